@@ -1,0 +1,68 @@
+/* err.c - error values, nearest-name suggestions, fatal invariant reports. */
+#include "base/err.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool err_set(struct err *e, enum err_code code, const char *fmt, ...) {
+  if (!e) return false;
+  va_list ap;
+  va_start(ap, fmt);
+  e->code = code;
+  vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+  va_end(ap);
+  return false;
+}
+
+bool err_prefix(struct err *e, const char *fmt, ...) {
+  if (!e) return false;
+  char old[sizeof e->msg], pre[512];
+  memcpy(old, e->msg, sizeof old);
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(pre, sizeof pre, fmt, ap);
+  va_end(ap);
+  snprintf(e->msg, sizeof e->msg, "%s: %.1500s", pre, old);
+  return false;
+}
+
+static size_t edit_distance(const char *a, const char *b) {
+  size_t n = strlen(a), m = strlen(b);
+  if (n > 63 || m > 63) return 64;
+  uint8_t row[64];
+  for (size_t j = 0; j <= m; j++) row[j] = (uint8_t)j;
+  for (size_t i = 1; i <= n; i++) {
+    uint8_t diag = row[0];
+    row[0] = (uint8_t)i;
+    for (size_t j = 1; j <= m; j++) {
+      uint8_t up = row[j], best = (uint8_t)(diag + (a[i - 1] != b[j - 1]));
+      if (up + 1 < best) best = (uint8_t)(up + 1);
+      if (row[j - 1] + 1 < best) best = (uint8_t)(row[j - 1] + 1);
+      row[j] = best;
+      diag = up;
+    }
+  }
+  return row[m];
+}
+
+const char *err_nearest(const char *word, const char *const *candidates, size_t count) {
+  const char *best = NULL;
+  size_t best_d = strlen(word) / 3 + 2;
+  for (size_t i = 0; i < count; i++) {
+    size_t d = edit_distance(word, candidates[i]);
+    if (d < best_d) best_d = d, best = candidates[i];
+  }
+  return best;
+}
+
+void err_die(const char *file, int line, const char *fmt, ...) {
+  va_list ap;
+  fprintf(stderr, "sluice: internal error at %s:%d: ", file, line);
+  va_start(ap, fmt);
+  vfprintf(stderr, fmt, ap);
+  va_end(ap);
+  fputc('\n', stderr);
+  abort();
+}

@@ -1,0 +1,42 @@
+/* err.h - one error value: a code and a message that names file, line and column where there are any.
+ *
+ * Functions that can fail on user input take a `struct err *` as their last argument, fill it and return false
+ * (or NULL). The caller owns the struct; no allocation happens. Only src/cli turns one into an exit code.
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum err_code {
+  ERR_NONE = 0,
+  ERR_USAGE,       /* unknown option, scheme, knob, GPU: exit 2 */
+  ERR_INPUT,       /* unreadable or malformed input file, PTX that does not parse: exit 2 */
+  ERR_UNSUPPORTED, /* valid input that Sluice refuses by name: exit 3 */
+  ERR_PROGRAM,     /* the simulated program did wrong: out of bounds, misaligned, ...: exit 4 */
+  ERR_STUCK,       /* a kernel makes no progress: exit 5 */
+  ERR_INTERNAL,    /* an invariant of ours is broken: exit 70 */
+};
+
+struct err {
+  enum err_code code;
+  char msg[2048];
+};
+
+/* Fill `e` (may be NULL) and return false, so that `return err_set(...)` reads well. */
+bool err_set(struct err *e, enum err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Put "prefix: " before the message already there. */
+bool err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The candidate nearest to `word` by edit distance, or NULL when none is near enough to suggest. */
+const char *err_nearest(const char *word, const char *const *candidates, size_t count);
+/* Broken invariant: print where and what, then abort. Never for user input. */
+_Noreturn void err_die(const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#define CHECK(cond, ...)                                                                                               \
+  do {                                                                                                                 \
+    if (__builtin_expect(!(cond), 0)) err_die(__FILE__, __LINE__, __VA_ARGS__);                                        \
+  } while (0)
+
+#endif

@@ -1,0 +1,82 @@
+/* feed.h - the one hand-off between whoever provides instructions (src/simt executing, src/trace replaying) and the
+ * timing model (src/gpu): see decision 1 and 2 of the design. The timing model decides when; the feed says what.
+ *
+ * The timing model starts a CTA on a slot, then issues instructions of its warps one at a time. Issuing executes: the
+ * answer carries the lanes' masks and addresses, and where the warp goes next. Barriers are resolved by the feed, which
+ * tells which warps an arrival releases. Atomics return a token at issue and are performed when the timing model says so.
+ */
+#ifndef PTX_FEED_H
+#define PTX_FEED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ptx/inst.h"
+
+enum { WARP_LANES = 32 };
+#define FEED_DONE UINT32_MAX /* next_pc of a warp all of whose lanes have exited */
+
+struct issued {
+  /* in: set by the timing model */
+  uint64_t cycle; /* for %clock; functional mode passes its instruction count */
+  /* out */
+  uint32_t active;   /* lanes on the current path, before the guard predicate */
+  uint32_t mask;     /* lanes that execute */
+  uint32_t next_pc;  /* the warp's next instruction, or FEED_DONE */
+  uint8_t space;     /* memory: the space after resolving generic addresses (never SPACE_GENERIC) */
+  uint8_t width;     /* memory: bytes per lane of the whole access (elem_bytes x vec) */
+  bool waits;        /* the warp now waits at a barrier */
+  uint32_t token;    /* atomics: hand it to `atomic`; 0 if the instruction performed nothing */
+  uint64_t released; /* barrier or exit: warps of the CTA (bit = warp in CTA) that stop waiting now; may include this one */
+  /* Lanes' byte addresses in the resolved space, valid where `mask` is set. Global: device address. Shared: offset in
+   * the CTA's shared memory. Local: offset in the thread's local memory. Const and param: address in the constant
+   * window (see feed_kernel). Texture: the device address of the texel fetched (first one if filtered). */
+  uint64_t addr[WARP_LANES];
+};
+
+/* What went wrong in the simulated program; text is complete (kernel, lines, CTA, thread, address, allocation). */
+struct feed_fault {
+  int cuda_error; /* the cudaError_t that the runtime reports, 0 if none happened */
+  char text[1024];
+};
+
+/* Static facts of one launch. */
+struct feed_kernel {
+  const char *name;         /* as in PTX (mangled) */
+  const struct inst *code;  /* `insts` entries */
+  uint32_t insts;
+  uint32_t entry_pc;
+  uint32_t grid[3], block[3];
+  uint32_t ctas;            /* grid[0]*grid[1]*grid[2] */
+  uint32_t threads_per_cta;
+  uint32_t warps_per_cta;   /* ceil(threads / 32) */
+  uint32_t regs_per_thread; /* physical registers, for occupancy */
+  uint32_t shared_bytes;    /* static + dynamic per CTA */
+  uint32_t local_bytes;     /* per thread */
+  uint32_t max_reg;         /* highest virtual register number in `code` */
+  uint64_t param_base;      /* address of the first kernel parameter in the constant window */
+};
+
+struct feed_ops {
+  /* Begin CTA `cta` (linear id, x fastest) on CTA slot `slot` of the machine. `sm` and `first_warp` (hardware warp slot
+   * of its warp 0 on that SM) are for %smid and %warpid. Slots are numbered over the whole machine; a slot is reused
+   * after end_cta. All its warps start at kernel->entry_pc. */
+  void (*start_cta)(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp);
+  /* Execute the instruction at the pc of warp `w` of the CTA on `slot`. False: a fault, described by `fault`. Never
+   * called for a warp that is done or waits at a barrier. */
+  bool (*issue)(void *ctx, uint32_t slot, uint32_t w, struct issued *out);
+  /* Perform the atomic `token` for the lanes in `lanes` (each lane once, lane order); frees the token with its last
+   * lane. False: a fault. */
+  bool (*atomic)(void *ctx, uint32_t token, uint32_t lanes);
+  /* All warps of the CTA are done and nothing of it is in flight. */
+  void (*end_cta)(void *ctx, uint32_t slot);
+  const struct feed_fault *(*fault)(void *ctx);
+};
+
+struct feed {
+  const struct feed_ops *ops;
+  void *ctx;
+  const struct feed_kernel *kernel;
+};
+
+#endif

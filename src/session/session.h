@@ -1,0 +1,57 @@
+/* session.h - one simulated GPU as a program sees it: the functional machine, the timing model behind it, and the record
+ * of what happened. The CUDA runtime library and the command line both work through this. Nothing of the timing model
+ * shows here.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "simt/simt.h"
+
+enum session_mode { SESSION_TIMING, SESSION_FUNCTIONAL };
+
+struct session_options {
+  const char *gpu;          /* configuration name or file; NULL: "fermi" */
+  const char *scheme;       /* "baseline" or a comma- or plus-separated list; NULL: baseline */
+  enum session_mode mode;
+  const char *const *sets;  /* "key=value" */
+  size_t set_count;
+  const char *record_path;  /* where the JSON record is written (atomically), NULL: nowhere */
+  const char *program;      /* for the record: program path and arguments as one string */
+  uint64_t watchdog_cycles; /* cycles without progress before a kernel is called stuck; 0: default */
+  uint32_t timing_first, timing_last; /* launches (from 0) simulated in detail; both 0: all */
+  bool quiet;
+};
+
+/* What cudaGetDeviceProperties and friends need, from the GPU configuration. */
+struct session_device {
+  char name[64];
+  uint32_t sms, warp_size, max_threads_per_cta, max_threads_per_sm, max_ctas_per_sm, regs_per_sm, regs_per_cta;
+  uint32_t shared_per_cta, shared_per_sm, const_bytes;
+  uint32_t core_khz, mem_khz, mem_bus_bits, l2_bytes;
+  uint32_t cc_major, cc_minor;
+  uint64_t mem_bytes;
+};
+
+struct session; /* opaque; single-threaded: callers lock */
+
+struct session *session_open(const struct session_options *o, struct err *e);
+/* Options from the environment that `sluice run` set for its child (SLUICE_*); defaults where unset. */
+struct session *session_open_from_env(struct err *e);
+struct simt *session_simt(struct session *s);
+const struct session_device *session_device(struct session *s);
+/* Run one kernel to its end. False with `e`: the simulated program did wrong (*cuda_error says which CUDA error code it
+ * should see) or the kernel is stuck. */
+bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_error, struct err *e);
+/* Simulated time since the session was opened, in nanoseconds of GPU time (cycles of all launches so far). */
+uint64_t session_time_ns(struct session *s);
+/* Copies to and from the device, for the record (the L2 stays as it is). */
+void session_note_copy(struct session *s, uint64_t bytes, bool to_device);
+/* Write the record, if asked for, and free everything. Idempotent through NULL. */
+bool session_close(struct session *s, struct err *e);
+
+#endif

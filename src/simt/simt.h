@@ -1,0 +1,87 @@
+/* simt.h - the functional machine: device memory, loaded modules, and kernels that run one warp instruction at a time.
+ *
+ * Order of use: simt_new; simt_mem_* and simt_load (any order); per launch simt_begin, then either drive its feed from
+ * the timing model or call simt_run; simt_end. Nothing here knows time.
+ */
+#ifndef SIMT_SIMT_H
+#define SIMT_SIMT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "ptx/feed.h"
+
+#define SIMT_GLOBAL_BASE 0xC0000000u /* first allocation; see gpu-model: addresses decide sets and partitions */
+
+struct simt;        /* one device: memory + modules */
+struct simt_module; /* PTX linked together, its variables placed */
+struct simt_kernel;
+struct simt_run;    /* one launch in progress */
+
+/* `capacity`: bytes of device memory. NULL with `e` on failure. */
+struct simt *simt_new(uint64_t capacity, struct err *e);
+void simt_free(struct simt *s);
+
+/* ---- device memory. Addresses from SIMT_GLOBAL_BASE up, each allocation rounded up to 256 B; deterministic. ---- */
+enum simt_mem_kind { SIMT_MEM_DEVICE, SIMT_MEM_MANAGED, SIMT_MEM_HOST /* pinned, mapped */, SIMT_MEM_SYMBOL };
+struct simt_alloc {
+  uint64_t base, bytes; /* bytes as requested */
+  enum simt_mem_kind kind;
+  const char *label; /* symbol name, or the caller's description of the allocation site; may be NULL */
+  uint64_t serial;   /* order of allocation, from 1 */
+};
+uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind, const char *label); /* 0: no memory */
+bool simt_mem_release(struct simt *s, uint64_t base); /* false: not the start of a live allocation */
+const struct simt_alloc *simt_mem_find(struct simt *s, uint64_t addr); /* live allocation containing addr, or NULL */
+/* Host pointer to device bytes [addr, addr+bytes), which must lie in one live allocation; else NULL. Managed and host
+ * allocations satisfy simt_mem_at(addr) == (void *)addr, so that the host program can use the pointer itself. */
+void *simt_mem_at(struct simt *s, uint64_t addr, uint64_t bytes);
+uint64_t simt_mem_used(struct simt *s);
+uint64_t simt_mem_capacity(struct simt *s);
+
+/* ---- modules ---- */
+struct simt_text {
+  const char *ptx;  /* NUL-terminated */
+  const char *name; /* for messages: file name, or "program(module 1)" */
+};
+/* Parse, check and link `count` PTX texts into one module and place its variables. Errors name file:line:column. */
+struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, size_t count, struct err *e);
+void simt_unload(struct simt *s, struct simt_module *m);
+/* Registers per thread that machine code beside the PTX states; without it liveness decides. False: no such kernel. */
+bool simt_set_registers(struct simt_module *m, const char *kernel, uint32_t regs);
+struct simt_kernel *simt_find_kernel(struct simt_module *m, const char *name); /* NULL if absent */
+/* Device address and size of a .global or .const variable; false if absent. */
+bool simt_find_symbol(struct simt_module *m, const char *name, uint64_t *addr, uint64_t *bytes);
+
+struct simt_kernel_info {
+  const char *name;
+  uint32_t params;
+  const uint32_t *param_offset, *param_bytes, *param_align; /* per parameter, in the parameter block */
+  uint32_t param_block_bytes;
+  uint32_t regs, static_shared, local_bytes, const_bytes, max_threads; /* max_threads from .maxntid, else 1024 */
+  uint32_t ptx_version, target_sm; /* 78, 35 */
+};
+const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *k);
+size_t simt_kernel_count(struct simt_module *m);
+struct simt_kernel *simt_kernel_at(struct simt_module *m, size_t i);
+
+/* ---- launch ---- */
+struct simt_launch {
+  struct simt_kernel *kernel;
+  uint32_t grid[3], block[3];
+  uint32_t dynamic_shared;
+  const void *params; /* parameter block, param_block_bytes, copied */
+};
+/* `cta_slots`: CTA slots of the machine that will drive the feed. Also enough for simt_run. NULL with `e`. */
+struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_t cta_slots, struct err *e);
+struct feed *simt_feed(struct simt_run *r);
+/* Functional mode: run the whole grid, CTA by CTA. */
+struct simt_counts {
+  uint64_t warp_insts, thread_insts;
+};
+bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e);
+void simt_end(struct simt_run *r);
+
+#endif
