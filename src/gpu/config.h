@@ -1,0 +1,67 @@
+/* config.h - the GPU configuration: one struct generated from knobs.def, read from configs/NAME.yaml or a file.
+ *
+ * Units are in the table. A configuration is checked as a whole (geometry, queue sizes) before anything runs; every
+ * error names file:line and what is allowed.
+ */
+#ifndef GPU_CONFIG_H
+#define GPU_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "ptx/inst.h"
+
+enum gpu_sched { SCHED_GTO, SCHED_LRR, SCHED_TWO_LEVEL };
+enum gpu_alloc { ALLOC_ON_MISS, ALLOC_ON_FILL };
+enum gpu_index { INDEX_LINEAR, INDEX_FERMI_HASH, INDEX_XOR, INDEX_IPOLY };
+enum gpu_repl { REPL_LRU, REPL_FIFO };
+enum gpu_write { WRITE_BACK, WRITE_THROUGH };
+enum gpu_dram { DRAM_FRFCFS, DRAM_FCFS };
+enum gpu_icnt { ICNT_CROSSBAR, ICNT_MESH };
+/* NULL-terminated words, index = enum value. */
+extern const char *const sched_names[], *const alloc_names[], *const index_names[], *const repl_names[],
+    *const write_names[], *const dram_names[], *const icnt_names[];
+
+struct cache_config {
+  uint32_t sets, ways, line; /* line in bytes */
+  uint32_t mshrs, merges, miss_queue;
+};
+struct latency_config {
+  uint32_t latency, interval;
+};
+
+struct gpu_config {
+#define KNOB_U(field, key, dflt, min, max, unit, doc) uint32_t field;
+#define KNOB_B(field, key, dflt, doc) bool field;
+#define KNOB_E(field, key, dflt, names, doc) uint32_t field;
+#define KNOB_S(field, key, dflt, doc) char field[96];
+#define LATENCY(cls, key, lat, every, doc)
+#define CACHE(field, key, sets, ways, line, mshrs, merges, missq, doc) struct cache_config field;
+#include "gpu/knobs.def"
+#undef KNOB_U
+#undef KNOB_B
+#undef KNOB_E
+#undef KNOB_S
+#undef LATENCY
+#undef CACHE
+  struct latency_config lat[LAT_COUNT];
+};
+
+/* The defaults of knobs.def. */
+void gpu_config_defaults(struct gpu_config *c);
+/* `name`: a configuration in configs/ (searched beside the executable, then in the data directory) or a file path.
+ * Unknown names suggest the nearest. */
+bool gpu_config_load(struct gpu_config *c, const char *name, struct err *e);
+/* One "key=value"; `where` prefixes errors ("--set" or "file:line"). */
+bool gpu_config_set(struct gpu_config *c, const char *key, const char *value, const char *where, struct err *e);
+/* The whole: impossible geometries, sizes that do not fit. */
+bool gpu_config_check(const struct gpu_config *c, struct err *e);
+/* Every knob in table order as key, value text, for the record and the hash. `value` is valid during the call. */
+void gpu_config_each(const struct gpu_config *c,
+                     void (*f)(void *ctx, const char *key, const char *value, const char *unit, const char *doc),
+                     void *ctx);
+uint64_t gpu_config_hash(const struct gpu_config *c);
+
+#endif

@@ -1,0 +1,55 @@
+/* partition.h - the memory side: L2 sub-partitions and the DRAM channel behind each pair of them.
+ *
+ * Flow (gpu-model "L2 and DRAM"): interconnect -> [ROP delay] -> queue in -> L2 -> queue to DRAM -> arbitration between
+ * the channel's sub-partitions -> [fixed delay] -> DRAM queue -> banks -> return queue -> queue from DRAM -> L2 fill ->
+ * queue out -> interconnect.
+ */
+#ifndef GPU_PARTITION_H
+#define GPU_PARTITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu/config.h"
+#include "gpu/req.h"
+#include "gpu/stats.h"
+
+struct partition_set; /* all channels and sub-partitions of a GPU */
+
+struct partition_env {
+  const struct gpu_config *config;
+  struct req_pool *pool;
+  struct gpu_stats *stats; /* counters of the current kernel */
+  const uint64_t *now;     /* core cycle */
+  /* Perform an atomic that leaves the L2. */
+  void (*atomic)(void *ctx, req_id r);
+  void *ctx;
+  struct slots *slots; /* scheme hooks; NULL for none */
+};
+
+struct partition_set *partition_new(const struct partition_env *env);
+void partition_free(struct partition_set *p);
+
+/* Channel, sub-partition, bank, row and column of r->addr. */
+void addrmap_decode(const struct gpu_config *c, struct req *r);
+
+/* Interconnect side of sub-partition `s`. push takes requests straight from the interconnect (the ROP delay is inside). */
+bool partition_can_push(const struct partition_set *p, uint32_t s);
+void partition_push(struct partition_set *p, uint32_t s, req_id r);
+req_id partition_top(struct partition_set *p, uint32_t s); /* reply ready to leave, 0 if none; atomics are performed here */
+req_id partition_pop(struct partition_set *p, uint32_t s);
+
+/* One cycle of the L2 clock for sub-partition `s`, of the DRAM command clock for channel `c`. */
+void partition_step_l2(struct partition_set *p, uint32_t s);
+void partition_step_dram(struct partition_set *p, uint32_t c);
+/* Nothing inside: stepping changes no counter. */
+bool partition_idle_l2(const struct partition_set *p, uint32_t s);
+bool partition_idle_dram(const struct partition_set *p, uint32_t c);
+/* How many further steps of that clock are known to change nothing (0: step it; UINT32_MAX: until a push), and the
+ * notice that so many were skipped (timing counters inside catch up). */
+uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s);
+uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c);
+void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps);
+void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps);
+
+#endif
