@@ -9,7 +9,7 @@ struct rng {
 };
 
 static inline struct rng rng_seed(uint64_t seed) {
-  return (struct rng){.s = seed * 0x9E3779B97F4A7C15u + 0xD1B54A32D192ED03u | 1};
+  return (struct rng){.s = (seed * 0x9E3779B97F4A7C15u + 0xD1B54A32D192ED03u) | 1};
 }
 static inline uint64_t rng_next(struct rng *r) {
   r->s ^= r->s >> 12;
