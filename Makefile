@@ -1,0 +1,125 @@
+# Sluice. `make help` lists the targets; docs/building.md explains the layout.
+#
+# Rooms are folders under src/. Adding a .c file to a room adds it to the build; a room that needs more (flags for one
+# file, libraries, extra targets) says so in its own room.mk. What room.mk may use:
+#   CFLAGS_src/simt/exec_v3.c := -march=x86-64-v3    extra flags for one file
+#   LDLIBS += -lelf                                 libraries of libsluice
+#   ALL += $(B)/lib/libfoo.so                       a target of the default build
+#   LDLIBS_test_x += ..., TEST_OBJ_test_x += ...    extras for tests/unit/test_x.c
+.DEFAULT_GOAL := all
+.SUFFIXES:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+B ?= build
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+OPT ?= -O3
+WARN := -Wall -Wextra $(if $(WERROR),-Werror)
+CFLAGS ?=
+BASE_CFLAGS := -std=gnu17 $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off -Isrc $(WARN)
+LDFLAGS ?=
+# SANITIZE=address,undefined builds everything instrumented; use another B with it.
+ifdef SANITIZE
+OPT := -O1
+BASE_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=$(SANITIZE)
+endif
+
+LIB_ROOMS := base ptx simt trace gpu schemes schemes/lib results session
+EXE_ROOMS := cli report study
+LDLIBS := -ljansson -lyaml -lm
+EXE_LDLIBS := -lelf
+
+LIB_SRC := $(sort $(foreach r,$(LIB_ROOMS),$(wildcard src/$(r)/*.c)))
+EXE_SRC := $(sort $(foreach r,$(EXE_ROOMS),$(wildcard src/$(r)/*.c)))
+TEST_SRC := $(sort $(wildcard tests/unit/test_*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
+EXE_OBJ := $(EXE_SRC:%.c=$(B)/%.o)
+TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
+
+ALL := $(B)/lib/libsluice.so $(B)/sluice
+
+include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
+
+.PHONY: all lib cli unit asan test demo setup check lint format install clean help docs bench ci
+all: $(ALL)
+lib: $(B)/lib/libsluice.so
+cli: $(B)/sluice
+
+# Headers and libraries that Debian provides; says `make setup` when one is missing.
+$(B)/deps.ok: tools/setup.sh
+	@tools/setup.sh --check
+	@mkdir -p $(@D) && touch $@
+
+$(B)/src/%.o: src/%.c | $(B)/deps.ok
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS_src/$*.c) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# Every object is linked directly: schemes register themselves through a linker section.
+$(B)/lib/libsluice.so: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so $(LDFLAGS) -o $@ $(LIB_OBJ) $(LDLIBS)
+
+$(B)/sluice: $(EXE_OBJ) $(B)/lib/libsluice.so
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) -L$(B)/lib -lsluice -Wl,-rpath,'$$ORIGIN/lib:$$ORIGIN/../lib' $(EXE_LDLIBS) $(LDLIBS)
+
+# ---- tests ----
+.SECONDEXPANSION:
+$(B)/tests/%: tests/unit/%.c $(B)/lib/libsluice.so $$(TEST_OBJ_$$*)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice \
+	  -Wl,-rpath,'$$ORIGIN/../lib' -lcmocka $(LDLIBS_$*) $(LDLIBS)
+
+unit: $(TESTS)
+asan:
+	@$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined unit
+
+# `make test` and `make demo` start from nothing: they install what is missing.
+JOBS ?= $(shell nproc)
+setup:
+	@tools/setup.sh
+test:
+	@tools/setup.sh
+	@$(MAKE) --no-print-directory -j$(JOBS) all unit
+	@$(MAKE) --no-print-directory -j$(JOBS) asan
+	@tests/run --build $(B)
+demo:
+	@tools/setup.sh
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@tools/demo.sh $(B)
+
+# ---- checks ----
+lint:
+	@tools/lint.sh
+format:
+	@clang-format -i $(shell git ls-files '*.c' '*.h')
+docs: $(B)/sluice
+	@tools/gen-docs.sh $(B)
+bench: all
+	@bench/run --build $(B)
+ci:
+	@.ci/run
+
+PREFIX ?= /usr/local
+install: all
+	@tools/install.sh $(B) $(DESTDIR)$(PREFIX)
+
+clean:
+	rm -rf $(B)
+
+help:
+	@echo "make          build $(B)/sluice and $(B)/lib"
+	@echo "make setup    install the Debian packages that are missing"
+	@echo "make demo     set up, build, simulate bundled CUDA programs, compare schemes"
+	@echo "make test     set up, build, run every test"
+	@echo "make unit     build the unit tests ($(B)/tests); make asan: the same instrumented"
+	@echo "make lint     formatting, cppcheck, dependency rules between rooms"
+	@echo "make format   clang-format every source"
+	@echo "make docs     regenerate docs/knobs.md, docs/counters.md, docs/schemes.md"
+	@echo "make bench    speed of the simulator, appended to bench/history.csv"
+	@echo "make install  to PREFIX=$(PREFIX)"
+
+-include $(LIB_OBJ:.o=.d) $(EXE_OBJ:.o=.d) $(TESTS:=.d)

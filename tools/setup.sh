@@ -1,0 +1,76 @@
+#!/bin/sh
+# Install the Debian packages that building and testing Sluice needs. Quiet when nothing is missing.
+#   tools/setup.sh          install what is missing (as root, else through sudo)
+#   tools/setup.sh --check  only say what is missing; exit 1 if anything is
+set -eu
+
+# package:file that it provides. A file test is a hundred times faster than asking dpkg.
+need='
+gcc:/usr/bin/gcc
+libc6-dev:/usr/include/stdio.h
+make:/usr/bin/make
+clang-14:/usr/bin/clang-14
+libclc-14:/usr/lib/clc/nvptx64--nvidiacl.bc
+libjansson-dev:/usr/include/jansson.h
+libyaml-dev:/usr/include/yaml.h
+libelf-dev:/usr/include/libelf.h
+liblz4-dev:/usr/include/lz4.h
+libzstd-dev:/usr/include/zstd.h
+'
+need_test='
+libcmocka-dev:/usr/include/cmocka.h
+libmpfr-dev:/usr/include/mpfr.h
+clang-format-14:/usr/bin/clang-format-14
+cppcheck:/usr/bin/cppcheck
+python3:/usr/bin/python3
+'
+need_report='
+nodejs:/usr/bin/node
+npm:/usr/bin/npm
+'
+
+missing() {
+  for row in $1; do
+    pkg=${row%%:*} file=${row#*:}
+    [ -e "$file" ] || [ -e "$(echo "$file" | sed 's,^/usr/include/,/usr/include/x86_64-linux-gnu/,')" ] || printf '%s ' "$pkg"
+  done
+}
+
+if [ "${1:-}" = --check ]; then
+  m=$(missing "$need$need_test")
+  command -v npm >/dev/null 2>&1 || m="$m npm"
+  [ -z "$m" ] && exit 0
+  echo "sluice: these packages are missing: $m" >&2
+  echo "sluice: run 'make setup' to install them (apt-get, with sudo if you are not root)" >&2
+  exit 1
+fi
+
+m=$(missing "$need$need_test")
+command -v npm >/dev/null 2>&1 || m="$m$(missing "$need_report")"
+[ -z "$m" ] && exit 0
+if ! command -v apt-get >/dev/null 2>&1; then
+  echo "sluice: no apt-get here; install the equivalents of: $m" >&2
+  exit 1
+fi
+as_root=
+if [ "$(id -u)" != 0 ]; then
+  if ! command -v sudo >/dev/null 2>&1; then
+    echo "sluice: not root and no sudo; as root run: apt-get install $m" >&2
+    exit 1
+  fi
+  as_root=sudo
+fi
+echo "sluice: installing Debian packages: $m"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+export DEBIAN_FRONTEND=noninteractive
+try() {
+  # shellcheck disable=SC2086
+  $as_root apt-get -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 install $m >"$log" 2>&1
+}
+if ! { $as_root apt-get -qq update >"$log" 2>&1 && try; }; then
+  tail -n 20 "$log" >&2
+  echo "sluice: apt-get failed (above); install these by hand and try again: $m" >&2
+  exit 1
+fi
+echo "sluice: packages installed"
