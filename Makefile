@@ -31,6 +31,8 @@ LIB_ROOMS := base ptx simt trace gpu schemes schemes/lib results session
 EXE_ROOMS := cli report study
 LDLIBS := -ljansson -lyaml -lm
 EXE_LDLIBS := -lelf
+# libsluice itself says what is undefined; an executable need not say it again.
+EXE_LDFLAGS := -Wl,--unresolved-symbols=ignore-in-shared-libs
 
 LIB_SRC := $(sort $(foreach r,$(LIB_ROOMS),$(wildcard src/$(r)/*.c)))
 EXE_SRC := $(sort $(foreach r,$(EXE_ROOMS),$(wildcard src/$(r)/*.c)))
@@ -64,13 +66,13 @@ $(B)/lib/libsluice.so: $(LIB_OBJ)
 
 $(B)/sluice: $(EXE_OBJ) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) -L$(B)/lib -lsluice -Wl,-rpath,'$$ORIGIN/lib:$$ORIGIN/../lib' $(EXE_LDLIBS) $(LDLIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(EXE_LDFLAGS) -o $@ $(EXE_OBJ) -L$(B)/lib -lsluice -Wl,-rpath,'$$ORIGIN/lib:$$ORIGIN/../lib' $(EXE_LDLIBS) $(LDLIBS)
 
 # ---- tests ----
 .SECONDEXPANSION:
 $(B)/tests/%: tests/unit/%.c $(B)/lib/libsluice.so $$(TEST_OBJ_$$*)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice \
+	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) $(EXE_LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice \
 	  -Wl,-rpath,'$$ORIGIN/../lib' -lcmocka $(LDLIBS_$*) $(LDLIBS)
 
 unit: $(TESTS)

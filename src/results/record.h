@@ -1,0 +1,77 @@
+/* record.h - the result record: what was simulated (configuration, program, scheme) and every counter, per kernel launch
+ * and in total, as one JSON document.
+ *
+ * The document is byte-stable: keys in the order of the tables, numbers formatted one way, no times, no host names. Two
+ * runs of the same command write the same bytes. The writer side is used by src/session, the reader side by everything
+ * that looks at results (sluice compare, sluice calibrate, the report).
+ */
+#ifndef RESULTS_RECORD_H
+#define RESULTS_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "gpu/config.h"
+#include "gpu/stats.h"
+
+enum { RECORD_FORMAT = 1 }; /* "format" of the document; raised when a key changes its meaning */
+
+/* ---- writing ---- */
+struct record;
+
+struct record_head {
+  const struct gpu_config *config;
+  const char *program; /* path and arguments as one string; may be NULL */
+  const char *mode;    /* "timing" or "functional" */
+  const char *scheme;  /* as the user wrote it; "baseline" for none */
+};
+/* Texts and configuration are copied. */
+struct record *record_new(const struct record_head *h);
+
+struct record_launch {
+  const char *kernel;
+  uint32_t grid[3], block[3];
+  uint32_t shared_bytes; /* static + dynamic, per CTA */
+  uint32_t regs;         /* per thread */
+  bool timing;           /* false: only executed, its cycle counters are 0 */
+};
+/* Add one launch; `stats` are its own counters (stats->kernels is 1). */
+void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats);
+/* A counter of a scheme (key "bucl.bypassed_loads"), added to the last launch and to the total. Zeros are left out. */
+void record_add_scheme_counter(struct record *r, const char *key, uint64_t value);
+/* Bytes copied between host and device. */
+void record_add_copy(struct record *r, uint64_t bytes, bool to_device);
+/* Totals so far. */
+const struct gpu_stats *record_total_stats(const struct record *r);
+/* Write atomically (a temporary file beside `path`, then rename). `path` "-" is standard output. */
+bool record_write(const struct record *r, const char *path, struct err *e);
+/* The document as text; the caller frees it. */
+char *record_text(const struct record *r);
+void record_free(struct record *r);
+
+/* ---- derived values: rates computed from counters, in kernels[] and totals beside them ---- */
+struct derived_row {
+  const char *key, *unit, *doc;
+  double (*value)(const struct gpu_stats *s);
+};
+extern const struct derived_row derived_rows[];
+extern const uint32_t derived_row_count;
+
+/* ---- reading ---- */
+struct record_file;
+
+struct record_file *record_open(const char *path, struct err *e);
+/* Top-level text such as "scheme", "program", "mode", "config_hash"; NULL if absent. */
+const char *record_field(const struct record_file *f, const char *key);
+size_t record_kernels(const struct record_file *f);
+const char *record_kernel_name(const struct record_file *f, size_t kernel);
+/* Counter or derived value by its key, of one launch or in total; false if the record has none. */
+#define RECORD_TOTALS SIZE_MAX
+bool record_value(const struct record_file *f, size_t kernel, const char *key, double *value);
+/* The parsed document (a json_t of jansson), owned by `f`. */
+void *record_json(const struct record_file *f);
+void record_close(struct record_file *f);
+
+#endif
