@@ -49,6 +49,18 @@ struct gpu_config {
   struct latency_config lat[LAT_COUNT];
 };
 
+/* One row per knob, generated from knobs.def: the caches and latencies expand to one row per number. */
+enum knob_type { KNOB_UINT, KNOB_BOOL, KNOB_WORD, KNOB_TEXT };
+struct knob_row {
+  const char *key, *unit, *doc;
+  enum knob_type type;
+  uint32_t offset; /* bytes into struct gpu_config */
+  uint32_t min, max;         /* KNOB_UINT */
+  const char *const *words;  /* KNOB_WORD */
+};
+extern const struct knob_row gpu_knob_rows[];
+extern const uint32_t gpu_knob_row_count;
+
 /* The defaults of knobs.def. */
 void gpu_config_defaults(struct gpu_config *c);
 /* `name`: a configuration in configs/ (searched beside the executable, then in the data directory) or a file path.

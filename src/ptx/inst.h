@@ -63,6 +63,9 @@ struct inst {
   uint16_t addr_reg; /* 0 if the address is a symbol or immediate */
   uint16_t dst[INST_MAX_DST];
   uint16_t src[INST_MAX_SRC]; /* data sources, without the guard predicate and the address register */
+  /* Register file names: the first number in the register's name (%rd12 -> 12), -1 if it has none. The operand banks are
+   * chosen by these (gpu-model "Front of the SM"), unlike the scoreboard, which goes by the numbers above. */
+  int16_t dst_name[INST_MAX_DST], src_name[INST_MAX_SRC], addr_name;
   uint32_t ptx_line;          /* line in the PTX text, 1-based */
   uint32_t src_line;          /* line in the source file from .loc, 0 if unknown */
   uint16_t src_file;          /* index of the .file directive, 0 if unknown */
