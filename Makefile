@@ -18,7 +18,7 @@ endif
 OPT ?= -O3
 WARN := -Wall -Wextra $(if $(WERROR),-Werror)
 CFLAGS ?=
-BASE_CFLAGS := -std=gnu17 $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off -Isrc $(WARN)
+BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off -Isrc $(WARN)
 LDFLAGS ?=
 # SANITIZE=address,undefined builds everything instrumented; use another B with it.
 ifdef SANITIZE
@@ -41,13 +41,16 @@ LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 EXE_OBJ := $(EXE_SRC:%.c=$(B)/%.o)
 TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 
-ALL := $(B)/lib/libsluice.so $(B)/sluice
+# The data directory lies beside lib/ as in an installation: configurations, header, report page, workload index.
+DATA := $(B)/share/sluice
+CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
+ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
 
 .PHONY: all lib cli unit asan test demo setup check lint format install clean help docs bench ci
 all: $(ALL)
-lib: $(B)/lib/libsluice.so
+lib: $(B)/lib/libsluice.so $(CONFIGS)
 cli: $(B)/sluice
 
 # Headers and libraries that Debian provides; says `make setup` when one is missing.
@@ -58,6 +61,10 @@ $(B)/deps.ok: tools/setup.sh
 $(B)/src/%.o: src/%.c | $(B)/deps.ok
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS_src/$*.c) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(DATA)/configs/%.yaml: configs/%.yaml
+	@mkdir -p $(@D)
+	cp $< $@
 
 # Every object is linked directly: schemes register themselves through a linker section.
 $(B)/lib/libsluice.so: $(LIB_OBJ)
@@ -75,7 +82,7 @@ $(B)/tests/%: tests/unit/%.c $(B)/lib/libsluice.so $$(TEST_OBJ_$$*)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) $(EXE_LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice \
 	  -Wl,-rpath,'$$ORIGIN/../lib' -lcmocka $(LDLIBS_$*) $(LDLIBS)
 
-unit: $(TESTS)
+unit: $(TESTS) $(CONFIGS)
 asan:
 	@$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined unit
 

@@ -21,8 +21,9 @@ enum gpu_write { WRITE_BACK, WRITE_THROUGH };
 enum gpu_dram { DRAM_FRFCFS, DRAM_FCFS };
 enum gpu_icnt { ICNT_CROSSBAR, ICNT_MESH };
 /* NULL-terminated words, index = enum value. */
-extern const char *const sched_names[], *const alloc_names[], *const index_names[], *const repl_names[],
-    *const write_names[], *const dram_names[], *const icnt_names[];
+extern const char *const sched_names[],
+    *const alloc_names[], *const index_names[], *const repl_names[], *const write_names[], *const dram_names[],
+                                                                                               *const icnt_names[];
 
 struct cache_config {
   uint32_t sets, ways, line; /* line in bytes */
@@ -54,9 +55,9 @@ enum knob_type { KNOB_UINT, KNOB_BOOL, KNOB_WORD, KNOB_TEXT };
 struct knob_row {
   const char *key, *unit, *doc;
   enum knob_type type;
-  uint32_t offset; /* bytes into struct gpu_config */
-  uint32_t min, max;         /* KNOB_UINT */
-  const char *const *words;  /* KNOB_WORD */
+  uint32_t offset;          /* bytes into struct gpu_config */
+  uint32_t min, max;        /* KNOB_UINT */
+  const char *const *words; /* KNOB_WORD */
 };
 extern const struct knob_row gpu_knob_rows[];
 extern const uint32_t gpu_knob_row_count;

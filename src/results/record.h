@@ -1,5 +1,5 @@
-/* record.h - the result record: what was simulated (configuration, program, scheme) and every counter, per kernel launch
- * and in total, as one JSON document.
+/* record.h - the result record: what was simulated (configuration, program, scheme) and every counter, per kernel
+ * launch and in total, as one JSON document.
  *
  * The document is byte-stable: keys in the order of the tables, numbers formatted one way, no times, no host names. Two
  * runs of the same command write the same bytes. The writer side is used by src/session, the reader side by everything

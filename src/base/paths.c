@@ -1,0 +1,112 @@
+/* paths.c - finding Sluice's own files, and reading and writing whole files. */
+#include "base/paths.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void path_lib(char *out, size_t size) {
+  Dl_info info;
+  char real[PATH_MAX];
+  if (!dladdr((void *)path_lib, &info) || !info.dli_fname || !realpath(info.dli_fname, real)) {
+    snprintf(out, size, ".");
+    return;
+  }
+  char *slash = strrchr(real, '/');
+  if (slash) *slash = 0;
+  snprintf(out, size, "%s", real);
+}
+
+void path_data(char *out, size_t size) {
+  const char *env = getenv("SLUICE_DATA");
+  if (env && *env) {
+    snprintf(out, size, "%s", env);
+    return;
+  }
+  char lib[PATH_MAX];
+  path_lib(lib, sizeof lib);
+  char *slash = strrchr(lib, '/');
+  if (slash) *slash = 0;
+  snprintf(out, size, "%s/share/sluice", lib);
+}
+
+bool path_find(char *out, size_t size, const char *name) {
+  char dir[PATH_MAX];
+  path_data(dir, sizeof dir);
+  return (size_t)snprintf(out, size, "%s/%s", dir, name) < size && access(out, R_OK) == 0;
+}
+
+static bool write_all(int fd, const char *p, size_t n) {
+  while (n) {
+    ssize_t k = write(fd, p, n);
+    if (k < 0 && errno == EINTR) continue;
+    if (k < 0) return false;
+    p += k;
+    n -= (size_t)k;
+  }
+  return true;
+}
+
+bool path_write_whole(const char *path, const void *data, size_t bytes) {
+  if (!strcmp(path, "-")) return write_all(STDOUT_FILENO, data, bytes);
+  /* A device or a pipe cannot be replaced, only written. */
+  struct stat st;
+  if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+    FILE *f = fopen(path, "w");
+    if (!f) return false;
+    bool ok = fwrite(data, 1, bytes, f) == bytes;
+    return !fclose(f) && ok;
+  }
+  char tmp[PATH_MAX];
+  if ((size_t)snprintf(tmp, sizeof tmp, "%s.XXXXXX", path) >= sizeof tmp) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  int fd = mkstemp(tmp);
+  if (fd < 0) return false;
+  mode_t mask = umask(0);
+  umask(mask);
+  bool ok = write_all(fd, data, bytes) && !fchmod(fd, 0666 & ~mask);
+  ok = !close(fd) && ok;
+  ok = ok && !rename(tmp, path);
+  if (!ok) {
+    int saved = errno;
+    unlink(tmp);
+    errno = saved;
+  }
+  return ok;
+}
+
+char *path_read_whole(const char *path, size_t *bytes) {
+  FILE *f = fopen(path, "rb");
+  if (!f) return NULL;
+  size_t used = 0, size = 65536;
+  char *buf = malloc(size);
+  while (buf) {
+    used += fread(buf + used, 1, size - used - 1, f);
+    if (used < size - 1) break;
+    char *bigger = realloc(buf, size *= 2);
+    if (!bigger) free(buf);
+    buf = bigger;
+  }
+  if (buf && ferror(f)) {
+    int saved = errno ? errno : EIO; /* e.g. a directory */
+    free(buf);
+    fclose(f);
+    errno = saved;
+    return NULL;
+  }
+  fclose(f);
+  if (!buf) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  buf[used] = 0;
+  if (bytes) *bytes = used;
+  return buf;
+}

@@ -1,0 +1,21 @@
+/* paths.h - where Sluice's own files lie: the data directory beside the library, whether built or installed. */
+#ifndef BASE_PATHS_H
+#define BASE_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Directory of configs/, the CUDA header, the report page and workloads: $SLUICE_DATA if set, else ../share/sluice
+ * beside the directory that holds libsluice.so (the build lays itself out like an installation). */
+void path_data(char *out, size_t size);
+/* Directory that holds libsluice.so and the CUDA runtime libraries. */
+void path_lib(char *out, size_t size);
+/* `name` inside the data directory exists: true, with the full path in `out`. */
+bool path_find(char *out, size_t size, const char *name);
+/* Write `bytes` of `data` to `path` whole or not at all: a temporary file beside it, then rename. "-": standard output.
+ * False with errno on failure. */
+bool path_write_whole(const char *path, const void *data, size_t bytes);
+/* The whole file, NUL-terminated, to be freed by the caller; NULL with errno on failure. `bytes` may be NULL. */
+char *path_read_whole(const char *path, size_t *bytes);
+
+#endif
