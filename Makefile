@@ -18,7 +18,7 @@ endif
 OPT ?= -O3
 WARN := -Wall -Wextra $(if $(WERROR),-Werror)
 CFLAGS ?=
-BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off -Isrc $(WARN)
+BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE= $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off -Isrc $(WARN)
 LDFLAGS ?=
 # SANITIZE=address,undefined builds everything instrumented; use another B with it.
 ifdef SANITIZE

@@ -10,35 +10,50 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
+
+/* `dir`/`name` into `out`, cut off where it does not fit (the file is then not found). */
+static bool join(char *out, size_t size, const char *dir, const char *name) {
+  size_t d = strlen(dir), n = strlen(name);
+  if (d + n + 2 > size) {
+    if (size) *out = 0;
+    return false;
+  }
+  memmove(out, dir, d);
+  out[d] = '/';
+  memcpy(out + d + 1, name, n + 1);
+  return true;
+}
+
+static void strip_last(char *path) {
+  char *slash = strrchr(path, '/');
+  if (slash) *slash = 0;
+}
+
 void path_lib(char *out, size_t size) {
   Dl_info info;
-  char real[PATH_MAX];
-  if (!dladdr((void *)path_lib, &info) || !info.dli_fname || !realpath(info.dli_fname, real)) {
-    snprintf(out, size, ".");
-    return;
-  }
-  char *slash = strrchr(real, '/');
-  if (slash) *slash = 0;
-  snprintf(out, size, "%s", real);
+  char real[PATH_MAX] = ".";
+  if (dladdr((void *)path_lib, &info) && info.dli_fname && realpath(info.dli_fname, real)) strip_last(real);
+  CHECK(strlen(real) < size, "path of libsluice is longer than %zu", size);
+  strcpy(out, real);
 }
 
 void path_data(char *out, size_t size) {
   const char *env = getenv("SLUICE_DATA");
-  if (env && *env) {
-    snprintf(out, size, "%s", env);
+  if (env && *env && strlen(env) < size) {
+    strcpy(out, env);
     return;
   }
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
-  char *slash = strrchr(lib, '/');
-  if (slash) *slash = 0;
-  snprintf(out, size, "%s/share/sluice", lib);
+  strip_last(lib);
+  join(out, size, lib, "share/sluice");
 }
 
 bool path_find(char *out, size_t size, const char *name) {
   char dir[PATH_MAX];
   path_data(dir, sizeof dir);
-  return (size_t)snprintf(out, size, "%s/%s", dir, name) < size && access(out, R_OK) == 0;
+  return join(out, size, dir, name) && access(out, R_OK) == 0;
 }
 
 static bool write_all(int fd, const char *p, size_t n) {
