@@ -1,0 +1,64 @@
+/* read.c - reading result records back. */
+#include "results/record.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+struct record_file {
+  json_t *root, *kernels, *totals;
+};
+
+struct record_file *record_open(const char *path, struct err *e) {
+  json_error_t je;
+  json_t *root = json_load_file(path, 0, &je);
+  if (!root) {
+    if (je.line < 0) err_set(e, ERR_INPUT, "%s: %s", path, je.text);
+    else err_set(e, ERR_INPUT, "%s:%d:%d: %s", path, je.line, je.column, je.text);
+    return NULL;
+  }
+  json_t *kernels = json_object_get(root, "kernels"), *totals = json_object_get(root, "totals");
+  json_int_t format = json_integer_value(json_object_get(root, "format"));
+  if (!json_is_array(kernels) || !json_is_object(totals)) {
+    err_set(e, ERR_INPUT, "%s: not a result record of sluice (it needs `kernels` and `totals`)", path);
+  } else if (format != RECORD_FORMAT) {
+    err_set(e, ERR_INPUT, "%s: record format %lld; this sluice reads %d", path, (long long)format, RECORD_FORMAT);
+  } else {
+    struct record_file *f = malloc(sizeof *f);
+    CHECK(f, "out of memory");
+    *f = (struct record_file){root, kernels, totals};
+    return f;
+  }
+  json_decref(root);
+  return NULL;
+}
+
+const char *record_field(const struct record_file *f, const char *key) {
+  return json_string_value(json_object_get(f->root, key));
+}
+
+size_t record_kernels(const struct record_file *f) {
+  return json_array_size(f->kernels);
+}
+
+const char *record_kernel_name(const struct record_file *f, size_t kernel) {
+  return json_string_value(json_object_get(json_array_get(f->kernels, kernel), "name"));
+}
+
+bool record_value(const struct record_file *f, size_t kernel, const char *key, double *value) {
+  const json_t *o = kernel == RECORD_TOTALS ? f->totals : json_array_get(f->kernels, kernel);
+  const json_t *v = json_object_get(o, key);
+  if (!v) v = json_object_get(json_object_get(o, "scheme_counters"), key);
+  if (!json_is_number(v)) return false;
+  *value = json_number_value(v);
+  return true;
+}
+
+void *record_json(const struct record_file *f) {
+  return f->root;
+}
+
+void record_close(struct record_file *f) {
+  if (!f) return;
+  json_decref(f->root);
+  free(f);
+}

@@ -1,0 +1,141 @@
+/* record.c - writing the result record. Order of keys is order of insertion, so the tables decide it. */
+#include "results/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/paths.h"
+
+/* Digits enough for rates and means to be compared; few enough to be the same from every compiler's printf. */
+#define RECORD_FLAGS (JSON_INDENT(1) | JSON_REAL_PRECISION(10))
+
+struct record {
+  json_t *root, *kernels, *last_kernel, *scheme_totals;
+  struct gpu_stats total;
+  uint64_t bytes_to_device, bytes_from_device;
+};
+
+static json_t *text(const char *s) {
+  json_t *j = json_string(s);
+  return j ? j : json_string_nocheck("(not UTF-8)");
+}
+
+static void add_knob(void *ctx, const char *key, const char *value, const char *unit, const char *doc) {
+  (void)unit, (void)doc;
+  char *end;
+  long long n = strtoll(value, &end, 10);
+  json_t *v = *value && !*end           ? json_integer(n)
+              : !strcmp(value, "true")  ? json_true()
+              : !strcmp(value, "false") ? json_false()
+                                        : text(value);
+  json_object_set_new(ctx, key, v);
+}
+
+struct record *record_new(const struct record_head *h) {
+  struct record *r = calloc(1, sizeof *r);
+  CHECK(r, "out of memory");
+  char hash[17];
+  snprintf(hash, sizeof hash, "%016" PRIx64, gpu_config_hash(h->config));
+  json_t *config = json_object();
+  gpu_config_each(h->config, add_knob, config);
+  r->root = json_object();
+  json_object_set_new(r->root, "format", json_integer(RECORD_FORMAT));
+  json_object_set_new(r->root, "program", text(h->program ? h->program : ""));
+  json_object_set_new(r->root, "mode", text(h->mode));
+  json_object_set_new(r->root, "scheme", text(h->scheme));
+  json_object_set_new(r->root, "gpu", text(h->config->name));
+  json_object_set_new(r->root, "config_hash", json_string(hash));
+  json_object_set_new(r->root, "config", config);
+  r->kernels = json_array();
+  json_object_set_new(r->root, "kernels", r->kernels);
+  return r;
+}
+
+static json_t *triple(const uint32_t v[3]) {
+  return json_pack("[I, I, I]", (json_int_t)v[0], (json_int_t)v[1], (json_int_t)v[2]);
+}
+
+static void add_stats(json_t *o, const struct gpu_stats *s) {
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
+    const struct stat_row *row = &gpu_stat_rows[i];
+    json_t *v;
+    if (row->kind == STAT_MEAN) v = json_real(gpu_stats_value(s, row));
+    else v = json_integer((json_int_t) * (const uint64_t *)((const char *)s + row->offset));
+    json_object_set_new(o, row->key, v);
+  }
+  for (uint32_t i = 0; i < derived_row_count; i++)
+    json_object_set_new(o, derived_rows[i].key, json_real(derived_rows[i].value(s)));
+}
+
+void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats) {
+  json_t *k = json_object();
+  json_object_set_new(k, "name", text(l->kernel));
+  json_object_set_new(k, "mode", text(l->timing ? "timing" : "functional"));
+  json_object_set_new(k, "grid", triple(l->grid));
+  json_object_set_new(k, "block", triple(l->block));
+  json_object_set_new(k, "shared_bytes", json_integer(l->shared_bytes));
+  json_object_set_new(k, "registers", json_integer(l->regs));
+  add_stats(k, stats);
+  json_array_append_new(r->kernels, k);
+  r->last_kernel = k;
+  gpu_stats_add(&r->total, stats);
+}
+
+static void add_to(json_t *o, const char *key, uint64_t value) {
+  json_t *old = json_object_get(o, key);
+  json_object_set_new(o, key, json_integer((old ? json_integer_value(old) : 0) + (json_int_t)value));
+}
+
+void record_add_scheme_counter(struct record *r, const char *key, uint64_t value) {
+  if (!value) return;
+  if (r->last_kernel) {
+    json_t *o = json_object_get(r->last_kernel, "scheme_counters");
+    if (!o) json_object_set_new(r->last_kernel, "scheme_counters", o = json_object());
+    add_to(o, key, value);
+  }
+  if (!r->scheme_totals) r->scheme_totals = json_object();
+  add_to(r->scheme_totals, key, value);
+}
+
+void record_add_copy(struct record *r, uint64_t bytes, bool to_device) {
+  *(to_device ? &r->bytes_to_device : &r->bytes_from_device) += bytes;
+}
+
+const struct gpu_stats *record_total_stats(const struct record *r) {
+  return &r->total;
+}
+
+char *record_text(const struct record *r) {
+  json_t *totals = json_object(), *copies = json_object();
+  add_stats(totals, &r->total);
+  if (r->scheme_totals) json_object_set(totals, "scheme_counters", r->scheme_totals);
+  json_object_set_new(copies, "to_device_bytes", json_integer((json_int_t)r->bytes_to_device));
+  json_object_set_new(copies, "from_device_bytes", json_integer((json_int_t)r->bytes_from_device));
+  json_t *whole = json_copy(r->root);
+  json_object_set_new(whole, "copies", copies);
+  json_object_set_new(whole, "totals", totals);
+  char *out = json_dumps(whole, RECORD_FLAGS);
+  json_decref(whole);
+  CHECK(out, "a record that is not JSON");
+  return out;
+}
+
+bool record_write(const struct record *r, const char *path, struct err *e) {
+  char *t = record_text(r);
+  size_t n = strlen(t);
+  t[n] = '\n'; /* the terminator is not written */
+  bool ok = path_write_whole(path, t, n + 1);
+  int why = errno;
+  free(t);
+  return ok || err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(why));
+}
+
+void record_free(struct record *r) {
+  if (!r) return;
+  json_decref(r->root);
+  json_decref(r->scheme_totals);
+  free(r);
+}
