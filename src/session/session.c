@@ -1,0 +1,274 @@
+/* session.c - one simulated GPU as a program sees it: options to configuration, launches through the functional machine
+ * or the timing model, and the record of it all.
+ */
+#include "session/session.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "gpu/config.h"
+#include "gpu/stats.h"
+#include "results/record.h"
+#if defined(SESSION_NO_TIMING)
+#define SESSION_HAS_TIMING 0
+struct gpu;
+#elif __has_include("gpu/gpu.h")
+#include "gpu/gpu.h"
+#define SESSION_HAS_TIMING 1
+#else
+#define SESSION_HAS_TIMING 0
+struct gpu;
+#endif
+
+enum { CONST_BYTES = 65536 };
+
+struct session {
+  struct arena arena;
+  struct session_options o; /* texts are ours */
+  struct gpu_config config;
+  struct session_device device;
+  struct simt *simt;
+  struct gpu *gpu; /* NULL in functional mode */
+  struct record *record;
+  uint32_t launches;
+  uint64_t cycles; /* core cycles of all launches so far */
+};
+
+/* ---- opening ---- */
+
+static void copy_options(struct session *s, const struct session_options *o) {
+  s->o = *o;
+  s->o.gpu = arena_strdup(&s->arena, o->gpu ? o->gpu : "fermi");
+  s->o.scheme = arena_strdup(&s->arena, o->scheme ? o->scheme : "baseline");
+  s->o.program = o->program ? arena_strdup(&s->arena, o->program) : NULL;
+  s->o.record_path = o->record_path ? arena_strdup(&s->arena, o->record_path) : NULL;
+  const char **sets = ARENA_ARRAY(&s->arena, const char *, o->set_count + 1);
+  for (size_t i = 0; i < o->set_count; i++) sets[i] = arena_strdup(&s->arena, o->sets[i]);
+  s->o.sets = sets;
+}
+
+static bool configure(struct session *s, struct err *e) {
+  if (!gpu_config_load(&s->config, s->o.gpu, e)) return false;
+  for (size_t i = 0; i < s->o.set_count; i++) {
+    const char *eq = strchr(s->o.sets[i], '=');
+    if (!eq) return err_set(e, ERR_USAGE, "--set %s: expected KEY=VALUE", s->o.sets[i]);
+    const char *key = arena_strndup(&s->arena, s->o.sets[i], (size_t)(eq - s->o.sets[i]));
+    if (!gpu_config_set(&s->config, key, eq + 1, "--set", e)) return false;
+  }
+  return gpu_config_check(&s->config, e);
+}
+
+static void describe_device(struct session *s) {
+  const struct gpu_config *g = &s->config;
+  struct session_device *d = &s->device;
+  snprintf(d->name, sizeof d->name, "%.63s", g->name);
+  d->sms = g->sms;
+  d->warp_size = 32;
+  d->max_threads_per_cta = g->sm_cta_threads;
+  d->max_threads_per_sm = g->sm_threads;
+  d->max_ctas_per_sm = g->sm_ctas;
+  d->regs_per_sm = d->regs_per_cta = g->sm_regs;
+  d->shared_per_cta = d->shared_per_sm = g->sm_shared;
+  if (d->shared_per_cta > 49152) d->shared_per_cta = 49152; /* more only by opting in, as on every GPU since Volta */
+  d->const_bytes = CONST_BYTES;
+  d->core_khz = g->core_mhz * 1000;
+  d->mem_khz = g->dram_mhz * 1000;
+  d->mem_bus_bits = g->channels * g->dram_chips * g->dram_bus_bytes * 8;
+  d->l2_bytes = g->channels * g->subparts * g->l2.sets * g->l2.ways * g->l2.line;
+  d->cc_major = g->cc_major;
+  d->cc_minor = g->cc_minor;
+  d->mem_bytes = (uint64_t)g->mem_mb << 20;
+}
+
+static void free_session(struct session *s) {
+#if SESSION_HAS_TIMING
+  if (s->gpu) gpu_free(s->gpu);
+#endif
+  if (s->simt) simt_free(s->simt);
+  if (s->record) record_free(s->record);
+  arena_free(&s->arena);
+  free(s);
+}
+
+static bool open_machine(struct session *s, struct err *e) {
+  if (!configure(s, e)) return false;
+  describe_device(s);
+  if (s->o.mode == SESSION_TIMING) {
+#if SESSION_HAS_TIMING
+    s->gpu = gpu_new(&s->config, s->o.scheme, e);
+    if (!s->gpu) return false;
+    if (s->o.watchdog_cycles) gpu_set_watchdog(s->gpu, s->o.watchdog_cycles);
+#else
+    return err_set(e, ERR_UNSUPPORTED, "timing mode is not built into this library: use --mode functional");
+#endif
+  }
+  s->simt = simt_new(s->device.mem_bytes, e);
+  if (!s->simt) return false;
+  s->record = record_new(&(struct record_head){.config = &s->config,
+                                               .program = s->o.program,
+                                               .mode = s->o.mode == SESSION_TIMING ? "timing" : "functional",
+                                               .scheme = s->o.scheme});
+  return true;
+}
+
+struct session *session_open(const struct session_options *o, struct err *e) {
+  struct session *s = calloc(1, sizeof *s);
+  CHECK(s, "out of memory");
+  copy_options(s, o);
+  if (open_machine(s, e)) return s;
+  free_session(s);
+  return NULL;
+}
+
+/* ---- options of a child of `sluice run` ---- */
+
+static const char *text_of(const json_t *root, const char *key, const char *otherwise) {
+  const char *v = json_string_value(json_object_get(root, key));
+  return v ? v : otherwise;
+}
+
+static uint64_t number_of(const json_t *root, const char *key) {
+  json_int_t v = json_integer_value(json_object_get(root, key));
+  return v > 0 ? (uint64_t)v : 0;
+}
+
+static bool read_mode(const char *word, enum session_mode *mode, struct err *e) {
+  if (strcmp(word, "timing") == 0) *mode = SESSION_TIMING;
+  else if (strcmp(word, "functional") == 0) *mode = SESSION_FUNCTIONAL;
+  else return err_set(e, ERR_USAGE, "mode \"%s\": expected timing or functional", word);
+  return true;
+}
+
+static struct session *open_from_file(const char *dir, struct err *e) {
+  struct arena a = {0};
+  struct session *s = NULL;
+  json_error_t je;
+  const char *path = arena_printf(&a, "%s/options.json", dir);
+  json_t *root = json_load_file(path, 0, &je);
+  if (!root) {
+    err_set(e, ERR_INPUT, "%s:%d:%d: %s", path, je.line, je.column, je.text);
+    goto out;
+  }
+  const json_t *sets = json_object_get(root, "sets");
+  const char **texts = ARENA_ARRAY(&a, const char *, json_array_size(sets) + 1);
+  struct session_options o = {.gpu = text_of(root, "gpu", NULL),
+                              .scheme = text_of(root, "scheme", NULL),
+                              .program = text_of(root, "program", NULL),
+                              .record_path = arena_printf(&a, "%s/record.json", dir),
+                              .watchdog_cycles = number_of(root, "watchdog_cycles"),
+                              .timing_first = (uint32_t)number_of(root, "timing_first"),
+                              .timing_last = (uint32_t)number_of(root, "timing_last"),
+                              .quiet = json_is_true(json_object_get(root, "quiet")),
+                              .sets = texts};
+  for (size_t i = 0; i < json_array_size(sets); i++) {
+    const char *t = json_string_value(json_array_get(sets, i));
+    if (t) texts[o.set_count++] = t;
+  }
+  if (read_mode(text_of(root, "mode", "timing"), &o.mode, e)) s = session_open(&o, e);
+out:
+  json_decref(root);
+  arena_free(&a);
+  return s;
+}
+
+struct session *session_open_from_env(struct err *e) {
+  const char *dir = getenv("SLUICE_DIR");
+  if (dir && *dir) return open_from_file(dir, e);
+  const char *mode = getenv("SLUICE_MODE");
+  struct session_options o = {
+      .gpu = getenv("SLUICE_GPU"), .scheme = getenv("SLUICE_SCHEME"), .record_path = getenv("SLUICE_RECORD")};
+  if (!read_mode(mode ? mode : "timing", &o.mode, e)) return NULL;
+  return session_open(&o, e);
+}
+
+struct simt *session_simt(struct session *s) {
+  return s->simt;
+}
+
+const struct session_device *session_device(struct session *s) {
+  return &s->device;
+}
+
+/* ---- launches ---- */
+
+static bool in_detail(const struct session *s) {
+  if (!s->gpu) return false;
+  if (s->o.timing_first == 0 && s->o.timing_last == 0) return true;
+  return s->launches >= s->o.timing_first && s->launches <= s->o.timing_last;
+}
+
+/* Functional mode has no clock. Events still need times that grow with the work: one warp instruction per SM and cycle,
+ * spread over all SMs. */
+static uint64_t nominal_cycles(const struct session *s, const struct simt_counts *n) {
+  return n->warp_insts / s->config.sms + 1;
+}
+
+static bool run_functional(struct session *s, struct simt_run *run, struct gpu_stats *st, struct err *e) {
+  struct simt_counts n = {0};
+  bool good = simt_run(run, &n, e);
+  st->warp_insts = n.warp_insts;
+  st->thread_insts = n.thread_insts;
+  s->cycles += nominal_cycles(s, &n);
+  return good;
+}
+
+static bool run_timing(struct session *s, struct simt_run *run, struct gpu_stats *st, struct err *e) {
+#if SESSION_HAS_TIMING
+  bool good = gpu_run_kernel(s->gpu, simt_feed(run), st, e);
+  s->cycles += st->cycles;
+  return good;
+#else
+  return run_functional(s, run, st, e);
+#endif
+}
+
+static void add_to_record(struct session *s, const struct feed_kernel *k, bool timing, struct gpu_stats *st) {
+  struct record_launch l = {
+      .kernel = k->name, .shared_bytes = k->shared_bytes, .regs = k->regs_per_thread, .timing = timing};
+  memcpy(l.grid, k->grid, sizeof l.grid);
+  memcpy(l.block, k->block, sizeof l.block);
+  st->kernels = 1;
+  record_add(s->record, &l, st);
+}
+
+bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_error, struct err *e) {
+  struct err local = {0};
+  if (!e) e = &local;
+  *cuda_error = 0;
+  bool timing = in_detail(s);
+  uint32_t slots = s->config.sms * s->config.sm_ctas;
+#if SESSION_HAS_TIMING
+  if (s->gpu) slots = gpu_cta_slots(s->gpu);
+#endif
+  struct simt_run *run = simt_begin(s->simt, l, slots, e);
+  if (!run) return false;
+  struct feed *feed = simt_feed(run);
+  struct gpu_stats st = {0};
+  bool good = timing ? run_timing(s, run, &st, e) : run_functional(s, run, &st, e);
+  if (!good && e->code == ERR_PROGRAM) {
+    const struct feed_fault *f = feed->ops->fault(feed->ctx);
+    if (f) *cuda_error = f->cuda_error;
+  }
+  add_to_record(s, feed->kernel, timing, &st);
+  s->launches++;
+  simt_end(run);
+  return good;
+}
+
+uint64_t session_time_ns(struct session *s) {
+  return s->cycles * 1000 / s->config.core_mhz;
+}
+
+void session_note_copy(struct session *s, uint64_t bytes, bool to_device) {
+  record_add_copy(s->record, bytes, to_device);
+}
+
+bool session_close(struct session *s, struct err *e) {
+  if (!s) return true;
+  bool good = !s->o.record_path || record_write(s->record, s->o.record_path, e);
+  free_session(s);
+  return good;
+}
