@@ -30,14 +30,17 @@ struct partition_env {
 struct partition_set *partition_new(const struct partition_env *env);
 void partition_free(struct partition_set *p);
 
-/* Channel, sub-partition, bank, row and column of r->addr. */
+/* Channel, sub-partition, bank, row and column of r->addr. addrmap_decode compiles the map each time: for tests and
+ * tools; whoever makes requests by the million calls partition_locate. */
 void addrmap_decode(const struct gpu_config *c, struct req *r);
+void partition_locate(const struct partition_set *p, struct req *r);
 
-/* Interconnect side of sub-partition `s`. push takes requests straight from the interconnect (the ROP delay is inside). */
-bool partition_can_push(const struct partition_set *p, uint32_t s);
+/* Interconnect side of sub-partition `s`. push takes requests straight from the interconnect (the ROP delay is inside).
+ */
+bool partition_can_push(const struct partition_set *p, uint32_t s); /* one push per L2 cycle, before the step */
 void partition_push(struct partition_set *p, uint32_t s, req_id r);
-req_id partition_top(struct partition_set *p, uint32_t s); /* reply ready to leave, 0 if none; atomics are performed here */
-req_id partition_pop(struct partition_set *p, uint32_t s);
+req_id partition_top(struct partition_set *p, uint32_t s); /* reply ready to leave, 0 if none */
+req_id partition_pop(struct partition_set *p, uint32_t s); /* an atomic is performed here */
 
 /* One cycle of the L2 clock for sub-partition `s`, of the DRAM command clock for channel `c`. */
 void partition_step_l2(struct partition_set *p, uint32_t s);
@@ -46,10 +49,18 @@ void partition_step_dram(struct partition_set *p, uint32_t c);
 bool partition_idle_l2(const struct partition_set *p, uint32_t s);
 bool partition_idle_dram(const struct partition_set *p, uint32_t c);
 /* How many further steps of that clock are known to change nothing (0: step it; UINT32_MAX: until a push), and the
- * notice that so many were skipped (timing counters inside catch up). */
+ * notice that so many were skipped (timing counters inside catch up). An answer holds until another unit of the same
+ * channel does something: jump over min over all units, and give the notice before the next push. Replies waiting in
+ * partition_top do not make a unit busy. */
 uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s);
 uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c);
 void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps);
 void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps);
+
+/* Listen to a channel's DRAM commands (tests, dram_check). `t`: command cycle. */
+enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE };
+void partition_watch_dram(struct partition_set *p, uint32_t c,
+                          void (*watch)(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row),
+                          void *ctx);
 
 #endif

@@ -1,0 +1,95 @@
+/* addrmap.c - device address to channel, sub-partition, bank, row and column. */
+#include "gpu/addrmap.h"
+
+#include "gpu/partition.h"
+
+static uint64_t gather(const struct addrmap_field *f, uint64_t a) {
+  uint64_t v = 0;
+  for (uint32_t i = 0; i < f->runs; i++) v |= (a & f->run[i].mask) >> f->run[i].down;
+  return v;
+}
+
+/* Compile a mask: neighbouring bits that move by the same distance form one run. */
+static bool compile(struct addrmap_field *f, uint64_t mask) {
+  *f = (struct addrmap_field){0};
+  uint32_t pos = 0;
+  for (uint32_t bit = 0; bit < 64; bit++) {
+    if (!(mask >> bit & 1)) continue;
+    uint32_t down = bit - pos++;
+    if (f->runs && f->run[f->runs - 1].down == down) {
+      f->run[f->runs - 1].mask |= 1ull << bit;
+      continue;
+    }
+    if (f->runs == sizeof f->run / sizeof *f->run) return false;
+    f->run[f->runs].mask = 1ull << bit;
+    f->run[f->runs++].down = (uint8_t)down;
+  }
+  return true;
+}
+
+/* Masks of the letters R, B, C, S in the map's text, most significant bit first. */
+static bool parse(const char *text, uint64_t *row, uint64_t *bank, uint64_t *column, struct err *e) {
+  int bit = 64;
+  for (const char *p = text; *p; p++) {
+    if (*p == ' ' || *p == '.' || *p == '|') continue;
+    if (--bit < 0) break;
+    uint64_t one = 1ull << bit;
+    switch (*p) {
+    case '0':
+      break;
+    case 'R':
+    case 'r':
+      *row |= one;
+      break;
+    case 'B':
+    case 'b':
+      *bank |= one;
+      break;
+    case 'C':
+    case 'c':
+    case 'S':
+    case 's':
+      *column |= one;
+      break;
+    default:
+      return err_set(e, ERR_INPUT, "dram.address_map: '%c' is none of 0, R, B, C, S (and blanks, '.' and '|')", *p);
+    }
+  }
+  if (bit != 0) return err_set(e, ERR_INPUT, "dram.address_map names %s than 64 bits", bit < 0 ? "more" : "fewer");
+  return true;
+}
+
+bool addrmap_init(struct addrmap *m, const struct gpu_config *c, struct err *e) {
+  uint64_t row = 0, bank = 0, column = 0, choose = 0;
+  if (!parse(c->dram_map, &row, &bank, &column, e)) return false;
+  *m = (struct addrmap){.low = c->dram_map_low, .channels = c->channels, .subparts = c->subparts};
+  if (1ull << __builtin_popcountll(bank) > c->dram_banks)
+    return err_set(e, ERR_INPUT, "dram.address_map has %d bank bits, but dram.banks is %u", __builtin_popcountll(bank),
+                   c->dram_banks);
+  for (uint64_t left = bank, n = c->subparts; n > 1; n /= 2, left &= left - 1) choose |= left & -left;
+  if (!compile(&m->row, row) || !compile(&m->bank, bank) || !compile(&m->column, column) ||
+      !compile(&m->local, ~choose))
+    return err_set(e, ERR_INPUT, "dram.address_map scatters one field over too many places");
+  return true;
+}
+
+void addrmap_split(const struct addrmap *m, struct req *r) {
+  uint64_t high = r->addr >> m->low, quotient = high / m->channels;
+  uint64_t inside = quotient << m->low | (r->addr & ((1ull << m->low) - 1));
+  r->channel = (uint8_t)(high - quotient * m->channels);
+  r->bank = (uint8_t)gather(&m->bank, inside);
+  r->row = (uint32_t)gather(&m->row, inside);
+  r->column = (uint32_t)gather(&m->column, inside);
+  r->subpart = (uint8_t)(r->channel * m->subparts + (r->bank & (m->subparts - 1)));
+}
+
+uint64_t addrmap_local(const struct addrmap *m, uint64_t addr) {
+  uint64_t inside = (addr >> m->low) / m->channels << m->low | (addr & ((1ull << m->low) - 1));
+  return gather(&m->local, inside);
+}
+
+void addrmap_decode(const struct gpu_config *c, struct req *r) {
+  struct addrmap m;
+  CHECK(addrmap_init(&m, c, NULL), "address map \"%s\" was not checked", c->dram_map);
+  addrmap_split(&m, r);
+}

@@ -1,0 +1,347 @@
+/* dram.c - GDDR5 command timing of one channel, cycle for cycle as the reference machine does it.
+ *
+ * Order in a command cycle: the burst at the end of the data pipe moves; the scheduler gives at most one idle bank a
+ * request; commands are issued. Banks are looked at from `prio` on, each for a column command and then for a row
+ * command. After a row command only column commands are looked for, and since the row command moves `prio` while the
+ * walk goes on by index, the walk jumps: this decides who is served under load, so it is reproduced. A row and a column
+ * command may thus share a cycle; two of one kind never do.
+ */
+#include "gpu/dram.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+
+void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
+  uint32_t burst = c->dram_burst / c->dram_rate ? c->dram_burst / c->dram_rate : 1;
+  uint32_t group_banks = c->dram_banks / c->dram_groups ? c->dram_banks / c->dram_groups : 1;
+  *d = (struct dram_timing){
+      .CCD = c->tCCD,
+      .CCDL = c->tCCDL,
+      .RRD = c->tRRD,
+      .RCD = c->tRCD,
+      .RCDW = c->tRCD > c->tWL + 1 ? c->tRCD - (c->tWL + 1) : 0,
+      .RAS = c->tRAS,
+      .RP = c->tRP,
+      .RC = c->tRC,
+      .RTPL = c->tRTPL,
+      .RTW = c->tCL + burst + 2 > c->tWL ? c->tCL + burst + 2 - c->tWL : 0,
+      .WTR = c->tWL + burst + c->tCDLR,
+      .WTP = c->tWL + burst + c->tWR,
+      .RTP = burst,
+      .CL = c->tCL,
+      .WL = c->tWL,
+      .BL = burst,
+      .atom = c->dram_burst * c->dram_bus_bytes * c->dram_chips,
+      .banks = c->dram_banks,
+      .group_banks = group_banks,
+  };
+}
+
+void dram_init(struct dram *d, const struct partition_env *env) {
+  const struct gpu_config *c = env->config;
+  *d = (struct dram){.env = env, .fcfs = c->dram_sched == DRAM_FCFS};
+  dram_timing_init(&d->tm, c);
+  const struct dram_timing *tm = &d->tm;
+  CHECK(tm->banks <= 64, "%u DRAM banks", tm->banks);
+  d->limit = d->fcfs ? 2 : c->dram_queue; /* in-order service: the reference's input queue of two */
+  d->bank = calloc(tm->banks, sizeof *d->bank);
+  d->group_col_at = calloc(tm->banks, sizeof *d->group_col_at);
+  d->group_pre_at = calloc(tm->banks, sizeof *d->group_pre_at);
+  uint32_t longest = (tm->CL > tm->WL ? tm->CL : tm->WL) + 1;
+  d->spares = d->limit + tm->banks + longest + 2;
+  CHECK(d->spares < DRAM_NO_SLOT, "%u requests in a DRAM channel", d->spares);
+  d->slot = calloc(d->spares, sizeof *d->slot);
+  d->spare = calloc(d->spares, sizeof *d->spare);
+  for (d->pipe_size = 8; d->pipe_size < longest + 2;) d->pipe_size *= 2;
+  d->pipe = calloc(d->pipe_size, sizeof *d->pipe);
+  CHECK(d->bank && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe, "out of memory for DRAM");
+  for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
+  for (uint32_t i = 0; i < tm->banks; i++) d->bank[i].serving = d->bank[i].oldest = d->bank[i].youngest = DRAM_NO_SLOT;
+  d->pipe_len = d->pipe_min = tm->CL;
+  l2_queue_init(&d->fifo, 0);
+  l2_queue_init(&d->returns, c->dram_return_queue);
+}
+
+void dram_free(struct dram *d) {
+  l2_queue_free(&d->fifo);
+  l2_queue_free(&d->returns);
+  free(d->bank);
+  free(d->group_col_at);
+  free(d->group_pre_at);
+  free(d->slot);
+  free(d->spare);
+  free(d->pipe);
+  *d = (struct dram){0};
+}
+
+void dram_push(struct dram *d, struct l2_op op) {
+  const struct req *r = &d->env->pool->at[op.r];
+  CHECK(d->spares, "no DRAM slot at command cycle %llu for request %u", (unsigned long long)d->t, op.r);
+  uint16_t i = d->spare[--d->spares];
+  uint32_t bursts = (op.bytes + d->tm.atom - 1) / d->tm.atom;
+  d->slot[i] = (struct dram_slot){
+      .op = op,
+      .row = r->row,
+      .next = DRAM_NO_SLOT,
+      .to_issue = (uint16_t)(bursts ? bursts : 1),
+      .to_move = (uint16_t)(bursts ? bursts : 1),
+      .bank = r->bank,
+      .write = r->write,
+      .silent = r->type == REQ_L1_WRITEBACK || r->type == REQ_L2_WRITEBACK,
+  };
+  d->pending++;
+  d->env->stats->dram_requests++;
+  if (d->fcfs) {
+    l2_queue_push(&d->fifo, (struct l2_op){.set = i});
+    return;
+  }
+  struct dram_bank *b = &d->bank[r->bank];
+  if (b->oldest == DRAM_NO_SLOT) b->oldest = i;
+  else d->slot[b->youngest].next = i;
+  b->youngest = i;
+  d->waiting |= 1ull << r->bank;
+}
+
+/* ---- scheduler ---- */
+
+/* Which waiting request of a bank is served next: the oldest to the row opened last, else the oldest. Gives its
+ * predecessor in the queue too. */
+static uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *before) {
+  *before = DRAM_NO_SLOT;
+  uint16_t prev = DRAM_NO_SLOT;
+  for (uint16_t i = b->oldest; i != DRAM_NO_SLOT; prev = i, i = d->slot[i].next)
+    if (d->slot[i].row == b->row) {
+      *before = prev;
+      return i;
+    }
+  return b->oldest;
+}
+
+static void serve(struct dram *d, uint32_t j, uint16_t i) {
+  struct dram_bank *b = &d->bank[j];
+  b->serving = i;
+  d->busy |= 1ull << j;
+  d->pending--;
+  d->env->stats->dram_row_hits += b->open && b->row == d->slot[i].row;
+  d->issue_at = 0;
+}
+
+/* The first set bit from `from` on, in rotation over 64 or fewer banks; mask must not be 0. */
+static uint32_t first_from(uint64_t mask, uint32_t from) {
+  uint64_t high = mask >> from;
+  return high ? from + (uint32_t)__builtin_ctzll(high) : (uint32_t)__builtin_ctzll(mask);
+}
+
+static void schedule(struct dram *d) {
+  if (d->fcfs) {
+    if (!d->fifo.count) return;
+    uint16_t i = (uint16_t)l2_queue_top(&d->fifo)->set;
+    uint32_t j = d->slot[i].bank;
+    if (d->busy >> j & 1) return;
+    l2_queue_pop(&d->fifo);
+    serve(d, j, i);
+    return;
+  }
+  uint64_t ready = d->waiting & ~d->busy;
+  if (!ready) return;
+  uint32_t j = first_from(ready, d->prio);
+  struct dram_bank *b = &d->bank[j];
+  uint16_t before, i = pick(d, b, &before), next = d->slot[i].next;
+  if (before == DRAM_NO_SLOT) b->oldest = next;
+  else d->slot[before].next = next;
+  if (b->youngest == i) b->youngest = before;
+  if (b->oldest == DRAM_NO_SLOT) d->waiting &= ~(1ull << j);
+  d->prio = d->prio + 1 == d->tm.banks ? 0 : d->prio + 1;
+  serve(d, j, i);
+}
+
+/* ---- data pipe ---- */
+
+/* The pipe has moved one place: its length shrinks to the latency of the present direction, never below. */
+static void pipe_move(struct dram *d, uint64_t places) {
+  d->pipe_moved += places;
+  uint64_t above = d->pipe_len - d->pipe_min;
+  d->pipe_len = d->pipe_min + (uint32_t)(above > places ? above - places : 0);
+}
+
+static void pipe_turn(struct dram *d, bool write) {
+  if (d->writing == write) return;
+  d->writing = write;
+  d->pipe_min = write ? d->tm.WL : d->tm.CL;
+  uint64_t occupied = d->pipe_last_due > d->pipe_moved ? d->pipe_last_due - d->pipe_moved : 0;
+  /* Longer: empty places are added. Shorter: empty places at the end go, those before the last burst stay. */
+  if (d->pipe_len > d->pipe_min) d->pipe_len = (uint32_t)(occupied > d->pipe_min ? occupied : d->pipe_min);
+  else d->pipe_len = d->pipe_min;
+}
+
+static bool pipe_full(const struct dram *d) {
+  return d->pipe_len >= (d->tm.CL > d->tm.WL ? d->tm.CL : d->tm.WL) + 1;
+}
+
+/* The last place takes the burst if it is empty, else a place is added. */
+static void pipe_push(struct dram *d, uint16_t slot) {
+  uint64_t end = d->pipe_moved + d->pipe_len;
+  if (d->pipe_last_due == end && d->pipe_count) {
+    end++;
+    d->pipe_len++;
+  } else if (!d->pipe_len) {
+    end++;
+    d->pipe_len = 1;
+  }
+  d->pipe_last_due = end;
+  uint32_t at = (d->pipe_head + d->pipe_count++) & (d->pipe_size - 1);
+  d->pipe[at].due = end;
+  d->pipe[at].slot = slot;
+}
+
+static req_id pipe_pop(struct dram *d) {
+  if (l2_queue_full(&d->returns)) return 0;
+  pipe_move(d, 1);
+  if (!d->pipe_count || d->pipe[d->pipe_head].due > d->pipe_moved) return 0;
+  uint16_t i = d->pipe[d->pipe_head].slot;
+  d->pipe_head = (d->pipe_head + 1) & (d->pipe_size - 1);
+  d->pipe_count--;
+  struct dram_slot *s = &d->slot[i];
+  if (--s->to_move) return 0;
+  d->spare[d->spares++] = i;
+  if (s->silent) return s->op.r;
+  l2_queue_push(&d->returns, s->op);
+  return 0;
+}
+
+/* ---- commands ---- */
+
+static void note(struct dram *d, enum dram_command cmd, uint32_t bank, uint32_t row) {
+  if (d->watch) d->watch(d->watch_ctx, d->t, cmd, bank, row);
+}
+static void later(uint64_t *at, uint64_t t) {
+  if (*at < t) *at = t;
+}
+
+static void column(struct dram *d, uint32_t j) {
+  const struct dram_timing *tm = &d->tm;
+  struct dram_bank *b = &d->bank[j];
+  struct dram_slot *s = &d->slot[b->serving];
+  uint32_t g = j / tm->group_banks;
+  uint64_t t = d->t;
+  pipe_turn(d, s->write);
+  pipe_push(d, b->serving);
+  later(&d->rd_at, t + tm->CCD);
+  later(&d->wr_at, t + tm->CCD);
+  d->group_col_at[g] = t + tm->CCDL;
+  if (s->write) {
+    later(&d->rd_at, t + tm->WTR);
+    later(&b->pre_at, t + tm->WTP);
+    d->env->stats->dram_writes++;
+  } else {
+    later(&d->wr_at, t + tm->RTW);
+    later(&b->pre_at, t + tm->RTP);
+    d->group_pre_at[g] = t + tm->RTPL;
+    d->env->stats->dram_reads++;
+  }
+  d->env->stats->dram_busy_cycles += tm->BL;
+  note(d, s->write ? DRAM_WRITE : DRAM_READ, j, b->row);
+  if (--s->to_issue) return;
+  b->serving = DRAM_NO_SLOT;
+  d->busy &= ~(1ull << j);
+}
+
+static void row(struct dram *d, uint32_t j) {
+  const struct dram_timing *tm = &d->tm;
+  struct dram_bank *b = &d->bank[j];
+  uint64_t t = d->t;
+  if (b->open) {
+    note(d, DRAM_PRECHARGE, j, b->row);
+    b->open = false;
+    later(&b->act_at, t + tm->RP);
+    d->env->stats->dram_precharges++;
+  } else {
+    b->open = true;
+    b->row = d->slot[b->serving].row;
+    note(d, DRAM_ACTIVATE, j, b->row);
+    d->act_at = t + tm->RRD;
+    b->act_at = t + tm->RC;
+    b->rd_at = t + tm->RCD;
+    b->wr_at = t + tm->RCDW;
+    later(&b->pre_at, t + tm->RAS);
+    d->env->stats->dram_activates++;
+  }
+  d->prio = j + 1 == tm->banks ? 0 : j + 1;
+}
+
+static uint64_t max64(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
+/* First cycle in which the next command of busy bank `j` is legal, and which kind it is. */
+static uint64_t next_command(const struct dram *d, uint32_t j, bool *is_column) {
+  const struct dram_bank *b = &d->bank[j];
+  const struct dram_slot *s = &d->slot[b->serving];
+  uint32_t g = j / d->tm.group_banks;
+  *is_column = b->open && b->row == s->row;
+  if (!b->open) return max64(d->act_at, b->act_at);
+  if (!*is_column) return max64(b->pre_at, d->group_pre_at[g]);
+  return max64(d->group_col_at[g], s->write ? max64(d->wr_at, b->wr_at) : max64(d->rd_at, b->rd_at));
+}
+
+/* Busy banks with bank `from` at bit 0. */
+static uint64_t rotated(const struct dram *d, uint32_t from) {
+  uint64_t all = d->tm.banks == 64 ? UINT64_MAX : (1ull << d->tm.banks) - 1;
+  return from ? (d->busy >> from | d->busy << (d->tm.banks - from)) & all : d->busy;
+}
+
+static void issue(struct dram *d) {
+  if (d->t < d->issue_at) return;
+  uint32_t n = d->tm.banks, from = d->prio;
+  bool row_done = false, is_column, full = pipe_full(d);
+  uint64_t soonest = UINT64_MAX;
+  for (uint64_t todo = rotated(d, from); todo;) {
+    uint32_t k = (uint32_t)__builtin_ctzll(todo), j = from + k >= n ? from + k - n : from + k;
+    todo &= todo - 1;
+    uint64_t at = next_command(d, j, &is_column);
+    if (at > d->t) {
+      if (at < soonest) soonest = at;
+    } else if (is_column) {
+      soonest = d->t + 1;
+      if (full) continue;
+      column(d, j);
+      break;
+    } else if (!row_done) {
+      row(d, j);
+      row_done = true;
+      soonest = d->t + 1;
+      from = d->prio;
+      todo = k == 63 ? 0 : rotated(d, from) & ~((2ull << k) - 1);
+    }
+  }
+  d->issue_at = soonest;
+}
+
+req_id dram_step(struct dram *d) {
+  req_id done = pipe_pop(d);
+  schedule(d);
+  issue(d);
+  d->t++;
+  return done;
+}
+
+uint64_t dram_wake(const struct dram *d) {
+  if (d->returns.count || d->waiting & ~d->busy || d->fifo.count) return d->t;
+  uint64_t at = d->busy ? d->issue_at : UINT64_MAX;
+  if (d->pipe_count) {
+    /* The step of cycle t + k makes pipe_moved + k + 1 current. */
+    uint64_t due = d->t + (d->pipe[d->pipe_head].due - d->pipe_moved) - 1;
+    if (due < at) at = due;
+  }
+  return at > d->t ? at : d->t;
+}
+
+void dram_skip(struct dram *d, uint64_t steps) {
+  d->t += steps;
+  pipe_move(d, steps);
+}
+
+bool dram_idle(const struct dram *d) {
+  return !d->pending && !d->busy && !d->pipe_count && !d->returns.count;
+}

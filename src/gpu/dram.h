@@ -1,0 +1,93 @@
+/* dram.h - one GDDR5 channel: request queue, FR-FCFS or FCFS scheduler, banks, data bus.
+ *
+ * Times are command cycles of the channel (`t`, the cycle being done). A constraint is kept as the first cycle in which
+ * the command it holds back is legal, so nothing counts down.
+ */
+#ifndef GPU_DRAM_H
+#define GPU_DRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu/l2_queue.h"
+#include "gpu/partition.h"
+
+/* Timing of a configuration, derived values included. */
+struct dram_timing {
+  uint32_t CCD, CCDL, RRD, RCD, RCDW, RAS, RP, RC;
+  uint32_t RTW, WTR;   /* read command to write command, and back, any bank */
+  uint32_t WTP, RTP;   /* column command to precharge, same bank */
+  uint32_t RTPL;       /* read to precharge, same bank group */
+  uint32_t CL, WL, BL; /* BL: command cycles of one burst on the data bus */
+  uint32_t atom;       /* bytes of one column command */
+  uint32_t banks, group_banks;
+};
+void dram_timing_init(struct dram_timing *d, const struct gpu_config *c);
+
+#define DRAM_NO_SLOT UINT16_MAX
+
+/* A request from its arrival to its last data. */
+struct dram_slot {
+  struct l2_op op;
+  uint32_t row;
+  uint16_t next;              /* in the queue of its bank, towards younger */
+  uint16_t to_issue, to_move; /* column commands to go; bursts to go on the data bus */
+  uint8_t bank;
+  bool write, silent; /* silent: a write-back, whose end nobody is told */
+};
+
+struct dram_bank {
+  uint64_t act_at, rd_at, wr_at, pre_at; /* constraints of the bank itself */
+  uint32_t row;
+  bool open;
+  uint16_t serving;          /* the request it works on */
+  uint16_t oldest, youngest; /* its waiting requests */
+};
+
+struct dram {
+  const struct partition_env *env;
+  struct dram_timing tm;
+  uint64_t t;
+  uint64_t issue_at;                     /* no command is legal before */
+  uint64_t rd_at, wr_at, act_at;         /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
+  uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL */
+  struct dram_bank *bank;
+  uint64_t waiting, busy;  /* bit per bank: has waiting requests; serves one */
+  uint32_t prio;           /* bank looked at first */
+  uint32_t pending, limit; /* waiting requests */
+  bool fcfs;
+  struct l2_queue fifo; /* FCFS: waiting slots in order, in op.set */
+  struct dram_slot *slot;
+  uint16_t *spare;
+  uint32_t spares;
+  /* Data bus: a pipe of pipe_len places (at least the latency of the present direction) that moves one place a cycle
+   * unless the return queue is full. `due` is the value of pipe_moved with which the slot's burst comes out. */
+  struct {
+    uint64_t due;
+    uint16_t slot;
+  } * pipe;
+  uint32_t pipe_head, pipe_count, pipe_size;
+  uint64_t pipe_moved, pipe_last_due;
+  uint32_t pipe_len, pipe_min;
+  bool writing; /* direction of the last column command */
+  struct l2_queue returns;
+  /* Every command as it is issued; tests and dram_check listen. */
+  void (*watch)(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row);
+  void *watch_ctx;
+};
+
+void dram_init(struct dram *d, const struct partition_env *env);
+void dram_free(struct dram *d);
+static inline bool dram_full(const struct dram *d) {
+  return d->pending >= d->limit;
+}
+void dram_push(struct dram *d, struct l2_op op);
+/* One command cycle. Returns the write-back whose data is in the row, to be freed by the caller; else 0. */
+req_id dram_step(struct dram *d);
+/* Earliest cycle >= t in which a step can do anything by itself; UINT64_MAX if empty. */
+uint64_t dram_wake(const struct dram *d);
+/* `steps` cycles in which nothing happens pass. */
+void dram_skip(struct dram *d, uint64_t steps);
+bool dram_idle(const struct dram *d);
+
+#endif

@@ -1,0 +1,410 @@
+/* l2.c - the access, fill and cycle of an L2 sub-partition (gpu-model, "L2 and DRAM").
+ *
+ * Write policy: a hit makes the line dirty and is acknowledged at once (write-through: the write also goes to DRAM,
+ * which acknowledges it). A miss sends the write to DRAM, which acknowledges it, and fetches the line, which arrives
+ * clean. A miss may need three places in the miss queue (write, fetch, write-back) and is refused unless they are
+ * certain. Refusals are retried every cycle and counted each time.
+ */
+#include "gpu/l2.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+
+void l2_queue_init(struct l2_queue *q, uint32_t limit) {
+  uint32_t size = 8;
+  while (size < limit) size *= 2;
+  *q = (struct l2_queue){.at = malloc(size * sizeof *q->at), .size = size, .limit = limit};
+  CHECK(q->at, "out of memory for a queue of %u", size);
+}
+
+void l2_queue_free(struct l2_queue *q) {
+  free(q->at);
+  *q = (struct l2_queue){0};
+}
+
+void l2_queue_grow(struct l2_queue *q) {
+  CHECK(!q->limit, "a queue of %u overflows", q->limit);
+  struct l2_op *at = malloc(2 * q->size * sizeof *at);
+  CHECK(at, "out of memory for a queue of %u", 2 * q->size);
+  for (uint32_t i = 0; i < q->count; i++) at[i] = q->at[(q->head + i) & (q->size - 1)];
+  free(q->at);
+  q->at = at;
+  q->head = 0;
+  q->size *= 2;
+}
+
+void l2_mshrs_init(struct l2_mshrs *m, uint32_t entries, uint32_t merges) {
+  *m = (struct l2_mshrs){.limit = entries, .merges = merges};
+  m->at = calloc(entries, sizeof *m->at);
+  m->ready = calloc(entries, sizeof *m->ready);
+  m->spare = calloc(entries, sizeof *m->spare);
+  CHECK(m->at && m->ready && m->spare, "out of memory for %u MSHRs", entries);
+  for (uint32_t i = 0; i < entries; i++) m->spare[i] = (uint16_t)(entries - 1 - i);
+}
+
+void l2_mshrs_free(struct l2_mshrs *m) {
+  free(m->at);
+  free(m->ready);
+  free(m->spare);
+  *m = (struct l2_mshrs){0};
+}
+
+void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id) {
+  const struct gpu_config *c = env->config;
+  *s = (struct l2_slice){.env = env, .map = map, .id = id, .banks = c->l2_banked ? c->l2_banks : 1};
+  l2_tags_init(&s->tags, c);
+  l2_queue_init(&s->rop, 0);
+  l2_queue_init(&s->to_dram, c->l2_to_dram);
+  l2_queue_init(&s->out, c->l2_to_icnt);
+  s->bank = calloc(s->banks, sizeof *s->bank);
+  CHECK(s->bank, "out of memory for %u L2 banks", s->banks);
+  for (uint32_t i = 0; i < s->banks; i++) {
+    struct l2_bank *b = &s->bank[i];
+    l2_mshrs_init(&b->mshrs, c->l2.mshrs, c->l2.merges);
+    l2_queue_init(&b->in, c->l2_banked ? c->l2_bank_queue : c->icnt_to_l2);
+    l2_queue_init(&b->miss, c->l2.miss_queue);
+    l2_queue_init(&b->from_dram, c->dram_to_l2);
+    l2_queue_init(&b->lookup, 0);
+  }
+  if (!c->l2_banked) return;
+  s->ports = c->l2_ports;
+  s->port = calloc(s->ports, sizeof *s->port);
+  CHECK(s->port, "out of memory for %u L2 ports", s->ports);
+  for (uint32_t i = 0; i < s->ports; i++) l2_queue_init(&s->port[i], c->icnt_to_l2);
+}
+
+void l2_free(struct l2_slice *s) {
+  l2_tags_free(&s->tags);
+  l2_queue_free(&s->rop);
+  l2_queue_free(&s->to_dram);
+  l2_queue_free(&s->out);
+  for (uint32_t i = 0; i < s->banks; i++) {
+    l2_mshrs_free(&s->bank[i].mshrs);
+    l2_queue_free(&s->bank[i].in);
+    l2_queue_free(&s->bank[i].miss);
+    l2_queue_free(&s->bank[i].from_dram);
+    l2_queue_free(&s->bank[i].lookup);
+  }
+  for (uint32_t i = 0; i < s->ports; i++) l2_queue_free(&s->port[i]);
+  free(s->bank);
+  free(s->port);
+  *s = (struct l2_slice){0};
+}
+
+static struct req *req_of(const struct l2_slice *s, req_id r) {
+  return &s->env->pool->at[r];
+}
+
+void l2_reply(struct l2_slice *s, req_id r) {
+  l2_queue_push(&s->out, (struct l2_op){.r = r});
+}
+
+/* ---- the access ---- */
+
+/* Does this access skip the tags? Only a scheme makes one do so. */
+static bool bypasses(const struct l2_slice *s, const struct req *r) {
+  (void)s, (void)r;
+  return false;
+}
+
+/* Room for `more` entries beside the one that is certain, as the reference counts it. */
+static bool miss_queue_room(const struct l2_bank *b, uint32_t more) {
+  return b->miss.count + more < b->miss.limit;
+}
+
+static void count(struct l2_slice *s, const struct req *r, enum l2_outcome o) {
+  struct gpu_stats *st = s->env->stats;
+  st->l2_accesses++;
+  st->l2_hits += o == L2_HIT;
+  st->l2_pending += o == L2_PENDING;
+  st->l2_misses += o == L2_MISS;
+  if (r->type == REQ_GLOBAL_READ) {
+    st->l2_read_accesses++;
+    st->l2_read_hits += o == L2_HIT;
+  } else if (r->type == REQ_GLOBAL_WRITE) {
+    st->l2_write_accesses++;
+    st->l2_write_hits += o == L2_HIT;
+  }
+}
+
+/* Reserve `line` for `addr`. Its dirty data (unless written through) leaves as a write-back: 0 if there is none. */
+static req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr) {
+  struct l2_tags *t = &s->tags;
+  struct gpu_stats *st = s->env->stats;
+  req_id wb = 0;
+  if (t->state[line] == L2_DIRTY && s->env->config->l2_write == WRITE_BACK) {
+    wb = req_new(s->env->pool);
+    struct req *w = req_of(s, wb);
+    w->addr = t->tag[line];
+    w->bytes = 1u << t->shift;
+    w->type = REQ_L2_WRITEBACK;
+    w->write = true;
+    w->born = *s->env->now;
+    addrmap_split(s->map, w);
+    st->l2_writebacks++;
+  }
+  st->l2_evictions += t->state[line] != L2_INVALID;
+  t->tag[line] = addr;
+  t->state[line] = L2_RESERVED;
+  l2_tags_stamp(t, line, *s->env->now, true);
+  return wb;
+}
+
+/* What a miss on `line_addr` would use. */
+struct plan {
+  uint32_t line; /* found or to be replaced */
+  uint16_t mshr; /* to merge into, or L2_NO_MSHR */
+  bool reserved; /* the line is already being fetched */
+};
+
+/* False: every line of the set is reserved, or the MSHRs are exhausted. */
+static bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, uint32_t set, uint64_t line_addr,
+                      uint32_t found, struct plan *p) {
+  const struct l2_tags *t = &s->tags;
+  *p = (struct plan){.line = found, .mshr = L2_NO_MSHR, .reserved = found != L2_NONE};
+  if (p->reserved) {
+    const struct l2_mshr *e = &b->mshrs.at[t->mshr[found]];
+    if (e->merged && e->line_addr == line_addr) p->mshr = t->mshr[found];
+  } else {
+    p->line = l2_tags_victim(t, set);
+    if (p->line == L2_NONE) return false;
+    p->mshr = l2_mshrs_find_ready(&b->mshrs, line_addr);
+  }
+  if (p->mshr != L2_NO_MSHR) return b->mshrs.at[p->mshr].merged < b->mshrs.merges;
+  return b->mshrs.used < b->mshrs.limit;
+}
+
+/* Make `r` wait for its line, fetching it if nobody has: the caller made sure of the room. Returns the write-back. */
+static req_id fetch(struct l2_slice *s, struct l2_bank *b, uint64_t line_addr, struct plan *p, req_id r, uint32_t set) {
+  struct l2_tags *t = &s->tags;
+  req_id wb = 0;
+  if (p->reserved) l2_tags_stamp(t, p->line, *s->env->now, false);
+  else wb = reserve(s, p->line, line_addr);
+  if (p->mshr == L2_NO_MSHR) {
+    p->mshr = l2_mshrs_take(&b->mshrs, line_addr, p->line);
+    struct l2_op op = {.r = r, .set = set, .bytes = (uint16_t)(1u << t->shift), .mshr = p->mshr};
+    l2_queue_push(&b->miss, op);
+  }
+  t->mshr[p->line] = p->mshr;
+  l2_mshrs_add(&b->mshrs, p->mshr, s->env->pool, r);
+  return wb;
+}
+
+static void push_write(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
+  uint16_t bytes = (uint16_t)req_of(s, r)->bytes;
+  l2_queue_push(&b->miss, (struct l2_op){.r = r, .set = set, .bytes = bytes, .mshr = L2_NO_MSHR});
+}
+
+static enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t line, bool *reply) {
+  struct req *r = req_of(s, op->r);
+  bool through = r->write && s->env->config->l2_write == WRITE_THROUGH;
+  if (through && !miss_queue_room(b, 0)) return L2_REFUSED;
+  if (line != L2_NONE) {
+    l2_tags_stamp(&s->tags, line, *s->env->now, false);
+    if (r->write || r->atomic) s->tags.state[line] = L2_DIRTY;
+  }
+  if (through) push_write(s, b, op->r, op->set);
+  *reply = !through;
+  uint32_t width = s->env->config->l2_port_bytes;
+  b->data_free = s->t + (r->bytes + width - 1) / width;
+  return L2_HIT;
+}
+
+static enum l2_outcome read_miss(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint64_t line_addr,
+                                 uint32_t found) {
+  struct plan p;
+  if (!plan_miss(s, b, op->set, line_addr, found, &p) || !miss_queue_room(b, 1)) return L2_REFUSED;
+  req_id wb = fetch(s, b, line_addr, &p, op->r, op->set);
+  /* The reference does not charge the data port for reading out a victim here, only in write_miss. */
+  if (wb) push_write(s, b, wb, op->set);
+  return p.reserved ? L2_PENDING : L2_MISS;
+}
+
+static enum l2_outcome write_miss(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint64_t line_addr,
+                                  uint32_t found) {
+  struct plan p;
+  if (!plan_miss(s, b, op->set, line_addr, found, &p) || !miss_queue_room(b, 2)) return L2_REFUSED;
+  push_write(s, b, op->r, op->set);
+  req_id n = req_new(s->env->pool);
+  struct req *a = req_of(s, n);
+  *a = *req_of(s, op->r);
+  a->type = REQ_L2_WRITE_ALLOC;
+  a->write = a->atomic = false;
+  a->bytes = 1u << s->tags.shift;
+  req_id wb = fetch(s, b, line_addr, &p, n, op->set);
+  if (wb) {
+    push_write(s, b, wb, op->set);
+    b->data_free = s->t + (1u << s->tags.shift) / s->env->config->l2_port_bytes;
+  }
+  return p.reserved ? L2_PENDING : L2_MISS;
+}
+
+enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply) {
+  struct req *r = req_of(s, op->r);
+  *reply = false;
+  if (bypasses(s, r)) {
+    if (!miss_queue_room(b, 0)) return L2_REFUSED;
+    s->env->stats->l2_bypasses++;
+    push_write(s, b, op->r, op->set);
+    return L2_MISS;
+  }
+  uint64_t line_addr = r->addr >> s->tags.shift << s->tags.shift;
+  uint32_t line = s->env->config->l2_perfect ? L2_NONE : l2_tags_find(&s->tags, op->set, line_addr);
+  bool present = s->env->config->l2_perfect || (line != L2_NONE && s->tags.state[line] != L2_RESERVED);
+  bool write = r->write;
+  enum l2_outcome o = present ? hit(s, b, op, line, reply)
+                      : write ? write_miss(s, b, op, line_addr, line)
+                              : read_miss(s, b, op, line_addr, line);
+  if (o == L2_REFUSED) s->env->stats->l2_rejects++;
+  else count(s, req_of(s, op->r), o);
+  return o;
+}
+
+/* ---- a cycle ---- */
+
+req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b) {
+  req_id r = l2_mshrs_next(&b->mshrs, s->env->pool);
+  if (req_of(s, r)->type != REQ_L2_WRITE_ALLOC) return r;
+  req_free(s->env->pool, r);
+  return 0;
+}
+
+bool l2_take_return(struct l2_slice *s, struct l2_bank *b) {
+  struct l2_op *op = l2_queue_top(&b->from_dram);
+  if (op->mshr == L2_NO_MSHR) {
+    if (l2_queue_full(&s->out)) return false;
+    l2_reply(s, op->r);
+  } else {
+    if (s->t < b->fill_free) return false;
+    struct l2_mshr *e = &b->mshrs.at[op->mshr];
+    s->tags.state[e->line] = e->atomic ? L2_DIRTY : L2_VALID;
+    l2_mshrs_fill(&b->mshrs, op->mshr);
+    b->fill_free = s->t + (1u << s->tags.shift) / s->env->config->l2_port_bytes;
+  }
+  l2_queue_pop(&b->from_dram);
+  return true;
+}
+
+/* The access at the head of the queue; it stays there if refused. */
+static void take_access(struct l2_slice *s, struct l2_bank *b) {
+  struct l2_op *op = l2_queue_top(&b->in);
+  bool reply;
+  if (l2_access(s, b, op, &reply) == L2_REFUSED) return;
+  s->env->stats->l2_queue_cycles += s->t - op->at;
+  s->env->stats->l2_queue_count++;
+  req_id r = l2_queue_pop(&b->in).r;
+  if (!reply) return;
+  if (req_of(s, r)->type == REQ_L1_WRITEBACK) req_free(s->env->pool, r); /* nobody waits for it */
+  else l2_reply(s, r);
+}
+
+static void step_plain(struct l2_slice *s) {
+  struct l2_bank *b = s->bank;
+  if (b->mshrs.ready_count && !l2_queue_full(&s->out)) {
+    req_id r = l2_take_filled(s, b);
+    if (r) l2_reply(s, r);
+  }
+  if (b->from_dram.count) l2_take_return(s, b);
+  if (b->miss.count && !l2_queue_full(&s->to_dram)) l2_queue_push(&s->to_dram, l2_queue_pop(&b->miss));
+  if (b->in.count && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && s->t >= b->data_free) take_access(s, b);
+  if (s->rop.count && *s->env->now >= l2_queue_top(&s->rop)->at && !l2_queue_full(&b->in)) {
+    struct l2_op op = l2_queue_pop(&s->rop);
+    op.at = s->t;
+    l2_queue_push(&b->in, op);
+  }
+}
+
+uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz) {
+  if (!cycles) return 0;
+  if (mhz == core_mhz) return cycles - 1;
+  uint64_t steps = (cycles - 1) * mhz / core_mhz;
+  return steps ? steps - 1 : 0; /* the clocks' phase is not known here */
+}
+
+/* First L2 cycle after `t` in which the ROP delay releases a request. */
+uint64_t l2_rop_wake(const struct l2_slice *s) {
+  if (!s->rop.count) return UINT64_MAX;
+  const struct gpu_config *c = s->env->config;
+  uint64_t at = l2_queue_top(&s->rop)->at, now = *s->env->now;
+  return at <= now ? s->t : s->t + l2_steps_before(at - now, c->l2_mhz, c->core_mhz);
+}
+
+static uint64_t wake_plain(const struct l2_slice *s) {
+  const struct l2_bank *b = s->bank;
+  if (b->mshrs.ready_count || b->from_dram.count || b->miss.count) return s->t;
+  uint64_t rop = l2_rop_wake(s);
+  if (!b->in.count) return rop;
+  uint64_t in = b->data_free > s->t ? b->data_free : s->t;
+  return in < rop ? in : rop;
+}
+
+void l2_step(struct l2_slice *s) {
+  if (s->t < s->wake) {
+    s->t++;
+    return;
+  }
+  bool banked = s->ports != 0;
+  if (banked) l2_step_banked(s);
+  else step_plain(s);
+  s->t++;
+  s->wake = banked ? l2_wake_banked(s) : wake_plain(s);
+}
+
+uint32_t l2_quiet(const struct l2_slice *s) {
+  if (s->wake <= s->t) return 0;
+  uint64_t n = s->wake - s->t;
+  return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+bool l2_idle(const struct l2_slice *s) {
+  uint32_t n = s->rop.count + s->to_dram.count + s->out.count;
+  for (uint32_t i = 0; i < s->ports; i++) n += s->port[i].count;
+  for (uint32_t i = 0; i < s->banks; i++) {
+    const struct l2_bank *b = &s->bank[i];
+    n += b->mshrs.used + b->in.count + b->miss.count + b->from_dram.count + b->lookup.count;
+  }
+  return !n;
+}
+
+/* ---- borders ---- */
+
+bool l2_can_push(const struct l2_slice *s) {
+  for (uint32_t i = 0; i < s->ports; i++)
+    if (!l2_queue_full(&s->port[i])) return true;
+  if (s->ports) return false;
+  const struct l2_queue *q = &s->bank[0].in;
+  /* The reference keeps room for the sectors of one request even where requests are not split into sectors. */
+  uint32_t need = q->limit < 4 ? q->limit : 4;
+  return q->count + need <= q->limit;
+}
+
+void l2_push(struct l2_slice *s, req_id id) {
+  struct req *r = req_of(s, id);
+  const struct gpu_config *c = s->env->config;
+  r->arrived = *s->env->now;
+  struct l2_op op = {.r = id, .set = l2_tags_set(&s->tags, addrmap_local(s->map, r->addr)), .mshr = L2_NO_MSHR};
+  if (r->type == REQ_TEX_READ && !s->ports) { /* textures do not go through the ROP */
+    op.at = s->t;
+    l2_queue_push(&s->bank[0].in, op);
+    s->wake = s->t;
+  } else {
+    op.at = *s->env->now + c->rop_latency;
+    l2_queue_push(&s->rop, op);
+    uint64_t wake = l2_rop_wake(s);
+    if (wake < s->wake) s->wake = wake;
+  }
+}
+
+static struct l2_bank *bank_of(const struct l2_slice *s, const struct l2_op *op) {
+  return s->banks == 1 ? s->bank : &s->bank[op->set % s->banks];
+}
+
+bool l2_can_return(const struct l2_slice *s, const struct l2_op *op) {
+  return !l2_queue_full(&bank_of(s, op)->from_dram);
+}
+
+void l2_return(struct l2_slice *s, struct l2_op op) {
+  l2_queue_push(&bank_of(s, &op)->from_dram, op);
+  s->wake = s->t;
+}

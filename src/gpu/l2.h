@@ -1,0 +1,75 @@
+/* l2.h - one L2 sub-partition: ROP delay, queues, tags, MSHRs, ports.
+ *
+ * Order of work in an L2 cycle (the reference's): a reply of a filled line, a return from DRAM, a miss to DRAM, a new
+ * access, then the ROP delay releases a request. Times inside are L2 cycles (`t`), except that LRU stamps and the ROP
+ * delay count core cycles, as the reference's do.
+ */
+#ifndef GPU_L2_H
+#define GPU_L2_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu/addrmap.h"
+#include "gpu/l2_mshr.h"
+#include "gpu/l2_queue.h"
+#include "gpu/l2_tags.h"
+#include "gpu/partition.h"
+
+/* What has its own ports: the whole sub-partition, or one bank of MeDiC's L2. Sets are dealt to banks in turn. */
+struct l2_bank {
+  struct l2_mshrs mshrs;
+  struct l2_queue in;   /* requests for this bank */
+  struct l2_queue miss; /* to DRAM, waiting for room in the shared queue */
+  struct l2_queue from_dram;
+  struct l2_queue lookup;        /* banked: requests in the tag pipeline; op.at: L2 cycle in which the access happens */
+  uint64_t data_free, fill_free; /* first L2 cycle in which the port is free */
+};
+
+struct l2_slice {
+  const struct partition_env *env;
+  const struct addrmap *map;
+  uint32_t id;
+  uint64_t t;    /* L2 cycles done */
+  uint64_t wake; /* nothing happens before this L2 cycle */
+  struct l2_tags tags;
+  struct l2_queue rop;     /* op.at: core cycle in which it may enter */
+  struct l2_queue to_dram; /* shared by the banks */
+  struct l2_queue out;     /* replies to the interconnect */
+  uint32_t banks;
+  struct l2_bank *bank;
+  /* banked only (MeDiC section 5): incoming ports and the unit looked at first */
+  struct l2_queue *port;
+  uint32_t ports, first_port, first_bank;
+};
+
+void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id);
+void l2_free(struct l2_slice *s);
+bool l2_can_push(const struct l2_slice *s);
+void l2_push(struct l2_slice *s, req_id r);
+void l2_step(struct l2_slice *s);
+/* Steps that change nothing; UINT32_MAX: until a push or a return. Whoever takes from `out` does not disturb them. */
+uint32_t l2_quiet(const struct l2_slice *s);
+bool l2_idle(const struct l2_slice *s);
+/* DRAM side: room for a return, and the return itself. */
+bool l2_can_return(const struct l2_slice *s, const struct l2_op *op);
+void l2_return(struct l2_slice *s, struct l2_op op);
+
+/* Steps of a clock of `mhz` that certainly end before core cycle now + `cycles` begins. */
+uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz);
+
+/* ---- shared by l2.c and l2_banked.c ---- */
+enum l2_outcome { L2_HIT, L2_PENDING, L2_MISS, L2_REFUSED };
+/* The access of `op` to its bank. HIT: *reply says whether the L2 answers now (else DRAM will, or nobody waits). */
+enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply);
+/* One request of a filled line leaves its MSHR; the reply, or 0 if nobody waits for it. */
+req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b);
+/* The oldest return from DRAM fills its line or passes on to `out`; false if it has to wait. */
+bool l2_take_return(struct l2_slice *s, struct l2_bank *b);
+void l2_reply(struct l2_slice *s, req_id r);
+void l2_step_banked(struct l2_slice *s);
+uint64_t l2_wake_banked(const struct l2_slice *s);
+/* First L2 cycle in which the ROP delay can release a request. */
+uint64_t l2_rop_wake(const struct l2_slice *s);
+
+#endif

@@ -1,0 +1,209 @@
+/* partition.c - the memory channels: sub-partitions, their arbitration for DRAM, the fixed delay, the DRAM channel.
+ *
+ * Credits bound what a channel has accepted and not yet returned: one private credit per sub-partition keeps each of
+ * them moving, the rest are shared. Order of work in a DRAM command cycle: a return enters its sub-partition's queue;
+ * the DRAM works; one request moves into the fixed delay; one leaves it for the DRAM queue.
+ */
+#include "gpu/partition.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "gpu/addrmap.h"
+#include "gpu/dram.h"
+#include "gpu/l2.h"
+
+struct channel {
+  struct dram dram;
+  struct l2_queue delay; /* op.at: core cycle in which it may enter the DRAM queue */
+  uint32_t private_used; /* bit per sub-partition */
+  uint32_t shared_used, shared_limit;
+  uint32_t last; /* sub-partition served last */
+  uint64_t wake; /* nothing happens before this command cycle, unless a sub-partition has requests */
+};
+
+struct partition_set {
+  struct partition_env env;
+  struct addrmap map;
+  uint32_t channels, per_channel;
+  struct channel *channel;
+  struct l2_slice *slice;
+};
+
+struct partition_set *partition_new(const struct partition_env *env) {
+  const struct gpu_config *c = env->config;
+  struct partition_set *p = calloc(1, sizeof *p);
+  CHECK(p, "out of memory");
+  p->env = *env;
+  struct err e = {0};
+  CHECK(addrmap_init(&p->map, c, &e), "%s", e.msg);
+  p->channels = c->channels;
+  p->per_channel = c->subparts;
+  p->channel = calloc(p->channels, sizeof *p->channel);
+  p->slice = calloc(p->channels * p->per_channel, sizeof *p->slice);
+  CHECK(p->channel && p->slice, "out of memory for %u memory channels", p->channels);
+  for (uint32_t i = 0; i < p->channels; i++) {
+    struct channel *ch = &p->channel[i];
+    dram_init(&ch->dram, &p->env);
+    l2_queue_init(&ch->delay, 0);
+    ch->shared_limit = c->dram_queue + c->dram_return_queue - (p->per_channel - 1);
+    ch->last = p->per_channel - 1;
+  }
+  for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_init(&p->slice[i], &p->env, &p->map, i);
+  return p;
+}
+
+void partition_free(struct partition_set *p) {
+  if (!p) return;
+  for (uint32_t i = 0; i < p->channels; i++) {
+    dram_free(&p->channel[i].dram);
+    l2_queue_free(&p->channel[i].delay);
+  }
+  for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_free(&p->slice[i]);
+  free(p->channel);
+  free(p->slice);
+  free(p);
+}
+
+void partition_locate(const struct partition_set *p, struct req *r) {
+  addrmap_split(&p->map, r);
+}
+
+void partition_watch_dram(struct partition_set *p, uint32_t c,
+                          void (*watch)(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row),
+                          void *ctx) {
+  p->channel[c].dram.watch = watch;
+  p->channel[c].dram.watch_ctx = ctx;
+}
+
+/* ---- interconnect side ---- */
+
+bool partition_can_push(const struct partition_set *p, uint32_t s) {
+  return l2_can_push(&p->slice[s]);
+}
+
+void partition_push(struct partition_set *p, uint32_t s, req_id r) {
+  l2_push(&p->slice[s], r);
+}
+
+req_id partition_top(struct partition_set *p, uint32_t s) {
+  const struct l2_queue *q = &p->slice[s].out;
+  return q->count ? l2_queue_top(q)->r : 0;
+}
+
+req_id partition_pop(struct partition_set *p, uint32_t s) {
+  req_id r = l2_queue_pop(&p->slice[s].out).r;
+  if (p->env.pool->at[r].atomic && p->env.atomic) p->env.atomic(p->env.ctx, r);
+  return r;
+}
+
+/* ---- L2 clock ---- */
+
+void partition_step_l2(struct partition_set *p, uint32_t s) {
+  l2_step(&p->slice[s]);
+}
+
+bool partition_idle_l2(const struct partition_set *p, uint32_t s) {
+  return l2_idle(&p->slice[s]);
+}
+
+uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s) {
+  return l2_quiet(&p->slice[s]);
+}
+
+void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps) {
+  p->slice[s].t += steps;
+}
+
+/* ---- DRAM clock ---- */
+
+static bool has_credit(const struct channel *ch, uint32_t sub) {
+  return !(ch->private_used >> sub & 1) || ch->shared_used < ch->shared_limit;
+}
+
+static void borrow(struct channel *ch, uint32_t sub) {
+  if (!(ch->private_used >> sub & 1)) ch->private_used |= 1u << sub;
+  else ch->shared_used++;
+  ch->last = sub;
+}
+
+static void give_back(struct channel *ch, uint32_t sub) {
+  if (ch->private_used >> sub & 1) ch->private_used &= ~(1u << sub);
+  else ch->shared_used--;
+}
+
+static void take_returned(struct partition_set *p, struct channel *ch) {
+  struct l2_op *op = l2_queue_top(&ch->dram.returns);
+  uint32_t sub = p->env.pool->at[op->r].subpart;
+  if (!l2_can_return(&p->slice[sub], op)) return;
+  l2_return(&p->slice[sub], *op);
+  l2_queue_pop(&ch->dram.returns);
+  give_back(ch, sub % p->per_channel);
+}
+
+/* One request from a sub-partition into the fixed delay, starting after the one served last. */
+static void accept(struct partition_set *p, struct channel *ch, struct l2_slice *slices) {
+  for (uint32_t k = 1; k <= p->per_channel; k++) {
+    uint32_t sub = ch->last + k >= p->per_channel ? ch->last + k - p->per_channel : ch->last + k;
+    struct l2_slice *s = &slices[sub];
+    if (!s->to_dram.count || !has_credit(ch, sub) || !l2_can_return(s, l2_queue_top(&s->to_dram))) continue;
+    if (dram_full(&ch->dram)) return;
+    struct l2_op op = l2_queue_pop(&s->to_dram);
+    op.at = *p->env.now + p->env.config->dram_delay;
+    l2_queue_push(&ch->delay, op);
+    borrow(ch, sub);
+    return;
+  }
+}
+
+static uint32_t demand(const struct partition_set *p, uint32_t c) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->per_channel; i++) n += p->slice[c * p->per_channel + i].to_dram.count;
+  return n;
+}
+
+static uint64_t wake_at(const struct partition_set *p, const struct channel *ch) {
+  uint64_t at = dram_wake(&ch->dram), now = *p->env.now;
+  if (!ch->delay.count || at <= ch->dram.t) return at;
+  uint64_t ready = l2_queue_top(&ch->delay)->at;
+  if (ready <= now) return dram_full(&ch->dram) ? at : ch->dram.t; /* only the DRAM itself makes room */
+  const struct gpu_config *c = p->env.config;
+  uint64_t enter = ch->dram.t + l2_steps_before(ready - now, c->dram_mhz, c->core_mhz);
+  return enter < at ? enter : at;
+}
+
+void partition_step_dram(struct partition_set *p, uint32_t c) {
+  struct channel *ch = &p->channel[c];
+  p->env.stats->dram_cycles++;
+  uint32_t wanted = demand(p, c);
+  if (!wanted && ch->dram.t < ch->wake) {
+    dram_skip(&ch->dram, 1);
+    return;
+  }
+  if (ch->dram.returns.count) take_returned(p, ch);
+  req_id written = dram_step(&ch->dram);
+  if (written) {
+    give_back(ch, p->env.pool->at[written].subpart % p->per_channel);
+    req_free(p->env.pool, written);
+  }
+  if (wanted) accept(p, ch, &p->slice[c * p->per_channel]);
+  if (ch->delay.count && *p->env.now >= l2_queue_top(&ch->delay)->at && !dram_full(&ch->dram))
+    dram_push(&ch->dram, l2_queue_pop(&ch->delay));
+  ch->wake = wake_at(p, ch);
+}
+
+bool partition_idle_dram(const struct partition_set *p, uint32_t c) {
+  return !demand(p, c) && !p->channel[c].delay.count && dram_idle(&p->channel[c].dram);
+}
+
+uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c) {
+  const struct channel *ch = &p->channel[c];
+  if (demand(p, c) || ch->wake <= ch->dram.t) return 0;
+  uint64_t n = ch->wake - ch->dram.t;
+  return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps) {
+  dram_skip(&p->channel[c].dram, steps);
+  p->env.stats->dram_cycles += steps;
+}
