@@ -55,7 +55,9 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   d->spare = calloc(d->spares, sizeof *d->spare);
   for (d->pipe_size = 8; d->pipe_size < longest + 2;) d->pipe_size *= 2;
   d->pipe = calloc(d->pipe_size, sizeof *d->pipe);
-  CHECK(d->bank && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe, "out of memory for DRAM");
+  d->own_at = calloc(tm->banks, sizeof *d->own_at);
+  CHECK(d->bank && d->own_at && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe,
+        "out of memory for DRAM");
   for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
   for (uint32_t i = 0; i < tm->banks; i++) d->bank[i].serving = d->bank[i].oldest = d->bank[i].youngest = DRAM_NO_SLOT;
   d->pipe_len = d->pipe_min = tm->CL;
@@ -67,6 +69,7 @@ void dram_free(struct dram *d) {
   l2_queue_free(&d->fifo);
   l2_queue_free(&d->returns);
   free(d->bank);
+  free(d->own_at);
   free(d->group_col_at);
   free(d->group_pre_at);
   free(d->slot);
@@ -118,10 +121,33 @@ static uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *
   return b->oldest;
 }
 
+/* Note the next command of bank `j` and when the bank itself allows it. */
+static void classify(struct dram *d, uint32_t j) {
+  const struct dram_bank *b = &d->bank[j];
+  uint64_t bit = 1ull << j;
+  for (uint32_t k = 0; k < 4; k++) d->next[k] &= ~bit;
+  if (b->serving == DRAM_NO_SLOT) {
+    d->busy &= ~bit;
+    return;
+  }
+  d->busy |= bit;
+  const struct dram_slot *s = &d->slot[b->serving];
+  if (!b->open) {
+    d->next[DRAM_ACTIVATE] |= bit;
+    d->own_at[j] = b->act_at;
+  } else if (b->row != s->row) {
+    d->next[DRAM_PRECHARGE] |= bit;
+    d->own_at[j] = b->pre_at;
+  } else {
+    d->next[s->write ? DRAM_WRITE : DRAM_READ] |= bit;
+    d->own_at[j] = s->write ? b->wr_at : b->rd_at;
+  }
+}
+
 static void serve(struct dram *d, uint32_t j, uint16_t i) {
   struct dram_bank *b = &d->bank[j];
   b->serving = i;
-  d->busy |= 1ull << j;
+  classify(d, j);
   d->pending--;
   d->env->stats->dram_row_hits += b->open && b->row == d->slot[i].row;
   d->issue_at = 0;
@@ -244,7 +270,7 @@ static void column(struct dram *d, uint32_t j) {
   note(d, s->write ? DRAM_WRITE : DRAM_READ, j, b->row);
   if (--s->to_issue) return;
   b->serving = DRAM_NO_SLOT;
-  d->busy &= ~(1ull << j);
+  classify(d, j);
 }
 
 static void row(struct dram *d, uint32_t j) {
@@ -268,52 +294,57 @@ static void row(struct dram *d, uint32_t j) {
     d->env->stats->dram_activates++;
   }
   d->prio = j + 1 == tm->banks ? 0 : j + 1;
+  classify(d, j);
 }
 
-static uint64_t max64(uint64_t a, uint64_t b) {
-  return a > b ? a : b;
-}
-
-/* First cycle in which the next command of busy bank `j` is legal, and which kind it is. */
-static uint64_t next_command(const struct dram *d, uint32_t j, bool *is_column) {
-  const struct dram_bank *b = &d->bank[j];
-  const struct dram_slot *s = &d->slot[b->serving];
-  uint32_t g = j / d->tm.group_banks;
-  *is_column = b->open && b->row == s->row;
-  if (!b->open) return max64(d->act_at, b->act_at);
-  if (!*is_column) return max64(b->pre_at, d->group_pre_at[g]);
-  return max64(d->group_col_at[g], s->write ? max64(d->wr_at, b->wr_at) : max64(d->rd_at, b->rd_at));
-}
-
-/* Busy banks with bank `from` at bit 0. */
-static uint64_t rotated(const struct dram *d, uint32_t from) {
+/* `banks` with bank `from` at bit 0. */
+static uint64_t rotated(const struct dram *d, uint64_t banks, uint32_t from) {
   uint64_t all = d->tm.banks == 64 ? UINT64_MAX : (1ull << d->tm.banks) - 1;
-  return from ? (d->busy >> from | d->busy << (d->tm.banks - from)) & all : d->busy;
+  return from ? (banks >> from | banks << (d->tm.banks - from)) & all : banks;
+}
+
+/* Banks whose next command is `cmd`, if the constraint they share allows it now; else *soonest learns when. */
+static uint64_t allowed(const struct dram *d, enum dram_command cmd, uint64_t at, uint64_t *soonest) {
+  if (at <= d->t || !d->next[cmd]) return d->next[cmd];
+  if (at < *soonest) *soonest = at;
+  return 0;
+}
+
+static uint64_t columns_allowed(const struct dram *d, uint64_t *soonest) {
+  uint64_t cols = allowed(d, DRAM_READ, d->rd_at, soonest) | allowed(d, DRAM_WRITE, d->wr_at, soonest);
+  if (!cols || !pipe_full(d)) return cols;
+  *soonest = d->t + 1;
+  return 0;
 }
 
 static void issue(struct dram *d) {
   if (d->t < d->issue_at) return;
   uint32_t n = d->tm.banks, from = d->prio;
-  bool row_done = false, is_column, full = pipe_full(d);
   uint64_t soonest = UINT64_MAX;
-  for (uint64_t todo = rotated(d, from); todo;) {
-    uint32_t k = (uint32_t)__builtin_ctzll(todo), j = from + k >= n ? from + k - n : from + k;
+  uint64_t cols = columns_allowed(d, &soonest);
+  uint64_t rows = d->next[DRAM_PRECHARGE] | allowed(d, DRAM_ACTIVATE, d->act_at, &soonest);
+  for (uint64_t todo = rotated(d, cols | rows, from); todo;) {
+    uint32_t k = (uint32_t)__builtin_ctzll(todo), j = from + k >= n ? from + k - n : from + k,
+             g = j / d->tm.group_banks;
     todo &= todo - 1;
-    uint64_t at = next_command(d, j, &is_column);
+    uint64_t at = d->own_at[j], group = 0;
+    bool is_column = cols >> j & 1;
+    if (is_column) group = d->group_col_at[g];
+    else if (d->next[DRAM_PRECHARGE] >> j & 1) group = d->group_pre_at[g];
+    if (group > at) at = group;
     if (at > d->t) {
       if (at < soonest) soonest = at;
-    } else if (is_column) {
-      soonest = d->t + 1;
-      if (full) continue;
+      continue;
+    }
+    soonest = d->t + 1;
+    if (is_column) {
       column(d, j);
       break;
-    } else if (!row_done) {
-      row(d, j);
-      row_done = true;
-      soonest = d->t + 1;
-      from = d->prio;
-      todo = k == 63 ? 0 : rotated(d, from) & ~((2ull << k) - 1);
     }
+    row(d, j);
+    cols = columns_allowed(d, &soonest);
+    from = d->prio;
+    todo = k == 63 ? 0 : rotated(d, cols, from) & ~((2ull << k) - 1);
   }
   d->issue_at = soonest;
 }

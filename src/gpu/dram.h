@@ -52,7 +52,9 @@ struct dram {
   uint64_t rd_at, wr_at, act_at;         /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
   uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL */
   struct dram_bank *bank;
+  uint64_t *own_at;        /* per busy bank: its own constraints on its next command */
   uint64_t waiting, busy;  /* bit per bank: has waiting requests; serves one */
+  uint64_t next[4];        /* bit per busy bank, by enum dram_command: its next command */
   uint32_t prio;           /* bank looked at first */
   uint32_t pending, limit; /* waiting requests */
   bool fcfs;
