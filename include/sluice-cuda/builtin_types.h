@@ -1,0 +1,2 @@
+/* A toolkit header that programs name; all of it is in cuda_runtime.h. */
+#include "cuda_runtime.h"
