@@ -25,24 +25,27 @@ static int net_in(const struct icnt *n, uint32_t node) {
 
 /* ---- node side ---- */
 
+/* Compiled once for one VC, where every division and loop over VCs disappears, and once for several. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* Can the node send a flit in the next step? At a packet's head any VC with room will do. */
-static void update_inject(struct net *t, uint32_t node) {
+INLINE void update_inject(struct net *t, uint32_t node, const uint32_t V) {
   const struct source *s = &t->src[node];
   uint32_t room = s->sent ? s->credits[s->vc] : 0;
   if (!s->sent)
-    for (uint32_t v = 0; v < t->l->vcs; v++) room |= s->credits[v];
+    for (uint32_t v = 0; v < V; v++) room |= s->credits[v];
   if (s->packets && room) bits_set(&t->go_inject, node);
   else bits_clear(&t->go_inject, node);
 }
 
-static void inject(struct net *t, uint32_t node, struct slot *later) {
+INLINE void inject(struct net *t, uint32_t node, struct slot *later, const uint32_t V) {
   const struct layout *l = t->l;
   struct source *s = &t->src[node];
   const struct flit *p = &s->ring[s->head];
   struct flit f = *p;
   if (!s->sent) { /* the next VC in rotation that has room */
     uint32_t v = s->last_vc;
-    do v = v + 1 >= l->vcs ? 0 : v + 1;
+    do v = v + 1 >= V ? 0 : v + 1;
     while (!s->credits[v]);
     s->vc = s->last_vc = (uint8_t)v;
     f.meta |= ICNT_HEAD;
@@ -55,39 +58,42 @@ static void inject(struct net *t, uint32_t node, struct slot *later) {
     s->packets--;
     s->head = (s->head + 1) & s->mask;
   }
-  later->to_router[later->n_to_router++] = (struct wire_flit){.to = l->node_port[node] * l->vcs + s->vc, .f = f};
+  later->to_router[later->n_to_router++] = (struct wire_flit){.to = l->node_port[node] * V + s->vc, .f = f};
   t->on_wire++;
-  update_inject(t, node);
+  update_inject(t, node, V);
 }
 
 /* Ejection buffer to boundary buffer, one flit of every VC; the credit of one flit goes back per step. */
-static void eject(struct net *t, uint32_t node, struct slot *later) {
+INLINE void eject(struct net *t, uint32_t node, struct slot *later, const uint32_t V) {
   const struct layout *l = t->l;
   bool more = false;
-  uint32_t owed = l->vcs; /* VC whose credit goes back now, vcs: none */
-  for (uint32_t v = 0; v < l->vcs; v++) {
-    struct sink *k = &t->snk[node * l->vcs + v];
+  uint32_t owed = V; /* VC whose credit goes back now, vcs: none */
+  for (uint32_t v = 0; v < V; v++) {
+    struct sink *k = &t->snk[node * V + v];
     if (!k->count || k->boundary_flits >= l->boundary_flits) continue;
     struct flit f = k->ring[k->head];
     k->head = (k->head + 1) & k->mask;
     k->count--;
     k->boundary_flits++;
-    if (f.meta & ICNT_TAIL) k->packets[(k->phead + k->pcount++) & k->pmask] = f;
+    if (f.meta & ICNT_TAIL) {
+      k->packets[(k->phead + k->pcount++) & k->pmask] = f;
+      t->ready[node >> 6] |= (uint64_t)1 << (node & 63);
+    }
     more |= k->count && k->boundary_flits < l->boundary_flits;
-    if (l->vcs == 1) owed = 0;
+    if (V == 1) owed = 0;
     else {
-      uint32_t size = l->vcs * l->vc_buf, at = (t->credit_q_head[node] + t->credit_q_count[node]++) % size;
+      uint32_t size = V * l->vc_buf, at = (t->credit_q_head[node] + t->credit_q_count[node]++) % size;
       t->credit_q[node * size + at] = (uint8_t)v;
     }
   }
-  if (l->vcs > 1 && t->credit_q_count[node]) {
-    uint32_t size = l->vcs * l->vc_buf;
+  if (V > 1 && t->credit_q_count[node]) {
+    uint32_t size = V * l->vc_buf;
     owed = t->credit_q[node * size + t->credit_q_head[node]];
     t->credit_q_head[node] = (uint16_t)((t->credit_q_head[node] + 1u) % size);
     more |= --t->credit_q_count[node] != 0;
   }
-  if (owed < l->vcs) {
-    later->credit_router[later->n_credit_router++] = l->node_port[node] * l->vcs + owed;
+  if (owed < V) {
+    later->credit_router[later->n_credit_router++] = l->node_port[node] * V + owed;
     t->on_wire++;
   }
   if (!more) bits_clear(&t->go_eject, node);
@@ -98,7 +104,7 @@ static bool net_quiet(const struct net *t) {
          !bits_any(&t->go_eject);
 }
 
-static void net_step(struct net *t, uint64_t now) {
+INLINE void net_step(struct net *t, uint64_t now, const uint32_t V) {
   const struct layout *l = t->l;
   struct slot *s = &t->slot[now & (ICNT_SLOTS - 1)];
   struct slot *later = &t->slot[(now + ICNT_FLIT_WIRE) & (ICNT_SLOTS - 1)]; /* credits take as long */
@@ -107,17 +113,17 @@ static void net_step(struct net *t, uint64_t now) {
     struct sink *k = &t->snk[s->to_node[i].to];
     CHECK(k->count <= k->mask, "interconnect: ejection buffer %u overflows", s->to_node[i].to);
     k->ring[(k->head + k->count++) & k->mask] = s->to_node[i].f;
-    if (k->boundary_flits < l->boundary_flits) bits_set(&t->go_eject, s->to_node[i].to / l->vcs);
+    if (k->boundary_flits < l->boundary_flits) bits_set(&t->go_eject, s->to_node[i].to / V);
   }
   BITS_EACH(&t->go_eject, node) {
-    eject(t, node, later);
+    eject(t, node, later, V);
   }
   for (uint32_t i = 0; i < s->n_credit_node; i++) {
-    uint32_t node = s->credit_node[i] / l->vcs;
-    if (t->src[node].credits[s->credit_node[i] % l->vcs]++ == 0) update_inject(t, node);
+    uint32_t node = s->credit_node[i] / V;
+    if (t->src[node].credits[s->credit_node[i] % V]++ == 0) update_inject(t, node, V);
   }
   BITS_EACH(&t->go_inject, node) {
-    inject(t, node, later);
+    inject(t, node, later, V);
   }
   icnt_router_step(t, now);
   t->on_wire -= s->n_to_router + s->n_to_node + s->n_credit_router + s->n_credit_node;
@@ -125,8 +131,12 @@ static void net_step(struct net *t, uint64_t now) {
 }
 
 void icnt_step(struct icnt *n) {
-  for (int i = 0; i < 2; i++)
-    if (!net_quiet(&n->net[i])) net_step(&n->net[i], n->now);
+  for (int i = 0; i < 2; i++) {
+    struct net *t = &n->net[i];
+    if (net_quiet(t)) continue;
+    if (n->l.vcs == 1) net_step(t, n->now, 1);
+    else net_step(t, n->now, n->l.vcs);
+  }
   n->now++;
 }
 
@@ -171,39 +181,42 @@ void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uin
   s->ring[(s->head + s->packets++) & s->mask] =
       (struct flit){.payload = payload, .dst = (uint16_t)dst, .meta = (uint16_t)flits};
   s->flits += flits;
-  if (s->packets == 1) update_inject(t, src);
+  if (s->packets == 1) update_inject(t, src, n->l.vcs);
   n->inside++;
   n->st.packets[which]++;
   n->st.flits[which] += flits;
 }
 
-/* The VC with a whole packet that is next in rotation, or vcs. */
+static bool is_ready(const struct net *t, uint32_t node) {
+  return t->ready[node >> 6] >> (node & 63) & 1;
+}
+/* The next VC in rotation that has a whole packet; there is one. */
 static uint32_t ready_vc(const struct net *t, uint32_t node) {
   uint32_t vcs = t->l->vcs, v = t->turn[node];
-  for (uint32_t i = 0; i < vcs; i++, v = v + 1 == vcs ? 0 : v + 1)
-    if (t->snk[node * vcs + v].pcount) return v;
-  return vcs;
+  while (!t->snk[node * vcs + v].pcount) v = v + 1 == vcs ? 0 : v + 1;
+  return v;
 }
 
 uint32_t icnt_peek(const struct icnt *n, uint32_t node) {
   const struct net *t = &n->net[net_in(n, node)];
-  uint32_t v = ready_vc(t, node);
-  if (v == t->l->vcs) return 0;
-  const struct sink *k = &t->snk[node * t->l->vcs + v];
+  if (!is_ready(t, node)) return 0;
+  const struct sink *k = &t->snk[node * t->l->vcs + ready_vc(t, node)];
   return k->packets[k->phead].payload;
 }
 
 uint32_t icnt_pop(struct icnt *n, uint32_t node) {
   struct net *t = &n->net[net_in(n, node)];
-  uint32_t v = ready_vc(t, node);
-  if (v == t->l->vcs) return 0;
-  struct sink *k = &t->snk[node * t->l->vcs + v];
+  if (!is_ready(t, node)) return 0;
+  uint32_t vcs = n->l.vcs, v = ready_vc(t, node), left = 0;
+  struct sink *k = &t->snk[node * vcs + v];
   struct flit p = k->packets[k->phead];
   k->phead = (k->phead + 1) & k->pmask;
   k->pcount--;
   k->boundary_flits -= p.meta & ICNT_LEN;
   if (k->count) bits_set(&t->go_eject, node);
-  t->turn[node] = (uint8_t)(v + 1 == t->l->vcs ? 0 : v + 1);
+  t->turn[node] = (uint8_t)(v + 1 == vcs ? 0 : v + 1);
+  for (uint32_t i = 0; i < vcs; i++) left |= t->snk[node * vcs + i].pcount;
+  if (!left) t->ready[node >> 6] &= ~((uint64_t)1 << (node & 63));
   n->inside--;
   return p.payload;
 }
@@ -257,6 +270,27 @@ static void topology(struct icnt *n) {
   }
 }
 
+/* XY routing: x first, then y, then out to the node; in the crossbar straight to the node's port. */
+static void routes(struct icnt *n) {
+  struct layout *l = &n->l;
+  l->base = ARENA_ARRAY(&n->mem, uint16_t, l->ports);
+  l->router = ARENA_ARRAY(&n->mem, uint16_t, l->ports);
+  l->route = ARENA_ARRAY(&n->mem, uint16_t, l->routers * l->nodes);
+  for (uint32_t p = 0; p < l->ports; p++) {
+    l->router[p] = (uint16_t)(p / l->radix);
+    l->base[p] = (uint16_t)(p / l->radix * l->radix);
+  }
+  for (uint32_t r = 0; r < l->routers; r++)
+    for (uint32_t dst = 0; dst < l->nodes; dst++) {
+      uint32_t port = l->node_port[dst], to = port / l->radix;
+      if (r != to) {
+        uint32_t x = r % l->columns, tx = to % l->columns;
+        port = r * l->radix + (x < tx ? 0 : x > tx ? 1 : r < to ? 2 : 3);
+      }
+      l->route[r * l->nodes + dst] = (uint16_t)port;
+    }
+}
+
 static uint32_t ring_size(uint32_t n) {
   uint32_t size = 1;
   while (size < n) size *= 2;
@@ -270,6 +304,7 @@ static void nodes_new(struct icnt *n, int which) {
   t->src = ARENA_ARRAY(a, struct source, l->nodes);
   t->snk = ARENA_ARRAY(a, struct sink, l->nodes * l->vcs);
   t->turn = ARENA_ARRAY(a, uint8_t, l->nodes);
+  t->ready = ARENA_ARRAY(a, uint64_t, (l->nodes + 63) / 64);
   if (l->vcs > 1) {
     t->credit_q = ARENA_ARRAY(a, uint8_t, l->nodes * l->vcs * l->vc_buf);
     t->credit_q_head = ARENA_ARRAY(a, uint16_t, l->nodes);
@@ -313,6 +348,7 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .mesh = c->icnt_kind == ICNT_MESH};
   CHECK(nodes > c->sms && nodes <= 1024, "interconnect: %u nodes, %u of them SMs", nodes, c->sms);
   topology(n);
+  routes(n);
   for (int i = 0; i < 2; i++) {
     nodes_new(n, i);
     icnt_router_new(n, &n->net[i]);

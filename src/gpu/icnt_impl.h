@@ -101,6 +101,9 @@ struct layout {
   uint16_t *node_port; /* node -> port where it is attached */
   uint16_t *port_node; /* port -> node attached there, or ICNT_NONE */
   uint16_t *peer;      /* output port -> input port it feeds and the other way round, or ICNT_NONE */
+  uint16_t *base;      /* port -> first port of its router */
+  uint16_t *route;     /* [router * nodes + destination] -> output port */
+  uint16_t *router;    /* port -> its router */
 };
 
 /* Switch allocation with several VCs: iSLIP over expanded inputs (input speed-up) and outputs. */
@@ -118,6 +121,7 @@ struct net {
   const struct layout *l;
   struct source *src; /* per node */
   struct sink *snk;   /* per node * vcs */
+  uint64_t *ready;    /* set of nodes with a whole packet to pop */
   uint8_t *turn;      /* per node: VC that icnt_pop looks at first */
   uint8_t *credit_q;  /* per node: ring of vcs * vc_buf VCs whose ejected flit still owes a credit (several VCs only) */
   uint16_t *credit_q_head, *credit_q_count;

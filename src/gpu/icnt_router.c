@@ -15,6 +15,9 @@
 
 #include <string.h>
 
+/* Compiled once for one VC, where every division and loop over VCs disappears, and once for several. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* The first member at or after `from`, cyclically, of a set of `words` words that is not empty. */
 static uint32_t first_from(const uint64_t *set, uint32_t words, uint32_t from) {
   uint32_t w = from >> 6;
@@ -27,25 +30,15 @@ static uint32_t first_from(const uint64_t *set, uint32_t words, uint32_t from) {
   return w * 64 + (uint32_t)__builtin_ctzll(m);
 }
 
-/* Dimension order: x first, then y, then out to the node. The crossbar has one hop. */
-static uint32_t route(const struct layout *l, uint32_t port, uint32_t dst) {
-  if (!l->mesh) return l->node_port[dst];
-  uint32_t r = port / l->radix, d = l->node_port[dst] / l->radix;
-  uint32_t x = r % l->columns, dx = d % l->columns, dir = 4;
-  if (x != dx) dir = x < dx ? 0 : 1;
-  else if (r != d) dir = r < d ? 2 : 3;
-  return r * l->radix + dir;
-}
-
 static struct flit *front(const struct net *t, uint32_t i) {
   return &t->buf[i * t->l->vc_buf + t->in[i].head];
 }
 
 /* The packet whose head is at the front of `i` asks for a VC of its output. */
-static void request_vc(struct net *t, uint32_t i) {
+INLINE void request_vc(struct net *t, uint32_t i, const uint32_t V) {
   const struct layout *l = t->l;
-  uint32_t in_port = i / l->vcs, o = route(l, in_port, front(t, i)->dst);
-  uint32_t local = i - in_port / l->radix * l->radix * l->vcs;
+  uint32_t in_port = i / V, o = l->route[l->router[in_port] * l->nodes + front(t, i)->dst];
+  uint32_t local = i - l->base[in_port] * V;
   t->in[i].state = IVC_VC_ALLOC;
   t->in[i].out = (uint16_t)o;
   t->req[o * l->req_words + (local >> 6)] |= (uint64_t)1 << (local & 63);
@@ -53,7 +46,7 @@ static void request_vc(struct net *t, uint32_t i) {
   if (t->free_vcs[o]) bits_set(&t->go_vc, o);
 }
 
-static void receive(struct net *t, struct slot *s) {
+INLINE void receive(struct net *t, struct slot *s, const uint32_t V) {
   const struct layout *l = t->l;
   for (uint32_t k = 0; k < s->n_to_router; k++) {
     uint32_t i = s->to_router[k].to;
@@ -63,7 +56,7 @@ static void receive(struct net *t, struct slot *s) {
     if (tail >= l->vc_buf) tail -= l->vc_buf;
     t->buf[i * l->vc_buf + tail] = s->to_router[k].f;
     if (v->count++) continue;
-    if (v->state == IVC_IDLE) request_vc(t, i);
+    if (v->state == IVC_IDLE) request_vc(t, i, V);
     else if (t->out[v->ovc].credits) bits_set(&t->go_switch, v->ovc);
   }
   for (uint32_t k = 0; k < s->n_credit_router; k++) {
@@ -81,7 +74,7 @@ static uint32_t grant_one(struct net *t) {
     uint32_t i = first_from(&t->req[o * l->req_words], l->req_words, t->out[o].grant);
     t->out[o].grant = (uint16_t)(i + 1 == l->radix ? 0 : i + 1);
     t->granted[n++] = o;
-    t->granted[n++] = i + o / l->radix * l->radix;
+    t->granted[n++] = i + l->base[o];
   }
   return n;
 }
@@ -91,7 +84,7 @@ static uint32_t grant_many(struct net *t) {
   const struct layout *l = t->l;
   uint32_t n = 0, size = l->radix * l->vcs;
   BITS_EACH(&t->go_vc, o) {
-    uint32_t first = n, base = o / l->radix * size, free = t->free_vcs[o];
+    uint32_t first = n, base = l->base[o] * l->vcs, free = t->free_vcs[o];
     uint64_t asking[l->req_words];
     memcpy(asking, &t->req[o * l->req_words], sizeof asking);
     for (uint32_t it = 0; it < l->iterations && free; it++) {
@@ -106,7 +99,7 @@ static uint32_t grant_many(struct net *t) {
         /* Of all VCs that granted i, the first from its accept pointer. */
         uint32_t best = v, best_d = ICNT_NONE, at = t->sa.vc_accept[base + i];
         for (uint32_t u = v; u < l->vcs; u++) {
-          uint32_t d = (o % l->radix * l->vcs + u + size - at) % size;
+          uint32_t d = ((o - l->base[o]) * l->vcs + u + size - at) % size;
           if (who[u] == i && d < best_d) best = u, best_d = d;
         }
         uint32_t oc = o * l->vcs + best;
@@ -114,7 +107,7 @@ static uint32_t grant_many(struct net *t) {
         free &= ~(1u << best);
         if (it == 0) {
           t->out[oc].grant = (uint16_t)((i + 1) % size);
-          t->sa.vc_accept[base + i] = (uint16_t)((o % l->radix * l->vcs + best + 1) % size);
+          t->sa.vc_accept[base + i] = (uint16_t)(((o - l->base[o]) * l->vcs + best + 1) % size);
         }
         t->granted[n++] = oc;
         t->granted[n++] = base + i;
@@ -125,41 +118,39 @@ static uint32_t grant_many(struct net *t) {
   return n;
 }
 
-static void take_vcs(struct net *t, uint32_t n) {
+INLINE void take_vcs(struct net *t, uint32_t n, const uint32_t V) {
   const struct layout *l = t->l;
   for (uint32_t k = 0; k < n; k += 2) {
-    uint32_t oc = t->granted[k], i = t->granted[k + 1], o = oc / l->vcs;
-    uint32_t local = i - o / l->radix * l->radix * l->vcs;
+    uint32_t oc = t->granted[k], i = t->granted[k + 1], o = oc / V, local = i - l->base[o] * V;
     struct ovc *ov = &t->out[oc];
     ov->holder = (uint16_t)i;
     t->in[i].ovc = (uint16_t)oc;
     t->in[i].state = IVC_ACTIVE;
     t->req[o * l->req_words + (local >> 6)] &= ~((uint64_t)1 << (local & 63));
     t->req_count[o]--;
-    t->free_vcs[o] &= (uint8_t) ~(1u << oc % l->vcs);
+    t->free_vcs[o] &= (uint8_t) ~(1u << oc % V);
     if (!t->free_vcs[o] || !t->req_count[o]) bits_clear(&t->go_vc, o);
     if (ov->credits) bits_set(&t->go_switch, oc);
   }
 }
 
 /* The flit at the front of the holder of `oc` has won the switch. */
-static void send(struct net *t, uint32_t oc, uint64_t now) {
+INLINE void send(struct net *t, uint32_t oc, uint64_t now, const uint32_t V) {
   const struct layout *l = t->l;
   struct ovc *ov = &t->out[oc];
-  uint32_t i = ov->holder, o = oc / l->vcs, vc = oc % l->vcs, in_port = i / l->vcs;
+  uint32_t i = ov->holder, o = oc / V, vc = oc % V, in_port = i / V;
   struct ivc *v = &t->in[i];
   struct flit f = *front(t, i);
   if (++v->head == l->vc_buf) v->head = 0;
   v->count--;
   ov->credits--;
   struct slot *s = &t->slot[(now + ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1)];
-  if (t->l->port_node[o] != ICNT_NONE)
-    s->to_node[s->n_to_node++] = (struct wire_flit){.to = l->port_node[o] * l->vcs + vc, .f = f};
-  else s->to_router[s->n_to_router++] = (struct wire_flit){.to = l->peer[o] * l->vcs + vc, .f = f};
+  if (l->port_node[o] != ICNT_NONE)
+    s->to_node[s->n_to_node++] = (struct wire_flit){.to = l->port_node[o] * V + vc, .f = f};
+  else s->to_router[s->n_to_router++] = (struct wire_flit){.to = l->peer[o] * V + vc, .f = f};
   s = &t->slot[(now + ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1)];
-  if (l->port_node[in_port] != ICNT_NONE)
-    s->credit_node[s->n_credit_node++] = l->port_node[in_port] * l->vcs + i % l->vcs;
-  else s->credit_router[s->n_credit_router++] = l->peer[in_port] * l->vcs + i % l->vcs;
+  if (l->port_node[in_port] != ICNT_NONE) s->credit_node[s->n_credit_node++] = l->port_node[in_port] * V + i % V;
+  else s->credit_router[s->n_credit_router++] = l->peer[in_port] * V + i % V;
   t->on_wire += 2;
   if (f.meta & ICNT_TAIL) {
     ov->holder = ICNT_NONE;
@@ -167,7 +158,7 @@ static void send(struct net *t, uint32_t oc, uint64_t now) {
     if (t->req_count[o]) bits_set(&t->go_vc, o);
     v->state = IVC_IDLE;
     bits_clear(&t->go_switch, oc);
-    if (v->count) request_vc(t, i);
+    if (v->count) request_vc(t, i, V);
   } else if (!v->count || !ov->credits) {
     bits_clear(&t->go_switch, oc);
   }
@@ -175,7 +166,7 @@ static void send(struct net *t, uint32_t oc, uint64_t now) {
 
 static void switch_one(struct net *t, uint64_t now) {
   BITS_EACH(&t->go_switch, oc) {
-    send(t, oc, now);
+    send(t, oc, now, 1);
   }
 }
 
@@ -198,7 +189,7 @@ static void switch_many(struct net *t, uint64_t now) {
   uint32_t size = l->radix * l->speedup; /* expanded inputs of a router */
   BITS_EACH(&t->go_switch, oc) {
     uint32_t i = t->out[oc].holder, o = oc / l->vcs, e = i / l->vcs * l->speedup + i % l->vcs % l->speedup;
-    uint32_t local = e - o / l->radix * size;
+    uint32_t local = e - l->base[o] * l->speedup;
     a->req[o * a->words + (local >> 6)] |= (uint64_t)1 << (local & 63);
     bits_set(&a->outs, o);
   }
@@ -211,14 +202,14 @@ static void switch_many(struct net *t, uint64_t now) {
         asking[w] = a->req[o * a->words + w];
         for (uint64_t m = it ? asking[w] : 0; m; m &= m - 1) {
           uint32_t b = (uint32_t)__builtin_ctzll(m);
-          if (a->match[o / l->radix * size + w * 64 + b] != ICNT_NONE) asking[w] &= ~((uint64_t)1 << b);
+          if (a->match[l->base[o] * l->speedup + w * 64 + b] != ICNT_NONE) asking[w] &= ~((uint64_t)1 << b);
         }
         any |= asking[w];
       }
       if (!any) continue;
-      uint32_t e = o / l->radix * size + first_from(asking, a->words, a->grant[o]), at = a->accept[e];
-      uint32_t d = (o % l->radix + l->radix - at) % l->radix;
-      if (a->best[e] == ICNT_NONE || d < (a->best[e] % l->radix + l->radix - at) % l->radix) a->best[e] = (uint16_t)o;
+      uint32_t e = l->base[o] * l->speedup + first_from(asking, a->words, a->grant[o]), at = a->accept[e];
+      uint32_t d = (o - l->base[o] + l->radix - at) % l->radix;
+      if (a->best[e] == ICNT_NONE || d < (a->best[e] - l->base[o] + l->radix - at) % l->radix) a->best[e] = (uint16_t)o;
       bits_set(&a->ins, e);
     }
     BITS_EACH(&a->ins, e) {
@@ -229,7 +220,7 @@ static void switch_many(struct net *t, uint64_t now) {
       a->out_matched[o] = true;
       if (it == 0) {
         a->grant[o] = (uint16_t)((e % size + 1) % size);
-        a->accept[e] = (uint16_t)((o % l->radix + 1) % l->radix);
+        a->accept[e] = (uint16_t)((o - l->base[o] + 1) % l->radix);
       }
       t->granted[n++] = e;
     }
@@ -245,23 +236,25 @@ static void switch_many(struct net *t, uint64_t now) {
     CHECK(v != ICNT_NONE, "interconnect: expanded input %u granted without a request", e);
     a->vc_offset[e] = (uint16_t)((v + l->speedup) % l->vcs);
     a->match[e] = ICNT_NONE;
-    send(t, t->in[in_port * l->vcs + v].ovc, now);
+    send(t, t->in[in_port * l->vcs + v].ovc, now, l->vcs);
   }
 }
 
 void icnt_router_step(struct net *t, uint64_t now) {
-  receive(t, &t->slot[now & (ICNT_SLOTS - 1)]);
+  struct slot *s = &t->slot[now & (ICNT_SLOTS - 1)];
   if (t->l->vcs == 1) {
+    receive(t, s, 1);
     uint32_t n = grant_one(t);
     switch_one(t, now);
-    take_vcs(t, n);
+    take_vcs(t, n, 1);
     return;
   }
+  receive(t, s, t->l->vcs);
   uint32_t n = grant_many(t), *vc_grants = t->granted;
   t->granted += n;
   switch_many(t, now);
   t->granted = vc_grants;
-  take_vcs(t, n);
+  take_vcs(t, n, t->l->vcs);
 }
 
 static void bits_new(struct arena *a, struct bits *b, uint32_t n) {
