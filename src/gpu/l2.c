@@ -292,6 +292,7 @@ static void take_access(struct l2_slice *s, struct l2_bank *b) {
   bool reply;
   if (l2_access(s, b, op, &reply) == L2_REFUSED) return;
   s->env->stats->l2_queue_cycles += s->t - op->at;
+  s->waited += s->t - op->at;
   s->env->stats->l2_queue_count++;
   req_id r = l2_queue_pop(&b->in).r;
   if (!reply) return;

@@ -32,6 +32,7 @@ struct l2_slice {
   uint32_t id;
   uint64_t t;    /* L2 cycles done */
   uint64_t wake; /* nothing happens before this L2 cycle */
+  uint64_t waited; /* L2 cycles that requests have spent in the input queues */
   struct l2_tags tags;
   struct l2_queue rop;     /* op.at: core cycle in which it may enter */
   struct l2_queue to_dram; /* shared by the banks */

@@ -42,6 +42,7 @@ static void start_lookup(struct l2_slice *s, struct l2_bank *b) {
   if (!b->in.count || b->lookup.count > depth) return;
   struct l2_op op = l2_queue_pop(&b->in);
   s->env->stats->l2_queue_cycles += s->t - op.at;
+  s->waited += s->t - op.at;
   s->env->stats->l2_queue_count++;
   op.at = s->t + depth;
   l2_queue_push(&b->lookup, op);

@@ -115,6 +115,18 @@ void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps) {
   p->slice[s].t += steps;
 }
 
+double partition_input_fill(const struct partition_set *p, uint32_t s) {
+  const struct l2_slice *l = &p->slice[s];
+  uint64_t area = l->waited;
+  uint32_t room = 0;
+  for (uint32_t b = 0; b < l->banks; b++) {
+    const struct l2_queue *q = &l->bank[b].in;
+    room += q->limit;
+    for (uint32_t i = 0; i < q->count; i++) area += l->t - q->at[(q->head + i) & (q->size - 1)].at;
+  }
+  return (double)area / room;
+}
+
 /* ---- DRAM clock ---- */
 
 static bool has_credit(const struct channel *ch, uint32_t sub) {

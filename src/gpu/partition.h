@@ -57,6 +57,9 @@ uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c);
 void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps);
 void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps);
 
+/* Occupancy of the input queue of sub-partition `s` as a fraction of its size, summed over its L2 cycles so far. */
+double partition_input_fill(const struct partition_set *p, uint32_t s);
+
 /* Listen to a channel's DRAM commands (tests, dram_check). `t`: command cycle. */
 enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE };
 void partition_watch_dram(struct partition_set *p, uint32_t c,

@@ -1,0 +1,123 @@
+/* coalesce.c - coalescing rules and shared-memory bank conflicts. See coalesce.h. */
+#include "gpu/coalesce.h"
+
+#include <string.h>
+
+/* Index of the access for block `block` in the ascending list, inserting it if it is new. */
+static uint32_t place(struct access *out, uint32_t *n, uint64_t block) {
+  uint32_t i = *n;
+  while (i > 0 && out[i - 1].addr > block) i--;
+  if (i > 0 && out[i - 1].addr == block) return i - 1;
+  memmove(out + i + 1, out + i, (*n - i) * sizeof *out);
+  out[i] = (struct access){.addr = block};
+  ++*n;
+  return i;
+}
+
+static void shrink(struct access *a, uint32_t segment) {
+  uint32_t size = segment, first = (uint32_t)(a->addr & 127) / 32;
+  uint32_t sectors = a->chunks >> first; /* relative to the segment */
+  uint64_t addr = a->addr;
+  if (size == 128) {
+    bool low = sectors & 3, high = sectors & 12;
+    if (low != high) {
+      if (high) addr += 64, sectors >>= 2;
+      size = 64;
+    }
+  }
+  if (size == 64) {
+    bool low = sectors & 1, high = sectors & 2;
+    if (low != high) {
+      if (high) addr += 32;
+      size = 32;
+    }
+  }
+  a->addr = addr;
+  a->bytes = size;
+}
+
+static uint32_t segment_size(const struct coalesce_in *in) {
+  if (in->width == 1) return 32;
+  if (in->sectors) return 32;
+  uint32_t s = in->width == 2 ? 64 : 128;
+  return in->segment < s ? in->segment : s;
+}
+
+static uint32_t coalesce_atomic(const struct coalesce_in *in, struct access *out, uint32_t segment) {
+  /* Byte sets of the accesses so far; a lane joins the first access of its block whose bytes it does not touch. */
+  uint64_t used[COALESCE_MAX][2];
+  uint32_t n = 0;
+  for (uint32_t m = in->mask; m; m &= m - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(m);
+    uint64_t addr = in->addr[lane], block = addr & ~(uint64_t)(segment - 1);
+    uint32_t off = (uint32_t)(addr & 127);
+    uint64_t bits[2] = {0, 0};
+    for (uint32_t b = off; b < off + in->width && b < 128; b++) bits[b / 64] |= 1ull << (b % 64);
+    uint32_t i = 0;
+    while (i < n && out[i].addr < block) i++;
+    while (i < n && out[i].addr == block && ((used[i][0] & bits[0]) | (used[i][1] & bits[1]))) i++;
+    if (i == n || out[i].addr != block) {
+      memmove(out + i + 1, out + i, (n - i) * sizeof *out);
+      memmove(used + i + 1, used + i, (n - i) * sizeof *used);
+      out[i] = (struct access){.addr = block};
+      used[i][0] = used[i][1] = 0;
+      n++;
+    }
+    out[i].lanes |= 1u << lane;
+    out[i].chunks |= 1u << (off / 32);
+    used[i][0] |= bits[0];
+    used[i][1] |= bits[1];
+  }
+  for (uint32_t i = 0; i < n; i++) shrink(&out[i], segment);
+  return n;
+}
+
+uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
+  uint32_t segment = segment_size(in), n = 0, last = 0;
+  if (in->atomic) return coalesce_atomic(in, out, segment);
+  for (uint32_t m = in->mask; m; m &= m - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(m);
+    uint64_t addr = in->addr[lane], end = addr + in->width - 1;
+    for (uint64_t at = addr;; at = end) { /* a lane may straddle two segments when segments are narrow */
+      uint64_t block = at & ~(uint64_t)(segment - 1);
+      if (!(n && out[last].addr == block)) last = place(out, &n, block);
+      out[last].lanes |= 1u << lane;
+      uint32_t c0 = (uint32_t)(at & 127) / 32, c1 = c0;
+      if ((end & ~(uint64_t)127) == (at & ~(uint64_t)127) && (end & ~(uint64_t)(segment - 1)) == block)
+        c1 = (uint32_t)(end & 127) / 32;
+      for (uint32_t c = c0; c <= c1; c++) out[last].chunks |= 1u << c;
+      if ((end & ~(uint64_t)(segment - 1)) == block) break;
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) shrink(&out[i], segment);
+  return n;
+}
+
+uint32_t coalesce_lines(const uint64_t *addr, uint32_t mask, uint32_t line, struct access *out) {
+  uint32_t n = 0, last = 0;
+  for (uint32_t m = mask; m; m &= m - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(m);
+    uint64_t block = addr[lane] & ~(uint64_t)(line - 1);
+    if (!(n && out[last].addr == block)) last = place(out, &n, block);
+    out[last].lanes |= 1u << lane;
+    out[last].bytes = line;
+    out[last].chunks = (1u << ((line + 31) / 32)) - 1;
+  }
+  return n;
+}
+
+uint32_t coalesce_shared(const uint64_t *addr, uint32_t mask, uint32_t banks) {
+  uint64_t words[32];
+  uint8_t per_bank[64] = {0};
+  uint32_t n = 0, most = 1;
+  for (uint32_t m = mask; m; m &= m - 1) {
+    uint64_t word = addr[__builtin_ctz(m)] >> 2;
+    bool seen = false;
+    for (uint32_t i = 0; i < n && !seen; i++) seen = words[i] == word;
+    if (seen) continue;
+    words[n++] = word;
+    uint32_t c = ++per_bank[word & (banks - 1)];
+    if (c > most) most = c;
+  }
+  return most;
+}

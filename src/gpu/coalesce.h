@@ -1,0 +1,38 @@
+/* coalesce.h - from the lanes' addresses of one warp instruction to the accesses that its caches see.
+ *
+ * Rules (gpu-model "Loads and stores"): segments of 128 B for elements of 4 bytes and more, 64 B for 2, 32 B for 1; each
+ * touched segment is one access, shrunk to the 64 B half or 32 B quarter that is used. Accesses that go past the L1 use
+ * 32 B segments. Lanes of an atomic that hit the same bytes become separate accesses.
+ */
+#ifndef GPU_COALESCE_H
+#define GPU_COALESCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { COALESCE_MAX = 128 }; /* 32 lanes x 4 words of a local-memory vector */
+
+struct access {
+  uint64_t addr;  /* first byte, after shrinking */
+  uint32_t bytes; /* 32, 64, 128 (or the segment of a smaller line) */
+  uint32_t lanes;
+  uint32_t chunks; /* touched 32 B sectors of the 128 B block, bit 0 = lowest */
+};
+
+struct coalesce_in {
+  const uint64_t *addr; /* per lane */
+  uint32_t mask;
+  uint32_t width;    /* bytes per lane */
+  bool sectors;      /* 32 B segments: the access goes past the L1 */
+  bool atomic;
+  uint32_t segment;  /* largest segment in bytes, 128 unless the L1 line is another size */
+};
+
+/* Ascending by address; returns how many. */
+uint32_t coalesce_global(const struct coalesce_in *in, struct access *out);
+/* One access per distinct `line`-byte block: constant and texture caches. */
+uint32_t coalesce_lines(const uint64_t *addr, uint32_t mask, uint32_t line, struct access *out);
+/* Passes a shared-memory instruction takes: distinct 4-byte words in the most-loaded bank; at least 1. */
+uint32_t coalesce_shared(const uint64_t *addr, uint32_t mask, uint32_t banks);
+
+#endif

@@ -1,0 +1,344 @@
+/* gpu.c - the machine: clock domains, CTA dispatch, and the loop that skips cycles in which nothing has work.
+ *
+ * Order within a tick (gpu-model; the reference's order decides ties): SMs take replies, L2 replies enter the
+ * interconnect, DRAM, L2 (taking requests from the interconnect), the interconnect, the SMs, CTA dispatch.
+ */
+#include "gpu/gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu_impl.h"
+
+enum { DEFAULT_WATCHDOG = 2000000 };
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t t = a % b;
+    a = b;
+    b = t;
+  }
+  return a;
+}
+
+/* A tick divides every period exactly: with L the least common multiple of the frequencies, a domain's period is L / f. */
+static void init_clocks(struct gpu *g) {
+  const struct gpu_config *c = &g->config;
+  uint64_t f[4] = {c->core_mhz, c->icnt_mhz, c->l2_mhz, c->dram_mhz}, l = 1;
+  for (int i = 0; i < 4; i++) l = l / gcd(l, f[i]) * f[i];
+  g->p_core = l / f[0];
+  g->p_icnt = l / f[1];
+  g->p_l2 = l / f[2];
+  g->p_dram = l / f[3];
+}
+
+static void perform_atomic(void *ctx, req_id id) {
+  struct gpu *g = ctx;
+  struct req *r = &g->pool.at[id];
+  if (r->token && g->feed && !g->feed->ops->atomic(g->feed->ctx, r->token, r->lanes)) g->fault = true;
+}
+
+struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *e) {
+  struct gpu *g = calloc(1, sizeof *g);
+  CHECK(g, "out of memory for a GPU");
+  g->config = *c;
+  if (!slots_parse(&g->slots, scheme, e) || !slots_configure(&g->slots, &g->config, e) ||
+      !gpu_config_check(&g->config, e)) {
+    free(g);
+    return NULL;
+  }
+  c = &g->config;
+  g->watchdog = DEFAULT_WATCHDOG;
+  g->may_sleep = true;
+  g->subparts = c->channels * c->subparts;
+  g->cta_slots_per_sm = c->sm_ctas;
+  g->last_sm = c->sms - 1;
+  init_clocks(g);
+  if (!slots_start(&g->slots, g, c, 1, e)) {
+    free(g);
+    return NULL;
+  }
+  for (uint32_t i = 0; i < g->slots.count; i++) {
+    struct slot_instance *in = &g->slots.at[i];
+    in->ctx.stats = &g->stats;
+    in->ctx.now = &g->now;
+    g->every_cycle |= in->scheme->every_cycle;
+  }
+  g->icnt = icnt_new(&g->config, c->sms + g->subparts);
+  struct partition_env env = {.config = &g->config,
+                              .pool = &g->pool,
+                              .stats = &g->stats,
+                              .now = &g->now,
+                              .atomic = perform_atomic,
+                              .ctx = g,
+                              .slots = g->slots.count ? &g->slots : NULL};
+  g->parts = partition_new(&env);
+  g->sm = calloc(c->sms, sizeof *g->sm);
+  CHECK(g->sm, "out of memory for %u SMs", c->sms);
+  for (uint32_t i = 0; i < c->sms; i++) sm_init(&g->sm[i], g, i);
+  return g;
+}
+
+void gpu_free(struct gpu *g) {
+  if (!g) return;
+  for (uint32_t i = 0; i < g->config.sms; i++) sm_destroy(&g->sm[i]);
+  free(g->sm);
+  partition_free(g->parts);
+  icnt_free(g->icnt);
+  req_pool_destroy(&g->pool);
+  slots_free(&g->slots);
+  free(g);
+}
+
+uint32_t gpu_cta_slots(const struct gpu *g) {
+  return g->config.sms * g->cta_slots_per_sm;
+}
+const struct gpu_config *gpu_config_of(const struct gpu *g) {
+  return &g->config;
+}
+struct slots *gpu_slots(struct gpu *g) {
+  return &g->slots;
+}
+uint64_t gpu_now(const struct gpu *g) {
+  return g->now;
+}
+void gpu_set_watchdog(struct gpu *g, uint64_t cycles) {
+  g->watchdog = cycles ? cycles : DEFAULT_WATCHDOG;
+}
+void gpu_set_skip(struct gpu *g, bool on) {
+  g->may_sleep = on;
+}
+
+/* ---- CTA dispatch ---- */
+
+/* CTAs of this kernel that fit an SM. Small grids are spread: no SM takes more than its share. */
+static bool ctas_that_fit(struct gpu *g, const struct feed_kernel *k, struct err *e) {
+  const struct gpu_config *c = &g->config;
+  uint32_t threads = k->warps_per_cta * WARP_LANES, fit = c->sm_threads / threads;
+  if (k->threads_per_cta > c->sm_cta_threads || !fit)
+    return err_set(e, ERR_INPUT, "kernel %s: %u threads per block, but %s runs at most %u", k->name,
+                   k->threads_per_cta, c->name, c->sm_cta_threads < c->sm_threads ? c->sm_cta_threads : c->sm_threads);
+  if (k->shared_bytes && c->sm_shared / k->shared_bytes < fit) fit = c->sm_shared / k->shared_bytes;
+  if (!fit)
+    return err_set(e, ERR_INPUT, "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u", k->name,
+                   k->shared_bytes, c->name, c->sm_shared);
+  uint32_t regs = threads * ((k->regs_per_thread + 3) & ~3u);
+  if (regs && c->sm_regs / regs < fit) fit = c->sm_regs / regs;
+  if (!fit)
+    return err_set(e, ERR_INPUT, "kernel %s: %u registers per thread x %u threads, but an SM of %s has %u", k->name,
+                   k->regs_per_thread, threads, c->name, c->sm_regs);
+  if (fit > c->sm_ctas) fit = c->sm_ctas;
+  uint32_t share = (k->ctas + c->sms - 1) / c->sms;
+  if (k->ctas < fit * c->sms) fit = share;
+  g->ctas_per_sm = fit;
+  return true;
+}
+
+static void dispatch_ctas(struct gpu *g) {
+  uint32_t n = g->config.sms, from = g->last_sm;
+  for (uint32_t i = 0; i < n && g->next_cta < g->kernel->ctas; i++) {
+    uint32_t sm = (from + 1 + i) % n;
+    if (g->sm[sm].ctas >= g->ctas_per_sm) continue;
+    uint32_t slot = (uint32_t)__builtin_ctz(g->free_slots[sm]);
+    g->free_slots[sm] &= ~(1u << slot);
+    sm_start_cta(&g->sm[sm], slot, g->next_cta++);
+    g->running_ctas++;
+    g->last_sm = sm;
+    g->progress_at = g->now;
+  }
+}
+
+void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
+  g->free_slots[sm] |= 1u << slot;
+  g->running_ctas--;
+}
+
+/* ---- one tick ---- */
+
+static void replies_to_icnt(struct gpu *g) {
+  for (uint32_t p = 0; p < g->subparts; p++) {
+    req_id id = partition_top(g->parts, p);
+    if (!id) continue;
+    struct req *r = &g->pool.at[id];
+    uint32_t node = g->config.sms + p, bytes = req_down_bytes(r);
+    if (!icnt_can_push(g->icnt, node, bytes)) continue;
+    r->returned = g->now;
+    g->stats.packets_down++;
+    g->stats.flits_down += (bytes + g->config.icnt_flit - 1) / g->config.icnt_flit;
+    icnt_push(g->icnt, node, r->sm, id, bytes);
+    partition_pop(g->parts, p);
+  }
+}
+
+static void step_l2(struct gpu *g) {
+  for (uint32_t p = 0; p < g->subparts; p++) {
+    if (partition_can_push(g->parts, p)) {
+      req_id id = icnt_pop(g->icnt, g->config.sms + p);
+      if (id) {
+        struct req *r = &g->pool.at[id];
+        r->arrived = g->now;
+        if (!r->write) {
+          g->stats.up_latency_sum += g->now - r->born;
+          g->stats.up_latency_count++;
+        }
+        partition_push(g->parts, p, id);
+      }
+    }
+    if (partition_quiet_l2(g->parts, p)) partition_skip_l2(g->parts, p, 1);
+    else partition_step_l2(g->parts, p);
+  }
+}
+
+static void step_dram(struct gpu *g) {
+  for (uint32_t c = 0; c < g->config.channels; c++)
+    if (partition_quiet_dram(g->parts, c)) partition_skip_dram(g->parts, c, 1);
+    else partition_step_dram(g->parts, c);
+}
+
+static bool awake(const struct gpu *g, const struct sm *s) {
+  return !s->asleep || g->now >= s->wake_at || (s->wait_icnt && icnt_can_push(g->icnt, s->id, REQ_HEADER_BYTES));
+}
+
+static bool step_sms(struct gpu *g) {
+  bool more = g->next_cta < g->kernel->ctas;
+  for (uint32_t i = 0; i < g->config.sms; i++) {
+    struct sm *s = &g->sm[i];
+    if (!s->live && !(more && s->ctas)) continue;
+    if (!awake(g, s)) continue;
+    sm_settle(s);
+    s->asleep = false;
+    if (!sm_step(s)) return false;
+    if (s->acted) g->progress_at = g->now;
+  }
+  return true;
+}
+
+static void run_epochs(struct gpu *g) {
+  uint64_t next = UINT64_MAX;
+  for (uint32_t i = 0; i < g->slots.n_on_epoch; i++) {
+    struct slot_instance *in = &g->slots.at[g->slots.on_epoch[i]];
+    while (in->next_epoch <= g->now) {
+      in->scheme->on_epoch(&in->ctx);
+      in->next_epoch += in->epoch;
+    }
+    if (in->next_epoch < next) next = in->next_epoch;
+  }
+  g->slots.next_epoch = next;
+  for (uint32_t i = 0; i < g->config.sms; i++) g->sm[i].wake_at = 0;
+}
+
+static bool tick(struct gpu *g) {
+  uint64_t t = g->t_core;
+  if (g->t_icnt < t) t = g->t_icnt;
+  if (g->t_l2 < t) t = g->t_l2;
+  if (g->t_dram < t) t = g->t_dram;
+  bool core = g->t_core == t, icnt = g->t_icnt == t, l2 = g->t_l2 == t, dram = g->t_dram == t;
+  if (core)
+    for (uint32_t i = 0; i < g->config.sms; i++) sm_receive(&g->sm[i]);
+  if (icnt) replies_to_icnt(g);
+  if (dram) step_dram(g), g->t_dram += g->p_dram;
+  if (l2) step_l2(g), g->t_l2 += g->p_l2;
+  if (icnt) icnt_step(g->icnt), g->t_icnt += g->p_icnt;
+  if (core) {
+    if (g->now >= g->slots.next_epoch) run_epochs(g);
+    if (!step_sms(g)) return false;
+    dispatch_ctas(g);
+    g->now++;
+    g->t_core += g->p_core;
+  }
+  return !g->fault;
+}
+
+/* ---- launches ---- */
+
+static void describe_stuck(const struct gpu *g, struct err *e) {
+  char text[1600];
+  size_t n = 0;
+  uint32_t shown = 0;
+  for (uint32_t i = 0; i < g->config.sms; i++) {
+    const struct sm *s = &g->sm[i];
+    for (uint64_t m = s->live; m && shown < 8; m &= m - 1, shown++) {
+      uint32_t w = (uint32_t)__builtin_ctzll(m);
+      uint64_t bit = 1ull << w;
+      const struct warp_state *ws = &s->w[w];
+      const char *why = s->done & bit          ? "stores not acknowledged"
+                        : s->barrier & bit     ? "waits at a barrier"
+                        : s->atomic_wait & bit ? "waits for atomics"
+                        : s->fence & bit       ? "waits at a fence"
+                        : s->hazard & bit      ? "waits for a register"
+                        : s->imiss & bit       ? "waits for instructions"
+                                               : "cannot issue";
+      uint32_t line = ws->pc < g->kernel->insts ? g->code[ws->pc].ptx_line : 0;
+      n += (size_t)snprintf(text + n, sizeof text - n, "\n  SM %u warp %u (block %u, warp %u): PTX line %u, %s", i, w,
+                            ws->cta, ws->index, line, why);
+      if (n >= sizeof text) n = sizeof text - 1;
+    }
+  }
+  err_set(e, ERR_STUCK, "kernel %s makes no progress: nothing issued for %lu cycles (cycle %lu of the launch)%s",
+          g->kernel->name, (unsigned long)(g->now - g->progress_at), (unsigned long)(g->now - g->start), text);
+}
+
+static void begin(struct gpu *g, struct feed *f) {
+  memset(&g->stats, 0, sizeof g->stats);
+  g->feed = f;
+  g->kernel = f->kernel;
+  g->code = f->kernel->code;
+  g->start = g->progress_at = g->now;
+  g->next_cta = g->running_ctas = 0;
+  g->fault = false;
+  g->t_core = g->t_icnt = g->t_l2 = g->t_dram = 0;
+  for (uint32_t i = 0; i < g->config.sms; i++) {
+    g->free_slots[i] = g->ctas_per_sm >= 32 ? ~0u : (1u << g->ctas_per_sm) - 1;
+    sm_begin_kernel(&g->sm[i]);
+  }
+  for (uint32_t h = 0; h < g->slots.n_on_kernel; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.on_kernel[h]];
+    in->scheme->on_kernel(&in->ctx);
+  }
+}
+
+bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct err *e) {
+  if (!ctas_that_fit(g, f->kernel, e)) return false;
+  begin(g, f);
+  bool ok = true;
+  while (g->next_cta < g->kernel->ctas || g->running_ctas || g->in_flight) {
+    if (!tick(g)) {
+      const struct feed_fault *ff = f->ops->fault(f->ctx);
+      ok = err_set(e, ERR_PROGRAM, "%s", ff ? ff->text : "the kernel faulted");
+      break;
+    }
+    if (g->now - g->progress_at > g->watchdog) {
+      describe_stuck(g, e);
+      ok = false;
+      break;
+    }
+  }
+  for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i]);
+  g->stats.kernels = 1;
+  g->stats.cycles = g->now - g->start;
+  *out = g->stats;
+  g->feed = NULL;
+  return ok;
+}
+
+/* ---- services for schemes ---- */
+
+double gpu_subpart_fill_cycles(const struct gpu *g, uint32_t subpart) {
+  return partition_input_fill(g->parts, subpart) * g->config.core_mhz / g->config.l2_mhz;
+}
+bool gpu_sm_can_send(const struct gpu *g, uint32_t sm) {
+  return icnt_can_push(g->icnt, sm, REQ_HEADER_BYTES);
+}
+uint32_t gpu_sm_count(const struct gpu *g) {
+  return g->config.sms;
+}
+uint64_t gpu_sm_warps(const struct gpu *g, uint32_t sm) {
+  return g->sm[sm].live & ~g->sm[sm].done;
+}
+uint64_t gpu_sm_warp_age(const struct gpu *g, uint32_t sm, uint32_t warp) {
+  return g->sm[sm].w[warp].age;
+}
+uint64_t gpu_sm_insts(const struct gpu *g, uint32_t sm) {
+  return g->sm[sm].insts;
+}

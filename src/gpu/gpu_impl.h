@@ -1,0 +1,60 @@
+/* gpu_impl.h - the whole machine: private to src/gpu. */
+#ifndef GPU_GPU_IMPL_H
+#define GPU_GPU_IMPL_H
+
+#include "gpu/config.h"
+#include "gpu/gpu.h"
+#include "gpu/icnt.h"
+#include "gpu/partition.h"
+#include "gpu/req.h"
+#include "gpu/scheme.h"
+#include "gpu/sm.h"
+#include "gpu/stats.h"
+#include "ptx/feed.h"
+
+#define CODE_BASE 0xF0000000ull
+#define LOCAL_BASE 0x1F880000ull /* local memory of all threads: below the heap, above static variables */
+
+/* The reference's arbiter counts four collectors of a pipe that this machine does not have; they take part in the
+ * rotation of its priorities only. */
+enum { COLLECTOR_GAP = 4 };
+
+struct gpu {
+  struct gpu_config config;
+  struct gpu_stats stats; /* of the launch in progress */
+  struct req_pool pool;
+  struct icnt *icnt;
+  struct partition_set *parts;
+  struct sm *sm;
+  struct slots slots;
+  uint32_t subparts; /* over the whole GPU */
+  uint32_t cta_slots_per_sm;
+  bool may_sleep;    /* skipping idle time; off for the equivalence test */
+  bool every_cycle;  /* a scheme wants to see every cycle */
+  /* launch in progress */
+  const struct feed *feed;
+  const struct feed_kernel *kernel;
+  const struct inst *code;
+  struct issued issued;
+  uint64_t now;   /* core cycles since the machine was built */
+  uint64_t start; /* first cycle of the launch */
+  uint32_t next_cta, running_ctas, ctas_per_sm, last_sm;
+  uint32_t free_slots[256]; /* bit per CTA slot of an SM that is free */
+  uint32_t in_flight;       /* requests that left an SM and whose reply has not been taken */
+  uint64_t progress_at;     /* last cycle in which an instruction issued or a reply arrived */
+  uint64_t watchdog;
+  /* clocks in ticks: the time of each domain's next edge */
+  uint64_t t_core, t_icnt, t_l2, t_dram, p_core, p_icnt, p_l2, p_dram;
+  bool fault;
+};
+
+void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
+
+static inline bool sm_can_send_bytes(const struct sm *s, uint32_t bytes) {
+  return icnt_can_push(s->g->icnt, s->id, bytes);
+}
+static inline bool sm_can_send_read(const struct sm *s) {
+  return sm_can_send_bytes(s, REQ_HEADER_BYTES);
+}
+
+#endif

@@ -1,0 +1,360 @@
+/* l1d.c - the L1 data cache: tags, MSHRs, miss queue. Global stores write through and evict; local memory writes back.
+ *
+ * Model: gpu-model "Loads and stores". A refusal changes nothing and names its reason. Reads leave one place of the miss
+ * queue free, since a read miss may also write a dirty victim back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "gpu/gpu_impl.h"
+#include "gpu/sm.h"
+
+static void *take(size_t n, size_t size) {
+  void *p = calloc(n ? n : 1, size);
+  CHECK(p, "out of memory for an L1");
+  return p;
+}
+
+void l1d_init(struct l1d *l, const struct gpu_config *c) {
+  const struct cache_config *k = &c->l1d;
+  uint32_t lines = k->sets * k->ways;
+  *l = (struct l1d){.sets = k->sets,
+                    .ways = k->ways,
+                    .line_bytes = k->line,
+                    .line_shift = (uint32_t)__builtin_ctz(k->line),
+                    .mshrs = k->mshrs,
+                    .merges = k->merges,
+                    .missq_limit = k->miss_queue};
+  l->tag = take(lines, sizeof *l->tag);
+  l->used = take(lines, sizeof *l->used);
+  l->state = take(lines, sizeof *l->state);
+  l->line = take(lines, sizeof *l->line);
+  l->mshr = take(l->mshrs, sizeof *l->mshr);
+  for (uint32_t i = 0; i < l->mshrs; i++) l->mshr[i].waiter = take(l->merges, sizeof *l->mshr->waiter);
+  l->ready = take(l->mshrs, sizeof *l->ready);
+  reqq_init(&l->missq, l->missq_limit + 2);
+  l->lat_size = c->l1d_latency + 1;
+  l->lat = take(l->lat_size, sizeof *l->lat);
+}
+
+void l1d_destroy(struct l1d *l) {
+  for (uint32_t i = 0; i < l->mshrs; i++) free(l->mshr[i].waiter);
+  free(l->tag);
+  free(l->used);
+  free(l->state);
+  free(l->line);
+  free(l->mshr);
+  free(l->ready);
+  free(l->lat);
+  reqq_free(&l->missq);
+}
+
+void l1d_invalidate(struct l1d *l) {
+  memset(l->state, LINE_INVALID, (size_t)l->sets * l->ways);
+}
+
+uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr) {
+  uint32_t shift = (uint32_t)__builtin_ctz(c->l1d.line), sets = c->l1d.sets;
+  uint32_t linear = (uint32_t)(addr >> shift);
+  switch (c->l1d_index) {
+  case INDEX_FERMI_HASH: {
+    /* Nugteren et al., HPCA 2014: bits 7-11 with bits 13, 14, 15, 17, 19; bit 12 on top for 64 sets. Other numbers of
+     * sets fold the same upper bits into as many low ones as they have. */
+    uint32_t lower = linear & 31;
+    uint32_t upper = (uint32_t)(addr >> 13 & 7) | (uint32_t)(addr >> 17 & 1) << 3 | (uint32_t)(addr >> 19 & 1) << 4;
+    uint32_t set = lower ^ upper;
+    if (sets == 64) set |= (uint32_t)(addr >> 12 & 1) << 5;
+    else if (sets > 32) set = (linear & ~31u) | set;
+    return set & (sets - 1);
+  }
+  case INDEX_XOR: return (linear ^ linear >> __builtin_ctz(sets)) & (sets - 1);
+  case INDEX_IPOLY: {
+    /* Remainder of the line number by a primitive polynomial (Rau, ISCA 1991): x^5+x^2+1 and its like by size. */
+    static const uint32_t poly[] = {1, 3, 7, 11, 19, 37, 67, 131, 285, 529, 1033, 2053, 4179};
+    uint32_t bits = (uint32_t)__builtin_ctz(sets);
+    uint64_t v = addr >> shift;
+    for (int b = 47; b >= (int)bits; b--)
+      if (v >> b & 1) v ^= (uint64_t)poly[bits] << (b - (int)bits);
+    return (uint32_t)v & (sets - 1);
+  }
+  default: return linear & (sets - 1);
+  }
+}
+
+static struct l1_mshr *find_mshr(struct l1d *l, uint64_t line) {
+  if (!l->mshrs_busy) return NULL;
+  for (uint32_t i = 0; i < l->mshrs; i++)
+    if (l->mshr[i].busy && l->mshr[i].line == line) return &l->mshr[i];
+  return NULL;
+}
+
+static struct l1_mshr *free_mshr(struct l1d *l) {
+  if (l->mshrs_busy >= l->mshrs) return NULL;
+  for (uint32_t i = 0; i < l->mshrs; i++)
+    if (!l->mshr[i].busy) return &l->mshr[i];
+  return NULL;
+}
+
+enum { NO_WAY = -1, NO_CACHE = -2 };
+
+/* The way to replace: an invalid one (the highest), else by policy among lines that are not reserved; NO_WAY when all are
+ * reserved, NO_CACHE when a scheme will not have the access cached. */
+static int victim(struct sm *s, uint32_t set, const struct l1_event *e) {
+  const struct l1d *l = &s->l1d;
+  uint32_t base = set * l->ways;
+  int best = NO_WAY;
+  bool invalid = false;
+  uint64_t oldest = UINT64_MAX;
+  uint32_t usable = 0;
+  for (uint32_t w = 0; w < l->ways; w++) {
+    uint8_t st = l->state[base + w];
+    if (st == LINE_RESERVED) continue;
+    if (st == LINE_INVALID) {
+      invalid = true;
+      best = (int)w;
+      continue;
+    }
+    usable |= 1u << w;
+    if (invalid) continue;
+    uint64_t t = s->c->l1d_repl == REPL_FIFO ? l->line[base + w].filled : l->used[base + w];
+    if (t < oldest) oldest = t, best = (int)w;
+  }
+  if (invalid || best == NO_WAY || !s->g->slots.n_find_victim) return best;
+  struct slot_instance *in = &s->g->slots.at[s->g->slots.find_victim[0]];
+  struct cache_set cs = {.set = set, .ways = l->ways, .usable = usable, .tag = l->tag + base, .used = l->used + base};
+  int w = in->scheme->find_victim(&in->ctx, s->id, &cs, e);
+  return w < 0 ? NO_CACHE : w;
+}
+
+static struct l1_event base_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set) {
+  return (struct l1_event){.addr = a->addr,
+                           .line = a->addr & ~(uint64_t)(s->l1d.line_bytes - 1),
+                           .cycle = s->g->now,
+                           .sm = s->id,
+                           .warp = o->warp,
+                           .cta = o->cta,
+                           .pc = o->inst->pc,
+                           .degree = o->degree,
+                           .chunks = a->chunks,
+                           .set = set,
+                           .local = o->space == SPACE_LOCAL,
+                           .write = !o->load};
+}
+
+static void tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook) {
+  for (uint32_t h = 0; h < n; h++) {
+    struct slot_instance *in = &s->g->slots.at[list[h]];
+    void (*f)(struct scheme_ctx *, const struct l1_event *);
+    memcpy(&f, (const char *)in->scheme + hook, sizeof f);
+    f(&in->ctx, e);
+  }
+}
+
+#define TELL(s, hook, e)                                                                                               \
+  do {                                                                                                                 \
+    if ((s)->g->slots.n_##hook)                                                                                        \
+      tell(s, (s)->g->slots.hook, (s)->g->slots.n_##hook, e, offsetof(struct scheme, hook));                           \
+  } while (0)
+
+static void write_line_back(struct sm *s, uint64_t line) {
+  req_id id = sm_request(s, REQ_L1_WRITEBACK, line, s->l1d.line_bytes);
+  reqq_push(&s->l1d.missq, id);
+}
+
+static void evict(struct sm *s, uint32_t index, const struct l1_event *e) {
+  struct l1d *l = &s->l1d;
+  if (l->state[index] != LINE_VALID && l->state[index] != LINE_DIRTY) return;
+  s->st->l1d_evictions++;
+  if (s->g->slots.n_on_evict) {
+    struct l1_event v = *e;
+    v.line = v.addr = l->tag[index];
+    v.way = index % l->ways;
+    v.chunks = l->line[index].used_chunks;
+    for (uint32_t h = 0; h < s->g->slots.n_on_evict; h++) {
+      struct slot_instance *in = &s->g->slots.at[s->g->slots.on_evict[h]];
+      in->scheme->on_evict(&in->ctx, &v, l->line[index].warp, l->line[index].reused);
+    }
+  }
+  if (l->state[index] == LINE_DIRTY) write_line_back(s, l->tag[index]);
+}
+
+static void wait_in(struct l1_mshr *m, uint32_t merges, op_id op, uint32_t lanes) {
+  uint32_t at = (m->head + m->count++) % merges;
+  m->waiter[at].op = op;
+  m->waiter[at].lanes = lanes;
+}
+
+/* Start fetching a line for the MSHR. */
+static void fetch_line(struct sm *s, struct l1_mshr *m, const struct op *o, const struct access *a, uint64_t born) {
+  struct l1d *l = &s->l1d;
+  req_id id = sm_request(s, o->space == SPACE_LOCAL ? REQ_LOCAL_READ : REQ_GLOBAL_READ, m->line, l->line_bytes);
+  struct req *r = &s->g->pool.at[id];
+  r->warp = o->warp;
+  r->cta = o->cta;
+  r->pc = o->inst->pc;
+  r->degree = o->degree;
+  r->lanes = a->lanes;
+  r->chunks = a->chunks;
+  r->owner = (uint32_t)(m - l->mshr);
+  r->born = born;
+  reqq_push(&l->missq, id);
+}
+
+/* The way of `line` in the set, NO_WAY if absent. */
+static int find_way(const struct l1d *l, uint32_t base, uint64_t line) {
+  for (uint32_t w = 0; w < l->ways; w++)
+    if (l->tag[base + w] == line && l->state[base + w] != LINE_INVALID) return (int)w;
+  return NO_WAY;
+}
+
+/* Tell observers of every accepted access. */
+static enum l1_outcome seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
+  for (uint32_t h = 0; h < s->g->slots.n_on_access; h++) {
+    struct slot_instance *in = &s->g->slots.at[s->g->slots.on_access[h]];
+    in->scheme->on_access(&in->ctx, e, out);
+  }
+  return out;
+}
+
+enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
+  struct l1d *l = &s->l1d;
+  const struct op *o = &s->op[op];
+  if (s->c->l1d_perfect) return L1_HIT;
+  uint64_t line = a->addr & ~(uint64_t)(l->line_bytes - 1), now = s->g->now;
+  uint32_t set = l1d_set_index(s->c, line), base = set * l->ways;
+  int way = find_way(l, base, line);
+  struct l1_event e = base_event(s, o, a, set);
+  bool on_fill = s->c->l1d_alloc == ALLOC_ON_FILL;
+  if (way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED) {
+    uint32_t i = base + (uint32_t)way;
+    l->used[i] = now;
+    l->line[i].reused = true;
+    l->line[i].used_chunks |= a->chunks;
+    e.way = (uint32_t)way;
+    TELL(s, on_hit, &e);
+    return seen(s, &e, L1_HIT);
+  }
+  int v = NO_WAY;
+  if (way < 0 && !on_fill) {
+    v = victim(s, set, &e);
+    if (v == NO_WAY || v == NO_CACHE) return L1_NO_LINE;
+  }
+  if (l->missq.count + 1 >= l->missq_limit) return L1_NO_MISSQ;
+  struct l1_mshr *m = way >= 0 ? &l->mshr[l->line[base + (uint32_t)way].mshr] : on_fill ? find_mshr(l, line) : NULL;
+  if (m) {
+    if (m->count >= l->merges) return L1_NO_MERGE;
+    wait_in(m, l->merges, op, a->lanes);
+    if (way >= 0) {
+      l->used[base + (uint32_t)way] = now;
+      l->line[base + (uint32_t)way].used_chunks |= a->chunks;
+    }
+    return seen(s, &e, L1_PENDING);
+  }
+  m = free_mshr(l);
+  if (!m) return L1_NO_MSHR;
+  *m = (struct l1_mshr){.line = line, .index = UINT32_MAX, .busy = true, .waiter = m->waiter};
+  l->mshrs_busy++;
+  wait_in(m, l->merges, op, a->lanes);
+  uint32_t victim_index = base + (uint32_t)v;
+  fetch_line(s, m, o, a, l->lat[l->lat_head].at);
+  if (!on_fill) {
+    e.way = (uint32_t)v;
+    evict(s, victim_index, &e);
+    l->tag[victim_index] = line;
+    l->state[victim_index] = LINE_RESERVED;
+    l->used[victim_index] = now;
+    l->line[victim_index] = (struct l1_line){
+        .filled = now, .mshr = (uint16_t)(m - l->mshr), .warp = o->warp, .used_chunks = a->chunks};
+    m->index = victim_index;
+  }
+  TELL(s, on_miss, &e);
+  return seen(s, &e, L1_MISS);
+}
+
+enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *sent) {
+  struct l1d *l = &s->l1d;
+  const struct op *o = &s->op[op];
+  uint64_t line = a->addr & ~(uint64_t)(l->line_bytes - 1);
+  uint32_t set = l1d_set_index(s->c, line), base = set * l->ways;
+  int way = find_way(l, base, line);
+  bool local = o->space == SPACE_LOCAL;
+  bool present = way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED;
+  if (present && local) { /* write back */
+    l->state[base + (uint32_t)way] = LINE_DIRTY;
+    l->used[base + (uint32_t)way] = s->g->now;
+    *sent = false;
+    return L1_HIT;
+  }
+  if (l->missq.count >= l->missq_limit) return L1_NO_MISSQ;
+  req_id id = sm_request(s, local ? REQ_LOCAL_WRITE : REQ_GLOBAL_WRITE, a->addr, a->bytes);
+  struct req *r = &s->g->pool.at[id];
+  r->warp = o->warp;
+  r->cta = o->cta;
+  r->pc = o->inst->pc;
+  r->degree = o->degree;
+  r->lanes = a->lanes;
+  r->chunks = a->chunks;
+  r->born = l->lat[l->lat_head].at;
+  reqq_push(&l->missq, id);
+  *sent = true;
+  if (!present) return L1_MISS;
+  l->state[base + (uint32_t)way] = LINE_INVALID; /* write-evict */
+  return L1_HIT;
+}
+
+static void allocate_on_fill(struct sm *s, struct l1_mshr *m, const struct l1_event *e) {
+  struct l1d *l = &s->l1d;
+  int v = victim(s, e->set, e);
+  if (v < 0) return; /* a scheme keeps it out; the waiting loads still get their data */
+  uint32_t i = e->set * l->ways + (uint32_t)v;
+  evict(s, i, e);
+  l->tag[i] = m->line;
+  l->state[i] = LINE_VALID;
+  l->used[i] = s->g->now;
+  l->line[i] = (struct l1_line){.filled = s->g->now, .warp = (uint8_t)e->warp, .used_chunks = e->chunks};
+}
+
+void l1d_fill(struct sm *s, req_id id) {
+  struct l1d *l = &s->l1d;
+  const struct req *r = &s->g->pool.at[id];
+  struct l1_mshr *m = &l->mshr[r->owner];
+  CHECK(m->busy && !m->ready && m->line == r->addr, "SM %u: a line arrived that no MSHR waits for (%#lx)", s->id,
+        (unsigned long)r->addr);
+  struct l1_event e = {.addr = r->addr,
+                       .line = r->addr,
+                       .cycle = s->g->now,
+                       .sm = s->id,
+                       .warp = r->warp,
+                       .cta = r->cta,
+                       .pc = r->pc,
+                       .degree = r->degree,
+                       .chunks = r->chunks,
+                       .set = l1d_set_index(s->c, r->addr),
+                       .local = r->type == REQ_LOCAL_READ};
+  if (m->index != UINT32_MAX) {
+    l->state[m->index] = LINE_VALID;
+    e.way = m->index % l->ways;
+  } else {
+    allocate_on_fill(s, m, &e);
+  }
+  s->st->l1d_fill_bytes += r->bytes;
+  TELL(s, on_fill, &e);
+  m->ready = true;
+  l->ready[(l->ready_head + l->ready_count++) % l->mshrs] = (uint16_t)r->owner;
+}
+
+op_id l1d_next(struct sm *s, uint32_t *lanes) {
+  struct l1d *l = &s->l1d;
+  struct l1_mshr *m = &l->mshr[l->ready[l->ready_head]];
+  op_id op = m->waiter[m->head].op;
+  *lanes = m->waiter[m->head].lanes;
+  m->head = (uint16_t)((m->head + 1u) % l->merges);
+  if (!--m->count) {
+    m->busy = false;
+    l->mshrs_busy--;
+    l->ready_head = (l->ready_head + 1) % l->mshrs;
+    l->ready_count--;
+  }
+  return op;
+}

@@ -1,0 +1,224 @@
+/* scheme.c - the registry of schemes and the flattening of the selected ones into slots. See scheme.h. */
+#include "gpu/scheme.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct scheme *const __start_sluice_schemes[] __attribute__((weak));
+extern const struct scheme *const __stop_sluice_schemes[] __attribute__((weak));
+
+uint32_t scheme_count(void) {
+  return (uint32_t)(__stop_sluice_schemes - __start_sluice_schemes);
+}
+
+const struct scheme *scheme_at(uint32_t i) {
+  /* The i-th in order of names: few enough to count. */
+  for (uint32_t a = 0; a < scheme_count(); a++) {
+    uint32_t before = 0;
+    for (uint32_t b = 0; b < scheme_count(); b++)
+      before += strcmp(__start_sluice_schemes[b]->name, __start_sluice_schemes[a]->name) < 0;
+    if (before == i) return __start_sluice_schemes[a];
+  }
+  return NULL;
+}
+
+const struct scheme *scheme_find(const char *name) {
+  for (uint32_t i = 0; i < scheme_count(); i++)
+    if (!strcmp(__start_sluice_schemes[i]->name, name)) return __start_sluice_schemes[i];
+  return NULL;
+}
+
+uint32_t scheme_param_count(const struct scheme *s) {
+  uint32_t n = 0;
+  while (s->params && s->params[n].name) n++;
+  return n;
+}
+
+uint32_t scheme_counter_count(const struct scheme *s) {
+  uint32_t n = 0;
+  while (s->counters && s->counters[n].name) n++;
+  return n;
+}
+
+/* ---- parsing ---- */
+
+static bool unknown_scheme(const char *name, struct err *e) {
+  const char *names[256];
+  uint32_t n = scheme_count() < 255 ? scheme_count() : 255;
+  for (uint32_t i = 0; i < n; i++) names[i] = __start_sluice_schemes[i]->name;
+  names[n] = "baseline";
+  const char *near = err_nearest(name, names, n + 1);
+  return err_set(e, ERR_USAGE, "unknown scheme '%s'%s%s%s; `sluice schemes` lists them", name,
+                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static bool set_param(struct slot_instance *in, const char *name, const char *value, struct err *e) {
+  const struct scheme *s = in->scheme;
+  uint32_t n = scheme_param_count(s);
+  const char *names[SCHEME_PARAMS_MAX];
+  for (uint32_t i = 0; i < n; i++) {
+    const struct scheme_param *p = &s->params[i];
+    names[i] = p->name;
+    if (strcmp(p->name, name)) continue;
+    char *end;
+    double v = strtod(value, &end);
+    if (!*value || *end) return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a number", s->name, name, value);
+    if (p->integer && v != (double)(long long)v)
+      return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a whole number", s->name, name, value);
+    if (v < p->min || v > p->max)
+      return err_set(e, ERR_USAGE, "scheme %s: %s=%s is out of range, allowed is %g to %g %s", s->name, name, value,
+                     p->min, p->max, p->unit);
+    in->param[i] = v;
+    return true;
+  }
+  const char *near = err_nearest(name, names, n);
+  return err_set(e, ERR_USAGE, "scheme %s has no parameter '%s'%s%s%s; `sluice schemes %s` lists them", s->name, name,
+                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "", s->name);
+}
+
+/* One "name", "name=value", "name:param=value/param=value" in `text` (modified). */
+static bool parse_one(struct slots *out, char *text, struct err *e) {
+  char *params = strchr(text, ':');
+  if (params) *params++ = 0;
+  char *value = strchr(text, '=');
+  if (value) *value++ = 0;
+  if (!strcmp(text, "baseline")) return true;
+  const struct scheme *s = scheme_find(text);
+  if (!s) return unknown_scheme(text, e);
+  if (out->count == SLOTS_MAX)
+    return err_set(e, ERR_USAGE, "more than %d schemes at once", SLOTS_MAX);
+  for (uint32_t i = 0; i < out->count; i++)
+    if (out->at[i].scheme == s) return err_set(e, ERR_USAGE, "scheme %s is named twice", s->name);
+  struct slot_instance *in = &out->at[out->count++];
+  *in = (struct slot_instance){.scheme = s};
+  for (uint32_t i = 0; i < scheme_param_count(s); i++) in->param[i] = s->params[i].dflt;
+  if (value) {
+    if (!s->positional)
+      return err_set(e, ERR_USAGE, "scheme %s takes no value; write %s:PARAMETER=VALUE", s->name, s->name);
+    if (!set_param(in, s->positional, value, e)) return false;
+  }
+  for (char *p = params; p && *p;) {
+    char *next = strpbrk(p, "/:");
+    if (next) *next++ = 0;
+    char *eq = strchr(p, '=');
+    if (!eq) return err_set(e, ERR_USAGE, "scheme %s: '%s' is not PARAMETER=VALUE", s->name, p);
+    *eq++ = 0;
+    if (!set_param(in, p, eq, e)) return false;
+    p = next;
+  }
+  return true;
+}
+
+/* ---- flattening ---- */
+
+static bool fill_hooks(struct slots *s, struct err *e) {
+#define OBSERVE(hook)                                                                                                  \
+  for (uint32_t i = 0; i < s->count; i++)                                                                              \
+    if (s->at[i].scheme->hook) s->hook[s->n_##hook++] = (uint8_t)i;
+#define DECIDE(hook)                                                                                                   \
+  OBSERVE(hook)                                                                                                        \
+  if (s->n_##hook > 1)                                                                                                 \
+    return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s",                               \
+                   s->at[s->hook[0]].scheme->name, s->at[s->hook[1]].scheme->name, #hook);
+  OBSERVE(on_kernel)
+  OBSERVE(on_epoch)
+  OBSERVE(may_issue)
+  DECIDE(pick_warp)
+  OBSERVE(on_warp_start)
+  OBSERVE(on_warp_done)
+  OBSERVE(on_issue)
+  OBSERVE(bypass_load)
+  OBSERVE(bypass_access)
+  OBSERVE(on_stall)
+  DECIDE(find_victim)
+  OBSERVE(on_access)
+  OBSERVE(on_hit)
+  OBSERVE(on_miss)
+  OBSERVE(on_fill)
+  OBSERVE(on_evict)
+#undef OBSERVE
+#undef DECIDE
+  return true;
+}
+
+static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const struct gpu_config *c, uint64_t seed,
+                           struct err *e) {
+  struct slot_instance *in = &s->at[i];
+  const struct scheme *sc = in->scheme;
+  in->ctx = (struct scheme_ctx){.gpu = gpu,
+                                .config = c,
+                                .param = in->param,
+                                .counter = in->counter,
+                                .sm_state_bytes = (sc->sm_state_bytes + 63) & ~(size_t)63,
+                                .rng = rng_seed(seed + i),
+                                .index = i};
+  if (sc->state_bytes) in->ctx.state = calloc(1, sc->state_bytes);
+  if (sc->sm_state_bytes) in->ctx.sm_state = calloc(c->sms, in->ctx.sm_state_bytes);
+  CHECK((in->ctx.state || !sc->state_bytes) && (in->ctx.sm_state || !sc->sm_state_bytes),
+        "out of memory for scheme %s", sc->name);
+  in->epoch = sc->epoch;
+  for (uint32_t p = 0; sc->epoch_param && p < scheme_param_count(sc); p++)
+    if (!strcmp(sc->params[p].name, sc->epoch_param)) in->epoch = (uint64_t)in->param[p];
+  in->next_epoch = sc->on_epoch && in->epoch ? in->epoch : UINT64_MAX;
+  if (in->next_epoch < s->next_epoch) s->next_epoch = in->next_epoch;
+  return !sc->init || sc->init(&in->ctx, e);
+}
+
+bool slots_parse(struct slots *out, const char *list, struct err *e) {
+  *out = (struct slots){.next_epoch = UINT64_MAX};
+  if (!list) return true;
+  char text[1024];
+  if (strlen(list) >= sizeof text) return err_set(e, ERR_USAGE, "the list of schemes is too long");
+  strcpy(text, list);
+  for (char *p = text, *next; p; p = next) {
+    next = strpbrk(p, ",+");
+    if (next) *next++ = 0;
+    if (!*p) return err_set(e, ERR_USAGE, "an empty name in the list of schemes '%s'", list);
+    if (!parse_one(out, p, e)) return false;
+  }
+  return fill_hooks(out, e);
+}
+
+bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->at[i].scheme->configure && !s->at[i].scheme->configure(c, s->at[i].param, e)) return false;
+  return true;
+}
+
+bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, uint64_t seed, struct err *e) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (!start_instance(s, i, gpu, c, seed, e)) {
+      slots_free(s);
+      return false;
+    }
+  return true;
+}
+
+bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e) {
+  struct slots s;
+  struct gpu_config copy = *c;
+  return slots_parse(&s, list, e) && slots_configure(&s, &copy, e) && gpu_config_check(&copy, e);
+}
+
+void slots_free(struct slots *s) {
+  for (uint32_t i = 0; i < s->count; i++) {
+    free(s->at[i].ctx.state);
+    free(s->at[i].ctx.sm_state);
+  }
+  *s = (struct slots){.next_epoch = UINT64_MAX};
+}
+
+void slots_describe(const struct slots *s, char *buf, size_t size) {
+  size_t n = 0;
+  if (!s->count) {
+    snprintf(buf, size, "baseline");
+    return;
+  }
+  for (uint32_t i = 0; i < s->count && n < size; i++) {
+    const struct scheme *sc = s->at[i].scheme;
+    n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? "+" : "", sc->name);
+    for (uint32_t p = 0; p < scheme_param_count(sc) && n < size; p++)
+      n += (size_t)snprintf(buf + n, size - n, "%c%s=%g", p ? '/' : ':', sc->params[p].name, s->at[i].param[p]);
+  }
+}

@@ -1,0 +1,189 @@
+/* scheme.h - the interface between the machine and a cache-management scheme.
+ *
+ * A scheme is one file with one `const struct scheme` at its bottom, placed by SCHEME(). It declares its parameters, its
+ * private state per GPU, SM and sub-partition, its counters, its storage in bits, and the hooks it fills. The machine
+ * flattens the hooks of the selected schemes into `struct slots`; an empty slot is the inlined baseline.
+ *
+ * How hooks of several schemes combine is a property of the hook:
+ *   observe (on_*)                 all are called, in the order given on the command line
+ *   filter  (bypass_load, bypass_access, on_stall)   the first that says bypass wins
+ *           (may_issue, may_launch)                  all must say yes (masks are and-ed)
+ *   decide  (find_victim, pick_*)  one owner; two schemes that fill it are refused by name
+ * docs/scheme-hooks.md says when each fires.
+ */
+#ifndef GPU_SCHEME_H
+#define GPU_SCHEME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/rng.h"
+#include "gpu/config.h"
+#include "gpu/coalesce.h"
+#include "gpu/req.h"
+#include "gpu/stats.h"
+
+struct gpu;
+struct sm;
+
+/* ---- what hooks see ---- */
+enum l1_outcome { L1_HIT, L1_PENDING, L1_MISS, L1_NO_LINE, L1_NO_MISSQ, L1_NO_MSHR, L1_NO_MERGE };
+
+/* One access at the L1 data cache, or one load instruction (then `addr`, `chunks` are of its first access). */
+struct l1_event {
+  uint64_t addr, line; /* byte address; address of its line */
+  uint64_t cycle;
+  uint32_t sm, warp, cta, pc; /* hardware warp slot on the SM; linear CTA id; index of the instruction */
+  uint32_t degree;            /* accesses of the instruction after coalescing */
+  uint32_t chunks;            /* 32 B sectors of the 128 B block that are asked for */
+  uint32_t set, way;          /* where it hit, was placed, or was evicted from */
+  uint32_t subpart;           /* L2 sub-partition the line belongs to */
+  bool local, write;
+  bool retry; /* on_stall: asked before for this access. How often a refused access is asked again is not defined. */
+};
+
+/* The line arrays of a cache as a replacement scheme sees them: ways of one set. */
+struct cache_set {
+  uint32_t set, ways;
+  uint32_t usable;     /* bit per way: may be replaced (valid and not reserved) */
+  const uint64_t *tag; /* line addresses */
+  const uint64_t *used; /* cycle of the last use */
+};
+
+struct scheme_ctx {
+  struct gpu *gpu;
+  const struct gpu_config *config;
+  struct gpu_stats *stats;    /* the baseline's counters of this kernel */
+  const uint64_t *now;        /* core cycle */
+  void *state;                /* the scheme's private state, `state_bytes`, zeroed */
+  void *sm_state;             /* `sm_state_bytes` each: SM i at i * sm_state_bytes */
+  size_t sm_state_bytes;
+  const double *param;        /* values in the order of the parameter table */
+  uint64_t *counter;          /* values in the order of the counter table */
+  struct rng rng;             /* seeded per instance */
+  uint32_t index;             /* of this scheme among the selected ones */
+};
+
+#define SCHEME_SM(ctx, type, sm) ((type *)((char *)(ctx)->sm_state + (size_t)(sm) * (ctx)->sm_state_bytes))
+
+/* ---- what a scheme declares ---- */
+struct scheme_param {
+  const char *name, *unit, *doc; /* doc names the paper's section */
+  double min, max, dflt;
+  bool integer;
+};
+struct scheme_counter {
+  const char *name, *unit, *doc;
+  bool must_move; /* the harness demands that random traffic moves it */
+};
+struct scheme_bits {
+  const char *item;
+  double bits; /* of the whole GPU */
+};
+
+struct scheme {
+  const char *name;  /* as typed */
+  const char *title; /* one line */
+  const char *paper; /* citation */
+  const char *idea;  /* a few lines for `sluice schemes NAME` */
+  const struct scheme_param *params;
+  const struct scheme_counter *counters;
+  const char *positional; /* parameter that `name=VALUE` sets, NULL if none */
+  size_t state_bytes, sm_state_bytes;
+  /* Change the machine before it is built: schemes that are a configuration (lrr, ball, perfect-l1). */
+  bool (*configure)(struct gpu_config *c, const double *param, struct err *e);
+  /* Values of the parameters are checked against their ranges before; check what the ranges cannot say. */
+  bool (*init)(struct scheme_ctx *c, struct err *e);
+  /* Fill up to `max` rows; returns how many. */
+  uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
+  bool every_cycle; /* may_issue changes with time alone: the machine then visits every SM in every cycle */
+  uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
+  const char *epoch_param;
+
+  /* ---- hooks, in the order in which events occur ---- */
+  void (*on_kernel)(struct scheme_ctx *c); /* a launch begins */
+  void (*on_epoch)(struct scheme_ctx *c);  /* before the SMs run in that cycle */
+  /* warp scheduler */
+  uint64_t (*may_issue)(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads);
+  /* ^ warps: slots whose warp runs and waits for no barrier, fence or atomic; loads: those whose next instruction is a
+   * global or local load. Returns the slots that may issue. */
+  int (*pick_warp)(struct scheme_ctx *c, uint32_t sm, uint32_t scheduler, uint64_t eligible); /* -1: the built-in order */
+  void (*on_warp_start)(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta);
+  void (*on_warp_done)(struct scheme_ctx *c, uint32_t sm, uint32_t warp);
+  void (*on_issue)(struct scheme_ctx *c, uint32_t sm, uint32_t warp, const struct inst *i);
+  /* L1 admission */
+  bool (*bypass_load)(struct scheme_ctx *c, const struct l1_event *e);   /* once per global load instruction */
+  bool (*bypass_access)(struct scheme_ctx *c, const struct l1_event *e); /* once per access, before the lookup */
+  bool (*on_stall)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why); /* refused: bypass it now? */
+  /* L1 replacement and observation */
+  int (*find_victim)(struct scheme_ctx *c, uint32_t sm, const struct cache_set *s, const struct l1_event *e);
+  /* ^ way to replace; -1: none may be replaced, which bypasses a load */
+  void (*on_access)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out); /* accepted: hit, pending, miss */
+  void (*on_hit)(struct scheme_ctx *c, const struct l1_event *e);
+  void (*on_miss)(struct scheme_ctx *c, const struct l1_event *e); /* way: the line reserved */
+  void (*on_fill)(struct scheme_ctx *c, const struct l1_event *e); /* data arrived */
+  void (*on_evict)(struct scheme_ctx *c, const struct l1_event *e, uint32_t owner_warp, bool reused);
+};
+
+/* Place a scheme where the registry finds it. */
+#define SCHEME(symbol) \
+  __attribute__((used, section("sluice_schemes"))) static const struct scheme *const symbol##_entry = &symbol
+
+uint32_t scheme_count(void);
+const struct scheme *scheme_at(uint32_t i); /* in order of names */
+const struct scheme *scheme_find(const char *name);
+uint32_t scheme_param_count(const struct scheme *s);
+uint32_t scheme_counter_count(const struct scheme *s);
+
+/* ---- the selected schemes of one machine ---- */
+enum { SLOTS_MAX = 8, SCHEME_PARAMS_MAX = 16, SCHEME_COUNTERS_MAX = 32 };
+
+struct slot_instance {
+  const struct scheme *scheme;
+  struct scheme_ctx ctx;
+  double param[SCHEME_PARAMS_MAX];
+  uint64_t counter[SCHEME_COUNTERS_MAX];
+  uint64_t next_epoch, epoch;
+};
+
+/* Each hook is a dense array of the instances that fill it; counts of zero cost one test. */
+struct slots {
+  struct slot_instance at[SLOTS_MAX];
+  uint32_t count;
+#define HOOK_LIST(name) uint8_t name[SLOTS_MAX], n_##name;
+  HOOK_LIST(on_kernel) HOOK_LIST(on_epoch) HOOK_LIST(may_issue) HOOK_LIST(pick_warp) HOOK_LIST(on_warp_start)
+  HOOK_LIST(on_warp_done) HOOK_LIST(on_issue) HOOK_LIST(bypass_load) HOOK_LIST(bypass_access) HOOK_LIST(on_stall)
+  HOOK_LIST(find_victim) HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
+#undef HOOK_LIST
+  uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
+};
+
+/* Parse "baseline", "bucl", "swl=8+bucl:tucd=5,..." ('+' and ',' separate schemes, ':' parameters, '/' further ones) into
+ * `out` and check how they combine. Errors suggest the nearest name. */
+bool slots_parse(struct slots *out, const char *list, struct err *e);
+/* Let the schemes change the configuration. */
+bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e);
+/* Allocate state for machine `gpu` and call init. */
+bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, uint64_t seed, struct err *e);
+void slots_free(struct slots *s);
+/* Would this list be accepted on that configuration? */
+bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
+/* Canonical text of the selection, for records: every parameter spelt out. `buf` gets at most `size` bytes. */
+void slots_describe(const struct slots *s, char *buf, size_t size);
+
+/* ---- services of the machine for schemes ---- */
+/* Occupancy (0..1) of the input queue of an L2 sub-partition, summed over time in core cycles: a difference
+ * divided by the cycles between is a mean. */
+double gpu_subpart_fill_cycles(const struct gpu *g, uint32_t subpart);
+/* Room for one more request packet between this SM and the interconnect. */
+bool gpu_sm_can_send(const struct gpu *g, uint32_t sm);
+uint32_t gpu_sm_count(const struct gpu *g);
+/* Warp slots of an SM that hold warps, and the order in which a slot's warp started (age). */
+uint64_t gpu_sm_warps(const struct gpu *g, uint32_t sm);
+uint64_t gpu_sm_warp_age(const struct gpu *g, uint32_t sm, uint32_t warp);
+/* Thread instructions executed by an SM since the launch began. */
+uint64_t gpu_sm_insts(const struct gpu *g, uint32_t sm);
+
+#endif

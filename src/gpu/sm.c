@@ -1,0 +1,428 @@
+/* sm.c - a streaming multiprocessor: its state, the warp schedulers, and the order of work within a cycle.
+ *
+ * Model: gpu-model "Front of the SM". A cycle is: write results back, start pipes and the memory unit (operand collectors
+ * step inside it), issue, decode, fetch.
+ */
+#include "gpu/sm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "gpu/gpu_impl.h"
+
+static void *take(size_t n, size_t size) {
+  void *p = calloc(n ? n : 1, size);
+  CHECK(p, "out of memory for an SM");
+  return p;
+}
+
+void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
+  const struct gpu_config *c = &g->config;
+  s->g = g;
+  s->c = c;
+  s->id = id;
+  s->st = &g->stats;
+  for (uint32_t w = 0; w < c->sm_threads / WARP_LANES; w++) s->sched_mask[w % c->schedulers] |= 1ull << w;
+  rocache_init(&s->l1i, &c->l1i);
+  rocache_init(&s->l1c, &c->l1c);
+  rocache_init(&s->l1t, &c->l1t);
+  l1d_init(&s->l1d, c);
+  s->id_sp.width = s->ex_sp.width = (uint8_t)c->sp_width;
+  s->id_sfu.width = s->ex_sfu.width = (uint8_t)c->sfu_width;
+  s->id_mem.width = s->ex_mem.width = 1;
+  s->col_sp = 0;
+  s->col_sfu = c->oc_sp;
+  s->col_mem = c->oc_sp + c->oc_sfu;
+  s->col_count = c->oc_sp + c->oc_sfu + c->oc_mem;
+  s->col_square = c->reg_banks > s->col_count + COLLECTOR_GAP ? c->reg_banks : s->col_count + COLLECTOR_GAP;
+  reqq_init(&s->response, c->ldst_response_queue);
+  reqq_init(&s->eject, c->cluster_response_queue);
+  s->op_size = 256;
+  s->op = take(s->op_size, sizeof *s->op);
+  for (uint32_t i = s->op_size - 1; i > 0; i--) s->op[i].next = s->op_free, s->op_free = (op_id)i;
+  s->buffer = take(ACCESS_BUFFERS, sizeof *s->buffer);
+}
+
+void sm_destroy(struct sm *s) {
+  rocache_destroy(&s->l1i);
+  rocache_destroy(&s->l1c);
+  rocache_destroy(&s->l1t);
+  l1d_destroy(&s->l1d);
+  reqq_free(&s->response);
+  reqq_free(&s->eject);
+  free(s->op);
+  free(s->buffer);
+  free(s->score);
+}
+
+op_id sm_op_new(struct sm *s) {
+  if (!s->op_free) {
+    uint32_t old = s->op_size, n = old * 2;
+    CHECK(n <= 65536, "SM %u has %u instructions in flight", s->id, old);
+    s->op = realloc(s->op, n * sizeof *s->op);
+    CHECK(s->op, "out of memory for instructions in flight");
+    for (uint32_t i = n; i-- > old;) s->op[i].next = s->op_free, s->op_free = (op_id)i;
+    s->op_size = n;
+  }
+  op_id id = s->op_free;
+  s->op_free = s->op[id].next;
+  return id;
+}
+
+void sm_op_free(struct sm *s, op_id id) {
+  struct op *o = &s->op[id];
+  if (o->buffer != NO_BUFFER) s->buffer_used &= ~(1ull << o->buffer);
+  o->next = s->op_free;
+  s->op_free = id;
+}
+
+void sm_begin_kernel(struct sm *s) {
+  const struct feed_kernel *k = s->g->kernel;
+  uint32_t words = k->max_reg / 64 + 1;
+  CHECK(!s->live && !s->ctas, "SM %u still has warps when a kernel begins", s->id);
+  if (words > s->score_words) {
+    free(s->score);
+    s->score = take((size_t)words * SM_WARPS, sizeof *s->score);
+    s->score_words = words;
+  }
+  s->warps_per_cta = k->warps_per_cta;
+  s->insts = 0;
+  s->fetch_valid = false;
+  s->asleep = false;
+  l1d_invalidate(&s->l1d);
+  for (uint32_t k2 = 0; k2 < s->c->schedulers; k2++)
+    if (s->last_issued[k2] < 0 || !s->steps) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int)k2;
+}
+
+void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta) {
+  struct gpu *g = s->g;
+  const struct feed_kernel *k = g->kernel;
+  uint32_t first = slot * k->warps_per_cta;
+  sm_settle(s);
+  s->asleep = false;
+  s->ctas++;
+  s->cta_id[slot] = cta;
+  s->cta_warps_left[slot] = k->warps_per_cta;
+  g->feed->ops->start_cta(g->feed->ctx, s->id * g->cta_slots_per_sm + slot, cta, s->id, first);
+  for (uint32_t i = 0; i < k->warps_per_cta; i++) {
+    uint32_t w = first + i;
+    uint64_t bit = 1ull << w;
+    s->w[w] = (struct warp_state){.pc = k->entry_pc,
+                                  .fetch_pc = k->entry_pc,
+                                  .cta_slot = (uint8_t)slot,
+                                  .index = (uint8_t)i,
+                                  .age = s->ages++,
+                                  .cta = cta};
+    s->live |= bit;
+    s->done &= ~bit;
+    memset(s->score + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
+    for (uint32_t h = 0; h < g->slots.n_on_warp_start; h++) {
+      struct slot_instance *in = &g->slots.at[g->slots.on_warp_start[h]];
+      in->scheme->on_warp_start(&in->ctx, s->id, w, cta);
+    }
+  }
+}
+
+/* ---- scoreboard ---- */
+
+static bool score_test(const struct sm *s, uint32_t w, uint32_t reg) {
+  return s->score[(size_t)w * s->score_words + reg / 64] >> (reg % 64) & 1;
+}
+
+static bool collides(const struct sm *s, uint32_t w, const struct inst *i) {
+  if (!s->w[w].regs_pending) return false;
+  for (uint32_t r = 0; r < i->nsrc; r++)
+    if (i->src[r] && score_test(s, w, i->src[r])) return true;
+  for (uint32_t r = 0; r < i->ndst; r++)
+    if (i->dst[r] && score_test(s, w, i->dst[r])) return true;
+  return (i->pred && score_test(s, w, i->pred)) || (i->addr_reg && score_test(s, w, i->addr_reg));
+}
+
+static void reserve_regs(struct sm *s, uint32_t w, const struct inst *i) {
+  uint64_t *row = s->score + (size_t)w * s->score_words;
+  for (uint32_t r = 0; r < i->ndst; r++) {
+    uint32_t reg = i->dst[r];
+    if (!reg || row[reg / 64] >> (reg % 64) & 1) continue;
+    row[reg / 64] |= 1ull << (reg % 64);
+    s->w[w].regs_pending++;
+  }
+}
+
+void sm_release_regs(struct sm *s, const struct op *o) {
+  uint32_t w = o->warp;
+  uint64_t *row = s->score + (size_t)w * s->score_words, bit = 1ull << w;
+  for (uint32_t r = 0; r < o->inst->ndst; r++) {
+    uint32_t reg = o->inst->dst[r];
+    if (!reg || !(row[reg / 64] >> (reg % 64) & 1)) continue;
+    row[reg / 64] &= ~(1ull << (reg % 64));
+    s->w[w].regs_pending--;
+  }
+  if (!s->w[w].regs_pending) s->fence &= ~bit;
+  if (s->hazard & bit && !collides(s, w, &s->g->code[s->w[w].pc])) s->hazard &= ~bit;
+}
+
+/* ---- instruction buffers as masks ---- */
+
+void sm_update_head(struct sm *s, uint32_t w) {
+  struct warp_state *ws = &s->w[w];
+  uint64_t bit = 1ull << w;
+  s->head &= ~bit, s->stale &= ~bit, s->hazard &= ~bit;
+  if (ws->ibuf_valid) s->ibuf_any |= bit;
+  else s->ibuf_any &= ~bit;
+  if (s->done & bit || !(ws->ibuf_valid >> ws->ibuf_next & 1)) return;
+  if (ws->ibuf[ws->ibuf_next] != ws->pc) {
+    s->stale |= bit;
+    return;
+  }
+  const struct inst *i = &s->g->code[ws->pc];
+  s->head |= bit;
+  s->to_sp &= ~bit, s->to_sfu &= ~bit, s->to_mem &= ~bit, s->load_head &= ~bit;
+  if (i->pipe == PIPE_MEM) {
+    s->to_mem |= bit;
+    if (i->kind == KIND_LOAD && (i->space == SPACE_GLOBAL || i->space == SPACE_LOCAL || i->space == SPACE_GENERIC))
+      s->load_head |= bit;
+  } else if (i->pipe == PIPE_SFU) {
+    s->to_sfu |= bit;
+  } else {
+    s->to_sp |= bit;
+  }
+  if (collides(s, w, i)) s->hazard |= bit;
+}
+
+void sm_flush_ibuf(struct sm *s, uint32_t w) {
+  struct warp_state *ws = &s->w[w];
+  ws->in_pipe = (uint16_t)(ws->in_pipe - __builtin_popcount(ws->ibuf_valid));
+  ws->ibuf_valid = 0;
+  sm_update_head(s, w);
+}
+
+/* ---- issue ---- */
+
+static inline void pipe_reg_push(struct pipe_reg *r, op_id id) {
+  r->at[r->count++] = id;
+}
+
+static bool issue(struct sm *s, uint32_t w) {
+  struct gpu *g = s->g;
+  struct warp_state *ws = &s->w[w];
+  const struct inst *i = &g->code[ws->pc];
+  uint64_t bit = 1ull << w;
+  struct issued *is = &g->issued;
+  is->cycle = g->now;
+  is->waits = false;
+  is->released = 0;
+  is->token = 0;
+  if (!g->feed->ops->issue(g->feed->ctx, s->id * g->cta_slots_per_sm + ws->cta_slot, ws->index, is)) return false;
+
+  op_id id = sm_op_new(s);
+  struct op *o = &s->op[id];
+  *o = (struct op){.inst = i,
+                   .order = ++s->orders,
+                   .born = g->now,
+                   .mask = is->mask,
+                   .token = is->token,
+                   .cta = ws->cta,
+                   .warp = (uint8_t)w,
+                   .buffer = NO_BUFFER};
+  s->st->warp_insts++;
+  uint32_t lanes = (uint32_t)__builtin_popcount(is->mask);
+  s->st->thread_insts += lanes;
+  s->insts += lanes;
+  for (uint32_t h = 0; h < g->slots.n_on_issue; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.on_issue[h]];
+    in->scheme->on_issue(&in->ctx, s->id, w, i);
+  }
+
+  ws->ibuf_valid = (uint8_t)(ws->ibuf_valid & ~(1u << ws->ibuf_next));
+  ws->ibuf_next ^= 1;
+  reserve_regs(s, w, i);
+  if (i->pipe == PIPE_MEM) {
+    sm_prepare_memory(s, id, is);
+    pipe_reg_push(&s->id_mem, id);
+  } else {
+    pipe_reg_push(i->pipe == PIPE_SFU ? &s->id_sfu : &s->id_sp, id);
+  }
+  ws->fetch_pc = ws->pc + 1;
+  ws->pc = is->next_pc;
+  if (is->next_pc == FEED_DONE) s->done |= bit;
+  if (i->kind == KIND_EXIT && is->mask) { /* lanes that exit empty the buffer */
+    ws->in_pipe = (uint16_t)(ws->in_pipe - __builtin_popcount(ws->ibuf_valid));
+    ws->ibuf_valid = 0;
+  }
+  if (is->waits) s->barrier |= bit;
+  if (i->kind == KIND_FENCE && ws->regs_pending) s->fence |= bit;
+  if (is->released) {
+    uint64_t cta = is->released << (ws->cta_slot * s->warps_per_cta);
+    s->barrier &= ~cta;
+  }
+  sm_update_head(s, w);
+  return true;
+}
+
+/* The warp that issues next under a scheduler, -1 if none of `eligible`. */
+static int pick(struct sm *s, uint32_t k, uint64_t eligible) {
+  int last = s->last_issued[k];
+  if (!eligible) return -1;
+  if (s->g->slots.n_pick_warp) {
+    struct slot_instance *in = &s->g->slots.at[s->g->slots.pick_warp[0]];
+    int w = in->scheme->pick_warp(&in->ctx, s->id, k, eligible);
+    if (w >= 0) return w;
+  }
+  if (s->c->warp_sched == SCHED_LRR) {
+    uint64_t after = last < 0 || last == 63 ? 0 : eligible & ~0ull << (last + 1);
+    return __builtin_ctzll(after ? after : eligible);
+  }
+  if (last >= 0 && eligible >> last & 1) return last;
+  int best = __builtin_ctzll(eligible);
+  for (uint64_t m = eligible & (eligible - 1); m; m &= m - 1) {
+    int w = __builtin_ctzll(m);
+    if (s->w[w].age < s->w[best].age) best = w;
+  }
+  return best;
+}
+
+/* Warps whose buffered instruction is not the one at their pc are flushed when the scheduler looks at them, which it
+ * does in priority order until one has issued. */
+static void flush_stale(struct sm *s, uint32_t k, uint64_t stale, int issued) {
+  int last = s->last_issued[k];
+  for (uint64_t m = stale; m; m &= m - 1) {
+    int w = __builtin_ctzll(m);
+    bool looked = true;
+    if (issued >= 0) {
+      if (s->c->warp_sched == SCHED_LRR) {
+        uint32_t n = SM_WARPS, from = (uint32_t)(last + 1);
+        looked = ((uint32_t)w + n - from) % n < ((uint32_t)issued + n - from) % n;
+      } else {
+        looked = w == last || (issued != last && s->w[w].age < s->w[issued].age);
+      }
+    }
+    if (!looked) continue;
+    s->w[w].fetch_pc = s->w[w].pc;
+    sm_flush_ibuf(s, (uint32_t)w);
+    s->acted = true;
+  }
+}
+
+static uint8_t blocked_category(const struct sm *s, uint64_t mask, uint64_t waiting) {
+  uint64_t live = mask & s->live;
+  uint64_t ready = live & ~waiting & s->head & ~s->hazard;
+  if (ready) return ready & s->to_mem ? CAT_MEMORY : CAT_PIPE;
+  if (live & ~waiting & s->head) return CAT_DATA;
+  if (!(live & ~s->done)) return CAT_IDLE;
+  if (!(live & ~waiting)) return CAT_BARRIER;
+  return CAT_CONTROL;
+}
+
+static bool schedule(struct sm *s, uint32_t k) {
+  uint64_t mask = s->sched_mask[k], waiting = s->done | s->barrier | s->fence | s->atomic_wait;
+  uint64_t look = mask & s->live & ~waiting;
+  uint64_t ready = look & s->head & ~s->hazard, eligible = 0;
+  if (s->id_sp.count < s->id_sp.width) eligible |= ready & s->to_sp;
+  if (s->id_sfu.count < s->id_sfu.width) eligible |= ready & s->to_sfu;
+  if (s->id_mem.count < s->id_mem.width) eligible |= ready & s->to_mem;
+  for (uint32_t h = 0; h < s->g->slots.n_may_issue && eligible; h++) {
+    struct slot_instance *in = &s->g->slots.at[s->g->slots.may_issue[h]];
+    eligible &= in->scheme->may_issue(&in->ctx, s->id, s->live & ~waiting, s->load_head & s->head);
+  }
+  int w = pick(s, k, eligible);
+  uint64_t stale = look & s->stale;
+  s->sched_cat[k] = w >= 0 ? CAT_ISSUED : blocked_category(s, mask, waiting);
+  if (stale) flush_stale(s, k, stale, w);
+  if (w < 0) return true;
+  s->acted = true;
+  if (!issue(s, (uint32_t)w)) return false;
+  s->last_issued[k] = w;
+  return true;
+}
+
+/* ---- counters of one cycle, or of `n` cycles that repeat it ---- */
+
+static void count_cycles(struct sm *s, uint64_t n) {
+  struct gpu_stats *st = s->st;
+  for (uint32_t k = 0; k < s->c->schedulers; k++) {
+    st->issue_slots += n;
+    switch (s->sched_cat[k]) {
+    case CAT_ISSUED: st->issue_issued += n; break;
+    case CAT_DATA: st->issue_data += n; break;
+    case CAT_MEMORY: st->issue_memory += n; break;
+    case CAT_PIPE: st->issue_pipe += n; break;
+    case CAT_BARRIER: st->issue_barrier += n; break;
+    case CAT_CONTROL: st->issue_control += n; break;
+    default: st->issue_idle += n; break;
+    }
+  }
+  switch (s->stall_kind) {
+  case STALL_SHARED: st->stall_shared += n; break;
+  case STALL_CONST: st->stall_const += n; break;
+  case STALL_TEX: st->stall_tex += n; break;
+  case STALL_L1D: st->stall_l1d += n; break;
+  case STALL_BYPASS: st->stall_bypass += n; break;
+  case STALL_COALESCE: st->stall_coalesce += n; break;
+  default: break;
+  }
+  if (s->wait_icnt) st->stall_icnt += n;
+  if (s->l1_reject != L1_HIT) {
+    if (s->l1_reject_write) {
+      *(s->l1_reject_local ? &st->l1d_local_write_rejects : &st->l1d_write_rejects) += n;
+    } else if (s->l1_reject_local) {
+      st->l1d_local_read_rejects += n;
+    } else {
+      st->l1d_read_rejects += n;
+      switch (s->l1_reject) {
+      case L1_NO_LINE: st->l1d_rej_line += n; break;
+      case L1_NO_MISSQ: st->l1d_rej_missq += n; break;
+      case L1_NO_MSHR: st->l1d_rej_mshr += n; break;
+      case L1_NO_MERGE: st->l1d_rej_merge += n; break;
+      default: break;
+      }
+    }
+  }
+}
+
+void sm_settle(struct sm *s) {
+  if (!s->asleep || s->g->now <= s->slept_from) return;
+  uint64_t n = s->g->now - s->slept_from;
+  count_cycles(s, n);
+  s->steps += n;
+  s->slept_from = s->g->now;
+}
+
+/* The first cycle after now in which a result is written back. */
+static uint64_t next_writeback(const struct sm *s) {
+  uint64_t now = s->g->now;
+  for (uint32_t d = 1; d < WB_RING;) {
+    uint32_t at = (uint32_t)(now + d) % WB_RING;
+    uint64_t word = s->wb_any[at / 64] >> (at % 64);
+    if (word) return now + d + (uint32_t)__builtin_ctzll(word);
+    d += 64 - at % 64;
+  }
+  return UINT64_MAX;
+}
+
+static void fall_asleep(struct sm *s) {
+  uint64_t wake = next_writeback(s);
+  if (s->wake_at > wake) s->wake_at = wake;
+  s->asleep = s->wake_at > s->g->now + 1;
+  s->slept_from = s->g->now + 1;
+}
+
+bool sm_step(struct sm *s) {
+  s->acted = false;
+  s->wait_icnt = false;
+  s->wake_at = UINT64_MAX;
+  s->stall_kind = STALL_NONE;
+  s->l1_reject = L1_HIT;
+  s->bank_write = 0;
+  sm_writeback(s);
+  sm_execute_alu(s);
+  if (!sm_ldst(s)) return false;
+  uint32_t n = s->c->schedulers, first = (uint32_t)(s->steps % n);
+  for (uint32_t i = 0; i < n; i++)
+    if (!schedule(s, (first + i) % n)) return false;
+  sm_fetch(s);
+  count_cycles(s, 1);
+  s->steps++;
+  if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);
+  return true;
+}

@@ -1,0 +1,239 @@
+/* sm.h - a streaming multiprocessor: fetch, schedulers, operand collectors, pipes, memory unit and its caches.
+ *
+ * Private to src/gpu (sm*.c, l1d.c, gpu.c). The order of work within a cycle follows gpu-model "Front of the SM"; warps
+ * are bits of 64-bit masks. An SM whose step changed nothing sleeps: the counters of that step are repeated for every
+ * cycle slept, until a timed event, a reply, or room in the interconnect wakes it.
+ */
+#ifndef GPU_SM_H
+#define GPU_SM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu/coalesce.h"
+#include "gpu/config.h"
+#include "gpu/req.h"
+#include "gpu/rocache.h"
+#include "gpu/scheme.h"
+#include "gpu/stats.h"
+#include "ptx/feed.h"
+
+enum { SM_WARPS = 64, SM_CTAS = 32, WB_RING = 1024, SM_COLLECTORS = 48, SM_BANKS = 64, ACCESS_BUFFERS = 64 };
+typedef uint16_t op_id;
+#define NO_BUFFER 0xffff
+
+/* An instruction in flight, from issue until its last result is written. */
+struct op {
+  const struct inst *inst;
+  uint64_t order; /* issue order on this SM */
+  uint64_t born;  /* cycle of issue */
+  uint32_t mask, token;
+  uint32_t cta; /* linear CTA id */
+  uint8_t warp, space, width;
+  bool load; /* waits for data: loads and atomics */
+  bool atomic;
+  bool bypass; /* its accesses go past the L1 */
+  bool admitted; /* the per-load admission hooks have been asked */
+  uint8_t wb_done;  /* bit per destination whose bank write is done */
+  uint16_t left;    /* accesses not yet accepted: acc[0 .. left) */
+  uint16_t degree;  /* accesses of the instruction */
+  uint16_t pending; /* accesses whose data has not been written back */
+  uint16_t passes;  /* shared memory: cycles left in the memory pipe */
+  uint16_t buffer;  /* access buffer, NO_BUFFER if none */
+  op_id next;
+};
+
+struct collector {
+  op_id op; /* 0: free */
+  uint32_t waiting; /* bit per operand not yet read */
+};
+
+/* A pipe register set of up to 4 instructions, oldest first on the way out. */
+struct pipe_reg {
+  op_id at[4];
+  uint8_t count, width;
+};
+
+struct pipe { /* an SP or SFU pipe */
+  uint64_t free_at;              /* its dispatch register is empty from this cycle on */
+  uint64_t busy[WB_RING / 64];   /* bit per future cycle (modulo) in which its last stage is taken */
+};
+
+struct warp_state {
+  uint32_t pc;       /* next instruction to execute */
+  uint32_t fetch_pc; /* next instruction to fetch */
+  uint32_t ibuf[2];  /* buffered pcs */
+  uint8_t ibuf_valid, ibuf_next;
+  uint8_t cta_slot, index; /* hardware CTA slot on the SM; warp within the CTA */
+  uint16_t in_pipe;        /* instructions between decode and completion */
+  uint16_t stores;         /* stores not yet acknowledged */
+  uint16_t atomics;        /* lanes of atomics not yet performed */
+  uint32_t regs_pending;   /* registers with a pending write */
+  uint64_t age;
+  uint32_t cta;
+};
+
+struct latency_slot { /* an access on its way into the L1 */
+  struct access acc;
+  uint64_t at; /* cycle it entered */
+  op_id op;
+  bool asked; /* the stall hooks have seen it */
+};
+
+struct l1_line {
+  uint64_t filled;
+  uint16_t mshr;
+  uint8_t warp; /* that fetched it */
+  bool reused;
+  uint32_t used_chunks;
+};
+enum line_state { LINE_INVALID, LINE_RESERVED, LINE_VALID, LINE_DIRTY };
+
+struct l1_mshr {
+  uint64_t line;
+  uint32_t index; /* of the line reserved, UINT32_MAX with allocate-on-fill */
+  uint16_t count, head;
+  bool busy, ready;
+  struct {
+    op_id op;
+    uint32_t lanes;
+  } *waiter;
+};
+
+struct l1d {
+  uint32_t sets, ways, line_shift, line_bytes, mshrs, merges, missq_limit;
+  uint64_t *tag, *used;
+  uint8_t *state;
+  struct l1_line *line;
+  struct l1_mshr *mshr;
+  uint32_t mshrs_busy;
+  uint16_t *ready;
+  uint32_t ready_head, ready_count;
+  struct req_queue missq;
+  struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
+  uint32_t lat_head, lat_count, lat_size;
+};
+
+struct sm {
+  struct gpu *g;
+  const struct gpu_config *c;
+  struct gpu_stats *st;
+  uint32_t id;
+  /* warps, a bit each */
+  uint64_t live;      /* slot holds a warp that has not been retired */
+  uint64_t done;      /* all lanes exited */
+  uint64_t barrier, fence, atomic_wait;
+  uint64_t imiss;     /* waits for the instruction cache */
+  uint64_t ibuf_any;  /* instruction buffer not empty */
+  uint64_t head;      /* the buffered head is the instruction at the warp's pc */
+  uint64_t stale;     /* the buffered head is not: flush when looked at */
+  uint64_t hazard;    /* the head waits for a register */
+  uint64_t to_sp, to_sfu, to_mem; /* pipe of the head */
+  uint64_t load_head; /* the head is a global or local load */
+  uint64_t sched_mask[4];
+  struct warp_state w[SM_WARPS];
+  uint64_t *score; /* scoreboard: score_words per warp */
+  uint32_t score_words;
+  int last_issued[4]; /* warp slot, -1 none */
+  uint64_t ages;      /* warps started so far */
+  uint64_t threads_done_wait;
+  /* CTAs */
+  uint32_t ctas, max_ctas;
+  uint32_t cta_warps_left[SM_CTAS];
+  uint32_t cta_id[SM_CTAS];
+  uint32_t warps_per_cta;
+  /* fetch */
+  bool fetch_valid;
+  uint8_t fetch_warp;
+  uint32_t fetch_buf_pc;
+  uint32_t last_fetched;
+  struct rocache l1i, l1c, l1t;
+  /* pipeline registers, collectors, pipes */
+  struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
+  struct collector col[SM_COLLECTORS];
+  uint32_t col_sp, col_sfu, col_mem; /* first collector of each set */
+  uint32_t col_count, col_square, col_last_sp[4], col_last_sfu, col_last_mem;
+  uint32_t col_busy; /* collectors in use */
+  struct {
+    uint8_t col[SM_COLLECTORS * 4], operand[SM_COLLECTORS * 4];
+    uint8_t head, count;
+  } bank[SM_BANKS];
+  uint64_t bank_wait; /* banks with queued reads */
+  uint64_t bank_write; /* banks written this cycle */
+  struct pipe sp[4], sfu[4];
+  struct {
+    op_id op[8];
+    uint8_t count;
+  } wb[WB_RING];
+  uint64_t wb_any[WB_RING / 64];
+  /* memory unit */
+  op_id dispatch;
+  op_id shared_pipe[256];
+  uint32_t shared_count;
+  op_id next_wb;
+  req_id next_global;
+  uint32_t wb_rotate;
+  struct req_queue response; /* at the memory unit */
+  struct req_queue eject;    /* between interconnect and SM */
+  struct l1d l1d;
+  struct op *op;
+  uint32_t op_size;
+  op_id op_free;
+  uint64_t orders;
+  struct access (*buffer)[COALESCE_MAX];
+  uint64_t buffer_used;
+  /* sleeping */
+  bool acted;        /* this step changed something */
+  bool asleep;
+  bool wait_icnt;    /* wakes when the interconnect has room */
+  uint64_t wake_at;  /* first cycle with a timed event */
+  uint64_t slept_from;
+  uint64_t steps;    /* cycles this SM has run, for rotating priorities */
+  uint8_t sched_cat[4];
+  uint8_t stall_kind; /* counters of a blocked memory pipe to repeat */
+  uint8_t l1_reject;  /* enum l1_outcome of the access refused in this step, L1_HIT if none */
+  bool l1_reject_local, l1_reject_write;
+  uint64_t insts;     /* thread instructions of this launch */
+};
+
+enum sched_cat { CAT_NONE, CAT_ISSUED, CAT_DATA, CAT_MEMORY, CAT_PIPE, CAT_BARRIER, CAT_CONTROL, CAT_IDLE };
+enum stall_kind { STALL_NONE, STALL_SHARED, STALL_CONST, STALL_TEX, STALL_L1D, STALL_BYPASS, STALL_COALESCE };
+
+/* sm.c */
+void sm_init(struct sm *s, struct gpu *g, uint32_t id);
+void sm_destroy(struct sm *s);
+void sm_begin_kernel(struct sm *s);
+void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta);
+bool sm_step(struct sm *s);    /* one core cycle; false: the simulated program faulted */
+void sm_receive(struct sm *s); /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
+void sm_settle(struct sm *s);  /* account for cycles slept up to now */
+/* sm_fetch.c */
+void sm_fetch(struct sm *s);
+void sm_flush_ibuf(struct sm *s, uint32_t warp);
+void sm_update_head(struct sm *s, uint32_t warp);
+/* sm_collect.c */
+bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst);
+void sm_collect(struct sm *s);
+void sm_execute_alu(struct sm *s);
+void sm_writeback(struct sm *s);
+/* sm_ldst.c */
+bool sm_ldst(struct sm *s);
+void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is);
+/* shared */
+op_id sm_op_new(struct sm *s);
+void sm_op_free(struct sm *s, op_id id);
+void sm_release_regs(struct sm *s, const struct op *o);
+req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
+bool sm_can_send(const struct sm *s, const struct req *r);
+void sm_send(struct sm *s, req_id r);
+/* l1d.c */
+void l1d_init(struct l1d *l, const struct gpu_config *c);
+void l1d_destroy(struct l1d *l);
+void l1d_invalidate(struct l1d *l);
+enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a);
+enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *sent);
+void l1d_fill(struct sm *s, req_id r);
+op_id l1d_next(struct sm *s, uint32_t *lanes);
+uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
+
+#endif

@@ -1,0 +1,176 @@
+/* sm_collect.c - operand collectors, register banks, the SP and SFU pipes, and the write-back of their results.
+ *
+ * An issued instruction takes a free collector of its pipe's set, queues a read at the bank of each register source, and
+ * leaves when all are read: one read per bank and one per collector a cycle, bank writes first. Banks are chosen by
+ * register name plus warp (gpu-model "Front of the SM"). The arbiter walks the diagonals of the bank x collector matrix
+ * from a first diagonal that advances every cycle (a wavefront allocator).
+ *
+ * A pipe holds an instruction in its dispatch register for the class's interval; its result is written `latency` + 2
+ * cycles after it entered. At most `writeback_width` results end in the same cycle.
+ */
+#include "base/err.h"
+#include "gpu/gpu_impl.h"
+#include "gpu/sm.h"
+
+static inline uint32_t bank_of(const struct sm *s, int name, uint32_t warp) {
+  return ((uint32_t)name + warp) % s->c->reg_banks;
+}
+
+bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst) {
+  int name = o->inst->dst_name[dst];
+  if (name < 0) return true;
+  uint32_t b = bank_of(s, name, o->warp);
+  if (s->bank_write >> b & 1) return false;
+  s->bank_write |= 1ull << b;
+  return true;
+}
+
+/* ---- collectors ---- */
+
+static op_id pop_oldest(struct sm *s, struct pipe_reg *r) {
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < r->count; i++)
+    if (s->op[r->at[i]].order < s->op[r->at[best]].order) best = i;
+  op_id id = r->at[best];
+  r->at[best] = r->at[--r->count];
+  return id;
+}
+
+static void queue_read(struct sm *s, uint32_t c, uint32_t operand, int name, uint32_t warp) {
+  uint32_t b = bank_of(s, name, warp);
+  uint32_t size = SM_COLLECTORS * 4, at = (s->bank[b].head + s->bank[b].count) % size;
+  CHECK(s->bank[b].count < size, "register bank %u of SM %u: read queue overflows", b, s->id);
+  s->bank[b].col[at] = (uint8_t)c;
+  s->bank[b].operand[at] = (uint8_t)operand;
+  s->bank[b].count++;
+  s->bank_wait |= 1ull << b;
+  s->col[c].waiting |= 1u << operand;
+}
+
+static void allocate(struct sm *s, struct pipe_reg *from, uint32_t first, uint32_t count, uint32_t ports) {
+  while (ports-- && from->count) {
+    uint32_t c = first;
+    while (c < first + count && s->col[c].op) c++;
+    if (c == first + count) return;
+    op_id id = pop_oldest(s, from);
+    const struct op *o = &s->op[id];
+    const struct inst *i = o->inst;
+    s->col[c].op = id;
+    s->col[c].waiting = 0;
+    s->col_busy++;
+    s->acted = true;
+    for (uint32_t r = 0; r < i->nsrc; r++)
+      if (i->src[r] && i->src_name[r] >= 0) queue_read(s, c, r, i->src_name[r], o->warp);
+    if (i->addr_reg && i->addr_name >= 0) queue_read(s, c, INST_MAX_SRC, i->addr_name, o->warp);
+  }
+}
+
+static void dispatch(struct sm *s, struct pipe_reg *to, uint32_t first, uint32_t count, uint32_t *last) {
+  if (to->count >= to->width) return;
+  for (uint32_t n = 0; n < count; n++) {
+    uint32_t c = (*last + n + 1) % count;
+    struct collector *col = &s->col[first + c];
+    if (!col->op || col->waiting) continue;
+    *last = c;
+    to->at[to->count++] = col->op;
+    col->op = 0;
+    s->col_busy--;
+    s->acted = true;
+    return;
+  }
+}
+
+static void read_banks(struct sm *s) {
+  uint64_t banks = s->bank_wait & ~s->bank_write;
+  if (!banks) {
+    if (s->bank_wait) s->acted = true; /* a write held the only reads back */
+    return;
+  }
+  /* A bank asks for the collector at the head of its queue. It is looked at on diagonal (collector - bank - first); of
+   * two banks that ask for one collector the lower diagonal wins. */
+  uint32_t square = s->col_square, first = (uint32_t)(s->steps % square);
+  uint8_t best_bank[SM_COLLECTORS], best_diag[SM_COLLECTORS];
+  uint64_t asked = 0;
+  for (uint64_t m = banks; m; m &= m - 1) {
+    uint32_t b = (uint32_t)__builtin_ctzll(m), c = s->bank[b].col[s->bank[b].head];
+    /* Position in the reference's numbering: the absent collectors sit between the SP and the SFU set. */
+    uint32_t pos = c < s->col_sfu ? c : c + COLLECTOR_GAP;
+    uint32_t diag = (pos + 2 * square - b % square - first) % square;
+    if (!(asked >> c & 1) || diag < best_diag[c]) best_bank[c] = (uint8_t)b, best_diag[c] = (uint8_t)diag;
+    asked |= 1ull << c;
+  }
+  for (; asked; asked &= asked - 1) {
+    uint32_t c = (uint32_t)__builtin_ctzll(asked), b = best_bank[c];
+    s->col[c].waiting &= ~(1u << s->bank[b].operand[s->bank[b].head]);
+    s->bank[b].head = (uint8_t)((s->bank[b].head + 1u) % (SM_COLLECTORS * 4));
+    if (!--s->bank[b].count) s->bank_wait &= ~(1ull << b);
+  }
+  s->acted = true;
+}
+
+void sm_collect(struct sm *s) {
+  if (s->col_busy) {
+    for (uint32_t p = 0; p < s->c->sp_width; p++)
+      dispatch(s, &s->ex_sp, s->col_sp, s->c->oc_sp, &s->col_last_sp[p]);
+    dispatch(s, &s->ex_sfu, s->col_sfu, s->c->oc_sfu, &s->col_last_sfu);
+    dispatch(s, &s->ex_mem, s->col_mem, s->c->oc_mem, &s->col_last_mem);
+    if (s->bank_wait) read_banks(s);
+  }
+  if (s->id_sp.count) allocate(s, &s->id_sp, s->col_sp, s->c->oc_sp, s->c->sp_width);
+  if (s->id_sfu.count) allocate(s, &s->id_sfu, s->col_sfu, s->c->oc_sfu, 1);
+  if (s->id_mem.count) allocate(s, &s->id_mem, s->col_mem, s->c->oc_mem, 1);
+}
+
+/* ---- pipes ---- */
+
+/* Try to start the oldest instruction of `from` on pipe `p`. */
+static void start(struct sm *s, struct pipe *p, struct pipe_reg *from) {
+  uint64_t now = s->g->now;
+  if (!from->count) return;
+  if (p->free_at > now) {
+    if (p->free_at < s->wake_at) s->wake_at = p->free_at;
+    return;
+  }
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < from->count; i++)
+    if (s->op[from->at[i]].order < s->op[from->at[best]].order) best = i;
+  op_id id = from->at[best];
+  struct latency_config l = s->c->lat[s->op[id].inst->lat];
+  uint32_t end = (uint32_t)(now + l.latency) % WB_RING, at = (uint32_t)(now + l.latency + 2) % WB_RING;
+  s->acted = true; /* a conflict for the last stage or for a result bus is tried again every cycle */
+  if (p->busy[end / 64] >> (end % 64) & 1) return;
+  if (s->wb[at].count >= s->c->writeback_width) return;
+  from->at[best] = from->at[--from->count];
+  p->busy[end / 64] |= 1ull << (end % 64);
+  p->free_at = now + l.interval;
+  s->wb[at].op[s->wb[at].count++] = id;
+  s->wb_any[at / 64] |= 1ull << (at % 64);
+}
+
+void sm_execute_alu(struct sm *s) {
+  uint32_t here = (uint32_t)s->g->now % WB_RING;
+  uint64_t bit = 1ull << (here % 64);
+  if (s->ex_sp.count)
+    for (uint32_t i = 0; i < s->c->sp_width; i++) start(s, &s->sp[i], &s->ex_sp);
+  if (s->ex_sfu.count)
+    for (uint32_t i = 0; i < s->c->sfu_width; i++) start(s, &s->sfu[i], &s->ex_sfu);
+  for (uint32_t i = 0; i < s->c->sp_width; i++) s->sp[i].busy[here / 64] &= ~bit;
+  for (uint32_t i = 0; i < s->c->sfu_width; i++) s->sfu[i].busy[here / 64] &= ~bit;
+}
+
+void sm_writeback(struct sm *s) {
+  uint32_t at = (uint32_t)s->g->now % WB_RING;
+  if (!s->wb[at].count) return;
+  s->acted = true;
+  for (uint32_t k = 0; k < s->wb[at].count; k++) {
+    op_id id = s->wb[at].op[k];
+    struct op *o = &s->op[id];
+    for (uint32_t d = 0; d < o->inst->ndst; d++)
+      if (!sm_write_bank(s, o, d)) break; /* results of the pipes never wait */
+    sm_release_regs(s, o);
+    s->w[o->warp].in_pipe--;
+    sm_op_free(s, id);
+  }
+  s->wb[at].count = 0;
+  s->wb_any[at / 64] &= ~(1ull << (at % 64));
+}

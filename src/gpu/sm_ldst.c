@@ -1,0 +1,556 @@
+/* sm_ldst.c - the memory unit of an SM: shared memory, constant and texture caches, the path to the L1, and results.
+ *
+ * Order within a cycle (gpu-model "Loads and stores"): write one result back, step the operand collectors, take one
+ * reply, let each cache send one miss, look one access up in the L1, process the instruction at the head of the pipe,
+ * take the next one.
+ */
+#include <string.h>
+
+#include "base/err.h"
+#include "gpu/gpu_impl.h"
+#include "gpu/sm.h"
+
+/* ---- requests ---- */
+
+req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes) {
+  req_id id = req_new(&s->g->pool);
+  struct req *r = &s->g->pool.at[id];
+  r->type = (uint8_t)type;
+  r->addr = addr;
+  r->bytes = bytes;
+  r->sm = (uint8_t)s->id;
+  r->born = s->g->now;
+  r->write = type == REQ_GLOBAL_WRITE || type == REQ_LOCAL_WRITE || type == REQ_L1_WRITEBACK;
+  partition_locate(s->g->parts, r);
+  return id;
+}
+
+bool sm_can_send(const struct sm *s, const struct req *r) {
+  return sm_can_send_bytes(s, req_up_bytes(r));
+}
+
+void sm_send(struct sm *s, req_id id) {
+  struct req *r = &s->g->pool.at[id];
+  r->sent = s->g->now;
+  if (r->type == REQ_GLOBAL_READ) s->st->mem_reads++;
+  if (r->type == REQ_GLOBAL_WRITE || r->type == REQ_L1_WRITEBACK) s->st->mem_writes++;
+  if (r->type != REQ_L1_WRITEBACK) s->g->in_flight++;
+  uint32_t bytes = req_up_bytes(r);
+  s->st->packets_up++;
+  s->st->flits_up += (bytes + s->c->icnt_flit - 1) / s->c->icnt_flit;
+  icnt_push(s->g->icnt, s->id, s->c->sms + r->subpart, id, bytes);
+}
+
+/* ---- issue side: addresses to accesses ---- */
+
+static struct access *buffer_of(struct sm *s, struct op *o) {
+  uint32_t b = (uint32_t)__builtin_ctzll(~s->buffer_used);
+  CHECK(~s->buffer_used, "SM %u ran out of access buffers", s->id);
+  s->buffer_used |= 1ull << b;
+  o->buffer = (uint16_t)b;
+  return s->buffer[b];
+}
+
+/* Local memory: the same word of all hardware threads of the GPU lies side by side (gpu-model "Launch"). */
+static uint32_t local_accesses(struct sm *s, const struct op *o, const struct issued *is, struct access *out) {
+  const struct gpu *g = s->g;
+  const struct feed_kernel *k = g->kernel;
+  uint64_t padded = (uint64_t)k->warps_per_cta * WARP_LANES;
+  uint64_t threads = padded * g->ctas_per_sm * s->c->sms;
+  const struct warp_state *ws = &s->w[o->warp];
+  uint64_t first = 4 * (padded * (s->id + s->c->sms * (uint64_t)ws->cta_slot) + (uint64_t)ws->index * WARP_LANES);
+  uint32_t words = is->width >= 4 ? is->width / 4 : 1, width = is->width >= 4 ? 4 : is->width, n = 0;
+  for (uint32_t i = 0; i < words; i++) {
+    uint64_t addr[WARP_LANES];
+    for (uint32_t m = o->mask; m; m &= m - 1) {
+      uint32_t lane = (uint32_t)__builtin_ctz(m);
+      uint64_t word = is->addr[lane] / 4 + i;
+      addr[lane] = LOCAL_BASE + word * threads * 4 + first + 4 * lane + is->addr[lane] % 4;
+    }
+    struct coalesce_in in = {.addr = addr, .mask = o->mask, .width = width, .segment = 128};
+    struct access part[WARP_LANES];
+    uint32_t c = coalesce_global(&in, part);
+    CHECK(n + c <= COALESCE_MAX, "a local access of %u words has too many segments", words);
+    memcpy(out + n, part, c * sizeof *part);
+    n += c;
+  }
+  return n;
+}
+
+void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
+  struct op *o = &s->op[id];
+  const struct inst *i = o->inst;
+  o->space = is->space;
+  o->width = is->width;
+  o->load = i->kind == KIND_LOAD || i->kind == KIND_ATOM;
+  o->atomic = i->kind == KIND_ATOM;
+  if (i->kind == KIND_FENCE || !o->mask) return;
+  if (o->atomic) {
+    s->w[o->warp].atomics = (uint16_t)(s->w[o->warp].atomics + __builtin_popcount(o->mask));
+    s->atomic_wait |= 1ull << o->warp;
+  }
+  switch (o->space) {
+  case SPACE_SHARED:
+    o->passes = (uint16_t)coalesce_shared(is->addr, o->mask, s->c->shared_banks);
+    s->st->shared_accesses++;
+    s->st->shared_conflicts += o->passes - 1u;
+    return;
+  case SPACE_CONST:
+  case SPACE_PARAM: o->left = (uint16_t)coalesce_lines(is->addr, o->mask, s->c->l1c.line, buffer_of(s, o)); break;
+  case SPACE_TEX: o->left = (uint16_t)coalesce_lines(is->addr, o->mask, s->c->l1t.line, buffer_of(s, o)); break;
+  case SPACE_LOCAL: o->left = (uint16_t)local_accesses(s, o, is, buffer_of(s, o)); break;
+  default: {
+    uint32_t line = s->c->l1d.line;
+    o->bypass = o->atomic || !s->c->l1d_enabled ||
+                (i->kind == KIND_LOAD && (i->cache_op == CACHE_CG || i->cache_op == CACHE_CV));
+    struct coalesce_in in = {.addr = is->addr,
+                             .mask = o->mask,
+                             .width = o->width,
+                             .sectors = o->bypass,
+                             .atomic = o->atomic,
+                             .segment = line <= 128 ? line : o->width > 4 ? line : 128};
+    o->left = (uint16_t)coalesce_global(&in, buffer_of(s, o));
+    break;
+  }
+  }
+  o->degree = o->left;
+  if (o->load) o->pending = o->left;
+}
+
+/* ---- results ---- */
+
+static void complete(struct sm *s, op_id id) {
+  sm_release_regs(s, &s->op[id]);
+  sm_op_free(s, id);
+}
+
+/* One access of a load has its data; the last one releases the registers. */
+static void access_done(struct sm *s, op_id id) {
+  struct op *o = &s->op[id];
+  if (--o->pending || o->left || s->dispatch == id) return;
+  complete(s, id);
+}
+
+static void lanes_performed(struct sm *s, uint32_t warp, uint32_t lanes) {
+  struct warp_state *ws = &s->w[warp];
+  ws->atomics = (uint16_t)(ws->atomics - __builtin_popcount(lanes));
+  if (!ws->atomics) s->atomic_wait &= ~(1ull << warp);
+}
+
+static bool write_results(struct sm *s, struct op *o) {
+  for (uint32_t d = 0; d < o->inst->ndst; d++) {
+    if (o->wb_done >> d & 1) continue;
+    if (!sm_write_bank(s, o, d)) return false;
+    o->wb_done |= (uint8_t)(1u << d);
+  }
+  o->wb_done = 0;
+  return true;
+}
+
+static bool take_result(struct sm *s, uint32_t client) {
+  struct gpu *g = s->g;
+  switch (client) {
+  case 0: /* shared memory */
+    if (!s->shared_pipe[0]) return false;
+    s->next_wb = s->shared_pipe[0];
+    s->shared_pipe[0] = 0;
+    s->shared_count--;
+    if (s->op[s->next_wb].atomic) {
+      struct op *o = &s->op[s->next_wb];
+      if (o->token && !g->feed->ops->atomic(g->feed->ctx, o->token, o->mask)) g->fault = true;
+      lanes_performed(s, o->warp, o->mask);
+    }
+    s->w[s->op[s->next_wb].warp].in_pipe--;
+    return true;
+  case 1:
+    if (!rocache_ready(&s->l1t)) return false;
+    s->next_wb = rocache_next(&s->l1t);
+    return true;
+  case 2:
+    if (!rocache_ready(&s->l1c)) return false;
+    s->next_wb = rocache_next(&s->l1c);
+    return true;
+  case 3: { /* past the L1 */
+    if (!s->next_global) return false;
+    struct req *r = &g->pool.at[s->next_global];
+    s->next_wb = (op_id)r->owner;
+    if (r->atomic) lanes_performed(s, r->warp, r->lanes);
+    req_free(&g->pool, s->next_global);
+    s->next_global = 0;
+    return true;
+  }
+  default: {
+    if (!s->l1d.ready_count) return false;
+    uint32_t lanes;
+    s->next_wb = l1d_next(s, &lanes);
+    return true;
+  }
+  }
+}
+
+static void memory_writeback(struct sm *s) {
+  if (s->next_wb) {
+    struct op *o = &s->op[s->next_wb];
+    s->acted = true;
+    if (write_results(s, o)) {
+      op_id id = s->next_wb;
+      s->next_wb = 0;
+      if (o->space == SPACE_SHARED) complete(s, id);
+      else access_done(s, id);
+    }
+  }
+  if (s->next_wb) return;
+  for (uint32_t c = 0; c < 5; c++) {
+    uint32_t client = (c + s->wb_rotate) % 5;
+    if (!take_result(s, client)) continue;
+    s->wb_rotate = (client + 1) % 5;
+    s->acted = true;
+    return;
+  }
+}
+
+static void take_reply(struct sm *s) {
+  req_id id = reqq_top(&s->response);
+  if (!id) return;
+  struct req *r = &s->g->pool.at[id];
+  if (r->type == REQ_CONST_READ || r->type == REQ_TEX_READ) {
+    rocache_fill(r->type == REQ_CONST_READ ? &s->l1c : &s->l1t, (uint16_t)r->owner, s->g->now);
+    req_free(&s->g->pool, id);
+  } else if (r->write) {
+    s->w[r->warp].stores--;
+    req_free(&s->g->pool, id);
+  } else if (r->bypass) {
+    if (s->next_global) return;
+    s->next_global = id;
+  } else {
+    l1d_fill(s, id);
+    req_free(&s->g->pool, id);
+  }
+  reqq_pop(&s->response);
+  s->acted = true;
+}
+
+/* ---- misses to the interconnect ---- */
+
+static void send_misses(struct sm *s) {
+  uint64_t line;
+  uint16_t mshr;
+  struct rocache *ro[2] = {&s->l1t, &s->l1c};
+  for (uint32_t i = 0; i < 2; i++) {
+    if (!rocache_miss(ro[i], &line, &mshr)) continue;
+    if (!sm_can_send_read(s)) {
+      s->wait_icnt = true;
+      continue;
+    }
+    req_id id = sm_request(s, i ? REQ_CONST_READ : REQ_TEX_READ, line, i ? s->c->l1c.line : s->c->l1t.line);
+    s->g->pool.at[id].owner = mshr;
+    rocache_miss_sent(ro[i]);
+    sm_send(s, id);
+    s->acted = true;
+  }
+  req_id id = reqq_top(&s->l1d.missq);
+  if (!id) return;
+  if (!sm_can_send(s, &s->g->pool.at[id])) {
+    s->wait_icnt = true;
+    return;
+  }
+  reqq_pop(&s->l1d.missq);
+  sm_send(s, id);
+  s->acted = true;
+}
+
+/* ---- the L1 ---- */
+
+static struct l1_event event_of(struct sm *s, const struct op *o, const struct access *a) {
+  struct req probe = {.addr = a->addr};
+  partition_locate(s->g->parts, &probe);
+  return (struct l1_event){.addr = a->addr,
+                           .line = a->addr & ~(uint64_t)(s->l1d.line_bytes - 1),
+                           .cycle = s->g->now,
+                           .sm = s->id,
+                           .warp = o->warp,
+                           .cta = o->cta,
+                           .pc = o->inst->pc,
+                           .degree = o->degree,
+                           .chunks = a->chunks,
+                           .subpart = probe.subpart,
+                           .local = o->space == SPACE_LOCAL,
+                           .write = !o->load};
+}
+
+static void send_past_l1(struct sm *s, op_id id, const struct access *a) {
+  const struct op *o = &s->op[id];
+  req_id rid = sm_request(s, o->load ? REQ_GLOBAL_READ : REQ_GLOBAL_WRITE, a->addr, a->bytes);
+  struct req *r = &s->g->pool.at[rid];
+  r->warp = o->warp;
+  r->cta = o->cta;
+  r->pc = o->inst->pc;
+  r->degree = o->degree;
+  r->lanes = a->lanes;
+  r->chunks = a->chunks;
+  r->atomic = o->atomic;
+  r->token = o->token;
+  r->owner = id;
+  r->bypass = true;
+  if (!o->load) s->w[o->warp].stores++;
+  else if (!o->atomic) s->st->l1d_read_bypasses++;
+  sm_send(s, rid);
+}
+
+static bool room_past_l1(struct sm *s, const struct op *o, const struct access *a) {
+  return sm_can_send_bytes(s, REQ_HEADER_BYTES + (o->load && !o->atomic ? 0 : a->bytes));
+}
+
+/* A refused access: does a scheme send it past the L1 instead? */
+static bool bypass_on_stall(struct sm *s, struct latency_slot *q, enum l1_outcome why) {
+  struct gpu *g = s->g;
+  struct op *o = &s->op[q->op];
+  if (!g->slots.n_on_stall || !o->load || o->space == SPACE_LOCAL) return false;
+  if (!room_past_l1(s, o, &q->acc)) {
+    s->wait_icnt = true;
+    return false;
+  }
+  struct l1_event e = event_of(s, o, &q->acc);
+  e.retry = q->asked;
+  q->asked = true;
+  for (uint32_t h = 0; h < g->slots.n_on_stall; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.on_stall[h]];
+    if (!in->scheme->on_stall(&in->ctx, &e, why)) continue;
+    send_past_l1(s, q->op, &q->acc);
+    return true;
+  }
+  return false;
+}
+
+static void count_l1_read(struct sm *s, bool local, enum l1_outcome out) {
+  struct gpu_stats *st = s->st;
+  if (local) {
+    st->l1d_local_read_accesses++;
+    *(out == L1_HIT ? &st->l1d_local_read_hits : out == L1_PENDING ? &st->l1d_local_read_pending : &st->l1d_local_read_misses) += 1;
+  } else {
+    st->l1d_read_accesses++;
+    *(out == L1_HIT ? &st->l1d_read_hits : out == L1_PENDING ? &st->l1d_read_pending : &st->l1d_read_misses) += 1;
+  }
+}
+
+static void note_refusal(struct sm *s, const struct op *o, enum l1_outcome why) {
+  s->l1_reject = (uint8_t)why;
+  s->l1_reject_local = o->space == SPACE_LOCAL;
+  s->l1_reject_write = !o->load;
+}
+
+/* Look up the access that has spent the hit latency in front of the L1. */
+static void l1_lookup(struct sm *s) {
+  struct l1d *l = &s->l1d;
+  if (!l->lat_count) return;
+  struct latency_slot *q = &l->lat[l->lat_head];
+  uint64_t due = q->at + s->c->l1d_latency;
+  if (s->g->now < due) {
+    if (due < s->wake_at) s->wake_at = due;
+    return;
+  }
+  struct op *o = &s->op[q->op];
+  bool local = o->space == SPACE_LOCAL;
+  if (o->load) {
+    enum l1_outcome out = l1d_read(s, q->op, &q->acc);
+    if (out >= L1_NO_LINE) {
+      if (!bypass_on_stall(s, q, out)) {
+        note_refusal(s, o, out);
+        return;
+      }
+    } else {
+      count_l1_read(s, local, out);
+      if (out == L1_HIT) access_done(s, q->op);
+    }
+  } else {
+    bool sent;
+    enum l1_outcome out = l1d_write(s, q->op, &q->acc, &sent);
+    if (out >= L1_NO_LINE) {
+      note_refusal(s, o, out);
+      return;
+    }
+    if (local) s->st->l1d_local_write_accesses++, s->st->l1d_local_write_hits += out == L1_HIT;
+    else s->st->l1d_write_accesses++, s->st->l1d_write_hits += out == L1_HIT;
+    if (!sent) s->w[o->warp].stores--;
+    if (!--o->pending && !o->left && s->dispatch != q->op) sm_op_free(s, q->op);
+  }
+  s->acted = true;
+  l->lat_head = (l->lat_head + 1) % l->lat_size;
+  l->lat_count--;
+}
+
+/* ---- the instruction at the head of the memory pipe ---- */
+
+static bool process_const(struct sm *s, struct rocache *c, op_id id, uint64_t *accesses, uint64_t *misses) {
+  struct op *o = &s->op[id];
+  if (!o->left) return true;
+  const struct access *a = &s->buffer[o->buffer][o->left - 1];
+  enum ro_result r = rocache_access(c, a->addr, id, s->g->now);
+  if (r == RO_REFUSED) return false;
+  ++*accesses;
+  s->acted = true;
+  o->left--;
+  if (r == RO_HIT) o->pending--;
+  else ++*misses;
+  return !o->left;
+}
+
+static bool ask_bypass_load(struct sm *s, op_id id) {
+  struct gpu *g = s->g;
+  struct op *o = &s->op[id];
+  struct l1_event e = event_of(s, o, &s->buffer[o->buffer][o->left - 1]);
+  for (uint32_t h = 0; h < g->slots.n_bypass_load; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.bypass_load[h]];
+    if (in->scheme->bypass_load(&in->ctx, &e)) return true;
+  }
+  return false;
+}
+
+static bool ask_bypass_access(struct sm *s, op_id id, const struct access *a) {
+  struct gpu *g = s->g;
+  struct l1_event e = event_of(s, &s->op[id], a);
+  for (uint32_t h = 0; h < g->slots.n_bypass_access; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.bypass_access[h]];
+    if (in->scheme->bypass_access(&in->ctx, &e)) return true;
+  }
+  return false;
+}
+
+static bool process_global(struct sm *s, op_id id) {
+  struct op *o = &s->op[id];
+  if (!o->left) return true;
+  struct gpu *g = s->g;
+  const struct access *a = &s->buffer[o->buffer][o->left - 1];
+  bool cached_load = o->load && !o->atomic && !o->bypass && o->space != SPACE_LOCAL;
+  if (cached_load && !o->admitted) {
+    o->admitted = true;
+    if (g->slots.n_bypass_load && ask_bypass_load(s, id)) o->bypass = true;
+  }
+  if (o->bypass || (cached_load && g->slots.n_bypass_access && ask_bypass_access(s, id, a))) {
+    if (!room_past_l1(s, o, a)) {
+      s->wait_icnt = true;
+      s->stall_kind = STALL_BYPASS;
+      return false;
+    }
+    o->left--;
+    send_past_l1(s, id, a);
+    s->acted = true;
+  } else {
+    struct l1d *l = &s->l1d;
+    if (l->lat_count >= s->c->l1d_latency) {
+      s->stall_kind = STALL_L1D;
+      return false;
+    }
+    l->lat[(l->lat_head + l->lat_count++) % l->lat_size] = (struct latency_slot){.acc = *a, .at = g->now, .op = id};
+    if (!o->load) s->w[o->warp].stores++, o->pending++;
+    o->left--;
+    s->acted = true;
+  }
+  if (o->left) s->stall_kind = STALL_COALESCE;
+  return !o->left;
+}
+
+static bool process_head(struct sm *s, op_id id) {
+  struct op *o = &s->op[id];
+  if (o->inst->kind == KIND_FENCE || !o->mask) return true;
+  bool done;
+  switch (o->space) {
+  case SPACE_SHARED:
+    if (o->passes > 1) {
+      o->passes--;
+      s->acted = true;
+      s->stall_kind = STALL_SHARED;
+      return false;
+    }
+    return true;
+  case SPACE_CONST:
+  case SPACE_PARAM:
+    done = process_const(s, &s->l1c, id, &s->st->l1c_accesses, &s->st->l1c_misses);
+    if (!done) s->stall_kind = STALL_CONST;
+    return done;
+  case SPACE_TEX:
+    done = process_const(s, &s->l1t, id, &s->st->l1t_accesses, &s->st->l1t_misses);
+    if (!done) s->stall_kind = STALL_TEX;
+    return done;
+  default: return process_global(s, id);
+  }
+}
+
+static void head_finished(struct sm *s, op_id id) {
+  struct op *o = &s->op[id];
+  if (o->load && o->space == SPACE_SHARED && o->mask) {
+    uint32_t last = s->c->shared_latency - 1;
+    if (s->shared_pipe[last]) return;
+    s->shared_pipe[last] = id;
+    s->shared_count++;
+    s->dispatch = 0;
+    s->acted = true;
+    return;
+  }
+  s->dispatch = 0;
+  s->acted = true;
+  s->w[o->warp].in_pipe--;
+  if (o->load) {
+    if (!o->pending) complete(s, id);
+  } else if (!o->pending) {
+    sm_op_free(s, id);
+  }
+}
+
+bool sm_ldst(struct sm *s) {
+  memory_writeback(s);
+  sm_collect(s);
+  if (s->shared_count) {
+    for (uint32_t i = 0; i + 1 < s->c->shared_latency; i++)
+      if (!s->shared_pipe[i] && s->shared_pipe[i + 1]) {
+        s->shared_pipe[i] = s->shared_pipe[i + 1];
+        s->shared_pipe[i + 1] = 0;
+        s->acted = true;
+      }
+  }
+  take_reply(s);
+  send_misses(s);
+  l1_lookup(s);
+  if (s->dispatch && process_head(s, s->dispatch)) head_finished(s, s->dispatch);
+  if (!s->dispatch && s->ex_mem.count) {
+    s->dispatch = s->ex_mem.at[0];
+    s->ex_mem.count = 0;
+    s->acted = true;
+  }
+  return !s->g->fault;
+}
+
+/* ---- replies from the interconnect ---- */
+
+void sm_receive(struct sm *s) {
+  struct gpu *g = s->g;
+  req_id id = reqq_top(&s->eject);
+  if (id) {
+    struct req *r = &g->pool.at[id];
+    if (r->type == REQ_INST_READ) {
+      reqq_pop(&s->eject);
+      rocache_fill(&s->l1i, (uint16_t)r->owner, g->now);
+      req_free(&g->pool, id);
+      s->acted = true;
+      s->wake_at = 0;
+    } else if (!reqq_full(&s->response)) {
+      reqq_pop(&s->eject);
+      reqq_push(&s->response, id);
+      uint64_t latency = g->now - r->born;
+      if (!r->write) {
+        s->st->mem_latency_sum += latency;
+        s->st->mem_latency_count++;
+        if (latency > s->st->mem_latency_max) s->st->mem_latency_max = latency;
+        s->st->down_latency_sum += g->now - r->returned;
+        s->st->down_latency_count++;
+      }
+      s->wake_at = 0;
+    }
+  }
+  if (reqq_full(&s->eject)) return;
+  id = icnt_pop(g->icnt, s->id);
+  if (!id) return;
+  g->in_flight--;
+  g->progress_at = g->now;
+  reqq_push(&s->eject, id);
+}

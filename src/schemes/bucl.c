@@ -1,0 +1,135 @@
+/* bucl.c - cache bypassing for un-coalesced loads, with a threshold adapted at run time (BUCL-Dyn).
+ *
+ * Paper: Zhao, Wang, Lin, Zhou, Zheng, "Selectively GPU Cache Bypassing for Un-Coalesced Loads", ICPADS 2016, sections
+ * IV-A and IV-B, Table II.
+ *
+ * Per load: more accesses after coalescing than the threshold TUCD sends all of them past the L1. Per access: one that
+ * the L1 refuses goes past it when last period's L1 hit rate and the fill of the target sub-partition's input buffer are
+ * both below their thresholds (the machine asks only while the interconnect has room).
+ *
+ * Choices where the paper is silent: the hit rate counts hits among the accepted accesses of SM 0 (bypassed ones do not
+ * reach the L1 and do not count); a period without any access counts as a hit rate of 0. Stores, atomics and local memory
+ * behave as in the baseline.
+ */
+#include "gpu/scheme.h"
+
+enum { BUCL_PERIOD, BUCL_L1DHR, BUCL_UIB, BUCL_TUCD, BUCL_MIN, BUCL_MAX };
+
+static const struct scheme_param params[] = {
+    {"period", "core cycle", "sampling period (Table II)", 1, 1e9, 1000, true},
+    {"l1dhr", "", "hit rate below which a refused access may bypass; at 0 none does (Table II)", 0, 1, 0.8, false},
+    {"uib", "", "input-buffer fill below which a refused access may bypass (Table II)", 0, 1, 0.7, false},
+    {"tucd", "access", "initial threshold of un-coalescing degree (Table II)", 1, 32, 5, true},
+    {"min", "access", "lowest threshold (section V)", 1, 32, 2, true},
+    {"max", "access", "highest threshold (section V)", 1, 32, 25, true},
+    {0},
+};
+enum { BYPASSED_LOADS, BYPASSED_ON_STALL, KEPT_HIT_RATE, KEPT_FULL, PERIODS, TUCD_SUM };
+static const struct scheme_counter counters[] = {
+    {"bypassed_loads", "load", "loads whose degree exceeded the threshold", true},
+    {"bypassed_on_stall", "access", "refused accesses sent past the L1", true},
+    {"kept_hit_rate", "access", "refused accesses kept at first because the hit rate was high", false},
+    {"kept_full", "access", "refused accesses kept at first because the sub-partition's buffer was full", false},
+    {"periods", "period", "sampling periods", true},
+    {"tucd_sum", "access", "threshold summed over periods: divide by periods for its mean", true},
+    {0},
+};
+
+enum { BUCL_SUBPARTS = 256 };
+struct bucl {
+  uint32_t tucd;
+  uint64_t hits, accesses; /* of SM 0 in this period */
+  double hit_rate;         /* of the last period */
+  double fill[BUCL_SUBPARTS], area[BUCL_SUBPARTS];
+};
+
+static bool bucl_init(struct scheme_ctx *c, struct err *e) {
+  struct bucl *b = c->state;
+  if (c->param[BUCL_MIN] > c->param[BUCL_MAX])
+    return err_set(e, ERR_USAGE, "scheme bucl: min=%g is above max=%g", c->param[BUCL_MIN], c->param[BUCL_MAX]);
+  if (c->config->channels * c->config->subparts > BUCL_SUBPARTS)
+    return err_set(e, ERR_USAGE, "scheme bucl: more than %d L2 sub-partitions", BUCL_SUBPARTS);
+  b->tucd = (uint32_t)c->param[BUCL_TUCD];
+  return true;
+}
+
+static void bucl_on_epoch(struct scheme_ctx *c) {
+  struct bucl *b = c->state;
+  b->hit_rate = b->accesses ? (double)b->hits / (double)b->accesses : 0;
+  b->hits = b->accesses = 0;
+  bool up = b->hit_rate > c->param[BUCL_L1DHR];
+  if (up && b->tucd < c->param[BUCL_MAX]) b->tucd++;
+  if (!up && b->tucd > c->param[BUCL_MIN]) b->tucd--;
+  for (uint32_t s = 0; s < c->config->channels * c->config->subparts; s++) {
+    double area = gpu_subpart_fill_cycles(c->gpu, s);
+    b->fill[s] = (area - b->area[s]) / c->param[BUCL_PERIOD];
+    b->area[s] = area;
+  }
+  c->counter[PERIODS]++;
+  c->counter[TUCD_SUM] += b->tucd;
+}
+
+static bool bucl_bypass_load(struct scheme_ctx *c, const struct l1_event *e) {
+  struct bucl *b = c->state;
+  if (e->degree <= b->tucd) return false;
+  c->counter[BYPASSED_LOADS]++;
+  return true;
+}
+
+static bool bucl_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why) {
+  (void)why;
+  struct bucl *b = c->state;
+  if (b->hit_rate >= c->param[BUCL_L1DHR]) {
+    c->counter[KEPT_HIT_RATE] += !e->retry;
+    return false;
+  }
+  if (b->fill[e->subpart] >= c->param[BUCL_UIB]) {
+    c->counter[KEPT_FULL] += !e->retry;
+    return false;
+  }
+  c->counter[BYPASSED_ON_STALL]++;
+  return true;
+}
+
+static void bucl_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {
+  struct bucl *b = c->state;
+  if (e->sm || e->local) return;
+  b->accesses++;
+  b->hits += out == L1_HIT;
+}
+
+static uint32_t bucl_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
+  (void)param;
+  const struct scheme_bits rows[] = {
+      {"TUCD, 5 bits", 5},
+      {"hit and access counters of one SM, 2 x 10 bits", 20},
+      {"hit rate of the last period, 7 bits", 7},
+      {"input-buffer fill, sum and last mean, 14 + 7 bits per sub-partition", 21.0 * g->channels * g->subparts},
+      {"degree counter of the load bypass logic, 6 bits per SM", 6.0 * g->sms},
+  };
+  uint32_t n = sizeof rows / sizeof *rows;
+  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
+  return n;
+}
+
+static const struct scheme bucl = {
+    .name = "bucl",
+    .title = "bypassing for un-coalesced loads, adaptive threshold (BUCL-Dyn)",
+    .paper = "Zhao, Wang, Lin, Zhou, Zheng: Selectively GPU Cache Bypassing for Un-Coalesced Loads. ICPADS 2016",
+    .idea = "A load that touches many lines brings data that is seldom reused and blocks the L1 for everyone.\n"
+            "Loads whose un-coalescing degree exceeds a threshold skip the L1; accesses that the L1 refuses skip it\n"
+            "while its hit rate is low and the memory side has room. The threshold follows the hit rate.",
+    .params = params,
+    .counters = counters,
+    .positional = "tucd",
+    .state_bytes = sizeof(struct bucl),
+    .init = bucl_init,
+    .storage = bucl_storage,
+    .epoch = 1000,
+    .epoch_param = "period",
+    .on_epoch = bucl_on_epoch,
+    .bypass_load = bucl_bypass_load,
+    .on_stall = bucl_on_stall,
+    .on_access = bucl_on_access,
+};
+SCHEME(bucl);

@@ -1,0 +1,102 @@
+/* swl.c - static warp limiting: only the N oldest warps of an SM may issue.
+ *
+ * Paper: the static limit that CCWS compares with: Rogers, O'Connor, Aamodt, "Cache-Conscious Wavefront Scheduling",
+ * MICRO 2012, section 5; SWL-Best of BUCL (its Table III counts warps per SM, as we do).
+ *
+ * Deviations: the reference's limit is per scheduler; ours is per SM, split evenly over its schedulers, the first ones
+ * taking the remainder. With fewer warps than schedulers the oldest of the SM run, whichever scheduler owns them. Warps
+ * that wait at a barrier, a fence or for atomics do not count, or the limit could deadlock a CTA.
+ */
+#include "gpu/scheme.h"
+
+enum { N_WARPS };
+
+static const struct scheme_param params[] = {
+    {"warps", "warp", "warps of an SM that may issue (BUCL Table III)", 1, 64, 8, true},
+    {0},
+};
+enum { HELD_BACK };
+static const struct scheme_counter counters[] = {
+    {"held_back", "warp", "warps that started while as many as the limit were running", true},
+    {0},
+};
+
+struct swl_sm {
+  uint64_t warps; /* cached for this set of running warps, */
+  uint64_t newest; /* told apart from a reused slot by the youngest age in it */
+  uint64_t allowed;
+};
+
+/* The `n` oldest of `warps`. */
+static uint64_t swl_oldest(const struct gpu *g, uint32_t sm, uint64_t warps, uint32_t n) {
+  uint64_t kept = 0;
+  while (n-- && warps) {
+    uint32_t best = (uint32_t)__builtin_ctzll(warps);
+    for (uint64_t m = warps & (warps - 1); m; m &= m - 1) {
+      uint32_t w = (uint32_t)__builtin_ctzll(m);
+      if (gpu_sm_warp_age(g, sm, w) < gpu_sm_warp_age(g, sm, best)) best = w;
+    }
+    kept |= 1ull << best;
+    warps &= ~(1ull << best);
+  }
+  return kept;
+}
+
+static uint64_t swl_newest(const struct gpu *g, uint32_t sm, uint64_t warps) {
+  uint64_t newest = 0;
+  for (uint64_t m = warps; m; m &= m - 1) {
+    uint64_t a = gpu_sm_warp_age(g, sm, (uint32_t)__builtin_ctzll(m));
+    if (a > newest) newest = a;
+  }
+  return newest;
+}
+
+static uint64_t swl_may_issue(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads) {
+  (void)loads;
+  struct swl_sm *s = SCHEME_SM(c, struct swl_sm, sm);
+  uint64_t newest = swl_newest(c->gpu, sm, warps);
+  if (s->warps != warps || s->newest != newest) {
+    uint32_t n = (uint32_t)c->param[N_WARPS], k = c->config->schedulers;
+    s->warps = warps;
+    s->newest = newest;
+    s->allowed = 0;
+    if (n < k) {
+      s->allowed = swl_oldest(c->gpu, sm, warps, n);
+    } else {
+      for (uint32_t i = 0; i < k; i++) {
+        uint64_t own = 0;
+        for (uint32_t w = i; w < 64; w += k) own |= 1ull << w;
+        s->allowed |= swl_oldest(c->gpu, sm, warps & own, n / k + (i < n % k));
+      }
+    }
+  }
+  return s->allowed;
+}
+
+static void swl_on_warp_start(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta) {
+  (void)cta;
+  uint64_t others = gpu_sm_warps(c->gpu, sm) & ~(1ull << warp);
+  c->counter[HELD_BACK] += __builtin_popcountll(others) >= (int)c->param[N_WARPS];
+}
+
+static uint32_t swl_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
+  (void)param;
+  if (max) out[0] = (struct scheme_bits){"warp limit, 6 bits per SM", 6.0 * g->sms};
+  return 1;
+}
+
+static const struct scheme swl = {
+    .name = "swl",
+    .title = "static warp limiting",
+    .paper = "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling. MICRO 2012",
+    .idea = "Fewer running warps share the L1, so that what one warp fetched is still there when it returns.\n"
+            "Only the N oldest warps of an SM may issue; the others wait until an older one ends.",
+    .params = params,
+    .counters = counters,
+    .positional = "warps",
+    .sm_state_bytes = sizeof(struct swl_sm),
+    .storage = swl_storage,
+    .may_issue = swl_may_issue,
+    .on_warp_start = swl_on_warp_start,
+};
+SCHEME(swl);
