@@ -1,0 +1,34 @@
+/* child.h - running a CUDA program as a child with our runtime in place of NVIDIA's, and finding out what went wrong.
+ */
+#ifndef CLI_CHILD_H
+#define CLI_CHILD_H
+
+#include "cli/cli.h"
+
+/* A private directory that is removed with everything in it. */
+struct tempdir {
+  char path[512];
+};
+bool tempdir_make(struct tempdir *t, struct err *e);
+void tempdir_file(const struct tempdir *t, const char *name, char *out, size_t size);
+void tempdir_remove(struct tempdir *t);
+
+/* The command as one string, for records and messages; the caller frees it. */
+char *command_text(char *const *argv);
+
+/* Write options.json for the library in the child. */
+bool child_write_options(const struct tempdir *t, const struct sim_options *o, char *const *argv, struct err *e);
+/* Run argv with the simulator in place, signals forwarded; returns the raw wait status, -1 with `e`. */
+int child_run(const struct tempdir *t, char *const *argv, struct err *e);
+
+/* Why a program that ended without reaching our runtime did not: one line with the remedy. `certain`: the program could
+ * not have reached it whatever it did. */
+struct diagnosis {
+  bool certain;
+  char text[2048];
+};
+void elf_diagnose(const char *program, struct diagnosis *d);
+/* The file that execvp would run for `program`; false if there is none. */
+bool program_find(const char *program, char *out, size_t size);
+
+#endif

@@ -1,0 +1,145 @@
+/* cli.h - what the subcommands of `sluice` share: the command table, options, running child simulations, printing.
+ *
+ * One file per subcommand, one row per option. The table generates --help, the man page and the shell completions.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "gpu/config.h"
+
+/* ---- exit codes; the meanings are printed by `sluice help exit-codes` ---- */
+enum exit_code {
+  EXIT_OK = 0,
+  EXIT_CHECK = 1,       /* a check that was asked for failed (launch file, calibrate --check) */
+  EXIT_USAGE = 2,       /* the user's input: option, name, file */
+  EXIT_UNSUPPORTED = 3, /* PTX form or runtime call that Sluice refuses by name */
+  EXIT_FAULT = 4,       /* the simulated program did wrong */
+  EXIT_STUCK = 5,       /* a kernel makes no progress */
+  EXIT_NOT_REACHED = 6, /* the program never reached our CUDA runtime */
+  EXIT_BUG = 70,        /* an invariant of Sluice is broken */
+};
+int exit_code_of(enum err_code c);
+/* Print "sluice: message" to stderr and return the exit code of the error. */
+int cli_fail(const struct err *e);
+
+/* ---- options ---- */
+enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_UINT, OPT_LIST, OPT_END };
+struct opt_list {
+  const char **at;
+  size_t count;
+};
+struct opt {
+  const char *name; /* without dashes; NULL ends the table */
+  const char *arg;  /* name of the value in help; NULL for flags */
+  const char *help;
+  enum opt_kind kind;
+  size_t at; /* bytes into the command's option struct: bool, const char *, uint64_t, struct opt_list */
+  char letter;
+  const char *complete; /* what completions offer: "file", "gpu", "scheme", "knob" or words separated by spaces */
+};
+/* Parse argv[1..) up to the first operand or "--"; returns the index of the first operand, or -1 with `e`. */
+int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct err *e);
+void opt_list_free(struct opt_list *l);
+
+/* ---- commands ---- */
+struct command {
+  const char *name, *summary, *usage; /* usage: what follows "sluice NAME" */
+  const char *help;                   /* paragraphs that teach, then examples */
+  const struct opt *opts;
+  int (*run)(const struct command *self, int argc, char **argv); /* argv[0] is the command's name */
+};
+extern const struct command *const commands[]; /* NULL-terminated */
+const struct command *command_find(const char *name, struct err *e);
+void command_help(const struct command *c, FILE *f);
+/* Usage error of a command: message, and where its help is. Returns EXIT_USAGE. */
+int command_usage(const struct command *c, const struct err *e);
+/* Options parsed, --help handled: returns -1 to go on with *first the first operand, else the exit code. */
+int command_begin(const struct command *c, int argc, char **argv, void *into, int *first);
+
+extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cmd_gpus, cmd_knobs, cmd_stats,
+    cmd_workloads, cmd_report, cmd_docs, cmd_help;
+
+/* ---- what every simulation takes ---- */
+struct sim_options {
+  const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json;
+  struct opt_list sets;
+  uint64_t watchdog;
+  bool quiet, help;
+};
+#define SIM_OPTIONS(type, field)                                                                                 \
+  {"gpu",                                                                                                        \
+   "NAME|FILE",                                                                                                  \
+   "GPU configuration (default fermi; `sluice gpus` lists them)",                                                \
+   OPT_TEXT,                                                                                                     \
+   offsetof(type, field.gpu),                                                                                    \
+   'g',                                                                                                          \
+   "gpu"},                                                                                                       \
+      {"mode",                                                                                                   \
+       "MODE",                                                                                                   \
+       "timing (cycle by cycle) or functional (results only)",                                                   \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.mode),                                                                               \
+       'm',                                                                                                      \
+       "timing functional"},                                                                                     \
+      {"set",                                                                                                    \
+       "KEY=VALUE",                                                                                              \
+       "change one knob of the GPU; may be repeated (`sluice knobs` lists them)",                                \
+       OPT_LIST,                                                                                                 \
+       offsetof(type, field.sets),                                                                               \
+       's',                                                                                                      \
+       "knob"},                                                                                                  \
+      {"watchdog",                                                                                               \
+       "CYCLES",                                                                                                 \
+       "cycles without progress before a kernel is called stuck",                                                \
+       OPT_UINT,                                                                                                 \
+       offsetof(type, field.watchdog),                                                                           \
+       0,                                                                                                        \
+       NULL},                                                                                                    \
+      {"timing-kernels",                                                                                         \
+       "A:B",                                                                                                    \
+       "time launches A to B only (from 0), run the others functionally",                                        \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.timing_kernels),                                                                     \
+       0,                                                                                                        \
+       NULL},                                                                                                    \
+  {                                                                                                              \
+    "launch", "FILE", "launch file of a .ptx or .cu kernel", OPT_TEXT, offsetof(type, field.launch), 'l', "file" \
+  }
+
+/* Everything that can be wrong before a program runs: GPU, sets, scheme, mode, launch range. */
+bool sim_check(const struct sim_options *o, struct err *e);
+bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
+bool sim_timing_range(const char *text, uint32_t *first, uint32_t *last, struct err *e);
+bool is_kernel_file(const char *path); /* .ptx or .cu */
+
+/* ---- printing ---- */
+bool cli_color(FILE *f); /* a terminal, and NO_COLOR unset */
+/* A bar of `width` columns filled to `fraction` in eighths, into `buf` (at least 4 * width + 1). */
+void cli_bar(char *buf, double fraction, unsigned width);
+void cli_bytes(char *buf, size_t size, double bytes); /* "1.2 MB" */
+void cli_count(char *buf, size_t size, double n);     /* "12,345" */
+/* A table whose columns align by their widest cell; cells may hold UTF-8. */
+struct table;
+struct table *table_new(const char *const *titles, const char *align /* 'l' or 'r' per column */);
+void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void table_rule(struct table *t);
+void table_print(struct table *t, FILE *f);
+void table_free(struct table *t);
+
+/* Progress on stderr if it is a terminal and more than 2 s have passed. */
+struct progress {
+  double started, shown;
+  bool drawn;
+};
+void progress_start(struct progress *p);
+void progress_show(struct progress *p, const char *what, double done, double total);
+void progress_clear(struct progress *p);
+double cli_seconds(void);
+
+#endif

@@ -1,0 +1,342 @@
+/* lists.c - `sluice schemes`, `gpus`, `knobs`, `stats` and `workloads`: what there is to choose from, from the tables.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/paths.h"
+#include "cli/cli.h"
+#include "gpu/config.h"
+#include "gpu/scheme.h"
+#include "results/record.h"
+
+enum { MAX_NAMES = 128, STORAGE_ROWS = 32 };
+
+struct list_options {
+  const char *gpu;
+  bool json;
+};
+
+/* ---- schemes ---- */
+
+static double storage_bits(const struct scheme *s, const struct gpu_config *c, struct scheme_bits *rows,
+                           uint32_t *count) {
+  double param[SCHEME_PARAMS_MAX] = {0}, total = 0;
+  for (uint32_t i = 0; i < scheme_param_count(s); i++) param[i] = s->params[i].dflt;
+  *count = s->storage ? s->storage(c, param, rows, STORAGE_ROWS) : 0;
+  for (uint32_t i = 0; i < *count; i++) total += rows[i].bits;
+  return total;
+}
+
+static void print_bits(double bits) {
+  if (bits >= 8192) printf("%.2f KB", bits / 8192);
+  else printf("%.0f bits", bits);
+}
+
+static const char *const hook_names[] = {"on_kernel",    "on_epoch", "may_issue",   "pick_warp",     "on_warp_start",
+                                         "on_warp_done", "on_issue", "bypass_load", "bypass_access", "on_stall",
+                                         "find_victim",  "on_hit",   "on_miss",     "on_fill",       "on_evict"};
+
+static size_t hooks_of(const struct scheme *s, const char **out) {
+  const bool filled[] = {s->on_kernel,    s->on_epoch, s->may_issue,   s->pick_warp,     s->on_warp_start,
+                         s->on_warp_done, s->on_issue, s->bypass_load, s->bypass_access, s->on_stall,
+                         s->find_victim,  s->on_hit,   s->on_miss,     s->on_fill,       s->on_evict};
+  size_t n = 0;
+  for (size_t i = 0; i < sizeof filled / sizeof *filled; i++)
+    if (filled[i]) out[n++] = hook_names[i];
+  return n;
+}
+
+static void print_scheme(const struct scheme *s, const struct gpu_config *c) {
+  struct scheme_bits rows[STORAGE_ROWS];
+  uint32_t count;
+  const char *hooks[32];
+  printf("%s - %s\n%s\n\n%s\n", s->name, s->title, s->paper, s->idea ? s->idea : "");
+  if (scheme_param_count(s)) puts("\nParameters (scheme:name=value,  / between several):");
+  for (uint32_t i = 0; i < scheme_param_count(s); i++) {
+    const struct scheme_param *p = &s->params[i];
+    bool positional = s->positional && !strcmp(s->positional, p->name);
+    printf("  %-16s default %g, from %g to %g%s%s\n  %-16s %s\n", p->name, p->dflt, p->min, p->max, *p->unit ? " " : "",
+           p->unit, "", p->doc);
+    if (positional) printf("  %-16s may be given as %s=VALUE\n", "", s->name);
+  }
+  if (scheme_counter_count(s)) puts("\nCounters:");
+  for (uint32_t i = 0; i < scheme_counter_count(s); i++)
+    printf("  %-16s %s [%s]\n", s->counters[i].name, s->counters[i].doc, s->counters[i].unit);
+  fputs("\nHooks:", stdout);
+  size_t n = hooks_of(s, hooks);
+  for (size_t i = 0; i < n; i++) printf(" %s", hooks[i]);
+  double total = storage_bits(s, c, rows, &count);
+  fputs("\n\nStorage on this GPU: ", stdout);
+  print_bits(total);
+  putchar('\n');
+  for (uint32_t i = 0; i < count; i++) {
+    printf("  %-44s ", rows[i].item);
+    print_bits(rows[i].bits);
+    putchar('\n');
+  }
+}
+
+static int unknown_scheme(const char *name) {
+  struct err e = {0};
+  const char *names[MAX_NAMES];
+  uint32_t n = scheme_count() < MAX_NAMES ? scheme_count() : MAX_NAMES;
+  for (uint32_t i = 0; i < n; i++) names[i] = scheme_at(i)->name;
+  const char *near = err_nearest(name, names, n);
+  err_set(&e, ERR_USAGE, "unknown scheme '%s'; %s%s%s", name, near ? "did you mean '" : "`sluice schemes` lists them",
+          near ? near : "", near ? "'?" : "");
+  return cli_fail(&e);
+}
+
+static int schemes_run(const struct command *self, int argc, char **argv) {
+  struct list_options o = {0};
+  struct gpu_config c;
+  struct err e = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  if (!gpu_config_load(&c, o.gpu ? o.gpu : "fermi", &e)) return cli_fail(&e);
+  for (int i = first; i < argc; i++) {
+    const struct scheme *s = scheme_find(argv[i]);
+    if (!s) return unknown_scheme(argv[i]);
+    if (i > first) puts("\n");
+    print_scheme(s, &c);
+  }
+  if (first < argc) return EXIT_OK;
+  static const char *const titles[] = {"scheme", "what it does", "parameters", "storage", "paper"};
+  struct table *t = table_new(titles, "lllrl");
+  for (uint32_t i = 0; i < scheme_count(); i++) {
+    const struct scheme *s = scheme_at(i);
+    struct scheme_bits rows[STORAGE_ROWS];
+    uint32_t count;
+    char params[256] = "";
+    for (uint32_t k = 0; k < scheme_param_count(s); k++) {
+      size_t used = strlen(params);
+      snprintf(params + used, sizeof params - used, "%s%s=%g", k ? " " : "", s->params[k].name, s->params[k].dflt);
+    }
+    double bits = storage_bits(s, &c, rows, &count);
+    table_cell(t, "%s", s->name);
+    table_cell(t, "%s", s->title);
+    table_cell(t, "%s", params);
+    table_cell(t, bits >= 8192 ? "%.2f KB" : "%.0f bits", bits >= 8192 ? bits / 8192 : bits);
+    table_cell(t, "%s", s->paper);
+  }
+  table_print(t, stdout);
+  table_free(t);
+  puts("\n`sluice schemes NAME` explains one. Schemes combine: --scheme swl=8+bucl:tucd=5");
+  return EXIT_OK;
+}
+
+/* ---- GPUs ---- */
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The line after `description:` in a configuration file. */
+static void description(const char *path, char *out, size_t size) {
+  char *text = path_read_whole(path, NULL), *at = text ? strstr(text, "description:") : NULL;
+  snprintf(out, size, "%.*s", at ? (int)strcspn(at + 12, "\n") : 0, at ? at + 12 : "");
+  free(text);
+}
+
+static int gpus_run(const struct command *self, int argc, char **argv) {
+  struct list_options o = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  char dir[PATH_MAX], path[PATH_MAX + 300], *names[MAX_NAMES];
+  size_t n = 0;
+  path_find(dir, sizeof dir, "configs");
+  DIR *d = opendir(dir);
+  for (struct dirent *de; d && n < MAX_NAMES && (de = readdir(d));)
+    if (strstr(de->d_name, ".yaml")) names[n++] = strndup(de->d_name, strlen(de->d_name) - 5);
+  if (d) closedir(d);
+  qsort(names, n, sizeof *names, by_name);
+  static const char *const titles[] = {"gpu", "SMs", "L1", "L2", "channels", "what it is"};
+  struct table *t = table_new(titles, "lrrrrl");
+  for (size_t i = 0; i < n; i++) {
+    struct gpu_config c;
+    struct err e = {0};
+    char about[256];
+    snprintf(path, sizeof path, "%s/%s.yaml", dir, names[i]);
+    description(path, about, sizeof about);
+    if (!gpu_config_load(&c, names[i], &e)) return cli_fail(&e);
+    table_cell(t, "%s", names[i]);
+    table_cell(t, "%u", c.sms);
+    table_cell(t, "%u KB", c.l1d.sets * c.l1d.ways * c.l1d.line / 1024);
+    table_cell(t, "%u KB", c.channels * c.subparts * c.l2.sets * c.l2.ways * c.l2.line / 1024);
+    table_cell(t, "%u", c.channels);
+    table_cell(t, "%s", about + strspn(about, " "));
+    free(names[i]);
+  }
+  table_print(t, stdout);
+  table_free(t);
+  puts("\nA file of your own: --gpu FILE.yaml, starting with `base: fermi`; `sluice knobs` lists what it can say.");
+  return EXIT_OK;
+}
+
+/* ---- knobs ---- */
+
+static void knob_range(const struct knob_row *r, char *out, size_t size) {
+  out[0] = 0;
+  if (r->type == KNOB_UINT) snprintf(out, size, "%u..%u", r->min, r->max);
+  if (r->type == KNOB_BOOL) snprintf(out, size, "true false");
+  for (size_t i = 0, used = 0; r->type == KNOB_WORD && r->words[i] && used < size; i++)
+    used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "", r->words[i]);
+}
+
+struct knob_printer {
+  struct table *t;
+  const char *only; /* prefix, or NULL */
+  uint32_t row;
+  bool any;
+};
+
+static void print_knob(void *ctx, const char *key, const char *value, const char *unit, const char *doc) {
+  struct knob_printer *p = ctx;
+  const struct knob_row *r = &gpu_knob_rows[p->row++];
+  char range[256];
+  if (p->only && strncmp(key, p->only, strlen(p->only))) return;
+  knob_range(r, range, sizeof range);
+  p->any = true;
+  table_cell(p->t, "%s", key);
+  table_cell(p->t, "%s", value);
+  table_cell(p->t, "%s", unit);
+  table_cell(p->t, "%s", range);
+  table_cell(p->t, "%s", doc);
+}
+
+static int knobs_run(const struct command *self, int argc, char **argv) {
+  struct list_options o = {0};
+  struct gpu_config c;
+  struct err e = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  if (!gpu_config_load(&c, o.gpu ? o.gpu : "fermi", &e)) return cli_fail(&e);
+  static const char *const titles[] = {"knob", "value", "unit", "allowed", "meaning"};
+  struct knob_printer p = {.t = table_new(titles, "lllll"), .only = first < argc ? argv[first] : NULL};
+  gpu_config_each(&c, print_knob, &p);
+  if (p.any) table_print(p.t, stdout);
+  else err_set(&e, ERR_USAGE, "no knob begins with '%s'", p.only);
+  table_free(p.t);
+  return p.any ? EXIT_OK : cli_fail(&e);
+}
+
+/* ---- counters ---- */
+
+static int stats_run(const struct command *self, int argc, char **argv) {
+  struct list_options o = {0};
+  struct err e = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  const char *only = first < argc ? argv[first] : "";
+  static const char *const titles[] = {"counter", "unit", "meaning"};
+  struct table *t = table_new(titles, "lll");
+  bool any = false;
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
+    const struct stat_row *r = &gpu_stat_rows[i];
+    if (strncmp(r->key, only, strlen(only))) continue;
+    any = true;
+    table_cell(t, "%s", r->key);
+    table_cell(t, "%s", r->unit);
+    table_cell(t, "%s%s", r->doc, r->kind == STAT_MEAN ? " (mean)" : r->kind == STAT_MAX ? " (maximum)" : "");
+  }
+  for (uint32_t i = 0; i < derived_row_count; i++) {
+    const struct derived_row *r = &derived_rows[i];
+    if (strncmp(r->key, only, strlen(only))) continue;
+    any = true;
+    table_cell(t, "%s", r->key);
+    table_cell(t, "%s", r->unit);
+    table_cell(t, "%s (derived)", r->doc);
+  }
+  if (any) table_print(t, stdout);
+  else err_set(&e, ERR_USAGE, "no counter begins with '%s'", only);
+  table_free(t);
+  return any ? EXIT_OK : cli_fail(&e);
+}
+
+/* ---- workloads: share/sluice/workloads.json ---- */
+
+static int workloads_run(const struct command *self, int argc, char **argv) {
+  struct list_options o = {0};
+  struct err e = {0};
+  char path[PATH_MAX];
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  json_error_t je;
+  path_find(path, sizeof path, "workloads.json");
+  json_t *list = json_load_file(path, 0, &je), *w;
+  if (!json_is_array(list)) {
+    err_set(&e, ERR_INPUT, "no bundled workloads here (%s): `make` builds them", path);
+    json_decref(list);
+    return cli_fail(&e);
+  }
+  static const char *const titles[] = {"workload", "what it does", "a command to try"};
+  struct table *t = table_new(titles, "lll");
+  size_t i;
+  json_array_foreach(list, i, w) {
+    const char *name = json_string_value(json_object_get(w, "name")),
+               *about = json_string_value(json_object_get(w, "about"));
+    const char *program = json_string_value(json_object_get(w, "program")),
+               *args = json_string_value(json_object_get(w, "args"));
+    table_cell(t, "%s", name ? name : "?");
+    table_cell(t, "%s", about ? about : "");
+    table_cell(t, "sluice run -- %s%s%s", program ? program : "?", args && *args ? " " : "", args ? args : "");
+  }
+  table_print(t, stdout);
+  table_free(t);
+  json_decref(list);
+  return EXIT_OK;
+}
+
+/* ---- table of commands ---- */
+
+#define GPU_OPTION \
+  { "gpu", "NAME|FILE", "for this GPU (default fermi)", OPT_TEXT, offsetof(struct list_options, gpu), 'g', "gpu" }
+static const struct opt gpu_opts[] = {GPU_OPTION, {.name = NULL}};
+static const struct opt no_opts[] = {{.name = NULL}};
+
+const struct command cmd_schemes = {
+    .name = "schemes",
+    .summary = "list the cache-management schemes, or explain one",
+    .usage = "[NAME...]",
+    .help = "Without a name: every scheme with its parameters, storage in bits and paper. With a name: the idea, the\n"
+            "parameters with ranges and defaults, the counters, the hooks, and the storage item by item.\n",
+    .opts = gpu_opts,
+    .run = schemes_run,
+};
+const struct command cmd_gpus = {
+    .name = "gpus",
+    .summary = "list the GPU configurations",
+    .usage = "",
+    .help = "The machines of the papers. `sluice knobs --gpu NAME` prints every value of one.\n",
+    .opts = no_opts,
+    .run = gpus_run,
+};
+const struct command cmd_knobs = {
+    .name = "knobs",
+    .summary = "list the knobs of a GPU with values, units and ranges",
+    .usage = "[PREFIX]",
+    .help = "Every parameter that --set and configuration files can change.\n\nExamples:\n  sluice knobs l1d\n  sluice "
+            "knobs --gpu medic l2\n",
+    .opts = gpu_opts,
+    .run = knobs_run,
+};
+const struct command cmd_stats = {
+    .name = "stats",
+    .summary = "list the counters of a result with units and definitions",
+    .usage = "[PREFIX]",
+    .help = "The keys of the JSON record, per kernel and in its totals.\n\nExample:\n  sluice stats l1d.read\n",
+    .opts = no_opts,
+    .run = stats_run,
+};
+const struct command cmd_workloads = {
+    .name = "workloads",
+    .summary = "list the bundled CUDA programs",
+    .usage = "",
+    .help = "CUDA programs that come with Sluice, each with a command to try. They check their own results.\n",
+    .opts = no_opts,
+    .run = workloads_run,
+};

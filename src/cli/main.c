@@ -1,0 +1,150 @@
+/* main.c - the `sluice` command: the table of subcommands, help, exit codes. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+const struct command *const commands[] = {&cmd_run,       &cmd_compare, &cmd_report, &cmd_schemes,
+                                          &cmd_gpus,      &cmd_knobs,   &cmd_stats,  &cmd_workloads,
+                                          &cmd_calibrate, &cmd_docs,    &cmd_help,   NULL};
+
+int exit_code_of(enum err_code c) {
+  switch (c) {
+  case ERR_NONE:
+    return EXIT_OK;
+  case ERR_USAGE:
+  case ERR_INPUT:
+    return EXIT_USAGE;
+  case ERR_UNSUPPORTED:
+    return EXIT_UNSUPPORTED;
+  case ERR_PROGRAM:
+    return EXIT_FAULT;
+  case ERR_STUCK:
+    return EXIT_STUCK;
+  case ERR_INTERNAL:
+    break;
+  }
+  return EXIT_BUG;
+}
+
+int cli_fail(const struct err *e) {
+  fflush(stdout);
+  fprintf(stderr, "sluice: %s\n", e->msg);
+  return exit_code_of(e->code);
+}
+
+const struct command *command_find(const char *name, struct err *e) {
+  const char *names[32];
+  size_t n = 0;
+  for (; commands[n]; n++) {
+    if (!strcmp(commands[n]->name, name)) return commands[n];
+    names[n] = commands[n]->name;
+  }
+  const char *near = err_nearest(name, names, n);
+  if (near) err_set(e, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
+  else err_set(e, ERR_USAGE, "unknown command '%s'; `sluice help` lists them", name);
+  return NULL;
+}
+
+void command_help(const struct command *c, FILE *f) {
+  fprintf(f, "sluice %s - %s\n\nusage: sluice %s %s\n\n%s", c->name, c->summary, c->name, c->usage, c->help);
+  if (!c->opts || !c->opts->name) return;
+  fputs("\nOptions:\n", f);
+  for (const struct opt *o = c->opts; o->name; o++) {
+    char left[64], letter[8] = "    ";
+    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    fprintf(f, "  %-28s %s\n", left, o->help);
+  }
+}
+
+int command_usage(const struct command *c, const struct err *e) {
+  cli_fail(e);
+  fprintf(stderr, "usage: sluice %s %s   (`sluice %s --help` explains)\n", c->name, c->usage, c->name);
+  return EXIT_USAGE;
+}
+
+int command_begin(const struct command *c, int argc, char **argv, void *into, int *first) {
+  struct err e = {0};
+  for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+    if (argv[i][0] != '-') break;
+    if (strcmp(argv[i], "--help") && strcmp(argv[i], "-h")) continue;
+    command_help(c, stdout);
+    return EXIT_OK;
+  }
+  *first = opt_parse(c->opts, into, argc, argv, &e);
+  return *first < 0 ? command_usage(c, &e) : -1;
+}
+
+/* ---- help ---- */
+
+static void overview(FILE *f) {
+  fputs("sluice - run CUDA programs without a GPU and see what a cache-management scheme changes\n\n"
+        "usage: sluice COMMAND [OPTIONS] [-- PROGRAM [ARGS...]]\n\n",
+        f);
+  for (size_t i = 0; commands[i]; i++) fprintf(f, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+  fputs("\nA first look:\n"
+        "  sluice workloads                               the bundled programs\n"
+        "  sluice run -- PROGRAM ARGS                     one simulation, a table\n"
+        "  sluice compare --scheme baseline,bucl -- PROGRAM ARGS\n"
+        "\n`sluice COMMAND --help` explains a command, `sluice help exit-codes` the exit codes.\n",
+        f);
+}
+
+static void exit_codes(FILE *f) {
+  fputs("Exit codes of sluice:\n"
+        "   0   all went well (sluice run: the program exited with 0)\n"
+        "   1   a check that was asked for failed: outputs of a launch file, calibrate --check\n"
+        "   2   unknown option, scheme, parameter, knob or GPU; unreadable or malformed input (PTX, launch file)\n"
+        "   3   a PTX form or a runtime call that Sluice does not support; its name is printed\n"
+        "   4   the simulated program did wrong: out of bounds, misaligned or null access, trap, failed assert\n"
+        "   5   a kernel made no progress (deadlock, endless loop); what its warps wait for is printed\n"
+        "   6   the program never reached our CUDA runtime; the reason and the remedy are printed\n"
+        "  70   an invariant of Sluice broke: please report it with the message\n"
+        " 128+n the program was killed by signal n\n"
+        "Any other code is the program's own, passed on by `sluice run`.\n",
+        f);
+}
+
+static int help_run(const struct command *self, int argc, char **argv) {
+  (void)self;
+  if (argc < 2) {
+    overview(stdout);
+    return EXIT_OK;
+  }
+  if (!strcmp(argv[1], "exit-codes")) {
+    exit_codes(stdout);
+    return EXIT_OK;
+  }
+  struct err e = {0};
+  const struct command *c = command_find(argv[1], &e);
+  if (!c) return cli_fail(&e);
+  command_help(c, stdout);
+  return EXIT_OK;
+}
+
+static const struct opt help_opts[] = {{.name = NULL}};
+const struct command cmd_help = {
+    .name = "help",
+    .summary = "explain a command, or the exit codes",
+    .usage = "[COMMAND|exit-codes]",
+    .help = "Prints the help of a command, the same as `sluice COMMAND --help`.\n",
+    .opts = help_opts,
+    .run = help_run,
+};
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    overview(stderr);
+    return EXIT_USAGE;
+  }
+  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+    overview(stdout);
+    return EXIT_OK;
+  }
+  struct err e = {0};
+  const struct command *c = command_find(argv[1], &e);
+  if (!c) return cli_fail(&e);
+  return c->run(c, argc - 1, argv + 1);
+}

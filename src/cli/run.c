@@ -1,0 +1,213 @@
+/* run.c - `sluice run`: one program, one configuration, one table. */
+#include "cli/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+#include "cli/child.h"
+#include "gpu/scheme.h"
+
+/* ---- what can be wrong before anything runs ---- */
+
+bool sim_timing_range(const char *text, uint32_t *first, uint32_t *last, struct err *e) {
+  *first = *last = 0;
+  if (!text) return true;
+  char *end;
+  unsigned long a = strtoul(text, &end, 10), b = a;
+  bool ok = end != text && *text != '-';
+  if (ok && *end == ':') {
+    const char *second = end + 1;
+    b = *second ? strtoul(second, &end, 10) : UINT32_MAX - 1;
+    ok = !*second || end != second;
+    if (!*second) end++;
+  }
+  if (!ok || *end || b < a || b >= UINT32_MAX)
+    return err_set(e, ERR_USAGE, "--timing-kernels needs A:B with A <= B, launches counted from 0, not '%s'", text);
+  *first = (uint32_t)a;
+  *last = (uint32_t)b;
+  if (!b) return err_set(e, ERR_USAGE, "--timing-kernels 0:0 means all launches; give 0:1 for the first two");
+  return true;
+}
+
+bool is_kernel_file(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot && (!strcmp(dot, ".ptx") || !strcmp(dot, ".cu"));
+}
+
+static bool check_sets(struct gpu_config *c, const struct sim_options *o, struct err *e) {
+  for (size_t i = 0; i < o->sets.count; i++) {
+    const char *s = o->sets.at[i], *eq = strchr(s, '=');
+    char key[128];
+    if (!eq || (size_t)(eq - s) >= sizeof key) return err_set(e, ERR_USAGE, "--set needs KEY=VALUE, not '%s'", s);
+    snprintf(key, sizeof key, "%.*s", (int)(eq - s), s);
+    if (!gpu_config_set(c, key, eq + 1, "--set", e)) return false;
+  }
+  return true;
+}
+
+bool sim_check(const struct sim_options *o, struct err *e) {
+  struct gpu_config c;
+  uint32_t first, last;
+  if (o->mode && strcmp(o->mode, "timing") && strcmp(o->mode, "functional")) {
+    static const char *const modes[] = {"timing", "functional"};
+    const char *near = err_nearest(o->mode, modes, 2);
+    return err_set(e, ERR_USAGE, "unknown mode '%s'; %s%s%s", o->mode,
+                   near ? "did you mean '" : "it is timing or functional", near ? near : "", near ? "'?" : "");
+  }
+  if (!gpu_config_load(&c, o->gpu ? o->gpu : "fermi", e) || !check_sets(&c, o, e) || !gpu_config_check(&c, e))
+    return false;
+  if (!sim_timing_range(o->timing_kernels, &first, &last, e)) return false;
+  return scheme_list_check(o->scheme ? o->scheme : "baseline", &c, e);
+}
+
+/* ---- the run ---- */
+
+static int finish(const char *record, const struct sim_options *o) {
+  struct err e = {0};
+  struct record_file *r = record_open(record, &e);
+  if (!r) return cli_fail(&e);
+  bool to_stdout = o->json && !strcmp(o->json, "-");
+  if (!o->quiet) {
+    fflush(stdout);
+    summary_print(r, to_stdout ? stderr : stdout);
+  }
+  record_close(r);
+  if (!o->json) return EXIT_OK;
+  size_t n;
+  char *text = path_read_whole(record, &n);
+  bool ok = text && path_write_whole(o->json, text, n);
+  if (!ok) err_set(&e, ERR_INPUT, "cannot write '%s': %s", o->json, strerror(errno));
+  free(text);
+  return ok ? EXIT_OK : cli_fail(&e);
+}
+
+/* The library in the child has printed its message; error.code says of which kind it was. */
+static int simulator_error(const struct tempdir *t) {
+  char path[600];
+  tempdir_file(t, "error.code", path, sizeof path);
+  char *code = path_read_whole(path, NULL);
+  if (!code) return 0;
+  int rc = exit_code_of((enum err_code)atoi(code));
+  free(code);
+  return rc ? rc : EXIT_BUG;
+}
+
+static int after_program(const struct tempdir *t, const struct sim_options *o, char *const *argv, int status) {
+  int own = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  char alive[600], record[600];
+  tempdir_file(t, "alive", alive, sizeof alive);
+  tempdir_file(t, "record.json", record, sizeof record);
+  int simulator = simulator_error(t);
+  if (simulator) return simulator;
+  if (access(alive, F_OK)) {
+    struct diagnosis d;
+    elf_diagnose(argv[0], &d);
+    fflush(stdout);
+    fprintf(stderr, "sluice: %s\n", d.text);
+    return own && !d.certain ? own : EXIT_NOT_REACHED;
+  }
+  if (WIFSIGNALED(status)) {
+    fflush(stdout);
+    fprintf(stderr, "sluice: the program was killed by signal %d (%s)\n", WTERMSIG(status),
+            strsignal(WTERMSIG(status)));
+    return own;
+  }
+  if (access(record, F_OK)) {
+    fprintf(stderr,
+            "sluice: the program ended with code %d without closing the simulation (_exit or exec?); no result\n", own);
+    return own ? own : EXIT_BUG;
+  }
+  int rc = finish(record, o);
+  return own ? own : rc;
+}
+
+static int run_program(const struct command *self, const struct sim_options *o, char **argv) {
+  struct err e = {0};
+  struct tempdir t;
+  if (!sim_check(o, &e)) return cli_fail(&e);
+  if (o->launch)
+    return err_set(&e, ERR_USAGE, "--launch goes with a .ptx or .cu file, not with a program"), command_usage(self, &e);
+  if (!tempdir_make(&t, &e)) return cli_fail(&e);
+  int rc;
+  int status = child_write_options(&t, o, argv, &e) ? child_run(&t, argv, &e) : -1;
+  rc = status < 0 ? cli_fail(&e) : after_program(&t, o, argv, status);
+  tempdir_remove(&t);
+  return rc;
+}
+
+static int run_kernel_file(const struct command *self, const struct sim_options *o, char **argv) {
+  struct err e = {0};
+  struct tempdir t;
+  if (argv[1])
+    return err_set(&e, ERR_USAGE, "'%s' after a kernel file: its arguments belong in the launch file", argv[1]),
+           command_usage(self, &e);
+  if (!o->launch)
+    return err_set(&e, ERR_USAGE, "'%s' needs a launch file (--launch FILE.yaml): kernel, grid, block, arguments",
+                   argv[0]),
+           command_usage(self, &e);
+  if (!sim_check(o, &e) || !tempdir_make(&t, &e)) return cli_fail(&e);
+  char record[600];
+  tempdir_file(&t, "record.json", record, sizeof record);
+  int rc = launch_file_run(argv[0], o, record, &e);
+  if (e.code) rc = cli_fail(&e);
+  if (!e.code) {
+    int written = finish(record, o);
+    if (!rc) rc = written;
+  }
+  tempdir_remove(&t);
+  return rc;
+}
+
+struct run_options {
+  struct sim_options sim;
+};
+
+static int run_run(const struct command *self, int argc, char **argv) {
+  struct run_options opts = {0};
+  struct sim_options *o = &opts.sim;
+  struct err e = {0};
+  int first, rc = command_begin(self, argc, argv, &opts, &first);
+  if (rc < 0 && first >= argc) {
+    err_set(&e, ERR_USAGE, "no program to run");
+    rc = command_usage(self, &e);
+  }
+  if (rc < 0)
+    rc = is_kernel_file(argv[first]) ? run_kernel_file(self, o, argv + first) : run_program(self, o, argv + first);
+  opt_list_free(&o->sets);
+  return rc;
+}
+
+#define RUN(member) offsetof(struct run_options, sim.member)
+static const struct opt run_opts[] = {
+    {"scheme", "LIST", "schemes to put into the machine, joined with + or , (default baseline)", OPT_TEXT, RUN(scheme),
+     'S', "scheme"},
+    {"json", "FILE", "write the result record (- for standard output)", OPT_TEXT, RUN(json), 'j', "file"},
+    {"quiet", NULL, "no table: the program's own output only", OPT_FLAG, RUN(quiet), 'q', NULL},
+    SIM_OPTIONS(struct run_options, sim),
+    {.name = NULL}};
+
+const struct command cmd_run = {
+    .name = "run",
+    .summary = "simulate one program under one scheme",
+    .usage = "[OPTIONS] [--] PROGRAM [ARGS...] | KERNEL.ptx|KERNEL.cu --launch FILE",
+    .help =
+        "Starts an unmodified CUDA program with Sluice's runtime in place of NVIDIA's libcudart (versions 11, 12 and "
+        "13),\n"
+        "simulates every kernel launch, and prints a table: kernels, cycles, IPC, hit rates, DRAM traffic, stalls.\n"
+        "The program must use the shared CUDA runtime (nvcc -cudart shared). Its exit code is passed on; Sluice's own\n"
+        "codes are in `sluice help exit-codes`.\n\n"
+        "A .ptx or .cu file runs without a host program: a launch file gives grid, block and arguments\n"
+        "(docs/launch-files.md).\n\n"
+        "Examples:\n"
+        "  sluice run -- ./bfs graph.txt\n"
+        "  sluice run --scheme swl=8+bucl --json out.json -- ./kmeans -n 4096\n"
+        "  sluice run --set l1d.sets=64 -- ./matmul               an L1 of 32 KB\n"
+        "  sluice run --mode functional -- ./program               results only, about 20 times faster\n"
+        "  sluice run saxpy.cu --launch saxpy.yaml\n",
+    .opts = run_opts,
+    .run = run_run,
+};

@@ -1,0 +1,14 @@
+/* run.h - one simulation from the command line: of a CUDA program (child process) or of a kernel file (in process). */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include "cli/cli.h"
+#include "results/record.h"
+
+/* The short table of `sluice run`. */
+void summary_print(const struct record_file *r, FILE *f);
+/* Simulate a .ptx or .cu file by its launch file in this process; the record goes to `record_path`. Returns an exit
+ * code. */
+int launch_file_run(const char *kernel_file, const struct sim_options *o, const char *record_path, struct err *e);
+
+#endif

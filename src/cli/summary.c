@@ -1,0 +1,165 @@
+/* summary.c - the short table of `sluice run`: one row per kernel, totals, and what the issue slots and the L1 waited
+ * for. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/run.h"
+
+enum { MAX_ROWS = 24, NAME_COLUMNS = 36 };
+
+struct row {
+  const char *name;
+  double launches, cycles, thread_insts, warp_insts, l1_hits, l1_reads, l2_hits, l2_accesses, dram_reads, dram_writes;
+};
+
+static double get(const struct record_file *r, size_t k, const char *key) {
+  double v = 0;
+  record_value(r, k, key, &v);
+  return v;
+}
+
+static void add(struct row *row, const struct record_file *r, size_t k) {
+  row->launches += get(r, k, "kernels");
+  row->cycles += get(r, k, "cycles");
+  row->thread_insts += get(r, k, "thread_insts");
+  row->warp_insts += get(r, k, "warp_insts");
+  row->l1_hits += get(r, k, "l1d.read.hits");
+  row->l1_reads += get(r, k, "l1d.read.accesses");
+  row->l2_hits += get(r, k, "l2.hits");
+  row->l2_accesses += get(r, k, "l2.accesses");
+  row->dram_reads += get(r, k, "dram.reads");
+  row->dram_writes += get(r, k, "dram.writes");
+}
+
+/* Mangled names of C++ kernels: _Z6kernelPfi is "kernel". Nested and templated ones stay as they are. */
+static void plain_name(char *out, size_t size, const char *name) {
+  char *end;
+  if (!strncmp(name, "_Z", 2) && name[2] >= '1' && name[2] <= '9') {
+    size_t n = strtoul(name + 2, &end, 10);
+    if (strlen(end) >= n && n < size && end[n] != 'I') {
+      snprintf(out, size, "%.*s", (int)n, end);
+      return;
+    }
+  }
+  if (strlen(name) > NAME_COLUMNS) snprintf(out, size, "%.*s…", NAME_COLUMNS - 1, name);
+  else snprintf(out, size, "%s", name);
+}
+
+static void cell_rate(struct table *t, double part, double whole) {
+  if (whole > 0) table_cell(t, "%.1f %%", 100 * part / whole);
+  else table_cell(t, "-");
+}
+
+static void cell_bytes(struct table *t, double bytes) {
+  char buf[32];
+  cli_bytes(buf, sizeof buf, bytes);
+  table_cell(t, "%s", buf);
+}
+
+static void cell_count(struct table *t, double n) {
+  char buf[48];
+  cli_count(buf, sizeof buf, n);
+  table_cell(t, "%s", buf);
+}
+
+static void print_row(struct table *t, const struct row *r, bool timing) {
+  char name[128];
+  plain_name(name, sizeof name, r->name);
+  table_cell(t, "%s", name);
+  cell_count(t, r->launches);
+  cell_count(t, r->warp_insts);
+  if (!timing) {
+    cell_count(t, r->thread_insts);
+    return;
+  }
+  cell_count(t, r->cycles);
+  table_cell(t, "%.2f", r->cycles > 0 ? r->thread_insts / r->cycles : 0);
+  cell_rate(t, r->l1_hits, r->l1_reads);
+  cell_rate(t, r->l2_hits, r->l2_accesses);
+  cell_bytes(t, 64 * r->dram_reads);
+  cell_bytes(t, 64 * r->dram_writes);
+}
+
+struct share {
+  const char *key, *label;
+};
+
+static void print_shares(const struct record_file *r, const char *title, const struct share *s, size_t n, double whole,
+                         FILE *f) {
+  bool any = false;
+  for (size_t i = 0; i < n; i++) {
+    double v = get(r, RECORD_TOTALS, s[i].key);
+    if (v <= 0 || v < 0.0005 * whole) continue;
+    fprintf(f, "%s %s %.1f %%", any ? "," : title, s[i].label, 100 * v / whole);
+    any = true;
+  }
+  if (any) fputc('\n', f);
+}
+
+static void print_stalls(const struct record_file *r, FILE *f) {
+  static const struct share slots[] = {
+      {"issue.issued", "issued"},       {"issue.data_hazard", "data hazard"}, {"issue.memory_stall", "memory stall"},
+      {"issue.pipe_busy", "pipe busy"}, {"issue.barrier", "barrier"},         {"issue.control", "control"},
+      {"issue.idle", "idle"},
+  };
+  static const struct share refusals[] = {
+      {"l1d.read.rejections.line", "no line to reserve"},
+      {"l1d.read.rejections.mshr", "MSHRs full"},
+      {"l1d.read.rejections.mshr_merge", "merge list full"},
+      {"l1d.read.rejections.miss_queue", "miss queue full"},
+  };
+  double all = get(r, RECORD_TOTALS, "issue.slots"), rejected = get(r, RECORD_TOTALS, "l1d.read.rejections");
+  if (all > 0) print_shares(r, "issue slots:  ", slots, sizeof slots / sizeof *slots, all, f);
+  if (rejected > 0) {
+    char n[48];
+    cli_count(n, sizeof n, rejected);
+    fprintf(f, "L1 refusals:   %s cycles", n);
+    print_shares(r, ":", refusals, sizeof refusals / sizeof *refusals, rejected, f);
+  }
+}
+
+static void print_scheme_counters(const struct record_file *r, FILE *f) {
+  json_t *all = json_object_get(json_object_get(record_json(r), "totals"), "scheme_counters"), *v;
+  const char *key;
+  bool any = false;
+  json_object_foreach(all, key, v) {
+    char n[48];
+    cli_count(n, sizeof n, json_number_value(v));
+    fprintf(f, "%s %s %s", any ? "," : "scheme:       ", key, n);
+    any = true;
+  }
+  if (any) fputc('\n', f);
+}
+
+void summary_print(const struct record_file *r, FILE *f) {
+  static const char *const titles[] = {"kernel",  "launches", "warp insts", "cycles", "IPC",
+                                       "L1 hits", "L2 hits",  "DRAM read",  "written"};
+  static const char *const plain[] = {"kernel", "launches", "warp insts", "thread insts"};
+  const char *mode = record_field(r, "mode");
+  bool timing = mode && !strcmp(mode, "timing");
+  struct row rows[MAX_ROWS] = {0}, total = {.name = "total"}, others = {.name = "(others)"};
+  size_t used = 0, n = record_kernels(r);
+  for (size_t k = 0; k < n; k++) {
+    const char *name = record_kernel_name(r, k);
+    size_t i = 0;
+    while (i < used && strcmp(rows[i].name, name)) i++;
+    if (i == used && used < MAX_ROWS) rows[used++].name = name;
+    add(i < MAX_ROWS ? &rows[i] : &others, r, k);
+  }
+  add(&total, r, RECORD_TOTALS);
+  fprintf(f, "\nsluice: %s, %s, %s mode, %zu launch%s\n", record_field(r, "gpu"), record_field(r, "scheme"),
+          mode ? mode : "?", n, n == 1 ? "" : "es");
+  if (!n) return;
+  struct table *t = timing ? table_new(titles, "lrrrrrrrr") : table_new(plain, "lrrr");
+  for (size_t i = 0; i < used; i++) print_row(t, &rows[i], timing);
+  if (others.launches > 0) print_row(t, &others, timing);
+  if (used > 1) {
+    table_rule(t);
+    print_row(t, &total, timing);
+  }
+  table_print(t, f);
+  table_free(t);
+  if (timing) print_stalls(r, f);
+  print_scheme_counters(r, f);
+}

@@ -1,0 +1,22 @@
+/* report.h - one self-contained HTML file from several result records: charts, table, configuration, how to reproduce.
+ *
+ * The page is built from web/ into the data directory; this room only puts the records into it.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct report_input {
+  const char *title;    /* heading */
+  const char *command;  /* how to reproduce it */
+  void *const *records; /* json_t documents as in results/record.h, not owned */
+  size_t count;
+};
+
+bool report_write(const char *path, const struct report_input *in, struct err *e);
+
+#endif
