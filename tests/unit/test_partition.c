@@ -1,0 +1,301 @@
+/* test_partition.c - the memory side as a whole: stepping every cycle and jumping over quiet ones give the same reply
+ * times and counters; every request is answered once; DRAM obeys its rules; counters add up; runs repeat.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "gpu/dram_check.h"
+#include "gpu/partition.h"
+
+enum { SUBS = 64, CHANNELS = 16 };
+
+struct machine {
+  struct gpu_config c;
+  struct gpu_stats st;
+  struct req_pool pool;
+  uint64_t now, dram_phase;
+  struct partition_set *p;
+  struct dram_check check[CHANNELS];
+  uint32_t subs;
+  uint32_t atomics;
+  uint64_t jumped;
+};
+
+static void atomic_done(void *ctx, req_id r) {
+  struct machine *m = ctx;
+  assert_true(m->pool.at[r].atomic);
+  m->atomics++;
+}
+
+static void machine_init(struct machine *m, const struct gpu_config *c) {
+  memset(m, 0, sizeof *m);
+  if (c) m->c = *c;
+  else gpu_config_defaults(&m->c);
+  m->subs = m->c.channels * m->c.subparts;
+  struct partition_env env = {
+      .config = &m->c, .pool = &m->pool, .stats = &m->st, .now = &m->now, .atomic = atomic_done};
+  env.ctx = m;
+  m->p = partition_new(&env);
+  for (uint32_t i = 0; i < m->c.channels; i++) {
+    dram_check_init(&m->check[i], &m->c);
+    partition_watch_dram(m->p, i, dram_check_watch, &m->check[i]);
+  }
+}
+static void machine_free(struct machine *m) {
+  for (uint32_t i = 0; i < m->c.channels; i++) assert_string_equal(m->check[i].violation, "");
+  partition_free(m->p);
+  req_pool_destroy(&m->pool);
+}
+
+/* DRAM edges in the next `cycles` core cycles. */
+static uint32_t dram_edges(const struct machine *m, uint64_t cycles) {
+  return (uint32_t)((m->dram_phase + cycles * m->c.dram_mhz) / m->c.core_mhz);
+}
+
+static void one_cycle_dram(struct machine *m) {
+  for (uint32_t n = dram_edges(m, 1); n; n--)
+    for (uint32_t i = 0; i < m->c.channels; i++) partition_step_dram(m->p, i);
+  m->dram_phase = (m->dram_phase + m->c.dram_mhz) % m->c.core_mhz;
+}
+
+/* How many cycles, at most `most`, nothing can happen in. */
+static uint64_t quiet(const struct machine *m, uint64_t most) {
+  uint64_t n = most;
+  for (uint32_t s = 0; s < m->subs; s++) {
+    uint32_t q = partition_quiet_l2(m->p, s);
+    if (q < n) n = q;
+  }
+  for (uint32_t i = 0; i < m->c.channels; i++) {
+    uint32_t q = partition_quiet_dram(m->p, i);
+    while (n && dram_edges(m, n) > q) n--;
+  }
+  return n;
+}
+
+static void jump(struct machine *m, uint64_t n) {
+  uint32_t edges = dram_edges(m, n);
+  for (uint32_t s = 0; s < m->subs; s++) partition_skip_l2(m->p, s, (uint32_t)n);
+  for (uint32_t i = 0; i < m->c.channels; i++) partition_skip_dram(m->p, i, edges);
+  m->dram_phase = (m->dram_phase + n * m->c.dram_mhz) % m->c.core_mhz;
+  m->now += n;
+  m->jumped += n;
+}
+
+struct load {
+  uint32_t requests, lines, writes, atomics, gap; /* gap: mean pause between bursts, cycles */
+  uint32_t burst, drain;
+};
+
+/* Hash of (request number, reply cycle) in order of arrival, and the counters. */
+struct outcome {
+  uint64_t hash, last;
+  struct gpu_stats st;
+};
+
+static struct outcome run(const struct gpu_config *config, struct load w, uint64_t seed, bool skipping) {
+  struct machine m;
+  machine_init(&m, config);
+  struct rng g = rng_seed(seed);
+  req_id waiting[SUBS] = {0};
+  uint32_t made = 0, answered = 0, left = w.burst, atomics = 0;
+  uint64_t next = 0;
+  struct outcome o = {0};
+  while (answered < w.requests) {
+    assert_true(m.now < 4000000);
+    bool replies = false;
+    for (uint32_t s = 0; s < m.subs; s++) {
+      if (!partition_top(m.p, s)) continue;
+      replies = true;
+      if (w.drain > 1 && m.now % w.drain) continue; /* a slow interconnect */
+      req_id r = partition_pop(m.p, s);
+      struct req *q = &m.pool.at[r];
+      assert_int_equal(q->subpart, s);
+      assert_true(q->type != REQ_L2_WRITEBACK && q->type != REQ_L2_WRITE_ALLOC && q->type != REQ_L1_WRITEBACK);
+      o.hash = o.hash * 1000003 + q->token * 65537ull + m.now;
+      req_free(&m.pool, r);
+      answered++;
+    }
+    one_cycle_dram(&m);
+    bool stuck = false;
+    if (m.now >= next && made < w.requests)
+      for (uint32_t k = 0; k < 4 && left && made < w.requests; k++) {
+        uint32_t kind = rng_below(&g, 100), bytes = 32u << rng_below(&g, 3);
+        bool write = kind < w.writes, atomic = !write && kind < w.writes + w.atomics;
+        struct req q = {.bytes = bytes, .write = write, .atomic = atomic, .token = made};
+        q.type = write ? REQ_GLOBAL_WRITE : REQ_GLOBAL_READ;
+        q.addr = 0xC0000000ull + 128ull * rng_below(&g, w.lines) + rng_below(&g, 128 / bytes) * bytes;
+        partition_locate(m.p, &q);
+        if (waiting[q.subpart]) continue;
+        req_id r = req_new(&m.pool);
+        m.pool.at[r] = q;
+        waiting[q.subpart] = r;
+        made++;
+        left--;
+        atomics += atomic;
+      }
+    for (uint32_t s = 0; s < m.subs; s++) {
+      if (waiting[s] && partition_can_push(m.p, s)) {
+        partition_push(m.p, s, waiting[s]);
+        waiting[s] = 0;
+      }
+      stuck |= waiting[s] != 0;
+      partition_step_l2(m.p, s);
+    }
+    m.now++;
+    if (!left) {
+      left = w.burst;
+      next = m.now + rng_below(&g, 2 * w.gap + 1);
+    }
+    if (!skipping || replies || stuck || m.now >= next) continue;
+    bool waiting_reply = false;
+    for (uint32_t s = 0; s < m.subs; s++) waiting_reply |= partition_top(m.p, s) != 0;
+    uint64_t n = waiting_reply ? 0 : quiet(&m, made < w.requests ? next - m.now : 10000);
+    if (n) jump(&m, n);
+  }
+  o.last = m.now;
+  /* Write-backs may still be on their way. */
+  for (uint32_t k = 0; k < 3000; k++) {
+    one_cycle_dram(&m);
+    for (uint32_t s = 0; s < m.subs; s++) partition_step_l2(m.p, s);
+    m.now++;
+  }
+  for (uint32_t s = 0; s < m.subs; s++) assert_true(partition_idle_l2(m.p, s));
+  for (uint32_t i = 0; i < m.c.channels; i++) {
+    assert_true(partition_idle_dram(m.p, i));
+    assert_int_equal(partition_quiet_dram(m.p, i), UINT32_MAX);
+  }
+  assert_int_equal(m.pool.live, 0);
+  assert_int_equal(m.atomics, atomics);
+  assert_int_equal(m.st.l2_accesses, w.requests);
+  assert_int_equal(m.st.l2_hits + m.st.l2_pending + m.st.l2_misses, w.requests);
+  if (skipping && w.gap > 300) assert_true(m.jumped > m.now / 4);
+  o.st = m.st;
+  machine_free(&m);
+  return o;
+}
+
+static void same(const struct outcome *a, const struct outcome *b) {
+  assert_int_equal(a->hash, b->hash);
+  assert_int_equal(a->last, b->last);
+  assert_memory_equal(&a->st, &b->st, sizeof a->st);
+}
+
+static const struct load loads[] = {
+    /* requests, lines, writes, atomics, gap, burst, drain */
+    {6000, 1 << 20, 25, 5, 0, 64, 1},  {3000, 1 << 20, 25, 5, 400, 8, 1}, {6000, 2000, 30, 10, 0, 64, 1},
+    {1500, 30000, 20, 0, 900, 3, 1},   {6000, 40, 50, 10, 10, 16, 1},     {4000, 1 << 20, 10, 0, 0, 64, 37},
+    {3000, 20000, 100, 0, 500, 30, 1}, {400, 1 << 20, 0, 0, 5000, 1, 1},
+};
+enum { LOADS = sizeof loads / sizeof *loads };
+
+static void jumping_changes_nothing(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < LOADS; i++) {
+    struct outcome a = run(NULL, loads[i], 40 + i, false), b = run(NULL, loads[i], 40 + i, true);
+    same(&a, &b);
+  }
+}
+
+static void jumping_changes_nothing_on_other_machines(void **state) {
+  (void)state;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  c.dram_mhz = 1674, c.dram_banks = 8, c.subparts = 1, c.l2.ways = 16, c.l2_banked = true;
+  c.l2_banks = c.l2_ports = 2, c.l2_lookup = 10, c.l2_write = WRITE_THROUGH;
+  strcpy(c.dram_map, "00000000 00000000 00000000 00000000 0000RRRR RRRRRRRR RBBCCCCB CCSSSSSS");
+  for (uint32_t i = 0; i < LOADS; i++) {
+    struct outcome a = run(&c, loads[i], 60 + i, false), b = run(&c, loads[i], 60 + i, true);
+    same(&a, &b);
+    assert_int_equal(a.st.l2_writebacks, 0);
+  }
+  gpu_config_defaults(&c);
+  c.dram_sched = DRAM_FCFS, c.channels = 4, c.dram_mhz = 350;
+  for (uint32_t i = 0; i < LOADS; i++) {
+    struct outcome a = run(&c, loads[i], 80 + i, false), b = run(&c, loads[i], 80 + i, true);
+    same(&a, &b);
+  }
+}
+
+static void runs_repeat(void **state) {
+  (void)state;
+  struct outcome a = run(NULL, loads[0], 1, true), b = run(NULL, loads[0], 1, true), c = run(NULL, loads[0], 2, true);
+  same(&a, &b);
+  assert_true(a.hash != c.hash);
+}
+
+/* The relations that the calibration counters show: requests and 64 B commands per kind of miss. */
+static void dram_commands_add_up(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < LOADS; i++) {
+    struct load w = loads[i];
+    w.writes = i & 1 ? 0 : 100;
+    w.atomics = 0;
+    struct outcome o = run(NULL, w, 7 + i, false);
+    uint64_t fetched = o.st.l2_misses;
+    assert_int_equal(o.st.dram_reads, 2 * fetched);
+    if (w.writes) {
+      uint64_t written = o.st.l2_misses + o.st.l2_pending;
+      assert_int_equal(o.st.dram_requests, fetched + written + o.st.l2_writebacks);
+      assert_true(o.st.dram_writes >= written + 2 * o.st.l2_writebacks);
+    } else {
+      assert_int_equal(o.st.dram_requests, fetched);
+      assert_int_equal(o.st.dram_writes, 0);
+    }
+    assert_true(o.st.dram_activates <= o.st.dram_requests);
+    assert_true(o.st.dram_activates >= o.st.dram_precharges);
+    assert_int_equal(o.st.dram_busy_cycles, 2 * (o.st.dram_reads + o.st.dram_writes));
+  }
+}
+
+/* Round trip of a lone read, in core cycles from the push to the reply at the top of the queue. */
+static uint64_t latency(struct machine *m, uint64_t addr) {
+  req_id r = req_new(&m->pool);
+  m->pool.at[r] = (struct req){.addr = addr, .bytes = 128, .type = REQ_GLOBAL_READ};
+  partition_locate(m->p, &m->pool.at[r]);
+  uint32_t s = m->pool.at[r].subpart;
+  uint64_t start = m->now;
+  for (bool pushed = false; !partition_top(m->p, s);) {
+    one_cycle_dram(m);
+    for (uint32_t i = 0; i < m->subs; i++) {
+      if (i == s && !pushed) partition_push(m->p, s, r), pushed = true;
+      partition_step_l2(m->p, i);
+    }
+    m->now++;
+    assert_true(m->now < start + 1000);
+  }
+  assert_int_equal(partition_pop(m->p, s), r);
+  req_free(&m->pool, r);
+  return m->now - start;
+}
+
+/* The calibration's pointer chases, less the 22 cycles of their networks: chase_l1 (rows mostly open) 261, chase_dram
+ * (rows mostly in conflict) 276 to 278, hits of chase_l2 about 146. */
+static void lone_latencies(void **state) {
+  (void)state;
+  struct machine m;
+  machine_init(&m, NULL);
+  uint64_t closed = latency(&m, 0xC0000000), hit = latency(&m, 0xC0000000), open = latency(&m, 0xC0000080);
+  uint64_t conflict = latency(&m, 0xC0000000 + 6ull * 0x10000);
+  assert_int_equal(hit, 122);
+  assert_in_range(closed, 246, 248);
+  assert_in_range(open, closed - 10, closed - 8);     /* 12 command cycles of tRCD less */
+  assert_in_range(conflict, closed + 8, closed + 10); /* 12 of tRP more */
+  machine_free(&m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(jumping_changes_nothing),
+      cmocka_unit_test(jumping_changes_nothing_on_other_machines),
+      cmocka_unit_test(runs_repeat),
+      cmocka_unit_test(dram_commands_add_up),
+      cmocka_unit_test(lone_latencies),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
