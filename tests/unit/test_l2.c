@@ -54,7 +54,7 @@ struct slow {
   int readies;
   struct list rop, in, miss, to_dram, from_dram, out;
   uint32_t data_busy, fill_busy;
-  uint64_t accesses, hits, pending, misses, rejects, evictions, writebacks;
+  uint64_t accesses, hits, pending, misses, rejects, evictions, writebacks, in_queue;
 };
 
 static struct entry *entry_of(struct slow *s, uint64_t addr) {
@@ -160,6 +160,7 @@ static void slow_reply_one(struct slow *s) {
 }
 
 static void slow_step(struct slow *s, uint64_t now) {
+  s->in_queue += (uint64_t)s->in.n;
   bool room_out = s->out.n < (int)s->c->l2_to_icnt;
   if (s->readies && room_out) slow_reply_one(s);
   if (s->from_dram.n) {
@@ -338,6 +339,7 @@ static void compare(const struct gpu_config *config, struct traffic w, uint64_t 
   assert_int_equal(r.st.l2_evictions, s->evictions);
   assert_int_equal(r.st.l2_writebacks, s->writebacks);
   assert_int_equal(s->accesses, s->hits + s->pending + s->misses);
+  assert_true(l2_input_fill(&r.s) * r.c.icnt_to_l2 == (double)s->in_queue);
   assert_true(s->accesses > cycles * (w.offer < 20 ? w.offer : 20) / 1000);
   if (skipping) assert_true(slept > cycles / 20);
   for (uint32_t i = 0; i < 64; i++) /* a request that waits and fetches is in two lists: free it from its entry only */
