@@ -1,0 +1,219 @@
+/* context.c - the one CUDA context of a process: lock, error state, birth and end of the session.
+ *
+ * The contract with `sluice run` is a private directory named by SLUICE_DIR: `alive` says that a program reached this
+ * library, `error.txt` and `error.code` carry what went wrong, `record.json` the results. Without it the library works
+ * the same, from the environment's defaults, and only prints.
+ */
+#include "cudart/context.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WHY_LINES = 64 }; /* explanations printed before we fall silent */
+
+/* The library is loaded once per process and its C interface has no handle: this is the one place for its state. */
+static struct cudart the_context = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+static __thread cudaError_t last_error;
+
+static const struct error_row {
+  int value;
+  const char *name, *driver, *text;
+} error_rows[] = {
+#define CUDA_ERROR_ROW(value, name, driver, text) {value, "cuda" #name, driver, text},
+#include "cudart/errors.def"
+#undef CUDA_ERROR_ROW
+};
+
+static const struct error_row *find_error(cudaError_t r) {
+  for (size_t i = 0; i < sizeof error_rows / sizeof *error_rows; i++)
+    if (error_rows[i].value == r) return &error_rows[i];
+  return NULL;
+}
+
+const char *cudart_error_text(cudaError_t r) {
+  const struct error_row *row = find_error(r);
+  return row ? row->text : "unrecognized error code";
+}
+
+const char *cudart_error_name(cudaError_t r) {
+  const struct error_row *row = find_error(r);
+  return row ? row->name : "unrecognized error code";
+}
+
+/* "CUDA_ERROR_INVALID_VALUE"; NULL if the driver API has no such code. */
+const char *cudart_driver_error_name(cudaError_t r) {
+  static const char *const prefixed[] = {
+#define CUDA_ERROR_ROW(value, name, driver, text) "CUDA_" driver,
+#include "cudart/errors.def"
+#undef CUDA_ERROR_ROW
+  };
+  const struct error_row *row = find_error(r);
+  return row && *row->driver ? prefixed[row - error_rows] : NULL;
+}
+
+const char *cudart_program(void) {
+  return program_invocation_name ? program_invocation_name : "program";
+}
+
+static void put_file(struct cudart *c, const char *name, const char *text, bool keep) {
+  char path[4096];
+  if (!c->dir || snprintf(path, sizeof path, "%s/%s", c->dir, name) >= (int)sizeof path) return;
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (keep ? O_EXCL : O_TRUNC), 0666);
+  if (fd < 0) return;
+  size_t left = strlen(text);
+  while (left) {
+    ssize_t n = write(fd, text, left);
+    if (n <= 0) break;
+    text += n;
+    left -= (size_t)n;
+  }
+  close(fd);
+}
+
+/* The first error is the cause; what follows from it does not replace it. */
+static void leave_error(struct cudart *c, const struct err *e) {
+  char code[16];
+  snprintf(code, sizeof code, "%d\n", (int)e->code);
+  put_file(c, "error.txt", e->msg, true);
+  put_file(c, "error.code", code, true);
+}
+
+static int exit_code(enum err_code code) {
+  switch (code) {
+  case ERR_NONE:
+    return 0;
+  case ERR_USAGE:
+  case ERR_INPUT:
+    return 2;
+  case ERR_UNSUPPORTED:
+    return 3;
+  case ERR_PROGRAM:
+    return 4;
+  case ERR_STUCK:
+    return 5;
+  case ERR_INTERNAL:
+    break;
+  }
+  return 70;
+}
+
+static void print_error(const struct err *e) {
+  fflush(stdout);
+  fprintf(stderr, "sluice: %s%s", e->msg, *e->msg && e->msg[strlen(e->msg) - 1] == '\n' ? "" : "\n");
+  fflush(stderr);
+}
+
+void cudart_fault(struct cudart *c, cudaError_t r, const struct err *e) {
+  print_error(e);
+  leave_error(c, e);
+  c->sticky = r;
+}
+
+void cudart_die(struct cudart *c, const struct err *e) {
+  print_error(e);
+  leave_error(c, e);
+  cudart_close(c);
+  fflush(NULL);
+  _exit(exit_code(e->code));
+}
+
+cudaError_t cudart_why(struct cudart *c, cudaError_t r, const char *fmt, ...) {
+  if (c->why_lines >= WHY_LINES) return r;
+  c->why_lines++;
+  va_list ap;
+  va_start(ap, fmt);
+  fflush(stdout);
+  fputs("sluice: ", stderr);
+  vfprintf(stderr, fmt, ap);
+  fputc('\n', stderr);
+  va_end(ap);
+  if (c->why_lines == WHY_LINES) fputs("sluice: further explanations are left out\n", stderr);
+  return r;
+}
+
+cudaError_t cudart_refuse(const char *call, const char *why) {
+  struct cudart *c = cudart_enter();
+  struct err e;
+  err_set(&e, ERR_UNSUPPORTED, "%s called %s, which Sluice does not simulate: %s", cudart_program(), call, why);
+  if (!getenv("SLUICE_ALLOW_REFUSED")) cudart_die(c, &e);
+  return cudart_leave(c, cudart_why(c, cudaErrorNotSupported, "%s", e.msg));
+}
+
+struct cudart *cudart_enter_quiet(void) {
+  struct cudart *c = &the_context;
+  pthread_mutex_lock(&c->lock);
+  if (!c->last_module) {
+    c->last_module = &c->modules;
+    c->next_id = 1;
+    c->process = getpid();
+    const char *dir = getenv("SLUICE_DIR");
+    c->dir = dir && *dir ? dir : NULL;
+    put_file(c, "alive", "", false);
+    c->limits[LIMIT_STACK] = 1024;
+    c->limits[LIMIT_PRINTF] = 1 << 20;
+    c->limits[LIMIT_HEAP] = 8 << 20;
+    c->limits[LIMIT_SYNC_DEPTH] = 2;
+    c->limits[LIMIT_PENDING] = 2048;
+    c->limits[LIMIT_L2_FETCH] = 64;
+  }
+  return c;
+}
+
+struct cudart *cudart_enter(void) {
+  struct cudart *c = cudart_enter_quiet();
+  if (c->closed && !c->sticky) c->sticky = cudaErrorCudartUnloading;
+  if (!c->opened && !c->closed) {
+    c->opened = true;
+    struct err e = {0};
+    c->session = session_open_from_env(&e);
+    if (!c->session) cudart_die(c, &e);
+    c->simt = session_simt(c->session);
+    c->dev = session_device(c->session);
+    cudart_scan_imports(c);
+  }
+  if (!c->closed) cudart_load_all(c);
+  return c;
+}
+
+cudaError_t cudart_leave_plain(struct cudart *c, cudaError_t r) {
+  pthread_mutex_unlock(&c->lock);
+  return r;
+}
+
+cudaError_t cudart_leave(struct cudart *c, cudaError_t r) {
+  if (r != cudaSuccess) last_error = r;
+  return cudart_leave_plain(c, r);
+}
+
+cudaError_t cudart_last_error(bool clear) {
+  cudaError_t r = last_error;
+  if (clear) last_error = cudaSuccess;
+  return the_context.sticky && !the_context.closed ? the_context.sticky : r;
+}
+
+/* Close the session once: the record is written here. */
+void cudart_close(struct cudart *c) {
+  if (c->closed) return;
+  c->closed = true;
+  struct session *s = c->session;
+  c->session = NULL;
+  if (!s || c->process != getpid()) return;
+  struct err e = {0};
+  if (!session_close(s, &e)) {
+    print_error(&e);
+    leave_error(c, &e);
+  }
+}
+
+/* Runs after the program's own atexit functions and destructors, which may still call us. */
+__attribute__((destructor)) static void end_of_process(void) {
+  struct cudart *c = &the_context;
+  pthread_mutex_lock(&c->lock);
+  cudart_close(c);
+  pthread_mutex_unlock(&c->lock);
+}

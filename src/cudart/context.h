@@ -1,0 +1,271 @@
+/* context.h - what the CUDA runtime and driver libraries share: the one context of a process, its lock, its error
+ * state, modules, streams, and the operations that streams carry out.
+ *
+ * A call enters (takes the lock, opens the session on first use), works, and leaves with its result. Everything runs at
+ * once and in the order of the calls: a stream orders what it would order on a GPU, and nothing overlaps.
+ */
+#ifndef CUDART_CONTEXT_H
+#define CUDART_CONTEXT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cudart/abi.h"
+#include "cudart/fatbin.h"
+#include "cudart/ptrmap.h"
+#include "session/session.h"
+
+/* ---- modules ---- */
+struct cuda_function {
+  struct cuda_function *next; /* in its module */
+  struct cuda_module *module;
+  const char *name; /* as in PTX */
+  struct simt_kernel *kernel;
+  const struct simt_kernel_info *info;
+  uint32_t max_dynamic_shared; /* opted in with cudaFuncSetAttribute; 0: the device's default limit */
+  int carveout;
+  bool dead; /* its module was unloaded */
+  /* cuFuncSetBlockShape, cuParamSet*: the launch description of the driver API before CUDA 4 */
+  uint32_t old_block[3], old_shared, old_param_bytes;
+  uint8_t *old_params;
+};
+struct cuda_variable {
+  struct cuda_variable *next;
+  struct cuda_module *module;
+  const char *name;
+  uint64_t addr, bytes; /* addr 0: not resolved */
+  void **managed;       /* host variable that receives the address of a managed variable, or NULL */
+};
+/* A texture or surface reference of a module; the binding is in textures.h. */
+struct cuda_texref {
+  struct cuda_texref *next;
+  struct cuda_module *module;
+  const struct textureReference *ref;
+  const char *name; /* without the "::" in front */
+  int dim, normalized;
+  bool surface;
+  bool bound;
+  uint64_t addr, offset; /* of what it is bound to */
+};
+struct cuda_module {
+  struct cuda_module *next;
+  struct fatbin fat;
+  const char *text; /* PTX given as text (driver API), or NULL */
+  const char *label;
+  struct simt_module *simt;
+  struct cuda_function *functions;
+  struct cuda_variable *variables;
+  struct cuda_texref *texrefs;
+  bool loaded, resolved, empty; /* empty: nothing in it that could be simulated */
+  bool spare;                   /* part of NVIDIA's device runtime library: not loaded unless launched from */
+  bool machine_only;            /* holds machine code but no PTX */
+};
+
+/* ---- streams, events, and what they order ---- */
+
+/* What the next captured node waits for: the last one of its stream, and those joined by events. */
+enum { MAX_TAILS = 16 };
+struct cuda_tails {
+  struct cuda_node *node[MAX_TAILS];
+  uint32_t count;
+};
+struct cuda_stream {
+  uint32_t flags;
+  int priority;
+  uint64_t id;
+  struct cuda_graph *capture; /* being captured into, or NULL */
+  struct cuda_tails tails;
+  bool origin; /* capture began here */
+};
+struct cuda_event {
+  uint32_t flags;
+  bool recorded;
+  uint64_t ns;
+  struct cuda_graph *capture; /* recorded in a capturing stream */
+  struct cuda_tails tails;
+};
+
+/* One side of a copy: an array, or memory with a row pitch and a slice height. */
+struct cuda_side {
+  struct cuda_array *array;
+  uint64_t ptr;
+  size_t pitch, rows; /* rows per slice */
+  size_t x, y, z;     /* start: x in bytes */
+};
+struct cuda_copy {
+  struct cuda_side src, dst;
+  size_t bytes, rows, slices; /* extent */
+  int kind;                   /* enum cuda_copy_kind */
+};
+struct cuda_set {
+  uint64_t ptr;
+  size_t pitch, slice_rows;
+  size_t width, rows, slices; /* width in elements */
+  uint32_t value, element;    /* element: 1, 2 or 4 bytes */
+};
+struct cuda_launch {
+  struct cuda_function *function;
+  uint32_t grid[3], block[3], shared;
+  bool cooperative;
+  void *params; /* parameter block, owned by a graph node */
+};
+
+enum cuda_op_kind {
+  /* numbered as cudaGraphNodeType */
+  OP_KERNEL,
+  OP_COPY,
+  OP_SET,
+  OP_HOST,
+  OP_CHILD,
+  OP_EMPTY,
+  OP_WAIT,
+  OP_RECORD,
+  OP_ALLOC = 10,
+  OP_FREE = 11
+};
+struct cuda_op {
+  enum cuda_op_kind kind;
+  union {
+    struct cuda_launch launch;
+    struct cuda_copy copy;
+    struct cuda_set set;
+    struct {
+      cudaHostFn_t fn;
+      void *data;
+    } host;
+    struct cuda_graph *child;
+    struct cuda_event *event;
+    struct {
+      uint64_t ptr, bytes;
+    } mem;
+  } u;
+};
+
+struct cuda_array {
+  struct cudaChannelFormatDesc desc;
+  size_t width, height, depth; /* in elements; 0 where the array has no such dimension */
+  uint32_t flags, element;     /* bytes of an element */
+  size_t pitch;                /* bytes of a row */
+  uint64_t base, bytes;
+};
+
+/* Host memory that the program registered: the device works on a copy that is brought up to date around each launch. */
+struct cuda_registered {
+  struct cuda_registered *next;
+  void *host;
+  size_t bytes;
+  uint32_t flags;
+  uint64_t shadow; /* 0 until its device pointer is asked for */
+};
+
+struct cudart {
+  pthread_mutex_t lock; /* recursive */
+  bool opened, closed, scanned;
+  int process;     /* that opened it: a forked child writes nothing */
+  const char *dir; /* private directory of `sluice run`, or NULL */
+  struct session *session;
+  struct simt *simt;
+  const struct session_device *dev;
+  cudaError_t sticky; /* after a fault every call returns it */
+  uint32_t why_lines; /* explanations printed so far */
+  struct arena arena; /* names, labels, modules */
+  struct cuda_module *modules, **last_module;
+  struct ptrmap functions; /* host stub or handle -> cuda_function */
+  struct ptrmap variables; /* host variable -> cuda_variable */
+  struct ptrmap texrefs;   /* host textureReference -> cuda_texref */
+  struct ptrmap streams, events, arrays, graphs, nodes, execs, pools, textures, surfaces;
+  struct ptrmap sites, host_flags; /* return address -> label; pinned base -> flags */
+  struct ptrmap pitches;           /* cudaMallocPitch base -> pitch */
+  struct cuda_registered *registered;
+  struct cuda_stream null_stream, thread_stream;
+  uint64_t limits[LIMITS];
+  uint64_t next_id;                 /* streams, texture objects */
+  uint32_t device_flags, capturing; /* streams being captured */
+  int cache_config, shared_config, capture_mode;
+};
+
+/* ---- entering and leaving (context.c) ---- */
+/* Lock, and on first use open the session and load what was registered. Never NULL. */
+struct cudart *cudart_enter(void);
+/* Only lock: for registration, which must not open anything. */
+struct cudart *cudart_enter_quiet(void);
+/* Unlock; a failure becomes the thread's last error. Returns r. */
+cudaError_t cudart_leave(struct cudart *c, cudaError_t r);
+/* Unlock without touching the last error. */
+cudaError_t cudart_leave_plain(struct cudart *c, cudaError_t r);
+cudaError_t cudart_last_error(bool clear);
+/* One line to stderr, "sluice: CALL: why"; returns r. */
+cudaError_t cudart_why(struct cudart *c, cudaError_t r, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A fault of the simulated program: print it, leave it for `sluice run`, make r sticky. */
+void cudart_fault(struct cudart *c, cudaError_t r, const struct err *e);
+/* Nothing sensible can follow: print, leave the error and the record, end the process with the code for it. */
+_Noreturn void cudart_die(struct cudart *c, const struct err *e);
+/* A runtime call that Sluice refuses by name. Ends the process unless SLUICE_ALLOW_REFUSED is set. */
+cudaError_t cudart_refuse(const char *call, const char *why);
+void cudart_close(struct cudart *c);
+const char *cudart_program(void);
+const char *cudart_error_text(cudaError_t r), *cudart_error_name(cudaError_t r),
+    *cudart_driver_error_name(cudaError_t r);
+
+#define CUDART_ENTER()               \
+  struct cudart *c = cudart_enter(); \
+  if (c->sticky) return cudart_leave(c, c->sticky)
+
+/* ---- modules (modules.c) ---- */
+struct cuda_module *cudart_module_new(struct cudart *c, const char *label);
+/* Add one container found in this process's memory. */
+bool cudart_module_container(struct cudart *c, struct cuda_module *m, const void *container, struct err *e);
+struct cuda_function *cudart_module_function(struct cudart *c, struct cuda_module *m, const char *name);
+bool cudart_module_load(struct cudart *c, struct cuda_module *m, struct err *e);
+void cudart_module_unload(struct cudart *c, struct cuda_module *m);
+/* Load and resolve all that is registered; ends the process if it cannot be simulated. */
+void cudart_load_all(struct cudart *c);
+struct cuda_function *cudart_function(struct cudart *c, const void *stub_or_handle); /* NULL: unknown */
+struct cuda_variable *cudart_variable(struct cudart *c, const void *host);           /* NULL: unknown */
+/* Bytes that can be read at p in this process (from /proc/self/maps). */
+size_t cudart_readable(const void *p);
+/* Undefined CUDA symbols of the program that we refuse or lack: ends the process naming them. */
+void cudart_scan_imports(struct cudart *c);
+struct cudart_refusal {
+  const char *call, *why;
+};
+extern const struct cudart_refusal cudart_refusals[];
+extern const uint32_t cudart_refusal_count;
+
+/* ---- memory (copies.c) ---- */
+cudaError_t cudart_alloc(struct cudart *c, uint64_t bytes, enum simt_mem_kind kind, const void *site, uint64_t *out);
+cudaError_t cudart_release(struct cudart *c, uint64_t base, bool host);
+cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k);
+cudaError_t cudart_copy_linear(struct cudart *c, uint64_t dst, uint64_t src, size_t bytes, int kind);
+cudaError_t cudart_set(struct cudart *c, const struct cuda_set *s);
+cudaError_t cudart_array_new(struct cudart *c, const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
+                             uint32_t flags, struct cuda_array **out);
+cudaError_t cudart_array_free(struct cudart *c, struct cuda_array *a);
+struct cuda_array *cudart_array(struct cudart *c, struct cuda_array *a); /* NULL: not one of ours */
+void cudart_sync_registered(struct cudart *c, bool to_device);
+struct cuda_registered *cudart_find_registered(struct cudart *c, const void *p);
+uint64_t cudart_registered_device(struct cudart *c, struct cuda_registered *r, const void *p);
+
+/* ---- launches (launches.c) ---- */
+/* Build the parameter block from an array of pointers to arguments; the caller frees it. NULL: arguments missing. */
+void *cudart_pack_args(const struct cuda_function *f, void **args);
+cudaError_t cudart_launch(struct cudart *c, const struct cuda_launch *l);
+/* Resident CTAs per SM. */
+uint32_t cudart_occupancy(const struct session_device *d, const struct simt_kernel_info *k, uint32_t threads,
+                          uint64_t dynamic_shared);
+uint64_t cudart_shared_limit(const struct session_device *d, const struct cuda_function *f);
+
+/* ---- streams (streams.c) ---- */
+struct cuda_stream *cudart_stream(struct cudart *c, cudaStream_t s); /* NULL: not a stream */
+struct cuda_event *cudart_event(struct cudart *c, cudaEvent_t e);
+/* Carry `op` out, or append it to the graph that the stream is captured into. Takes over op's parameter block. */
+cudaError_t cudart_submit(struct cudart *c, cudaStream_t s, struct cuda_op *op);
+cudaError_t cudart_run_op(struct cudart *c, const struct cuda_op *op);
+/* Let work captured later in `s` wait for what `e` marks; a stream that was not captured joins the capture. */
+void cudart_join_capture(struct cudart *c, struct cuda_stream *s, const struct cuda_event *e);
+/* For a call that waits: an error while a capture is going on. */
+cudaError_t cudart_sync_allowed(struct cudart *c);
+
+#endif
