@@ -340,31 +340,11 @@ static uint64_t wake_plain(const struct l2_slice *s) {
   return in < rop ? in : rop;
 }
 
-static uint32_t in_queue(const struct l2_slice *s) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < s->ports; i++) n += s->port[i].count;
-  for (uint32_t i = 0; i < s->banks; i++) n += s->bank[i].in.count;
-  return n;
-}
-
-static void settle_fill(struct l2_slice *s) {
-  s->fill += in_queue(s) * (s->t - s->fill_at);
-  s->fill_at = s->t;
-}
-
-double l2_input_fill(const struct l2_slice *s) {
-  uint32_t room = 0;
-  for (uint32_t i = 0; i < s->ports; i++) room += s->port[i].limit;
-  for (uint32_t i = 0; i < s->banks; i++) room += s->bank[i].in.limit;
-  return (double)(s->fill + in_queue(s) * (s->t - s->fill_at)) / room;
-}
-
 void l2_step(struct l2_slice *s) {
   if (s->t < s->wake) {
     s->t++;
     return;
   }
-  settle_fill(s);
   bool banked = s->ports != 0;
   if (banked) l2_step_banked(s);
   else step_plain(s);
@@ -407,7 +387,6 @@ void l2_push(struct l2_slice *s, req_id id) {
   struct l2_op op = {.r = id, .set = l2_tags_set(&s->tags, addrmap_local(s->map, r->addr)), .mshr = L2_NO_MSHR};
   if (r->type == REQ_TEX_READ && !s->ports) { /* textures do not go through the ROP */
     op.at = s->t;
-    settle_fill(s);
     l2_queue_push(&s->bank[0].in, op);
     s->wake = s->t;
   } else {

@@ -30,10 +30,9 @@ struct l2_slice {
   const struct partition_env *env;
   const struct addrmap *map;
   uint32_t id;
-  uint64_t t;             /* L2 cycles done */
-  uint64_t wake;          /* nothing happens before this L2 cycle */
-  uint64_t fill, fill_at; /* requests in the input queues, summed over L2 cycles up to fill_at */
-  uint64_t waited;        /* L2 cycles that requests have spent in the input queues */
+  uint64_t t;      /* L2 cycles done */
+  uint64_t wake;   /* nothing happens before this L2 cycle */
+  uint64_t waited; /* L2 cycles that requests have spent in the input queues */
   struct l2_tags tags;
   struct l2_queue rop;     /* op.at: core cycle in which it may enter */
   struct l2_queue to_dram; /* shared by the banks */
@@ -53,8 +52,6 @@ void l2_step(struct l2_slice *s);
 /* Steps that change nothing; UINT32_MAX: until a push or a return. Whoever takes from `out` does not disturb them. */
 uint32_t l2_quiet(const struct l2_slice *s);
 bool l2_idle(const struct l2_slice *s);
-/* Mean occupancy (0..1) of the input queues times the L2 cycles so far. */
-double l2_input_fill(const struct l2_slice *s);
 /* DRAM side: room for a return, and the return itself. */
 bool l2_can_return(const struct l2_slice *s, const struct l2_op *op);
 void l2_return(struct l2_slice *s, struct l2_op op);

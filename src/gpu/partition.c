@@ -127,10 +127,6 @@ double partition_input_fill(const struct partition_set *p, uint32_t s) {
   return (double)area / room;
 }
 
-double partition_input_fill(const struct partition_set *p, uint32_t s) {
-  return l2_input_fill(&p->slice[s]);
-}
-
 /* ---- DRAM clock ---- */
 
 static bool has_credit(const struct channel *ch, uint32_t sub) {

@@ -42,9 +42,6 @@ void partition_push(struct partition_set *p, uint32_t s, req_id r);
 req_id partition_top(struct partition_set *p, uint32_t s); /* reply ready to leave, 0 if none */
 req_id partition_pop(struct partition_set *p, uint32_t s); /* an atomic is performed here */
 
-/* Mean occupancy (0..1) of its input queue times the L2 cycles so far: differences give means over intervals. */
-double partition_input_fill(const struct partition_set *p, uint32_t s);
-
 /* One cycle of the L2 clock for sub-partition `s`, of the DRAM command clock for channel `c`. */
 void partition_step_l2(struct partition_set *p, uint32_t s);
 void partition_step_dram(struct partition_set *p, uint32_t c);

@@ -339,7 +339,7 @@ static void compare(const struct gpu_config *config, struct traffic w, uint64_t 
   assert_int_equal(r.st.l2_evictions, s->evictions);
   assert_int_equal(r.st.l2_writebacks, s->writebacks);
   assert_int_equal(s->accesses, s->hits + s->pending + s->misses);
-  assert_true(l2_input_fill(&r.s) * r.c.icnt_to_l2 == (double)s->in_queue);
+  assert_true(r.s.waited <= s->in_queue); /* those still in the queue are not in it */
   assert_true(s->accesses > cycles * (w.offer < 20 ? w.offer : 20) / 1000);
   if (skipping) assert_true(slept > cycles / 20);
   for (uint32_t i = 0; i < 64; i++) /* a request that waits and fetches is in two lists: free it from its entry only */
