@@ -44,7 +44,10 @@ TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 # The data directory lies beside lib/ as in an installation: configurations, header, report page, workload index.
 DATA := $(B)/share/sluice
 CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
-ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS)
+CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
+CC_FILES := $(patsubst tools/%,$(DATA)/%,$(wildcard tools/sluice-cc tools/sluice-fatbin)) \
+  $(patsubst include/%,$(DATA)/include/%,$(wildcard include/sluice-cuda/*))
+ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(CC_FILES)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
 
@@ -63,6 +66,17 @@ $(B)/src/%.o: src/%.c | $(B)/deps.ok
 	$(CC) $(BASE_CFLAGS) $(CFLAGS_src/$*.c) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(DATA)/configs/%.yaml: configs/%.yaml
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(DATA)/calibration/%: tests/calibration/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(DATA)/sluice-%: tools/sluice-%
+	@mkdir -p $(@D)
+	cp $< $@
+$(DATA)/include/%: include/%
 	@mkdir -p $(@D)
 	cp $< $@
 

@@ -1,0 +1,9 @@
+#!/bin/sh
+# Regenerate the pages that come from tables.
+#   tools/gen-docs.sh BUILD
+set -eu
+cd "$(dirname "$0")/.."
+for page in knobs counters schemes; do
+  "$1/sluice" docs $page >"docs/$page.md.new"
+  mv "docs/$page.md.new" "docs/$page.md"
+done

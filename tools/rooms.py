@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Check the dependency rules between rooms: which folder of src/ may include which.
+
+The rule is "data flows one way; a room knows the room below it, never the one above" (docs/architecture.md). Prints
+"ok" or "not ok" lines; exits 1 when a rule is broken.
+"""
+import pathlib
+import re
+import sys
+
+# room -> rooms whose headers it may include (itself always). gpu sees of ptx only the static instruction and the feed.
+ALLOWED = {
+    "base": set(),
+    "ptx": {"base"},
+    "simt": {"base", "ptx"},
+    "trace": {"base", "ptx"},
+    "gpu": {"base", "ptx/inst.h", "ptx/feed.h"},
+    "schemes": {"base", "gpu/scheme.h", "gpu/req.h", "gpu/config.h", "gpu/stats.h", "gpu/coalesce.h", "ptx/inst.h", "schemes/lib"},
+    "results": {"base", "gpu/config.h", "gpu/stats.h"},
+    "session": {"base", "simt", "trace", "results", "ptx/feed.h", "gpu/gpu.h", "gpu/config.h", "gpu/stats.h", "gpu/scheme.h"},
+    "cudart": {"base", "session", "simt"},
+    "report": {"base", "results", "gpu/stats.h", "gpu/config.h"},
+    "study": {"base", "results", "session"},
+    "cli": {"base", "results", "session", "simt", "report", "study", "gpu/config.h", "gpu/scheme.h", "gpu/stats.h"},
+}
+# Schemes must not know each other, and the timing model no scheme by name.
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def main():
+    src = pathlib.Path(__file__).resolve().parent.parent / "src"
+    names = [p.stem for p in (src / "schemes").glob("*.c")]
+    broken = 0
+    for room in sorted(p.name for p in src.iterdir() if p.is_dir()):
+        if room not in ALLOWED:
+            print(f"not ok rooms: src/{room} is not in the table of tools/rooms.py")
+            broken += 1
+            continue
+        for f in sorted(src.joinpath(room).rglob("*.[ch]")):
+            text = f.read_text(errors="replace")
+            for inc in INCLUDE.findall(text):
+                target = inc.split("/")[0] if "/" in inc else room
+                if target == room or target in ALLOWED[room] or inc in ALLOWED[room]:
+                    if not (room == "schemes" and inc.startswith("schemes/") and not inc.startswith("schemes/lib/")):
+                        continue
+                line = text[: text.index('"' + inc + '"')].count("\n") + 1
+                print(f"not ok rooms: {f.relative_to(src.parent)}:{line} includes {inc}; {room} must not know it")
+                broken += 1
+            if room == "gpu":
+                code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+                for n in names:
+                    if re.search(r'"%s"' % re.escape(n), code):
+                        print(f"not ok rooms: {f.relative_to(src.parent)} names the scheme {n}")
+                        broken += 1
+    if not broken:
+        print("ok rooms")
+    return 1 if broken else 0
+
+
+sys.exit(main())

@@ -1,0 +1,9 @@
+# The report page. npm fetches ECharts and esbuild once (web/node_modules); the lock file pins both.
+ALL += $(DATA)/report.html
+
+web/node_modules/.sluice: web/package.json web/package-lock.json
+	cd web && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+$(DATA)/report.html: web/report.js web/report.css web/report.html web/build.mjs web/node_modules/.sluice
+	node web/build.mjs $@
