@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "gpu/gpu_impl.h"
+#include "gpu/invariants.h"
 
 enum { DEFAULT_WATCHDOG = 2000000 };
 
@@ -206,7 +207,7 @@ static bool step_sms(struct gpu *g) {
     struct sm *s = &g->sm[i];
     if (!s->live && !(more && s->ctas)) continue;
     if (!awake(g, s)) continue;
-    sm_settle(s);
+    sm_settle(s, g->now);
     s->asleep = false;
     if (!sm_step(s)) return false;
     if (s->acted) g->progress_at = g->now;
@@ -314,12 +315,12 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
       break;
     }
   }
-  for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i]);
+  for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now);
   g->stats.kernels = 1;
   g->stats.cycles = g->now - g->start;
   *out = g->stats;
   g->feed = NULL;
-  return ok;
+  return ok && gpu_check_laws(out, e);
 }
 
 /* ---- services for schemes ---- */

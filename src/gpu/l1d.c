@@ -198,6 +198,7 @@ static void fetch_line(struct sm *s, struct l1_mshr *m, const struct op *o, cons
   r->chunks = a->chunks;
   r->owner = (uint32_t)(m - l->mshr);
   r->born = born;
+  s->st->l1d_fetch_bytes += r->bytes;
   reqq_push(&l->missq, id);
 }
 

@@ -99,7 +99,7 @@ void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta) {
   struct gpu *g = s->g;
   const struct feed_kernel *k = g->kernel;
   uint32_t first = slot * k->warps_per_cta;
-  sm_settle(s);
+  sm_settle(s, g->now + 1); /* dispatch comes after the SMs in a cycle */
   s->asleep = false;
   s->ctas++;
   s->cta_id[slot] = cta;
@@ -380,12 +380,12 @@ static void count_cycles(struct sm *s, uint64_t n) {
   }
 }
 
-void sm_settle(struct sm *s) {
-  if (!s->asleep || s->g->now <= s->slept_from) return;
-  uint64_t n = s->g->now - s->slept_from;
+void sm_settle(struct sm *s, uint64_t until) {
+  if (!s->asleep || until <= s->slept_from) return;
+  uint64_t n = until - s->slept_from;
   count_cycles(s, n);
   s->steps += n;
-  s->slept_from = s->g->now;
+  s->slept_from = until;
 }
 
 /* The first cycle after now in which a result is written back. */

@@ -206,7 +206,7 @@ void sm_begin_kernel(struct sm *s);
 void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta);
 bool sm_step(struct sm *s);    /* one core cycle; false: the simulated program faulted */
 void sm_receive(struct sm *s); /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
-void sm_settle(struct sm *s);  /* account for cycles slept up to now */
+void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
 /* sm_fetch.c */
 void sm_fetch(struct sm *s);
 void sm_flush_ibuf(struct sm *s, uint32_t warp);

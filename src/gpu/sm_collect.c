@@ -148,14 +148,10 @@ static void start(struct sm *s, struct pipe *p, struct pipe_reg *from) {
 }
 
 void sm_execute_alu(struct sm *s) {
-  uint32_t here = (uint32_t)s->g->now % WB_RING;
-  uint64_t bit = 1ull << (here % 64);
   if (s->ex_sp.count)
     for (uint32_t i = 0; i < s->c->sp_width; i++) start(s, &s->sp[i], &s->ex_sp);
   if (s->ex_sfu.count)
     for (uint32_t i = 0; i < s->c->sfu_width; i++) start(s, &s->sfu[i], &s->ex_sfu);
-  for (uint32_t i = 0; i < s->c->sp_width; i++) s->sp[i].busy[here / 64] &= ~bit;
-  for (uint32_t i = 0; i < s->c->sfu_width; i++) s->sfu[i].busy[here / 64] &= ~bit;
 }
 
 void sm_writeback(struct sm *s) {
@@ -171,6 +167,9 @@ void sm_writeback(struct sm *s) {
     s->w[o->warp].in_pipe--;
     sm_op_free(s, id);
   }
+  uint32_t end = (at + WB_RING - 2) % WB_RING; /* when these left their pipes' last stages */
+  for (uint32_t i = 0; i < s->c->sp_width; i++) s->sp[i].busy[end / 64] &= ~(1ull << (end % 64));
+  for (uint32_t i = 0; i < s->c->sfu_width; i++) s->sfu[i].busy[end / 64] &= ~(1ull << (end % 64));
   s->wb[at].count = 0;
   s->wb_any[at / 64] &= ~(1ull << (at % 64));
 }

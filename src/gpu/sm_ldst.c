@@ -34,7 +34,8 @@ void sm_send(struct sm *s, req_id id) {
   r->sent = s->g->now;
   if (r->type == REQ_GLOBAL_READ) s->st->mem_reads++;
   if (r->type == REQ_GLOBAL_WRITE || r->type == REQ_L1_WRITEBACK) s->st->mem_writes++;
-  if (r->type != REQ_L1_WRITEBACK) s->g->in_flight++;
+  if (r->type != REQ_L1_WRITEBACK) s->g->in_flight++, s->st->requests_awaited++;
+  s->st->atomic_requests += r->atomic;
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
   s->st->flits_up += (bytes + s->c->icnt_flit - 1) / s->c->icnt_flit;
@@ -551,6 +552,7 @@ void sm_receive(struct sm *s) {
   id = icnt_pop(g->icnt, s->id);
   if (!id) return;
   g->in_flight--;
+  s->st->requests_answered++;
   g->progress_at = g->now;
   reqq_push(&s->eject, id);
 }

@@ -1,0 +1,200 @@
+/* test_gpu_harness.c - the whole machine on random kernels: laws hold, runs repeat, skipping idle time changes nothing,
+ * and every registered scheme and every pair of them runs or is refused with both names. No code per scheme.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "fake_feed.h"
+#include "gpu/gpu.h"
+#include "gpu/invariants.h"
+#include "gpu/scheme.h"
+
+struct outcome {
+  struct gpu_stats st;
+  uint64_t counter[SLOTS_MAX][SCHEME_COUNTERS_MAX];
+};
+
+static struct fake_feed feed;
+
+static bool run(const char *scheme, uint64_t seed, bool skip, const char *set, struct outcome *out, struct err *e) {
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  c.sms = 4;
+  if (set) {
+    char key[64];
+    const char *eq = strchr(set, '=');
+    snprintf(key, sizeof key, "%.*s", (int)(eq - set), set);
+    if (!gpu_config_set(&c, key, eq + 1, "test", e)) return false;
+  }
+  struct gpu *g = gpu_new(&c, scheme, e);
+  if (!g) return false;
+  gpu_set_skip(g, skip);
+  memset(out, 0, sizeof *out);
+  bool ok = true;
+  for (uint32_t k = 0; k < 2 && ok; k++) {
+    struct gpu_stats st;
+    fake_kernel(&feed, seed + k, 20, 4, 6, 256 * 1024);
+    ok = gpu_run_kernel(g, &feed.feed, &st, e);
+    gpu_stats_add(&out->st, &st);
+    if (ok) {
+      assert_int_equal(feed.started, 20);
+      assert_int_equal(feed.ended, 20);
+      assert_int_equal(feed.pending_atomics, 0);
+    }
+  }
+  struct slots *s = gpu_slots(g);
+  for (uint32_t i = 0; i < s->count; i++) memcpy(out->counter[i], s->at[i].counter, sizeof out->counter[i]);
+  gpu_free(g);
+  return ok;
+}
+
+static void must_run(const char *scheme, uint64_t seed, bool skip, const char *set, struct outcome *out) {
+  struct err e = {0};
+  if (!run(scheme, seed, skip, set, out, &e)) fail_msg("%s: %s", scheme ? scheme : "baseline", e.msg);
+}
+
+/* Every row that differs, by name. */
+static void same(const struct outcome *a, const struct outcome *b, const char *what) {
+  bool differ = false;
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
+    double x = gpu_stats_value(&a->st, &gpu_stat_rows[i]), y = gpu_stats_value(&b->st, &gpu_stat_rows[i]);
+    if (x == y) continue;
+    print_error("%s: %s is %.17g in one run and %.17g in the other\n", what, gpu_stat_rows[i].key, x, y);
+    differ = true;
+  }
+  assert_false(differ);
+  assert_memory_equal(a->counter, b->counter, sizeof a->counter);
+}
+
+static void repeats(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed < 5; seed++) {
+    struct outcome a, b;
+    must_run(NULL, seed, true, NULL, &a);
+    must_run(NULL, seed, true, NULL, &b);
+    same(&a, &b, "two runs");
+    assert_true(a.st.cycles > 1000);
+  }
+}
+
+static void skipping_changes_nothing(void **state) {
+  (void)state;
+  static const char *const sets[] = {NULL, "sm.warp_scheduler=lrr", "l1d.latency=20", "l1d.allocate=on-fill", "l1d.enabled=false",
+                                     "icnt.topology=mesh", "dram.scheduler=fcfs", "l1d.miss_queue=2", "clock.core_mhz=500"};
+  for (uint32_t s = 0; s < sizeof sets / sizeof *sets; s++)
+    for (uint64_t seed = 10; seed < 14; seed++) {
+      struct outcome a, b;
+      must_run(NULL, seed, true, sets[s], &a);
+      must_run(NULL, seed, false, sets[s], &b);
+      same(&a, &b, sets[s] ? sets[s] : "defaults");
+    }
+}
+
+static void every_scheme(void **state) {
+  (void)state;
+  assert_true(scheme_count() >= 3);
+  for (uint32_t i = 0; i < scheme_count(); i++) {
+    const struct scheme *sc = scheme_at(i);
+    struct outcome a, b, off;
+    uint64_t moved[SCHEME_COUNTERS_MAX] = {0};
+    for (uint64_t seed = 20; seed < 24; seed++) {
+      must_run(sc->name, seed, true, NULL, &a);
+      must_run(sc->name, seed, true, NULL, &b);
+      same(&a, &b, sc->name);
+      must_run(sc->name, seed, false, NULL, &off);
+      same(&a, &off, sc->name);
+      for (uint32_t k = 0; k < scheme_counter_count(sc); k++) moved[k] += a.counter[0][k];
+    }
+    for (uint32_t k = 0; k < scheme_counter_count(sc); k++)
+      if (sc->counters[k].must_move && !moved[k]) fail_msg("%s: counter %s did not move", sc->name, sc->counters[k].name);
+  }
+}
+
+static void knobs_at_their_ends(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < scheme_count(); i++) {
+    const struct scheme *sc = scheme_at(i);
+    for (uint32_t p = 0; p < scheme_param_count(sc); p++)
+      for (uint32_t end = 0; end < 2; end++) {
+        char list[128];
+        snprintf(list, sizeof list, "%s:%s=%.17g", sc->name, sc->params[p].name, end ? sc->params[p].max : sc->params[p].min);
+        struct outcome a;
+        struct err e = {0};
+        if (!run(list, 30, true, NULL, &a, &e) && e.code != ERR_USAGE) fail_msg("%s: %s", list, e.msg);
+      }
+  }
+}
+
+static void every_pair(void **state) {
+  (void)state;
+  uint32_t ran = 0, refused = 0;
+  for (uint32_t i = 0; i < scheme_count(); i++)
+    for (uint32_t j = i + 1; j < scheme_count(); j++) {
+      const char *a = scheme_at(i)->name, *b = scheme_at(j)->name;
+      char list[128];
+      snprintf(list, sizeof list, "%s+%s", a, b);
+      struct outcome out;
+      struct err e = {0};
+      if (run(list, 40, true, NULL, &out, &e)) {
+        ran++;
+        continue;
+      }
+      if (e.code != ERR_USAGE || !strstr(e.msg, a) || !strstr(e.msg, b)) fail_msg("%s: %s", list, e.msg);
+      refused++;
+    }
+  print_message("composition: %u pairs run, %u refused\n", ran, refused);
+}
+
+/* Each law is broken on purpose, by one in a counter it names, and must name itself. */
+static void laws_catch_mutations(void **state) {
+  (void)state;
+  struct outcome a;
+  must_run(NULL, 50, true, NULL, &a);
+  struct err e = {0};
+  /* Sums of launches obey the laws, too. */
+  assert_true(gpu_check_laws(&a.st, &e));
+  for (uint32_t i = 0; i < gpu_law_count; i++) {
+    struct gpu_stats m = a.st;
+    uint64_t *left = (uint64_t *)((char *)&m + gpu_laws[i].left[0] - 1);
+    *left = gpu_laws[i].at_most ? UINT64_MAX / 2 : *left + 1;
+    bool named = false;
+    /* An earlier law over the same counter may speak first: mend it by skipping to ours. */
+    if (gpu_check_laws(&m, &e)) fail_msg("law '%s' did not catch its mutation", gpu_laws[i].name);
+    for (uint32_t k = 0; k <= i; k++) named |= strstr(e.msg, gpu_laws[k].name) != NULL;
+    assert_true(named);
+  }
+}
+
+static void bad_lists(void **state) {
+  (void)state;
+  static const struct {
+    const char *list, *expect;
+  } bad[] = {{"bulc", "did you mean 'bucl'"},
+             {"swl=0", "out of range"},
+             {"swl=x", "not a number"},
+             {"bucl:tucdd=3", "did you mean 'tucd'"},
+             {"bucl:min=9/max=3", "min=9 is above max=3"},
+             {"swl,,bucl", "empty name"},
+             {"swl=4+swl=8", "named twice"}};
+  for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    struct outcome out;
+    struct err e = {0};
+    assert_false(run(bad[i].list, 1, true, NULL, &out, &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    if (!strstr(e.msg, bad[i].expect)) fail_msg("%s: %s", bad[i].list, e.msg);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(repeats),        cmocka_unit_test(skipping_changes_nothing), cmocka_unit_test(every_scheme),
+      cmocka_unit_test(knobs_at_their_ends), cmocka_unit_test(every_pair),          cmocka_unit_test(laws_catch_mutations),
+      cmocka_unit_test(bad_lists),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
