@@ -210,7 +210,7 @@ static bool step_sms(struct gpu *g) {
     sm_settle(s, g->now);
     s->asleep = false;
     if (!sm_step(s)) return false;
-    if (s->acted) g->progress_at = g->now;
+    if (s->acted) g->progress_at = g->now, g->busy = true;
   }
   return true;
 }
@@ -249,6 +249,61 @@ static bool tick(struct gpu *g) {
     g->t_core += g->p_core;
   }
   return !g->fault;
+}
+
+/* ---- jumping over time in which no unit has work ---- */
+
+/* Edges of a clock strictly before tick `until`. */
+static uint64_t edges(uint64_t next, uint64_t period, uint64_t until) {
+  return until <= next ? 0 : (until - next + period - 1) / period;
+}
+
+/* The first tick at which some unit may have work; 0 if that is now. */
+static uint64_t next_event(const struct gpu *g) {
+  uint64_t core = g->slots.next_epoch, at = UINT64_MAX;
+  for (uint32_t i = 0; i < g->config.sms; i++) {
+    const struct sm *s = &g->sm[i];
+    if (s->eject.count || icnt_peek(g->icnt, i)) return 0;
+    if (!s->live) continue;
+    if (!s->asleep || s->wait_icnt) return 0;
+    if (s->wake_at < core) core = s->wake_at;
+  }
+  if (core <= g->now) return 0;
+  for (uint32_t p = 0; p < g->subparts; p++) {
+    if (partition_top(g->parts, p) || icnt_peek(g->icnt, g->config.sms + p)) return 0;
+    uint32_t q = partition_quiet_l2(g->parts, p);
+    if (!q) return 0;
+    if (q != UINT32_MAX && g->t_l2 + q * g->p_l2 < at) at = g->t_l2 + q * g->p_l2;
+  }
+  for (uint32_t c = 0; c < g->config.channels; c++) {
+    uint32_t q = partition_quiet_dram(g->parts, c);
+    if (!q) return 0;
+    if (q != UINT32_MAX && g->t_dram + q * g->p_dram < at) at = g->t_dram + q * g->p_dram;
+  }
+  uint64_t limit = g->progress_at + g->watchdog + 1; /* nothing will ever happen: let the watchdog see it */
+  if (core > limit) core = limit;
+  uint64_t t = g->t_core + (core - g->now) * g->p_core;
+  return t < at ? t : at;
+}
+
+static void jump(struct gpu *g) {
+  uint32_t q = icnt_quiet_steps(g->icnt);
+  if (!q) return;
+  uint64_t t = next_event(g);
+  if (!t) return;
+  if (q != UINT32_MAX && g->t_icnt + q * g->p_icnt < t) t = g->t_icnt + q * g->p_icnt;
+  uint64_t n = edges(g->t_icnt, g->p_icnt, t);
+  icnt_skip(g->icnt, (uint32_t)n);
+  g->t_icnt += n * g->p_icnt;
+  n = edges(g->t_l2, g->p_l2, t);
+  for (uint32_t p = 0; n && p < g->subparts; p++) partition_skip_l2(g->parts, p, (uint32_t)n);
+  g->t_l2 += n * g->p_l2;
+  n = edges(g->t_dram, g->p_dram, t);
+  for (uint32_t c = 0; n && c < g->config.channels; c++) partition_skip_dram(g->parts, c, (uint32_t)n);
+  g->t_dram += n * g->p_dram;
+  n = edges(g->t_core, g->p_core, t);
+  g->now += n;
+  g->t_core += n * g->p_core;
 }
 
 /* ---- launches ---- */
@@ -304,6 +359,8 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
   begin(g, f);
   bool ok = true;
   while (g->next_cta < g->kernel->ctas || g->running_ctas || g->in_flight) {
+    if (g->may_sleep && !g->busy && !g->every_cycle) jump(g);
+    g->busy = false;
     if (!tick(g)) {
       const struct feed_fault *ff = f->ops->fault(f->ctx);
       ok = err_set(e, ERR_PROGRAM, "%s", ff ? ff->text : "the kernel faulted");

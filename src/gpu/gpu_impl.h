@@ -45,6 +45,7 @@ struct gpu {
   uint64_t watchdog;
   /* clocks in ticks: the time of each domain's next edge */
   uint64_t t_core, t_icnt, t_l2, t_dram, p_core, p_icnt, p_l2, p_dram;
+  bool busy; /* some SM did something in the last tick: no use looking for a jump */
   bool fault;
 };
 
