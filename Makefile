@@ -45,9 +45,7 @@ TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 DATA := $(B)/share/sluice
 CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
 CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
-CC_FILES := $(patsubst tools/%,$(DATA)/%,$(wildcard tools/sluice-cc tools/sluice-fatbin)) \
-  $(patsubst include/%,$(DATA)/include/%,$(wildcard include/sluice-cuda/*))
-ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(CC_FILES)
+ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS) $(CALIBRATION)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
 
@@ -70,13 +68,6 @@ $(DATA)/configs/%.yaml: configs/%.yaml
 	cp $< $@
 
 $(DATA)/calibration/%: tests/calibration/%
-	@mkdir -p $(@D)
-	cp $< $@
-
-$(DATA)/sluice-%: tools/sluice-%
-	@mkdir -p $(@D)
-	cp $< $@
-$(DATA)/include/%: include/%
 	@mkdir -p $(@D)
 	cp $< $@
 
