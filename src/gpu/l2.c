@@ -289,8 +289,13 @@ bool l2_take_return(struct l2_slice *s, struct l2_bank *b) {
 /* The access at the head of the queue; it stays there if refused. */
 static void take_access(struct l2_slice *s, struct l2_bank *b) {
   struct l2_op *op = l2_queue_top(&b->in);
+  if (b->refused) {
+    s->env->stats->l2_rejects++;
+    return;
+  }
   bool reply;
-  if (l2_access(s, b, op, &reply) == L2_REFUSED) return;
+  b->refused = l2_access(s, b, op, &reply) == L2_REFUSED;
+  if (b->refused) return;
   s->env->stats->l2_queue_cycles += s->t - op->at;
   s->waited += s->t - op->at;
   s->env->stats->l2_queue_count++;
@@ -305,9 +310,13 @@ static void step_plain(struct l2_slice *s) {
   if (b->mshrs.ready_count && !l2_queue_full(&s->out)) {
     req_id r = l2_take_filled(s, b);
     if (r) l2_reply(s, r);
+    b->refused = false;
   }
-  if (b->from_dram.count) l2_take_return(s, b);
-  if (b->miss.count && !l2_queue_full(&s->to_dram)) l2_queue_push(&s->to_dram, l2_queue_pop(&b->miss));
+  if (b->from_dram.count && l2_take_return(s, b)) b->refused = false;
+  if (b->miss.count && !l2_queue_full(&s->to_dram)) {
+    l2_queue_push(&s->to_dram, l2_queue_pop(&b->miss));
+    b->refused = false;
+  }
   if (b->in.count && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && s->t >= b->data_free) take_access(s, b);
   if (s->rop.count && *s->env->now >= l2_queue_top(&s->rop)->at && !l2_queue_full(&b->in)) {
     struct l2_op op = l2_queue_pop(&s->rop);
@@ -331,18 +340,29 @@ uint64_t l2_rop_wake(const struct l2_slice *s) {
   return at <= now ? s->t : s->t + l2_steps_before(at - now, c->l2_mhz, c->core_mhz);
 }
 
-static uint64_t wake_plain(const struct l2_slice *s) {
+static uint64_t wake_plain(struct l2_slice *s) {
   const struct l2_bank *b = s->bank;
+  s->retries = 0;
   if (b->mshrs.ready_count || b->from_dram.count || b->miss.count) return s->t;
-  uint64_t rop = l2_rop_wake(s);
+  uint64_t rop = l2_queue_full(&b->in) ? UINT64_MAX : l2_rop_wake(s);
   if (!b->in.count) return rop;
+  /* A refused access is tried in every cycle; only a return from DRAM changes its fate now. */
+  if (b->refused && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && b->data_free <= s->t) {
+    s->retries = 1;
+    return rop;
+  }
   uint64_t in = b->data_free > s->t ? b->data_free : s->t;
   return in < rop ? in : rop;
 }
 
+void l2_skip(struct l2_slice *s, uint64_t steps) {
+  s->t += steps;
+  s->env->stats->l2_rejects += steps * s->retries;
+}
+
 void l2_step(struct l2_slice *s) {
   if (s->t < s->wake) {
-    s->t++;
+    l2_skip(s, 1);
     return;
   }
   bool banked = s->ports != 0;

@@ -24,14 +24,16 @@ struct l2_bank {
   struct l2_queue from_dram;
   struct l2_queue lookup;        /* banked: requests in the tag pipeline; op.at: L2 cycle in which the access happens */
   uint64_t data_free, fill_free; /* first L2 cycle in which the port is free */
+  bool refused; /* the access at the head was refused and nothing has changed since: it would be again */
 };
 
 struct l2_slice {
   const struct partition_env *env;
   const struct addrmap *map;
   uint32_t id;
-  uint64_t t;      /* L2 cycles done */
-  uint64_t wake;   /* nothing happens before this L2 cycle */
+  uint64_t t;    /* L2 cycles done */
+  uint64_t wake; /* nothing happens before this L2 cycle, except that `retries` accesses are refused in each */
+  uint32_t retries;
   uint64_t waited; /* L2 cycles that requests have spent in the input queues */
   struct l2_tags tags;
   struct l2_queue rop;     /* op.at: core cycle in which it may enter */
@@ -51,6 +53,7 @@ void l2_push(struct l2_slice *s, req_id r);
 void l2_step(struct l2_slice *s);
 /* Steps that change nothing; UINT32_MAX: until a push or a return. Whoever takes from `out` does not disturb them. */
 uint32_t l2_quiet(const struct l2_slice *s);
+void l2_skip(struct l2_slice *s, uint64_t steps);
 bool l2_idle(const struct l2_slice *s);
 /* DRAM side: room for a return, and the return itself. */
 bool l2_can_return(const struct l2_slice *s, const struct l2_op *op);

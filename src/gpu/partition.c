@@ -19,7 +19,8 @@ struct channel {
   uint32_t private_used; /* bit per sub-partition */
   uint32_t shared_used, shared_limit;
   uint32_t last; /* sub-partition served last */
-  uint64_t wake; /* nothing happens before this command cycle, unless a sub-partition has requests */
+  uint64_t
+      wake; /* nothing happens before this command cycle, unless the DRAM queue accepts a sub-partition's request */
 };
 
 struct partition_set {
@@ -112,7 +113,7 @@ uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s) {
 }
 
 void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps) {
-  p->slice[s].t += steps;
+  l2_skip(&p->slice[s], steps);
 }
 
 double partition_input_fill(const struct partition_set *p, uint32_t s) {
@@ -188,7 +189,7 @@ void partition_step_dram(struct partition_set *p, uint32_t c) {
   struct channel *ch = &p->channel[c];
   p->env.stats->dram_cycles++;
   uint32_t wanted = demand(p, c);
-  if (!wanted && ch->dram.t < ch->wake) {
+  if (ch->dram.t < ch->wake && (!wanted || dram_full(&ch->dram))) {
     dram_skip(&ch->dram, 1);
     return;
   }
@@ -210,7 +211,7 @@ bool partition_idle_dram(const struct partition_set *p, uint32_t c) {
 
 uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c) {
   const struct channel *ch = &p->channel[c];
-  if (demand(p, c) || ch->wake <= ch->dram.t) return 0;
+  if (ch->wake <= ch->dram.t || (demand(p, c) && !dram_full(&ch->dram))) return 0;
   uint64_t n = ch->wake - ch->dram.t;
   return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }

@@ -320,7 +320,7 @@ static void compare(const struct gpu_config *config, struct traffic w, uint64_t 
     if ((t / 1500) % 4 != 3) offer(&r, s, &g, &w); /* pauses in which everything drains */
     slow_step(s, r.now);
     if (skipping && l2_quiet(&r.s)) {
-      r.s.t++;
+      l2_skip(&r.s, 1);
       r.now++;
       slept++;
     } else {
