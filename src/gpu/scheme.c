@@ -222,3 +222,15 @@ void slots_describe(const struct slots *s, char *buf, size_t size) {
       n += (size_t)snprintf(buf + n, size - n, "%c%s=%g", p ? '/' : ':', sc->params[p].name, s->at[i].param[p]);
   }
 }
+
+void slots_take_counters(struct slots *s, void (*f)(void *ctx, const char *key, uint64_t value), void *ctx) {
+  for (uint32_t i = 0; i < s->count; i++) {
+    struct slot_instance *in = &s->at[i];
+    for (uint32_t k = 0; k < scheme_counter_count(in->scheme); k++) {
+      char key[128];
+      snprintf(key, sizeof key, "%s.%s", in->scheme->name, in->scheme->counters[k].name);
+      f(ctx, key, in->counter[k] - in->taken[k]);
+      in->taken[k] = in->counter[k];
+    }
+  }
+}

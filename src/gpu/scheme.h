@@ -144,7 +144,7 @@ struct slot_instance {
   const struct scheme *scheme;
   struct scheme_ctx ctx;
   double param[SCHEME_PARAMS_MAX];
-  uint64_t counter[SCHEME_COUNTERS_MAX];
+  uint64_t counter[SCHEME_COUNTERS_MAX], taken[SCHEME_COUNTERS_MAX];
   uint64_t next_epoch, epoch;
 };
 
@@ -170,6 +170,8 @@ bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, u
 void slots_free(struct slots *s);
 /* Would this list be accepted on that configuration? */
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
+/* What the schemes' counters grew by since the last call: key "scheme.counter". */
+void slots_take_counters(struct slots *s, void (*f)(void *ctx, const char *key, uint64_t value), void *ctx);
 /* Canonical text of the selection, for records: every parameter spelt out. `buf` gets at most `size` bytes. */
 void slots_describe(const struct slots *s, char *buf, size_t size);
 

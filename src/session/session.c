@@ -17,6 +17,7 @@
 struct gpu;
 #elif __has_include("gpu/gpu.h")
 #include "gpu/gpu.h"
+#include "gpu/scheme.h"
 #define SESSION_HAS_TIMING 1
 #else
 #define SESSION_HAS_TIMING 0
@@ -225,6 +226,10 @@ static bool run_timing(struct session *s, struct simt_run *run, struct gpu_stats
 #endif
 }
 
+static void add_scheme_counter(void *ctx, const char *key, uint64_t value) {
+  record_add_scheme_counter(ctx, key, value);
+}
+
 static void add_to_record(struct session *s, const struct feed_kernel *k, bool timing, struct gpu_stats *st) {
   struct record_launch l = {
       .kernel = k->name, .shared_bytes = k->shared_bytes, .regs = k->regs_per_thread, .timing = timing};
@@ -232,6 +237,9 @@ static void add_to_record(struct session *s, const struct feed_kernel *k, bool t
   memcpy(l.block, k->block, sizeof l.block);
   st->kernels = 1;
   record_add(s->record, &l, st);
+#if SESSION_HAS_TIMING
+  if (timing) slots_take_counters(gpu_slots(s->gpu), add_scheme_counter, s->record);
+#endif
 }
 
 bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_error, struct err *e) {
