@@ -7,6 +7,7 @@ mkdir -p "$prefix/bin" "$prefix/lib/sluice/lib" "$prefix/lib/sluice/share"
 # The command finds its libraries in lib/ beside itself, and its data in share/sluice beside lib/.
 cp "$build/sluice" "$prefix/lib/sluice/sluice"
 cp -P "$build"/lib/lib*.so* "$prefix/lib/sluice/lib/"
+if [ -d "$build/workloads" ]; then cp -r "$build/workloads" "$prefix/lib/sluice/"; fi
 cp -r "$build/share/sluice" "$prefix/lib/sluice/share/"
 ln -sf ../lib/sluice/sluice "$prefix/bin/sluice"
 "$build/sluice" docs man >"$build/sluice.1"

@@ -103,7 +103,8 @@ int child_run(const struct tempdir *t, char *const *argv, struct err *e) {
   if (!pid) {
     sigprocmask(SIG_SETMASK, &old, NULL);
     child_environment(t);
-    execvp(argv[0], argv);
+    char program[PATH_MAX];
+    execv(program_find(argv[0], program, sizeof program) ? program : argv[0], argv);
     int why = errno;
     if (write(failed[1], &why, sizeof why) < 0) _exit(126);
     _exit(127);

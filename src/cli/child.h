@@ -28,7 +28,7 @@ struct diagnosis {
   char text[2048];
 };
 void elf_diagnose(const char *program, struct diagnosis *d);
-/* The file that execvp would run for `program`; false if there is none. */
+/* The file to run for `program`: a path, a name in PATH, or a bundled workload; false if there is none. */
 bool program_find(const char *program, char *out, size_t size);
 
 #endif

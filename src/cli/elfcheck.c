@@ -20,6 +20,15 @@ struct facts {
   bool needs_driver;    /* NEEDED libcuda.so.1: driver API */
 };
 
+/* A bundled workload by its bare name: the folder beside lib/. */
+static bool find_workload(const char *name, char *out, size_t size) {
+  char lib[PATH_MAX];
+  path_lib(lib, sizeof lib);
+  char *slash = strrchr(lib, '/');
+  if (slash) *slash = 0;
+  return (size_t)snprintf(out, size, "%s/workloads/%s", lib, name) < size && access(out, X_OK) == 0;
+}
+
 bool program_find(const char *program, char *out, size_t size) {
   if (strchr(program, '/')) {
     snprintf(out, size, "%s", program);
@@ -32,7 +41,7 @@ bool program_find(const char *program, char *out, size_t size) {
     if (n && access(out, X_OK) == 0) return true;
     p += n + (p[n] == ':');
   }
-  return false;
+  return find_workload(program, out, size);
 }
 
 static void read_dynamic(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct facts *f) {
