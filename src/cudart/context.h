@@ -162,7 +162,7 @@ struct cuda_registered {
 
 struct cudart {
   pthread_mutex_t lock; /* recursive */
-  bool opened, closed, scanned;
+  bool opened, closed, scanned, driver_ready;
   int process;     /* that opened it: a forked child writes nothing */
   const char *dir; /* private directory of `sluice run`, or NULL */
   struct session *session;

@@ -1,0 +1,32 @@
+/* driver.h - what the files of the driver interface (libcuda) share: handles, error numbers, entering.
+ *
+ * The driver API and the runtime share the context of the process, so that handles and memory pass between them. Error
+ * numbers are the runtime's.
+ */
+#ifndef CUDART_DRIVER_H
+#define CUDART_DRIVER_H
+
+#include "cudart/context.h"
+#include "cudart/textures.h"
+
+typedef int CUresult;
+typedef uint64_t CUdeviceptr;
+typedef int CUdevice;
+typedef struct cuda_module *CUmodule;
+typedef struct cuda_function *CUfunction;
+typedef struct driver_context *CUcontext;
+
+#define DRIVER_API __attribute__((visibility("default")))
+#define DRIVER_ALIAS(name, other) extern __typeof(name) other __attribute__((alias(#name)))
+/* The names that headers map to: NAME_v2 and the per-thread-stream variants. */
+#define DRIVER_V2(name) DRIVER_ALIAS(name, name##_v2)
+#define DRIVER_PTSZ(name) DRIVER_ALIAS(name, name##_ptsz)
+#define DRIVER_PTDS(name) DRIVER_ALIAS(name, name##_ptds)
+
+#define DRIVER_ENTER()                                    \
+  struct cudart *c = cudart_enter();                      \
+  if (c->sticky) return cudart_leave_plain(c, c->sticky); \
+  if (!c->driver_ready) return cudart_leave_plain(c, cudaErrorInitializationError)
+#define DRIVER_LEAVE(r) return cudart_leave_plain(c, (r))
+
+#endif
