@@ -77,7 +77,7 @@ INLINE void eject(struct net *t, uint32_t node, struct slot *later, const uint32
     k->boundary_flits++;
     if (f.meta & ICNT_TAIL) {
       k->packets[(k->phead + k->pcount++) & k->pmask] = f;
-      t->ready[node >> 6] |= (uint64_t)1 << (node & 63);
+      set_add(t->ready, node);
     }
     more |= k->count && k->boundary_flits < l->boundary_flits;
     if (V == 1) owed = 0;
@@ -132,6 +132,10 @@ INLINE void net_step(struct net *t, uint64_t now, const uint32_t V) {
 
 void icnt_step(struct icnt *n) {
   for (int i = 0; i < 2; i++) {
+    if (n->xbar[i]) {
+      icnt_xbar_step(n->xbar[i], n->now);
+      continue;
+    }
     struct net *t = &n->net[i];
     if (net_quiet(t)) continue;
     if (n->l.vcs == 1) net_step(t, n->now, 1);
@@ -152,44 +156,51 @@ static uint32_t net_quiet_steps(const struct net *t, uint64_t now) {
 }
 
 uint32_t icnt_quiet_steps(const struct icnt *n) {
-  uint32_t up = net_quiet_steps(&n->net[ICNT_UP], n->now);
-  if (!up) return 0;
-  uint32_t down = net_quiet_steps(&n->net[ICNT_DOWN], n->now);
-  return up < down ? up : down;
+  uint32_t least = UINT32_MAX;
+  for (int i = 0; i < 2 && least; i++) {
+    uint32_t k = n->xbar[i] ? icnt_xbar_quiet(n->xbar[i], n->now) : net_quiet_steps(&n->net[i], n->now);
+    if (k < least) least = k;
+  }
+  return least;
 }
 
 void icnt_skip(struct icnt *n, uint32_t steps) {
+  for (int i = 0; i < 2; i++)
+    if (n->xbar[i]) icnt_xbar_skip(n->xbar[i], n->now, steps);
   n->now += steps;
 }
 
 /* ---- calls from SMs and L2 ---- */
 
 bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
-  return n->net[net_out(n, node)].src[node].flits + flits_of(n, bytes) <= n->l.inject_flits;
+  int which = net_out(n, node);
+  uint32_t flits = flits_of(n, bytes);
+  if (n->xbar[which]) return icnt_xbar_can_push(n->xbar[which], node, flits);
+  return n->net[which].src[node].flits + flits <= n->l.inject_flits;
 }
 
 void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uint32_t bytes) {
   int which = net_out(n, src);
-  struct net *t = &n->net[which];
-  struct source *s = &t->src[src];
   uint32_t flits = flits_of(n, bytes);
   CHECK(payload && flits && dst < n->l.nodes && net_out(n, dst) != which,
         "interconnect: packet %u of %u B from %u to %u", payload, bytes, src, dst);
   CHECK(flits <= n->l.boundary_flits, "interconnect: a packet of %u flits never fits the boundary buffer of %u", flits,
         n->l.boundary_flits);
-  CHECK(s->flits + flits <= n->l.inject_flits, "interconnect: node %u pushes into a full injection buffer", src);
-  s->ring[(s->head + s->packets++) & s->mask] =
-      (struct flit){.payload = payload, .dst = (uint16_t)dst, .meta = (uint16_t)flits};
-  s->flits += flits;
-  if (s->packets == 1) update_inject(t, src, n->l.vcs);
+  CHECK(icnt_can_push(n, src, bytes), "interconnect: node %u pushes into a full injection buffer", src);
+  struct flit p = {.payload = payload, .dst = (uint16_t)dst, .meta = (uint16_t)flits};
+  if (n->xbar[which]) icnt_xbar_push(n->xbar[which], src, p);
+  else {
+    struct net *t = &n->net[which];
+    struct source *s = &t->src[src];
+    s->ring[(s->head + s->packets++) & s->mask] = p;
+    s->flits += flits;
+    if (s->packets == 1) update_inject(t, src, n->l.vcs);
+  }
   n->inside++;
   n->st.packets[which]++;
   n->st.flits[which] += flits;
 }
 
-static bool is_ready(const struct net *t, uint32_t node) {
-  return t->ready[node >> 6] >> (node & 63) & 1;
-}
 /* The next VC in rotation that has a whole packet; there is one. */
 static uint32_t ready_vc(const struct net *t, uint32_t node) {
   uint32_t vcs = t->l->vcs, v = t->turn[node];
@@ -198,15 +209,20 @@ static uint32_t ready_vc(const struct net *t, uint32_t node) {
 }
 
 uint32_t icnt_peek(const struct icnt *n, uint32_t node) {
-  const struct net *t = &n->net[net_in(n, node)];
-  if (!is_ready(t, node)) return 0;
-  const struct sink *k = &t->snk[node * t->l->vcs + ready_vc(t, node)];
+  if (!set_has(n->ready, node)) return 0;
+  int which = net_in(n, node);
+  if (n->xbar[which]) return icnt_xbar_peek(n->xbar[which], node);
+  const struct net *t = &n->net[which];
+  const struct sink *k = &t->snk[node * n->l.vcs + ready_vc(t, node)];
   return k->packets[k->phead].payload;
 }
 
 uint32_t icnt_pop(struct icnt *n, uint32_t node) {
-  struct net *t = &n->net[net_in(n, node)];
-  if (!is_ready(t, node)) return 0;
+  if (!set_has(n->ready, node)) return 0;
+  int which = net_in(n, node);
+  n->inside--;
+  if (n->xbar[which]) return icnt_xbar_pop(n->xbar[which], node);
+  struct net *t = &n->net[which];
   uint32_t vcs = n->l.vcs, v = ready_vc(t, node), left = 0;
   struct sink *k = &t->snk[node * vcs + v];
   struct flit p = k->packets[k->phead];
@@ -216,8 +232,7 @@ uint32_t icnt_pop(struct icnt *n, uint32_t node) {
   if (k->count) bits_set(&t->go_eject, node);
   t->turn[node] = (uint8_t)(v + 1 == vcs ? 0 : v + 1);
   for (uint32_t i = 0; i < vcs; i++) left |= t->snk[node * vcs + i].pcount;
-  if (!left) t->ready[node >> 6] &= ~((uint64_t)1 << (node & 63));
-  n->inside--;
+  if (!left) set_remove(n->ready, node);
   return p.payload;
 }
 
@@ -304,7 +319,7 @@ static void nodes_new(struct icnt *n, int which) {
   t->src = ARENA_ARRAY(a, struct source, l->nodes);
   t->snk = ARENA_ARRAY(a, struct sink, l->nodes * l->vcs);
   t->turn = ARENA_ARRAY(a, uint8_t, l->nodes);
-  t->ready = ARENA_ARRAY(a, uint64_t, (l->nodes + 63) / 64);
+  t->ready = n->ready;
   if (l->vcs > 1) {
     t->credit_q = ARENA_ARRAY(a, uint8_t, l->nodes * l->vcs * l->vc_buf);
     t->credit_q_head = ARENA_ARRAY(a, uint16_t, l->nodes);
@@ -347,9 +362,14 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .flit_bytes = c->icnt_flit,
                          .mesh = c->icnt_kind == ICNT_MESH};
   CHECK(nodes > c->sms && nodes <= 1024, "interconnect: %u nodes, %u of them SMs", nodes, c->sms);
+  n->ready = ARENA_ARRAY(&n->mem, uint64_t, (nodes + 63) / 64);
   topology(n);
   routes(n);
   for (int i = 0; i < 2; i++) {
+    if (!n->l.mesh && n->l.vcs == 1) {
+      n->xbar[i] = icnt_xbar_new(n, i == ICNT_UP);
+      continue;
+    }
     nodes_new(n, i);
     icnt_router_new(n, &n->net[i]);
   }

@@ -47,6 +47,17 @@ static inline bool bits_any(const struct bits *b) {
       for (uint32_t k_ = s_ * 64 + (uint32_t)__builtin_ctzll(m_), i, once_ = 1; once_; once_ = 0) \
         for (uint64_t v_ = (b)->w[k_]; v_ && (i = k_ * 64 + (uint32_t)__builtin_ctzll(v_), 1); v_ &= v_ - 1)
 
+/* Plain sets of nodes or ports, one word per 64. */
+static inline void set_add(uint64_t *s, uint32_t i) {
+  s[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+static inline void set_remove(uint64_t *s, uint32_t i) {
+  s[i >> 6] &= ~((uint64_t)1 << (i & 63));
+}
+static inline bool set_has(const uint64_t *s, uint32_t i) {
+  return s[i >> 6] >> (i & 63) & 1;
+}
+
 struct flit {
   uint32_t payload;
   uint16_t dst, meta; /* destination node; packet length in flits | ICNT_HEAD | ICNT_TAIL */
@@ -118,10 +129,10 @@ struct switch_alloc {
 };
 
 struct net {
+  uint64_t *ready; /* the one in struct icnt */
   const struct layout *l;
   struct source *src; /* per node */
   struct sink *snk;   /* per node * vcs */
-  uint64_t *ready;    /* set of nodes with a whole packet to pop */
   uint8_t *turn;      /* per node: VC that icnt_pop looks at first */
   uint8_t *credit_q;  /* per node: ring of vcs * vc_buf VCs whose ejected flit still owes a credit (several VCs only) */
   uint16_t *credit_q_head, *credit_q_count;
@@ -140,14 +151,27 @@ struct net {
   struct switch_alloc sa;
 };
 
+struct icnt_xbar;
 struct icnt {
   struct arena mem;
   struct layout l;
+  uint64_t *ready; /* set of nodes with a whole packet to pop, of both networks */
   struct net net[2];
+  struct icnt_xbar *xbar[2]; /* instead of net[], when one crossbar with one VC is asked for */
   uint64_t now;
   uint64_t inside; /* packets pushed and not popped */
   struct icnt_stats st;
 };
+
+/* icnt_xbar.c: `flits` and struct flit.meta are a packet's length. */
+struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net);
+void icnt_xbar_step(struct icnt_xbar *x, uint64_t now);
+uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now);
+void icnt_xbar_skip(struct icnt_xbar *x, uint64_t now, uint32_t steps);
+bool icnt_xbar_can_push(const struct icnt_xbar *x, uint32_t node, uint32_t flits);
+void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, struct flit p);
+uint32_t icnt_xbar_peek(const struct icnt_xbar *x, uint32_t node);
+uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node);
 
 /* icnt_router.c */
 void icnt_router_new(struct icnt *n, struct net *t);

@@ -505,6 +505,21 @@ static void crossbar_with_small_buffers(void **state) {
     for (c.icnt_vcs = 1; c.icnt_vcs <= 2; c.icnt_vcs++) run_all(&c, 8, c.icnt_vc_buf * 10 + c.icnt_vcs);
 }
 
+/* Packets of up to 34 flits: more than half of a boundary buffer, more than counters of four bits hold. */
+static void crossbar_with_narrow_flits(void **state) {
+  (void)state;
+  struct gpu_config c;
+  for (uint32_t vcs = 1; vcs <= 2; vcs++) {
+    config(&c, ICNT_CROSSBAR, 6, vcs);
+    c.icnt_flit = 4;
+    run_all(&c, 11, 500 + vcs);
+    c.icnt_bnd_buf = 34;
+    c.icnt_in_buf = 40;
+    c.icnt_vc_buf = 17;
+    run_all(&c, 11, 600 + vcs);
+  }
+}
+
 /* More than 64 ports: sets of several words; 90 * 2 expanded inputs. */
 static void crossbar_of_many_nodes(void **state) {
   (void)state;
@@ -532,11 +547,9 @@ static void mesh(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(crossbar_of_the_fermi_machine),
-      cmocka_unit_test(crossbar_with_several_virtual_channels),
-      cmocka_unit_test(crossbar_with_small_buffers),
-      cmocka_unit_test(crossbar_of_many_nodes),
-      cmocka_unit_test(mesh),
+      cmocka_unit_test(crossbar_of_the_fermi_machine), cmocka_unit_test(crossbar_with_several_virtual_channels),
+      cmocka_unit_test(crossbar_with_small_buffers),   cmocka_unit_test(crossbar_of_many_nodes),
+      cmocka_unit_test(crossbar_with_narrow_flits),    cmocka_unit_test(mesh),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
