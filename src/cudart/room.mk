@@ -44,3 +44,7 @@ $(B)/lib/libcuda.so.1: $(CUDART_DRIVER_OBJ) $(B)/lib/libsluice-cuda.so
 	ln -sf libcuda.so.1 $(B)/lib/libcuda.so
 
 -include $(CUDART_CORE_OBJ:.o=.d) $(CUDART_DRIVER_OBJ:.o=.d)
+
+# ---- tests ----
+TEST_OBJ_test_fatbin := $(B)/src/cudart/fatbin.o $(B)/src/cudart/cubin.o
+LDLIBS_test_fatbin := -llz4 -lzstd -lelf
