@@ -175,6 +175,11 @@ static int run_run(const struct command *self, int argc, char **argv) {
     err_set(&e, ERR_USAGE, "no program to run");
     rc = command_usage(self, &e);
   }
+  if (rc < 0 && is_kernel_file(argv[first]) && first + 1 < argc) { /* options may follow a kernel file */
+    int more = opt_parse(self->opts, &opts, argc - first, argv + first, &e);
+    if (more < 0) rc = command_usage(self, &e);
+    if (more > 0) argv[first + more - 1] = argv[first], first += more - 1;
+  }
   if (rc < 0)
     rc = is_kernel_file(argv[first]) ? run_kernel_file(self, o, argv + first) : run_program(self, o, argv + first);
   opt_list_free(&o->sets);

@@ -188,12 +188,20 @@ struct reader {
   const char *path;
   yaml_parser_t *p;
   struct err *e;
+  struct origins *origins;
   bool top_seen_knob; /* `base` must come before any knob, or it would undo it */
   bool seen[sizeof gpu_knob_rows / sizeof *gpu_knob_rows];
 };
 
-static bool load_file(struct gpu_config *c, const char *path, unsigned depth, struct err *e);
-static bool load_named(struct gpu_config *c, const char *name, unsigned depth, struct err *e);
+/* Where each knob got its value, so that a check of the whole can name the line. */
+struct origins {
+  struct {
+    uint32_t file, line; /* line 0: the default */
+  } at[sizeof gpu_knob_rows / sizeof *gpu_knob_rows];
+  char path[MAX_BASES][PATH_MAX];
+};
+
+static bool load_named(struct gpu_config *c, const char *name, struct origins *o, unsigned depth, struct err *e);
 
 static bool yaml_failed(struct reader *r) {
   return err_set(r->e, ERR_INPUT, "%s:%zu:%zu: %s%s%s", r->path, r->p->problem_mark.line + 1,
@@ -209,7 +217,7 @@ static bool apply_scalar(struct reader *r, const char *key, const char *value, s
     if (r->top_seen_knob) return err_set(r->e, ERR_INPUT, "%s: 'base' must come before every knob", where);
     if (depth + 1 >= MAX_BASES)
       return err_set(r->e, ERR_INPUT, "%s: more than %d configurations deep", where, MAX_BASES);
-    return load_named(r->c, value, depth + 1, r->e) || err_prefix(r->e, "%s: base", where);
+    return load_named(r->c, value, r->origins, depth + 1, r->e) || err_prefix(r->e, "%s: base", where);
   }
   r->top_seen_knob = true;
   const struct knob_row *row = find_knob(key);
@@ -217,6 +225,8 @@ static bool apply_scalar(struct reader *r, const char *key, const char *value, s
     bool *seen = &r->seen[row - gpu_knob_rows];
     if (*seen) return err_set(r->e, ERR_INPUT, "%s: '%s' is given twice", where, key);
     *seen = true;
+    r->origins->at[row - gpu_knob_rows].file = depth;
+    r->origins->at[row - gpu_knob_rows].line = (uint32_t)line;
   }
   return gpu_config_set(r->c, key, value, where, r->e);
 }
@@ -261,13 +271,15 @@ static bool read_document(struct reader *r, unsigned depth) {
   }
 }
 
-static bool load_file(struct gpu_config *c, const char *path, unsigned depth, struct err *e) {
+static bool load_file(struct gpu_config *c, const char *path, struct origins *o, unsigned depth, struct err *e) {
+  if (strlen(path) >= sizeof o->path[0]) return err_set(e, ERR_USAGE, "a path of %zu characters", strlen(path));
+  strcpy(o->path[depth], path);
   FILE *f = fopen(path, "rb");
   if (!f) return err_set(e, ERR_USAGE, "cannot read '%s': %s", path, strerror(errno));
   yaml_parser_t p;
   CHECK(yaml_parser_initialize(&p), "libyaml: out of memory");
   yaml_parser_set_input_file(&p, f);
-  struct reader r = {.c = c, .path = path, .p = &p, .e = e};
+  struct reader r = {.c = c, .path = path, .p = &p, .e = e, .origins = o};
   bool ok = read_document(&r, depth);
   yaml_parser_delete(&p);
   fclose(f);
@@ -294,17 +306,33 @@ static bool unknown_name(const char *name, struct err *e) {
   return err_set(e, ERR_USAGE, "unknown GPU '%s'; `sluice gpus` lists them, and a file can be named by its path", name);
 }
 
-static bool load_named(struct gpu_config *c, const char *name, unsigned depth, struct err *e) {
-  if (strchr(name, '/') || strstr(name, ".yaml") || strstr(name, ".yml")) return load_file(c, name, depth, e);
+static bool load_named(struct gpu_config *c, const char *name, struct origins *o, unsigned depth, struct err *e) {
+  if (strchr(name, '/') || strstr(name, ".yaml") || strstr(name, ".yml")) return load_file(c, name, o, depth, e);
   char rel[256], path[PATH_MAX];
   if ((size_t)snprintf(rel, sizeof rel, "configs/%s.yaml", name) < sizeof rel && path_find(path, sizeof path, rel))
-    return load_file(c, path, depth, e);
+    return load_file(c, path, o, depth, e);
   return unknown_name(name, e);
 }
 
+/* Put file:line before a message of the whole-geometry check, which begins with the key at fault. */
+static bool name_origin(const struct origins *o, struct err *e) {
+  char key[MAX_KEY];
+  snprintf(key, sizeof key, "%.*s", (int)strcspn(e->msg, " :"), e->msg);
+  const struct knob_row *r = find_knob(key);
+  uint32_t i = r ? (uint32_t)(r - gpu_knob_rows) : 0;
+  if (r && o->at[i].line) err_prefix(e, "%s:%u", o->path[o->at[i].file], o->at[i].line);
+  return false;
+}
+
 bool gpu_config_load(struct gpu_config *c, const char *name, struct err *e) {
+  struct err local;
+  if (!e) e = &local;
+  struct origins *o = calloc(1, sizeof *o);
+  CHECK(o, "out of memory");
   gpu_config_defaults(c);
-  return load_named(c, name, 0, e);
+  bool ok = load_named(c, name, o, 0, e) && (gpu_config_check(c, e) || name_origin(o, e));
+  free(o);
+  return ok;
 }
 
 /* ---- the whole ---- */

@@ -117,7 +117,7 @@ static void bad_files(void **state) {
 static void impossible_machines(void **state) {
   (void)state;
   static const char *const rows[][2] = {
-      {"l1d: {sets: 48}\n", "l1d.sets is 48"},
+      {"l1d:\n  sets: 48\n", ".yaml:2: l1d.sets is 48"},
       {"l1d: {sets: 128}\n", "fermi-hash is defined for 32 and 64"},
       {"l2: {line_bytes: 96}\n", "power of two"},
       {"l2: {queue_in: 0}\n", "from 1 to 256 request"},
@@ -128,7 +128,7 @@ static void impossible_machines(void **state) {
       {"sm: {threads: 512}\n", "sm.cta_threads is 1024"},
       {"dram: {banks: 8}\n", "4 bank bits, but dram.banks is 8"},
       {"dram: {burst: 16}\n", "6 burst bits"},
-      {"dram: {tRC: 30}\n", "shorter than tRAS + tRP = 40"},
+      {"dram: {tRC: 30}\n", ".yaml:1: dram.tRC is 30: a row cycle cannot be shorter than tRAS + tRP = 40"},
       {"dram: {address_map: RBC}\n", "has 3 bits, not 64"},
       {"dram: {bank_groups: 3}\n", "not a multiple of dram.bank_groups"},
       {"icnt: {injection_buffer: 2}\n", "a packet of one line has 5"},
