@@ -1,9 +1,5 @@
-/* l2.c - the access, fill and cycle of an L2 sub-partition (gpu-model, "L2 and DRAM").
- *
- * Write policy: a hit makes the line dirty and is acknowledged at once (write-through: the write also goes to DRAM,
- * which acknowledges it). A miss sends the write to DRAM, which acknowledges it, and fetches the line, which arrives
- * clean. A miss may need three places in the miss queue (write, fetch, write-back) and is refused unless they are
- * certain. Refusals are retried every cycle and counted each time.
+/* l2.c - the queues and the cycle of an L2 sub-partition (gpu-model, "L2 and DRAM"); l2_access.c holds the access
+ * itself.
  */
 #include "gpu/l2.h"
 
@@ -100,191 +96,7 @@ void l2_reply(struct l2_slice *s, req_id r) {
   l2_queue_push(&s->out, (struct l2_op){.r = r});
 }
 
-/* ---- the access ---- */
-
-/* Does this access skip the tags? Only a scheme makes one do so. */
-static bool bypasses(const struct l2_slice *s, const struct req *r) {
-  (void)s, (void)r;
-  return false;
-}
-
-/* Room for `more` entries beside the one that is certain, as the reference counts it. */
-static bool miss_queue_room(const struct l2_bank *b, uint32_t more) {
-  return b->miss.count + more < b->miss.limit;
-}
-
-static void count(struct l2_slice *s, const struct req *r, enum l2_outcome o) {
-  struct gpu_stats *st = s->env->stats;
-  st->l2_accesses++;
-  st->l2_hits += o == L2_HIT;
-  st->l2_pending += o == L2_PENDING;
-  st->l2_misses += o == L2_MISS;
-  if (r->type == REQ_GLOBAL_READ) {
-    st->l2_read_accesses++;
-    st->l2_read_hits += o == L2_HIT;
-  } else if (r->type == REQ_GLOBAL_WRITE) {
-    st->l2_write_accesses++;
-    st->l2_write_hits += o == L2_HIT;
-  }
-}
-
-/* Reserve `line` for `addr`. Its dirty data (unless written through) leaves as a write-back: 0 if there is none. */
-static req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr) {
-  struct l2_tags *t = &s->tags;
-  struct gpu_stats *st = s->env->stats;
-  req_id wb = 0;
-  if (t->state[line] == L2_DIRTY && s->env->config->l2_write == WRITE_BACK) {
-    wb = req_new(s->env->pool);
-    struct req *w = req_of(s, wb);
-    w->addr = t->tag[line];
-    w->bytes = 1u << t->shift;
-    w->type = REQ_L2_WRITEBACK;
-    w->write = true;
-    w->born = *s->env->now;
-    addrmap_split(s->map, w);
-    st->l2_writebacks++;
-  }
-  st->l2_evictions += t->state[line] != L2_INVALID;
-  t->tag[line] = addr;
-  t->state[line] = L2_RESERVED;
-  l2_tags_stamp(t, line, *s->env->now, true);
-  return wb;
-}
-
-/* What a miss on `line_addr` would use. */
-struct plan {
-  uint32_t line; /* found or to be replaced */
-  uint16_t mshr; /* to merge into, or L2_NO_MSHR */
-  bool reserved; /* the line is already being fetched */
-};
-
-/* False: every line of the set is reserved, or the MSHRs are exhausted. */
-static bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, uint32_t set, uint64_t line_addr,
-                      uint32_t found, struct plan *p) {
-  const struct l2_tags *t = &s->tags;
-  *p = (struct plan){.line = found, .mshr = L2_NO_MSHR, .reserved = found != L2_NONE};
-  if (p->reserved) {
-    const struct l2_mshr *e = &b->mshrs.at[t->mshr[found]];
-    if (e->merged && e->line_addr == line_addr) p->mshr = t->mshr[found];
-  } else {
-    p->line = l2_tags_victim(t, set);
-    if (p->line == L2_NONE) return false;
-    p->mshr = l2_mshrs_find_ready(&b->mshrs, line_addr);
-  }
-  if (p->mshr != L2_NO_MSHR) return b->mshrs.at[p->mshr].merged < b->mshrs.merges;
-  return b->mshrs.used < b->mshrs.limit;
-}
-
-/* Make `r` wait for its line, fetching it if nobody has: the caller made sure of the room. Returns the write-back. */
-static req_id fetch(struct l2_slice *s, struct l2_bank *b, uint64_t line_addr, struct plan *p, req_id r, uint32_t set) {
-  struct l2_tags *t = &s->tags;
-  req_id wb = 0;
-  if (p->reserved) l2_tags_stamp(t, p->line, *s->env->now, false);
-  else wb = reserve(s, p->line, line_addr);
-  if (p->mshr == L2_NO_MSHR) {
-    p->mshr = l2_mshrs_take(&b->mshrs, line_addr, p->line);
-    struct l2_op op = {.r = r, .set = set, .bytes = (uint16_t)(1u << t->shift), .mshr = p->mshr};
-    l2_queue_push(&b->miss, op);
-  }
-  t->mshr[p->line] = p->mshr;
-  l2_mshrs_add(&b->mshrs, p->mshr, s->env->pool, r);
-  return wb;
-}
-
-static void push_write(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
-  uint16_t bytes = (uint16_t)req_of(s, r)->bytes;
-  l2_queue_push(&b->miss, (struct l2_op){.r = r, .set = set, .bytes = bytes, .mshr = L2_NO_MSHR});
-}
-
-static enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t line, bool *reply) {
-  struct req *r = req_of(s, op->r);
-  bool through = r->write && s->env->config->l2_write == WRITE_THROUGH;
-  if (through && !miss_queue_room(b, 0)) return L2_REFUSED;
-  if (line != L2_NONE) {
-    l2_tags_stamp(&s->tags, line, *s->env->now, false);
-    if (r->write || r->atomic) s->tags.state[line] = L2_DIRTY;
-  }
-  if (through) push_write(s, b, op->r, op->set);
-  *reply = !through;
-  uint32_t width = s->env->config->l2_port_bytes;
-  b->data_free = s->t + (r->bytes + width - 1) / width;
-  return L2_HIT;
-}
-
-static enum l2_outcome read_miss(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint64_t line_addr,
-                                 uint32_t found) {
-  struct plan p;
-  if (!plan_miss(s, b, op->set, line_addr, found, &p) || !miss_queue_room(b, 1)) return L2_REFUSED;
-  req_id wb = fetch(s, b, line_addr, &p, op->r, op->set);
-  /* The reference does not charge the data port for reading out a victim here, only in write_miss. */
-  if (wb) push_write(s, b, wb, op->set);
-  return p.reserved ? L2_PENDING : L2_MISS;
-}
-
-static enum l2_outcome write_miss(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint64_t line_addr,
-                                  uint32_t found) {
-  struct plan p;
-  if (!plan_miss(s, b, op->set, line_addr, found, &p) || !miss_queue_room(b, 2)) return L2_REFUSED;
-  push_write(s, b, op->r, op->set);
-  req_id n = req_new(s->env->pool);
-  struct req *a = req_of(s, n);
-  *a = *req_of(s, op->r);
-  a->type = REQ_L2_WRITE_ALLOC;
-  a->write = a->atomic = false;
-  a->bytes = 1u << s->tags.shift;
-  req_id wb = fetch(s, b, line_addr, &p, n, op->set);
-  if (wb) {
-    push_write(s, b, wb, op->set);
-    b->data_free = s->t + (1u << s->tags.shift) / s->env->config->l2_port_bytes;
-  }
-  return p.reserved ? L2_PENDING : L2_MISS;
-}
-
-enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply) {
-  struct req *r = req_of(s, op->r);
-  *reply = false;
-  if (bypasses(s, r)) {
-    if (!miss_queue_room(b, 0)) return L2_REFUSED;
-    s->env->stats->l2_bypasses++;
-    push_write(s, b, op->r, op->set);
-    return L2_MISS;
-  }
-  uint64_t line_addr = r->addr >> s->tags.shift << s->tags.shift;
-  uint32_t line = s->env->config->l2_perfect ? L2_NONE : l2_tags_find(&s->tags, op->set, line_addr);
-  bool present = s->env->config->l2_perfect || (line != L2_NONE && s->tags.state[line] != L2_RESERVED);
-  bool write = r->write;
-  enum l2_outcome o = present ? hit(s, b, op, line, reply)
-                      : write ? write_miss(s, b, op, line_addr, line)
-                              : read_miss(s, b, op, line_addr, line);
-  if (o == L2_REFUSED) s->env->stats->l2_rejects++;
-  else count(s, req_of(s, op->r), o);
-  return o;
-}
-
 /* ---- a cycle ---- */
-
-req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b) {
-  req_id r = l2_mshrs_next(&b->mshrs, s->env->pool);
-  if (req_of(s, r)->type != REQ_L2_WRITE_ALLOC) return r;
-  req_free(s->env->pool, r);
-  return 0;
-}
-
-bool l2_take_return(struct l2_slice *s, struct l2_bank *b) {
-  struct l2_op *op = l2_queue_top(&b->from_dram);
-  if (op->mshr == L2_NO_MSHR) {
-    if (l2_queue_full(&s->out)) return false;
-    l2_reply(s, op->r);
-  } else {
-    if (s->t < b->fill_free) return false;
-    struct l2_mshr *e = &b->mshrs.at[op->mshr];
-    s->tags.state[e->line] = e->atomic ? L2_DIRTY : L2_VALID;
-    l2_mshrs_fill(&b->mshrs, op->mshr);
-    b->fill_free = s->t + (1u << s->tags.shift) / s->env->config->l2_port_bytes;
-  }
-  l2_queue_pop(&b->from_dram);
-  return true;
-}
 
 /* The access at the head of the queue; it stays there if refused. */
 static void take_access(struct l2_slice *s, struct l2_bank *b) {
@@ -305,6 +117,14 @@ static void take_access(struct l2_slice *s, struct l2_bank *b) {
   else l2_reply(s, r);
 }
 
+enum l2_release l2_release(struct l2_slice *s) {
+  if (!s->rop.count || *s->env->now < l2_queue_top(&s->rop)->at) return L2_HELD;
+  if (!s->env->hooks || !l2_goes_past(s, l2_queue_top(&s->rop))) return L2_RELEASED;
+  if (l2_queue_full(&s->to_dram)) return L2_HELD;
+  l2_send_past(s, l2_queue_pop(&s->rop));
+  return L2_GONE;
+}
+
 static void step_plain(struct l2_slice *s) {
   struct l2_bank *b = s->bank;
   if (b->mshrs.ready_count && !l2_queue_full(&s->out)) {
@@ -318,7 +138,7 @@ static void step_plain(struct l2_slice *s) {
     b->refused = false;
   }
   if (b->in.count && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && s->t >= b->data_free) take_access(s, b);
-  if (s->rop.count && *s->env->now >= l2_queue_top(&s->rop)->at && !l2_queue_full(&b->in)) {
+  if (l2_release(s) == L2_RELEASED && !l2_queue_full(&b->in)) {
     struct l2_op op = l2_queue_pop(&s->rop);
     op.at = s->t;
     l2_queue_push(&b->in, op);
@@ -344,7 +164,7 @@ static uint64_t wake_plain(struct l2_slice *s) {
   const struct l2_bank *b = s->bank;
   s->retries = 0;
   if (b->mshrs.ready_count || b->from_dram.count || b->miss.count) return s->t;
-  uint64_t rop = l2_queue_full(&b->in) ? UINT64_MAX : l2_rop_wake(s);
+  uint64_t rop = l2_queue_full(&b->in) && !s->env->hooks ? UINT64_MAX : l2_rop_wake(s);
   if (!b->in.count) return rop;
   /* A refused access is tried in every cycle; only a return from DRAM changes its fate now. */
   if (b->refused && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && b->data_free <= s->t) {

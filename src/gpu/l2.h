@@ -62,10 +62,16 @@ void l2_return(struct l2_slice *s, struct l2_op op);
 /* Steps of a clock of `mhz` that certainly end before core cycle now + `cycles` begins. */
 uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz);
 
-/* ---- shared by l2.c and l2_banked.c ---- */
-enum l2_outcome { L2_HIT, L2_PENDING, L2_MISS, L2_REFUSED };
-/* The access of `op` to its bank. HIT: *reply says whether the L2 answers now (else DRAM will, or nobody waits). */
+/* ---- shared by l2.c, l2_access.c and l2_banked.c ---- */
+/* The access of `op` to its bank. *reply: the L2 answers now (else DRAM will, or the fill). */
 enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply);
+/* Does a request that left the ROP delay go straight to DRAM? The scheme is asked once per request. */
+enum { L2_MSHR_ASKED = L2_NO_MSHR - 1, L2_MSHR_PAST = L2_NO_MSHR - 2 }; /* op.mshr meanwhile */
+bool l2_goes_past(struct l2_slice *s, struct l2_op *op);
+void l2_send_past(struct l2_slice *s, struct l2_op op);
+/* The oldest request of the ROP delay: still held; free to enter; or it went straight to DRAM. */
+enum l2_release { L2_HELD, L2_RELEASED, L2_GONE };
+enum l2_release l2_release(struct l2_slice *s);
 /* One request of a filled line leaves its MSHR; the reply, or 0 if nobody waits for it. */
 req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b);
 /* The oldest return from DRAM fills its line or passes on to `out`; false if it has to wait. */

@@ -58,11 +58,13 @@ static void arbitrate(struct l2_slice *s) {
   }
 }
 
-/* Each port takes one request from the ROP delay. */
+/* Each port takes one request from the ROP delay, unless it goes past the L2. */
 static void fill_ports(struct l2_slice *s) {
-  for (uint32_t k = 0; k < s->ports && s->rop.count && l2_queue_top(&s->rop)->at <= *s->env->now; k++) {
+  for (uint32_t k = 0; k < s->ports; k++) {
+    enum l2_release r = l2_release(s);
+    if (r == L2_HELD) return;
     struct l2_queue *p = &s->port[turn(s->first_port, k, s->ports)];
-    if (l2_queue_full(p)) continue;
+    if (r == L2_GONE || l2_queue_full(p)) continue;
     struct l2_op op = l2_queue_pop(&s->rop);
     op.at = s->t;
     l2_queue_push(p, op);

@@ -14,6 +14,34 @@
 #include "gpu/req.h"
 #include "gpu/stats.h"
 
+/* ---- what a scheme may see and decide in the memory side ---- */
+enum l2_outcome { L2_HIT, L2_PENDING, L2_MISS, L2_REFUSED, L2_PAST }; /* past: answered by DRAM, no line taken */
+
+struct mem_event {
+  uint64_t addr, line, cycle;                 /* byte address; address of its line; core cycle */
+  uint32_t subpart, set, way;                 /* way UINT32_MAX: none */
+  uint32_t sm, warp, cta, pc, degree, chunks; /* as the request carries them */
+  uint8_t type;                               /* enum req_type */
+  bool write, atomic;
+};
+
+struct cache_set; /* scheme.h */
+
+/* Any of them may be NULL. */
+struct mem_hooks {
+  void *ctx;
+  /* A request (no atomic, not newer in the L2 than in DRAM) left the ROP delay: straight to DRAM? Asked once. */
+  bool (*bypass)(void *ctx, const struct mem_event *e);
+  /* Way to replace out of s->usable when no way is empty; -1: this access gets no line (DRAM answers it). */
+  int (*find_victim)(void *ctx, const struct cache_set *s, const struct mem_event *e);
+  /* An access was accepted: hit, pending, miss (way: the line reserved), or past for want of a line. */
+  void (*on_access)(void *ctx, const struct mem_event *e, enum l2_outcome out);
+  /* A valid line is replaced: e->line and way are the victim's, the rest the requester's. */
+  void (*on_evict)(void *ctx, const struct mem_event *e);
+  /* DRAM queue of a request: 0 is served before 1, FR-FCFS within each. Must not depend on how often it is asked. */
+  uint32_t (*dram_class)(void *ctx, const struct req *r);
+};
+
 struct partition_set; /* all channels and sub-partitions of a GPU */
 
 struct partition_env {
@@ -24,7 +52,8 @@ struct partition_env {
   /* Perform an atomic that leaves the L2. */
   void (*atomic)(void *ctx, req_id r);
   void *ctx;
-  struct slots *slots; /* scheme hooks; NULL for none */
+  struct slots *slots;           /* scheme hooks; NULL for none */
+  const struct mem_hooks *hooks; /* the same for the memory side; NULL for none */
 };
 
 struct partition_set *partition_new(const struct partition_env *env);
