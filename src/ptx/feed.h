@@ -3,7 +3,8 @@
  *
  * The timing model starts a CTA on a slot, then issues instructions of its warps one at a time. Issuing executes: the
  * answer carries the lanes' masks and addresses, and where the warp goes next. Barriers are resolved by the feed, which
- * tells which warps an arrival releases. Atomics return a token at issue and are performed when the timing model says so.
+ * tells which warps an arrival releases. Atomics return a token at issue and are performed when the timing model says
+ * so.
  */
 #ifndef PTX_FEED_H
 #define PTX_FEED_H
@@ -20,14 +21,15 @@ struct issued {
   /* in: set by the timing model */
   uint64_t cycle; /* for %clock; functional mode passes its instruction count */
   /* out */
-  uint32_t active;   /* lanes on the current path, before the guard predicate */
-  uint32_t mask;     /* lanes that execute */
-  uint32_t next_pc;  /* the warp's next instruction, or FEED_DONE */
-  uint8_t space;     /* memory: the space after resolving generic addresses (never SPACE_GENERIC) */
-  uint8_t width;     /* memory: bytes per lane of the whole access (elem_bytes x vec) */
-  bool waits;        /* the warp now waits at a barrier */
-  uint32_t token;    /* atomics: hand it to `atomic`; 0 if the instruction performed nothing */
-  uint64_t released; /* barrier or exit: warps of the CTA (bit = warp in CTA) that stop waiting now; may include this one */
+  uint32_t active;  /* lanes on the current path, before the guard predicate */
+  uint32_t mask;    /* lanes that execute */
+  uint32_t next_pc; /* the warp's next instruction, or FEED_DONE */
+  uint8_t space;    /* memory: the space after resolving generic addresses (never SPACE_GENERIC) */
+  uint8_t width;    /* memory: bytes per lane of the whole access (elem_bytes x vec) */
+  bool waits;       /* the warp now waits at a barrier */
+  uint32_t token;   /* atomics: hand it to `atomic`; 0 if the instruction performed nothing */
+  uint64_t
+      released; /* barrier or exit: warps of the CTA (bit = warp in CTA) that stop waiting now; may include this one */
   /* Lanes' byte addresses in the resolved space, valid where `mask` is set. Global: device address. Shared: offset in
    * the CTA's shared memory. Local: offset in the thread's local memory. Const and param: address in the constant
    * window (see feed_kernel). Texture: the device address of the texel fetched (first one if filtered). */
@@ -42,12 +44,12 @@ struct feed_fault {
 
 /* Static facts of one launch. */
 struct feed_kernel {
-  const char *name;         /* as in PTX (mangled) */
-  const struct inst *code;  /* `insts` entries */
+  const char *name;        /* as in PTX (mangled) */
+  const struct inst *code; /* `insts` entries */
   uint32_t insts;
   uint32_t entry_pc;
   uint32_t grid[3], block[3];
-  uint32_t ctas;            /* grid[0]*grid[1]*grid[2] */
+  uint32_t ctas; /* grid[0]*grid[1]*grid[2] */
   uint32_t threads_per_cta;
   uint32_t warps_per_cta;   /* ceil(threads / 32) */
   uint32_t regs_per_thread; /* physical registers, for occupancy */

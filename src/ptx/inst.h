@@ -27,13 +27,38 @@ enum inst_kind {
 /* Rows of the latency table in the GPU configuration: result latency and cycles until the pipe takes the next one. */
 enum lat_class {
   LAT_ONE, /* mov, cvt, logic, shift, setp, selp, cvta, bra, ... */
-  LAT_INT_ADD, LAT_INT_MAX, LAT_INT_MUL, LAT_INT_MAD, LAT_INT_DIV, LAT_INT_MUL24, LAT_INT_MAD24,
-  LAT_F32_ADD, LAT_F32_MAX, LAT_F32_MUL, LAT_F32_FMA, LAT_F32_DIV,
-  LAT_F64_ADD, LAT_F64_MAX, LAT_F64_MUL, LAT_F64_FMA, LAT_F64_DIV,
-  LAT_SFU, LAT_SHFL, LAT_COUNT
+  LAT_INT_ADD,
+  LAT_INT_MAX,
+  LAT_INT_MUL,
+  LAT_INT_MAD,
+  LAT_INT_DIV,
+  LAT_INT_MUL24,
+  LAT_INT_MAD24,
+  LAT_F32_ADD,
+  LAT_F32_MAX,
+  LAT_F32_MUL,
+  LAT_F32_FMA,
+  LAT_F32_DIV,
+  LAT_F64_ADD,
+  LAT_F64_MAX,
+  LAT_F64_MUL,
+  LAT_F64_FMA,
+  LAT_F64_DIV,
+  LAT_SFU,
+  LAT_SHFL,
+  LAT_COUNT
 };
 
-enum mem_space { SPACE_NONE, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM, SPACE_TEX, SPACE_GENERIC };
+enum mem_space {
+  SPACE_NONE,
+  SPACE_GLOBAL,
+  SPACE_SHARED,
+  SPACE_LOCAL,
+  SPACE_CONST,
+  SPACE_PARAM,
+  SPACE_TEX,
+  SPACE_GENERIC
+};
 
 enum cache_op { CACHE_CA, CACHE_CG, CACHE_CS, CACHE_LU, CACHE_CV, CACHE_WB, CACHE_WT, CACHE_NC };
 
@@ -49,7 +74,7 @@ enum inst_flags {
 enum { INST_MAX_DST = 8, INST_MAX_SRC = 12 };
 
 /* Register numbers are the compiler's virtual registers in order of declaration in the kernel, from 1; 0 means none.
- * Vector operands count one register each. An address register is among `src` and also named in `addr_reg`. */
+ * Vector operands count one register each. An address register is in `addr_reg` only. */
 struct inst {
   uint32_t pc;       /* index in the kernel's code */
   uint32_t fetch_pc; /* byte address of the instruction in code space, without the code base */
@@ -63,12 +88,15 @@ struct inst {
   uint16_t addr_reg; /* 0 if the address is a symbol or immediate */
   uint16_t dst[INST_MAX_DST];
   uint16_t src[INST_MAX_SRC]; /* data sources, without the guard predicate and the address register */
-  /* Register file names: the first number in the register's name (%rd12 -> 12), -1 if it has none. The operand banks are
-   * chosen by these (gpu-model "Front of the SM"), unlike the scoreboard, which goes by the numbers above. */
+  /* The same registers by the number in their name (%r15: 15), which is what picks the operand bank in the reference;
+   * predicates and 64-bit registers included, so numbers of different classes coincide. */
+  uint16_t dst_arch[INST_MAX_DST], src_arch[INST_MAX_SRC], addr_arch;
+  /* Register file names: the first number in the register's name (%rd12 -> 12), -1 if it has none. The operand banks
+   * are chosen by these (gpu-model "Front of the SM"), unlike the scoreboard, which goes by the numbers above. */
   int16_t dst_name[INST_MAX_DST], src_name[INST_MAX_SRC], addr_name;
-  uint32_t ptx_line;          /* line in the PTX text, 1-based */
-  uint32_t src_line;          /* line in the source file from .loc, 0 if unknown */
-  uint16_t src_file;          /* index of the .file directive, 0 if unknown */
+  uint32_t ptx_line; /* line in the PTX text, 1-based */
+  uint32_t src_line; /* line in the source file from .loc, 0 if unknown */
+  uint16_t src_file; /* index of the .file directive, 0 if unknown */
 };
 
 #endif

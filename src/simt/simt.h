@@ -18,7 +18,7 @@
 struct simt;        /* one device: memory + modules */
 struct simt_module; /* PTX linked together, its variables placed */
 struct simt_kernel;
-struct simt_run;    /* one launch in progress */
+struct simt_run; /* one launch in progress */
 
 /* `capacity`: bytes of device memory. NULL with `e` on failure. */
 struct simt *simt_new(uint64_t capacity, struct err *e);
@@ -33,7 +33,7 @@ struct simt_alloc {
   uint64_t serial;   /* order of allocation, from 1 */
 };
 uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind, const char *label); /* 0: no memory */
-bool simt_mem_release(struct simt *s, uint64_t base); /* false: not the start of a live allocation */
+bool simt_mem_release(struct simt *s, uint64_t base);                  /* false: not the start of a live allocation */
 const struct simt_alloc *simt_mem_find(struct simt *s, uint64_t addr); /* live allocation containing addr, or NULL */
 /* Host pointer to device bytes [addr, addr+bytes), which must lie in one live allocation; else NULL. Managed and host
  * allocations satisfy simt_mem_at(addr) == (void *)addr, so that the host program can use the pointer itself. */
@@ -61,7 +61,7 @@ struct simt_kernel_info {
   const uint32_t *param_offset, *param_bytes, *param_align; /* per parameter, in the parameter block */
   uint32_t param_block_bytes;
   uint32_t regs, static_shared, local_bytes, const_bytes, max_threads; /* max_threads from .maxntid, else 1024 */
-  uint32_t ptx_version, target_sm; /* 78, 35 */
+  uint32_t ptx_version, target_sm;                                     /* 78, 35 */
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *k);
 size_t simt_kernel_count(struct simt_module *m);

@@ -1,0 +1,346 @@
+/* cfg.c - control flow of one function: immediate post-dominators (where divergent warps reconverge) and liveness
+ * (register estimate, registers read before they are written).
+ *
+ * Post-dominators: Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph with
+ * one virtual exit. A block from which no exit is reachable (an endless loop) is joined to the exit, as any choice is
+ * right for code that never leaves.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/ptx.h"
+
+struct block {
+  uint32_t first, end;
+  uint32_t succ[2], nsucc; /* fixed successors; brx.idx adds its targets */
+  const struct ptx_opnd *targets;
+  uint32_t ntargets;
+  uint32_t order; /* postorder number on the reversed graph */
+  uint32_t ipdom;
+};
+
+struct cfg {
+  const struct ptx_func *f;
+  struct block *b;
+  uint32_t n; /* blocks; index n is the virtual exit */
+  uint32_t *block_of;
+  uint32_t *pred, *pred_at; /* predecessors, CSR, n + 1 rows */
+};
+
+static bool ends_block(const struct ptx_inst *i) {
+  return i->op == OP_BRA || i->op == OP_BRX || i->op == OP_RET || i->op == OP_EXIT || i->op == OP_TRAP;
+}
+
+static bool leaves(const struct ptx_inst *i) {
+  return i->op == OP_RET || i->op == OP_EXIT || i->op == OP_TRAP;
+}
+
+static void find_blocks(struct cfg *c) {
+  const struct ptx_func *f = c->f;
+  uint8_t *leader = calloc(f->ncode + 1, 1);
+  CHECK(leader, "out of memory");
+  leader[0] = 1;
+  for (uint32_t i = 0; i < f->ncode; i++) {
+    const struct ptx_inst *in = &f->code[i];
+    if (!ends_block(in)) continue;
+    leader[i + 1] = 1;
+    if (in->op == OP_BRA) leader[in->target] = 1;
+    if (in->op == OP_BRX)
+      for (int64_t k = 0; k < in->ops[1].imm; k++) leader[in->ops[1].vec[k].imm] = 1;
+  }
+  c->b = calloc(f->ncode + 1, sizeof *c->b);
+  c->block_of = calloc(f->ncode + 1, sizeof *c->block_of);
+  CHECK(c->b && c->block_of, "out of memory");
+  for (uint32_t i = 0; i < f->ncode; i++) {
+    if (leader[i]) c->b[c->n++].first = i;
+    c->b[c->n - 1].end = i + 1;
+    c->block_of[i] = c->n - 1;
+  }
+  free(leader);
+}
+
+static void find_edges(struct cfg *c) {
+  uint32_t exit = c->n;
+  for (uint32_t k = 0; k < c->n; k++) {
+    struct block *b = &c->b[k];
+    const struct ptx_inst *in = &c->f->code[b->end - 1];
+    uint32_t next = k + 1 < c->n ? k + 1 : exit;
+    if (in->op == OP_BRA) {
+      b->succ[b->nsucc++] = c->block_of[in->target];
+      if (in->guard) b->succ[b->nsucc++] = next;
+    } else if (in->op == OP_BRX) {
+      b->targets = in->ops[1].vec;
+      b->ntargets = (uint32_t)in->ops[1].imm;
+      if (in->guard) b->succ[b->nsucc++] = next;
+    } else if (leaves(in)) {
+      b->succ[b->nsucc++] = exit;
+      if (in->guard) b->succ[b->nsucc++] = next;
+    } else {
+      b->succ[b->nsucc++] = next;
+    }
+  }
+}
+
+static uint32_t degree(const struct block *b) {
+  return b->nsucc + b->ntargets;
+}
+
+static uint32_t successor(const struct cfg *c, const struct block *b, uint32_t k) {
+  return k < b->nsucc ? b->succ[k] : c->block_of[b->targets[k - b->nsucc].imm];
+}
+
+static void find_preds(struct cfg *c) {
+  uint32_t edges = 0;
+  free(c->pred);
+  free(c->pred_at);
+  for (uint32_t k = 0; k < c->n; k++) edges += degree(&c->b[k]);
+  c->pred_at = calloc(c->n + 3, sizeof *c->pred_at);
+  c->pred = calloc(edges + 1, sizeof *c->pred);
+  CHECK(c->pred && c->pred_at, "out of memory");
+  for (uint32_t k = 0; k < c->n; k++)
+    for (uint32_t s = 0; s < degree(&c->b[k]); s++) c->pred_at[successor(c, &c->b[k], s) + 2]++;
+  for (uint32_t k = 2; k < c->n + 3; k++) c->pred_at[k] += c->pred_at[k - 1];
+  for (uint32_t k = 0; k < c->n; k++)
+    for (uint32_t s = 0; s < degree(&c->b[k]); s++) c->pred[c->pred_at[successor(c, &c->b[k], s) + 1]++] = k;
+}
+
+/* Postorder of the reversed graph from the exit; returns how many blocks were reached (exit included). */
+static uint32_t number(struct cfg *c, uint32_t *rpo) {
+  uint32_t *stack = calloc(c->n + 1, sizeof *stack), *at = calloc(c->n + 1, sizeof *at), sp = 0, count = 0;
+  uint8_t *seen = calloc(c->n + 1, 1);
+  CHECK(stack && at && seen, "out of memory");
+  stack[sp++] = c->n;
+  seen[c->n] = 1;
+  at[c->n] = c->pred_at[c->n];
+  while (sp) {
+    uint32_t k = stack[sp - 1];
+    if (at[k] < c->pred_at[k + 1]) {
+      uint32_t q = c->pred[at[k]++];
+      if (seen[q]) continue;
+      seen[q] = 1;
+      at[q] = c->pred_at[q];
+      stack[sp++] = q;
+    } else {
+      c->b[k].order = count;
+      rpo[count++] = k;
+      sp--;
+    }
+  }
+  for (uint32_t k = 0; k < c->n; k++)
+    if (!seen[k]) c->b[k].order = UINT32_MAX;
+  free(stack);
+  free(at);
+  free(seen);
+  return count;
+}
+
+static uint32_t intersect(const struct block *b, uint32_t x, uint32_t y) {
+  while (x != y) {
+    while (b[x].order < b[y].order) x = b[x].ipdom;
+    while (b[y].order < b[x].order) y = b[y].ipdom;
+  }
+  return x;
+}
+
+static void find_postdominators(struct cfg *c) {
+  uint32_t exit = c->n, *rpo = calloc(c->n + 1, sizeof *rpo);
+  CHECK(rpo, "out of memory");
+  uint32_t count;
+  for (;;) { /* give endless loops an edge to the exit */
+    find_preds(c);
+    count = number(c, rpo);
+    if (count == c->n + 1) break;
+    uint32_t k = c->n;
+    while (k-- > 0 && c->b[k].order != UINT32_MAX) {
+    }
+    CHECK(c->b[k].nsucc < 2, "a block without a way out has a free successor slot");
+    c->b[k].succ[c->b[k].nsucc++] = exit;
+  }
+  for (uint32_t k = 0; k < c->n; k++) c->b[k].ipdom = UINT32_MAX;
+  c->b[exit].ipdom = exit;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t r = count - 1; r-- > 0;) {
+      struct block *b = &c->b[rpo[r]];
+      uint32_t best = UINT32_MAX;
+      for (uint32_t s = 0; s < degree(b); s++) {
+        uint32_t q = successor(c, b, s);
+        if (c->b[q].ipdom == UINT32_MAX) continue;
+        best = best == UINT32_MAX ? q : intersect(c->b, best, q);
+      }
+      if (best != b->ipdom) b->ipdom = best, changed = true;
+    }
+  }
+  free(rpo);
+}
+
+/* ---- registers ---- */
+
+static void add_use(uint16_t *list, uint32_t *n, const struct ptx_reg *r) {
+  if (r && *n < 64) list[(*n)++] = r->num;
+}
+
+static void operand_uses(const struct ptx_opnd *o, uint16_t *list, uint32_t *n) {
+  add_use(list, n, o->reg);
+  if (o->kind == OK_VEC || o->kind == OK_LIST || o->kind == OK_MEM)
+    for (uint32_t k = 0; k < o->n; k++) operand_uses(&o->vec[k], list, n);
+}
+
+/* How many leading operands are destinations. */
+static uint32_t dest_count(const struct ptx_inst *i) {
+  switch (i->op) {
+  case OP_ST:
+  case OP_RED:
+  case OP_SUST:
+  case OP_SURED:
+  case OP_BRA:
+  case OP_BRX:
+  case OP_RET:
+  case OP_EXIT:
+  case OP_TRAP:
+  case OP_MEMBAR:
+  case OP_FENCE:
+  case OP_CP:
+  case OP_PREFETCH:
+  case OP_PREFETCHU:
+  case OP_NANOSLEEP:
+  case OP_PMEVENT:
+  case OP_STACKRESTORE:
+  case OP_DISCARD:
+  case OP_BRKPT:
+    return 0;
+  case OP_WMMA:
+    return !ptx_has(i, M_STORE);
+  case OP_BAR:
+  case OP_BARRIER:
+    return ptx_has(i, M_RED);
+  default:
+    return 1;
+  }
+}
+
+void ptx_uses(const struct ptx_inst *i, uint16_t *use, uint32_t *nuse, uint16_t *def, uint32_t *ndef) {
+  *nuse = *ndef = 0;
+  add_use(use, nuse, i->guard);
+  uint32_t dests = dest_count(i);
+  for (uint32_t k = 0; k < i->nops; k++) {
+    const struct ptx_opnd *o = &i->ops[k];
+    if (k < dests && o->kind != OK_MEM) {
+      add_use(def, ndef, o->reg);
+      add_use(def, ndef, o->reg2);
+      for (uint32_t v = 0; (o->kind == OK_VEC || o->kind == OK_LIST) && v < o->n; v++)
+        add_use(def, ndef, o->vec[v].reg);
+    } else {
+      operand_uses(o, use, nuse);
+    }
+  }
+}
+
+static uint32_t weight(const struct ptx_func *f, uint16_t r) {
+  uint32_t bytes = ptx_type_bytes[f->regs[r]->type];
+  return f->regs[r]->type == T_PRED ? 0 : bytes <= 4 ? 1 : bytes / 4;
+}
+
+struct live {
+  uint64_t *in, *use, *def;
+  uint32_t words;
+};
+
+static bool bit_get(const uint64_t *s, uint32_t i) {
+  return s[i / 64] >> (i % 64) & 1;
+}
+
+static void local_sets(const struct cfg *c, struct live *l) {
+  uint16_t use[64], def[64];
+  uint32_t nu, nd;
+  for (uint32_t k = 0; k < c->n; k++)
+    for (uint32_t i = c->b[k].end; i-- > c->b[k].first;) {
+      const struct ptx_inst *in = &c->f->code[i];
+      uint64_t *u = l->use + (size_t)k * l->words, *d = l->def + (size_t)k * l->words;
+      ptx_uses(in, use, &nu, def, &nd);
+      for (uint32_t r = 0; r < nd && !in->guard; r++)
+        u[def[r] / 64] &= ~(1ull << def[r] % 64), d[def[r] / 64] |= 1ull << def[r] % 64;
+      for (uint32_t r = 0; r < nu; r++) u[use[r] / 64] |= 1ull << use[r] % 64;
+    }
+}
+
+static void live_out(const struct cfg *c, const struct live *l, uint32_t k, uint64_t *out) {
+  memset(out, 0, l->words * 8);
+  for (uint32_t s = 0; s < degree(&c->b[k]); s++) {
+    const uint64_t *in = l->in + (size_t)successor(c, &c->b[k], s) * l->words;
+    for (uint32_t w = 0; w < l->words; w++) out[w] |= in[w];
+  }
+}
+
+static uint32_t max_live(const struct cfg *c, const struct live *l, uint64_t *out) {
+  uint32_t best = 0;
+  uint16_t use[64], def[64];
+  uint32_t nu, nd;
+  for (uint32_t k = 0; k < c->n; k++) {
+    uint32_t now = 0;
+    live_out(c, l, k, out);
+    for (uint32_t r = 1; r <= c->f->nregs; r++)
+      if (bit_get(out, r)) now += weight(c->f, (uint16_t)r);
+    if (now > best) best = now;
+    for (uint32_t i = c->b[k].end; i-- > c->b[k].first;) {
+      const struct ptx_inst *in = &c->f->code[i];
+      ptx_uses(in, use, &nu, def, &nd);
+      uint32_t extra = 0; /* a result nobody reads still needs a register */
+      for (uint32_t r = 0; r < nd; r++) {
+        if (!bit_get(out, def[r])) extra += weight(c->f, def[r]);
+        else if (!in->guard)
+          now -= weight(c->f, def[r]), out[def[r] / 64] &= ~(1ull << def[r] % 64), extra += weight(c->f, def[r]);
+      }
+      if (now + extra > best) best = now + extra;
+      for (uint32_t r = 0; r < nu; r++)
+        if (!bit_get(out, use[r])) now += weight(c->f, use[r]), out[use[r] / 64] |= 1ull << use[r] % 64;
+      if (now > best) best = now;
+    }
+  }
+  return best;
+}
+
+static void find_liveness(struct ptx_module *m, struct ptx_func *f, const struct cfg *c) {
+  struct live l = {.words = f->nregs / 64 + 1};
+  size_t n = (size_t)(c->n + 1) * l.words;
+  l.in = calloc(n, 8);
+  l.use = calloc(n, 8);
+  l.def = calloc(n, 8);
+  uint64_t *out = calloc(l.words, 8);
+  CHECK(l.in && l.use && l.def && out, "out of memory");
+  local_sets(c, &l);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t k = c->n; k-- > 0;) {
+      live_out(c, &l, k, out);
+      for (uint32_t w = 0; w < l.words; w++) {
+        size_t at = (size_t)k * l.words + w;
+        uint64_t v = l.use[at] | (out[w] & ~l.def[at]);
+        if (v != l.in[at]) l.in[at] = v, changed = true;
+      }
+    }
+  }
+  f->live_in = ARENA_ARRAY(&m->arena, uint64_t, l.words);
+  memcpy(f->live_in, l.in, l.words * 8);
+  f->live_regs = max_live(c, &l, out);
+  free(l.in);
+  free(l.use);
+  free(l.def);
+  free(out);
+}
+
+void ptx_analyse(struct ptx_module *m, struct ptx_func *f) {
+  struct cfg c = {.f = f};
+  find_blocks(&c);
+  find_edges(&c);
+  find_postdominators(&c);
+  for (uint32_t k = 0; k < c.n; k++) {
+    uint32_t d = c.b[k].ipdom;
+    f->code[c.b[k].end - 1].reconv = d == c.n ? PTX_EXIT : c.b[d].first;
+  }
+  find_liveness(m, f, &c);
+  free(c.b);
+  free(c.block_of);
+  free(c.pred);
+  free(c.pred_at);
+}

@@ -1,0 +1,151 @@
+/* decode.c - struct inst for the timing model: pipe, latency class, registers, memory access.
+ *
+ * The classes follow the reference machine (gpu-model.md): which pipe and latency an opcode has depends on opcode and
+ * first type; destination and source registers are listed as its pre-decoder lists them.
+ */
+#include "ptx/ptx.h"
+
+static enum lat_class latency(uint8_t family, char kind, uint32_t bytes) {
+  bool f32 = kind == 'f' && bytes == 4, f64 = kind == 'f' && bytes == 8;
+  switch (family) {
+  case LF_ADD:
+    return f64 ? LAT_F64_ADD : f32 ? LAT_F32_ADD : LAT_INT_ADD;
+  case LF_MAX:
+    return f64 ? LAT_F64_MAX : f32 ? LAT_F32_MAX : LAT_INT_MAX;
+  case LF_MUL:
+    return f64 ? LAT_F64_MUL : f32 ? LAT_F32_MUL : LAT_INT_MUL;
+  case LF_MAD:
+    return f64 ? LAT_F64_FMA : f32 ? LAT_F32_FMA : LAT_INT_MAD;
+  case LF_DIV:
+    return f64 ? LAT_F64_DIV : f32 ? LAT_F32_DIV : LAT_INT_DIV;
+  case LF_MUL24:
+    return LAT_INT_MUL24;
+  case LF_MAD24:
+    return LAT_INT_MAD24;
+  case LF_SFU:
+    return LAT_SFU;
+  case LF_SHFL:
+    return LAT_SHFL;
+  default:
+    return LAT_ONE;
+  }
+}
+
+static enum mem_space space_of(const struct ptx_inst *i, const struct ptx_opnd *mem, bool entry) {
+  if (i->op == OP_TEX || i->op == OP_TLD4) return SPACE_TEX;
+  if (i->op == OP_SULD || i->op == OP_SUST || i->op == OP_SURED) return SPACE_GLOBAL;
+  if (ptx_has(i, M_GLOBAL)) return SPACE_GLOBAL;
+  if (ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA) || ptx_has(i, M_SHARED_CLUSTER)) return SPACE_SHARED;
+  if (ptx_has(i, M_LOCAL)) return SPACE_LOCAL;
+  if (ptx_has(i, M_CONST)) return SPACE_CONST;
+  if (ptx_has(i, M_PARAM) || ptx_has(i, M_PARAM_ENTRY) || ptx_has(i, M_PARAM_FUNC)) {
+    bool kernel = entry && (!mem || !mem->var || mem->var->formal);
+    return kernel ? SPACE_PARAM : SPACE_LOCAL; /* arguments of calls live in the thread's stack */
+  }
+  return SPACE_GENERIC;
+}
+
+static enum cache_op cache_of(const struct ptx_inst *i) {
+  static const struct {
+    enum ptx_mod m;
+    enum cache_op c;
+  } ops[] = {{M_CA, CACHE_CA}, {M_CG, CACHE_CG}, {M_CS, CACHE_CS}, {M_LU, CACHE_LU},
+             {M_CV, CACHE_CV}, {M_WB, CACHE_WB}, {M_WT, CACHE_WT}, {M_NC, CACHE_NC}};
+  for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+    if (ptx_has(i, ops[k].m) && !(ops[k].m == M_CA && ptx_has(i, M_NC))) return ops[k].c;
+  if (i->op == OP_ST || i->op == OP_SUST) return CACHE_WB;
+  if (i->op == OP_ATOM || i->op == OP_RED) return CACHE_CG;
+  return CACHE_CA;
+}
+
+static void add_dst(struct inst *o, const struct ptx_reg *r) {
+  if (!r || o->ndst == INST_MAX_DST) return;
+  o->dst_arch[o->ndst] = r->arch;
+  o->dst[o->ndst++] = r->num;
+}
+
+static void add_src(struct inst *o, const struct ptx_reg *r) {
+  if (!r || o->nsrc == INST_MAX_SRC) return;
+  o->src_arch[o->nsrc] = r->arch;
+  o->src[o->nsrc++] = r->num;
+}
+
+static void add_operand(struct inst *out, const struct ptx_opnd *o, bool dst) {
+  if (o->kind == OK_MEM) {
+    if (o->reg) out->addr_reg = o->reg->num, out->addr_arch = o->reg->arch;
+    for (uint32_t k = 0; k < o->n; k++) add_operand(out, &o->vec[k], false);
+    return;
+  }
+  void (*add)(struct inst *, const struct ptx_reg *) = dst ? add_dst : add_src;
+  if (o->kind == OK_REG) {
+    add(out, o->reg);
+    add(out, o->reg2);
+  } else if (o->kind == OK_VEC || o->kind == OK_LIST) {
+    for (uint32_t k = 0; k < o->n; k++) add_operand(out, &o->vec[k], dst);
+  }
+}
+
+static void decode_memory(const struct ptx_func *f, const struct ptx_inst *i, struct inst *out) {
+  const struct ptx_opnd *mem = NULL;
+  for (uint32_t k = 0; k < i->nops && !mem; k++)
+    if (i->ops[k].kind == OK_MEM) mem = &i->ops[k];
+  out->space = (uint8_t)space_of(i, mem, f->entry);
+  out->cache_op = (uint8_t)cache_of(i);
+  out->elem_bytes = i->ntypes ? ptx_type_bytes[i->types[0]] : 4;
+  out->vec = ptx_has(i, M_V2) ? 2 : ptx_has(i, M_V4) ? 4 : ptx_has(i, M_V8) ? 8 : 1;
+  if (i->op == OP_TEX || i->op == OP_TLD4) out->vec = 1;
+  if (i->op == OP_SULD || i->op == OP_SUST) out->elem_bytes = ptx_type_bytes[i->types[0]];
+  if (i->op == OP_CP) {
+    out->elem_bytes = 4;
+    if (i->nops > 2 && i->ops[2].kind == OK_IMM) out->vec = (uint8_t)(i->ops[2].imm / 4);
+    if (!ptx_has(i, M_GLOBAL)) out->kind = KIND_ALU, out->space = SPACE_NONE;
+    else out->space = SPACE_GLOBAL;
+  }
+  if (ptx_has(i, M_VOLATILE)) out->flags |= INST_VOLATILE;
+  if (i->op == OP_RED) out->flags |= INST_NO_RESULT;
+}
+
+void ptx_decode(const struct ptx_func *f, const struct ptx_inst *i, struct inst *out) {
+  const struct ptx_op_info *info = &ptx_ops[i->op];
+  enum ptx_type t = i->ntypes ? i->types[0] : T_NONE;
+  enum ptx_type ft = (i->op == OP_CVT || i->op == OP_SET || i->op == OP_SLCT) && i->ntypes > 1 ? i->types[1] : t;
+  char kind = ptx_type_kinds[t];
+  uint32_t bytes = ptx_type_bytes[t];
+  *out = (struct inst){
+      .kind = info->kind, .ptx_line = i->line, .src_line = i->src_line, .src_file = (uint16_t)i->src_file};
+  out->lat = (uint8_t)latency(info->lat, t == T_F16X2 || t == T_BF16X2 || t == T_TF32 ? 'b' : kind, bytes);
+  if (ptx_type_kinds[ft] == 'f') out->flags |= INST_FLOAT;
+  if (ft == T_F64) out->flags |= INST_F64;
+  if (i->op == OP_RET && f->entry) out->kind = KIND_EXIT;
+  if (i->op == OP_WMMA) out->kind = ptx_has(i, M_LOAD) ? KIND_LOAD : ptx_has(i, M_STORE) ? KIND_STORE : KIND_ALU;
+  if (out->kind == KIND_LOAD || out->kind == KIND_STORE || out->kind == KIND_ATOM) decode_memory(f, i, out);
+  bool mem = out->kind == KIND_LOAD || out->kind == KIND_STORE || out->kind == KIND_ATOM || out->kind == KIND_FENCE;
+  bool sfu = info->lat == LF_SFU || info->lat == LF_DIV || (out->lat >= LAT_F64_ADD && out->lat <= LAT_F64_DIV);
+  out->pipe = mem ? PIPE_MEM : sfu ? PIPE_SFU : PIPE_SP;
+  if (i->guard) out->pred = i->guard->num, out->flags |= INST_PREDICATED;
+  bool has_dst = true;
+  switch (i->op) {
+  case OP_ST:
+  case OP_BRA:
+  case OP_RET:
+  case OP_RED:
+  case OP_SUST:
+  case OP_SURED:
+  case OP_NANOSLEEP:
+  case OP_PREFETCH:
+  case OP_CP:
+  case OP_STACKRESTORE:
+    has_dst = false;
+    break;
+  case OP_BAR:
+  case OP_BARRIER:
+    has_dst = ptx_has(i, M_RED);
+    break;
+  case OP_WMMA:
+    has_dst = !ptx_has(i, M_STORE);
+    break;
+  default:
+    break;
+  }
+  for (uint32_t k = 0; k < i->nops; k++) add_operand(out, &i->ops[k], has_dst && k == 0);
+}

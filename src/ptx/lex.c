@@ -1,0 +1,139 @@
+/* lex.c - lexer for PTX: see lex.h. Comments of both kinds, every number form of the ISA, dot words with "::". */
+#include "ptx/lex.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+void lex_init(struct lexer *l, struct arena *a) {
+  *l = (struct lexer){.arena = a};
+  l->buckets = ARENA_ARRAY(a, struct ident *, IDENT_BUCKETS);
+}
+
+void lex_start(struct lexer *l, const char *src) {
+  l->src = l->p = l->line_start = src;
+  l->line = 1;
+  lex_next(l);
+}
+
+struct ident *lex_intern(struct lexer *l, const char *s, uint32_t len) {
+  uint32_t h = (uint32_t)hash_bytes(HASH_INIT, s, len) % IDENT_BUCKETS;
+  for (struct ident *i = l->buckets[h]; i; i = i->next)
+    if (i->len == len && !memcmp(i->s, s, len)) return i;
+  struct ident *i = ARENA_NEW(l->arena, struct ident);
+  *i = (struct ident){.s = arena_strndup(l->arena, s, len), .len = len, .next = l->buckets[h]};
+  return l->buckets[h] = i;
+}
+
+bool tok_dot(const struct token *t, const char *word) {
+  return t->kind == TOK_DOT && strlen(word) == t->len && !memcmp(t->s, word, t->len);
+}
+
+static bool ident_char(char c) {
+  return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+static void skip_space(struct lexer *l) {
+  for (;;) {
+    char c = *l->p;
+    if (c == '\n') {
+      l->line++;
+      l->line_start = ++l->p;
+    } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
+      l->p++;
+    } else if (c == '/' && l->p[1] == '/') {
+      while (*l->p && *l->p != '\n') l->p++;
+    } else if (c == '/' && l->p[1] == '*') {
+      l->p += 2;
+      while (*l->p && !(l->p[0] == '*' && l->p[1] == '/')) {
+        if (*l->p == '\n') {
+          l->line++;
+          l->line_start = l->p + 1;
+        }
+        l->p++;
+      }
+      if (*l->p) l->p += 2;
+    } else {
+      return;
+    }
+  }
+}
+
+static void lex_number(struct lexer *l) {
+  struct token *t = &l->t;
+  const char *p = l->p;
+  int digits = 0;
+  t->kind = TOK_INT;
+  if (p[0] == '0' && (p[1] == 'f' || p[1] == 'F') && isxdigit((unsigned char)p[2])) digits = 8, t->kind = TOK_F32;
+  else if (p[0] == '0' && (p[1] == 'd' || p[1] == 'D') && isxdigit((unsigned char)p[2])) digits = 16, t->kind = TOK_F64;
+  if (digits) {
+    p += 2;
+    t->bits = 0;
+    for (int i = 0; i < digits && isxdigit((unsigned char)*p); i++, p++)
+      t->bits = t->bits << 4 | (uint64_t)(isdigit((unsigned char)*p) ? *p - '0' : (*p | 32) - 'a' + 10);
+  } else {
+    char *end;
+    const char *q = p;
+    while (isdigit((unsigned char)*q)) q++;
+    bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
+    if (!hex && ((*q == '.' && isdigit((unsigned char)q[1])) || (*q == '.' && !ident_char(q[1])) ||
+                 ((*q == 'e' || *q == 'E') && (isdigit((unsigned char)q[1]) || q[1] == '-' || q[1] == '+')))) {
+      double d = strtod(p, &end);
+      memcpy(&t->bits, &d, 8);
+      t->kind = TOK_F64;
+    } else if (p[0] == '0' && (p[1] == 'b' || p[1] == 'B')) {
+      t->bits = strtoull(p + 2, &end, 2);
+    } else {
+      t->bits = strtoull(p, &end, 0);
+    }
+    p = end;
+    if (t->kind == TOK_INT && (*p == 'U' || *p == 'u')) p++;
+  }
+  t->len = (uint32_t)(p - l->p);
+  l->p = p;
+  if (ident_char(*p)) t->kind = TOK_BAD;
+}
+
+static void lex_string(struct lexer *l) {
+  struct token *t = &l->t;
+  const char *p = l->p + 1;
+  while (*p && *p != '"' && *p != '\n') p += *p == '\\' && p[1] ? 2 : 1;
+  t->s = l->p + 1;
+  t->len = (uint32_t)(p - l->p - 1);
+  t->kind = *p == '"' ? TOK_STRING : TOK_BAD;
+  l->p = *p == '"' ? p + 1 : p;
+}
+
+void lex_next(struct lexer *l) {
+  struct token *t = &l->t;
+  skip_space(l);
+  const char *p = l->p;
+  *t = (struct token){.line = l->line, .col = (uint32_t)(p - l->line_start) + 1, .s = p, .len = 1};
+  if (!*p) {
+    t->kind = TOK_EOF;
+    t->len = 0;
+  } else if (isalpha((unsigned char)*p) || *p == '_' || *p == '$' || (*p == '%' && ident_char(p[1]))) {
+    while (ident_char(*++p)) {
+    }
+    t->kind = TOK_IDENT;
+    t->len = (uint32_t)(p - t->s);
+    t->ident = lex_intern(l, t->s, t->len);
+    l->p = p;
+  } else if (*p == '.' && ident_char(p[1])) {
+    t->s = ++p;
+    while (ident_char(*p) || (p[0] == ':' && p[1] == ':' && ident_char(p[2]))) p += *p == ':' ? 2 : 1;
+    t->kind = TOK_DOT;
+    t->len = (uint32_t)(p - t->s);
+    l->p = p;
+  } else if (isdigit((unsigned char)*p)) {
+    lex_number(l);
+  } else if (*p == '"') {
+    lex_string(l);
+  } else {
+    t->kind = TOK_PUNCT;
+    t->punct = *p;
+    l->p++;
+  }
+}

@@ -1,0 +1,53 @@
+/* lex.h - the tokens of PTX. Identifiers are interned, so that a scope can hang its symbol on the identifier. */
+#ifndef PTX_LEX_H
+#define PTX_LEX_H
+
+#include "ptx/ptx.h"
+
+enum tok { TOK_EOF, TOK_IDENT, TOK_DOT /* .word */, TOK_INT, TOK_F32, TOK_F64, TOK_STRING, TOK_PUNCT, TOK_BAD };
+
+enum sym_kind { SYM_NONE, SYM_REG, SYM_VAR, SYM_FUNC, SYM_LABEL, SYM_PROTO, SYM_TABLE };
+
+struct symbol {
+  enum sym_kind kind;
+  void *ptr;      /* ptx_reg, ptx_var, ptx_func, ptx_table */
+  uint32_t index; /* label: instruction index */
+  struct symbol *shadowed;
+};
+
+struct ident {
+  const char *s;
+  uint32_t len;
+  struct symbol *sym;
+  struct ident *next;
+};
+
+struct token {
+  enum tok kind;
+  char punct;
+  const char *s; /* text in the source (dot word: after the dot) */
+  uint32_t len, line, col;
+  uint64_t bits;       /* numbers */
+  struct ident *ident; /* identifiers */
+};
+
+enum { IDENT_BUCKETS = 16384 };
+
+struct lexer {
+  struct arena *arena;
+  const char *src, *p, *line_start;
+  uint32_t line;
+  struct ident **buckets;
+  struct token t; /* the current token */
+};
+
+void lex_init(struct lexer *l, struct arena *a);
+void lex_start(struct lexer *l, const char *src);
+void lex_next(struct lexer *l);
+struct ident *lex_intern(struct lexer *l, const char *s, uint32_t len);
+static inline bool tok_is(const struct token *t, char punct) {
+  return t->kind == TOK_PUNCT && t->punct == punct;
+}
+bool tok_dot(const struct token *t, const char *word);
+
+#endif

@@ -1,0 +1,768 @@
+/* parse.c - module level of the PTX parser: directives, variables, functions, scopes. Instructions: parse_inst.c. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/parser.h"
+
+/* ---- errors and small helpers ---- */
+
+static void show_line(const char *src, uint32_t line, uint32_t col, char *out, size_t size) {
+  const char *p = src;
+  for (uint32_t l = 1; l < line && *p; p++) l += *p == '\n';
+  int n = 0;
+  while (p[n] && p[n] != '\n' && p[n] != '\r' && n < 160) n++;
+  int pad = 0;
+  char caret[168] = "";
+  for (; pad < (int)col - 1 && pad < n; pad++) caret[pad] = p[pad] == '\t' ? '\t' : ' ';
+  caret[pad] = '^';
+  snprintf(out, size, "\n  %.*s\n  %s", n, p, caret);
+}
+
+static void format_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col, enum err_code code,
+                         struct err *e, const char *fmt, va_list ap) {
+  char what[1024], where[400];
+  vsnprintf(what, sizeof what, fmt, ap);
+  show_line(m->texts[text].src, line, col, where, sizeof where);
+  err_set(e, code, "%s:%u:%u: %s%s", m->texts[text].name, line, col, what, where);
+}
+
+bool ptx_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col, enum err_code code, struct err *e,
+               const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  format_error(m, text, line, col, code, e, fmt, ap);
+  va_end(ap);
+  return false;
+}
+
+void parse_fail(struct parser *p, uint32_t line, uint32_t col, enum err_code code, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  format_error(p->m, p->text, line, col, code, p->e, fmt, ap);
+  va_end(ap);
+  longjmp(p->fail, 1);
+}
+
+const char *tok_text(struct parser *p) {
+  const struct token *t = &p->lex.t;
+  if (t->kind == TOK_EOF) return "the end of the text";
+  return arena_printf(&p->m->arena, "'%s%.*s'", t->kind == TOK_DOT ? "." : "", (int)t->len, t->s);
+}
+
+void parse_expect(struct parser *p, char punct, const char *where) {
+  if (!tok_is(&p->lex.t, punct)) FAIL_TOK(p, "expected '%c' %s, found %s", punct, where, tok_text(p));
+  lex_next(&p->lex);
+}
+
+bool parse_accept(struct parser *p, char punct) {
+  if (!tok_is(&p->lex.t, punct)) return false;
+  lex_next(&p->lex);
+  return true;
+}
+
+static bool accept_dot(struct parser *p, const char *word) {
+  if (!tok_dot(&p->lex.t, word)) return false;
+  lex_next(&p->lex);
+  return true;
+}
+
+static struct ident *expect_ident(struct parser *p, const char *what) {
+  if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected %s, found %s", what, tok_text(p));
+  struct ident *i = p->lex.t.ident;
+  lex_next(&p->lex);
+  return i;
+}
+
+int64_t parse_int(struct parser *p, const char *what) {
+  bool neg = parse_accept(p, '-');
+  if (p->lex.t.kind != TOK_INT) FAIL_TOK(p, "expected %s, found %s", what, tok_text(p));
+  int64_t v = (int64_t)p->lex.t.bits;
+  lex_next(&p->lex);
+  return neg ? (int64_t) - (uint64_t)v : v;
+}
+
+void parse_bind(struct parser *p, struct ident *i, enum sym_kind kind, void *ptr, uint32_t index) {
+  struct symbol *s = ARENA_NEW(&p->m->arena, struct symbol);
+  *s = (struct symbol){.kind = kind, .ptr = ptr, .index = index, .shadowed = i->sym};
+  i->sym = s;
+  GROW(p->binds, p->nbinds, p->cap_binds);
+  p->binds[p->nbinds++] = (struct binding){i, p->depth};
+}
+
+enum ptx_type parse_type_word(struct parser *p) {
+  if (p->lex.t.kind != TOK_DOT) return T_NONE;
+  for (int i = 1; i < T_COUNT; i++)
+    if (tok_dot(&p->lex.t, ptx_type_names[i])) return i;
+  return T_NONE;
+}
+
+void parse_pending(struct parser *p, struct ident *i, struct ptx_opnd *o) {
+  GROW(p->pend, p->npend, p->cap_pend);
+  p->pend[p->npend++] = (struct pending){i, o, o->line, o->col};
+}
+
+/* What an operand that names `s` becomes. False: nothing an operand can be. */
+static bool resolve_operand(struct symbol *s, struct ptx_opnd *o) {
+  if (s->kind == SYM_LABEL) o->kind = OK_LABEL, o->imm = s->index;
+  else if (s->kind == SYM_FUNC) o->kind = OK_FUNC, o->func = s->ptr;
+  else if (s->kind == SYM_VAR) o->kind = OK_VAR, o->var = s->ptr;
+  else if (s->kind == SYM_TABLE) o->kind = OK_TABLE, o->vec = ((struct ptx_table *)s->ptr)->labels, o->n = 0;
+  else return false;
+  if (s->kind == SYM_TABLE) o->imm = ((struct ptx_table *)s->ptr)->n;
+  return true;
+}
+
+static void scope_enter(struct parser *p) {
+  p->depth++;
+}
+
+static void scope_leave(struct parser *p, uint32_t first_pending) {
+  uint32_t keep = first_pending;
+  for (uint32_t i = first_pending; i < p->npend; i++) {
+    struct pending *q = &p->pend[i];
+    if (q->ident->sym && resolve_operand(q->ident->sym, q->opnd)) continue;
+    if (p->depth <= 1) parse_fail(p, q->line, q->col, ERR_INPUT, "'%s' is not declared", q->ident->s);
+    p->pend[keep++] = *q;
+  }
+  p->npend = keep;
+  while (p->nbinds && p->binds[p->nbinds - 1].depth == p->depth) {
+    struct ident *i = p->binds[--p->nbinds].ident;
+    i->sym = i->sym->shadowed;
+  }
+  p->depth--;
+}
+
+/* ---- variables ---- */
+
+static struct ptx_init parse_init_item(struct parser *p, struct ptx_var *v) {
+  struct ptx_init in = {.shift = 0xff};
+  struct token t = p->lex.t;
+  bool neg = parse_accept(p, '-');
+  if (p->lex.t.kind == TOK_INT) {
+    in.bits = p->lex.t.bits;
+    lex_next(&p->lex);
+    if (tok_is(&p->lex.t, '(')) { /* 0xFF00(symbol): one byte of an address */
+      uint8_t shift = in.bits ? (uint8_t)__builtin_ctzll(in.bits) : 0;
+      lex_next(&p->lex);
+      in = parse_init_item(p, v);
+      in.shift = shift;
+      parse_expect(p, ')', "after the masked address");
+      return in;
+    }
+    if (neg) in.bits = -in.bits;
+    return in;
+  }
+  if (p->lex.t.kind == TOK_F32 || p->lex.t.kind == TOK_F64) {
+    bool f32 = p->lex.t.kind == TOK_F32;
+    in.bits = p->lex.t.bits;
+    if (f32 && v->type == T_F64) {
+      float f;
+      memcpy(&f, &in.bits, 4);
+      double d = f;
+      memcpy(&in.bits, &d, 8);
+    } else if (!f32 && v->type == T_F32) {
+      double d;
+      memcpy(&d, &in.bits, 8);
+      float f = (float)d;
+      in.bits = 0;
+      memcpy(&in.bits, &f, 4);
+    }
+    if (neg) in.bits ^= v->type == T_F64 ? 1ull << 63 : 1ull << 31;
+    lex_next(&p->lex);
+    return in;
+  }
+  struct ident *i = expect_ident(p, "a number or the name of a variable in the initialiser");
+  if (!strcmp(i->s, "generic") && parse_accept(p, '(')) {
+    in = parse_init_item(p, v);
+    in.generic = true;
+    parse_expect(p, ')', "after generic(");
+  } else if (i->sym && i->sym->kind == SYM_VAR) {
+    in.var = i->sym->ptr;
+  } else if (i->sym && i->sym->kind == SYM_FUNC) {
+    in.func = i->sym->ptr;
+  } else {
+    parse_fail(p, t.line, t.col, ERR_INPUT, "'%s' in the initialiser is not a variable or function declared before",
+               i->s);
+  }
+  while (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-')) {
+    bool minus = tok_is(&p->lex.t, '-');
+    lex_next(&p->lex);
+    int64_t k = parse_int(p, "an offset");
+    in.bits += (uint64_t)(minus ? -k : k);
+  }
+  return in;
+}
+
+static void parse_init_list(struct parser *p, struct ptx_var *v, uint32_t *cap) {
+  if (parse_accept(p, '{')) {
+    while (!tok_is(&p->lex.t, '}')) {
+      parse_init_list(p, v, cap);
+      if (!parse_accept(p, ',')) break;
+    }
+    parse_expect(p, '}', "at the end of the initialiser");
+    return;
+  }
+  if (v->inits == *cap) {
+    uint32_t n = *cap ? *cap * 2 : 16;
+    struct ptx_init *in = ARENA_ARRAY(&p->m->arena, struct ptx_init, n);
+    if (v->inits) memcpy(in, v->init, v->inits * sizeof *in);
+    v->init = in;
+    *cap = n;
+  }
+  v->init[v->inits] = parse_init_item(p, v);
+  v->inits++;
+}
+
+struct decl { /* what precedes the name */
+  enum ptx_space space;
+  enum ptx_type type;
+  uint32_t align, vec, line;
+  bool is_extern, visible, weak, common;
+};
+
+/* The part of a declaration after the space word: [.align n] [.ptr ...] [.v4] .type */
+static void parse_decl_type(struct parser *p, struct decl *d) {
+  for (;;) {
+    enum ptx_type t = parse_type_word(p);
+    if (t) {
+      d->type = t;
+      lex_next(&p->lex);
+      if (!tok_dot(&p->lex.t, "ptr")) return;
+    } else if (accept_dot(p, "align")) {
+      d->align = (uint32_t)parse_int(p, "an alignment");
+      if (!d->align || (d->align & (d->align - 1))) FAIL_TOK(p, "an alignment must be a power of two");
+      if (d->type) return;
+    } else if (accept_dot(p, "v2")) {
+      d->vec = 2;
+    } else if (accept_dot(p, "v4")) {
+      d->vec = 4;
+    } else if (accept_dot(p, "ptr")) {
+      while (p->lex.t.kind == TOK_DOT && !tok_dot(&p->lex.t, "align")) lex_next(&p->lex);
+      if (d->type && !tok_dot(&p->lex.t, "align")) return;
+    } else if (accept_dot(p, "attribute")) {
+      parse_expect(p, '(', "after .attribute");
+      while (!parse_accept(p, ')')) {
+        if (p->lex.t.kind == TOK_EOF) FAIL_TOK(p, "expected ')' after .attribute");
+        lex_next(&p->lex);
+      }
+    } else {
+      FAIL_TOK(p, "expected a type such as .u32, found %s", tok_text(p));
+    }
+  }
+}
+
+static struct ptx_var *new_var(struct parser *p, const struct decl *d, const char *name) {
+  struct ptx_var *v = ARENA_NEW(&p->m->arena, struct ptx_var);
+  uint32_t elem = ptx_type_bytes[d->type] * (d->vec ? d->vec : 1);
+  *v = (struct ptx_var){.name = name,
+                        .space = d->space,
+                        .type = d->type,
+                        .vec = (uint8_t)(d->vec ? d->vec : 1),
+                        .is_extern = d->is_extern,
+                        .visible = d->visible,
+                        .weak = d->weak,
+                        .common = d->common,
+                        .align = d->align ? d->align : elem,
+                        .bytes = elem,
+                        .elem_bytes = ptx_type_bytes[d->type],
+                        .func = p->func,
+                        .text = p->text,
+                        .line = d->line,
+                        .serial = p->m->serials++};
+  v->def = v;
+  return v;
+}
+
+static void parse_array_suffix(struct parser *p, struct ptx_var *v) {
+  while (parse_accept(p, '[')) {
+    v->is_array = true;
+    if (parse_accept(p, ']')) {
+      v->unsized = true;
+      continue;
+    }
+    int64_t n = parse_int(p, "an array size");
+    if (n < 0 || (n && v->bytes > UINT64_C(1) << 40)) FAIL_TOK(p, "array too large");
+    v->bytes *= (uint64_t)n;
+    parse_expect(p, ']', "after the array size");
+  }
+}
+
+static void add_reg(struct parser *p, struct ident *i, enum ptx_type t) {
+  struct ptx_reg *r = ARENA_NEW(&p->m->arena, struct ptx_reg);
+  const char *d = i->s;
+  while (*d && (*d < '0' || *d > '9')) d++;
+  if (p->nregs >= 65534) FAIL_TOK(p, "more than 65534 registers in one function");
+  GROW(p->regs, p->nregs, p->cap_regs);
+  p->regs[p->nregs++] = r;
+  *r = (struct ptx_reg){
+      .name = i->s, .type = (uint8_t)t, .num = (uint16_t)p->nregs, .arch = (uint16_t)strtoul(d, NULL, 10)};
+  parse_bind(p, i, SYM_REG, r, 0);
+}
+
+static void parse_regs(struct parser *p) {
+  struct decl d = {.space = SP_REG};
+  parse_decl_type(p, &d);
+  if (d.vec)
+    parse_fail(p, p->lex.t.line, p->lex.t.col, ERR_UNSUPPORTED, "vector registers (.reg .v%u) are not supported",
+               d.vec);
+  do {
+    struct ident *i = expect_ident(p, "a register name");
+    if (parse_accept(p, '<')) {
+      int64_t n = parse_int(p, "a register count");
+      parse_expect(p, '>', "after the register count");
+      char name[300];
+      for (int64_t k = 0; k < n; k++) {
+        int len = snprintf(name, sizeof name, "%s%lld", i->s, (long long)k);
+        add_reg(p, lex_intern(&p->lex, name, (uint32_t)len), d.type);
+      }
+    } else {
+      add_reg(p, i, d.type);
+    }
+  } while (parse_accept(p, ','));
+  parse_expect(p, ';', "after the register declaration");
+}
+
+static void add_module_var(struct parser *p, struct ptx_var *v) {
+  struct ptx_module *m = p->m;
+  GROW(m->vars, m->nvars, m->cap_vars);
+  m->vars[m->nvars++] = v;
+}
+
+/* A variable declaration after its linkage words: the space word is current. */
+static void parse_vars(struct parser *p, struct decl *d) {
+  d->line = p->lex.t.line;
+  lex_next(&p->lex); /* the space word */
+  if (d->space == SP_CONST && parse_accept(p, '[')) {
+    parse_int(p, "a constant bank");
+    parse_expect(p, ']', "after the constant bank");
+  }
+  parse_decl_type(p, d);
+  do {
+    struct ident *i = expect_ident(p, "a variable name");
+    struct ptx_var *v = new_var(p, d, i->s);
+    parse_array_suffix(p, v);
+    if (parse_accept(p, '=')) {
+      uint32_t cap = 0;
+      if (v->type == T_TEXREF || v->type == T_SAMPLERREF || v->type == T_SURFREF) {
+        while (!tok_is(&p->lex.t, ';') && p->lex.t.kind != TOK_EOF) lex_next(&p->lex);
+      } else {
+        parse_init_list(p, v, &cap);
+        if (v->unsized) v->unsized = false, v->bytes = (uint64_t)v->inits * v->elem_bytes;
+      }
+    }
+    if (v->unsized) v->bytes = 0;
+    if (p->func && v->space != SP_GLOBAL && v->space != SP_CONST) {
+      GROW(p->locals, p->nlocals, p->cap_locals);
+      p->locals[p->nlocals++] = v;
+    } else {
+      add_module_var(p, v);
+    }
+    if (p->depth == 0 && i->sym && i->sym->kind == SYM_VAR) { /* a declaration before: the later definition wins */
+      struct ptx_var *old = i->sym->ptr;
+      if (!old->is_extern && !v->is_extern && !old->weak && !v->weak && !old->common)
+        parse_fail(p, v->line, 1, ERR_INPUT, "'%s' is defined twice", i->s);
+      if (old->is_extern) old->def = v;
+    }
+    parse_bind(p, i, SYM_VAR, v, 0);
+  } while (parse_accept(p, ','));
+  parse_expect(p, ';', "after the variable declaration");
+}
+
+/* ---- functions ---- */
+
+static void parse_formals(struct parser *p, struct ptx_func *f, bool is_ret) {
+  struct ptx_var *vars[512];
+  struct ptx_reg *regs[512];
+  uint32_t n = 0;
+  parse_expect(p, '(', "before the parameters");
+  while (!tok_is(&p->lex.t, ')')) {
+    if (n == 512) FAIL_TOK(p, "more than 512 parameters");
+    struct decl d = {.line = p->lex.t.line, .space = SP_PARAM};
+    bool reg = tok_dot(&p->lex.t, "reg");
+    if (!reg && !tok_dot(&p->lex.t, "param")) FAIL_TOK(p, "expected .param, found %s", tok_text(p));
+    lex_next(&p->lex);
+    parse_decl_type(p, &d);
+    struct ident *i = expect_ident(p, "a parameter name");
+    vars[n] = NULL;
+    regs[n] = NULL;
+    if (reg) {
+      add_reg(p, i, d.type);
+      regs[n] = p->regs[p->nregs - 1];
+    } else {
+      vars[n] = new_var(p, &d, i->s);
+      vars[n]->func = f;
+      vars[n]->formal = true;
+      parse_array_suffix(p, vars[n]);
+      parse_bind(p, i, SYM_VAR, vars[n], 0);
+    }
+    n++;
+    if (!parse_accept(p, ',')) break;
+  }
+  parse_expect(p, ')', "after the parameters");
+  if (is_ret) {
+    f->ret = n ? vars[0] : NULL;
+    f->ret_reg = n ? regs[0] : NULL;
+    return;
+  }
+  f->params = ARENA_ARRAY(&p->m->arena, struct ptx_var *, n);
+  f->param_regs = ARENA_ARRAY(&p->m->arena, struct ptx_reg *, n);
+  if (n) memcpy(f->params, vars, n * sizeof *vars), memcpy(f->param_regs, regs, n * sizeof *regs);
+  f->nparams = n;
+}
+
+static void parse_table(struct parser *p, struct ident *name) {
+  struct ptx_opnd ops[1024];
+  struct ptx_table *t = ARENA_NEW(&p->m->arena, struct ptx_table);
+  lex_next(&p->lex);
+  do {
+    if (t->n == 1024) FAIL_TOK(p, "more than 1024 targets");
+    struct ptx_opnd *o = &ops[t->n++];
+    *o = (struct ptx_opnd){.line = p->lex.t.line, .col = p->lex.t.col};
+    o->vec = (struct ptx_opnd *)expect_ident(p, "a target");
+  } while (parse_accept(p, ','));
+  parse_expect(p, ';', "after the targets");
+  t->labels = ARENA_ARRAY(&p->m->arena, struct ptx_opnd, t->n);
+  memcpy(t->labels, ops, t->n * sizeof *ops);
+  for (uint32_t k = 0; k < t->n; k++) {
+    struct ident *i = (struct ident *)t->labels[k].vec;
+    t->labels[k].vec = NULL;
+    parse_pending(p, i, &t->labels[k]);
+  }
+  parse_bind(p, name, SYM_TABLE, t, 0);
+}
+
+static void parse_prototype(struct parser *p, struct ident *name) {
+  struct ptx_func *f = ARENA_NEW(&p->m->arena, struct ptx_func);
+  *f = (struct ptx_func){.name = name->s, .proto = true, .text = p->text, .line = p->lex.t.line};
+  lex_next(&p->lex);
+  uint32_t regs = p->nregs;
+  p->depth++;
+  if (tok_is(&p->lex.t, '(')) parse_formals(p, f, true);
+  expect_ident(p, "'_' in the prototype");
+  if (tok_is(&p->lex.t, '(')) parse_formals(p, f, false);
+  accept_dot(p, "noreturn");
+  scope_leave(p, p->npend);
+  p->nregs = regs;
+  parse_expect(p, ';', "after the prototype");
+  parse_bind(p, name, SYM_PROTO, f, 0);
+}
+
+static void parse_loc(struct parser *p) {
+  lex_next(&p->lex);
+  p->src_file = (uint32_t)parse_int(p, "a file number");
+  p->src_line = (uint32_t)parse_int(p, "a line number");
+  parse_int(p, "a column number");
+  while (parse_accept(p, ',')) { /* function_name LABEL [+n], inlined_at f l c: the inlined position is kept */
+    expect_ident(p, "function_name or inlined_at");
+    while (p->lex.t.kind == TOK_INT || p->lex.t.kind == TOK_IDENT || tok_is(&p->lex.t, '+')) {
+      if (p->lex.t.kind == TOK_IDENT && (p->lex.t.len > 3 && p->lex.t.s[0] != '$' && p->lex.t.s[0] != '.')) break;
+      lex_next(&p->lex);
+    }
+  }
+}
+
+static bool space_word(struct parser *p, struct decl *d) {
+  static const struct {
+    const char *word;
+    enum ptx_space space;
+  } words[] = {{"global", SP_GLOBAL}, {"const", SP_CONST}, {"shared", SP_SHARED},
+               {"local", SP_LOCAL},   {"param", SP_PARAM}, {"tex", SP_TEX}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (tok_dot(&p->lex.t, words[i].word)) return d->space = words[i].space, true;
+  return false;
+}
+
+static void parse_statement(struct parser *p) {
+  struct token t = p->lex.t;
+  struct decl d = {0};
+  if (parse_accept(p, ';')) return;
+  if (tok_is(&t, '{')) {
+    lex_next(&p->lex);
+    scope_enter(p);
+    uint32_t first = p->npend;
+    while (!tok_is(&p->lex.t, '}')) {
+      if (p->lex.t.kind == TOK_EOF) FAIL_TOK(p, "expected '}' to close the block of line %u", t.line);
+      parse_statement(p);
+    }
+    lex_next(&p->lex);
+    scope_leave(p, first);
+  } else if (t.kind == TOK_DOT) {
+    if (tok_dot(&t, "reg")) {
+      lex_next(&p->lex);
+      parse_regs(p);
+    } else if (tok_dot(&t, "loc")) {
+      parse_loc(p);
+    } else if (tok_dot(&t, "pragma")) {
+      while (!tok_is(&p->lex.t, ';') && p->lex.t.kind != TOK_EOF) lex_next(&p->lex);
+      parse_expect(p, ';', "after .pragma");
+    } else if (space_word(p, &d)) {
+      parse_vars(p, &d);
+    } else if (tok_dot(&t, "extern") || tok_dot(&t, "visible")) {
+      d.is_extern = tok_dot(&t, "extern");
+      lex_next(&p->lex);
+      if (!space_word(p, &d)) FAIL_TOK(p, "expected a state space, found %s", tok_text(p));
+      parse_vars(p, &d);
+    } else {
+      FAIL_TOK(p, "unknown directive %s in a function body", tok_text(p));
+    }
+  } else if (t.kind == TOK_IDENT) {
+    const char *q = p->lex.p;
+    while (*q == ' ' || *q == '\t') q++;
+    if (*q == ':') { /* label */
+      struct ident *name = t.ident;
+      lex_next(&p->lex);
+      lex_next(&p->lex);
+      if (tok_dot(&p->lex.t, "callprototype")) parse_prototype(p, name);
+      else if (tok_dot(&p->lex.t, "branchtargets") || tok_dot(&p->lex.t, "calltargets")) parse_table(p, name);
+      else parse_bind(p, name, SYM_LABEL, NULL, p->ncode);
+    } else {
+      parse_instruction(p);
+    }
+  } else if (tok_is(&t, '@')) {
+    parse_instruction(p);
+  } else {
+    FAIL_TOK(p, "expected an instruction, a label or a directive, found %s", tok_text(p));
+  }
+}
+
+static void add_func(struct parser *p, struct ptx_func *f, struct ident *name) {
+  struct ptx_module *m = p->m;
+  GROW(m->funcs, m->nfuncs, m->cap_funcs);
+  m->funcs[m->nfuncs++] = f;
+  f->serial = m->nfuncs - 1;
+  if (name->sym && name->sym->kind == SYM_FUNC) {
+    struct ptx_func *old = name->sym->ptr;
+    if (old->has_body && f->has_body) parse_fail(p, f->line, 1, ERR_INPUT, "'%s' is defined twice", name->s);
+    if (!old->has_body) old->def = f; /* a prototype before the definition */
+    else f->def = old;
+  }
+}
+
+static void parse_body(struct parser *p, struct ptx_func *f) {
+  uint32_t open = p->lex.t.line, first = p->npend;
+  lex_next(&p->lex);
+  p->func = f;
+  p->ncode = p->nlocals = 0;
+  while (!tok_is(&p->lex.t, '}')) {
+    if (p->lex.t.kind == TOK_EOF) FAIL_TOK(p, "expected '}' to close the body of '%s' (line %u)", f->name, open);
+    parse_statement(p);
+  }
+  lex_next(&p->lex);
+  scope_leave(p, first); /* operands must not move while they are pending: instructions were allocated one by one */
+  p->depth++;
+  f->code = ARENA_ARRAY(&p->m->arena, struct ptx_inst, p->ncode + 1);
+  for (uint32_t i = 0; i < p->ncode; i++) {
+    f->code[i] = *p->code[i];
+    if (f->code[i].op == OP_BRA && f->code[i].ops[0].kind == OK_LABEL)
+      f->code[i].target = (uint32_t)f->code[i].ops[0].imm;
+  }
+  f->ncode = p->ncode;
+  f->locals = ARENA_ARRAY(&p->m->arena, struct ptx_var *, p->nlocals);
+  if (p->nlocals) memcpy(f->locals, p->locals, p->nlocals * sizeof *f->locals);
+  f->nlocals = p->nlocals;
+  for (uint32_t i = 0; i < f->ncode; i++) /* branches to the end of the text: an implicit ret */
+    if (f->code[i].op == OP_BRA && f->code[i].target >= f->ncode) f->code[i].target = f->ncode;
+  f->code[f->ncode] = (struct ptx_inst){
+      .op = OP_RET, .line = p->lex.t.line, .col = 1, .src_line = p->src_line, .src_file = p->src_file};
+  uint8_t last = f->ncode ? f->code[f->ncode - 1].op : OP_NONE;
+  bool ends = f->ncode && !f->code[f->ncode - 1].guard &&
+              (last == OP_RET || last == OP_EXIT || last == OP_TRAP || last == OP_BRA);
+  bool targeted = false;
+  for (uint32_t i = 0; i < f->ncode; i++) targeted |= f->code[i].op == OP_BRA && f->code[i].target == f->ncode;
+  if (!ends || targeted) f->ncode++;
+}
+
+static void parse_func(struct parser *p, const struct decl *d) {
+  struct ptx_func *f = ARENA_NEW(&p->m->arena, struct ptx_func);
+  *f = (struct ptx_func){.entry = tok_dot(&p->lex.t, "entry"),
+                         .is_extern = d->is_extern,
+                         .visible = d->visible,
+                         .weak = d->weak,
+                         .text = p->text,
+                         .line = p->lex.t.line};
+  f->def = f;
+  lex_next(&p->lex);
+  p->depth = 1;
+  p->nregs = 0;
+  p->src_line = p->src_file = 0;
+  if (accept_dot(p, "attribute"))
+    while (!parse_accept(p, ')')) {
+      if (p->lex.t.kind == TOK_EOF) FAIL_TOK(p, "expected ')' after .attribute");
+      lex_next(&p->lex);
+    }
+  if (tok_is(&p->lex.t, '(')) parse_formals(p, f, true);
+  struct ident *name = expect_ident(p, "a function name");
+  f->name = name->s;
+  if (tok_is(&p->lex.t, '(')) parse_formals(p, f, false);
+  while (p->lex.t.kind == TOK_DOT) {
+    if (accept_dot(p, "noreturn")) {
+      f->noreturn = true;
+    } else if (tok_dot(&p->lex.t, "pragma")) {
+      while (!parse_accept(p, ';')) {
+        if (p->lex.t.kind == TOK_EOF) FAIL_TOK(p, "expected ';' after .pragma");
+        lex_next(&p->lex);
+      }
+    } else {
+      bool max = tok_dot(&p->lex.t, "maxntid"), req = tok_dot(&p->lex.t, "reqntid");
+      lex_next(&p->lex);
+      uint32_t v = 1;
+      while (p->lex.t.kind == TOK_INT) {
+        v *= (uint32_t)parse_int(p, "a count");
+        if (!parse_accept(p, ',')) break;
+      }
+      if (max) f->maxntid = v;
+      if (req) f->reqntid = v;
+    }
+  }
+  /* the function's own name is visible in its body (recursion) and after it */
+  struct symbol *before = name->sym;
+  f->has_body = tok_is(&p->lex.t, '{');
+  add_func(p, f, name);
+  struct symbol *s = ARENA_NEW(&p->m->arena, struct symbol);
+  *s = (struct symbol){.kind = SYM_FUNC, .ptr = before && before->kind == SYM_FUNC && !f->has_body ? before->ptr : f};
+  name->sym = s;
+  if (f->has_body) parse_body(p, f);
+  else parse_expect(p, ';', "after the function declaration");
+  scope_leave(p, p->npend);
+  p->depth = 0;
+  name->sym = s;
+  GROW(p->binds, p->nbinds, p->cap_binds);
+  p->binds[p->nbinds++] = (struct binding){name, 0};
+  f->regs = ARENA_ARRAY(&p->m->arena, struct ptx_reg *, p->nregs + 1);
+  if (p->nregs) memcpy(f->regs + 1, p->regs, p->nregs * sizeof *f->regs);
+  f->nregs = p->nregs;
+  p->func = NULL;
+}
+
+/* ---- module level ---- */
+
+static void skip_section(struct parser *p) {
+  while (!tok_is(&p->lex.t, '{') && p->lex.t.kind != TOK_EOF) lex_next(&p->lex);
+  int depth = 0;
+  do {
+    if (p->lex.t.kind == TOK_EOF) FAIL_TOK(p, "expected '}' to close the section");
+    depth += tok_is(&p->lex.t, '{') - tok_is(&p->lex.t, '}');
+    lex_next(&p->lex);
+  } while (depth);
+}
+
+static void parse_version(struct parser *p) {
+  struct ptx_text *t = &p->m->texts[p->text];
+  lex_next(&p->lex);
+  if (p->lex.t.kind != TOK_F64 && p->lex.t.kind != TOK_INT)
+    FAIL_TOK(p, "expected a version such as 7.8, found %s", tok_text(p));
+  unsigned major = 0, minor = 0;
+  sscanf(p->lex.t.s, "%u.%u", &major, &minor);
+  t->version = major * 10 + minor;
+  lex_next(&p->lex);
+}
+
+static void parse_target(struct parser *p) {
+  struct ptx_text *t = &p->m->texts[p->text];
+  lex_next(&p->lex);
+  do {
+    struct ident *i = expect_ident(p, "a target such as sm_35");
+    if (!strncmp(i->s, "sm_", 3) || !strncmp(i->s, "compute_", 8))
+      t->sm = (uint32_t)strtoul(strchr(i->s, '_') + 1, NULL, 10);
+  } while (parse_accept(p, ','));
+}
+
+static void parse_module_item(struct parser *p) {
+  struct decl d = {0};
+  for (;;) {
+    if (accept_dot(p, "extern")) d.is_extern = true;
+    else if (accept_dot(p, "visible")) d.visible = true;
+    else if (accept_dot(p, "weak")) d.weak = true;
+    else if (accept_dot(p, "common")) d.common = d.visible = true;
+    else break;
+  }
+  if (tok_dot(&p->lex.t, "version")) parse_version(p);
+  else if (tok_dot(&p->lex.t, "target")) parse_target(p);
+  else if (accept_dot(p, "address_size")) p->m->texts[p->text].address_bits = (uint32_t)parse_int(p, "32 or 64");
+  else if (tok_dot(&p->lex.t, "entry") || tok_dot(&p->lex.t, "func")) parse_func(p, &d);
+  else if (space_word(p, &d)) parse_vars(p, &d);
+  else if (tok_dot(&p->lex.t, "file")) {
+    lex_next(&p->lex);
+    parse_int(p, "a file number");
+    if (p->lex.t.kind != TOK_STRING) FAIL_TOK(p, "expected a file name, found %s", tok_text(p));
+    lex_next(&p->lex);
+    while (parse_accept(p, ',')) parse_int(p, "a number");
+  } else if (tok_dot(&p->lex.t, "section")) skip_section(p);
+  else if (tok_dot(&p->lex.t, "loc")) parse_loc(p);
+  else if (tok_dot(&p->lex.t, "pragma") || tok_dot(&p->lex.t, "alias")) {
+    while (!tok_is(&p->lex.t, ';') && p->lex.t.kind != TOK_EOF) lex_next(&p->lex);
+    parse_expect(p, ';', "at the end of the directive");
+  } else FAIL_TOK(p, "expected a directive such as .entry or .global, found %s", tok_text(p));
+}
+
+static struct parser *parser_new(struct ptx_module *m) {
+  struct parser *p = calloc(1, sizeof *p);
+  CHECK(p, "out of memory");
+  p->m = m;
+  lex_init(&p->lex, &m->arena);
+  for (int i = 1; i < M_COUNT; i++)
+    p->mod_ident[i] = lex_intern(&p->lex, ptx_mod_names[i], (uint32_t)strlen(ptx_mod_names[i]));
+  for (int i = 1; i < OP_COUNT; i++) {
+    p->op_ident[i] = lex_intern(&p->lex, ptx_ops[i].name, (uint32_t)strlen(ptx_ops[i].name));
+    for (const char *s = ptx_ops[i].mods; *s;) {
+      while (*s == ' ') s++;
+      size_t n = strcspn(s, " ");
+      int found = 0;
+      for (int k = 1; k < M_COUNT && n; k++)
+        if (strlen(ptx_mod_names[k]) == n && !memcmp(ptx_mod_names[k], s, n))
+          p->op_mods[i][k / 64] |= 1ull << (k % 64), found = 1;
+      CHECK(found || !n, "ops.def: unknown modifier '%.*s' of %s", (int)n, s, ptx_ops[i].name);
+      s += n;
+    }
+  }
+  p->sink = lex_intern(&p->lex, "_", 1);
+  return p;
+}
+
+struct ptx_module *ptx_new(void) {
+  struct ptx_module *m = calloc(1, sizeof *m);
+  CHECK(m, "out of memory");
+  m->parser = parser_new(m);
+  return m;
+}
+
+void ptx_free(struct ptx_module *m) {
+  if (!m) return;
+  struct parser *p = m->parser;
+  free(p->binds);
+  free(p->pend);
+  free(p->code);
+  free(p->regs);
+  free(p->locals);
+  free(p);
+  free(m->texts);
+  free(m->funcs);
+  free(m->vars);
+  arena_free(&m->arena);
+  free(m);
+}
+
+bool ptx_parse(struct ptx_module *m, const char *src, const char *name, struct err *e) {
+  struct parser *p = m->parser;
+  m->texts = realloc(m->texts, (m->ntexts + 1) * sizeof *m->texts);
+  CHECK(m->texts, "out of memory");
+  m->texts[m->ntexts] = (struct ptx_text){.name = arena_strdup(&m->arena, name), .src = src, .address_bits = 64};
+  p->text = m->ntexts++;
+  p->e = e;
+  p->func = NULL;
+  p->depth = p->npend = 0;
+  bool ok = !setjmp(p->fail);
+  if (ok) {
+    lex_start(&p->lex, src);
+    while (p->lex.t.kind != TOK_EOF) parse_module_item(p);
+    if (!m->texts[p->text].version)
+      ok = ptx_error(m, p->text, 1, 1, ERR_INPUT, e, "not PTX: there is no .version directive");
+  }
+  while (p->nbinds) { /* names of one text are not names of the next */
+    struct ident *i = p->binds[--p->nbinds].ident;
+    i->sym = NULL;
+  }
+  return ok;
+}

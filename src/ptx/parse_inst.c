@@ -1,0 +1,427 @@
+/* parse_inst.c - instructions and operands of PTX, checked against the op table as they are read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/parser.h"
+
+static const struct {
+  const char *name, *dim;
+  enum ptx_sreg sreg;
+} special_regs[] = {
+    {"%tid", "xyz", SR_TID_X},
+    {"%ntid", "xyz", SR_NTID_X},
+    {"%ctaid", "xyz", SR_CTAID_X},
+    {"%nctaid", "xyz", SR_NCTAID_X},
+    {"%laneid", NULL, SR_LANEID},
+    {"%warpid", NULL, SR_WARPID},
+    {"%nwarpid", NULL, SR_NWARPID},
+    {"%smid", NULL, SR_SMID},
+    {"%nsmid", NULL, SR_NSMID},
+    {"%gridid", NULL, SR_GRIDID},
+    {"%lanemask_eq", NULL, SR_LANEMASK_EQ},
+    {"%lanemask_le", NULL, SR_LANEMASK_LE},
+    {"%lanemask_lt", NULL, SR_LANEMASK_LT},
+    {"%lanemask_ge", NULL, SR_LANEMASK_GE},
+    {"%lanemask_gt", NULL, SR_LANEMASK_GT},
+    {"%clock", NULL, SR_CLOCK},
+    {"%clock_hi", NULL, SR_CLOCK_HI},
+    {"%clock64", NULL, SR_CLOCK64},
+    {"%globaltimer", NULL, SR_GLOBALTIMER},
+    {"%globaltimer_lo", NULL, SR_GLOBALTIMER_LO},
+    {"%globaltimer_hi", NULL, SR_GLOBALTIMER_HI},
+    {"%dynamic_smem_size", NULL, SR_DYNAMIC_SMEM},
+    {"%total_smem_size", NULL, SR_TOTAL_SMEM},
+    {"%aggr_smem_size", NULL, SR_TOTAL_SMEM},
+    {"%clusterid", "xyz", SR_CTAID_X},
+    {"%nclusterid", "xyz", SR_NCTAID_X},
+    {"%cluster_ctaid", "xyz", SR_CLUSTER_ZERO},
+    {"%cluster_nctaid", "xyz", SR_CLUSTER_ONE},
+    {"%cluster_ctarank", NULL, SR_CLUSTER_ZERO},
+    {"%cluster_nctarank", NULL, SR_CLUSTER_ONE},
+    {"%is_explicit_cluster", NULL, SR_CLUSTER_ZERO},
+    {"%reserved_smem_offset_begin", NULL, SR_ZERO},
+    {"%reserved_smem_offset_end", NULL, SR_ZERO},
+    {"%reserved_smem_offset_cap", NULL, SR_ZERO},
+};
+
+static bool special_register(struct parser *p, struct ident *i, struct ptx_opnd *o) {
+  if (!strncmp(i->s, "%pm", 3) || !strncmp(i->s, "%envreg", 7)) {
+    o->kind = OK_SREG;
+    o->sreg = i->s[1] == 'p' ? SR_PM : SR_ENVREG;
+    return true;
+  }
+  for (size_t k = 0; k < sizeof special_regs / sizeof *special_regs; k++) {
+    if (strcmp(special_regs[k].name, i->s)) continue;
+    o->kind = OK_SREG;
+    o->sreg = (uint8_t)special_regs[k].sreg;
+    if (special_regs[k].dim) {
+      const struct token *t = &p->lex.t;
+      if (t->kind != TOK_DOT || t->len != 1 || !strchr("xyzw", t->s[0]))
+        FAIL_TOK(p, "expected .x, .y or .z after %s, found %s", i->s, tok_text(p));
+      uint8_t d = (uint8_t)(t->s[0] == 'w' ? 3 : t->s[0] - 'x');
+      if (o->sreg == SR_CLUSTER_ZERO || o->sreg == SR_CLUSTER_ONE) {
+      } else if (d == 3) o->sreg = SR_ZERO;
+      else o->sreg = (uint8_t)(o->sreg + d);
+      lex_next(&p->lex);
+    }
+    return true;
+  }
+  return false;
+}
+
+/* A literal with optional sign or complement; sums, products and shifts of literals. */
+static int64_t const_primary(struct parser *p);
+static int64_t const_expr(struct parser *p) {
+  int64_t v = const_primary(p);
+  for (;;) {
+    const struct token *t = &p->lex.t;
+    if (t->kind != TOK_PUNCT || !strchr("+-*/%<>&|^", t->punct)) return v;
+    char op = t->punct;
+    lex_next(&p->lex);
+    if (op == '<' || op == '>') lex_next(&p->lex);
+    int64_t w = const_primary(p);
+    switch (op) {
+    case '+':
+      v = (int64_t)((uint64_t)v + (uint64_t)w);
+      break;
+    case '-':
+      v = (int64_t)((uint64_t)v - (uint64_t)w);
+      break;
+    case '*':
+      v = (int64_t)((uint64_t)v * (uint64_t)w);
+      break;
+    case '/':
+      v = w > 0 ? v / w : 0;
+      break;
+    case '%':
+      v = w > 0 ? v % w : 0;
+      break;
+    case '<':
+      v = (int64_t)((uint64_t)v << (w & 63));
+      break;
+    case '>':
+      v = v >> (w & 63);
+      break;
+    case '&':
+      v &= w;
+      break;
+    case '|':
+      v |= w;
+      break;
+    default:
+      v ^= w;
+      break;
+    }
+  }
+}
+
+static int64_t const_primary(struct parser *p) {
+  if (parse_accept(p, '-')) return (int64_t) - (uint64_t)const_primary(p);
+  if (parse_accept(p, '~')) return ~const_primary(p);
+  if (parse_accept(p, '!')) return !const_primary(p);
+  if (parse_accept(p, '(')) {
+    int64_t v = const_expr(p);
+    parse_expect(p, ')', "in the expression");
+    return v;
+  }
+  return parse_int(p, "a number");
+}
+
+static void name_operand(struct parser *p, struct ptx_opnd *o) {
+  struct ident *i = p->lex.t.ident;
+  struct symbol *s = i->sym;
+  if (i == p->sink) {
+    o->kind = OK_SINK;
+    lex_next(&p->lex);
+    return;
+  }
+  lex_next(&p->lex);
+  if (!s && i->s[0] == '%' && special_register(p, i, o)) return;
+  if (!s && !strcmp(i->s, "WARP_SZ")) {
+    o->kind = OK_IMM;
+    o->imm = 32;
+    return;
+  }
+  if (!s) {
+    if (i->s[0] == '%') parse_fail(p, o->line, o->col, ERR_INPUT, "register '%s' is not declared", i->s);
+    parse_pending(p, i, o);
+    o->kind = OK_LABEL;
+    return;
+  }
+  switch (s->kind) {
+  case SYM_REG:
+    o->kind = OK_REG, o->reg = s->ptr;
+    break;
+  case SYM_VAR:
+    o->kind = OK_VAR, o->var = s->ptr;
+    break;
+  case SYM_FUNC:
+    o->kind = OK_FUNC, o->func = s->ptr;
+    break;
+  case SYM_LABEL:
+    o->kind = OK_LABEL, o->imm = s->index;
+    break;
+  case SYM_PROTO:
+    o->kind = OK_FUNC, o->func = s->ptr;
+    break;
+  case SYM_TABLE:
+    o->kind = OK_TABLE, o->vec = ((struct ptx_table *)s->ptr)->labels, o->imm = ((struct ptx_table *)s->ptr)->n;
+    break;
+  default:
+    parse_fail(p, o->line, o->col, ERR_INPUT, "'%s' cannot be an operand", i->s);
+  }
+}
+
+/* An element of a vector or list: copied afterwards, so it must not wait for a later declaration. */
+static void parse_element(struct parser *p, struct ptx_opnd *o) {
+  parse_operand(p, o);
+  if (o->kind == OK_LABEL) parse_fail(p, o->line, o->col, ERR_INPUT, "a label or an undeclared name cannot stand here");
+}
+
+static void memory_operand(struct parser *p, struct ptx_opnd *o) {
+  o->kind = OK_MEM;
+  if (p->lex.t.kind == TOK_IDENT) {
+    struct ptx_opnd base = {.line = p->lex.t.line, .col = p->lex.t.col};
+    struct ident *i = p->lex.t.ident;
+    if (!i->sym) FAIL_TOK(p, "'%s' is not declared", i->s);
+    name_operand(p, &base);
+    if (base.kind == OK_REG) o->reg = base.reg;
+    else if (base.kind == OK_VAR) o->var = base.var;
+    else parse_fail(p, base.line, base.col, ERR_INPUT, "expected a register, a variable or a number as the address");
+    if (tok_is(&p->lex.t, ',')) { /* textures: [tex, {x, y}] or [tex, sampler, {x, y}] */
+      struct ptx_opnd tmp[4];
+      uint8_t n = 0;
+      while (parse_accept(p, ',')) {
+        if (n == 4) FAIL_TOK(p, "too many parts in the address");
+        tmp[n] = (struct ptx_opnd){0};
+        parse_element(p, &tmp[n++]);
+      }
+      o->vec = ARENA_ARRAY(&p->m->arena, struct ptx_opnd, n);
+      memcpy(o->vec, tmp, n * sizeof *tmp);
+      o->n = n;
+    } else if (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-')) {
+      bool minus = tok_is(&p->lex.t, '-');
+      lex_next(&p->lex);
+      int64_t v = const_expr(p);
+      o->imm = minus ? -v : v;
+    }
+  } else {
+    o->imm = const_expr(p);
+  }
+  parse_expect(p, ']', "after the address");
+}
+
+void parse_operand(struct parser *p, struct ptx_opnd *o) {
+  struct token t = p->lex.t;
+  o->line = t.line;
+  o->col = t.col;
+  if (tok_is(&t, '{')) {
+    struct ptx_opnd tmp[16];
+    lex_next(&p->lex);
+    o->kind = OK_VEC;
+    while (!tok_is(&p->lex.t, '}')) {
+      if (o->n == 16) FAIL_TOK(p, "more than 16 elements in a vector operand");
+      tmp[o->n] = (struct ptx_opnd){0};
+      parse_element(p, &tmp[o->n++]);
+      if (!parse_accept(p, ',')) break;
+    }
+    parse_expect(p, '}', "after the vector operand");
+    o->vec = ARENA_ARRAY(&p->m->arena, struct ptx_opnd, o->n);
+    memcpy(o->vec, tmp, o->n * sizeof *tmp);
+    return;
+  }
+  if (parse_accept(p, '[')) {
+    memory_operand(p, o);
+    return;
+  }
+  if (parse_accept(p, '!')) {
+    parse_operand(p, o);
+    o->neg = true;
+    return;
+  }
+  if (t.kind == TOK_IDENT) {
+    name_operand(p, o);
+    if (o->kind == OK_VAR && (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-'))) {
+      bool minus = tok_is(&p->lex.t, '-');
+      lex_next(&p->lex);
+      int64_t v = const_expr(p);
+      o->imm = minus ? -v : v;
+    }
+    if (o->kind == OK_REG && parse_accept(p, '|')) {
+      struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
+      if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected a predicate after '|', found %s", tok_text(p));
+      name_operand(p, &second);
+      if (second.kind != OK_REG && second.kind != OK_SINK) FAIL_TOK(p, "expected a predicate after '|'");
+      o->reg2 = second.reg;
+    } else if (o->kind == OK_SINK && parse_accept(p, '|')) {
+      struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
+      name_operand(p, &second);
+      o->reg2 = second.reg;
+    }
+    if (o->kind == OK_REG && p->lex.t.kind == TOK_DOT && p->lex.t.len == 1 && strchr("xyzw", p->lex.t.s[0])) {
+      o->sel = (uint8_t)(p->lex.t.s[0] == 'w' ? 4 : p->lex.t.s[0] - 'x' + 1);
+      lex_next(&p->lex);
+    }
+    return;
+  }
+  bool neg = false;
+  if (tok_is(&t, '-')) {
+    struct lexer save = p->lex;
+    lex_next(&p->lex);
+    neg = p->lex.t.kind == TOK_F32 || p->lex.t.kind == TOK_F64;
+    if (!neg) p->lex = save;
+  }
+  if (p->lex.t.kind == TOK_F32 || p->lex.t.kind == TOK_F64) {
+    o->kind = OK_IMM;
+    o->is_float = true;
+    o->is_f32 = p->lex.t.kind == TOK_F32;
+    o->imm = (int64_t)p->lex.t.bits;
+    if (neg) o->imm ^= o->is_f32 ? INT64_C(1) << 31 : INT64_MIN;
+    lex_next(&p->lex);
+    return;
+  }
+  if (t.kind == TOK_INT || tok_is(&t, '-') || tok_is(&t, '~') || tok_is(&t, '(')) {
+    o->kind = OK_IMM;
+    o->imm = const_expr(p);
+    return;
+  }
+  FAIL_TOK(p, "expected an operand, found %s", tok_text(p));
+}
+
+static void unknown_mod(struct parser *p, enum ptx_opcode op) {
+  char word[64];
+  snprintf(word, sizeof word, "%.*s", (int)p->lex.t.len, p->lex.t.s);
+  const char *cands[M_COUNT + T_COUNT];
+  size_t n = 0;
+  for (int k = 1; k < M_COUNT; k++)
+    if (p->op_mods[op][k / 64] >> (k % 64) & 1) cands[n++] = ptx_mod_names[k];
+  for (int k = 1; k < T_COUNT; k++)
+    if (ptx_ops[op].types >> k & 1) cands[n++] = ptx_type_names[k];
+  const char *near = err_nearest(word, cands, n);
+  bool known = parse_type_word(p) != T_NONE;
+  for (int k = 1; k < M_COUNT; k++) known |= !strcmp(word, ptx_mod_names[k]);
+  if (near) FAIL_TOK(p, "'.%s' is no modifier of %s; did you mean '.%s'?", word, ptx_ops[op].name, near);
+  parse_fail(p, p->lex.t.line, p->lex.t.col, known ? ERR_INPUT : ERR_UNSUPPORTED,
+             "'.%s' is no modifier of %s that Sluice knows", word, ptx_ops[op].name);
+}
+
+static void parse_modifiers(struct parser *p, struct ptx_inst *i) {
+  while (p->lex.t.kind == TOK_DOT) {
+    enum ptx_mod m = M_NONE;
+    for (int k = 1; k < M_COUNT && !m; k++)
+      if ((p->op_mods[i->op][k / 64] >> (k % 64) & 1) && tok_dot(&p->lex.t, ptx_mod_names[k])) m = k;
+    enum ptx_type t = m ? T_NONE : parse_type_word(p);
+    if (m) {
+      i->mods[m / 64] |= 1ull << (m % 64);
+      if (i->nmods < 8) i->mod_order[i->nmods++] = (uint8_t)m;
+    } else if (t) {
+      if (i->ntypes == PTX_MAX_TYPES) FAIL_TOK(p, "too many types");
+      if (!i->ntypes && !(ptx_ops[i->op].types >> t & 1))
+        FAIL_TOK(p, "'.%s' is not a type that %s takes", ptx_type_names[t], ptx_ops[i->op].name);
+      i->types[i->ntypes++] = (uint8_t)t;
+    } else if (tok_dot(&p->lex.t, "proxy")) { /* fence.proxy.X orders nothing here */
+      lex_next(&p->lex);
+      i->mods[M_PROXY_ALIAS / 64] |= 1ull << (M_PROXY_ALIAS % 64);
+    } else {
+      unknown_mod(p, i->op);
+    }
+    lex_next(&p->lex);
+    if (i->op == OP_LD && tok_is(&p->lex.t, '[') && ptx_has(i, M_CONST)) { /* ld.const[0] */
+      struct lexer save = p->lex;
+      lex_next(&p->lex);
+      if (p->lex.t.kind == TOK_INT) {
+        lex_next(&p->lex);
+        if (tok_is(&p->lex.t, ']')) lex_next(&p->lex);
+        if (p->lex.t.kind == TOK_DOT) continue;
+      }
+      p->lex = save;
+    }
+  }
+}
+
+static void parse_list(struct parser *p, struct ptx_opnd *o) {
+  struct ptx_opnd tmp[256];
+  uint32_t n = 0;
+  o->kind = OK_LIST;
+  o->line = p->lex.t.line;
+  o->col = p->lex.t.col;
+  parse_expect(p, '(', "before the arguments");
+  while (!tok_is(&p->lex.t, ')')) {
+    if (n == 255) FAIL_TOK(p, "more than 255 arguments");
+    tmp[n] = (struct ptx_opnd){0};
+    parse_element(p, &tmp[n++]);
+    if (!parse_accept(p, ',')) break;
+  }
+  parse_expect(p, ')', "after the arguments");
+  o->vec = ARENA_ARRAY(&p->m->arena, struct ptx_opnd, n);
+  if (n) memcpy(o->vec, tmp, n * sizeof *tmp);
+  o->n = (uint8_t)n;
+}
+
+/* call (ret), target, (args), prototype;  ops[0] = returns, ops[1] = target, ops[2] = arguments */
+static void parse_call(struct parser *p, struct ptx_inst *i) {
+  i->ops[0].kind = i->ops[2].kind = OK_LIST;
+  i->nops = 3;
+  if (tok_is(&p->lex.t, '(')) {
+    parse_list(p, &i->ops[0]);
+    parse_expect(p, ',', "after the return values");
+  }
+  parse_operand(p, &i->ops[1]);
+  if (parse_accept(p, ',')) {
+    if (tok_is(&p->lex.t, '(')) {
+      parse_list(p, &i->ops[2]);
+      if (!parse_accept(p, ',')) return;
+    }
+    struct ptx_opnd proto = {0};
+    parse_operand(p, &proto);
+    if (proto.kind == OK_FUNC) i->proto = proto.func;
+  }
+  if (i->ops[1].kind == OK_LABEL)
+    parse_fail(p, i->ops[1].line, i->ops[1].col, ERR_INPUT, "the function to call is not declared");
+  if (i->ops[1].kind == OK_REG && p->func) p->func->indirect_calls = true;
+}
+
+void parse_instruction(struct parser *p) {
+  GROW(p->code, p->ncode, p->cap_code);
+  struct ptx_inst *i = ARENA_NEW(&p->m->arena, struct ptx_inst);
+  if (parse_accept(p, '@')) {
+    i->guard_neg = parse_accept(p, '!');
+    struct ptx_opnd g = {.line = p->lex.t.line, .col = p->lex.t.col};
+    if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected a predicate after '@', found %s", tok_text(p));
+    name_operand(p, &g);
+    if (g.kind != OK_REG || g.reg->type != T_PRED)
+      parse_fail(p, g.line, g.col, ERR_INPUT, "the guard must be a .pred register");
+    i->guard = g.reg;
+  }
+  struct token t = p->lex.t;
+  if (t.kind != TOK_IDENT) FAIL_TOK(p, "expected an instruction, found %s", tok_text(p));
+  for (int k = 1; k < OP_COUNT && !i->op; k++)
+    if (p->op_ident[k] == t.ident) i->op = (uint8_t)k;
+  if (!i->op) {
+    const char *names[OP_COUNT];
+    for (int k = 1; k < OP_COUNT; k++) names[k - 1] = ptx_ops[k].name;
+    const char *near = err_nearest(t.ident->s, names, OP_COUNT - 1);
+    if (near) FAIL_TOK(p, "unknown instruction '%s'; did you mean '%s'?", t.ident->s, near);
+    parse_fail(p, t.line, t.col, ERR_UNSUPPORTED, "unknown instruction '%s'", t.ident->s);
+  }
+  i->line = t.line;
+  i->col = t.col;
+  i->src_line = p->src_line;
+  i->src_file = p->src_file;
+  lex_next(&p->lex);
+  parse_modifiers(p, i);
+  if (i->op == OP_CALL) {
+    parse_call(p, i);
+  } else if (!tok_is(&p->lex.t, ';')) {
+    do {
+      if (i->nops == PTX_MAX_OPNDS) FAIL_TOK(p, "too many operands");
+      parse_operand(p, &i->ops[i->nops++]);
+    } while (parse_accept(p, ','));
+  }
+  if (!tok_is(&p->lex.t, ';'))
+    FAIL_TOK(p, "expected ',' or ';' after operand %u of %s, found %s", i->nops, ptx_ops[i->op].name, tok_text(p));
+  lex_next(&p->lex);
+  p->code[p->ncode++] = i;
+  parse_check(p, i);
+}

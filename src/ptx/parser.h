@@ -1,0 +1,67 @@
+/* parser.h - what the files of the parser share: see ptx.h for its face. */
+#ifndef PTX_PARSER_H
+#define PTX_PARSER_H
+
+#include <setjmp.h>
+
+#include "ptx/lex.h"
+
+struct pending { /* an operand that names something declared later in the scope */
+  struct ident *ident;
+  struct ptx_opnd *opnd;
+  uint32_t line, col;
+};
+
+struct binding {
+  struct ident *ident;
+  uint32_t depth;
+};
+
+struct parser {
+  struct ptx_module *m;
+  struct lexer lex;
+  struct err *e;
+  jmp_buf fail;
+  uint32_t text;
+  struct binding *binds; /* undo list of scopes */
+  uint32_t nbinds, cap_binds, depth;
+  struct pending *pend;
+  uint32_t npend, cap_pend;
+  struct ptx_func *func; /* being parsed, or NULL */
+  struct ptx_inst **code;
+  uint32_t ncode, cap_code;
+  struct ptx_reg **regs;
+  uint32_t nregs, cap_regs;
+  struct ptx_var **locals;
+  uint32_t nlocals, cap_locals;
+  uint32_t src_file, src_line;
+  uint64_t op_mods[OP_COUNT][(M_COUNT + 63) / 64];
+  struct ident *mod_ident[M_COUNT], *type_ident[T_COUNT], *op_ident[OP_COUNT], *sink;
+};
+
+/* Report and leave the parse. */
+_Noreturn void parse_fail(struct parser *p, uint32_t line, uint32_t col, enum err_code code, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+#define FAIL_TOK(p, ...) parse_fail(p, (p)->lex.t.line, (p)->lex.t.col, ERR_INPUT, __VA_ARGS__)
+
+void parse_expect(struct parser *p, char punct, const char *where);
+bool parse_accept(struct parser *p, char punct);
+void parse_bind(struct parser *p, struct ident *i, enum sym_kind kind, void *ptr, uint32_t index);
+int64_t parse_int(struct parser *p, const char *what);
+enum ptx_type parse_type_word(struct parser *p); /* the dot word as a type, T_NONE if it is none */
+void parse_pending(struct parser *p, struct ident *i, struct ptx_opnd *o);
+void parse_instruction(struct parser *p);
+void parse_operand(struct parser *p, struct ptx_opnd *o);
+void parse_check(struct parser *p, struct ptx_inst *i);
+const char *tok_text(struct parser *p);
+
+#define GROW(arr, n, cap)                            \
+  do {                                               \
+    if ((n) == (cap)) {                              \
+      (cap) = (cap) ? (cap)*2 : 64;                  \
+      (arr) = realloc((arr), (cap) * sizeof *(arr)); \
+      CHECK(arr, "out of memory");                   \
+    }                                                \
+  } while (0)
+
+#endif

@@ -1,0 +1,243 @@
+/* ptx.h - a parsed PTX module: what the texts say, linked together, before anything is placed or lowered.
+ *
+ * Use: ptx_new, ptx_parse per text, ptx_link once, then read the lists; ptx_free drops everything. Owned by one arena.
+ */
+#ifndef PTX_PTX_H
+#define PTX_PTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "ptx/inst.h"
+
+enum ptx_type {
+  T_NONE,
+#define T(id, text, bytes, kind) T_##id,
+#include "ptx/types.def"
+#undef T
+  T_COUNT
+};
+
+enum ptx_mod {
+  M_NONE,
+#define M(id, text) M_##id,
+#include "ptx/mods.def"
+#undef M
+  M_COUNT
+};
+
+enum ptx_opcode {
+  OP_NONE,
+#define O(id, text, types, sig, mods, kind, lat) OP_##id,
+#include "ptx/ops.def"
+#undef O
+  OP_COUNT
+};
+
+enum ptx_sreg {
+  SR_TID_X,
+  SR_TID_Y,
+  SR_TID_Z,
+  SR_NTID_X,
+  SR_NTID_Y,
+  SR_NTID_Z,
+  SR_CTAID_X,
+  SR_CTAID_Y,
+  SR_CTAID_Z,
+  SR_NCTAID_X,
+  SR_NCTAID_Y,
+  SR_NCTAID_Z,
+  SR_LANEID,
+  SR_WARPID,
+  SR_NWARPID,
+  SR_SMID,
+  SR_NSMID,
+  SR_GRIDID,
+  SR_LANEMASK_EQ,
+  SR_LANEMASK_LE,
+  SR_LANEMASK_LT,
+  SR_LANEMASK_GE,
+  SR_LANEMASK_GT,
+  SR_CLOCK,
+  SR_CLOCK_HI,
+  SR_CLOCK64,
+  SR_GLOBALTIMER,
+  SR_GLOBALTIMER_LO,
+  SR_GLOBALTIMER_HI,
+  SR_PM,
+  SR_ENVREG,
+  SR_DYNAMIC_SMEM,
+  SR_TOTAL_SMEM,
+  SR_CLUSTER_ZERO,
+  SR_CLUSTER_ONE,
+  SR_ZERO,
+  SR_COUNT
+};
+
+struct ptx_func;
+struct ptx_var;
+
+struct ptx_reg {
+  const char *name;
+  uint8_t type;
+  uint16_t num;  /* order of declaration in the function, from 1 */
+  uint16_t arch; /* the digits in its name: the compiler's own number */
+};
+
+enum ptx_space { SP_NONE, SP_REG, SP_GLOBAL, SP_SHARED, SP_LOCAL, SP_CONST, SP_PARAM, SP_GENERIC, SP_TEX };
+
+struct ptx_init {        /* one element of an initialiser */
+  uint64_t bits;         /* value, or addend of a symbol */
+  struct ptx_var *var;   /* address of a variable, */
+  struct ptx_func *func; /* or of a function, or neither */
+  bool generic;
+  uint8_t shift; /* mask operators 0xFF00(sym): the byte taken, 0xff = whole value */
+};
+
+struct ptx_var {
+  const char *name;
+  uint8_t space, type, vec;
+  bool is_array, unsized, is_extern, visible, weak, common;
+  bool formal; /* a parameter of its function, not a variable for arguments of calls */
+  uint32_t align;
+  uint64_t bytes; /* 0 when unsized */
+  struct ptx_init *init;
+  uint32_t inits, elem_bytes;
+  struct ptx_func *func; /* owner of locals and parameters, NULL at module scope */
+  struct ptx_var *def;   /* after linking: the definition (itself, unless extern) */
+  uint32_t text, line;
+  uint64_t addr;   /* global, const: device address; others: offset in their space */
+  uint32_t serial; /* dense index over the module, for marking */
+};
+
+enum ptx_opnd_kind {
+  OK_NONE,
+  OK_REG,
+  OK_IMM,
+  OK_VEC,
+  OK_MEM,
+  OK_LABEL,
+  OK_VAR,
+  OK_FUNC,
+  OK_SREG,
+  OK_SINK,
+  OK_LIST,
+  OK_TABLE
+};
+
+struct ptx_opnd {
+  uint8_t kind;
+  uint8_t sreg;
+  bool neg;             /* !p, or a negated register operand */
+  bool is_float;        /* immediate written as a floating point number: bits hold a double unless is_f32 */
+  bool is_f32;          /* immediate written as 0fXXXXXXXX */
+  uint8_t n;            /* vector or list length */
+  uint8_t sel;          /* component selector .x .y .z .w of video and vector operands, + 1 */
+  struct ptx_reg *reg;  /* register; base of memory */
+  struct ptx_reg *reg2; /* second destination p|q */
+  struct ptx_var *var;  /* variable; base of memory */
+  struct ptx_func *func;
+  struct ptx_opnd *vec; /* elements */
+  int64_t imm;          /* value, or byte offset of memory; label: instruction index */
+  uint32_t line, col;
+};
+
+enum { PTX_MAX_OPNDS = 8, PTX_MAX_TYPES = 4 };
+
+struct ptx_inst {
+  uint8_t op, ntypes, nops, guard_neg;
+  uint8_t types[PTX_MAX_TYPES];
+  uint64_t mods[(M_COUNT + 63) / 64]; /* set of modifiers; order is kept where it matters in mod_order */
+  uint8_t mod_order[8], nmods;
+  struct ptx_reg *guard;
+  struct ptx_opnd ops[PTX_MAX_OPNDS];
+  struct ptx_func *proto; /* indirect call: its prototype */
+  uint32_t line, col, src_line, src_file;
+  uint32_t target; /* branch: instruction index */
+  uint32_t reconv; /* branch: index of the immediate post-dominator, PTX_EXIT if only the end of the function */
+};
+#define PTX_EXIT UINT32_MAX
+
+struct ptx_table { /* .branchtargets, .calltargets */
+  uint32_t n;
+  struct ptx_opnd *labels;
+};
+
+struct ptx_func {
+  const char *name;
+  bool entry, is_extern, visible, weak, proto, has_body, noreturn;
+  struct ptx_var **params; /* .param or (as NULL with reg set) .reg formals */
+  struct ptx_reg **param_regs;
+  struct ptx_var *ret;
+  struct ptx_reg *ret_reg;
+  uint32_t nparams;
+  struct ptx_inst *code;
+  uint32_t ncode;
+  struct ptx_reg **regs;   /* regs[num] */
+  uint32_t nregs;          /* registers, numbered 1..nregs */
+  struct ptx_var **locals; /* .local, .param and .shared declared inside */
+  uint32_t nlocals;
+  struct ptx_func *def;
+  uint32_t text, line, maxntid, reqntid, minctas;
+  uint32_t live_regs; /* maximum live 32-bit values */
+  uint32_t serial;
+  uint64_t *live_in; /* bit set of registers read before they are written */
+  bool indirect_calls;
+};
+
+struct ptx_text {
+  const char *name, *src;
+  uint32_t version, sm; /* 78, 35 */
+  uint32_t address_bits;
+};
+
+struct ptx_module {
+  struct arena arena;
+  struct ptx_text *texts;
+  uint32_t ntexts;
+  struct ptx_func **funcs;
+  uint32_t nfuncs, cap_funcs;
+  struct ptx_var **vars; /* module scope */
+  uint32_t nvars, cap_vars, serials;
+  struct parser *parser;
+};
+
+struct ptx_op_info {
+  const char *name, *sig, *mods;
+  uint64_t types; /* bit per enum ptx_type */
+  uint8_t kind, lat;
+};
+enum ptx_lat_family { LF_ONE, LF_ADD, LF_MAX, LF_MUL, LF_MAD, LF_DIV, LF_MUL24, LF_MAD24, LF_SFU, LF_SHFL };
+extern const struct ptx_op_info ptx_ops[OP_COUNT];
+extern const char *const ptx_mod_names[M_COUNT];
+extern const char *const ptx_type_names[T_COUNT];
+extern const uint8_t ptx_type_bytes[T_COUNT];
+extern const char ptx_type_kinds[T_COUNT];
+
+static inline bool ptx_has(const struct ptx_inst *i, enum ptx_mod m) {
+  return i->mods[m / 64] >> (m % 64) & 1;
+}
+
+struct ptx_module *ptx_new(void);
+void ptx_free(struct ptx_module *m);
+/* Parse and type-check one text; `src` must outlive the module. */
+bool ptx_parse(struct ptx_module *m, const char *src, const char *name, struct err *e);
+/* Resolve external functions and variables between the texts. `builtin(name)` says which functions the machine has. */
+bool ptx_link(struct ptx_module *m, bool (*builtin)(const char *), struct err *e);
+/* Reconvergence points, liveness, register estimate of one function. */
+void ptx_analyse(struct ptx_module *m, struct ptx_func *f);
+/* An error at a place of a text: file:line:column, the line, a caret. Returns false. */
+bool ptx_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col, enum err_code code, struct err *e,
+               const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+/* The form as in "ld.global.v4.f32". */
+const char *ptx_form(struct ptx_module *m, const struct ptx_inst *i);
+/* Static facts for the timing model. */
+void ptx_decode(const struct ptx_func *f, const struct ptx_inst *i, struct inst *out);
+/* Registers read and written by an instruction (numbers), at most 64 each; returned counts. A guard counts as read. */
+void ptx_uses(const struct ptx_inst *i, uint16_t *use, uint32_t *nuse, uint16_t *def, uint32_t *ndef);
+struct ptx_func *ptx_find_func(struct ptx_module *m, const char *name);
+
+#endif

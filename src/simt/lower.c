@@ -1,0 +1,346 @@
+/* lower.c - from a linked PTX module to executable code: frames, addresses of variables, immediates, call graph. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/machine.h"
+
+uint32_t slot_bytes(enum ptx_type t) {
+  return t == T_PRED ? 4 : ptx_type_bytes[t] > 4 ? 8 * LANES : 4 * LANES;
+}
+
+uint32_t lower_const(struct simt_module *m, uint64_t bits, uint32_t bytes) {
+  uint32_t size = bytes * LANES;
+  for (uint32_t at = 0; at + size <= m->pool_bytes; at += 4 * LANES) /* few and short-lived: a linear search does */
+    if (m->pool[at] == (char)bits && !memcmp(m->pool + at, &bits, bytes) &&
+        !memcmp(m->pool + at + bytes, m->pool + at, size - bytes))
+      return at | OFF_CONST;
+  if (m->pool_bytes + size > m->pool_cap) {
+    uint32_t cap = m->pool_cap ? m->pool_cap * 2 : 65536;
+    char *p = aligned_alloc(128, cap);
+    CHECK(p, "out of memory");
+    if (m->pool_bytes) memcpy(p, m->pool, m->pool_bytes);
+    free(m->pool);
+    m->pool = p;
+    m->pool_cap = cap;
+  }
+  uint32_t at = m->pool_bytes;
+  for (uint32_t i = 0; i < LANES; i++) memcpy(m->pool + at + i * bytes, &bits, bytes);
+  m->pool_bytes += size;
+  return at | OFF_CONST;
+}
+
+/* ---- variables ---- */
+
+static uint32_t ref_alignment(uint64_t bytes, uint32_t align) { /* the reference's padding rule, and .align */
+  uint32_t pad = bytes < 128 && bytes && !(bytes & (bytes - 1)) ? (uint32_t)bytes : 128;
+  return pad > align ? pad : align;
+}
+
+static bool place_variables(struct simt_module *m, struct err *e) {
+  struct ptx_module *p = m->ptx;
+  for (uint32_t i = 0; i < p->nvars; i++) {
+    struct ptx_var *v = p->vars[i];
+    if (v->def != v || (v->space != SP_GLOBAL && v->space != SP_CONST)) continue;
+    if (v->type == T_TEXREF || v->type == T_SAMPLERREF || v->type == T_SURFREF) continue;
+    uint64_t bytes = v->bytes ? v->bytes : 1;
+    v->addr = mem_alloc_symbol(m->s, bytes, v->align, v->name);
+    if (!v->addr)
+      return ptx_error(p, v->text, v->line, 1, ERR_PROGRAM, e, "no room for the %llu bytes of '%s'",
+                       (unsigned long long)v->bytes, v->name);
+  }
+  return true;
+}
+
+static void init_variables(struct simt_module *m) {
+  struct ptx_module *p = m->ptx;
+  for (uint32_t i = 0; i < p->nvars; i++) {
+    struct ptx_var *v = p->vars[i];
+    if (v->def != v || (v->space != SP_GLOBAL && v->space != SP_CONST) || !v->bytes || !v->addr) continue;
+    char *host = simt_mem_at(m->s, v->addr, v->bytes);
+    for (uint32_t k = 0; k < v->inits && (uint64_t)(k + 1) * v->elem_bytes <= v->bytes; k++) {
+      const struct ptx_init *in = &v->init[k];
+      uint64_t x = in->bits;
+      if (in->var) x += in->var->def->addr;
+      if (in->func) {
+        const struct ptx_func *f = in->func->def;
+        for (uint32_t q = 0; q < m->nfuncs; q++)
+          if (m->funcs[q].f == f) x += CODE_BASE + 8ull * m->funcs[q].entry;
+      }
+      if (in->shift != 0xff) x = x >> in->shift & 0xff;
+      memcpy(host + (size_t)k * v->elem_bytes, &x, v->elem_bytes > 8 ? 8 : v->elem_bytes);
+    }
+  }
+}
+
+/* ---- shared memory: a variable used by one kernel only is placed there; others at one offset for all ---- */
+
+static void mark_shared(struct simt_module *m, struct xfunc *xf, const struct ptx_opnd *o) {
+  if (o->var && o->var->space == SP_SHARED) xf->uses_shared[o->var->def->serial] = 1;
+  for (uint32_t k = 0; (o->kind == OK_VEC || o->kind == OK_LIST || o->kind == OK_MEM) && k < o->n; k++)
+    mark_shared(m, xf, &o->vec[k]);
+}
+
+static void place_one_shared(struct ptx_var *v, uint32_t *at) {
+  uint32_t a = ref_alignment(v->bytes, v->align);
+  *at = (*at + a - 1) & ~(a - 1);
+  v->addr = *at;
+  *at += (uint32_t)v->bytes;
+}
+
+static void place_shared(struct simt_module *m) {
+  struct ptx_module *p = m->ptx;
+  uint32_t common = 0;
+  struct ptx_var **all = calloc(p->serials + 1, sizeof *all);
+  CHECK(all, "out of memory");
+  for (uint32_t i = 0; i < p->nvars; i++) all[p->vars[i]->serial] = p->vars[i];
+  for (uint32_t k = 0; k < m->nfuncs; k++) {
+    struct xfunc *xf = &m->funcs[k];
+    xf->uses_shared = arena_alloc(&m->arena, p->serials + 1);
+    for (uint32_t i = 0; i < xf->f->nlocals; i++) all[xf->f->locals[i]->serial] = xf->f->locals[i];
+    for (uint32_t i = 0; i < xf->f->ncode; i++)
+      for (uint32_t q = 0; q < xf->f->code[i].nops; q++) mark_shared(m, xf, &xf->f->code[i].ops[q]);
+  }
+  bool dynamic_in_func = false;
+  for (uint32_t s = 0; s < p->serials; s++) {
+    struct ptx_var *v = all[s];
+    if (!v || v->space != SP_SHARED || v->def != v) continue;
+    uint32_t users = 0;
+    bool func = false;
+    for (uint32_t k = 0; k < m->nfuncs; k++)
+      if (m->funcs[k].uses_shared[s]) users++, func |= !m->funcs[k].f->entry;
+    if (v->is_extern || v->unsized) dynamic_in_func |= func;
+    else if (users > 1 || func) {
+      place_one_shared(v, &common);
+      v->common = true;
+    }
+  }
+  uint32_t most = 0;
+  for (uint32_t k = 0; k < m->nfuncs; k++) {
+    struct xfunc *xf = &m->funcs[k];
+    xf->shared_bytes = common;
+    for (uint32_t s = 0; s < p->serials; s++) {
+      struct ptx_var *v = all[s];
+      if (v && v->space == SP_SHARED && v->def == v && xf->uses_shared[s] && !v->is_extern && !v->unsized && !v->common)
+        place_one_shared(v, &xf->shared_bytes);
+    }
+    if (xf->f->entry && xf->shared_bytes > most) most = xf->shared_bytes;
+  }
+  if (dynamic_in_func) /* its offset must not depend on the kernel */
+    for (uint32_t k = 0; k < m->nfuncs; k++) m->funcs[k].shared_bytes = (most + 15) & ~15u;
+  free(all);
+}
+
+/* ---- frames ---- */
+
+static uint32_t local_place(struct ptx_var *v, uint32_t *at) {
+  uint32_t a = v->space == SP_LOCAL ? ref_alignment(v->bytes, v->align) : v->align;
+  *at = (*at + a - 1) & ~(a - 1);
+  v->addr = *at;
+  *at += (uint32_t)v->bytes;
+  return (uint32_t)v->addr;
+}
+
+static void place_frame(struct simt_module *m, struct xfunc *xf, uint32_t *reg_off) {
+  const struct ptx_func *f = xf->f;
+  uint32_t at = 0;
+  for (int pass = 0; pass < 3; pass++) {
+    for (uint32_t r = 1; r <= f->nregs; r++) {
+      uint32_t bytes = slot_bytes(f->regs[r]->type);
+      if ((pass == 0) != (bytes == 4) || (pass == 1) != (bytes == 4 * LANES)) continue;
+      reg_off[r] = at;
+      at += bytes;
+    }
+    at = (at + 127) & ~127u;
+  }
+  xf->frame_bytes = at;
+  xf->zero = ARENA_ARRAY(&m->arena, uint32_t, f->nregs + 1);
+  xf->zero_bytes = ARENA_ARRAY(&m->arena, uint8_t, f->nregs + 1);
+  for (uint32_t r = 1; r <= f->nregs; r++)
+    if (f->live_in && (f->live_in[r / 64] >> (r % 64) & 1)) {
+      xf->zero[xf->nzero] = reg_off[r];
+      xf->zero_bytes[xf->nzero++] = (uint8_t)(slot_bytes(f->regs[r]->type) / 4);
+    }
+  uint32_t local = 0;
+  if (!f->entry) {
+    if (f->ret) local_place(f->ret, &local);
+    for (uint32_t i = 0; i < f->nparams; i++)
+      if (f->params[i]) local_place(f->params[i], &local);
+  }
+  for (uint32_t i = 0; i < f->nlocals; i++)
+    if (f->locals[i]->space == SP_LOCAL || f->locals[i]->space == SP_PARAM) local_place(f->locals[i], &local);
+  xf->local_bytes = (local + 15) & ~15u;
+}
+
+static void place_formals(struct simt_module *m, struct xfunc *xf, const uint32_t *reg_off) {
+  const struct ptx_func *f = xf->f;
+  xf->nformals = f->nparams;
+  xf->formals = ARENA_ARRAY(&m->arena, struct xopnd, f->nparams);
+  for (uint32_t i = 0; i < f->nparams; i++) {
+    if (f->params[i])
+      xf->formals[i] =
+          (struct xopnd){.off = (uint32_t)f->params[i]->addr, .kind = 1, .size = (uint32_t)f->params[i]->bytes};
+    else
+      xf->formals[i] = (struct xopnd){.off = reg_off[f->param_regs[i]->num],
+                                      .bytes = slot_bytes(f->param_regs[i]->type) / LANES
+                                                   ? (uint8_t)(slot_bytes(f->param_regs[i]->type) / LANES)
+                                                   : 4};
+  }
+  xf->ret.kind = 2;
+  if (f->ret) xf->ret = (struct xopnd){.off = (uint32_t)f->ret->addr, .kind = 1, .size = (uint32_t)f->ret->bytes};
+  else if (f->ret_reg)
+    xf->ret = (struct xopnd){.off = reg_off[f->ret_reg->num], .bytes = (uint8_t)(slot_bytes(f->ret_reg->type) / LANES)};
+}
+
+static void place_params(struct simt_module *m, struct simt_kernel *k) {
+  const struct ptx_func *f = k->func->f;
+  uint32_t *off = ARENA_ARRAY(&m->arena, uint32_t, f->nparams), *bytes = ARENA_ARRAY(&m->arena, uint32_t, f->nparams),
+           *align = ARENA_ARRAY(&m->arena, uint32_t, f->nparams), at = 0;
+  for (uint32_t i = 0; i < f->nparams; i++) {
+    struct ptx_var *v = f->params[i];
+    if (!v) continue;
+    at = (at + v->align - 1) & ~(v->align - 1);
+    v->addr = off[i] = at;
+    bytes[i] = (uint32_t)v->bytes;
+    align[i] = v->align;
+    at += (uint32_t)v->bytes;
+  }
+  k->info.params = f->nparams;
+  k->info.param_offset = off;
+  k->info.param_bytes = bytes;
+  k->info.param_align = align;
+  k->info.param_block_bytes = at;
+}
+
+/* ---- call graph: deepest frames below a function ---- */
+
+static void visit(struct simt_module *m, struct xfunc *xf) {
+  if (xf->active) {
+    xf->recursive = true;
+    return;
+  }
+  if (xf->visited) return;
+  xf->visited = xf->active = true;
+  uint32_t frame = 0, local = 0;
+  for (uint32_t pc = xf->entry; pc < xf->end; pc++) {
+    const struct xop *o = &m->ops[pc];
+    if (o->cls != XC_CALL) continue;
+    const struct xaux *a = o->aux;
+    if (a->name) continue;
+    struct xfunc *callee = (struct xfunc *)a->func;
+    if (!callee) { /* indirect: anything may be called */
+      xf->recursive = true;
+      continue;
+    }
+    visit(m, callee);
+    xf->recursive |= callee->recursive;
+    if (callee->total_frame > frame) frame = callee->total_frame;
+    if (callee->total_local > local) local = callee->total_local;
+  }
+  xf->total_frame = xf->frame_bytes + frame;
+  xf->total_local = xf->local_bytes + local;
+  xf->active = false;
+}
+
+static bool needs_stack(const struct simt_module *m, const struct xop *o) {
+  uint32_t pc = (uint32_t)(o - m->ops);
+  return o->cls != XC_SIMPLE || o->guard != OFF_NONE || (m->code[pc + 1].flags & INST_RECONVERGE);
+}
+
+static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *e, uint32_t *reg_off) {
+  const struct ptx_func *f = xf->f;
+  struct lowering l = {.m = m, .f = (struct ptx_func *)f, .xf = xf, .e = e, .reg_off = reg_off, .pc0 = xf->entry};
+  for (uint32_t i = 0; i < f->ncode; i++) {
+    const struct ptx_inst *in = &f->code[i];
+    struct xop *o = &m->ops[xf->entry + i];
+    struct inst *t = &m->code[xf->entry + i];
+    ptx_decode(f, in, t);
+    t->pc = xf->entry + i;
+    t->fetch_pc = 8 * t->pc;
+    *o = (struct xop){.d = OFF_NONE,
+                      .a = OFF_NONE,
+                      .b = OFF_NONE,
+                      .c = OFF_NONE,
+                      .d2 = OFF_NONE,
+                      .p = OFF_NONE,
+                      .guard = OFF_NONE,
+                      .guard_neg = in->guard_neg,
+                      .space = t->space,
+                      .elem = t->elem_bytes,
+                      .vec = t->vec,
+                      .type = in->types[0],
+                      .type2 = in->types[1]};
+    if (in->guard) o->guard = reg_off[in->guard->num];
+    if (in->op == OP_BRA || in->op == OP_BRX) {
+      o->target = xf->entry + in->target;
+      o->reconv = in->reconv == PTX_EXIT ? f->entry ? RPC_NONE : RPC_RET : xf->entry + in->reconv;
+      if (in->reconv != PTX_EXIT && (in->guard || in->op == OP_BRX)) m->code[o->reconv].flags |= INST_RECONVERGE;
+    }
+    if (!lower_inst(&l, in, o)) return false;
+    if (!o->fn) o->fn = m->s->handlers[o->id];
+  }
+  return true;
+}
+
+static bool reachable_pass(struct simt_module *m, struct err *e) {
+  uint32_t widest = 0;
+  for (uint32_t k = 0; k < m->nfuncs; k++)
+    if (m->funcs[k].f->nregs > widest) widest = m->funcs[k].f->nregs;
+  for (uint32_t k = 0; k < m->nfuncs; k++) {
+    struct xfunc *xf = &m->funcs[k];
+    uint32_t *reg_off = calloc(widest + 2, sizeof *reg_off);
+    CHECK(reg_off, "out of memory");
+    place_frame(m, xf, reg_off);
+    place_formals(m, xf, reg_off);
+    bool ok = lower_function(m, xf, e, reg_off);
+    free(reg_off);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+bool lower_module(struct simt_module *m, struct err *e) {
+  struct ptx_module *p = m->ptx;
+  for (uint32_t i = 0; i < p->nfuncs; i++)
+    if (p->funcs[i]->has_body) m->nfuncs++;
+  m->funcs = ARENA_ARRAY(&m->arena, struct xfunc, m->nfuncs + 1);
+  m->kernels = ARENA_ARRAY(&m->arena, struct simt_kernel, m->nfuncs + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->nfuncs; i++) {
+    struct ptx_func *f = p->funcs[i];
+    if (!f->has_body) continue;
+    ptx_analyse(p, f);
+    struct xfunc *xf = &m->funcs[n++];
+    *xf = (struct xfunc){.f = f, .entry = m->ninsts, .end = m->ninsts + f->ncode};
+    m->ninsts += f->ncode;
+    if (f->entry && f->def == f) {
+      struct simt_kernel *k = &m->kernels[m->nkernels++];
+      *k = (struct simt_kernel){.func = xf, .m = m};
+      place_params(m, k);
+    }
+  }
+  m->code = calloc(m->ninsts + 1, sizeof *m->code);
+  m->ops = calloc(m->ninsts + 1, sizeof *m->ops);
+  CHECK(m->code && m->ops, "out of memory");
+  if (!place_variables(m, e)) return false;
+  place_shared(m);
+  if (!reachable_pass(m, e)) return false;
+  init_variables(m);
+  for (uint32_t i = 0; i < m->ninsts; i++) m->ops[i].straight = !needs_stack(m, &m->ops[i]);
+  for (uint32_t i = 0; i < m->nfuncs; i++) visit(m, &m->funcs[i]);
+  uint64_t consts = 0;
+  for (uint32_t i = 0; i < p->nvars; i++)
+    if (p->vars[i]->space == SP_CONST && p->vars[i]->def == p->vars[i]) consts += p->vars[i]->bytes;
+  for (uint32_t i = 0; i < m->nkernels; i++) {
+    struct simt_kernel *k = &m->kernels[i];
+    const struct ptx_func *f = k->func->f;
+    k->info.name = f->name;
+    k->info.regs = f->live_regs;
+    k->info.static_shared = k->func->shared_bytes;
+    k->info.local_bytes = k->func->total_local;
+    k->info.const_bytes = (uint32_t)consts;
+    k->info.max_threads = f->maxntid ? f->maxntid : f->reqntid ? f->reqntid : 1024;
+    k->info.ptx_version = p->texts[f->text].version;
+    k->info.target_sm = p->texts[f->text].sm;
+  }
+  return true;
+}

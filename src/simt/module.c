@@ -1,0 +1,82 @@
+/* module.c - loading PTX texts, finding kernels and variables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/machine.h"
+
+static void destroy(struct simt_module *m) {
+  ptx_free(m->ptx);
+  free(m->code);
+  free(m->ops);
+  free(m->pool);
+  arena_free(&m->arena);
+  free(m);
+}
+
+struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, size_t count, struct err *e) {
+  struct simt_module *m = calloc(1, sizeof *m);
+  CHECK(m, "out of memory");
+  m->s = s;
+  m->ptx = ptx_new();
+  bool ok = true;
+  for (size_t i = 0; ok && i < count; i++)
+    ok = ptx_parse(m->ptx, arena_strdup(&m->arena, texts[i].ptx), texts[i].name, e);
+  ok = ok && ptx_link(m->ptx, builtin_known, e) && lower_module(m, e);
+  if (!ok) {
+    destroy(m);
+    return NULL;
+  }
+  m->next = s->modules;
+  s->modules = m;
+  return m;
+}
+
+void simt_unload(struct simt *s, struct simt_module *m) {
+  if (!m) return;
+  for (struct simt_module **p = &s->modules; *p; p = &(*p)->next)
+    if (*p == m) {
+      *p = m->next;
+      break;
+    }
+  for (uint32_t i = 0; i < s->nblocks; i++) /* the labels of its variables go with it */
+    for (uint32_t k = 0; k < m->ptx->nvars; k++)
+      if (s->blocks[i].a.label == m->ptx->vars[k]->name) s->blocks[i].a.label = NULL;
+  destroy(m);
+}
+
+bool simt_set_registers(struct simt_module *m, const char *kernel, uint32_t regs) {
+  struct simt_kernel *k = simt_find_kernel(m, kernel);
+  if (!k) return false;
+  k->set_regs = k->info.regs = regs;
+  return true;
+}
+
+struct simt_kernel *simt_find_kernel(struct simt_module *m, const char *name) {
+  for (uint32_t i = 0; i < m->nkernels; i++)
+    if (!strcmp(m->kernels[i].info.name, name)) return &m->kernels[i];
+  return NULL;
+}
+
+bool simt_find_symbol(struct simt_module *m, const char *name, uint64_t *addr, uint64_t *bytes) {
+  for (uint32_t i = 0; i < m->ptx->nvars; i++) {
+    const struct ptx_var *v = m->ptx->vars[i];
+    if (v->func || v->def != v || (v->space != SP_GLOBAL && v->space != SP_CONST) || !v->addr || strcmp(v->name, name))
+      continue;
+    *addr = v->addr;
+    *bytes = v->bytes;
+    return true;
+  }
+  return false;
+}
+
+const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *k) {
+  return &k->info;
+}
+
+size_t simt_kernel_count(struct simt_module *m) {
+  return m->nkernels;
+}
+
+struct simt_kernel *simt_kernel_at(struct simt_module *m, size_t i) {
+  return i < m->nkernels ? &m->kernels[i] : NULL;
+}

@@ -1,0 +1,335 @@
+/* run.c - one launch: memory for its CTA slots, the feed that the timing model drives, the functional mode. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "simt/machine.h"
+
+enum {
+  STACK_ENTRIES = 72,
+  RECURSION_LOCAL = 64 * 1024,
+  RECURSION_FRAMES = 256 * 1024,
+  QUANTUM = 4096,
+  CTA_BUDGET = 1 << 22
+};
+
+bool atom_perform(struct exec *x, struct token *t, uint32_t lanes);
+
+/* ---- the feed ---- */
+
+static void feed_start(void *ctx, uint32_t slot, uint32_t id, uint32_t sm, uint32_t first_warp) {
+  struct simt_run *r = ctx;
+  struct cta *c = &r->ctas[slot];
+  const uint32_t *g = r->fk.grid;
+  c->id = id;
+  c->ctaid[0] = id % g[0];
+  c->ctaid[1] = id / g[0] % g[1];
+  c->ctaid[2] = id / g[0] / g[1];
+  c->sm = sm;
+  c->first_warp = first_warp;
+  c->live_warps = r->fk.warps_per_cta;
+  c->waiting = 0;
+  c->running = true;
+  memset(c->bars, 0, sizeof c->bars);
+  memset(c->shared, 0, r->fk.shared_bytes);
+  uint32_t high = c->local_high < r->local_stride ? c->local_high : r->local_stride;
+  for (uint32_t t = 0; high && t < r->fk.warps_per_cta * LANES; t++)
+    memset(c->local + (size_t)t * r->local_stride, 0, high);
+  c->local_high = r->k->func->total_local;
+  for (uint32_t w = 0; w < r->fk.warps_per_cta; w++) warp_start(r, c, w);
+}
+
+static bool feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issued *out) {
+  struct simt_run *r = ctx;
+  struct exec *x = &r->x;
+  struct cta *c = &r->ctas[slot];
+  struct warp *w = &c->warps[index];
+  struct entry *e = &w->stack[w->sp - 1];
+  const struct xop *o = &x->ops[e->pc];
+  uint32_t mask = e->mask;
+  x->base[0] = w->regs + e->frame;
+  x->out = out;
+  x->w = w;
+  x->cta = c;
+  x->e = e;
+  out->active = mask;
+  if (o->guard != OFF_NONE) mask &= *(uint32_t *)(x->base[0] + o->guard) ^ -(uint32_t)o->guard_neg;
+  out->mask = mask;
+  out->waits = false;
+  out->token = 0;
+  out->released = 0;
+  if (o->cls <= XC_MEMORY) {
+    if (mask) o->fn(x, o, mask);
+    if (++e->pc == e->rpc && !e->call) {
+      warp_settle(x, w);
+      e = &w->stack[w->sp - 1];
+    }
+    out->next_pc = e->pc;
+    return !x->fault;
+  }
+  if (o->cls == XC_BARRIER) barrier_arrive(x, o, mask), warp_settle(x, w);
+  else warp_control(x, o, mask);
+  if (w->sp) {
+    out->next_pc = w->stack[w->sp - 1].pc;
+  } else {
+    out->next_pc = FEED_DONE;
+    barrier_warp_done(x);
+  }
+  return !x->fault;
+}
+
+static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
+  struct simt_run *r = ctx;
+  struct token *t = &r->tokens[token];
+  bool ok = atom_perform(&r->x, t, lanes & t->lanes);
+  t->lanes &= ~lanes;
+  if (!t->lanes) {
+    t->next = r->free_token;
+    r->free_token = token;
+  }
+  return ok;
+}
+
+static void feed_end(void *ctx, uint32_t slot) {
+  struct simt_run *r = ctx;
+  r->ctas[slot].running = false;
+}
+
+static const struct feed_fault *feed_fault(void *ctx) {
+  return &((struct simt_run *)ctx)->fault;
+}
+
+static const struct feed_ops feed_operations = {
+    .start_cta = feed_start, .issue = feed_issue, .atomic = feed_atomic, .end_cta = feed_end, .fault = feed_fault};
+
+/* ---- set-up ---- */
+
+static char *map_pages(size_t bytes) {
+  if (!bytes) bytes = 1;
+  char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+static bool check_launch(const struct simt_launch *l, struct err *e) {
+  const struct simt_kernel_info *k = &l->kernel->info;
+  uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2],
+           ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+  if (!threads || !ctas) return err_set(e, ERR_PROGRAM, "launch of %s with an empty grid or block", k->name);
+  if (threads > 1024 || threads > k->max_threads)
+    return err_set(e, ERR_PROGRAM, "launch of %s with %llu threads per block; it allows %u", k->name,
+                   (unsigned long long)threads, k->max_threads < 1024 ? k->max_threads : 1024);
+  if (ctas > UINT32_MAX)
+    return err_set(e, ERR_PROGRAM, "launch of %s with %llu blocks; the limit is 2^32 - 1", k->name,
+                   (unsigned long long)ctas);
+  return true;
+}
+
+static void fill_tids(struct simt_run *r) {
+  const uint32_t *b = r->fk.block;
+  for (uint32_t t = 0; t < r->fk.warps_per_cta * LANES; t++) {
+    r->tids[t / LANES][0][t % LANES] = t % b[0];
+    r->tids[t / LANES][1][t % LANES] = t / b[0] % b[1];
+    r->tids[t / LANES][2][t % LANES] = t / b[0] / b[1];
+  }
+}
+
+static void fill_feed(struct simt_run *r, const struct simt_launch *l) {
+  const struct simt_kernel *k = l->kernel;
+  struct feed_kernel *f = &r->fk;
+  *f = (struct feed_kernel){.name = k->info.name,
+                            .code = r->m->code,
+                            .insts = r->m->ninsts,
+                            .entry_pc = k->func->entry,
+                            .regs_per_thread = k->set_regs ? k->set_regs : k->info.regs,
+                            .local_bytes = r->local_stride,
+                            .param_base = 0};
+  memcpy(f->grid, l->grid, sizeof f->grid);
+  memcpy(f->block, l->block, sizeof f->block);
+  f->ctas = l->grid[0] * l->grid[1] * l->grid[2];
+  f->threads_per_cta = l->block[0] * l->block[1] * l->block[2];
+  f->warps_per_cta = (f->threads_per_cta + LANES - 1) / LANES;
+  f->shared_bytes = k->info.static_shared;
+  if (l->dynamic_shared) f->shared_bytes = ((f->shared_bytes + 15) & ~15u) + l->dynamic_shared;
+  for (uint32_t i = 0; i < r->m->nfuncs; i++)
+    if (r->m->funcs[i].f->nregs > f->max_reg) f->max_reg = r->m->funcs[i].f->nregs;
+}
+
+static bool allocate(struct simt_run *r, struct err *e) {
+  const struct xfunc *f = r->k->func;
+  uint32_t wpc = r->fk.warps_per_cta, warps = r->slots * wpc;
+  uint32_t frame = f->total_frame + (f->recursive ? RECURSION_FRAMES : 0) + 128;
+  r->shared_stride = (r->fk.shared_bytes + 127) & ~127u;
+  r->stack_cap = STACK_ENTRIES;
+  r->regs_bytes = (size_t)warps * frame;
+  r->locals_bytes = (size_t)warps * LANES * r->local_stride;
+  r->shareds_bytes = (size_t)r->slots * r->shared_stride;
+  r->regs = map_pages(r->regs_bytes);
+  r->locals = map_pages(r->locals_bytes);
+  r->shareds = map_pages(r->shareds_bytes);
+  r->ctas = calloc(r->slots, sizeof *r->ctas);
+  r->warps = calloc(warps, sizeof *r->warps);
+  r->stacks = calloc((size_t)warps * r->stack_cap, sizeof *r->stacks);
+  r->tids = aligned_alloc(64, wpc * sizeof *r->tids);
+  r->ranges = calloc(r->m->ninsts + 1, sizeof *r->ranges);
+  r->params = calloc(1, r->k->info.param_block_bytes + 16);
+  if (!r->regs || !r->locals || !r->shareds || !r->ctas || !r->warps || !r->stacks || !r->tids || !r->ranges ||
+      !r->params)
+    return err_set(e, ERR_INTERNAL, "not enough memory for the state of %u CTAs of %s", r->slots, r->fk.name);
+  for (uint32_t s = 0; s < r->slots; s++) {
+    struct cta *c = &r->ctas[s];
+    c->slot = s;
+    c->shared = r->shareds + (size_t)s * r->shared_stride;
+    c->local = r->locals + (size_t)s * wpc * LANES * r->local_stride;
+    c->warps = r->warps + (size_t)s * wpc;
+    for (uint32_t w = 0; w < wpc; w++) {
+      size_t at = (size_t)s * wpc + w;
+      c->warps[w] = (struct warp){.regs = r->regs + at * frame,
+                                  .reg_bytes = frame,
+                                  .stack = r->stacks + at * r->stack_cap,
+                                  .cap = r->stack_cap};
+    }
+  }
+  return true;
+}
+
+struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_t cta_slots, struct err *e) {
+  if (!check_launch(l, e)) return NULL;
+  struct simt_run *r = aligned_alloc(64, (sizeof *r + 63) & ~(size_t)63);
+  CHECK(r, "out of memory");
+  memset(r, 0, sizeof *r);
+  r->s = s;
+  r->k = l->kernel;
+  r->m = l->kernel->m;
+  r->launch = *l;
+  r->slots = cta_slots ? cta_slots : 1;
+  const struct xfunc *f = r->k->func;
+  r->local_stride = (f->total_local + (f->recursive ? RECURSION_LOCAL : 0) + 15) & ~15u;
+  fill_feed(r, l);
+  if (!allocate(r, e)) {
+    simt_end(r);
+    return NULL;
+  }
+  fill_tids(r);
+  if (l->params) memcpy(r->params, l->params, r->k->info.param_block_bytes);
+  r->x = (struct exec){.run = r, .ops = r->m->ops};
+  r->x.base[1] = r->m->pool;
+  r->feed = (struct feed){.ops = &feed_operations, .ctx = r, .kernel = &r->fk};
+  return r;
+}
+
+struct feed *simt_feed(struct simt_run *r) {
+  return &r->feed;
+}
+
+void simt_end(struct simt_run *r) {
+  if (!r) return;
+  fflush(r->s->out);
+  if (r->warps && r->stacks)
+    for (uint32_t w = 0; w < r->slots * r->fk.warps_per_cta; w++)
+      if (r->warps[w].cap != r->stack_cap) free(r->warps[w].stack);
+  if (r->regs) munmap(r->regs, r->regs_bytes ? r->regs_bytes : 1);
+  if (r->locals) munmap(r->locals, r->locals_bytes ? r->locals_bytes : 1);
+  if (r->shareds) munmap(r->shareds, r->shareds_bytes ? r->shareds_bytes : 1);
+  free(r->ctas);
+  free(r->warps);
+  free(r->stacks);
+  free(r->tids);
+  free(r->ranges);
+  free(r->params);
+  free(r->tokens);
+  free(r);
+}
+
+/* ---- functional mode ---- */
+
+/* Up to `budget` instructions of one warp; stops at barriers and the end. Returns how many ran. */
+static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint64_t budget, struct simt_counts *n) {
+  struct exec *x = &r->x;
+  struct issued *out = &r->scratch;
+  uint64_t done = 0;
+  while (done < budget) {
+    struct entry *e = &w->stack[w->sp - 1];
+    const struct xop *o = &x->ops[e->pc];
+    if (o->straight) { /* nothing here asks the divergence stack */
+      const struct xop *first = o;
+      uint32_t mask = e->mask;
+      x->base[0] = w->regs + e->frame;
+      x->out = out;
+      x->w = w;
+      x->cta = c;
+      x->e = e;
+      out->cycle = r->instructions + done;
+      do {
+        o->fn(x, o, mask);
+        o++;
+      } while (o->straight);
+      uint64_t k = (uint64_t)(o - first);
+      e->pc += (uint32_t)k;
+      done += k;
+      n->thread_insts += k * (uint32_t)__builtin_popcount(mask);
+      if (x->fault) break;
+      continue;
+    }
+    out->cycle = r->instructions + done;
+    bool ok = feed_issue(r, c->slot, w->index, out);
+    done++;
+    n->thread_insts += (uint32_t)__builtin_popcount(out->mask);
+    if (ok && out->token) ok = feed_atomic(r, out->token, out->mask);
+    if (!ok || out->next_pc == FEED_DONE || w->waiting) break;
+  }
+  n->warp_insts += done;
+  return done;
+}
+
+static bool report_stuck(struct simt_run *r, struct cta *c, struct err *e) {
+  char list[400];
+  int at = 0;
+  for (uint32_t w = 0; w < r->fk.warps_per_cta && at < 300; w++)
+    if (c->warps[w].sp)
+      at += snprintf(list + at, sizeof list - (size_t)at, "%s warp %u at barrier %u (PTX line %u)", at ? "," : "", w,
+                     c->warps[w].bar, r->m->code[c->warps[w].bar_pc].ptx_line);
+  return err_set(e, ERR_STUCK, "kernel %s: CTA (%u,%u,%u) waits for ever:%s", r->fk.name, c->ctaid[0], c->ctaid[1],
+                 c->ctaid[2], list);
+}
+
+/* One round over the warps of a CTA. *finished: no warp has work left. */
+static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, bool *finished, struct err *e) {
+  bool ran = false, left = false;
+  for (uint32_t w = 0; w < r->fk.warps_per_cta; w++) {
+    struct warp *q = &c->warps[w];
+    if (!q->sp) continue;
+    left = true;
+    if (q->waiting) continue;
+    ran = true;
+    r->instructions += run_warp(r, c, q, QUANTUM, n);
+    if (r->x.fault) return err_set(e, ERR_PROGRAM, "%s", r->fault.text);
+  }
+  *finished = !left;
+  return !left || ran || report_stuck(r, c, e);
+}
+
+bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
+  struct simt_counts n = {0};
+  uint32_t next = 0, live = 0;
+  bool ok = true;
+  while (ok && (next < r->fk.ctas || live)) {
+    for (uint32_t s = 0; ok && s < r->slots; s++) { /* CTAs that spin on others share the slots */
+      struct cta *c = &r->ctas[s];
+      if (!c->running) {
+        if (next == r->fk.ctas) continue;
+        feed_start(r, s, next++, s, 0);
+        live++;
+      }
+      uint64_t limit = r->instructions + CTA_BUDGET;
+      bool finished = false;
+      while (ok && !finished && r->instructions < limit) ok = run_round(r, c, &n, &finished, e);
+      if (finished) {
+        feed_end(r, s);
+        live--;
+        s--; /* the same slot again: its memory is warm */
+      }
+    }
+  }
+  if (out) *out = n;
+  return ok;
+}
