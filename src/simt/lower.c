@@ -253,7 +253,9 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
     const struct ptx_inst *in = &f->code[i];
     struct xop *o = &m->ops[xf->entry + i];
     struct inst *t = &m->code[xf->entry + i];
+    uint16_t marked = t->flags & INST_RECONVERGE; /* by a branch before it */
     ptx_decode(f, in, t);
+    t->flags |= marked;
     t->pc = xf->entry + i;
     t->fetch_pc = 8 * t->pc;
     *o = (struct xop){.d = OFF_NONE,
