@@ -49,7 +49,7 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   d->group_col_at = calloc(tm->banks, sizeof *d->group_col_at);
   d->group_pre_at = calloc(tm->banks, sizeof *d->group_pre_at);
   uint32_t longest = (tm->CL > tm->WL ? tm->CL : tm->WL) + 1;
-  d->spares = d->limit + tm->banks + longest + 2;
+  d->spares = 2 * d->limit + tm->banks + longest + 2;
   CHECK(d->spares < DRAM_NO_SLOT, "%u requests in a DRAM channel", d->spares);
   d->slot = calloc(d->spares, sizeof *d->slot);
   d->spare = calloc(d->spares, sizeof *d->spare);
@@ -93,7 +93,7 @@ void dram_push(struct dram *d, struct l2_op op) {
       .write = r->write,
       .silent = r->type == REQ_L1_WRITEBACK || r->type == REQ_L2_WRITEBACK,
   };
-  d->pending++;
+  d->pending[op.cls]++;
   d->env->stats->dram_requests++;
   if (d->fcfs) {
     l2_queue_push(&d->fifo, (struct l2_op){.set = i});
@@ -104,21 +104,28 @@ void dram_push(struct dram *d, struct l2_op op) {
   else d->slot[b->youngest].next = i;
   b->youngest = i;
   d->waiting |= 1ull << r->bank;
+  if (op.cls) return;
+  b->urgent++;
+  d->urgent |= 1ull << r->bank;
 }
 
 /* ---- scheduler ---- */
 
-/* Which waiting request of a bank is served next: the oldest to the row opened last, else the oldest. Gives its
- * predecessor in the queue too. */
+/* Which waiting request of a bank is served next: of the most urgent class present the oldest to the row opened last,
+ * else the oldest. Gives its predecessor in the queue too. */
 static uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *before) {
-  *before = DRAM_NO_SLOT;
-  uint16_t prev = DRAM_NO_SLOT;
-  for (uint16_t i = b->oldest; i != DRAM_NO_SLOT; prev = i, i = d->slot[i].next)
-    if (d->slot[i].row == b->row) {
+  uint8_t cls = b->urgent ? 0 : 1;
+  uint16_t prev = DRAM_NO_SLOT, best = DRAM_NO_SLOT;
+  for (uint16_t i = b->oldest; i != DRAM_NO_SLOT; prev = i, i = d->slot[i].next) {
+    if (d->slot[i].op.cls != cls) continue;
+    bool open = d->slot[i].row == b->row;
+    if (best == DRAM_NO_SLOT || open) {
+      best = i;
       *before = prev;
-      return i;
     }
-  return b->oldest;
+    if (open) break;
+  }
+  return best;
 }
 
 /* Note the next command of bank `j` and when the bank itself allows it. */
@@ -148,7 +155,7 @@ static void serve(struct dram *d, uint32_t j, uint16_t i) {
   struct dram_bank *b = &d->bank[j];
   b->serving = i;
   classify(d, j);
-  d->pending--;
+  d->pending[d->slot[i].op.cls]--;
   d->env->stats->dram_row_hits += b->open && b->row == d->slot[i].row;
   d->issue_at = 0;
 }
@@ -171,6 +178,7 @@ static void schedule(struct dram *d) {
   }
   uint64_t ready = d->waiting & ~d->busy;
   if (!ready) return;
+  if (ready & d->urgent) ready &= d->urgent;
   uint32_t j = first_from(ready, d->prio);
   struct dram_bank *b = &d->bank[j];
   uint16_t before, i = pick(d, b, &before), next = d->slot[i].next;
@@ -178,6 +186,7 @@ static void schedule(struct dram *d) {
   else d->slot[before].next = next;
   if (b->youngest == i) b->youngest = before;
   if (b->oldest == DRAM_NO_SLOT) d->waiting &= ~(1ull << j);
+  if (!d->slot[i].op.cls && !--b->urgent) d->urgent &= ~(1ull << j);
   d->prio = d->prio + 1 == d->tm.banks ? 0 : d->prio + 1;
   serve(d, j, i);
 }
@@ -374,5 +383,5 @@ void dram_skip(struct dram *d, uint64_t steps) {
 }
 
 bool dram_idle(const struct dram *d) {
-  return !d->pending && !d->busy && !d->pipe_count && !d->returns.count;
+  return !d->pending[0] && !d->pending[1] && !d->busy && !d->pipe_count && !d->returns.count;
 }

@@ -42,6 +42,7 @@ struct dram_bank {
   bool open;
   uint16_t serving;          /* the request it works on */
   uint16_t oldest, youngest; /* its waiting requests */
+  uint32_t urgent;           /* of them, those of class 0 */
 };
 
 struct dram {
@@ -52,11 +53,11 @@ struct dram {
   uint64_t rd_at, wr_at, act_at;         /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
   uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL */
   struct dram_bank *bank;
-  uint64_t *own_at;        /* per busy bank: its own constraints on its next command */
-  uint64_t waiting, busy;  /* bit per bank: has waiting requests; serves one */
-  uint64_t next[4];        /* bit per busy bank, by enum dram_command: its next command */
-  uint32_t prio;           /* bank looked at first */
-  uint32_t pending, limit; /* waiting requests */
+  uint64_t *own_at;               /* per busy bank: its own constraints on its next command */
+  uint64_t waiting, urgent, busy; /* bit per bank: has waiting requests; has some of class 0; serves one */
+  uint64_t next[4];               /* bit per busy bank, by enum dram_command: its next command */
+  uint32_t prio;                  /* bank looked at first */
+  uint32_t pending[2], limit;     /* waiting requests of each class (without a scheme all are of class 0), at most */
   bool fcfs;
   struct l2_queue fifo; /* FCFS: waiting slots in order, in op.set */
   struct dram_slot *slot;
@@ -80,8 +81,8 @@ struct dram {
 
 void dram_init(struct dram *d, const struct partition_env *env);
 void dram_free(struct dram *d);
-static inline bool dram_full(const struct dram *d) {
-  return d->pending >= d->limit;
+static inline bool dram_full(const struct dram *d, uint32_t cls) {
+  return d->pending[cls] >= d->limit;
 }
 void dram_push(struct dram *d, struct l2_op op);
 /* One command cycle. Returns the write-back whose data is in the row, to be freed by the caller; else 0. */

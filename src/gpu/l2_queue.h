@@ -14,6 +14,7 @@ struct l2_op {
   req_id r;
   uint32_t set;   /* L2 set */
   uint16_t bytes; /* to move at the DRAM */
+  uint8_t cls;    /* DRAM queue: 0 is served before 1 */
   uint16_t mshr;  /* entry that its data fills, or L2_NO_MSHR: passes the L2 by */
 };
 

@@ -15,8 +15,8 @@
 
 struct channel {
   struct dram dram;
-  struct l2_queue delay; /* op.at: core cycle in which it may enter the DRAM queue */
-  uint32_t private_used; /* bit per sub-partition */
+  struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
+  uint32_t private_used;    /* bit per sub-partition */
   uint32_t shared_used, shared_limit;
   uint32_t last; /* sub-partition served last */
   uint64_t
@@ -46,7 +46,8 @@ struct partition_set *partition_new(const struct partition_env *env) {
   for (uint32_t i = 0; i < p->channels; i++) {
     struct channel *ch = &p->channel[i];
     dram_init(&ch->dram, &p->env);
-    l2_queue_init(&ch->delay, 0);
+    l2_queue_init(&ch->delay[0], 0);
+    l2_queue_init(&ch->delay[1], 0);
     ch->shared_limit = c->dram_queue + c->dram_return_queue - (p->per_channel - 1);
     ch->last = p->per_channel - 1;
   }
@@ -58,7 +59,8 @@ void partition_free(struct partition_set *p) {
   if (!p) return;
   for (uint32_t i = 0; i < p->channels; i++) {
     dram_free(&p->channel[i].dram);
-    l2_queue_free(&p->channel[i].delay);
+    l2_queue_free(&p->channel[i].delay[0]);
+    l2_queue_free(&p->channel[i].delay[1]);
   }
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_free(&p->slice[i]);
   free(p->channel);
@@ -154,16 +156,26 @@ static void take_returned(struct partition_set *p, struct channel *ch) {
   give_back(ch, sub % p->per_channel);
 }
 
+static uint32_t class_of(const struct partition_set *p, const struct l2_op *op) {
+  const struct mem_hooks *h = p->env.hooks;
+  return h && h->dram_class ? h->dram_class(h->ctx, &p->env.pool->at[op->r]) != 0 : 0;
+}
+
 /* One request from a sub-partition into the fixed delay, starting after the one served last. */
 static void accept(struct partition_set *p, struct channel *ch, struct l2_slice *slices) {
   for (uint32_t k = 1; k <= p->per_channel; k++) {
     uint32_t sub = ch->last + k >= p->per_channel ? ch->last + k - p->per_channel : ch->last + k;
     struct l2_slice *s = &slices[sub];
     if (!s->to_dram.count || !has_credit(ch, sub) || !l2_can_return(s, l2_queue_top(&s->to_dram))) continue;
-    if (dram_full(&ch->dram)) return;
+    uint32_t cls = class_of(p, l2_queue_top(&s->to_dram));
+    if (dram_full(&ch->dram, cls)) {
+      if (p->env.hooks) continue; /* the other class may have room */
+      return;
+    }
     struct l2_op op = l2_queue_pop(&s->to_dram);
     op.at = *p->env.now + p->env.config->dram_delay;
-    l2_queue_push(&ch->delay, op);
+    op.cls = (uint8_t)cls;
+    l2_queue_push(&ch->delay[cls], op);
     borrow(ch, sub);
     return;
   }
@@ -175,21 +187,39 @@ static uint32_t demand(const struct partition_set *p, uint32_t c) {
   return n;
 }
 
+/* Would a request that a sub-partition offers surely find no room? Then only the DRAM itself can change that. */
+static bool closed(const struct partition_set *p, const struct channel *ch) {
+  return dram_full(&ch->dram, 0) && (!p->env.hooks || dram_full(&ch->dram, 1));
+}
+
 static uint64_t wake_at(const struct partition_set *p, const struct channel *ch) {
   uint64_t at = dram_wake(&ch->dram), now = *p->env.now;
-  if (!ch->delay.count || at <= ch->dram.t) return at;
-  uint64_t ready = l2_queue_top(&ch->delay)->at;
-  if (ready <= now) return dram_full(&ch->dram) ? at : ch->dram.t; /* only the DRAM itself makes room */
   const struct gpu_config *c = p->env.config;
-  uint64_t enter = ch->dram.t + l2_steps_before(ready - now, c->dram_mhz, c->core_mhz);
-  return enter < at ? enter : at;
+  for (uint32_t cls = 0; cls < 2; cls++) {
+    if (!ch->delay[cls].count || at <= ch->dram.t) continue;
+    uint64_t ready = l2_queue_top(&ch->delay[cls])->at, enter = ch->dram.t;
+    if (ready > now) enter += l2_steps_before(ready - now, c->dram_mhz, c->core_mhz);
+    else if (dram_full(&ch->dram, cls)) continue; /* only the DRAM itself makes room */
+    if (enter < at) at = enter;
+  }
+  return at;
+}
+
+/* One request whose fixed delay is over enters the DRAM queue of its class. */
+static void enter_dram(struct partition_set *p, struct channel *ch) {
+  for (uint32_t cls = 0; cls < 2; cls++) {
+    struct l2_queue *q = &ch->delay[cls];
+    if (!q->count || *p->env.now < l2_queue_top(q)->at || dram_full(&ch->dram, cls)) continue;
+    dram_push(&ch->dram, l2_queue_pop(q));
+    return;
+  }
 }
 
 void partition_step_dram(struct partition_set *p, uint32_t c) {
   struct channel *ch = &p->channel[c];
   p->env.stats->dram_cycles++;
   uint32_t wanted = demand(p, c);
-  if (ch->dram.t < ch->wake && (!wanted || dram_full(&ch->dram))) {
+  if (ch->dram.t < ch->wake && (!wanted || closed(p, ch))) {
     dram_skip(&ch->dram, 1);
     return;
   }
@@ -200,18 +230,18 @@ void partition_step_dram(struct partition_set *p, uint32_t c) {
     req_free(p->env.pool, written);
   }
   if (wanted) accept(p, ch, &p->slice[c * p->per_channel]);
-  if (ch->delay.count && *p->env.now >= l2_queue_top(&ch->delay)->at && !dram_full(&ch->dram))
-    dram_push(&ch->dram, l2_queue_pop(&ch->delay));
+  enter_dram(p, ch);
   ch->wake = wake_at(p, ch);
 }
 
 bool partition_idle_dram(const struct partition_set *p, uint32_t c) {
-  return !demand(p, c) && !p->channel[c].delay.count && dram_idle(&p->channel[c].dram);
+  const struct channel *ch = &p->channel[c];
+  return !demand(p, c) && !ch->delay[0].count && !ch->delay[1].count && dram_idle(&ch->dram);
 }
 
 uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c) {
   const struct channel *ch = &p->channel[c];
-  if (ch->wake <= ch->dram.t || (demand(p, c) && !dram_full(&ch->dram))) return 0;
+  if (ch->wake <= ch->dram.t || (demand(p, c) && !closed(p, ch))) return 0;
   uint64_t n = ch->wake - ch->dram.t;
   return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }

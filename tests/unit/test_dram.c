@@ -248,10 +248,10 @@ static void compare(const struct gpu_config *config, struct traffic w, uint64_t 
     } else {
       assert_int_equal(dram_step(&r.d), 0);
     }
-    assert_int_equal(dram_full(&r.d), s->queued >= (int)r.c.dram_queue);
+    assert_int_equal(dram_full(&r.d, 0), s->queued >= (int)r.c.dram_queue);
     /* Bursts of demand, then pauses long enough to drain. */
     bool busy = (t / 400) % 3 != 2;
-    if (!busy || rng_below(&g, 100) >= w.offer || dram_full(&r.d) || r.pool.live >= SLOW_REQS - 1) continue;
+    if (!busy || rng_below(&g, 100) >= w.offer || dram_full(&r.d, 0) || r.pool.live >= SLOW_REQS - 1) continue;
     uint32_t bank = rng_below(&g, w.banks), row = rng_below(&g, w.rows), bytes = 32u << rng_below(&g, 3);
     bool write = rng_below(&g, 100) < w.writes;
     req_id id = rig_push(&r, bank, row, bytes, write);
@@ -380,7 +380,7 @@ static void fcfs_serves_in_order(void **state) {
   struct rng g = rng_seed(5);
   while (m < 40) {
     /* one bank: order must be kept */
-    if (n < 40 && !dram_full(&r.d)) sent[n] = rig_push(&r, 5, rng_below(&g, 2), 64, false), n++;
+    if (n < 40 && !dram_full(&r.d, 0)) sent[n] = rig_push(&r, 5, rng_below(&g, 2), 64, false), n++;
     dram_step(&r.d);
     if (r.d.returns.count) got[m++] = l2_queue_pop(&r.d.returns).r;
   }
@@ -499,7 +499,7 @@ static void a_shortened_constraint_is_caught(void **state) {
     for (uint32_t t = 0; t < 4000; t++) {
       dram_step(&r.d);
       if (r.d.returns.count) l2_queue_pop(&r.d.returns);
-      if (!dram_full(&r.d))
+      if (!dram_full(&r.d, 0))
         rig_push(&r, rng_below(&g, cut[i].banks), rng_below(&g, cut[i].rows), 64, rng_below(&g, 100) < cut[i].writes);
     }
     if (!strstr(r.check.violation, cut[i].rule) && !(i == 5 && strstr(r.check.violation, "data bus")))
