@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "gpu/dram_check.h"
 #include "gpu/partition.h"
+#include "gpu/scheme.h"
 
 enum { SUBS = 64, CHANNELS = 16 };
 
@@ -25,6 +26,9 @@ struct machine {
   uint32_t subs;
   uint32_t atomics;
   uint64_t jumped;
+  /* what hooks saw */
+  uint32_t asked, past, seen[5], evicted, sorted;
+  uint64_t latency[2], answered[2]; /* by parity of the request's number */
 };
 
 static void atomic_done(void *ctx, req_id r) {
@@ -33,7 +37,7 @@ static void atomic_done(void *ctx, req_id r) {
   m->atomics++;
 }
 
-static void machine_init(struct machine *m, const struct gpu_config *c) {
+static void machine_init(struct machine *m, const struct gpu_config *c, struct mem_hooks *hooks) {
   memset(m, 0, sizeof *m);
   if (c) m->c = *c;
   else gpu_config_defaults(&m->c);
@@ -41,6 +45,8 @@ static void machine_init(struct machine *m, const struct gpu_config *c) {
   struct partition_env env = {
       .config = &m->c, .pool = &m->pool, .stats = &m->st, .now = &m->now, .atomic = atomic_done};
   env.ctx = m;
+  if (hooks) hooks->ctx = m;
+  env.hooks = hooks;
   m->p = partition_new(&env);
   for (uint32_t i = 0; i < m->c.channels; i++) {
     dram_check_init(&m->check[i], &m->c);
@@ -96,11 +102,13 @@ struct load {
 struct outcome {
   uint64_t hash, last;
   struct gpu_stats st;
+  struct machine m; /* only what hooks saw is of use */
 };
 
-static struct outcome run(const struct gpu_config *config, struct load w, uint64_t seed, bool skipping) {
+static struct outcome run_with(const struct gpu_config *config, struct mem_hooks *hooks, struct load w, uint64_t seed,
+                               bool skipping) {
   struct machine m;
-  machine_init(&m, config);
+  machine_init(&m, config, hooks);
   struct rng g = rng_seed(seed);
   req_id waiting[SUBS] = {0};
   uint32_t made = 0, answered = 0, left = w.burst, atomics = 0;
@@ -118,6 +126,8 @@ static struct outcome run(const struct gpu_config *config, struct load w, uint64
       assert_int_equal(q->subpart, s);
       assert_true(q->type != REQ_L2_WRITEBACK && q->type != REQ_L2_WRITE_ALLOC && q->type != REQ_L1_WRITEBACK);
       o.hash = o.hash * 1000003 + q->token * 65537ull + m.now;
+      m.latency[q->token & 1] += m.now - q->arrived;
+      m.answered[q->token & 1]++;
       req_free(&m.pool, r);
       answered++;
     }
@@ -173,11 +183,15 @@ static struct outcome run(const struct gpu_config *config, struct load w, uint64
   assert_int_equal(m.pool.live, 0);
   assert_int_equal(m.atomics, atomics);
   assert_int_equal(m.st.l2_accesses, w.requests);
-  assert_int_equal(m.st.l2_hits + m.st.l2_pending + m.st.l2_misses, w.requests);
+  assert_int_equal(m.st.l2_hits + m.st.l2_pending + m.st.l2_misses + m.st.l2_bypasses, w.requests);
   if (skipping && w.gap > 300) assert_true(m.jumped > m.now / 4);
   o.st = m.st;
+  o.m = m;
   machine_free(&m);
   return o;
+}
+static struct outcome run(const struct gpu_config *config, struct load w, uint64_t seed, bool skipping) {
+  return run_with(config, NULL, w, seed, skipping);
 }
 
 static void same(const struct outcome *a, const struct outcome *b) {
@@ -279,7 +293,7 @@ static uint64_t latency(struct machine *m, uint64_t addr) {
 static void lone_latencies(void **state) {
   (void)state;
   struct machine m;
-  machine_init(&m, NULL);
+  machine_init(&m, NULL, NULL);
   uint64_t closed = latency(&m, 0xC0000000), hit = latency(&m, 0xC0000000), open = latency(&m, 0xC0000080);
   uint64_t conflict = latency(&m, 0xC0000000 + 6ull * 0x10000);
   assert_int_equal(hit, 122);
@@ -289,6 +303,120 @@ static void lone_latencies(void **state) {
   machine_free(&m);
 }
 
+/* ---- hooks ---- */
+
+static bool bypass_none(void *ctx, const struct mem_event *e) {
+  struct machine *m = ctx;
+  assert_false(e->atomic);
+  assert_int_equal(e->line, e->addr & ~127ull);
+  m->asked++;
+  return false;
+}
+static bool bypass_all(void *ctx, const struct mem_event *e) {
+  bypass_none(ctx, e);
+  return true;
+}
+static bool bypass_third(void *ctx, const struct mem_event *e) {
+  bypass_none(ctx, e);
+  return e->line / 128 % 3 == 0;
+}
+static int oldest(void *ctx, const struct cache_set *s, const struct mem_event *e) {
+  (void)ctx, (void)e;
+  int best = -1;
+  assert_true(s->usable != 0);
+  for (uint32_t w = 0; w < s->ways; w++)
+    if (s->usable >> w & 1 && (best < 0 || s->used[w] < s->used[best])) best = (int)w;
+  return best;
+}
+static int nobody(void *ctx, const struct cache_set *s, const struct mem_event *e) {
+  (void)ctx, (void)s, (void)e;
+  return -1;
+}
+static void note_access(void *ctx, const struct mem_event *e, enum l2_outcome out) {
+  struct machine *m = ctx;
+  assert_true(out != L2_REFUSED);
+  if (out != L2_PAST) assert_true(e->way < m->c.l2.ways);
+  m->seen[out]++;
+}
+static void note_evict(void *ctx, const struct mem_event *e) {
+  struct machine *m = ctx;
+  assert_true(e->way < m->c.l2.ways);
+  assert_int_equal(e->line % 128, 0);
+  m->evicted++;
+}
+static uint32_t by_parity(void *ctx, const struct req *r) {
+  ((struct machine *)ctx)->sorted++;
+  return r->token & 1;
+}
+
+static void hooks_that_change_nothing_change_nothing(void **state) {
+  (void)state;
+  struct mem_hooks h = {.bypass = bypass_none, .find_victim = oldest, .on_access = note_access, .on_evict = note_evict};
+  for (uint32_t i = 0; i < LOADS; i++) {
+    struct outcome a = run(NULL, loads[i], 40 + i, false), b = run_with(NULL, &h, loads[i], 40 + i, true);
+    same(&a, &b);
+    assert_true(b.m.asked > 0);
+    assert_int_equal(b.m.seen[L2_HIT], b.st.l2_hits);
+    assert_int_equal(b.m.seen[L2_PENDING], b.st.l2_pending);
+    assert_int_equal(b.m.seen[L2_MISS], b.st.l2_misses);
+    assert_int_equal(b.m.evicted, b.st.l2_evictions);
+  }
+}
+
+static void bypassing_requests_carry_only_their_bytes(void **state) {
+  (void)state;
+  struct mem_hooks h = {.bypass = bypass_all};
+  struct load w = {4000, 3000, 0, 0, 0, 64, 1};
+  struct outcome o = run_with(NULL, &h, w, 3, false), p = run_with(NULL, &h, w, 3, true);
+  same(&o, &p);
+  assert_int_equal(o.st.l2_bypasses, 4000);
+  assert_int_equal(o.m.asked, 4000); /* once each */
+  assert_int_equal(o.st.dram_requests, 4000);
+  assert_in_range(o.st.dram_reads, 4000 * 4 / 3 - 150, 4000 * 4 / 3 + 150); /* 32, 64 and 128 B: 1, 1 and 2 commands */
+  assert_int_equal(o.st.l2_evictions, 0);
+}
+
+static void some_bypass_on_every_machine(void **state) {
+  (void)state;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  for (uint32_t banked = 0; banked < 2; banked++) {
+    if (banked) c.subparts = 1, c.l2.ways = 16, c.l2_banked = true, c.l2_banks = c.l2_ports = 2, c.l2_lookup = 10;
+    struct mem_hooks h = {.bypass = bypass_third, .dram_class = by_parity};
+    for (uint32_t i = 0; i < LOADS; i++) {
+      struct outcome a = run_with(&c, &h, loads[i], 20 + i, false), b = run_with(&c, &h, loads[i], 20 + i, true);
+      same(&a, &b);
+      assert_true(a.st.l2_bypasses > 0);
+    }
+  }
+}
+
+static void without_a_victim_dram_answers(void **state) {
+  (void)state;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  c.l2.sets = 4;
+  struct mem_hooks h = {.find_victim = nobody, .on_access = note_access};
+  struct load w = {5000, 5000, 30, 10, 0, 64, 1};
+  struct outcome a = run_with(&c, &h, w, 9, false), b = run_with(&c, &h, w, 9, true);
+  same(&a, &b);
+  assert_true(a.st.l2_bypasses > 3000);
+  assert_int_equal(a.m.seen[L2_PAST], a.st.l2_bypasses);
+}
+
+static void the_first_dram_class_waits_less(void **state) {
+  (void)state;
+  struct mem_hooks h = {.dram_class = by_parity};
+  struct load w = {8000, 1 << 20, 20, 0, 0, 64, 1};
+  struct outcome o = run_with(NULL, &h, w, 5, false), plain = run(NULL, w, 5, false);
+  double first = (double)o.m.latency[0] / o.m.answered[0], second = (double)o.m.latency[1] / o.m.answered[1];
+  assert_true(first < 0.95 * second);
+  assert_true(o.m.sorted > 8000);
+  double even = (double)plain.m.latency[0] / plain.m.answered[0],
+         odd = (double)plain.m.latency[1] / plain.m.answered[1];
+  assert_true(even > 0.98 * odd && odd > 0.98 * even);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(jumping_changes_nothing),
@@ -296,6 +424,11 @@ int main(void) {
       cmocka_unit_test(runs_repeat),
       cmocka_unit_test(dram_commands_add_up),
       cmocka_unit_test(lone_latencies),
+      cmocka_unit_test(hooks_that_change_nothing_change_nothing),
+      cmocka_unit_test(bypassing_requests_carry_only_their_bytes),
+      cmocka_unit_test(some_bypass_on_every_machine),
+      cmocka_unit_test(without_a_victim_dram_answers),
+      cmocka_unit_test(the_first_dram_class_waits_less),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
