@@ -323,6 +323,7 @@ bool lower_module(struct simt_module *m, struct err *e) {
   m->code = calloc(m->ninsts + 1, sizeof *m->code);
   m->ops = calloc(m->ninsts + 1, sizeof *m->ops);
   CHECK(m->code && m->ops, "out of memory");
+  tex_collect(m);
   if (!place_variables(m, e)) return false;
   place_shared(m);
   if (!reachable_pass(m, e)) return false;

@@ -300,6 +300,9 @@ char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uin
                uint8_t *space);
 /* generic.c, atom.c, tex.c, matrix.c: handlers that are one for all instruction sets */
 void simt_generic_handlers(xop_fn *table);
+/* tex.c */
+void tex_collect(struct simt_module *m);
+void tex_free(struct simt *s);
 /* warp.c: the divergence stack */
 void warp_control(struct exec *x, const struct xop *o, uint32_t mask);
 void warp_settle(struct exec *x, struct warp *w);

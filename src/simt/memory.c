@@ -78,7 +78,7 @@ void simt_free(struct simt *s) {
     if (!s->blocks[i].delta && s->delta) munmap((void *)(uintptr_t)s->blocks[i].a.base, s->blocks[i].a.bytes);
   if (s->map) munmap(s->map, s->map_bytes);
   if (s->sym_map) munmap(s->sym_map, s->sym_bytes);
-  free(s->tex);
+  tex_free(s);
   free(s->blocks);
   free(s->freed);
   free(s);
