@@ -10,7 +10,7 @@ CUDART_LIBS := $(CUDART_SONAMES:%=$(B)/lib/%) $(B)/lib/libcudart.so
 ifneq ($(CUDART_DRIVER),)
 CUDART_LIBS += $(B)/lib/libcuda.so.1
 endif
-CUDART_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,--unresolved-symbols=ignore-in-shared-libs -Wl,-rpath,'$$ORIGIN'
+CUDART_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-rpath,'$$ORIGIN'
 ALL += $(CUDART_LIBS)
 
 $(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice.so

@@ -226,9 +226,11 @@ static bool run_timing(struct session *s, struct simt_run *run, struct gpu_stats
 #endif
 }
 
+#if SESSION_HAS_TIMING
 static void add_scheme_counter(void *ctx, const char *key, uint64_t value) {
   record_add_scheme_counter(ctx, key, value);
 }
+#endif
 
 static void add_to_record(struct session *s, const struct feed_kernel *k, bool timing, struct gpu_stats *st) {
   struct record_launch l = {
