@@ -27,6 +27,7 @@ BASE_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
+comma := ,
 LIB_ROOMS := base ptx simt trace gpu schemes schemes/lib results session
 EXE_ROOMS := cli report study
 LDLIBS := -ljansson -lyaml -lm
@@ -74,7 +75,7 @@ $(DATA)/calibration/%: tests/calibration/%
 # Every object is linked directly: schemes register themselves through a linker section.
 $(B)/lib/libsluice.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so $(LDFLAGS) -o $@ $(LIB_OBJ) $(LDLIBS)
+	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so $(if $(WERROR),$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)) $(LDFLAGS) -o $@ $(LIB_OBJ) $(LDLIBS)
 
 $(B)/sluice: $(EXE_OBJ) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
