@@ -15,10 +15,6 @@
 #define CODE_BASE 0xF0000000ull
 #define LOCAL_BASE 0x1F880000ull /* local memory of all threads: below the heap, above static variables */
 
-/* The reference's arbiter counts four collectors of a pipe that this machine does not have; they take part in the
- * rotation of its priorities only. */
-enum { COLLECTOR_GAP = 4 };
-
 struct gpu {
   struct gpu_config config;
   struct gpu_stats stats; /* of the launch in progress */

@@ -28,14 +28,14 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   rocache_init(&s->l1c, &c->l1c);
   rocache_init(&s->l1t, &c->l1t);
   l1d_init(&s->l1d, c);
+  if (g->slots.n_l1) l1_org_init(s);
+  if (g->slots.n_queues) l1_order_init(s);
   s->id_sp.width = s->ex_sp.width = (uint8_t)c->sp_width;
   s->id_sfu.width = s->ex_sfu.width = (uint8_t)c->sfu_width;
   s->id_mem.width = s->ex_mem.width = 1;
   s->col_sp = 0;
   s->col_sfu = c->oc_sp;
   s->col_mem = c->oc_sp + c->oc_sfu;
-  s->col_count = c->oc_sp + c->oc_sfu + c->oc_mem;
-  s->col_square = c->reg_banks > s->col_count + COLLECTOR_GAP ? c->reg_banks : s->col_count + COLLECTOR_GAP;
   reqq_init(&s->response, c->ldst_response_queue);
   reqq_init(&s->eject, c->cluster_response_queue);
   s->op_size = 256;
@@ -87,10 +87,11 @@ void sm_begin_kernel(struct sm *s) {
     s->score_words = words;
   }
   s->warps_per_cta = k->warps_per_cta;
-  s->insts = 0;
+  s->insts = s->warp_insts = 0;
   s->fetch_valid = false;
   s->asleep = false;
   l1d_invalidate(&s->l1d);
+  if (s->l1d.org) s->l1d.org->clear(&s->l1d.org_of->ctx, s->id);
   for (uint32_t k2 = 0; k2 < s->c->schedulers; k2++)
     if (s->last_issued[k2] < 0 || !s->steps) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int)k2;
 }
@@ -229,6 +230,7 @@ static bool issue(struct sm *s, uint32_t w) {
   uint32_t lanes = (uint32_t)__builtin_popcount(is->mask);
   s->st->thread_insts += lanes;
   s->insts += lanes;
+  s->warp_insts++;
   for (uint32_t h = 0; h < g->slots.n_on_issue; h++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_issue[h]];
     in->scheme->on_issue(&in->ctx, s->id, w, i);
@@ -402,6 +404,11 @@ static uint64_t next_writeback(const struct sm *s) {
 
 static void fall_asleep(struct sm *s) {
   uint64_t wake = next_writeback(s);
+  for (uint32_t h = 0; h < s->g->slots.n_issue_wake; h++) {
+    struct slot_instance *in = &s->g->slots.at[s->g->slots.issue_wake[h]];
+    uint64_t at = in->scheme->issue_wake(&in->ctx, s->id);
+    if (at < wake) wake = at;
+  }
   if (s->wake_at > wake) s->wake_at = wake;
   s->asleep = s->wake_at > s->g->now + 1;
   s->slept_from = s->g->now + 1;

@@ -94,10 +94,18 @@ struct l1_mshr {
   uint32_t index; /* of the line reserved, UINT32_MAX with allocate-on-fill */
   uint16_t count, head;
   bool busy, ready;
+  uint32_t outstanding; /* organisations: chunks on their way */
   struct {
     op_id op;
     uint32_t lanes;
+    uint32_t left; /* organisations: chunks this access still waits for */
   } *waiter;
+};
+
+struct l1_order { /* queues between coalescer and L1, if a scheme wants them */
+  struct latency_slot *at; /* `queues` rings of `depth` */
+  uint32_t queues, depth, waiting;
+  uint32_t *head, *count;
 };
 
 struct l1d {
@@ -112,6 +120,18 @@ struct l1d {
   struct req_queue missq;
   struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
   uint32_t lat_head, lat_count, lat_size;
+  struct l1_order order;
+  /* an organisation in the place of the lines */
+  const struct l1_org *org;
+  struct slot_instance *org_of;
+  uint32_t org_chunk, org_sets;
+  uint64_t org_busy; /* takes no access before this cycle */
+  struct {
+    op_id op;
+    uint16_t mshr;
+    uint32_t lanes;
+  } *org_ready; /* ring of `org_ready_size`, ready_head and ready_count */
+  uint32_t org_ready_size;
 };
 
 struct sm {
@@ -152,7 +172,7 @@ struct sm {
   struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
   struct collector col[SM_COLLECTORS];
   uint32_t col_sp, col_sfu, col_mem; /* first collector of each set */
-  uint32_t col_count, col_square, col_last_sp[4], col_last_sfu, col_last_mem;
+  uint32_t col_last_sp[4], col_last_sfu, col_last_mem;
   uint32_t col_busy; /* collectors in use */
   struct {
     uint8_t col[SM_COLLECTORS * 4], operand[SM_COLLECTORS * 4];
@@ -193,7 +213,7 @@ struct sm {
   uint8_t stall_kind; /* counters of a blocked memory pipe to repeat */
   uint8_t l1_reject;  /* enum l1_outcome of the access refused in this step, L1_HIT if none */
   bool l1_reject_local, l1_reject_write;
-  uint64_t insts;     /* thread instructions of this launch */
+  uint64_t insts, warp_insts; /* thread and warp instructions of this launch */
 };
 
 enum sched_cat { CAT_NONE, CAT_ISSUED, CAT_DATA, CAT_MEMORY, CAT_PIPE, CAT_BARRIER, CAT_CONTROL, CAT_IDLE };
@@ -235,5 +255,26 @@ enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *
 void l1d_fill(struct sm *s, req_id r);
 op_id l1d_next(struct sm *s, uint32_t *lanes);
 uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
+struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set);
+enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out);
+bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
+void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);
+#define L1D_TELL(s, hook, e)                                                                                           \
+  do {                                                                                                                 \
+    if ((s)->g->slots.n_##hook)                                                                                        \
+      l1d_tell(s, (s)->g->slots.hook, (s)->g->slots.n_##hook, e, offsetof(struct scheme, hook));                       \
+  } while (0)
+/* l1_org.c: the same operations when a scheme provides the organisation */
+void l1_org_init(struct sm *s);
+void l1_org_destroy(struct l1d *l);
+enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a);
+enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
+void l1_org_fill(struct sm *s, req_id r);
+op_id l1_org_next(struct sm *s, uint32_t *lanes);
+/* l1_order.c: queues in front of the L1 */
+void l1_order_init(struct sm *s);
+void l1_order_destroy(struct l1d *l);
+bool l1_order_push(struct sm *s, op_id op, const struct access *a);
+void l1_order_step(struct sm *s);
 
 #endif

@@ -1,9 +1,8 @@
 /* sm_collect.c - operand collectors, register banks, the SP and SFU pipes, and the write-back of their results.
  *
  * An issued instruction takes a free collector of its pipe's set, queues a read at the bank of each register source, and
- * leaves when all are read: one read per bank and one per collector a cycle, bank writes first. Banks are chosen by
- * register name plus warp (gpu-model "Front of the SM"). The arbiter walks the diagonals of the bank x collector matrix
- * from a first diagonal that advances every cycle (a wavefront allocator).
+ * leaves when all are read: one read per bank a cycle, bank writes first; a collector may take several operands in the
+ * same cycle. Banks are chosen by register name plus warp (gpu-model "Front of the SM").
  *
  * A pipe holds an instruction in its dispatch register for the class's interval; its result is written `latency` + 2
  * cycles after it entered. At most `writeback_width` results end in the same cycle.
@@ -12,14 +11,13 @@
 #include "gpu/gpu_impl.h"
 #include "gpu/sm.h"
 
-static inline uint32_t bank_of(const struct sm *s, int name, uint32_t warp) {
-  return ((uint32_t)name + warp) % s->c->reg_banks;
+static inline uint32_t bank_of(const struct sm *s, uint32_t name, uint32_t warp) {
+  return (name + warp) % s->c->reg_banks;
 }
 
 bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst) {
-  int name = o->inst->dst_name[dst];
-  if (name < 0) return true;
-  uint32_t b = bank_of(s, name, o->warp);
+  if (!o->inst->dst[dst]) return true;
+  uint32_t b = bank_of(s, o->inst->dst_arch[dst], o->warp);
   if (s->bank_write >> b & 1) return false;
   s->bank_write |= 1ull << b;
   return true;
@@ -36,7 +34,7 @@ static op_id pop_oldest(struct sm *s, struct pipe_reg *r) {
   return id;
 }
 
-static void queue_read(struct sm *s, uint32_t c, uint32_t operand, int name, uint32_t warp) {
+static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t name, uint32_t warp) {
   uint32_t b = bank_of(s, name, warp);
   uint32_t size = SM_COLLECTORS * 4, at = (s->bank[b].head + s->bank[b].count) % size;
   CHECK(s->bank[b].count < size, "register bank %u of SM %u: read queue overflows", b, s->id);
@@ -60,8 +58,8 @@ static void allocate(struct sm *s, struct pipe_reg *from, uint32_t first, uint32
     s->col_busy++;
     s->acted = true;
     for (uint32_t r = 0; r < i->nsrc; r++)
-      if (i->src[r] && i->src_name[r] >= 0) queue_read(s, c, r, i->src_name[r], o->warp);
-    if (i->addr_reg && i->addr_name >= 0) queue_read(s, c, INST_MAX_SRC, i->addr_name, o->warp);
+      if (i->src[r]) queue_read(s, c, r, i->src_arch[r], o->warp);
+    if (i->addr_reg) queue_read(s, c, INST_MAX_SRC, i->addr_arch, o->warp);
   }
 }
 
@@ -86,22 +84,9 @@ static void read_banks(struct sm *s) {
     if (s->bank_wait) s->acted = true; /* a write held the only reads back */
     return;
   }
-  /* A bank asks for the collector at the head of its queue. It is looked at on diagonal (collector - bank - first); of
-   * two banks that ask for one collector the lower diagonal wins. */
-  uint32_t square = s->col_square, first = (uint32_t)(s->steps % square);
-  uint8_t best_bank[SM_COLLECTORS], best_diag[SM_COLLECTORS];
-  uint64_t asked = 0;
   for (uint64_t m = banks; m; m &= m - 1) {
-    uint32_t b = (uint32_t)__builtin_ctzll(m), c = s->bank[b].col[s->bank[b].head];
-    /* Position in the reference's numbering: the absent collectors sit between the SP and the SFU set. */
-    uint32_t pos = c < s->col_sfu ? c : c + COLLECTOR_GAP;
-    uint32_t diag = (pos + 2 * square - b % square - first) % square;
-    if (!(asked >> c & 1) || diag < best_diag[c]) best_bank[c] = (uint8_t)b, best_diag[c] = (uint8_t)diag;
-    asked |= 1ull << c;
-  }
-  for (; asked; asked &= asked - 1) {
-    uint32_t c = (uint32_t)__builtin_ctzll(asked), b = best_bank[c];
-    s->col[c].waiting &= ~(1u << s->bank[b].operand[s->bank[b].head]);
+    uint32_t b = (uint32_t)__builtin_ctzll(m);
+    s->col[s->bank[b].col[s->bank[b].head]].waiting &= ~(1u << s->bank[b].operand[s->bank[b].head]);
     s->bank[b].head = (uint8_t)((s->bank[b].head + 1u) % (SM_COLLECTORS * 4));
     if (!--s->bank[b].count) s->bank_wait &= ~(1ull << b);
   }

@@ -91,9 +91,6 @@ struct inst {
   /* The same registers by the number in their name (%r15: 15), which is what picks the operand bank in the reference;
    * predicates and 64-bit registers included, so numbers of different classes coincide. */
   uint16_t dst_arch[INST_MAX_DST], src_arch[INST_MAX_SRC], addr_arch;
-  /* Register file names: the first number in the register's name (%rd12 -> 12), -1 if it has none. The operand banks
-   * are chosen by these (gpu-model "Front of the SM"), unlike the scoreboard, which goes by the numbers above. */
-  int16_t dst_name[INST_MAX_DST], src_name[INST_MAX_SRC], addr_name;
   uint32_t ptx_line; /* line in the PTX text, 1-based */
   uint32_t src_line; /* line in the source file from .loc, 0 if unknown */
   uint16_t src_file; /* index of the .file directive, 0 if unknown */

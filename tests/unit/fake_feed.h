@@ -114,11 +114,11 @@ static void fake_memory(struct inst *i, uint8_t kind, uint8_t space, struct rng 
   i->elem_bytes = space == SPACE_LOCAL || kind == KIND_ATOM ? 4 : widths[rng_below(r, 6)];
   i->vec = 1;
   i->addr_reg = (uint16_t)(1 + rng_below(r, 20));
-  i->addr_name = (int16_t)i->addr_reg;
+  i->addr_arch = i->addr_reg;
   if (kind == KIND_STORE) {
-    i->src[0] = (uint16_t)(1 + rng_below(r, 20)), i->src_name[0] = (int16_t)i->src[0], i->nsrc = 1;
+    i->src[0] = (uint16_t)(1 + rng_below(r, 20)), i->src_arch[0] = i->src[0], i->nsrc = 1;
   } else {
-    i->dst[0] = (uint16_t)(1 + rng_below(r, 20)), i->dst_name[0] = (int16_t)i->dst[0], i->ndst = 1;
+    i->dst[0] = (uint16_t)(1 + rng_below(r, 20)), i->dst_arch[0] = i->dst[0], i->ndst = 1;
   }
 }
 
@@ -147,8 +147,8 @@ static void fake_kernel(struct fake_feed *f, uint64_t seed, uint32_t ctas, uint3
     else {
       i->lat = (uint8_t)rng_below(&r, LAT_COUNT);
       i->pipe = i->lat == LAT_SFU || i->lat == LAT_INT_DIV || i->lat >= LAT_F64_ADD ? PIPE_SFU : PIPE_SP;
-      i->dst[0] = (uint16_t)(1 + rng_below(&r, 20)), i->dst_name[0] = (int16_t)i->dst[0], i->ndst = 1;
-      for (uint32_t s = 0; s < 2; s++) i->src[s] = (uint16_t)(1 + rng_below(&r, 20)), i->src_name[s] = (int16_t)i->src[s];
+      i->dst[0] = (uint16_t)(1 + rng_below(&r, 20)), i->dst_arch[0] = i->dst[0], i->ndst = 1;
+      for (uint32_t s = 0; s < 2; s++) i->src[s] = (uint16_t)(1 + rng_below(&r, 20)), i->src_arch[s] = i->src[s];
       i->nsrc = 2;
     }
   }
