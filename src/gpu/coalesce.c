@@ -15,7 +15,17 @@ static uint32_t place(struct access *out, uint32_t *n, uint64_t block) {
 }
 
 static void shrink(struct access *a, uint32_t segment) {
-  uint32_t size = segment, first = (uint32_t)(a->addr & 127) / 32;
+  uint32_t size = segment;
+  if (size == 256) {
+    bool low = a->words & 0xffff, high = a->words >> 16;
+    if (low && high) {
+      a->bytes = size;
+      return;
+    }
+    if (high) a->addr += 128, a->chunks >>= 4, a->words >>= 16;
+    size = 128;
+  }
+  uint32_t first = (uint32_t)(a->addr & 127) / 32;
   uint32_t sectors = a->chunks >> first; /* relative to the segment */
   uint64_t addr = a->addr;
   if (size == 128) {
@@ -39,6 +49,7 @@ static void shrink(struct access *a, uint32_t segment) {
 static uint32_t segment_size(const struct coalesce_in *in) {
   if (in->width == 1) return 32;
   if (in->sectors) return 32;
+  if (in->segment == 256 && in->width > 4) return 256;
   uint32_t s = in->width == 2 ? 64 : 128;
   return in->segment < s ? in->segment : s;
 }
@@ -74,6 +85,7 @@ static uint32_t coalesce_atomic(const struct coalesce_in *in, struct access *out
 
 uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
   uint32_t segment = segment_size(in), n = 0, last = 0;
+  uint64_t within = segment > 128 ? 255 : 127;
   if (in->atomic) return coalesce_atomic(in, out, segment);
   for (uint32_t m = in->mask; m; m &= m - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(m);
@@ -82,10 +94,10 @@ uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
       uint64_t block = at & ~(uint64_t)(segment - 1);
       if (!(n && out[last].addr == block)) last = place(out, &n, block);
       out[last].lanes |= 1u << lane;
-      uint32_t c0 = (uint32_t)(at & 127) / 32, c1 = c0;
-      if ((end & ~(uint64_t)127) == (at & ~(uint64_t)127) && (end & ~(uint64_t)(segment - 1)) == block)
-        c1 = (uint32_t)(end & 127) / 32;
-      for (uint32_t c = c0; c <= c1; c++) out[last].chunks |= 1u << c;
+      uint32_t w0 = (uint32_t)(at & within) / 8, w1 = w0;
+      if ((end & ~within) == (at & ~within) && (end & ~(uint64_t)(segment - 1)) == block) w1 = (uint32_t)(end & within) / 8;
+      out[last].words |= ((2u << (w1 - w0)) - 1) << w0;
+      for (uint32_t c = w0 / 4; c <= w1 / 4; c++) out[last].chunks |= 1u << c;
       if ((end & ~(uint64_t)(segment - 1)) == block) break;
     }
   }

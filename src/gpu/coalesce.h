@@ -14,9 +14,11 @@ enum { COALESCE_MAX = 128 }; /* 32 lanes x 4 words of a local-memory vector */
 
 struct access {
   uint64_t addr;  /* first byte, after shrinking */
-  uint32_t bytes; /* 32, 64, 128 (or the segment of a smaller line) */
+  uint32_t bytes; /* 32, 64, 128; 256 only where `segment` is */
   uint32_t lanes;
   uint32_t chunks; /* touched 32 B sectors of the 128 B block, bit 0 = lowest */
+  uint32_t words;  /* touched 8 B words of the 128 B block (of the 256 B block if bytes is 256), bit 0 = lowest; loads and
+                    * stores only */
 };
 
 struct coalesce_in {
@@ -25,7 +27,7 @@ struct coalesce_in {
   uint32_t width;    /* bytes per lane */
   bool sectors;      /* 32 B segments: the access goes past the L1 */
   bool atomic;
-  uint32_t segment;  /* largest segment in bytes, 128 unless the L1 line is another size */
+  uint32_t segment;  /* largest segment in bytes, 128 unless the L1 line is another size; 256 for 8 bytes and more */
 };
 
 /* Ascending by address; returns how many. */

@@ -400,3 +400,6 @@ uint64_t gpu_sm_warp_age(const struct gpu *g, uint32_t sm, uint32_t warp) {
 uint64_t gpu_sm_insts(const struct gpu *g, uint32_t sm) {
   return g->sm[sm].insts;
 }
+uint64_t gpu_sm_warp_insts(const struct gpu *g, uint32_t sm) {
+  return g->sm[sm].warp_insts;
+}

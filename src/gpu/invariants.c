@@ -11,9 +11,9 @@ const struct law gpu_laws[] = {
      {F(issue_slots)}},
     {"every issued slot is a warp instruction", false, {F(issue_issued)}, {F(warp_insts)}},
     {"an L1 load hits, is pending, or misses", false,
-     {F(l1d_read_hits), F(l1d_read_pending), F(l1d_read_misses)}, {F(l1d_read_accesses)}},
+     {F(l1d_read_hits), F(l1d_read_pending), F(l1d_read_misses), F(l1d_read_partial)}, {F(l1d_read_accesses)}},
     {"a local load hits, is pending, or misses", false,
-     {F(l1d_local_read_hits), F(l1d_local_read_pending), F(l1d_local_read_misses)}, {F(l1d_local_read_accesses)}},
+     {F(l1d_local_read_hits), F(l1d_local_read_pending), F(l1d_local_read_misses), F(l1d_local_read_partial)}, {F(l1d_local_read_accesses)}},
     {"a refused load has one reason", false,
      {F(l1d_rej_line), F(l1d_rej_missq), F(l1d_rej_mshr), F(l1d_rej_merge)}, {F(l1d_read_rejects)}},
     {"store hits are stores", true, {F(l1d_write_hits)}, {F(l1d_write_accesses)}},
@@ -27,7 +27,7 @@ const struct law gpu_laws[] = {
     {"every packet down has a flit", true, {F(packets_down)}, {F(flits_down)}},
     {"every reply was a packet", true, {F(requests_answered)}, {F(packets_down)}},
     {"loads that leave the SM missed or went past the L1", false,
-     {F(l1d_read_misses), F(l1d_read_bypasses), F(atomic_requests)}, {F(mem_reads)}},
+     {F(l1d_read_misses), F(l1d_read_partial), F(l1d_read_split), F(l1d_read_bypasses), F(atomic_requests)}, {F(mem_reads)}},
     {"bytes filled are bytes fetched", false, {F(l1d_fill_bytes)}, {F(l1d_fetch_bytes)}},
 };
 const uint32_t gpu_law_count = sizeof gpu_laws / sizeof *gpu_laws;

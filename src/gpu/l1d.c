@@ -39,6 +39,8 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
 }
 
 void l1d_destroy(struct l1d *l) {
+  l1_org_destroy(l);
+  l1_order_destroy(l);
   for (uint32_t i = 0; i < l->mshrs; i++) free(l->mshr[i].waiter);
   free(l->tag);
   free(l->used);
@@ -54,8 +56,8 @@ void l1d_invalidate(struct l1d *l) {
   memset(l->state, LINE_INVALID, (size_t)l->sets * l->ways);
 }
 
-uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr) {
-  uint32_t shift = (uint32_t)__builtin_ctz(c->l1d.line), sets = c->l1d.sets;
+uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr) {
+  uint32_t shift = (uint32_t)__builtin_ctz(line);
   uint32_t linear = (uint32_t)(addr >> shift);
   switch (c->l1d_index) {
   case INDEX_FERMI_HASH: {
@@ -80,6 +82,10 @@ uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr) {
   }
   default: return linear & (sets - 1);
   }
+}
+
+uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr) {
+  return gpu_l1_set(c, c->l1d.sets, c->l1d.line, addr);
 }
 
 static struct l1_mshr *find_mshr(struct l1d *l, uint64_t line) {
@@ -115,19 +121,21 @@ static int victim(struct sm *s, uint32_t set, const struct l1_event *e) {
       best = (int)w;
       continue;
     }
-    usable |= 1u << w;
+    if (w < 32) usable |= 1u << w;
     if (invalid) continue;
     uint64_t t = s->c->l1d_repl == REPL_FIFO ? l->line[base + w].filled : l->used[base + w];
     if (t < oldest) oldest = t, best = (int)w;
   }
-  if (invalid || best == NO_WAY || !s->g->slots.n_find_victim) return best;
+  if (best == NO_WAY) return best;
+  if (s->g->slots.n_may_allocate && !l1d_may_allocate(s, e)) return NO_CACHE;
+  if (invalid || !s->g->slots.n_find_victim) return best;
   struct slot_instance *in = &s->g->slots.at[s->g->slots.find_victim[0]];
   struct cache_set cs = {.set = set, .ways = l->ways, .usable = usable, .tag = l->tag + base, .used = l->used + base};
   int w = in->scheme->find_victim(&in->ctx, s->id, &cs, e);
-  return w < 0 ? NO_CACHE : w;
+  return w >= 0 ? w : e->local ? best : NO_CACHE;
 }
 
-static struct l1_event base_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set) {
+struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set) {
   return (struct l1_event){.addr = a->addr,
                            .line = a->addr & ~(uint64_t)(s->l1d.line_bytes - 1),
                            .cycle = s->g->now,
@@ -142,7 +150,7 @@ static struct l1_event base_event(const struct sm *s, const struct op *o, const 
                            .write = !o->load};
 }
 
-static void tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook) {
+void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook) {
   for (uint32_t h = 0; h < n; h++) {
     struct slot_instance *in = &s->g->slots.at[list[h]];
     void (*f)(struct scheme_ctx *, const struct l1_event *);
@@ -150,12 +158,6 @@ static void tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_
     f(&in->ctx, e);
   }
 }
-
-#define TELL(s, hook, e)                                                                                               \
-  do {                                                                                                                 \
-    if ((s)->g->slots.n_##hook)                                                                                        \
-      tell(s, (s)->g->slots.hook, (s)->g->slots.n_##hook, e, offsetof(struct scheme, hook));                           \
-  } while (0)
 
 static void write_line_back(struct sm *s, uint64_t line) {
   req_id id = sm_request(s, REQ_L1_WRITEBACK, line, s->l1d.line_bytes);
@@ -209,8 +211,18 @@ static int find_way(const struct l1d *l, uint32_t base, uint64_t line) {
   return NO_WAY;
 }
 
+/* Do the schemes let this miss take a line? Local data always may. */
+bool l1d_may_allocate(struct sm *s, const struct l1_event *e) {
+  struct slots *k = &s->g->slots;
+  for (uint32_t h = 0; h < k->n_may_allocate && !e->local; h++) {
+    struct slot_instance *in = &k->at[k->may_allocate[h]];
+    if (!in->scheme->may_allocate(&in->ctx, e)) return false;
+  }
+  return true;
+}
+
 /* Tell observers of every accepted access. */
-static enum l1_outcome seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
+enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
   for (uint32_t h = 0; h < s->g->slots.n_on_access; h++) {
     struct slot_instance *in = &s->g->slots.at[s->g->slots.on_access[h]];
     in->scheme->on_access(&in->ctx, e, out);
@@ -222,10 +234,11 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
   const struct op *o = &s->op[op];
   if (s->c->l1d_perfect) return L1_HIT;
+  if (l->org) return l1_org_read(s, op, a);
   uint64_t line = a->addr & ~(uint64_t)(l->line_bytes - 1), now = s->g->now;
   uint32_t set = l1d_set_index(s->c, line), base = set * l->ways;
   int way = find_way(l, base, line);
-  struct l1_event e = base_event(s, o, a, set);
+  struct l1_event e = l1d_event(s, o, a, set);
   bool on_fill = s->c->l1d_alloc == ALLOC_ON_FILL;
   if (way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED) {
     uint32_t i = base + (uint32_t)way;
@@ -233,13 +246,13 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
     l->line[i].reused = true;
     l->line[i].used_chunks |= a->chunks;
     e.way = (uint32_t)way;
-    TELL(s, on_hit, &e);
-    return seen(s, &e, L1_HIT);
+    L1D_TELL(s, on_hit, &e);
+    return l1d_seen(s, &e, L1_HIT);
   }
   int v = NO_WAY;
   if (way < 0 && !on_fill) {
     v = victim(s, set, &e);
-    if (v == NO_WAY || v == NO_CACHE) return L1_NO_LINE;
+    if (v < 0) return v == NO_CACHE ? L1_BYPASS : L1_NO_LINE;
   }
   if (l->missq.count + 1 >= l->missq_limit) return L1_NO_MISSQ;
   struct l1_mshr *m = way >= 0 ? &l->mshr[l->line[base + (uint32_t)way].mshr] : on_fill ? find_mshr(l, line) : NULL;
@@ -250,7 +263,7 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
       l->used[base + (uint32_t)way] = now;
       l->line[base + (uint32_t)way].used_chunks |= a->chunks;
     }
-    return seen(s, &e, L1_PENDING);
+    return l1d_seen(s, &e, L1_PENDING);
   }
   m = free_mshr(l);
   if (!m) return L1_NO_MSHR;
@@ -269,8 +282,8 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
         .filled = now, .mshr = (uint16_t)(m - l->mshr), .warp = o->warp, .used_chunks = a->chunks};
     m->index = victim_index;
   }
-  TELL(s, on_miss, &e);
-  return seen(s, &e, L1_MISS);
+  L1D_TELL(s, on_miss, &e);
+  return l1d_seen(s, &e, L1_MISS);
 }
 
 enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *sent) {
@@ -278,7 +291,7 @@ enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *
   const struct op *o = &s->op[op];
   uint64_t line = a->addr & ~(uint64_t)(l->line_bytes - 1);
   uint32_t set = l1d_set_index(s->c, line), base = set * l->ways;
-  int way = find_way(l, base, line);
+  int way = l->org ? NO_WAY : find_way(l, base, line);
   bool local = o->space == SPACE_LOCAL;
   bool present = way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED;
   if (present && local) { /* write back */
@@ -299,6 +312,7 @@ enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *
   r->born = l->lat[l->lat_head].at;
   reqq_push(&l->missq, id);
   *sent = true;
+  if (l->org) return l1_org_write(s, op, a);
   if (!present) return L1_MISS;
   l->state[base + (uint32_t)way] = LINE_INVALID; /* write-evict */
   return L1_HIT;
@@ -318,6 +332,10 @@ static void allocate_on_fill(struct sm *s, struct l1_mshr *m, const struct l1_ev
 
 void l1d_fill(struct sm *s, req_id id) {
   struct l1d *l = &s->l1d;
+  if (l->org) {
+    l1_org_fill(s, id);
+    return;
+  }
   const struct req *r = &s->g->pool.at[id];
   struct l1_mshr *m = &l->mshr[r->owner];
   CHECK(m->busy && !m->ready && m->line == r->addr, "SM %u: a line arrived that no MSHR waits for (%#lx)", s->id,
@@ -340,13 +358,14 @@ void l1d_fill(struct sm *s, req_id id) {
     allocate_on_fill(s, m, &e);
   }
   s->st->l1d_fill_bytes += r->bytes;
-  TELL(s, on_fill, &e);
+  L1D_TELL(s, on_fill, &e);
   m->ready = true;
   l->ready[(l->ready_head + l->ready_count++) % l->mshrs] = (uint16_t)r->owner;
 }
 
 op_id l1d_next(struct sm *s, uint32_t *lanes) {
   struct l1d *l = &s->l1d;
+  if (l->org) return l1_org_next(s, lanes);
   struct l1_mshr *m = &l->mshr[l->ready[l->ready_head]];
   op_id op = m->waiter[m->head].op;
   *lanes = m->waiter[m->head].lanes;

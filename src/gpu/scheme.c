@@ -90,6 +90,9 @@ static bool parse_one(struct slots *out, char *text, struct err *e) {
     return err_set(e, ERR_USAGE, "more than %d schemes at once", SLOTS_MAX);
   for (uint32_t i = 0; i < out->count; i++)
     if (out->at[i].scheme == s) return err_set(e, ERR_USAGE, "scheme %s is named twice", s->name);
+  if (s->sweep)
+    return err_set(e, ERR_USAGE, "scheme %s is a search over %s of %s: `sluice compare` runs it, one machine cannot",
+                   s->name, s->sweep->param, s->sweep->base);
   struct slot_instance *in = &out->at[out->count++];
   *in = (struct slot_instance){.scheme = s};
   for (uint32_t i = 0; i < scheme_param_count(s); i++) in->param[i] = s->params[i].dflt;
@@ -112,7 +115,32 @@ static bool parse_one(struct slots *out, char *text, struct err *e) {
 
 /* ---- flattening ---- */
 
+/* The k-th exclusive part of a scheme, by what it says and by the hooks it fills; NULL after the last. */
+static const char *owned_part(const struct scheme *s, uint32_t k) {
+  const char *all[SCHEME_OWNS + 4] = {0};
+  uint32_t n = 0;
+  while (n < SCHEME_OWNS && s->owns[n]) all[n] = s->owns[n], n++;
+  if (s->find_victim) all[n++] = OWNS_L1_REPLACEMENT;
+  if (s->l1) all[n++] = OWNS_L1_ORGANISATION, all[n++] = OWNS_L1_REPLACEMENT;
+  if (s->pick_warp) all[n++] = OWNS_WARP_SCHEDULER;
+  return k < n ? all[k] : NULL;
+}
+
+static bool check_owners(const struct slots *s, struct err *e) {
+  for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t j = i + 1; j < s->count; j++) {
+      const char *a, *b;
+      for (uint32_t k = 0; (a = owned_part(s->at[i].scheme, k)); k++)
+        for (uint32_t m = 0; (b = owned_part(s->at[j].scheme, m)); m++)
+          if (!strcmp(a, b))
+            return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s", s->at[i].scheme->name,
+                           s->at[j].scheme->name, a);
+    }
+  return true;
+}
+
 static bool fill_hooks(struct slots *s, struct err *e) {
+  if (!check_owners(s, e)) return false;
 #define OBSERVE(hook)                                                                                                  \
   for (uint32_t i = 0; i < s->count; i++)                                                                              \
     if (s->at[i].scheme->hook) s->hook[s->n_##hook++] = (uint8_t)i;
@@ -124,6 +152,13 @@ static bool fill_hooks(struct slots *s, struct err *e) {
   OBSERVE(on_kernel)
   OBSERVE(on_epoch)
   OBSERVE(may_issue)
+  OBSERVE(issue_wake)
+  DECIDE(l1)
+  DECIDE(queues)
+  DECIDE(queue_of)
+  DECIDE(pick_queue)
+  OBSERVE(may_allocate)
+  OBSERVE(on_past)
   DECIDE(pick_warp)
   OBSERVE(on_warp_start)
   OBSERVE(on_warp_done)
@@ -187,6 +222,10 @@ bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e)
 }
 
 bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, uint64_t seed, struct err *e) {
+  if (s->n_find_victim && c->l1d.ways > 32) {
+    slots_free(s);
+    return err_set(e, ERR_USAGE, "a replacement scheme sees at most 32 ways; the L1 has %u", c->l1d.ways);
+  }
   for (uint32_t i = 0; i < s->count; i++)
     if (!start_instance(s, i, gpu, c, seed, e)) {
       slots_free(s);

@@ -7,8 +7,9 @@
  * How hooks of several schemes combine is a property of the hook:
  *   observe (on_*)                 all are called, in the order given on the command line
  *   filter  (bypass_load, bypass_access, on_stall)   the first that says bypass wins
- *           (may_issue, may_launch)                  all must say yes (masks are and-ed)
- *   decide  (find_victim, pick_*)  one owner; two schemes that fill it are refused by name
+ *           (may_issue, may_allocate)                all must say yes (masks are and-ed)
+ *   decide  (find_victim, pick_*, l1)  one owner; two schemes that fill it are refused by name
+ *   owns    a word per exclusive part that a scheme sets by configuration; two owners are refused by name
  * docs/scheme-hooks.md says when each fires.
  */
 #ifndef GPU_SCHEME_H
@@ -29,7 +30,11 @@ struct gpu;
 struct sm;
 
 /* ---- what hooks see ---- */
-enum l1_outcome { L1_HIT, L1_PENDING, L1_MISS, L1_NO_LINE, L1_NO_MISSQ, L1_NO_MSHR, L1_NO_MERGE };
+/* Accepted (L1_PARTIAL: a miss of some chunks), then refused (from L1_NO_LINE on); L1_BYPASS: a scheme wants the access to go past the L1. */
+enum l1_outcome { L1_HIT, L1_PENDING, L1_MISS, L1_PARTIAL, L1_NO_LINE, L1_NO_MISSQ, L1_NO_MSHR, L1_NO_MERGE, L1_BYPASS };
+/* What sent an access past the L1: the instruction's cache operator, bypass_load, bypass_access, on_stall, or the cache
+ * itself (may_allocate, find_victim, the organisation). */
+enum l1_past { PAST_BY_INST, PAST_BY_LOAD, PAST_BY_ACCESS, PAST_BY_STALL, PAST_BY_CACHE };
 
 /* One access at the L1 data cache, or one load instruction (then `addr`, `chunks` are of its first access). */
 struct l1_event {
@@ -66,6 +71,31 @@ struct scheme_ctx {
   uint32_t index;             /* of this scheme among the selected ones */
 };
 
+/* ---- the L1 organisation slot ----
+ * Replaces the lines of the baseline: how tags and data are kept. The machine keeps the MSHRs (one per line, with a mask
+ * of the chunks on their way), the miss queue and the waiting loads, and asks only for chunks that are neither here nor on
+ * their way. Masks are of chunks of a line, bit 0 = lowest address. The L1 then holds no dirty data: stores of every
+ * space write through and evict. Questions (find, want, plan) may be repeated for a refused access: they change nothing. */
+enum l1_plan { PLAN_PLACE, PLAN_FULL, PLAN_BYPASS };
+struct l1_shape {
+  uint32_t line, chunk; /* bytes; at most 32 chunks in a line */
+  uint32_t sets;        /* for the set index in events */
+};
+struct l1_org {
+  struct l1_shape (*shape)(const struct scheme_ctx *c);
+  uint32_t (*find)(struct scheme_ctx *c, const struct l1_event *e); /* chunks of e->line that are here, data arrived */
+  /* Chunks a load that needs `need` should bring in: a superset of `need`. NULL: what it needs. */
+  uint32_t (*want)(struct scheme_ctx *c, const struct l1_event *e, uint32_t need);
+  enum l1_plan (*plan)(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing); /* is there a place? */
+  /* Give the missing chunks their places (after PLAN_PLACE, at once); cycles beyond the first that this takes. */
+  uint32_t (*reserve)(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing);
+  /* An accepted load reads `here` (chunks present); out: L1_HIT, L1_PENDING (merged), L1_MISS. Before reserve. */
+  void (*touch)(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out);
+  void (*fill)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks); /* data arrived */
+  bool (*store)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks); /* evict them; was one of them here? */
+  void (*clear)(struct scheme_ctx *c, uint32_t sm); /* a launch begins */
+};
+
 #define SCHEME_SM(ctx, type, sm) ((type *)((char *)(ctx)->sm_state + (size_t)(sm) * (ctx)->sm_state_bytes))
 
 /* ---- what a scheme declares ---- */
@@ -83,6 +113,21 @@ struct scheme_bits {
   double bits; /* of the whole GPU */
 };
 
+/* A search over one parameter of another scheme, the best value kept: `swl-best`. Run by whoever runs many machines. */
+struct scheme_sweep {
+  const char *base, *param;
+  const double *values;
+  uint32_t count;
+};
+
+enum { SCHEME_OWNS = 3 };
+#define OWNS_WARP_SCHEDULER "the warp scheduler"
+#define OWNS_L1_SIZE "the size of the L1"
+#define OWNS_L1_REPLACEMENT "L1 replacement"
+#define OWNS_L1_ORGANISATION "the L1 organisation"
+#define OWNS_L2_SIZE "the size of the L2"
+#define OWNS_DRAM_SCHEDULER "the DRAM scheduler"
+
 struct scheme {
   const char *name;  /* as typed */
   const char *title; /* one line */
@@ -91,6 +136,8 @@ struct scheme {
   const struct scheme_param *params;
   const struct scheme_counter *counters;
   const char *positional; /* parameter that `name=VALUE` sets, NULL if none */
+  const char *owns[SCHEME_OWNS]; /* exclusive parts beside those that the hooks imply */
+  const struct scheme_sweep *sweep; /* not NULL: not a scheme of one machine but a search */
   size_t state_bytes, sm_state_bytes;
   /* Change the machine before it is built: schemes that are a configuration (lrr, ball, perfect-l1). */
   bool (*configure)(struct gpu_config *c, const double *param, struct err *e);
@@ -98,6 +145,7 @@ struct scheme {
   bool (*init)(struct scheme_ctx *c, struct err *e);
   /* Fill up to `max` rows; returns how many. */
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
+  const struct l1_org *l1; /* the L1 organisation slot */
   bool every_cycle; /* may_issue changes with time alone: the machine then visits every SM in every cycle */
   uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
   const char *epoch_param;
@@ -109,6 +157,8 @@ struct scheme {
   uint64_t (*may_issue)(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads);
   /* ^ warps: slots whose warp runs and waits for no barrier, fence or atomic; loads: those whose next instruction is a
    * global or local load. Returns the slots that may issue. */
+  /* First cycle in which may_issue's answer for this SM may change by time alone; UINT64_MAX: not before an event. */
+  uint64_t (*issue_wake)(struct scheme_ctx *c, uint32_t sm);
   int (*pick_warp)(struct scheme_ctx *c, uint32_t sm, uint32_t scheduler, uint64_t eligible); /* -1: the built-in order */
   void (*on_warp_start)(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta);
   void (*on_warp_done)(struct scheme_ctx *c, uint32_t sm, uint32_t warp);
@@ -117,14 +167,22 @@ struct scheme {
   bool (*bypass_load)(struct scheme_ctx *c, const struct l1_event *e);   /* once per global load instruction */
   bool (*bypass_access)(struct scheme_ctx *c, const struct l1_event *e); /* once per access, before the lookup */
   bool (*on_stall)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why); /* refused: bypass it now? */
+  /* L1 order: first-in first-out queues between coalescer and L1. The machine keeps them. */
+  uint32_t (*queues)(struct scheme_ctx *c, uint32_t *depth); /* how many, of which depth; 0: in order, none */
+  uint32_t (*queue_of)(struct scheme_ctx *c, const struct l1_event *e); /* asked again while that queue is full */
+  int (*pick_queue)(struct scheme_ctx *c, uint32_t sm, const uint32_t *lengths); /* one moves on: which; -1: none */
+  /* May a load that misses take a line? false sends it past the L1. May be asked again for a refused access. */
+  bool (*may_allocate)(struct scheme_ctx *c, const struct l1_event *e);
   /* L1 replacement and observation */
   int (*find_victim)(struct scheme_ctx *c, uint32_t sm, const struct cache_set *s, const struct l1_event *e);
-  /* ^ way to replace; -1: none may be replaced, which bypasses a load */
-  void (*on_access)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out); /* accepted: hit, pending, miss */
+  /* ^ way to replace; -1: none may be replaced, which sends a global load past the L1 (a local one evicts the least
+   * recently used). Asked again while the access is refused for another reason: the same state must answer the same. */
+  void (*on_access)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out); /* accepted */
   void (*on_hit)(struct scheme_ctx *c, const struct l1_event *e);
   void (*on_miss)(struct scheme_ctx *c, const struct l1_event *e); /* way: the line reserved */
   void (*on_fill)(struct scheme_ctx *c, const struct l1_event *e); /* data arrived */
   void (*on_evict)(struct scheme_ctx *c, const struct l1_event *e, uint32_t owner_warp, bool reused);
+  void (*on_past)(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by); /* a global load left past the L1 */
 };
 
 /* Place a scheme where the registry finds it. */
@@ -153,7 +211,9 @@ struct slots {
   struct slot_instance at[SLOTS_MAX];
   uint32_t count;
 #define HOOK_LIST(name) uint8_t name[SLOTS_MAX], n_##name;
-  HOOK_LIST(on_kernel) HOOK_LIST(on_epoch) HOOK_LIST(may_issue) HOOK_LIST(pick_warp) HOOK_LIST(on_warp_start)
+  HOOK_LIST(on_kernel) HOOK_LIST(on_epoch) HOOK_LIST(may_issue) HOOK_LIST(issue_wake) HOOK_LIST(pick_warp)
+  HOOK_LIST(l1) HOOK_LIST(queues) HOOK_LIST(queue_of) HOOK_LIST(pick_queue) HOOK_LIST(may_allocate) HOOK_LIST(on_past)
+  HOOK_LIST(on_warp_start)
   HOOK_LIST(on_warp_done) HOOK_LIST(on_issue) HOOK_LIST(bypass_load) HOOK_LIST(bypass_access) HOOK_LIST(on_stall)
   HOOK_LIST(find_victim) HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
 #undef HOOK_LIST
@@ -187,5 +247,12 @@ uint64_t gpu_sm_warps(const struct gpu *g, uint32_t sm);
 uint64_t gpu_sm_warp_age(const struct gpu *g, uint32_t sm, uint32_t warp);
 /* Thread instructions executed by an SM since the launch began. */
 uint64_t gpu_sm_insts(const struct gpu *g, uint32_t sm);
+/* Warp instructions executed by an SM since the launch began. */
+uint64_t gpu_sm_warp_insts(const struct gpu *g, uint32_t sm);
+/* An organisation drops a line (or what it holds of one): counted, and told to the schemes that observe evictions. */
+void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
+                    bool reused);
+/* Set of `addr` in a cache of `sets` sets and `line`-byte lines under the L1's index function. */
+uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr);
 
 #endif

@@ -68,7 +68,7 @@ static uint32_t local_accesses(struct sm *s, const struct op *o, const struct is
       uint64_t word = is->addr[lane] / 4 + i;
       addr[lane] = LOCAL_BASE + word * threads * 4 + first + 4 * lane + is->addr[lane] % 4;
     }
-    struct coalesce_in in = {.addr = addr, .mask = o->mask, .width = width, .segment = 128};
+    struct coalesce_in in = {.addr = addr, .mask = o->mask, .width = width, .segment = s->l1d.line_bytes < 128 ? s->l1d.line_bytes : 128};
     struct access part[WARP_LANES];
     uint32_t c = coalesce_global(&in, part);
     CHECK(n + c <= COALESCE_MAX, "a local access of %u words has too many segments", words);
@@ -101,7 +101,7 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   case SPACE_TEX: o->left = (uint16_t)coalesce_lines(is->addr, o->mask, s->c->l1t.line, buffer_of(s, o)); break;
   case SPACE_LOCAL: o->left = (uint16_t)local_accesses(s, o, is, buffer_of(s, o)); break;
   default: {
-    uint32_t line = s->c->l1d.line;
+    uint32_t line = s->l1d.line_bytes;
     o->bypass = o->atomic || !s->c->l1d_enabled ||
                 (i->kind == KIND_LOAD && (i->cache_op == CACHE_CG || i->cache_op == CACHE_CV));
     struct coalesce_in in = {.addr = is->addr,
@@ -109,7 +109,7 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
                              .width = o->width,
                              .sectors = o->bypass,
                              .atomic = o->atomic,
-                             .segment = line <= 128 ? line : o->width > 4 ? line : 128};
+                             .segment = line <= 128 || i->kind == KIND_LOAD ? line : 128};
     o->left = (uint16_t)coalesce_global(&in, buffer_of(s, o));
     break;
   }
@@ -274,13 +274,19 @@ static struct l1_event event_of(struct sm *s, const struct op *o, const struct a
                            .pc = o->inst->pc,
                            .degree = o->degree,
                            .chunks = a->chunks,
+                           .set = gpu_l1_set(s->c, s->l1d.org ? s->l1d.org_sets : s->l1d.sets, s->l1d.line_bytes, a->addr),
                            .subpart = probe.subpart,
                            .local = o->space == SPACE_LOCAL,
                            .write = !o->load};
 }
 
-static void send_past_l1(struct sm *s, op_id id, const struct access *a) {
+static void send_past_l1(struct sm *s, op_id id, const struct access *a, enum l1_past by) {
   const struct op *o = &s->op[id];
+  struct slots *k = &s->g->slots;
+  if (k->n_on_past && o->load && !o->atomic) {
+    struct l1_event e = event_of(s, o, a);
+    for (uint32_t h = 0; h < k->n_on_past; h++) k->at[k->on_past[h]].scheme->on_past(&k->at[k->on_past[h]].ctx, &e, by);
+  }
   req_id rid = sm_request(s, o->load ? REQ_GLOBAL_READ : REQ_GLOBAL_WRITE, a->addr, a->bytes);
   struct req *r = &s->g->pool.at[rid];
   r->warp = o->warp;
@@ -317,20 +323,36 @@ static bool bypass_on_stall(struct sm *s, struct latency_slot *q, enum l1_outcom
   for (uint32_t h = 0; h < g->slots.n_on_stall; h++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_stall[h]];
     if (!in->scheme->on_stall(&in->ctx, &e, why)) continue;
-    send_past_l1(s, q->op, &q->acc);
+    send_past_l1(s, q->op, &q->acc, PAST_BY_STALL);
     return true;
   }
   return false;
+}
+
+/* The cache itself will not have this access. */
+static bool bypass_by_cache(struct sm *s, struct latency_slot *q) {
+  if (!room_past_l1(s, &s->op[q->op], &q->acc)) {
+    s->wait_icnt = true;
+    return false;
+  }
+  send_past_l1(s, q->op, &q->acc, PAST_BY_CACHE);
+  return true;
 }
 
 static void count_l1_read(struct sm *s, bool local, enum l1_outcome out) {
   struct gpu_stats *st = s->st;
   if (local) {
     st->l1d_local_read_accesses++;
-    *(out == L1_HIT ? &st->l1d_local_read_hits : out == L1_PENDING ? &st->l1d_local_read_pending : &st->l1d_local_read_misses) += 1;
+    *(out == L1_HIT       ? &st->l1d_local_read_hits
+      : out == L1_PENDING ? &st->l1d_local_read_pending
+      : out == L1_PARTIAL ? &st->l1d_local_read_partial
+                          : &st->l1d_local_read_misses) += 1;
   } else {
     st->l1d_read_accesses++;
-    *(out == L1_HIT ? &st->l1d_read_hits : out == L1_PENDING ? &st->l1d_read_pending : &st->l1d_read_misses) += 1;
+    *(out == L1_HIT       ? &st->l1d_read_hits
+      : out == L1_PENDING ? &st->l1d_read_pending
+      : out == L1_PARTIAL ? &st->l1d_read_partial
+                          : &st->l1d_read_misses) += 1;
   }
 }
 
@@ -346,6 +368,7 @@ static void l1_lookup(struct sm *s) {
   if (!l->lat_count) return;
   struct latency_slot *q = &l->lat[l->lat_head];
   uint64_t due = q->at + s->c->l1d_latency;
+  if (due < l->org_busy) due = l->org_busy;
   if (s->g->now < due) {
     if (due < s->wake_at) s->wake_at = due;
     return;
@@ -354,7 +377,9 @@ static void l1_lookup(struct sm *s) {
   bool local = o->space == SPACE_LOCAL;
   if (o->load) {
     enum l1_outcome out = l1d_read(s, q->op, &q->acc);
-    if (out >= L1_NO_LINE) {
+    if (out == L1_BYPASS) {
+      if (!bypass_by_cache(s, q)) return;
+    } else if (out >= L1_NO_LINE) {
       if (!bypass_on_stall(s, q, out)) {
         note_refusal(s, o, out);
         return;
@@ -398,7 +423,7 @@ static bool process_const(struct sm *s, struct rocache *c, op_id id, uint64_t *a
 
 static bool ask_bypass_load(struct sm *s, op_id id) {
   struct gpu *g = s->g;
-  struct op *o = &s->op[id];
+  const struct op *o = &s->op[id];
   struct l1_event e = event_of(s, o, &s->buffer[o->buffer][o->left - 1]);
   for (uint32_t h = 0; h < g->slots.n_bypass_load; h++) {
     struct slot_instance *in = &g->slots.at[g->slots.bypass_load[h]];
@@ -427,22 +452,23 @@ static bool process_global(struct sm *s, op_id id) {
     o->admitted = true;
     if (g->slots.n_bypass_load && ask_bypass_load(s, id)) o->bypass = true;
   }
-  if (o->bypass || (cached_load && g->slots.n_bypass_access && ask_bypass_access(s, id, a))) {
+  bool one = cached_load && !o->bypass && g->slots.n_bypass_access && ask_bypass_access(s, id, a);
+  if (o->bypass || one) {
     if (!room_past_l1(s, o, a)) {
       s->wait_icnt = true;
       s->stall_kind = STALL_BYPASS;
       return false;
     }
     o->left--;
-    send_past_l1(s, id, a);
+    send_past_l1(s, id, a, one ? PAST_BY_ACCESS : o->admitted ? PAST_BY_LOAD : PAST_BY_INST);
     s->acted = true;
   } else {
     struct l1d *l = &s->l1d;
-    if (l->lat_count >= s->c->l1d_latency) {
+    if (l->order.queues ? !l1_order_push(s, id, a) : l->lat_count >= s->c->l1d_latency) {
       s->stall_kind = STALL_L1D;
       return false;
     }
-    l->lat[(l->lat_head + l->lat_count++) % l->lat_size] = (struct latency_slot){.acc = *a, .at = g->now, .op = id};
+    if (!l->order.queues) l->lat[(l->lat_head + l->lat_count++) % l->lat_size] = (struct latency_slot){.acc = *a, .at = g->now, .op = id};
     if (!o->load) s->w[o->warp].stores++, o->pending++;
     o->left--;
     s->acted = true;
@@ -512,6 +538,7 @@ bool sm_ldst(struct sm *s) {
   take_reply(s);
   send_misses(s);
   l1_lookup(s);
+  if (s->l1d.order.waiting) l1_order_step(s);
   if (s->dispatch && process_head(s, s->dispatch)) head_finished(s, s->dispatch);
   if (!s->dispatch && s->ex_mem.count) {
     s->dispatch = s->ex_mem.at[0];

@@ -1,0 +1,195 @@
+/* l1_org.c - the L1 data cache when a scheme provides its organisation: lines kept in chunks.
+ *
+ * The scheme says where chunks are (struct l1_org); this file keeps what surrounds it: one MSHR per line with a mask of
+ * the chunks on their way, the loads that wait (each for its own chunks), and requests and replies that carry only the
+ * chunks asked for (Li et al., "Tag-Split Cache for Efficient GPGPU Cache Utilization", ICS 2016, section 3.4). With
+ * chunks of a whole line it refuses, merges and fetches exactly as l1d.c does.
+ */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "gpu/gpu_impl.h"
+#include "gpu/sm.h"
+
+enum { L2_BLOCK = 128, WORD = 8 }; /* a request stays within a block of this size; bytes of a bit of access.words */
+
+void l1_org_init(struct sm *s) {
+  struct l1d *l = &s->l1d;
+  l->org_of = &s->g->slots.at[s->g->slots.l1[0]];
+  l->org = l->org_of->scheme->l1;
+  struct l1_shape shape = l->org->shape(&l->org_of->ctx);
+  CHECK(shape.line / shape.chunk <= 32, "an L1 line of %u chunks", shape.line / shape.chunk);
+  l->line_bytes = shape.line;
+  l->org_chunk = shape.chunk;
+  l->org_sets = shape.sets;
+  l->org_ready_size = l->mshrs * l->merges;
+  l->org_ready = calloc(l->org_ready_size, sizeof *l->org_ready);
+  CHECK(l->org_ready, "out of memory for an L1");
+}
+
+void l1_org_destroy(struct l1d *l) {
+  free(l->org_ready);
+}
+
+/* Chunks of its line that an access touches. */
+static uint32_t chunks_of(const struct l1d *l, const struct access *a) {
+  uint32_t block = a->bytes > L2_BLOCK ? a->bytes : L2_BLOCK, mask = 0;
+  uint64_t base = a->addr & ~(uint64_t)(block - 1), line = a->addr & ~(uint64_t)(l->line_bytes - 1);
+  for (uint32_t m = a->words; m; m &= m - 1) {
+    uint64_t at = base + (uint32_t)__builtin_ctz(m) * WORD;
+    mask |= 1u << ((at - line) / l->org_chunk);
+  }
+  return mask;
+}
+
+static struct l1_mshr *find_mshr(struct l1d *l, uint64_t line) {
+  for (uint32_t i = 0; l->mshrs_busy && i < l->mshrs; i++)
+    if (l->mshr[i].busy && l->mshr[i].line == line) return &l->mshr[i];
+  return NULL;
+}
+
+static struct l1_mshr *free_mshr(struct l1d *l) {
+  for (uint32_t i = 0; l->mshrs_busy < l->mshrs && i < l->mshrs; i++)
+    if (!l->mshr[i].busy) return &l->mshr[i];
+  return NULL;
+}
+
+static void release_mshr(struct l1d *l, struct l1_mshr *m) {
+  if (m->count || m->outstanding) return;
+  m->busy = false;
+  l->mshrs_busy--;
+}
+
+/* Ask for `chunks` of the line, a request for each L2 block that they lie in. */
+static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const struct access *a, uint32_t chunks) {
+  struct l1d *l = &s->l1d;
+  uint32_t per = l->line_bytes > L2_BLOCK ? L2_BLOCK / l->org_chunk : 32, sent = 0;
+  for (uint32_t b = 0; b < 32 && chunks >> b; b += per) {
+    uint32_t part = chunks & (per == 32 ? ~0u : ((1u << per) - 1) << b);
+    if (!part) continue;
+    uint64_t addr = m->line + (uint64_t)b * l->org_chunk;
+    uint32_t bytes = (uint32_t)__builtin_popcount(part) * l->org_chunk;
+    req_id id = sm_request(s, o->space == SPACE_LOCAL ? REQ_LOCAL_READ : REQ_GLOBAL_READ, addr, bytes);
+    struct req *r = &s->g->pool.at[id];
+    r->warp = o->warp;
+    r->cta = o->cta;
+    r->pc = o->inst->pc;
+    r->degree = o->degree;
+    r->lanes = a->lanes;
+    r->chunks = part;
+    r->owner = (uint32_t)(m - l->mshr);
+    r->born = l->lat[l->lat_head].at;
+    s->st->l1d_fetch_bytes += bytes;
+    if (sent++ && o->space != SPACE_LOCAL) s->st->l1d_read_split++;
+    reqq_push(&l->missq, id);
+  }
+  m->outstanding |= chunks;
+}
+
+enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
+  struct l1d *l = &s->l1d;
+  const struct op *o = &s->op[op];
+  struct scheme_ctx *c = &l->org_of->ctx;
+  struct l1_event e = l1d_event(s, o, a, gpu_l1_set(s->c, l->org_sets, l->line_bytes, a->addr));
+  uint32_t need = chunks_of(l, a), here = l->org->find(c, &e);
+  uint32_t want = l->org->want ? l->org->want(c, &e, need) : need;
+  if (!(want & ~here)) {
+    l->org->touch(c, &e, want, L1_HIT);
+    L1D_TELL(s, on_hit, &e);
+    return l1d_seen(s, &e, L1_HIT);
+  }
+  struct l1_mshr *m = find_mshr(l, e.line);
+  uint32_t missing = want & ~here & ~(m ? m->outstanding : 0);
+  if (missing) {
+    enum l1_plan p = l->org->plan(c, &e, missing);
+    if (p == PLAN_FULL) return L1_NO_LINE;
+    if (p == PLAN_BYPASS || (s->g->slots.n_may_allocate && !l1d_may_allocate(s, &e))) return L1_BYPASS;
+  }
+  if (l->missq.count + 1 >= l->missq_limit) return L1_NO_MISSQ;
+  if (m && m->count >= l->merges) return L1_NO_MERGE;
+  enum l1_outcome out = !missing ? L1_PENDING : want & ~missing ? L1_PARTIAL : L1_MISS;
+  if (!m) {
+    m = free_mshr(l);
+    if (!m) return L1_NO_MSHR;
+    *m = (struct l1_mshr){.line = e.line, .busy = true, .waiter = m->waiter};
+    l->mshrs_busy++;
+  }
+  m->waiter[m->head].op = op; /* the first `head` entries wait; `count` have not been delivered */
+  m->waiter[m->head].lanes = a->lanes;
+  m->waiter[m->head++].left = want & ~here;
+  m->count++;
+  l->org->touch(c, &e, here & want, out);
+  if (!missing) return l1d_seen(s, &e, out);
+  fetch(s, m, o, a, missing);
+  l->org_busy = s->g->now + 1 + l->org->reserve(c, &e, missing);
+  L1D_TELL(s, on_miss, &e);
+  return l1d_seen(s, &e, out);
+}
+
+enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
+  struct l1d *l = &s->l1d;
+  struct l1_event e = l1d_event(s, &s->op[op], a, gpu_l1_set(s->c, l->org_sets, l->line_bytes, a->addr));
+  return l->org->store(&l->org_of->ctx, &e, chunks_of(l, a)) ? L1_HIT : L1_MISS;
+}
+
+void l1_org_fill(struct sm *s, req_id id) {
+  struct l1d *l = &s->l1d;
+  const struct req *r = &s->g->pool.at[id];
+  struct l1_mshr *m = &l->mshr[r->owner];
+  uint64_t line = r->addr & ~(uint64_t)(l->line_bytes - 1);
+  CHECK(m->busy && m->line == line && !(r->chunks & ~m->outstanding),
+        "SM %u: chunks arrived that no MSHR waits for (%#lx)", s->id, (unsigned long)r->addr);
+  struct l1_event e = {.addr = r->addr,
+                       .line = line,
+                       .cycle = s->g->now,
+                       .sm = s->id,
+                       .warp = r->warp,
+                       .cta = r->cta,
+                       .pc = r->pc,
+                       .degree = r->degree,
+                       .chunks = r->chunks,
+                       .set = gpu_l1_set(s->c, l->org_sets, l->line_bytes, line),
+                       .local = r->type == REQ_LOCAL_READ};
+  m->outstanding &= ~r->chunks;
+  l->org->fill(&l->org_of->ctx, &e, r->chunks);
+  s->st->l1d_fill_bytes += r->bytes;
+  L1D_TELL(s, on_fill, &e);
+  uint16_t kept = 0;
+  for (uint16_t i = 0; i < m->head; i++) {
+    m->waiter[i].left &= ~r->chunks;
+    if (m->waiter[i].left) {
+      m->waiter[kept++] = m->waiter[i];
+      continue;
+    }
+    uint32_t at = (l->ready_head + l->ready_count++) % l->org_ready_size;
+    l->org_ready[at].op = m->waiter[i].op;
+    l->org_ready[at].lanes = m->waiter[i].lanes;
+    l->org_ready[at].mshr = (uint16_t)r->owner;
+  }
+  m->head = kept;
+  release_mshr(l, m);
+}
+
+op_id l1_org_next(struct sm *s, uint32_t *lanes) {
+  struct l1d *l = &s->l1d;
+  uint32_t at = l->ready_head;
+  struct l1_mshr *m = &l->mshr[l->org_ready[at].mshr];
+  *lanes = l->org_ready[at].lanes;
+  l->ready_head = (at + 1) % l->org_ready_size;
+  l->ready_count--;
+  m->count--;
+  release_mshr(l, m);
+  return l->org_ready[at].op;
+}
+
+void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
+                    bool reused) {
+  g->stats.l1d_evictions++;
+  struct l1_event v = *e;
+  v.line = v.addr = line;
+  v.chunks = chunks;
+  for (uint32_t h = 0; h < g->slots.n_on_evict; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.on_evict[h]];
+    in->scheme->on_evict(&in->ctx, &v, owner_warp, reused);
+  }
+}
