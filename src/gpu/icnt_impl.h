@@ -1,11 +1,7 @@
-/* icnt_impl.h - private to icnt*.c: the state of the two networks as flat arrays over ports and virtual channels.
+/* icnt_impl.h - private to icnt*.c: what the networks share, and the state of one with several virtual channels.
  *
- * One description covers both topologies. A network is `routers` routers of `radix` ports; port p = router * radix +
- * direction, and "ivc"/"ovc" = p * vcs + virtual channel on the input/output side. The crossbar is one router whose
- * port is the node; in the mesh a router has five ports: 0 +x, 1 -x, 2 +y, 3 -y, 4 the node.
- *
- * Work waits in bit sets ("go" sets) that hold exactly the members which will do something in the next step, and in
- * delay slots for what is on a wire; both empty means that a step changes nothing but the clock.
+ * A network is `routers` routers of `radix` ports; port p = router * radix + direction. The crossbar is one router
+ * whose port is the node; in the mesh a router has five ports: 0 +x, 1 -x, 2 +y, 3 -y, 4 the node.
  */
 #ifndef GPU_ICNT_IMPL_H
 #define GPU_ICNT_IMPL_H
@@ -19,6 +15,74 @@
 enum { ICNT_FLIT_WIRE = 2, ICNT_SWITCH_AND_WIRE = 3, ICNT_CREDIT_WIRE = 2, ICNT_SLOTS = 4 };
 enum { ICNT_NONE = 0xffff };
 enum { ICNT_HEAD = 0x8000, ICNT_TAIL = 0x4000, ICNT_LEN = 0x3fff }; /* struct flit.meta */
+
+/* Plain sets of nodes or ports, one word per 64. */
+static inline void set_add(uint64_t *s, uint32_t i) {
+  s[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+static inline void set_remove(uint64_t *s, uint32_t i) {
+  s[i >> 6] &= ~((uint64_t)1 << (i & 63));
+}
+static inline bool set_has(const uint64_t *s, uint32_t i) {
+  return s[i >> 6] >> (i & 63) & 1;
+}
+
+struct flit {
+  uint32_t payload;
+  uint16_t dst, meta; /* destination node; packet length in flits | ICNT_HEAD | ICNT_TAIL */
+};
+
+/* What both networks share. */
+struct layout {
+  uint32_t sms, nodes, routers, radix, ports, vcs, vc_buf, speedup, iterations, req_words;
+  uint32_t inject_flits, boundary_flits, flit_bytes, columns;
+  bool mesh;
+  uint16_t *node_port; /* node -> port where it is attached */
+  uint16_t *port_node; /* port -> node attached there, or ICNT_NONE */
+  uint16_t *peer;      /* output port -> input port it feeds and the other way round, or ICNT_NONE */
+  uint16_t *base;      /* port -> first port of its router */
+  uint16_t *route;     /* [router * nodes + destination] -> output port */
+  uint16_t *router;    /* port -> its router */
+};
+
+struct icnt_planes;
+struct net;
+struct icnt {
+  struct arena mem;
+  struct layout l;
+  uint64_t *ready;               /* set of nodes with a whole packet to pop, of both networks */
+  struct icnt_planes *planes[2]; /* with one VC */
+  struct net *vcs[2];            /* with several */
+  uint64_t now;
+  uint64_t inside; /* packets pushed and not popped */
+  struct icnt_stats st;
+};
+
+/* icnt_planes.c and icnt_vcs.c: the same calls as icnt.h's for one network. `flits` and the meta of a pushed flit are
+ * the packet's length; peek and pop are called when `ready` has the node. */
+struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
+void icnt_planes_step(struct icnt_planes *x, uint64_t now);
+uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now);
+bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits);
+void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p);
+uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node);
+uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node);
+void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps);
+
+struct net *icnt_vcs_new(struct icnt *n, bool up_net);
+void icnt_vcs_step(struct net *t, uint64_t now);
+uint32_t icnt_vcs_quiet(const struct net *t, uint64_t now);
+bool icnt_vcs_can_push(const struct net *t, uint32_t node, uint32_t flits);
+void icnt_vcs_push(struct net *t, uint32_t src, struct flit p);
+uint32_t icnt_vcs_peek(const struct net *t, uint32_t node);
+uint32_t icnt_vcs_pop(struct net *t, uint32_t node);
+
+/* ---- several virtual channels ----
+ *
+ * "ivc"/"ovc" = port * vcs + virtual channel on the input/output side. Work waits in bit sets ("go" sets) that hold
+ * exactly the members which will do something in the next step, and in delay slots for what is on a wire; both empty
+ * means that a step changes nothing but the clock.
+ */
 
 /* A set with a summary level, so that visiting costs what is in it. */
 struct bits {
@@ -46,22 +110,6 @@ static inline bool bits_any(const struct bits *b) {
     for (uint64_t m_ = (b)->sum[s_]; m_; m_ &= m_ - 1)                                            \
       for (uint32_t k_ = s_ * 64 + (uint32_t)__builtin_ctzll(m_), i, once_ = 1; once_; once_ = 0) \
         for (uint64_t v_ = (b)->w[k_]; v_ && (i = k_ * 64 + (uint32_t)__builtin_ctzll(v_), 1); v_ &= v_ - 1)
-
-/* Plain sets of nodes or ports, one word per 64. */
-static inline void set_add(uint64_t *s, uint32_t i) {
-  s[i >> 6] |= (uint64_t)1 << (i & 63);
-}
-static inline void set_remove(uint64_t *s, uint32_t i) {
-  s[i >> 6] &= ~((uint64_t)1 << (i & 63));
-}
-static inline bool set_has(const uint64_t *s, uint32_t i) {
-  return s[i >> 6] >> (i & 63) & 1;
-}
-
-struct flit {
-  uint32_t payload;
-  uint16_t dst, meta; /* destination node; packet length in flits | ICNT_HEAD | ICNT_TAIL */
-};
 
 /* Packets that a node has accepted and not yet sent whole. */
 struct source {
@@ -104,19 +152,6 @@ struct slot {
   uint32_t n_to_router, n_to_node, n_credit_router, n_credit_node;
 };
 
-/* What both networks share. */
-struct layout {
-  uint32_t sms, nodes, routers, radix, ports, vcs, vc_buf, speedup, iterations, req_words;
-  uint32_t inject_flits, boundary_flits, flit_bytes, columns;
-  bool mesh;
-  uint16_t *node_port; /* node -> port where it is attached */
-  uint16_t *port_node; /* port -> node attached there, or ICNT_NONE */
-  uint16_t *peer;      /* output port -> input port it feeds and the other way round, or ICNT_NONE */
-  uint16_t *base;      /* port -> first port of its router */
-  uint16_t *route;     /* [router * nodes + destination] -> output port */
-  uint16_t *router;    /* port -> its router */
-};
-
 /* Switch allocation with several VCs: iSLIP over expanded inputs (input speed-up) and outputs. */
 struct switch_alloc {
   uint16_t *grant, *accept, *vc_offset; /* pointers per port; per expanded input; its rotation among VCs */
@@ -134,7 +169,7 @@ struct net {
   struct source *src; /* per node */
   struct sink *snk;   /* per node * vcs */
   uint8_t *turn;      /* per node: VC that icnt_pop looks at first */
-  uint8_t *credit_q;  /* per node: ring of vcs * vc_buf VCs whose ejected flit still owes a credit (several VCs only) */
+  uint8_t *credit_q;  /* per node: ring of vcs * vc_buf VCs whose ejected flit still owes a credit */
   uint16_t *credit_q_head, *credit_q_count;
   struct ivc *in;
   struct ovc *out;
@@ -150,28 +185,6 @@ struct net {
   uint32_t on_wire; /* entries in all slots */
   struct switch_alloc sa;
 };
-
-struct icnt_xbar;
-struct icnt {
-  struct arena mem;
-  struct layout l;
-  uint64_t *ready; /* set of nodes with a whole packet to pop, of both networks */
-  struct net net[2];
-  struct icnt_xbar *xbar[2]; /* instead of net[], when one crossbar with one VC is asked for */
-  uint64_t now;
-  uint64_t inside; /* packets pushed and not popped */
-  struct icnt_stats st;
-};
-
-/* icnt_xbar.c: `flits` and struct flit.meta are a packet's length. */
-struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net);
-void icnt_xbar_step(struct icnt_xbar *x, uint64_t now);
-uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now);
-void icnt_xbar_skip(struct icnt_xbar *x, uint64_t now, uint32_t steps);
-bool icnt_xbar_can_push(const struct icnt_xbar *x, uint32_t node, uint32_t flits);
-void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, struct flit p);
-uint32_t icnt_xbar_peek(const struct icnt_xbar *x, uint32_t node);
-uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node);
 
 /* icnt_router.c */
 void icnt_router_new(struct icnt *n, struct net *t);

@@ -1,22 +1,14 @@
-/* icnt_router.c - the input-queued router: buffers, virtual-channel allocation, switch allocation.
+/* icnt_router.c - the input-queued router with several virtual channels: buffers, VC allocation, switch allocation.
  *
  * Pipeline of a flit that enters an empty input buffer in step t: VC allocation in t (heads only), switch allocation in
  * t + 1, switch traversal in t + 2, link in t + 3, at the other end in t + 4. A packet holds its output VC until its
- * tail has won the switch; the VC can be given to the next packet in the step after, so with one VC an output idles for
- * one step between packets. Both allocators are iSLIP (McKeown, "The iSLIP Scheduling Algorithm for Input-Queued
- * Switches", 1999): an output grants round-robin, an input accepts round-robin, pointers move past an accepted match of
- * the first iteration only.
- *
- * With one VC an input asks for one output only and an output has at most one holder: every grant is accepted, and
- * switch allocation has nothing left to decide. That case takes the short path (switch_one); several VCs take
- * switch_many.
+ * tail has won the switch; the VC can be given to the next packet in the step after. Both allocators are iSLIP
+ * (McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", 1999): an output grants round-robin, an input
+ * accepts round-robin, pointers move past an accepted match of the first iteration only. One VC is icnt_planes.c's.
  */
 #include "gpu/icnt_impl.h"
 
 #include <string.h>
-
-/* Compiled once for one VC, where every division and loop over VCs disappears, and once for several. */
-#define INLINE static inline __attribute__((always_inline))
 
 /* The first member at or after `from`, cyclically, of a set of `words` words that is not empty. */
 static uint32_t first_from(const uint64_t *set, uint32_t words, uint32_t from) {
@@ -35,10 +27,10 @@ static struct flit *front(const struct net *t, uint32_t i) {
 }
 
 /* The packet whose head is at the front of `i` asks for a VC of its output. */
-INLINE void request_vc(struct net *t, uint32_t i, const uint32_t V) {
+static void request_vc(struct net *t, uint32_t i) {
   const struct layout *l = t->l;
-  uint32_t in_port = i / V, o = l->route[l->router[in_port] * l->nodes + front(t, i)->dst];
-  uint32_t local = i - l->base[in_port] * V;
+  uint32_t in_port = i / l->vcs, o = l->route[l->router[in_port] * l->nodes + front(t, i)->dst];
+  uint32_t local = i - l->base[in_port] * l->vcs;
   t->in[i].state = IVC_VC_ALLOC;
   t->in[i].out = (uint16_t)o;
   t->req[o * l->req_words + (local >> 6)] |= (uint64_t)1 << (local & 63);
@@ -46,7 +38,7 @@ INLINE void request_vc(struct net *t, uint32_t i, const uint32_t V) {
   if (t->free_vcs[o]) bits_set(&t->go_vc, o);
 }
 
-INLINE void receive(struct net *t, struct slot *s, const uint32_t V) {
+static void receive(struct net *t, struct slot *s) {
   const struct layout *l = t->l;
   for (uint32_t k = 0; k < s->n_to_router; k++) {
     uint32_t i = s->to_router[k].to;
@@ -56,7 +48,7 @@ INLINE void receive(struct net *t, struct slot *s, const uint32_t V) {
     if (tail >= l->vc_buf) tail -= l->vc_buf;
     t->buf[i * l->vc_buf + tail] = s->to_router[k].f;
     if (v->count++) continue;
-    if (v->state == IVC_IDLE) request_vc(t, i, V);
+    if (v->state == IVC_IDLE) request_vc(t, i);
     else if (t->out[v->ovc].credits) bits_set(&t->go_switch, v->ovc);
   }
   for (uint32_t k = 0; k < s->n_credit_router; k++) {
@@ -66,21 +58,9 @@ INLINE void receive(struct net *t, struct slot *s, const uint32_t V) {
   }
 }
 
-/* VC allocation, decided before switch allocation frees anything, applied after it. */
-static uint32_t grant_one(struct net *t) {
-  const struct layout *l = t->l;
-  uint32_t n = 0;
-  BITS_EACH(&t->go_vc, o) {
-    uint32_t i = first_from(&t->req[o * l->req_words], l->req_words, t->out[o].grant);
-    t->out[o].grant = (uint16_t)(i + 1 == l->radix ? 0 : i + 1);
-    t->granted[n++] = o;
-    t->granted[n++] = i + l->base[o];
-  }
-  return n;
-}
-
-/* Several VCs: each free VC of the output grants one asking ivc, each ivc accepts one of the VCs granted to it. */
-static uint32_t grant_many(struct net *t) {
+/* VC allocation, decided before switch allocation frees anything, applied after it. Each free VC of an output grants
+ * one asking ivc, each ivc accepts one of the VCs granted to it. */
+static uint32_t grant(struct net *t) {
   const struct layout *l = t->l;
   uint32_t n = 0, size = l->radix * l->vcs;
   BITS_EACH(&t->go_vc, o) {
@@ -118,27 +98,27 @@ static uint32_t grant_many(struct net *t) {
   return n;
 }
 
-INLINE void take_vcs(struct net *t, uint32_t n, const uint32_t V) {
+static void take_vcs(struct net *t, uint32_t n) {
   const struct layout *l = t->l;
   for (uint32_t k = 0; k < n; k += 2) {
-    uint32_t oc = t->granted[k], i = t->granted[k + 1], o = oc / V, local = i - l->base[o] * V;
+    uint32_t oc = t->granted[k], i = t->granted[k + 1], o = oc / l->vcs, local = i - l->base[o] * l->vcs;
     struct ovc *ov = &t->out[oc];
     ov->holder = (uint16_t)i;
     t->in[i].ovc = (uint16_t)oc;
     t->in[i].state = IVC_ACTIVE;
     t->req[o * l->req_words + (local >> 6)] &= ~((uint64_t)1 << (local & 63));
     t->req_count[o]--;
-    t->free_vcs[o] &= (uint8_t) ~(1u << oc % V);
+    t->free_vcs[o] &= (uint8_t) ~(1u << oc % l->vcs);
     if (!t->free_vcs[o] || !t->req_count[o]) bits_clear(&t->go_vc, o);
     if (ov->credits) bits_set(&t->go_switch, oc);
   }
 }
 
 /* The flit at the front of the holder of `oc` has won the switch. */
-INLINE void send(struct net *t, uint32_t oc, uint64_t now, const uint32_t V) {
+static void send(struct net *t, uint32_t oc, uint64_t now) {
   const struct layout *l = t->l;
   struct ovc *ov = &t->out[oc];
-  uint32_t i = ov->holder, o = oc / V, vc = oc % V, in_port = i / V;
+  uint32_t i = ov->holder, o = oc / l->vcs, vc = oc % l->vcs, in_port = i / l->vcs;
   struct ivc *v = &t->in[i];
   struct flit f = *front(t, i);
   if (++v->head == l->vc_buf) v->head = 0;
@@ -146,11 +126,12 @@ INLINE void send(struct net *t, uint32_t oc, uint64_t now, const uint32_t V) {
   ov->credits--;
   struct slot *s = &t->slot[(now + ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1)];
   if (l->port_node[o] != ICNT_NONE)
-    s->to_node[s->n_to_node++] = (struct wire_flit){.to = l->port_node[o] * V + vc, .f = f};
-  else s->to_router[s->n_to_router++] = (struct wire_flit){.to = l->peer[o] * V + vc, .f = f};
+    s->to_node[s->n_to_node++] = (struct wire_flit){.to = l->port_node[o] * l->vcs + vc, .f = f};
+  else s->to_router[s->n_to_router++] = (struct wire_flit){.to = l->peer[o] * l->vcs + vc, .f = f};
   s = &t->slot[(now + ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1)];
-  if (l->port_node[in_port] != ICNT_NONE) s->credit_node[s->n_credit_node++] = l->port_node[in_port] * V + i % V;
-  else s->credit_router[s->n_credit_router++] = l->peer[in_port] * V + i % V;
+  if (l->port_node[in_port] != ICNT_NONE)
+    s->credit_node[s->n_credit_node++] = l->port_node[in_port] * l->vcs + i % l->vcs;
+  else s->credit_router[s->n_credit_router++] = l->peer[in_port] * l->vcs + i % l->vcs;
   t->on_wire += 2;
   if (f.meta & ICNT_TAIL) {
     ov->holder = ICNT_NONE;
@@ -158,15 +139,9 @@ INLINE void send(struct net *t, uint32_t oc, uint64_t now, const uint32_t V) {
     if (t->req_count[o]) bits_set(&t->go_vc, o);
     v->state = IVC_IDLE;
     bits_clear(&t->go_switch, oc);
-    if (v->count) request_vc(t, i, V);
+    if (v->count) request_vc(t, i);
   } else if (!v->count || !ov->credits) {
     bits_clear(&t->go_switch, oc);
-  }
-}
-
-static void switch_one(struct net *t, uint64_t now) {
-  BITS_EACH(&t->go_switch, oc) {
-    send(t, oc, now, 1);
   }
 }
 
@@ -183,7 +158,7 @@ static uint32_t asking_vc(const struct net *t, uint32_t in_port, uint32_t half, 
   return best;
 }
 
-static void switch_many(struct net *t, uint64_t now) {
+static void switch_flits(struct net *t, uint64_t now) {
   const struct layout *l = t->l;
   struct switch_alloc *a = &t->sa;
   uint32_t size = l->radix * l->speedup; /* expanded inputs of a router */
@@ -236,25 +211,17 @@ static void switch_many(struct net *t, uint64_t now) {
     CHECK(v != ICNT_NONE, "interconnect: expanded input %u granted without a request", e);
     a->vc_offset[e] = (uint16_t)((v + l->speedup) % l->vcs);
     a->match[e] = ICNT_NONE;
-    send(t, t->in[in_port * l->vcs + v].ovc, now, l->vcs);
+    send(t, t->in[in_port * l->vcs + v].ovc, now);
   }
 }
 
 void icnt_router_step(struct net *t, uint64_t now) {
-  struct slot *s = &t->slot[now & (ICNT_SLOTS - 1)];
-  if (t->l->vcs == 1) {
-    receive(t, s, 1);
-    uint32_t n = grant_one(t);
-    switch_one(t, now);
-    take_vcs(t, n, 1);
-    return;
-  }
-  receive(t, s, t->l->vcs);
-  uint32_t n = grant_many(t), *vc_grants = t->granted;
+  receive(t, &t->slot[now & (ICNT_SLOTS - 1)]);
+  uint32_t n = grant(t), *vc_grants = t->granted;
   t->granted += n;
-  switch_many(t, now);
+  switch_flits(t, now);
   t->granted = vc_grants;
-  take_vcs(t, n, t->l->vcs);
+  take_vcs(t, n);
 }
 
 static void bits_new(struct arena *a, struct bits *b, uint32_t n) {
@@ -294,7 +261,6 @@ void icnt_router_new(struct icnt *n, struct net *t) {
   bits_new(a, &t->go_vc, l->ports);
   bits_new(a, &t->go_switch, vcs);
   slots_new(a, t);
-  if (l->vcs == 1) return;
   struct switch_alloc *sa = &t->sa;
   sa->words = (l->radix * l->speedup + 63) / 64;
   sa->grant = ARENA_ARRAY(a, uint16_t, l->ports);
