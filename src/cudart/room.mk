@@ -48,3 +48,5 @@ $(B)/lib/libcuda.so.1: $(CUDART_DRIVER_OBJ) $(B)/lib/libsluice-cuda.so
 # ---- tests ----
 TEST_OBJ_test_fatbin := $(B)/src/cudart/fatbin.o $(B)/src/cudart/cubin.o
 LDLIBS_test_fatbin := -llz4 -lzstd -lelf
+TEST_OBJ_test_cudart_abi := $(B)/lib/libcudart.so.12
+TEST_OBJ_test_cudart_driver := $(B)/lib/libcuda.so.1
