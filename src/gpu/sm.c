@@ -1,7 +1,7 @@
 /* sm.c - a streaming multiprocessor: its state, the warp schedulers, and the order of work within a cycle.
  *
- * Model: gpu-model "Front of the SM". A cycle is: write results back, start pipes and the memory unit (operand collectors
- * step inside it), issue, decode, fetch.
+ * Model: gpu-model "Front of the SM". A cycle is: write results back, start pipes and the memory unit (operand
+ * collectors step inside it), issue, decode, fetch.
  */
 #include "gpu/sm.h"
 
@@ -54,6 +54,7 @@ void sm_destroy(struct sm *s) {
   free(s->op);
   free(s->buffer);
   free(s->score);
+  free(s->score_long);
 }
 
 op_id sm_op_new(struct sm *s) {
@@ -84,6 +85,8 @@ void sm_begin_kernel(struct sm *s) {
   if (words > s->score_words) {
     free(s->score);
     s->score = take((size_t)words * SM_WARPS, sizeof *s->score);
+    free(s->score_long);
+    s->score_long = s->c->warp_sched == SCHED_TWO_LEVEL ? take((size_t)words * SM_WARPS, sizeof *s->score) : NULL;
     s->score_words = words;
   }
   s->warps_per_cta = k->warps_per_cta;
@@ -114,10 +117,12 @@ void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta) {
                                   .cta_slot = (uint8_t)slot,
                                   .index = (uint8_t)i,
                                   .age = s->ages++,
+                                  .queued = s->queued++,
                                   .cta = cta};
     s->live |= bit;
     s->done &= ~bit;
     memset(s->score + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
+    if (s->score_long) memset(s->score_long + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
     for (uint32_t h = 0; h < g->slots.n_on_warp_start; h++) {
       struct slot_instance *in = &g->slots.at[g->slots.on_warp_start[h]];
       in->scheme->on_warp_start(&in->ctx, s->id, w, cta);
@@ -148,6 +153,12 @@ static void reserve_regs(struct sm *s, uint32_t w, const struct inst *i) {
     row[reg / 64] |= 1ull << (reg % 64);
     s->w[w].regs_pending++;
   }
+  bool memory =
+      i->space == SPACE_GLOBAL || i->space == SPACE_LOCAL || i->space == SPACE_GENERIC || i->space == SPACE_TEX;
+  if (!s->score_long || i->kind != KIND_LOAD || !memory) return;
+  row = s->score_long + (size_t)w * s->score_words;
+  for (uint32_t r = 0; r < i->ndst; r++)
+    if (i->dst[r]) row[i->dst[r] / 64] |= 1ull << (i->dst[r] % 64);
 }
 
 void sm_release_regs(struct sm *s, const struct op *o) {
@@ -157,6 +168,7 @@ void sm_release_regs(struct sm *s, const struct op *o) {
     uint32_t reg = o->inst->dst[r];
     if (!reg || !(row[reg / 64] >> (reg % 64) & 1)) continue;
     row[reg / 64] &= ~(1ull << (reg % 64));
+    if (s->score_long) s->score_long[(size_t)w * s->score_words + reg / 64] &= ~(1ull << (reg % 64));
     s->w[w].regs_pending--;
   }
   if (!s->w[w].regs_pending) s->fence &= ~bit;
@@ -262,6 +274,41 @@ static bool issue(struct sm *s, uint32_t w) {
   return true;
 }
 
+/* Does the warp's next instruction wait for a load? Asked only of warps with a hazard. */
+static bool waits_for_load(const struct sm *s, uint32_t w) {
+  const struct inst *i = &s->g->code[s->w[w].pc];
+  const uint64_t *row = s->score_long + (size_t)w * s->score_words;
+#define LONG(reg) ((reg) && row[(reg) / 64] >> ((reg) % 64) & 1)
+  for (uint32_t r = 0; r < i->nsrc; r++)
+    if (LONG(i->src[r])) return true;
+  for (uint32_t r = 0; r < i->ndst; r++)
+    if (LONG(i->dst[r])) return true;
+  return LONG(i->pred) || LONG(i->addr_reg);
+#undef LONG
+}
+
+/* Two-level scheduling (Narasiman et al., MICRO 2011; Gebhart et al., ISCA 2011): warps that wait for a load, a barrier
+ * or a fence leave the active set of their scheduler for the pending one; its places go to the warps that have been
+ * pending longest and no longer wait. Repeating it without an event changes nothing. */
+static uint64_t active_warps(struct sm *s, uint32_t k, uint64_t waiting) {
+  uint64_t mine = s->sched_mask[k] & s->live, waits = waiting;
+  for (uint64_t m = mine & s->hazard & ~waiting; m; m &= m - 1) {
+    uint32_t w = (uint32_t)__builtin_ctzll(m);
+    if (waits_for_load(s, w)) waits |= 1ull << w;
+  }
+  uint64_t active = s->active[k] & mine;
+  for (uint64_t m = active & waits; m; m &= m - 1) s->w[__builtin_ctzll(m)].queued = s->queued++;
+  active &= ~waits;
+  while ((uint32_t)__builtin_popcountll(active) < s->c->two_level_active && mine & ~waits & ~active) {
+    uint64_t free = mine & ~waits & ~active;
+    int first = __builtin_ctzll(free);
+    for (uint64_t m = free & (free - 1); m; m &= m - 1)
+      if (s->w[__builtin_ctzll(m)].queued < s->w[first].queued) first = __builtin_ctzll(m);
+    active |= 1ull << first;
+  }
+  return s->active[k] = active;
+}
+
 /* The warp that issues next under a scheduler, -1 if none of `eligible`. */
 static int pick(struct sm *s, uint32_t k, uint64_t eligible) {
   int last = s->last_issued[k];
@@ -271,7 +318,7 @@ static int pick(struct sm *s, uint32_t k, uint64_t eligible) {
     int w = in->scheme->pick_warp(&in->ctx, s->id, k, eligible);
     if (w >= 0) return w;
   }
-  if (s->c->warp_sched == SCHED_LRR) {
+  if (s->c->warp_sched != SCHED_GTO) {
     uint64_t after = last < 0 || last == 63 ? 0 : eligible & ~0ull << (last + 1);
     return __builtin_ctzll(after ? after : eligible);
   }
@@ -292,7 +339,7 @@ static void flush_stale(struct sm *s, uint32_t k, uint64_t stale, int issued) {
     int w = __builtin_ctzll(m);
     bool looked = true;
     if (issued >= 0) {
-      if (s->c->warp_sched == SCHED_LRR) {
+      if (s->c->warp_sched != SCHED_GTO) {
         uint32_t n = SM_WARPS, from = (uint32_t)(last + 1);
         looked = ((uint32_t)w + n - from) % n < ((uint32_t)issued + n - from) % n;
       } else {
@@ -323,12 +370,18 @@ static bool schedule(struct sm *s, uint32_t k) {
   if (s->id_sp.count < s->id_sp.width) eligible |= ready & s->to_sp;
   if (s->id_sfu.count < s->id_sfu.width) eligible |= ready & s->to_sfu;
   if (s->id_mem.count < s->id_mem.width) eligible |= ready & s->to_mem;
-  for (uint32_t h = 0; h < s->g->slots.n_may_issue && eligible; h++) {
+  uint64_t stale = look & s->stale, allowed = ~0ull;
+  for (uint32_t h = 0; h < s->g->slots.n_may_issue && (eligible || s->score_long); h++) {
     struct slot_instance *in = &s->g->slots.at[s->g->slots.may_issue[h]];
-    eligible &= in->scheme->may_issue(&in->ctx, s->id, s->live & ~waiting, s->load_head & s->head);
+    allowed &= in->scheme->may_issue(&in->ctx, s->id, s->live & ~waiting, s->load_head & s->head);
   }
+  if (s->score_long) {
+    uint64_t active = active_warps(s, k, waiting | ~allowed);
+    allowed &= active;
+    stale &= active;
+  }
+  eligible &= allowed;
   int w = pick(s, k, eligible);
-  uint64_t stale = look & s->stale;
   s->sched_cat[k] = w >= 0 ? CAT_ISSUED : blocked_category(s, mask, waiting);
   if (stale) flush_stale(s, k, stale, w);
   if (w < 0) return true;
@@ -345,23 +398,50 @@ static void count_cycles(struct sm *s, uint64_t n) {
   for (uint32_t k = 0; k < s->c->schedulers; k++) {
     st->issue_slots += n;
     switch (s->sched_cat[k]) {
-    case CAT_ISSUED: st->issue_issued += n; break;
-    case CAT_DATA: st->issue_data += n; break;
-    case CAT_MEMORY: st->issue_memory += n; break;
-    case CAT_PIPE: st->issue_pipe += n; break;
-    case CAT_BARRIER: st->issue_barrier += n; break;
-    case CAT_CONTROL: st->issue_control += n; break;
-    default: st->issue_idle += n; break;
+    case CAT_ISSUED:
+      st->issue_issued += n;
+      break;
+    case CAT_DATA:
+      st->issue_data += n;
+      break;
+    case CAT_MEMORY:
+      st->issue_memory += n;
+      break;
+    case CAT_PIPE:
+      st->issue_pipe += n;
+      break;
+    case CAT_BARRIER:
+      st->issue_barrier += n;
+      break;
+    case CAT_CONTROL:
+      st->issue_control += n;
+      break;
+    default:
+      st->issue_idle += n;
+      break;
     }
   }
   switch (s->stall_kind) {
-  case STALL_SHARED: st->stall_shared += n; break;
-  case STALL_CONST: st->stall_const += n; break;
-  case STALL_TEX: st->stall_tex += n; break;
-  case STALL_L1D: st->stall_l1d += n; break;
-  case STALL_BYPASS: st->stall_bypass += n; break;
-  case STALL_COALESCE: st->stall_coalesce += n; break;
-  default: break;
+  case STALL_SHARED:
+    st->stall_shared += n;
+    break;
+  case STALL_CONST:
+    st->stall_const += n;
+    break;
+  case STALL_TEX:
+    st->stall_tex += n;
+    break;
+  case STALL_L1D:
+    st->stall_l1d += n;
+    break;
+  case STALL_BYPASS:
+    st->stall_bypass += n;
+    break;
+  case STALL_COALESCE:
+    st->stall_coalesce += n;
+    break;
+  default:
+    break;
   }
   if (s->wait_icnt) st->stall_icnt += n;
   if (s->l1_reject != L1_HIT) {
@@ -372,11 +452,20 @@ static void count_cycles(struct sm *s, uint64_t n) {
     } else {
       st->l1d_read_rejects += n;
       switch (s->l1_reject) {
-      case L1_NO_LINE: st->l1d_rej_line += n; break;
-      case L1_NO_MISSQ: st->l1d_rej_missq += n; break;
-      case L1_NO_MSHR: st->l1d_rej_mshr += n; break;
-      case L1_NO_MERGE: st->l1d_rej_merge += n; break;
-      default: break;
+      case L1_NO_LINE:
+        st->l1d_rej_line += n;
+        break;
+      case L1_NO_MISSQ:
+        st->l1d_rej_missq += n;
+        break;
+      case L1_NO_MSHR:
+        st->l1d_rej_mshr += n;
+        break;
+      case L1_NO_MERGE:
+        st->l1d_rej_merge += n;
+        break;
+      default:
+        break;
       }
     }
   }
@@ -424,6 +513,7 @@ bool sm_step(struct sm *s) {
   sm_writeback(s);
   sm_execute_alu(s);
   if (!sm_ldst(s)) return false;
+  sm_collect(s);
   uint32_t n = s->c->schedulers, first = (uint32_t)(s->steps % n);
   for (uint32_t i = 0; i < n; i++)
     if (!schedule(s, (first + i) % n)) return false;

@@ -70,6 +70,7 @@ struct warp_state {
   uint16_t atomics;        /* lanes of atomics not yet performed */
   uint32_t regs_pending;   /* registers with a pending write */
   uint64_t age;
+  uint64_t queued; /* two-level: when it joined the pending set */
   uint32_t cta;
 };
 
@@ -155,6 +156,9 @@ struct sm {
   uint64_t *score; /* scoreboard: score_words per warp */
   uint32_t score_words;
   int last_issued[4]; /* warp slot, -1 none */
+  uint64_t *score_long;  /* two-level: registers that wait for a load, as `score`; else NULL */
+  uint64_t active[4];    /* two-level: the active set of a scheduler */
+  uint64_t queued;       /* two-level: warps put into the pending set so far */
   uint64_t ages;      /* warps started so far */
   uint64_t threads_done_wait;
   /* CTAs */
