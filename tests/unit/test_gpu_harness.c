@@ -207,7 +207,7 @@ static void bad_lists(void **state) {
   (void)state;
   static const struct {
     const char *list, *expect;
-  } bad[] = {{"bulc", "did you mean 'bucl'"},
+  } bad[] = {{"buclx", "did you mean 'bucl'"},
              {"swl=0", "out of range"},
              {"swl=x", "not a number"},
              {"bucl:tucdd=3", "did you mean 'tucd'"},
