@@ -1,8 +1,7 @@
 /* sm_ldst.c - the memory unit of an SM: shared memory, constant and texture caches, the path to the L1, and results.
  *
- * Order within a cycle (gpu-model "Loads and stores"): write one result back, step the operand collectors, take one
- * reply, let each cache send one miss, look one access up in the L1, process the instruction at the head of the pipe,
- * take the next one.
+ * Order within a cycle (gpu-model "Loads and stores"): write one result back, take one reply, let each cache send one
+ * miss, look one access up in the L1, process the instruction at the head of the pipe, take the next one.
  */
 #include <string.h>
 
@@ -526,7 +525,6 @@ static void head_finished(struct sm *s, op_id id) {
 
 bool sm_ldst(struct sm *s) {
   memory_writeback(s);
-  sm_collect(s);
   if (s->shared_count) {
     for (uint32_t i = 0; i + 1 < s->c->shared_latency; i++)
       if (!s->shared_pipe[i] && s->shared_pipe[i + 1]) {
