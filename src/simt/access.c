@@ -73,25 +73,34 @@ static void store_lane(struct exec *x, const struct xop *o, int lane, char *host
   memcpy(host, &v, o->elem);
 }
 
+/* One instruction has one space for the timing model: global if any lane is there. A lane elsewhere is given the
+ * address of the first lane in that space, so that it adds no traffic. Its own access has nothing to do with this. */
+uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr) {
+  uint8_t space = SPACE_NONE;
+  uint64_t first = 0;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (space == SPACE_NONE || (spaces[i] == SPACE_GLOBAL && space != SPACE_GLOBAL)) space = spaces[i], first = addr[i];
+  }
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (spaces[i] != space) addr[i] = first;
+  }
+  return space;
+}
+
 bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write) {
   uint64_t *addr = x->out->addr;
   const struct xaux *aux = o->aux;
   char *host[LANES];
-  uint8_t space = SPACE_NONE;
+  uint8_t spaces[LANES];
   for (uint32_t left = mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
-    uint8_t sp = o->space;
-    host[i] = resolve(x, o, i, &addr[i], width, write, &sp);
+    spaces[i] = o->space;
+    host[i] = resolve(x, o, i, &addr[i], width, write, &spaces[i]);
     if (!host[i]) return false;
-    if (space != SPACE_NONE && sp != space) { /* one instruction, one space for the timing model: the first lane's */
-      fault_text(
-          x, o, i, 700,
-          "lanes of one generic access point into different state spaces (%d and %d); Sluice does not split them",
-          space, sp);
-      return false;
-    }
-    space = sp;
   }
+  uint8_t space = mem_one_space(mask, spaces, addr);
   for (uint32_t left = mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
     for (uint32_t v = 0; v < o->vec; v++) {

@@ -85,31 +85,26 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   uint64_t *addr = x->out->addr;
   uint32_t bytes = ptx_type_bytes[o->type];
   bool wide = bytes == 8;
-  uint8_t space = SPACE_NONE;
+  uint8_t spaces[LANES];
   char *host[LANES];
   addresses(x, o, addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
-    uint8_t sp = o->space;
-    host[i] = mem_host(x, o, (int)i, addr[i], bytes, true, &sp);
+    spaces[i] = o->space;
+    host[i] = mem_host(x, o, (int)i, addr[i], bytes, true, &spaces[i]);
     if (!host[i]) return;
-    if (o->space == SPACE_GENERIC && sp == SPACE_SHARED) addr[i] -= SHARED_WINDOW;
-    if (o->space == SPACE_GENERIC && sp == SPACE_LOCAL) addr[i] -= LOCAL_WINDOW;
-    if (space != SPACE_NONE && space != sp) {
-      fault_text(x, o, (int)i, 700, "lanes of one generic atomic point into different state spaces");
-      return;
-    }
-    space = sp;
+    if (o->space == SPACE_GENERIC && spaces[i] == SPACE_SHARED) addr[i] -= SHARED_WINDOW;
+    if (o->space == SPACE_GENERIC && spaces[i] == SPACE_LOCAL) addr[i] -= LOCAL_WINDOW;
   }
-  x->out->space = space;
+  uint32_t global = 0;
+  for (uint32_t m = mask; m; m &= m - 1) { /* lanes outside global memory are done at once */
+    uint32_t i = (uint32_t)__builtin_ctz(m);
+    if (spaces[i] == SPACE_GLOBAL) global |= m & -m;
+    else perform_lane(o, host[i], x->base[0], i, operand(x, o->b, wide, i), operand(x, o->c, wide, i));
+  }
+  x->out->space = mem_one_space(mask, spaces, addr);
   x->out->width = (uint8_t)bytes;
-  if (space != SPACE_GLOBAL) {
-    for (uint32_t m = mask; m; m &= m - 1) {
-      uint32_t i = (uint32_t)__builtin_ctz(m);
-      perform_lane(o, host[i], x->base[0], i, operand(x, o->b, wide, i), operand(x, o->c, wide, i));
-    }
-    return;
-  }
+  if (!global) return;
   struct simt_run *r = x->run;
   uint32_t id = take_token(r);
   struct token *t = &r->tokens[id];
@@ -117,8 +112,9 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   t->cta = x->cta;
   t->w = x->w;
   t->frame = x->e->frame;
-  t->lanes = mask;
-  for (uint32_t m = mask; m; m &= m - 1) {
+  t->lanes = global;
+  t->pending = mask;
+  for (uint32_t m = global; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
     t->addr[i] = addr[i];
     t->b[i] = operand(x, o->b, wide, i);

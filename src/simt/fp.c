@@ -411,6 +411,10 @@ static float double_to_float(double v, uint8_t round) {
 uint64_t fp_convert(int to, int from, const struct fp_env *env, bool int_round, uint64_t a) {
   bool fi = ptx_type_kinds[from] == 'f', ti = ptx_type_kinds[to] == 'f';
   if (!fi && !ti) return int_to_int(to, from, env->sat, a);
+  if (to == T_TF32) { /* 10 fraction bits kept; .rna rounds halves away from zero */
+    uint32_t w = (uint32_t)a, half = env->round == FP_RNA ? 0x1000 : 0x0FFF + (w >> 13 & 1);
+    return (w & 0x7F800000u) == 0x7F800000u ? w : (w + half) & 0xFFFFE000u;
+  }
   double v;
   if (!fi) {
     if (to == T_F64) return int_to_f64(from, env->round, a);

@@ -4,7 +4,7 @@
 #include "simt/machine.h"
 
 /* Base register and constant part of an address; variables become their addresses in the instruction's space. */
-static bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o) {
+bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o) {
   o->imm = (uint64_t)m->imm;
   if (m->n) return lower_refuse(l, i, "this address form");
   if (m->reg) {

@@ -306,7 +306,7 @@ static bool lower_cvt(struct lowering *l, const struct ptx_inst *i, struct xop *
     if (ptx_has(i, M_RZI) && s == T_F32 && d == T_S32) return use(o, X_s32_f32);
     if (ptx_has(i, M_RZI) && s == T_F32 && d == T_U32) return use(o, X_u32_f32);
   }
-  if (d == T_TF32 || dk == 'o' || sk == 'o') return lower_refuse(l, i, "");
+  if (dk == 'o' || sk == 'o') return lower_refuse(l, i, "");
   if (i->nops > 2 && d != T_F16X2 && d != T_BF16X2) return lower_refuse(l, i, "");
   o->elem = r;
   o->vec = int_round;

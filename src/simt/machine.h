@@ -217,7 +217,9 @@ struct token {
   const struct xop *o;
   struct cta *cta;
   struct warp *w;
-  uint32_t frame, lanes, pc, next;
+  uint32_t frame, next;
+  uint32_t lanes;   /* to perform */
+  uint32_t pending; /* not yet called for, lanes that had nothing to do included */
   uint64_t addr[LANES];
   uint64_t b[LANES], c[LANES];
 };
@@ -280,6 +282,7 @@ struct lowering {
 };
 bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_memory(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o);
 bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why);
 uint32_t lower_operand(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
@@ -298,6 +301,7 @@ void fault_text(struct exec *x, const struct xop *o, int lane, int code, const c
 bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write);
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space);
+uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr);
 /* generic.c, atom.c, tex.c, matrix.c: handlers that are one for all instruction sets */
 void simt_generic_handlers(xop_fn *table);
 /* tex.c */

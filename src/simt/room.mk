@@ -5,6 +5,7 @@ CFLAGS_src/simt/exec_v3.c = $(SIMT_EXEC) -march=x86-64-v3
 CFLAGS_src/simt/exec_v4.c = $(SIMT_EXEC) -march=x86-64-v4 -mprefer-vector-width=512
 CFLAGS_src/simt/fp.c = -frounding-math -fno-strict-aliasing
 CFLAGS_src/simt/fp_approx.c = -fno-math-errno
+CFLAGS_src/simt/matrix.c = -fno-strict-aliasing
 CFLAGS_src/simt/tex.c = -fno-strict-aliasing
 CFLAGS_src/simt/generic.c = -fno-strict-aliasing
 CFLAGS_src/simt/atom.c = -fno-strict-aliasing

@@ -82,8 +82,8 @@ static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
   struct simt_run *r = ctx;
   struct token *t = &r->tokens[token];
   bool ok = atom_perform(&r->x, t, lanes & t->lanes);
-  t->lanes &= ~lanes;
-  if (!t->lanes) {
+  t->pending &= ~lanes;
+  if (!t->pending) {
     t->next = r->free_token;
     r->free_token = token;
   }
