@@ -170,7 +170,7 @@ static uint16_t eval_small(enum fp_op op, const struct small_format *f, const st
     break;
   }
   if (env->relu && r < 0) r = 0;
-  if (env->sat) r = r != r ? 0 : r < 0 ? 0 : r > 1 ? 1 : r;
+  if (env->sat) r = r != r || r <= 0 ? 0 : r > 1 ? 1 : r;
   uint16_t h = encode_small(f, r, FP_RN, false);
   if (env->ftz && !(h & (0x7FFF >> f->frac_bits << f->frac_bits))) h &= 0x8000;
   return h;

@@ -13,3 +13,4 @@ CFLAGS_src/simt/access.c = -fno-strict-aliasing
 CFLAGS_src/simt/run.c = -fno-strict-aliasing
 CFLAGS_src/simt/barrier.c = -fno-strict-aliasing
 CFLAGS_src/simt/warp.c = -fno-strict-aliasing
+LDLIBS_test_simt_exact += -lmpfr -lgmp
