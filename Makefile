@@ -15,17 +15,17 @@ B ?= build
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-OPT ?= -O3
-WARN := -Wall -Wextra $(if $(WERROR),-Werror)
-CFLAGS ?=
-BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE= $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off -Isrc $(WARN)
-LDFLAGS ?=
 # SANITIZE=address,undefined builds everything instrumented; use another B with it.
 ifdef SANITIZE
-OPT := -O1
-BASE_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-LDFLAGS += -fsanitize=$(SANITIZE)
+OPT ?= -O1
+SAN_FLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+OPT ?= -O3
+WARN := -Wall -Wextra $(if $(WERROR),$(if $(SANITIZE),,-Werror))
+CFLAGS ?=
+BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE= $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off -Isrc $(WARN) $(SAN_FLAGS)
+LDFLAGS ?=
+LDFLAGS += $(filter -fsanitize=%,$(SAN_FLAGS))
 
 comma := ,
 LIB_ROOMS := base ptx simt trace gpu schemes schemes/lib results session
