@@ -12,6 +12,7 @@
  * behave as in the baseline.
  */
 #include "gpu/scheme.h"
+#include "schemes/lib/bucl.h"
 
 enum { BUCL_PERIOD, BUCL_L1DHR, BUCL_UIB, BUCL_TUCD, BUCL_MIN, BUCL_MAX };
 
@@ -35,36 +36,26 @@ static const struct scheme_counter counters[] = {
     {0},
 };
 
-enum { BUCL_SUBPARTS = 256 };
 struct bucl {
   uint32_t tucd;
-  uint64_t hits, accesses; /* of SM 0 in this period */
-  double hit_rate;         /* of the last period */
-  double fill[BUCL_SUBPARTS], area[BUCL_SUBPARTS];
+  struct bucl_monitor m;
 };
 
 static bool bucl_init(struct scheme_ctx *c, struct err *e) {
   struct bucl *b = c->state;
   if (c->param[BUCL_MIN] > c->param[BUCL_MAX])
     return err_set(e, ERR_USAGE, "scheme bucl: min=%g is above max=%g", c->param[BUCL_MIN], c->param[BUCL_MAX]);
-  if (c->config->channels * c->config->subparts > BUCL_SUBPARTS)
-    return err_set(e, ERR_USAGE, "scheme bucl: more than %d L2 sub-partitions", BUCL_SUBPARTS);
+  if (!bucl_monitor_init(c, "bucl", e)) return false;
   b->tucd = (uint32_t)c->param[BUCL_TUCD];
   return true;
 }
 
 static void bucl_on_epoch(struct scheme_ctx *c) {
   struct bucl *b = c->state;
-  b->hit_rate = b->accesses ? (double)b->hits / (double)b->accesses : 0;
-  b->hits = b->accesses = 0;
-  bool up = b->hit_rate > c->param[BUCL_L1DHR];
+  bucl_monitor_period(c, &b->m, c->param[BUCL_PERIOD]);
+  bool up = b->m.hit_rate > c->param[BUCL_L1DHR];
   if (up && b->tucd < c->param[BUCL_MAX]) b->tucd++;
   if (!up && b->tucd > c->param[BUCL_MIN]) b->tucd--;
-  for (uint32_t s = 0; s < c->config->channels * c->config->subparts; s++) {
-    double area = gpu_subpart_fill_cycles(c->gpu, s);
-    b->fill[s] = (area - b->area[s]) / c->param[BUCL_PERIOD];
-    b->area[s] = area;
-  }
   c->counter[PERIODS]++;
   c->counter[TUCD_SUM] += b->tucd;
 }
@@ -79,23 +70,13 @@ static bool bucl_bypass_load(struct scheme_ctx *c, const struct l1_event *e) {
 static bool bucl_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why) {
   (void)why;
   struct bucl *b = c->state;
-  if (b->hit_rate >= c->param[BUCL_L1DHR]) {
-    c->counter[KEPT_HIT_RATE] += !e->retry;
-    return false;
-  }
-  if (b->fill[e->subpart] >= c->param[BUCL_UIB]) {
-    c->counter[KEPT_FULL] += !e->retry;
-    return false;
-  }
-  c->counter[BYPASSED_ON_STALL]++;
-  return true;
+  return bucl_may_pass(&b->m, e, c->param[BUCL_L1DHR], c->param[BUCL_UIB], &c->counter[BYPASSED_ON_STALL],
+                       &c->counter[KEPT_HIT_RATE], &c->counter[KEPT_FULL]);
 }
 
 static void bucl_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {
   struct bucl *b = c->state;
-  if (e->sm || e->local) return;
-  b->accesses++;
-  b->hits += out == L1_HIT;
+  bucl_monitor_access(&b->m, e, out);
 }
 
 static uint32_t bucl_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
