@@ -399,6 +399,42 @@ void parse_instruction(struct parser *p) {
   for (int k = 1; k < OP_COUNT && !i->op; k++)
     if (p->op_ident[k] == t.ident) i->op = (uint8_t)k;
   if (!i->op) {
+    static const char *const refused[] = {"wgmma",
+                                          "mbarrier",
+                                          "tcgen05",
+                                          "elect",
+                                          "griddepcontrol",
+                                          "setmaxnreg",
+                                          "mapa",
+                                          "getctarank",
+                                          "multimem",
+                                          "tensormap",
+                                          "clusterlaunchcontrol",
+                                          "applypriority",
+                                          "createpolicy",
+                                          "stmatrix",
+                                          "vadd",
+                                          "vsub",
+                                          "vmin",
+                                          "vmax",
+                                          "vabsdiff",
+                                          "vset",
+                                          "vshl",
+                                          "vshr",
+                                          "vmad",
+                                          "vadd2",
+                                          "vsub2",
+                                          "vmin2",
+                                          "vmax2",
+                                          "vavrg2",
+                                          "vabsdiff2",
+                                          "vset2",
+                                          "vset4",
+                                          "szext",
+                                          "barrier.cluster"};
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+      if (!strcmp(refused[k], t.ident->s))
+        parse_fail(p, t.line, t.col, ERR_UNSUPPORTED, "the instruction '%s' is not supported", t.ident->s);
     const char *names[OP_COUNT];
     for (int k = 1; k < OP_COUNT; k++) names[k - 1] = ptx_ops[k].name;
     const char *near = err_nearest(t.ident->s, names, OP_COUNT - 1);

@@ -178,6 +178,7 @@ struct entry { /* divergence stack */
   uint32_t pc, rpc, mask;
   uint32_t frame, local, local_top; /* registers (bytes in the warp's file), local memory */
   uint32_t site;                    /* call: pc of the call instruction */
+  uint32_t up_frame, up_local;      /* call: the caller's frames, where the result goes */
   bool call;
 };
 #define RPC_NONE 0xFFFFFFFFu

@@ -155,6 +155,8 @@ static void enter(struct exec *x, const struct xop *o, const struct xfunc *f, ui
                       .local = caller.local_top,
                       .local_top = caller.local_top + f->local_bytes,
                       .site = pc,
+                      .up_frame = caller.frame,
+                      .up_local = caller.local,
                       .call = true};
   if (e->local_top > x->cta->local_high) x->cta->local_high = e->local_top;
 }
@@ -208,9 +210,8 @@ static void ret(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct xfunc *f = a->func;
   for (uint32_t k = 0; !f && k < x->run->m->nfuncs; k++)
     if (pc >= x->run->m->funcs[k].entry && pc < x->run->m->funcs[k].end) f = &x->run->m->funcs[k];
-  const struct entry *caller = &w->stack[at - 1];
   if (mask && a->nret && f)
-    copy_value(x, mask, &a->v[a->n], w->regs + caller->frame, caller->local, &f->ret, w->regs + c->frame, c->local);
+    copy_value(x, mask, &a->v[a->n], w->regs + c->up_frame, c->up_local, &f->ret, w->regs + c->frame, c->local);
   bool all = w->stack[top].mask == mask;
   if (top == at) {
     if (all) {

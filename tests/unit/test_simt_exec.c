@@ -1,0 +1,351 @@
+/* test_simt_exec.c - the functional machine as a whole: control flow, calls, barriers, atomics, warp operations,
+ * spaces, textures, printf and malloc, and what is said when a program does wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/simt.h"
+#include "simt/texture.h"
+
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+/* A kernel that gets one pointer in %out and its global thread number in %t. */
+#define ENTRY                                                                                                        \
+  ".visible .entry k(.param .u64 out, .param .u64 arg)\n{\n.reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %t, "      \
+  "%r<32>;\n.reg .b64 %out, %arg, %d<16>;\n"                                                                         \
+  ".reg .f32 %f<16>;\nmov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ntid.x;\nmov.u32 %t, %tid.x;\nmad.lo.u32 %t, %r0, %r1, " \
+  "%t;\nld.param.u64 %out, [out];\nld.param.u64 %arg, [arg];\n"
+/* Store %r9 at out[t]. */
+#define STORE "mul.wide.u32 %d15, %t, 4;\nadd.u64 %d15, %out, %d15;\nst.global.u32 [%d15], %r9;\nret;\n}\n"
+
+struct machine {
+  struct simt *s;
+  struct simt_module *m;
+  struct err e;
+  struct simt_counts n;
+};
+
+static bool load(struct machine *x, const char *text) {
+  *x = (struct machine){.s = simt_new(1 << 28, &x->e)};
+  assert_non_null(x->s);
+  struct simt_text t = {text, "test.ptx"};
+  x->m = simt_load(x->s, &t, 1, &x->e);
+  return x->m != NULL;
+}
+
+static bool launch(struct machine *x, uint32_t ctas, uint32_t threads, uint64_t out, uint64_t arg, uint32_t slots) {
+  uint64_t params[2] = {out, arg};
+  struct simt_launch l = {.kernel = simt_find_kernel(x->m, "k"),
+                          .grid = {ctas, 1, 1},
+                          .block = {threads, 1, 1},
+                          .dynamic_shared = 256,
+                          .params = params};
+  struct simt_run *r = simt_begin(x->s, &l, slots, &x->e);
+  bool ok = r && simt_run(r, &x->n, &x->e);
+  simt_end(r);
+  return ok;
+}
+
+/* Load, run with `threads` per CTA, return the output words. */
+static uint32_t *run(struct machine *x, const char *text, uint32_t ctas, uint32_t threads) {
+  if (!load(x, text)) fail_msg("%s", x->e.msg);
+  uint64_t out = simt_mem_alloc(x->s, 4ull * ctas * threads, SIMT_MEM_DEVICE, "out");
+  if (!launch(x, ctas, threads, out, 0, 1)) fail_msg("%s", x->e.msg);
+  return simt_mem_at(x->s, out, 4ull * ctas * threads);
+}
+
+static void done(struct machine *x) {
+  simt_free(x->s);
+}
+
+/* Nested divergence, a loop with a different count per lane: sum of 0..lane. Both sides meet at the post-dominator. */
+static void divergence(void **state) {
+  (void)state;
+  struct machine x;
+  uint32_t *o = run(&x,
+                    HEAD ENTRY "mov.u32 %r9, 0;\nmov.u32 %r2, 0;\nLOOP:\nadd.u32 %r9, %r9, %r2;\nadd.u32 %r2, %r2, "
+                               "1;\nsetp.le.u32 %p0, %r2, %t;\n@%p0 bra LOOP;\n"
+                               "and.b32 %r3, %t, 1;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra EVEN;\nsetp.gt.u32 %p2, %t, "
+                               "10;\n@!%p2 bra JOIN;\nadd.u32 %r9, %r9, 1000;\nbra JOIN;\n"
+                               "EVEN:\nadd.u32 %r9, %r9, 100;\nJOIN:\nactivemask.b32 %r4;\nsetp.ne.u32 %p3, %r4, "
+                               "0xffffffff;\n@%p3 add.u32 %r9, %r9, 7;\n" STORE,
+                    1, 32);
+  for (uint32_t t = 0; t < 32; t++) assert_int_equal(o[t], t * (t + 1) / 2 + (t & 1 ? (t > 10 ? 1000 : 0) : 100));
+  done(&x);
+}
+
+/* brx.idx: four ways, then together again. */
+static void indexed_branch(void **state) {
+  (void)state;
+  struct machine x;
+  uint32_t *o = run(&x,
+                    HEAD ENTRY "and.b32 %r2, %t, 3;\nTS: .branchtargets A, B, C, B;\nbrx.idx %r2, TS;\nA:\nmov.u32 "
+                               "%r9, 10;\nbra J;\nB:\nmov.u32 %r9, 20;\nbra J;\n"
+                               "C:\nmov.u32 %r9, 30;\nJ:\nvote.sync.ballot.b32 %r3, %p0, 0xffffffff;\nactivemask.b32 "
+                               "%r4;\npopc.b32 %r4, %r4;\nadd.u32 %r9, %r9, %r4;\n" STORE,
+                    1, 32);
+  static const uint32_t want[] = {42, 52, 62, 52};
+  for (uint32_t t = 0; t < 32; t++) assert_int_equal(o[t], want[t & 3]);
+  done(&x);
+}
+
+/* Recursion with a different depth per lane, early return under a predicate, and an indirect call through a table. */
+static void calls(void **state) {
+  (void)state;
+  struct machine x;
+  uint32_t *o = run(&x,
+                    HEAD ".func (.param .b32 r) fib(.param .b32 n)\n{\n.reg .pred %p;\n.reg .b32 %a, %b, "
+                         "%c;\nld.param.b32 %a, [n];\nsetp.lt.u32 %p, %a, 2;\nst.param.b32 [r], %a;\n@%p ret;\n"
+                         "sub.u32 %b, %a, 1;\n{\n.param .b32 p0;\n.param .b32 q0;\nst.param.b32 [p0], %b;\ncall.uni "
+                         "(q0), fib, (p0);\nld.param.b32 %c, [q0];\n}\n"
+                         "sub.u32 %b, %a, 2;\n{\n.param .b32 p0;\n.param .b32 q0;\nst.param.b32 [p0], %b;\ncall.uni "
+                         "(q0), fib, (p0);\nld.param.b32 %b, [q0];\n}\n"
+                         "add.u32 %c, %c, %b;\nst.param.b32 [r], %c;\nret;\n}\n"
+                         ".func (.param .b32 r) twice(.param .b32 n)\n{\n.reg .b32 %a;\nld.param.b32 %a, [n];\nadd.u32 "
+                         "%a, %a, %a;\nst.param.b32 [r], %a;\nret;\n}\n"
+                         ".global .align 8 .u64 table[2] = {fib, twice};\n" ENTRY
+                         "and.b32 %r2, %t, 1;\nmul.wide.u32 %d0, %r2, 8;\nmov.u64 %d1, table;\nadd.u64 %d1, %d1, "
+                         "%d0;\nld.global.u64 %d2, [%d1];\nshr.u32 %r3, %t, 1;\n"
+                         "{\n.param .b32 p0;\n.param .b32 q0;\nst.param.b32 [p0], %r3;\nPT: .callprototype (.param "
+                         ".b32 _) _ (.param .b32 _);\ncall (q0), %d2, (p0), PT;\nld.param.b32 %r9, [q0];\n}\n" STORE,
+                    1, 32);
+  static const uint32_t fib[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610};
+  for (uint32_t t = 0; t < 32; t++) assert_int_equal(o[t], t & 1 ? t / 2 * 2 : fib[t / 2]);
+  done(&x);
+}
+
+/* Shared memory reversed over a barrier, bar.red, atomics on shared and global memory, a local array. */
+static void memory_spaces(void **state) {
+  (void)state;
+  struct machine x;
+  uint32_t *o = run(
+      &x,
+      HEAD ".global .u32 total;\n.const .align 4 .u32 scale[2] = {3, 5};\n.extern .shared .align 4 .b8 dyn[];\n" ENTRY
+           ".shared .align 4 .b8 sh[512];\n.shared .u32 sum;\n.local .align 8 .b8 stack[64];\n.reg .b32 %lt;\nmov.u32 "
+           "%lt, %tid.x;\nshl.b32 %r2, %lt, 2;\nmov.u32 %r3, sh;\n"
+           "add.u32 %r3, %r3, %r2;\nst.shared.u32 [%r3], %lt;\nbar.sync 0;\nmov.u32 %r4, sh;\nsub.u32 %r4, %r4, "
+           "%r2;\nld.shared.u32 %r9, [%r4+508];\n" /* 127 - tid */
+           "atom.shared.add.u32 %r5, [sum], 1;\natom.global.add.u32 %r5, [total], 2;\nsetp.lt.u32 %p0, %lt, "
+           "40;\nbar.red.popc.u32 %r6, 0, %p0;\nadd.u32 %r9, %r9, %r6;\n"
+           "ld.shared.u32 %r7, [sum];\nadd.u32 %r9, %r9, %r7;\nmov.u64 %d0, stack;\ncvta.local.u64 %d1, %d0;\nst.u32 "
+           "[%d1+8], %r9;\nld.local.u32 %r9, [stack+8];\n"
+           "ld.const.u32 %r8, [scale+4];\nmul.lo.u32 %r9, %r9, %r8;\nst.shared.u32 [dyn+4], %r9;\n" STORE,
+      3, 128);
+  for (uint32_t t = 0; t < 384; t++) assert_int_equal(o[t], (127 - t % 128 + 40 + 128) * 5);
+  uint64_t addr, bytes;
+  assert_true(simt_find_symbol(x.m, "total", &addr, &bytes));
+  assert_int_equal(bytes, 4);
+  assert_int_equal(*(uint32_t *)simt_mem_at(x.s, addr, 4), 768);
+  done(&x);
+}
+
+static void warp_operations(void **state) {
+  (void)state;
+  struct machine x;
+  uint32_t *o = run(&x,
+                    HEAD ENTRY "shfl.sync.bfly.b32 %r2|%p0, %t, 5, 31, 0xffffffff;\nshfl.sync.up.b32 %r3|%p1, %t, 3, "
+                               "0, 0xffffffff;\nshfl.sync.down.b32 %r4|%p2, %t, 4, 0x181f, 0xffffffff;\n"
+                               "shfl.sync.idx.b32 %r5, %t, 2, 0x101f, 0xffffffff;\nselp.u32 %r6, 1, 0, %p1;\nselp.u32 "
+                               "%r7, 1, 0, %p2;\nand.b32 %r8, %t, 3;\nmatch.any.sync.b32 %r8, %r8, 0xffffffff;\n"
+                               "redux.sync.add.u32 %r10, %t, 0xffffffff;\nmad.lo.u32 %r9, %r2, 100, %r3;\nmad.lo.u32 "
+                               "%r9, %r9, 100, %r4;\nmad.lo.u32 %r9, %r9, 32, %r5;\nmad.lo.u32 %r9, %r9, 2, %r6;\n"
+                               "mad.lo.u32 %r9, %r9, 2, %r7;\nxor.b32 %r9, %r9, %r8;\nadd.u32 %r9, %r9, %r10;\n" STORE,
+                    1, 32);
+  for (uint32_t t = 0; t < 32; t++) {
+    uint32_t up = t >= 3 ? t - 3 : t, down_ok = (t & 7) + 4 < 8, down = down_ok ? t + 4 : t, idx = (t & 16) + 2;
+    uint32_t v = ((((t ^ 5) * 100 + up) * 100 + down) * 32 + idx) * 2 + (t >= 3);
+    v = v * 2 + down_ok;
+    assert_int_equal(o[t], (v ^ (0x11111111u << (t & 3))) + 496);
+  }
+  done(&x);
+}
+
+/* A spin lock between CTAs: only works when CTAs share the machine. */
+static void spin_on_another_cta(void **state) {
+  (void)state;
+  struct machine x;
+  const char *text =
+      HEAD ".global .u32 flag;\n" ENTRY "setp.ne.u32 %p0, %t, 0;\n@%p0 bra SET;\nWAIT:\nld.volatile.global.u32 %r2, "
+           "[flag];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra WAIT;\nmov.u32 %r9, 5;\nbra END;\n"
+           "SET:\nmov.u32 %r3, 1;\nst.volatile.global.u32 [flag], %r3;\nmov.u32 %r9, 6;\nEND:\n" STORE;
+  assert_true(load(&x, text));
+  uint64_t out = simt_mem_alloc(x.s, 8, SIMT_MEM_DEVICE, NULL);
+  if (!launch(&x, 2, 1, out, 0, 2)) fail_msg("%s", x.e.msg);
+  assert_int_equal(((uint32_t *)simt_mem_at(x.s, out, 8))[0], 5);
+  done(&x);
+}
+
+static void textures(void **state) {
+  (void)state;
+  struct machine x;
+  const char *text =
+      HEAD ".global .texref tref;\n" ENTRY "cvt.rn.f32.u32 %f0, %t;\nadd.f32 %f0, %f0, 0f3F000000;\nmov.f32 %f1, "
+           "0f3FC00000;\ntex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7}, [tref, {%f0,%f1}];\n"
+           "add.f32 %f0, %f0, 0f3F000000;\ntex.2d.v4.f32.f32 {%f8,%f9,%f10,%f11}, [%arg, {%f0,%f1}];\nadd.f32 %f4, "
+           "%f4, %f8;\nmov.b32 %r9, %f4;\n" STORE;
+  if (!load(&x, text)) fail_msg("%s", x.e.msg);
+  uint64_t out = simt_mem_alloc(x.s, 32, SIMT_MEM_DEVICE, NULL),
+           texels = simt_mem_alloc(x.s, 4 * 8 * 2, SIMT_MEM_DEVICE, "texels");
+  float *p = simt_mem_at(x.s, texels, 64);
+  for (int i = 0; i < 16; i++) p[i] = (float)(i * i);
+  struct simt_tex t = {
+      .addr = texels, .width = 8, .height = 2, .channels = 1, .bits = 32, .format = 2, .address_mode = {1, 1, 1}};
+  assert_true(simt_tex_bind(x.m, "tref", &t));
+  assert_false(simt_tex_bind(x.m, "nothing", &t));
+  t.linear_filter = true;
+  uint64_t obj = simt_tex_create(x.s, &t);
+  if (!launch(&x, 1, 8, out, obj, 1)) fail_msg("%s", x.e.msg);
+  const float *o = simt_mem_at(x.s, out, 32);
+  for (int i = 0; i < 8; i++) {
+    float a = (float)((8 + i) * (8 + i)), b = (float)((8 + (i < 7 ? i + 1 : 7)) * (8 + (i < 7 ? i + 1 : 7)));
+    assert_true(o[i] == a + (a + b) / 2);
+  }
+  assert_true(simt_tex_destroy(x.s, obj));
+  assert_false(launch(&x, 1, 8, out, obj, 1));
+  assert_non_null(strstr(x.e.msg, "is no texture or surface object"));
+  done(&x);
+}
+
+/* ---- programs that do wrong ---- */
+
+static void expect_fault(const char *body, uint32_t threads, const char *const *says) {
+  struct machine x;
+  char text[4096];
+  snprintf(text, sizeof text, "%s%s%s%s", HEAD, ENTRY, body, STORE);
+  if (!load(&x, text)) fail_msg("%s", x.e.msg);
+  uint64_t out = simt_mem_alloc(x.s, 1000, SIMT_MEM_DEVICE, "results"),
+           gone = simt_mem_alloc(x.s, 4096, SIMT_MEM_DEVICE, "temporary");
+  simt_mem_release(x.s, gone);
+  assert_false(launch(&x, 1, threads, out, gone, 1));
+  assert_int_equal(x.e.code, ERR_PROGRAM);
+  for (; *says; says++)
+    if (!strstr(x.e.msg, *says)) fail_msg("expected '%s' in: %s", *says, x.e.msg);
+  done(&x);
+}
+
+static void faults(void **state) {
+  (void)state;
+  expect_fault("mov.u32 %r9, 1;\n", 256,
+               (const char *const[]){"kernel k", "thread (250,0,0)", "global write of 4 bytes", "past the end",
+                                     "1000 bytes", "'results'", NULL});
+  expect_fault("add.u64 %out, %out, 2;\nld.global.u16 %h0, [%out+998];\n", 1,
+               (const char *const[]){"read of 2 bytes", "0 bytes past the end", NULL});
+  expect_fault("mov.u64 %out, 0;\n", 1, (const char *const[]){"null pointer", NULL});
+  expect_fault("add.u64 %out, %out, 2;\n", 1, (const char *const[]){"misaligned", NULL});
+  expect_fault("ld.global.u32 %r9, [%arg+4];\n", 32,
+               (const char *const[]){"inside a freed allocation of 4096 bytes", "'temporary'", "thread (0,0,0)", NULL});
+  expect_fault(".shared .b8 s[16];\nmov.u32 %r2, s;\nshl.b32 %r3, %t, 2;\nadd.u32 %r2, %r2, %r3;\nst.shared.u32 "
+               "[%r2+512], %r3;\n",
+               32, (const char *const[]){"shared write", "outside", NULL});
+  expect_fault(".local .b8 s[16];\nst.local.u32 [s+16], %t;\n", 1, (const char *const[]){"local write", NULL});
+  expect_fault("trap;\n", 1, (const char *const[]){"trap", NULL});
+  expect_fault("mov.u32 %r2, 99;\nbar.sync %r2;\n", 1, (const char *const[]){"barrier 99", NULL});
+}
+
+static void deadlock(void **state) {
+  (void)state;
+  struct machine x;
+  const char *text = HEAD ENTRY "setp.lt.u32 %p0, %t, 32;\n@%p0 bra ONE;\nbar.sync 1, 64;\nbra END;\nONE:\nbar.sync 2, "
+                                "64;\nEND:\nmov.u32 %r9, 0;\n" STORE;
+  if (!load(&x, text)) fail_msg("%s", x.e.msg);
+  uint64_t out = simt_mem_alloc(x.s, 256, SIMT_MEM_DEVICE, NULL);
+  assert_false(launch(&x, 1, 64, out, 0, 1));
+  assert_int_equal(x.e.code, ERR_STUCK);
+  assert_non_null(strstr(x.e.msg, "warp 0 at barrier 2"));
+  assert_non_null(strstr(x.e.msg, "warp 1 at barrier 1"));
+  done(&x);
+}
+
+/* Errors of the text name file, line and column and what was expected. */
+static void bad_text(void **state) {
+  static const struct {
+    const char *body, *says;
+    enum err_code code;
+  } list[] = {{"add.s32 %r1, %r2 %r3;\n", "expected ',' or ';' after operand 2 of add", ERR_INPUT},
+              {"add.f32 %f1, %r2, %f3;\n", "operand 2 of add must be a .f32 register, but %r2 is .b32", ERR_NONE},
+              {"addd.s32 %r1, %r2, %r3;\n", "did you mean 'add'?", ERR_INPUT},
+              {"add.s32 %r1, %r2, %r99;\n", "register '%r99' is not declared", ERR_INPUT},
+              {"add.s32 %r1, %r2;\n", "takes more than 2 operands", ERR_INPUT},
+              {"add.s64 %r1, %d2, %d3;\n", "operand 1 of add must be a .s64 register, but %r1 is .b32", ERR_INPUT},
+              {"add.pred %p1, %p2, %p3;\n", "'.pred' is not a type that add takes", ERR_INPUT},
+              {"ld.global.rnn.u32 %r1, [%d0];\n", "no modifier of ld", ERR_INPUT},
+              {"ld.global.v2.u32 %r1, [%d0];\n", "vector of 2 registers", ERR_INPUT},
+              {"bra NOWHERE;\n", "'NOWHERE' is not declared", ERR_INPUT},
+              {"mov.u32 %r1, %r2\n", "expected ',' or ';'", ERR_INPUT},
+              {"wgmma.fence.sync.aligned;\n", "instruction 'wgmma' is not supported", ERR_UNSUPPORTED},
+              {"setp.s32 %p1, %r1, %r2;\n", "needs a comparison", ERR_INPUT}};
+  (void)state;
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    struct machine x;
+    char text[4096];
+    snprintf(text, sizeof text, "%s%s%s%s", HEAD, ENTRY, list[i].body, STORE);
+    bool ok = load(&x, text);
+    if (i == 1) { /* bits and floats agree: this one loads */
+      assert_true(ok);
+    } else {
+      if (ok) fail_msg("accepted: %s", list[i].body);
+      if (!strstr(x.e.msg, list[i].says)) fail_msg("expected '%s' in: %s", list[i].says, x.e.msg);
+      assert_int_equal(x.e.code, list[i].code);
+      assert_non_null(strstr(x.e.msg, "test.ptx:1"));
+    }
+    done(&x);
+  }
+}
+
+/* Two texts linked: an external function and an external variable. */
+static void linking(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct simt *s = simt_new(1 << 26, &e);
+  struct simt_text t[2] = {
+      {HEAD ".extern .func (.param .b32 r) f(.param .b32 a);\n.extern .global .u32 g;\n" ENTRY
+            "{\n.param .b32 a;\n.param .b32 r;\nst.param.b32 [a], %t;\ncall.uni (r), f, (a);\nld.param.b32 %r9, "
+            "[r];\n}\nld.global.u32 %r2, [g];\nadd.u32 %r9, %r9, %r2;\n" STORE,
+       "a.ptx"},
+      {HEAD ".visible .global .u32 g = 1000;\n.visible .func (.param .b32 r) f(.param .b32 a)\n{\n.reg .b32 "
+            "%x;\nld.param.b32 %x, [a];\nmul.lo.u32 %x, %x, %x;\nst.param.b32 [r], %x;\nret;\n}\n",
+       "b.ptx"}};
+  assert_null(simt_load(s, t, 1, &e));
+  assert_non_null(strstr(e.msg, "'g' is defined in none"));
+  struct machine x = {.s = s, .m = simt_load(s, t, 2, &e)};
+  if (!x.m) fail_msg("%s", e.msg);
+  uint64_t out = simt_mem_alloc(s, 128, SIMT_MEM_DEVICE, NULL);
+  if (!launch(&x, 1, 32, out, 0, 1)) fail_msg("%s", x.e.msg);
+  for (uint32_t k = 0; k < 32; k++) assert_int_equal(((uint32_t *)simt_mem_at(s, out, 128))[k], k * k + 1000);
+  done(&x);
+}
+
+/* Device memory: addresses in a row of 256, exact sizes, release, pointers shared with the host. */
+static void device_memory(void **state) {
+  (void)state;
+  struct err e;
+  struct simt *s = simt_new(1 << 20, &e);
+  uint64_t a = simt_mem_alloc(s, 100, SIMT_MEM_DEVICE, "a"), b = simt_mem_alloc(s, 300, SIMT_MEM_DEVICE, "b"),
+           c = simt_mem_alloc(s, 1, SIMT_MEM_MANAGED, NULL);
+  assert_int_equal(a, SIMT_GLOBAL_BASE);
+  assert_int_equal(b, SIMT_GLOBAL_BASE + 256);
+  assert_ptr_equal(simt_mem_at(s, c, 1), (void *)(uintptr_t)c);
+  assert_null(simt_mem_at(s, a, 101));
+  assert_null(simt_mem_find(s, a + 100));
+  assert_string_equal(simt_mem_find(s, b + 299)->label, "b");
+  assert_false(simt_mem_release(s, b + 1));
+  assert_true(simt_mem_release(s, b));
+  assert_false(simt_mem_release(s, b));
+  assert_int_equal(simt_mem_alloc(s, 1 << 20, SIMT_MEM_DEVICE, NULL), 0);
+  assert_int_equal(simt_mem_used(s), 512);
+  simt_free(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(divergence),    cmocka_unit_test(indexed_branch),  cmocka_unit_test(calls),
+      cmocka_unit_test(memory_spaces), cmocka_unit_test(warp_operations), cmocka_unit_test(spin_on_another_cta),
+      cmocka_unit_test(textures),      cmocka_unit_test(faults),          cmocka_unit_test(deadlock),
+      cmocka_unit_test(bad_text),      cmocka_unit_test(linking),         cmocka_unit_test(device_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
