@@ -1,0 +1,104 @@
+/* ptx-support.c - writes docs/ptx-support.md from the op table and the list of forms. Build and run, from the root:
+ *   make && cc -Isrc -o build/ptx-support tools/ptx-support.c -Lbuild/lib -lsluice -Wl,-rpath,$PWD/build/lib
+ *   build/ptx-support > docs/ptx-support.md
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ptx/ptx.h"
+
+/* What the op table lets through and the lowering refuses, by opcode; every refusal names the form and its place at
+ * load. */
+static const struct {
+  enum ptx_opcode op;
+  const char *refused;
+} refused[] = {
+    {OP_ATOM, "vectors, `.b128`, bitwise operations on floats"},
+    {OP_BARRIER, "`.cluster`"},
+    {OP_BRX, "targets given by anything but a `.branchtargets` list"},
+    {OP_CP, "bulk and tensor copies; groups are complete at once"},
+    {OP_CVT, "8-bit floats"},
+    {OP_ISTYPEP, "all"},
+    {OP_LD, "`.b128`, vectors over 32 bytes"},
+    {OP_LOP3, "the form with a predicate"},
+    {OP_MAX, "three-operand form, `.abs`"},
+    {OP_MIN, "three-operand form, `.abs`"},
+    {OP_MMA, "shapes other than m16n8k{4,8,16,32}; f64, 4-bit and 1-bit elements"},
+    {OP_MOV, "`.b128`, addresses of texture references"},
+    {OP_MOVMATRIX, "all"},
+    {OP_RED, "vectors, `.b128`, `.async`"},
+    {OP_SET, "half-precision results and pairs"},
+    {OP_SETP, "pairs of halves"},
+    {OP_ST, "`.b128`, `.async`"},
+    {OP_SUQ, "channel types"},
+    {OP_SURED, "all"},
+    {OP_SUST, "formatted stores (`.p`)"},
+    {OP_TEX, "f16 results, multisample; the level of detail is read and ignored, as there are no mipmaps"},
+    {OP_TXQ, "channel types, samples"},
+    {OP_WMMA, "f64, integer, bf16 and tf32 elements"},
+};
+
+static void forms(void) {
+  FILE *f = fopen("tests/ptx/forms.csv", "r");
+  char line[256];
+  unsigned n = 0, two = 0;
+  if (!f) return;
+  if (!fgets(line, sizeof line, f)) line[0] = 0;
+  while (fgets(line, sizeof line, f)) {
+    unsigned core, samples, all;
+    if (sscanf(line, "%*[^,],%u,%u,%u", &core, &samples, &all) != 3) continue;
+    n++;
+    two += all >= 2;
+  }
+  fclose(f);
+  printf("`tests/unit/test_ptx_forms.c` loads each of the %u forms found in 463 translation units of public CUDA "
+         "suites (`tests/ptx/forms.csv`, with\n"
+         "the number of programs that use each; %u are used by two or more) and prints how many are supported.\n\n",
+         n, two);
+}
+
+static void types(uint64_t set) {
+  if ((set >> 1 & ((1ull << (T_COUNT - 1)) - 1)) == (1ull << (T_COUNT - 1)) - 1) {
+    printf("-");
+    return;
+  }
+  const char *sep = "";
+  for (int t = 1; t < T_COUNT; t++)
+    if (set >> t & 1) printf("%s%s", sep, ptx_type_names[t]), sep = " ";
+}
+
+static const char *pipe_of(const struct ptx_op_info *o) {
+  if (o->kind == KIND_LOAD || o->kind == KIND_STORE || o->kind == KIND_ATOM || o->kind == KIND_FENCE) return "memory";
+  if (o->lat == LF_SFU || o->lat == LF_DIV) return "SFU";
+  return o->lat >= LF_ADD && o->lat <= LF_MAD ? "SP (f64: SFU)" : "SP";
+}
+
+int main(void) {
+  static const char *const family[] = {"one", "add", "max", "mul", "mad", "div", "mul24", "mad24", "sfu", "shfl"};
+  printf("# PTX: what is supported\n\n<!-- Written by tools/ptx-support.c from src/ptx/ops.def; do not edit. -->\n\n"
+         "Sluice reads PTX for targets sm_20 to sm_90, ISA versions to 9.0. A form that is not supported is refused "
+         "when the text is loaded, before\n"
+         "anything is simulated, with its name, file, line and column. ");
+  forms();
+  printf("| instruction | types | modifiers | pipe | latency class | refused |\n|---|---|---|---|---|---|\n");
+  for (int k = 1; k < OP_COUNT; k++) {
+    const struct ptx_op_info *o = &ptx_ops[k];
+    const char *no = "";
+    for (size_t r = 0; r < sizeof refused / sizeof *refused; r++)
+      if (refused[r].op == (enum ptx_opcode)k) no = refused[r].refused;
+    printf("| `%s` | ", o->name);
+    types(o->types);
+    printf(" | %s | %s | %s | %s |\n", o->mods, pipe_of(o), family[o->lat], no);
+  }
+  printf("\nBuilt-in functions: `vprintf`, `__assertfail`, `malloc`, `free`. Calls, recursion, indirect calls and "
+         "`alloca` work; each thread's stack is\n"
+         "what the call graph needs, and 64 KB where it is recursive. Special registers are read by `mov` only. Vote, "
+         "shuffle and match work on the\n"
+         "lanes that execute together; `bar.warp.sync` and fences order nothing more, since a warp's lanes never run "
+         "apart. Asynchronous copies are\n"
+         "performed at issue. Division by zero gives all ones, the remainder the dividend. NaN results are 0x7fffffff, "
+         "0x7fff and\n"
+         "0xfff8000000000000. Vector registers (`.reg .v4`), clusters, dynamic parallelism and `wgmma`, `tcgen05`, "
+         "`mbarrier` are refused.\n");
+  return 0;
+}
