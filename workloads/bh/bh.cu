@@ -212,7 +212,7 @@ static void check_forces(struct wl_check *chk, const std::vector<float> *p, cons
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "bh");
-  int n = wl_int(&w, "bodies", 512, 2048, 32768, 32, 1 << 20, "bodies");
+  int n = wl_int(&w, "bodies", 512, 1280, 32768, 32, 1 << 20, "bodies");
   int steps = wl_int(&w, "steps", 1, 1, 2, 1, 1000, "time steps");
   wl_ready(&w);
 

@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "leukocyte");
   int rows = wl_int(&w, "rows", 80, 96, 256, 48, 1024, "rows of the frame");
   int cols = wl_int(&w, "columns", 64, 128, 512, 48, 2048, "columns of the frame");
-  int cells = wl_int(&w, "cells", 4, 12, 36, 1, 512, "cells followed");
+  int cells = wl_int(&w, "cells", 4, 10, 36, 1, 512, "cells followed");
   int most = wl_int(&w, "iterations", 8, 20, 100, 1, 1000, "most iterations of the vector flow");
   wl_ready(&w);
 

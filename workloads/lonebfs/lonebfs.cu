@@ -28,7 +28,7 @@ __global__ void expand(const int *row, const int *col, int *level, const int *in
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "lonebfs");
-  int scale = wl_int(&w, "scale", 13, 16, 20, 4, 24, "log2 of the vertices");
+  int scale = wl_int(&w, "scale", 13, 17, 20, 4, 24, "log2 of the vertices");
   int degree = wl_int(&w, "degree", 6, 8, 8, 1, 64, "edges per vertex");
   int kind = wl_int(&w, "graph", 0, 0, 0, 0, 1, "0 R-MAT, 1 road map");
   wl_ready(&w, true);
