@@ -179,7 +179,7 @@ static void step_l2(struct gpu *g) {
       if (id) {
         struct req *r = &g->pool.at[id];
         r->arrived = g->now;
-        if (!r->write) {
+        if (r->type != REQ_INST_READ) {
           g->stats.up_latency_sum += g->now - r->born;
           g->stats.up_latency_count++;
         }

@@ -563,13 +563,11 @@ void sm_receive(struct sm *s) {
       reqq_pop(&s->eject);
       reqq_push(&s->response, id);
       uint64_t latency = g->now - r->born;
-      if (!r->write) {
-        s->st->mem_latency_sum += latency;
-        s->st->mem_latency_count++;
-        if (latency > s->st->mem_latency_max) s->st->mem_latency_max = latency;
-        s->st->down_latency_sum += g->now - r->returned;
-        s->st->down_latency_count++;
-      }
+      s->st->mem_latency_sum += latency;
+      s->st->mem_latency_count++;
+      if (latency > s->st->mem_latency_max) s->st->mem_latency_max = latency;
+      s->st->down_latency_sum += g->now - r->returned;
+      s->st->down_latency_count++;
       s->wake_at = 0;
     }
   }
