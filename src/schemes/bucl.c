@@ -4,12 +4,12 @@
  * IV-A and IV-B, Table II.
  *
  * Per load: more accesses after coalescing than the threshold TUCD sends all of them past the L1. Per access: one that
- * the L1 refuses goes past it when last period's L1 hit rate and the fill of the target sub-partition's input buffer are
- * both below their thresholds (the machine asks only while the interconnect has room).
+ * the L1 refuses goes past it when last period's L1 hit rate and the fill of the target sub-partition's input buffer
+ * are both below their thresholds (the machine asks only while the interconnect has room).
  *
  * Choices where the paper is silent: the hit rate counts hits among the accepted accesses of SM 0 (bypassed ones do not
- * reach the L1 and do not count); a period without any access counts as a hit rate of 0. Stores, atomics and local memory
- * behave as in the baseline.
+ * reach the L1 and do not count); a period without any access counts as a hit rate of 0. Stores, atomics and local
+ * memory behave as in the baseline.
  */
 #include "gpu/scheme.h"
 #include "schemes/lib/bucl.h"

@@ -1,12 +1,12 @@
 /* bucl_prf.c - BUCL-Prf: the threshold of un-coalescing degree is chosen by trying one on each SM.
  *
- * Paper: Zhao, Wang, Lin, Zhou, Zheng, "Selectively GPU Cache Bypassing for Un-Coalesced Loads", ICPADS 2016, section IV-C
- * and Table II.
+ * Paper: Zhao, Wang, Lin, Zhou, Zheng, "Selectively GPU Cache Bypassing for Un-Coalesced Loads", ICPADS 2016, section
+ * IV-C and Table II.
  *
- * Deviations and choices: each launch profiles anew ("at the beginning of kernel execution"). With another number of SMs
- * than 15, SM i takes the entry of Table II at i * 15 / SMs. Of equal IPC the lowest SM wins. A launch that ends within the
- * window never chooses. The period of hit rate and buffer fill is BUCL's 1000 cycles; the window ends with the first period
- * that is not before its end. Refused accesses are treated as in BUCL-Dyn.
+ * Deviations and choices: each launch profiles anew ("at the beginning of kernel execution"). With another number of
+ * SMs than 15, SM i takes the entry of Table II at i * 15 / SMs. Of equal IPC the lowest SM wins. A launch that ends
+ * within the window never chooses. The period of hit rate and buffer fill is BUCL's 1000 cycles; the window ends with
+ * the first period that is not before its end. Refused accesses are treated as in BUCL-Dyn.
  */
 #include "gpu/scheme.h"
 #include "schemes/lib/bucl.h"

@@ -1,8 +1,8 @@
 /* nru.c - not-recently-used replacement at the L1 data cache.
  *
- * Paper: the replacement of Li et al., "Tag-Split Cache", ICS 2016, section 3.3, at the granularity of lines; known from the
- * Itanium 2. The bit of a line is set on a hit and on allocation; when all bits of a set are 1 they become 0. The victim is
- * random among the lines whose bit is 0.
+ * Paper: the replacement of Li et al., "Tag-Split Cache", ICS 2016, section 3.3, at the granularity of lines; known
+ * from the Itanium 2. The bit of a line is set on a hit and on allocation; when all bits of a set are 1 they become 0.
+ * The victim is random among the lines whose bit is 0.
  *
  * Deviations: none known. A load that merges with a pending line does not set the bit again.
  */

@@ -14,7 +14,8 @@ enum { SHIP_LINES = 4096, SHIP_TABLE_MAX = 65536, SHIP_FAR = 3 };
 static const struct scheme_param params[] = {
     {"table", "entry", "counters of the signature history table (section 4.1)", 16, SHIP_TABLE_MAX, 16384, true},
     {"bits", "bit", "width of a counter (section 4.1)", 1, 8, 3, true},
-    {"region", "B", "signature from address regions of this size (SHiP-Mem, 16384 in section 3.2); 0: from the PC", 0, 1048576, 0, true},
+    {"region", "B", "signature from address regions of this size (SHiP-Mem, 16384 in section 3.2); 0: from the PC", 0,
+     1048576, 0, true},
     {0},
 };
 enum { INSERT_FAR, INSERT_NEAR, TAUGHT_HIT, TAUGHT_UNUSED };
@@ -109,9 +110,10 @@ static const struct scheme ship = {
     .name = "ship",
     .title = "signature-based hit prediction",
     .paper = "Wu, Jaleel, Hasenplaugh, Martonosi, Steely, Emer: SHiP. MICRO 2011",
-    .idea = "Lines brought in by one load instruction tend to be reused alike. A counter per signature rises when such a\n"
-            "line hits and falls when one leaves unused; at zero, lines of that signature are inserted as the next\n"
-            "victims. Replacement is SRRIP with 2 bits.",
+    .idea =
+        "Lines brought in by one load instruction tend to be reused alike. A counter per signature rises when such a\n"
+        "line hits and falls when one leaves unused; at zero, lines of that signature are inserted as the next\n"
+        "victims. Replacement is SRRIP with 2 bits.",
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct ship_sm),

@@ -1,5 +1,5 @@
-/* bucl.h - what BUCL-Dyn and BUCL-Prf share: the last period's L1 hit rate and input-buffer fill, and the rule for refused
- * accesses (Zhao et al., ICPADS 2016, section IV-B).
+/* bucl.h - what BUCL-Dyn and BUCL-Prf share: the last period's L1 hit rate and input-buffer fill, and the rule for
+ * refused accesses (Zhao et al., ICPADS 2016, section IV-B).
  *
  * The hit rate counts hits among the accepted accesses of SM 0 to global memory; a period without any counts as 0.
  */

@@ -1,5 +1,5 @@
-/* nru.h - not-recently-used replacement over up to 64 entries of a set: a bit per entry, set on use; when all are set, all
- * are cleared (Tag-Split Cache, ICS 2016, section 3.3; HP Itanium 2). Shared by `nru` and the tag-split caches.
+/* nru.h - not-recently-used replacement over up to 64 entries of a set: a bit per entry, set on use; when all are set,
+ * all are cleared (Tag-Split Cache, ICS 2016, section 3.3; HP Itanium 2). Shared by `nru` and the tag-split caches.
  */
 #ifndef SCHEMES_LIB_NRU_H
 #define SCHEMES_LIB_NRU_H
@@ -17,7 +17,8 @@ static inline void nru_use(uint64_t *bits, uint32_t entry, uint32_t entries) {
 /* A pseudo-random member of `mask` (not 0). The same `draw` gives the same member, so that a refused access that asks
  * again gets the same answer; advance `draw` when a victim is taken. */
 static inline uint32_t nru_random(uint64_t mask, uint64_t draw) {
-  for (uint32_t n = (uint32_t)(hash_u64(draw + 0x9e37) % (uint32_t)__builtin_popcountll(mask)); n; n--) mask &= mask - 1;
+  for (uint32_t n = (uint32_t)(hash_u64(draw + 0x9e37) % (uint32_t)__builtin_popcountll(mask)); n; n--)
+    mask &= mask - 1;
   return (uint32_t)__builtin_ctzll(mask);
 }
 
