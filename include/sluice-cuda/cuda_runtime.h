@@ -1,7 +1,7 @@
 /* Sluice's CUDA header: everything that a CUDA C program sees when clang compiles it without NVIDIA software.
  *
- * tools/sluice-cc includes it ahead of every source, as nvcc does with its own. It adds to the C interface the C++ forms
- * (typed allocation, symbols, kernels as function arguments), channel descriptions and texture fetches. */
+ * tools/sluice-cc includes it ahead of every source, as nvcc does with its own. It adds to the C interface the C++
+ * forms (typed allocation, symbols, kernels as function arguments), channel descriptions and texture fetches. */
 #ifndef SLUICE_CUDA_RUNTIME_H
 #define SLUICE_CUDA_RUNTIME_H
 
@@ -57,7 +57,8 @@ template <class T> static inline cudaError_t cudaMallocHost(T **p, size_t bytes,
 template <class T> static inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned int flags) {
   return cudaHostAlloc((void **)p, bytes, flags);
 }
-template <class T> static inline cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
+template <class T>
+static inline cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
   return cudaMallocManaged((void **)p, bytes, flags);
 }
 template <class T> static inline cudaError_t cudaMallocPitch(T **p, size_t *pitch, size_t width, size_t height) {
@@ -116,7 +117,8 @@ template <class T> static inline cudaError_t cudaFuncSetCacheConfig(T *func, enu
   return cudaFuncSetCacheConfig((const void *)func, config);
 }
 template <class T>
-static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *func, int threads, size_t shared) {
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *func, int threads,
+                                                                        size_t shared) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)func, threads, shared);
 }
 template <class T>
@@ -135,24 +137,24 @@ static inline struct cudaPitchedPtr make_cudaPitchedPtr(void *p, size_t pitch, s
 }
 
 /* ---- channel descriptions ---- */
-static inline struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f) {
+static inline struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                                 enum cudaChannelFormatKind f) {
   return cudaChannelFormatDesc{x, y, z, w, f};
 }
 template <class T> static inline struct cudaChannelFormatDesc cudaCreateChannelDesc() {
   return cudaCreateChannelDesc(0, 0, 0, 0, cudaChannelFormatKindNone);
 }
-#define SL_CHANNEL(T, b, kind)                                                                                         \
-  template <> inline struct cudaChannelFormatDesc cudaCreateChannelDesc<T>() {                                         \
-    return cudaCreateChannelDesc(b, 0, 0, 0, cudaChannelFormatKind##kind);                                             \
+#define SL_CHANNEL(T, b, kind)                                                 \
+  template <> inline struct cudaChannelFormatDesc cudaCreateChannelDesc<T>() { \
+    return cudaCreateChannelDesc(b, 0, 0, 0, cudaChannelFormatKind##kind);     \
   }
-#define SL_CHANNELS(T, V, b, kind)                                                                                     \
-  SL_CHANNEL(T, b, kind)                                                                                               \
-  SL_CHANNEL(V##1, b, kind)                                                                                            \
-  template <> inline struct cudaChannelFormatDesc cudaCreateChannelDesc<V##2>() {                                      \
-    return cudaCreateChannelDesc(b, b, 0, 0, cudaChannelFormatKind##kind);                                             \
-  }                                                                                                                    \
-  template <> inline struct cudaChannelFormatDesc cudaCreateChannelDesc<V##4>() {                                      \
-    return cudaCreateChannelDesc(b, b, b, b, cudaChannelFormatKind##kind);                                             \
+#define SL_CHANNELS(T, V, b, kind)                                                  \
+  SL_CHANNEL(T, b, kind)                                                            \
+  SL_CHANNEL(V##1, b, kind)                                                         \
+  template <> inline struct cudaChannelFormatDesc cudaCreateChannelDesc<V##2>() {   \
+    return cudaCreateChannelDesc(b, b, 0, 0, cudaChannelFormatKind##kind);          \
+  } template <> inline struct cudaChannelFormatDesc cudaCreateChannelDesc<V##4>() { \
+    return cudaCreateChannelDesc(b, b, b, b, cudaChannelFormatKind##kind);          \
   }
 SL_CHANNELS(signed char, char, 8, Signed)
 SL_CHANNEL(char, 8, Signed)

@@ -1,7 +1,7 @@
 /* Device intrinsics: barriers, atomics, warp votes and shuffles, bit and integer operations, cached loads, clocks.
  *
- * Each is one PTX instruction, through clang's __nvvm builtins where they exist and inline PTX where they do not. The host
- * pass of clang parses kernel bodies too, so nothing here depends on __CUDA_ARCH__ unless the target decides. */
+ * Each is one PTX instruction, through clang's __nvvm builtins where they exist and inline PTX where they do not. The
+ * host pass of clang parses kernel bodies too, so nothing here depends on __CUDA_ARCH__ unless the target decides. */
 #ifndef SLUICE_CUDA_DEVICE_FUNCTIONS_H
 #define SLUICE_CUDA_DEVICE_FUNCTIONS_H
 
@@ -40,11 +40,11 @@ SL_DEV int __double2loint(double v) {
 SL_DEV double __hiloint2double(int hi, int lo) {
   return __longlong_as_double((sl_ll)hi << 32 | (sl_uint)lo);
 }
-#define SL_CVT(To, name, From, ptx, r, f)                                                                              \
-  SL_DEV To name(From v) {                                                                                             \
-    To d;                                                                                                              \
-    asm("cvt." ptx " %0, %1;" : "=" r(d) : f(v));                                                                      \
-    return d;                                                                                                          \
+#define SL_CVT(To, name, From, ptx, r, f)         \
+  SL_DEV To name(From v) {                        \
+    To d;                                         \
+    asm("cvt." ptx " %0, %1;" : "=" r(d) : f(v)); \
+    return d;                                     \
   }
 SL_CVT(int, __float2int_rn, float, "rni.s32.f32", "r", "f")
 SL_CVT(int, __float2int_rz, float, "rzi.s32.f32", "r", "f")
@@ -84,9 +84,9 @@ SL_DEV void __threadfence_system() {
 }
 
 /* ---- atomics ---- */
-#define SL_ATOM(fn, T, bi)                                                                                             \
-  SL_DEV T fn(T *p, T v) {                                                                                             \
-    return (T)bi;                                                                                                      \
+#define SL_ATOM(fn, T, bi) \
+  SL_DEV T fn(T *p, T v) { \
+    return (T)bi;          \
   }
 SL_ATOM(atomicAdd, int, __nvvm_atom_add_gen_i(p, v))
 SL_ATOM(atomicAdd, sl_uint, __nvvm_atom_add_gen_i((int *)p, (int)v))
@@ -151,25 +151,25 @@ SL_DEV sl_uint __activemask() {
   return m;
 }
 /* The last operand packs the segment mask (bits 8-12) and the clamp (bits 0-4), see shfl.sync in the PTX manual. */
-#define SL_SHFL(name, bi, clamp)                                                                                       \
-  SL_DEV int name(sl_uint mask, int v, int a, int width = 32) {                                                        \
-    return bi##i32(mask, v, a, ((32 - width) << 8) | (clamp));                                                         \
-  }                                                                                                                    \
-  SL_DEV sl_uint name(sl_uint mask, sl_uint v, int a, int width = 32) {                                                \
-    return (sl_uint)name(mask, (int)v, a, width);                                                                      \
-  }                                                                                                                    \
-  SL_DEV float name(sl_uint mask, float v, int a, int width = 32) {                                                    \
-    return bi##f32(mask, v, a, ((32 - width) << 8) | (clamp));                                                         \
-  }                                                                                                                    \
-  SL_DEV sl_ull name(sl_uint mask, sl_ull v, int a, int width = 32) {                                                  \
-    sl_uint lo = name(mask, (sl_uint)v, a, width), hi = name(mask, (sl_uint)(v >> 32), a, width);                      \
-    return (sl_ull)hi << 32 | lo;                                                                                      \
-  }                                                                                                                    \
-  SL_DEV sl_ll name(sl_uint mask, sl_ll v, int a, int width = 32) {                                                    \
-    return (sl_ll)name(mask, (sl_ull)v, a, width);                                                                     \
-  }                                                                                                                    \
-  SL_DEV double name(sl_uint mask, double v, int a, int width = 32) {                                                  \
-    return __longlong_as_double(name(mask, __double_as_longlong(v), a, width));                                        \
+#define SL_SHFL(name, bi, clamp)                                                                  \
+  SL_DEV int name(sl_uint mask, int v, int a, int width = 32) {                                   \
+    return bi##i32(mask, v, a, ((32 - width) << 8) | (clamp));                                    \
+  }                                                                                               \
+  SL_DEV sl_uint name(sl_uint mask, sl_uint v, int a, int width = 32) {                           \
+    return (sl_uint)name(mask, (int)v, a, width);                                                 \
+  }                                                                                               \
+  SL_DEV float name(sl_uint mask, float v, int a, int width = 32) {                               \
+    return bi##f32(mask, v, a, ((32 - width) << 8) | (clamp));                                    \
+  }                                                                                               \
+  SL_DEV sl_ull name(sl_uint mask, sl_ull v, int a, int width = 32) {                             \
+    sl_uint lo = name(mask, (sl_uint)v, a, width), hi = name(mask, (sl_uint)(v >> 32), a, width); \
+    return (sl_ull)hi << 32 | lo;                                                                 \
+  }                                                                                               \
+  SL_DEV sl_ll name(sl_uint mask, sl_ll v, int a, int width = 32) {                               \
+    return (sl_ll)name(mask, (sl_ull)v, a, width);                                                \
+  }                                                                                               \
+  SL_DEV double name(sl_uint mask, double v, int a, int width = 32) {                             \
+    return __longlong_as_double(name(mask, __double_as_longlong(v), a, width));                   \
   }
 SL_SHFL(__shfl_sync, __nvvm_shfl_sync_idx_, 0x1f)
 SL_SHFL(__shfl_up_sync, __nvvm_shfl_sync_up_, 0)
@@ -251,25 +251,23 @@ SL_DEV sl_uint __funnelshift_r(sl_uint lo, sl_uint hi, sl_uint n) {
 }
 
 /* ---- loads through the read-only path ---- */
-#define SL_LDG(T, ptx, r)                                                                                              \
-  SL_DEV T __ldg(const T *p) {                                                                                         \
-    T v;                                                                                                               \
-    asm("ld.global.nc." ptx " %0, [%1];" : "=" r(v) : "l"(p));                                                         \
-    return v;                                                                                                          \
+#define SL_LDG(T, ptx, r)                                      \
+  SL_DEV T __ldg(const T *p) {                                 \
+    T v;                                                       \
+    asm("ld.global.nc." ptx " %0, [%1];" : "=" r(v) : "l"(p)); \
+    return v;                                                  \
   }
-#define SL_LDG2(T, ptx, r)                                                                                             \
-  SL_DEV T __ldg(const T *p) {                                                                                         \
-    T v;                                                                                                               \
-    asm("ld.global.nc.v2." ptx " {%0, %1}, [%2];" : "=" r(v.x), "=" r(v.y) : "l"(p));                                  \
-    return v;                                                                                                          \
+#define SL_LDG2(T, ptx, r)                                                            \
+  SL_DEV T __ldg(const T *p) {                                                        \
+    T v;                                                                              \
+    asm("ld.global.nc.v2." ptx " {%0, %1}, [%2];" : "=" r(v.x), "=" r(v.y) : "l"(p)); \
+    return v;                                                                         \
   }
-#define SL_LDG4(T, ptx, r)                                                                                             \
-  SL_DEV T __ldg(const T *p) {                                                                                         \
-    T v;                                                                                                               \
-    asm("ld.global.nc.v4." ptx " {%0, %1, %2, %3}, [%4];"                                                              \
-        : "=" r(v.x), "=" r(v.y), "=" r(v.z), "=" r(v.w)                                                               \
-        : "l"(p));                                                                                                     \
-    return v;                                                                                                          \
+#define SL_LDG4(T, ptx, r)                                                                                            \
+  SL_DEV T __ldg(const T *p) {                                                                                        \
+    T v;                                                                                                              \
+    asm("ld.global.nc.v4." ptx " {%0, %1, %2, %3}, [%4];" : "=" r(v.x), "=" r(v.y), "=" r(v.z), "=" r(v.w) : "l"(p)); \
+    return v;                                                                                                         \
   }
 SL_LDG(int, "s32", "r")
 SL_LDG(sl_uint, "u32", "r")
@@ -310,8 +308,10 @@ __device__ int vprintf(const char *, const char *);
 __device__ int printf(const char *, ...);
 __device__ void *malloc(size_t);
 __device__ void free(void *);
-__device__ void __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t charSize);
-__device__ static inline void __assert_fail(const char *message, const char *file, unsigned line, const char *function) {
+__device__ void __assertfail(const char *message, const char *file, unsigned line, const char *function,
+                             size_t charSize);
+__device__ static inline void __assert_fail(const char *message, const char *file, unsigned line,
+                                            const char *function) {
   __assertfail(message, file, line, function, sizeof(char));
 }
 }

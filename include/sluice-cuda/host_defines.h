@@ -1,7 +1,7 @@
 /* Qualifiers of CUDA C as clang attributes.
  *
- * Part of Sluice's own CUDA header: with it, clang from Debian compiles CUDA C without any NVIDIA software. The names are
- * those of the CUDA C++ Programming Guide; everything here is written from that guide. */
+ * Part of Sluice's own CUDA header: with it, clang from Debian compiles CUDA C without any NVIDIA software. The names
+ * are those of the CUDA C++ Programming Guide; everything here is written from that guide. */
 #ifndef SLUICE_CUDA_HOST_DEFINES_H
 #define SLUICE_CUDA_HOST_DEFINES_H
 

@@ -27,16 +27,10 @@ struct __attribute__((device_builtin_texture_type)) texture : public textureRefe
 
 #include <__clang_cuda_texture_intrinsics.h>
 
-template <class T> struct sl_norm {
-  typedef float type;
-};
-#define SL_NORM(V)                                                                                                     \
-  template <> struct sl_norm<V##2> {                                                                                   \
-    typedef float2 type;                                                                                               \
-  };                                                                                                                   \
-  template <> struct sl_norm<V##4> {                                                                                   \
-    typedef float4 type;                                                                                               \
-  };
+template <class T> struct sl_norm { typedef float type; };
+#define SL_NORM(V)                                           \
+  template <> struct sl_norm<V##2> { typedef float2 type; }; \
+  template <> struct sl_norm<V##4> { typedef float4 type; };
 SL_NORM(char)
 SL_NORM(uchar)
 SL_NORM(short)
@@ -44,23 +38,23 @@ SL_NORM(ushort)
 #undef SL_NORM
 
 /* `name` by object and by reference; PARAMS and ARGS are the coordinates with and without types. */
-#define SL_TEX(name, op, dim, PARAMS, ARGS)                                                                            \
-  template <class T> SL_DEV T name(cudaTextureObject_t t, SL_STRIP PARAMS) {                                           \
-    T v;                                                                                                               \
-    __nv_tex_surf_handler("__i" op, &v, t, SL_STRIP ARGS);                                                             \
-    return v;                                                                                                          \
-  }                                                                                                                    \
-  template <class T> SL_DEV T name(texture<T, dim, cudaReadModeElementType> t, SL_STRIP PARAMS) {                      \
-    T v, *type = 0;                                                                                                    \
-    __nv_tex_surf_handler("__" op "_v2", type, &v, t, SL_STRIP ARGS);                                                  \
-    return v;                                                                                                          \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  SL_DEV typename sl_norm<T>::type name(texture<T, dim, cudaReadModeNormalizedFloat> t, SL_STRIP PARAMS) {             \
-    typename sl_norm<T>::type v;                                                                                       \
-    T *type = 0;                                                                                                       \
-    __nv_tex_surf_handler("__" op "_rmnf_v2", type, &v, t, SL_STRIP ARGS);                                             \
-    return v;                                                                                                          \
+#define SL_TEX(name, op, dim, PARAMS, ARGS)                                                                \
+  template <class T> SL_DEV T name(cudaTextureObject_t t, SL_STRIP PARAMS) {                               \
+    T v;                                                                                                   \
+    __nv_tex_surf_handler("__i" op, &v, t, SL_STRIP ARGS);                                                 \
+    return v;                                                                                              \
+  }                                                                                                        \
+  template <class T> SL_DEV T name(texture<T, dim, cudaReadModeElementType> t, SL_STRIP PARAMS) {          \
+    T v, *type = 0;                                                                                        \
+    __nv_tex_surf_handler("__" op "_v2", type, &v, t, SL_STRIP ARGS);                                      \
+    return v;                                                                                              \
+  }                                                                                                        \
+  template <class T>                                                                                       \
+  SL_DEV typename sl_norm<T>::type name(texture<T, dim, cudaReadModeNormalizedFloat> t, SL_STRIP PARAMS) { \
+    typename sl_norm<T>::type v;                                                                           \
+    T *type = 0;                                                                                           \
+    __nv_tex_surf_handler("__" op "_rmnf_v2", type, &v, t, SL_STRIP ARGS);                                 \
+    return v;                                                                                              \
   }
 #define SL_STRIP(...) __VA_ARGS__
 SL_TEX(tex1Dfetch, "tex1Dfetch", 1, (int x), (x))
@@ -82,7 +76,8 @@ static inline cudaError_t cudaBindTexture(size_t *offset, const texture<T, dim, 
 }
 template <class T, int dim, enum cudaTextureReadMode mode>
 static inline cudaError_t cudaBindTexture2D(size_t *offset, const texture<T, dim, mode> &t, const void *p,
-                                            const struct cudaChannelFormatDesc &desc, size_t w, size_t h, size_t pitch) {
+                                            const struct cudaChannelFormatDesc &desc, size_t w, size_t h,
+                                            size_t pitch) {
   return cudaBindTexture2D(offset, (const textureReference *)&t, p, &desc, w, h, pitch);
 }
 template <class T, int dim, enum cudaTextureReadMode mode>

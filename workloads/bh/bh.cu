@@ -3,13 +3,13 @@
  * Program: LonestarGPU bh
  * Suites: medic=BH decoupled-l1d=BH
  * Groups: medic=all-hit decoupled-l1d=cache-unfriendly
- * Algorithm: Burtscher and Pingali's: bounding box, octree built by all threads at once with one lock per child slot, centres
- *   of mass from the leaves up, bodies put in tree order from the root down, forces by a traversal in which a warp walks
- *   together and votes whether a cell is far enough for all lanes, integration.
- * Loads: the build chases child pointers of its own (degree up to 32); the traversal reads the same cell in all lanes
- *   (degree 1) from a stack in shared memory, thousands of cells per body, with the upper tree reused by every warp.
- * Simplified: kernels that wait for other threads' results in the original (summarize, sort) are launched again until nothing
- *   is left to do, so that no thread ever spins.
+ * Algorithm: Burtscher and Pingali's: bounding box, octree built by all threads at once with one lock per child slot,
+ * centres of mass from the leaves up, bodies put in tree order from the root down, forces by a traversal in which a
+ * warp walks together and votes whether a cell is far enough for all lanes, integration. Loads: the build chases child
+ * pointers of its own (degree up to 32); the traversal reads the same cell in all lanes (degree 1) from a stack in
+ * shared memory, thousands of cells per body, with the upper tree reused by every warp. Simplified: kernels that wait
+ * for other threads' results in the original (summarize, sort) are launched again until nothing is left to do, so that
+ * no thread ever spins.
  */
 #include "../common/wl.h"
 
@@ -82,7 +82,8 @@ __global__ void build(struct tree t, float radius) {
   }
 }
 
-/* Cells whose children are all done get mass, centre and number of bodies. Children have smaller numbers than their cell. */
+/* Cells whose children are all done get mass, centre and number of bodies. Children have smaller numbers than their
+ * cell. */
 __global__ void summarize(struct tree t, int low, int *left) {
   int cell = low + blockIdx.x * blockDim.x + threadIdx.x;
   if (cell > t.top || t.count[cell] > 0) return;
@@ -178,7 +179,8 @@ __global__ void force(struct tree t, float radius2, float *ax, float *ay, float 
   }
 }
 
-__global__ void integrate(struct tree t, float *vx, float *vy, float *vz, const float *ax, const float *ay, const float *az, float dt) {
+__global__ void integrate(struct tree t, float *vx, float *vy, float *vz, const float *ax, const float *ay,
+                          const float *az, float dt) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= t.n) return;
   vx[i] += ax[i] * dt;
@@ -190,7 +192,8 @@ __global__ void integrate(struct tree t, float *vx, float *vy, float *vz, const 
 }
 
 /* Sums over all pairs; the tree's answer may differ by a few percent of the typical force. */
-static void check_forces(struct wl_check *chk, const std::vector<float> *p, const std::vector<float> *a, float mass, uint64_t *seed) {
+static void check_forces(struct wl_check *chk, const std::vector<float> *p, const std::vector<float> *a, float mass,
+                         uint64_t *seed) {
   size_t n = p[0].size();
   double error = 0, size = 0;
   for (int s = 0; s < 200; s++) {
@@ -225,8 +228,17 @@ int main(int argc, char **argv) {
   }
   float mass = 1.0f / (float)n, *ax = wl_upload(zero), *ay = wl_upload(zero), *az = wl_upload(zero);
   float *vx = wl_upload(zero), *vy = wl_upload(zero), *vz = wl_upload(zero);
-  struct tree t = {n, (int)all - 1, wl_alloc<int>(all * 8), wl_alloc<int>(all), wl_alloc<int>(all), wl_alloc<int>(sn), wl_alloc<int>(1),
-                   wl_alloc<float>(all), wl_alloc<float>(all), wl_alloc<float>(all), wl_upload(std::vector<float>(all, mass))};
+  struct tree t = {n,
+                   (int)all - 1,
+                   wl_alloc<int>(all * 8),
+                   wl_alloc<int>(all),
+                   wl_alloc<int>(all),
+                   wl_alloc<int>(sn),
+                   wl_alloc<int>(1),
+                   wl_alloc<float>(all),
+                   wl_alloc<float>(all),
+                   wl_alloc<float>(all),
+                   wl_upload(std::vector<float>(all, mass))};
   float *device[3] = {t.x, t.y, t.z};
   for (int c = 0; c < 3; c++) wl_put(device[c], p[c]);
   unsigned *box = wl_alloc<unsigned>(1), grid = wl_blocks(sn, BLOCK);

@@ -5,8 +5,8 @@
  * Groups: bucl=coherent tsc=cache-line-positive decoupled-l1d=cache-friendly
  * Algorithm: findK gives each CTA one key, findRangeK one range; each thread compares one key of the current node, the
  *   one whose interval holds the key publishes the child, and the CTA descends a level.
- * Loads: a node is 257 keys and 257 child numbers in a row, so every warp reads whole lines (degree 1 or 2 because nodes
- *   do not start on line boundaries); the upper levels are shared by all CTAs and are reused, the leaves are not.
+ * Loads: a node is 257 keys and 257 child numbers in a row, so every warp reads whole lines (degree 1 or 2 because
+ * nodes do not start on line boundaries); the upper levels are shared by all CTAs and are reused, the leaves are not.
  * Simplified: the tree is built level by level from sorted keys rather than by insertion.
  */
 #include "../common/wl.h"
@@ -19,7 +19,8 @@ struct knode {
   int keys[ORDER + 1];
 };
 
-__global__ void find_k(int height, const knode *nodes, const int *records, int *curr, int *offset, const int *keys, int *ans) {
+__global__ void find_k(int height, const knode *nodes, const int *records, int *curr, int *offset, const int *keys,
+                       int *ans) {
   int t = threadIdx.x, q = blockIdx.x;
   for (int level = 0; level < height; level++) {
     const knode *node = &nodes[curr[q]];
@@ -31,8 +32,8 @@ __global__ void find_k(int height, const knode *nodes, const int *records, int *
   if (nodes[curr[q]].keys[t] == keys[q]) ans[q] = records[nodes[curr[q]].indices[t]];
 }
 
-__global__ void find_range(int height, const knode *nodes, int *curr, int *offset, int *last, int *offset2, const int *start,
-                           const int *end, int *first, int *length) {
+__global__ void find_range(int height, const knode *nodes, int *curr, int *offset, int *last, int *offset2,
+                           const int *start, const int *end, int *first, int *length) {
   int t = threadIdx.x, q = blockIdx.x;
   for (int level = 0; level < height; level++) {
     const knode *a = &nodes[curr[q]], *b = &nodes[last[q]];
@@ -101,7 +102,8 @@ int main(int argc, char **argv) {
   printf("%zu nodes, height %d, node of %zu bytes\n", nodes.size(), height + 1, sizeof(knode));
   std::vector<int> roots(keys.size(), root), none(keys.size(), -1), zero(keys.size(), 0);
   knode *dn = wl_upload(nodes);
-  int *dr = wl_upload(records), *dk = wl_upload(keys), *dcurr = wl_upload(roots), *doff = wl_upload(roots), *dans = wl_upload(none);
+  int *dr = wl_upload(records), *dk = wl_upload(keys), *dcurr = wl_upload(roots), *doff = wl_upload(roots),
+      *dans = wl_upload(none);
   int *dlast = wl_upload(roots), *doff2 = wl_upload(roots), *ds = wl_upload(start), *de = wl_upload(end);
   int *dfirst = wl_upload(zero), *dlen = wl_upload(zero);
   find_k<<<(unsigned)queries, ORDER>>>(height, dn, dr, dcurr, doff, dk, dans);

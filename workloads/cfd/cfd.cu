@@ -3,11 +3,11 @@
  * Program: Rodinia cfd (euler3d)
  * Suites: tsc=cfd decoupled-l1d=CFD sharing=cfd
  * Groups: tsc=cache-line-negative decoupled-l1d=cache-insensitive
- * Algorithm: per iteration: copy the state, compute a local time step, then three Runge-Kutta stages of compute_flux and
- *   time_step. compute_flux reads the five variables of an element and of its four neighbours.
- * Loads: variables, normals and neighbour numbers are stored variable by variable (coalesced); the neighbours' variables are
- *   gathered. Elements are renumbered within windows, so a warp's gather touches several lines with a few words each.
- * Simplified: the mesh is a generated grid of four-sided cells with far-field and wall borders in place of the missile.
+ * Algorithm: per iteration: copy the state, compute a local time step, then three Runge-Kutta stages of compute_flux
+ * and time_step. compute_flux reads the five variables of an element and of its four neighbours. Loads: variables,
+ * normals and neighbour numbers are stored variable by variable (coalesced); the neighbours' variables are gathered.
+ * Elements are renumbered within windows, so a warp's gather touches several lines with a few words each. Simplified:
+ * the mesh is a generated grid of four-sided cells with far-field and wall borders in place of the missile.
  */
 #include "../common/wl.h"
 
@@ -47,7 +47,8 @@ __host__ __device__ static inline state load(const float *v, int i, int n) {
   return s;
 }
 /* Flux of the five variables through a face with normal (nx, ny, nz). */
-__host__ __device__ static inline void face(const state &s, const derived &d, float nx, float ny, float nz, float f[NVAR]) {
+__host__ __device__ static inline void face(const state &s, const derived &d, float nx, float ny, float nz,
+                                            float f[NVAR]) {
   float vn = d.vx * nx + d.vy * ny + d.vz * nz;
   f[0] = s.density * vn;
   f[1] = s.mx * vn + d.pressure * nx;
@@ -115,8 +116,8 @@ __global__ void time_step(int stage, int n, const float *old, float *v, const fl
   for (int c = 0; c < NVAR; c++) v[i + c * n] = old[i + c * n] + f * fluxes[i + c * n];
 }
 
-static void reference(std::vector<float> *v, int n, int iterations, const std::vector<int> &nb, const std::vector<float> &normals,
-                      const std::vector<float> &areas, const float *ff) {
+static void reference(std::vector<float> *v, int n, int iterations, const std::vector<int> &nb,
+                      const std::vector<float> &normals, const std::vector<float> &areas, const float *ff) {
   std::vector<float> old, fluxes(v->size()), factors((size_t)n);
   for (int it = 0; it < iterations; it++) {
     old = *v;
@@ -144,7 +145,9 @@ int main(int argc, char **argv) {
   /* Numbers within windows of 256 cells are shuffled, as a mesh generator's bandwidth-reduced order would be. */
   std::vector<int> number(cells), nb(cells * NNB);
   for (int i = 0; i < n; i++) number[(size_t)i] = i;
-  for (int i = 0; i < n; i++) std::swap(number[(size_t)i], number[(size_t)(i / 256 * 256 + (int)wl_below(&seed, (uint32_t)std::min(256, n - i / 256 * 256)))]);
+  for (int i = 0; i < n; i++)
+    std::swap(number[(size_t)i],
+              number[(size_t)(i / 256 * 256 + (int)wl_below(&seed, (uint32_t)std::min(256, n - i / 256 * 256)))]);
   std::vector<float> normals(cells * NNB * 3), areas(cells, 1.0f), v(cells * NVAR);
   static const int dx[NNB] = {1, -1, 0, 0}, dy[NNB] = {0, 0, 1, -1};
   for (int y = 0; y < side; y++)
@@ -152,7 +155,9 @@ int main(int argc, char **argv) {
       int me = number[(size_t)(y * side + x)];
       for (int j = 0; j < NNB; j++) {
         int px = x + dx[j], py = y + dy[j];
-        nb[(size_t)(me + j * n)] = py < 0 || py >= side ? -1 : px < 0 || px >= side ? -2 : number[(size_t)(py * side + px)];
+        nb[(size_t)(me + j * n)] = py < 0 || py >= side   ? -1
+                                   : px < 0 || px >= side ? -2
+                                                          : number[(size_t)(py * side + px)];
         float normal[3] = {(float)dx[j], (float)dy[j], 0};
         for (int c = 0; c < 3; c++) normals[(size_t)(me + (j + c * NNB) * n)] = normal[c];
       }

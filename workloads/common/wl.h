@@ -1,8 +1,8 @@
 /* wl.h - what every workload's host program needs: options, sizes, random numbers, device memory, the verdict.
  *
- * A workload's main() does: struct wl w = wl_begin(argc, argv, "name"); read its parameters with wl_int(), which have one
- * value per size and can each be overridden by --NAME=VALUE; wl_ready(&w) refuses what is left over; then generate, run,
- * compare with a CPU reference; return wl_end(). Same seed and size: same input, on every machine. */
+ * A workload's main() does: struct wl w = wl_begin(argc, argv, "name"); read its parameters with wl_int(), which have
+ * one value per size and can each be overridden by --NAME=VALUE; wl_ready(&w) refuses what is left over; then generate,
+ * run, compare with a CPU reference; return wl_end(). Same seed and size: same input, on every machine. */
 #ifndef WL_H
 #define WL_H
 
@@ -49,7 +49,8 @@ static inline struct wl wl_begin(int argc, char **argv, const char *name) {
     std::string key = a.substr(2, a.find('=') - 2), value = a.substr(a.find('=') + 1);
     if (key == "size") {
       static const char *const names[] = {"small", "medium", "large"};
-      for (w.level = 0; w.level < 3 && value != names[w.level]; w.level++) {}
+      for (w.level = 0; w.level < 3 && value != names[w.level]; w.level++) {
+      }
       if (w.level == 3) wl_die(&w, "--size is small, medium or large, not", value.c_str());
     } else if (key == "seed") {
       char *end;
@@ -121,13 +122,13 @@ static inline float wl_normal(uint64_t *s) {
 }
 
 /* ---- device memory ---- */
-#define WL_CUDA(call)                                                                                        \
-  do {                                                                                                       \
-    cudaError_t wl_e = (call);                                                                               \
-    if (wl_e != cudaSuccess) {                                                                               \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(wl_e));               \
-      exit(1);                                                                                               \
-    }                                                                                                        \
+#define WL_CUDA(call)                                                                          \
+  do {                                                                                         \
+    cudaError_t wl_e = (call);                                                                 \
+    if (wl_e != cudaSuccess) {                                                                 \
+      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(wl_e)); \
+      exit(1);                                                                                 \
+    }                                                                                          \
   } while (0)
 
 /* Launch errors at once; execution errors at the latest at the copy back. */
@@ -200,7 +201,8 @@ static inline void wl_near(struct wl_check *c, const char *what, size_t i, doubl
   }
 }
 template <class T>
-static void wl_near_all(struct wl_check *c, const char *what, const std::vector<T> &got, const std::vector<T> &want, double tol) {
+static void wl_near_all(struct wl_check *c, const char *what, const std::vector<T> &got, const std::vector<T> &want,
+                        double tol) {
   if (got.size() != want.size()) wl_near(c, what, 0, (double)got.size(), (double)want.size(), 0.0001);
   for (size_t i = 0; i < got.size() && i < want.size(); i++) wl_near(c, what, i, (double)got[i], (double)want[i], tol);
 }

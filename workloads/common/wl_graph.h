@@ -12,8 +12,12 @@ struct wl_csr {
   std::vector<int> row;   /* rows + 1 */
   std::vector<int> col;   /* one per edge or non-zero */
   std::vector<float> val; /* edge weight or matrix value */
-  int edges() const { return (int)col.size(); }
-  int degree(int v) const { return row[(size_t)v + 1] - row[(size_t)v]; }
+  int edges() const {
+    return (int)col.size();
+  }
+  int degree(int v) const {
+    return row[(size_t)v + 1] - row[(size_t)v];
+  }
 };
 struct wl_edge {
   int from, to;
@@ -22,9 +26,8 @@ struct wl_edge {
 
 /* Sorted by row, then column; duplicates keep their first weight. */
 static inline struct wl_csr wl_csr_of(int rows, int cols, std::vector<wl_edge> &e) {
-  std::stable_sort(e.begin(), e.end(), [](const wl_edge &a, const wl_edge &b) {
-    return a.from != b.from ? a.from < b.from : a.to < b.to;
-  });
+  std::stable_sort(e.begin(), e.end(),
+                   [](const wl_edge &a, const wl_edge &b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
   struct wl_csr g = {rows, cols, std::vector<int>((size_t)rows + 1, 0), {}, {}};
   for (size_t i = 0; i < e.size(); i++) {
     if (i && e[i].from == e[i - 1].from && e[i].to == e[i - 1].to) continue;
@@ -78,8 +81,8 @@ static inline struct wl_csr wl_grid(int side, int max_weight, uint64_t *seed) {
   return wl_csr_of(n, n, e);
 }
 
-/* Sparse matrix: a band of half-width `band` filled to a half, plus `random` entries a row at random columns whose number
- * varies from row to row as in circuit matrices. */
+/* Sparse matrix: a band of half-width `band` filled to a half, plus `random` entries a row at random columns whose
+ * number varies from row to row as in circuit matrices. */
 static inline struct wl_csr wl_matrix(int n, int band, int random, uint64_t *seed) {
   std::vector<wl_edge> e;
   for (int r = 0; r < n; r++) {
@@ -123,10 +126,14 @@ static inline struct wl_csr wl_read_graph(const char *file) {
     }
     if (text[0] == '\n' || (market ? text[0] == '%' : text[0] == 'c')) continue;
     if (!sized) {
-      bool ok = market ? sscanf(text, "%ld %ld %ld", &n, &cols, &m) == 3 : sscanf(text, "p %31s %ld %ld", kind, &n, &m) == 3;
-      if (!ok) wl_bad_line(file, line, market ? "'ROWS COLUMNS ENTRIES'" : "'p sp VERTICES EDGES' (DIMACS) or a Matrix Market banner");
+      bool ok =
+          market ? sscanf(text, "%ld %ld %ld", &n, &cols, &m) == 3 : sscanf(text, "p %31s %ld %ld", kind, &n, &m) == 3;
+      if (!ok)
+        wl_bad_line(file, line,
+                    market ? "'ROWS COLUMNS ENTRIES'" : "'p sp VERTICES EDGES' (DIMACS) or a Matrix Market banner");
       if (!market) cols = n;
-      if (n <= 0 || cols <= 0 || m < 0 || n > 100000000 || cols > 100000000) wl_bad_line(file, line, "sizes from 1 to 100000000");
+      if (n <= 0 || cols <= 0 || m < 0 || n > 100000000 || cols > 100000000)
+        wl_bad_line(file, line, "sizes from 1 to 100000000");
       sized = true;
       continue;
     }
@@ -134,9 +141,11 @@ static inline struct wl_csr wl_read_graph(const char *file) {
     if (market ? sscanf(text, "%ld %ld %lf", &from, &to, &w) < (field[0] == 'p' ? 2 : 3)
                : sscanf(text, "a %ld %ld %lf", &from, &to, &w) < 3 && sscanf(text, "e %ld %ld", &from, &to) < 2)
       wl_bad_line(file, line, market ? "'ROW COLUMN VALUE'" : "'a FROM TO WEIGHT' or 'e FROM TO'");
-    if (from < 1 || from > n || to < 1 || to > cols) wl_bad_line(file, line, "indices from 1 to the sizes declared above");
+    if (from < 1 || from > n || to < 1 || to > cols)
+      wl_bad_line(file, line, "indices from 1 to the sizes declared above");
     e.push_back({(int)from - 1, (int)to - 1, (float)w});
-    if ((market && symmetry[0] == 's' && from != to) || text[0] == 'e') e.push_back({(int)to - 1, (int)from - 1, (float)w});
+    if ((market && symmetry[0] == 's' && from != to) || text[0] == 'e')
+      e.push_back({(int)to - 1, (int)from - 1, (float)w});
     m--;
   }
   fclose(f);
@@ -155,14 +164,16 @@ static inline void wl_print_degrees(const char *what, const struct wl_csr &g) {
     while (d >> b) b++;
     bins[b]++;
   }
-  printf("%s: %d rows, %d entries, degree mean %.1f, largest %d;", what, g.rows, g.edges(), (double)g.edges() / g.rows, most);
+  printf("%s: %d rows, %d entries, degree mean %.1f, largest %d;", what, g.rows, g.edges(), (double)g.edges() / g.rows,
+         most);
   for (int b = 0; b < 32; b++)
     if (bins[b]) printf(" %d-%d: %.1f%%", b ? 1 << (b - 1) : 0, b ? (1 << b) - 1 : 0, 100.0 * bins[b] / g.rows);
   printf("\n");
 }
 
 /* The graph that --input or --graph (0: R-MAT, 1: road map) asks for, with about 2^scale vertices. */
-static inline struct wl_csr wl_graph_for(const struct wl *w, int kind, int scale, int degree, int max_weight, bool symmetric) {
+static inline struct wl_csr wl_graph_for(const struct wl *w, int kind, int scale, int degree, int max_weight,
+                                         bool symmetric) {
   uint64_t seed = w->seed;
   struct wl_csr g = w->input    ? wl_read_graph(w->input)
                     : kind == 1 ? wl_grid(1 << (scale / 2), max_weight, &seed)

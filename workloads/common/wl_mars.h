@@ -1,8 +1,8 @@
 /* wl_mars.h - the MapReduce frame of the Mars programs: count, scan, map, group by sorting, reduce.
  *
- * As in Mars (He et al., PACT 2008): map runs twice, first to count what each task emits, then, after a prefix sum, to write
- * it without locks; groups are made by a bitonic sort whose comparisons follow the records' pointers to the keys, which are
- * strings of any length in the input text; threads read the text byte by byte at places of their own. */
+ * As in Mars (He et al., PACT 2008): map runs twice, first to count what each task emits, then, after a prefix sum, to
+ * write it without locks; groups are made by a bitonic sort whose comparisons follow the records' pointers to the keys,
+ * which are strings of any length in the input text; threads read the text byte by byte at places of their own. */
 #ifndef WL_MARS_H
 #define WL_MARS_H
 
@@ -108,7 +108,8 @@ static inline int wl_zipf_next(const struct wl_zipf &z, uint64_t *seed) {
 static inline std::string wl_url(int rank) {
   char text[80];
   unsigned h = (unsigned)rank * 2654435761u;
-  snprintf(text, sizeof text, "http://www.site%u.org/%.*s/page%d.html", h % 97, (int)(h % 13) + 1, "abcdefghijklmnop", rank);
+  snprintf(text, sizeof text, "http://www.site%u.org/%.*s/page%d.html", h % 97, (int)(h % 13) + 1, "abcdefghijklmnop",
+           rank);
   return text;
 }
 /* A web log: "URL\tADDRESS\n" lines, URLs by Zipf. Offsets of the lines (and the end) go to `lines`. */

@@ -17,8 +17,9 @@ __global__ void convolve(const float *a, float *b, int ni, int nj) {
   const float c12 = -0.3f, c22 = +0.6f, c32 = -0.9f;
   const float c13 = +0.4f, c23 = +0.7f, c33 = +0.10f;
   if (i < ni - 1 && j < nj - 1 && i > 0 && j > 0)
-    b[i * nj + j] = c11 * a[(i - 1) * nj + (j - 1)] + c21 * a[(i - 1) * nj + (j + 0)] + c31 * a[(i - 1) * nj + (j + 1)] +
-                    c12 * a[(i + 0) * nj + (j - 1)] + c22 * a[(i + 0) * nj + (j + 0)] + c32 * a[(i + 0) * nj + (j + 1)] +
+    b[i * nj + j] = c11 * a[(i - 1) * nj + (j - 1)] + c21 * a[(i - 1) * nj + (j + 0)] +
+                    c31 * a[(i - 1) * nj + (j + 1)] + c12 * a[(i + 0) * nj + (j - 1)] +
+                    c22 * a[(i + 0) * nj + (j + 0)] + c32 * a[(i + 0) * nj + (j + 1)] +
                     c13 * a[(i + 1) * nj + (j - 1)] + c23 * a[(i + 1) * nj + (j + 0)] + c33 * a[(i + 1) * nj + (j + 1)];
 }
 

@@ -3,10 +3,9 @@
  * Program: CUDA SDK convolutionSeparable
  * Suites: medic=CONS
  * Groups: medic=balanced
- * Algorithm: a filter of 17 taps in constant memory is applied along rows and then along columns; each CTA stages its tile and
- *   a halo in shared memory and every thread computes eight results.
- * Loads: coalesced tiles (rows: 16 x 4 threads, columns: 16 x 8), halos of neighbouring CTAs overlap; the columns pass reads
- *   64-byte pieces of rows.
+ * Algorithm: a filter of 17 taps in constant memory is applied along rows and then along columns; each CTA stages its
+ * tile and a halo in shared memory and every thread computes eight results. Loads: coalesced tiles (rows: 16 x 4
+ * threads, columns: 16 x 8), halos of neighbouring CTAs overlap; the columns pass reads 64-byte pieces of rows.
  * Simplified: nothing.
  */
 #include "../common/wl.h"
@@ -74,8 +73,10 @@ int main(int argc, char **argv) {
   WL_CUDA(cudaMemcpyToSymbol(taps, filter.data(), filter.size() * sizeof(float)));
   float *dsrc = wl_upload(src), *dtmp = wl_alloc<float>(n), *dout = wl_alloc<float>(n);
   for (int r = 0; r < rounds; r++) {
-    rows_pass<<<dim3((unsigned)width / (RESULTS * RX), (unsigned)height / RY), dim3(RX, RY)>>>(dtmp, dsrc, width, width);
-    columns_pass<<<dim3((unsigned)width / CX, (unsigned)height / (RESULTS * CY)), dim3(CX, CY)>>>(dout, dtmp, height, width);
+    rows_pass<<<dim3((unsigned)width / (RESULTS * RX), (unsigned)height / RY), dim3(RX, RY)>>>(dtmp, dsrc, width,
+                                                                                               width);
+    columns_pass<<<dim3((unsigned)width / CX, (unsigned)height / (RESULTS * CY)), dim3(CX, CY)>>>(dout, dtmp, height,
+                                                                                                  width);
     WL_LAUNCHED();
   }
   std::vector<double> tmp(n);

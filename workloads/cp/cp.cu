@@ -3,10 +3,9 @@
  * Program: ISPASS-2009 CP (Parboil cp)
  * Suites: sharing=CP
  * Groups: none
- * Algorithm: atoms lie in constant memory, a part of them per launch; each thread adds their potentials to eight points of a
- *   row, 16 apart.
- * Loads: constant memory with all lanes at one address; the grid is read and written once per launch, in pieces of 64 bytes.
- * Simplified: nothing.
+ * Algorithm: atoms lie in constant memory, a part of them per launch; each thread adds their potentials to eight points
+ * of a row, 16 apart. Loads: constant memory with all lanes at one address; the grid is read and written once per
+ * launch, in pieces of 64 bytes. Simplified: nothing.
  */
 #include "../common/wl.h"
 
@@ -38,7 +37,7 @@ __global__ void potential(int n, float spacing, float *grid, int width) {
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "cp");
   int n = wl_int(&w, "atoms", 200, 300, 8000, 1, 1 << 20, "atoms");
-  int side = wl_int(&w, "side", 128, 256, 512, BX *UNROLL, 4096, "grid points per side (rounded up to 128)");
+  int side = wl_int(&w, "side", 128, 256, 512, BX * UNROLL, 4096, "grid points per side (rounded up to 128)");
   wl_ready(&w);
   side = (side + BX * UNROLL - 1) / (BX * UNROLL) * (BX * UNROLL);
 
@@ -48,7 +47,8 @@ int main(int argc, char **argv) {
   std::vector<float4> a((size_t)n);
   for (float4 &v : a) {
     float z = wl_range(&seed, 0.5f, 4);
-    v = make_float4(wl_unit(&seed) * spacing * (float)side, wl_unit(&seed) * spacing * (float)side, z * z, wl_range(&seed, -1, 1));
+    v = make_float4(wl_unit(&seed) * spacing * (float)side, wl_unit(&seed) * spacing * (float)side, z * z,
+                    wl_range(&seed, -1, 1));
   }
   float *grid = wl_zeros<float>(points);
   for (int from = 0; from < n; from += ATOMS) {
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
   }
   std::vector<float> got = wl_download(grid, points);
   struct wl_check chk = {};
-  for (size_t i = 0; i < points; i += points > 100000 ? 7 : 1) {
+  for (size_t i = 0; i<points; i += points> 100000 ? 7 : 1) {
     double e = 0, x = spacing * (double)(i % (size_t)side), y = spacing * (double)(i / (size_t)side);
     for (const float4 &v : a) e += v.w / sqrt((x - v.x) * (x - v.x) + (y - v.y) * (y - v.y) + v.z);
     wl_near(&chk, "potential", i, got[i], e, 1e-3);

@@ -4,12 +4,12 @@
  * Suites: medic=DMR
  * Groups: medic=all-hit
  * Algorithm: rounds of: collect the bad triangles; each finds the cavity of a new point by breadth-first search over
- *   neighbours whose circumcircle contains it, and marks the cavity and its rim with its priority; those that own all they
- *   marked replace the cavity by triangles around the new point. The losers try again next round.
- * Loads: a thread walks its own neighbourhood through triangle -> neighbour and triangle -> corner -> coordinate indices:
- *   gathers of degree up to 32, with little work per triangle and conflicts between threads; the mesh grows as it runs.
- * Simplified: a triangle is bad when its area is over a limit, and the new point is its centroid, which always lies in the
- *   mesh; so no treatment of borders is needed and the refinement ends.
+ *   neighbours whose circumcircle contains it, and marks the cavity and its rim with its priority; those that own all
+ * they marked replace the cavity by triangles around the new point. The losers try again next round. Loads: a thread
+ * walks its own neighbourhood through triangle -> neighbour and triangle -> corner -> coordinate indices: gathers of
+ * degree up to 32, with little work per triangle and conflicts between threads; the mesh grows as it runs. Simplified:
+ * a triangle is bad when its area is over a limit, and the new point is its centroid, which always lies in the mesh; so
+ * no treatment of borders is needed and the refinement ends.
  */
 #include "../common/wl.h"
 
@@ -34,12 +34,14 @@ __device__ bool in_circle(const struct mesh &m, int t, float px, float py) {
     d[k][2] = d[k][0] * d[k][0] + d[k][1] * d[k][1];
   }
   return d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) - d[0][1] * (d[1][0] * d[2][2] - d[1][2] * d[2][0]) +
-             d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0]) > 1e-12;
+             d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0]) >
+         1e-12;
 }
 
 __global__ void find_bad(struct mesh m, float limit, int n, int *bad, int *bad_n) {
   int t = blockIdx.x * blockDim.x + threadIdx.x;
-  if (t < n && area2(m.x, m.y, m.v[3 * t], m.v[3 * t + 1], m.v[3 * t + 2]) > 2 * (double)limit) bad[atomicAdd(bad_n, 1)] = t;
+  if (t < n && area2(m.x, m.y, m.v[3 * t], m.v[3 * t + 1], m.v[3 * t + 2]) > 2 * (double)limit)
+    bad[atomicAdd(bad_n, 1)] = t;
 }
 
 __device__ int among(const int *list, int n, int t) {
@@ -61,7 +63,8 @@ __device__ bool star_shaped(const struct mesh &m, const int *cavity, int n, floa
       int t = cavity[i];
       if (among(cavity, n, m.nb[3 * t + k]) >= 0) continue;
       int a = m.v[3 * t + k], b = m.v[3 * t + (k + 1) % 3];
-      if (((double)m.x[b] - m.x[a]) * ((double)py - m.y[a]) - ((double)m.y[b] - m.y[a]) * ((double)px - m.x[a]) < 1e-9) return false;
+      if (((double)m.x[b] - m.x[a]) * ((double)py - m.y[a]) - ((double)m.y[b] - m.y[a]) * ((double)px - m.x[a]) < 1e-9)
+        return false;
     }
   return true;
 }
@@ -91,7 +94,8 @@ __global__ void plan(struct mesh m, const int *bad, int bad_n, int *cavities, in
   sizes[i] = n;
 }
 
-__global__ void refine(struct mesh m, const int *bad, int bad_n, const int *cavities, const int *sizes, const unsigned *owner, int *full) {
+__global__ void refine(struct mesh m, const int *bad, int bad_n, const int *cavities, const int *sizes,
+                       const unsigned *owner, int *full) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= bad_n) return;
   int n = sizes[i], cavity[MOST], from[MOST + 2], to[MOST + 2], out[MOST + 2], edges = 0;
@@ -133,7 +137,8 @@ __global__ void refine(struct mesh m, const int *bad, int bad_n, const int *cavi
 }
 
 /* A jittered grid of side x side points, each cell cut along a diagonal. */
-static void grid_mesh(int side, uint64_t *seed, std::vector<float> *x, std::vector<float> *y, std::vector<int> *v, std::vector<int> *nb) {
+static void grid_mesh(int side, uint64_t *seed, std::vector<float> *x, std::vector<float> *y, std::vector<int> *v,
+                      std::vector<int> *nb) {
   for (int j = 0; j < side; j++)
     for (int i = 0; i < side; i++) {
       bool border = i == 0 || j == 0 || i == side - 1 || j == side - 1;
@@ -173,7 +178,8 @@ int main(int argc, char **argv) {
   wl_set(m.points, points);
   wl_set(m.triangles, n);
   size_t room = (size_t)m.triangle_room;
-  int *bad = wl_alloc<int>(room), *bad_n = wl_alloc<int>(1), *cavities = wl_alloc<int>(room * MOST), *sizes = wl_alloc<int>(room), *full = wl_zeros<int>(1);
+  int *bad = wl_alloc<int>(room), *bad_n = wl_alloc<int>(1), *cavities = wl_alloc<int>(room * MOST),
+      *sizes = wl_alloc<int>(room), *full = wl_zeros<int>(1);
   unsigned *owner = wl_alloc<unsigned>(room);
   struct wl_check chk = {};
   int rounds = 0, first = n, count;
@@ -202,14 +208,16 @@ int main(int argc, char **argv) {
   double total = 0;
   for (size_t t = 0; t < (size_t)n; t++) {
     double a = area2(x.data(), y.data(), v[3 * t], v[3 * t + 1], v[3 * t + 2]) / 2;
-    wl_that(&chk, a > 0 && a <= (double)limit / 1000 * 1.00001, "every triangle is the right way round and small enough");
+    wl_that(&chk, a > 0 && a <= (double)limit / 1000 * 1.00001,
+            "every triangle is the right way round and small enough");
     total += a;
     for (size_t k = 0; k < 3; k++) {
       int o = nb[3 * t + k];
       if (o < 0) continue;
       bool mutual = false;
       for (size_t q = 0; q < 3; q++)
-        mutual |= nb[3 * (size_t)o + q] == (int)t && v[3 * (size_t)o + q] == v[3 * t + (k + 1) % 3] && v[3 * (size_t)o + (q + 1) % 3] == v[3 * t + k];
+        mutual |= nb[3 * (size_t)o + q] == (int)t && v[3 * (size_t)o + q] == v[3 * t + (k + 1) % 3] &&
+                  v[3 * (size_t)o + (q + 1) % 3] == v[3 * t + k];
       wl_that(&chk, mutual, "neighbours share the edge");
     }
   }

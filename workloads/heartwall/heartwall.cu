@@ -4,12 +4,11 @@
  * Suites: decoupled-l1d=HT
  * Groups: decoupled-l1d=cache-friendly
  * Algorithm: per frame one launch with one CTA per point: cut the search window out of the frame, correlate it with the
- *   point's template by direct convolution, normalise by running sums of the window, find the maximum, move the point and
- *   blend the template.
- * Loads: the convolution rereads window and template from global memory, column by column (degree 1 to 2, nearly always
- *   reused within the CTA: the working set of a point is tens of kilobytes); each step of the pipeline writes its result to
- *   global memory for the next.
- * Simplified: windows of 41 x 41 and templates of 25 x 25; sums per window directly rather than through cumulative arrays.
+ *   point's template by direct convolution, normalise by running sums of the window, find the maximum, move the point
+ * and blend the template. Loads: the convolution rereads window and template from global memory, column by column
+ * (degree 1 to 2, nearly always reused within the CTA: the working set of a point is tens of kilobytes); each step of
+ * the pipeline writes its result to global memory for the next. Simplified: windows of 41 x 41 and templates of 25 x
+ * 25; sums per window directly rather than through cumulative arrays.
  */
 #include "../common/wl.h"
 
@@ -25,7 +24,8 @@ struct point_data {
 
 __global__ void track(const float *frame, int rows, int cols, struct point_data d, int blend) {
   int p = blockIdx.x, tx = threadIdx.x;
-  float *window = d.window + p * W * W, *conv = d.conv + p * S * S, *temp = d.temp + p * T * T, *score = d.score + p * S * S;
+  float *window = d.window + p * W * W, *conv = d.conv + p * S * S, *temp = d.temp + p * T * T,
+        *score = d.score + p * S * S;
   int row = d.row[p], col = d.col[p];
   for (int e = tx; e < W * W; e += THREADS) {
     int y = row - W / 2 + e % W, x = col - W / 2 + e / W;
@@ -107,15 +107,22 @@ int main(int argc, char **argv) {
   for (size_t p = 0; p < np; p++) {
     row[p] = W + (int)wl_below(&seed, (uint32_t)(rows - 2 * W));
     col[p] = W + (int)wl_below(&seed, (uint32_t)(cols - 2 * W));
-    for (int e = 0; e < T * T; e++) temp[p * T * T + (size_t)e] = base[(size_t)((col[p] - T / 2 + e / T) * rows + row[p] - T / 2 + e % T)];
+    for (int e = 0; e < T * T; e++)
+      temp[p * T * T + (size_t)e] = base[(size_t)((col[p] - T / 2 + e / T) * rows + row[p] - T / 2 + e % T)];
   }
-  struct point_data d = {wl_alloc<float>(np * W * W), wl_alloc<float>(np * S * S), wl_upload(temp), wl_alloc<float>(np * S * S), wl_upload(row), wl_upload(col)};
+  struct point_data d = {wl_alloc<float>(np * W * W),
+                         wl_alloc<float>(np * S * S),
+                         wl_upload(temp),
+                         wl_alloc<float>(np * S * S),
+                         wl_upload(row),
+                         wl_upload(col)};
   float *dframe = wl_alloc<float>(n);
   struct wl_check chk = {};
   for (int f = 1; f <= frames; f++) {
     std::vector<float> frame(n);
     for (int x = 0; x < cols; x++)
-      for (int y = 0; y < rows; y++) frame[(size_t)(x * rows + y)] = base[(size_t)((x + f + cols) % cols * rows + (y - 2 * f + rows) % rows)];
+      for (int y = 0; y < rows; y++)
+        frame[(size_t)(x * rows + y)] = base[(size_t)((x + f + cols) % cols * rows + (y - 2 * f + rows) % rows)];
     wl_put(dframe, frame);
     track<<<(unsigned)points, THREADS>>>(dframe, rows, cols, d, 1);
     WL_LAUNCHED();
@@ -129,7 +136,8 @@ int main(int argc, char **argv) {
       for (size_t e = 0; e < S * S; e++) {
         double s = 0;
         for (size_t x = 0; x < T; x++)
-          for (size_t y = 0; y < T; y++) s += (double)window[p * W * W + (e / S + x) * W + e % S + y] * temp[p * T * T + x * T + y];
+          for (size_t y = 0; y < T; y++)
+            s += (double)window[p * W * W + (e / S + x) * W + e % S + y] * temp[p * T * T + x * T + y];
         wl_near(&chk, "convolution", p * S * S + e, conv[p * S * S + e], s, 1e-4);
       }
   }

@@ -5,16 +5,15 @@
  * Groups: medic=balanced decoupled-l1d=cache-unfriendly
  * Algorithm: explicit finite differences; a launch advances several steps in CTAs of 16 x 16 whose tiles overlap by the
  *   number of steps (the pyramid), so that the border is recomputed and not exchanged.
- * Loads: temperature and power are read once per launch, 64 bytes of a row at a time and not aligned because of the overlap
- *   (degree 2 to 4); neighbouring CTAs read the same lines again.
- * Simplified: nothing.
+ * Loads: temperature and power are read once per launch, 64 bytes of a row at a time and not aligned because of the
+ * overlap (degree 2 to 4); neighbouring CTAs read the same lines again. Simplified: nothing.
  */
 #include "../common/wl.h"
 
 #define SIDE 16
 
-__global__ void calculate_temp(int iteration, const float *power, const float *src, float *dst, int n, int border, float step,
-                               float rx1, float ry1, float rz1) {
+__global__ void calculate_temp(int iteration, const float *power, const float *src, float *dst, int n, int border,
+                               float step, float rx1, float ry1, float rz1) {
   __shared__ float on[SIDE][SIDE], p[SIDE][SIDE], t[SIDE][SIDE];
   const float ambient = 80.0f;
   int tx = threadIdx.x, ty = threadIdx.y, small = SIDE - iteration * 2;
@@ -33,7 +32,8 @@ __global__ void calculate_temp(int iteration, const float *power, const float *s
   bool computed = false;
   for (int i = 0; i < iteration; i++) {
     computed = false;
-    if (tx >= i + 1 && tx <= SIDE - i - 2 && ty >= i + 1 && ty <= SIDE - i - 2 && tx >= xmin && tx <= xmax && ty >= ymin && ty <= ymax) {
+    if (tx >= i + 1 && tx <= SIDE - i - 2 && ty >= i + 1 && ty <= SIDE - i - 2 && tx >= xmin && tx <= xmax &&
+        ty >= ymin && ty <= ymax) {
       computed = true;
       float here = on[ty][tx];
       t[ty][tx] = here + step * (p[ty][tx] + (on[south][tx] + on[north][tx] - 2.0f * here) * ry1 +
@@ -63,7 +63,8 @@ int main(int argc, char **argv) {
   float *dp = wl_upload(power), *a = wl_upload(temp), *b = wl_alloc<float>(cells);
   unsigned grid = wl_blocks((size_t)n, (unsigned)(SIDE - 2 * height));
   for (int t = 0; t < steps; t += height) {
-    calculate_temp<<<dim3(grid, grid), dim3(SIDE, SIDE)>>>(std::min(height, steps - t), dp, a, b, n, height, step, rx1, ry1, rz1);
+    calculate_temp<<<dim3(grid, grid), dim3(SIDE, SIDE)>>>(std::min(height, steps - t), dp, a, b, n, height, step, rx1,
+                                                           ry1, rz1);
     WL_LAUNCHED();
     std::swap(a, b);
   }
@@ -71,10 +72,13 @@ int main(int argc, char **argv) {
   for (int t = 0; t < steps; t++) {
     for (int y = 0; y < n; y++)
       for (int x = 0; x < n; x++) {
-        auto at = [&](int yy, int xx) { return temp[(size_t)(std::min(std::max(yy, 0), n - 1) * n + std::min(std::max(xx, 0), n - 1))]; };
+        auto at = [&](int yy, int xx) {
+          return temp[(size_t)(std::min(std::max(yy, 0), n - 1) * n + std::min(std::max(xx, 0), n - 1))];
+        };
         float here = at(y, x);
-        next[(size_t)(y * n + x)] = here + step * (power[(size_t)(y * n + x)] + (at(y + 1, x) + at(y - 1, x) - 2 * here) * ry1 +
-                                                   (at(y, x + 1) + at(y, x - 1) - 2 * here) * rx1 + (80 - here) * rz1);
+        next[(size_t)(y * n + x)] =
+            here + step * (power[(size_t)(y * n + x)] + (at(y + 1, x) + at(y - 1, x) - 2 * here) * ry1 +
+                           (at(y, x + 1) + at(y, x - 1) - 2 * here) * rx1 + (80 - here) * rz1);
       }
     std::swap(temp, next);
   }

@@ -3,11 +3,10 @@
  * Program: Mars InvertedIndex
  * Suites: medic=IIX
  * Groups: medic=all-hit
- * Algorithm: map runs twice over each chunk of HTML: to count the links (a small state machine looks for <a href="), and,
- *   after the prefix sum, to emit link and document; the group phase sorts by link, so that the documents of each link lie
- *   together.
- * Loads: each thread reads its own page byte by byte, with branches on every byte: lines of the cache are reused for 128
- *   iterations if they survive; the sort compares links at unrelated places of the text.
+ * Algorithm: map runs twice over each chunk of HTML: to count the links (a small state machine looks for <a href="),
+ * and, after the prefix sum, to emit link and document; the group phase sorts by link, so that the documents of each
+ * link lie together. Loads: each thread reads its own page byte by byte, with branches on every byte: lines of the
+ * cache are reused for 128 iterations if they survive; the sort compares links at unrelated places of the text.
  * Simplified: a page per thread; a hash is compared before the strings.
  */
 #include "../common/wl_mars.h"
@@ -33,14 +32,17 @@ __global__ void map_count(const char *text, const int *page, int pages, int *cou
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= pages) return;
   int n = 0, length = 0;
-  for (int at = next_link(text, page[i], page[i + 1], &length); at >= 0; at = next_link(text, at + length, page[i + 1], &length)) n++;
+  for (int at = next_link(text, page[i], page[i + 1], &length); at >= 0;
+       at = next_link(text, at + length, page[i + 1], &length))
+    n++;
   count[i] = n;
 }
 __global__ void map_links(const char *text, const int *page, int pages, const int *place, mars_record *out) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= pages) return;
   int n = place[i], length = 0;
-  for (int at = next_link(text, page[i], page[i + 1], &length); at >= 0; at = next_link(text, at + length, page[i + 1], &length)) {
+  for (int at = next_link(text, page[i], page[i + 1], &length); at >= 0;
+       at = next_link(text, at + length, page[i + 1], &length)) {
     mars_record r = {mars_hash(text, at, length), at, length, i};
     out[n++] = r;
   }
@@ -87,7 +89,9 @@ int main(int argc, char **argv) {
   std::vector<std::pair<std::string, int>> found;
   for (size_t i = 0; i < got.size(); i++) {
     found.push_back({text.substr((size_t)got[i].offset, (size_t)got[i].length), got[i].value});
-    if (i) wl_that(&chk, got[i - 1].hash < got[i].hash || found[i - 1] <= found[i], "links lie together, documents in order");
+    if (i)
+      wl_that(&chk, got[i - 1].hash < got[i].hash || found[i - 1] <= found[i],
+              "links lie together, documents in order");
   }
   std::sort(found.begin(), found.end());
   std::sort(want.begin(), want.end());

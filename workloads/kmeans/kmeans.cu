@@ -44,7 +44,8 @@ __global__ void kmeans_point(const float *features, int point_step, int feature_
 }
 
 /* New centres: the mean of each cluster's members; an empty cluster stays where it is. */
-static void centres_of(const std::vector<float> &x, const std::vector<int> &member, int n, int nf, std::vector<float> *c) {
+static void centres_of(const std::vector<float> &x, const std::vector<int> &member, int n, int nf,
+                       std::vector<float> *c) {
   size_t k = c->size() / (size_t)nf;
   std::vector<double> sum(c->size(), 0);
   std::vector<int> count(k, 0);
@@ -113,6 +114,7 @@ int main(int argc, char **argv) {
   }
   std::vector<float> t = wl_download(dt, x.size());
   for (int p = 0; p < n; p++)
-    for (int j = 0; j < nf; j++) wl_that(&chk, t[(size_t)(j * n + p)] == x[(size_t)(p * nf + j)], "the array is transposed");
+    for (int j = 0; j < nf; j++)
+      wl_that(&chk, t[(size_t)(j * n + p)] == x[(size_t)(p * nf + j)], "the array is transposed");
   return wl_end(&w, &chk);
 }

@@ -3,27 +3,27 @@
  * Program: Rodinia leukocyte
  * Suites: decoupled-l1d=LFK
  * Groups: decoupled-l1d=cache-insensitive
- * Algorithm: gicov scores every pixel by the gradient along circles of several radii around it; dilate takes the maximum under
- *   a disc; imgvf solves the gradient vector flow around each cell, one CTA per cell with the matrix in shared memory, until
- *   the cell's solution converges.
- * Loads: gicov gathers the two gradient images at 150 offsets from constant memory per circle (degree 1 to 3, much reuse
- *   between neighbours); dilate reads 25 x 25 neighbourhoods; imgvf hardly leaves shared memory.
- * Simplified: images are in global memory (the original binds textures); 5 radii of 40 points; fixed cell size.
+ * Algorithm: gicov scores every pixel by the gradient along circles of several radii around it; dilate takes the
+ * maximum under a disc; imgvf solves the gradient vector flow around each cell, one CTA per cell with the matrix in
+ * shared memory, until the cell's solution converges. Loads: gicov gathers the two gradient images at 150 offsets from
+ * constant memory per circle (degree 1 to 3, much reuse between neighbours); dilate reads 25 x 25 neighbourhoods; imgvf
+ * hardly leaves shared memory. Simplified: images are in global memory (the original binds textures); 5 radii of 40
+ * points; fixed cell size.
  */
 #include "../common/wl.h"
 
 #define RADII 5
 #define POINTS 40
 #define MARGIN 16
-#define DISC 5 /* dilation reaches this far */
+#define DISC 5  /* dilation reaches this far */
 #define CELL 40 /* side of a cell's matrix */
 
 __constant__ float c_sin[POINTS], c_cos[POINTS];
 __constant__ int c_x[RADII * POINTS], c_y[RADII * POINTS];
 __constant__ unsigned char c_disc[(2 * DISC + 1) * (2 * DISC + 1)];
 
-/* Columns of the image are CTAs of threads along rows, as in the original: consecutive threads are consecutive rows of a
- * column-major image. */
+/* Columns of the image are CTAs of threads along rows, as in the original: consecutive threads are consecutive rows of
+ * a column-major image. */
 __global__ void gicov(const float *grad_x, const float *grad_y, float *out, int rows, int cols) {
   int i = blockIdx.x + MARGIN, j = threadIdx.x + blockIdx.y * blockDim.x + MARGIN;
   if (i >= cols - MARGIN || j >= rows - MARGIN) return;
@@ -67,11 +67,14 @@ __host__ __device__ inline float heaviside(float x) {
 __host__ __device__ inline float flow(const float *m, int y, int x, float vx, float vy, float image) {
   int u = y ? y - 1 : 0, d = y < CELL - 1 ? y + 1 : y, l = x ? x - 1 : 0, r = x < CELL - 1 ? x + 1 : x;
   float here = m[y * CELL + x];
-  float dul = m[u * CELL + l] - here, du = m[u * CELL + x] - here, dur = m[u * CELL + r] - here, dl = m[y * CELL + l] - here;
-  float dr = m[y * CELL + r] - here, ddl = m[d * CELL + l] - here, dd = m[d * CELL + x] - here, ddr = m[d * CELL + r] - here;
-  float next = here + 0.125f * (heaviside(-dul * (vx + vy)) * dul + heaviside(-du * vy) * du + heaviside(-dur * (vy - vx)) * dur +
-                                heaviside(-dl * vx) * dl + heaviside(dr * vx) * dr + heaviside(-ddl * (vx - vy)) * ddl +
-                                heaviside(dd * vy) * dd + heaviside(ddr * (vx + vy)) * ddr);
+  float dul = m[u * CELL + l] - here, du = m[u * CELL + x] - here, dur = m[u * CELL + r] - here,
+        dl = m[y * CELL + l] - here;
+  float dr = m[y * CELL + r] - here, ddl = m[d * CELL + l] - here, dd = m[d * CELL + x] - here,
+        ddr = m[d * CELL + r] - here;
+  float next =
+      here + 0.125f * (heaviside(-dul * (vx + vy)) * dul + heaviside(-du * vy) * du +
+                       heaviside(-dur * (vy - vx)) * dur + heaviside(-dl * vx) * dl + heaviside(dr * vx) * dr +
+                       heaviside(-ddl * (vx - vy)) * ddl + heaviside(dd * vy) * dd + heaviside(ddr * (vx + vy)) * ddr);
   return next - 0.2f * image * (next - image);
 }
 
@@ -126,8 +129,9 @@ static struct tables make_tables() {
   return t;
 }
 
-static void check_scores(struct wl_check *chk, const struct tables &t, const std::vector<float> &gx, const std::vector<float> &gy,
-                         const std::vector<float> &score, const std::vector<float> &dilated, int rows, int cols) {
+static void check_scores(struct wl_check *chk, const struct tables &t, const std::vector<float> &gx,
+                         const std::vector<float> &gy, const std::vector<float> &score,
+                         const std::vector<float> &dilated, int rows, int cols) {
   for (int i = MARGIN; i < cols - MARGIN; i++)
     for (int j = MARGIN; j < rows - MARGIN; j++) {
       double most = 0;
@@ -149,7 +153,8 @@ static void check_scores(struct wl_check *chk, const struct tables &t, const std
       float most = 0;
       for (int y = std::max(0, i - DISC); y <= std::min(rows - 1, i + DISC); y++)
         for (int x = std::max(0, j - DISC); x <= std::min(cols - 1, j + DISC); x++)
-          if (t.disc[(size_t)((y - i + DISC) * (2 * DISC + 1) + x - j + DISC)]) most = std::max(most, score[(size_t)(x * rows + y)]);
+          if (t.disc[(size_t)((y - i + DISC) * (2 * DISC + 1) + x - j + DISC)])
+            most = std::max(most, score[(size_t)(x * rows + y)]);
       wl_near(chk, "dilated score", (size_t)(j * rows + i), dilated[(size_t)(j * rows + i)], most, 1e-6);
     }
 }
@@ -184,7 +189,8 @@ int main(int argc, char **argv) {
   WL_CUDA(cudaMemcpyToSymbol(c_y, t.y.data(), sizeof(int) * RADII * POINTS));
   WL_CUDA(cudaMemcpyToSymbol(c_disc, t.disc.data(), t.disc.size()));
   float *dgx = wl_upload(gx), *dgy = wl_upload(gy), *dscore = wl_zeros<float>(n), *ddil = wl_alloc<float>(n);
-  gicov<<<dim3((unsigned)(cols - 2 * MARGIN), wl_blocks((size_t)(rows - 2 * MARGIN), 64)), 64>>>(dgx, dgy, dscore, rows, cols);
+  gicov<<<dim3((unsigned)(cols - 2 * MARGIN), wl_blocks((size_t)(rows - 2 * MARGIN), 64)), 64>>>(dgx, dgy, dscore, rows,
+                                                                                                 cols);
   dilate<<<wl_blocks(n, 176), 176>>>(dscore, ddil, rows, cols);
   WL_LAUNCHED();
   struct wl_check chk = {};
@@ -201,10 +207,12 @@ int main(int argc, char **argv) {
   for (size_t c = 0; c < (size_t)cells; c++) {
     std::vector<float> m(images.begin() + (long)(c * CELL * CELL), images.begin() + (long)((c + 1) * CELL * CELL));
     for (int r = 0; r < rounds[c]; r++) {
-      for (int i = 0; i < CELL * CELL; i++) next[(size_t)i] = flow(m.data(), i / CELL, i % CELL, 0.7f, 0.7f, images[c * CELL * CELL + (size_t)i]);
+      for (int i = 0; i < CELL * CELL; i++)
+        next[(size_t)i] = flow(m.data(), i / CELL, i % CELL, 0.7f, 0.7f, images[c * CELL * CELL + (size_t)i]);
       std::swap(m, next);
     }
-    for (size_t i = 0; i < CELL * CELL; i++) wl_near(&chk, "flow", c * CELL * CELL + i, got[c * CELL * CELL + i], m[i], 1e-3);
+    for (size_t i = 0; i < CELL * CELL; i++)
+      wl_near(&chk, "flow", c * CELL * CELL + i, got[c * CELL * CELL + i], m[i], 1e-3);
   }
   return wl_end(&w, &chk);
 }

@@ -3,17 +3,17 @@
  * Program: LonestarGPU bfs (data-driven variant)
  * Suites: medic=BFS
  * Groups: medic=all-hit
- * Algorithm: each launch takes the vertices of one worklist, one per thread, lowers their neighbours' levels with atomic
- *   minimum, and appends those that changed to the other worklist through an atomic counter.
- * Loads: the worklist is coalesced; row pointers, edges and levels are gathered (degree up to 32), with warps whose lanes have
- *   neighbour lists of very different lengths.
- * Simplified: nothing; a vertex can be queued more than once, as in the original.
+ * Algorithm: each launch takes the vertices of one worklist, one per thread, lowers their neighbours' levels with
+ * atomic minimum, and appends those that changed to the other worklist through an atomic counter. Loads: the worklist
+ * is coalesced; row pointers, edges and levels are gathered (degree up to 32), with warps whose lanes have neighbour
+ * lists of very different lengths. Simplified: nothing; a vertex can be queued more than once, as in the original.
  */
 #include "../common/wl_graph.h"
 
 #define FAR 1000000000
 
-__global__ void expand(const int *row, const int *col, int *level, const int *in, int in_n, int *out, int *out_n, int room) {
+__global__ void expand(const int *row, const int *col, int *level, const int *in, int in_n, int *out, int *out_n,
+                       int room) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= in_n) return;
   int v = in[i], next = level[v] + 1;

@@ -3,12 +3,11 @@
  * Program: Parboil mri-gridding
  * Suites: tsc=mri-gridding sharing=mri-gridding
  * Groups: tsc=cache-line-positive
- * Algorithm: samples are counted into bins with atomics, the counts are scanned, the samples copied into bin order; then
- *   each thread owns a grid point and adds every sample of the bins around it, weighted by a Kaiser-Bessel window.
- * Loads: the reorder kernel scatters records of 24 bytes (degree up to 32); gridding reads the samples of a bin, staged in
- *   shared memory by the whole CTA, coalesced; bins are revisited by neighbouring CTAs.
- * Simplified: two-dimensional trajectory (spiral) on a grid with one bin per tile of 8 x 8 points; the window is a
- *   polynomial of the same support.
+ * Algorithm: samples are counted into bins with atomics, the counts are scanned, the samples copied into bin order;
+ * then each thread owns a grid point and adds every sample of the bins around it, weighted by a Kaiser-Bessel window.
+ * Loads: the reorder kernel scatters records of 24 bytes (degree up to 32); gridding reads the samples of a bin, staged
+ * in shared memory by the whole CTA, coalesced; bins are revisited by neighbouring CTAs. Simplified: two-dimensional
+ * trajectory (spiral) on a grid with one bin per tile of 8 x 8 points; the window is a polynomial of the same support.
  */
 #include "../common/wl.h"
 
@@ -101,11 +100,14 @@ int main(int argc, char **argv) {
   for (int i = 0; i < n; i++) { /* a spiral that is dense in the middle, with jitter */
     float f = (float)i / (float)n, r = f * f * (float)side * 0.49f, phi = f * 200;
     s[(size_t)i] = {wl_range(&seed, -1, 1), wl_range(&seed, -1, 1), 0, 0, 0.1f + f, 0};
-    s[(size_t)i].x = std::min(std::max((float)side / 2 + r * cosf(phi) + wl_range(&seed, -0.3f, 0.3f), 0.0f), (float)side - 0.01f);
-    s[(size_t)i].y = std::min(std::max((float)side / 2 + r * sinf(phi) + wl_range(&seed, -0.3f, 0.3f), 0.0f), (float)side - 0.01f);
+    s[(size_t)i].x =
+        std::min(std::max((float)side / 2 + r * cosf(phi) + wl_range(&seed, -0.3f, 0.3f), 0.0f), (float)side - 0.01f);
+    s[(size_t)i].y =
+        std::min(std::max((float)side / 2 + r * sinf(phi) + wl_range(&seed, -0.3f, 0.3f), 0.0f), (float)side - 0.01f);
   }
   sample *ds = wl_upload(s), *dsorted = wl_alloc<sample>(s.size());
-  unsigned scans = wl_blocks(bins, 512), *dstart = wl_zeros<unsigned>(bins), *dfill = wl_zeros<unsigned>(bins), *dsums = wl_alloc<unsigned>(scans);
+  unsigned scans = wl_blocks(bins, 512), *dstart = wl_zeros<unsigned>(bins), *dfill = wl_zeros<unsigned>(bins),
+           *dsums = wl_alloc<unsigned>(scans);
   float2 *dgrid = wl_alloc<float2>(points);
   count_bins<<<wl_blocks(s.size(), 256), 256>>>(ds, n, dstart, tiles);
   scan<<<scans, 512>>>(dstart, dsums, (int)bins);

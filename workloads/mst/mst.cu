@@ -4,11 +4,11 @@
  * Suites: medic=MST
  * Groups: medic=all-hit
  * Algorithm: rounds of: every vertex finds its lightest edge to another component; components take the minimum of their
- *   vertices' with a 64-bit atomic; pairs of components that chose each other are broken, the rest hook; pointer jumping
- *   flattens the components; until no edge joins two components.
- * Loads: edges are walked per vertex; the component of each edge's far end is gathered (degree up to 32) round after round
- *   from one array that fits the L2; pointer jumping chases chains.
- * Simplified: ties are broken by edge number, so that the forest is unique and can be checked.
+ *   vertices' with a 64-bit atomic; pairs of components that chose each other are broken, the rest hook; pointer
+ * jumping flattens the components; until no edge joins two components. Loads: edges are walked per vertex; the
+ * component of each edge's far end is gathered (degree up to 32) round after round from one array that fits the L2;
+ * pointer jumping chases chains. Simplified: ties are broken by edge number, so that the forest is unique and can be
+ * checked.
  */
 #include "../common/wl_graph.h"
 #include <numeric>
@@ -22,8 +22,10 @@ __global__ void reset(u64 *best, int *parent, const int *comp, int n) {
   best[v] = NONE;
   parent[v] = comp[v];
 }
-/* Weight in the upper, edge number in the lower half. Both directions of an edge carry the number of the one that goes up. */
-__global__ void find_min(const int *row, const int *col, const int *weight, const int *id, const int *comp, u64 *best, int *changed, int n) {
+/* Weight in the upper, edge number in the lower half. Both directions of an edge carry the number of the one that goes
+ * up. */
+__global__ void find_min(const int *row, const int *col, const int *weight, const int *id, const int *comp, u64 *best,
+                         int *changed, int n) {
   int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
   int mine = comp[v];
@@ -38,8 +40,10 @@ __global__ void find_min(const int *row, const int *col, const int *weight, cons
     *changed = 1;
   }
 }
-/* Roots hook to the component at the other end of their edge; of two that chose the same edge the smaller stays root. */
-__global__ void hook(const u64 *best, const int *from, const int *to, const int *comp, int *parent, unsigned char *taken, int n) {
+/* Roots hook to the component at the other end of their edge; of two that chose the same edge the smaller stays root.
+ */
+__global__ void hook(const u64 *best, const int *from, const int *to, const int *comp, int *parent,
+                     unsigned char *taken, int n) {
   int c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= n || comp[c] != c || best[c] == NONE) return;
   int e = (int)(unsigned)best[c], a = comp[from[e]], b = comp[to[e]], other = a == c ? b : a;
@@ -62,7 +66,8 @@ __global__ void relabel(int *comp, const int *parent, int n) {
 }
 
 /* Kruskal over the same (weight, number) order: which edges are in the forest. */
-static std::vector<unsigned char> reference(int n, const std::vector<int> &from, const std::vector<int> &to, const std::vector<int> &weight) {
+static std::vector<unsigned char> reference(int n, const std::vector<int> &from, const std::vector<int> &to,
+                                            const std::vector<int> &weight) {
   std::vector<int> order(from.size()), root((size_t)n);
   std::iota(order.begin(), order.end(), 0);
   std::iota(root.begin(), root.end(), 0);
@@ -95,7 +100,8 @@ int main(int argc, char **argv) {
   for (int v = 0; v < g.rows; v++)
     for (int e = g.row[(size_t)v]; e < g.row[(size_t)v + 1]; e++) {
       int u = g.col[(size_t)e];
-      auto begin = g.col.begin() + g.row[(size_t)u], end = g.col.begin() + g.row[(size_t)u + 1], back = std::lower_bound(begin, end, v);
+      auto begin = g.col.begin() + g.row[(size_t)u], end = g.col.begin() + g.row[(size_t)u + 1],
+           back = std::lower_bound(begin, end, v);
       if (u <= v || back == end || *back != v) continue;
       size_t r = (size_t)(back - g.col.begin());
       id[(size_t)e] = id[r] = (int)from.size();
@@ -116,7 +122,8 @@ int main(int argc, char **argv) {
   }
   std::vector<int> comp0(n);
   std::iota(comp0.begin(), comp0.end(), 0);
-  int *drow = wl_upload(row), *dcol = wl_upload(col), *dw = wl_upload(kept_w), *did = wl_upload(kept_id), *dfrom = wl_upload(from), *dto = wl_upload(to);
+  int *drow = wl_upload(row), *dcol = wl_upload(col), *dw = wl_upload(kept_w), *did = wl_upload(kept_id),
+      *dfrom = wl_upload(from), *dto = wl_upload(to);
   int *comp = wl_upload(comp0), *parent = wl_alloc<int>(n), *changed = wl_alloc<int>(1);
   u64 *best = wl_alloc<u64>(n);
   unsigned char *taken = wl_zeros<unsigned char>(from.size());

@@ -3,11 +3,11 @@
  * Program: Rodinia mummergpu
  * Suites: tsc=mummergpu sharing=MUM
  * Groups: tsc=cache-line-negative
- * Algorithm: one thread per read follows the suffix tree of the genome for every suffix of its read, going from one suffix to
- *   the next through suffix links, and records node and length where the match ends.
- * Loads: every lane is at its own node (32 bytes of it are used) and its own place in the genome, with trip counts that
- *   depend on the data: degree near 32, one sector per line. The upper nodes of the tree are reused.
- * Simplified: nodes, text and reads are in global memory (the original can bind them to textures); one direction.
+ * Algorithm: one thread per read follows the suffix tree of the genome for every suffix of its read, going from one
+ * suffix to the next through suffix links, and records node and length where the match ends. Loads: every lane is at
+ * its own node (32 bytes of it are used) and its own place in the genome, with trip counts that depend on the data:
+ * degree near 32, one sector per line. The upper nodes of the tree are reused. Simplified: nodes, text and reads are in
+ * global memory (the original can bind them to textures); one direction.
  */
 #include "../common/wl.h"
 
@@ -74,8 +74,8 @@ static std::vector<tree_node> build(const std::vector<char> &text) {
 }
 
 /* For each suffix q of the read: the longest match that starts at q, and the place in the genome where it ends. */
-__global__ void match(const tree_node *tree, const char *text, const char *reads, int read_length, int reads_n, int *length,
-                      int *end) {
+__global__ void match(const tree_node *tree, const char *text, const char *reads, int read_length, int reads_n,
+                      int *length, int *end) {
   int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= reads_n) return;
   const char *q = reads + r * read_length;
@@ -123,7 +123,8 @@ int main(int argc, char **argv) {
   for (int r = 0; r < reads_n; r++) { /* reads come from the genome, with errors */
     int from = (int)wl_below(&seed, (uint32_t)std::max(1, n - len));
     for (int k = 0; k < len; k++)
-      reads[(size_t)(r * len + k)] = wl_below(&seed, 20) == 0 ? (char)wl_below(&seed, 4) : text[(size_t)std::min(n - 1, from + k)];
+      reads[(size_t)(r * len + k)] =
+          wl_below(&seed, 20) == 0 ? (char)wl_below(&seed, 4) : text[(size_t)std::min(n - 1, from + k)];
   }
   std::vector<tree_node> tree = build(text);
   printf("%zu nodes of %zu bytes for %d letters\n", tree.size(), sizeof(tree_node), n);
@@ -157,7 +158,8 @@ int main(int argc, char **argv) {
       auto it = std::lower_bound(sa.begin(), sa.end(), 0, [&](int at, int) { return compare(at, q, k) < 0; });
       return it != sa.end() && compare(*it, q, k) == 0;
     };
-    wl_that(&chk, m >= 0 && s + m <= len && end[i] - m >= 0 && compare(end[i] - m, q, m) == 0, "the match is in the genome");
+    wl_that(&chk, m >= 0 && s + m <= len && end[i] - m >= 0 && compare(end[i] - m, q, m) == 0,
+            "the match is in the genome");
     wl_that(&chk, s + m == len || !occurs(m + 1), "no longer match exists");
   }
   return wl_end(&w, &chk);

@@ -3,12 +3,12 @@
  * Program: ISPASS-2009 NN
  * Suites: sharing=NN
  * Groups: none
- * Algorithm: four launches, one per layer: two convolutional layers of 5 x 5 windows with stride 2 (6 maps of 13 x 13, 50 maps
- *   of 5 x 5), a full layer of 100 neurons, and 10 outputs; a CTA computes one map (or one neuron) of one image.
- * Loads: weights are read by all threads of a CTA at one address and by all CTAs of a map; inputs are 5 x 5 windows, two apart
- *   per thread (degree 1 to 3); in the full layers, CTAs of one thread each read weights and inputs in sequence (degree 1,
- *   one active lane), as in the original.
- * Simplified: random weights and images: the answers have no meaning but must agree.
+ * Algorithm: four launches, one per layer: two convolutional layers of 5 x 5 windows with stride 2 (6 maps of 13 x 13,
+ * 50 maps of 5 x 5), a full layer of 100 neurons, and 10 outputs; a CTA computes one map (or one neuron) of one image.
+ * Loads: weights are read by all threads of a CTA at one address and by all CTAs of a map; inputs are 5 x 5 windows,
+ * two apart per thread (degree 1 to 3); in the full layers, CTAs of one thread each read weights and inputs in sequence
+ * (degree 1, one active lane), as in the original. Simplified: random weights and images: the answers have no meaning
+ * but must agree.
  */
 #include "../common/wl.h"
 
@@ -48,11 +48,13 @@ __host__ __device__ inline float neuron_full(const float *in, const float *w, in
 
 __global__ void layer1(const float *in, const float *w, float *out) {
   int map = blockIdx.x, image = blockIdx.y;
-  out[(image * MAPS1 + map) * M1 * M1 + threadIdx.y * M1 + threadIdx.x] = neuron1(in + image * IN * IN, w, map, threadIdx.x, threadIdx.y);
+  out[(image * MAPS1 + map) * M1 * M1 + threadIdx.y * M1 + threadIdx.x] =
+      neuron1(in + image * IN * IN, w, map, threadIdx.x, threadIdx.y);
 }
 __global__ void layer2(const float *in, const float *w, float *out) {
   int map = blockIdx.x, image = blockIdx.y;
-  out[(image * MAPS2 + map) * M2 * M2 + threadIdx.y * M2 + threadIdx.x] = neuron2(in + image * MAPS1 * M1 * M1, w, map, threadIdx.x, threadIdx.y);
+  out[(image * MAPS2 + map) * M2 * M2 + threadIdx.y * M2 + threadIdx.x] =
+      neuron2(in + image * MAPS1 * M1 * M1, w, map, threadIdx.x, threadIdx.y);
 }
 __global__ void layer_full(const float *in, const float *w, float *out, int inputs) {
   int n = blockIdx.x, image = blockIdx.y;
@@ -71,7 +73,8 @@ int main(int argc, char **argv) {
   for (std::vector<float> *v : {&w1, &w2, &w3, &w4})
     for (float &x : *v) x = 0.1f * wl_normal(&seed);
   float *d1 = wl_upload(w1), *d2 = wl_upload(w2), *d3 = wl_upload(w3), *d4 = wl_upload(w4), *di = wl_upload(in);
-  float *o1 = wl_alloc<float>(n * MAPS1 * M1 * M1), *o2 = wl_alloc<float>(n * MAPS2 * M2 * M2), *o3 = wl_alloc<float>(n * N3), *o4 = wl_alloc<float>(n * N4);
+  float *o1 = wl_alloc<float>(n * MAPS1 * M1 * M1), *o2 = wl_alloc<float>(n * MAPS2 * M2 * M2),
+        *o3 = wl_alloc<float>(n * N3), *o4 = wl_alloc<float>(n * N4);
   unsigned g = (unsigned)images;
   layer1<<<dim3(MAPS1, g), dim3(M1, M1)>>>(di, d1, o1);
   layer2<<<dim3(MAPS2, g), dim3(M2, M2)>>>(o1, d2, o2);
@@ -80,17 +83,26 @@ int main(int argc, char **argv) {
   WL_LAUNCHED();
 
   /* Each layer is checked from the device's own inputs to it. */
-  std::vector<float> a = wl_download(o1, n * MAPS1 * M1 * M1), b = wl_download(o2, n * MAPS2 * M2 * M2), c = wl_download(o3, n * N3), e = wl_download(o4, n * N4);
+  std::vector<float> a = wl_download(o1, n * MAPS1 * M1 * M1), b = wl_download(o2, n * MAPS2 * M2 * M2),
+                     c = wl_download(o3, n * N3), e = wl_download(o4, n * N4);
   struct wl_check chk = {};
   for (size_t i = 0; i < a.size(); i++) {
     size_t image = i / (MAPS1 * M1 * M1);
-    wl_near(&chk, "layer 1", i, a[i], neuron1(&in[image * IN * IN], w1.data(), (int)(i / (M1 * M1) % MAPS1), (int)(i % M1), (int)(i / M1 % M1)), 1e-3);
+    wl_near(&chk, "layer 1", i, a[i],
+            neuron1(&in[image * IN * IN], w1.data(), (int)(i / (M1 * M1) % MAPS1), (int)(i % M1), (int)(i / M1 % M1)),
+            1e-3);
   }
   for (size_t i = 0; i < b.size(); i++) {
     size_t image = i / (MAPS2 * M2 * M2);
-    wl_near(&chk, "layer 2", i, b[i], neuron2(&a[image * MAPS1 * M1 * M1], w2.data(), (int)(i / (M2 * M2) % MAPS2), (int)(i % M2), (int)(i / M2 % M2)), 1e-3);
+    wl_near(&chk, "layer 2", i, b[i],
+            neuron2(&a[image * MAPS1 * M1 * M1], w2.data(), (int)(i / (M2 * M2) % MAPS2), (int)(i % M2),
+                    (int)(i / M2 % M2)),
+            1e-3);
   }
-  for (size_t i = 0; i < c.size(); i++) wl_near(&chk, "layer 3", i, c[i], neuron_full(&b[i / N3 * MAPS2 * M2 * M2], w3.data(), (int)(i % N3), MAPS2 * M2 * M2), 1e-3);
-  for (size_t i = 0; i < e.size(); i++) wl_near(&chk, "layer 4", i, e[i], neuron_full(&c[i / N4 * N3], w4.data(), (int)(i % N4), N3), 1e-3);
+  for (size_t i = 0; i < c.size(); i++)
+    wl_near(&chk, "layer 3", i, c[i],
+            neuron_full(&b[i / N3 * MAPS2 * M2 * M2], w3.data(), (int)(i % N3), MAPS2 * M2 * M2), 1e-3);
+  for (size_t i = 0; i < e.size(); i++)
+    wl_near(&chk, "layer 4", i, e[i], neuron_full(&c[i / N4 * N3], w4.data(), (int)(i % N4), N3), 1e-3);
   return wl_end(&w, &chk);
 }

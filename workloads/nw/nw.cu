@@ -5,9 +5,8 @@
  * Groups: bucl=coherent decoupled-l1d=cache-unfriendly
  * Algorithm: dynamic programming over 16 x 16 tiles, one launch per anti-diagonal of tiles (two kernels: growing and
  *   shrinking part); a CTA of 16 threads walks its tile's own anti-diagonals in shared memory.
- * Loads: each CTA reads its tile of the score table row by row (64 of 128 bytes), its upper row, and its left column, one
- *   element per row (degree 16); nothing is read twice by one CTA, neighbours' lines are.
- * Simplified: nothing.
+ * Loads: each CTA reads its tile of the score table row by row (64 of 128 bytes), its upper row, and its left column,
+ * one element per row (degree 16); nothing is read twice by one CTA, neighbours' lines are. Simplified: nothing.
  */
 #include "../common/wl.h"
 
@@ -75,7 +74,8 @@ int main(int argc, char **argv) {
   for (int &v : s2) v = (int)wl_below(&seed, 24);
   int score[24][24]; /* a symmetric substitution matrix with a positive diagonal */
   for (int i = 0; i < 24; i++)
-    for (int j = 0; j <= i; j++) score[i][j] = score[j][i] = i == j ? 4 + (int)wl_below(&seed, 6) : (int)wl_below(&seed, 7) - 4;
+    for (int j = 0; j <= i; j++)
+      score[i][j] = score[j][i] = i == j ? 4 + (int)wl_below(&seed, 6) : (int)wl_below(&seed, 7) - 4;
   for (size_t y = 1; y < (size_t)cols; y++)
     for (size_t x = 1; x < (size_t)cols; x++) ref[y * (size_t)cols + x] = score[s1[y]][s2[x]];
   for (size_t i = 1; i < (size_t)cols; i++) item[i] = item[i * (size_t)cols] = -(int)i * penalty;
@@ -92,7 +92,8 @@ int main(int argc, char **argv) {
   for (size_t y = 1; y < (size_t)cols; y++)
     for (size_t x = 1; x < (size_t)cols; x++) {
       size_t at = y * (size_t)cols + x;
-      item[at] = std::max(item[at - (size_t)cols - 1] + ref[at], std::max(item[at - 1], item[at - (size_t)cols]) - penalty);
+      item[at] =
+          std::max(item[at - (size_t)cols - 1] + ref[at], std::max(item[at - 1], item[at - (size_t)cols]) - penalty);
     }
   struct wl_check chk = {};
   wl_equal_all(&chk, "score", wl_download(ditem, cells), item);

@@ -3,12 +3,13 @@
  * Program: Rodinia particlefilter (float)
  * Suites: bucl=PTF tsc=particlefilter decoupled-l1d=PTF
  * Groups: bucl=un-coalesced tsc=cache-line-negative decoupled-l1d=cache-unfriendly
- * Algorithm: per frame: likelihood moves every particle by the motion model plus noise and scores the pixels of the disc
- *   around it, with a partial sum per CTA; sum adds the partial sums; normalize divides the weights, and one thread
- *   builds the cumulative distribution; find_index searches it linearly for each resampling point and copies the winner.
- * Loads: likelihood stores and reads the pixel numbers of particle i at ind[i * pixels + k] (degree 32, one word a line)
- *   and gathers the frame's bytes at them; find_index reads the distribution uniformly; the copy of the winner gathers.
- * Simplified: nothing of the structure; random numbers are the same per-particle congruential generator.
+ * Algorithm: per frame: likelihood moves every particle by the motion model plus noise and scores the pixels of the
+ * disc around it, with a partial sum per CTA; sum adds the partial sums; normalize divides the weights, and one thread
+ *   builds the cumulative distribution; find_index searches it linearly for each resampling point and copies the
+ * winner. Loads: likelihood stores and reads the pixel numbers of particle i at ind[i * pixels + k] (degree 32, one
+ * word a line) and gathers the frame's bytes at them; find_index reads the distribution uniformly; the copy of the
+ * winner gathers. Simplified: nothing of the structure; random numbers are the same per-particle congruential
+ * generator.
  */
 #include "../common/wl.h"
 
@@ -25,8 +26,9 @@ __device__ float gauss(int *seed) {
   return sqrtf(-2 * __logf(u + 1e-7f)) * __cosf(6.2831853f * v);
 }
 
-__global__ void likelihood(float *ax, float *ay, const float *xj, const float *yj, float *like, const int *disc, int pixels,
-                           int *ind, int *seed, float *weights, float *partial, const unsigned char *frame, int side, int n) {
+__global__ void likelihood(float *ax, float *ay, const float *xj, const float *yj, float *like, const int *disc,
+                           int pixels, int *ind, int *seed, float *weights, float *partial, const unsigned char *frame,
+                           int side, int n) {
   __shared__ float buffer[THREADS];
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   buffer[threadIdx.x] = 0;
@@ -99,7 +101,8 @@ static std::vector<unsigned char> frame_of(int side, int t, const std::vector<in
   for (unsigned char &p : f) p = (unsigned char)(100 + (int)wl_below(seed, 11) - 5);
   for (size_t k = 0; k < disc.size() / 2; k++) {
     int x = side / 2 + t + disc[2 * k + 1], y = side / 2 - 2 * t + disc[2 * k];
-    if (x >= 0 && x < side && y >= 0 && y < side) f[(size_t)(x * side + y)] = (unsigned char)(228 + wl_below(seed, 11) - 5);
+    if (x >= 0 && x < side && y >= 0 && y < side)
+      f[(size_t)(x * side + y)] = (unsigned char)(228 + wl_below(seed, 11) - 5);
   }
   return f;
 }
@@ -122,7 +125,8 @@ int main(int argc, char **argv) {
   std::vector<float> start(np, (float)side / 2), even(np, 1.0f / (float)n);
   float *dax = wl_alloc<float>(np), *day = wl_alloc<float>(np), *dxj = wl_upload(start), *dyj = wl_upload(start);
   float *dlike = wl_alloc<float>(np), *dcdf = wl_alloc<float>(np), *du = wl_alloc<float>(np), *dw = wl_upload(even);
-  int *ddisc = wl_upload(disc), *dind = wl_alloc<int>(np * (size_t)pixels), *dseed = wl_upload(rng), *dchosen = wl_alloc<int>(np);
+  int *ddisc = wl_upload(disc), *dind = wl_alloc<int>(np * (size_t)pixels), *dseed = wl_upload(rng),
+      *dchosen = wl_alloc<int>(np);
   unsigned char *dframe = wl_alloc<unsigned char>((size_t)(side * side));
   unsigned grid = wl_blocks(np, THREADS);
   float *dpart = wl_alloc<float>(grid);
@@ -148,7 +152,8 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < np; i++) {
       double sum = 0;
       for (int k = 0; k < pixels; k++) {
-        int x = (int)rintf(ax[i]) + disc[(size_t)(2 * k + 1)], y = (int)rintf(ay[i]) + disc[(size_t)(2 * k)], at = abs(x * side + y);
+        int x = (int)rintf(ax[i]) + disc[(size_t)(2 * k + 1)], y = (int)rintf(ay[i]) + disc[(size_t)(2 * k)],
+            at = abs(x * side + y);
         double p = frame[at < side * side ? (size_t)at : 0];
         sum += ((p - 100) * (p - 100) - (p - 228) * (p - 228)) / 50.0;
       }

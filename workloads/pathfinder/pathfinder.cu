@@ -3,11 +3,9 @@
  * Program: Rodinia pathfinder
  * Suites: decoupled-l1d=PF sharing=pathfinder
  * Groups: decoupled-l1d=cache-insensitive
- * Algorithm: dynamic programming row by row; a launch advances `pyramid` rows in CTAs of 256 columns in shared memory, with
- *   overlapping borders that are recomputed.
- * Loads: one row of weights per step and the previous result, coalesced but not aligned because of the overlap (degree 2);
- *   the weights are read once.
- * Simplified: nothing.
+ * Algorithm: dynamic programming row by row; a launch advances `pyramid` rows in CTAs of 256 columns in shared memory,
+ * with overlapping borders that are recomputed. Loads: one row of weights per step and the previous result, coalesced
+ * but not aligned because of the overlap (degree 2); the weights are read once. Simplified: nothing.
  */
 #include "../common/wl.h"
 
@@ -57,7 +55,8 @@ int main(int argc, char **argv) {
     std::swap(a, b);
   }
   for (size_t t = 1; t < (size_t)rows; t++) {
-    for (size_t x = 0; x < sc; x++) next[x] = wall[t * sc + x] + std::min(best[x], std::min(best[x ? x - 1 : 0], best[std::min(x + 1, sc - 1)]));
+    for (size_t x = 0; x < sc; x++)
+      next[x] = wall[t * sc + x] + std::min(best[x], std::min(best[x ? x - 1 : 0], best[std::min(x + 1, sc - 1)]));
     std::swap(best, next);
   }
   struct wl_check chk = {};

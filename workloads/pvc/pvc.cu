@@ -3,8 +3,8 @@
  * Program: Mars PageViewCount
  * Suites: medic=PVC
  * Groups: medic=balanced
- * Algorithm: first MapReduce: each task finds the URL and the visitor of a log line and emits the pair as the key; sorting and
- *   taking the first of each group removes repeated visits. Second: URL as the key; groups are counted.
+ * Algorithm: first MapReduce: each task finds the URL and the visitor of a log line and emits the pair as the key;
+ * sorting and taking the first of each group removes repeated visits. Second: URL as the key; groups are counted.
  * Loads: a thread scans its own line of text byte by byte (degree up to 32, each line of the cache reused over many
  *   iterations); the sort reads records of 16 bytes and compares strings at unrelated places.
  * Simplified: a hash is compared before the strings; the sort is a plain global-memory bitonic network.
@@ -27,7 +27,8 @@ __global__ void map_visits(const char *text, const int *line, int lines, const i
   out[place[i]] = r;
 }
 /* Key: the URL of each distinct visit. */
-__global__ void map_pages(const char *text, const mars_record *visits, const int *head, const int *place, int n, mars_record *out) {
+__global__ void map_pages(const char *text, const mars_record *visits, const int *head, const int *place, int n,
+                          mars_record *out) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n || !head[i]) return;
   int start = visits[i].offset, length = 0;
@@ -55,7 +56,8 @@ int main(int argc, char **argv) {
   std::vector<int> lines;
   std::string log = wl_log(n, urls, visitors, &seed, &lines);
   char *text = wl_upload(wl_bytes(log));
-  int *dline = wl_upload(lines), room = mars_room(n), *place = wl_alloc<int>((size_t)n), *head = wl_alloc<int>((size_t)n), *total = wl_alloc<int>(1);
+  int *dline = wl_upload(lines), room = mars_room(n), *place = wl_alloc<int>((size_t)n),
+      *head = wl_alloc<int>((size_t)n), *total = wl_alloc<int>(1);
   mars_record *visits = mars_places(room), *pages = mars_places(room);
   unsigned grid = wl_blocks((size_t)n, 256);
   map_count<<<grid, 256>>>(place, n);

@@ -3,11 +3,10 @@
  * Program: ISPASS-2009 RAY
  * Suites: sharing=RAY
  * Groups: none
- * Algorithm: a thread per pixel finds the nearest sphere or the floor, shades it with one light and its shadow, and follows
- *   the reflection up to five times.
- * Loads: all lanes read the spheres in the same order (degree 1, always reused); divergence comes from rays that hit
- *   different things and end after different numbers of reflections; pixels are stored as rows of 64 bytes.
- * Simplified: spheres and a chequered floor.
+ * Algorithm: a thread per pixel finds the nearest sphere or the floor, shades it with one light and its shadow, and
+ * follows the reflection up to five times. Loads: all lanes read the spheres in the same order (degree 1, always
+ * reused); divergence comes from rays that hit different things and end after different numbers of reflections; pixels
+ * are stored as rows of 64 bytes. Simplified: spheres and a chequered floor.
  */
 #include "../common/wl.h"
 
@@ -54,7 +53,8 @@ __host__ __device__ inline int nearest(const sphere *s, int n, vec o, vec d, flo
 }
 
 __host__ __device__ inline void trace(const sphere *s, int n, int px, int py, int w, int h, float rgb[3]) {
-  vec o = vec{0, 0.5f, -6}, d = unit(vec{((float)px - (float)w / 2) / (float)h, ((float)h / 2 - (float)py) / (float)h, 1});
+  vec o = vec{0, 0.5f, -6},
+      d = unit(vec{((float)px - (float)w / 2) / (float)h, ((float)h / 2 - (float)py) / (float)h, 1});
   vec light = unit(vec{0.5f, 0.8f, -0.6f});
   float weight = 1;
   rgb[0] = rgb[1] = rgb[2] = 0;

@@ -3,10 +3,9 @@
  * Program: CUDA SDK scalarProd
  * Suites: medic=SCP
  * Groups: medic=all-miss
- * Algorithm: a CTA takes every gridDim-th pair; threads accumulate strided partial sums into 1024 accumulators in shared
- *   memory, which are reduced as a tree.
- * Loads: both vectors are streamed once, fully coalesced; nothing is ever reused, so every warp misses always.
- * Simplified: nothing.
+ * Algorithm: a CTA takes every gridDim-th pair; threads accumulate strided partial sums into 1024 accumulators in
+ * shared memory, which are reduced as a tree. Loads: both vectors are streamed once, fully coalesced; nothing is ever
+ * reused, so every warp misses always. Simplified: nothing.
  */
 #include "../common/wl.h"
 
@@ -42,7 +41,8 @@ int main(int argc, char **argv) {
   for (float &v : b) v = wl_unit(&seed);
   for (size_t v = 0; v < want.size(); v++) {
     double sum = 0;
-    for (size_t i = 0; i < (size_t)elements; i++) sum += (double)a[v * (size_t)elements + i] * b[v * (size_t)elements + i];
+    for (size_t i = 0; i < (size_t)elements; i++)
+      sum += (double)a[v * (size_t)elements + i] * b[v * (size_t)elements + i];
     want[v] = (float)sum;
   }
   float *da = wl_upload(a), *db = wl_upload(b), *dc = wl_alloc<float>(want.size());

@@ -3,13 +3,12 @@
  * Program: LonestarGPU sp
  * Suites: medic=SP
  * Groups: medic=all-hit
- * Algorithm: the factor graph has an edge per literal; update_eta computes, one clause per thread, the survey of each of its
- *   edges from the surveys of all other clauses of the two other variables; a kernel finds the largest change; at the end
- *   update_bias computes every variable's bias.
- * Loads: a thread follows clause -> variable -> list of its literals -> their surveys: three levels of gathering (degree up
- *   to 32) with lists whose lengths are random.
- * Simplified: surveys are exchanged between launches (Jacobi), so that the result does not depend on the order of execution;
- *   the decimation after convergence is left out.
+ * Algorithm: the factor graph has an edge per literal; update_eta computes, one clause per thread, the survey of each
+ * of its edges from the surveys of all other clauses of the two other variables; a kernel finds the largest change; at
+ * the end update_bias computes every variable's bias. Loads: a thread follows clause -> variable -> list of its
+ * literals -> their surveys: three levels of gathering (degree up to 32) with lists whose lengths are random.
+ * Simplified: surveys are exchanged between launches (Jacobi), so that the result does not depend on the order of
+ * execution; the decimation after convergence is left out.
  */
 #include "../common/wl.h"
 
@@ -21,7 +20,8 @@ struct formula {
 };
 
 /* Product over the other clauses of variable v of (1 - eta), separately for edges of equal and opposite sign. */
-__host__ __device__ inline float survey(int e, const int *var, const int *sign, const int *start, const int *list, const float *eta) {
+__host__ __device__ inline float survey(int e, const int *var, const int *sign, const int *start, const int *list,
+                                        const float *eta) {
   float result = 1;
   int c = e / K;
   for (int j = c * K; j < c * K + K; j++) {
@@ -41,7 +41,8 @@ __host__ __device__ inline float survey(int e, const int *var, const int *sign, 
   return result;
 }
 
-__global__ void update_eta(int clauses, const int *var, const int *sign, const int *start, const int *list, const float *eta, float *next) {
+__global__ void update_eta(int clauses, const int *var, const int *sign, const int *start, const int *list,
+                           const float *eta, float *next) {
   int c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= clauses) return;
   for (int e = c * K; e < c * K + K; e++) next[e] = survey(e, var, sign, start, list, eta);
@@ -57,7 +58,8 @@ __global__ void largest_change(const float *a, const float *b, int n, unsigned *
   }
   if (threadIdx.x == 0) atomicMax(most, s[0]);
 }
-__global__ void update_bias(int vars, const int *sign, const int *start, const int *list, const float *eta, float *bias) {
+__global__ void update_bias(int vars, const int *sign, const int *start, const int *list, const float *eta,
+                            float *bias) {
   int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= vars) return;
   float p = 1, m = 1;
@@ -110,7 +112,8 @@ int main(int argc, char **argv) {
     unsigned bits = wl_get(most);
     memcpy(&change, &bits, sizeof change);
     std::swap(a, b);
-    for (size_t e = 0; e < eta.size(); e++) next[e] = survey((int)e, f.var.data(), f.sign.data(), f.start.data(), f.list.data(), eta.data());
+    for (size_t e = 0; e < eta.size(); e++)
+      next[e] = survey((int)e, f.var.data(), f.sign.data(), f.start.data(), f.list.data(), eta.data());
     std::swap(eta, next);
     printf("iteration %d: largest change %.4f\n", r + 1, change);
   }
@@ -118,7 +121,8 @@ int main(int argc, char **argv) {
   WL_LAUNCHED();
   for (size_t v = 0; v < bias.size(); v++) {
     double p = 1, m = 1;
-    for (int i = f.start[v]; i < f.start[v + 1]; i++) (f.sign[(size_t)f.list[(size_t)i]] > 0 ? p : m) *= 1 - eta[(size_t)f.list[(size_t)i]];
+    for (int i = f.start[v]; i < f.start[v + 1]; i++)
+      (f.sign[(size_t)f.list[(size_t)i]] > 0 ? p : m) *= 1 - eta[(size_t)f.list[(size_t)i]];
     bias[v] = (float)(((1 - p) * m - (1 - m) * p) / ((1 - p) * m + (1 - m) * p + p * m + 1e-20));
   }
   struct wl_check chk = {};

@@ -7,16 +7,16 @@
  *   together; a thread computes one row and finds its k-th entry through the start of diagonal k.
  * Loads: values and columns of a diagonal are coalesced; x[column] gathers (degree up to 32, a word or two per line);
  *   the diagonal starts are in constant memory as in the original.
- * Simplified: nothing; the matrix (band plus random entries) is generated, or read from --input. --launches products are
- *   computed with the same x.
+ * Simplified: nothing; the matrix (band plus random entries) is generated, or read from --input. --launches products
+ * are computed with the same x.
  */
 #include "../common/wl_graph.h"
 
 #define MAX_DIAGONALS 4096
 __constant__ int diagonal_start[MAX_DIAGONALS];
 
-__global__ void spmv_jds(float *y, const float *value, const int *column, const int *perm, const int *length, const float *x,
-                         int rows) {
+__global__ void spmv_jds(float *y, const float *value, const int *column, const int *perm, const int *length,
+                         const float *x, int rows) {
   int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   float sum = 0;

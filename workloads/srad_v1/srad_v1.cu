@@ -3,12 +3,11 @@
  * Program: Rodinia srad (v1)
  * Suites: tsc=srad_v1 decoupled-l1d=SD1 sharing=srad_v1
  * Groups: tsc=cache-line-positive decoupled-l1d=cache-friendly
- * Algorithm: extract (exponential), then per iteration prepare (values and squares), reduce (tree sums in shared memory,
- *   launched until one CTA is left), srad (gradients and diffusion coefficient), srad2 (divergence and update); compress
- *   (logarithm) at the end.
- * Loads: one thread per element of a column-major image; the four neighbours come through index arrays iN, iS, jW, jE that
- *   lanes read almost alike; all coalesced but for the two neighbours in the other dimension, whole lines apart.
- * Simplified: nothing of the structure.
+ * Algorithm: extract (exponential), then per iteration prepare (values and squares), reduce (tree sums in shared
+ * memory, launched until one CTA is left), srad (gradients and diffusion coefficient), srad2 (divergence and update);
+ * compress (logarithm) at the end. Loads: one thread per element of a column-major image; the four neighbours come
+ * through index arrays iN, iS, jW, jE that lanes read almost alike; all coalesced but for the two neighbours in the
+ * other dimension, whole lines apart. Simplified: nothing of the structure.
  */
 #include "../common/wl.h"
 
@@ -128,7 +127,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < rows; i++) north[(size_t)i] = std::max(i - 1, 0), south[(size_t)i] = std::min(i + 1, rows - 1);
   for (int j = 0; j < cols; j++) west[(size_t)j] = std::max(j - 1, 0), east[(size_t)j] = std::min(j + 1, cols - 1);
   int *iN = wl_upload(north), *iS = wl_upload(south), *jW = wl_upload(west), *jE = wl_upload(east);
-  float *I = wl_upload(img), *dN = wl_alloc<float>(sn), *dS = wl_alloc<float>(sn), *dE = wl_alloc<float>(sn), *dW = wl_alloc<float>(sn);
+  float *I = wl_upload(img), *dN = wl_alloc<float>(sn), *dS = wl_alloc<float>(sn), *dE = wl_alloc<float>(sn),
+        *dW = wl_alloc<float>(sn);
   float *c = wl_alloc<float>(sn), *sums = wl_alloc<float>(sn), *sums2 = wl_alloc<float>(sn);
   unsigned grid = wl_blocks(sn, THREADS);
   extract<<<grid, THREADS>>>(I, n);

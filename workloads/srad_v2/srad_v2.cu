@@ -3,11 +3,10 @@
  * Program: Rodinia srad (v2)
  * Suites: tsc=srad_v2 decoupled-l1d=SD2 sharing=srad_v2
  * Groups: tsc=cache-line-negative decoupled-l1d=cache-unfriendly
- * Algorithm: the host computes the statistics of a region; srad_cuda_1 computes gradients and coefficients, srad_cuda_2 the
- *   update, both in CTAs of 16 x 16 that stage the tile and its four borders in shared memory.
- * Loads: a warp reads two rows of 64 bytes (degree 2); west and east borders are read by all lanes of a row at a stride of a
- *   row; six arrays as large as the image stream through the cache, hardly reused.
- * Simplified: nothing of the structure.
+ * Algorithm: the host computes the statistics of a region; srad_cuda_1 computes gradients and coefficients, srad_cuda_2
+ * the update, both in CTAs of 16 x 16 that stage the tile and its four borders in shared memory. Loads: a warp reads
+ * two rows of 64 bytes (degree 2); west and east borders are read by all lanes of a row at a stride of a row; six
+ * arrays as large as the image stream through the cache, hardly reused. Simplified: nothing of the structure.
  */
 #include "../common/wl.h"
 
@@ -17,7 +16,8 @@ __global__ void srad_1(float *e, float *w, float *n, float *s, const float *j, f
   int bx = blockIdx.x, by = blockIdx.y, tx = threadIdx.x, ty = threadIdx.y;
   int index = cols * TILE * by + TILE * bx + cols * ty + tx;
   int index_n = by ? cols * TILE * by + TILE * bx + tx - cols : TILE * bx + tx;
-  int index_s = by < (int)gridDim.y - 1 ? cols * TILE * by + TILE * bx + cols * TILE + tx : cols * (rows - 1) + TILE * bx + tx;
+  int index_s =
+      by < (int)gridDim.y - 1 ? cols * TILE * by + TILE * bx + cols * TILE + tx : cols * (rows - 1) + TILE * bx + tx;
   int index_w = bx ? cols * TILE * by + TILE * bx + cols * ty - 1 : cols * TILE * by + cols * ty;
   int index_e = cols * TILE * by + TILE * bx + cols * ty + (bx < (int)gridDim.x - 1 ? TILE : TILE - 1);
   __shared__ float here[TILE][TILE], north[TILE][TILE], south[TILE][TILE], east[TILE][TILE], west[TILE][TILE];
@@ -41,18 +41,20 @@ __global__ void srad_1(float *e, float *w, float *n, float *s, const float *j, f
   n[index] = dn;
 }
 
-__global__ void srad_2(const float *e, const float *w, const float *n, const float *s, float *j, const float *c, int cols,
-                       int rows, float lambda) {
+__global__ void srad_2(const float *e, const float *w, const float *n, const float *s, float *j, const float *c,
+                       int cols, int rows, float lambda) {
   int bx = blockIdx.x, by = blockIdx.y, tx = threadIdx.x, ty = threadIdx.y;
   int index = cols * TILE * by + TILE * bx + cols * ty + tx;
-  int index_s = by < (int)gridDim.y - 1 ? cols * TILE * by + TILE * bx + cols * TILE + tx : cols * (rows - 1) + TILE * bx + tx;
+  int index_s =
+      by < (int)gridDim.y - 1 ? cols * TILE * by + TILE * bx + cols * TILE + tx : cols * (rows - 1) + TILE * bx + tx;
   int index_e = cols * TILE * by + TILE * bx + cols * ty + (bx < (int)gridDim.x - 1 ? TILE : TILE - 1);
   __shared__ float here[TILE][TILE], south[TILE][TILE], east[TILE][TILE];
   south[ty][tx] = c[index_s];
   east[ty][tx] = c[index_e];
   here[ty][tx] = c[index];
   __syncthreads();
-  float cc = here[ty][tx], cs = ty < TILE - 1 ? here[ty + 1][tx] : south[ty][tx], ce = tx < TILE - 1 ? here[ty][tx + 1] : east[ty][tx];
+  float cc = here[ty][tx], cs = ty < TILE - 1 ? here[ty + 1][tx] : south[ty][tx],
+        ce = tx < TILE - 1 ? here[ty][tx + 1] : east[ty][tx];
   float d = cc * n[index] + cs * s[index] + cc * w[index] + ce * e[index];
   j[index] = j[index] + 0.25f * lambda * d;
 }
@@ -104,7 +106,8 @@ int main(int argc, char **argv) {
   std::vector<float> img(n);
   for (float &v : img) v = expf(wl_unit(&seed));
   std::vector<double> want(img.begin(), img.end());
-  float *j = wl_upload(img), *c = wl_alloc<float>(n), *e = wl_alloc<float>(n), *ww = wl_alloc<float>(n), *nn = wl_alloc<float>(n), *s = wl_alloc<float>(n);
+  float *j = wl_upload(img), *c = wl_alloc<float>(n), *e = wl_alloc<float>(n), *ww = wl_alloc<float>(n),
+        *nn = wl_alloc<float>(n), *s = wl_alloc<float>(n);
   dim3 block(TILE, TILE), grid((unsigned)side / TILE, (unsigned)side / TILE);
   for (int it = 0; it < iterations; it++) {
     float q0 = (float)speckle(it ? wl_download(j, n) : img);

@@ -3,11 +3,10 @@
  * Program: Parboil stencil
  * Suites: tsc=stencil sharing=stencil
  * Groups: tsc=cache-line-positive
- * Algorithm: CTAs of 32 x 4 threads own two adjacent columns per thread in x and march along z, with the current plane in
- *   shared memory and the planes before and after in registers; the two arrays change roles between launches.
- * Loads: coalesced reads of the next plane, and of the halo in x and y from global memory (degree 1, or 2 at the borders
- *   of a tile); neighbouring CTAs read the same lines.
- * Simplified: nothing.
+ * Algorithm: CTAs of 32 x 4 threads own two adjacent columns per thread in x and march along z, with the current plane
+ * in shared memory and the planes before and after in registers; the two arrays change roles between launches. Loads:
+ * coalesced reads of the next plane, and of the halo in x and y from global memory (degree 1, or 2 at the borders of a
+ * tile); neighbouring CTAs read the same lines. Simplified: nothing.
  */
 #include "../common/wl.h"
 
@@ -18,7 +17,7 @@ __global__ void block2d(float c0, float c1, const float *a0, float *anext, int n
   __shared__ float plane[TY][TX * 2];
   int i = blockIdx.x * TX * 2 + threadIdx.x, j = blockIdx.y * TY + threadIdx.y, i2 = i + TX;
   int s1 = threadIdx.x, s2 = threadIdx.x + TX, sy = threadIdx.y;
-  bool in1 = i > 0 && i < nx - 1 && j > 0 && j < ny - 1, in2 = i2 > 0 && i2 < nx - 1 && j > 0 && j < ny - 1;
+  bool in1 = i > 0 && i < nx - 1 && j > 0 && j<ny - 1, in2 = i2> 0 && i2 < nx - 1 && j > 0 && j < ny - 1;
   bool have1 = i < nx && j < ny, have2 = i2 < nx && j < ny;
 #define AT(x, y, z) ((x) + nx * ((y) + ny * (z)))
   float bottom1 = have1 ? a0[AT(i, j, 0)] : 0, bottom2 = have2 ? a0[AT(i2, j, 0)] : 0;
@@ -30,12 +29,14 @@ __global__ void block2d(float c0, float c1, const float *a0, float *anext, int n
     float top1 = have1 ? a0[AT(i, j, k + 1)] : 0, top2 = have2 ? a0[AT(i2, j, k + 1)] : 0;
     if (in1) {
       float left = s1 ? plane[sy][s1 - 1] : a0[AT(i - 1, j, k)], right = plane[sy][s1 + 1];
-      float up = sy ? plane[sy - 1][s1] : a0[AT(i, j - 1, k)], down = sy < TY - 1 ? plane[sy + 1][s1] : a0[AT(i, j + 1, k)];
+      float up = sy ? plane[sy - 1][s1] : a0[AT(i, j - 1, k)],
+            down = sy < TY - 1 ? plane[sy + 1][s1] : a0[AT(i, j + 1, k)];
       anext[AT(i, j, k)] = (top1 + bottom1 + up + down + left + right) * c1 - now1 * c0;
     }
     if (in2) {
       float left = plane[sy][s2 - 1], right = s2 < TX * 2 - 1 ? plane[sy][s2 + 1] : a0[AT(i2 + 1, j, k)];
-      float up = sy ? plane[sy - 1][s2] : a0[AT(i2, j - 1, k)], down = sy < TY - 1 ? plane[sy + 1][s2] : a0[AT(i2, j + 1, k)];
+      float up = sy ? plane[sy - 1][s2] : a0[AT(i2, j - 1, k)],
+            down = sy < TY - 1 ? plane[sy + 1][s2] : a0[AT(i2, j + 1, k)];
       anext[AT(i2, j, k)] = (top2 + bottom2 + up + down + left + right) * c1 - now2 * c0;
     }
     __syncthreads();

@@ -3,17 +3,17 @@
  * Program: Rodinia streamcluster
  * Suites: tsc=streamcluster medic=SC sharing=streamcluster
  * Groups: tsc=cache-line-positive medic=all-miss
- * Algorithm: the host proposes centres one by one; compute_cost finds for every point whether the proposed centre is nearer
- *   than its own, and adds what it would save to the row of its centre in a work table; the host decides, reassigns and
- *   proposes the next. One launch per proposal, with the table zeroed before.
- * Loads: coordinates are stored dimension by dimension and streamed coalesced (the proposed centre's are in shared memory);
- *   each thread then adds into its own row of the work table, K + 1 floats apart: stores of degree 32.
- * Simplified: the local search has one pass of proposals; the host's decisions follow the original's gain formula.
+ * Algorithm: the host proposes centres one by one; compute_cost finds for every point whether the proposed centre is
+ * nearer than its own, and adds what it would save to the row of its centre in a work table; the host decides,
+ * reassigns and proposes the next. One launch per proposal, with the table zeroed before. Loads: coordinates are stored
+ * dimension by dimension and streamed coalesced (the proposed centre's are in shared memory); each thread then adds
+ * into its own row of the work table, K + 1 floats apart: stores of degree 32. Simplified: the local search has one
+ * pass of proposals; the host's decisions follow the original's gain formula.
  */
 #include "../common/wl.h"
 
-__global__ void compute_cost(int num, int dim, int x, const float *weight, const float *cost, const int *assign, int k, float *work,
-                             const int *center_table, unsigned char *switch_to, const float *coord) {
+__global__ void compute_cost(int num, int dim, int x, const float *weight, const float *cost, const int *assign, int k,
+                             float *work, const int *center_table, unsigned char *switch_to, const float *coord) {
   extern __shared__ float coord_s[];
   int tid = blockDim.x * blockIdx.x + threadIdx.x;
   if (threadIdx.x == 0)
@@ -59,7 +59,8 @@ int main(int argc, char **argv) {
   };
   std::vector<int> assign(np, 0), table(np, 0), centres(1, 0);
   for (size_t p = 0; p < np; p++) cost[p] = distance(p, 0);
-  float *dcoord = wl_upload(coord), *dweight = wl_upload(weight), *dcost = wl_upload(cost), opening = 0.02f * (float)n * (float)dim / 12;
+  float *dcoord = wl_upload(coord), *dweight = wl_upload(weight), *dcost = wl_upload(cost),
+        opening = 0.02f * (float)n * (float)dim / 12;
   int *dassign = wl_upload(assign), *dtable = wl_upload(table);
   unsigned char *dswitch = wl_alloc<unsigned char>(np);
 
@@ -68,8 +69,8 @@ int main(int argc, char **argv) {
     size_t x = wl_below(&seed, (uint32_t)n), k = centres.size();
     float *work = wl_zeros<float>(np * (k + 1));
     WL_CUDA(cudaMemset(dswitch, 0, np));
-    compute_cost<<<wl_blocks(np, 512), 512, (size_t)dim * sizeof(float)>>>(n, dim, (int)x, dweight, dcost, dassign, (int)k, work,
-                                                                          dtable, dswitch, dcoord);
+    compute_cost<<<wl_blocks(np, 512), 512, (size_t)dim * sizeof(float)>>>(n, dim, (int)x, dweight, dcost, dassign,
+                                                                           (int)k, work, dtable, dswitch, dcoord);
     WL_LAUNCHED();
     std::vector<float> lower = wl_download(work, np * (k + 1));
     std::vector<unsigned char> switched = wl_download(dswitch, np);
@@ -80,7 +81,8 @@ int main(int argc, char **argv) {
     double gain = -opening;
     for (size_t p = 0; p < np; p++) {
       double to_x = distance(p, x), delta = to_x - cost[p];
-      wl_near(&chk, "saving", p, lower[p * (k + 1) + (switched[p] ? k : (size_t)table[(size_t)assign[p]])], switched[p] ? delta : -delta, 2e-4 * (1 + dim));
+      wl_near(&chk, "saving", p, lower[p * (k + 1) + (switched[p] ? k : (size_t)table[(size_t)assign[p]])],
+              switched[p] ? delta : -delta, 2e-4 * (1 + dim));
       if (switched[p]) gain -= delta;
       else close[(size_t)table[(size_t)assign[p]]] -= lower[p * (k + 1) + (size_t)table[(size_t)assign[p]]];
     }

@@ -3,17 +3,16 @@
  * Program: ISPASS-2009 WP (WRF single-moment microphysics)
  * Suites: sharing=WP
  * Groups: none
- * Algorithm: a thread owns a column of the atmosphere and walks its levels: saturation adjustment, conversion of cloud water
- *   to rain, accretion, evaporation, and rain falling through the levels with a number of sub-steps that depends on the
- *   column.
- * Loads: a dozen three-dimensional arrays stored level by level: adjacent threads are adjacent columns, so every access is
- *   coalesced, and every level is another line; long arithmetic with divergent branches between.
+ * Algorithm: a thread owns a column of the atmosphere and walks its levels: saturation adjustment, conversion of cloud
+ * water to rain, accretion, evaporation, and rain falling through the levels with a number of sub-steps that depends on
+ * the column. Loads: a dozen three-dimensional arrays stored level by level: adjacent threads are adjacent columns, so
+ * every access is coalesced, and every level is another line; long arithmetic with divergent branches between.
  * Simplified: Kessler's warm-rain scheme in place of the original's ice and snow classes.
  */
 #include "../common/wl.h"
 
 struct fields {
-  float *t, *qv, *qc, *qr, *rain;     /* changed: temperature, vapour, cloud, rain; rain on the ground */
+  float *t, *qv, *qc, *qr, *rain;    /* changed: temperature, vapour, cloud, rain; rain on the ground */
   const float *p, *rho, *dz, *exner; /* given */
 };
 
@@ -116,15 +115,18 @@ int main(int argc, char **argv) {
     if (cloud) qc[i] = 0.003f * wl_unit(&seed);
     if (cloud == 2) qr[i] = 0.004f * wl_unit(&seed);
   }
-  struct fields d = {wl_upload(t), wl_upload(qv), wl_upload(qc), wl_upload(qr), wl_upload(rain), wl_upload(p), wl_upload(rho), wl_upload(dz), wl_upload(exner)};
-  struct fields h = {t.data(), qv.data(), qc.data(), qr.data(), rain.data(), p.data(), rho.data(), dz.data(), exner.data()};
+  struct fields d = {wl_upload(t), wl_upload(qv),  wl_upload(qc), wl_upload(qr),   wl_upload(rain),
+                     wl_upload(p), wl_upload(rho), wl_upload(dz), wl_upload(exner)};
+  struct fields h = {t.data(), qv.data(),  qc.data(), qr.data(),   rain.data(),
+                     p.data(), rho.data(), dz.data(), exner.data()};
   for (int s = 0; s < steps; s++) {
     microphysics<<<wl_blocks((size_t)columns, 64), 64>>>(d, columns, levels, 20.0f);
     WL_LAUNCHED();
     for (int i = 0; i < columns; i++) column(h, i, columns, levels, 20.0f);
   }
   struct wl_check chk = {};
-  std::vector<float> gt = wl_download(d.t, n), gv = wl_download(d.qv, n), gc = wl_download(d.qc, n), gr = wl_download(d.qr, n);
+  std::vector<float> gt = wl_download(d.t, n), gv = wl_download(d.qv, n), gc = wl_download(d.qc, n),
+                     gr = wl_download(d.qr, n);
   for (size_t i = 0; i < n; i++) {
     wl_near(&chk, "temperature", i, gt[i], t[i], 1e-4);
     wl_near(&chk, "vapour in g/kg", i, 1000 * gv[i], 1000 * qv[i], 1e-2);
