@@ -59,7 +59,10 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   CHECK(d->bank && d->own_at && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe,
         "out of memory for DRAM");
   for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
-  for (uint32_t i = 0; i < tm->banks; i++) d->bank[i].serving = d->bank[i].oldest = d->bank[i].youngest = DRAM_NO_SLOT;
+  for (uint32_t i = 0; i < tm->banks; i++) {
+    d->bank[i].serving = d->bank[i].oldest = d->bank[i].youngest = DRAM_NO_SLOT;
+    d->bank[i].group = i / tm->group_banks;
+  }
   d->pipe_len = d->pipe_min = tm->CL;
   l2_queue_init(&d->fifo, 0);
   l2_queue_init(&d->returns, c->dram_return_queue);
@@ -258,7 +261,7 @@ static void column(struct dram *d, uint32_t j) {
   const struct dram_timing *tm = &d->tm;
   struct dram_bank *b = &d->bank[j];
   struct dram_slot *s = &d->slot[b->serving];
-  uint32_t g = j / tm->group_banks;
+  uint32_t g = b->group;
   uint64_t t = d->t;
   pipe_turn(d, s->write);
   pipe_push(d, b->serving);
@@ -333,8 +336,7 @@ static void issue(struct dram *d) {
   uint64_t cols = columns_allowed(d, &soonest);
   uint64_t rows = d->next[DRAM_PRECHARGE] | allowed(d, DRAM_ACTIVATE, d->act_at, &soonest);
   for (uint64_t todo = rotated(d, cols | rows, from); todo;) {
-    uint32_t k = (uint32_t)__builtin_ctzll(todo), j = from + k >= n ? from + k - n : from + k,
-             g = j / d->tm.group_banks;
+    uint32_t k = (uint32_t)__builtin_ctzll(todo), j = from + k >= n ? from + k - n : from + k, g = d->bank[j].group;
     todo &= todo - 1;
     uint64_t at = d->own_at[j], group = 0;
     bool is_column = cols >> j & 1;

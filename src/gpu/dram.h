@@ -43,6 +43,7 @@ struct dram_bank {
   uint16_t serving;          /* the request it works on */
   uint16_t oldest, youngest; /* its waiting requests */
   uint32_t urgent;           /* of them, those of class 0 */
+  uint32_t group;
 };
 
 struct dram {

@@ -161,17 +161,20 @@ static uint32_t class_of(const struct partition_set *p, const struct l2_op *op) 
   return h && h->dram_class ? h->dram_class(h->ctx, &p->env.pool->at[op->r]) != 0 : 0;
 }
 
+/* Would a request that a sub-partition offers surely find no room? Then only the DRAM itself can change that. */
+static bool closed(const struct partition_set *p, const struct channel *ch) {
+  return dram_full(&ch->dram, 0) && (!p->env.hooks || dram_full(&ch->dram, 1));
+}
+
 /* One request from a sub-partition into the fixed delay, starting after the one served last. */
 static void accept(struct partition_set *p, struct channel *ch, struct l2_slice *slices) {
+  if (closed(p, ch)) return;
   for (uint32_t k = 1; k <= p->per_channel; k++) {
     uint32_t sub = ch->last + k >= p->per_channel ? ch->last + k - p->per_channel : ch->last + k;
     struct l2_slice *s = &slices[sub];
     if (!s->to_dram.count || !has_credit(ch, sub) || !l2_can_return(s, l2_queue_top(&s->to_dram))) continue;
     uint32_t cls = class_of(p, l2_queue_top(&s->to_dram));
-    if (dram_full(&ch->dram, cls)) {
-      if (p->env.hooks) continue; /* the other class may have room */
-      return;
-    }
+    if (dram_full(&ch->dram, cls)) continue; /* the other class may have room */
     struct l2_op op = l2_queue_pop(&s->to_dram);
     op.at = *p->env.now + p->env.config->dram_delay;
     op.cls = (uint8_t)cls;
@@ -185,11 +188,6 @@ static uint32_t demand(const struct partition_set *p, uint32_t c) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < p->per_channel; i++) n += p->slice[c * p->per_channel + i].to_dram.count;
   return n;
-}
-
-/* Would a request that a sub-partition offers surely find no room? Then only the DRAM itself can change that. */
-static bool closed(const struct partition_set *p, const struct channel *ch) {
-  return dram_full(&ch->dram, 0) && (!p->env.hooks || dram_full(&ch->dram, 1));
 }
 
 static uint64_t wake_at(const struct partition_set *p, const struct channel *ch) {
@@ -231,7 +229,7 @@ void partition_step_dram(struct partition_set *p, uint32_t c) {
   }
   if (wanted) accept(p, ch, &p->slice[c * p->per_channel]);
   enter_dram(p, ch);
-  ch->wake = wake_at(p, ch);
+  ch->wake = ch->dram.busy && ch->dram.issue_at <= ch->dram.t ? ch->dram.t : wake_at(p, ch);
 }
 
 bool partition_idle_dram(const struct partition_set *p, uint32_t c) {
