@@ -219,7 +219,7 @@ struct decl { /* what precedes the name */
   enum ptx_space space;
   enum ptx_type type;
   uint32_t align, vec, line;
-  bool is_extern, visible, weak, common;
+  bool is_extern, visible, weak, common, managed;
 };
 
 /* The part of a declaration after the space word: [.align n] [.ptr ...] [.v4] .type */
@@ -245,6 +245,7 @@ static void parse_decl_type(struct parser *p, struct decl *d) {
       parse_expect(p, '(', "after .attribute");
       while (!parse_accept(p, ')')) {
         if (p->lex.t.kind == TOK_EOF) FAIL_TOK(p, "expected ')' after .attribute");
+        if (tok_dot(&p->lex.t, "managed")) d->managed = true;
         lex_next(&p->lex);
       }
     } else {
@@ -259,6 +260,7 @@ static struct ptx_var *new_var(struct parser *p, const struct decl *d, const cha
   *v = (struct ptx_var){.name = name,
                         .space = d->space,
                         .type = d->type,
+                        .managed = d->managed,
                         .vec = (uint8_t)(d->vec ? d->vec : 1),
                         .is_extern = d->is_extern,
                         .visible = d->visible,

@@ -101,6 +101,7 @@ struct ptx_var {
   const char *name;
   uint8_t space, type, vec;
   bool is_array, unsized, is_extern, visible, weak, common;
+  bool managed; /* one address for host and device */
   bool formal; /* a parameter of its function, not a variable for arguments of calls */
   uint32_t align;
   uint64_t bytes; /* 0 when unsized */

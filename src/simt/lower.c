@@ -43,7 +43,8 @@ static bool place_variables(struct simt_module *m, struct err *e) {
     if (v->def != v || (v->space != SP_GLOBAL && v->space != SP_CONST)) continue;
     if (v->type == T_TEXREF || v->type == T_SAMPLERREF || v->type == T_SURFREF) continue;
     uint64_t bytes = v->bytes ? v->bytes : 1;
-    v->addr = mem_alloc_symbol(m->s, bytes, v->align, v->name);
+    v->addr = v->managed ? simt_mem_alloc(m->s, bytes, SIMT_MEM_MANAGED, v->name)
+                         : mem_alloc_symbol(m->s, bytes, v->align, v->name);
     if (!v->addr)
       return ptx_error(p, v->text, v->line, 1, ERR_PROGRAM, e, "no room for the %llu bytes of '%s'",
                        (unsigned long long)v->bytes, v->name);
