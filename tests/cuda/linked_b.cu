@@ -1,0 +1,9 @@
+// linked_b.cu - the second half of linked_a.cu.
+// part of: linked_a.cu
+__device__ int shared_variable = 42;
+__device__ int helper(int x) {
+  return x * x;
+}
+__global__ void other_kernel(int *p) {
+  p[threadIdx.x] *= 3;
+}
