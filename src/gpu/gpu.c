@@ -198,7 +198,7 @@ static void step_dram(struct gpu *g) {
 }
 
 static bool awake(const struct gpu *g, const struct sm *s) {
-  return !s->asleep || g->now >= s->wake_at || (s->wait_icnt && icnt_can_push(g->icnt, s->id, REQ_HEADER_BYTES));
+  return !s->asleep || g->now >= s->wake_at || ((s->wait_icnt || s->watch_icnt) && icnt_can_push(g->icnt, s->id, REQ_HEADER_BYTES));
 }
 
 static bool step_sms(struct gpu *g) {
@@ -265,7 +265,7 @@ static uint64_t next_event(const struct gpu *g) {
     const struct sm *s = &g->sm[i];
     if (s->eject.count || icnt_peek(g->icnt, i)) return 0;
     if (!s->live) continue;
-    if (!s->asleep || s->wait_icnt) return 0;
+    if (!s->asleep || s->wait_icnt || s->watch_icnt) return 0;
     if (s->wake_at < core) core = s->wake_at;
   }
   if (core <= g->now) return 0;

@@ -505,7 +505,7 @@ static void fall_asleep(struct sm *s) {
 
 bool sm_step(struct sm *s) {
   s->acted = false;
-  s->wait_icnt = false;
+  s->wait_icnt = s->watch_icnt = false;
   s->wake_at = UINT64_MAX;
   s->stall_kind = STALL_NONE;
   s->l1_reject = L1_HIT;

@@ -209,7 +209,8 @@ struct sm {
   /* sleeping */
   bool acted;        /* this step changed something */
   bool asleep;
-  bool wait_icnt;    /* wakes when the interconnect has room */
+  bool wait_icnt;    /* wakes when the interconnect has room: something waits for it */
+  bool watch_icnt;   /* wakes when it has room: a scheme may then act */
   uint64_t wake_at;  /* first cycle with a timed event */
   uint64_t slept_from;
   uint64_t steps;    /* cycles this SM has run, for rotating priorities */

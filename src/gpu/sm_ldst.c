@@ -313,7 +313,7 @@ static bool bypass_on_stall(struct sm *s, struct latency_slot *q, enum l1_outcom
   struct op *o = &s->op[q->op];
   if (!g->slots.n_on_stall || !o->load || o->space == SPACE_LOCAL) return false;
   if (!room_past_l1(s, o, &q->acc)) {
-    s->wait_icnt = true;
+    s->watch_icnt = true;
     return false;
   }
   struct l1_event e = event_of(s, o, &q->acc);

@@ -1,0 +1,97 @@
+/* frames.h - a sectored cache: frames of one line each, with a bit per chunk; least recently used. What `line`,
+ * `sector` and `lamar` share. Liptay, "Structural aspects of the System/360 Model 85", IBM Systems Journal 7(1), 1968.
+ *
+ * A frame that waits for any chunk is not replaced. Ways are chosen as the baseline does: the highest that is free,
+ * else the one used longest ago, so that with chunks of a line it is the baseline.
+ */
+#ifndef SCHEMES_LIB_FRAMES_H
+#define SCHEMES_LIB_FRAMES_H
+
+#include "gpu/scheme.h"
+
+enum { FRAMES_MAX = 4096 };
+struct frame {
+  uint64_t line, used;
+  uint32_t valid, pending; /* chunks */
+  uint32_t read;           /* chunks that were read since the frame was taken */
+  uint8_t warp;            /* that fetched it */
+  bool reused;
+};
+struct frames {
+  struct frame at[FRAMES_MAX];
+};
+
+static inline struct frame *frames_find(struct frames *f, const struct l1_event *e, uint32_t ways) {
+  struct frame *set = f->at + e->set * ways;
+  for (uint32_t w = 0; w < ways; w++)
+    if (set[w].line == e->line && (set[w].valid | set[w].pending)) return &set[w];
+  return NULL;
+}
+
+/* The frame to take for a line that has none; NULL: all wait for data. */
+static inline struct frame *frames_victim(struct frames *f, const struct l1_event *e, uint32_t ways) {
+  struct frame *set = f->at + e->set * ways, *best = NULL;
+  bool free = false;
+  for (uint32_t w = 0; w < ways; w++) {
+    if (set[w].pending) continue;
+    if (!set[w].valid) {
+      free = true;
+      best = &set[w];
+    } else if (!free && (!best || set[w].used < best->used)) {
+      best = &set[w];
+    }
+  }
+  return best;
+}
+
+static inline bool frames_has_place(struct frames *f, const struct l1_event *e, uint32_t ways) {
+  return frames_find(f, e, ways) || frames_victim(f, e, ways);
+}
+
+/* Make room for the missing chunks (frames_has_place said yes). `evicted`, if not NULL, gets the line that went, valid
+ * 0 if none. */
+static inline struct frame *frames_reserve(struct scheme_ctx *c, struct frames *f, const struct l1_event *e,
+                                           uint32_t ways, uint32_t missing, struct frame *evicted) {
+  struct frame *at = frames_find(f, e, ways);
+  if (evicted) evicted->valid = 0;
+  if (!at) {
+    at = frames_victim(f, e, ways);
+    if (at->valid) {
+      if (evicted) *evicted = *at;
+      gpu_l1_evicted(c->gpu, e, at->line, at->valid, at->warp, at->reused);
+    }
+    *at = (struct frame){.line = e->line, .used = e->cycle, .warp = (uint8_t)e->warp};
+  }
+  at->pending |= missing;
+  return at;
+}
+
+static inline void frames_touch(struct frames *f, const struct l1_event *e, uint32_t ways, uint32_t need,
+                                enum l1_outcome out) {
+  struct frame *at = frames_find(f, e, ways);
+  if (!at) return;
+  at->used = e->cycle;
+  at->read |= need;
+  at->reused |= out == L1_HIT;
+}
+
+static inline void frames_fill(struct frames *f, const struct l1_event *e, uint32_t ways, uint32_t chunks) {
+  struct frame *at = frames_find(f, e, ways);
+  if (!at) return;
+  at->valid |= chunks & at->pending;
+  at->pending &= ~chunks;
+}
+
+/* A store: the baseline evicts the whole line unless it is being fetched; chunks do the same each. */
+static inline bool frames_store(struct frames *f, const struct l1_event *e, uint32_t ways, uint32_t chunks) {
+  struct frame *at = frames_find(f, e, ways);
+  if (!at || !(at->valid & chunks)) return false;
+  at->valid &= ~chunks;
+  return true;
+}
+
+static inline void frames_clear(struct frames *f, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) f->at[i].valid = f->at[i].pending = 0;
+}
+
+#endif

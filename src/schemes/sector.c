@@ -1,0 +1,95 @@
+/* sector.c - a sector cache in the place of the L1: frames of a line, of which only the sectors asked for are fetched.
+ *
+ * Papers: Liptay, IBM Systems Journal 7(1), 1968; compared with in Li et al., "Tag-Split Cache", ICS 2016, section 5.2
+ * and Fig 9 (private tag of 0 bits).
+ *
+ * Choices: least recently used frames. A store evicts the sectors that it touches.
+ */
+#include "schemes/lib/frames.h"
+
+enum { SECTOR_BYTES };
+static const struct scheme_param params[] = {
+    {"bytes", "B", "sector size, a power of two up to the line (TSC section 3.1)", 8, 128, 32, true},
+    {0},
+};
+enum { PARTIAL };
+static const struct scheme_counter counters[] = {
+    {"sectors_added", "access", "misses in a frame that held or awaited other sectors of the line", true},
+    {0},
+};
+
+static bool sector_init(struct scheme_ctx *c, struct err *e) {
+  const struct cache_config *k = &c->config->l1d;
+  uint32_t bytes = (uint32_t)c->param[SECTOR_BYTES];
+  if (bytes & (bytes - 1) || bytes > k->line)
+    return err_set(e, ERR_USAGE, "scheme sector: bytes=%u is not a power of two up to the line of %u", bytes, k->line);
+  if (k->sets * k->ways > FRAMES_MAX) return err_set(e, ERR_USAGE, "scheme sector: more than %d frames", FRAMES_MAX);
+  return true;
+}
+
+static struct frames *sector_of(struct scheme_ctx *c, uint32_t sm) {
+  return SCHEME_SM(c, struct frames, sm);
+}
+static struct l1_shape sector_shape(const struct scheme_ctx *c) {
+  return (struct l1_shape){c->config->l1d.line, (uint32_t)c->param[SECTOR_BYTES], c->config->l1d.sets};
+}
+static uint32_t sector_find(struct scheme_ctx *c, const struct l1_event *e) {
+  const struct frame *f = frames_find(sector_of(c, e->sm), e, c->config->l1d.ways);
+  return f ? f->valid : 0;
+}
+static enum l1_plan sector_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  (void)missing;
+  return frames_has_place(sector_of(c, e->sm), e, c->config->l1d.ways) ? PLAN_PLACE : PLAN_FULL;
+}
+static uint32_t sector_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  frames_reserve(c, sector_of(c, e->sm), e, c->config->l1d.ways, missing, NULL);
+  return 0;
+}
+static void sector_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out) {
+  frames_touch(sector_of(c, e->sm), e, c->config->l1d.ways, here, out);
+  c->counter[PARTIAL] += out == L1_PARTIAL;
+}
+static void sector_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
+  frames_fill(sector_of(c, e->sm), e, c->config->l1d.ways, chunks);
+}
+static bool sector_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
+  return frames_store(sector_of(c, e->sm), e, c->config->l1d.ways, chunks);
+}
+static void sector_clear(struct scheme_ctx *c, uint32_t sm) {
+  frames_clear(sector_of(c, sm), c->config->l1d.sets * c->config->l1d.ways);
+}
+
+static uint32_t sector_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
+  double sectors = g->l1d.line / param[SECTOR_BYTES], lines = (double)g->l1d.sets * g->l1d.ways * g->sms;
+  if (max > 0) out[0] = (struct scheme_bits){"valid bit of every sector but the first", (sectors - 1) * lines};
+  if (max > 1) out[1] = (struct scheme_bits){"issued mask, a bit per sector and MSHR", sectors * g->l1d.mshrs * g->sms};
+  return 2;
+}
+
+static const struct l1_org sector_org = {
+    .shape = sector_shape,
+    .find = sector_find,
+    .plan = sector_plan,
+    .reserve = sector_reserve,
+    .touch = sector_touch,
+    .fill = sector_fill,
+    .store = sector_store,
+    .clear = sector_clear,
+};
+
+static const struct scheme sector = {
+    .name = "sector",
+    .title = "sector cache: only the sectors asked for are fetched",
+    .paper = "Liptay: Structural Aspects of the System/360 Model 85, II: The Cache. IBM Systems Journal 7(1), 1968",
+    .idea =
+        "A frame has the tag of one line and a valid bit for each of its sectors. A miss fetches the sectors that the\n"
+        "load needs, which saves traffic; the sectors not fetched still take their place in the cache.",
+    .params = params,
+    .counters = counters,
+    .positional = "bytes",
+    .sm_state_bytes = sizeof(struct frames),
+    .init = sector_init,
+    .storage = sector_storage,
+    .l1 = &sector_org,
+};
+SCHEME(sector);
