@@ -13,7 +13,7 @@ echo "\$ $shown/sluice run -- $shown/workloads/bfs --size small"
 "$sluice" run -- "$build/workloads/bfs" --size small
 
 say "2. k-means under four schemes, each column a whole simulation"
-schemes=baseline,bucl,swl=8,swl=8+bucl
+schemes=baseline,bucl,swl=2,swl=2+bucl
 echo "\$ $shown/sluice compare --scheme $schemes --html $shown/kmeans.html -- $shown/workloads/kmeans --size small"
 "$sluice" compare --scheme "$schemes" --html "$build/kmeans.html" -- "$build/workloads/kmeans" --size small
 

@@ -52,7 +52,7 @@ def main():
     build = pathlib.Path(o.build).resolve()
     make = {
         "run": lambda: transcript(build, ["run", "--", "bfs", "--size", "small"]),
-        "compare": lambda: transcript(build, ["compare", "--scheme", "baseline,bucl,swl=8,swl=8+bucl", "--", "kmeans", "--size", "small"]),
+        "compare": lambda: transcript(build, ["compare", "--scheme", "baseline,bucl,swl=2,swl=2+bucl", "--", "kmeans", "--size", "small"]),
         "accuracy": lambda: accuracy(build),
         "speed": lambda: speed(build),
     }
