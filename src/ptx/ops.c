@@ -13,7 +13,8 @@
 #define T_ARITH_S (T_1(S16) | T_1(S32) | T_1(S64) | T_F)
 #define T_LOGIC (T_1(PRED) | T_B163264)
 #define T_SELP (T_B163264 | T_I163264 | T_F3264)
-#define T_SETD (T_1(U32) | T_1(S32) | T_1(F32) | T_1(F16) | T_1(F16X2) | T_1(B32))
+#define T_SETD \
+  (T_1(U32) | T_1(S32) | T_1(F32) | T_1(F16) | T_1(F16X2) | T_1(BF16) | T_1(BF16X2) | T_1(B32) | T_1(U16) | T_1(S16))
 #define T_SETP (T_B163264 | T_I163264 | T_F)
 #define T_MEM                                                                                                      \
   (T_B163264 | T_I163264 | T_F3264 | T_1(B8) | T_1(U8) | T_1(S8) | T_1(B128) | T_1(F16) | T_1(F16X2) | T_1(BF16) | \

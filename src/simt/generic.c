@@ -243,57 +243,62 @@ static void x_copysign(struct exec *x, const struct xop *o, uint32_t mask) { /* 
   EACH(mask) put(x, o->d, wide, i, (get(x, o->a, wide, i) & s) | (get(x, o->b, wide, i) & ~s));
 }
 
-static void x_setp_half(struct exec *x, const struct xop *o, uint32_t mask) {
-  uint32_t r = 0;
-  EACH(mask) {
-    struct fp_env env = {.round = FP_RN};
-    uint64_t va = fp_convert(T_F32, o->type == T_BF16 || o->type2 == T_BF16 ? T_BF16 : T_F16, &env, false,
-                             get(x, o->a, false, i)),
-             vb = fp_convert(T_F32, o->type == T_BF16 || o->type2 == T_BF16 ? T_BF16 : T_F16, &env, false,
-                             get(x, o->b, false, i));
-    float a, b;
-    memcpy(&a, &va, 4);
-    memcpy(&b, &vb, 4);
-    bool nan = a != a || b != b;
-    static const uint8_t base[] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5};
-    bool v = false;
-    if (o->elem == 12) v = !nan;
-    else if (o->elem == 13) v = nan;
-    else if (nan) v = o->elem >= 6;
-    else switch (base[o->elem]) {
-      case 0:
-        v = a == b;
-        break;
-      case 1:
-        v = a != b;
-        break;
-      case 2:
-        v = a < b;
-        break;
-      case 3:
-        v = a <= b;
-        break;
-      case 4:
-        v = a > b;
-        break;
-      default:
-        v = a >= b;
-        break;
-      }
-    r |= (uint32_t)v << i;
+static bool compare(uint32_t cmp, float a, float b) {
+  bool nan = a != a || b != b;
+  if (cmp >= 12) return nan == (cmp == 13); /* num, nan */
+  if (nan) return cmp >= 6;                 /* the unordered forms */
+  switch (cmp % 6) {
+  case 0:
+    return a == b;
+  case 1:
+    return a != b;
+  case 2:
+    return a < b;
+  case 3:
+    return a <= b;
+  case 4:
+    return a > b;
+  default:
+    return a >= b;
   }
-  uint32_t q = ~r;
+}
+
+static float half_value(int type, uint64_t bits) {
+  struct fp_env env = {.round = FP_RN};
+  uint32_t w = (uint32_t)fp_convert(T_F32, type, &env, false, bits & 0xFFFF);
+  float f;
+  memcpy(&f, &w, 4);
+  return f;
+}
+
+/* setp and set on half precision: one element, or two whose results go to p and q or to the halves of the result. */
+static void x_setp_half(struct exec *x, const struct xop *o, uint32_t mask) {
+  int src = o->flags & XF_SET ? o->type2 : o->type;
+  bool pair = src == T_F16X2 || src == T_BF16X2, bf = src == T_BF16 || src == T_BF16X2;
+  uint32_t r[2] = {0, 0};
+  EACH(mask) {
+    for (int k = 0; k <= pair; k++) {
+      float a = half_value(bf ? T_BF16 : T_F16, get(x, o->a, false, i) >> 16 * k),
+            b = half_value(bf ? T_BF16 : T_F16, get(x, o->b, false, i) >> 16 * k);
+      r[k] |= (uint32_t)compare(o->elem, a, b) << i;
+    }
+  }
+  if (!pair) r[1] = ~r[0];
   if (o->sub) {
     uint32_t c = pred(x, o->p, o->flags & XF_NEG_C);
-    q = o->sub == 1 ? q & c : o->sub == 2 ? q | c : q ^ c;
-    r = o->sub == 1 ? r & c : o->sub == 2 ? r | c : r ^ c;
+    for (int k = 0; k < 2; k++) r[k] = o->sub == 1 ? r[k] & c : o->sub == 2 ? r[k] | c : r[k] ^ c;
   }
-  if (o->flags & XF_SET) {
-    EACH(mask) put(x, o->d, false, i, r >> i & 1 ? (o->flags & XF_SET_F32 ? 0x3F800000u : 0xFFFFFFFFu) : 0);
+  if (!(o->flags & XF_SET)) {
+    put_pred(x, o->d, mask, r[0]);
+    put_pred(x, o->d2, mask, r[1]);
     return;
   }
-  put_pred(x, o->d, mask, r);
-  put_pred(x, o->d2, mask, q);
+  uint32_t one = o->type == T_F32                           ? 0x3F800000u
+                 : o->type == T_F16 || o->type == T_F16X2   ? 0x3C00
+                 : o->type == T_BF16 || o->type == T_BF16X2 ? 0x3F80
+                 : pair || ptx_type_bytes[o->type] == 2     ? 0xFFFF
+                                                            : 0xFFFFFFFFu;
+  EACH(mask) put(x, o->d, false, i, (r[0] >> i & 1 ? one : 0) | (pair && (r[1] >> i & 1) ? one << 16 : 0));
 }
 
 static void x_testp(struct exec *x, const struct xop *o, uint32_t mask) {

@@ -253,13 +253,14 @@ static bool lower_compare(struct lowering *l, const struct ptx_inst *i, struct x
                        "%s with a predicate source needs .and, .or or .xor", ptx_ops[i->op].name);
   }
   if (set) {
-    if (ptx_type_bytes[i->types[0]] != 4 || i->types[0] == T_F16X2) return lower_refuse(l, i, "");
-    o->flags |= XF_SET | (i->types[0] == T_F32 ? XF_SET_F32 : 0);
+    enum ptx_type dt = i->types[0];
+    bool half_source = is_half(t);
+    if ((ptx_type_bytes[dt] != 4 || dt == T_F16X2 || dt == T_BF16X2) && !half_source) return lower_refuse(l, i, "");
+    o->flags |= XF_SET | (dt == T_F32 ? XF_SET_F32 : 0);
   }
   char kind = ptx_type_kinds[t];
   if (kind == 'f') {
     if (is_half(t)) {
-      if (t == T_F16X2 || t == T_BF16X2) return lower_refuse(l, i, "");
       o->elem = (uint8_t)cmp;
       return use(o, X_setp_half);
     }

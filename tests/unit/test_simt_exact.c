@@ -111,7 +111,7 @@ static uint64_t edge(const struct format *f, uint32_t k) {
                            (bias + (uint64_t)m) << m,
                            (bias + (uint64_t)m + 1) << m,
                            (bias - (uint64_t)m - 1) << m,
-                           (bias << m) | 0x155 % (1u << m)};
+                           (bias << m) | 0x155 % (1ull << m)};
   uint32_t n = sizeof list / sizeof *list;
   return list[k % n] | (k / n % 2 ? 1ull << top : 0);
 }
