@@ -184,7 +184,7 @@ static void schedule(struct dram *d) {
   if (ready & d->urgent) ready &= d->urgent;
   uint32_t j = first_from(ready, d->prio);
   struct dram_bank *b = &d->bank[j];
-  uint16_t before, i = pick(d, b, &before), next = d->slot[i].next;
+  uint16_t before = DRAM_NO_SLOT, i = pick(d, b, &before), next = d->slot[i].next;
   if (before == DRAM_NO_SLOT) b->oldest = next;
   else d->slot[before].next = next;
   if (b->youngest == i) b->youngest = before;
