@@ -515,6 +515,8 @@ static void head_finished(struct sm *s, op_id id) {
   }
   s->dispatch = 0;
   s->acted = true;
+  /* All accesses are made: any number of instructions may wait for their answers without one. */
+  if (o->buffer != NO_BUFFER) s->buffer_used &= ~(1ull << o->buffer), o->buffer = NO_BUFFER;
   s->w[o->warp].in_pipe--;
   if (o->load) {
     if (!o->pending) complete(s, id);

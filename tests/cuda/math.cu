@@ -1,3 +1,4 @@
+// compilers: clang nvcc
 /* math - the error of the device's mathematical functions, in units in the last place, against the host's libm.
  *
  * clang compiles them from libclc, nvcc from NVIDIA's own library. The limits are those of the CUDA programming guide's
