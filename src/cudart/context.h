@@ -183,6 +183,7 @@ struct cudart {
   uint64_t limits[LIMITS];
   uint64_t next_id;                 /* streams, texture objects */
   uint32_t device_flags, capturing; /* streams being captured */
+  uint64_t grid_workspace;          /* barrier of cooperative grids, 0 until one is launched */
   int cache_config, shared_config, capture_mode;
 };
 

@@ -85,6 +85,19 @@ static cudaError_t check_resources(struct cudart *c, const struct cuda_launch *l
   return cudaSuccess;
 }
 
+/* What the driver gives a cooperative grid: its size and a barrier counter, both words of a small block of its own. */
+enum { WORKSPACE_BYTES = 256 };
+
+static uint64_t grid_workspace(struct cudart *c) {
+  if (!c->grid_workspace)
+    c->grid_workspace = simt_mem_alloc(c->simt, WORKSPACE_BYTES, SIMT_MEM_DEVICE, "barrier of cooperative grids");
+  uint32_t *p = c->grid_workspace ? simt_mem_at(c->simt, c->grid_workspace, WORKSPACE_BYTES) : NULL;
+  if (!p) return 0;
+  memset(p, 0, WORKSPACE_BYTES);
+  p[0] = WORKSPACE_BYTES;
+  return c->grid_workspace;
+}
+
 cudaError_t cudart_launch(struct cudart *c, const struct cuda_launch *l) {
   struct cuda_function *f = l->function;
   if (f->dead) return cudart_why(c, cudaErrorInvalidResourceHandle, "launch of %s: its module was unloaded", f->name);
@@ -99,6 +112,7 @@ cudaError_t cudart_launch(struct cudart *c, const struct cuda_launch *l) {
   if (r == cudaSuccess) r = check_resources(c, l);
   if (r != cudaSuccess) return r;
   struct simt_launch s = {.kernel = f->kernel, .dynamic_shared = l->shared, .params = l->params};
+  if (l->cooperative) s.grid_workspace = grid_workspace(c);
   memcpy(s.grid, l->grid, sizeof s.grid);
   memcpy(s.block, l->block, sizeof s.block);
   cudart_sync_registered(c, true);

@@ -49,6 +49,8 @@ static bool special_register(struct parser *p, struct ident *i, struct ptx_opnd 
   if (!strncmp(i->s, "%pm", 3) || !strncmp(i->s, "%envreg", 7)) {
     o->kind = OK_SREG;
     o->sreg = i->s[1] == 'p' ? SR_PM : SR_ENVREG;
+    if (!strcmp(i->s, "%envreg1")) o->sreg = SR_ENVREG1;
+    if (!strcmp(i->s, "%envreg2")) o->sreg = SR_ENVREG2;
     return true;
   }
   for (size_t k = 0; k < sizeof special_regs / sizeof *special_regs; k++) {

@@ -69,6 +69,8 @@ enum ptx_sreg {
   SR_GLOBALTIMER_HI,
   SR_PM,
   SR_ENVREG,
+  SR_ENVREG1, /* high half, 2 the low: address of the workspace of a cooperative grid */
+  SR_ENVREG2,
   SR_DYNAMIC_SMEM,
   SR_TOTAL_SMEM,
   SR_CLUSTER_ZERO,
@@ -102,7 +104,7 @@ struct ptx_var {
   uint8_t space, type, vec;
   bool is_array, unsized, is_extern, visible, weak, common;
   bool managed; /* one address for host and device */
-  bool formal; /* a parameter of its function, not a variable for arguments of calls */
+  bool formal;  /* a parameter of its function, not a variable for arguments of calls */
   uint32_t align;
   uint64_t bytes; /* 0 when unsized */
   struct ptx_init *init;
@@ -186,6 +188,9 @@ struct ptx_func {
   uint32_t live_regs; /* maximum live 32-bit values */
   uint32_t serial;
   uint64_t *live_in; /* bit set of registers read before they are written */
+  /* By register number: first and last instruction of the stretch of text in which it may hold a value (ptx_analyse).
+   * A register without use has first > last. */
+  uint32_t *live_first, *live_last;
   bool indirect_calls;
 };
 

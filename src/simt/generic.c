@@ -90,6 +90,10 @@ static uint64_t special(struct exec *x, enum ptx_sreg r, uint32_t i) {
     return (uint32_t)(x->out->cycle * 10 / 7);
   case SR_GLOBALTIMER_HI:
     return (x->out->cycle * 10 / 7) >> 32;
+  case SR_ENVREG1:
+    return run->launch.grid_workspace >> 32;
+  case SR_ENVREG2:
+    return (uint32_t)run->launch.grid_workspace;
   case SR_DYNAMIC_SMEM:
     return run->launch.dynamic_shared;
   case SR_TOTAL_SMEM:

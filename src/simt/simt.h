@@ -72,7 +72,8 @@ struct simt_launch {
   struct simt_kernel *kernel;
   uint32_t grid[3], block[3];
   uint32_t dynamic_shared;
-  const void *params; /* parameter block, param_block_bytes, copied */
+  const void *params;      /* parameter block, param_block_bytes, copied */
+  uint64_t grid_workspace; /* cooperative launch: device address that %envreg1 and 2 give, else 0 */
 };
 /* `cta_slots`: CTA slots of the machine that will drive the feed. Also enough for simt_run. NULL with `e`. */
 struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_t cta_slots, struct err *e);
