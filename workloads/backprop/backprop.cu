@@ -4,10 +4,12 @@
  * Suites: bucl=BP medic=BP decoupled-l1d=BP sharing=backprop
  * Groups: bucl=coherent decoupled-l1d=cache-friendly medic=balanced
  * Algorithm: layer_forward multiplies 16 inputs by their weights to 16 hidden units per CTA in shared memory and
- * reduces over the inputs as a tree; the host finishes sums, sigmoids, the output layer and the errors; adjust_weights
- * adds delta and momentum to every weight of the input layer. Loads: CTAs of 16 x 16; weights form rows of 17 floats
- * (16 hidden units and the bias), so a warp reads two pieces of adjacent rows (degree 1 to 3); weights, old weights and
- * deltas are read and written once each. Simplified: 16 hidden units as in the original; one training step.
+ *   reduces over the inputs as a tree; the host finishes sums, sigmoids, the output layer and the errors; adjust_weights
+ *   adds delta and momentum to every weight of the input layer.
+ * Loads: CTAs of 16 x 16; weights form rows of 17 floats
+ *   (16 hidden units and the bias), so a warp reads two pieces of adjacent rows (degree 1 to 3); weights, old weights and
+ *   deltas are read and written once each.
+ * Simplified: 16 hidden units as in the original; one training step.
  */
 #include "../common/wl.h"
 

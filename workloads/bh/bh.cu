@@ -4,12 +4,14 @@
  * Suites: medic=BH decoupled-l1d=BH
  * Groups: medic=all-hit decoupled-l1d=cache-unfriendly
  * Algorithm: Burtscher and Pingali's: bounding box, octree built by all threads at once with one lock per child slot,
- * centres of mass from the leaves up, bodies put in tree order from the root down, forces by a traversal in which a
- * warp walks together and votes whether a cell is far enough for all lanes, integration. Loads: the build chases child
- * pointers of its own (degree up to 32); the traversal reads the same cell in all lanes (degree 1) from a stack in
- * shared memory, thousands of cells per body, with the upper tree reused by every warp. Simplified: kernels that wait
- * for other threads' results in the original (summarize, sort) are launched again until nothing is left to do, so that
- * no thread ever spins.
+ *   centres of mass from the leaves up, bodies put in tree order from the root down, forces by a traversal in which a
+ *   warp walks together and votes whether a cell is far enough for all lanes, integration.
+ * Loads: the build chases child
+ *   pointers of its own (degree up to 32); the traversal reads the same cell in all lanes (degree 1) from a stack in
+ *   shared memory, thousands of cells per body, with the upper tree reused by every warp.
+ * Simplified: kernels that wait
+ *   for other threads' results in the original (summarize, sort) are launched again until nothing is left to do, so that
+ *   no thread ever spins.
  */
 #include "../common/wl.h"
 

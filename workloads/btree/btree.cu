@@ -6,7 +6,7 @@
  * Algorithm: findK gives each CTA one key, findRangeK one range; each thread compares one key of the current node, the
  *   one whose interval holds the key publishes the child, and the CTA descends a level.
  * Loads: a node is 257 keys and 257 child numbers in a row, so every warp reads whole lines (degree 1 or 2 because
- * nodes do not start on line boundaries); the upper levels are shared by all CTAs and are reused, the leaves are not.
+ *   nodes do not start on line boundaries); the upper levels are shared by all CTAs and are reused, the leaves are not.
  * Simplified: the tree is built level by level from sorted keys rather than by insertion.
  */
 #include "../common/wl.h"

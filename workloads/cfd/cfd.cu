@@ -4,10 +4,11 @@
  * Suites: tsc=cfd decoupled-l1d=CFD sharing=cfd
  * Groups: tsc=cache-line-negative decoupled-l1d=cache-insensitive
  * Algorithm: per iteration: copy the state, compute a local time step, then three Runge-Kutta stages of compute_flux
- * and time_step. compute_flux reads the five variables of an element and of its four neighbours. Loads: variables,
- * normals and neighbour numbers are stored variable by variable (coalesced); the neighbours' variables are gathered.
- * Elements are renumbered within windows, so a warp's gather touches several lines with a few words each. Simplified:
- * the mesh is a generated grid of four-sided cells with far-field and wall borders in place of the missile.
+ *   and time_step. compute_flux reads the five variables of an element and of its four neighbours.
+ * Loads: variables,
+ *   normals and neighbour numbers are stored variable by variable (coalesced); the neighbours' variables are gathered.
+ *   Elements are renumbered within windows, so a warp's gather touches several lines with a few words each. Simplified:
+ *   the mesh is a generated grid of four-sided cells with far-field and wall borders in place of the missile.
  */
 #include "../common/wl.h"
 

@@ -4,8 +4,9 @@
  * Suites: medic=CONS
  * Groups: medic=balanced
  * Algorithm: a filter of 17 taps in constant memory is applied along rows and then along columns; each CTA stages its
- * tile and a halo in shared memory and every thread computes eight results. Loads: coalesced tiles (rows: 16 x 4
- * threads, columns: 16 x 8), halos of neighbouring CTAs overlap; the columns pass reads 64-byte pieces of rows.
+ *   tile and a halo in shared memory and every thread computes eight results.
+ * Loads: coalesced tiles (rows: 16 x 4
+ *   threads, columns: 16 x 8), halos of neighbouring CTAs overlap; the columns pass reads 64-byte pieces of rows.
  * Simplified: nothing.
  */
 #include "../common/wl.h"

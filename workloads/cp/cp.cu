@@ -4,8 +4,10 @@
  * Suites: sharing=CP
  * Groups: none
  * Algorithm: atoms lie in constant memory, a part of them per launch; each thread adds their potentials to eight points
- * of a row, 16 apart. Loads: constant memory with all lanes at one address; the grid is read and written once per
- * launch, in pieces of 64 bytes. Simplified: nothing.
+ *   of a row, 16 apart.
+ * Loads: constant memory with all lanes at one address; the grid is read and written once per
+ *   launch, in pieces of 64 bytes.
+ * Simplified: nothing.
  */
 #include "../common/wl.h"
 

@@ -5,11 +5,12 @@
  * Groups: medic=all-hit
  * Algorithm: rounds of: collect the bad triangles; each finds the cavity of a new point by breadth-first search over
  *   neighbours whose circumcircle contains it, and marks the cavity and its rim with its priority; those that own all
- * they marked replace the cavity by triangles around the new point. The losers try again next round. Loads: a thread
- * walks its own neighbourhood through triangle -> neighbour and triangle -> corner -> coordinate indices: gathers of
- * degree up to 32, with little work per triangle and conflicts between threads; the mesh grows as it runs. Simplified:
- * a triangle is bad when its area is over a limit, and the new point is its centroid, which always lies in the mesh; so
- * no treatment of borders is needed and the refinement ends.
+ *   they marked replace the cavity by triangles around the new point. The losers try again next round.
+ * Loads: a thread
+ *   walks its own neighbourhood through triangle -> neighbour and triangle -> corner -> coordinate indices: gathers of
+ *   degree up to 32, with little work per triangle and conflicts between threads; the mesh grows as it runs. Simplified:
+ *   a triangle is bad when its area is over a limit, and the new point is its centroid, which always lies in the mesh; so
+ *   no treatment of borders is needed and the refinement ends.
  */
 #include "../common/wl.h"
 

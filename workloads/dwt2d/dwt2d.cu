@@ -4,10 +4,12 @@
  * Suites: tsc=dwt2d sharing=dwt2d
  * Groups: tsc=cache-line-positive
  * Algorithm: the RGB bytes are split into three planes through shared memory; the reversible 5/3 transform is applied
- * to each plane, level by level: a CTA owns 64 columns and slides down the image in windows of 8 rows, lifting rows and
- * then columns in shared memory and writing the four bands. Loads: windows are read row by row, coalesced, with a halo
- * of columns that neighbouring CTAs read too (degree 1 or 2); the split reads bytes of three colours interleaved.
- * Levels shrink, so later launches are short. Simplified: forward 5/3 only; windows of one fixed width for all levels.
+ *   to each plane, level by level: a CTA owns 64 columns and slides down the image in windows of 8 rows, lifting rows and
+ *   then columns in shared memory and writing the four bands.
+ * Loads: windows are read row by row, coalesced, with a halo
+ *   of columns that neighbouring CTAs read too (degree 1 or 2); the split reads bytes of three colours interleaved.
+ *   Levels shrink, so later launches are short.
+ * Simplified: forward 5/3 only; windows of one fixed width for all levels.
  */
 #include "../common/wl.h"
 

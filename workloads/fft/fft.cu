@@ -4,8 +4,10 @@
  * Suites: decoupled-l1d=FFT
  * Groups: decoupled-l1d=cache-insensitive
  * Algorithm: a CTA of 64 threads transforms 512 points with three radix-8 passes; between passes the points are
- * exchanged through shared memory with padding against bank conflicts. Loads: eight coalesced reads of pairs per
- * thread, 64 pairs apart, once; everything else is in registers and shared memory. Simplified: forward transform only.
+ *   exchanged through shared memory with padding against bank conflicts.
+ * Loads: eight coalesced reads of pairs per
+ *   thread, 64 pairs apart, once; everything else is in registers and shared memory.
+ * Simplified: forward transform only.
  */
 #include "../common/wl.h"
 

@@ -4,10 +4,12 @@
  * Suites: bucl=GAU tsc=gaussian decoupled-l1d=GS sharing=gaussian
  * Groups: bucl=un-coalesced tsc=cache-line-positive decoupled-l1d=cache-insensitive
  * Algorithm: for every column t: fan1 computes the multipliers of the rows below, fan2 subtracts row t times the
- * multiplier from each; the host substitutes back. Two launches per column. Loads: fan1 walks down a column (degree
- * 32). fan2 has CTAs of 4 x 4 threads whose x index is the row: the 16 threads of a warp touch four rows (degree 4),
- * and CTAs along y share the rows. Simplified: nothing; no pivoting, as in the original (the matrix is diagonally
- * dominant).
+ *   multiplier from each; the host substitutes back. Two launches per column.
+ * Loads: fan1 walks down a column (degree
+ *   32). fan2 has CTAs of 4 x 4 threads whose x index is the row: the 16 threads of a warp touch four rows (degree 4),
+ *   and CTAs along y share the rows.
+ * Simplified: nothing; no pivoting, as in the original (the matrix is diagonally
+ *   dominant).
  */
 #include "../common/wl.h"
 

@@ -5,10 +5,12 @@
  * Groups: decoupled-l1d=cache-friendly
  * Algorithm: per frame one launch with one CTA per point: cut the search window out of the frame, correlate it with the
  *   point's template by direct convolution, normalise by running sums of the window, find the maximum, move the point
- * and blend the template. Loads: the convolution rereads window and template from global memory, column by column
- * (degree 1 to 2, nearly always reused within the CTA: the working set of a point is tens of kilobytes); each step of
- * the pipeline writes its result to global memory for the next. Simplified: windows of 41 x 41 and templates of 25 x
- * 25; sums per window directly rather than through cumulative arrays.
+ *   and blend the template.
+ * Loads: the convolution rereads window and template from global memory, column by column
+ *   (degree 1 to 2, nearly always reused within the CTA: the working set of a point is tens of kilobytes); each step of
+ *   the pipeline writes its result to global memory for the next.
+ * Simplified: windows of 41 x 41 and templates of 25 x
+ *   25; sums per window directly rather than through cumulative arrays.
  */
 #include "../common/wl.h"
 

@@ -4,11 +4,13 @@
  * Suites: tsc=histo sharing=histo
  * Groups: tsc=cache-line-positive
  * Algorithm: three kernels a pass. prescan finds the range of the values by a shared-memory reduction; main_pass keeps
- * the central window of bins in shared memory and sends the rest to global memory with atomics; final_pass saturates
- * the counts to bytes. Several passes over the same image. Loads: the image is streamed coalesced as pairs; the
- * histogram is hit by atomics whose targets cluster around the middle (the input is a Gaussian spot, as in the
- * original's silicon image); final_pass streams the bins. Simplified: the central window is one range per CTA row
- * rather than Parboil's several sub-histograms.
+ *   the central window of bins in shared memory and sends the rest to global memory with atomics; final_pass saturates
+ *   the counts to bytes. Several passes over the same image.
+ * Loads: the image is streamed coalesced as pairs; the
+ *   histogram is hit by atomics whose targets cluster around the middle (the input is a Gaussian spot, as in the
+ *   original's silicon image); final_pass streams the bins.
+ * Simplified: the central window is one range per CTA row
+ *   rather than Parboil's several sub-histograms.
  */
 #include "../common/wl.h"
 

@@ -6,7 +6,8 @@
  * Algorithm: explicit finite differences; a launch advances several steps in CTAs of 16 x 16 whose tiles overlap by the
  *   number of steps (the pyramid), so that the border is recomputed and not exchanged.
  * Loads: temperature and power are read once per launch, 64 bytes of a row at a time and not aligned because of the
- * overlap (degree 2 to 4); neighbouring CTAs read the same lines again. Simplified: nothing.
+ *   overlap (degree 2 to 4); neighbouring CTAs read the same lines again.
+ * Simplified: nothing.
  */
 #include "../common/wl.h"
 

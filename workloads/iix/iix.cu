@@ -4,9 +4,10 @@
  * Suites: medic=IIX
  * Groups: medic=all-hit
  * Algorithm: map runs twice over each chunk of HTML: to count the links (a small state machine looks for <a href="),
- * and, after the prefix sum, to emit link and document; the group phase sorts by link, so that the documents of each
- * link lie together. Loads: each thread reads its own page byte by byte, with branches on every byte: lines of the
- * cache are reused for 128 iterations if they survive; the sort compares links at unrelated places of the text.
+ *   and, after the prefix sum, to emit link and document; the group phase sorts by link, so that the documents of each
+ *   link lie together.
+ * Loads: each thread reads its own page byte by byte, with branches on every byte: lines of the
+ *   cache are reused for 128 iterations if they survive; the sort compares links at unrelated places of the text.
  * Simplified: a page per thread; a hash is compared before the strings.
  */
 #include "../common/wl_mars.h"

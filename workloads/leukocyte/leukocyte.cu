@@ -4,11 +4,13 @@
  * Suites: decoupled-l1d=LFK
  * Groups: decoupled-l1d=cache-insensitive
  * Algorithm: gicov scores every pixel by the gradient along circles of several radii around it; dilate takes the
- * maximum under a disc; imgvf solves the gradient vector flow around each cell, one CTA per cell with the matrix in
- * shared memory, until the cell's solution converges. Loads: gicov gathers the two gradient images at 150 offsets from
- * constant memory per circle (degree 1 to 3, much reuse between neighbours); dilate reads 25 x 25 neighbourhoods; imgvf
- * hardly leaves shared memory. Simplified: images are in global memory (the original binds textures); 5 radii of 40
- * points; fixed cell size.
+ *   maximum under a disc; imgvf solves the gradient vector flow around each cell, one CTA per cell with the matrix in
+ *   shared memory, until the cell's solution converges.
+ * Loads: gicov gathers the two gradient images at 150 offsets from
+ *   constant memory per circle (degree 1 to 3, much reuse between neighbours); dilate reads 25 x 25 neighbourhoods; imgvf
+ *   hardly leaves shared memory.
+ * Simplified: images are in global memory (the original binds textures); 5 radii of 40
+ *   points; fixed cell size.
  */
 #include "../common/wl.h"
 

@@ -4,9 +4,11 @@
  * Suites: medic=BFS
  * Groups: medic=all-hit
  * Algorithm: each launch takes the vertices of one worklist, one per thread, lowers their neighbours' levels with
- * atomic minimum, and appends those that changed to the other worklist through an atomic counter. Loads: the worklist
- * is coalesced; row pointers, edges and levels are gathered (degree up to 32), with warps whose lanes have neighbour
- * lists of very different lengths. Simplified: nothing; a vertex can be queued more than once, as in the original.
+ *   atomic minimum, and appends those that changed to the other worklist through an atomic counter.
+ * Loads: the worklist
+ *   is coalesced; row pointers, edges and levels are gathered (degree up to 32), with warps whose lanes have neighbour
+ *   lists of very different lengths.
+ * Simplified: nothing; a vertex can be queued more than once, as in the original.
  */
 #include "../common/wl_graph.h"
 

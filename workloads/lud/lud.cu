@@ -4,9 +4,11 @@
  * Suites: decoupled-l1d=LUD sharing=LUD
  * Groups: decoupled-l1d=cache-unfriendly
  * Algorithm: for each block column: lud_diagonal factors the 16 x 16 diagonal block (one CTA of 16 threads),
- * lud_perimeter the blocks of its row and column (CTAs of 32 threads, half a warp each), lud_internal updates the rest
- * (16 x 16 threads). Loads: 64-byte pieces of rows, a matrix row apart (degree 1 for half warps, 2 in lud_internal);
- * perimeter blocks are read by a row or column of CTAs. Simplified: nothing; no pivoting, as in the original.
+ *   lud_perimeter the blocks of its row and column (CTAs of 32 threads, half a warp each), lud_internal updates the rest
+ *   (16 x 16 threads).
+ * Loads: 64-byte pieces of rows, a matrix row apart (degree 1 for half warps, 2 in lud_internal);
+ *   perimeter blocks are read by a row or column of CTAs.
+ * Simplified: nothing; no pivoting, as in the original.
  */
 #include "../common/wl.h"
 

@@ -6,8 +6,9 @@
  * Algorithm: C = A B; a CTA of 16 x 16 threads computes a tile of C, loading one tile of A and one of B into shared
  *   memory per step.
  * Loads: a warp reads two half rows of 64 bytes of A and of B (degree 2 at 128-byte lines); the CTAs of a row of the
- * grid share A's rows, those of a column share B's columns. Simplified: --tiled 0 selects the kernel without shared
- * memory (every operand through the L1), for cache studies.
+ *   grid share A's rows, those of a column share B's columns.
+ * Simplified: --tiled 0 selects the kernel without shared
+ *   memory (every operand through the L1), for cache studies.
  */
 #include "../common/wl.h"
 

@@ -4,10 +4,11 @@
  * Suites: tsc=mri-gridding sharing=mri-gridding
  * Groups: tsc=cache-line-positive
  * Algorithm: samples are counted into bins with atomics, the counts are scanned, the samples copied into bin order;
- * then each thread owns a grid point and adds every sample of the bins around it, weighted by a Kaiser-Bessel window.
+ *   then each thread owns a grid point and adds every sample of the bins around it, weighted by a Kaiser-Bessel window.
  * Loads: the reorder kernel scatters records of 24 bytes (degree up to 32); gridding reads the samples of a bin, staged
- * in shared memory by the whole CTA, coalesced; bins are revisited by neighbouring CTAs. Simplified: two-dimensional
- * trajectory (spiral) on a grid with one bin per tile of 8 x 8 points; the window is a polynomial of the same support.
+ *   in shared memory by the whole CTA, coalesced; bins are revisited by neighbouring CTAs.
+ * Simplified: two-dimensional
+ *   trajectory (spiral) on a grid with one bin per tile of 8 x 8 points; the window is a polynomial of the same support.
  */
 #include "../common/wl.h"
 

@@ -5,10 +5,12 @@
  * Groups: medic=all-hit
  * Algorithm: rounds of: every vertex finds its lightest edge to another component; components take the minimum of their
  *   vertices' with a 64-bit atomic; pairs of components that chose each other are broken, the rest hook; pointer
- * jumping flattens the components; until no edge joins two components. Loads: edges are walked per vertex; the
- * component of each edge's far end is gathered (degree up to 32) round after round from one array that fits the L2;
- * pointer jumping chases chains. Simplified: ties are broken by edge number, so that the forest is unique and can be
- * checked.
+ *   jumping flattens the components; until no edge joins two components.
+ * Loads: edges are walked per vertex; the
+ *   component of each edge's far end is gathered (degree up to 32) round after round from one array that fits the L2;
+ *   pointer jumping chases chains.
+ * Simplified: ties are broken by edge number, so that the forest is unique and can be
+ *   checked.
  */
 #include "../common/wl_graph.h"
 #include <numeric>

@@ -4,10 +4,12 @@
  * Suites: tsc=mummergpu sharing=MUM
  * Groups: tsc=cache-line-negative
  * Algorithm: one thread per read follows the suffix tree of the genome for every suffix of its read, going from one
- * suffix to the next through suffix links, and records node and length where the match ends. Loads: every lane is at
- * its own node (32 bytes of it are used) and its own place in the genome, with trip counts that depend on the data:
- * degree near 32, one sector per line. The upper nodes of the tree are reused. Simplified: nodes, text and reads are in
- * global memory (the original can bind them to textures); one direction.
+ *   suffix to the next through suffix links, and records node and length where the match ends.
+ * Loads: every lane is at
+ *   its own node (32 bytes of it are used) and its own place in the genome, with trip counts that depend on the data:
+ *   degree near 32, one sector per line. The upper nodes of the tree are reused.
+ * Simplified: nodes, text and reads are in
+ *   global memory (the original can bind them to textures); one direction.
  */
 #include "../common/wl.h"
 

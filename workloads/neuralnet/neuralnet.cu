@@ -4,11 +4,12 @@
  * Suites: sharing=NN
  * Groups: none
  * Algorithm: four launches, one per layer: two convolutional layers of 5 x 5 windows with stride 2 (6 maps of 13 x 13,
- * 50 maps of 5 x 5), a full layer of 100 neurons, and 10 outputs; a CTA computes one map (or one neuron) of one image.
+ *   50 maps of 5 x 5), a full layer of 100 neurons, and 10 outputs; a CTA computes one map (or one neuron) of one image.
  * Loads: weights are read by all threads of a CTA at one address and by all CTAs of a map; inputs are 5 x 5 windows,
- * two apart per thread (degree 1 to 3); in the full layers, CTAs of one thread each read weights and inputs in sequence
- * (degree 1, one active lane), as in the original. Simplified: random weights and images: the answers have no meaning
- * but must agree.
+ *   two apart per thread (degree 1 to 3); in the full layers, CTAs of one thread each read weights and inputs in sequence
+ *   (degree 1, one active lane), as in the original.
+ * Simplified: random weights and images: the answers have no meaning
+ *   but must agree.
  */
 #include "../common/wl.h"
 

@@ -6,7 +6,8 @@
  * Algorithm: dynamic programming over 16 x 16 tiles, one launch per anti-diagonal of tiles (two kernels: growing and
  *   shrinking part); a CTA of 16 threads walks its tile's own anti-diagonals in shared memory.
  * Loads: each CTA reads its tile of the score table row by row (64 of 128 bytes), its upper row, and its left column,
- * one element per row (degree 16); nothing is read twice by one CTA, neighbours' lines are. Simplified: nothing.
+ *   one element per row (degree 16); nothing is read twice by one CTA, neighbours' lines are.
+ * Simplified: nothing.
  */
 #include "../common/wl.h"
 

@@ -4,12 +4,14 @@
  * Suites: bucl=PTF tsc=particlefilter decoupled-l1d=PTF
  * Groups: bucl=un-coalesced tsc=cache-line-negative decoupled-l1d=cache-unfriendly
  * Algorithm: per frame: likelihood moves every particle by the motion model plus noise and scores the pixels of the
- * disc around it, with a partial sum per CTA; sum adds the partial sums; normalize divides the weights, and one thread
+ *   disc around it, with a partial sum per CTA; sum adds the partial sums; normalize divides the weights, and one thread
  *   builds the cumulative distribution; find_index searches it linearly for each resampling point and copies the
- * winner. Loads: likelihood stores and reads the pixel numbers of particle i at ind[i * pixels + k] (degree 32, one
- * word a line) and gathers the frame's bytes at them; find_index reads the distribution uniformly; the copy of the
- * winner gathers. Simplified: nothing of the structure; random numbers are the same per-particle congruential
- * generator.
+ *   winner.
+ * Loads: likelihood stores and reads the pixel numbers of particle i at ind[i * pixels + k] (degree 32, one
+ *   word a line) and gathers the frame's bytes at them; find_index reads the distribution uniformly; the copy of the
+ *   winner gathers.
+ * Simplified: nothing of the structure; random numbers are the same per-particle congruential
+ *   generator.
  */
 #include "../common/wl.h"
 

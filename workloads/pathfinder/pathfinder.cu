@@ -4,8 +4,10 @@
  * Suites: decoupled-l1d=PF sharing=pathfinder
  * Groups: decoupled-l1d=cache-insensitive
  * Algorithm: dynamic programming row by row; a launch advances `pyramid` rows in CTAs of 256 columns in shared memory,
- * with overlapping borders that are recomputed. Loads: one row of weights per step and the previous result, coalesced
- * but not aligned because of the overlap (degree 2); the weights are read once. Simplified: nothing.
+ *   with overlapping borders that are recomputed.
+ * Loads: one row of weights per step and the previous result, coalesced
+ *   but not aligned because of the overlap (degree 2); the weights are read once.
+ * Simplified: nothing.
  */
 #include "../common/wl.h"
 

@@ -4,9 +4,11 @@
  * Suites: medic=PVR
  * Groups: medic=mostly-miss
  * Algorithm: map parses a line "URL count" and emits the count as the key with the place of the URL as the value; the
- * group phase sorts; there is no reduce, the sorted records are the answer. Loads: the parse scans each thread's own
- * line of text (degree up to 32); the sort moves records of 16 bytes through a bitonic network over global memory,
- * streaming once per stage. Simplified: the sort is a plain global-memory bitonic network.
+ *   group phase sorts; there is no reduce, the sorted records are the answer.
+ * Loads: the parse scans each thread's own
+ *   line of text (degree up to 32); the sort moves records of 16 bytes through a bitonic network over global memory,
+ *   streaming once per stage.
+ * Simplified: the sort is a plain global-memory bitonic network.
  */
 #include "../common/wl_mars.h"
 

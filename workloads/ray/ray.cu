@@ -4,9 +4,11 @@
  * Suites: sharing=RAY
  * Groups: none
  * Algorithm: a thread per pixel finds the nearest sphere or the floor, shades it with one light and its shadow, and
- * follows the reflection up to five times. Loads: all lanes read the spheres in the same order (degree 1, always
- * reused); divergence comes from rays that hit different things and end after different numbers of reflections; pixels
- * are stored as rows of 64 bytes. Simplified: spheres and a chequered floor.
+ *   follows the reflection up to five times.
+ * Loads: all lanes read the spheres in the same order (degree 1, always
+ *   reused); divergence comes from rays that hit different things and end after different numbers of reflections; pixels
+ *   are stored as rows of 64 bytes.
+ * Simplified: spheres and a chequered floor.
  */
 #include "../common/wl.h"
 

@@ -4,8 +4,10 @@
  * Suites: medic=SCP
  * Groups: medic=all-miss
  * Algorithm: a CTA takes every gridDim-th pair; threads accumulate strided partial sums into 1024 accumulators in
- * shared memory, which are reduced as a tree. Loads: both vectors are streamed once, fully coalesced; nothing is ever
- * reused, so every warp misses always. Simplified: nothing.
+ *   shared memory, which are reduced as a tree.
+ * Loads: both vectors are streamed once, fully coalesced; nothing is ever
+ *   reused, so every warp misses always.
+ * Simplified: nothing.
  */
 #include "../common/wl.h"
 

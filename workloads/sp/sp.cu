@@ -4,11 +4,12 @@
  * Suites: medic=SP
  * Groups: medic=all-hit
  * Algorithm: the factor graph has an edge per literal; update_eta computes, one clause per thread, the survey of each
- * of its edges from the surveys of all other clauses of the two other variables; a kernel finds the largest change; at
- * the end update_bias computes every variable's bias. Loads: a thread follows clause -> variable -> list of its
- * literals -> their surveys: three levels of gathering (degree up to 32) with lists whose lengths are random.
+ *   of its edges from the surveys of all other clauses of the two other variables; a kernel finds the largest change; at
+ *   the end update_bias computes every variable's bias.
+ * Loads: a thread follows clause -> variable -> list of its
+ *   literals -> their surveys: three levels of gathering (degree up to 32) with lists whose lengths are random.
  * Simplified: surveys are exchanged between launches (Jacobi), so that the result does not depend on the order of
- * execution; the decimation after convergence is left out.
+ *   execution; the decimation after convergence is left out.
  */
 #include "../common/wl.h"
 

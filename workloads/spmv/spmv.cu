@@ -8,7 +8,7 @@
  * Loads: values and columns of a diagonal are coalesced; x[column] gathers (degree up to 32, a word or two per line);
  *   the diagonal starts are in constant memory as in the original.
  * Simplified: nothing; the matrix (band plus random entries) is generated, or read from --input. --launches products
- * are computed with the same x.
+ *   are computed with the same x.
  */
 #include "../common/wl_graph.h"
 

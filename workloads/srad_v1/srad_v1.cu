@@ -4,10 +4,12 @@
  * Suites: tsc=srad_v1 decoupled-l1d=SD1 sharing=srad_v1
  * Groups: tsc=cache-line-positive decoupled-l1d=cache-friendly
  * Algorithm: extract (exponential), then per iteration prepare (values and squares), reduce (tree sums in shared
- * memory, launched until one CTA is left), srad (gradients and diffusion coefficient), srad2 (divergence and update);
- * compress (logarithm) at the end. Loads: one thread per element of a column-major image; the four neighbours come
- * through index arrays iN, iS, jW, jE that lanes read almost alike; all coalesced but for the two neighbours in the
- * other dimension, whole lines apart. Simplified: nothing of the structure.
+ *   memory, launched until one CTA is left), srad (gradients and diffusion coefficient), srad2 (divergence and update);
+ *   compress (logarithm) at the end.
+ * Loads: one thread per element of a column-major image; the four neighbours come
+ *   through index arrays iN, iS, jW, jE that lanes read almost alike; all coalesced but for the two neighbours in the
+ *   other dimension, whole lines apart.
+ * Simplified: nothing of the structure.
  */
 #include "../common/wl.h"
 

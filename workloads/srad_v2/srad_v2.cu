@@ -4,9 +4,11 @@
  * Suites: tsc=srad_v2 decoupled-l1d=SD2 sharing=srad_v2
  * Groups: tsc=cache-line-negative decoupled-l1d=cache-unfriendly
  * Algorithm: the host computes the statistics of a region; srad_cuda_1 computes gradients and coefficients, srad_cuda_2
- * the update, both in CTAs of 16 x 16 that stage the tile and its four borders in shared memory. Loads: a warp reads
- * two rows of 64 bytes (degree 2); west and east borders are read by all lanes of a row at a stride of a row; six
- * arrays as large as the image stream through the cache, hardly reused. Simplified: nothing of the structure.
+ *   the update, both in CTAs of 16 x 16 that stage the tile and its four borders in shared memory.
+ * Loads: a warp reads
+ *   two rows of 64 bytes (degree 2); west and east borders are read by all lanes of a row at a stride of a row; six
+ *   arrays as large as the image stream through the cache, hardly reused.
+ * Simplified: nothing of the structure.
  */
 #include "../common/wl.h"
 

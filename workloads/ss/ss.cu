@@ -5,8 +5,9 @@
  * Groups: medic=all-hit
  * Algorithm: one map task per pair of documents computes the cosine of their feature vectors.
  * Loads: the vectors are rows of a matrix; the lanes of a warp pair one document with 32 others, so a load touches one
- * line for the first and 32 for the others (degree 32), a word at a time; all warps read the same small matrix again
- * and again. Simplified: the vectors' lengths are computed by a first kernel, as Mars's map does on the host.
+ *   line for the first and 32 for the others (degree 32), a word at a time; all warps read the same small matrix again
+ *   and again.
+ * Simplified: the vectors' lengths are computed by a first kernel, as Mars's map does on the host.
  */
 #include "../common/wl.h"
 

@@ -4,10 +4,12 @@
  * Suites: bucl=SSSP medic=SSSP decoupled-l1d=SSSP
  * Groups: bucl=un-coalesced decoupled-l1d=cache-unfriendly
  * Algorithm: Bellman-Ford: every launch relaxes the out-edges of every reached vertex, one thread per vertex, with
- * atomic minimum on the neighbour's distance; the host launches until nothing changed. Loads: row pointers and own
- * distance coalesced; edge targets and weights walk a list per thread (degree up to 32, one sector used at a time); the
- * neighbour's distance is anywhere. Simplified: a thread takes one vertex, Lonestar's a strided block of them; the
- * graph is generated, or read from --input.
+ *   atomic minimum on the neighbour's distance; the host launches until nothing changed.
+ * Loads: row pointers and own
+ *   distance coalesced; edge targets and weights walk a list per thread (degree up to 32, one sector used at a time); the
+ *   neighbour's distance is anywhere.
+ * Simplified: a thread takes one vertex, Lonestar's a strided block of them; the
+ *   graph is generated, or read from --input.
  */
 #include "../common/wl_graph.h"
 #include <queue>

@@ -4,11 +4,13 @@
  * Suites: tsc=streamcluster medic=SC sharing=streamcluster
  * Groups: tsc=cache-line-positive medic=all-miss
  * Algorithm: the host proposes centres one by one; compute_cost finds for every point whether the proposed centre is
- * nearer than its own, and adds what it would save to the row of its centre in a work table; the host decides,
- * reassigns and proposes the next. One launch per proposal, with the table zeroed before. Loads: coordinates are stored
- * dimension by dimension and streamed coalesced (the proposed centre's are in shared memory); each thread then adds
- * into its own row of the work table, K + 1 floats apart: stores of degree 32. Simplified: the local search has one
- * pass of proposals; the host's decisions follow the original's gain formula.
+ *   nearer than its own, and adds what it would save to the row of its centre in a work table; the host decides,
+ *   reassigns and proposes the next. One launch per proposal, with the table zeroed before.
+ * Loads: coordinates are stored
+ *   dimension by dimension and streamed coalesced (the proposed centre's are in shared memory); each thread then adds
+ *   into its own row of the work table, K + 1 floats apart: stores of degree 32.
+ * Simplified: the local search has one
+ *   pass of proposals; the host's decisions follow the original's gain formula.
  */
 #include "../common/wl.h"
 

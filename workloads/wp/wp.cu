@@ -4,9 +4,10 @@
  * Suites: sharing=WP
  * Groups: none
  * Algorithm: a thread owns a column of the atmosphere and walks its levels: saturation adjustment, conversion of cloud
- * water to rain, accretion, evaporation, and rain falling through the levels with a number of sub-steps that depends on
- * the column. Loads: a dozen three-dimensional arrays stored level by level: adjacent threads are adjacent columns, so
- * every access is coalesced, and every level is another line; long arithmetic with divergent branches between.
+ *   water to rain, accretion, evaporation, and rain falling through the levels with a number of sub-steps that depends on
+ *   the column.
+ * Loads: a dozen three-dimensional arrays stored level by level: adjacent threads are adjacent columns, so
+ *   every access is coalesced, and every level is another line; long arithmetic with divergent branches between.
  * Simplified: Kessler's warm-rain scheme in place of the original's ice and snow classes.
  */
 #include "../common/wl.h"
