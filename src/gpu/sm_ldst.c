@@ -51,6 +51,13 @@ static struct access *buffer_of(struct sm *s, struct op *o) {
   return s->buffer[b];
 }
 
+static void count_degree(struct gpu_stats *st, uint32_t degree) {
+  if (degree <= 2) st->loads_1 += degree == 1, st->loads_2 += degree == 2;
+  else if (degree <= 10) st->loads_10++;
+  else if (degree <= 20) st->loads_20++;
+  else st->loads_32++;
+}
+
 /* Local memory: the same word of all hardware threads of the GPU lies side by side (gpu-model "Launch"). */
 static uint32_t local_accesses(struct sm *s, const struct op *o, const struct issued *is, struct access *out) {
   const struct gpu *g = s->g;
@@ -110,6 +117,7 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
                              .atomic = o->atomic,
                              .segment = line <= 128 || i->kind == KIND_LOAD ? line : 128};
     o->left = (uint16_t)coalesce_global(&in, buffer_of(s, o));
+    if (i->kind == KIND_LOAD) count_degree(s->st, o->left);
     break;
   }
   }
