@@ -177,7 +177,7 @@ static void find_postdominators(struct cfg *c) {
 /* ---- registers ---- */
 
 static void add_use(uint16_t *list, uint32_t *n, const struct ptx_reg *r) {
-  if (r && *n < 64) list[(*n)++] = r->num;
+  if (r && *n < PTX_MAX_USES) list[(*n)++] = r->num;
 }
 
 static void operand_uses(const struct ptx_opnd *o, uint16_t *list, uint32_t *n) {
@@ -251,7 +251,7 @@ static bool bit_get(const uint64_t *s, uint32_t i) {
 }
 
 static void local_sets(const struct cfg *c, struct live *l) {
-  uint16_t use[64], def[64];
+  uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
   uint32_t nu, nd;
   for (uint32_t k = 0; k < c->n; k++)
     for (uint32_t i = c->b[k].end; i-- > c->b[k].first;) {
@@ -274,7 +274,7 @@ static void live_out(const struct cfg *c, const struct live *l, uint32_t k, uint
 
 static uint32_t max_live(const struct cfg *c, const struct live *l, uint64_t *out) {
   uint32_t best = 0;
-  uint16_t use[64], def[64];
+  uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
   uint32_t nu, nd;
   for (uint32_t k = 0; k < c->n; k++) {
     uint32_t now = 0;
@@ -300,6 +300,34 @@ static uint32_t max_live(const struct cfg *c, const struct live *l, uint64_t *ou
   return best;
 }
 
+static void cover(struct ptx_func *f, uint32_t r, uint32_t at) {
+  if (at < f->live_first[r]) f->live_first[r] = at;
+  if (at > f->live_last[r] || f->live_first[r] > f->live_last[r]) f->live_last[r] = at;
+}
+
+/* The stretch of each register: its definitions and uses, and every block it lives into or out of. */
+static void find_stretches(struct ptx_module *m, struct ptx_func *f, const struct cfg *c, const struct live *l,
+                           uint64_t *out) {
+  uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
+  uint32_t nu, nd;
+  f->live_first = ARENA_ARRAY(&m->arena, uint32_t, f->nregs + 1);
+  f->live_last = ARENA_ARRAY(&m->arena, uint32_t, f->nregs + 1);
+  memset(f->live_first, 0xff, (f->nregs + 1) * sizeof *f->live_first);
+  for (uint32_t k = 0; k < c->n; k++) {
+    const uint64_t *in = l->in + (size_t)k * l->words;
+    live_out(c, l, k, out);
+    for (uint32_t r = 1; r <= f->nregs; r++) {
+      if (bit_get(in, r)) cover(f, r, c->b[k].first);
+      if (bit_get(out, r)) cover(f, r, c->b[k].end - 1);
+    }
+    for (uint32_t i = c->b[k].first; i < c->b[k].end; i++) {
+      ptx_uses(&f->code[i], use, &nu, def, &nd);
+      for (uint32_t r = 0; r < nu; r++) cover(f, use[r], i);
+      for (uint32_t r = 0; r < nd; r++) cover(f, def[r], i);
+    }
+  }
+}
+
 static void find_liveness(struct ptx_module *m, struct ptx_func *f, const struct cfg *c) {
   struct live l = {.words = f->nregs / 64 + 1};
   size_t n = (size_t)(c->n + 1) * l.words;
@@ -323,6 +351,7 @@ static void find_liveness(struct ptx_module *m, struct ptx_func *f, const struct
   f->live_in = ARENA_ARRAY(&m->arena, uint64_t, l.words);
   memcpy(f->live_in, l.in, l.words * 8);
   f->live_regs = max_live(c, &l, out);
+  find_stretches(m, f, c, &l, out);
   free(l.in);
   free(l.use);
   free(l.def);

@@ -148,7 +148,7 @@ struct ptx_opnd {
   uint32_t line, col;
 };
 
-enum { PTX_MAX_OPNDS = 8, PTX_MAX_TYPES = 4 };
+enum { PTX_MAX_OPNDS = 8, PTX_MAX_TYPES = 4, PTX_MAX_USES = 600 };
 
 struct ptx_inst {
   uint8_t op, ntypes, nops, guard_neg;
@@ -242,7 +242,8 @@ bool ptx_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col,
 const char *ptx_form(struct ptx_module *m, const struct ptx_inst *i);
 /* Static facts for the timing model. */
 void ptx_decode(const struct ptx_func *f, const struct ptx_inst *i, struct inst *out);
-/* Registers read and written by an instruction (numbers), at most 64 each; returned counts. A guard counts as read. */
+/* Registers read and written by an instruction (numbers), at most PTX_MAX_USES each; returned counts. A guard counts as
+ * read. */
 void ptx_uses(const struct ptx_inst *i, uint16_t *use, uint32_t *nuse, uint16_t *def, uint32_t *ndef);
 struct ptx_func *ptx_find_func(struct ptx_module *m, const char *name);
 

@@ -141,18 +141,79 @@ static uint32_t local_place(struct ptx_var *v, uint32_t *at) {
   return (uint32_t)v->addr;
 }
 
-static void place_frame(struct simt_module *m, struct xfunc *xf, uint32_t *reg_off) {
-  const struct ptx_func *f = xf->f;
-  uint32_t at = 0;
-  for (int pass = 0; pass < 3; pass++) {
-    for (uint32_t r = 1; r <= f->nregs; r++) {
-      uint32_t bytes = slot_bytes(f->regs[r]->type);
-      if ((pass == 0) != (bytes == 4) || (pass == 1) != (bytes == 4 * LANES)) continue;
+/* Registers that something may write later than their text says: results of atomics, which arrive when the memory
+ * performs them, and what a call's formals or result name. They keep a slot of their own. */
+static void mark_alone(const struct ptx_func *f, uint8_t *alone) {
+  for (uint32_t i = 0; i < f->ncode; i++) {
+    const struct ptx_inst *in = &f->code[i];
+    if (in->op != OP_ATOM && in->op != OP_CALL) continue;
+    uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
+    uint32_t nu, nd;
+    ptx_uses(in, use, &nu, def, &nd);
+    for (uint32_t k = 0; k < nd; k++) alone[def[k]] = 1;
+  }
+  for (uint32_t i = 0; i < f->nparams; i++)
+    if (f->param_regs[i]) alone[f->param_regs[i]->num] = 1;
+  if (f->ret_reg) alone[f->ret_reg->num] = 1;
+  for (uint32_t r = 1; r <= f->nregs; r++) /* more than ptx_uses lists for one instruction: not known to be complete */
+    if (f->live_first[r] > f->live_last[r]) alone[r] = 1;
+}
+
+struct slot {
+  uint32_t off, until; /* free after this instruction */
+};
+
+static int by_first(const void *a, const void *b, void *ctx) {
+  const uint32_t *first = ctx, x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return first[x] != first[y] ? (first[x] < first[y] ? -1 : 1) : x < y ? -1 : x > y;
+}
+
+/* Slots of one size, shared by registers whose stretches do not overlap. Sharing is safe under divergence, as every
+ * write is masked and each lane follows one path. Linear scan (Poletto and Sarkar, 1999). */
+static uint32_t share_slots(const struct ptx_func *f, uint32_t bytes, const uint8_t *alone, uint32_t at,
+                            uint32_t *reg_off) {
+  uint32_t *order = calloc(f->nregs + 1, sizeof *order), n = 0, slots = 0;
+  struct slot *s = calloc(f->nregs + 1, sizeof *s);
+  CHECK(order && s, "out of memory");
+  for (uint32_t r = 1; r <= f->nregs; r++) {
+    if (slot_bytes(f->regs[r]->type) != bytes) continue;
+    if (!alone[r]) {
+      order[n++] = r;
+    } else if (f->live_first[r] <= f->live_last[r]) {
       reg_off[r] = at;
       at += bytes;
+    } else {
+      reg_off[r] = 0; /* never mentioned */
     }
-    at = (at + 127) & ~127u;
   }
+  qsort_r(order, n, sizeof *order, by_first, f->live_first);
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t r = order[k], q = 0;
+    while (q < slots && s[q].until >= f->live_first[r]) q++;
+    if (q == slots) {
+      s[slots++].off = at;
+      at += bytes;
+    }
+    s[q].until = f->live_last[r];
+    reg_off[r] = s[q].off;
+  }
+  free(order);
+  free(s);
+  return at;
+}
+
+static void place_frame(struct simt_module *m, struct xfunc *xf, uint32_t *reg_off) {
+  const struct ptx_func *f = xf->f;
+  uint8_t *alone = calloc(f->nregs + 1, 1);
+  CHECK(alone, "out of memory");
+  mark_alone(f, alone);
+  uint32_t at = 0;
+  for (uint32_t r = 1; r <= f->nregs; r++)
+    if (slot_bytes(f->regs[r]->type) == 4) reg_off[r] = at, at += 4;
+  at = (at + 127) & ~127u;
+  at = share_slots(f, 4 * LANES, alone, at, reg_off);
+  at = share_slots(f, 8 * LANES, alone, at, reg_off);
+  free(alone);
   xf->frame_bytes = at;
   xf->zero = ARENA_ARRAY(&m->arena, uint32_t, f->nregs + 1);
   xf->zero_bytes = ARENA_ARRAY(&m->arena, uint8_t, f->nregs + 1);
