@@ -23,6 +23,9 @@ SAN_FLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-fr
 endif
 OPT ?= -O3
 WARN := -Wall -Wextra $(if $(WERROR),$(if $(SANITIZE),,-Werror))
+ifneq ($(findstring clang,$(CC)),)
+WARN += -Wno-pass-failed # a vectorisation hint that clang did not take
+endif
 CFLAGS ?=
 BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE= $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off -Isrc $(WARN) $(SAN_FLAGS)
 LDFLAGS ?=

@@ -31,12 +31,12 @@ bool err_set(struct err *e, enum err_code code, const char *fmt, ...) __attribut
 bool err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The candidate nearest to `word` by edit distance, or NULL when none is near enough to suggest. */
 const char *err_nearest(const char *word, const char *const *candidates, size_t count);
-/* Broken invariant: print where and what, then abort. Never for user input. */
+/* Broken invariant: print where and what, then exit with 70 (abort if SLUICE_CORE is set). Never for user input. */
 _Noreturn void err_die(const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-#define CHECK(cond, ...)                                                                                               \
-  do {                                                                                                                 \
-    if (__builtin_expect(!(cond), 0)) err_die(__FILE__, __LINE__, __VA_ARGS__);                                        \
+#define CHECK(cond, ...)                                                        \
+  do {                                                                          \
+    if (__builtin_expect(!(cond), 0)) err_die(__FILE__, __LINE__, __VA_ARGS__); \
   } while (0)
 
 #endif

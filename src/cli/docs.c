@@ -136,7 +136,8 @@ static void man_page(void) {
        "See\n.BR \"sluice help exit\\-codes\" .\n"
        ".SH ENVIRONMENT\n.TP\n.B SLUICE_DATA\nDirectory of configurations, report page and workload list, in place of "
        "the installed one.\n"
-       ".TP\n.B NO_COLOR\nNo colours in bars.\n.TP\n.B TMPDIR\nWhere the private directories of runs are made.");
+       ".TP\n.B NO_COLOR\nNo colours in bars.\n.TP\n.B SLUICE_CORE\nAbort, with a core dump, where an invariant "
+       "breaks.\n.TP\n.B TMPDIR\nWhere the private directories of runs are made.");
 }
 
 /* ---- completions ---- */

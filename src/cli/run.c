@@ -116,6 +116,7 @@ static int after_program(const struct tempdir *t, const struct sim_options *o, c
             strsignal(WTERMSIG(status)));
     return own;
   }
+  if (own == EXIT_BUG) return own; /* err_die has said what broke */
   if (access(record, F_OK)) {
     fprintf(stderr,
             "sluice: the program ended with code %d without closing the simulation (_exit or exec?); no result\n", own);
