@@ -7,8 +7,8 @@
  *   and time_step. compute_flux reads the five variables of an element and of its four neighbours.
  * Loads: variables,
  *   normals and neighbour numbers are stored variable by variable (coalesced); the neighbours' variables are gathered.
- *   Elements are renumbered within windows, so a warp's gather touches several lines with a few words each. Simplified:
- *   the mesh is a generated grid of four-sided cells with far-field and wall borders in place of the missile.
+ *   Elements are renumbered within windows, so a warp's gather touches several lines with a few words each.
+ * Simplified: the mesh is a generated grid of four-sided cells with far-field and wall borders in place of the missile.
  */
 #include "../common/wl.h"
 

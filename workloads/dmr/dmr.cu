@@ -8,8 +8,8 @@
  *   they marked replace the cavity by triangles around the new point. The losers try again next round.
  * Loads: a thread
  *   walks its own neighbourhood through triangle -> neighbour and triangle -> corner -> coordinate indices: gathers of
- *   degree up to 32, with little work per triangle and conflicts between threads; the mesh grows as it runs. Simplified:
- *   a triangle is bad when its area is over a limit, and the new point is its centroid, which always lies in the mesh; so
+ *   degree up to 32, with little work per triangle and conflicts between threads; the mesh grows as it runs.
+ * Simplified: a triangle is bad when its area is over a limit, and the new point is its centroid, which always lies in the mesh; so
  *   no treatment of borders is needed and the refinement ends.
  */
 #include "../common/wl.h"

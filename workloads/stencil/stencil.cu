@@ -4,8 +4,8 @@
  * Suites: tsc=stencil sharing=stencil
  * Groups: tsc=cache-line-positive
  * Algorithm: CTAs of 32 x 4 threads own two adjacent columns per thread in x and march along z, with the current plane
- *   in shared memory and the planes before and after in registers; the two arrays change roles between launches. Loads:
- *   coalesced reads of the next plane, and of the halo in x and y from global memory (degree 1, or 2 at the borders of a
+ *   in shared memory and the planes before and after in registers; the two arrays change roles between launches.
+ * Loads: coalesced reads of the next plane, and of the halo in x and y from global memory (degree 1, or 2 at the borders of a
  *   tile); neighbouring CTAs read the same lines.
  * Simplified: nothing.
  */
