@@ -200,6 +200,14 @@ static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const s
   return !sc->init || sc->init(&in->ctx, e);
 }
 
+/* The separator that ends the first scheme of a list; NULL at its end. A '+' before another separator, a value or the end
+ * belongs to a name ("tsc+", "tsc++bucl"). */
+static char *list_separator(char *p) {
+  for (p = strpbrk(p, ",+"); p && *p == '+' && strchr(",+:=", p[1]); p = strpbrk(p + 1, ",+"))
+    ;
+  return p;
+}
+
 bool slots_parse(struct slots *out, const char *list, struct err *e) {
   *out = (struct slots){.next_epoch = UINT64_MAX};
   if (!list) return true;
@@ -207,7 +215,7 @@ bool slots_parse(struct slots *out, const char *list, struct err *e) {
   if (strlen(list) >= sizeof text) return err_set(e, ERR_USAGE, "the list of schemes is too long");
   strcpy(text, list);
   for (char *p = text, *next; p; p = next) {
-    next = strpbrk(p, ",+");
+    next = list_separator(p);
     if (next) *next++ = 0;
     if (!*p) return err_set(e, ERR_USAGE, "an empty name in the list of schemes '%s'", list);
     if (!parse_one(out, p, e)) return false;

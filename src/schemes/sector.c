@@ -7,9 +7,11 @@
  */
 #include "schemes/lib/frames.h"
 
-enum { SECTOR_BYTES };
+enum { SECTOR_BYTES, SECTOR_NRU };
 static const struct scheme_param params[] = {
     {"bytes", "B", "sector size, a power of two up to the line (TSC section 3.1)", 8, 128, 32, true},
+    {"nru", "", "1: victims by recently-used bits of sectors, as in the Tag-Split Cache; 0: least recently used", 0, 1,
+     0, true},
     {0},
 };
 enum { PARTIAL };
@@ -24,6 +26,9 @@ static bool sector_init(struct scheme_ctx *c, struct err *e) {
   if (bytes & (bytes - 1) || bytes > k->line)
     return err_set(e, ERR_USAGE, "scheme sector: bytes=%u is not a power of two up to the line of %u", bytes, k->line);
   if (k->sets * k->ways > FRAMES_MAX) return err_set(e, ERR_USAGE, "scheme sector: more than %d frames", FRAMES_MAX);
+  if (c->param[SECTOR_NRU] == 0) return true;
+  if (k->line / bytes * k->ways > 64) return err_set(e, ERR_USAGE, "scheme sector: more than 64 sectors in a set");
+  for (uint32_t i = 0; i < c->config->sms; i++) SCHEME_SM(c, struct frames, i)->per = k->line / bytes;
   return true;
 }
 

@@ -2,12 +2,14 @@
  * `sector` and `lamar` share. Liptay, "Structural aspects of the System/360 Model 85", IBM Systems Journal 7(1), 1968.
  *
  * A frame that waits for any chunk is not replaced. Ways are chosen as the baseline does: the highest that is free,
- * else the one used longest ago, so that with chunks of a line it is the baseline.
+ * else the one used longest ago, so that with chunks of a line it is the baseline. With `per` set, the victim is the
+ * frame of a chunk that was not recently used, at random: the replacement of the Tag-Split Cache.
  */
 #ifndef SCHEMES_LIB_FRAMES_H
 #define SCHEMES_LIB_FRAMES_H
 
 #include "gpu/scheme.h"
+#include "schemes/lib/nru.h"
 
 enum { FRAMES_MAX = 4096 };
 struct frame {
@@ -19,6 +21,8 @@ struct frame {
 };
 struct frames {
   struct frame at[FRAMES_MAX];
+  uint32_t per; /* chunks of a frame if replaced by their recently-used bits; 0: least recently used */
+  uint64_t bits[FRAMES_MAX], draw;
 };
 
 static inline struct frame *frames_find(struct frames *f, const struct l1_event *e, uint32_t ways) {
@@ -32,16 +36,28 @@ static inline struct frame *frames_find(struct frames *f, const struct l1_event 
 static inline struct frame *frames_victim(struct frames *f, const struct l1_event *e, uint32_t ways) {
   struct frame *set = f->at + e->set * ways, *best = NULL;
   bool free = false;
+  uint64_t usable = 0;
   for (uint32_t w = 0; w < ways; w++) {
     if (set[w].pending) continue;
     if (!set[w].valid) {
       free = true;
       best = &set[w];
+    } else if (f->per) {
+      usable |= (uint64_t)set[w].valid << (w * f->per);
     } else if (!free && (!best || set[w].used < best->used)) {
       best = &set[w];
     }
   }
+  if (usable && !free) best = &set[nru_victim(f->bits[e->set], usable, f->draw) / f->per];
   return best;
+}
+
+/* Chunks of a frame were used. */
+static inline void frames_recent(struct frames *f, const struct l1_event *e, uint32_t ways, const struct frame *at,
+                                 uint32_t chunks) {
+  uint32_t way = (uint32_t)(at - (f->at + e->set * ways));
+  for (uint32_t m = f->per ? chunks : 0; m; m &= m - 1)
+    nru_use(&f->bits[e->set], way * f->per + (uint32_t)__builtin_ctz(m), ways * f->per);
 }
 
 static inline bool frames_has_place(struct frames *f, const struct l1_event *e, uint32_t ways) {
@@ -63,6 +79,8 @@ static inline struct frame *frames_reserve(struct scheme_ctx *c, struct frames *
     *at = (struct frame){.line = e->line, .used = e->cycle, .warp = (uint8_t)e->warp};
   }
   at->pending |= missing;
+  frames_recent(f, e, ways, at, missing);
+  f->draw++;
   return at;
 }
 
@@ -71,6 +89,7 @@ static inline void frames_touch(struct frames *f, const struct l1_event *e, uint
   struct frame *at = frames_find(f, e, ways);
   if (!at) return;
   at->used = e->cycle;
+  if (out != L1_PENDING) frames_recent(f, e, ways, at, need & at->valid);
   at->read |= need;
   at->reused |= out == L1_HIT;
 }
@@ -91,7 +110,7 @@ static inline bool frames_store(struct frames *f, const struct l1_event *e, uint
 }
 
 static inline void frames_clear(struct frames *f, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) f->at[i].valid = f->at[i].pending = 0;
+  for (uint32_t i = 0; i < count; i++) f->at[i].valid = f->at[i].pending = 0, f->bits[i] = 0;
 }
 
 #endif
