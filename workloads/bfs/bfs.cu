@@ -7,8 +7,9 @@
  *   kernel 2 turns the marks into the next frontier and sets a flag while there is one. Two launches per level.
  * Loads: one thread per vertex reads masks (bytes, coalesced) and its {start, count} pair; a frontier thread then reads
  *   its neighbour list and the visited flag and cost of each neighbour, which lie anywhere: degree 1 to 32 by chance,
- *   divergent in length because the degrees are skewed (R-MAT) or small and irregular (road map).
- * Simplified: nothing; the graph is generated, or read from --input (DIMACS or Matrix Market).
+ *   divergent in length because the degrees vary.
+ * Simplified: nothing; the graph is generated (uniform as by the original's generator, R-MAT, road map), or read from
+ *   --input (DIMACS or Matrix Market).
  */
 #include "../common/wl_graph.h"
 
@@ -60,7 +61,7 @@ int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "bfs");
   int scale = wl_int(&w, "scale", 12, 16, 20, 4, 24, "log2 of the vertices");
   int degree = wl_int(&w, "degree", 6, 6, 8, 1, 64, "edges per vertex");
-  int kind = wl_int(&w, "graph", 0, 0, 0, 0, 1, "0 R-MAT, 1 road map");
+  int kind = wl_int(&w, "graph", 2, 2, 2, 0, 2, "0 R-MAT, 1 road map, 2 uniform");
   wl_ready(&w, true);
 
   struct wl_csr g = wl_graph_for(&w, kind, scale, degree, 10, true);

@@ -62,6 +62,21 @@ static inline struct wl_csr wl_rmat(int scale, int degree, int max_weight, bool 
   return wl_csr_of(n, n, e);
 }
 
+/* 2^scale vertices, every end of every edge anywhere: Rodinia's own generator. Symmetric. */
+static inline struct wl_csr wl_uniform(int scale, int degree, int max_weight, uint64_t *seed) {
+  uint32_t n = 1u << scale;
+  std::vector<wl_edge> e;
+  for (uint32_t v = 0; v < n; v++)
+    for (int k = (int)wl_below(seed, (uint32_t)degree) + 1; k > 0; k--) {
+      int to = (int)wl_below(seed, n);
+      float w = 1.0f + (float)wl_below(seed, (uint32_t)max_weight);
+      if (to == (int)v) continue;
+      e.push_back({(int)v, to, w});
+      e.push_back({to, (int)v, w});
+    }
+  return wl_csr_of((int)n, (int)n, e);
+}
+
 /* side x side road map: four neighbours, a tenth of the roads missing, one in 64 vertices with a long road. */
 static inline struct wl_csr wl_grid(int side, int max_weight, uint64_t *seed) {
   std::vector<wl_edge> e;
@@ -171,12 +186,13 @@ static inline void wl_print_degrees(const char *what, const struct wl_csr &g) {
   printf("\n");
 }
 
-/* The graph that --input or --graph (0: R-MAT, 1: road map) asks for, with about 2^scale vertices. */
+/* The graph that --input or --graph (0: R-MAT, 1: road map, 2: uniform) asks for, with about 2^scale vertices. */
 static inline struct wl_csr wl_graph_for(const struct wl *w, int kind, int scale, int degree, int max_weight,
                                          bool symmetric) {
   uint64_t seed = w->seed;
   struct wl_csr g = w->input    ? wl_read_graph(w->input)
                     : kind == 1 ? wl_grid(1 << (scale / 2), max_weight, &seed)
+                    : kind == 2 ? wl_uniform(scale, degree, max_weight, &seed)
                                 : wl_rmat(scale, degree, max_weight, symmetric, &seed);
   if (g.rows != g.cols) {
     fprintf(stderr, "%s: a graph needs a square matrix, this is %d x %d\n", w->input, g.rows, g.cols);
