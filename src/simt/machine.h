@@ -269,6 +269,7 @@ struct simt_run {
 /* memory.c */
 struct mem_block *mem_block_at(struct simt *s, uint64_t addr);
 uint64_t mem_alloc_symbol(struct simt *s, uint64_t bytes, uint32_t align, const char *label);
+void mem_drop_symbol(struct simt *s, uint64_t addr);
 void mem_describe(struct simt *s, uint64_t addr, char *out, size_t size);
 /* lower.c */
 bool lower_module(struct simt_module *m, struct err *e);

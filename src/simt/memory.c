@@ -164,6 +164,16 @@ uint64_t mem_alloc_symbol(struct simt *s, uint64_t bytes, uint32_t align, const 
   return at;
 }
 
+void mem_drop_symbol(struct simt *s, uint64_t addr) {
+  struct mem_block *b = mem_block_at(s, addr);
+  if (!b || b->a.base != addr || b->a.kind != SIMT_MEM_SYMBOL) return;
+  memset((void *)(uintptr_t)(addr + b->delta), 0, b->a.bytes);
+  size_t k = (size_t)(b - s->blocks);
+  memmove(b, b + 1, (s->nblocks - k - 1) * sizeof *b);
+  s->nblocks--;
+  s->generation++;
+}
+
 bool simt_mem_release(struct simt *s, uint64_t base) {
   struct mem_block *b = mem_block_at(s, base);
   if (!b || b->a.base != base || b->a.kind == SIMT_MEM_SYMBOL) return false;

@@ -4,7 +4,16 @@
 
 #include "simt/machine.h"
 
+/* The module's variables leave device memory; their addresses are not used again. */
+static void drop_variables(struct simt_module *m) {
+  for (uint32_t k = 0; m->ptx && k < m->ptx->nvars; k++) {
+    const struct ptx_var *v = m->ptx->vars[k];
+    if (v->def == v && v->addr && (v->space == SP_GLOBAL || v->space == SP_CONST)) mem_drop_symbol(m->s, v->addr);
+  }
+}
+
 static void destroy(struct simt_module *m) {
+  drop_variables(m);
   ptx_free(m->ptx);
   free(m->code);
   free(m->ops);
@@ -38,9 +47,6 @@ void simt_unload(struct simt *s, struct simt_module *m) {
       *p = m->next;
       break;
     }
-  for (uint32_t i = 0; i < s->nblocks; i++) /* the labels of its variables go with it */
-    for (uint32_t k = 0; k < m->ptx->nvars; k++)
-      if (s->blocks[i].a.label == m->ptx->vars[k]->name) s->blocks[i].a.label = NULL;
   destroy(m);
 }
 
