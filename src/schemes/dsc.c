@@ -1,0 +1,207 @@
+/* dsc.c - decoupled sectored cache: N tags to a sector frame, each sector says which of them it belongs to.
+ *
+ * Papers: Seznec, "Decoupled Sectored Caches: Conciliating Low Tag Implementation Cost and Low Miss Ratio", ISCA 1994;
+ * as DSC-2 and DSC-4 in Li et al., "Tag-Split Cache", ICS 2016, section 5.2, with chunk masks in the MSHRs.
+ *
+ * Choices (Seznec leaves replacement open): a tag belongs to one frame and a sector of a line can only be in its place
+ * of that frame. A line without a tag takes one that owns no sector, of these the one whose frame loses fewest valid
+ * sectors, else the least recently used one. A tag with sectors on their way, and a place that awaits another line's
+ * sector, cannot be taken; if there is no other, the access is refused. Every line beyond the first that loses sectors
+ * to one access costs a cycle (lines go one at a time). With one tag to a frame it is the sector cache. Storage: Table
+ * 3 of the Tag-Split Cache counts tags, their valid bits and LRU order, and owners, but no valid bits of sectors.
+ */
+#include "gpu/scheme.h"
+
+enum { DSC_TAGS, DSC_SECTOR };
+enum { DSC_TAGS_MAX = 16384 };
+
+static const struct scheme_param params[] = {
+    {"tags", "tag", "tags of a frame (TSC section 5.2: 2 and 4)", 1, 8, 2, true},
+    {"sector", "B", "sector size, a power of two up to the line", 8, 128, 32, true},
+    {0},
+};
+enum { PARTIAL, STOLEN, EXTRA };
+static const struct scheme_counter counters[] = {
+    {"partial_misses", "access", "some of the sectors asked for were here or on their way", true},
+    {"stolen", "sector", "valid sectors overwritten by another line of the frame", false},
+    {"replacement_cycles", "cycle", "cycles spent on replacing further lines", false},
+    {0},
+};
+
+struct dsc_tag {
+  uint64_t line, used;
+  uint32_t valid, pending; /* sectors that it owns */
+  uint8_t warp;
+  bool reused;
+};
+struct dsc_sm {
+  struct dsc_tag tag[DSC_TAGS_MAX]; /* sets x frames x tags of a frame */
+};
+
+static bool dsc_init(struct scheme_ctx *c, struct err *e) {
+  const struct cache_config *k = &c->config->l1d;
+  uint32_t sector = (uint32_t)c->param[DSC_SECTOR];
+  if (sector & (sector - 1) || sector > k->line)
+    return err_set(e, ERR_USAGE, "scheme dsc: sector=%u is not a power of two up to the line of %u", sector, k->line);
+  if (k->sets * k->ways * (uint32_t)c->param[DSC_TAGS] > DSC_TAGS_MAX)
+    return err_set(e, ERR_USAGE, "scheme dsc: more than %d tags", DSC_TAGS_MAX);
+  return true;
+}
+
+static uint32_t dsc_n(const struct scheme_ctx *c) {
+  return (uint32_t)c->param[DSC_TAGS];
+}
+/* First tag of the set. */
+static struct dsc_tag *dsc_set(struct scheme_ctx *c, uint32_t sm, uint32_t set) {
+  return SCHEME_SM(c, struct dsc_sm, sm)->tag + set * c->config->l1d.ways * dsc_n(c);
+}
+static int dsc_tag_of(struct scheme_ctx *c, const struct l1_event *e) {
+  const struct dsc_tag *t = dsc_set(c, e->sm, e->set);
+  for (uint32_t i = 0; i < c->config->l1d.ways * dsc_n(c); i++)
+    if (t[i].line == e->line && (t[i].valid | t[i].pending)) return (int)i;
+  return -1;
+}
+
+/* Sectors of the frame of tag `i` that tags other than `i` hold or await. */
+static uint32_t dsc_others(const struct dsc_tag *t, uint32_t i, uint32_t n, bool pending) {
+  uint32_t first = i / n * n, mask = 0;
+  for (uint32_t k = first; k < first + n; k++)
+    if (k != i) mask |= pending ? t[k].pending : t[k].valid;
+  return mask;
+}
+
+/* The tag to use for the missing sectors, -1 if none can be. */
+static int dsc_choose(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  const struct dsc_tag *t = dsc_set(c, e->sm, e->set);
+  uint32_t n = dsc_n(c);
+  int have = dsc_tag_of(c, e), best = -1;
+  if (have >= 0) return dsc_others(t, (uint32_t)have, n, true) & missing ? -1 : have;
+  uint32_t fewest = UINT32_MAX;
+  for (uint32_t i = 0; i < c->config->l1d.ways * n; i++) {
+    if (t[i].valid | t[i].pending || dsc_others(t, i, n, true) & missing) continue;
+    uint32_t loses = (uint32_t)__builtin_popcount(dsc_others(t, i, n, false) & missing);
+    if (loses <= fewest) fewest = loses, best = (int)i;
+  }
+  if (best >= 0) return best;
+  for (uint32_t i = 0; i < c->config->l1d.ways * n; i++) {
+    if (t[i].pending || dsc_others(t, i, n, true) & missing) continue;
+    if (best < 0 || t[i].used < t[best].used) best = (int)i;
+  }
+  return best;
+}
+
+static struct l1_shape dsc_shape(const struct scheme_ctx *c) {
+  return (struct l1_shape){c->config->l1d.line, (uint32_t)c->param[DSC_SECTOR], c->config->l1d.sets};
+}
+static uint32_t dsc_find(struct scheme_ctx *c, const struct l1_event *e) {
+  int i = dsc_tag_of(c, e);
+  return i < 0 ? 0 : dsc_set(c, e->sm, e->set)[i].valid;
+}
+static enum l1_plan dsc_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  return dsc_choose(c, e, missing) < 0 ? PLAN_FULL : PLAN_PLACE;
+}
+
+static void dsc_lose(struct scheme_ctx *c, const struct l1_event *e, struct dsc_tag *t, uint32_t sectors) {
+  t->valid &= ~sectors;
+  if (!(t->valid | t->pending)) gpu_l1_evicted(c->gpu, e, t->line, sectors, t->warp, t->reused);
+}
+
+static uint32_t dsc_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  struct dsc_tag *t = dsc_set(c, e->sm, e->set);
+  uint32_t n = dsc_n(c), lines = 0;
+  int at = dsc_choose(c, e, missing);
+  CHECK(at >= 0, "dsc planned a place and then had none (set %u)", e->set);
+  uint32_t i = (uint32_t)at, first = i / n * n;
+  if (t[i].line != e->line || !(t[i].valid | t[i].pending)) {
+    if (t[i].valid) lines++, dsc_lose(c, e, &t[i], t[i].valid);
+    t[i] = (struct dsc_tag){.line = e->line, .used = e->cycle, .warp = (uint8_t)e->warp};
+  }
+  for (uint32_t k = first; k < first + n; k++) {
+    uint32_t taken = k == i ? 0 : t[k].valid & missing;
+    if (!taken) continue;
+    c->counter[STOLEN] += (uint64_t)__builtin_popcount(taken);
+    dsc_lose(c, e, &t[k], taken);
+    lines++;
+  }
+  t[i].pending |= missing;
+  uint32_t extra = lines > 1 ? lines - 1 : 0;
+  c->counter[EXTRA] += extra;
+  return extra;
+}
+
+static void dsc_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out) {
+  (void)here;
+  c->counter[PARTIAL] += out == L1_PARTIAL;
+  int i = dsc_tag_of(c, e);
+  if (i < 0) return;
+  struct dsc_tag *t = &dsc_set(c, e->sm, e->set)[i];
+  t->used = e->cycle;
+  t->reused |= out == L1_HIT;
+}
+static void dsc_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
+  int i = dsc_tag_of(c, e);
+  if (i < 0) return;
+  struct dsc_tag *t = &dsc_set(c, e->sm, e->set)[i];
+  t->valid |= chunks & t->pending;
+  t->pending &= ~chunks;
+}
+static bool dsc_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
+  int i = dsc_tag_of(c, e);
+  if (i < 0) return false;
+  struct dsc_tag *t = &dsc_set(c, e->sm, e->set)[i];
+  bool hit = t->valid & chunks;
+  t->valid &= ~chunks;
+  return hit;
+}
+static void dsc_clear(struct scheme_ctx *c, uint32_t sm) {
+  struct dsc_tag *t = dsc_set(c, sm, 0);
+  for (uint32_t i = 0; i < c->config->l1d.sets * c->config->l1d.ways * dsc_n(c); i++) t[i].valid = t[i].pending = 0;
+}
+
+static double dsc_log2(double x) {
+  double n = 0;
+  while ((double)(1u << (uint32_t)n) < x) n++;
+  return n;
+}
+
+static uint32_t dsc_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
+  double frames = (double)g->l1d.sets * g->l1d.ways * g->sms, tags = frames * param[DSC_TAGS];
+  double slots = frames * g->l1d.line / param[DSC_SECTOR];
+  const struct scheme_bits rows[] = {
+      {"tags beyond one a frame, 20 bits and valid", 21 * (tags - frames)},
+      {"LRU order of all tags of a set", dsc_log2(param[DSC_TAGS] * g->l1d.ways) * tags},
+      {"less: LRU order of the lines", -dsc_log2(g->l1d.ways) * frames},
+      {"owner of every sector", dsc_log2(param[DSC_TAGS]) * slots},
+  };
+  uint32_t n = sizeof rows / sizeof *rows;
+  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
+  return n;
+}
+
+static const struct l1_org dsc_org = {
+    .shape = dsc_shape,
+    .find = dsc_find,
+    .plan = dsc_plan,
+    .reserve = dsc_reserve,
+    .touch = dsc_touch,
+    .fill = dsc_fill,
+    .store = dsc_store,
+    .clear = dsc_clear,
+};
+
+static const struct scheme dsc = {
+    .name = "dsc",
+    .title = "decoupled sectored cache",
+    .paper =
+        "Seznec: Decoupled Sectored Caches: Conciliating Low Tag Implementation Cost and Low Miss Ratio. ISCA 1994",
+    .idea = "A sector frame has several tags, and each of its sectors names the tag that it belongs to, so that lines\n"
+            "which use different sectors share a frame.",
+    .params = params,
+    .counters = counters,
+    .positional = "tags",
+    .sm_state_bytes = sizeof(struct dsc_sm),
+    .init = dsc_init,
+    .storage = dsc_storage,
+    .l1 = &dsc_org,
+};
+SCHEME(dsc);
