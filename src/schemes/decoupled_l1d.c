@@ -1,0 +1,361 @@
+/* decoupled_l1d.c - an L1 with more tags than lines: a block gets a line when its tag has seen enough references.
+ *
+ * Paper: Li, Song, Dai, Sidelnik, Hari, Zhou, "Locality-Driven Dynamic GPU Cache Bypassing", ICS 2015, section 4,
+ * Table 3.
+ *
+ * Choices: the reference that allocates a tag counts as one (first=1), so that with the threshold of 2 a block gets a
+ * line at its second reference; most blocks of the cache-unfriendly programs are used less than three times (Fig 3),
+ * and counted otherwise the threshold would need three. A replacement that evicts and allocates ages the other tags of
+ * the set once. Ties of the least frequently used tag go to the one referenced longest ago. A block that qualifies
+ * while all lines of its set await data waits, as in the baseline. A store takes the line and leaves the tag.
+ * References by loads that other schemes send past the L1 before its lookup are not seen. Local memory always gets a
+ * line. SM dueling: SM 0 always runs the new design and SM 1 the baseline, or there would be nothing left to compare;
+ * the others follow SM 1 at first, and change when the miss rates of an interval differ by more than the threshold. A
+ * miss is an access that neither hits nor merges. The extra cycle of the larger tag store is hidden in the paper and
+ * not modelled.
+ */
+#include "gpu/scheme.h"
+
+enum { DL_THRESHOLD, DL_TAGS, DL_RC_BITS, DL_FIRST, DL_REPL, DL_DUEL, DL_INTERVAL, DL_DIFFERENCE };
+enum { DL_LRU, DL_RRIP, DL_SHIP };
+enum { DL_TAGS_MAX = 16384, DL_LINES_MAX = 4096, DL_TABLE = 16384, DL_FAR = 3, DL_TABLE_TOP = 7, DL_NONE = 0xff };
+
+static const struct scheme_param params[] = {
+    {"threshold", "reference", "references at which a block gets a line; 0: at once (section 6.2)", 0, 63, 2, true},
+    {"tags", "tag", "tags of a set (Table 3)", 1, 64, 8, true},
+    {"rc_bits", "bit", "width of the saturating reference count (section 4.1)", 1, 8, 6, true},
+    {"first", "reference", "what the reference that allocates the tag counts", 0, 1, 1, true},
+    {"repl", "", "data replacement: 0 LRU, 1 SRRIP, 2 SHiP (Table 3)", 0, 2, 0, true},
+    {"duel", "", "1: SMs choose between the designs by SM dueling; 0: all run the new one (section 4.3)", 0, 1, 1,
+     true},
+    {"interval", "core cycle", "time between comparisons (Table 3)", 1, 1e9, 500, true},
+    {"difference", "", "difference of miss rates that matters (Table 3)", 0, 1, 0.1, false},
+    {0},
+};
+enum { NEW_TAGS, COUNTED, LINES, HELD_TAGS, TO_NEW, TO_BASELINE };
+static const struct scheme_counter counters[] = {
+    {"new_tags", "access", "accesses that bypassed and allocated a tag", true},
+    {"counted", "access", "accesses that bypassed and raised the count of their tag", false},
+    {"lines", "line", "lines allocated", true},
+    {"held_tags", "tag", "tags replaced although they held a line", false},
+    {"to_new", "time", "changes of the followers to the new design", false},
+    {"to_baseline", "time", "changes of the followers to the baseline", false},
+    {0},
+};
+
+struct dl_tag {
+  uint64_t line, used;
+  uint8_t rc, way; /* way of the data store, DL_NONE without a line */
+  bool valid;
+};
+struct dl_line {
+  uint64_t used;
+  uint32_t signature;
+  uint8_t tag, warp, rrpv; /* tag: of the set, DL_NONE if free */
+  bool pending, reused;
+};
+struct dl_sm {
+  struct dl_tag tag[DL_TAGS_MAX];
+  struct dl_line line[DL_LINES_MAX];
+  uint8_t table[DL_TABLE]; /* SHiP */
+  uint64_t accesses, misses;
+};
+struct dl {
+  bool followers_new;
+};
+
+static struct dl_tag *dl_tags(struct scheme_ctx *c, uint32_t sm, uint32_t set) {
+  return SCHEME_SM(c, struct dl_sm, sm)->tag + set * (uint32_t)c->param[DL_TAGS];
+}
+static struct dl_line *dl_lines(struct scheme_ctx *c, uint32_t sm, uint32_t set) {
+  return SCHEME_SM(c, struct dl_sm, sm)->line + set * c->config->l1d.ways;
+}
+
+static bool dl_init(struct scheme_ctx *c, struct err *e) {
+  const struct cache_config *k = &c->config->l1d;
+  if (c->param[DL_TAGS] < k->ways)
+    return err_set(e, ERR_USAGE, "scheme decoupled-l1d: tags=%g is less than the %u lines of a set", c->param[DL_TAGS],
+                   k->ways);
+  if (k->sets * c->param[DL_TAGS] > DL_TAGS_MAX || k->sets * k->ways > DL_LINES_MAX)
+    return err_set(e, ERR_USAGE, "scheme decoupled-l1d: more than %d tags or %d lines", DL_TAGS_MAX, DL_LINES_MAX);
+  if (c->param[DL_THRESHOLD] >= (double)(1u << (uint32_t)c->param[DL_RC_BITS]))
+    return err_set(e, ERR_USAGE, "scheme decoupled-l1d: threshold=%g is beyond a count of %g bits",
+                   c->param[DL_THRESHOLD], c->param[DL_RC_BITS]);
+  for (uint32_t i = 0; i < c->config->sms; i++)
+    for (uint32_t t = 0; t < DL_TABLE; t++) SCHEME_SM(c, struct dl_sm, i)->table[t] = 1;
+  return true;
+}
+
+/* Does this SM filter by reference counts now? */
+static bool dl_filters(const struct scheme_ctx *c, const struct l1_event *e) {
+  if (e->local || c->param[DL_THRESHOLD] == 0) return false;
+  if (c->param[DL_DUEL] == 0 || e->sm == 0) return true;
+  return e->sm > 1 && ((const struct dl *)c->state)->followers_new;
+}
+
+static int dl_tag_of(struct scheme_ctx *c, const struct l1_event *e) {
+  const struct dl_tag *t = dl_tags(c, e->sm, e->set);
+  for (uint32_t i = 0; i < (uint32_t)c->param[DL_TAGS]; i++)
+    if (t[i].valid && t[i].line == e->line) return (int)i;
+  return -1;
+}
+
+/* ---- the data store ---- */
+
+/* The line to use: a free one (the highest), else by policy among those whose data is here; -1 if all await data. */
+static int dl_choose_line(struct scheme_ctx *c, const struct l1_event *e) {
+  const struct dl_line *l = dl_lines(c, e->sm, e->set);
+  int best = -1;
+  for (uint32_t w = 0; w < c->config->l1d.ways; w++)
+    if (l[w].tag == DL_NONE) best = (int)w;
+  if (best >= 0) return best;
+  bool lru = c->param[DL_REPL] == DL_LRU;
+  for (uint32_t w = 0; w < c->config->l1d.ways; w++) {
+    if (l[w].pending) continue;
+    if (best < 0 || (lru ? l[w].used < l[best].used : l[w].rrpv > l[best].rrpv)) best = (int)w;
+  }
+  return best;
+}
+
+static void dl_insert_position(struct scheme_ctx *c, const struct l1_event *e, uint32_t way) {
+  struct dl_sm *s = SCHEME_SM(c, struct dl_sm, e->sm);
+  struct dl_line *l = dl_lines(c, e->sm, e->set);
+  l[way].signature = e->pc % DL_TABLE;
+  bool far = c->param[DL_REPL] == DL_SHIP && !s->table[l[way].signature];
+  l[way].rrpv = far ? DL_FAR : DL_FAR - 1;
+}
+
+static void dl_evict(struct scheme_ctx *c, const struct l1_event *e, uint32_t way) {
+  struct dl_sm *s = SCHEME_SM(c, struct dl_sm, e->sm);
+  struct dl_line *l = dl_lines(c, e->sm, e->set) + way;
+  struct dl_tag *t = dl_tags(c, e->sm, e->set) + l->tag;
+  uint8_t *taught = &s->table[l->signature];
+  if (!l->reused && *taught) --*taught;
+  gpu_l1_evicted(c->gpu, e, t->line, 1, l->warp, l->reused);
+  t->way = DL_NONE;
+  t->rc = 0;
+  /* RRIP: the others age by what the victim lacked. */
+  uint8_t age = (uint8_t)(DL_FAR - l->rrpv);
+  for (uint32_t w = 0; w < c->config->l1d.ways; w++) {
+    struct dl_line *o = dl_lines(c, e->sm, e->set) + w;
+    if (o->tag != DL_NONE && !o->pending) o->rrpv = (uint8_t)(o->rrpv + age > DL_FAR ? DL_FAR : o->rrpv + age);
+  }
+  l->tag = DL_NONE;
+}
+
+/* ---- the tag store ---- */
+
+/* The tag to replace: a free one (the highest), else the smallest count among tags without a line, else among those
+ * whose line is here. */
+static uint32_t dl_choose_tag(struct scheme_ctx *c, const struct l1_event *e) {
+  const struct dl_tag *t = dl_tags(c, e->sm, e->set);
+  const struct dl_line *l = dl_lines(c, e->sm, e->set);
+  int free = -1, bare = -1, held = -1;
+  for (uint32_t i = 0; i < (uint32_t)c->param[DL_TAGS]; i++) {
+    if (!t[i].valid) {
+      free = (int)i;
+      continue;
+    }
+    if (t[i].way != DL_NONE && l[t[i].way].pending) continue;
+    int *best = t[i].way == DL_NONE ? &bare : &held;
+    if (*best < 0 || t[i].rc < t[*best].rc || (t[i].rc == t[*best].rc && t[i].used < t[*best].used)) *best = (int)i;
+  }
+  return (uint32_t)(free >= 0 ? free : bare >= 0 ? bare : held);
+}
+
+/* Every line may await data: then no tag can be taken. */
+static bool dl_has_tag(struct scheme_ctx *c, const struct l1_event *e) {
+  return dl_choose_tag(c, e) != (uint32_t)-1;
+}
+
+static uint32_t dl_new_tag(struct scheme_ctx *c, const struct l1_event *e) {
+  uint32_t i = dl_choose_tag(c, e);
+  struct dl_tag *t = dl_tags(c, e->sm, e->set) + i;
+  if (t->valid && t->way != DL_NONE) {
+    c->counter[HELD_TAGS]++;
+    dl_evict(c, e, t->way);
+  }
+  *t = (struct dl_tag){.line = e->line, .used = e->cycle, .way = DL_NONE, .valid = true};
+  return i;
+}
+
+static void dl_count(const struct scheme_ctx *c, struct dl_tag *t, uint32_t more) {
+  uint32_t max = (1u << (uint32_t)c->param[DL_RC_BITS]) - 1, rc = t->rc + more;
+  t->rc = (uint8_t)(rc > max ? max : rc);
+}
+
+/* ---- the slot ---- */
+
+static struct l1_shape dl_shape(const struct scheme_ctx *c) {
+  return (struct l1_shape){c->config->l1d.line, c->config->l1d.line, c->config->l1d.sets};
+}
+
+static uint32_t dl_find(struct scheme_ctx *c, const struct l1_event *e) {
+  int i = dl_tag_of(c, e);
+  if (i < 0) return 0;
+  uint8_t way = dl_tags(c, e->sm, e->set)[i].way;
+  return way != DL_NONE && !dl_lines(c, e->sm, e->set)[way].pending;
+}
+
+static enum l1_plan dl_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  (void)missing;
+  int i = dl_tag_of(c, e);
+  if (dl_filters(c, e)) {
+    double rc = i < 0 ? c->param[DL_FIRST] : dl_tags(c, e->sm, e->set)[i].rc + 1.0;
+    if (rc < c->param[DL_THRESHOLD]) return PLAN_BYPASS;
+  }
+  return dl_choose_line(c, e) >= 0 && (i >= 0 || dl_has_tag(c, e)) ? PLAN_PLACE : PLAN_FULL;
+}
+
+static uint32_t dl_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  (void)missing;
+  int way = dl_choose_line(c, e), old = -1;
+  struct dl_line *l = dl_lines(c, e->sm, e->set) + way;
+  if (l->tag != DL_NONE) {
+    old = l->tag;
+    dl_evict(c, e, (uint32_t)way);
+  }
+  int have = dl_tag_of(c, e);
+  uint32_t i = have >= 0 ? (uint32_t)have : dl_new_tag(c, e);
+  struct dl_tag *t = dl_tags(c, e->sm, e->set);
+  for (uint32_t k = 0; k < (uint32_t)c->param[DL_TAGS]; k++)
+    if (k != i && (int)k != old && t[k].rc) t[k].rc--;
+  dl_count(c, &t[i], have >= 0 ? 1 : (uint32_t)c->param[DL_FIRST]);
+  t[i].used = e->cycle;
+  t[i].way = (uint8_t)way;
+  *l = (struct dl_line){.used = e->cycle, .tag = (uint8_t)i, .warp = (uint8_t)e->warp, .pending = true};
+  dl_insert_position(c, e, (uint32_t)way);
+  c->counter[LINES]++;
+  return 0;
+}
+
+static void dl_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out) {
+  (void)here;
+  int i = dl_tag_of(c, e);
+  if (i < 0) return;
+  struct dl_tag *t = dl_tags(c, e->sm, e->set) + i;
+  t->used = e->cycle;
+  if (t->way == DL_NONE) return;
+  struct dl_sm *s = SCHEME_SM(c, struct dl_sm, e->sm);
+  struct dl_line *l = dl_lines(c, e->sm, e->set) + t->way;
+  l->used = e->cycle;
+  if (out != L1_HIT) return;
+  l->rrpv = 0;
+  l->reused = true;
+  if (s->table[l->signature] < DL_TABLE_TOP) s->table[l->signature]++;
+}
+
+static void dl_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
+  (void)chunks;
+  int i = dl_tag_of(c, e);
+  CHECK(i >= 0, "decoupled-l1d: data arrived for a line without a tag (%#lx)", (unsigned long)e->line);
+  dl_lines(c, e->sm, e->set)[dl_tags(c, e->sm, e->set)[i].way].pending = false;
+}
+
+static bool dl_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
+  (void)chunks;
+  if (!dl_find(c, e)) return false;
+  struct dl_tag *t = dl_tags(c, e->sm, e->set) + dl_tag_of(c, e);
+  dl_lines(c, e->sm, e->set)[t->way].tag = DL_NONE;
+  t->way = DL_NONE;
+  return true;
+}
+
+static void dl_clear(struct scheme_ctx *c, uint32_t sm) {
+  struct dl_sm *s = SCHEME_SM(c, struct dl_sm, sm);
+  for (uint32_t i = 0; i < c->config->l1d.sets * (uint32_t)c->param[DL_TAGS]; i++) s->tag[i].valid = false;
+  for (uint32_t i = 0; i < c->config->l1d.sets * c->config->l1d.ways; i++)
+    s->line[i] = (struct dl_line){.tag = DL_NONE};
+}
+
+/* ---- what was sent past the L1, and dueling ---- */
+
+static void dl_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by) {
+  struct dl_sm *s = SCHEME_SM(c, struct dl_sm, e->sm);
+  s->accesses++;
+  s->misses++;
+  if (by != PAST_BY_CACHE || !dl_filters(c, e)) return;
+  int i = dl_tag_of(c, e);
+  struct dl_tag *t = dl_tags(c, e->sm, e->set);
+  if (i >= 0) {
+    c->counter[COUNTED]++;
+    t[i].used = e->cycle;
+    dl_count(c, &t[i], 1);
+  } else if (dl_has_tag(c, e)) {
+    c->counter[NEW_TAGS]++;
+    dl_count(c, &t[dl_new_tag(c, e)], (uint32_t)c->param[DL_FIRST]);
+  }
+}
+
+static void dl_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {
+  struct dl_sm *s = SCHEME_SM(c, struct dl_sm, e->sm);
+  s->accesses += !e->local;
+  s->misses += !e->local && out == L1_MISS;
+}
+
+static void dl_on_epoch(struct scheme_ctx *c) {
+  struct dl *d = c->state;
+  if (c->param[DL_DUEL] == 0 || c->config->sms < 2) return;
+  struct dl_sm *fresh = SCHEME_SM(c, struct dl_sm, 0), *base = SCHEME_SM(c, struct dl_sm, 1);
+  if (fresh->accesses && base->accesses) {
+    double a = (double)fresh->misses / (double)fresh->accesses, b = (double)base->misses / (double)base->accesses;
+    bool before = d->followers_new;
+    if (a - b > c->param[DL_DIFFERENCE]) d->followers_new = false;
+    if (b - a > c->param[DL_DIFFERENCE]) d->followers_new = true;
+    c->counter[TO_NEW] += !before && d->followers_new;
+    c->counter[TO_BASELINE] += before && !d->followers_new;
+  }
+  fresh->accesses = fresh->misses = base->accesses = base->misses = 0;
+}
+
+static uint32_t dl_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
+  double lines = (double)g->l1d.sets * g->l1d.ways * g->sms, tags = (double)g->l1d.sets * param[DL_TAGS] * g->sms;
+  const struct scheme_bits rows[] = {
+      {"tags beyond the lines', 20 bits, valid and 2 bits of order", 23 * (tags - lines)},
+      {"reference count of every tag", param[DL_RC_BITS] * tags},
+      {"position of every tag, 2 bits and valid", 3 * tags},
+      {"free lines of every set, 2 bits and one", 3.0 * g->l1d.sets * g->sms},
+      {"access and miss counters of two SMs, 2 x 9 bits", 36},
+      {"prediction values, 2 bits per line (rrip, ship)", param[DL_REPL] == DL_LRU ? 0 : 2 * lines},
+      {"signatures, outcome bits and history table (ship)",
+       param[DL_REPL] == DL_SHIP ? 15 * lines + 3.0 * DL_TABLE * g->sms : 0},
+  };
+  uint32_t n = sizeof rows / sizeof *rows;
+  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
+  return n;
+}
+
+static const struct l1_org dl_org = {
+    .shape = dl_shape,
+    .find = dl_find,
+    .plan = dl_plan,
+    .reserve = dl_reserve,
+    .touch = dl_touch,
+    .fill = dl_fill,
+    .store = dl_store,
+    .clear = dl_clear,
+};
+
+static const struct scheme decoupled_l1d = {
+    .name = "decoupled-l1d",
+    .title = "decoupled tag and data stores that keep blocks without reuse out",
+    .paper = "Li, Song, Dai, Sidelnik, Hari, Zhou: Locality-Driven Dynamic GPU Cache Bypassing. ICS 2015",
+    .idea =
+        "There are twice as many tags as lines. A block first gets only a tag, which counts its references while its\n"
+        "loads go past the L1; when the count reaches the threshold it gets a line. Counts age as lines change hands.\n"
+        "Two SMs duel to turn the filter off where the plain cache hits more.",
+    .params = params,
+    .counters = counters,
+    .positional = "threshold",
+    .state_bytes = sizeof(struct dl),
+    .sm_state_bytes = sizeof(struct dl_sm),
+    .init = dl_init,
+    .storage = dl_storage,
+    .l1 = &dl_org,
+    .epoch = 500,
+    .epoch_param = "interval",
+    .on_epoch = dl_on_epoch,
+    .on_access = dl_on_access,
+    .on_past = dl_on_past,
+};
+SCHEME(decoupled_l1d);
