@@ -23,6 +23,7 @@ libmpfr-dev:/usr/include/mpfr.h
 clang-format-14:/usr/bin/clang-format-14
 cppcheck:/usr/bin/cppcheck
 python3:/usr/bin/python3
+ca-certificates:/etc/ssl/certs/ca-certificates.crt
 '
 need_report='
 nodejs:/usr/bin/node
