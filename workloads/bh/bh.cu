@@ -226,7 +226,7 @@ int main(int argc, char **argv) {
   std::vector<float> p[3], zero(sn, 0);
   for (size_t i = 0; i < sn; i++) { /* dense in the middle, with a few lumps */
     float r = wl_unit(&seed), lump = wl_below(&seed, 4) == 0 ? 3.0f : 0.0f;
-    for (int c = 0; c < 3; c++) p[c].push_back(lump * (float)(c + 1) / 3 + 4 * r * r * wl_normal(&seed));
+    for (int c = 0; c < 3; c++) p[c].push_back(lump * (float)(c + 1) / 3 + (0.001f + 4 * r * r) * wl_normal(&seed));
   }
   float mass = 1.0f / (float)n, *ax = wl_upload(zero), *ay = wl_upload(zero), *az = wl_upload(zero);
   float *vx = wl_upload(zero), *vy = wl_upload(zero), *vz = wl_upload(zero);
