@@ -73,7 +73,8 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
                               .now = &g->now,
                               .atomic = perform_atomic,
                               .ctx = g,
-                              .slots = g->slots.count ? &g->slots : NULL};
+                              .slots = g->slots.count ? &g->slots : NULL,
+                              .hooks = gpu_mem_hooks(g)};
   g->parts = partition_new(&env);
   g->sm = calloc(c->sms, sizeof *g->sm);
   CHECK(g->sm, "out of memory for %u SMs", c->sms);
@@ -141,9 +142,12 @@ static void dispatch_ctas(struct gpu *g) {
   for (uint32_t i = 0; i < n && g->next_cta < g->kernel->ctas; i++) {
     uint32_t sm = (from + 1 + i) % n;
     if (g->sm[sm].ctas >= g->ctas_per_sm) continue;
+    uint32_t cta = g->next_cta;
+    if (!gpu_pick_cta(g, sm, &cta)) continue;
     uint32_t slot = (uint32_t)__builtin_ctz(g->free_slots[sm]);
     g->free_slots[sm] &= ~(1u << slot);
-    sm_start_cta(&g->sm[sm], slot, g->next_cta++);
+    sm_start_cta(&g->sm[sm], slot, cta);
+    g->next_cta++;
     g->running_ctas++;
     g->last_sm = sm;
     g->progress_at = g->now;
@@ -153,6 +157,10 @@ static void dispatch_ctas(struct gpu *g) {
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
   g->free_slots[sm] |= 1u << slot;
   g->running_ctas--;
+  for (uint32_t h = 0; h < g->slots.n_on_cta_done; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.on_cta_done[h]];
+    in->scheme->on_cta_done(&in->ctx, sm, g->sm[sm].cta_id[slot]);
+  }
 }
 
 /* ---- one tick ---- */
@@ -235,6 +243,7 @@ static bool tick(struct gpu *g) {
   if (g->t_l2 < t) t = g->t_l2;
   if (g->t_dram < t) t = g->t_dram;
   bool core = g->t_core == t, icnt = g->t_icnt == t, l2 = g->t_l2 == t, dram = g->t_dram == t;
+  if (core) dram = false; /* edges that coincide: the DRAM's comes after, as a tick of its own */
   if (core)
     for (uint32_t i = 0; i < g->config.sms; i++) sm_receive(&g->sm[i]);
   if (icnt) replies_to_icnt(g);
@@ -381,6 +390,16 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
 }
 
 /* ---- services for schemes ---- */
+
+uint32_t gpu_grid_ctas(const struct gpu *g) {
+  return g->kernel->ctas;
+}
+uint32_t gpu_grid_x(const struct gpu *g) {
+  return g->kernel->grid[0] ? g->kernel->grid[0] : 1;
+}
+uint32_t gpu_sm_cta_limit(const struct gpu *g) {
+  return g->ctas_per_sm;
+}
 
 double gpu_subpart_fill_cycles(const struct gpu *g, uint32_t subpart) {
   return partition_input_fill(g->parts, subpart) * g->config.core_mhz / g->config.l2_mhz;
