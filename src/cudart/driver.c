@@ -310,3 +310,17 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
   if (active) *active = 1;
   return device ? cudaErrorInvalidDevice : cudaSuccess;
 }
+
+/* ---- graphics: refused by name ---- */
+
+#define REFUSE_GRAPHICS(name)                                   \
+  CUresult name(void) {                                         \
+    return cudart_refuse(#name, "there is no graphics device"); \
+  }
+REFUSE_GRAPHICS(cuGraphicsUnregisterResource)
+REFUSE_GRAPHICS(cuGraphicsSubResourceGetMappedArray)
+REFUSE_GRAPHICS(cuGraphicsGLRegisterBuffer)
+REFUSE_GRAPHICS(cuGraphicsGLRegisterImage)
+REFUSE_GRAPHICS(cuGraphicsMapResources)
+REFUSE_GRAPHICS(cuGraphicsUnmapResources)
+REFUSE_GRAPHICS(cuGraphicsResourceGetMappedPointer_v2)

@@ -10,7 +10,7 @@ CUDART_LIBS := $(CUDART_SONAMES:%=$(B)/lib/%) $(B)/lib/libcudart.so
 ifneq ($(CUDART_DRIVER),)
 CUDART_LIBS += $(B)/lib/libcuda.so.1
 endif
-CUDART_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-rpath,'$$ORIGIN'
+CUDART_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,--unresolved-symbols=ignore-in-shared-libs -Wl,-rpath,'$$ORIGIN'
 ALL += $(CUDART_LIBS)
 
 $(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice.so
@@ -50,3 +50,14 @@ TEST_OBJ_test_fatbin := $(B)/src/cudart/fatbin.o $(B)/src/cudart/cubin.o
 LDLIBS_test_fatbin := -llz4 -lzstd -lelf
 TEST_OBJ_test_cudart_abi := $(B)/lib/libcudart.so.12
 TEST_OBJ_test_cudart_driver := $(B)/lib/libcuda.so.1
+
+# ---- docs/cuda-support.md ----
+$(B)/cuda-support: src/cudart/support.c src/cudart/calls.def | $(B)/deps.ok
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< -ldl
+ALL += $(B)/cuda-support
+.PHONY: docs-cuda
+docs-cuda: $(B)/cuda-support $(B)/lib/libcuda.so.1
+	$(B)/cuda-support tests/cuda/api_footprint.csv $(B)/lib/libcuda.so.1 > docs/cuda-support.md
+docs: docs-cuda
+LDLIBS_test_cudart_exports := -ldl
+$(B)/tests/test_cudart_exports: $(CUDART_LIBS)
