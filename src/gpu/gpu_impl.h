@@ -23,6 +23,7 @@ struct gpu {
   struct partition_set *parts;
   struct sm *sm;
   struct slots slots;
+  struct mem_hooks mem_hooks; /* of the slots, for the memory side */
   uint32_t subparts; /* over the whole GPU */
   uint32_t cta_slots_per_sm;
   bool may_sleep;    /* skipping idle time; off for the equivalence test */
@@ -46,6 +47,9 @@ struct gpu {
 };
 
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
+/* scheme_hooks.c: the memory-side hooks of the slots, NULL if none is filled; the CTA that SM `sm` gets now. */
+const struct mem_hooks *gpu_mem_hooks(struct gpu *g);
+bool gpu_pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta);
 
 static inline bool sm_can_send_bytes(const struct sm *s, uint32_t bytes) {
   return icnt_can_push(s->g->icnt, s->id, bytes);

@@ -350,6 +350,7 @@ void l1d_fill(struct sm *s, req_id id) {
                        .degree = r->degree,
                        .chunks = r->chunks,
                        .set = l1d_set_index(s->c, r->addr),
+                       .note = r->note,
                        .local = r->type == REQ_LOCAL_READ};
   if (m->index != UINT32_MAX) {
     l->state[m->index] = LINE_VALID;

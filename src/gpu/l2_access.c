@@ -74,11 +74,21 @@ static uint32_t victim(const struct l2_slice *s, const struct req *r, uint32_t s
   const struct l2_tags *t = &s->tags;
   const struct mem_hooks *h = s->env->hooks;
   uint32_t line = l2_tags_victim(t, set), base = set * t->ways;
-  if (!h || !h->find_victim || line == L2_NONE || t->state[line] == L2_INVALID || r->atomic) return line;
+  if (!h || line == L2_NONE) return line;
+  bool empty = t->state[line] == L2_INVALID;
+  if (h->may_allocate && !r->atomic) {
+    struct mem_event e = event_of(s, r, set, empty ? line : L2_NONE);
+    if (!h->may_allocate(h->ctx, &e)) {
+      *no_line = true;
+      return L2_NONE;
+    }
+  }
+  if (!h->find_victim || empty) return line;
   struct cache_set cs = {.set = set, .ways = t->ways, .tag = t->tag + base, .used = t->stamp + base};
   for (uint32_t w = 0; w < t->ways && w < 32; w++) cs.usable |= (uint32_t)(t->state[base + w] != L2_RESERVED) << w;
   struct mem_event e = event_of(s, r, set, L2_NONE);
   int way = h->find_victim(h->ctx, &cs, &e);
+  if (way < 0 && r->atomic) return line;
   if (way < 0) {
     *no_line = true;
     return L2_NONE;
@@ -100,7 +110,12 @@ void l2_send_past(struct l2_slice *s, struct l2_op op) {
   op.bytes = (uint16_t)req_of(s, op.r)->bytes;
   op.mshr = L2_NO_MSHR;
   l2_queue_push(&s->to_dram, op);
-  count(s, req_of(s, op.r), L2_PAST);
+  struct req *r = req_of(s, op.r);
+  count(s, r, L2_PAST);
+  if (!s->env->hooks->on_access) return;
+  struct mem_event e = event_of(s, r, op.set, L2_NONE);
+  e.note = &r->note;
+  s->env->hooks->on_access(s->env->hooks->ctx, &e, L2_PAST);
 }
 
 /* ---- misses ---- */
@@ -245,6 +260,7 @@ enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *o
   count(s, r, o);
   if (h && h->on_access) {
     struct mem_event e = event_of(s, r, op->set, line);
+    e.note = &r->note;
     h->on_access(h->ctx, &e, o);
   }
   return o;

@@ -23,6 +23,7 @@ struct mem_event {
   uint32_t sm, warp, cta, pc, degree, chunks; /* as the request carries them */
   uint8_t type;                               /* enum req_type */
   bool write, atomic;
+  uint8_t *note; /* on_access of a read: travels with the reply to the SM (l1_event.note); else NULL */
 };
 
 struct cache_set; /* scheme.h */
@@ -32,9 +33,12 @@ struct mem_hooks {
   void *ctx;
   /* A request (no atomic, not newer in the L2 than in DRAM) left the ROP delay: straight to DRAM? Asked once. */
   bool (*bypass)(void *ctx, const struct mem_event *e);
-  /* Way to replace out of s->usable when no way is empty; -1: this access gets no line (DRAM answers it). */
+  /* May this miss (no atomic) take a line? way: an empty one, UINT32_MAX: one has to be replaced. */
+  bool (*may_allocate)(void *ctx, const struct mem_event *e);
+  /* Way to replace out of s->usable when no way is empty; -1: this access gets no line (DRAM answers it),
+   * unless it is an atomic, which evicts the least recently used. */
   int (*find_victim)(void *ctx, const struct cache_set *s, const struct mem_event *e);
-  /* An access was accepted: hit, pending, miss (way: the line reserved), or past for want of a line. */
+  /* An access was accepted: hit, pending, miss (way: the line reserved), or past (bypassed, or no line). */
   void (*on_access)(void *ctx, const struct mem_event *e, enum l2_outcome out);
   /* A valid line is replaced: e->line and way are the victim's, the rest the requester's. */
   void (*on_evict)(void *ctx, const struct mem_event *e);

@@ -31,6 +31,7 @@ struct req {
   bool bypass;   /* skipped the L1: the reply goes to the waiting load, not to a line */
   uint8_t sm;
   uint8_t warp;     /* hardware warp slot on the SM */
+  uint8_t note;     /* for the schemes: written at the L2, read at the fill */
   uint16_t degree;  /* accesses of its instruction: un-coalescing degree */
   uint32_t pc;      /* index in the kernel */
   uint32_t cta;     /* linear CTA id */

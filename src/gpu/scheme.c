@@ -63,6 +63,10 @@ static bool set_param(struct slot_instance *in, const char *name, const char *va
     if (strcmp(p->name, name)) continue;
     char *end;
     double v = strtod(value, &end);
+    if (s->word && !strcmp(value, s->word) && s->positional && !strcmp(name, s->positional)) {
+      in->param[i] = s->word_value;
+      return true;
+    }
     if (!*value || *end) return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a number", s->name, name, value);
     if (p->integer && v != (double)(long long)v)
       return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a whole number", s->name, name, value);
@@ -75,6 +79,18 @@ static bool set_param(struct slot_instance *in, const char *name, const char *va
   const char *near = err_nearest(name, names, n);
   return err_set(e, ERR_USAGE, "scheme %s has no parameter '%s'%s%s%s; `sluice schemes %s` lists them", s->name, name,
                  near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "", s->name);
+}
+
+/* A parameter that is 0 or 1, named without a value: on. False: there is none of that name. */
+static bool set_flag(struct slot_instance *in, const char *name) {
+  const struct scheme *s = in->scheme;
+  for (uint32_t i = 0; i < scheme_param_count(s); i++) {
+    const struct scheme_param *p = &s->params[i];
+    if (strcmp(p->name, name) || !p->integer || p->min != 0 || p->max != 1) continue;
+    in->param[i] = 1;
+    return true;
+  }
+  return false;
 }
 
 /* One "name", "name=value", "name:param=value/param=value" in `text` (modified). */
@@ -105,6 +121,10 @@ static bool parse_one(struct slots *out, char *text, struct err *e) {
     char *next = strpbrk(p, "/:");
     if (next) *next++ = 0;
     char *eq = strchr(p, '=');
+    if (!eq && set_flag(in, p)) {
+      p = next;
+      continue;
+    }
     if (!eq) return err_set(e, ERR_USAGE, "scheme %s: '%s' is not PARAMETER=VALUE", s->name, p);
     *eq++ = 0;
     if (!set_param(in, p, eq, e)) return false;
@@ -117,12 +137,15 @@ static bool parse_one(struct slots *out, char *text, struct err *e) {
 
 /* The k-th exclusive part of a scheme, by what it says and by the hooks it fills; NULL after the last. */
 static const char *owned_part(const struct scheme *s, uint32_t k) {
-  const char *all[SCHEME_OWNS + 4] = {0};
+  const char *all[SCHEME_OWNS + 8] = {0};
   uint32_t n = 0;
   while (n < SCHEME_OWNS && s->owns[n]) all[n] = s->owns[n], n++;
   if (s->find_victim) all[n++] = OWNS_L1_REPLACEMENT;
   if (s->l1) all[n++] = OWNS_L1_ORGANISATION, all[n++] = OWNS_L1_REPLACEMENT;
   if (s->pick_warp) all[n++] = OWNS_WARP_SCHEDULER;
+  if (s->l2_find_victim) all[n++] = OWNS_L2_REPLACEMENT;
+  if (s->dram_class) all[n++] = OWNS_DRAM_SCHEDULER;
+  if (s->pick_cta) all[n++] = OWNS_CTA_SCHEDULER;
   return k < n ? all[k] : NULL;
 }
 
@@ -172,6 +195,16 @@ static bool fill_hooks(struct slots *s, struct err *e) {
   OBSERVE(on_miss)
   OBSERVE(on_fill)
   OBSERVE(on_evict)
+  OBSERVE(l2_bypass)
+  OBSERVE(l2_may_allocate)
+  DECIDE(l2_find_victim)
+  OBSERVE(on_l2_access)
+  OBSERVE(on_l2_evict)
+  DECIDE(dram_class)
+  OBSERVE(may_launch)
+  DECIDE(pick_cta)
+  OBSERVE(on_cta_start)
+  OBSERVE(on_cta_done)
 #undef OBSERVE
 #undef DECIDE
   return true;
@@ -188,9 +221,10 @@ static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const s
                                 .sm_state_bytes = (sc->sm_state_bytes + 63) & ~(size_t)63,
                                 .rng = rng_seed(seed + i),
                                 .index = i};
-  if (sc->state_bytes) in->ctx.state = calloc(1, sc->state_bytes);
+  size_t state = sc->state_bytes + (sc->more_state ? sc->more_state(c, in->param) : 0);
+  if (state) in->ctx.state = calloc(1, state);
   if (sc->sm_state_bytes) in->ctx.sm_state = calloc(c->sms, in->ctx.sm_state_bytes);
-  CHECK((in->ctx.state || !sc->state_bytes) && (in->ctx.sm_state || !sc->sm_state_bytes),
+  CHECK((in->ctx.state || !state) && (in->ctx.sm_state || !sc->sm_state_bytes),
         "out of memory for scheme %s", sc->name);
   in->epoch = sc->epoch;
   for (uint32_t p = 0; sc->epoch_param && p < scheme_param_count(sc); p++)
@@ -217,6 +251,7 @@ bool slots_parse(struct slots *out, const char *list, struct err *e) {
   for (char *p = text, *next; p; p = next) {
     next = list_separator(p);
     if (next) *next++ = 0;
+    if (out->count && !scheme_find(p) && set_flag(&out->at[out->count - 1], p)) continue; /* "sharing-cta=x,adpt" */
     if (!*p) return err_set(e, ERR_USAGE, "an empty name in the list of schemes '%s'", list);
     if (!parse_one(out, p, e)) return false;
   }
@@ -233,6 +268,10 @@ bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, u
   if (s->n_find_victim && c->l1d.ways > 32) {
     slots_free(s);
     return err_set(e, ERR_USAGE, "a replacement scheme sees at most 32 ways; the L1 has %u", c->l1d.ways);
+  }
+  if (s->n_l2_find_victim && c->l2.ways > 32) {
+    slots_free(s);
+    return err_set(e, ERR_USAGE, "a replacement scheme sees at most 32 ways; the L2 has %u", c->l2.ways);
   }
   for (uint32_t i = 0; i < s->count; i++)
     if (!start_instance(s, i, gpu, c, seed, e)) {

@@ -6,9 +6,9 @@
  *
  * How hooks of several schemes combine is a property of the hook:
  *   observe (on_*)                 all are called, in the order given on the command line
- *   filter  (bypass_load, bypass_access, on_stall)   the first that says bypass wins
- *           (may_issue, may_allocate)                all must say yes (masks are and-ed)
- *   decide  (find_victim, pick_*, l1)  one owner; two schemes that fill it are refused by name
+ *   filter  (bypass_load, bypass_access, on_stall, l2_bypass)        the first that says bypass wins
+ *           (may_issue, may_allocate, l2_may_allocate, may_launch)   all must say yes (masks are and-ed)
+ *   decide  (find_victim, l2_find_victim, dram_class, pick_*, l1)  one owner; two schemes that fill it are refused by name
  *   owns    a word per exclusive part that a scheme sets by configuration; two owners are refused by name
  * docs/scheme-hooks.md says when each fires.
  */
@@ -23,6 +23,7 @@
 #include "base/rng.h"
 #include "gpu/config.h"
 #include "gpu/coalesce.h"
+#include "gpu/partition.h"
 #include "gpu/req.h"
 #include "gpu/stats.h"
 
@@ -45,6 +46,7 @@ struct l1_event {
   uint32_t chunks;            /* 32 B sectors of the 128 B block that are asked for */
   uint32_t set, way;          /* where it hit, was placed, or was evicted from */
   uint32_t subpart;           /* L2 sub-partition the line belongs to */
+  uint32_t note;              /* on the way from a fill: what schemes at the L2 wrote on the request (mem_event.note) */
   bool local, write;
   bool retry; /* on_stall: asked before for this access. How often a refused access is asked again is not defined. */
 };
@@ -125,6 +127,8 @@ enum { SCHEME_OWNS = 3 };
 #define OWNS_L1_SIZE "the size of the L1"
 #define OWNS_L1_REPLACEMENT "L1 replacement"
 #define OWNS_L1_ORGANISATION "the L1 organisation"
+#define OWNS_L2_REPLACEMENT "L2 replacement"
+#define OWNS_CTA_SCHEDULER "the CTA scheduler"
 #define OWNS_L2_SIZE "the size of the L2"
 #define OWNS_DRAM_SCHEDULER "the DRAM scheduler"
 
@@ -138,7 +142,12 @@ struct scheme {
   const char *positional; /* parameter that `name=VALUE` sets, NULL if none */
   const char *owns[SCHEME_OWNS]; /* exclusive parts beside those that the hooks imply */
   const struct scheme_sweep *sweep; /* not NULL: not a scheme of one machine but a search */
+  /* A value that may be written as a word: `sharing-cta=x`. */
+  const char *word;
+  double word_value;
   size_t state_bytes, sm_state_bytes;
+  /* Further bytes of `state` after state_bytes, by configuration: state per L2 line, per warp. */
+  size_t (*more_state)(const struct gpu_config *g, const double *param);
   /* Change the machine before it is built: schemes that are a configuration (lrr, ball, perfect-l1). */
   bool (*configure)(struct gpu_config *c, const double *param, struct err *e);
   /* Values of the parameters are checked against their ranges before; check what the ranges cannot say. */
@@ -183,6 +192,25 @@ struct scheme {
   void (*on_fill)(struct scheme_ctx *c, const struct l1_event *e); /* data arrived */
   void (*on_evict)(struct scheme_ctx *c, const struct l1_event *e, uint32_t owner_warp, bool reused);
   void (*on_past)(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by); /* a global load left past the L1 */
+  /* L2 admission: a request (no atomic, nothing newer in the L2 than in DRAM) left the ROP delay: straight to DRAM? Once
+   * per request, until one scheme says yes. */
+  bool (*l2_bypass)(struct scheme_ctx *c, const struct mem_event *e);
+  /* May this miss (no atomic) take a line? e->way: an empty one, UINT32_MAX if one has to be replaced. Once per miss. */
+  bool (*l2_may_allocate)(struct scheme_ctx *c, const struct mem_event *e);
+  /* L2 replacement: way to replace out of s->usable when no way is empty; -1: none (an atomic then evicts the least
+   * recently used). Once per miss. */
+  int (*l2_find_victim)(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e);
+  /* Accepted: hit, pending, miss (way: the line reserved), past (bypassed, or no line for it). */
+  void (*on_l2_access)(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out);
+  void (*on_l2_evict)(struct scheme_ctx *c, const struct mem_event *e); /* line and way: the victim's; rest: by whom */
+  /* DRAM queue of a request: 0 goes before 1, FR-FCFS within each. May be asked again. */
+  uint32_t (*dram_class)(struct scheme_ctx *c, const struct req *r);
+  /* CTA scheduler: asked after the SMs of a cycle for each SM with room, round-robin, one CTA per SM and cycle. Must not
+   * depend on time alone: idle cycles are skipped. Some SM without CTAs must be given one. */
+  bool (*may_launch)(struct scheme_ctx *c, uint32_t sm, uint32_t running);
+  int64_t (*pick_cta)(struct scheme_ctx *c, uint32_t sm, uint32_t room); /* each linear id once; -1: none for it now */
+  void (*on_cta_start)(struct scheme_ctx *c, uint32_t sm, uint32_t cta); /* before its warps start */
+  void (*on_cta_done)(struct scheme_ctx *c, uint32_t sm, uint32_t cta);  /* after its last warp */
 };
 
 /* Place a scheme where the registry finds it. */
@@ -216,6 +244,8 @@ struct slots {
   HOOK_LIST(on_warp_start)
   HOOK_LIST(on_warp_done) HOOK_LIST(on_issue) HOOK_LIST(bypass_load) HOOK_LIST(bypass_access) HOOK_LIST(on_stall)
   HOOK_LIST(find_victim) HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
+  HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate) HOOK_LIST(l2_find_victim) HOOK_LIST(on_l2_access) HOOK_LIST(on_l2_evict)
+  HOOK_LIST(dram_class) HOOK_LIST(may_launch) HOOK_LIST(pick_cta) HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)
 #undef HOOK_LIST
   uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
 };
@@ -252,6 +282,10 @@ uint64_t gpu_sm_warp_insts(const struct gpu *g, uint32_t sm);
 /* An organisation drops a line (or what it holds of one): counted, and told to the schemes that observe evictions. */
 void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
                     bool reused);
+/* The launch in progress: CTAs of the grid and in its x direction, and how many an SM holds at once. */
+uint32_t gpu_grid_ctas(const struct gpu *g);
+uint32_t gpu_grid_x(const struct gpu *g);
+uint32_t gpu_sm_cta_limit(const struct gpu *g);
 /* Set of `addr` in a cache of `sets` sets and `line`-byte lines under the L1's index function. */
 uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr);
 
