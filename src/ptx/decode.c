@@ -105,14 +105,16 @@ static void decode_memory(const struct ptx_func *f, const struct ptx_inst *i, st
   if (i->op == OP_RED) out->flags |= INST_NO_RESULT;
 }
 
-void ptx_decode(const struct ptx_func *f, const struct ptx_inst *i, struct inst *out) {
+void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const struct ptx_inst *i, struct inst *out) {
   const struct ptx_op_info *info = &ptx_ops[i->op];
   enum ptx_type t = i->ntypes ? i->types[0] : T_NONE;
   enum ptx_type ft = (i->op == OP_CVT || i->op == OP_SET || i->op == OP_SLCT) && i->ntypes > 1 ? i->types[1] : t;
   char kind = ptx_type_kinds[t];
   uint32_t bytes = ptx_type_bytes[t];
-  *out = (struct inst){
-      .kind = info->kind, .ptx_line = i->line, .src_line = i->src_line, .src_file = (uint16_t)i->src_file};
+  *out = (struct inst){.kind = info->kind,
+                       .ptx_line = i->line,
+                       .src_line = i->src_line,
+                       .src_file = (uint16_t)(i->src_file ? i->src_file + m->texts[f->text].file_base : 0)};
   out->lat = (uint8_t)latency(info->lat, t == T_F16X2 || t == T_BF16X2 || t == T_TF32 ? 'b' : kind, bytes);
   if (ptx_type_kinds[ft] == 'f') out->flags |= INST_FLOAT;
   if (ft == T_F64) out->flags |= INST_F64;

@@ -57,6 +57,8 @@ struct feed_kernel {
   uint32_t local_bytes;     /* per thread */
   uint32_t max_reg;         /* highest virtual register number in `code` */
   uint64_t param_base;      /* address of the first kernel parameter in the constant window */
+  const char *const *files; /* names of source files by inst.src_file; NULL entries and a NULL array are possible */
+  uint32_t nfiles;
 };
 
 struct feed_ops {

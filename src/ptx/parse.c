@@ -671,6 +671,25 @@ static void parse_target(struct parser *p) {
   } while (parse_accept(p, ','));
 }
 
+/* .file number "name"{, time, size}: the directives may follow the code that refers to them. */
+static void parse_file(struct parser *p) {
+  struct ptx_module *m = p->m;
+  lex_next(&p->lex);
+  int64_t n = parse_int(p, "a file number");
+  if (p->lex.t.kind != TOK_STRING) FAIL_TOK(p, "expected a file name, found %s", tok_text(p));
+  if (n < 0 || n > 9999) FAIL_TOK(p, "file number out of range");
+  uint32_t at = m->texts[p->text].file_base + (uint32_t)n;
+  if (at >= m->nfiles) {
+    m->files = realloc(m->files, (at + 1) * sizeof *m->files);
+    CHECK(m->files, "out of memory");
+    memset(m->files + m->nfiles, 0, (at + 1 - m->nfiles) * sizeof *m->files);
+    m->nfiles = at + 1;
+  }
+  m->files[at] = arena_strndup(&m->arena, p->lex.t.s, p->lex.t.len);
+  lex_next(&p->lex);
+  while (parse_accept(p, ',')) parse_int(p, "a number");
+}
+
 static void parse_module_item(struct parser *p) {
   struct decl d = {0};
   for (;;) {
@@ -686,11 +705,7 @@ static void parse_module_item(struct parser *p) {
   else if (tok_dot(&p->lex.t, "entry") || tok_dot(&p->lex.t, "func")) parse_func(p, &d);
   else if (space_word(p, &d)) parse_vars(p, &d);
   else if (tok_dot(&p->lex.t, "file")) {
-    lex_next(&p->lex);
-    parse_int(p, "a file number");
-    if (p->lex.t.kind != TOK_STRING) FAIL_TOK(p, "expected a file name, found %s", tok_text(p));
-    lex_next(&p->lex);
-    while (parse_accept(p, ',')) parse_int(p, "a number");
+    parse_file(p);
   } else if (tok_dot(&p->lex.t, "section")) skip_section(p);
   else if (tok_dot(&p->lex.t, "loc")) parse_loc(p);
   else if (tok_dot(&p->lex.t, "pragma") || tok_dot(&p->lex.t, "alias")) {
@@ -742,6 +757,7 @@ void ptx_free(struct ptx_module *m) {
   free(m->texts);
   free(m->funcs);
   free(m->vars);
+  free(m->files);
   arena_free(&m->arena);
   free(m);
 }
@@ -750,7 +766,8 @@ bool ptx_parse(struct ptx_module *m, const char *src, const char *name, struct e
   struct parser *p = m->parser;
   m->texts = realloc(m->texts, (m->ntexts + 1) * sizeof *m->texts);
   CHECK(m->texts, "out of memory");
-  m->texts[m->ntexts] = (struct ptx_text){.name = arena_strdup(&m->arena, name), .src = src, .address_bits = 64};
+  m->texts[m->ntexts] =
+      (struct ptx_text){.name = arena_strdup(&m->arena, name), .src = src, .address_bits = 64, .file_base = m->nfiles};
   p->text = m->ntexts++;
   p->e = e;
   p->func = NULL;

@@ -198,6 +198,7 @@ struct ptx_text {
   const char *name, *src;
   uint32_t version, sm; /* 78, 35 */
   uint32_t address_bits;
+  uint32_t file_base; /* added to the numbers of its .file directives, so that they are unique in the module */
 };
 
 struct ptx_module {
@@ -208,6 +209,8 @@ struct ptx_module {
   uint32_t nfuncs, cap_funcs;
   struct ptx_var **vars; /* module scope */
   uint32_t nvars, cap_vars, serials;
+  const char **files; /* names from .file, by number + file_base; NULL where there is none */
+  uint32_t nfiles;
   struct parser *parser;
 };
 
@@ -241,7 +244,7 @@ bool ptx_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col,
 /* The form as in "ld.global.v4.f32". */
 const char *ptx_form(struct ptx_module *m, const struct ptx_inst *i);
 /* Static facts for the timing model. */
-void ptx_decode(const struct ptx_func *f, const struct ptx_inst *i, struct inst *out);
+void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const struct ptx_inst *i, struct inst *out);
 /* Registers read and written by an instruction (numbers), at most PTX_MAX_USES each; returned counts. A guard counts as
  * read. */
 void ptx_uses(const struct ptx_inst *i, uint16_t *use, uint32_t *nuse, uint16_t *def, uint32_t *ndef);

@@ -10,15 +10,17 @@ static int place_text(struct exec *x, const struct xop *o, int lane, char *out, 
   const struct inst *in = &r->m->code[o - x->ops];
   const uint32_t *c = x->cta->ctaid;
   uint32_t t = x->w->index * LANES + (uint32_t)lane, bx = r->fk.block[0], by = r->fk.block[1];
-  char src[64] = "";
-  if (in->src_line) snprintf(src, sizeof src, "source line %u, ", in->src_line);
+  char src[256] = "";
+  const char *file = in->src_file < r->fk.nfiles ? r->fk.files[in->src_file] : NULL;
+  if (in->src_line && file) snprintf(src, sizeof src, "%.200s:%u, ", file, in->src_line);
+  else if (in->src_line) snprintf(src, sizeof src, "source line %u, ", in->src_line);
   return snprintf(out, size, "kernel %s, %sPTX line %u, CTA (%u,%u,%u), thread (%u,%u,%u)", r->fk.name, src,
                   in->ptx_line, c[0], c[1], c[2], t % bx, t / bx % by, t / bx / by);
 }
 
 void fault_text(struct exec *x, const struct xop *o, int lane, int code, const char *fmt, ...) {
   struct feed_fault *f = &x->run->fault;
-  char place[400], what[600];
+  char place[560], what[440];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(what, sizeof what, fmt, ap);

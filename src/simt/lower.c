@@ -316,7 +316,7 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
     struct xop *o = &m->ops[xf->entry + i];
     struct inst *t = &m->code[xf->entry + i];
     uint16_t marked = t->flags & INST_RECONVERGE; /* by a branch before it */
-    ptx_decode(f, in, t);
+    ptx_decode(m->ptx, f, in, t);
     t->flags |= marked;
     t->pc = xf->entry + i;
     t->fetch_pc = 8 * t->pc;

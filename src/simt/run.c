@@ -13,6 +13,9 @@ enum {
   CTA_BUDGET = 1 << 22
 };
 
+/* Warp instructions without any CTA finishing after which a kernel counts as stuck: minutes of functional mode. */
+#define STUCK_AFTER UINT64_C(20000000000)
+
 bool atom_perform(struct exec *x, struct token *t, uint32_t lanes);
 
 /* ---- the feed ---- */
@@ -143,6 +146,8 @@ static void fill_feed(struct simt_run *r, const struct simt_launch *l) {
                             .regs_per_thread = k->set_regs ? k->set_regs : k->info.regs,
                             .local_bytes = r->local_stride,
                             .param_base = 0};
+  f->files = r->m->ptx->files;
+  f->nfiles = r->m->ptx->nfiles;
   memcpy(f->grid, l->grid, sizeof f->grid);
   memcpy(f->block, l->block, sizeof f->block);
   f->ctas = l->grid[0] * l->grid[1] * l->grid[2];
@@ -292,6 +297,16 @@ static bool report_stuck(struct simt_run *r, struct cta *c, struct err *e) {
                  c->ctaid[2], list);
 }
 
+static bool report_endless(struct simt_run *r, struct cta *c, struct err *e) {
+  const struct warp *w = c->warps;
+  while (w < c->warps + r->fk.warps_per_cta - 1 && !w->sp) w++;
+  uint32_t pc = w->sp ? w->stack[w->sp - 1].pc : r->fk.entry_pc;
+  return err_set(e, ERR_STUCK,
+                 "kernel %s: no CTA finished in %llu warp instructions; warp %u of CTA (%u,%u,%u) is at PTX line %u",
+                 r->fk.name, (unsigned long long)STUCK_AFTER, w->index, c->ctaid[0], c->ctaid[1], c->ctaid[2],
+                 r->m->code[pc].ptx_line);
+}
+
 /* One round over the warps of a CTA. *finished: no warp has work left. */
 static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, bool *finished, struct err *e) {
   bool ran = false, left = false;
@@ -311,6 +326,7 @@ static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, 
 bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
   struct simt_counts n = {0};
   uint32_t next = 0, live = 0;
+  uint64_t progress = r->instructions;
   bool ok = true;
   while (ok && (next < r->fk.ctas || live)) {
     for (uint32_t s = 0; ok && s < r->slots; s++) { /* CTAs that spin on others share the slots */
@@ -323,7 +339,9 @@ bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
       uint64_t limit = r->instructions + CTA_BUDGET;
       bool finished = false;
       while (ok && !finished && r->instructions < limit) ok = run_round(r, c, &n, &finished, e);
+      if (ok && r->instructions - progress > STUCK_AFTER) ok = report_endless(r, c, e);
       if (finished) {
+        progress = r->instructions;
         feed_end(r, s);
         live--;
         s--; /* the same slot again: its memory is warm */
