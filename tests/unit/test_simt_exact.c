@@ -426,5 +426,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arithmetic),    cmocka_unit_test(halves),
                                      cmocka_unit_test(conversions),   cmocka_unit_test(to_integers),
                                      cmocka_unit_test(from_integers), cmocka_unit_test(approximations)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  int bad = 0;
+  for (const char *isa = "234"; *isa;
+       isa++) { /* the handlers of each instruction set, as far as the processor has them */
+    setenv("SLUICE_ISA", isa, 1);
+    bad += cmocka_run_group_tests(tests, setup, teardown);
+  }
+  return bad;
 }
