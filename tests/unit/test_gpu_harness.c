@@ -23,10 +23,11 @@ static struct fake_feed feed;
 
 /* How much random traffic a run sees. Small ones are for the tests that make hundreds of runs. */
 struct size {
-  uint32_t sms, ctas, loops;
+  uint32_t sms, ctas, loops, kernels;
   uint64_t footprint;
 };
-static const struct size large = {4, 20, 6, 256 * 1024}, medium = {3, 12, 4, 128 * 1024}, small = {2, 5, 2, 64 * 1024};
+static const struct size large = {4, 20, 6, 2, 256 * 1024}, medium = {3, 12, 3, 2, 128 * 1024},
+                         small = {2, 3, 2, 1, 64 * 1024};
 
 static bool run_sized(const struct size *z, const char *scheme, uint64_t seed, bool skip, const char *set,
                       struct outcome *out, struct err *e) {
@@ -44,7 +45,7 @@ static bool run_sized(const struct size *z, const char *scheme, uint64_t seed, b
   gpu_set_skip(g, skip);
   memset(out, 0, sizeof *out);
   bool ok = true;
-  for (uint32_t k = 0; k < 2 && ok; k++) {
+  for (uint32_t k = 0; k < z->kernels && ok; k++) {
     struct gpu_stats st;
     fake_kernel(&feed, seed + k, z->ctas, 4, z->loops, z->footprint);
     ok = gpu_run_kernel(g, &feed.feed, &st, e);

@@ -1,0 +1,105 @@
+/* test_scheme_bypass.c - schemes that send loads past the L1 or order them in front of it: thresholds over time, tokens
+ * and queues by hand, and the cases in which they never act.
+ */
+#include "scheme_rig.h"
+
+static struct rig rig;
+
+static void letters(const char *scheme, const char *text) {
+  struct rig_access at[64];
+  rig_run(&rig, scheme, NULL, at, rig_letters(text, at));
+}
+
+/* BUCL section V: the threshold starts at 5 and moves by one a period within [2, 25]: up while nearly all loads hit,
+ * down while all miss. */
+static void bucl_threshold(void **state) {
+  (void)state;
+  struct rig_access at[2000];
+  for (uint32_t i = 0; i < 2000; i++) at[i] = (struct rig_access){.line = 1};
+  rig_run(&rig, "bucl", NULL, at, 2000);
+  uint64_t periods = rig.counter[4], sum = 0;
+  assert_true(periods > 22); /* long enough to reach 25 */
+  for (uint64_t k = 1; k <= periods; k++) sum += 5 + k < 25 ? 5 + k : 25;
+  assert_int_equal(rig.counter[5], sum);
+  for (uint32_t i = 0; i < 2000; i++) at[i] = (struct rig_access){.line = i % 5};
+  rig_run(&rig, "bucl", NULL, at, 2000);
+  periods = rig.counter[4], sum = 0;
+  for (uint64_t k = 1; k <= periods; k++) sum += k < 3 ? 5 - k : 2;
+  assert_int_equal(rig.counter[5], sum);
+  assert_int_equal(rig.counter[0], 0); /* degree 1 never exceeds it */
+  rig_same("baseline", "bucl:tucd=32/min=32/max=32/l1dhr=0", "BUCL with its thresholds at their limits");
+}
+
+/* Section IV-C: one SM profiles with the first entry of Table II and keeps it. */
+static void bucl_prf_selects(void **state) {
+  (void)state;
+  struct rig_access at[400];
+  for (uint32_t i = 0; i < 400; i++) at[i] = (struct rig_access){.line = 1};
+  rig_run(&rig, "bucl-prf=2000", NULL, at, 400);
+  assert_int_equal(rig.counter[4], 1);
+  assert_int_equal(rig.counter[5], 2);
+}
+
+static void ball_uses_no_line(void **state) {
+  (void)state;
+  letters("ball", "a a a");
+  rig_expect(&rig, 0, 0, 12, "four 32 B requests a load");
+}
+
+static void pcal_tokens(void **state) {
+  (void)state;
+  letters("pcal=0", "a a a");
+  rig_expect(&rig, 0, 0, 3, "no token");
+  letters("pcal=1", "a a a");
+  rig_expect(&rig, 2, 1, 0, "the only warp holds the token");
+  rig_same("baseline", "pcal=64", "a token for every warp");
+}
+
+/* Jia et al., HPCA 2014: one queue is drained until it is empty, then the longest; or the first non-empty one. */
+static void mrpb_drains(void **state) {
+  (void)state;
+  static const struct {
+    const char *list;
+    uint32_t lengths[4];
+    int pick;
+  } steps[] = {{"mrpb:queues=4", {0, 3, 2, 0}, 1},
+               {"", {4, 2, 2, 0}, 1},
+               {"", {4, 1, 5, 0}, 1},
+               {"", {4, 0, 5, 6}, 3},
+               {"", {4, 9, 5, 5}, 3},
+               {"", {2, 2, 2, 0}, 0},
+               {"", {0, 0, 0, 0}, -1},
+               {"mrpb:queues=4/drain=1", {0, 1, 7, 7}, 1},
+               {"", {1, 1, 7, 7}, 0},
+               {"", {0, 0, 0, 7}, 3}};
+  struct gpu_config c;
+  struct slots s = {0};
+  struct err e = {0};
+  gpu_config_defaults(&c);
+  for (uint32_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    if (*steps[i].list) {
+      slots_free(&s);
+      assert_true(slots_parse(&s, steps[i].list, &e) && slots_start(&s, NULL, &c, 1, &e));
+    }
+    assert_int_equal(s.at[0].scheme->pick_queue(&s.at[0].ctx, 0, steps[i].lengths), steps[i].pick);
+  }
+  slots_free(&s);
+  rig_same("baseline", "mrpb:depth=0/bypass=0", "no queues and no bypass");
+}
+
+/* A burst that misses for want of MSHRs bypasses; with assoc=1 only for want of a line. */
+static void mrpb_bypasses(void **state) {
+  (void)state;
+  struct rig_access at[200];
+  for (uint32_t i = 0; i < 200; i++) at[i] = (struct rig_access){.line = i % 3};
+  rig_run(&rig, "mrpb", NULL, at, 200);
+  rig_expect(&rig, 197, 3, 0, "nothing is refused, nothing bypasses");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bucl_threshold), cmocka_unit_test(bucl_prf_selects), cmocka_unit_test(ball_uses_no_line),
+      cmocka_unit_test(pcal_tokens),    cmocka_unit_test(mrpb_drains),      cmocka_unit_test(mrpb_bypasses),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/* test_scheme_replacement.c - replacement schemes at the L1: the papers' own examples and sequences worked out by hand,
+ * on one set of four ways, and their degenerate cases.
+ */
+#include "scheme_rig.h"
+
+static struct rig rig;
+
+static void run(const char *scheme, const char *text) {
+  struct rig_access at[RIG_MAX];
+  rig_run(&rig, scheme, NULL, at, rig_letters(text, at));
+}
+
+/* Jaleel et al., ISCA 2010, Fig 3: a1 a2 a2 a1 b1 b2 b3 b4 a1 a2 on four ways. LRU loses a1 and a2 to the scan, SRRIP
+ * with hit priority keeps them. */
+static void rrip_figure(void **state) {
+  (void)state;
+  run(NULL, "a b b a c d e f a b");
+  rig_expect(&rig, 2, 8, 0, "LRU on the RRIP example");
+  run("rrip=0", "a b b a c d e f a b");
+  rig_expect(&rig, 4, 6, 0, "SRRIP on the RRIP example");
+  assert_int_equal(rig.counter[3], 1); /* one ageing round: before b3 */
+}
+
+/* BRRIP inserts as distant: a scan of five lines through four ways keeps the first three. */
+static void brrip_scan(void **state) {
+  (void)state;
+  run("rrip=1", "a b c d e a b c d e a b c");
+  rig_expect(&rig, 6, 7, 0, "BRRIP on a scan");
+  run(NULL, "a b c d e a b c d e a b c");
+  rig_expect(&rig, 0, 13, 0, "LRU on a scan");
+}
+
+/* The bits of a b c d are all set by d and cleared; a b c set theirs again, so that e can only take d, and then d only
+ * e. */
+static void nru_by_hand(void **state) {
+  (void)state;
+  run("nru", "a b c d a b c e a b c d a");
+  rig_expect(&rig, 7, 6, 0, "NRU");
+  assert_int_equal(rig.counter[0], 2);
+  assert_int_equal(rig.counter[1], 0);
+}
+
+static void fifo_by_hand(void **state) {
+  (void)state;
+  run("fifo", "a b c d a e a");
+  rig_expect(&rig, 1, 6, 0, "FIFO evicts a though it was just used");
+  run(NULL, "a b c d a e a");
+  rig_expect(&rig, 2, 5, 0, "LRU evicts b");
+}
+
+static void random_counts(void **state) {
+  (void)state;
+  run("random", "a b c d e f g");
+  rig_expect(&rig, 0, 7, 0, "random");
+  assert_int_equal(rig.counter[0], 3);
+}
+
+/* Wu et al., MICRO 2011, section 3: after the first unused eviction the counter of the scanning instruction is 0 and
+ * its lines are inserted as distant, so that the fifth and sixth replace each other's way. */
+static void ship_by_hand(void **state) {
+  (void)state;
+  struct rig_access at[16];
+  uint32_t n = rig_letters("a b c d e f a b c", at);
+  for (uint32_t i = 0; i < n; i++) at[i].pc = 7;
+  rig_run(&rig, "ship", NULL, at, n);
+  rig_expect(&rig, 3, 6, 0, "SHiP");
+  assert_int_equal(rig.counter[0], 2); /* distant: e, f */
+  assert_int_equal(rig.counter[1], 4);
+  assert_int_equal(rig.counter[2], 3); /* hits */
+  assert_int_equal(rig.counter[3], 2); /* d and e left unused */
+}
+
+/* Duong et al., MICRO 2012, section 2: with PD 8 four lines stay protected over e and f, which bypass; with PD 4 a's
+ * protection runs out at e's access, and f takes its place. */
+static void pdp_by_hand(void **state) {
+  (void)state;
+  run("pdp=8", "a b c d e f a b c d");
+  rig_expect(&rig, 4, 4, 2, "PDP 8");
+  run("pdp=4", "a b c d e f c d");
+  rig_expect(&rig, 2, 5, 1, "PDP 4");
+  run(NULL, "a b c d e f a b c d");
+  rig_expect(&rig, 0, 10, 0, "LRU");
+  rig_same("baseline", "pdp=0", "a distance of 0 never bypasses and leaves LRU");
+}
+
+/* A loop over six lines in four ways: the sampled distance is 6, counted at 8 (steps of 4), which the formula picks. */
+static void pdp_dyn_finds_the_distance(void **state) {
+  (void)state;
+  struct rig_access at[600];
+  for (uint32_t i = 0; i < 600; i++) at[i] = (struct rig_access){.line = i % 6};
+  rig_run(&rig, "pdp-dyn:interval=64", NULL, at, 600);
+  assert_int_equal(rig.counter[2], 600 / 64);
+  assert_int_equal(rig.counter[3], 8 * (600 / 64));
+  assert_true(rig.st.l1d_read_hits > 300); /* four of six lines stay: LRU hits never */
+  rig_run(&rig, NULL, NULL, at, 600);
+  assert_int_equal(rig.st.l1d_read_hits, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rrip_figure),   cmocka_unit_test(brrip_scan),
+      cmocka_unit_test(nru_by_hand),   cmocka_unit_test(fifo_by_hand),
+      cmocka_unit_test(random_counts), cmocka_unit_test(ship_by_hand),
+      cmocka_unit_test(pdp_by_hand),   cmocka_unit_test(pdp_dyn_finds_the_distance),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
