@@ -27,8 +27,7 @@ static const struct {
     {OP_MOV, "`.b128`, addresses of texture references"},
     {OP_MOVMATRIX, "all"},
     {OP_RED, "vectors, `.b128`, `.async`"},
-    {OP_SET, "half-precision results and pairs"},
-    {OP_SETP, "pairs of halves"},
+
     {OP_ST, "`.b128`, `.async`"},
     {OP_SUQ, "channel types"},
     {OP_SURED, "all"},
