@@ -102,8 +102,7 @@ static bool parse_one(struct slots *out, char *text, struct err *e) {
   if (!strcmp(text, "baseline")) return true;
   const struct scheme *s = scheme_find(text);
   if (!s) return unknown_scheme(text, e);
-  if (out->count == SLOTS_MAX)
-    return err_set(e, ERR_USAGE, "more than %d schemes at once", SLOTS_MAX);
+  if (out->count == SLOTS_MAX) return err_set(e, ERR_USAGE, "more than %d schemes at once", SLOTS_MAX);
   for (uint32_t i = 0; i < out->count; i++)
     if (out->at[i].scheme == s) return err_set(e, ERR_USAGE, "scheme %s is named twice", s->name);
   if (s->sweep)
@@ -164,13 +163,13 @@ static bool check_owners(const struct slots *s, struct err *e) {
 
 static bool fill_hooks(struct slots *s, struct err *e) {
   if (!check_owners(s, e)) return false;
-#define OBSERVE(hook)                                                                                                  \
-  for (uint32_t i = 0; i < s->count; i++)                                                                              \
+#define OBSERVE(hook)                     \
+  for (uint32_t i = 0; i < s->count; i++) \
     if (s->at[i].scheme->hook) s->hook[s->n_##hook++] = (uint8_t)i;
-#define DECIDE(hook)                                                                                                   \
-  OBSERVE(hook)                                                                                                        \
-  if (s->n_##hook > 1)                                                                                                 \
-    return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s",                               \
+#define DECIDE(hook)                                                                     \
+  OBSERVE(hook)                                                                          \
+  if (s->n_##hook > 1)                                                                   \
+    return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s", \
                    s->at[s->hook[0]].scheme->name, s->at[s->hook[1]].scheme->name, #hook);
   OBSERVE(on_kernel)
   OBSERVE(on_epoch)
@@ -224,8 +223,8 @@ static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const s
   size_t state = sc->state_bytes + (sc->more_state ? sc->more_state(c, in->param) : 0);
   if (state) in->ctx.state = calloc(1, state);
   if (sc->sm_state_bytes) in->ctx.sm_state = calloc(c->sms, in->ctx.sm_state_bytes);
-  CHECK((in->ctx.state || !state) && (in->ctx.sm_state || !sc->sm_state_bytes),
-        "out of memory for scheme %s", sc->name);
+  CHECK((in->ctx.state || !state) && (in->ctx.sm_state || !sc->sm_state_bytes), "out of memory for scheme %s",
+        sc->name);
   in->epoch = sc->epoch;
   for (uint32_t p = 0; sc->epoch_param && p < scheme_param_count(sc); p++)
     if (!strcmp(sc->params[p].name, sc->epoch_param)) in->epoch = (uint64_t)in->param[p];
@@ -234,12 +233,60 @@ static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const s
   return !sc->init || sc->init(&in->ctx, e);
 }
 
-/* The separator that ends the first scheme of a list; NULL at its end. A '+' before another separator, a value or the end
- * belongs to a name ("tsc+", "tsc++bucl"). */
+/* The separator that ends the first scheme of a list; NULL at its end. A '+' before another separator, a value or the
+ * end belongs to a name ("tsc+", "tsc++bucl"). */
 static char *list_separator(char *p) {
   for (p = strpbrk(p, ",+"); p && *p == '+' && strchr(",+:=", p[1]); p = strpbrk(p + 1, ",+"))
     ;
   return p;
+}
+
+/* The search that the entry [p, end) of a list names, NULL if none. */
+static const struct scheme_sweep *entry_sweep(const char *p, size_t n) {
+  char name[64];
+  if (n >= sizeof name) return NULL;
+  memcpy(name, p, n);
+  name[n] = 0;
+  name[strcspn(name, ":=")] = 0;
+  const struct scheme *s = scheme_find(name);
+  return s ? s->sweep : NULL;
+}
+
+/* Call the entries of a list one by one: length of the one at p. */
+static size_t entry_length(const char *p) {
+  const char *end = list_separator((char *)p);
+  return end ? (size_t)(end - p) : strlen(p);
+}
+
+uint32_t scheme_sweep_count(const char *list) {
+  uint32_t n = 1;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    const struct scheme_sweep *s = entry_sweep(p, len);
+    if (s) n *= s->count;
+    p += len + (p[len] != 0);
+  }
+  return n;
+}
+
+bool scheme_sweep_list(const char *list, uint32_t i, char *out, size_t size) {
+  uint32_t left = scheme_sweep_count(list);
+  size_t at = 0;
+  if (size) *out = 0;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    const struct scheme_sweep *s = entry_sweep(p, len);
+    if (s) {
+      left /= s->count;
+      at += (size_t)snprintf(out + at, size - at, "%s%s:%s=%g", at ? "+" : "", s->base, s->param,
+                             s->values[i / left % s->count]);
+    } else {
+      at += (size_t)snprintf(out + at, size - at, "%s%.*s", at ? "+" : "", (int)len, p);
+    }
+    if (at >= size) return false;
+    p += len + (p[len] != 0);
+  }
+  return true;
 }
 
 bool slots_parse(struct slots *out, const char *list, struct err *e) {

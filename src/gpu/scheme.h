@@ -250,6 +250,10 @@ struct slots {
   uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
 };
 
+/* A list may name searches ("swl-best+bucl"). How many machines one stands for (1 if it names none), and the list of the
+ * i-th of them, e.g. "swl:warps=8+bucl", with the value tried; the last search named varies fastest. */
+uint32_t scheme_sweep_count(const char *list);
+bool scheme_sweep_list(const char *list, uint32_t i, char *out, size_t size);
 /* Parse "baseline", "bucl", "swl=8+bucl:tucd=5,..." ('+' and ',' separate schemes, ':' parameters, '/' further ones) into
  * `out` and check how they combine. Errors suggest the nearest name. */
 bool slots_parse(struct slots *out, const char *list, struct err *e);

@@ -75,10 +75,34 @@ static void owners(void **state) {
   assert_string_equal(s.at[1].scheme->name, "tsc+");
 }
 
+/* A search stands for one machine per value; one machine cannot run it. */
+static void sweeps(void **state) {
+  (void)state;
+  char list[128];
+  struct slots s;
+  struct err e = {0};
+  assert_int_equal(scheme_sweep_count("bucl"), 1);
+  assert_int_equal(scheme_sweep_count("swl-best+bucl"), 13);
+  assert_true(scheme_sweep_list("swl-best+bucl", 5, list, sizeof list));
+  assert_string_equal(list, "swl:warps=8+bucl");
+  assert_true(scheme_sweep_list("tsc+,bucl:tucd=3", 0, list, sizeof list));
+  assert_string_equal(list, "tsc++bucl:tucd=3");
+  assert_false(scheme_sweep_list("swl-best+bucl", 5, list, 8));
+  assert_false(slots_parse(&s, "pdp-best", &e));
+  assert_int_equal(e.code, ERR_USAGE);
+  for (uint32_t i = 0; i < scheme_count(); i++) {
+    const struct scheme_sweep *w = scheme_at(i)->sweep;
+    for (uint32_t k = 0; w && k < scheme_sweep_count(scheme_at(i)->name); k++) {
+      assert_true(scheme_sweep_list(scheme_at(i)->name, k, list, sizeof list));
+      if (!slots_parse(&s, list, &e)) fail_msg("%s: %s", list, e.msg);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ccws_lost_locality), cmocka_unit_test(schedulers), cmocka_unit_test(perfect),
-      cmocka_unit_test(configured),         cmocka_unit_test(owners),
+      cmocka_unit_test(configured),         cmocka_unit_test(owners),     cmocka_unit_test(sweeps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,22 @@
+/* swl_best.c - swl-best: a search over `warps` of swl, run as one machine per value; the fastest is kept and reported.
+ *
+ * Paper: Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling. MICRO 2012, section 5.
+ * BUCL section V and Table III: the best static limit of each program.
+ *
+ * Deviations: none beside those of swl.c.
+ */
+#include "gpu/scheme.h"
+
+static const double values[] = {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48};
+static const struct scheme_sweep sweep = {
+    .base = "swl", .param = "warps", .values = values, .count = sizeof values / sizeof *values};
+
+static const struct scheme swl_best = {
+    .name = "swl-best",
+    .title = "static warp limiting, best limit",
+    .paper = "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling. MICRO 2012, section 5",
+    .idea =
+        "The limit with which a program runs fastest, found by trying. BUCL's Table III lists those of its programs.",
+    .sweep = &sweep,
+};
+SCHEME(swl_best);
