@@ -1,6 +1,6 @@
 /* abi.h - the binary interface of the CUDA runtime as programs were compiled against it: types, layouts, constants.
  *
- * Written from the public documentation of the interface; only what crosses the border is here. CUDART_MAJOR (11, 12 or
+ * Written from the public documentation of the interface; only what crosses the border is here. CUDART_MAJOR (9 to
  * 13) selects layouts and signatures that changed between major versions. Enumerations are plain ints: a program may
  * pass any value, and an int cannot be undefined.
  */
@@ -97,8 +97,17 @@ struct cudaMemcpy3DPeerParms {
   struct cudaExtent extent;
 };
 struct cudaPointerAttributes {
-  int type, device;
+#if CUDART_MAJOR <= 10
+  int memoryType; /* host or device; managed memory counts as device */
+#endif
+#if CUDART_MAJOR >= 10
+  int type;
+#endif
+  int device;
   void *devicePointer, *hostPointer;
+#if CUDART_MAJOR <= 10
+  int isManaged;
+#endif
 #if CUDART_MAJOR >= 13
   long reserved[8];
 #endif
@@ -196,11 +205,11 @@ struct cudaUUID {
 };
 
 /* cudaDeviceProp before CUDA 12 (also what cudaGetDeviceProperties of libcudart 12 fills for older objects). */
+#define CUDA_DEVICE_PROP_IDS \
+  struct cudaUUID uuid;      \
+  char luid[8];              \
+  unsigned luidDeviceNodeMask;
 #define CUDA_DEVICE_PROP_COMMON_1           \
-  char name[256];                           \
-  struct cudaUUID uuid;                     \
-  char luid[8];                             \
-  unsigned luidDeviceNodeMask;              \
   size_t totalGlobalMem, sharedMemPerBlock; \
   int regsPerBlock, warpSize;               \
   size_t memPitch;                          \
@@ -219,35 +228,49 @@ struct cudaUUID {
   int gpuDirectRDMAWritesOrdering;                                                     \
   unsigned memoryPoolSupportedHandleTypes;                                             \
   int deferredMappingCudaArraySupported, ipcEventSupported, clusterLaunch, unifiedFunctionPointers;
-#define CUDA_DEVICE_PROP_UNTIL_12                                                                                  \
-  CUDA_DEVICE_PROP_COMMON_1                                                                                        \
-  int clockRate;                                                                                                   \
+/* `ids` from CUDA 10 on, `l2` and the end from CUDA 11 on. */
+#define CUDA_DEVICE_PROP_UNTIL_12(ids, l2)                                                                         \
+  char name[256];                                                                                                  \
+  ids CUDA_DEVICE_PROP_COMMON_1 int clockRate;                                                                     \
   size_t totalConstMem;                                                                                            \
   int major, minor;                                                                                                \
   size_t textureAlignment, texturePitchAlignment;                                                                  \
   int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory, computeMode,     \
       maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear;                                                        \
   CUDA_DEVICE_PROP_COMMON_2                                                                                        \
-  int memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor,         \
-      streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;                                    \
+  int memoryClockRate, memoryBusWidth, l2CacheSize;                                                                \
+  l2 int maxThreadsPerMultiProcessor, streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;    \
   size_t sharedMemPerMultiprocessor;                                                                               \
   int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported,      \
       singleToDoublePrecisionPerfRatio, pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported, \
       canUseHostPointerForRegisteredMem, cooperativeLaunch, cooperativeMultiDeviceLaunch;                          \
-  size_t sharedMemPerBlockOptin;                                                                                   \
-  int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor,          \
-      accessPolicyMaxWindowSize;                                                                                   \
+  size_t sharedMemPerBlockOptin;
+#define CUDA_DEVICE_PROP_PERSISTING int persistingL2CacheMaxSize;
+#define CUDA_DEVICE_PROP_FROM_11                                                                          \
+  int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor, \
+      accessPolicyMaxWindowSize;                                                                          \
   size_t reservedSharedMemPerBlock;
 
+struct device_prop_9 { /* 9.2 appends two ints, which would be 0 */
+  CUDA_DEVICE_PROP_UNTIL_12(, )
+};
+struct device_prop_10 {
+  CUDA_DEVICE_PROP_UNTIL_12(CUDA_DEVICE_PROP_IDS, )
+  int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost;
+};
 struct device_prop_11 {
-  CUDA_DEVICE_PROP_UNTIL_12
+  CUDA_DEVICE_PROP_UNTIL_12(CUDA_DEVICE_PROP_IDS, CUDA_DEVICE_PROP_PERSISTING)
+  CUDA_DEVICE_PROP_FROM_11
 };
 struct device_prop_12 {
-  CUDA_DEVICE_PROP_UNTIL_12
+  CUDA_DEVICE_PROP_UNTIL_12(CUDA_DEVICE_PROP_IDS, CUDA_DEVICE_PROP_PERSISTING)
+  CUDA_DEVICE_PROP_FROM_11
   CUDA_DEVICE_PROP_COMMON_3
   int reserved[63];
 };
 struct device_prop_13 {
+  char name[256];
+  CUDA_DEVICE_PROP_IDS
   CUDA_DEVICE_PROP_COMMON_1
   size_t totalConstMem;
   int major, minor;
@@ -269,13 +292,18 @@ struct device_prop_13 {
   unsigned gpuPciDeviceID, gpuPciSubsystemID;
   int hostNumaMultinodeIpcSupported, reserved[56];
 };
-#if CUDART_MAJOR == 11
+#if CUDART_MAJOR == 9
+typedef struct device_prop_9 cudaDeviceProp;
+#elif CUDART_MAJOR == 10
+typedef struct device_prop_10 cudaDeviceProp;
+#elif CUDART_MAJOR == 11
 typedef struct device_prop_11 cudaDeviceProp;
 #elif CUDART_MAJOR == 12
 typedef struct device_prop_12 cudaDeviceProp;
 #else
 typedef struct device_prop_13 cudaDeviceProp;
 #endif
+_Static_assert(sizeof(struct device_prop_10) == 712, "layout of cudaDeviceProp in CUDA 10");
 _Static_assert(sizeof(struct device_prop_11) == 728, "layout of cudaDeviceProp before CUDA 12");
 _Static_assert(sizeof(struct device_prop_12) == 1032, "layout of cudaDeviceProp in CUDA 12");
 

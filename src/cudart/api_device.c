@@ -12,7 +12,6 @@
   do {                                                       \
     memset((p), 0, sizeof *(p));                             \
     snprintf((p)->name, sizeof(p)->name, "%s", (d)->name);   \
-    memcpy((p)->uuid.bytes, "sluice-gpu-0000", 16);          \
     (p)->totalGlobalMem = (d)->mem_bytes;                    \
     (p)->sharedMemPerBlock = (d)->shared_per_cta;            \
     (p)->regsPerBlock = attribute((d), 12);                  \
@@ -64,7 +63,6 @@
     (p)->concurrentManagedAccess = 1;                        \
     (p)->cooperativeLaunch = attribute((d), 95);             \
     (p)->sharedMemPerBlockOptin = (d)->shared_per_sm;        \
-    (p)->maxBlocksPerMultiProcessor = attribute((d), 106);   \
   } while (0)
 #define FILL_CLOCKS(p, d)                                       \
   do {                                                          \
@@ -74,6 +72,8 @@
     (p)->memoryClockRate = attribute((d), 36);                  \
     (p)->singleToDoublePrecisionPerfRatio = attribute((d), 87); \
   } while (0)
+#define FILL_IDS(p) memcpy((p)->uuid.bytes, "sluice-gpu-0000", 16)
+#define FILL_LIMITS(p, d) (p)->maxBlocksPerMultiProcessor = attribute((d), 106)
 #define FILL_FEATURES(p)            \
   do {                              \
     (p)->hostRegisterSupported = 1; \
@@ -91,16 +91,26 @@ static void fill(const struct session_device *d, int *out, int n, int first) {
 }
 
 #if CUDART_MAJOR <= 12
-static void fill_11(struct device_prop_11 *p, const struct session_device *d) {
-  FILL_COMMON(p, d);
-  FILL_CLOCKS(p, d);
-}
+/* libcudart 12 keeps the layout of CUDA 11 under the old name, for objects compiled earlier. */
+#if CUDART_MAJOR == 9
+typedef struct device_prop_9 old_prop;
+#elif CUDART_MAJOR == 10
+typedef struct device_prop_10 old_prop;
+#else
+typedef struct device_prop_11 old_prop;
+#endif
 
-/* libcudart 12 keeps the old layout under the old name, for objects compiled earlier. */
-cudaError_t cudaGetDeviceProperties(struct device_prop_11 *p, int device) {
+cudaError_t cudaGetDeviceProperties(old_prop *p, int device) {
   CUDART_ENTER();
   if (!p || device != 0) return cudart_leave(c, p ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-  fill_11(p, c->dev);
+  FILL_COMMON(p, c->dev);
+  FILL_CLOCKS(p, c->dev);
+#if CUDART_MAJOR >= 10
+  FILL_IDS(p);
+#endif
+#if CUDART_MAJOR >= 11
+  FILL_LIMITS(p, c->dev);
+#endif
   return cudart_leave(c, cudaSuccess);
 }
 
@@ -109,6 +119,8 @@ cudaError_t cudaGetDeviceProperties_v2(struct device_prop_12 *p, int device) {
   if (!p || device != 0) return cudart_leave(c, p ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
   FILL_COMMON(p, c->dev);
   FILL_CLOCKS(p, c->dev);
+  FILL_IDS(p);
+  FILL_LIMITS(p, c->dev);
   FILL_FEATURES(p);
   return cudart_leave(c, cudaSuccess);
 }
@@ -117,6 +129,8 @@ cudaError_t cudaGetDeviceProperties(struct device_prop_13 *p, int device) {
   CUDART_ENTER();
   if (!p || device != 0) return cudart_leave(c, p ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
   FILL_COMMON(p, c->dev);
+  FILL_IDS(p);
+  FILL_LIMITS(p, c->dev);
   FILL_FEATURES(p);
   p->deviceNumaId = p->hostNumaId = -1;
   return cudart_leave(c, cudaSuccess);
@@ -328,7 +342,8 @@ cudaError_t cudaDriverGetVersion(int *version) {
 
 cudaError_t cudaRuntimeGetVersion(int *version) {
   if (!version) return cudart_leave(cudart_enter_quiet(), cudaErrorInvalidValue);
-  *version = CUDART_MAJOR == 11 ? 11080 : CUDART_MAJOR == 12 ? 12080 : 13000;
+  static const int versions[] = {[9] = 9020, [10] = 10020, [11] = 11080, [12] = 12080, [13] = 13000};
+  *version = versions[CUDART_MAJOR];
   return cudaSuccess;
 }
 

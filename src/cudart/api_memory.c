@@ -142,18 +142,29 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
   if (!out) return cudart_leave(c, cudaErrorInvalidValue);
   const struct simt_alloc *a = simt_mem_find(c->simt, (uintptr_t)p);
   struct cuda_registered *r = a ? NULL : cudart_find_registered(c, p);
-  *out = (struct cudaPointerAttributes){.type = MEMORY_UNREGISTERED, .device = a || r ? 0 : -2};
+  int type = MEMORY_UNREGISTERED;
+  *out = (struct cudaPointerAttributes){.device = a || r ? 0 : -2};
   if (r) {
-    out->type = MEMORY_HOST;
+    type = MEMORY_HOST;
     out->hostPointer = (void *)p;
     out->devicePointer = (void *)(uintptr_t)cudart_registered_device(c, r, p);
   } else if (a) {
-    out->type = a->kind == SIMT_MEM_HOST ? MEMORY_HOST : a->kind == SIMT_MEM_MANAGED ? MEMORY_MANAGED : MEMORY_DEVICE;
+    type = a->kind == SIMT_MEM_HOST ? MEMORY_HOST : a->kind == SIMT_MEM_MANAGED ? MEMORY_MANAGED : MEMORY_DEVICE;
     out->devicePointer = (void *)p;
-    out->hostPointer = out->type == MEMORY_DEVICE ? NULL : (void *)p;
+    out->hostPointer = type == MEMORY_DEVICE ? NULL : (void *)p;
   } else {
+    if (CUDART_MAJOR <= 10) return cudart_leave(c, cudaErrorInvalidValue); /* as it was for unregistered memory */
     out->hostPointer = (void *)p;
   }
+#if CUDART_MAJOR <= 10
+  out->memoryType = type == MEMORY_HOST ? MEMORY_HOST : MEMORY_DEVICE;
+  out->isManaged = type == MEMORY_MANAGED;
+#endif
+#if CUDART_MAJOR >= 10
+  out->type = type;
+#else
+  (void)type;
+#endif
   return cudart_leave(c, cudaSuccess);
 }
 

@@ -13,10 +13,11 @@ enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBIN };
 
 /* Text, container or wrapper: told apart by their first bytes. */
 static bool fill(struct cudart *c, struct cuda_module *m, const void *image, struct err *e) {
-  uint32_t magic;
+  uint32_t magic = 0;
   size_t room = cudart_readable(image);
-  if (room < sizeof magic) return err_set(e, ERR_INPUT, "module image %p cannot be read", image);
-  memcpy(&magic, image, sizeof magic);
+  if (!room) return err_set(e, ERR_INPUT, "module image %p cannot be read", image);
+  /* No magic number contains a zero byte, and text may be shorter than one. */
+  memcpy(&magic, image, strnlen(image, room < sizeof magic ? room : sizeof magic));
   if (memcmp(&magic, "\177ELF", 4) == 0)
     return err_set(e, ERR_UNSUPPORTED,
                    "%s loads a module of machine code; Sluice simulates PTX: load the .ptx file, or a fat binary that "

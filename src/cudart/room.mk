@@ -1,9 +1,10 @@
 # The CUDA runtime libraries. What does not depend on the version of CUDA is one library, shared by the runtime libraries
-# of the three major versions (whose layouts and signatures differ) and by the driver library.
+# of the major versions (whose layouts and signatures differ) and by the driver library.
 CUDART_CORE := context modules imports copies launches streams graphs textures fatbin cubin device
 CUDART_API := api_register api_device api_function api_memory api_pool api_array api_stream api_graph api_refused
 CUDART_DRIVER := $(patsubst src/cudart/%.c,%,$(wildcard src/cudart/driver*.c))
-CUDART_SONAMES := libcudart.so.11.0 libcudart.so.12 libcudart.so.13
+CUDART_OLD := libcudart.so.9.0 libcudart.so.9.1 libcudart.so.9.2 libcudart.so.10.0 libcudart.so.10.1 libcudart.so.10.2
+CUDART_SONAMES := $(CUDART_OLD) libcudart.so.11.0 libcudart.so.12 libcudart.so.13
 CUDART_CORE_OBJ := $(CUDART_CORE:%=$(B)/src/cudart/%.o)
 CUDART_DRIVER_OBJ := $(CUDART_DRIVER:%=$(B)/src/cudart/%.o)
 CUDART_LIBS := $(CUDART_SONAMES:%=$(B)/lib/%) $(B)/lib/libcudart.so
@@ -17,22 +18,24 @@ $(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
 	$(CUDART_LINK) -Wl,-soname,libsluice-cuda.so -o $@ $(CUDART_CORE_OBJ) -L$(B)/lib -lsluice -llz4 -lzstd -lelf -ldl -lpthread
 
-# $(call cudart_library,soname,major): objects of the interface for one major version, and the library, whose symbols
-# carry the version that NVIDIA's have.
-define cudart_library
-$(B)/cudart-$(2)/%.o: src/cudart/%.c | $(B)/deps.ok
+# $(call cudart_objects,major): the objects of the interface for one major version.
+define cudart_objects
+$(B)/cudart-$(1)/%.o: src/cudart/%.c | $(B)/deps.ok
 	@mkdir -p $$(@D)
-	$$(CC) $$(BASE_CFLAGS) -DCUDART_MAJOR=$(2) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
+	$$(CC) $$(BASE_CFLAGS) -DCUDART_MAJOR=$(1) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
+-include $(CUDART_API:%=$(B)/cudart-$(1)/%.d)
+endef
+$(foreach m,9 10 11 12 13,$(eval $(call cudart_objects,$(m))))
+
+# $(call cudart_library,soname,major): the library, whose symbols carry the version that NVIDIA's have.
+define cudart_library
 $(B)/lib/$(1): $(CUDART_API:%=$(B)/cudart-$(2)/%.o) $(B)/lib/libsluice-cuda.so
 	@mkdir -p $$(@D)
-	@printf '%s { global: *; };\n' $(1) > $(B)/cudart-$(2)/version.map
-	$$(CUDART_LINK) -Wl,-soname,$(1) -Wl,--version-script=$(B)/cudart-$(2)/version.map -o $$@ \
+	@printf '%s { global: *; };\n' $(1) > $(B)/cudart-$(2)/$(1).map
+	$$(CUDART_LINK) -Wl,-soname,$(1) -Wl,--version-script=$(B)/cudart-$(2)/$(1).map -o $$@ \
 	  $(CUDART_API:%=$(B)/cudart-$(2)/%.o) -L$(B)/lib -lsluice-cuda -lsluice
--include $(CUDART_API:%=$(B)/cudart-$(2)/%.d)
 endef
-$(eval $(call cudart_library,libcudart.so.11.0,11))
-$(eval $(call cudart_library,libcudart.so.12,12))
-$(eval $(call cudart_library,libcudart.so.13,13))
+$(foreach l,$(CUDART_SONAMES),$(eval $(call cudart_library,$(l),$(firstword $(subst ., ,$(l:libcudart.so.%=%))))))
 
 # What -lcudart finds.
 $(B)/lib/libcudart.so: $(B)/lib/libcudart.so.12

@@ -1,6 +1,6 @@
-/* session.h - one simulated GPU as a program sees it: the functional machine, the timing model behind it, and the record
- * of what happened. The CUDA runtime library and the command line both work through this. Nothing of the timing model
- * shows here.
+/* session.h - one simulated GPU as a program sees it: the functional machine, the timing model behind it, and the
+ * record of what happened. The CUDA runtime library and the command line both work through this. Nothing of the timing
+ * model shows here.
  */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
@@ -15,14 +15,14 @@
 enum session_mode { SESSION_TIMING, SESSION_FUNCTIONAL };
 
 struct session_options {
-  const char *gpu;          /* configuration name or file; NULL: "fermi" */
-  const char *scheme;       /* "baseline" or a comma- or plus-separated list; NULL: baseline */
+  const char *gpu;    /* configuration name or file; NULL: "fermi" */
+  const char *scheme; /* "baseline" or a comma- or plus-separated list; NULL: baseline */
   enum session_mode mode;
-  const char *const *sets;  /* "key=value" */
+  const char *const *sets; /* "key=value" */
   size_t set_count;
-  const char *record_path;  /* where the JSON record is written (atomically), NULL: nowhere */
-  const char *program;      /* for the record: program path and arguments as one string */
-  uint64_t watchdog_cycles; /* cycles without progress before a kernel is called stuck; 0: default */
+  const char *record_path;            /* where the JSON record is written (atomically), NULL: nowhere */
+  const char *program;                /* for the record: program path and arguments as one string */
+  uint64_t watchdog_cycles;           /* cycles without progress before a kernel is called stuck; 0: default */
   uint32_t timing_first, timing_last; /* launches (from 0) simulated in detail; both 0: all */
   bool quiet;
 };

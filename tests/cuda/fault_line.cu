@@ -2,7 +2,7 @@
 // compilers: nvcc
 // flags: -lineinfo
 // exit: 4
-// report: source line 11|misaligned
+// report: fault_line.cu:11|misaligned
 #include <cuda_runtime.h>
 #include <stdio.h>
 

@@ -71,6 +71,12 @@ static void check(const char *soname, bool is_13) {
   assert_true(seen >= ROWS - 3);
 }
 
+static void runtime_9_and_10(void **state) {
+  (void)state;
+  check("libcudart.so.9.0", false);
+  check("libcudart.so.10.1", false);
+}
+
 static void runtime_11(void **state) {
   (void)state;
   check("libcudart.so.11.0", false);
@@ -96,7 +102,8 @@ static void driver(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(runtime_11), cmocka_unit_test(runtime_12),
-                                     cmocka_unit_test(runtime_13), cmocka_unit_test(driver)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(runtime_9_and_10), cmocka_unit_test(runtime_11),
+                                     cmocka_unit_test(runtime_12), cmocka_unit_test(runtime_13),
+                                     cmocka_unit_test(driver)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
