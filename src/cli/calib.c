@@ -109,8 +109,22 @@ static bool is_mean(const char *column) {
   return n > 5 && (!strcmp(column + n - 5, ".mean") || !strcmp(column + n - 4, ".max"));
 }
 
+/* The reference prints its per-type cache tables for the last launches of a case only, not for all: where there are
+ * several launches (bfs) its L1 columns and its L2 reads and writes are no totals. Its l2.accesses, mem.read_requests
+ * and mem.write_requests are, and the L2's reads of all launches equal mem.read_requests. */
+static bool is_total(const struct calib_table *t, const struct calib_case *c, const char *column) {
+  if (calib_get(t, c->reference, "kernels") <= 1) return true;
+  return strncmp(column, "l1d.", 4) && strncmp(column, "l2.read.", 8) && strncmp(column, "l2.write.", 9);
+}
+
+/* Warps of this case race on purpose (which neighbour marks a vertex first): how many instructions run follows from the
+ * cycle in which each store arrives. */
+static bool races(const struct calib_case *c) {
+  return !strcmp(c->name, "bfs");
+}
+
 static bool means_something(const struct calib_table *t, const struct calib_case *c, size_t k) {
-  if (!c->ran) return false;
+  if (!c->ran || !is_total(t, c, t->column[k])) return false;
   if (is_mean(t->column[k])) return c->reference[k] > 0;
   return c->reference[k] >= small_count || c->ours[k] >= small_count;
 }
@@ -185,7 +199,8 @@ static void missed(struct lines *l, const char *fmt, ...) {
 
 static void check_goal(const struct calib_table *t, const struct calib_case *c, const struct goal *g, struct lines *l) {
   double ours = calib_get(t, c->ours, g->column), ref = calib_get(t, c->reference, g->column);
-  if (g->kind == GOAL_EQUAL && ours != ref)
+  if (!is_total(t, c, g->column)) return;
+  if (g->kind == GOAL_EQUAL && fabs(ours - ref) > (races(c) ? 0.001 * ref : 0))
     missed(l, "%s: %s is %.0f, the reference has %.0f", c->name, g->column, ours, ref);
   /* One access more or less is within 1 % by intent where there are fewer than a hundred. */
   if (g->kind == GOAL_COUNT && fabs(ours - ref) > fmax(1, 0.01 * ref))

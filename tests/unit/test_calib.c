@@ -99,6 +99,26 @@ static void each_goal_can_be_missed(void **state) {
   assert_int_equal(missed_with(2, "cycles", 116000, "worst error of cycles is 16.00 % (other)"), 2); /* and the mean */
 }
 
+/* A case of several launches: its cache tables in the reference are those of the last ones. */
+static void partial_tables_are_passed_over(void **state) {
+  (void)state;
+  static const char text[] = "case,kernels,cycles,warp_insts,l1d.read.accesses,l2.read.accesses,l2.accesses\n"
+                             "bfs,9,1000,100000,500,500,1000\n";
+  struct calib_table t;
+  struct err e = {0};
+  char lines[1024];
+  assert_true(load(&t, text, &e));
+  same_as_reference(&t);
+  t.at[0].ours[2] = 100100, t.at[0].ours[3] = 5000, t.at[0].ours[4] = 5000;
+  assert_int_equal(calib_goals_missed(&t, lines, sizeof lines), 0);
+  assert_string_equal(calib_worst(&t, &t.at[0]).column, "warp_insts");
+  t.at[0].ours[2] = 100101; /* it races, but not that much */
+  assert_int_equal(calib_goals_missed(&t, lines, sizeof lines), 1);
+  t.at[0].ours[5] = 1011; /* this one is a total */
+  assert_int_equal(calib_goals_missed(&t, lines, sizeof lines), 2);
+  calib_free(&t);
+}
+
 static void errors_are_relative(void **state) {
   (void)state;
   struct calib_table t;
@@ -131,6 +151,7 @@ int main(void) {
       cmocka_unit_test(reading),
       cmocka_unit_test(equal_meets_every_goal),
       cmocka_unit_test(each_goal_can_be_missed),
+      cmocka_unit_test(partial_tables_are_passed_over),
       cmocka_unit_test(errors_are_relative),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
