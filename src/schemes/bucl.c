@@ -56,6 +56,7 @@ static void bucl_on_epoch(struct scheme_ctx *c) {
   bool up = b->m.hit_rate > c->param[BUCL_L1DHR];
   if (up && b->tucd < c->param[BUCL_MAX]) b->tucd++;
   if (!up && b->tucd > c->param[BUCL_MIN]) b->tucd--;
+  if (c->param[BUCL_MIN] == c->param[BUCL_MAX]) return; /* a fixed threshold has no course to report */
   c->counter[PERIODS]++;
   c->counter[TUCD_SUM] += b->tucd;
 }

@@ -41,7 +41,7 @@ static inline void bucl_monitor_access(struct bucl_monitor *m, const struct l1_e
 static inline bool bucl_may_pass(const struct bucl_monitor *m, const struct l1_event *e, double hit_rate, double uib,
                                  uint64_t *passed, uint64_t *kept_hit_rate, uint64_t *kept_full) {
   if (m->hit_rate >= hit_rate) {
-    *kept_hit_rate += !e->retry;
+    if (hit_rate > 0) *kept_hit_rate += !e->retry; /* at 0 passing is off, not refused */
     return false;
   }
   if (m->fill[e->subpart] >= uib) {
