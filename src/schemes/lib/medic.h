@@ -1,0 +1,245 @@
+/* medic.h - what MeDiC and its parts share: warp types, bypassing, insertion, DRAM class (Ausavarungnirun et al., PACT
+ * 2015, section 4).
+ *
+ * Warp type identification (4.1): two 10-bit counters per hardware warp slot, L2 hits and L2 accesses, halved when the
+ * top bit of the second is set; cleared when a warp starts and every `period` cycles. The type follows from the
+ * counters once they hold `profile` accesses; before, the warp is of no type: nothing of it is bypassed, its lines
+ * count as balanced, its requests are not urgent.
+ *
+ * Choices where the paper is silent:
+ *  - Loads and stores of global and local memory and atomics count; instruction, constant and texture fetches and
+ *    write-backs belong to no warp. A merge with a line on its way is no hit: the warp waits for DRAM all the same.
+ *  - The type is computed from the counters at each use, so it may move while the warp still looks its lines up; a warp
+ *    that is bypassed counts nothing and keeps its type until the next reset.
+ *  - A store is not bypassed while the L2 holds its line: the copy would go stale. Atomics never are (the machine
+ * performs them on a line of the L2, which they also may reserve; the paper forbids that to bypassed warps).
+ *  - Tuning: the miss rate (bypassed requests count as misses) of the first window of a period, in which most warps are
+ *    still profiled, is the reference; in each later window the boundary is `mostly_miss` less 5 points for each full 5
+ *    points by which the miss rate exceeds the reference. So it comes back by itself when the miss rate falls.
+ *  - Insertion: victims come from the lowest type present (mostly-miss and all-miss; balanced; mostly-hit and all-hit),
+ *    least recently used first: the two bits stand above the replacement order, as in the paper's "appended to the
+ *    replacement policy bits". A line keeps the type of the warp that fetched it.
+ */
+#ifndef SCHEMES_LIB_MEDIC_H
+#define SCHEMES_LIB_MEDIC_H
+
+#include "gpu/scheme.h"
+#include "schemes/lib/eaf.h"
+
+enum { MEDIC_WARPS = 64, MEDIC_COUNTER_TOP = 512 };
+enum medic_type { MEDIC_ALL_HIT, MEDIC_MOSTLY_HIT, MEDIC_BALANCED, MEDIC_MOSTLY_MISS, MEDIC_ALL_MISS, MEDIC_UNKNOWN };
+
+enum { MEDIC_PERIOD, MEDIC_PROFILE, MEDIC_HIT, MEDIC_MISS, MEDIC_WINDOW, MEDIC_STEP };
+#define MEDIC_TYPE_PARAMS                                                                                        \
+  {"period", "core cycle", "hit ratios are sampled anew after this (section 4.1)", 1, 1e9, 100000, true},        \
+      {"profile", "access", "accesses of a warp before it has a type; above 511 it never has one (section 4.1)", \
+       1,         1024,     30,                                                                                  \
+       true},                                                                                                    \
+      {"mostly_hit", "", "hit ratio from which a warp is mostly-hit (Fig 4)", 0, 1, 0.7, false}, {               \
+    "mostly_miss", "", "hit ratio up to which a warp is mostly-miss (Fig 4)", 0, 1, 0.2, false                   \
+  }
+#define MEDIC_TUNE_PARAMS                                                                                            \
+  {"window", "core cycle", "miss rates are compared and the boundary set after this", 1, 1e9, 10000, true}, {        \
+    "step", "", "fall of the mostly-miss boundary per equal rise of the miss rate; 0: none (4.2)", 0, 1, 0.05, false \
+  }
+
+/* The first counters of every scheme of the family; NAMES of the parts follow where the part is in. */
+enum { MEDIC_N_ALL_HIT, MEDIC_N_MOSTLY_HIT, MEDIC_N_BALANCED, MEDIC_N_MOSTLY_MISS, MEDIC_N_ALL_MISS, MEDIC_N_TYPES };
+#define MEDIC_TYPE_COUNTERS                                                     \
+  {"all_hit", "warp", "profilings that ended as all-hit", false},               \
+      {"mostly_hit", "warp", "profilings that ended as mostly-hit", false},     \
+      {"balanced", "warp", "profilings that ended as balanced", true},          \
+      {"mostly_miss", "warp", "profilings that ended as mostly-miss", false}, { \
+    "all_miss", "warp", "profilings that ended as all-miss", false              \
+  }
+enum { MEDIC_BYPASSED, MEDIC_KEPT_STORE, MEDIC_WINDOWS, MEDIC_LOWERED, MEDIC_N_BYPASS };
+#define MEDIC_BYPASS_COUNTERS                                                                        \
+  {"bypassed", "request", "requests of mostly-miss and all-miss warps sent straight to DRAM", true}, \
+      {"kept_stores", "request", "stores of such warps whose line the L2 held", false},              \
+      {"windows", "window", "tuning windows that had a reference", false}, {                         \
+    "lowered", "window", "of those, windows that left the boundary below its nominal value", false   \
+  }
+enum { MEDIC_INSERT_MISS, MEDIC_INSERT_BALANCED, MEDIC_INSERT_HIT, MEDIC_OUT_OF_TURN, MEDIC_N_INSERT };
+#define MEDIC_INSERT_COUNTERS                                                               \
+  {"inserted_miss", "line", "lines fetched for mostly-miss and all-miss warps", true},      \
+      {"inserted_balanced", "line", "lines fetched for balanced warps, or for none", true}, \
+      {"inserted_hit", "line", "lines fetched for mostly-hit and all-hit warps", true}, {   \
+    "out_of_turn", "line", "victims that were not the least recently used line", false      \
+  }
+enum { MEDIC_URGENT, MEDIC_ORDINARY, MEDIC_N_SCHED };
+#define MEDIC_SCHED_COUNTERS                                                                                     \
+  {"urgent", "request", "misses and bypasses of mostly-hit and all-hit warps: the high-priority queue", true}, { \
+    "ordinary", "request", "other misses and bypasses", true                                                     \
+  }
+
+struct medic_warp {
+  uint16_t hits, accesses;
+};
+
+struct medic {
+  double boundary;           /* of mostly-miss, now */
+  uint64_t requests, misses; /* tracked requests of this window; those that did not hit */
+  double reference;          /* miss rate of the first window */
+  bool have_reference;
+  uint64_t reset_at;
+  struct medic_warp warp[]; /* SMs x MEDIC_WARPS, then a byte per L2 line, then the filters */
+};
+
+static inline size_t medic_lines(const struct gpu_config *g) {
+  return (size_t)g->channels * g->subparts * g->l2.sets * g->l2.ways;
+}
+static inline size_t medic_warps_bytes(const struct gpu_config *g) {
+  return (size_t)g->sms * MEDIC_WARPS * sizeof(struct medic_warp);
+}
+static inline size_t medic_more_state(const struct gpu_config *g, const double *param) {
+  (void)param;
+  return medic_warps_bytes(g) + medic_lines(g);
+}
+/* Type class of each line: 0 miss, 1 balanced, 2 hit. */
+static inline uint8_t *medic_line_class(struct scheme_ctx *c) {
+  return (uint8_t *)((struct medic *)c->state)->warp + medic_warps_bytes(c->config);
+}
+
+static inline bool medic_init(struct scheme_ctx *c, struct err *e) {
+  struct medic *m = c->state;
+  if (c->param[MEDIC_MISS] >= c->param[MEDIC_HIT])
+    return err_set(e, ERR_USAGE, "mostly_miss=%g is not below mostly_hit=%g", c->param[MEDIC_MISS],
+                   c->param[MEDIC_HIT]);
+  m->boundary = c->param[MEDIC_MISS];
+  m->reset_at = (uint64_t)c->param[MEDIC_PERIOD];
+  return true;
+}
+
+static inline bool medic_tracked(uint8_t type) {
+  return type == REQ_GLOBAL_READ || type == REQ_LOCAL_READ || type == REQ_GLOBAL_WRITE || type == REQ_LOCAL_WRITE;
+}
+static inline struct medic_warp *medic_warp_of(struct scheme_ctx *c, uint32_t sm, uint32_t warp) {
+  return &((struct medic *)c->state)->warp[sm * MEDIC_WARPS + warp];
+}
+
+static inline enum medic_type medic_type_of(const struct scheme_ctx *c, const struct medic_warp *w) {
+  const struct medic *m = c->state;
+  if (w->accesses < c->param[MEDIC_PROFILE]) return MEDIC_UNKNOWN;
+  if (!w->hits) return MEDIC_ALL_MISS;
+  if (w->hits == w->accesses) return MEDIC_ALL_HIT;
+  double ratio = (double)w->hits / w->accesses;
+  if (ratio >= c->param[MEDIC_HIT]) return MEDIC_MOSTLY_HIT;
+  return ratio <= m->boundary ? MEDIC_MOSTLY_MISS : MEDIC_BALANCED;
+}
+static inline enum medic_type medic_event_type(struct scheme_ctx *c, const struct mem_event *e) {
+  return medic_tracked(e->type) ? medic_type_of(c, medic_warp_of(c, e->sm, e->warp)) : MEDIC_UNKNOWN;
+}
+static inline bool medic_is_hit(enum medic_type t) {
+  return t == MEDIC_ALL_HIT || t == MEDIC_MOSTLY_HIT;
+}
+static inline bool medic_is_miss(enum medic_type t) {
+  return t == MEDIC_ALL_MISS || t == MEDIC_MOSTLY_MISS;
+}
+
+static inline void medic_on_warp_start(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta) {
+  (void)cta;
+  *medic_warp_of(c, sm, warp) = (struct medic_warp){0};
+}
+
+/* Every warp is profiled anew. */
+static inline void medic_reset(struct scheme_ctx *c) {
+  struct medic *m = c->state;
+  for (uint32_t i = 0; i < c->config->sms * MEDIC_WARPS; i++) m->warp[i] = (struct medic_warp){0};
+  m->boundary = c->param[MEDIC_MISS];
+  m->have_reference = false;
+  m->requests = m->misses = 0;
+}
+
+/* A tuning window ends. `k`: index of the first counter of the bypass part. */
+static inline void medic_window(struct scheme_ctx *c, uint32_t k) {
+  struct medic *m = c->state;
+  if (*c->now >= m->reset_at) {
+    m->reset_at = *c->now + (uint64_t)c->param[MEDIC_PERIOD];
+    medic_reset(c);
+    return;
+  }
+  if (!m->requests) return;
+  double rate = (double)m->misses / (double)m->requests, step = c->param[MEDIC_STEP];
+  m->requests = m->misses = 0;
+  if (!m->have_reference) {
+    m->reference = rate;
+    m->have_reference = true;
+    return;
+  }
+  c->counter[k + MEDIC_WINDOWS]++;
+  m->boundary = c->param[MEDIC_MISS];
+  if (step > 0 && rate > m->reference) {
+    /* An exact multiple counts as reached in spite of rounding. */
+    m->boundary -= step * (double)(uint64_t)((rate - m->reference) / step + 1e-9);
+    if (m->boundary < 0) m->boundary = 0;
+  }
+  c->counter[k + MEDIC_LOWERED] += m->boundary < c->param[MEDIC_MISS];
+}
+
+/* An accepted access: the counters of its warp. */
+static inline void medic_observe(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
+  struct medic *m = c->state;
+  if (!medic_tracked(e->type)) return;
+  m->requests++;
+  m->misses += out != L2_HIT;
+  if (out == L2_PAST) return; /* not looked up */
+  struct medic_warp *w = medic_warp_of(c, e->sm, e->warp);
+  bool typed = w->accesses >= c->param[MEDIC_PROFILE];
+  w->accesses++;
+  w->hits += out == L2_HIT;
+  enum medic_type t = medic_type_of(c, w);
+  if (!typed && t != MEDIC_UNKNOWN) c->counter[t]++;
+  if (w->accesses & MEDIC_COUNTER_TOP) w->accesses >>= 1, w->hits >>= 1;
+}
+
+/* ---- the parts ---- */
+
+static inline bool medic_wants_past(struct scheme_ctx *c, const struct mem_event *e, uint32_t k) {
+  if (!medic_is_miss(medic_event_type(c, e))) return false;
+  if (!e->write || e->way == UINT32_MAX) return true;
+  c->counter[k + MEDIC_KEPT_STORE]++;
+  return false;
+}
+
+static inline size_t medic_line(const struct scheme_ctx *c, const struct mem_event *e, uint32_t way) {
+  return ((size_t)e->subpart * c->config->l2.sets + e->set) * c->config->l2.ways + way;
+}
+
+/* After medic_observe: a miss gives its line a class. */
+static inline void medic_insert(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out, uint32_t k) {
+  if (out != L2_MISS) return;
+  enum medic_type t = medic_event_type(c, e);
+  uint8_t class = medic_is_miss(t) ? 0 : medic_is_hit(t) ? 2 : 1;
+  medic_line_class(c)[medic_line(c, e, e->way)] = class;
+  c->counter[k + class]++;
+}
+
+static inline int medic_victim(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e, uint32_t k) {
+  const uint8_t *class = medic_line_class(c) + medic_line(c, e, 0);
+  int best = -1, oldest = -1;
+  for (uint32_t w = 0; w < s->ways; w++) {
+    if (!(s->usable >> w & 1)) continue;
+    if (oldest < 0 || s->used[w] < s->used[oldest]) oldest = (int)w;
+    if (best < 0 || class[w] < class[best] || (class[w] == class[best] && s->used[w] < s->used[best])) best = (int)w;
+  }
+  c->counter[k + MEDIC_OUT_OF_TURN] += best != oldest;
+  return best;
+}
+
+static inline bool medic_urgent(struct scheme_ctx *c, uint8_t type, uint32_t sm, uint32_t warp) {
+  if (type != REQ_L2_WRITE_ALLOC && !medic_tracked(type)) return false;
+  return medic_is_hit(medic_type_of(c, medic_warp_of(c, sm, warp)));
+}
+static inline uint32_t medic_dram_class(struct scheme_ctx *c, const struct req *r) {
+  return !medic_urgent(c, r->type, r->sm, r->warp);
+}
+static inline void medic_count_fetch(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out, uint32_t k) {
+  if (out != L2_MISS && out != L2_PAST) return;
+  c->counter[k + (medic_urgent(c, e->type, e->sm, e->warp) ? MEDIC_URGENT : MEDIC_ORDINARY)]++;
+}
+
+static inline double medic_warp_bits(const struct gpu_config *g) {
+  return 22.0 * g->sms * (g->sm_threads / 32); /* section 6.5: two 10-bit counters and a 2-bit type */
+}
+
+#endif

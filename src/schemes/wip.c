@@ -1,0 +1,62 @@
+/* wip.c - WIP, the insertion part of MeDiC alone.
+ *
+ * Paper: Ausavarungnirun et al., "Exploiting Inter-Warp Heterogeneity to Improve GPGPU Performance", PACT 2015,
+ * section 4.3.
+ *
+ * Deviations and choices: at the top of lib/medic.h. Without bypassing the mostly-miss boundary stays at its nominal
+ * value.
+ */
+#include "schemes/lib/medic.h"
+
+static const struct scheme_param params[] = {
+    MEDIC_TYPE_PARAMS,
+    {0},
+};
+static const struct scheme_counter counters[] = {
+    MEDIC_TYPE_COUNTERS,
+    MEDIC_INSERT_COUNTERS,
+    {0},
+};
+enum { INSERT = MEDIC_N_TYPES };
+
+static int wip_l2_find_victim(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
+  return medic_victim(c, s, e, INSERT);
+}
+
+static void wip_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
+  medic_observe(c, e, out);
+  medic_insert(c, e, out, INSERT);
+}
+
+static uint32_t wip_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
+  (void)param;
+  const struct scheme_bits rows[] = {
+      {"hits and accesses, 2 x 10 bits, and type, 2 bits, per warp", medic_warp_bits(g)},
+      {"warp type, 2 bits per L2 line", 2.0 * (double)medic_lines(g)},
+  };
+  uint32_t n = sizeof rows / sizeof *rows;
+  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
+  return n;
+}
+
+static const struct scheme wip = {
+    .name = "wip",
+    .title = "MeDiC: L2 insertion by warp type alone",
+    .paper = "Ausavarungnirun, Ghose, Kayiran, Loh, Das, Kandemir, Mutlu: Exploiting Inter-Warp Heterogeneity to "
+             "Improve GPGPU "
+             "Performance. PACT 2015",
+    .idea = "Lines fetched for warps that mostly miss are replaced first, those of warps that mostly hit last.",
+    .params = params,
+    .counters = counters,
+    .state_bytes = sizeof(struct medic),
+    .more_state = medic_more_state,
+    .init = medic_init,
+    .storage = wip_storage,
+    .epoch = 100000,
+    .epoch_param = "period",
+    .on_epoch = medic_reset,
+    .on_warp_start = medic_on_warp_start,
+    .l2_find_victim = wip_l2_find_victim,
+    .on_l2_access = wip_on_l2_access,
+};
+SCHEME(wip);
