@@ -26,7 +26,7 @@ function tsv(a, n, i, s) {
   n = split(suites, a, " "); s = ""
   for (i = 1; i <= n; i++) { sub(/=.*/, "", a[i]); s = s (i > 1 ? "," : "") a[i] }
   gsub(/ /, ",", suites); gsub(/ /, ",", groups)
-  print name "\t" s "\t" suites "\t" groups "\t" about "\t--size small\t--size medium\t--size large"
+  print name "\t" s "\t" suites "\t" groups "\t" about "\t--size small\t--size medium\t--size large\t" small_insts[name] "\t" small_seconds[name] "\t" insts[name] "\t" seconds[name]
 }
 function object(text, a, n, i, s, p) {
   n = split(text, a, " "); s = "{"
@@ -34,7 +34,8 @@ function object(text, a, n, i, s, p) {
   return s "}"
 }
 function json() {
-  printf "%s  {\"name\": \"%s\", \"about\": \"%s\", \"program\": \"%s/workloads/%s\", \"args\": \"--size small\",\n   \"suites\": %s, \"groups\": %s}", count++ ? ",\n" : "[\n", name, about, build, name, object(suites), object(groups)
+  printf "%s  {\"name\": \"%s\", \"about\": \"%s\", \"program\": \"%s/workloads/%s\", \"args\": \"--size small\",\n   \"suites\": %s, \"groups\": %s%s}", count++ ? ",\n" : "[\n", name, about, build, name, object(suites), object(groups), \
+    name in insts ? ",\n   \"warp_insts\": {\"small\": " small_insts[name] ", \"medium\": " insts[name] "}, \"seconds\": {\"small\": " small_seconds[name] ", \"medium\": " seconds[name] "}" : ""
 }
 function md() {
   classes[name] = groups
@@ -83,7 +84,12 @@ inside && /^ \*\// { inside = 0 }
 inside && /^ \* [A-Z][a-z]*: / { key = $2; sub(/:$/, "", key); line = $0; sub(/^ \* [A-Z][a-z]*: */, "", line); field[key] = line; next }
 inside && /^ \*   / && key != "" { line = $0; sub(/^ \* */, "", line); field[key] = field[key] " " line }
 BEGIN {
-  if (form == "tsv") print "name\tsuites\tabbreviations\tgroups\tabout\tsmall\tmedium\tlarge"
+  while ((getline line < "workloads/measured.tsv") > 0) {
+    split(line, c, "\t")
+    small_insts[c[1]] = c[2]; small_seconds[c[1]] = c[3]; insts[c[1]] = c[4]; seconds[c[1]] = c[6]
+  }
+  close("workloads/measured.tsv")
+  if (form == "tsv") print "name\tsuites\tabbreviations\tgroups\tabout\tsmall\tmedium\tlarge\tsmall_warp_insts\tsmall_seconds\tmedium_warp_insts\tmedium_seconds"
 }
 END {
   if (form == "json") print count ? "\n]" : "[]"

@@ -9,7 +9,7 @@ set -eu
 build=$(realpath "$1")
 shift
 cd "$(dirname "$0")/.."
-table=workloads/measured.tsv
+table=${MEASURED:-workloads/measured.tsv}
 [ $# -gt 0 ] || set -- $(ls -d workloads/*/ | sed 's#workloads/##; s#/##' | grep -v '^common$')
 columns="name\tsmall_warp_insts\tsmall_seconds\twarp_insts\tthread_insts\tseconds\tipc\tl1_hit_percent\tloads_over_2_percent\tball_ipc_ratio\tline32_ipc_ratio"
 [ -f "$table" ] || printf "$columns\n" >"$table"

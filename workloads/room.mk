@@ -29,7 +29,7 @@ $(foreach w,$(WORKLOADS),$(eval $(call workload_rule,$(w))))
 $(DATA)/workloads.tsv: workloads/index.tsv
 	@mkdir -p $(@D)
 	cp $< $@
-$(DATA)/workloads.json: workloads/gen.sh $(wildcard workloads/*/*.cu)
+$(DATA)/workloads.json: workloads/gen.sh workloads/measured.tsv $(wildcard workloads/*/*.cu)
 	@mkdir -p $(@D)
 	workloads/gen.sh json $(B) > $@
 

@@ -143,12 +143,12 @@ int main(int argc, char **argv) {
   uint64_t seed = w.seed;
   int n = side * side;
   size_t cells = (size_t)n;
-  /* Numbers within windows of 256 cells are shuffled, as a mesh generator's bandwidth-reduced order would be. */
+  /* Numbers within windows of 2048 cells are shuffled, as a mesh generator's bandwidth-reduced order would be. */
   std::vector<int> number(cells), nb(cells * NNB);
   for (int i = 0; i < n; i++) number[(size_t)i] = i;
   for (int i = 0; i < n; i++)
     std::swap(number[(size_t)i],
-              number[(size_t)(i / 256 * 256 + (int)wl_below(&seed, (uint32_t)std::min(256, n - i / 256 * 256)))]);
+              number[(size_t)(i / 2048 * 2048 + (int)wl_below(&seed, (uint32_t)std::min(2048, n - i / 2048 * 2048)))]);
   std::vector<float> normals(cells * NNB * 3), areas(cells, 1.0f), v(cells * NVAR);
   static const int dx[NNB] = {1, -1, 0, 0}, dy[NNB] = {0, 0, 1, -1};
   for (int y = 0; y < side; y++)
