@@ -1,0 +1,34 @@
+#!/bin/sh
+# accuracy.sh - refill the table of docs/accuracy.md: cycles of every calibration case beside the reference's.
+#
+#   tools/accuracy.sh [BUILD]
+set -e
+cd "$(dirname "$0")/.."
+build=${1:-build} tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+"$build/sluice" calibrate --csv "$tmp/all.csv" >"$tmp/out" || true
+{
+  echo '| case | fermi | reference | error | lrr | reference | error | ball | reference | error |'
+  echo '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|'
+  awk -F, '
+    $3 == "cycles" { if (!($2 in seen)) { seen[$2] = 1; order[++n] = $2 } ours[$1, $2] = $4; ref[$1, $2] = $5 }
+    END {
+      split("fermi lrr ball", table, " ")
+      for (i = 1; i <= n; i++) {
+        printf "| %s |", order[i]
+        for (t = 1; t <= 3; t++) {
+          o = ours[table[t], order[i]]; r = ref[table[t], order[i]]
+          if (r == "") printf " | | |"
+          else printf " %d | %d | %+.2f %% |", o, r, (o / r - 1) * 100
+        }
+        print ""
+      }
+    }' "$tmp/all.csv"
+  echo
+  awk '/^== / { name = $2 } /^cycles: mean abs error/ { print "- " name " " $0 }' "$tmp/out"
+} >"$tmp/table"
+awk -v table="$tmp/table" '
+  /<!-- begin:table -->/ { print; while ((getline line < table) > 0) print line; skip = 1 }
+  /<!-- end:table -->/ { skip = 0 }
+  !skip || /<!-- end:table -->/ { if (!/<!-- begin:table -->/) print }' docs/accuracy.md >"$tmp/page"
+cp "$tmp/page" docs/accuracy.md
