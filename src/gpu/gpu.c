@@ -12,7 +12,9 @@
 #include "gpu/gpu_impl.h"
 #include "gpu/invariants.h"
 
-enum { DEFAULT_WATCHDOG = 2000000 };
+/* A launch is stuck when nothing issues for so many cycles, or when no block begins or ends for ENDLESS times as many:
+ * a kernel that spins forever issues all the time. */
+enum { DEFAULT_WATCHDOG = 2000000, ENDLESS = 100 };
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
   while (b) {
@@ -150,11 +152,12 @@ static void dispatch_ctas(struct gpu *g) {
     g->next_cta++;
     g->running_ctas++;
     g->last_sm = sm;
-    g->progress_at = g->now;
+    g->progress_at = g->block_at = g->now;
   }
 }
 
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
+  g->block_at = g->now;
   g->free_slots[sm] |= 1u << slot;
   g->running_ctas--;
   for (uint32_t h = 0; h < g->slots.n_on_cta_done; h++) {
@@ -340,8 +343,10 @@ static void describe_stuck(const struct gpu *g, struct err *e) {
       if (n >= sizeof text) n = sizeof text - 1;
     }
   }
-  err_set(e, ERR_STUCK, "kernel %s makes no progress: nothing issued for %lu cycles (cycle %lu of the launch)%s",
-          g->kernel->name, (unsigned long)(g->now - g->progress_at), (unsigned long)(g->now - g->start), text);
+  bool silent = g->now - g->progress_at > g->watchdog;
+  err_set(e, ERR_STUCK, "kernel %s makes no progress: %s for %lu cycles (cycle %lu of the launch)%s", g->kernel->name,
+          silent ? "nothing issued" : "warps issue, but no block began or ended",
+          (unsigned long)(g->now - (silent ? g->progress_at : g->block_at)), (unsigned long)(g->now - g->start), text);
 }
 
 static void begin(struct gpu *g, struct feed *f) {
@@ -349,7 +354,7 @@ static void begin(struct gpu *g, struct feed *f) {
   g->feed = f;
   g->kernel = f->kernel;
   g->code = f->kernel->code;
-  g->start = g->progress_at = g->now;
+  g->start = g->progress_at = g->block_at = g->now;
   g->next_cta = g->running_ctas = 0;
   g->fault = false;
   g->t_core = g->t_icnt = g->t_l2 = g->t_dram = 0;
@@ -375,7 +380,7 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
       ok = err_set(e, ERR_PROGRAM, "%s", ff ? ff->text : "the kernel faulted");
       break;
     }
-    if (g->now - g->progress_at > g->watchdog) {
+    if (g->now - g->progress_at > g->watchdog || g->now - g->block_at > g->watchdog * ENDLESS) {
       describe_stuck(g, e);
       ok = false;
       break;

@@ -29,7 +29,8 @@ const struct gpu_config *gpu_config_of(const struct gpu *g);
 struct slots *gpu_slots(struct gpu *g);
 /* Core cycles since the machine was built. */
 uint64_t gpu_now(const struct gpu *g);
-/* Cycles without progress after which a launch is called stuck; 0: the default. */
+/* Cycles without an instruction issued after which a launch is called stuck, 0 for the default; a hundred times as many
+ * without a CTA that begins or ends count as stuck as well. */
 void gpu_set_watchdog(struct gpu *g, uint64_t cycles);
 /* Skipping idle time on (default) or off: counters must be the same. */
 void gpu_set_skip(struct gpu *g, bool on);

@@ -39,6 +39,7 @@ struct gpu {
   uint32_t free_slots[256]; /* bit per CTA slot of an SM that is free */
   uint32_t in_flight;       /* requests that left an SM and whose reply has not been taken */
   uint64_t progress_at;     /* last cycle in which an instruction issued or a reply arrived */
+  uint64_t block_at;        /* last cycle in which a CTA began or ended */
   uint64_t watchdog;
   /* clocks in ticks: the time of each domain's next edge */
   uint64_t t_core, t_icnt, t_l2, t_dram, p_core, p_icnt, p_l2, p_dram;
