@@ -69,6 +69,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
     g->every_cycle |= in->scheme->every_cycle;
   }
   g->icnt = icnt_new(&g->config, c->sms + g->subparts);
+  g->arrivals = icnt_arrivals(g->icnt);
   struct partition_env env = {.config = &g->config,
                               .pool = &g->pool,
                               .stats = &g->stats,
@@ -168,10 +169,16 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
 
 /* ---- one tick ---- */
 
+static inline bool has(const uint64_t *set, uint32_t i) {
+  return set[i / 64] >> (i % 64) & 1;
+}
+
 static void replies_to_icnt(struct gpu *g) {
+  const uint64_t *replies = partition_replies(g->parts);
   for (uint32_t p = 0; p < g->subparts; p++) {
+    if (!replies[p / 64]) p |= 63;
+    if (!has(replies, p)) continue;
     req_id id = partition_top(g->parts, p);
-    if (!id) continue;
     struct req *r = &g->pool.at[id];
     uint32_t node = g->config.sms + p, bytes = req_down_bytes(r);
     if (!icnt_can_push(g->icnt, node, bytes)) continue;
@@ -185,7 +192,7 @@ static void replies_to_icnt(struct gpu *g) {
 
 static void step_l2(struct gpu *g) {
   for (uint32_t p = 0; p < g->subparts; p++) {
-    if (partition_can_push(g->parts, p)) {
+    if (has(g->arrivals, g->config.sms + p) && partition_can_push(g->parts, p)) {
       req_id id = icnt_pop(g->icnt, g->config.sms + p);
       if (id) {
         struct req *r = &g->pool.at[id];
@@ -197,15 +204,8 @@ static void step_l2(struct gpu *g) {
         partition_push(g->parts, p, id);
       }
     }
-    if (partition_quiet_l2(g->parts, p)) partition_skip_l2(g->parts, p, 1);
-    else partition_step_l2(g->parts, p);
+    partition_tick_l2(g->parts, p);
   }
-}
-
-static void step_dram(struct gpu *g) {
-  for (uint32_t c = 0; c < g->config.channels; c++)
-    if (partition_quiet_dram(g->parts, c)) partition_skip_dram(g->parts, c, 1);
-    else partition_step_dram(g->parts, c);
 }
 
 static bool awake(const struct gpu *g, const struct sm *s) {
@@ -227,6 +227,7 @@ static bool step_sms(struct gpu *g) {
 }
 
 static void run_epochs(struct gpu *g) {
+  partition_settle(g->parts);
   uint64_t next = UINT64_MAX;
   for (uint32_t i = 0; i < g->slots.n_on_epoch; i++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_epoch[i]];
@@ -248,9 +249,10 @@ static bool tick(struct gpu *g) {
   bool core = g->t_core == t, icnt = g->t_icnt == t, l2 = g->t_l2 == t, dram = g->t_dram == t;
   if (core) dram = false; /* edges that coincide: the DRAM's comes after, as a tick of its own */
   if (core)
-    for (uint32_t i = 0; i < g->config.sms; i++) sm_receive(&g->sm[i]);
+    for (uint32_t i = 0; i < g->config.sms; i++)
+      if (g->sm[i].eject.count || has(g->arrivals, i)) sm_receive(&g->sm[i]);
   if (icnt) replies_to_icnt(g);
-  if (dram) step_dram(g), g->t_dram += g->p_dram;
+  if (dram) partition_tick_dram(g->parts), g->t_dram += g->p_dram;
   if (l2) step_l2(g), g->t_l2 += g->p_l2;
   if (icnt) icnt_step(g->icnt), g->t_icnt += g->p_icnt;
   if (core) {
@@ -275,14 +277,14 @@ static uint64_t next_event(const struct gpu *g) {
   uint64_t core = g->slots.next_epoch, at = UINT64_MAX;
   for (uint32_t i = 0; i < g->config.sms; i++) {
     const struct sm *s = &g->sm[i];
-    if (s->eject.count || icnt_peek(g->icnt, i)) return 0;
+    if (s->eject.count || has(g->arrivals, i)) return 0;
     if (!s->live) continue;
     if (!s->asleep || s->wait_icnt || s->watch_icnt) return 0;
     if (s->wake_at < core) core = s->wake_at;
   }
   if (core <= g->now) return 0;
   for (uint32_t p = 0; p < g->subparts; p++) {
-    if (partition_top(g->parts, p) || icnt_peek(g->icnt, g->config.sms + p)) return 0;
+    if (has(partition_replies(g->parts), p) || has(g->arrivals, g->config.sms + p)) return 0;
     uint32_t q = partition_quiet_l2(g->parts, p);
     if (!q) return 0;
     if (q != UINT32_MAX && g->t_l2 + q * g->p_l2 < at) at = g->t_l2 + q * g->p_l2;
@@ -387,6 +389,7 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
     }
   }
   for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now);
+  partition_settle(g->parts);
   g->stats.kernels = 1;
   g->stats.cycles = g->now - g->start;
   *out = g->stats;

@@ -20,6 +20,7 @@ struct gpu {
   struct gpu_stats stats; /* of the launch in progress */
   struct req_pool pool;
   struct icnt *icnt;
+  const uint64_t *arrivals; /* the interconnect's set of nodes with a packet to take */
   struct partition_set *parts;
   struct sm *sm;
   struct slots slots;

@@ -82,6 +82,10 @@ uint32_t icnt_pop(struct icnt *n, uint32_t node) {
   return n->planes[which] ? icnt_planes_pop(n->planes[which], node) : icnt_vcs_pop(n->vcs[which], node);
 }
 
+const uint64_t *icnt_arrivals(const struct icnt *n) {
+  return n->ready;
+}
+
 bool icnt_idle(const struct icnt *n) {
   return n->inside == 0;
 }

@@ -26,6 +26,8 @@ void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uin
 /* The packet at the head of the node's ejection side, taken out; 0 if none has arrived whole. */
 uint32_t icnt_pop(struct icnt *n, uint32_t node);
 uint32_t icnt_peek(const struct icnt *n, uint32_t node);
+/* The set of nodes with a packet to pop, one word per 64; lives as long as the interconnect. */
+const uint64_t *icnt_arrivals(const struct icnt *n);
 /* One interconnect cycle. Costs nothing for nodes with nothing to do. */
 void icnt_step(struct icnt *n);
 /* No packet anywhere inside (ejected but not popped ones count as inside). */

@@ -29,7 +29,31 @@ struct partition_set {
   uint32_t channels, per_channel;
   struct channel *channel;
   struct l2_slice *slice;
+  /* Per unit: steps known to change nothing (UINT32_MAX: until disturbed), and steps skipped that it does not know of
+   * yet. A unit with nothing to do costs no more than these. */
+  uint32_t *quiet_l2, *quiet_dram;
+  uint64_t *behind_l2, *behind_dram;
+  uint64_t *replies; /* set of sub-partitions with a reply */
 };
+
+/* Skipped steps reach the unit before anything else does. */
+static struct l2_slice *slice_now(const struct partition_set *p, uint32_t s) {
+  if (p->behind_l2[s]) {
+    l2_skip(&p->slice[s], p->behind_l2[s]);
+    p->behind_l2[s] = 0;
+  }
+  return &p->slice[s];
+}
+
+static struct channel *channel_now(const struct partition_set *p, uint32_t c) {
+  struct channel *ch = &p->channel[c];
+  if (p->behind_dram[c]) {
+    dram_skip(&ch->dram, p->behind_dram[c]);
+    p->env.stats->dram_cycles += p->behind_dram[c];
+    p->behind_dram[c] = 0;
+  }
+  return ch;
+}
 
 struct partition_set *partition_new(const struct partition_env *env) {
   const struct gpu_config *c = env->config;
@@ -42,6 +66,12 @@ struct partition_set *partition_new(const struct partition_env *env) {
   p->per_channel = c->subparts;
   p->channel = calloc(p->channels, sizeof *p->channel);
   p->slice = calloc(p->channels * p->per_channel, sizeof *p->slice);
+  p->quiet_l2 = calloc(p->channels * p->per_channel, sizeof *p->quiet_l2);
+  p->quiet_dram = calloc(p->channels, sizeof *p->quiet_dram);
+  p->behind_l2 = calloc(p->channels * p->per_channel, sizeof *p->behind_l2);
+  p->behind_dram = calloc(p->channels, sizeof *p->behind_dram);
+  p->replies = calloc((p->channels * p->per_channel + 63) / 64, sizeof *p->replies);
+  CHECK(p->quiet_l2 && p->quiet_dram && p->behind_l2 && p->behind_dram && p->replies, "out of memory");
   CHECK(p->channel && p->slice, "out of memory for %u memory channels", p->channels);
   for (uint32_t i = 0; i < p->channels; i++) {
     struct channel *ch = &p->channel[i];
@@ -65,6 +95,11 @@ void partition_free(struct partition_set *p) {
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_free(&p->slice[i]);
   free(p->channel);
   free(p->slice);
+  free(p->quiet_l2);
+  free(p->quiet_dram);
+  free(p->behind_l2);
+  free(p->behind_dram);
+  free(p->replies);
   free(p);
 }
 
@@ -86,7 +121,9 @@ bool partition_can_push(const struct partition_set *p, uint32_t s) {
 }
 
 void partition_push(struct partition_set *p, uint32_t s, req_id r) {
-  l2_push(&p->slice[s], r);
+  struct l2_slice *l = slice_now(p, s);
+  l2_push(l, r);
+  p->quiet_l2[s] = l2_quiet(l);
 }
 
 req_id partition_top(struct partition_set *p, uint32_t s) {
@@ -96,14 +133,27 @@ req_id partition_top(struct partition_set *p, uint32_t s) {
 
 req_id partition_pop(struct partition_set *p, uint32_t s) {
   req_id r = l2_queue_pop(&p->slice[s].out).r;
+  if (!p->slice[s].out.count) p->replies[s / 64] &= ~(1ull << (s % 64));
   if (p->env.pool->at[r].atomic && p->env.atomic) p->env.atomic(p->env.ctx, r);
   return r;
 }
 
 /* ---- L2 clock ---- */
 
+static bool closed(const struct partition_set *p, const struct channel *ch);
+
 void partition_step_l2(struct partition_set *p, uint32_t s) {
-  l2_step(&p->slice[s]);
+  struct l2_slice *l = slice_now(p, s);
+  l2_step(l);
+  p->quiet_l2[s] = l2_quiet(l);
+  if (l->out.count) p->replies[s / 64] |= 1ull << (s % 64);
+  uint32_t c = s / p->per_channel;
+  if (l->to_dram.count && p->quiet_dram[c] && !closed(p, &p->channel[c])) p->quiet_dram[c] = 0;
+}
+
+void partition_tick_l2(struct partition_set *p, uint32_t s) {
+  if (p->quiet_l2[s]) partition_skip_l2(p, s, 1);
+  else partition_step_l2(p, s);
 }
 
 bool partition_idle_l2(const struct partition_set *p, uint32_t s) {
@@ -111,15 +161,16 @@ bool partition_idle_l2(const struct partition_set *p, uint32_t s) {
 }
 
 uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s) {
-  return l2_quiet(&p->slice[s]);
+  return p->quiet_l2[s];
 }
 
 void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps) {
-  l2_skip(&p->slice[s], steps);
+  p->behind_l2[s] += steps;
+  if (p->quiet_l2[s] != UINT32_MAX) p->quiet_l2[s] -= steps < p->quiet_l2[s] ? steps : p->quiet_l2[s];
 }
 
 double partition_input_fill(const struct partition_set *p, uint32_t s) {
-  const struct l2_slice *l = &p->slice[s];
+  const struct l2_slice *l = slice_now(p, s);
   uint64_t area = l->waited;
   uint32_t room = 0;
   for (uint32_t b = 0; b < l->banks; b++) {
@@ -151,7 +202,8 @@ static void take_returned(struct partition_set *p, struct channel *ch) {
   struct l2_op *op = l2_queue_top(&ch->dram.returns);
   uint32_t sub = p->env.pool->at[op->r].subpart;
   if (!l2_can_return(&p->slice[sub], op)) return;
-  l2_return(&p->slice[sub], *op);
+  l2_return(slice_now(p, sub), *op);
+  p->quiet_l2[sub] = 0;
   l2_queue_pop(&ch->dram.returns);
   give_back(ch, sub % p->per_channel);
 }
@@ -213,12 +265,20 @@ static void enter_dram(struct partition_set *p, struct channel *ch) {
   }
 }
 
+static uint32_t quiet_dram(const struct partition_set *p, uint32_t c) {
+  const struct channel *ch = &p->channel[c];
+  if (ch->wake <= ch->dram.t || (demand(p, c) && !closed(p, ch))) return 0;
+  uint64_t n = ch->wake - ch->dram.t;
+  return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
 void partition_step_dram(struct partition_set *p, uint32_t c) {
-  struct channel *ch = &p->channel[c];
+  struct channel *ch = channel_now(p, c);
   p->env.stats->dram_cycles++;
   uint32_t wanted = demand(p, c);
   if (ch->dram.t < ch->wake && (!wanted || closed(p, ch))) {
     dram_skip(&ch->dram, 1);
+    p->quiet_dram[c] = quiet_dram(p, c);
     return;
   }
   if (ch->dram.returns.count) take_returned(p, ch);
@@ -230,6 +290,13 @@ void partition_step_dram(struct partition_set *p, uint32_t c) {
   if (wanted) accept(p, ch, &p->slice[c * p->per_channel]);
   enter_dram(p, ch);
   ch->wake = ch->dram.busy && ch->dram.issue_at <= ch->dram.t ? ch->dram.t : wake_at(p, ch);
+  p->quiet_dram[c] = quiet_dram(p, c);
+}
+
+void partition_tick_dram(struct partition_set *p) {
+  for (uint32_t c = 0; c < p->channels; c++)
+    if (p->quiet_dram[c]) partition_skip_dram(p, c, 1);
+    else partition_step_dram(p, c);
 }
 
 bool partition_idle_dram(const struct partition_set *p, uint32_t c) {
@@ -238,13 +305,19 @@ bool partition_idle_dram(const struct partition_set *p, uint32_t c) {
 }
 
 uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c) {
-  const struct channel *ch = &p->channel[c];
-  if (ch->wake <= ch->dram.t || (demand(p, c) && !closed(p, ch))) return 0;
-  uint64_t n = ch->wake - ch->dram.t;
-  return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+  return p->quiet_dram[c];
 }
 
 void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps) {
-  dram_skip(&p->channel[c].dram, steps);
-  p->env.stats->dram_cycles += steps;
+  p->behind_dram[c] += steps;
+  if (p->quiet_dram[c] != UINT32_MAX) p->quiet_dram[c] -= steps < p->quiet_dram[c] ? steps : p->quiet_dram[c];
+}
+
+const uint64_t *partition_replies(const struct partition_set *p) {
+  return p->replies;
+}
+
+void partition_settle(struct partition_set *p) {
+  for (uint32_t s = 0; s < p->channels * p->per_channel; s++) slice_now(p, s);
+  for (uint32_t c = 0; c < p->channels; c++) channel_now(p, c);
 }

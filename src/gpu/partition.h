@@ -89,6 +89,13 @@ uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s);
 uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c);
 void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps);
 void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps);
+/* Step a sub-partition, or every channel, once; those that are quiet are skipped. */
+void partition_tick_l2(struct partition_set *p, uint32_t s);
+void partition_tick_dram(struct partition_set *p);
+/* The set of sub-partitions with a reply, one word per 64. */
+const uint64_t *partition_replies(const struct partition_set *p);
+/* Counters of skipped steps become complete: call it before reading statistics. */
+void partition_settle(struct partition_set *p);
 
 /* Occupancy of the input queue of sub-partition `s` as a fraction of its size, summed over its L2 cycles so far. */
 double partition_input_fill(const struct partition_set *p, uint32_t s);

@@ -177,10 +177,12 @@ struct sm {
   struct collector col[SM_COLLECTORS];
   uint32_t col_sp, col_sfu, col_mem; /* first collector of each set */
   uint32_t col_last_sp[4], col_last_sfu, col_last_mem;
-  uint32_t col_busy; /* collectors in use */
+  uint64_t col_used, col_ready; /* collectors in use; of them, those that have read all operands */
   struct {
-    uint8_t col[SM_COLLECTORS * 4], operand[SM_COLLECTORS * 4];
-    uint8_t head, count;
+    struct {
+      uint8_t col, operand;
+    } at[SM_COLLECTORS * 4];
+    uint8_t head, count; /* head 0 when empty, so that few places are ever touched */
   } bank[SM_BANKS];
   uint64_t bank_wait; /* banks with queued reads */
   uint64_t bank_write; /* banks written this cycle */

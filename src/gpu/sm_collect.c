@@ -36,46 +36,50 @@ static op_id pop_oldest(struct sm *s, struct pipe_reg *r) {
 
 static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t name, uint32_t warp) {
   uint32_t b = bank_of(s, name, warp);
-  uint32_t size = SM_COLLECTORS * 4, at = (s->bank[b].head + s->bank[b].count) % size;
+  uint32_t size = SM_COLLECTORS * 4, at = (uint32_t)s->bank[b].head + s->bank[b].count;
   CHECK(s->bank[b].count < size, "register bank %u of SM %u: read queue overflows", b, s->id);
-  s->bank[b].col[at] = (uint8_t)c;
-  s->bank[b].operand[at] = (uint8_t)operand;
+  if (at >= size) at -= size;
+  s->bank[b].at[at].col = (uint8_t)c;
+  s->bank[b].at[at].operand = (uint8_t)operand;
   s->bank[b].count++;
   s->bank_wait |= 1ull << b;
   s->col[c].waiting |= 1u << operand;
 }
 
+static inline uint64_t set_of(uint32_t first, uint32_t count) {
+  return ((1ull << count) - 1) << first;
+}
+
 static void allocate(struct sm *s, struct pipe_reg *from, uint32_t first, uint32_t count, uint32_t ports) {
   while (ports-- && from->count) {
-    uint32_t c = first;
-    while (c < first + count && s->col[c].op) c++;
-    if (c == first + count) return;
+    uint64_t unused = set_of(first, count) & ~s->col_used;
+    if (!unused) return;
+    uint32_t c = (uint32_t)__builtin_ctzll(unused);
     op_id id = pop_oldest(s, from);
     const struct op *o = &s->op[id];
     const struct inst *i = o->inst;
     s->col[c].op = id;
     s->col[c].waiting = 0;
-    s->col_busy++;
+    s->col_used |= 1ull << c;
     s->acted = true;
     for (uint32_t r = 0; r < i->nsrc; r++)
       if (i->src[r]) queue_read(s, c, r, i->src_arch[r], o->warp);
     if (i->addr_reg) queue_read(s, c, INST_MAX_SRC, i->addr_arch, o->warp);
+    if (!s->col[c].waiting) s->col_ready |= 1ull << c;
   }
 }
 
 static void dispatch(struct sm *s, struct pipe_reg *to, uint32_t first, uint32_t count, uint32_t *last) {
   if (to->count >= to->width) return;
-  for (uint32_t n = 0; n < count; n++) {
-    uint32_t c = (*last + n + 1) % count;
-    struct collector *col = &s->col[first + c];
-    if (!col->op || col->waiting) continue;
-    *last = c;
-    to->at[to->count++] = col->op;
-    col->op = 0;
-    s->col_busy--;
-    s->acted = true;
-    return;
-  }
+  uint64_t ready = s->col_ready & set_of(first, count);
+  if (!ready) return;
+  uint64_t after = ready >> (first + *last) >> 1; /* in rotation from the one after the last */
+  uint32_t c = after ? first + *last + 1 + (uint32_t)__builtin_ctzll(after) : (uint32_t)__builtin_ctzll(ready);
+  *last = c - first;
+  to->at[to->count++] = s->col[c].op;
+  s->col_used &= ~(1ull << c);
+  s->col_ready &= ~(1ull << c);
+  s->acted = true;
 }
 
 static void read_banks(struct sm *s) {
@@ -86,21 +90,26 @@ static void read_banks(struct sm *s) {
   }
   for (uint64_t m = banks; m; m &= m - 1) {
     uint32_t b = (uint32_t)__builtin_ctzll(m);
-    s->col[s->bank[b].col[s->bank[b].head]].waiting &= ~(1u << s->bank[b].operand[s->bank[b].head]);
-    s->bank[b].head = (uint8_t)((s->bank[b].head + 1u) % (SM_COLLECTORS * 4));
-    if (!--s->bank[b].count) s->bank_wait &= ~(1ull << b);
+    uint32_t c = s->bank[b].at[s->bank[b].head].col;
+    s->col[c].waiting &= ~(1u << s->bank[b].at[s->bank[b].head].operand);
+    if (!s->col[c].waiting) s->col_ready |= 1ull << c;
+    s->bank[b].head = s->bank[b].head + 1u == SM_COLLECTORS * 4 ? 0 : (uint8_t)(s->bank[b].head + 1u);
+    if (!--s->bank[b].count) {
+      s->bank[b].head = 0;
+      s->bank_wait &= ~(1ull << b);
+    }
   }
   s->acted = true;
 }
 
 void sm_collect(struct sm *s) {
-  if (s->col_busy) {
+  if (s->col_ready) {
     for (uint32_t p = 0; p < s->c->sp_width; p++)
       dispatch(s, &s->ex_sp, s->col_sp, s->c->oc_sp, &s->col_last_sp[p]);
     dispatch(s, &s->ex_sfu, s->col_sfu, s->c->oc_sfu, &s->col_last_sfu);
     dispatch(s, &s->ex_mem, s->col_mem, s->c->oc_mem, &s->col_last_mem);
-    if (s->bank_wait) read_banks(s);
   }
+  if (s->bank_wait) read_banks(s);
   if (s->id_sp.count) allocate(s, &s->id_sp, s->col_sp, s->c->oc_sp, s->c->sp_width);
   if (s->id_sfu.count) allocate(s, &s->id_sfu, s->col_sfu, s->c->oc_sfu, 1);
   if (s->id_mem.count) allocate(s, &s->id_mem, s->col_mem, s->c->oc_mem, 1);

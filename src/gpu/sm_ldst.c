@@ -208,6 +208,7 @@ static void memory_writeback(struct sm *s) {
     }
   }
   if (s->next_wb) return;
+  if (!s->shared_pipe[0] && !s->next_global && !s->l1d.ready_count && !s->l1t.ready_count && !s->l1c.ready_count) return;
   for (uint32_t c = 0; c < 5; c++) {
     uint32_t client = (c + s->wb_rotate) % 5;
     if (!take_result(s, client)) continue;
