@@ -1,9 +1,10 @@
-/* l1_size.c - an L1 of another capacity, by more sets, for the capacity figures.
+/* l1_size.c - an L1 of another capacity, for the capacity figures.
  *
  * Paper: Zhao et al. (BUCL), ICPADS 2016, Fig 4; Li et al., "Locality-Driven Dynamic GPU Cache Bypassing", ICS 2015,
  * Fig 2 and 14.
  *
- * Deviations: the papers do not say whether ways or sets grow; sets do. MSHRs and queues stay as they are.
+ * Deviations: the papers do not say whether ways or sets grow. Sets do; beyond the 32 and 64 for which Fermi's hashed
+ * index is defined, ways. MSHRs and queues stay as they are.
  */
 #include "gpu/scheme.h"
 
@@ -13,11 +14,17 @@ static const struct scheme_param params[] = {
 };
 
 static bool l1_size_configure(struct gpu_config *c, const double *param, struct err *e) {
-  uint64_t bytes = (uint64_t)param[0] * 1024, set = (uint64_t)c->l1d.ways * c->l1d.line, sets = bytes / set;
+  uint64_t bytes = (uint64_t)param[0] * 1024, ways = c->l1d.ways, set = (uint64_t)c->l1d.ways * c->l1d.line,
+           sets = bytes / set;
   if (!sets || sets & (sets - 1) || bytes % set)
     return err_set(e, ERR_USAGE, "scheme l1-size: %g KiB are not a power of two of sets of %u lines of %u B", param[0],
                    c->l1d.ways, c->l1d.line);
+  if (c->l1d_index == INDEX_FERMI_HASH) {
+    for (; sets > 64; sets /= 2) ways *= 2;
+    for (; sets < 32 && ways > 1; sets *= 2) ways /= 2;
+  }
   c->l1d.sets = (uint32_t)sets;
+  c->l1d.ways = (uint32_t)ways;
   return true;
 }
 
@@ -32,7 +39,9 @@ static const struct scheme l1_size = {
     .name = "l1-size",
     .title = "an L1 of another capacity",
     .paper = "Zhao, Wang, Lin, Zhou, Zheng: Selectively GPU Cache Bypassing for Un-Coalesced Loads. ICPADS 2016, Fig 4",
-    .idea = "Capacity is changed by the number of sets; ways, lines, MSHRs and latency stay.",
+    .idea =
+        "Capacity is changed by the number of sets, and by ways where the hashed index has no more sets; lines, MSHRs\n"
+        "and latency stay.",
     .params = params,
     .positional = "kb",
     .owns = {OWNS_L1_SIZE},

@@ -39,7 +39,8 @@ static void configured(void **state) {
   struct err e = {0};
   gpu_config_defaults(&c);
   assert_true(slots_parse(&s, "l1-size=64+l1-latency=20+l2-banks=4+fcfs", &e) && slots_configure(&s, &c, &e));
-  assert_int_equal(c.l1d.sets, 128);
+  assert_int_equal(c.l1d.sets, 64);
+  assert_int_equal(c.l1d.ways, 8);
   assert_int_equal(c.l1d_latency, 20);
   assert_true(c.l2_banked && c.l2_banks == 4);
   assert_int_equal(c.dram_sched, DRAM_FCFS);
