@@ -50,7 +50,7 @@ function measured(line, c, n, i, paper, class, mine, given, fits, note, key) {
   print "instructions that make more than two accesses: over 10 % is un-coalesced (BUCL). *Bypass* is the IPC with every load past"
   print "the L1 over the baseline: over 1.02 is cache-unfriendly, under 0.98 friendly, else insensitive (decoupled L1D). *32 B* is the"
   print "IPC with lines of 32 bytes over that with 128: over 1 is cache-line-negative, else positive (TSC). Times are processor"
-  print "seconds of one core in timing mode.\n"
+  print "seconds of one core in timing mode. A remark after a class that is missed is a guess at the reason, not a measurement.\n"
   print "| name | small: warp instructions, s | medium: warp instructions, s | IPC | L1 hits | over 2 | bypass | 32 B | in the paper'"'"'s class |\n|---|---|---|---|---|---|---|---|---|"
   given = fits = 0
   while ((getline line < "workloads/measured.tsv") > 0) {
