@@ -336,6 +336,7 @@ bool scheme_list_check(const char *list, const struct gpu_config *c, struct err 
 
 void slots_free(struct slots *s) {
   for (uint32_t i = 0; i < s->count; i++) {
+    if (s->at[i].scheme->finish && s->at[i].ctx.config) s->at[i].scheme->finish(&s->at[i].ctx);
     free(s->at[i].ctx.state);
     free(s->at[i].ctx.sm_state);
   }

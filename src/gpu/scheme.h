@@ -152,6 +152,7 @@ struct scheme {
   bool (*configure)(struct gpu_config *c, const double *param, struct err *e);
   /* Values of the parameters are checked against their ranges before; check what the ranges cannot say. */
   bool (*init)(struct scheme_ctx *c, struct err *e);
+  void (*finish)(struct scheme_ctx *c); /* the machine goes: free what init allocated, write what outlives it */
   /* Fill up to `max` rows; returns how many. */
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
   const struct l1_org *l1; /* the L1 organisation slot */

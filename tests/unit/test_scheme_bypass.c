@@ -1,6 +1,8 @@
 /* test_scheme_bypass.c - schemes that send loads past the L1 or order them in front of it: thresholds over time, tokens
  * and queues by hand, and the cases in which they never act.
  */
+#include <unistd.h>
+
 #include "scheme_rig.h"
 
 static struct rig rig;
@@ -96,10 +98,33 @@ static void mrpb_bypasses(void **state) {
   rig_expect(&rig, 197, 3, 0, "nothing is refused, nothing bypasses");
 }
 
+/* Section 6.1: a is referenced three times, the others once; with a threshold of 1 the second run keeps a alone. */
+static void profiled_two_runs(void **state) {
+  (void)state;
+  char path[] = "/tmp/sluice-profile-XXXXXX", set[96];
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  snprintf(set, sizeof set, "l1d.ways=1,profile.file=%s", path);
+  struct rig_access at[16];
+  uint32_t n = rig_letters("a b a c a d", at);
+  rig_run(&rig, "profiled:run=1", set, at, n);
+  rig_expect(&rig, 0, 6, 0, "one way: every access misses");
+  assert_int_equal(rig.counter[0], 6);
+  rig_run(&rig, "profiled=1:run=2", set, at, n);
+  rig_expect(&rig, 2, 1, 3, "a keeps the way");
+  assert_int_equal(rig.counter[1], 3);
+  rig_run(&rig, "profiled=1:run=2/filter=1", set, at, n);
+  rig_expect(&rig, 0, 0, 6, "no other SM uses any of them");
+  unlink(path);
+  rig_same("baseline", "profiled:run=1", "counting changes nothing");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bucl_threshold), cmocka_unit_test(bucl_prf_selects), cmocka_unit_test(ball_uses_no_line),
-      cmocka_unit_test(pcal_tokens),    cmocka_unit_test(mrpb_drains),      cmocka_unit_test(mrpb_bypasses),
+      cmocka_unit_test(bucl_threshold),    cmocka_unit_test(bucl_prf_selects), cmocka_unit_test(ball_uses_no_line),
+      cmocka_unit_test(pcal_tokens),       cmocka_unit_test(mrpb_drains),      cmocka_unit_test(mrpb_bypasses),
+      cmocka_unit_test(profiled_two_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
