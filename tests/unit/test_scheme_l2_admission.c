@@ -1,0 +1,168 @@
+/* test_scheme_l2_admission.c - what MeDiC is compared with at the L2 (eaf, l2-pcal, rand, pc-byp) on sequences worked
+ * out by hand from the papers' definitions. */
+#include "mem_scheme.h"
+
+static void tell(struct bench *b, struct mem_event e, uint32_t way, enum l2_outcome out) {
+  e.way = way;
+  b->scheme->on_l2_access(b->c, &e, out);
+}
+
+/* Seshadri et al., section 3: not in the filter: LRU position, but once in `throttle` MRU; in it: MRU. */
+static void eaf_inserts_by_recent_eviction(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "eaf=4");
+  uint64_t tag[4] = {0}, used[4] = {1, 2, 3, 4};
+  struct cache_set s = {.ways = 4, .usable = 15, .tag = tag, .used = used};
+  struct mem_event e = bench_event(&b, 0, 0, 0);
+  tell(&b, e, 0, L2_MISS);                                    /* the first of four: MRU */
+  tell(&b, bench_event(&b, 0, 0, 4), 1, L2_MISS);             /* LRU */
+  tell(&b, bench_event(&b, 0, 0, 8), 2, L2_MISS);             /* LRU, before way 1 */
+  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 2); /* put at the end last */
+  struct mem_event v = bench_event(&b, 0, 0, 12);
+  b.scheme->on_l2_evict(b.c, &v);
+  tell(&b, v, 3, L2_MISS); /* found: MRU */
+  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 2);
+  tell(&b, bench_event(&b, 0, 0, 8), 2, L2_HIT); /* promoted */
+  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 1);
+  tell(&b, bench_event(&b, 0, 0, 4), 1, L2_HIT);
+  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 0); /* none at LRU: the oldest */
+  assert_int_equal(bench_counter(&b, "found"), 1);
+  assert_int_equal(bench_counter(&b, "inserted_lru"), 2);
+  assert_int_equal(bench_counter(&b, "bimodal_mru"), 1);
+  bench_end(&b);
+}
+
+/* 8 bits per block; cleared when as many addresses as blocks were inserted: 16 here. */
+static void eaf_forgets_when_full(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "eaf");
+  for (uint64_t i = 0; i < 16; i++) {
+    assert_int_equal(bench_counter(&b, "cleared"), 0);
+    struct mem_event v = bench_event(&b, 0, 0, i);
+    b.scheme->on_l2_evict(b.c, &v);
+  }
+  assert_int_equal(bench_counter(&b, "cleared"), 1);
+  tell(&b, bench_event(&b, 0, 0, 3), 0, L2_MISS);
+  assert_int_equal(bench_counter(&b, "found"), 0);
+  bench_end(&b);
+}
+
+static bool allowed(struct bench *b, uint32_t warp, uint32_t way) {
+  struct mem_event e = bench_event(b, 0, warp, 9);
+  e.way = way;
+  return b->scheme->l2_may_allocate(b->c, &e);
+}
+
+/* MeDiC, section 5: tokens in order of arrival; anew, first to those that used the cache last. */
+static void pcal_grants_tokens(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "l2-pcal=2");
+  for (uint32_t w = 1; w < 4; w++) tell(&b, bench_event(&b, 0, w, w), 0, L2_HIT);
+  assert_true(allowed(&b, 1, UINT32_MAX));
+  assert_true(allowed(&b, 2, UINT32_MAX));
+  assert_false(allowed(&b, 3, UINT32_MAX));
+  assert_true(allowed(&b, 3, 1)); /* an empty way: nothing is replaced */
+  assert_int_equal(bench_counter(&b, "denied"), 1);
+  tell(&b, bench_event(&b, 0, 1, 1), 0, L2_HIT); /* order of last use: 2, 3, 1 */
+  b.scheme->on_epoch(b.c);
+  assert_true(allowed(&b, 1, UINT32_MAX));
+  assert_true(allowed(&b, 3, UINT32_MAX));
+  assert_false(allowed(&b, 2, UINT32_MAX));
+  b.scheme->on_warp_done(b.c, 0, 1); /* its token is free */
+  assert_true(allowed(&b, 2, UINT32_MAX));
+  assert_false(allowed(&b, 4, UINT32_MAX));
+  struct mem_event inst = bench_event(&b, 0, 9, 5);
+  inst.type = REQ_INST_READ;
+  assert_true(b.scheme->l2_may_allocate(b.c, &inst));
+  bench_end(&b);
+}
+
+static void rand_draws_a_share_of_the_warps(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "rand=50");
+  uint64_t before = 0, after = 0;
+  for (uint32_t w = 0; w < 64; w++) {
+    struct mem_event e = bench_event(&b, 1, w, 3);
+    before |= (uint64_t)b.scheme->l2_bypass(b.c, &e) << w;
+    assert_int_equal(b.scheme->l2_bypass(b.c, &e), before >> w & 1); /* the same until the next draw */
+  }
+  assert_in_range(__builtin_popcountll(before), 16, 48);
+  b.scheme->on_epoch(b.c);
+  for (uint32_t w = 0; w < 64; w++) {
+    struct mem_event e = bench_event(&b, 1, w, 3);
+    after |= (uint64_t)b.scheme->l2_bypass(b.c, &e) << w;
+  }
+  assert_true(before != after);
+  bench_end(&b);
+}
+
+/* An instruction with 6 hits in 30 bypasses, one with 7 does not, whatever the warp. */
+static void pc_byp_goes_by_instruction(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "pc-byp=4096");
+  for (uint32_t i = 0; i < 30; i++) {
+    struct mem_event e = bench_event(&b, 0, i, 50 + i);
+    e.pc = 11;
+    assert_false(b.scheme->l2_bypass(b.c, &e));
+    tell(&b, e, 0, i < 6 ? L2_HIT : L2_MISS);
+    e.pc = 12;
+    tell(&b, e, 0, i < 7 ? L2_HIT : L2_PENDING);
+  }
+  struct mem_event e = bench_event(&b, 1, 40, 2);
+  e.pc = 11;
+  assert_true(b.scheme->l2_bypass(b.c, &e));
+  e.pc = 12;
+  assert_false(b.scheme->l2_bypass(b.c, &e));
+  assert_int_equal(bench_counter(&b, "shared"), 0);
+  b.scheme->on_epoch(b.c);
+  e.pc = 11;
+  assert_false(b.scheme->l2_bypass(b.c, &e));
+  bench_end(&b);
+}
+
+/* One entry for all: the instructions spoil each other's ratio (MeDiC, section 6.1). */
+static void pc_byp_entries_are_shared(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "pc-byp=1");
+  for (uint32_t i = 0; i < 30; i++) {
+    struct mem_event e = bench_event(&b, 0, 0, i);
+    e.pc = i % 2;
+    tell(&b, e, 0, i % 2 ? L2_HIT : L2_MISS);
+  }
+  struct mem_event e = bench_event(&b, 0, 0, 99);
+  assert_false(b.scheme->l2_bypass(b.c, &e)); /* never hit, but the other always did */
+  assert_int_equal(bench_counter(&b, "shared"), 29);
+  bench_end(&b);
+}
+
+static void never_acting_is_the_baseline(void **state) {
+  (void)state;
+  static const char *const never[] = {"eaf=1", "l2-pcal=16384", "rand=0", "pc-byp:profile=1000"};
+  for (uint32_t i = 0; i < sizeof never / sizeof *never; i++) {
+    must_never_act(never[i], small_l2);
+    must_never_act(never[i], banked_l2);
+  }
+  must_act("eaf", small_l2);
+  must_act("l2-pcal=2", small_l2);
+  must_act("rand=50", banked_l2);
+  must_act("pc-byp", small_l2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(eaf_inserts_by_recent_eviction),
+      cmocka_unit_test(eaf_forgets_when_full),
+      cmocka_unit_test(pcal_grants_tokens),
+      cmocka_unit_test(rand_draws_a_share_of_the_warps),
+      cmocka_unit_test(pc_byp_goes_by_instruction),
+      cmocka_unit_test(pc_byp_entries_are_shared),
+      cmocka_unit_test(never_acting_is_the_baseline),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
