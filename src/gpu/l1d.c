@@ -318,10 +318,12 @@ enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *
   return L1_HIT;
 }
 
-static void allocate_on_fill(struct sm *s, struct l1_mshr *m, const struct l1_event *e) {
+static void allocate_on_fill(struct sm *s, struct l1_mshr *m, struct l1_event *e) {
   struct l1d *l = &s->l1d;
   int v = victim(s, e->set, e);
+  e->way = UINT32_MAX;
   if (v < 0) return; /* a scheme keeps it out; the waiting loads still get their data */
+  e->way = (uint32_t)v;
   uint32_t i = e->set * l->ways + (uint32_t)v;
   evict(s, i, e);
   l->tag[i] = m->line;

@@ -1,0 +1,166 @@
+/* sharing_cache.h - sharing-aware allocation and replacement in L1 and L2 (Tabbakh, Annavaram, Qian, IPDPS 2017,
+ * sections V and VI).
+ *
+ * L2: a line has the SM that fetched it and a flag, set when another SM touches it, hits and merges alike. Victim: the
+ * least recently used private line, else the least recently used shared one. A local load that misses takes no line.
+ * L1: a line has a private flag and a dead flag. The reply of a load tells whether the L2 holds its line as shared
+ * (here: a bit that travels with the reply). Such data takes an empty way or replaces the least recently used shared
+ * line, else it is not placed. Private data replaces by Figure 11: the least recently used line if it is shared or was
+ * declared dead before; if it is private, it is declared dead and the least recently used shared line goes, or itself
+ * if there is none.
+ *
+ * Choices where the paper is silent or says two things:
+ *  - The text lets a hit in the L2 by another SM bypass the L1 always, property P1 lets shared data replace shared data
+ * and fill empty ways: P1 is built, with Figure 11's replacement.
+ *  - A line stays shared once it is, also for its owner.
+ *  - Loads of every kind, stores and atomics count as touches of the L2. A line that is shared only after an SM has it
+ * as private stays private there.
+ *  - A hit takes the dead flag off a line; a fill of shared data declares lines dead as one of private data does.
+ *  - The victim of the L1 is chosen when the data arrives (section VI-B), so the L1 allocates on the fill; on a
+ *    configuration that allocates on the miss the scheme changes that.
+ *  - An MSHR of the L1 is held until the data arrives and shows itself shared: before that nobody can know.
+ */
+#ifndef SCHEMES_LIB_SHARING_CACHE_H
+#define SCHEMES_LIB_SHARING_CACHE_H
+
+#include "gpu/scheme.h"
+
+enum { SHARING_L1_LINES = 4096, SHARING_NOTE = 1 };
+
+struct sharing_l1 { /* of an SM */
+  uint8_t private[SHARING_L1_LINES], dead[SHARING_L1_LINES];
+};
+struct sharing_l2_line {
+  uint8_t owner, shared;
+};
+
+/* Parameters `k` .. of a scheme that has the part. */
+enum { SHARING_L1, SHARING_L2, SHARING_DEAD, SHARING_PARAMS };
+#define SHARING_CACHE_PARAMS                                                                     \
+  {"l1", "", "0: the L1 keeps its plain policy", 0, 1, 1, true},                                 \
+      {"l2", "", "0: the L2 keeps its plain policy (it still tracks sharing)", 0, 1, 1, true}, { \
+    "dead", "", "0: no dead-block rule (section VI-B)", 0, 1, 1, true                            \
+  }
+enum {
+  SHARING_MARKED,
+  SHARING_LOCAL_PAST,
+  SHARING_L2_SPARED,
+  SHARING_KEPT_OUT,
+  SHARING_L1_SPARED,
+  SHARING_DEAD_DECLARED,
+  SHARING_DEAD_REPLACED,
+  SHARING_N
+};
+#define SHARING_CACHE_COUNTERS                                                                    \
+  {"marked_shared", "line", "L2 lines that a second SM touched", true},                           \
+      {"local_past_l2", "access", "local loads that missed in the L2 and took no line", false},   \
+      {"l2_spared", "line", "shared lines of the L2 that outlived a younger private one", false}, \
+      {"l1_kept_out", "line", "shared data that found only private lines in its L1 set", true},   \
+      {"l1_spared", "line", "private lines of the L1 that outlived a younger shared one", false}, \
+      {"dead_declared", "line", "private lines declared dead", false}, {                          \
+    "dead_replaced", "line", "private lines replaced because they had been declared dead", false  \
+  }
+
+static inline size_t sharing_l2_bytes(const struct gpu_config *g) {
+  return sizeof(struct sharing_l2_line) * g->channels * g->subparts * g->l2.sets * g->l2.ways;
+}
+static inline bool sharing_cache_init(struct scheme_ctx *c, struct err *e) {
+  if (c->config->l1d.sets * c->config->l1d.ways > SHARING_L1_LINES)
+    return err_set(e, ERR_USAGE, "sharing-aware management: an L1 of more than %d lines", SHARING_L1_LINES);
+  return true;
+}
+static inline void sharing_l1_on_fill(struct gpu_config *g, bool l1) {
+  if (l1) g->l1d_alloc = ALLOC_ON_FILL;
+}
+
+/* ---- L2; `lines`: the scheme's array of sharing_l2_bytes ---- */
+static inline struct sharing_l2_line *sharing_l2_set(const struct scheme_ctx *c, struct sharing_l2_line *lines,
+                                                     const struct mem_event *e) {
+  return lines + ((size_t)e->subpart * c->config->l2.sets + e->set) * c->config->l2.ways;
+}
+
+static inline void sharing_l2_access(struct scheme_ctx *c, struct sharing_l2_line *lines, const struct mem_event *e,
+                                     enum l2_outcome out, uint32_t counters) {
+  if (e->way == UINT32_MAX || out == L2_PAST) return;
+  struct sharing_l2_line *l = &sharing_l2_set(c, lines, e)[e->way];
+  if (out == L2_MISS) *l = (struct sharing_l2_line){.owner = (uint8_t)e->sm};
+  else if (l->owner != e->sm && !l->shared) l->shared = 1, c->counter[counters + SHARING_MARKED]++;
+  if (e->note) *e->note = l->shared ? SHARING_NOTE : 0;
+}
+
+static inline bool sharing_l2_admits(struct scheme_ctx *c, const struct mem_event *e, bool on, uint32_t counters) {
+  if (!on || e->type != REQ_LOCAL_READ) return true;
+  c->counter[counters + SHARING_LOCAL_PAST]++;
+  return false;
+}
+
+/* The least recently used way out of `ways`, -1 if there is none. */
+static inline int sharing_lru(const struct cache_set *s, uint32_t ways) {
+  int best = -1;
+  for (; ways; ways &= ways - 1) {
+    int w = __builtin_ctz(ways);
+    if (best < 0 || s->used[w] < s->used[best]) best = w;
+  }
+  return best;
+}
+
+static inline int sharing_l2_victim(struct scheme_ctx *c, struct sharing_l2_line *lines, const struct cache_set *s,
+                                    const struct mem_event *e, bool on, uint32_t counters) {
+  const struct sharing_l2_line *l = sharing_l2_set(c, lines, e);
+  uint32_t private = 0;
+  for (uint32_t w = 0; w < s->ways; w++) private |= (uint32_t)(!l[w].shared) << w;
+  int lru = sharing_lru(s, s->usable), best = sharing_lru(s, s->usable & private);
+  if (!on || best < 0) return lru;
+  c->counter[counters + SHARING_L2_SPARED] += best != lru;
+  return best;
+}
+
+/* ---- L1 ---- */
+static inline int sharing_l1_victim(struct scheme_ctx *c, struct sharing_l1 *l1, const struct cache_set *s,
+                                    const struct l1_event *e, bool on, bool dead_rule, uint32_t counters) {
+  uint32_t base = s->set * s->ways, shared = 0;
+  for (uint32_t w = 0; w < s->ways; w++) shared |= (uint32_t)(!l1->private[base + w]) << w;
+  int lru = sharing_lru(s, s->usable), best = sharing_lru(s, s->usable & shared);
+  if (!on || lru == best) return lru;
+  bool was_dead = l1->dead[base + (uint32_t)lru];
+  if (dead_rule && !was_dead) {
+    l1->dead[base + (uint32_t)lru] = 1;
+    c->counter[counters + SHARING_DEAD_DECLARED]++;
+  }
+  if (e->note & SHARING_NOTE && !e->local) {
+    c->counter[counters + (best < 0 ? SHARING_KEPT_OUT : SHARING_L1_SPARED)]++;
+    return best;
+  }
+  if (dead_rule && was_dead) {
+    c->counter[counters + SHARING_DEAD_REPLACED]++;
+    return lru;
+  }
+  if (best < 0) return lru;
+  c->counter[counters + SHARING_L1_SPARED]++;
+  return best;
+}
+
+static inline void sharing_l1_hit(const struct scheme_ctx *c, struct sharing_l1 *l1, const struct l1_event *e) {
+  l1->dead[e->set * c->config->l1d.ways + e->way] = 0;
+}
+static inline void sharing_l1_fill(const struct scheme_ctx *c, struct sharing_l1 *l1, const struct l1_event *e) {
+  if (e->way == UINT32_MAX) return; /* not placed */
+  uint32_t i = e->set * c->config->l1d.ways + e->way;
+  l1->private[i] = e->local || !(e->note & SHARING_NOTE);
+  l1->dead[i] = 0;
+}
+
+static inline uint32_t sharing_bits(const struct gpu_config *g, struct scheme_bits *out, uint32_t max) {
+  double l2 = (double)g->channels * g->subparts * g->l2.sets * g->l2.ways, owner = 0;
+  while ((double)(1u << (uint32_t)owner) < g->sms) owner++;
+  const struct scheme_bits rows[] = {
+      {"owner SM of an L2 line", owner * l2},
+      {"sharing flag of an L2 line", l2},
+      {"private and dead flag of an L1 line", 2.0 * g->l1d.sets * g->l1d.ways * g->sms},
+  };
+  uint32_t n = sizeof rows / sizeof *rows;
+  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
+  return n;
+}
+
+#endif

@@ -1,0 +1,234 @@
+/* test_scheme_sharing.c - sharing-aware CTA scheduling and cache management (Tabbakh et al., IPDPS 2017), BCS and LCS
+ * (Lee et al., HPCA 2014) on examples from the papers and sequences worked out by hand.
+ */
+#include "gpu/gpu_impl.h"
+#include "mem_scheme.h"
+
+/* ---- CTA schedulers: a launch of `ctas` blocks, x to a row, on 2 SMs that hold `limit` each ---- */
+struct launch {
+  struct bench b;
+  struct gpu gpu; /* only what the services read */
+  struct feed_kernel kernel;
+};
+
+static void launch_start(struct launch *l, const char *list, uint32_t ctas, uint32_t x, uint32_t limit) {
+  memset(&l->gpu, 0, sizeof l->gpu);
+  bench_start(&l->b, list);
+  l->kernel = (struct feed_kernel){.ctas = ctas, .grid = {x, ctas / x, 1}};
+  l->gpu.kernel = &l->kernel;
+  l->gpu.ctas_per_sm = limit;
+  l->b.c->gpu = &l->gpu;
+  if (l->b.scheme->on_kernel) l->b.scheme->on_kernel(l->b.c);
+}
+static int pick(struct launch *l, uint32_t sm, uint32_t room) {
+  return (int)l->b.scheme->pick_cta(l->b.c, sm, room);
+}
+static void expect(struct launch *l, uint32_t sm, uint32_t room, int cta) {
+  assert_int_equal(pick(l, sm, room), cta);
+}
+
+/* Section IV: each SM draws from its own group of gridDim.x, and takes a new group at its end. */
+static void groups_of_a_row(void **state) {
+  (void)state;
+  struct launch l;
+  launch_start(&l, "sharing-cta=x", 12, 3, 2);
+  expect(&l, 0, 2, 0), expect(&l, 1, 2, 3);
+  expect(&l, 0, 1, 1), expect(&l, 1, 1, 4);
+  expect(&l, 0, 1, 2), expect(&l, 0, 1, 6); /* SM 0 is faster: its second row */
+  expect(&l, 1, 1, 5), expect(&l, 0, 1, 7);
+  expect(&l, 1, 1, 9), expect(&l, 1, 1, 10), expect(&l, 1, 1, 11);
+  expect(&l, 1, 1, -1); /* row 2 belongs to SM 0 */
+  expect(&l, 0, 1, 8), expect(&l, 0, 1, -1);
+  assert_int_equal(bench_counter(&l.b, "groups"), 4);
+  bench_end(&l.b);
+}
+
+/* With `adpt`: "until the number of remaining CTA groups is less than the number of SMs", then round-robin. */
+static void adaptive_end(void **state) {
+  (void)state;
+  struct launch l;
+  launch_start(&l, "sharing-cta=3,adpt", 9, 9, 4);
+  expect(&l, 0, 4, 0), expect(&l, 0, 3, 1);
+  expect(&l, 1, 4, 3);                      /* two groups were left: a group of its own */
+  expect(&l, 0, 2, 2), expect(&l, 0, 1, 6); /* one is left: single CTAs */
+  expect(&l, 1, 3, 4), expect(&l, 1, 2, 5), expect(&l, 1, 1, 7);
+  expect(&l, 0, 1, 8), expect(&l, 1, 1, -1);
+  assert_int_equal(bench_counter(&l.b, "groups"), 2);
+  assert_int_equal(bench_counter(&l.b, "round_robin"), 3);
+  bench_end(&l.b);
+}
+
+/* First as many consecutive CTAs as an SM holds, then pairs, which wait for room for both. */
+static void blocks_of_two(void **state) {
+  (void)state;
+  struct launch l;
+  launch_start(&l, "bcs", 11, 11, 3);
+  expect(&l, 0, 3, 0), expect(&l, 1, 3, 3);
+  expect(&l, 0, 2, 1), expect(&l, 0, 1, 2), expect(&l, 1, 2, 4), expect(&l, 1, 1, 5);
+  expect(&l, 0, 1, -1); /* one place: held */
+  expect(&l, 0, 2, 6), expect(&l, 1, 2, 8), expect(&l, 0, 1, 7), expect(&l, 1, 1, 9);
+  expect(&l, 1, 1, 10); /* the last one alone */
+  expect(&l, 0, 3, -1);
+  assert_int_equal(bench_counter(&l.b, "initial_sets"), 2);
+  assert_int_equal(bench_counter(&l.b, "blocks"), 3);
+  bench_end(&l.b);
+}
+
+/* Three CTAs of a warp each issued 60, 30 and 25 instructions when the first ends: 115 / 60, rounded up, is 2. */
+static void a_lazy_limit(void **state) {
+  (void)state;
+  struct launch l;
+  launch_start(&l, "lcs", 20, 20, 4);
+  static const uint32_t issued[] = {60, 30, 25};
+  for (uint32_t w = 0; w < 3; w++) {
+    l.b.scheme->on_warp_start(l.b.c, 0, w, 10 + w);
+    for (uint32_t i = 0; i < issued[w]; i++) l.b.scheme->on_issue(l.b.c, 0, w, NULL);
+  }
+  assert_true(l.b.scheme->may_launch(l.b.c, 0, 3));
+  l.b.scheme->on_cta_done(l.b.c, 0, 10);
+  assert_false(l.b.scheme->may_launch(l.b.c, 0, 2));
+  assert_true(l.b.scheme->may_launch(l.b.c, 0, 1));
+  assert_true(l.b.scheme->may_launch(l.b.c, 1, 3)); /* the other SM has not learnt */
+  assert_int_equal(bench_counter(&l.b, "limit_sum"), 2);
+  l.b.scheme->on_kernel(l.b.c);
+  assert_true(l.b.scheme->may_launch(l.b.c, 0, 3));
+  bench_end(&l.b);
+}
+
+/* ---- cache management ---- */
+
+static uint8_t touch_l2(struct bench *b, uint32_t sm, uint64_t line, uint32_t way, enum l2_outcome out) {
+  struct mem_event e = bench_event(b, sm, 0, line);
+  e.way = way;
+  b->note = 9;
+  b->scheme->on_l2_access(b->c, &e, out);
+  return b->note;
+}
+
+/* Section VI-A: the flag is set when the requester is not the owner; a merge counts as well. */
+static void the_l2_tells_shared_lines(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "sharing-cache");
+  assert_int_equal(touch_l2(&b, 0, 0, 0, L2_MISS), 0);
+  assert_int_equal(touch_l2(&b, 0, 0, 0, L2_HIT), 0);
+  assert_int_equal(touch_l2(&b, 1, 4, 1, L2_MISS), 0);
+  assert_int_equal(touch_l2(&b, 0, 4, 1, L2_PENDING), 1);
+  assert_int_equal(touch_l2(&b, 1, 4, 1, L2_HIT), 1); /* its owner, but it is shared */
+  assert_int_equal(touch_l2(&b, 0, 8, 2, L2_MISS), 0);
+  uint64_t tag[4] = {0}, used[4] = {5, 1, 6, 0};
+  struct cache_set s = {.ways = 4, .usable = 7, .tag = tag, .used = used};
+  struct mem_event e = bench_event(&b, 0, 0, 12);
+  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 0); /* private and least recent; way 1 is shared */
+  touch_l2(&b, 1, 0, 0, L2_HIT);
+  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 2);
+  touch_l2(&b, 1, 8, 2, L2_HIT);
+  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 1); /* all shared: the least recent */
+  assert_int_equal(touch_l2(&b, 0, 16, 0, L2_MISS), 0);       /* a new line there is private again */
+  e.type = REQ_LOCAL_READ;
+  assert_false(b.scheme->l2_may_allocate(b.c, &e));
+  e.type = REQ_GLOBAL_READ;
+  assert_true(b.scheme->l2_may_allocate(b.c, &e));
+  bench_end(&b);
+}
+
+static struct l1_event l1_event_of(uint32_t way, bool shared) {
+  return (struct l1_event){.way = way, .note = shared};
+}
+
+/* Figure 12: B and D private, A and C shared, D least recently used: D is declared dead and C goes; at the next fill D
+ * is still the least recent and goes. (B is way 1, D way 3; order of use D, C, A, B.) */
+static void figure_12(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "sharing-cache");
+  for (uint32_t w = 0; w < 4; w++) {
+    struct l1_event f = l1_event_of(w, w == 0 || w == 2);
+    b.scheme->on_fill(b.c, &f);
+  }
+  uint64_t tag[4] = {0}, used[4] = {3, 4, 2, 1};
+  struct cache_set s = {.ways = 4, .usable = 15, .tag = tag, .used = used};
+  struct l1_event e = l1_event_of(0, false);
+  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 2);
+  struct l1_event f = l1_event_of(2, false); /* E in the place of C */
+  b.scheme->on_fill(b.c, &f);
+  used[2] = 5;
+  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 3);
+  assert_int_equal(bench_counter(&b, "dead_declared"), 1);
+  assert_int_equal(bench_counter(&b, "dead_replaced"), 1);
+  bench_end(&b);
+}
+
+/* A hit takes the flag off; without a shared line the private one goes at once. */
+static void dead_lines_may_come_back(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "sharing-cache");
+  for (uint32_t w = 0; w < 4; w++) {
+    struct l1_event f = l1_event_of(w, w == 1);
+    b.scheme->on_fill(b.c, &f);
+  }
+  uint64_t tag[4] = {0}, used[4] = {1, 2, 3, 4};
+  struct cache_set s = {.ways = 4, .usable = 15, .tag = tag, .used = used};
+  struct l1_event e = l1_event_of(0, false);
+  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 1); /* way 0 is dead now */
+  struct l1_event h = l1_event_of(0, false);
+  b.scheme->on_hit(b.c, &h);
+  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 1); /* it is not: declared anew */
+  s.usable = 13;
+  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 0);
+  bench_end(&b);
+}
+
+/* P1: shared data never drives private data out of the L1. */
+static void shared_data_spares_private(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "sharing-cache");
+  uint64_t tag[4] = {0}, used[4] = {1, 2, 3, 4};
+  struct cache_set s = {.ways = 4, .usable = 15, .tag = tag, .used = used};
+  for (uint32_t w = 0; w < 4; w++) {
+    struct l1_event f = l1_event_of(w, false);
+    b.scheme->on_fill(b.c, &f);
+  }
+  struct l1_event e = l1_event_of(0, true);
+  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), -1);
+  struct l1_event f = l1_event_of(2, true);
+  b.scheme->on_fill(b.c, &f);
+  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 2);
+  e.local = true; /* local data is private whatever the L2 says */
+  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 0);
+  assert_int_equal(bench_counter(&b, "l1_kept_out"), 1);
+  bench_end(&b);
+}
+
+static void never_acting_is_the_baseline(void **state) {
+  (void)state;
+  static const char *const on_fill[] = {"l1d.allocate", "on-fill", "l2.sets", "16", "l2.ways", "4", NULL};
+  static const char *const never[] = {"sharing-cta=1", "bcs:block=1/initial=0", "lcs=32", "sharing-cache:l1=0/l2=0",
+                                      "sharing:group=1/l1=0/l2=0/adpt=0"};
+  for (uint32_t i = 0; i < sizeof never / sizeof *never; i++) {
+    must_never_act(never[i], small_l2);
+    must_never_act(never[i], on_fill);
+  }
+  must_act("sharing-cta=4", NULL);
+  must_act("bcs", NULL);
+  must_act("sharing-cache:l2=0", on_fill);
+  must_act("sharing-cache:l1=0", small_l2);
+  must_act("sharing=4", on_fill);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(groups_of_a_row),
+      cmocka_unit_test(adaptive_end),
+      cmocka_unit_test(blocks_of_two),
+      cmocka_unit_test(a_lazy_limit),
+      cmocka_unit_test(the_l2_tells_shared_lines),
+      cmocka_unit_test(figure_12),
+      cmocka_unit_test(dead_lines_may_come_back),
+      cmocka_unit_test(shared_data_spares_private),
+      cmocka_unit_test(never_acting_is_the_baseline),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
