@@ -11,18 +11,12 @@
 
 #include "base/arena.h"
 #include "base/paths.h"
+#include "cli/compare.h"
 #include "cli/jobs.h"
-#include "cli/run.h"
 #include "gpu/scheme.h"
 #include "report/report.h"
 
-enum { MAX_COLUMNS = 64, MAX_ARGV = 4096, BAR_COLUMNS = 40 };
-
-struct compare_options {
-  struct sim_options sim;
-  const char *html;
-  uint64_t jobs;
-};
+enum { MAX_COLUMNS = COMPARE_COLUMNS, MAX_ARGV = 4096, BAR_COLUMNS = 40 };
 
 struct comparison {
   const char *scheme[MAX_COLUMNS];
@@ -32,30 +26,30 @@ struct comparison {
   struct arena arena;
 };
 
-static bool split_schemes(struct comparison *c, const char *list, struct err *e) {
+bool compare_split(struct arena *a, const char *list, const char **out, size_t *count, struct err *e) {
   for (const char *p = list;;) {
     size_t n = strcspn(p, ",");
     if (!n) return err_set(e, ERR_USAGE, "--scheme '%s': an empty name between commas", list);
-    if (c->count == MAX_COLUMNS) return err_set(e, ERR_USAGE, "--scheme: more than %d columns", MAX_COLUMNS);
-    c->scheme[c->count++] = arena_strndup(&c->arena, p, n);
+    if (*count == MAX_COLUMNS) return err_set(e, ERR_USAGE, "--scheme: more than %d columns", MAX_COLUMNS);
+    out[(*count)++] = arena_strndup(a, p, n);
     if (!p[n]) return true;
     p += n + 1;
   }
 }
 
-static char **run_argv(struct comparison *c, const struct sim_options *o, const char *scheme, const char *record,
-                       char **program) {
+char **compare_argv(struct arena *arena, const struct sim_options *o, const char *scheme, const char *record,
+                    char **program) {
   size_t n = 0, extra = 0;
   while (program[extra]) extra++;
-  char **a = ARENA_ARRAY(&c->arena, char *, 32 + 2 * o->sets.count + extra), self[PATH_MAX];
+  char **a = ARENA_ARRAY(arena, char *, 32 + 2 * o->sets.count + extra), self[PATH_MAX];
   self_path(self, sizeof self);
-#define ARG(s) a[n++] = arena_strdup(&c->arena, s)
+#define ARG(s) a[n++] = arena_strdup(arena, s)
   ARG(self), ARG("run"), ARG("--quiet"), ARG("--scheme"), ARG(scheme), ARG("--json"), ARG(record);
   if (o->gpu) ARG("--gpu"), ARG(o->gpu);
   if (o->mode) ARG("--mode"), ARG(o->mode);
   if (o->timing_kernels) ARG("--timing-kernels"), ARG(o->timing_kernels);
   if (o->launch) ARG("--launch"), ARG(o->launch);
-  if (o->watchdog) a[n++] = arena_printf(&c->arena, "--watchdog=%llu", (unsigned long long)o->watchdog);
+  if (o->watchdog) a[n++] = arena_printf(arena, "--watchdog=%llu", (unsigned long long)o->watchdog);
   for (size_t i = 0; i < o->sets.count; i++) ARG("--set"), ARG(o->sets.at[i]);
   ARG("--");
   for (size_t i = 0; i < extra; i++) ARG(program[i]);
@@ -164,7 +158,7 @@ static int simulate(struct comparison *c, const struct compare_options *o, char 
     char name[32], path[600];
     snprintf(name, sizeof name, "run%zu.json", i);
     tempdir_file(dir, name, path, sizeof path);
-    c->job[i].argv = run_argv(c, &o->sim, c->scheme[i], path, program);
+    c->job[i].argv = compare_argv(&c->arena, &o->sim, c->scheme[i], path, program);
   }
   if (!jobs_run(c->job, c->count, (unsigned)o->jobs, dir, "comparing", true)) return 130;
   for (size_t i = 0; i < c->count; i++) {
@@ -231,11 +225,17 @@ static int compare_run(const struct command *self, int argc, char **argv) {
   struct tempdir dir = {0};
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
+  if (o.suite) {
+    if (first < argc) return err_set(&e, ERR_USAGE, "--suite brings its own programs"), command_usage(self, &e);
+    rc = compare_suite(&o);
+    opt_list_free(&o.sim.sets);
+    return rc;
+  }
   if (first >= argc) return err_set(&e, ERR_USAGE, "no program to compare on"), command_usage(self, &e);
   struct comparison *c = calloc(1, sizeof *c);
   CHECK(c, "out of memory");
-  bool ok = split_schemes(c, o.sim.scheme ? o.sim.scheme : "baseline,bucl", &e) && check_all(c, &o, argv + first, &e) &&
-            tempdir_make(&dir, &e);
+  bool ok = compare_split(&c->arena, o.sim.scheme ? o.sim.scheme : "baseline,bucl", c->scheme, &c->count, &e) &&
+            check_all(c, &o, argv + first, &e) && tempdir_make(&dir, &e);
   rc = ok ? simulate(c, &o, argv + first, &dir) : cli_fail(&e);
   if (!rc) rc = write_outputs(c, &o, argc, argv, argv + first);
   for (size_t i = 0; i < c->count; i++) record_close(c->record[i]);
@@ -251,6 +251,9 @@ static const struct opt compare_opts[] = {
     {"scheme", "A,B,C", "columns to compare; + joins schemes in one column (default baseline,bucl)", OPT_TEXT,
      CMP(sim.scheme), 'S', "scheme"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, CMP(jobs), 'J', NULL},
+    {"suite", "NAME", "all bundled workloads of a paper: bucl, tsc, medic, decoupled-l1d, sharing, or all", OPT_TEXT,
+     CMP(suite), 'w', NULL},
+    {"size", "SIZE", "with --suite: small (default), medium or large inputs", OPT_TEXT, CMP(size), 'z', NULL},
     {"json", "FILE", "write all records as one document (- for standard output)", OPT_TEXT, CMP(sim.json), 'j', "file"},
     {"html", "FILE", "write a self-contained HTML report", OPT_TEXT, CMP(html), 'H', "file"},
     {"quiet", NULL, "no table", OPT_FLAG, CMP(sim.quiet), 'q', NULL},
@@ -266,7 +269,8 @@ const struct command cmd_compare = {
         "rates and traffic, with bars. The program's own output is kept back unless it fails.\n\n"
         "Examples:\n"
         "  sluice compare -- ./kmeans -n 4096\n"
-        "  sluice compare --scheme baseline,bucl,swl=8,swl=8+bucl --html kmeans.html -- ./kmeans\n",
+        "  sluice compare --scheme baseline,bucl,swl=8,swl=8+bucl --html kmeans.html -- ./kmeans\n"
+        "  sluice compare --suite bucl --size small --scheme baseline,mrpb,bucl\n",
     .opts = compare_opts,
     .run = compare_run,
 };
