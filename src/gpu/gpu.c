@@ -227,6 +227,7 @@ static bool step_sms(struct gpu *g) {
 }
 
 static void run_epochs(struct gpu *g) {
+  for (uint32_t i = 0; i < g->config.sms; i++) sm_count(&g->sm[i]);
   partition_settle(g->parts);
   uint64_t next = UINT64_MAX;
   for (uint32_t i = 0; i < g->slots.n_on_epoch; i++) {
@@ -388,7 +389,7 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
       break;
     }
   }
-  for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now);
+  for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
   partition_settle(g->parts);
   g->stats.kernels = 1;
   g->stats.cycles = g->now - g->start;

@@ -54,6 +54,7 @@ void l1d_destroy(struct l1d *l) {
 
 void l1d_invalidate(struct l1d *l) {
   memset(l->state, LINE_INVALID, (size_t)l->sets * l->ways);
+  l->refused = 0;
 }
 
 uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr) {
@@ -221,7 +222,7 @@ bool l1d_may_allocate(struct sm *s, const struct l1_event *e) {
   return true;
 }
 
-/* Tell observers of every accepted access. */
+/* Tell observers of every accepted access. Without a scheme nobody looks into `e`, and nobody fills it. */
 enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
   for (uint32_t h = 0; h < s->g->slots.n_on_access; h++) {
     struct slot_instance *in = &s->g->slots.at[s->g->slots.on_access[h]];
@@ -238,7 +239,8 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
   uint64_t line = a->addr & ~(uint64_t)(l->line_bytes - 1), now = s->g->now;
   uint32_t set = l1d_set_index(s->c, line), base = set * l->ways;
   int way = find_way(l, base, line);
-  struct l1_event e = l1d_event(s, o, a, set);
+  struct l1_event e;
+  if (s->g->slots.count) e = l1d_event(s, o, a, set);
   bool on_fill = s->c->l1d_alloc == ALLOC_ON_FILL;
   if (way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED) {
     uint32_t i = base + (uint32_t)way;
@@ -340,6 +342,7 @@ void l1d_fill(struct sm *s, req_id id) {
   }
   const struct req *r = &s->g->pool.at[id];
   struct l1_mshr *m = &l->mshr[r->owner];
+  l->refused = 0;
   CHECK(m->busy && !m->ready && m->line == r->addr, "SM %u: a line arrived that no MSHR waits for (%#lx)", s->id,
         (unsigned long)r->addr);
   struct l1_event e = {.addr = r->addr,
@@ -370,6 +373,7 @@ op_id l1d_next(struct sm *s, uint32_t *lanes) {
   struct l1d *l = &s->l1d;
   if (l->org) return l1_org_next(s, lanes);
   struct l1_mshr *m = &l->mshr[l->ready[l->ready_head]];
+  l->refused = 0;
   op_id op = m->waiter[m->head].op;
   *lanes = m->waiter[m->head].lanes;
   m->head = (uint16_t)((m->head + 1u) % l->merges);

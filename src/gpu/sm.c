@@ -382,7 +382,7 @@ static bool schedule(struct sm *s, uint32_t k) {
   }
   eligible &= allowed;
   int w = pick(s, k, eligible);
-  s->sched_cat[k] = w >= 0 ? CAT_ISSUED : blocked_category(s, mask, waiting);
+  s->now_counts.sched_cat[k] = w >= 0 ? CAT_ISSUED : blocked_category(s, mask, waiting);
   if (stale) flush_stale(s, k, stale, w);
   if (w < 0) return true;
   s->acted = true;
@@ -391,13 +391,36 @@ static bool schedule(struct sm *s, uint32_t k) {
   return true;
 }
 
+/* Nothing can issue under any scheduler, for the reasons noted in sched_cat. Finding it out costs a few masks. */
+static bool none_to_issue(struct sm *s) {
+  if (s->score_long) return false;
+  uint64_t waiting = s->done | s->barrier | s->fence | s->atomic_wait, look = s->live & ~waiting;
+  uint64_t ready = look & s->head & ~s->hazard;
+  if (look & s->stale || (ready & s->to_sp && s->id_sp.count < s->id_sp.width) ||
+      (ready & s->to_sfu && s->id_sfu.count < s->id_sfu.width) ||
+      (ready & s->to_mem && s->id_mem.count < s->id_mem.width))
+    return false;
+  uint64_t mem = ready & s->to_mem, held = look & s->head;
+  if (s->blocked.valid && s->blocked.live == s->live && s->blocked.waiting == waiting && s->blocked.ready == ready &&
+      s->blocked.held == held && s->blocked.mem == mem)
+    return true;
+  for (uint32_t k = 0; k < s->c->schedulers; k++)
+    s->now_counts.sched_cat[k] = blocked_category(s, s->sched_mask[k], waiting);
+  s->blocked.live = s->live, s->blocked.waiting = waiting, s->blocked.ready = ready;
+  s->blocked.held = held, s->blocked.mem = mem, s->blocked.valid = true;
+  return true;
+}
+
 /* ---- counters of one cycle, or of `n` cycles that repeat it ---- */
 
-static void count_cycles(struct sm *s, uint64_t n) {
+void sm_count(struct sm *s) {
+  const struct sm_counts *c = &s->same_counts;
   struct gpu_stats *st = s->st;
+  uint64_t n = s->same_cycles;
+  s->same_cycles = 0;
   for (uint32_t k = 0; k < s->c->schedulers; k++) {
     st->issue_slots += n;
-    switch (s->sched_cat[k]) {
+    switch (c->sched_cat[k]) {
     case CAT_ISSUED:
       st->issue_issued += n;
       break;
@@ -421,7 +444,7 @@ static void count_cycles(struct sm *s, uint64_t n) {
       break;
     }
   }
-  switch (s->stall_kind) {
+  switch (c->stall_kind) {
   case STALL_SHARED:
     st->stall_shared += n;
     break;
@@ -443,15 +466,15 @@ static void count_cycles(struct sm *s, uint64_t n) {
   default:
     break;
   }
-  if (s->wait_icnt) st->stall_icnt += n;
-  if (s->l1_reject != L1_HIT) {
-    if (s->l1_reject_write) {
-      *(s->l1_reject_local ? &st->l1d_local_write_rejects : &st->l1d_write_rejects) += n;
-    } else if (s->l1_reject_local) {
+  if (c->wait_icnt) st->stall_icnt += n;
+  if (c->l1_reject != L1_HIT) {
+    if (c->l1_reject_write) {
+      *(c->l1_reject_local ? &st->l1d_local_write_rejects : &st->l1d_write_rejects) += n;
+    } else if (c->l1_reject_local) {
       st->l1d_local_read_rejects += n;
     } else {
       st->l1d_read_rejects += n;
-      switch (s->l1_reject) {
+      switch (c->l1_reject) {
       case L1_NO_LINE:
         st->l1d_rej_line += n;
         break;
@@ -469,6 +492,16 @@ static void count_cycles(struct sm *s, uint64_t n) {
       }
     }
   }
+}
+
+/* This cycle, and `n` - 1 that repeat it. */
+static void count_cycles(struct sm *s, uint64_t n) {
+  s->now_counts.wait_icnt = s->wait_icnt;
+  if (memcmp(&s->now_counts, &s->same_counts, sizeof s->now_counts)) {
+    if (s->same_cycles) sm_count(s);
+    s->same_counts = s->now_counts;
+  }
+  s->same_cycles += n;
 }
 
 void sm_settle(struct sm *s, uint64_t until) {
@@ -507,16 +540,20 @@ bool sm_step(struct sm *s) {
   s->acted = false;
   s->wait_icnt = s->watch_icnt = false;
   s->wake_at = UINT64_MAX;
-  s->stall_kind = STALL_NONE;
-  s->l1_reject = L1_HIT;
+  s->now_counts.stall_kind = STALL_NONE;
+  s->now_counts.l1_reject = L1_HIT;
+  s->now_counts.l1_reject_local = s->now_counts.l1_reject_write = false;
   s->bank_write = 0;
   sm_writeback(s);
   sm_execute_alu(s);
   if (!sm_ldst(s)) return false;
   sm_collect(s);
   uint32_t n = s->c->schedulers, first = (uint32_t)(s->steps % n);
-  for (uint32_t i = 0; i < n; i++)
-    if (!schedule(s, (first + i) % n)) return false;
+  if (!none_to_issue(s)) {
+    s->blocked.valid = false;
+    for (uint32_t i = 0; i < n; i++)
+      if (!schedule(s, (first + i) % n)) return false;
+  }
   sm_fetch(s);
   count_cycles(s, 1);
   s->steps++;

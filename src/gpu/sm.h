@@ -127,6 +127,7 @@ struct l1d {
   struct slot_instance *org_of;
   uint32_t org_chunk, org_sets;
   uint64_t org_busy; /* takes no access before this cycle */
+  uint8_t refused;   /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
   struct {
     op_id op;
     uint16_t mshr;
@@ -216,10 +217,20 @@ struct sm {
   uint64_t wake_at;  /* first cycle with a timed event */
   uint64_t slept_from;
   uint64_t steps;    /* cycles this SM has run, for rotating priorities */
-  uint8_t sched_cat[4];
-  uint8_t stall_kind; /* counters of a blocked memory pipe to repeat */
-  uint8_t l1_reject;  /* enum l1_outcome of the access refused in this step, L1_HIT if none */
-  bool l1_reject_local, l1_reject_write;
+  /* What a cycle adds to the counters. Cycles that add the same are counted together, when one differs. */
+  struct sm_counts {
+    uint8_t sched_cat[4];
+    uint8_t stall_kind; /* counters of a blocked memory pipe */
+    uint8_t l1_reject;  /* enum l1_outcome of the access refused in this step, L1_HIT if none */
+    bool l1_reject_local : 1, l1_reject_write : 1;
+    bool wait_icnt;
+  } now_counts, same_counts;
+  uint64_t same_cycles; /* cycles that added same_counts and are not in the counters yet */
+  /* The masks with which the schedulers last found nothing to issue; their sched_cat holds while these do. */
+  struct {
+    uint64_t live, waiting, ready, held, mem;
+    bool valid;
+  } blocked;
   uint64_t insts, warp_insts; /* thread and warp instructions of this launch */
 };
 
@@ -234,6 +245,7 @@ void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta);
 bool sm_step(struct sm *s);    /* one core cycle; false: the simulated program faulted */
 void sm_receive(struct sm *s); /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
 void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
+void sm_count(struct sm *s);                  /* make the counters complete */
 /* sm_fetch.c */
 void sm_fetch(struct sm *s);
 void sm_flush_ibuf(struct sm *s, uint32_t warp);

@@ -1,8 +1,8 @@
 /* sm_collect.c - operand collectors, register banks, the SP and SFU pipes, and the write-back of their results.
  *
- * An issued instruction takes a free collector of its pipe's set, queues a read at the bank of each register source, and
- * leaves when all are read: one read per bank a cycle, bank writes first; a collector may take several operands in the
- * same cycle. Banks are chosen by register name plus warp (gpu-model "Front of the SM").
+ * An issued instruction takes a free collector of its pipe's set, queues a read at the bank of each register source,
+ * and leaves when all are read: one read per bank a cycle, bank writes first; a collector may take several operands in
+ * the same cycle. Banks are chosen by register name plus warp (gpu-model "Front of the SM").
  *
  * A pipe holds an instruction in its dispatch register for the class's interval; its result is written `latency` + 2
  * cycles after it entered. At most `writeback_width` results end in the same cycle.
@@ -104,8 +104,7 @@ static void read_banks(struct sm *s) {
 
 void sm_collect(struct sm *s) {
   if (s->col_ready) {
-    for (uint32_t p = 0; p < s->c->sp_width; p++)
-      dispatch(s, &s->ex_sp, s->col_sp, s->c->oc_sp, &s->col_last_sp[p]);
+    for (uint32_t p = 0; p < s->c->sp_width; p++) dispatch(s, &s->ex_sp, s->col_sp, s->c->oc_sp, &s->col_last_sp[p]);
     dispatch(s, &s->ex_sfu, s->col_sfu, s->c->oc_sfu, &s->col_last_sfu);
     dispatch(s, &s->ex_mem, s->col_mem, s->c->oc_mem, &s->col_last_mem);
   }

@@ -245,7 +245,7 @@ static void send_misses(struct sm *s) {
   uint64_t line;
   uint16_t mshr;
   struct rocache *ro[2] = {&s->l1t, &s->l1c};
-  for (uint32_t i = 0; i < 2; i++) {
+  for (uint32_t i = 0; s->l1t.missq_count + s->l1c.missq_count && i < 2; i++) {
     if (!rocache_miss(ro[i], &line, &mshr)) continue;
     if (!sm_can_send_read(s)) {
       s->wait_icnt = true;
@@ -264,6 +264,7 @@ static void send_misses(struct sm *s) {
     return;
   }
   reqq_pop(&s->l1d.missq);
+  s->l1d.refused = 0;
   sm_send(s, id);
   s->acted = true;
 }
@@ -365,9 +366,15 @@ static void count_l1_read(struct sm *s, bool local, enum l1_outcome out) {
 }
 
 static void note_refusal(struct sm *s, const struct op *o, enum l1_outcome why) {
-  s->l1_reject = (uint8_t)why;
-  s->l1_reject_local = o->space == SPACE_LOCAL;
-  s->l1_reject_write = !o->load;
+  s->now_counts.l1_reject = (uint8_t)why;
+  s->now_counts.l1_reject_local = o->space == SPACE_LOCAL;
+  s->now_counts.l1_reject_write = !o->load;
+}
+
+/* Is a refusal certain to be repeated until a fill, a place in an MSHR or in the miss queue? */
+static bool repeats(const struct sm *s) {
+  const struct slots *k = &s->g->slots;
+  return !s->l1d.org && !k->n_on_stall && !k->n_may_allocate && !k->n_find_victim;
 }
 
 /* Look up the access that has spent the hit latency in front of the L1. */
@@ -383,6 +390,10 @@ static void l1_lookup(struct sm *s) {
   }
   struct op *o = &s->op[q->op];
   bool local = o->space == SPACE_LOCAL;
+  if (l->refused) {
+    note_refusal(s, o, l->refused);
+    return;
+  }
   if (o->load) {
     enum l1_outcome out = l1d_read(s, q->op, &q->acc);
     if (out == L1_BYPASS) {
@@ -390,6 +401,7 @@ static void l1_lookup(struct sm *s) {
     } else if (out >= L1_NO_LINE) {
       if (!bypass_on_stall(s, q, out)) {
         note_refusal(s, o, out);
+        if (repeats(s)) l->refused = (uint8_t)out;
         return;
       }
     } else {
@@ -401,6 +413,7 @@ static void l1_lookup(struct sm *s) {
     enum l1_outcome out = l1d_write(s, q->op, &q->acc, &sent);
     if (out >= L1_NO_LINE) {
       note_refusal(s, o, out);
+      if (repeats(s)) l->refused = (uint8_t)out;
       return;
     }
     if (local) s->st->l1d_local_write_accesses++, s->st->l1d_local_write_hits += out == L1_HIT;
@@ -464,7 +477,7 @@ static bool process_global(struct sm *s, op_id id) {
   if (o->bypass || one) {
     if (!room_past_l1(s, o, a)) {
       s->wait_icnt = true;
-      s->stall_kind = STALL_BYPASS;
+      s->now_counts.stall_kind = STALL_BYPASS;
       return false;
     }
     o->left--;
@@ -473,7 +486,7 @@ static bool process_global(struct sm *s, op_id id) {
   } else {
     struct l1d *l = &s->l1d;
     if (l->order.queues ? !l1_order_push(s, id, a) : l->lat_count >= s->c->l1d_latency) {
-      s->stall_kind = STALL_L1D;
+      s->now_counts.stall_kind = STALL_L1D;
       return false;
     }
     if (!l->order.queues) l->lat[(l->lat_head + l->lat_count++) % l->lat_size] = (struct latency_slot){.acc = *a, .at = g->now, .op = id};
@@ -481,7 +494,7 @@ static bool process_global(struct sm *s, op_id id) {
     o->left--;
     s->acted = true;
   }
-  if (o->left) s->stall_kind = STALL_COALESCE;
+  if (o->left) s->now_counts.stall_kind = STALL_COALESCE;
   return !o->left;
 }
 
@@ -494,18 +507,18 @@ static bool process_head(struct sm *s, op_id id) {
     if (o->passes > 1) {
       o->passes--;
       s->acted = true;
-      s->stall_kind = STALL_SHARED;
+      s->now_counts.stall_kind = STALL_SHARED;
       return false;
     }
     return true;
   case SPACE_CONST:
   case SPACE_PARAM:
     done = process_const(s, &s->l1c, id, &s->st->l1c_accesses, &s->st->l1c_misses);
-    if (!done) s->stall_kind = STALL_CONST;
+    if (!done) s->now_counts.stall_kind = STALL_CONST;
     return done;
   case SPACE_TEX:
     done = process_const(s, &s->l1t, id, &s->st->l1t_accesses, &s->st->l1t_misses);
-    if (!done) s->stall_kind = STALL_TEX;
+    if (!done) s->now_counts.stall_kind = STALL_TEX;
     return done;
   default: return process_global(s, id);
   }
