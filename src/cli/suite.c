@@ -168,6 +168,8 @@ int compare_suite(const struct compare_options *o) {
   struct tempdir dir = {0};
   int code = EXIT_OK;
   bool ok = compare_split(&s->arena, o->sim.scheme ? o->sim.scheme : "baseline,bucl", s->scheme, &s->schemes, &e);
+  if (ok && o->sim.mode && !strcmp(o->sim.mode, "functional"))
+    ok = err_set(&e, ERR_USAGE, "compare needs timing mode: functional runs have no cycles");
   for (size_t k = 0; ok && k < s->schemes; k++) {
     struct sim_options one = o->sim;
     one.scheme = s->scheme[k];
