@@ -93,6 +93,7 @@ void gpu_free(struct gpu *g) {
   icnt_free(g->icnt);
   req_pool_destroy(&g->pool);
   slots_free(&g->slots);
+  gpu_seen_free(g);
   free(g);
 }
 
@@ -173,6 +174,11 @@ static inline bool has(const uint64_t *set, uint32_t i) {
   return set[i / 64] >> (i % 64) & 1;
 }
 
+/* Where traffic of sub-partition `p` at its port to the interconnect is counted. */
+static inline struct gpu_stats *port_stats(struct gpu *g, uint32_t p) {
+  return g->seen.subpart ? &g->seen.subpart[p] : &g->stats;
+}
+
 static void replies_to_icnt(struct gpu *g) {
   const uint64_t *replies = partition_replies(g->parts);
   for (uint32_t p = 0; p < g->subparts; p++) {
@@ -183,8 +189,9 @@ static void replies_to_icnt(struct gpu *g) {
     uint32_t node = g->config.sms + p, bytes = req_down_bytes(r);
     if (!icnt_can_push(g->icnt, node, bytes)) continue;
     r->returned = g->now;
-    g->stats.packets_down++;
-    g->stats.flits_down += (bytes + g->config.icnt_flit - 1) / g->config.icnt_flit;
+    struct gpu_stats *st = port_stats(g, p);
+    st->packets_down++;
+    st->flits_down += (bytes + g->config.icnt_flit - 1) / g->config.icnt_flit;
     icnt_push(g->icnt, node, r->sm, id, bytes);
     partition_pop(g->parts, p);
   }
@@ -198,8 +205,9 @@ static void step_l2(struct gpu *g) {
         struct req *r = &g->pool.at[id];
         r->arrived = g->now;
         if (r->type != REQ_INST_READ) {
-          g->stats.up_latency_sum += g->now - r->born;
-          g->stats.up_latency_count++;
+          struct gpu_stats *st = port_stats(g, p);
+          st->up_latency_sum += g->now - r->born;
+          st->up_latency_count++;
         }
         partition_push(g->parts, p, id);
       }
@@ -226,10 +234,15 @@ static bool step_sms(struct gpu *g) {
   return true;
 }
 
+/* What is due at a cycle given beforehand, where no jump passes: an interval of the samples, schemes' epochs. */
 static void run_epochs(struct gpu *g) {
   for (uint32_t i = 0; i < g->config.sms; i++) sm_count(&g->sm[i]);
   partition_settle(g->parts);
-  uint64_t next = UINT64_MAX;
+  if (g->now >= g->seen.sample_at) {
+    for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
+    gpu_seen_sample(g);
+  }
+  uint64_t next = g->seen.sample_at;
   for (uint32_t i = 0; i < g->slots.n_on_epoch; i++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_epoch[i]];
     while (in->next_epoch <= g->now) {
@@ -239,7 +252,7 @@ static void run_epochs(struct gpu *g) {
     if (in->next_epoch < next) next = in->next_epoch;
   }
   g->slots.next_epoch = next;
-  for (uint32_t i = 0; i < g->config.sms; i++) g->sm[i].wake_at = 0;
+  for (uint32_t i = 0; g->slots.n_on_epoch && i < g->config.sms; i++) g->sm[i].wake_at = 0;
 }
 
 static bool tick(struct gpu *g) {
@@ -361,6 +374,7 @@ static void begin(struct gpu *g, struct feed *f) {
   g->next_cta = g->running_ctas = 0;
   g->fault = false;
   g->t_core = g->t_icnt = g->t_l2 = g->t_dram = 0;
+  gpu_seen_begin(g);
   for (uint32_t i = 0; i < g->config.sms; i++) {
     g->free_slots[i] = g->ctas_per_sm >= 32 ? ~0u : (1u << g->ctas_per_sm) - 1;
     sm_begin_kernel(&g->sm[i]);
@@ -391,9 +405,10 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
   }
   for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
   partition_settle(g->parts);
-  g->stats.kernels = 1;
-  g->stats.cycles = g->now - g->start;
-  *out = g->stats;
+  gpu_seen_sample(g);
+  gpu_seen_total(g, out);
+  out->kernels = 1;
+  out->cycles = g->now - g->start;
   g->feed = NULL;
   return ok && gpu_check_laws(out, e);
 }

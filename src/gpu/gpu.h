@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "gpu/config.h"
+#include "gpu/observe.h"
 #include "gpu/stats.h"
 #include "ptx/feed.h"
 

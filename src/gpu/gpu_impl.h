@@ -5,6 +5,7 @@
 #include "gpu/config.h"
 #include "gpu/gpu.h"
 #include "gpu/icnt.h"
+#include "gpu/observe.h"
 #include "gpu/partition.h"
 #include "gpu/req.h"
 #include "gpu/scheme.h"
@@ -17,7 +18,8 @@
 
 struct gpu {
   struct gpu_config config;
-  struct gpu_stats stats; /* of the launch in progress */
+  struct gpu_stats stats; /* of the launch in progress; what units with counters of their own (gpu_watch) count is not in it */
+  struct gpu_seen seen;
   struct req_pool pool;
   struct icnt *icnt;
   const uint64_t *arrivals; /* the interconnect's set of nodes with a packet to take */

@@ -184,7 +184,7 @@ op_id l1_org_next(struct sm *s, uint32_t *lanes) {
 
 void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
                     bool reused) {
-  g->stats.l1d_evictions++;
+  g->sm[e->sm].st->l1d_evictions++;
   struct l1_event v = *e;
   v.line = v.addr = line;
   v.chunks = chunks;

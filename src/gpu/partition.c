@@ -34,6 +34,7 @@ struct partition_set {
   uint32_t *quiet_l2, *quiet_dram;
   uint64_t *behind_l2, *behind_dram;
   uint64_t *replies; /* set of sub-partitions with a reply */
+  struct partition_env *unit_env; /* of units that count on their own: sub-partitions, then channels; else NULL */
 };
 
 /* Skipped steps reach the unit before anything else does. */
@@ -49,7 +50,7 @@ static struct channel *channel_now(const struct partition_set *p, uint32_t c) {
   struct channel *ch = &p->channel[c];
   if (p->behind_dram[c]) {
     dram_skip(&ch->dram, p->behind_dram[c]);
-    p->env.stats->dram_cycles += p->behind_dram[c];
+    ch->dram.env->stats->dram_cycles += p->behind_dram[c];
     p->behind_dram[c] = 0;
   }
   return ch;
@@ -100,7 +101,21 @@ void partition_free(struct partition_set *p) {
   free(p->behind_l2);
   free(p->behind_dram);
   free(p->replies);
+  free(p->unit_env);
   free(p);
+}
+
+void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, struct gpu_stats *channel) {
+  uint32_t slices = p->channels * p->per_channel;
+  CHECK(!p->unit_env, "counters split twice");
+  p->unit_env = calloc(slices + p->channels, sizeof *p->unit_env);
+  CHECK(p->unit_env, "out of memory");
+  for (uint32_t i = 0; i < slices + p->channels; i++) {
+    p->unit_env[i] = p->env;
+    p->unit_env[i].stats = i < slices ? &subpart[i] : &channel[i - slices];
+    if (i < slices) p->slice[i].env = &p->unit_env[i];
+    else p->channel[i - slices].dram.env = &p->unit_env[i];
+  }
 }
 
 void partition_locate(const struct partition_set *p, struct req *r) {
@@ -274,7 +289,7 @@ static uint32_t quiet_dram(const struct partition_set *p, uint32_t c) {
 
 void partition_step_dram(struct partition_set *p, uint32_t c) {
   struct channel *ch = channel_now(p, c);
-  p->env.stats->dram_cycles++;
+  ch->dram.env->stats->dram_cycles++;
   uint32_t wanted = demand(p, c);
   if (ch->dram.t < ch->wake && (!wanted || closed(p, ch))) {
     dram_skip(&ch->dram, 1);

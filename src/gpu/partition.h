@@ -94,6 +94,8 @@ void partition_tick_l2(struct partition_set *p, uint32_t s);
 void partition_tick_dram(struct partition_set *p);
 /* The set of sub-partitions with a reply, one word per 64. */
 const uint64_t *partition_replies(const struct partition_set *p);
+/* From now on each sub-partition and each channel counts into its own element. */
+void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, struct gpu_stats *channel);
 /* Counters of skipped steps become complete: call it before reading statistics. */
 void partition_settle(struct partition_set *p);
 

@@ -497,6 +497,8 @@ void sm_count(struct sm *s) {
 /* This cycle, and `n` - 1 that repeat it. */
 static void count_cycles(struct sm *s, uint64_t n) {
   s->now_counts.wait_icnt = s->wait_icnt;
+  if (s->g->seen.inst && s->now_counts.stall_kind != STALL_NONE) /* the head of the memory pipe */
+    s->g->seen.inst[s->op[s->dispatch].inst->pc].stalls += n;
   if (memcmp(&s->now_counts, &s->same_counts, sizeof s->now_counts)) {
     if (s->same_cycles) sm_count(s);
     s->same_counts = s->now_counts;

@@ -28,6 +28,13 @@ bool sm_can_send(const struct sm *s, const struct req *r) {
   return sm_can_send_bytes(s, req_up_bytes(r));
 }
 
+/* Requests of the caches' own (constants, textures, write-backs) belong to no instruction. */
+static void see_request(struct sm *s, const struct req *r) {
+  enum { OF_INST = 1 << REQ_GLOBAL_READ | 1 << REQ_LOCAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_WRITE };
+  struct gpu_seen *o = &s->g->seen;
+  if (OF_INST >> r->type & 1 && r->pc < o->insts) o->inst[r->pc].bytes += r->bytes;
+}
+
 void sm_send(struct sm *s, req_id id) {
   struct req *r = &s->g->pool.at[id];
   r->sent = s->g->now;
@@ -38,6 +45,7 @@ void sm_send(struct sm *s, req_id id) {
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
   s->st->flits_up += (bytes + s->c->icnt_flit - 1) / s->c->icnt_flit;
+  if (s->g->seen.inst) see_request(s, r);
   icnt_push(s->g->icnt, s->id, s->c->sms + r->subpart, id, bytes);
 }
 
@@ -84,6 +92,12 @@ static uint32_t local_accesses(struct sm *s, const struct op *o, const struct is
   return n;
 }
 
+static void see_execution(struct sm *s, const struct op *o) {
+  struct gpu_inst_memory *m = &s->g->seen.inst[o->inst->pc];
+  m->executions++;
+  m->accesses += o->space == SPACE_SHARED ? o->passes : o->left;
+}
+
 void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   struct op *o = &s->op[id];
   const struct inst *i = o->inst;
@@ -101,6 +115,7 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
     o->passes = (uint16_t)coalesce_shared(is->addr, o->mask, s->c->shared_banks);
     s->st->shared_accesses++;
     s->st->shared_conflicts += o->passes - 1u;
+    if (s->g->seen.inst) see_execution(s, o);
     return;
   case SPACE_CONST:
   case SPACE_PARAM: o->left = (uint16_t)coalesce_lines(is->addr, o->mask, s->c->l1c.line, buffer_of(s, o)); break;
@@ -123,6 +138,7 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   }
   o->degree = o->left;
   if (o->load) o->pending = o->left;
+  if (s->g->seen.inst) see_execution(s, o);
 }
 
 /* ---- results ---- */
@@ -406,6 +422,11 @@ static void l1_lookup(struct sm *s) {
       }
     } else {
       count_l1_read(s, local, out);
+      if (s->g->seen.inst) {
+        struct gpu_inst_memory *m = &s->g->seen.inst[o->inst->pc];
+        m->l1_accesses++;
+        m->l1_hits += out == L1_HIT;
+      }
       if (out == L1_HIT) access_done(s, q->op);
     }
   } else {

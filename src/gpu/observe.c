@@ -1,0 +1,109 @@
+/* observe.c - counters by unit, over time, and by instruction. See observe.h. */
+#include "gpu/observe.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "gpu/gpu_impl.h"
+
+const char *const gpu_sample_keys[GPU_SAMPLE_COUNTERS] = {
+    "cycles",      "warp_insts", "thread_insts", "l1d.read.accesses", "l1d.read.hits",
+    "l2.accesses", "l2.misses",  "dram.reads",   "dram.writes"};
+
+static const size_t sample_field[GPU_SAMPLE_COUNTERS] = {
+    offsetof(struct gpu_stats, cycles),        offsetof(struct gpu_stats, warp_insts),
+    offsetof(struct gpu_stats, thread_insts),  offsetof(struct gpu_stats, l1d_read_accesses),
+    offsetof(struct gpu_stats, l1d_read_hits), offsetof(struct gpu_stats, l2_accesses),
+    offsetof(struct gpu_stats, l2_misses),     offsetof(struct gpu_stats, dram_reads),
+    offsetof(struct gpu_stats, dram_writes)};
+
+static struct gpu_stats *stats_array(uint32_t n) {
+  struct gpu_stats *s = calloc(n, sizeof *s);
+  CHECK(s, "out of memory for the counters of %u units", n);
+  return s;
+}
+
+void gpu_watch(struct gpu *g, const struct gpu_watch *w) {
+  struct gpu_seen *o = &g->seen;
+  CHECK(!o->sm, "gpu_watch after a launch or twice");
+  o->on = *w;
+  if (!w->detail) return;
+  o->sms = g->config.sms;
+  o->subparts = g->subparts;
+  o->channels = g->config.channels;
+  o->sm = stats_array(o->sms);
+  o->subpart = stats_array(o->subparts);
+  o->channel = stats_array(o->channels);
+  for (uint32_t i = 0; i < o->sms; i++) g->sm[i].st = &o->sm[i];
+  partition_split_stats(g->parts, o->subpart, o->channel);
+}
+
+const struct gpu_seen *gpu_seen(const struct gpu *g) {
+  return &g->seen;
+}
+
+void gpu_seen_free(struct gpu *g) {
+  struct gpu_seen *o = &g->seen;
+  free(o->sm);
+  free(o->subpart);
+  free(o->channel);
+  free(o->sample);
+  free(o->inst);
+}
+
+static void begin_insts(struct gpu_seen *o, uint32_t n) {
+  if (n > o->inst_room) {
+    free(o->inst);
+    o->inst = malloc(n * sizeof *o->inst);
+    CHECK(o->inst, "out of memory for the statistics of %u instructions", n);
+    o->inst_room = n;
+  }
+  o->insts = n;
+  memset(o->inst, 0, n * sizeof *o->inst);
+}
+
+void gpu_seen_begin(struct gpu *g) {
+  struct gpu_seen *o = &g->seen;
+  if (o->sm) {
+    memset(o->sm, 0, o->sms * sizeof *o->sm);
+    memset(o->subpart, 0, o->subparts * sizeof *o->subpart);
+    memset(o->channel, 0, o->channels * sizeof *o->channel);
+  }
+  if (o->on.lines) begin_insts(o, g->kernel->insts);
+  o->samples = 0;
+  o->sampled_at = g->now;
+  o->sample_at = o->on.sample ? g->now + o->on.sample : UINT64_MAX;
+  memset(&o->sampled, 0, sizeof o->sampled);
+  if (o->sample_at < g->slots.next_epoch) g->slots.next_epoch = o->sample_at;
+}
+
+void gpu_seen_total(const struct gpu *g, struct gpu_stats *total) {
+  const struct gpu_seen *o = &g->seen;
+  *total = g->stats;
+  if (!o->sm) return;
+  for (uint32_t i = 0; i < o->sms; i++) gpu_stats_add(total, &o->sm[i]);
+  for (uint32_t i = 0; i < o->subparts; i++) gpu_stats_add(total, &o->subpart[i]);
+  for (uint32_t i = 0; i < o->channels; i++) gpu_stats_add(total, &o->channel[i]);
+}
+
+void gpu_seen_sample(struct gpu *g) {
+  struct gpu_seen *o = &g->seen;
+  if (!o->on.sample || g->now == o->sampled_at) return;
+  if (o->samples == o->sample_room) {
+    o->sample_room = o->sample_room ? 2 * o->sample_room : 256;
+    o->sample = realloc(o->sample, o->sample_room * sizeof *o->sample);
+    CHECK(o->sample, "out of memory for %u samples", o->sample_room);
+  }
+  struct gpu_stats total;
+  gpu_seen_total(g, &total);
+  total.cycles = g->now - g->start;
+  struct gpu_sample *s = &o->sample[o->samples++];
+  for (uint32_t i = 0; i < GPU_SAMPLE_COUNTERS; i++)
+    s->v[i] = *(const uint64_t *)((const char *)&total + sample_field[i]) -
+              *(const uint64_t *)((const char *)&o->sampled + sample_field[i]);
+  o->sampled = total;
+  o->sampled_at = g->now;
+  o->sample_at = g->now + o->on.sample;
+}

@@ -1,0 +1,139 @@
+/* test_observe.c - closer looks change nothing and add up: counters by unit, over time, and by instruction against the
+ * counters of the same launch unobserved, with idle time skipped and not, and under schemes with epochs and
+ * organisations of their own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "fake_feed.h"
+#include "gpu/gpu.h"
+
+enum { EVERY = 777, MAX_SAMPLES = 4096 };
+
+struct look {
+  struct gpu_stats st, units; /* of the last launch; the sum over its units */
+  struct gpu_sample sample[MAX_SAMPLES];
+  uint32_t samples;
+  struct gpu_inst_memory inst[FAKE_CODE];
+};
+
+static struct fake_feed feed;
+static struct look plain, seen, stepped;
+
+static uint64_t raw(const struct gpu_stats *s, uint32_t offset) {
+  return *(const uint64_t *)((const char *)s + offset);
+}
+
+static void add_all(struct gpu_stats *to, const struct gpu_stats *s, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) gpu_stats_add(to, &s[i]);
+}
+
+static void run(struct look *out, const char *scheme, bool watch, bool skip) {
+  struct gpu_config c;
+  struct err e = {0};
+  gpu_config_defaults(&c);
+  c.sms = 4;
+  struct gpu *g = gpu_new(&c, scheme, &e);
+  if (!g) fail_msg("%s", e.msg);
+  gpu_set_skip(g, skip);
+  if (watch) gpu_watch(g, &(struct gpu_watch){.detail = true, .lines = true, .sample = EVERY});
+  for (uint32_t k = 0; k < 2; k++) { /* the second launch starts from what the first left behind */
+    fake_kernel(&feed, 40 + k, 14, 4, 4, 128 * 1024);
+    if (!gpu_run_kernel(g, &feed.feed, &out->st, &e)) fail_msg("%s", e.msg);
+  }
+  memset(&out->units, 0, sizeof out->units);
+  const struct gpu_seen *s = gpu_seen(g);
+  if (watch) {
+    add_all(&out->units, s->sm, s->sms);
+    add_all(&out->units, s->subpart, s->subparts);
+    add_all(&out->units, s->channel, s->channels);
+    assert_in_range(s->samples, 2, MAX_SAMPLES);
+    out->samples = s->samples;
+    memcpy(out->sample, s->sample, s->samples * sizeof *s->sample);
+    assert_int_equal(s->insts, FAKE_CODE);
+    memcpy(out->inst, s->inst, sizeof out->inst);
+  } else {
+    assert_null(s->sm);
+    assert_null(s->sample);
+    assert_null(s->inst);
+  }
+  gpu_free(g);
+}
+
+static void same_stats(const struct gpu_stats *a, const struct gpu_stats *b, bool of_units, const char *what) {
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
+    const struct stat_row *r = &gpu_stat_rows[i];
+    if (of_units && (!strcmp(r->key, "kernels") || !strcmp(r->key, "cycles"))) continue;
+    bool same = raw(a, r->offset) == raw(b, r->offset) &&
+                (r->kind != STAT_MEAN || raw(a, r->count_offset) == raw(b, r->count_offset));
+    if (!same) fail_msg("%s: %s differs", what, r->key);
+  }
+}
+
+static uint64_t value(const struct gpu_stats *s, const char *key) {
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++)
+    if (!strcmp(gpu_stat_rows[i].key, key)) return raw(s, gpu_stat_rows[i].offset);
+  fail_msg("no counter %s", key);
+  return 0;
+}
+
+static void samples_add_up(const struct look *l) {
+  for (uint32_t i = 0; i + 1 < l->samples; i++) assert_int_equal(l->sample[i].v[0], EVERY);
+  assert_in_range(l->sample[l->samples - 1].v[0], 1, EVERY);
+  for (uint32_t k = 0; k < GPU_SAMPLE_COUNTERS; k++) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < l->samples; i++) sum += l->sample[i].v[k];
+    assert_int_equal(sum, value(&l->st, gpu_sample_keys[k]));
+  }
+}
+
+static void instructions_add_up(const struct look *l) {
+  struct gpu_inst_memory all = {0};
+  for (uint32_t i = 0; i < FAKE_CODE; i++) {
+    const struct gpu_inst_memory *m = &l->inst[i];
+    if (!m->executions) assert_int_equal(m->accesses + m->l1_accesses + m->stalls + m->bytes, 0);
+    all.accesses += m->accesses;
+    all.l1_accesses += m->l1_accesses;
+    all.l1_hits += m->l1_hits;
+    all.stalls += m->stalls;
+    all.bytes += m->bytes;
+  }
+  const struct gpu_stats *s = &l->st;
+  assert_int_equal(all.stalls, s->stall_shared + s->stall_const + s->stall_tex + s->stall_l1d + s->stall_bypass +
+                                   s->stall_coalesce);
+  assert_int_equal(all.l1_accesses, s->l1d_read_accesses + s->l1d_local_read_accesses);
+  assert_int_equal(all.l1_hits, s->l1d_read_hits + s->l1d_local_read_hits);
+  assert_true(all.accesses >= all.l1_accesses);
+  assert_true(all.stalls > 1000);
+  assert_true(all.bytes >= s->l1d_fetch_bytes);
+}
+
+static void looks_add_up_and_change_nothing(void **state) {
+  (void)state;
+  static const char *const schemes[] = {NULL, "pdp-dyn", "dsc", "bucl", "mrpb", "ccws"};
+  for (uint32_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+    const char *name = schemes[i] ? schemes[i] : "baseline";
+    run(&plain, schemes[i], false, true);
+    run(&seen, schemes[i], true, true);
+    run(&stepped, schemes[i], true, false);
+    same_stats(&plain.st, &seen.st, false, name);
+    same_stats(&seen.units, &seen.st, true, name);
+    samples_add_up(&seen);
+    instructions_add_up(&seen);
+    same_stats(&stepped.st, &seen.st, false, name);
+    same_stats(&stepped.units, &seen.units, false, name);
+    assert_int_equal(stepped.samples, seen.samples);
+    assert_memory_equal(stepped.sample, seen.sample, seen.samples * sizeof *seen.sample);
+    assert_memory_equal(stepped.inst, seen.inst, sizeof seen.inst);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(looks_add_up_and_change_nothing)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
