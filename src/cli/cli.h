@@ -69,8 +69,8 @@ extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cm
 struct sim_options {
   const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json;
   struct opt_list sets;
-  uint64_t watchdog;
-  bool quiet, help;
+  uint64_t watchdog, sample;
+  bool quiet, help, detail, lines;
 };
 #define SIM_OPTIONS(type, field)                                                                                 \
   {"gpu",                                                                                                        \

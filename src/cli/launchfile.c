@@ -489,7 +489,10 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
                                .record_path = record_path,
                                .program = kernel_file,
                                .watchdog_cycles = o->watchdog,
-                               .quiet = o->quiet};
+                               .quiet = o->quiet,
+                               .detail = o->detail,
+                               .lines = o->lines,
+                               .sample_cycles = o->sample};
   unsigned wrong = 0;
   if (text && sim_timing_range(o->timing_kernels, &so.timing_first, &so.timing_last, e))
     l->session = session_open(&so, e);

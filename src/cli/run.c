@@ -74,6 +74,7 @@ static int finish(const char *record, const struct sim_options *o) {
   if (!o->quiet) {
     fflush(stdout);
     summary_print(r, to_stdout ? stderr : stdout);
+    if (o->lines) lines_print(r, to_stdout ? stderr : stdout);
   }
   record_close(r);
   if (!o->json) return EXIT_OK;
@@ -192,6 +193,11 @@ static const struct opt run_opts[] = {
     {"scheme", "LIST", "schemes to put into the machine, joined with + or , (default baseline)", OPT_TEXT, RUN(scheme),
      'S', "scheme"},
     {"json", "FILE", "write the result record (- for standard output)", OPT_TEXT, RUN(json), 'j', "file"},
+    {"detail", NULL, "counters per SM, L2 sub-partition and DRAM channel, and per source line, in the JSON record",
+     OPT_FLAG, RUN(detail), 0, NULL},
+    {"lines", NULL, "the ten source lines that hold the memory pipes longest; all of them in the JSON record", OPT_FLAG,
+     RUN(lines), 0, NULL},
+    {"sample", "CYCLES", "counters of every so many core cycles in the JSON record", OPT_UINT, RUN(sample), 0, NULL},
     {"quiet", NULL, "no table: the program's own output only", OPT_FLAG, RUN(quiet), 'q', NULL},
     SIM_OPTIONS(struct run_options, sim),
     {.name = NULL}};
@@ -211,6 +217,7 @@ const struct command cmd_run = {
         "Examples:\n"
         "  sluice run -- ./bfs graph.txt\n"
         "  sluice run --scheme swl=8+bucl --json out.json -- ./kmeans -n 4096\n"
+        "  sluice run --lines -- ./spmv                           where memory stalls come from\n"
         "  sluice run --set l1d.sets=64 -- ./matmul               an L1 of 32 KB\n"
         "  sluice run --mode functional -- ./program               results only, about 20 times faster\n"
         "  sluice run saxpy.cu --launch saxpy.yaml\n",

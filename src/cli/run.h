@@ -7,6 +7,8 @@
 
 /* The short table of `sluice run`. */
 void summary_print(const struct record_file *r, FILE *f);
+/* The source lines whose instructions held the memory pipes longest. */
+void lines_print(const struct record_file *r, FILE *f);
 /* Simulate a .ptx or .cu file by its launch file in this process; the record goes to `record_path`. Returns an exit
  * code. */
 int launch_file_run(const char *kernel_file, const struct sim_options *o, const char *record_path, struct err *e);

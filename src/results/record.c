@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/paths.h"
+#include "results/seen.h"
 
 /* Digits enough for rates and means to be compared; few enough to be the same from every compiler's printf. */
 #define RECORD_FLAGS (JSON_INDENT(1) | JSON_REAL_PRECISION(10))
@@ -82,6 +83,10 @@ void record_add(struct record *r, const struct record_launch *l, const struct gp
   json_array_append_new(r->kernels, k);
   r->last_kernel = k;
   gpu_stats_add(&r->total, stats);
+}
+
+void record_add_seen(struct record *r, const struct gpu_seen *seen, const struct feed_kernel *k) {
+  seen_to_json(r->last_kernel, seen, k);
 }
 
 static void add_to(json_t *o, const char *key, uint64_t value) {

@@ -39,6 +39,10 @@ struct record_launch {
 };
 /* Add one launch; `stats` are its own counters (stats->kernels is 1). */
 void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats);
+/* What a closer look at the last launch saw, if anything: "sms", "partitions", "channels", "lines", "samples" of it. */
+struct gpu_seen;
+struct feed_kernel;
+void record_add_seen(struct record *r, const struct gpu_seen *seen, const struct feed_kernel *k);
 /* A counter of a scheme (key "bucl.bypassed_loads"), added to the last launch and to the total. Zeros are left out. */
 void record_add_scheme_counter(struct record *r, const char *key, uint64_t value);
 /* Bytes copied between host and device. */

@@ -102,6 +102,8 @@ static bool open_machine(struct session *s, struct err *e) {
     s->gpu = gpu_new(&s->config, s->o.scheme, e);
     if (!s->gpu) return false;
     if (s->o.watchdog_cycles) gpu_set_watchdog(s->gpu, s->o.watchdog_cycles);
+    gpu_watch(s->gpu, &(struct gpu_watch){
+                          .detail = s->o.detail, .lines = s->o.lines || s->o.detail, .sample = s->o.sample_cycles});
 #else
     return err_set(e, ERR_UNSUPPORTED, "timing mode is not built into this library: use --mode functional");
 #endif
@@ -163,6 +165,9 @@ static struct session *open_from_file(const char *dir, struct err *e) {
                               .timing_first = (uint32_t)number_of(root, "timing_first"),
                               .timing_last = (uint32_t)number_of(root, "timing_last"),
                               .quiet = json_is_true(json_object_get(root, "quiet")),
+                              .detail = json_is_true(json_object_get(root, "detail")),
+                              .lines = json_is_true(json_object_get(root, "lines")),
+                              .sample_cycles = number_of(root, "sample_cycles"),
                               .sets = texts};
   for (size_t i = 0; i < json_array_size(sets); i++) {
     const char *t = json_string_value(json_array_get(sets, i));
@@ -240,6 +245,7 @@ static void add_to_record(struct session *s, const struct feed_kernel *k, bool t
   st->kernels = 1;
   record_add(s->record, &l, st);
 #if SESSION_HAS_TIMING
+  if (timing) record_add_seen(s->record, gpu_seen(s->gpu), k);
   if (timing) slots_take_counters(gpu_slots(s->gpu), add_scheme_counter, s->record);
 #endif
 }

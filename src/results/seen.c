@@ -1,0 +1,92 @@
+/* seen.c - counters by unit, by instruction and over time, as parts of a launch's entry in the record.
+ *
+ * A unit's entry holds the counters that such a unit can move, by the first part of their keys, so that the entries of
+ * all units of a launch add up to its own counters (maxima: their maximum).
+ */
+#include "results/seen.h"
+
+#include <string.h>
+
+#include "gpu/observe.h"
+#include "ptx/feed.h"
+
+enum unit { UNIT_LAUNCH, UNIT_SM, UNIT_PARTITION, UNIT_CHANNEL };
+
+static enum unit unit_of(const char *key) {
+  static const struct {
+    const char *prefix;
+    enum unit unit;
+  } rules[] = {{"kernels", UNIT_LAUNCH},
+               {"cycles", UNIT_LAUNCH},
+               {"l2.", UNIT_PARTITION},
+               {"icnt.flits_down", UNIT_PARTITION},
+               {"icnt.packets_down", UNIT_PARTITION},
+               {"icnt.latency_up", UNIT_PARTITION},
+               {"dram.", UNIT_CHANNEL}};
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (!strncmp(key, rules[i].prefix, strlen(rules[i].prefix))) return rules[i].unit;
+  return UNIT_SM;
+}
+
+static json_t *number(uint64_t v) {
+  return json_integer((json_int_t)v);
+}
+
+static void add_units(json_t *launch, const char *name, enum unit unit, const struct gpu_stats *s, uint32_t n) {
+  json_t *all = json_array();
+  for (uint32_t u = 0; u < n; u++) {
+    json_t *o = json_object();
+    for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
+      const struct stat_row *row = &gpu_stat_rows[i];
+      if (unit_of(row->key) != unit) continue;
+      uint64_t v = *(const uint64_t *)((const char *)&s[u] + row->offset);
+      json_object_set_new(o, row->key, row->kind == STAT_MEAN ? json_real(gpu_stats_value(&s[u], row)) : number(v));
+    }
+    json_array_append_new(all, o);
+  }
+  json_object_set_new(launch, name, all);
+}
+
+static void add_samples(json_t *launch, const struct gpu_seen *seen) {
+  json_t *all = json_object();
+  json_object_set_new(all, "every_cycles", number(seen->on.sample));
+  for (uint32_t k = 0; k < GPU_SAMPLE_COUNTERS; k++) {
+    json_t *values = json_array();
+    for (uint32_t i = 0; i < seen->samples; i++) json_array_append_new(values, number(seen->sample[i].v[k]));
+    json_object_set_new(all, gpu_sample_keys[k], values);
+  }
+  json_object_set_new(launch, "samples", all);
+}
+
+/* In the order of the code, which is that of the PTX text; instructions that never touched memory are left out. */
+static void add_lines(json_t *launch, const struct gpu_seen *seen, const struct feed_kernel *k) {
+  json_t *all = json_array();
+  for (uint32_t pc = 0; pc < seen->insts; pc++) {
+    const struct gpu_inst_memory *m = &seen->inst[pc];
+    const struct inst *i = &k->code[pc];
+    if (!m->executions) continue;
+    const char *file = k->files && i->src_line && i->src_file < k->nfiles ? k->files[i->src_file] : NULL;
+    json_t *o = json_object(), *name = json_string(file ? file : "");
+    json_object_set_new(o, "ptx_line", number(i->ptx_line));
+    json_object_set_new(o, "file", name ? name : json_string("(not UTF-8)"));
+    json_object_set_new(o, "line", number(i->src_line));
+    json_object_set_new(o, "executions", number(m->executions));
+    json_object_set_new(o, "accesses", number(m->accesses));
+    json_object_set_new(o, "l1_accesses", number(m->l1_accesses));
+    json_object_set_new(o, "l1_hits", number(m->l1_hits));
+    json_object_set_new(o, "stall_cycles", number(m->stalls));
+    json_object_set_new(o, "l2_bytes", number(m->bytes));
+    json_array_append_new(all, o);
+  }
+  json_object_set_new(launch, "lines", all);
+}
+
+void seen_to_json(json_t *launch, const struct gpu_seen *seen, const struct feed_kernel *k) {
+  if (seen->on.detail) {
+    add_units(launch, "sms", UNIT_SM, seen->sm, seen->sms);
+    add_units(launch, "partitions", UNIT_PARTITION, seen->subpart, seen->subparts);
+    add_units(launch, "channels", UNIT_CHANNEL, seen->channel, seen->channels);
+  }
+  if (seen->on.lines) add_lines(launch, seen, k);
+  if (seen->on.sample) add_samples(launch, seen);
+}
