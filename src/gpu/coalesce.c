@@ -8,7 +8,7 @@ static uint32_t place(struct access *out, uint32_t *n, uint64_t block) {
   uint32_t i = *n;
   while (i > 0 && out[i - 1].addr > block) i--;
   if (i > 0 && out[i - 1].addr == block) return i - 1;
-  memmove(out + i + 1, out + i, (*n - i) * sizeof *out);
+  if (i < *n) memmove(out + i + 1, out + i, (*n - i) * sizeof *out);
   out[i] = (struct access){.addr = block};
   ++*n;
   return i;
@@ -83,10 +83,37 @@ static uint32_t coalesce_atomic(const struct coalesce_in *in, struct access *out
   return n;
 }
 
+/* A whole warp on consecutive, aligned elements: what the lanes' walk below comes to, segment by segment. */
+static uint32_t coalesce_dense(const struct coalesce_in *in, uint32_t segment, struct access *out) {
+  uint64_t within = segment > 128 ? 255 : 127, first = in->addr[0], end = first + 32ull * in->width;
+  uint32_t n = 0, lane = 0;
+  for (uint64_t at = first; at < end; n++) {
+    uint64_t block = at & ~(uint64_t)(segment - 1), next = block + segment < end ? block + segment : end;
+    uint32_t lanes = (uint32_t)(next - at) / in->width, w0 = (uint32_t)(at & within) / 8;
+    uint32_t w1 = (uint32_t)((next - 1) & within) / 8, c0 = w0 / 4, c1 = w1 / 4;
+    out[n] = (struct access){.addr = block};
+    out[n].lanes = (lanes == 32 ? UINT32_MAX : (1u << lanes) - 1) << lane;
+    out[n].words = (uint32_t)((2ull << (w1 - w0)) - 1) << w0;
+    out[n].chunks = ((2u << (c1 - c0)) - 1) << c0;
+    lane += lanes;
+    at = next;
+  }
+  for (uint32_t i = 0; i < n; i++) shrink(&out[i], segment);
+  return n;
+}
+
+static bool is_dense(const struct coalesce_in *in) {
+  if (in->mask != UINT32_MAX || in->addr[0] & (in->width - 1) || in->width & (in->width - 1)) return false;
+  uint64_t off = 0;
+  for (uint32_t i = 0; i < 32; i++) off |= in->addr[i] ^ (in->addr[0] + (uint64_t)i * in->width);
+  return !off;
+}
+
 uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
   uint32_t segment = segment_size(in), n = 0, last = 0;
   uint64_t within = segment > 128 ? 255 : 127;
   if (in->atomic) return coalesce_atomic(in, out, segment);
+  if (in->addr[1] - in->addr[0] == in->width && is_dense(in)) return coalesce_dense(in, segment, out);
   for (uint32_t m = in->mask; m; m &= m - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(m);
     uint64_t addr = in->addr[lane], end = addr + in->width - 1;

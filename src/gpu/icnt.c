@@ -12,6 +12,7 @@
 #include "gpu/icnt_impl.h"
 
 static uint32_t flits_of(const struct icnt *n, uint32_t bytes) {
+  if (bytes <= n->l.flit_bytes) return 1;
   return (bytes + n->l.flit_bytes - 1) / n->l.flit_bytes;
 }
 static int net_out(const struct icnt *n, uint32_t node) {
@@ -49,7 +50,13 @@ void icnt_skip(struct icnt *n, uint32_t steps) {
 bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
   int which = net_out(n, node);
   uint32_t flits = flits_of(n, bytes);
-  if (n->planes[which]) return icnt_planes_can_push(n->planes[which], node, flits);
+  struct icnt_hold *h = &n->hold[node];
+  if (n->now < h->until && flits >= h->flits) return false;
+  if (n->planes[which]) {
+    uint32_t excess = icnt_planes_excess(n->planes[which], node, flits);
+    if (excess) *h = (struct icnt_hold){.until = n->now + excess, .flits = flits};
+    return !excess;
+  }
   return icnt_vcs_can_push(n->vcs[which], node, flits);
 }
 
@@ -174,6 +181,7 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .mesh = c->icnt_kind == ICNT_MESH};
   CHECK(nodes > c->sms && nodes <= 1024, "interconnect: %u nodes, %u of them SMs", nodes, c->sms);
   n->ready = ARENA_ARRAY(&n->mem, uint64_t, (nodes + 63) / 64);
+  n->hold = ARENA_ARRAY(&n->mem, struct icnt_hold, nodes);
   topology(n);
   routes(n);
   for (int i = 0; i < 2; i++) {

@@ -55,6 +55,11 @@ struct icnt {
   struct net *vcs[2];            /* with several */
   uint64_t now;
   uint64_t inside; /* packets pushed and not popped */
+  /* Per node: a packet of `flits` or more finds no room before step `until`, since a source sends a flit a step. */
+  struct icnt_hold {
+    uint64_t until;
+    uint32_t flits;
+  } *hold;
   struct icnt_stats st;
 };
 
@@ -63,7 +68,8 @@ struct icnt {
 struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
 void icnt_planes_step(struct icnt_planes *x, uint64_t now);
 uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now);
-bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits);
+/* Flits that have to leave the injection buffer before a packet of `flits` fits; 0: it does. */
+uint32_t icnt_planes_excess(const struct icnt_planes *x, uint32_t node, uint32_t flits);
 void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p);
 uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node);
 uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node);

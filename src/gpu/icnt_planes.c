@@ -412,13 +412,14 @@ void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps) {
   }
 }
 
-bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits) {
+uint32_t icnt_planes_excess(const struct icnt_planes *x, uint32_t node, uint32_t flits) {
   uint32_t place = x->place[node];
   const struct source_x *s = &x->src[place];
-  if (s->queued + flits <= x->inject_flits) return true;
+  if (s->queued + flits <= x->inject_flits) return 0;
   const struct fifo *f = &x->in[x->local + place];
   uint32_t sent = f->ring[s->inject & f->mask].meta - get(&x->left_src, place); /* of the packet being sent */
-  return s->queued - sent + flits <= x->inject_flits;
+  uint32_t after = s->queued - sent + flits;
+  return after > x->inject_flits ? after - x->inject_flits : 0;
 }
 
 void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p) {
