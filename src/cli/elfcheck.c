@@ -34,6 +34,7 @@ bool program_find(const char *program, char *out, size_t size) {
     snprintf(out, size, "%s", program);
     return access(program, X_OK) == 0;
   }
+  if (find_workload(program, out, size)) return true; /* before PATH: cp, ss and sp are workloads here */
   const char *path = getenv("PATH");
   for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
     size_t n = strcspn(p, ":");
@@ -41,7 +42,7 @@ bool program_find(const char *program, char *out, size_t size) {
     if (n && access(out, X_OK) == 0) return true;
     p += n + (p[n] == ':');
   }
-  return find_workload(program, out, size);
+  return false;
 }
 
 static void read_dynamic(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct facts *f) {
