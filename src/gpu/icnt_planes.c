@@ -130,8 +130,10 @@ static inline void update(const struct planes *c, uint32_t w, uint64_t add, uint
   some[w] = nonzero(c, w);
 }
 static inline uint32_t get(const struct planes *c, uint32_t i) {
+  const uint64_t *p = at(c, i >> 6);
   uint32_t v = 0;
-  for (uint32_t k = 0; k < c->n; k++) v |= (uint32_t)(at(c, i >> 6)[k] >> (i & 63) & 1) << k;
+  for (uint32_t k = 0; k < NARROW; k++) v |= (uint32_t)(p[k] >> (i & 63) & 1) << k;
+  for (uint32_t k = NARROW; k < c->n; k++) v |= (uint32_t)(p[k] >> (i & 63) & 1) << k;
   return v;
 }
 static inline void put(const struct planes *c, uint32_t i, uint32_t v) {

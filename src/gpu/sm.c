@@ -36,6 +36,9 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->col_sp = 0;
   s->col_sfu = c->oc_sp;
   s->col_mem = c->oc_sp + c->oc_sfu;
+  s->set_sp = ((1ull << c->oc_sp) - 1) << s->col_sp;
+  s->set_sfu = ((1ull << c->oc_sfu) - 1) << s->col_sfu;
+  s->set_mem = ((1ull << c->oc_mem) - 1) << s->col_mem;
   reqq_init(&s->response, c->ldst_response_queue);
   reqq_init(&s->eject, c->cluster_response_queue);
   s->op_size = 256;
@@ -517,6 +520,7 @@ void sm_settle(struct sm *s, uint64_t until) {
 /* The first cycle after now in which a result is written back. */
 static uint64_t next_writeback(const struct sm *s) {
   uint64_t now = s->g->now;
+  if (!s->wb_waiting) return UINT64_MAX;
   for (uint32_t d = 1; d < WB_RING;) {
     uint32_t at = (uint32_t)(now + d) % WB_RING;
     uint64_t word = s->wb_any[at / 64] >> (at % 64);

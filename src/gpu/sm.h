@@ -177,6 +177,7 @@ struct sm {
   struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
   struct collector col[SM_COLLECTORS];
   uint32_t col_sp, col_sfu, col_mem; /* first collector of each set */
+  uint64_t set_sp, set_sfu, set_mem; /* the sets */
   uint32_t col_last_sp[4], col_last_sfu, col_last_mem;
   uint64_t col_used, col_ready; /* collectors in use; of them, those that have read all operands */
   struct {
@@ -193,6 +194,7 @@ struct sm {
     uint8_t count;
   } wb[WB_RING];
   uint64_t wb_any[WB_RING / 64];
+  uint32_t wb_waiting; /* bits in it */
   /* memory unit */
   op_id dispatch;
   op_id shared_pipe[256];

@@ -46,13 +46,9 @@ static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t name
   s->col[c].waiting |= 1u << operand;
 }
 
-static inline uint64_t set_of(uint32_t first, uint32_t count) {
-  return ((1ull << count) - 1) << first;
-}
-
-static void allocate(struct sm *s, struct pipe_reg *from, uint32_t first, uint32_t count, uint32_t ports) {
+static void allocate(struct sm *s, struct pipe_reg *from, uint64_t set, uint32_t ports) {
   while (ports-- && from->count) {
-    uint64_t unused = set_of(first, count) & ~s->col_used;
+    uint64_t unused = set & ~s->col_used;
     if (!unused) return;
     uint32_t c = (uint32_t)__builtin_ctzll(unused);
     op_id id = pop_oldest(s, from);
@@ -69,10 +65,9 @@ static void allocate(struct sm *s, struct pipe_reg *from, uint32_t first, uint32
   }
 }
 
-static void dispatch(struct sm *s, struct pipe_reg *to, uint32_t first, uint32_t count, uint32_t *last) {
-  if (to->count >= to->width) return;
-  uint64_t ready = s->col_ready & set_of(first, count);
-  if (!ready) return;
+static inline void dispatch(struct sm *s, struct pipe_reg *to, uint32_t first, uint64_t set, uint32_t *last) {
+  uint64_t ready = s->col_ready & set;
+  if (!ready || to->count >= to->width) return;
   uint64_t after = ready >> (first + *last) >> 1; /* in rotation from the one after the last */
   uint32_t c = after ? first + *last + 1 + (uint32_t)__builtin_ctzll(after) : (uint32_t)__builtin_ctzll(ready);
   *last = c - first;
@@ -104,14 +99,15 @@ static void read_banks(struct sm *s) {
 
 void sm_collect(struct sm *s) {
   if (s->col_ready) {
-    for (uint32_t p = 0; p < s->c->sp_width; p++) dispatch(s, &s->ex_sp, s->col_sp, s->c->oc_sp, &s->col_last_sp[p]);
-    dispatch(s, &s->ex_sfu, s->col_sfu, s->c->oc_sfu, &s->col_last_sfu);
-    dispatch(s, &s->ex_mem, s->col_mem, s->c->oc_mem, &s->col_last_mem);
+    for (uint32_t p = 0; s->col_ready & s->set_sp && p < s->c->sp_width; p++)
+      dispatch(s, &s->ex_sp, s->col_sp, s->set_sp, &s->col_last_sp[p]);
+    dispatch(s, &s->ex_sfu, s->col_sfu, s->set_sfu, &s->col_last_sfu);
+    dispatch(s, &s->ex_mem, s->col_mem, s->set_mem, &s->col_last_mem);
   }
   if (s->bank_wait) read_banks(s);
-  if (s->id_sp.count) allocate(s, &s->id_sp, s->col_sp, s->c->oc_sp, s->c->sp_width);
-  if (s->id_sfu.count) allocate(s, &s->id_sfu, s->col_sfu, s->c->oc_sfu, 1);
-  if (s->id_mem.count) allocate(s, &s->id_mem, s->col_mem, s->c->oc_mem, 1);
+  if (s->id_sp.count) allocate(s, &s->id_sp, s->set_sp, s->c->sp_width);
+  if (s->id_sfu.count) allocate(s, &s->id_sfu, s->set_sfu, 1);
+  if (s->id_mem.count) allocate(s, &s->id_mem, s->set_mem, 1);
 }
 
 /* ---- pipes ---- */
@@ -136,6 +132,7 @@ static void start(struct sm *s, struct pipe *p, struct pipe_reg *from) {
   from->at[best] = from->at[--from->count];
   p->busy[end / 64] |= 1ull << (end % 64);
   p->free_at = now + l.interval;
+  s->wb_waiting += !s->wb[at].count;
   s->wb[at].op[s->wb[at].count++] = id;
   s->wb_any[at / 64] |= 1ull << (at % 64);
 }
@@ -164,5 +161,6 @@ void sm_writeback(struct sm *s) {
   for (uint32_t i = 0; i < s->c->sp_width; i++) s->sp[i].busy[end / 64] &= ~(1ull << (end % 64));
   for (uint32_t i = 0; i < s->c->sfu_width; i++) s->sfu[i].busy[end / 64] &= ~(1ull << (end % 64));
   s->wb[at].count = 0;
+  s->wb_waiting--;
   s->wb_any[at / 64] &= ~(1ull << (at % 64));
 }
