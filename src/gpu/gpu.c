@@ -409,6 +409,8 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
   gpu_seen_total(g, out);
   out->kernels = 1;
   out->cycles = g->now - g->start;
+  uint64_t held = out->issue_slots / g->config.schedulers, all = out->cycles * g->config.sms;
+  out->sm_idle_cycles = all > held ? all - held : 0;
   g->feed = NULL;
   return ok && gpu_check_laws(out, e);
 }

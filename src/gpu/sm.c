@@ -5,6 +5,7 @@
  */
 #include "gpu/sm.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,6 +220,26 @@ static inline void pipe_reg_push(struct pipe_reg *r, op_id id) {
   r->at[r->count++] = id;
 }
 
+/* Instruction mix and register traffic: what the energy model charges. */
+static void count_unit(struct gpu_stats *st, const struct inst *i, uint32_t lanes) {
+  static const uint16_t field[LAT_COUNT] = {
+      [LAT_INT_DIV] = offsetof(struct gpu_stats, exec_div), [LAT_F32_ADD] = offsetof(struct gpu_stats, exec_f32),
+      [LAT_F32_MAX] = offsetof(struct gpu_stats, exec_f32), [LAT_F32_MUL] = offsetof(struct gpu_stats, exec_fma),
+      [LAT_F32_FMA] = offsetof(struct gpu_stats, exec_fma), [LAT_F32_DIV] = offsetof(struct gpu_stats, exec_fdiv),
+      [LAT_INT_ADD] = offsetof(struct gpu_stats, exec_add), [LAT_INT_MAX] = offsetof(struct gpu_stats, exec_add),
+      [LAT_INT_MUL] = offsetof(struct gpu_stats, exec_mul), [LAT_INT_MAD] = offsetof(struct gpu_stats, exec_mul),
+      [LAT_INT_MUL24] = offsetof(struct gpu_stats, exec_mul), [LAT_INT_MAD24] = offsetof(struct gpu_stats, exec_mul),
+      [LAT_F64_ADD] = offsetof(struct gpu_stats, exec_f64), [LAT_F64_MAX] = offsetof(struct gpu_stats, exec_f64),
+      [LAT_F64_MUL] = offsetof(struct gpu_stats, exec_f64), [LAT_F64_FMA] = offsetof(struct gpu_stats, exec_f64),
+      [LAT_F64_DIV] = offsetof(struct gpu_stats, exec_f64), [LAT_SFU] = offsetof(struct gpu_stats, exec_sfu),
+  };
+  st->reg_reads += i->nsrc + (i->addr_reg != 0);
+  st->reg_writes += i->ndst;
+  size_t at = i->pipe == PIPE_MEM ? offsetof(struct gpu_stats, exec_mem) : field[i->lat];
+  if (!at) at = offsetof(struct gpu_stats, exec_int); /* not first in the struct: 0 stands for it */
+  *(uint64_t *)((char *)st + at) += lanes;
+}
+
 static bool issue(struct sm *s, uint32_t w) {
   struct gpu *g = s->g;
   struct warp_state *ws = &s->w[w];
@@ -244,6 +265,7 @@ static bool issue(struct sm *s, uint32_t w) {
   s->st->warp_insts++;
   uint32_t lanes = (uint32_t)__builtin_popcount(is->mask);
   s->st->thread_insts += lanes;
+  count_unit(s->st, i, lanes);
   s->insts += lanes;
   s->warp_insts++;
   for (uint32_t h = 0; h < g->slots.n_on_issue; h++) {

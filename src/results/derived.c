@@ -1,4 +1,5 @@
 /* derived.c - rates computed from counters: one row each gives the JSON key, the label and the documentation. */
+#include "gpu/energy.h"
 #include "results/record.h"
 
 static double ratio(uint64_t a, uint64_t b) {
@@ -36,6 +37,30 @@ static double simt_efficiency(const struct gpu_stats *s) {
   return ratio(s->thread_insts, 32 * s->warp_insts);
 }
 
+#define ENERGY_ROW(c)                                                                                                  \
+  static double energy_##c(const struct gpu_stats *s) {                                                                \
+    return 1e6 * energy_of(s, ENERGY_##c);                                                                             \
+  }
+ENERGY_ROW(regfile)
+ENERGY_ROW(exec)
+ENERGY_ROW(l1d)
+ENERGY_ROW(shared)
+ENERGY_ROW(l2)
+ENERGY_ROW(mem_ctrl)
+ENERGY_ROW(icnt)
+ENERGY_ROW(dram)
+ENERGY_ROW(idle_core)
+static double energy_front(const struct gpu_stats *s) {
+  return 1e6 * (energy_of(s, ENERGY_icache) + energy_of(s, ENERGY_ibuffer) + energy_of(s, ENERGY_scheduler) +
+                energy_of(s, ENERGY_pipeline));
+}
+static double energy_total(const struct gpu_stats *s) {
+  return 1e6 * energy_report(s, 1, NULL).total;
+}
+static double energy_efficiency(const struct gpu_stats *s) {
+  return energy_report(s, 1, NULL).per_joule;
+}
+
 const struct derived_row derived_rows[] = {
     {"ipc", "instruction/cycle", "thread instructions per core cycle", ipc},
     {"simt_efficiency", "", "active lanes of an executed warp instruction, as a fraction of 32", simt_efficiency},
@@ -46,6 +71,18 @@ const struct derived_row derived_rows[] = {
     {"l2.hit_rate", "", "l2.hits / l2.accesses", l2_hit_rate},
     {"dram.row_hit_rate", "", "dram.row_hits / dram.requests", row_hit_rate},
     {"dram.utilisation", "", "dram.busy_cycles / dram.cycles", dram_utilisation},
+    {"energy.total", "uJ", "dynamic energy: events times the table of energies, leakage left out", energy_total},
+    {"energy.front", "uJ", "of it: fetch, instruction buffer, scheduler, pipeline registers", energy_front},
+    {"energy.regfile", "uJ", "of it: register file and collectors", energy_regfile},
+    {"energy.exec", "uJ", "of it: execution units", energy_exec},
+    {"energy.l1d", "uJ", "of it: L1 data cache", energy_l1d},
+    {"energy.shared", "uJ", "of it: shared memory", energy_shared},
+    {"energy.l2", "uJ", "of it: L2", energy_l2},
+    {"energy.mem_ctrl", "uJ", "of it: memory controllers", energy_mem_ctrl},
+    {"energy.icnt", "uJ", "of it: interconnect", energy_icnt},
+    {"energy.dram", "uJ", "of it: DRAM", energy_dram},
+    {"energy.idle_core", "uJ", "of it: SMs without work", energy_idle_core},
+    {"energy.efficiency", "instruction/cycle/J", "ipc / energy.total", energy_efficiency},
     {"dram.bytes", "B", "bytes moved by read and write commands of 64 B", dram_bytes},
 };
 const uint32_t derived_row_count = sizeof derived_rows / sizeof *derived_rows;
