@@ -72,6 +72,7 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   json_object_set_new(j, "quiet", json_boolean(o->quiet));
   json_object_set_new(j, "detail", json_boolean(o->detail));
   json_object_set_new(j, "lines", json_boolean(o->lines));
+  json_object_set_new(j, "characterise", json_boolean(o->characterise));
   json_object_set_new(j, "sample_cycles", json_integer((json_int_t)o->sample));
   free(program);
   char *text = json_dumps(j, JSON_INDENT(1));

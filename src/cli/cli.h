@@ -70,7 +70,7 @@ struct sim_options {
   const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json;
   struct opt_list sets;
   uint64_t watchdog, sample;
-  bool quiet, help, detail, lines;
+  bool quiet, help, detail, lines, characterise;
 };
 #define SIM_OPTIONS(type, field)                                                                                 \
   {"gpu",                                                                                                        \

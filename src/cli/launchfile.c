@@ -492,6 +492,7 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
                                .quiet = o->quiet,
                                .detail = o->detail,
                                .lines = o->lines,
+                               .character = o->characterise,
                                .sample_cycles = o->sample};
   unsigned wrong = 0;
   if (text && sim_timing_range(o->timing_kernels, &so.timing_first, &so.timing_last, e))

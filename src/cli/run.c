@@ -74,6 +74,7 @@ static int finish(const char *record, const struct sim_options *o) {
   if (!o->quiet) {
     fflush(stdout);
     summary_print(r, to_stdout ? stderr : stdout);
+    if (o->characterise) character_print(r, to_stdout ? stderr : stdout);
     if (o->lines) lines_print(r, to_stdout ? stderr : stdout);
   }
   record_close(r);
@@ -197,6 +198,9 @@ static const struct opt run_opts[] = {
      OPT_FLAG, RUN(detail), 0, NULL},
     {"lines", NULL, "the ten source lines that hold the memory pipes longest; all of them in the JSON record", OPT_FLAG,
      RUN(lines), 0, NULL},
+    {"characterise", NULL,
+     "loads by un-coalescing degree: hits, latency, reuse of their lines; how much of a line is used", OPT_FLAG,
+     RUN(characterise), 0, NULL},
     {"sample", "CYCLES", "counters of every so many core cycles in the JSON record", OPT_UINT, RUN(sample), 0, NULL},
     {"quiet", NULL, "no table: the program's own output only", OPT_FLAG, RUN(quiet), 'q', NULL},
     SIM_OPTIONS(struct run_options, sim),

@@ -7,6 +7,8 @@
 
 /* The short table of `sluice run`. */
 void summary_print(const struct record_file *r, FILE *f);
+/* Loads by un-coalescing degree, and how much of a line is used. */
+void character_print(const struct record_file *r, FILE *f);
 /* The source lines whose instructions held the memory pipes longest. */
 void lines_print(const struct record_file *r, FILE *f);
 /* Simulate a .ptx or .cu file by its launch file in this process; the record goes to `record_path`. Returns an exit

@@ -406,6 +406,7 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
   for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
   partition_settle(g->parts);
   gpu_seen_sample(g);
+  gpu_seen_end(g);
   gpu_seen_total(g, out);
   out->kernels = 1;
   out->cycles = g->now - g->start;

@@ -50,6 +50,10 @@ struct gpu {
   bool fault;
 };
 
+/* observe_loads.c: set up, and begin a launch of, gpu_watch.character */
+void gpu_see_character(struct gpu *g);
+void gpu_see_character_free(struct gpu_character *c);
+void gpu_see_character_begin(struct gpu_character *c);
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 /* scheme_hooks.c: the memory-side hooks of the slots, NULL if none is filled; the CTA that SM `sm` gets now. */
 const struct mem_hooks *gpu_mem_hooks(struct gpu *g);

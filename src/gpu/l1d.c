@@ -169,6 +169,7 @@ static void evict(struct sm *s, uint32_t index, const struct l1_event *e) {
   struct l1d *l = &s->l1d;
   if (l->state[index] != LINE_VALID && l->state[index] != LINE_DIRTY) return;
   s->st->l1d_evictions++;
+  if (s->g->seen.character) gpu_see_line_end(s, index);
   if (s->g->slots.n_on_evict) {
     struct l1_event v = *e;
     v.line = v.addr = l->tag[index];
@@ -283,6 +284,7 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
     l->line[victim_index] = (struct l1_line){
         .filled = now, .mshr = (uint16_t)(m - l->mshr), .warp = o->warp, .used_chunks = a->chunks};
     m->index = victim_index;
+    if (s->g->seen.character) gpu_see_line(s, victim_index, o->space == SPACE_LOCAL, o->degree);
   }
   L1D_TELL(s, on_miss, &e);
   return l1d_seen(s, &e, L1_MISS);
@@ -317,6 +319,7 @@ enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *
   if (l->org) return l1_org_write(s, op, a);
   if (!present) return L1_MISS;
   l->state[base + (uint32_t)way] = LINE_INVALID; /* write-evict */
+  if (s->g->seen.character) gpu_see_line_end(s, base + (uint32_t)way);
   return L1_HIT;
 }
 
@@ -332,6 +335,7 @@ static void allocate_on_fill(struct sm *s, struct l1_mshr *m, struct l1_event *e
   l->state[i] = LINE_VALID;
   l->used[i] = s->g->now;
   l->line[i] = (struct l1_line){.filled = s->g->now, .warp = (uint8_t)e->warp, .used_chunks = e->chunks};
+  if (s->g->seen.character) gpu_see_line(s, i, e->local, e->degree);
 }
 
 void l1d_fill(struct sm *s, req_id id) {

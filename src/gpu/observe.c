@@ -29,6 +29,7 @@ void gpu_watch(struct gpu *g, const struct gpu_watch *w) {
   struct gpu_seen *o = &g->seen;
   CHECK(!o->sm, "gpu_watch after a launch or twice");
   o->on = *w;
+  if (w->character) gpu_see_character(g);
   if (!w->detail) return;
   o->sms = g->config.sms;
   o->subparts = g->subparts;
@@ -51,6 +52,7 @@ void gpu_seen_free(struct gpu *g) {
   free(o->channel);
   free(o->sample);
   free(o->inst);
+  gpu_see_character_free(o->character);
 }
 
 static void begin_insts(struct gpu_seen *o, uint32_t n) {
@@ -72,6 +74,7 @@ void gpu_seen_begin(struct gpu *g) {
     memset(o->channel, 0, o->channels * sizeof *o->channel);
   }
   if (o->on.lines) begin_insts(o, g->kernel->insts);
+  if (o->character) gpu_see_character_begin(o->character);
   o->samples = 0;
   o->sampled_at = g->now;
   o->sample_at = o->on.sample ? g->now + o->on.sample : UINT64_MAX;

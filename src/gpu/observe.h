@@ -18,6 +18,7 @@ struct gpu;
 struct gpu_watch {
   bool detail;     /* counters per SM, L2 sub-partition and DRAM channel */
   bool lines;      /* memory statistics per instruction */
+  bool character;  /* how loads of different un-coalescing degree fare, and how much of a line is used */
   uint64_t sample; /* counters over time: length of an interval in core cycles, 0 for none */
 };
 
@@ -39,6 +40,27 @@ struct gpu_inst_memory {
   uint64_t bytes; /* data of its requests to the L2, both ways */
 };
 
+/* Global loads by accesses per instruction after coalescing (BUCL, Fig 2, 3 and 5): 1, 2, 3-10, 11-20, 21 and more. */
+enum { DEGREE_CLASSES = 5, LINE_QUARTERS = 4 };
+extern const char *const gpu_degree_names[DEGREE_CLASSES];
+struct gpu_degree_class {
+  uint64_t loads, accesses;
+  uint64_t hits;          /* accesses that hit in the L1 */
+  uint64_t all_hit_loads; /* loads all of whose accesses hit */
+  uint64_t done, latency; /* loads that got their data; core cycles from issue to the last of it, over them */
+  uint64_t blocks;        /* L1 lines that such loads fetched */
+  uint64_t reused;        /* of those, lines that were hit after their fill, before they were replaced or invalidated */
+};
+struct gpu_character {
+  struct gpu_degree_class degree[DEGREE_CLASSES];
+  /* Lines fetched by global loads by the share of their 32 B sectors asked for before they went: up to a quarter, up to
+   * half, ... (TSC, Fig 1). */
+  uint64_t used[LINE_QUARTERS];
+  bool has_blocks;     /* false where a scheme keeps the L1's lines itself: then no line is counted */
+  uint64_t *missed;    /* per SM: the set of loads in flight (struct op) of which some access has not hit */
+  uint8_t *fetched_by; /* per SM and line: degree class */
+};
+
 /* Of the last launch; arrays that were not asked for are NULL. */
 struct gpu_seen {
   struct gpu_watch on;
@@ -48,6 +70,7 @@ struct gpu_seen {
   uint32_t samples, sample_room;
   struct gpu_inst_memory *inst; /* by pc */
   uint32_t insts, inst_room;
+  struct gpu_character *character;
   /* the sampler */
   uint64_t sample_at; /* end of the interval in progress, UINT64_MAX for none */
   uint64_t sampled_at;
@@ -63,6 +86,16 @@ void gpu_seen_begin(struct gpu *g);
 void gpu_seen_free(struct gpu *g);
 /* Everything counted in this launch so far by units that are settled. */
 void gpu_seen_total(const struct gpu *g, struct gpu_stats *total);
+/* The launch is over: lines that are still there count as they are. */
+void gpu_seen_end(struct gpu *g);
+struct sm;
+/* Only with a character: a global load begins, one of its accesses did not hit (`hit`: it did), it has its data. */
+void gpu_see_load(struct sm *s, uint32_t op);
+void gpu_see_access(struct sm *s, uint32_t op, bool hit);
+void gpu_see_load_done(struct sm *s, uint32_t op);
+/* The same for lines of the L1: reserved for an access, replaced or invalidated. */
+void gpu_see_line(struct sm *s, uint32_t index, bool local, uint32_t degree);
+void gpu_see_line_end(struct sm *s, uint32_t index);
 /* Close the interval that ends now. Units must be settled. */
 void gpu_seen_sample(struct gpu *g);
 

@@ -139,11 +139,13 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   o->degree = o->left;
   if (o->load) o->pending = o->left;
   if (s->g->seen.inst) see_execution(s, o);
+  if (s->g->seen.character) gpu_see_load(s, id);
 }
 
 /* ---- results ---- */
 
 static void complete(struct sm *s, op_id id) {
+  if (s->g->seen.character) gpu_see_load_done(s, id);
   sm_release_regs(s, &s->op[id]);
   sm_op_free(s, id);
 }
@@ -308,6 +310,7 @@ static struct l1_event event_of(struct sm *s, const struct op *o, const struct a
 static void send_past_l1(struct sm *s, op_id id, const struct access *a, enum l1_past by) {
   const struct op *o = &s->op[id];
   struct slots *k = &s->g->slots;
+  if (s->g->seen.character) gpu_see_access(s, id, false);
   if (k->n_on_past && o->load && !o->atomic) {
     struct l1_event e = event_of(s, o, a);
     for (uint32_t h = 0; h < k->n_on_past; h++) k->at[k->on_past[h]].scheme->on_past(&k->at[k->on_past[h]].ctx, &e, by);
@@ -422,6 +425,7 @@ static void l1_lookup(struct sm *s) {
       }
     } else {
       count_l1_read(s, local, out);
+      if (s->g->seen.character) gpu_see_access(s, q->op, out == L1_HIT);
       if (s->g->seen.inst) {
         struct gpu_inst_memory *m = &s->g->seen.inst[o->inst->pc];
         m->l1_accesses++;

@@ -18,6 +18,7 @@ static enum unit unit_of(const char *key) {
     enum unit unit;
   } rules[] = {{"kernels", UNIT_LAUNCH},
                {"cycles", UNIT_LAUNCH},
+               {"sm.empty_cycles", UNIT_LAUNCH}, /* what the launch's cycles leave over */
                {"l2.", UNIT_PARTITION},
                {"icnt.flits_down", UNIT_PARTITION},
                {"icnt.packets_down", UNIT_PARTITION},
@@ -81,6 +82,30 @@ static void add_lines(json_t *launch, const struct gpu_seen *seen, const struct 
   json_object_set_new(launch, "lines", all);
 }
 
+static void add_loads(json_t *launch, const struct gpu_character *c) {
+  json_t *loads = json_object(), *classes = json_array(), *used = json_array();
+  for (uint32_t i = 0; i < DEGREE_CLASSES; i++) {
+    const struct gpu_degree_class *d = &c->degree[i];
+    json_t *o = json_object();
+    json_object_set_new(o, "degrees", json_string(gpu_degree_names[i]));
+    json_object_set_new(o, "loads", number(d->loads));
+    json_object_set_new(o, "accesses", number(d->accesses));
+    json_object_set_new(o, "hits", number(d->hits));
+    json_object_set_new(o, "all_hit_loads", number(d->all_hit_loads));
+    json_object_set_new(o, "latency.mean", json_real(d->done ? (double)d->latency / (double)d->done : 0));
+    if (c->has_blocks) {
+      json_object_set_new(o, "lines_fetched", number(d->blocks));
+      json_object_set_new(o, "lines_reused", number(d->reused));
+    }
+    json_array_append_new(classes, o);
+  }
+  json_object_set_new(loads, "by_degree", classes);
+  for (uint32_t i = 0; i < LINE_QUARTERS; i++) json_array_append_new(used, number(c->used[i]));
+  if (c->has_blocks) json_object_set(loads, "lines_by_quarters_used", used);
+  json_decref(used);
+  json_object_set_new(launch, "loads", loads);
+}
+
 void seen_to_json(json_t *launch, const struct gpu_seen *seen, const struct feed_kernel *k) {
   if (seen->on.detail) {
     add_units(launch, "sms", UNIT_SM, seen->sm, seen->sms);
@@ -88,5 +113,6 @@ void seen_to_json(json_t *launch, const struct gpu_seen *seen, const struct feed
     add_units(launch, "channels", UNIT_CHANNEL, seen->channel, seen->channels);
   }
   if (seen->on.lines) add_lines(launch, seen, k);
+  if (seen->character) add_loads(launch, seen->character);
   if (seen->on.sample) add_samples(launch, seen);
 }

@@ -102,7 +102,7 @@ static bool open_machine(struct session *s, struct err *e) {
     s->gpu = gpu_new(&s->config, s->o.scheme, e);
     if (!s->gpu) return false;
     if (s->o.watchdog_cycles) gpu_set_watchdog(s->gpu, s->o.watchdog_cycles);
-    gpu_watch(s->gpu, &(struct gpu_watch){
+    gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.character,
                           .detail = s->o.detail, .lines = s->o.lines || s->o.detail, .sample = s->o.sample_cycles});
 #else
     return err_set(e, ERR_UNSUPPORTED, "timing mode is not built into this library: use --mode functional");
@@ -167,6 +167,7 @@ static struct session *open_from_file(const char *dir, struct err *e) {
                               .quiet = json_is_true(json_object_get(root, "quiet")),
                               .detail = json_is_true(json_object_get(root, "detail")),
                               .lines = json_is_true(json_object_get(root, "lines")),
+                              .character = json_is_true(json_object_get(root, "characterise")),
                               .sample_cycles = number_of(root, "sample_cycles"),
                               .sets = texts};
   for (size_t i = 0; i < json_array_size(sets); i++) {

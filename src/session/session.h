@@ -25,7 +25,8 @@ struct session_options {
   uint64_t watchdog_cycles;           /* cycles without progress before a kernel is called stuck; 0: default */
   uint32_t timing_first, timing_last; /* launches (from 0) simulated in detail; both 0: all */
   bool quiet;
-  bool detail, lines;    /* record: counters per unit; memory statistics per instruction */
+  bool detail, lines;     /* record: counters per unit; memory statistics per instruction */
+  bool character;         /* record: loads by un-coalescing degree, use of lines */
   uint64_t sample_cycles; /* record: counters of every so many core cycles; 0: none */
 };
 

@@ -20,6 +20,7 @@ struct look {
   struct gpu_sample sample[MAX_SAMPLES];
   uint32_t samples;
   struct gpu_inst_memory inst[FAKE_CODE];
+  struct gpu_character character;
 };
 
 static struct fake_feed feed;
@@ -41,9 +42,9 @@ static void run(struct look *out, const char *scheme, bool watch, bool skip) {
   struct gpu *g = gpu_new(&c, scheme, &e);
   if (!g) fail_msg("%s", e.msg);
   gpu_set_skip(g, skip);
-  if (watch) gpu_watch(g, &(struct gpu_watch){.detail = true, .lines = true, .sample = EVERY});
+  if (watch) gpu_watch(g, &(struct gpu_watch){.detail = true, .lines = true, .character = true, .sample = EVERY});
   for (uint32_t k = 0; k < 2; k++) { /* the second launch starts from what the first left behind */
-    fake_kernel(&feed, 40 + k, 14, 4, 4, 128 * 1024);
+    fake_kernel(&feed, 40 + k, 14, 4, 4, 24 * 1024);
     if (!gpu_run_kernel(g, &feed.feed, &out->st, &e)) fail_msg("%s", e.msg);
   }
   memset(&out->units, 0, sizeof out->units);
@@ -57,18 +58,27 @@ static void run(struct look *out, const char *scheme, bool watch, bool skip) {
     memcpy(out->sample, s->sample, s->samples * sizeof *s->sample);
     assert_int_equal(s->insts, FAKE_CODE);
     memcpy(out->inst, s->inst, sizeof out->inst);
+    out->character = *s->character;
+    out->character.missed = NULL;
+    out->character.fetched_by = NULL;
   } else {
     assert_null(s->sm);
     assert_null(s->sample);
     assert_null(s->inst);
+    assert_null(s->character);
   }
   gpu_free(g);
+}
+
+/* Counters that are made from the whole launch, not counted by a unit. */
+static bool of_launch(const char *key) {
+  return !strcmp(key, "kernels") || !strcmp(key, "cycles") || !strcmp(key, "sm.empty_cycles");
 }
 
 static void same_stats(const struct gpu_stats *a, const struct gpu_stats *b, bool of_units, const char *what) {
   for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
     const struct stat_row *r = &gpu_stat_rows[i];
-    if (of_units && (!strcmp(r->key, "kernels") || !strcmp(r->key, "cycles"))) continue;
+    if (of_units && of_launch(r->key)) continue;
     bool same = raw(a, r->offset) == raw(b, r->offset) &&
                 (r->kind != STAT_MEAN || raw(a, r->count_offset) == raw(b, r->count_offset));
     if (!same) fail_msg("%s: %s differs", what, r->key);
@@ -113,6 +123,30 @@ static void instructions_add_up(const struct look *l) {
   assert_true(all.bytes >= s->l1d_fetch_bytes);
 }
 
+static void loads_add_up(const struct look *l) {
+  const struct gpu_stats *s = &l->st;
+  const uint64_t loads[DEGREE_CLASSES] = {s->loads_1, s->loads_2, s->loads_10, s->loads_20, s->loads_32};
+  const struct gpu_character *c = &l->character;
+  uint64_t hits = 0, lines = 0, by_use = 0;
+  for (uint32_t i = 0; i < DEGREE_CLASSES; i++) {
+    const struct gpu_degree_class *d = &c->degree[i];
+    assert_int_equal(d->loads, loads[i]);
+    assert_int_equal(d->done, loads[i]);
+    assert_true(d->all_hit_loads * (i == 0 ? 1 : 2) <= d->hits);
+    assert_true(d->hits <= d->accesses && d->reused <= d->blocks);
+    assert_true(d->latency >= d->done);
+    hits += d->hits;
+    lines += d->blocks;
+  }
+  for (uint32_t i = 0; i < LINE_QUARTERS; i++) by_use += c->used[i];
+  assert_int_equal(hits, s->l1d_read_hits);
+  assert_int_equal(lines, c->has_blocks ? s->l1d_read_misses : 0);
+  assert_int_equal(by_use, lines);
+  uint32_t classes = 0;
+  for (uint32_t i = 0; i < DEGREE_CLASSES; i++) classes += loads[i] > 100;
+  if (!hits || classes < 3) fail_msg("%lu hits, loads in %u classes", (unsigned long)hits, classes);
+}
+
 static void looks_add_up_and_change_nothing(void **state) {
   (void)state;
   static const char *const schemes[] = {NULL, "pdp-dyn", "dsc", "bucl", "mrpb", "ccws"};
@@ -125,11 +159,13 @@ static void looks_add_up_and_change_nothing(void **state) {
     same_stats(&seen.units, &seen.st, true, name);
     samples_add_up(&seen);
     instructions_add_up(&seen);
+    loads_add_up(&seen);
     same_stats(&stepped.st, &seen.st, false, name);
     same_stats(&stepped.units, &seen.units, false, name);
     assert_int_equal(stepped.samples, seen.samples);
     assert_memory_equal(stepped.sample, seen.sample, seen.samples * sizeof *seen.sample);
     assert_memory_equal(stepped.inst, seen.inst, sizeof seen.inst);
+    assert_memory_equal(&stepped.character, &seen.character, sizeof seen.character);
   }
 }
 
