@@ -1,5 +1,5 @@
-/* test_scheme_l2_admission.c - what MeDiC is compared with at the L2 (eaf, l2-pcal, rand, pc-byp) on sequences worked
- * out by hand from the papers' definitions. */
+/* test_scheme_l2_admission.c - what MeDiC is compared with at the L2 (eaf, l2-pcal, rand, pc-byp), and l2-rrip, on
+ * sequences worked out by hand from the papers' definitions. */
 #include "mem_scheme.h"
 
 static void tell(struct bench *b, struct mem_event e, uint32_t way, enum l2_outcome out) {
@@ -141,6 +141,39 @@ static void pc_byp_entries_are_shared(void **state) {
   bench_end(&b);
 }
 
+/* The mixed pattern of the example in Jaleel et al., section 3, SRRIP with 2 bits and hit priority, four ways: a1 a2 a2
+ * a1 b1 b2 b3 b4 a1 a2. The scan of four leaves both a's in the set: b1 and b2 take the two empty ways, b3 and b4 age
+ * the set and replace b1 and b2.
+ */
+static void rrip_resists_the_scan(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "l2-rrip=0");
+  static const char *const trace = "AaaAbcdeAa"; /* A: a1, a: a2, then b1 to b4 */
+  char way[4] = {0};
+  uint32_t hits = 0, misses = 0;
+  for (const char *p = trace; *p; p++) {
+    uint64_t tag[4] = {0}, used[4] = {0};
+    struct cache_set s = {.ways = 4, .usable = 15, .tag = tag, .used = used};
+    struct mem_event e = bench_event(&b, 0, 0, 0);
+    int at = -1;
+    for (int w = 0; w < 4 && at < 0; w++)
+      if (way[w] == *p) at = w;
+    bool hit = at >= 0;
+    for (int w = 0; w < 4 && at < 0; w++)
+      if (!way[w]) at = w;
+    if (at < 0) at = b.scheme->l2_find_victim(b.c, &s, &e);
+    way[at] = *p;
+    tell(&b, e, (uint32_t)at, hit ? L2_HIT : L2_MISS);
+    hits += hit, misses += !hit;
+  }
+  assert_int_equal(hits, 4); /* a2, a1, and both again after the scan; LRU has two */
+  assert_int_equal(misses, 6);
+  assert_int_equal(bench_counter(&b, "agings"), 1);
+  assert_int_equal(bench_counter(&b, "insert_long"), 6);
+  bench_end(&b);
+}
+
 static void never_acting_is_the_baseline(void **state) {
   (void)state;
   static const char *const never[] = {"eaf=1", "l2-pcal=16384", "rand=0", "pc-byp:profile=1000"};
@@ -152,6 +185,7 @@ static void never_acting_is_the_baseline(void **state) {
   must_act("l2-pcal=2", small_l2);
   must_act("rand=50", banked_l2);
   must_act("pc-byp", small_l2);
+  must_act("l2-rrip", small_l2);
 }
 
 int main(void) {
@@ -162,6 +196,7 @@ int main(void) {
       cmocka_unit_test(rand_draws_a_share_of_the_warps),
       cmocka_unit_test(pc_byp_goes_by_instruction),
       cmocka_unit_test(pc_byp_entries_are_shared),
+      cmocka_unit_test(rrip_resists_the_scan),
       cmocka_unit_test(never_acting_is_the_baseline),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
