@@ -122,7 +122,8 @@ uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
       if (!(n && out[last].addr == block)) last = place(out, &n, block);
       out[last].lanes |= 1u << lane;
       uint32_t w0 = (uint32_t)(at & within) / 8, w1 = w0;
-      if ((end & ~within) == (at & ~within) && (end & ~(uint64_t)(segment - 1)) == block) w1 = (uint32_t)(end & within) / 8;
+      if ((end & ~within) == (at & ~within) && (end & ~(uint64_t)(segment - 1)) == block)
+        w1 = (uint32_t)(end & within) / 8;
       out[last].words |= ((2u << (w1 - w0)) - 1) << w0;
       for (uint32_t c = w0 / 4; c <= w1 / 4; c++) out[last].chunks |= 1u << c;
       if ((end & ~(uint64_t)(segment - 1)) == block) break;

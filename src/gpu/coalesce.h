@@ -1,8 +1,8 @@
 /* coalesce.h - from the lanes' addresses of one warp instruction to the accesses that its caches see.
  *
- * Rules (gpu-model "Loads and stores"): segments of 128 B for elements of 4 bytes and more, 64 B for 2, 32 B for 1; each
- * touched segment is one access, shrunk to the 64 B half or 32 B quarter that is used. Accesses that go past the L1 use
- * 32 B segments. Lanes of an atomic that hit the same bytes become separate accesses.
+ * Rules (gpu-model "Loads and stores"): segments of 128 B for elements of 4 bytes and more, 64 B for 2, 32 B for 1;
+ * each touched segment is one access, shrunk to the 64 B half or 32 B quarter that is used. Accesses that go past the
+ * L1 use 32 B segments. Lanes of an atomic that hit the same bytes become separate accesses.
  */
 #ifndef GPU_COALESCE_H
 #define GPU_COALESCE_H
@@ -17,17 +17,17 @@ struct access {
   uint32_t bytes; /* 32, 64, 128; 256 only where `segment` is */
   uint32_t lanes;
   uint32_t chunks; /* touched 32 B sectors of the 128 B block, bit 0 = lowest */
-  uint32_t words;  /* touched 8 B words of the 128 B block (of the 256 B block if bytes is 256), bit 0 = lowest; loads and
-                    * stores only */
+  uint32_t words;  /* touched 8 B words of the 128 B block (of the 256 B block if bytes is 256), bit 0 = lowest; loads
+                    * and  stores only */
 };
 
 struct coalesce_in {
   const uint64_t *addr; /* per lane */
   uint32_t mask;
-  uint32_t width;    /* bytes per lane */
-  bool sectors;      /* 32 B segments: the access goes past the L1 */
+  uint32_t width; /* bytes per lane */
+  bool sectors;   /* 32 B segments: the access goes past the L1 */
   bool atomic;
-  uint32_t segment;  /* largest segment in bytes, 128 unless the L1 line is another size; 256 for 8 bytes and more */
+  uint32_t segment; /* largest segment in bytes, 128 unless the L1 line is another size; 256 for 8 bytes and more */
 };
 
 /* Ascending by address; returns how many. */

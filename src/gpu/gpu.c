@@ -25,7 +25,8 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
   return a;
 }
 
-/* A tick divides every period exactly: with L the least common multiple of the frequencies, a domain's period is L / f. */
+/* A tick divides every period exactly: with L the least common multiple of the frequencies, a domain's period is L / f.
+ */
 static void init_clocks(struct gpu *g) {
   const struct gpu_config *c = &g->config;
   uint64_t f[4] = {c->core_mhz, c->icnt_mhz, c->l2_mhz, c->dram_mhz}, l = 1;
@@ -123,8 +124,8 @@ static bool ctas_that_fit(struct gpu *g, const struct feed_kernel *k, struct err
   const struct gpu_config *c = &g->config;
   uint32_t threads = k->warps_per_cta * WARP_LANES, fit = c->sm_threads / threads;
   if (k->threads_per_cta > c->sm_cta_threads || !fit)
-    return err_set(e, ERR_INPUT, "kernel %s: %u threads per block, but %s runs at most %u", k->name,
-                   k->threads_per_cta, c->name, c->sm_cta_threads < c->sm_threads ? c->sm_cta_threads : c->sm_threads);
+    return err_set(e, ERR_INPUT, "kernel %s: %u threads per block, but %s runs at most %u", k->name, k->threads_per_cta,
+                   c->name, c->sm_cta_threads < c->sm_threads ? c->sm_cta_threads : c->sm_threads);
   if (k->shared_bytes && c->sm_shared / k->shared_bytes < fit) fit = c->sm_shared / k->shared_bytes;
   if (!fit)
     return err_set(e, ERR_INPUT, "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u", k->name,
@@ -217,7 +218,8 @@ static void step_l2(struct gpu *g) {
 }
 
 static bool awake(const struct gpu *g, const struct sm *s) {
-  return !s->asleep || g->now >= s->wake_at || ((s->wait_icnt || s->watch_icnt) && icnt_can_push(g->icnt, s->id, REQ_HEADER_BYTES));
+  return !s->asleep || g->now >= s->wake_at ||
+         ((s->wait_icnt || s->watch_icnt) && icnt_can_push(g->icnt, s->id, REQ_HEADER_BYTES));
 }
 
 static bool step_sms(struct gpu *g) {

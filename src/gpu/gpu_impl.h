@@ -18,7 +18,8 @@
 
 struct gpu {
   struct gpu_config config;
-  struct gpu_stats stats; /* of the launch in progress; what units with counters of their own (gpu_watch) count is not in it */
+  struct gpu_stats
+      stats; /* of the launch in progress; what units with counters of their own (gpu_watch) count is not in it */
   struct gpu_seen seen;
   struct req_pool pool;
   struct icnt *icnt;
@@ -27,10 +28,10 @@ struct gpu {
   struct sm *sm;
   struct slots slots;
   struct mem_hooks mem_hooks; /* of the slots, for the memory side */
-  uint32_t subparts; /* over the whole GPU */
+  uint32_t subparts;          /* over the whole GPU */
   uint32_t cta_slots_per_sm;
-  bool may_sleep;    /* skipping idle time; off for the equivalence test */
-  bool every_cycle;  /* a scheme wants to see every cycle */
+  bool may_sleep;   /* skipping idle time; off for the equivalence test */
+  bool every_cycle; /* a scheme wants to see every cycle */
   /* launch in progress */
   const struct feed *feed;
   const struct feed_kernel *kernel;

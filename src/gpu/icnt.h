@@ -20,7 +20,8 @@ struct icnt_stats {
 
 struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes);
 void icnt_free(struct icnt *n);
-/* Room in the injection buffer of `node` for a packet of `bytes`? SM nodes inject into ICNT_UP, L2 nodes into ICNT_DOWN. */
+/* Room in the injection buffer of `node` for a packet of `bytes`? SM nodes inject into ICNT_UP, L2 nodes into
+ * ICNT_DOWN. */
 bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes);
 void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uint32_t bytes);
 /* The packet at the head of the node's ejection side, taken out; 0 if none has arrived whole. */

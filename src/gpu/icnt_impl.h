@@ -59,7 +59,7 @@ struct icnt {
   struct icnt_hold {
     uint64_t until;
     uint32_t flits;
-  } *hold;
+  } * hold;
   struct icnt_stats st;
 };
 

@@ -1,7 +1,7 @@
 /* l1d.c - the L1 data cache: tags, MSHRs, miss queue. Global stores write through and evict; local memory writes back.
  *
- * Model: gpu-model "Loads and stores". A refusal changes nothing and names its reason. Reads leave one place of the miss
- * queue free, since a read miss may also write a dirty victim back.
+ * Model: gpu-model "Loads and stores". A refusal changes nothing and names its reason. Reads leave one place of the
+ * miss queue free, since a read miss may also write a dirty victim back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,8 @@ uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, ui
     else if (sets > 32) set = (linear & ~31u) | set;
     return set & (sets - 1);
   }
-  case INDEX_XOR: return (linear ^ linear >> __builtin_ctz(sets)) & (sets - 1);
+  case INDEX_XOR:
+    return (linear ^ linear >> __builtin_ctz(sets)) & (sets - 1);
   case INDEX_IPOLY: {
     /* Remainder of the line number by a primitive polynomial (Rau, ISCA 1991): x^5+x^2+1 and its like by size. */
     static const uint32_t poly[] = {1, 3, 7, 11, 19, 37, 67, 131, 285, 529, 1033, 2053, 4179};
@@ -81,7 +82,8 @@ uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, ui
       if (v >> b & 1) v ^= (uint64_t)poly[bits] << (b - (int)bits);
     return (uint32_t)v & (sets - 1);
   }
-  default: return linear & (sets - 1);
+  default:
+    return linear & (sets - 1);
   }
 }
 
@@ -105,8 +107,8 @@ static struct l1_mshr *free_mshr(struct l1d *l) {
 
 enum { NO_WAY = -1, NO_CACHE = -2 };
 
-/* The way to replace: an invalid one (the highest), else by policy among lines that are not reserved; NO_WAY when all are
- * reserved, NO_CACHE when a scheme will not have the access cached. */
+/* The way to replace: an invalid one (the highest), else by policy among lines that are not reserved; NO_WAY when all
+ * are reserved, NO_CACHE when a scheme will not have the access cached. */
 static int victim(struct sm *s, uint32_t set, const struct l1_event *e) {
   const struct l1d *l = &s->l1d;
   uint32_t base = set * l->ways;
@@ -281,8 +283,8 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
     l->tag[victim_index] = line;
     l->state[victim_index] = LINE_RESERVED;
     l->used[victim_index] = now;
-    l->line[victim_index] = (struct l1_line){
-        .filled = now, .mshr = (uint16_t)(m - l->mshr), .warp = o->warp, .used_chunks = a->chunks};
+    l->line[victim_index] =
+        (struct l1_line){.filled = now, .mshr = (uint16_t)(m - l->mshr), .warp = o->warp, .used_chunks = a->chunks};
     m->index = victim_index;
     if (s->g->seen.character) gpu_see_line(s, victim_index, o->space == SPACE_LOCAL, o->degree);
   }

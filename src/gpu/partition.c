@@ -33,7 +33,7 @@ struct partition_set {
    * yet. A unit with nothing to do costs no more than these. */
   uint32_t *quiet_l2, *quiet_dram;
   uint64_t *behind_l2, *behind_dram;
-  uint64_t *replies; /* set of sub-partitions with a reply */
+  uint64_t *replies;              /* set of sub-partitions with a reply */
   struct partition_env *unit_env; /* of units that count on their own: sub-partitions, then channels; else NULL */
 };
 

@@ -1,7 +1,7 @@
 /* req.h - a memory request below the coalescer: from the SM's caches through the interconnect to L2 and DRAM and back.
  *
- * Requests live in one pool per GPU and are named by 32-bit handles (0 is none). Whoever takes a request out of the last
- * queue frees it.
+ * Requests live in one pool per GPU and are named by 32-bit handles (0 is none). Whoever takes a request out of the
+ * last queue frees it.
  */
 #ifndef GPU_REQ_H
 #define GPU_REQ_H
@@ -12,8 +12,13 @@
 typedef uint32_t req_id;
 
 enum req_type {
-  REQ_GLOBAL_READ, REQ_LOCAL_READ, REQ_CONST_READ, REQ_TEX_READ, REQ_INST_READ,
-  REQ_GLOBAL_WRITE, REQ_LOCAL_WRITE,
+  REQ_GLOBAL_READ,
+  REQ_LOCAL_READ,
+  REQ_CONST_READ,
+  REQ_TEX_READ,
+  REQ_INST_READ,
+  REQ_GLOBAL_WRITE,
+  REQ_LOCAL_WRITE,
   REQ_L1_WRITEBACK,   /* dirty local line evicted from the L1 */
   REQ_L2_WRITEBACK,   /* dirty line evicted from the L2 */
   REQ_L2_WRITE_ALLOC, /* read that fetches the line of an L2 write miss */
@@ -26,19 +31,19 @@ struct req {
   uint64_t addr;  /* first byte */
   uint32_t bytes; /* data bytes asked for or written */
   uint8_t type;
-  bool write;    /* carries data towards memory */
+  bool write; /* carries data towards memory */
   bool atomic;
-  bool bypass;   /* skipped the L1: the reply goes to the waiting load, not to a line */
+  bool bypass; /* skipped the L1: the reply goes to the waiting load, not to a line */
   uint8_t sm;
-  uint8_t warp;     /* hardware warp slot on the SM */
-  uint8_t note;     /* for the schemes: written at the L2, read at the fill */
-  uint16_t degree;  /* accesses of its instruction: un-coalescing degree */
-  uint32_t pc;      /* index in the kernel */
-  uint32_t cta;     /* linear CTA id */
-  uint32_t lanes;   /* lanes served */
-  uint32_t chunks;  /* mask of 32 B sectors (or scheme chunks) asked for, bit 0 = lowest */
-  uint32_t token;   /* atomics: feed token */
-  uint32_t owner;   /* SM-private: handle of the load that waits */
+  uint8_t warp;    /* hardware warp slot on the SM */
+  uint8_t note;    /* for the schemes: written at the L2, read at the fill */
+  uint16_t degree; /* accesses of its instruction: un-coalescing degree */
+  uint32_t pc;     /* index in the kernel */
+  uint32_t cta;    /* linear CTA id */
+  uint32_t lanes;  /* lanes served */
+  uint32_t chunks; /* mask of 32 B sectors (or scheme chunks) asked for, bit 0 = lowest */
+  uint32_t token;  /* atomics: feed token */
+  uint32_t owner;  /* SM-private: handle of the load that waits */
   /* where it goes; filled by addrmap_decode when it is made */
   uint8_t channel, subpart; /* subpart: over the whole GPU */
   uint8_t bank;

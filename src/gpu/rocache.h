@@ -1,6 +1,7 @@
 /* rocache.h - a read-only cache of an SM (instructions, constants, textures): LRU, filled by line, MSHRs that merge.
  *
- * Waiters are 16-bit tags of the owner (a warp slot, or an instruction in flight). Lines are allocated when they arrive.
+ * Waiters are 16-bit tags of the owner (a warp slot, or an instruction in flight). Lines are allocated when they
+ * arrive.
  */
 #ifndef GPU_ROCACHE_H
 #define GPU_ROCACHE_H

@@ -1,15 +1,15 @@
 /* scheme.h - the interface between the machine and a cache-management scheme.
  *
- * A scheme is one file with one `const struct scheme` at its bottom, placed by SCHEME(). It declares its parameters, its
- * private state per GPU, SM and sub-partition, its counters, its storage in bits, and the hooks it fills. The machine
- * flattens the hooks of the selected schemes into `struct slots`; an empty slot is the inlined baseline.
+ * A scheme is one file with one `const struct scheme` at its bottom, placed by SCHEME(). It declares its parameters,
+ * its private state per GPU, SM and sub-partition, its counters, its storage in bits, and the hooks it fills. The
+ * machine flattens the hooks of the selected schemes into `struct slots`; an empty slot is the inlined baseline.
  *
  * How hooks of several schemes combine is a property of the hook:
  *   observe (on_*)                 all are called, in the order given on the command line
  *   filter  (bypass_load, bypass_access, on_stall, l2_bypass)        the first that says bypass wins
  *           (may_issue, may_allocate, l2_may_allocate, may_launch)   all must say yes (masks are and-ed)
- *   decide  (find_victim, l2_find_victim, dram_class, pick_*, l1)  one owner; two schemes that fill it are refused by name
- *   owns    a word per exclusive part that a scheme sets by configuration; two owners are refused by name
+ *   decide  (find_victim, l2_find_victim, dram_class, pick_*, l1)  one owner; two schemes that fill it are refused by
+ * name owns    a word per exclusive part that a scheme sets by configuration; two owners are refused by name
  * docs/scheme-hooks.md says when each fires.
  */
 #ifndef GPU_SCHEME_H
@@ -31,8 +31,19 @@ struct gpu;
 struct sm;
 
 /* ---- what hooks see ---- */
-/* Accepted (L1_PARTIAL: a miss of some chunks), then refused (from L1_NO_LINE on); L1_BYPASS: a scheme wants the access to go past the L1. */
-enum l1_outcome { L1_HIT, L1_PENDING, L1_MISS, L1_PARTIAL, L1_NO_LINE, L1_NO_MISSQ, L1_NO_MSHR, L1_NO_MERGE, L1_BYPASS };
+/* Accepted (L1_PARTIAL: a miss of some chunks), then refused (from L1_NO_LINE on); L1_BYPASS: a scheme wants the access
+ * to go past the L1. */
+enum l1_outcome {
+  L1_HIT,
+  L1_PENDING,
+  L1_MISS,
+  L1_PARTIAL,
+  L1_NO_LINE,
+  L1_NO_MISSQ,
+  L1_NO_MSHR,
+  L1_NO_MERGE,
+  L1_BYPASS
+};
 /* What sent an access past the L1: the instruction's cache operator, bypass_load, bypass_access, on_stall, or the cache
  * itself (may_allocate, find_victim, the organisation). */
 enum l1_past { PAST_BY_INST, PAST_BY_LOAD, PAST_BY_ACCESS, PAST_BY_STALL, PAST_BY_CACHE };
@@ -54,30 +65,31 @@ struct l1_event {
 /* The line arrays of a cache as a replacement scheme sees them: ways of one set. */
 struct cache_set {
   uint32_t set, ways;
-  uint32_t usable;     /* bit per way: may be replaced (valid and not reserved) */
-  const uint64_t *tag; /* line addresses */
+  uint32_t usable;      /* bit per way: may be replaced (valid and not reserved) */
+  const uint64_t *tag;  /* line addresses */
   const uint64_t *used; /* cycle of the last use */
 };
 
 struct scheme_ctx {
   struct gpu *gpu;
   const struct gpu_config *config;
-  struct gpu_stats *stats;    /* the baseline's counters of this kernel */
-  const uint64_t *now;        /* core cycle */
-  void *state;                /* the scheme's private state, `state_bytes`, zeroed */
-  void *sm_state;             /* `sm_state_bytes` each: SM i at i * sm_state_bytes */
+  struct gpu_stats *stats; /* the baseline's counters of this kernel */
+  const uint64_t *now;     /* core cycle */
+  void *state;             /* the scheme's private state, `state_bytes`, zeroed */
+  void *sm_state;          /* `sm_state_bytes` each: SM i at i * sm_state_bytes */
   size_t sm_state_bytes;
-  const double *param;        /* values in the order of the parameter table */
-  uint64_t *counter;          /* values in the order of the counter table */
-  struct rng rng;             /* seeded per instance */
-  uint32_t index;             /* of this scheme among the selected ones */
+  const double *param; /* values in the order of the parameter table */
+  uint64_t *counter;   /* values in the order of the counter table */
+  struct rng rng;      /* seeded per instance */
+  uint32_t index;      /* of this scheme among the selected ones */
 };
 
 /* ---- the L1 organisation slot ----
- * Replaces the lines of the baseline: how tags and data are kept. The machine keeps the MSHRs (one per line, with a mask
- * of the chunks on their way), the miss queue and the waiting loads, and asks only for chunks that are neither here nor on
- * their way. Masks are of chunks of a line, bit 0 = lowest address. The L1 then holds no dirty data: stores of every
- * space write through and evict. Questions (find, want, plan) may be repeated for a refused access: they change nothing. */
+ * Replaces the lines of the baseline: how tags and data are kept. The machine keeps the MSHRs (one per line, with a
+ * mask of the chunks on their way), the miss queue and the waiting loads, and asks only for chunks that are neither
+ * here nor on their way. Masks are of chunks of a line, bit 0 = lowest address. The L1 then holds no dirty data: stores
+ * of every space write through and evict. Questions (find, want, plan) may be repeated for a refused access: they
+ * change nothing. */
 enum l1_plan { PLAN_PLACE, PLAN_FULL, PLAN_BYPASS };
 struct l1_shape {
   uint32_t line, chunk; /* bytes; at most 32 chunks in a line */
@@ -94,7 +106,8 @@ struct l1_org {
   /* An accepted load reads `here` (chunks present); out: L1_HIT, L1_PENDING (merged), L1_MISS. Before reserve. */
   void (*touch)(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out);
   void (*fill)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks); /* data arrived */
-  bool (*store)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks); /* evict them; was one of them here? */
+  bool (*store)(struct scheme_ctx *c, const struct l1_event *e,
+                uint32_t chunks);                   /* evict them; was one of them here? */
   void (*clear)(struct scheme_ctx *c, uint32_t sm); /* a launch begins */
 };
 
@@ -139,8 +152,8 @@ struct scheme {
   const char *idea;  /* a few lines for `sluice schemes NAME` */
   const struct scheme_param *params;
   const struct scheme_counter *counters;
-  const char *positional; /* parameter that `name=VALUE` sets, NULL if none */
-  const char *owns[SCHEME_OWNS]; /* exclusive parts beside those that the hooks imply */
+  const char *positional;           /* parameter that `name=VALUE` sets, NULL if none */
+  const char *owns[SCHEME_OWNS];    /* exclusive parts beside those that the hooks imply */
   const struct scheme_sweep *sweep; /* not NULL: not a scheme of one machine but a search */
   /* A value that may be written as a word: `sharing-cta=x`. */
   const char *word;
@@ -156,7 +169,7 @@ struct scheme {
   /* Fill up to `max` rows; returns how many. */
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
   const struct l1_org *l1; /* the L1 organisation slot */
-  bool every_cycle; /* may_issue changes with time alone: the machine then visits every SM in every cycle */
+  bool every_cycle;        /* may_issue changes with time alone: the machine then visits every SM in every cycle */
   uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
   const char *epoch_param;
 
@@ -169,7 +182,8 @@ struct scheme {
    * global or local load. Returns the slots that may issue. */
   /* First cycle in which may_issue's answer for this SM may change by time alone; UINT64_MAX: not before an event. */
   uint64_t (*issue_wake)(struct scheme_ctx *c, uint32_t sm);
-  int (*pick_warp)(struct scheme_ctx *c, uint32_t sm, uint32_t scheduler, uint64_t eligible); /* -1: the built-in order */
+  int (*pick_warp)(struct scheme_ctx *c, uint32_t sm, uint32_t scheduler,
+                   uint64_t eligible); /* -1: the built-in order */
   void (*on_warp_start)(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta);
   void (*on_warp_done)(struct scheme_ctx *c, uint32_t sm, uint32_t warp);
   void (*on_issue)(struct scheme_ctx *c, uint32_t sm, uint32_t warp, const struct inst *i);
@@ -193,10 +207,11 @@ struct scheme {
   void (*on_fill)(struct scheme_ctx *c, const struct l1_event *e); /* data arrived */
   void (*on_evict)(struct scheme_ctx *c, const struct l1_event *e, uint32_t owner_warp, bool reused);
   void (*on_past)(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by); /* a global load left past the L1 */
-  /* L2 admission: a request (no atomic, nothing newer in the L2 than in DRAM) left the ROP delay: straight to DRAM? Once
-   * per request, until one scheme says yes. */
+  /* L2 admission: a request (no atomic, nothing newer in the L2 than in DRAM) left the ROP delay: straight to DRAM?
+   * Once per request, until one scheme says yes. */
   bool (*l2_bypass)(struct scheme_ctx *c, const struct mem_event *e);
-  /* May this miss (no atomic) take a line? e->way: an empty one, UINT32_MAX if one has to be replaced. Once per miss. */
+  /* May this miss (no atomic) take a line? e->way: an empty one, UINT32_MAX if one has to be replaced. Once per miss.
+   */
   bool (*l2_may_allocate)(struct scheme_ctx *c, const struct mem_event *e);
   /* L2 replacement: way to replace out of s->usable when no way is empty; -1: none (an atomic then evicts the least
    * recently used). Once per miss. */
@@ -206,8 +221,8 @@ struct scheme {
   void (*on_l2_evict)(struct scheme_ctx *c, const struct mem_event *e); /* line and way: the victim's; rest: by whom */
   /* DRAM queue of a request: 0 goes before 1, FR-FCFS within each. May be asked again. */
   uint32_t (*dram_class)(struct scheme_ctx *c, const struct req *r);
-  /* CTA scheduler: asked after the SMs of a cycle for each SM with room, round-robin, one CTA per SM and cycle. Must not
-   * depend on time alone: idle cycles are skipped. Some SM without CTAs must be given one. */
+  /* CTA scheduler: asked after the SMs of a cycle for each SM with room, round-robin, one CTA per SM and cycle. Must
+   * not depend on time alone: idle cycles are skipped. Some SM without CTAs must be given one. */
   bool (*may_launch)(struct scheme_ctx *c, uint32_t sm, uint32_t running);
   int64_t (*pick_cta)(struct scheme_ctx *c, uint32_t sm, uint32_t room); /* each linear id once; -1: none for it now */
   void (*on_cta_start)(struct scheme_ctx *c, uint32_t sm, uint32_t cta); /* before its warps start */
@@ -240,23 +255,24 @@ struct slots {
   struct slot_instance at[SLOTS_MAX];
   uint32_t count;
 #define HOOK_LIST(name) uint8_t name[SLOTS_MAX], n_##name;
-  HOOK_LIST(on_kernel) HOOK_LIST(on_epoch) HOOK_LIST(may_issue) HOOK_LIST(issue_wake) HOOK_LIST(pick_warp)
-  HOOK_LIST(l1) HOOK_LIST(queues) HOOK_LIST(queue_of) HOOK_LIST(pick_queue) HOOK_LIST(may_allocate) HOOK_LIST(on_past)
-  HOOK_LIST(on_warp_start)
-  HOOK_LIST(on_warp_done) HOOK_LIST(on_issue) HOOK_LIST(bypass_load) HOOK_LIST(bypass_access) HOOK_LIST(on_stall)
-  HOOK_LIST(find_victim) HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
-  HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate) HOOK_LIST(l2_find_victim) HOOK_LIST(on_l2_access) HOOK_LIST(on_l2_evict)
-  HOOK_LIST(dram_class) HOOK_LIST(may_launch) HOOK_LIST(pick_cta) HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)
+  HOOK_LIST(on_kernel)
+  HOOK_LIST(on_epoch) HOOK_LIST(may_issue) HOOK_LIST(issue_wake) HOOK_LIST(pick_warp) HOOK_LIST(l1) HOOK_LIST(queues)
+      HOOK_LIST(queue_of) HOOK_LIST(pick_queue) HOOK_LIST(may_allocate) HOOK_LIST(on_past) HOOK_LIST(on_warp_start)
+          HOOK_LIST(on_warp_done) HOOK_LIST(on_issue) HOOK_LIST(bypass_load) HOOK_LIST(bypass_access)
+              HOOK_LIST(on_stall) HOOK_LIST(find_victim) HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss)
+                  HOOK_LIST(on_fill) HOOK_LIST(on_evict) HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate)
+                      HOOK_LIST(l2_find_victim) HOOK_LIST(on_l2_access) HOOK_LIST(on_l2_evict) HOOK_LIST(dram_class)
+                          HOOK_LIST(may_launch) HOOK_LIST(pick_cta) HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)
 #undef HOOK_LIST
-  uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
+                              uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
 };
 
-/* A list may name searches ("swl-best+bucl"). How many machines one stands for (1 if it names none), and the list of the
- * i-th of them, e.g. "swl:warps=8+bucl", with the value tried; the last search named varies fastest. */
+/* A list may name searches ("swl-best+bucl"). How many machines one stands for (1 if it names none), and the list of
+ * the i-th of them, e.g. "swl:warps=8+bucl", with the value tried; the last search named varies fastest. */
 uint32_t scheme_sweep_count(const char *list);
 bool scheme_sweep_list(const char *list, uint32_t i, char *out, size_t size);
-/* Parse "baseline", "bucl", "swl=8+bucl:tucd=5,..." ('+' and ',' separate schemes, ':' parameters, '/' further ones) into
- * `out` and check how they combine. Errors suggest the nearest name. */
+/* Parse "baseline", "bucl", "swl=8+bucl:tucd=5,..." ('+' and ',' separate schemes, ':' parameters, '/' further ones)
+ * into `out` and check how they combine. Errors suggest the nearest name. */
 bool slots_parse(struct slots *out, const char *list, struct err *e);
 /* Let the schemes change the configuration. */
 bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e);

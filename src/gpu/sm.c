@@ -223,15 +223,15 @@ static inline void pipe_reg_push(struct pipe_reg *r, op_id id) {
 /* Instruction mix and register traffic: what the energy model charges. */
 static void count_unit(struct gpu_stats *st, const struct inst *i, uint32_t lanes) {
   static const uint16_t field[LAT_COUNT] = {
-      [LAT_INT_DIV] = offsetof(struct gpu_stats, exec_div), [LAT_F32_ADD] = offsetof(struct gpu_stats, exec_f32),
-      [LAT_F32_MAX] = offsetof(struct gpu_stats, exec_f32), [LAT_F32_MUL] = offsetof(struct gpu_stats, exec_fma),
-      [LAT_F32_FMA] = offsetof(struct gpu_stats, exec_fma), [LAT_F32_DIV] = offsetof(struct gpu_stats, exec_fdiv),
-      [LAT_INT_ADD] = offsetof(struct gpu_stats, exec_add), [LAT_INT_MAX] = offsetof(struct gpu_stats, exec_add),
-      [LAT_INT_MUL] = offsetof(struct gpu_stats, exec_mul), [LAT_INT_MAD] = offsetof(struct gpu_stats, exec_mul),
+      [LAT_INT_DIV] = offsetof(struct gpu_stats, exec_div),   [LAT_F32_ADD] = offsetof(struct gpu_stats, exec_f32),
+      [LAT_F32_MAX] = offsetof(struct gpu_stats, exec_f32),   [LAT_F32_MUL] = offsetof(struct gpu_stats, exec_fma),
+      [LAT_F32_FMA] = offsetof(struct gpu_stats, exec_fma),   [LAT_F32_DIV] = offsetof(struct gpu_stats, exec_fdiv),
+      [LAT_INT_ADD] = offsetof(struct gpu_stats, exec_add),   [LAT_INT_MAX] = offsetof(struct gpu_stats, exec_add),
+      [LAT_INT_MUL] = offsetof(struct gpu_stats, exec_mul),   [LAT_INT_MAD] = offsetof(struct gpu_stats, exec_mul),
       [LAT_INT_MUL24] = offsetof(struct gpu_stats, exec_mul), [LAT_INT_MAD24] = offsetof(struct gpu_stats, exec_mul),
-      [LAT_F64_ADD] = offsetof(struct gpu_stats, exec_f64), [LAT_F64_MAX] = offsetof(struct gpu_stats, exec_f64),
-      [LAT_F64_MUL] = offsetof(struct gpu_stats, exec_f64), [LAT_F64_FMA] = offsetof(struct gpu_stats, exec_f64),
-      [LAT_F64_DIV] = offsetof(struct gpu_stats, exec_f64), [LAT_SFU] = offsetof(struct gpu_stats, exec_sfu),
+      [LAT_F64_ADD] = offsetof(struct gpu_stats, exec_f64),   [LAT_F64_MAX] = offsetof(struct gpu_stats, exec_f64),
+      [LAT_F64_MUL] = offsetof(struct gpu_stats, exec_f64),   [LAT_F64_FMA] = offsetof(struct gpu_stats, exec_f64),
+      [LAT_F64_DIV] = offsetof(struct gpu_stats, exec_f64),   [LAT_SFU] = offsetof(struct gpu_stats, exec_sfu),
   };
   st->reg_reads += i->nsrc + (i->addr_reg != 0);
   st->reg_writes += i->ndst;

@@ -32,8 +32,8 @@ struct op {
   uint8_t warp, space, width;
   bool load; /* waits for data: loads and atomics */
   bool atomic;
-  bool bypass; /* its accesses go past the L1 */
-  bool admitted; /* the per-load admission hooks have been asked */
+  bool bypass;      /* its accesses go past the L1 */
+  bool admitted;    /* the per-load admission hooks have been asked */
   uint8_t wb_done;  /* bit per destination whose bank write is done */
   uint16_t left;    /* accesses not yet accepted: acc[0 .. left) */
   uint16_t degree;  /* accesses of the instruction */
@@ -44,7 +44,7 @@ struct op {
 };
 
 struct collector {
-  op_id op; /* 0: free */
+  op_id op;         /* 0: free */
   uint32_t waiting; /* bit per operand not yet read */
 };
 
@@ -54,9 +54,9 @@ struct pipe_reg {
   uint8_t count, width;
 };
 
-struct pipe { /* an SP or SFU pipe */
-  uint64_t free_at;              /* its dispatch register is empty from this cycle on */
-  uint64_t busy[WB_RING / 64];   /* bit per future cycle (modulo) in which its last stage is taken */
+struct pipe {                  /* an SP or SFU pipe */
+  uint64_t free_at;            /* its dispatch register is empty from this cycle on */
+  uint64_t busy[WB_RING / 64]; /* bit per future cycle (modulo) in which its last stage is taken */
 };
 
 struct warp_state {
@@ -100,10 +100,10 @@ struct l1_mshr {
     op_id op;
     uint32_t lanes;
     uint32_t left; /* organisations: chunks this access still waits for */
-  } *waiter;
+  } * waiter;
 };
 
-struct l1_order { /* queues between coalescer and L1, if a scheme wants them */
+struct l1_order {          /* queues between coalescer and L1, if a scheme wants them */
   struct latency_slot *at; /* `queues` rings of `depth` */
   uint32_t queues, depth, waiting;
   uint32_t *head, *count;
@@ -132,7 +132,7 @@ struct l1d {
     op_id op;
     uint16_t mshr;
     uint32_t lanes;
-  } *org_ready; /* ring of `org_ready_size`, ready_head and ready_count */
+  } * org_ready; /* ring of `org_ready_size`, ready_head and ready_count */
   uint32_t org_ready_size;
 };
 
@@ -142,25 +142,25 @@ struct sm {
   struct gpu_stats *st;
   uint32_t id;
   /* warps, a bit each */
-  uint64_t live;      /* slot holds a warp that has not been retired */
-  uint64_t done;      /* all lanes exited */
+  uint64_t live; /* slot holds a warp that has not been retired */
+  uint64_t done; /* all lanes exited */
   uint64_t barrier, fence, atomic_wait;
-  uint64_t imiss;     /* waits for the instruction cache */
-  uint64_t ibuf_any;  /* instruction buffer not empty */
-  uint64_t head;      /* the buffered head is the instruction at the warp's pc */
-  uint64_t stale;     /* the buffered head is not: flush when looked at */
-  uint64_t hazard;    /* the head waits for a register */
+  uint64_t imiss;                 /* waits for the instruction cache */
+  uint64_t ibuf_any;              /* instruction buffer not empty */
+  uint64_t head;                  /* the buffered head is the instruction at the warp's pc */
+  uint64_t stale;                 /* the buffered head is not: flush when looked at */
+  uint64_t hazard;                /* the head waits for a register */
   uint64_t to_sp, to_sfu, to_mem; /* pipe of the head */
-  uint64_t load_head; /* the head is a global or local load */
+  uint64_t load_head;             /* the head is a global or local load */
   uint64_t sched_mask[4];
   struct warp_state w[SM_WARPS];
   uint64_t *score; /* scoreboard: score_words per warp */
   uint32_t score_words;
-  int last_issued[4]; /* warp slot, -1 none */
-  uint64_t *score_long;  /* two-level: registers that wait for a load, as `score`; else NULL */
-  uint64_t active[4];    /* two-level: the active set of a scheduler */
-  uint64_t queued;       /* two-level: warps put into the pending set so far */
-  uint64_t ages;      /* warps started so far */
+  int last_issued[4];   /* warp slot, -1 none */
+  uint64_t *score_long; /* two-level: registers that wait for a load, as `score`; else NULL */
+  uint64_t active[4];   /* two-level: the active set of a scheduler */
+  uint64_t queued;      /* two-level: warps put into the pending set so far */
+  uint64_t ages;        /* warps started so far */
   uint64_t threads_done_wait;
   /* CTAs */
   uint32_t ctas, max_ctas;
@@ -186,7 +186,7 @@ struct sm {
     } at[SM_COLLECTORS * 4];
     uint8_t head, count; /* head 0 when empty, so that few places are ever touched */
   } bank[SM_BANKS];
-  uint64_t bank_wait; /* banks with queued reads */
+  uint64_t bank_wait;  /* banks with queued reads */
   uint64_t bank_write; /* banks written this cycle */
   struct pipe sp[4], sfu[4];
   struct {
@@ -212,13 +212,13 @@ struct sm {
   struct access (*buffer)[COALESCE_MAX];
   uint64_t buffer_used;
   /* sleeping */
-  bool acted;        /* this step changed something */
+  bool acted; /* this step changed something */
   bool asleep;
-  bool wait_icnt;    /* wakes when the interconnect has room: something waits for it */
-  bool watch_icnt;   /* wakes when it has room: a scheme may then act */
-  uint64_t wake_at;  /* first cycle with a timed event */
+  bool wait_icnt;   /* wakes when the interconnect has room: something waits for it */
+  bool watch_icnt;  /* wakes when it has room: a scheme may then act */
+  uint64_t wake_at; /* first cycle with a timed event */
   uint64_t slept_from;
-  uint64_t steps;    /* cycles this SM has run, for rotating priorities */
+  uint64_t steps; /* cycles this SM has run, for rotating priorities */
   /* What a cycle adds to the counters. Cycles that add the same are counted together, when one differs. */
   struct sm_counts {
     uint8_t sched_cat[4];
@@ -280,10 +280,10 @@ struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct a
 enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out);
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
 void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);
-#define L1D_TELL(s, hook, e)                                                                                           \
-  do {                                                                                                                 \
-    if ((s)->g->slots.n_##hook)                                                                                        \
-      l1d_tell(s, (s)->g->slots.hook, (s)->g->slots.n_##hook, e, offsetof(struct scheme, hook));                       \
+#define L1D_TELL(s, hook, e)                                                                     \
+  do {                                                                                           \
+    if ((s)->g->slots.n_##hook)                                                                  \
+      l1d_tell(s, (s)->g->slots.hook, (s)->g->slots.n_##hook, e, offsetof(struct scheme, hook)); \
   } while (0)
 /* l1_org.c: the same operations when a scheme provides the organisation */
 void l1_org_init(struct sm *s);

@@ -1,7 +1,7 @@
 /* sm_fetch.c - instruction fetch, decode into the warps' buffers, and the retirement of finished warps.
  *
- * One fetch a cycle, round-robin over warps whose buffer is empty; a fetch brings two instructions. The same walk retires
- * warps that are done, have nothing in flight and no store outstanding.
+ * One fetch a cycle, round-robin over warps whose buffer is empty; a fetch brings two instructions. The same walk
+ * retires warps that are done, have nothing in flight and no store outstanding.
  */
 #include "base/err.h"
 #include "gpu/gpu_impl.h"
@@ -60,7 +60,9 @@ static void fetch_one(struct sm *s, uint32_t w) {
     s->st->l1i_misses++;
     s->imiss |= 1ull << w;
     break;
-  case RO_REFUSED: s->st->l1i_accesses--; break;
+  case RO_REFUSED:
+    s->st->l1i_accesses--;
+    break;
   }
 }
 

@@ -82,7 +82,8 @@ static uint32_t local_accesses(struct sm *s, const struct op *o, const struct is
       uint64_t word = is->addr[lane] / 4 + i;
       addr[lane] = LOCAL_BASE + word * threads * 4 + first + 4 * lane + is->addr[lane] % 4;
     }
-    struct coalesce_in in = {.addr = addr, .mask = o->mask, .width = width, .segment = s->l1d.line_bytes < 128 ? s->l1d.line_bytes : 128};
+    struct coalesce_in in = {
+        .addr = addr, .mask = o->mask, .width = width, .segment = s->l1d.line_bytes < 128 ? s->l1d.line_bytes : 128};
     struct access part[WARP_LANES];
     uint32_t c = coalesce_global(&in, part);
     CHECK(n + c <= COALESCE_MAX, "a local access of %u words has too many segments", words);
@@ -118,9 +119,15 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
     if (s->g->seen.inst) see_execution(s, o);
     return;
   case SPACE_CONST:
-  case SPACE_PARAM: o->left = (uint16_t)coalesce_lines(is->addr, o->mask, s->c->l1c.line, buffer_of(s, o)); break;
-  case SPACE_TEX: o->left = (uint16_t)coalesce_lines(is->addr, o->mask, s->c->l1t.line, buffer_of(s, o)); break;
-  case SPACE_LOCAL: o->left = (uint16_t)local_accesses(s, o, is, buffer_of(s, o)); break;
+  case SPACE_PARAM:
+    o->left = (uint16_t)coalesce_lines(is->addr, o->mask, s->c->l1c.line, buffer_of(s, o));
+    break;
+  case SPACE_TEX:
+    o->left = (uint16_t)coalesce_lines(is->addr, o->mask, s->c->l1t.line, buffer_of(s, o));
+    break;
+  case SPACE_LOCAL:
+    o->left = (uint16_t)local_accesses(s, o, is, buffer_of(s, o));
+    break;
   default: {
     uint32_t line = s->l1d.line_bytes;
     o->bypass = o->atomic || !s->c->l1d_enabled ||
@@ -226,7 +233,8 @@ static void memory_writeback(struct sm *s) {
     }
   }
   if (s->next_wb) return;
-  if (!s->shared_pipe[0] && !s->next_global && !s->l1d.ready_count && !s->l1t.ready_count && !s->l1c.ready_count) return;
+  if (!s->shared_pipe[0] && !s->next_global && !s->l1d.ready_count && !s->l1t.ready_count && !s->l1c.ready_count)
+    return;
   for (uint32_t c = 0; c < 5; c++) {
     uint32_t client = (c + s->wb_rotate) % 5;
     if (!take_result(s, client)) continue;
@@ -301,7 +309,8 @@ static struct l1_event event_of(struct sm *s, const struct op *o, const struct a
                            .pc = o->inst->pc,
                            .degree = o->degree,
                            .chunks = a->chunks,
-                           .set = gpu_l1_set(s->c, s->l1d.org ? s->l1d.org_sets : s->l1d.sets, s->l1d.line_bytes, a->addr),
+                           .set =
+                               gpu_l1_set(s->c, s->l1d.org ? s->l1d.org_sets : s->l1d.sets, s->l1d.line_bytes, a->addr),
                            .subpart = probe.subpart,
                            .local = o->space == SPACE_LOCAL,
                            .write = !o->load};
@@ -514,7 +523,8 @@ static bool process_global(struct sm *s, op_id id) {
       s->now_counts.stall_kind = STALL_L1D;
       return false;
     }
-    if (!l->order.queues) l->lat[(l->lat_head + l->lat_count++) % l->lat_size] = (struct latency_slot){.acc = *a, .at = g->now, .op = id};
+    if (!l->order.queues)
+      l->lat[(l->lat_head + l->lat_count++) % l->lat_size] = (struct latency_slot){.acc = *a, .at = g->now, .op = id};
     if (!o->load) s->w[o->warp].stores++, o->pending++;
     o->left--;
     s->acted = true;
@@ -545,7 +555,8 @@ static bool process_head(struct sm *s, op_id id) {
     done = process_const(s, &s->l1t, id, &s->st->l1t_accesses, &s->st->l1t_misses);
     if (!done) s->now_counts.stall_kind = STALL_TEX;
     return done;
-  default: return process_global(s, id);
+  default:
+    return process_global(s, id);
   }
 }
 

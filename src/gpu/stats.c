@@ -6,7 +6,7 @@
 const struct stat_row gpu_stat_rows[] = {
 #define COUNTER(field, key, unit, doc) {key, unit, doc, STAT_SUM, offsetof(struct gpu_stats, field), 0},
 #define MAXIMUM(field, key, unit, doc) {key, unit, doc, STAT_MAX, offsetof(struct gpu_stats, field), 0},
-#define MEAN(sum, count, key, unit, doc)                                                                               \
+#define MEAN(sum, count, key, unit, doc) \
   {key, unit, doc, STAT_MEAN, offsetof(struct gpu_stats, sum), offsetof(struct gpu_stats, count)},
 #include "gpu/counters.def"
 #undef COUNTER

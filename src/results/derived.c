@@ -37,9 +37,9 @@ static double simt_efficiency(const struct gpu_stats *s) {
   return ratio(s->thread_insts, 32 * s->warp_insts);
 }
 
-#define ENERGY_ROW(c)                                                                                                  \
-  static double energy_##c(const struct gpu_stats *s) {                                                                \
-    return 1e6 * energy_of(s, ENERGY_##c);                                                                             \
+#define ENERGY_ROW(c)                                   \
+  static double energy_##c(const struct gpu_stats *s) { \
+    return 1e6 * energy_of(s, ENERGY_##c);              \
   }
 ENERGY_ROW(regfile)
 ENERGY_ROW(exec)

@@ -39,7 +39,8 @@ struct record_launch {
 };
 /* Add one launch; `stats` are its own counters (stats->kernels is 1). */
 void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats);
-/* What a closer look at the last launch saw, if anything: "sms", "partitions", "channels", "lines", "samples", "loads" of it. */
+/* What a closer look at the last launch saw, if anything: "sms", "partitions", "channels", "lines", "samples", "loads"
+ * of it. */
 struct gpu_seen;
 struct feed_kernel;
 void record_add_seen(struct record *r, const struct gpu_seen *seen, const struct feed_kernel *k);

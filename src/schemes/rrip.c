@@ -17,7 +17,8 @@ enum { RRIP_LINES = 4096, RRIP_PSEL_MAX = 1023 };
 static const struct scheme_param params[] = {
     {"policy", "", "0 SRRIP, 1 BRRIP, 2 DRRIP (sections 3.1, 3.3, 3.4)", 0, 2, 0, true},
     {"bits", "bit", "width of the prediction value (section 3.1)", 1, 4, 2, true},
-    {"throttle", "insertion", "BRRIP: one insertion in this many is long rather than distant (section 3.3)", 1, 1024, 32, true},
+    {"throttle", "insertion", "BRRIP: one insertion in this many is long rather than distant (section 3.3)", 1, 1024,
+     32, true},
     {"leaders", "set", "DRRIP: leader sets of each policy (section 4)", 1, 32, 4, true},
     {0},
 };
@@ -59,8 +60,10 @@ static int rrip_leader(const struct scheme_ctx *c, uint32_t set) {
 
 static bool rrip_bimodal(const struct scheme_ctx *c, const struct rrip_sm *s, uint32_t set) {
   switch ((int)c->param[RRIP_POLICY]) {
-  case 0: return false;
-  case 1: return true;
+  case 0:
+    return false;
+  case 1:
+    return true;
   default: {
     int l = rrip_leader(c, set);
     return l ? l == 2 : s->psel > RRIP_PSEL_MAX / 2;
@@ -100,7 +103,9 @@ static void rrip_insert(struct scheme_ctx *c, const struct l1_event *e) {
 static uint32_t rrip_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
   if (max > 0)
     out[0] = (struct scheme_bits){"prediction value per line", param[RRIP_BITS] * g->l1d.sets * g->l1d.ways * g->sms};
-  if (max > 1) out[1] = (struct scheme_bits){"policy selector (DRRIP), 10 bits per SM", param[RRIP_POLICY] == 2 ? 10.0 * g->sms : 0};
+  if (max > 1)
+    out[1] =
+        (struct scheme_bits){"policy selector (DRRIP), 10 bits per SM", param[RRIP_POLICY] == 2 ? 10.0 * g->sms : 0};
   return 2;
 }
 

@@ -22,7 +22,7 @@ static const struct scheme_counter counters[] = {
 };
 
 struct swl_sm {
-  uint64_t warps; /* cached for this set of running warps, */
+  uint64_t warps;  /* cached for this set of running warps, */
   uint64_t newest; /* told apart from a reused slot by the youngest age in it */
   uint64_t allowed;
 };

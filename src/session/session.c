@@ -103,7 +103,9 @@ static bool open_machine(struct session *s, struct err *e) {
     if (!s->gpu) return false;
     if (s->o.watchdog_cycles) gpu_set_watchdog(s->gpu, s->o.watchdog_cycles);
     gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.character,
-                          .detail = s->o.detail, .lines = s->o.lines || s->o.detail, .sample = s->o.sample_cycles});
+                                          .detail = s->o.detail,
+                                          .lines = s->o.lines || s->o.detail,
+                                          .sample = s->o.sample_cycles});
 #else
     return err_set(e, ERR_UNSUPPORTED, "timing mode is not built into this library: use --mode functional");
 #endif

@@ -8,21 +8,21 @@
 
 static int failures;
 
-#define EXPECT(cond)                                                                                                   \
-  do {                                                                                                                 \
-    if (!(cond)) {                                                                                                     \
-      printf("%s:%d: %s\n", __FILE__, __LINE__, #cond);                                                                \
-      failures++;                                                                                                      \
-    }                                                                                                                  \
+#define EXPECT(cond)                                    \
+  do {                                                  \
+    if (!(cond)) {                                      \
+      printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+      failures++;                                       \
+    }                                                   \
   } while (0)
-#define GIVES(call, code)                                                                                              \
-  do {                                                                                                                 \
-    cudaError_t got_ = (call);                                                                                         \
-    if (got_ != (code)) {                                                                                              \
-      printf("%s:%d: %s gives %s, not %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(got_),                        \
-             cudaGetErrorName(code));                                                                                  \
-      failures++;                                                                                                      \
-    }                                                                                                                  \
+#define GIVES(call, code)                                                                       \
+  do {                                                                                          \
+    cudaError_t got_ = (call);                                                                  \
+    if (got_ != (code)) {                                                                       \
+      printf("%s:%d: %s gives %s, not %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(got_), \
+             cudaGetErrorName(code));                                                           \
+      failures++;                                                                               \
+    }                                                                                           \
   } while (0)
 #define OK(call) GIVES(call, cudaSuccess)
 

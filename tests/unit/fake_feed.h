@@ -41,17 +41,25 @@ static uint64_t fake_all(const struct fake_feed *f) {
   return (1ull << f->kernel.warps_per_cta) - 1;
 }
 
-static void fake_addresses(const struct fake_feed *f, const struct fake_warp *w, const struct inst *i, struct issued *o) {
+static void fake_addresses(const struct fake_feed *f, const struct fake_warp *w, const struct inst *i,
+                           struct issued *o) {
   uint64_t h = hash_u64(w->salt + i->pc * 131ull + w->loops * 7919ull);
   uint32_t spread = 1u << (h & 7); /* 1 .. 128 elements between lanes */
   if (spread > 32) spread = 32;
   for (uint32_t l = 0; l < WARP_LANES; l++) {
     uint64_t off = ((h >> 8) + (uint64_t)l * spread * 4) % f->footprint & ~3ull;
     switch (i->space) {
-    case SPACE_SHARED: o->addr[l] = off % 4096; break;
-    case SPACE_LOCAL: o->addr[l] = off % 256; break;
-    case SPACE_CONST: o->addr[l] = 0x1000 + off % 2048; break;
-    default: o->addr[l] = 0xC0000000ull + off;
+    case SPACE_SHARED:
+      o->addr[l] = off % 4096;
+      break;
+    case SPACE_LOCAL:
+      o->addr[l] = off % 256;
+      break;
+    case SPACE_CONST:
+      o->addr[l] = 0x1000 + off % 2048;
+      break;
+    default:
+      o->addr[l] = 0xC0000000ull + off;
     }
   }
 }
@@ -123,7 +131,8 @@ static void fake_memory(struct inst *i, uint8_t kind, uint8_t space, struct rng 
 }
 
 /* A random kernel of `ctas` blocks of `warps` warps that loops `loops` times over its code. */
-static void fake_kernel(struct fake_feed *f, uint64_t seed, uint32_t ctas, uint32_t warps, uint32_t loops, uint64_t footprint) {
+static void fake_kernel(struct fake_feed *f, uint64_t seed, uint32_t ctas, uint32_t warps, uint32_t loops,
+                        uint64_t footprint) {
   struct rng r = rng_seed(seed);
   memset(f, 0, sizeof *f);
   f->loops = loops;
