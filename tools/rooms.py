@@ -16,12 +16,12 @@ ALLOWED = {
     "trace": {"base", "ptx"},
     "gpu": {"base", "ptx/inst.h", "ptx/feed.h"},
     "schemes": {"base", "gpu/scheme.h", "gpu/req.h", "gpu/config.h", "gpu/stats.h", "gpu/coalesce.h", "ptx/inst.h", "schemes/lib"},
-    "results": {"base", "gpu/config.h", "gpu/stats.h"},
+    "results": {"base", "gpu/config.h", "gpu/stats.h", "gpu/observe.h", "gpu/energy.h", "ptx/feed.h"},
     "session": {"base", "simt", "trace", "results", "ptx/feed.h", "gpu/gpu.h", "gpu/config.h", "gpu/stats.h", "gpu/scheme.h"},
     "cudart": {"base", "session", "simt"},
     "report": {"base", "results", "gpu/stats.h", "gpu/config.h"},
     "study": {"base", "results", "session"},
-    "cli": {"base", "results", "session", "simt", "report", "study", "gpu/config.h", "gpu/scheme.h", "gpu/stats.h"},
+    "cli": {"base", "results", "session", "simt", "report", "study", "gpu/config.h", "gpu/scheme.h", "gpu/stats.h", "gpu/invariants.h"},
 }
 # Schemes must not know each other, and the timing model no scheme by name.
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
