@@ -256,13 +256,15 @@ struct slots {
   uint32_t count;
 #define HOOK_LIST(name) uint8_t name[SLOTS_MAX], n_##name;
   HOOK_LIST(on_kernel)
-  HOOK_LIST(on_epoch) HOOK_LIST(may_issue) HOOK_LIST(issue_wake) HOOK_LIST(pick_warp) HOOK_LIST(l1) HOOK_LIST(queues)
-      HOOK_LIST(queue_of) HOOK_LIST(pick_queue) HOOK_LIST(may_allocate) HOOK_LIST(on_past) HOOK_LIST(on_warp_start)
-          HOOK_LIST(on_warp_done) HOOK_LIST(on_issue) HOOK_LIST(bypass_load) HOOK_LIST(bypass_access)
-              HOOK_LIST(on_stall) HOOK_LIST(find_victim) HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss)
-                  HOOK_LIST(on_fill) HOOK_LIST(on_evict) HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate)
-                      HOOK_LIST(l2_find_victim) HOOK_LIST(on_l2_access) HOOK_LIST(on_l2_evict) HOOK_LIST(dram_class)
-                          HOOK_LIST(may_launch) HOOK_LIST(pick_cta) HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)
+  HOOK_LIST(on_epoch)
+  HOOK_LIST(may_issue)
+  HOOK_LIST(issue_wake) HOOK_LIST(pick_warp) HOOK_LIST(l1) HOOK_LIST(queues) HOOK_LIST(queue_of) HOOK_LIST(pick_queue)
+      HOOK_LIST(may_allocate) HOOK_LIST(on_past) HOOK_LIST(on_warp_start) HOOK_LIST(on_warp_done) HOOK_LIST(on_issue)
+          HOOK_LIST(bypass_load) HOOK_LIST(bypass_access) HOOK_LIST(on_stall) HOOK_LIST(find_victim)
+              HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
+                  HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate) HOOK_LIST(l2_find_victim) HOOK_LIST(on_l2_access)
+                      HOOK_LIST(on_l2_evict) HOOK_LIST(dram_class) HOOK_LIST(may_launch) HOOK_LIST(pick_cta)
+                          HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)
 #undef HOOK_LIST
                               uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
 };
