@@ -254,6 +254,7 @@ struct slot_instance {
 struct slots {
   struct slot_instance at[SLOTS_MAX];
   uint32_t count;
+/* clang-format off */
 #define HOOK_LIST(name) uint8_t name[SLOTS_MAX], n_##name;
   HOOK_LIST(on_kernel)
   HOOK_LIST(on_epoch)
@@ -265,8 +266,9 @@ struct slots {
                   HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate) HOOK_LIST(l2_find_victim) HOOK_LIST(on_l2_access)
                       HOOK_LIST(on_l2_evict) HOOK_LIST(dram_class) HOOK_LIST(may_launch) HOOK_LIST(pick_cta)
                           HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)
+/* clang-format on */
 #undef HOOK_LIST
-                              uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
+                          uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
 };
 
 /* A list may name searches ("swl-best+bucl"). How many machines one stands for (1 if it names none), and the list of
