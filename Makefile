@@ -50,7 +50,8 @@ TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 DATA := $(B)/share/sluice
 CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
 CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
-ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS) $(CALIBRATION)
+TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv))
+ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
 
@@ -73,6 +74,10 @@ $(DATA)/configs/%.yaml: configs/%.yaml
 	cp $< $@
 
 $(DATA)/calibration/%: tests/calibration/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(DATA)/%.csv: data/%.csv
 	@mkdir -p $(@D)
 	cp $< $@
 
