@@ -1,0 +1,62 @@
+/* published.h - the papers' published figures as data (share/sluice/published.csv), and how a result of ours is put
+ * beside them: which of our schemes and workloads a row means, what its metric is in our counters, and which mean the
+ * paper takes over a group.
+ *
+ * In the order of use: open; pick rows by paper, scheme and group; published_ratio of every workload that a row covers;
+ * published_mean over them; published_present turns the result into the row's unit.
+ */
+#ifndef RESULTS_PUBLISHED_H
+#define RESULTS_PUBLISHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct published_figure {
+  const char *paper;  /* bucl, tsc, medic, decoupled-l1d, sharing-aware */
+  const char *where;  /* "Fig 7 text" */
+  const char *metric; /* "ipc_improvement" */
+  const char *scheme; /* the paper's word: "bucl-dyn" */
+  const char *group;  /* the paper's word: "uncoalesced average", or a workload: "KMN" */
+  const char *unit;   /* "percent over baseline" */
+  double value;
+};
+
+struct published;
+/* `path` NULL: the bundled table. NULL with `e` if it cannot be read or has a row that is not seven fields. */
+struct published *published_open(const char *path, struct err *e);
+size_t published_count(const struct published *p);
+const struct published_figure *published_at(const struct published *p, size_t i);
+void published_close(struct published *p);
+
+/* ---- whose figure it is ---- */
+/* Is it of the paper that --suite NAME means, and does it speak of the scheme that a user types as `list`? */
+bool published_of_suite(const struct published_figure *f, const char *suite);
+bool published_of_scheme(const struct published_figure *f, const char *list);
+enum published_kind {
+  PUBLISHED_ARITHMETIC,
+  PUBLISHED_GEOMETRIC,
+  PUBLISHED_HARMONIC,
+  PUBLISHED_MINIMUM,
+  PUBLISHED_MAXIMUM
+};
+extern const char *const published_kind_names[];
+/* A figure of a group: true, with the group as in workloads.json ("" for all workloads of the suite) and the kind of
+ * mean. False: it is of the one workload that the paper calls f->group, or of something that is no set of workloads. */
+bool published_of_group(const struct published_figure *f, const char **group, enum published_kind *kind);
+
+/* ---- what it is in our counters ---- */
+/* Value of a counter or derived value by its key, of the totals of a run; 0 if absent. */
+typedef double published_get(const void *run, const char *key);
+/* The scheme (as typed) that the metric compares with: "baseline" for most, "mrpb" for ..._over_mrpb. */
+const char *published_over(const struct published_figure *f);
+/* The quantity that is averaged, of one workload: `run` under the figure's scheme relative to `over`, or a rate of
+ * `run` alone. False: the metric cannot be had from the totals of runs. */
+bool published_ratio(const struct published_figure *f, published_get *get, const void *run, const void *over,
+                     double *ratio);
+double published_mean(enum published_kind kind, const double *ratio, size_t n);
+/* A ratio as the figure prints it: 1.36 is 36 for ipc_improvement. */
+double published_present(const struct published_figure *f, double ratio);
+
+#endif

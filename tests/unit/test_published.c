@@ -1,0 +1,120 @@
+/* test_published.c - the published figures: the bundled table is read whole, every name in it that a run can stand
+ * beside is understood, and the means are the papers'. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/paths.h"
+#include "results/published.h"
+
+static const struct published_figure *find(const struct published *p, const char *suite, const char *metric,
+                                           const char *list, const char *group) {
+  for (size_t i = 0; i < published_count(p); i++) {
+    const struct published_figure *f = published_at(p, i);
+    if (published_of_suite(f, suite) && published_of_scheme(f, list) && !strcmp(f->metric, metric) &&
+        !strcmp(f->group, group))
+      return f;
+  }
+  fail_msg("no %s of %s for %s in %s", metric, list, group, suite);
+  return NULL;
+}
+
+static void test_bundled(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct published *p = published_open(NULL, &e);
+  if (!p) fail_msg("%s", e.msg);
+  assert_true(published_count(p) > 100);
+  assert_float_equal(find(p, "bucl", "ipc_improvement", "bucl", "uncoalesced average")->value, 36, 0);
+  assert_float_equal(find(p, "bucl", "ipc_improvement", "bucl-prf=10000", "uncoalesced average")->value, 29, 0);
+  assert_float_equal(find(p, "tsc", "ipc_improvement", "dsc=2", "geomean")->value, 10.4, 0);
+  assert_float_equal(find(p, "sharing", "gpu_energy_reduction", "sharing", "20 benchmarks")->value, 6, 0);
+  assert_float_equal(find(p, "decoupled-l1d", "normalized_ipc", "ball", "BP")->value, 0.23, 0);
+  assert_string_equal(published_over(find(p, "bucl", "ipc_improvement_over_mrpb", "bucl", "KMN")), "mrpb");
+  assert_string_equal(published_over(find(p, "decoupled-l1d", "ipc_improvement_over_pdp_best", "decoupled-l1d", "BH")),
+                      "pdp-best");
+  const char *group;
+  enum published_kind kind;
+  assert_true(published_of_group(find(p, "bucl", "ipc_improvement", "bucl", "coherent average"), &group, &kind));
+  assert_string_equal(group, "coherent");
+  assert_int_equal(kind, PUBLISHED_GEOMETRIC);
+  assert_true(published_of_group(find(p, "bucl", "l1d_hit_rate", "bucl", "uncoalesced average"), &group, &kind));
+  assert_int_equal(kind, PUBLISHED_ARITHMETIC);
+  assert_false(published_of_group(find(p, "bucl", "ipc_improvement", "mrpb", "BP"), &group, &kind));
+  published_close(p);
+}
+
+struct run {
+  double ipc, hits, accesses;
+};
+
+static double get(const void *run, const char *key) {
+  const struct run *r = run;
+  return !strcmp(key, "ipc") ? r->ipc : !strcmp(key, "l1d.read.hits") ? r->hits : r->accesses;
+}
+
+static void test_measure(void **state) {
+  (void)state;
+  struct run base = {2, 10, 100}, a = {3, 40, 80};
+  double r;
+  struct published_figure gain = {.metric = "ipc_improvement"}, over = {.metric = "ipc_improvement_over_mrpb"},
+                          loss = {.metric = "worst_ipc_loss"}, rate = {.metric = "l1d_hit_rate"},
+                          more = {.metric = "l1d_hit_rate_gain"}, none = {.metric = "storage_overhead"};
+  assert_true(published_ratio(&gain, get, &a, &base, &r));
+  assert_float_equal(published_present(&gain, r), 50, 1e-9);
+  assert_true(published_ratio(&over, get, &a, &base, &r));
+  assert_float_equal(published_present(&over, r), 50, 1e-9);
+  assert_true(published_ratio(&loss, get, &base, &a, &r));
+  assert_float_equal(published_present(&loss, r), 100.0 / 3, 1e-9);
+  assert_true(published_ratio(&rate, get, &a, NULL, &r));
+  assert_float_equal(published_present(&rate, r), 50, 1e-9);
+  assert_true(published_ratio(&more, get, &a, &base, &r));
+  assert_float_equal(published_present(&more, r), 40, 1e-9);
+  assert_false(published_ratio(&none, get, &a, &base, &r));
+  assert_false(published_ratio(&gain, get, &a, NULL, &r));
+  const double v[] = {1, 2, 4};
+  assert_float_equal(published_mean(PUBLISHED_ARITHMETIC, v, 3), 7.0 / 3, 1e-12);
+  assert_float_equal(published_mean(PUBLISHED_GEOMETRIC, v, 3), 2, 1e-12);
+  assert_float_equal(published_mean(PUBLISHED_HARMONIC, v, 3), 3 / 1.75, 1e-12);
+  assert_float_equal(published_mean(PUBLISHED_MINIMUM, v, 3), 1, 0);
+  assert_float_equal(published_mean(PUBLISHED_MAXIMUM, v, 3), 4, 0);
+}
+
+static void reads(const char *text, const char *complaint) {
+  char path[] = "/tmp/sluice-published-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+  close(fd);
+  struct err e = {0};
+  struct published *p = published_open(path, &e);
+  unlink(path);
+  if (!complaint) {
+    if (!p) fail_msg("%s", e.msg);
+    published_close(p);
+    return;
+  }
+  assert_null(p);
+  if (!strstr(e.msg, complaint)) fail_msg("'%s' does not say '%s'", e.msg, complaint);
+}
+
+static void test_bad_tables(void **state) {
+  (void)state;
+  reads("paper,where,metric,scheme,group,value,unit\na,b,c,d,e,1,f\n", NULL);
+  reads("paper,where,metric,scheme,group,value,unit\na,b,c,d,e,1,f", NULL);
+  reads("titles\na,b,c\n", ":2: 3 fields");
+  reads("titles\na,b,c,d,e,1,f,g\n", ":2: 8 fields");
+  reads("titles\n\na,b,c,d,e,1x,f\n", ":3: the value '1x'");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bundled), cmocka_unit_test(test_measure),
+                                     cmocka_unit_test(test_bad_tables)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
