@@ -15,19 +15,22 @@
 #include "ptx/inst.h"
 
 enum { WARP_LANES = 32 };
+#define FEED_NO_BARRIER 0xff
 #define FEED_DONE UINT32_MAX /* next_pc of a warp all of whose lanes have exited */
 
 struct issued {
   /* in: set by the timing model */
   uint64_t cycle; /* for %clock; functional mode passes its instruction count */
   /* out */
-  uint32_t active;  /* lanes on the current path, before the guard predicate */
-  uint32_t mask;    /* lanes that execute */
-  uint32_t next_pc; /* the warp's next instruction, or FEED_DONE */
-  uint8_t space;    /* memory: the space after resolving generic addresses (never SPACE_GENERIC) */
-  uint8_t width;    /* memory: bytes per lane of the whole access (elem_bytes x vec) */
-  bool waits;       /* the warp now waits at a barrier */
-  uint32_t token;   /* atomics: hand it to `atomic`; 0 if the instruction performed nothing */
+  uint32_t active;      /* lanes on the current path, before the guard predicate */
+  uint32_t mask;        /* lanes that execute */
+  uint32_t next_pc;     /* the warp's next instruction, or FEED_DONE */
+  uint8_t space;        /* memory: the space after resolving generic addresses (never SPACE_GENERIC) */
+  uint8_t width;        /* memory: bytes per lane of the whole access (elem_bytes x vec) */
+  bool waits;           /* the warp now waits at a barrier */
+  uint8_t bar_id;       /* which of the CTA's 16 barriers the warp arrives at; left alone where it does not */
+  uint16_t bar_threads; /* and how many threads that waits for (a multiple of 32), 0 for all of the CTA */
+  uint32_t token;       /* atomics: hand it to `atomic`; 0 if the instruction performed nothing */
   uint64_t
       released; /* barrier or exit: warps of the CTA (bit = warp in CTA) that stop waiting now; may include this one */
   /* Lanes' byte addresses in the resolved space, valid where `mask` is set. Global: device address. Shared: offset in

@@ -56,6 +56,8 @@ void barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask) {
                expected);
     return;
   }
+  x->out->bar_id = (uint8_t)id;
+  x->out->bar_threads = (uint16_t)expected;
   if (!bar->count) *bar = (struct barrier){.expected = expected, .and_ = FULL_MASK};
   if (o->sub == 2) {
     uint32_t p = *OPND(uint32_t, o->p);

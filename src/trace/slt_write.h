@@ -1,0 +1,28 @@
+/* slt_write.h - writing our own trace format (docs/trace-format.md): launches as they run, or as another trace gives
+ * them.
+ *
+ * The file appears whole or not at all: everything goes to a temporary file beside it, which slt_finish renames.
+ */
+#ifndef TRACE_SLT_WRITE_H
+#define TRACE_SLT_WRITE_H
+
+#include "ptx/feed.h"
+#include "trace/input.h"
+
+struct slt_writer;
+
+/* `program`: what is recorded, may be NULL. `temp`: where to write until the end; NULL: `path` with ".part". */
+struct slt_writer *slt_create(const char *path, const char *temp, const char *program, struct err *e);
+/* A copy between host and device. */
+void slt_note_copy(struct slt_writer *w, uint64_t bytes, bool to_device);
+/* Record one launch: a feed that passes everything on to `inner` and writes what it answers, for `slots` CTA slots.
+ * Whoever has it runs it (the timing model, or trace_drive), then calls slt_end. */
+struct feed *slt_begin(struct slt_writer *w, struct feed *inner, uint32_t slots, struct err *e);
+/* The launch is over. `whole` false: it faulted; it is left out of the file. */
+bool slt_end(struct slt_writer *w, bool whole, struct err *e);
+/* Complete the file and give it its name; frees `w` either way. */
+bool slt_finish(struct slt_writer *w, struct err *e);
+/* Remove what was written; frees `w`. NULL is allowed. */
+void slt_abandon(struct slt_writer *w);
+
+#endif

@@ -1,0 +1,233 @@
+/* trace_feed.c - replay: the feed over a recorded launch, and the driver that runs any feed without a timing model.
+ *
+ * Barrier rules are those of the functional machine (src/simt/barrier.c): a warp arrives as a whole; a barrier without
+ * a count waits for every warp of the CTA that has not finished.
+ */
+#include "trace/trace_feed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BARRIERS = 16, QUANTUM = 4096, CTA_BUDGET = 1 << 22 };
+
+/* Warp instructions without any CTA finishing after which a launch counts as stuck, as in functional mode. */
+#define STUCK_AFTER UINT64_C(20000000000)
+
+struct arrivals {
+  uint32_t expected, count; /* threads; expected 0: all */
+  uint64_t waiting;
+};
+
+struct slot_state {
+  struct arrivals bar[BARRIERS];
+  uint64_t waiting;    /* warps at some barrier */
+  uint32_t live_warps; /* not finished */
+  bool used;           /* some barrier has been touched since the CTA began */
+};
+
+struct trace_feed {
+  struct feed feed;
+  struct trace_input *in;
+  const struct trace_input_ops *ops;
+  struct slot_state *slot;
+  struct err err;
+  struct feed_fault fault;
+};
+
+/* ---- barriers ---- */
+
+static void release(struct slot_state *s, struct arrivals *b, struct issued *out) {
+  uint32_t need = b->expected ? b->expected : s->live_warps * WARP_LANES;
+  if (!b->count || b->count < need) return;
+  out->released |= b->waiting;
+  s->waiting &= ~b->waiting;
+  *b = (struct arrivals){0};
+}
+
+static bool arrive(struct trace_feed *f, struct slot_state *s, uint32_t warp, struct issued *out) {
+  if (out->bar_id >= BARRIERS)
+    return err_set(&f->err, ERR_INPUT, "%s: barrier %u of kernel %s: a CTA has 16", f->in->path, out->bar_id,
+                   f->feed.kernel->name);
+  struct arrivals *b = &s->bar[out->bar_id];
+  s->used = true;
+  if (!b->count) b->expected = out->bar_threads;
+  b->count += WARP_LANES;
+  if (out->waits) {
+    b->waiting |= 1ull << warp;
+    s->waiting |= 1ull << warp;
+  }
+  release(s, b, out);
+  return true;
+}
+
+static void warp_done(struct slot_state *s, struct issued *out) {
+  s->live_warps--;
+  if (!s->waiting) return;
+  for (uint32_t b = 0; b < BARRIERS; b++)
+    if (s->bar[b].count && !s->bar[b].expected) release(s, &s->bar[b], out);
+}
+
+/* ---- the feed ---- */
+
+static bool fail(struct trace_feed *f) {
+  f->fault.cuda_error = 0;
+  snprintf(f->fault.text, sizeof f->fault.text, "%.1000s", f->err.msg);
+  return false;
+}
+
+static void feed_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp) {
+  (void)sm, (void)first_warp;
+  struct trace_feed *f = ctx;
+  struct slot_state *s = &f->slot[slot];
+  if (s->used) memset(s, 0, sizeof *s);
+  s->live_warps = f->feed.kernel->warps_per_cta;
+  if (!f->err.code) f->ops->open_cta(f->in, slot, cta, &f->err); /* a failure shows at the first issue */
+}
+
+static bool feed_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *out) {
+  struct trace_feed *f = ctx;
+  out->waits = false;
+  out->token = 0;
+  out->released = 0;
+  out->bar_id = FEED_NO_BARRIER;
+  if (__builtin_expect(f->err.code != ERR_NONE, 0) || !f->ops->step(f->in, slot, warp, out, &f->err)) return fail(f);
+  struct slot_state *s = &f->slot[slot];
+  if (out->bar_id != FEED_NO_BARRIER && !arrive(f, s, warp, out)) return fail(f);
+  if (out->next_pc == FEED_DONE) warp_done(s, out);
+  return true;
+}
+
+static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
+  (void)ctx, (void)token, (void)lanes;
+  return true;
+}
+
+static void feed_end(void *ctx, uint32_t slot) {
+  struct trace_feed *f = ctx;
+  f->ops->close_cta(f->in, slot);
+}
+
+static const struct feed_fault *feed_fault(void *ctx) {
+  return &((struct trace_feed *)ctx)->fault;
+}
+
+static const struct feed_ops operations = {
+    .start_cta = feed_start, .issue = feed_issue, .atomic = feed_atomic, .end_cta = feed_end, .fault = feed_fault};
+
+struct trace_feed *trace_feed_new(struct trace_input *t, const struct feed_kernel *kernel, uint32_t slots,
+                                  struct err *e) {
+  if (!t->ops->begin(t, slots, e)) return NULL;
+  struct trace_feed *f = calloc(1, sizeof *f);
+  CHECK(f, "out of memory");
+  f->in = t;
+  f->ops = t->ops;
+  f->slot = calloc(slots, sizeof *f->slot);
+  CHECK(f->slot, "out of memory");
+  f->feed = (struct feed){.ops = &operations, .ctx = f, .kernel = kernel};
+  return f;
+}
+
+struct feed *trace_feed_get(struct trace_feed *f) {
+  return &f->feed;
+}
+
+const struct err *trace_feed_error(const struct trace_feed *f) {
+  return f->err.code ? &f->err : NULL;
+}
+
+void trace_feed_free(struct trace_feed *f) {
+  if (!f) return;
+  free(f->slot);
+  free(f);
+}
+
+/* ---- without a timing model ---- */
+
+struct drive_slot {
+  bool running;
+  uint64_t live, waiting; /* warps */
+};
+
+struct drive {
+  struct feed *f;
+  struct issued out;
+  struct trace_counts n;
+  uint64_t all; /* warps of a CTA */
+};
+
+/* Up to QUANTUM instructions of one warp. */
+static bool drive_warp(struct drive *d, struct drive_slot *s, uint32_t slot, uint32_t warp, struct err *e) {
+  const struct feed_ops *ops = d->f->ops;
+  struct issued *out = &d->out;
+  uint64_t bit = 1ull << warp;
+  for (uint32_t i = 0; i < QUANTUM; i++) {
+    out->cycle = d->n.warp_insts;
+    out->waits = false;
+    out->token = 0;
+    out->released = 0;
+    bool ok = ops->issue(d->f->ctx, slot, warp, out);
+    if (ok && out->token) ok = ops->atomic(d->f->ctx, out->token, out->mask);
+    if (!ok) {
+      const struct feed_fault *fault = ops->fault(d->f->ctx);
+      return err_set(e, ERR_PROGRAM, "%s", fault ? fault->text : "the kernel faulted");
+    }
+    d->n.warp_insts++;
+    d->n.thread_insts += (uint32_t)__builtin_popcount(out->mask);
+    if (out->waits) s->waiting |= bit;
+    s->waiting &= ~out->released;
+    if (out->next_pc == FEED_DONE) {
+      s->live &= ~bit;
+      return true;
+    }
+    if (s->waiting & bit) return true;
+  }
+  return true;
+}
+
+static bool drive_round(struct drive *d, struct drive_slot *s, uint32_t slot, struct err *e) {
+  bool ran = false;
+  for (uint64_t left = s->live; left; left &= left - 1) {
+    if (left & -left & s->waiting) continue;
+    ran = true;
+    if (!drive_warp(d, s, slot, (uint32_t)__builtin_ctzll(left), e)) return false;
+  }
+  if (ran) return true;
+  return err_set(e, ERR_STUCK, "kernel %s: %d warps of a CTA wait at barriers for ever", d->f->kernel->name,
+                 __builtin_popcountll(s->live));
+}
+
+bool trace_drive(struct feed *f, uint32_t slots, struct trace_counts *n, struct err *e) {
+  const struct feed_kernel *k = f->kernel;
+  struct drive d = {.f = f, .all = k->warps_per_cta >= 64 ? ~0ull : (1ull << k->warps_per_cta) - 1};
+  struct drive_slot *state = calloc(slots, sizeof *state);
+  CHECK(state, "out of memory");
+  uint32_t next = 0, live = 0;
+  uint64_t progress = 0;
+  bool ok = true;
+  while (ok && (next < k->ctas || live)) {
+    for (uint32_t i = 0; ok && i < slots; i++) {
+      struct drive_slot *s = &state[i];
+      if (!s->running) {
+        if (next == k->ctas) continue;
+        f->ops->start_cta(f->ctx, i, next++, i, 0);
+        *s = (struct drive_slot){.running = true, .live = d.all};
+        live++;
+      }
+      uint64_t limit = d.n.warp_insts + CTA_BUDGET;
+      while (ok && s->live && d.n.warp_insts < limit) ok = drive_round(&d, s, i, e);
+      if (ok && d.n.warp_insts - progress > STUCK_AFTER)
+        ok = err_set(e, ERR_STUCK, "kernel %s: no CTA finished in %llu warp instructions", k->name,
+                     (unsigned long long)STUCK_AFTER);
+      if (!ok || s->live) continue;
+      f->ops->end_cta(f->ctx, i);
+      s->running = false;
+      progress = d.n.warp_insts;
+      live--;
+      i--; /* the same slot again: its memory is warm */
+    }
+  }
+  free(state);
+  if (n) *n = d.n;
+  return ok;
+}
