@@ -48,7 +48,6 @@ static void shrink(struct access *a, uint32_t segment) {
 
 static uint32_t segment_size(const struct coalesce_in *in) {
   if (in->width == 1) return 32;
-  if (in->sectors) return 32;
   if (in->segment == 256 && in->width > 4) return 256;
   uint32_t s = in->width == 2 ? 64 : 128;
   return in->segment < s ? in->segment : s;

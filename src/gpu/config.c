@@ -411,6 +411,8 @@ static bool check_memory(const struct gpu_config *c, struct err *e) {
                    c->l1d.line, c->l2.line);
   if (!is_pow2(c->l2_port_bytes))
     return err_set(e, ERR_USAGE, "l2.port_bytes is %u: a power of two is needed", c->l2_port_bytes);
+  if (!is_pow2(c->l1d_past))
+    return err_set(e, ERR_USAGE, "l1d.bypass_segment is %u: 32, 64 or 128 are possible", c->l1d_past);
   if (c->dram_banks % c->dram_groups)
     return err_set(e, ERR_USAGE, "dram.banks (%u) is not a multiple of dram.bank_groups (%u)", c->dram_banks,
                    c->dram_groups);

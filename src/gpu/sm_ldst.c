@@ -129,13 +129,12 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
     o->left = (uint16_t)local_accesses(s, o, is, buffer_of(s, o));
     break;
   default: {
-    uint32_t line = s->l1d.line_bytes;
     o->bypass = o->atomic || !s->c->l1d_enabled ||
                 (i->kind == KIND_LOAD && (i->cache_op == CACHE_CG || i->cache_op == CACHE_CV));
+    uint32_t line = o->bypass ? s->c->l1d_past : s->l1d.line_bytes;
     struct coalesce_in in = {.addr = is->addr,
                              .mask = o->mask,
                              .width = o->width,
-                             .sectors = o->bypass,
                              .atomic = o->atomic,
                              .segment = line <= 128 || i->kind == KIND_LOAD ? line : 128};
     o->left = (uint16_t)coalesce_global(&in, buffer_of(s, o));

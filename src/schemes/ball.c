@@ -3,8 +3,9 @@
  * Paper: Li et al., "Locality-Driven Dynamic GPU Cache Bypassing", ICS 2015, section 5 (BALL: all accesses take the
  * bypass path) and Table 1.
  *
- * Deviations: as in the reference with its L1 off, accesses are coalesced into 32 B segments, one request each, whereas
- * a bypass decided after coalescing keeps its 128 B segment. Local memory keeps the L1.
+ * Deviations: local memory keeps the L1. The segment that accesses are coalesced into is the machine's
+ * l1d.bypass_segment: 32 B in the reference with its L1 off, 128 B in the simulator of the paper (configuration
+ * decoupled-l1d), where a bypass is no worse coalesced than a load through the L1.
  */
 #include "gpu/scheme.h"
 
