@@ -33,8 +33,9 @@ function object(text, a, n, i, s, p) {
   for (i = 1; i <= n; i++) { p = index(a[i], "="); s = s (i > 1 ? ", " : "") "\"" substr(a[i], 1, p - 1) "\": \"" substr(a[i], p + 1) "\"" }
   return s "}"
 }
+function quoted(t) { gsub(/\\/, "\\\\", t); gsub(/"/, "\\\"", t); return "\"" t "\"" }
 function json() {
-  printf "%s  {\"name\": \"%s\", \"about\": \"%s\", \"program\": \"%s/workloads/%s\", \"args\": \"--size small\",\n   \"suites\": %s, \"groups\": %s%s}", count++ ? ",\n" : "[\n", name, about, build, name, object(suites), object(groups), \
+  printf "%s  {\"name\": \"%s\", \"about\": \"%s\", \"program\": \"%s/workloads/%s\", \"args\": \"--size small\",\n   \"stands_for\": %s, \"algorithm\": %s, \"loads\": %s, \"simplified\": %s,\n   \"suites\": %s, \"groups\": %s%s}", count++ ? ",\n" : "[\n", name, about, build, name, quoted(field["Program"]), quoted(field["Algorithm"]), quoted(field["Loads"]), quoted(field["Simplified"]), object(suites), object(groups), \
     name in insts ? ",\n   \"warp_insts\": {\"small\": " small_insts[name] ", \"medium\": " insts[name] "}, \"seconds\": {\"small\": " small_seconds[name] ", \"medium\": " seconds[name] "}" : ""
 }
 function md() {

@@ -1,5 +1,4 @@
-/* lists.c - `sluice schemes`, `gpus`, `knobs`, `stats` and `workloads`: what there is to choose from, from the tables.
- */
+/* lists.c - `sluice schemes`, `gpus`, `knobs` and `stats`: what there is to choose from, from the tables. */
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
@@ -257,40 +256,6 @@ static int stats_run(const struct command *self, int argc, char **argv) {
   return any ? EXIT_OK : cli_fail(&e);
 }
 
-/* ---- workloads: share/sluice/workloads.json ---- */
-
-static int workloads_run(const struct command *self, int argc, char **argv) {
-  struct list_options o = {0};
-  struct err e = {0};
-  char path[PATH_MAX];
-  int first, rc = command_begin(self, argc, argv, &o, &first);
-  if (rc >= 0) return rc;
-  json_error_t je;
-  path_find(path, sizeof path, "workloads.json");
-  json_t *list = json_load_file(path, 0, &je), *w;
-  if (!json_is_array(list)) {
-    err_set(&e, ERR_INPUT, "no bundled workloads here (%s): `make` builds them", path);
-    json_decref(list);
-    return cli_fail(&e);
-  }
-  static const char *const titles[] = {"workload", "what it does", "a command to try"};
-  struct table *t = table_new(titles, "lll");
-  size_t i;
-  json_array_foreach(list, i, w) {
-    const char *name = json_string_value(json_object_get(w, "name")),
-               *about = json_string_value(json_object_get(w, "about"));
-    const char *program = json_string_value(json_object_get(w, "program")),
-               *args = json_string_value(json_object_get(w, "args"));
-    table_cell(t, "%s", name ? name : "?");
-    table_cell(t, "%s", about ? about : "");
-    table_cell(t, "sluice run -- %s%s%s", program ? program : "?", args && *args ? " " : "", args ? args : "");
-  }
-  table_print(t, stdout);
-  table_free(t);
-  json_decref(list);
-  return EXIT_OK;
-}
-
 /* ---- table of commands ---- */
 
 #define GPU_OPTION \
@@ -331,12 +296,4 @@ const struct command cmd_stats = {
     .help = "The keys of the JSON record, per kernel and in its totals.\n\nExample:\n  sluice stats l1d.read\n",
     .opts = no_opts,
     .run = stats_run,
-};
-const struct command cmd_workloads = {
-    .name = "workloads",
-    .summary = "list the bundled CUDA programs",
-    .usage = "",
-    .help = "CUDA programs that come with Sluice, each with a command to try. They check their own results.\n",
-    .opts = no_opts,
-    .run = workloads_run,
 };

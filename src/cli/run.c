@@ -167,6 +167,8 @@ static int run_kernel_file(const struct command *self, const struct sim_options 
 
 struct run_options {
   struct sim_options sim;
+  const char *suite, *size;
+  uint64_t jobs;
 };
 
 static int run_run(const struct command *self, int argc, char **argv) {
@@ -174,6 +176,16 @@ static int run_run(const struct command *self, int argc, char **argv) {
   struct sim_options *o = &opts.sim;
   struct err e = {0};
   int first, rc = command_begin(self, argc, argv, &opts, &first);
+  if (rc < 0 && opts.suite) {
+    if (first >= argc) rc = run_suite(o, opts.suite, opts.size, (unsigned)opts.jobs);
+    else err_set(&e, ERR_USAGE, "--suite brings its own programs"), rc = command_usage(self, &e);
+  }
+  if (rc < 0 && (opts.size || opts.jobs)) {
+    err_set(&e, ERR_USAGE,
+            "--size and --jobs go with --suite; a program takes its size itself: sluice run -- NAME --size %s",
+            opts.size ? opts.size : "small");
+    rc = command_usage(self, &e);
+  }
   if (rc < 0 && first >= argc) {
     err_set(&e, ERR_USAGE, "no program to run");
     rc = command_usage(self, &e);
@@ -203,13 +215,19 @@ static const struct opt run_opts[] = {
      RUN(characterise), 0, NULL},
     {"sample", "CYCLES", "counters of every so many core cycles in the JSON record", OPT_UINT, RUN(sample), 0, NULL},
     {"quiet", NULL, "no table: the program's own output only", OPT_FLAG, RUN(quiet), 'q', NULL},
+    {"suite", "NAME", "all bundled workloads of a paper in place of a program: bucl, tsc, medic, ..., all", OPT_TEXT,
+     offsetof(struct run_options, suite), 'w', "all bucl tsc medic decoupled-l1d sharing"},
+    {"size", "SIZE", "with --suite: small (default), medium or large inputs", OPT_TEXT,
+     offsetof(struct run_options, size), 'z', "small medium large"},
+    {"jobs", "N", "with --suite: simulations at a time (default: one per processor)", OPT_UINT,
+     offsetof(struct run_options, jobs), 'J', NULL},
     SIM_OPTIONS(struct run_options, sim),
     {.name = NULL}};
 
 const struct command cmd_run = {
     .name = "run",
     .summary = "simulate one program under one scheme",
-    .usage = "[OPTIONS] [--] PROGRAM [ARGS...] | KERNEL.ptx|KERNEL.cu --launch FILE",
+    .usage = "[OPTIONS] [--] PROGRAM [ARGS...] | KERNEL.ptx|KERNEL.cu --launch FILE | --suite NAME",
     .help =
         "Starts an unmodified CUDA program with Sluice's runtime in place of NVIDIA's libcudart (versions 11, 12 and "
         "13),\n"
@@ -224,7 +242,8 @@ const struct command cmd_run = {
         "  sluice run --lines -- ./spmv                           where memory stalls come from\n"
         "  sluice run --set l1d.sets=64 -- ./matmul               an L1 of 32 KB\n"
         "  sluice run --mode functional -- ./program               results only, about 20 times faster\n"
-        "  sluice run saxpy.cu --launch saxpy.yaml\n",
+        "  sluice run saxpy.cu --launch saxpy.yaml\n"
+        "  sluice run --suite bucl --size small                     the bundled workloads of a paper\n",
     .opts = run_opts,
     .run = run_run,
 };

@@ -14,5 +14,8 @@ void lines_print(const struct record_file *r, FILE *f);
 /* Simulate a .ptx or .cu file by its launch file in this process; the record goes to `record_path`. Returns an exit
  * code. */
 int launch_file_run(const char *kernel_file, const struct sim_options *o, const char *record_path, struct err *e);
+/* All bundled workloads of `suite` at `size` (NULL: small), `jobs` at a time (0: one per processor): a line for each.
+ * Returns an exit code, the first failure's if one failed. */
+int run_suite(const struct sim_options *o, const char *suite, const char *size, unsigned jobs);
 
 #endif

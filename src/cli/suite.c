@@ -4,16 +4,13 @@
  * the workloads' header comments.
  */
 #include <jansson.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/paths.h"
 #include "cli/compare.h"
 #include "cli/jobs.h"
-
-enum { SUITE_WORKLOADS = 64 };
+#include "cli/workloads.h"
 
 struct suite_row {
   const char *name, *group;
@@ -23,52 +20,24 @@ struct suite_row {
 
 struct suite {
   struct arena arena;
-  json_t *list;
-  struct suite_row row[SUITE_WORKLOADS];
+  struct workload_list list;
+  struct suite_row row[WORKLOADS_MAX];
   size_t rows;
   const char *scheme[COMPARE_COLUMNS];
   size_t schemes;
 };
 
-static const char *text(json_t *w, const char *key) {
-  const char *s = json_string_value(json_object_get(w, key));
-  return s ? s : "";
-}
-
-static int by_group(const void *a, const void *b) {
-  const struct suite_row *x = a, *y = b;
-  int c = strcmp(x->group, y->group);
-  return c ? c : strcmp(x->name, y->name);
-}
-
 static bool load_rows(struct suite *s, const char *name, const char *size, struct err *e) {
-  char path[PATH_MAX];
-  json_error_t je;
-  path_find(path, sizeof path, "workloads.json");
-  s->list = json_load_file(path, 0, &je);
-  if (!json_is_array(s->list)) return err_set(e, ERR_INPUT, "no bundled workloads here (%s): `make` builds them", path);
-  static const char *const suites[] = {"all", "bucl", "tsc", "medic", "decoupled-l1d", "sharing"};
-  static const char *const sizes[] = {"small", "medium", "large"};
-  bool known = false, good = false;
-  for (size_t i = 0; i < 6; i++) known |= !strcmp(name, suites[i]);
-  for (size_t i = 0; i < 3; i++) good |= !strcmp(size, sizes[i]);
-  const char *near = known ? err_nearest(size, sizes, 3) : err_nearest(name, suites, 6);
-  if (!known || !good)
-    return err_set(e, ERR_USAGE, "unknown %s '%s'%s%s%s", known ? "size" : "suite", known ? size : name,
-                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
-  size_t i;
-  json_t *w;
-  json_array_foreach(s->list, i, w) {
-    bool in = !strcmp(name, "all") || json_object_get(json_object_get(w, "suites"), name);
-    if (!in || s->rows == SUITE_WORKLOADS) continue;
-    struct suite_row *r = &s->row[s->rows++];
-    r->name = text(w, "name");
-    r->group = text(json_object_get(w, "groups"), name);
-    r->argv[0] = arena_strdup(&s->arena, r->name);
+  if (!workloads_load(&s->list, name, size, e)) return false;
+  for (; s->rows < s->list.count; s->rows++) {
+    const struct workload *w = &s->list.at[s->rows];
+    struct suite_row *r = &s->row[s->rows];
+    r->name = w->name;
+    r->group = w->group;
+    r->argv[0] = arena_strdup(&s->arena, w->name);
     r->argv[1] = arena_strdup(&s->arena, "--size");
     r->argv[2] = arena_strdup(&s->arena, size);
   }
-  qsort(s->row, s->rows, sizeof *s->row, by_group);
   return true;
 }
 
@@ -184,7 +153,7 @@ int compare_suite(const struct compare_options *o) {
   }
   if (!ok) code = cli_fail(&e);
   tempdir_remove(&dir);
-  json_decref(s->list);
+  workloads_free(&s->list);
   arena_free(&s->arena);
   free(s);
   return code;
