@@ -20,7 +20,7 @@ ALLOWED = {
     "session": {"base", "simt", "trace", "results", "ptx/feed.h", "gpu/gpu.h", "gpu/config.h", "gpu/stats.h", "gpu/scheme.h"},
     "cudart": {"base", "session", "simt"},
     "report": {"base", "results", "gpu/stats.h", "gpu/config.h"},
-    "study": {"base", "results", "session"},
+    "study": {"base", "results", "session", "gpu/config.h", "gpu/scheme.h", "gpu/stats.h"},
     "cli": {"base", "results", "session", "simt", "report", "study", "gpu/config.h", "gpu/scheme.h", "gpu/stats.h", "gpu/invariants.h"},
 }
 # Schemes must not know each other, and the timing model no scheme by name.

@@ -16,8 +16,15 @@ libyaml-dev:/usr/include/yaml.h
 libelf-dev:/usr/include/libelf.h
 liblz4-dev:/usr/include/lz4.h
 libzstd-dev:/usr/include/zstd.h
+libsqlite3-dev:/usr/include/sqlite3.h
+libmd-dev:/usr/include/sha256.h
 '
 need_test='
+sqlite3:/usr/bin/sqlite3
+slurmctld:/usr/sbin/slurmctld
+slurmd:/usr/sbin/slurmd
+slurm-client:/usr/bin/sbatch
+munge:/usr/sbin/munged
 libcmocka-dev:/usr/include/cmocka.h
 libmpfr-dev:/usr/include/mpfr.h
 clang-format-14:/usr/bin/clang-format-14

@@ -1,0 +1,72 @@
+/* db_query.c - one SQL statement that only reads, its answer in memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "results/db/db_impl.h"
+
+static struct db_cell cell_of(sqlite3_stmt *s, int i, struct arena *a) {
+  switch (sqlite3_column_type(s, i)) {
+  case SQLITE_NULL:
+    return (struct db_cell){.kind = CELL_NULL};
+  case SQLITE_INTEGER:
+    return (struct db_cell){.kind = CELL_INT, .i = sqlite3_column_int64(s, i)};
+  case SQLITE_FLOAT:
+    return (struct db_cell){.kind = CELL_REAL, .r = sqlite3_column_double(s, i)};
+  case SQLITE_BLOB:
+    return (struct db_cell){.kind = CELL_TEXT, .s = arena_printf(a, "(%d bytes)", sqlite3_column_bytes(s, i))};
+  default:
+    return (struct db_cell){.kind = CELL_TEXT, .s = arena_strdup(a, (const char *)sqlite3_column_text(s, i))};
+  }
+}
+
+static struct db_table *table_of(struct db *db, sqlite3_stmt *s, struct err *e) {
+  struct db_table *t = calloc(1, sizeof *t);
+  CHECK(t, "out of memory");
+  t->arena = calloc(1, sizeof *t->arena);
+  CHECK(t->arena, "out of memory");
+  t->columns = (size_t)sqlite3_column_count(s);
+  t->title = ARENA_ARRAY(t->arena, char *, t->columns + 1);
+  for (size_t i = 0; i < t->columns; i++) t->title[i] = arena_strdup(t->arena, sqlite3_column_name(s, (int)i));
+  size_t room = 0;
+  int rc;
+  while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+    if (t->rows == room) {
+      room = room ? 2 * room : 64;
+      t->cell = realloc(t->cell, room * t->columns * sizeof *t->cell);
+      CHECK(t->cell, "out of memory");
+    }
+    for (size_t i = 0; i < t->columns; i++) t->cell[t->rows * t->columns + i] = cell_of(s, (int)i, t->arena);
+    t->rows++;
+  }
+  if (rc == SQLITE_DONE) return t;
+  db_fail(db, e);
+  db_table_free(t);
+  return NULL;
+}
+
+struct db_table *db_sql(struct db *db, const char *sql, struct err *e) {
+  sqlite3_stmt *s = NULL;
+  const char *rest = NULL;
+  if (sqlite3_prepare_v2(db->sql, sql, -1, &s, &rest) != SQLITE_OK) {
+    if ((sqlite3_errcode(db->sql) & 0xff) == SQLITE_ERROR) err_set(e, ERR_USAGE, "SQL: %s", sqlite3_errmsg(db->sql));
+    else db_fail(db, e);
+    return NULL;
+  }
+  struct db_table *t = NULL;
+  if (!s || !sqlite3_column_count(s)) err_set(e, ERR_USAGE, "SQL: a statement that returns rows is needed");
+  else if (!sqlite3_stmt_readonly(s)) err_set(e, ERR_USAGE, "SQL: only statements that read are allowed here");
+  else if (rest && rest[strspn(rest, " \t\r\n;")])
+    err_set(e, ERR_USAGE, "SQL: one statement at a time; '%.40s' follows it", rest);
+  else t = table_of(db, s, e);
+  sqlite3_finalize(s);
+  return t;
+}
+
+void db_table_free(struct db_table *t) {
+  if (!t) return;
+  arena_free(t->arena);
+  free(t->arena);
+  free(t->cell);
+  free(t);
+}

@@ -1,0 +1,301 @@
+/* db_store.c - writing: the plan of a study, and a finished run with everything of its record. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "gpu/stats.h"
+#include "results/db/db_impl.h"
+#include "results/record.h"
+
+enum { ZSTD_LEVEL = 6 };
+
+/* ---- the plan ---- */
+
+static int64_t put_study(struct db *db, const char *name, const char *file, const char *text, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db,
+                               "INSERT INTO studies(name, file, text) VALUES(?, ?, ?) ON CONFLICT(name) DO UPDATE SET "
+                               "file = excluded.file, text = excluded.text RETURNING id",
+                               e);
+  if (!s) return 0;
+  db_bind_text(s, 1, name);
+  db_bind_text(s, 2, file);
+  db_bind_text(s, 3, text);
+  int64_t id = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+  if (!id) db_fail(db, e);
+  sqlite3_finalize(s);
+  return id;
+}
+
+static bool put_plan(struct db *db, int64_t study, const struct db_plan *plan, size_t count, struct err *e) {
+  sqlite3_stmt *clear = db_prepare(db, "DELETE FROM plan WHERE study_id = ?", e);
+  if (!clear) return false;
+  sqlite3_bind_int64(clear, 1, study);
+  bool ok = db_run_once(db, clear, e);
+  sqlite3_finalize(clear);
+  sqlite3_stmt *s = ok ? db_prepare(db, "INSERT INTO plan VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", e) : NULL;
+  ok = s;
+  for (size_t i = 0; ok && i < count; i++) {
+    const struct db_plan *p = &plan[i];
+    const char *const texts[] = {p->hash, p->workload, p->suite,  p->group,
+                                 p->size, p->gpu,      p->scheme, p->parameters ? p->parameters : "{}"};
+    sqlite3_bind_int64(s, 1, study);
+    sqlite3_bind_int64(s, 2, (int64_t)i);
+    for (int k = 0; k < 8; k++) db_bind_text(s, 3 + k, texts[k]);
+    sqlite3_bind_int64(s, 11, p->replica);
+    ok = db_run_once(db, s, e);
+  }
+  sqlite3_finalize(s);
+  return ok;
+}
+
+int64_t db_study_put(struct db *db, const char *name, const char *file, const char *text, const struct db_plan *plan,
+                     size_t count, struct err *e) {
+  if (!db_exec(db, "BEGIN IMMEDIATE", e)) return 0;
+  int64_t id = put_study(db, name, file, text, e);
+  if (id && put_plan(db, id, plan, count, e) && db_exec(db, "COMMIT", e)) return id;
+  sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
+  return 0;
+}
+
+/* ---- a run ---- */
+
+static void bind_json(sqlite3_stmt *s, int at, const json_t *v) {
+  if (json_is_integer(v)) sqlite3_bind_int64(s, at, json_integer_value(v));
+  else if (json_is_real(v)) sqlite3_bind_double(s, at, json_real_value(v));
+  else if (json_is_boolean(v)) sqlite3_bind_int64(s, at, json_is_true(v));
+  else db_bind_text(s, at, json_string_value(v));
+}
+
+/* The row of `from` in configurations, made when it is new; 0 with `e`. */
+static int64_t put_configuration(struct db *db, json_t *record, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db, "SELECT id FROM configurations WHERE hash = ?", e);
+  if (!s) return 0;
+  const char *hash = json_string_value(json_object_get(record, "config_hash"));
+  db_bind_text(s, 1, hash ? hash : "");
+  int64_t id = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+  sqlite3_finalize(s);
+  if (id) return id;
+  s = db_prepare(db, "INSERT INTO configurations(hash, gpu) VALUES(?, ?)", e);
+  if (!s) return 0;
+  db_bind_text(s, 1, hash ? hash : "");
+  const char *gpu = json_string_value(json_object_get(record, "gpu"));
+  db_bind_text(s, 2, gpu ? gpu : "");
+  bool ok = db_run_once(db, s, e);
+  sqlite3_finalize(s);
+  id = ok ? sqlite3_last_insert_rowid(db->sql) : 0;
+  s = ok ? db_prepare(db, "INSERT INTO knobs VALUES(?, ?, ?)", e) : NULL;
+  ok = s;
+  const char *key;
+  json_t *v;
+  json_object_foreach(json_object_get(record, "config"), key, v) {
+    if (!ok) break;
+    sqlite3_bind_int64(s, 1, id);
+    db_bind_text(s, 2, key);
+    bind_json(s, 3, v);
+    ok = db_run_once(db, s, e);
+  }
+  sqlite3_finalize(s);
+  return ok ? id : 0;
+}
+
+/* INSERT INTO table(`head`, every counter) VALUES(?, ...). The caller finalizes it. */
+static sqlite3_stmt *prepare_counters(struct db *db, const char *table, const char *head, unsigned heads,
+                                      struct err *e) {
+  sqlite3_str *t = sqlite3_str_new(db->sql);
+  sqlite3_str_appendf(t, "INSERT INTO %s(%s", table, head);
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++) sqlite3_str_appendf(t, ", \"%w\"", gpu_stat_rows[i].key);
+  for (uint32_t i = 0; i < derived_row_count; i++) sqlite3_str_appendf(t, ", \"%w\"", derived_rows[i].key);
+  sqlite3_str_appendf(t, ") VALUES(?");
+  for (uint32_t i = 1; i < heads + gpu_stat_row_count + derived_row_count; i++) sqlite3_str_appendf(t, ", ?");
+  sqlite3_str_appendf(t, ")");
+  char *sql = sqlite3_str_finish(t);
+  CHECK(sql, "out of memory");
+  sqlite3_stmt *s = db_prepare(db, sql, e);
+  sqlite3_free(sql);
+  return s;
+}
+
+static void bind_counters(sqlite3_stmt *s, int at, const json_t *o) {
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++) bind_json(s, at++, json_object_get(o, gpu_stat_rows[i].key));
+  for (uint32_t i = 0; i < derived_row_count; i++) bind_json(s, at++, json_object_get(o, derived_rows[i].key));
+}
+
+static bool put_totals(struct db *db, int64_t run, json_t *totals, struct err *e) {
+  sqlite3_stmt *s = prepare_counters(db, "totals", "run_id", 1, e);
+  if (!s) return false;
+  sqlite3_bind_int64(s, 1, run);
+  bind_counters(s, 2, totals);
+  bool ok = db_run_once(db, s, e);
+  sqlite3_finalize(s);
+  s = ok ? db_prepare(db, "INSERT INTO scheme_counters VALUES(?, ?, ?)", e) : NULL;
+  ok = s;
+  const char *key;
+  json_t *v;
+  json_object_foreach(json_object_get(totals, "scheme_counters"), key, v) {
+    if (!ok) break;
+    sqlite3_bind_int64(s, 1, run);
+    db_bind_text(s, 2, key);
+    bind_json(s, 3, v);
+    ok = db_run_once(db, s, e);
+  }
+  sqlite3_finalize(s);
+  return ok;
+}
+
+static bool put_bucket(struct db *db, sqlite3_stmt *s, int64_t kernel, const char *name, size_t bucket,
+                       const char *label, const json_t *v, struct err *e) {
+  sqlite3_bind_int64(s, 1, kernel);
+  db_bind_text(s, 2, name);
+  sqlite3_bind_int64(s, 3, (int64_t)bucket);
+  db_bind_text(s, 4, label);
+  sqlite3_bind_double(s, 5, json_number_value(v));
+  return db_run_once(db, s, e);
+}
+
+static bool put_histograms(struct db *db, sqlite3_stmt *s, int64_t kernel, json_t *loads, struct err *e) {
+  static const char *const quarters[] = {"1", "2", "3", "4"};
+  bool ok = true;
+  size_t i;
+  json_t *one, *v;
+  const char *key;
+  json_array_foreach(json_object_get(loads, "by_degree"), i, one) {
+    const char *label = json_string_value(json_object_get(one, "degrees"));
+    json_object_foreach(one, key, v) {
+      char name[96];
+      if (!ok || !json_is_number(v)) continue;
+      snprintf(name, sizeof name, "loads_by_degree.%s", key);
+      ok = put_bucket(db, s, kernel, name, i, label ? label : "", v, e);
+    }
+  }
+  json_array_foreach(json_object_get(loads, "lines_by_quarters_used"), i, v) {
+    if (ok && i < 4) ok = put_bucket(db, s, kernel, "lines_by_quarters_used", i, quarters[i], v, e);
+  }
+  return ok;
+}
+
+static bool put_samples(struct db *db, sqlite3_stmt *s, int64_t kernel, json_t *samples, struct err *e) {
+  json_int_t every = json_integer_value(json_object_get(samples, "every_cycles"));
+  bool ok = true;
+  const char *key;
+  json_t *values, *v;
+  size_t i;
+  json_object_foreach(samples, key, values) {
+    json_array_foreach(values, i, v) {
+      if (!ok) break;
+      sqlite3_bind_int64(s, 1, kernel);
+      db_bind_text(s, 2, key);
+      sqlite3_bind_int64(s, 3, (int64_t)(i + 1) * every);
+      sqlite3_bind_double(s, 4, json_number_value(v));
+      ok = db_run_once(db, s, e);
+    }
+  }
+  return ok;
+}
+
+static void bind_triple(sqlite3_stmt *s, int at, const json_t *v) {
+  char text[64];
+  snprintf(text, sizeof text, "%lld,%lld,%lld", (long long)json_integer_value(json_array_get(v, 0)),
+           (long long)json_integer_value(json_array_get(v, 1)), (long long)json_integer_value(json_array_get(v, 2)));
+  db_bind_text(s, at, text);
+}
+
+static bool put_kernels(struct db *db, int64_t run, json_t *kernels, struct err *e) {
+  sqlite3_stmt *s = prepare_counters(db, "kernels", "run_id, launch, name, grid, block, shared_bytes, registers", 7, e);
+  sqlite3_stmt *h = db_prepare(db, "INSERT INTO histograms VALUES(?, ?, ?, ?, ?)", e);
+  sqlite3_stmt *p = db_prepare(db, "INSERT INTO samples VALUES(?, ?, ?, ?)", e);
+  bool ok = s && h && p;
+  size_t i;
+  json_t *k;
+  json_array_foreach(kernels, i, k) {
+    if (!ok) break;
+    sqlite3_bind_int64(s, 1, run);
+    sqlite3_bind_int64(s, 2, (int64_t)i);
+    bind_json(s, 3, json_object_get(k, "name"));
+    bind_triple(s, 4, json_object_get(k, "grid"));
+    bind_triple(s, 5, json_object_get(k, "block"));
+    bind_json(s, 6, json_object_get(k, "shared_bytes"));
+    bind_json(s, 7, json_object_get(k, "registers"));
+    bind_counters(s, 8, k);
+    ok = db_run_once(db, s, e);
+    int64_t id = sqlite3_last_insert_rowid(db->sql);
+    ok = ok && put_histograms(db, h, id, json_object_get(k, "loads"), e) &&
+         put_samples(db, p, id, json_object_get(k, "samples"), e);
+  }
+  sqlite3_finalize(s);
+  sqlite3_finalize(h);
+  sqlite3_finalize(p);
+  return ok;
+}
+
+void *db_pack(const char *text, size_t bytes, size_t *packed) {
+  size_t room = ZSTD_compressBound(bytes);
+  void *out = malloc(room);
+  ZSTD_CCtx *c = ZSTD_createCCtx();
+  CHECK(out && c, "out of memory");
+  ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+  ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1); /* recovery must know a damaged record */
+  *packed = ZSTD_compress2(c, out, room, text, bytes);
+  CHECK(!ZSTD_isError(*packed), "zstd: %s", ZSTD_getErrorName(*packed));
+  ZSTD_freeCCtx(c);
+  return out;
+}
+
+static bool put_record(struct db *db, int64_t run, json_t *record, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db, "INSERT INTO records VALUES(?, ?)", e);
+  if (!s) return false;
+  char *text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(10));
+  CHECK(text, "a record that is not JSON");
+  size_t packed;
+  void *data = db_pack(text, strlen(text), &packed);
+  free(text);
+  sqlite3_bind_int64(s, 1, run);
+  sqlite3_bind_blob64(s, 2, data, packed, free);
+  bool ok = db_run_once(db, s, e);
+  sqlite3_finalize(s);
+  return ok;
+}
+
+static int64_t put_run_row(struct db *db, const struct db_run *r, int64_t configuration, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db,
+                               "INSERT INTO runs(hash, program, program_hash, gpu, scheme, mode, status, error, log, "
+                               "command, simulator, host, exit_code, configuration_id, seconds, cpu_seconds, peak_kb) "
+                               "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                               e);
+  if (!s) return 0;
+  const char *const texts[] = {
+      r->hash,  r->program, r->program_hash, r->gpu,       r->scheme, r->mode, r->done ? "done" : "failed",
+      r->error, r->log,     r->command,      r->simulator, r->host};
+  for (int i = 0; i < 12; i++) db_bind_text(s, 1 + i, texts[i]);
+  sqlite3_bind_int(s, 13, r->exit_code);
+  if (configuration) sqlite3_bind_int64(s, 14, configuration);
+  sqlite3_bind_double(s, 15, r->seconds);
+  sqlite3_bind_double(s, 16, r->cpu_seconds);
+  sqlite3_bind_int64(s, 17, r->peak_kb);
+  bool ok = db_run_once(db, s, e);
+  sqlite3_finalize(s);
+  return ok ? sqlite3_last_insert_rowid(db->sql) : 0;
+}
+
+static bool put_all(struct db *db, const struct db_run *r, json_t *record, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db, "DELETE FROM runs WHERE hash = ?", e);
+  if (!s) return false;
+  db_bind_text(s, 1, r->hash);
+  bool ok = db_run_once(db, s, e);
+  sqlite3_finalize(s);
+  int64_t configuration = ok && record ? put_configuration(db, record, e) : 0;
+  if (!ok || (record && !configuration)) return false;
+  int64_t run = put_run_row(db, r, configuration, e);
+  if (!run) return false;
+  if (!record) return true;
+  return put_totals(db, run, json_object_get(record, "totals"), e) &&
+         put_kernels(db, run, json_object_get(record, "kernels"), e) && put_record(db, run, record, e);
+}
+
+bool db_run_put(struct db *db, const struct db_run *run, json_t *record, struct err *e) {
+  if (!db_exec(db, "BEGIN IMMEDIATE", e)) return false;
+  if (db_run_status(db, run->hash) == DB_DONE) return db_exec(db, "ROLLBACK", e);
+  if (put_all(db, run, record, e) && db_exec(db, "COMMIT", e)) return true;
+  sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL); /* SQLite may have done so already */
+  return false;
+}

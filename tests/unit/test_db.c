@@ -1,0 +1,252 @@
+/* The results database: what is put in comes out, in whole runs; files that are not ours, newer, damaged or locked. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "base/paths.h"
+#include "results/db.h"
+#include "results/record.h"
+
+static char dir[64];
+
+static const char *file(const char *name) {
+  static char path[4][128];
+  static unsigned k;
+  char *p = path[k++ % 4];
+  snprintf(p, sizeof path[0], "%s/%s", dir, name);
+  return p;
+}
+
+static int setup(void **state) {
+  (void)state;
+  strcpy(dir, "/tmp/sluice-db-XXXXXX");
+  return mkdtemp(dir) ? 0 : 1;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  char command[96];
+  snprintf(command, sizeof command, "rm -rf %s", dir);
+  return system(command);
+}
+
+/* A record of two launches with recognisable counters. */
+static json_t *make_record(uint64_t cycles) {
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  struct record *r = record_new(
+      &(struct record_head){.config = &c, .program = "prog --size small", .mode = "timing", .scheme = "bucl"});
+  for (uint32_t i = 1; i <= 2; i++) {
+    struct gpu_stats s = {.kernels = 1, .cycles = i * cycles, .thread_insts = 320 * cycles, .l1d_read_accesses = 8};
+    record_add(r, &(struct record_launch){.kernel = "k", .grid = {i, 1, 1}, .block = {32, 2, 1}, .timing = true}, &s);
+  }
+  record_add_scheme_counter(r, "bucl.bypassed_loads", 7);
+  char *text = record_text(r);
+  json_t *j = json_loads(text, 0, NULL);
+  assert_non_null(j);
+  free(text);
+  record_free(r);
+  return j;
+}
+
+static struct db_run run_of(const char *hash, bool done) {
+  return (struct db_run){.hash = hash,
+                         .done = done,
+                         .exit_code = done ? 0 : 4,
+                         .error = done ? NULL : "out of bounds",
+                         .log = done ? NULL : "a long story",
+                         .command = "sluice run -- prog",
+                         .program = "prog",
+                         .gpu = "fermi",
+                         .scheme = "bucl",
+                         .mode = "timing"};
+}
+
+static bool first_row(void *ctx, const struct db_row *r) {
+  *(struct db_row *)ctx = *r;
+  return false;
+}
+
+static int64_t count(struct db *db, const char *table) {
+  char sql[96];
+  struct err e = {0};
+  snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", table);
+  struct db_table *t = db_sql(db, sql, &e);
+  assert_non_null(t);
+  int64_t n = t->cell[0].i;
+  db_table_free(t);
+  return n;
+}
+
+static void round_trip(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct db *db = db_open(file("a.db"), DB_WRITE, &e);
+  assert_non_null(db);
+  const struct db_plan plan[] = {
+      {.hash = "h1", .workload = "prog", .gpu = "fermi", .scheme = "bucl", .parameters = "{}"},
+      {.hash = "h2", .workload = "prog", .gpu = "fermi", .scheme = "none"}};
+  assert_true(db_study_put(db, "s", "s.yaml", "name: s\n", plan, 2, &e) > 0);
+  json_t *record = make_record(100);
+  struct db_run run = run_of("h1", true);
+  assert_true(db_run_put(db, &run, record, &e));
+  /* Again: nothing is stored twice. */
+  assert_true(db_run_put(db, &run, record, &e));
+  assert_int_equal(count(db, "runs"), 1);
+  assert_int_equal(count(db, "kernels"), 2);
+  /* A failed run is replaced when it works. */
+  run = run_of("h2", false);
+  assert_true(db_run_put(db, &run, NULL, &e));
+  assert_int_equal(db_run_status(db, "h2"), DB_FAILED);
+  run = run_of("h2", true);
+  assert_true(db_run_put(db, &run, record, &e));
+  assert_int_equal(db_run_status(db, "h2"), DB_DONE);
+  assert_int_equal(count(db, "runs"), 2);
+  db_close(db);
+
+  db = db_open(file("a.db"), DB_READ, &e);
+  assert_non_null(db);
+  struct db_row row;
+  assert_true(db_each(db, "s", first_row, &row, &e));
+  assert_true(row.run > 0 && row.status == DB_DONE);
+  double v;
+  assert_true(db_value(db, row.run, "cycles", &v) && v == 300);
+  assert_true(db_value(db, row.run, "ipc", &v) && v > 213 && v < 214);
+  assert_true(db_value(db, row.run, "bucl.bypassed_loads", &v) && v == 7);
+  assert_false(db_value(db, row.run, "no such\" counter", &v));
+  json_t *back = db_record(db, row.run, &e);
+  assert_true(json_equal(back, record));
+  json_decref(back);
+  json_decref(record);
+  assert_true(db_check(db, &e));
+  /* Only questions. */
+  assert_null(db_sql(db, "DELETE FROM runs", &e));
+  assert_null(db_sql(db, "SELECT 1; SELECT 2", &e));
+  assert_null(db_sql(db, "SELECT nonsense", &e));
+  assert_non_null(strstr(e.msg, "nonsense"));
+  db_close(db);
+}
+
+static void refused(const char *name, const char *why) {
+  struct err e = {0};
+  assert_null(db_open(file(name), DB_WRITE, &e));
+  if (!strstr(e.msg, why)) fail_msg("'%s' lacks '%s'", e.msg, why);
+  assert_int_equal(e.code, ERR_INPUT);
+}
+
+static void sql(const char *name, const char *text) {
+  sqlite3 *s;
+  assert_int_equal(sqlite3_open(file(name), &s), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(s, text, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(s);
+}
+
+static void bad_files(void **state) {
+  (void)state;
+  struct err e = {0};
+  assert_null(db_open(file("none.db"), DB_READ, &e));
+  assert_non_null(strstr(e.msg, "No such file"));
+  assert_int_not_equal(access(file("none.db"), F_OK), 0);
+  sql("other.db", "CREATE TABLE t(x)");
+  refused("other.db", "not one of sluice's");
+  db_close(db_open(file("newer.db"), DB_WRITE, &e));
+  sql("newer.db", "PRAGMA user_version = 999");
+  refused("newer.db", "newer sluice");
+  assert_true(path_write_whole(file("text.db"), "results, they said; but this is a text of some length\n", 54));
+  refused("text.db", "db recover");
+  size_t n;
+  char *left = path_read_whole(file("text.db"), &n);
+  assert_int_equal(n, 54);
+  free(left);
+  refused("", "not a file");
+}
+
+static void locked(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct db *db = db_open(file("a.db"), DB_WRITE, &e);
+  assert_non_null(db);
+  sqlite3_busy_timeout(db_handle(db), 50);
+  sqlite3 *other;
+  assert_int_equal(sqlite3_open(file("a.db"), &other), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+  struct db_run run = run_of("h", false);
+  assert_false(db_run_put(db, &run, NULL, &e));
+  assert_int_equal(db_trouble(db), DB_LOCKED);
+  assert_non_null(strstr(e.msg, "locked"));
+  assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(other);
+  assert_true(db_run_put(db, &run, NULL, &e));
+  db_close(db);
+}
+
+/* The second page of rows of a table. */
+static size_t leaf(const char *path, const char *table) {
+  struct err e = {0};
+  char sql[160];
+  struct db *db = db_open(path, DB_READ, &e);
+  assert_non_null(db);
+  snprintf(sql, sizeof sql,
+           "SELECT pageno FROM dbstat WHERE name = '%s' AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 1", table);
+  struct db_table *t = db_sql(db, sql, &e);
+  if (!t || !t->rows) fail_msg("%s has too few pages: %s", table, e.msg);
+  size_t page = (size_t)t->cell[0].i;
+  db_table_free(t);
+  db_close(db);
+  return page;
+}
+
+/* Rubbish over pages in the middle of a file of 40 runs: found, kept, and most runs come out whole. */
+static void damaged(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct db *db = db_open(file("d.db"), DB_WRITE, &e);
+  assert_non_null(db);
+  for (int i = 0; i < 40; i++) {
+    char hash[16];
+    snprintf(hash, sizeof hash, "h%d", i);
+    json_t *record = make_record(100 + (uint64_t)i);
+    struct db_run run = run_of(hash, true);
+    assert_true(db_run_put(db, &run, record, &e));
+    json_decref(record);
+  }
+  db_close(db);
+  size_t n;
+  char *bytes = path_read_whole(file("d.db"), &n);
+  assert_true(n > 40 * 4096);
+  /* A page of launches, which can be made again, and one of records, which cannot. */
+  memset(bytes + (leaf(file("d.db"), "kernels") - 1) * 4096, 0x5a, 4096);
+  memset(bytes + (leaf(file("d.db"), "records") - 1) * 4096, 0x5a, 4096);
+  assert_true(path_write_whole(file("d.db"), bytes, n));
+  db = db_open(file("d.db"), DB_READ, &e);
+  assert_non_null(db);
+  assert_false(db_check(db, &e));
+  assert_non_null(strstr(e.msg, "db recover"));
+  db_close(db);
+  size_t runs = 0;
+  if (!db_recover(file("d.db"), file("r.db"), &runs, &e)) fail_msg("%s", e.msg);
+  if (runs < 30 || runs >= 40) fail_msg("%zu runs", runs);
+  char *after = path_read_whole(file("d.db"), &n);
+  assert_memory_equal(bytes, after, n);
+  free(bytes);
+  free(after);
+  db = db_open(file("r.db"), DB_READ, &e);
+  assert_non_null(db);
+  assert_int_equal(count(db, "runs"), runs);
+  assert_int_equal(count(db, "kernels"), 2 * runs);
+  db_close(db);
+  assert_false(db_recover(file("d.db"), file("r.db"), &runs, &e)); /* there already */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(bad_files),
+                                     cmocka_unit_test(locked), cmocka_unit_test(damaged)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
