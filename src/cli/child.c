@@ -64,6 +64,7 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   json_object_set_new(j, "gpu", json_string(o->gpu ? o->gpu : "fermi"));
   json_object_set_new(j, "scheme", json_string(o->scheme ? o->scheme : "baseline"));
   json_object_set_new(j, "mode", json_string(o->mode ? o->mode : "timing"));
+  json_object_set_new(j, "check", json_string(o->check ? o->check : ""));
   json_object_set_new(j, "sets", sets);
   json_object_set_new(j, "program", json_string(program));
   json_object_set_new(j, "watchdog_cycles", json_integer((json_int_t)o->watchdog));

@@ -67,7 +67,7 @@ extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cm
 
 /* ---- what every simulation takes ---- */
 struct sim_options {
-  const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json;
+  const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json, *check;
   struct opt_list sets;
   uint64_t watchdog, sample;
   bool quiet, help, detail, lines, characterise;

@@ -265,6 +265,7 @@ static bool make_buffers(struct launch_file *l, const yaml_node_t *map) {
     char *data = b->address ? simt_mem_at(simt, b->address, bytes) : NULL;
     if (!data) return bad(l, spec, "no device memory left for '%s' (%llu bytes)", b->name, (unsigned long long)bytes);
     memset(data, 0, bytes);
+    simt_mem_written(simt, b->address, bytes); /* zero where the file does not say */
     if (!fill(l, spec, b, data)) return false;
     l->buffer_count++;
   }
@@ -494,6 +495,11 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
                                .lines = o->lines,
                                .character = o->characterise,
                                .sample_cycles = o->sample};
+  if (!simt_check_parse(o->check, &so.checks, e)) {
+    free(text);
+    free(l);
+    return EXIT_USAGE;
+  }
   unsigned wrong = 0;
   if (text && sim_timing_range(o->timing_kernels, &so.timing_first, &so.timing_last, e))
     l->session = session_open(&so, e);

@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "cli/child.h"
 #include "gpu/scheme.h"
+#include "simt/simt.h"
 
 /* ---- what can be wrong before anything runs ---- */
 
@@ -61,6 +62,8 @@ bool sim_check(const struct sim_options *o, struct err *e) {
   if (!gpu_config_load(&c, o->gpu ? o->gpu : "fermi", e) || !check_sets(&c, o, e) || !gpu_config_check(&c, e))
     return false;
   if (!sim_timing_range(o->timing_kernels, &first, &last, e)) return false;
+  unsigned checks;
+  if (!simt_check_parse(o->check, &checks, e)) return false;
   return scheme_list_check(o->scheme ? o->scheme : "baseline", &c, e);
 }
 
@@ -77,14 +80,15 @@ static int finish(const char *record, const struct sim_options *o) {
     if (o->characterise) character_print(r, to_stdout ? stderr : stdout);
     if (o->lines) lines_print(r, to_stdout ? stderr : stdout);
   }
+  int found = record_findings(r) ? EXIT_CHECK : EXIT_OK;
   record_close(r);
-  if (!o->json) return EXIT_OK;
+  if (!o->json) return found;
   size_t n;
   char *text = path_read_whole(record, &n);
   bool ok = text && path_write_whole(o->json, text, n);
   if (!ok) err_set(&e, ERR_INPUT, "cannot write '%s': %s", o->json, strerror(errno));
   free(text);
-  return ok ? EXIT_OK : cli_fail(&e);
+  return ok ? found : cli_fail(&e);
 }
 
 /* The library in the child has printed its message; error.code says of which kind it was. */
@@ -213,6 +217,10 @@ static const struct opt run_opts[] = {
     {"characterise", NULL,
      "loads by un-coalescing degree: hits, latency, reuse of their lines; how much of a line is used", OPT_FLAG,
      RUN(characterise), 0, NULL},
+    {"check", "LIST",
+     "look for bugs of the program: init (reads of memory that nothing wrote), race (shared memory), barrier "
+     "(divergence), all; a finding makes the exit code 1",
+     OPT_TEXT, RUN(check), 0, "init race barrier all"},
     {"sample", "CYCLES", "counters of every so many core cycles in the JSON record", OPT_UINT, RUN(sample), 0, NULL},
     {"quiet", NULL, "no table: the program's own output only", OPT_FLAG, RUN(quiet), 'q', NULL},
     {"suite", "NAME", "all bundled workloads of a paper in place of a program: bucl, tsc, medic, ..., all", OPT_TEXT,
@@ -241,6 +249,7 @@ const struct command cmd_run = {
         "  sluice run --scheme swl=8+bucl --json out.json -- ./kmeans -n 4096\n"
         "  sluice run --lines -- ./spmv                           where memory stalls come from\n"
         "  sluice run --set l1d.sets=64 -- ./matmul               an L1 of 32 KB\n"
+        "  sluice run --check all --mode functional -- ./program    uninitialised reads, races, divergent barriers\n"
         "  sluice run --mode functional -- ./program               results only, about 20 times faster\n"
         "  sluice run saxpy.cu --launch saxpy.yaml\n"
         "  sluice run --suite bucl --size small                     the bundled workloads of a paper\n",

@@ -68,6 +68,7 @@ struct place {
   uint8_t *p;
   size_t pitch, slice;
   bool device;
+  uint64_t addr; /* of the first byte on the device, 0: host memory that is none of ours */
 };
 
 /* Where unified addressing finds `ptr`: device memory, or the host's. An access to device memory must lie in one
@@ -86,6 +87,7 @@ static cudaError_t locate(struct cudart *c, const struct cuda_side *s, const str
     out->p = simt_mem_at(c->simt, a->base, a->bytes);
     if (!out->p) return cudaErrorInvalidValue;
     out->p += s->z * out->slice + s->y * out->pitch + s->x;
+    out->addr = a->base + s->z * out->slice + s->y * out->pitch + s->x;
     return cudaSuccess;
   }
   out->pitch = s->pitch;
@@ -106,6 +108,7 @@ static cudaError_t locate(struct cudart *c, const struct cuda_side *s, const str
     return cudaSuccess;
   }
   out->device = a->kind != SIMT_MEM_HOST;
+  out->addr = at;
   out->p = simt_mem_at(c->simt, at, bytes);
   if (!out->p)
     return cudart_why(c, cudaErrorInvalidValue,
@@ -138,6 +141,12 @@ static bool direction_fits(struct cudart *c, const struct cuda_copy *k, const st
   }
 }
 
+/* Which device bytes hold something now, for the check of uninitialised reads. */
+static void note_rows(struct cudart *c, uint64_t dst, uint64_t src, size_t bytes) {
+  if (src) simt_mem_copied(c->simt, dst, src, bytes);
+  else if (dst) simt_mem_written(c->simt, dst, bytes);
+}
+
 cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k) {
   if (k->kind < COPY_H2H || k->kind > COPY_DEFAULT)
     return cudart_why(c, cudaErrorInvalidMemcpyDirection, "copy: %d is not a cudaMemcpyKind", k->kind);
@@ -155,6 +164,10 @@ cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k) {
   for (size_t z = 0; z < k->slices; z++)
     for (size_t y = 0; y < k->rows; y++)
       memmove(dst.p + z * dst.slice + y * dst.pitch, src.p + z * src.slice + y * src.pitch, k->bytes);
+  for (size_t z = 0; z < k->slices; z++)
+    for (size_t y = 0; y < k->rows; y++)
+      note_rows(c, dst.addr ? dst.addr + z * dst.slice + y * dst.pitch : 0,
+                src.addr ? src.addr + z * src.slice + y * src.pitch : 0, k->bytes);
   if (src.device != dst.device) session_note_copy(c->session, k->bytes * k->rows * k->slices, dst.device);
   return cudaSuccess;
 }
@@ -177,6 +190,7 @@ cudaError_t cudart_set(struct cudart *c, const struct cuda_set *s) {
   for (size_t z = 0; z < s->slices; z++)
     for (size_t y = 0; y < s->rows; y++) {
       uint8_t *row = p + (z * s->slice_rows + y) * s->pitch;
+      simt_mem_written(c->simt, s->ptr + (z * s->slice_rows + y) * s->pitch, bytes);
       if (s->element == 1) memset(row, (int)s->value, bytes);
       else
         for (size_t i = 0; i < bytes; i += s->element) memcpy(row + i, &s->value, s->element);
@@ -228,6 +242,7 @@ void cudart_sync_registered(struct cudart *c, bool to_device) {
   for (struct cuda_registered *r = c->registered; r; r = r->next) {
     void *shadow = r->shadow ? simt_mem_at(c->simt, r->shadow, r->bytes) : NULL;
     if (!shadow) continue;
+    if (to_device) simt_mem_written(c->simt, r->shadow, r->bytes);
     if (to_device) memcpy(shadow, r->host, r->bytes);
     else memcpy(r->host, shadow, r->bytes);
   }

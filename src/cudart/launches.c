@@ -94,6 +94,7 @@ static uint64_t grid_workspace(struct cudart *c) {
   uint32_t *p = c->grid_workspace ? simt_mem_at(c->simt, c->grid_workspace, WORKSPACE_BYTES) : NULL;
   if (!p) return 0;
   memset(p, 0, WORKSPACE_BYTES);
+  simt_mem_written(c->simt, c->grid_workspace, WORKSPACE_BYTES);
   p[0] = WORKSPACE_BYTES;
   return c->grid_workspace;
 }

@@ -53,6 +53,10 @@ bool record_value(const struct record_file *f, size_t kernel, const char *key, d
   return true;
 }
 
+size_t record_findings(const struct record_file *f) {
+  return json_array_size(json_object_get(f->root, "findings"));
+}
+
 void *record_json(const struct record_file *f) {
   return f->root;
 }

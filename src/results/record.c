@@ -109,6 +109,18 @@ void record_add_copy(struct record *r, uint64_t bytes, bool to_device) {
   *(to_device ? &r->bytes_to_device : &r->bytes_from_device) += bytes;
 }
 
+void record_begin_findings(struct record *r) {
+  json_object_set_new(r->root, "findings", json_array());
+}
+
+void record_add_finding(struct record *r, const char *check, const char *what, uint64_t count) {
+  json_t *f = json_object();
+  json_object_set_new(f, "check", text(check));
+  json_object_set_new(f, "text", text(what));
+  json_object_set_new(f, "count", json_integer((json_int_t)count));
+  json_array_append_new(json_object_get(r->root, "findings"), f);
+}
+
 const struct gpu_stats *record_total_stats(const struct record *r) {
   return &r->total;
 }

@@ -48,6 +48,9 @@ void record_add_seen(struct record *r, const struct gpu_seen *seen, const struct
 void record_add_scheme_counter(struct record *r, const char *key, uint64_t value);
 /* Bytes copied between host and device. */
 void record_add_copy(struct record *r, uint64_t bytes, bool to_device);
+/* What the opt-in checks of the program found ("findings", absent when nothing was checked). */
+void record_begin_findings(struct record *r);
+void record_add_finding(struct record *r, const char *check, const char *text, uint64_t count);
 /* Totals so far. */
 const struct gpu_stats *record_total_stats(const struct record *r);
 /* Write atomically (a temporary file beside `path`, then rename). `path` "-" is standard output. */
@@ -75,6 +78,8 @@ const char *record_kernel_name(const struct record_file *f, size_t kernel);
 /* Counter or derived value by its key, of one launch or in total; false if the record has none. */
 #define RECORD_TOTALS SIZE_MAX
 bool record_value(const struct record_file *f, size_t kernel, const char *key, double *value);
+/* Findings of the checks; 0 where none were asked for. */
+size_t record_findings(const struct record_file *f);
 /* The parsed document (a json_t of jansson), owned by `f`. */
 void *record_json(const struct record_file *f);
 void record_close(struct record_file *f);

@@ -112,6 +112,7 @@ static bool open_machine(struct session *s, struct err *e) {
   }
   s->simt = simt_new(s->device.mem_bytes, e);
   if (!s->simt) return false;
+  if (!simt_check(s->simt, s->o.checks, stderr, e)) return false;
   s->record = record_new(&(struct record_head){.config = &s->config,
                                                .program = s->o.program,
                                                .mode = s->o.mode == SESSION_TIMING ? "timing" : "functional",
@@ -176,7 +177,9 @@ static struct session *open_from_file(const char *dir, struct err *e) {
     const char *t = json_string_value(json_array_get(sets, i));
     if (t) texts[o.set_count++] = t;
   }
-  if (read_mode(text_of(root, "mode", "timing"), &o.mode, e)) s = session_open(&o, e);
+  if (read_mode(text_of(root, "mode", "timing"), &o.mode, e) &&
+      simt_check_parse(text_of(root, "check", NULL), &o.checks, e))
+    s = session_open(&o, e);
 out:
   json_decref(root);
   arena_free(&a);
@@ -190,6 +193,7 @@ struct session *session_open_from_env(struct err *e) {
   struct session_options o = {
       .gpu = getenv("SLUICE_GPU"), .scheme = getenv("SLUICE_SCHEME"), .record_path = getenv("SLUICE_RECORD")};
   if (!read_mode(mode ? mode : "timing", &o.mode, e)) return NULL;
+  if (!simt_check_parse(getenv("SLUICE_CHECK"), &o.checks, e)) return NULL;
   return session_open(&o, e);
 }
 
@@ -285,8 +289,22 @@ void session_note_copy(struct session *s, uint64_t bytes, bool to_device) {
   record_add_copy(s->record, bytes, to_device);
 }
 
+/* What the checks found, for the user and for the record. */
+static void close_checks(struct session *s) {
+  char text[256];
+  const struct simt_finding *f;
+  if (!s->o.checks) return;
+  simt_check_summary(s->simt, text, sizeof text);
+  fflush(stdout);
+  fprintf(stderr, "sluice: check: %s\n", text);
+  record_begin_findings(s->record);
+  for (size_t i = 0; (f = simt_check_finding(s->simt, i)); i++)
+    record_add_finding(s->record, f->check, f->text, f->count);
+}
+
 bool session_close(struct session *s, struct err *e) {
   if (!s) return true;
+  close_checks(s);
   bool good = !s->o.record_path || record_write(s->record, s->o.record_path, e);
   free_session(s);
   return good;

@@ -27,6 +27,7 @@ struct session_options {
   bool quiet;
   bool detail, lines;     /* record: counters per unit; memory statistics per instruction */
   bool character;         /* record: loads by un-coalescing degree, use of lines */
+  unsigned checks;        /* enum simt_checks: reads of unwritten memory, races, divergent barriers */
   uint64_t sample_cycles; /* record: counters of every so many core cycles; 0: none */
 };
 

@@ -53,7 +53,10 @@ static char *resolve(struct exec *x, const struct xop *o, int lane, uint64_t *ad
 
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space) {
-  return resolve(x, o, lane, &addr, bytes, write, space);
+  char *host = resolve(x, o, lane, &addr, bytes, write, space);
+  if (host && x->run->check)
+    check_touch(x, o, lane, *space, addr, bytes, o->id == X_atom ? CHECK_ATOMIC : write ? CHECK_WRITE : CHECK_READ);
+  return host;
 }
 
 static void load_lane(struct exec *x, const struct xop *o, int lane, const char *host, uint32_t off) {
@@ -100,17 +103,26 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
     host[i] = resolve(x, o, i, &addr[i], width, write, &spaces[i]);
     if (!host[i]) return false;
   }
+  uint64_t own[LANES];
+  if (x->run->check) memcpy(own, addr, sizeof own);
   uint8_t space = mem_one_space(mask, spaces, addr);
   for (uint32_t left = mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
+    char before[64];
+    bool store_shared = write && spaces[i] == SPACE_SHARED;
+    if (x->run->check && !store_shared)
+      check_touch(x, o, i, spaces[i], own[i], width, write ? CHECK_WRITE : CHECK_READ);
+    if (x->run->check && store_shared) memcpy(before, host[i], width);
     for (uint32_t v = 0; v < o->vec; v++) {
       uint32_t off = o->vec > 1 ? aux->v[v].off : write ? o->b : o->d;
       if (write) store_lane(x, o, i, host[i] + v * o->elem, off);
       else load_lane(x, o, i, host[i] + v * o->elem, off);
     }
+    if (x->run->check && store_shared) check_shared_store(x, o, i, own[i], width, memcmp(before, host[i], width) != 0);
   }
   x->out->space = space;
-  if (space == SPACE_GLOBAL || space == SPACE_CONST) { /* remember the allocation of the first lane */
+  if ((space == SPACE_GLOBAL || space == SPACE_CONST) &&
+      !x->run->check) { /* remember the allocation of the first lane */
     struct mem_block *b = mem_block_at(x->run->s, addr[__builtin_ctz(mask)]);
     x->run->ranges[o - x->ops] = (struct range){b->a.base, b->a.bytes, b->delta};
   }

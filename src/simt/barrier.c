@@ -18,6 +18,7 @@ static void try_release(struct exec *x, uint32_t b) {
   for (uint64_t left = bar->arrived & c->waiting; left; left &= left - 1) {
     struct warp *w = &c->warps[__builtin_ctzll(left)];
     w->waiting = 0;
+    if (x->run->check) check_barrier_pass(x, w, b, !bar->expected);
     const struct xop *o = &x->ops[w->bar_pc];
     const struct xaux *a = o->aux;
     if (o->sub == 2 && o->d != OFF_NONE) {
@@ -32,6 +33,7 @@ static void try_release(struct exec *x, uint32_t b) {
   }
   x->out->released |= bar->arrived & c->waiting;
   c->waiting &= ~bar->arrived;
+  if (x->run->check) check_barrier_done(x, b);
   *bar = (struct barrier){.and_ = FULL_MASK};
 }
 
@@ -58,6 +60,7 @@ void barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask) {
   }
   x->out->bar_id = (uint8_t)id;
   x->out->bar_threads = (uint16_t)expected;
+  if (x->run->check) check_barrier_arrive(x, o, mask, id, !expected);
   if (!bar->count) *bar = (struct barrier){.expected = expected, .and_ = FULL_MASK};
   if (o->sub == 2) {
     uint32_t p = *OPND(uint32_t, o->p);
@@ -84,6 +87,7 @@ void barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask) {
 void barrier_warp_done(struct exec *x) {
   struct cta *c = x->cta;
   c->live_warps--;
+  if (x->run->check) check_warp_done(x, x->w);
   if (!c->waiting) return;
   for (uint32_t b = 0; b < 16; b++)
     if (c->bars[b].count && !c->bars[b].expected) try_release(x, b);

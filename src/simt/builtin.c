@@ -29,6 +29,7 @@ static void result(struct exec *x, const struct xop *o, uint32_t i, uint64_t v) 
   const struct xaux *a = o->aux;
   if (!a->nret) return;
   const struct xopnd *p = &a->v[a->n];
+  if (p->kind == 1 && x->run->check) check_local_written(x, (int)i, x->e->local + p->off, p->size);
   if (p->kind == 1)
     memcpy(x->cta->local + ((size_t)x->w->index * LANES + i) * x->run->local_stride + x->e->local + p->off, &v,
            p->size > 8 ? 8 : p->size);

@@ -148,9 +148,9 @@ static inline void store_all(struct exec *x, const struct xop *o, u32 mask, cons
 #define PICK_RANGE                                     \
   const struct range *r = &x->run->ranges[o - x->ops]; \
   base = r->base, span = r->span, delta = r->delta
-#define PICK_SHARED base = 0, span = x->run->fk.shared_bytes, delta = (u64)x->cta->shared
+#define PICK_SHARED base = 0, span = x->run->fast_shared, delta = (u64)x->cta->shared
 #define PICK_LOCAL                                                                     \
-  stride = x->run->local_stride, base = 0, span = stride;                              \
+  stride = x->run->local_stride, base = 0, span = x->run->fast_local;                  \
   if (o->flags & XF_FRAME) LOOP addr[i] += x->e->local; /* a variable of this frame */ \
   delta = (u64)(x->cta->local + (size_t)x->w->index * LANES * stride)
 DEF_ACCESS(ld_global, SPACE_GLOBAL, false, load_all, PICK_RANGE)

@@ -5,7 +5,7 @@
 
 #include "simt/machine.h"
 
-static int place_text(struct exec *x, const struct xop *o, int lane, char *out, size_t size) {
+int fault_place(struct exec *x, const struct xop *o, int lane, char *out, size_t size) {
   struct simt_run *r = x->run;
   const struct inst *in = &r->m->code[o - x->ops];
   const uint32_t *c = x->cta->ctaid;
@@ -25,7 +25,7 @@ void fault_text(struct exec *x, const struct xop *o, int lane, int code, const c
   va_start(ap, fmt);
   vsnprintf(what, sizeof what, fmt, ap);
   va_end(ap);
-  place_text(x, o, lane, place, sizeof place);
+  fault_place(x, o, lane, place, sizeof place);
   if (!x->fault) {
     f->cuda_error = code;
     snprintf(f->text, sizeof f->text, "%s: %s", place, what);

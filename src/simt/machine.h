@@ -12,6 +12,7 @@
 
 #include "ptx/feed.h"
 #include "ptx/ptx.h"
+#include "simt/check.h"
 #include "simt/simt.h"
 #include "simt/texture.h"
 
@@ -168,6 +169,7 @@ struct simt {
   struct texture_table *tex;
   struct mem_block *freed; /* recent releases, for messages */
   uint32_t nfreed;
+  struct check *check; /* NULL unless a check was asked for */
 };
 
 struct range {                /* cached allocation of one static instruction */
@@ -262,6 +264,8 @@ struct simt_run {
   uint32_t ntokens, free_token;
   uint64_t instructions, gridid;
   struct issued scratch;
+  struct check_run *check;          /* NULL: nothing is checked beyond bounds */
+  uint32_t fast_shared, fast_local; /* bytes that the fast path may reach: all, or none when checking */
 };
 
 #define OPND(T, off) ((T *)(x->base[(off)&1] + ((off) & ~1u)))
@@ -295,12 +299,14 @@ struct xopnd lower_elem(struct lowering *l, const struct ptx_opnd *v, enum ptx_t
 /* handlers by instruction set: bits identical, speed not */
 extern const xop_fn simt_handlers_v2[X_COUNT], simt_handlers_v3[X_COUNT], simt_handlers_v4[X_COUNT];
 /* fault.c */
+int fault_place(struct exec *x, const struct xop *o, int lane, char *out, size_t size);
 void fault_address(struct exec *x, const struct xop *o, uint32_t mask, int lane, uint64_t addr, uint32_t bytes,
                    const char *what, int code);
 void fault_text(struct exec *x, const struct xop *o, int lane, int code, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 /* access.c: slow paths of memory, called from the handlers */
 bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write);
+/* Host address; counts as a read, write or (instruction atom) atomic for the checks. */
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space);
 uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr);

@@ -81,6 +81,7 @@ void simt_free(struct simt *s) {
   if (s->map) munmap(s->map, s->map_bytes);
   if (s->sym_map) munmap(s->sym_map, s->sym_bytes);
   tex_free(s);
+  check_free(s);
   free(s->blocks);
   free(s->freed);
   free(s);
@@ -147,6 +148,7 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
   }
   if (!at) return 0;
   if (!host) s->used += rounded;
+  if (s->check) check_allocated(s, at, bytes, host || kind == SIMT_MEM_MANAGED);
   insert(s, (struct mem_block){
                 .a = {.base = at, .bytes = bytes, .kind = kind, .label = label}, .delta = delta, .live = true});
   return at;

@@ -35,6 +35,7 @@ static void feed_start(void *ctx, uint32_t slot, uint32_t id, uint32_t sm, uint3
   c->running = true;
   memset(c->bars, 0, sizeof c->bars);
   memset(c->shared, 0, r->fk.shared_bytes);
+  if (r->check) check_cta_start(r, c);
   uint32_t high = c->local_high < r->local_stride ? c->local_high : r->local_stride;
   for (uint32_t t = 0; high && t < r->fk.warps_per_cta * LANES; t++)
     memset(c->local + (size_t)t * r->local_stride, 0, high);
@@ -216,6 +217,9 @@ struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_
   }
   fill_tids(r);
   if (l->params) memcpy(r->params, l->params, r->k->info.param_block_bytes);
+  r->check = check_run_new(r);
+  r->fast_shared = r->check ? 0 : r->fk.shared_bytes;
+  r->fast_local = r->check ? 0 : r->local_stride;
   r->x = (struct exec){.run = r, .ops = r->m->ops};
   r->x.base[1] = r->m->pool;
   r->feed = (struct feed){.ops = &feed_operations, .ctx = r, .kernel = &r->fk};
@@ -235,6 +239,7 @@ void simt_end(struct simt_run *r) {
   if (r->regs) munmap(r->regs, r->regs_bytes ? r->regs_bytes : 1);
   if (r->locals) munmap(r->locals, r->locals_bytes ? r->locals_bytes : 1);
   if (r->shareds) munmap(r->shareds, r->shareds_bytes ? r->shareds_bytes : 1);
+  check_run_free(r->check);
   free(r->ctas);
   free(r->warps);
   free(r->stacks);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "ptx/feed.h"
@@ -40,6 +41,28 @@ const struct simt_alloc *simt_mem_find(struct simt *s, uint64_t addr); /* live a
 void *simt_mem_at(struct simt *s, uint64_t addr, uint64_t bytes);
 uint64_t simt_mem_used(struct simt *s);
 uint64_t simt_mem_capacity(struct simt *s);
+
+/* ---- checks that must be asked for, after simt_new and before anything is allocated or loaded ---- */
+enum simt_checks {
+  SIMT_CHECK_INIT = 1,    /* reads of memory that nothing wrote */
+  SIMT_CHECK_RACE = 2,    /* races on shared memory */
+  SIMT_CHECK_BARRIER = 4, /* barriers that only part of a CTA reaches */
+  SIMT_CHECK_ALL = 7
+};
+/* "init,race" to a set of them; false names the choices. NULL and "" are none. */
+bool simt_check_parse(const char *list, unsigned *checks, struct err *e);
+/* Findings are printed to `report` (NULL: kept only) as they occur, each place once. */
+bool simt_check(struct simt *s, unsigned checks, FILE *report, struct err *e);
+/* The host wrote device memory; the host copied it (dst 0: to itself, and then what was never written is a finding). */
+void simt_mem_written(struct simt *s, uint64_t addr, uint64_t bytes);
+void simt_mem_copied(struct simt *s, uint64_t dst, uint64_t src, uint64_t bytes);
+struct simt_finding {
+  const char *check, *text; /* "race"; complete text with place and cause */
+  uint64_t count;           /* times it was seen */
+};
+const struct simt_finding *simt_check_finding(const struct simt *s, size_t i); /* NULL after the last */
+/* "3 uninitialised reads, 0 shared memory races" into `out`; returns the sum. */
+size_t simt_check_summary(const struct simt *s, char *out, size_t size);
 
 /* ---- modules ---- */
 struct simt_text {

@@ -236,6 +236,7 @@ static void fetch(struct sample *s, bool want_float, int64_t x, int64_t y, int64
   uint64_t addr = texel_address(t, x, y, z);
   const char *p = simt_mem_at(s->x->run->s, addr, texel_bytes(t));
   if (!s->first) s->first = addr;
+  if (p && s->x->run->check) check_touch(s->x, s->o, s->lane, SPACE_TEX, addr, texel_bytes(t), CHECK_READ);
   if (!p) {
     if (!s->failed) fault_address(s->x, s->o, 0, s->lane, addr, texel_bytes(t), "invalid texture read", 700);
     s->failed = true;
@@ -387,7 +388,7 @@ static void x_tex(struct exec *x, const struct xop *o, uint32_t mask) {
 /* ---- surfaces: the x coordinate counts bytes ---- */
 
 /* Host address of the element; NULL: outside and skipped, or a fault. */
-static char *surface_at(struct exec *x, const struct xop *o, uint32_t i, uint32_t bytes) {
+static char *surface_at(struct exec *x, const struct xop *o, uint32_t i, uint32_t bytes, enum check_access kind) {
   const struct xaux *a = o->aux;
   const struct simt_tex *t = texture_of(x, o, i);
   if (!t) return NULL;
@@ -416,6 +417,7 @@ static char *surface_at(struct exec *x, const struct xop *o, uint32_t i, uint32_
   uint64_t addr = texel_address(t, 0, py, pz) + (uint64_t)px;
   char *p = simt_mem_at(x->run->s, addr, bytes);
   if (!p) fault_address(x, o, 0, (int)i, addr, bytes, "invalid surface access", 700);
+  if (p && x->run->check) check_touch(x, o, (int)i, SPACE_GLOBAL, addr, bytes, kind);
   x->out->addr[i] = addr;
   return p;
 }
@@ -428,7 +430,7 @@ static void x_surface(struct exec *x, const struct xop *o, uint32_t mask, bool s
   for (uint32_t m = mask; m && !x->fault; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
     x->out->addr[i] = 0;
-    char *p = surface_at(x, o, i, bytes);
+    char *p = surface_at(x, o, i, bytes, store ? CHECK_WRITE : CHECK_READ);
     if (!p) x->out->mask &= ~(1u << i);
     for (uint32_t k = 0; k < a->n; k++) {
       uint64_t v = 0;

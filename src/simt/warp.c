@@ -115,6 +115,7 @@ static void copy_value(struct exec *x, uint32_t mask, const struct xopnd *d, cha
     uint32_t room = d->kind == 1 ? d->size : d->bytes;
     char *dst = d->kind == 1 ? local_at(x, i, dlocal + d->off) : dregs + d->off + (size_t)i * d->bytes;
     memmove(dst, src, size < room ? size : room);
+    if (d->kind == 1 && x->run->check) check_local_written(x, i, dlocal + d->off, d->size);
   }
 }
 
@@ -144,6 +145,7 @@ static void enter(struct exec *x, const struct xop *o, const struct xfunc *f, ui
                a->n, f->nformals);
     return;
   }
+  if (x->run->check) check_frame(x, mask, caller.local_top, f->local_bytes);
   char *dregs = w->regs + frame, *sregs = w->regs + caller.frame;
   for (uint32_t k = 0; k < a->n; k++)
     copy_value(x, mask, &f->formals[k], dregs, caller.local_top, &a->v[k], sregs, caller.local);

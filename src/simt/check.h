@@ -1,0 +1,49 @@
+/* check.h - checks of the simulated program that must be asked for: reads of memory that nothing wrote, races on shared
+ * memory, barriers that only part of a CTA reaches. Bounds, alignment and lifetime are always checked (access.c).
+ *
+ * With any check on, no access takes the fast path of exec_mem.h: every lane of every access comes through access.c,
+ * which calls check_touch. With none on, `simt_run.check` is NULL and nothing here is called.
+ */
+#ifndef SIMT_CHECK_H
+#define SIMT_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct check_run; /* of one launch */
+struct cta;
+struct exec;
+struct simt;
+struct simt_run;
+struct warp;
+struct xop;
+
+enum check_access { CHECK_READ, CHECK_WRITE, CHECK_ATOMIC };
+
+/* NULL when nothing is checked. */
+struct check_run *check_run_new(struct simt_run *r);
+void check_run_free(struct check_run *k);
+
+void check_cta_start(struct simt_run *r, const struct cta *c);
+/* A lane's access, in a resolved space, before it is performed. */
+void check_touch(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
+                 enum check_access kind);
+/* Stores to shared memory come here after they were performed: one that changed nothing races with no other write. */
+void check_shared_store(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool changed);
+/* A call: the callee's frame, `bytes` at `at` of each lane's local memory, holds nothing yet. */
+void check_frame(struct exec *x, uint32_t mask, uint32_t at, uint32_t bytes);
+/* The machine itself wrote there: an argument, a result. */
+void check_local_written(struct exec *x, int lane, uint32_t at, uint32_t bytes);
+
+/* A warp arrives at barrier `b`, goes on from it, or has ended; the barrier is complete. `all`: it has no count, so
+ * that it waits for the whole CTA. */
+void check_barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask, uint32_t b, bool all);
+void check_barrier_pass(struct exec *x, const struct warp *w, uint32_t b, bool all);
+void check_barrier_done(struct exec *x, uint32_t b);
+void check_warp_done(struct exec *x, const struct warp *w);
+
+/* ---- memory.c tells of allocations ---- */
+void check_allocated(struct simt *s, uint64_t base, uint64_t bytes, bool initialised);
+void check_free(struct simt *s);
+
+#endif
