@@ -70,16 +70,23 @@ struct sim_options {
   const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json, *check;
   struct opt_list sets;
   uint64_t watchdog, sample;
-  bool quiet, help, detail, lines, characterise;
+  bool quiet, help, detail, lines, characterise, fresh;
 };
 #define SIM_OPTIONS(type, field)                                                                                 \
-  {"gpu",                                                                                                        \
-   "NAME|FILE",                                                                                                  \
-   "GPU configuration (default fermi; `sluice gpus` lists them)",                                                \
-   OPT_TEXT,                                                                                                     \
-   offsetof(type, field.gpu),                                                                                    \
-   'g',                                                                                                          \
-   "gpu"},                                                                                                       \
+  {"fresh",                                                                                                      \
+   NULL,                                                                                                         \
+   "search anew for swl-best and the like instead of recalling earlier outcomes",                                \
+   OPT_FLAG,                                                                                                     \
+   offsetof(type, field.fresh),                                                                                  \
+   0,                                                                                                            \
+   NULL},                                                                                                        \
+      {"gpu",                                                                                                    \
+       "NAME|FILE",                                                                                              \
+       "GPU configuration (default fermi; `sluice gpus` lists them)",                                            \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.gpu),                                                                                \
+       'g',                                                                                                      \
+       "gpu"},                                                                                                   \
       {"mode",                                                                                                   \
        "MODE",                                                                                                   \
        "timing (cycle by cycle) or functional (results only)",                                                   \
@@ -115,6 +122,7 @@ struct sim_options {
 /* Everything that can be wrong before a program runs: GPU, sets, scheme, mode, launch range. */
 bool sim_check(const struct sim_options *o, struct err *e);
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
+bool sim_apply_sets(struct gpu_config *c, const struct sim_options *o, struct err *e); /* the values of --set */
 bool sim_timing_range(const char *text, uint32_t *first, uint32_t *last, struct err *e);
 bool is_kernel_file(const char *path); /* .ptx or .cu */
 

@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "cli/compare.h"
 #include "cli/jobs.h"
+#include "cli/search.h"
 #include "gpu/scheme.h"
 #include "report/report.h"
 
@@ -22,7 +23,8 @@ struct comparison {
   const char *scheme[MAX_COLUMNS];
   struct record_file *record[MAX_COLUMNS];
   struct job job[MAX_COLUMNS];
-  size_t count;
+  struct search search[MAX_COLUMNS]; /* of the columns that name one, in their order */
+  size_t count, searches;
   struct arena arena;
 };
 
@@ -152,21 +154,28 @@ static bool write_html(const char *path, const struct comparison *c, const char 
 
 /* ---- the command ---- */
 
-static int simulate(struct comparison *c, const struct compare_options *o, char **program, const struct tempdir *dir) {
+/* The search of column i, NULL if it names none. */
+static const struct search *search_of(const struct comparison *c, size_t i) {
+  for (size_t k = 0; k < c->searches; k++)
+    if (c->search[k].list == c->scheme[i]) return &c->search[k];
+  return NULL;
+}
+
+static int search_columns(struct comparison *c, const struct compare_options *o, char **program,
+                          const struct tempdir *dir) {
   struct err e = {0};
-  for (size_t i = 0; i < c->count; i++) {
-    char name[32], path[600];
-    snprintf(name, sizeof name, "run%zu.json", i);
-    tempdir_file(dir, name, path, sizeof path);
-    c->job[i].argv = compare_argv(&c->arena, &o->sim, c->scheme[i], path, program);
-  }
-  if (!jobs_run(c->job, c->count, (unsigned)o->jobs, dir, "comparing", true)) return 130;
-  for (size_t i = 0; i < c->count; i++) {
-    if (c->job[i].exit_code <= 0) continue;
-    fprintf(stderr, "sluice: the run under '%s' ended with code %d:\n", c->scheme[i], c->job[i].exit_code);
-    job_print_log(&c->job[i]);
-    return c->job[i].exit_code;
-  }
+  for (size_t i = 0; i < c->count; i++)
+    if (search_named(c->scheme[i]))
+      c->search[c->searches++] = (struct search){.program = program, .list = c->scheme[i], .again = true};
+  if (!c->searches) return 0;
+  int rc = search_all(c->search, c->searches, &o->sim, (unsigned)o->jobs, dir, &c->arena, &e);
+  if (e.code) cli_fail(&e);
+  for (size_t k = 0; !rc && k < c->searches; k++) rc = c->search[k].exit_code;
+  return rc;
+}
+
+static int read_records(struct comparison *c, const struct tempdir *dir) {
+  struct err e = {0};
   for (size_t i = 0; i < c->count; i++) {
     char name[32], path[600];
     snprintf(name, sizeof name, "run%zu.json", i);
@@ -176,8 +185,31 @@ static int simulate(struct comparison *c, const struct compare_options *o, char 
       err_set(&e, ERR_INPUT, "the program launched no kernel: there is nothing to compare");
       return cli_fail(&e);
     }
+    const struct search *s = search_of(c, i);
+    if (s) json_object_set_new(record_json(c->record[i]), "search", search_json(s));
   }
   return 0;
+}
+
+static int simulate(struct comparison *c, const struct compare_options *o, char **program, const struct tempdir *dir) {
+  int rc = search_columns(c, o, program, dir);
+  if (rc) return rc;
+  for (size_t i = 0; i < c->count; i++) {
+    char name[32], path[600];
+    snprintf(name, sizeof name, "run%zu.json", i);
+    tempdir_file(dir, name, path, sizeof path);
+    const struct search *s = search_of(c, i);
+    struct sim_options one = s ? search_options(s, &o->sim, &c->arena) : o->sim;
+    c->job[i].argv = compare_argv(&c->arena, &one, s ? s->chosen : c->scheme[i], path, program);
+  }
+  if (!jobs_run(c->job, c->count, (unsigned)o->jobs, dir, "comparing", true)) return 130;
+  for (size_t i = 0; i < c->count; i++) {
+    if (c->job[i].exit_code <= 0) continue;
+    fprintf(stderr, "sluice: the run under '%s' ended with code %d:\n", c->scheme[i], c->job[i].exit_code);
+    job_print_log(&c->job[i]);
+    return c->job[i].exit_code;
+  }
+  return read_records(c, dir);
 }
 
 static int write_outputs(const struct comparison *c, const struct compare_options *o, int argc, char **argv,
@@ -189,6 +221,8 @@ static int write_outputs(const struct comparison *c, const struct compare_option
     fprintf(f, "sluice: %s on %s\n\n", program[0], record_field(c->record[0], "gpu"));
     print_table(c, f);
     print_bars(c, f);
+    if (c->searches) fputc('\n', f);
+    for (size_t k = 0; k < c->searches; k++) search_say(&c->search[k], f);
   }
   if (o->sim.json && !write_json(o->sim.json, c, &e)) return cli_fail(&e);
   if (!o->html) return EXIT_OK;
@@ -239,6 +273,7 @@ static int compare_run(const struct command *self, int argc, char **argv) {
   rc = ok ? simulate(c, &o, argv + first, &dir) : cli_fail(&e);
   if (!rc) rc = write_outputs(c, &o, argc, argv, argv + first);
   for (size_t i = 0; i < c->count; i++) record_close(c->record[i]);
+  for (size_t k = 0; k < c->searches; k++) search_free(&c->search[k]);
   tempdir_remove(&dir);
   arena_free(&c->arena);
   free(c);

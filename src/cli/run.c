@@ -9,6 +9,7 @@
 
 #include "base/paths.h"
 #include "cli/child.h"
+#include "cli/search.h"
 #include "gpu/scheme.h"
 #include "simt/simt.h"
 
@@ -39,7 +40,7 @@ bool is_kernel_file(const char *path) {
   return dot && (!strcmp(dot, ".ptx") || !strcmp(dot, ".cu"));
 }
 
-static bool check_sets(struct gpu_config *c, const struct sim_options *o, struct err *e) {
+bool sim_apply_sets(struct gpu_config *c, const struct sim_options *o, struct err *e) {
   for (size_t i = 0; i < o->sets.count; i++) {
     const char *s = o->sets.at[i], *eq = strchr(s, '=');
     char key[128];
@@ -59,15 +60,29 @@ bool sim_check(const struct sim_options *o, struct err *e) {
     return err_set(e, ERR_USAGE, "unknown mode '%s'; %s%s%s", o->mode,
                    near ? "did you mean '" : "it is timing or functional", near ? near : "", near ? "'?" : "");
   }
-  if (!gpu_config_load(&c, o->gpu ? o->gpu : "fermi", e) || !check_sets(&c, o, e) || !gpu_config_check(&c, e))
+  if (!gpu_config_load(&c, o->gpu ? o->gpu : "fermi", e) || !sim_apply_sets(&c, o, e) || !gpu_config_check(&c, e))
     return false;
   if (!sim_timing_range(o->timing_kernels, &first, &last, e)) return false;
   unsigned checks;
   if (!simt_check_parse(o->check, &checks, e)) return false;
-  return scheme_list_check(o->scheme ? o->scheme : "baseline", &c, e);
+  const char *list = o->scheme ? o->scheme : "baseline";
+  if (!search_named(list)) return scheme_list_check(list, &c, e);
+  if (!scheme_sweep_check(list, e)) return false;
+  char one[1024];
+  return (scheme_sweep_list(list, 0, one, sizeof one) || err_set(e, ERR_USAGE, "the list of schemes is too long")) &&
+         scheme_list_check(one, &c, e);
 }
 
 /* ---- the run ---- */
+
+static bool record_copy(const char *from, const char *to, struct err *e) {
+  size_t n;
+  char *text = path_read_whole(from, &n);
+  bool ok = text && path_write_whole(to, text, n);
+  if (!ok) err_set(e, ERR_INPUT, "cannot write '%s': %s", to, strerror(errno));
+  free(text);
+  return ok;
+}
 
 static int finish(const char *record, const struct sim_options *o) {
   struct err e = {0};
@@ -82,13 +97,7 @@ static int finish(const char *record, const struct sim_options *o) {
   }
   int found = record_findings(r) ? EXIT_CHECK : EXIT_OK;
   record_close(r);
-  if (!o->json) return found;
-  size_t n;
-  char *text = path_read_whole(record, &n);
-  bool ok = text && path_write_whole(o->json, text, n);
-  if (!ok) err_set(&e, ERR_INPUT, "cannot write '%s': %s", o->json, strerror(errno));
-  free(text);
-  return ok ? found : cli_fail(&e);
+  return !o->json || record_copy(record, o->json, &e) ? found : cli_fail(&e);
 }
 
 /* The library in the child has printed its message; error.code says of which kind it was. */
@@ -169,6 +178,50 @@ static int run_kernel_file(const struct command *self, const struct sim_options 
   return rc;
 }
 
+static int run_any(const struct command *self, const struct sim_options *o, char **argv) {
+  return is_kernel_file(argv[0]) ? run_kernel_file(self, o, argv) : run_program(self, o, argv);
+}
+
+/* Put what a search found into the record that was asked for. */
+static bool annotate(const char *path, const struct search *s, struct err *e) {
+  json_error_t je;
+  json_t *root = json_load_file(path, 0, &je);
+  if (!root) return err_set(e, ERR_INPUT, "%s: %s", path, je.text);
+  json_object_set_new(root, "search", search_json(s));
+  bool ok = record_write_json(root, path, e);
+  json_decref(root);
+  return ok;
+}
+
+/* Search, then run once more under the best list, as if that had been typed. */
+static int run_search(const struct command *self, const struct sim_options *o, char **argv) {
+  struct err e = {0};
+  struct arena a = {0};
+  struct tempdir dir = {0};
+  char record[600];
+  struct search s = {.program = argv, .list = o->scheme, .again = true};
+  int rc = EXIT_OK;
+  if (o->mode && !strcmp(o->mode, "functional")) err_set(&e, ERR_USAGE, "a search needs timing mode");
+  if (!e.code && sim_check(o, &e) && tempdir_make(&dir, &e)) rc = search_all(&s, 1, o, 0, &dir, &a, &e);
+  if (!rc) rc = s.exit_code;
+  if (e.code) rc = cli_fail(&e);
+  if (!rc) {
+    struct sim_options one = search_options(&s, o, &a);
+    one.scheme = s.chosen;
+    tempdir_file(&dir, "best.json", record, sizeof record);
+    if (o->json) one.json = record;
+    rc = run_any(self, &one, argv);
+    bool to_stdout = o->json && !strcmp(o->json, "-");
+    if (!o->quiet) search_say(&s, to_stdout ? stderr : stdout);
+    if (o->json && !access(record, F_OK) && !(annotate(record, &s, &e) && record_copy(record, o->json, &e)))
+      rc = cli_fail(&e);
+  }
+  search_free(&s);
+  tempdir_remove(&dir);
+  arena_free(&a);
+  return rc;
+}
+
 struct run_options {
   struct sim_options sim;
   const char *suite, *size;
@@ -199,8 +252,7 @@ static int run_run(const struct command *self, int argc, char **argv) {
     if (more < 0) rc = command_usage(self, &e);
     if (more > 0) argv[first + more - 1] = argv[first], first += more - 1;
   }
-  if (rc < 0)
-    rc = is_kernel_file(argv[first]) ? run_kernel_file(self, o, argv + first) : run_program(self, o, argv + first);
+  if (rc < 0) rc = search_named(o->scheme) ? run_search(self, o, argv + first) : run_any(self, o, argv + first);
   opt_list_free(&o->sets);
   return rc;
 }

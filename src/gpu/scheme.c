@@ -1,6 +1,7 @@
 /* scheme.c - the registry of schemes and the flattening of the selected ones into slots. See scheme.h. */
 #include "gpu/scheme.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,13 @@ static bool unknown_scheme(const char *name, struct err *e) {
                  near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+static bool not_a_number(const struct scheme *s, const char *name, const char *value, struct err *e) {
+  char words[128] = "";
+  for (uint32_t k = 0; s->words && s->words[k] && s->positional && !strcmp(name, s->positional); k++)
+    snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", k ? ", " : " nor one of ", s->words[k]);
+  return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a number%s", s->name, name, value, words);
+}
+
 static bool set_param(struct slot_instance *in, const char *name, const char *value, struct err *e) {
   const struct scheme *s = in->scheme;
   uint32_t n = scheme_param_count(s);
@@ -67,7 +75,12 @@ static bool set_param(struct slot_instance *in, const char *name, const char *va
       in->param[i] = s->word_value;
       return true;
     }
-    if (!*value || *end) return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a number", s->name, name, value);
+    for (uint32_t k = 0; s->words && s->words[k] && s->positional && !strcmp(name, s->positional); k++)
+      if (!strcmp(value, s->words[k])) {
+        in->param[i] = k;
+        return true;
+      }
+    if (!*value || *end) return not_a_number(s, name, value, e);
     if (p->integer && v != (double)(long long)v)
       return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a whole number", s->name, name, value);
     if (v < p->min || v > p->max)
@@ -93,23 +106,17 @@ static bool set_flag(struct slot_instance *in, const char *name) {
   return false;
 }
 
-/* One "name", "name=value", "name:param=value/param=value" in `text` (modified). */
-static bool parse_one(struct slots *out, char *text, struct err *e) {
+/* "name", "name=value", "name:param=value/param=value" in `text` (modified) as an instance; `in->scheme` stays NULL for
+ * the baseline. */
+static bool parse_instance(struct slot_instance *in, char *text, struct err *e) {
   char *params = strchr(text, ':');
   if (params) *params++ = 0;
   char *value = strchr(text, '=');
   if (value) *value++ = 0;
+  *in = (struct slot_instance){0};
   if (!strcmp(text, "baseline")) return true;
-  const struct scheme *s = scheme_find(text);
+  const struct scheme *s = in->scheme = scheme_find(text);
   if (!s) return unknown_scheme(text, e);
-  if (out->count == SLOTS_MAX) return err_set(e, ERR_USAGE, "more than %d schemes at once", SLOTS_MAX);
-  for (uint32_t i = 0; i < out->count; i++)
-    if (out->at[i].scheme == s) return err_set(e, ERR_USAGE, "scheme %s is named twice", s->name);
-  if (s->sweep)
-    return err_set(e, ERR_USAGE, "scheme %s is a search over %s of %s: `sluice compare` runs it, one machine cannot",
-                   s->name, s->sweep->param, s->sweep->base);
-  struct slot_instance *in = &out->at[out->count++];
-  *in = (struct slot_instance){.scheme = s};
   for (uint32_t i = 0; i < scheme_param_count(s); i++) in->param[i] = s->params[i].dflt;
   if (value) {
     if (!s->positional)
@@ -129,6 +136,22 @@ static bool parse_one(struct slots *out, char *text, struct err *e) {
     if (!set_param(in, p, eq, e)) return false;
     p = next;
   }
+  return true;
+}
+
+static bool parse_one(struct slots *out, char *text, struct err *e) {
+  struct slot_instance in;
+  if (!parse_instance(&in, text, e)) return false;
+  const struct scheme *s = in.scheme;
+  if (!s) return true;
+  if (out->count == SLOTS_MAX) return err_set(e, ERR_USAGE, "more than %d schemes at once", SLOTS_MAX);
+  for (uint32_t i = 0; i < out->count; i++)
+    if (out->at[i].scheme == s) return err_set(e, ERR_USAGE, "scheme %s is named twice", s->name);
+  if (s->sweep)
+    return err_set(e, ERR_USAGE,
+                   "scheme %s is a search over %s of %s: `sluice run` and `sluice compare` make it, one machine cannot",
+                   s->name, s->sweep->param, s->sweep->base);
+  out->at[out->count++] = in;
   return true;
 }
 
@@ -241,16 +264,7 @@ static char *list_separator(char *p) {
   return p;
 }
 
-/* The search that the entry [p, end) of a list names, NULL if none. */
-static const struct scheme_sweep *entry_sweep(const char *p, size_t n) {
-  char name[64];
-  if (n >= sizeof name) return NULL;
-  memcpy(name, p, n);
-  name[n] = 0;
-  name[strcspn(name, ":=")] = 0;
-  const struct scheme *s = scheme_find(name);
-  return s ? s->sweep : NULL;
-}
+/* ---- searches ---- */
 
 /* Call the entries of a list one by one: length of the one at p. */
 static size_t entry_length(const char *p) {
@@ -258,35 +272,115 @@ static size_t entry_length(const char *p) {
   return end ? (size_t)(end - p) : strlen(p);
 }
 
+/* The entry of `n` bytes at p; NULL if it names no search. */
+static const struct scheme_sweep *entry_sweep(const char *p, size_t n, struct slot_instance *in, struct err *e) {
+  char text[256];
+  if (n >= sizeof text) return NULL;
+  snprintf(text, sizeof text, "%.*s", (int)n, p);
+  text[strcspn(text, ":=")] = 0;
+  const struct scheme *s = scheme_find(text);
+  if (!s || !s->sweep) return NULL;
+  snprintf(text, sizeof text, "%.*s", (int)n, p);
+  if (!parse_instance(in, text, e)) in->scheme = NULL;
+  return s->sweep;
+}
+
 uint32_t scheme_sweep_count(const char *list) {
   uint32_t n = 1;
+  struct slot_instance in;
   for (const char *p = list; *p;) {
     size_t len = entry_length(p);
-    const struct scheme_sweep *s = entry_sweep(p, len);
+    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
     if (s) n *= s->count;
     p += len + (p[len] != 0);
   }
   return n;
 }
 
-bool scheme_sweep_list(const char *list, uint32_t i, char *out, size_t size) {
-  uint32_t left = scheme_sweep_count(list);
-  size_t at = 0;
-  if (size) *out = 0;
+bool scheme_sweep_check(const char *list, struct err *e) {
+  struct slot_instance in;
   for (const char *p = list; *p;) {
     size_t len = entry_length(p);
-    const struct scheme_sweep *s = entry_sweep(p, len);
-    if (s) {
-      left /= s->count;
-      at += (size_t)snprintf(out + at, size - at, "%s%s:%s=%g", at ? "+" : "", s->base, s->param,
-                             s->values[i / left % s->count]);
-    } else {
-      at += (size_t)snprintf(out + at, size - at, "%s%.*s", at ? "+" : "", (int)len, p);
-    }
-    if (at >= size) return false;
+    if (entry_sweep(p, len, &in, e) && !in.scheme) return false;
     p += len + (p[len] != 0);
   }
   return true;
+}
+
+struct text {
+  char *at;
+  size_t size, used;
+};
+
+static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  size_t room = t->used < t->size ? t->size - t->used : 0;
+  int n = vsnprintf(room ? t->at + t->used : NULL, room, fmt, ap);
+  va_end(ap);
+  t->used += n > 0 ? (size_t)n : 0;
+}
+
+/* The parameters that the search hands on, after those that `base` has got already. */
+static void say_own(struct text *t, const struct slot_instance *in) {
+  for (uint32_t k = 0; k < scheme_param_count(in->scheme); k++)
+    say(t, "/%s=%g", in->scheme->params[k].name, in->param[k]);
+}
+
+bool scheme_sweep_list(const char *list, uint32_t i, char *out, size_t size) {
+  uint32_t left = scheme_sweep_count(list);
+  struct text t = {out, size, 0};
+  struct slot_instance in;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
+    if (t.used) say(&t, "+");
+    if (s && !in.scheme) return false;
+    if (s) {
+      left /= s->count;
+      say(&t, "%s:%s=%g", s->base, s->param, s->values[i / left % s->count]);
+      if (s->fixed) say(&t, "/%s", s->fixed);
+      say_own(&t, &in);
+    } else {
+      say(&t, "%.*s", (int)len, p);
+    }
+    p += len + (p[len] != 0);
+  }
+  return t.used < size;
+}
+
+bool scheme_sweep_values(const char *list, uint32_t i, char *out, size_t size) {
+  uint32_t left = scheme_sweep_count(list);
+  struct text t = {out, size, 0};
+  struct slot_instance in;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
+    p += len + (p[len] != 0);
+    if (!s) continue;
+    left /= s->count;
+    say(&t, "%s%s=%g", t.used ? " " : "", s->param, s->values[i / left % s->count]);
+  }
+  return t.used < size;
+}
+
+bool scheme_sweep_prepare(const char *list, char *out, size_t size) {
+  struct text t = {out, size, 0};
+  struct slot_instance in;
+  bool any = false;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
+    if (s && s->prepare && in.scheme) {
+      say(&t, "%s%s:%s", t.used ? "+" : "", s->base, s->prepare);
+      say_own(&t, &in);
+      any = true;
+    } else if (!s) { /* other searches are left out of it */
+      say(&t, "%s%.*s", t.used ? "+" : "", (int)len, p);
+    }
+    p += len + (p[len] != 0);
+  }
+  return any && t.used < size;
 }
 
 bool slots_parse(struct slots *out, const char *list, struct err *e) {

@@ -128,11 +128,14 @@ struct scheme_bits {
   double bits; /* of the whole GPU */
 };
 
-/* A search over one parameter of another scheme, the best value kept: `swl-best`. Run by whoever runs many machines. */
+/* A search over one parameter of another scheme, the best value kept: `swl-best`. Run by whoever runs many machines.
+ * The parameters of the search itself are handed to `base` under their names. */
 struct scheme_sweep {
   const char *base, *param;
   const double *values;
   uint32_t count;
+  const char *fixed;   /* further parameters of base in every run, "run=2"; NULL: none */
+  const char *prepare; /* parameters of base in one run before all others, which writes profile.file; NULL: none */
 };
 
 enum { SCHEME_OWNS = 3 };
@@ -158,6 +161,7 @@ struct scheme {
   /* A value that may be written as a word: `sharing-cta=x`. */
   const char *word;
   double word_value;
+  const char *const *words; /* names of the values 0, 1, ... of the positional parameter, NULL at the end */
   size_t state_bytes, sm_state_bytes;
   /* Further bytes of `state` after state_bytes, by configuration: state per L2 line, per warp. */
   size_t (*more_state)(const struct gpu_config *g, const double *param);
@@ -275,6 +279,12 @@ struct slots {
  * the i-th of them, e.g. "swl:warps=8+bucl", with the value tried; the last search named varies fastest. */
 uint32_t scheme_sweep_count(const char *list);
 bool scheme_sweep_list(const char *list, uint32_t i, char *out, size_t size);
+/* The values that the i-th stands for: "warps=8", "warps=8 pd=4". */
+bool scheme_sweep_values(const char *list, uint32_t i, char *out, size_t size);
+/* The list of the run that must come before all others and writes profile.file; false: there is none. */
+bool scheme_sweep_prepare(const char *list, char *out, size_t size);
+/* Are the searches that a list names written rightly? */
+bool scheme_sweep_check(const char *list, struct err *e);
 /* Parse "baseline", "bucl", "swl=8+bucl:tucd=5,..." ('+' and ',' separate schemes, ':' parameters, '/' further ones)
  * into `out` and check how they combine. Errors suggest the nearest name. */
 bool slots_parse(struct slots *out, const char *list, struct err *e);

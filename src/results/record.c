@@ -140,14 +140,23 @@ char *record_text(const struct record *r) {
   return out;
 }
 
-bool record_write(const struct record *r, const char *path, struct err *e) {
-  char *t = record_text(r);
+static bool write_text(char *t, const char *path, struct err *e) {
   size_t n = strlen(t);
   t[n] = '\n'; /* the terminator is not written */
   bool ok = path_write_whole(path, t, n + 1);
   int why = errno;
   free(t);
   return ok || err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(why));
+}
+
+bool record_write(const struct record *r, const char *path, struct err *e) {
+  return write_text(record_text(r), path, e);
+}
+
+bool record_write_json(const void *document, const char *path, struct err *e) {
+  char *t = json_dumps(document, RECORD_FLAGS);
+  CHECK(t, "a document that is not JSON");
+  return write_text(t, path, e);
 }
 
 void record_free(struct record *r) {

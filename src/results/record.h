@@ -55,6 +55,8 @@ void record_add_finding(struct record *r, const char *check, const char *text, u
 const struct gpu_stats *record_total_stats(const struct record *r);
 /* Write atomically (a temporary file beside `path`, then rename). `path` "-" is standard output. */
 bool record_write(const struct record *r, const char *path, struct err *e);
+/* Any document (a json_t of jansson) in the same form. */
+bool record_write_json(const void *document, const char *path, struct err *e);
 /* The document as text; the caller frees it. */
 char *record_text(const struct record *r);
 void record_free(struct record *r);

@@ -1,169 +1,37 @@
-/* profiled.c - Profiled-BYPASS: a first run counts the references of every block, a second keeps blocks with few out of
- * the L1.
+/* profiled.c - profiled: Profiled-BYPASS as a search. One run of block-filter counts the references of every block;
+ * then one run per threshold filters by those counts, and the fastest is kept and reported.
  *
  * Paper: Li, Song, Dai, Sidelnik, Hari, Zhou, "Locality-Driven Dynamic GPU Cache Bypassing", ICS 2015, section 6.1
- * (Profiled-BYPASS).
+ * (Profiled-BYPASS): local, global and combined filters, thresholds 1 to 16.
  *
- * Use: --scheme profiled:run=1 --set profile.file=F, then --scheme profiled=T:run=2 --set profile.file=F. Thresholds 1
- * to 16 are swept there.
- *
- * Choices: a reference is an access after coalescing, by launch, SM and 128 B block (line of the L1). The local filter
- * knows the references of the SM itself, the global one those of the other SMs ("inter-SM reuse"), both together all. A
- * block at or below the threshold bypasses; one that the first run never saw, too. The order of accesses may differ
- * between the runs (the paper's third caveat).
+ * Deviations: those of block_filter.c.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/hash.h"
-#include "base/paths.h"
 #include "gpu/scheme.h"
 
-enum { PROF_THRESHOLD, PROF_RUN, PROF_FILTER };
-enum { PROF_LOCAL, PROF_GLOBAL, PROF_BOTH };
-enum { PROF_ALL_SMS = 0xffff, PROF_START = 1 << 12 };
-static const char prof_magic[8] = "SLUICEP1";
-
+static const double values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+static const struct scheme_sweep sweep = {.base = "block-filter",
+                                          .param = "threshold",
+                                          .values = values,
+                                          .count = sizeof values / sizeof *values,
+                                          .fixed = "run=2",
+                                          .prepare = "run=1"};
+static const char *const filters[] = {"local", "global", "both", NULL};
 static const struct scheme_param params[] = {
-    {"threshold", "reference", "blocks with so many references or fewer bypass (section 6.1: 1 to 16)", 0, 1e6, 2,
-     true},
-    {"run", "", "1: count, everything uses the L1; 2: filter by the counts of run 1", 1, 2, 1, true},
-    {"filter", "", "run 2: 0 local, 1 global, 2 both (section 6.1)", 0, 2, 2, true},
+    {"filter", "", "whose references count: 0 local, 1 global, 2 both (section 6.1)", 0, 2, 2, true},
     {0},
 };
-enum { COUNTED, FILTERED };
-static const struct scheme_counter counters[] = {
-    {"counted", "access", "accesses counted (run 1)", true},
-    {"filtered", "access", "accesses sent past the L1 (run 2)", false},
-    {0},
-};
-
-struct prof_entry {
-  uint64_t line;
-  uint16_t launch, sm;
-  uint32_t count; /* 0: empty */
-};
-struct prof {
-  struct prof_entry *at;
-  uint32_t size, used;
-  uint16_t launch;
-};
-
-static struct prof_entry *prof_slot(const struct prof *p, uint64_t line, uint16_t launch, uint16_t sm) {
-  uint32_t i = (uint32_t)hash_u64(line ^ (uint64_t)launch << 48 ^ (uint64_t)sm << 32) & (p->size - 1);
-  for (;; i = (i + 1) & (p->size - 1)) {
-    struct prof_entry *e = &p->at[i];
-    if (!e->count || (e->line == line && e->launch == launch && e->sm == sm)) return e;
-  }
-}
-
-static void prof_resize(struct prof *p, uint32_t size) {
-  struct prof old = *p;
-  p->size = size;
-  p->at = calloc(size, sizeof *p->at);
-  CHECK(p->at, "out of memory for %u profiled blocks", size);
-  for (uint32_t i = 0; i < old.size; i++)
-    if (old.at[i].count) *prof_slot(p, old.at[i].line, old.at[i].launch, old.at[i].sm) = old.at[i];
-  free(old.at);
-}
-
-static void prof_add(struct prof *p, uint64_t line, uint16_t launch, uint16_t sm, uint32_t count) {
-  if (2 * (p->used + 1) > p->size) prof_resize(p, 2 * p->size);
-  struct prof_entry *e = prof_slot(p, line, launch, sm);
-  p->used += !e->count;
-  *e = (struct prof_entry){line, launch, sm, e->count + count};
-}
-
-static bool prof_read(struct scheme_ctx *c, struct prof *p, struct err *e) {
-  const char *path = c->config->profile;
-  size_t bytes;
-  if (!*path)
-    return err_set(e, ERR_USAGE,
-                   "scheme profiled: run=2 needs the counts of a run=1: name their file, --set profile.file=F");
-  char *data = path_read_whole(path, &bytes);
-  if (!data) return err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
-  size_t n = bytes < sizeof prof_magic ? 0 : (bytes - sizeof prof_magic) / sizeof(struct prof_entry);
-  bool ok = bytes >= sizeof prof_magic && !memcmp(data, prof_magic, sizeof prof_magic) &&
-            bytes == sizeof prof_magic + n * sizeof(struct prof_entry);
-  for (size_t i = 0; ok && i < n; i++) {
-    struct prof_entry r;
-    memcpy(&r, data + sizeof prof_magic + i * sizeof r, sizeof r);
-    if (r.count) prof_add(p, r.line, r.launch, r.sm, r.count);
-  }
-  free(data);
-  return ok || err_set(e, ERR_INPUT, "%s: not a profile written by scheme profiled", path);
-}
-
-static void prof_finish(struct scheme_ctx *c) {
-  struct prof *p = c->state;
-  if (p->at && c->param[PROF_RUN] == 1 && *c->config->profile) {
-    size_t bytes = sizeof prof_magic + p->used * sizeof *p->at, at = sizeof prof_magic;
-    char *data = malloc(bytes);
-    CHECK(data, "out of memory for a profile of %u blocks", p->used);
-    memcpy(data, prof_magic, sizeof prof_magic);
-    for (uint32_t i = 0; i < p->size; i++)
-      if (p->at[i].count) memcpy(data + at, &p->at[i], sizeof *p->at), at += sizeof *p->at;
-    CHECK(path_write_whole(c->config->profile, data, bytes), "%s: %s", c->config->profile, strerror(errno));
-    free(data);
-  }
-  free(p->at);
-  p->at = NULL;
-}
-
-static bool prof_init(struct scheme_ctx *c, struct err *e) {
-  struct prof *p = c->state;
-  prof_resize(p, PROF_START);
-  return c->param[PROF_RUN] == 1 || prof_read(c, p, e);
-}
-
-static void prof_on_kernel(struct scheme_ctx *c) {
-  ((struct prof *)c->state)->launch++;
-}
-
-static void prof_count(struct scheme_ctx *c, const struct l1_event *e) {
-  struct prof *p = c->state;
-  if (e->local || c->param[PROF_RUN] != 1) return;
-  prof_add(p, e->line, p->launch, (uint16_t)e->sm, 1);
-  prof_add(p, e->line, p->launch, PROF_ALL_SMS, 1);
-  c->counter[COUNTED]++;
-}
-
-static bool prof_bypass_access(struct scheme_ctx *c, const struct l1_event *e) {
-  const struct prof *p = c->state;
-  if (c->param[PROF_RUN] != 2) return false;
-  uint32_t own = prof_slot(p, e->line, p->launch, (uint16_t)e->sm)->count;
-  uint32_t all = prof_slot(p, e->line, p->launch, PROF_ALL_SMS)->count;
-  uint32_t n = c->param[PROF_FILTER] == PROF_LOCAL ? own : c->param[PROF_FILTER] == PROF_GLOBAL ? all - own : all;
-  return n <= c->param[PROF_THRESHOLD];
-}
-
-static void prof_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {
-  (void)out;
-  prof_count(c, e);
-}
-
-static void prof_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by) {
-  prof_count(c, e);
-  c->counter[FILTERED] += by == PAST_BY_ACCESS && prof_bypass_access(c, e);
-}
 
 static const struct scheme profiled = {
     .name = "profiled",
-    .title = "bypass blocks that a first run found to have few references",
+    .title = "bypass blocks that a first run found to have few references, best threshold",
     .paper = "Li, Song, Dai, Sidelnik, Hari, Zhou: Locality-Driven Dynamic GPU Cache Bypassing. ICS 2015, section 6.1",
     .idea =
-        "What a filter on reuse could gain if the reuse were known: run 1 counts the references of every block into\n"
-        "profile.file, run 2 sends the accesses of blocks at or below the threshold past the L1. No hardware.",
+        "What a filter on reuse could gain if the reuse were known: a first run counts the references of every block,\n"
+        "others send the accesses of blocks at or below a threshold past the L1, for every threshold from 1 to 16.\n"
+        "profiled=local counts those of the own SM, global those of the others, both all. No hardware.",
     .params = params,
-    .counters = counters,
-    .positional = "threshold",
-    .state_bytes = sizeof(struct prof),
-    .init = prof_init,
-    .finish = prof_finish,
-    .on_kernel = prof_on_kernel,
-    .bypass_access = prof_bypass_access,
-    .on_access = prof_on_access,
-    .on_past = prof_on_past,
+    .positional = "filter",
+    .words = filters,
+    .sweep = &sweep,
 };
 SCHEME(profiled);

@@ -106,16 +106,16 @@ static void profiled_two_runs(void **state) {
   snprintf(set, sizeof set, "l1d.ways=1,profile.file=%s", path);
   struct rig_access at[16];
   uint32_t n = rig_letters("a b a c a d", at);
-  rig_run(&rig, "profiled:run=1", set, at, n);
+  rig_run(&rig, "block-filter:run=1", set, at, n);
   rig_expect(&rig, 0, 6, 0, "one way: every access misses");
   assert_int_equal(rig.counter[0], 6);
-  rig_run(&rig, "profiled=1:run=2", set, at, n);
+  rig_run(&rig, "block-filter=1:run=2", set, at, n);
   rig_expect(&rig, 2, 1, 3, "a keeps the way");
   assert_int_equal(rig.counter[1], 3);
-  rig_run(&rig, "profiled=1:run=2/filter=1", set, at, n);
+  rig_run(&rig, "block-filter=1:run=2/filter=1", set, at, n);
   rig_expect(&rig, 0, 0, 6, "no other SM uses any of them");
   unlink(path);
-  rig_same("baseline", "profiled:run=1", "counting changes nothing");
+  rig_same("baseline", "block-filter:run=1", "counting changes nothing");
 }
 
 int main(void) {

@@ -89,6 +89,20 @@ static void sweeps(void **state) {
   assert_true(scheme_sweep_list("tsc+,bucl:tucd=3", 0, list, sizeof list));
   assert_string_equal(list, "tsc++bucl:tucd=3");
   assert_false(scheme_sweep_list("swl-best+bucl", 5, list, 8));
+  assert_true(scheme_sweep_values("swl-best+bucl", 5, list, sizeof list));
+  assert_string_equal(list, "warps=8");
+  assert_true(scheme_sweep_values("swl-best+pdp-best", 12 * 12 + 1, list, sizeof list));
+  assert_string_equal(list, "warps=48 pd=8");
+  assert_false(scheme_sweep_prepare("swl-best+bucl", list, sizeof list));
+  assert_true(scheme_sweep_prepare("swl-best+profiled=local+mrpb", list, sizeof list));
+  assert_string_equal(list, "block-filter:run=1/filter=0+mrpb");
+  assert_true(scheme_sweep_list("profiled=global", 2, list, sizeof list));
+  assert_string_equal(list, "block-filter:threshold=3/run=2/filter=1");
+  assert_true(scheme_sweep_check("profiled=both+swl-best", &e));
+  assert_false(scheme_sweep_check("bucl+profiled=globl", &e));
+  assert_non_null(strstr(e.msg, "nor one of local, global, both"));
+  assert_false(scheme_sweep_check("swl-best=8", &e));
+  assert_non_null(strstr(e.msg, "swl-best takes no value"));
   assert_false(slots_parse(&s, "pdp-best", &e));
   assert_int_equal(e.code, ERR_USAGE);
   for (uint32_t i = 0; i < scheme_count(); i++) {
