@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Check or repeat the fit of src/gpu/energy.def to the reference's energies.
 
-  tools/energy_fit.py BUILD [CASE...]
+  tools/energy_fit.py BUILD [--fit] [--all] [CASE...]
 
-Runs the calibration cases and prints, for each component, ours over the reference's in the cases where it is at least
-5 % of the whole, and the same for the sum. Exits with 1 if a sum is off by more than 10 %, but for the cases named in
-KNOWN. With --fit it prints fitted picojoules instead: non-negative least squares on errors relative to the component's
+Runs the calibration cases (--all: the two slow ones as well) and prints, for each component, ours over the reference's in the cases where it is at least
+5 % of the whole, and the same for the sum. Exits with 1 if a sum is off by more than 10 %, or if a component is off by more
+than 15 % in such a case that FAR does not name. With --fit it prints fitted picojoules instead: non-negative least squares on errors relative to the component's
 energy, or to 5 % of the whole where it is less than that.
 """
 import csv
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-KNOWN = {"branch_2"}  # divergent branches only: execution and register file come out low, cause not found
+FAR = {("regfile", "reduce_shared"): "a tenth of that case; its barriers and predicated adds cost less than others"}
 SLOW = {"chase_l2", "chase_dram"}  # a minute each, and nothing but idle SMs
 
 root = pathlib.Path(__file__).resolve().parent.parent
@@ -42,10 +42,10 @@ FEATURES = {  # what a component's energy is fitted to, by our counters; sums by
     "icache": ["l1i.accesses", "warp_insts"],
     "ibuffer": ["warp_insts"],
     "scheduler": ["warp_insts"],
-    "regfile": ["registers.written", "warp_insts", "l1d.read.accesses", "shared.accesses", "shared.bank_conflicts"],
+    "regfile": ["registers.written", "others", "idle", "l1d.read.accesses", "shared.accesses", "shared.bank_conflicts"],
     "pipeline": ["warp_insts"],
     "exec": ["insts.simple", "insts.integer_multiply", "insts.integer_division", "insts.float32_add",
-             "insts.float32_multiply", "insts.float64", "insts.special"],
+             "insts.float32_multiply", "insts.float64", "insts.special", "idle"],
     "l1d": ["l1d.read.hits+l1d.local_read.hits", "l1d.read.misses+l1d.local_read.misses", "l1d.read.pending_hits",
             "l1d.write.accesses+l1d.local_write.accesses"],
     "shared": ["shared.accesses", "shared.bank_conflicts"],
@@ -53,6 +53,7 @@ FEATURES = {  # what a component's energy is fitted to, by our counters; sums by
     "mem_ctrl": ["cycles", "dram.reads+dram.writes", "l1d.read.accesses"],
     "icnt": ["icnt.flits_up+icnt.flits_down"],
     "dram": ["demand", "write", "dram.activates"],
+    "idle_core": ["sm.empty_cycles"],
 }
 
 
@@ -62,6 +63,10 @@ def value(t, feature):
         return t["dram.reads"] - fetches
     if feature == "write":
         return t["dram.writes"] + fetches
+    if feature == "idle":  # lanes without work
+        return 32 * t["warp_insts"] - t["thread_insts"]
+    if feature == "others":  # operands that are no registers, three an instruction
+        return max(0, 3 * t["warp_insts"] - t["registers.read"])
     return sum(t[k] for k in feature.split("+"))
 
 
@@ -74,11 +79,11 @@ def run(build, case):
 
 
 def main():
-    args = [a for a in sys.argv[1:] if a != "--fit"]
+    args = [a for a in sys.argv[1:] if a not in ("--fit", "--all")]
     build = pathlib.Path(args[0]).resolve()
     with open(root / "tests/calibration/reference-energy.csv", newline="") as f:
         ref = {r["case"]: {k[:-3]: float(v) for k, v in r.items() if k.endswith("_uj")} for r in csv.DictReader(f)}
-    cases = args[1:] or [c for c in ref if c not in SLOW]
+    cases = args[1:] or [c for c in ref if c not in SLOW or "--all" in sys.argv]
     ours = {c: run(build, c) for c in cases}
     whole = {c: sum(ref[c].values()) for c in cases}
     if "--fit" in sys.argv:
@@ -93,11 +98,14 @@ def main():
         got = {c: ours[c]["energy." + part] for c in cases}
         want = {c: sum(ref[c][k] for k in FRONT) if part == "front" else ref[c][part] for c in cases}
         ratio = {c: got[c] / want[c] for c in cases if want[c] >= 0.05 * whole[c]}
-        far = [f"{c} {r:.2f}" for c, r in ratio.items() if abs(r - 1) > 0.15]
-        print(f"{part}: within 15 % in {len(ratio) - len(far)} of {len(ratio)} cases where it matters {' '.join(far)}")
+        far = {c: r for c, r in ratio.items() if abs(r - 1) > 0.15}
+        ok = all((part, c) in FAR for c in far)
+        bad += not ok
+        print(f"{'ok' if ok else 'not ok'} {part}: within 15 % in {len(ratio) - len(far)} of {len(ratio)} cases where it matters"
+              + "".join(f"; {c} {r:.2f}" for c, r in far.items()))
     for c in cases:
         r = ours[c]["energy.total"] / whole[c]
-        ok = abs(r - 1) <= 0.10 or c in KNOWN
+        ok = abs(r - 1) <= 0.10
         bad += not ok
         print(f"{'ok' if ok else 'not ok'} {c}: sum {r:.3f} of the reference's")
     return bad != 0

@@ -70,7 +70,7 @@ struct sim_options {
   const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json, *check;
   struct opt_list sets;
   uint64_t watchdog, sample;
-  bool quiet, help, detail, lines, characterise, fresh;
+  bool quiet, help, detail, lines, characterise, fresh, energy, energy_sensitivity;
 };
 #define SIM_OPTIONS(type, field)                                                                                 \
   {"fresh",                                                                                                      \
@@ -119,6 +119,8 @@ struct sim_options {
     "launch", "FILE", "launch file of a .ptx or .cu kernel", OPT_TEXT, offsetof(type, field.launch), 'l', "file" \
   }
 
+/* The GPU with --set applied; schemes have not changed it yet, and whether knobs go together is not checked. */
+bool sim_config(const struct sim_options *o, struct gpu_config *c, struct err *e);
 /* Everything that can be wrong before a program runs: GPU, sets, scheme, mode, launch range. */
 bool sim_check(const struct sim_options *o, struct err *e);
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/paths.h"
 #include "cli/compare.h"
+#include "cli/energy.h"
 #include "cli/jobs.h"
 #include "cli/search.h"
 #include "gpu/scheme.h"
@@ -128,6 +129,16 @@ static void print_bars(const struct comparison *c, FILE *f) {
   }
 }
 
+static void print_energy(struct comparison *c, const struct sim_options *o, FILE *f) {
+  struct err e = {0};
+  struct energy_grid g = {.scheme = c->scheme, .programs = 1, .schemes = c->count};
+  g.stats = ARENA_ARRAY(&c->arena, struct gpu_stats, c->count);
+  for (size_t i = 0; i < c->count; i++) record_stats(c->record[i], RECORD_TOTALS, &g.stats[i]);
+  CHECK(sim_config(o, &g.config, &e), "%s", e.msg);
+  energy_print_compare(&g, f);
+  if (o->energy_sensitivity) energy_print_sensitivity(&g, f);
+}
+
 static bool write_json(const char *path, const struct comparison *c, struct err *e) {
   json_t *runs = json_array(), *root = json_object();
   for (size_t i = 0; i < c->count; i++) json_array_append(runs, record_json(c->record[i]));
@@ -212,8 +223,7 @@ static int simulate(struct comparison *c, const struct compare_options *o, char 
   return read_records(c, dir);
 }
 
-static int write_outputs(const struct comparison *c, const struct compare_options *o, int argc, char **argv,
-                         char **program) {
+static int write_outputs(struct comparison *c, const struct compare_options *o, int argc, char **argv, char **program) {
   struct err e = {0};
   bool json_out = o->sim.json && !strcmp(o->sim.json, "-");
   FILE *f = json_out ? stderr : stdout;
@@ -223,6 +233,7 @@ static int write_outputs(const struct comparison *c, const struct compare_option
     print_bars(c, f);
     if (c->searches) fputc('\n', f);
     for (size_t k = 0; k < c->searches; k++) search_say(&c->search[k], f);
+    if (o->sim.energy || o->sim.energy_sensitivity) print_energy(c, &o->sim, f);
   }
   if (o->sim.json && !write_json(o->sim.json, c, &e)) return cli_fail(&e);
   if (!o->html) return EXIT_OK;
@@ -289,6 +300,10 @@ static const struct opt compare_opts[] = {
     {"suite", "NAME", "all bundled workloads of a paper: bucl, tsc, medic, decoupled-l1d, sharing, or all", OPT_TEXT,
      CMP(suite), 'w', NULL},
     {"size", "SIZE", "with --suite: small (default), medium or large inputs", OPT_TEXT, CMP(size), 'z', NULL},
+    {"energy", NULL, "energy, power and efficiency beside the first column's (docs/energy.md)", OPT_FLAG,
+     CMP(sim.energy), 'E', NULL},
+    {"energy-sensitivity", NULL, "the same with each value of the table of energies halved and doubled", OPT_FLAG,
+     CMP(sim.energy_sensitivity), 0, NULL},
     {"json", "FILE", "write all records as one document (- for standard output)", OPT_TEXT, CMP(sim.json), 'j', "file"},
     {"html", "FILE", "write a self-contained HTML report", OPT_TEXT, CMP(html), 'H', "file"},
     {"quiet", NULL, "no table", OPT_FLAG, CMP(sim.quiet), 'q', NULL},

@@ -4,12 +4,13 @@
 
 #include "cli/cli.h"
 #include "gpu/config.h"
+#include "gpu/energy.h"
 #include "gpu/scheme.h"
 
 enum { OVERHEAD_ROWS = 32 };
 
 struct overhead_options {
-  const char *gpu;
+  struct sim_options sim; /* GPU and --set only */
   bool all;
 };
 
@@ -17,6 +18,7 @@ static void size_cells(struct table *t, double bits, uint32_t sms) {
   table_cell(t, "%.0f", bits);
   table_cell(t, "%.3f KB", bits / 8192);
   table_cell(t, "%.3f KB", bits / 8192 / sms);
+  table_cell(t, "%.4f mm2", bits * energy_constants[ENERGY_CONST_bit_area].value);
 }
 
 /* Rows of one scheme and their sum; `items` false prints the sum alone. */
@@ -53,9 +55,9 @@ static int overhead_run(const struct command *self, int argc, char **argv) {
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
   if (!o.all && first >= argc) return err_set(&e, ERR_USAGE, "which scheme? (or --all)"), command_usage(self, &e);
-  if (!gpu_config_load(&c, o.gpu ? o.gpu : "fermi", &e)) return cli_fail(&e);
-  static const char *const titles[] = {"scheme", "item", "bits", "whole GPU", "per SM"};
-  struct table *t = table_new(titles, "llrrr");
+  if (!sim_config(&o.sim, &c, &e)) return opt_list_free(&o.sim.sets), cli_fail(&e);
+  static const char *const titles[] = {"scheme", "item", "bits", "whole GPU", "per SM", "area"};
+  struct table *t = table_new(titles, "llrrrr");
   bool ok = true;
   if (o.all) add_all(t, &c);
   for (int i = first; ok && i < argc; i++) {
@@ -64,24 +66,30 @@ static int overhead_run(const struct command *self, int argc, char **argv) {
     for (uint32_t k = 0; ok && k < s.count; k++) add_scheme(t, s.at[k].scheme, s.at[k].param, &c, true);
   }
   if (ok) table_print(t, stdout);
+  opt_list_free(&o.sim.sets);
   table_free(t);
   return ok ? EXIT_OK : cli_fail(&e);
 }
 
-static const struct opt overhead_opts[] = {
-    {"gpu", "NAME|FILE", "for this GPU (default fermi)", OPT_TEXT, offsetof(struct overhead_options, gpu), 'g', "gpu"},
-    {"all", NULL, "the sum of every scheme with its default parameters", OPT_FLAG,
-     offsetof(struct overhead_options, all), 'a', NULL},
-    {.name = NULL}};
+static const struct opt overhead_opts[] = {{"gpu", "NAME|FILE", "for this GPU (default fermi)", OPT_TEXT,
+                                            offsetof(struct overhead_options, sim.gpu), 'g', "gpu"},
+                                           {"set", "KEY=VALUE", "change one knob of the GPU; may be repeated", OPT_LIST,
+                                            offsetof(struct overhead_options, sim.sets), 's', "knob"},
+                                           {"all", NULL, "the sum of every scheme with its default parameters",
+                                            OPT_FLAG, offsetof(struct overhead_options, all), 'a', NULL},
+                                           {.name = NULL}};
 
 const struct command cmd_overhead = {
     .name = "overhead",
     .summary = "storage that schemes add, in bits",
     .usage = "[--gpu NAME] --all | SCHEME[:PARAM=VALUE...]...",
-    .help = "Prints the storage that a scheme adds to the baseline, item by item, for the whole GPU and per SM.\n\n"
+    .help = "Prints the storage that a scheme adds to the baseline, item by item, for the whole GPU and per SM, and "
+            "its area\n"
+            "at 45 nm (docs/energy.md).\n\n"
             "Examples:\n"
             "  sluice overhead tsc tsc:private=5 dsc=2 dsc=4 lamar mrpb\n"
             "  sluice overhead --gpu medic medic\n"
+            "  sluice overhead --gpu medic --set l2.line_bytes=64 --set l2.sets=128 medic   the paper's 5.1 kB\n"
             "  sluice overhead --all\n",
     .opts = overhead_opts,
     .run = overhead_run,

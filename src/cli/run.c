@@ -9,6 +9,7 @@
 
 #include "base/paths.h"
 #include "cli/child.h"
+#include "cli/energy.h"
 #include "cli/search.h"
 #include "gpu/scheme.h"
 #include "simt/simt.h"
@@ -51,6 +52,10 @@ bool sim_apply_sets(struct gpu_config *c, const struct sim_options *o, struct er
   return true;
 }
 
+bool sim_config(const struct sim_options *o, struct gpu_config *c, struct err *e) {
+  return gpu_config_load(c, o->gpu ? o->gpu : "fermi", e) && sim_apply_sets(c, o, e);
+}
+
 bool sim_check(const struct sim_options *o, struct err *e) {
   struct gpu_config c;
   uint32_t first, last;
@@ -60,8 +65,7 @@ bool sim_check(const struct sim_options *o, struct err *e) {
     return err_set(e, ERR_USAGE, "unknown mode '%s'; %s%s%s", o->mode,
                    near ? "did you mean '" : "it is timing or functional", near ? near : "", near ? "'?" : "");
   }
-  if (!gpu_config_load(&c, o->gpu ? o->gpu : "fermi", e) || !sim_apply_sets(&c, o, e) || !gpu_config_check(&c, e))
-    return false;
+  if (!sim_config(o, &c, e) || !gpu_config_check(&c, e)) return false;
   if (!sim_timing_range(o->timing_kernels, &first, &last, e)) return false;
   unsigned checks;
   if (!simt_check_parse(o->check, &checks, e)) return false;
@@ -84,6 +88,17 @@ static bool record_copy(const char *from, const char *to, struct err *e) {
   return ok;
 }
 
+static void print_energy(const struct record_file *r, const struct sim_options *o, FILE *f) {
+  struct err e = {0};
+  struct gpu_stats stats;
+  const char *scheme = record_field(r, "scheme");
+  struct energy_grid g = {.scheme = &scheme, .programs = 1, .schemes = 1, .stats = &stats};
+  record_stats(r, RECORD_TOTALS, &stats);
+  CHECK(sim_config(o, &g.config, &e), "%s", e.msg); /* it has run */
+  energy_print_run(&g, f);
+  if (o->energy_sensitivity) energy_print_sensitivity(&g, f);
+}
+
 static int finish(const char *record, const struct sim_options *o) {
   struct err e = {0};
   struct record_file *r = record_open(record, &e);
@@ -93,6 +108,7 @@ static int finish(const char *record, const struct sim_options *o) {
     fflush(stdout);
     summary_print(r, to_stdout ? stderr : stdout);
     if (o->characterise) character_print(r, to_stdout ? stderr : stdout);
+    if (o->energy || o->energy_sensitivity) print_energy(r, o, to_stdout ? stderr : stdout);
     if (o->lines) lines_print(r, to_stdout ? stderr : stdout);
   }
   int found = record_findings(r) ? EXIT_CHECK : EXIT_OK;
@@ -273,6 +289,10 @@ static const struct opt run_opts[] = {
      "look for bugs of the program: init (reads of memory that nothing wrote), race (shared memory), barrier "
      "(divergence), all; a finding makes the exit code 1",
      OPT_TEXT, RUN(check), 0, "init race barrier all"},
+    {"energy", NULL, "where the energy went: components, power, efficiency (docs/energy.md)", OPT_FLAG, RUN(energy),
+     'E', NULL},
+    {"energy-sensitivity", NULL, "the same with each value of the table of energies halved and doubled", OPT_FLAG,
+     RUN(energy_sensitivity), 0, NULL},
     {"sample", "CYCLES", "counters of every so many core cycles in the JSON record", OPT_UINT, RUN(sample), 0, NULL},
     {"quiet", NULL, "no table: the program's own output only", OPT_FLAG, RUN(quiet), 'q', NULL},
     {"suite", "NAME", "all bundled workloads of a paper in place of a program: bucl, tsc, medic, ..., all", OPT_TEXT,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/compare.h"
+#include "cli/energy.h"
 #include "cli/jobs.h"
 #include "cli/search.h"
 #include "cli/workloads.h"
@@ -298,12 +299,24 @@ static bool write_json(const struct suite *s, const char *path, json_t *beside, 
   return ok;
 }
 
-static int report(const struct suite *s, const struct compare_options *o, struct err *e) {
+static void print_energy(struct suite *s, const struct sim_options *o, FILE *f) {
+  struct err e = {0};
+  struct energy_grid g = {.scheme = s->scheme, .programs = s->rows, .schemes = s->schemes};
+  g.stats = ARENA_ARRAY(&s->arena, struct gpu_stats, s->rows * s->schemes);
+  for (size_t i = 0; i < s->rows * s->schemes; i++)
+    record_stats_of(s->row[i / s->schemes].totals[i % s->schemes], &g.stats[i]);
+  CHECK(sim_config(o, &g.config, &e), "%s", e.msg); /* it has run */
+  energy_print_compare(&g, f);
+  if (o->energy_sensitivity) energy_print_sensitivity(&g, f);
+}
+
+static int report(struct suite *s, const struct compare_options *o, struct err *e) {
   bool json_out = o->sim.json && !strcmp(o->sim.json, "-");
   FILE *f = o->sim.quiet ? NULL : json_out ? stderr : stdout;
   json_t *beside = json_array();
   if (f) print_ours(s, f);
   if (f) print_chosen(s, f);
+  if (f && (o->sim.energy || o->sim.energy_sensitivity)) print_energy(s, &o->sim, f);
   bool ok = print_beside(s, f, beside, e) && (!o->sim.json || write_json(s, o->sim.json, beside, e));
   json_decref(beside);
   return ok ? EXIT_OK : exit_code_of(e->code);

@@ -10,6 +10,19 @@ static double energy_write_fetches(const struct gpu_stats *s) {
   return n < reads ? n : reads;
 }
 
+/* Lanes that an instruction leaves without work, over all warp instructions. */
+static double energy_idle_lanes(const struct gpu_stats *s) {
+  double n = 32.0 * (double)s->warp_insts - (double)s->thread_insts;
+  return n > 0 ? n : 0;
+}
+
+/* Operands that are no registers, taking three for an instruction: the reference's register file is charged for those
+ * as well. */
+static double energy_other_operands(const struct gpu_stats *s) {
+  double n = 3.0 * (double)s->warp_insts - (double)s->reg_reads;
+  return n > 0 ? n : 0;
+}
+
 const char *const energy_component_names[ENERGY_COMPONENTS] = {"icache", "ibuffer", "scheduler", "regfile", "pipeline",
                                                                "exec",   "l1d",     "shared",    "l2",      "mem_ctrl",
                                                                "icnt",   "dram",    "idle_core"};
@@ -18,6 +31,11 @@ const struct energy_event energy_events[] = {
 #define ENERGY(component, event, count, pj, source) {ENERGY_##component, event, source, pj},
 #include "gpu/energy.def"
 #undef ENERGY
+};
+const struct energy_constant energy_constants[ENERGY_CONSTANTS] = {
+#define CONSTANT(name, value, unit, meaning, source) {#name, unit, meaning, source, value},
+#include "gpu/energy.def"
+#undef CONSTANT
 };
 const uint32_t energy_event_count = sizeof energy_events / sizeof *energy_events;
 

@@ -172,6 +172,7 @@ struct scheme {
   void (*finish)(struct scheme_ctx *c); /* the machine goes: free what init allocated, write what outlives it */
   /* Fill up to `max` rows; returns how many. */
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
+  double probe_picojoule;  /* published energy of a look into its tables; 0: none is, energy.def's figure is taken */
   const struct l1_org *l1; /* the L1 organisation slot */
   bool every_cycle;        /* may_issue changes with time alone: the machine then visits every SM in every cycle */
   uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */

@@ -57,6 +57,19 @@ size_t record_findings(const struct record_file *f) {
   return json_array_size(json_object_get(f->root, "findings"));
 }
 
+void record_stats_of(const void *o, struct gpu_stats *out) {
+  *out = (struct gpu_stats){0};
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
+    const struct stat_row *row = &gpu_stat_rows[i];
+    if (row->kind == STAT_MEAN) continue;
+    *(uint64_t *)((char *)out + row->offset) = (uint64_t)json_integer_value(json_object_get(o, row->key));
+  }
+}
+
+void record_stats(const struct record_file *f, size_t kernel, struct gpu_stats *out) {
+  record_stats_of(kernel == RECORD_TOTALS ? f->totals : json_array_get(f->kernels, kernel), out);
+}
+
 void *record_json(const struct record_file *f) {
   return f->root;
 }

@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "base/paths.h"
+#include "gpu/energy.h"
 #include "results/seen.h"
 
 /* Digits enough for rates and means to be compared; few enough to be the same from every compiler's printf. */
 #define RECORD_FLAGS (JSON_INDENT(1) | JSON_REAL_PRECISION(10))
 
 struct record {
+  struct gpu_config config;
+  const char *scheme; /* owned by root */
   json_t *root, *kernels, *last_kernel, *scheme_totals;
   struct gpu_stats total;
   uint64_t bytes_to_device, bytes_from_device;
@@ -43,10 +46,12 @@ struct record *record_new(const struct record_head *h) {
   json_t *config = json_object();
   gpu_config_each(h->config, add_knob, config);
   r->root = json_object();
+  r->config = *h->config;
   json_object_set_new(r->root, "format", json_integer(RECORD_FORMAT));
   json_object_set_new(r->root, "program", text(h->program ? h->program : ""));
   json_object_set_new(r->root, "mode", text(h->mode));
   json_object_set_new(r->root, "scheme", text(h->scheme));
+  r->scheme = json_string_value(json_object_get(r->root, "scheme"));
   json_object_set_new(r->root, "gpu", text(h->config->name));
   json_object_set_new(r->root, "config_hash", json_string(hash));
   json_object_set_new(r->root, "config", config);
@@ -125,6 +130,21 @@ const struct gpu_stats *record_total_stats(const struct record *r) {
   return &r->total;
 }
 
+/* Beside the dynamic energy of the counters: what needs the clock, the configuration or the schemes. */
+static json_t *energy_json(const struct record *r) {
+  struct energy_report e = energy_report(&r->total, r->config.core_mhz, NULL);
+  struct energy_tables t;
+  double seconds = (double)r->total.cycles / (r->config.core_mhz * 1e6);
+  double leakage = energy_leakage_watt(&r->config) * seconds, refresh = energy_refresh_watt(&r->config) * seconds;
+  energy_of_tables(r->scheme, &r->config, &r->total, &t);
+  double whole = e.total + leakage + refresh + t.joule + t.leak_joule;
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f}}", "seconds", seconds,
+                   "whole_uj", 1e6 * whole, "dynamic_uj", 1e6 * e.total, "leakage_uj", 1e6 * leakage, "refresh_uj",
+                   1e6 * refresh, "watt", whole / seconds, "dram_watt", e.dram_watt + refresh / seconds,
+                   "ipc_per_joule", whole > 0 ? gpu_stats_ipc(&r->total) / whole : 0.0, "tables", "bits", t.bits, "mm2",
+                   t.mm2, "probes", t.probes, "dynamic_uj", 1e6 * t.joule, "leakage_uj", 1e6 * t.leak_joule);
+}
+
 char *record_text(const struct record *r) {
   json_t *totals = json_object(), *copies = json_object();
   add_stats(totals, &r->total);
@@ -134,6 +154,7 @@ char *record_text(const struct record *r) {
   json_t *whole = json_copy(r->root);
   json_object_set_new(whole, "copies", copies);
   json_object_set_new(whole, "totals", totals);
+  if (r->total.cycles) json_object_set_new(whole, "energy", energy_json(r));
   char *out = json_dumps(whole, RECORD_FLAGS);
   json_decref(whole);
   CHECK(out, "a record that is not JSON");

@@ -82,6 +82,9 @@ const char *record_kernel_name(const struct record_file *f, size_t kernel);
 bool record_value(const struct record_file *f, size_t kernel, const char *key, double *value);
 /* Findings of the checks; 0 where none were asked for. */
 size_t record_findings(const struct record_file *f);
+/* All sums and maxima of one launch or in total; means stay 0. */
+void record_stats_of(const void *counters /* a json_t: a launch or the totals */, struct gpu_stats *out);
+void record_stats(const struct record_file *f, size_t kernel, struct gpu_stats *out);
 /* The parsed document (a json_t of jansson), owned by `f`. */
 void *record_json(const struct record_file *f);
 void record_close(struct record_file *f);

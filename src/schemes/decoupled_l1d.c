@@ -351,6 +351,7 @@ static const struct scheme decoupled_l1d = {
     .sm_state_bytes = sizeof(struct dl_sm),
     .init = dl_init,
     .storage = dl_storage,
+    .probe_picojoule = 2.0, /* section 6.5 */
     .l1 = &dl_org,
     .epoch = 500,
     .epoch_param = "interval",

@@ -76,6 +76,7 @@ static const struct scheme tsc = {
     .configure = ts_configure,
     .init = ts_init,
     .storage = ts_storage,
+    .probe_picojoule = 0.8, /* section 5.6 */
     .l1 = &tsc_org,
 };
 SCHEME(tsc);

@@ -132,6 +132,7 @@ static const struct scheme tsc_plus = {
     .configure = ts_configure,
     .init = ts_init,
     .storage = tsp_storage,
+    .probe_picojoule = 0.8, /* section 5.6 */
     .l1 = &tsp_org,
 };
 SCHEME(tsc_plus);

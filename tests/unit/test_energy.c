@@ -17,7 +17,10 @@ static void near(double a, double b) {
 /* 1000 flits of 1955 pJ, and 10 reads for loads, 4 for write misses, 6 writes, 2 activates. */
 static void by_hand(void **state) {
   (void)state;
-  struct gpu_stats s = {.flits_up = 600, .flits_down = 400, .cycles = 100, .thread_insts = 3200};
+  struct gpu_stats s = {.flits_up = 600,
+                        .flits_down = 400,
+                        .cycles = 100,
+                        .thread_insts = 3200}; /* no warp instruction: no idle lane either */
   struct energy_report r = energy_report(&s, 700, NULL);
   near(r.joule[ENERGY_icnt], 1000 * 1955e-12);
   near(r.joule[ENERGY_mem_ctrl], 100 * 1646e-12);
@@ -26,9 +29,9 @@ static void by_hand(void **state) {
   near(r.per_joule, 32 / r.total);
   s = (struct gpu_stats){
       .dram_reads = 14, .dram_writes = 6, .dram_activates = 2, .l2_write_accesses = 3, .l2_write_hits = 1};
-  near(energy_of(&s, ENERGY_dram), (10 * 25580.0 + 10 * 5389.0 + 2 * 7975.0) * 1e-12);
+  near(energy_of(&s, ENERGY_dram), (10 * 25580.0 + 10 * 5600.0 + 2 * 8400.0) * 1e-12);
   s.dram_reads = 2; /* fewer than the writes could have fetched: none was for a load */
-  near(energy_of(&s, ENERGY_dram), (8 * 5389.0 + 2 * 7975.0) * 1e-12);
+  near(energy_of(&s, ENERGY_dram), (8 * 5600.0 + 2 * 8400.0) * 1e-12);
 }
 
 /* No row counts something twice within a component, and halving one changes the total by half of its share. */
@@ -57,11 +60,45 @@ static void nothing_costs_nothing(void **state) {
   assert_true(r.total == 0 && r.watt == 0 && r.per_joule == 0);
 }
 
+/* Ten warp instructions of eight lanes each that read a register and write one: 240 lanes idle, 20 other operands. */
+static void idle_lanes_and_other_operands(void **state) {
+  (void)state;
+  struct gpu_stats s = {.warp_insts = 10, .thread_insts = 80, .reg_reads = 10, .reg_writes = 10};
+  near(energy_of(&s, ENERGY_regfile), (10 * 1058.0 + 20 * 161.1 + 240 * 32.1) * 1e-12);
+  near(energy_of(&s, ENERGY_exec), 240 * 11.7e-12);
+}
+
+/* MeDiC's tables on its machine: 28320 bits (section 6.5's items for lines of 128 B), looked into once per L2 access
+ * and once per DRAM request. */
+static void tables_of_schemes(void **state) {
+  (void)state;
+  struct gpu_config c;
+  struct err e = {0};
+  assert_true(gpu_config_load(&c, "medic", &e));
+  struct gpu_stats s = {.cycles = 700000000, .l2_accesses = 1000, .dram_requests = 500, .l1d_read_accesses = 9};
+  struct energy_tables t;
+  assert_true(energy_of_tables("medic", &c, &s, &t));
+  near(t.bits, 28320);
+  near(t.probes, 1500);
+  near(t.joule, 1500 * 0.8e-12);
+  near(t.mm2, 28320 * 0.42e-6);
+  near(t.leak_joule, 28320 * 105e-9); /* a second */
+  assert_true(energy_of_tables("decoupled-l1d", &c, &s, &t));
+  near(t.joule, 9 * 2e-12);
+  assert_true(energy_of_tables("baseline", &c, &s, &t));
+  assert_true(t.bits == 0 && t.joule == 0);
+  assert_false(energy_of_tables("swl-best", &c, &s, &t));
+  near(energy_leakage_watt(&c), 37.5);
+  near(energy_refresh_watt(&c), 12 * 0.045);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(by_hand),
       cmocka_unit_test(factors_scale_one_row),
       cmocka_unit_test(nothing_costs_nothing),
+      cmocka_unit_test(idle_lanes_and_other_operands),
+      cmocka_unit_test(tables_of_schemes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

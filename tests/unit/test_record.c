@@ -76,10 +76,15 @@ static void bytes_are_stable(void **state) {
   char *ta = record_text(a), *tb = record_text(b), *tc = record_text(c);
   assert_string_equal(ta, tb);
   assert_string_not_equal(ta, tc);
-  char *at = strstr(tc, "\"bucl\""); /* the name is all that differs */
+  char *at = strstr(tc, "\"bucl\""); /* the name is all that differs in what was counted */
   assert_non_null(at);
   char *fixed = malloc(strlen(tc) + 8);
   sprintf(fixed, "%.*s\"baseline\"%s", (int)(at - tc), tc, at + 6);
+  char *ea = strstr(ta, "\n \"energy\":"), *ec = strstr(fixed, "\n \"energy\":"); /* but for the schemes' tables */
+  assert_non_null(ea);
+  assert_non_null(ec);
+  assert_string_not_equal(ea, ec);
+  *ea = *ec = 0;
   assert_string_equal(ta, fixed);
   free(fixed), free(ta), free(tb), free(tc);
   record_free(a), record_free(b), record_free(c);
