@@ -18,6 +18,7 @@ liblz4-dev:/usr/include/lz4.h
 libzstd-dev:/usr/include/zstd.h
 libsqlite3-dev:/usr/include/sqlite3.h
 libmd-dev:/usr/include/sha256.h
+liblzma-dev:/usr/include/lzma.h
 '
 need_test='
 sqlite3:/usr/bin/sqlite3
