@@ -34,7 +34,7 @@ LDFLAGS += $(filter -fsanitize=%,$(SAN_FLAGS))
 comma := ,
 LIB_ROOMS := base ptx simt trace gpu schemes schemes/lib results session
 EXE_ROOMS := cli report study results/db
-LDLIBS := -ljansson -lyaml -lm
+LDLIBS := -ljansson -lyaml -lzstd -lm
 EXE_LDLIBS := -lelf -lsqlite3 -lzstd -lmd
 # libsluice itself says what is undefined; an executable need not say it again.
 EXE_LDFLAGS := -Wl,--unresolved-symbols=ignore-in-shared-libs

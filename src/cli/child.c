@@ -75,6 +75,8 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   json_object_set_new(j, "lines", json_boolean(o->lines));
   json_object_set_new(j, "characterise", json_boolean(o->characterise));
   json_object_set_new(j, "sample_cycles", json_integer((json_int_t)o->sample));
+  if (o->trace_out) json_object_set_new(j, "trace", json_string(o->trace_out));
+  if (o->trace_temp) json_object_set_new(j, "trace_temp", json_string(o->trace_temp));
   free(program);
   char *text = json_dumps(j, JSON_INDENT(1));
   json_decref(j);

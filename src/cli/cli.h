@@ -63,14 +63,17 @@ int command_usage(const struct command *c, const struct err *e);
 int command_begin(const struct command *c, int argc, char **argv, void *into, int *first);
 
 extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cmd_gpus, cmd_knobs, cmd_stats,
-    cmd_workloads, cmd_report, cmd_docs, cmd_help, cmd_overhead;
+    cmd_workloads, cmd_report, cmd_docs, cmd_help, cmd_overhead, cmd_record;
 
 /* ---- what every simulation takes ---- */
 struct sim_options {
   const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json, *check;
+  const char *trace_out, *trace_temp; /* record: the file, and what it is called until it is complete */
   struct opt_list sets;
   uint64_t watchdog, sample;
   bool quiet, help, detail, lines, characterise, fresh, energy, energy_sensitivity;
+  uint64_t from_kernel; /* of a trace */
+  bool keep_going;
 };
 #define SIM_OPTIONS(type, field)                                                                                 \
   {"fresh",                                                                                                      \
@@ -115,6 +118,20 @@ struct sim_options {
        offsetof(type, field.timing_kernels),                                                                     \
        0,                                                                                                        \
        NULL},                                                                                                    \
+      {"from-kernel",                                                                                            \
+       "N",                                                                                                      \
+       "of a trace: launches from the N-th on (from 0)",                                                         \
+       OPT_UINT,                                                                                                 \
+       offsetof(type, field.from_kernel),                                                                        \
+       0,                                                                                                        \
+       NULL},                                                                                                    \
+      {"keep-going",                                                                                             \
+       NULL,                                                                                                     \
+       "of a damaged trace: the launches before the damage",                                                     \
+       OPT_FLAG,                                                                                                 \
+       offsetof(type, field.keep_going),                                                                         \
+       0,                                                                                                        \
+       NULL},                                                                                                    \
   {                                                                                                              \
     "launch", "FILE", "launch file of a .ptx or .cu kernel", OPT_TEXT, offsetof(type, field.launch), 'l', "file" \
   }
@@ -127,6 +144,7 @@ bool scheme_list_check(const char *list, const struct gpu_config *c, struct err 
 bool sim_apply_sets(struct gpu_config *c, const struct sim_options *o, struct err *e); /* the values of --set */
 bool sim_timing_range(const char *text, uint32_t *first, uint32_t *last, struct err *e);
 bool is_kernel_file(const char *path); /* .ptx or .cu */
+bool is_trace_file(const char *path);  /* recorded by sluice or Accel-Sim */
 
 /* ---- printing ---- */
 bool cli_color(FILE *f); /* a terminal, and NO_COLOR unset */

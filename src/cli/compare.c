@@ -52,6 +52,8 @@ char **compare_argv(struct arena *arena, const struct sim_options *o, const char
   if (o->mode) ARG("--mode"), ARG(o->mode);
   if (o->timing_kernels) ARG("--timing-kernels"), ARG(o->timing_kernels);
   if (o->launch) ARG("--launch"), ARG(o->launch);
+  if (o->keep_going) ARG("--keep-going");
+  if (o->from_kernel) a[n++] = arena_printf(arena, "--from-kernel=%llu", (unsigned long long)o->from_kernel);
   if (o->watchdog) a[n++] = arena_printf(arena, "--watchdog=%llu", (unsigned long long)o->watchdog);
   for (size_t i = 0; i < o->sets.count; i++) ARG("--set"), ARG(o->sets.at[i]);
   ARG("--");
@@ -259,7 +261,7 @@ static bool check_all(const struct comparison *c, const struct compare_options *
   if (o->sim.mode && !strcmp(o->sim.mode, "functional"))
     return err_set(e, ERR_USAGE, "compare needs timing mode: functional runs have no cycles");
   char path[PATH_MAX];
-  if (!is_kernel_file(program[0]) && !program_find(program[0], path, sizeof path))
+  if (!is_kernel_file(program[0]) && !is_trace_file(program[0]) && !program_find(program[0], path, sizeof path))
     return err_set(e, ERR_USAGE, "cannot run '%s': %s", program[0], strerror(errno));
   return true;
 }

@@ -494,7 +494,9 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
                                .detail = o->detail,
                                .lines = o->lines,
                                .character = o->characterise,
-                               .sample_cycles = o->sample};
+                               .sample_cycles = o->sample,
+                               .trace_path = o->trace_out,
+                               .trace_temp = o->trace_temp};
   if (!simt_check_parse(o->check, &so.checks, e)) {
     free(text);
     free(l);

@@ -99,7 +99,7 @@ static void print_energy(const struct record_file *r, const struct sim_options *
   if (o->energy_sensitivity) energy_print_sensitivity(&g, f);
 }
 
-static int finish(const char *record, const struct sim_options *o) {
+int run_finish(const char *record, const struct sim_options *o) {
   struct err e = {0};
   struct record_file *r = record_open(record, &e);
   if (!r) return cli_fail(&e);
@@ -153,7 +153,7 @@ static int after_program(const struct tempdir *t, const struct sim_options *o, c
             "sluice: the program ended with code %d without closing the simulation (_exit or exec?); no result\n", own);
     return own ? own : EXIT_BUG;
   }
-  int rc = finish(record, o);
+  int rc = run_finish(record, o);
   return own ? own : rc;
 }
 
@@ -187,15 +187,21 @@ static int run_kernel_file(const struct command *self, const struct sim_options 
   int rc = launch_file_run(argv[0], o, record, &e);
   if (e.code) rc = cli_fail(&e);
   if (!e.code) {
-    int written = finish(record, o);
+    int written = run_finish(record, o);
     if (!rc) rc = written;
   }
   tempdir_remove(&t);
   return rc;
 }
 
-static int run_any(const struct command *self, const struct sim_options *o, char **argv) {
-  return is_kernel_file(argv[0]) ? run_kernel_file(self, o, argv) : run_program(self, o, argv);
+int run_one(const struct command *self, const struct sim_options *o, char **argv) {
+  if (is_kernel_file(argv[0])) return run_kernel_file(self, o, argv);
+  if (is_trace_file(argv[0])) return run_trace(self, o, argv);
+  struct err e = {0};
+  if (o->from_kernel || o->keep_going)
+    return err_set(&e, ERR_USAGE, "--from-kernel and --keep-going go with a trace, not with a program"),
+           command_usage(self, &e);
+  return run_program(self, o, argv);
 }
 
 /* Put what a search found into the record that was asked for. */
@@ -226,7 +232,7 @@ static int run_search(const struct command *self, const struct sim_options *o, c
     one.scheme = s.chosen;
     tempdir_file(&dir, "best.json", record, sizeof record);
     if (o->json) one.json = record;
-    rc = run_any(self, &one, argv);
+    rc = run_one(self, &one, argv);
     bool to_stdout = o->json && !strcmp(o->json, "-");
     if (!o->quiet) search_say(&s, to_stdout ? stderr : stdout);
     if (o->json && !access(record, F_OK) && !(annotate(record, &s, &e) && record_copy(record, o->json, &e)))
@@ -263,12 +269,13 @@ static int run_run(const struct command *self, int argc, char **argv) {
     err_set(&e, ERR_USAGE, "no program to run");
     rc = command_usage(self, &e);
   }
-  if (rc < 0 && is_kernel_file(argv[first]) && first + 1 < argc) { /* options may follow a kernel file */
+  if (rc < 0 && (is_kernel_file(argv[first]) || is_trace_file(argv[first])) &&
+      first + 1 < argc) { /* options may follow */
     int more = opt_parse(self->opts, &opts, argc - first, argv + first, &e);
     if (more < 0) rc = command_usage(self, &e);
     if (more > 0) argv[first + more - 1] = argv[first], first += more - 1;
   }
-  if (rc < 0) rc = search_named(o->scheme) ? run_search(self, o, argv + first) : run_any(self, o, argv + first);
+  if (rc < 0) rc = search_named(o->scheme) ? run_search(self, o, argv + first) : run_one(self, o, argv + first);
   opt_list_free(&o->sets);
   return rc;
 }
@@ -307,7 +314,7 @@ static const struct opt run_opts[] = {
 const struct command cmd_run = {
     .name = "run",
     .summary = "simulate one program under one scheme",
-    .usage = "[OPTIONS] [--] PROGRAM [ARGS...] | KERNEL.ptx|KERNEL.cu --launch FILE | --suite NAME",
+    .usage = "[OPTIONS] [--] PROGRAM [ARGS...] | KERNEL.ptx|KERNEL.cu --launch FILE | TRACE | --suite NAME",
     .help =
         "Starts an unmodified CUDA program with Sluice's runtime in place of NVIDIA's libcudart (versions 11, 12 and "
         "13),\n"
@@ -315,7 +322,7 @@ const struct command cmd_run = {
         "The program must use the shared CUDA runtime (nvcc -cudart shared). Its exit code is passed on; Sluice's own\n"
         "codes are in `sluice help exit-codes`.\n\n"
         "A .ptx or .cu file runs without a host program: a launch file gives grid, block and arguments\n"
-        "(docs/launch-files.md).\n\n"
+        "(docs/launch-files.md). A trace (`sluice record`) is replayed instead of executed.\n\n"
         "Examples:\n"
         "  sluice run -- ./bfs graph.txt\n"
         "  sluice run --scheme swl=8+bucl --json out.json -- ./kmeans -n 4096\n"
@@ -324,6 +331,7 @@ const struct command cmd_run = {
         "  sluice run --check all --mode functional -- ./program    uninitialised reads, races, divergent barriers\n"
         "  sluice run --mode functional -- ./program               results only, about 20 times faster\n"
         "  sluice run saxpy.cu --launch saxpy.yaml\n"
+        "  sluice run --scheme bucl bfs.slt                         a recorded program\n"
         "  sluice run --suite bucl --size small                     the bundled workloads of a paper\n",
     .opts = run_opts,
     .run = run_run,

@@ -11,6 +11,12 @@ void summary_print(const struct record_file *r, FILE *f);
 void character_print(const struct record_file *r, FILE *f);
 /* The source lines whose instructions held the memory pipes longest. */
 void lines_print(const struct record_file *r, FILE *f);
+/* One simulation, of a program, a kernel file or a trace: argv[0] says which. Returns an exit code. */
+int run_one(const struct command *self, const struct sim_options *o, char **argv);
+/* The end of a simulation that has written its record: table, JSON, exit code. */
+int run_finish(const char *record, const struct sim_options *o);
+/* Replay a trace in this process. */
+int run_trace(const struct command *self, const struct sim_options *o, char **argv);
 /* Simulate a .ptx or .cu file by its launch file in this process; the record goes to `record_path`. Returns an exit
  * code. */
 int launch_file_run(const char *kernel_file, const struct sim_options *o, const char *record_path, struct err *e);

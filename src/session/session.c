@@ -12,6 +12,8 @@
 #include "gpu/config.h"
 #include "gpu/stats.h"
 #include "results/record.h"
+#include "trace/slt_write.h"
+#include "trace/trace_feed.h"
 #if defined(SESSION_NO_TIMING)
 #define SESSION_HAS_TIMING 0
 struct gpu;
@@ -34,6 +36,7 @@ struct session {
   struct simt *simt;
   struct gpu *gpu; /* NULL in functional mode */
   struct record *record;
+  struct slt_writer *trace; /* NULL: not recorded */
   uint32_t launches;
   uint64_t cycles; /* core cycles of all launches so far */
 };
@@ -46,6 +49,8 @@ static void copy_options(struct session *s, const struct session_options *o) {
   s->o.scheme = arena_strdup(&s->arena, o->scheme ? o->scheme : "baseline");
   s->o.program = o->program ? arena_strdup(&s->arena, o->program) : NULL;
   s->o.record_path = o->record_path ? arena_strdup(&s->arena, o->record_path) : NULL;
+  s->o.trace_path = o->trace_path ? arena_strdup(&s->arena, o->trace_path) : NULL;
+  s->o.trace_temp = o->trace_temp ? arena_strdup(&s->arena, o->trace_temp) : NULL;
   const char **sets = ARENA_ARRAY(&s->arena, const char *, o->set_count + 1);
   for (size_t i = 0; i < o->set_count; i++) sets[i] = arena_strdup(&s->arena, o->sets[i]);
   s->o.sets = sets;
@@ -90,6 +95,7 @@ static void free_session(struct session *s) {
 #endif
   if (s->simt) simt_free(s->simt);
   if (s->record) record_free(s->record);
+  slt_abandon(s->trace);
   arena_free(&s->arena);
   free(s);
 }
@@ -117,7 +123,9 @@ static bool open_machine(struct session *s, struct err *e) {
                                                .program = s->o.program,
                                                .mode = s->o.mode == SESSION_TIMING ? "timing" : "functional",
                                                .scheme = s->o.scheme});
-  return true;
+  if (!s->o.trace_path) return true;
+  s->trace = slt_create(s->o.trace_path, s->o.trace_temp, s->o.program, e);
+  return s->trace != NULL;
 }
 
 struct session *session_open(const struct session_options *o, struct err *e) {
@@ -172,6 +180,8 @@ static struct session *open_from_file(const char *dir, struct err *e) {
                               .lines = json_is_true(json_object_get(root, "lines")),
                               .character = json_is_true(json_object_get(root, "characterise")),
                               .sample_cycles = number_of(root, "sample_cycles"),
+                              .trace_path = text_of(root, "trace", NULL),
+                              .trace_temp = text_of(root, "trace_temp", NULL),
                               .sets = texts};
   for (size_t i = 0; i < json_array_size(sets); i++) {
     const char *t = json_string_value(json_array_get(sets, i));
@@ -215,26 +225,38 @@ static bool in_detail(const struct session *s) {
 
 /* Functional mode has no clock. Events still need times that grow with the work: one warp instruction per SM and cycle,
  * spread over all SMs. */
-static uint64_t nominal_cycles(const struct session *s, const struct simt_counts *n) {
-  return n->warp_insts / s->config.sms + 1;
+static uint64_t nominal_cycles(const struct session *s, uint64_t warp_insts) {
+  return warp_insts / s->config.sms + 1;
+}
+
+static void add_functional(struct session *s, struct gpu_stats *st, uint64_t warp_insts, uint64_t thread_insts) {
+  st->warp_insts = warp_insts;
+  st->thread_insts = thread_insts;
+  s->cycles += nominal_cycles(s, warp_insts);
 }
 
 static bool run_functional(struct session *s, struct simt_run *run, struct gpu_stats *st, struct err *e) {
   struct simt_counts n = {0};
   bool good = simt_run(run, &n, e);
-  st->warp_insts = n.warp_insts;
-  st->thread_insts = n.thread_insts;
-  s->cycles += nominal_cycles(s, &n);
+  add_functional(s, st, n.warp_insts, n.thread_insts);
   return good;
 }
 
-static bool run_timing(struct session *s, struct simt_run *run, struct gpu_stats *st, struct err *e) {
+/* A feed that is not the functional machine's own loop: a trace, or an execution that is recorded. */
+static bool drive(struct session *s, struct feed *f, struct gpu_stats *st, struct err *e) {
+  struct trace_counts n = {0};
+  bool good = trace_drive(f, session_cta_slots(s), &n, e);
+  add_functional(s, st, n.warp_insts, n.thread_insts);
+  return good;
+}
+
+static bool run_timing(struct session *s, struct feed *f, struct gpu_stats *st, struct err *e) {
 #if SESSION_HAS_TIMING
-  bool good = gpu_run_kernel(s->gpu, simt_feed(run), st, e);
+  bool good = gpu_run_kernel(s->gpu, f, st, e);
   s->cycles += st->cycles;
   return good;
 #else
-  return run_functional(s, run, st, e);
+  return drive(s, f, st, e);
 #endif
 }
 
@@ -257,20 +279,55 @@ static void add_to_record(struct session *s, const struct feed_kernel *k, bool t
 #endif
 }
 
+uint32_t session_cta_slots(const struct session *s) {
+#if SESSION_HAS_TIMING
+  if (s->gpu) return gpu_cta_slots(s->gpu);
+#endif
+  return s->config.sms * s->config.sm_ctas;
+}
+
+bool session_in_detail(const struct session *s) {
+  return in_detail(s);
+}
+
+void session_skip_launch(struct session *s) {
+  s->launches++;
+}
+
+bool session_run_feed(struct session *s, struct feed *f, struct err *e) {
+  bool timing = in_detail(s);
+  struct gpu_stats st = {0};
+  bool good = timing ? run_timing(s, f, &st, e) : drive(s, f, &st, e);
+  if (good) add_to_record(s, f->kernel, timing, &st);
+  s->launches++;
+  return good;
+}
+
+/* One launch, and its recording. */
+static bool run_recorded(struct session *s, struct feed *f, struct gpu_stats *st, struct err *e) {
+  struct feed *tap = slt_begin(s->trace, f, session_cta_slots(s), e);
+  if (!tap) return false;
+  bool good = in_detail(s) ? run_timing(s, tap, st, e) : drive(s, tap, st, e);
+  struct err second = {0};
+  if (!slt_end(s->trace, good, &second) && good) {
+    *e = second;
+    good = false;
+  }
+  return good;
+}
+
 bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_error, struct err *e) {
   struct err local = {0};
   if (!e) e = &local;
   *cuda_error = 0;
   bool timing = in_detail(s);
-  uint32_t slots = s->config.sms * s->config.sm_ctas;
-#if SESSION_HAS_TIMING
-  if (s->gpu) slots = gpu_cta_slots(s->gpu);
-#endif
-  struct simt_run *run = simt_begin(s->simt, l, slots, e);
+  struct simt_run *run = simt_begin(s->simt, l, session_cta_slots(s), e);
   if (!run) return false;
   struct feed *feed = simt_feed(run);
   struct gpu_stats st = {0};
-  bool good = timing ? run_timing(s, run, &st, e) : run_functional(s, run, &st, e);
+  bool good = s->trace ? run_recorded(s, feed, &st, e)
+              : timing ? run_timing(s, feed, &st, e)
+                       : run_functional(s, run, &st, e);
   if (!good && e->code == ERR_PROGRAM) {
     const struct feed_fault *f = feed->ops->fault(feed->ctx);
     if (f) *cuda_error = f->cuda_error;
@@ -287,6 +344,7 @@ uint64_t session_time_ns(struct session *s) {
 
 void session_note_copy(struct session *s, uint64_t bytes, bool to_device) {
   record_add_copy(s->record, bytes, to_device);
+  if (s->trace) slt_note_copy(s->trace, bytes, to_device);
 }
 
 /* What the checks found, for the user and for the record. */
@@ -305,7 +363,9 @@ static void close_checks(struct session *s) {
 bool session_close(struct session *s, struct err *e) {
   if (!s) return true;
   close_checks(s);
-  bool good = !s->o.record_path || record_write(s->record, s->o.record_path, e);
+  bool good = !s->trace || slt_finish(s->trace, e);
+  s->trace = NULL;
+  if (good && s->o.record_path) good = record_write(s->record, s->o.record_path, e);
   free_session(s);
   return good;
 }

@@ -29,6 +29,8 @@ struct session_options {
   bool character;         /* record: loads by un-coalescing degree, use of lines */
   unsigned checks;        /* enum simt_checks: reads of unwritten memory, races, divergent barriers */
   uint64_t sample_cycles; /* record: counters of every so many core cycles; 0: none */
+  const char *trace_path; /* record every launch as a trace (docs/trace-format.md), NULL: do not */
+  const char *trace_temp; /* what that is called until it is complete; NULL: trace_path with ".part" */
 };
 
 /* What cudaGetDeviceProperties and friends need, from the GPU configuration. */
@@ -51,6 +53,15 @@ const struct session_device *session_device(struct session *s);
 /* Run one kernel to its end. False with `e`: the simulated program did wrong (*cuda_error says which CUDA error code it
  * should see) or the kernel is stuck. */
 bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_error, struct err *e);
+/* The same for a feed from elsewhere (a trace). A launch that fails does not enter the record. */
+struct feed;
+bool session_run_feed(struct session *s, struct feed *f, struct err *e);
+/* CTA slots that such a feed is asked for at a time. */
+uint32_t session_cta_slots(const struct session *s);
+/* Is the next launch simulated in detail? */
+bool session_in_detail(const struct session *s);
+/* Count the next launch as done without running it. */
+void session_skip_launch(struct session *s);
 /* Simulated time since the session was opened, in nanoseconds of GPU time (cycles of all launches so far). */
 uint64_t session_time_ns(struct session *s);
 /* Copies to and from the device, for the record (the L2 stays as it is). */

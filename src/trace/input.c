@@ -1,0 +1,40 @@
+/* input.c - which reader opens a trace: by the first bytes, then by the name. */
+#include "trace/input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/slt.h"
+#include "trace/slt_read.h"
+
+static bool begins_with(const char *path, const char *magic, size_t n) {
+  char head[16];
+  FILE *f = fopen(path, "rb");
+  if (!f) return false;
+  bool same = fread(head, 1, n, f) == n && !memcmp(head, magic, n);
+  fclose(f);
+  return same;
+}
+
+static bool ends_with(const char *path, const char *end) {
+  size_t n = strlen(path), k = strlen(end);
+  return n > k && !strcmp(path + n - k, end);
+}
+
+static bool is_slt(const char *path) {
+  return ends_with(path, ".slt") || begins_with(path, SLT_MAGIC, 8);
+}
+
+bool trace_is_trace(const char *path) {
+  return is_slt(path);
+}
+
+struct trace_input *trace_open(const char *path, bool salvage, struct err *e) {
+  if (is_slt(path)) return slt_open(path, salvage, e);
+  err_set(e, ERR_INPUT, "%s: expected a trace: a file of sluice record (.slt)", path);
+  return NULL;
+}
+
+void trace_close(struct trace_input *t) {
+  if (t) t->ops->close(t);
+}
