@@ -135,6 +135,7 @@ const struct command cmd_record = {
             "Examples:\n"
             "  sluice record -o bfs.slt -- bfs --size medium\n"
             "  sluice run --scheme bucl bfs.slt\n"
-            "  sluice compare --scheme baseline,bucl,mrpb -- bfs.slt\n".opts = record_opts,
+            "  sluice compare --scheme baseline,bucl,mrpb -- bfs.slt\n",
+    .opts = record_opts,
     .run = record_run,
 };
