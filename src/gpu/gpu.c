@@ -57,6 +57,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   g->may_sleep = true;
   g->subparts = c->channels * c->subparts;
   g->cta_slots_per_sm = c->sm_ctas;
+  g->sm_words = (c->sms + 63) / 64;
   g->last_sm = c->sms - 1;
   init_clocks(g);
   if (!slots_start(&g->slots, g, c, 1, e)) {
@@ -80,8 +81,9 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
                               .slots = g->slots.count ? &g->slots : NULL,
                               .hooks = gpu_mem_hooks(g)};
   g->parts = partition_new(&env);
-  g->sm = calloc(c->sms, sizeof *g->sm);
+  g->sm = aligned_alloc(64, c->sms * sizeof *g->sm);
   CHECK(g->sm, "out of memory for %u SMs", c->sms);
+  memset(g->sm, 0, c->sms * sizeof *g->sm);
   for (uint32_t i = 0; i < c->sms; i++) sm_init(&g->sm[i], g, i);
   return g;
 }
@@ -144,6 +146,7 @@ static bool ctas_that_fit(struct gpu *g, const struct feed_kernel *k, struct err
 
 static void dispatch_ctas(struct gpu *g) {
   uint32_t n = g->config.sms, from = g->last_sm;
+  if (g->running_ctas >= n * g->ctas_per_sm) return;
   for (uint32_t i = 0; i < n && g->next_cta < g->kernel->ctas; i++) {
     uint32_t sm = (from + 1 + i) % n;
     if (g->sm[sm].ctas >= g->ctas_per_sm) continue;
@@ -217,23 +220,54 @@ static void step_l2(struct gpu *g) {
   }
 }
 
-static bool awake(const struct gpu *g, const struct sm *s) {
-  return !s->asleep || g->now >= s->wake_at ||
-         ((s->wait_icnt || s->watch_icnt) && icnt_can_push(g->icnt, s->id, REQ_HEADER_BYTES));
+#define EACH_BIT(word, m, i) \
+  for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
+
+/* SMs whose time has come step; next_wake becomes exact. */
+static void wake_due(struct gpu *g) {
+  uint64_t next = UINT64_MAX;
+  for (uint32_t i = 0; i < g->config.sms; i++) {
+    if (g->wake_at[i] <= g->now) gpu_wake_sm(g, i);
+    else if (g->wake_at[i] < next) next = g->wake_at[i];
+  }
+  g->next_wake = next;
+}
+
+static bool step_sm(struct gpu *g, uint32_t i) {
+  struct sm *s = &g->sm[i];
+  if (s->asleep) {
+    sm_settle(s, g->now);
+    s->asleep = false;
+  }
+  if (!sm_step(s)) return false;
+  uint64_t bit = 1ull << (i % 64);
+  if (s->acted) g->progress_at = g->now, g->busy = true;
+  if (s->live && !s->asleep) return true;
+  g->running[i / 64] &= ~bit;
+  if (!s->live) return true;
+  g->wake_at[i] = s->wake_at;
+  if (s->wake_at < g->next_wake) g->next_wake = s->wake_at;
+  if (s->wait_icnt || s->watch_icnt) g->no_room[i / 64] |= bit;
+  return true;
 }
 
 static bool step_sms(struct gpu *g) {
-  bool more = g->next_cta < g->kernel->ctas;
-  for (uint32_t i = 0; i < g->config.sms; i++) {
-    struct sm *s = &g->sm[i];
-    if (!s->live && !(more && s->ctas)) continue;
-    if (!awake(g, s)) continue;
-    sm_settle(s, g->now);
-    s->asleep = false;
-    if (!sm_step(s)) return false;
-    if (s->acted) g->progress_at = g->now, g->busy = true;
+  if (g->now >= g->next_wake) wake_due(g);
+  for (uint32_t w = 0; w < g->sm_words; w++) {
+    EACH_BIT(w, g->no_room[w], i) {
+      if (icnt_can_push(g->icnt, (uint32_t)i, g->sm[i].need_icnt)) gpu_wake_sm(g, (uint32_t)i);
+    }
+    EACH_BIT(w, g->running[w], i) {
+      if (!step_sm(g, (uint32_t)i)) return false;
+    }
   }
   return true;
+}
+
+/* SMs with a reply to take, in word `w` of the set. */
+static uint64_t receivers(const struct gpu *g, uint32_t w) {
+  uint64_t sms = g->config.sms - w * 64 >= 64 ? ~0ull : (1ull << (g->config.sms - w * 64)) - 1;
+  return (g->arrivals[w] & sms) | g->ejected[w];
 }
 
 /* What is due at a cycle given beforehand, where no jump passes: an interval of the samples, schemes' epochs. */
@@ -254,7 +288,8 @@ static void run_epochs(struct gpu *g) {
     if (in->next_epoch < next) next = in->next_epoch;
   }
   g->slots.next_epoch = next;
-  for (uint32_t i = 0; g->slots.n_on_epoch && i < g->config.sms; i++) g->sm[i].wake_at = 0;
+  for (uint32_t i = 0; g->slots.n_on_epoch && i < g->config.sms; i++)
+    if (g->sm[i].live) gpu_wake_sm(g, i);
 }
 
 static bool tick(struct gpu *g) {
@@ -265,8 +300,9 @@ static bool tick(struct gpu *g) {
   bool core = g->t_core == t, icnt = g->t_icnt == t, l2 = g->t_l2 == t, dram = g->t_dram == t;
   if (core) dram = false; /* edges that coincide: the DRAM's comes after, as a tick of its own */
   if (core)
-    for (uint32_t i = 0; i < g->config.sms; i++)
-      if (g->sm[i].eject.count || has(g->arrivals, i)) sm_receive(&g->sm[i]);
+    for (uint32_t w = 0; w < g->sm_words; w++) EACH_BIT(w, receivers(g, w), i) {
+        sm_receive(&g->sm[i]);
+      }
   if (icnt) replies_to_icnt(g);
   if (dram) partition_tick_dram(g->parts), g->t_dram += g->p_dram;
   if (l2) step_l2(g), g->t_l2 += g->p_l2;
@@ -291,14 +327,7 @@ static uint64_t edges(uint64_t next, uint64_t period, uint64_t until) {
 /* The first tick at which some unit may have work; 0 if that is now. */
 static uint64_t next_event(const struct gpu *g) {
   uint64_t core = g->slots.next_epoch, at = UINT64_MAX;
-  for (uint32_t i = 0; i < g->config.sms; i++) {
-    const struct sm *s = &g->sm[i];
-    if (s->eject.count || has(g->arrivals, i)) return 0;
-    if (!s->live) continue;
-    if (!s->asleep || s->wait_icnt || s->watch_icnt) return 0;
-    if (s->wake_at < core) core = s->wake_at;
-  }
-  if (core <= g->now) return 0;
+  if (g->next_wake < core) core = g->next_wake;
   for (uint32_t p = 0; p < g->subparts; p++) {
     if (has(partition_replies(g->parts), p) || has(g->arrivals, g->config.sms + p)) return 0;
     uint32_t q = partition_quiet_l2(g->parts, p);
@@ -317,6 +346,9 @@ static uint64_t next_event(const struct gpu *g) {
 }
 
 static void jump(struct gpu *g) {
+  for (uint32_t w = 0; w < g->sm_words; w++)
+    if (g->running[w] | g->no_room[w] | receivers(g, w)) return;
+  if (g->next_wake <= g->now || g->slots.next_epoch <= g->now) return;
   uint32_t q = icnt_quiet_steps(g->icnt);
   if (!q) return;
   uint64_t t = next_event(g);
@@ -378,6 +410,10 @@ static void begin(struct gpu *g, struct feed *f) {
   g->fault = false;
   g->t_core = g->t_icnt = g->t_l2 = g->t_dram = 0;
   gpu_seen_begin(g);
+  memset(g->running, 0, sizeof g->running);
+  memset(g->no_room, 0, sizeof g->no_room);
+  memset(g->wake_at, 0xff, sizeof g->wake_at);
+  g->next_wake = UINT64_MAX;
   for (uint32_t i = 0; i < g->config.sms; i++) {
     g->free_slots[i] = g->ctas_per_sm >= 32 ? ~0u : (1u << g->ctas_per_sm) - 1;
     sm_begin_kernel(&g->sm[i]);

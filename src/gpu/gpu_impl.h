@@ -16,6 +16,8 @@
 #define CODE_BASE 0xF0000000ull
 #define LOCAL_BASE 0x1F880000ull /* local memory of all threads: below the heap, above static variables */
 
+enum { GPU_SM_WORDS = 4 }; /* bit sets of 256 SMs */
+
 struct gpu {
   struct gpu_config config;
   struct gpu_stats
@@ -27,11 +29,11 @@ struct gpu {
   struct partition_set *parts;
   struct sm *sm;
   struct slots slots;
-  struct mem_hooks mem_hooks; /* of the slots, for the memory side */
-  uint32_t subparts;          /* over the whole GPU */
-  uint32_t cta_slots_per_sm;
-  bool may_sleep;   /* skipping idle time; off for the equivalence test */
-  bool every_cycle; /* a scheme wants to see every cycle */
+  struct mem_hooks mem_hooks;          /* of the slots, for the memory side */
+  uint32_t subparts;                   /* over the whole GPU */
+  uint32_t cta_slots_per_sm, sm_words; /* words of a set of SMs */
+  bool may_sleep;                      /* skipping idle time; off for the equivalence test */
+  bool every_cycle;                    /* a scheme wants to see every cycle */
   /* launch in progress */
   const struct feed *feed;
   const struct feed_kernel *kernel;
@@ -39,11 +41,15 @@ struct gpu {
   struct issued issued;
   uint64_t now;   /* core cycles since the machine was built */
   uint64_t start; /* first cycle of the launch */
+  /* SMs, a bit each: to be stepped; asleep until the interconnect has room for sm.need_icnt bytes; with a reply in
+   * sm.eject. Those asleep until a cycle: that cycle, and a lower bound on all of them. */
+  uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], ejected[GPU_SM_WORDS];
+  uint64_t wake_at[GPU_SM_WORDS * 64], next_wake;
   uint32_t next_cta, running_ctas, ctas_per_sm, last_sm;
-  uint32_t free_slots[256]; /* bit per CTA slot of an SM that is free */
-  uint32_t in_flight;       /* requests that left an SM and whose reply has not been taken */
-  uint64_t progress_at;     /* last cycle in which an instruction issued or a reply arrived */
-  uint64_t block_at;        /* last cycle in which a CTA began or ended */
+  uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
+  uint32_t in_flight;                     /* requests that left an SM and whose reply has not been taken */
+  uint64_t progress_at;                   /* last cycle in which an instruction issued or a reply arrived */
+  uint64_t block_at;                      /* last cycle in which a CTA began or ended */
   uint64_t watchdog;
   /* clocks in ticks: the time of each domain's next edge */
   uint64_t t_core, t_icnt, t_l2, t_dram, p_core, p_icnt, p_l2, p_dram;
@@ -60,11 +66,21 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 const struct mem_hooks *gpu_mem_hooks(struct gpu *g);
 bool gpu_pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta);
 
-static inline bool sm_can_send_bytes(const struct sm *s, uint32_t bytes) {
-  return icnt_can_push(s->g->icnt, s->id, bytes);
+/* Room in the interconnect for a packet? If not, an SM that falls asleep now wakes when there is. */
+static inline bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
+  if (icnt_can_push(s->g->icnt, s->id, bytes)) return true;
+  if (bytes < s->need_icnt) s->need_icnt = bytes;
+  return false;
 }
-static inline bool sm_can_send_read(const struct sm *s) {
+static inline bool sm_can_send_read(struct sm *s) {
   return sm_can_send_bytes(s, REQ_HEADER_BYTES);
+}
+/* The SM steps in this cycle, and in each after it until it falls asleep again. */
+static inline void gpu_wake_sm(struct gpu *g, uint32_t sm) {
+  uint64_t bit = 1ull << (sm % 64);
+  g->running[sm / 64] |= bit;
+  g->no_room[sm / 64] &= ~bit;
+  g->wake_at[sm] = UINT64_MAX;
 }
 
 #endif

@@ -50,11 +50,10 @@ void icnt_skip(struct icnt *n, uint32_t steps) {
 bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
   int which = net_out(n, node);
   uint32_t flits = flits_of(n, bytes);
-  struct icnt_hold *h = &n->hold[node];
-  if (n->now < h->until && flits >= h->flits) return false;
+  if ((int64_t)n->now < n->hold[node] + flits) return false;
   if (n->planes[which]) {
     uint32_t excess = icnt_planes_excess(n->planes[which], node, flits);
-    if (excess) *h = (struct icnt_hold){.until = n->now + excess, .flits = flits};
+    if (excess) n->hold[node] = (int64_t)n->now + excess - flits;
     return !excess;
   }
   return icnt_vcs_can_push(n->vcs[which], node, flits);
@@ -181,7 +180,8 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .mesh = c->icnt_kind == ICNT_MESH};
   CHECK(nodes > c->sms && nodes <= 1024, "interconnect: %u nodes, %u of them SMs", nodes, c->sms);
   n->ready = ARENA_ARRAY(&n->mem, uint64_t, (nodes + 63) / 64);
-  n->hold = ARENA_ARRAY(&n->mem, struct icnt_hold, nodes);
+  n->hold = ARENA_ARRAY(&n->mem, int64_t, nodes);
+  for (uint32_t i = 0; i < nodes; i++) n->hold[i] = -(int64_t)c->icnt_in_buf;
   topology(n);
   routes(n);
   for (int i = 0; i < 2; i++) {

@@ -55,11 +55,8 @@ struct icnt {
   struct net *vcs[2];            /* with several */
   uint64_t now;
   uint64_t inside; /* packets pushed and not popped */
-  /* Per node: a packet of `flits` or more finds no room before step `until`, since a source sends a flit a step. */
-  struct icnt_hold {
-    uint64_t until;
-    uint32_t flits;
-  } * hold;
+  /* Per node: a packet of n flits finds no room before step hold + n, since a source sends a flit a step. */
+  int64_t *hold;
   struct icnt_stats st;
 };
 

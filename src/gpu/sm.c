@@ -18,6 +18,13 @@ static void *take(size_t n, size_t size) {
   return p;
 }
 
+/* Aligned to the host's cache lines, cleared. */
+static void *take_lines(size_t bytes) {
+  void *p = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+  CHECK(p, "out of memory for an SM");
+  return memset(p, 0, bytes);
+}
+
 void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   const struct gpu_config *c = &g->config;
   s->g = g;
@@ -43,7 +50,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   reqq_init(&s->response, c->ldst_response_queue);
   reqq_init(&s->eject, c->cluster_response_queue);
   s->op_size = 256;
-  s->op = take(s->op_size, sizeof *s->op);
+  s->op = take_lines(s->op_size * sizeof *s->op);
   for (uint32_t i = s->op_size - 1; i > 0; i--) s->op[i].next = s->op_free, s->op_free = (op_id)i;
   s->buffer = take(ACCESS_BUFFERS, sizeof *s->buffer);
 }
@@ -65,8 +72,10 @@ op_id sm_op_new(struct sm *s) {
   if (!s->op_free) {
     uint32_t old = s->op_size, n = old * 2;
     CHECK(n <= 65536, "SM %u has %u instructions in flight", s->id, old);
-    s->op = realloc(s->op, n * sizeof *s->op);
-    CHECK(s->op, "out of memory for instructions in flight");
+    struct op *op = take_lines(n * sizeof *op);
+    memcpy(op, s->op, old * sizeof *op);
+    free(s->op);
+    s->op = op;
     for (uint32_t i = n; i-- > old;) s->op[i].next = s->op_free, s->op_free = (op_id)i;
     s->op_size = n;
   }
@@ -109,6 +118,7 @@ void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta) {
   uint32_t first = slot * k->warps_per_cta;
   sm_settle(s, g->now + 1); /* dispatch comes after the SMs in a cycle */
   s->asleep = false;
+  gpu_wake_sm(g, s->id);
   s->ctas++;
   s->cta_id[slot] = cta;
   s->cta_warps_left[slot] = k->warps_per_cta;
@@ -561,12 +571,14 @@ static void fall_asleep(struct sm *s) {
   }
   if (s->wake_at > wake) s->wake_at = wake;
   s->asleep = s->wake_at > s->g->now + 1;
+  if (s->g->slots.count) s->need_icnt = REQ_HEADER_BYTES; /* a scheme may look at the room itself */
   s->slept_from = s->g->now + 1;
 }
 
 bool sm_step(struct sm *s) {
   s->acted = false;
   s->wait_icnt = s->watch_icnt = false;
+  s->need_icnt = UINT32_MAX;
   s->wake_at = UINT64_MAX;
   s->now_counts.stall_kind = STALL_NONE;
   s->now_counts.l1_reject = L1_HIT;

@@ -19,6 +19,8 @@
 #include "ptx/feed.h"
 
 enum { SM_WARPS = 64, SM_CTAS = 32, WB_RING = 1024, SM_COLLECTORS = 48, SM_BANKS = 64, ACCESS_BUFFERS = 64 };
+enum { SM_OPERANDS = 16, SM_PIPES = 8, SM_SFU_PIPE = 4 };
+enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4 };
 typedef uint16_t op_id;
 #define NO_BUFFER 0xffff
 
@@ -41,7 +43,7 @@ struct op {
   uint16_t passes;  /* shared memory: cycles left in the memory pipe */
   uint16_t buffer;  /* access buffer, NO_BUFFER if none */
   op_id next;
-};
+} __attribute__((aligned(64)));
 
 struct collector {
   op_id op;         /* 0: free */
@@ -54,11 +56,6 @@ struct pipe_reg {
   uint8_t count, width;
 };
 
-struct pipe {                  /* an SP or SFU pipe */
-  uint64_t free_at;            /* its dispatch register is empty from this cycle on */
-  uint64_t busy[WB_RING / 64]; /* bit per future cycle (modulo) in which its last stage is taken */
-};
-
 struct warp_state {
   uint32_t pc;       /* next instruction to execute */
   uint32_t fetch_pc; /* next instruction to fetch */
@@ -69,10 +66,10 @@ struct warp_state {
   uint16_t stores;         /* stores not yet acknowledged */
   uint16_t atomics;        /* lanes of atomics not yet performed */
   uint32_t regs_pending;   /* registers with a pending write */
+  uint32_t cta;
   uint64_t age;
   uint64_t queued; /* two-level: when it joined the pending set */
-  uint32_t cta;
-};
+} __attribute__((aligned(64)));
 
 struct latency_slot { /* an access on its way into the L1 */
   struct access acc;
@@ -110,6 +107,14 @@ struct l1_order {          /* queues between coalescer and L1, if a scheme wants
 };
 
 struct l1d {
+  /* looked at in every cycle */
+  struct req_queue missq;
+  struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
+  uint64_t org_busy;        /* takes no access before this cycle */
+  uint32_t lat_head, lat_count, lat_size;
+  uint32_t ready_head, ready_count;
+  uint8_t refused; /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
+  /* the lines */
   uint32_t sets, ways, line_shift, line_bytes, mshrs, merges, missq_limit;
   uint64_t *tag, *used;
   uint8_t *state;
@@ -117,17 +122,11 @@ struct l1d {
   struct l1_mshr *mshr;
   uint32_t mshrs_busy;
   uint16_t *ready;
-  uint32_t ready_head, ready_count;
-  struct req_queue missq;
-  struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
-  uint32_t lat_head, lat_count, lat_size;
   struct l1_order order;
   /* an organisation in the place of the lines */
   const struct l1_org *org;
   struct slot_instance *org_of;
   uint32_t org_chunk, org_sets;
-  uint64_t org_busy; /* takes no access before this cycle */
-  uint8_t refused;   /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
   struct {
     op_id op;
     uint16_t mshr;
@@ -136,82 +135,23 @@ struct l1d {
   uint32_t org_ready_size;
 };
 
+/* What a cycle adds to the counters. Cycles that add the same are counted together, when one differs. */
+struct sm_counts {
+  uint8_t sched_cat[4];
+  uint8_t stall_kind; /* counters of a blocked memory pipe */
+  uint8_t l1_reject;  /* enum l1_outcome of the access refused in this step, L1_HIT if none */
+  bool l1_reject_local : 1, l1_reject_write : 1;
+  bool wait_icnt;
+};
+
+/* Every SM is visited in turn, so what a cycle looks at lies together, line by line of the host's cache, and what it
+ * seldom needs or indexes comes last. */
 struct sm {
-  struct gpu *g;
+  /* ---- the cycle ---- */
+  _Alignas(64) struct gpu *g;
   const struct gpu_config *c;
   struct gpu_stats *st;
   uint32_t id;
-  /* warps, a bit each */
-  uint64_t live; /* slot holds a warp that has not been retired */
-  uint64_t done; /* all lanes exited */
-  uint64_t barrier, fence, atomic_wait;
-  uint64_t imiss;                 /* waits for the instruction cache */
-  uint64_t ibuf_any;              /* instruction buffer not empty */
-  uint64_t head;                  /* the buffered head is the instruction at the warp's pc */
-  uint64_t stale;                 /* the buffered head is not: flush when looked at */
-  uint64_t hazard;                /* the head waits for a register */
-  uint64_t to_sp, to_sfu, to_mem; /* pipe of the head */
-  uint64_t load_head;             /* the head is a global or local load */
-  uint64_t sched_mask[4];
-  struct warp_state w[SM_WARPS];
-  uint64_t *score; /* scoreboard: score_words per warp */
-  uint32_t score_words;
-  int last_issued[4];   /* warp slot, -1 none */
-  uint64_t *score_long; /* two-level: registers that wait for a load, as `score`; else NULL */
-  uint64_t active[4];   /* two-level: the active set of a scheduler */
-  uint64_t queued;      /* two-level: warps put into the pending set so far */
-  uint64_t ages;        /* warps started so far */
-  uint64_t threads_done_wait;
-  /* CTAs */
-  uint32_t ctas, max_ctas;
-  uint32_t cta_warps_left[SM_CTAS];
-  uint32_t cta_id[SM_CTAS];
-  uint32_t warps_per_cta;
-  /* fetch */
-  bool fetch_valid;
-  uint8_t fetch_warp;
-  uint32_t fetch_buf_pc;
-  uint32_t last_fetched;
-  struct rocache l1i, l1c, l1t;
-  /* pipeline registers, collectors, pipes */
-  struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
-  struct collector col[SM_COLLECTORS];
-  uint32_t col_sp, col_sfu, col_mem; /* first collector of each set */
-  uint64_t set_sp, set_sfu, set_mem; /* the sets */
-  uint32_t col_last_sp[4], col_last_sfu, col_last_mem;
-  uint64_t col_used, col_ready; /* collectors in use; of them, those that have read all operands */
-  struct {
-    struct {
-      uint8_t col, operand;
-    } at[SM_COLLECTORS * 4];
-    uint8_t head, count; /* head 0 when empty, so that few places are ever touched */
-  } bank[SM_BANKS];
-  uint64_t bank_wait;  /* banks with queued reads */
-  uint64_t bank_write; /* banks written this cycle */
-  struct pipe sp[4], sfu[4];
-  struct {
-    op_id op[8];
-    uint8_t count;
-  } wb[WB_RING];
-  uint64_t wb_any[WB_RING / 64];
-  uint32_t wb_waiting; /* bits in it */
-  /* memory unit */
-  op_id dispatch;
-  op_id shared_pipe[256];
-  uint32_t shared_count;
-  op_id next_wb;
-  req_id next_global;
-  uint32_t wb_rotate;
-  struct req_queue response; /* at the memory unit */
-  struct req_queue eject;    /* between interconnect and SM */
-  struct l1d l1d;
-  struct op *op;
-  uint32_t op_size;
-  op_id op_free;
-  uint64_t orders;
-  struct access (*buffer)[COALESCE_MAX];
-  uint64_t buffer_used;
-  /* sleeping */
   bool acted; /* this step changed something */
   bool asleep;
   bool wait_icnt;   /* wakes when the interconnect has room: something waits for it */
@@ -219,21 +159,88 @@ struct sm {
   uint64_t wake_at; /* first cycle with a timed event */
   uint64_t slept_from;
   uint64_t steps; /* cycles this SM has run, for rotating priorities */
-  /* What a cycle adds to the counters. Cycles that add the same are counted together, when one differs. */
-  struct sm_counts {
-    uint8_t sched_cat[4];
-    uint8_t stall_kind; /* counters of a blocked memory pipe */
-    uint8_t l1_reject;  /* enum l1_outcome of the access refused in this step, L1_HIT if none */
-    bool l1_reject_local : 1, l1_reject_write : 1;
-    bool wait_icnt;
-  } now_counts, same_counts;
-  uint64_t same_cycles; /* cycles that added same_counts and are not in the counters yet */
+  struct sm_counts now_counts, same_counts;
+  uint32_t need_icnt;         /* with wait_icnt or watch_icnt: bytes of the smallest packet refused in this step */
+  uint64_t same_cycles;       /* cycles that added same_counts and are not in the counters yet */
+  uint64_t insts, warp_insts; /* thread and warp instructions of this launch */
+  struct req_queue eject;     /* between interconnect and SM */
+  /* ---- warps, a bit each ---- */
+  _Alignas(64) uint64_t live; /* slot holds a warp that has not been retired */
+  uint64_t done;              /* all lanes exited */
+  uint64_t barrier, fence, atomic_wait;
+  uint64_t head;                  /* the buffered head is the instruction at the warp's pc */
+  uint64_t stale;                 /* the buffered head is not: flush when looked at */
+  uint64_t hazard;                /* the head waits for a register */
+  uint64_t to_sp, to_sfu, to_mem; /* pipe of the head */
+  uint64_t imiss;                 /* waits for the instruction cache */
+  uint64_t ibuf_any;              /* instruction buffer not empty */
+  uint64_t load_head;             /* the head is a global or local load */
+  uint64_t *score;                /* scoreboard: score_words per warp */
+  uint64_t *score_long;           /* two-level: registers that wait for a load, as `score`; else NULL */
   /* The masks with which the schedulers last found nothing to issue; their sched_cat holds while these do. */
   struct {
     uint64_t live, waiting, ready, held, mem;
     bool valid;
   } blocked;
-  uint64_t insts, warp_insts; /* thread and warp instructions of this launch */
+  uint32_t score_words;
+  int last_issued[4]; /* warp slot, -1 none */
+  /* ---- pipeline registers and collectors ---- */
+  _Alignas(64) op_id dispatch; /* the instruction at the head of the memory pipe */
+  op_id next_wb;
+  struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
+  uint64_t set_sp, set_sfu, set_mem; /* the sets of collectors */
+  uint64_t col_used, col_ready;      /* collectors in use; of them, those that have read all operands */
+  uint64_t bank_wait;                /* banks with queued reads */
+  uint64_t bank_write;               /* banks written this cycle */
+  uint32_t col_sp, col_sfu, col_mem; /* first collector of each set */
+  uint32_t col_last_sp[4], col_last_sfu, col_last_mem;
+  /* ---- memory unit and fetch ---- */
+  uint32_t shared_count;
+  req_id next_global;
+  uint32_t wb_rotate;
+  bool fetch_valid;
+  uint8_t fetch_warp;
+  uint8_t ro_active; /* read-only caches with a line that arrived, or a miss to send: enum ro_cache */
+  uint32_t fetch_buf_pc;
+  uint32_t last_fetched;
+  uint32_t wb_waiting;       /* bits in wb_any */
+  struct req_queue response; /* at the memory unit */
+  struct l1d l1d;
+  struct op *op;
+  op_id op_free;
+  uint32_t op_size;
+  uint64_t orders;
+  struct access (*buffer)[COALESCE_MAX];
+  uint64_t buffer_used;
+  /* SP pipes 0..3, SFU pipes 4..7: the dispatch register is empty from this cycle on */
+  _Alignas(64) uint64_t pipe_free_at[SM_PIPES];
+  /* Reads queued at a bank, first to last, chained through bank_next: collector * SM_OPERANDS + operand. */
+  struct {
+    uint16_t first, last;
+  } bank[SM_BANKS];
+  struct collector col[SM_COLLECTORS];
+  struct rocache l1i, l1c, l1t;
+  op_id shared_pipe[256];
+  /* ---- CTAs ---- */
+  uint64_t sched_mask[4];
+  uint64_t active[4]; /* two-level: the active set of a scheduler */
+  uint64_t queued;    /* two-level: warps put into the pending set so far */
+  uint64_t ages;      /* warps started so far */
+  uint32_t ctas;
+  uint32_t cta_warps_left[SM_CTAS];
+  uint32_t cta_id[SM_CTAS];
+  uint32_t warps_per_cta;
+  /* ---- indexed by warp, by operand, by cycle ---- */
+  struct warp_state w[SM_WARPS];
+  uint16_t bank_next[SM_COLLECTORS * SM_OPERANDS];
+  /* Per future cycle (modulo): the pipes whose last stage is taken, a bit per cycle; instructions whose results are
+   * written, chained through op.next. */
+  _Alignas(64) uint64_t pipe_busy[WB_RING / 64][SM_PIPES];
+  struct {
+    op_id first;
+    uint8_t count;
+  } wb[WB_RING];
+  uint64_t wb_any[WB_RING / 64];
 };
 
 enum sched_cat { CAT_NONE, CAT_ISSUED, CAT_DATA, CAT_MEMORY, CAT_PIPE, CAT_BARRIER, CAT_CONTROL, CAT_IDLE };
@@ -261,11 +268,15 @@ void sm_writeback(struct sm *s);
 bool sm_ldst(struct sm *s);
 void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is);
 /* shared */
+static inline void sm_note_ro(struct sm *s, const struct rocache *c, enum ro_cache bit) {
+  if (c->ready_count | c->missq_count) s->ro_active |= (uint8_t)bit;
+  else s->ro_active &= (uint8_t)~bit;
+}
 op_id sm_op_new(struct sm *s);
 void sm_op_free(struct sm *s, op_id id);
 void sm_release_regs(struct sm *s, const struct op *o);
 req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
-bool sm_can_send(const struct sm *s, const struct req *r);
+bool sm_can_send(struct sm *s, const struct req *r);
 void sm_send(struct sm *s, req_id r);
 /* l1d.c */
 void l1d_init(struct l1d *l, const struct gpu_config *c);

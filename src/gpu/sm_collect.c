@@ -36,12 +36,10 @@ static op_id pop_oldest(struct sm *s, struct pipe_reg *r) {
 
 static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t name, uint32_t warp) {
   uint32_t b = bank_of(s, name, warp);
-  uint32_t size = SM_COLLECTORS * 4, at = (uint32_t)s->bank[b].head + s->bank[b].count;
-  CHECK(s->bank[b].count < size, "register bank %u of SM %u: read queue overflows", b, s->id);
-  if (at >= size) at -= size;
-  s->bank[b].at[at].col = (uint8_t)c;
-  s->bank[b].at[at].operand = (uint8_t)operand;
-  s->bank[b].count++;
+  uint16_t read = (uint16_t)(c * SM_OPERANDS + operand);
+  if (s->bank_wait >> b & 1) s->bank_next[s->bank[b].last] = read;
+  else s->bank[b].first = read;
+  s->bank[b].last = read;
   s->bank_wait |= 1ull << b;
   s->col[c].waiting |= 1u << operand;
 }
@@ -85,14 +83,11 @@ static void read_banks(struct sm *s) {
   }
   for (uint64_t m = banks; m; m &= m - 1) {
     uint32_t b = (uint32_t)__builtin_ctzll(m);
-    uint32_t c = s->bank[b].at[s->bank[b].head].col;
-    s->col[c].waiting &= ~(1u << s->bank[b].at[s->bank[b].head].operand);
+    uint32_t read = s->bank[b].first, c = read / SM_OPERANDS;
+    s->col[c].waiting &= ~(1u << read % SM_OPERANDS);
     if (!s->col[c].waiting) s->col_ready |= 1ull << c;
-    s->bank[b].head = s->bank[b].head + 1u == SM_COLLECTORS * 4 ? 0 : (uint8_t)(s->bank[b].head + 1u);
-    if (!--s->bank[b].count) {
-      s->bank[b].head = 0;
-      s->bank_wait &= ~(1ull << b);
-    }
+    if (read == s->bank[b].last) s->bank_wait &= ~(1ull << b);
+    else s->bank[b].first = s->bank_next[read];
   }
   s->acted = true;
 }
@@ -113,11 +108,11 @@ void sm_collect(struct sm *s) {
 /* ---- pipes ---- */
 
 /* Try to start the oldest instruction of `from` on pipe `p`. */
-static void start(struct sm *s, struct pipe *p, struct pipe_reg *from) {
+static void start(struct sm *s, uint32_t p, struct pipe_reg *from) {
   uint64_t now = s->g->now;
   if (!from->count) return;
-  if (p->free_at > now) {
-    if (p->free_at < s->wake_at) s->wake_at = p->free_at;
+  if (s->pipe_free_at[p] > now) {
+    if (s->pipe_free_at[p] < s->wake_at) s->wake_at = s->pipe_free_at[p];
     return;
   }
   uint32_t best = 0;
@@ -127,30 +122,33 @@ static void start(struct sm *s, struct pipe *p, struct pipe_reg *from) {
   struct latency_config l = s->c->lat[s->op[id].inst->lat];
   uint32_t end = (uint32_t)(now + l.latency) % WB_RING, at = (uint32_t)(now + l.latency + 2) % WB_RING;
   s->acted = true; /* a conflict for the last stage or for a result bus is tried again every cycle */
-  if (p->busy[end / 64] >> (end % 64) & 1) return;
+  if (s->pipe_busy[end / 64][p] >> (end % 64) & 1) return;
   if (s->wb[at].count >= s->c->writeback_width) return;
   from->at[best] = from->at[--from->count];
-  p->busy[end / 64] |= 1ull << (end % 64);
-  p->free_at = now + l.interval;
+  s->pipe_busy[end / 64][p] |= 1ull << (end % 64);
+  s->pipe_free_at[p] = now + l.interval;
   s->wb_waiting += !s->wb[at].count;
-  s->wb[at].op[s->wb[at].count++] = id;
+  op_id *last = &s->wb[at].first;
+  for (uint32_t k = s->wb[at].count++; k; k--) last = &s->op[*last].next;
+  *last = id;
   s->wb_any[at / 64] |= 1ull << (at % 64);
 }
 
 void sm_execute_alu(struct sm *s) {
   if (s->ex_sp.count)
-    for (uint32_t i = 0; i < s->c->sp_width; i++) start(s, &s->sp[i], &s->ex_sp);
+    for (uint32_t i = 0; i < s->c->sp_width; i++) start(s, i, &s->ex_sp);
   if (s->ex_sfu.count)
-    for (uint32_t i = 0; i < s->c->sfu_width; i++) start(s, &s->sfu[i], &s->ex_sfu);
+    for (uint32_t i = 0; i < s->c->sfu_width; i++) start(s, SM_SFU_PIPE + i, &s->ex_sfu);
 }
 
 void sm_writeback(struct sm *s) {
   uint32_t at = (uint32_t)s->g->now % WB_RING;
-  if (!s->wb[at].count) return;
+  if (!(s->wb_any[at / 64] >> (at % 64) & 1)) return;
   s->acted = true;
-  for (uint32_t k = 0; k < s->wb[at].count; k++) {
-    op_id id = s->wb[at].op[k];
+  op_id id = s->wb[at].first, next;
+  for (uint32_t k = 0; k < s->wb[at].count; k++, id = next) {
     struct op *o = &s->op[id];
+    next = o->next;
     for (uint32_t d = 0; d < o->inst->ndst; d++)
       if (!sm_write_bank(s, o, d)) break; /* results of the pipes never wait */
     sm_release_regs(s, o);
@@ -158,8 +156,7 @@ void sm_writeback(struct sm *s) {
     sm_op_free(s, id);
   }
   uint32_t end = (at + WB_RING - 2) % WB_RING; /* when these left their pipes' last stages */
-  for (uint32_t i = 0; i < s->c->sp_width; i++) s->sp[i].busy[end / 64] &= ~(1ull << (end % 64));
-  for (uint32_t i = 0; i < s->c->sfu_width; i++) s->sfu[i].busy[end / 64] &= ~(1ull << (end % 64));
+  for (uint32_t i = 0; i < SM_PIPES; i++) s->pipe_busy[end / 64][i] &= ~(1ull << (end % 64));
   s->wb[at].count = 0;
   s->wb_waiting--;
   s->wb_any[at / 64] &= ~(1ull << (at % 64));

@@ -50,7 +50,9 @@ static void fetch_one(struct sm *s, uint32_t w) {
   s->last_fetched = w;
   s->acted = true;
   s->st->l1i_accesses++;
-  switch (rocache_access(&s->l1i, fetch_address(s, ws->fetch_pc), (uint16_t)w, s->g->now)) {
+  enum ro_result r = rocache_access(&s->l1i, fetch_address(s, ws->fetch_pc), (uint16_t)w, s->g->now);
+  sm_note_ro(s, &s->l1i, RO_INST);
+  switch (r) {
   case RO_HIT:
     s->fetch_valid = true;
     s->fetch_warp = (uint8_t)w;
@@ -73,8 +75,9 @@ static inline uint64_t rotate_right(uint64_t m, uint32_t by) {
 
 void sm_fetch(struct sm *s) {
   decode(s);
-  if (rocache_ready(&s->l1i)) {
+  if (s->ro_active & RO_INST && rocache_ready(&s->l1i)) {
     uint32_t w = rocache_next(&s->l1i);
+    sm_note_ro(s, &s->l1i, RO_INST);
     s->imiss &= ~(1ull << w);
     s->fetch_valid = true;
     s->fetch_warp = (uint8_t)w;
@@ -98,11 +101,12 @@ void sm_fetch(struct sm *s) {
   }
   uint64_t line;
   uint16_t mshr;
-  if (rocache_miss(&s->l1i, &line, &mshr)) {
+  if (s->ro_active & RO_INST && rocache_miss(&s->l1i, &line, &mshr)) {
     if (sm_can_send_read(s)) {
       req_id r = sm_request(s, REQ_INST_READ, line, s->c->l1i.line);
       s->g->pool.at[r].owner = mshr;
       rocache_miss_sent(&s->l1i);
+      sm_note_ro(s, &s->l1i, RO_INST);
       sm_send(s, r);
       s->acted = true;
     } else {

@@ -24,7 +24,7 @@ req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t byte
   return id;
 }
 
-bool sm_can_send(const struct sm *s, const struct req *r) {
+bool sm_can_send(struct sm *s, const struct req *r) {
   return sm_can_send_bytes(s, req_up_bytes(r));
 }
 
@@ -197,10 +197,12 @@ static bool take_result(struct sm *s, uint32_t client) {
   case 1:
     if (!rocache_ready(&s->l1t)) return false;
     s->next_wb = rocache_next(&s->l1t);
+    sm_note_ro(s, &s->l1t, RO_TEX);
     return true;
   case 2:
     if (!rocache_ready(&s->l1c)) return false;
     s->next_wb = rocache_next(&s->l1c);
+    sm_note_ro(s, &s->l1c, RO_CONST);
     return true;
   case 3: { /* past the L1 */
     if (!s->next_global) return false;
@@ -232,8 +234,7 @@ static void memory_writeback(struct sm *s) {
     }
   }
   if (s->next_wb) return;
-  if (!s->shared_pipe[0] && !s->next_global && !s->l1d.ready_count && !s->l1t.ready_count && !s->l1c.ready_count)
-    return;
+  if (!s->shared_count && !s->next_global && !s->l1d.ready_count && !(s->ro_active & (RO_TEX | RO_CONST))) return;
   for (uint32_t c = 0; c < 5; c++) {
     uint32_t client = (c + s->wb_rotate) % 5;
     if (!take_result(s, client)) continue;
@@ -248,7 +249,9 @@ static void take_reply(struct sm *s) {
   if (!id) return;
   struct req *r = &s->g->pool.at[id];
   if (r->type == REQ_CONST_READ || r->type == REQ_TEX_READ) {
-    rocache_fill(r->type == REQ_CONST_READ ? &s->l1c : &s->l1t, (uint16_t)r->owner, s->g->now);
+    bool tex = r->type == REQ_TEX_READ;
+    rocache_fill(tex ? &s->l1t : &s->l1c, (uint16_t)r->owner, s->g->now);
+    s->ro_active |= tex ? RO_TEX : RO_CONST;
     req_free(&s->g->pool, id);
   } else if (r->write) {
     s->w[r->warp].stores--;
@@ -270,7 +273,7 @@ static void send_misses(struct sm *s) {
   uint64_t line;
   uint16_t mshr;
   struct rocache *ro[2] = {&s->l1t, &s->l1c};
-  for (uint32_t i = 0; s->l1t.missq_count + s->l1c.missq_count && i < 2; i++) {
+  for (uint32_t i = 0; s->ro_active & (RO_TEX | RO_CONST) && i < 2; i++) {
     if (!rocache_miss(ro[i], &line, &mshr)) continue;
     if (!sm_can_send_read(s)) {
       s->wait_icnt = true;
@@ -279,6 +282,7 @@ static void send_misses(struct sm *s) {
     req_id id = sm_request(s, i ? REQ_CONST_READ : REQ_TEX_READ, line, i ? s->c->l1c.line : s->c->l1t.line);
     s->g->pool.at[id].owner = mshr;
     rocache_miss_sent(ro[i]);
+    sm_note_ro(s, ro[i], i ? RO_CONST : RO_TEX);
     sm_send(s, id);
     s->acted = true;
   }
@@ -466,6 +470,7 @@ static bool process_const(struct sm *s, struct rocache *c, op_id id, uint64_t *a
   if (!o->left) return true;
   const struct access *a = &s->buffer[o->buffer][o->left - 1];
   enum ro_result r = rocache_access(c, a->addr, id, s->g->now);
+  sm_note_ro(s, c, c == &s->l1t ? RO_TEX : RO_CONST);
   if (r == RO_REFUSED) return false;
   ++*accesses;
   s->acted = true;
@@ -607,6 +612,11 @@ bool sm_ldst(struct sm *s) {
 
 /* ---- replies from the interconnect ---- */
 
+static void wake(struct sm *s) {
+  s->wake_at = 0;
+  if (s->live) gpu_wake_sm(s->g, s->id);
+}
+
 void sm_receive(struct sm *s) {
   struct gpu *g = s->g;
   req_id id = reqq_top(&s->eject);
@@ -615,9 +625,10 @@ void sm_receive(struct sm *s) {
     if (r->type == REQ_INST_READ) {
       reqq_pop(&s->eject);
       rocache_fill(&s->l1i, (uint16_t)r->owner, g->now);
+      s->ro_active |= RO_INST;
       req_free(&g->pool, id);
       s->acted = true;
-      s->wake_at = 0;
+      wake(s);
     } else if (!reqq_full(&s->response)) {
       reqq_pop(&s->eject);
       reqq_push(&s->response, id);
@@ -627,14 +638,16 @@ void sm_receive(struct sm *s) {
       if (latency > s->st->mem_latency_max) s->st->mem_latency_max = latency;
       s->st->down_latency_sum += g->now - r->returned;
       s->st->down_latency_count++;
-      s->wake_at = 0;
+      wake(s);
     }
   }
-  if (reqq_full(&s->eject)) return;
-  id = icnt_pop(g->icnt, s->id);
-  if (!id) return;
-  g->in_flight--;
-  s->st->requests_answered++;
-  g->progress_at = g->now;
-  reqq_push(&s->eject, id);
+  if (!reqq_full(&s->eject) && (id = icnt_pop(g->icnt, s->id))) {
+    g->in_flight--;
+    s->st->requests_answered++;
+    g->progress_at = g->now;
+    reqq_push(&s->eject, id);
+  }
+  uint64_t bit = 1ull << (s->id % 64);
+  if (s->eject.count) g->ejected[s->id / 64] |= bit;
+  else g->ejected[s->id / 64] &= ~bit;
 }
