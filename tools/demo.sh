@@ -20,12 +20,12 @@ echo "\$ $shown/sluice compare --scheme $schemes --html $shown/kmeans.html -- $s
 say "3. And the other bundled programs, baseline against BUCL"
 for w in sssp spmv matmul; do
   [ -x "$build/workloads/$w" ] || continue
-  "$sluice" compare --scheme baseline,bucl -- "$build/workloads/$w" --size small
+  "$sluice" compare --scheme baseline,bucl --html "$build/$w.html" -- "$build/workloads/$w" --size small
   echo
 done
 
 say "Next"
-echo "  The HTML report:        $build/kmeans.html"
+echo "  The reports, for a browser: $build/kmeans.html and, beside it, sssp.html, spmv.html, matmul.html"
 echo "  The schemes:            $shown/sluice schemes"
 echo "  The programs:           $shown/sluice workloads"
 echo "  Against the reference:  $shown/sluice calibrate"

@@ -31,6 +31,8 @@ libmpfr-dev:/usr/include/mpfr.h
 clang-format-14:/usr/bin/clang-format-14
 cppcheck:/usr/bin/cppcheck
 python3:/usr/bin/python3
+chromium:/usr/bin/chromium
+fonts-dejavu-core:/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
 ca-certificates:/etc/ssl/certs/ca-certificates.crt
 '
 need_report='

@@ -5,5 +5,5 @@ web/node_modules/.sluice: web/package.json web/package-lock.json
 	cd web && npm ci --silent --no-audit --no-fund
 	@touch $@
 
-$(DATA)/report.html: web/report.js web/report.css web/report.html web/build.mjs web/node_modules/.sluice
+$(DATA)/report.html: $(wildcard web/*.js) web/report.css web/report.html web/build.mjs web/node_modules/.sluice
 	node web/build.mjs $@

@@ -74,6 +74,7 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   json_object_set_new(j, "detail", json_boolean(o->detail));
   json_object_set_new(j, "lines", json_boolean(o->lines));
   json_object_set_new(j, "characterise", json_boolean(o->characterise));
+  json_object_set_new(j, "profile", json_boolean(o->profile));
   json_object_set_new(j, "sample_cycles", json_integer((json_int_t)o->sample));
   if (o->trace_out) json_object_set_new(j, "trace", json_string(o->trace_out));
   if (o->trace_temp) json_object_set_new(j, "trace_temp", json_string(o->trace_temp));

@@ -71,7 +71,7 @@ struct sim_options {
   const char *trace_out, *trace_temp; /* record: the file, and what it is called until it is complete */
   struct opt_list sets;
   uint64_t watchdog, sample;
-  bool quiet, help, detail, lines, characterise, fresh, energy, energy_sensitivity;
+  bool quiet, help, detail, lines, characterise, profile, fresh, energy, energy_sensitivity;
   uint64_t from_kernel; /* of a trace */
   bool keep_going;
 };

@@ -55,6 +55,7 @@ char **compare_argv(struct arena *arena, const struct sim_options *o, const char
   if (o->keep_going) ARG("--keep-going");
   if (o->from_kernel) a[n++] = arena_printf(arena, "--from-kernel=%llu", (unsigned long long)o->from_kernel);
   if (o->watchdog) a[n++] = arena_printf(arena, "--watchdog=%llu", (unsigned long long)o->watchdog);
+  if (o->profile) ARG("--profile"), ARG("--lines"), ARG("--characterise");
   for (size_t i = 0; i < o->sets.count; i++) ARG("--set"), ARG(o->sets.at[i]);
   ARG("--");
   for (size_t i = 0; i < extra; i++) ARG(program[i]);
@@ -157,12 +158,18 @@ static bool write_json(const char *path, const struct comparison *c, struct err 
   return ok;
 }
 
-static bool write_html(const char *path, const struct comparison *c, const char *title, const char *command,
-                       struct err *e) {
-  void *records[MAX_COLUMNS];
-  for (size_t i = 0; i < c->count; i++) records[i] = record_json(c->record[i]);
-  return report_write(
-      path, &(struct report_input){.title = title, .command = command, .records = records, .count = c->count}, e);
+bool compare_report(const struct compare_options *o, void *const *record, size_t count, const char *title,
+                    struct err *e) {
+  if (o->no_html) return true;
+  const char *path = o->html ? o->html : "report.html";
+  FILE *f = o->sim.json && !strcmp(o->sim.json, "-") ? stderr : stdout;
+  bool ok = report_write(
+      path, &(struct report_input){.title = title, .command = o->command, .records = record, .count = count}, e);
+  if (ok && !o->sim.quiet) fprintf(f, "\nreport: %s\n", path);
+  if (ok || o->html) return ok;
+  fprintf(stderr, "sluice: no report: %s\n", e->msg); /* nobody asked for it */
+  *e = (struct err){0};
+  return true;
 }
 
 /* ---- the command ---- */
@@ -225,7 +232,7 @@ static int simulate(struct comparison *c, const struct compare_options *o, char 
   return read_records(c, dir);
 }
 
-static int write_outputs(struct comparison *c, const struct compare_options *o, int argc, char **argv, char **program) {
+static int write_outputs(struct comparison *c, const struct compare_options *o, char **program) {
   struct err e = {0};
   bool json_out = o->sim.json && !strcmp(o->sim.json, "-");
   FILE *f = json_out ? stderr : stdout;
@@ -238,18 +245,12 @@ static int write_outputs(struct comparison *c, const struct compare_options *o, 
     if (o->sim.energy || o->sim.energy_sensitivity) print_energy(c, &o->sim, f);
   }
   if (o->sim.json && !write_json(o->sim.json, c, &e)) return cli_fail(&e);
-  if (!o->html) return EXIT_OK;
-  struct arena a = {0};
-  const char *command = "sluice compare";
-  for (int i = 1; i < argc; i++)
-    command = arena_printf(&a, strchr(argv[i], ' ') ? "%s '%s'" : "%s %s", command, argv[i]);
   char *title = command_text(program);
-  bool ok = write_html(o->html, c, title, command, &e);
+  void *records[MAX_COLUMNS];
+  for (size_t i = 0; i < c->count; i++) records[i] = record_json(c->record[i]);
+  bool ok = compare_report(o, records, c->count, title, &e);
   free(title);
-  arena_free(&a);
-  if (!ok) return cli_fail(&e);
-  if (!o->sim.quiet) fprintf(f, "\nreport: %s\n", o->html);
-  return EXIT_OK;
+  return ok ? EXIT_OK : cli_fail(&e);
 }
 
 static bool check_all(const struct comparison *c, const struct compare_options *o, char **program, struct err *e) {
@@ -272,10 +273,16 @@ static int compare_run(const struct command *self, int argc, char **argv) {
   struct tempdir dir = {0};
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
+  struct arena a = {0};
+  o.command = "sluice compare";
+  for (int i = 1; i < argc; i++)
+    o.command = arena_printf(&a, strchr(argv[i], ' ') ? "%s '%s'" : "%s %s", o.command, argv[i]);
+  o.sim.profile = !o.no_html && !o.suite; /* hundreds of runs over time would not fit into a page */
   if (o.suite) {
     if (first < argc) return err_set(&e, ERR_USAGE, "--suite brings its own programs"), command_usage(self, &e);
     rc = compare_suite(&o);
     opt_list_free(&o.sim.sets);
+    arena_free(&a);
     return rc;
   }
   if (first >= argc) return err_set(&e, ERR_USAGE, "no program to compare on"), command_usage(self, &e);
@@ -284,11 +291,12 @@ static int compare_run(const struct command *self, int argc, char **argv) {
   bool ok = compare_split(&c->arena, o.sim.scheme ? o.sim.scheme : "baseline,bucl", c->scheme, &c->count, &e) &&
             check_all(c, &o, argv + first, &e) && tempdir_make(&dir, &e);
   rc = ok ? simulate(c, &o, argv + first, &dir) : cli_fail(&e);
-  if (!rc) rc = write_outputs(c, &o, argc, argv, argv + first);
+  if (!rc) rc = write_outputs(c, &o, argv + first);
   for (size_t i = 0; i < c->count; i++) record_close(c->record[i]);
   for (size_t k = 0; k < c->searches; k++) search_free(&c->search[k]);
   tempdir_remove(&dir);
   arena_free(&c->arena);
+  arena_free(&a);
   free(c);
   opt_list_free(&o.sim.sets);
   return rc;
@@ -307,7 +315,9 @@ static const struct opt compare_opts[] = {
     {"energy-sensitivity", NULL, "the same with each value of the table of energies halved and doubled", OPT_FLAG,
      CMP(sim.energy_sensitivity), 0, NULL},
     {"json", "FILE", "write all records as one document (- for standard output)", OPT_TEXT, CMP(sim.json), 'j', "file"},
-    {"html", "FILE", "write a self-contained HTML report", OPT_TEXT, CMP(html), 'H', "file"},
+    {"html", "FILE", "where the self-contained HTML report goes (default report.html)", OPT_TEXT, CMP(html), 'H',
+     "file"},
+    {"no-html", NULL, "no report, and no closer look at the runs for it", OPT_FLAG, CMP(no_html), 0, NULL},
     {"quiet", NULL, "no table", OPT_FLAG, CMP(sim.quiet), 'q', NULL},
     SIM_OPTIONS(struct compare_options, sim),
     {.name = NULL}};
@@ -318,7 +328,9 @@ const struct command cmd_compare = {
     .usage = "[OPTIONS] [--scheme A,B,C] -- PROGRAM [ARGS...]",
     .help =
         "Runs the program once per column, in parallel processes, and prints IPC normalised to the first column, hit\n"
-        "rates and traffic, with bars. The program's own output is kept back unless it fails.\n\n"
+        "rates and traffic, with bars. The program's own output is kept back unless it fails. report.html shows the "
+        "same\n"
+        "and more in a browser: stalls over time, L1 sets, DRAM banks, memory instructions by source line.\n\n"
         "Examples:\n"
         "  sluice compare -- ./kmeans -n 4096\n"
         "  sluice compare --scheme baseline,bucl,swl=8,swl=8+bucl --html kmeans.html -- ./kmeans\n"

@@ -7,8 +7,9 @@
 
 struct compare_options {
   struct sim_options sim;
-  const char *html, *suite, *size;
+  const char *html, *suite, *size, *command; /* command: as it was typed */
   uint64_t jobs;
+  bool no_html;
 };
 
 enum { COMPARE_COLUMNS = 64 };
@@ -19,6 +20,10 @@ bool compare_split(struct arena *a, const char *list, const char **out, size_t *
  */
 char **compare_argv(struct arena *a, const struct sim_options *o, const char *scheme, const char *record,
                     char **program);
+/* The report of `count` records (json_t; o->html, else report.html) and the line that names it, unless the user wants
+ * none. */
+bool compare_report(const struct compare_options *o, void *const *record, size_t count, const char *title,
+                    struct err *e);
 /* All workloads of o->suite under every scheme: a table of IPC normalised to the first, with means. Exit code. */
 int compare_suite(const struct compare_options *o);
 

@@ -494,6 +494,7 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
                                .detail = o->detail,
                                .lines = o->lines,
                                .character = o->characterise,
+                               .profile = o->profile,
                                .sample_cycles = o->sample,
                                .trace_path = o->trace_out,
                                .trace_temp = o->trace_temp};

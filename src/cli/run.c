@@ -300,6 +300,8 @@ static const struct opt run_opts[] = {
      'E', NULL},
     {"energy-sensitivity", NULL, "the same with each value of the table of energies halved and doubled", OPT_FLAG,
      RUN(energy_sensitivity), 0, NULL},
+    {"profile", NULL, "the run over time in at most 256 intervals in the JSON record: issue slots, L1 sets, DRAM banks",
+     OPT_FLAG, RUN(profile), 0, NULL},
     {"sample", "CYCLES", "counters of every so many core cycles in the JSON record", OPT_UINT, RUN(sample), 0, NULL},
     {"quiet", NULL, "no table: the program's own output only", OPT_FLAG, RUN(quiet), 'q', NULL},
     {"suite", "NAME", "all bundled workloads of a paper in place of a program: bucl, tsc, medic, ..., all", OPT_TEXT,

@@ -20,6 +20,7 @@ struct suite_row {
   const char *name, *label, *group; /* label: what the paper calls it */
   char *argv[4];
   json_t *totals[COMPARE_COLUMNS]; /* NULL: failed */
+  json_t *record[COMPARE_COLUMNS]; /* for the report */
   const struct search *search[COMPARE_COLUMNS];
 };
 
@@ -75,6 +76,7 @@ static int take_record(struct suite *s, size_t i, size_t k, const struct job *j,
   struct record_file *f = record_open(path, e);
   if (!f) return exit_code_of(e->code);
   s->row[i].totals[k] = json_incref(json_object_get(record_json(f), "totals"));
+  s->row[i].record[k] = json_incref(record_json(f));
   record_close(f);
   return EXIT_OK;
 }
@@ -310,6 +312,27 @@ static void print_energy(struct suite *s, const struct sim_options *o, FILE *f) 
   if (o->energy_sensitivity) energy_print_sensitivity(&g, f);
 }
 
+/* Of a search only the counters of the best run are kept. */
+static json_t *record_of_search(const struct suite *s, size_t i, size_t k, const struct compare_options *o) {
+  char *program = command_text(s->row[i].argv);
+  json_t *r = json_pack("{s:s, s:s, s:s, s:O, s:o}", "program", program, "scheme", s->scheme[k], "gpu",
+                        o->sim.gpu ? o->sim.gpu : "fermi", "totals", s->row[i].totals[k], "config", json_object());
+  free(program);
+  return r;
+}
+
+static bool html(struct suite *s, const struct compare_options *o, struct err *e) {
+  void **records = ARENA_ARRAY(&s->arena, void *, s->rows * s->schemes);
+  size_t n = 0;
+  for (size_t i = 0; i < s->rows; i++)
+    for (size_t k = 0; k < s->schemes; k++) {
+      struct suite_row *r = &s->row[i];
+      if (!r->record[k] && r->totals[k]) r->record[k] = record_of_search(s, i, k, o);
+      if (r->record[k]) records[n++] = r->record[k];
+    }
+  return !n || compare_report(o, records, n, arena_printf(&s->arena, "%s, %s inputs", s->name, s->size), e);
+}
+
 static int report(struct suite *s, const struct compare_options *o, struct err *e) {
   bool json_out = o->sim.json && !strcmp(o->sim.json, "-");
   FILE *f = o->sim.quiet ? NULL : json_out ? stderr : stdout;
@@ -318,6 +341,7 @@ static int report(struct suite *s, const struct compare_options *o, struct err *
   if (f) print_chosen(s, f);
   if (f && (o->sim.energy || o->sim.energy_sensitivity)) print_energy(s, &o->sim, f);
   bool ok = print_beside(s, f, beside, e) && (!o->sim.json || write_json(s, o->sim.json, beside, e));
+  ok = ok && html(s, o, e);
   json_decref(beside);
   return ok ? EXIT_OK : exit_code_of(e->code);
 }
@@ -352,7 +376,10 @@ int compare_suite(const struct compare_options *options) {
     }
   }
   if (e.code) code = cli_fail(&e);
-  for (size_t i = 0; i < s->rows * s->schemes; i++) json_decref(s->row[i / s->schemes].totals[i % s->schemes]);
+  for (size_t i = 0; i < s->rows * s->schemes; i++) {
+    json_decref(s->row[i / s->schemes].totals[i % s->schemes]);
+    json_decref(s->row[i / s->schemes].record[i % s->schemes]);
+  }
   for (size_t i = 0; i < s->searches; i++) search_free(&s->search[i]);
   tempdir_remove(&dir);
   workloads_free(&s->list);

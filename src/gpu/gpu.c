@@ -274,11 +274,11 @@ static uint64_t receivers(const struct gpu *g, uint32_t w) {
 static void run_epochs(struct gpu *g) {
   for (uint32_t i = 0; i < g->config.sms; i++) sm_count(&g->sm[i]);
   partition_settle(g->parts);
-  if (g->now >= g->seen.sample_at) {
+  if (g->now >= g->seen.look_at) {
     for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
-    gpu_seen_sample(g);
+    gpu_seen_look(g, false);
   }
-  uint64_t next = g->seen.sample_at;
+  uint64_t next = g->seen.look_at;
   for (uint32_t i = 0; i < g->slots.n_on_epoch; i++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_epoch[i]];
     while (in->next_epoch <= g->now) {
@@ -444,7 +444,7 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
   }
   for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
   partition_settle(g->parts);
-  gpu_seen_sample(g);
+  gpu_seen_look(g, true);
   gpu_seen_end(g);
   gpu_seen_total(g, out);
   out->kernels = 1;

@@ -61,6 +61,11 @@ struct gpu {
 void gpu_see_character(struct gpu *g);
 void gpu_see_character_free(struct gpu_character *c);
 void gpu_see_character_begin(struct gpu_character *c);
+/* observe_profile.c: the same for gpu_watch.profile; add what was counted since the last look. */
+void gpu_see_profile(struct gpu *g);
+void gpu_see_profile_free(struct gpu_profile *p);
+void gpu_see_profile_begin(struct gpu *g);
+void gpu_see_profile_look(struct gpu *g, const struct gpu_stats *total);
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 /* scheme_hooks.c: the memory-side hooks of the slots, NULL if none is filled; the CTA that SM `sm` gets now. */
 const struct mem_hooks *gpu_mem_hooks(struct gpu *g);

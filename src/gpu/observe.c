@@ -30,6 +30,7 @@ void gpu_watch(struct gpu *g, const struct gpu_watch *w) {
   CHECK(!o->sm, "gpu_watch after a launch or twice");
   o->on = *w;
   if (w->character) gpu_see_character(g);
+  if (w->profile) gpu_see_profile(g);
   if (!w->detail) return;
   o->sms = g->config.sms;
   o->subparts = g->subparts;
@@ -53,6 +54,7 @@ void gpu_seen_free(struct gpu *g) {
   free(o->sample);
   free(o->inst);
   gpu_see_character_free(o->character);
+  gpu_see_profile_free(o->profile);
 }
 
 static void begin_insts(struct gpu_seen *o, uint32_t n) {
@@ -64,6 +66,11 @@ static void begin_insts(struct gpu_seen *o, uint32_t n) {
   }
   o->insts = n;
   memset(o->inst, 0, n * sizeof *o->inst);
+}
+
+static void plan_look(struct gpu *g) {
+  struct gpu_seen *o = &g->seen;
+  o->look_at = o->profile && o->profile->at < o->sample_at ? o->profile->at : o->sample_at;
 }
 
 void gpu_seen_begin(struct gpu *g) {
@@ -79,7 +86,9 @@ void gpu_seen_begin(struct gpu *g) {
   o->sampled_at = g->now;
   o->sample_at = o->on.sample ? g->now + o->on.sample : UINT64_MAX;
   memset(&o->sampled, 0, sizeof o->sampled);
-  if (o->sample_at < g->slots.next_epoch) g->slots.next_epoch = o->sample_at;
+  if (o->profile) gpu_see_profile_begin(g);
+  plan_look(g);
+  if (o->look_at < g->slots.next_epoch) g->slots.next_epoch = o->look_at;
 }
 
 void gpu_seen_total(const struct gpu *g, struct gpu_stats *total) {
@@ -91,22 +100,31 @@ void gpu_seen_total(const struct gpu *g, struct gpu_stats *total) {
   for (uint32_t i = 0; i < o->channels; i++) gpu_stats_add(total, &o->channel[i]);
 }
 
-void gpu_seen_sample(struct gpu *g) {
+static void close_sample(struct gpu *g, const struct gpu_stats *total) {
   struct gpu_seen *o = &g->seen;
-  if (!o->on.sample || g->now == o->sampled_at) return;
   if (o->samples == o->sample_room) {
     o->sample_room = o->sample_room ? 2 * o->sample_room : 256;
     o->sample = realloc(o->sample, o->sample_room * sizeof *o->sample);
     CHECK(o->sample, "out of memory for %u samples", o->sample_room);
   }
+  struct gpu_sample *s = &o->sample[o->samples++];
+  for (uint32_t i = 0; i < GPU_SAMPLE_COUNTERS; i++)
+    s->v[i] = *(const uint64_t *)((const char *)total + sample_field[i]) -
+              *(const uint64_t *)((const char *)&o->sampled + sample_field[i]);
+  o->sampled = *total;
+  o->sampled_at = g->now;
+  o->sample_at = g->now + o->on.sample;
+}
+
+void gpu_seen_look(struct gpu *g, bool end) {
+  struct gpu_seen *o = &g->seen;
+  bool sample = o->on.sample && (end || g->now >= o->sample_at) && g->now != o->sampled_at;
+  bool profile = o->profile && (end || g->now >= o->profile->at);
+  if (!sample && !profile) return;
   struct gpu_stats total;
   gpu_seen_total(g, &total);
   total.cycles = g->now - g->start;
-  struct gpu_sample *s = &o->sample[o->samples++];
-  for (uint32_t i = 0; i < GPU_SAMPLE_COUNTERS; i++)
-    s->v[i] = *(const uint64_t *)((const char *)&total + sample_field[i]) -
-              *(const uint64_t *)((const char *)&o->sampled + sample_field[i]);
-  o->sampled = total;
-  o->sampled_at = g->now;
-  o->sample_at = g->now + o->on.sample;
+  if (sample) close_sample(g, &total);
+  if (profile) gpu_see_profile_look(g, &total);
+  plan_look(g);
 }

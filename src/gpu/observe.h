@@ -19,6 +19,7 @@ struct gpu_watch {
   bool detail;     /* counters per SM, L2 sub-partition and DRAM channel */
   bool lines;      /* memory statistics per instruction */
   bool character;  /* how loads of different un-coalescing degree fare, and how much of a line is used */
+  bool profile;    /* the run over time in at most PROFILE_INTERVALS intervals: counters, L1 sets, DRAM banks */
   uint64_t sample; /* counters over time: length of an interval in core cycles, 0 for none */
 };
 
@@ -61,6 +62,24 @@ struct gpu_character {
   uint8_t *fetched_by; /* per SM and line: degree class */
 };
 
+/* The whole run over time, in intervals of 1 << shift core cycles that double when there are too many: what the report
+ * draws. Launches follow each other without a gap. L1 sets are those of all SMs together. */
+enum { PROFILE_INTERVALS = 256, PROFILE_SETS = 256 };
+extern const char *const gpu_profile_keys[];
+extern const uint32_t gpu_profile_counters;
+struct gpu_profile {
+  uint32_t shift, used; /* used: intervals begun */
+  uint64_t cycles;      /* of all launches so far */
+  uint64_t *count;      /* [interval][gpu_profile_counters] */
+  uint32_t sets, set_shift;
+  uint32_t *set_accesses, *set_hits; /* [interval][set]: global and local loads */
+  uint32_t channels, banks;          /* banks of one channel */
+  uint32_t *bank_bursts, *bank_rows; /* [interval][channel * banks + bank]: column commands, row activations */
+  void *listener;                    /* of the DRAM channels */
+  struct gpu_stats before;           /* of this launch, when it was last looked at */
+  uint64_t at;                       /* core cycle of the next look, UINT64_MAX for none */
+};
+
 /* Of the last launch; arrays that were not asked for are NULL. */
 struct gpu_seen {
   struct gpu_watch on;
@@ -71,7 +90,9 @@ struct gpu_seen {
   struct gpu_inst_memory *inst; /* by pc */
   uint32_t insts, inst_room;
   struct gpu_character *character;
+  struct gpu_profile *profile; /* of the whole run */
   /* the sampler */
+  uint64_t look_at;   /* the next cycle that gpu_seen_look must see, UINT64_MAX for none */
   uint64_t sample_at; /* end of the interval in progress, UINT64_MAX for none */
   uint64_t sampled_at;
   struct gpu_stats sampled;
@@ -96,7 +117,9 @@ void gpu_see_load_done(struct sm *s, uint32_t op);
 /* The same for lines of the L1: reserved for an access, replaced or invalidated. */
 void gpu_see_line(struct sm *s, uint32_t index, bool local, uint32_t degree);
 void gpu_see_line_end(struct sm *s, uint32_t index);
-/* Close the interval that ends now. Units must be settled. */
-void gpu_seen_sample(struct gpu *g);
+/* Only with a profile: a load was looked up in the L1. */
+void gpu_see_set(struct sm *s, uint64_t addr, bool hit);
+/* Close the intervals that end now, all of them at the end of a launch. Units must be settled. */
+void gpu_seen_look(struct gpu *g, bool end);
 
 #endif

@@ -438,6 +438,7 @@ static void l1_lookup(struct sm *s) {
     } else {
       count_l1_read(s, local, out);
       if (s->g->seen.character) gpu_see_access(s, q->op, out == L1_HIT);
+      if (s->g->seen.profile) gpu_see_set(s, q->acc.addr, out == L1_HIT);
       if (s->g->seen.inst) {
         struct gpu_inst_memory *m = &s->g->seen.inst[o->inst->pc];
         m->l1_accesses++;

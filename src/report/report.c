@@ -1,7 +1,7 @@
 /* report.c - the HTML report: the page of web/ with the records, counters' documentation and command put into it.
  *
- * Per-launch rows of a program with thousands of launches would make the file large: launches of one kernel are kept
- * one by one up to a limit, the rest is in the totals only.
+ * The file stays below 5 MB, so that it can be sent by mail: records are reduced (reduce.c), and where many runs still
+ * make too much of it, their pictures over time become coarser.
  */
 #include "report/report.h"
 
@@ -13,9 +13,10 @@
 
 #include "base/paths.h"
 #include "gpu/stats.h"
+#include "report/reduce.h"
 #include "results/record.h"
 
-enum { MAX_LAUNCHES = 200 };
+enum { MAX_BYTES = 5000000, SOURCE_BYTES = 600000 };
 
 static const char marker[] = "<!--SLUICE-DATA-->";
 
@@ -28,17 +29,6 @@ static json_t *counter_docs(void) {
     json_object_set_new(docs, derived_rows[i].key,
                         json_pack("{s:s, s:s}", "unit", derived_rows[i].unit, "doc", derived_rows[i].doc));
   return docs;
-}
-
-static json_t *one_run(json_t *record) {
-  json_t *run = json_copy(record), *kernels = json_object_get(record, "kernels");
-  if (json_array_size(kernels) > MAX_LAUNCHES) {
-    json_t *few = json_array();
-    for (size_t i = 0; i < MAX_LAUNCHES; i++) json_array_append(few, json_array_get(kernels, i));
-    json_object_set_new(run, "kernels", few);
-    json_object_set_new(run, "kernels_left_out", json_integer((json_int_t)(json_array_size(kernels) - MAX_LAUNCHES)));
-  }
-  return run;
 }
 
 /* "</" inside a script element would end it; "<\/" is the same JSON string. */
@@ -55,14 +45,48 @@ static char *script_safe(const char *json) {
   return out;
 }
 
-static char *data_text(const struct report_input *in) {
+static json_t *all_data(const struct report_input *in) {
   json_t *runs = json_array(), *all = json_object();
-  for (size_t i = 0; i < in->count; i++) json_array_append_new(runs, one_run(in->records[i]));
+  for (size_t i = 0; i < in->count; i++)
+    json_array_append_new(runs, reduce_record(in->records[i], i ? in->records[0] : NULL));
   json_object_set_new(all, "title", json_string(in->title));
   json_object_set_new(all, "command", json_string(in->command));
   json_object_set_new(all, "docs", counter_docs());
+  json_object_set_new(all, "sources", reduce_sources(runs, SOURCE_BYTES));
   json_object_set_new(all, "runs", runs);
-  char *json = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(8)), *safe = json ? script_safe(json) : NULL;
+  return all;
+}
+
+/* Make it smaller by one step: every profile coarser; then fewer source lines; then the last runs without what is shown
+ * of single runs. */
+static bool shrink(json_t *all) {
+  static const char *const parts[] = {"profile", "lines", "loads", "launches", "kernels"};
+  json_t *runs = json_object_get(all, "runs"), *run;
+  bool some = false;
+  size_t i;
+  json_array_foreach(runs, i, run) some |= reduce_profile(run);
+  if (some) return true;
+  json_array_foreach(runs, i, run) some |= reduce_lines(run);
+  for (size_t p = 0; !some && p < sizeof parts / sizeof *parts; p++)
+    for (i = json_array_size(runs); !some && i-- > 1;) {
+      run = json_array_get(runs, i);
+      if (!json_array_size(json_object_get(run, parts[p])) && !json_object_size(json_object_get(run, parts[p])))
+        continue;
+      if (p < 3) json_object_del(run, parts[p]);
+      else json_object_set_new(run, parts[p], json_array());
+      json_int_t n = json_integer_value(json_object_get(all, "left_out"));
+      json_object_set_new(all, "left_out", json_integer(n + 1));
+      some = true;
+    }
+  return some;
+}
+
+static char *data_text(const struct report_input *in, size_t limit) {
+  json_t *all = all_data(in);
+  char *json;
+  while ((json = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(8))) && strlen(json) > limit && shrink(all))
+    free(json);
+  char *safe = json ? script_safe(json) : NULL;
   free(json);
   json_decref(all);
   return safe;
@@ -74,7 +98,7 @@ bool report_write(const char *path, const struct report_input *in, struct err *e
     return err_set(e, ERR_INPUT, "the report page '%s' is not built: `make` builds it (it needs npm)", page);
   size_t bytes;
   char *html = path_read_whole(page, &bytes), *at = html ? strstr(html, marker) : NULL;
-  char *data = data_text(in);
+  char *data = data_text(in, bytes < MAX_BYTES ? MAX_BYTES - bytes : 0);
   bool ok = false;
   if (!at || !data) {
     err_set(e, ERR_INTERNAL, "'%s' has no place for the data", page);

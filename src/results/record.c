@@ -94,6 +94,11 @@ void record_add_seen(struct record *r, const struct gpu_seen *seen, const struct
   seen_to_json(r->last_kernel, seen, k);
 }
 
+void record_set_profile(struct record *r, const struct gpu_seen *seen) {
+  json_t *profile = profile_to_json(seen);
+  if (profile) json_object_set_new(r->root, "profile", profile);
+}
+
 static void add_to(json_t *o, const char *key, uint64_t value) {
   json_t *old = json_object_get(o, key);
   json_object_set_new(o, key, json_integer((old ? json_integer_value(old) : 0) + (json_int_t)value));

@@ -116,3 +116,33 @@ void seen_to_json(json_t *launch, const struct gpu_seen *seen, const struct feed
   if (seen->character) add_loads(launch, seen->character);
   if (seen->on.sample) add_samples(launch, seen);
 }
+
+static json_t *rows(const uint32_t *v, uint32_t used, uint32_t width) {
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < used * width; i++) json_array_append_new(all, number(v[i]));
+  return all;
+}
+
+json_t *profile_to_json(const struct gpu_seen *seen) {
+  const struct gpu_profile *p = seen->profile;
+  if (!p) return NULL;
+  json_t *all = json_object(), *counters = json_object();
+  json_object_set_new(all, "every_cycles", number(1ull << p->shift));
+  json_object_set_new(all, "cycles", number(p->cycles));
+  json_object_set_new(all, "intervals", number(p->used));
+  for (uint32_t k = 0; k < gpu_profile_counters; k++) {
+    json_t *values = json_array();
+    for (uint32_t i = 0; i < p->used; i++)
+      json_array_append_new(values, number(p->count[(size_t)i * gpu_profile_counters + k]));
+    json_object_set_new(counters, gpu_profile_keys[k], values);
+  }
+  json_object_set_new(all, "counters", counters);
+  json_object_set_new(all, "sets", number(p->sets));
+  json_object_set_new(all, "set_accesses", rows(p->set_accesses, p->used, p->sets));
+  json_object_set_new(all, "set_hits", rows(p->set_hits, p->used, p->sets));
+  json_object_set_new(all, "channels", number(p->channels));
+  json_object_set_new(all, "banks", number(p->banks));
+  json_object_set_new(all, "bank_bursts", rows(p->bank_bursts, p->used, p->channels * p->banks));
+  json_object_set_new(all, "bank_rows", rows(p->bank_rows, p->used, p->channels * p->banks));
+  return all;
+}

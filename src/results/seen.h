@@ -8,5 +8,6 @@ struct gpu_seen;
 struct feed_kernel;
 
 void seen_to_json(json_t *launch, const struct gpu_seen *seen, const struct feed_kernel *k);
+json_t *profile_to_json(const struct gpu_seen *seen); /* NULL without one */
 
 #endif

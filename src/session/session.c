@@ -109,6 +109,7 @@ static bool open_machine(struct session *s, struct err *e) {
     if (!s->gpu) return false;
     if (s->o.watchdog_cycles) gpu_set_watchdog(s->gpu, s->o.watchdog_cycles);
     gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.character,
+                                          .profile = s->o.profile,
                                           .detail = s->o.detail,
                                           .lines = s->o.lines || s->o.detail,
                                           .sample = s->o.sample_cycles});
@@ -179,6 +180,7 @@ static struct session *open_from_file(const char *dir, struct err *e) {
                               .detail = json_is_true(json_object_get(root, "detail")),
                               .lines = json_is_true(json_object_get(root, "lines")),
                               .character = json_is_true(json_object_get(root, "characterise")),
+                              .profile = json_is_true(json_object_get(root, "profile")),
                               .sample_cycles = number_of(root, "sample_cycles"),
                               .trace_path = text_of(root, "trace", NULL),
                               .trace_temp = text_of(root, "trace_temp", NULL),
@@ -363,6 +365,9 @@ static void close_checks(struct session *s) {
 bool session_close(struct session *s, struct err *e) {
   if (!s) return true;
   close_checks(s);
+#if SESSION_HAS_TIMING
+  if (s->gpu) record_set_profile(s->record, gpu_seen(s->gpu));
+#endif
   bool good = !s->trace || slt_finish(s->trace, e);
   s->trace = NULL;
   if (good && s->o.record_path) good = record_write(s->record, s->o.record_path, e);

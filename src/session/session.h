@@ -28,6 +28,7 @@ struct session_options {
   bool detail, lines;     /* record: counters per unit; memory statistics per instruction */
   bool character;         /* record: loads by un-coalescing degree, use of lines */
   unsigned checks;        /* enum simt_checks: reads of unwritten memory, races, divergent barriers */
+  bool profile;           /* record: the run over time, L1 sets, DRAM banks */
   uint64_t sample_cycles; /* record: counters of every so many core cycles; 0: none */
   const char *trace_path; /* record every launch as a trace (docs/trace-format.md), NULL: do not */
   const char *trace_temp; /* what that is called until it is complete; NULL: trace_path with ".part" */

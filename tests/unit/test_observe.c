@@ -34,6 +34,32 @@ static void add_all(struct gpu_stats *to, const struct gpu_stats *s, uint32_t n)
   for (uint32_t i = 0; i < n; i++) gpu_stats_add(to, &s[i]);
 }
 
+static uint64_t value(const struct gpu_stats *s, const char *key) {
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++)
+    if (!strcmp(gpu_stat_rows[i].key, key)) return raw(s, gpu_stat_rows[i].offset);
+  fail_msg("no counter %s", key);
+  return 0;
+}
+
+/* The profile of a run adds up to the counters of all its launches. */
+static void profile_adds_up(const struct gpu_profile *p, const struct gpu_stats *st) {
+  uint64_t bursts = 0, rows = 0, accesses = 0, hits = 0;
+  for (uint32_t k = 0; k < gpu_profile_counters; k++) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < p->used; i++) sum += p->count[(size_t)i * gpu_profile_counters + k];
+    if (sum != value(st, gpu_profile_keys[k])) fail_msg("profile: %s", gpu_profile_keys[k]);
+  }
+  for (uint32_t i = 0; i < p->used * p->channels * p->banks; i++) bursts += p->bank_bursts[i], rows += p->bank_rows[i];
+  for (uint32_t i = 0; i < p->used * p->sets; i++) accesses += p->set_accesses[i], hits += p->set_hits[i];
+  assert_int_equal(bursts, st->dram_reads + st->dram_writes);
+  assert_int_equal(rows, st->dram_activates);
+  assert_int_equal(accesses, st->l1d_read_accesses + st->l1d_local_read_accesses);
+  assert_int_equal(hits, st->l1d_read_hits + st->l1d_local_read_hits);
+  assert_int_equal(p->cycles, st->cycles);
+  assert_in_range(p->used, PROFILE_INTERVALS / 4, PROFILE_INTERVALS);
+  assert_true(p->shift > 8); /* intervals were put together */
+}
+
 static void run(struct look *out, const char *scheme, bool watch, bool skip) {
   struct gpu_config c;
   struct err e = {0};
@@ -42,14 +68,19 @@ static void run(struct look *out, const char *scheme, bool watch, bool skip) {
   struct gpu *g = gpu_new(&c, scheme, &e);
   if (!g) fail_msg("%s", e.msg);
   gpu_set_skip(g, skip);
-  if (watch) gpu_watch(g, &(struct gpu_watch){.detail = true, .lines = true, .character = true, .sample = EVERY});
+  if (watch)
+    gpu_watch(g,
+              &(struct gpu_watch){.detail = true, .lines = true, .character = true, .profile = true, .sample = EVERY});
+  struct gpu_stats both = {0};
   for (uint32_t k = 0; k < 2; k++) { /* the second launch starts from what the first left behind */
     fake_kernel(&feed, 40 + k, 14, 4, 4, 24 * 1024);
     if (!gpu_run_kernel(g, &feed.feed, &out->st, &e)) fail_msg("%s", e.msg);
+    gpu_stats_add(&both, &out->st);
   }
   memset(&out->units, 0, sizeof out->units);
   const struct gpu_seen *s = gpu_seen(g);
   if (watch) {
+    profile_adds_up(s->profile, &both);
     add_all(&out->units, s->sm, s->sms);
     add_all(&out->units, s->subpart, s->subparts);
     add_all(&out->units, s->channel, s->channels);
@@ -83,13 +114,6 @@ static void same_stats(const struct gpu_stats *a, const struct gpu_stats *b, boo
                 (r->kind != STAT_MEAN || raw(a, r->count_offset) == raw(b, r->count_offset));
     if (!same) fail_msg("%s: %s differs", what, r->key);
   }
-}
-
-static uint64_t value(const struct gpu_stats *s, const char *key) {
-  for (uint32_t i = 0; i < gpu_stat_row_count; i++)
-    if (!strcmp(gpu_stat_rows[i].key, key)) return raw(s, gpu_stat_rows[i].offset);
-  fail_msg("no counter %s", key);
-  return 0;
 }
 
 static void samples_add_up(const struct look *l) {
