@@ -1,5 +1,7 @@
 /* character.c - the tables of `sluice run --characterise`, over all launches: what un-coalescing costs loads (BUCL, Fig
- * 2, 3 and 5) and how much of an L1 line is used before it goes (TSC, Fig 1).
+ * 2, 3 and 5), how much of an L1 line is used before it goes (TSC, Fig 1), how warps fare at the L2 and how long
+ * requests wait there (MeDiC, Table II, Fig 3, 7 and 8), what CTAs and SMs share (sharing-aware management, Fig 3, 5
+ * and 8).
  */
 #include <jansson.h>
 
@@ -56,6 +58,88 @@ static void print_degrees(const struct degree *d, FILE *f) {
   table_free(t);
 }
 
+/* ---- at the L2, and sharing ---- */
+
+/* Sum of one array or object of numbers over all launches, by position. */
+static size_t add_up(const struct record_file *r, const char *part, const char *key, double *sum, const char **name,
+                     size_t room) {
+  const json_t *kernel, *v;
+  size_t k, i, n = 0;
+  json_array_foreach(json_object_get(record_json(r), "kernels"), k, kernel) {
+    json_t *all = json_object_get(json_object_get(kernel, part), key);
+    const char *word;
+    json_array_foreach(all, i, v) {
+      if (i < room) sum[i] += json_number_value(v), n = i + 1 > n ? i + 1 : n;
+    }
+    i = 0;
+    json_object_foreach(all, word, v) {
+      if (i < room) sum[i] += json_number_value(v), name[i] = word, n = i + 1 > n ? i + 1 : n;
+      i++;
+    }
+  }
+  return n;
+}
+
+static void print_counts(FILE *f, const char *title, const double *v, const char *const *name, size_t n) {
+  double all = 0;
+  bool any = false;
+  for (size_t i = 0; i < n; i++) all += v[i];
+  if (all <= 0) return;
+  for (size_t i = 0; i < n; i++) {
+    if (v[i] <= 0) continue;
+    fprintf(f, "%s %s %.1f %%", any ? "," : title, name[i], 100 * v[i] / all);
+    any = true;
+  }
+  fputc('\n', f);
+}
+
+static void print_waits(const struct record_file *r, FILE *f) {
+  static const char *const names[] = {"0",     "1",      "2-3",     "4-7",     "8-15",     "16-31",
+                                      "32-63", "64-127", "128-255", "256-511", "512-1023", "1024-"};
+  double v[12] = {0};
+  print_counts(f, "cycles in front of the L2:", v, names,
+               add_up(r, "warps_at_l2", "requests_by_log2_wait", v, NULL, 12));
+}
+
+static double total(const struct record_file *r, const char *key) {
+  double v = 0;
+  record_value(r, RECORD_TOTALS, key, &v);
+  return v;
+}
+
+static void print_l2(const struct record_file *r, FILE *f) {
+  static const char *const tenths[] = {"0-10",  "10-20", "20-30", "30-40", "40-50",
+                                       "50-60", "60-70", "70-80", "80-90", "90-100"};
+  double v[16] = {0}, tenth[10] = {0}, distance[16] = {0};
+  const char *name[16] = {0};
+  if (total(r, "character.warps") > 0) {
+    size_t n = add_up(r, "warps_at_l2", "warps_by_type", v, name, 16);
+    print_counts(f, "warps at the L2:          ", v, name, n);
+    print_counts(f, "their hit ratios (%):     ", tenth, tenths,
+                 add_up(r, "warps_at_l2", "warps_by_hit_ratio_tenths", tenth, NULL, 10));
+    fprintf(f, "a warp's type stays for another 100,000 cycles in %.1f %% of cases\n",
+            100 * total(r, "character.warps.type_kept"));
+    print_waits(r, f);
+  }
+  if (total(r, "character.divergence_penalty.max") > 0)
+    fprintf(f, "loads all of whose requests hit in the L2 wait %.1f cycles for the slowest of them, at most %.0f\n",
+            total(r, "character.divergence_penalty.mean"), total(r, "character.divergence_penalty.max"));
+  if (total(r, "character.blocks") <= 0) return;
+  fprintf(f, "blocks of 128 B: %.0f, %.1f %% shared by CTAs, %.1f %% by SMs (%.2f SMs each; %.2f over all blocks)\n",
+          total(r, "character.blocks"), 100 * total(r, "character.blocks.shared_by_ctas"),
+          100 * total(r, "character.blocks.shared_by_sms"), total(r, "character.sharers_per_shared_block"),
+          total(r, "character.sharers_per_block"));
+  size_t n = add_up(r, "sharing", "blocks_by_cta_distance", distance, name, 16);
+  print_counts(f, "distance of sharing CTAs: ", distance, name, n);
+  if (total(r, "character.blocks.shared_by_sms") > 0)
+    fprintf(f,
+            "loads of blocks that SMs share: %.1f %% hit, %.1f %% merge; %.1f %% of reuses after 1000 cycles or more\n",
+            100 * total(r, "character.shared_loads.hits"), 100 * total(r, "character.shared_loads.merged"),
+            100 * total(r, "character.shared_loads.reused_late"));
+  fprintf(f, "the longest CTA of a launch runs %.2f times as long as the mean\n",
+          total(r, "character.ctas.longest_over_mean"));
+}
+
 void character_print(const struct record_file *r, FILE *f) {
   struct degree d[CLASSES] = {0};
   double used[QUARTERS] = {0}, lines = 0, loads = 0;
@@ -72,10 +156,12 @@ void character_print(const struct record_file *r, FILE *f) {
   }
   if (loads <= 0) {
     fputs("no global load was simulated in detail\n", f);
+    print_l2(r, f);
     return;
   }
   print_degrees(d, f);
   if (lines > 0)
     fprintf(f, "lines used before they went: a quarter %.1f %%, half %.1f %%, three quarters %.1f %%, all %.1f %%\n",
             100 * used[0] / lines, 100 * used[1] / lines, 100 * used[2] / lines, 100 * used[3] / lines);
+  print_l2(r, f);
 }

@@ -155,6 +155,7 @@ static void dispatch_ctas(struct gpu *g) {
     uint32_t slot = (uint32_t)__builtin_ctz(g->free_slots[sm]);
     g->free_slots[sm] &= ~(1u << slot);
     sm_start_cta(&g->sm[sm], slot, cta);
+    if (g->seen.l2) gpu_see_cta(g, sm, slot);
     g->next_cta++;
     g->running_ctas++;
     g->last_sm = sm;
@@ -164,6 +165,7 @@ static void dispatch_ctas(struct gpu *g) {
 
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
   g->block_at = g->now;
+  if (g->seen.l2) gpu_see_cta_done(g, sm, slot);
   g->free_slots[sm] |= 1u << slot;
   g->running_ctas--;
   for (uint32_t h = 0; h < g->slots.n_on_cta_done; h++) {

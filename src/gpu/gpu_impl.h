@@ -66,6 +66,12 @@ void gpu_see_profile(struct gpu *g);
 void gpu_see_profile_free(struct gpu_profile *p);
 void gpu_see_profile_begin(struct gpu *g);
 void gpu_see_profile_look(struct gpu *g, const struct gpu_stats *total);
+/* observe_l2.c, observe_sharing.c: the same for what happens at the L2 and to blocks */
+void gpu_see_l2(struct gpu *g);
+void gpu_see_l2_free(struct seen_l2 *o);
+void gpu_see_l2_begin(struct gpu *g);
+void gpu_see_l2_end(struct gpu *g);
+void gpu_see_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out);
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 /* scheme_hooks.c: the memory-side hooks of the slots, NULL if none is filled; the CTA that SM `sm` gets now. */
 const struct mem_hooks *gpu_mem_hooks(struct gpu *g);

@@ -342,6 +342,7 @@ static void allocate_on_fill(struct sm *s, struct l1_mshr *m, struct l1_event *e
 
 void l1d_fill(struct sm *s, req_id id) {
   struct l1d *l = &s->l1d;
+  if (s->g->seen.l2) gpu_see_fill(s, s->g->pool.at[id].addr, s->g->pool.at[id].type == REQ_LOCAL_READ);
   if (l->org) {
     l1_org_fill(s, id);
     return;

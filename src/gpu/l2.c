@@ -108,6 +108,7 @@ static void take_access(struct l2_slice *s, struct l2_bank *b) {
   bool reply;
   b->refused = l2_access(s, b, op, &reply) == L2_REFUSED;
   if (b->refused) return;
+  if (s->env->listener.waited) s->env->listener.waited(s->env->listener.ctx, s->t - op->at);
   s->env->stats->l2_queue_cycles += s->t - op->at;
   s->waited += s->t - op->at;
   s->env->stats->l2_queue_count++;

@@ -41,6 +41,7 @@ static bool miss_queue_room(const struct l2_bank *b, uint32_t more) {
 
 static void count(struct l2_slice *s, const struct req *r, enum l2_outcome o) {
   struct gpu_stats *st = s->env->stats;
+  if (s->env->listener.access) s->env->listener.access(s->env->listener.ctx, r, o);
   st->l2_accesses++;
   st->l2_hits += o == L2_HIT;
   st->l2_pending += o == L2_PENDING;

@@ -41,6 +41,7 @@ static void start_lookup(struct l2_slice *s, struct l2_bank *b) {
   uint32_t depth = s->env->config->l2_lookup;
   if (!b->in.count || b->lookup.count > depth) return;
   struct l2_op op = l2_queue_pop(&b->in);
+  if (s->env->listener.waited) s->env->listener.waited(s->env->listener.ctx, s->t - op.at);
   s->env->stats->l2_queue_cycles += s->t - op.at;
   s->waited += s->t - op.at;
   s->env->stats->l2_queue_count++;

@@ -29,8 +29,8 @@ void gpu_watch(struct gpu *g, const struct gpu_watch *w) {
   struct gpu_seen *o = &g->seen;
   CHECK(!o->sm, "gpu_watch after a launch or twice");
   o->on = *w;
-  if (w->character) gpu_see_character(g);
   if (w->profile) gpu_see_profile(g);
+  if (w->character) gpu_see_character(g), gpu_see_l2(g);
   if (!w->detail) return;
   o->sms = g->config.sms;
   o->subparts = g->subparts;
@@ -55,6 +55,7 @@ void gpu_seen_free(struct gpu *g) {
   free(o->inst);
   gpu_see_character_free(o->character);
   gpu_see_profile_free(o->profile);
+  gpu_see_l2_free(o->l2);
 }
 
 static void begin_insts(struct gpu_seen *o, uint32_t n) {
@@ -81,7 +82,7 @@ void gpu_seen_begin(struct gpu *g) {
     memset(o->channel, 0, o->channels * sizeof *o->channel);
   }
   if (o->on.lines) begin_insts(o, g->kernel->insts);
-  if (o->character) gpu_see_character_begin(o->character);
+  if (o->character) gpu_see_character_begin(o->character), gpu_see_l2_begin(g);
   o->samples = 0;
   o->sampled_at = g->now;
   o->sample_at = o->on.sample ? g->now + o->on.sample : UINT64_MAX;

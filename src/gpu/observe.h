@@ -18,8 +18,9 @@ struct gpu;
 struct gpu_watch {
   bool detail;     /* counters per SM, L2 sub-partition and DRAM channel */
   bool lines;      /* memory statistics per instruction */
-  bool character;  /* how loads of different un-coalescing degree fare, and how much of a line is used */
   bool profile;    /* the run over time in at most PROFILE_INTERVALS intervals: counters, L1 sets, DRAM banks */
+  bool character;  /* how loads of different un-coalescing degree fare, and how much of a line is used; warps at the L2,
+                      blocks that CTAs and SMs share (observe_l2.h) */
   uint64_t sample; /* counters over time: length of an interval in core cycles, 0 for none */
 };
 
@@ -91,6 +92,7 @@ struct gpu_seen {
   uint32_t insts, inst_room;
   struct gpu_character *character;
   struct gpu_profile *profile; /* of the whole run */
+  struct seen_l2 *l2;          /* with character */
   /* the sampler */
   uint64_t look_at;   /* the next cycle that gpu_seen_look must see, UINT64_MAX for none */
   uint64_t sample_at; /* end of the interval in progress, UINT64_MAX for none */
@@ -109,6 +111,11 @@ void gpu_seen_free(struct gpu *g);
 void gpu_seen_total(const struct gpu *g, struct gpu_stats *total);
 /* The launch is over: lines that are still there count as they are. */
 void gpu_seen_end(struct gpu *g);
+/* With a character: what the last launch did at the L2, else NULL; add up several launches. */
+struct gpu_l2_character;
+struct gpu_l2_sums;
+const struct gpu_l2_character *gpu_seen_l2(const struct gpu_seen *seen);
+void gpu_l2_sums_add(struct gpu_l2_sums *total, const struct gpu_l2_sums *s);
 struct sm;
 /* Only with a character: a global load begins, one of its accesses did not hit (`hit`: it did), it has its data. */
 void gpu_see_load(struct sm *s, uint32_t op);
@@ -121,5 +128,12 @@ void gpu_see_line_end(struct sm *s, uint32_t index);
 void gpu_see_set(struct sm *s, uint64_t addr, bool hit);
 /* Close the intervals that end now, all of them at the end of a launch. Units must be settled. */
 void gpu_seen_look(struct gpu *g, bool end);
+/* A load in flight, for its requests at the L2; an access that the L1 took (out) or that goes past it (L1_BYPASS); a
+ * fill; a CTA on an SM. */
+void gpu_see_l2_load(struct sm *s, uint32_t op);
+void gpu_see_l2_load_done(struct sm *s, uint32_t op);
+void gpu_see_fill(struct sm *s, uint64_t addr, bool local);
+void gpu_see_cta(struct gpu *g, uint32_t sm, uint32_t slot);
+void gpu_see_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 
 #endif

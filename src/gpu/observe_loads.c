@@ -62,6 +62,7 @@ void gpu_see_load(struct sm *s, uint32_t op) {
   d->loads++;
   d->accesses += s->op[op].degree;
   *missed_word(s, op) &= ~(1ull << op % 64);
+  gpu_see_l2_load(s, op);
 }
 
 void gpu_see_access(struct sm *s, uint32_t op, bool hit) {
@@ -76,6 +77,7 @@ void gpu_see_load_done(struct sm *s, uint32_t op) {
   d->done++;
   d->latency += s->g->now - s->op[op].born;
   d->all_hit_loads += !(*missed_word(s, op) >> op % 64 & 1);
+  gpu_see_l2_load_done(s, op);
 }
 
 /* ---- lines ---- */
@@ -98,6 +100,7 @@ void gpu_see_line_end(struct sm *s, uint32_t index) {
 }
 
 void gpu_seen_end(struct gpu *g) {
+  if (g->seen.l2) gpu_see_l2_end(g);
   if (!g->seen.character || !g->seen.character->has_blocks) return;
   for (uint32_t i = 0; i < g->config.sms; i++)
     for (uint32_t k = 0; k < lines_of(g); k++)

@@ -118,6 +118,11 @@ void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, s
   }
 }
 
+void partition_listen(struct partition_set *p, const struct mem_listener *l) {
+  p->env.listener = *l;
+  for (uint32_t i = 0; p->unit_env && i < p->channels * (p->per_channel + 1); i++) p->unit_env[i].listener = *l;
+}
+
 void partition_locate(const struct partition_set *p, struct req *r) {
   addrmap_split(&p->map, r);
 }

@@ -46,6 +46,13 @@ struct mem_hooks {
   uint32_t (*dram_class)(void *ctx, const struct req *r);
 };
 
+/* Who only listens (gpu_watch): every accepted access, and the L2 cycles that a request waited in front of the L2. */
+struct mem_listener {
+  void (*access)(void *ctx, const struct req *r, enum l2_outcome out);
+  void (*waited)(void *ctx, uint64_t cycles);
+  void *ctx;
+};
+
 struct partition_set; /* all channels and sub-partitions of a GPU */
 
 struct partition_env {
@@ -58,6 +65,7 @@ struct partition_env {
   void *ctx;
   struct slots *slots;           /* scheme hooks; NULL for none */
   const struct mem_hooks *hooks; /* the same for the memory side; NULL for none */
+  struct mem_listener listener;  /* all NULL for none */
 };
 
 struct partition_set *partition_new(const struct partition_env *env);
@@ -96,6 +104,8 @@ void partition_tick_dram(struct partition_set *p);
 const uint64_t *partition_replies(const struct partition_set *p);
 /* From now on each sub-partition and each channel counts into its own element. */
 void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, struct gpu_stats *channel);
+/* Before the first push. */
+void partition_listen(struct partition_set *p, const struct mem_listener *l);
 /* Counters of skipped steps become complete: call it before reading statistics. */
 void partition_settle(struct partition_set *p);
 

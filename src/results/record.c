@@ -9,6 +9,8 @@
 
 #include "base/paths.h"
 #include "gpu/energy.h"
+#include "gpu/observe.h"
+#include "gpu/observe_l2.h"
 #include "results/seen.h"
 
 /* Digits enough for rates and means to be compared; few enough to be the same from every compiler's printf. */
@@ -19,6 +21,7 @@ struct record {
   const char *scheme; /* owned by root */
   json_t *root, *kernels, *last_kernel, *scheme_totals;
   struct gpu_stats total;
+  struct gpu_l2_sums l2; /* with --characterise */
   uint64_t bytes_to_device, bytes_from_device;
 };
 
@@ -92,6 +95,7 @@ void record_add(struct record *r, const struct record_launch *l, const struct gp
 
 void record_add_seen(struct record *r, const struct gpu_seen *seen, const struct feed_kernel *k) {
   seen_to_json(r->last_kernel, seen, k);
+  if (gpu_seen_l2(seen)) gpu_l2_sums_add(&r->l2, &gpu_seen_l2(seen)->sums);
 }
 
 void record_set_profile(struct record *r, const struct gpu_seen *seen) {
@@ -153,6 +157,7 @@ static json_t *energy_json(const struct record *r) {
 char *record_text(const struct record *r) {
   json_t *totals = json_object(), *copies = json_object();
   add_stats(totals, &r->total);
+  if (r->l2.launches) seen_l2_to_totals(totals, &r->l2);
   if (r->scheme_totals) json_object_set(totals, "scheme_counters", r->scheme_totals);
   json_object_set_new(copies, "to_device_bytes", json_integer((json_int_t)r->bytes_to_device));
   json_object_set_new(copies, "from_device_bytes", json_integer((json_int_t)r->bytes_from_device));

@@ -114,6 +114,7 @@ void seen_to_json(json_t *launch, const struct gpu_seen *seen, const struct feed
   }
   if (seen->on.lines) add_lines(launch, seen, k);
   if (seen->character) add_loads(launch, seen->character);
+  if (gpu_seen_l2(seen)) seen_l2_to_json(launch, gpu_seen_l2(seen));
   if (seen->on.sample) add_samples(launch, seen);
 }
 
