@@ -457,17 +457,19 @@ static void scan(struct slt_reader *r) {
   }
 }
 
-static void read_meta(struct slt_reader *r) {
+static bool read_meta(struct slt_reader *r, struct err *e) {
   struct slt_block b;
-  uint8_t *raw = slt_file_load(r->file, SLT_HEADER, SLT_META, &b, NULL);
-  struct slt_in in = {raw, raw + (raw ? b.raw : 0), false};
-  while (raw && in.p < in.end && !in.bad) {
+  uint8_t *raw = slt_file_load(r->file, SLT_HEADER, SLT_META, &b, e);
+  if (!raw) return false;
+  struct slt_in in = {raw, raw + b.raw, false};
+  while (in.p < in.end && !in.bad) {
     char *key = slt_in_text(&in), *value = slt_in_text(&in);
     if (key && value && !strcmp(key, "program") && !r->program) r->program = value, value = NULL;
     free(key);
     free(value);
   }
   free(raw);
+  return !in.bad || slt_file_wrong(r->file, b.at, e, "expected pairs of texts");
 }
 
 struct trace_input *slt_open(const char *path, bool salvage, struct err *e) {
@@ -481,7 +483,7 @@ struct trace_input *slt_open(const char *path, bool salvage, struct err *e) {
   r->in.path = r->path = strdup(path);
   r->at = SLT_HEADER;
   uint64_t index = 0;
-  if (!read_header(r, &index, e) || !read_index(r, index, e)) {
+  if (!read_header(r, &index, e) || !read_index(r, index, e) || !read_meta(r, e)) {
     r->ncodes = r->nlaunches = 0;
     slt_file_forget_dicts(file);
     uint8_t magic[8];
@@ -491,7 +493,6 @@ struct trace_input *slt_open(const char *path, bool salvage, struct err *e) {
       return NULL;
     }
   }
-  read_meta(r);
   r->in.program = r->program;
   r->in.launches = r->nlaunches;
   return &r->in;
