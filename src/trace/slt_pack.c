@@ -106,6 +106,9 @@ static uint64_t pack(struct slt_pack *p, uint8_t type, const uint8_t *raw, size_
   size_t n = type == SLT_DICT ? bytes
              : dict           ? ZSTD_compress_usingCDict(p->zstd, p->packed, room, raw, bytes, dict)
                               : ZSTD_compressCCtx(p->zstd, p->packed, room, raw, bytes, LEVEL);
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  n = bytes; /* seeds that a fuzzer can change */
+#endif
   if (ZSTD_isError(n) || n >= bytes) return write_block(p, &b, raw);
   b.codec = dict ? SLT_ZSTD_DICT : SLT_ZSTD;
   b.dict = (uint16_t)number;
