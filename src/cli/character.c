@@ -156,6 +156,7 @@ void character_print(const struct record_file *r, FILE *f) {
   }
   if (loads <= 0) {
     fputs("no global load was simulated in detail\n", f);
+    character_reuse_print(r, f);
     print_l2(r, f);
     return;
   }
@@ -163,5 +164,6 @@ void character_print(const struct record_file *r, FILE *f) {
   if (lines > 0)
     fprintf(f, "lines used before they went: a quarter %.1f %%, half %.1f %%, three quarters %.1f %%, all %.1f %%\n",
             100 * used[0] / lines, 100 * used[1] / lines, 100 * used[2] / lines, 100 * used[3] / lines);
+  character_reuse_print(r, f);
   print_l2(r, f);
 }

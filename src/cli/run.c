@@ -290,8 +290,9 @@ static const struct opt run_opts[] = {
     {"lines", NULL, "the ten source lines that hold the memory pipes longest; all of them in the JSON record", OPT_FLAG,
      RUN(lines), 0, NULL},
     {"characterise", NULL,
-     "loads by un-coalescing degree, use of lines, warp types and waits at the L2, what CTAs and SMs share", OPT_FLAG,
-     RUN(characterise), 0, NULL},
+     "loads by un-coalescing degree, reuse counts and distances, causes of misses, use of lines, warp types and waits "
+     "at the L2, what CTAs and SMs share",
+     OPT_FLAG, RUN(characterise), 0, NULL},
     {"check", "LIST",
      "look for bugs of the program: init (reads of memory that nothing wrote), race (shared memory), barrier "
      "(divergence), all; a finding makes the exit code 1",

@@ -9,6 +9,7 @@
 void summary_print(const struct record_file *r, FILE *f);
 /* Loads by un-coalescing degree, and how much of a line is used. */
 void character_print(const struct record_file *r, FILE *f);
+void character_reuse_print(const struct record_file *r, FILE *f); /* the part of it on reuse and misses */
 /* The source lines whose instructions held the memory pipes longest. */
 void lines_print(const struct record_file *r, FILE *f);
 /* One simulation, of a program, a kernel file or a trace: argv[0] says which. Returns an exit code. */

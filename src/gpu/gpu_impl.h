@@ -59,7 +59,7 @@ struct gpu {
 
 /* observe_loads.c: set up, and begin a launch of, gpu_watch.character */
 void gpu_see_character(struct gpu *g);
-void gpu_see_character_free(struct gpu_character *c);
+void gpu_see_character_free(struct gpu_character *c, uint32_t sms);
 void gpu_see_character_begin(struct gpu_character *c);
 /* observe_profile.c: the same for gpu_watch.profile; add what was counted since the last look. */
 void gpu_see_profile(struct gpu *g);

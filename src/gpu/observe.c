@@ -53,7 +53,7 @@ void gpu_seen_free(struct gpu *g) {
   free(o->channel);
   free(o->sample);
   free(o->inst);
-  gpu_see_character_free(o->character);
+  gpu_see_character_free(o->character, g->config.sms);
   gpu_see_profile_free(o->profile);
   gpu_see_l2_free(o->l2);
 }

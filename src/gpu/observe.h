@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpu/reuse.h"
 #include "gpu/stats.h"
 
 struct gpu;
@@ -53,14 +54,26 @@ struct gpu_degree_class {
   uint64_t blocks;        /* L1 lines that such loads fetched */
   uint64_t reused;        /* of those, lines that were hit after their fill, before they were replaced or invalidated */
 };
+/* What global loads access, line by line, per SM and launch: all of it, and what a scheme let into the L1 (ICS 2015,
+ * Fig 3, 4 and 11). */
+enum { REUSE_ASKED, REUSE_IN_L1, REUSE_STREAMS };
+extern const char *const gpu_reuse_names[REUSE_STREAMS];
+/* Why loads missed the L1: the SM's first access to the line; a store had evicted it; a fully associative L1 of this
+ * size with LRU would have missed, too; it would not; (organisations with chunks) only part of the line was there. */
+enum { MISS_FIRST, MISS_STORE, MISS_CAPACITY, MISS_CONFLICT, MISS_PARTIAL, MISS_CAUSES };
+extern const char *const gpu_miss_names[MISS_CAUSES];
 struct gpu_character {
   struct gpu_degree_class degree[DEGREE_CLASSES];
   /* Lines fetched by global loads by the share of their 32 B sectors asked for before they went: up to a quarter, up to
    * half, ... (TSC, Fig 1). */
   uint64_t used[LINE_QUARTERS];
-  bool has_blocks;     /* false where a scheme keeps the L1's lines itself: then no line is counted */
-  uint64_t *missed;    /* per SM: the set of loads in flight (struct op) of which some access has not hit */
-  uint8_t *fetched_by; /* per SM and line: degree class */
+  struct reuse_histogram reuse[REUSE_STREAMS];
+  uint64_t miss[MISS_CAUSES];
+  uint32_t line_bytes; /* of the L1's lines, in which reuse is counted */
+  struct reuse_stream *stream; /* per SM, REUSE_STREAMS each */
+  bool has_blocks;             /* false where a scheme keeps the L1's lines itself: then no line is counted */
+  uint64_t *missed;            /* per SM: the set of loads in flight (struct op) of which some access has not hit */
+  uint8_t *fetched_by;         /* per SM and line: degree class */
 };
 
 /* The whole run over time, in intervals of 1 << shift core cycles that double when there are too many: what the report
@@ -117,10 +130,12 @@ struct gpu_l2_sums;
 const struct gpu_l2_character *gpu_seen_l2(const struct gpu_seen *seen);
 void gpu_l2_sums_add(struct gpu_l2_sums *total, const struct gpu_l2_sums *s);
 struct sm;
-/* Only with a character: a global load begins, one of its accesses did not hit (`hit`: it did), it has its data. */
+/* Only with a character: a global load begins, the L1 took one of its accesses (`out`: an enum l1_outcome, L1_BYPASS
+ * for one that went past it), it has its data; the L1 took a global store. */
 void gpu_see_load(struct sm *s, uint32_t op);
-void gpu_see_access(struct sm *s, uint32_t op, bool hit);
+void gpu_see_access(struct sm *s, uint32_t op, uint64_t addr, int out);
 void gpu_see_load_done(struct sm *s, uint32_t op);
+void gpu_see_store(struct sm *s, uint64_t addr);
 /* The same for lines of the L1: reserved for an access, replaced or invalidated. */
 void gpu_see_line(struct sm *s, uint32_t index, bool local, uint32_t degree);
 void gpu_see_line_end(struct sm *s, uint32_t index);

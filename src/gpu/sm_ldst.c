@@ -322,7 +322,7 @@ static struct l1_event event_of(struct sm *s, const struct op *o, const struct a
 static void send_past_l1(struct sm *s, op_id id, const struct access *a, enum l1_past by) {
   const struct op *o = &s->op[id];
   struct slots *k = &s->g->slots;
-  if (s->g->seen.character) gpu_see_access(s, id, false), gpu_see_block(s, id, a->addr, L1_BYPASS);
+  if (s->g->seen.character) gpu_see_access(s, id, a->addr, L1_BYPASS), gpu_see_block(s, id, a->addr, L1_BYPASS);
   if (k->n_on_past && o->load && !o->atomic) {
     struct l1_event e = event_of(s, o, a);
     for (uint32_t h = 0; h < k->n_on_past; h++) k->at[k->on_past[h]].scheme->on_past(&k->at[k->on_past[h]].ctx, &e, by);
@@ -438,7 +438,7 @@ static void l1_lookup(struct sm *s) {
     } else {
       count_l1_read(s, local, out);
       if (s->g->seen.profile) gpu_see_set(s, q->acc.addr, out == L1_HIT);
-      if (s->g->seen.character) gpu_see_access(s, q->op, out == L1_HIT), gpu_see_block(s, q->op, q->acc.addr, out);
+      if (s->g->seen.character) gpu_see_access(s, q->op, q->acc.addr, out), gpu_see_block(s, q->op, q->acc.addr, out);
       if (s->g->seen.inst) {
         struct gpu_inst_memory *m = &s->g->seen.inst[o->inst->pc];
         m->l1_accesses++;
@@ -455,6 +455,7 @@ static void l1_lookup(struct sm *s) {
       return;
     }
     if (s->g->seen.l2) gpu_see_block(s, q->op, q->acc.addr, out);
+    if (s->g->seen.character && !local) gpu_see_store(s, q->acc.addr);
     if (local) s->st->l1d_local_write_accesses++, s->st->l1d_local_write_hits += out == L1_HIT;
     else s->st->l1d_write_accesses++, s->st->l1d_write_hits += out == L1_HIT;
     if (!sent) s->w[o->warp].stores--;

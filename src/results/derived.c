@@ -21,6 +21,13 @@ static double l1d_miss_rate(const struct gpu_stats *s) {
 static double l1d_bypass_rate(const struct gpu_stats *s) {
   return ratio(s->l1d_read_bypasses, s->l1d_read_accesses + s->l1d_read_bypasses);
 }
+static double l1d_misses_per_load(const struct gpu_stats *s) {
+  return ratio(s->l1d_read_misses + s->l1d_read_partial,
+               s->loads_1 + s->loads_2 + s->loads_10 + s->loads_20 + s->loads_32);
+}
+static double l1d_mpki(const struct gpu_stats *s) {
+  return 1000 * ratio(s->l1d_read_misses + s->l1d_read_partial, s->thread_insts);
+}
 static double l2_hit_rate(const struct gpu_stats *s) {
   return ratio(s->l2_hits, s->l2_accesses);
 }
@@ -68,6 +75,9 @@ const struct derived_row derived_rows[] = {
     {"l1d.read.pending_rate", "", "l1d.read.pending_hits / l1d.read.accesses", l1d_pending_rate},
     {"l1d.read.miss_rate", "", "l1d.read.misses / l1d.read.accesses", l1d_miss_rate},
     {"l1d.read.bypass_rate", "", "bypassing loads among loads that used or bypassed the L1", l1d_bypass_rate},
+    {"l1d.read.misses_per_load", "access", "misses, partial ones included, per global load instruction",
+     l1d_misses_per_load},
+    {"l1d.read.mpki", "access", "the same per 1000 thread instructions", l1d_mpki},
     {"l2.hit_rate", "", "l2.hits / l2.accesses", l2_hit_rate},
     {"dram.row_hit_rate", "", "dram.row_hits / dram.requests", row_hit_rate},
     {"dram.utilisation", "", "dram.busy_cycles / dram.cycles", dram_utilisation},

@@ -152,6 +152,7 @@ static const struct metric metrics[] = {
     {"execution_time_reduction", RELATIVE, AS_LOSS, {"cycles"}, {0}},
     {"l1d_hit_rate", OWN_RATE, AS_PERCENT, {"l1d.read.hits"}, {"l1d.read.accesses"}},
     {"l1d_hit_rate_gain", DIFFERENCE, AS_PERCENT, {"l1d.read.hits"}, {"l1d.read.accesses"}},
+    {"l1_miss_rate", OWN_RATE, AS_PERCENT, {"l1d.read.misses_per_load"}, {0}},
     {"l1_miss_rate_reduction",
      RELATIVE,
      AS_LOSS,

@@ -82,6 +82,29 @@ static void add_lines(json_t *launch, const struct gpu_seen *seen, const struct 
   json_object_set_new(launch, "lines", all);
 }
 
+static json_t *numbers(const uint64_t *v, uint32_t n) {
+  json_t *a = json_array();
+  for (uint32_t i = 0; i < n; i++) json_array_append_new(a, number(v[i]));
+  return a;
+}
+
+static void add_reuse(json_t *loads, const struct gpu_character *c) {
+  json_t *all = json_object(), *miss = json_object();
+  json_object_set_new(all, "line_bytes", number(c->line_bytes));
+  for (uint32_t i = 0; i < REUSE_STREAMS; i++) {
+    const struct reuse_histogram *h = &c->reuse[i];
+    json_t *o = json_object();
+    json_object_set_new(o, "first_accesses", number(h->first)); /* the footprint in lines, summed over SMs */
+    json_object_set_new(o, "by_distance", numbers(h->distance, REUSE_DISTANCES));
+    json_object_set_new(o, "lines_by_reuses", numbers(h->lines, REUSE_COUNTS));
+    json_object_set_new(o, "accesses_by_reuses", numbers(h->accesses, REUSE_COUNTS));
+    json_object_set_new(all, gpu_reuse_names[i], o);
+  }
+  json_object_set_new(loads, "reuse", all);
+  for (uint32_t i = 0; i < MISS_CAUSES; i++) json_object_set_new(miss, gpu_miss_names[i], number(c->miss[i]));
+  json_object_set_new(loads, "misses_by_cause", miss);
+}
+
 static void add_loads(json_t *launch, const struct gpu_character *c) {
   json_t *loads = json_object(), *classes = json_array(), *used = json_array();
   for (uint32_t i = 0; i < DEGREE_CLASSES; i++) {
@@ -103,6 +126,7 @@ static void add_loads(json_t *launch, const struct gpu_character *c) {
   for (uint32_t i = 0; i < LINE_QUARTERS; i++) json_array_append_new(used, number(c->used[i]));
   if (c->has_blocks) json_object_set(loads, "lines_by_quarters_used", used);
   json_decref(used);
+  add_reuse(loads, c);
   json_object_set_new(launch, "loads", loads);
 }
 

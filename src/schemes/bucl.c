@@ -7,14 +7,14 @@
  * the L1 refuses goes past it when last period's L1 hit rate and the fill of the target sub-partition's input buffer
  * are both below their thresholds (the machine asks only while the interconnect has room).
  *
- * Choices where the paper is silent: the hit rate counts hits among the accepted accesses of SM 0 (bypassed ones do not
- * reach the L1 and do not count); a period without any access counts as a hit rate of 0. Stores, atomics and local
- * memory behave as in the baseline.
+ * Choices where the paper is silent: the hit rate is that of the accepted accesses of SM 0 (bypassed ones do not
+ * reach the L1 and do not count), those to a line on its way included (lib/bucl.h says why); a period without any
+ * access counts as a hit rate of 0. Stores, atomics and local memory behave as in the baseline.
  */
 #include "gpu/scheme.h"
 #include "schemes/lib/bucl.h"
 
-enum { BUCL_PERIOD, BUCL_L1DHR, BUCL_UIB, BUCL_TUCD, BUCL_MIN, BUCL_MAX };
+enum { BUCL_PERIOD, BUCL_L1DHR, BUCL_UIB, BUCL_TUCD, BUCL_MIN, BUCL_MAX, BUCL_PENDING };
 
 static const struct scheme_param params[] = {
     {"period", "core cycle", "sampling period (Table II)", 1, 1e9, 1000, true},
@@ -23,6 +23,7 @@ static const struct scheme_param params[] = {
     {"tucd", "access", "initial threshold of un-coalescing degree (Table II)", 1, 32, 5, true},
     {"min", "access", "lowest threshold (section V)", 1, 32, 2, true},
     {"max", "access", "highest threshold (section V)", 1, 32, 25, true},
+    {"pending", "", "1: an access to a line on its way counts as a hit in the hit rate; 0: as a miss", 0, 1, 1, true},
     {0},
 };
 enum { BYPASSED_LOADS, BYPASSED_ON_STALL, KEPT_HIT_RATE, KEPT_FULL, PERIODS, TUCD_SUM };
@@ -77,7 +78,7 @@ static bool bucl_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l
 
 static void bucl_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {
   struct bucl *b = c->state;
-  bucl_monitor_access(&b->m, e, out);
+  bucl_monitor_access(&b->m, e, out, c->param[BUCL_PENDING] == 1);
 }
 
 static uint32_t bucl_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {

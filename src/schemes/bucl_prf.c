@@ -11,13 +11,14 @@
 #include "gpu/scheme.h"
 #include "schemes/lib/bucl.h"
 
-enum { PRF_CYCLES, PRF_PERIOD, PRF_L1DHR, PRF_UIB };
+enum { PRF_CYCLES, PRF_PERIOD, PRF_L1DHR, PRF_UIB, PRF_PENDING };
 
 static const struct scheme_param params[] = {
     {"cycles", "core cycle", "profiling window (Table II: 5000 or 10000)", 1, 1e9, 5000, true},
     {"period", "core cycle", "sampling period of hit rate and buffer fill (Table II)", 1, 1e9, 1000, true},
     {"l1dhr", "", "hit rate below which a refused access may bypass; at 0 none does (Table II)", 0, 1, 0.8, false},
     {"uib", "", "input-buffer fill below which a refused access may bypass (Table II)", 0, 1, 0.7, false},
+    {"pending", "", "1: an access to a line on its way counts as a hit in the hit rate; 0: as a miss", 0, 1, 1, true},
     {0},
 };
 enum { BYPASSED_LOADS, BYPASSED_ON_STALL, KEPT_HIT_RATE, KEPT_FULL, SELECTIONS, TUCD_SUM };
@@ -83,7 +84,7 @@ static bool prf_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l1
 }
 
 static void prf_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {
-  bucl_monitor_access(&((struct prf *)c->state)->m, e, out);
+  bucl_monitor_access(&((struct prf *)c->state)->m, e, out, c->param[PRF_PENDING] == 1);
 }
 
 static uint32_t prf_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {

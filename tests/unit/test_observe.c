@@ -92,6 +92,7 @@ static void run(struct look *out, const char *scheme, bool watch, bool skip) {
     out->character = *s->character;
     out->character.missed = NULL;
     out->character.fetched_by = NULL;
+    out->character.stream = NULL;
   } else {
     assert_null(s->sm);
     assert_null(s->sample);
@@ -166,6 +167,18 @@ static void loads_add_up(const struct look *l) {
   assert_int_equal(hits, s->l1d_read_hits);
   assert_int_equal(lines, c->has_blocks ? s->l1d_read_misses : 0);
   assert_int_equal(by_use, lines);
+  /* Everything that loads asked for, what of it the L1 took, and a cause for every miss. */
+  const struct reuse_histogram *asked = &c->reuse[REUSE_ASKED], *in = &c->reuse[REUSE_IN_L1];
+  uint64_t all = asked->first, taken = in->first, causes = 0, by_count = 0;
+  for (uint32_t i = 0; i < REUSE_DISTANCES; i++) all += asked->distance[i], taken += in->distance[i];
+  for (uint32_t i = 0; i < REUSE_COUNTS; i++) by_count += asked->accesses[i];
+  for (uint32_t i = 0; i < MISS_CAUSES; i++) causes += c->miss[i];
+  assert_int_equal(taken, s->l1d_read_accesses);
+  assert_int_equal(all, s->l1d_read_accesses + s->l1d_read_bypasses);
+  assert_int_equal(by_count, all);
+  assert_int_equal(causes, s->l1d_read_misses + s->l1d_read_partial);
+  assert_int_equal(c->miss[MISS_PARTIAL], s->l1d_read_partial);
+  assert_true(c->miss[MISS_FIRST] <= in->first);
   uint32_t classes = 0;
   for (uint32_t i = 0; i < DEGREE_CLASSES; i++) classes += loads[i] > 100;
   if (!hits || classes < 3) fail_msg("%lu hits, loads in %u classes", (unsigned long)hits, classes);

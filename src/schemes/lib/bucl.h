@@ -1,7 +1,10 @@
 /* bucl.h - what BUCL-Dyn and BUCL-Prf share: the last period's L1 hit rate and input-buffer fill, and the rule for
  * refused accesses (Zhao et al., ICPADS 2016, section IV-B).
  *
- * The hit rate counts hits among the accepted accesses of SM 0 to global memory; a period without any counts as 0.
+ * The hit rate is that of the accepted accesses of SM 0 to global memory; a period without any counts as 0. An access
+ * to a line on its way is no miss, as in the windowed miss rate of the simulator that the paper's authors extended
+ * (with pending=0 it is one): programs whose warps share lines then keep the rate above the threshold and are left
+ * alone.
  */
 #ifndef SCHEMES_LIB_BUCL_H
 #define SCHEMES_LIB_BUCL_H
@@ -31,10 +34,11 @@ static inline void bucl_monitor_period(struct scheme_ctx *c, struct bucl_monitor
   }
 }
 
-static inline void bucl_monitor_access(struct bucl_monitor *m, const struct l1_event *e, enum l1_outcome out) {
+static inline void bucl_monitor_access(struct bucl_monitor *m, const struct l1_event *e, enum l1_outcome out,
+                                       bool pending) {
   if (e->sm || e->local) return;
   m->accesses++;
-  m->hits += out == L1_HIT;
+  m->hits += out == L1_HIT || (pending && out == L1_PENDING);
 }
 
 /* May a refused access go past the L1? Counts the reason of a first refusal. */
