@@ -294,13 +294,27 @@ static void run_epochs(struct gpu *g) {
     if (g->sm[i].live) gpu_wake_sm(g, i);
 }
 
+/* Core and DRAM edges that coincide at `t`: the order in which the reference takes them. It adds periods up in floating
+ * point, so rounding decides, for thousands of cycles one way and then the other. Negative: the DRAM's edge comes
+ * first; 0: they are one tick. */
+static int dram_turn(struct gpu *g, uint64_t t) {
+  double core = 1 / (g->config.core_mhz * 1e6), dram = 1 / (g->config.dram_mhz * 1e6);
+  for (; g->sum.core_edges < t / g->p_core; g->sum.core_edges++) g->sum.core += core;
+  for (; g->sum.dram_edges < t / g->p_dram; g->sum.dram_edges++) g->sum.dram += dram;
+  return (g->sum.dram > g->sum.core) - (g->sum.dram < g->sum.core);
+}
+
 static bool tick(struct gpu *g) {
   uint64_t t = g->t_core;
   if (g->t_icnt < t) t = g->t_icnt;
   if (g->t_l2 < t) t = g->t_l2;
   if (g->t_dram < t) t = g->t_dram;
   bool core = g->t_core == t, icnt = g->t_icnt == t, l2 = g->t_l2 == t, dram = g->t_dram == t;
-  if (core) dram = false; /* edges that coincide: the DRAM's comes after, as a tick of its own */
+  if (core && dram) {
+    int turn = dram_turn(g, t);
+    if (turn < 0) core = icnt = l2 = false;
+    else if (turn > 0) dram = false;
+  }
   if (core)
     for (uint32_t w = 0; w < g->sm_words; w++) EACH_BIT(w, receivers(g, w), i) {
         sm_receive(&g->sm[i]);
@@ -411,6 +425,8 @@ static void begin(struct gpu *g, struct feed *f) {
   g->next_cta = g->running_ctas = 0;
   g->fault = false;
   g->t_core = g->t_icnt = g->t_l2 = g->t_dram = 0;
+  g->sum.core = g->sum.dram = 0;
+  g->sum.core_edges = g->sum.dram_edges = 0;
   gpu_seen_begin(g);
   memset(g->running, 0, sizeof g->running);
   memset(g->no_room, 0, sizeof g->no_room);

@@ -53,6 +53,11 @@ struct gpu {
   uint64_t watchdog;
   /* clocks in ticks: the time of each domain's next edge */
   uint64_t t_core, t_icnt, t_l2, t_dram, p_core, p_icnt, p_l2, p_dram;
+  /* core and DRAM time of the launch as sums of periods, rounded at every edge, and the edges summed (gpu.c) */
+  struct {
+    double core, dram;
+    uint64_t core_edges, dram_edges;
+  } sum;
   bool busy; /* some SM did something in the last tick: no use looking for a jump */
   bool fault;
 };
