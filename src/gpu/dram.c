@@ -14,7 +14,6 @@
 
 void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
   uint32_t burst = c->dram_burst / c->dram_rate ? c->dram_burst / c->dram_rate : 1;
-  uint32_t group_banks = c->dram_banks / c->dram_groups ? c->dram_banks / c->dram_groups : 1;
   *d = (struct dram_timing){
       .CCD = c->tCCD,
       .CCDL = c->tCCDL,
@@ -34,7 +33,7 @@ void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
       .BL = burst,
       .atom = c->dram_burst * c->dram_bus_bytes * c->dram_chips,
       .banks = c->dram_banks,
-      .group_banks = group_banks,
+      .groups = c->dram_groups,
   };
 }
 
@@ -61,7 +60,7 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
   for (uint32_t i = 0; i < tm->banks; i++) {
     d->bank[i].serving = d->bank[i].oldest = d->bank[i].youngest = DRAM_NO_SLOT;
-    d->bank[i].group = i / tm->group_banks;
+    d->bank[i].group = i % tm->groups; /* neighbouring banks lie in different groups */
   }
   d->pipe_len = d->pipe_min = tm->CL;
   l2_queue_init(&d->fifo, 0);

@@ -20,7 +20,7 @@ struct dram_timing {
   uint32_t RTPL;       /* read to precharge, same bank group */
   uint32_t CL, WL, BL; /* BL: command cycles of one burst on the data bus */
   uint32_t atom;       /* bytes of one column command */
-  uint32_t banks, group_banks;
+  uint32_t banks, groups;
 };
 void dram_timing_init(struct dram_timing *d, const struct gpu_config *c);
 

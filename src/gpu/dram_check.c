@@ -15,7 +15,7 @@ void dram_check_init(struct dram_check *k, const struct gpu_config *c) {
   if (!bl) bl = 1;
   memset(k, 0, sizeof *k);
   k->banks = c->dram_banks;
-  k->group_banks = c->dram_banks / c->dram_groups;
+  k->groups = c->dram_groups;
   k->data_cycles = bl;
   k->read_latency = c->tCL;
   k->write_latency = c->tWL;
@@ -53,7 +53,7 @@ static bool distances(struct dram_check *k, uint64_t t, enum dram_command cmd, u
     const struct dram_rule *r = &k->rule[i];
     if (r->to != cmd) continue;
     uint64_t last = r->scope == RULE_BANK    ? k->bank_last[bank][r->from]
-                    : r->scope == RULE_GROUP ? k->group_last[bank / k->group_banks][r->from]
+                    : r->scope == RULE_GROUP ? k->group_last[bank % k->groups][r->from]
                                              : k->channel_last[r->from];
     if (last && t < last - 1 + r->distance) return broken(k, t, cmd, bank, r->name);
   }
@@ -84,7 +84,7 @@ bool dram_check_command(struct dram_check *k, uint64_t t, enum dram_command cmd,
   if (!state(k, t, cmd, bank, row) || !distances(k, t, cmd, bank)) return false;
   if (cmd == DRAM_ACTIVATE) k->row[bank] = row;
   if (cmd == DRAM_ACTIVATE || cmd == DRAM_PRECHARGE) k->open[bank] = cmd == DRAM_ACTIVATE;
-  k->bank_last[bank][cmd] = k->group_last[bank / k->group_banks][cmd] = k->channel_last[cmd] = t + 1;
+  k->bank_last[bank][cmd] = k->group_last[bank % k->groups][cmd] = k->channel_last[cmd] = t + 1;
   k->commands++;
   return true;
 }

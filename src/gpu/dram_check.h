@@ -22,7 +22,7 @@ struct dram_rule {
 
 struct dram_check {
   struct dram_rule rule[DRAM_CHECK_RULES];
-  uint32_t banks, group_banks;
+  uint32_t banks, groups;
   uint32_t data_cycles, read_latency, write_latency;
   /* last time of each command plus 1, 0 for never */
   uint64_t bank_last[64][4], group_last[64][4], channel_last[4];

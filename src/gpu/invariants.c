@@ -38,8 +38,9 @@ const struct law gpu_laws[] = {
     {"every reply was a packet", true, {F(requests_answered)}, {F(packets_down)}},
     {"loads that leave the SM missed or went past the L1",
      false,
-     {F(l1d_read_misses), F(l1d_read_partial), F(l1d_read_split), F(l1d_read_bypasses), F(atomic_requests)},
-     {F(mem_reads)}},
+     {F(l1d_read_misses), F(l1d_read_partial), F(l1d_read_split), F(l1d_read_again), F(l1d_read_bypasses),
+      F(atomic_requests)},
+     {F(mem_reads), F(l1d_read_late)}},
     {"bytes filled are bytes fetched", false, {F(l1d_fill_bytes)}, {F(l1d_fetch_bytes)}},
 };
 const uint32_t gpu_law_count = sizeof gpu_laws / sizeof *gpu_laws;

@@ -105,6 +105,23 @@ static struct l1_mshr *free_mshr(struct l1d *l) {
   return NULL;
 }
 
+/* The MSHR that fetches the reserved line `index`, NULL if it has gone. */
+static struct l1_mshr *mshr_of(const struct l1d *l, uint32_t index, uint64_t line) {
+  struct l1_mshr *m = &l->mshr[l->line[index].mshr];
+  return m->busy && m->line == line ? m : NULL;
+}
+
+/* An MSHR whose line has come, and been replaced before the last load of its list was answered. As in the reference, a
+ * miss of that line joins it: it is answered, but nothing fetches the line that it reserves, which stays reserved until
+ * the next access to it fetches it or the kernel ends. */
+static struct l1_mshr *late_mshr(const struct l1d *l, uint64_t line) {
+  for (uint32_t i = 0; i < l->ready_count; i++) {
+    struct l1_mshr *m = &l->mshr[l->ready[(l->ready_head + i) % l->mshrs]];
+    if (m->line == line) return m;
+  }
+  return NULL;
+}
+
 enum { NO_WAY = -1, NO_CACHE = -2 };
 
 /* The way to replace: an invalid one (the highest), else by policy among lines that are not reserved; NO_WAY when all
@@ -260,33 +277,39 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
     if (v < 0) return v == NO_CACHE ? L1_BYPASS : L1_NO_LINE;
   }
   if (l->missq.count + 1 >= l->missq_limit) return L1_NO_MISSQ;
-  struct l1_mshr *m = way >= 0 ? &l->mshr[l->line[base + (uint32_t)way].mshr] : on_fill ? find_mshr(l, line) : NULL;
-  if (m) {
-    if (m->count >= l->merges) return L1_NO_MERGE;
-    wait_in(m, l->merges, op, a->lanes);
-    if (way >= 0) {
-      l->used[base + (uint32_t)way] = now;
-      l->line[base + (uint32_t)way].used_chunks |= a->chunks;
-    }
+  struct l1_mshr *m = way >= 0  ? mshr_of(l, base + (uint32_t)way, line)
+                      : on_fill ? find_mshr(l, line)
+                                : late_mshr(l, line);
+  bool merges = m != NULL;
+  if (m && m->count >= l->merges) return L1_NO_MERGE;
+  if (!m) {
+    m = free_mshr(l);
+    if (!m) return L1_NO_MSHR;
+    *m = (struct l1_mshr){.line = line, .index = UINT32_MAX, .busy = true, .waiter = m->waiter};
+    l->mshrs_busy++;
+  }
+  wait_in(m, l->merges, op, a->lanes);
+  if (!merges) fetch_line(s, m, o, a, l->lat[l->lat_head].at);
+  if (o->space != SPACE_LOCAL) s->st->l1d_read_late += merges && v >= 0, s->st->l1d_read_again += !merges && way >= 0;
+  if (way >= 0) { /* pending; it fetches where the MSHR that reserved the line was late */
+    uint32_t i = base + (uint32_t)way;
+    l->used[i] = now;
+    l->line[i].used_chunks |= a->chunks;
+    if (!merges) l->line[i].mshr = (uint16_t)(m - l->mshr), m->index = i;
     return l1d_seen(s, &e, L1_PENDING);
   }
-  m = free_mshr(l);
-  if (!m) return L1_NO_MSHR;
-  *m = (struct l1_mshr){.line = line, .index = UINT32_MAX, .busy = true, .waiter = m->waiter};
-  l->mshrs_busy++;
-  wait_in(m, l->merges, op, a->lanes);
-  uint32_t victim_index = base + (uint32_t)v;
-  fetch_line(s, m, o, a, l->lat[l->lat_head].at);
+  if (on_fill && merges) return l1d_seen(s, &e, L1_PENDING);
   if (!on_fill) {
+    uint32_t i = base + (uint32_t)v;
     e.way = (uint32_t)v;
-    evict(s, victim_index, &e);
-    l->tag[victim_index] = line;
-    l->state[victim_index] = LINE_RESERVED;
-    l->used[victim_index] = now;
-    l->line[victim_index] =
+    evict(s, i, &e);
+    l->tag[i] = line;
+    l->state[i] = LINE_RESERVED;
+    l->used[i] = now;
+    l->line[i] =
         (struct l1_line){.filled = now, .mshr = (uint16_t)(m - l->mshr), .warp = o->warp, .used_chunks = a->chunks};
-    m->index = victim_index;
-    if (s->g->seen.character) gpu_see_line(s, victim_index, o->space == SPACE_LOCAL, o->degree);
+    if (!merges) m->index = i;
+    if (s->g->seen.character) gpu_see_line(s, i, o->space == SPACE_LOCAL, o->degree);
   }
   L1D_TELL(s, on_miss, &e);
   return l1d_seen(s, &e, L1_MISS);

@@ -76,7 +76,7 @@ static bool slow_column(struct slow *s, uint32_t j) {
   struct slow_bank *b = &s->bank[j];
   if (b->serving < 0) return false;
   struct slow_req *r = &s->req[b->serving];
-  uint32_t g = j / (s->c->dram_banks / s->c->dram_groups);
+  uint32_t g = j % s->c->dram_groups;
   if (s->CCD || s->CCDL[g] || !b->open || b->row != r->row || s->length >= (int)s->c->tCL + 1) return false;
   if (r->write ? s->RTW || b->RCDW : s->WTR || b->RCD) return false;
   if (r->write != s->writing) {
@@ -105,7 +105,7 @@ static bool slow_row(struct slow *s, uint32_t j) {
   struct slow_bank *b = &s->bank[j];
   if (b->serving < 0) return false;
   struct slow_req *r = &s->req[b->serving];
-  uint32_t g = j / (s->c->dram_banks / s->c->dram_groups);
+  uint32_t g = j % s->c->dram_groups;
   if (!b->open) {
     if (s->RRD || b->RP || b->RC) return false;
     b->open = true;
@@ -413,14 +413,14 @@ static const struct scenario scenarios[] = {
     {"tRCD (read)", {{0, A, 0, 1}}, 1, R, 0, 1, 12},
     {"tRCD (write)", {{0, A, 0, 1}}, 1, W, 0, 1, 7},
     {"tRAS", {{0, A, 0, 1}}, 1, P, 0, 1, 28},
-    {"tCCD (read-read)", {{0, A, 0, 1}, {6, A, 4, 1}, {30, R, 0, 1}}, 3, R, 4, 1, 32},
-    {"tCCDL (read-read)", {{0, A, 0, 1}, {6, A, 1, 1}, {30, R, 0, 1}}, 3, R, 1, 1, 33},
-    {"tCCDL (write-write)", {{0, A, 0, 1}, {6, A, 1, 1}, {30, W, 0, 1}}, 3, W, 1, 1, 33},
-    {"tCCD (write-write)", {{0, A, 0, 1}, {6, A, 4, 1}, {30, W, 0, 1}}, 3, W, 4, 1, 32},
-    {"read-to-write", {{0, A, 0, 1}, {6, A, 4, 1}, {30, R, 0, 1}}, 3, W, 4, 1, 42},
-    {"write-to-read", {{0, A, 0, 1}, {6, A, 4, 1}, {30, W, 0, 1}}, 3, R, 4, 1, 41},
+    {"tCCD (read-read)", {{0, A, 0, 1}, {6, A, 1, 1}, {30, R, 0, 1}}, 3, R, 1, 1, 32},
+    {"tCCDL (read-read)", {{0, A, 0, 1}, {6, A, 4, 1}, {30, R, 0, 1}}, 3, R, 4, 1, 33},
+    {"tCCDL (write-write)", {{0, A, 0, 1}, {6, A, 4, 1}, {30, W, 0, 1}}, 3, W, 4, 1, 33},
+    {"tCCD (write-write)", {{0, A, 0, 1}, {6, A, 1, 1}, {30, W, 0, 1}}, 3, W, 1, 1, 32},
+    {"read-to-write", {{0, A, 0, 1}, {6, A, 1, 1}, {30, R, 0, 1}}, 3, W, 1, 1, 42},
+    {"write-to-read", {{0, A, 0, 1}, {6, A, 1, 1}, {30, W, 0, 1}}, 3, R, 1, 1, 41},
     {"read-to-precharge", {{0, A, 0, 1}, {40, R, 0, 1}}, 2, P, 0, 1, 42},
-    {"tRTPL", {{0, A, 0, 1}, {6, A, 1, 1}, {60, R, 0, 1}}, 3, P, 1, 1, 62},
+    {"tRTPL", {{0, A, 0, 1}, {6, A, 4, 1}, {60, R, 0, 1}}, 3, P, 4, 1, 62},
     {"tWR", {{0, A, 0, 1}, {40, W, 0, 1}}, 2, P, 0, 1, 58},
 };
 
