@@ -150,4 +150,7 @@ void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const stru
     break;
   }
   for (uint32_t k = 0; k < i->nops; k++) add_operand(out, &i->ops[k], has_dst && k == 0);
+  /* The reference does not list the address of an atomic among its operands: the atomic neither waits for that register
+   * nor reads its bank. It executes in order all the same. */
+  if (i->op == OP_ATOM) out->addr_reg = out->addr_arch = 0;
 }
