@@ -50,7 +50,7 @@ TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 DATA := $(B)/share/sluice
 CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
 CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
-TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv))
+TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json))
 ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
@@ -77,6 +77,9 @@ $(DATA)/calibration/%: tests/calibration/%
 	@mkdir -p $(@D)
 	cp $< $@
 
+$(DATA)/%.schema.json: data/%.schema.json
+	@mkdir -p $(@D)
+	cp $< $@
 $(DATA)/%.csv: data/%.csv
 	@mkdir -p $(@D)
 	cp $< $@

@@ -22,10 +22,6 @@ liblzma-dev:/usr/include/lzma.h
 '
 need_test='
 sqlite3:/usr/bin/sqlite3
-slurmctld:/usr/sbin/slurmctld
-slurmd:/usr/sbin/slurmd
-slurm-client:/usr/bin/sbatch
-munge:/usr/sbin/munged
 libcmocka-dev:/usr/include/cmocka.h
 libmpfr-dev:/usr/include/mpfr.h
 clang-format-14:/usr/bin/clang-format-14
@@ -34,6 +30,13 @@ python3:/usr/bin/python3
 chromium:/usr/bin/chromium
 fonts-dejavu-core:/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
 ca-certificates:/etc/ssl/certs/ca-certificates.crt
+'
+# Only the tests of clusters need these: a build without them is whole.
+need_cluster='
+slurmctld:/usr/sbin/slurmctld
+slurmd:/usr/sbin/slurmd
+slurm-client:/usr/bin/sbatch
+munge:/usr/sbin/munged
 '
 need_report='
 nodejs:/usr/bin/node
@@ -56,7 +59,7 @@ if [ "${1:-}" = --check ]; then
   exit 1
 fi
 
-m=$(missing "$need$need_test")
+m=$(missing "$need$need_test$need_cluster")
 command -v npm >/dev/null 2>&1 || m="$m$(missing "$need_report")"
 [ -z "$m" ] && exit 0
 if ! command -v apt-get >/dev/null 2>&1; then

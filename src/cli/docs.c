@@ -8,6 +8,7 @@
 #include "gpu/invariants.h"
 #include "gpu/scheme.h"
 #include "results/record.h"
+#include "study/study.h"
 
 static void knobs_page(void) {
   struct gpu_config c;
@@ -125,6 +126,15 @@ static void invariants_page(void) {
       "| idle skipping on and off (`tests/unit/test_gpu_harness.c`) | every counter, on random kernels under every "
       "scheme "
       "| |");
+}
+
+/* ---- the schema of study files ---- */
+
+static void schema_page(void) {
+  json_t *schema = study_schema();
+  json_dumpf(schema, stdout, JSON_INDENT(1));
+  putchar('\n');
+  json_decref(schema);
 }
 
 /* ---- man page ---- */
@@ -295,9 +305,10 @@ static void energy_page(void) {
 static const struct {
   const char *name;
   void (*print)(void);
-} pages[] = {{"energies", energy_page}, {"knobs", knobs_page},   {"counters", counters_page},
-             {"schemes", schemes_page}, {"man", man_page},       {"invariants", invariants_page},
-             {"bash", bash_completion}, {"zsh", zsh_completion}, {"fish", fish_completion}};
+} pages[] = {{"energies", energy_page},       {"knobs", knobs_page},         {"counters", counters_page},
+             {"schemes", schemes_page},       {"study-schema", schema_page}, {"man", man_page},
+             {"invariants", invariants_page}, {"bash", bash_completion},     {"zsh", zsh_completion},
+             {"fish", fish_completion}};
 
 static int docs_run(const struct command *self, int argc, char **argv) {
   struct err e = {0};
@@ -321,7 +332,7 @@ static const struct opt docs_opts[] = {{.name = NULL}};
 const struct command cmd_docs = {
     .name = "docs",
     .summary = "print reference pages, man page and shell completions",
-    .usage = "knobs|counters|schemes|energies|invariants|man|bash|zsh|fish",
+    .usage = "knobs|counters|schemes|energies|invariants|study-schema|man|bash|zsh|fish",
     .help = "Markdown pages of all knobs, counters and schemes, the man page (roff), and completions, from the tables "
             "that\n"
             "the program itself uses. docs/knobs.md, docs/counters.md and docs/schemes.md are this output.\n\n"

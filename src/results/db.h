@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 
-enum { DB_VERSION = 1 };
+enum { DB_VERSION = 2 };
 struct db;
 
 /* ---- opening ---- */

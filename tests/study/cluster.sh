@@ -25,7 +25,7 @@ SlurmUser=$(id -un)
 SlurmdUser=$(id -un)
 SlurmctldPort=$2
 AuthType=auth/munge
-AuthInfo=socket=$1/munge.sock
+AuthInfo=socket=$1/munge.sock,cred_expire=5
 CredType=cred/munge
 StateSaveLocation=$1/state
 SlurmdSpoolDir=$1/spool.%n
@@ -42,7 +42,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=100000,bf_interval=1,sched_max_job_start=0
 SchedulerType=sched/backfill
-SlurmdTimeout=6
+SlurmdTimeout=3
 InactiveLimit=0
 KillWait=1
 MinJobAge=300
@@ -57,8 +57,12 @@ cluster_controller() {
   (cd "$CLUSTER" && exec slurmctld -D -f "$SLURM_CONF" >>"$CLUSTER/slurmctld.out" 2>&1) &
   CLUSTER_CONTROLLER=$!
 }
+# A node is a process namespace: when its first process, slurmd, is killed, everything on the "node" dies with it.
 cluster_node() { # N
-  (cd "$CLUSTER" && exec slurmd -D -N "n$1" -f "$SLURM_CONF" >>"$CLUSTER/slurmd.n$1.out" 2>&1) &
+  local user=
+  [ "$(id -u)" = 0 ] || user="--user --map-current-user"
+  # shellcheck disable=SC2086
+  (cd "$CLUSTER" && exec unshare $user --pid --fork --kill-child --mount-proc slurmd -D -N "n$1" -f "$SLURM_CONF" >>"$CLUSTER/slurmd.n$1.out" 2>&1) &
   CLUSTER_NODE[$1]=$!
 }
 
@@ -86,17 +90,9 @@ cluster_start() { # DIR
   return 1
 }
 
-# Every process whose environment says that Slurm started it on node N, or that is the node's daemon.
 cluster_kill_node() { # N
   kill -9 "${CLUSTER_NODE[$1]}"
-  local p
-  for p in /proc/[0-9]*; do
-    p=${p#/proc/}
-    if tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -qx "SLURMD_NODENAME=n$1" || \
-       { tr '\0' ' ' <"/proc/$p/cmdline" 2>/dev/null | grep -q '^slurmstepd' && grep -qsz "SLURM_CONF=$SLURM_CONF" "/proc/$p/environ"; }; then
-      kill -9 "$p" 2>/dev/null
-    fi
-  done
+  wait "${CLUSTER_NODE[$1]}" 2>/dev/null
 }
 
 cluster_restart() {
@@ -106,8 +102,14 @@ cluster_restart() {
 }
 
 cluster_stop() {
-  scancel -u "$(id -un)" 2>/dev/null
-  kill "${CLUSTER_NODE[@]}" "$CLUSTER_CONTROLLER" 2>/dev/null
+  local p
+  kill -9 "${CLUSTER_NODE[@]}" 2>/dev/null
+  kill "$CLUSTER_CONTROLLER" 2>/dev/null
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    kill -0 "$CLUSTER_CONTROLLER" 2>/dev/null || break
+    sleep 0.2
+  done
+  kill -9 "$CLUSTER_CONTROLLER" 2>/dev/null
   wait "${CLUSTER_NODE[@]}" "$CLUSTER_CONTROLLER" 2>/dev/null
-  [ -s "$CLUSTER/munged.pid" ] && kill "$(cat "$CLUSTER/munged.pid")"
+  p=$(cat "$CLUSTER/munged.pid" 2>/dev/null) && kill "$p"
 }

@@ -143,8 +143,11 @@ static bool study_row(struct salvage *s, sqlite3_stmt *q, struct err *e) {
   if (p) sqlite3_bind_int64(p, 1, sqlite3_column_int64(q, 0));
   while (p && sqlite3_step(p) == SQLITE_ROW) {
     if (!text(p, 0)) continue;
-    if (count == room) plan = realloc(plan, (room *= 2) * sizeof *plan);
-    CHECK(plan, "out of memory");
+    if (count == room) {
+      struct db_plan *grown = realloc(plan, (room *= 2) * sizeof *plan);
+      CHECK(grown, "out of memory");
+      plan = grown;
+    }
     for (int i = 0; i < 8; i++) texts[i] = text(p, i) ? strdup(text(p, i)) : NULL;
     plan[count++] = (struct db_plan){
         texts[0], texts[1], texts[2], texts[3], texts[4], texts[5], texts[6], texts[7], sqlite3_column_int64(p, 8)};

@@ -29,6 +29,8 @@ void db_bind_text(sqlite3_stmt *s, int at, const char *text);
 bool db_run_once(struct db *db, sqlite3_stmt *s, struct err *e);
 /* Add the columns of counters that the file does not know, and refresh `counters`. */
 bool db_sync_counters(struct db *db, struct err *e);
+/* Fill `lines` of every run from its record. */
+bool db_fill_lines(struct db *db, struct err *e);
 /* Compressed text of a record and back. */
 void *db_pack(const char *text, size_t bytes, size_t *packed);
 char *db_unpack(const void *data, size_t bytes, size_t *unpacked);

@@ -9,7 +9,7 @@
 #include "results/db/db_impl.h"
 #include "results/record.h"
 
-enum { BUSY_MS = 10000 };
+enum { BUSY_MS = 10000, CHECK_BYTES = 256 << 20 };
 
 enum db_trouble db_trouble(const struct db *db) {
   return db->trouble;
@@ -150,7 +150,9 @@ static bool migrate(struct db *db, struct err *e) {
   if (!db_exec(db, "BEGIN IMMEDIATE", e)) return false;
   int64_t version = pragma(db, "PRAGMA user_version");
   bool ok = version >= 0 || db_fail(db, e);
+  bool before_lines = version == 1;
   for (; ok && version < DB_VERSION; version++) ok = db_exec(db, db_migrations[version], e);
+  ok = ok && (!before_lines || db_fill_lines(db, e));
   char set[96];
   snprintf(set, sizeof set, "PRAGMA user_version = %d; PRAGMA application_id = %d;", DB_VERSION, DB_APPLICATION);
   ok = ok && db_exec(db, set, e) && db_sync_counters(db, e) && db_exec(db, "COMMIT", e);
@@ -172,6 +174,26 @@ static bool check_kind(struct db *db, bool empty, enum db_mode mode, struct err 
   return true;
 }
 
+/* A page that is damaged where nobody reads it would be copied along for weeks. */
+static bool quick_check(struct db *db, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db, "PRAGMA quick_check(1)", e);
+  if (!s) return false;
+  int rc = sqlite3_step(s);
+  const char *found = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+  bool ok = found && !strcmp(found, "ok");
+  if (!ok && found) {
+    db->trouble = DB_DAMAGED;
+    err_set(e, ERR_INPUT,
+            "%s is damaged (%.200s). It was left as it is: `sluice db recover %s` copies what can be read into a new "
+            "file",
+            db->path, found, db->path);
+  } else if (!ok) {
+    db_fail(db, e);
+  }
+  sqlite3_finalize(s);
+  return ok;
+}
+
 static bool open_file(struct db *db, enum db_mode mode, bool frozen, struct err *e) {
   int flags = mode == DB_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
   char *uri = NULL;
@@ -189,7 +211,7 @@ static bool open_file(struct db *db, enum db_mode mode, bool frozen, struct err 
 }
 
 struct db *db_open(const char *path, enum db_mode mode, struct err *e) {
-  struct stat st, log;
+  struct stat st = {0}, log;
   bool there = !stat(path, &st);
   if (!there && mode == DB_READ) return err_set(e, ERR_INPUT, "cannot open '%s': %s", path, strerror(errno)), NULL;
   if (there && !S_ISREG(st.st_mode)) return err_set(e, ERR_INPUT, "'%s' is not a file", path), NULL;
@@ -206,7 +228,7 @@ struct db *db_open(const char *path, enum db_mode mode, struct err *e) {
     ok = open_file(db, mode, true, e) && db_exec(db, "SELECT count(*) FROM sqlite_schema;", e);
   }
   ok = ok && check_kind(db, !there || !st.st_size, mode, e);
-  ok = ok && (mode == DB_READ || migrate(db, e));
+  ok = ok && (mode == DB_READ || ((st.st_size > CHECK_BYTES || quick_check(db, e)) && migrate(db, e)));
   if (ok) return db;
   db_close(db);
   return NULL;

@@ -54,8 +54,8 @@ struct db_table *db_sql(struct db *db, const char *sql, struct err *e) {
     return NULL;
   }
   struct db_table *t = NULL;
-  if (!s || !sqlite3_column_count(s)) err_set(e, ERR_USAGE, "SQL: a statement that returns rows is needed");
-  else if (!sqlite3_stmt_readonly(s)) err_set(e, ERR_USAGE, "SQL: only statements that read are allowed here");
+  if (s && !sqlite3_stmt_readonly(s)) err_set(e, ERR_USAGE, "SQL: only statements that read are allowed here");
+  else if (!s || !sqlite3_column_count(s)) err_set(e, ERR_USAGE, "SQL: a statement that returns rows is needed");
   else if (rest && rest[strspn(rest, " \t\r\n;")])
     err_set(e, ERR_USAGE, "SQL: one statement at a time; '%.40s' follows it", rest);
   else t = table_of(db, s, e);

@@ -126,8 +126,9 @@ char **db_studies(struct db *db, size_t *count, struct err *e) {
   if (!s) return NULL;
   int rc;
   while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-    names = realloc(names, (*count + 1) * sizeof *names);
-    CHECK(names, "out of memory");
+    char **grown = realloc(names, (*count + 1) * sizeof *names);
+    CHECK(grown, "out of memory");
+    names = grown;
     names[(*count)++] = strdup(text(s, 0));
   }
   if (rc != SQLITE_DONE) db_fail(db, e);

@@ -109,4 +109,18 @@ static const char to_1[] =
     "FROM plan p JOIN studies s ON s.id = p.study_id LEFT JOIN runs r ON r.hash = p.hash "
     "LEFT JOIN totals t ON t.run_id = r.id;\n";
 
-const char *const db_migrations[DB_VERSION] = {to_1};
+/* Of a launch, with `lines`: an instruction that touches memory. Filled from the records for runs of version 1. */
+static const char to_2[] = "CREATE TABLE lines(\n"
+                           "  kernel_id INTEGER NOT NULL REFERENCES kernels(id) ON DELETE CASCADE,\n"
+                           "  ptx_line INTEGER NOT NULL,\n"
+                           "  file TEXT NOT NULL,\n"
+                           "  line INTEGER NOT NULL,\n"
+                           "  executions INTEGER NOT NULL,\n"
+                           "  accesses INTEGER NOT NULL,\n"
+                           "  l1_accesses INTEGER NOT NULL,\n"
+                           "  l1_hits INTEGER NOT NULL,\n"
+                           "  stall_cycles INTEGER NOT NULL,\n"
+                           "  l2_bytes INTEGER NOT NULL);\n"
+                           "CREATE INDEX lines_kernel ON lines(kernel_id);\n";
+
+const char *const db_migrations[DB_VERSION] = {to_1, to_2};

@@ -193,6 +193,43 @@ static bool put_samples(struct db *db, sqlite3_stmt *s, int64_t kernel, json_t *
   return ok;
 }
 
+static bool put_lines(struct db *db, sqlite3_stmt *s, int64_t kernel, json_t *lines, struct err *e) {
+  static const char *const keys[] = {"ptx_line",    "file",    "line",         "executions", "accesses",
+                                     "l1_accesses", "l1_hits", "stall_cycles", "l2_bytes"};
+  bool ok = true;
+  size_t i;
+  json_t *line;
+  json_array_foreach(lines, i, line) {
+    if (!ok) break;
+    sqlite3_bind_int64(s, 1, kernel);
+    for (int k = 0; k < 9; k++) bind_json(s, 2 + k, json_object_get(line, keys[k]));
+    ok = db_run_once(db, s, e);
+  }
+  return ok;
+}
+
+bool db_fill_lines(struct db *db, struct err *e) {
+  sqlite3_stmt *kernels = db_prepare(db, "SELECT id, run_id, launch FROM kernels ORDER BY run_id, launch", e);
+  sqlite3_stmt *put = db_prepare(db, "INSERT INTO lines VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", e);
+  bool ok = kernels && put;
+  json_t *record = NULL;
+  int64_t of = 0;
+  while (ok && sqlite3_step(kernels) == SQLITE_ROW) {
+    int64_t run = sqlite3_column_int64(kernels, 1);
+    if (run != of) {
+      json_decref(record);
+      record = db_record(db, run, NULL);
+      of = run;
+    }
+    json_t *k = json_array_get(json_object_get(record, "kernels"), (size_t)sqlite3_column_int64(kernels, 2));
+    ok = put_lines(db, put, sqlite3_column_int64(kernels, 0), json_object_get(k, "lines"), e);
+  }
+  json_decref(record);
+  sqlite3_finalize(kernels);
+  sqlite3_finalize(put);
+  return ok;
+}
+
 static void bind_triple(sqlite3_stmt *s, int at, const json_t *v) {
   char text[64];
   snprintf(text, sizeof text, "%lld,%lld,%lld", (long long)json_integer_value(json_array_get(v, 0)),
@@ -204,7 +241,8 @@ static bool put_kernels(struct db *db, int64_t run, json_t *kernels, struct err 
   sqlite3_stmt *s = prepare_counters(db, "kernels", "run_id, launch, name, grid, block, shared_bytes, registers", 7, e);
   sqlite3_stmt *h = db_prepare(db, "INSERT INTO histograms VALUES(?, ?, ?, ?, ?)", e);
   sqlite3_stmt *p = db_prepare(db, "INSERT INTO samples VALUES(?, ?, ?, ?)", e);
-  bool ok = s && h && p;
+  sqlite3_stmt *l = db_prepare(db, "INSERT INTO lines VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", e);
+  bool ok = s && h && p && l;
   size_t i;
   json_t *k;
   json_array_foreach(kernels, i, k) {
@@ -220,10 +258,12 @@ static bool put_kernels(struct db *db, int64_t run, json_t *kernels, struct err 
     ok = db_run_once(db, s, e);
     int64_t id = sqlite3_last_insert_rowid(db->sql);
     ok = ok && put_histograms(db, h, id, json_object_get(k, "loads"), e) &&
-         put_samples(db, p, id, json_object_get(k, "samples"), e);
+         put_samples(db, p, id, json_object_get(k, "samples"), e) &&
+         put_lines(db, l, id, json_object_get(k, "lines"), e);
   }
   sqlite3_finalize(s);
   sqlite3_finalize(h);
+  sqlite3_finalize(l);
   sqlite3_finalize(p);
   return ok;
 }

@@ -1,0 +1,89 @@
+/* study_impl.h - what the files of this room share. */
+#ifndef STUDY_STUDY_IMPL_H
+#define STUDY_STUDY_IMPL_H
+
+#include "study/study.h"
+
+/* ---- the table of keys ---- */
+enum study_section {
+  STUDY_TOP,
+  STUDY_PROGRAM,
+  STUDY_GPU,
+  STUDY_RANGE,
+  STUDY_LIMIT,
+  STUDY_CLUSTER,
+};
+enum study_kind {
+  STUDY_KIND_TEXT,
+  STUDY_KIND_TEXTS,
+  STUDY_KIND_COUNT,
+  STUDY_KIND_NUMBER,
+  STUDY_KIND_FLAG,
+  STUDY_KIND_MODE,
+  STUDY_KIND_ARGS,
+  STUDY_KIND_SETS,
+  STUDY_KIND_PROGRAMS,
+  STUDY_KIND_GPUS,
+  STUDY_KIND_RANGES,
+  STUDY_KIND_LIMITS,
+  STUDY_KIND_SLURM,
+};
+struct study_key {
+  enum study_section section;
+  const char *name;
+  enum study_kind kind;
+  const char *doc;
+};
+extern const struct study_key study_keys[];
+extern const size_t study_key_count;
+
+/* ---- bundled workloads ---- */
+bool study_is_workload(const char *name);
+/* Add the programs of a suite; the message of `e` has no place in it yet. */
+bool study_add_suite(struct study *s, const char *suite, struct study_at at, struct err *e);
+struct study_program *study_add_program(struct study *s);
+
+/* ---- one run as a process ---- */
+struct study_outcome {
+  int exit_code;           /* 128+n: signal n */
+  bool timed_out, too_big; /* a limit of the study ended it */
+  double seconds, cpu_seconds;
+  int64_t peak_kb;
+};
+/* Start `self run --quiet --json RECORD ARGS`, its output in `log`. Its own process group; it ends when we do. Returns
+ * the process, -1 with errno. */
+int study_start(const char *self, char *const *args, const char *record, const char *log);
+/* Resident memory of a process and all that it started, in bytes. */
+uint64_t study_memory(int pid);
+/* A line why it failed, from the end of its log; "" if nothing is known. */
+void study_reason(const struct study_outcome *o, const char *log_text, const struct study *s, char *out, size_t size);
+/* The failure says that a disk is full: not the run's fault, and not to be stored. */
+bool study_disk_full(const char *log_text);
+/* The last `limit` bytes of a log; the caller frees it. NULL if there is none. */
+char *study_log_tail(const char *path, size_t limit);
+/* Store how a run ended. `record` may be NULL. */
+bool study_store(struct db *db, const struct study *s, const struct study_run *r, const struct study_outcome *o,
+                 json_t *record, const char *log_text, const char *host, struct err *e);
+/* "sluice run ..." as one would type it. */
+char *study_command(struct arena *a, const struct study_run *r);
+double study_now(void);
+
+/* ---- engines ---- */
+struct study_work {
+  const struct study *s;
+  const struct study_run **run; /* still to do */
+  size_t count;
+  const struct study_options *o;
+  struct db *db;
+  struct study_progress *p;
+  struct err *e;
+  double started;
+  char *spool; /* folder beside the results file, for records on their way */
+};
+enum study_end study_local(struct study_work *w);
+enum study_end study_slurm(struct study_work *w);
+/* Count it, show it, note a failure. */
+void study_count(struct study_work *w, const struct study_run *r, bool done, const char *reason);
+void study_show(struct study_work *w);
+
+#endif

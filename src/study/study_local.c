@@ -1,0 +1,180 @@
+/* study_local.c - the engine of one machine: as many runs at a time as there are processors. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "study/study_impl.h"
+
+enum { LOG_BYTES = 65536, GRACE_SECONDS = 5 };
+
+struct child {
+  pid_t pid; /* 0: free */
+  const struct study_run *run;
+  double started, term; /* term: when it was asked to end, 0: not */
+  bool timed_out, too_big;
+};
+
+struct pool {
+  struct study_work *w;
+  struct child *child;
+  unsigned size, running;
+  size_t next;
+  char host[128];
+  bool stop;
+};
+
+static void file_of(const struct pool *p, const struct child *c, const char *ending, char *out, size_t size) {
+  CHECK((size_t)snprintf(out, size, "%s/%s.%s", p->w->spool, c->run->hash, ending) < size, "path too long");
+}
+
+static void remove_files(const struct pool *p, const struct child *c) {
+  char path[4200];
+  file_of(p, c, "json", path, sizeof path);
+  unlink(path);
+  file_of(p, c, "log", path, sizeof path);
+  unlink(path);
+}
+
+static bool start(struct pool *p) {
+  struct child *c = p->child;
+  while (c->pid) c++;
+  char record[4200], log[4200];
+  *c = (struct child){.run = p->w->run[p->next], .started = study_now()};
+  file_of(p, c, "json", record, sizeof record);
+  file_of(p, c, "log", log, sizeof log);
+  remove_files(p, c); /* of a study that was killed */
+  int pid = study_start(p->w->o->self, c->run->args, record, log);
+  if (pid < 0) {
+    *c = (struct child){0};
+    /* Too many processes for now: what runs will end. */
+    return p->running ? false : (err_set(p->w->e, ERR_INPUT, "fork: %s", strerror(errno)), p->stop = true, false);
+  }
+  c->pid = pid;
+  p->next++;
+  p->running++;
+  return true;
+}
+
+static struct study_outcome outcome(const struct child *c, int status, const struct rusage *u) {
+  return (struct study_outcome){
+      .exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
+      .timed_out = c->timed_out,
+      .too_big = c->too_big,
+      .seconds = study_now() - c->started,
+      .cpu_seconds = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+                     1e-6 * (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec),
+      .peak_kb = u->ru_maxrss,
+  };
+}
+
+/* Another program holds the file: the result waits with us, as long as nobody stops us. */
+static bool store(struct pool *p, const struct child *c, const struct study_outcome *o, json_t *record,
+                  const char *log) {
+  for (bool told = false;; told = true) {
+    if (study_store(p->w->db, p->w->s, c->run, o, record, log, p->host, p->w->e)) return true;
+    if (db_trouble(p->w->db) != DB_LOCKED) return false;
+    if (!told && p->w->o->note) p->w->o->note(p->w->o->ctx, "the results file is locked by another program; waiting");
+    sigset_t pending;
+    if (!sigpending(&pending) && (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM))) return false;
+  }
+}
+
+static void finish(struct pool *p, struct child *c, int status, const struct rusage *u) {
+  char record_path[4200], log_path[4200], reason[512];
+  file_of(p, c, "json", record_path, sizeof record_path);
+  file_of(p, c, "log", log_path, sizeof log_path);
+  struct study_outcome o = outcome(c, status, u);
+  json_t *record = o.exit_code ? NULL : json_load_file(record_path, 0, NULL);
+  char *log = study_log_tail(log_path, LOG_BYTES);
+  if (o.exit_code && study_disk_full(log)) {
+    if (!p->stop)
+      err_set(p->w->e, ERR_INPUT,
+              "the disk is full (%s said so); what was stored before is safe. Free some space and "
+              "run the study again",
+              c->run->program);
+    p->stop = true;
+  } else if (!store(p, c, &o, record, log)) {
+    p->stop = true;
+  } else {
+    bool done = !o.exit_code && record;
+    if (!done) study_reason(&o, log, p->w->s, reason, sizeof reason);
+    study_count(p->w, c->run, done, done ? NULL : reason);
+  }
+  json_decref(record);
+  free(log);
+}
+
+static void reap(struct pool *p, bool keep) {
+  for (unsigned i = 0; i < p->size; i++) {
+    struct child *c = &p->child[i];
+    int status;
+    struct rusage u;
+    if (!c->pid || wait4(c->pid, &status, WNOHANG, &u) != c->pid) continue;
+    p->running--;
+    p->w->p->running = p->running;
+    if (keep) finish(p, c, status, &u);
+    remove_files(p, c);
+    c->pid = 0;
+  }
+}
+
+/* Over a limit: asked to end, then made to. */
+static void watch(struct pool *p) {
+  double now = study_now(), limit = p->w->s->time_limit;
+  uint64_t memory = p->w->s->memory_limit;
+  for (unsigned i = 0; i < p->size; i++) {
+    struct child *c = &p->child[i];
+    if (!c->pid) continue;
+    if (!c->term && memory && study_memory(c->pid) > memory) c->too_big = true;
+    if (!c->term && limit > 0 && now - c->started > limit) c->timed_out = true;
+    if (!c->term && (c->timed_out || c->too_big)) {
+      c->term = now;
+      kill(c->pid, SIGTERM);
+    } else if (c->term && now - c->term > GRACE_SECONDS) {
+      kill(-c->pid, SIGKILL);
+    }
+  }
+}
+
+static void end_all(struct pool *p) {
+  for (unsigned i = 0; i < p->size; i++)
+    if (p->child[i].pid) kill(p->child[i].pid, SIGTERM), p->child[i].term = study_now();
+  while (p->running) {
+    reap(p, false);
+    watch(p);
+    if (p->running) usleep(20000);
+  }
+}
+
+enum study_end study_local(struct study_work *w) {
+  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  struct pool p = {.w = w, .size = w->o->jobs ? w->o->jobs : cpus > 0 ? (unsigned)cpus : 1};
+  p.child = calloc(p.size + 1, sizeof *p.child);
+  CHECK(p.child, "out of memory");
+  gethostname(p.host, sizeof p.host - 1);
+  sigset_t watched, old;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGINT);
+  sigaddset(&watched, SIGTERM);
+  sigaddset(&watched, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &watched, &old);
+  bool interrupted = false;
+  while (!interrupted && !p.stop && (p.running || p.next < w->count)) {
+    while (!p.stop && p.running < p.size && p.next < w->count && start(&p)) continue;
+    w->p->running = p.running;
+    int sig = sigtimedwait(&watched, NULL, &(struct timespec){.tv_nsec = 200000000});
+    interrupted = sig == SIGINT || sig == SIGTERM;
+    if (!interrupted) reap(&p, true);
+    watch(&p);
+    study_show(w);
+  }
+  end_all(&p);
+  sigprocmask(SIG_SETMASK, &old, NULL);
+  free(p.child);
+  return interrupted ? STUDY_INTERRUPTED : p.stop ? STUDY_STOPPED : STUDY_COMPLETE;
+}

@@ -1,0 +1,106 @@
+/* study_run.c - what both engines share: what is missing, the lock on the results file, progress. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+#include "study/study_impl.h"
+
+/* ---- one writer ---- */
+
+static char *lock_path(const char *results) {
+  char *path = NULL;
+  CHECK(asprintf(&path, "%s.lock", results) > 0, "out of memory");
+  return path;
+}
+
+/* A record lock of the process: it goes with the process, however that ends, and works on shared file systems. */
+bool study_lock(const char *results, int *lock, struct err *e) {
+  char *path = lock_path(results), who[256] = "";
+  struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  struct stat mine, there;
+  bool ok = false;
+  for (int tries = 0; tries < 100; tries++) {
+    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*lock < 0) {
+      err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+      break;
+    }
+    if (fcntl(*lock, F_SETLK, &l)) {
+      ssize_t n = read(*lock, who, sizeof who - 1);
+      who[n > 0 ? n : 0] = 0;
+      err_set(e, ERR_INPUT, "%s is in use by another study (%.*s); wait for it, or name another file with --results",
+              results, (int)strcspn(who, "\n"), *who ? who : "unknown process");
+      close(*lock);
+      break;
+    }
+    /* The holder before us removed the file between our open and our lock: lock the new one. */
+    ok = !fstat(*lock, &mine) && !stat(path, &there) && mine.st_ino == there.st_ino;
+    if (ok) break;
+    close(*lock);
+  }
+  if (ok) {
+    char host[128] = "";
+    gethostname(host, sizeof host - 1);
+    int n = snprintf(who, sizeof who, "process %d on %s\n", (int)getpid(), host);
+    if (ftruncate(*lock, 0) || write(*lock, who, (size_t)n) != n) who[0] = 0; /* only said in a message */
+  }
+  free(path);
+  return ok;
+}
+
+void study_unlock(const char *results, int lock) {
+  char *path = lock_path(results);
+  unlink(path);
+  close(lock);
+  free(path);
+}
+
+/* ---- progress ---- */
+
+void study_show(struct study_work *w) {
+  w->p->since = study_now() - w->started;
+  if (w->o->show) w->o->show(w->o->ctx, w->p);
+}
+
+void study_count(struct study_work *w, const struct study_run *r, bool done, const char *reason) {
+  if (done) w->p->done++;
+  else w->p->failed++;
+  if (!done && w->o->note) {
+    char *line = NULL;
+    CHECK(asprintf(&line, "failed: %s under %s: %s", r->program, r->scheme, reason) > 0, "out of memory");
+    w->o->note(w->o->ctx, line);
+    free(line);
+  }
+  study_show(w);
+}
+
+enum study_end study_run(const struct study *s, const struct study_runs *r, const struct study_options *o,
+                         struct db *db, struct study_progress *p, struct err *e) {
+  struct study_work w = {.s = s, .o = o, .db = db, .p = p, .e = e, .started = study_now()};
+  *p = (struct study_progress){.total = r->count};
+  w.run = calloc(r->count + 1, sizeof *w.run);
+  CHECK(w.run && asprintf(&w.spool, "%s.spool", o->results) > 0, "out of memory");
+  for (size_t i = 0; i < r->count; i++) {
+    enum db_status st = db_run_status(db, r->run[i].hash);
+    if (st == DB_DONE) p->before++;
+    else if (st == DB_FAILED && !o->retry) p->failed++;
+    else w.run[w.count++] = &r->run[i];
+  }
+  p->done = p->before;
+  enum study_end end = STUDY_COMPLETE;
+  if (w.count && mkdir(w.spool, 0777) && errno != EEXIST) {
+    err_set(e, ERR_INPUT, "cannot make the folder '%s': %s", w.spool, strerror(errno));
+    end = STUDY_STOPPED;
+  } else if (w.count) {
+    end = o->engine == STUDY_SLURM ? study_slurm(&w) : study_local(&w);
+  }
+  rmdir(w.spool); /* if nothing is on its way */
+  free(w.spool);
+  free(w.run);
+  return end;
+}
