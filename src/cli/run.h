@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 #include "results/record.h"
 
+/* Mangled names of C++ kernels: _Z6kernelPfi is "kernel". Nested and templated ones stay as they are. */
+void kernel_plain_name(char *out, size_t size, const char *name);
 /* The short table of `sluice run`. */
 void summary_print(const struct record_file *r, FILE *f);
 /* Loads by un-coalescing degree, and how much of a line is used. */
