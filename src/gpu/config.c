@@ -367,6 +367,11 @@ static bool check_sm(const struct gpu_config *c, struct err *e) {
                    c->sm_threads);
   if (c->schedulers > c->sm_threads / 32)
     return err_set(e, ERR_USAGE, "sm.schedulers is %u, but an SM has only %u warps", c->schedulers, c->sm_threads / 32);
+  if (c->sub_cores && (c->oc_gen % c->schedulers || c->reg_banks % c->schedulers))
+    return err_set(e, ERR_USAGE,
+                   "sm.collectors (%u) and sm.register_banks (%u) must be multiples of sm.schedulers (%u): "
+                   "sub-cores share them out evenly",
+                   c->oc_gen, c->reg_banks, c->schedulers);
   if (!is_pow2(c->shared_banks))
     return err_set(e, ERR_USAGE, "sm.shared_banks is %u: a power of two is needed", c->shared_banks);
   return check_cache(&c->l1d, "l1d", c->l1d_index, e) && check_cache(&c->l1i, "l1i", INDEX_LINEAR, e) &&

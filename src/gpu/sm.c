@@ -41,6 +41,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->id_sp.width = s->ex_sp.width = (uint8_t)c->sp_width;
   s->id_sfu.width = s->ex_sfu.width = (uint8_t)c->sfu_width;
   s->id_mem.width = s->ex_mem.width = 1;
+  if (c->sub_cores) sm_sub_init(s);
   s->col_sp = 0;
   s->col_sfu = c->oc_sp;
   s->col_mem = c->oc_sp + c->oc_sfu;
@@ -56,6 +57,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
 }
 
 void sm_destroy(struct sm *s) {
+  sm_sub_destroy(s);
   rocache_destroy(&s->l1i);
   rocache_destroy(&s->l1c);
   rocache_destroy(&s->l1t);
@@ -214,6 +216,7 @@ void sm_update_head(struct sm *s, uint32_t w) {
   } else {
     s->to_sp |= bit;
   }
+  if (s->sub) sm_sub_head(s, w, i);
   if (collides(s, w, i)) s->hazard |= bit;
 }
 
@@ -288,10 +291,11 @@ static bool issue(struct sm *s, uint32_t w) {
   reserve_regs(s, w, i);
   if (i->pipe == PIPE_MEM) {
     sm_prepare_memory(s, id, is);
-    pipe_reg_push(&s->id_mem, id);
-  } else {
+    if (!s->sub) pipe_reg_push(&s->id_mem, id);
+  } else if (!s->sub) {
     pipe_reg_push(i->pipe == PIPE_SFU ? &s->id_sfu : &s->id_sp, id);
   }
+  if (s->sub) sm_sub_issue(s, w, id);
   ws->fetch_pc = ws->pc + 1;
   ws->pc = is->next_pc;
   if (is->next_pc == FEED_DONE) s->done |= bit;
@@ -402,9 +406,10 @@ static bool schedule(struct sm *s, uint32_t k) {
   uint64_t mask = s->sched_mask[k], waiting = s->done | s->barrier | s->fence | s->atomic_wait;
   uint64_t look = mask & s->live & ~waiting;
   uint64_t ready = look & s->head & ~s->hazard, eligible = 0;
-  if (s->id_sp.count < s->id_sp.width) eligible |= ready & s->to_sp;
-  if (s->id_sfu.count < s->id_sfu.width) eligible |= ready & s->to_sfu;
-  if (s->id_mem.count < s->id_mem.width) eligible |= ready & s->to_mem;
+  if (s->sub) eligible = ready & sm_sub_room(s, k);
+  if (!s->sub && s->id_sp.count < s->id_sp.width) eligible |= ready & s->to_sp;
+  if (!s->sub && s->id_sfu.count < s->id_sfu.width) eligible |= ready & s->to_sfu;
+  if (!s->sub && s->id_mem.count < s->id_mem.width) eligible |= ready & s->to_mem;
   uint64_t stale = look & s->stale, allowed = ~0ull;
   for (uint32_t h = 0; h < s->g->slots.n_may_issue && (eligible || s->score_long); h++) {
     struct slot_instance *in = &s->g->slots.at[s->g->slots.may_issue[h]];
@@ -431,9 +436,12 @@ static bool none_to_issue(struct sm *s) {
   if (s->score_long) return false;
   uint64_t waiting = s->done | s->barrier | s->fence | s->atomic_wait, look = s->live & ~waiting;
   uint64_t ready = look & s->head & ~s->hazard;
-  if (look & s->stale || (ready & s->to_sp && s->id_sp.count < s->id_sp.width) ||
-      (ready & s->to_sfu && s->id_sfu.count < s->id_sfu.width) ||
-      (ready & s->to_mem && s->id_mem.count < s->id_mem.width))
+  for (uint32_t k = 0; s->sub && k < s->c->schedulers; k++)
+    if (ready & s->sched_mask[k] & sm_sub_room(s, k)) return false;
+  if (look & s->stale) return false;
+  if (!s->sub && ((ready & s->to_sp && s->id_sp.count < s->id_sp.width) ||
+                  (ready & s->to_sfu && s->id_sfu.count < s->id_sfu.width) ||
+                  (ready & s->to_mem && s->id_mem.count < s->id_mem.width)))
     return false;
   uint64_t mem = ready & s->to_mem, held = look & s->head;
   if (s->blocked.valid && s->blocked.live == s->live && s->blocked.waiting == waiting && s->blocked.ready == ready &&
@@ -594,7 +602,7 @@ bool sm_step(struct sm *s) {
     for (uint32_t i = 0; i < n; i++)
       if (!schedule(s, (first + i) % n)) return false;
   }
-  sm_fetch(s);
+  for (uint32_t i = 0; i < s->c->fetch_width; i++) sm_fetch(s);
   count_cycles(s, 1);
   s->steps++;
   if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);

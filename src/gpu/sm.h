@@ -20,6 +20,7 @@
 
 enum { SM_WARPS = 64, SM_CTAS = 32, WB_RING = 1024, SM_COLLECTORS = 48, SM_BANKS = 64, ACCESS_BUFFERS = 64 };
 enum { SM_OPERANDS = 16, SM_PIPES = 8, SM_SFU_PIPE = 4 };
+enum sub_unit { SUB_FP32, SUB_INT, SUB_SFU, SUB_FP64, SUB_TENSOR, SUB_MEM, SUB_UNITS }; /* pipes of a sub-core */
 enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4 };
 typedef uint16_t op_id;
 #define NO_BUFFER 0xffff
@@ -192,6 +193,7 @@ struct sm {
   uint64_t col_used, col_ready;      /* collectors in use; of them, those that have read all operands */
   uint64_t bank_wait;                /* banks with queued reads */
   uint64_t bank_write;               /* banks written this cycle */
+  struct sub_cores *sub;             /* NULL unless the SM is made of sub-cores (sm_sub.c) */
   uint32_t col_sp, col_sfu, col_mem; /* first collector of each set */
   uint32_t col_last_sp[4], col_last_sfu, col_last_mem;
   /* ---- memory unit and fetch ---- */
@@ -264,6 +266,19 @@ bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst);
 void sm_collect(struct sm *s);
 void sm_execute_alu(struct sm *s);
 void sm_writeback(struct sm *s);
+/* For sm_sub.c. Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at `cycle`
+ * (false: too many are). */
+void sm_collector_take(struct sm *s, uint32_t c, op_id id);
+void sm_read_banks(struct sm *s);
+bool sm_result_at(struct sm *s, op_id id, uint64_t cycle);
+/* sm_sub.c: the same stages of an SM of sub-cores */
+void sm_sub_init(struct sm *s);
+void sm_sub_destroy(struct sm *s);
+void sm_sub_head(struct sm *s, uint32_t warp, const struct inst *i); /* what stands at the head of a warp's buffer */
+uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps whose head its sub-core could take */
+void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
+void sm_sub_collect(struct sm *s);
+void sm_sub_execute(struct sm *s);
 /* sm_ldst.c */
 bool sm_ldst(struct sm *s);
 void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is);

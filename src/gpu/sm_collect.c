@@ -12,7 +12,10 @@
 #include "gpu/sm.h"
 
 static inline uint32_t bank_of(const struct sm *s, uint32_t name, uint32_t warp) {
-  return (name + warp) % s->c->reg_banks;
+  uint32_t banks = s->c->reg_banks;
+  if (!s->sub) return (name + warp) % banks;
+  uint32_t n = s->c->schedulers, each = banks / n; /* a sub-core's own */
+  return warp % n * each + (name + warp / n) % each;
 }
 
 bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst) {
@@ -44,22 +47,24 @@ static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t name
   s->col[c].waiting |= 1u << operand;
 }
 
+void sm_collector_take(struct sm *s, uint32_t c, op_id id) {
+  const struct op *o = &s->op[id];
+  const struct inst *i = o->inst;
+  s->col[c].op = id;
+  s->col[c].waiting = 0;
+  s->col_used |= 1ull << c;
+  s->acted = true;
+  for (uint32_t r = 0; r < i->nsrc; r++)
+    if (i->src[r]) queue_read(s, c, r, i->src_arch[r], o->warp);
+  if (i->addr_reg) queue_read(s, c, INST_MAX_SRC, i->addr_arch, o->warp);
+  if (!s->col[c].waiting) s->col_ready |= 1ull << c;
+}
+
 static void allocate(struct sm *s, struct pipe_reg *from, uint64_t set, uint32_t ports) {
   while (ports-- && from->count) {
     uint64_t unused = set & ~s->col_used;
     if (!unused) return;
-    uint32_t c = (uint32_t)__builtin_ctzll(unused);
-    op_id id = pop_oldest(s, from);
-    const struct op *o = &s->op[id];
-    const struct inst *i = o->inst;
-    s->col[c].op = id;
-    s->col[c].waiting = 0;
-    s->col_used |= 1ull << c;
-    s->acted = true;
-    for (uint32_t r = 0; r < i->nsrc; r++)
-      if (i->src[r]) queue_read(s, c, r, i->src_arch[r], o->warp);
-    if (i->addr_reg) queue_read(s, c, INST_MAX_SRC, i->addr_arch, o->warp);
-    if (!s->col[c].waiting) s->col_ready |= 1ull << c;
+    sm_collector_take(s, (uint32_t)__builtin_ctzll(unused), pop_oldest(s, from));
   }
 }
 
@@ -75,7 +80,7 @@ static inline void dispatch(struct sm *s, struct pipe_reg *to, uint32_t first, u
   s->acted = true;
 }
 
-static void read_banks(struct sm *s) {
+void sm_read_banks(struct sm *s) {
   uint64_t banks = s->bank_wait & ~s->bank_write;
   if (!banks) {
     if (s->bank_wait) s->acted = true; /* a write held the only reads back */
@@ -93,19 +98,34 @@ static void read_banks(struct sm *s) {
 }
 
 void sm_collect(struct sm *s) {
+  if (s->sub) {
+    sm_sub_collect(s);
+    return;
+  }
   if (s->col_ready) {
     for (uint32_t p = 0; s->col_ready & s->set_sp && p < s->c->sp_width; p++)
       dispatch(s, &s->ex_sp, s->col_sp, s->set_sp, &s->col_last_sp[p]);
     dispatch(s, &s->ex_sfu, s->col_sfu, s->set_sfu, &s->col_last_sfu);
     dispatch(s, &s->ex_mem, s->col_mem, s->set_mem, &s->col_last_mem);
   }
-  if (s->bank_wait) read_banks(s);
+  if (s->bank_wait) sm_read_banks(s);
   if (s->id_sp.count) allocate(s, &s->id_sp, s->set_sp, s->c->sp_width);
   if (s->id_sfu.count) allocate(s, &s->id_sfu, s->set_sfu, 1);
   if (s->id_mem.count) allocate(s, &s->id_mem, s->set_mem, 1);
 }
 
 /* ---- pipes ---- */
+
+bool sm_result_at(struct sm *s, op_id id, uint64_t cycle) {
+  uint32_t at = (uint32_t)cycle % WB_RING;
+  if (s->wb[at].count >= s->c->writeback_width) return false;
+  s->wb_waiting += !s->wb[at].count;
+  op_id *last = &s->wb[at].first;
+  for (uint32_t k = s->wb[at].count++; k; k--) last = &s->op[*last].next;
+  *last = id;
+  s->wb_any[at / 64] |= 1ull << (at % 64);
+  return true;
+}
 
 /* Try to start the oldest instruction of `from` on pipe `p`. */
 static void start(struct sm *s, uint32_t p, struct pipe_reg *from) {
@@ -120,21 +140,20 @@ static void start(struct sm *s, uint32_t p, struct pipe_reg *from) {
     if (s->op[from->at[i]].order < s->op[from->at[best]].order) best = i;
   op_id id = from->at[best];
   struct latency_config l = s->c->lat[s->op[id].inst->lat];
-  uint32_t end = (uint32_t)(now + l.latency) % WB_RING, at = (uint32_t)(now + l.latency + 2) % WB_RING;
+  uint32_t end = (uint32_t)(now + l.latency) % WB_RING;
   s->acted = true; /* a conflict for the last stage or for a result bus is tried again every cycle */
   if (s->pipe_busy[end / 64][p] >> (end % 64) & 1) return;
-  if (s->wb[at].count >= s->c->writeback_width) return;
+  if (!sm_result_at(s, id, now + l.latency + 2)) return;
   from->at[best] = from->at[--from->count];
   s->pipe_busy[end / 64][p] |= 1ull << (end % 64);
   s->pipe_free_at[p] = now + l.interval;
-  s->wb_waiting += !s->wb[at].count;
-  op_id *last = &s->wb[at].first;
-  for (uint32_t k = s->wb[at].count++; k; k--) last = &s->op[*last].next;
-  *last = id;
-  s->wb_any[at / 64] |= 1ull << (at % 64);
 }
 
 void sm_execute_alu(struct sm *s) {
+  if (s->sub) {
+    sm_sub_execute(s);
+    return;
+  }
   if (s->ex_sp.count)
     for (uint32_t i = 0; i < s->c->sp_width; i++) start(s, i, &s->ex_sp);
   if (s->ex_sfu.count)

@@ -45,6 +45,7 @@ enum lat_class {
   LAT_F64_FMA,
   LAT_F64_DIV,
   LAT_SFU,
+  LAT_TENSOR,
   LAT_SHFL,
   LAT_COUNT
 };
