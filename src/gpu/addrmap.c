@@ -62,7 +62,10 @@ static bool parse(const char *text, uint64_t *row, uint64_t *bank, uint64_t *col
 bool addrmap_init(struct addrmap *m, const struct gpu_config *c, struct err *e) {
   uint64_t row = 0, bank = 0, column = 0, choose = 0;
   if (!parse(c->dram_map, &row, &bank, &column, e)) return false;
-  *m = (struct addrmap){.low = c->dram_map_low, .channels = c->channels, .subparts = c->subparts};
+  *m = (struct addrmap){.low = c->dram_map_low,
+                        .channels = c->channels,
+                        .subparts = c->subparts,
+                        .ipoly = c->partition_hash == PARTITION_IPOLY};
   if (1ull << __builtin_popcountll(bank) > c->dram_banks)
     return err_set(e, ERR_INPUT, "dram.address_map has %d bank bits, but dram.banks is %u", __builtin_popcountll(bank),
                    c->dram_banks);
@@ -73,9 +76,27 @@ bool addrmap_init(struct addrmap *m, const struct gpu_config *c, struct err *e) 
   return true;
 }
 
+/* Remainder of `v`, read as a polynomial over GF(2), by an irreducible one of degree log2(n). */
+static uint32_t ipoly(uint64_t v, uint32_t n) {
+  static const uint16_t poly[] = {0, 3, 7, 0xB, 0x13, 0x25, 0x43, 0x83, 0x11B};
+  uint32_t degree = (uint32_t)__builtin_ctz(n);
+  while (v >> degree && degree) v ^= (uint64_t)poly[degree] << (63 - (uint32_t)__builtin_clzll(v) - degree);
+  return degree ? (uint32_t)v : 0;
+}
+
 void addrmap_split(const struct addrmap *m, struct req *r) {
-  uint64_t high = r->addr >> m->low, quotient = high / m->channels;
-  uint64_t inside = quotient << m->low | (r->addr & ((1ull << m->low) - 1));
+  uint64_t high = r->addr >> m->low, low = r->addr & ((1ull << m->low) - 1);
+  if (m->ipoly) {
+    uint32_t n = m->channels * m->subparts, s = ipoly(high, n);
+    uint64_t inside = (high / n * m->subparts + s % m->subparts) << m->low | low;
+    r->channel = (uint8_t)(s / m->subparts);
+    r->subpart = (uint8_t)s;
+    r->bank = (uint8_t)gather(&m->bank, inside);
+    r->row = (uint32_t)gather(&m->row, inside);
+    r->column = (uint32_t)gather(&m->column, inside);
+    return;
+  }
+  uint64_t quotient = high / m->channels, inside = quotient << m->low | low;
   r->channel = (uint8_t)(high - quotient * m->channels);
   r->bank = (uint8_t)gather(&m->bank, inside);
   r->row = (uint32_t)gather(&m->row, inside);
@@ -84,6 +105,7 @@ void addrmap_split(const struct addrmap *m, struct req *r) {
 }
 
 uint64_t addrmap_local(const struct addrmap *m, uint64_t addr) {
+  if (m->ipoly) return (addr >> m->low) / (m->channels * m->subparts) << m->low | (addr & ((1ull << m->low) - 1));
   uint64_t inside = (addr >> m->low) / m->channels << m->low | (addr & ((1ull << m->low) - 1));
   return gather(&m->local, inside);
 }

@@ -26,6 +26,7 @@ const char *const index_names[] = {"linear", "fermi-hash", "xor", "ipoly", NULL}
 const char *const repl_names[] = {"lru", "fifo", NULL};
 const char *const write_names[] = {"write-back", "write-through", NULL};
 const char *const dram_names[] = {"fr-fcfs", "fcfs", NULL};
+const char *const partition_names[] = {"modulo", "ipoly", NULL};
 const char *const icnt_names[] = {"crossbar", "mesh", NULL};
 
 #define AT(field) offsetof(struct gpu_config, field)
@@ -416,6 +417,9 @@ static bool check_memory(const struct gpu_config *c, struct err *e) {
                    c->l1d.line, c->l2.line);
   if (!is_pow2(c->l2_port_bytes))
     return err_set(e, ERR_USAGE, "l2.port_bytes is %u: a power of two is needed", c->l2_port_bytes);
+  if (c->partition_hash == PARTITION_IPOLY && !is_pow2(c->channels))
+    return err_set(e, ERR_USAGE, "memory.partition_hash ipoly needs a power of two of memory.channels, not %u",
+                   c->channels);
   if (!is_pow2(c->l1d_past))
     return err_set(e, ERR_USAGE, "l1d.bypass_segment is %u: 32, 64 or 128 are possible", c->l1d_past);
   if (c->dram_banks % c->dram_groups)

@@ -15,15 +15,23 @@
 
 enum gpu_sched { SCHED_GTO, SCHED_LRR, SCHED_TWO_LEVEL };
 enum gpu_alloc { ALLOC_ON_MISS, ALLOC_ON_FILL };
+/* modulo: the channel by its number of line blocks, the sub-partition by bank bits; ipoly: both by polynomial hashing
+ * of the whole address (Rau, "Pseudo-Randomly Interleaved Memory", ISCA 1991), for powers of two. */
+enum gpu_partition_hash { PARTITION_MODULO, PARTITION_IPOLY };
 enum gpu_index { INDEX_LINEAR, INDEX_FERMI_HASH, INDEX_XOR, INDEX_IPOLY };
 enum gpu_repl { REPL_LRU, REPL_FIFO };
 enum gpu_write { WRITE_BACK, WRITE_THROUGH };
 enum gpu_dram { DRAM_FRFCFS, DRAM_FCFS };
 enum gpu_icnt { ICNT_CROSSBAR, ICNT_MESH };
 /* NULL-terminated words, index = enum value. */
-extern const char *const sched_names[],
-    *const alloc_names[], *const index_names[], *const repl_names[], *const write_names[], *const dram_names[],
-                                                                                               *const icnt_names[];
+extern const char *const sched_names[];
+extern const char *const alloc_names[];
+extern const char *const index_names[];
+extern const char *const repl_names[];
+extern const char *const write_names[];
+extern const char *const dram_names[];
+extern const char *const icnt_names[];
+extern const char *const partition_names[];
 
 struct cache_config {
   uint32_t sets, ways, line; /* line in bytes */

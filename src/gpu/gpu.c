@@ -47,7 +47,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   struct gpu *g = calloc(1, sizeof *g);
   CHECK(g, "out of memory for a GPU");
   g->config = *c;
-  if (!slots_parse(&g->slots, scheme, e) || !slots_configure(&g->slots, &g->config, e) ||
+  if (!slots_for_machine(&g->slots, scheme, &g->config, e) || !slots_configure(&g->slots, &g->config, e) ||
       !gpu_config_check(&g->config, e)) {
     free(g);
     return NULL;

@@ -399,6 +399,22 @@ bool slots_parse(struct slots *out, const char *list, struct err *e) {
   return fill_hooks(out, e);
 }
 
+static bool owns(const struct slots *s, const char *part) {
+  const char *p;
+  for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t k = 0; (p = owned_part(s->at[i].scheme, k)); k++)
+      if (!strcmp(p, part)) return true;
+  return false;
+}
+
+bool slots_for_machine(struct slots *out, const char *list, const struct gpu_config *c, struct err *e) {
+  char text[1200];
+  if (!slots_parse(out, list, e)) return false;
+  if (!*c->l1d_org || owns(out, OWNS_L1_ORGANISATION) || owns(out, OWNS_L1_REPLACEMENT)) return true;
+  snprintf(text, sizeof text, "%s+%s", list && *list ? list : "baseline", c->l1d_org);
+  return slots_parse(out, text, e);
+}
+
 bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e) {
   for (uint32_t i = 0; i < s->count; i++)
     if (s->at[i].scheme->configure && !s->at[i].scheme->configure(c, s->at[i].param, e)) return false;
@@ -425,7 +441,7 @@ bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, u
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e) {
   struct slots s;
   struct gpu_config copy = *c;
-  return slots_parse(&s, list, e) && slots_configure(&s, &copy, e) && gpu_config_check(&copy, e);
+  return slots_for_machine(&s, list, &copy, e) && slots_configure(&s, &copy, e) && gpu_config_check(&copy, e);
 }
 
 void slots_free(struct slots *s) {

@@ -289,6 +289,9 @@ bool scheme_sweep_check(const char *list, struct err *e);
 /* Parse "baseline", "bucl", "swl=8+bucl:tucd=5,..." ('+' and ',' separate schemes, ':' parameters, '/' further ones)
  * into `out` and check how they combine. Errors suggest the nearest name. */
 bool slots_parse(struct slots *out, const char *list, struct err *e);
+/* The same for a machine whose L1 has an organisation of its own (l1d.organisation): that is added unless the list
+ * decides about organisation or replacement of the L1 itself. */
+bool slots_for_machine(struct slots *out, const char *list, const struct gpu_config *c, struct err *e);
 /* Let the schemes change the configuration. */
 bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e);
 /* Allocate state for machine `gpu` and call init. */

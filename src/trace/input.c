@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/accel.h"
 #include "trace/slt.h"
 #include "trace/slt_read.h"
 
@@ -26,12 +27,14 @@ static bool is_slt(const char *path) {
 }
 
 bool trace_is_trace(const char *path) {
-  return is_slt(path);
+  return is_slt(path) || accel_is_name(path);
 }
 
 struct trace_input *trace_open(const char *path, bool salvage, struct err *e) {
   if (is_slt(path)) return slt_open(path, salvage, e);
-  err_set(e, ERR_INPUT, "%s: expected a trace: a file of sluice record (.slt)", path);
+  if (accel_is_name(path)) return accel_open(path, e);
+  err_set(e, ERR_INPUT, "%s: expected a trace: a file of sluice record (.slt), kernelslist.g or a .traceg of Accel-Sim",
+          path);
   return NULL;
 }
 

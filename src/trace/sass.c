@@ -143,7 +143,7 @@ static void classify_rest(struct inst *i, enum sass_unit u, unsigned version) {
     arithmetic(i, PIPE_SP, LAT_F32_FMA, INST_FLOAT);
     break;
   case U_TENSOR:
-    arithmetic(i, PIPE_SFU, LAT_SFU, INST_FLOAT);
+    arithmetic(i, PIPE_SFU, LAT_TENSOR, INST_FLOAT);
     break;
   case U_F64_ADD:
     arithmetic(i, PIPE_SFU, LAT_F64_ADD, INST_F64 | INST_FLOAT);
