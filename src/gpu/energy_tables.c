@@ -25,7 +25,7 @@ static double probes_of(const struct scheme *h, const struct gpu_stats *s) {
     n += (double)(s->l1d_read_accesses + s->l1d_read_bypasses + s->l1d_write_accesses + s->l1d_local_read_accesses +
                   s->l1d_local_write_accesses);
   else if (h->bypass_load) n += (double)(s->loads_1 + s->loads_2 + s->loads_10 + s->loads_20 + s->loads_32);
-  if (h->l2_bypass || h->l2_may_allocate || h->l2_find_victim || h->on_l2_access || h->on_l2_evict)
+  if (h->l2_bypass || h->l2_may_allocate || h->l2_find_victim || h->l2_narrow || h->on_l2_access || h->on_l2_evict)
     n += (double)s->l2_accesses;
   if (h->dram_class) n += (double)s->dram_requests;
   if (h->may_launch || h->pick_cta) n += (double)s->ctas;

@@ -158,11 +158,11 @@ static bool parse_one(struct slots *out, char *text, struct err *e) {
 /* ---- flattening ---- */
 
 /* The k-th exclusive part of a scheme, by what it says and by the hooks it fills; NULL after the last. */
-static const char *owned_part(const struct scheme *s, uint32_t k) {
+static const char *owned_part(const struct scheme *s, uint32_t k, bool org) {
   const char *all[SCHEME_OWNS + 8] = {0};
   uint32_t n = 0;
   while (n < SCHEME_OWNS && s->owns[n]) all[n] = s->owns[n], n++;
-  if (s->find_victim) all[n++] = OWNS_L1_REPLACEMENT;
+  if (s->find_victim && !(org && s->yields_l1)) all[n++] = OWNS_L1_REPLACEMENT;
   if (s->l1) all[n++] = OWNS_L1_ORGANISATION, all[n++] = OWNS_L1_REPLACEMENT;
   if (s->pick_warp) all[n++] = OWNS_WARP_SCHEDULER;
   if (s->l2_find_victim) all[n++] = OWNS_L2_REPLACEMENT;
@@ -171,12 +171,20 @@ static const char *owned_part(const struct scheme *s, uint32_t k) {
   return k < n ? all[k] : NULL;
 }
 
+/* Does one of them keep the lines of the L1 itself? */
+static bool has_organisation(const struct slots *s) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->at[i].scheme->l1) return true;
+  return false;
+}
+
 static bool check_owners(const struct slots *s, struct err *e) {
+  bool org = has_organisation(s);
   for (uint32_t i = 0; i < s->count; i++)
     for (uint32_t j = i + 1; j < s->count; j++) {
       const char *a, *b;
-      for (uint32_t k = 0; (a = owned_part(s->at[i].scheme, k)); k++)
-        for (uint32_t m = 0; (b = owned_part(s->at[j].scheme, m)); m++)
+      for (uint32_t k = 0; (a = owned_part(s->at[i].scheme, k, org)); k++)
+        for (uint32_t m = 0; (b = owned_part(s->at[j].scheme, m, org)); m++)
           if (!strcmp(a, b))
             return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s", s->at[i].scheme->name,
                            s->at[j].scheme->name, a);
@@ -186,6 +194,7 @@ static bool check_owners(const struct slots *s, struct err *e) {
 
 static bool fill_hooks(struct slots *s, struct err *e) {
   if (!check_owners(s, e)) return false;
+  bool org = has_organisation(s);
 #define OBSERVE(hook)                     \
   for (uint32_t i = 0; i < s->count; i++) \
     if (s->at[i].scheme->hook) s->hook[s->n_##hook++] = (uint8_t)i;
@@ -194,6 +203,9 @@ static bool fill_hooks(struct slots *s, struct err *e) {
   if (s->n_##hook > 1)                                                                   \
     return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s", \
                    s->at[s->hook[0]].scheme->name, s->at[s->hook[1]].scheme->name, #hook);
+#define OF_LINES(hook)                    \
+  for (uint32_t i = 0; i < s->count; i++) \
+    if (s->at[i].scheme->hook && !(org && s->at[i].scheme->yields_l1)) s->hook[s->n_##hook++] = (uint8_t)i;
   OBSERVE(on_kernel)
   OBSERVE(on_epoch)
   OBSERVE(may_issue)
@@ -211,15 +223,16 @@ static bool fill_hooks(struct slots *s, struct err *e) {
   OBSERVE(bypass_load)
   OBSERVE(bypass_access)
   OBSERVE(on_stall)
-  DECIDE(find_victim)
+  OF_LINES(find_victim) /* one owner: check_owners */
   OBSERVE(on_access)
-  OBSERVE(on_hit)
+  OF_LINES(on_hit)
   OBSERVE(on_miss)
-  OBSERVE(on_fill)
+  OF_LINES(on_fill)
   OBSERVE(on_evict)
   OBSERVE(l2_bypass)
   OBSERVE(l2_may_allocate)
   DECIDE(l2_find_victim)
+  OBSERVE(l2_narrow)
   OBSERVE(on_l2_access)
   OBSERVE(on_l2_evict)
   DECIDE(dram_class)
@@ -229,6 +242,7 @@ static bool fill_hooks(struct slots *s, struct err *e) {
   OBSERVE(on_cta_done)
 #undef OBSERVE
 #undef DECIDE
+#undef OF_LINES
   return true;
 }
 
@@ -426,7 +440,7 @@ bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, u
     slots_free(s);
     return err_set(e, ERR_USAGE, "a replacement scheme sees at most 32 ways; the L1 has %u", c->l1d.ways);
   }
-  if (s->n_l2_find_victim && c->l2.ways > 32) {
+  if ((s->n_l2_find_victim || s->n_l2_narrow) && c->l2.ways > 32) {
     slots_free(s);
     return err_set(e, ERR_USAGE, "a replacement scheme sees at most 32 ways; the L2 has %u", c->l2.ways);
   }

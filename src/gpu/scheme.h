@@ -8,6 +8,7 @@
  *   observe (on_*)                 all are called, in the order given on the command line
  *   filter  (bypass_load, bypass_access, on_stall, l2_bypass)        the first that says bypass wins
  *           (may_issue, may_allocate, l2_may_allocate, may_launch)   all must say yes (masks are and-ed)
+ *           (l2_narrow)   each leaves ways out of what the one before it left
  *   decide  (find_victim, l2_find_victim, dram_class, pick_*, l1)  one owner; two schemes that fill it are refused by
  * name owns    a word per exclusive part that a scheme sets by configuration; two owners are refused by name
  * docs/scheme-hooks.md says when each fires.
@@ -174,8 +175,11 @@ struct scheme {
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
   double probe_picojoule;  /* published energy of a look into its tables; 0: none is, energy.def's figure is taken */
   const struct l1_org *l1; /* the L1 organisation slot */
-  bool every_cycle;        /* may_issue changes with time alone: the machine then visits every SM in every cycle */
-  uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
+  /* Its rules for the lines of the L1 (find_victim, on_hit, on_fill) give way to an organisation, which keeps the lines
+   * in its own manner: the rest of the scheme works beside it. */
+  bool yields_l1;
+  bool every_cycle; /* may_issue changes with time alone: the machine then visits every SM in every cycle */
+  uint32_t epoch;   /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
   const char *epoch_param;
 
   /* ---- hooks, in the order in which events occur ---- */
@@ -221,6 +225,9 @@ struct scheme {
   /* L2 replacement: way to replace out of s->usable when no way is empty; -1: none (an atomic then evicts the least
    * recently used). Once per miss. */
   int (*l2_find_victim)(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e);
+  /* Before that: the ways out of s->usable that may be replaced, at least one. Whoever owns L2 replacement chooses
+   * among them (the least recently used if nobody does). Once per miss. */
+  uint32_t (*l2_narrow)(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e);
   /* Accepted: hit, pending, miss (way: the line reserved), past (bypassed, or no line for it). */
   void (*on_l2_access)(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out);
   void (*on_l2_evict)(struct scheme_ctx *c, const struct mem_event *e); /* line and way: the victim's; rest: by whom */
@@ -268,12 +275,12 @@ struct slots {
       HOOK_LIST(may_allocate) HOOK_LIST(on_past) HOOK_LIST(on_warp_start) HOOK_LIST(on_warp_done) HOOK_LIST(on_issue)
           HOOK_LIST(bypass_load) HOOK_LIST(bypass_access) HOOK_LIST(on_stall) HOOK_LIST(find_victim)
               HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
-                  HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate) HOOK_LIST(l2_find_victim) HOOK_LIST(on_l2_access)
+                  HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate) HOOK_LIST(l2_find_victim) HOOK_LIST(l2_narrow) HOOK_LIST(on_l2_access)
                       HOOK_LIST(on_l2_evict) HOOK_LIST(dram_class) HOOK_LIST(may_launch) HOOK_LIST(pick_cta)
                           HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)
 /* clang-format on */
 #undef HOOK_LIST
-                          uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
+                              uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
 };
 
 /* A list may name searches ("swl-best+bucl"). How many machines one stands for (1 if it names none), and the list of

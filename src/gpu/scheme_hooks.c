@@ -25,8 +25,22 @@ static bool ask_may_allocate(void *ctx, const struct mem_event *e) {
 
 static int ask_victim(void *ctx, const struct cache_set *s, const struct mem_event *e) {
   struct gpu *g = ctx;
-  struct slot_instance *in = &g->slots.at[g->slots.l2_find_victim[0]];
-  return in->scheme->l2_find_victim(&in->ctx, s, e);
+  struct cache_set left = *s;
+  for (uint32_t h = 0; h < g->slots.n_l2_narrow; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.l2_narrow[h]];
+    uint32_t ways = in->scheme->l2_narrow(&in->ctx, &left, e);
+    CHECK(ways && !(ways & ~left.usable), "cycle %llu: scheme %s leaves ways %x of %x", (unsigned long long)e->cycle,
+          in->scheme->name, ways, left.usable);
+    left.usable = ways;
+  }
+  if (g->slots.n_l2_find_victim) {
+    struct slot_instance *in = &g->slots.at[g->slots.l2_find_victim[0]];
+    return in->scheme->l2_find_victim(&in->ctx, &left, e);
+  }
+  int best = -1;
+  for (uint32_t w = 0; w < left.ways; w++)
+    if (left.usable >> w & 1 && (best < 0 || left.used[w] < left.used[best])) best = (int)w;
+  return best;
 }
 
 static void tell_access(void *ctx, const struct mem_event *e, enum l2_outcome out) {
@@ -56,12 +70,12 @@ const struct mem_hooks *gpu_mem_hooks(struct gpu *g) {
   g->mem_hooks = (struct mem_hooks){.ctx = g,
                                     .bypass = s->n_l2_bypass ? ask_bypass : NULL,
                                     .may_allocate = s->n_l2_may_allocate ? ask_may_allocate : NULL,
-                                    .find_victim = s->n_l2_find_victim ? ask_victim : NULL,
+                                    .find_victim = s->n_l2_find_victim || s->n_l2_narrow ? ask_victim : NULL,
                                     .on_access = s->n_on_l2_access ? tell_access : NULL,
                                     .on_evict = s->n_on_l2_evict ? tell_evict : NULL,
                                     .dram_class = s->n_dram_class ? ask_class : NULL};
-  bool any = s->n_l2_bypass || s->n_l2_may_allocate || s->n_l2_find_victim || s->n_on_l2_access || s->n_on_l2_evict ||
-             s->n_dram_class;
+  bool any = s->n_l2_bypass || s->n_l2_may_allocate || s->n_l2_find_victim || s->n_l2_narrow || s->n_on_l2_access ||
+             s->n_on_l2_evict || s->n_dram_class;
   return any ? &g->mem_hooks : NULL;
 }
 

@@ -57,8 +57,8 @@ static void sharing_on_fill(struct scheme_ctx *c, const struct l1_event *e) {
 static bool sharing_l2_may_allocate(struct scheme_ctx *c, const struct mem_event *e) {
   return sharing_l2_admits(c, e, c->param[CACHE + SHARING_L2] != 0, CACHE_COUNTERS);
 }
-static int sharing_l2_find_victim(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
-  return sharing_l2_victim(c, sharing_lines(c), s, e, c->param[CACHE + SHARING_L2] != 0, CACHE_COUNTERS);
+static uint32_t sharing_l2_narrow(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
+  return sharing_l2_left(c, sharing_lines(c), s, e, c->param[CACHE + SHARING_L2] != 0, CACHE_COUNTERS);
 }
 static void sharing_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
   sharing_l2_access(c, sharing_lines(c), e, out, CACHE_COUNTERS);
@@ -90,11 +90,12 @@ static const struct scheme sharing = {
     .init = sharing_cache_init,
     .storage = sharing_storage,
     .on_kernel = sharing_on_kernel,
+    .yields_l1 = true,
     .find_victim = sharing_find_victim,
     .on_hit = sharing_on_hit,
     .on_fill = sharing_on_fill,
     .l2_may_allocate = sharing_l2_may_allocate,
-    .l2_find_victim = sharing_l2_find_victim,
+    .l2_narrow = sharing_l2_narrow,
     .on_l2_access = sharing_on_l2_access,
     .pick_cta = sharing_pick_cta,
 };

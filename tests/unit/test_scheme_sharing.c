@@ -119,12 +119,12 @@ static void the_l2_tells_shared_lines(void **state) {
   uint64_t tag[4] = {0}, used[4] = {5, 1, 6, 0};
   struct cache_set s = {.ways = 4, .usable = 7, .tag = tag, .used = used};
   struct mem_event e = bench_event(&b, 0, 0, 12);
-  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 0); /* private and least recent; way 1 is shared */
+  assert_int_equal(b.scheme->l2_narrow(b.c, &s, &e), 5); /* the private ones; way 1 is shared */
   touch_l2(&b, 1, 0, 0, L2_HIT);
-  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 2);
+  assert_int_equal(b.scheme->l2_narrow(b.c, &s, &e), 4);
   touch_l2(&b, 1, 8, 2, L2_HIT);
-  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 1); /* all shared: the least recent */
-  assert_int_equal(touch_l2(&b, 0, 16, 0, L2_MISS), 0);       /* a new line there is private again */
+  assert_int_equal(b.scheme->l2_narrow(b.c, &s, &e), 7); /* all shared: any of them */
+  assert_int_equal(touch_l2(&b, 0, 16, 0, L2_MISS), 0);  /* a new line there is private again */
   e.type = REQ_LOCAL_READ;
   assert_false(b.scheme->l2_may_allocate(b.c, &e));
   e.type = REQ_GLOBAL_READ;
@@ -218,8 +218,29 @@ static void never_acting_is_the_baseline(void **state) {
   must_act("sharing=4", on_fill);
 }
 
+/* schemes.md: these four together are legal. MeDiC then chooses among the private lines, TSC keeps those of the L1. */
+static void composes_with_the_other_designs(void **state) {
+  (void)state;
+  static const char *const lists[] = {"tsc+,bucl,medic,sharing", "decoupled-l1d+bucl+medic+sharing",
+                                      "medic+sharing-cache",     "lcs+sharing-cache",
+                                      "bcs+sharing-cache",       "eaf+sharing",
+                                      "rrip+sharing-cta=8"};
+  struct gpu_config g;
+  struct err e = {0};
+  assert_true(gpu_config_load(&g, "medic", &e));
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    struct slots s;
+    if (!slots_parse(&s, lists[i], &e)) fail_msg("%s: %s", lists[i], e.msg);
+    assert_int_equal(s.n_find_victim, i >= 2);
+  }
+  struct slots s;
+  assert_false(slots_parse(&s, "rrip+sharing-cache", &e)); /* both choose the L1's victim */
+  assert_non_null(strstr(e.msg, "L1 replacement"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(composes_with_the_other_designs),
       cmocka_unit_test(groups_of_a_row),
       cmocka_unit_test(adaptive_end),
       cmocka_unit_test(blocks_of_two),

@@ -18,6 +18,9 @@
  *  - A hit takes the dead flag off a line; a fill of shared data declares lines dead as one of private data does.
  *  - The victim of the L1 is chosen when the data arrives (section VI-B), so the L1 allocates on the fill; on a
  *    configuration that allocates on the miss the scheme changes that.
+ *  - In the L2 the rule leaves the private lines to whoever decides replacement: the least recently used of them goes,
+ * or with MeDiC beside it the one that MeDiC would replace. Where another scheme keeps the lines of the L1 in its own
+ *    manner (TSC, the decoupled L1D), the rules for lines of the L1 do not apply.
  *  - An MSHR of the L1 is held until the data arrives and shows itself shared: before that nobody can know.
  */
 #ifndef SCHEMES_LIB_SHARING_CACHE_H
@@ -104,15 +107,16 @@ static inline int sharing_lru(const struct cache_set *s, uint32_t ways) {
   return best;
 }
 
-static inline int sharing_l2_victim(struct scheme_ctx *c, struct sharing_l2_line *lines, const struct cache_set *s,
-                                    const struct mem_event *e, bool on, uint32_t counters) {
+/* The private ways, if there are any: whoever decides replacement chooses among them. */
+static inline uint32_t sharing_l2_left(struct scheme_ctx *c, struct sharing_l2_line *lines, const struct cache_set *s,
+                                       const struct mem_event *e, bool on, uint32_t counters) {
   const struct sharing_l2_line *l = sharing_l2_set(c, lines, e);
   uint32_t private = 0;
   for (uint32_t w = 0; w < s->ways; w++) private |= (uint32_t)(!l[w].shared) << w;
-  int lru = sharing_lru(s, s->usable), best = sharing_lru(s, s->usable & private);
-  if (!on || best < 0) return lru;
-  c->counter[counters + SHARING_L2_SPARED] += best != lru;
-  return best;
+  private &= s->usable;
+  if (!on || !private) return s->usable;
+  c->counter[counters + SHARING_L2_SPARED] += !(private >> sharing_lru(s, s->usable) & 1);
+  return private;
 }
 
 /* ---- L1 ---- */
