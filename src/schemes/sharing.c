@@ -44,8 +44,7 @@ static int64_t sharing_pick_cta(struct scheme_ctx *c, uint32_t sm, uint32_t room
 }
 
 static int sharing_find_victim(struct scheme_ctx *c, uint32_t sm, const struct cache_set *s, const struct l1_event *e) {
-  return sharing_l1_victim(c, &SCHEME_SM(c, struct sharing_sm, sm)->l1, s, e, c->param[CACHE + SHARING_L1] != 0,
-                           c->param[CACHE + SHARING_DEAD] != 0, CACHE_COUNTERS);
+  return sharing_l1_victim(c, &SCHEME_SM(c, struct sharing_sm, sm)->l1, s, e, c->param + CACHE, CACHE_COUNTERS);
 }
 static void sharing_on_hit(struct scheme_ctx *c, const struct l1_event *e) {
   sharing_l1_hit(c, &SCHEME_SM(c, struct sharing_sm, e->sm)->l1, e);

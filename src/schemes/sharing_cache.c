@@ -29,8 +29,7 @@ static struct sharing_l2_line *sharing_cache_lines(const struct scheme_ctx *c) {
 
 static int sharing_cache_find_victim(struct scheme_ctx *c, uint32_t sm, const struct cache_set *s,
                                      const struct l1_event *e) {
-  return sharing_l1_victim(c, SCHEME_SM(c, struct sharing_l1, sm), s, e, c->param[CACHE + SHARING_L1] != 0,
-                           c->param[CACHE + SHARING_DEAD] != 0, CACHE_COUNTERS);
+  return sharing_l1_victim(c, SCHEME_SM(c, struct sharing_l1, sm), s, e, c->param + CACHE, CACHE_COUNTERS);
 }
 static void sharing_cache_on_hit(struct scheme_ctx *c, const struct l1_event *e) {
   sharing_l1_hit(c, SCHEME_SM(c, struct sharing_l1, e->sm), e);
