@@ -416,7 +416,7 @@ bool slots_parse(struct slots *out, const char *list, struct err *e) {
 static bool owns(const struct slots *s, const char *part) {
   const char *p;
   for (uint32_t i = 0; i < s->count; i++)
-    for (uint32_t k = 0; (p = owned_part(s->at[i].scheme, k)); k++)
+    for (uint32_t k = 0; (p = owned_part(s->at[i].scheme, k, has_organisation(s))); k++)
       if (!strcmp(p, part)) return true;
   return false;
 }
