@@ -66,6 +66,8 @@ extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cm
     cmd_workloads, cmd_report, cmd_docs, cmd_help, cmd_overhead, cmd_record, cmd_trace, cmd_study, cmd_query, cmd_diff,
     cmd_db;
 
+void composition_page(void); /* `sluice docs composition` */
+
 /* ---- what every simulation takes ---- */
 struct sim_options {
   const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json, *check;

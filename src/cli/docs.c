@@ -305,9 +305,16 @@ static void energy_page(void) {
 static const struct {
   const char *name;
   void (*print)(void);
-} pages[] = {{"energies", energy_page},       {"knobs", knobs_page},         {"counters", counters_page},
-             {"schemes", schemes_page},       {"study-schema", schema_page}, {"man", man_page},
-             {"invariants", invariants_page}, {"bash", bash_completion},     {"zsh", zsh_completion},
+} pages[] = {{"composition", composition_page},
+             {"energies", energy_page},
+             {"knobs", knobs_page},
+             {"counters", counters_page},
+             {"schemes", schemes_page},
+             {"study-schema", schema_page},
+             {"man", man_page},
+             {"invariants", invariants_page},
+             {"bash", bash_completion},
+             {"zsh", zsh_completion},
              {"fish", fish_completion}};
 
 static int docs_run(const struct command *self, int argc, char **argv) {
@@ -332,7 +339,7 @@ static const struct opt docs_opts[] = {{.name = NULL}};
 const struct command cmd_docs = {
     .name = "docs",
     .summary = "print reference pages, man page and shell completions",
-    .usage = "knobs|counters|schemes|energies|invariants|study-schema|man|bash|zsh|fish",
+    .usage = "knobs|counters|schemes|composition|energies|invariants|study-schema|man|bash|zsh|fish",
     .help = "Markdown pages of all knobs, counters and schemes, the man page (roff), and completions, from the tables "
             "that\n"
             "the program itself uses. docs/knobs.md, docs/counters.md and docs/schemes.md are this output.\n\n"

@@ -35,24 +35,37 @@ static void print_bits(double bits) {
   else printf("%.0f bits", bits);
 }
 
-static const char *const hook_names[] = {"on_kernel",    "on_epoch", "may_issue",   "pick_warp",     "on_warp_start",
-                                         "on_warp_done", "on_issue", "bypass_load", "bypass_access", "on_stall",
-                                         "find_victim",  "on_hit",   "on_miss",     "on_fill",       "on_evict"};
-
-static size_t hooks_of(const struct scheme *s, const char **out) {
-  const bool filled[] = {s->on_kernel,    s->on_epoch, s->may_issue,   s->pick_warp,     s->on_warp_start,
-                         s->on_warp_done, s->on_issue, s->bypass_load, s->bypass_access, s->on_stall,
-                         s->find_victim,  s->on_hit,   s->on_miss,     s->on_fill,       s->on_evict};
-  size_t n = 0;
-  for (size_t i = 0; i < sizeof filled / sizeof *filled; i++)
-    if (filled[i]) out[n++] = hook_names[i];
-  return n;
+/* The slots that a scheme fills (the spec's words), then its hooks; a search names what it tries. */
+static void print_hooks(const struct scheme *s) {
+  const char *slot, *hook, *seen[16];
+  size_t slots = 0;
+  if (s->sweep) {
+    printf("\nA search over %s of %s:", s->sweep->param, s->sweep->base);
+    for (uint32_t i = 0; i < s->sweep->count; i++) printf(" %g", s->sweep->values[i]);
+    putchar('\n');
+    return;
+  }
+  fputs("\nSlots:", stdout);
+  for (uint32_t k = 0; (hook = scheme_hook(s, k, &slot)); k++) {
+    bool new = *slot != 0;
+    for (size_t i = 0; i < slots; i++) new &= strcmp(seen[i], slot) != 0;
+    if (new) printf("%s %s", slots ? "," : "", slot), seen[slots++] = slot;
+  }
+  for (size_t i = 0; i < SCHEME_OWNS && s->owns[i]; i++) printf("%s decides %s", slots || i ? ";" : "", s->owns[i]);
+  fputs("\nHooks:", stdout);
+  for (uint32_t k = 0; (hook = scheme_hook(s, k, &slot)); k++) {
+    printf(" %s", hook);
+    if (strcmp(hook, "l1")) continue;
+    const struct l1_org *o = s->l1;
+    printf(" (shape find%s plan reserve%s fill store%s)", o->want ? " want" : "", o->touch ? " touch" : "",
+           o->clear ? " clear" : "");
+  }
+  putchar('\n');
 }
 
 static void print_scheme(const struct scheme *s, const struct gpu_config *c) {
   struct scheme_bits rows[STORAGE_ROWS];
   uint32_t count;
-  const char *hooks[32];
   printf("%s - %s\n%s\n\n%s\n", s->name, s->title, s->paper, s->idea ? s->idea : "");
   if (scheme_param_count(s)) puts("\nParameters (scheme:name=value,  / between several):");
   for (uint32_t i = 0; i < scheme_param_count(s); i++) {
@@ -65,11 +78,10 @@ static void print_scheme(const struct scheme *s, const struct gpu_config *c) {
   if (scheme_counter_count(s)) puts("\nCounters:");
   for (uint32_t i = 0; i < scheme_counter_count(s); i++)
     printf("  %-16s %s [%s]\n", s->counters[i].name, s->counters[i].doc, s->counters[i].unit);
-  fputs("\nHooks:", stdout);
-  size_t n = hooks_of(s, hooks);
-  for (size_t i = 0; i < n; i++) printf(" %s", hooks[i]);
-  double total = storage_bits(s, c, rows, &count);
-  fputs("\n\nStorage on this GPU: ", stdout);
+  print_hooks(s);
+  const struct scheme *base = s->sweep ? scheme_find(s->sweep->base) : s;
+  double total = storage_bits(base, c, rows, &count);
+  printf("\nStorage on this GPU%s%s: ", s->sweep ? ", of " : "", s->sweep ? base->name : "");
   print_bits(total);
   putchar('\n');
   for (uint32_t i = 0; i < count; i++) {

@@ -249,6 +249,10 @@ uint32_t scheme_count(void);
 const struct scheme *scheme_at(uint32_t i); /* in order of names */
 const struct scheme *scheme_find(const char *name);
 uint32_t scheme_param_count(const struct scheme *s);
+/* The k-th hook that a scheme fills, in the order in which events occur, and the slot it belongs to; NULL after the
+ * last.
+ */
+const char *scheme_hook(const struct scheme *s, uint32_t k, const char **slot);
 uint32_t scheme_counter_count(const struct scheme *s);
 
 /* ---- the selected schemes of one machine ---- */

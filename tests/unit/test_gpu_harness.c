@@ -154,6 +154,33 @@ static void every_scheme(void **state) {
   }
 }
 
+/* `sluice schemes NAME` has something to say about every part. */
+static void every_scheme_explains_itself(void **state) {
+  (void)state;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  for (uint32_t i = 0; i < scheme_count(); i++) {
+    const struct scheme *sc = scheme_at(i);
+    double param[SCHEME_PARAMS_MAX] = {0};
+    const char *slot;
+    if (!sc->title || !sc->paper || !sc->idea || strlen(sc->idea) < 50)
+      fail_msg("%s: no title, paper or idea", sc->name);
+    if (!sc->sweep && !scheme_hook(sc, 0, &slot)) fail_msg("%s fills no hook", sc->name);
+    if (sc->sweep && !scheme_find(sc->sweep->base)) fail_msg("%s searches %s", sc->name, sc->sweep->base);
+    for (uint32_t p = 0; p < scheme_param_count(sc); p++) {
+      const struct scheme_param *q = &sc->params[p];
+      if (!q->unit || !q->doc || q->dflt < q->min || q->dflt > q->max) fail_msg("%s: %s", sc->name, q->name);
+      param[p] = q->dflt;
+    }
+    for (uint32_t k = 0; k < scheme_counter_count(sc); k++)
+      if (!sc->counters[k].unit || !sc->counters[k].doc) fail_msg("%s: %s", sc->name, sc->counters[k].name);
+    struct scheme_bits bits[32];
+    uint32_t n = sc->storage ? sc->storage(&c, param, bits, 32) : 0;
+    for (uint32_t k = 0; k < n; k++)
+      if (!bits[k].item || bits[k].bits != bits[k].bits) fail_msg("%s: storage item %u", sc->name, k);
+  }
+}
+
 static void knobs_at_their_ends(void **state) {
   (void)state;
   for (uint32_t i = 0; i < scheme_count(); i++) {
@@ -234,9 +261,13 @@ static void bad_lists(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(repeats),      cmocka_unit_test(skipping_changes_nothing),
-      cmocka_unit_test(every_scheme), cmocka_unit_test(knobs_at_their_ends),
-      cmocka_unit_test(every_pair),   cmocka_unit_test(laws_catch_mutations),
+      cmocka_unit_test(repeats),
+      cmocka_unit_test(skipping_changes_nothing),
+      cmocka_unit_test(every_scheme_explains_itself),
+      cmocka_unit_test(every_scheme),
+      cmocka_unit_test(knobs_at_their_ends),
+      cmocka_unit_test(every_pair),
+      cmocka_unit_test(laws_catch_mutations),
       cmocka_unit_test(bad_lists),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void ccws_lost_locality(void **state) {
 
 static void schedulers(void **state) {
   (void)state;
-  rig_same("gto", "swl=64", "a limit of all warps is GTO");
+  rig_same("gto", "swl=48", "a limit of all warps is GTO");
   rig_same("baseline", "gto", "GTO is the baseline's");
   rig_same("lrr", "two-level=64", "an active set of all warps is round-robin");
 }
