@@ -50,7 +50,7 @@ TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 DATA := $(B)/share/sluice
 CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
 CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
-TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json))
+TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json)) $(patsubst %,$(DATA)/%,$(wildcard figures/*.yaml))
 ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
@@ -80,6 +80,11 @@ $(DATA)/calibration/%: tests/calibration/%
 $(DATA)/%.schema.json: data/%.schema.json
 	@mkdir -p $(@D)
 	cp $< $@
+
+$(DATA)/figures/%.yaml: figures/%.yaml
+	@mkdir -p $(@D)
+	cp $< $@
+
 $(DATA)/%.csv: data/%.csv
 	@mkdir -p $(@D)
 	cp $< $@

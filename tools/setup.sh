@@ -21,6 +21,8 @@ libmd-dev:/usr/include/sha256.h
 liblzma-dev:/usr/include/lzma.h
 '
 need_test='
+librsvg2-bin:/usr/bin/rsvg-convert
+fonts-liberation:/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf
 sqlite3:/usr/bin/sqlite3
 libcmocka-dev:/usr/include/cmocka.h
 libmpfr-dev:/usr/include/mpfr.h

@@ -4,6 +4,7 @@ import { $, csv, el, save, sortable } from "./dom.js";
 import { data, format, keys, runs, schemes, value, workloads } from "./data.js";
 import { redrawAll } from "./figure.js";
 import { compare, loads, slots, summary } from "./compare.js";
+import { paperFigures } from "./paperfigures.js";
 import { profiles } from "./profile.js";
 import { sources } from "./source.js";
 
@@ -80,7 +81,7 @@ if (runs.length) {
   state = compare(() => drawCounters());
   summary();
   slots();
-  for (const [id, shown] of [["loads", loads()], ["profile", profiles()], ["lines-box", sources()]]) {
+  for (const [id, shown] of [["figures-box", paperFigures()], ["loads", loads()], ["profile", profiles()], ["lines-box", sources()]]) {
     if (shown) continue;
     const section = $(id).closest("section");
     document.querySelector(`nav a[href="#${section.id}"]`)?.remove();

@@ -377,7 +377,11 @@ static int report_run(const struct command *self, int argc, char **argv) {
   const char *program = count ? json_string_value(json_object_get(records[0], "program")) : NULL;
   const char *command = program ? program : "";
   bool ok =
-      !e.code && report_write(out, &(struct report_input){o.title ? o.title : command, command, records, count}, &e);
+      !e.code &&
+      report_write(out,
+                   &(struct report_input){
+                       .title = o.title ? o.title : command, .command = command, .records = records, .count = count},
+                   &e);
   json_decref(files);
   if (!ok) return cli_fail(&e);
   printf("report: %s\n", out);

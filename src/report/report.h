@@ -15,6 +15,7 @@ struct report_input {
   const char *command;  /* how to reproduce it */
   void *const *records; /* json_t documents as in results/record.h, not owned */
   size_t count;
+  void *figures; /* json_t list of {id, where, title, note, svg}, or NULL: shown first */
 };
 
 bool report_write(const char *path, const struct report_input *in, struct err *e);

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Write docs/figures.md from the folders of `sluice paper`: figure by figure what reproduces, what does not, and why.
+
+    tools/figures-doc.py paper-bucl paper-tsc ... > docs/figures.md
+"""
+import json
+import pathlib
+import sys
+
+HEAD = """# The papers' figures
+
+`sluice paper NAME` runs a paper's evaluation and draws every figure and table of it that is a measurement, as SVG, PDF and PNG, with its
+data as CSV, and a report in HTML. `--quick` takes small inputs (minutes), otherwise medium ones. Runs are kept in the output folder, so a
+second call only draws and an interrupted one goes on. Diamonds in a figure are numbers that the paper's text gives.
+
+A figure is one file in `figures/`: which `suite` under which `schemes` (the paper's label: the list that a user types, or a mapping with
+`list`, `gpu` and `set`), a `kind` (bars, lines, stack, classes, cdf, histogram, table), a `metric` (counters joined by `+` and `/`), what it is
+normalised to (`normalise`), its `means`, or an `item` of the characterisation. An unknown key is an error with file, line and column.
+
+The tables below are made from the last run of `--quick` by `tools/figures-doc.py`; the last column is written by hand in the figure's file
+(`reason`). *Direction* counts published numbers whose sign (gain or loss over what they compare with) ours shares; *within* is the median
+difference of ours from the published numbers in their unit. Small inputs fit caches better than the papers' do, which favours the baseline.
+"""
+
+
+def sign(v):
+    return (v > 0.5) - (v < -0.5)
+
+
+def row(f):
+    rows = [p for p in f["published"] if "ours" in p]
+    gains = [p for p in rows if "improvement" in p["metric"] or "reduction" in p["metric"] or "speedup" in p["metric"] or "gain" in p["metric"]]
+    same = sum(sign(p["ours"]) == sign(p["published"]) for p in gains)
+    diffs = sorted(abs(p["ours"] - p["published"]) for p in rows)
+    state = {"whole": "drawn", "partial": "drawn in part", "absent": "**not drawn**"}[f["state"]]
+    if f["missing"]:
+        state += ": " + f["missing"][0].replace("|", "/") + (f" and {len(f['missing']) - 1} more" if len(f["missing"]) > 1 else "")
+    direction = f"{same} of {len(gains)}" if gains else "–"
+    within = f"{diffs[len(diffs) // 2]:.1f}" if diffs else "–"
+    return f"| {f['where']} | {f['title']} | {state} | {direction} | {within} | {f['reason']} |"
+
+
+def main():
+    print(HEAD)
+    for folder in map(pathlib.Path, sys.argv[1:]):
+        figures = json.loads((folder / "figures.json").read_text())
+        data = json.loads((folder / "data.json").read_text())
+        print(f"## {data['paper']} ({data['size']} inputs, {len(data['runs'])} runs)\n")
+        print("| where | what | state | direction | within | what reproduces, what does not, and why |")
+        print("|---|---|---|---|---|---|")
+        for f in figures:
+            print(row(f))
+        rows = [(f, p) for f in figures for p in f["published"] if "ours" in p]
+        if rows:
+            print("\n| where | metric | scheme | over | published | ours | unit |\n|---|---|---|---|---|---|---|")
+            seen = set()
+            for f, p in rows:
+                key = (p["where"], p["metric"], p["scheme"], p["group"])
+                if key in seen:
+                    continue
+                seen.add(key)
+                print(f"| {p['where']} | {p['metric']} | {p['scheme']} | {p['group']} | {p['published']:g} | {p['ours']:.1f} | {p['unit']} |")
+        print()
+
+
+main()
