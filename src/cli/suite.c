@@ -19,6 +19,7 @@
 struct suite_row {
   const char *name, *label, *group; /* label: what the paper calls it */
   char *argv[4];
+  double seconds;                  /* about how long a simulation takes */
   json_t *totals[COMPARE_COLUMNS]; /* NULL: failed */
   json_t *record[COMPARE_COLUMNS]; /* for the report */
   const struct search *search[COMPARE_COLUMNS];
@@ -44,6 +45,7 @@ static bool load_rows(struct suite *s, const char *name, const char *size, struc
     struct suite_row *r = &s->row[s->rows];
     r->name = w->name;
     r->label = w->alias;
+    r->seconds = w->seconds[!strcmp(size, "small") ? 0 : !strcmp(size, "medium") ? 1 : 2];
     r->group = w->group;
     r->argv[0] = arena_strdup(&s->arena, w->name);
     r->argv[1] = arena_strdup(&s->arena, "--size");
@@ -95,6 +97,7 @@ static int run_all(struct suite *s, const struct compare_options *o, const struc
     if (found) continue;
     char path[600];
     tempdir_file(dir, arena_printf(&s->arena, "run%zu.json", i), path, sizeof path);
+    job[n].weight = 0.1 + r->seconds;
     job[n++].argv = compare_argv(&s->arena, &o->sim, s->scheme[i % s->schemes], path, r->argv);
   }
   if (!jobs_run(job, n, (unsigned)o->jobs, dir, "comparing", false)) return 130;
