@@ -63,8 +63,8 @@ int command_usage(const struct command *c, const struct err *e);
 int command_begin(const struct command *c, int argc, char **argv, void *into, int *first);
 
 extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cmd_gpus, cmd_knobs, cmd_stats,
-    cmd_workloads, cmd_report, cmd_docs, cmd_help, cmd_overhead, cmd_record, cmd_trace, cmd_study, cmd_query, cmd_diff,
-    cmd_db, cmd_paper;
+    cmd_workloads, cmd_report, cmd_docs, cmd_help, cmd_overhead, cmd_record, cmd_trace, cmd_import, cmd_export,
+    cmd_study, cmd_query, cmd_diff, cmd_db, cmd_paper;
 
 void composition_page(void); /* `sluice docs composition` */
 

@@ -62,6 +62,10 @@ struct feed_kernel {
   uint64_t param_base;      /* address of the first kernel parameter in the constant window */
   const char *const *files; /* names of source files by inst.src_file; NULL entries and a NULL array are possible */
   uint32_t nfiles;
+  /* What the recorder of a foreign trace wrote, so that it can be written again: a text per entry of `code`, and the
+   * header of the launch. NULL where there is none. */
+  const char *const *text;
+  const char *origin;
 };
 
 struct feed_ops {

@@ -346,7 +346,7 @@ uint64_t session_time_ns(struct session *s) {
 
 void session_note_copy(struct session *s, uint64_t bytes, bool to_device) {
   record_add_copy(s->record, bytes, to_device);
-  if (s->trace) slt_note_copy(s->trace, bytes, to_device);
+  if (s->trace) slt_note_copy(s->trace, 0, bytes, to_device);
 }
 
 /* What the checks found, for the user and for the record. */

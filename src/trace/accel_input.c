@@ -124,7 +124,7 @@ static bool accel_next(struct trace_input *t, struct trace_event *ev, struct err
   if (a->next == a->entries) return true;
   const struct entry *n = &a->entry[a->next++];
   if (n->copy) {
-    *ev = (struct trace_event){.kind = TRACE_COPY, .bytes = n->bytes, .to_device = true};
+    *ev = (struct trace_event){.kind = TRACE_COPY, .addr = n->addr, .bytes = n->bytes, .to_device = true};
     return true;
   }
   a->have = true;

@@ -15,7 +15,7 @@
 #include "trace/accel_stream.h"
 #include "trace/sass.h"
 
-enum { WARPS_MOST = 64, CTAS_MOST = 1 << 28 };
+enum { WARPS_MOST = 64, CTAS_MOST = 1 << 28, FIRST_OWN = 256, OWN_MOST = 1024 };
 
 struct static_inst {
   uint32_t pc, line, bytes; /* bytes per lane */
@@ -32,7 +32,7 @@ struct reader {
   const char *path;
   struct static_inst *inst;
   uint32_t insts, inst_room, *bucket, buckets; /* hash table of inst numbers + 1 */
-  struct pack warp, cta, packed;
+  struct pack warp, cta, packed, header;
   struct pack_warp state;
   uint32_t length[WARPS_MOST];
   uint64_t file_end;
@@ -149,6 +149,12 @@ static void finish_code(struct reader *r) {
   qsort(order, r->insts, sizeof *order, by_pc);
   for (uint32_t n = 0; n < r->insts; n++) {
     finish_inst(k, order[n], &k->code[n]);
+    struct inst *i = &k->code[n];
+    if (i->kind == KIND_LOAD &&
+        !i->ndst) { /* LDGSTS, loads to RZ: a register of their own, so that they are waited for */
+      if (k->feed.max_reg < FIRST_OWN + OWN_MOST) k->feed.max_reg++;
+      i->dst[i->ndst++] = (uint16_t)k->feed.max_reg;
+    }
     k->code[n].pc = n;
     k->text[n] = order[n]->text;
     k->place[order[n] - r->inst] = n;
@@ -281,8 +287,10 @@ static bool read_header(struct reader *r, struct err *e) {
   const char *line;
   size_t n;
   bool end = false;
-  while (!end && accel_stream_line(r->s, &line, &n, e))
+  while (!end && accel_stream_line(r->s, &line, &n, e)) {
     if (!accel_header_line(h, line, n, &end, e)) return at_line(r, e);
+    if (n && !end) pack_bytes(&r->header, line, n), pack_bytes(&r->header, "\n", 1);
+  }
   if (e->code) return false;
   if (!end) return LINE_ERROR(r, e, "no line that begins with '#' ends the header: is this an Accel-Sim kernel file?");
   if (!h->seen_grid || !h->seen_block)
@@ -300,9 +308,11 @@ static bool read_header(struct reader *r, struct err *e) {
   f->warps_per_cta = (f->threads_per_cta + WARP_LANES - 1) / WARP_LANES;
   f->regs_per_thread = h->nregs ? h->nregs : 1;
   f->shared_bytes = h->shmem;
-  f->max_reg = 256;
+  f->max_reg = FIRST_OWN;
+  pack_bytes(&r->header, "", 1);
+  k->origin = strdup((char *)r->header.at);
   k->cta = calloc(f->ctas, sizeof *k->cta);
-  CHECK(k->cta, "out of memory");
+  CHECK(k->cta && k->origin, "out of memory");
   return true;
 }
 
@@ -327,6 +337,8 @@ bool accel_kernel_read(struct accel_kernel *k, const char *path, struct err *e) 
   if (ok) {
     finish_code(&r);
     k->feed.code = k->code;
+    k->feed.text = r.insts ? (const char *const *)k->text : NULL;
+    k->feed.origin = k->origin;
     k->feed.insts = r.insts ? r.insts : 1;
   } else {
     for (uint32_t n = 0; n < r.insts; n++) free(r.inst[n].text);
@@ -336,6 +348,7 @@ bool accel_kernel_read(struct accel_kernel *k, const char *path, struct err *e) 
   pack_free(&r.warp);
   pack_free(&r.cta);
   pack_free(&r.packed);
+  pack_free(&r.header);
   free(r.inst);
   free(r.bucket);
   return ok;
@@ -360,6 +373,7 @@ bool accel_kernel_cta(const struct accel_kernel *k, uint32_t cta, struct pack *o
 void accel_kernel_free(struct accel_kernel *k) {
   for (uint32_t n = 0; k->text && n < k->feed.insts; n++) free(k->text[n]);
   free(k->text);
+  free(k->origin);
   free(k->code);
   free(k->place);
   free(k->cta);

@@ -16,6 +16,7 @@ struct accel_kernel {
   struct accel_header header;
   struct feed_kernel feed;
   struct inst *code;
+  char *origin;          /* the header's lines */
   char **text;           /* per entry of code: the line without PC, mask and addresses, "HEAD\tTAIL" */
   uint32_t *place;       /* static instruction by number in the records -> index in code */
   struct accel_cta *cta; /* by linear id */

@@ -18,7 +18,8 @@ enum trace_event_kind { TRACE_END, TRACE_COPY, TRACE_LAUNCH };
 
 struct trace_event {
   enum trace_event_kind kind;
-  /* TRACE_COPY */
+  /* TRACE_COPY; addr: on the device, 0 if not known */
+  uint64_t addr;
   uint64_t bytes;
   bool to_device;
   /* TRACE_LAUNCH; `kernel` is valid until the next `next` */

@@ -31,7 +31,8 @@ enum column {
   COL_PTX_LINE,
   COL_SRC_LINE,
   COL_SRC_FILE,
-  COLUMNS
+  COLUMNS,
+  COL_TEXT = COLUMNS /* not of struct inst: the recorder's text, if there is one */
 };
 
 /* ---- writing ---- */
@@ -116,12 +117,19 @@ void slt_code_encode(struct slt_buf *out, const struct feed_kernel *k) {
   slt_v(out, k->insts);
   slt_v(out, nfiles);
   for (uint32_t f = 0; f < nfiles; f++) slt_text(out, k->files[f]);
-  slt_v(out, COLUMNS - 1);
+  slt_v(out, COLUMNS - 1 + (k->text != NULL));
   for (enum column c = 1; c < COLUMNS; c++) {
     static const struct inst none = {.fetch_pc = (uint32_t)-8};
     col.used = 0;
     for (uint32_t pc = 0; pc < k->insts; pc++) put_column(&col, c, &k->code[pc], pc ? &k->code[pc - 1] : &none);
     slt_v(out, c);
+    slt_v(out, col.used);
+    slt_bytes(out, col.at, col.used);
+  }
+  if (k->text) {
+    col.used = 0;
+    for (uint32_t pc = 0; pc < k->insts; pc++) slt_text(&col, k->text[pc] ? k->text[pc] : "");
+    slt_v(out, COL_TEXT);
     slt_v(out, col.used);
     slt_bytes(out, col.at, col.used);
   }
@@ -229,6 +237,13 @@ static bool read_columns(struct slt_code *c, struct slt_in *in, char *why) {
     if (in->bad || bytes > (uint64_t)(in->end - in->p)) break;
     struct slt_in col = {in->p, in->p + bytes, false};
     in->p += bytes;
+    if (id == COL_TEXT && !c->text) {
+      c->text = calloc(c->insts + 1, sizeof *c->text);
+      CHECK(c->text, "out of memory");
+      for (uint32_t pc = 0; pc < c->insts; pc++)
+        if (!(c->text[pc] = slt_in_text(&col)))
+          return snprintf(why, 128, "column %u to have %u texts", COL_TEXT, c->insts), false;
+    }
     if (id >= COLUMNS || !id) continue;
     bool late = (seen >> COL_DST & 1) || (seen >> COL_SRC & 1);
     if (seen >> id & 1 || (late && (id == COL_NDST || id == COL_NSRC)))
@@ -295,6 +310,8 @@ void slt_classify(const struct inst *code, uint32_t insts, uint8_t *cls, uint8_t
 
 void slt_code_free(struct slt_code *c) {
   for (uint32_t f = 0; c->files && f < c->nfiles; f++) free(c->files[f]);
+  for (uint32_t pc = 0; c->text && pc < c->insts; pc++) free(c->text[pc]);
+  free(c->text);
   free(c->files);
   free(c->code);
   free(c->cls);

@@ -52,7 +52,7 @@ struct slt_reader {
   uint64_t clock;  /* for throwing out codes */
   /* the launch that `next` gave last */
   struct feed_kernel kernel;
-  char *name;
+  char *name, *origin;
   const struct slt_code *code;
   struct slice_ref *refs; /* in order of the file, then sorted by CTA (stable) */
   uint32_t nrefs, *first; /* by CTA: where its refs begin; one more at the end */
@@ -110,6 +110,8 @@ static void forget_launch(struct slt_reader *r) {
   free(r->refs);
   free(r->first);
   free(r->name);
+  free(r->origin);
+  r->origin = NULL;
   r->ctas = NULL;
   r->refs = NULL;
   r->first = NULL;
@@ -150,6 +152,7 @@ static bool read_launch(struct slt_reader *r, uint64_t at, struct err *e) {
   k->local_bytes = (uint32_t)slt_in_max(&in, 1 << 28);
   k->max_reg = (uint32_t)slt_in_max(&in, UINT16_MAX);
   k->param_base = slt_in_v(&in);
+  if (!in.bad && in.p < in.end) r->origin = slt_in_text(&in);
   bool good = !in.bad && in.p <= in.end;
   free(raw);
   if (!good) return slt_file_wrong(r->file, at, e, "expected the description of a launch: name, code, sizes");
@@ -161,6 +164,8 @@ static bool read_launch(struct slt_reader *r, uint64_t at, struct err *e) {
   k->code = r->code->code;
   k->insts = r->code->insts;
   k->files = (const char *const *)r->code->files;
+  k->text = (const char *const *)r->code->text;
+  k->origin = r->origin;
   k->nfiles = r->code->nfiles;
   k->ctas = k->grid[0] * k->grid[1] * k->grid[2];
   k->threads_per_cta = k->block[0] * k->block[1] * k->block[2];
@@ -225,6 +230,7 @@ static bool input_next(struct trace_input *t, struct trace_event *ev, struct err
       ev->kind = TRACE_COPY;
       ev->bytes = slt_in_v(&in);
       ev->to_device = slt_in_v(&in);
+      if (in.p < in.end) ev->addr = slt_in_v(&in);
       free(raw);
       r->at += SLT_BLOCK_HEADER + (uint64_t)b.stored;
       return !in.bad || slt_file_wrong(r->file, b.at, e, "expected the size and direction of a copy");

@@ -202,6 +202,7 @@ struct feed *slt_begin(struct slt_writer *w, struct feed *inner, uint32_t slots,
   slt_v(b, k->local_bytes);
   slt_v(b, k->max_reg);
   slt_v(b, k->param_base);
+  if (k->origin) slt_text(b, k->origin);
   w->dicts_before = slt_pack_dicts(w->pack);
   w->launch_at = slt_pack_block(w->pack, SLT_LAUNCH, b->at, b->used);
   w->kernel = slt_pack_kernel(w->pack, code, k->entry_pc);
@@ -267,11 +268,12 @@ bool slt_end(struct slt_writer *w, bool whole, struct err *e) {
   return !w->err.code;
 }
 
-void slt_note_copy(struct slt_writer *w, uint64_t bytes, bool to_device) {
-  uint8_t room[32];
+void slt_note_copy(struct slt_writer *w, uint64_t addr, uint64_t bytes, bool to_device) {
+  uint8_t room[48];
   struct slt_buf b = {.at = room, .size = sizeof room};
   slt_v(&b, bytes);
   slt_v(&b, to_device);
+  slt_v(&b, addr);
   slt_pack_block(w->pack, SLT_COPY, b.at, b.used);
   w->copies++;
 }

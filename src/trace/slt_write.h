@@ -13,8 +13,8 @@ struct slt_writer;
 
 /* `program`: what is recorded, may be NULL. `temp`: where to write until the end; NULL: `path` with ".part". */
 struct slt_writer *slt_create(const char *path, const char *temp, const char *program, struct err *e);
-/* A copy between host and device. */
-void slt_note_copy(struct slt_writer *w, uint64_t bytes, bool to_device);
+/* A copy between host and device; `addr`: on the device, 0 if not known. */
+void slt_note_copy(struct slt_writer *w, uint64_t addr, uint64_t bytes, bool to_device);
 /* Record one launch: a feed that passes everything on to `inner` and writes what it answers, for `slots` CTA slots.
  * Whoever has it runs it (the timing model, or trace_drive), then calls slt_end. */
 struct feed *slt_begin(struct slt_writer *w, struct feed *inner, uint32_t slots, struct err *e);

@@ -1,0 +1,130 @@
+/* convert.c - `sluice import` and `sluice export`: traces of Accel-Sim into our format, and back. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "trace/accel_export.h"
+#include "trace/slt_write.h"
+#include "trace/trace_feed.h"
+
+struct convert_options {
+  const char *out;
+  bool accel_sim, keep_going, quiet;
+};
+
+/* ---- import ---- */
+
+static bool import_launch(struct slt_writer *w, struct trace_input *t, const struct trace_event *ev, struct err *e) {
+  enum { SLOTS = 8 };
+  struct trace_feed *f = trace_feed_new(t, ev->kernel, SLOTS, e);
+  if (!f) return false;
+  struct feed *recorded = slt_begin(w, trace_feed_get(f), SLOTS, e);
+  bool ok = recorded && trace_drive(recorded, SLOTS, NULL, e);
+  if (!ok && trace_feed_error(f)) *e = *trace_feed_error(f);
+  ok = recorded && slt_end(w, ok, ok ? e : NULL) && ok;
+  trace_feed_free(f);
+  return ok;
+}
+
+static bool import_all(struct slt_writer *w, struct trace_input *t, const struct convert_options *o, uint64_t *insts,
+                       struct err *e) {
+  struct trace_event ev;
+  struct progress p;
+  progress_start(&p);
+  bool ok;
+  while ((ok = t->ops->next(t, &ev, e)) && ev.kind != TRACE_END) {
+    if (ev.kind == TRACE_COPY) slt_note_copy(w, ev.addr, ev.bytes, ev.to_device);
+    if (ev.kind != TRACE_LAUNCH) continue;
+    if (!(ok = import_launch(w, t, &ev, e))) break;
+    *insts += ev.warp_insts;
+    if (t->launches) progress_show(&p, "importing", ev.launch + 1.0, t->launches);
+  }
+  progress_clear(&p);
+  if (ok || !o->keep_going) return ok;
+  fprintf(stderr, "sluice: %s\nsluice: the launches before that are kept\n", e->msg);
+  *e = (struct err){0};
+  return true;
+}
+
+static int import_run(const struct command *self, int argc, char **argv) {
+  struct convert_options o = {0};
+  struct err e = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  if (first + 1 != argc || !o.out)
+    return err_set(&e, ERR_USAGE, !o.out ? "-o FILE.slt says where the trace goes" : "one trace to import"),
+           command_usage(self, &e);
+  struct trace_input *t = trace_open(argv[first], o.keep_going, &e);
+  if (!t) return cli_fail(&e);
+  struct slt_writer *w = slt_create(o.out, NULL, argv[first], &e);
+  uint64_t insts = 0;
+  bool ok = w && import_all(w, t, &o, &insts, &e);
+  if (ok) ok = slt_finish(w, &e);
+  else if (w) slt_abandon(w);
+  uint32_t launches = t->launches;
+  trace_close(t);
+  if (!ok) return cli_fail(&e);
+  struct stat st;
+  char n[48], size[48];
+  cli_count(n, sizeof n, (double)insts);
+  cli_bytes(size, sizeof size, stat(o.out, &st) ? 0 : (double)st.st_size);
+  if (!o.quiet)
+    printf("imported %u launch%s, %s warp instructions, %s\n", launches, launches == 1 ? "" : "es", n, size);
+  return EXIT_OK;
+}
+
+/* ---- export ---- */
+
+static int export_run(const struct command *self, int argc, char **argv) {
+  struct convert_options o = {0};
+  struct err e = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  if (!o.accel_sim) err_set(&e, ERR_USAGE, "--accel-sim says which format; there is no other yet");
+  else if (!o.out) err_set(&e, ERR_USAGE, "-o FOLDER says where kernelslist.g goes");
+  else if (first + 1 != argc) err_set(&e, ERR_USAGE, "one trace to export");
+  if (e.code) return command_usage(self, &e);
+  struct trace_input *t = trace_open(argv[first], false, &e);
+  if (!t) return cli_fail(&e);
+  bool ok = !mkdir(o.out, 0777) || errno == EEXIST ||
+            err_set(&e, ERR_INPUT, "cannot make the folder '%s': %s", o.out, strerror(errno));
+  ok = ok && accel_export(t, o.out, &e);
+  if (ok && !o.quiet) printf("exported %u launch%s to %s\n", t->launches, t->launches == 1 ? "" : "es", o.out);
+  trace_close(t);
+  return ok ? EXIT_OK : cli_fail(&e);
+}
+
+#define AT(member) offsetof(struct convert_options, member)
+static const struct opt import_opts[] = {
+    {"output", "FILE", "the trace to write (.slt)", OPT_TEXT, AT(out), 'o', "file"},
+    {"keep-going", NULL, "of a damaged trace: the launches before the damage", OPT_FLAG, AT(keep_going), 0, NULL},
+    {"quiet", NULL, "say nothing", OPT_FLAG, AT(quiet), 'q', NULL},
+    {.name = NULL}};
+static const struct opt export_opts[] = {
+    {"accel-sim", NULL, "kernelslist.g and a .traceg per launch", OPT_FLAG, AT(accel_sim), 0, NULL},
+    {"output", "FOLDER", "where to write them", OPT_TEXT, AT(out), 'o', "file"},
+    {"quiet", NULL, "say nothing", OPT_FLAG, AT(quiet), 'q', NULL},
+    {.name = NULL}};
+
+const struct command cmd_import = {
+    .name = "import",
+    .summary = "convert a trace of Accel-Sim to a .slt",
+    .usage = "-o FILE.slt kernelslist.g|KERNEL.traceg[.xz]|KERNEL.tracez",
+    .help =
+        "A .slt is a hundredth of the text, is checked, and starts at any kernel at once. `sluice run` takes either.\n"
+        "docs/accel-sim.md lists what is read and what a SASS trace leaves open.\n\n"
+        "Example:\n  sluice import -o bfs.slt traces/bfs/kernelslist.g\n",
+    .opts = import_opts,
+    .run = import_run,
+};
+const struct command cmd_export = {
+    .name = "export",
+    .summary = "write a trace as Accel-Sim's",
+    .usage = "--accel-sim -o FOLDER TRACE",
+    .help = "What was imported comes out as it was; kernels recorded from PTX get SASS names by what executes them.\n\n"
+            "Example:\n  sluice export --accel-sim -o traces bfs.slt\n",
+    .opts = export_opts,
+    .run = export_run,
+};
