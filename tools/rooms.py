@@ -21,7 +21,7 @@ ALLOWED = {
     "cudart": {"base", "session", "simt"},
     "report": {"base", "results", "gpu/stats.h", "gpu/config.h"},
     "study": {"base", "results", "session", "gpu/config.h", "gpu/scheme.h", "gpu/stats.h"},
-    "cli": {"base", "results", "session", "simt", "trace", "report", "study", "gpu/config.h", "gpu/scheme.h", "gpu/stats.h", "gpu/energy.h", "gpu/invariants.h"},
+    "cli": {"base", "results", "session", "simt", "trace", "report", "study", "gpu/config.h", "gpu/scheme.h", "gpu/stats.h", "gpu/energy.h", "gpu/hitrate.h", "gpu/invariants.h"},
 }
 # Schemes must not know each other, and the timing model no scheme by name.
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

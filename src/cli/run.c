@@ -246,6 +246,7 @@ static int run_search(const struct command *self, const struct sim_options *o, c
 
 struct run_options {
   struct sim_options sim;
+  const char *trace_csv;
   const char *suite, *size;
   uint64_t jobs;
 };
@@ -264,6 +265,10 @@ static int run_run(const struct command *self, int argc, char **argv) {
             "--size and --jobs go with --suite; a program takes its size itself: sluice run -- NAME --size %s",
             opts.size ? opts.size : "small");
     rc = command_usage(self, &e);
+  }
+  if (rc < 0 && opts.trace_csv) {
+    if (first >= argc) rc = run_hit_rates(opts.trace_csv, o);
+    else err_set(&e, ERR_USAGE, "--trace-csv takes the place of a program"), rc = command_usage(self, &e);
   }
   if (rc < 0 && first >= argc) {
     err_set(&e, ERR_USAGE, "no program to run");
@@ -311,6 +316,8 @@ static const struct opt run_opts[] = {
      offsetof(struct run_options, size), 'z', "small medium large"},
     {"jobs", "N", "with --suite: simulations at a time (default: one per processor)", OPT_UINT,
      offsetof(struct run_options, jobs), 'J', NULL},
+    {"trace-csv", "FILE", "hit rates of an address-only trace, without time (docs/trace-format.md)", OPT_TEXT,
+     offsetof(struct run_options, trace_csv), 0, "file"},
     SIM_OPTIONS(struct run_options, sim),
     {.name = NULL}};
 

@@ -18,6 +18,8 @@ void lines_print(const struct record_file *r, FILE *f);
 int run_one(const struct command *self, const struct sim_options *o, char **argv);
 /* The end of a simulation that has written its record: table, JSON, exit code. */
 int run_finish(const char *record, const struct sim_options *o);
+/* Hit rates of an address-only trace (--trace-csv). */
+int run_hit_rates(const char *path, const struct sim_options *o);
 /* Replay a trace in this process. */
 int run_trace(const struct command *self, const struct sim_options *o, char **argv);
 /* Simulate a .ptx or .cu file by its launch file in this process; the record goes to `record_path`. Returns an exit

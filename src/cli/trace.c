@@ -278,6 +278,44 @@ static bool stats(struct trace_input *t, const struct trace_options *o, struct e
   return ok;
 }
 
+/* ---- csv ---- */
+
+static void csv_line(const struct feed_kernel *k, uint32_t launch, uint32_t cta, uint32_t warp, uint32_t pc,
+                     const struct issued *o) {
+  const struct inst *i = &k->code[pc];
+  const char *op = i->kind == KIND_LOAD ? "load" : i->kind == KIND_STORE ? "store" : "atomic";
+  printf("%u %s,%u,%u,%u,%08x,%s,%u,", launch, k->name, cta, warp, pc, o->mask, op, o->width);
+  for (uint32_t m = o->mask; m; m &= m - 1)
+    printf("%s0x%llx", m == o->mask ? "" : " ", (unsigned long long)o->addr[__builtin_ctz(m)]);
+  printf("\n");
+}
+
+/* Accesses to global memory, warp by warp, as an address-only trace. */
+static bool csv(struct trace_input *t, const struct trace_options *o, struct err *e) {
+  struct trace_event ev = {0};
+  printf("kernel,cta,warp,pc,mask,op,bytes,addresses\n");
+  for (;;) {
+    if (!(o->kernel == ALL ? next_launch(t, &ev, e) : go_to(t, o->kernel, &ev, e))) return false;
+    if (ev.kind == TRACE_END) return true;
+    const struct feed_kernel *k = ev.kernel;
+    if (!t->ops->begin(t, 1, e)) return false;
+    for (uint32_t c = 0; c < k->ctas; c++) {
+      struct issued out = {0};
+      if (!t->ops->open_cta(t, 0, c, e)) return false;
+      for (uint32_t w = 0; w < k->warps_per_cta; w++)
+        for (uint32_t pc = k->entry_pc; pc != FEED_DONE; pc = out.next_pc) {
+          out.waits = false, out.token = 0, out.bar_id = FEED_NO_BARRIER;
+          if (!t->ops->step(t, 0, w, &out, e)) return false;
+          uint8_t kind = k->code[pc].kind;
+          bool access = kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOM;
+          if (access && out.mask && out.space == SPACE_GLOBAL) csv_line(k, ev.launch, c, w, pc, &out);
+        }
+      t->ops->close_cta(t, 0);
+    }
+    if (o->kernel != ALL) return true;
+  }
+}
+
 /* ---- diff ---- */
 
 static void print_line(void *ctx, const char *text) {
@@ -318,19 +356,23 @@ static int with_trace(const char *path, const struct trace_options *o,
 }
 
 static int dispatch(const struct command *self, struct trace_options *o, const char *verb, int files, char **file) {
-  static const char *const verbs[] = {"info", "head", "stats", "diff"};
+  static const char *const verbs[] = {"info", "head", "stats", "diff", "csv"};
   struct err e = {0};
   int want = !strcmp(verb, "diff") ? 2 : 1;
-  const char *near = err_nearest(verb, verbs, 4);
+  const char *near = err_nearest(verb, verbs, 5);
   bool known = near && !strcmp(near, verb);
   if (!known)
-    err_set(&e, ERR_USAGE, "'%s' is not one of info, head, stats, diff%s%s%s", verb, near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
+    err_set(&e, ERR_USAGE, "'%s' is not one of info, head, stats, diff, csv%s%s%s", verb,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   else if (files != want) err_set(&e, ERR_USAGE, "trace %s needs %s", verb, want == 2 ? "two traces" : "one trace");
   if (e.code) return command_usage(self, &e);
   if (!o->count) o->count = want == 2 ? 10 : 40;
   if (want == 2) return diff(file[0], file[1], o);
-  return with_trace(file[0], o, !strcmp(verb, "info") ? info : !strcmp(verb, "head") ? head : stats);
+  return with_trace(file[0], o,
+                    !strcmp(verb, "info")   ? info
+                    : !strcmp(verb, "head") ? head
+                    : !strcmp(verb, "csv")  ? csv
+                                            : stats);
 }
 
 static int trace_run(const struct command *self, int argc, char **argv) {
@@ -345,13 +387,13 @@ static int trace_run(const struct command *self, int argc, char **argv) {
     first = opt_parse(self->opts, &o, argc, argv, &e);
     if (first < 0) return command_usage(self, &e);
   }
-  if (!n) return err_set(&e, ERR_USAGE, "what to do: info, head, stats or diff"), command_usage(self, &e);
+  if (!n) return err_set(&e, ERR_USAGE, "what to do: info, head, stats, diff or csv"), command_usage(self, &e);
   return dispatch(self, &o, words[0], n - 1, words + 1);
 }
 
 #define TRACE(member) offsetof(struct trace_options, member)
 static const struct opt trace_opts[] = {
-    {"kernel", "N", "head, stats: only that launch, from 0", OPT_UINT, TRACE(kernel), 'k', NULL},
+    {"kernel", "N", "head, stats, csv: only that launch, from 0", OPT_UINT, TRACE(kernel), 'k', NULL},
     {"cta", "N", "head: the CTA (default 0)", OPT_UINT, TRACE(cta), 'c', NULL},
     {"warp", "N", "head: the warp in the CTA (default 0)", OPT_UINT, TRACE(warp), 'w', NULL},
     {"count", "N", "head: instructions (default 40); diff: differences (default 10)", OPT_UINT, TRACE(count), 'n',
@@ -363,11 +405,12 @@ static const struct opt trace_opts[] = {
 const struct command cmd_trace = {
     .name = "trace",
     .summary = "look into a trace, or compare two",
-    .usage = "info|head|stats FILE | diff FILE FILE   [OPTIONS]",
+    .usage = "info|head|stats|csv FILE | diff FILE FILE   [OPTIONS]",
     .help = "  info   kernels, grids, registers, sizes; how many bytes an instruction takes\n"
             "  head   what a warp did: pc, line, lanes, addresses\n"
             "  stats  instruction mix, memory by space, un-coalescing, footprint, working set per CTA\n"
-            "  diff   launch by launch, the first warp and instruction in which two traces differ (exit code 1)\n\n"
+            "  diff   launch by launch, the first warp and instruction in which two traces differ (exit code 1)\n"
+            "  csv    the accesses to global memory as an address-only trace, on standard output\n\n"
             "Examples:\n"
             "  sluice trace info bfs.slt --launches\n"
             "  sluice trace head bfs.slt --kernel 3 --cta 7 --warp 1 -n 100\n"
