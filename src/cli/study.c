@@ -11,6 +11,7 @@
 #include "cli/child.h"
 #include "cli/jobs.h"
 #include "cli/rows.h"
+#include "cli/screen.h"
 #include "study/study.h"
 
 enum { ASK_FROM = 1000 };
@@ -20,48 +21,6 @@ struct study_opts {
   uint64_t jobs, task;
   bool yes, dry_run, retry, cancel, script, quiet;
 };
-
-struct screen {
-  double shown;
-  bool terminal, quiet, drawn;
-};
-
-/* ---- progress ---- */
-
-static void seconds_text(char *buf, size_t size, double s) {
-  if (s < 100) snprintf(buf, size, "%.0f s", s);
-  else if (s < 6000) snprintf(buf, size, "%.0f min", s / 60);
-  else snprintf(buf, size, "%.1f h", s / 3600);
-}
-
-static void clear(struct screen *s) {
-  if (s->drawn) fputs("\r\033[K", stderr);
-  s->drawn = false;
-}
-
-static void show(void *ctx, const struct study_progress *p) {
-  struct screen *s = ctx;
-  double now = cli_seconds();
-  if (!s->terminal || s->quiet || now - s->shown < 0.2) return;
-  s->shown = now;
-  s->drawn = true;
-  size_t ended = p->done + p->failed, ours = p->done - p->before + p->failed;
-  char bar[128], left[32] = "?", failed[64] = "", waiting[64] = "";
-  double rate = p->since > 0 ? (double)ours / p->since : 0;
-  cli_bar(bar, p->total ? (double)ended / (double)p->total : 1, 20);
-  if (rate > 0) seconds_text(left, sizeof left, (double)(p->total - ended) / rate);
-  if (p->failed) snprintf(failed, sizeof failed, ", %zu failed", p->failed);
-  if (p->waiting) snprintf(waiting, sizeof waiting, ", %zu queued", p->waiting);
-  fprintf(stderr, "\r\033[K%s %zu of %zu done, %zu running%s%s, %.3g runs/s, %s left", bar, p->done, p->total,
-          p->running, waiting, failed, rate, left);
-  fflush(stderr);
-}
-
-static void note(void *ctx, const char *line) {
-  struct screen *s = ctx;
-  clear(s);
-  if (!s->quiet) fprintf(stderr, "sluice: %s\n", line);
-}
 
 /* ---- before ---- */
 
@@ -124,7 +83,7 @@ static void print_metrics(struct db *db, struct study *s) {
 static int report_end(enum study_end end, const struct study_progress *p, struct study *s, struct db *db,
                       const char *results, const struct study_opts *o, const struct err *e) {
   char took[32], before[64] = "";
-  seconds_text(took, sizeof took, p->since);
+  screen_seconds(took, sizeof took, p->since);
   if (p->before) snprintf(before, sizeof before, " (%zu of them before)", p->before);
   if (!o->quiet) {
     printf("study %s: %zu of %zu runs done%s, %zu failed, %s; results in %s\n", s->name, p->done, p->total, before,
@@ -153,14 +112,6 @@ static bool go_to_folder(const char *file, const char **base, struct err *e) {
   return !chdir(*dir ? dir : "/") || err_set(e, ERR_INPUT, "cannot go to '%s': %s", dir, strerror(errno));
 }
 
-static bool absolute(const char *path, char *out, size_t size, struct err *e) {
-  char cwd[PATH_MAX];
-  if (*path == '/') cwd[0] = 0;
-  else if (!getcwd(cwd, sizeof cwd)) return err_set(e, ERR_INPUT, "getcwd: %s", strerror(errno));
-  int n = snprintf(out, size, "%s%s%s", cwd, *cwd ? "/" : "", path);
-  return (size_t)n < size || err_set(e, ERR_INPUT, "the path '%s' is too long", path);
-}
-
 static int run_missing(struct study *s, struct study_runs *r, const struct study_opts *o, const char *results) {
   struct err e = {0};
   struct screen screen = {.terminal = isatty(STDERR_FILENO), .quiet = o->quiet};
@@ -168,6 +119,7 @@ static int run_missing(struct study *s, struct study_runs *r, const struct study
   self_path(self, sizeof self);
   signal(SIGXFSZ, SIG_IGN); /* a file at its limit is then an error like a full disk, not our end */
   int lock;
+  bool fresh = access(results, F_OK) != 0, ran = false;
   if (!study_lock(results, &lock, &e)) return cli_fail(&e);
   struct db *db = db_open(results, DB_WRITE, &e);
   struct study_progress p = {0};
@@ -185,14 +137,16 @@ static int run_missing(struct study *s, struct study_runs *r, const struct study
                                .retry = o->retry,
                                .cancel = o->cancel,
                                .script_only = o->script,
-                               .show = show,
-                               .note = note,
+                               .show = screen_show,
+                               .note = screen_note,
                                .ctx = &screen};
     enum study_end end = study_run(s, r, &so, db, &p, &e);
-    clear(&screen);
+    ran = true;
+    screen_clear(&screen);
     rc = end == STUDY_SCRIPT ? EXIT_OK : report_end(end, &p, s, db, results, o, &e);
   }
   db_close(db);
+  if (fresh && !ran) unlink(results);
   study_unlock(results, lock);
   return rc;
 }
@@ -203,10 +157,10 @@ static int run_study(const char *file, const struct study_opts *o) {
   struct study_runs r;
   const char *base;
   char results[PATH_MAX] = "";
-  if (o->results && !absolute(o->results, results, sizeof results, &e)) return cli_fail(&e);
+  if (o->results && !screen_absolute(o->results, results, sizeof results, &e)) return cli_fail(&e);
   int rc;
   bool ok = go_to_folder(file, &base, &e) && study_load(&s, base, &e);
-  if (ok && !*results) ok = absolute(s.results, results, sizeof results, &e);
+  if (ok && !*results) ok = screen_absolute(s.results, results, sizeof results, &e);
   double size = ok ? study_size(&s) : 0;
   /* So many that even listing them is slow. */
   if (ok && size > 20 * ASK_FROM && !o->yes) ok = confirm(size, &e);

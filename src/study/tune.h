@@ -1,0 +1,57 @@
+/* tune.h - looking for a composition of schemes that beats the published ones, by successive halving.
+ *
+ * Candidates are lists of schemes with parameters drawn from the schemes' own tables. A round runs those that are left
+ * on some workloads and keeps the best third for the next round, on more workloads. A part of the suite is held out: no
+ * decision looks at it, and the winner's score there says whether it generalises. Runs go through a study into a
+ * results file, so a search that was interrupted goes on where it stopped; the same seed finds the same.
+ */
+#ifndef STUDY_TUNE_H
+#define STUDY_TUNE_H
+
+#include "study/study.h"
+
+struct tune_options {
+  const char *suite, *size, *gpu;
+  const struct study_set *sets; /* knobs changed for all runs */
+  size_t set_count;
+  const char *const *pool; /* schemes to compose; NULL: all published ones */
+  size_t pool_count;
+  uint64_t
+      budget; /* simulations of candidates; those of baseline, published schemes and held-out workloads come on top */
+  uint64_t seed;
+  double hold_out; /* share of the workloads */
+  struct study_options run;
+  study_find_fn find;
+};
+
+struct tune_candidate {
+  const char *list; /* for --scheme */
+  bool published;   /* one scheme with its default parameters */
+  bool failed;
+  double score;           /* geometric mean of IPC over the baseline's, on the workloads of its last round */
+  double train, held_out; /* the same on all workloads to learn from, and on the others; 0: not run there */
+};
+
+struct tune_round {
+  size_t candidates, workloads, kept;
+  double best;
+};
+
+enum { TUNE_ROUNDS = 8, TUNE_FINAL = 5 };
+struct tune_result {
+  struct arena arena;
+  const char **train, **held_out; /* workloads */
+  size_t train_count, held_out_count;
+  struct tune_round round[TUNE_ROUNDS];
+  size_t rounds;
+  struct tune_candidate final[TUNE_FINAL]; /* best first, by `train` */
+  size_t finals;
+  struct tune_candidate *published; /* best first, by `train` */
+  size_t published_count;
+  size_t simulations; /* of this call: what was there before is not run again */
+};
+
+/* STUDY_STOPPED with `e`. Free the result with arena_free(&r->arena) in any case. */
+enum study_end study_tune(const struct tune_options *o, struct db *db, struct tune_result *r, struct err *e);
+
+#endif
