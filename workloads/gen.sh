@@ -36,7 +36,7 @@ function object(text, a, n, i, s, p) {
 function quoted(t) { gsub(/\\/, "\\\\", t); gsub(/"/, "\\\"", t); return "\"" t "\"" }
 function json() {
   printf "%s  {\"name\": \"%s\", \"about\": \"%s\", \"program\": \"%s/workloads/%s\", \"args\": \"--size small\",\n   \"stands_for\": %s, \"algorithm\": %s, \"loads\": %s, \"simplified\": %s,\n   \"suites\": %s, \"groups\": %s%s}", count++ ? ",\n" : "[\n", name, about, build, name, quoted(field["Program"]), quoted(field["Algorithm"]), quoted(field["Loads"]), quoted(field["Simplified"]), object(suites), object(groups), \
-    name in insts ? ",\n   \"warp_insts\": {\"small\": " small_insts[name] ", \"medium\": " insts[name] "}, \"seconds\": {\"small\": " small_seconds[name] ", \"medium\": " seconds[name] "}" : ""
+    name in insts ? ",\n   \"warp_insts\": {\"small\": " small_insts[name] ", \"medium\": " insts[name] (large_insts[name] ? ", \"large\": " large_insts[name] : "") "}, \"seconds\": {\"small\": " small_seconds[name] ", \"medium\": " seconds[name] "}" : ""
 }
 function md() {
   classes[name] = groups
@@ -47,18 +47,20 @@ function md() {
 function measured(line, c, n, i, paper, class, mine, given, fits, note, key) {
   while ((getline line < "workloads/notes.tsv") > 0) { split(line, c, "\t"); note[c[1]] = c[2] }
   print "## Measured\n"
-  print "On the baseline machine (`--gpu fermi`) at size medium, by `workloads/measure.sh`. *Over 2* is the share of global load"
-  print "instructions that make more than two accesses: over 10 % is un-coalesced (BUCL). *Bypass* is the IPC with every load past"
-  print "the L1 over the baseline: over 1.02 is cache-unfriendly, under 0.98 friendly, else insensitive (decoupled L1D). *32 B* is the"
-  print "IPC with lines of 32 bytes over that with 128: over 1 is cache-line-negative, else positive (TSC). Times are processor"
-  print "seconds of one core in timing mode. A remark after a class that is missed is a guess at the reason, not a measurement.\n"
-  print "| name | small: warp instructions, s | medium: warp instructions, s | IPC | L1 hits | over 2 | bypass | 32 B | in the paper'"'"'s class |\n|---|---|---|---|---|---|---|---|---|"
+  print "At size medium, by `workloads/measure.sh`, each class on its paper'"'"'s machine. *Over 2* is the share of global load"
+  print "instructions that make more than two accesses: over 10 % is un-coalesced (BUCL, `--gpu fermi`). *Bypass* is the IPC with every"
+  print "load past the L1 over the baseline (`--gpu decoupled-l1d`, where loads past the L1 are coalesced as those through it): over 1.02 is"
+  print "cache-unfriendly, under 0.98 friendly, else insensitive (decoupled L1D). *32 B* is the IPC with lines of 32 bytes over that with 128:"
+  print "over 1 is cache-line-negative, else positive (TSC, `--gpu fermi`). *Warps* is the type that most warps have at the L2 and the share that"
+  print "has it (MeDiC, `--gpu medic`). IPC and L1 hits are of `fermi`. Times are processor seconds of one core in timing mode.\n"
+  print "| name | small: warp instructions, s | medium: warp instructions, s | large: warp instructions | IPC | L1 hits | over 2 | bypass | 32 B | warps | in the paper'"'"'s class |\n|---|---|---|---|---|---|---|---|---|---|---|"
   given = fits = 0
   while ((getline line < "workloads/measured.tsv") > 0) {
     split(line, c, "\t")
     if (c[1] == "name") continue
     mine["bucl"] = c[9] > 10 ? "un-coalesced" : "coherent"
     mine["decoupled-l1d"] = c[10] > 1.02 ? "cache-unfriendly" : c[10] < 0.98 ? "cache-friendly" : "cache-insensitive"
+    mine["medic"] = c[12]
     mine["tsc"] = c[11] > 1 ? "cache-line-negative" : "cache-line-positive"
     n = split(classes[c[1]], pairs, " "); verdict = ""
     for (i = 1; i <= n; i++) {
@@ -68,7 +70,7 @@ function measured(line, c, n, i, paper, class, mine, given, fits, note, key) {
       verdict = verdict (verdict == "" ? "" : "; ") paper ": " text_
     }
     if (c[1] in note) verdict = verdict ". " note[c[1]]
-    printf "| %s | %s, %s | %s, %s | %s | %s %% | %s %% | %s | %s | %s |\n", c[1], thousands(c[2]), c[3], thousands(c[4]), c[6], c[7], c[8], c[9], c[10], c[11], verdict
+    printf "| %s | %s, %s | %s, %s | %s | %s | %s %% | %s %% | %s | %s | %s, %s %% | %s |\n", c[1], thousands(c[2]), c[3], thousands(c[4]), c[6], thousands(c[14]), c[7], c[8], c[9], c[10], c[11], c[12], c[13], verdict
   }
   print "\n" fits " of the " given " classes that the papers give are reproduced.\n"
 }
@@ -87,7 +89,7 @@ inside && /^ \*   / && key != "" { line = $0; sub(/^ \* */, "", line); field[key
 BEGIN {
   while ((getline line < "workloads/measured.tsv") > 0) {
     split(line, c, "\t")
-    small_insts[c[1]] = c[2]; small_seconds[c[1]] = c[3]; insts[c[1]] = c[4]; seconds[c[1]] = c[6]
+    small_insts[c[1]] = c[2]; small_seconds[c[1]] = c[3]; insts[c[1]] = c[4]; seconds[c[1]] = c[6]; large_insts[c[1]] = c[14]
   }
   close("workloads/measured.tsv")
   if (form == "tsv") print "name\tsuites\tabbreviations\tgroups\tabout\tsmall\tmedium\tlarge\tsmall_warp_insts\tsmall_seconds\tmedium_warp_insts\tmedium_seconds"
