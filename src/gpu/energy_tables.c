@@ -21,7 +21,7 @@ double energy_refresh_watt(const struct gpu_config *c) {
 static double probes_of(const struct scheme *h, const struct gpu_stats *s) {
   double n = 0;
   if (h->l1 || h->bypass_access || h->on_stall || h->may_allocate || h->find_victim || h->on_access || h->on_hit ||
-      h->on_miss || h->on_fill || h->on_evict || h->queue_of)
+      h->on_miss || h->on_place || h->on_fill || h->on_evict || h->queue_of)
     n += (double)(s->l1d_read_accesses + s->l1d_read_bypasses + s->l1d_write_accesses + s->l1d_local_read_accesses +
                   s->l1d_local_write_accesses);
   else if (h->bypass_load) n += (double)(s->loads_1 + s->loads_2 + s->loads_10 + s->loads_20 + s->loads_32);

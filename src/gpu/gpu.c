@@ -386,36 +386,6 @@ static void jump(struct gpu *g) {
 
 /* ---- launches ---- */
 
-static void describe_stuck(const struct gpu *g, struct err *e) {
-  char text[1600];
-  size_t n = 0;
-  uint32_t shown = 0;
-  bool silent = g->now - g->progress_at > g->watchdog;
-  for (uint32_t i = 0; i < g->config.sms; i++) {
-    const struct sm *s = &g->sm[i];
-    for (uint64_t m = s->live; m && shown < 8; m &= m - 1, shown++) {
-      uint32_t w = (uint32_t)__builtin_ctzll(m);
-      uint64_t bit = 1ull << w;
-      const struct warp_state *ws = &s->w[w];
-      const char *why = s->done & bit          ? "stores not acknowledged"
-                        : s->barrier & bit     ? "waits at a barrier"
-                        : s->atomic_wait & bit ? "waits for atomics"
-                        : s->fence & bit       ? "waits at a fence"
-                        : s->hazard & bit      ? "waits for a register"
-                        : s->imiss & bit       ? "waits for instructions"
-                        : silent               ? "cannot issue"
-                                               : "runs";
-      uint32_t line = ws->pc < g->kernel->insts ? g->code[ws->pc].ptx_line : 0;
-      n += (size_t)snprintf(text + n, sizeof text - n, "\n  SM %u warp %u (block %u, warp %u): PTX line %u, %s", i, w,
-                            ws->cta, ws->index, line, why);
-      if (n >= sizeof text) n = sizeof text - 1;
-    }
-  }
-  err_set(e, ERR_STUCK, "kernel %s makes no progress: %s for %lu cycles (cycle %lu of the launch)%s", g->kernel->name,
-          silent ? "nothing issued" : "warps issue, but no block began or ended",
-          (unsigned long)(g->now - (silent ? g->progress_at : g->block_at)), (unsigned long)(g->now - g->start), text);
-}
-
 static void begin(struct gpu *g, struct feed *f) {
   memset(&g->stats, 0, sizeof g->stats);
   g->feed = f;
@@ -455,7 +425,7 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
       break;
     }
     if (g->now - g->progress_at > g->watchdog || g->now - g->block_at > g->watchdog * ENDLESS) {
-      describe_stuck(g, e);
+      gpu_describe_stuck(g, e);
       ok = false;
       break;
     }

@@ -77,6 +77,8 @@ void gpu_see_l2_free(struct seen_l2 *o);
 void gpu_see_l2_begin(struct gpu *g);
 void gpu_see_l2_end(struct gpu *g);
 void gpu_see_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out);
+/* stuck.c: what the warps of a launch that makes no progress wait for. */
+void gpu_describe_stuck(const struct gpu *g, struct err *e);
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 /* scheme_hooks.c: the memory-side hooks of the slots, NULL if none is filled; the CTA that SM `sm` gets now. */
 const struct mem_hooks *gpu_mem_hooks(struct gpu *g);

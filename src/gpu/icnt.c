@@ -81,6 +81,11 @@ uint32_t icnt_peek(const struct icnt *n, uint32_t node) {
   return n->planes[which] ? icnt_planes_peek(n->planes[which], node) : icnt_vcs_peek(n->vcs[which], node);
 }
 
+bool icnt_bound(const struct icnt *n, uint32_t node, uint32_t *dst) {
+  int which = net_out(n, node);
+  return n->planes[which] && icnt_planes_bound(n->planes[which], node, dst);
+}
+
 uint32_t icnt_pop(struct icnt *n, uint32_t node) {
   if (!set_has(n->ready, node)) return 0;
   int which = net_in(n, node);

@@ -27,6 +27,9 @@ void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uin
 /* The packet at the head of the node's ejection side, taken out; 0 if none has arrived whole. */
 uint32_t icnt_pop(struct icnt *n, uint32_t node);
 uint32_t icnt_peek(const struct icnt *n, uint32_t node);
+/* Where the first packet goes that a node has pushed and its router not sent on; false: there is none, or several
+ * virtual channels are in use. */
+bool icnt_bound(const struct icnt *n, uint32_t node, uint32_t *dst);
 /* The set of nodes with a packet to pop, one word per 64; lives as long as the interconnect. */
 const uint64_t *icnt_arrivals(const struct icnt *n);
 /* One interconnect cycle. Costs nothing for nodes with nothing to do. */

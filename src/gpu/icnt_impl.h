@@ -66,6 +66,7 @@ struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
 void icnt_planes_step(struct icnt_planes *x, uint64_t now);
 uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now);
 /* Flits that have to leave the injection buffer before a packet of `flits` fits; 0: it does. */
+bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst);
 uint32_t icnt_planes_excess(const struct icnt_planes *x, uint32_t node, uint32_t flits);
 void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p);
 uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node);

@@ -435,6 +435,13 @@ void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p) {
   if (s->inject + 1 == f->end) load_source(x, place);
 }
 
+bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst) {
+  const struct fifo *f = &x->in[x->local + x->place[node]];
+  if (f->front == f->end) return false;
+  *dst = f->ring[f->front & f->mask].dst;
+  return true;
+}
+
 /* The caller knows that there is a packet. */
 uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node) {
   const struct sink_x *k = &x->snk[x->place[node]];

@@ -33,7 +33,9 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
   l->mshr = take(l->mshrs, sizeof *l->mshr);
   for (uint32_t i = 0; i < l->mshrs; i++) l->mshr[i].waiter = take(l->merges, sizeof *l->mshr->waiter);
   l->ready = take(l->mshrs, sizeof *l->ready);
-  reqq_init(&l->missq, l->missq_limit + 2);
+  /* Lines allocated on the fill may push out dirty ones when the queue is full: at most one for each miss under way,
+   * since a full queue lets no other in. Replies that waited for room there could block it for good. */
+  reqq_init(&l->missq, l->missq_limit + 2 + l->mshrs);
   l->lat_size = c->l1d_latency + 1;
   l->lat = take(l->lat_size, sizeof *l->lat);
 }
@@ -310,6 +312,9 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
         (struct l1_line){.filled = now, .mshr = (uint16_t)(m - l->mshr), .warp = o->warp, .used_chunks = a->chunks};
     if (!merges) m->index = i;
     if (s->g->seen.character) gpu_see_line(s, i, o->space == SPACE_LOCAL, o->degree);
+    L1D_TELL(s, on_place, &e);
+  } else {
+    e.way = UINT32_MAX;
   }
   L1D_TELL(s, on_miss, &e);
   return l1d_seen(s, &e, L1_MISS);
@@ -361,6 +366,7 @@ static void allocate_on_fill(struct sm *s, struct l1_mshr *m, struct l1_event *e
   l->used[i] = s->g->now;
   l->line[i] = (struct l1_line){.filled = s->g->now, .warp = (uint8_t)e->warp, .used_chunks = e->chunks};
   if (s->g->seen.character) gpu_see_line(s, i, e->local, e->degree);
+  L1D_TELL(s, on_place, e);
 }
 
 void l1d_fill(struct sm *s, req_id id) {
@@ -370,7 +376,7 @@ void l1d_fill(struct sm *s, req_id id) {
     l1_org_fill(s, id);
     return;
   }
-  const struct req *r = &s->g->pool.at[id];
+  const struct req arrived = s->g->pool.at[id], *r = &arrived; /* a write-back may move the pool */
   struct l1_mshr *m = &l->mshr[r->owner];
   l->refused = 0;
   CHECK(m->busy && !m->ready && m->line == r->addr, "SM %u: a line arrived that no MSHR waits for (%#lx)", s->id,

@@ -337,6 +337,16 @@ const uint64_t *partition_replies(const struct partition_set *p) {
   return p->replies;
 }
 
+struct l2_slice *partition_slice(const struct partition_set *p, uint32_t s) {
+  return &p->slice[s];
+}
+struct dram *partition_dram(const struct partition_set *p, uint32_t c) {
+  return &p->channel[c].dram;
+}
+uint32_t partition_delayed(const struct partition_set *p, uint32_t c) {
+  return p->channel[c].delay[0].count + p->channel[c].delay[1].count;
+}
+
 void partition_settle(struct partition_set *p) {
   for (uint32_t s = 0; s < p->channels * p->per_channel; s++) slice_now(p, s);
   for (uint32_t c = 0; c < p->channels; c++) channel_now(p, c);

@@ -106,6 +106,10 @@ const uint64_t *partition_replies(const struct partition_set *p);
 void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, struct gpu_stats *channel);
 /* Before the first push. */
 void partition_listen(struct partition_set *p, const struct mem_listener *l);
+/* The units themselves, for whoever describes a machine that is stuck and for tests; requests in the fixed delay. */
+struct l2_slice *partition_slice(const struct partition_set *p, uint32_t s);
+struct dram *partition_dram(const struct partition_set *p, uint32_t c);
+uint32_t partition_delayed(const struct partition_set *p, uint32_t c);
 /* Counters of skipped steps become complete: call it before reading statistics. */
 void partition_settle(struct partition_set *p);
 

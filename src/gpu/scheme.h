@@ -175,8 +175,8 @@ struct scheme {
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
   double probe_picojoule;  /* published energy of a look into its tables; 0: none is, energy.def's figure is taken */
   const struct l1_org *l1; /* the L1 organisation slot */
-  /* Its rules for the lines of the L1 (find_victim, on_hit, on_fill) give way to an organisation, which keeps the lines
-   * in its own manner: the rest of the scheme works beside it. */
+  /* Its rules for the lines of the L1 (find_victim, on_hit, on_place, on_fill) give way to an organisation, which keeps
+   * the lines in its own manner: the rest of the scheme works beside it. */
   bool yields_l1;
   bool every_cycle; /* may_issue changes with time alone: the machine then visits every SM in every cycle */
   uint32_t epoch;   /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
@@ -212,7 +212,10 @@ struct scheme {
    * recently used). Asked again while the access is refused for another reason: the same state must answer the same. */
   void (*on_access)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out); /* accepted */
   void (*on_hit)(struct scheme_ctx *c, const struct l1_event *e);
-  void (*on_miss)(struct scheme_ctx *c, const struct l1_event *e); /* way: the line reserved */
+  void (*on_miss)(struct scheme_ctx *c, const struct l1_event *e); /* way: the line reserved; UINT32_MAX: none yet */
+  /* A line got its way: with allocation on misses just before on_miss, with allocation on fills just before on_fill.
+   * Where a line's state of replacement begins. */
+  void (*on_place)(struct scheme_ctx *c, const struct l1_event *e);
   void (*on_fill)(struct scheme_ctx *c, const struct l1_event *e); /* data arrived */
   void (*on_evict)(struct scheme_ctx *c, const struct l1_event *e, uint32_t owner_warp, bool reused);
   void (*on_past)(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by); /* a global load left past the L1 */
@@ -278,7 +281,7 @@ struct slots {
   HOOK_LIST(issue_wake) HOOK_LIST(pick_warp) HOOK_LIST(l1) HOOK_LIST(queues) HOOK_LIST(queue_of) HOOK_LIST(pick_queue)
       HOOK_LIST(may_allocate) HOOK_LIST(on_past) HOOK_LIST(on_warp_start) HOOK_LIST(on_warp_done) HOOK_LIST(on_issue)
           HOOK_LIST(bypass_load) HOOK_LIST(bypass_access) HOOK_LIST(on_stall) HOOK_LIST(find_victim)
-              HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
+              HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_place) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
                   HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate) HOOK_LIST(l2_find_victim) HOOK_LIST(l2_narrow) HOOK_LIST(on_l2_access)
                       HOOK_LIST(on_l2_evict) HOOK_LIST(dram_class) HOOK_LIST(may_launch) HOOK_LIST(pick_cta)
                           HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)

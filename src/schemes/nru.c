@@ -52,7 +52,7 @@ static void nru_on_hit(struct scheme_ctx *c, const struct l1_event *e) {
   nru_use(&SCHEME_SM(c, struct nru_sm, e->sm)->bits[e->set], e->way, c->config->l1d.ways);
 }
 
-static void nru_on_miss(struct scheme_ctx *c, const struct l1_event *e) {
+static void nru_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   struct nru_sm *s = SCHEME_SM(c, struct nru_sm, e->sm);
   nru_use(&s->bits[e->set], e->way, c->config->l1d.ways);
   s->draw++;
@@ -78,6 +78,6 @@ static const struct scheme nru = {
     .on_kernel = nru_on_kernel,
     .on_evict = nru_on_evict,
     .on_hit = nru_on_hit,
-    .on_miss = nru_on_miss,
+    .on_place = nru_on_place,
 };
 SCHEME(nru);

@@ -43,6 +43,12 @@ static void pdp_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l
   pdp_access(SCHEME_SM(c, struct pdp_lines, e->sm), e->set, c->config->l1d.ways, way, (uint32_t)c->param[PDP_PD]);
 }
 
+/* A line that is placed when its data arrive is protected from then on; where misses place lines, on_access sees it. */
+static void pdp_on_place(struct scheme_ctx *c, const struct l1_event *e) {
+  if (c->config->l1d_alloc != ALLOC_ON_FILL) return;
+  pdp_protect(SCHEME_SM(c, struct pdp_lines, e->sm), e->set, c->config->l1d.ways, e->way, (uint32_t)c->param[PDP_PD]);
+}
+
 static void pdp_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by) {
   if (by != PAST_BY_CACHE) return;
   c->counter[BYPASSES]++;
@@ -72,6 +78,7 @@ static const struct scheme pdp = {
     .find_victim = pdp_find_victim,
     .on_stall = pdp_on_stall,
     .on_access = pdp_on_access,
+    .on_place = pdp_on_place,
     .on_past = pdp_on_past,
 };
 SCHEME(pdp);

@@ -117,6 +117,13 @@ static void dyn_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l
   dyn_access(c, e, out == L1_HIT || out == L1_MISS ? (int)e->way : -1);
 }
 
+/* A line that is placed when its data arrive is protected from then on; where misses place lines, on_access sees it. */
+static void dyn_on_place(struct scheme_ctx *c, const struct l1_event *e) {
+  if (c->config->l1d_alloc != ALLOC_ON_FILL) return;
+  struct dyn_sm *s = SCHEME_SM(c, struct dyn_sm, e->sm);
+  pdp_protect(&s->lines, e->set, c->config->l1d.ways, e->way, s->pd);
+}
+
 static void dyn_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by) {
   if (by != PAST_BY_CACHE) return;
   c->counter[BYPASSES]++;
@@ -151,6 +158,7 @@ static const struct scheme pdp_dyn = {
     .find_victim = dyn_find_victim,
     .on_stall = dyn_on_stall,
     .on_access = dyn_on_access,
+    .on_place = dyn_on_place,
     .on_past = dyn_on_past,
 };
 SCHEME(pdp_dyn);

@@ -27,7 +27,7 @@ static void random_on_evict(struct scheme_ctx *c, const struct l1_event *e, uint
   c->counter[VICTIMS]++;
 }
 
-static void random_on_miss(struct scheme_ctx *c, const struct l1_event *e) {
+static void random_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   SCHEME_SM(c, struct random_sm, e->sm)->draw++;
 }
 
@@ -40,6 +40,6 @@ static const struct scheme random_scheme = {
     .sm_state_bytes = sizeof(struct random_sm),
     .find_victim = random_find_victim,
     .on_evict = random_on_evict,
-    .on_miss = random_on_miss,
+    .on_place = random_on_place,
 };
 SCHEME(random_scheme);

@@ -124,6 +124,6 @@ static const struct scheme rrip = {
     .storage = rrip_storage,
     .find_victim = rrip_find_victim,
     .on_hit = rrip_on_hit,
-    .on_miss = rrip_insert,
+    .on_place = rrip_insert,
 };
 SCHEME(rrip);

@@ -82,7 +82,7 @@ static void ship_on_evict(struct scheme_ctx *c, const struct l1_event *e, uint32
   if (*t) --*t;
 }
 
-static void ship_on_miss(struct scheme_ctx *c, const struct l1_event *e) {
+static void ship_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   struct ship_sm *s = SCHEME_SM(c, struct ship_sm, e->sm);
   uint32_t i = e->set * c->config->l1d.ways + e->way;
   s->signature[i] = ship_signature(c, e);
@@ -122,6 +122,6 @@ static const struct scheme ship = {
     .find_victim = ship_find_victim,
     .on_hit = ship_on_hit,
     .on_evict = ship_on_evict,
-    .on_miss = ship_on_miss,
+    .on_place = ship_on_place,
 };
 SCHEME(ship);

@@ -148,6 +148,9 @@ static void every_scheme(void **state) {
     }
     must_run_sized(&medium, sc->name, 22, true, NULL, &b);
     same(&a, &b, sc->name);
+    must_run_sized(&medium, sc->name, 22, true, "l1d.allocate=on-fill", &a);
+    must_run_sized(&medium, sc->name, 22, false, "l1d.allocate=on-fill", &b);
+    same(&a, &b, sc->name);
     for (uint32_t k = 0; k < scheme_counter_count(sc); k++)
       if (sc->counters[k].must_move && !moved[k])
         fail_msg("%s: counter %s did not move", sc->name, sc->counters[k].name);

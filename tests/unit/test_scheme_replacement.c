@@ -96,12 +96,42 @@ static void pdp_dyn_finds_the_distance(void **state) {
   assert_int_equal(rig.st.l1d_read_hits, 0);
 }
 
+/* Lines that are placed when their data arrive: here every fill arrives before the next lookup, so all must come out as
+ * above. State kept by way shows whether the way was the right one. */
+static void placed_on_fill(void **state) {
+  (void)state;
+  static const struct {
+    const char *scheme, *text;
+    uint64_t hits;
+  } runs[] = {
+      {NULL, "a b b a c d e f a b", 2},
+      {"rrip=0", "a b b a c d e f a b", 4},
+      {"rrip=1", "a b c d e a b c d e a b c", 6},
+      {"nru", "a b c d a b c e a b c d a", 7},
+      {"fifo", "a b c d a e a", 1},
+      {"ship", "a b c d a b c d e a b c d", 7},
+      {"pdp=8", "a b c d e f a b c d", 4},
+  };
+  for (uint32_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    struct rig_access at[RIG_MAX];
+    uint32_t n = rig_letters(runs[i].text, at);
+    rig_run(&rig, runs[i].scheme, "l1d.allocate=on-fill", at, n);
+    assert_int_equal(rig.st.l1d_read_hits, runs[i].hits);
+    assert_int_equal(rig.st.l1d_read_hits + rig.st.l1d_read_misses, n);
+  }
+  struct rig_access at[600];
+  for (uint32_t i = 0; i < 600; i++) at[i] = (struct rig_access){.line = i % 6};
+  rig_run(&rig, "pdp-dyn:interval=64", "l1d.allocate=on-fill", at, 600);
+  assert_true(rig.st.l1d_read_hits > 300);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rrip_figure),   cmocka_unit_test(brrip_scan),
-      cmocka_unit_test(nru_by_hand),   cmocka_unit_test(fifo_by_hand),
-      cmocka_unit_test(random_counts), cmocka_unit_test(ship_by_hand),
-      cmocka_unit_test(pdp_by_hand),   cmocka_unit_test(pdp_dyn_finds_the_distance),
+      cmocka_unit_test(rrip_figure),    cmocka_unit_test(brrip_scan),
+      cmocka_unit_test(nru_by_hand),    cmocka_unit_test(fifo_by_hand),
+      cmocka_unit_test(random_counts),  cmocka_unit_test(ship_by_hand),
+      cmocka_unit_test(pdp_by_hand),    cmocka_unit_test(pdp_dyn_finds_the_distance),
+      cmocka_unit_test(placed_on_fill),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,10 +39,14 @@ static inline bool pdp_all_protected(const struct pdp_lines *l, uint32_t set, ui
   return true;
 }
 
+static inline void pdp_protect(struct pdp_lines *l, uint32_t set, uint32_t ways, uint32_t way, uint32_t pd) {
+  l->left[set * ways + way] = (uint16_t)pd;
+}
+
 /* An access to the set; `way` >= 0: hit or inserted there. */
 static inline void pdp_access(struct pdp_lines *l, uint32_t set, uint32_t ways, int way, uint32_t pd) {
   for (uint32_t w = 0; w < ways; w++) l->left[set * ways + w] -= l->left[set * ways + w] > 0;
-  if (way >= 0) l->left[set * ways + (uint32_t)way] = (uint16_t)pd;
+  if (way >= 0) pdp_protect(l, set, ways, (uint32_t)way, pd);
 }
 
 #endif
