@@ -11,12 +11,13 @@
  * References by loads that other schemes send past the L1 before its lookup are not seen. Local memory always gets a
  * line. SM dueling: SM 0 always runs the new design and SM 1 the baseline, or there would be nothing left to compare;
  * the others follow SM 1 at first, and change when the miss rates of an interval differ by more than the threshold. A
- * miss is an access that neither hits nor merges. The extra cycle of the larger tag store is hidden in the paper and
- * not modelled.
+ * miss is an access that neither hits nor merges, a bypassed one included: section 4.2 makes bypass a status of its
+ * own, which would also allow to leave it out (bypassed=0). The extra cycle of the larger tag store is hidden in the
+ * paper and not modelled.
  */
 #include "gpu/scheme.h"
 
-enum { DL_THRESHOLD, DL_TAGS, DL_RC_BITS, DL_FIRST, DL_REPL, DL_DUEL, DL_INTERVAL, DL_DIFFERENCE };
+enum { DL_THRESHOLD, DL_TAGS, DL_RC_BITS, DL_FIRST, DL_REPL, DL_DUEL, DL_INTERVAL, DL_DIFFERENCE, DL_BYPASSED };
 enum { DL_LRU, DL_RRIP, DL_SHIP };
 enum { DL_TAGS_MAX = 16384, DL_LINES_MAX = 4096, DL_TABLE = 16384, DL_FAR = 3, DL_TABLE_TOP = 7, DL_NONE = 0xff };
 
@@ -30,6 +31,7 @@ static const struct scheme_param params[] = {
      true},
     {"interval", "core cycle", "time between comparisons (Table 3)", 1, 1e9, 500, true},
     {"difference", "", "difference of miss rates that matters (Table 3)", 0, 1, 0.1, false},
+    {"bypassed", "", "1: SM dueling counts a bypassed access as a miss; 0: not at all (section 4.2)", 0, 1, 1, true},
     {0},
 };
 enum { NEW_TAGS, COUNTED, LINES, HELD_TAGS, TO_NEW, TO_BASELINE };
@@ -272,8 +274,7 @@ static void dl_clear(struct scheme_ctx *c, uint32_t sm) {
 
 static void dl_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by) {
   struct dl_sm *s = SCHEME_SM(c, struct dl_sm, e->sm);
-  s->accesses++;
-  s->misses++;
+  if (c->param[DL_BYPASSED] == 1) s->accesses++, s->misses++;
   if (by != PAST_BY_CACHE || !dl_filters(c, e)) return;
   int i = dl_tag_of(c, e);
   struct dl_tag *t = dl_tags(c, e->sm, e->set);
