@@ -16,7 +16,7 @@ ALLOWED = {
     "trace": {"base", "ptx"},
     "gpu": {"base", "ptx/inst.h", "ptx/feed.h"},
     "schemes": {"base", "gpu/scheme.h", "gpu/req.h", "gpu/config.h", "gpu/stats.h", "gpu/coalesce.h", "ptx/inst.h", "schemes/lib"},
-    "results": {"base", "gpu/config.h", "gpu/stats.h", "gpu/observe.h", "gpu/observe_l2.h", "gpu/energy.h", "ptx/feed.h"},
+    "results": {"base", "gpu/config.h", "gpu/stats.h", "gpu/observe.h", "gpu/timeline.h", "gpu/observe_l2.h", "gpu/energy.h", "ptx/feed.h"},
     "session": {"base", "simt", "trace", "results", "ptx/feed.h", "gpu/gpu.h", "gpu/config.h", "gpu/stats.h", "gpu/scheme.h"},
     "cudart": {"base", "session", "simt"},
     "report": {"base", "results", "gpu/stats.h", "gpu/config.h"},

@@ -17,10 +17,13 @@ libelf-dev:/usr/include/libelf.h
 liblz4-dev:/usr/include/lz4.h
 libzstd-dev:/usr/include/zstd.h
 libsqlite3-dev:/usr/include/sqlite3.h
+libprotobuf-c-dev:/usr/include/protobuf-c/protobuf-c.h
+protobuf-c-compiler:/usr/bin/protoc-c
 libmd-dev:/usr/include/sha256.h
 liblzma-dev:/usr/include/lzma.h
 '
 need_test='
+protobuf-compiler:/usr/bin/protoc
 librsvg2-bin:/usr/bin/rsvg-convert
 fonts-liberation:/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf
 sqlite3:/usr/bin/sqlite3

@@ -75,6 +75,15 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   json_object_set_new(j, "lines", json_boolean(o->lines));
   json_object_set_new(j, "characterise", json_boolean(o->characterise));
   json_object_set_new(j, "profile", json_boolean(o->profile));
+  uint64_t from, to;
+  char *timeline = sim_timeline_path(o);
+  if (timeline && sim_timeline_window(o->timeline_window, &from, &to, e)) {
+    json_object_set_new(j, "timeline", json_string(timeline));
+    json_object_set_new(j, "timeline_first", json_integer((json_int_t)from));
+    json_object_set_new(j, "timeline_last", json_integer((json_int_t)to));
+    json_object_set_new(j, "timeline_sms", json_integer((json_int_t)o->timeline_sms));
+  }
+  free(timeline);
   json_object_set_new(j, "sample_cycles", json_integer((json_int_t)o->sample));
   if (o->trace_out) json_object_set_new(j, "trace", json_string(o->trace_out));
   if (o->trace_temp) json_object_set_new(j, "trace_temp", json_string(o->trace_temp));

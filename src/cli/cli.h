@@ -74,6 +74,8 @@ struct sim_options {
   const char *trace_out, *trace_temp; /* record: the file, and what it is called until it is complete */
   struct opt_list sets;
   uint64_t watchdog, sample;
+  const char *timeline, *timeline_window;
+  uint64_t timeline_sms;
   bool quiet, help, detail, lines, characterise, profile, fresh, energy, energy_sensitivity;
   uint64_t from_kernel; /* of a trace */
   bool keep_going;
@@ -146,6 +148,10 @@ bool sim_check(const struct sim_options *o, struct err *e);
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
 bool sim_apply_sets(struct gpu_config *c, const struct sim_options *o, struct err *e); /* the values of --set */
 bool sim_timing_range(const char *text, uint32_t *first, uint32_t *last, struct err *e);
+/* Core cycles [*first, *last) of --timeline-window A:B; NULL: all, as far as there is room. */
+bool sim_timeline_window(const char *text, uint64_t *first, uint64_t *last, struct err *e);
+/* The file of --timeline where the program finds it, whatever folder it changes to; the caller frees it. */
+char *sim_timeline_path(const struct sim_options *o);
 bool is_kernel_file(const char *path); /* .ptx or .cu */
 bool is_trace_file(const char *path);  /* recorded by sluice or Accel-Sim */
 

@@ -495,6 +495,8 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
                                .lines = o->lines,
                                .character = o->characterise,
                                .profile = o->profile,
+                               .timeline_path = o->timeline,
+                               .timeline_sms = (uint32_t)o->timeline_sms,
                                .sample_cycles = o->sample,
                                .trace_path = o->trace_out,
                                .trace_temp = o->trace_temp};
@@ -504,7 +506,8 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
     return EXIT_USAGE;
   }
   unsigned wrong = 0;
-  if (text && sim_timing_range(o->timing_kernels, &so.timing_first, &so.timing_last, e))
+  if (text && sim_timeline_window(o->timeline_window, &so.timeline_first, &so.timeline_last, e) &&
+      sim_timing_range(o->timing_kernels, &so.timing_first, &so.timing_last, e))
     l->session = session_open(&so, e);
   if (l->session) {
     struct simt_text t = {.ptx = text, .name = kernel_file};

@@ -36,6 +36,29 @@ bool sim_timing_range(const char *text, uint32_t *first, uint32_t *last, struct 
   return true;
 }
 
+bool sim_timeline_window(const char *text, uint64_t *first, uint64_t *last, struct err *e) {
+  *first = 0, *last = INT64_MAX;
+  if (!text) return true;
+  char *end, *second;
+  *first = strtoull(text, &end, 10);
+  bool ok = end != text && *text != '-' && *end == ':';
+  if (ok && end[1]) {
+    *last = strtoull(end + 1, &second, 10);
+    ok = second != end + 1 && !*second && end[1] != '-';
+  }
+  return (ok && *first < *last && *last <= INT64_MAX) ||
+         err_set(e, ERR_USAGE, "--timeline-window needs A:B with A < B, core cycles of the run, not '%s'", text);
+}
+
+char *sim_timeline_path(const struct sim_options *o) {
+  if (!o->timeline) return NULL;
+  char *here = *o->timeline == '/' ? NULL : getcwd(NULL, 0), *path = NULL;
+  if (asprintf(&path, "%s%s%s", here ? here : "", here ? "/" : "", o->timeline) < 0) path = NULL;
+  CHECK(path, "out of memory");
+  free(here);
+  return path;
+}
+
 bool is_kernel_file(const char *path) {
   const char *dot = strrchr(path, '.');
   return dot && (!strcmp(dot, ".ptx") || !strcmp(dot, ".cu"));
@@ -57,6 +80,8 @@ bool sim_config(const struct sim_options *o, struct gpu_config *c, struct err *e
 }
 
 bool sim_check(const struct sim_options *o, struct err *e) {
+  uint64_t from, to;
+  if (!sim_timeline_window(o->timeline_window, &from, &to, e)) return false;
   struct gpu_config c;
   uint32_t first, last;
   if (o->mode && strcmp(o->mode, "timing") && strcmp(o->mode, "functional")) {
@@ -306,6 +331,13 @@ static const struct opt run_opts[] = {
      'E', NULL},
     {"energy-sensitivity", NULL, "the same with each value of the table of energies halved and doubled", OPT_FLAG,
      RUN(energy_sensitivity), 0, NULL},
+    {"timeline", "FILE",
+     "what happened when, as a Perfetto trace: warps, stalls, L1 misses, DRAM commands (docs/timeline.md)", OPT_TEXT,
+     RUN(timeline), 'T', "file"},
+    {"timeline-window", "A:B",
+     "core cycles of the run that the timeline covers (default: all, 2 million events at most)", OPT_TEXT,
+     RUN(timeline_window), 0, NULL},
+    {"timeline-sms", "N", "SMs in the timeline (default: all)", OPT_UINT, RUN(timeline_sms), 0, NULL},
     {"profile", NULL, "the run over time in at most 256 intervals in the JSON record: issue slots, L1 sets, DRAM banks",
      OPT_FLAG, RUN(profile), 0, NULL},
     {"sample", "CYCLES", "counters of every so many core cycles in the JSON record", OPT_UINT, RUN(sample), 0, NULL},

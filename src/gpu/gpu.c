@@ -433,6 +433,7 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
   for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
   partition_settle(g->parts);
   gpu_seen_look(g, true);
+  if (g->seen.timeline) timeline_end(g);
   gpu_seen_end(g);
   gpu_seen_total(g, out);
   out->kernels = 1;

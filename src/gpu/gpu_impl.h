@@ -68,6 +68,7 @@ void gpu_see_character_free(struct gpu_character *c, uint32_t sms);
 void gpu_see_character_begin(struct gpu_character *c);
 /* observe_profile.c: the same for gpu_watch.profile; add what was counted since the last look. */
 void gpu_see_profile(struct gpu *g);
+void gpu_see_dram(struct gpu *g); /* hears every DRAM command for them */
 void gpu_see_profile_free(struct gpu_profile *p);
 void gpu_see_profile_begin(struct gpu *g);
 void gpu_see_profile_look(struct gpu *g, const struct gpu_stats *total);

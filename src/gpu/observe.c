@@ -30,6 +30,8 @@ void gpu_watch(struct gpu *g, const struct gpu_watch *w) {
   CHECK(!o->sm, "gpu_watch after a launch or twice");
   o->on = *w;
   if (w->profile) gpu_see_profile(g);
+  if (w->timeline) timeline_start(g, w->timeline_first, w->timeline_last, w->timeline_sms);
+  if (w->profile || w->timeline) gpu_see_dram(g);
   if (w->character) gpu_see_character(g), gpu_see_l2(g);
   if (!w->detail) return;
   o->sms = g->config.sms;
@@ -55,6 +57,8 @@ void gpu_seen_free(struct gpu *g) {
   free(o->inst);
   gpu_see_character_free(o->character, g->config.sms);
   gpu_see_profile_free(o->profile);
+  timeline_free(o->timeline);
+  free(o->dram_listener);
   gpu_see_l2_free(o->l2);
 }
 
@@ -88,6 +92,7 @@ void gpu_seen_begin(struct gpu *g) {
   o->sample_at = o->on.sample ? g->now + o->on.sample : UINT64_MAX;
   memset(&o->sampled, 0, sizeof o->sampled);
   if (o->profile) gpu_see_profile_begin(g);
+  if (o->timeline) timeline_launch(g);
   plan_look(g);
   if (o->look_at < g->slots.next_epoch) g->slots.next_epoch = o->look_at;
 }

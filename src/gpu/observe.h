@@ -13,15 +13,19 @@
 
 #include "gpu/reuse.h"
 #include "gpu/stats.h"
+#include "gpu/timeline.h"
 
 struct gpu;
 
 struct gpu_watch {
-  bool detail;     /* counters per SM, L2 sub-partition and DRAM channel */
-  bool lines;      /* memory statistics per instruction */
-  bool profile;    /* the run over time in at most PROFILE_INTERVALS intervals: counters, L1 sets, DRAM banks */
-  bool character;  /* how loads of different un-coalescing degree fare, and how much of a line is used; warps at the L2,
-                      blocks that CTAs and SMs share (observe_l2.h) */
+  bool detail;    /* counters per SM, L2 sub-partition and DRAM channel */
+  bool lines;     /* memory statistics per instruction */
+  bool profile;   /* the run over time in at most PROFILE_INTERVALS intervals: counters, L1 sets, DRAM banks */
+  bool character; /* how loads of different un-coalescing degree fare, and how much of a line is used; warps at the L2,
+                     blocks that CTAs and SMs share (observe_l2.h) */
+  bool timeline;  /* events of the core cycles [first, last) on SMs below `timeline_sms` (0: all) */
+  uint64_t timeline_first, timeline_last;
+  uint32_t timeline_sms;
   uint64_t sample; /* counters over time: length of an interval in core cycles, 0 for none */
 };
 
@@ -69,7 +73,7 @@ struct gpu_character {
   uint64_t used[LINE_QUARTERS];
   struct reuse_histogram reuse[REUSE_STREAMS];
   uint64_t miss[MISS_CAUSES];
-  uint32_t line_bytes; /* of the L1's lines, in which reuse is counted */
+  uint32_t line_bytes;         /* of the L1's lines, in which reuse is counted */
   struct reuse_stream *stream; /* per SM, REUSE_STREAMS each */
   bool has_blocks;             /* false where a scheme keeps the L1's lines itself: then no line is counted */
   uint64_t *missed;            /* per SM: the set of loads in flight (struct op) of which some access has not hit */
@@ -89,7 +93,6 @@ struct gpu_profile {
   uint32_t *set_accesses, *set_hits; /* [interval][set]: global and local loads */
   uint32_t channels, banks;          /* banks of one channel */
   uint32_t *bank_bursts, *bank_rows; /* [interval][channel * banks + bank]: column commands, row activations */
-  void *listener;                    /* of the DRAM channels */
   struct gpu_stats before;           /* of this launch, when it was last looked at */
   uint64_t at;                       /* core cycle of the next look, UINT64_MAX for none */
 };
@@ -104,8 +107,10 @@ struct gpu_seen {
   struct gpu_inst_memory *inst; /* by pc */
   uint32_t insts, inst_room;
   struct gpu_character *character;
-  struct gpu_profile *profile; /* of the whole run */
-  struct seen_l2 *l2;          /* with character */
+  struct gpu_profile *profile;   /* of the whole run */
+  void *dram_listener;           /* of the profile and the timeline */
+  struct gpu_timeline *timeline; /* gpu/timeline.h */
+  struct seen_l2 *l2;            /* with character */
   /* the sampler */
   uint64_t look_at;   /* the next cycle that gpu_seen_look must see, UINT64_MAX for none */
   uint64_t sample_at; /* end of the interval in progress, UINT64_MAX for none */

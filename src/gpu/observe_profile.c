@@ -90,13 +90,23 @@ struct channel {
 };
 
 static void see_dram(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row) {
-  (void)t, (void)row;
+  (void)t;
   const struct channel *c = ctx;
   struct gpu_profile *p = c->g->seen.profile;
-  if (cmd == DRAM_PRECHARGE) return;
+  if (c->g->seen.timeline) timeline_dram(c->g, c->first + bank, cmd, row);
+  if (!p || cmd == DRAM_PRECHARGE) return;
   uint32_t at = interval(p, c->g->now) * p->channels * p->banks + c->first + bank;
   if (cmd == DRAM_ACTIVATE) p->bank_rows[at]++;
   else p->bank_bursts[at]++;
+}
+
+void gpu_see_dram(struct gpu *g) {
+  struct channel *c = take(g->config.channels, sizeof *c);
+  g->seen.dram_listener = c;
+  for (uint32_t i = 0; i < g->config.channels; i++) {
+    c[i] = (struct channel){.g = g, .first = i * g->config.dram_banks};
+    partition_watch_dram(g->parts, i, see_dram, &c[i]);
+  }
 }
 
 void gpu_see_set(struct sm *s, uint64_t addr, bool hit) {
@@ -122,12 +132,6 @@ void gpu_see_profile(struct gpu *g) {
   p->set_hits = take((size_t)PROFILE_INTERVALS * p->sets, sizeof *p->set_hits);
   p->bank_bursts = take((size_t)PROFILE_INTERVALS * p->channels * p->banks, sizeof *p->bank_bursts);
   p->bank_rows = take((size_t)PROFILE_INTERVALS * p->channels * p->banks, sizeof *p->bank_rows);
-  struct channel *c = take(p->channels, sizeof *c);
-  p->listener = c;
-  for (uint32_t i = 0; i < p->channels; i++) {
-    c[i] = (struct channel){.g = g, .first = i * p->banks};
-    partition_watch_dram(g->parts, i, see_dram, &c[i]);
-  }
   p->at = UINT64_MAX;
   g->seen.profile = p;
 }
@@ -139,7 +143,6 @@ void gpu_see_profile_free(struct gpu_profile *p) {
   free(p->set_hits);
   free(p->bank_bursts);
   free(p->bank_rows);
-  free(p->listener);
   free(p);
 }
 

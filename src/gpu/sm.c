@@ -143,6 +143,7 @@ void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta) {
       struct slot_instance *in = &g->slots.at[g->slots.on_warp_start[h]];
       in->scheme->on_warp_start(&in->ctx, s->id, w, cta);
     }
+    if (g->seen.timeline) timeline_warp_start(s, w);
   }
 }
 
@@ -538,10 +539,12 @@ void sm_count(struct sm *s) {
 }
 
 /* This cycle, and `n` - 1 that repeat it. */
-static void count_cycles(struct sm *s, uint64_t n) {
+static void count_cycles(struct sm *s, uint64_t from, uint64_t n) {
   s->now_counts.wait_icnt = s->wait_icnt;
   if (s->g->seen.inst && s->now_counts.stall_kind != STALL_NONE) /* the head of the memory pipe */
     s->g->seen.inst[s->op[s->dispatch].inst->pc].stalls += n;
+  if (s->g->seen.timeline && s->now_counts.stall_kind != STALL_NONE)
+    timeline_stall(s, from, n, s->now_counts.stall_kind);
   if (memcmp(&s->now_counts, &s->same_counts, sizeof s->now_counts)) {
     if (s->same_cycles) sm_count(s);
     s->same_counts = s->now_counts;
@@ -552,7 +555,7 @@ static void count_cycles(struct sm *s, uint64_t n) {
 void sm_settle(struct sm *s, uint64_t until) {
   if (!s->asleep || until <= s->slept_from) return;
   uint64_t n = until - s->slept_from;
-  count_cycles(s, n);
+  count_cycles(s, s->slept_from, n);
   s->steps += n;
   s->slept_from = until;
 }
@@ -603,7 +606,7 @@ bool sm_step(struct sm *s) {
       if (!schedule(s, (first + i) % n)) return false;
   }
   for (uint32_t i = 0; i < s->c->fetch_width; i++) sm_fetch(s);
-  count_cycles(s, 1);
+  count_cycles(s, s->g->now, 1);
   s->steps++;
   if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);
   return true;

@@ -437,6 +437,7 @@ static void l1_lookup(struct sm *s) {
       }
     } else {
       count_l1_read(s, local, out);
+      if (s->g->seen.timeline) timeline_l1(s, o->warp, q->acc.addr, out == L1_MISS);
       if (s->g->seen.profile) gpu_see_set(s, q->acc.addr, out == L1_HIT);
       if (s->g->seen.character) gpu_see_access(s, q->op, q->acc.addr, out), gpu_see_block(s, q->op, q->acc.addr, out);
       if (s->g->seen.inst) {

@@ -2,3 +2,15 @@
 DB_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/results/db/*.c))
 TEST_OBJ_test_db := $(DB_OBJ)
 LDLIBS_test_db := -lsqlite3 -lzstd
+
+# The messages of a timeline, generated from their description.
+PERFETTO := $(B)/gen/results/perfetto.pb-c
+LIB_OBJ += $(PERFETTO).o
+LDLIBS += -lprotobuf-c
+CFLAGS_src/results/timeline.c := -I$(B)/gen
+$(PERFETTO).c: src/results/perfetto.proto | $(B)/deps.ok
+	@mkdir -p $(@D)
+	protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+$(PERFETTO).o: $(PERFETTO).c
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -c -o $@ $<
+$(B)/src/results/timeline.o: $(PERFETTO).c

@@ -12,6 +12,7 @@
 #include "gpu/config.h"
 #include "gpu/stats.h"
 #include "results/record.h"
+#include "results/timeline.h"
 #include "trace/slt_write.h"
 #include "trace/trace_feed.h"
 #if defined(SESSION_NO_TIMING)
@@ -48,6 +49,7 @@ static void copy_options(struct session *s, const struct session_options *o) {
   s->o.gpu = arena_strdup(&s->arena, o->gpu ? o->gpu : "fermi");
   s->o.scheme = arena_strdup(&s->arena, o->scheme ? o->scheme : "baseline");
   s->o.program = o->program ? arena_strdup(&s->arena, o->program) : NULL;
+  s->o.timeline_path = o->timeline_path ? arena_strdup(&s->arena, o->timeline_path) : NULL;
   s->o.record_path = o->record_path ? arena_strdup(&s->arena, o->record_path) : NULL;
   s->o.trace_path = o->trace_path ? arena_strdup(&s->arena, o->trace_path) : NULL;
   s->o.trace_temp = o->trace_temp ? arena_strdup(&s->arena, o->trace_temp) : NULL;
@@ -110,6 +112,10 @@ static bool open_machine(struct session *s, struct err *e) {
     if (s->o.watchdog_cycles) gpu_set_watchdog(s->gpu, s->o.watchdog_cycles);
     gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.character,
                                           .profile = s->o.profile,
+                                          .timeline = s->o.timeline_path != NULL,
+                                          .timeline_first = s->o.timeline_first,
+                                          .timeline_last = s->o.timeline_last,
+                                          .timeline_sms = s->o.timeline_sms,
                                           .detail = s->o.detail,
                                           .lines = s->o.lines || s->o.detail,
                                           .sample = s->o.sample_cycles});
@@ -181,6 +187,10 @@ static struct session *open_from_file(const char *dir, struct err *e) {
                               .lines = json_is_true(json_object_get(root, "lines")),
                               .character = json_is_true(json_object_get(root, "characterise")),
                               .profile = json_is_true(json_object_get(root, "profile")),
+                              .timeline_path = text_of(root, "timeline", NULL),
+                              .timeline_first = number_of(root, "timeline_first"),
+                              .timeline_last = number_of(root, "timeline_last"),
+                              .timeline_sms = (uint32_t)number_of(root, "timeline_sms"),
                               .sample_cycles = number_of(root, "sample_cycles"),
                               .trace_path = text_of(root, "trace", NULL),
                               .trace_temp = text_of(root, "trace_temp", NULL),
@@ -362,6 +372,18 @@ static void close_checks(struct session *s) {
     record_add_finding(s->record, f->check, f->text, f->count);
 }
 
+static bool write_timeline(const struct session *s, struct err *e) {
+#if SESSION_HAS_TIMING
+  const struct gpu_timeline *t = s->gpu ? gpu_seen(s->gpu)->timeline : NULL;
+  if (t && t->dropped)
+    fprintf(stderr, "sluice: the timeline holds %zu events, %llu more did not fit: choose a shorter window\n", t->count,
+            (unsigned long long)t->dropped);
+  return !t || timeline_write(t, s->o.timeline_path, e);
+#else
+  return true;
+#endif
+}
+
 bool session_close(struct session *s, struct err *e) {
   if (!s) return true;
   close_checks(s);
@@ -370,6 +392,7 @@ bool session_close(struct session *s, struct err *e) {
 #endif
   bool good = !s->trace || slt_finish(s->trace, e);
   s->trace = NULL;
+  if (good) good = write_timeline(s, e);
   if (good && s->o.record_path) good = record_write(s->record, s->o.record_path, e);
   free_session(s);
   return good;

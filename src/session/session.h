@@ -25,10 +25,13 @@ struct session_options {
   uint64_t watchdog_cycles;           /* cycles without progress before a kernel is called stuck; 0: default */
   uint32_t timing_first, timing_last; /* launches (from 0) simulated in detail; both 0: all */
   bool quiet;
-  bool detail, lines;     /* record: counters per unit; memory statistics per instruction */
-  bool character;         /* record: loads by un-coalescing degree, use of lines */
-  unsigned checks;        /* enum simt_checks: reads of unwritten memory, races, divergent barriers */
-  bool profile;           /* record: the run over time, L1 sets, DRAM banks */
+  bool detail, lines;        /* record: counters per unit; memory statistics per instruction */
+  bool character;            /* record: loads by un-coalescing degree, use of lines */
+  unsigned checks;           /* enum simt_checks: reads of unwritten memory, races, divergent barriers */
+  bool profile;              /* record: the run over time, L1 sets, DRAM banks */
+  const char *timeline_path; /* a Perfetto trace of the core cycles [first, last); NULL: none */
+  uint64_t timeline_first, timeline_last;
+  uint32_t timeline_sms;  /* SMs in it; 0: all */
   uint64_t sample_cycles; /* record: counters of every so many core cycles; 0: none */
   const char *trace_path; /* record every launch as a trace (docs/trace-format.md), NULL: do not */
   const char *trace_temp; /* what that is called until it is complete; NULL: trace_path with ".part" */

@@ -1,0 +1,56 @@
+/* timeline.h - what happened when, in a window of core cycles: warps, stalls of the memory pipes, L1 misses, queue
+ * lengths, DRAM commands. `sluice run --timeline` turns it into a Perfetto trace (results/timeline.h).
+ *
+ * A machine without a timeline pays a test of one pointer at each of these places, all of them next to tests that the
+ * other observers make.
+ */
+#ifndef GPU_TIMELINE_H
+#define GPU_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gpu_event_kind {
+  EVENT_LAUNCH, /* slice: value is the index of its name */
+  EVENT_WARP,   /* slice: unit SM, part warp slot, value CTA */
+  EVENT_STALL,  /* slice: unit SM, part enum stall_kind */
+  EVENT_MISS,   /* instant: unit SM, part warp slot, value address */
+  EVENT_MSHRS,  /* counter: unit SM, value lines in flight */
+  EVENT_DRAM    /* instant: unit bank over all channels, part enum dram_command, value row */
+};
+struct gpu_event {
+  uint64_t from, to, value; /* core cycles; to only of slices */
+  uint32_t unit;
+  uint16_t part;
+  uint8_t kind;
+};
+
+enum { TIMELINE_EVENTS = 2000000, TIMELINE_NAME = 96 };
+struct gpu_timeline {
+  uint64_t first, last; /* window: core cycles since the machine was built, last excluded */
+  uint32_t sms;         /* SMs looked at, from 0 */
+  uint32_t banks;       /* of one channel */
+  struct gpu_event *event;
+  size_t count, room;
+  uint64_t dropped; /* events beyond TIMELINE_EVENTS */
+  uint64_t *warp_from;
+  struct gpu_event *stall; /* per SM: the slice that may go on; to 0: none */
+  char (*name)[TIMELINE_NAME];
+  uint32_t names;
+  uint64_t launch_from;
+};
+
+struct gpu;
+struct sm;
+void timeline_start(struct gpu *g, uint64_t first, uint64_t last, uint32_t sms);
+void timeline_free(struct gpu_timeline *t);
+void timeline_launch(struct gpu *g);
+void timeline_end(struct gpu *g); /* of a launch */
+void timeline_warp_start(struct sm *s, uint32_t warp);
+void timeline_warp_end(struct sm *s, uint32_t warp, uint32_t cta);
+void timeline_stall(struct sm *s, uint64_t from, uint64_t cycles, uint32_t kind);
+void timeline_l1(struct sm *s, uint32_t warp, uint64_t addr, bool miss);
+void timeline_dram(struct gpu *g, uint32_t bank, uint32_t command, uint32_t row);
+
+#endif

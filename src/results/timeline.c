@@ -1,0 +1,167 @@
+/* timeline.c - see timeline.h. The messages are packed by protobuf-c from perfetto.proto; a trace is a sequence of
+ * packets, each of them one field of the outermost message, so they are packed one after the other.
+ */
+#include "results/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/paths.h"
+#include "gpu/timeline.h"
+#include "results/perfetto.pb-c.h"
+
+typedef Sluice__Perfetto__Trace trace_msg;
+typedef Sluice__Perfetto__TracePacket packet_msg;
+typedef Sluice__Perfetto__TrackEvent event_msg;
+typedef Sluice__Perfetto__TrackDescriptor track_msg;
+
+struct out {
+  uint8_t *at;
+  size_t bytes, room;
+};
+
+static void put(struct out *o, packet_msg *p) {
+  packet_msg *one[1] = {p};
+  trace_msg t = SLUICE__PERFETTO__TRACE__INIT;
+  p->has_trusted_packet_sequence_id = 1;
+  p->trusted_packet_sequence_id = 1;
+  t.n_packet = 1;
+  t.packet = one;
+  size_t n = sluice__perfetto__trace__get_packed_size(&t);
+  while (o->bytes + n > o->room) {
+    o->room = o->room ? 2 * o->room : 1 << 20;
+    o->at = realloc(o->at, o->room);
+    CHECK(o->at, "out of memory for a trace of %zu bytes", o->room);
+  }
+  o->bytes += sluice__perfetto__trace__pack(&t, o->at + o->bytes);
+}
+
+/* Tracks: a group per SM with its stalls, MSHRs and warp slots; the launches; a track per DRAM bank. */
+enum {
+  UUID_LAUNCHES = 1,
+  UUID_DRAM = 2,
+  UUID_SM = 1000,
+  SM_STRIDE = 100,
+  SM_STALL = 90,
+  SM_MSHRS = 91,
+  UUID_BANK = 1000000
+};
+
+static void describe(struct out *o, uint64_t uuid, uint64_t parent, const char *name, const char *unit) {
+  packet_msg p = SLUICE__PERFETTO__TRACE_PACKET__INIT;
+  track_msg d = SLUICE__PERFETTO__TRACK_DESCRIPTOR__INIT;
+  Sluice__Perfetto__CounterDescriptor c = SLUICE__PERFETTO__COUNTER_DESCRIPTOR__INIT;
+  d.has_uuid = 1;
+  d.uuid = uuid;
+  d.name = (char *)name;
+  d.has_parent_uuid = parent != 0;
+  d.parent_uuid = parent;
+  c.unit_name = (char *)unit;
+  if (unit) d.counter = &c;
+  p.track_descriptor = &d;
+  put(o, &p);
+}
+
+static void event(struct out *o, uint64_t at, int type, uint64_t track, const char *name, const char *key,
+                  uint64_t value) {
+  packet_msg p = SLUICE__PERFETTO__TRACE_PACKET__INIT;
+  event_msg v = SLUICE__PERFETTO__TRACK_EVENT__INIT;
+  Sluice__Perfetto__DebugAnnotation a = SLUICE__PERFETTO__DEBUG_ANNOTATION__INIT, *as[1] = {&a};
+  p.has_timestamp = 1;
+  p.timestamp = at;
+  p.track_event = &v;
+  v.has_type = 1;
+  v.type = (Sluice__Perfetto__TrackEvent__Type)type;
+  v.has_track_uuid = 1;
+  v.track_uuid = track;
+  v.name = (char *)name;
+  if (type == SLUICE__PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER) {
+    v.has_counter_value = 1;
+    v.counter_value = (int64_t)value;
+  } else if (key) {
+    a.name = (char *)key;
+    a.has_uint_value = 1;
+    a.uint_value = value;
+    v.n_debug_annotations = 1;
+    v.debug_annotations = as;
+  }
+  put(o, &p);
+}
+
+#define BEGIN SLUICE__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN
+#define END SLUICE__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END
+#define INSTANT SLUICE__PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT
+#define COUNT SLUICE__PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER
+
+static void slice(struct out *o, const struct gpu_event *e, uint64_t track, const char *name, const char *key) {
+  event(o, e->from, BEGIN, track, name, key, e->value);
+  event(o, e->to, END, track, NULL, NULL, 0);
+}
+
+static void one(struct out *o, const struct gpu_timeline *t, const struct gpu_event *e) {
+  static const char *const stalls[] = {"none",       "shared-memory conflict", "constant cache",  "texture cache",
+                                       "L1 refusal", "bypass, no room",        "further accesses"};
+  static const char *const commands[] = {"activate", "precharge", "read", "write"};
+  uint64_t sm = UUID_SM + (uint64_t)e->unit * SM_STRIDE;
+  char name[32];
+  switch (e->kind) {
+  case EVENT_LAUNCH:
+    slice(o, e, UUID_LAUNCHES, t->name[e->value], NULL);
+    break;
+  case EVENT_WARP:
+    snprintf(name, sizeof name, "CTA %llu", (unsigned long long)e->value);
+    slice(o, e, sm + e->part + 1, name, "cta");
+    break;
+  case EVENT_STALL:
+    slice(o, e, sm + SM_STALL, stalls[e->part], NULL);
+    break;
+  case EVENT_MISS:
+    event(o, e->from, INSTANT, sm + e->part + 1, "L1 miss", "address", e->value);
+    break;
+  case EVENT_MSHRS:
+    event(o, e->from, COUNT, sm + SM_MSHRS, NULL, NULL, e->value);
+    break;
+  default:
+    event(o, e->from, INSTANT, UUID_BANK + e->unit, commands[e->part], "row", e->value);
+  }
+}
+
+static void tracks(struct out *o, const struct gpu_timeline *t) {
+  uint64_t warps[256] = {0};
+  uint32_t banks = 0;
+  char name[48];
+  for (size_t i = 0; i < t->count; i++) {
+    const struct gpu_event *e = &t->event[i];
+    if ((e->kind == EVENT_WARP || e->kind == EVENT_MISS) && e->unit < 256) warps[e->unit] |= 1ull << e->part;
+    if (e->kind == EVENT_DRAM && e->unit >= banks) banks = e->unit + 1;
+  }
+  describe(o, UUID_LAUNCHES, 0, "kernel launches", NULL);
+  for (uint32_t s = 0; s < t->sms; s++) {
+    uint64_t sm = UUID_SM + (uint64_t)s * SM_STRIDE;
+    snprintf(name, sizeof name, "SM %u", s);
+    describe(o, sm, 0, name, NULL);
+    describe(o, sm + SM_STALL, sm, "memory pipe held by", NULL);
+    describe(o, sm + SM_MSHRS, sm, "L1 lines in flight", "lines");
+    for (uint32_t w = 0; w < 64; w++) {
+      snprintf(name, sizeof name, "warp slot %u", w);
+      if (warps[s < 256 ? s : 255] >> w & 1) describe(o, sm + w + 1, sm, name, NULL);
+    }
+  }
+  if (banks) describe(o, UUID_DRAM, 0, "DRAM", NULL);
+  for (uint32_t b = 0; b < banks; b++) {
+    snprintf(name, sizeof name, "channel %u bank %u", b / t->banks, b % t->banks);
+    describe(o, UUID_BANK + b, UUID_DRAM, name, NULL);
+  }
+}
+
+bool timeline_write(const struct gpu_timeline *t, const char *path, struct err *e) {
+  struct out o = {0};
+  tracks(&o, t);
+  for (size_t i = 0; i < t->count; i++) one(&o, t, &t->event[i]);
+  bool ok = path_write_whole(path, o.at, o.bytes);
+  if (!ok) err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  free(o.at);
+  return ok;
+}
