@@ -208,7 +208,12 @@ static uint32_t dest_count(const struct ptx_inst *i) {
   case OP_STACKRESTORE:
   case OP_DISCARD:
   case OP_BRKPT:
+  case OP_APPLYPRIORITY:
+  case OP_GRIDDEPCONTROL:
+  case OP_SETMAXNREG:
     return 0;
+  case OP_MBARRIER: /* [addr], ... or state, [addr], ... */
+    return i->nops && i->ops[0].kind != OK_MEM;
   case OP_WMMA:
     return !ptx_has(i, M_STORE);
   case OP_BAR:

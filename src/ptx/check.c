@@ -173,6 +173,11 @@ static uint32_t types_needed(enum ptx_opcode op) {
   case OP_PMEVENT:
   case OP_ISSPACEP:
   case OP_ISTYPEP:
+  case OP_APPLYPRIORITY:
+  case OP_CREATEPOLICY:
+  case OP_ELECT:
+  case OP_GRIDDEPCONTROL:
+  case OP_SETMAXNREG:
     return 0;
   default:
     return 1;

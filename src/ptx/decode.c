@@ -138,7 +138,11 @@ void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const stru
   case OP_PREFETCH:
   case OP_CP:
   case OP_STACKRESTORE:
+  case OP_SETMAXNREG:
     has_dst = false;
+    break;
+  case OP_MBARRIER:
+    has_dst = i->nops && i->ops[0].kind != OK_MEM;
     break;
   case OP_BAR:
   case OP_BARRIER:

@@ -39,10 +39,11 @@ struct issued {
   uint64_t addr[WARP_LANES];
 };
 
+#define FEED_UNSUPPORTED (-1) /* an instruction that Sluice does not have */
 /* What went wrong in the simulated program; text is complete (kernel, lines, CTA, thread, address, allocation). */
 struct feed_fault {
-  int cuda_error; /* the cudaError_t that the runtime reports, 0 if none happened */
-  char text[1024];
+  int cuda_error; /* the cudaError_t that the runtime reports, 0 if none happened, or FEED_UNSUPPORTED */
+  char text[1536];
 };
 
 /* Static facts of one launch. */

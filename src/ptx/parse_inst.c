@@ -384,59 +384,36 @@ static void parse_call(struct parser *p, struct ptx_inst *i) {
   if (i->ops[1].kind == OK_REG && p->func) p->func->indirect_calls = true;
 }
 
-void parse_instruction(struct parser *p) {
+/* Instructions of PTX that are not in the table. */
+static const char *const unsupported[] = {"wgmma",     "tcgen05", "multimem", "tensormap", "clusterlaunchcontrol",
+                                          "stmatrix",  "vadd",    "vsub",     "vmin",      "vmax",
+                                          "vabsdiff",  "vset",    "vshl",     "vshr",      "vmad",
+                                          "vadd2",     "vsub2",   "vmin2",    "vmax2",     "vavrg2",
+                                          "vabsdiff2", "vset2",   "vset4",    "szext"};
+
+static void parse_guard(struct parser *p, struct ptx_inst *i) {
+  if (!parse_accept(p, '@')) return;
+  i->guard_neg = parse_accept(p, '!');
+  struct ptx_opnd g = {.line = p->lex.t.line, .col = p->lex.t.col};
+  if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected a predicate after '@', found %s", tok_text(p));
+  name_operand(p, &g);
+  if (g.kind != OK_REG || g.reg->type != T_PRED)
+    parse_fail(p, g.line, g.col, ERR_INPUT, "the guard must be a .pred register");
+  i->guard = g.reg;
+}
+
+static void parse_known(struct parser *p) {
   GROW(p->code, p->ncode, p->cap_code);
   struct ptx_inst *i = ARENA_NEW(&p->m->arena, struct ptx_inst);
-  if (parse_accept(p, '@')) {
-    i->guard_neg = parse_accept(p, '!');
-    struct ptx_opnd g = {.line = p->lex.t.line, .col = p->lex.t.col};
-    if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected a predicate after '@', found %s", tok_text(p));
-    name_operand(p, &g);
-    if (g.kind != OK_REG || g.reg->type != T_PRED)
-      parse_fail(p, g.line, g.col, ERR_INPUT, "the guard must be a .pred register");
-    i->guard = g.reg;
-  }
+  parse_guard(p, i);
   struct token t = p->lex.t;
   if (t.kind != TOK_IDENT) FAIL_TOK(p, "expected an instruction, found %s", tok_text(p));
   for (int k = 1; k < OP_COUNT && !i->op; k++)
     if (p->op_ident[k] == t.ident) i->op = (uint8_t)k;
   if (!i->op) {
-    static const char *const refused[] = {"wgmma",
-                                          "mbarrier",
-                                          "tcgen05",
-                                          "elect",
-                                          "griddepcontrol",
-                                          "setmaxnreg",
-                                          "mapa",
-                                          "getctarank",
-                                          "multimem",
-                                          "tensormap",
-                                          "clusterlaunchcontrol",
-                                          "applypriority",
-                                          "createpolicy",
-                                          "stmatrix",
-                                          "vadd",
-                                          "vsub",
-                                          "vmin",
-                                          "vmax",
-                                          "vabsdiff",
-                                          "vset",
-                                          "vshl",
-                                          "vshr",
-                                          "vmad",
-                                          "vadd2",
-                                          "vsub2",
-                                          "vmin2",
-                                          "vmax2",
-                                          "vavrg2",
-                                          "vabsdiff2",
-                                          "vset2",
-                                          "vset4",
-                                          "szext",
-                                          "barrier.cluster"};
-    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
-      if (!strcmp(refused[k], t.ident->s))
-        parse_fail(p, t.line, t.col, ERR_UNSUPPORTED, "the instruction '%s' is not supported", t.ident->s);
+    bool newer = p->m->texts[p->text].version > PTX_NEWEST;
+    for (size_t k = 0; k < sizeof unsupported / sizeof *unsupported; k++) newer |= !strcmp(unsupported[k], t.ident->s);
+    if (newer) parse_fail(p, t.line, t.col, ERR_UNSUPPORTED, "the instruction '%s' is not supported", t.ident->s);
     const char *names[OP_COUNT];
     for (int k = 1; k < OP_COUNT; k++) names[k - 1] = ptx_ops[k].name;
     const char *near = err_nearest(t.ident->s, names, OP_COUNT - 1);
@@ -462,4 +439,44 @@ void parse_instruction(struct parser *p) {
   lex_next(&p->lex);
   p->code[p->ncode++] = i;
   parse_check(p, i);
+}
+
+/* A trap in place of the instruction that starts at `start`: whoever executes it learns `why`. */
+static void refuse_instruction(struct parser *p, const struct lexer *start, const char *why) {
+  GROW(p->code, p->ncode, p->cap_code);
+  struct ptx_inst *i = ARENA_NEW(&p->m->arena, struct ptx_inst);
+  p->lex = *start;
+  parse_guard(p, i);
+  i->op = OP_TRAP;
+  i->refused = arena_strdup(&p->m->arena, why);
+  i->line = p->lex.t.line;
+  i->col = p->lex.t.col;
+  i->src_line = p->src_line;
+  i->src_file = p->src_file;
+  while (!tok_is(&p->lex.t, ';')) {
+    if (p->lex.t.kind == TOK_EOF) FAIL_TOK(p, "expected ';' after the instruction of line %u", i->line);
+    lex_next(&p->lex);
+  }
+  lex_next(&p->lex);
+  p->code[p->ncode++] = i;
+}
+
+/* Modules hold many kernels that a program never launches: an instruction that Sluice does not have stops the kernel
+ * that executes it, not the load. What a compiler wrote is PTX, so anything unknown in it is of that kind. */
+void parse_instruction(struct parser *p) {
+  const struct lexer start = p->lex;
+  const uint32_t ncode = p->ncode, npend = p->npend;
+  jmp_buf outer;
+  memcpy(&outer, &p->fail, sizeof outer);
+  bool ok = !setjmp(p->fail);
+  if (ok) parse_known(p);
+  memcpy(&p->fail, &outer, sizeof outer);
+  if (ok) return;
+  if (p->e->code != ERR_UNSUPPORTED && !p->m->texts[p->text].compiled) longjmp(p->fail, 1);
+  p->ncode = ncode;
+  p->npend = npend;
+  char why[sizeof p->e->msg];
+  memcpy(why, p->e->msg, sizeof why);
+  *p->e = (struct err){0};
+  refuse_instruction(p, &start, why);
 }

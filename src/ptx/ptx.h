@@ -158,6 +158,7 @@ struct ptx_inst {
   struct ptx_reg *guard;
   struct ptx_opnd ops[PTX_MAX_OPNDS];
   struct ptx_func *proto; /* indirect call: its prototype */
+  const char *refused;    /* not an instruction that Sluice knows: why; the op is a trap */
   uint32_t line, col, src_line, src_file;
   uint32_t target; /* branch: instruction index */
   uint32_t reconv; /* branch: index of the immediate post-dominator, PTX_EXIT if only the end of the function */
@@ -194,10 +195,13 @@ struct ptx_func {
   bool indirect_calls;
 };
 
+#define PTX_NEWEST 90 /* ISA version whose instructions the table knows, times 10 */
+
 struct ptx_text {
   const char *name, *src;
   uint32_t version, sm; /* 78, 35 */
   uint32_t address_bits;
+  bool compiled;      /* says that a compiler generated it */
   uint32_t file_base; /* added to the numbers of its .file directives, so that they are unique in the module */
 };
 

@@ -333,16 +333,20 @@ bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_er
   if (!e) e = &local;
   *cuda_error = 0;
   bool timing = in_detail(s);
-  struct simt_run *run = simt_begin(s->simt, l, session_cta_slots(s), e);
+  struct simt_launch own = *l;
+  uint32_t warps = (l->block[0] * l->block[1] * l->block[2] + 31) / 32;
+  if (warps) own.reg_limit = s->config.sm_regs / (warps * 32) & ~3u;
+  struct simt_run *run = simt_begin(s->simt, &own, session_cta_slots(s), e);
   if (!run) return false;
   struct feed *feed = simt_feed(run);
   struct gpu_stats st = {0};
   bool good = s->trace ? run_recorded(s, feed, &st, e)
               : timing ? run_timing(s, feed, &st, e)
                        : run_functional(s, run, &st, e);
-  if (!good && e->code == ERR_PROGRAM) {
+  if (!good && (e->code == ERR_PROGRAM || e->code == ERR_UNSUPPORTED)) {
     const struct feed_fault *f = feed->ops->fault(feed->ctx);
-    if (f) *cuda_error = f->cuda_error;
+    if (f && f->cuda_error == FEED_UNSUPPORTED) e->code = ERR_UNSUPPORTED;
+    else if (f) *cuda_error = f->cuda_error;
   }
   add_to_record(s, feed->kernel, timing, &st);
   s->launches++;

@@ -55,7 +55,10 @@ char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uin
                uint8_t *space) {
   char *host = resolve(x, o, lane, &addr, bytes, write, space);
   if (host && x->run->check)
-    check_touch(x, o, lane, *space, addr, bytes, o->id == X_atom ? CHECK_ATOMIC : write ? CHECK_WRITE : CHECK_READ);
+    check_touch(x, o, lane, *space, addr, bytes,
+                o->id == X_atom || o->id == X_mbarrier || o->id == X_cp_arrive ? CHECK_ATOMIC
+                : write                                                        ? CHECK_WRITE
+                                                                               : CHECK_READ);
   return host;
 }
 

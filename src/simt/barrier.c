@@ -44,7 +44,7 @@ void barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask) {
   if (!mask) return;
   int lane = __builtin_ctz(mask);
   uint32_t id = OPND(uint32_t, o->a)[lane], expected = o->b == OFF_NONE ? 0 : OPND(uint32_t, o->b)[lane];
-  if (id > 15) {
+  if (id >= CLUSTER_BARRIER && o->sub != CLUSTER_WAIT) {
     fault_text(x, o, lane, 719, "barrier %u does not exist: a CTA has 16", id);
     return;
   }
@@ -89,6 +89,6 @@ void barrier_warp_done(struct exec *x) {
   c->live_warps--;
   if (x->run->check) check_warp_done(x, x->w);
   if (!c->waiting) return;
-  for (uint32_t b = 0; b < 16; b++)
+  for (uint32_t b = 0; b < CTA_BARRIERS; b++)
     if (c->bars[b].count && !c->bars[b].expected) try_release(x, b);
 }

@@ -42,6 +42,9 @@ void check_barrier_pass(struct exec *x, const struct warp *w, uint32_t b, bool a
 void check_barrier_done(struct exec *x, uint32_t b);
 void check_warp_done(struct exec *x, const struct warp *w);
 
+/* An mbarrier: this warp arrives (or completes bytes), or has found a phase complete. */
+void check_signal(struct exec *x, bool arrives);
+
 /* ---- memory.c tells of allocations ---- */
 void check_allocated(struct simt *s, uint64_t base, uint64_t bytes, bool initialised);
 void check_free(struct simt *s);

@@ -20,7 +20,7 @@ int fault_place(struct exec *x, const struct xop *o, int lane, char *out, size_t
 
 void fault_text(struct exec *x, const struct xop *o, int lane, int code, const char *fmt, ...) {
   struct feed_fault *f = &x->run->fault;
-  char place[560], what[440];
+  char place[560], what[900];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(what, sizeof what, fmt, ap);
@@ -28,7 +28,8 @@ void fault_text(struct exec *x, const struct xop *o, int lane, int code, const c
   fault_place(x, o, lane, place, sizeof place);
   if (!x->fault) {
     f->cuda_error = code;
-    snprintf(f->text, sizeof f->text, "%s: %s", place, what);
+    if (code == FEED_UNSUPPORTED) snprintf(f->text, sizeof f->text, "%s\n  executed by %s", what, place);
+    else snprintf(f->text, sizeof f->text, "%s: %s", place, what);
   }
   x->fault = true;
 }

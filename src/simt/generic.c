@@ -417,11 +417,10 @@ static void x_activemask(struct exec *x, const struct xop *o, uint32_t mask) {
   EACH(mask) put(x, o->d, false, i, mask);
 }
 
-static void x_redux(struct exec *x, const struct xop *o, uint32_t mask) {
-  const uint32_t *a = OPND(uint32_t, o->a);
-  uint32_t v = a[__builtin_ctz(mask)];
+static uint32_t combine_lanes(const struct xop *o, const uint32_t *a, uint32_t members) {
+  uint32_t v = a[__builtin_ctz(members)];
   bool sign = o->type == T_S32;
-  for (uint32_t m = mask & (mask - 1); m; m &= m - 1) {
+  for (uint32_t m = members & (members - 1); m; m &= m - 1) {
     uint32_t w = a[__builtin_ctz(m)];
     switch (o->sub) {
     case 0:
@@ -444,7 +443,20 @@ static void x_redux(struct exec *x, const struct xop *o, uint32_t mask) {
       break;
     }
   }
-  EACH(mask) put(x, o->d, false, i, v);
+  return v;
+}
+
+/* Groups with masks of their own may execute one redux together (tiles of a warp). */
+static void x_redux(struct exec *x, const struct xop *o, uint32_t mask) {
+  uint32_t a[LANES];
+  memcpy(a, OPND(uint32_t, o->a), sizeof a);
+  for (uint32_t left = mask; left;) {
+    uint32_t members = OPND(uint32_t, o->b)[__builtin_ctz(left)] & left;
+    if (!members) members = left & -left;
+    uint32_t v = combine_lanes(o, a, members);
+    EACH(members) put(x, o->d, false, i, v);
+    left &= ~members;
+  }
 }
 
 /* ---- the stack in local memory ---- */
@@ -477,6 +489,7 @@ static void x_stackrestore(struct exec *x, const struct xop *o, uint32_t mask) {
 void simt_atom_handlers(xop_fn *table);
 void simt_tex_handlers(xop_fn *table);
 void simt_matrix_handlers(xop_fn *table);
+void simt_modern_handlers(xop_fn *table);
 
 void simt_generic_handlers(xop_fn *table) {
 #define SET(name) table[X_##name] = x_##name
@@ -488,4 +501,5 @@ void simt_generic_handlers(xop_fn *table) {
   simt_atom_handlers(table);
   simt_tex_handlers(table);
   simt_matrix_handlers(table);
+  simt_modern_handlers(table);
 }

@@ -308,6 +308,17 @@ static bool needs_stack(const struct simt_module *m, const struct xop *o) {
   return o->cls != XC_SIMPLE || o->guard != OFF_NONE || (m->code[pc + 1].flags & INST_RECONVERGE);
 }
 
+/* Executing `o` is refused; `why` is copied. */
+void lower_refusal(struct simt_module *m, struct xop *o, const char *why) {
+  struct xaux *a = ARENA_NEW(&m->arena, struct xaux);
+  size_t n = strlen(why);
+  while (n && why[n - 1] == '\n') n--;
+  a->name = arena_strndup(&m->arena, why, n);
+  o->aux = a;
+  m->refusals++;
+  if (!m->first_refusal) m->first_refusal = a->name;
+}
+
 static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *e, uint32_t *reg_off) {
   const struct ptx_func *f = xf->f;
   struct lowering l = {.m = m, .f = (struct ptx_func *)f, .xf = xf, .e = e, .reg_off = reg_off, .pc0 = xf->entry};
@@ -339,7 +350,15 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
       o->reconv = in->reconv == PTX_EXIT ? f->entry ? RPC_NONE : RPC_RET : xf->entry + in->reconv;
       if (in->reconv != PTX_EXIT && (in->guard || in->op == OP_BRX)) m->code[o->reconv].flags |= INST_RECONVERGE;
     }
-    if (!lower_inst(&l, in, o)) return false;
+    struct xop empty = *o;
+    if (!lower_inst(&l, in, o)) {
+      if (e->code != ERR_UNSUPPORTED) return false;
+      *o = empty; /* a trap for whoever executes it: most kernels of a module are never launched */
+      o->cls = XC_TRAP;
+      o->id = X_nop;
+      lower_refusal(m, o, e->msg);
+      *e = (struct err){0};
+    }
     if (!o->fn) o->fn = m->s->handlers[o->id];
   }
   return true;

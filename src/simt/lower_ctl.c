@@ -81,7 +81,14 @@ static bool lower_barrier(struct lowering *l, const struct ptx_inst *i, struct x
   if (ptx_has(i, M_WARP)) { /* lanes of a warp are always together here */
     return use(o, X_nop);
   }
-  if (ptx_has(i, M_CLUSTER)) return lower_refuse(l, i, "");
+  if (ptx_has(i, M_CLUSTER)) { /* of one CTA: arriving does not wait, waiting is a barrier of its own */
+    if (ptx_has(i, M_ARRIVE)) return use(o, X_nop);
+    o->a = lower_const(l->m, CLUSTER_BARRIER, 4);
+    o->sub = CLUSTER_WAIT;
+    o->aux = lower_aux(l);
+    o->cls = XC_BARRIER;
+    return use(o, X_nop);
+  }
   struct xaux *a = lower_aux(l);
   int n = 0, nops = i->nops;
   if (red) {
@@ -141,6 +148,7 @@ static bool lower_match(struct lowering *l, const struct ptx_inst *i, struct xop
 static bool lower_redux(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   o->d = lower_operand(l, &i->ops[0], i->types[0]);
   o->a = lower_operand(l, &i->ops[1], i->types[0]);
+  o->b = lower_operand(l, &i->ops[2], T_B32);
   o->sub = ptx_has(i, M_ADD)   ? 0
            : ptx_has(i, M_MIN) ? 1
            : ptx_has(i, M_MAX) ? 2
@@ -185,6 +193,7 @@ bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
     return use(o, X_nop);
   case OP_TRAP:
     o->cls = XC_TRAP;
+    if (i->refused) lower_refusal(l->m, o, i->refused);
     return use(o, X_nop);
   case OP_BAR:
   case OP_BARRIER:
@@ -222,6 +231,15 @@ bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
   case OP_SURED:
   case OP_ISTYPEP:
     return lower_texture(l, i, o);
+  case OP_MBARRIER:
+  case OP_ELECT:
+  case OP_MAPA:
+  case OP_GETCTARANK:
+  case OP_CREATEPOLICY:
+  case OP_GRIDDEPCONTROL:
+  case OP_SETMAXNREG:
+  case OP_APPLYPRIORITY:
+    return lower_modern(l, i, o);
   case OP_WMMA:
   case OP_MMA:
   case OP_LDMATRIX:

@@ -17,6 +17,8 @@
 #include "simt/texture.h"
 
 enum { LANES = WARP_LANES };
+enum { CLUSTER_BARRIER = 16, CTA_BARRIERS }; /* beside the 16 that a program names */
+enum { CLUSTER_WAIT = 3 };                   /* xop.sub of a barrier: 0 sync, 1 arrive, 2 red, 3 barrier.cluster.wait */
 #define FULL_MASK 0xFFFFFFFFu
 
 /* The generic address space besides global memory: windows of each thread's local and each CTA's shared memory. */
@@ -144,6 +146,8 @@ struct simt_module {
   uint32_t pool_bytes, pool_cap;
   struct tex_ref *texrefs;
   uint32_t ntexrefs;
+  size_t refusals; /* instructions that Sluice does not have */
+  const char *first_refusal;
   struct simt_module *next;
 };
 
@@ -210,7 +214,7 @@ struct cta {
   uint32_t live_warps;
   char *shared, *local;
   struct warp *warps;
-  struct barrier bars[16];
+  struct barrier bars[CTA_BARRIERS];
   uint64_t waiting;    /* warps at a barrier */
   uint32_t local_high; /* dirty bytes of each thread's local memory */
   bool running;
@@ -289,11 +293,15 @@ struct lowering {
 bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_memory(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o);
+/* modern.c */
+bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why);
 uint32_t lower_operand(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
 uint32_t lower_const(struct simt_module *m, uint64_t bits, uint32_t slot_bytes);
 uint32_t slot_bytes(enum ptx_type t);
+void lower_refusal(struct simt_module *m, struct xop *o, const char *why);
 struct xaux *lower_aux(struct lowering *l);
 struct xopnd lower_elem(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
 /* handlers by instruction set: bits identical, speed not */

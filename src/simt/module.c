@@ -40,6 +40,11 @@ struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, siz
   return m;
 }
 
+size_t simt_refusals(const struct simt_module *m, const char **first) {
+  if (first) *first = m->first_refusal;
+  return m->refusals;
+}
+
 void simt_unload(struct simt *s, struct simt_module *m) {
   if (!m) return;
   for (struct simt_module **p = &s->modules; *p; p = &(*p)->next)

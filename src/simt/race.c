@@ -12,7 +12,7 @@
 
 #include "simt/check_impl.h"
 
-enum { MAX_WARPS = 32, BARRIERS = 16 };
+enum { MAX_WARPS = 32, BARRIERS = CTA_BARRIERS };
 
 struct race_mark { /* clock 0: none */
   uint32_t clock, pc;
@@ -26,7 +26,7 @@ struct race_clock {
   uint32_t at[MAX_WARPS];
 };
 struct race_cta {
-  struct race_clock warp[MAX_WARPS], barrier[BARRIERS], gone; /* gone: warps that have ended */
+  struct race_clock warp[MAX_WARPS], barrier[BARRIERS], gone, signal; /* gone: warps that have ended */
 };
 
 struct race {
@@ -183,6 +183,20 @@ void check_barrier_pass(struct exec *x, const struct warp *w, uint32_t b, bool a
   struct race_cta *q = &k->race->ctas[x->cta->slot];
   join(&q->warp[w->index], &q->barrier[b]);
   if (all) join(&q->warp[w->index], &q->gone);
+}
+
+/* All mbarriers of a CTA count as one: that may hide a race, and reports none that is not there. */
+void check_signal(struct exec *x, bool arrives) {
+  struct check_run *k = x->run->check;
+  if (!k->race) return;
+  struct race_cta *q = &k->race->ctas[x->cta->slot];
+  struct race_clock *mine = &q->warp[x->w->index];
+  if (arrives) {
+    join(&q->signal, mine);
+    mine->at[x->w->index]++;
+  } else {
+    join(mine, &q->signal);
+  }
 }
 
 void check_barrier_done(struct exec *x, uint32_t b) {

@@ -147,6 +147,7 @@ static void fill_feed(struct simt_run *r, const struct simt_launch *l) {
                             .regs_per_thread = k->set_regs ? k->set_regs : k->info.regs,
                             .local_bytes = r->local_stride,
                             .param_base = 0};
+  if (l->reg_limit && f->regs_per_thread > l->reg_limit) f->regs_per_thread = l->reg_limit;
   f->files = r->m->ptx->files;
   f->nfiles = r->m->ptx->nfiles;
   memcpy(f->grid, l->grid, sizeof f->grid);
@@ -322,7 +323,8 @@ static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, 
     if (q->waiting) continue;
     ran = true;
     r->instructions += run_warp(r, c, q, QUANTUM, n);
-    if (r->x.fault) return err_set(e, ERR_PROGRAM, "%s", r->fault.text);
+    if (r->x.fault)
+      return err_set(e, r->fault.cuda_error == FEED_UNSUPPORTED ? ERR_UNSUPPORTED : ERR_PROGRAM, "%s", r->fault.text);
   }
   *finished = !left;
   return !left || ran || report_stuck(r, c, e);

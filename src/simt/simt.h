@@ -71,6 +71,9 @@ struct simt_text {
 };
 /* Parse, check and link `count` PTX texts into one module and place its variables. Errors name file:line:column. */
 struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, size_t count, struct err *e);
+/* Instructions of the module that Sluice refuses: executing one ends the launch with ERR_UNSUPPORTED. *first (may be
+ * NULL): which is the first, and where. */
+size_t simt_refusals(const struct simt_module *m, const char **first);
 void simt_unload(struct simt *s, struct simt_module *m);
 /* Registers per thread that machine code beside the PTX states; without it liveness decides. False: no such kernel. */
 bool simt_set_registers(struct simt_module *m, const char *kernel, uint32_t regs);
@@ -96,6 +99,7 @@ struct simt_launch {
   uint32_t grid[3], block[3];
   uint32_t dynamic_shared;
   const void *params;      /* parameter block, param_block_bytes, copied */
+  uint32_t reg_limit;      /* registers per thread that fit; a compiler would spill the rest. 0: as many as there are */
   uint64_t grid_workspace; /* cooperative launch: device address that %envreg1 and 2 give, else 0 */
 };
 /* `cta_slots`: CTA slots of the machine that will drive the feed. Also enough for simt_run. NULL with `e`. */

@@ -259,7 +259,9 @@ void warp_control(struct exec *x, const struct xop *o, uint32_t mask) {
     leave(x, o, mask);
     break;
   case XC_TRAP:
-    if (mask) fault_text(x, o, __builtin_ctz(mask), 719, "trap");
+    if (mask && o->aux)
+      fault_text(x, o, __builtin_ctz(mask), FEED_UNSUPPORTED, "%s", ((const struct xaux *)o->aux)->name);
+    else if (mask) fault_text(x, o, __builtin_ctz(mask), 719, "trap");
     else x->e->pc++;
     break;
   default:

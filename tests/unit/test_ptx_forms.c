@@ -171,8 +171,11 @@ static bool supported(struct simt *s, const struct form *f, struct err *e) {
            f->text, ops);
   struct simt_text t = {text, f->text};
   struct simt_module *m = simt_load(s, &t, 1, e);
+  const char *first = NULL;
+  bool yes = m && simt_refusals(m, &first) == 0;
+  if (first) err_set(e, ERR_UNSUPPORTED, "%s", first);
   if (m) simt_unload(s, m);
-  return m != NULL;
+  return yes;
 }
 
 static FILE *open_forms(void) {

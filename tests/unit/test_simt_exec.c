@@ -287,6 +287,16 @@ static void bad_text(void **state) {
     bool ok = load(&x, text);
     if (i == 1) { /* bits and floats agree: this one loads */
       assert_true(ok);
+    } else if (list[i].code == ERR_UNSUPPORTED) { /* loads: only executing it is refused */
+      if (!ok) fail_msg("%s", x.e.msg);
+      const char *first = NULL;
+      assert_int_equal(simt_refusals(x.m, &first), 1);
+      assert_non_null(strstr(first, "test.ptx:1"));
+      uint64_t out = simt_mem_alloc(x.s, 4096, SIMT_MEM_DEVICE, NULL);
+      assert_false(launch(&x, 1, 32, out, 0, 1));
+      assert_int_equal(x.e.code, ERR_UNSUPPORTED);
+      if (!strstr(x.e.msg, list[i].says)) fail_msg("expected '%s' in: %s", list[i].says, x.e.msg);
+      if (!strstr(x.e.msg, "executed by kernel k")) fail_msg("no kernel in: %s", x.e.msg);
     } else {
       if (ok) fail_msg("accepted: %s", list[i].body);
       if (!strstr(x.e.msg, list[i].says)) fail_msg("expected '%s' in: %s", list[i].says, x.e.msg);
