@@ -74,7 +74,7 @@ static bool choose(struct cudart *c, struct cuda_module *m, struct simt_text *te
     char *name = arena_printf(&m->fat.arena, "%s", m->label);
     if (ptx->source) name = arena_printf(&m->fat.arena, "%s: %s", m->label, ptx->source);
     else if (m->fat.containers > 1) name = arena_printf(&m->fat.arena, "%s, part %u", m->label, i + 1);
-    texts[*count] = (struct simt_text){.ptx = ptx->plain, .name = name};
+    texts[*count] = (struct simt_text){.ptx = ptx->plain, .name = name, .compiled = true};
     cubins[*count] = fatbin_choose_cubin(&m->fat, i, ptx->sm);
     ++*count;
   }

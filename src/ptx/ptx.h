@@ -216,6 +216,7 @@ struct ptx_module {
   const char **files; /* names from .file, by number + file_base; NULL where there is none */
   uint32_t nfiles;
   struct parser *parser;
+  bool compiled; /* the texts parsed from now on are a compiler's, even if they do not say so */
 };
 
 struct ptx_op_info {

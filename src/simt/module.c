@@ -28,8 +28,10 @@ struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, siz
   m->s = s;
   m->ptx = ptx_new();
   bool ok = true;
-  for (size_t i = 0; ok && i < count; i++)
+  for (size_t i = 0; ok && i < count; i++) {
+    m->ptx->compiled = texts[i].compiled;
     ok = ptx_parse(m->ptx, arena_strdup(&m->arena, texts[i].ptx), texts[i].name, e);
+  }
   ok = ok && ptx_link(m->ptx, builtin_known, e) && lower_module(m, e);
   if (!ok) {
     destroy(m);

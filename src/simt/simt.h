@@ -68,6 +68,7 @@ size_t simt_check_summary(const struct simt *s, char *out, size_t size);
 struct simt_text {
   const char *ptx;  /* NUL-terminated */
   const char *name; /* for messages: file name, or "program(module 1)" */
+  bool compiled;    /* embedded by a compiler: instructions that do not parse are gaps of ours, refused when executed */
 };
 /* Parse, check and link `count` PTX texts into one module and place its variables. Errors name file:line:column. */
 struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, size_t count, struct err *e);
