@@ -52,7 +52,7 @@ int main(void) {
   char *ptx = slurp("tests/ptx/calib.ptx");
   if (!ptx) return fprintf(stderr, "run me from the root of the repository\n"), 2;
   struct simt *s = simt_new(UINT64_C(1) << 32, &e);
-  struct simt_text t = {ptx, "calib.ptx"};
+  struct simt_text t = {.ptx = ptx, .name = "calib.ptx"};
   struct simt_module *m = s ? simt_load(s, &t, 1, &e) : NULL;
   if (!m) return fprintf(stderr, "%s\n", e.msg), 2;
   printf("%-14s %14s %9s %8s\n", "kernel", "warp insts", "M/s", "ns each");

@@ -18,7 +18,7 @@ static uint64_t digest(const char *text) {
   uint64_t h = HASH_INIT;
   struct simt *s = simt_new(1 << 20, &e);
   if (!s) return 0;
-  struct simt_text t = {text, "fuzz.ptx"};
+  struct simt_text t = {.ptx = text, .name = "fuzz.ptx"};
   struct simt_module *m = simt_load(s, &t, 1, &e);
   h = hash_bytes(h, e.msg, strlen(e.msg));
   for (size_t k = 0; m && k < simt_kernel_count(m); k++) {

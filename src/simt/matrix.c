@@ -4,6 +4,7 @@
  * of the row-major matrix. The fragments of mma.sync and ldmatrix are laid out as the PTX ISA draws them. Products are
  * summed in double and rounded once to the accumulator's type, which is inside what PTX promises.
  */
+#include <math.h>
 #include <string.h>
 
 #include "simt/fp.h"
@@ -16,8 +17,9 @@ struct shape {
   uint8_t m, n, k;
 };
 static const struct shape shapes[] = {
-    {M_M16N16K16, 16, 16, 16}, {M_M8N32K16, 8, 32, 16}, {M_M32N8K16, 32, 8, 16}, {M_M16N8K16, 16, 8, 16},
-    {M_M16N8K8, 16, 8, 8},     {M_M16N8K4, 16, 8, 4},   {M_M16N8K32, 16, 8, 32},
+    {M_M16N16K16, 16, 16, 16}, {M_M8N32K16, 8, 32, 16}, {M_M32N8K16, 32, 8, 16},
+    {M_M16N8K16, 16, 8, 16},   {M_M16N8K8, 16, 8, 8},   {M_M16N8K4, 16, 8, 4},
+    {M_M16N8K32, 16, 8, 32},   {M_M16N16K8, 16, 16, 8}, {M_M8N8K4, 8, 8, 4},
 };
 
 struct matrix_op { /* behind xaux.ref */
@@ -33,17 +35,28 @@ static bool malformed(struct lowering *l, const struct ptx_inst *i, const char *
   return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s: %s", ptx_form(l->m->ptx, i), what);
 }
 
+static uint32_t element_bits(enum ptx_type t) {
+  return t == T_S8 || t == T_U8 ? 8 : t == T_F16 || t == T_BF16 ? 16 : t == T_F64 ? 64 : 32;
+}
+
+/* Registers of the fragment; those of .f64 elements have 64 bits, all others 32. */
 static bool registers(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *v, struct matrix_op *q,
-                      int which) {
+                      int which, enum ptx_type t) {
+  uint32_t bytes = t == T_F64 ? 8 : 4;
   uint32_t n = v->kind == OK_VEC ? v->n : 1;
   if (n > 16 || (v->kind != OK_VEC && v->kind != OK_REG)) return malformed(l, i, "expected a vector of registers");
   q->n[which] = (uint8_t)n;
   for (uint32_t k = 0; k < n; k++) {
-    q->regs[which][k] = lower_elem(l, v->kind == OK_VEC ? &v->vec[k] : v, T_B32);
-    if (q->regs[which][k].bytes != 4 || q->regs[which][k].off == OFF_NONE)
-      return malformed(l, i, "expected 32-bit registers");
+    q->regs[which][k] = lower_elem(l, v->kind == OK_VEC ? &v->vec[k] : v, bytes == 8 ? T_B64 : T_B32);
+    if (q->regs[which][k].bytes != bytes || q->regs[which][k].off == OFF_NONE)
+      return malformed(l, i, bytes == 8 ? "expected 64-bit registers" : "expected 32-bit registers");
   }
   return true;
+}
+
+static bool fragments(struct lowering *l, const struct ptx_inst *i, struct matrix_op *q) {
+  return registers(l, i, &i->ops[0], q, 0, q->d) && registers(l, i, &i->ops[1], q, 1, q->a) &&
+         registers(l, i, &i->ops[2], q, 2, q->b) && registers(l, i, &i->ops[3], q, 3, q->c);
 }
 
 static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop *o, struct matrix_op *q) {
@@ -59,10 +72,12 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
   if (q->load || q->store) {
     enum ptx_type t = i->types[0];
     q->part = ptx_has(i, M_AA) ? 'a' : ptx_has(i, M_B) ? 'b' : 'c';
-    if (t != T_F16 && !(t == T_F32 && q->part == 'c')) return lower_refuse(l, i, "");
+    bool operand = t == T_F16 || t == T_BF16 || t == T_TF32 || t == T_S8 || t == T_U8 || t == T_F64,
+         result = t == T_F16 || t == T_F32 || t == T_S32 || t == T_F64;
+    if (q->part == 'c' ? !result : !operand) return lower_refuse(l, i, "");
     const struct ptx_opnd *mem = &i->ops[q->store ? 0 : 1], *data = &i->ops[q->store ? 1 : 0];
     if (i->nops < 2 || mem->kind != OK_MEM) return malformed(l, i, "expected an address");
-    if (!registers(l, i, data, q, 0)) return false;
+    if (!registers(l, i, data, q, 0, t)) return false;
     q->d = t;
     if (!lower_address(l, i, mem, o)) return false;
     o->b = i->nops > 2 ? lower_operand(l, &i->ops[2], T_U32) : OFF_NONE;
@@ -77,15 +92,12 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
   q->c = i->types[i->ntypes - 1];
   q->a = q->b = T_F16;
   if (i->ntypes == 4) q->a = i->types[1], q->b = i->types[2];
-  if (q->a != T_F16 || q->b != T_F16 || (q->d != T_F16 && q->d != T_F32) || (q->c != T_F16 && q->c != T_F32))
-    return lower_refuse(l, i, "");
-  for (int k = 0; k < 4; k++)
-    if (!registers(l, i, &i->ops[k], q, k)) return false;
-  return true;
-}
-
-static uint32_t element_bits(enum ptx_type t) {
-  return t == T_S8 || t == T_U8 ? 8 : t == T_F16 || t == T_BF16 ? 16 : 32;
+  bool halves = q->a == T_F16 && (q->d == T_F16 || q->d == T_F32) && (q->c == T_F16 || q->c == T_F32),
+       floats = (q->a == T_BF16 || q->a == T_TF32) && q->d == T_F32 && q->c == T_F32,
+       ints = (q->a == T_S8 || q->a == T_U8) && q->d == T_S32 && q->c == T_S32,
+       doubles = q->a == T_F64 && q->d == T_F64 && q->c == T_F64;
+  if (q->a != q->b || (!halves && !floats && !ints && !doubles)) return lower_refuse(l, i, "");
+  return fragments(l, i, q);
 }
 
 static bool lower_mma(struct lowering *l, const struct ptx_inst *i, struct matrix_op *q) {
@@ -94,13 +106,14 @@ static bool lower_mma(struct lowering *l, const struct ptx_inst *i, struct matri
   bool ints = q->d == T_S32 && q->c == T_S32 && element_bits(q->a) == 8 && element_bits(q->b) == 8 && q->s->k >= 16;
   bool floats = (q->d == T_F32 || q->d == T_F16) && (q->c == T_F32 || q->c == T_F16) && q->a == q->b &&
                 (q->a == T_TF32 ? q->s->k <= 8 : (q->a == T_F16 || q->a == T_BF16) && (q->s->k == 8 || q->s->k == 16));
-  if (!ints && !floats) return lower_refuse(l, i, "");
-  for (int k = 0; k < 4; k++)
-    if (!registers(l, i, &i->ops[k], q, k)) return false;
-  uint32_t per_a = q->s->m * q->s->k / LANES * element_bits(q->a) / 32,
-           per_b = q->s->n * q->s->k / LANES * element_bits(q->b) / 32;
-  uint32_t per_c = q->s->m * q->s->n / LANES * element_bits(q->c) / 32,
-           per_d = q->s->m * q->s->n / LANES * element_bits(q->d) / 32;
+  bool doubles = q->a == T_F64 && q->b == T_F64 && q->c == T_F64 && q->d == T_F64 && q->s->m == 8 && q->s->k == 4;
+  if (!ints && !floats && !doubles) return lower_refuse(l, i, "");
+  if (!fragments(l, i, q)) return false;
+  uint32_t word = doubles ? 64 : 32;
+  uint32_t per_a = q->s->m * q->s->k / LANES * element_bits(q->a) / word,
+           per_b = q->s->n * q->s->k / LANES * element_bits(q->b) / word;
+  uint32_t per_c = q->s->m * q->s->n / LANES * element_bits(q->c) / word,
+           per_d = q->s->m * q->s->n / LANES * element_bits(q->d) / word;
   if (q->n[0] != per_d || q->n[1] != per_a || q->n[2] != per_b || q->n[3] != per_c)
     return malformed(l, i, "a fragment has the wrong number of registers");
   return true;
@@ -109,7 +122,7 @@ static bool lower_mma(struct lowering *l, const struct ptx_inst *i, struct matri
 static bool lower_ldmatrix(struct lowering *l, const struct ptx_inst *i, struct xop *o, struct matrix_op *q) {
   uint32_t n = ptx_has(i, M_X4) ? 4 : ptx_has(i, M_X2) ? 2 : 1;
   if (i->nops != 2 || i->ops[1].kind != OK_MEM) return malformed(l, i, "expected registers and an address");
-  if (!registers(l, i, &i->ops[0], q, 0)) return false;
+  if (!registers(l, i, &i->ops[0], q, 0, T_B32)) return false;
   if (q->n[0] != n) return malformed(l, i, "the wrong number of registers");
   if (!lower_address(l, i, &i->ops[1], o)) return false;
   q->col = ptx_has(i, M_TRANS);
@@ -175,6 +188,7 @@ static double value_of(enum ptx_type t, uint32_t bits) {
 /* Element e (in units of its own size) of a lane's registers. */
 static double element(struct exec *x, const struct matrix_op *q, int which, enum ptx_type t, uint32_t e,
                       uint32_t lane) {
+  if (t == T_F64) return OPND(double, q->regs[which][e].off)[lane];
   uint32_t bits = element_bits(t), per = 32 / bits, w = word(x, q, which, e / per, lane);
   return value_of(t, bits == 32 ? w : w >> (e % per * bits) & ((1u << bits) - 1));
 }
@@ -182,6 +196,10 @@ static double element(struct exec *x, const struct matrix_op *q, int which, enum
 static void put_element(struct exec *x, const struct matrix_op *q, enum ptx_type t, uint32_t e, uint32_t lane, double v,
                         bool saturate) {
   struct fp_env env = {.round = FP_RN};
+  if (t == T_F64) {
+    OPND(double, q->regs[0][e].off)[lane] = v;
+    return;
+  }
   uint32_t *r = OPND(uint32_t, q->regs[0][t == T_F16 ? e / 2 : e].off) + lane;
   uint64_t in;
   memcpy(&in, &v, 8);
@@ -201,7 +219,19 @@ struct matrices {
   double a[MAX_DIM][MAX_DIM], b[MAX_DIM][MAX_DIM], c[MAX_DIM][MAX_DIM];
 };
 
-static void multiply(const struct shape *s, struct matrices *m) {
+/* Double precision: a chain of fused multiply-adds from the accumulator on, each rounded. */
+static void multiply_doubles(const struct shape *s, struct matrices *m) {
+  for (uint32_t r = 0; r < s->m; r++)
+    for (uint32_t c = 0; c < s->n; c++)
+      for (uint32_t k = 0; k < s->k; k++) m->c[r][c] = fma(m->a[r][k], m->b[k][c], m->c[r][c]);
+}
+
+static void multiply(const struct matrix_op *q, struct matrices *m) {
+  const struct shape *s = q->s;
+  if (q->a == T_F64) {
+    multiply_doubles(s, m);
+    return;
+  }
   for (uint32_t r = 0; r < s->m; r++)
     for (uint32_t c = 0; c < s->n; c++) {
       double sum = 0;
@@ -224,8 +254,16 @@ static void fragment_size(const struct matrix_op *q, uint32_t *rows, uint32_t *c
   *cols = q->part == 'a' ? q->s->k : q->s->n;
 }
 
+/* Element e of a lane's registers to or from memory. */
+static void move_element(struct exec *x, const struct matrix_op *q, uint32_t lane, uint32_t e, char *p) {
+  uint32_t bytes = ptx_type_bytes[q->d], per_word = bytes == 8 ? 1 : 4 / bytes, size = bytes == 8 ? 8 : 4;
+  char *w = (char *)OPND(char, q->regs[0][e / per_word].off) + lane * size + e % per_word * bytes;
+  if (q->store) memcpy(p, w, bytes);
+  else memcpy(w, p, bytes);
+}
+
 static void wmma_memory(struct exec *x, const struct xop *o, const struct matrix_op *q) {
-  uint32_t rows, cols, bytes = ptx_type_bytes[q->d], per_word = 4 / bytes;
+  uint32_t rows, cols, bytes = ptx_type_bytes[q->d], per_word = bytes == 8 ? 1 : 4 / bytes;
   fragment_size(q, &rows, &cols);
   uint32_t each = rows * cols / LANES;
   uint8_t space = SPACE_NONE;
@@ -234,20 +272,13 @@ static void wmma_memory(struct exec *x, const struct xop *o, const struct matrix
     if (o->a != OFF_NONE) base += o->flags & XF_ADDR64 ? OPND(uint64_t, o->a)[lane] : OPND(uint32_t, o->a)[lane];
     uint32_t ld = o->b == OFF_NONE ? (q->col ? rows : cols) : OPND(uint32_t, o->b)[lane];
     for (uint32_t e = 0; e < each; e++) {
-      uint32_t r = (lane * each + e) / cols, c = (lane * each + e) % cols, v = 0;
+      uint32_t r = (lane * each + e) / cols, c = (lane * each + e) % cols;
       uint64_t addr = base + (uint64_t)(q->col ? c * ld + r : r * ld + c) * bytes;
       space = o->space;
       char *p = mem_host(x, o, (int)lane, addr, bytes, q->store, &space);
       if (!p) return;
       if (!e) x->out->addr[lane] = o->space == SPACE_GENERIC && space == SPACE_SHARED ? addr - SHARED_WINDOW : addr;
-      uint32_t *w = OPND(uint32_t, q->regs[0][e / per_word].off) + lane, shift = e % per_word * 8 * bytes;
-      if (q->store) {
-        v = *w >> shift;
-        memcpy(p, &v, bytes);
-      } else {
-        memcpy(&v, p, bytes);
-        *w = bytes == 4 ? v : (*w & ~(0xFFFFu << shift)) | v << shift;
-      }
+      if (e / per_word < q->n[0]) move_element(x, q, lane, e, p);
     }
     for (uint32_t k = each / per_word; !q->store && k < q->n[0]; k++) OPND(uint32_t, q->regs[0][k].off)[lane] = 0;
   }
@@ -268,10 +299,12 @@ static void x_wmma(struct exec *x, const struct xop *o, uint32_t mask) {
     m.a[e / s->k][e % s->k] = element(x, q, 1, q->a, e % (s->m * s->k / LANES), e / (s->m * s->k / LANES));
   for (uint32_t e = 0; e < (uint32_t)s->k * s->n; e++)
     m.b[e / s->n][e % s->n] = element(x, q, 2, q->b, e % (s->k * s->n / LANES), e / (s->k * s->n / LANES));
-  for (uint32_t e = 0; e < (uint32_t)s->m * s->n; e++) m.c[e / s->n][e % s->n] = element(x, q, 3, q->c, e % 8, e / 8);
-  multiply(s, &m);
   for (uint32_t e = 0; e < (uint32_t)s->m * s->n; e++)
-    put_element(x, q, q->d, e % 8, e / 8, m.c[e / s->n][e % s->n], false);
+    m.c[e / s->n][e % s->n] = element(x, q, 3, q->c, e % (s->m * s->n / LANES), e / (s->m * s->n / LANES));
+  multiply(q, &m);
+  for (uint32_t e = 0; e < (uint32_t)s->m * s->n; e++)
+    put_element(x, q, q->d, e % (s->m * s->n / LANES), e / (s->m * s->n / LANES), m.c[e / s->n][e % s->n],
+                o->flags & XF_SATFIN);
 }
 
 /* ---- mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k*" ---- */
@@ -279,13 +312,13 @@ static void x_wmma(struct exec *x, const struct xop *o, uint32_t mask) {
 /* Row and column of element e of lane in A: groups of `run` elements along a row, then the lower half, then the right.
  */
 static void place_a(const struct matrix_op *q, uint32_t lane, uint32_t e, uint32_t *r, uint32_t *c) {
-  uint32_t run = 32 / element_bits(q->a), group = e / run;
+  uint32_t run = q->a == T_F64 ? 1 : 32 / element_bits(q->a), group = e / run;
   *r = lane / 4 + (group & 1 ? 8 : 0);
   *c = lane % 4 * run + e % run + (group / 2) * 4 * run;
 }
 
 static void place_b(const struct matrix_op *q, uint32_t lane, uint32_t e, uint32_t *r, uint32_t *c) {
-  uint32_t run = 32 / element_bits(q->b);
+  uint32_t run = q->b == T_F64 ? 1 : 32 / element_bits(q->b);
   *r = lane % 4 * run + e % run + (e / run) * 4 * run;
   *c = lane / 4;
 }
@@ -294,6 +327,7 @@ static void x_mma(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct matrix_op *q = ((const struct xaux *)o->aux)->ref;
   const struct shape *s = q->s;
   struct matrices m;
+  uint32_t per_c = (uint32_t)s->m * s->n / LANES;
   if (!whole_warp(x, o, mask)) return;
   for (uint32_t lane = 0; lane < LANES; lane++) {
     uint32_t r, c;
@@ -301,11 +335,12 @@ static void x_mma(struct exec *x, const struct xop *o, uint32_t mask) {
       place_a(q, lane, e, &r, &c), m.a[r][c] = element(x, q, 1, q->a, e, lane);
     for (uint32_t e = 0; e < (uint32_t)s->n * s->k / LANES; e++)
       place_b(q, lane, e, &r, &c), m.b[r][c] = element(x, q, 2, q->b, e, lane);
-    for (uint32_t e = 0; e < 4; e++) m.c[lane / 4 + e / 2 * 8][lane % 4 * 2 + e % 2] = element(x, q, 3, q->c, e, lane);
+    for (uint32_t e = 0; e < per_c; e++)
+      m.c[lane / 4 + e / 2 * 8][lane % 4 * 2 + e % 2] = element(x, q, 3, q->c, e, lane);
   }
-  multiply(s, &m);
+  multiply(q, &m);
   for (uint32_t lane = 0; lane < LANES; lane++)
-    for (uint32_t e = 0; e < 4; e++)
+    for (uint32_t e = 0; e < per_c; e++)
       put_element(x, q, q->d, e, lane, m.c[lane / 4 + e / 2 * 8][lane % 4 * 2 + e % 2], o->flags & XF_SATFIN);
 }
 

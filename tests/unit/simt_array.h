@@ -33,7 +33,7 @@ static inline bool array_run(struct simt *s, const char *op, uint32_t db, uint32
            "DONE:\nret;\n}\n",
            array_class(db), array_class(ab), array_class(bb), array_class(cb), array_class(ab), array_class(bb),
            array_class(cb), op, array_class(db));
-  struct simt_text t = {text, "array.ptx"};
+  struct simt_text t = {.ptx = text, .name = "array.ptx"};
   struct simt_module *m = simt_load(s, &t, 1, e);
   if (!m) return false;
   uint64_t bytes = (uint64_t)n * 8, at[4];

@@ -169,7 +169,7 @@ static bool supported(struct simt *s, const struct form *f, struct err *e) {
            "sh[64];\n\t.local .align 16 .b8 loc[64];\n"
            "\t{\n\t.param .align 16 .b8 arg[64];\nL:\n\t%s %s;\n\t}\n\tret;\n}\n",
            f->text, ops);
-  struct simt_text t = {text, f->text};
+  struct simt_text t = {.ptx = text, .name = f->text};
   struct simt_module *m = simt_load(s, &t, 1, e);
   const char *first = NULL;
   bool yes = m && simt_refusals(m, &first) == 0;

@@ -33,7 +33,7 @@ struct machine {
 static bool load(struct machine *x, const char *text) {
   *x = (struct machine){.s = simt_new(1 << 28, &x->e)};
   assert_non_null(x->s);
-  struct simt_text t = {text, "test.ptx"};
+  struct simt_text t = {.ptx = text, .name = "test.ptx"};
   x->m = simt_load(x->s, &t, 1, &x->e);
   return x->m != NULL;
 }
@@ -313,13 +313,13 @@ static void linking(void **state) {
   struct err e = {0};
   struct simt *s = simt_new(1 << 26, &e);
   struct simt_text t[2] = {
-      {HEAD ".extern .func (.param .b32 r) f(.param .b32 a);\n.extern .global .u32 g;\n" ENTRY
-            "{\n.param .b32 a;\n.param .b32 r;\nst.param.b32 [a], %t;\ncall.uni (r), f, (a);\nld.param.b32 %r9, "
-            "[r];\n}\nld.global.u32 %r2, [g];\nadd.u32 %r9, %r9, %r2;\n" STORE,
-       "a.ptx"},
-      {HEAD ".visible .global .u32 g = 1000;\n.visible .func (.param .b32 r) f(.param .b32 a)\n{\n.reg .b32 "
-            "%x;\nld.param.b32 %x, [a];\nmul.lo.u32 %x, %x, %x;\nst.param.b32 [r], %x;\nret;\n}\n",
-       "b.ptx"}};
+      {.ptx = HEAD ".extern .func (.param .b32 r) f(.param .b32 a);\n.extern .global .u32 g;\n" ENTRY
+                   "{\n.param .b32 a;\n.param .b32 r;\nst.param.b32 [a], %t;\ncall.uni (r), f, (a);\nld.param.b32 %r9, "
+                   "[r];\n}\nld.global.u32 %r2, [g];\nadd.u32 %r9, %r9, %r2;\n" STORE,
+       .name = "a.ptx"},
+      {.ptx = HEAD ".visible .global .u32 g = 1000;\n.visible .func (.param .b32 r) f(.param .b32 a)\n{\n.reg .b32 "
+                   "%x;\nld.param.b32 %x, [a];\nmul.lo.u32 %x, %x, %x;\nst.param.b32 [r], %x;\nret;\n}\n",
+       .name = "b.ptx"}};
   assert_null(simt_load(s, t, 1, &e));
   assert_non_null(strstr(e.msg, "'g' is defined in none"));
   struct machine x = {.s = s, .m = simt_load(s, t, 2, &e)};
