@@ -307,6 +307,10 @@ static bool lower_cvt(struct lowering *l, const struct ptx_inst *i, struct xop *
     if (ptx_has(i, M_RZI) && s == T_F32 && d == T_S32) return use(o, X_s32_f32);
     if (ptx_has(i, M_RZI) && s == T_F32 && d == T_U32) return use(o, X_u32_f32);
   }
+  bool to8 = d == T_E4M3X2 || d == T_E5M2X2, from8 = s == T_E4M3X2 || s == T_E5M2X2;
+  if ((to8 && ((s == T_F32 && i->nops == 3) || (s == T_F16X2 && i->nops == 2))) ||
+      (from8 && d == T_F16X2 && i->nops == 2))
+    return use(o, X_cvt_fp8);
   if (dk == 'o' || sk == 'o') return lower_refuse(l, i, "");
   if (i->nops > 2 && d != T_F16X2 && d != T_BF16X2) return lower_refuse(l, i, "");
   o->elem = r;

@@ -5,8 +5,10 @@
  * still pending, 40-62 the bytes still expected (signed), 63 the phase. Copies are performed at issue, so that waiting
  * for one never takes long (PTX ISA 8.0, section "Parallel Synchronization and Communication Instructions: mbarrier").
  */
+#include <math.h>
 #include <string.h>
 
+#include "simt/fp.h"
 #include "simt/machine.h"
 
 #define EACH(mask) \
@@ -281,6 +283,66 @@ bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o
   return lower_address(l, i, m, o);
 }
 
+/* ---- 8-bit floats: two in 16 bits ---- */
+
+struct fp8 {
+  int mantissa, bias;
+  double most;
+  uint8_t most_bits;
+};
+static const struct fp8 e4m3 = {3, 7, 448, 0x7E}, e5m2 = {2, 15, 57344, 0x7B};
+
+/* Nearest, ties to even, what is too large to the largest (.satfinite, which PTX demands). */
+static uint8_t to_fp8(const struct fp8 *f, double v, bool relu) {
+  if (isnan(v)) return 0x7F;
+  if (relu && !(v > 0)) return 0;
+  uint8_t sign = signbit(v) ? 0x80 : 0;
+  int e;
+  frexp(v, &e);
+  e--;
+  if (e < 1 - f->bias) e = 1 - f->bias;
+  double steps = nearbyint(ldexp(fabs(v), f->mantissa - e));
+  if (isinf(v) || ldexp(steps, e - f->mantissa) > f->most) return sign | f->most_bits;
+  int n = (int)steps; /* a carry out of the mantissa raises the exponent by itself */
+  return sign | (uint8_t)(n < 1 << f->mantissa ? n : n + ((e + f->bias - 1) << f->mantissa));
+}
+
+static uint16_t from_fp8(const struct fp8 *f, uint8_t b) {
+  int e = (b & 0x7F) >> f->mantissa, m = b & ((1 << f->mantissa) - 1);
+  if (f == &e5m2) return (b & 0x7F) > 0x7C ? 0x7FFF : (uint16_t)(b << 8);
+  if ((b & 0x7F) == 0x7F) return 0x7FFF;
+  double v = e ? ldexp(m + (1 << f->mantissa), e - f->bias - f->mantissa) : ldexp(m, 1 - f->bias - f->mantissa);
+  return (uint16_t)(fp_f32_to_f16((float)v) | (b & 0x80) << 8);
+}
+
+static double float_of(uint64_t bits) {
+  uint32_t w = (uint32_t)bits;
+  float v;
+  memcpy(&v, &w, 4);
+  return v;
+}
+
+static void x_cvt_fp8(struct exec *x, const struct xop *o, uint32_t mask) {
+  const struct fp8 *to = o->type == T_E4M3X2 ? &e4m3 : &e5m2, *from = o->type2 == T_E4M3X2 ? &e4m3 : &e5m2;
+  bool relu = o->flags & XF_RELU;
+  EACH(mask) {
+    uint64_t a = value(x, o->a, false, i);
+    uint32_t r;
+    if (o->type == T_F16X2) {
+      r = from_fp8(from, (uint8_t)a) | (uint32_t)from_fp8(from, (uint8_t)(a >> 8)) << 16;
+      if (relu)
+        for (int k = 0; k < 2; k++)
+          if ((r >> 16 * k & 0x8000) && (r >> 16 * k & 0x7FFF) <= 0x7C00) r &= ~(0xFFFFu << 16 * k);
+    } else if (o->type2 == T_F32) { /* a is the upper half */
+      r = (uint32_t)to_fp8(to, float_of(a), relu) << 8 | to_fp8(to, float_of(value(x, o->b, false, i)), relu);
+    } else {
+      r = to_fp8(to, fp_f16_to_f32((uint16_t)a), relu) | (uint32_t)to_fp8(to, fp_f16_to_f32((uint16_t)(a >> 16)), relu)
+                                                             << 8;
+    }
+    OPND(uint32_t, o->d)[i] = r;
+  }
+}
+
 /* ---- the rest ---- */
 
 static void x_elect(struct exec *x, const struct xop *o, uint32_t mask) {
@@ -335,4 +397,5 @@ void simt_modern_handlers(xop_fn *table) {
   table[X_cp_arrive] = x_cp_arrive;
   table[X_bulk] = x_bulk;
   table[X_elect] = x_elect;
+  table[X_cvt_fp8] = x_cvt_fp8;
 }
