@@ -14,16 +14,15 @@ static const struct {
   const char *refused;
 } refused[] = {
     {OP_ATOM, "vectors, `.b128`, bitwise operations on floats"},
-    {OP_BARRIER, "`.cluster`"},
     {OP_BRX, "targets given by anything but a `.branchtargets` list"},
-    {OP_CP, "bulk and tensor copies; groups are complete at once"},
-    {OP_CVT, "8-bit floats"},
+    {OP_CP, "tensor copies, bulk reductions; groups are complete at once"},
+    {OP_CVT, "8-bit floats but `e4m3x2` and `e5m2x2` from or to f16x2 and f32"},
     {OP_ISTYPEP, "all"},
     {OP_LD, "`.b128`, vectors over 32 bytes"},
     {OP_LOP3, "the form with a predicate"},
     {OP_MAX, "three-operand form, `.abs`"},
     {OP_MIN, "three-operand form, `.abs`"},
-    {OP_MMA, "shapes other than m16n8k{4,8,16,32}; f64, 4-bit and 1-bit elements"},
+    {OP_MMA, "shapes other than m16n8k{4,8,16,32} and, in f64, m8n8k4; 4-bit and 1-bit elements"},
     {OP_MOV, "`.b128`, addresses of texture references"},
     {OP_MOVMATRIX, "all"},
     {OP_RED, "vectors, `.b128`, `.async`"},
@@ -34,7 +33,7 @@ static const struct {
     {OP_SUST, "formatted stores (`.p`)"},
     {OP_TEX, "f16 results, multisample; the level of detail is read and ignored, as there are no mipmaps"},
     {OP_TXQ, "channel types, samples"},
-    {OP_WMMA, "f64, integer, bf16 and tf32 elements"},
+    {OP_WMMA, "4-bit and 1-bit elements"},
 };
 
 static void forms(void) {
@@ -75,9 +74,9 @@ static const char *pipe_of(const struct ptx_op_info *o) {
 int main(void) {
   static const char *const family[] = {"one", "add", "max", "mul", "mad", "div", "mul24", "mad24", "sfu", "shfl"};
   printf("# PTX: what is supported\n\n<!-- Written by tools/ptx-support.c from src/ptx/ops.def; do not edit. -->\n\n"
-         "Sluice reads PTX for targets sm_20 to sm_90, ISA versions to 9.0. A form that is not supported is refused "
-         "when the text is loaded, before\n"
-         "anything is simulated, with its name, file, line and column. ");
+         "Sluice reads PTX for targets sm_20 to sm_90, ISA versions to 9.0. A form that is not supported stops "
+         "the kernel that executes it (exit code 3),\n"
+         "with its name, file, line and column; a module that merely contains it loads. ");
   forms();
   printf("| instruction | types | modifiers | pipe | latency class | refused |\n|---|---|---|---|---|---|\n");
   for (int k = 1; k < OP_COUNT; k++) {
@@ -97,7 +96,7 @@ int main(void) {
          "apart. Asynchronous copies are\n"
          "performed at issue. Division by zero gives all ones, the remainder the dividend. NaN results are 0x7fffffff, "
          "0x7fff and\n"
-         "0xfff8000000000000. Vector registers (`.reg .v4`), clusters, dynamic parallelism and `wgmma`, `tcgen05`, "
-         "`mbarrier` are refused.\n");
+         "0xfff8000000000000. Vector registers (`.reg .v4`), clusters of several CTAs, dynamic parallelism, `wgmma`, "
+         "`tcgen05` and tensor copies are refused. Cache hints and `griddepcontrol` do nothing.\n");
   return 0;
 }

@@ -27,6 +27,7 @@ protobuf-compiler:/usr/bin/protoc
 librsvg2-bin:/usr/bin/rsvg-convert
 fonts-liberation:/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf
 sqlite3:/usr/bin/sqlite3
+xz-utils:/usr/bin/xz
 libcmocka-dev:/usr/include/cmocka.h
 libmpfr-dev:/usr/include/mpfr.h
 clang-format-14:/usr/bin/clang-format-14

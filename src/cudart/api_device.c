@@ -206,8 +206,42 @@ cudaError_t cudaThreadSynchronize(void) {
 
 /* What was allocated stays until the process ends, so that handles of the program cannot dangle; the error state is
  * cleared, as the last call of a run expects. A fault stays: the run cannot be trusted after it. */
+static bool is_variable(const struct cudart *c, uint64_t base) {
+  for (const struct cuda_module *m = c->modules; m; m = m->next)
+    for (const struct cuda_variable *v = m->variables; v; v = v->next)
+      if (v->addr == base) return true;
+  return false;
+}
+
+static void forget(struct ptrmap *m, bool own) {
+  for (uint32_t i = 0; own && i < m->capacity; i++) free(m->slots[i].value);
+  ptrmap_free(m);
+}
+
+/* The context starts anew: its memory, arrays, streams and events are gone, variables have their first values, a fault
+ * is forgotten. Handles that the program keeps are refused from now on. */
 cudaError_t cudaDeviceReset(void) {
-  CUDART_ENTER();
+  struct cudart *c = cudart_enter();
+  uint64_t at = 0;
+  const struct simt_alloc *a;
+  while ((a = simt_mem_after(c->simt, at))) {
+    at = a->base;
+    if (a->kind != SIMT_MEM_SYMBOL && !is_variable(c, at)) simt_mem_release(c->simt, at);
+  }
+  for (struct cuda_module *m = c->modules; m; m = m->next)
+    if (m->simt) simt_reset_variables(m->simt);
+  while (c->registered) {
+    struct cuda_registered *r = c->registered;
+    c->registered = r->next;
+    free(r);
+  }
+  forget(&c->arrays, true);
+  struct ptrmap *const handles[] = {&c->streams, &c->events, &c->textures, &c->surfaces};
+  for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) forget(handles[i], false);
+  ptrmap_free(&c->pitches);
+  ptrmap_free(&c->host_flags);
+  c->grid_workspace = 0;
+  c->sticky = cudaSuccess;
   cudart_last_error(true);
   return cudart_leave(c, cudaSuccess);
 }

@@ -73,6 +73,15 @@ static void init_variables(struct simt_module *m) {
   }
 }
 
+void simt_reset_variables(struct simt_module *m) {
+  for (uint32_t i = 0; i < m->ptx->nvars; i++) {
+    const struct ptx_var *v = m->ptx->vars[i];
+    if (v->def != v || (v->space != SP_GLOBAL && v->space != SP_CONST) || !v->bytes || !v->addr) continue;
+    memset(simt_mem_at(m->s, v->addr, v->bytes), 0, v->bytes);
+  }
+  init_variables(m);
+}
+
 /* ---- shared memory: a variable used by one kernel only is placed there; others at one offset for all ---- */
 
 static void mark_shared(struct simt_module *m, struct xfunc *xf, const struct ptx_opnd *o) {

@@ -208,6 +208,11 @@ const struct simt_alloc *simt_mem_find(struct simt *s, uint64_t addr) {
   return b ? &b->a : NULL;
 }
 
+const struct simt_alloc *simt_mem_after(struct simt *s, uint64_t addr) {
+  uint32_t k = upper(s, addr);
+  return k < s->nblocks ? &s->blocks[k].a : NULL;
+}
+
 void *simt_mem_at(struct simt *s, uint64_t addr, uint64_t bytes) {
   struct mem_block *b = mem_block_at(s, addr);
   if (!b || bytes > b->a.bytes - (addr - b->a.base)) return NULL;

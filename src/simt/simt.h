@@ -39,6 +39,7 @@ const struct simt_alloc *simt_mem_find(struct simt *s, uint64_t addr); /* live a
 /* Host pointer to device bytes [addr, addr+bytes), which must lie in one live allocation; else NULL. Managed and host
  * allocations satisfy simt_mem_at(addr) == (void *)addr, so that the host program can use the pointer itself. */
 void *simt_mem_at(struct simt *s, uint64_t addr, uint64_t bytes);
+const struct simt_alloc *simt_mem_after(struct simt *s, uint64_t addr); /* first live allocation above addr, or NULL */
 uint64_t simt_mem_used(struct simt *s);
 uint64_t simt_mem_capacity(struct simt *s);
 
@@ -76,6 +77,8 @@ struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, siz
  * NULL): which is the first, and where. */
 size_t simt_refusals(const struct simt_module *m, const char **first);
 void simt_unload(struct simt *s, struct simt_module *m);
+/* Variables as they were when the module was loaded. */
+void simt_reset_variables(struct simt_module *m);
 /* Registers per thread that machine code beside the PTX states; without it liveness decides. False: no such kernel. */
 bool simt_set_registers(struct simt_module *m, const char *kernel, uint32_t regs);
 struct simt_kernel *simt_find_kernel(struct simt_module *m, const char *name); /* NULL if absent */
