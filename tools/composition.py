@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """All five designs and their sensible combinations on all workloads of all five papers, one configuration.
 
-  tools/composition.py BUILD [--size small|medium] [--jobs N] [--work DIR] [--write docs/composition.md] [WORKLOAD...]
+  tools/composition.py BUILD [--size small|medium] [--jobs N] [--work DIR] [--write PAGE] [WORKLOAD...]
 
 Simulations that DIR (default BUILD/composition) already holds are not repeated, so a run that was interrupted goes on
-where it stopped; results of another build of the simulator are not reused. tools/composition.sh writes the page.
+where it stopped; results of another build of the simulator are not reused. tools/composition.sh BUILD
+writes docs/composition-study.md.
 """
 import argparse
 import concurrent.futures
@@ -24,7 +25,8 @@ COMBINATIONS = [
     "decoupled-l1d,medic", "decoupled-l1d,sharing", "tsc+,bucl,medic", "bucl,medic,sharing", "decoupled-l1d,bucl,medic",
     "tsc+,bucl,medic,sharing", "decoupled-l1d,bucl,medic,sharing",
 ]
-SCHEMES = ["baseline"] + DESIGNS + COMBINATIONS
+ON_FILL = "on-fill"  # the baseline with an L1 that allocates on the fill, as sharing-aware management makes it
+SCHEMES = ["baseline", ON_FILL] + DESIGNS + COMBINATIONS
 KEYS = ["cycles", "ipc", "l1d.read.hit_rate", "l2.hit_rate", "dram.bytes", "thread_insts"]
 NEAR = 0.005  # differences that count as none
 
@@ -39,21 +41,21 @@ def identity(build):
 def simulate(build, work, name, size, scheme):
     out = work / f"{name}.{scheme.replace(',', '_')}.json"
     if out.exists():
-        return json.loads(out.read_text()), 0.0
+        return json.loads(out.read_text())
     record = out.with_suffix(".record")
     start = os.times()
-    done = subprocess.run([build / "sluice", "run", "-q", "--gpu", GPU, "--scheme", scheme, "--json", record, "--",
+    machine = ["--set", "l1d.allocate=on-fill"] if scheme == ON_FILL else ["--scheme", scheme]
+    done = subprocess.run([build / "sluice", "run", "-q", "--gpu", GPU, *machine, "--json", record, "--",
                            build / "workloads" / name, "--size", size], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         sys.exit(f"{name} under {scheme}: exit code {done.returncode}\n{done.stdout.decode(errors='replace')[-2000:]}")
     r = json.loads(record.read_text())
     record.unlink()
-    end = os.times()
     kept = {k: r["totals"][k] for k in KEYS} | {"joule": r["energy"]["whole_uj"] * 1e-6}
     part = out.with_suffix(".part")
     part.write_text(json.dumps(kept))
     part.rename(out)
-    return kept, end.elapsed - start.elapsed
+    return kept
 
 
 def geomean(values):
@@ -76,7 +78,7 @@ def page(names, suites, runs, size, note):
     speed = {s: {n: runs[n][s]["ipc"] / runs[n]["baseline"]["ipc"] for n in names} for s in SCHEMES}
     joule = {s: {n: runs[n][s]["joule"] / runs[n]["baseline"]["joule"] for n in names} for s in SCHEMES}
     dram = {s: {n: runs[n][s]["dram.bytes"] / max(1, runs[n]["baseline"]["dram.bytes"]) for n in names} for s in SCHEMES}
-    best = {n: max(SCHEMES, key=lambda s: (round(speed[s][n], 3), -len(parts_of(s)), -SCHEMES.index(s))) for n in names}
+    best = {n: max([s for s in SCHEMES if s != ON_FILL], key=lambda s: (round(speed[s][n], 3), -len(parts_of(s)), -SCHEMES.index(s))) for n in names}
     out = [f"## Size {size}: {len(names)} workloads, {len(SCHEMES)} machines", note, ""]
     out.append("### Means\n\nGeometric means over the baseline: IPC over the workloads of each paper and over all of them, energy "
                "(leakage, refresh and the\nschemes' tables included), DRAM traffic; workloads that gain or lose more than 0.5 %; "
@@ -84,7 +86,7 @@ def page(names, suites, runs, size, note):
     rows = []
     for s in SCHEMES:
         mean = [f"{geomean([speed[s][n] for n in names if p in suites[n]]):.3f}" for p in PAPERS]
-        rows.append([short(s)] + mean + [f"**{geomean(list(speed[s].values())):.3f}**", f"{geomean(list(joule[s].values())):.3f}",
+        rows.append([short(s) if s != ON_FILL else "baseline, L1 allocates on the fill"] + mean + [f"**{geomean(list(speed[s].values())):.3f}**", f"{geomean(list(joule[s].values())):.3f}",
                      f"{geomean([max(v, 1e-9) for v in dram[s].values()]):.3f}", str(sum(v > 1 + NEAR for v in speed[s].values())),
                      str(sum(v < 1 - NEAR for v in speed[s].values())), str(sum(b == s for b in best.values()))])
     out.append(table(["machine"] + PAPERS + ["all", "energy", "DRAM", "gain", "lose", "best"], rows))
@@ -105,9 +107,9 @@ def page(names, suites, runs, size, note):
     out.append("\n### Workload by workload\n\nIPC over the baseline's; the best machine of each.\n")
     rows = []
     for n in names:
-        cells = [f"{speed[s][n]:.3f}" for s in DESIGNS]
+        cells = [f"{speed[s][n]:.3f}" for s in DESIGNS + [ON_FILL]]
         rows.append([n] + cells + [short(best[n]), f"{speed[best[n]][n]:.3f}", f"{joule[best[n]][n]:.3f}"])
-    out.append(table(["workload"] + DESIGNS + ["best machine", "IPC", "its energy"], rows))
+    out.append(table(["workload"] + DESIGNS + ["on-fill alone", "best machine", "IPC", "its energy"], rows))
     return "\n".join(out) + "\n"
 
 
@@ -120,9 +122,9 @@ def main():
     p.add_argument("--size", default="small", choices=["small", "medium", "large"])
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--work", type=pathlib.Path)
-    p.add_argument("--out", type=pathlib.Path, help="the page's part for this size (default: standard output)")
+    p.add_argument("--write", type=pathlib.Path, help="the page whose part for this size is replaced (default: print it)")
     p.add_argument("workload", nargs="*")
-    a = p.parse_args()
+    a = p.parse_intermixed_args()
     build = a.build.resolve()
     known = {w["name"]: set(w["suites"]) for w in json.loads((build / "share/sluice/workloads.json").read_text())}
     names = sorted(a.workload or known)
@@ -132,15 +134,14 @@ def main():
     work = (a.work or build / "composition") / f"{a.size}-{identity(build)}"
     work.mkdir(parents=True, exist_ok=True)
     todo = [(n, s) for n in names for s in SCHEMES]
-    began, spent, runs, done = time.time(), 0.0, {n: {} for n in names}, 0
+    began, runs, done = time.time(), {n: {} for n in names}, 0
     told = began
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         jobs = {pool.submit(simulate, build, work, n, a.size, s): (n, s) for n, s in todo}
         try:
             for f in concurrent.futures.as_completed(jobs):
                 n, s = jobs[f]
-                runs[n][s], seconds = f.result()
-                spent += seconds
+                runs[n][s] = f.result()
                 done += 1
                 if sys.stderr.isatty() and time.time() - told > 2:
                     told = time.time()
@@ -150,13 +151,18 @@ def main():
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     user = os.times().children_user
-    took = f"{len(todo)} simulations, {a.jobs} at a time, took {time.time() - began:.0f} s ({user:.0f} s of processor time)."
-    clock = work / "took.txt"  # a repeated run reads everything from its folder: the first one's time is the one to state
-    if spent > 1 or not clock.exists():
-        clock.write_text(took)
-    text = page(names, known, runs, a.size, clock.read_text())
-    if a.out:
-        a.out.write_text(text)
+    clock = work / "took.json"  # what is read back from the folder took its time in an earlier run
+    wall, processor = json.loads(clock.read_text()) if clock.exists() else (0, 0)
+    wall, processor = wall + time.time() - began, processor + user
+    clock.write_text(json.dumps([wall, processor]))
+    took = f"{len(todo)} simulations, {a.jobs} at a time, took {wall:.0f} s ({processor:.0f} s of processor time)."
+    text = page(names, known, runs, a.size, took)
+    if a.write:
+        begin, end = f"<!-- generated: {a.size} -->\n", f"<!-- end: {a.size} -->\n"
+        old = a.write.read_text()
+        if begin not in old or end not in old:
+            sys.exit(f"{a.write} has no place for size {a.size}: a line {begin.strip()!r} and later a line {end.strip()!r}")
+        a.write.write_text(old[: old.index(begin) + len(begin)] + text + old[old.index(end):])
     else:
         print(text)
     print(took, file=sys.stderr)

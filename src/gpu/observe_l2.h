@@ -42,7 +42,8 @@ struct gpu_l2_sums {
   uint64_t sharers[SHARER_BINS];                        /* blocks by number of SMs that touched them */
   uint64_t shared_loads, shared_hits, shared_merges;    /* loads of blocks that two SMs or more touched: in the L1 */
   uint64_t reuses, late_reuses;                         /* of them after a fill: all; 1000 cycles or more after it */
-  uint64_t ctas, cta_cycles, cta_shortest, cta_longest; /* the last two: over launches, sums */
+  uint64_t ctas, cta_cycles;                            /* cycles of all */
+  uint64_t cta_mean, cta_shortest, cta_longest;         /* of a launch; sums over launches */
   uint64_t launches;
 };
 

@@ -110,6 +110,7 @@ void gpu_see_sharing_end(struct seen_l2 *o) {
     s->reuses += b->reuses;
     s->late_reuses += b->late;
   }
+  s->cta_mean = s->ctas ? s->cta_cycles / s->ctas : 0;
   s->cta_shortest = o->shortest;
   s->cta_longest = o->longest;
   s->launches = 1;

@@ -32,7 +32,7 @@ void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
   static const char *const types[WARP_TYPES] = {"character.warps.all_hit", "character.warps.mostly_hit",
                                                 "character.warps.balanced", "character.warps.mostly_miss",
                                                 "character.warps.all_miss"};
-  uint64_t n = warps(s), mean = s->ctas ? s->cta_cycles / s->ctas : 0;
+  uint64_t n = warps(s);
   for (int i = 0; i < WARP_TYPES; i++) json_object_set_new(totals, types[i], json_real(ratio(s->warp_type[i], n)));
   const struct {
     const char *key;
@@ -51,7 +51,7 @@ void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
       {"character.shared_loads.merged", ratio(s->shared_merges, s->shared_loads)},
       {"character.shared_loads.hits", ratio(s->shared_hits, s->shared_loads)},
       {"character.shared_loads.reused_late", ratio(s->late_reuses, s->reuses)},
-      {"character.ctas.longest_over_mean", mean ? (double)s->cta_longest / (double)s->launches / (double)mean : 0},
+      {"character.ctas.longest_over_mean", ratio(s->cta_longest, s->cta_mean)},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     json_object_set_new(totals, rows[i].key, json_real(rows[i].value));

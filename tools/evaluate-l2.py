@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""The tables of docs/schemes-evaluation-l2.md: MeDiC and sharing-aware management on the workloads of their papers.
+
+  tools/evaluate-l2.py BUILD [--size small|medium|large] [--jobs N] [--set KEY=VALUE]... [TABLE...]
+
+TABLE: types (MeDiC Table II, Fig 3, 7, 8), banks (Fig 9), medic (Fig 11-16), sharing (sharing-aware Fig 3, 5, 8, 14-16),
+kepler. All of them without one. Every simulation runs with --characterise, which changes no counter.
+"""
+import argparse
+import concurrent.futures
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+MEDIC = ["baseline", "eaf", "wip", "wms", "wbyp", "l2-pcal", "rand=10", "rand=30", "pc-byp", "medic", "medic-reuse"]
+SHARING = ["baseline", "bcs", "bcs+sharing-cache", "sharing-cta=8", "sharing-cta=8:adpt=1", "sharing-cta=16", "sharing-cta=16:adpt=1",
+           "sharing-cta=x", "sharing-cta=x:adpt=1", "sharing-cache", "sharing-cache:strict=1", "sharing"]
+BANKS = [("2 banks, 2 ports", []), ("4 banks", ["l2.banks=4"]), ("8 banks", ["l2.banks=8"]), ("4 ports", ["l2.ports=4"]),
+         ("4 banks, 4 ports", ["l2.banks=4", "l2.ports=4"])]
+
+
+def simulate(build, gpu, size, name, scheme, sets):
+    with tempfile.TemporaryDirectory() as d:
+        out = pathlib.Path(d) / "r.json"
+        done = subprocess.run([build / "sluice", "run", "-q", "--characterise", "--gpu", gpu, "--scheme", scheme, "--json", out]
+                              + [x for s in sets for x in ("--set", s)] + ["--", build / "workloads" / name, "--size", size],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            sys.exit(f"{name} under {scheme}: {done.stdout.decode(errors='replace')[-1000:]}")
+        r = json.loads(out.read_text())
+    t = r["totals"]
+    t["joule"] = r["energy"]["whole_uj"]
+    t["l2_icnt_dram"] = t["energy.l2"] + t["energy.icnt"] + t["energy.dram"]
+    t["l1_miss_rate"] = 1 - t["l1d.read.hit_rate"] - t["l1d.read.pending_rate"]
+    t["mpki"] = 1000 * t["l2.misses"] / t["thread_insts"]
+    waits = [0] * 12
+    for k in r["kernels"]:
+        for i, v in enumerate(k["warps_at_l2"]["requests_by_log2_wait"]):
+            waits[i] += v
+    t["long_waits"] = sum(waits[6:]) / max(1, sum(waits))  # 32 cycles and more
+    return t
+
+
+def mean(values, kind="geometric"):
+    values = [v for v in values if v is not None]
+    if not values:
+        return float("nan")
+    if kind == "harmonic":
+        return len(values) / sum(1 / v for v in values)
+    if kind == "arithmetic":
+        return sum(values) / len(values)
+    return math.exp(sum(math.log(v) for v in values) / len(values))
+
+
+def show(head, rows):
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for r in rows:
+        print("| " + " | ".join(r) + " |")
+    print(flush=True)
+
+
+def ratio(a, b, key):
+    return a[key] / b[key] if b[key] > 0 and a[key] > 0 else None
+
+
+class Study:
+    def __init__(self, a):
+        self.build, self.size, self.sets = a.build.resolve(), a.size, a.set
+        self.pool = concurrent.futures.ThreadPoolExecutor(a.jobs)
+        listed = json.loads((self.build / "share/sluice/workloads.json").read_text())
+        self.suite = {s: [w["name"] for w in listed if s in w["suites"]] for s in ("medic", "sharing")}
+
+    def runs(self, gpu, names, schemes, sets=()):
+        jobs = {(n, s): self.pool.submit(simulate, self.build, gpu, self.size, n, s, list(sets) + self.sets) for n in names for s in schemes}
+        return {k: f.result() for k, f in jobs.items()}
+
+    def types(self):
+        names = self.suite["medic"]
+        r = self.runs("medic", names, ["baseline"])
+        print("Warps at the L2, MeDiC's Table II; its Fig 6 (kept), 7 and 8:\n")
+        keys = ["all_hit", "mostly_hit", "balanced", "mostly_miss", "all_miss"]
+        show(["workload", "AH", "MH", "BL", "MM", "AM", "accesses a warp", "kept", "L2 hits", "wait, mean", "32 cycles or more", "penalty, mean", "DRAM busy"],
+             [[n] + [f"{100 * r[n, 'baseline']['character.warps.' + k]:.0f} %" for k in keys]
+              + [f"{r[n, 'baseline']['l2.accesses'] / max(1, r[n, 'baseline']['character.warps']):.0f}",
+                 f"{100 * r[n, 'baseline']['character.warps.type_kept']:.0f} %", f"{100 * r[n, 'baseline']['l2.hit_rate']:.0f} %",
+                 f"{r[n, 'baseline']['l2.queue_delay.mean']:.1f}", f"{100 * r[n, 'baseline']['long_waits']:.0f} %",
+                 f"{r[n, 'baseline']['character.divergence_penalty.mean']:.0f}", f"{100 * r[n, 'baseline']['dram.utilisation']:.0f} %"]
+              for n in names])
+
+    def banks(self):
+        names = self.suite["medic"]
+        base = self.runs("medic", names, ["baseline"])
+        print("Banks and ports, MeDiC's Fig 9:\n")
+        rows = []
+        for label, sets in BANKS:
+            r = self.runs("medic", names, ["baseline"], sets) if sets else base
+            speed = {n: r[n, "baseline"]["ipc"] / base[n, "baseline"]["ipc"] for n in names}
+            top = max(speed, key=speed.get)
+            rows.append([label, f"{mean(speed.values()):.3f}", f"{top} {speed[top]:.3f}",
+                         f"{mean([r[n, 'baseline']['l2.queue_delay.mean'] for n in names], 'arithmetic'):.1f}"])
+        show(["per partition", "IPC", "most", "wait, mean"], rows)
+
+    def medic(self):
+        names = self.suite["medic"]
+        r = self.runs("medic", names, MEDIC)
+        print("MeDiC, over the baseline: harmonic mean of IPC (Fig 11), IPC per joule (Fig 12), L2 miss rate (Fig 13), wait (Fig 14), "
+              "row hits (Fig 15):\n")
+        rows = []
+        for s in MEDIC:
+            speed = {n: r[n, s]["ipc"] / r[n, "baseline"]["ipc"] for n in names}
+            moved = [n for n in names if abs(speed[n] - 1) > 0.005]
+            rows.append([s, f"{mean(speed.values(), 'harmonic'):.3f}",
+                         f"{mean([speed[n] * r[n, 'baseline']['joule'] / r[n, s]['joule'] for n in names]):.3f}",
+                         f"{mean([1 - r[n, s]['l2.hits'] / r[n, s]['l2.accesses'] for n in names], 'arithmetic'):.3f}",
+                         f"{mean([r[n, s]['l2.queue_delay.mean'] for n in names], 'arithmetic'):.1f}",
+                         f"{mean([r[n, s]['dram.row_hit_rate'] for n in names], 'arithmetic'):.3f}",
+                         ", ".join(f"{n} {speed[n]:.2f}" for n in sorted(moved, key=speed.get, reverse=True)) or "none"])
+        show(["scheme", "IPC", "IPC/J", "L2 misses", "wait", "row hits", "workloads that move by 0.5 %"], rows)
+
+    def sharing(self, gpu="sharing-aware"):
+        names = self.suite["sharing"]
+        r = self.runs(gpu, names, SHARING)
+        print(f"Sharing-aware management on {gpu}, means over the baseline (Fig 14-16):\n")
+        rows = []
+        for s in SHARING:
+            time = {n: r[n, s]["cycles"] / r[n, "baseline"]["cycles"] for n in names}
+            rel = {k: mean([ratio(r[n, s], r[n, "baseline"], k) for n in names])
+                   for k in ("l1_miss_rate", "mpki", "dram.bytes", "joule", "l2_icnt_dram", "character.sharers_per_block")}
+            low, high = min(time, key=time.get), max(time, key=time.get)
+            rows.append([s, f"{mean(time.values()):.3f}", f"{mean([r[n, s]['character.sharers_per_block'] for n in names], 'arithmetic'):.2f}",
+                         f"{rel['l1_miss_rate']:.3f}", f"{rel['mpki']:.3f}", f"{rel['dram.bytes']:.3f}", f"{rel['joule']:.3f}",
+                         f"{rel['l2_icnt_dram']:.3f}", f"{low} {time[low]:.2f}", f"{high} {time[high]:.2f}"])
+        show(["scheme", "time", "SMs a block", "L1 misses", "L2 MPKI", "DRAM", "energy", "L2+icnt+DRAM", "fastest", "slowest"], rows)
+        b = {n: r[n, "baseline"] for n in names}
+        print("What is shared (Fig 3, 5, 8; sections III and VI-C), baseline:\n")
+        show(["workload", "blocks shared by CTAs", "of them nearer than 5", "by SMs", "SMs each", "merged", "hits", "reused after 1000 cycles",
+              "longest CTA over mean", "CTAs", "x of the grid matters"],
+             [[n, f"{100 * b[n]['character.blocks.shared_by_ctas']:.0f} %", f"{100 * b[n]['character.blocks.shared_below_distance_5']:.0f} %",
+               f"{100 * b[n]['character.blocks.shared_by_sms']:.0f} %", f"{b[n]['character.sharers_per_shared_block']:.1f}",
+               f"{100 * b[n]['character.shared_loads.merged']:.0f} %", f"{100 * b[n]['character.shared_loads.hits']:.0f} %",
+               f"{100 * b[n]['character.shared_loads.reused_late']:.0f} %", f"{b[n]['character.ctas.longest_over_mean']:.2f}",
+               f"{b[n]['ctas'] / max(1, b[n]['kernels']):.0f}",
+               "no" if r[n, "sharing-cta=x:adpt=1"]["cycles"] == b[n]["cycles"] else "yes"] for n in names])
+
+    def kepler(self):
+        self.sharing("sharing-aware-kepler")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("build", type=pathlib.Path)
+    p.add_argument("--size", default="small", choices=["small", "medium", "large"])
+    p.add_argument("--jobs", type=int, default=2)
+    p.add_argument("--set", action="append", default=[])
+    p.add_argument("table", nargs="*")
+    a = p.parse_intermixed_args()
+    tables = ["types", "banks", "medic", "sharing", "kepler"]
+    for t in a.table or tables:
+        if t not in tables:
+            sys.exit(f"no table {t}; there are {', '.join(tables)}")
+    study = Study(a)
+    for t in a.table or tables:
+        getattr(study, t)()
+
+
+main()
