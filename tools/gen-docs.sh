@@ -3,7 +3,7 @@
 #   tools/gen-docs.sh BUILD
 set -eu
 cd "$(dirname "$0")/.."
-for page in knobs counters schemes composition energies invariants; do
+for page in knobs counters schemes scheme-pairs energies invariants; do
   "$1/sluice" docs $page >"docs/$page.md.new"
   mv "docs/$page.md.new" "docs/$page.md"
 done

@@ -34,7 +34,7 @@ if command -v shellcheck >/dev/null; then
   report shellcheck $?
 fi
 
-for page in knobs counters schemes invariants; do
+for page in knobs counters schemes scheme-pairs energies invariants; do
   if [ -x "$build/sluice" ]; then
     "$build/sluice" docs $page | diff -q - "docs/$page.md" >/dev/null
     report "docs/$page.md is current" $?

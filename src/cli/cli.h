@@ -66,7 +66,7 @@ extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cm
     cmd_workloads, cmd_report, cmd_docs, cmd_help, cmd_overhead, cmd_record, cmd_trace, cmd_import, cmd_export,
     cmd_study, cmd_query, cmd_diff, cmd_db, cmd_paper, cmd_tune;
 
-void composition_page(void); /* `sluice docs composition` */
+void composition_page(void); /* `sluice docs scheme-pairs` */
 
 /* ---- what every simulation takes ---- */
 struct sim_options {

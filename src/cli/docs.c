@@ -305,7 +305,7 @@ static void energy_page(void) {
 static const struct {
   const char *name;
   void (*print)(void);
-} pages[] = {{"composition", composition_page},
+} pages[] = {{"scheme-pairs", composition_page},
              {"energies", energy_page},
              {"knobs", knobs_page},
              {"counters", counters_page},
@@ -339,7 +339,7 @@ static const struct opt docs_opts[] = {{.name = NULL}};
 const struct command cmd_docs = {
     .name = "docs",
     .summary = "print reference pages, man page and shell completions",
-    .usage = "knobs|counters|schemes|composition|energies|invariants|study-schema|man|bash|zsh|fish",
+    .usage = "knobs|counters|schemes|scheme-pairs|energies|invariants|study-schema|man|bash|zsh|fish",
     .help = "Markdown pages of all knobs, counters and schemes, the man page (roff), and completions, from the tables "
             "that\n"
             "the program itself uses. docs/knobs.md, docs/counters.md and docs/schemes.md are this output.\n\n"

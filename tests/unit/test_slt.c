@@ -154,7 +154,7 @@ static void many_launches(void **state) {
   struct slt_writer *w = slt_create(path, NULL, NULL, &e);
   struct rt_feed *f[LAUNCHES];
   for (uint32_t l = 0; l < LAUNCHES; l++) {
-    slt_note_copy(w, 1ull << l, l & 1);
+    slt_note_copy(w, 64ull * l, 1ull << l, l & 1);
     f[l] = record_into(w, 5, 3, 64, 300); /* the same code, other runs */
   }
   assert_true(slt_finish(w, &e));
