@@ -55,12 +55,15 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   for (d->pipe_size = 8; d->pipe_size < longest + 2;) d->pipe_size *= 2;
   d->pipe = calloc(d->pipe_size, sizeof *d->pipe);
   d->own_at = calloc(tm->banks, sizeof *d->own_at);
-  CHECK(d->bank && d->own_at && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe,
+  d->group_banks = calloc(tm->banks, sizeof *d->group_banks);
+  d->groups = tm->groups < tm->banks ? tm->groups : tm->banks;
+  CHECK(d->bank && d->own_at && d->group_banks && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe,
         "out of memory for DRAM");
   for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
   for (uint32_t i = 0; i < tm->banks; i++) {
     d->bank[i].serving = d->bank[i].oldest = d->bank[i].youngest = DRAM_NO_SLOT;
     d->bank[i].group = i % tm->groups; /* neighbouring banks lie in different groups */
+    d->group_banks[d->bank[i].group] |= 1ull << i;
   }
   d->pipe_len = d->pipe_min = tm->CL;
   l2_queue_init(&d->fifo, 0);
@@ -72,6 +75,7 @@ void dram_free(struct dram *d) {
   l2_queue_free(&d->returns);
   free(d->bank);
   free(d->own_at);
+  free(d->group_banks);
   free(d->group_col_at);
   free(d->group_pre_at);
   free(d->slot);
@@ -135,6 +139,7 @@ static void classify(struct dram *d, uint32_t j) {
   const struct dram_bank *b = &d->bank[j];
   uint64_t bit = 1ull << j;
   for (uint32_t k = 0; k < 4; k++) d->next[k] &= ~bit;
+  d->unripe &= ~bit;
   if (b->serving == DRAM_NO_SLOT) {
     d->busy &= ~bit;
     return;
@@ -151,6 +156,9 @@ static void classify(struct dram *d, uint32_t j) {
     d->next[s->write ? DRAM_WRITE : DRAM_READ] |= bit;
     d->own_at[j] = s->write ? b->wr_at : b->rd_at;
   }
+  if (d->own_at[j] <= d->t) return;
+  d->unripe |= bit;
+  if (d->own_at[j] < d->ripe_at) d->ripe_at = d->own_at[j];
 }
 
 static void serve(struct dram *d, uint32_t j, uint16_t i) {
@@ -328,35 +336,58 @@ static uint64_t columns_allowed(const struct dram *d, uint64_t *soonest) {
   return 0;
 }
 
+/* Banks whose own constraints have passed leave `unripe`; ripe_at becomes exact. */
+static void ripen(struct dram *d) {
+  d->ripe_at = UINT64_MAX;
+  for (uint64_t m = d->unripe; m; m &= m - 1) {
+    uint32_t j = (uint32_t)__builtin_ctzll(m);
+    if (d->own_at[j] <= d->t) d->unripe &= ~(1ull << j);
+    else if (d->own_at[j] < d->ripe_at) d->ripe_at = d->own_at[j];
+  }
+}
+
+/* Of `banks`, those whose group holds them back: `at` has a time per group. */
+static uint64_t held_by_group(const struct dram *d, uint64_t banks, const uint64_t *at, uint64_t *soonest) {
+  uint64_t held = 0;
+  for (uint32_t g = 0; g < d->groups; g++) {
+    if (at[g] <= d->t || !(banks & d->group_banks[g])) continue;
+    held |= d->group_banks[g];
+    if (at[g] < *soonest) *soonest = at[g];
+  }
+  return banks & held;
+}
+
+/* Banks of `cols` whose column command is legal now. */
+static uint64_t legal_columns(const struct dram *d, uint64_t *soonest) {
+  uint64_t cols = columns_allowed(d, soonest) & ~d->unripe;
+  return cols ? cols & ~held_by_group(d, cols, d->group_col_at, soonest) : 0;
+}
+
 static void issue(struct dram *d) {
   if (d->t < d->issue_at) return;
-  uint32_t n = d->tm.banks, from = d->prio;
   uint64_t soonest = UINT64_MAX;
-  uint64_t cols = columns_allowed(d, &soonest);
-  uint64_t rows = d->next[DRAM_PRECHARGE] | allowed(d, DRAM_ACTIVATE, d->act_at, &soonest);
-  for (uint64_t todo = rotated(d, cols | rows, from); todo;) {
-    uint32_t k = (uint32_t)__builtin_ctzll(todo), j = from + k >= n ? from + k - n : from + k, g = d->bank[j].group;
-    todo &= todo - 1;
-    uint64_t at = d->own_at[j], group = 0;
-    bool is_column = cols >> j & 1;
-    if (is_column) group = d->group_col_at[g];
-    else if (d->next[DRAM_PRECHARGE] >> j & 1) group = d->group_pre_at[g];
-    if (group > at) at = group;
-    if (at > d->t) {
-      if (at < soonest) soonest = at;
-      continue;
-    }
-    soonest = d->t + 1;
-    if (is_column) {
-      column(d, j);
-      break;
-    }
-    row(d, j);
-    cols = columns_allowed(d, &soonest);
-    from = d->prio;
-    todo = k == 63 ? 0 : rotated(d, cols, from) & ~((2ull << k) - 1);
+  if (d->t >= d->ripe_at) ripen(d);
+  uint64_t cols = legal_columns(d, &soonest), pre = d->next[DRAM_PRECHARGE] & ~d->unripe;
+  uint64_t rows = allowed(d, DRAM_ACTIVATE, d->act_at, &soonest) & ~d->unripe;
+  if (pre) rows |= pre & ~held_by_group(d, pre, d->group_pre_at, &soonest);
+  if (!(cols | rows)) {
+    d->issue_at = d->unripe && d->ripe_at < soonest ? d->ripe_at : soonest;
+    return;
   }
-  d->issue_at = soonest;
+  d->issue_at = d->t + 1;
+  uint32_t n = d->tm.banks, from = d->prio, k = (uint32_t)__builtin_ctzll(rotated(d, cols | rows, from));
+  uint32_t j = from + k >= n ? from + k - n : from + k;
+  if (cols >> j & 1) {
+    column(d, j);
+    return;
+  }
+  row(d, j);
+  if (k == 63) return;
+  from = d->prio;
+  uint64_t later_cols = rotated(d, legal_columns(d, &soonest), from) & ~((2ull << k) - 1);
+  if (!later_cols) return;
+  k = (uint32_t)__builtin_ctzll(later_cols);
+  column(d, from + k >= n ? from + k - n : from + k);
 }
 
 req_id dram_step(struct dram *d) {
