@@ -54,9 +54,9 @@ struct dram {
   uint64_t rd_at, wr_at, act_at;         /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
   uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL */
   struct dram_bank *bank;
-  uint64_t *own_at;               /* per busy bank: its own constraints on its next command */
-  uint64_t unripe, ripe_at;       /* busy banks that own_at holds back; a lower bound on theirs */
-  uint64_t *group_banks;          /* per group: its banks */
+  uint64_t *own_at;         /* per busy bank: its own constraints on its next command */
+  uint64_t unripe, ripe_at; /* busy banks that own_at holds back; a lower bound on theirs */
+  uint64_t *group_banks;    /* per group: its banks */
   uint32_t groups;
   uint64_t waiting, urgent, busy; /* bit per bank: has waiting requests; has some of class 0; serves one */
   uint64_t next[4];               /* bit per busy bank, by enum dram_command: its next command */

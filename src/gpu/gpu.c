@@ -58,6 +58,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   g->subparts = c->channels * c->subparts;
   g->cta_slots_per_sm = c->sm_ctas;
   g->sm_words = (c->sms + 63) / 64;
+  g->node_words = (c->sms + g->subparts + 63) / 64;
   g->last_sm = c->sms - 1;
   init_clocks(g);
   if (!slots_start(&g->slots, g, c, 1, e)) {
@@ -176,9 +177,8 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
 
 /* ---- one tick ---- */
 
-static inline bool has(const uint64_t *set, uint32_t i) {
-  return set[i / 64] >> (i % 64) & 1;
-}
+#define EACH_BIT(word, m, i) \
+  for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
 
 /* Where traffic of sub-partition `p` at its port to the interconnect is counted. */
 static inline struct gpu_stats *port_stats(struct gpu *g, uint32_t p) {
@@ -187,39 +187,36 @@ static inline struct gpu_stats *port_stats(struct gpu *g, uint32_t p) {
 
 static void replies_to_icnt(struct gpu *g) {
   const uint64_t *replies = partition_replies(g->parts);
-  for (uint32_t p = 0; p < g->subparts; p++) {
-    if (!replies[p / 64]) p |= 63;
-    if (!has(replies, p)) continue;
-    req_id id = partition_top(g->parts, p);
-    struct req *r = &g->pool.at[id];
-    uint32_t node = g->config.sms + p, bytes = req_down_bytes(r);
-    if (!icnt_can_push(g->icnt, node, bytes)) continue;
-    r->returned = g->now;
-    struct gpu_stats *st = port_stats(g, p);
-    st->packets_down++;
-    st->flits_down += (bytes + g->config.icnt_flit - 1) / g->config.icnt_flit;
-    icnt_push(g->icnt, node, r->sm, id, bytes);
-    partition_pop(g->parts, p);
-  }
+  for (uint32_t w = 0; w < (g->subparts + 63) / 64; w++) EACH_BIT(w, replies[w], p) {
+      req_id id = partition_top(g->parts, (uint32_t)p);
+      struct req *r = &g->pool.at[id];
+      uint32_t node = g->config.sms + (uint32_t)p, bytes = req_down_bytes(r);
+      if (!icnt_can_push(g->icnt, node, bytes)) continue;
+      r->returned = g->now;
+      struct gpu_stats *st = port_stats(g, (uint32_t)p);
+      st->packets_down++;
+      st->flits_down += (bytes + g->config.icnt_flit - 1) / g->config.icnt_flit;
+      icnt_push(g->icnt, node, r->sm, id, bytes);
+      partition_pop(g->parts, (uint32_t)p);
+    }
 }
 
 static void step_l2(struct gpu *g) {
-  for (uint32_t p = 0; p < g->subparts; p++) {
-    if (has(g->arrivals, g->config.sms + p) && partition_can_push(g->parts, p)) {
-      req_id id = icnt_pop(g->icnt, g->config.sms + p);
-      if (id) {
-        struct req *r = &g->pool.at[id];
-        r->arrived = g->now;
-        if (r->type != REQ_INST_READ) {
-          struct gpu_stats *st = port_stats(g, p);
-          st->up_latency_sum += g->now - r->born;
-          st->up_latency_count++;
-        }
-        partition_push(g->parts, p, id);
+  uint32_t sms = g->config.sms;
+  for (uint32_t w = sms / 64; w < g->node_words; w++) EACH_BIT(w, g->arrivals[w], node) {
+      uint32_t p = (uint32_t)node - sms;
+      if (node < sms || !partition_can_push(g->parts, p)) continue;
+      req_id id = icnt_pop(g->icnt, (uint32_t)node);
+      struct req *r = &g->pool.at[id];
+      r->arrived = g->now;
+      if (r->type != REQ_INST_READ) {
+        struct gpu_stats *st = port_stats(g, p);
+        st->up_latency_sum += g->now - r->born;
+        st->up_latency_count++;
       }
+      partition_push(g->parts, p, id);
     }
-    partition_tick_l2(g->parts, p);
-  }
+  partition_tick_l2(g->parts);
 }
 
 #define EACH_BIT(word, m, i) \
@@ -344,17 +341,16 @@ static uint64_t edges(uint64_t next, uint64_t period, uint64_t until) {
 static uint64_t next_event(const struct gpu *g) {
   uint64_t core = g->slots.next_epoch, at = UINT64_MAX;
   if (g->next_wake < core) core = g->next_wake;
-  for (uint32_t p = 0; p < g->subparts; p++) {
-    if (has(partition_replies(g->parts), p) || has(g->arrivals, g->config.sms + p)) return 0;
-    uint32_t q = partition_quiet_l2(g->parts, p);
-    if (!q) return 0;
-    if (q != UINT32_MAX && g->t_l2 + q * g->p_l2 < at) at = g->t_l2 + q * g->p_l2;
-  }
-  for (uint32_t c = 0; c < g->config.channels; c++) {
-    uint32_t q = partition_quiet_dram(g->parts, c);
-    if (!q) return 0;
-    if (q != UINT32_MAX && g->t_dram + q * g->p_dram < at) at = g->t_dram + q * g->p_dram;
-  }
+  for (uint32_t w = 0; w < (g->subparts + 63) / 64; w++)
+    if (partition_replies(g->parts)[w]) return 0;
+  for (uint32_t w = 0; w < g->node_words; w++)
+    if (g->arrivals[w]) return 0;
+  uint32_t q = partition_all_quiet_l2(g->parts);
+  if (!q) return 0;
+  if (q != UINT32_MAX) at = g->t_l2 + q * g->p_l2;
+  q = partition_all_quiet_dram(g->parts);
+  if (!q) return 0;
+  if (q != UINT32_MAX && g->t_dram + q * g->p_dram < at) at = g->t_dram + q * g->p_dram;
   uint64_t limit = g->progress_at + g->watchdog + 1; /* nothing will ever happen: let the watchdog see it */
   if (core > limit) core = limit;
   uint64_t t = g->t_core + (core - g->now) * g->p_core;
@@ -365,19 +361,19 @@ static void jump(struct gpu *g) {
   for (uint32_t w = 0; w < g->sm_words; w++)
     if (g->running[w] | g->no_room[w] | receivers(g, w)) return;
   if (g->next_wake <= g->now || g->slots.next_epoch <= g->now) return;
-  uint32_t q = icnt_quiet_steps(g->icnt);
-  if (!q) return;
   uint64_t t = next_event(g);
   if (!t) return;
+  uint32_t q = icnt_quiet_steps(g->icnt);
+  if (!q) return;
   if (q != UINT32_MAX && g->t_icnt + q * g->p_icnt < t) t = g->t_icnt + q * g->p_icnt;
   uint64_t n = edges(g->t_icnt, g->p_icnt, t);
   icnt_skip(g->icnt, (uint32_t)n);
   g->t_icnt += n * g->p_icnt;
   n = edges(g->t_l2, g->p_l2, t);
-  for (uint32_t p = 0; n && p < g->subparts; p++) partition_skip_l2(g->parts, p, (uint32_t)n);
+  partition_skip_all_l2(g->parts, n);
   g->t_l2 += n * g->p_l2;
   n = edges(g->t_dram, g->p_dram, t);
-  for (uint32_t c = 0; n && c < g->config.channels; c++) partition_skip_dram(g->parts, c, (uint32_t)n);
+  partition_skip_all_dram(g->parts, n);
   g->t_dram += n * g->p_dram;
   n = edges(g->t_core, g->p_core, t);
   g->now += n;

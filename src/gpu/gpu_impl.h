@@ -29,11 +29,11 @@ struct gpu {
   struct partition_set *parts;
   struct sm *sm;
   struct slots slots;
-  struct mem_hooks mem_hooks;          /* of the slots, for the memory side */
-  uint32_t subparts;                   /* over the whole GPU */
-  uint32_t cta_slots_per_sm, sm_words; /* words of a set of SMs */
-  bool may_sleep;                      /* skipping idle time; off for the equivalence test */
-  bool every_cycle;                    /* a scheme wants to see every cycle */
+  struct mem_hooks mem_hooks;                      /* of the slots, for the memory side */
+  uint32_t subparts;                               /* over the whole GPU */
+  uint32_t cta_slots_per_sm, sm_words, node_words; /* words of a set of SMs, of interconnect nodes */
+  bool may_sleep;                                  /* skipping idle time; off for the equivalence test */
+  bool every_cycle;                                /* a scheme wants to see every cycle */
   /* launch in progress */
   const struct feed *feed;
   const struct feed_kernel *kernel;

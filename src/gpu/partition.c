@@ -14,13 +14,24 @@
 #include "gpu/l2.h"
 
 struct channel {
-  struct dram dram;
-  struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
-  uint32_t private_used;    /* bit per sub-partition */
-  uint32_t shared_used, shared_limit;
-  uint32_t last; /* sub-partition served last */
   uint64_t
       wake; /* nothing happens before this command cycle, unless the DRAM queue accepts a sub-partition's request */
+  uint32_t wanted;       /* requests that its sub-partitions offer */
+  uint32_t private_used; /* bit per sub-partition */
+  uint32_t shared_used, shared_limit;
+  uint32_t last;            /* sub-partition served last */
+  struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
+  struct dram dram;
+};
+
+/* Units of one clock. Each has its own time: `ticks` - since[i] steps of its clock have passed that it does not know
+ * of, and nothing happens in it before tick at[i] (NEVER: until disturbed). A unit with nothing to do costs nothing. */
+#define NEVER INT64_MAX
+struct clocked {
+  int64_t ticks, next; /* next: lower bound on at[] of the units not in `due` */
+  int64_t *at, *since;
+  uint64_t *due; /* set of units with at[] passed, as far as is known */
+  uint32_t n;
 };
 
 struct partition_set {
@@ -29,29 +40,91 @@ struct partition_set {
   uint32_t channels, per_channel;
   struct channel *channel;
   struct l2_slice *slice;
-  /* Per unit: steps known to change nothing (UINT32_MAX: until disturbed), and steps skipped that it does not know of
-   * yet. A unit with nothing to do costs no more than these. */
-  uint32_t *quiet_l2, *quiet_dram;
-  uint64_t *behind_l2, *behind_dram;
+  struct clocked l2, dram;
   uint64_t *replies;              /* set of sub-partitions with a reply */
   struct partition_env *unit_env; /* of units that count on their own: sub-partitions, then channels; else NULL */
 };
 
-/* Skipped steps reach the unit before anything else does. */
-static struct l2_slice *slice_now(const struct partition_set *p, uint32_t s) {
-  if (p->behind_l2[s]) {
-    l2_skip(&p->slice[s], p->behind_l2[s]);
-    p->behind_l2[s] = 0;
-  }
-  return &p->slice[s];
+static void clocked_init(struct clocked *k, uint32_t n) {
+  *k = (struct clocked){.n = n};
+  k->at = calloc(n, sizeof *k->at);
+  k->since = calloc(n, sizeof *k->since);
+  k->due = calloc((n + 63) / 64, sizeof *k->due);
+  CHECK(k->at && k->since && k->due, "out of memory for %u memory units", n);
 }
 
-static struct channel *channel_now(const struct partition_set *p, uint32_t c) {
+static void clocked_free(struct clocked *k) {
+  free(k->at);
+  free(k->since);
+  free(k->due);
+}
+
+/* Unit `i`, which knows all steps up to now, is quiet for `steps` more (UINT32_MAX: until disturbed). */
+static inline void quiet_for(struct clocked *k, uint32_t i, uint32_t steps) {
+  int64_t at = k->at[i] = steps == UINT32_MAX ? NEVER : k->since[i] + steps;
+  uint64_t bit = 1ull << (i % 64);
+  if (!steps) {
+    k->due[i / 64] |= bit;
+    return;
+  }
+  k->due[i / 64] &= ~bit;
+  if (at < k->next) k->next = at;
+}
+
+static inline void disturb(struct clocked *k, uint32_t i) {
+  k->at[i] = k->ticks;
+  k->due[i / 64] |= 1ull << (i % 64);
+}
+
+/* Units whose time has come become due. */
+static void find_due(struct clocked *k) {
+  k->next = NEVER;
+  for (uint32_t i = 0; i < k->n; i++) {
+    if (k->at[i] <= k->ticks) k->due[i / 64] |= 1ull << (i % 64);
+    else if (k->at[i] < k->next) k->next = k->at[i];
+  }
+}
+
+static uint32_t quiet(const struct clocked *k, uint32_t i) {
+  if (k->at[i] == NEVER) return UINT32_MAX;
+  return k->at[i] <= k->ticks ? 0 : (uint32_t)(k->at[i] - k->ticks);
+}
+
+/* The least of them all; 0 may come too early. */
+static uint32_t all_quiet(const struct clocked *k) {
+  for (uint32_t w = 0; w < (k->n + 63) / 64; w++)
+    if (k->due[w]) return 0;
+  if (k->next == NEVER) return UINT32_MAX;
+  int64_t n = k->next - k->ticks;
+  return n <= 0 ? 0 : n >= UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)n;
+}
+
+/* One unit's time passes, without the others'. */
+static void skip_one(struct clocked *k, uint32_t i, uint32_t steps) {
+  k->since[i] -= steps;
+  if (k->at[i] == NEVER) return;
+  k->at[i] -= steps;
+  if (k->at[i] < k->next) k->next = k->at[i];
+}
+
+/* Skipped steps reach the unit before anything else does. */
+static inline struct l2_slice *slice_now(struct partition_set *p, uint32_t s) {
+  struct l2_slice *l = &p->slice[s];
+  int64_t behind = p->l2.ticks - p->l2.since[s];
+  if (behind) {
+    l2_skip(l, (uint64_t)behind);
+    p->l2.since[s] = p->l2.ticks;
+  }
+  return l;
+}
+
+static inline struct channel *channel_now(struct partition_set *p, uint32_t c) {
   struct channel *ch = &p->channel[c];
-  if (p->behind_dram[c]) {
-    dram_skip(&ch->dram, p->behind_dram[c]);
-    ch->dram.env->stats->dram_cycles += p->behind_dram[c];
-    p->behind_dram[c] = 0;
+  int64_t behind = p->dram.ticks - p->dram.since[c];
+  if (behind) {
+    dram_skip(&ch->dram, (uint64_t)behind);
+    ch->dram.env->stats->dram_cycles += (uint64_t)behind;
+    p->dram.since[c] = p->dram.ticks;
   }
   return ch;
 }
@@ -67,12 +140,10 @@ struct partition_set *partition_new(const struct partition_env *env) {
   p->per_channel = c->subparts;
   p->channel = calloc(p->channels, sizeof *p->channel);
   p->slice = calloc(p->channels * p->per_channel, sizeof *p->slice);
-  p->quiet_l2 = calloc(p->channels * p->per_channel, sizeof *p->quiet_l2);
-  p->quiet_dram = calloc(p->channels, sizeof *p->quiet_dram);
-  p->behind_l2 = calloc(p->channels * p->per_channel, sizeof *p->behind_l2);
-  p->behind_dram = calloc(p->channels, sizeof *p->behind_dram);
+  clocked_init(&p->l2, p->channels * p->per_channel);
+  clocked_init(&p->dram, p->channels);
   p->replies = calloc((p->channels * p->per_channel + 63) / 64, sizeof *p->replies);
-  CHECK(p->quiet_l2 && p->quiet_dram && p->behind_l2 && p->behind_dram && p->replies, "out of memory");
+  CHECK(p->replies, "out of memory");
   CHECK(p->channel && p->slice, "out of memory for %u memory channels", p->channels);
   for (uint32_t i = 0; i < p->channels; i++) {
     struct channel *ch = &p->channel[i];
@@ -96,10 +167,8 @@ void partition_free(struct partition_set *p) {
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_free(&p->slice[i]);
   free(p->channel);
   free(p->slice);
-  free(p->quiet_l2);
-  free(p->quiet_dram);
-  free(p->behind_l2);
-  free(p->behind_dram);
+  clocked_free(&p->l2);
+  clocked_free(&p->dram);
   free(p->replies);
   free(p->unit_env);
   free(p);
@@ -143,7 +212,7 @@ bool partition_can_push(const struct partition_set *p, uint32_t s) {
 void partition_push(struct partition_set *p, uint32_t s, req_id r) {
   struct l2_slice *l = slice_now(p, s);
   l2_push(l, r);
-  p->quiet_l2[s] = l2_quiet(l);
+  quiet_for(&p->l2, s, l2_quiet(l));
 }
 
 req_id partition_top(struct partition_set *p, uint32_t s) {
@@ -162,18 +231,31 @@ req_id partition_pop(struct partition_set *p, uint32_t s) {
 
 static bool closed(const struct partition_set *p, const struct channel *ch);
 
-void partition_step_l2(struct partition_set *p, uint32_t s) {
+/* A step whose tick is counted by the caller: `since` runs ahead of `ticks` by it. */
+static void step_slice(struct partition_set *p, uint32_t s, uint32_t counted) {
   struct l2_slice *l = slice_now(p, s);
+  uint32_t c = s / p->per_channel, offered = l->to_dram.count;
+  struct channel *ch = &p->channel[c];
   l2_step(l);
-  p->quiet_l2[s] = l2_quiet(l);
+  p->l2.since[s] += counted;
+  quiet_for(&p->l2, s, l2_quiet(l));
   if (l->out.count) p->replies[s / 64] |= 1ull << (s % 64);
-  uint32_t c = s / p->per_channel;
-  if (l->to_dram.count && p->quiet_dram[c] && !closed(p, &p->channel[c])) p->quiet_dram[c] = 0;
+  ch->wanted += l->to_dram.count - offered;
+  if (l->to_dram.count && p->dram.at[c] > p->dram.ticks && !closed(p, ch)) disturb(&p->dram, c);
 }
 
-void partition_tick_l2(struct partition_set *p, uint32_t s) {
-  if (p->quiet_l2[s]) partition_skip_l2(p, s, 1);
-  else partition_step_l2(p, s);
+void partition_step_l2(struct partition_set *p, uint32_t s) {
+  step_slice(p, s, 0);
+}
+
+#define EACH_DUE(k, i)                                    \
+  for (uint32_t w_ = 0, i; w_ < ((k)->n + 63) / 64; w_++) \
+    for (uint64_t m_ = (k)->due[w_]; m_ && (i = w_ * 64 + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
+
+void partition_tick_l2(struct partition_set *p) {
+  if (p->l2.ticks >= p->l2.next) find_due(&p->l2);
+  EACH_DUE(&p->l2, s) step_slice(p, s, 1);
+  p->l2.ticks++;
 }
 
 bool partition_idle_l2(const struct partition_set *p, uint32_t s) {
@@ -181,15 +263,22 @@ bool partition_idle_l2(const struct partition_set *p, uint32_t s) {
 }
 
 uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s) {
-  return p->quiet_l2[s];
+  return quiet(&p->l2, s);
 }
 
 void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps) {
-  p->behind_l2[s] += steps;
-  if (p->quiet_l2[s] != UINT32_MAX) p->quiet_l2[s] -= steps < p->quiet_l2[s] ? steps : p->quiet_l2[s];
+  skip_one(&p->l2, s, steps);
 }
 
-double partition_input_fill(const struct partition_set *p, uint32_t s) {
+uint32_t partition_all_quiet_l2(const struct partition_set *p) {
+  return all_quiet(&p->l2);
+}
+
+void partition_skip_all_l2(struct partition_set *p, uint64_t steps) {
+  p->l2.ticks += (int64_t)steps;
+}
+
+double partition_input_fill(struct partition_set *p, uint32_t s) {
   const struct l2_slice *l = slice_now(p, s);
   uint64_t area = l->waited;
   uint32_t room = 0;
@@ -223,7 +312,7 @@ static void take_returned(struct partition_set *p, struct channel *ch) {
   uint32_t sub = p->env.pool->at[op->r].subpart;
   if (!l2_can_return(&p->slice[sub], op)) return;
   l2_return(slice_now(p, sub), *op);
-  p->quiet_l2[sub] = 0;
+  disturb(&p->l2, sub);
   l2_queue_pop(&ch->dram.returns);
   give_back(ch, sub % p->per_channel);
 }
@@ -248,18 +337,13 @@ static void accept(struct partition_set *p, struct channel *ch, struct l2_slice 
     uint32_t cls = class_of(p, l2_queue_top(&s->to_dram));
     if (dram_full(&ch->dram, cls)) continue; /* the other class may have room */
     struct l2_op op = l2_queue_pop(&s->to_dram);
+    ch->wanted--;
     op.at = *p->env.now + p->env.config->dram_delay;
     op.cls = (uint8_t)cls;
     l2_queue_push(&ch->delay[cls], op);
     borrow(ch, sub);
     return;
   }
-}
-
-static uint32_t demand(const struct partition_set *p, uint32_t c) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < p->per_channel; i++) n += p->slice[c * p->per_channel + i].to_dram.count;
-  return n;
 }
 
 static uint64_t wake_at(const struct partition_set *p, const struct channel *ch) {
@@ -285,52 +369,59 @@ static void enter_dram(struct partition_set *p, struct channel *ch) {
   }
 }
 
-static uint32_t quiet_dram(const struct partition_set *p, uint32_t c) {
-  const struct channel *ch = &p->channel[c];
-  if (ch->wake <= ch->dram.t || (demand(p, c) && !closed(p, ch))) return 0;
-  uint64_t n = ch->wake - ch->dram.t;
-  return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+static void step_channel(struct partition_set *p, uint32_t c, uint32_t counted) {
+  struct channel *ch = channel_now(p, c);
+  struct dram *d = &ch->dram;
+  d->env->stats->dram_cycles++;
+  p->dram.since[c] += counted;
+  if (d->t < ch->wake && (!ch->wanted || closed(p, ch))) {
+    dram_skip(d, 1);
+  } else {
+    if (d->returns.count) take_returned(p, ch);
+    req_id written = dram_step(d);
+    if (written) {
+      give_back(ch, p->env.pool->at[written].subpart % p->per_channel);
+      req_free(p->env.pool, written);
+    }
+    if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel]);
+    if (ch->delay[0].count | ch->delay[1].count) enter_dram(p, ch);
+    ch->wake = d->busy && d->issue_at <= d->t ? d->t : wake_at(p, ch);
+  }
+  uint32_t n = 0;
+  if (ch->wake > d->t && !(ch->wanted && !closed(p, ch)))
+    n = ch->wake - d->t > UINT32_MAX ? UINT32_MAX : (uint32_t)(ch->wake - d->t);
+  quiet_for(&p->dram, c, n);
 }
 
 void partition_step_dram(struct partition_set *p, uint32_t c) {
-  struct channel *ch = channel_now(p, c);
-  ch->dram.env->stats->dram_cycles++;
-  uint32_t wanted = demand(p, c);
-  if (ch->dram.t < ch->wake && (!wanted || closed(p, ch))) {
-    dram_skip(&ch->dram, 1);
-    p->quiet_dram[c] = quiet_dram(p, c);
-    return;
-  }
-  if (ch->dram.returns.count) take_returned(p, ch);
-  req_id written = dram_step(&ch->dram);
-  if (written) {
-    give_back(ch, p->env.pool->at[written].subpart % p->per_channel);
-    req_free(p->env.pool, written);
-  }
-  if (wanted) accept(p, ch, &p->slice[c * p->per_channel]);
-  enter_dram(p, ch);
-  ch->wake = ch->dram.busy && ch->dram.issue_at <= ch->dram.t ? ch->dram.t : wake_at(p, ch);
-  p->quiet_dram[c] = quiet_dram(p, c);
+  step_channel(p, c, 0);
 }
 
 void partition_tick_dram(struct partition_set *p) {
-  for (uint32_t c = 0; c < p->channels; c++)
-    if (p->quiet_dram[c]) partition_skip_dram(p, c, 1);
-    else partition_step_dram(p, c);
+  if (p->dram.ticks >= p->dram.next) find_due(&p->dram);
+  EACH_DUE(&p->dram, c) step_channel(p, c, 1);
+  p->dram.ticks++;
 }
 
 bool partition_idle_dram(const struct partition_set *p, uint32_t c) {
   const struct channel *ch = &p->channel[c];
-  return !demand(p, c) && !ch->delay[0].count && !ch->delay[1].count && dram_idle(&ch->dram);
+  return !ch->wanted && !ch->delay[0].count && !ch->delay[1].count && dram_idle(&ch->dram);
 }
 
 uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c) {
-  return p->quiet_dram[c];
+  return quiet(&p->dram, c);
 }
 
 void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps) {
-  p->behind_dram[c] += steps;
-  if (p->quiet_dram[c] != UINT32_MAX) p->quiet_dram[c] -= steps < p->quiet_dram[c] ? steps : p->quiet_dram[c];
+  skip_one(&p->dram, c, steps);
+}
+
+uint32_t partition_all_quiet_dram(const struct partition_set *p) {
+  return all_quiet(&p->dram);
+}
+
+void partition_skip_all_dram(struct partition_set *p, uint64_t steps) {
+  p->dram.ticks += (int64_t)steps;
 }
 
 const uint64_t *partition_replies(const struct partition_set *p) {

@@ -97,9 +97,14 @@ uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s);
 uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c);
 void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps);
 void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps);
-/* Step a sub-partition, or every channel, once; those that are quiet are skipped. */
-void partition_tick_l2(struct partition_set *p, uint32_t s);
+/* The same for all units of a clock together, at no cost for those that are quiet. Not to be mixed with stepping or
+ * skipping one unit of that clock. The quiet steps of all may be told too few. */
+void partition_tick_l2(struct partition_set *p);
 void partition_tick_dram(struct partition_set *p);
+uint32_t partition_all_quiet_l2(const struct partition_set *p);
+uint32_t partition_all_quiet_dram(const struct partition_set *p);
+void partition_skip_all_l2(struct partition_set *p, uint64_t steps);
+void partition_skip_all_dram(struct partition_set *p, uint64_t steps);
 /* The set of sub-partitions with a reply, one word per 64. */
 const uint64_t *partition_replies(const struct partition_set *p);
 /* From now on each sub-partition and each channel counts into its own element. */
@@ -114,7 +119,7 @@ uint32_t partition_delayed(const struct partition_set *p, uint32_t c);
 void partition_settle(struct partition_set *p);
 
 /* Occupancy of the input queue of sub-partition `s` as a fraction of its size, summed over its L2 cycles so far. */
-double partition_input_fill(const struct partition_set *p, uint32_t s);
+double partition_input_fill(struct partition_set *p, uint32_t s);
 
 /* Listen to a channel's DRAM commands (tests, dram_check). `t`: command cycle. */
 enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE };
