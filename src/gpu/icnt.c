@@ -13,6 +13,7 @@
 
 static uint32_t flits_of(const struct icnt *n, uint32_t bytes) {
   if (bytes <= n->l.flit_bytes) return 1;
+  if (n->l.flit_shift >= 0) return (bytes + n->l.flit_bytes - 1) >> n->l.flit_shift;
   return (bytes + n->l.flit_bytes - 1) / n->l.flit_bytes;
 }
 static int net_out(const struct icnt *n, uint32_t node) {
@@ -50,12 +51,7 @@ void icnt_skip(struct icnt *n, uint32_t steps) {
 bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
   int which = net_out(n, node);
   uint32_t flits = flits_of(n, bytes);
-  if ((int64_t)n->now < n->hold[node] + flits) return false;
-  if (n->planes[which]) {
-    uint32_t excess = icnt_planes_excess(n->planes[which], node, flits);
-    if (excess) n->hold[node] = (int64_t)n->now + excess - flits;
-    return !excess;
-  }
+  if (n->planes[which]) return icnt_planes_can_push(n->planes[which], node, flits);
   return icnt_vcs_can_push(n->vcs[which], node, flits);
 }
 
@@ -182,11 +178,10 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .inject_flits = c->icnt_in_buf,
                          .boundary_flits = c->icnt_bnd_buf,
                          .flit_bytes = c->icnt_flit,
+                         .flit_shift = c->icnt_flit & (c->icnt_flit - 1) ? -1 : __builtin_ctz(c->icnt_flit),
                          .mesh = c->icnt_kind == ICNT_MESH};
   CHECK(nodes > c->sms && nodes <= 1024, "interconnect: %u nodes, %u of them SMs", nodes, c->sms);
   n->ready = ARENA_ARRAY(&n->mem, uint64_t, (nodes + 63) / 64);
-  n->hold = ARENA_ARRAY(&n->mem, int64_t, nodes);
-  for (uint32_t i = 0; i < nodes; i++) n->hold[i] = -(int64_t)c->icnt_in_buf;
   topology(n);
   routes(n);
   for (int i = 0; i < 2; i++) {

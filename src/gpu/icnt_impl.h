@@ -36,6 +36,7 @@ struct flit {
 struct layout {
   uint32_t sms, nodes, routers, radix, ports, vcs, vc_buf, speedup, iterations, req_words;
   uint32_t inject_flits, boundary_flits, flit_bytes, columns;
+  int flit_shift; /* log2 of flit_bytes, -1 if it is no power of two */
   bool mesh;
   uint16_t *node_port; /* node -> port where it is attached */
   uint16_t *port_node; /* port -> node attached there, or ICNT_NONE */
@@ -55,8 +56,6 @@ struct icnt {
   struct net *vcs[2];            /* with several */
   uint64_t now;
   uint64_t inside; /* packets pushed and not popped */
-  /* Per node: a packet of n flits finds no room before step hold + n, since a source sends a flit a step. */
-  int64_t *hold;
   struct icnt_stats st;
 };
 
@@ -65,9 +64,8 @@ struct icnt {
 struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
 void icnt_planes_step(struct icnt_planes *x, uint64_t now);
 uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now);
-/* Flits that have to leave the injection buffer before a packet of `flits` fits; 0: it does. */
+bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits);
 bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst);
-uint32_t icnt_planes_excess(const struct icnt_planes *x, uint32_t node, uint32_t flits);
 void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p);
 uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node);
 uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node);

@@ -24,7 +24,7 @@ struct fifo {
 };
 /* The node's side of the fifo of its input. */
 struct source_x {
-  uint32_t inject, queued; /* packet being sent; flits of the packets from it on, what it has already sent included */
+  uint32_t inject, waiting; /* packet being sent; flits in the injection buffer */
 };
 struct sink_x {
   struct flit *ring;
@@ -148,9 +148,9 @@ static inline void put(const struct planes *c, uint32_t i, uint32_t v) {
 /* Does the boundary buffer have room for all of the packet whose flits arrive? Then nothing has to be counted. */
 static void update_tight(struct icnt_planes *x, uint32_t node) {
   const struct sink_x *k = &x->snk[node];
-  if (set_has(x->loaded, node) && k->whole + k->ring[k->move & k->mask].meta > x->boundary_flits)
-    set_add(x->tight, node);
-  else set_remove(x->tight, node);
+  bool tight = set_has(x->loaded, node) && k->whole + k->ring[k->move & k->mask].meta > x->boundary_flits;
+  if (tight == set_has(x->tight, node)) return;
+  x->tight[node >> 6] ^= (uint64_t)1 << (node & 63);
 }
 /* Is there room for one flit more? */
 static bool has_room(const struct icnt_planes *x, uint32_t node) {
@@ -204,10 +204,11 @@ static void nodes_step(struct icnt_planes *x, uint32_t w, uint64_t now) {
   update(&x->src_credits, w, credits, send, x->src_credit);
   if (send) {
     down(&x->left_src, w, send);
+    EACH(send, w, node) {
+      x->src[node].waiting--;
+    }
     EACH(send & ~nonzero(&x->left_src, w), w, node) {
-      struct source_x *s = &x->src[node];
-      const struct fifo *f = &x->in[x->local + node];
-      s->queued -= f->ring[s->inject++ & f->mask].meta;
+      x->src[node].inject++;
       load_source(x, (uint32_t)node);
     }
   }
@@ -414,14 +415,8 @@ void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps) {
   }
 }
 
-uint32_t icnt_planes_excess(const struct icnt_planes *x, uint32_t node, uint32_t flits) {
-  uint32_t place = x->place[node];
-  const struct source_x *s = &x->src[place];
-  if (s->queued + flits <= x->inject_flits) return 0;
-  const struct fifo *f = &x->in[x->local + place];
-  uint32_t sent = f->ring[s->inject & f->mask].meta - get(&x->left_src, place); /* of the packet being sent */
-  uint32_t after = s->queued - sent + flits;
-  return after > x->inject_flits ? after - x->inject_flits : 0;
+bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits) {
+  return x->src[x->place[node]].waiting + flits <= x->inject_flits;
 }
 
 void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p) {
@@ -430,7 +425,7 @@ void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p) {
   struct fifo *f = &x->in[x->local + place];
   if (p.meta >> x->left_src.n) x->left_src.n = x->left_in.n = x->left_snk.n = x->left_src.stride;
   f->ring[f->end++ & f->mask] = p;
-  s->queued += p.meta;
+  s->waiting += p.meta;
   x->packets++;
   if (s->inject + 1 == f->end) load_source(x, place);
 }
