@@ -136,10 +136,10 @@ static inline uint32_t get(const struct planes *c, uint32_t i) {
   for (uint32_t k = NARROW; k < c->n; k++) v |= (uint32_t)(p[k] >> (i & 63) & 1) << k;
   return v;
 }
+/* The counter is zero. */
 static inline void put(const struct planes *c, uint32_t i, uint32_t v) {
-  uint64_t *p = at(c, i >> 6), keep = ~((uint64_t)1 << (i & 63)), bits = v;
-  for (uint32_t k = 0; k < NARROW; k++) p[k] = (p[k] & keep) | (bits >> k & 1) << (i & 63);
-  for (uint32_t k = NARROW; k < c->n; k++) p[k] = (p[k] & keep) | (bits >> k & 1) << (i & 63);
+  uint64_t *p = at(c, i >> 6), bit = (uint64_t)1 << (i & 63);
+  for (; v; v &= v - 1) p[__builtin_ctz(v)] |= bit;
 }
 #define EACH(m, w, i) for (uint64_t m_ = (m), i; m_ && (i = (w)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
 

@@ -409,7 +409,7 @@ op_id l1d_next(struct sm *s, uint32_t *lanes) {
   struct l1d *l = &s->l1d;
   if (l->org) return l1_org_next(s, lanes);
   struct l1_mshr *m = &l->mshr[l->ready[l->ready_head]];
-  l->refused = 0;
+  if (l->refused == L1_NO_MSHR || l->refused == L1_NO_MERGE) l->refused = 0;
   op_id op = m->waiter[m->head].op;
   *lanes = m->waiter[m->head].lanes;
   m->head = (uint16_t)((m->head + 1u) % l->merges);

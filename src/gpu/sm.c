@@ -188,6 +188,7 @@ void sm_release_regs(struct sm *s, const struct op *o) {
     if (s->score_long) s->score_long[(size_t)w * s->score_words + reg / 64] &= ~(1ull << (reg % 64));
     s->w[w].regs_pending--;
   }
+  s->drained |= bit;
   if (!s->w[w].regs_pending) s->fence &= ~bit;
   if (s->hazard & bit && !collides(s, w, &s->g->code[s->w[w].pc])) s->hazard &= ~bit;
 }
@@ -225,6 +226,7 @@ void sm_flush_ibuf(struct sm *s, uint32_t w) {
   struct warp_state *ws = &s->w[w];
   ws->in_pipe = (uint16_t)(ws->in_pipe - __builtin_popcount(ws->ibuf_valid));
   ws->ibuf_valid = 0;
+  s->drained |= 1ull << w;
   sm_update_head(s, w);
 }
 
@@ -299,10 +301,11 @@ static bool issue(struct sm *s, uint32_t w) {
   if (s->sub) sm_sub_issue(s, w, id);
   ws->fetch_pc = ws->pc + 1;
   ws->pc = is->next_pc;
-  if (is->next_pc == FEED_DONE) s->done |= bit;
+  if (is->next_pc == FEED_DONE) s->done |= bit, s->drained |= bit;
   if (i->kind == KIND_EXIT && is->mask) { /* lanes that exit empty the buffer */
     ws->in_pipe = (uint16_t)(ws->in_pipe - __builtin_popcount(ws->ibuf_valid));
     ws->ibuf_valid = 0;
+    s->drained |= bit;
   }
   if (is->waits) s->barrier |= bit;
   if (i->kind == KIND_FENCE && ws->regs_pending) s->fence |= bit;
@@ -586,6 +589,21 @@ static void fall_asleep(struct sm *s) {
   s->slept_from = s->g->now + 1;
 }
 
+/* Is there anything in a part of the SM that its function would look at? */
+static inline bool memory_busy(const struct sm *s) {
+  const struct l1d *l = &s->l1d;
+  return s->next_wb | s->dispatch | s->ex_mem.count | s->shared_count | s->next_global | l->ready_count | l->lat_count |
+         l->missq.count | l->order.waiting | s->response.count | (s->ro_active & (RO_TEX | RO_CONST));
+}
+static inline bool fetch_busy(const struct sm *s) {
+  return s->fetch_valid | (s->ro_active & RO_INST) ||
+         (s->live & ((s->done & s->drained) | ~(s->done | s->imiss | s->ibuf_any)));
+}
+static inline bool sm_results_due(const struct sm *s) {
+  uint32_t at = (uint32_t)s->g->now % WB_RING;
+  return s->wb_any[at / 64] >> (at % 64) & 1;
+}
+
 bool sm_step(struct sm *s) {
   s->acted = false;
   s->wait_icnt = s->watch_icnt = false;
@@ -595,17 +613,17 @@ bool sm_step(struct sm *s) {
   s->now_counts.l1_reject = L1_HIT;
   s->now_counts.l1_reject_local = s->now_counts.l1_reject_write = false;
   s->bank_write = 0;
-  sm_writeback(s);
-  sm_execute_alu(s);
-  if (!sm_ldst(s)) return false;
-  sm_collect(s);
+  if (sm_results_due(s)) sm_writeback(s);
+  if (s->sub || s->ex_sp.count | s->ex_sfu.count) sm_execute_alu(s);
+  if (memory_busy(s) && !sm_ldst(s)) return false;
+  if (s->sub || s->col_ready | s->bank_wait | s->id_sp.count | s->id_sfu.count | s->id_mem.count) sm_collect(s);
   uint32_t n = s->c->schedulers, first = (uint32_t)(s->steps % n);
   if (!none_to_issue(s)) {
     s->blocked.valid = false;
     for (uint32_t i = 0; i < n; i++)
       if (!schedule(s, (first + i) % n)) return false;
   }
-  for (uint32_t i = 0; i < s->c->fetch_width; i++) sm_fetch(s);
+  for (uint32_t i = 0; i < s->c->fetch_width && fetch_busy(s); i++) sm_fetch(s);
   count_cycles(s, s->g->now, 1);
   s->steps++;
   if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);

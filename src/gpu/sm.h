@@ -175,9 +175,10 @@ struct sm {
   uint64_t to_sp, to_sfu, to_mem; /* pipe of the head */
   uint64_t imiss;                 /* waits for the instruction cache */
   uint64_t ibuf_any;              /* instruction buffer not empty */
-  uint64_t load_head;             /* the head is a global or local load */
-  uint64_t *score;                /* scoreboard: score_words per warp */
-  uint64_t *score_long;           /* two-level: registers that wait for a load, as `score`; else NULL */
+  uint64_t drained;     /* an instruction or a store of it has ended since it was last found to be unfinished */
+  uint64_t load_head;   /* the head is a global or local load */
+  uint64_t *score;      /* scoreboard: score_words per warp */
+  uint64_t *score_long; /* two-level: registers that wait for a load, as `score`; else NULL */
   /* The masks with which the schedulers last found nothing to issue; their sched_cat holds while these do. */
   struct {
     uint64_t live, waiting, ready, held, mem;
@@ -265,7 +266,7 @@ void sm_update_head(struct sm *s, uint32_t warp);
 bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst);
 void sm_collect(struct sm *s);
 void sm_execute_alu(struct sm *s);
-void sm_writeback(struct sm *s);
+void sm_writeback(struct sm *s); /* there are results in this cycle */
 /* For sm_sub.c. Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at `cycle`
  * (false: too many are). */
 void sm_collector_take(struct sm *s, uint32_t c, op_id id);

@@ -162,7 +162,6 @@ void sm_execute_alu(struct sm *s) {
 
 void sm_writeback(struct sm *s) {
   uint32_t at = (uint32_t)s->g->now % WB_RING;
-  if (!(s->wb_any[at / 64] >> (at % 64) & 1)) return;
   s->acted = true;
   op_id id = s->wb[at].first, next;
   for (uint32_t k = 0; k < s->wb[at].count; k++, id = next) {
@@ -172,6 +171,7 @@ void sm_writeback(struct sm *s) {
       if (!sm_write_bank(s, o, d)) break; /* results of the pipes never wait */
     sm_release_regs(s, o);
     s->w[o->warp].in_pipe--;
+    s->drained |= 1ull << o->warp;
     sm_op_free(s, id);
   }
   uint32_t end = (at + WB_RING - 2) % WB_RING; /* when these left their pipes' last stages */

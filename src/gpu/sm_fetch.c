@@ -85,13 +85,14 @@ void sm_fetch(struct sm *s) {
     s->fetch_buf_pc = s->w[w].fetch_pc;
     s->acted = true;
   } else {
-    uint64_t want = s->live & ~s->done & ~s->imiss & ~s->ibuf_any, finished = s->live & s->done;
+    uint64_t want = s->live & ~s->done & ~s->imiss & ~s->ibuf_any, finished = s->live & s->done & s->drained;
     if (want | finished) {
       /* Slots in the order of the walk: from the one after the last fetched. Slots above the last are empty. */
       uint32_t from = s->last_fetched + 1;
       for (uint64_t m = rotate_right(want | finished, from); m; m &= m - 1) {
         uint32_t w = ((uint32_t)__builtin_ctzll(m) + from) & 63;
         if (finished >> w & 1) {
+          s->drained &= ~(1ull << w);
           if (retirable(s, w)) retire_warp(s, w);
           continue;
         }

@@ -193,6 +193,7 @@ static bool take_result(struct sm *s, uint32_t client) {
       lanes_performed(s, o->warp, o->mask);
     }
     s->w[s->op[s->next_wb].warp].in_pipe--;
+    s->drained |= 1ull << s->op[s->next_wb].warp;
     return true;
   case 1:
     if (!rocache_ready(&s->l1t)) return false;
@@ -255,6 +256,7 @@ static void take_reply(struct sm *s) {
     req_free(&s->g->pool, id);
   } else if (r->write) {
     s->w[r->warp].stores--;
+    s->drained |= 1ull << r->warp;
     req_free(&s->g->pool, id);
   } else if (r->bypass) {
     if (s->next_global) return;
@@ -293,7 +295,7 @@ static void send_misses(struct sm *s) {
     return;
   }
   reqq_pop(&s->l1d.missq);
-  s->l1d.refused = 0;
+  if (s->l1d.refused == L1_NO_MISSQ) s->l1d.refused = 0;
   sm_send(s, id);
   s->acted = true;
 }
@@ -459,7 +461,7 @@ static void l1_lookup(struct sm *s) {
     if (s->g->seen.character && !local) gpu_see_store(s, q->acc.addr);
     if (local) s->st->l1d_local_write_accesses++, s->st->l1d_local_write_hits += out == L1_HIT;
     else s->st->l1d_write_accesses++, s->st->l1d_write_hits += out == L1_HIT;
-    if (!sent) s->w[o->warp].stores--;
+    if (!sent) s->w[o->warp].stores--, s->drained |= 1ull << o->warp;
     if (!--o->pending && !o->left && s->dispatch != q->op) sm_op_free(s, q->op);
   }
   s->acted = true;
@@ -584,6 +586,7 @@ static void head_finished(struct sm *s, op_id id) {
   /* All accesses are made: any number of instructions may wait for their answers without one. */
   if (o->buffer != NO_BUFFER) s->buffer_used &= ~(1ull << o->buffer), o->buffer = NO_BUFFER;
   s->w[o->warp].in_pipe--;
+  s->drained |= 1ull << o->warp;
   if (o->load) {
     if (!o->pending) complete(s, id);
   } else if (!o->pending) {
