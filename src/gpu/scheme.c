@@ -43,18 +43,44 @@ uint32_t scheme_counter_count(const struct scheme *s) {
 }
 
 /* Every hook with its slot; observers belong to none. */
-#define HOOKS(H)                                                                                                       \
-  H(configure, "configuration")                                                                                        \
-  H(on_kernel, "")                                                                                                     \
-  H(on_epoch, "") H(may_launch, "cta scheduler") H(pick_cta, "cta scheduler") H(on_cta_start, "") H(on_cta_done, "")   \
-      H(on_warp_start, "") H(on_warp_done, "") H(may_issue, "warp scheduler") H(issue_wake, "warp scheduler")          \
-          H(pick_warp, "warp scheduler") H(on_issue, "") H(bypass_load, "l1 admission")                                \
-              H(bypass_access, "l1 admission") H(queues, "l1 order") H(queue_of, "l1 order") H(pick_queue, "l1 order") \
-                  H(l1, "l1 organisation") H(may_allocate, "l1 admission") H(find_victim, "l1 replacement")            \
-                      H(on_evict, "") H(on_miss, "") H(on_hit, "") H(on_access, "") H(on_stall, "l1 admission")        \
-                          H(on_past, "") H(on_place, "") H(on_fill, "") H(l2_bypass, "l2 admission")                   \
-                              H(l2_may_allocate, "l2 admission") H(l2_find_victim, "l2 replacement")                   \
-                                  H(on_l2_access, "") H(on_l2_evict, "") H(dram_class, "dram scheduler")
+/* clang-format off */
+#define HOOKS(H) \
+  H(configure, "configuration") \
+  H(on_kernel, "") \
+  H(on_epoch, "") \
+  H(may_launch, "cta scheduler") \
+  H(pick_cta, "cta scheduler") \
+  H(on_cta_start, "") \
+  H(on_cta_done, "") \
+  H(on_warp_start, "") \
+  H(on_warp_done, "") \
+  H(may_issue, "warp scheduler") \
+  H(issue_wake, "warp scheduler") \
+  H(pick_warp, "warp scheduler") \
+  H(on_issue, "") \
+  H(bypass_load, "l1 admission") \
+  H(bypass_access, "l1 admission") \
+  H(queues, "l1 order") \
+  H(queue_of, "l1 order") \
+  H(pick_queue, "l1 order") \
+  H(l1, "l1 organisation") \
+  H(may_allocate, "l1 admission") \
+  H(find_victim, "l1 replacement") \
+  H(on_evict, "") \
+  H(on_miss, "") \
+  H(on_hit, "") \
+  H(on_access, "") \
+  H(on_stall, "l1 admission") \
+  H(on_past, "") \
+  H(on_place, "") \
+  H(on_fill, "") \
+  H(l2_bypass, "l2 admission") \
+  H(l2_may_allocate, "l2 admission") \
+  H(l2_find_victim, "l2 replacement") \
+  H(on_l2_access, "") \
+  H(on_l2_evict, "") \
+  H(dram_class, "dram scheduler")
+/* clang-format on */
 
 const char *scheme_hook(const struct scheme *s, uint32_t k, const char **slot) {
   uint32_t n = 0;

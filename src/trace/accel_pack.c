@@ -33,7 +33,7 @@ static void varint(struct pack *p, uint64_t v) {
 }
 
 static void zigzag(struct pack *p, uint64_t difference) {
-  varint(p, difference << 1 ^ (uint64_t)((int64_t)difference >> 63));
+  varint(p, difference << 1 ^ (0 - (difference >> 63)));
 }
 
 void pack_put(struct pack *p, struct pack_warp *w, const struct pack_record *r) {

@@ -46,7 +46,7 @@ static inline uint64_t slt_get64(const uint8_t *p) {
   return slt_get32(p) | (uint64_t)slt_get32(p + 4) << 32;
 }
 static inline uint64_t slt_zigzag(int64_t v) {
-  return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
+  return (uint64_t)v << 1 ^ (v < 0 ? ~UINT64_C(0) : 0);
 }
 static inline int64_t slt_unzigzag(uint64_t v) {
   return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);

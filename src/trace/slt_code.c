@@ -242,7 +242,7 @@ static bool read_columns(struct slt_code *c, struct slt_in *in, char *why) {
       CHECK(c->text, "out of memory");
       for (uint32_t pc = 0; pc < c->insts; pc++)
         if (!(c->text[pc] = slt_in_text(&col)))
-          return snprintf(why, 128, "column %u to have %u texts", COL_TEXT, c->insts), false;
+          return snprintf(why, 128, "column %d to have %u texts", COL_TEXT, c->insts), false;
     }
     if (id >= COLUMNS || !id) continue;
     bool late = (seen >> COL_DST & 1) || (seen >> COL_SRC & 1);
