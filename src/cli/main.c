@@ -8,7 +8,7 @@
 const struct command *const commands[] = {
     &cmd_run,   &cmd_compare,   &cmd_record,   &cmd_trace,     &cmd_import, &cmd_export,  &cmd_report, &cmd_study,
     &cmd_paper, &cmd_query,     &cmd_diff,     &cmd_db,        &cmd_tune,   &cmd_schemes, &cmd_gpus,   &cmd_knobs,
-    &cmd_stats, &cmd_workloads, &cmd_overhead, &cmd_calibrate, &cmd_docs,   &cmd_help,    NULL};
+    &cmd_stats, &cmd_workloads, &cmd_overhead, &cmd_calibrate, &cmd_docs,   &cmd_new,     &cmd_help,   NULL};
 
 int exit_code_of(enum err_code c) {
   switch (c) {
@@ -36,7 +36,7 @@ int cli_fail(const struct err *e) {
 }
 
 const struct command *command_find(const char *name, struct err *e) {
-  const char *names[32];
+  const char *names[sizeof commands / sizeof *commands];
   size_t n = 0;
   for (; commands[n]; n++) {
     if (!strcmp(commands[n]->name, name)) return commands[n];
