@@ -50,12 +50,13 @@ TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 DATA := $(B)/share/sluice
 CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
 CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
-TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json)) $(patsubst %,$(DATA)/%,$(wildcard figures/*.yaml))
+TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json)) $(patsubst %,$(DATA)/%,$(wildcard figures/*.yaml)) \
+  $(patsubst data/%,$(DATA)/%,$(wildcard data/templates/*.in))
 ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
 
-.PHONY: all lib cli unit asan test demo setup check lint format install clean help docs bench ci
+.PHONY: all lib cli unit asan test demo setup check lint format install deb clean help docs bench ci
 all: $(ALL)
 lib: $(B)/lib/libsluice.so $(CONFIGS)
 cli: $(B)/sluice
@@ -82,6 +83,10 @@ $(DATA)/%.schema.json: data/%.schema.json
 	cp $< $@
 
 $(DATA)/figures/%.yaml: figures/%.yaml
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(DATA)/templates/%.in: data/templates/%.in
 	@mkdir -p $(@D)
 	cp $< $@
 
@@ -136,8 +141,13 @@ ci:
 	@.ci/run
 
 PREFIX ?= /usr/local
+# Of the package and the pkg-config file: with the day and name of the commit where git knows them.
+VERSION ?= 0.1$(shell git log -1 --date=format:%Y%m%d --format=+git%cd.%h 2>/dev/null)
 install: all
-	@tools/install.sh $(B) $(DESTDIR)$(PREFIX)
+	@tools/install.sh $(B) $(DESTDIR)$(PREFIX) $(VERSION)
+# A Debian package of this build, in $(B).
+deb: all
+	@tools/deb.sh $(B) $(VERSION)
 
 clean:
 	rm -rf $(B)
@@ -152,6 +162,7 @@ help:
 	@echo "make format   clang-format every source"
 	@echo "make docs     regenerate docs/knobs.md, docs/counters.md, docs/schemes.md"
 	@echo "make bench    speed of the simulator, appended to bench/history.csv"
-	@echo "make install  to PREFIX=$(PREFIX)"
+	@echo "make install  to PREFIX=$(PREFIX): command, library, headers, pkg-config file, man page, completions"
+	@echo "make deb      the same as a Debian package in $(B)"
 
 -include $(LIB_OBJ:.o=.d) $(EXE_OBJ:.o=.d) $(TESTS:=.d)

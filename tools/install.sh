@@ -1,11 +1,11 @@
 #!/bin/sh
-# Install a build: tools/install.sh BUILD PREFIX
+# Install a build: tools/install.sh BUILD PREFIX [VERSION]
 set -eu
-build=$1 prefix=$2
+build=$1 prefix=$2 version=${3:-0}
 cd "$(dirname "$0")/.."
 mkdir -p "$prefix/bin" "$prefix/lib/sluice/lib" "$prefix/lib/sluice/share"
 # The command finds its libraries in lib/ beside itself, and its data in share/sluice beside lib/.
-cp "$build/sluice" "$prefix/lib/sluice/sluice"
+install -m 755 "$build/sluice" "$prefix/lib/sluice/sluice"
 cp -P "$build"/lib/lib*.so* "$prefix/lib/sluice/lib/"
 if [ -d "$build/workloads" ]; then cp -r "$build/workloads" "$prefix/lib/sluice/"; fi
 cp -r "$build/share/sluice" "$prefix/lib/sluice/share/"
@@ -19,4 +19,27 @@ install -D -m 644 "$build/sluice.1" "$share/man/man1/sluice.1"
 install -D -m 644 "$build/sluice.bash" "$share/bash-completion/completions/sluice"
 install -D -m 644 "$build/_sluice" "$share/zsh/site-functions/_sluice"
 install -D -m 644 "$build/sluice.fish" "$share/fish/vendor_completions.d/sluice.fish"
+
+# For programs that embed the simulator: libsluice, sluice.h with every header that it includes, libsluice.pc.
+ln -sf sluice/lib/libsluice.so "$prefix/lib/libsluice.so"
+${CC:-gcc} -MM -Isrc include/sluice.h | tr -s ' \\' '\n' | sed -n 's,^src/,,p' | while read -r header; do
+  install -D -m 644 "src/$header" "$prefix/include/sluice/$header"
+done
+install -m 644 include/sluice.h "$prefix/include/sluice/sluice.h"
+mkdir -p "$prefix/lib/pkgconfig"
+# The folder of the .pc says where the installation lies, so that it can be moved.
+cat >"$prefix/lib/pkgconfig/libsluice.pc" <<'PC'
+prefix=${pcfiledir}/../..
+libdir=${prefix}/lib
+includedir=${prefix}/include/sluice
+
+Name: libsluice
+Description: GPU memory-system simulator
+PC
+printf 'Version: %s\n' "$version" >>"$prefix/lib/pkgconfig/libsluice.pc"
+cat >>"$prefix/lib/pkgconfig/libsluice.pc" <<'PC'
+Cflags: -I${includedir}
+Libs: -L${libdir} -lsluice -Wl,-rpath,${libdir}
+PC
+install -D -m 644 examples/embed.c "$share/doc/sluice/examples/embed.c"
 echo "sluice: installed in $prefix"

@@ -44,6 +44,13 @@ slurmd:/usr/sbin/slurmd
 slurm-client:/usr/bin/sbatch
 munge:/usr/sbin/munged
 '
+# The Debian package and its tests: a build needs none of them.
+need_package='
+dpkg-dev:/usr/bin/dpkg-shlibdeps
+pkgconf:/usr/bin/pkg-config
+zsh:/usr/bin/zsh
+fish:/usr/bin/fish
+'
 need_report='
 nodejs:/usr/bin/node
 npm:/usr/bin/npm
@@ -65,7 +72,7 @@ if [ "${1:-}" = --check ]; then
   exit 1
 fi
 
-m=$(missing "$need$need_test$need_cluster")
+m=$(missing "$need$need_test$need_cluster$need_package")
 command -v npm >/dev/null 2>&1 || m="$m$(missing "$need_report")"
 [ -z "$m" ] && exit 0
 if ! command -v apt-get >/dev/null 2>&1; then
