@@ -44,7 +44,7 @@ static int fail(const struct err *e) {
 /* Launch the kernel on an open session and check what it wrote. */
 static bool gather(struct session *s, struct err *e) {
   struct simt *gpu = session_simt(s);
-  struct simt_text text = {ptx, "gather.ptx"};
+  struct simt_text text = {.ptx = ptx, .name = "gather.ptx"};
   struct simt_module *module = simt_load(gpu, &text, 1, e);
   if (!module) return false;
   uint64_t words = THREADS * STRIDE;
