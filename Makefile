@@ -110,7 +110,7 @@ $(B)/tests/%: tests/unit/%.c $(B)/lib/libsluice.so $$(TEST_OBJ_$$*)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) $(EXE_LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice \
 	  -Wl,-rpath,'$$ORIGIN/../lib' -lcmocka $(LDLIBS_$*) $(LDLIBS)
 
-unit: $(TESTS) $(CONFIGS)
+unit: $(TESTS) $(CONFIGS) $(TABLES)
 asan:
 	@$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined unit
 
