@@ -23,10 +23,6 @@ struct query {
   struct err *e;
 };
 
-static const char *const labels[] = {"study",  "workload",   "suite",   "group",  "size", "gpu",
-                                     "scheme", "parameters", "replica", "status", "mode", "program"};
-enum { LABELS = sizeof labels / sizeof *labels };
-
 /* ---- names ---- */
 
 /* The SQL of a column that can be asked for: a label, PARAMETER of the study (l1d.sets), a counter, a column of
