@@ -12,6 +12,7 @@
 #include "cli/jobs.h"
 #include "cli/rows.h"
 #include "cli/screen.h"
+#include "cli/study_report.h"
 #include "study/study.h"
 
 enum { ASK_FROM = 1000 };
@@ -20,6 +21,8 @@ struct study_opts {
   const char *engine, *results;
   uint64_t jobs, task;
   bool yes, dry_run, retry, cancel, script, quiet;
+  const char *html;
+  bool no_html;
 };
 
 /* ---- before ---- */
@@ -80,6 +83,15 @@ static void print_metrics(struct db *db, struct study *s) {
   db_table_free(t);
 }
 
+static void write_report(struct db *db, struct study *s, const char *results, const struct study_opts *o) {
+  struct err e = {0};
+  size_t n = strlen(results);
+  bool ending = n > 3 && !strcmp(results + n - 3, ".db");
+  const char *path = o->html ? o->html : arena_printf(&s->arena, "%.*s.html", (int)(ending ? n - 3 : n), results);
+  if (study_report(db, s->name, s->path, path, &e)) printf("\nreport: %s\n", path);
+  else fprintf(stderr, "sluice: no report: %s\n", e.msg);
+}
+
 static int report_end(enum study_end end, const struct study_progress *p, struct study *s, struct db *db,
                       const char *results, const struct study_opts *o, const struct err *e) {
   char took[32], before[64] = "";
@@ -89,6 +101,7 @@ static int report_end(enum study_end end, const struct study_progress *p, struct
     printf("study %s: %zu of %zu runs done%s, %zu failed, %s; results in %s\n", s->name, p->done, p->total, before,
            p->failed, took, results);
     if (end == STUDY_COMPLETE) print_metrics(db, s);
+    if (end == STUDY_COMPLETE && !o->no_html && p->done) write_report(db, s, results, o);
     if (p->failed)
       printf("\nFailed runs: sluice query %s --failed    again: sluice study %s --retry-failed\n", results, s->path);
     fflush(stdout);
@@ -203,6 +216,9 @@ static int study_main(const struct command *self, int argc, char **argv) {
     self_path(me, sizeof me);
     return study_task(argv[first], o.task, me);
   }
+  char html[PATH_MAX]; /* relative to where the command was given, as --results is */
+  if (o.html && !screen_absolute(o.html, html, sizeof html, &e)) return cli_fail(&e);
+  if (o.html) o.html = html;
   return run_study(argv[first], &o);
 }
 
@@ -218,7 +234,9 @@ static const struct opt study_opts_table[] = {
     {"script", NULL, "with slurm: write the job script, to be submitted by hand", OPT_FLAG, AT(script), 0, NULL},
     {"cancel", NULL, "with slurm: Ctrl-C cancels what is queued (else it stays)", OPT_FLAG, AT(cancel), 0, NULL},
     {"task", "N", "with a folder in place of the file: what a job script calls", OPT_UINT, AT(task), 0, NULL},
-    {"quiet", NULL, "no progress, no summary", OPT_FLAG, AT(quiet), 'q', NULL},
+    {"html", "FILE", "where the report goes (default: beside the results)", OPT_TEXT, AT(html), 'H', "file"},
+    {"no-html", NULL, "no report", OPT_FLAG, AT(no_html), 0, NULL},
+    {"quiet", NULL, "no progress, no summary, no report", OPT_FLAG, AT(quiet), 'q', NULL},
     {.name = NULL}};
 
 const struct command cmd_study = {
