@@ -179,6 +179,7 @@ static void name_operand(struct parser *p, struct ptx_opnd *o) {
 static void parse_element(struct parser *p, struct ptx_opnd *o) {
   parse_operand(p, o);
   if (o->kind == OK_LABEL) parse_fail(p, o->line, o->col, ERR_INPUT, "a label or an undeclared name cannot stand here");
+  if (o->part || o->minus) parse_fail(p, o->line, o->col, ERR_INPUT, "only a whole register can stand here");
 }
 
 static void memory_operand(struct parser *p, struct ptx_opnd *o) {
@@ -212,6 +213,21 @@ static void memory_operand(struct parser *p, struct ptx_opnd *o) {
     o->imm = const_expr(p);
   }
   parse_expect(p, ']', "after the address");
+}
+
+/* The part of a register that a video instruction takes: .b0, .h1, .h32, .b7654; `false` when the word is none. */
+static bool parse_part(struct parser *p, struct ptx_opnd *o) {
+  const struct token *t = &p->lex.t;
+  if (t->kind != TOK_DOT || t->len < 2 || t->len > 5 || (t->s[0] != 'b' && t->s[0] != 'h')) return false;
+  uint32_t part = PTX_PART_WRITTEN | (t->s[0] == 'b' ? PTX_PART_BYTES : 0), n = t->len - 1;
+  for (uint32_t k = 0; k < n; k++) {
+    char c = t->s[t->len - 1 - k];
+    if (c < '0' || c > '7') return false;
+    part |= (uint32_t)(c - '0') << (3 * k);
+  }
+  o->part = (uint16_t)(part | (n - 1) << PTX_PART_COUNT);
+  lex_next(&p->lex);
+  return true;
 }
 
 void parse_operand(struct parser *p, struct ptx_opnd *o) {
@@ -264,6 +280,8 @@ void parse_operand(struct parser *p, struct ptx_opnd *o) {
     if (o->kind == OK_REG && p->lex.t.kind == TOK_DOT && p->lex.t.len == 1 && strchr("xyzw", p->lex.t.s[0])) {
       o->sel = (uint8_t)(p->lex.t.s[0] == 'w' ? 4 : p->lex.t.s[0] - 'x' + 1);
       lex_next(&p->lex);
+    } else if (o->kind == OK_REG) {
+      parse_part(p, o);
     }
     return;
   }
@@ -271,6 +289,11 @@ void parse_operand(struct parser *p, struct ptx_opnd *o) {
   if (tok_is(&t, '-')) {
     struct lexer save = p->lex;
     lex_next(&p->lex);
+    if (p->lex.t.kind == TOK_IDENT && p->lex.t.ident->sym && p->lex.t.ident->sym->kind == SYM_REG) {
+      parse_operand(p, o);
+      o->minus = true;
+      return;
+    }
     neg = p->lex.t.kind == TOK_F32 || p->lex.t.kind == TOK_F64;
     if (!neg) p->lex = save;
   }
@@ -385,11 +408,8 @@ static void parse_call(struct parser *p, struct ptx_inst *i) {
 }
 
 /* Instructions of PTX that are not in the table. */
-static const char *const unsupported[] = {"wgmma",     "tcgen05", "multimem", "tensormap", "clusterlaunchcontrol",
-                                          "stmatrix",  "vadd",    "vsub",     "vmin",      "vmax",
-                                          "vabsdiff",  "vset",    "vshl",     "vshr",      "vmad",
-                                          "vadd2",     "vsub2",   "vmin2",    "vmax2",     "vavrg2",
-                                          "vabsdiff2", "vset2",   "vset4",    "szext"};
+static const char *const unsupported[] = {"wgmma",    "tcgen05", "multimem", "tensormap", "clusterlaunchcontrol",
+                                          "stmatrix", "szext"};
 
 static void parse_guard(struct parser *p, struct ptx_inst *i) {
   if (!parse_accept(p, '@')) return;
@@ -431,7 +451,12 @@ static void parse_known(struct parser *p) {
   } else if (!tok_is(&p->lex.t, ';')) {
     do {
       if (i->nops == PTX_MAX_OPNDS) FAIL_TOK(p, "too many operands");
-      parse_operand(p, &i->ops[i->nops++]);
+      struct ptx_opnd *o = &i->ops[i->nops++];
+      parse_operand(p, o);
+      if (o->part && !ptx_is_video(i->op))
+        parse_fail(p, o->line, o->col, ERR_INPUT, "%s takes whole registers, not parts of them", ptx_ops[i->op].name);
+      if (o->minus && i->op != OP_VMAD)
+        parse_fail(p, o->line, o->col, ERR_INPUT, "'-' applies to numbers, and to registers in vmad only");
     } while (parse_accept(p, ','));
   }
   if (!tok_is(&p->lex.t, ';'))

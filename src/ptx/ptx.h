@@ -138,7 +138,9 @@ struct ptx_opnd {
   bool is_float;        /* immediate written as a floating point number: bits hold a double unless is_f32 */
   bool is_f32;          /* immediate written as 0fXXXXXXXX */
   uint8_t n;            /* vector or list length */
-  uint8_t sel;          /* component selector .x .y .z .w of video and vector operands, + 1 */
+  uint8_t sel;          /* component selector .x .y .z .w of a vector register, + 1 */
+  bool minus;           /* vmad: -%r */
+  uint16_t part;        /* video instructions: the part taken, .b0 to .b3210 or .h0 to .h32; see PTX_PART_* */
   struct ptx_reg *reg;  /* register; base of memory */
   struct ptx_reg *reg2; /* second destination p|q */
   struct ptx_var *var;  /* variable; base of memory */
@@ -147,6 +149,12 @@ struct ptx_opnd {
   int64_t imm;          /* value, or byte offset of memory; label: instruction index */
   uint32_t line, col;
 };
+
+/* ptx_opnd.part: up to four selectors of 3 bits, the rightmost lowest; from bit 12 how many there are, less one; then
+ * whether any was written, and whether they select bytes rather than half-words. */
+enum { PTX_PART_COUNT = 12, PTX_PART_WRITTEN = 1 << 14, PTX_PART_BYTES = 1 << 15 };
+/* The rows of the table from the first to the last video instruction. */
+#define ptx_is_video(op) ((op) >= OP_VABSDIFF && (op) <= OP_VSUB4)
 
 enum { PTX_MAX_OPNDS = 8, PTX_MAX_TYPES = 4, PTX_MAX_USES = 600 };
 

@@ -7,7 +7,7 @@
 #include "simt/fp.h"
 #include "simt/machine.h"
 
-static uint64_t combine(const struct xop *o, uint64_t old, uint64_t b, uint64_t c) {
+uint64_t atom_combine(const struct xop *o, uint64_t old, uint64_t b, uint64_t c) {
   enum ptx_type t = o->type;
   char kind = ptx_type_kinds[t];
   bool wide = ptx_type_bytes[t] == 8;
@@ -40,11 +40,32 @@ static uint64_t combine(const struct xop *o, uint64_t old, uint64_t b, uint64_t 
   }
 }
 
+/* red.v4.f32 and the like: up to 16 bytes travel in the two operands; each element is an operation of its own. */
+static void perform_vector(const struct xop *o, char *host, char *regs, uint32_t lane, uint64_t b, uint64_t c) {
+  const struct xaux *a = o->aux;
+  const uint64_t both[2] = {b, c};
+  uint32_t bytes = ptx_type_bytes[o->type];
+  for (uint32_t k = 0; k < a->n; k++) {
+    uint64_t old = 0, in = 0, v;
+    memcpy(&old, host + k * bytes, bytes);
+    memcpy(&in, (const char *)both + k * bytes, bytes);
+    v = atom_combine(o, old, in, 0);
+    memcpy(host + k * bytes, &v, bytes);
+    if (!a->nret || a->v[a->n + k].off == OFF_NONE) continue;
+    if (a->v[a->n + k].bytes == 8) ((uint64_t *)(regs + a->v[a->n + k].off))[lane] = old;
+    else ((uint32_t *)(regs + a->v[a->n + k].off))[lane] = (uint32_t)old;
+  }
+}
+
 static void perform_lane(const struct xop *o, char *host, char *regs, uint32_t lane, uint64_t b, uint64_t c) {
   uint64_t old = 0, v;
   uint32_t bytes = ptx_type_bytes[o->type];
+  if (o->vec > 1) {
+    perform_vector(o, host, regs, lane, b, c);
+    return;
+  }
   memcpy(&old, host, bytes);
-  v = combine(o, old, b, c);
+  v = atom_combine(o, old, b, c);
   memcpy(host, &v, bytes);
   if (o->d == OFF_NONE) return;
   if (bytes == 8) ((uint64_t *)(regs + o->d))[lane] = old;
@@ -81,10 +102,32 @@ static void addresses(struct exec *x, const struct xop *o, uint64_t *addr) {
   }
 }
 
+/* What goes to memory with the address: the operands, or a vector packed into them. */
+static void sources(struct exec *x, const struct xop *o, uint32_t i, uint64_t *b, uint64_t *c) {
+  bool wide = ptx_type_bytes[o->type] == 8;
+  if (o->vec <= 1) {
+    *b = operand(x, o->b, wide, i);
+    *c = operand(x, o->c, wide, i);
+    return;
+  }
+  const struct xaux *a = o->aux;
+  uint64_t both[2] = {0, 0};
+  uint32_t bytes = ptx_type_bytes[o->type];
+  for (uint32_t k = 0; k < a->n; k++) {
+    uint64_t v = operand(x, a->v[k].off, a->v[k].bytes == 8, i);
+    memcpy((char *)both + k * bytes, &v, bytes);
+  }
+  *b = both[0];
+  *c = both[1];
+}
+
+static uint32_t access_bytes(const struct xop *o) {
+  return ptx_type_bytes[o->type] * (o->vec > 1 ? o->vec : 1u);
+}
+
 static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   uint64_t *addr = x->out->addr;
-  uint32_t bytes = ptx_type_bytes[o->type];
-  bool wide = bytes == 8;
+  uint32_t bytes = access_bytes(o);
   uint8_t spaces[LANES];
   char *host[LANES];
   addresses(x, o, addr);
@@ -99,8 +142,13 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   uint32_t global = 0;
   for (uint32_t m = mask; m; m &= m - 1) { /* lanes outside global memory are done at once */
     uint32_t i = (uint32_t)__builtin_ctz(m);
-    if (spaces[i] == SPACE_GLOBAL) global |= m & -m;
-    else perform_lane(o, host[i], x->base[0], i, operand(x, o->b, wide, i), operand(x, o->c, wide, i));
+    uint64_t b, c;
+    if (spaces[i] == SPACE_GLOBAL) {
+      global |= m & -m;
+      continue;
+    }
+    sources(x, o, i, &b, &c);
+    perform_lane(o, host[i], x->base[0], i, b, c);
   }
   x->out->space = mem_one_space(mask, spaces, addr);
   x->out->width = (uint8_t)bytes;
@@ -117,8 +165,7 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   for (uint32_t m = global; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
     t->addr[i] = addr[i];
-    t->b[i] = operand(x, o->b, wide, i);
-    t->c[i] = operand(x, o->c, wide, i);
+    sources(x, o, i, &t->b[i], &t->c[i]);
   }
   x->out->token = id;
 }
@@ -133,7 +180,7 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
     if (!b) { /* freed between issue and now */
       x->w = t->w;
       x->cta = t->cta;
-      fault_address(x, o, lanes, (int)i, t->addr[i], ptx_type_bytes[o->type], "invalid global atomic", 700);
+      fault_address(x, o, lanes, (int)i, t->addr[i], access_bytes(o), "invalid global atomic", 700);
       return false;
     }
     perform_lane(o, (char *)(uintptr_t)(t->addr[i] + b->delta), t->w->regs + t->frame, i, t->b[i], t->c[i]);

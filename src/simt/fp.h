@@ -46,13 +46,7 @@ enum int_op {
   INT_FNS,
   INT_BMSK,
   INT_DP4A,
-  INT_DP2A,
-  INT_VABSDIFF4,
-  INT_VADD4,
-  INT_VSUB4,
-  INT_VMIN4,
-  INT_VMAX4,
-  INT_VAVRG4
+  INT_DP2A
 };
 
 struct fp_env {

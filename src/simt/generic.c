@@ -241,6 +241,19 @@ static void x_slct(struct exec *x, const struct xop *o, uint32_t mask) {
   }
 }
 
+/* lop3.and, lop3.or: the predicate is (result != 0) op q; the result itself may be thrown away. */
+static void x_lop3_p(struct exec *x, const struct xop *o, uint32_t mask) {
+  uint32_t q = pred(x, o->p, o->flags & XF_NEG_C), nonzero = 0;
+  EACH(mask) {
+    uint32_t a = OPND(uint32_t, o->a)[i], b = OPND(uint32_t, o->b)[i], c = OPND(uint32_t, o->c)[i], r = 0;
+    for (uint32_t row = 0; row < 8; row++)
+      if (o->imm >> row & 1) r |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
+    nonzero |= (uint32_t)(r != 0) << i;
+    put(x, o->d, false, i, r);
+  }
+  put_pred(x, o->d2, mask, o->sub ? nonzero | q : nonzero & q);
+}
+
 static void x_copysign(struct exec *x, const struct xop *o, uint32_t mask) { /* the sign of a on b */
   bool wide = o->type == T_F64;
   uint64_t s = wide ? 1ull << 63 : 1ull << 31;
@@ -490,16 +503,18 @@ void simt_atom_handlers(xop_fn *table);
 void simt_tex_handlers(xop_fn *table);
 void simt_matrix_handlers(xop_fn *table);
 void simt_modern_handlers(xop_fn *table);
+void simt_video_handlers(xop_fn *table);
 
 void simt_generic_handlers(xop_fn *table) {
 #define SET(name) table[X_##name] = x_##name
   SET(nop), SET(mov_sreg), SET(mov_frame), SET(pack), SET(unpack), SET(cvt_any), SET(fp_any), SET(int_any),
       SET(carry_any), SET(slct);
   SET(copysign), SET(testp), SET(isspacep), SET(vote), SET(shfl), SET(match), SET(activemask), SET(redux);
-  SET(alloca), SET(stacksave), SET(stackrestore), SET(setp_half);
+  SET(alloca), SET(stacksave), SET(stackrestore), SET(setp_half), SET(lop3_p);
 #undef SET
   simt_atom_handlers(table);
   simt_tex_handlers(table);
   simt_matrix_handlers(table);
   simt_modern_handlers(table);
+  simt_video_handlers(table);
 }

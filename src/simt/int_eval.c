@@ -69,38 +69,6 @@ static uint64_t dot(bool sa, bool sb, int n, bool hi, uint32_t a, uint32_t b, ui
   return r;
 }
 
-static uint64_t simd4(enum int_op op, bool sign, bool sat, bool accumulate, uint32_t a, uint32_t b, uint32_t c) {
-  uint32_t r = accumulate ? c : 0;
-  for (int k = 0; k < 4; k++) {
-    int x = sign ? (int8_t)(a >> 8 * k) : (uint8_t)(a >> 8 * k),
-        y = sign ? (int8_t)(b >> 8 * k) : (uint8_t)(b >> 8 * k), v;
-    switch (op) {
-    case INT_VADD4:
-      v = x + y;
-      break;
-    case INT_VSUB4:
-      v = x - y;
-      break;
-    case INT_VMIN4:
-      v = x < y ? x : y;
-      break;
-    case INT_VMAX4:
-      v = x > y ? x : y;
-      break;
-    case INT_VAVRG4:
-      v = (x + y + (x + y >= 0)) >> 1;
-      break;
-    default:
-      v = x > y ? x - y : y - x;
-      break;
-    }
-    if (sat) v = (int)clamp(v, 8, sign);
-    if (accumulate) r += (uint32_t)v;
-    else r |= (uint32_t)(v & 0xFF) << 8 * k;
-  }
-  return r;
-}
-
 static uint64_t pair(enum int_op op, bool sign, uint32_t a, uint32_t b) {
   uint32_t r = 0;
   for (int k = 0; k < 2; k++) {
@@ -160,9 +128,7 @@ uint64_t int_eval(enum int_op op, int type, int type2, uint32_t flags, uint64_t 
   }
   case INT_DP4A:
     return dot(type == T_S32, type2 == T_S32, 4, false, (uint32_t)a, (uint32_t)b, (uint32_t)c);
-  case INT_DP2A:
-    return dot(type == T_S32, type2 == T_S32, 2, hi, (uint32_t)a, (uint32_t)b, (uint32_t)c);
   default:
-    return simd4(op, type2 == T_S32, sat, flags & XF_CC, (uint32_t)a, (uint32_t)b, (uint32_t)c);
+    return dot(type == T_S32, type2 == T_S32, 2, hi, (uint32_t)a, (uint32_t)b, (uint32_t)c);
   }
 }

@@ -246,6 +246,6 @@ bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
   case OP_MOVMATRIX:
     return lower_matrix(l, i, o);
   default:
-    return lower_refuse(l, i, "");
+    return ptx_is_video(i->op) ? lower_video(l, i, o) : lower_refuse(l, i, "");
   }
 }

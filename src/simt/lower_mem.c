@@ -98,6 +98,31 @@ static bool lower_ldst(struct lowering *l, const struct ptx_inst *i, struct xop 
   return true;
 }
 
+/* atom, red with .v2, .v4, .v8: floats only, up to 16 bytes of global memory. */
+static bool lower_vector_atomic(struct lowering *l, const struct ptx_inst *i, struct xop *o, int op) {
+  bool red = i->op == OP_RED;
+  enum ptx_type t = i->types[0];
+  const struct ptx_opnd *from = &i->ops[red ? 1 : 2], *to = red ? NULL : &i->ops[0];
+  bool half = ptx_type_kinds[t] == 'f' && t != T_F32 && t != T_F64, known = half || t == T_F32;
+  if (!known || (half ? op > ATOM_MAX : op != ATOM_ADD) || ptx_type_bytes[t] * o->vec > 16 || from->kind != OK_VEC ||
+      (to && to->kind != OK_VEC && to->kind != OK_SINK) || i->nops != (red ? 2 : 3) || o->space == SPACE_SHARED)
+    return lower_refuse(l, i, "");
+  if (!lower_address(l, i, &i->ops[red ? 0 : 1], o)) return false;
+  struct xaux *a = lower_aux(l);
+  a->n = o->vec;
+  a->nret = to && to->kind == OK_VEC ? o->vec : 0;
+  a->v = ARENA_ARRAY(&l->m->arena, struct xopnd, a->n + a->nret);
+  for (uint32_t k = 0; k < a->n; k++) {
+    a->v[k] = lower_elem(l, &from->vec[k], t);
+    if (a->nret) a->v[a->n + k] = lower_elem(l, &to->vec[k], t);
+  }
+  o->aux = a;
+  o->sub = (uint8_t)op;
+  o->cls = XC_MEMORY;
+  o->id = X_atom;
+  return true;
+}
+
 static bool lower_atomic(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   bool red = i->op == OP_RED;
   enum ptx_type t = i->types[0];
@@ -112,7 +137,8 @@ static bool lower_atomic(struct lowering *l, const struct ptx_inst *i, struct xo
   if (op < 0)
     return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s needs an operation such as .add",
                      ptx_ops[i->op].name);
-  if (o->vec > 1 || t == T_B128) return lower_refuse(l, i, "");
+  if (t == T_B128) return lower_refuse(l, i, "");
+  if (o->vec > 1) return lower_vector_atomic(l, i, o, op);
   if (op == ATOM_CAS && i->nops != 4)
     return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "atom.cas takes 4 operands");
   if (ptx_type_kinds[t] == 'f' && op > ATOM_MAX && op != ATOM_EXCH && op != ATOM_CAS) return lower_refuse(l, i, "");

@@ -424,10 +424,17 @@ static bool lower_bits(struct lowering *l, const struct ptx_inst *i, struct xop 
 
 static bool lower_prmt_lop(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   if (i->op == OP_LOP3) {
-    if (i->nops != 5 || i->ops[0].reg2 || i->ops[4].kind != OK_IMM) return lower_refuse(l, i, "");
+    bool both = i->ops[0].reg2 && i->nops == 6 && i->ops[5].kind == OK_REG && (ptx_has(i, M_AND) || ptx_has(i, M_OR));
+    if (i->nops < 5 || i->ops[4].kind != OK_IMM || (!both && (i->nops != 5 || i->ops[0].reg2)))
+      return lower_refuse(l, i, "");
     abc(l, i, o, T_B32);
     o->imm = (uint64_t)i->ops[4].imm & 0xFF;
-    return use(o, X_lop3);
+    if (!both) return use(o, X_lop3);
+    o->d2 = l->reg_off[i->ops[0].reg2->num]; /* lop3.BoolOp.b32 d|p, a, b, c, table, q */
+    o->p = l->reg_off[i->ops[5].reg->num];
+    if (i->ops[5].neg) o->flags |= XF_NEG_C;
+    o->sub = ptx_has(i, M_OR);
+    return use(o, X_lop3_p);
   }
   abc(l, i, o, T_B32);
   if (i->op == OP_PRMT) {
@@ -499,20 +506,6 @@ static bool lower_misc_int(struct lowering *l, const struct ptx_inst *i, struct 
   case OP_DP2A: /* dp4a.atype.btype d, a, b, c */
     if (i->ntypes != 2 || i->nops != 4) return lower_refuse(l, i, "");
     return int_any(o, i->op == OP_DP4A ? INT_DP4A : INT_DP2A);
-  case OP_VABSDIFF4:
-  case OP_VADD4:
-  case OP_VSUB4:
-  case OP_VMIN4:
-  case OP_VMAX4:
-  case OP_VAVRG4:
-    if (i->ntypes != 3) return lower_refuse(l, i, "");
-    if (ptx_has(i, M_ADD)) o->flags |= XF_CC;
-    return int_any(o, i->op == OP_VABSDIFF4 ? INT_VABSDIFF4
-                      : i->op == OP_VADD4   ? INT_VADD4
-                      : i->op == OP_VSUB4   ? INT_VSUB4
-                      : i->op == OP_VMIN4   ? INT_VMIN4
-                      : i->op == OP_VMAX4   ? INT_VMAX4
-                                            : INT_VAVRG4);
   default:
     return lower_refuse(l, i, "");
   }
@@ -622,12 +615,6 @@ bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   case OP_BMSK:
   case OP_DP4A:
   case OP_DP2A:
-  case OP_VABSDIFF4:
-  case OP_VADD4:
-  case OP_VSUB4:
-  case OP_VMIN4:
-  case OP_VMAX4:
-  case OP_VAVRG4:
     return lower_misc_int(l, i, o);
   case OP_LD:
   case OP_LDU:

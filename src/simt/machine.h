@@ -293,6 +293,8 @@ struct lowering {
 bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_memory(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o);
+/* video.c */
+bool lower_video(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 /* modern.c */
 bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
@@ -323,6 +325,8 @@ void simt_generic_handlers(xop_fn *table);
 /* tex.c */
 void tex_collect(struct simt_module *m);
 void tex_free(struct simt *s);
+/* atom.c: what memory holds after an atomic of o->sub on o->type */
+uint64_t atom_combine(const struct xop *o, uint64_t old, uint64_t b, uint64_t c);
 /* warp.c: the divergence stack */
 void warp_control(struct exec *x, const struct xop *o, uint32_t mask);
 void warp_settle(struct exec *x, struct warp *w);

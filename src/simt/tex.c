@@ -121,12 +121,27 @@ static bool handle_of(struct lowering *l, const struct ptx_inst *i, const struct
   return a->ref || malformed(l, i, "the operand is no texture or surface reference");
 }
 
+/* sured.b: an atomic without result on 32 or 64 bits of a surface. */
+static bool lower_reduction(struct lowering *l, const struct ptx_inst *i, struct xop *o, struct xaux *a) {
+  static const enum ptx_mod ops[] = {M_ADD, M_MIN, M_MAX, M_AND, M_OR};
+  enum ptx_type t = i->types[0];
+  uint32_t op = 0;
+  while (op < 5 && !ptx_has(i, ops[op])) op++;
+  if (op == 5) return malformed(l, i, "needs an operation such as .add");
+  bool typed = t == T_U32 || t == T_S32 || t == T_U64 || t == T_S64, bits = t == T_B32 || t == T_B64;
+  if (a->n != 1 || (op > ATOM_MAX ? !bits : !typed)) return lower_refuse(l, i, "");
+  a->op = op;
+  o->id = X_sured;
+  return true;
+}
+
 bool lower_texture(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_texture(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   struct xaux *a = lower_aux(l);
-  bool query = i->op == OP_TXQ || i->op == OP_SUQ, store = i->op == OP_SUST, surface = store || i->op == OP_SULD;
+  bool query = i->op == OP_TXQ || i->op == OP_SUQ, reduce = i->op == OP_SURED, store = i->op == OP_SUST || reduce,
+       surface = store || i->op == OP_SULD;
   int geo = query ? 0 : geometry(i);
-  if (i->op == OP_SURED || i->op == OP_ISTYPEP || ptx_has(i, M_P) || geo < 0) return lower_refuse(l, i, "");
+  if (i->op == OP_ISTYPEP || ptx_has(i, M_P) || geo < 0) return lower_refuse(l, i, "");
   if (i->nops < 2) return malformed(l, i, "too few operands");
   const struct ptx_opnd *mem = &i->ops[store ? 0 : 1], *data = &i->ops[store ? 1 : 0];
   if (mem->kind != OK_MEM) return malformed(l, i, "expected the texture and its coordinates in brackets");
@@ -157,7 +172,7 @@ bool lower_texture(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
   if (surface) {
     o->sub = ptx_has(i, M_CLAMP) ? 1 : ptx_has(i, M_ZERO) ? 2 : 0;
     o->id = store ? X_sust : X_suld;
-    return true;
+    return !reduce || lower_reduction(l, i, o, a);
   }
   o->sub = i->op == OP_TLD4 ? (ptx_has(i, M_R) ? 1 : ptx_has(i, M_G) ? 2 : ptx_has(i, M_B) ? 3 : 4) : 0;
   o->flags |= i->types[1] == T_F32 ? 0 : XF_SIGNED; /* integer coordinates */
@@ -455,6 +470,28 @@ static void x_sust(struct exec *x, const struct xop *o, uint32_t mask) {
   x_surface(x, o, mask, true);
 }
 
+/* Performed at issue, unlike atomics on addresses: the order of the lanes and warps is that of their execution. */
+static void x_sured(struct exec *x, const struct xop *o, uint32_t mask) {
+  const struct xaux *a = o->aux;
+  const struct xop how = {.type = o->type, .sub = (uint8_t)a->op};
+  uint32_t bytes = o->vec;
+  x->out->space = SPACE_GLOBAL;
+  x->out->width = (uint8_t)bytes;
+  for (uint32_t m = mask; m && !x->fault; m &= m - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(m);
+    uint64_t old = 0, v = a->v[0].bytes == 8 ? OPND(uint64_t, a->v[0].off)[i] : OPND(uint32_t, a->v[0].off)[i];
+    x->out->addr[i] = 0;
+    char *p = surface_at(x, o, i, bytes, CHECK_ATOMIC);
+    if (!p) {
+      x->out->mask &= ~(1u << i);
+      continue;
+    }
+    memcpy(&old, p, bytes);
+    v = atom_combine(&how, old, v, 0);
+    memcpy(p, &v, bytes);
+  }
+}
+
 static void x_txq(struct exec *x, const struct xop *o, uint32_t mask) {
   for (uint32_t m = mask; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m), v;
@@ -489,5 +526,6 @@ void simt_tex_handlers(xop_fn *table) {
   table[X_tex] = x_tex;
   table[X_suld] = x_suld;
   table[X_sust] = x_sust;
+  table[X_sured] = x_sured;
   table[X_txq] = x_txq;
 }

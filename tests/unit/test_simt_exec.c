@@ -351,11 +351,87 @@ static void device_memory(void **state) {
   simt_free(s);
 }
 
+/* red and atom on vectors: each element is its own sum; the old values of one thread belong together. */
+static void vector_atomics(void **state) {
+  (void)state;
+  struct machine x;
+  bool ok =
+      load(&x, HEAD ENTRY
+           "cvt.rn.f32.u32 %f0, %t;\nmov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0fC0000000;\nadd.f32 %f3, %f0, %f0;\n"
+           "red.relaxed.gpu.global.add.v4.f32 [%arg], {%f0, %f1, %f2, %f3};\n"
+           "atom.global.add.v2.f32 {%f4, %f5}, [%arg+16], {%f1, %f2};\n"
+           "mul.f32 %f6, %f4, %f2;\nsetp.eq.f32 %p0, %f6, %f5;\ncvt.rzi.u32.f32 %r9, %f4;\n@!%p0 mov.u32 %r9, 999;\n"
+           "mov.b32 %r2, 0x40003C00;\nmov.b32 %r3, 0xBC004200;\nred.global.add.noftz.v2.f16x2 [%arg+24], {%r2, %r3};\n"
+           "mov.b16 %h0, 0x3C00;\ncvt.rn.f16.u32 %h1, %t;\n"
+           "red.global.max.noftz.v8.f16 [%arg+32], {%h0, %h1, %h0, %h1, %h1, %h0, %h1, %h0};\n" STORE);
+  if (!ok) fail_msg("%s", x.e.msg);
+  uint64_t out = simt_mem_alloc(x.s, 256, SIMT_MEM_DEVICE, "out"),
+           arg = simt_mem_alloc(x.s, 48, SIMT_MEM_DEVICE, "arg");
+  uint32_t *o = simt_mem_at(x.s, out, 256), *h;
+  float *f = simt_mem_at(x.s, arg, 48);
+  memset(f, 0, 48);
+  if (!launch(&x, 2, 32, out, arg, 2)) fail_msg("%s", x.e.msg);
+  const float want[] = {2016, 64, -128, 4032, 64, -128};
+  for (int k = 0; k < 6; k++) assert_true(f[k] == want[k]);
+  h = (uint32_t *)f;
+  assert_int_equal(h[6], 0x58005400); /* 64 times 2 and 1 */
+  assert_int_equal(h[7], 0xD4005A00); /* 64 times -1 and 3 */
+  assert_int_equal(h[8], 0x53E03C00); /* the greatest of 0 to 63, and 1 */
+  assert_int_equal(h[9], 0x53E03C00);
+  assert_int_equal(h[10], 0x3C0053E0);
+  assert_int_equal(h[11], 0x3C0053E0);
+  uint64_t seen = 0;
+  for (int k = 0; k < 64; k++) {
+    assert_true(o[k] < 64);
+    seen |= UINT64_C(1) << o[k];
+  }
+  assert_true(seen == UINT64_MAX);
+  done(&x);
+}
+
+/* sured: sums, extremes and bits in a surface of 4 x 4 words; what lies outside is dropped (.zero) or clamped. */
+static void surface_reductions(void **state) {
+  (void)state;
+  struct machine x;
+  bool ok = load(&x, HEAD ENTRY
+                 "and.b32 %r2, %t, 7;\nshl.b32 %r3, %r2, 2;\nsub.u32 %r4, 3, %t;\nmov.u32 %r5, 0;\nmov.u32 %r6, 1;\n"
+                 "mov.u32 %r7, 2;\nmov.u32 %r8, 3;\nadd.u32 %r9, %t, 100;\nshl.b32 %r10, %r6, %t;\n"
+                 "sured.b.add.2d.u32.zero [%arg, {%r3, %r5}], %r9;\nsured.b.min.2d.s32.zero [%arg, {%r3, %r6}], %r4;\n"
+                 "sured.b.or.2d.b32.clamp [%arg, {%r3, %r7}], %r10;\ncvt.u64.u32 %d0, %t;\nadd.s64 %d0, %d0, -40;\n"
+                 "sured.b.max.2d.s64.trap [%arg, {%r5, %r8}], %d0;\n" STORE);
+  if (!ok) fail_msg("%s", x.e.msg);
+  uint64_t out = simt_mem_alloc(x.s, 128, SIMT_MEM_DEVICE, "out"),
+           mem = simt_mem_alloc(x.s, 64, SIMT_MEM_DEVICE, "mem");
+  uint32_t *v = simt_mem_at(x.s, mem, 64), sum[4] = {0}, low[4] = {0}, bits[4] = {0};
+  memset(v, 0, 64);
+  v[13] = 0xFFFFFF00; /* upper half of a negative number */
+  struct simt_tex t = {.addr = mem, .width = 4, .height = 4, .channels = 1, .bits = 32, .format = 1};
+  uint64_t obj = simt_tex_create(x.s, &t);
+  if (!launch(&x, 1, 32, out, obj, 1)) fail_msg("%s", x.e.msg);
+  for (int k = 0; k < 32; k++) {
+    int at = k & 7;
+    bits[at < 3 ? at : 3] |= 1u << k;
+    if (at > 3) continue;
+    sum[at] += (uint32_t)k + 100;
+    if (3 - k < (int32_t)low[at]) low[at] = (uint32_t)(3 - k);
+  }
+  for (int k = 0; k < 4; k++) {
+    assert_int_equal(v[k], sum[k]);
+    assert_int_equal(v[4 + k], low[k]);
+    assert_int_equal(v[8 + k], bits[k]);
+  }
+  assert_int_equal(v[12], (uint32_t)-9);
+  assert_int_equal(v[13], UINT32_MAX);
+  done(&x);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(divergence),    cmocka_unit_test(indexed_branch),  cmocka_unit_test(calls),
-      cmocka_unit_test(memory_spaces), cmocka_unit_test(warp_operations), cmocka_unit_test(spin_on_another_cta),
-      cmocka_unit_test(textures),      cmocka_unit_test(faults),          cmocka_unit_test(deadlock),
-      cmocka_unit_test(bad_text),      cmocka_unit_test(linking),         cmocka_unit_test(device_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(divergence),      cmocka_unit_test(indexed_branch),
+                                     cmocka_unit_test(calls),           cmocka_unit_test(memory_spaces),
+                                     cmocka_unit_test(warp_operations), cmocka_unit_test(spin_on_another_cta),
+                                     cmocka_unit_test(textures),        cmocka_unit_test(faults),
+                                     cmocka_unit_test(deadlock),        cmocka_unit_test(bad_text),
+                                     cmocka_unit_test(linking),         cmocka_unit_test(device_memory),
+                                     cmocka_unit_test(vector_atomics),  cmocka_unit_test(surface_reductions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
