@@ -66,9 +66,10 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *device_fun, c
   struct cuda_function *f = ARENA_NEW(&c->arena, struct cuda_function);
   f->name = arena_strdup(&c->arena, name);
   f->module = m;
+  /* With -rdc=true and PTX alone, the program's kernels and the device runtime's share one module. */
+  m->spare = device_runtime_kernel(name) && (m->spare || !m->functions);
   f->next = m->functions;
   m->functions = f;
-  m->spare = device_runtime_kernel(name);
   ptrmap_put(&c->functions, (uintptr_t)stub, f);
   ptrmap_put(&c->functions, (uintptr_t)f, f);
   cudart_leave_plain(c, cudaSuccess);

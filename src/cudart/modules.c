@@ -167,18 +167,23 @@ struct cuda_function *cudart_module_function(struct cudart *c, struct cuda_modul
   return f;
 }
 
+/* The device runtime's own kernels and variables are loaded when a program wants one. */
+static void want(struct cudart *c, struct cuda_module *m) {
+  struct err e = {0};
+  if (!m->spare) return;
+  if (!cudart_module_load(c, m, &e)) cudart_die(c, &e);
+  m->spare = false;
+  resolve(c, m);
+}
+
 struct cuda_function *cudart_function(struct cudart *c, const void *stub_or_handle) {
   struct cuda_function *f = ptrmap_get(&c->functions, (uintptr_t)stub_or_handle);
-  if (f && !f->dead && f->module->spare) { /* the device runtime's own kernels, should a program want one */
-    struct err e = {0};
-    if (!cudart_module_load(c, f->module, &e)) cudart_die(c, &e);
-    f->module->spare = false;
-    resolve(c, f->module);
-  }
+  if (f && !f->dead) want(c, f->module);
   return f;
 }
 
 struct cuda_variable *cudart_variable(struct cudart *c, const void *host) {
   struct cuda_variable *v = ptrmap_get(&c->variables, (uintptr_t)host);
+  if (v) want(c, v->module);
   return v && v->addr ? v : NULL;
 }

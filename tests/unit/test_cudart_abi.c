@@ -72,7 +72,8 @@ static struct {
   char text[2048];
 } container;
 static struct fatbin_wrapper wrapper;
-static char stub_k, stub_wild, stub_missing, host_bias; /* their addresses name the kernels and the variable */
+static char stub_k, stub_wild, stub_missing, stub_runtime,
+    host_bias; /* their addresses name the kernels and the variable */
 
 static void *out;
 
@@ -95,6 +96,9 @@ static int set_up(void **state) {
   __cudaRegisterFunction(h, &stub_k, NULL, "k", -1, NULL, NULL, NULL, NULL, NULL);
   __cudaRegisterFunction(h, &stub_wild, NULL, "wild", -1, NULL, NULL, NULL, NULL, NULL);
   __cudaRegisterFunction(h, &stub_missing, NULL, "missing", -1, NULL, NULL, NULL, NULL, NULL);
+  /* nvcc -rdc=true with PTX alone registers the device runtime's kernels last, in the module of the program's. */
+  __cudaRegisterFunction(h, &stub_runtime, NULL, "__nv_static_22_cuda_device_runtime_cu_x", -1, NULL, NULL, NULL, NULL,
+                         NULL);
   __cudaRegisterVar(h, &host_bias, NULL, "bias", 0, 4, 0, 0);
   __cudaRegisterFatBinaryEnd(h);
   return cudaMalloc(&out, 64 * 4) != cudaSuccess;
