@@ -52,7 +52,7 @@ function measured(line, c, n, i, paper, class, mine, given, fits, note, key) {
   print "load past the L1 over the baseline (`--gpu decoupled-l1d`, where loads past the L1 are coalesced as those through it): over 1.02 is"
   print "cache-unfriendly, under 0.98 friendly, else insensitive (decoupled L1D). *32 B* is the IPC with lines of 32 bytes over that with 128:"
   print "over 1 is cache-line-negative, else positive (TSC, `--gpu fermi`). *Warps* is the type that most warps have at the L2 and the share that"
-  print "has it (MeDiC, `--gpu medic`). IPC and L1 hits are of `fermi`. Times are processor seconds of one core in timing mode.\n"
+  print "has it (MeDiC, `--gpu medic`). IPC and L1 hits are of `fermi`. Times are processor seconds of one core in timing mode. The remark after a\nmissed class says what is known of it; where it names no counter it is a conjecture.\n"
   print "| name | small: warp instructions, s | medium: warp instructions, s | large: warp instructions | IPC | L1 hits | over 2 | bypass | 32 B | warps | in the paper'"'"'s class |\n|---|---|---|---|---|---|---|---|---|---|---|"
   given = fits = 0
   while ((getline line < "workloads/measured.tsv") > 0) {
