@@ -111,7 +111,10 @@ static void print_list(const struct workload_list *l, const struct workload_opti
     for (size_t s = 0; s < WORKLOAD_SIZES; s++) {
       if (!show[s]) continue;
       number_cell(t, w->warp_insts[s], false);
-      if (w->warp_insts[s] > 0) number_cell(t, w->seconds[s], true);
+      bool timed = s < 2 || w->seconds[s] > 0; /* large: by the pace of medium */
+      if (w->warp_insts[s] > 0 && timed) number_cell(t, w->seconds[s], true);
+      else if (w->warp_insts[s] > 0 && w->warp_insts[1] > 0)
+        table_cell(t, "~%.0f", w->warp_insts[s] * w->seconds[1] / w->warp_insts[1]);
       else table_cell(t, "-");
     }
   }
