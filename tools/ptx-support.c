@@ -73,7 +73,8 @@ static const char *pipe_of(const struct ptx_op_info *o) {
 int main(void) {
   static const char *const family[] = {"one", "add", "max", "mul", "mad", "div", "mul24", "mad24", "sfu", "shfl"};
   printf("# PTX: what is supported\n\n<!-- Written by tools/ptx-support.c from src/ptx/ops.def; do not edit. -->\n\n"
-         "Sluice reads PTX for targets sm_20 to sm_90, ISA versions to 9.0. A form that is not supported stops "
+         "Sluice reads PTX for targets sm_20 to sm_90, ISA versions to 9.0 (a newer one is tried, with one "
+         "warning). A form that is not supported stops "
          "the kernel that executes it (exit code 3),\n"
          "with its name, file, line and column; a module that merely contains it loads. ");
   forms();

@@ -512,6 +512,11 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
   if (l->session) {
     struct simt_text t = {.ptx = text, .name = kernel_file};
     struct simt_module *m = simt_load(session_simt(l->session), &t, 1, e);
+    if (m && simt_newer_isa(m)) {
+      char newer[1024];
+      simt_newer_text(m, newer, sizeof newer);
+      fprintf(stderr, "sluice: warning: %s\n", newer);
+    }
     bool ok = m && with_document(l, m, &wrong);
     struct err ignored;
     session_close(l->session, ok ? e : &ignored);

@@ -170,6 +170,7 @@ struct cudart {
   const struct session_device *dev;
   cudaError_t sticky; /* after a fault every call returns it */
   uint32_t why_lines; /* explanations printed so far */
+  bool warned_newer;  /* of PTX newer than is known */
   struct arena arena; /* names, labels, modules */
   struct cuda_module *modules, **last_module;
   struct ptrmap functions; /* host stub or handle -> cuda_function */

@@ -81,6 +81,15 @@ static bool choose(struct cudart *c, struct cuda_module *m, struct simt_text *te
   return true;
 }
 
+static void warn_newer(struct cudart *c, const struct cuda_module *m) {
+  if (c->warned_newer || !simt_newer_isa(m->simt)) return;
+  char text[1024];
+  simt_newer_text(m->simt, text, sizeof text);
+  c->warned_newer = true;
+  fflush(stdout);
+  fprintf(stderr, "sluice: warning: %s\n", text);
+}
+
 bool cudart_module_load(struct cudart *c, struct cuda_module *m, struct err *e) {
   if (m->loaded) return m->simt != NULL || m->empty;
   size_t room = m->fat.containers + 1, count = 0;
@@ -99,6 +108,7 @@ bool cudart_module_load(struct cudart *c, struct cuda_module *m, struct err *e) 
   if (good && count) {
     m->simt = simt_load(c->simt, texts, count, e);
     good = m->simt != NULL;
+    if (good) warn_newer(c, m);
     for (size_t i = 0; good && i < count; i++)
       if (cubins[i] && fatbin_unpack(&m->fat, cubins[i], NULL))
         cubin_registers(cubins[i]->plain, cubins[i]->plain_len, take_registers, m->simt);

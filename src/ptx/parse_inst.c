@@ -487,7 +487,8 @@ static void refuse_instruction(struct parser *p, const struct lexer *start, cons
 }
 
 /* Modules hold many kernels that a program never launches: an instruction that Sluice does not have stops the kernel
- * that executes it, not the load. What a compiler wrote is PTX, so anything unknown in it is of that kind. */
+ * that executes it, not the load. What a compiler wrote is PTX, so anything unknown in it is of that kind; and in a
+ * text of a newer ISA, what looks wrong may be new. */
 void parse_instruction(struct parser *p) {
   const struct lexer start = p->lex;
   const uint32_t ncode = p->ncode, npend = p->npend;
@@ -497,7 +498,8 @@ void parse_instruction(struct parser *p) {
   if (ok) parse_known(p);
   memcpy(&p->fail, &outer, sizeof outer);
   if (ok) return;
-  if (p->e->code != ERR_UNSUPPORTED && !p->m->texts[p->text].compiled) longjmp(p->fail, 1);
+  const struct ptx_text *text = &p->m->texts[p->text];
+  if (p->e->code != ERR_UNSUPPORTED && !text->compiled && text->version <= PTX_NEWEST) longjmp(p->fail, 1);
   p->ncode = ncode;
   p->npend = npend;
   char why[sizeof p->e->msg];

@@ -361,7 +361,7 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
     }
     struct xop empty = *o;
     if (!lower_inst(&l, in, o)) {
-      if (e->code != ERR_UNSUPPORTED) return false;
+      if (e->code != ERR_UNSUPPORTED && m->ptx->texts[f->text].version <= PTX_NEWEST) return false;
       *o = empty; /* a trap for whoever executes it: most kernels of a module are never launched */
       o->cls = XC_TRAP;
       o->id = X_nop;

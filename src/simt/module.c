@@ -1,4 +1,5 @@
 /* module.c - loading PTX texts, finding kernels and variables. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,26 @@ struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, siz
 size_t simt_refusals(const struct simt_module *m, const char **first) {
   if (first) *first = m->first_refusal;
   return m->refusals;
+}
+
+static const struct ptx_text *newest(const struct simt_module *m) {
+  const struct ptx_text *t = &m->ptx->texts[0];
+  for (uint32_t i = 1; i < m->ptx->ntexts; i++)
+    if (m->ptx->texts[i].version > t->version) t = &m->ptx->texts[i];
+  return t;
+}
+
+uint32_t simt_newer_isa(const struct simt_module *m) {
+  uint32_t version = m->ptx->ntexts ? newest(m)->version : 0;
+  return version > PTX_NEWEST ? version : 0;
+}
+
+void simt_newer_text(const struct simt_module *m, char *out, size_t size) {
+  const struct ptx_text *t = newest(m);
+  snprintf(out, size,
+           "%s is PTX of ISA version %u.%u, newer than %u.%u, the newest known here: it is tried, and an instruction "
+           "that is unknown is refused when executed",
+           t->name, t->version / 10, t->version % 10, PTX_NEWEST / 10, PTX_NEWEST % 10);
 }
 
 void simt_unload(struct simt *s, struct simt_module *m) {

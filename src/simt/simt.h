@@ -76,6 +76,11 @@ struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, siz
 /* Instructions of the module that Sluice refuses: executing one ends the launch with ERR_UNSUPPORTED. *first (may be
  * NULL): which is the first, and where. */
 size_t simt_refusals(const struct simt_module *m, const char **first);
+/* The newest PTX ISA version (times 10) of the module's texts if it is newer than the instructions known here, else 0.
+ * Such a module is tried: what is unknown in it is refused when executed. The caller warns, once. */
+uint32_t simt_newer_isa(const struct simt_module *m);
+/* "FILE is PTX of ISA version ..., newer than ..." for that warning. */
+void simt_newer_text(const struct simt_module *m, char *out, size_t size);
 void simt_unload(struct simt *s, struct simt_module *m);
 /* Variables as they were when the module was loaded. */
 void simt_reset_variables(struct simt_module *m);

@@ -289,6 +289,46 @@ static void refuses_what_cannot_run(void **state) {
   assert_int_equal(register_and_use(ptx, FATBIN_PTX), 98);
 }
 
+/* Modules of a newer PTX run, with one warning for all of them. */
+static void warns_of_newer_ptx_once(void **state) {
+  (void)state;
+  int ends[2], status;
+  assert_int_equal(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    static struct fatbin_wrapper second;
+    void *p;
+    uint32_t got[64], factor = 7;
+    void *args[] = {&p, &factor};
+    if (dup2(ends[1], 2) < 0) _exit(1);
+    memcpy(strstr(container.text, "6.0"), "9.9", 3);
+    second = wrapper;
+    for (int k = 0; k < 2; k++) {
+      void **h = __cudaRegisterFatBinary(k ? &second : &wrapper);
+      __cudaRegisterFunction(h, k ? &stub_missing : &stub_k, NULL, "k", -1, NULL, NULL, NULL, NULL, NULL);
+      __cudaRegisterFatBinaryEnd(h);
+    }
+    if (cudaMalloc(&p, sizeof got) != cudaSuccess) _exit(2);
+    for (int k = 0; k < 2; k++) {
+      if (cudaLaunchKernel(k ? &stub_missing : &stub_k, one, threads, args, 0, NULL) != cudaSuccess) _exit(3);
+      if (cudaMemcpy(got, p, sizeof got, COPY_D2H) != cudaSuccess || got[9] != 63) _exit(4);
+    }
+    _exit(42);
+  }
+  close(ends[1]);
+  char text[4096];
+  size_t n = 0;
+  for (ssize_t r; n < sizeof text - 1 && (r = read(ends[0], text + n, sizeof text - 1 - n)) > 0;) n += (size_t)r;
+  text[n] = 0;
+  close(ends[0]);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 42) fail_msg("ended with %#x: %s", status, text);
+  const char *first = strstr(text, "warning: ");
+  assert_non_null(first);
+  assert_non_null(strstr(first, "is PTX of ISA version 9.9"));
+  assert_null(strstr(first + 1, "warning: "));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(launches_as_nvcc_11),
@@ -300,6 +340,7 @@ int main(void) {
       cmocka_unit_test(names_errors),
       cmocka_unit_test(faults_stay),
       cmocka_unit_test(refuses_what_cannot_run),
+      cmocka_unit_test(warns_of_newer_ptx_once),
   };
   return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -307,6 +307,35 @@ static void bad_text(void **state) {
   }
 }
 
+/* PTX of a later ISA: what is known runs, whatever is not stops the thread that executes it. */
+static void newer_isa(void **state) {
+  (void)state;
+  static const char *const bodies[] = {"fly.high.u32 %r2, %r3;\n", "add.brand_new.u32 %r2, %r3, %r4;\n",
+                                       "add.u32 %r2, %r3, %r4, %r5, %r6;\n", "setp.s32 %p1, %r1, %r2;\n"};
+  struct machine x;
+  for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++)
+    for (int executed = 0; executed < 2; executed++) {
+      char text[4096];
+      snprintf(text, sizeof text, "%s%sadd.u32 %%r9, %%t, 5;\nsetp.ge.u32 %%p0, %%t, %d;\n@%%p0 bra OVER;\n%sOVER:\n%s",
+               ".version 9.7\n.target sm_80\n.address_size 64\n", ENTRY, executed ? 32 : 0, bodies[k], STORE);
+      if (!load(&x, text)) fail_msg("%s", x.e.msg);
+      assert_int_equal(simt_newer_isa(x.m), 97);
+      char says[512];
+      simt_newer_text(x.m, says, sizeof says);
+      assert_non_null(strstr(says, "test.ptx is PTX of ISA version 9.7"));
+      uint64_t out = simt_mem_alloc(x.s, 128, SIMT_MEM_DEVICE, "out");
+      uint32_t *o = simt_mem_at(x.s, out, 128);
+      bool ok = launch(&x, 1, 32, out, 0, 1);
+      assert_int_equal(ok, !executed);
+      if (executed) assert_int_equal(x.e.code, ERR_UNSUPPORTED);
+      for (uint32_t t = 0; ok && t < 32; t++) assert_int_equal(o[t], t + 5);
+      done(&x);
+    }
+  assert_true(load(&x, HEAD ENTRY STORE));
+  assert_int_equal(simt_newer_isa(x.m), 0);
+  done(&x);
+}
+
 /* Two texts linked: an external function and an external variable. */
 static void linking(void **state) {
   (void)state;
@@ -432,6 +461,7 @@ int main(void) {
                                      cmocka_unit_test(textures),        cmocka_unit_test(faults),
                                      cmocka_unit_test(deadlock),        cmocka_unit_test(bad_text),
                                      cmocka_unit_test(linking),         cmocka_unit_test(device_memory),
-                                     cmocka_unit_test(vector_atomics),  cmocka_unit_test(surface_reductions)};
+                                     cmocka_unit_test(vector_atomics),  cmocka_unit_test(surface_reductions),
+                                     cmocka_unit_test(newer_isa)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
