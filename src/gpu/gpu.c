@@ -324,6 +324,9 @@ static bool tick(struct gpu *g) {
     if (g->now >= g->slots.next_epoch) run_epochs(g);
     if (!step_sms(g)) return false;
     dispatch_ctas(g);
+  }
+  if (g->seen.timeline) timeline_queues(g);
+  if (core) {
     g->now++;
     g->t_core += g->p_core;
   }

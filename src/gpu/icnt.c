@@ -55,6 +55,11 @@ bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
   return icnt_vcs_can_push(n->vcs[which], node, flits);
 }
 
+uint32_t icnt_waiting(const struct icnt *n, uint32_t node) {
+  int which = net_out(n, node);
+  return n->planes[which] ? icnt_planes_waiting(n->planes[which], node) : icnt_vcs_waiting(n->vcs[which], node);
+}
+
 void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uint32_t bytes) {
   int which = net_out(n, src);
   uint32_t flits = flits_of(n, bytes);

@@ -24,6 +24,8 @@ void icnt_free(struct icnt *n);
  * ICNT_DOWN. */
 bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes);
 void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uint32_t bytes);
+/* Flits that wait in the injection buffer of `node`. */
+uint32_t icnt_waiting(const struct icnt *n, uint32_t node);
 /* The packet at the head of the node's ejection side, taken out; 0 if none has arrived whole. */
 uint32_t icnt_pop(struct icnt *n, uint32_t node);
 uint32_t icnt_peek(const struct icnt *n, uint32_t node);

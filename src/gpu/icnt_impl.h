@@ -64,6 +64,7 @@ struct icnt {
 struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
 void icnt_planes_step(struct icnt_planes *x, uint64_t now);
 uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now);
+uint32_t icnt_planes_waiting(const struct icnt_planes *x, uint32_t node);
 bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits);
 bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst);
 void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p);
@@ -74,6 +75,7 @@ void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps);
 struct net *icnt_vcs_new(struct icnt *n, bool up_net);
 void icnt_vcs_step(struct net *t, uint64_t now);
 uint32_t icnt_vcs_quiet(const struct net *t, uint64_t now);
+uint32_t icnt_vcs_waiting(const struct net *t, uint32_t node);
 bool icnt_vcs_can_push(const struct net *t, uint32_t node, uint32_t flits);
 void icnt_vcs_push(struct net *t, uint32_t src, struct flit p);
 uint32_t icnt_vcs_peek(const struct net *t, uint32_t node);

@@ -415,6 +415,10 @@ void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps) {
   }
 }
 
+uint32_t icnt_planes_waiting(const struct icnt_planes *x, uint32_t node) {
+  return x->src[x->place[node]].waiting;
+}
+
 bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits) {
   return x->src[x->place[node]].waiting + flits <= x->inject_flits;
 }

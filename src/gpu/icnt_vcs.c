@@ -109,6 +109,10 @@ void icnt_vcs_step(struct net *t, uint64_t now) {
   s->n_to_router = s->n_to_node = s->n_credit_router = s->n_credit_node = 0;
 }
 
+uint32_t icnt_vcs_waiting(const struct net *t, uint32_t node) {
+  return t->src[node].flits;
+}
+
 bool icnt_vcs_can_push(const struct net *t, uint32_t node, uint32_t flits) {
   return t->src[node].flits + flits <= t->l->inject_flits;
 }

@@ -16,8 +16,19 @@ enum gpu_event_kind {
   EVENT_WARP,   /* slice: unit SM, part warp slot, value CTA */
   EVENT_STALL,  /* slice: unit SM, part enum stall_kind */
   EVENT_MISS,   /* instant: unit SM, part warp slot, value address */
-  EVENT_MSHRS,  /* counter: unit SM, value lines in flight */
-  EVENT_DRAM    /* instant: unit bank over all channels, part enum dram_command, value row */
+  EVENT_DRAM,   /* instant: unit bank over all channels, part enum dram_command, value row */
+  EVENT_QUEUE   /* counter: unit of the queue's kind, part enum gpu_queue, value requests or flits in it */
+};
+/* Queues whose length is a track: one of each per SM, sub-partition (over all channels), or channel. */
+enum gpu_queue {
+  QUEUE_MSHRS,   /* SM: L1 lines in flight */
+  QUEUE_UP,      /* SM: flits in the injection buffer */
+  QUEUE_L2_IN,   /* sub-partition: requests in front of the L2, after the ROP delay */
+  QUEUE_TO_DRAM, /* sub-partition: requests that leave the L2 for its channel */
+  QUEUE_OUT,     /* sub-partition: replies that wait for room in the interconnect */
+  QUEUE_DOWN,    /* sub-partition: flits in the injection buffer */
+  QUEUE_DRAM,    /* channel: requests that the scheduler may choose from */
+  QUEUES
 };
 struct gpu_event {
   uint64_t from, to, value; /* core cycles; to only of slices */
@@ -35,7 +46,8 @@ struct gpu_timeline {
   size_t count, room;
   uint64_t dropped; /* events beyond TIMELINE_EVENTS */
   uint64_t *warp_from;
-  struct gpu_event *stall; /* per SM: the slice that may go on; to 0: none */
+  uint32_t *length[QUEUES]; /* last written, UINT32_MAX: none yet */
+  struct gpu_event *stall;  /* per SM: the slice that may go on; to 0: none */
   char (*name)[TIMELINE_NAME];
   uint32_t names;
   uint64_t launch_from;
@@ -51,6 +63,8 @@ void timeline_warp_start(struct sm *s, uint32_t warp);
 void timeline_warp_end(struct sm *s, uint32_t warp, uint32_t cta);
 void timeline_stall(struct sm *s, uint64_t from, uint64_t cycles, uint32_t kind);
 void timeline_l1(struct sm *s, uint32_t warp, uint64_t addr, bool miss);
+/* After every tick: lengths that changed. Units that sleep are looked at too; their queues stay as they are. */
+void timeline_queues(struct gpu *g);
 void timeline_dram(struct gpu *g, uint32_t bank, uint32_t command, uint32_t row);
 
 #endif

@@ -38,16 +38,26 @@ static void put(struct out *o, packet_msg *p) {
   o->bytes += sluice__perfetto__trace__pack(&t, o->at + o->bytes);
 }
 
-/* Tracks: a group per SM with its stalls, MSHRs and warp slots; the launches; a track per DRAM bank. */
+/* Tracks: a group per SM with its stalls, MSHRs, injection buffer and warp slots; the launches; the queues of the L2; a
+ * track per DRAM channel's queue and per bank. */
 enum {
   UUID_LAUNCHES = 1,
   UUID_DRAM = 2,
+  UUID_L2 = 3,
   UUID_SM = 1000,
   SM_STRIDE = 100,
   SM_STALL = 90,
   SM_MSHRS = 91,
-  UUID_BANK = 1000000
+  SM_UP = 92,
+  UUID_BANK = 1000000,
+  UUID_QUEUE = 2000000,
+  QUEUE_STRIDE = 100000
 };
+
+static uint64_t queue_track(uint32_t queue, uint32_t unit) {
+  if (queue > QUEUE_UP) return UUID_QUEUE + queue * QUEUE_STRIDE + unit;
+  return UUID_SM + (uint64_t)unit * SM_STRIDE + (queue == QUEUE_UP ? SM_UP : SM_MSHRS);
+}
 
 static void describe(struct out *o, uint64_t uuid, uint64_t parent, const char *name, const char *unit) {
   packet_msg p = SLUICE__PERFETTO__TRACE_PACKET__INIT;
@@ -120,22 +130,40 @@ static void one(struct out *o, const struct gpu_timeline *t, const struct gpu_ev
   case EVENT_MISS:
     event(o, e->from, INSTANT, sm + e->part + 1, "L1 miss", "address", e->value);
     break;
-  case EVENT_MSHRS:
-    event(o, e->from, COUNT, sm + SM_MSHRS, NULL, NULL, e->value);
+  case EVENT_QUEUE:
+    event(o, e->from, COUNT, queue_track(e->part, e->unit), NULL, NULL, e->value);
     break;
   default:
     event(o, e->from, INSTANT, UUID_BANK + e->unit, commands[e->part], "row", e->value);
   }
 }
 
+static void l2_tracks(struct out *o, const uint32_t *units) {
+  static const struct {
+    uint32_t queue;
+    const char *name, *unit;
+  } of[] = {{QUEUE_L2_IN, "input queue", "requests"},
+            {QUEUE_TO_DRAM, "queue to DRAM", "requests"},
+            {QUEUE_OUT, "replies waiting", "replies"},
+            {QUEUE_DOWN, "waiting for the interconnect", "flits"}};
+  char name[64];
+  if (units[QUEUE_L2_IN]) describe(o, UUID_L2, 0, "L2", NULL);
+  for (uint32_t p = 0; p < units[QUEUE_L2_IN]; p++)
+    for (uint32_t i = 0; i < sizeof of / sizeof *of; i++) {
+      snprintf(name, sizeof name, "sub-partition %u %s", p, of[i].name);
+      describe(o, queue_track(of[i].queue, p), UUID_L2, name, of[i].unit);
+    }
+}
+
 static void tracks(struct out *o, const struct gpu_timeline *t) {
   uint64_t warps[256] = {0};
-  uint32_t banks = 0;
+  uint32_t banks = 0, units[QUEUES] = {0};
   char name[48];
   for (size_t i = 0; i < t->count; i++) {
     const struct gpu_event *e = &t->event[i];
     if ((e->kind == EVENT_WARP || e->kind == EVENT_MISS) && e->unit < 256) warps[e->unit] |= 1ull << e->part;
     if (e->kind == EVENT_DRAM && e->unit >= banks) banks = e->unit + 1;
+    if (e->kind == EVENT_QUEUE && e->unit >= units[e->part]) units[e->part] = e->unit + 1;
   }
   describe(o, UUID_LAUNCHES, 0, "kernel launches", NULL);
   for (uint32_t s = 0; s < t->sms; s++) {
@@ -144,12 +172,18 @@ static void tracks(struct out *o, const struct gpu_timeline *t) {
     describe(o, sm, 0, name, NULL);
     describe(o, sm + SM_STALL, sm, "memory pipe held by", NULL);
     describe(o, sm + SM_MSHRS, sm, "L1 lines in flight", "lines");
+    describe(o, sm + SM_UP, sm, "waiting for the interconnect", "flits");
     for (uint32_t w = 0; w < 64; w++) {
       snprintf(name, sizeof name, "warp slot %u", w);
       if (warps[s < 256 ? s : 255] >> w & 1) describe(o, sm + w + 1, sm, name, NULL);
     }
   }
-  if (banks) describe(o, UUID_DRAM, 0, "DRAM", NULL);
+  l2_tracks(o, units);
+  if (banks || units[QUEUE_DRAM]) describe(o, UUID_DRAM, 0, "DRAM", NULL);
+  for (uint32_t c = 0; c < units[QUEUE_DRAM]; c++) {
+    snprintf(name, sizeof name, "channel %u queue", c);
+    describe(o, queue_track(QUEUE_DRAM, c), UUID_DRAM, name, "requests");
+  }
   for (uint32_t b = 0; b < banks; b++) {
     snprintf(name, sizeof name, "channel %u bank %u", b / t->banks, b % t->banks);
     describe(o, UUID_BANK + b, UUID_DRAM, name, NULL);
