@@ -65,7 +65,7 @@ void simt_newer_text(const struct simt_module *m, char *out, size_t size) {
   snprintf(out, size,
            "%s is PTX of ISA version %u.%u, newer than %u.%u, the newest known here: it is tried, and an instruction "
            "that is unknown is refused when executed",
-           t->name, t->version / 10, t->version % 10, PTX_NEWEST / 10, PTX_NEWEST % 10);
+           t->name, t->version / 10, t->version % 10, PTX_NEWEST / 10u, PTX_NEWEST % 10u);
 }
 
 void simt_unload(struct simt *s, struct simt_module *m) {
