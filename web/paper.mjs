@@ -74,7 +74,7 @@ function item(f, w, label, missing) {
 }
 function add(a, b) {
   if (a === undefined) a = Array.isArray(b) ? b.map(() => undefined) : typeof b === "object" ? {} : 0;
-  if (Array.isArray(b)) return b.map((v, i) => add(a[i], v));
+  if (Array.isArray(b)) return Array.from({ length: Math.max(a.length, b.length) }, (_, i) => (i < b.length ? add(a[i], b[i]) : a[i]));
   if (typeof b !== "object") return typeof b === "number" ? a + b : b;
   const o = { ...a };
   for (const [k, v] of Object.entries(b)) {
@@ -117,7 +117,15 @@ function bars(f, missing) {
   for (const [i, m] of (f.means ?? []).entries()) if (!m.group || !ws.some((w) => w.group === m.group)) rows.push(means[i]);
   return { heads: labels, rows: f.rows === "means" ? rows.filter((r) => f.means.some((m) => m.label === r[0])) : rows, means: new Set((f.means ?? []).map((m) => m.label)) };
 }
+// Warps that were followed: hits over accesses in every interval since a launch began, a line for each.
+function followed(f, missing) {
+  const part = item(f, workloadsOf(f)[0], f.from ?? Object.keys(f.schemes)[0], missing) ?? [];
+  const seen = part.filter((p) => p.accesses?.some((n) => n)), most = Math.max(0, ...seen.map((p) => p.accesses.length));
+  const rows = Array.from({ length: most }, (_, i) => [String(i), ...seen.map((p) => (p.accesses[i] ? (100 * p.hits[i]) / p.accesses[i] : undefined))]);
+  return { heads: seen.map((_, i) => `warp ${i + 1}`), rows, means: new Set() };
+}
 function lines(f, missing) {
+  if (f.item) return followed(f, missing);
   const t = bars({ ...f, means: f.means ?? [{ label: "GMEAN" }] }, missing), of = t.rows.filter((r) => t.means.has(r[0]));
   return { heads: of.map((r) => r[0]), rows: t.heads.map((l, i) => [l, ...of.map((r) => r[i + 1])]), means: new Set() };
 }
