@@ -87,7 +87,8 @@ static void write_report(struct db *db, struct study *s, const char *results, co
   struct err e = {0};
   size_t n = strlen(results);
   bool ending = n > 3 && !strcmp(results + n - 3, ".db");
-  const char *path = o->html ? o->html : arena_printf(&s->arena, "%.*s-report.html", (int)(ending ? n - 3 : n), results);
+  const char *path =
+      o->html ? o->html : arena_printf(&s->arena, "%.*s-report.html", (int)(ending ? n - 3 : n), results);
   if (study_report(db, s->name, s->path, path, &e)) printf("\nreport: %s\n", path);
   else fprintf(stderr, "sluice: no report: %s\n", e.msg);
 }
