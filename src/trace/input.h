@@ -28,6 +28,10 @@ struct trace_event {
   uint64_t warp_insts, thread_insts; /* of the whole launch; 0: the file does not say */
 };
 
+struct trace_counts {
+  uint64_t warp_insts, thread_insts;
+};
+
 struct trace_input;
 struct trace_input_ops {
   const char *format; /* "slt", "accel-sim", "csv" */
@@ -49,6 +53,10 @@ struct trace_input_ops {
    * and leaves the rest alone: the caller has cleared waits, token and released and set bar_id to FEED_NO_BARRIER.
    * Releasing barriers is not the reader's business. */
   bool (*step)(struct trace_input *t, uint32_t slot, uint32_t warp, struct issued *out, struct err *e);
+  /* As `step` for `limit` instructions or some more, up to one that ends the warp or arrives at a barrier: adds them to
+   * `n`, and fills next_pc and what belongs to a barrier. For whoever counts and wants no addresses. NULL: step. */
+  bool (*skim)(struct trace_input *t, uint32_t slot, uint32_t warp, uint32_t limit, struct issued *out,
+               struct trace_counts *n, struct err *e);
   void (*close_cta)(struct trace_input *t, uint32_t slot);
   void (*close)(struct trace_input *t);
 };

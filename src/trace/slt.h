@@ -133,9 +133,10 @@ struct slt_code {
   struct inst *code; /* one more than `insts`, zeroed: the fetch of the last instruction looks there */
   uint32_t insts, nfiles;
   char **files;
-  char **text;   /* per instruction, of imported traces; else NULL */
-  uint8_t *cls;  /* what KIND says of each instruction: enum slt_class */
-  uint8_t *slot; /* loads, stores, atomics: their entry of a warp's table */
+  char **text;     /* per instruction, of imported traces; else NULL */
+  uint8_t *cls;    /* what KIND says of each instruction: enum slt_class */
+  uint8_t *slot;   /* loads, stores, atomics: their entry of a warp's table */
+  uint32_t *plain; /* from here on, how many instructions in a row of which KIND says nothing */
   uint32_t max_reg;
 };
 enum slt_class { SLT_GUARD = 1, SLT_BRANCH = 2, SLT_BARRIER = 4, SLT_ACCESS = 8 };

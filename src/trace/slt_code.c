@@ -269,7 +269,8 @@ static bool read_code(struct slt_code *c, struct slt_in *in, char *why) {
   c->files = calloc(c->nfiles + 1, sizeof *c->files);
   c->cls = calloc(c->insts + 1, 1);
   c->slot = calloc(c->insts + 1, 1);
-  CHECK(c->code && c->files && c->cls && c->slot, "out of memory");
+  c->plain = calloc(c->insts + 1, sizeof *c->plain);
+  CHECK(c->code && c->files && c->cls && c->slot && c->plain, "out of memory");
   for (uint32_t f = 0; f < c->nfiles; f++) {
     c->files[f] = slt_in_text(in);
     if (!c->files[f]) return snprintf(why, 128, "%u names of source files", c->nfiles), false;
@@ -292,6 +293,7 @@ bool slt_code_decode(struct slt_code *c, struct slt_in in, char why[static 128])
     return false;
   }
   slt_classify(c->code, c->insts, c->cls, c->slot);
+  for (uint32_t pc = c->insts; pc--;) c->plain[pc] = c->cls[pc] ? 0 : c->plain[pc + 1] + 1;
   return true;
 }
 
@@ -316,5 +318,6 @@ void slt_code_free(struct slt_code *c) {
   free(c->code);
   free(c->cls);
   free(c->slot);
+  free(c->plain);
   *c = (struct slt_code){0};
 }

@@ -74,8 +74,13 @@ static bool take_barrier(struct slt_decoder *w, struct issued *out) {
 
 /* ---- addresses ---- */
 
-static void along_line(uint64_t *addr, uint64_t base, int64_t stride) {
-  for (uint32_t l = 0; l < WARP_LANES; l++) addr[l] = base + (uint64_t)stride * l;
+/* Two lanes at a time and by addition alone: every x86-64 has that, a 64-bit vector product only the newest. */
+typedef uint64_t two_lanes __attribute__((vector_size(16), aligned(8), may_alias));
+
+static inline void along_line(uint64_t *addr, uint64_t base, int64_t stride) {
+  uint64_t s = (uint64_t)stride;
+  two_lanes v = {base, base + s}, step = {2 * s, 2 * s};
+  for (uint32_t l = 0; l < WARP_LANES; l += 2, v += step) *(two_lanes *)(addr + l) = v;
 }
 
 static void along_shape(uint64_t *addr, uint64_t base, const struct slt_shape *s) {
@@ -139,7 +144,9 @@ static bool take_vector(struct slt_decoder *w, struct slt_entry *e, uint32_t tag
   }
 }
 
-static bool take_access(struct slt_decoder *w, const struct inst *i, struct slt_entry *e, struct issued *out) {
+/* `expand`: the lanes' addresses are wanted. */
+static inline __attribute__((always_inline)) bool take_access(struct slt_decoder *w, const struct inst *i,
+                                                              struct slt_entry *e, struct issued *out, bool expand) {
   struct slt_state *s = &w->state;
   struct slt_in *kind = &w->plane[SLT_KIND];
   uint32_t tag = slt_in_byte(kind), form = tag & 7;
@@ -167,19 +174,22 @@ static bool take_access(struct slt_decoder *w, const struct inst *i, struct slt_
   } else if (!take_vector(w, e, tag, had, out->mask)) {
     return false;
   }
-  if (e->shape == SLT_AFFINE) along_line(out->addr, e->base, e->stride);
-  else along_shape(out->addr, e->base, &s->shape[e->shape % SLT_SHAPES]);
+  if (expand) {
+    if (e->shape == SLT_AFFINE) along_line(out->addr, e->base, e->stride);
+    else along_shape(out->addr, e->base, &s->shape[e->shape % SLT_SHAPES]);
+  }
   s->last = e->base;
   return true;
 }
 
-/* ---- an instruction ---- */
+/* ---- instructions ---- */
 
-static bool take_particulars(struct slt_decoder *w, const struct slt_code *c, uint8_t cls, struct issued *out) {
+static inline __attribute__((always_inline)) bool take_particulars(struct slt_decoder *w, const struct slt_code *c,
+                                                                   uint8_t cls, struct issued *out, bool expand) {
   if ((w->lanes || cls & SLT_GUARD) && !take_lanes(w, cls, out)) return false;
   w->lanes = false;
   if (cls & SLT_BARRIER && !take_barrier(w, out)) return false;
-  if (cls & SLT_ACCESS && out->mask && !take_access(w, &c->code[w->pc], &w->state.entry[c->slot[w->pc]], out))
+  if (cls & SLT_ACCESS && out->mask && !take_access(w, &c->code[w->pc], &w->state.entry[c->slot[w->pc]], out, expand))
     return false;
   return !(w->plane[SLT_KIND].bad | w->plane[SLT_NUMBER].bad | w->plane[SLT_LANE].bad);
 }
@@ -187,7 +197,7 @@ static bool take_particulars(struct slt_decoder *w, const struct slt_code *c, ui
 enum slt_decoded slt_decode(struct slt_decoder *w, const struct slt_code *c, struct issued *out) {
   uint8_t cls = c->cls[w->pc];
   out->active = out->mask = w->active;
-  if ((cls | w->lanes) && !take_particulars(w, c, cls, out)) return SLT_BROKEN;
+  if ((cls | w->lanes) && !take_particulars(w, c, cls, out, true)) return SLT_BROKEN;
   w->pc++;
   if (--w->left) {
     out->next_pc = w->pc;
@@ -196,4 +206,30 @@ enum slt_decoded slt_decode(struct slt_decoder *w, const struct slt_code *c, str
   enum slt_decoded r = slt_decode_run(w, c->insts);
   out->next_pc = w->done ? FEED_DONE : w->pc;
   return r;
+}
+
+enum slt_decoded slt_skim(struct slt_decoder *w, const struct slt_code *c, uint32_t limit, struct issued *out,
+                          struct trace_counts *n) {
+  uint64_t end = n->warp_insts + limit;
+  while (n->warp_insts < end) {
+    /* Instructions of which the stream says nothing are counted, not visited. */
+    uint32_t k = w->lanes ? 0 : c->plain[w->pc];
+    if (k) {
+      k = k > w->left ? w->left : k;
+      n->warp_insts += k;
+      n->thread_insts += (uint64_t)k * (uint32_t)__builtin_popcount(w->active);
+    } else {
+      k = 1;
+      out->mask = w->active;
+      if (!take_particulars(w, c, c->cls[w->pc], out, false)) return SLT_BROKEN;
+      n->warp_insts++;
+      n->thread_insts += (uint32_t)__builtin_popcount(out->mask);
+    }
+    w->pc += k;
+    w->left -= k;
+    enum slt_decoded r = w->left ? SLT_OK : slt_decode_run(w, c->insts);
+    out->next_pc = w->done ? FEED_DONE : w->pc;
+    if (r != SLT_OK || w->done || out->bar_id != FEED_NO_BARRIER) return r;
+  }
+  return SLT_OK;
 }

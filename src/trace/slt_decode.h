@@ -2,6 +2,7 @@
 #ifndef TRACE_SLT_DECODE_H
 #define TRACE_SLT_DECODE_H
 
+#include "trace/input.h"
 #include "trace/slt.h"
 
 struct slt_decoder {
@@ -25,5 +26,9 @@ void slt_decoder_start(struct slt_decoder *w, uint32_t entry_pc);
 enum slt_decoded slt_decode_run(struct slt_decoder *w, uint32_t insts);
 /* The next instruction into `out`, as `step` of a trace_input. After SLT_MORE, next_pc is to be set by the caller. */
 enum slt_decoded slt_decode(struct slt_decoder *w, const struct slt_code *c, struct issued *out);
+/* The same for at least `limit` instructions, or up to one that ends the warp or arrives at a barrier, counted and not
+ * shown: `out` has next_pc, and of the last one mask and barrier. */
+enum slt_decoded slt_skim(struct slt_decoder *w, const struct slt_code *c, uint32_t limit, struct issued *out,
+                          struct trace_counts *n);
 
 #endif

@@ -346,6 +346,19 @@ static bool input_step(struct trace_input *t, uint32_t slot, uint32_t warp, stru
   return true;
 }
 
+static bool input_skim(struct trace_input *t, uint32_t slot, uint32_t warp, uint32_t limit, struct issued *out,
+                       struct trace_counts *n, struct err *e) {
+  struct slt_reader *r = self(t);
+  const struct cta_reader *c = &r->ctas[slot];
+  struct warp_reader *w = &c->warp[warp];
+  enum slt_decoded what = slt_skim(&w->d, r->code, limit, out, n);
+  if (what == SLT_OK) return true;
+  if (what == SLT_BROKEN) return broken(r, c, warp, e);
+  if (!next_run(r, c, warp, e)) return false;
+  out->next_pc = w->d.done ? FEED_DONE : w->d.pc;
+  return true;
+}
+
 static void input_close_cta(struct trace_input *t, uint32_t slot) {
   struct slt_reader *r = self(t);
   for (uint32_t i = 0; i < r->kernel.warps_per_cta; i++) {
@@ -377,6 +390,7 @@ static const struct trace_input_ops operations = {.format = "slt",
                                                   .begin = input_begin,
                                                   .open_cta = input_open_cta,
                                                   .step = input_step,
+                                                  .skim = input_skim,
                                                   .close_cta = input_close_cta,
                                                   .close = input_close};
 

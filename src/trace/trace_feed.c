@@ -85,17 +85,32 @@ static void feed_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint
   if (!f->err.code) f->ops->open_cta(f->in, slot, cta, &f->err); /* a failure shows at the first issue */
 }
 
-static bool feed_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *out) {
-  struct trace_feed *f = ctx;
+static inline void clear(struct issued *out) {
   out->waits = false;
   out->token = 0;
   out->released = 0;
   out->bar_id = FEED_NO_BARRIER;
-  if (__builtin_expect(f->err.code != ERR_NONE, 0) || !f->ops->step(f->in, slot, warp, out, &f->err)) return fail(f);
+}
+
+static inline bool stepped(struct trace_feed *f, uint32_t slot, uint32_t warp, struct issued *out) {
   struct slot_state *s = &f->slot[slot];
   if (out->bar_id != FEED_NO_BARRIER && !arrive(f, s, warp, out)) return fail(f);
   if (out->next_pc == FEED_DONE) warp_done(s, out);
   return true;
+}
+
+static bool feed_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *out) {
+  struct trace_feed *f = ctx;
+  clear(out);
+  if (__builtin_expect(f->err.code != ERR_NONE, 0) || !f->ops->step(f->in, slot, warp, out, &f->err)) return fail(f);
+  return stepped(f, slot, warp, out);
+}
+
+/* Many instructions of a warp, for whoever counts them only. */
+static bool feed_skim(struct trace_feed *f, uint32_t slot, uint32_t warp, struct issued *out, struct trace_counts *n) {
+  clear(out);
+  if (f->err.code || !f->ops->skim(f->in, slot, warp, QUANTUM, out, n, &f->err)) return fail(f);
+  return stepped(f, slot, warp, out);
 }
 
 static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
@@ -153,34 +168,43 @@ struct drive {
   struct feed *f;
   struct issued out;
   struct trace_counts n;
-  uint64_t all; /* warps of a CTA */
+  uint64_t all;            /* warps of a CTA */
+  struct trace_feed *skim; /* the feed, if it is a trace whose reader can skim; else NULL */
 };
 
-/* Up to QUANTUM instructions of one warp. */
+static bool drive_fault(const struct drive *d, struct err *e) {
+  const struct feed_fault *fault = d->f->ops->fault(d->f->ctx);
+  return err_set(e, ERR_PROGRAM, "%s", fault ? fault->text : "the kernel faulted");
+}
+
+/* What the last instruction did to the warps. False: this one does not go on now. */
+static bool drive_on(const struct drive *d, struct drive_slot *s, uint64_t bit) {
+  if (d->out.waits) s->waiting |= bit;
+  s->waiting &= ~d->out.released;
+  if (d->out.next_pc == FEED_DONE) s->live &= ~bit;
+  return d->out.next_pc != FEED_DONE && !(s->waiting & bit);
+}
+
+/* QUANTUM instructions of one warp, more or less. */
 static bool drive_warp(struct drive *d, struct drive_slot *s, uint32_t slot, uint32_t warp, struct err *e) {
   const struct feed_ops *ops = d->f->ops;
   struct issued *out = &d->out;
-  uint64_t bit = 1ull << warp;
-  for (uint32_t i = 0; i < QUANTUM; i++) {
-    out->cycle = d->n.warp_insts;
-    out->waits = false;
-    out->token = 0;
-    out->released = 0;
-    bool ok = ops->issue(d->f->ctx, slot, warp, out);
-    if (ok && out->token) ok = ops->atomic(d->f->ctx, out->token, out->mask);
-    if (!ok) {
-      const struct feed_fault *fault = ops->fault(d->f->ctx);
-      return err_set(e, ERR_PROGRAM, "%s", fault ? fault->text : "the kernel faulted");
+  uint64_t bit = 1ull << warp, end = d->n.warp_insts + QUANTUM;
+  while (d->n.warp_insts < end) {
+    if (d->skim) {
+      if (!feed_skim(d->skim, slot, warp, out, &d->n)) return drive_fault(d, e);
+    } else {
+      out->cycle = d->n.warp_insts;
+      out->waits = false;
+      out->token = 0;
+      out->released = 0;
+      bool ok = ops->issue(d->f->ctx, slot, warp, out);
+      if (ok && out->token) ok = ops->atomic(d->f->ctx, out->token, out->mask);
+      if (!ok) return drive_fault(d, e);
+      d->n.warp_insts++;
+      d->n.thread_insts += (uint32_t)__builtin_popcount(out->mask);
     }
-    d->n.warp_insts++;
-    d->n.thread_insts += (uint32_t)__builtin_popcount(out->mask);
-    if (out->waits) s->waiting |= bit;
-    s->waiting &= ~out->released;
-    if (out->next_pc == FEED_DONE) {
-      s->live &= ~bit;
-      return true;
-    }
-    if (s->waiting & bit) return true;
+    if (!drive_on(d, s, bit)) return true;
   }
   return true;
 }
@@ -200,6 +224,7 @@ static bool drive_round(struct drive *d, struct drive_slot *s, uint32_t slot, st
 bool trace_drive(struct feed *f, uint32_t slots, struct trace_counts *n, struct err *e) {
   const struct feed_kernel *k = f->kernel;
   struct drive d = {.f = f, .all = k->warps_per_cta >= 64 ? ~0ull : (1ull << k->warps_per_cta) - 1};
+  if (f->ops == &operations && ((struct trace_feed *)f->ctx)->ops->skim) d.skim = f->ctx;
   struct drive_slot *state = calloc(slots, sizeof *state);
   CHECK(state, "out of memory");
   uint32_t next = 0, live = 0;

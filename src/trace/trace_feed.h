@@ -20,9 +20,6 @@ const struct err *trace_feed_error(const struct trace_feed *f);
 void trace_feed_free(struct trace_feed *f);
 
 /* ---- without a timing model ---- */
-struct trace_counts {
-  uint64_t warp_insts, thread_insts;
-};
 /* Drive any feed to its end in functional order: CTAs one after the other, warps of a CTA in turns, atomics at once.
  * CTAs that wait for others share `slots` slots. False: a fault or a deadlock. */
 bool trace_drive(struct feed *f, uint32_t slots, struct trace_counts *n, struct err *e);

@@ -146,6 +146,53 @@ static void interleaved(void **state) {
   free(f);
 }
 
+/* Skimming counts what stepping shows, stops at the same barriers, and leaves the warp where stepping would. */
+static void skimmed(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct rng r = rng_seed(8);
+  for (uint64_t seed = 1; seed <= 6; seed++) {
+    struct rt_feed *f = record(seed, 3, 128, seed == 6 ? 30000 : 500);
+    struct trace_input *t = trace_open(path, false, &e);
+    launch_of(t);
+    assert_true(t->ops->begin(t, 1, &e));
+    for (uint32_t c = 0; c < 3; c++) {
+      assert_true(t->ops->open_cta(t, 0, c, &e));
+      for (uint32_t w = 0; w < 4; w++) {
+        struct rt_warp truth;
+        struct issued want = blank(), got;
+        rt_start_warp(f, &truth, c, w);
+        do {
+          uint32_t pc = truth.pc;
+          got = blank();
+          if (!rng_below(&r, 4)) { /* an address is right after skimming, too */
+            want = blank();
+            rt_next(f, &truth, &want);
+            assert_true(t->ops->step(t, 0, w, &got, &e));
+            same_step(&want, &got, &f->code[pc]);
+            continue;
+          }
+          struct trace_counts n = {0}, m = {0};
+          if (!t->ops->skim(t, 0, w, 1 + rng_below(&r, 90), &got, &n, &e)) fail_msg("%s", e.msg);
+          assert_true(n.warp_insts > 0);
+          for (; m.warp_insts < n.warp_insts; m.warp_insts++) {
+            if (m.warp_insts) assert_true(want.bar_id == FEED_NO_BARRIER && want.next_pc != FEED_DONE);
+            want = blank();
+            rt_next(f, &truth, &want);
+            m.thread_insts += (uint32_t)__builtin_popcount(want.mask);
+          }
+          assert_true(m.thread_insts == n.thread_insts);
+          assert_int_equal(want.next_pc, got.next_pc);
+          assert_int_equal(want.bar_id, got.bar_id);
+        } while (want.next_pc != FEED_DONE);
+      }
+      t->ops->close_cta(t, 0);
+    }
+    trace_close(t);
+    free(f);
+  }
+}
+
 /* Launches one after the other, small ones that share a dictionary, copies between them; seeking. */
 static void many_launches(void **state) {
   (void)state;
@@ -366,6 +413,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),    cmocka_unit_test(interleaved),
                                      cmocka_unit_test(many_launches), cmocka_unit_test(left_out),
                                      cmocka_unit_test(whole_or_not),  cmocka_unit_test(damage),
-                                     cmocka_unit_test(barriers)};
+                                     cmocka_unit_test(barriers),      cmocka_unit_test(skimmed)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
