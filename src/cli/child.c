@@ -18,6 +18,9 @@
 
 #include "base/paths.h"
 
+/* Found on LD_LIBRARY_PATH, since LD_PRELOAD takes no path with a blank in it. */
+#define HOOK "libsluice-static.so"
+
 bool tempdir_make(struct tempdir *t, struct err *e) {
   const char *base = getenv("TMPDIR");
   if (!base || !*base || strlen(base) > 400) base = "/tmp";
@@ -97,13 +100,17 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   return ok || err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
 }
 
-static void child_environment(const struct tempdir *t) {
+static void child_environment(const struct tempdir *t, const char *program) {
   char lib[PATH_MAX], joined[2 * PATH_MAX];
   path_lib(lib, sizeof lib);
   const char *old = getenv("LD_LIBRARY_PATH");
   size_t n = (size_t)snprintf(joined, sizeof joined, "%s%s%s", lib, old && *old ? ":" : "", old ? old : "");
   setenv("LD_LIBRARY_PATH", n < sizeof joined ? joined : lib, 1);
   setenv("SLUICE_DIR", t->path, 1);
+  if (!elf_may_hold_runtime(program)) return;
+  const char *preload = getenv("LD_PRELOAD");
+  n = (size_t)snprintf(joined, sizeof joined, "%s%s%s", preload ? preload : "", preload && *preload ? ":" : "", HOOK);
+  if (n < sizeof joined) setenv("LD_PRELOAD", joined, 1);
 }
 
 int child_run(const struct tempdir *t, char *const *argv, struct err *e) {
@@ -119,9 +126,10 @@ int child_run(const struct tempdir *t, char *const *argv, struct err *e) {
   if (pid < 0) return err_set(e, ERR_INPUT, "fork: %s", strerror(errno)), -1;
   if (!pid) {
     sigprocmask(SIG_SETMASK, &old, NULL);
-    child_environment(t);
     char program[PATH_MAX];
-    execv(program_find(argv[0], program, sizeof program) ? program : argv[0], argv);
+    if (!program_find(argv[0], program, sizeof program)) snprintf(program, sizeof program, "%s", argv[0]);
+    child_environment(t, program);
+    execv(program, argv);
     int why = errno;
     if (write(failed[1], &why, sizeof why) < 0) _exit(126);
     _exit(127);

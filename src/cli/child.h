@@ -28,6 +28,8 @@ struct diagnosis {
   char text[2048];
 };
 void elf_diagnose(const char *program, struct diagnosis *d);
+/* Whether the program, or one that it starts, may hold NVIDIA's runtime itself, so that the hook is to be preloaded. */
+bool elf_may_hold_runtime(const char *program);
 /* The file to run for `program`: a path, a name in PATH, or a bundled workload; false if there is none. */
 bool program_find(const char *program, char *out, size_t size);
 

@@ -14,7 +14,7 @@
 struct facts {
   char cudart[64]; /* NEEDED libcudart, empty if none */
   char rpath[512];
-  bool has_runpath, is_static, dynamic;
+  bool has_runpath, dynamic;
   bool defines_runtime; /* its own symbol table has cudaLaunchKernel */
   bool opens_driver;    /* it names libcuda.so.1 in its data, as the static runtime does */
   bool needs_driver;    /* NEEDED libcuda.so.1: driver API */
@@ -66,7 +66,7 @@ static void read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct fac
     GElf_Sym sym;
     if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF) continue;
     const char *s = elf_strptr(elf, sh->sh_link, sym.st_name);
-    if (s && (!strncmp(s, "cudaLaunchKernel", 16) || !strcmp(s, "__cudart_runtime_version"))) f->defines_runtime = true;
+    if (s && (!strncmp(s, "cudaLaunchKernel", 16) || !strcmp(s, "__cudaRegisterFatBinary"))) f->defines_runtime = true;
   }
 }
 
@@ -91,6 +91,12 @@ static bool read_facts(const char *path, struct facts *f) {
   return ok;
 }
 
+bool elf_may_hold_runtime(const char *program) {
+  struct facts f;
+  if (!read_facts(program, &f)) return true; /* a script, which may start one that does */
+  return !*f.cudart || (*f.rpath && !f.has_runpath);
+}
+
 void elf_diagnose(const char *program, struct diagnosis *d) {
   struct facts f;
   char path[PATH_MAX], lib[PATH_MAX], ours[PATH_MAX + 128];
@@ -106,12 +112,17 @@ void elf_diagnose(const char *program, struct diagnosis *d) {
   d->certain = true;
   path_lib(lib, sizeof lib);
   snprintf(ours, sizeof ours, "%s/%s", lib, f.cudart);
-  if (!*f.cudart && (f.defines_runtime || f.opens_driver)) {
+  if (!*f.cudart && f.defines_runtime && f.dynamic) {
+    d->certain = false;
     snprintf(d->text, sizeof d->text,
-             "'%.300s' carries NVIDIA's CUDA runtime inside (statically linked), so ours cannot take its place; "
-             "rebuild it with "
-             "`nvcc -cudart shared`, or set NVCC_APPEND_FLAGS=\"-cudart shared\" and make it again.",
+             "'%.300s' carries the CUDA runtime inside, which Sluice replaces, but ended before it made a CUDA call.",
              program);
+  } else if (!*f.cudart && (f.defines_runtime || f.opens_driver)) {
+    snprintf(d->text, sizeof d->text,
+             "'%.300s' carries NVIDIA's CUDA runtime inside and %s, so that ours cannot take its place; %s "
+             "`nvcc -cudart shared`, or set NVCC_APPEND_FLAGS=\"-cudart shared\" and make it again.",
+             program, f.dynamic ? "its symbol table was stripped" : "is linked without shared libraries",
+             f.dynamic ? "leave the symbols in it, or link it with" : "link it with");
   } else if (!*f.cudart && f.needs_driver) {
     snprintf(d->text, sizeof d->text,
              "'%.300s' uses the CUDA driver API (libcuda) without the CUDA runtime; Sluice stands in for the runtime "

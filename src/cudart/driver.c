@@ -62,9 +62,9 @@ CUresult cuGetExportTable(const void **table, const void *id) {
             cudart_program(), runtime);
   else
     err_set(&e, ERR_UNSUPPORTED,
-            "%s has the CUDA runtime linked into it statically, so its calls do not reach Sluice: link it again with "
-            "nvcc -cudart shared (NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment does it without touching a "
-            "Makefile)",
+            "%s has NVIDIA's CUDA runtime linked into it, whose calls do not reach Sluice. Under `sluice run` they do, "
+            "as long as the program keeps its symbol table (no `strip`, no -s); or link it with nvcc -cudart shared "
+            "(NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment does it without touching a Makefile)",
             cudart_program());
   cudart_die(c, &e);
 }

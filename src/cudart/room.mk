@@ -37,6 +37,12 @@ $(B)/lib/$(1): $(CUDART_API:%=$(B)/cudart-$(2)/%.o) $(B)/lib/libsluice-cuda.so
 endef
 $(foreach l,$(CUDART_SONAMES),$(eval $(call cudart_library,$(l),$(firstword $(subst ., ,$(l:libcudart.so.%=%))))))
 
+# Preloaded into programs with NVIDIA's runtime inside. It stands alone and starts before every other library.
+$(B)/lib/libsluice-static.so: src/cudart/static_hook.c | $(B)/deps.ok
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-sanitize=all -shared -Wl,-soname,libsluice-static.so -Wl,-z,initfirst -o $@ $< -ldl
+ALL += $(B)/lib/libsluice-static.so
+
 # What -lcudart finds.
 $(B)/lib/libcudart.so: $(B)/lib/libcudart.so.12
 	ln -sf libcudart.so.12 $@

@@ -103,7 +103,10 @@ int main(int argc, char **argv) {
       "\n## Driver API\n\n`libcuda.so.1` has what a program needs that loads PTX itself: initialisation, devices, "
       "contexts (all are the one of\nthe process), modules from PTX text or fat binaries, linking of PTX, launches in "
       "every form, memory, copies, arrays, texture\nand surface objects, streams, events, occupancy. Machine code is "
-      "refused. `cuGetExportTable`, which only NVIDIA's own\nruntime calls, ends the program with the remedy "
-      "(`-cudart shared`).\n");
+      "refused. `cuGetExportTable`, which only NVIDIA's own\nruntime calls, ends the program with the remedy.\n\n"
+      "## Programs with NVIDIA's runtime inside\n\nnvcc links the runtime statically by default. `sluice run` then "
+      "writes jumps to our functions over theirs before the program\nstarts (`src/cudart/static_hook.c`), in the "
+      "program and in the libraries that it is linked with. That needs their symbol\ntables: a stripped program, or "
+      "a library that is opened later, must be linked with `-cudart shared`.\n");
   return runtime.calls[STATUSES] || driver_calls.calls[STATUSES];
 }
