@@ -12,7 +12,7 @@
 struct arena_block {
   struct arena_block *next;
   size_t size, used;
-  char *data; /* 64-byte aligned, zeroed */
+  char *data, *memory; /* 64-byte aligned, zeroed; what holds it */
 };
 
 enum { BLOCK_BYTES = 64 * 1024 };
@@ -20,10 +20,9 @@ enum { BLOCK_BYTES = 64 * 1024 };
 static struct arena_block *block_new(size_t size) {
   struct arena_block *b = malloc(sizeof *b);
   size_t bytes = (size + 63) & ~(size_t)63;
-  char *data = aligned_alloc(64, bytes);
-  CHECK(b && data, "out of memory (%zu bytes)", bytes);
-  memset(data, 0, bytes);
-  *b = (struct arena_block){.size = bytes, .data = data};
+  char *memory = calloc(1, bytes + 63); /* which touches no fresh page, unlike clearing by hand */
+  CHECK(b && memory, "out of memory (%zu bytes)", bytes);
+  *b = (struct arena_block){.size = bytes, .data = memory + (-(uintptr_t)memory & 63), .memory = memory};
   return b;
 }
 
@@ -76,7 +75,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...) {
 void arena_free(struct arena *a) {
   for (struct arena_block *b = a->head, *next; b; b = next) {
     next = b->next;
-    free(b->data);
+    free(b->memory);
     free(b);
   }
   *a = (struct arena){0};

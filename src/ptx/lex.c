@@ -7,9 +7,31 @@
 
 #include "base/hash.h"
 
+enum { FIRST_BUCKETS = 1024 };
+
 void lex_init(struct lexer *l, struct arena *a) {
-  *l = (struct lexer){.arena = a};
-  l->buckets = ARENA_ARRAY(a, struct ident *, IDENT_BUCKETS);
+  *l = (struct lexer){.arena = a, .nbuckets = FIRST_BUCKETS};
+  l->buckets = calloc(FIRST_BUCKETS, sizeof *l->buckets);
+  CHECK(l->buckets, "out of memory");
+}
+
+void lex_free(struct lexer *l) {
+  free(l->buckets);
+}
+
+static void grow(struct lexer *l) {
+  uint32_t n = l->nbuckets * 4;
+  struct ident **b = calloc(n, sizeof *b);
+  CHECK(b, "out of memory");
+  for (uint32_t k = 0; k < l->nbuckets; k++)
+    for (struct ident *i = l->buckets[k], *next; i; i = next) {
+      next = i->next;
+      i->next = b[i->hash % n];
+      b[i->hash % n] = i;
+    }
+  free(l->buckets);
+  l->buckets = b;
+  l->nbuckets = n;
 }
 
 void lex_start(struct lexer *l, const char *src) {
@@ -19,20 +41,17 @@ void lex_start(struct lexer *l, const char *src) {
 }
 
 struct ident *lex_intern(struct lexer *l, const char *s, uint32_t len) {
-  uint32_t h = (uint32_t)hash_bytes(HASH_INIT, s, len) % IDENT_BUCKETS;
-  for (struct ident *i = l->buckets[h]; i; i = i->next)
-    if (i->len == len && !memcmp(i->s, s, len)) return i;
-  struct ident *i = ARENA_NEW(l->arena, struct ident);
-  *i = (struct ident){.s = arena_strndup(l->arena, s, len), .len = len, .next = l->buckets[h]};
-  return l->buckets[h] = i;
-}
-
-bool tok_dot(const struct token *t, const char *word) {
-  return t->kind == TOK_DOT && strlen(word) == t->len && !memcmp(t->s, word, t->len);
+  uint32_t h = (uint32_t)hash_bytes(HASH_INIT, s, len);
+  for (struct ident *i = l->buckets[h % l->nbuckets]; i; i = i->next)
+    if (i->hash == h && i->len == len && !memcmp(i->s, s, len)) return i;
+  if (++l->nidents > 2 * l->nbuckets) grow(l);
+  struct ident *i = ARENA_NEW(l->arena, struct ident), **b = &l->buckets[h % l->nbuckets];
+  *i = (struct ident){.s = arena_strndup(l->arena, s, len), .len = len, .hash = h, .next = *b};
+  return *b = i;
 }
 
 static bool ident_char(char c) {
-  return isalnum((unsigned char)c) || c == '_' || c == '$';
+  return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '$';
 }
 
 static void skip_space(struct lexer *l) {
@@ -126,6 +145,7 @@ void lex_next(struct lexer *l) {
     while (ident_char(*p) || (p[0] == ':' && p[1] == ':' && ident_char(p[2]))) p += *p == ':' ? 2 : 1;
     t->kind = TOK_DOT;
     t->len = (uint32_t)(p - t->s);
+    t->ident = lex_intern(l, t->s, t->len);
     l->p = p;
   } else if (isdigit((unsigned char)*p)) {
     lex_number(l);

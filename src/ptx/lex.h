@@ -17,9 +17,11 @@ struct symbol {
 
 struct ident {
   const char *s;
-  uint32_t len;
+  uint32_t len, hash;
   struct symbol *sym;
   struct ident *next;
+  uint16_t mod;     /* enum ptx_mod of that spelling */
+  uint8_t type, op; /* enum ptx_type, ptx_opcode of that spelling */
 };
 
 struct token {
@@ -28,26 +30,28 @@ struct token {
   const char *s; /* text in the source (dot word: after the dot) */
   uint32_t len, line, col;
   uint64_t bits;       /* numbers */
-  struct ident *ident; /* identifiers */
+  struct ident *ident; /* identifiers and dot words */
 };
-
-enum { IDENT_BUCKETS = 16384 };
 
 struct lexer {
   struct arena *arena;
   const char *src, *p, *line_start;
   uint32_t line;
   struct ident **buckets;
+  uint32_t nbuckets, nidents;
   struct token t; /* the current token */
 };
 
 void lex_init(struct lexer *l, struct arena *a);
+void lex_free(struct lexer *l);
 void lex_start(struct lexer *l, const char *src);
 void lex_next(struct lexer *l);
 struct ident *lex_intern(struct lexer *l, const char *s, uint32_t len);
 static inline bool tok_is(const struct token *t, char punct) {
   return t->kind == TOK_PUNCT && t->punct == punct;
 }
-bool tok_dot(const struct token *t, const char *word);
+static inline __attribute__((always_inline)) bool tok_dot(const struct token *t, const char *word) {
+  return t->kind == TOK_DOT && __builtin_strlen(word) == t->len && !__builtin_memcmp(t->s, word, t->len);
+}
 
 #endif

@@ -62,7 +62,7 @@ bool parse_accept(struct parser *p, char punct) {
   return true;
 }
 
-static bool accept_dot(struct parser *p, const char *word) {
+static inline __attribute__((always_inline)) bool accept_dot(struct parser *p, const char *word) {
   if (!tok_dot(&p->lex.t, word)) return false;
   lex_next(&p->lex);
   return true;
@@ -92,10 +92,7 @@ void parse_bind(struct parser *p, struct ident *i, enum sym_kind kind, void *ptr
 }
 
 enum ptx_type parse_type_word(struct parser *p) {
-  if (p->lex.t.kind != TOK_DOT) return T_NONE;
-  for (int i = 1; i < T_COUNT; i++)
-    if (tok_dot(&p->lex.t, ptx_type_names[i])) return i;
-  return T_NONE;
+  return p->lex.t.kind == TOK_DOT ? p->lex.t.ident->type : T_NONE;
 }
 
 void parse_pending(struct parser *p, struct ident *i, struct ptx_opnd *o) {
@@ -294,13 +291,25 @@ static void parse_array_suffix(struct parser *p, struct ptx_var *v) {
 static void add_reg(struct parser *p, struct ident *i, enum ptx_type t) {
   struct ptx_reg *r = ARENA_NEW(&p->m->arena, struct ptx_reg);
   const char *d = i->s;
+  uint64_t arch = 0;
   while (*d && (*d < '0' || *d > '9')) d++;
+  for (; *d >= '0' && *d <= '9'; d++) arch = arch * 10 + (uint64_t)(*d - '0');
   if (p->nregs >= 65534) FAIL_TOK(p, "more than 65534 registers in one function");
   GROW(p->regs, p->nregs, p->cap_regs);
   p->regs[p->nregs++] = r;
-  *r = (struct ptx_reg){
-      .name = i->s, .type = (uint8_t)t, .num = (uint16_t)p->nregs, .arch = (uint16_t)strtoul(d, NULL, 10)};
+  *r = (struct ptx_reg){.name = i->s, .type = (uint8_t)t, .num = (uint16_t)p->nregs, .arch = (uint16_t)arch};
   parse_bind(p, i, SYM_REG, r, 0);
+}
+
+/* "%r" and 12 to "%r12", which is interned. */
+static struct ident *numbered(struct parser *p, const struct ident *stem, uint64_t k) {
+  char name[300], digits[24];
+  uint32_t n = stem->len, d = 0;
+  memcpy(name, stem->s, n);
+  do digits[d++] = (char)('0' + k % 10);
+  while (k /= 10);
+  while (d) name[n++] = digits[--d];
+  return lex_intern(&p->lex, name, n);
 }
 
 static void parse_regs(struct parser *p) {
@@ -314,11 +323,8 @@ static void parse_regs(struct parser *p) {
     if (parse_accept(p, '<')) {
       int64_t n = parse_int(p, "a register count");
       parse_expect(p, '>', "after the register count");
-      char name[300];
-      for (int64_t k = 0; k < n; k++) {
-        int len = snprintf(name, sizeof name, "%s%lld", i->s, (long long)k);
-        add_reg(p, lex_intern(&p->lex, name, (uint32_t)len), d.type);
-      }
+      if (i->len > 270) FAIL_TOK(p, "the register's name is longer than 270 characters");
+      for (int64_t k = 0; k < n; k++) add_reg(p, numbered(p, i, (uint64_t)k), d.type);
     } else {
       add_reg(p, i, d.type);
     }
@@ -542,6 +548,30 @@ static void add_func(struct parser *p, struct ptx_func *f, struct ident *name) {
   }
 }
 
+/* Operands kept for an instruction: see struct ptx_inst. */
+static uint32_t room_of(const struct ptx_inst *i) {
+  return strchr(ptx_ops[i->op].sig, '*') ? PTX_MAX_OPNDS : i->nops > 4 ? i->nops : 4;
+}
+
+/* The drafts become the function's code, with room at its end for an implicit ret. */
+static void keep_code(struct parser *p, struct ptx_func *f) {
+  uint32_t n = p->ncode, ops = 4;
+  for (uint32_t i = 0; i < n; i++) ops += room_of(&p->code[i]->inst);
+  f->code = ARENA_ARRAY(&p->m->arena, struct ptx_inst, n + 1);
+  struct ptx_opnd *o = ARENA_ARRAY(&p->m->arena, struct ptx_opnd, ops);
+  f->code[n].ops = o;
+  o += 4;
+  for (uint32_t k = 0; k < n; k++) {
+    struct ptx_inst *i = &f->code[k];
+    *i = p->code[k]->inst;
+    i->ops = o;
+    memcpy(o, p->code[k]->ops, i->nops * sizeof *o);
+    o += room_of(i);
+    if (i->op == OP_BRA && i->ops[0].kind == OK_LABEL) i->target = (uint32_t)i->ops[0].imm;
+  }
+  f->ncode = n;
+}
+
 static void parse_body(struct parser *p, struct ptx_func *f) {
   uint32_t open = p->lex.t.line, first = p->npend;
   lex_next(&p->lex);
@@ -552,22 +582,17 @@ static void parse_body(struct parser *p, struct ptx_func *f) {
     parse_statement(p);
   }
   lex_next(&p->lex);
-  scope_leave(p, first); /* operands must not move while they are pending: instructions were allocated one by one */
+  scope_leave(p, first); /* operands must not move while they are pending: drafts stay where they are */
   p->depth++;
-  f->code = ARENA_ARRAY(&p->m->arena, struct ptx_inst, p->ncode + 1);
-  for (uint32_t i = 0; i < p->ncode; i++) {
-    f->code[i] = *p->code[i];
-    if (f->code[i].op == OP_BRA && f->code[i].ops[0].kind == OK_LABEL)
-      f->code[i].target = (uint32_t)f->code[i].ops[0].imm;
-  }
-  f->ncode = p->ncode;
+  keep_code(p, f);
   f->locals = ARENA_ARRAY(&p->m->arena, struct ptx_var *, p->nlocals);
   if (p->nlocals) memcpy(f->locals, p->locals, p->nlocals * sizeof *f->locals);
   f->nlocals = p->nlocals;
   for (uint32_t i = 0; i < f->ncode; i++) /* branches to the end of the text: an implicit ret */
     if (f->code[i].op == OP_BRA && f->code[i].target >= f->ncode) f->code[i].target = f->ncode;
-  f->code[f->ncode] = (struct ptx_inst){
-      .op = OP_RET, .line = p->lex.t.line, .col = 1, .src_line = p->src_line, .src_file = p->src_file};
+  struct ptx_inst *end = &f->code[f->ncode];
+  *end = (struct ptx_inst){
+      .op = OP_RET, .ops = end->ops, .line = p->lex.t.line, .col = 1, .src_line = p->src_line, .src_file = p->src_file};
   uint8_t last = f->ncode ? f->code[f->ncode - 1].op : OP_NONE;
   bool ends = f->ncode && !f->code[f->ncode - 1].guard &&
               (last == OP_RET || last == OP_EXIT || last == OP_TRAP || last == OP_BRA);
@@ -719,22 +744,7 @@ static struct parser *parser_new(struct ptx_module *m) {
   CHECK(p, "out of memory");
   p->m = m;
   lex_init(&p->lex, &m->arena);
-  for (int i = 1; i < M_COUNT; i++)
-    p->mod_ident[i] = lex_intern(&p->lex, ptx_mod_names[i], (uint32_t)strlen(ptx_mod_names[i]));
-  for (int i = 1; i < OP_COUNT; i++) {
-    p->op_ident[i] = lex_intern(&p->lex, ptx_ops[i].name, (uint32_t)strlen(ptx_ops[i].name));
-    for (const char *s = ptx_ops[i].mods; *s;) {
-      while (*s == ' ') s++;
-      size_t n = strcspn(s, " ");
-      int found = 0;
-      for (int k = 1; k < M_COUNT && n; k++)
-        if (strlen(ptx_mod_names[k]) == n && !memcmp(ptx_mod_names[k], s, n))
-          p->op_mods[i][k / 64] |= 1ull << (k % 64), found = 1;
-      CHECK(found || !n, "ops.def: unknown modifier '%.*s' of %s", (int)n, s, ptx_ops[i].name);
-      s += n;
-    }
-  }
-  p->sink = lex_intern(&p->lex, "_", 1);
+  parse_words(p);
   return p;
 }
 
@@ -750,9 +760,11 @@ void ptx_free(struct ptx_module *m) {
   struct parser *p = m->parser;
   free(p->binds);
   free(p->pend);
+  for (uint32_t i = 0; i < p->ndrafts; i++) free(p->code[i]);
   free(p->code);
   free(p->regs);
   free(p->locals);
+  lex_free(&p->lex);
   free(p);
   free(m->texts);
   free(m->funcs);

@@ -314,28 +314,58 @@ void parse_operand(struct parser *p, struct ptx_opnd *o) {
   FAIL_TOK(p, "expected an operand, found %s", tok_text(p));
 }
 
+static struct ident *intern_word(struct parser *p, const char *s) {
+  return lex_intern(&p->lex, s, (uint32_t)strlen(s));
+}
+
+const uint64_t *parse_op_mods(struct parser *p, enum ptx_opcode op) {
+  uint64_t *set = p->op_mods[op];
+  if (p->op_known[op]) return set;
+  p->op_known[op] = true;
+  for (const char *s = ptx_ops[op].mods; *s;) {
+    while (*s == ' ') s++;
+    uint32_t n = (uint32_t)strcspn(s, " ");
+    uint16_t k = n ? lex_intern(&p->lex, s, n)->mod : 0;
+    CHECK(k || !n, "ops.def: unknown modifier '%.*s' of %s", (int)n, s, ptx_ops[op].name);
+    if (k) set[k / 64] |= 1ull << (k % 64);
+    s += n;
+  }
+  return set;
+}
+
+void parse_words(struct parser *p) {
+  for (int i = 1; i < M_COUNT; i++) {
+    struct ident *word = intern_word(p, ptx_mod_names[i]);
+    CHECK(!word->mod, "mods.def: '%s' stands there twice", word->s);
+    word->mod = (uint16_t)i;
+  }
+  for (int i = 1; i < T_COUNT; i++) intern_word(p, ptx_type_names[i])->type = (uint8_t)i;
+  for (int i = 1; i < OP_COUNT; i++) intern_word(p, ptx_ops[i].name)->op = (uint8_t)i;
+  p->sink = lex_intern(&p->lex, "_", 1);
+}
+
 static void unknown_mod(struct parser *p, enum ptx_opcode op) {
   char word[64];
   snprintf(word, sizeof word, "%.*s", (int)p->lex.t.len, p->lex.t.s);
   const char *cands[M_COUNT + T_COUNT];
+  const uint64_t *mods = parse_op_mods(p, op);
   size_t n = 0;
   for (int k = 1; k < M_COUNT; k++)
-    if (p->op_mods[op][k / 64] >> (k % 64) & 1) cands[n++] = ptx_mod_names[k];
+    if (mods[k / 64] >> (k % 64) & 1) cands[n++] = ptx_mod_names[k];
   for (int k = 1; k < T_COUNT; k++)
     if (ptx_ops[op].types >> k & 1) cands[n++] = ptx_type_names[k];
   const char *near = err_nearest(word, cands, n);
-  bool known = parse_type_word(p) != T_NONE;
-  for (int k = 1; k < M_COUNT; k++) known |= !strcmp(word, ptx_mod_names[k]);
+  bool known = parse_type_word(p) != T_NONE || p->lex.t.ident->mod;
   if (near) FAIL_TOK(p, "'.%s' is no modifier of %s; did you mean '.%s'?", word, ptx_ops[op].name, near);
   parse_fail(p, p->lex.t.line, p->lex.t.col, known ? ERR_INPUT : ERR_UNSUPPORTED,
              "'.%s' is no modifier of %s that Sluice knows", word, ptx_ops[op].name);
 }
 
 static void parse_modifiers(struct parser *p, struct ptx_inst *i) {
+  const uint64_t *mods = parse_op_mods(p, i->op);
   while (p->lex.t.kind == TOK_DOT) {
-    enum ptx_mod m = M_NONE;
-    for (int k = 1; k < M_COUNT && !m; k++)
-      if ((p->op_mods[i->op][k / 64] >> (k % 64) & 1) && tok_dot(&p->lex.t, ptx_mod_names[k])) m = k;
+    enum ptx_mod m = p->lex.t.ident->mod;
+    if (!(mods[m / 64] >> (m % 64) & 1)) m = M_NONE;
     enum ptx_type t = m ? T_NONE : parse_type_word(p);
     if (m) {
       i->mods[m / 64] |= 1ull << (m % 64);
@@ -422,14 +452,26 @@ static void parse_guard(struct parser *p, struct ptx_inst *i) {
   i->guard = g.reg;
 }
 
+/* The draft after the last instruction, empty: they are used again for the next function. */
+static struct ptx_inst *new_draft(struct parser *p) {
+  if (p->ncode == p->ndrafts) {
+    GROW(p->code, p->ndrafts, p->cap_code);
+    p->code[p->ndrafts] = malloc(sizeof **p->code);
+    CHECK(p->code[p->ndrafts], "out of memory");
+    p->ndrafts++;
+  }
+  struct draft *d = p->code[p->ncode];
+  memset(d, 0, sizeof *d);
+  d->inst.ops = d->ops;
+  return &d->inst;
+}
+
 static void parse_known(struct parser *p) {
-  GROW(p->code, p->ncode, p->cap_code);
-  struct ptx_inst *i = ARENA_NEW(&p->m->arena, struct ptx_inst);
+  struct ptx_inst *i = new_draft(p);
   parse_guard(p, i);
   struct token t = p->lex.t;
   if (t.kind != TOK_IDENT) FAIL_TOK(p, "expected an instruction, found %s", tok_text(p));
-  for (int k = 1; k < OP_COUNT && !i->op; k++)
-    if (p->op_ident[k] == t.ident) i->op = (uint8_t)k;
+  i->op = t.ident->op;
   if (!i->op) {
     bool newer = p->m->texts[p->text].version > PTX_NEWEST;
     for (size_t k = 0; k < sizeof unsupported / sizeof *unsupported; k++) newer |= !strcmp(unsupported[k], t.ident->s);
@@ -462,14 +504,13 @@ static void parse_known(struct parser *p) {
   if (!tok_is(&p->lex.t, ';'))
     FAIL_TOK(p, "expected ',' or ';' after operand %u of %s, found %s", i->nops, ptx_ops[i->op].name, tok_text(p));
   lex_next(&p->lex);
-  p->code[p->ncode++] = i;
+  p->ncode++;
   parse_check(p, i);
 }
 
 /* A trap in place of the instruction that starts at `start`: whoever executes it learns `why`. */
 static void refuse_instruction(struct parser *p, const struct lexer *start, const char *why) {
-  GROW(p->code, p->ncode, p->cap_code);
-  struct ptx_inst *i = ARENA_NEW(&p->m->arena, struct ptx_inst);
+  struct ptx_inst *i = new_draft(p);
   p->lex = *start;
   parse_guard(p, i);
   i->op = OP_TRAP;
@@ -483,7 +524,7 @@ static void refuse_instruction(struct parser *p, const struct lexer *start, cons
     lex_next(&p->lex);
   }
   lex_next(&p->lex);
-  p->code[p->ncode++] = i;
+  p->ncode++;
 }
 
 /* Modules hold many kernels that a program never launches: an instruction that Sluice does not have stops the kernel

@@ -17,6 +17,11 @@ struct binding {
   uint32_t depth;
 };
 
+struct draft { /* an instruction of the function being parsed */
+  struct ptx_inst inst;
+  struct ptx_opnd ops[PTX_MAX_OPNDS];
+};
+
 struct parser {
   struct ptx_module *m;
   struct lexer lex;
@@ -28,15 +33,16 @@ struct parser {
   struct pending *pend;
   uint32_t npend, cap_pend;
   struct ptx_func *func; /* being parsed, or NULL */
-  struct ptx_inst **code;
-  uint32_t ncode, cap_code;
+  struct draft **code;
+  uint32_t ncode, ndrafts, cap_code;
   struct ptx_reg **regs;
   uint32_t nregs, cap_regs;
   struct ptx_var **locals;
   uint32_t nlocals, cap_locals;
   uint32_t src_file, src_line;
-  uint64_t op_mods[OP_COUNT][(M_COUNT + 63) / 64];
-  struct ident *mod_ident[M_COUNT], *type_ident[T_COUNT], *op_ident[OP_COUNT], *sink;
+  uint64_t op_mods[OP_COUNT][(M_COUNT + 63) / 64]; /* valid once op_known */
+  bool op_known[OP_COUNT];
+  struct ident *sink;
 };
 
 /* Report and leave the parse. */
@@ -51,6 +57,8 @@ int64_t parse_int(struct parser *p, const char *what);
 enum ptx_type parse_type_word(struct parser *p); /* the dot word as a type, T_NONE if it is none */
 void parse_pending(struct parser *p, struct ident *i, struct ptx_opnd *o);
 void parse_instruction(struct parser *p);
+void parse_words(struct parser *p);                                  /* intern every opcode, modifier and type */
+const uint64_t *parse_op_mods(struct parser *p, enum ptx_opcode op); /* bit set of the modifiers that it takes */
 void parse_operand(struct parser *p, struct ptx_opnd *o);
 void parse_check(struct parser *p, struct ptx_inst *i);
 const char *tok_text(struct parser *p);

@@ -164,7 +164,8 @@ struct ptx_inst {
   uint64_t mods[(M_COUNT + 63) / 64]; /* set of modifiers; order is kept where it matters in mod_order */
   uint8_t mod_order[8], nmods;
   struct ptx_reg *guard;
-  struct ptx_opnd ops[PTX_MAX_OPNDS];
+  struct ptx_opnd
+      *ops; /* beyond nops there are some of kind OK_NONE: at least 4 in all, 8 where the op has no signature */
   struct ptx_func *proto; /* indirect call: its prototype */
   const char *refused;    /* not an instruction that Sluice knows: why; the op is a trap */
   uint32_t line, col, src_line, src_file;
