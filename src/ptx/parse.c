@@ -739,19 +739,14 @@ static void parse_module_item(struct parser *p) {
   } else FAIL_TOK(p, "expected a directive such as .entry or .global, found %s", tok_text(p));
 }
 
-static struct parser *parser_new(struct ptx_module *m) {
+struct ptx_module *ptx_new(void) {
+  struct ptx_module *m = calloc(1, sizeof *m);
   struct parser *p = calloc(1, sizeof *p);
-  CHECK(p, "out of memory");
+  CHECK(m && p, "out of memory");
+  m->parser = p;
   p->m = m;
   lex_init(&p->lex, &m->arena);
   parse_words(p);
-  return p;
-}
-
-struct ptx_module *ptx_new(void) {
-  struct ptx_module *m = calloc(1, sizeof *m);
-  CHECK(m, "out of memory");
-  m->parser = parser_new(m);
   return m;
 }
 
