@@ -40,7 +40,15 @@ static void init_clocks(struct gpu *g) {
 static void perform_atomic(void *ctx, req_id id) {
   struct gpu *g = ctx;
   struct req *r = &g->pool.at[id];
-  if (r->token && g->feed && !g->feed->ops->atomic(g->feed->ctx, r->token, r->lanes)) g->fault = true;
+  if (r->token && !gpu_atomic(g, r->sm, r->warp, r->token, r->lanes)) g->fault = true;
+}
+
+bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint32_t lanes) {
+  const struct sm *s = &g->sm[sm];
+  const struct feed *f = s->cta_feed[s->w[warp].cta_slot];
+  if (f->ops->atomic(f->ctx, token, lanes)) return true;
+  g->faulted = f;
+  return false;
 }
 
 struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *e) {
@@ -86,6 +94,8 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   CHECK(g->sm, "out of memory for %u SMs", c->sms);
   memset(g->sm, 0, c->sms * sizeof *g->sm);
   for (uint32_t i = 0; i < c->sms; i++) sm_init(&g->sm[i], g, i);
+  g->work = calloc(c->concurrent_kernels, sizeof *g->work);
+  CHECK(g->work, "out of memory for %u launches", c->concurrent_kernels);
   return g;
 }
 
@@ -93,6 +103,7 @@ void gpu_free(struct gpu *g) {
   if (!g) return;
   for (uint32_t i = 0; i < g->config.sms; i++) sm_destroy(&g->sm[i]);
   free(g->sm);
+  free(g->work);
   partition_free(g->parts);
   icnt_free(g->icnt);
   req_pool_destroy(&g->pool);
@@ -118,61 +129,6 @@ void gpu_set_watchdog(struct gpu *g, uint64_t cycles) {
 }
 void gpu_set_skip(struct gpu *g, bool on) {
   g->may_sleep = on;
-}
-
-/* ---- CTA dispatch ---- */
-
-/* CTAs of this kernel that fit an SM. Small grids are spread: no SM takes more than its share. */
-static bool ctas_that_fit(struct gpu *g, const struct feed_kernel *k, struct err *e) {
-  const struct gpu_config *c = &g->config;
-  uint32_t threads = k->warps_per_cta * WARP_LANES, fit = c->sm_threads / threads;
-  if (k->threads_per_cta > c->sm_cta_threads || !fit)
-    return err_set(e, ERR_INPUT, "kernel %s: %u threads per block, but %s runs at most %u", k->name, k->threads_per_cta,
-                   c->name, c->sm_cta_threads < c->sm_threads ? c->sm_cta_threads : c->sm_threads);
-  if (k->shared_bytes && c->sm_shared / k->shared_bytes < fit) fit = c->sm_shared / k->shared_bytes;
-  if (!fit)
-    return err_set(e, ERR_INPUT, "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u", k->name,
-                   k->shared_bytes, c->name, c->sm_shared);
-  uint32_t regs = threads * ((k->regs_per_thread + 3) & ~3u);
-  if (regs && c->sm_regs / regs < fit) fit = c->sm_regs / regs;
-  if (!fit)
-    return err_set(e, ERR_INPUT, "kernel %s: %u registers per thread x %u threads, but an SM of %s has %u", k->name,
-                   k->regs_per_thread, threads, c->name, c->sm_regs);
-  if (fit > c->sm_ctas) fit = c->sm_ctas;
-  uint32_t share = (k->ctas + c->sms - 1) / c->sms;
-  if (k->ctas < fit * c->sms) fit = share;
-  g->ctas_per_sm = fit;
-  return true;
-}
-
-static void dispatch_ctas(struct gpu *g) {
-  uint32_t n = g->config.sms, from = g->last_sm;
-  if (g->running_ctas >= n * g->ctas_per_sm) return;
-  for (uint32_t i = 0; i < n && g->next_cta < g->kernel->ctas; i++) {
-    uint32_t sm = (from + 1 + i) % n;
-    if (g->sm[sm].ctas >= g->ctas_per_sm) continue;
-    uint32_t cta = g->next_cta;
-    if (!gpu_pick_cta(g, sm, &cta)) continue;
-    uint32_t slot = (uint32_t)__builtin_ctz(g->free_slots[sm]);
-    g->free_slots[sm] &= ~(1u << slot);
-    sm_start_cta(&g->sm[sm], slot, cta);
-    if (g->seen.l2) gpu_see_cta(g, sm, slot);
-    g->next_cta++;
-    g->running_ctas++;
-    g->last_sm = sm;
-    g->progress_at = g->block_at = g->now;
-  }
-}
-
-void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
-  g->block_at = g->now;
-  if (g->seen.l2) gpu_see_cta_done(g, sm, slot);
-  g->free_slots[sm] |= 1u << slot;
-  g->running_ctas--;
-  for (uint32_t h = 0; h < g->slots.n_on_cta_done; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.on_cta_done[h]];
-    in->scheme->on_cta_done(&in->ctx, sm, g->sm[sm].cta_id[slot]);
-  }
 }
 
 /* ---- one tick ---- */
@@ -323,7 +279,7 @@ static bool tick(struct gpu *g) {
   if (core) {
     if (g->now >= g->slots.next_epoch) run_epochs(g);
     if (!step_sms(g)) return false;
-    dispatch_ctas(g);
+    gpu_dispatch(g);
   }
   if (g->seen.timeline) timeline_queues(g);
   if (core) {
@@ -385,14 +341,11 @@ static void jump(struct gpu *g) {
 
 /* ---- launches ---- */
 
-static void begin(struct gpu *g, struct feed *f) {
+static void begin(struct gpu *g) {
   memset(&g->stats, 0, sizeof g->stats);
-  g->feed = f;
-  g->kernel = f->kernel;
-  g->code = f->kernel->code;
   g->start = g->progress_at = g->block_at = g->now;
-  g->next_cta = g->running_ctas = 0;
-  g->fault = false;
+  g->open = true;
+  g->overlap = g->fault = false;
   g->t_core = g->t_icnt = g->t_l2 = g->t_dram = 0;
   g->sum.core = g->sum.dram = 0;
   g->sum.core_edges = g->sum.dram_edges = 0;
@@ -402,7 +355,7 @@ static void begin(struct gpu *g, struct feed *f) {
   memset(g->wake_at, 0xff, sizeof g->wake_at);
   g->next_wake = UINT64_MAX;
   for (uint32_t i = 0; i < g->config.sms; i++) {
-    g->free_slots[i] = g->ctas_per_sm >= 32 ? ~0u : (1u << g->ctas_per_sm) - 1;
+    g->free_slots[i] = g->config.sm_ctas >= 32 ? ~0u : (1u << g->config.sm_ctas) - 1;
     sm_begin_kernel(&g->sm[i]);
   }
   for (uint32_t h = 0; h < g->slots.n_on_kernel; h++) {
@@ -411,36 +364,63 @@ static void begin(struct gpu *g, struct feed *f) {
   }
 }
 
-bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct err *e) {
-  if (!ctas_that_fit(g, f->kernel, e)) return false;
-  begin(g, f);
-  bool ok = true;
-  while (g->next_cta < g->kernel->ctas || g->running_ctas || g->in_flight) {
+bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how, uint32_t *launch, struct err *e) {
+  struct gpu_work *k = gpu_work_new(g, f, how, e);
+  if (!k) return false;
+  for (uint32_t i = 0; i < g->config.sms; i++) sm_grow_score(&g->sm[i], f->kernel->max_reg);
+  gpu_work_turn(g, k);
+  if (!g->open) begin(g);
+  g->busy = true; /* the next tick must not be jumped over */
+  gpu_seen_launch(g, k);
+  *launch = (uint32_t)(k - g->work);
+  return true;
+}
+
+enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e) {
+  for (;;) {
+    /* The last one has ended when nothing is in flight any more. */
+    if (g->finished && (g->works > 1 || !g->in_flight)) {
+      gpu_work_end(g, ended);
+      return GPU_ENDED;
+    }
+    if (g->now >= until) return GPU_TIME;
     if (g->may_sleep && !g->busy && !g->every_cycle) jump(g);
     g->busy = false;
     if (!tick(g)) {
-      const struct feed_fault *ff = f->ops->fault(f->ctx);
-      ok = err_set(e, ERR_PROGRAM, "%s", ff ? ff->text : "the kernel faulted");
-      break;
+      const struct feed_fault *ff = g->faulted ? g->faulted->ops->fault(g->faulted->ctx) : NULL;
+      err_set(e, ERR_PROGRAM, "%s", ff ? ff->text : "the kernel faulted");
+      return GPU_FAILED;
     }
     if (g->now - g->progress_at > g->watchdog || g->now - g->block_at > g->watchdog * ENDLESS) {
       gpu_describe_stuck(g, e);
-      ok = false;
-      break;
+      return GPU_FAILED;
     }
   }
+}
+
+bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e) {
+  bool whole = !g->works;
+  uint32_t launches = g->ended + g->works;
   for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
   partition_settle(g->parts);
+  gpu_work_clear(g);
   gpu_seen_look(g, true);
-  if (g->seen.timeline) timeline_end(g);
   gpu_seen_end(g);
   gpu_seen_total(g, out);
-  out->kernels = 1;
+  out->kernels = launches;
   out->cycles = g->now - g->start;
   uint64_t held = out->issue_slots / g->config.schedulers, all = out->cycles * g->config.sms;
   out->sm_idle_cycles = all > held ? all - held : 0;
-  g->feed = NULL;
-  return ok && gpu_check_laws(out, e);
+  g->open = false;
+  return !whole || gpu_check_laws(out, e);
+}
+
+bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct err *e) {
+  struct gpu_ended ended;
+  uint32_t launch;
+  if (!gpu_start(g, f, &(struct gpu_start){0}, &launch, e)) return false;
+  bool ok = gpu_run(g, UINT64_MAX, &ended, e) == GPU_ENDED;
+  return gpu_close(g, out, e) && ok;
 }
 
 /* ---- services for schemes ---- */

@@ -26,6 +26,36 @@ uint32_t gpu_cta_slots(const struct gpu *g);
 /* Run one launch to its end and write its counters to *out. False: e->code is ERR_PROGRAM (the program faulted, the
  * feed says how), ERR_STUCK (no progress), or ERR_INPUT (the launch does not fit the machine). */
 bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct err *e);
+
+/* ---- launches that run at the same time ----
+ * gpu_start puts a launch on the machine, beside those that run; gpu_run lets time pass until one of them has ended.
+ * When the last one has, and nothing of it is in flight, gpu_close gives the counters of all since the machine was
+ * idle. gpu_run_kernel is all three for one launch. */
+struct gpu_start {
+  int priority; /* lower goes first to room for CTAs, as cudaStreamCreateWithPriority has it; then the older launch */
+  uint32_t stream; /* for the timeline */
+};
+/* What is the launch's own; the rest of the counters belong to all that ran together. */
+struct gpu_ended {
+  uint32_t launch;      /* as gpu_start named it */
+  uint64_t start, end;  /* core cycles since the machine was built */
+  struct gpu_stats own; /* kernels, cycles, ctas, warp_insts, thread_insts, insts.*, registers.*; the rest is 0 */
+  double warps;         /* resident warps, mean over its cycles and all SMs */
+};
+enum gpu_ran { GPU_ENDED, GPU_TIME, GPU_FAILED };
+/* Is there a place for one more launch now? */
+bool gpu_can_start(const struct gpu *g);
+/* The feed must live until the launch has ended. False with `e` (ERR_INPUT): it does not fit an SM. */
+bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how, uint32_t *launch, struct err *e);
+/* GPU_ENDED: *ended says which; GPU_TIME: core cycle `until` is reached; GPU_FAILED: see gpu_run_kernel; the launches
+ * on the machine are lost. */
+enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e);
+/* Launches that run. */
+uint32_t gpu_running(const struct gpu *g);
+/* Several ran at a time since the machine was idle. */
+bool gpu_overlapped(const struct gpu *g);
+/* After the last launch has ended, or one has failed: the counters of all. False: a conservation law is violated. */
+bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e);
 const struct gpu_config *gpu_config_of(const struct gpu *g);
 struct slots *gpu_slots(struct gpu *g);
 /* Core cycles since the machine was built. */

@@ -16,6 +16,23 @@
 #define CODE_BASE 0xF0000000ull
 #define LOCAL_BASE 0x1F880000ull /* local memory of all threads: below the heap, above static variables */
 
+/* A launch on the machine. */
+struct gpu_work {
+  const struct feed *feed; /* NULL: free */
+  struct gpu_start how;
+  uint64_t order; /* of launches since the machine was built, from 1 */
+  uint64_t start; /* core cycle */
+  uint64_t local_base;
+  uint32_t next_cta, running_ctas;
+  uint32_t ctas_per_sm;         /* at most, of this launch */
+  uint32_t warps, regs, shared; /* that a CTA takes of an SM */
+  uint32_t inst_base;           /* of its code in gpu_seen.inst */
+  uint32_t name;                /* in the timeline */
+  uint64_t warp_cycles;         /* of CTAs that have ended */
+  struct gpu_stats own;         /* while launches overlap: what can be told apart */
+  uint8_t on_sm[256];           /* CTAs on each SM */
+};
+
 enum { GPU_SM_WORDS = 4 }; /* bit sets of 256 SMs */
 
 struct gpu {
@@ -35,9 +52,17 @@ struct gpu {
   bool may_sleep;                                  /* skipping idle time; off for the equivalence test */
   bool every_cycle;                                /* a scheme wants to see every cycle */
   /* launch in progress */
-  const struct feed *feed;
-  const struct feed_kernel *kernel;
-  const struct inst *code;
+  const struct feed_kernel *kernel; /* with several, the one that came first */
+  struct gpu_work *work;            /* config.concurrent_kernels of them */
+  uint8_t turn[128];                /* those that run, in the order in which they are offered room */
+  uint32_t works;                   /* how many run */
+  uint32_t finished;                /* of them, those whose CTAs have all ended */
+  uint32_t ended;                   /* since `open` */
+  uint64_t launches;                /* since the machine was built */
+  bool open;                        /* launches have begun and gpu_close has not been called */
+  bool overlap;                     /* since then, several ran at a time */
+  bool full;                        /* several: nothing has changed since no CTA found room */
+  const struct feed *faulted;
   struct issued issued;
   uint64_t now;   /* core cycles since the machine was built */
   uint64_t start; /* first cycle of the launch */
@@ -45,7 +70,7 @@ struct gpu {
    * sm.eject. Those asleep until a cycle: that cycle, and a lower bound on all of them. */
   uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], ejected[GPU_SM_WORDS];
   uint64_t wake_at[GPU_SM_WORDS * 64], next_wake;
-  uint32_t next_cta, running_ctas, ctas_per_sm, last_sm;
+  uint32_t running_ctas, ctas_per_sm /* of `kernel` */, last_sm;
   uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
   uint32_t in_flight;                     /* requests that left an SM and whose reply has not been taken */
   uint64_t progress_at;                   /* last cycle in which an instruction issued or a reply arrived */
@@ -80,6 +105,15 @@ void gpu_see_l2_end(struct gpu *g);
 void gpu_see_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out);
 /* stuck.c: what the warps of a launch that makes no progress wait for. */
 void gpu_describe_stuck(const struct gpu *g, struct err *e);
+/* dispatch.c: a place for a launch; its turn; the end of one, of all; CTAs for the SMs. */
+struct gpu_work *gpu_work_new(struct gpu *g, const struct feed *f, const struct gpu_start *how, struct err *e);
+void gpu_work_turn(struct gpu *g, struct gpu_work *k);
+void gpu_work_end(struct gpu *g, struct gpu_ended *out);
+void gpu_work_clear(struct gpu *g);
+void gpu_dispatch(struct gpu *g);
+void gpu_seen_launch(struct gpu *g, struct gpu_work *k);
+/* Perform an atomic of a warp. False: a fault. */
+bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint32_t lanes);
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 /* scheme_hooks.c: the memory-side hooks of the slots, NULL if none is filled; the CTA that SM `sm` gets now. */
 const struct mem_hooks *gpu_mem_hooks(struct gpu *g);
@@ -93,6 +127,11 @@ static inline bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
 }
 static inline bool sm_can_send_read(struct sm *s) {
   return sm_can_send_bytes(s, REQ_HEADER_BYTES);
+}
+/* The instruction of `o` in gpu_seen.inst. */
+static inline struct gpu_inst_memory *sm_seen_inst(const struct sm *s, const struct op *o) {
+  const struct gpu_work *k = &s->g->work[s->cta_work[s->w[o->warp].cta_slot]];
+  return &s->g->seen.inst[k->inst_base + o->inst->pc];
 }
 /* The SM steps in this cycle, and in each after it until it falls asleep again. */
 static inline void gpu_wake_sm(struct gpu *g, uint32_t sm) {

@@ -55,6 +55,7 @@ void gpu_seen_free(struct gpu *g) {
   free(o->channel);
   free(o->sample);
   free(o->inst);
+  free(o->code);
   gpu_see_character_free(o->character, g->config.sms);
   gpu_see_profile_free(o->profile);
   timeline_free(o->timeline);
@@ -62,15 +63,27 @@ void gpu_seen_free(struct gpu *g) {
   gpu_see_l2_free(o->l2);
 }
 
-static void begin_insts(struct gpu_seen *o, uint32_t n) {
+/* Where the instructions of `k` are counted: launches of one module share their code. */
+static uint32_t place_insts(struct gpu_seen *o, const struct feed_kernel *k) {
+  for (uint32_t i = 0; i < o->codes; i++)
+    if (o->code[i].kernel.code == k->code) return o->code[i].base;
+  uint32_t base = o->insts, n = base + k->insts;
   if (n > o->inst_room) {
-    free(o->inst);
-    o->inst = malloc(n * sizeof *o->inst);
+    o->inst = realloc(o->inst, n * sizeof *o->inst);
     CHECK(o->inst, "out of memory for the statistics of %u instructions", n);
     o->inst_room = n;
   }
   o->insts = n;
-  memset(o->inst, 0, n * sizeof *o->inst);
+  memset(o->inst + base, 0, k->insts * sizeof *o->inst);
+  o->code = realloc(o->code, (o->codes + 1) * sizeof *o->code);
+  CHECK(o->code, "out of memory");
+  o->code[o->codes++] = (struct gpu_seen_code){.kernel = *k, .base = base};
+  return base;
+}
+
+void gpu_seen_launch(struct gpu *g, struct gpu_work *k) {
+  if (g->seen.on.lines) k->inst_base = place_insts(&g->seen, k->feed->kernel);
+  if (g->seen.timeline) timeline_launch(g, k);
 }
 
 static void plan_look(struct gpu *g) {
@@ -85,14 +98,13 @@ void gpu_seen_begin(struct gpu *g) {
     memset(o->subpart, 0, o->subparts * sizeof *o->subpart);
     memset(o->channel, 0, o->channels * sizeof *o->channel);
   }
-  if (o->on.lines) begin_insts(o, g->kernel->insts);
+  o->insts = o->codes = 0;
   if (o->character) gpu_see_character_begin(o->character), gpu_see_l2_begin(g);
   o->samples = 0;
   o->sampled_at = g->now;
   o->sample_at = o->on.sample ? g->now + o->on.sample : UINT64_MAX;
   memset(&o->sampled, 0, sizeof o->sampled);
   if (o->profile) gpu_see_profile_begin(g);
-  if (o->timeline) timeline_launch(g);
   plan_look(g);
   if (o->look_at < g->slots.next_epoch) g->slots.next_epoch = o->look_at;
 }

@@ -14,6 +14,7 @@
 #include "gpu/reuse.h"
 #include "gpu/stats.h"
 #include "gpu/timeline.h"
+#include "ptx/feed.h"
 
 struct gpu;
 
@@ -106,6 +107,12 @@ struct gpu_seen {
   uint32_t samples, sample_room;
   struct gpu_inst_memory *inst; /* by pc */
   uint32_t insts, inst_room;
+  /* Code of the launches that ran together: `inst` begins with that of the first, and so on. */
+  struct gpu_seen_code {
+    struct feed_kernel kernel;
+    uint32_t base;
+  } * code;
+  uint32_t codes;
   struct gpu_character *character;
   struct gpu_profile *profile;   /* of the whole run */
   void *dram_listener;           /* of the profile and the timeline */

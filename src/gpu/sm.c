@@ -93,18 +93,26 @@ void sm_op_free(struct sm *s, op_id id) {
   s->op_free = id;
 }
 
+static uint64_t *widen(uint64_t *rows, uint32_t from, uint32_t to) {
+  uint64_t *out = take((size_t)to * SM_WARPS, sizeof *out);
+  for (uint32_t w = 0; from && w < SM_WARPS; w++)
+    memcpy(out + (size_t)w * to, rows + (size_t)w * from, from * sizeof *out);
+  free(rows);
+  return out;
+}
+
+void sm_grow_score(struct sm *s, uint32_t max_reg) {
+  uint32_t words = max_reg / 64 + 1;
+  if (words <= s->score_words) return;
+  s->score = widen(s->score, s->score_words, words);
+  if (s->c->warp_sched == SCHED_TWO_LEVEL) s->score_long = widen(s->score_long, s->score_words, words);
+  s->score_words = words;
+}
+
 void sm_begin_kernel(struct sm *s) {
-  const struct feed_kernel *k = s->g->kernel;
-  uint32_t words = k->max_reg / 64 + 1;
   CHECK(!s->live && !s->ctas, "SM %u still has warps when a kernel begins", s->id);
-  if (words > s->score_words) {
-    free(s->score);
-    s->score = take((size_t)words * SM_WARPS, sizeof *s->score);
-    free(s->score_long);
-    s->score_long = s->c->warp_sched == SCHED_TWO_LEVEL ? take((size_t)words * SM_WARPS, sizeof *s->score) : NULL;
-    s->score_words = words;
-  }
-  s->warps_per_cta = k->warps_per_cta;
+  s->warps_taken = s->regs_taken = s->shared_taken = 0;
+  s->launch = s->g->launches;
   s->insts = s->warp_insts = 0;
   s->fetch_valid = false;
   s->asleep = false;
@@ -114,17 +122,32 @@ void sm_begin_kernel(struct sm *s) {
     if (s->last_issued[k2] < 0 || !s->steps) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int)k2;
 }
 
-void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta) {
+/* A launch that begins while others run finds the L1 of an SM that is empty invalidated, as the first one does. An SM
+ * that holds CTAs of others keeps its lines. */
+static void join_launch(struct sm *s, uint64_t launch) {
+  struct l1d *l = &s->l1d;
+  s->launch = launch;
+  if (s->ctas || l->mshrs_busy || l->lat_count || l->missq.count || l->ready_count || l->order.waiting) return;
+  l1d_invalidate(l);
+  if (l->org) l->org->clear(&l->org_of->ctx, s->id);
+}
+
+void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta) {
   struct gpu *g = s->g;
-  const struct feed_kernel *k = g->kernel;
-  uint32_t first = slot * k->warps_per_cta;
+  const struct feed *feed = g->work[work].feed;
+  const struct feed_kernel *k = feed->kernel;
   sm_settle(s, g->now + 1); /* dispatch comes after the SMs in a cycle */
   s->asleep = false;
   gpu_wake_sm(g, s->id);
+  if (g->work[work].order > s->launch) join_launch(s, g->work[work].order);
   s->ctas++;
   s->cta_id[slot] = cta;
+  s->cta_first[slot] = (uint8_t)first;
+  s->cta_work[slot] = (uint8_t)work;
+  s->cta_feed[slot] = feed;
+  s->cta_born[slot] = g->now;
   s->cta_warps_left[slot] = k->warps_per_cta;
-  g->feed->ops->start_cta(g->feed->ctx, s->id * g->cta_slots_per_sm + slot, cta, s->id, first);
+  feed->ops->start_cta(feed->ctx, s->id * g->cta_slots_per_sm + slot, cta, s->id, first);
   for (uint32_t i = 0; i < k->warps_per_cta; i++) {
     uint32_t w = first + i;
     uint64_t bit = 1ull << w;
@@ -134,7 +157,8 @@ void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta) {
                                   .index = (uint8_t)i,
                                   .age = s->ages++,
                                   .queued = s->queued++,
-                                  .cta = cta};
+                                  .cta = cta,
+                                  .code = k->code};
     s->live |= bit;
     s->done &= ~bit;
     memset(s->score + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
@@ -190,7 +214,7 @@ void sm_release_regs(struct sm *s, const struct op *o) {
   }
   s->drained |= bit;
   if (!s->w[w].regs_pending) s->fence &= ~bit;
-  if (s->hazard & bit && !collides(s, w, &s->g->code[s->w[w].pc])) s->hazard &= ~bit;
+  if (s->hazard & bit && !collides(s, w, &s->w[w].code[s->w[w].pc])) s->hazard &= ~bit;
 }
 
 /* ---- instruction buffers as masks ---- */
@@ -206,7 +230,7 @@ void sm_update_head(struct sm *s, uint32_t w) {
     s->stale |= bit;
     return;
   }
-  const struct inst *i = &s->g->code[ws->pc];
+  const struct inst *i = &ws->code[ws->pc];
   s->head |= bit;
   s->to_sp &= ~bit, s->to_sfu &= ~bit, s->to_mem &= ~bit, s->load_head &= ~bit;
   if (i->pipe == PIPE_MEM) {
@@ -256,17 +280,29 @@ static void count_unit(struct gpu_stats *st, const struct inst *i, uint32_t lane
   *(uint64_t *)((char *)st + at) += lanes;
 }
 
+/* While launches overlap, what each of them executes is counted once more for itself. */
+static void count_for_launch(struct sm *s, uint32_t slot, const struct inst *i, uint32_t lanes) {
+  struct gpu_stats *own = &s->g->work[s->cta_work[slot]].own;
+  own->warp_insts++;
+  own->thread_insts += lanes;
+  count_unit(own, i, lanes);
+}
+
 static bool issue(struct sm *s, uint32_t w) {
   struct gpu *g = s->g;
   struct warp_state *ws = &s->w[w];
-  const struct inst *i = &g->code[ws->pc];
+  const struct inst *i = &ws->code[ws->pc];
   uint64_t bit = 1ull << w;
   struct issued *is = &g->issued;
   is->cycle = g->now;
   is->waits = false;
   is->released = 0;
   is->token = 0;
-  if (!g->feed->ops->issue(g->feed->ctx, s->id * g->cta_slots_per_sm + ws->cta_slot, ws->index, is)) return false;
+  const struct feed *feed = s->cta_feed[ws->cta_slot];
+  if (!feed->ops->issue(feed->ctx, s->id * g->cta_slots_per_sm + ws->cta_slot, ws->index, is)) {
+    g->faulted = feed;
+    return false;
+  }
 
   op_id id = sm_op_new(s);
   struct op *o = &s->op[id];
@@ -282,6 +318,7 @@ static bool issue(struct sm *s, uint32_t w) {
   uint32_t lanes = (uint32_t)__builtin_popcount(is->mask);
   s->st->thread_insts += lanes;
   count_unit(s->st, i, lanes);
+  if (g->overlap) count_for_launch(s, ws->cta_slot, i, lanes);
   s->insts += lanes;
   s->warp_insts++;
   for (uint32_t h = 0; h < g->slots.n_on_issue; h++) {
@@ -310,7 +347,7 @@ static bool issue(struct sm *s, uint32_t w) {
   if (is->waits) s->barrier |= bit;
   if (i->kind == KIND_FENCE && ws->regs_pending) s->fence |= bit;
   if (is->released) {
-    uint64_t cta = is->released << (ws->cta_slot * s->warps_per_cta);
+    uint64_t cta = is->released << s->cta_first[ws->cta_slot];
     s->barrier &= ~cta;
   }
   sm_update_head(s, w);
@@ -319,7 +356,7 @@ static bool issue(struct sm *s, uint32_t w) {
 
 /* Does the warp's next instruction wait for a load? Asked only of warps with a hazard. */
 static bool waits_for_load(const struct sm *s, uint32_t w) {
-  const struct inst *i = &s->g->code[s->w[w].pc];
+  const struct inst *i = &s->w[w].code[s->w[w].pc];
   const uint64_t *row = s->score_long + (size_t)w * s->score_words;
 #define LONG(reg) ((reg) && row[(reg) / 64] >> ((reg) % 64) & 1)
   for (uint32_t r = 0; r < i->nsrc; r++)
@@ -545,7 +582,7 @@ void sm_count(struct sm *s) {
 static void count_cycles(struct sm *s, uint64_t from, uint64_t n) {
   s->now_counts.wait_icnt = s->wait_icnt;
   if (s->g->seen.inst && s->now_counts.stall_kind != STALL_NONE) /* the head of the memory pipe */
-    s->g->seen.inst[s->op[s->dispatch].inst->pc].stalls += n;
+    sm_seen_inst(s, &s->op[s->dispatch])->stalls += n;
   if (s->g->seen.timeline && s->now_counts.stall_kind != STALL_NONE)
     timeline_stall(s, from, n, s->now_counts.stall_kind);
   if (memcmp(&s->now_counts, &s->same_counts, sizeof s->now_counts)) {

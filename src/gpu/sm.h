@@ -69,7 +69,8 @@ struct warp_state {
   uint32_t regs_pending;   /* registers with a pending write */
   uint32_t cta;
   uint64_t age;
-  uint64_t queued; /* two-level: when it joined the pending set */
+  uint64_t queued;         /* two-level: when it joined the pending set */
+  const struct inst *code; /* of its kernel */
 } __attribute__((aligned(64)));
 
 struct latency_slot { /* an access on its way into the L1 */
@@ -232,7 +233,13 @@ struct sm {
   uint32_t ctas;
   uint32_t cta_warps_left[SM_CTAS];
   uint32_t cta_id[SM_CTAS];
-  uint32_t warps_per_cta;
+  uint8_t cta_first[SM_CTAS]; /* warp slot of its first warp */
+  uint8_t cta_work[SM_CTAS];  /* its launch: index into gpu.work */
+  const struct feed *cta_feed[SM_CTAS];
+  uint64_t cta_born[SM_CTAS];
+  uint64_t launch;      /* order of the launch for which the L1 was last invalidated */
+  uint64_t warps_taken; /* slots that belong to a CTA; with the next two: what CTAs of several launches leave */
+  uint32_t regs_taken, shared_taken;
   /* ---- indexed by warp, by operand, by cycle ---- */
   struct warp_state w[SM_WARPS];
   uint16_t bank_next[SM_COLLECTORS * SM_OPERANDS];
@@ -253,7 +260,10 @@ enum stall_kind { STALL_NONE, STALL_SHARED, STALL_CONST, STALL_TEX, STALL_L1D, S
 void sm_init(struct sm *s, struct gpu *g, uint32_t id);
 void sm_destroy(struct sm *s);
 void sm_begin_kernel(struct sm *s);
-void sm_start_cta(struct sm *s, uint32_t slot, uint32_t cta);
+/* Room for the scoreboard rows of a launch with registers up to `max_reg`. */
+void sm_grow_score(struct sm *s, uint32_t max_reg);
+/* A CTA of launch `work` begins: hardware CTA slot, first warp slot, linear id. */
+void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta);
 bool sm_step(struct sm *s);    /* one core cycle; false: the simulated program faulted */
 void sm_receive(struct sm *s); /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
 void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */

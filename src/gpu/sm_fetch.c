@@ -33,7 +33,8 @@ static void retire_warp(struct sm *s, uint32_t w) {
   if (--s->cta_warps_left[ws->cta_slot]) return;
   s->ctas--;
   s->st->ctas++;
-  g->feed->ops->end_cta(g->feed->ctx, s->id * g->cta_slots_per_sm + ws->cta_slot);
+  const struct feed *feed = s->cta_feed[ws->cta_slot];
+  feed->ops->end_cta(feed->ctx, s->id * g->cta_slots_per_sm + ws->cta_slot);
   gpu_cta_done(g, s->id, ws->cta_slot);
 }
 
@@ -42,8 +43,8 @@ static bool retirable(const struct sm *s, uint32_t w) {
   return !ws->in_pipe && !ws->stores && !ws->regs_pending;
 }
 
-static uint64_t fetch_address(const struct sm *s, uint32_t pc) {
-  return CODE_BASE + s->g->code[0].fetch_pc + 8ull * pc;
+static uint64_t fetch_address(const struct warp_state *ws) {
+  return CODE_BASE + ws->code[0].fetch_pc + 8ull * ws->fetch_pc;
 }
 
 static void fetch_one(struct sm *s, uint32_t w) {
@@ -51,7 +52,7 @@ static void fetch_one(struct sm *s, uint32_t w) {
   s->last_fetched = w;
   s->acted = true;
   s->st->l1i_accesses++;
-  enum ro_result r = rocache_access(&s->l1i, fetch_address(s, ws->fetch_pc), (uint16_t)w, s->g->now);
+  enum ro_result r = rocache_access(&s->l1i, fetch_address(ws), (uint16_t)w, s->g->now);
   sm_note_ro(s, &s->l1i, RO_INST);
   switch (r) {
   case RO_HIT:

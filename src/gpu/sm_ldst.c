@@ -32,7 +32,9 @@ bool sm_can_send(struct sm *s, const struct req *r) {
 static void see_request(struct sm *s, const struct req *r) {
   enum { OF_INST = 1 << REQ_GLOBAL_READ | 1 << REQ_LOCAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_WRITE };
   struct gpu_seen *o = &s->g->seen;
-  if (OF_INST >> r->type & 1 && r->pc < o->insts) o->inst[r->pc].bytes += r->bytes;
+  if (!(OF_INST >> r->type & 1)) return;
+  uint32_t at = s->g->work[s->cta_work[s->w[r->warp].cta_slot]].inst_base + r->pc;
+  if (at < o->insts) o->inst[at].bytes += r->bytes;
 }
 
 void sm_send(struct sm *s, req_id id) {
@@ -68,11 +70,11 @@ static void count_degree(struct gpu_stats *st, uint32_t degree) {
 
 /* Local memory: the same word of all hardware threads of the GPU lies side by side (gpu-model "Launch"). */
 static uint32_t local_accesses(struct sm *s, const struct op *o, const struct issued *is, struct access *out) {
-  const struct gpu *g = s->g;
-  const struct feed_kernel *k = g->kernel;
-  uint64_t padded = (uint64_t)k->warps_per_cta * WARP_LANES;
-  uint64_t threads = padded * g->ctas_per_sm * s->c->sms;
   const struct warp_state *ws = &s->w[o->warp];
+  const struct gpu_work *work = &s->g->work[s->cta_work[ws->cta_slot]];
+  const struct feed_kernel *k = work->feed->kernel;
+  uint64_t padded = (uint64_t)k->warps_per_cta * WARP_LANES;
+  uint64_t threads = padded * work->ctas_per_sm * s->c->sms;
   uint64_t first = 4 * (padded * (s->id + s->c->sms * (uint64_t)ws->cta_slot) + (uint64_t)ws->index * WARP_LANES);
   uint32_t words = is->width >= 4 ? is->width / 4 : 1, width = is->width >= 4 ? 4 : is->width, n = 0;
   for (uint32_t i = 0; i < words; i++) {
@@ -80,7 +82,7 @@ static uint32_t local_accesses(struct sm *s, const struct op *o, const struct is
     for (uint32_t m = o->mask; m; m &= m - 1) {
       uint32_t lane = (uint32_t)__builtin_ctz(m);
       uint64_t word = is->addr[lane] / 4 + i;
-      addr[lane] = LOCAL_BASE + word * threads * 4 + first + 4 * lane + is->addr[lane] % 4;
+      addr[lane] = work->local_base + word * threads * 4 + first + 4 * lane + is->addr[lane] % 4;
     }
     struct coalesce_in in = {
         .addr = addr, .mask = o->mask, .width = width, .segment = s->l1d.line_bytes < 128 ? s->l1d.line_bytes : 128};
@@ -94,7 +96,7 @@ static uint32_t local_accesses(struct sm *s, const struct op *o, const struct is
 }
 
 static void see_execution(struct sm *s, const struct op *o) {
-  struct gpu_inst_memory *m = &s->g->seen.inst[o->inst->pc];
+  struct gpu_inst_memory *m = sm_seen_inst(s, o);
   m->executions++;
   m->accesses += o->space == SPACE_SHARED ? o->passes : o->left;
 }
@@ -189,7 +191,7 @@ static bool take_result(struct sm *s, uint32_t client) {
     s->shared_count--;
     if (s->op[s->next_wb].atomic) {
       struct op *o = &s->op[s->next_wb];
-      if (o->token && !g->feed->ops->atomic(g->feed->ctx, o->token, o->mask)) g->fault = true;
+      if (o->token && !gpu_atomic(g, s->id, o->warp, o->token, o->mask)) g->fault = true;
       lanes_performed(s, o->warp, o->mask);
     }
     s->w[s->op[s->next_wb].warp].in_pipe--;
@@ -443,7 +445,7 @@ static void l1_lookup(struct sm *s) {
       if (s->g->seen.profile) gpu_see_set(s, q->acc.addr, out == L1_HIT);
       if (s->g->seen.character) gpu_see_access(s, q->op, q->acc.addr, out), gpu_see_block(s, q->op, q->acc.addr, out);
       if (s->g->seen.inst) {
-        struct gpu_inst_memory *m = &s->g->seen.inst[o->inst->pc];
+        struct gpu_inst_memory *m = sm_seen_inst(s, o);
         m->l1_accesses++;
         m->l1_hits += out == L1_HIT;
       }

@@ -25,8 +25,9 @@ static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char
   if (t->n >= t->size) t->n = t->size - 1;
 }
 
-static uint32_t line_of(const struct gpu *g, uint32_t pc) {
-  return pc < g->kernel->insts ? g->code[pc].ptx_line : 0;
+static uint32_t line_of(const struct sm *s, uint32_t w, uint32_t pc) {
+  const struct warp_state *ws = &s->w[w];
+  return pc < s->cta_feed[ws->cta_slot]->kernel->insts ? ws->code[pc].ptx_line : 0;
 }
 
 /* A line that a load of warp `w` (any warp if w is SM_WARPS) waits for, and is being fetched. */
@@ -45,7 +46,7 @@ static bool awaited_line(const struct sm *s, uint32_t w, uint64_t *line) {
   return false;
 }
 
-static void say_warp(struct text *t, const struct gpu *g, const struct sm *s, uint32_t w, bool silent) {
+static void say_warp(struct text *t, const struct sm *s, uint32_t w, bool silent) {
   uint64_t bit = 1ull << w, line;
   const struct warp_state *ws = &s->w[w];
   const char *why = s->done & bit          ? "stores not acknowledged"
@@ -56,7 +57,7 @@ static void say_warp(struct text *t, const struct gpu *g, const struct sm *s, ui
                     : s->imiss & bit       ? "waits for instructions"
                     : silent               ? "cannot issue"
                                            : "runs";
-  say(t, "\n  SM %u warp %u (block %u, warp %u): PTX line %u, %s", s->id, w, ws->cta, ws->index, line_of(g, ws->pc),
+  say(t, "\n  SM %u warp %u (block %u, warp %u): PTX line %u, %s", s->id, w, ws->cta, ws->index, line_of(s, w, ws->pc),
       why);
   if (s->hazard & bit && awaited_line(s, w, &line)) say(t, ", for the line at %#lx", (unsigned long)line);
 }
@@ -76,7 +77,7 @@ static void say_sm(struct text *t, const struct gpu *g, const struct sm *s) {
   uint8_t kind = s->now_counts.stall_kind;
   if (s->dispatch) {
     const struct op *o = &s->op[s->dispatch];
-    say(t, "\n  SM %u: memory pipe held by warp %u, PTX line %u%s", s->id, o->warp, line_of(g, o->inst->pc),
+    say(t, "\n  SM %u: memory pipe held by warp %u, PTX line %u%s", s->id, o->warp, line_of(s, o->warp, o->inst->pc),
         kind == STALL_L1D      ? ": the L1 takes no access"
         : kind == STALL_BYPASS ? ": the interconnect takes no request"
         : kind == STALL_CONST  ? ": the constant cache takes no access"
@@ -171,7 +172,7 @@ void gpu_describe_stuck(const struct gpu *g, struct err *e) {
   bool silent = g->now - g->progress_at > g->watchdog;
   for (uint32_t i = 0; i < g->config.sms; i++)
     for (uint64_t m = g->sm[i].live; m && shown < WARPS_SHOWN; m &= m - 1, shown++)
-      say_warp(&t, g, &g->sm[i], (uint32_t)__builtin_ctzll(m), silent);
+      say_warp(&t, &g->sm[i], (uint32_t)__builtin_ctzll(m), silent);
   for (uint32_t i = 0; silent && i < g->config.sms && chains < CHAINS_SHOWN; i++) {
     const struct sm *s = &g->sm[i];
     struct req r = {0};

@@ -60,12 +60,12 @@ static void add(struct gpu_timeline *t, struct gpu_event e) {
   t->event[t->count++] = e;
 }
 
-void timeline_launch(struct gpu *g) {
+void timeline_launch(struct gpu *g, struct gpu_work *k) {
   struct gpu_timeline *t = g->seen.timeline;
   t->name = realloc(t->name, (t->names + 1) * sizeof *t->name);
   CHECK(t->name, "out of memory");
-  snprintf(t->name[t->names++], sizeof *t->name, "%s", g->kernel->name);
-  t->launch_from = g->now;
+  snprintf(t->name[t->names++], sizeof *t->name, "%s", k->feed->kernel->name);
+  k->name = t->names - 1;
 }
 
 static void close_stall(struct gpu_timeline *t, uint32_t sm) {
@@ -73,10 +73,11 @@ static void close_stall(struct gpu_timeline *t, uint32_t sm) {
   t->stall[sm].to = 0;
 }
 
-void timeline_end(struct gpu *g) {
+void timeline_end(struct gpu *g, const struct gpu_work *k) {
   struct gpu_timeline *t = g->seen.timeline;
-  for (uint32_t i = 0; i < t->sms; i++) close_stall(t, i);
-  add(t, (struct gpu_event){.kind = EVENT_LAUNCH, .from = t->launch_from, .to = g->now, .value = t->names - 1});
+  for (uint32_t i = 0; g->works == 1 && i < t->sms; i++) close_stall(t, i);
+  add(t, (struct gpu_event){
+             .kind = EVENT_LAUNCH, .from = k->start, .to = g->now, .value = k->name, .unit = k->how.stream});
 }
 
 void timeline_warp_start(struct sm *s, uint32_t warp) {

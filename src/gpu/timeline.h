@@ -50,15 +50,15 @@ struct gpu_timeline {
   struct gpu_event *stall;  /* per SM: the slice that may go on; to 0: none */
   char (*name)[TIMELINE_NAME];
   uint32_t names;
-  uint64_t launch_from;
 };
 
 struct gpu;
 struct sm;
 void timeline_start(struct gpu *g, uint64_t first, uint64_t last, uint32_t sms);
 void timeline_free(struct gpu_timeline *t);
-void timeline_launch(struct gpu *g);
-void timeline_end(struct gpu *g); /* of a launch */
+struct gpu_work;
+void timeline_launch(struct gpu *g, struct gpu_work *k);
+void timeline_end(struct gpu *g, const struct gpu_work *k); /* of a launch */
 void timeline_warp_start(struct sm *s, uint32_t warp);
 void timeline_warp_end(struct sm *s, uint32_t warp, uint32_t cta);
 void timeline_stall(struct sm *s, uint64_t from, uint64_t cycles, uint32_t kind);

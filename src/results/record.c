@@ -93,8 +93,8 @@ void record_add(struct record *r, const struct record_launch *l, const struct gp
   gpu_stats_add(&r->total, stats);
 }
 
-void record_add_seen(struct record *r, const struct gpu_seen *seen, const struct feed_kernel *k) {
-  seen_to_json(r->last_kernel, seen, k);
+void record_add_seen(struct record *r, const struct gpu_seen *seen) {
+  seen_to_json(r->last_kernel, seen);
   if (gpu_seen_l2(seen)) gpu_l2_sums_add(&r->l2, &gpu_seen_l2(seen)->sums);
 }
 

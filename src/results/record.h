@@ -42,8 +42,7 @@ void record_add(struct record *r, const struct record_launch *l, const struct gp
 /* What a closer look at the last launch saw, if anything: "sms", "partitions", "channels", "lines", "samples", "loads"
  * of it. */
 struct gpu_seen;
-struct feed_kernel;
-void record_add_seen(struct record *r, const struct gpu_seen *seen, const struct feed_kernel *k);
+void record_add_seen(struct record *r, const struct gpu_seen *seen);
 /* The whole run over time (gpu_watch.profile), as "profile" beside the totals; the last call counts. */
 void record_set_profile(struct record *r, const struct gpu_seen *seen);
 /* A counter of a scheme (key "bucl.bypassed_loads"), added to the last launch and to the total. Zeros are left out. */

@@ -60,10 +60,10 @@ static void add_samples(json_t *launch, const struct gpu_seen *seen) {
 }
 
 /* In the order of the code, which is that of the PTX text; instructions that never touched memory are left out. */
-static void add_lines(json_t *launch, const struct gpu_seen *seen, const struct feed_kernel *k) {
-  json_t *all = json_array();
-  for (uint32_t pc = 0; pc < seen->insts; pc++) {
-    const struct gpu_inst_memory *m = &seen->inst[pc];
+static void add_lines(json_t *all, const struct gpu_seen *seen, const struct gpu_seen_code *c) {
+  const struct feed_kernel *k = &c->kernel;
+  for (uint32_t pc = 0; pc < k->insts; pc++) {
+    const struct gpu_inst_memory *m = &seen->inst[c->base + pc];
     const struct inst *i = &k->code[pc];
     if (!m->executions) continue;
     const char *file = k->files && i->src_line && i->src_file < k->nfiles ? k->files[i->src_file] : NULL;
@@ -79,7 +79,6 @@ static void add_lines(json_t *launch, const struct gpu_seen *seen, const struct 
     json_object_set_new(o, "l2_bytes", number(m->bytes));
     json_array_append_new(all, o);
   }
-  json_object_set_new(launch, "lines", all);
 }
 
 static json_t *numbers(const uint64_t *v, uint32_t n) {
@@ -130,13 +129,17 @@ static void add_loads(json_t *launch, const struct gpu_character *c) {
   json_object_set_new(launch, "loads", loads);
 }
 
-void seen_to_json(json_t *launch, const struct gpu_seen *seen, const struct feed_kernel *k) {
+void seen_to_json(json_t *launch, const struct gpu_seen *seen) {
   if (seen->on.detail) {
     add_units(launch, "sms", UNIT_SM, seen->sm, seen->sms);
     add_units(launch, "partitions", UNIT_PARTITION, seen->subpart, seen->subparts);
     add_units(launch, "channels", UNIT_CHANNEL, seen->channel, seen->channels);
   }
-  if (seen->on.lines) add_lines(launch, seen, k);
+  if (seen->on.lines) {
+    json_t *lines = json_array();
+    for (uint32_t i = 0; i < seen->codes; i++) add_lines(lines, seen, &seen->code[i]);
+    json_object_set_new(launch, "lines", lines);
+  }
   if (seen->character) add_loads(launch, seen->character);
   if (gpu_seen_l2(seen)) seen_l2_to_json(launch, gpu_seen_l2(seen));
   if (seen->on.sample) add_samples(launch, seen);

@@ -286,7 +286,7 @@ static void add_to_record(struct session *s, const struct feed_kernel *k, bool t
   st->kernels = 1;
   record_add(s->record, &l, st);
 #if SESSION_HAS_TIMING
-  if (timing) record_add_seen(s->record, gpu_seen(s->gpu), k);
+  if (timing) record_add_seen(s->record, gpu_seen(s->gpu));
   if (timing) slots_take_counters(gpu_slots(s->gpu), add_scheme_counter, s->record);
 #endif
 }

@@ -1,0 +1,241 @@
+/* dispatch.c - launches on the machine and the CTAs they give to the SMs.
+ *
+ * One launch alone: gpu-model "Launch and CTA dispatch": each SM may receive one CTA a cycle, round-robin from the one
+ * after the last that got one. Several launches: an SM is offered the CTAs of the launch of highest priority first, of
+ * the oldest among equals, and those of the next only where the first has none left or finds no room: what is called
+ * the leftover policy (Pai et al., ASPLOS 2013, section 2). With kernels.share_sm off, an SM takes CTAs of another
+ * launch only when it holds none, as the reference does by default.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu_impl.h"
+
+enum { LOCAL_SHIFT = 24 }; /* local memory of launches that run together lies so far apart */
+
+/* CTAs of this kernel that fit an SM. Small grids are spread: no SM takes more than its share. */
+static bool ctas_that_fit(const struct gpu_config *c, const struct feed_kernel *k, uint32_t *out, struct err *e) {
+  uint32_t threads = k->warps_per_cta * WARP_LANES, fit = c->sm_threads / threads;
+  if (k->threads_per_cta > c->sm_cta_threads || !fit)
+    return err_set(e, ERR_INPUT, "kernel %s: %u threads per block, but %s runs at most %u", k->name, k->threads_per_cta,
+                   c->name, c->sm_cta_threads < c->sm_threads ? c->sm_cta_threads : c->sm_threads);
+  if (k->shared_bytes && c->sm_shared / k->shared_bytes < fit) fit = c->sm_shared / k->shared_bytes;
+  if (!fit)
+    return err_set(e, ERR_INPUT, "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u", k->name,
+                   k->shared_bytes, c->name, c->sm_shared);
+  uint32_t regs = threads * ((k->regs_per_thread + 3) & ~3u);
+  if (regs && c->sm_regs / regs < fit) fit = c->sm_regs / regs;
+  if (!fit)
+    return err_set(e, ERR_INPUT, "kernel %s: %u registers per thread x %u threads, but an SM of %s has %u", k->name,
+                   k->regs_per_thread, threads, c->name, c->sm_regs);
+  if (fit > c->sm_ctas) fit = c->sm_ctas;
+  uint32_t share = (k->ctas + c->sms - 1) / c->sms;
+  if (k->ctas < fit * c->sms) fit = share;
+  *out = fit;
+  return true;
+}
+
+/* ---- launches ---- */
+
+/* A scheme that schedules CTAs thinks of one grid: then launches do not overlap. */
+bool gpu_can_start(const struct gpu *g) {
+  if (!g->works) return true;
+  return g->works < g->config.concurrent_kernels && !g->slots.n_may_launch && !g->slots.n_pick_cta;
+}
+
+uint32_t gpu_running(const struct gpu *g) {
+  return g->works;
+}
+
+bool gpu_overlapped(const struct gpu *g) {
+  return g->overlap;
+}
+
+struct gpu_work *gpu_work_new(struct gpu *g, const struct feed *f, const struct gpu_start *how, struct err *e) {
+  const struct feed_kernel *fk = f->kernel;
+  uint32_t i = 0, fit;
+  CHECK(gpu_can_start(g), "%u launches run already", g->works);
+  if (!ctas_that_fit(&g->config, fk, &fit, e)) return NULL;
+  while (g->work[i].feed) i++;
+  struct gpu_work *k = &g->work[i];
+  *k = (struct gpu_work){.feed = f, .how = *how, .order = ++g->launches, .start = g->now, .ctas_per_sm = fit};
+  k->local_base = LOCAL_BASE + ((uint64_t)i << LOCAL_SHIFT);
+  k->warps = fk->warps_per_cta;
+  k->regs = k->warps * WARP_LANES * ((fk->regs_per_thread + 3) & ~3u);
+  k->shared = fk->shared_bytes;
+  return k;
+}
+
+/* The launch that services for schemes speak of is the first in turn. */
+static void set_first(struct gpu *g) {
+  if (!g->works) return;
+  g->kernel = g->work[g->turn[0]].feed->kernel;
+  g->ctas_per_sm = g->work[g->turn[0]].ctas_per_sm;
+}
+
+/* What a launch counts for itself, out of counters that are its own as long as it is alone. */
+static void take_own(const struct gpu *g, struct gpu_stats *own) {
+  struct gpu_stats t;
+  gpu_seen_total(g, &t);
+  *own = (struct gpu_stats){.warp_insts = t.warp_insts,
+                            .thread_insts = t.thread_insts,
+                            .exec_int = t.exec_int,
+                            .exec_add = t.exec_add,
+                            .exec_mul = t.exec_mul,
+                            .exec_f32 = t.exec_f32,
+                            .exec_fma = t.exec_fma,
+                            .exec_fdiv = t.exec_fdiv,
+                            .exec_f64 = t.exec_f64,
+                            .exec_div = t.exec_div,
+                            .exec_sfu = t.exec_sfu,
+                            .exec_mem = t.exec_mem,
+                            .reg_reads = t.reg_reads,
+                            .reg_writes = t.reg_writes,
+                            .ctas = t.ctas};
+}
+
+void gpu_work_turn(struct gpu *g, struct gpu_work *k) {
+  if (g->works && !g->overlap) {
+    take_own(g, &g->work[g->turn[0]].own);
+    g->overlap = true;
+  }
+  uint32_t at = g->works++;
+  for (; at && g->work[g->turn[at - 1]].how.priority > k->how.priority; at--) g->turn[at] = g->turn[at - 1];
+  g->turn[at] = (uint8_t)(k - g->work);
+  g->full = false;
+  set_first(g);
+}
+
+static bool has_ended(const struct gpu_work *k) {
+  return k->next_cta == k->feed->kernel->ctas && !k->running_ctas;
+}
+
+void gpu_work_end(struct gpu *g, struct gpu_ended *out) {
+  uint32_t at = 0;
+  while (!has_ended(&g->work[g->turn[at]])) at++;
+  struct gpu_work *k = &g->work[g->turn[at]];
+  if (!g->overlap) take_own(g, &k->own);
+  *out = (struct gpu_ended){.launch = g->turn[at], .start = k->start, .end = g->now, .own = k->own};
+  out->own.kernels = 1;
+  out->own.cycles = g->now - k->start;
+  if (out->own.cycles) out->warps = (double)k->warp_cycles / ((double)out->own.cycles * g->config.sms);
+  for (uint32_t i = 0; g->seen.timeline && i < g->config.sms; i++) sm_settle(&g->sm[i], g->now);
+  if (g->seen.timeline) timeline_end(g, k);
+  k->feed = NULL;
+  g->works--;
+  memmove(g->turn + at, g->turn + at + 1, g->works - at);
+  g->finished--;
+  g->ended++;
+  g->full = false;
+  set_first(g);
+}
+
+void gpu_work_clear(struct gpu *g) {
+  for (; g->works; g->works--) {
+    struct gpu_work *k = &g->work[g->turn[g->works - 1]];
+    if (g->seen.timeline) timeline_end(g, k);
+    k->feed = NULL;
+  }
+  g->finished = g->ended = g->running_ctas = 0;
+  g->faulted = NULL;
+}
+
+/* ---- CTAs ---- */
+
+static inline uint64_t warp_mask(uint32_t first, uint32_t warps) {
+  return (warps >= 64 ? ~0ull : (1ull << warps) - 1) << first;
+}
+
+/* Consecutive warp slots; for a launch alone they are those of the CTA slot. */
+static bool find_warps(const struct sm *s, uint32_t warps, uint32_t *first) {
+  uint32_t all = s->c->sm_threads / WARP_LANES;
+  if (all > SM_WARPS) all = SM_WARPS;
+  for (uint32_t at = 0; at + warps <= all;) {
+    uint64_t in_the_way = s->warps_taken & warp_mask(at, warps);
+    *first = at;
+    if (!in_the_way) return true;
+    at = 64 - (uint32_t)__builtin_clzll(in_the_way);
+  }
+  return false;
+}
+
+static bool room_for(const struct gpu *g, const struct gpu_work *k, uint32_t sm, uint32_t *first) {
+  const struct sm *s = &g->sm[sm];
+  if (k->on_sm[sm] >= k->ctas_per_sm || !g->free_slots[sm]) return false;
+  if (s->ctas != k->on_sm[sm]) { /* others have CTAs there */
+    if (!g->config.share_sm) return false;
+    if (s->regs_taken + k->regs > g->config.sm_regs || s->shared_taken + k->shared > g->config.sm_shared) return false;
+  }
+  return find_warps(s, k->warps, first);
+}
+
+static void start_cta(struct gpu *g, struct gpu_work *k, uint32_t sm, uint32_t first, uint32_t cta) {
+  struct sm *s = &g->sm[sm];
+  uint32_t slot = (uint32_t)__builtin_ctz(g->free_slots[sm]);
+  g->free_slots[sm] &= ~(1u << slot);
+  s->warps_taken |= warp_mask(first, k->warps);
+  s->regs_taken += k->regs;
+  s->shared_taken += k->shared;
+  sm_start_cta(s, (uint32_t)(k - g->work), slot, first, cta);
+  if (g->seen.l2) gpu_see_cta(g, sm, slot);
+  k->next_cta++;
+  k->running_ctas++;
+  k->on_sm[sm]++;
+  g->running_ctas++;
+  g->last_sm = sm;
+  g->progress_at = g->block_at = g->now;
+}
+
+static bool offer(struct gpu *g, struct gpu_work *k, uint32_t sm) {
+  uint32_t first, cta = k->next_cta;
+  if (!room_for(g, k, sm, &first) || !gpu_pick_cta(g, sm, &cta)) return false;
+  start_cta(g, k, sm, first, cta);
+  return true;
+}
+
+static void dispatch_several(struct gpu *g) {
+  uint32_t n = g->config.sms, from = g->last_sm;
+  bool any = false;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t t = 0; t < g->works; t++) {
+      struct gpu_work *k = &g->work[g->turn[t]];
+      if (k->next_cta == k->feed->kernel->ctas || !offer(g, k, (from + 1 + i) % n)) continue;
+      any = true;
+      break;
+    }
+  g->full = !any;
+}
+
+void gpu_dispatch(struct gpu *g) {
+  uint32_t n = g->config.sms, from = g->last_sm;
+  if (g->works != 1) {
+    if (!g->full) dispatch_several(g);
+    return;
+  }
+  struct gpu_work *k = &g->work[g->turn[0]];
+  if (k->running_ctas >= n * k->ctas_per_sm) return;
+  for (uint32_t i = 0; i < n && k->next_cta < k->feed->kernel->ctas; i++) offer(g, k, (from + 1 + i) % n);
+}
+
+void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
+  struct sm *s = &g->sm[sm];
+  struct gpu_work *k = &g->work[s->cta_work[slot]];
+  g->block_at = g->now;
+  if (g->seen.l2) gpu_see_cta_done(g, sm, slot);
+  g->free_slots[sm] |= 1u << slot;
+  s->warps_taken &= ~warp_mask(s->cta_first[slot], k->warps);
+  s->regs_taken -= k->regs;
+  s->shared_taken -= k->shared;
+  g->running_ctas--;
+  k->running_ctas--;
+  k->on_sm[sm]--;
+  k->warp_cycles += (g->now - s->cta_born[slot]) * k->warps;
+  if (g->overlap) k->own.ctas++;
+  g->finished += has_ended(k);
+  g->full = false;
+  for (uint32_t h = 0; h < g->slots.n_on_cta_done; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.on_cta_done[h]];
+    in->scheme->on_cta_done(&in->ctx, sm, g->sm[sm].cta_id[slot]);
+  }
+}
