@@ -13,20 +13,20 @@ static const struct {
   enum ptx_opcode op;
   const char *refused;
 } refused[] = {
-    {OP_ATOM, "`.b128`, bitwise operations on floats; vectors in shared memory"},
+    {OP_ATOM, "`.b128` but for `exch` and `cas`, bitwise operations on floats; vectors in shared memory"},
     {OP_BRX, "targets given by anything but a `.branchtargets` list"},
     {OP_CP, "tensor copies, bulk reductions; groups are complete at once"},
     {OP_CVT, "8-bit floats but `e4m3x2` and `e5m2x2` from or to f16x2 and f32"},
     {OP_ISTYPEP, "all"},
-    {OP_LD, "`.b128`, vectors over 32 bytes"},
+    {OP_LD, "vectors over 32 bytes"},
     {OP_MAX, "three-operand form, `.abs`"},
     {OP_MIN, "three-operand form, `.abs`"},
     {OP_MMA, "shapes other than m16n8k{4,8,16,32} and, in f64, m8n8k4; 4-bit and 1-bit elements"},
-    {OP_MOV, "`.b128`, addresses of texture references"},
+    {OP_MOV, "addresses of texture references"},
     {OP_MOVMATRIX, "all"},
     {OP_RED, "`.b128`, `.async`; vectors in shared memory"},
 
-    {OP_ST, "`.b128`, `.async`"},
+    {OP_ST, "`.async`"},
     {OP_SUQ, "channel types"},
     {OP_SURED, "formatted (`.p`)"},
     {OP_SUST, "formatted stores (`.p`)"},

@@ -40,9 +40,11 @@ static const struct {
     {"%cluster_ctarank", NULL, SR_CLUSTER_ZERO},
     {"%cluster_nctarank", NULL, SR_CLUSTER_ONE},
     {"%is_explicit_cluster", NULL, SR_CLUSTER_ZERO},
-    {"%reserved_smem_offset_begin", NULL, SR_ZERO},
-    {"%reserved_smem_offset_end", NULL, SR_ZERO},
-    {"%reserved_smem_offset_cap", NULL, SR_ZERO},
+    {"%reserved_smem_offset_begin", NULL, SR_RESERVED_BEGIN},
+    {"%reserved_smem_offset_end", NULL, SR_RESERVED_END},
+    {"%reserved_smem_offset_cap", NULL, SR_RESERVED_END},
+    {"%reserved_smem_offset_0", NULL, SR_RESERVED_BEGIN},
+    {"%reserved_smem_offset_1", NULL, SR_RESERVED_1},
 };
 
 static bool special_register(struct parser *p, struct ident *i, struct ptx_opnd *o) {

@@ -76,6 +76,9 @@ enum ptx_sreg {
   SR_CLUSTER_ZERO,
   SR_CLUSTER_ONE,
   SR_ZERO,
+  SR_RESERVED_BEGIN, /* the system's part of shared memory, there for kernels that ask where it is */
+  SR_RESERVED_1,
+  SR_RESERVED_END,
   SR_COUNT
 };
 

@@ -57,11 +57,27 @@ static void perform_vector(const struct xop *o, char *host, char *regs, uint32_t
   }
 }
 
-static void perform_lane(const struct xop *o, char *host, char *regs, uint32_t lane, uint64_t b, uint64_t c) {
-  uint64_t old = 0, v;
+/* What travels to memory with the address: the two operands, then their upper halves if they have 128 bits. */
+enum { IN_B, IN_C, IN_B_UPPER, IN_C_UPPER, INPUTS };
+
+static void perform_wide(const struct xop *o, char *host, char *regs, uint32_t lane, const uint64_t in[INPUTS]) {
+  uint64_t old[2], exchanged[2] = {in[IN_B], in[IN_B_UPPER]}, swapped[2] = {in[IN_C], in[IN_C_UPPER]};
+  memcpy(old, host, sizeof old);
+  if (o->sub == ATOM_EXCH) memcpy(host, exchanged, sizeof exchanged);
+  else if (old[0] == exchanged[0] && old[1] == exchanged[1]) memcpy(host, swapped, sizeof swapped);
+  if (o->d == OFF_NONE) return;
+  for (uint32_t k = 0; k < 2; k++) ((uint64_t *)(regs + o->d))[k * LANES + lane] = old[k];
+}
+
+static void perform_lane(const struct xop *o, char *host, char *regs, uint32_t lane, const uint64_t in[INPUTS]) {
+  uint64_t old = 0, v, b = in[IN_B], c = in[IN_C];
   uint32_t bytes = ptx_type_bytes[o->type];
   if (o->vec > 1) {
     perform_vector(o, host, regs, lane, b, c);
+    return;
+  }
+  if (o->type == T_B128) {
+    perform_wide(o, host, regs, lane, in);
     return;
   }
   memcpy(&old, host, bytes);
@@ -102,12 +118,15 @@ static void addresses(struct exec *x, const struct xop *o, uint64_t *addr) {
   }
 }
 
-/* What goes to memory with the address: the operands, or a vector packed into them. */
-static void sources(struct exec *x, const struct xop *o, uint32_t i, uint64_t *b, uint64_t *c) {
-  bool wide = ptx_type_bytes[o->type] == 8;
+static void sources(struct exec *x, const struct xop *o, uint32_t i, uint64_t in[INPUTS]) {
+  bool wide = ptx_type_bytes[o->type] >= 8;
   if (o->vec <= 1) {
-    *b = operand(x, o->b, wide, i);
-    *c = operand(x, o->c, wide, i);
+    in[IN_B] = operand(x, o->b, wide, i);
+    in[IN_C] = operand(x, o->c, wide, i);
+    if (o->type == T_B128) {
+      in[IN_B_UPPER] = operand(x, o->b, true, LANES + i);
+      in[IN_C_UPPER] = operand(x, o->c, true, LANES + i);
+    }
     return;
   }
   const struct xaux *a = o->aux;
@@ -117,8 +136,8 @@ static void sources(struct exec *x, const struct xop *o, uint32_t i, uint64_t *b
     uint64_t v = operand(x, a->v[k].off, a->v[k].bytes == 8, i);
     memcpy((char *)both + k * bytes, &v, bytes);
   }
-  *b = both[0];
-  *c = both[1];
+  in[IN_B] = both[0];
+  in[IN_C] = both[1];
 }
 
 static uint32_t access_bytes(const struct xop *o) {
@@ -142,13 +161,13 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   uint32_t global = 0;
   for (uint32_t m = mask; m; m &= m - 1) { /* lanes outside global memory are done at once */
     uint32_t i = (uint32_t)__builtin_ctz(m);
-    uint64_t b, c;
+    uint64_t in[INPUTS];
     if (spaces[i] == SPACE_GLOBAL) {
       global |= m & -m;
       continue;
     }
-    sources(x, o, i, &b, &c);
-    perform_lane(o, host[i], x->base[0], i, b, c);
+    sources(x, o, i, in);
+    perform_lane(o, host[i], x->base[0], i, in);
   }
   x->out->space = mem_one_space(mask, spaces, addr);
   x->out->width = (uint8_t)bytes;
@@ -164,8 +183,12 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   t->pending = mask;
   for (uint32_t m = global; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
+    uint64_t in[INPUTS];
     t->addr[i] = addr[i];
-    sources(x, o, i, &t->b[i], &t->c[i]);
+    sources(x, o, i, in);
+    t->b[i] = in[IN_B];
+    t->c[i] = in[IN_C];
+    if (o->type == T_B128) memcpy(t->upper[i], &in[IN_B_UPPER], sizeof t->upper[i]);
   }
   x->out->token = id;
 }
@@ -183,7 +206,9 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
       fault_address(x, o, lanes, (int)i, t->addr[i], access_bytes(o), "invalid global atomic", 700);
       return false;
     }
-    perform_lane(o, (char *)(uintptr_t)(t->addr[i] + b->delta), t->w->regs + t->frame, i, t->b[i], t->c[i]);
+    uint64_t in[INPUTS] = {t->b[i], t->c[i]};
+    if (o->type == T_B128) memcpy(&in[IN_B_UPPER], t->upper[i], sizeof t->upper[i]);
+    perform_lane(o, (char *)(uintptr_t)(t->addr[i] + b->delta), t->w->regs + t->frame, i, in);
   }
   return true;
 }

@@ -96,6 +96,10 @@ static uint64_t special(struct exec *x, enum ptx_sreg r, uint32_t i) {
     return (uint32_t)run->launch.grid_workspace;
   case SR_DYNAMIC_SMEM:
     return run->launch.dynamic_shared;
+  case SR_RESERVED_1:
+    return RESERVED_SHARED / 4;
+  case SR_RESERVED_END:
+    return RESERVED_SHARED;
   case SR_TOTAL_SMEM:
     return k->shared_bytes;
   case SR_CLUSTER_ONE:
@@ -513,6 +517,7 @@ void simt_generic_handlers(xop_fn *table) {
   SET(alloca), SET(stacksave), SET(stackrestore), SET(setp_half), SET(lop3_p);
 #undef SET
   simt_atom_handlers(table);
+  simt_wide_handlers(table);
   simt_tex_handlers(table);
   simt_matrix_handlers(table);
   simt_modern_handlers(table);

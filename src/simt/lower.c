@@ -5,6 +5,7 @@
 #include "simt/machine.h"
 
 uint32_t slot_bytes(enum ptx_type t) {
+  if (t == T_B128) return 16 * LANES; /* the lower halves of all lanes, then the upper ones */
   return t == T_PRED ? 4 : ptx_type_bytes[t] > 4 ? 8 * LANES : 4 * LANES;
 }
 
@@ -90,6 +91,14 @@ static void mark_shared(struct simt_module *m, struct xfunc *xf, const struct pt
     mark_shared(m, xf, &o->vec[k]);
 }
 
+/* The system's kilobyte of shared memory lies at its start, as on sm_80 and later; here it exists where it is used. */
+static bool asks_for_reserved(const struct ptx_inst *i) {
+  for (uint32_t k = 0; k < i->nops; k++)
+    if (i->ops[k].kind == OK_SREG && i->ops[k].sreg >= SR_RESERVED_BEGIN && i->ops[k].sreg <= SR_RESERVED_END)
+      return true;
+  return false;
+}
+
 static void place_one_shared(struct ptx_var *v, uint32_t *at) {
   uint32_t a = ref_alignment(v->bytes, v->align);
   *at = (*at + a - 1) & ~(a - 1);
@@ -107,8 +116,10 @@ static void place_shared(struct simt_module *m) {
     struct xfunc *xf = &m->funcs[k];
     xf->uses_shared = arena_alloc(&m->arena, p->serials + 1);
     for (uint32_t i = 0; i < xf->f->nlocals; i++) all[xf->f->locals[i]->serial] = xf->f->locals[i];
-    for (uint32_t i = 0; i < xf->f->ncode; i++)
+    for (uint32_t i = 0; i < xf->f->ncode; i++) {
       for (uint32_t q = 0; q < xf->f->code[i].nops; q++) mark_shared(m, xf, &xf->f->code[i].ops[q]);
+      if (asks_for_reserved(&xf->f->code[i])) common = RESERVED_SHARED;
+    }
   }
   bool dynamic_in_func = false;
   for (uint32_t s = 0; s < p->serials; s++) {
@@ -222,6 +233,7 @@ static void place_frame(struct simt_module *m, struct xfunc *xf, uint32_t *reg_o
   at = (at + 127) & ~127u;
   at = share_slots(f, 4 * LANES, alone, at, reg_off);
   at = share_slots(f, 8 * LANES, alone, at, reg_off);
+  at = share_slots(f, 16 * LANES, alone, at, reg_off);
   free(alone);
   xf->frame_bytes = at;
   xf->zero = ARENA_ARRAY(&m->arena, uint32_t, f->nregs + 1);

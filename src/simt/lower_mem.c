@@ -6,7 +6,7 @@
 /* Base register and constant part of an address; variables become their addresses in the instruction's space. */
 bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o) {
   o->imm = (uint64_t)m->imm;
-  if (m->n) return lower_refuse(l, i, "this address form");
+  if (m->n || (m->reg && m->reg->type == T_B128)) return lower_refuse(l, i, "this address form");
   if (m->reg) {
     o->a = l->reg_off[m->reg->num];
     if (slot_bytes(m->reg->type) == 8 * LANES) o->flags |= XF_ADDR64;
@@ -63,12 +63,13 @@ static bool lower_ldst(struct lowering *l, const struct ptx_inst *i, struct xop 
   bool load = i->op != OP_ST;
   enum ptx_type t = i->types[0];
   const struct ptx_opnd *data = &i->ops[load ? 0 : 1], *mem = &i->ops[load ? 1 : 0];
-  if (t == T_B128) return lower_refuse(l, i, "");
   if (!load && ptx_has(i, M_ASYNC)) return lower_refuse(l, i, "");
   if (o->elem * o->vec > 32) return lower_refuse(l, i, "");
   if (load && ptx_type_kinds[t] == 's') o->flags |= XF_SIGNED;
   if (!lower_address(l, i, mem, o)) return false;
-  if (data->kind == OK_VEC && data->n > 1) {
+  if (t == T_B128) {
+    if (o->vec > 1 || !lower_wide_value(l, data, o, load)) return lower_refuse(l, i, "");
+  } else if (data->kind == OK_VEC && data->n > 1) {
     if (!same_slots(data, t)) return lower_refuse(l, i, "elements of different register sizes");
     vector_aux(l, data, t, o, load);
   } else {
@@ -137,7 +138,7 @@ static bool lower_atomic(struct lowering *l, const struct ptx_inst *i, struct xo
   if (op < 0)
     return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s needs an operation such as .add",
                      ptx_ops[i->op].name);
-  if (t == T_B128) return lower_refuse(l, i, "");
+  if (t == T_B128 && (red || o->vec > 1 || op < ATOM_EXCH)) return lower_refuse(l, i, "");
   if (o->vec > 1) return lower_vector_atomic(l, i, o, op);
   if (op == ATOM_CAS && i->nops != 4)
     return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "atom.cas takes 4 operands");
@@ -146,6 +147,8 @@ static bool lower_atomic(struct lowering *l, const struct ptx_inst *i, struct xo
   if (!red) o->d = lower_operand(l, &i->ops[0], t);
   o->b = lower_operand(l, &i->ops[red ? 1 : 2], t);
   if (op == ATOM_CAS) o->c = lower_operand(l, &i->ops[3], t);
+  for (int k = red ? 1 : 0; t == T_B128 && k < i->nops; k++)
+    if (k != 1 && i->ops[k].kind != OK_REG && (k || i->ops[k].kind != OK_SINK)) return lower_refuse(l, i, "");
   o->sub = (uint8_t)op;
   if (ptx_type_bytes[t] == 8) o->flags |= XF_DST64;
   o->cls = XC_MEMORY;

@@ -514,6 +514,11 @@ static bool lower_misc_int(struct lowering *l, const struct ptx_inst *i, struct 
 bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   enum ptx_type t = i->types[0];
   common_flags(i, o);
+  if (lower_mentions_wide(i)) {
+    if (i->op == OP_MOV) return lower_wide_move(l, i, o);
+    bool memory = i->op == OP_LD || i->op == OP_ST || i->op == OP_ATOM;
+    if (!memory || t != T_B128) return lower_refuse(l, i, "a .b128 register");
+  }
   if (i->op != OP_MOV)
     for (int k = 0; k < i->nops; k++)
       if (i->ops[k].kind == OK_SREG) return lower_refuse(l, i, "a special register is read by mov only");

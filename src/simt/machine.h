@@ -25,6 +25,7 @@ enum { CLUSTER_WAIT = 3 };                   /* xop.sub of a barrier: 0 sync, 1 
 #define SHARED_WINDOW UINT64_C(0x90000000)
 #define LOCAL_WINDOW UINT64_C(0x94000000)
 #define WINDOW_BYTES UINT64_C(0x04000000)
+#define RESERVED_SHARED 1024u             /* the system's part of shared memory */
 #define CODE_BASE UINT64_C(0xF0000000000) /* addresses of functions: CODE_BASE + 8 * pc */
 #define SYMBOL_BASE UINT64_C(0x100)       /* first .global or .const variable, as in the reference */
 #define SYMBOL_LIMIT SHARED_WINDOW
@@ -229,6 +230,7 @@ struct token {
   uint32_t pending; /* not yet called for, lanes that had nothing to do included */
   uint64_t addr[LANES];
   uint64_t b[LANES], c[LANES];
+  uint64_t upper[LANES][2]; /* of b and c where they have 128 bits */
 };
 
 struct exec {
@@ -295,6 +297,11 @@ bool lower_memory(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o);
 /* video.c */
 bool lower_video(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+/* wide.c: 128-bit values */
+bool lower_mentions_wide(const struct ptx_inst *i);
+bool lower_wide_move(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_wide_value(struct lowering *l, const struct ptx_opnd *v, struct xop *o, bool load);
+void simt_wide_handlers(xop_fn *table);
 /* modern.c */
 bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);

@@ -308,6 +308,35 @@ static void bad_text(void **state) {
 }
 
 /* PTX of a later ISA: what is known runs, whatever is not stops the thread that executes it. */
+/* 128-bit values through mov, ld, st and the two atomics; the system's part of shared memory has a place of its own. */
+static void wide_values(void **state) {
+  (void)state;
+  struct machine x;
+  uint32_t *o =
+      run(&x,
+          ".version 8.4\n.target sm_90\n.address_size 64\n" ENTRY ".reg .b128 %q<8>;\n.shared .align 16 .b8 buf[64];\n"
+          "setp.ne.u32 %p1, %t, 0; @%p1 exit; mov.u64 %d1, 5; mov.u64 %d2, 7; mov.b128 %q1, {%d1, %d2}; st.shared.b128 "
+          "[buf], %q1;\n"
+          "mov.u64 %d3, 100; mov.u64 %d4, 200; mov.b128 %q2, {%d3, %d4};\n"
+          "atom.shared.cas.b128 %q3, [buf], %q1, %q2;\n" /* 5:7 was there, 100:200 is now */
+          "atom.shared.exch.b128 %q4, [buf], %q3;\n"     /* 100:200, and 5:7 again */
+          "ld.shared.b128 %q5, [buf]; mov.b128 %q6, %q5; mov.b128 {_, %d5}, %q6; mov.b128 {%d6, %d7}, %q4;\n"
+          "st.global.b128 [%out], %q3; atom.global.exch.b128 %q7, [%out], %q4;\n"
+          "mov.b128 {%d8, %d9}, %q7; add.u64 %d5, %d5, %d6; add.u64 %d5, %d5, %d7; add.u64 %d5, %d5, %d8;\n"
+          "add.u64 %d5, %d5, %d9; cvt.u32.u64 %r9, %d5;\n" /* 7 + 100 + 200 + 5 + 7 */
+          "mov.u32 %r1, %reserved_smem_offset_1; mov.u32 %r2, 1000000; st.shared.u32 [%r1], %r2;\n"
+          "mov.u32 %r3, buf; setp.ge.u32 %p1, %r3, 1024; @%p1 ld.shared.u32 %r4, [%r1];\n"
+          "@%p1 add.u32 %r9, %r9, %r4;\n" STORE,
+          1, 4);
+  assert_int_equal(o[0], 1000319);
+  done(&x);
+  if (!load(&x, ".version 8.4\n.target sm_90\n.address_size 64\n" ENTRY
+                ".reg .b128 %q<2>;\nld.u32 %q1, [%out];\n" STORE)) /* may be refused at once, or when it is executed */
+    assert_non_null(strstr(x.e.msg, "%q1"));
+  else assert_false(launch(&x, 1, 1, 0, 0, 1));
+  done(&x);
+}
+
 static void newer_isa(void **state) {
   (void)state;
   static const char *const bodies[] = {"fly.high.u32 %r2, %r3;\n", "add.brand_new.u32 %r2, %r3, %r4;\n",
@@ -462,6 +491,6 @@ int main(void) {
                                      cmocka_unit_test(deadlock),        cmocka_unit_test(bad_text),
                                      cmocka_unit_test(linking),         cmocka_unit_test(device_memory),
                                      cmocka_unit_test(vector_atomics),  cmocka_unit_test(surface_reductions),
-                                     cmocka_unit_test(newer_isa)};
+                                     cmocka_unit_test(newer_isa),       cmocka_unit_test(wide_values)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
