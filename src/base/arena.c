@@ -15,7 +15,8 @@ struct arena_block {
   char *data, *memory; /* 64-byte aligned, zeroed; what holds it */
 };
 
-enum { BLOCK_BYTES = 64 * 1024 };
+/* Blocks double in size: from 256 KB on they are fresh pages of the kernel's, which nobody has to clear. */
+enum { FIRST_BLOCK = 32 * 1024, LAST_BLOCK = 1024 * 1024 };
 
 static struct arena_block *block_new(size_t size) {
   struct arena_block *b = malloc(sizeof *b);
@@ -32,8 +33,9 @@ void *arena_alloc(struct arena *a, size_t size) {
   struct arena_block *b = a->head;
   size_t at = b ? (b->used + align - 1) & ~(align - 1) : 0;
   if (!b || at + size > b->size) {
-    bool big = size > BLOCK_BYTES / 4;
-    struct arena_block *n = block_new(big ? size : BLOCK_BYTES);
+    size_t block = !b ? FIRST_BLOCK : b->size < LAST_BLOCK ? b->size * 2 : LAST_BLOCK;
+    bool big = size > block / 4;
+    struct arena_block *n = block_new(big ? size : block);
     if (big && b) { /* keep filling the current block */
       n->next = b->next;
       b->next = n;

@@ -200,11 +200,9 @@ cudaError_t cudart_last_error(bool clear) {
 void cudart_close(struct cudart *c) {
   if (c->closed) return;
   c->closed = true;
-  struct session *s = c->session;
-  c->session = NULL;
-  if (!s || c->process != getpid()) return;
+  if (!c->session || c->process != getpid()) return;
   struct err e = {0};
-  if (!session_close(s, &e)) {
+  if (!session_finish(c->session, &e)) { /* the process ends: nothing is freed */
     print_error(&e);
     leave_error(c, &e);
   }

@@ -5,13 +5,33 @@
  */
 #include "cudart/context.h"
 
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* End of the readable mapping that contains p, following mappings that touch. Nothing else bounds a container: its own
- * header may lie. */
+struct segment {
+  uintptr_t at, end;
+};
+
+static int find_segment(struct dl_phdr_info *info, size_t size, void *ctx) {
+  struct segment *s = ctx;
+  (void)size;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + h->p_vaddr;
+    if (h->p_type != PT_LOAD || !(h->p_flags & PF_R) || s->at < start || s->at - start >= h->p_memsz) continue;
+    s->end = start + h->p_memsz;
+    return 1;
+  }
+  return 0;
+}
+
+/* Bytes from p on that can be read: to the end of its segment of a loaded object, else of its mapping and those that
+ * follow without a gap. Nothing else bounds a container: its own header may lie. */
 size_t cudart_readable(const void *p) {
+  struct segment s = {.at = (uintptr_t)p};
+  if (dl_iterate_phdr(find_segment, &s)) return s.end - s.at;
   FILE *f = fopen("/proc/self/maps", "re");
   if (!f) return 0;
   uint64_t want = (uint64_t)(uintptr_t)p, end = 0, lo, hi;

@@ -22,7 +22,8 @@ void rocache_init(struct rocache *c, const struct cache_config *cfg) {
   c->tag = take((size_t)c->sets * c->ways, sizeof *c->tag);
   c->used = take((size_t)c->sets * c->ways, sizeof *c->used);
   c->mshr = take(c->mshrs, sizeof *c->mshr);
-  for (uint32_t i = 0; i < c->mshrs; i++) c->mshr[i].waiter = take(c->merges, sizeof(uint16_t));
+  uint16_t *waiters = take((size_t)c->mshrs * c->merges, sizeof *waiters);
+  for (uint32_t i = 0; i < c->mshrs; i++) c->mshr[i].waiter = waiters + (size_t)i * c->merges;
   c->ready = take(c->mshrs, sizeof *c->ready);
   c->missq = take(c->missq_limit, sizeof *c->missq);
   c->missq_mshr = take(c->missq_limit, sizeof *c->missq_mshr);
@@ -30,7 +31,7 @@ void rocache_init(struct rocache *c, const struct cache_config *cfg) {
 }
 
 void rocache_destroy(struct rocache *c) {
-  for (uint32_t i = 0; i < c->mshrs; i++) free(c->mshr[i].waiter);
+  if (c->mshr) free(c->mshr[0].waiter);
   free(c->tag);
   free(c->used);
   free(c->mshr);

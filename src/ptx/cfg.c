@@ -255,6 +255,18 @@ static bool bit_get(const uint64_t *s, uint32_t i) {
   return s[i / 64] >> (i % 64) & 1;
 }
 
+/* The first member above `after`, 0 if there is none: bit 0 is no register. */
+static uint32_t next_bit(const uint64_t *s, uint32_t words, uint32_t after) {
+  uint32_t w = (after + 1) / 64;
+  if (w >= words) return 0;
+  uint64_t rest = s[w] & ~0ull << (after + 1) % 64;
+  while (!rest) {
+    if (++w == words) return 0;
+    rest = s[w];
+  }
+  return w * 64 + (uint32_t)__builtin_ctzll(rest);
+}
+
 static void local_sets(const struct cfg *c, struct live *l) {
   uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
   uint32_t nu, nd;
@@ -284,8 +296,7 @@ static uint32_t max_live(const struct cfg *c, const struct live *l, uint64_t *ou
   for (uint32_t k = 0; k < c->n; k++) {
     uint32_t now = 0;
     live_out(c, l, k, out);
-    for (uint32_t r = 1; r <= c->f->nregs; r++)
-      if (bit_get(out, r)) now += weight(c->f, (uint16_t)r);
+    for (uint32_t r = next_bit(out, l->words, 0); r; r = next_bit(out, l->words, r)) now += weight(c->f, (uint16_t)r);
     if (now > best) best = now;
     for (uint32_t i = c->b[k].end; i-- > c->b[k].first;) {
       const struct ptx_inst *in = &c->f->code[i];
@@ -321,10 +332,8 @@ static void find_stretches(struct ptx_module *m, struct ptx_func *f, const struc
   for (uint32_t k = 0; k < c->n; k++) {
     const uint64_t *in = l->in + (size_t)k * l->words;
     live_out(c, l, k, out);
-    for (uint32_t r = 1; r <= f->nregs; r++) {
-      if (bit_get(in, r)) cover(f, r, c->b[k].first);
-      if (bit_get(out, r)) cover(f, r, c->b[k].end - 1);
-    }
+    for (uint32_t r = next_bit(in, l->words, 0); r; r = next_bit(in, l->words, r)) cover(f, r, c->b[k].first);
+    for (uint32_t r = next_bit(out, l->words, 0); r; r = next_bit(out, l->words, r)) cover(f, r, c->b[k].end - 1);
     for (uint32_t i = c->b[k].first; i < c->b[k].end; i++) {
       ptx_uses(&f->code[i], use, &nu, def, &nd);
       for (uint32_t r = 0; r < nu; r++) cover(f, use[r], i);

@@ -388,8 +388,7 @@ static bool write_timeline(const struct session *s, struct err *e) {
 #endif
 }
 
-bool session_close(struct session *s, struct err *e) {
-  if (!s) return true;
+bool session_finish(struct session *s, struct err *e) {
   close_checks(s);
 #if SESSION_HAS_TIMING
   if (s->gpu) record_set_profile(s->record, gpu_seen(s->gpu));
@@ -398,6 +397,12 @@ bool session_close(struct session *s, struct err *e) {
   s->trace = NULL;
   if (good) good = write_timeline(s, e);
   if (good && s->o.record_path) good = record_write(s->record, s->o.record_path, e);
+  return good;
+}
+
+bool session_close(struct session *s, struct err *e) {
+  if (!s) return true;
+  bool good = session_finish(s, e);
   free_session(s);
   return good;
 }

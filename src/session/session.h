@@ -70,7 +70,10 @@ void session_skip_launch(struct session *s);
 uint64_t session_time_ns(struct session *s);
 /* Copies to and from the device, for the record (the L2 stays as it is). */
 void session_note_copy(struct session *s, uint64_t bytes, bool to_device);
-/* Write the record, if asked for, and free everything. Idempotent through NULL. */
+/* Write the record, if asked for. Nothing may follow but session_close, which a process that ends may leave out: the
+ * kernel takes the memory back faster than it is freed piece by piece. */
+bool session_finish(struct session *s, struct err *e);
+/* The same and free everything. Idempotent through NULL. */
 bool session_close(struct session *s, struct err *e);
 
 #endif
