@@ -2,6 +2,11 @@
  *
  * Model: gpu-model "Loads and stores". A refusal changes nothing and names its reason. Reads leave one place of the
  * miss queue free, since a read miss may also write a dirty victim back.
+ *
+ * A warp that gets past a fence empties the L1 of its SM, as in the reference: other SMs' stores are not seen here, so
+ * its copies may be stale. Nothing is written back. Lines on their way lose their places too, but not their MSHRs: a
+ * miss of such a line joins its MSHR and reserves a place that this fetch does not fill, for the data goes where the
+ * line was reserved first, whatever is there by then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +62,19 @@ void l1d_destroy(struct l1d *l) {
 void l1d_invalidate(struct l1d *l) {
   memset(l->state, LINE_INVALID, (size_t)l->sets * l->ways);
   l->refused = 0;
+  l->dropped = false;
+}
+
+void l1d_drop(struct sm *s) {
+  struct l1d *l = &s->l1d;
+  if (l->org) {
+    l->org->drop(&l->org_of->ctx, s->id);
+    return;
+  }
+  for (uint32_t i = 0; s->g->seen.character && i < l->sets * l->ways; i++)
+    if (l->state[i] == LINE_VALID || l->state[i] == LINE_DIRTY) gpu_see_line_end(s, i);
+  l1d_invalidate(l);
+  l->dropped = l->mshrs_busy;
 }
 
 uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr) {
@@ -279,9 +297,9 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
     if (v < 0) return v == NO_CACHE ? L1_BYPASS : L1_NO_LINE;
   }
   if (l->missq.count + 1 >= l->missq_limit) return L1_NO_MISSQ;
-  struct l1_mshr *m = way >= 0  ? mshr_of(l, base + (uint32_t)way, line)
-                      : on_fill ? find_mshr(l, line)
-                                : late_mshr(l, line);
+  struct l1_mshr *m = l->dropped || (on_fill && way < 0) ? find_mshr(l, line)
+                      : way >= 0                         ? mshr_of(l, base + (uint32_t)way, line)
+                                                         : late_mshr(l, line);
   bool merges = m != NULL;
   if (m && m->count >= l->merges) return L1_NO_MERGE;
   if (!m) {
@@ -415,7 +433,7 @@ op_id l1d_next(struct sm *s, uint32_t *lanes) {
   m->head = (uint16_t)((m->head + 1u) % l->merges);
   if (!--m->count) {
     m->busy = false;
-    l->mshrs_busy--;
+    if (!--l->mshrs_busy) l->dropped = false;
     l->ready_head = (l->ready_head + 1) % l->mshrs;
     l->ready_count--;
   }

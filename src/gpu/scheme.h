@@ -110,6 +110,7 @@ struct l1_org {
   bool (*store)(struct scheme_ctx *c, const struct l1_event *e,
                 uint32_t chunks);                   /* evict them; was one of them here? */
   void (*clear)(struct scheme_ctx *c, uint32_t sm); /* a launch begins */
+  void (*drop)(struct scheme_ctx *c, uint32_t sm);  /* a fence: lose what has arrived, not what is on its way */
 };
 
 #define SCHEME_SM(ctx, type, sm) ((type *)((char *)(ctx)->sm_state + (size_t)(sm) * (ctx)->sm_state_bytes))

@@ -213,7 +213,7 @@ void sm_release_regs(struct sm *s, const struct op *o) {
     s->w[w].regs_pending--;
   }
   s->drained |= bit;
-  if (!s->w[w].regs_pending) s->fence &= ~bit;
+  if (s->fence & bit && !s->w[w].regs_pending) s->fence &= ~bit, s->fenced = true;
   if (s->hazard & bit && !collides(s, w, &s->w[w].code[s->w[w].pc])) s->hazard &= ~bit;
 }
 
@@ -345,7 +345,10 @@ static bool issue(struct sm *s, uint32_t w) {
     s->drained |= bit;
   }
   if (is->waits) s->barrier |= bit;
-  if (i->kind == KIND_FENCE && ws->regs_pending) s->fence |= bit;
+  if (i->kind == KIND_FENCE) {
+    if (ws->regs_pending) s->fence |= bit;
+    else l1d_drop(s);
+  }
   if (is->released) {
     uint64_t cta = is->released << s->cta_first[ws->cta_slot];
     s->barrier &= ~cta;
@@ -654,6 +657,7 @@ bool sm_step(struct sm *s) {
   if (s->sub || s->ex_sp.count | s->ex_sfu.count) sm_execute_alu(s);
   if (memory_busy(s) && !sm_ldst(s)) return false;
   if (s->sub || s->col_ready | s->bank_wait | s->id_sp.count | s->id_sfu.count | s->id_mem.count) sm_collect(s);
+  if (s->fenced) s->fenced = false, l1d_drop(s);
   uint32_t n = s->c->schedulers, first = (uint32_t)(s->steps % n);
   if (!none_to_issue(s)) {
     s->blocked.valid = false;

@@ -112,6 +112,7 @@ struct l1d {
   /* looked at in every cycle */
   struct req_queue missq;
   struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
+  bool dropped;             /* a fence has emptied it, and MSHRs of before are still busy */
   uint64_t org_busy;        /* takes no access before this cycle */
   uint32_t lat_head, lat_count, lat_size;
   uint32_t ready_head, ready_count;
@@ -156,6 +157,7 @@ struct sm {
   uint32_t id;
   bool acted; /* this step changed something */
   bool asleep;
+  bool fenced;      /* a warp got past its fence in this cycle */
   bool wait_icnt;   /* wakes when the interconnect has room: something waits for it */
   bool watch_icnt;  /* wakes when it has room: a scheme may then act */
   uint64_t wake_at; /* first cycle with a timed event */
@@ -308,6 +310,7 @@ void sm_send(struct sm *s, req_id r);
 void l1d_init(struct l1d *l, const struct gpu_config *c);
 void l1d_destroy(struct l1d *l);
 void l1d_invalidate(struct l1d *l);
+void l1d_drop(struct sm *s); /* a warp is past its fence: what the L1 holds may be stale */
 enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a);
 enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *sent);
 void l1d_fill(struct sm *s, req_id r);

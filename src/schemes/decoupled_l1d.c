@@ -269,6 +269,15 @@ static void dl_clear(struct scheme_ctx *c, uint32_t sm) {
   for (uint32_t i = 0; i < c->config->l1d.sets * c->config->l1d.ways; i++)
     s->line[i] = (struct dl_line){.tag = DL_NONE};
 }
+static void dl_drop(struct scheme_ctx *c, uint32_t sm) {
+  for (uint32_t set = 0; set < c->config->l1d.sets; set++)
+    for (uint32_t w = 0; w < c->config->l1d.ways; w++) {
+      struct dl_line *l = dl_lines(c, sm, set) + w;
+      if (l->tag == DL_NONE || l->pending) continue;
+      dl_tags(c, sm, set)[l->tag].way = DL_NONE;
+      l->tag = DL_NONE;
+    }
+}
 
 /* ---- what was sent past the L1, and dueling ---- */
 
@@ -335,6 +344,7 @@ static const struct l1_org dl_org = {
     .fill = dl_fill,
     .store = dl_store,
     .clear = dl_clear,
+    .drop = dl_drop,
 };
 
 static const struct scheme decoupled_l1d = {

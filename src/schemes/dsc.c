@@ -157,6 +157,10 @@ static void dsc_clear(struct scheme_ctx *c, uint32_t sm) {
   struct dsc_tag *t = dsc_set(c, sm, 0);
   for (uint32_t i = 0; i < c->config->l1d.sets * c->config->l1d.ways * dsc_n(c); i++) t[i].valid = t[i].pending = 0;
 }
+static void dsc_drop(struct scheme_ctx *c, uint32_t sm) {
+  struct dsc_tag *t = dsc_set(c, sm, 0);
+  for (uint32_t i = 0; i < c->config->l1d.sets * c->config->l1d.ways * dsc_n(c); i++) t[i].valid = 0;
+}
 
 static double dsc_log2(double x) {
   double n = 0;
@@ -187,6 +191,7 @@ static const struct l1_org dsc_org = {
     .fill = dsc_fill,
     .store = dsc_store,
     .clear = dsc_clear,
+    .drop = dsc_drop,
 };
 
 static const struct scheme dsc = {

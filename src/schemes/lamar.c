@@ -131,6 +131,9 @@ static bool lamar_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t
 static void lamar_clear(struct scheme_ctx *c, uint32_t sm) {
   frames_clear(&lamar_of(c, sm)->f, c->config->l1d.sets * c->config->l1d.ways);
 }
+static void lamar_drop(struct scheme_ctx *c, uint32_t sm) {
+  frames_drop(&lamar_of(c, sm)->f, c->config->l1d.sets * c->config->l1d.ways);
+}
 
 static uint32_t lamar_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
   (void)param;
@@ -151,6 +154,7 @@ static const struct l1_org lamar_org = {
     .fill = lamar_fill,
     .store = lamar_store,
     .clear = lamar_clear,
+    .drop = lamar_drop,
 };
 
 static const struct scheme lamar = {

@@ -68,6 +68,9 @@ static bool line_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t 
 static void line_clear(struct scheme_ctx *c, uint32_t sm) {
   frames_clear(line_of(c, sm), line_sets(c) * c->config->l1d.ways);
 }
+static void line_drop(struct scheme_ctx *c, uint32_t sm) {
+  frames_drop(line_of(c, sm), line_sets(c) * c->config->l1d.ways);
+}
 
 /* Beside 128 B lines: a tag, a valid bit and 2 bits of age more per line added (32-bit addresses, as in TSC Fig 9). */
 static uint32_t line_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
@@ -87,6 +90,7 @@ static const struct l1_org line_org = {
     .fill = line_fill,
     .store = line_store,
     .clear = line_clear,
+    .drop = line_drop,
 };
 
 static const struct scheme line = {

@@ -63,6 +63,9 @@ static bool sector_store(struct scheme_ctx *c, const struct l1_event *e, uint32_
 static void sector_clear(struct scheme_ctx *c, uint32_t sm) {
   frames_clear(sector_of(c, sm), c->config->l1d.sets * c->config->l1d.ways);
 }
+static void sector_drop(struct scheme_ctx *c, uint32_t sm) {
+  frames_drop(sector_of(c, sm), c->config->l1d.sets * c->config->l1d.ways);
+}
 
 static uint32_t sector_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
   double sectors = g->l1d.line / param[SECTOR_BYTES], lines = (double)g->l1d.sets * g->l1d.ways * g->sms;
@@ -80,6 +83,7 @@ static const struct l1_org sector_org = {
     .fill = sector_fill,
     .store = sector_store,
     .clear = sector_clear,
+    .drop = sector_drop,
 };
 
 static const struct scheme sector = {

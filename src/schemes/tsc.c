@@ -44,6 +44,9 @@ static bool tsc_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t c
 static void tsc_clear(struct scheme_ctx *c, uint32_t sm) {
   ts_clear(c, tsc_of(c, sm));
 }
+static void tsc_drop(struct scheme_ctx *c, uint32_t sm) {
+  ts_forget(c, tsc_of(c, sm));
+}
 static uint32_t tsc_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   c->counter[DROPPED] += ts_reserve(c, tsc_of(c, e->sm), e, missing);
   c->counter[PLACED] += (uint64_t)__builtin_popcount(missing);
@@ -59,6 +62,7 @@ static const struct l1_org tsc_org = {
     .fill = tsc_fill,
     .store = tsc_store,
     .clear = tsc_clear,
+    .drop = tsc_drop,
 };
 
 static const struct scheme tsc = {

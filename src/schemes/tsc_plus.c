@@ -58,6 +58,9 @@ static bool tsp_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t c
 static void tsp_clear(struct scheme_ctx *c, uint32_t sm) {
   ts_clear(c, tsp_of(c, sm));
 }
+static void tsp_drop(struct scheme_ctx *c, uint32_t sm) {
+  ts_forget(c, tsp_of(c, sm));
+}
 
 /* 0: a fine sampler, 1: a coarse one, -1: a follower. */
 static int tsp_sampler(const struct scheme_ctx *c, const struct l1_event *e) {
@@ -115,6 +118,7 @@ static const struct l1_org tsp_org = {
     .fill = tsp_fill,
     .store = tsp_store,
     .clear = tsp_clear,
+    .drop = tsp_drop,
 };
 
 static const struct scheme tsc_plus = {

@@ -113,4 +113,8 @@ static inline void frames_clear(struct frames *f, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) f->at[i].valid = f->at[i].pending = 0, f->bits[i] = 0;
 }
 
+static inline void frames_drop(struct frames *f, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) f->at[i].valid = 0;
+}
+
 #endif

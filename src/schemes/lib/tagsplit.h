@@ -219,6 +219,11 @@ static inline void ts_clear(struct scheme_ctx *c, struct tagsplit *s) {
   for (uint32_t i = 0; i < c->config->l1d.sets; i++) s->nru[i] = 0;
 }
 
+static inline void ts_forget(struct scheme_ctx *c, struct tagsplit *s) {
+  struct ts_geometry t = ts_geometry(c);
+  for (uint32_t i = 0; i < t.set * c->config->l1d.sets; i++) s->chunk[i].valid = false;
+}
+
 /* Beside the baseline's tags of 20 bits, valid bits and 2 bits of LRU a line: 0.58 KB an SM, 0.44 KB with 5-bit private
  * tags, as Table 3. The paper does not count the issued masks of the MSHRs (4 bits each). */
 static inline uint32_t ts_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out,
