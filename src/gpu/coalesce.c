@@ -47,9 +47,10 @@ static void shrink(struct access *a, uint32_t segment) {
 }
 
 static uint32_t segment_size(const struct coalesce_in *in) {
-  if (in->width == 1) return 32;
-  if (in->segment == 256 && in->width > 4) return 256;
-  uint32_t s = in->width == 2 ? 64 : 128;
+  uint32_t elem = in->elem ? in->elem : in->width;
+  if (elem == 1) return 32;
+  if (in->segment == 256 && in->width > 4 && elem >= 4) return 256;
+  uint32_t s = elem == 2 ? 64 : 128;
   return in->segment < s ? in->segment : s;
 }
 

@@ -2,7 +2,8 @@
  *
  * An issued instruction takes a free collector of its pipe's set, queues a read at the bank of each register source,
  * and leaves when all are read: one read per bank a cycle, bank writes first; a collector may take several operands in
- * the same cycle. Banks are chosen by register name plus warp (gpu-model "Front of the SM").
+ * the same cycle. Banks are chosen by register name plus warp (gpu-model "Front of the SM"). A name that an instruction
+ * has twice is read once, whatever the classes of the two registers, as in the reference.
  *
  * A pipe holds an instruction in its dispatch register for the class's interval; its result is written `latency` + 2
  * cycles after it entered. At most `writeback_width` results end in the same cycle.
@@ -47,6 +48,13 @@ static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t name
   s->col[c].waiting |= 1u << operand;
 }
 
+/* Is the name of source `r` (`nsrc`: that of the address) also that of a source before it? */
+static inline bool read_before(const struct inst *i, uint32_t r, uint16_t name) {
+  for (uint32_t q = 0; q < r; q++)
+    if (i->src[q] && i->src_arch[q] == name) return true;
+  return false;
+}
+
 void sm_collector_take(struct sm *s, uint32_t c, op_id id) {
   const struct op *o = &s->op[id];
   const struct inst *i = o->inst;
@@ -55,8 +63,8 @@ void sm_collector_take(struct sm *s, uint32_t c, op_id id) {
   s->col_used |= 1ull << c;
   s->acted = true;
   for (uint32_t r = 0; r < i->nsrc; r++)
-    if (i->src[r]) queue_read(s, c, r, i->src_arch[r], o->warp);
-  if (i->addr_reg) queue_read(s, c, INST_MAX_SRC, i->addr_arch, o->warp);
+    if (i->src[r] && !read_before(i, r, i->src_arch[r])) queue_read(s, c, r, i->src_arch[r], o->warp);
+  if (i->addr_reg && !read_before(i, i->nsrc, i->addr_arch)) queue_read(s, c, INST_MAX_SRC, i->addr_arch, o->warp);
   if (!s->col[c].waiting) s->col_ready |= 1ull << c;
 }
 

@@ -95,6 +95,19 @@ static uint32_t local_accesses(struct sm *s, const struct op *o, const struct is
   return n;
 }
 
+/* Does an access to global memory go past the L1 by what the program or the machine says? A store that does leaves a
+ * copy of its line in the L1 as it is. */
+static bool goes_past(const struct gpu_config *c, const struct inst *i) {
+  switch (i->kind) {
+  case KIND_LOAD:
+    return !c->l1d_enabled || i->cache_op == CACHE_CG || i->cache_op == CACHE_CV;
+  case KIND_STORE:
+    return !c->l1d_enabled || i->cache_op == CACHE_CG;
+  default:
+    return true;
+  }
+}
+
 static void see_execution(struct sm *s, const struct op *o) {
   struct gpu_inst_memory *m = sm_seen_inst(s, o);
   m->executions++;
@@ -104,7 +117,7 @@ static void see_execution(struct sm *s, const struct op *o) {
 void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   struct op *o = &s->op[id];
   const struct inst *i = o->inst;
-  o->space = is->space;
+  o->space = o->mask ? is->space : i->space; /* without a lane nobody has resolved an address */
   o->width = is->width;
   o->load = i->kind == KIND_LOAD || i->kind == KIND_ATOM;
   o->atomic = i->kind == KIND_ATOM;
@@ -131,12 +144,12 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
     o->left = (uint16_t)local_accesses(s, o, is, buffer_of(s, o));
     break;
   default: {
-    o->bypass = o->atomic || !s->c->l1d_enabled ||
-                (i->kind == KIND_LOAD && (i->cache_op == CACHE_CG || i->cache_op == CACHE_CV));
+    o->bypass = goes_past(s->c, i);
     uint32_t line = o->bypass ? s->c->l1d_past : s->l1d.line_bytes;
     struct coalesce_in in = {.addr = is->addr,
                              .mask = o->mask,
                              .width = o->width,
+                             .elem = i->elem_bytes,
                              .atomic = o->atomic,
                              .segment = line <= 128 || i->kind == KIND_LOAD ? line : 128};
     o->left = (uint16_t)coalesce_global(&in, buffer_of(s, o));
@@ -574,7 +587,7 @@ static bool process_head(struct sm *s, op_id id) {
 
 static void head_finished(struct sm *s, op_id id) {
   struct op *o = &s->op[id];
-  if (o->load && o->space == SPACE_SHARED && o->mask) {
+  if (o->load && o->space == SPACE_SHARED) { /* through the pipe even when no lane takes part */
     uint32_t last = s->c->shared_latency - 1;
     if (s->shared_pipe[last]) return;
     s->shared_pipe[last] = id;

@@ -1,0 +1,155 @@
+/* test_mechanisms.c - what the calibration cases do not exercise: one small PTX kernel per mechanism of the SM, and the
+ * counters or cycles that the mechanism costs (docs/accuracy.md, "Mechanisms beyond the cases").
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpu/gpu.h"
+#include "simt/simt.h"
+
+#define HEAD ".version 7.8\n.target sm_35\n.address_size 64\n"
+/* A kernel of the data at %d1 (`p`), of which lane i owns the 16 bytes at %d2; %r1 is the thread. */
+#define ENTRY                                                                                              \
+  HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<8>;\n.reg .b16 %h<16>;\n.reg .b32 %r<40>;\n"    \
+       ".reg .f32 %f<40>;\n.reg .b64 %d<16>;\n.shared .align 16 .b8 tile[4096];\nld.param.u64 %d1, [p];\n" \
+       "mov.u32 %r1, %tid.x;\nmul.wide.u32 %d3, %r1, 16;\nadd.s64 %d2, %d1, %d3;\n"
+#define LEAVE "ret;\n}\n"
+
+/* Run a body on one SM, `threads` in one block. */
+static struct gpu_stats run(const char *body, uint32_t threads, const char *const *sets) {
+  struct err e = {0};
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  c.sms = 1;
+  for (; sets && *sets; sets += 2)
+    if (!gpu_config_set(&c, sets[0], sets[1], "test", &e)) fail_msg("%s", e.msg);
+  char text[8192];
+  snprintf(text, sizeof text, "%s%s%s", ENTRY, body, LEAVE);
+  struct simt *s = simt_new(1 << 28, &e);
+  assert_non_null(s);
+  struct simt_text t = {.ptx = text, .name = "test.ptx"};
+  struct simt_module *m = simt_load(s, &t, 1, &e);
+  if (!m) fail_msg("%s", e.msg);
+  uint64_t p = simt_mem_alloc(s, 1 << 20, SIMT_MEM_DEVICE, "data");
+  struct gpu *g = gpu_new(&c, NULL, &e);
+  if (!g) fail_msg("%s", e.msg);
+  struct simt_launch l = {
+      .kernel = simt_find_kernel(m, "k"), .grid = {1, 1, 1}, .block = {threads, 1, 1}, .params = &p};
+  struct simt_run *r = simt_begin(s, &l, gpu_cta_slots(g), &e);
+  if (!r) fail_msg("%s", e.msg);
+  struct gpu_stats st;
+  if (!gpu_run_kernel(g, simt_feed(r), &st, &e)) fail_msg("%s", e.msg);
+  simt_end(r);
+  gpu_free(g);
+  simt_free(s);
+  return st;
+}
+
+static uint64_t cycles(const char *body) {
+  return run(body, 32, NULL).cycles;
+}
+
+/* Segments follow the element, not the vector: 32 lanes of 4 bytes are one 128 B line, but elements of one byte are
+ * coalesced in 32 B segments and elements of two in 64 B. */
+static void vectors_coalesce_by_element(void **state) {
+  (void)state;
+#define AT4 "mul.wide.u32 %d5, %r1, 4;\nadd.s64 %d4, %d1, %d5;\n"
+  assert_int_equal(run(AT4 "ld.global.u32 %r2, [%d4];\n", 32, NULL).l1d_read_accesses, 1);
+  assert_int_equal(run(AT4 "ld.global.v4.u8 {%h1,%h2,%h3,%h4}, [%d4];\n", 32, NULL).l1d_read_accesses, 4);
+  assert_int_equal(run(AT4 "ld.global.v2.u16 {%h1,%h2}, [%d4];\n", 32, NULL).l1d_read_accesses, 2);
+  assert_int_equal(run(AT4 "st.global.v4.u8 [%d4], {%h1,%h2,%h3,%h4};\n", 32, NULL).l1d_write_accesses, 4);
+  assert_int_equal(run("ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%d2];\n", 32, NULL).l1d_read_accesses, 4);
+}
+
+/* st.cg goes past the L1 in 32 B segments and leaves the line there as it is; st evicts it. */
+static void stores_past_the_l1(void **state) {
+  (void)state;
+#define LOAD "ld.global.u32 %r2, [%d1];\nadd.u32 %r3, %r2, %r2;\n"
+  struct gpu_stats wb = run(LOAD "st.global.u32 [%d2], %r3;\n" LOAD, 32, NULL);
+  struct gpu_stats cg = run(LOAD "st.global.cg.u32 [%d2], %r3;\n" LOAD, 32, NULL);
+  assert_int_equal(wb.l1d_write_accesses, 4);
+  assert_int_equal(wb.l1d_read_misses, 2);
+  assert_int_equal(wb.mem_writes, 4);
+  assert_int_equal(cg.l1d_write_accesses, 0);
+  assert_int_equal(cg.l1d_read_misses, 1);
+  assert_int_equal(cg.l1d_read_hits, 1);
+  assert_int_equal(cg.mem_writes, 16);
+}
+
+/* A fence waits for the warp's registers, not for its stores, and then empties the L1. */
+static void fences_empty_the_l1(void **state) {
+  (void)state;
+  struct gpu_stats no = run(LOAD LOAD, 32, NULL), yes = run(LOAD "membar.gl;\n" LOAD, 32, NULL);
+  assert_int_equal(no.l1d_read_misses, 1);
+  assert_int_equal(yes.l1d_read_misses, 2);
+  /* The load of the same warp on its way: the fence waits for it. */
+  struct gpu_stats late = run("ld.global.u32 %r2, [%d1];\nmembar.cta;\nld.global.u32 %r3, [%d1];\n", 32, NULL);
+  assert_int_equal(late.l1d_read_misses, 2);
+  assert_true(late.cycles > no.cycles + 100);
+  uint64_t plain = cycles("st.global.u32 [%d1], %r1;\nst.shared.u32 [tile], %r1;\n");
+  uint64_t fenced = cycles("st.global.u32 [%d1], %r1;\nmembar.gl;\nst.shared.u32 [tile], %r1;\n");
+  assert_in_range(fenced, plain, plain + 4);
+}
+
+/* Another warp's fence drops a line on its way: the next miss joins the MSHR that fetches it. */
+static void fences_of_others(void **state) {
+  (void)state;
+  struct gpu_stats st = run("setp.lt.u32 %p1, %r1, 32;\n@%p1 ld.global.u32 %r2, [%d1];\n@!%p1 membar.gl;\n"
+                            "@!%p1 ld.global.u32 %r3, [%d1];\n",
+                            64, NULL);
+  assert_int_equal(st.l1d_read_accesses, 2);
+  assert_int_equal(st.l1d_read_misses + st.l1d_read_pending, 2);
+  assert_int_equal(st.mem_reads, 1);
+}
+
+/* A register that an instruction names twice is read once: two reads of one bank would take two cycles. */
+static void repeated_sources(void **state) {
+  (void)state;
+  uint64_t once = cycles("add.u32 %r5, %r1, %r2;\nadd.u32 %r6, %r5, %r2;\n");
+  assert_int_equal(cycles("add.u32 %r5, %r1, %r1;\nadd.u32 %r6, %r5, %r5;\n"), once);
+  /* %r2 and %f2 share a name and so a read; %r2 and %r18 share a bank and take two. */
+  assert_int_equal(cycles("slct.u32.f32 %r5, %r1, %r2, %f2;\nadd.u32 %r6, %r5, %r2;\n"),
+                   cycles("slct.u32.f32 %r5, %r1, %r2, %f3;\nadd.u32 %r6, %r5, %r2;\n"));
+  assert_int_equal(cycles("add.u32 %r5, %r2, %r18;\nadd.u32 %r6, %r5, %r3;\n"),
+                   cycles("add.u32 %r5, %r2, %r4;\nadd.u32 %r6, %r5, %r3;\n") + 1);
+}
+
+/* mul24 and mad24 take one cycle more than mul and mad, and keep their pipe one cycle longer. */
+static void intervals_of_mul24(void **state) {
+  (void)state;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  assert_int_equal(c.lat[LAT_INT_MUL24].latency, c.lat[LAT_INT_MUL].latency + 1);
+  assert_int_equal(c.lat[LAT_INT_MUL24].interval, c.lat[LAT_INT_MUL].interval + 1);
+  assert_int_equal(c.lat[LAT_INT_MAD24].latency, c.lat[LAT_INT_MAD].latency + 1);
+  assert_int_equal(c.lat[LAT_INT_MAD24].interval, c.lat[LAT_INT_MAD].interval + 1);
+}
+
+/* A shared load that no lane takes part in still passes the pipe of shared memory; a global one is done at once. */
+static void loads_without_lanes(void **state) {
+  (void)state;
+#define NOBODY "setp.gt.u32 %p1, %r1, 99;\n"
+#define ALL "setp.lt.u32 %p1, %r1, 99;\n"
+  uint64_t off = cycles(NOBODY "@%p1 ld.shared.u32 %r2, [tile];\nadd.u32 %r3, %r2, 1;\n");
+  assert_int_equal(cycles(ALL "@%p1 ld.shared.u32 %r2, [tile];\nadd.u32 %r3, %r2, 1;\n"), off);
+  assert_true(cycles(NOBODY "@%p1 ld.global.u32 %r2, [%d1];\nadd.u32 %r3, %r2, 1;\n") < off);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(vectors_coalesce_by_element),
+      cmocka_unit_test(stores_past_the_l1),
+      cmocka_unit_test(fences_empty_the_l1),
+      cmocka_unit_test(fences_of_others),
+      cmocka_unit_test(repeated_sources),
+      cmocka_unit_test(intervals_of_mul24),
+      cmocka_unit_test(loads_without_lanes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
