@@ -133,10 +133,11 @@ struct slt_code {
   struct inst *code; /* one more than `insts`, zeroed: the fetch of the last instruction looks there */
   uint32_t insts, nfiles;
   char **files;
-  char **text;     /* per instruction, of imported traces; else NULL */
-  uint8_t *cls;    /* what KIND says of each instruction: enum slt_class */
-  uint8_t *slot;   /* loads, stores, atomics: their entry of a warp's table */
-  uint32_t *plain; /* from here on, how many instructions in a row of which KIND says nothing */
+  char **text;      /* per instruction, of imported traces; else NULL */
+  uint8_t *cls;     /* what KIND says of each instruction: enum slt_class */
+  uint8_t *slot;    /* loads, stores, atomics: their entry of a warp's table */
+  uint32_t entries; /* of that table, that it uses */
+  uint32_t *plain;  /* from here on, how many instructions in a row of which KIND says nothing */
   uint32_t max_reg;
 };
 enum slt_class { SLT_GUARD = 1, SLT_BRANCH = 2, SLT_BARRIER = 4, SLT_ACCESS = 8 };
@@ -168,11 +169,12 @@ struct slt_state {
   struct slt_shape shape[SLT_SHAPES]; /* number n at n % SLT_SHAPES */
   struct slt_entry entry[SLT_ENTRIES];
 };
-static inline void slt_state_clear(struct slt_state *s) {
+/* Of code that uses the first `entries` of the table. */
+static inline void slt_state_clear(struct slt_state *s, uint32_t entries) {
   memset(s->recent, 0, sizeof s->recent);
   s->shapes = 0;
   s->last = 0;
-  for (uint32_t i = 0; i < SLT_ENTRIES; i++) s->entry[i].owner = 0;
+  for (uint32_t i = 0; i < entries; i++) s->entry[i].owner = 0;
 }
 /* Move `mask`, which is recent[at] or new (at = SLT_RECENT), to the front. */
 static inline void slt_use(struct slt_state *s, uint32_t at, uint32_t mask) {

@@ -293,7 +293,10 @@ bool slt_code_decode(struct slt_code *c, struct slt_in in, char why[static 128])
     return false;
   }
   slt_classify(c->code, c->insts, c->cls, c->slot);
-  for (uint32_t pc = c->insts; pc--;) c->plain[pc] = c->cls[pc] ? 0 : c->plain[pc + 1] + 1;
+  for (uint32_t pc = 0; pc < c->insts; pc++)
+    if (c->cls[pc] & SLT_ACCESS && c->slot[pc] >= c->entries) c->entries = c->slot[pc] + 1u;
+  for (uint32_t pc = c->insts; pc--;)
+    c->plain[pc] = c->cls[pc] & (SLT_GUARD | SLT_BARRIER | SLT_ACCESS) ? 0 : c->plain[pc + 1] + 1;
   return true;
 }
 

@@ -1,8 +1,8 @@
 /* slt_decode.c - from a warp's stream to what it did: the mirror of slt_encode.c. Nothing in the stream is trusted. */
 #include "trace/slt_decode.h"
 
-void slt_decoder_start(struct slt_decoder *w, uint32_t entry_pc) {
-  slt_state_clear(&w->state);
+void slt_decoder_start(struct slt_decoder *w, const struct slt_code *c, uint32_t entry_pc) {
+  slt_state_clear(&w->state, c->entries);
   w->pc = entry_pc;
   w->left = w->active = 0;
   w->lanes = w->done = false;
@@ -208,28 +208,49 @@ enum slt_decoded slt_decode(struct slt_decoder *w, const struct slt_code *c, str
   return r;
 }
 
+/* A load or store that goes on as its last one did (forms 0 and 1): most do. False: nothing has been read. */
+static inline bool skim_access(struct slt_decoder *w, struct slt_entry *e) {
+  struct slt_in *kind = &w->plane[SLT_KIND];
+  if (kind->p >= kind->end || *kind->p > 1 || e->owner != w->pc + 1) return false;
+  if (e->shape != SLT_AFFINE && w->state.shapes - e->shape > SLT_SHAPES) return false;
+  if (*kind->p++) e->delta = slt_in_z(&w->plane[SLT_NUMBER]);
+  w->state.last = e->base += (uint64_t)e->delta;
+  return true;
+}
+
+static inline bool skim_particulars(struct slt_decoder *w, const struct slt_code *c, struct issued *out) {
+  uint8_t cls = c->cls[w->pc];
+  if ((w->lanes || cls & SLT_GUARD) && !take_lanes(w, cls, out)) return false;
+  w->lanes = false;
+  if (cls & SLT_BARRIER && !take_barrier(w, out)) return false;
+  if (cls & SLT_ACCESS && out->mask) {
+    struct slt_entry *e = &w->state.entry[c->slot[w->pc]];
+    if (!skim_access(w, e) && !take_access(w, &c->code[w->pc], e, out, false)) return false;
+  }
+  return !(w->plane[SLT_KIND].bad | w->plane[SLT_NUMBER].bad | w->plane[SLT_LANE].bad);
+}
+
 enum slt_decoded slt_skim(struct slt_decoder *w, const struct slt_code *c, uint32_t limit, struct issued *out,
                           struct trace_counts *n) {
-  uint64_t end = n->warp_insts + limit;
-  while (n->warp_insts < end) {
+  uint64_t insts = 0, threads = 0;
+  uint32_t mask = 0, lanes = 0; /* lanes in `mask` */
+  enum slt_decoded r = SLT_OK;
+  while (insts < limit && r == SLT_OK && !w->done && out->bar_id == FEED_NO_BARRIER) {
     /* Instructions of which the stream says nothing are counted, not visited. */
     uint32_t k = w->lanes ? 0 : c->plain[w->pc];
-    if (k) {
-      k = k > w->left ? w->left : k;
-      n->warp_insts += k;
-      n->thread_insts += (uint64_t)k * (uint32_t)__builtin_popcount(w->active);
-    } else {
-      k = 1;
-      out->mask = w->active;
-      if (!take_particulars(w, c, c->cls[w->pc], out, false)) return SLT_BROKEN;
-      n->warp_insts++;
-      n->thread_insts += (uint32_t)__builtin_popcount(out->mask);
-    }
+    out->mask = w->active;
+    if (k) k = k > w->left ? w->left : k;
+    else if (skim_particulars(w, c, out)) k = 1;
+    else return SLT_BROKEN;
+    if (out->mask != mask) mask = out->mask, lanes = (uint32_t)__builtin_popcount(mask);
+    insts += k;
+    threads += (uint64_t)k * lanes;
     w->pc += k;
     w->left -= k;
-    enum slt_decoded r = w->left ? SLT_OK : slt_decode_run(w, c->insts);
-    out->next_pc = w->done ? FEED_DONE : w->pc;
-    if (r != SLT_OK || w->done || out->bar_id != FEED_NO_BARRIER) return r;
+    if (!w->left) r = slt_decode_run(w, c->insts);
   }
-  return SLT_OK;
+  out->next_pc = w->done ? FEED_DONE : w->pc;
+  n->warp_insts += insts;
+  n->thread_insts += threads;
+  return r;
 }

@@ -21,13 +21,13 @@ enum slt_decoded {
 };
 
 /* Begin a warp; its planes are set by the caller. Then slt_decode_run reads the first run. */
-void slt_decoder_start(struct slt_decoder *w, uint32_t entry_pc);
+void slt_decoder_start(struct slt_decoder *w, const struct slt_code *c, uint32_t entry_pc);
 /* Read the next run: pc, left and active of the warp, or `done`. */
 enum slt_decoded slt_decode_run(struct slt_decoder *w, uint32_t insts);
 /* The next instruction into `out`, as `step` of a trace_input. After SLT_MORE, next_pc is to be set by the caller. */
 enum slt_decoded slt_decode(struct slt_decoder *w, const struct slt_code *c, struct issued *out);
 /* The same for at least `limit` instructions, or up to one that ends the warp or arrives at a barrier, counted and not
- * shown: `out` has next_pc, and of the last one mask and barrier. */
+ * shown: `out` has next_pc, and the barrier. */
 enum slt_decoded slt_skim(struct slt_decoder *w, const struct slt_code *c, uint32_t limit, struct issued *out,
                           struct trace_counts *n);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 void slt_encoder_start(struct slt_encoder *w, uint32_t entry_pc) {
-  slt_state_clear(&w->state);
+  slt_state_clear(&w->state, SLT_ENTRIES);
   slt_encoder_empty(w);
   w->pc = w->expected = entry_pc;
   w->run_len = w->active = 0;

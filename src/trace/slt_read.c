@@ -327,7 +327,7 @@ static bool input_open_cta(struct trace_input *t, uint32_t slot, uint32_t cta, s
   for (uint32_t i = 0; i < k->warps_per_cta; i++) {
     struct warp_reader *w = &c->warp[i];
     w->ref = r->first[cta];
-    slt_decoder_start(&w->d, k->entry_pc);
+    slt_decoder_start(&w->d, r->code, k->entry_pc);
     if (!next_run(r, c, i, e)) return false;
     if (w->d.done || w->d.pc != k->entry_pc) return broken(r, c, i, e);
   }
