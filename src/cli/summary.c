@@ -10,7 +10,7 @@ enum { MAX_ROWS = 24, NAME_COLUMNS = 36 };
 
 struct row {
   const char *name;
-  double launches, cycles, thread_insts, warp_insts, l1_hits, l1_reads, l2_hits, l2_accesses, dram_reads, dram_writes;
+  double launches, cycles, thread_insts, warp_insts, l1_hits, l1_reads, l2_hits, l2_accesses, dram_read, dram_written;
 };
 
 static double get(const struct record_file *r, size_t k, const char *key) {
@@ -28,8 +28,8 @@ static void add(struct row *row, const struct record_file *r, size_t k) {
   row->l1_reads += get(r, k, "l1d.read.accesses");
   row->l2_hits += get(r, k, "l2.hits");
   row->l2_accesses += get(r, k, "l2.accesses");
-  row->dram_reads += get(r, k, "dram.reads");
-  row->dram_writes += get(r, k, "dram.writes");
+  row->dram_read += get(r, k, "dram.read_bytes");
+  row->dram_written += get(r, k, "dram.write_bytes");
 }
 
 void kernel_plain_name(char *out, size_t size, const char *name) {
@@ -76,8 +76,8 @@ static void print_row(struct table *t, const struct row *r, bool timing) {
   table_cell(t, "%.2f", r->cycles > 0 ? r->thread_insts / r->cycles : 0);
   cell_rate(t, r->l1_hits, r->l1_reads);
   cell_rate(t, r->l2_hits, r->l2_accesses);
-  cell_bytes(t, 64 * r->dram_reads);
-  cell_bytes(t, 64 * r->dram_writes);
+  cell_bytes(t, r->dram_read);
+  cell_bytes(t, r->dram_written);
 }
 
 struct share {

@@ -133,6 +133,16 @@ uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
   return n;
 }
 
+uint32_t coalesce_whole(const struct access *a, uint32_t line) {
+  uint64_t block = a->addr & ~(uint64_t)(a->bytes > 128 ? 255 : 127), start = a->addr & ~(uint64_t)(line - 1);
+  uint32_t mask = 0;
+  for (uint32_t k = 0; k < 8; k++) {
+    uint64_t at = block + 32 * k - start; /* wraps before the line */
+    if ((a->words >> 4 * k & 15) == 15 && at < line) mask |= 1u << (at / 32);
+  }
+  return mask;
+}
+
 uint32_t coalesce_lines(const uint64_t *addr, uint32_t mask, uint32_t line, struct access *out) {
   uint32_t n = 0, last = 0;
   for (uint32_t m = mask; m; m &= m - 1) {

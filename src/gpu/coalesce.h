@@ -34,6 +34,9 @@ struct coalesce_in {
 
 /* Ascending by address; returns how many. */
 uint32_t coalesce_global(const struct coalesce_in *in, struct access *out);
+/* Of a store: the 32 B sectors of the `line`-byte L2 line at its address that it writes from end to end, as far as
+ * words of 8 bytes tell; bit 0 = the line's first. */
+uint32_t coalesce_whole(const struct access *a, uint32_t line);
 /* One access per distinct `line`-byte block: constant and texture caches. */
 uint32_t coalesce_lines(const uint64_t *addr, uint32_t mask, uint32_t line, struct access *out);
 /* Passes a shared-memory instruction takes: distinct 4-byte words in the most-loaded bank; at least 1. */

@@ -24,6 +24,7 @@ const char *const sched_names[] = {"gto", "lrr", "two-level", NULL};
 const char *const alloc_names[] = {"on-miss", "on-fill", NULL};
 const char *const index_names[] = {"linear", "fermi-hash", "xor", "ipoly", NULL};
 const char *const repl_names[] = {"lru", "fifo", NULL};
+const char *const l2_org_names[] = {"line", "sector", NULL};
 const char *const write_names[] = {"write-back", "write-through", NULL};
 const char *const dram_names[] = {"fr-fcfs", "fcfs", NULL};
 const char *const partition_names[] = {"modulo", "ipoly", NULL};
@@ -415,6 +416,8 @@ static bool check_memory(const struct gpu_config *c, struct err *e) {
   if (c->l1d.line > c->l2.line)
     return err_set(e, ERR_USAGE, "l1d.line_bytes is %u, larger than l2.line_bytes (%u): a fill would need two L2 lines",
                    c->l1d.line, c->l2.line);
+  if (c->l2_org == L2_SECTORS && (c->l2.line < 32 || c->l2.line > 256))
+    return err_set(e, ERR_USAGE, "l2.line_bytes is %u: sectors of 32 B need lines of 32 to 256", c->l2.line);
   if (!is_pow2(c->l2_port_bytes))
     return err_set(e, ERR_USAGE, "l2.port_bytes is %u: a power of two is needed", c->l2_port_bytes);
   if (c->partition_hash == PARTITION_IPOLY && !is_pow2(c->channels))

@@ -21,6 +21,7 @@ enum gpu_partition_hash { PARTITION_MODULO, PARTITION_IPOLY };
 enum gpu_index { INDEX_LINEAR, INDEX_FERMI_HASH, INDEX_XOR, INDEX_IPOLY };
 enum gpu_repl { REPL_LRU, REPL_FIFO };
 enum gpu_write { WRITE_BACK, WRITE_THROUGH };
+enum gpu_l2_org { L2_LINES, L2_SECTORS };
 enum gpu_dram { DRAM_FRFCFS, DRAM_FCFS };
 enum gpu_icnt { ICNT_CROSSBAR, ICNT_MESH };
 /* NULL-terminated words, index = enum value. */
@@ -29,6 +30,7 @@ extern const char *const alloc_names[];
 extern const char *const index_names[];
 extern const char *const repl_names[];
 extern const char *const write_names[];
+extern const char *const l2_org_names[];
 extern const char *const dram_names[];
 extern const char *const icnt_names[];
 extern const char *const partition_names[];

@@ -279,11 +279,13 @@ static void column(struct dram *d, uint32_t j) {
     later(&d->rd_at, t + tm->WTR);
     later(&b->pre_at, t + tm->WTP);
     d->env->stats->dram_writes++;
+    d->env->stats->dram_write_bytes += tm->atom;
   } else {
     later(&d->wr_at, t + tm->RTW);
     later(&b->pre_at, t + tm->RTP);
     d->group_pre_at[g] = t + tm->RTPL;
     d->env->stats->dram_reads++;
+    d->env->stats->dram_read_bytes += tm->atom;
   }
   d->env->stats->dram_busy_cycles += tm->BL;
   note(d, s->write ? DRAM_WRITE : DRAM_READ, j, b->row);

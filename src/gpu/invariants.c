@@ -32,6 +32,8 @@ const struct law gpu_laws[] = {
      false,
      {F(l2_hits), F(l2_pending), F(l2_misses), F(l2_bypasses)},
      {F(l2_accesses)}},
+    {"misses of sectors are L2 misses", true, {F(l2_sector_misses)}, {F(l2_misses)}},
+    {"every L2 sector fetched comes", false, {F(l2_sectors_filled)}, {F(l2_sectors_fetched)}},
     {"every request is answered once", false, {F(requests_answered)}, {F(requests_awaited)}},
     {"every packet up has a flit", true, {F(packets_up)}, {F(flits_up)}},
     {"every packet down has a flit", true, {F(packets_down)}, {F(flits_down)}},

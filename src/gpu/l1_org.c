@@ -60,6 +60,16 @@ static void release_mshr(struct l1d *l, struct l1_mshr *m) {
   l->mshrs_busy--;
 }
 
+/* 32 B sectors of the L2 line at `addr` that `chunks` of `bytes` each from there on lie in. */
+static uint8_t sectors_of(const struct gpu_config *c, uint64_t addr, uint32_t chunks, uint32_t bytes) {
+  uint32_t mask = 0, from = (uint32_t)(addr & (c->l2.line - 1));
+  for (uint32_t m = chunks; m; m &= m - 1) {
+    uint32_t at = from + (uint32_t)__builtin_ctz(m) * bytes;
+    mask |= ((2u << ((at + bytes - 1) / 32)) - 1) & ~((1u << at / 32) - 1);
+  }
+  return (uint8_t)mask;
+}
+
 /* Ask for `chunks` of the line, a request for each L2 block that they lie in. */
 static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const struct access *a, uint32_t chunks) {
   struct l1d *l = &s->l1d;
@@ -77,6 +87,7 @@ static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const str
     r->degree = o->degree;
     r->lanes = a->lanes;
     r->chunks = part;
+    if (s->c->l2_org) r->sectors = sectors_of(s->c, addr, part >> b, l->org_chunk);
     r->owner = (uint32_t)(m - l->mshr);
     r->born = l->lat[l->lat_head].at;
     s->st->l1d_fetch_bytes += bytes;

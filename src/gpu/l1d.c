@@ -361,6 +361,7 @@ enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *
   r->degree = o->degree;
   r->lanes = a->lanes;
   r->chunks = a->chunks;
+  if (s->c->l2_org) r->whole = (uint8_t)coalesce_whole(a, s->c->l2.line);
   r->born = l->lat[l->lat_head].at;
   reqq_push(&l->missq, id);
   *sent = true;

@@ -65,6 +65,20 @@ uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz);
 /* ---- shared by l2.c, l2_access.c and l2_banked.c ---- */
 /* The access of `op` to its bank. *reply: the L2 answers now (else DRAM will, or the fill). */
 enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply);
+/* The same with sectors (l2_sector.c), and the arrival of those that `op` asked for: true if no more are on their way.
+ */
+enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply);
+bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op);
+/* What both take: the line to replace (L2_NONE: all are reserved; *no_line: a scheme gives this access none), the
+ * eviction of what it holds, with its write-back or 0; a request of its own to DRAM; room in the miss queue for `more`
+ * entries beside one. */
+struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint32_t set, uint32_t line);
+uint32_t l2_victim(const struct l2_slice *s, const struct req *r, uint32_t set, bool *no_line);
+req_id l2_evict(struct l2_slice *s, uint32_t line, const struct mem_event *by);
+void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set);
+static inline bool l2_miss_room(const struct l2_bank *b, uint32_t more) {
+  return b->miss.count + more < b->miss.limit;
+}
 /* Does a request that left the ROP delay go straight to DRAM? The scheme is asked once per request. */
 enum { L2_MSHR_ASKED = L2_NO_MSHR - 1, L2_MSHR_PAST = L2_NO_MSHR - 2 }; /* op.mshr meanwhile */
 bool l2_goes_past(struct l2_slice *s, struct l2_op *op);

@@ -16,7 +16,7 @@ static struct req *req_of(const struct l2_slice *s, req_id r) {
   return &s->env->pool->at[r];
 }
 
-static struct mem_event event_of(const struct l2_slice *s, const struct req *r, uint32_t set, uint32_t line) {
+struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint32_t set, uint32_t line) {
   return (struct mem_event){.addr = r->addr,
                             .line = r->addr >> s->tags.shift << s->tags.shift,
                             .cycle = *s->env->now,
@@ -32,11 +32,6 @@ static struct mem_event event_of(const struct l2_slice *s, const struct req *r, 
                             .type = r->type,
                             .write = r->write,
                             .atomic = r->atomic};
-}
-
-/* Room for `more` entries beside the one that is certain, as the reference counts it. */
-static bool miss_queue_room(const struct l2_bank *b, uint32_t more) {
-  return b->miss.count + more < b->miss.limit;
 }
 
 static void count(struct l2_slice *s, const struct req *r, enum l2_outcome o) {
@@ -65,20 +60,20 @@ static bool bypasses(const struct l2_slice *s, const struct req *r, uint32_t set
   uint32_t line = l2_tags_find(&s->tags, set, r->addr >> s->tags.shift << s->tags.shift);
   bool newer = line != L2_NONE && (s->tags.state[line] == L2_RESERVED ||
                                    (s->tags.state[line] == L2_DIRTY && s->env->config->l2_write == WRITE_BACK));
-  struct mem_event e = event_of(s, r, set, line);
+  struct mem_event e = l2_event_of(s, r, set, line);
   return !newer && h->bypass(h->ctx, &e);
 }
 
 /* The line to replace; L2_NONE if all are reserved; *no_line if a scheme gives this access none. Atomics are performed
  * on a line here and always get one. */
-static uint32_t victim(const struct l2_slice *s, const struct req *r, uint32_t set, bool *no_line) {
+uint32_t l2_victim(const struct l2_slice *s, const struct req *r, uint32_t set, bool *no_line) {
   const struct l2_tags *t = &s->tags;
   const struct mem_hooks *h = s->env->hooks;
   uint32_t line = l2_tags_victim(t, set), base = set * t->ways;
   if (!h || line == L2_NONE) return line;
   bool empty = t->state[line] == L2_INVALID;
   if (h->may_allocate && !r->atomic) {
-    struct mem_event e = event_of(s, r, set, empty ? line : L2_NONE);
+    struct mem_event e = l2_event_of(s, r, set, empty ? line : L2_NONE);
     if (!h->may_allocate(h->ctx, &e)) {
       *no_line = true;
       return L2_NONE;
@@ -87,7 +82,7 @@ static uint32_t victim(const struct l2_slice *s, const struct req *r, uint32_t s
   if (!h->find_victim || empty) return line;
   struct cache_set cs = {.set = set, .ways = t->ways, .tag = t->tag + base, .used = t->stamp + base};
   for (uint32_t w = 0; w < t->ways && w < 32; w++) cs.usable |= (uint32_t)(t->state[base + w] != L2_RESERVED) << w;
-  struct mem_event e = event_of(s, r, set, L2_NONE);
+  struct mem_event e = l2_event_of(s, r, set, L2_NONE);
   int way = h->find_victim(h->ctx, &cs, &e);
   if (way < 0 && r->atomic) return line;
   if (way < 0) {
@@ -114,15 +109,14 @@ void l2_send_past(struct l2_slice *s, struct l2_op op) {
   struct req *r = req_of(s, op.r);
   count(s, r, L2_PAST);
   if (!s->env->hooks->on_access) return;
-  struct mem_event e = event_of(s, r, op.set, L2_NONE);
+  struct mem_event e = l2_event_of(s, r, op.set, L2_NONE);
   e.note = &r->note;
   s->env->hooks->on_access(s->env->hooks->ctx, &e, L2_PAST);
 }
 
 /* ---- misses ---- */
 
-/* Reserve `line` for `addr`. Its dirty data (unless written through) leaves as a write-back: 0 if there is none. */
-static req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, const struct mem_event *by) {
+req_id l2_evict(struct l2_slice *s, uint32_t line, const struct mem_event *by) {
   struct l2_tags *t = &s->tags;
   struct gpu_stats *st = s->env->stats;
   const struct mem_hooks *h = s->env->hooks;
@@ -147,9 +141,15 @@ static req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, const st
       h->on_evict(h->ctx, &e);
     }
   }
-  t->tag[line] = addr;
-  t->state[line] = L2_RESERVED;
-  l2_tags_stamp(t, line, *s->env->now, true);
+  return wb;
+}
+
+/* Reserve `line` for `addr`. Its dirty data (unless written through) leaves as a write-back: 0 if there is none. */
+static req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, const struct mem_event *by) {
+  req_id wb = l2_evict(s, line, by);
+  s->tags.tag[line] = addr;
+  s->tags.state[line] = L2_RESERVED;
+  l2_tags_stamp(&s->tags, line, *s->env->now, true);
   return wb;
 }
 
@@ -167,7 +167,7 @@ static bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, const s
   const struct l2_tags *t = &s->tags;
   uint64_t line_addr = r->addr >> t->shift << t->shift;
   *p = (struct plan){.line = found, .mshr = L2_NO_MSHR, .reserved = found != L2_NONE};
-  if (!miss_queue_room(b, places)) return false;
+  if (!l2_miss_room(b, places)) return false;
   if (p->reserved) {
     const struct l2_mshr *e = &b->mshrs.at[t->mshr[found]];
     if (e->merged && e->line_addr == line_addr) p->mshr = t->mshr[found];
@@ -176,11 +176,11 @@ static bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, const s
   }
   if (p->mshr != L2_NO_MSHR ? b->mshrs.at[p->mshr].merged >= b->mshrs.merges : b->mshrs.used >= b->mshrs.limit)
     return false;
-  if (!p->reserved) p->line = victim(s, r, set, &p->no_line);
+  if (!p->reserved) p->line = l2_victim(s, r, set, &p->no_line);
   return p->line != L2_NONE || p->no_line;
 }
 
-static void to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
+void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
   uint16_t bytes = (uint16_t)req_of(s, r)->bytes;
   l2_queue_push(&b->miss, (struct l2_op){.r = r, .set = set, .bytes = bytes, .mshr = L2_NO_MSHR});
 }
@@ -207,9 +207,9 @@ static enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op 
   bool write = r->write;
   if (!plan_miss(s, b, r, op->set, *line, write ? 2 : 1, &p)) return L2_REFUSED;
   *line = p.line;
-  if (write || p.no_line) to_dram(s, b, op->r, op->set);
+  if (write || p.no_line) l2_to_dram(s, b, op->r, op->set);
   if (p.no_line) return L2_PAST;
-  struct mem_event e = event_of(s, r, op->set, p.line);
+  struct mem_event e = l2_event_of(s, r, op->set, p.line);
   req_id waits = op->r;
   if (write) {
     waits = req_new(s->env->pool);
@@ -221,7 +221,7 @@ static enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op 
   }
   req_id wb = fetch(s, b, &p, waits, &e);
   if (wb) {
-    to_dram(s, b, wb, op->set);
+    l2_to_dram(s, b, wb, op->set);
     /* Reading the victim out takes the data port; the reference charges it to write misses only. */
     if (write) b->data_free = s->t + (1u << s->tags.shift) / s->env->config->l2_port_bytes;
   }
@@ -233,12 +233,12 @@ static enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op 
 static enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t line, bool *reply) {
   struct req *r = req_of(s, op->r);
   bool through = r->write && s->env->config->l2_write == WRITE_THROUGH;
-  if (through && !miss_queue_room(b, 0)) return L2_REFUSED;
+  if (through && !l2_miss_room(b, 0)) return L2_REFUSED;
   if (line != L2_NONE) {
     l2_tags_stamp(&s->tags, line, *s->env->now, false);
     if (r->write || r->atomic) s->tags.state[line] = L2_DIRTY;
   }
-  if (through) to_dram(s, b, op->r, op->set);
+  if (through) l2_to_dram(s, b, op->r, op->set);
   *reply = !through;
   uint32_t width = s->env->config->l2_port_bytes;
   b->data_free = s->t + (r->bytes + width - 1) / width;
@@ -252,7 +252,9 @@ enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *o
   bool perfect = s->env->config->l2_perfect;
   uint32_t line = perfect ? L2_NONE : l2_tags_find(&s->tags, op->set, r->addr >> s->tags.shift << s->tags.shift);
   bool present = perfect || (line != L2_NONE && s->tags.state[line] != L2_RESERVED);
-  enum l2_outcome o = present ? hit(s, b, op, line, reply) : miss(s, b, op, &line);
+  enum l2_outcome o = s->tags.valid && !perfect ? l2_sector_access(s, b, op, &line, reply)
+                      : present                 ? hit(s, b, op, line, reply)
+                                                : miss(s, b, op, &line);
   if (o == L2_REFUSED) {
     s->env->stats->l2_rejects++;
     return o;
@@ -260,7 +262,7 @@ enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *o
   r = req_of(s, op->r); /* the pool may have moved */
   count(s, r, o);
   if (h && h->on_access) {
-    struct mem_event e = event_of(s, r, op->set, line);
+    struct mem_event e = l2_event_of(s, r, op->set, line);
     e.note = &r->note;
     h->on_access(h->ctx, &e, o);
   }
@@ -284,9 +286,11 @@ bool l2_take_return(struct l2_slice *s, struct l2_bank *b) {
   } else {
     if (s->t < b->fill_free) return false;
     struct l2_mshr *e = &b->mshrs.at[op->mshr];
-    s->tags.state[e->line] = e->atomic ? L2_DIRTY : L2_VALID;
-    l2_mshrs_fill(&b->mshrs, op->mshr);
-    b->fill_free = s->t + (1u << s->tags.shift) / s->env->config->l2_port_bytes;
+    bool all = true;
+    if (s->tags.valid) all = l2_sector_arrive(s, e->line, op);
+    else s->tags.state[e->line] = e->atomic ? L2_DIRTY : L2_VALID;
+    if (all) l2_mshrs_fill(&b->mshrs, op->mshr);
+    b->fill_free = s->t + (s->tags.valid ? op->bytes : 1u << s->tags.shift) / s->env->config->l2_port_bytes;
   }
   l2_queue_pop(&b->from_dram);
   return true;

@@ -12,10 +12,11 @@
 struct l2_op {
   uint64_t at; /* time stamp of the queue it is in: ready at, or entered at */
   req_id r;
-  uint32_t set;   /* L2 set */
-  uint16_t bytes; /* to move at the DRAM */
-  uint8_t cls;    /* DRAM queue: 0 is served before 1 */
-  uint16_t mshr;  /* entry that its data fills, or L2_NO_MSHR: passes the L2 by */
+  uint32_t set;    /* L2 set */
+  uint16_t bytes;  /* to move at the DRAM */
+  uint8_t cls;     /* DRAM queue: 0 is served before 1 */
+  uint8_t sectors; /* sectored L2: those of its line that the data fills */
+  uint16_t mshr;   /* entry that its data fills, or L2_NO_MSHR: passes the L2 by */
 };
 
 struct l2_queue {

@@ -19,6 +19,11 @@ void l2_tags_init(struct l2_tags *t, const struct gpu_config *c) {
       .mshr = calloc(lines, sizeof *t->mshr),
   };
   CHECK(t->tag && t->stamp && t->state && t->mshr, "out of memory for %u L2 lines", lines);
+  if (c->l2_org != L2_SECTORS) return;
+  t->valid = calloc(lines, 1);
+  t->dirty = calloc(lines, 1);
+  t->coming = calloc(lines, 1);
+  CHECK(t->valid && t->dirty && t->coming, "out of memory for %u L2 lines", lines);
 }
 
 void l2_tags_free(struct l2_tags *t) {
@@ -26,6 +31,9 @@ void l2_tags_free(struct l2_tags *t) {
   free(t->stamp);
   free(t->state);
   free(t->mshr);
+  free(t->valid);
+  free(t->dirty);
+  free(t->coming);
   *t = (struct l2_tags){0};
 }
 

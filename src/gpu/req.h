@@ -37,7 +37,9 @@ struct req {
   uint8_t sm;
   uint8_t warp;    /* hardware warp slot on the SM */
   uint8_t note;    /* for the schemes: written at the L2, read at the fill */
+  uint8_t sectors; /* of its L2 line, for a sectored L2: what it asks for; 0: all from `addr` on */
   uint16_t degree; /* accesses of its instruction: un-coalescing degree */
+  uint8_t whole;   /* stores, from the L2 line's first sector on: sectors that they write from end to end */
   uint32_t pc;     /* index in the kernel */
   uint32_t cta;    /* linear CTA id */
   uint32_t lanes;  /* lanes served */

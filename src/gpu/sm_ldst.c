@@ -352,6 +352,7 @@ static void send_past_l1(struct sm *s, op_id id, const struct access *a, enum l1
   r->degree = o->degree;
   r->lanes = a->lanes;
   r->chunks = a->chunks;
+  if (s->c->l2_org && !o->load) r->whole = (uint8_t)coalesce_whole(a, s->c->l2.line);
   r->atomic = o->atomic;
   r->token = o->token;
   r->owner = id;

@@ -38,7 +38,7 @@ static double dram_utilisation(const struct gpu_stats *s) {
   return ratio(s->dram_busy_cycles, s->dram_cycles);
 }
 static double dram_bytes(const struct gpu_stats *s) {
-  return 64.0 * (double)(s->dram_reads + s->dram_writes);
+  return (double)(s->dram_read_bytes + s->dram_write_bytes);
 }
 static double simt_efficiency(const struct gpu_stats *s) {
   return ratio(s->thread_insts, 32 * s->warp_insts);
@@ -93,6 +93,6 @@ const struct derived_row derived_rows[] = {
     {"energy.dram", "uJ", "of it: DRAM", energy_dram},
     {"energy.idle_core", "uJ", "of it: SMs without work", energy_idle_core},
     {"energy.efficiency", "instruction/cycle/J", "ipc / energy.total", energy_efficiency},
-    {"dram.bytes", "B", "bytes moved by read and write commands of 64 B", dram_bytes},
+    {"dram.bytes", "B", "bytes moved by read and write commands", dram_bytes},
 };
 const uint32_t derived_row_count = sizeof derived_rows / sizeof *derived_rows;
