@@ -81,6 +81,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   }
   g->icnt = icnt_new(&g->config, c->sms + g->subparts);
   g->arrivals = icnt_arrivals(g->icnt);
+  g->sent = icnt_sent(g->icnt);
   struct partition_env env = {.config = &g->config,
                               .pool = &g->pool,
                               .stats = &g->stats,
@@ -178,14 +179,48 @@ static void step_l2(struct gpu *g) {
 #define EACH_BIT(word, m, i) \
   for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
 
+static void sleep_until(struct gpu *g, uint32_t i, uint64_t at) {
+  uint64_t bit = 1ull << (i % 64);
+  g->wake_at[i] = at;
+  if (at - g->now < WAKE_SLOTS) {
+    g->wheel[at % WAKE_SLOTS][i / 64] |= bit;
+    g->wheel_slots |= 1ull << at % WAKE_SLOTS;
+  } else {
+    g->far[i / 64] |= bit;
+    if (at < g->far_due) g->far_due = at;
+  }
+  if (at < g->next_wake) g->next_wake = at;
+}
+
+/* The first of those that sleep long is due: some may have come within reach of the wheel. */
+static void wake_far(struct gpu *g) {
+  g->far_due = UINT64_MAX;
+  for (uint32_t w = 0; w < g->sm_words; w++) EACH_BIT(w, g->far[w], i) {
+      uint64_t at = g->wake_at[i];
+      if (at != UINT64_MAX && at - g->now >= WAKE_SLOTS) {
+        if (at < g->far_due) g->far_due = at;
+        continue;
+      }
+      g->far[w] &= ~(1ull << (i % 64));
+      if (at != UINT64_MAX) sleep_until(g, (uint32_t)i, at);
+    }
+}
+
 /* SMs whose time has come step; next_wake becomes exact. */
 static void wake_due(struct gpu *g) {
-  uint64_t next = UINT64_MAX;
-  for (uint32_t i = 0; i < g->config.sms; i++) {
-    if (g->wake_at[i] <= g->now) gpu_wake_sm(g, i);
-    else if (g->wake_at[i] < next) next = g->wake_at[i];
-  }
-  g->next_wake = next;
+  uint32_t slot = g->now % WAKE_SLOTS;
+  if (g->now >= g->far_due) wake_far(g);
+  if (g->wheel_slots >> slot & 1)
+    for (uint32_t w = 0; w < g->sm_words; w++) {
+      EACH_BIT(w, g->wheel[slot][w], i) {
+        if (g->wake_at[i] <= g->now) gpu_wake_sm(g, (uint32_t)i);
+      }
+      g->wheel[slot][w] = 0;
+    }
+  g->wheel_slots &= ~(1ull << slot);
+  uint64_t ahead = g->wheel_slots >> slot | g->wheel_slots << (-slot % WAKE_SLOTS);
+  g->next_wake = ahead ? g->now + (uint32_t)__builtin_ctzll(ahead) : UINT64_MAX;
+  if (g->far_due < g->next_wake) g->next_wake = g->far_due;
 }
 
 static bool step_sm(struct gpu *g, uint32_t i) {
@@ -200,16 +235,22 @@ static bool step_sm(struct gpu *g, uint32_t i) {
   if (s->live && !s->asleep) return true;
   g->running[i / 64] &= ~bit;
   if (!s->live) return true;
-  g->wake_at[i] = s->wake_at;
-  if (s->wake_at < g->next_wake) g->next_wake = s->wake_at;
-  if (s->wait_icnt || s->watch_icnt) g->no_room[i / 64] |= bit;
+  if (s->wake_at != UINT64_MAX) sleep_until(g, i, s->wake_at);
+  if (s->wait_icnt || s->watch_icnt) {
+    g->no_room[i / 64] |= bit;
+    if (icnt_can_push(g->icnt, i, s->need_icnt)) g->look[i / 64] |= bit; /* it only watches */
+  }
   return true;
 }
 
 static bool step_sms(struct gpu *g) {
   if (g->now >= g->next_wake) wake_due(g);
   for (uint32_t w = 0; w < g->sm_words; w++) {
-    EACH_BIT(w, g->no_room[w], i) {
+    uint64_t look = g->look[w];
+    g->look[w] = 0;
+    if (g->sent) look |= g->sent[w], g->sent[w] = 0;
+    else look = ~0ull;
+    EACH_BIT(w, g->no_room[w] & look, i) {
       if (icnt_can_push(g->icnt, (uint32_t)i, g->sm[i].need_icnt)) gpu_wake_sm(g, (uint32_t)i);
     }
     EACH_BIT(w, g->running[w], i) {
@@ -352,8 +393,12 @@ static void begin(struct gpu *g) {
   gpu_seen_begin(g);
   memset(g->running, 0, sizeof g->running);
   memset(g->no_room, 0, sizeof g->no_room);
+  memset(g->look, 0, sizeof g->look);
   memset(g->wake_at, 0xff, sizeof g->wake_at);
-  g->next_wake = UINT64_MAX;
+  memset(g->wheel, 0, sizeof g->wheel);
+  memset(g->far, 0, sizeof g->far);
+  g->wheel_slots = 0;
+  g->next_wake = g->far_due = UINT64_MAX;
   for (uint32_t i = 0; i < g->config.sms; i++) {
     g->free_slots[i] = g->config.sm_ctas >= 32 ? ~0u : (1u << g->config.sm_ctas) - 1;
     sm_begin_kernel(&g->sm[i]);

@@ -34,6 +34,7 @@ struct gpu_work {
 };
 
 enum { GPU_SM_WORDS = 4 }; /* bit sets of 256 SMs */
+enum { WAKE_SLOTS = 64 };
 
 struct gpu {
   struct gpu_config config;
@@ -43,6 +44,7 @@ struct gpu {
   struct req_pool pool;
   struct icnt *icnt;
   const uint64_t *arrivals; /* the interconnect's set of nodes with a packet to take */
+  uint64_t *sent;           /* icnt_sent */
   struct partition_set *parts;
   struct sm *sm;
   struct slots slots;
@@ -66,10 +68,13 @@ struct gpu {
   struct issued issued;
   uint64_t now;   /* core cycles since the machine was built */
   uint64_t start; /* first cycle of the launch */
-  /* SMs, a bit each: to be stepped; asleep until the interconnect has room for sm.need_icnt bytes; with a reply in
-   * sm.eject. Those asleep until a cycle: that cycle, and a lower bound on all of them. */
-  uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], ejected[GPU_SM_WORDS];
+  /* SMs, a bit each: to be stepped; asleep until the interconnect has room for sm.need_icnt bytes; of those, the ones
+   * that may have it, once more to be looked at; with a reply in sm.eject. */
+  uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], look[GPU_SM_WORDS], ejected[GPU_SM_WORDS];
+  /* Those asleep until a cycle: that cycle, and a lower bound on all of them. Sets by cycle modulo WAKE_SLOTS, which of
+   * them are not empty, and the set of later ones with its lower bound; who was woken earlier stays in its set. */
   uint64_t wake_at[GPU_SM_WORDS * 64], next_wake;
+  uint64_t wheel[WAKE_SLOTS][GPU_SM_WORDS], wheel_slots, far[GPU_SM_WORDS], far_due;
   uint32_t running_ctas, ctas_per_sm /* of `kernel` */, last_sm;
   uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
   uint32_t in_flight;                     /* requests that left an SM and whose reply has not been taken */

@@ -94,6 +94,10 @@ uint32_t icnt_pop(struct icnt *n, uint32_t node) {
   return n->planes[which] ? icnt_planes_pop(n->planes[which], node) : icnt_vcs_pop(n->vcs[which], node);
 }
 
+uint64_t *icnt_sent(const struct icnt *n) {
+  return n->planes[ICNT_UP] ? icnt_planes_sent(n->planes[ICNT_UP]) : NULL;
+}
+
 const uint64_t *icnt_arrivals(const struct icnt *n) {
   return n->ready;
 }

@@ -34,6 +34,9 @@ uint32_t icnt_peek(const struct icnt *n, uint32_t node);
 bool icnt_bound(const struct icnt *n, uint32_t node, uint32_t *dst);
 /* The set of nodes with a packet to pop, one word per 64; lives as long as the interconnect. */
 const uint64_t *icnt_arrivals(const struct icnt *n);
+/* The set of SM nodes whose injection buffer has sent a flit since the caller took them out of it; NULL if that is not
+ * known. Only they can have got room. */
+uint64_t *icnt_sent(const struct icnt *n);
 /* One interconnect cycle. Costs nothing for nodes with nothing to do. */
 void icnt_step(struct icnt *n);
 /* No packet anywhere inside (ejected but not popped ones count as inside). */

@@ -64,6 +64,7 @@ struct icnt {
 struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
 void icnt_planes_step(struct icnt_planes *x, uint64_t now);
 uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now);
+uint64_t *icnt_planes_sent(const struct icnt_planes *x);
 uint32_t icnt_planes_waiting(const struct icnt_planes *x, uint32_t node);
 bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits);
 bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst);

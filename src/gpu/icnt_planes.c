@@ -71,6 +71,7 @@ struct icnt_planes {
   uint64_t *tight;   /* sinks whose boundary buffer cannot take all of it */
   struct planes src_credits, left_src, ejection, left_snk;
   uint64_t *src_credit, *waiting; /* where src_credits, ejection are not zero */
+  uint64_t *sent;                 /* nodes that injected a flit, until the caller has seen it */
   uint64_t *ready;                /* nodes with a whole packet: the set in struct icnt */
   /* Wires, by step modulo 4: flits that left inputs, outputs (ports), sources, and the ejection buffer (positions). */
   uint64_t *sent_in[ICNT_SLOTS], *sent_out[ICNT_SLOTS], *injected[ICNT_SLOTS], *ejected[ICNT_SLOTS];
@@ -206,7 +207,9 @@ static void nodes_step(struct icnt_planes *x, uint32_t w, uint64_t now) {
     down(&x->left_src, w, send);
     EACH(send, w, node) {
       x->src[node].waiting--;
+      if (!x->req_words) set_add(x->sent, x->node_at[node]);
     }
+    if (x->req_words) x->sent[w] |= send; /* crossbar: the node's number is its position */
     EACH(send & ~nonzero(&x->left_src, w), w, node) {
       x->src[node].inject++;
       load_source(x, (uint32_t)node);
@@ -415,6 +418,10 @@ void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps) {
   }
 }
 
+uint64_t *icnt_planes_sent(const struct icnt_planes *x) {
+  return x->sent;
+}
+
 uint32_t icnt_planes_waiting(const struct icnt_planes *x, uint32_t node) {
   return x->src[x->place[node]].waiting;
 }
@@ -549,7 +556,7 @@ struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net) {
   uint64_t **sets[] = {&x->active, &x->asking,        &x->held,     &x->wanted,     &x->has_flit, &x->holder_has_flit,
                        &x->credit, &x->output_credit, &x->flits_in, &x->credits_in, &x->occupied, &x->out_credit};
   for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) *sets[k] = ARENA_ARRAY(a, uint64_t, x->words);
-  uint64_t **local[] = {&x->sending, &x->loaded, &x->tight, &x->src_credit, &x->waiting};
+  uint64_t **local[] = {&x->sending, &x->loaded, &x->tight, &x->src_credit, &x->waiting, &x->sent};
   for (size_t k = 0; k < sizeof local / sizeof *local; k++) *local[k] = ARENA_ARRAY(a, uint64_t, local_words);
   for (int s = 0; s < ICNT_SLOTS; s++) {
     x->injected[s] = ARENA_ARRAY(a, uint64_t, local_words);
