@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cudart/api.h"
+#include "cudart/api_graph.h"
 
 /* ---- graphs and nodes ---- */
 
@@ -13,17 +13,17 @@ cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags) {
   return cudart_leave(c, cudaSuccess);
 }
 
-static struct cuda_graph *known(struct cudart *c, cudaGraph_t g) {
+struct cuda_graph *api_graph_known(struct cudart *c, cudaGraph_t g) {
   return ptrmap_get(&c->graphs, (uintptr_t)g);
 }
 
-static struct cuda_node *known_node(struct cudart *c, cudaGraphNode_t n) {
+struct cuda_node *api_graph_node(struct cudart *c, cudaGraphNode_t n) {
   return ptrmap_get(&c->nodes, (uintptr_t)n);
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   CUDART_ENTER();
-  struct cuda_graph *g = known(c, graph);
+  struct cuda_graph *g = api_graph_known(c, graph);
   if (!g || g->owned) return cudart_leave(c, cudaErrorInvalidValue);
   graph_free(c, g);
   return cudart_leave(c, cudaSuccess);
@@ -31,18 +31,18 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 
 cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph) {
   CUDART_ENTER();
-  struct cuda_graph *g = known(c, graph);
+  struct cuda_graph *g = api_graph_known(c, graph);
   if (!g || !clone) return cudart_leave(c, cudaErrorInvalidValue);
   *clone = graph_clone(c, g);
   return cudart_leave(c, cudaSuccess);
 }
 
 /* Append a node that waits for `deps`; on failure what the operation owns is freed. */
-static cudaError_t add(struct cudart *c, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
-                       size_t count, struct cuda_op *op) {
-  struct cuda_graph *g = known(c, graph);
+cudaError_t api_graph_insert(struct cudart *c, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                             size_t count, struct cuda_op *op) {
+  struct cuda_graph *g = api_graph_known(c, graph);
   bool good = g && node && (deps || !count);
-  for (size_t i = 0; good && i < count; i++) good = known_node(c, deps[i]) && deps[i]->graph == g;
+  for (size_t i = 0; good && i < count; i++) good = api_graph_node(c, deps[i]) && deps[i]->graph == g;
   if (!good) {
     if (op->kind == OP_KERNEL) free(op->u.launch.params);
     return cudaErrorInvalidValue;
@@ -52,7 +52,7 @@ static cudaError_t add(struct cudart *c, cudaGraphNode_t *node, cudaGraph_t grap
   return cudaSuccess;
 }
 
-static cudaError_t kernel_op(struct cudart *c, const struct cudaKernelNodeParams *p, struct cuda_op *op) {
+cudaError_t api_graph_kernel(struct cudart *c, const struct cudaKernelNodeParams *p, struct cuda_op *op) {
   struct cuda_function *f = p ? cudart_function(c, p->func) : NULL;
   if (!f || !f->info) return p ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue;
   void *params = cudart_pack_args(f, p->kernelParams);
@@ -72,8 +72,8 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, con
                                    const struct cudaKernelNodeParams *p) {
   CUDART_ENTER();
   struct cuda_op op;
-  cudaError_t r = kernel_op(c, p, &op);
-  return cudart_leave(c, r ? r : add(c, node, graph, deps, count, &op));
+  cudaError_t r = api_graph_kernel(c, p, &op);
+  return cudart_leave(c, r ? r : api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 static struct cuda_side side_of(cudaArray_t array, struct cudaPos pos, struct cudaPitchedPtr p) {
@@ -86,7 +86,7 @@ static struct cuda_side side_of(cudaArray_t array, struct cudaPos pos, struct cu
                             .z = pos.z};
 }
 
-static cudaError_t copy_op(struct cudart *c, const struct cudaMemcpy3DParms *p, struct cuda_op *op) {
+cudaError_t api_graph_copy(struct cudart *c, const struct cudaMemcpy3DParms *p, struct cuda_op *op) {
   if (!p) return cudaErrorInvalidValue;
   if ((p->srcArray && !cudart_array(c, p->srcArray)) || (p->dstArray && !cudart_array(c, p->dstArray)))
     return cudaErrorInvalidResourceHandle;
@@ -101,7 +101,7 @@ static cudaError_t copy_op(struct cudart *c, const struct cudaMemcpy3DParms *p, 
   return cudaSuccess;
 }
 
-static struct cuda_op linear_op(const void *dst, const void *src, size_t bytes, int kind) {
+struct cuda_op api_graph_linear(const void *dst, const void *src, size_t bytes, int kind) {
   return (struct cuda_op){
       .kind = OP_COPY,
       .u.copy = {
@@ -112,15 +112,15 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, con
                                    const struct cudaMemcpy3DParms *p) {
   CUDART_ENTER();
   struct cuda_op op;
-  cudaError_t r = copy_op(c, p, &op);
-  return cudart_leave(c, r ? r : add(c, node, graph, deps, count, &op));
+  cudaError_t r = api_graph_copy(c, p, &op);
+  return cudart_leave(c, r ? r : api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                      size_t count, void *dst, const void *src, size_t bytes, int kind) {
   CUDART_ENTER();
-  struct cuda_op op = linear_op(dst, src, bytes, kind);
-  return cudart_leave(c, add(c, node, graph, deps, count, &op));
+  struct cuda_op op = api_graph_linear(dst, src, bytes, kind);
+  return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 static cudaError_t symbol_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
@@ -130,8 +130,8 @@ static cudaError_t symbol_node(cudaGraphNode_t *node, cudaGraph_t graph, const c
   if (!v) return cudart_leave(c, cudaErrorInvalidSymbol);
   if (offset > v->bytes || bytes > v->bytes - offset) return cudart_leave(c, cudaErrorInvalidValue);
   const void *at = (const void *)(uintptr_t)(v->addr + offset);
-  struct cuda_op op = linear_op(to ? at : other, to ? other : at, bytes, kind);
-  return cudart_leave(c, add(c, node, graph, deps, count, &op));
+  struct cuda_op op = api_graph_linear(to ? at : other, to ? other : at, bytes, kind);
+  return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -146,7 +146,7 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t 
   return symbol_node(node, graph, deps, count, symbol, dst, bytes, offset, kind, false);
 }
 
-static cudaError_t set_op(const struct cudaMemsetParams *p, struct cuda_op *op) {
+cudaError_t api_graph_set(const struct cudaMemsetParams *p, struct cuda_op *op) {
   if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)) return cudaErrorInvalidValue;
   *op = (struct cuda_op){.kind = OP_SET,
                          .u.set = {.ptr = (uintptr_t)p->dst,
@@ -164,8 +164,8 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, con
                                    const struct cudaMemsetParams *p) {
   CUDART_ENTER();
   struct cuda_op op;
-  cudaError_t r = set_op(p, &op);
-  return cudart_leave(c, r ? r : add(c, node, graph, deps, count, &op));
+  cudaError_t r = api_graph_set(p, &op);
+  return cudart_leave(c, r ? r : api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
@@ -173,22 +173,22 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const
   CUDART_ENTER();
   if (!p || !p->fn) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_HOST, .u.host = {.fn = p->fn, .data = p->userData}};
-  return cudart_leave(c, add(c, node, graph, deps, count, &op));
+  return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count) {
   CUDART_ENTER();
   struct cuda_op op = {.kind = OP_EMPTY};
-  return cudart_leave(c, add(c, node, graph, deps, count, &op));
+  return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                        size_t count, cudaGraph_t child) {
   CUDART_ENTER();
-  if (!known(c, child) || child == graph) return cudart_leave(c, cudaErrorInvalidValue);
+  if (!api_graph_known(c, child) || child == graph) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_CHILD, .u.child = graph_clone(c, child)};
   op.u.child->owned = true;
-  cudaError_t r = add(c, node, graph, deps, count, &op);
+  cudaError_t r = api_graph_insert(c, node, graph, deps, count, &op);
   if (r) graph_free(c, op.u.child);
   return cudart_leave(c, r);
 }
@@ -197,7 +197,8 @@ static cudaError_t event_node(cudaGraphNode_t *node, cudaGraph_t graph, const cu
                               cudaEvent_t event, enum cuda_op_kind kind) {
   CUDART_ENTER();
   struct cuda_op op = {.kind = kind, .u.event = cudart_event(c, event)};
-  return cudart_leave(c, op.u.event ? add(c, node, graph, deps, count, &op) : cudaErrorInvalidResourceHandle);
+  return cudart_leave(c,
+                      op.u.event ? api_graph_insert(c, node, graph, deps, count, &op) : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -217,7 +218,7 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, c
   if (!p || !p->bytesize) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_ALLOC, .u.mem.bytes = p->bytesize};
   cudaError_t r = cudart_alloc(c, p->bytesize, SIMT_MEM_DEVICE, CALL_SITE(), &op.u.mem.ptr);
-  if (r == cudaSuccess) r = add(c, node, graph, deps, count, &op);
+  if (r == cudaSuccess) r = api_graph_insert(c, node, graph, deps, count, &op);
   p->dptr = r == cudaSuccess ? (void *)(uintptr_t)op.u.mem.ptr : NULL;
   return cudart_leave(c, r);
 }
@@ -227,7 +228,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, co
   CUDART_ENTER();
   if (!simt_mem_find(c->simt, (uintptr_t)p)) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_FREE, .u.mem.ptr = (uintptr_t)p};
-  return cudart_leave(c, add(c, node, graph, deps, count, &op));
+  return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaDeviceGraphMemTrim(int device) {
@@ -263,7 +264,7 @@ static bool is_any(const struct cuda_node *n) {
 static cudaError_t list(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count,
                         bool (*want)(const struct cuda_node *)) {
   CUDART_ENTER();
-  struct cuda_graph *g = known(c, graph);
+  struct cuda_graph *g = api_graph_known(c, graph);
   if (!g || !count) return cudart_leave(c, cudaErrorInvalidValue);
   size_t n = 0;
   for (struct cuda_node *x = g->nodes; x; x = x->next) {
@@ -286,23 +287,23 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, siz
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, int *type) {
   CUDART_ENTER();
-  if (!known_node(c, node) || !type) return cudart_leave(c, cudaErrorInvalidValue);
+  if (!api_graph_node(c, node) || !type) return cudart_leave(c, cudaErrorInvalidValue);
   *type = (int)node->op.kind;
   return cudart_leave(c, cudaSuccess);
 }
 
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t original, cudaGraph_t clone) {
   CUDART_ENTER();
-  struct cuda_graph *g = known(c, clone);
+  struct cuda_graph *g = api_graph_known(c, clone);
   *out = g ? graph_cloned(g, original) : NULL;
   return cudart_leave(c, *out ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 static cudaError_t add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count) {
   CUDART_ENTER();
-  if (!known(c, graph) || (count && (!from || !to))) return cudart_leave(c, cudaErrorInvalidValue);
+  if (!api_graph_known(c, graph) || (count && (!from || !to))) return cudart_leave(c, cudaErrorInvalidValue);
   for (size_t i = 0; i < count; i++) {
-    if (!known_node(c, from[i]) || !known_node(c, to[i])) return cudart_leave(c, cudaErrorInvalidValue);
+    if (!api_graph_node(c, from[i]) || !api_graph_node(c, to[i])) return cudart_leave(c, cudaErrorInvalidValue);
     graph_depend(to[i], from[i]);
   }
   return cudart_leave(c, cudaSuccess);
@@ -323,7 +324,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {
   CUDART_ENTER();
-  if (!known_node(c, node) || node->op.kind != OP_KERNEL || !p) return cudart_leave(c, cudaErrorInvalidValue);
+  if (!api_graph_node(c, node) || node->op.kind != OP_KERNEL || !p) return cudart_leave(c, cudaErrorInvalidValue);
   const struct cuda_launch *l = &node->op.u.launch;
   void **args = ARENA_ARRAY(&c->arena, void *, l->function->info->params + 1);
   for (uint32_t i = 0; i < l->function->info->params; i++)
@@ -339,7 +340,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 static cudaError_t replace_kernel(struct cudart *c, struct cuda_node *n, const struct cudaKernelNodeParams *p) {
   struct cuda_op op;
   if (!n || n->op.kind != OP_KERNEL) return cudaErrorInvalidValue;
-  cudaError_t r = kernel_op(c, p, &op);
+  cudaError_t r = api_graph_kernel(c, p, &op);
   if (r) return r;
   free(n->op.u.launch.params);
   n->op = op;
@@ -348,26 +349,26 @@ static cudaError_t replace_kernel(struct cudart *c, struct cuda_node *n, const s
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *p) {
   CUDART_ENTER();
-  return cudart_leave(c, replace_kernel(c, known_node(c, node), p));
+  return cudart_leave(c, replace_kernel(c, api_graph_node(c, node), p));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *p) {
   CUDART_ENTER();
-  if (!known_node(c, node) || node->op.kind != OP_COPY) return cudart_leave(c, cudaErrorInvalidValue);
-  return cudart_leave(c, copy_op(c, p, &node->op));
+  if (!api_graph_node(c, node) || node->op.kind != OP_COPY) return cudart_leave(c, cudaErrorInvalidValue);
+  return cudart_leave(c, api_graph_copy(c, p, &node->op));
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *p) {
   CUDART_ENTER();
-  if (!known_node(c, node) || node->op.kind != OP_SET) return cudart_leave(c, cudaErrorInvalidValue);
-  return cudart_leave(c, set_op(p, &node->op));
+  if (!api_graph_node(c, node) || node->op.kind != OP_SET) return cudart_leave(c, cudaErrorInvalidValue);
+  return cudart_leave(c, api_graph_set(p, &node->op));
 }
 
 /* ---- instances ---- */
 
-static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
+cudaError_t api_graph_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
   CUDART_ENTER();
-  struct cuda_graph *g = known(c, graph);
+  struct cuda_graph *g = api_graph_known(c, graph);
   if (!exec || !g) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_node **order = graph_order(g);
   if (!order)
@@ -385,36 +386,36 @@ static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
 #if CUDART_MAJOR >= 12
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
   (void)flags;
-  return instantiate(exec, graph);
+  return api_graph_instantiate(exec, graph);
 }
 #else
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *bad, char *log,
                                  size_t log_bytes) {
   if (bad) *bad = NULL;
   if (log && log_bytes) *log = 0;
-  return instantiate(exec, graph);
+  return api_graph_instantiate(exec, graph);
 }
 #endif
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
   (void)flags;
-  return instantiate(exec, graph);
+  return api_graph_instantiate(exec, graph);
 }
 
-static struct cuda_exec *known_exec(struct cudart *c, cudaGraphExec_t x) {
+struct cuda_exec *api_graph_exec(struct cudart *c, cudaGraphExec_t x) {
   return ptrmap_get(&c->execs, (uintptr_t)x);
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
   (void)stream;
   CUDART_ENTER();
-  return cudart_leave(c, known_exec(c, exec) ? cudaSuccess : cudaErrorInvalidValue);
+  return cudart_leave(c, api_graph_exec(c, exec) ? cudaSuccess : cudaErrorInvalidValue);
 }
 PTSZ(cudaGraphUpload);
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   CUDART_ENTER();
-  struct cuda_exec *x = known_exec(c, exec);
+  struct cuda_exec *x = api_graph_exec(c, exec);
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!x || !s) return cudart_leave(c, x ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue);
   if (s->capture) {
@@ -422,6 +423,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     op.u.child->owned = true;
     return cudart_leave(c, cudart_submit(c, stream, &op));
   }
+  graph_begin(c, x->graph);
   return cudart_leave(c, graph_run(c, x->graph));
 }
 PTSZ(cudaGraphLaunch);
@@ -438,24 +440,24 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaKernelNodeParams *p) {
   CUDART_ENTER();
-  struct cuda_exec *x = known_exec(c, exec);
+  struct cuda_exec *x = api_graph_exec(c, exec);
   return cudart_leave(c, x ? replace_kernel(c, graph_cloned(x->graph, node), p) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaMemcpy3DParms *p) {
   CUDART_ENTER();
-  struct cuda_exec *x = known_exec(c, exec);
+  struct cuda_exec *x = api_graph_exec(c, exec);
   struct cuda_node *n = x ? graph_cloned(x->graph, node) : NULL;
-  return cudart_leave(c, n && n->op.kind == OP_COPY ? copy_op(c, p, &n->op) : cudaErrorInvalidValue);
+  return cudart_leave(c, n && n->op.kind == OP_COPY ? api_graph_copy(c, p, &n->op) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaMemsetParams *p) {
   CUDART_ENTER();
-  struct cuda_exec *x = known_exec(c, exec);
+  struct cuda_exec *x = api_graph_exec(c, exec);
   struct cuda_node *n = x ? graph_cloned(x->graph, node) : NULL;
-  return cudart_leave(c, n && n->op.kind == OP_SET ? set_op(p, &n->op) : cudaErrorInvalidValue);
+  return cudart_leave(c, n && n->op.kind == OP_SET ? api_graph_set(p, &n->op) : cudaErrorInvalidValue);
 }
 
 enum { UPDATE_DONE, UPDATE_FAILED, UPDATE_TOPOLOGY, UPDATE_TYPE };
@@ -474,8 +476,8 @@ static int same_shape(const struct cuda_graph *a, const struct cuda_graph *b, cu
 
 static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *bad, int *result) {
   CUDART_ENTER();
-  struct cuda_exec *x = known_exec(c, exec);
-  struct cuda_graph *g = known(c, graph);
+  struct cuda_exec *x = api_graph_exec(c, exec);
+  struct cuda_graph *g = api_graph_known(c, graph);
   if (!x || !g) return cudart_leave(c, cudaErrorInvalidValue);
   *result = same_shape(x->graph, g, bad);
   if (*result != UPDATE_DONE) return cudart_leave(c, cudaErrorGraphExecUpdateFailure);

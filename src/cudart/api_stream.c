@@ -234,6 +234,52 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode) {
 }
 PTSZ(cudaStreamBeginCapture);
 
+static cudaError_t begin_into(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count) {
+  CUDART_ENTER();
+  struct cuda_graph *g = ptrmap_get(&c->graphs, (uintptr_t)graph);
+  bool good = g && (deps || !count) && count <= MAX_TAILS;
+  for (size_t i = 0; good && i < count; i++) good = ptrmap_get(&c->nodes, (uintptr_t)deps[i]) && deps[i]->graph == g;
+  cudaError_t r = good ? begin(c, stream, g) : cudaErrorInvalidValue;
+  if (r != cudaSuccess) return cudart_leave(c, r);
+  struct cuda_stream *s = cudart_stream(c, stream);
+  s->into = true;
+  for (size_t i = 0; i < count; i++) s->tails.node[s->tails.count++] = deps[i];
+  return cudart_leave(c, cudaSuccess);
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                          const void *edges, size_t count, int mode) {
+  (void)edges, (void)mode;
+  return begin_into(stream, graph, deps, count);
+}
+PTSZ(cudaStreamBeginCaptureToGraph);
+
+static cudaError_t update_tails(cudaStream_t stream, cudaGraphNode_t *deps, size_t count, unsigned flags) {
+  CUDART_ENTER();
+  struct cuda_stream *s = cudart_stream(c, stream);
+  if (!s || !s->capture || (count && !deps) || flags > 1)
+    return cudart_leave(c, s && !s->capture ? cudaErrorIllegalState : cudaErrorInvalidValue);
+  uint32_t n = flags ? 0 : s->tails.count; /* 0 adds, 1 replaces */
+  if (n + count > MAX_TAILS) return cudart_leave(c, cudaErrorInvalidValue);
+  for (size_t i = 0; i < count; i++) s->tails.node[n + i] = deps[i];
+  s->tails.count = n + (uint32_t)count;
+  return cudart_leave(c, cudaSuccess);
+}
+
+#if CUDART_MAJOR >= 13
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *deps, const void *edges,
+                                                size_t count, unsigned flags) {
+  (void)edges;
+  return update_tails(stream, deps, count, flags);
+}
+#else
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *deps, size_t count,
+                                                unsigned flags) {
+  return update_tails(stream, deps, count, flags);
+}
+#endif
+PTSZ(cudaStreamUpdateCaptureDependencies);
+
 static bool reached(const struct cuda_stream *s, const struct cuda_node *n) {
   for (uint32_t i = 0; i < s->tails.count; i++)
     if (s->tails.node[i] == n) return true;
@@ -253,8 +299,8 @@ static bool joined(const struct cuda_stream *s, struct cuda_graph *g) {
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
   CUDART_ENTER();
   struct cuda_stream *s = cudart_stream(c, stream);
-  if (!s || !graph) return cudart_leave(c, cudaErrorInvalidValue);
-  *graph = NULL;
+  if (!s || (!graph && !s->into)) return cudart_leave(c, cudaErrorInvalidValue);
+  if (graph) *graph = NULL;
   if (!s->capture) return cudart_leave(c, cudaErrorIllegalState);
   if (!s->origin) return cudart_leave(c, cudaErrorStreamCaptureUnmatched);
   struct cuda_graph *g = s->capture;
@@ -275,8 +321,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     struct cuda_event *e = c->events.slots[i].value;
     if (e && e->capture == g) e->capture = NULL;
   }
-  if (whole) *graph = g;
-  else graph_free(c, g);
+  bool own = !s->into; /* a graph of the program's stays what it is */
+  s->into = false;
+  if (whole && graph) *graph = g;
+  if (!whole && own) graph_free(c, g);
   return cudart_leave(c, whole ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
 }
 PTSZ(cudaStreamEndCapture);

@@ -78,6 +78,7 @@ struct cuda_stream {
   struct cuda_graph *capture; /* being captured into, or NULL */
   struct cuda_tails tails;
   bool origin; /* capture began here */
+  bool into;   /* a graph of the program's, by cudaStreamBeginCaptureToGraph */
 };
 struct cuda_event {
   uint32_t flags;
@@ -123,8 +124,10 @@ enum cuda_op_kind {
   OP_WAIT,
   OP_RECORD,
   OP_ALLOC = 10,
-  OP_FREE = 11
+  OP_FREE = 11,
+  OP_CONDITIONAL = 13
 };
+enum cuda_condition_kind { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
 struct cuda_op {
   enum cuda_op_kind kind;
   union {
@@ -140,6 +143,12 @@ struct cuda_op {
     struct {
       uint64_t ptr, bytes;
     } mem;
+    struct {
+      uint64_t handle;
+      enum cuda_condition_kind kind;
+      uint32_t count;
+      struct cuda_graph **bodies; /* owned */
+    } conditional;
   } u;
 };
 

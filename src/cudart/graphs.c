@@ -55,6 +55,14 @@ struct cuda_graph *graph_clone(struct cudart *c, const struct cuda_graph *g) {
       op.u.child = graph_clone(c, op.u.child);
       op.u.child->owned = true;
     }
+    if (op.kind == OP_CONDITIONAL) {
+      op.u.conditional.bodies = calloc(op.u.conditional.count, sizeof *op.u.conditional.bodies);
+      CHECK(op.u.conditional.bodies, "out of memory");
+      for (uint32_t i = 0; i < op.u.conditional.count; i++) {
+        op.u.conditional.bodies[i] = graph_clone(c, n->op.u.conditional.bodies[i]);
+        op.u.conditional.bodies[i]->owned = true;
+      }
+    }
     struct cuda_node *m = graph_add(c, copy, &op);
     m->origin = (struct cuda_node *)n;
     m->disabled = n->disabled;
@@ -62,17 +70,71 @@ struct cuda_graph *graph_clone(struct cudart *c, const struct cuda_graph *g) {
   struct cuda_node *m = copy->nodes;
   for (const struct cuda_node *n = g->nodes; n; n = n->next, m = m->next)
     for (uint32_t i = 0; i < n->dep_count; i++) graph_depend(m, graph_cloned(copy, n->deps[i]));
+  for (const struct cuda_condition *k = g->conditions; k; k = k->next) {
+    struct cuda_condition *own = ARENA_NEW(&c->arena, struct cuda_condition);
+    *own = *k;
+    own->next = copy->conditions;
+    copy->conditions = own;
+  }
+  for (const struct cuda_held *h = g->held; h; h = h->next) {
+    h->object->count += h->count;
+    graph_hold(copy, h->object, h->count);
+  }
   return copy;
+}
+
+void graph_hold(struct cuda_graph *g, struct cuda_user_object *o, uint32_t count) {
+  struct cuda_held *h = calloc(1, sizeof *h);
+  CHECK(h, "out of memory");
+  *h = (struct cuda_held){.next = g->held, .object = o, .count = count};
+  g->held = h;
+}
+
+void graph_let_go(struct cuda_user_object *o, uint32_t count) {
+  if (!o->count) return;
+  o->count -= count < o->count ? count : o->count;
+  if (!o->count && o->destroy) o->destroy(o->ptr); /* the small record itself stays: a handle may be asked for again */
+}
+
+static void free_op(struct cudart *c, struct cuda_op *op) {
+  if (op->kind == OP_KERNEL) free(op->u.launch.params);
+  if (op->kind == OP_CHILD) graph_free(c, op->u.child);
+  if (op->kind != OP_CONDITIONAL) return;
+  for (uint32_t i = 0; i < op->u.conditional.count; i++) graph_free(c, op->u.conditional.bodies[i]);
+  free(op->u.conditional.bodies);
+}
+
+void graph_remove(struct cudart *c, struct cuda_node *n) {
+  struct cuda_graph *g = n->graph;
+  struct cuda_node **at = &g->nodes;
+  while (*at != n) at = &(*at)->next;
+  *at = n->next;
+  if (g->last == &n->next) g->last = at;
+  g->count--;
+  for (struct cuda_node *m = g->nodes; m; m = m->next) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < m->dep_count; i++)
+      if (m->deps[i] != n) m->deps[kept++] = m->deps[i];
+    m->dep_count = kept;
+  }
+  free_op(c, &n->op);
+  ptrmap_remove(&c->nodes, (uintptr_t)n);
+  free(n->deps);
+  free(n);
 }
 
 void graph_free(struct cudart *c, struct cuda_graph *g) {
   for (struct cuda_node *n = g->nodes, *next; n; n = next) {
     next = n->next;
-    if (n->op.kind == OP_KERNEL) free(n->op.u.launch.params);
-    if (n->op.kind == OP_CHILD) graph_free(c, n->op.u.child);
+    free_op(c, &n->op);
     ptrmap_remove(&c->nodes, (uintptr_t)n);
     free(n->deps);
     free(n);
+  }
+  for (struct cuda_held *h = g->held, *next; h; h = next) {
+    next = h->next;
+    graph_let_go(h->object, h->count);
+    free(h);
   }
   ptrmap_remove(&c->graphs, (uintptr_t)g);
   free(g);
@@ -122,4 +184,22 @@ cudaError_t graph_run(struct cudart *c, struct cuda_graph *g) {
     if (!order[i]->disabled) r = cudart_run_op(c, &order[i]->op);
   free(order);
   return r;
+}
+
+void graph_begin(struct cudart *c, struct cuda_graph *g) {
+  for (const struct cuda_condition *k = g->conditions; k; k = k->next) {
+    uint32_t *p = k->assign ? simt_mem_at(c->simt, k->handle, sizeof *p) : NULL;
+    if (p) *p = k->value;
+  }
+}
+
+cudaError_t graph_conditional(struct cudart *c, const struct cuda_op *op) {
+  for (;;) {
+    const uint32_t *p = simt_mem_at(c->simt, op->u.conditional.handle, sizeof *p);
+    if (!p) return cudaErrorInvalidValue;
+    uint32_t v = *p, which = op->u.conditional.kind == CONDITION_SWITCH ? v : !v;
+    if (which >= op->u.conditional.count || c->sticky) return cudaSuccess;
+    cudaError_t r = graph_run(c, op->u.conditional.bodies[which]);
+    if (r != cudaSuccess || op->u.conditional.kind != CONDITION_WHILE) return r;
+  }
 }

@@ -14,9 +14,29 @@ struct cuda_node {
   uint32_t mark;            /* for the topological walk: 0 new, 1 open, 2 done */
   bool disabled;
 };
+/* What a conditional node asks: a word of device memory that kernels set. */
+struct cuda_condition {
+  struct cuda_condition *next;
+  uint64_t handle; /* its address */
+  uint32_t value;  /* at the start of each launch, if `assign` */
+  bool assign;
+};
+/* Something of the program that lives as long as a graph holds it. */
+struct cuda_user_object {
+  void *ptr;
+  cudaHostFn_t destroy;
+  uint32_t count;
+};
+struct cuda_held {
+  struct cuda_held *next;
+  struct cuda_user_object *object;
+  uint32_t count;
+};
 struct cuda_graph {
   struct cuda_node *nodes, **last;
   uint32_t count;
+  struct cuda_condition *conditions;
+  struct cuda_held *held;
   bool owned; /* by an executable graph or a child node */
 };
 struct cuda_exec {
@@ -29,6 +49,12 @@ struct cuda_node *graph_add(struct cudart *c, struct cuda_graph *g, const struct
 void graph_depend(struct cuda_node *n, struct cuda_node *on);
 struct cuda_graph *graph_clone(struct cudart *c, const struct cuda_graph *g);
 void graph_free(struct cudart *c, struct cuda_graph *g);
+cudaError_t graph_conditional(struct cudart *c, const struct cuda_op *op);
+void graph_remove(struct cudart *c, struct cuda_node *n);
+/* Conditions get their values for a launch. */
+void graph_begin(struct cudart *c, struct cuda_graph *g);
+void graph_hold(struct cuda_graph *g, struct cuda_user_object *o, uint32_t count);
+void graph_let_go(struct cuda_user_object *o, uint32_t count);
 /* Carry all nodes out, each after those it depends on. */
 cudaError_t graph_run(struct cudart *c, struct cuda_graph *g);
 /* An order in which every node follows what it depends on; NULL if there is a cycle. The caller frees it. */

@@ -33,6 +33,8 @@ cudaError_t cudart_run_op(struct cudart *c, const struct cuda_op *op) {
     op->u.event->capture = NULL;
     op->u.event->ns = session_time_ns(c->session);
     return cudaSuccess;
+  case OP_CONDITIONAL:
+    return graph_conditional(c, op);
   case OP_EMPTY:
   case OP_WAIT:
     return cudaSuccess;

@@ -4,7 +4,7 @@
 
 #include "simt/machine.h"
 
-static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free", "cudaDeviceSynchronize", NULL};
+static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free", "cudaDeviceSynchronize", "cudaGraphSetConditional", NULL};
 
 bool builtin_known(const char *name) {
   for (int i = 0; names[i]; i++)
@@ -142,6 +142,15 @@ bool builtin_call(struct exec *x, const struct xop *o, uint32_t mask, const char
       if (p && !simt_mem_release(x->run->s, p))
         fault_text(x, o, (int)i, 719, "free of 0x%llx, which malloc did not return", (unsigned long long)p);
       changed = true;
+    } else if (!strcmp(name, "cudaGraphSetConditional")) {
+      uint64_t at = argument(x, o, 0, i);
+      uint32_t value = (uint32_t)argument(x, o, 1, i);
+      void *p = simt_mem_at(x->run->s, at, sizeof value);
+      if (!p) {
+        fault_text(x, o, (int)i, 700, "0x%llx is no handle of a conditional node", (unsigned long long)at);
+        break;
+      }
+      memcpy(p, &value, sizeof value);
     } else if (!strcmp(name, "__assertfail")) {
       char what[200], file[120], fn[120];
       text_at(x, i, argument(x, o, 0, i), what, sizeof what);
