@@ -34,7 +34,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   for (uint32_t w = 0; w < c->sm_threads / WARP_LANES; w++) s->sched_mask[w % c->schedulers] |= 1ull << w;
   rocache_init(&s->l1i, &c->l1i);
   rocache_init(&s->l1c, &c->l1c);
-  rocache_init(&s->l1t, &c->l1t);
+  texcache_init(&s->l1t, c);
   l1d_init(&s->l1d, c);
   if (g->slots.n_l1) l1_org_init(s);
   if (g->slots.n_queues) l1_order_init(s);
@@ -60,7 +60,7 @@ void sm_destroy(struct sm *s) {
   sm_sub_destroy(s);
   rocache_destroy(&s->l1i);
   rocache_destroy(&s->l1c);
-  rocache_destroy(&s->l1t);
+  texcache_destroy(&s->l1t);
   l1d_destroy(&s->l1d);
   reqq_free(&s->response);
   reqq_free(&s->eject);

@@ -16,6 +16,7 @@
 #include "gpu/rocache.h"
 #include "gpu/scheme.h"
 #include "gpu/stats.h"
+#include "gpu/texcache.h"
 #include "ptx/feed.h"
 
 enum { SM_WARPS = 64, SM_CTAS = 32, WB_RING = 1024, SM_COLLECTORS = 48, SM_BANKS = 64, ACCESS_BUFFERS = 64 };
@@ -225,7 +226,8 @@ struct sm {
     uint16_t first, last;
   } bank[SM_BANKS];
   struct collector col[SM_COLLECTORS];
-  struct rocache l1i, l1c, l1t;
+  struct rocache l1i, l1c;
+  struct texcache l1t;
   op_id shared_pipe[256];
   /* ---- CTAs ---- */
   uint64_t sched_mask[4];

@@ -211,9 +211,8 @@ static bool take_result(struct sm *s, uint32_t client) {
     s->drained |= 1ull << s->op[s->next_wb].warp;
     return true;
   case 1:
-    if (!rocache_ready(&s->l1t)) return false;
-    s->next_wb = rocache_next(&s->l1t);
-    sm_note_ro(s, &s->l1t, RO_TEX);
+    if (!texcache_ready(&s->l1t)) return false;
+    s->next_wb = texcache_next(&s->l1t);
     return true;
   case 2:
     if (!rocache_ready(&s->l1c)) return false;
@@ -265,9 +264,8 @@ static void take_reply(struct sm *s) {
   if (!id) return;
   struct req *r = &s->g->pool.at[id];
   if (r->type == REQ_CONST_READ || r->type == REQ_TEX_READ) {
-    bool tex = r->type == REQ_TEX_READ;
-    rocache_fill(tex ? &s->l1t : &s->l1c, (uint16_t)r->owner, s->g->now);
-    s->ro_active |= tex ? RO_TEX : RO_CONST;
+    if (r->type == REQ_TEX_READ) texcache_fill(&s->l1t, (uint16_t)r->owner);
+    else rocache_fill(&s->l1c, (uint16_t)r->owner, s->g->now), s->ro_active |= RO_CONST;
     req_free(&s->g->pool, id);
   } else if (r->write) {
     s->w[r->warp].stores--;
@@ -286,22 +284,36 @@ static void take_reply(struct sm *s) {
 
 /* ---- misses to the interconnect ---- */
 
+/* A line of the texture or constant cache: `owner` is the place there that waits for it. */
+static bool send_read_only(struct sm *s, enum req_type type, uint64_t line, uint32_t bytes, uint16_t owner) {
+  if (!sm_can_send_read(s)) {
+    s->wait_icnt = true;
+    return false;
+  }
+  req_id id = sm_request(s, type, line, bytes);
+  s->g->pool.at[id].owner = owner;
+  sm_send(s, id);
+  s->acted = true;
+  return true;
+}
+
+static void step_texture(struct sm *s) {
+  uint64_t line;
+  uint16_t rob;
+  if (texcache_request(&s->l1t, &line, &rob) && send_read_only(s, REQ_TEX_READ, line, s->c->l1t.line, rob))
+    texcache_request_sent(&s->l1t);
+  if (texcache_step(&s->l1t)) s->acted = true;
+  if (!texcache_busy(&s->l1t)) s->ro_active &= (uint8_t)~RO_TEX;
+}
+
 static void send_misses(struct sm *s) {
   uint64_t line;
   uint16_t mshr;
-  struct rocache *ro[2] = {&s->l1t, &s->l1c};
-  for (uint32_t i = 0; s->ro_active & (RO_TEX | RO_CONST) && i < 2; i++) {
-    if (!rocache_miss(ro[i], &line, &mshr)) continue;
-    if (!sm_can_send_read(s)) {
-      s->wait_icnt = true;
-      continue;
-    }
-    req_id id = sm_request(s, i ? REQ_CONST_READ : REQ_TEX_READ, line, i ? s->c->l1c.line : s->c->l1t.line);
-    s->g->pool.at[id].owner = mshr;
-    rocache_miss_sent(ro[i]);
-    sm_note_ro(s, ro[i], i ? RO_CONST : RO_TEX);
-    sm_send(s, id);
-    s->acted = true;
+  if (s->ro_active & RO_TEX) step_texture(s);
+  if (s->ro_active & RO_CONST && rocache_miss(&s->l1c, &line, &mshr) &&
+      send_read_only(s, REQ_CONST_READ, line, s->c->l1c.line, mshr)) {
+    rocache_miss_sent(&s->l1c);
+    sm_note_ro(s, &s->l1c, RO_CONST);
   }
   req_id id = reqq_top(&s->l1d.missq);
   if (!id) return;
@@ -487,19 +499,31 @@ static void l1_lookup(struct sm *s) {
 
 /* ---- the instruction at the head of the memory pipe ---- */
 
-static bool process_const(struct sm *s, struct rocache *c, op_id id, uint64_t *accesses, uint64_t *misses) {
+static bool process_const(struct sm *s, op_id id) {
   struct op *o = &s->op[id];
   if (!o->left) return true;
   const struct access *a = &s->buffer[o->buffer][o->left - 1];
-  enum ro_result r = rocache_access(c, a->addr, id, s->g->now);
-  sm_note_ro(s, c, c == &s->l1t ? RO_TEX : RO_CONST);
+  enum ro_result r = rocache_access(&s->l1c, a->addr, id, s->g->now);
+  sm_note_ro(s, &s->l1c, RO_CONST);
   if (r == RO_REFUSED) return false;
-  ++*accesses;
+  s->st->l1c_accesses++;
   s->acted = true;
   o->left--;
   if (r == RO_HIT) o->pending--;
-  else ++*misses;
+  else s->st->l1c_misses++;
   return !o->left;
+}
+
+static bool process_texture(struct sm *s, op_id id) {
+  struct op *o = &s->op[id];
+  if (!o->left) return true;
+  enum tex_outcome r = texcache_access(&s->l1t, s->buffer[o->buffer][o->left - 1].addr, id, s->g->now);
+  if (r == TEX_REFUSED) return false;
+  s->st->l1t_accesses++;
+  s->st->l1t_misses += r == TEX_MISS;
+  s->ro_active |= RO_TEX;
+  s->acted = true;
+  return !--o->left;
 }
 
 static bool ask_bypass_load(struct sm *s, op_id id) {
@@ -574,11 +598,11 @@ static bool process_head(struct sm *s, op_id id) {
     return true;
   case SPACE_CONST:
   case SPACE_PARAM:
-    done = process_const(s, &s->l1c, id, &s->st->l1c_accesses, &s->st->l1c_misses);
+    done = process_const(s, id);
     if (!done) s->now_counts.stall_kind = STALL_CONST;
     return done;
   case SPACE_TEX:
-    done = process_const(s, &s->l1t, id, &s->st->l1t_accesses, &s->st->l1t_misses);
+    done = process_texture(s, id);
     if (!done) s->now_counts.stall_kind = STALL_TEX;
     return done;
   default:

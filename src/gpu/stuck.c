@@ -158,7 +158,7 @@ static bool destination(const struct gpu *g, const struct sm *s, struct req *r) 
   else if (s->now_counts.stall_kind == STALL_BYPASS && s->dispatch && s->op[s->dispatch].left)
     r->addr = s->buffer[s->op[s->dispatch].buffer][s->op[s->dispatch].left - 1].addr;
   else if (!awaited_line(s, SM_WARPS, &r->addr) && !awaited_read_only(&s->l1i, &r->addr) &&
-           !awaited_read_only(&s->l1c, &r->addr) && !awaited_read_only(&s->l1t, &r->addr))
+           !awaited_read_only(&s->l1c, &r->addr) && !texcache_awaited(&s->l1t, &r->addr))
     return false;
   partition_locate(g->parts, r);
   return true;

@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "gpu/gpu.h"
+#include "gpu/texcache.h"
 #include "simt/simt.h"
+#include "simt/texture.h"
 
 #define HEAD ".version 7.8\n.target sm_35\n.address_size 64\n"
 /* A kernel of the data at %d1 (`p`), of which lane i owns the 16 bytes at %d2; %r1 is the thread. */
@@ -20,6 +22,8 @@
        ".reg .f32 %f<40>;\n.reg .b64 %d<16>;\n.shared .align 16 .b8 tile[4096];\nld.param.u64 %d1, [p];\n" \
        "mov.u32 %r1, %tid.x;\nmul.wide.u32 %d3, %r1, 16;\nadd.s64 %d2, %d1, %d3;\n"
 #define LEAVE "ret;\n}\n"
+
+enum { TEXTURED = 1 << 16 }; /* beside the threads: %d1 is a texture of 32-bit integers on the data */
 
 /* Run a body on one SM, `threads` in one block. */
 static struct gpu_stats run(const char *body, uint32_t threads, const char *const *sets) {
@@ -37,6 +41,11 @@ static struct gpu_stats run(const char *body, uint32_t threads, const char *cons
   struct simt_module *m = simt_load(s, &t, 1, &e);
   if (!m) fail_msg("%s", e.msg);
   uint64_t p = simt_mem_alloc(s, 1 << 20, SIMT_MEM_DEVICE, "data");
+  if (threads & TEXTURED) {
+    struct simt_tex tex = {.addr = p, .width = 1 << 18, .channels = 1, .bits = 32, .format = 1};
+    p = simt_tex_create(s, &tex);
+    threads &= ~(uint32_t)TEXTURED;
+  }
   struct gpu *g = gpu_new(&c, NULL, &e);
   if (!g) fail_msg("%s", e.msg);
   struct simt_launch l = {
@@ -141,6 +150,64 @@ static void loads_without_lanes(void **state) {
   assert_true(cycles(NOBODY "@%p1 ld.global.u32 %r2, [%d1];\nadd.u32 %r3, %r2, 1;\n") < off);
 }
 
+/* Accesses leave the texture cache in the order in which they came, one a cycle while there is room for results; it
+ * refuses one when a FIFO of it is full. */
+static void textures_in_order(void **state) {
+  (void)state;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  struct texcache t;
+  uint64_t line;
+  uint16_t rob;
+  texcache_init(&t, &c);
+  assert_int_equal(texcache_access(&t, 0x1000, 1, 1), TEX_MISS);
+  assert_int_equal(texcache_access(&t, 0x1040, 2, 2), TEX_HIT); /* the line is taken, its data on the way */
+  assert_int_equal(texcache_access(&t, 0x2000, 3, 3), TEX_MISS);
+  assert_false(texcache_step(&t));
+  assert_true(texcache_request(&t, &line, &rob));
+  assert_int_equal(line, 0x1000);
+  uint16_t first = rob;
+  texcache_request_sent(&t);
+  assert_true(texcache_request(&t, &line, &rob));
+  assert_int_equal(line, 0x2000);
+  texcache_request_sent(&t);
+  texcache_fill(&t, rob); /* the second line arrives first: nothing overtakes */
+  assert_false(texcache_step(&t));
+  assert_true(texcache_awaited(&t, &line));
+  assert_int_equal(line, 0x1000);
+  texcache_fill(&t, first);
+  assert_true(texcache_step(&t));
+  assert_true(texcache_step(&t));
+  assert_false(texcache_step(&t)); /* two results wait */
+  assert_int_equal(texcache_next(&t), 1);
+  assert_true(texcache_step(&t));
+  assert_int_equal(texcache_next(&t), 2);
+  assert_int_equal(texcache_next(&t), 3);
+  assert_false(texcache_busy(&t));
+  for (uint16_t i = 0; i < 4; i++) assert_int_equal(texcache_access(&t, 0x8000 + 128u * i, i, 9), TEX_MISS);
+  assert_int_equal(texcache_access(&t, 0x9000, 4, 9), TEX_REFUSED); /* requests */
+  assert_int_equal(texcache_access(&t, 0x1000, 4, 9), TEX_REFUSED); /* even for a hit */
+  texcache_destroy(&t);
+}
+
+/* A hit takes two cycles longer than one in the L1, which answers the access itself: it passes the FIFO and is written
+ * back. */
+static void texture_latency(void **state) {
+  (void)state;
+#define FETCH(to, at) "tex.1d.v4.u32.s32 {" to ",%r31,%r32,%r33}, [%d1, {" at "}];\n"
+#define USE(r) "add.u32 %r9, " r ", 1;\n"
+  struct gpu_stats one = run(FETCH("%r2", "%r1") USE("%r2"), 32 | TEXTURED, NULL);
+  struct gpu_stats two = run(FETCH("%r2", "%r1") USE("%r2") FETCH("%r4", "%r1") USE("%r4"), 32 | TEXTURED, NULL);
+  assert_int_equal(one.l1t_accesses, 1);
+  assert_int_equal(one.l1t_misses, 1);
+  assert_int_equal(two.l1t_accesses, 2);
+  assert_int_equal(two.l1t_misses, 1);
+  struct gpu_stats wide =
+      run("shl.b32 %r5, %r1, 5;\n" FETCH("%r2", "%r5") USE("%r2") FETCH("%r4", "%r5") USE("%r4"), 32 | TEXTURED, NULL);
+  assert_int_equal(wide.l1t_accesses, 64);
+  assert_int_equal(wide.l1t_misses, 32);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(vectors_coalesce_by_element),
@@ -150,6 +217,8 @@ int main(void) {
       cmocka_unit_test(repeated_sources),
       cmocka_unit_test(intervals_of_mul24),
       cmocka_unit_test(loads_without_lanes),
+      cmocka_unit_test(textures_in_order),
+      cmocka_unit_test(texture_latency),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
