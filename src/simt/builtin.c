@@ -4,7 +4,8 @@
 
 #include "simt/machine.h"
 
-static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free", "cudaDeviceSynchronize", "cudaGraphSetConditional", NULL};
+static const char *const names[] = {
+    "vprintf", "__assertfail", "malloc", "free", "cudaDeviceSynchronize", "cudaGraphSetConditional", NULL};
 
 bool builtin_known(const char *name) {
   for (int i = 0; names[i]; i++)
