@@ -462,11 +462,15 @@ static void parse_loc(struct parser *p) {
   p->src_file = (uint32_t)parse_int(p, "a file number");
   p->src_line = (uint32_t)parse_int(p, "a line number");
   parse_int(p, "a column number");
-  while (parse_accept(p, ',')) { /* function_name LABEL [+n], inlined_at f l c: the inlined position is kept */
-    expect_ident(p, "function_name or inlined_at");
-    while (p->lex.t.kind == TOK_INT || p->lex.t.kind == TOK_IDENT || tok_is(&p->lex.t, '+')) {
-      if (p->lex.t.kind == TOK_IDENT && (p->lex.t.len > 3 && p->lex.t.s[0] != '$' && p->lex.t.s[0] != '.')) break;
+  while (parse_accept(p, ',')) { /* the inlined position is kept, not the place of the call */
+    const struct ident *what = expect_ident(p, "function_name or inlined_at");
+    if (!strcmp(what->s, "function_name")) { /* LABEL {+n}, or .debug_str {+n} */
       lex_next(&p->lex);
+      if (parse_accept(p, '+')) parse_int(p, "an offset");
+    } else {
+      parse_int(p, "a file number");
+      parse_int(p, "a line number");
+      parse_int(p, "a column number");
     }
   }
 }

@@ -337,6 +337,20 @@ static void wide_values(void **state) {
   done(&x);
 }
 
+/* nvcc -lineinfo: the position of an inlined instruction may be followed by one of any length. */
+static void inlined_positions(void **state) {
+  (void)state;
+  struct machine x;
+  uint32_t *o = run(&x,
+                    HEAD ".file 1 \"a.cu\"\n" ENTRY
+                         ".loc 1 12 102, function_name $L__info_string0, inlined_at 1 12 122\nmov.u32 %r9, 3;\n"
+                         ".loc 1 7 2, function_name $L__info_string0+8, inlined_at 1 9 1\nadd.u32 %r9, %r9, 1;\n"
+                         ".loc 1 7 2, function_name .debug_str+16, inlined_at 1 9 1\nneg.s32 %r8, %r9;\n" STORE,
+                    1, 1);
+  assert_int_equal(o[0], 4);
+  done(&x);
+}
+
 static void newer_isa(void **state) {
   (void)state;
   static const char *const bodies[] = {"fly.high.u32 %r2, %r3;\n", "add.brand_new.u32 %r2, %r3, %r4;\n",
@@ -484,13 +498,22 @@ static void surface_reductions(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(divergence),      cmocka_unit_test(indexed_branch),
-                                     cmocka_unit_test(calls),           cmocka_unit_test(memory_spaces),
-                                     cmocka_unit_test(warp_operations), cmocka_unit_test(spin_on_another_cta),
-                                     cmocka_unit_test(textures),        cmocka_unit_test(faults),
-                                     cmocka_unit_test(deadlock),        cmocka_unit_test(bad_text),
-                                     cmocka_unit_test(linking),         cmocka_unit_test(device_memory),
-                                     cmocka_unit_test(vector_atomics),  cmocka_unit_test(surface_reductions),
-                                     cmocka_unit_test(newer_isa),       cmocka_unit_test(wide_values)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(divergence),
+                                     cmocka_unit_test(indexed_branch),
+                                     cmocka_unit_test(calls),
+                                     cmocka_unit_test(memory_spaces),
+                                     cmocka_unit_test(warp_operations),
+                                     cmocka_unit_test(spin_on_another_cta),
+                                     cmocka_unit_test(textures),
+                                     cmocka_unit_test(faults),
+                                     cmocka_unit_test(deadlock),
+                                     cmocka_unit_test(bad_text),
+                                     cmocka_unit_test(linking),
+                                     cmocka_unit_test(device_memory),
+                                     cmocka_unit_test(vector_atomics),
+                                     cmocka_unit_test(surface_reductions),
+                                     cmocka_unit_test(newer_isa),
+                                     cmocka_unit_test(wide_values),
+                                     cmocka_unit_test(inlined_positions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
