@@ -95,7 +95,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
 static cudaError_t copy_2d(cudaArray_t dst_array, size_t dst_x, size_t dst_y, void *dst, size_t dst_pitch,
                            cudaArray_t src_array, size_t src_x, size_t src_y, const void *src, size_t src_pitch,
                            size_t width, size_t rows, int kind, cudaStream_t stream, bool waits) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if ((src_array && !cudart_array(c, src_array)) || (dst_array && !cudart_array(c, dst_array)))
     return cudart_leave(c, cudaErrorInvalidResourceHandle);
   if ((!dst_array && !dst) || (!src_array && !src)) return cudart_leave(c, cudaErrorInvalidValue);
@@ -109,7 +109,7 @@ static cudaError_t copy_2d(cudaArray_t dst_array, size_t dst_x, size_t dst_y, vo
           .slices = 1,
           .kind = kind}};
   cudaError_t r = waits ? cudart_sync_allowed(c) : cudaSuccess;
-  return cudart_leave(c, r == cudaSuccess ? cudart_submit(c, stream, &op) : r);
+  return cudart_leave(c, r == cudaSuccess ? (waits ? cudart_submit_wait : cudart_submit)(c, stream, &op) : r);
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
@@ -145,7 +145,7 @@ PTDS(cudaMemcpy2DArrayToArray);
 /* A run of bytes that starts at (x, y) and goes on over row ends: as one copy per row. */
 static cudaError_t copy_run(cudaArray_t array, size_t x, size_t y, void *memory, size_t bytes, int kind,
                             cudaStream_t stream, bool to_array, bool waits) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_array *a = cudart_array(c, array);
   if (!a || !memory) return cudart_leave(c, a ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
   size_t row = a->width * a->element;
@@ -161,7 +161,7 @@ static cudaError_t copy_run(cudaArray_t array, size_t x, size_t y, void *memory,
                                     .rows = 1,
                                     .slices = 1,
                                     .kind = kind}};
-    r = cudart_submit(c, stream, &op);
+    r = (waits ? cudart_submit_wait : cudart_submit)(c, stream, &op);
     at += part;
     bytes -= part;
   }

@@ -101,7 +101,7 @@ typedef struct device_prop_11 old_prop;
 #endif
 
 cudaError_t cudaGetDeviceProperties(old_prop *p, int device) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!p || device != 0) return cudart_leave(c, p ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
   FILL_COMMON(p, c->dev);
   FILL_CLOCKS(p, c->dev);
@@ -115,7 +115,7 @@ cudaError_t cudaGetDeviceProperties(old_prop *p, int device) {
 }
 
 cudaError_t cudaGetDeviceProperties_v2(struct device_prop_12 *p, int device) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!p || device != 0) return cudart_leave(c, p ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
   FILL_COMMON(p, c->dev);
   FILL_CLOCKS(p, c->dev);
@@ -126,7 +126,7 @@ cudaError_t cudaGetDeviceProperties_v2(struct device_prop_12 *p, int device) {
 }
 #else
 cudaError_t cudaGetDeviceProperties(struct device_prop_13 *p, int device) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!p || device != 0) return cudart_leave(c, p ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
   FILL_COMMON(p, c->dev);
   FILL_IDS(p);
@@ -139,28 +139,28 @@ ALIAS(cudaGetDeviceProperties, _v2);
 #endif
 
 cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (device != 0) return cudart_leave(c, cudaErrorInvalidDevice);
   bool known = value && device_attribute(c->dev, attribute, value);
   return cudart_leave(c, known ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGetDeviceCount(int *count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!count) return cudart_leave(c, cudaErrorInvalidValue);
   *count = 1;
   return cudart_leave(c, cudaSuccess);
 }
 
 cudaError_t cudaGetDevice(int *device) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!device) return cudart_leave(c, cudaErrorInvalidValue);
   *device = 0;
   return cudart_leave(c, cudaSuccess);
 }
 
 cudaError_t cudaSetDevice(int device) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
@@ -310,7 +310,7 @@ cudaError_t cudaDeviceGetSharedMemConfig(int *config) {
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (least) *least = 0;
   if (greatest) *greatest = -5;
   return cudart_leave(c, cudaSuccess);

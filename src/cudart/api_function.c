@@ -5,7 +5,7 @@
 #include "cudart/device.h"
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *func) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_function *f = cudart_function(c, func);
   if (!out || !f || !f->info) return cudart_leave(c, out ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue);
   const struct simt_kernel_info *k = f->info;
@@ -25,7 +25,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *fu
 }
 
 cudaError_t cudaFuncSetAttribute(const void *func, int attribute, int value) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_function *f = cudart_function(c, func);
   if (!f || !f->info) return cudart_leave(c, cudaErrorInvalidDeviceFunction);
   switch (attribute) {
@@ -61,7 +61,7 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *func, int config) {
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func, int threads,
                                                                    size_t shared, unsigned flags) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_function *f = cudart_function(c, func);
   if (!blocks || threads <= 0 || flags > 1) return cudart_leave(c, cudaErrorInvalidValue);
   if (!f || !f->info) return cudart_leave(c, cudaErrorInvalidDeviceFunction);

@@ -7,7 +7,7 @@
 /* ---- graphs and nodes ---- */
 
 cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!graph || flags) return cudart_leave(c, cudaErrorInvalidValue);
   *graph = graph_new(c);
   return cudart_leave(c, cudaSuccess);
@@ -22,7 +22,7 @@ struct cuda_node *api_graph_node(struct cudart *c, cudaGraphNode_t n) {
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, graph);
   if (!g || g->owned) return cudart_leave(c, cudaErrorInvalidValue);
   graph_free(c, g);
@@ -30,7 +30,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, graph);
   if (!g || !clone) return cudart_leave(c, cudaErrorInvalidValue);
   *clone = graph_clone(c, g);
@@ -70,7 +70,7 @@ cudaError_t api_graph_kernel(struct cudart *c, const struct cudaKernelNodeParams
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
                                    const struct cudaKernelNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_op op;
   cudaError_t r = api_graph_kernel(c, p, &op);
   return cudart_leave(c, r ? r : api_graph_insert(c, node, graph, deps, count, &op));
@@ -110,7 +110,7 @@ struct cuda_op api_graph_linear(const void *dst, const void *src, size_t bytes, 
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
                                    const struct cudaMemcpy3DParms *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_op op;
   cudaError_t r = api_graph_copy(c, p, &op);
   return cudart_leave(c, r ? r : api_graph_insert(c, node, graph, deps, count, &op));
@@ -118,14 +118,14 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, con
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                      size_t count, void *dst, const void *src, size_t bytes, int kind) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_op op = api_graph_linear(dst, src, bytes, kind);
   return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 static cudaError_t symbol_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
                                const void *symbol, const void *other, size_t bytes, size_t offset, int kind, bool to) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_variable *v = cudart_variable(c, symbol);
   if (!v) return cudart_leave(c, cudaErrorInvalidSymbol);
   if (offset > v->bytes || bytes > v->bytes - offset) return cudart_leave(c, cudaErrorInvalidValue);
@@ -162,7 +162,7 @@ cudaError_t api_graph_set(const struct cudaMemsetParams *p, struct cuda_op *op) 
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
                                    const struct cudaMemsetParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_op op;
   cudaError_t r = api_graph_set(p, &op);
   return cudart_leave(c, r ? r : api_graph_insert(c, node, graph, deps, count, &op));
@@ -170,21 +170,21 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, con
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
                                  const struct cudaHostNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!p || !p->fn) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_HOST, .u.host = {.fn = p->fn, .data = p->userData}};
   return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_op op = {.kind = OP_EMPTY};
   return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                        size_t count, cudaGraph_t child) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!api_graph_known(c, child) || child == graph) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_CHILD, .u.child = graph_clone(c, child)};
   op.u.child->owned = true;
@@ -195,7 +195,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
 
 static cudaError_t event_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
                               cudaEvent_t event, enum cuda_op_kind kind) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_op op = {.kind = kind, .u.event = cudart_event(c, event)};
   return cudart_leave(c,
                       op.u.event ? api_graph_insert(c, node, graph, deps, count, &op) : cudaErrorInvalidResourceHandle);
@@ -214,7 +214,7 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph, 
 /* The address must be known when the node is made, so the memory exists from then on. */
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                      size_t count, struct cudaMemAllocNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!p || !p->bytesize) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_ALLOC, .u.mem.bytes = p->bytesize};
   cudaError_t r = cudart_alloc(c, p->bytesize, SIMT_MEM_DEVICE, CALL_SITE(), &op.u.mem.ptr);
@@ -225,19 +225,19 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, c
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
                                     void *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!simt_mem_find(c->simt, (uintptr_t)p)) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_FREE, .u.mem.ptr = (uintptr_t)p};
   return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaDeviceGraphMemTrim(int device) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (device != 0 || !value || attribute < 0 || attribute > 3) return cudart_leave(c, cudaErrorInvalidValue);
   uint64_t used = simt_mem_used(c->simt);
   memcpy(value, &used, sizeof used);
@@ -263,7 +263,7 @@ static bool is_any(const struct cuda_node *n) {
 /* `nodes` NULL: only count. Otherwise at most *count are written and the rest of the places cleared. */
 static cudaError_t list(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count,
                         bool (*want)(const struct cuda_node *)) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, graph);
   if (!g || !count) return cudart_leave(c, cudaErrorInvalidValue);
   size_t n = 0;
@@ -286,21 +286,21 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, siz
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, int *type) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!api_graph_node(c, node) || !type) return cudart_leave(c, cudaErrorInvalidValue);
   *type = (int)node->op.kind;
   return cudart_leave(c, cudaSuccess);
 }
 
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t original, cudaGraph_t clone) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, clone);
   *out = g ? graph_cloned(g, original) : NULL;
   return cudart_leave(c, *out ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 static cudaError_t add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!api_graph_known(c, graph) || (count && (!from || !to))) return cudart_leave(c, cudaErrorInvalidValue);
   for (size_t i = 0; i < count; i++) {
     if (!api_graph_node(c, from[i]) || !api_graph_node(c, to[i])) return cudart_leave(c, cudaErrorInvalidValue);
@@ -323,7 +323,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
 #endif
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!api_graph_node(c, node) || node->op.kind != OP_KERNEL || !p) return cudart_leave(c, cudaErrorInvalidValue);
   const struct cuda_launch *l = &node->op.u.launch;
   void **args = ARENA_ARRAY(&c->arena, void *, l->function->info->params + 1);
@@ -348,18 +348,18 @@ static cudaError_t replace_kernel(struct cudart *c, struct cuda_node *n, const s
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, replace_kernel(c, api_graph_node(c, node), p));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!api_graph_node(c, node) || node->op.kind != OP_COPY) return cudart_leave(c, cudaErrorInvalidValue);
   return cudart_leave(c, api_graph_copy(c, p, &node->op));
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!api_graph_node(c, node) || node->op.kind != OP_SET) return cudart_leave(c, cudaErrorInvalidValue);
   return cudart_leave(c, api_graph_set(p, &node->op));
 }
@@ -367,7 +367,7 @@ cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cuda
 /* ---- instances ---- */
 
 cudaError_t api_graph_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, graph);
   if (!exec || !g) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_node **order = graph_order(g);
@@ -408,13 +408,13 @@ struct cuda_exec *api_graph_exec(struct cudart *c, cudaGraphExec_t x) {
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
   (void)stream;
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, api_graph_exec(c, exec) ? cudaSuccess : cudaErrorInvalidValue);
 }
 PTSZ(cudaGraphUpload);
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_exec *x = api_graph_exec(c, exec);
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!x || !s) return cudart_leave(c, x ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue);
@@ -423,13 +423,14 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     op.u.child->owned = true;
     return cudart_leave(c, cudart_submit(c, stream, &op));
   }
-  graph_begin(c, x->graph);
-  return cudart_leave(c, graph_run(c, x->graph));
+  struct cuda_op op = {.kind = OP_CHILD, .u.child = x->graph};
+  c->lazy = true; /* its nodes may overlap */
+  return cudart_leave(c, cudart_submit(c, stream, &op));
 }
 PTSZ(cudaGraphLaunch);
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_exec *x = ptrmap_remove(&c->execs, (uintptr_t)exec);
   if (!x) return cudart_leave(c, cudaErrorInvalidValue);
   graph_free(c, x->graph);
@@ -439,14 +440,14 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaKernelNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_exec *x = api_graph_exec(c, exec);
   return cudart_leave(c, x ? replace_kernel(c, graph_cloned(x->graph, node), p) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaMemcpy3DParms *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_exec *x = api_graph_exec(c, exec);
   struct cuda_node *n = x ? graph_cloned(x->graph, node) : NULL;
   return cudart_leave(c, n && n->op.kind == OP_COPY ? api_graph_copy(c, p, &n->op) : cudaErrorInvalidValue);
@@ -454,7 +455,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaMemsetParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_exec *x = api_graph_exec(c, exec);
   struct cuda_node *n = x ? graph_cloned(x->graph, node) : NULL;
   return cudart_leave(c, n && n->op.kind == OP_SET ? api_graph_set(p, &n->op) : cudaErrorInvalidValue);
@@ -475,7 +476,7 @@ static int same_shape(const struct cuda_graph *a, const struct cuda_graph *b, cu
 }
 
 static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *bad, int *result) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_exec *x = api_graph_exec(c, exec);
   struct cuda_graph *g = api_graph_known(c, graph);
   if (!x || !g) return cudart_leave(c, cudaErrorInvalidValue);

@@ -9,7 +9,7 @@ enum { PITCH_ALIGN = 512 };
 /* ---- allocation ---- */
 
 static cudaError_t allocate(void **p, uint64_t bytes, enum simt_mem_kind kind, const void *site) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!p) return cudart_leave(c, cudaErrorInvalidValue);
   uint64_t base = 0;
   cudaError_t r = cudart_alloc(c, bytes, kind, site, &base);
@@ -27,7 +27,7 @@ cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags) {
 }
 
 static cudaError_t allocate_host(void **p, size_t bytes, unsigned flags, const void *site) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!p || flags > 7) return cudart_leave(c, cudaErrorInvalidValue);
   uint64_t base = 0;
   cudaError_t r = cudart_alloc(c, bytes, SIMT_MEM_HOST, site, &base);
@@ -68,12 +68,12 @@ static cudaError_t allocate_pitched(struct cudart *c, void **p, size_t *pitch, s
 }
 
 cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, allocate_pitched(c, p, pitch, width, height, CALL_SITE()));
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent extent) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   size_t rows;
   if (!p || __builtin_mul_overflow(extent.height, extent.depth, &rows)) return cudart_leave(c, cudaErrorInvalidValue);
   p->xsize = extent.width;
@@ -82,7 +82,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent extent) {
 }
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!free_bytes || !total) return cudart_leave(c, cudaErrorInvalidValue);
   *total = simt_mem_capacity(c->simt);
   *free_bytes = *total - simt_mem_used(c->simt);
@@ -128,7 +128,7 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags) 
 }
 
 cudaError_t cudaHostGetFlags(unsigned *flags, void *host) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_registered *r = cudart_find_registered(c, host);
   const struct simt_alloc *a = simt_mem_find(c->simt, (uintptr_t)host);
   if (!flags || (!r && (!a || a->kind != SIMT_MEM_HOST))) return cudart_leave(c, cudaErrorInvalidValue);
@@ -171,10 +171,10 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
 /* ---- copies ---- */
 
 static cudaError_t copy(const struct cuda_copy *k, cudaStream_t stream, bool waits) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   cudaError_t r = waits ? cudart_sync_allowed(c) : cudaSuccess;
   struct cuda_op op = {.kind = OP_COPY, .u.copy = *k};
-  return cudart_leave(c, r == cudaSuccess ? cudart_submit(c, stream, &op) : r);
+  return cudart_leave(c, r == cudaSuccess ? (waits ? cudart_submit_wait : cudart_submit)(c, stream, &op) : r);
 }
 
 static struct cuda_copy linear(const void *dst, const void *src, size_t bytes, int kind) {
@@ -248,7 +248,7 @@ static struct cuda_side side_of(cudaArray_t array, struct cudaPos pos, struct cu
 static cudaError_t copy_3d(cudaArray_t src_array, struct cudaPos src_pos, struct cudaPitchedPtr src_ptr,
                            cudaArray_t dst_array, struct cudaPos dst_pos, struct cudaPitchedPtr dst_ptr,
                            struct cudaExtent extent, int kind, cudaStream_t stream, bool waits) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if ((src_array && !cudart_array(c, src_array)) || (dst_array && !cudart_array(c, dst_array)))
     return cudart_leave(c, cudaErrorInvalidResourceHandle);
   uint32_t element = src_array ? src_array->element : dst_array ? dst_array->element : 1;
@@ -260,7 +260,7 @@ static cudaError_t copy_3d(cudaArray_t src_array, struct cudaPos src_pos, struct
                         .kind = kind};
   struct cuda_op op = {.kind = OP_COPY, .u.copy = k};
   cudaError_t r = waits ? cudart_sync_allowed(c) : cudaSuccess;
-  return cudart_leave(c, r == cudaSuccess ? cudart_submit(c, stream, &op) : r);
+  return cudart_leave(c, r == cudaSuccess ? (waits ? cudart_submit_wait : cudart_submit)(c, stream, &op) : r);
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) {
@@ -292,7 +292,7 @@ PTSZ(cudaMemcpy3DPeerAsync);
 
 static cudaError_t copy_symbol(const void *symbol, const void *other, size_t bytes, size_t offset, int kind,
                                cudaStream_t stream, bool to_symbol, bool waits) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_variable *v = cudart_variable(c, symbol);
   if (!v) return cudart_leave(c, cudart_why(c, cudaErrorInvalidSymbol, "copy: %p is not a device symbol", symbol));
   if (offset > v->bytes || bytes > v->bytes - offset)
@@ -308,7 +308,7 @@ static cudaError_t copy_symbol(const void *symbol, const void *other, size_t byt
                                   .slices = 1,
                                   .kind = kind}};
   cudaError_t r = waits ? cudart_sync_allowed(c) : cudaSuccess;
-  return cudart_leave(c, r == cudaSuccess ? cudart_submit(c, stream, &op) : r);
+  return cudart_leave(c, r == cudaSuccess ? (waits ? cudart_submit_wait : cudart_submit)(c, stream, &op) : r);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset, int kind) {
@@ -353,7 +353,7 @@ cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol) {
 
 static cudaError_t set(void *p, size_t pitch, size_t slice_rows, int value, size_t width, size_t rows, size_t slices,
                        cudaStream_t stream) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_op op = {.kind = OP_SET,
                        .u.set = {.ptr = (uintptr_t)p,
                                  .pitch = pitch,

@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct node_params) == 256, "layout of cudaGraphNodeParams
 
 cudaError_t cudaGraphConditionalHandleCreate(unsigned long long *handle, cudaGraph_t graph, unsigned value,
                                              unsigned flags) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, graph);
   if (!handle || !g || flags > 1) return cudart_leave(c, cudaErrorInvalidValue);
   uint64_t at;
@@ -82,7 +82,7 @@ static cudaError_t conditional(struct cudart *c, cudaGraphNode_t *node, cudaGrap
 
 static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
                             struct node_params *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_op op = {.kind = OP_EMPTY};
   cudaError_t r = p ? cudaSuccess : cudaErrorInvalidValue;
   switch (p ? p->type : -1) {
@@ -154,7 +154,7 @@ static cudaError_t set_node(struct cudart *c, struct cuda_node *n, const struct 
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct node_params *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_node(c, api_graph_node(c, node), p));
 }
 
@@ -164,14 +164,14 @@ static struct cuda_node *instance_node(struct cudart *c, cudaGraphExec_t exec, c
 }
 
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct node_params *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_node(c, instance_node(c, exec, node), p));
 }
 
 /* ---- edges ---- */
 
 static cudaError_t edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, graph);
   if (!g || !count || !from != !to) return cudart_leave(c, cudaErrorInvalidValue);
   size_t n = 0;
@@ -185,7 +185,7 @@ static cudaError_t edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode
 
 /* The nodes that `node` waits for, or those that wait for it. */
 static cudaError_t neighbours(cudaGraphNode_t node, cudaGraphNode_t *out, size_t *count, bool after) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *x = api_graph_node(c, node);
   if (!x || !count) return cudart_leave(c, cudaErrorInvalidValue);
   size_t n = 0;
@@ -201,7 +201,7 @@ static cudaError_t neighbours(cudaGraphNode_t node, cudaGraphNode_t *out, size_t
 }
 
 static cudaError_t cut(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!api_graph_known(c, graph) || (count && (!from || !to))) return cudart_leave(c, cudaErrorInvalidValue);
   for (size_t k = 0; k < count; k++) {
     struct cuda_node *n = api_graph_node(c, to[k]);
@@ -276,7 +276,7 @@ cudaError_t WITH_EDGE_DATA(cudaGraphRemoveDependencies)(cudaGraph_t graph, const
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = api_graph_node(c, node);
   if (!n) return cudart_leave(c, cudaErrorInvalidValue);
   graph_remove(c, n);
@@ -286,7 +286,7 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
 /* ---- nodes of an instance ---- */
 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = instance_node(c, exec, node);
   if (!n || (n->op.kind != OP_KERNEL && n->op.kind != OP_COPY && n->op.kind != OP_SET))
     return cudart_leave(c, cudaErrorInvalidValue);
@@ -295,7 +295,7 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 }
 
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = instance_node(c, exec, node);
   if (!n || !enabled) return cudart_leave(c, cudaErrorInvalidValue);
   *enabled = !n->disabled;
@@ -303,7 +303,7 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 }
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!api_graph_exec(c, exec) || !flags) return cudart_leave(c, cudaErrorInvalidValue);
   *flags = 0;
   return cudart_leave(c, cudaSuccess);
@@ -333,18 +333,18 @@ static cudaError_t set_host(struct cuda_node *n, const struct cudaHostNodeParams
 }
 
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_host(api_graph_node(c, node), p));
 }
 
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            const struct cudaHostNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_host(instance_node(c, exec, node), p));
 }
 
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = api_graph_node(c, node);
   if (!n || n->op.kind != OP_HOST || !p) return cudart_leave(c, cudaErrorInvalidValue);
   *p = (struct cudaHostNodeParams){n->op.u.host.fn, n->op.u.host.data};
@@ -352,7 +352,7 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNode
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = api_graph_node(c, node);
   if (!n || n->op.kind != OP_SET || !p) return cudart_leave(c, cudaErrorInvalidValue);
   const struct cuda_set *s = &n->op.u.set;
@@ -367,7 +367,7 @@ static void side_out(const struct cuda_side *s, cudaArray_t *array, struct cudaP
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = api_graph_node(c, node);
   if (!n || n->op.kind != OP_COPY || !p) return cudart_leave(c, cudaErrorInvalidValue);
   const struct cuda_copy *k = &n->op.u.copy;
@@ -386,13 +386,13 @@ static cudaError_t set_linear(struct cuda_node *n, const void *dst, const void *
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t bytes, int kind) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_linear(api_graph_node(c, node), dst, src, bytes, kind));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *dst, const void *src,
                                                size_t bytes, int kind) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_linear(instance_node(c, exec, node), dst, src, bytes, kind));
 }
 
@@ -407,30 +407,30 @@ static cudaError_t set_symbol(struct cudart *c, struct cuda_node *n, const void 
 
 cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *src,
                                                  size_t bytes, size_t offset, int kind) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_symbol(c, api_graph_node(c, node), symbol, src, bytes, offset, kind, true));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst, const void *symbol, size_t bytes,
                                                    size_t offset, int kind) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_symbol(c, api_graph_node(c, node), symbol, dst, bytes, offset, kind, false));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const void *symbol,
                                                      const void *src, size_t bytes, size_t offset, int kind) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_symbol(c, instance_node(c, exec, node), symbol, src, bytes, offset, kind, true));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void *dst,
                                                        const void *symbol, size_t bytes, size_t offset, int kind) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, set_symbol(c, instance_node(c, exec, node), symbol, dst, bytes, offset, kind, false));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = api_graph_node(c, node);
   if (!n || n->op.kind != OP_CHILD || !graph) return cudart_leave(c, cudaErrorInvalidValue);
   *graph = n->op.u.child;
@@ -438,7 +438,7 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *g
 }
 
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = instance_node(c, exec, node);
   struct cuda_graph *g = api_graph_known(c, child);
   if (!n || n->op.kind != OP_CHILD || !g) return cudart_leave(c, cudaErrorInvalidValue);
@@ -450,7 +450,7 @@ cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraph
 }
 
 static cudaError_t get_event(cudaGraphNode_t node, cudaEvent_t *event, enum cuda_op_kind kind) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = api_graph_node(c, node);
   if (!n || n->op.kind != kind || !event) return cudart_leave(c, cudaErrorInvalidValue);
   *event = n->op.u.event;
@@ -469,18 +469,18 @@ static cudaError_t set_event(struct cudart *c, struct cuda_node *n, cudaEvent_t 
     return get_event(node, event, kind);                                                                         \
   }                                                                                                              \
   cudaError_t cudaGraph##what##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {                           \
-    CUDART_ENTER();                                                                                              \
+    CUDART_ENTER_ASYNC();                                                                                              \
     return cudart_leave(c, set_event(c, api_graph_node(c, node), event, kind));                                  \
   }                                                                                                              \
   cudaError_t cudaGraphExec##what##NodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) { \
-    CUDART_ENTER();                                                                                              \
+    CUDART_ENTER_ASYNC();                                                                                              \
     return cudart_leave(c, set_event(c, instance_node(c, exec, node), event, kind));                             \
   }
 EVENT_CALLS(EventRecord, OP_RECORD)
 EVENT_CALLS(EventWait, OP_WAIT)
 
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = api_graph_node(c, node);
   if (!n || n->op.kind != OP_ALLOC || !p) return cudart_leave(c, cudaErrorInvalidValue);
   *p = (struct cudaMemAllocNodeParams){.bytesize = n->op.u.mem.bytes, .dptr = (void *)(uintptr_t)n->op.u.mem.ptr};
@@ -488,7 +488,7 @@ cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemA
 }
 
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *p) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_node *n = api_graph_node(c, node);
   if (!n || n->op.kind != OP_FREE || !p) return cudart_leave(c, cudaErrorInvalidValue);
   memcpy(p, &n->op.u.mem.ptr, sizeof(void *));
@@ -498,20 +498,20 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *p) {
 /* Attributes of kernel nodes are hints. */
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, int attribute, const void *value) {
   (void)attribute, (void)value;
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, api_graph_node(c, node) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, int attribute, void *value) {
   (void)attribute;
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!api_graph_node(c, node) || !value) return cudart_leave(c, cudaErrorInvalidValue);
   memset(value, 0, 64);
   return cudart_leave(c, cudaSuccess);
 }
 
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, api_graph_node(c, to) && api_graph_node(c, from) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
@@ -520,7 +520,7 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_
 cudaError_t cudaUserObjectCreate(struct cuda_user_object **out, void *ptr, cudaHostFn_t destroy, unsigned count,
                                  unsigned flags) {
   (void)flags;
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!out || !destroy || !count) return cudart_leave(c, cudaErrorInvalidValue);
   *out = ARENA_NEW(&c->arena, struct cuda_user_object);
   **out = (struct cuda_user_object){ptr, destroy, count};
@@ -528,14 +528,14 @@ cudaError_t cudaUserObjectCreate(struct cuda_user_object **out, void *ptr, cudaH
 }
 
 cudaError_t cudaUserObjectRetain(struct cuda_user_object *o, unsigned count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!o || !o->count) return cudart_leave(c, cudaErrorInvalidValue);
   o->count += count;
   return cudart_leave(c, cudaSuccess);
 }
 
 cudaError_t cudaUserObjectRelease(struct cuda_user_object *o, unsigned count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!o || o->count < count) return cudart_leave(c, cudaErrorInvalidValue);
   graph_let_go(o, count);
   return cudart_leave(c, cudaSuccess);
@@ -544,7 +544,7 @@ cudaError_t cudaUserObjectRelease(struct cuda_user_object *o, unsigned count) {
 enum { USER_OBJECT_MOVE = 1 };
 
 cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, struct cuda_user_object *o, unsigned count, unsigned flags) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, graph);
   if (!g || !o || !o->count) return cudart_leave(c, cudaErrorInvalidValue);
   if (!(flags & USER_OBJECT_MOVE)) o->count += count;
@@ -553,7 +553,7 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, struct cuda_user_object
 }
 
 cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, struct cuda_user_object *o, unsigned count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, graph);
   for (struct cuda_held *h = g ? g->held : NULL; h; h = h->next)
     if (h->object == o && h->count >= count) {
@@ -577,7 +577,7 @@ static const char *label(const struct cuda_op *op) {
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned flags) {
   (void)flags;
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = api_graph_known(c, graph);
   FILE *f = g && path ? fopen(path, "w") : NULL;
   if (!f) return cudart_leave(c, g && path ? cudaErrorOperatingSystem : cudaErrorInvalidValue);

@@ -27,7 +27,7 @@ static struct cuda_pool *default_pool(struct cudart *c) {
 
 static cudaError_t allocate_from(struct cuda_pool *pool, void **p, size_t bytes, cudaStream_t stream,
                                  const void *site) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s || !p) return cudart_leave(c, s ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
   if (!pool) pool = default_pool(c);

@@ -196,7 +196,7 @@ static cudaError_t submit(struct cudart *c, struct cuda_function *f, dim3 grid, 
 
 static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream,
                           bool cooperative) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_function *f = cudart_function(c, func);
   if (!f)
     return cudart_leave(c,
@@ -250,7 +250,7 @@ cudaError_t __cudaGetKernel(cudaFunction_t *kernel, const void *stub) {
 }
 
 cudaError_t cudaGetKernel(cudaFunction_t *kernel, const void *stub) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   *kernel = cudart_function(c, stub);
   return cudart_leave(c, *kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
@@ -260,7 +260,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *stub) {
 }
 
 cudaError_t cudaFuncGetName(const char **name, const void *func) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_function *f = cudart_function(c, func);
   if (!f || !name) return cudart_leave(c, cudaErrorInvalidDeviceFunction);
   *name = f->name;
@@ -289,7 +289,7 @@ cudaError_t cudaLaunch(const void *func) {
   cudaStream_t stream;
   if (__cudaPopCallConfiguration(&grid, &block, &shared, &stream) != cudaSuccess)
     return cudart_leave(cudart_enter(), cudaErrorMissingConfiguration);
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_function *f = cudart_function(c, func);
   if (!f) return cudart_leave(c, cudaErrorInvalidDeviceFunction);
   uint32_t want = 0;

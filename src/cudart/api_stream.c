@@ -7,13 +7,14 @@
 /* ---- streams ---- */
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!stream || flags > STREAM_NON_BLOCKING) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_stream *s = calloc(1, sizeof *s);
   CHECK(s, "out of memory");
   *s = (struct cuda_stream){.flags = flags, .id = ++c->next_id};
   s->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
   ptrmap_put(&c->streams, (uintptr_t)s, s);
+  c->lazy = true;
   *stream = s;
   return cudart_leave(c, cudaSuccess);
 }
@@ -27,34 +28,31 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = ptrmap_remove(&c->streams, (uintptr_t)stream);
   if (!s) return cudart_leave(c, cudaErrorInvalidResourceHandle);
   if (s->capture) c->capturing--;
+  cudart_forget_stream(c, s);
   free(s);
   return cudart_leave(c, cudaSuccess);
 }
 ALIAS(cudaStreamDestroy, _v5050);
 
-static cudaError_t wait_for(cudaStream_t stream, cudaError_t when_capturing) {
-  CUDART_ENTER();
-  struct cuda_stream *s = cudart_stream(c, stream);
-  if (!s) return cudart_leave(c, cudaErrorInvalidResourceHandle);
-  return cudart_leave(c, s->capture ? when_capturing : cudaSuccess);
-}
-
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return wait_for(stream, cudaErrorStreamCaptureUnsupported);
+  CUDART_ENTER_ASYNC();
+  return cudart_leave(c, cudart_stream_wait(c, stream, false));
 }
 PTSZ(cudaStreamSynchronize);
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return wait_for(stream, cudaErrorStreamCaptureUnsupported);
+  CUDART_ENTER_ASYNC();
+  cudaError_t r = cudart_stream_wait(c, stream, true);
+  return r == cudaErrorNotReady ? cudart_leave_plain(c, r) : cudart_leave(c, r);
 }
 PTSZ(cudaStreamQuery);
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s || !flags) return cudart_leave(c, s ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
   *flags = s->flags;
@@ -63,7 +61,7 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
 PTSZ(cudaStreamGetFlags);
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s || !priority) return cudart_leave(c, s ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
   *priority = s->priority;
@@ -72,7 +70,7 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
 PTSZ(cudaStreamGetPriority);
 
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s || !id) return cudart_leave(c, s ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
   *id = s->id;
@@ -81,17 +79,22 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
 PTSZ(cudaStreamGetId);
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!cudart_stream(c, stream) || !device) return cudart_leave(c, cudaErrorInvalidResourceHandle);
   *device = 0;
   return cudart_leave(c, cudaSuccess);
 }
 PTSZ(cudaStreamGetDevice);
 
+static cudaError_t known_stream(cudaStream_t stream) {
+  CUDART_ENTER_ASYNC();
+  return cudart_leave(c, cudart_stream(c, stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
 /* Access-policy windows and the like: hints that nothing here acts on. */
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, int attribute, const void *value) {
   (void)attribute, (void)value;
-  return wait_for(stream, cudaSuccess);
+  return known_stream(stream);
 }
 PTSZ(cudaStreamSetAttribute);
 
@@ -100,20 +103,20 @@ enum { STREAM_ATTRIBUTE_BYTES = 64 };
 cudaError_t cudaStreamGetAttribute(cudaStream_t stream, int attribute, void *value) {
   (void)attribute;
   if (value) memset(value, 0, STREAM_ATTRIBUTE_BYTES);
-  return wait_for(stream, cudaSuccess);
+  return known_stream(stream);
 }
 PTSZ(cudaStreamGetAttribute);
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
-  cudaError_t r = wait_for(to, cudaSuccess);
-  return r ? r : wait_for(from, cudaSuccess);
+  cudaError_t r = known_stream(to);
+  return r ? r : known_stream(from);
 }
 PTSZ(cudaStreamCopyAttributes);
 
 /* ---- work of the host in a stream ---- */
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *data) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!fn) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_HOST, .u.host = {.fn = fn, .data = data}};
   return cudart_leave(c, cudart_submit(c, stream, &op));
@@ -121,20 +124,20 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *data)
 PTSZ(cudaLaunchHostFunc);
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t fn, void *data, unsigned flags) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!fn || flags) return cudart_leave(c, cudaErrorInvalidValue);
   if (!s) return cudart_leave(c, cudaErrorInvalidResourceHandle);
   if (s->capture) return cudart_leave(c, cudaErrorStreamCaptureUnsupported);
-  fn(stream, cudaSuccess, data);
-  return cudart_leave(c, cudaSuccess);
+  struct cuda_op op = {.kind = OP_CALLBACK, .u.callback = {.fn = fn, .stream = stream, .data = data}};
+  return cudart_leave(c, cudart_submit(c, stream, &op));
 }
 PTSZ(cudaStreamAddCallback);
 
 /* ---- events ---- */
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!event || flags > 7) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_event *e = calloc(1, sizeof *e);
   CHECK(e, "out of memory");
@@ -149,15 +152,16 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_event *e = ptrmap_remove(&c->events, (uintptr_t)event);
-  free(e);
-  return cudart_leave(c, e ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  bool known = e != NULL;
+  cudart_event_free(e);
+  return cudart_leave(c, known ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   (void)flags;
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_event *e = cudart_event(c, event);
   if (!e) return cudart_leave(c, cudaErrorInvalidResourceHandle);
   struct cuda_op op = {.kind = OP_RECORD, .u.event = e};
@@ -170,46 +174,27 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 PTSZ(cudaEventRecord);
 
-static cudaError_t event_done(cudaEvent_t event) {
-  CUDART_ENTER();
-  struct cuda_event *e = cudart_event(c, event);
-  if (!e) return cudart_leave(c, cudaErrorInvalidResourceHandle);
-  return cudart_leave(c, e->capture ? cudaErrorCapturedEvent : cudaSuccess);
-}
-
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return event_done(event);
+  CUDART_ENTER_ASYNC();
+  return cudart_leave(c, cudart_event_wait(c, event, false));
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return event_done(event);
+  CUDART_ENTER_ASYNC();
+  cudaError_t r = cudart_event_wait(c, event, true);
+  return r == cudaErrorNotReady ? cudart_leave_plain(c, r) : cudart_leave(c, r);
 }
 
-/* Milliseconds of simulated GPU time. */
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
-  CUDART_ENTER();
-  struct cuda_event *a = cudart_event(c, start), *b = cudart_event(c, end);
-  if (!ms) return cudart_leave(c, cudaErrorInvalidValue);
-  if (!a || !b || !a->recorded || !b->recorded || ((a->flags | b->flags) & EVENT_DISABLE_TIMING))
-    return cudart_leave(c, cudaErrorInvalidResourceHandle);
-  *ms = (float)(((double)b->ns - (double)a->ns) / 1e6);
-  return cudart_leave(c, cudaSuccess);
+  CUDART_ENTER_ASYNC();
+  return cudart_leave(c, cudart_elapsed(c, ms, start, end));
 }
 ALIAS(cudaEventElapsedTime, _v2);
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   (void)flags;
-  CUDART_ENTER();
-  struct cuda_stream *s = cudart_stream(c, stream);
-  struct cuda_event *e = cudart_event(c, event);
-  if (!s || !e) return cudart_leave(c, cudaErrorInvalidResourceHandle);
-  if (e->capture) {
-    if (s->capture && s->capture != e->capture) return cudart_leave(c, cudaErrorStreamCaptureMerge);
-    cudart_join_capture(c, s, e);
-  } else if (s->capture) {
-    return cudart_leave(c, cudaErrorStreamCaptureIsolation);
-  }
-  return cudart_leave(c, cudaSuccess);
+  CUDART_ENTER_ASYNC();
+  return cudart_leave(c, cudart_stream_wait_event(c, stream, event));
 }
 PTSZ(cudaStreamWaitEvent);
 
@@ -229,7 +214,7 @@ static cudaError_t begin(struct cudart *c, cudaStream_t stream, struct cuda_grap
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode) {
   (void)mode;
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   return cudart_leave(c, begin(c, stream, NULL));
 }
 PTSZ(cudaStreamBeginCapture);
@@ -297,7 +282,7 @@ static bool joined(const struct cuda_stream *s, struct cuda_graph *g) {
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s || (!graph && !s->into)) return cudart_leave(c, cudaErrorInvalidValue);
   if (graph) *graph = NULL;
@@ -330,7 +315,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
 PTSZ(cudaStreamEndCapture);
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, int *status) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s || !status) return cudart_leave(c, s ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
   *status = s->capture != NULL;
@@ -340,7 +325,7 @@ PTSZ(cudaStreamIsCapturing);
 
 static cudaError_t capture_info(cudaStream_t stream, int *status, unsigned long long *id, cudaGraph_t *graph,
                                 const cudaGraphNode_t **deps, size_t *count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s || !status) return cudart_leave(c, s ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
   *status = s->capture != NULL;
@@ -371,7 +356,7 @@ PTSZ(cudaStreamGetCaptureInfo_v2);
 PTSZ(cudaStreamGetCaptureInfo);
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(int *mode) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (!mode) return cudart_leave(c, cudaErrorInvalidValue);
   int was = c->capture_mode;
   c->capture_mode = *mode;

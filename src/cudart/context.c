@@ -174,6 +174,10 @@ struct cudart *cudart_enter(void) {
     if (!c->session) cudart_die(c, &e);
     c->simt = session_simt(c->session);
     c->dev = session_device(c->session);
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    c->launch_blocking = blocking && strcmp(blocking, "0") != 0 && *blocking;
+    c->poll_ns = 1;
+    c->thread_stream.id = 1;
     cudart_scan_imports(c);
   }
   if (!c->closed) cudart_load_all(c);
@@ -199,6 +203,7 @@ cudaError_t cudart_last_error(bool clear) {
 /* Close the session once: the record is written here. */
 void cudart_close(struct cudart *c) {
   if (c->closed) return;
+  if (c->session && !c->sticky && c->process == getpid()) cudart_drain(c); /* what was never waited for */
   c->closed = true;
   if (!c->session || c->process != getpid()) return;
   struct err e = {0};

@@ -1,8 +1,8 @@
 /* context.h - what the CUDA runtime and driver libraries share: the one context of a process, its lock, its error
  * state, modules, streams, and the operations that streams carry out.
  *
- * A call enters (takes the lock, opens the session on first use), works, and leaves with its result. Everything runs at
- * once and in the order of the calls: a stream orders what it would order on a GPU, and nothing overlaps.
+ * A call enters (takes the lock, opens the session on first use), works, and leaves with its result. Work of streams is
+ * queued (queue.c) and carried out when the host waits. A call waits for all of it unless it says that it need not.
  */
 #ifndef CUDART_CONTEXT_H
 #define CUDART_CONTEXT_H
@@ -75,6 +75,7 @@ struct cuda_stream {
   uint32_t flags;
   int priority;
   uint64_t id;
+  session_task last;          /* submitted to it, 0: nothing */
   struct cuda_graph *capture; /* being captured into, or NULL */
   struct cuda_tails tails;
   bool origin; /* capture began here */
@@ -84,6 +85,9 @@ struct cuda_event {
   uint32_t flags;
   bool recorded;
   uint64_t ns;
+  session_task task;          /* that records it */
+  uint32_t pending;           /* records of it that have not been carried out */
+  bool destroyed;             /* and is freed with the last of those */
   struct cuda_graph *capture; /* recorded in a capturing stream */
   struct cuda_tails tails;
 };
@@ -125,7 +129,8 @@ enum cuda_op_kind {
   OP_RECORD,
   OP_ALLOC = 10,
   OP_FREE = 11,
-  OP_CONDITIONAL = 13
+  OP_CONDITIONAL = 13,
+  OP_CALLBACK = 100 /* cudaStreamAddCallback: never in a graph */
 };
 enum cuda_condition_kind { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
 struct cuda_op {
@@ -138,6 +143,11 @@ struct cuda_op {
       cudaHostFn_t fn;
       void *data;
     } host;
+    struct {
+      cudaStreamCallback_t fn;
+      cudaStream_t stream;
+      void *data;
+    } callback;
     struct cuda_graph *child;
     struct cuda_event *event;
     struct {
@@ -177,7 +187,14 @@ struct cudart {
   struct session *session;
   struct simt *simt;
   const struct session_device *dev;
-  cudaError_t sticky; /* after a fault every call returns it */
+  cudaError_t sticky;   /* after a fault every call returns it */
+  bool lazy;            /* the program has streams of its own: work is queued */
+  bool launch_blocking; /* CUDA_LAUNCH_BLOCKING */
+  bool in_call;         /* a function of the program runs as work of a stream, or a copy */
+  cudaError_t late;     /* of a copy or set that failed when it was carried out: the next wait returns it */
+  uint64_t poll_ns;     /* simulated time that the next question after a task is given */
+  session_task *orphan; /* last work of blocking streams that were destroyed */
+  uint32_t orphans;
   uint32_t why_lines; /* explanations printed so far */
   bool warned_newer;  /* of PTX newer than is known */
   struct arena arena; /* names, labels, modules */
@@ -220,9 +237,16 @@ const char *cudart_program(void);
 const char *cudart_error_text(cudaError_t r), *cudart_error_name(cudaError_t r),
     *cudart_driver_error_name(cudaError_t r);
 
-#define CUDART_ENTER()               \
+/* The call does not wait for work of streams. */
+#define CUDART_ENTER_ASYNC()         \
   struct cudart *c = cudart_enter(); \
   if (c->sticky) return cudart_leave(c, c->sticky)
+/* The call waits for all of it, and returns what has gone wrong in it. */
+#define CUDART_ENTER()                              \
+  struct cudart *c = cudart_enter();                \
+  if (c->sticky) return cudart_leave(c, c->sticky); \
+  cudaError_t before = cudart_drain(c);             \
+  if (before != cudaSuccess) return cudart_leave(c, before)
 
 /* ---- modules (modules.c) ---- */
 struct cuda_module *cudart_module_new(struct cudart *c, const char *label);
@@ -249,6 +273,9 @@ extern const uint32_t cudart_refusal_count;
 cudaError_t cudart_alloc(struct cudart *c, uint64_t bytes, enum simt_mem_kind kind, const void *site, uint64_t *out);
 cudaError_t cudart_release(struct cudart *c, uint64_t base, bool host);
 cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k);
+/* Whether it could be carried out. */
+cudaError_t cudart_check_copy(struct cudart *c, const struct cuda_copy *k);
+cudaError_t cudart_check_set(struct cudart *c, const struct cuda_set *s);
 cudaError_t cudart_copy_linear(struct cudart *c, uint64_t dst, uint64_t src, size_t bytes, int kind);
 cudaError_t cudart_set(struct cudart *c, const struct cuda_set *s);
 cudaError_t cudart_array_new(struct cudart *c, const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
@@ -262,7 +289,9 @@ uint64_t cudart_registered_device(struct cudart *c, struct cuda_registered *r, c
 /* ---- launches (launches.c) ---- */
 /* Build the parameter block from an array of pointers to arguments; the caller frees it. NULL: arguments missing. */
 void *cudart_pack_args(const struct cuda_function *f, void **args);
-cudaError_t cudart_launch(struct cudart *c, const struct cuda_launch *l);
+cudaError_t cudart_check_launch(struct cudart *c, const struct cuda_launch *l);
+/* Device address of the barrier of cooperative grids, cleared. */
+uint64_t cudart_grid_workspace(struct cudart *c);
 /* Resident CTAs per SM. */
 uint32_t cudart_occupancy(const struct session_device *d, const struct simt_kernel_info *k, uint32_t threads,
                           uint64_t dynamic_shared);
@@ -271,9 +300,31 @@ uint64_t cudart_shared_limit(const struct session_device *d, const struct cuda_f
 /* ---- streams (streams.c) ---- */
 struct cuda_stream *cudart_stream(struct cudart *c, cudaStream_t s); /* NULL: not a stream */
 struct cuda_event *cudart_event(struct cudart *c, cudaEvent_t e);
-/* Carry `op` out, or append it to the graph that the stream is captured into. Takes over op's parameter block. */
+/* Queue `op`, or append it to the graph that the stream is captured into. Takes over op's parameter block. */
 cudaError_t cudart_submit(struct cudart *c, cudaStream_t s, struct cuda_op *op);
-cudaError_t cudart_run_op(struct cudart *c, const struct cuda_op *op);
+/* The same, and wait until it has been carried out. */
+cudaError_t cudart_submit_wait(struct cudart *c, cudaStream_t s, struct cuda_op *op);
+void cudart_event_free(struct cuda_event *e);
+/* What the calls of runtime and driver about a stream or event come down to. */
+cudaError_t cudart_stream_wait(struct cudart *c, cudaStream_t stream, bool ask);
+cudaError_t cudart_event_wait(struct cudart *c, cudaEvent_t event, bool ask);
+cudaError_t cudart_stream_wait_event(struct cudart *c, cudaStream_t stream, cudaEvent_t event);
+cudaError_t cudart_elapsed(struct cudart *c, float *ms, cudaEvent_t start, cudaEvent_t end);
+
+/* ---- the queue (queue.c) ---- */
+cudaError_t cudart_wait(struct cudart *c, session_task t);
+cudaError_t cudart_drain(struct cudart *c);
+cudaError_t cudart_poll(struct cudart *c, session_task t); /* cudaErrorNotReady: not yet */
+/* The task after which all that was submitted to `s` so far has ended. */
+session_task cudart_last_of(struct cudart *c, struct cuda_stream *s);
+/* What is submitted to `s` from now on waits for `other` too. */
+void cudart_join(struct cudart *c, struct cuda_stream *s, session_task other);
+void cudart_forget_stream(struct cudart *c, const struct cuda_stream *s);
+cudaError_t cudart_check_op(struct cudart *c, const struct cuda_op *op);
+/* Queue one operation that has been checked, after the tasks `deps`, on account of stream `s`. */
+cudaError_t cudart_enqueue(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s, const session_task *deps,
+                           uint32_t n, session_task *task);
+cudaError_t cudart_enqueue_in(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s);
 /* Let work captured later in `s` wait for what `e` marks; a stream that was not captured joins the capture. */
 void cudart_join_capture(struct cudart *c, struct cuda_stream *s, const struct cuda_event *e);
 /* For a call that waits: an error while a capture is going on. */

@@ -147,20 +147,35 @@ static void note_rows(struct cudart *c, uint64_t dst, uint64_t src, size_t bytes
   else if (dst) simt_mem_written(c->simt, dst, bytes);
 }
 
-cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k) {
+static bool nothing(const struct cuda_copy *k) {
+  return k->bytes == 0 || k->rows == 0 || k->slices == 0;
+}
+
+static cudaError_t prepare(struct cudart *c, const struct cuda_copy *k, struct place *dst, struct place *src) {
   if (k->kind < COPY_H2H || k->kind > COPY_DEFAULT)
     return cudart_why(c, cudaErrorInvalidMemcpyDirection, "copy: %d is not a cudaMemcpyKind", k->kind);
-  if (k->bytes == 0 || k->rows == 0 || k->slices == 0) return cudaSuccess;
-  struct place src = {0}, dst = {0};
-  cudaError_t r = locate(c, &k->src, k, "source", &src);
-  if (r == cudaSuccess) r = locate(c, &k->dst, k, "destination", &dst);
+  if (nothing(k)) return cudaSuccess;
+  cudaError_t r = locate(c, &k->src, k, "source", src);
+  if (r == cudaSuccess) r = locate(c, &k->dst, k, "destination", dst);
   if (r != cudaSuccess) return r;
-  if (!direction_fits(c, k, &dst, &src)) {
+  if (!direction_fits(c, k, dst, src)) {
     static const char *const names[] = {"HostToHost", "HostToDevice", "DeviceToHost", "DeviceToDevice", "Default"};
     return cudart_why(c, cudaErrorInvalidValue, "copy %s: destination 0x%llx is %s memory, source 0x%llx is %s memory",
-                      names[k->kind], (unsigned long long)k->dst.ptr, dst.device ? "device" : "host",
-                      (unsigned long long)k->src.ptr, src.device ? "device" : "host");
+                      names[k->kind], (unsigned long long)k->dst.ptr, dst->device ? "device" : "host",
+                      (unsigned long long)k->src.ptr, src->device ? "device" : "host");
   }
+  return cudaSuccess;
+}
+
+cudaError_t cudart_check_copy(struct cudart *c, const struct cuda_copy *k) {
+  struct place src = {0}, dst = {0};
+  return prepare(c, k, &dst, &src);
+}
+
+cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k) {
+  struct place src = {0}, dst = {0};
+  cudaError_t r = prepare(c, k, &dst, &src);
+  if (r != cudaSuccess || nothing(k)) return r;
   for (size_t z = 0; z < k->slices; z++)
     for (size_t y = 0; y < k->rows; y++)
       memmove(dst.p + z * dst.slice + y * dst.pitch, src.p + z * src.slice + y * src.pitch, k->bytes);
@@ -177,16 +192,29 @@ cudaError_t cudart_copy_linear(struct cudart *c, uint64_t dst, uint64_t src, siz
   return cudart_copy(c, &k);
 }
 
-cudaError_t cudart_set(struct cudart *c, const struct cuda_set *s) {
-  size_t bytes = s->width * s->element;
-  if (bytes == 0 || s->rows == 0 || s->slices == 0) return cudaSuccess;
+static cudaError_t prepare_set(struct cudart *c, const struct cuda_set *s, size_t bytes, uint8_t **at) {
   if (s->rows * s->slices > 1 && s->pitch < bytes)
     return cudart_why(c, cudaErrorInvalidPitchValue, "memset: pitch %zu for rows of %zu bytes", s->pitch, bytes);
   size_t all = span(bytes, s->rows, s->slices, s->pitch, s->pitch * s->slice_rows);
-  uint8_t *p = simt_mem_at(c->simt, s->ptr, all);
-  if (!p)
+  *at = simt_mem_at(c->simt, s->ptr, all);
+  if (!*at)
     return cudart_why(c, cudaErrorInvalidValue, "memset: %zu bytes at 0x%llx are not in one allocation", all,
                       (unsigned long long)s->ptr);
+  return cudaSuccess;
+}
+
+cudaError_t cudart_check_set(struct cudart *c, const struct cuda_set *s) {
+  size_t bytes = s->width * s->element;
+  uint8_t *p;
+  return bytes && s->rows && s->slices ? prepare_set(c, s, bytes, &p) : cudaSuccess;
+}
+
+cudaError_t cudart_set(struct cudart *c, const struct cuda_set *s) {
+  size_t bytes = s->width * s->element;
+  uint8_t *p;
+  if (bytes == 0 || s->rows == 0 || s->slices == 0) return cudaSuccess;
+  cudaError_t r = prepare_set(c, s, bytes, &p);
+  if (r != cudaSuccess) return r;
   for (size_t z = 0; z < s->slices; z++)
     for (size_t y = 0; y < s->rows; y++) {
       uint8_t *row = p + (z * s->slice_rows + y) * s->pitch;

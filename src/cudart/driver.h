@@ -23,10 +23,15 @@ typedef struct driver_context *CUcontext;
 #define DRIVER_PTSZ(name) DRIVER_ALIAS(name, name##_ptsz)
 #define DRIVER_PTDS(name) DRIVER_ALIAS(name, name##_ptds)
 
-#define DRIVER_ENTER()                                    \
+/* As in context.h: without waiting for work of streams, and after waiting for all of it. */
+#define DRIVER_ENTER_ASYNC()                              \
   struct cudart *c = cudart_enter();                      \
   if (c->sticky) return cudart_leave_plain(c, c->sticky); \
   if (!c->driver_ready) return cudart_leave_plain(c, cudaErrorInitializationError)
+#define DRIVER_ENTER()                  \
+  DRIVER_ENTER_ASYNC();                 \
+  cudaError_t before = cudart_drain(c); \
+  if (before != cudaSuccess) return cudart_leave_plain(c, before)
 #define DRIVER_LEAVE(r) return cudart_leave_plain(c, (r))
 
 #endif

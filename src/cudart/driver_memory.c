@@ -175,11 +175,11 @@ CUresult cuMemGetAllocationPropertiesFromHandle(void *props, uint64_t handle) {
 /* ---- copies and sets ---- */
 
 static CUresult copy(uint64_t dst, uint64_t src, size_t bytes, int kind, cudaStream_t stream) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   struct cuda_op op = {
       .kind = OP_COPY,
       .u.copy = {.src.ptr = src, .dst.ptr = dst, .bytes = bytes, .rows = 1, .slices = 1, .kind = kind}};
-  DRIVER_LEAVE(cudart_submit(c, stream, &op));
+  DRIVER_LEAVE((stream ? cudart_submit : cudart_submit_wait)(c, stream, &op));
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes) {
@@ -263,11 +263,11 @@ static bool side_of(struct cudart *c, const struct side_3d *s, struct cuda_side 
 }
 
 static CUresult copy_box(const struct copy_3d *k, cudaStream_t stream) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   struct cuda_op op = {.kind = OP_COPY,
                        .u.copy = {.bytes = k->width, .rows = k->height, .slices = k->depth, .kind = COPY_DEFAULT}};
   if (!side_of(c, &k->src, &op.u.copy.src) || !side_of(c, &k->dst, &op.u.copy.dst)) DRIVER_LEAVE(cudaErrorInvalidValue);
-  DRIVER_LEAVE(cudart_submit(c, stream, &op));
+  DRIVER_LEAVE((stream ? cudart_submit : cudart_submit_wait)(c, stream, &op));
 }
 
 CUresult cuMemcpy3D_v2(const struct copy_3d *k) {
@@ -311,7 +311,7 @@ DRIVER_ALIAS(cuMemcpy2D_v2, cuMemcpy2DUnaligned);
 
 static CUresult set(CUdeviceptr p, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t rows,
                     cudaStream_t stream) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   struct cuda_op op = {.kind = OP_SET,
                        .u.set = {.ptr = p,
                                  .pitch = pitch ? pitch : width * element,
@@ -478,12 +478,13 @@ CUresult cuSurfObjectDestroy(uint64_t object) {
 /* ---- streams and events ---- */
 
 CUresult cuStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   if (!stream || flags > STREAM_NON_BLOCKING) DRIVER_LEAVE(cudaErrorInvalidValue);
   struct cuda_stream *s = calloc(1, sizeof *s);
   CHECK(s, "out of memory");
   *s = (struct cuda_stream){.flags = flags, .priority = priority, .id = ++c->next_id};
   ptrmap_put(&c->streams, (uintptr_t)s, s);
+  c->lazy = true;
   *stream = s;
   DRIVER_LEAVE(cudaSuccess);
 }
@@ -493,35 +494,36 @@ CUresult cuStreamCreate(cudaStream_t *stream, unsigned flags) {
 }
 
 CUresult cuStreamDestroy_v2(cudaStream_t stream) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   struct cuda_stream *s = ptrmap_remove(&c->streams, (uintptr_t)stream);
+  bool known = s != NULL;
+  if (known) cudart_forget_stream(c, s);
   free(s);
-  DRIVER_LEAVE(s ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  DRIVER_LEAVE(known ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 DRIVER_ALIAS(cuStreamDestroy_v2, cuStreamDestroy);
 
 CUresult cuStreamSynchronize(cudaStream_t stream) {
-  DRIVER_ENTER();
-  struct cuda_stream *s = cudart_stream(c, stream);
-  DRIVER_LEAVE(!s ? cudaErrorInvalidResourceHandle : s->capture ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+  DRIVER_ENTER_ASYNC();
+  DRIVER_LEAVE(cudart_stream_wait(c, stream, false));
 }
 DRIVER_PTSZ(cuStreamSynchronize);
 
 CUresult cuStreamQuery(cudaStream_t stream) {
-  return cuStreamSynchronize(stream);
+  DRIVER_ENTER_ASYNC();
+  DRIVER_LEAVE(cudart_stream_wait(c, stream, true));
 }
 DRIVER_PTSZ(cuStreamQuery);
 
 CUresult cuStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   (void)flags;
-  DRIVER_ENTER();
-  bool known = cudart_stream(c, stream) && cudart_event(c, event);
-  DRIVER_LEAVE(known ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  DRIVER_ENTER_ASYNC();
+  DRIVER_LEAVE(cudart_stream_wait_event(c, stream, event));
 }
 DRIVER_PTSZ(cuStreamWaitEvent);
 
 CUresult cuLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *data) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   if (!fn) DRIVER_LEAVE(cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_HOST, .u.host = {.fn = fn, .data = data}};
   DRIVER_LEAVE(cudart_submit(c, stream, &op));
@@ -529,7 +531,7 @@ CUresult cuLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *data) {
 DRIVER_PTSZ(cuLaunchHostFunc);
 
 CUresult cuEventCreate(cudaEvent_t *event, unsigned flags) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   if (!event) DRIVER_LEAVE(cudaErrorInvalidValue);
   struct cuda_event *e = calloc(1, sizeof *e);
   CHECK(e, "out of memory");
@@ -540,35 +542,33 @@ CUresult cuEventCreate(cudaEvent_t *event, unsigned flags) {
 }
 
 CUresult cuEventDestroy_v2(cudaEvent_t event) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   struct cuda_event *e = ptrmap_remove(&c->events, (uintptr_t)event);
-  free(e);
-  DRIVER_LEAVE(e ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  bool known = e != NULL;
+  cudart_event_free(e);
+  DRIVER_LEAVE(known ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 DRIVER_ALIAS(cuEventDestroy_v2, cuEventDestroy);
 
 CUresult cuEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   struct cuda_op op = {.kind = OP_RECORD, .u.event = cudart_event(c, event)};
   DRIVER_LEAVE(op.u.event ? cudart_submit(c, stream, &op) : cudaErrorInvalidResourceHandle);
 }
 DRIVER_PTSZ(cuEventRecord);
 
 CUresult cuEventSynchronize(cudaEvent_t event) {
-  DRIVER_ENTER();
-  DRIVER_LEAVE(cudart_event(c, event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  DRIVER_ENTER_ASYNC();
+  DRIVER_LEAVE(cudart_event_wait(c, event, false));
 }
 
 CUresult cuEventQuery(cudaEvent_t event) {
-  return cuEventSynchronize(event);
+  DRIVER_ENTER_ASYNC();
+  DRIVER_LEAVE(cudart_event_wait(c, event, true));
 }
 
 CUresult cuEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
-  DRIVER_ENTER();
-  struct cuda_event *a = cudart_event(c, start), *b = cudart_event(c, end);
-  if (!ms) DRIVER_LEAVE(cudaErrorInvalidValue);
-  if (!a || !b || !a->recorded || !b->recorded) DRIVER_LEAVE(cudaErrorInvalidResourceHandle);
-  *ms = (float)(((double)b->ns - (double)a->ns) / 1e6);
-  DRIVER_LEAVE(cudaSuccess);
+  DRIVER_ENTER_ASYNC();
+  DRIVER_LEAVE(cudart_elapsed(c, ms, start, end));
 }
 DRIVER_V2(cuEventElapsedTime);

@@ -295,7 +295,7 @@ static void *pack(struct cudart *c, CUfunction f, void **params, void **extra) {
 
 static CUresult launch(CUfunction function, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
                        cudaStream_t stream, void **params, void **extra, bool cooperative) {
-  DRIVER_ENTER();
+  DRIVER_ENTER_ASYNC();
   CUfunction f = known_function(c, function);
   if (!f || f->dead)
     DRIVER_LEAVE(cudart_why(c, cudaErrorInvalidResourceHandle, "launch: %p is not a kernel", function));

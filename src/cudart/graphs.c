@@ -176,30 +176,79 @@ struct cuda_node **graph_order(struct cuda_graph *g) {
   return NULL;
 }
 
-cudaError_t graph_run(struct cudart *c, struct cuda_graph *g) {
-  struct cuda_node **order = graph_order(g);
-  if (!order) return cudaErrorInvalidValue;
-  cudaError_t r = cudaSuccess;
-  for (uint32_t i = 0; i < g->count && r == cudaSuccess && !c->sticky; i++)
-    if (!order[i]->disabled) r = cudart_run_op(c, &order[i]->op);
-  free(order);
-  return r;
-}
-
-void graph_begin(struct cudart *c, struct cuda_graph *g) {
+/* Conditions get their values for a launch of the whole graph. */
+static void assign_conditions(struct cudart *c, struct cuda_graph *g) {
   for (const struct cuda_condition *k = g->conditions; k; k = k->next) {
     uint32_t *p = k->assign ? simt_mem_at(c->simt, k->handle, sizeof *p) : NULL;
     if (p) *p = k->value;
   }
 }
 
-cudaError_t graph_conditional(struct cudart *c, const struct cuda_op *op) {
+static cudaError_t join(struct cudart *c, struct cuda_stream *s, const session_task *deps, uint32_t n,
+                        session_task *end) {
+  return cudart_enqueue(c, &(struct cuda_op){.kind = OP_EMPTY}, s, deps, n, end);
+}
+
+static cudaError_t submit_nodes(struct cudart *c, struct cuda_graph *g, struct cuda_stream *s, const session_task *deps,
+                                uint32_t n, session_task *end);
+
+/* What follows depends on what kernels have left in memory: the host waits for what goes before, and for each body. */
+static cudaError_t conditional(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s,
+                               const session_task *deps, uint32_t n, session_task *end) {
+  cudaError_t r = join(c, s, deps, n, end);
   for (;;) {
+    if (r == cudaSuccess) r = cudart_wait(c, *end);
+    if (r != cudaSuccess) return r;
     const uint32_t *p = simt_mem_at(c->simt, op->u.conditional.handle, sizeof *p);
     if (!p) return cudaErrorInvalidValue;
     uint32_t v = *p, which = op->u.conditional.kind == CONDITION_SWITCH ? v : !v;
     if (which >= op->u.conditional.count || c->sticky) return cudaSuccess;
-    cudaError_t r = graph_run(c, op->u.conditional.bodies[which]);
+    r = submit_nodes(c, op->u.conditional.bodies[which], s, NULL, 0, end);
     if (r != cudaSuccess || op->u.conditional.kind != CONDITION_WHILE) return r;
   }
+}
+
+static cudaError_t submit_nodes(struct cudart *c, struct cuda_graph *g, struct cuda_stream *s, const session_task *deps,
+                                uint32_t n, session_task *end) {
+  struct cuda_node **order = graph_order(g);
+  if (!order) return cudaErrorInvalidValue;
+  cudaError_t r = cudaSuccess;
+  session_task *wait = malloc((g->count + n + 1) * sizeof *wait);
+  CHECK(wait, "out of memory");
+  for (uint32_t i = 0; i < g->count && r == cudaSuccess && !c->sticky; i++) {
+    struct cuda_node *m = order[i];
+    uint32_t w = 0;
+    for (uint32_t d = 0; d < m->dep_count; d++) wait[w++] = m->deps[d]->task;
+    for (uint32_t d = 0; d < n && !m->dep_count; d++) wait[w++] = deps[d];
+    if (m->op.kind == OP_CHILD && !m->disabled) {
+      r = submit_nodes(c, m->op.u.child, s, wait, w, &m->task);
+    } else if (m->op.kind == OP_CONDITIONAL && !m->disabled) {
+      r = conditional(c, &m->op, s, wait, w, &m->task);
+    } else {
+      struct cuda_op op = {.kind = OP_EMPTY};
+      if (!m->disabled) op = m->op;
+      r = cudart_check_op(c, &op);
+      if (r == cudaSuccess) r = cudart_enqueue(c, &op, s, wait, w, &m->task);
+      if (r == cudaSuccess && op.kind == OP_RECORD) op.u.event->recorded = true;
+    }
+  }
+  uint32_t all = 0; /* every node: none that is done costs anything */
+  for (uint32_t i = 0; i < g->count && r == cudaSuccess; i++) wait[all++] = order[i]->task;
+  for (uint32_t d = 0; d < n && !g->count; d++) wait[all++] = deps[d];
+  if (r == cudaSuccess && !c->sticky) r = join(c, s, wait, all, end);
+  free(wait);
+  free(order);
+  return r;
+}
+
+cudaError_t graph_submit(struct cudart *c, struct cuda_graph *g, struct cuda_stream *s, const session_task *deps,
+                         uint32_t n, session_task *end) {
+  session_task before = 0;
+  if (g->conditions) { /* an earlier launch of it may still ask for the old values */
+    cudaError_t r = join(c, s, deps, n, &before);
+    if (r == cudaSuccess) r = cudart_wait(c, before);
+    if (r != cudaSuccess) return r;
+    assign_conditions(c, g);
+  }
+  return submit_nodes(c, g, s, deps, n, end);
 }

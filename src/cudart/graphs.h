@@ -13,6 +13,7 @@ struct cuda_node {
   struct cuda_node *origin; /* in the graph that this one was cloned from */
   uint32_t mark;            /* for the topological walk: 0 new, 1 open, 2 done */
   bool disabled;
+  session_task task; /* of the launch in progress */
 };
 /* What a conditional node asks: a word of device memory that kernels set. */
 struct cuda_condition {
@@ -49,14 +50,12 @@ struct cuda_node *graph_add(struct cudart *c, struct cuda_graph *g, const struct
 void graph_depend(struct cuda_node *n, struct cuda_node *on);
 struct cuda_graph *graph_clone(struct cudart *c, const struct cuda_graph *g);
 void graph_free(struct cudart *c, struct cuda_graph *g);
-cudaError_t graph_conditional(struct cudart *c, const struct cuda_op *op);
 void graph_remove(struct cudart *c, struct cuda_node *n);
-/* Conditions get their values for a launch. */
-void graph_begin(struct cudart *c, struct cuda_graph *g);
 void graph_hold(struct cuda_graph *g, struct cuda_user_object *o, uint32_t count);
 void graph_let_go(struct cuda_user_object *o, uint32_t count);
-/* Carry all nodes out, each after those it depends on. */
-cudaError_t graph_run(struct cudart *c, struct cuda_graph *g);
+/* Queue all nodes, each after those it depends on and the first ones after `deps`; *end: the task after all of them. */
+cudaError_t graph_submit(struct cudart *c, struct cuda_graph *g, struct cuda_stream *s, const session_task *deps,
+                         uint32_t n, session_task *end);
 /* An order in which every node follows what it depends on; NULL if there is a cycle. The caller frees it. */
 struct cuda_node **graph_order(struct cuda_graph *g);
 struct cuda_node *graph_cloned(struct cuda_graph *clone, const struct cuda_node *original);

@@ -90,7 +90,7 @@ static cudaError_t check_resources(struct cudart *c, const struct cuda_launch *l
 /* What the driver gives a cooperative grid: its size and a barrier counter, both words of a small block of its own. */
 enum { WORKSPACE_BYTES = 256 };
 
-static uint64_t grid_workspace(struct cudart *c) {
+uint64_t cudart_grid_workspace(struct cudart *c) {
   if (!c->grid_workspace)
     c->grid_workspace = simt_mem_alloc(c->simt, WORKSPACE_BYTES, SIMT_MEM_DEVICE, "barrier of cooperative grids");
   uint32_t *p = c->grid_workspace ? simt_mem_at(c->simt, c->grid_workspace, WORKSPACE_BYTES) : NULL;
@@ -101,8 +101,8 @@ static uint64_t grid_workspace(struct cudart *c) {
   return c->grid_workspace;
 }
 
-cudaError_t cudart_launch(struct cudart *c, const struct cuda_launch *l) {
-  struct cuda_function *f = l->function;
+cudaError_t cudart_check_launch(struct cudart *c, const struct cuda_launch *l) {
+  const struct cuda_function *f = l->function;
   if (f->dead) return cudart_why(c, cudaErrorInvalidResourceHandle, "launch of %s: its module was unloaded", f->name);
   if (!f->info) {
     if (f->module->machine_only)
@@ -112,23 +112,5 @@ cudaError_t cudart_launch(struct cudart *c, const struct cuda_launch *l) {
                       f->module->label);
   }
   cudaError_t r = check_shape(c, l);
-  if (r == cudaSuccess) r = check_resources(c, l);
-  if (r != cudaSuccess) return r;
-  struct simt_launch s = {.kernel = f->kernel, .dynamic_shared = l->shared, .params = l->params};
-  if (l->cooperative) s.grid_workspace = grid_workspace(c);
-  memcpy(s.grid, l->grid, sizeof s.grid);
-  memcpy(s.block, l->block, sizeof s.block);
-  cudart_sync_registered(c, true);
-  fflush(stdout); /* what the host printed comes before what the kernel prints */
-  int code = 0;
-  struct err e = {0};
-  if (session_launch(c->session, &s, &code, &e)) {
-    cudart_sync_registered(c, false);
-    return cudaSuccess;
-  }
-  if (e.code != ERR_PROGRAM && e.code != ERR_STUCK) cudart_die(c, &e);
-  if (e.code == ERR_STUCK) code = cudaErrorLaunchTimeout;
-  /* Launches are asynchronous: the next call reports what the kernel did, and so do all after it. */
-  cudart_fault(c, code ? code : cudaErrorLaunchFailure, &e);
-  return cudaSuccess;
+  return r == cudaSuccess ? check_resources(c, l) : r;
 }

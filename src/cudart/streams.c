@@ -1,4 +1,6 @@
-/* streams.c - operations in streams: carried out at once, or recorded while a stream is captured into a graph. */
+/* streams.c - operations in streams: queued, or recorded while a stream is captured into a graph; the host's waits for
+ * streams and events.
+ */
 #include "cudart/graphs.h"
 
 #include <stdlib.h>
@@ -13,37 +15,6 @@ struct cuda_stream *cudart_stream(struct cudart *c, cudaStream_t s) {
 
 struct cuda_event *cudart_event(struct cudart *c, cudaEvent_t e) {
   return ptrmap_get(&c->events, (uintptr_t)e);
-}
-
-cudaError_t cudart_run_op(struct cudart *c, const struct cuda_op *op) {
-  switch (op->kind) {
-  case OP_KERNEL:
-    return cudart_launch(c, &op->u.launch);
-  case OP_COPY:
-    return cudart_copy(c, &op->u.copy);
-  case OP_SET:
-    return cudart_set(c, &op->u.set);
-  case OP_HOST:
-    op->u.host.fn(op->u.host.data);
-    return cudaSuccess;
-  case OP_CHILD:
-    return graph_run(c, op->u.child);
-  case OP_RECORD:
-    op->u.event->recorded = true;
-    op->u.event->capture = NULL;
-    op->u.event->ns = session_time_ns(c->session);
-    return cudaSuccess;
-  case OP_CONDITIONAL:
-    return graph_conditional(c, op);
-  case OP_EMPTY:
-  case OP_WAIT:
-    return cudaSuccess;
-  case OP_ALLOC:
-    return cudaSuccess; /* its memory exists since the node was made */
-  case OP_FREE:
-    return cudaSuccess; /* released with the graph */
-  }
-  return cudaErrorInvalidValue;
 }
 
 static void drop_params(struct cuda_op *op) {
@@ -63,7 +34,10 @@ cudaError_t cudart_submit(struct cudart *c, cudaStream_t handle, struct cuda_op 
     return cudart_why(c, cudaErrorInvalidResourceHandle, "%p is not a stream", (void *)handle);
   }
   if (!s->capture) {
-    cudaError_t r = cudart_run_op(c, op);
+    if (handle && (uintptr_t)handle != 1) c->lazy = true;
+    cudaError_t r = cudart_check_op(c, op);
+    if (r == cudaSuccess) r = cudart_enqueue_in(c, op, s);
+    if (r == cudaSuccess && op->kind == OP_RECORD) op->u.event->recorded = true, op->u.event->capture = NULL;
     drop_params(op);
     return r;
   }
@@ -74,6 +48,60 @@ cudaError_t cudart_submit(struct cudart *c, cudaStream_t handle, struct cuda_op 
   }
   append(c, s, op);
   return cudaSuccess;
+}
+
+cudaError_t cudart_submit_wait(struct cudart *c, cudaStream_t handle, struct cuda_op *op) {
+  cudaError_t r = cudart_submit(c, handle, op);
+  struct cuda_stream *s = cudart_stream(c, handle);
+  return r == cudaSuccess && !s->capture ? cudart_wait(c, s->last) : r;
+}
+
+/* ---- waits of the host ---- */
+
+cudaError_t cudart_stream_wait(struct cudart *c, cudaStream_t stream, bool ask) {
+  struct cuda_stream *s = cudart_stream(c, stream);
+  if (!s) return cudaErrorInvalidResourceHandle;
+  if (s->capture) return cudaErrorStreamCaptureUnsupported;
+  if (c->in_call) return cudaErrorNotPermitted;
+  return ask ? cudart_poll(c, cudart_last_of(c, s)) : cudart_wait(c, cudart_last_of(c, s));
+}
+
+cudaError_t cudart_event_wait(struct cudart *c, cudaEvent_t event, bool ask) {
+  struct cuda_event *e = cudart_event(c, event);
+  if (!e) return cudaErrorInvalidResourceHandle;
+  if (e->capture) return cudaErrorCapturedEvent;
+  return ask ? cudart_poll(c, e->task) : cudart_wait(c, e->task);
+}
+
+cudaError_t cudart_stream_wait_event(struct cudart *c, cudaStream_t stream, cudaEvent_t event) {
+  struct cuda_stream *s = cudart_stream(c, stream);
+  struct cuda_event *e = cudart_event(c, event);
+  if (!s || !e) return cudaErrorInvalidResourceHandle;
+  if (e->capture) {
+    if (s->capture && s->capture != e->capture) return cudaErrorStreamCaptureMerge;
+    cudart_join_capture(c, s, e);
+  } else if (s->capture) {
+    return cudaErrorStreamCaptureIsolation;
+  } else if (!session_done(c->session, e->task)) {
+    cudart_join(c, s, e->task);
+  }
+  return cudaSuccess;
+}
+
+/* Milliseconds of simulated GPU time. */
+cudaError_t cudart_elapsed(struct cudart *c, float *ms, cudaEvent_t start, cudaEvent_t end) {
+  struct cuda_event *a = cudart_event(c, start), *b = cudart_event(c, end);
+  if (!ms) return cudaErrorInvalidValue;
+  if (!a || !b || !a->recorded || !b->recorded || ((a->flags | b->flags) & EVENT_DISABLE_TIMING))
+    return cudaErrorInvalidResourceHandle;
+  if (!session_done(c->session, a->task) || !session_done(c->session, b->task)) return cudaErrorNotReady;
+  *ms = (float)(((double)b->ns - (double)a->ns) / 1e6);
+  return cudaSuccess;
+}
+
+void cudart_event_free(struct cuda_event *e) {
+  if (e && e->pending) e->destroyed = true;
+  else free(e);
 }
 
 void cudart_join_capture(struct cudart *c, struct cuda_stream *s, const struct cuda_event *e) {

@@ -19,7 +19,7 @@
 struct record {
   struct gpu_config config;
   const char *scheme; /* owned by root */
-  json_t *root, *kernels, *last_kernel, *scheme_totals;
+  json_t *root, *kernels, *overlaps, *last_kernel, *scheme_totals;
   struct gpu_stats total;
   struct gpu_l2_sums l2; /* with --characterise */
   uint64_t bytes_to_device, bytes_from_device;
@@ -79,7 +79,7 @@ static void add_stats(json_t *o, const struct gpu_stats *s) {
     json_object_set_new(o, derived_rows[i].key, json_real(derived_rows[i].value(s)));
 }
 
-void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats) {
+static json_t *launch_json(const struct record_launch *l) {
   json_t *k = json_object();
   json_object_set_new(k, "name", text(l->kernel));
   json_object_set_new(k, "mode", text(l->timing ? "timing" : "functional"));
@@ -87,9 +87,61 @@ void record_add(struct record *r, const struct record_launch *l, const struct gp
   json_object_set_new(k, "block", triple(l->block));
   json_object_set_new(k, "shared_bytes", json_integer(l->shared_bytes));
   json_object_set_new(k, "registers", json_integer(l->regs));
+  if (l->stream) json_object_set_new(k, "stream", json_integer(l->stream));
+  return k;
+}
+
+void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats) {
+  json_t *k = launch_json(l);
   add_stats(k, stats);
   json_array_append_new(r->kernels, k);
   r->last_kernel = k;
+  gpu_stats_add(&r->total, stats);
+}
+
+/* Counters that a launch has for itself while others run beside it. */
+static bool is_own(const char *key) {
+  static const char *const keys[] = {"kernels", "cycles", "thread_insts", "warp_insts", "ctas", "insts.", "registers."};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    size_t n = strlen(keys[i]);
+    if (keys[i][n - 1] == '.' ? !strncmp(key, keys[i], n) : !strcmp(key, keys[i])) return true;
+  }
+  return false;
+}
+
+static void add_own(struct record *r, const struct record_launch *l, uint32_t overlap) {
+  json_t *k = launch_json(l);
+  json_object_set_new(k, "overlap", json_integer(overlap));
+  json_object_set_new(k, "launch", json_integer(l->launch));
+  json_object_set_new(k, "start_cycle", json_integer((json_int_t)l->start));
+  json_object_set_new(k, "end_cycle", json_integer((json_int_t)l->end));
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
+    const struct stat_row *row = &gpu_stat_rows[i];
+    if (!is_own(row->key)) continue;
+    json_object_set_new(k, row->key,
+                        json_integer((json_int_t) * (const uint64_t *)((const char *)&l->own + row->offset)));
+  }
+  json_object_set_new(k, "ipc", json_real(gpu_stats_ipc(&l->own)));
+  json_object_set_new(k, "warps_per_sm", json_real(l->warps));
+  json_array_append_new(r->kernels, k);
+}
+
+void record_add_overlapping(struct record *r, const struct record_launch *l, uint32_t n, uint64_t start,
+                            const struct gpu_stats *stats) {
+  if (!r->overlaps) json_object_set_new(r->root, "overlaps", r->overlaps = json_array());
+  json_t *o = json_object(), *members = json_array();
+  uint64_t alone = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    json_array_append_new(members, json_integer((json_int_t)json_array_size(r->kernels)));
+    add_own(r, &l[i], (uint32_t)json_array_size(r->overlaps));
+    alone += l[i].end - l[i].start;
+  }
+  json_object_set_new(o, "kernels_together", members);
+  json_object_set_new(o, "start_cycle", json_integer((json_int_t)start));
+  json_object_set_new(o, "launch_cycles", json_integer((json_int_t)alone));
+  add_stats(o, stats);
+  json_array_append_new(r->overlaps, o);
+  r->last_kernel = o;
   gpu_stats_add(&r->total, stats);
 }
 

@@ -36,9 +36,20 @@ struct record_launch {
   uint32_t shared_bytes; /* static + dynamic, per CTA */
   uint32_t regs;         /* per thread */
   bool timing;           /* false: only executed, its cycle counters are 0 */
+  uint32_t stream;       /* written unless 0 */
+  /* Of launches that overlap. */
+  uint32_t launch;      /* in the order of submission */
+  uint64_t start, end;  /* core cycles of the run */
+  double warps;         /* resident, mean over its cycles and all SMs */
+  struct gpu_stats own; /* see gpu_ended */
 };
 /* Add one launch; `stats` are its own counters (stats->kernels is 1). */
 void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats);
+/* Add `n` launches that ran together from core cycle `start` of the run on, in the order of submission; `stats` are of
+ * all of them. Each gets an entry with what is its own; the counters they share are one entry of "overlaps", which what
+ * is added until the next launch belongs to. */
+void record_add_overlapping(struct record *r, const struct record_launch *l, uint32_t n, uint64_t start,
+                            const struct gpu_stats *stats);
 /* What a closer look at the last launch saw, if anything: "sms", "partitions", "channels", "lines", "samples", "loads"
  * of it. */
 struct gpu_seen;

@@ -3,13 +3,30 @@
 
 #include "trace/trace_feed.h"
 
+struct replayed {
+  struct trace_input *t;
+  const struct feed_kernel *kernel;
+  uint32_t slots;
+  struct trace_feed *feed;
+};
+
+static struct feed *open_launch(void *ctx, struct err *e) {
+  struct replayed *r = ctx;
+  r->feed = trace_feed_new(r->t, r->kernel, r->slots, e);
+  return r->feed ? trace_feed_get(r->feed) : NULL;
+}
+
+static void explain_launch(void *ctx, struct err *e) {
+  const struct replayed *r = ctx;
+  const struct err *wrong = r->feed ? trace_feed_error(r->feed) : NULL;
+  if (wrong) *e = *wrong;
+}
+
 static bool replay_launch(struct session *s, struct trace_input *t, const struct trace_event *ev, struct err *e) {
-  struct trace_feed *f = trace_feed_new(t, ev->kernel, session_cta_slots(s), e);
-  if (!f) return false;
-  bool good = session_run_feed(s, trace_feed_get(f), e);
-  const struct err *wrong = trace_feed_error(f);
-  if (!good && wrong) *e = *wrong;
-  trace_feed_free(f);
+  struct replayed r = {.t = t, .kernel = ev->kernel, .slots = session_cta_slots(s)};
+  struct session_item item = {.kind = SESSION_FEED, .ctx = &r, .open = open_launch, .explain = explain_launch};
+  bool good = session_wait(s, session_submit(s, &item, NULL, 0), NULL, e);
+  if (r.feed) trace_feed_free(r.feed);
   return good;
 }
 

@@ -8,39 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "gpu/config.h"
-#include "gpu/stats.h"
 #include "results/record.h"
 #include "results/timeline.h"
 #include "trace/slt_write.h"
 #include "trace/trace_feed.h"
-#if defined(SESSION_NO_TIMING)
-#define SESSION_HAS_TIMING 0
-struct gpu;
-#elif __has_include("gpu/gpu.h")
-#include "gpu/gpu.h"
-#include "gpu/scheme.h"
-#define SESSION_HAS_TIMING 1
-#else
-#define SESSION_HAS_TIMING 0
-struct gpu;
-#endif
+#include "session/session_impl.h"
 
 enum { CONST_BYTES = 65536 };
-
-struct session {
-  struct arena arena;
-  struct session_options o; /* texts are ours */
-  struct gpu_config config;
-  struct session_device device;
-  struct simt *simt;
-  struct gpu *gpu; /* NULL in functional mode */
-  struct record *record;
-  struct slt_writer *trace; /* NULL: not recorded */
-  uint32_t launches;
-  uint64_t cycles; /* core cycles of all launches so far */
-};
 
 /* ---- opening ---- */
 
@@ -92,6 +66,7 @@ static void describe_device(struct session *s) {
 }
 
 static void free_session(struct session *s) {
+  session_tasks_free(s);
 #if SESSION_HAS_TIMING
   if (s->gpu) gpu_free(s->gpu);
 #endif
@@ -227,136 +202,7 @@ const struct session_device *session_device(struct session *s) {
   return &s->device;
 }
 
-/* ---- launches ---- */
-
-static bool in_detail(const struct session *s) {
-  if (!s->gpu) return false;
-  if (s->o.timing_first == 0 && s->o.timing_last == 0) return true;
-  return s->launches >= s->o.timing_first && s->launches <= s->o.timing_last;
-}
-
-/* Functional mode has no clock. Events still need times that grow with the work: one warp instruction per SM and cycle,
- * spread over all SMs. */
-static uint64_t nominal_cycles(const struct session *s, uint64_t warp_insts) {
-  return warp_insts / s->config.sms + 1;
-}
-
-static void add_functional(struct session *s, struct gpu_stats *st, uint64_t warp_insts, uint64_t thread_insts) {
-  st->warp_insts = warp_insts;
-  st->thread_insts = thread_insts;
-  s->cycles += nominal_cycles(s, warp_insts);
-}
-
-static bool run_functional(struct session *s, struct simt_run *run, struct gpu_stats *st, struct err *e) {
-  struct simt_counts n = {0};
-  bool good = simt_run(run, &n, e);
-  add_functional(s, st, n.warp_insts, n.thread_insts);
-  return good;
-}
-
-/* A feed that is not the functional machine's own loop: a trace, or an execution that is recorded. */
-static bool drive(struct session *s, struct feed *f, struct gpu_stats *st, struct err *e) {
-  struct trace_counts n = {0};
-  bool good = trace_drive(f, session_cta_slots(s), &n, e);
-  add_functional(s, st, n.warp_insts, n.thread_insts);
-  return good;
-}
-
-static bool run_timing(struct session *s, struct feed *f, struct gpu_stats *st, struct err *e) {
-#if SESSION_HAS_TIMING
-  bool good = gpu_run_kernel(s->gpu, f, st, e);
-  s->cycles += st->cycles;
-  return good;
-#else
-  return drive(s, f, st, e);
-#endif
-}
-
-#if SESSION_HAS_TIMING
-static void add_scheme_counter(void *ctx, const char *key, uint64_t value) {
-  record_add_scheme_counter(ctx, key, value);
-}
-#endif
-
-static void add_to_record(struct session *s, const struct feed_kernel *k, bool timing, struct gpu_stats *st) {
-  struct record_launch l = {
-      .kernel = k->name, .shared_bytes = k->shared_bytes, .regs = k->regs_per_thread, .timing = timing};
-  memcpy(l.grid, k->grid, sizeof l.grid);
-  memcpy(l.block, k->block, sizeof l.block);
-  st->kernels = 1;
-  record_add(s->record, &l, st);
-#if SESSION_HAS_TIMING
-  if (timing) record_add_seen(s->record, gpu_seen(s->gpu));
-  if (timing) slots_take_counters(gpu_slots(s->gpu), add_scheme_counter, s->record);
-#endif
-}
-
-uint32_t session_cta_slots(const struct session *s) {
-#if SESSION_HAS_TIMING
-  if (s->gpu) return gpu_cta_slots(s->gpu);
-#endif
-  return s->config.sms * s->config.sm_ctas;
-}
-
-bool session_in_detail(const struct session *s) {
-  return in_detail(s);
-}
-
-void session_skip_launch(struct session *s) {
-  s->launches++;
-}
-
-bool session_run_feed(struct session *s, struct feed *f, struct err *e) {
-  bool timing = in_detail(s);
-  struct gpu_stats st = {0};
-  bool good = timing ? run_timing(s, f, &st, e) : drive(s, f, &st, e);
-  if (good) add_to_record(s, f->kernel, timing, &st);
-  s->launches++;
-  return good;
-}
-
-/* One launch, and its recording. */
-static bool run_recorded(struct session *s, struct feed *f, struct gpu_stats *st, struct err *e) {
-  struct feed *tap = slt_begin(s->trace, f, session_cta_slots(s), e);
-  if (!tap) return false;
-  bool good = in_detail(s) ? run_timing(s, tap, st, e) : drive(s, tap, st, e);
-  struct err second = {0};
-  if (!slt_end(s->trace, good, &second) && good) {
-    *e = second;
-    good = false;
-  }
-  return good;
-}
-
-bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_error, struct err *e) {
-  struct err local = {0};
-  if (!e) e = &local;
-  *cuda_error = 0;
-  bool timing = in_detail(s);
-  struct simt_launch own = *l;
-  uint32_t warps = (l->block[0] * l->block[1] * l->block[2] + 31) / 32;
-  if (warps) own.reg_limit = s->config.sm_regs / (warps * 32) & ~3u;
-  struct simt_run *run = simt_begin(s->simt, &own, session_cta_slots(s), e);
-  if (!run) return false;
-  struct feed *feed = simt_feed(run);
-  struct gpu_stats st = {0};
-  bool good = s->trace ? run_recorded(s, feed, &st, e)
-              : timing ? run_timing(s, feed, &st, e)
-                       : run_functional(s, run, &st, e);
-  if (!good && (e->code == ERR_PROGRAM || e->code == ERR_UNSUPPORTED)) {
-    const struct feed_fault *f = feed->ops->fault(feed->ctx);
-    if (f && f->cuda_error == FEED_UNSUPPORTED) e->code = ERR_UNSUPPORTED;
-    else if (f) *cuda_error = f->cuda_error;
-  }
-  add_to_record(s, feed->kernel, timing, &st);
-  s->launches++;
-  simt_end(run);
-  return good;
-}
-
-uint64_t session_time_ns(struct session *s) {
-  return s->cycles * 1000 / s->config.core_mhz;
-}
+/* ---- copies and the end ---- */
 
 void session_note_copy(struct session *s, uint64_t bytes, bool to_device) {
   record_add_copy(s->record, bytes, to_device);
@@ -389,6 +235,8 @@ static bool write_timeline(const struct session *s, struct err *e) {
 }
 
 bool session_finish(struct session *s, struct err *e) {
+  struct err ignored = {0};
+  session_wait(s, SESSION_ALL, NULL, &ignored); /* what was submitted and never waited for */
   close_checks(s);
 #if SESSION_HAS_TIMING
   if (s->gpu) record_set_profile(s->record, gpu_seen(s->gpu));

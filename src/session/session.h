@@ -57,13 +57,31 @@ const struct session_device *session_device(struct session *s);
 /* Run one kernel to its end. False with `e`: the simulated program did wrong (*cuda_error says which CUDA error code it
  * should see) or the kernel is stuck. */
 bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_error, struct err *e);
-/* The same for a feed from elsewhere (a trace). A launch that fails does not enter the record. */
+/* ---- work that waits for other work (tasks.c) ---- */
+typedef uint64_t session_task; /* in the order of submission; 0: none */
+#define SESSION_ALL UINT64_MAX
 struct feed;
-bool session_run_feed(struct session *s, struct feed *f, struct err *e);
+struct session_item {
+  enum { SESSION_CALL, SESSION_LAUNCH, SESSION_FEED } kind;
+  uint32_t stream;                  /* for the record: 0 is the default stream */
+  int priority;                     /* lower goes first */
+  const struct simt_launch *launch; /* SESSION_LAUNCH: copied, the parameter block too */
+  void *ctx;                        /* of the functions that follow */
+  void (*call)(void *ctx); /* SESSION_CALL: takes no time on the machine; must not wait. NULL: only joins others */
+  struct feed *(*open)(void *ctx, struct err *e); /* SESSION_FEED: when it begins; NULL with `e` */
+  void (*explain)(void *ctx, struct err *e);      /* it failed: may say more; NULL: nothing to add */
+  void (*release)(void *ctx);                     /* done, failed, or never begun; NULL: nothing to free */
+};
+/* Runs once the `n` tasks `deps` have ended. Nothing happens before a wait, unless very much has been submitted. */
+session_task session_submit(struct session *s, const struct session_item *item, const session_task *deps, uint32_t n);
+bool session_done(const struct session *s, session_task t);
+/* Until `t` has ended (SESSION_ALL: everything). False with `e`: a launch failed, now or since the last wait; all that
+ * had been submitted is gone. *cuda_error may be NULL. */
+bool session_wait(struct session *s, session_task t, int *cuda_error, struct err *e);
+/* Let that much time pass on the machine, or all that was submitted end; without a clock, do what can be done. */
+bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err *e);
 /* CTA slots that such a feed is asked for at a time. */
 uint32_t session_cta_slots(const struct session *s);
-/* Is the next launch simulated in detail? */
-bool session_in_detail(const struct session *s);
 /* Count the next launch as done without running it. */
 void session_skip_launch(struct session *s);
 /* Simulated time since the session was opened, in nanoseconds of GPU time (cycles of all launches so far). */

@@ -38,6 +38,8 @@ int main() {
   OK(cudaEventRecord(start, a));
   spin<<<1, 64, 0, a>>>(d, 10000);
   OK(cudaEventRecord(stop, a));
+  GIVES(cudaEventElapsedTime(&longer, start, stop), cudaErrorNotReady);
+  OK(cudaEventSynchronize(stop));
   OK(cudaEventElapsedTime(&longer, start, stop));
   EXPECT(shorter > 0 && longer > 5 * shorter && longer < 20 * shorter);
   OK(cudaEventRecord(untimed, b));

@@ -1,0 +1,49 @@
+/* session_impl.h - a session from the inside: shared by session.c and tasks.c only. */
+#ifndef SESSION_SESSION_IMPL_H
+#define SESSION_SESSION_IMPL_H
+
+#include "base/arena.h"
+#include "gpu/config.h"
+#include "gpu/stats.h"
+#include "results/record.h"
+#include "session/session.h"
+#if defined(SESSION_NO_TIMING)
+#define SESSION_HAS_TIMING 0
+struct gpu;
+#elif __has_include("gpu/gpu.h")
+#include "gpu/gpu.h"
+#include "gpu/scheme.h"
+#define SESSION_HAS_TIMING 1
+#else
+#define SESSION_HAS_TIMING 0
+struct gpu;
+#endif
+
+struct task;
+struct session {
+  struct arena arena;
+  struct session_options o; /* texts are ours */
+  struct gpu_config config;
+  struct session_device device;
+  struct simt *simt;
+  struct gpu *gpu; /* NULL in functional mode */
+  struct record *record;
+  struct slt_writer *trace; /* NULL: not recorded */
+  uint32_t launches;        /* submitted */
+  uint64_t cycles;          /* core cycles of all launches so far, while none runs */
+  /* tasks.c */
+  struct task **task; /* submitted and not done, in that order */
+  uint32_t tasks, task_room;
+  session_task last_task;
+  bool advancing;
+  bool failed;
+  struct err error; /* with `failed`: of the launch that did, until a wait has told it */
+  int cuda_error;
+  uint64_t opened_at;             /* core cycle at which the machine began what runs */
+  struct record_launch *together; /* launches that have ended since then */
+  uint32_t togethers, together_room;
+};
+
+void session_tasks_free(struct session *s);
+
+#endif

@@ -1,0 +1,437 @@
+/* tasks.c - work submitted to a session: what waits for what, when each piece of it runs, and what it leaves in the
+ * record.
+ *
+ * A task runs when all tasks that it names have ended. Time is the machine's: calls take none, launches take what the
+ * timing model says, and the host takes none, so that what it submits after a wait begins when the wait was over.
+ * Nothing runs before the host waits for something (or too much has been submitted); then the machine runs until that
+ * has ended, and stands still with whatever else is on it until the next wait. Of launches that could begin in the same
+ * cycle, priority decides, then the order of submission. In functional mode tasks run in the order of submission.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session_impl.h"
+#include "trace/slt_write.h"
+#include "trace/trace_feed.h"
+
+enum { MAX_TASKS = 1024 }; /* submitted and not done: beyond that, submitting waits, as a launch queue that is full */
+
+struct task {
+  session_task id;
+  struct session_item item;
+  struct simt_launch launch; /* SESSION_LAUNCH, with a parameter block of our own */
+  uint32_t index;            /* of launches */
+  session_task *dep;
+  uint32_t deps;
+  bool detail, running, done;
+  uint32_t on; /* running: as the machine calls it */
+  struct simt_run *run;
+  struct feed *feed;
+};
+
+/* ---- functional execution ---- */
+
+static bool in_detail(const struct session *s, uint32_t launch) {
+  if (!s->gpu) return false;
+  if (s->o.timing_first == 0 && s->o.timing_last == 0) return true;
+  return launch >= s->o.timing_first && launch <= s->o.timing_last;
+}
+
+/* Functional mode has no clock. Events still need times that grow with the work: one warp instruction per SM and cycle,
+ * spread over all SMs. */
+static void add_functional(struct session *s, struct gpu_stats *st, uint64_t warp_insts, uint64_t thread_insts) {
+  st->warp_insts = warp_insts;
+  st->thread_insts = thread_insts;
+  s->cycles += warp_insts / s->config.sms + 1;
+}
+
+/* A feed that is not the functional machine's own loop: a trace, or an execution that is recorded. */
+static bool drive(struct session *s, struct feed *f, struct gpu_stats *st, struct err *e) {
+  struct trace_counts n = {0};
+  bool good = trace_drive(f, session_cta_slots(s), &n, e);
+  add_functional(s, st, n.warp_insts, n.thread_insts);
+  return good;
+}
+
+static bool run_functional(struct session *s, struct task *t, struct gpu_stats *st, struct err *e) {
+  if (!t->run || s->trace) return drive(s, t->feed, st, e);
+  struct simt_counts n = {0};
+  bool good = simt_run(t->run, &n, e);
+  add_functional(s, st, n.warp_insts, n.thread_insts);
+  return good;
+}
+
+/* ---- the record ---- */
+
+static struct record_launch facts(const struct task *t) {
+  const struct feed_kernel *k = t->feed->kernel;
+  struct record_launch l = {.kernel = k->name,
+                            .shared_bytes = k->shared_bytes,
+                            .regs = k->regs_per_thread,
+                            .timing = t->detail,
+                            .stream = t->item.stream,
+                            .launch = t->index};
+  memcpy(l.grid, k->grid, sizeof l.grid);
+  memcpy(l.block, k->block, sizeof l.block);
+  return l;
+}
+
+static void note_launch(struct session *s, const struct record_launch *l) {
+  if (s->togethers == s->together_room) {
+    s->together_room = s->together_room ? 2 * s->together_room : 16;
+    s->together = realloc(s->together, s->together_room * sizeof *s->together);
+    CHECK(s->together, "out of memory for %u launches", s->together_room);
+  }
+  s->together[s->togethers] = *l;
+  s->together[s->togethers].kernel = arena_strdup(&s->arena, l->kernel);
+  s->togethers++;
+}
+
+#if SESSION_HAS_TIMING
+static void add_scheme_counter(void *ctx, const char *key, uint64_t value) {
+  record_add_scheme_counter(ctx, key, value);
+}
+
+static int by_launch(const void *a, const void *b) {
+  const struct record_launch *p = a, *q = b;
+  return (p->launch > q->launch) - (p->launch < q->launch);
+}
+
+/* The machine is idle: what has run since it was goes into the record. */
+static bool close_machine(struct session *s, struct err *e) {
+  struct gpu_stats st = {0};
+  bool overlapped = gpu_overlapped(s->gpu), good = gpu_close(s->gpu, &st, e);
+  if (s->togethers && !overlapped) {
+    st.kernels = 1;
+    record_add(s->record, &s->together[0], &st);
+  } else if (s->togethers) {
+    qsort(s->together, s->togethers, sizeof *s->together, by_launch);
+    record_add_overlapping(s->record, s->together, s->togethers, s->cycles, &st);
+  }
+  if (s->togethers) {
+    record_add_seen(s->record, gpu_seen(s->gpu));
+    slots_take_counters(gpu_slots(s->gpu), add_scheme_counter, s->record);
+  }
+  s->cycles += st.cycles;
+  s->togethers = 0;
+  return good;
+}
+#endif
+
+/* ---- the list ---- */
+
+static void free_task(struct task *t) {
+  if (t->run) simt_end(t->run);
+  if (t->item.release) t->item.release(t->item.ctx);
+  free((void *)t->launch.params);
+  free(t->dep);
+  free(t);
+}
+
+static void sweep(struct session *s) {
+  uint32_t n = 0;
+  bool held = false; /* code of trace files that the machine counts by: until it is idle */
+#if SESSION_HAS_TIMING
+  held = s->gpu && gpu_running(s->gpu) && (s->o.lines || s->o.detail);
+#endif
+  for (uint32_t i = 0; i < s->tasks; i++)
+    if (s->task[i]->done && !(held && s->task[i]->item.kind == SESSION_FEED)) free_task(s->task[i]);
+    else s->task[n++] = s->task[i];
+  s->tasks = n;
+}
+
+static struct task *find(const struct session *s, session_task id) {
+  uint32_t lo = 0, hi = s->tasks;
+  while (lo < hi) {
+    uint32_t mid = (lo + hi) / 2;
+    if (s->task[mid]->id < id) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo < s->tasks && s->task[lo]->id == id && !s->task[lo]->done ? s->task[lo] : NULL;
+}
+
+bool session_done(const struct session *s, session_task id) {
+  return id == SESSION_ALL ? !s->tasks : !find(s, id);
+}
+
+void session_tasks_free(struct session *s) {
+  for (uint32_t i = 0; i < s->tasks; i++) free_task(s->task[i]);
+  free(s->task);
+  free(s->together);
+  s->task = NULL;
+  s->tasks = 0;
+}
+
+/* ---- running ---- */
+
+static bool ready(const struct session *s, struct task *t) {
+  while (t->deps && !find(s, t->dep[t->deps - 1])) t->deps--;
+  return !t->deps && !t->running && !t->done;
+}
+
+static void end_task(struct task *t) {
+  t->running = false;
+  t->done = true;
+  if (t->run) simt_end(t->run);
+  t->run = NULL;
+}
+
+/* The first failure is kept for whoever waits; what was submitted before it and has not begun never will. */
+static void fail(struct session *s, struct task *t, const struct err *e) {
+  s->failed = true;
+  s->error = *e;
+  s->cuda_error = 0;
+  if (t && t->feed && (e->code == ERR_PROGRAM || e->code == ERR_UNSUPPORTED)) {
+    const struct feed_fault *f = t->feed->ops->fault(t->feed->ctx);
+    if (f && f->cuda_error == FEED_UNSUPPORTED) s->error.code = ERR_UNSUPPORTED;
+    else if (f) s->cuda_error = f->cuda_error;
+  }
+  if (t && t->item.explain) t->item.explain(t->item.ctx, &s->error);
+  for (uint32_t i = 0; i < s->tasks; i++) end_task(s->task[i]);
+}
+
+static bool open_feed(struct session *s, struct task *t, struct err *e) {
+  if (t->item.kind == SESSION_FEED) {
+    t->feed = t->item.open(t->item.ctx, e);
+    return t->feed != NULL;
+  }
+  const uint32_t *b = t->launch.block, warps = (b[0] * b[1] * b[2] + 31) / 32;
+  if (warps) t->launch.reg_limit = s->config.sm_regs / (warps * 32) & ~3u;
+  t->run = simt_begin(s->simt, &t->launch, session_cta_slots(s), e);
+  if (!t->run) return false;
+  t->feed = simt_feed(t->run);
+  return true;
+}
+
+/* The feed that the machine drives: with a recorder between, if there is one. */
+static struct feed *tapped(struct session *s, struct task *t, struct err *e) {
+  return s->trace ? slt_begin(s->trace, t->feed, session_cta_slots(s), e) : t->feed;
+}
+
+static bool untap(struct session *s, bool good, struct err *e) {
+  struct err second = {0};
+  if (!s->trace || slt_end(s->trace, good, &second) || !good) return good;
+  *e = second;
+  return false;
+}
+
+static void run_at_once(struct session *s, struct task *t) {
+  struct err e = {0};
+  struct gpu_stats st = {0};
+  if (!open_feed(s, t, &e)) {
+    fail(s, t, &e);
+    return;
+  }
+  struct feed *own = t->feed, *f = tapped(s, t, &e);
+  bool good = f != NULL;
+  if (good) {
+    t->feed = f;
+    good = untap(s, run_functional(s, t, &st, &e), &e);
+    t->feed = own;
+  }
+  struct record_launch l = facts(t);
+  st.kernels = 1;
+  if (good || t->item.kind == SESSION_LAUNCH) record_add(s->record, &l, &st);
+  if (good) end_task(t);
+  else fail(s, t, &e);
+}
+
+#if SESSION_HAS_TIMING
+static void start_on_machine(struct session *s, struct task *t) {
+  struct err e = {0};
+  if (!open_feed(s, t, &e)) {
+    fail(s, t, &e);
+    return;
+  }
+  if (!gpu_running(s->gpu)) s->opened_at = gpu_now(s->gpu);
+  struct feed *f = tapped(s, t, &e);
+  struct gpu_start how = {.priority = t->item.priority, .stream = t->item.stream};
+  if (f && gpu_start(s->gpu, f, &how, &t->on, &e)) {
+    t->running = true;
+    return;
+  }
+  if (f) untap(s, false, &e);
+  fail(s, t, &e);
+}
+
+static struct task *running_as(const struct session *s, uint32_t on) {
+  for (uint32_t i = 0; i < s->tasks; i++)
+    if (s->task[i]->running && s->task[i]->on == on) return s->task[i];
+  return NULL;
+}
+
+static void launch_ended(struct session *s, const struct gpu_ended *ended) {
+  struct err e = {0};
+  struct task *t = running_as(s, ended->launch);
+  struct record_launch l = facts(t);
+  l.start = s->cycles + ended->start - s->opened_at;
+  l.end = s->cycles + ended->end - s->opened_at;
+  l.warps = ended->warps;
+  l.own = ended->own;
+  note_launch(s, &l);
+  bool good = untap(s, true, &e);
+  if (!gpu_running(s->gpu)) good = close_machine(s, &e) && good;
+  if (good) end_task(t);
+  else fail(s, t, &e);
+}
+
+/* A launch failed: the others on the machine are lost with it. */
+static void machine_failed(struct session *s, struct err *e) {
+  struct task *guilty = NULL;
+  for (uint32_t i = 0; i < s->tasks; i++) {
+    struct task *t = s->task[i];
+    if (!t->running) continue;
+    const struct feed_fault *f = t->feed->ops->fault(t->feed->ctx);
+    if (!guilty || (f && f->cuda_error)) guilty = t;
+  }
+  untap(s, false, e);
+  if (guilty && guilty->item.kind == SESSION_LAUNCH) {
+    struct record_launch l = facts(guilty);
+    note_launch(s, &l);
+  }
+  struct err ignored = {0};
+  close_machine(s, &ignored);
+  fail(s, guilty, e);
+}
+
+/* Put on the machine what can begin now; then let time pass until a launch ends. */
+static void run_machine(struct session *s, uint64_t until) {
+  for (;;) {
+    struct task *best = NULL;
+    if (s->trace ? gpu_running(s->gpu) : !gpu_can_start(s->gpu)) break;
+    for (uint32_t i = 0; i < s->tasks; i++) {
+      struct task *t = s->task[i];
+      if (t->item.kind < SESSION_LAUNCH || !t->detail || !ready(s, t)) continue;
+      if (!best || t->item.priority < best->item.priority) best = t;
+    }
+    if (!best) break;
+    start_on_machine(s, best);
+    if (s->failed) return;
+  }
+  if (!gpu_running(s->gpu)) return;
+  struct err e = {0};
+  struct gpu_ended ended;
+  switch (gpu_run(s->gpu, until, &ended, &e)) {
+  case GPU_ENDED:
+    launch_ended(s, &ended);
+    break;
+  case GPU_FAILED:
+    machine_failed(s, &e);
+    break;
+  case GPU_TIME:
+    break;
+  }
+}
+#endif
+
+/* Everything that takes no time on the machine and can begin. One pass does: tasks name only tasks before them. */
+static void run_calls(struct session *s) {
+  for (uint32_t i = 0; i < s->tasks && !s->failed; i++) {
+    struct task *t = s->task[i];
+    if (!ready(s, t) || (t->item.kind >= SESSION_LAUNCH && t->detail)) continue;
+    if (t->item.kind >= SESSION_LAUNCH) {
+      run_at_once(s, t);
+      continue;
+    }
+    if (t->item.call) t->item.call(t->item.ctx);
+    end_task(t);
+  }
+}
+
+static void advance(struct session *s, uint64_t until) {
+  s->advancing = true;
+  run_calls(s);
+#if SESSION_HAS_TIMING
+  if (s->gpu && !s->failed) run_machine(s, until);
+#endif
+  sweep(s);
+  s->advancing = false;
+}
+
+/* ---- for callers ---- */
+
+static bool tell(struct session *s, int *cuda_error, struct err *e) {
+  if (!s->failed) return true;
+  s->failed = false;
+  if (cuda_error) *cuda_error = s->cuda_error;
+  if (e) *e = s->error;
+  return false;
+}
+
+session_task session_submit(struct session *s, const struct session_item *item, const session_task *deps, uint32_t n) {
+  while (s->tasks >= MAX_TASKS && !s->advancing && !s->failed) advance(s, UINT64_MAX);
+  struct task *t = calloc(1, sizeof *t);
+  CHECK(t, "out of memory");
+  t->id = ++s->last_task;
+  t->item = *item;
+  if (item->kind >= SESSION_LAUNCH) {
+    t->index = s->launches++;
+    t->detail = in_detail(s, t->index);
+  }
+  if (item->kind == SESSION_LAUNCH) {
+    t->launch = *item->launch;
+    size_t bytes = simt_kernel_info(t->launch.kernel)->param_block_bytes;
+    void *params = t->launch.params ? malloc(bytes + 1) : NULL;
+    CHECK(params || !t->launch.params, "out of memory");
+    if (params) memcpy(params, t->launch.params, bytes);
+    t->launch.params = params;
+  }
+  t->dep = malloc((n + 1) * sizeof *t->dep);
+  CHECK(t->dep, "out of memory");
+  for (uint32_t i = 0; i < n; i++)
+    if (deps[i] && find(s, deps[i])) t->dep[t->deps++] = deps[i];
+  if (s->tasks == s->task_room) {
+    s->task_room = s->task_room ? 2 * s->task_room : 64;
+    s->task = realloc(s->task, s->task_room * sizeof *s->task);
+    CHECK(s->task, "out of memory for %u tasks", s->task_room);
+  }
+  s->task[s->tasks++] = t;
+  return t->id;
+}
+
+bool session_wait(struct session *s, session_task id, int *cuda_error, struct err *e) {
+  if (cuda_error) *cuda_error = 0;
+  CHECK(!s->advancing, "a wait inside a call of a stream");
+  while (!s->failed && !session_done(s, id)) advance(s, UINT64_MAX);
+  return tell(s, cuda_error, e);
+}
+
+bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err *e) {
+  if (cuda_error) *cuda_error = 0;
+  CHECK(!s->advancing, "a wait inside a call of a stream");
+  uint64_t now = 0, until = UINT64_MAX;
+#if SESSION_HAS_TIMING
+  if (s->gpu) now = gpu_now(s->gpu), until = now + ns * s->config.core_mhz / 1000 + 1;
+#endif
+  do {
+    advance(s, until);
+#if SESSION_HAS_TIMING
+    if (s->gpu) now = gpu_now(s->gpu);
+#endif
+  } while (!s->failed && s->tasks && now < until && s->gpu);
+  return tell(s, cuda_error, e);
+}
+
+bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_error, struct err *e) {
+  struct session_item item = {.kind = SESSION_LAUNCH, .launch = l};
+  return session_wait(s, session_submit(s, &item, NULL, 0), cuda_error, e);
+}
+
+uint32_t session_cta_slots(const struct session *s) {
+#if SESSION_HAS_TIMING
+  if (s->gpu) return gpu_cta_slots(s->gpu);
+#endif
+  return s->config.sms * s->config.sm_ctas;
+}
+
+void session_skip_launch(struct session *s) {
+  s->launches++;
+}
+
+uint64_t session_time_ns(struct session *s) {
+  uint64_t cycles = s->cycles;
+#if SESSION_HAS_TIMING
+  if (s->gpu && gpu_running(s->gpu)) cycles += gpu_now(s->gpu) - s->opened_at;
+#endif
+  return cycles * 1000 / s->config.core_mhz;
+}
