@@ -176,7 +176,6 @@ struct cudart *cudart_enter(void) {
     c->dev = session_device(c->session);
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     c->launch_blocking = blocking && strcmp(blocking, "0") != 0 && *blocking;
-    c->poll_ns = 1;
     c->thread_stream.id = 1;
     cudart_scan_imports(c);
   }

@@ -57,6 +57,7 @@ cudaError_t cudart_poll(struct cudart *c, session_task t) {
   if (session_done(c->session, t)) return outcome(c, true, 0, &e);
   if (c->in_call) return cudaErrorNotReady;
   fflush(stdout);
+  if (!c->poll_ns) c->poll_ns = POLL_FIRST_NS;
   bool good = session_advance(c->session, c->poll_ns, &code, &e);
   if (c->poll_ns < POLL_MOST_NS) c->poll_ns *= 2;
   cudaError_t r = outcome(c, good, code, &e);
