@@ -167,7 +167,7 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *func, co
 
 static cudaError_t batch(void *const *to, const void *const *from, const size_t *bytes, size_t count, size_t *failed,
                          cudaStream_t stream) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   if (count && (!to || !from || !bytes)) return cudart_leave(c, cudaErrorInvalidValue);
   for (size_t i = 0; i < count; i++) {
     struct cuda_op op = api_graph_linear(to[i], from[i], bytes[i], COPY_DEFAULT);

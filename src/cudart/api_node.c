@@ -469,11 +469,11 @@ static cudaError_t set_event(struct cudart *c, struct cuda_node *n, cudaEvent_t 
     return get_event(node, event, kind);                                                                         \
   }                                                                                                              \
   cudaError_t cudaGraph##what##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {                           \
-    CUDART_ENTER_ASYNC();                                                                                              \
+    CUDART_ENTER_ASYNC();                                                                                        \
     return cudart_leave(c, set_event(c, api_graph_node(c, node), event, kind));                                  \
   }                                                                                                              \
   cudaError_t cudaGraphExec##what##NodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) { \
-    CUDART_ENTER_ASYNC();                                                                                              \
+    CUDART_ENTER_ASYNC();                                                                                        \
     return cudart_leave(c, set_event(c, instance_node(c, exec, node), event, kind));                             \
   }
 EVENT_CALLS(EventRecord, OP_RECORD)

@@ -220,7 +220,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode) {
 PTSZ(cudaStreamBeginCapture);
 
 static cudaError_t begin_into(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_graph *g = ptrmap_get(&c->graphs, (uintptr_t)graph);
   bool good = g && (deps || !count) && count <= MAX_TAILS;
   for (size_t i = 0; good && i < count; i++) good = ptrmap_get(&c->nodes, (uintptr_t)deps[i]) && deps[i]->graph == g;
@@ -240,7 +240,7 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
 PTSZ(cudaStreamBeginCaptureToGraph);
 
 static cudaError_t update_tails(cudaStream_t stream, cudaGraphNode_t *deps, size_t count, unsigned flags) {
-  CUDART_ENTER();
+  CUDART_ENTER_ASYNC();
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s || !s->capture || (count && !deps) || flags > 1)
     return cudart_leave(c, s && !s->capture ? cudaErrorIllegalState : cudaErrorInvalidValue);

@@ -243,12 +243,20 @@ static cudaError_t submit_nodes(struct cudart *c, struct cuda_graph *g, struct c
 
 cudaError_t graph_submit(struct cudart *c, struct cuda_graph *g, struct cuda_stream *s, const session_task *deps,
                          uint32_t n, session_task *end) {
-  session_task before = 0;
-  if (g->conditions) { /* an earlier launch of it may still ask for the old values */
-    cudaError_t r = join(c, s, deps, n, &before);
+  /* A graph does not overlap with itself. */
+  session_task *all = malloc((n + 1) * sizeof *all);
+  CHECK(all, "out of memory");
+  if (n) memcpy(all, deps, n * sizeof *all);
+  all[n] = g->end;
+  cudaError_t r = cudaSuccess;
+  if (g->conditions) { /* that launch may still ask for the old values */
+    session_task before = 0;
+    r = join(c, s, all, n + 1, &before);
     if (r == cudaSuccess) r = cudart_wait(c, before);
-    if (r != cudaSuccess) return r;
-    assign_conditions(c, g);
+    if (r == cudaSuccess) assign_conditions(c, g);
   }
-  return submit_nodes(c, g, s, deps, n, end);
+  if (r == cudaSuccess) r = submit_nodes(c, g, s, all, n + 1, end);
+  if (r == cudaSuccess) g->end = *end;
+  free(all);
+  return r;
 }

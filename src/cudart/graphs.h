@@ -38,7 +38,8 @@ struct cuda_graph {
   uint32_t count;
   struct cuda_condition *conditions;
   struct cuda_held *held;
-  bool owned; /* by an executable graph or a child node */
+  session_task end; /* of its launch before */
+  bool owned;       /* by an executable graph or a child node */
 };
 struct cuda_exec {
   struct cuda_graph *graph; /* a clone */
