@@ -202,6 +202,24 @@ static void reserve_regs(struct sm *s, uint32_t w, const struct inst *i) {
     if (i->dst[r]) row[i->dst[r] / 64] |= 1ull << (i->dst[r] % 64);
 }
 
+/* Does the warp's next instruction wait for a load? Asked only of warps with a hazard. */
+static bool waits_for_load(const struct sm *s, uint32_t w) {
+  const struct inst *i = &s->w[w].code[s->w[w].pc];
+  const uint64_t *row = s->score_long + (size_t)w * s->score_words;
+#define LONG(reg) ((reg) && row[(reg) / 64] >> ((reg) % 64) & 1)
+  for (uint32_t r = 0; r < i->nsrc; r++)
+    if (LONG(i->src[r])) return true;
+  for (uint32_t r = 0; r < i->ndst; r++)
+    if (LONG(i->dst[r])) return true;
+  return LONG(i->pred) || LONG(i->addr_reg);
+#undef LONG
+}
+
+static void update_long(struct sm *s, uint32_t w) {
+  uint64_t bit = 1ull << w;
+  s->hazard_long = s->hazard & bit && waits_for_load(s, w) ? s->hazard_long | bit : s->hazard_long & ~bit;
+}
+
 void sm_release_regs(struct sm *s, const struct op *o) {
   uint32_t w = o->warp;
   uint64_t *row = s->score + (size_t)w * s->score_words, bit = 1ull << w;
@@ -215,6 +233,7 @@ void sm_release_regs(struct sm *s, const struct op *o) {
   s->drained |= bit;
   if (s->fence & bit && !s->w[w].regs_pending) s->fence &= ~bit, s->fenced = true;
   if (s->hazard & bit && !collides(s, w, &s->w[w].code[s->w[w].pc])) s->hazard &= ~bit;
+  if (s->score_long) update_long(s, w);
 }
 
 /* ---- instruction buffers as masks ---- */
@@ -244,6 +263,7 @@ void sm_update_head(struct sm *s, uint32_t w) {
   }
   if (s->sub) sm_sub_head(s, w, i);
   if (collides(s, w, i)) s->hazard |= bit;
+  if (s->score_long) update_long(s, w);
 }
 
 void sm_flush_ibuf(struct sm *s, uint32_t w) {
@@ -357,28 +377,11 @@ static bool issue(struct sm *s, uint32_t w) {
   return true;
 }
 
-/* Does the warp's next instruction wait for a load? Asked only of warps with a hazard. */
-static bool waits_for_load(const struct sm *s, uint32_t w) {
-  const struct inst *i = &s->w[w].code[s->w[w].pc];
-  const uint64_t *row = s->score_long + (size_t)w * s->score_words;
-#define LONG(reg) ((reg) && row[(reg) / 64] >> ((reg) % 64) & 1)
-  for (uint32_t r = 0; r < i->nsrc; r++)
-    if (LONG(i->src[r])) return true;
-  for (uint32_t r = 0; r < i->ndst; r++)
-    if (LONG(i->dst[r])) return true;
-  return LONG(i->pred) || LONG(i->addr_reg);
-#undef LONG
-}
-
 /* Two-level scheduling (Narasiman et al., MICRO 2011; Gebhart et al., ISCA 2011): warps that wait for a load, a barrier
  * or a fence leave the active set of their scheduler for the pending one; its places go to the warps that have been
  * pending longest and no longer wait. Repeating it without an event changes nothing. */
 static uint64_t active_warps(struct sm *s, uint32_t k, uint64_t waiting) {
-  uint64_t mine = s->sched_mask[k] & s->live, waits = waiting;
-  for (uint64_t m = mine & s->hazard & ~waiting; m; m &= m - 1) {
-    uint32_t w = (uint32_t)__builtin_ctzll(m);
-    if (waits_for_load(s, w)) waits |= 1ull << w;
-  }
+  uint64_t mine = s->sched_mask[k] & s->live, waits = waiting | (s->hazard & s->hazard_long);
   uint64_t active = s->active[k] & mine;
   for (uint64_t m = active & waits; m; m &= m - 1) s->w[__builtin_ctzll(m)].queued = s->queued++;
   active &= ~waits;

@@ -176,6 +176,7 @@ struct sm {
   uint64_t head;                  /* the buffered head is the instruction at the warp's pc */
   uint64_t stale;                 /* the buffered head is not: flush when looked at */
   uint64_t hazard;                /* the head waits for a register */
+  uint64_t hazard_long;           /* two-level: of those, for one that a load will write */
   uint64_t to_sp, to_sfu, to_mem; /* pipe of the head */
   uint64_t imiss;                 /* waits for the instruction cache */
   uint64_t ibuf_any;              /* instruction buffer not empty */
