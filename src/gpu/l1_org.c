@@ -24,11 +24,16 @@ void l1_org_init(struct sm *s) {
   l->org_sets = shape.sets;
   l->org_ready_size = l->mshrs * l->merges;
   l->org_ready = calloc(l->org_ready_size, sizeof *l->org_ready);
-  CHECK(l->org_ready, "out of memory for an L1");
+  l->org_free = calloc((l->mshrs + 63) / 64, sizeof *l->org_free);
+  l->org_next = calloc(l->mshrs, sizeof *l->org_next);
+  CHECK(l->org_ready && l->org_free && l->org_next, "out of memory for an L1");
+  for (uint32_t i = 0; i < l->mshrs; i++) l->org_free[i / 64] |= 1ull << i % 64;
 }
 
 void l1_org_destroy(struct l1d *l) {
   free(l->org_ready);
+  free(l->org_free);
+  free(l->org_next);
 }
 
 /* Chunks of its line that an access touches. */
@@ -42,20 +47,39 @@ static uint32_t chunks_of(const struct l1d *l, const struct access *a) {
   return mask;
 }
 
+static uint16_t *list_of(struct l1d *l, uint64_t line) {
+  return &l->org_first[(line / 32 ^ line >> 12) % L1_ORG_HASH];
+}
+
 static struct l1_mshr *find_mshr(struct l1d *l, uint64_t line) {
-  for (uint32_t i = 0; l->mshrs_busy && i < l->mshrs; i++)
-    if (l->mshr[i].busy && l->mshr[i].line == line) return &l->mshr[i];
+  for (uint16_t i = *list_of(l, line); i; i = l->org_next[i - 1])
+    if (l->mshr[i - 1].line == line) return &l->mshr[i - 1];
   return NULL;
 }
 
-static struct l1_mshr *free_mshr(struct l1d *l) {
-  for (uint32_t i = 0; l->mshrs_busy < l->mshrs && i < l->mshrs; i++)
-    if (!l->mshr[i].busy) return &l->mshr[i];
-  return NULL;
+/* The free one with the lowest number, for this line. */
+static struct l1_mshr *take_mshr(struct l1d *l, uint64_t line) {
+  if (l->mshrs_busy == l->mshrs) return NULL;
+  uint32_t w = 0;
+  while (!l->org_free[w]) w++;
+  uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(l->org_free[w]);
+  struct l1_mshr *m = &l->mshr[i];
+  uint16_t *first = list_of(l, line);
+  l->org_free[w] &= l->org_free[w] - 1;
+  l->org_next[i] = *first;
+  *first = (uint16_t)(i + 1);
+  *m = (struct l1_mshr){.line = line, .busy = true, .waiter = m->waiter};
+  l->mshrs_busy++;
+  return m;
 }
 
 static void release_mshr(struct l1d *l, struct l1_mshr *m) {
   if (m->count || m->outstanding) return;
+  uint32_t i = (uint32_t)(m - l->mshr);
+  uint16_t *at = list_of(l, m->line);
+  while (*at != i + 1) at = &l->org_next[*at - 1];
+  *at = l->org_next[i];
+  l->org_free[i / 64] |= 1ull << i % 64;
   m->busy = false;
   l->mshrs_busy--;
 }
@@ -120,10 +144,8 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
   if (m && m->count >= l->merges) return L1_NO_MERGE;
   enum l1_outcome out = !missing ? L1_PENDING : want & ~missing ? L1_PARTIAL : L1_MISS;
   if (!m) {
-    m = free_mshr(l);
+    m = take_mshr(l, e.line);
     if (!m) return L1_NO_MSHR;
-    *m = (struct l1_mshr){.line = e.line, .busy = true, .waiter = m->waiter};
-    l->mshrs_busy++;
   }
   m->waiter[m->head].op = op; /* the first `head` entries wait; `count` have not been delivered */
   m->waiter[m->head].lanes = a->lanes;
@@ -161,6 +183,7 @@ void l1_org_fill(struct sm *s, req_id id) {
                        .chunks = r->chunks,
                        .set = gpu_l1_set(s->c, l->org_sets, l->line_bytes, line),
                        .local = r->type == REQ_LOCAL_READ};
+  l->refused = 0;
   m->outstanding &= ~r->chunks;
   l->org->fill(&l->org_of->ctx, &e, r->chunks);
   s->st->l1d_fill_bytes += r->bytes;
@@ -186,6 +209,7 @@ op_id l1_org_next(struct sm *s, uint32_t *lanes) {
   uint32_t at = l->ready_head;
   struct l1_mshr *m = &l->mshr[l->org_ready[at].mshr];
   *lanes = l->org_ready[at].lanes;
+  if (l->refused == L1_NO_MSHR || l->refused == L1_NO_MERGE) l->refused = 0;
   l->ready_head = (at + 1) % l->org_ready_size;
   l->ready_count--;
   m->count--;

@@ -69,6 +69,7 @@ void l1d_drop(struct sm *s) {
   struct l1d *l = &s->l1d;
   if (l->org) {
     l->org->drop(&l->org_of->ctx, s->id);
+    l->refused = 0;
     return;
   }
   for (uint32_t i = 0; s->g->seen.character && i < l->sets * l->ways; i++)

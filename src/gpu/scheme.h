@@ -111,6 +111,9 @@ struct l1_org {
                 uint32_t chunks);                   /* evict them; was one of them here? */
   void (*clear)(struct scheme_ctx *c, uint32_t sm); /* a launch begins */
   void (*drop)(struct scheme_ctx *c, uint32_t sm);  /* a fence: lose what has arrived, not what is on its way */
+  /* The questions' answers for an SM change only with its own reserve, touch, fill, store, clear and drop. A refused
+   * access is then not asked about again until one of them, a free MSHR or miss queue entry may change its fate. */
+  bool steady;
 };
 
 #define SCHEME_SM(ctx, type, sm) ((type *)((char *)(ctx)->sm_state + (size_t)(sm) * (ctx)->sm_state_bytes))

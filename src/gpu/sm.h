@@ -90,6 +90,7 @@ struct l1_line {
 };
 enum line_state { LINE_INVALID, LINE_RESERVED, LINE_VALID, LINE_DIRTY };
 
+enum { L1_ORG_HASH = 64 };
 struct l1_mshr {
   uint64_t line;
   uint32_t index; /* of the line reserved, UINT32_MAX with allocate-on-fill */
@@ -137,6 +138,8 @@ struct l1d {
     uint32_t lanes;
   } * org_ready; /* ring of `org_ready_size`, ready_head and ready_count */
   uint32_t org_ready_size;
+  uint64_t *org_free;                         /* set of MSHRs that are free */
+  uint16_t org_first[L1_ORG_HASH], *org_next; /* busy MSHRs by hash of their line: lists of index + 1, 0 ends one */
 };
 
 /* What a cycle adds to the counters. Cycles that add the same are counted together, when one differs. */

@@ -435,7 +435,7 @@ static void note_refusal(struct sm *s, const struct op *o, enum l1_outcome why) 
 /* Is a refusal certain to be repeated until a fill, a place in an MSHR or in the miss queue? */
 static bool repeats(const struct sm *s) {
   const struct slots *k = &s->g->slots;
-  return !s->l1d.org && !k->n_on_stall && !k->n_may_allocate && !k->n_find_victim;
+  return (!s->l1d.org || s->l1d.org->steady) && !k->n_on_stall && !k->n_may_allocate && !k->n_find_victim;
 }
 
 /* Look up the access that has spent the hit latency in front of the L1. */

@@ -91,6 +91,7 @@ static const struct l1_org line_org = {
     .store = line_store,
     .clear = line_clear,
     .drop = line_drop,
+    .steady = true,
 };
 
 static const struct scheme line = {

@@ -84,6 +84,7 @@ static const struct l1_org sector_org = {
     .store = sector_store,
     .clear = sector_clear,
     .drop = sector_drop,
+    .steady = true,
 };
 
 static const struct scheme sector = {

@@ -63,6 +63,7 @@ static const struct l1_org tsc_org = {
     .store = tsc_store,
     .clear = tsc_clear,
     .drop = tsc_drop,
+    .steady = true,
 };
 
 static const struct scheme tsc = {

@@ -39,6 +39,12 @@ struct tagsplit {
   struct ts_chunk chunk[TS_POOL]; /* sets x groups x chunks of a line */
   uint64_t nru[1024];             /* a bit per chunk of the set */
   uint64_t draw;
+  struct { /* the last plan, until something changes */
+    uint64_t line, drop;
+    uint32_t missing; /* 0: there is none */
+    bool full;
+    uint8_t at[32];
+  } plan;
 };
 struct ts_geometry {
   uint32_t groups, per, set; /* per: chunks of a group */
@@ -139,9 +145,12 @@ static inline bool ts_place(const struct scheme_ctx *c, struct tagsplit *s, cons
 
 static inline enum l1_plan ts_plan(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e,
                                    uint32_t missing) {
-  uint8_t out[32];
-  uint64_t drop;
-  return ts_place(c, s, e, missing, out, &drop) ? PLAN_PLACE : PLAN_FULL;
+  if (s->plan.missing != missing || s->plan.line != e->line) {
+    s->plan.full = !ts_place(c, s, e, missing, s->plan.at, &s->plan.drop);
+    s->plan.missing = missing;
+    s->plan.line = e->line;
+  }
+  return s->plan.full ? PLAN_FULL : PLAN_PLACE;
 }
 
 /* Drop chunks; a line that loses its last chunk here is told as evicted. Returns how many chunks went. */
@@ -172,17 +181,16 @@ static inline uint32_t ts_reserve(struct scheme_ctx *c, struct tagsplit *s, cons
                                   uint32_t missing) {
   struct ts_geometry t = ts_geometry(c);
   struct ts_chunk *k = ts_set(s, &t, e->set);
-  uint8_t at[32];
-  uint64_t drop;
-  bool ok = ts_place(c, s, e, missing, at, &drop);
-  CHECK(ok, "a tag-split cache placed chunks and then could not (set %u)", e->set);
-  uint32_t dropped = ts_drop(c, k, t.set, e, drop), n = 0;
+  CHECK(ts_plan(c, s, e, missing) == PLAN_PLACE, "a tag-split cache placed chunks and then could not (set %u)", e->set);
+  const uint8_t *at = s->plan.at;
+  uint32_t dropped = ts_drop(c, k, t.set, e, s->plan.drop), n = 0;
   for (uint32_t m = missing; m; m &= m - 1, n++) {
     k[at[n]] =
         (struct ts_chunk){.line = e->line, .at = (uint8_t)__builtin_ctz(m), .pending = true, .warp = (uint8_t)e->warp};
     nru_use(&s->nru[e->set], at[n], t.set);
   }
   s->draw++;
+  s->plan.missing = 0;
   return dropped;
 }
 
@@ -192,6 +200,7 @@ static inline void ts_touch(struct scheme_ctx *c, struct tagsplit *s, const stru
   struct ts_chunk *k = ts_set(s, &t, e->set);
   for (uint32_t i = 0; out != L1_PENDING && i < t.set; i++) {
     if (!k[i].valid || k[i].line != e->line || !(here >> k[i].at & 1)) continue;
+    s->plan.missing = 0;
     k[i].reused = true;
     nru_use(&s->nru[e->set], i, t.set);
   }
@@ -200,6 +209,7 @@ static inline void ts_touch(struct scheme_ctx *c, struct tagsplit *s, const stru
 static inline void ts_fill(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
   struct ts_geometry t = ts_geometry(c);
   struct ts_chunk *k = ts_set(s, &t, e->set);
+  s->plan.missing = 0;
   for (uint32_t i = 0; i < t.set; i++)
     if (k[i].pending && k[i].line == e->line && chunks >> k[i].at & 1) k[i].pending = false, k[i].valid = true;
 }
@@ -208,6 +218,7 @@ static inline bool ts_store(struct scheme_ctx *c, struct tagsplit *s, const stru
   struct ts_geometry t = ts_geometry(c);
   struct ts_chunk *k = ts_set(s, &t, e->set);
   bool hit = false;
+  s->plan.missing = 0;
   for (uint32_t i = 0; i < t.set; i++)
     if (k[i].valid && k[i].line == e->line && chunks >> k[i].at & 1) k[i].valid = false, hit = true;
   return hit;
@@ -217,11 +228,13 @@ static inline void ts_clear(struct scheme_ctx *c, struct tagsplit *s) {
   struct ts_geometry t = ts_geometry(c);
   for (uint32_t i = 0; i < t.set * c->config->l1d.sets; i++) s->chunk[i].valid = s->chunk[i].pending = false;
   for (uint32_t i = 0; i < c->config->l1d.sets; i++) s->nru[i] = 0;
+  s->plan.missing = 0;
 }
 
 static inline void ts_forget(struct scheme_ctx *c, struct tagsplit *s) {
   struct ts_geometry t = ts_geometry(c);
   for (uint32_t i = 0; i < t.set * c->config->l1d.sets; i++) s->chunk[i].valid = false;
+  s->plan.missing = 0;
 }
 
 /* Beside the baseline's tags of 20 bits, valid bits and 2 bits of LRU a line: 0.58 KB an SM, 0.44 KB with 5-bit private
