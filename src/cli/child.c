@@ -58,8 +58,8 @@ char *command_text(char *const *argv) {
 }
 
 bool child_write_options(const struct tempdir *t, const struct sim_options *o, char *const *argv, struct err *e) {
-  uint32_t first = 0, last = 0;
-  if (!sim_timing_range(o->timing_kernels, &first, &last, e)) return false;
+  uint32_t first, end;
+  if (!sim_timing_range(o->timing_kernels, &first, &end, e)) return false;
   char *program = command_text(argv), path[600];
   json_t *sets = json_array();
   for (size_t i = 0; i < o->sets.count; i++) json_array_append_new(sets, json_string(o->sets.at[i]));
@@ -72,7 +72,7 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   json_object_set_new(j, "program", json_string(program));
   json_object_set_new(j, "watchdog_cycles", json_integer((json_int_t)o->watchdog));
   json_object_set_new(j, "timing_first", json_integer(first));
-  json_object_set_new(j, "timing_last", json_integer(last));
+  json_object_set_new(j, "timing_end", json_integer(end));
   json_object_set_new(j, "quiet", json_boolean(o->quiet));
   json_object_set_new(j, "detail", json_boolean(o->detail));
   json_object_set_new(j, "lines", json_boolean(o->lines));

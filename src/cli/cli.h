@@ -119,8 +119,8 @@ struct sim_options {
        0,                                                                                                        \
        NULL},                                                                                                    \
       {"timing-kernels",                                                                                         \
-       "A:B",                                                                                                    \
-       "time launches A to B only (from 0), run the others functionally",                                        \
+       "RANGE",                                                                                                  \
+       "time launches A to B (A:B), from A on (A:) or A alone, counted from 0; run the others functionally",     \
        OPT_TEXT,                                                                                                 \
        offsetof(type, field.timing_kernels),                                                                     \
        0,                                                                                                        \
@@ -149,7 +149,7 @@ bool sim_config(const struct sim_options *o, struct gpu_config *c, struct err *e
 bool sim_check(const struct sim_options *o, struct err *e);
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
 bool sim_apply_sets(struct gpu_config *c, const struct sim_options *o, struct err *e); /* the values of --set */
-bool sim_timing_range(const char *text, uint32_t *first, uint32_t *last, struct err *e);
+bool sim_timing_range(const char *text, uint32_t *first, uint32_t *end, struct err *e);
 /* Core cycles [*first, *last) of --timeline-window A:B; NULL: all, as far as there is room. */
 bool sim_timeline_window(const char *text, uint64_t *first, uint64_t *last, struct err *e);
 /* The file of --timeline where the program finds it, whatever folder it changes to; the caller frees it. */

@@ -507,7 +507,7 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
   }
   unsigned wrong = 0;
   if (text && sim_timeline_window(o->timeline_window, &so.timeline_first, &so.timeline_last, e) &&
-      sim_timing_range(o->timing_kernels, &so.timing_first, &so.timing_last, e))
+      sim_timing_range(o->timing_kernels, &so.timing_first, &so.timing_end, e))
     l->session = session_open(&so, e);
   if (l->session) {
     struct simt_text t = {.ptx = text, .name = kernel_file};

@@ -36,7 +36,7 @@ static bool options_of(const struct sim_options *o, const char *path, const char
       .character = o->characterise,
       .sample_cycles = o->sample,
   };
-  return sim_timing_range(o->timing_kernels, &so->timing_first, &so->timing_last, e);
+  return sim_timing_range(o->timing_kernels, &so->timing_first, &so->timing_end, e);
 }
 
 /* Replay into `record`. With --keep-going, what is wrong with the trace is said and the launches before it count. */

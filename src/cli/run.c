@@ -1,6 +1,7 @@
 /* run.c - `sluice run`: one program, one configuration, one table. */
 #include "cli/run.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,23 +17,24 @@
 
 /* ---- what can be wrong before anything runs ---- */
 
-bool sim_timing_range(const char *text, uint32_t *first, uint32_t *last, struct err *e) {
-  *first = *last = 0;
+bool sim_timing_range(const char *text, uint32_t *first, uint32_t *end, struct err *e) {
+  *first = *end = 0;
   if (!text) return true;
-  char *end;
-  unsigned long a = strtoul(text, &end, 10), b = a;
-  bool ok = end != text && *text != '-';
-  if (ok && *end == ':') {
-    const char *second = end + 1;
-    b = *second ? strtoul(second, &end, 10) : UINT32_MAX - 1;
-    ok = !*second || end != second;
-    if (!*second) end++;
+  const char *p = text;
+  char *after;
+  unsigned long a = 0, b;
+  bool ok = isdigit((unsigned char)*p);
+  if (ok) a = strtoul(p, &after, 10), p = after;
+  b = a;
+  if (ok && *p == ':') {
+    b = UINT32_MAX - 1;
+    if (isdigit((unsigned char)*++p)) b = strtoul(p, &after, 10), p = after;
   }
-  if (!ok || *end || b < a || b >= UINT32_MAX)
-    return err_set(e, ERR_USAGE, "--timing-kernels needs A:B with A <= B, launches counted from 0, not '%s'", text);
+  if (!ok || *p || b < a || b >= UINT32_MAX)
+    return err_set(e, ERR_USAGE, "--timing-kernels needs A:B with A <= B, A: or A, launches counted from 0, not '%s'",
+                   text);
   *first = (uint32_t)a;
-  *last = (uint32_t)b;
-  if (!b) return err_set(e, ERR_USAGE, "--timing-kernels 0:0 means all launches; give 0:1 for the first two");
+  *end = (uint32_t)b + 1;
   return true;
 }
 
@@ -83,7 +85,7 @@ bool sim_check(const struct sim_options *o, struct err *e) {
   uint64_t from, to;
   if (!sim_timeline_window(o->timeline_window, &from, &to, e)) return false;
   struct gpu_config c;
-  uint32_t first, last;
+  uint32_t first, end;
   if (o->mode && strcmp(o->mode, "timing") && strcmp(o->mode, "functional")) {
     static const char *const modes[] = {"timing", "functional"};
     const char *near = err_nearest(o->mode, modes, 2);
@@ -91,7 +93,7 @@ bool sim_check(const struct sim_options *o, struct err *e) {
                    near ? "did you mean '" : "it is timing or functional", near ? near : "", near ? "'?" : "");
   }
   if (!sim_config(o, &c, e) || !gpu_config_check(&c, e)) return false;
-  if (!sim_timing_range(o->timing_kernels, &first, &last, e)) return false;
+  if (!sim_timing_range(o->timing_kernels, &first, &end, e)) return false;
   unsigned checks;
   if (!simt_check_parse(o->check, &checks, e)) return false;
   const char *list = o->scheme ? o->scheme : "baseline";

@@ -119,13 +119,13 @@ static uint64_t unit_factor(const char *suffix, const char *unit) {
 static bool set_uint(uint32_t *out, const struct knob_row *r, const char *value, const char *where, struct err *e) {
   char *end;
   errno = 0;
-  uint64_t v = strtoull(value, &end, 0);
-  if (end == value || *value == '-' || errno)
+  uint64_t v = strtoull(value, &end, value[0] == '0' && (value[1] | 32) == 'x' ? 16 : 10);
+  if (!isdigit((unsigned char)*value) || errno || *end == '.')
     return err_set(e, ERR_USAGE, "%s: '%s' needs a whole number from %u to %u%s%s, not '%s'", where, r->key, r->min,
                    r->max, *r->unit ? " " : "", r->unit, value);
   while (isspace((unsigned char)*end)) end++;
   if (*end) {
-    uint64_t factor = *end == '.' ? 0 : unit_factor(end, r->unit);
+    uint64_t factor = unit_factor(end, r->unit);
     if (!factor && *r->unit)
       return err_set(e, ERR_USAGE, "%s: '%s': '%s' is not a unit of this knob; its unit is %s", where, r->key, end,
                      r->unit);
@@ -316,13 +316,21 @@ static bool load_named(struct gpu_config *c, const char *name, struct origins *o
   return unknown_name(name, e);
 }
 
-/* Put file:line before a message of the whole-geometry check, which begins with the key at fault. */
+/* Put file:line before a message of the whole-geometry check: of the first key in it that a file gave, as the key at
+ * fault comes first. */
 static bool name_origin(const struct origins *o, struct err *e) {
-  char key[MAX_KEY];
-  snprintf(key, sizeof key, "%.*s", (int)strcspn(e->msg, " :"), e->msg);
-  const struct knob_row *r = find_knob(key);
-  uint32_t i = r ? (uint32_t)(r - gpu_knob_rows) : 0;
-  if (r && o->at[i].line) err_prefix(e, "%s:%u", o->path[o->at[i].file], o->at[i].line);
+  for (const char *p = e->msg; *p;) {
+    size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    char key[MAX_KEY];
+    snprintf(key, sizeof key, "%.*s", (int)n, p);
+    const struct knob_row *r = n ? find_knob(key) : NULL;
+    uint32_t i = r ? (uint32_t)(r - gpu_knob_rows) : 0;
+    if (r && o->at[i].line) {
+      err_prefix(e, "%s:%u", o->path[o->at[i].file], o->at[i].line);
+      break;
+    }
+    p += n ? n : 1;
+  }
   return false;
 }
 
@@ -355,7 +363,7 @@ static bool check_cache(const struct cache_config *k, const char *name, uint32_t
         "%s.sets is %u: the index fermi-hash is defined for 32 and 64 sets; choose %s.index: linear, xor or ipoly",
         name, k->sets, name);
   if ((uint64_t)k->sets * k->ways > 1u << 20)
-    return err_set(e, ERR_USAGE, "%s: %u sets x %u ways are more than 1048576 lines", name, k->sets, k->ways);
+    return err_set(e, ERR_USAGE, "%s.ways is %u: with %u sets that is more than 1048576 lines", name, k->ways, k->sets);
   return true;
 }
 
@@ -442,7 +450,10 @@ static bool check_memory(const struct gpu_config *c, struct err *e) {
 static bool check_network(const struct gpu_config *c, struct err *e) {
   uint32_t nodes = c->sms + c->channels * c->subparts;
   if (nodes > 512)
-    return err_set(e, ERR_USAGE, "%u SMs and sub-partitions: the interconnect has at most 512 nodes", nodes);
+    return err_set(e, ERR_USAGE,
+                   "sms is %u: with memory.channels x memory.subpartitions = %u x %u that makes %u nodes of the "
+                   "interconnect, which has at most 512",
+                   c->sms, c->channels, c->subparts, nodes);
   /* The largest packet is a whole line with its header. */
   uint32_t line = c->l2.line > c->l1d.line ? c->l2.line : c->l1d.line;
   uint32_t flits = (line + 8 + c->icnt_flit - 1) / c->icnt_flit;

@@ -156,7 +156,7 @@ static struct session *open_from_file(const char *dir, struct err *e) {
                               .record_path = arena_printf(&a, "%s/record.json", dir),
                               .watchdog_cycles = number_of(root, "watchdog_cycles"),
                               .timing_first = (uint32_t)number_of(root, "timing_first"),
-                              .timing_last = (uint32_t)number_of(root, "timing_last"),
+                              .timing_end = (uint32_t)number_of(root, "timing_end"),
                               .quiet = json_is_true(json_object_get(root, "quiet")),
                               .detail = json_is_true(json_object_get(root, "detail")),
                               .lines = json_is_true(json_object_get(root, "lines")),

@@ -20,10 +20,10 @@ struct session_options {
   enum session_mode mode;
   const char *const *sets; /* "key=value" */
   size_t set_count;
-  const char *record_path;            /* where the JSON record is written (atomically), NULL: nowhere */
-  const char *program;                /* for the record: program path and arguments as one string */
-  uint64_t watchdog_cycles;           /* cycles without progress before a kernel is called stuck; 0: default */
-  uint32_t timing_first, timing_last; /* launches (from 0) simulated in detail; both 0: all */
+  const char *record_path;           /* where the JSON record is written (atomically), NULL: nowhere */
+  const char *program;               /* for the record: program path and arguments as one string */
+  uint64_t watchdog_cycles;          /* cycles without progress before a kernel is called stuck; 0: default */
+  uint32_t timing_first, timing_end; /* launches (from 0) simulated in detail: first to end - 1; end 0: all */
   bool quiet;
   bool detail, lines;        /* record: counters per unit; memory statistics per instruction */
   bool character;            /* record: loads by un-coalescing degree, use of lines */

@@ -33,8 +33,7 @@ struct task {
 
 static bool in_detail(const struct session *s, uint32_t launch) {
   if (!s->gpu) return false;
-  if (s->o.timing_first == 0 && s->o.timing_last == 0) return true;
-  return launch >= s->o.timing_first && launch <= s->o.timing_last;
+  return !s->o.timing_end || (launch >= s->o.timing_first && launch < s->o.timing_end);
 }
 
 /* Functional mode has no clock. Events still need times that grow with the work: one warp instruction per SM and cycle,

@@ -114,6 +114,77 @@ static void bad_files(void **state) {
   file_is("base: fermy\n", "did you mean 'fermi'");
 }
 
+/* Whatever a knob may be, values that are not: refused from a file with its line and from --set, with what is allowed.
+ */
+static void refused(const struct knob_row *r, const char *value, const char *allowed) {
+  char path[] = "/tmp/sluice-config-XXXXXX.yaml", text[512], where[80];
+  int fd = mkstemps(path, 5);
+  assert_true(fd >= 0);
+  close(fd);
+  int n = snprintf(text, sizeof text, "base: fermi\n# the next line is wrong\n%s: \"%s\"\n", r->key, value);
+  assert_true(n < (int)sizeof text && path_write_whole(path, text, (size_t)n));
+  struct gpu_config c;
+  struct err e = {0};
+  bool ok = gpu_config_load(&c, path, &e);
+  unlink(path);
+  snprintf(where, sizeof where, "%s:3: ", path);
+  if (ok) fail_msg("%s: '%s' is taken", r->key, value);
+  fails(ok, &e, where);
+  fails(ok, &e, r->key);
+  fails(ok, &e, allowed);
+  gpu_config_defaults(&c);
+  e = (struct err){0};
+  fails(gpu_config_set(&c, r->key, value, "--set", &e), &e, "--set: ");
+  fails(false, &e, allowed);
+}
+
+static void number_refuses(const struct knob_row *r) {
+  char range[120], value[32], unit[64];
+  snprintf(range, sizeof range, "from %u to %u%s%s", r->min, r->max, *r->unit ? " " : "", r->unit);
+  if (r->min) snprintf(value, sizeof value, "%u", r->min - 1), refused(r, value, range);
+  if (r->max < UINT32_MAX) snprintf(value, sizeof value, "%llu", r->max + 1ull), refused(r, value, range);
+  static const char *const no_numbers[] = {"-1", "99999999999999999999", "many", "1.5", "", "true"};
+  for (size_t i = 0; i < sizeof no_numbers / sizeof *no_numbers; i++) refused(r, no_numbers[i], range);
+  snprintf(value, sizeof value, "%u furlongs", r->min);
+  snprintf(unit, sizeof unit, *r->unit ? "its unit is %s" : "it has no unit", r->unit);
+  refused(r, value, unit);
+}
+
+static void every_knob_refuses(void **state) {
+  (void)state;
+  char longer[160];
+  memset(longer, 'x', sizeof longer);
+  longer[sizeof longer - 1] = 0;
+  for (uint32_t i = 0; i < gpu_knob_row_count; i++) {
+    const struct knob_row *r = &gpu_knob_rows[i];
+    if (r->type == KNOB_UINT) number_refuses(r);
+    if (r->type == KNOB_BOOL) refused(r, "maybe", "true or false"), refused(r, "2", "true or false");
+    if (r->type == KNOB_TEXT) refused(r, longer, "longer than");
+    if (r->type != KNOB_WORD) continue;
+    for (uint32_t k = 0; r->words[k]; k++) refused(r, "nonesuch", r->words[k]);
+    refused(r, "0", "must be one of");
+  }
+}
+
+/* The ends of each knob's range are taken by the knob itself, whatever the whole then says. */
+static void every_knob_takes_its_ends(void **state) {
+  (void)state;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  for (uint32_t i = 0; i < gpu_knob_row_count; i++) {
+    const struct knob_row *r = &gpu_knob_rows[i];
+    struct err e = {0};
+    char value[2][32];
+    if (r->type != KNOB_UINT) continue;
+    snprintf(value[0], sizeof value[0], "%u", r->min);
+    snprintf(value[1], sizeof value[1], "0x%x", r->max);
+    for (int k = 0; k < 2; k++) {
+      if (!gpu_config_set(&c, r->key, value[k], "--set", &e)) fail_msg("%s: %s", r->key, e.msg);
+      assert_int_equal(*(const uint32_t *)((const char *)&c + r->offset), k ? r->max : r->min);
+    }
+  }
+}
+
 static void impossible_machines(void **state) {
   (void)state;
   static const char *const rows[][2] = {
@@ -125,7 +196,11 @@ static void impossible_machines(void **state) {
       {"sms: 1000\n", "from 1 to 256 SM"},
       {"sm: {threads: 1000}\n", "multiple of the warp size"},
       {"sm: {threads: 4096}\n", "at most 2048"},
-      {"sm: {threads: 512}\n", "sm.cta_threads is 1024"},
+      {"sm: {threads: 512}\n", ".yaml:1: sm.cta_threads is 1024"}, /* the line of the other number */
+      {"sms: 256\nmemory: {channels: 64, subpartitions: 8}\n", "from 1 to 4"},
+      {"memory:\n  channels: 64\n  subpartitions: 4\nsms: 257\n", ".yaml:4: 'sms' must be from 1 to 256 SM, not 257"},
+      {"dram: {banks: 16}\nsm:\n  sub_cores: true\n  schedulers: 3\n", ".yaml:4: "},
+      {"l1d: {ways: 4096}\nl2:\n  sets: 1024\n  ways: 4096\n", ".yaml:4: l2.ways is 4096: with 1024 sets"},
       {"dram: {banks: 8}\n", "4 bank bits, but dram.banks is 8"},
       {"dram: {burst: 16}\n", "6 burst bits"},
       {"dram: {tRC: 30}\n", ".yaml:1: dram.tRC is 30: a row cycle cannot be shorter than tRAS + tRP = 40"},
@@ -151,6 +226,8 @@ int main(void) {
       cmocka_unit_test(papers_differ_where_they_say),
       cmocka_unit_test(one_value),
       cmocka_unit_test(bad_files),
+      cmocka_unit_test(every_knob_refuses),
+      cmocka_unit_test(every_knob_takes_its_ends),
       cmocka_unit_test(impossible_machines),
       cmocka_unit_test(unknown_gpu),
   };
