@@ -157,6 +157,7 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
                                   .index = (uint8_t)i,
                                   .age = s->ages++,
                                   .queued = s->queued++,
+                                  .inst_bytes = k->origin ? 0 : (uint8_t)s->c->inst_bytes,
                                   .cta = cta,
                                   .code = k->code};
     s->live |= bit;

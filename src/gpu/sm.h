@@ -67,6 +67,7 @@ struct warp_state {
   uint16_t in_pipe;        /* instructions between decode and completion */
   uint16_t stores;         /* stores not yet acknowledged */
   uint16_t atomics;        /* lanes of atomics not yet performed */
+  uint8_t inst_bytes;      /* of code space per instruction; 0: its code has addresses of its own (a trace of SASS) */
   uint32_t regs_pending;   /* registers with a pending write */
   uint32_t cta;
   uint64_t age;

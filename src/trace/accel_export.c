@@ -133,7 +133,8 @@ static void write_inst(const struct export *x, const struct inst *i, const struc
   char made[256];
   const char *text = x->k->text ? x->k->text[i->pc] : NULL, *tab = text ? strchr(text, '\t') : NULL;
   if (x->h.lineinfo) fprintf(f, "%u ", i->src_line);
-  fprintf(f, "%04x %08x ", i->fetch_pc, o->mask);
+  /* What never was SASS is numbered in steps of 8; SASS of binary version 70, which its header names, has 16 B. */
+  fprintf(f, "%04x %08x ", text || x->h.binary_version ? i->fetch_pc : 2 * i->fetch_pc, o->mask);
   if (tab) {
     fprintf(f, "%.*s", (int)(tab - text), text);
   } else {
