@@ -74,6 +74,7 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   json_object_set_new(j, "timing_first", json_integer(first));
   json_object_set_new(j, "timing_end", json_integer(end));
   json_object_set_new(j, "quiet", json_boolean(o->quiet));
+  json_object_set_new(j, "meter", json_boolean(o->meter));
   json_object_set_new(j, "detail", json_boolean(o->detail));
   json_object_set_new(j, "lines", json_boolean(o->lines));
   json_object_set_new(j, "characterise", json_boolean(o->characterise));

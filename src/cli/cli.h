@@ -78,6 +78,7 @@ struct sim_options {
   uint64_t watchdog, sample;
   const char *timeline, *timeline_window;
   uint64_t timeline_sms;
+  bool meter; /* a launch that takes long says how far it is */
   bool quiet, help, detail, lines, characterise, profile, fresh, energy, energy_sensitivity;
   uint64_t from_kernel; /* of a trace */
   bool keep_going;

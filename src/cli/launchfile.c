@@ -491,6 +491,7 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
                                .program = kernel_file,
                                .watchdog_cycles = o->watchdog,
                                .quiet = o->quiet,
+                               .meter = o->meter,
                                .detail = o->detail,
                                .lines = o->lines,
                                .character = o->characterise,

@@ -81,6 +81,7 @@ static int record(const struct command *self, struct record_options *opts, char 
   o->trace_temp = temp;
   bool quiet = o->quiet;
   o->quiet = true; /* no table of a functional run */
+  o->meter = !quiet;
   clean_up_on_signals(temp);
   int rc = run_one(self, o, argv);
   o->quiet = quiet;

@@ -11,10 +11,6 @@ bool is_trace_file(const char *path) {
   return trace_is_trace(path);
 }
 
-static void show(void *ctx, uint32_t done, uint32_t all) {
-  progress_show(ctx, "replaying", done, all);
-}
-
 static bool options_of(const struct sim_options *o, const char *path, const char *record, struct session_options *so,
                        struct err *e) {
   if (o->launch) return err_set(e, ERR_USAGE, "--launch goes with a .ptx or .cu file, not with a trace");
@@ -31,6 +27,7 @@ static bool options_of(const struct sim_options *o, const char *path, const char
       .program = path,
       .watchdog_cycles = o->watchdog,
       .quiet = o->quiet,
+      .meter = o->meter,
       .detail = o->detail,
       .lines = o->lines,
       .character = o->characterise,
@@ -54,11 +51,8 @@ static bool replay(const struct sim_options *o, const char *path, const char *re
     trace_close(t);
     return false;
   }
-  struct progress p;
-  progress_start(&p);
   struct err stop = {0};
-  bool good = session_replay(s, t, &(struct replay_options){(uint32_t)o->from_kernel, show, &p}, &stop);
-  progress_clear(&p);
+  bool good = session_replay(s, t, &(struct replay_options){(uint32_t)o->from_kernel}, &stop);
   trace_close(t);
   if (!good && !wrong.code) wrong = stop;
   if (!good && (!o->keep_going || stop.code != ERR_INPUT)) {

@@ -308,6 +308,7 @@ static int run_run(const struct command *self, int argc, char **argv) {
     if (more < 0) rc = command_usage(self, &e);
     if (more > 0) argv[first + more - 1] = argv[first], first += more - 1;
   }
+  o->meter = !o->quiet && !search_named(o->scheme);
   if (rc < 0) rc = search_named(o->scheme) ? run_search(self, o, argv + first) : run_one(self, o, argv + first);
   opt_list_free(&o->sets);
   return rc;

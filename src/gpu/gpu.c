@@ -16,6 +16,8 @@
  * a kernel that spins forever issues all the time. */
 enum { DEFAULT_WATCHDOG = 2000000, ENDLESS = 100 };
 
+enum { TELL_EVERY = 50000 }; /* cycles after which who watches a launch is told again */
+
 static uint64_t gcd(uint64_t a, uint64_t b) {
   while (b) {
     uint64_t t = a % b;
@@ -62,6 +64,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   }
   c = &g->config;
   g->watchdog = DEFAULT_WATCHDOG;
+  g->tell_at = UINT64_MAX;
   g->may_sleep = true;
   g->subparts = c->channels * c->subparts;
   g->cta_slots_per_sm = c->sm_ctas;
@@ -416,9 +419,15 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   gpu_work_turn(g, k);
   if (!g->open) begin(g);
   g->busy = true; /* the next tick must not be jumped over */
+  if (f->watch) g->tell_at = g->now;
   gpu_seen_launch(g, k);
   *launch = (uint32_t)(k - g->work);
   return true;
+}
+
+static void tell(struct gpu *g) {
+  g->tell_at = g->works ? g->now + TELL_EVERY : UINT64_MAX;
+  for (uint32_t i = 0; i < g->works; i++) feed_look(g->work[g->turn[i]].feed);
 }
 
 enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e) {
@@ -429,6 +438,7 @@ enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, str
       return GPU_ENDED;
     }
     if (g->now >= until) return GPU_TIME;
+    if (__builtin_expect(g->now >= g->tell_at, 0)) tell(g);
     if (g->may_sleep && !g->busy && !g->every_cycle) jump(g);
     g->busy = false;
     if (!tick(g)) {

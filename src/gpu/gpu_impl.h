@@ -66,8 +66,9 @@ struct gpu {
   bool full;                        /* several: nothing has changed since no CTA found room */
   const struct feed *faulted;
   struct issued issued;
-  uint64_t now;   /* core cycles since the machine was built */
-  uint64_t start; /* first cycle of the launch */
+  uint64_t now;     /* core cycles since the machine was built */
+  uint64_t start;   /* first cycle of the launch */
+  uint64_t tell_at; /* when who watches the launches is told; UINT64_MAX: nobody does */
   /* SMs, a bit each: to be stepped; asleep until the interconnect has room for sm.need_icnt bytes; of those, the ones
    * that may have it, once more to be looked at; with a reply in sm.eject. */
   uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], look[GPU_SM_WORDS], ejected[GPU_SM_WORDS];

@@ -35,6 +35,7 @@ static void retire_warp(struct sm *s, uint32_t w) {
   s->st->ctas++;
   const struct feed *feed = s->cta_feed[ws->cta_slot];
   feed->ops->end_cta(feed->ctx, s->id * g->cta_slots_per_sm + ws->cta_slot);
+  feed_cta_ended(feed);
   gpu_cta_done(g, s->id, ws->cta_slot);
 }
 

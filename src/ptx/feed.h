@@ -85,10 +85,28 @@ struct feed_ops {
   const struct feed_fault *(*fault)(void *ctx);
 };
 
+/* Who wants to know how far a launch is: told after every CTA that ends, and now and then in between. */
+struct feed_watch {
+  void (*look)(void *ctx, const struct feed_kernel *k, uint32_t ended);
+  void *ctx;
+  uint32_t ended; /* CTAs */
+};
+
 struct feed {
   const struct feed_ops *ops;
   void *ctx;
   const struct feed_kernel *kernel;
+  struct feed_watch *watch; /* NULL: nobody. Set before the launch begins, by whoever has it run */
 };
+
+static inline void feed_look(const struct feed *f) {
+  if (f->watch) f->watch->look(f->watch->ctx, f->kernel, f->watch->ended);
+}
+/* Called by whoever drives the feed, after end_cta. */
+static inline void feed_cta_ended(const struct feed *f) {
+  if (!f->watch) return;
+  f->watch->ended++;
+  feed_look(f);
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* replay.c - launches of a trace, one after the other, on the session's machine. */
 #include "session/replay.h"
 
+#include "session/meter.h"
 #include "trace/trace_feed.h"
 
 struct replayed {
@@ -43,6 +44,9 @@ bool session_replay(struct session *s, struct trace_input *t, const struct repla
   struct err local = {0};
   struct trace_event ev = {0};
   if (!e) e = &local;
+  meter_expect(session_meter(s), o->from, t->launches);
+  t->reading = meter_reading;
+  t->reading_ctx = session_meter(s);
   if (!skip_to(s, t, o, e)) return false;
   for (;;) {
     if (!t->ops->next(t, &ev, e)) return false;
@@ -50,6 +54,5 @@ bool session_replay(struct session *s, struct trace_input *t, const struct repla
     if (ev.kind == TRACE_COPY) session_note_copy(s, ev.bytes, ev.to_device);
     if (ev.kind != TRACE_LAUNCH || ev.launch < o->from) continue;
     if (!replay_launch(s, t, &ev, e)) return false;
-    if (o->progress) o->progress(o->ctx, ev.launch + 1, t->launches);
   }
 }

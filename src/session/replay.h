@@ -7,9 +7,6 @@
 
 struct replay_options {
   uint32_t from; /* launches before this one are not read */
-  /* After each launch, for progress: launches done, and how many there are (0: unknown). NULL: none. */
-  void (*progress)(void *ctx, uint32_t done, uint32_t all);
-  void *ctx;
 };
 
 /* Run what `t` has left. False with `e`: the launches before the one that failed are in the session's record. */

@@ -114,6 +114,7 @@ struct session *session_open(const struct session_options *o, struct err *e) {
   struct session *s = calloc(1, sizeof *s);
   CHECK(s, "out of memory");
   copy_options(s, o);
+  meter_init(&s->meter, o->meter);
   if (open_machine(s, e)) return s;
   free_session(s);
   return NULL;
@@ -158,6 +159,7 @@ static struct session *open_from_file(const char *dir, struct err *e) {
                               .timing_first = (uint32_t)number_of(root, "timing_first"),
                               .timing_end = (uint32_t)number_of(root, "timing_end"),
                               .quiet = json_is_true(json_object_get(root, "quiet")),
+                              .meter = json_is_true(json_object_get(root, "meter")),
                               .detail = json_is_true(json_object_get(root, "detail")),
                               .lines = json_is_true(json_object_get(root, "lines")),
                               .character = json_is_true(json_object_get(root, "characterise")),

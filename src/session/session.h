@@ -25,6 +25,7 @@ struct session_options {
   uint64_t watchdog_cycles;          /* cycles without progress before a kernel is called stuck; 0: default */
   uint32_t timing_first, timing_end; /* launches (from 0) simulated in detail: first to end - 1; end 0: all */
   bool quiet;
+  bool meter;                /* a launch of more than two seconds says on a terminal how far it is */
   bool detail, lines;        /* record: counters per unit; memory statistics per instruction */
   bool character;            /* record: loads by un-coalescing degree, use of lines */
   unsigned checks;           /* enum simt_checks: reads of unwritten memory, races, divergent barriers */
@@ -82,6 +83,8 @@ bool session_wait(struct session *s, session_task t, int *cuda_error, struct err
 bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err *e);
 /* CTA slots that such a feed is asked for at a time. */
 uint32_t session_cta_slots(const struct session *s);
+/* Its line of progress. */
+struct meter *session_meter(struct session *s);
 /* Count the next launch as done without running it. */
 void session_skip_launch(struct session *s);
 /* Simulated time since the session was opened, in nanoseconds of GPU time (cycles of all launches so far). */

@@ -6,6 +6,7 @@
 #include "gpu/config.h"
 #include "gpu/stats.h"
 #include "results/record.h"
+#include "session/meter.h"
 #include "session/session.h"
 #if defined(SESSION_NO_TIMING)
 #define SESSION_HAS_TIMING 0
@@ -31,6 +32,7 @@ struct session {
   struct slt_writer *trace; /* NULL: not recorded */
   uint32_t launches;        /* submitted */
   uint64_t cycles;          /* core cycles of all launches so far, while none runs */
+  struct meter meter;
   /* tasks.c */
   struct task **task; /* submitted and not done, in that order */
   uint32_t tasks, task_room;

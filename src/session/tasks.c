@@ -27,6 +27,7 @@ struct task {
   uint32_t on; /* running: as the machine calls it */
   struct simt_run *run;
   struct feed *feed;
+  struct meter_launch meter;
 };
 
 /* ---- functional execution ---- */
@@ -225,8 +226,10 @@ static void run_at_once(struct session *s, struct task *t) {
   bool good = f != NULL;
   if (good) {
     t->feed = f;
+    meter_begin(&s->meter, &t->meter, f, t->index);
     good = untap(s, run_functional(s, t, &st, &e), &e);
     t->feed = own;
+    meter_end(&s->meter);
   }
   struct record_launch l = facts(t);
   st.kernels = 1;
@@ -244,6 +247,7 @@ static void start_on_machine(struct session *s, struct task *t) {
   }
   if (!gpu_running(s->gpu)) s->opened_at = gpu_now(s->gpu);
   struct feed *f = tapped(s, t, &e);
+  if (f) meter_begin(&s->meter, &t->meter, f, t->index);
   struct gpu_start how = {.priority = t->item.priority, .stream = t->item.stream};
   if (f && gpu_start(s->gpu, f, &how, &t->on, &e)) {
     t->running = true;
@@ -267,6 +271,7 @@ static void launch_ended(struct session *s, const struct gpu_ended *ended) {
   l.end = s->cycles + ended->end - s->opened_at;
   l.warps = ended->warps;
   l.own = ended->own;
+  meter_end(&s->meter);
   note_launch(s, &l);
   bool good = untap(s, true, &e);
   if (!gpu_running(s->gpu)) good = close_machine(s, &e) && good;
@@ -283,6 +288,7 @@ static void machine_failed(struct session *s, struct err *e) {
     const struct feed_fault *f = t->feed->ops->fault(t->feed->ctx);
     if (!guilty || (f && f->cuda_error)) guilty = t;
   }
+  meter_end(&s->meter);
   untap(s, false, e);
   if (guilty && guilty->item.kind == SESSION_LAUNCH) {
     struct record_launch l = facts(guilty);
@@ -421,6 +427,10 @@ uint32_t session_cta_slots(const struct session *s) {
   if (s->gpu) return gpu_cta_slots(s->gpu);
 #endif
   return s->config.sms * s->config.sm_ctas;
+}
+
+struct meter *session_meter(struct session *s) {
+  return &s->meter;
 }
 
 void session_skip_launch(struct session *s) {

@@ -350,6 +350,7 @@ bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
       if (finished) {
         progress = r->instructions;
         feed_end(r, s);
+        feed_cta_ended(&r->feed);
         live--;
         s--; /* the same slot again: its memory is warm */
       }

@@ -128,7 +128,7 @@ static bool accel_next(struct trace_input *t, struct trace_event *ev, struct err
     return true;
   }
   a->have = true;
-  if (!accel_kernel_read(&a->k, n->path, e)) return false;
+  if (!accel_kernel_read(&a->k, n->path, t, e)) return false;
   *ev = (struct trace_event){.kind = TRACE_LAUNCH,
                              .launch = a->launch++,
                              .kernel = &a->k.feed,

@@ -37,6 +37,7 @@ struct reader {
   uint32_t length[WARPS_MOST];
   uint64_t file_end;
   ZSTD_CCtx *zstd;
+  const struct trace_input *who; /* told how far it is */
 };
 
 static bool at_line(struct reader *r, struct err *e) { /* put file:line before the message */
@@ -275,6 +276,11 @@ static bool read_ctas(struct reader *r, struct err *e) {
     uint32_t linear = (uint32_t)((z * g[1] + y) * g[0] + x);
     if (k->cta[linear].bytes) return LINE_ERROR(r, e, "thread block %lu,%lu,%lu comes twice", x, y, z);
     if (!read_cta(r, e) || !end_cta(r, linear, e)) return false;
+    if (r->who->reading) {
+      uint64_t done, total;
+      accel_stream_progress(r->s, &done, &total);
+      r->who->reading(r->who->reading_ctx, done, total);
+    }
   }
   return !e->code;
 }
@@ -327,9 +333,9 @@ static bool temp_file(struct accel_kernel *k, struct err *e) {
   return true;
 }
 
-bool accel_kernel_read(struct accel_kernel *k, const char *path, struct err *e) {
+bool accel_kernel_read(struct accel_kernel *k, const char *path, const struct trace_input *who, struct err *e) {
   *k = (struct accel_kernel){.fd = -1};
-  struct reader r = {.k = k, .path = path, .s = accel_stream_open(path, e)};
+  struct reader r = {.k = k, .path = path, .who = who, .s = accel_stream_open(path, e)};
   if (!r.s) return false;
   r.zstd = ZSTD_createCCtx();
   CHECK(r.zstd, "out of memory");

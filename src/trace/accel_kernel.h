@@ -6,6 +6,7 @@
 #include "ptx/feed.h"
 #include "trace/accel_pack.h"
 #include "trace/accel_text.h"
+#include "trace/input.h"
 
 struct accel_cta {
   uint64_t at;            /* in the temporary file */
@@ -24,8 +25,9 @@ struct accel_kernel {
   int fd; /* of the temporary file, -1 before there is one */
 };
 
-/* Read the file at `path`. False with `e` (file:line and what was expected); free in either case. */
-bool accel_kernel_read(struct accel_kernel *k, const char *path, struct err *e);
+/* Read the file at `path`; `who` is told how far it is. False with `e` (file:line and what was expected); free in
+ * either case. */
+bool accel_kernel_read(struct accel_kernel *k, const char *path, const struct trace_input *who, struct err *e);
 /* Unpack a CTA into `out` (reused); cursors over its warps' records are set up by the caller from `warp_at`. */
 bool accel_kernel_cta(const struct accel_kernel *k, uint32_t cta, struct pack *out, struct pack *scratch,
                       struct err *e);

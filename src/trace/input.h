@@ -67,6 +67,9 @@ struct trace_input {
   const char *path;
   const char *program; /* what was recorded, as one line; NULL if the file does not say */
   uint32_t launches;   /* launches in the file; 0 if only reading on will tell */
+  /* Told now and then where `next` reads a whole kernel: bytes of the file. NULL: nobody. */
+  void (*reading)(void *ctx, uint64_t done, uint64_t total);
+  void *reading_ctx;
 };
 
 /* Open a trace by its name and first bytes: .slt, kernelslist.g, .traceg (also compressed). NULL with `e`. With

@@ -246,6 +246,7 @@ bool trace_drive(struct feed *f, uint32_t slots, struct trace_counts *n, struct 
                      (unsigned long long)STUCK_AFTER);
       if (!ok || s->live) continue;
       f->ops->end_cta(f->ctx, i);
+      feed_cta_ended(f);
       s->running = false;
       progress = d.n.warp_insts;
       live--;

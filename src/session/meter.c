@@ -1,0 +1,103 @@
+/* meter.c - see meter.h. The clock is read for this line only; no result depends on it. */
+#include "session/meter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR = 20 };
+static const double quiet_seconds = 2, between = 0.2;
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The name in a mangled one: "_Z6kernelPf" is "kernel". */
+static int plain_name(const char *mangled, const char **name) {
+  char *end;
+  *name = mangled;
+  int n = (int)strlen(mangled);
+  if (!strncmp(mangled, "_Z", 2)) {
+    long k = strtol(mangled + 2, &end, 10);
+    if (k > 0 && (size_t)k <= strlen(end)) *name = end, n = (int)k;
+  }
+  return n > 32 ? 32 : n;
+}
+
+/* "12,345" */
+static const char *grouped(char *to, uint32_t v) {
+  if (v < 1000) sprintf(to, "%u", v);
+  else if (v < 1000000) sprintf(to, "%u,%03u", v / 1000, v % 1000);
+  else sprintf(to, "%u,%03u,%03u", v / 1000000, v / 1000 % 1000, v % 1000);
+  return to;
+}
+
+static void draw(struct meter *m, const char *what, double part, double spent) {
+  char bar[3 * BAR + 1] = "", left[48] = "";
+  for (int i = 0; i < BAR; i++) strcat(bar, i < (int)(part * BAR + 0.5) ? "█" : "░");
+  if (part > 0.02) snprintf(left, sizeof left, ", about %.0f s left", spent * (1 - part) / part);
+  fprintf(stderr, "\r\033[K%s %s %.0f %%, %.0f s%s", what, bar, 100 * part, spent, left);
+  fflush(stderr);
+  m->drawn = true;
+}
+
+/* Is it time to draw what began at `since`? */
+static bool due(struct meter *m, double since, double *now) {
+  *now = seconds();
+  if (*now - (m->launches ? m->start : since) < quiet_seconds || *now - m->shown < between) return false;
+  m->shown = *now;
+  return true;
+}
+
+static void look(void *ctx, const struct feed_kernel *k, uint32_t ended) {
+  struct meter_launch *l = ctx;
+  struct meter *m = l->meter;
+  double now;
+  if (!due(m, l->start, &now)) return;
+  char what[160], of[24] = "", done[16], all[16];
+  const char *name;
+  int length = plain_name(k->name, &name);
+  double part = (double)ended / k->ctas;
+  if (m->launches) snprintf(of, sizeof of, " of %u", m->launches);
+  snprintf(what, sizeof what, "launch %u%s, %.*s: %s of %s CTAs", l->number + 1, of, length, name, grouped(done, ended),
+           grouped(all, k->ctas));
+  if (m->launches > m->from) draw(m, what, (l->number - m->from + part) / (m->launches - m->from), now - m->start);
+  else draw(m, what, part, now - l->start);
+}
+
+void meter_reading(void *meter, uint64_t done, uint64_t total) {
+  struct meter *m = meter;
+  double now;
+  if (!m->on || !total || !due(m, m->read_from, &now)) return;
+  char what[64], of[24] = "";
+  if (m->launches) snprintf(of, sizeof of, " of %u", m->launches);
+  snprintf(what, sizeof what, "reading launch %u%s:", m->next + 1, of);
+  draw(m, what, (double)done / (double)total, now - m->read_from);
+}
+
+void meter_init(struct meter *m, bool wanted) {
+  *m = (struct meter){.on = wanted && isatty(STDERR_FILENO)};
+  if (m->on) m->start = m->read_from = seconds();
+}
+
+void meter_expect(struct meter *m, uint32_t from, uint32_t launches) {
+  m->from = m->next = from;
+  m->launches = launches;
+}
+
+void meter_begin(struct meter *m, struct meter_launch *l, struct feed *f, uint32_t number) {
+  if (!m->on) return;
+  *l = (struct meter_launch){.watch = {.look = look, .ctx = l}, .meter = m, .number = number, .start = seconds()};
+  f->watch = &l->watch;
+  m->next = number + 1;
+}
+
+void meter_end(struct meter *m) {
+  if (m->drawn) fputs("\r\033[K", stderr), fflush(stderr);
+  m->drawn = false;
+  if (m->on) m->read_from = seconds();
+}
