@@ -26,7 +26,10 @@ void l1_org_init(struct sm *s) {
   l->org_ready = calloc(l->org_ready_size, sizeof *l->org_ready);
   l->org_free = calloc((l->mshrs + 63) / 64, sizeof *l->org_free);
   l->org_next = calloc(l->mshrs, sizeof *l->org_next);
-  CHECK(l->org_ready && l->org_free && l->org_next, "out of memory for an L1");
+  const struct cache_config *k = &s->c->l1d;
+  l->dirty_max = k->sets * k->ways * k->line / shape.chunk;
+  l->dirty = calloc(l->dirty_max, sizeof *l->dirty);
+  CHECK(l->org_ready && l->org_free && l->org_next && l->dirty, "out of memory for an L1");
   for (uint32_t i = 0; i < l->mshrs; i++) l->org_free[i / 64] |= 1ull << i % 64;
 }
 
@@ -34,6 +37,13 @@ void l1_org_destroy(struct l1d *l) {
   free(l->org_ready);
   free(l->org_free);
   free(l->org_next);
+  free(l->dirty);
+}
+
+void l1_org_begin_kernel(struct sm *s) {
+  struct l1d *l = &s->l1d;
+  l->org->clear(&l->org_of->ctx, s->id);
+  l->dirty_count = 0;
 }
 
 /* Chunks of its line that an access touches. */
@@ -94,12 +104,21 @@ static uint8_t sectors_of(const struct gpu_config *c, uint64_t addr, uint32_t ch
   return (uint8_t)mask;
 }
 
+/* A request stays within an L2 block: how many chunks that are, and the mask of those from chunk `b` on. */
+static uint32_t chunks_a_request(const struct l1d *l) {
+  return l->line_bytes > L2_BLOCK ? L2_BLOCK / l->org_chunk : 32;
+}
+static uint32_t block_of(const struct l1d *l, uint32_t b) {
+  uint32_t per = chunks_a_request(l);
+  return per == 32 ? ~0u : ((1u << per) - 1) << b;
+}
+
 /* Ask for `chunks` of the line, a request for each L2 block that they lie in. */
 static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const struct access *a, uint32_t chunks) {
   struct l1d *l = &s->l1d;
-  uint32_t per = l->line_bytes > L2_BLOCK ? L2_BLOCK / l->org_chunk : 32, sent = 0;
-  for (uint32_t b = 0; b < 32 && chunks >> b; b += per) {
-    uint32_t part = chunks & (per == 32 ? ~0u : ((1u << per) - 1) << b);
+  uint32_t sent = 0;
+  for (uint32_t b = 0; b < 32 && chunks >> b; b += chunks_a_request(l)) {
+    uint32_t part = chunks & block_of(l, b);
     if (!part) continue;
     uint64_t addr = m->line + (uint64_t)b * l->org_chunk;
     uint32_t bytes = (uint32_t)__builtin_popcount(part) * l->org_chunk;
@@ -159,10 +178,45 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
   return l1d_seen(s, &e, out);
 }
 
+static struct l1_dirty *dirty_of(struct l1d *l, uint64_t line) {
+  for (uint32_t i = 0; i < l->dirty_count; i++)
+    if (l->dirty[i].line == line) return &l->dirty[i];
+  return NULL;
+}
+
+/* These chunks of the line are no longer dirty. Returns those that were. */
+static uint32_t clean(struct l1d *l, uint64_t line, uint32_t chunks) {
+  struct l1_dirty *d = dirty_of(l, line);
+  if (!d) return 0;
+  uint32_t were = d->chunks & chunks;
+  d->chunks &= ~chunks;
+  if (!d->chunks) *d = l->dirty[--l->dirty_count];
+  return were;
+}
+
+bool l1_org_write_back(struct sm *s, op_id op, const struct access *a) {
+  struct l1d *l = &s->l1d;
+  struct scheme_ctx *c = &l->org_of->ctx;
+  struct l1_event e = l1d_event(s, &s->op[op], a, gpu_l1_set(s->c, l->org_sets, l->line_bytes, a->addr));
+  uint32_t need = chunks_of(l, a);
+  if (need & ~l->org->find(c, &e)) return false;
+  l->org->touch(c, &e, need, L1_HIT);
+  struct l1_dirty *d = dirty_of(l, e.line);
+  if (!d) {
+    CHECK(l->dirty_count < l->dirty_max, "SM %u: more dirty lines than its L1 holds", s->id);
+    d = &l->dirty[l->dirty_count++];
+    *d = (struct l1_dirty){.line = e.line};
+  }
+  d->chunks |= need;
+  return true;
+}
+
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
   struct l1_event e = l1d_event(s, &s->op[op], a, gpu_l1_set(s->c, l->org_sets, l->line_bytes, a->addr));
-  return l->org->store(&l->org_of->ctx, &e, chunks_of(l, a)) ? L1_HIT : L1_MISS;
+  uint32_t need = chunks_of(l, a);
+  clean(l, e.line, need); /* the store itself carries the data on */
+  return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
 }
 
 void l1_org_fill(struct sm *s, req_id id) {
@@ -217,9 +271,21 @@ op_id l1_org_next(struct sm *s, uint32_t *lanes) {
   return l->org_ready[at].op;
 }
 
+void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks) {
+  struct sm *s = &g->sm[e->sm];
+  struct l1d *l = &s->l1d;
+  uint32_t dirty = l->dirty_count ? clean(l, line, chunks) : 0;
+  for (uint32_t b = 0, part; b < 32 && dirty >> b; b += chunks_a_request(l)) {
+    if (!(part = dirty & block_of(l, b))) continue;
+    uint32_t bytes = (uint32_t)__builtin_popcount(part) * l->org_chunk;
+    reqq_push(&l->missq, sm_request(s, REQ_L1_WRITEBACK, line + (uint64_t)b * l->org_chunk, bytes));
+  }
+}
+
 void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
                     bool reused) {
   g->sm[e->sm].st->l1d_evictions++;
+  gpu_l1_lost(g, e, line, chunks);
   struct l1_event v = *e;
   v.line = v.addr = line;
   v.chunks = chunks;

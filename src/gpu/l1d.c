@@ -21,6 +21,8 @@ static void *take(size_t n, size_t size) {
   return p;
 }
 
+enum { ORG_LINES = 64 }; /* chunks of a set, at most, in an organisation */
+
 void l1d_init(struct l1d *l, const struct gpu_config *c) {
   const struct cache_config *k = &c->l1d;
   uint32_t lines = k->sets * k->ways;
@@ -39,8 +41,9 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
   for (uint32_t i = 0; i < l->mshrs; i++) l->mshr[i].waiter = take(l->merges, sizeof *l->mshr->waiter);
   l->ready = take(l->mshrs, sizeof *l->ready);
   /* Lines allocated on the fill may push out dirty ones when the queue is full: at most one for each miss under way,
-   * since a full queue lets no other in. Replies that waited for room there could block it for good. */
-  reqq_init(&l->missq, l->missq_limit + 2 + l->mshrs);
+   * since a full queue lets no other in. Replies that waited for room there could block it for good. A load in an
+   * organisation in chunks pushes out as many lines as a set has chunks. */
+  reqq_init(&l->missq, l->missq_limit + 2 + l->mshrs + ORG_LINES);
   l->lat_size = c->l1d_latency + 1;
   l->lat = take(l->lat_size, sizeof *l->lat);
 }
@@ -346,6 +349,10 @@ enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *
   uint32_t set = l1d_set_index(s->c, line), base = set * l->ways;
   int way = l->org ? NO_WAY : find_way(l, base, line);
   bool local = o->space == SPACE_LOCAL;
+  if (l->org && local && l1_org_write_back(s, op, a)) {
+    *sent = false;
+    return L1_HIT;
+  }
   bool present = way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED;
   if (present && local) { /* write back */
     l->state[base + (uint32_t)way] = LINE_DIRTY;

@@ -339,6 +339,8 @@ uint64_t gpu_sm_warp_insts(const struct gpu *g, uint32_t sm);
 /* An organisation drops a line (or what it holds of one): counted, and told to the schemes that observe evictions. */
 void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
                     bool reused);
+/* It drops chunks of a line of which others stay. Either call before the chunks' places are given away. */
+void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks);
 /* The launch in progress: CTAs of the grid and in its x direction, and how many an SM holds at once. */
 uint32_t gpu_grid_ctas(const struct gpu *g);
 uint32_t gpu_grid_x(const struct gpu *g);

@@ -117,7 +117,7 @@ void sm_begin_kernel(struct sm *s) {
   s->fetch_valid = false;
   s->asleep = false;
   l1d_invalidate(&s->l1d);
-  if (s->l1d.org) s->l1d.org->clear(&s->l1d.org_of->ctx, s->id);
+  if (s->l1d.org) l1_org_begin_kernel(s);
   for (uint32_t k2 = 0; k2 < s->c->schedulers; k2++)
     if (s->last_issued[k2] < 0 || !s->steps) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int)k2;
 }

@@ -141,6 +141,11 @@ struct l1d {
   uint32_t org_ready_size;
   uint64_t *org_free;                         /* set of MSHRs that are free */
   uint16_t org_first[L1_ORG_HASH], *org_next; /* busy MSHRs by hash of their line: lists of index + 1, 0 ends one */
+  struct l1_dirty {
+    uint64_t line;
+    uint32_t chunks;
+  } * dirty; /* lines with chunks that local stores wrote; room for `dirty_max` */
+  uint32_t dirty_count, dirty_max;
 };
 
 /* What a cycle adds to the counters. Cycles that add the same are counted together, when one differs. */
@@ -336,6 +341,9 @@ void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_eve
 void l1_org_init(struct sm *s);
 void l1_org_destroy(struct l1d *l);
 enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a);
+/* A local store whose chunks are all here stays in the L1; false: they are not. */
+bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
+void l1_org_begin_kernel(struct sm *s);
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
 void l1_org_fill(struct sm *s, req_id r);
 op_id l1_org_next(struct sm *s, uint32_t *lanes);

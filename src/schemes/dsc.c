@@ -103,7 +103,8 @@ static enum l1_plan dsc_plan(struct scheme_ctx *c, const struct l1_event *e, uin
 
 static void dsc_lose(struct scheme_ctx *c, const struct l1_event *e, struct dsc_tag *t, uint32_t sectors) {
   t->valid &= ~sectors;
-  if (!(t->valid | t->pending)) gpu_l1_evicted(c->gpu, e, t->line, sectors, t->warp, t->reused);
+  if (t->valid | t->pending) gpu_l1_lost(c->gpu, e, t->line, sectors);
+  else gpu_l1_evicted(c->gpu, e, t->line, sectors, t->warp, t->reused);
 }
 
 static uint32_t dsc_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {

@@ -172,7 +172,8 @@ static inline uint32_t ts_drop(struct scheme_ctx *c, struct ts_chunk *k, uint32_
     uint8_t warp = v->warp;
     for (uint32_t i = 0; i < n; i++)
       if (drop >> i & 1 && k[i].valid && k[i].line == line) k[i].valid = false, dropped++;
-    if (!left) gpu_l1_evicted(c->gpu, e, line, chunks, warp, reused);
+    if (left) gpu_l1_lost(c->gpu, e, line, chunks);
+    else gpu_l1_evicted(c->gpu, e, line, chunks, warp, reused);
   }
   return dropped;
 }
