@@ -9,15 +9,28 @@
  * the set once. Ties of the least frequently used tag go to the one referenced longest ago. A block that qualifies
  * while all lines of its set await data waits, as in the baseline. A store takes the line and leaves the tag.
  * References by loads that other schemes send past the L1 before its lookup are not seen. Local memory always gets a
- * line. SM dueling: SM 0 always runs the new design and SM 1 the baseline, or there would be nothing left to compare;
- * the others follow SM 1 at first, and change when the miss rates of an interval differ by more than the threshold. A
- * miss is an access that neither hits nor merges, a bypassed one included: section 4.2 makes bypass a status of its
- * own, which would also allow to leave it out (bypassed=0). The extra cycle of the larger tag store is hidden in the
- * paper and not modelled.
+ * line. SM dueling: section 4.3 turns the new design off where its miss rate is the higher one and on otherwise, so
+ * equal rates (programs without hits) turn it on; higher means by more than Table 3's difference, in points. It has
+ * "all the SMs" use the outcome, SM 0 and SM 1 among them, or a grid of few CTAs could never gain; then they must go
+ * back now and then to be compared again, which the paper leaves open: here in one interval of eight (rest). The
+ * others follow SM 1 at first. A miss is an access that neither hits nor merges, a bypassed one included: section 4.2
+ * makes bypass a status of its own, which would also allow to leave it out (bypassed=0). The extra cycle of the larger
+ * tag store is hidden in the paper and not modelled.
  */
 #include "gpu/scheme.h"
 
-enum { DL_THRESHOLD, DL_TAGS, DL_RC_BITS, DL_FIRST, DL_REPL, DL_DUEL, DL_INTERVAL, DL_DIFFERENCE, DL_BYPASSED };
+enum {
+  DL_THRESHOLD,
+  DL_TAGS,
+  DL_RC_BITS,
+  DL_FIRST,
+  DL_REPL,
+  DL_DUEL,
+  DL_INTERVAL,
+  DL_DIFFERENCE,
+  DL_BYPASSED,
+  DL_REST
+};
 enum { DL_LRU, DL_RRIP, DL_SHIP };
 enum { DL_TAGS_MAX = 16384, DL_LINES_MAX = 4096, DL_TABLE = 16384, DL_FAR = 3, DL_TABLE_TOP = 7, DL_NONE = 0xff };
 
@@ -32,6 +45,8 @@ static const struct scheme_param params[] = {
     {"interval", "core cycle", "time between comparisons (Table 3)", 1, 1e9, 500, true},
     {"difference", "", "difference of miss rates that matters (Table 3)", 0, 1, 0.1, false},
     {"bypassed", "", "1: SM dueling counts a bypassed access as a miss; 0: not at all (section 4.2)", 0, 1, 1, true},
+    {"rest", "interval", "intervals between comparisons in which SM 0 and 1 follow the outcome too (section 4.3)", 0,
+     1000, 7, true},
     {0},
 };
 enum { NEW_TAGS, COUNTED, LINES, HELD_TAGS, TO_NEW, TO_BASELINE };
@@ -64,6 +79,7 @@ struct dl_sm {
 };
 struct dl {
   bool followers_new;
+  uint32_t rest; /* intervals until SM 0 and SM 1 are compared again; 0: they are being compared */
 };
 
 static struct dl_tag *dl_tags(struct scheme_ctx *c, uint32_t sm, uint32_t set) {
@@ -91,8 +107,9 @@ static bool dl_init(struct scheme_ctx *c, struct err *e) {
 /* Does this SM filter by reference counts now? */
 static bool dl_filters(const struct scheme_ctx *c, const struct l1_event *e) {
   if (e->local || c->param[DL_THRESHOLD] == 0) return false;
-  if (c->param[DL_DUEL] == 0 || e->sm == 0) return true;
-  return e->sm > 1 && ((const struct dl *)c->state)->followers_new;
+  if (c->param[DL_DUEL] == 0) return true;
+  const struct dl *d = c->state;
+  return e->sm > 1 || d->rest ? d->followers_new : e->sm == 0;
 }
 
 static int dl_tag_of(struct scheme_ctx *c, const struct l1_event *e) {
@@ -307,11 +324,13 @@ static void dl_on_epoch(struct scheme_ctx *c) {
   struct dl *d = c->state;
   if (c->param[DL_DUEL] == 0 || c->config->sms < 2) return;
   struct dl_sm *fresh = SCHEME_SM(c, struct dl_sm, 0), *base = SCHEME_SM(c, struct dl_sm, 1);
-  if (fresh->accesses && base->accesses) {
+  if (d->rest) {
+    d->rest--;
+  } else if (fresh->accesses && base->accesses) {
     double a = (double)fresh->misses / (double)fresh->accesses, b = (double)base->misses / (double)base->accesses;
     bool before = d->followers_new;
-    if (a - b > c->param[DL_DIFFERENCE]) d->followers_new = false;
-    if (b - a > c->param[DL_DIFFERENCE]) d->followers_new = true;
+    d->followers_new = a - b <= c->param[DL_DIFFERENCE];
+    d->rest = (uint32_t)c->param[DL_REST];
     c->counter[TO_NEW] += !before && d->followers_new;
     c->counter[TO_BASELINE] += before && !d->followers_new;
   }
