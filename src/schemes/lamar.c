@@ -13,8 +13,8 @@
 
 #include "schemes/lib/frames.h"
 
-enum { LAMAR_BITS, LAMAR_PERIOD, LAMAR_FLIP };
-enum { LAMAR_FILTER_MAX = 8192, LAMAR_HASHES = 6, LAMAR_SECTOR = 32, LAMAR_SECTORS = 4, LAMAR_COARSE_USES = 2 };
+enum { LAMAR_BITS, LAMAR_PERIOD, LAMAR_FLIP, LAMAR_USES };
+enum { LAMAR_FILTER_MAX = 8192, LAMAR_HASHES = 6, LAMAR_SECTOR = 32, LAMAR_SECTORS = 4 };
 
 static const struct scheme_param params[] = {
     {"filter", "bit", "size of each of two Bloom filters, a power of two (section 4.2)", 64, LAMAR_FILTER_MAX, 2048,
@@ -22,6 +22,8 @@ static const struct scheme_param params[] = {
     {"period", "eviction", "evictions after which the filters change roles (section 4.2)", 1, 1e6, 512, true},
     {"flip", "", "share of evicted lines against the default at which the default flips (section 4.2)", 0, 1, 0.7,
      false},
+    {"uses", "sector", "sectors used from which on a line is coarse; 0: every line, so that it never acts", 0, 4, 2,
+     true},
     {0},
 };
 enum { COARSE, FINE, INSERTED, FLIPS, ROTATIONS };
@@ -66,7 +68,7 @@ static bool lamar_known(const struct scheme_ctx *c, const struct lamar_sm *s, ui
 
 /* A frame goes: was its line as the default says? */
 static void lamar_learn(struct scheme_ctx *c, struct lamar_sm *s, const struct frame *went) {
-  bool coarse = __builtin_popcount(went->read) >= LAMAR_COARSE_USES;
+  bool coarse = __builtin_popcount(went->read) >= (int)c->param[LAMAR_USES];
   s->evictions++;
   s->since_flip++;
   if (coarse == s->fine) {

@@ -26,17 +26,20 @@ struct bench {
   uint8_t note;
 };
 
-static inline void bench_start(struct bench *b, const char *list) {
+static inline void bench_start_on(struct bench *b, uint32_t sms, const char *list) {
   struct err e = {0};
   memset(b, 0, sizeof *b);
   gpu_config_defaults(&b->config);
-  b->config.sms = 2;
+  b->config.sms = sms;
   b->config.channels = b->config.subparts = 1;
   b->config.l2.sets = b->config.l2.ways = 4;
   if (!slots_parse(&b->slots, list, &e) || !slots_start(&b->slots, NULL, &b->config, 1, &e)) fail_msg("%s", e.msg);
   b->scheme = b->slots.at[0].scheme;
   b->c = &b->slots.at[0].ctx;
   b->c->now = &b->now;
+}
+static inline void bench_start(struct bench *b, const char *list) {
+  bench_start_on(b, 2, list);
 }
 static inline void bench_end(struct bench *b) {
   slots_free(&b->slots);

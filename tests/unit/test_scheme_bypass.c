@@ -40,6 +40,15 @@ static void bucl_prf_selects(void **state) {
   rig_run(&rig, "bucl-prf=2000", NULL, at, 400);
   assert_int_equal(rig.counter[4], 1);
   assert_int_equal(rig.counter[5], 2);
+  /* Table II ends at 25: it never acts where no load makes more accesses than its lowest entry, 2. */
+  struct rng r = rng_seed(7);
+  for (uint32_t i = 0; i < 400; i++)
+    at[i] =
+        (struct rig_access){.line = rng_below(&r, 24), .sectors = 1 + rng_below(&r, 15), .store = !rng_below(&r, 5)};
+  rig_run(&rig, "baseline", NULL, at, 400);
+  struct gpu_stats baseline = rig.st;
+  rig_run(&rig, "bucl-prf=500:l1dhr=0", NULL, at, 400);
+  rig_equal(&baseline, &rig.st, "baseline", "bucl-prf", "no load is un-coalesced and no refusal may pass");
 }
 
 static void ball_uses_no_line(void **state) {
