@@ -1,19 +1,16 @@
 #!/usr/bin/env python3
 """The tables of docs/schemes-evaluation-l2.md: MeDiC and sharing-aware management on the workloads of their papers.
 
-  tools/evaluate-l2.py BUILD [--size small|medium|large] [--jobs N] [--set KEY=VALUE]... [TABLE...]
+  tools/evaluate-l2.py BUILD [--size small|medium|large] [--jobs N] [--work DIR] [--set KEY=VALUE]... [TABLE...]
 
 TABLE: types (MeDiC Table II, Fig 3, 7, 8), banks (Fig 9), medic (Fig 11-16), sharing (sharing-aware Fig 3, 5, 8, 14-16),
 kepler. All of them without one. Every simulation runs with --characterise, which changes no counter.
 """
 import argparse
-import concurrent.futures
-import json
-import math
 import pathlib
-import subprocess
 import sys
-import tempfile
+
+from evaluation import Runs, mean, ratio, show
 
 MEDIC = ["baseline", "eaf", "wip", "wms", "wbyp", "l2-pcal", "rand=10", "rand=30", "pc-byp", "medic", "medic-reuse"]
 SHARING = ["baseline", "bcs", "bcs+sharing-cache", "sharing-cta=8", "sharing-cta=8:adpt=1", "sharing-cta=16", "sharing-cta=16:adpt=1",
@@ -22,60 +19,11 @@ BANKS = [("2 banks, 2 ports", []), ("4 banks", ["l2.banks=4"]), ("8 banks", ["l2
          ("4 banks, 4 ports", ["l2.banks=4", "l2.ports=4"])]
 
 
-def simulate(build, gpu, size, name, scheme, sets):
-    with tempfile.TemporaryDirectory() as d:
-        out = pathlib.Path(d) / "r.json"
-        done = subprocess.run([build / "sluice", "run", "-q", "--characterise", "--gpu", gpu, "--scheme", scheme, "--json", out]
-                              + [x for s in sets for x in ("--set", s)] + ["--", build / "workloads" / name, "--size", size],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            sys.exit(f"{name} under {scheme}: {done.stdout.decode(errors='replace')[-1000:]}")
-        r = json.loads(out.read_text())
-    t = r["totals"]
-    t["joule"] = r["energy"]["whole_uj"]
-    t["l2_icnt_dram"] = t["energy.l2"] + t["energy.icnt"] + t["energy.dram"]
-    t["l1_miss_rate"] = 1 - t["l1d.read.hit_rate"] - t["l1d.read.pending_rate"]
-    t["mpki"] = 1000 * t["l2.misses"] / t["thread_insts"]
-    waits = [0] * 12
-    for k in r["kernels"]:
-        for i, v in enumerate(k["warps_at_l2"]["requests_by_log2_wait"]):
-            waits[i] += v
-    t["long_waits"] = sum(waits[6:]) / max(1, sum(waits))  # 32 cycles and more
-    return t
-
-
-def mean(values, kind="geometric"):
-    values = [v for v in values if v is not None]
-    if not values:
-        return float("nan")
-    if kind == "harmonic":
-        return len(values) / sum(1 / v for v in values)
-    if kind == "arithmetic":
-        return sum(values) / len(values)
-    return math.exp(sum(math.log(v) for v in values) / len(values))
-
-
-def show(head, rows):
-    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
-    for r in rows:
-        print("| " + " | ".join(r) + " |")
-    print(flush=True)
-
-
-def ratio(a, b, key):
-    return a[key] / b[key] if b[key] > 0 and a[key] > 0 else None
-
-
 class Study:
     def __init__(self, a):
-        self.build, self.size, self.sets = a.build.resolve(), a.size, a.set
-        self.pool = concurrent.futures.ThreadPoolExecutor(a.jobs)
-        listed = json.loads((self.build / "share/sluice/workloads.json").read_text())
-        self.suite = {s: [w["name"] for w in listed if s in w["suites"]] for s in ("medic", "sharing")}
-
-    def runs(self, gpu, names, schemes, sets=()):
-        jobs = {(n, s): self.pool.submit(simulate, self.build, gpu, self.size, n, s, list(sets) + self.sets) for n in names for s in schemes}
-        return {k: f.result() for k, f in jobs.items()}
+        self.memory = Runs(a.build, a.size, a.jobs, a.work, a.set, characterise=True)
+        self.suite = {s: self.memory.suite(s) for s in ("medic", "sharing")}
+        self.runs = self.memory.all
 
     def types(self):
         names = self.suite["medic"]
@@ -154,6 +102,7 @@ def main():
     p.add_argument("build", type=pathlib.Path)
     p.add_argument("--size", default="small", choices=["small", "medium", "large"])
     p.add_argument("--jobs", type=int, default=2)
+    p.add_argument("--work", type=pathlib.Path, help="where results are remembered (default BUILD/evaluation)")
     p.add_argument("--set", action="append", default=[])
     p.add_argument("table", nargs="*")
     a = p.parse_intermixed_args()
