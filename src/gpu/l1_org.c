@@ -278,7 +278,10 @@ void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_
   for (uint32_t b = 0, part; b < 32 && dirty >> b; b += chunks_a_request(l)) {
     if (!(part = dirty & block_of(l, b))) continue;
     uint32_t bytes = (uint32_t)__builtin_popcount(part) * l->org_chunk;
-    reqq_push(&l->missq, sm_request(s, REQ_L1_WRITEBACK, line + (uint64_t)b * l->org_chunk, bytes));
+    uint64_t addr = line + (uint64_t)b * l->org_chunk;
+    req_id id = sm_request(s, REQ_L1_WRITEBACK, addr, bytes);
+    if (s->c->l2_org) s->g->pool.at[id].sectors = sectors_of(s->c, addr, part >> b, l->org_chunk);
+    reqq_push(&l->missq, id);
   }
 }
 
