@@ -72,6 +72,7 @@ void l1d_drop(struct sm *s) {
   struct l1d *l = &s->l1d;
   if (l->org) {
     l->org->drop(&l->org_of->ctx, s->id);
+    l->dirty_count = 0;
     l->refused = 0;
     return;
   }
