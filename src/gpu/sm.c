@@ -178,9 +178,13 @@ static bool score_test(const struct sm *s, uint32_t w, uint32_t reg) {
   return s->score[(size_t)w * s->score_words + reg / 64] >> (reg % 64) & 1;
 }
 
+static inline uint32_t waited_sources(const struct inst *i) {
+  return i->flags & INST_WAITS_3 ? 3 : i->nsrc;
+}
+
 static bool collides(const struct sm *s, uint32_t w, const struct inst *i) {
   if (!s->w[w].regs_pending) return false;
-  for (uint32_t r = 0; r < i->nsrc; r++)
+  for (uint32_t r = 0, n = waited_sources(i); r < n; r++)
     if (i->src[r] && score_test(s, w, i->src[r])) return true;
   for (uint32_t r = 0; r < i->ndst; r++)
     if (i->dst[r] && score_test(s, w, i->dst[r])) return true;
@@ -208,7 +212,7 @@ static bool waits_for_load(const struct sm *s, uint32_t w) {
   const struct inst *i = &s->w[w].code[s->w[w].pc];
   const uint64_t *row = s->score_long + (size_t)w * s->score_words;
 #define LONG(reg) ((reg) && row[(reg) / 64] >> ((reg) % 64) & 1)
-  for (uint32_t r = 0; r < i->nsrc; r++)
+  for (uint32_t r = 0; r < waited_sources(i); r++)
     if (LONG(i->src[r])) return true;
   for (uint32_t r = 0; r < i->ndst; r++)
     if (LONG(i->dst[r])) return true;

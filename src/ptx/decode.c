@@ -158,4 +158,9 @@ void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const stru
   /* The reference does not list the address of an atomic among its operands: the atomic neither waits for that register
    * nor reads its bank. It executes in order all the same. */
   if (i->op == OP_ATOM) out->addr_reg = out->addr_arch = 0;
+  /* Nor does its scoreboard look at scalar sources beyond the third, as bfi and shfl have. */
+  bool scalars = true;
+  for (uint32_t k = 0; k < i->nops; k++)
+    scalars &= i->ops[k].kind != OK_VEC && i->ops[k].kind != OK_LIST && !i->ops[k].n;
+  if (out->nsrc > 3 && scalars) out->flags |= INST_WAITS_3;
 }

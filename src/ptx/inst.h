@@ -70,6 +70,7 @@ enum inst_flags {
   INST_FLOAT = 1 << 3,
   INST_NO_RESULT = 1 << 4,  /* red: an atomic nobody waits for */
   INST_RECONVERGE = 1 << 5, /* some branch reconverges here */
+  INST_WAITS_3 = 1 << 6,    /* the scoreboard looks at the first three sources only */
 };
 
 enum { INST_MAX_DST = 8, INST_MAX_SRC = 12 };

@@ -140,6 +140,17 @@ static void intervals_of_mul24(void **state) {
   assert_int_equal(c.lat[LAT_INT_MAD24].interval, c.lat[LAT_INT_MAD].interval + 1);
 }
 
+/* The scoreboard looks at three scalar sources: the fourth is not waited for. */
+static void fourth_source(void **state) {
+  (void)state;
+#define BFI(c, d)                                               \
+  "ld.global.u32 %r2, [%d1];\nbfi.b32 %r9, %r3, %r4, " c ", " d \
+  ";\nadd.u32 %r10, %r9, 1;\nld.global.u32 %r11, [%d1+4096];\n"
+  uint64_t none = cycles(BFI("%r5", "%r6"));
+  assert_int_equal(cycles(BFI("%r5", "%r2")), none);
+  assert_true(cycles(BFI("%r2", "%r6")) > none + 100);
+}
+
 /* A shared load that no lane takes part in still passes the pipe of shared memory; a global one is done at once. */
 static void loads_without_lanes(void **state) {
   (void)state;
@@ -216,6 +227,7 @@ int main(void) {
       cmocka_unit_test(fences_of_others),
       cmocka_unit_test(repeated_sources),
       cmocka_unit_test(intervals_of_mul24),
+      cmocka_unit_test(fourth_source),
       cmocka_unit_test(loads_without_lanes),
       cmocka_unit_test(textures_in_order),
       cmocka_unit_test(texture_latency),
