@@ -636,7 +636,8 @@ static void parse_func(struct parser *p, const struct decl *d) {
         lex_next(&p->lex);
       }
     } else {
-      bool max = tok_dot(&p->lex.t, "maxntid"), req = tok_dot(&p->lex.t, "reqntid");
+      bool max = tok_dot(&p->lex.t, "maxntid"), req = tok_dot(&p->lex.t, "reqntid"),
+           cluster = tok_dot(&p->lex.t, "reqnctapercluster");
       lex_next(&p->lex);
       uint32_t v = 1;
       while (p->lex.t.kind == TOK_INT) {
@@ -645,6 +646,7 @@ static void parse_func(struct parser *p, const struct decl *d) {
       }
       if (max) f->maxntid = v;
       if (req) f->reqntid = v;
+      if (cluster) f->cluster = v;
     }
   }
   /* the function's own name is visible in its body (recursion) and after it */

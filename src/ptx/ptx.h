@@ -197,8 +197,8 @@ struct ptx_func {
   struct ptx_var **locals; /* .local, .param and .shared declared inside */
   uint32_t nlocals;
   struct ptx_func *def;
-  uint32_t text, line, maxntid, reqntid, minctas;
-  uint32_t live_regs; /* maximum live 32-bit values */
+  uint32_t text, line, maxntid, reqntid, minctas, cluster; /* CTAs of a cluster, 0 if not said */
+  uint32_t live_regs;                                      /* maximum live 32-bit values */
   uint32_t serial;
   uint64_t *live_in; /* bit set of registers read before they are written */
   /* By register number: first and last instruction of the stretch of text in which it may hold a value (ptx_analyse).

@@ -444,6 +444,7 @@ bool lower_module(struct simt_module *m, struct err *e) {
     k->info.local_bytes = k->func->total_local;
     k->info.const_bytes = (uint32_t)consts;
     k->info.max_threads = f->maxntid ? f->maxntid : f->reqntid ? f->reqntid : 1024;
+    k->info.cluster = f->cluster;
     k->info.ptx_version = p->texts[f->text].version;
     k->info.target_sm = p->texts[f->text].sm;
   }

@@ -96,6 +96,7 @@ struct simt_kernel_info {
   const uint32_t *param_offset, *param_bytes, *param_align; /* per parameter, in the parameter block */
   uint32_t param_block_bytes;
   uint32_t regs, static_shared, local_bytes, const_bytes, max_threads; /* max_threads from .maxntid, else 1024 */
+  uint32_t cluster;                                                    /* CTAs per cluster, from .reqnctapercluster */
   uint32_t ptx_version, target_sm;                                     /* 78, 35 */
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *k);
