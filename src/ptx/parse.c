@@ -236,8 +236,11 @@ static void parse_decl_type(struct parser *p, struct decl *d) {
     } else if (accept_dot(p, "v4")) {
       d->vec = 4;
     } else if (accept_dot(p, "ptr")) {
-      while (p->lex.t.kind == TOK_DOT && !tok_dot(&p->lex.t, "align")) lex_next(&p->lex);
-      if (d->type && !tok_dot(&p->lex.t, "align")) return;
+      while (p->lex.t.kind == TOK_DOT) { /* .ptr{.space}{.align n} speaks of what the parameter points to */
+        if (accept_dot(p, "align")) parse_int(p, "an alignment");
+        else lex_next(&p->lex);
+      }
+      if (d->type) return;
     } else if (accept_dot(p, "attribute")) {
       parse_expect(p, '(', "after .attribute");
       while (!parse_accept(p, ')')) {
@@ -464,14 +467,9 @@ static void parse_loc(struct parser *p) {
   parse_int(p, "a column number");
   while (parse_accept(p, ',')) { /* the inlined position is kept, not the place of the call */
     const struct ident *what = expect_ident(p, "function_name or inlined_at");
-    if (!strcmp(what->s, "function_name")) { /* LABEL {+n}, or .debug_str {+n} */
-      lex_next(&p->lex);
-      if (parse_accept(p, '+')) parse_int(p, "an offset");
-    } else {
-      parse_int(p, "a file number");
-      parse_int(p, "a line number");
-      parse_int(p, "a column number");
-    }
+    bool name = !strcmp(what->s, "function_name"); /* LABEL {+n}, or .debug_str {+n} */
+    if (name) lex_next(&p->lex);
+    for (int k = 0; name ? parse_accept(p, '+') : k < 3; k++) parse_int(p, "a number");
   }
 }
 

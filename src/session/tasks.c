@@ -24,6 +24,8 @@ struct task {
   session_task *dep;
   uint32_t deps;
   bool detail, running, done;
+  struct task *parent; /* whose kernel launched this one, or NULL */
+  uint32_t children, depth;
   uint32_t on; /* running: as the machine calls it */
   struct simt_run *run;
   struct feed *feed;
@@ -166,14 +168,26 @@ void session_tasks_free(struct session *s) {
 
 static bool ready(const struct session *s, struct task *t) {
   while (t->deps && !find(s, t->dep[t->deps - 1])) t->deps--;
-  return !t->deps && !t->running && !t->done;
+  return !t->deps && !t->running && !t->done && !t->children;
 }
 
-static void end_task(struct task *t) {
+static void start_children(struct session *s, struct task *parent, struct simt_child *list);
+
+static void drop_task(struct task *t) {
   t->running = false;
   t->done = true;
   if (t->run) simt_end(t->run);
   t->run = NULL;
+}
+
+/* A kernel is done when the grids that it launched are. */
+static void end_task(struct session *s, struct task *t) {
+  struct simt_child *children = t->run ? simt_take_children(t->run) : NULL;
+  drop_task(t);
+  t->done = !children;
+  if (children) start_children(s, t, children);
+  for (struct task *p = t->parent, *c = t; p && c->done; c = p, p = p->parent)
+    if (--p->children == 0) p->done = true;
 }
 
 /* The first failure is kept for whoever waits; what was submitted before it and has not begun never will. */
@@ -187,7 +201,7 @@ static void fail(struct session *s, struct task *t, const struct err *e) {
     else if (f) s->cuda_error = f->cuda_error;
   }
   if (t && t->item.explain) t->item.explain(t->item.ctx, &s->error);
-  for (uint32_t i = 0; i < s->tasks; i++) end_task(s->task[i]);
+  for (uint32_t i = 0; i < s->tasks; i++) drop_task(s->task[i]);
 }
 
 static bool open_feed(struct session *s, struct task *t, struct err *e) {
@@ -234,7 +248,7 @@ static void run_at_once(struct session *s, struct task *t) {
   struct record_launch l = facts(t);
   st.kernels = 1;
   if (good || t->item.kind == SESSION_LAUNCH) record_add(s->record, &l, &st);
-  if (good) end_task(t);
+  if (good) end_task(s, t);
   else fail(s, t, &e);
 }
 
@@ -275,7 +289,7 @@ static void launch_ended(struct session *s, const struct gpu_ended *ended) {
   note_launch(s, &l);
   bool good = untap(s, true, &e);
   if (!gpu_running(s->gpu)) good = close_machine(s, &e) && good;
-  if (good) end_task(t);
+  if (good) end_task(s, t);
   else fail(s, t, &e);
 }
 
@@ -339,7 +353,7 @@ static void run_calls(struct session *s) {
       continue;
     }
     if (t->item.call) t->item.call(t->item.ctx);
-    end_task(t);
+    end_task(s, t);
   }
 }
 
@@ -392,6 +406,50 @@ session_task session_submit(struct session *s, const struct session_item *item, 
   }
   s->task[s->tasks++] = t;
   return t->id;
+}
+
+/* Grids launched from a kernel begin when it has ended. Those of one CTA in one stream follow one another; tail
+ * launches wait for all others. */
+enum {
+  TAIL_STREAM = 3,
+  FREE_STREAM = 4,
+  MOST_NESTED = 24,
+  MANY = 4096
+}; /* of very many, each follows the one before */
+
+static void start_children(struct session *s, struct task *parent, struct simt_child *list) {
+  uint32_t n = 0, count = 0;
+  for (struct simt_child *c = list; c; c = c->next) count++;
+  session_task *deps = calloc(count, sizeof *deps), *ids = calloc(count, sizeof *ids);
+  struct simt_child **at = calloc(count, sizeof *at);
+  CHECK(deps && ids && at, "out of memory");
+  for (int tail = 0; tail < 2; tail++)
+    for (struct simt_child *c = list; c; c = c->next) {
+      if ((c->stream == TAIL_STREAM) != tail) continue;
+      uint32_t waits = 0;
+      for (uint32_t i = n; i-- && (tail || !waits);)
+        if (tail || count > MANY || (c->stream != FREE_STREAM && at[i]->stream == c->stream && at[i]->cta == c->cta))
+          deps[waits++] = ids[i];
+      struct session_item item = {.kind = SESSION_LAUNCH,
+                                  .launch = &c->launch,
+                                  .stream = parent->item.stream,
+                                  .priority = parent->item.priority};
+      at[n] = c;
+      ids[n++] = session_submit(s, &item, deps, waits);
+      struct task *t = s->task[s->tasks - 1];
+      t->parent = parent;
+      t->depth = parent->depth + 1;
+      parent->children++;
+    }
+  free(deps);
+  free(ids);
+  free(at);
+  simt_free_children(list);
+  if (parent->depth < MOST_NESTED) return;
+  struct err e;
+  err_set(&e, ERR_PROGRAM, "kernel %s: child grids nest deeper than %d levels",
+          simt_kernel_info(parent->launch.kernel)->name, MOST_NESTED);
+  fail(s, NULL, &e);
 }
 
 bool session_wait(struct session *s, session_task id, int *cuda_error, struct err *e) {

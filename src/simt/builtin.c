@@ -4,17 +4,16 @@
 
 #include "simt/machine.h"
 
-static const char *const names[] = {
-    "vprintf", "__assertfail", "malloc", "free", "cudaDeviceSynchronize", "cudaGraphSetConditional", NULL};
+static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional", NULL};
 
 bool builtin_known(const char *name) {
   for (int i = 0; names[i]; i++)
     if (!strcmp(names[i], name)) return true;
-  return false;
+  return children_known(name);
 }
 
 /* Argument k of the call as lane i passes it. */
-static uint64_t argument(struct exec *x, const struct xop *o, uint32_t k, uint32_t i) {
+uint64_t builtin_argument(struct exec *x, const struct xop *o, uint32_t k, uint32_t i) {
   const struct xaux *a = o->aux;
   uint64_t v = 0;
   if (k >= a->n) return 0;
@@ -26,7 +25,16 @@ static uint64_t argument(struct exec *x, const struct xop *o, uint32_t k, uint32
   return v;
 }
 
-static void result(struct exec *x, const struct xop *o, uint32_t i, uint64_t v) {
+/* A structure passed by value. */
+void builtin_bytes(struct exec *x, const struct xop *o, uint32_t k, uint32_t i, void *out, uint32_t bytes) {
+  const struct xaux *a = o->aux;
+  memset(out, 0, bytes);
+  if (k < a->n && a->v[k].kind == 1)
+    memcpy(out, x->cta->local + ((size_t)x->w->index * LANES + i) * x->run->local_stride + x->e->local + a->v[k].off,
+           a->v[k].size < bytes ? a->v[k].size : bytes);
+}
+
+void builtin_result(struct exec *x, const struct xop *o, uint32_t i, uint64_t v) {
   const struct xaux *a = o->aux;
   if (!a->nret) return;
   const struct xopnd *p = &a->v[a->n];
@@ -134,18 +142,19 @@ bool builtin_call(struct exec *x, const struct xop *o, uint32_t mask, const char
   for (uint32_t m = mask; m && !x->fault; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
     if (!strcmp(name, "vprintf")) {
-      result(x, o, i, (uint64_t)print_lane(x, i, argument(x, o, 0, i), argument(x, o, 1, i)));
+      builtin_result(x, o, i, (uint64_t)print_lane(x, i, builtin_argument(x, o, 0, i), builtin_argument(x, o, 1, i)));
     } else if (!strcmp(name, "malloc")) {
-      result(x, o, i, simt_mem_alloc(x->run->s, argument(x, o, 0, i), SIMT_MEM_DEVICE, "malloc in a kernel"));
+      builtin_result(x, o, i,
+                     simt_mem_alloc(x->run->s, builtin_argument(x, o, 0, i), SIMT_MEM_DEVICE, "malloc in a kernel"));
       changed = true;
     } else if (!strcmp(name, "free")) {
-      uint64_t p = argument(x, o, 0, i);
+      uint64_t p = builtin_argument(x, o, 0, i);
       if (p && !simt_mem_release(x->run->s, p))
         fault_text(x, o, (int)i, 719, "free of 0x%llx, which malloc did not return", (unsigned long long)p);
       changed = true;
     } else if (!strcmp(name, "cudaGraphSetConditional")) {
-      uint64_t at = argument(x, o, 0, i);
-      uint32_t value = (uint32_t)argument(x, o, 1, i);
+      uint64_t at = builtin_argument(x, o, 0, i);
+      uint32_t value = (uint32_t)builtin_argument(x, o, 1, i);
       void *p = simt_mem_at(x->run->s, at, sizeof value);
       if (!p) {
         fault_text(x, o, (int)i, 700, "0x%llx is no handle of a conditional node", (unsigned long long)at);
@@ -154,13 +163,13 @@ bool builtin_call(struct exec *x, const struct xop *o, uint32_t mask, const char
       memcpy(p, &value, sizeof value);
     } else if (!strcmp(name, "__assertfail")) {
       char what[200], file[120], fn[120];
-      text_at(x, i, argument(x, o, 0, i), what, sizeof what);
-      text_at(x, i, argument(x, o, 1, i), file, sizeof file);
-      text_at(x, i, argument(x, o, 3, i), fn, sizeof fn);
-      fault_text(x, o, (int)i, 710, "assertion failed: %s:%u: %s: `%s'", file, (uint32_t)argument(x, o, 2, i), fn,
-                 what);
+      text_at(x, i, builtin_argument(x, o, 0, i), what, sizeof what);
+      text_at(x, i, builtin_argument(x, o, 1, i), file, sizeof file);
+      text_at(x, i, builtin_argument(x, o, 3, i), fn, sizeof fn);
+      fault_text(x, o, (int)i, 710, "assertion failed: %s:%u: %s: `%s'", file, (uint32_t)builtin_argument(x, o, 2, i),
+                 fn, what);
     } else {
-      result(x, o, i, 0);
+      changed |= children_call(x, o, i, name);
     }
   }
   if (changed) memset(x->run->ranges, 0, (x->run->m->ninsts + 1) * sizeof *x->run->ranges);

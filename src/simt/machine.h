@@ -270,6 +270,7 @@ struct simt_run {
   uint32_t ntokens, free_token;
   uint64_t instructions, gridid;
   struct issued scratch;
+  struct children *children;        /* grids launched by the kernel, NULL: none yet */
   struct check_run *check;          /* NULL: nothing is checked beyond bounds */
   uint32_t fast_shared, fast_local; /* bytes that the fast path may reach: all, or none when checking */
 };
@@ -344,5 +345,12 @@ void barrier_warp_done(struct exec *x);
 /* builtin.c */
 bool builtin_known(const char *name);
 bool builtin_call(struct exec *x, const struct xop *o, uint32_t mask, const char *name);
+uint64_t builtin_argument(struct exec *x, const struct xop *o, uint32_t k, uint32_t lane);
+void builtin_bytes(struct exec *x, const struct xop *o, uint32_t k, uint32_t lane, void *out, uint32_t bytes);
+void builtin_result(struct exec *x, const struct xop *o, uint32_t lane, uint64_t v);
+/* children.c: true of a call if it changed what is allocated */
+bool children_known(const char *name);
+bool children_call(struct exec *x, const struct xop *o, uint32_t lane, const char *name);
+void children_free(struct simt_run *r);
 
 #endif

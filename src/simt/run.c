@@ -241,6 +241,7 @@ void simt_end(struct simt_run *r) {
   if (r->locals) munmap(r->locals, r->locals_bytes ? r->locals_bytes : 1);
   if (r->shareds) munmap(r->shareds, r->shareds_bytes ? r->shareds_bytes : 1);
   check_run_free(r->check);
+  children_free(r);
   free(r->ctas);
   free(r->warps);
   free(r->stacks);

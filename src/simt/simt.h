@@ -120,6 +120,16 @@ struct simt_counts {
   uint64_t warp_insts, thread_insts;
 };
 bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e);
+/* Grids that the kernel launched, in the order of the launches; the caller carries them out and frees them. */
+struct simt_child {
+  struct simt_child *next;
+  struct simt_launch launch;
+  uint64_t stream; /* handle in the device runtime's terms */
+  uint32_t cta;    /* that launched it */
+  uint64_t params[];
+};
+struct simt_child *simt_take_children(struct simt_run *r);
+void simt_free_children(struct simt_child *c);
 void simt_end(struct simt_run *r);
 
 #endif

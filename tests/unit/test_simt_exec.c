@@ -351,6 +351,47 @@ static void inlined_positions(void **state) {
   done(&x);
 }
 
+/* .ptr .align, as compilers for sm_100 write it, is of the pointee: the parameter itself stays aligned. Also: grids
+ * that a kernel launches come out in order, with their parameters. */
+static void parameters_and_children(void **state) {
+  (void)state;
+  struct machine x;
+  const char *text = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                     ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 "
+                     "g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"
+                     ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"
+                     ".visible .entry k(.param .align 4 .b8 pad[4], .param .u64 .ptr .global .align 1 out)\n{\n"
+                     ".reg .b64 %d<4>; .reg .b32 %r<3>;\nmov.u64 %d1, k;\n{\n.param .b64 a; st.param.b64 [a], %d1;\n"
+                     ".param .align 4 .b8 g[12]; st.param.b32 [g], 3; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1;\n"
+                     ".param .align 4 .b8 b[12]; st.param.b32 [b], 5; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;\n"
+                     ".param .b32 s; st.param.b32 [s], 16; .param .b64 r;\n"
+                     "call (r), __cudaCDP2GetParameterBufferV2, (a, g, b, s); ld.param.b64 %d2, [r];\n}\n"
+                     "ld.param.u64 %d3, [out]; st.u32 [%d2], 77; st.u64 [%d2+8], %d3;\n"
+                     "{\n.param .b64 p; st.param.b64 [p], %d2; .param .b64 s; st.param.b64 [s], 0; .param .b32 r;\n"
+                     "call (r), __cudaCDP2LaunchDeviceV2, (p, s); ld.param.b32 %r1, [r];\n}\nret;\n}\n";
+  if (!load(&x, text)) fail_msg("%s", x.e.msg);
+  struct simt_kernel *k = simt_find_kernel(x.m, "k");
+  assert_int_equal(simt_kernel_info(k)->param_offset[1], 8);
+  uint64_t params[2] = {1, 4242};
+  struct simt_launch l = {.kernel = k, .grid = {1, 1, 1}, .block = {2, 1, 1}, .params = params};
+  struct simt_run *r = simt_begin(x.s, &l, 1, &x.e);
+  if (!r || !simt_run(r, &x.n, &x.e)) fail_msg("%s", x.e.msg);
+  struct simt_child *c = simt_take_children(r);
+  simt_end(r);
+  uint32_t n = 0;
+  for (struct simt_child *i = c; i; i = i->next, n++) {
+    assert_ptr_equal(i->launch.kernel, k);
+    assert_int_equal(i->launch.grid[0], 3);
+    assert_int_equal(i->launch.block[0], 5);
+    assert_int_equal(i->launch.dynamic_shared, 16);
+    assert_int_equal((uint32_t)i->params[0], 77);
+    assert_int_equal(i->params[1], 4242);
+  }
+  assert_int_equal(n, 2);
+  simt_free_children(c);
+  done(&x);
+}
+
 static void newer_isa(void **state) {
   (void)state;
   static const char *const bodies[] = {"fly.high.u32 %r2, %r3;\n", "add.brand_new.u32 %r2, %r3, %r4;\n",
@@ -514,6 +555,7 @@ int main(void) {
                                      cmocka_unit_test(surface_reductions),
                                      cmocka_unit_test(newer_isa),
                                      cmocka_unit_test(wide_values),
-                                     cmocka_unit_test(inlined_positions)};
+                                     cmocka_unit_test(inlined_positions),
+                                     cmocka_unit_test(parameters_and_children)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
