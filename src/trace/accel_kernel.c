@@ -44,7 +44,8 @@ static bool at_line(struct reader *r, struct err *e) { /* put file:line before t
   char text[sizeof e->msg];
   enum err_code code = e->code;
   snprintf(text, sizeof text, "%s", e->msg);
-  err_set(e, code, "%s:%llu: %.400s", r->path, (unsigned long long)accel_stream_number(r->s), text);
+  uint64_t line = accel_stream_number(r->s);
+  err_set(e, code, "%s:%llu: %.400s", r->path, (unsigned long long)(line ? line : 1), text);
   return false;
 }
 

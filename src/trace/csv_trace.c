@@ -29,7 +29,7 @@ struct csv_trace {
 };
 
 static int wrong(const struct csv_trace *t, struct err *e, const char *what, const char *found) {
-  err_set(e, ERR_INPUT, "%s:%llu: expected %s%s%.40s%s", t->path, (unsigned long long)t->line, what,
+  err_set(e, ERR_INPUT, "%s:%llu: expected %s%s%.40s%s", t->path, (unsigned long long)(t->line ? t->line : 1), what,
           found ? ", not '" : "", found ? found : "", found ? "'" : "");
   return -1;
 }

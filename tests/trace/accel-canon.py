@@ -6,7 +6,7 @@
 import random,sys,os
 d,ver,li,seed=sys.argv[1],sys.argv[2],int(sys.argv[3]),int(sys.argv[4])
 random.seed(seed); os.makedirs(d,exist_ok=True)
-imm = ver!='3'
+imm = ver not in ('1.2','3')
 ops=[("MOV",1,1,0),("IADD3.X",1,3,0),("FFMA.FTZ",1,3,0),("MUFU.RCP",1,1,0),("LDG.E.64.SYS",1,1,8),("LDG.E.U8",1,1,1),("STG.E.128",0,2,16),("LDS.U.32",1,1,4),("STS",0,2,4),("ATOMG.E.ADD.STRONG.GPU",1,2,4),("RED.E.ADD",0,2,4),("ATOMS.ADD",1,2,4),("LD.E",1,1,4),("LDL.64",1,1,8),("STL",0,2,4),("LDC.U8",1,1,1),("HMMA.884.F32.F32.STEP0",1,3,0),("BRA",0,0,0),("SHFL.IDX",1,2,0),("LDGSTS.E.BYPASS.128",0,2,16),("MEMBAR.SC.GPU",0,0,0)]
 spaces={"LDS.U.32":0,"STS":0,"ATOMS.ADD":0}
 lst=open(d+'/kernelslist.g','w')
@@ -15,7 +15,7 @@ for k in range(1,4):
     f=open(d+'/kernel-%d.traceg'%k,'w')
     g=(random.randint(1,3),random.randint(1,2),random.randint(1,2)); b=(random.choice([32,48,96]),random.randint(1,2),1)
     f.write("-kernel name = _Z%dkernel\n-kernel id = %d\n-grid dim = (%d,%d,%d)\n-block dim = (%d,%d,%d)\n-shmem = 1024\n-nregs = 32\n-binary version = 70\n-cuda stream id = %d\n-shmem base_addr = 0x00007f5500000000\n-local mem base_addr = 0x00007f5501000000\n-nvbit version = 1.5.5\n-accelsim tracer version = %s\n"%((k,k)+g+b+(k%2,ver)))
-    if ver!='3': f.write("-enable lineinfo = %d\n"%li)
+    if imm: f.write("-enable lineinfo = %d\n"%li)
     f.write("\n#traces format = %sPC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n"%("[line_num] " if li else ""))
     code=[]
     for pc in range(24):
@@ -40,7 +40,7 @@ for k in range(1,4):
                 eq=n>1 and contiguous and all(a[j]-a[j-1]==a[1]-a[0] for j in range(1,n))
                 if eq: s+=" 1 0x%x %d"%(a[0],a[1]-a[0])
                 else: s+=" 2 0x%x"%a[0]+"".join(" %d"%(a[j]-a[j-1]) for j in range(1,n))
-        return s+(" %d"%im if imm else "")+"\n"
+        return s+(" %d"%im if imm else "")+(" NoVal" if ver=='6' else "")+"\n"
     ex=(24*16,"EXIT",[],[],0,0,30); bar=(25*16,"BAR.SYNC.DEFER_BLOCKING",[],[],0,0,29)
     for z in range(g[2]):
      for y in range(g[1]):
