@@ -88,7 +88,8 @@ int main(void) {
     types(o->types);
     printf(" | %s | %s | %s | %s |\n", o->mods, pipe_of(o), family[o->lat], no);
   }
-  printf("\nBuilt-in functions: `vprintf`, `__assertfail`, `malloc`, `free`. Calls, recursion, indirect calls and "
+  printf("\nBuilt-in functions: `vprintf`, `__assertfail`, `malloc`, `free`, `cudaGraphSetConditional`, launches and "
+         "memory of the device runtime. Calls, recursion, indirect calls and "
          "`alloca` work; each thread's stack is\n"
          "what the call graph needs, and 64 KB where it is recursive. Special registers are read by `mov` only. Vote, "
          "shuffle and match work on the\n"
@@ -96,7 +97,9 @@ int main(void) {
          "apart. Asynchronous copies are\n"
          "performed at issue. Division by zero gives all ones, the remainder the dividend. NaN results are 0x7fffffff, "
          "0x7fff and\n"
-         "0xfff8000000000000. Vector registers (`.reg .v4`), clusters of several CTAs, dynamic parallelism, `wgmma`, "
-         "`tcgen05` and tensor copies are refused. Cache hints and `griddepcontrol` do nothing.\n");
+         "0xfff8000000000000. Vector registers (`.reg .v4`), clusters of several CTAs, `wgmma`, "
+         "`tcgen05` and tensor copies are refused. Cache hints and `griddepcontrol` do nothing. Grids "
+         "that a kernel launches run when it has ended;\na kernel that waits for them (`cudaDeviceSynchronize` in "
+         "device code, until CUDA 11) is refused at the wait.\n");
   return 0;
 }
