@@ -32,7 +32,7 @@ static const struct {
     {OP_SUST, "formatted stores (`.p`)"},
     {OP_TEX, "f16 results, multisample; the level of detail is read and ignored, as there are no mipmaps"},
     {OP_TXQ, "channel types, samples"},
-    {OP_WMMA, "4-bit and 1-bit elements"},
+    {OP_WMMA, "1-bit elements"},
 };
 
 static void forms(void) {

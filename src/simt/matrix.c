@@ -17,9 +17,9 @@ struct shape {
   uint8_t m, n, k;
 };
 static const struct shape shapes[] = {
-    {M_M16N16K16, 16, 16, 16}, {M_M8N32K16, 8, 32, 16}, {M_M32N8K16, 32, 8, 16},
-    {M_M16N8K16, 16, 8, 16},   {M_M16N8K8, 16, 8, 8},   {M_M16N8K4, 16, 8, 4},
-    {M_M16N8K32, 16, 8, 32},   {M_M16N16K8, 16, 16, 8}, {M_M8N8K4, 8, 8, 4},
+    {M_M16N16K16, 16, 16, 16}, {M_M8N32K16, 8, 32, 16}, {M_M32N8K16, 32, 8, 16}, {M_M16N8K16, 16, 8, 16},
+    {M_M16N8K8, 16, 8, 8},     {M_M16N8K4, 16, 8, 4},   {M_M16N8K32, 16, 8, 32}, {M_M16N16K8, 16, 16, 8},
+    {M_M8N8K4, 8, 8, 4},       {M_M8N8K32, 8, 8, 32},
 };
 
 struct matrix_op { /* behind xaux.ref */
@@ -35,7 +35,12 @@ static bool malformed(struct lowering *l, const struct ptx_inst *i, const char *
   return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s: %s", ptx_form(l->m->ptx, i), what);
 }
 
+static bool nibble(enum ptx_type t) {
+  return t == T_S4 || t == T_U4;
+}
+
 static uint32_t element_bits(enum ptx_type t) {
+  if (nibble(t)) return 4;
   return t == T_S8 || t == T_U8 ? 8 : t == T_F16 || t == T_BF16 ? 16 : t == T_F64 ? 64 : 32;
 }
 
@@ -74,6 +79,8 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
     q->part = ptx_has(i, M_AA) ? 'a' : ptx_has(i, M_B) ? 'b' : 'c';
     bool operand = t == T_F16 || t == T_BF16 || t == T_TF32 || t == T_S8 || t == T_U8 || t == T_F64,
          result = t == T_F16 || t == T_F32 || t == T_S32 || t == T_F64;
+    if (nibble(t)) operand = q->load && q->s->k == 32 && q->s->m == 8 && q->col == (q->part == 'b');
+    else if (q->s->k == 32 && q->part != 'c') operand = false;
     if (q->part == 'c' ? !result : !operand) return lower_refuse(l, i, "");
     const struct ptx_opnd *mem = &i->ops[q->store ? 0 : 1], *data = &i->ops[q->store ? 1 : 0];
     if (i->nops < 2 || mem->kind != OK_MEM) return malformed(l, i, "expected an address");
@@ -82,7 +89,7 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
     if (!lower_address(l, i, mem, o)) return false;
     o->b = i->nops > 2 ? lower_operand(l, &i->ops[2], T_U32) : OFF_NONE;
     o->cls = XC_MEMORY;
-    o->elem = (uint8_t)ptx_type_bytes[t];
+    o->elem = nibble(t) ? 4 : (uint8_t)ptx_type_bytes[t];
     o->vec = 1;
     o->type = (uint8_t)t;
     return true;
@@ -94,8 +101,9 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
   if (i->ntypes == 4) q->a = i->types[1], q->b = i->types[2];
   bool halves = q->a == T_F16 && (q->d == T_F16 || q->d == T_F32) && (q->c == T_F16 || q->c == T_F32),
        floats = (q->a == T_BF16 || q->a == T_TF32) && q->d == T_F32 && q->c == T_F32,
-       ints = (q->a == T_S8 || q->a == T_U8) && q->d == T_S32 && q->c == T_S32,
+       ints = (q->a == T_S8 || q->a == T_U8 || nibble(q->a)) && q->d == T_S32 && q->c == T_S32,
        doubles = q->a == T_F64 && q->d == T_F64 && q->c == T_F64;
+  if (nibble(q->a) != (q->s->m == 8 && q->s->k == 32)) return lower_refuse(l, i, "");
   if (q->a != q->b || (!halves && !floats && !ints && !doubles)) return lower_refuse(l, i, "");
   return fragments(l, i, q);
 }
@@ -170,6 +178,10 @@ static double value_of(enum ptx_type t, uint32_t bits) {
   case T_TF32:
     v = bits & 0xFFFFE000u;
     break;
+  case T_S4:
+    return (int8_t)(bits << 4) >> 4;
+  case T_U4:
+    return bits & 15;
   case T_S8:
     return (int8_t)bits;
   case T_U8:
@@ -262,7 +274,29 @@ static void move_element(struct exec *x, const struct matrix_op *q, uint32_t lan
   else memcpy(w, p, bytes);
 }
 
+/* Eight elements of a row of A or a column of B to a lane, four lanes to a row. */
+static void load_nibbles(struct exec *x, const struct xop *o, const struct matrix_op *q) {
+  uint8_t space = SPACE_NONE;
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    uint64_t addr = o->imm;
+    if (o->a != OFF_NONE) addr += o->flags & XF_ADDR64 ? OPND(uint64_t, o->a)[lane] : OPND(uint32_t, o->a)[lane];
+    uint32_t ld = o->b == OFF_NONE ? q->s->k : OPND(uint32_t, o->b)[lane];
+    addr += (uint64_t)(lane / 4) * ld / 2 + lane % 4 * 4;
+    space = o->space;
+    const char *p = mem_host(x, o, (int)lane, addr, 4, false, &space);
+    if (!p) return;
+    x->out->addr[lane] = o->space == SPACE_GENERIC && space == SPACE_SHARED ? addr - SHARED_WINDOW : addr;
+    memcpy(OPND(uint32_t, q->regs[0][0].off) + lane, p, 4);
+  }
+  x->out->space = space;
+  x->out->width = 4;
+}
+
 static void wmma_memory(struct exec *x, const struct xop *o, const struct matrix_op *q) {
+  if (nibble(q->d)) {
+    load_nibbles(x, o, q);
+    return;
+  }
   uint32_t rows, cols, bytes = ptx_type_bytes[q->d], per_word = bytes == 8 ? 1 : 4 / bytes;
   fragment_size(q, &rows, &cols);
   uint32_t each = rows * cols / LANES;
@@ -297,7 +331,9 @@ static void x_wmma(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct shape *s = q->s;
   for (uint32_t e = 0; e < (uint32_t)s->m * s->k; e++)
     m.a[e / s->k][e % s->k] = element(x, q, 1, q->a, e % (s->m * s->k / LANES), e / (s->m * s->k / LANES));
-  for (uint32_t e = 0; e < (uint32_t)s->k * s->n; e++)
+  for (uint32_t e = 0; nibble(q->b) && e < (uint32_t)s->k * s->n; e++) /* by columns */
+    m.b[e % s->k][e / s->k] = element(x, q, 2, q->b, e % 8, e / 8);
+  for (uint32_t e = 0; !nibble(q->b) && e < (uint32_t)s->k * s->n; e++)
     m.b[e / s->n][e % s->n] = element(x, q, 2, q->b, e % (s->k * s->n / LANES), e / (s->k * s->n / LANES));
   for (uint32_t e = 0; e < (uint32_t)s->m * s->n; e++)
     m.c[e / s->n][e % s->n] = element(x, q, 3, q->c, e % (s->m * s->n / LANES), e / (s->m * s->n / LANES));
