@@ -26,13 +26,11 @@
 enum { TEXTURED = 1 << 16 }; /* beside the threads: %d1 is a texture of 32-bit integers on the data */
 
 /* Run a body on one SM, `threads` in one block. */
-static struct gpu_stats run(const char *body, uint32_t threads, const char *const *sets) {
+static struct gpu_stats run_scheme(const char *scheme, const char *body, uint32_t threads) {
   struct err e = {0};
   struct gpu_config c;
   gpu_config_defaults(&c);
   c.sms = 1;
-  for (; sets && *sets; sets += 2)
-    if (!gpu_config_set(&c, sets[0], sets[1], "test", &e)) fail_msg("%s", e.msg);
   char text[8192];
   snprintf(text, sizeof text, "%s%s%s", ENTRY, body, LEAVE);
   struct simt *s = simt_new(1 << 28, &e);
@@ -46,7 +44,7 @@ static struct gpu_stats run(const char *body, uint32_t threads, const char *cons
     p = simt_tex_create(s, &tex);
     threads &= ~(uint32_t)TEXTURED;
   }
-  struct gpu *g = gpu_new(&c, NULL, &e);
+  struct gpu *g = gpu_new(&c, scheme, &e);
   if (!g) fail_msg("%s", e.msg);
   struct simt_launch l = {
       .kernel = simt_find_kernel(m, "k"), .grid = {1, 1, 1}, .block = {threads, 1, 1}, .params = &p};
@@ -60,8 +58,12 @@ static struct gpu_stats run(const char *body, uint32_t threads, const char *cons
   return st;
 }
 
+static struct gpu_stats run(const char *body, uint32_t threads) {
+  return run_scheme(NULL, body, threads);
+}
+
 static uint64_t cycles(const char *body) {
-  return run(body, 32, NULL).cycles;
+  return run(body, 32).cycles;
 }
 
 /* Segments follow the element, not the vector: 32 lanes of 4 bytes are one 128 B line, but elements of one byte are
@@ -69,19 +71,19 @@ static uint64_t cycles(const char *body) {
 static void vectors_coalesce_by_element(void **state) {
   (void)state;
 #define AT4 "mul.wide.u32 %d5, %r1, 4;\nadd.s64 %d4, %d1, %d5;\n"
-  assert_int_equal(run(AT4 "ld.global.u32 %r2, [%d4];\n", 32, NULL).l1d_read_accesses, 1);
-  assert_int_equal(run(AT4 "ld.global.v4.u8 {%h1,%h2,%h3,%h4}, [%d4];\n", 32, NULL).l1d_read_accesses, 4);
-  assert_int_equal(run(AT4 "ld.global.v2.u16 {%h1,%h2}, [%d4];\n", 32, NULL).l1d_read_accesses, 2);
-  assert_int_equal(run(AT4 "st.global.v4.u8 [%d4], {%h1,%h2,%h3,%h4};\n", 32, NULL).l1d_write_accesses, 4);
-  assert_int_equal(run("ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%d2];\n", 32, NULL).l1d_read_accesses, 4);
+  assert_int_equal(run(AT4 "ld.global.u32 %r2, [%d4];\n", 32).l1d_read_accesses, 1);
+  assert_int_equal(run(AT4 "ld.global.v4.u8 {%h1,%h2,%h3,%h4}, [%d4];\n", 32).l1d_read_accesses, 4);
+  assert_int_equal(run(AT4 "ld.global.v2.u16 {%h1,%h2}, [%d4];\n", 32).l1d_read_accesses, 2);
+  assert_int_equal(run(AT4 "st.global.v4.u8 [%d4], {%h1,%h2,%h3,%h4};\n", 32).l1d_write_accesses, 4);
+  assert_int_equal(run("ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%d2];\n", 32).l1d_read_accesses, 4);
 }
 
 /* st.cg goes past the L1 in 32 B segments and leaves the line there as it is; st evicts it. */
 static void stores_past_the_l1(void **state) {
   (void)state;
 #define LOAD "ld.global.u32 %r2, [%d1];\nadd.u32 %r3, %r2, %r2;\n"
-  struct gpu_stats wb = run(LOAD "st.global.u32 [%d2], %r3;\n" LOAD, 32, NULL);
-  struct gpu_stats cg = run(LOAD "st.global.cg.u32 [%d2], %r3;\n" LOAD, 32, NULL);
+  struct gpu_stats wb = run(LOAD "st.global.u32 [%d2], %r3;\n" LOAD, 32);
+  struct gpu_stats cg = run(LOAD "st.global.cg.u32 [%d2], %r3;\n" LOAD, 32);
   assert_int_equal(wb.l1d_write_accesses, 4);
   assert_int_equal(wb.l1d_read_misses, 2);
   assert_int_equal(wb.mem_writes, 4);
@@ -94,11 +96,11 @@ static void stores_past_the_l1(void **state) {
 /* A fence waits for the warp's registers, not for its stores, and then empties the L1. */
 static void fences_empty_the_l1(void **state) {
   (void)state;
-  struct gpu_stats no = run(LOAD LOAD, 32, NULL), yes = run(LOAD "membar.gl;\n" LOAD, 32, NULL);
+  struct gpu_stats no = run(LOAD LOAD, 32), yes = run(LOAD "membar.gl;\n" LOAD, 32);
   assert_int_equal(no.l1d_read_misses, 1);
   assert_int_equal(yes.l1d_read_misses, 2);
   /* The load of the same warp on its way: the fence waits for it. */
-  struct gpu_stats late = run("ld.global.u32 %r2, [%d1];\nmembar.cta;\nld.global.u32 %r3, [%d1];\n", 32, NULL);
+  struct gpu_stats late = run("ld.global.u32 %r2, [%d1];\nmembar.cta;\nld.global.u32 %r3, [%d1];\n", 32);
   assert_int_equal(late.l1d_read_misses, 2);
   assert_true(late.cycles > no.cycles + 100);
   uint64_t plain = cycles("st.global.u32 [%d1], %r1;\nst.shared.u32 [tile], %r1;\n");
@@ -107,14 +109,31 @@ static void fences_empty_the_l1(void **state) {
 }
 
 /* Another warp's fence drops a line on its way: the next miss joins the MSHR that fetches it. */
+#define OTHERS \
+  "setp.lt.u32 %p1, %r1, 32;\n@%p1 ld.global.u32 %r2, [%d1];\n@!%p1 membar.gl;\n@!%p1 ld.global.u32 %r3, [%d1];\n"
 static void fences_of_others(void **state) {
   (void)state;
-  struct gpu_stats st = run("setp.lt.u32 %p1, %r1, 32;\n@%p1 ld.global.u32 %r2, [%d1];\n@!%p1 membar.gl;\n"
-                            "@!%p1 ld.global.u32 %r3, [%d1];\n",
-                            64, NULL);
+  struct gpu_stats st = run(OTHERS, 64);
   assert_int_equal(st.l1d_read_accesses, 2);
   assert_int_equal(st.l1d_read_misses + st.l1d_read_pending, 2);
   assert_int_equal(st.mem_reads, 1);
+}
+
+/* So do the organisations of the L1: what has arrived is lost, what is on its way is kept. */
+static void fences_and_organisations(void **state) {
+  (void)state;
+  static const char *const schemes[] = {
+      "line=128", "sector", "lamar", "tsc", "tsc+", "dsc", "decoupled-l1d:threshold=0"};
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+    struct gpu_stats no = run_scheme(schemes[i], LOAD LOAD, 32),
+                     yes = run_scheme(schemes[i], LOAD "membar.gl;\n" LOAD, 32);
+    if (no.l1d_read_hits != 1 || yes.l1d_read_hits)
+      fail_msg("%s: %llu and %llu hits", schemes[i], (unsigned long long)no.l1d_read_hits,
+               (unsigned long long)yes.l1d_read_hits);
+    struct gpu_stats others = run_scheme(schemes[i], OTHERS, 64);
+    assert_int_equal(others.l1d_read_accesses, 2);
+    assert_int_equal(others.mem_reads, 1);
+  }
 }
 
 /* A register that an instruction names twice is read once: two reads of one bank would take two cycles. */
@@ -207,14 +226,14 @@ static void texture_latency(void **state) {
   (void)state;
 #define FETCH(to, at) "tex.1d.v4.u32.s32 {" to ",%r31,%r32,%r33}, [%d1, {" at "}];\n"
 #define USE(r) "add.u32 %r9, " r ", 1;\n"
-  struct gpu_stats one = run(FETCH("%r2", "%r1") USE("%r2"), 32 | TEXTURED, NULL);
-  struct gpu_stats two = run(FETCH("%r2", "%r1") USE("%r2") FETCH("%r4", "%r1") USE("%r4"), 32 | TEXTURED, NULL);
+  struct gpu_stats one = run(FETCH("%r2", "%r1") USE("%r2"), 32 | TEXTURED);
+  struct gpu_stats two = run(FETCH("%r2", "%r1") USE("%r2") FETCH("%r4", "%r1") USE("%r4"), 32 | TEXTURED);
   assert_int_equal(one.l1t_accesses, 1);
   assert_int_equal(one.l1t_misses, 1);
   assert_int_equal(two.l1t_accesses, 2);
   assert_int_equal(two.l1t_misses, 1);
   struct gpu_stats wide =
-      run("shl.b32 %r5, %r1, 5;\n" FETCH("%r2", "%r5") USE("%r2") FETCH("%r4", "%r5") USE("%r4"), 32 | TEXTURED, NULL);
+      run("shl.b32 %r5, %r1, 5;\n" FETCH("%r2", "%r5") USE("%r2") FETCH("%r4", "%r5") USE("%r4"), 32 | TEXTURED);
   assert_int_equal(wide.l1t_accesses, 64);
   assert_int_equal(wide.l1t_misses, 32);
 }
@@ -225,6 +244,7 @@ int main(void) {
       cmocka_unit_test(stores_past_the_l1),
       cmocka_unit_test(fences_empty_the_l1),
       cmocka_unit_test(fences_of_others),
+      cmocka_unit_test(fences_and_organisations),
       cmocka_unit_test(repeated_sources),
       cmocka_unit_test(intervals_of_mul24),
       cmocka_unit_test(fourth_source),
