@@ -3,6 +3,12 @@
 
 #include "gpu/partition.h"
 
+/* x / channels. Exact while x times the reciprocal's error, at most `channels`, stays below 2^64. */
+static inline uint64_t by_channels(const struct addrmap *m, uint64_t x) {
+  if (x >> 48 || !m->reciprocal) return x / m->channels;
+  return (uint64_t)((unsigned __int128)x * m->reciprocal >> 64);
+}
+
 static uint64_t gather(const struct addrmap_field *f, uint64_t a) {
   uint64_t v = 0;
   for (uint32_t i = 0; i < f->runs; i++) v |= (a & f->run[i].mask) >> f->run[i].down;
@@ -64,6 +70,7 @@ bool addrmap_init(struct addrmap *m, const struct gpu_config *c, struct err *e) 
   if (!parse(c->dram_map, &row, &bank, &column, e)) return false;
   *m = (struct addrmap){.low = c->dram_map_low,
                         .channels = c->channels,
+                        .reciprocal = c->channels > 1 ? UINT64_MAX / c->channels + 1 : 0,
                         .subparts = c->subparts,
                         .ipoly = c->partition_hash == PARTITION_IPOLY};
   if (1ull << __builtin_popcountll(bank) > c->dram_banks)
@@ -96,7 +103,7 @@ void addrmap_split(const struct addrmap *m, struct req *r) {
     r->column = (uint32_t)gather(&m->column, inside);
     return;
   }
-  uint64_t quotient = high / m->channels, inside = quotient << m->low | low;
+  uint64_t quotient = by_channels(m, high), inside = quotient << m->low | low;
   r->channel = (uint8_t)(high - quotient * m->channels);
   r->bank = (uint8_t)gather(&m->bank, inside);
   r->row = (uint32_t)gather(&m->row, inside);
@@ -106,7 +113,7 @@ void addrmap_split(const struct addrmap *m, struct req *r) {
 
 uint64_t addrmap_local(const struct addrmap *m, uint64_t addr) {
   if (m->ipoly) return (addr >> m->low) / (m->channels * m->subparts) << m->low | (addr & ((1ull << m->low) - 1));
-  uint64_t inside = (addr >> m->low) / m->channels << m->low | (addr & ((1ull << m->low) - 1));
+  uint64_t inside = by_channels(m, addr >> m->low) << m->low | (addr & ((1ull << m->low) - 1));
   return gather(&m->local, inside);
 }
 

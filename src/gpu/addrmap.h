@@ -27,7 +27,8 @@ struct addrmap {
   struct addrmap_field row, bank, column;
   struct addrmap_field local; /* the address within the channel without the sub-partition's bits */
   uint32_t low, channels, subparts;
-  bool ipoly; /* memory.partition_hash */
+  uint64_t reciprocal; /* 2^64 / channels, rounded up; 0 for one channel */
+  bool ipoly;          /* memory.partition_hash */
 };
 
 /* Compile the configuration's map; false (with a message) if the text is no map of 64 bits. */

@@ -89,7 +89,7 @@ static uint32_t coalesce_dense(const struct coalesce_in *in, uint32_t segment, s
   uint32_t n = 0, lane = 0;
   for (uint64_t at = first; at < end; n++) {
     uint64_t block = at & ~(uint64_t)(segment - 1), next = block + segment < end ? block + segment : end;
-    uint32_t lanes = (uint32_t)(next - at) / in->width, w0 = (uint32_t)(at & within) / 8;
+    uint32_t lanes = (uint32_t)(next - at) >> __builtin_ctz(in->width), w0 = (uint32_t)(at & within) / 8;
     uint32_t w1 = (uint32_t)((next - 1) & within) / 8, c0 = w0 / 4, c1 = w1 / 4;
     out[n] = (struct access){.addr = block};
     out[n].lanes = (lanes == 32 ? UINT32_MAX : (1u << lanes) - 1) << lane;

@@ -200,7 +200,7 @@ static void dispatch_several(struct gpu *g) {
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t t = 0; t < g->works; t++) {
       struct gpu_work *k = &g->work[g->turn[t]];
-      if (k->next_cta == k->feed->kernel->ctas || !offer(g, k, (from + 1 + i) % n)) continue;
+      if (k->next_cta == k->feed->kernel->ctas || !offer(g, k, ring_at(from + 1 + i, n))) continue;
       any = true;
       break;
     }
@@ -215,7 +215,7 @@ void gpu_dispatch(struct gpu *g) {
   }
   struct gpu_work *k = &g->work[g->turn[0]];
   if (k->running_ctas >= n * k->ctas_per_sm) return;
-  for (uint32_t i = 0; i < n && k->next_cta < k->feed->kernel->ctas; i++) offer(g, k, (from + 1 + i) % n);
+  for (uint32_t i = 0; i < n && k->next_cta < k->feed->kernel->ctas; i++) offer(g, k, ring_at(from + 1 + i, n));
 }
 
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {

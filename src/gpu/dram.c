@@ -57,6 +57,7 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   d->own_at = calloc(tm->banks, sizeof *d->own_at);
   d->group_banks = calloc(tm->banks, sizeof *d->group_banks);
   d->groups = tm->groups < tm->banks ? tm->groups : tm->banks;
+  d->one_group = tm->CCDL <= 2 * tm->CCD;
   CHECK(d->bank && d->own_at && d->group_banks && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe,
         "out of memory for DRAM");
   for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
@@ -88,7 +89,7 @@ void dram_push(struct dram *d, struct l2_op op) {
   const struct req *r = &d->env->pool->at[op.r];
   CHECK(d->spares, "no DRAM slot at command cycle %llu for request %u", (unsigned long long)d->t, op.r);
   uint16_t i = d->spare[--d->spares];
-  uint32_t bursts = (op.bytes + d->tm.atom - 1) / d->tm.atom;
+  uint32_t bursts = quotient_up(op.bytes, d->tm.atom);
   d->slot[i] = (struct dram_slot){
       .op = op,
       .row = r->row,
@@ -275,6 +276,7 @@ static void column(struct dram *d, uint32_t j) {
   later(&d->rd_at, t + tm->CCD);
   later(&d->wr_at, t + tm->CCD);
   d->group_col_at[g] = t + tm->CCDL;
+  d->col_group = g;
   if (s->write) {
     later(&d->rd_at, t + tm->WTR);
     later(&b->pre_at, t + tm->WTP);
@@ -362,7 +364,13 @@ static uint64_t held_by_group(const struct dram *d, uint64_t banks, const uint64
 /* Banks of `cols` whose column command is legal now. */
 static uint64_t legal_columns(const struct dram *d, uint64_t *soonest) {
   uint64_t cols = columns_allowed(d, soonest) & ~d->unripe;
-  return cols ? cols & ~held_by_group(d, cols, d->group_col_at, soonest) : 0;
+  if (!cols) return 0;
+  uint64_t at = d->group_col_at[d->col_group];
+  if (at <= d->t) return cols; /* those before it ended before it */
+  if (!d->one_group) return cols & ~held_by_group(d, cols, d->group_col_at, soonest);
+  uint64_t held = cols & d->group_banks[d->col_group];
+  if (held && at < *soonest) *soonest = at;
+  return cols & ~held;
 }
 
 static void issue(struct dram *d) {

@@ -53,6 +53,8 @@ struct dram {
   uint64_t issue_at;                     /* no command is legal before */
   uint64_t rd_at, wr_at, act_at;         /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
   uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL */
+  uint32_t col_group;                    /* the last column command's */
+  bool one_group;                        /* CCDL holds back no other when a column command may follow (CCD) */
   struct dram_bank *bank;
   uint64_t *own_at;         /* per busy bank: its own constraints on its next command */
   uint64_t unripe, ripe_at; /* busy banks that own_at holds back; a lower bound on theirs */

@@ -40,6 +40,8 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
   l->mshr = take(l->mshrs, sizeof *l->mshr);
   for (uint32_t i = 0; i < l->mshrs; i++) l->mshr[i].waiter = take(l->merges, sizeof *l->mshr->waiter);
   l->ready = take(l->mshrs, sizeof *l->ready);
+  l->spare = take(l->mshrs, sizeof *l->spare);
+  for (uint32_t i = 0; i < l->mshrs; i++) l->spare[i] = (uint16_t)(l->mshrs - 1 - i);
   /* Lines allocated on the fill may push out dirty ones when the queue is full: at most one for each miss under way,
    * since a full queue lets no other in. Replies that waited for room there could block it for good. A load in an
    * organisation in chunks pushes out as many lines as a set has chunks. */
@@ -58,6 +60,7 @@ void l1d_destroy(struct l1d *l) {
   free(l->line);
   free(l->mshr);
   free(l->ready);
+  free(l->spare);
   free(l->lat);
   reqq_free(&l->missq);
 }
@@ -65,7 +68,7 @@ void l1d_destroy(struct l1d *l) {
 void l1d_invalidate(struct l1d *l) {
   memset(l->state, LINE_INVALID, (size_t)l->sets * l->ways);
   l->refused = 0;
-  l->dropped = false;
+  l->dropped = l->probed = false;
 }
 
 void l1d_drop(struct sm *s) {
@@ -123,11 +126,9 @@ static struct l1_mshr *find_mshr(struct l1d *l, uint64_t line) {
   return NULL;
 }
 
-static struct l1_mshr *free_mshr(struct l1d *l) {
+static struct l1_mshr *take_mshr(struct l1d *l) {
   if (l->mshrs_busy >= l->mshrs) return NULL;
-  for (uint32_t i = 0; i < l->mshrs; i++)
-    if (!l->mshr[i].busy) return &l->mshr[i];
-  return NULL;
+  return &l->mshr[l->spare[l->mshrs - ++l->mshrs_busy]];
 }
 
 /* The MSHR that fetches the reserved line `index`, NULL if it has gone. */
@@ -141,7 +142,7 @@ static struct l1_mshr *mshr_of(const struct l1d *l, uint32_t index, uint64_t lin
  * the next access to it fetches it or the kernel ends. */
 static struct l1_mshr *late_mshr(const struct l1d *l, uint64_t line) {
   for (uint32_t i = 0; i < l->ready_count; i++) {
-    struct l1_mshr *m = &l->mshr[l->ready[(l->ready_head + i) % l->mshrs]];
+    struct l1_mshr *m = &l->mshr[l->ready[ring_at(l->ready_head + i, l->mshrs)]];
     if (m->line == line) return m;
   }
   return NULL;
@@ -228,7 +229,7 @@ static void evict(struct sm *s, uint32_t index, const struct l1_event *e) {
 }
 
 static void wait_in(struct l1_mshr *m, uint32_t merges, op_id op, uint32_t lanes) {
-  uint32_t at = (m->head + m->count++) % merges;
+  uint32_t at = ring_at(m->head + m->count++, merges);
   m->waiter[at].op = op;
   m->waiter[at].lanes = lanes;
 }
@@ -282,8 +283,12 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
   if (s->c->l1d_perfect) return L1_HIT;
   if (l->org) return l1_org_read(s, op, a);
   uint64_t line = a->addr & ~(uint64_t)(l->line_bytes - 1), now = s->g->now;
-  uint32_t set = l1d_set_index(s->c, line), base = set * l->ways;
-  int way = find_way(l, base, line);
+  if (!l->probed) {
+    l->set = l1d_set_index(s->c, line);
+    l->way = find_way(l, l->set * l->ways, line);
+  }
+  uint32_t set = l->set, base = set * l->ways;
+  int way = l->way;
   struct l1_event e;
   if (s->g->slots.count) e = l1d_event(s, o, a, set);
   bool on_fill = s->c->l1d_alloc == ALLOC_ON_FILL;
@@ -298,7 +303,8 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
   }
   int v = NO_WAY;
   if (way < 0 && !on_fill) {
-    v = victim(s, set, &e);
+    if (!l->probed) l->victim = victim(s, set, &e);
+    v = l->victim;
     if (v < 0) return v == NO_CACHE ? L1_BYPASS : L1_NO_LINE;
   }
   if (l->missq.count + 1 >= l->missq_limit) return L1_NO_MISSQ;
@@ -308,10 +314,9 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
   bool merges = m != NULL;
   if (m && m->count >= l->merges) return L1_NO_MERGE;
   if (!m) {
-    m = free_mshr(l);
+    m = take_mshr(l);
     if (!m) return L1_NO_MSHR;
     *m = (struct l1_mshr){.line = line, .index = UINT32_MAX, .busy = true, .waiter = m->waiter};
-    l->mshrs_busy++;
   }
   wait_in(m, l->merges, op, a->lanes);
   if (!merges) fetch_line(s, m, o, a, l->lat[l->lat_head].at);
@@ -406,7 +411,6 @@ void l1d_fill(struct sm *s, req_id id) {
   }
   const struct req arrived = s->g->pool.at[id], *r = &arrived; /* a write-back may move the pool */
   struct l1_mshr *m = &l->mshr[r->owner];
-  l->refused = 0;
   CHECK(m->busy && !m->ready && m->line == r->addr, "SM %u: a line arrived that no MSHR waits for (%#lx)", s->id,
         (unsigned long)r->addr);
   struct l1_event e = {.addr = r->addr,
@@ -421,30 +425,34 @@ void l1d_fill(struct sm *s, req_id id) {
                        .set = l1d_set_index(s->c, r->addr),
                        .note = r->note,
                        .local = r->type == REQ_LOCAL_READ};
+  /* A line that comes into another set does not change why a load was refused, unless it pushes out a dirty one. */
+  if (!l->probed || l->set == e.set || m->index == UINT32_MAX) l->refused = 0, l->probed = false;
   if (m->index != UINT32_MAX) {
     l->state[m->index] = LINE_VALID;
-    e.way = m->index % l->ways;
+    e.way = m->index - e.set * l->ways;
   } else {
     allocate_on_fill(s, m, &e);
   }
   s->st->l1d_fill_bytes += r->bytes;
   L1D_TELL(s, on_fill, &e);
   m->ready = true;
-  l->ready[(l->ready_head + l->ready_count++) % l->mshrs] = (uint16_t)r->owner;
+  l->ready[ring_at(l->ready_head + l->ready_count++, l->mshrs)] = (uint16_t)r->owner;
 }
 
 op_id l1d_next(struct sm *s, uint32_t *lanes) {
   struct l1d *l = &s->l1d;
   if (l->org) return l1_org_next(s, lanes);
   struct l1_mshr *m = &l->mshr[l->ready[l->ready_head]];
-  if (l->refused == L1_NO_MSHR || l->refused == L1_NO_MERGE) l->refused = 0;
+  if (l->refused == L1_NO_MERGE) l->refused = 0;
   op_id op = m->waiter[m->head].op;
   *lanes = m->waiter[m->head].lanes;
-  m->head = (uint16_t)((m->head + 1u) % l->merges);
+  m->head = (uint16_t)ring_at(m->head + 1u, l->merges);
   if (!--m->count) {
     m->busy = false;
-    if (!--l->mshrs_busy) l->dropped = false;
-    l->ready_head = (l->ready_head + 1) % l->mshrs;
+    if (l->refused == L1_NO_MSHR) l->refused = 0;
+    l->spare[l->mshrs - l->mshrs_busy--] = (uint16_t)(m - l->mshr);
+    if (!l->mshrs_busy) l->dropped = false;
+    l->ready_head = ring_at(l->ready_head + 1, l->mshrs);
     l->ready_count--;
   }
   return op;

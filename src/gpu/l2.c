@@ -139,7 +139,7 @@ static void step_plain(struct l2_slice *s) {
     b->refused = false;
   }
   if (b->in.count && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && s->t >= b->data_free) take_access(s, b);
-  if (l2_release(s) == L2_RELEASED && !l2_queue_full(&b->in)) {
+  if (s->rop.count && l2_release(s) == L2_RELEASED && !l2_queue_full(&b->in)) {
     struct l2_op op = l2_queue_pop(&s->rop);
     op.at = s->t;
     l2_queue_push(&b->in, op);

@@ -34,6 +34,11 @@ struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint
                             .atomic = r->atomic};
 }
 
+/* Cycles in which `bytes` take a port; its width is a power of two (config.c). */
+static uint32_t port_cycles(const struct l2_slice *s, uint32_t bytes) {
+  return bytes >> __builtin_ctz(s->env->config->l2_port_bytes);
+}
+
 static void count(struct l2_slice *s, const struct req *r, enum l2_outcome o) {
   struct gpu_stats *st = s->env->stats;
   if (s->env->listener.access) s->env->listener.access(s->env->listener.ctx, r, o);
@@ -223,7 +228,7 @@ static enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op 
   if (wb) {
     l2_to_dram(s, b, wb, op->set);
     /* Reading the victim out takes the data port; the reference charges it to write misses only. */
-    if (write) b->data_free = s->t + (1u << s->tags.shift) / s->env->config->l2_port_bytes;
+    if (write) b->data_free = s->t + port_cycles(s, 1u << s->tags.shift);
   }
   return p.reserved ? L2_PENDING : L2_MISS;
 }
@@ -241,7 +246,7 @@ static enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct l2_op *
   if (through) l2_to_dram(s, b, op->r, op->set);
   *reply = !through;
   uint32_t width = s->env->config->l2_port_bytes;
-  b->data_free = s->t + (r->bytes + width - 1) / width;
+  b->data_free = s->t + quotient_up(r->bytes, width);
   return L2_HIT;
 }
 
@@ -290,7 +295,7 @@ bool l2_take_return(struct l2_slice *s, struct l2_bank *b) {
     if (s->tags.valid) all = l2_sector_arrive(s, e->line, op);
     else s->tags.state[e->line] = e->atomic ? L2_DIRTY : L2_VALID;
     if (all) l2_mshrs_fill(&b->mshrs, op->mshr);
-    b->fill_free = s->t + (s->tags.valid ? op->bytes : 1u << s->tags.shift) / s->env->config->l2_port_bytes;
+    b->fill_free = s->t + port_cycles(s, s->tags.valid ? op->bytes : 1u << s->tags.shift);
   }
   l2_queue_pop(&b->from_dram);
   return true;

@@ -20,6 +20,7 @@ struct channel {
   uint32_t private_used; /* bit per sub-partition */
   uint32_t shared_used, shared_limit;
   uint32_t last;            /* sub-partition served last */
+  uint64_t enter[2];        /* per class: command cycle before which the head of `delay` does not enter; 0: not known */
   struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
   struct dram dram;
 };
@@ -38,6 +39,7 @@ struct partition_set {
   struct partition_env env;
   struct addrmap map;
   uint32_t channels, per_channel;
+  uint16_t *home; /* channel of a sub-partition */
   struct channel *channel;
   struct l2_slice *slice;
   struct clocked l2, dram;
@@ -143,7 +145,9 @@ struct partition_set *partition_new(const struct partition_env *env) {
   clocked_init(&p->l2, p->channels * p->per_channel);
   clocked_init(&p->dram, p->channels);
   p->replies = calloc((p->channels * p->per_channel + 63) / 64, sizeof *p->replies);
-  CHECK(p->replies, "out of memory");
+  p->home = calloc(p->channels * p->per_channel, sizeof *p->home);
+  CHECK(p->replies && p->home, "out of memory");
+  for (uint32_t i = 0; i < p->channels * p->per_channel; i++) p->home[i] = (uint16_t)(i / p->per_channel);
   CHECK(p->channel && p->slice, "out of memory for %u memory channels", p->channels);
   for (uint32_t i = 0; i < p->channels; i++) {
     struct channel *ch = &p->channel[i];
@@ -170,6 +174,7 @@ void partition_free(struct partition_set *p) {
   clocked_free(&p->l2);
   clocked_free(&p->dram);
   free(p->replies);
+  free(p->home);
   free(p->unit_env);
   free(p);
 }
@@ -234,12 +239,13 @@ static bool closed(const struct partition_set *p, const struct channel *ch);
 /* A step whose tick is counted by the caller: `since` runs ahead of `ticks` by it. */
 static void step_slice(struct partition_set *p, uint32_t s, uint32_t counted) {
   struct l2_slice *l = slice_now(p, s);
-  uint32_t c = s / p->per_channel, offered = l->to_dram.count;
-  struct channel *ch = &p->channel[c];
+  uint32_t c = p->home[s], offered = l->to_dram.count;
   l2_step(l);
   p->l2.since[s] += counted;
-  quiet_for(&p->l2, s, l2_quiet(l));
+  if (!counted || l->wake > l->t) quiet_for(&p->l2, s, l2_quiet(l)); /* else it stays due */
   if (l->out.count) p->replies[s / 64] |= 1ull << (s % 64);
+  if (l->to_dram.count == 0 && !offered) return;
+  struct channel *ch = &p->channel[c];
   ch->wanted += l->to_dram.count - offered;
   if (l->to_dram.count && p->dram.at[c] > p->dram.ticks && !closed(p, ch)) disturb(&p->dram, c);
 }
@@ -307,14 +313,14 @@ static void give_back(struct channel *ch, uint32_t sub) {
   else ch->shared_used--;
 }
 
-static void take_returned(struct partition_set *p, struct channel *ch) {
+static void take_returned(struct partition_set *p, struct channel *ch, uint32_t c) {
   struct l2_op *op = l2_queue_top(&ch->dram.returns);
   uint32_t sub = p->env.pool->at[op->r].subpart;
   if (!l2_can_return(&p->slice[sub], op)) return;
   l2_return(slice_now(p, sub), *op);
   disturb(&p->l2, sub);
   l2_queue_pop(&ch->dram.returns);
-  give_back(ch, sub % p->per_channel);
+  give_back(ch, sub - c * p->per_channel);
 }
 
 static uint32_t class_of(const struct partition_set *p, const struct l2_op *op) {
@@ -346,15 +352,18 @@ static void accept(struct partition_set *p, struct channel *ch, struct l2_slice 
   }
 }
 
-static uint64_t wake_at(const struct partition_set *p, const struct channel *ch) {
+static uint64_t wake_at(const struct partition_set *p, struct channel *ch) {
   uint64_t at = dram_wake(&ch->dram), now = *p->env.now;
   const struct gpu_config *c = p->env.config;
   for (uint32_t cls = 0; cls < 2; cls++) {
     if (!ch->delay[cls].count || at <= ch->dram.t) continue;
-    uint64_t ready = l2_queue_top(&ch->delay[cls])->at, enter = ch->dram.t;
-    if (ready > now) enter += l2_steps_before(ready - now, c->dram_mhz, c->core_mhz);
-    else if (dram_full(&ch->dram, cls)) continue; /* only the DRAM itself makes room */
-    if (enter < at) at = enter;
+    if (ch->enter[cls] <= ch->dram.t) {
+      uint64_t ready = l2_queue_top(&ch->delay[cls])->at;
+      if (ready <= now && dram_full(&ch->dram, cls)) continue; /* only the DRAM itself makes room */
+      uint64_t steps = ready > now ? l2_steps_before(ready - now, c->dram_mhz, c->core_mhz) : 0;
+      ch->enter[cls] = ch->dram.t + (steps ? steps - 1 : 0); /* a launch may begin meanwhile, and the clocks with it */
+    }
+    if (ch->enter[cls] < at) at = ch->enter[cls];
   }
   return at;
 }
@@ -365,6 +374,7 @@ static void enter_dram(struct partition_set *p, struct channel *ch) {
     struct l2_queue *q = &ch->delay[cls];
     if (!q->count || *p->env.now < l2_queue_top(q)->at || dram_full(&ch->dram, cls)) continue;
     dram_push(&ch->dram, l2_queue_pop(q));
+    ch->enter[cls] = 0;
     return;
   }
 }
@@ -377,10 +387,10 @@ static void step_channel(struct partition_set *p, uint32_t c, uint32_t counted) 
   if (d->t < ch->wake && (!ch->wanted || closed(p, ch))) {
     dram_skip(d, 1);
   } else {
-    if (d->returns.count) take_returned(p, ch);
+    if (d->returns.count) take_returned(p, ch, c);
     req_id written = dram_step(d);
     if (written) {
-      give_back(ch, p->env.pool->at[written].subpart % p->per_channel);
+      give_back(ch, p->env.pool->at[written].subpart - c * p->per_channel);
       req_free(p->env.pool, written);
     }
     if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel]);

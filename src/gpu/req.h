@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpu/ring.h"
+
 typedef uint32_t req_id;
 
 enum req_type {

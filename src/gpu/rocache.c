@@ -65,7 +65,7 @@ enum ro_result rocache_access(struct rocache *c, uint64_t addr, uint16_t waiter,
       if (!free_entry) free_entry = m;
     } else if (m->line == line) {
       if (m->count >= c->merges) return RO_REFUSED;
-      m->waiter[(m->head + m->count++) % c->merges] = waiter;
+      m->waiter[ring_at(m->head + m->count++, c->merges)] = waiter;
       return RO_MISS;
     }
   }
@@ -76,7 +76,7 @@ enum ro_result rocache_access(struct rocache *c, uint64_t addr, uint16_t waiter,
   free_entry->head = 0;
   free_entry->count = 1;
   free_entry->waiter[0] = waiter;
-  uint32_t at = (c->missq_head + c->missq_count++) % c->missq_limit;
+  uint32_t at = ring_at(c->missq_head + c->missq_count++, c->missq_limit);
   c->missq[at] = line;
   c->missq_mshr[at] = (uint16_t)(free_entry - c->mshr);
   return RO_MISS;
@@ -90,7 +90,7 @@ bool rocache_miss(const struct rocache *c, uint64_t *line, uint16_t *mshr) {
 }
 
 void rocache_miss_sent(struct rocache *c) {
-  c->missq_head = (c->missq_head + 1) % c->missq_limit;
+  c->missq_head = ring_at(c->missq_head + 1, c->missq_limit);
   c->missq_count--;
 }
 
@@ -107,16 +107,16 @@ void rocache_fill(struct rocache *c, uint16_t mshr, uint64_t now) {
   c->tag[victim] = m->line;
   c->used[victim] = now;
   m->ready = true;
-  c->ready[(c->ready_head + c->ready_count++) % c->mshrs] = mshr;
+  c->ready[ring_at(c->ready_head + c->ready_count++, c->mshrs)] = mshr;
 }
 
 uint16_t rocache_next(struct rocache *c) {
   struct romshr *m = &c->mshr[c->ready[c->ready_head]];
   uint16_t w = m->waiter[m->head];
-  m->head = (uint16_t)((m->head + 1u) % c->merges);
+  m->head = (uint16_t)ring_at(m->head + 1u, c->merges);
   if (!--m->count) {
     m->busy = false;
-    c->ready_head = (c->ready_head + 1) % c->mshrs;
+    c->ready_head = ring_at(c->ready_head + 1, c->mshrs);
     c->ready_count--;
   }
   return w;

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpu/ring.h"
+
 #include "gpu/config.h"
 
 struct romshr {

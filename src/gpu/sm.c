@@ -119,7 +119,7 @@ void sm_begin_kernel(struct sm *s) {
   l1d_invalidate(&s->l1d);
   if (s->l1d.org) l1_org_begin_kernel(s);
   for (uint32_t k2 = 0; k2 < s->c->schedulers; k2++)
-    if (s->last_issued[k2] < 0 || !s->steps) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int)k2;
+    if (s->last_issued[k2] < 0 || !s->ages) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int)k2;
 }
 
 /* A launch that begins while others run finds the L1 of an SM that is empty invalidated, as the first one does. An SM
@@ -137,7 +137,7 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
   const struct feed *feed = g->work[work].feed;
   const struct feed_kernel *k = feed->kernel;
   sm_settle(s, g->now + 1); /* dispatch comes after the SMs in a cycle */
-  s->asleep = false;
+  s->asleep = s->none_to_issue = false;
   gpu_wake_sm(g, s->id);
   if (g->work[work].order > s->launch) join_launch(s, g->work[work].order);
   s->ctas++;
@@ -225,6 +225,17 @@ static void update_long(struct sm *s, uint32_t w) {
   s->hazard_long = s->hazard & bit && waits_for_load(s, w) ? s->hazard_long | bit : s->hazard_long & ~bit;
 }
 
+void sm_issues_later(const struct sm *s, uint32_t w) {
+  const struct feed *f = s->cta_feed[s->w[w].cta_slot];
+  if (f->ops->later) f->ops->later(f->ctx, s->id * s->g->cta_slots_per_sm + s->w[w].cta_slot, s->w[w].index);
+}
+
+/* Nothing keeps the warp from issuing but the turn of others. */
+static inline void issues_soon(struct sm *s, uint32_t w) {
+  const struct feed *f = s->cta_feed[s->w[w].cta_slot];
+  if (f->ops->soon) f->ops->soon(f->ctx, s->id * s->g->cta_slots_per_sm + s->w[w].cta_slot, s->w[w].index);
+}
+
 void sm_release_regs(struct sm *s, const struct op *o) {
   uint32_t w = o->warp;
   uint64_t *row = s->score + (size_t)w * s->score_words, bit = 1ull << w;
@@ -236,8 +247,16 @@ void sm_release_regs(struct sm *s, const struct op *o) {
     s->w[w].regs_pending--;
   }
   s->drained |= bit;
-  if (s->fence & bit && !s->w[w].regs_pending) s->fence &= ~bit, s->fenced = true;
-  if (s->hazard & bit && !collides(s, w, &s->w[w].code[s->w[w].pc])) s->hazard &= ~bit;
+  if (s->fence & bit && !s->w[w].regs_pending) {
+    s->fence &= ~bit;
+    s->fenced = true;
+    s->none_to_issue = false;
+  }
+  if (s->hazard & bit && !collides(s, w, &s->w[w].code[s->w[w].pc])) {
+    s->hazard &= ~bit;
+    s->none_to_issue = false;
+    issues_soon(s, w);
+  }
   if (s->score_long) update_long(s, w);
 }
 
@@ -246,6 +265,7 @@ void sm_release_regs(struct sm *s, const struct op *o) {
 void sm_update_head(struct sm *s, uint32_t w) {
   struct warp_state *ws = &s->w[w];
   uint64_t bit = 1ull << w;
+  s->none_to_issue = false;
   s->head &= ~bit, s->stale &= ~bit, s->hazard &= ~bit;
   if (ws->ibuf_valid) s->ibuf_any |= bit;
   else s->ibuf_any &= ~bit;
@@ -268,6 +288,7 @@ void sm_update_head(struct sm *s, uint32_t w) {
   }
   if (s->sub) sm_sub_head(s, w, i);
   if (collides(s, w, i)) s->hazard |= bit;
+  else issues_soon(s, w);
   if (s->score_long) update_long(s, w);
 }
 
@@ -483,7 +504,8 @@ static bool schedule(struct sm *s, uint32_t k) {
   return true;
 }
 
-/* Nothing can issue under any scheduler, for the reasons noted in sched_cat. Finding it out costs a few masks. */
+/* Nothing can issue under any scheduler, for the reasons noted in sched_cat. Finding it out costs a few masks, and is
+ * not repeated until a head, a hazard, a warp or a pipe register has changed. */
 static bool none_to_issue(struct sm *s) {
   if (s->score_long) return false;
   uint64_t waiting = s->done | s->barrier | s->fence | s->atomic_wait, look = s->live & ~waiting;
@@ -495,119 +517,84 @@ static bool none_to_issue(struct sm *s) {
                   (ready & s->to_sfu && s->id_sfu.count < s->id_sfu.width) ||
                   (ready & s->to_mem && s->id_mem.count < s->id_mem.width)))
     return false;
-  uint64_t mem = ready & s->to_mem, held = look & s->head;
-  if (s->blocked.valid && s->blocked.live == s->live && s->blocked.waiting == waiting && s->blocked.ready == ready &&
-      s->blocked.held == held && s->blocked.mem == mem)
-    return true;
   for (uint32_t k = 0; k < s->c->schedulers; k++)
     s->now_counts.sched_cat[k] = blocked_category(s, s->sched_mask[k], waiting);
-  s->blocked.live = s->live, s->blocked.waiting = waiting, s->blocked.ready = ready;
-  s->blocked.held = held, s->blocked.mem = mem, s->blocked.valid = true;
-  return true;
+  return s->none_to_issue = true;
 }
 
 /* ---- counters of one cycle, or of `n` cycles that repeat it ---- */
 
 void sm_count(struct sm *s) {
-  const struct sm_counts *c = &s->same_counts;
+  struct sm_tally *t = &s->tally;
   struct gpu_stats *st = s->st;
-  uint64_t n = s->same_cycles;
-  s->same_cycles = 0;
-  for (uint32_t k = 0; k < s->c->schedulers; k++) {
-    st->issue_slots += n;
-    switch (c->sched_cat[k]) {
-    case CAT_ISSUED:
-      st->issue_issued += n;
-      break;
-    case CAT_DATA:
-      st->issue_data += n;
-      break;
-    case CAT_MEMORY:
-      st->issue_memory += n;
-      break;
-    case CAT_PIPE:
-      st->issue_pipe += n;
-      break;
-    case CAT_BARRIER:
-      st->issue_barrier += n;
-      break;
-    case CAT_CONTROL:
-      st->issue_control += n;
-      break;
-    default:
-      st->issue_idle += n;
-      break;
-    }
+  for (uint32_t k = 0; k < 8; k++) st->issue_slots += t->issue[k];
+  st->issue_issued += t->issue[CAT_ISSUED];
+  st->issue_data += t->issue[CAT_DATA];
+  st->issue_memory += t->issue[CAT_MEMORY];
+  st->issue_pipe += t->issue[CAT_PIPE];
+  st->issue_barrier += t->issue[CAT_BARRIER];
+  st->issue_control += t->issue[CAT_CONTROL];
+  st->issue_idle += t->issue[CAT_IDLE] + t->issue[CAT_NONE];
+  st->stall_shared += t->stall[STALL_SHARED];
+  st->stall_const += t->stall[STALL_CONST];
+  st->stall_tex += t->stall[STALL_TEX];
+  st->stall_l1d += t->stall[STALL_L1D];
+  st->stall_bypass += t->stall[STALL_BYPASS];
+  st->stall_coalesce += t->stall[STALL_COALESCE];
+  st->stall_icnt += t->icnt;
+  *t = (struct sm_tally){0};
+}
+
+static void count_refusals(struct sm *s, uint64_t n) {
+  const struct sm_counts *c = &s->now_counts;
+  struct gpu_stats *st = s->st;
+  if (c->l1_reject_write) {
+    *(c->l1_reject_local ? &st->l1d_local_write_rejects : &st->l1d_write_rejects) += n;
+    return;
   }
-  switch (c->stall_kind) {
-  case STALL_SHARED:
-    st->stall_shared += n;
+  if (c->l1_reject_local) {
+    st->l1d_local_read_rejects += n;
+    return;
+  }
+  st->l1d_read_rejects += n;
+  switch (c->l1_reject) {
+  case L1_NO_LINE:
+    st->l1d_rej_line += n;
     break;
-  case STALL_CONST:
-    st->stall_const += n;
+  case L1_NO_MISSQ:
+    st->l1d_rej_missq += n;
     break;
-  case STALL_TEX:
-    st->stall_tex += n;
+  case L1_NO_MSHR:
+    st->l1d_rej_mshr += n;
     break;
-  case STALL_L1D:
-    st->stall_l1d += n;
-    break;
-  case STALL_BYPASS:
-    st->stall_bypass += n;
-    break;
-  case STALL_COALESCE:
-    st->stall_coalesce += n;
+  case L1_NO_MERGE:
+    st->l1d_rej_merge += n;
     break;
   default:
     break;
   }
-  if (c->wait_icnt) st->stall_icnt += n;
-  if (c->l1_reject != L1_HIT) {
-    if (c->l1_reject_write) {
-      *(c->l1_reject_local ? &st->l1d_local_write_rejects : &st->l1d_write_rejects) += n;
-    } else if (c->l1_reject_local) {
-      st->l1d_local_read_rejects += n;
-    } else {
-      st->l1d_read_rejects += n;
-      switch (c->l1_reject) {
-      case L1_NO_LINE:
-        st->l1d_rej_line += n;
-        break;
-      case L1_NO_MISSQ:
-        st->l1d_rej_missq += n;
-        break;
-      case L1_NO_MSHR:
-        st->l1d_rej_mshr += n;
-        break;
-      case L1_NO_MERGE:
-        st->l1d_rej_merge += n;
-        break;
-      default:
-        break;
-      }
-    }
-  }
+}
+
+/* The head of the memory pipe stalled in `n` cycles. */
+static void count_stalls(struct sm *s, uint64_t from, uint64_t n) {
+  s->tally.stall[s->now_counts.stall_kind] += n;
+  if (s->g->seen.inst) sm_seen_inst(s, &s->op[s->dispatch])->stalls += n;
+  if (s->g->seen.timeline) timeline_stall(s, from, n, s->now_counts.stall_kind);
 }
 
 /* This cycle, and `n` - 1 that repeat it. */
-static void count_cycles(struct sm *s, uint64_t from, uint64_t n) {
-  s->now_counts.wait_icnt = s->wait_icnt;
-  if (s->g->seen.inst && s->now_counts.stall_kind != STALL_NONE) /* the head of the memory pipe */
-    sm_seen_inst(s, &s->op[s->dispatch])->stalls += n;
-  if (s->g->seen.timeline && s->now_counts.stall_kind != STALL_NONE)
-    timeline_stall(s, from, n, s->now_counts.stall_kind);
-  if (memcmp(&s->now_counts, &s->same_counts, sizeof s->now_counts)) {
-    if (s->same_cycles) sm_count(s);
-    s->same_counts = s->now_counts;
-  }
-  s->same_cycles += n;
+static inline void count_cycles(struct sm *s, uint64_t from, uint64_t n) {
+  for (uint32_t k = 0; k < s->c->schedulers; k++) s->tally.issue[s->now_counts.sched_cat[k]] += n;
+  if (s->now_counts.stall_kind != STALL_NONE) count_stalls(s, from, n);
+  if (s->wait_icnt) s->tally.icnt += n;
+  if (s->now_counts.l1_reject != L1_HIT) count_refusals(s, n);
 }
 
 void sm_settle(struct sm *s, uint64_t until) {
   if (!s->asleep || until <= s->slept_from) return;
   uint64_t n = until - s->slept_from;
   count_cycles(s, s->slept_from, n);
-  s->steps += n;
+  s->first = (uint32_t)((s->first + n) % s->c->schedulers);
   s->slept_from = until;
 }
 
@@ -643,6 +630,16 @@ static inline bool memory_busy(const struct sm *s) {
   return s->next_wb | s->dispatch | s->ex_mem.count | s->shared_count | s->next_global | l->ready_count | l->lat_count |
          l->missq.count | l->order.waiting | s->response.count | (s->ro_active & (RO_TEX | RO_CONST));
 }
+/* Does an operand collector fill or empty? */
+static inline bool collectors_move(const struct sm *s) {
+  uint64_t leave = s->col_ready, unused = ~s->col_used;
+  if (leave && ((s->ex_sp.count < s->ex_sp.width && leave & s->set_sp) ||
+                (s->ex_sfu.count < s->ex_sfu.width && leave & s->set_sfu) ||
+                (s->ex_mem.count < s->ex_mem.width && leave & s->set_mem)))
+    return true;
+  return (s->id_sp.count && unused & s->set_sp) || (s->id_sfu.count && unused & s->set_sfu) ||
+         (s->id_mem.count && unused & s->set_mem);
+}
 static inline bool fetch_busy(const struct sm *s) {
   return s->fetch_valid | (s->ro_active & RO_INST) ||
          (s->live & ((s->done & s->drained) | ~(s->done | s->imiss | s->ibuf_any)));
@@ -664,17 +661,16 @@ bool sm_step(struct sm *s) {
   if (sm_results_due(s)) sm_writeback(s);
   if (s->sub || s->ex_sp.count | s->ex_sfu.count) sm_execute_alu(s);
   if (memory_busy(s) && !sm_ldst(s)) return false;
-  if (s->sub || s->col_ready | s->bank_wait | s->id_sp.count | s->id_sfu.count | s->id_mem.count) sm_collect(s);
+  if (s->sub || s->bank_wait || collectors_move(s)) sm_collect(s);
   if (s->fenced) s->fenced = false, l1d_drop(s);
-  uint32_t n = s->c->schedulers, first = (uint32_t)(s->steps % n);
-  if (!none_to_issue(s)) {
-    s->blocked.valid = false;
+  uint32_t n = s->c->schedulers, first = s->first;
+  if (!s->none_to_issue && !none_to_issue(s)) {
     for (uint32_t i = 0; i < n; i++)
-      if (!schedule(s, (first + i) % n)) return false;
+      if (!schedule(s, ring_at(first + i, n))) return false;
   }
   for (uint32_t i = 0; i < s->c->fetch_width && fetch_busy(s); i++) sm_fetch(s);
   count_cycles(s, s->g->now, 1);
-  s->steps++;
+  s->first = ring_at(s->first + 1, n);
   if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);
   return true;
 }

@@ -120,6 +120,10 @@ struct l1d {
   uint32_t lat_head, lat_count, lat_size;
   uint32_t ready_head, ready_count;
   uint8_t refused; /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
+  bool head_waits; /* the instruction at the head of the memory pipe found the ring full */
+  bool probed;     /* the load at the head of the ring was refused after its set was looked at: what was found there */
+  uint32_t set;
+  int way, victim;
   /* the lines */
   uint32_t sets, ways, line_shift, line_bytes, mshrs, merges, missq_limit;
   uint64_t *tag, *used;
@@ -127,7 +131,7 @@ struct l1d {
   struct l1_line *line;
   struct l1_mshr *mshr;
   uint32_t mshrs_busy;
-  uint16_t *ready;
+  uint16_t *ready, *spare; /* ring of those whose line has come; stack of those that are free */
   struct l1_order order;
   /* an organisation in the place of the lines */
   const struct l1_org *org;
@@ -148,13 +152,19 @@ struct l1d {
   uint32_t dirty_count, dirty_max;
 };
 
-/* What a cycle adds to the counters. Cycles that add the same are counted together, when one differs. */
+/* What a cycle adds to the counters. */
 struct sm_counts {
   uint8_t sched_cat[4];
   uint8_t stall_kind; /* counters of a blocked memory pipe */
   uint8_t l1_reject;  /* enum l1_outcome of the access refused in this step, L1_HIT if none */
-  bool l1_reject_local : 1, l1_reject_write : 1;
-  bool wait_icnt;
+  bool l1_reject_local, l1_reject_write;
+};
+
+/* The same summed over cycles, until sm_count moves it to the counters. The first line of the host's cache is written
+ * in every cycle, the second in those with a stall. */
+struct sm_tally {
+  _Alignas(64) uint64_t issue[8]; /* issue slots by enum sched_cat */
+  uint64_t stall[7], icnt;        /* cycles by enum stall_kind; those that waited for the interconnect */
 };
 
 /* Every SM is visited in turn, so what a cycle looks at lies together, line by line of the host's cache, and what it
@@ -172,12 +182,12 @@ struct sm {
   bool watch_icnt;  /* wakes when it has room: a scheme may then act */
   uint64_t wake_at; /* first cycle with a timed event */
   uint64_t slept_from;
-  uint64_t steps; /* cycles this SM has run, for rotating priorities */
-  struct sm_counts now_counts, same_counts;
+  uint32_t first; /* scheduler that goes first: it changes with every cycle */
+  struct sm_counts now_counts;
   uint32_t need_icnt;         /* with wait_icnt or watch_icnt: bytes of the smallest packet refused in this step */
-  uint64_t same_cycles;       /* cycles that added same_counts and are not in the counters yet */
   uint64_t insts, warp_insts; /* thread and warp instructions of this launch */
   struct req_queue eject;     /* between interconnect and SM */
+  struct sm_tally tally;
   /* ---- warps, a bit each ---- */
   _Alignas(64) uint64_t live; /* slot holds a warp that has not been retired */
   uint64_t done;              /* all lanes exited */
@@ -193,11 +203,7 @@ struct sm {
   uint64_t load_head;   /* the head is a global or local load */
   uint64_t *score;      /* scoreboard: score_words per warp */
   uint64_t *score_long; /* two-level: registers that wait for a load, as `score`; else NULL */
-  /* The masks with which the schedulers last found nothing to issue; their sched_cat holds while these do. */
-  struct {
-    uint64_t live, waiting, ready, held, mem;
-    bool valid;
-  } blocked;
+  bool none_to_issue;   /* so the schedulers found, and nothing that they look at has changed: their sched_cat holds */
   uint32_t score_words;
   int last_issued[4]; /* warp slot, -1 none */
   /* ---- pipeline registers and collectors ---- */
@@ -304,6 +310,8 @@ uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps wh
 void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
 void sm_sub_collect(struct sm *s);
 void sm_sub_execute(struct sm *s);
+/* The warp may issue in some cycles: what it waits for has begun. */
+void sm_issues_later(const struct sm *s, uint32_t warp);
 /* sm_ldst.c */
 bool sm_ldst(struct sm *s);
 void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is);

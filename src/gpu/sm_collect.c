@@ -14,7 +14,7 @@
 
 static inline uint32_t bank_of(const struct sm *s, uint32_t name, uint32_t warp) {
   uint32_t banks = s->c->reg_banks;
-  if (!s->sub) return (name + warp) % banks;
+  if (!s->sub) return modulo(name + warp, banks);
   uint32_t n = s->c->schedulers, each = banks / n; /* a sub-core's own */
   return warp % n * each + (name + warp / n) % each;
 }
@@ -72,6 +72,7 @@ static void allocate(struct sm *s, struct pipe_reg *from, uint64_t set, uint32_t
   while (ports-- && from->count) {
     uint64_t unused = set & ~s->col_used;
     if (!unused) return;
+    s->none_to_issue = false;
     sm_collector_take(s, (uint32_t)__builtin_ctzll(unused), pop_oldest(s, from));
   }
 }
@@ -152,6 +153,7 @@ static void start(struct sm *s, uint32_t p, struct pipe_reg *from) {
   s->acted = true; /* a conflict for the last stage or for a result bus is tried again every cycle */
   if (s->pipe_busy[end / 64][p] >> (end % 64) & 1) return;
   if (!sm_result_at(s, id, now + l.latency + 2)) return;
+  sm_issues_later(s, s->op[id].warp);
   from->at[best] = from->at[--from->count];
   s->pipe_busy[end / 64][p] |= 1ull << (end % 64);
   s->pipe_free_at[p] = now + l.interval;

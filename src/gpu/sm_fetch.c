@@ -24,6 +24,7 @@ static void retire_warp(struct sm *s, uint32_t w) {
   struct warp_state *ws = &s->w[w];
   struct gpu *g = s->g;
   s->live &= ~(1ull << w);
+  s->none_to_issue = false;
   if (s->g->seen.timeline) timeline_warp_end(s, w, s->w[w].cta);
   s->acted = true;
   for (uint32_t h = 0; h < g->slots.n_on_warp_done; h++) {
@@ -63,6 +64,7 @@ static void fetch_one(struct sm *s, uint32_t w) {
     s->fetch_valid = true;
     s->fetch_warp = (uint8_t)w;
     s->fetch_buf_pc = ws->fetch_pc;
+    sm_issues_later(s, w);
     break;
   case RO_MISS:
     s->st->l1i_misses++;

@@ -46,7 +46,7 @@ void sm_send(struct sm *s, req_id id) {
   s->st->atomic_requests += r->atomic;
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
-  s->st->flits_up += (bytes + s->c->icnt_flit - 1) / s->c->icnt_flit;
+  s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
   if (s->g->seen.inst) see_request(s, r);
   icnt_push(s->g->icnt, s->id, s->c->sms + r->subpart, id, bytes);
 }
@@ -181,7 +181,9 @@ static void access_done(struct sm *s, op_id id) {
 static void lanes_performed(struct sm *s, uint32_t warp, uint32_t lanes) {
   struct warp_state *ws = &s->w[warp];
   ws->atomics = (uint16_t)(ws->atomics - __builtin_popcount(lanes));
-  if (!ws->atomics) s->atomic_wait &= ~(1ull << warp);
+  if (ws->atomics) return;
+  s->atomic_wait &= ~(1ull << warp);
+  s->none_to_issue = false;
 }
 
 static bool write_results(struct sm *s, struct op *o) {
@@ -255,6 +257,7 @@ static void memory_writeback(struct sm *s) {
     if (!take_result(s, client)) continue;
     s->wb_rotate = (client + 1) % 5;
     s->acted = true;
+    sm_issues_later(s, s->op[s->next_wb].warp);
     return;
   }
 }
@@ -462,7 +465,7 @@ static void l1_lookup(struct sm *s) {
     } else if (out >= L1_NO_LINE) {
       if (!bypass_on_stall(s, q, out)) {
         note_refusal(s, o, out);
-        if (repeats(s)) l->refused = (uint8_t)out;
+        if (repeats(s)) l->refused = (uint8_t)out, l->probed = out != L1_NO_LINE;
         return;
       }
     } else {
@@ -493,7 +496,8 @@ static void l1_lookup(struct sm *s) {
     if (!--o->pending && !o->left && s->dispatch != q->op) sm_op_free(s, q->op);
   }
   s->acted = true;
-  l->lat_head = (l->lat_head + 1) % l->lat_size;
+  l->probed = l->head_waits = false;
+  l->lat_head = ring_at(l->lat_head + 1, l->lat_size);
   l->lat_count--;
 }
 
@@ -571,10 +575,12 @@ static bool process_global(struct sm *s, op_id id) {
     struct l1d *l = &s->l1d;
     if (l->order.queues ? !l1_order_push(s, id, a) : l->lat_count >= s->c->l1d_latency) {
       s->now_counts.stall_kind = STALL_L1D;
+      l->head_waits = !l->order.queues && !g->slots.n_bypass_access;
       return false;
     }
     if (!l->order.queues)
-      l->lat[(l->lat_head + l->lat_count++) % l->lat_size] = (struct latency_slot){.acc = *a, .at = g->now, .op = id};
+      l->lat[ring_at(l->lat_head + l->lat_count++, l->lat_size)] =
+          (struct latency_slot){.acc = *a, .at = g->now, .op = id};
     if (!o->load) s->w[o->warp].stores++, o->pending++;
     o->left--;
     s->acted = true;
@@ -648,7 +654,8 @@ bool sm_ldst(struct sm *s) {
   send_misses(s);
   l1_lookup(s);
   if (s->l1d.order.waiting) l1_order_step(s);
-  if (s->dispatch && process_head(s, s->dispatch)) head_finished(s, s->dispatch);
+  if (s->l1d.head_waits) s->now_counts.stall_kind = STALL_L1D;
+  else if (s->dispatch && process_head(s, s->dispatch)) head_finished(s, s->dispatch);
   if (!s->dispatch && s->ex_mem.count) {
     s->dispatch = s->ex_mem.at[0];
     s->ex_mem.count = 0;

@@ -94,6 +94,7 @@ static void collect_issued(struct sm *s, struct sub_core *c) {
     if (oldest < 0) return;
     sm_collector_take(s, (uint32_t)__builtin_ctzll(unused), c->id[oldest]);
     c->id[oldest] = 0;
+    s->none_to_issue = false;
     s->sub->held--;
   }
 }

@@ -83,6 +83,11 @@ struct feed_ops {
   /* All warps of the CTA are done and nothing of it is in flight. */
   void (*end_cta)(void *ctx, uint32_t slot);
   const struct feed_fault *(*fault)(void *ctx);
+  /* Warp `w` may issue within some tens of cycles; within the next few. Bring what that will touch into the host's
+   * caches: first the warp's state, then what its instruction uses. Change nothing. Both NULL where it would not help.
+   */
+  void (*later)(void *ctx, uint32_t slot, uint32_t w);
+  void (*soon)(void *ctx, uint32_t slot, uint32_t w);
 };
 
 /* Who wants to know how far a launch is: told after every CTA that ends, and now and then in between. */

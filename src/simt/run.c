@@ -82,6 +82,31 @@ static bool feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issued *
   return !x->fault;
 }
 
+/* The state of all warps exceeds the host's L2, and between two instructions of a warp all others have run: without
+ * these two, executing an instruction mostly waits for the host's L3. Where the state lies is known without looking at
+ * it, but for a stack that had to grow, which is rare. */
+static void feed_later(void *ctx, uint32_t slot, uint32_t index) {
+  struct simt_run *r = ctx;
+  size_t at = (size_t)slot * r->fk.warps_per_cta + index;
+  __builtin_prefetch(&r->warps[at]);
+  __builtin_prefetch(&r->stacks[at * r->stack_cap], 1);
+}
+
+static void feed_soon(void *ctx, uint32_t slot, uint32_t index) {
+  struct simt_run *r = ctx;
+  const struct warp *w = &r->warps[(size_t)slot * r->fk.warps_per_cta + index];
+  const struct entry *e = &w->stack[w->sp - 1];
+  const char *base = w->regs + e->frame;
+  const struct xlines *l = &r->m->lines[e->pc];
+  for (uint32_t k = 0; k < l->n; k++) __builtin_prefetch(base + l->line[k] * LINE_BYTES, 1);
+  const struct xop *o = &r->x.ops[e->pc];
+  if (o->cls != XC_MEMORY || o->space != SPACE_GLOBAL || !(o->flags & XF_ADDR64) || o->a & OFF_CONST) return;
+  const uint64_t *addr = (const uint64_t *)(base + o->a);
+  uint64_t delta = r->ranges[e->pc].delta + o->imm;
+  __builtin_prefetch((const char *)(addr[0] + delta));
+  __builtin_prefetch((const char *)(addr[LANES - 1] + delta));
+}
+
 static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
   struct simt_run *r = ctx;
   struct token *t = &r->tokens[token];
@@ -103,8 +128,13 @@ static const struct feed_fault *feed_fault(void *ctx) {
   return &((struct simt_run *)ctx)->fault;
 }
 
-static const struct feed_ops feed_operations = {
-    .start_cta = feed_start, .issue = feed_issue, .atomic = feed_atomic, .end_cta = feed_end, .fault = feed_fault};
+static const struct feed_ops feed_operations = {.start_cta = feed_start,
+                                                .issue = feed_issue,
+                                                .later = feed_later,
+                                                .soon = feed_soon,
+                                                .atomic = feed_atomic,
+                                                .end_cta = feed_end,
+                                                .fault = feed_fault};
 
 /* ---- set-up ---- */
 

@@ -112,7 +112,8 @@ static const struct feed_fault *fake_fault(void *ctx) {
   (void)ctx;
   return NULL;
 }
-static const struct feed_ops fake_ops = {fake_start, fake_issue, fake_atomic, fake_end, fake_fault};
+static const struct feed_ops fake_ops = {
+    .start_cta = fake_start, .issue = fake_issue, .atomic = fake_atomic, .end_cta = fake_end, .fault = fake_fault};
 
 static void fake_memory(struct inst *i, uint8_t kind, uint8_t space, struct rng *r) {
   static const uint8_t widths[] = {1, 2, 4, 4, 4, 8};

@@ -160,7 +160,8 @@ static const struct feed_fault *rt_fault(void *ctx) {
   (void)ctx;
   return NULL;
 }
-static const struct feed_ops rt_ops = {rt_start, rt_issue, rt_atomic, rt_end, rt_fault};
+static const struct feed_ops rt_ops = {
+    .start_cta = rt_start, .issue = rt_issue, .atomic = rt_atomic, .end_cta = rt_end, .fault = rt_fault};
 
 static void rt_init(struct rt_feed *f, uint64_t seed, uint32_t ctas, uint32_t threads, uint32_t length) {
   memset(f, 0, sizeof *f);

@@ -79,7 +79,8 @@ static const struct feed_fault *rig_fault(void *ctx) {
   (void)ctx;
   return NULL;
 }
-static const struct feed_ops rig_ops = {rig_start, rig_issue, rig_atomic, rig_end, rig_fault};
+static const struct feed_ops rig_ops = {
+    .start_cta = rig_start, .issue = rig_issue, .atomic = rig_atomic, .end_cta = rig_end, .fault = rig_fault};
 
 /* Run the sequence `n` accesses long on machine `set` ("key=value,..." over one SM with a 1-set, linearly indexed L1 of
  * 4 ways) under `scheme`. */

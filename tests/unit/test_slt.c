@@ -395,7 +395,8 @@ static bool bar_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *o)
 static void bar_end(void *ctx, uint32_t slot) {
   (void)ctx, (void)slot;
 }
-const struct feed_ops bar_ops = {bar_start, bar_issue, rt_atomic, bar_end, rt_fault};
+const struct feed_ops bar_ops = {
+    .start_cta = bar_start, .issue = bar_issue, .atomic = rt_atomic, .end_cta = bar_end, .fault = rt_fault};
 
 static int set_up(void **state) {
   (void)state;
