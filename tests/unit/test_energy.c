@@ -29,9 +29,9 @@ static void by_hand(void **state) {
   near(r.per_joule, 32 / r.total);
   s = (struct gpu_stats){
       .dram_reads = 14, .dram_writes = 6, .dram_activates = 2, .l2_write_accesses = 3, .l2_write_hits = 1};
-  near(energy_of(&s, ENERGY_dram), (10 * 25580.0 + 10 * 5600.0 + 2 * 8400.0) * 1e-12);
+  near(energy_of(&s, ENERGY_dram), (10 * 25580.0 + 10 * 5800.0 + 2 * 8400.0) * 1e-12);
   s.dram_reads = 2; /* fewer than the writes could have fetched: none was for a load */
-  near(energy_of(&s, ENERGY_dram), (8 * 5600.0 + 2 * 8400.0) * 1e-12);
+  near(energy_of(&s, ENERGY_dram), (8 * 5800.0 + 2 * 8400.0) * 1e-12);
 }
 
 /* No row counts something twice within a component, and halving one changes the total by half of its share. */
