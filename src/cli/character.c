@@ -65,7 +65,7 @@ static size_t add_up(const struct record_file *r, const char *part, const char *
                      size_t room) {
   const json_t *kernel, *v;
   size_t k, i, n = 0;
-  json_array_foreach(json_object_get(record_json(r), "kernels"), k, kernel) {
+  json_array_foreach(record_entries(r), k, kernel) {
     json_t *all = json_object_get(json_object_get(kernel, part), key);
     const char *word;
     json_array_foreach(all, i, v) {
@@ -145,7 +145,7 @@ void character_print(const struct record_file *r, FILE *f) {
   double used[QUARTERS] = {0}, lines = 0, loads = 0;
   const json_t *kernel, *o;
   size_t k, i;
-  json_array_foreach(json_object_get(record_json(r), "kernels"), k, kernel) {
+  json_array_foreach(record_entries(r), k, kernel) {
     const json_t *all = json_object_get(kernel, "loads");
     json_array_foreach(json_object_get(all, "by_degree"), i, o) {
       if (i < CLASSES) add(&d[i], o), loads += get(o, "loads");

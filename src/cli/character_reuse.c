@@ -116,7 +116,7 @@ void character_reuse_print(const struct record_file *r, FILE *f) {
   double cause[CAUSES] = {0}, line = 0;
   const json_t *kernel;
   size_t k;
-  json_array_foreach(json_object_get(record_json(r), "kernels"), k, kernel) {
+  json_array_foreach(record_entries(r), k, kernel) {
     const json_t *all = json_object_get(kernel, "loads"), *reuse = json_object_get(all, "reuse");
     if (reuse) line = get(reuse, "line_bytes");
     add_reuse(&asked, json_object_get(reuse, "asked"));

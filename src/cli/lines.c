@@ -99,7 +99,7 @@ void lines_print(const struct record_file *r, FILE *f) {
   static const char *const titles[] = {"source line", "stall cycles", "share",   "executions",
                                        "accesses",    "L1 hits",      "L2 bytes"};
   size_t n;
-  struct line *all = collect(json_object_get(record_json(r), "kernels"), &n);
+  struct line *all = collect(record_entries(r), &n);
   double stalls = 0;
   for (size_t i = 0; i < n; i++) stalls += (double)all[i].stalls;
   if (stalls > 0) {

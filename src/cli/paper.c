@@ -23,6 +23,7 @@
 #include "cli/workloads.h"
 #include "report/report.h"
 #include "results/published.h"
+#include "results/record.h"
 
 struct paper_options {
   const char *out, *size, *only;
@@ -181,7 +182,9 @@ static bool have(const json_t *r, const char *file) {
   json_t *doc = json_load_file(file, 0, NULL), *kernel;
   bool found = !json_array_size(json_object_get(doc, "kernels"));
   size_t k;
-  json_array_foreach(json_object_get(doc, "kernels"), k, kernel) found |= json_object_get(kernel, "loads") != NULL;
+  json_t *entries = record_entries_of(doc);
+  json_array_foreach(entries, k, kernel) found |= json_object_get(kernel, "loads") != NULL;
+  json_decref(entries);
   json_decref(doc);
   return found;
 }

@@ -131,6 +131,25 @@ static void print_scheme_counters(const struct record_file *r, FILE *f) {
   if (any) fputc('\n', f);
 }
 
+/* Launches of different streams that ran together. */
+static void print_overlaps(const struct record_file *r, FILE *f) {
+  const json_t *all = json_object_get(record_json(r), "overlaps");
+  size_t launches = 0;
+  double own = 0, cycles = 0;
+  for (size_t i = 0; i < json_array_size(all); i++) {
+    const json_t *o = json_array_get(all, i);
+    launches += json_array_size(json_object_get(o, "kernels_together"));
+    own += json_number_value(json_object_get(o, "launch_cycles"));
+    cycles += json_number_value(json_object_get(o, "cycles"));
+  }
+  if (!launches || cycles <= 0) return;
+  char a[48], b[48];
+  cli_count(a, sizeof a, own);
+  cli_count(b, sizeof b, cycles);
+  fprintf(f, "overlap:       %zu launches of %s cycles ran in %s cycles, %.1f at a time\n", launches, a, b,
+          own / cycles);
+}
+
 void summary_print(const struct record_file *r, FILE *f) {
   static const char *const titles[] = {"kernel",  "launches", "warp insts", "cycles", "IPC",
                                        "L1 hits", "L2 hits",  "DRAM read",  "written"};
@@ -159,6 +178,6 @@ void summary_print(const struct record_file *r, FILE *f) {
   }
   table_print(t, f);
   table_free(t);
-  if (timing) print_stalls(r, f);
+  if (timing) print_overlaps(r, f), print_stalls(r, f);
   print_scheme_counters(r, f);
 }

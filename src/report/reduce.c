@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/record.h"
+
 #include "base/err.h"
 #include "base/paths.h"
 
@@ -104,9 +106,11 @@ static void add_lines(json_t *run, const json_t *record) {
   json_t *by_place = json_object(), *kernel, *line, *o;
   size_t k, i, n = 0;
   const char *key;
-  json_array_foreach(json_object_get(record, "kernels"), k, kernel) {
+  json_t *entries = record_entries_of(record);
+  json_array_foreach(entries, k, kernel) {
     json_array_foreach(json_object_get(kernel, "lines"), i, line) add_line(by_place, kernel, line);
   }
+  json_decref(entries);
   json_t **sorted = calloc(json_object_size(by_place) + 1, sizeof(json_t *)), *lines = json_array();
   CHECK(sorted, "out of memory");
   json_object_foreach(by_place, key, o) sorted[n++] = o;
@@ -123,7 +127,8 @@ static void add_lines(json_t *run, const json_t *record) {
 static void add_loads(json_t *run, const json_t *record) {
   json_t *classes = json_array(), *kernel, *o;
   size_t k, i;
-  json_array_foreach(json_object_get(record, "kernels"), k, kernel) {
+  json_t *entries = record_entries_of(record);
+  json_array_foreach(entries, k, kernel) {
     const json_t *of = json_object_get(json_object_get(kernel, "loads"), "by_degree");
     json_array_foreach(of, i, o) {
       json_t *to = json_array_get(classes, i);
@@ -136,6 +141,7 @@ static void add_loads(json_t *run, const json_t *record) {
       json_object_set_new(to, "latency_sum", json_real(json_number_value(json_object_get(to, "latency_sum")) + cycles));
     }
   }
+  json_decref(entries);
   if (json_array_size(classes)) json_object_set(run, "loads", classes);
   json_decref(classes);
 }

@@ -5,8 +5,18 @@
 #include <stdlib.h>
 
 struct record_file {
-  json_t *root, *kernels, *totals;
+  json_t *root, *kernels, *totals, *entries;
 };
+
+void *record_entries_of(const void *document) {
+  json_t *all = json_copy(json_object_get(document, "kernels"));
+  json_array_extend(all, json_object_get(document, "overlaps"));
+  return all;
+}
+
+const void *record_entries(const struct record_file *f) {
+  return f->entries;
+}
 
 struct record_file *record_open(const char *path, struct err *e) {
   json_error_t je;
@@ -25,7 +35,7 @@ struct record_file *record_open(const char *path, struct err *e) {
   } else {
     struct record_file *f = malloc(sizeof *f);
     CHECK(f, "out of memory");
-    *f = (struct record_file){root, kernels, totals};
+    *f = (struct record_file){root, kernels, totals, record_entries_of(root)};
     return f;
   }
   json_decref(root);
@@ -76,6 +86,7 @@ void *record_json(const struct record_file *f) {
 
 void record_close(struct record_file *f) {
   if (!f) return;
+  json_decref(f->entries);
   json_decref(f->root);
   free(f);
 }

@@ -126,6 +126,18 @@ static void add_own(struct record *r, const struct record_launch *l, uint32_t ov
   json_array_append_new(r->kernels, k);
 }
 
+/* "first + second", each kernel once. */
+static json_t *names_of(const struct record_launch *l, uint32_t n) {
+  char all[256];
+  size_t used = 0;
+  for (uint32_t i = 0; i < n && used < sizeof all; i++) {
+    bool known = false;
+    for (uint32_t k = 0; k < i && !known; k++) known = !strcmp(l[k].kernel, l[i].kernel);
+    if (!known) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? " + " : "", l[i].kernel);
+  }
+  return text(all);
+}
+
 void record_add_overlapping(struct record *r, const struct record_launch *l, uint32_t n, uint64_t start,
                             const struct gpu_stats *stats) {
   if (!r->overlaps) json_object_set_new(r->root, "overlaps", r->overlaps = json_array());
@@ -136,6 +148,7 @@ void record_add_overlapping(struct record *r, const struct record_launch *l, uin
     add_own(r, &l[i], (uint32_t)json_array_size(r->overlaps));
     alone += l[i].end - l[i].start;
   }
+  json_object_set_new(o, "name", names_of(l, n));
   json_object_set_new(o, "kernels_together", members);
   json_object_set_new(o, "start_cycle", json_integer((json_int_t)start));
   json_object_set_new(o, "launch_cycles", json_integer((json_int_t)alone));

@@ -99,6 +99,10 @@ void record_stats_of(const void *counters /* a json_t: a launch or the totals */
 void record_stats(const struct record_file *f, size_t kernel, struct gpu_stats *out);
 /* The parsed document (a json_t of jansson), owned by `f`. */
 void *record_json(const struct record_file *f);
+/* What closer looks were attached to, as a json_t array: the launches, then what launches that overlapped have in
+ * common. Owned by `f`; of a document, a new reference (NULL if it has no launches). */
+const void *record_entries(const struct record_file *f);
+void *record_entries_of(const void *document);
 void record_close(struct record_file *f);
 
 #endif

@@ -1,5 +1,8 @@
-/* replay.c - launches of a trace, one after the other, on the session's machine. */
+/* replay.c - launches of a trace on the session's machine: one after the other, or, where the trace says what could
+ * overlap, as the program submitted them. Each of those that overlap reads the file through a reader of its own. */
 #include "session/replay.h"
+
+#include <stdlib.h>
 
 #include "session/meter.h"
 #include "trace/trace_feed.h"
@@ -31,6 +34,96 @@ static bool replay_launch(struct session *s, struct trace_input *t, const struct
   return good;
 }
 
+/* ---- launches that may overlap ---- */
+
+struct ordered {
+  const char *path;
+  uint32_t launch, slots;
+  struct trace_input *t;
+  struct trace_feed *feed;
+};
+
+static struct feed *open_ordered(void *ctx, struct err *e) {
+  struct ordered *o = ctx;
+  struct trace_event ev = {0};
+  o->t = trace_open(o->path, false, e);
+  if (!o->t || !o->t->ops->seek(o->t, o->launch, e)) return NULL;
+  do {
+    if (!o->t->ops->next(o->t, &ev, e)) return NULL;
+  } while (ev.kind == TRACE_COPY);
+  CHECK(ev.kind == TRACE_LAUNCH, "launch %u is not where its index says", o->launch);
+  o->feed = trace_feed_new(o->t, ev.kernel, o->slots, e);
+  return o->feed ? trace_feed_get(o->feed) : NULL;
+}
+
+static void explain_ordered(void *ctx, struct err *e) {
+  const struct ordered *o = ctx;
+  const struct err *wrong = o->feed ? trace_feed_error(o->feed) : NULL;
+  if (wrong) *e = *wrong;
+}
+
+static void release_ordered(void *ctx) {
+  struct ordered *o = ctx;
+  if (o->feed) trace_feed_free(o->feed);
+  trace_close(o->t);
+  free(o);
+}
+
+static session_task submit_step(struct session *s, struct trace_input *t, const struct trace_step *step,
+                                const session_task *deps) {
+  struct ordered *o = calloc(1, sizeof *o);
+  CHECK(o, "out of memory");
+  *o = (struct ordered){.path = t->path, .launch = step->launch, .slots = session_cta_slots(s)};
+  struct session_item item = {.kind = SESSION_FEED,
+                              .stream = step->stream,
+                              .priority = step->priority,
+                              .ctx = o,
+                              .open = open_ordered,
+                              .explain = explain_ordered,
+                              .release = release_ordered};
+  return session_submit(s, &item, deps, step->deps);
+}
+
+static bool wait_for(struct session *s, const session_task *deps, uint32_t n, struct err *e) {
+  if (!n) return session_wait(s, SESSION_ALL, NULL, e);
+  for (uint32_t d = 0; d < n; d++)
+    if (!session_wait(s, deps[d], NULL, e)) return false;
+  return true;
+}
+
+static bool replay_ordered(struct session *s, struct trace_input *t, const struct replay_options *o, struct err *e) {
+  const struct trace_order *order = t->order;
+  session_task *task = calloc(order->steps + 1ull, sizeof *task), *deps = calloc(order->ndeps + 1ull, sizeof *deps);
+  CHECK(task && deps, "out of memory");
+  bool good = true;
+  uint32_t done = 0;
+  for (uint32_t i = 0; good && i < order->steps; i++) {
+    const struct trace_step *step = &order->step[i];
+    for (uint32_t d = 0; d < step->deps; d++) deps[d] = task[order->dep[step->first + d]];
+    if (step->wait) {
+      good = wait_for(s, deps, step->deps, e);
+      if (o->progress) o->progress(o->ctx, done, t->launches);
+    } else if (step->launch != TRACE_NO_LAUNCH && step->launch >= o->from) {
+      task[i] = submit_step(s, t, step, deps);
+      done = step->launch + 1;
+    }
+  }
+  good = session_wait(s, SESSION_ALL, NULL, good ? e : NULL) && good;
+  free(task);
+  free(deps);
+  return good;
+}
+
+/* Bytes copied, which the launches do not wait for. */
+static bool note_copies(struct session *s, struct trace_input *t, struct err *e) {
+  struct trace_event ev = {0};
+  do {
+    if (!t->ops->next(t, &ev, e)) return false;
+    if (ev.kind == TRACE_COPY) session_note_copy(s, ev.bytes, ev.to_device);
+  } while (ev.kind != TRACE_END);
+  return true;
+}
+
 static bool skip_to(struct session *s, struct trace_input *t, const struct replay_options *o, struct err *e) {
   if (!o->from) return true;
   if (t->launches && o->from >= t->launches)
@@ -48,6 +141,7 @@ bool session_replay(struct session *s, struct trace_input *t, const struct repla
   t->reading = meter_reading;
   t->reading_ctx = session_meter(s);
   if (!skip_to(s, t, o, e)) return false;
+  if (t->order && t->ops->seek) return note_copies(s, t, e) && replay_ordered(s, t, o, e);
   for (;;) {
     if (!t->ops->next(t, &ev, e)) return false;
     if (ev.kind == TRACE_END) return true;

@@ -21,6 +21,7 @@ struct gpu;
 #endif
 
 struct task;
+struct stands;
 struct session {
   struct arena arena;
   struct session_options o; /* texts are ours */
@@ -44,8 +45,16 @@ struct session {
   uint64_t opened_at;             /* core cycle at which the machine began what runs */
   struct record_launch *together; /* launches that have ended since then */
   uint32_t togethers, together_room;
+  /* recorded.c, by task */
+  struct stands *stands;
+  uint64_t stands_room;
 };
 
 void session_tasks_free(struct session *s);
+/* recorded.c: a task was submitted (returns its step in the trace, TRACE_NO_LAUNCH for none); the host waits. */
+uint32_t session_record_submit(struct session *s, session_task id, const struct session_item *item,
+                               const session_task *deps, uint32_t n);
+void session_record_wait(struct session *s, session_task id);
+void session_record_free(struct session *s);
 
 #endif

@@ -21,6 +21,7 @@ struct task {
   struct session_item item;
   struct simt_launch launch; /* SESSION_LAUNCH, with a parameter block of our own */
   uint32_t index;            /* of launches */
+  uint32_t step;             /* in a trace that is recorded */
   session_task *dep;
   uint32_t deps;
   bool detail, running, done;
@@ -160,6 +161,7 @@ void session_tasks_free(struct session *s) {
   for (uint32_t i = 0; i < s->tasks; i++) free_task(s->task[i]);
   free(s->task);
   free(s->together);
+  session_record_free(s);
   s->task = NULL;
   s->tasks = 0;
 }
@@ -222,8 +224,9 @@ static struct feed *tapped(struct session *s, struct task *t, struct err *e) {
   return s->trace ? slt_begin(s->trace, t->feed, session_cta_slots(s), e) : t->feed;
 }
 
-static bool untap(struct session *s, bool good, struct err *e) {
+static bool untap(struct session *s, const struct task *t, bool good, struct err *e) {
   struct err second = {0};
+  if (s->trace && good) slt_note_ran(s->trace, t->step);
   if (!s->trace || slt_end(s->trace, good, &second) || !good) return good;
   *e = second;
   return false;
@@ -241,7 +244,7 @@ static void run_at_once(struct session *s, struct task *t) {
   if (good) {
     t->feed = f;
     meter_begin(&s->meter, &t->meter, f, t->index);
-    good = untap(s, run_functional(s, t, &st, &e), &e);
+    good = untap(s, t, run_functional(s, t, &st, &e), &e);
     t->feed = own;
     meter_end(&s->meter);
   }
@@ -267,7 +270,7 @@ static void start_on_machine(struct session *s, struct task *t) {
     t->running = true;
     return;
   }
-  if (f) untap(s, false, &e);
+  if (f) untap(s, t, false, &e);
   fail(s, t, &e);
 }
 
@@ -287,7 +290,7 @@ static void launch_ended(struct session *s, const struct gpu_ended *ended) {
   l.own = ended->own;
   meter_end(&s->meter);
   note_launch(s, &l);
-  bool good = untap(s, true, &e);
+  bool good = untap(s, t, true, &e);
   if (!gpu_running(s->gpu)) good = close_machine(s, &e) && good;
   if (good) end_task(s, t);
   else fail(s, t, &e);
@@ -303,7 +306,7 @@ static void machine_failed(struct session *s, struct err *e) {
     if (!guilty || (f && f->cuda_error)) guilty = t;
   }
   meter_end(&s->meter);
-  untap(s, false, e);
+  untap(s, guilty, false, e);
   if (guilty && guilty->item.kind == SESSION_LAUNCH) {
     struct record_launch l = facts(guilty);
     note_launch(s, &l);
@@ -395,6 +398,7 @@ session_task session_submit(struct session *s, const struct session_item *item, 
     if (params) memcpy(params, t->launch.params, bytes);
     t->launch.params = params;
   }
+  t->step = session_record_submit(s, t->id, item, deps, n);
   t->dep = malloc((n + 1) * sizeof *t->dep);
   CHECK(t->dep, "out of memory");
   for (uint32_t i = 0; i < n; i++)
@@ -455,6 +459,7 @@ static void start_children(struct session *s, struct task *parent, struct simt_c
 bool session_wait(struct session *s, session_task id, int *cuda_error, struct err *e) {
   if (cuda_error) *cuda_error = 0;
   CHECK(!s->advancing, "a wait inside a call of a stream");
+  session_record_wait(s, id);
   while (!s->failed && !session_done(s, id)) advance(s, UINT64_MAX);
   return tell(s, cuda_error, e);
 }
@@ -462,6 +467,7 @@ bool session_wait(struct session *s, session_task id, int *cuda_error, struct er
 bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err *e) {
   if (cuda_error) *cuda_error = 0;
   CHECK(!s->advancing, "a wait inside a call of a stream");
+  if (s->trace) return session_wait(s, SESSION_ALL, cuda_error, e); /* time passes otherwise while it is recorded */
   uint64_t now = 0, until = UINT64_MAX;
 #if SESSION_HAS_TIMING
   if (s->gpu) now = gpu_now(s->gpu), until = now + ns * s->config.core_mhz / 1000 + 1;

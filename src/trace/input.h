@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "ptx/feed.h"
+#include "trace/order.h"
 
 enum trace_event_kind { TRACE_END, TRACE_COPY, TRACE_LAUNCH };
 
@@ -70,6 +71,7 @@ struct trace_input {
   /* Told now and then where `next` reads a whole kernel: bytes of the file. NULL: nobody. */
   void (*reading)(void *ctx, uint64_t done, uint64_t total);
   void *reading_ctx;
+  const struct trace_order *order; /* what could overlap; NULL: nothing */
 };
 
 /* Open a trace by its name and first bytes: .slt, kernelslist.g, .traceg (also compressed). NULL with `e`. With

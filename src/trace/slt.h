@@ -24,6 +24,7 @@ enum {
   SLT_LAUNCH = 'K',
   SLT_SLICES = 'S',
   SLT_END = 'L',
+  SLT_STEPS = 'O',
   SLT_INDEX = 'X'
 };
 enum slt_plane { SLT_PATH, SLT_KIND, SLT_NUMBER, SLT_LANE, SLT_PLANES };

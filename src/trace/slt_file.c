@@ -96,8 +96,8 @@ bool slt_file_block(const struct slt_file *f, uint64_t at, struct slt_block *b, 
                           .stored = slt_get32(h + 4),
                           .raw = slt_get32(h + 8),
                           .at = at};
-  if (!b->type || !strchr("MCDYKSLX", b->type))
-    return slt_file_wrong(f, at, e, "expected a block (M, C, D, Y, K, S, L or X), and not the byte %u", b->type);
+  if (!b->type || !strchr("MCDYKSLOX", b->type))
+    return slt_file_wrong(f, at, e, "expected a block (M, C, D, Y, K, S, L, O or X), and not the byte %u", b->type);
   if (b->raw > SLT_MAX_RAW)
     return slt_file_wrong(f, at, e, "expected a block of at most %u bytes, and not %u", (unsigned)SLT_MAX_RAW, b->raw);
   if (b->stored > f->bytes - at - SLT_BLOCK_HEADER)

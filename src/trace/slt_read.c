@@ -40,6 +40,7 @@ struct cta_reader {
 
 struct slt_reader {
   struct trace_input in;
+  struct trace_order order;
   struct slt_file *file;
   struct slt_shelf *shelf;
   char *path, *program;
@@ -376,6 +377,7 @@ static void input_close(struct trace_input *t) {
     if (r->codes[i].code) slt_code_free(r->codes[i].code);
     free(r->codes[i].code);
   }
+  trace_order_free(&r->order);
   slt_file_close(r->file);
   free(r->codes);
   free(r->launches);
@@ -437,6 +439,38 @@ static bool read_header(struct slt_reader *r, uint64_t *index, struct err *e) {
   return true;
 }
 
+/* What could overlap. */
+static bool read_order(struct slt_reader *r, uint64_t at, struct err *e) {
+  struct slt_block b;
+  uint8_t *raw = slt_file_load(r->file, at, SLT_STEPS, &b, e);
+  if (!raw) return false;
+  struct slt_in in = {raw, raw + b.raw, false};
+  uint64_t steps = slt_in_max(&in, b.raw);
+  uint32_t *deps = malloc(b.raw * sizeof *deps + 1);
+  CHECK(deps, "out of memory");
+  for (uint64_t i = 0; i < steps && !in.bad; i++) {
+    struct trace_step s = {.wait = slt_in_max(&in, 1), .launch = TRACE_NO_LAUNCH};
+    if (!s.wait) {
+      uint64_t launch = slt_in_max(&in, r->nlaunches);
+      if (launch) s.launch = (uint32_t)launch - 1;
+      s.stream = (uint32_t)slt_in_max(&in, UINT32_MAX);
+      s.priority = (int32_t)slt_in_z(&in);
+    }
+    uint64_t n = slt_in_max(&in, b.raw);
+    for (uint64_t d = 0; d < n && !in.bad; d++) {
+      uint64_t back = slt_in_max(&in, i);
+      if (!back) in.bad = true;
+      deps[d] = (uint32_t)(i - back);
+    }
+    if (!in.bad) trace_order_add(&r->order, s, deps, (uint32_t)n);
+  }
+  free(deps);
+  free(raw);
+  r->in.order = &r->order;
+  return !in.bad ||
+         slt_file_wrong(r->file, at, e, "expected the launches and waits of the host with what they wait for");
+}
+
 static bool read_index(struct slt_reader *r, uint64_t at, struct err *e) {
   struct slt_block b;
   uint8_t *raw = slt_file_load(r->file, at, SLT_INDEX, &b, e);
@@ -453,8 +487,10 @@ static bool read_index(struct slt_reader *r, uint64_t at, struct err *e) {
     add_launch(r, k, off += slt_in_v(&in));
     if (off > at || k >= off) in.bad = true;
   }
+  uint64_t order = !in.bad && in.p < in.end ? slt_in_v(&in) : 0;
   free(raw);
   r->stop = at;
+  if (!in.bad && order && !read_order(r, order, e)) return false;
   return !in.bad || slt_file_wrong(r->file, at, e, "expected a list of code, dictionaries and launches");
 }
 
@@ -508,6 +544,8 @@ struct trace_input *slt_open(const char *path, bool salvage, struct err *e) {
   if (!read_header(r, &index, e) || !read_index(r, index, e) || !read_meta(r, e)) {
     r->ncodes = r->nlaunches = 0;
     slt_file_forget_dicts(file);
+    trace_order_free(&r->order);
+    r->in.order = NULL;
     uint8_t magic[8];
     if (salvage && slt_file_read(file, 0, magic, 8, NULL) && !memcmp(magic, SLT_MAGIC, 8)) scan(r);
     if (!r->nlaunches) {

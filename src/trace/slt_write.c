@@ -35,6 +35,7 @@ struct slt_writer {
   char *path, *temp;
   struct launch_ref *launches;
   uint32_t nlaunches, copies;
+  struct trace_order order;
   struct err err; /* the first thing that went wrong */
   /* the launch that runs */
   struct feed feed, *inner;
@@ -278,6 +279,46 @@ void slt_note_copy(struct slt_writer *w, uint64_t addr, uint64_t bytes, bool to_
   w->copies++;
 }
 
+/* ---- what could overlap ---- */
+
+uint32_t slt_note_submit(struct slt_writer *w, uint32_t stream, int priority, const uint32_t *deps, uint32_t n) {
+  struct trace_step step = {.launch = TRACE_NO_LAUNCH, .stream = stream, .priority = priority};
+  return trace_order_add(&w->order, step, deps, n);
+}
+
+void slt_note_wait(struct slt_writer *w, const uint32_t *deps, uint32_t n) {
+  if (w->order.steps) trace_order_add(&w->order, (struct trace_step){.wait = true}, deps, n);
+}
+
+void slt_note_ran(struct slt_writer *w, uint32_t step) {
+  w->order.step[step].launch = w->nlaunches;
+}
+
+void slt_set_order(struct slt_writer *w, const struct trace_order *order) {
+  trace_order_copy(&w->order, order);
+}
+
+/* Offset of the block, 0 for none. */
+static uint64_t write_order(struct slt_writer *w) {
+  const struct trace_order *o = &w->order;
+  struct slt_buf *b = &w->payload;
+  if (!trace_order_overlaps(o)) return 0;
+  b->used = 0;
+  slt_v(b, o->steps);
+  for (uint32_t i = 0; i < o->steps; i++) {
+    const struct trace_step *s = &o->step[i];
+    slt_v(b, s->wait);
+    if (!s->wait) {
+      slt_v(b, s->launch == TRACE_NO_LAUNCH ? 0 : s->launch + 1ull);
+      slt_v(b, s->stream);
+      slt_z(b, s->priority);
+    }
+    slt_v(b, s->deps);
+    for (uint32_t d = 0; d < s->deps; d++) slt_v(b, i - o->dep[s->first + d]);
+  }
+  return slt_pack_block(w->pack, SLT_STEPS, b->at, b->used);
+}
+
 /* ---- the file ---- */
 
 struct slt_writer *slt_create(const char *path, const char *temp, const char *program, struct err *e) {
@@ -304,6 +345,7 @@ static void free_writer(struct slt_writer *w) {
   for (int k = 0; k < SLT_PLANES; k++) slt_buf_free(&w->group[k]);
   slt_buf_free(&w->payload);
   free(w->parts);
+  trace_order_free(&w->order);
   free(w->refs);
   free(w->launches);
   free(w->path);
@@ -313,7 +355,7 @@ static void free_writer(struct slt_writer *w) {
 
 bool slt_finish(struct slt_writer *w, struct err *e) {
   struct slt_buf *b = &w->payload;
-  uint64_t off = 0;
+  uint64_t off = 0, order = write_order(w);
   b->used = 0;
   slt_pack_lists(w->pack, b);
   slt_v(b, w->copies);
@@ -323,6 +365,7 @@ bool slt_finish(struct slt_writer *w, struct err *e) {
     slt_v(b, w->launches[i].end - w->launches[i].at);
     off = w->launches[i].end;
   }
+  if (order) slt_v(b, order);
   bool good = slt_pack_finish(w->pack, b, w->nlaunches, &w->err);
   if (good && rename(w->temp, w->path))
     good = err_set(&w->err, ERR_INPUT, "cannot write '%s': %s", w->path, strerror(errno));

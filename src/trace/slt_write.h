@@ -8,6 +8,7 @@
 
 #include "ptx/feed.h"
 #include "trace/input.h"
+#include "trace/order.h"
 
 struct slt_writer;
 
@@ -20,6 +21,14 @@ void slt_note_copy(struct slt_writer *w, uint64_t addr, uint64_t bytes, bool to_
 struct feed *slt_begin(struct slt_writer *w, struct feed *inner, uint32_t slots, struct err *e);
 /* The launch is over. `whole` false: it faulted; it is left out of the file. */
 bool slt_end(struct slt_writer *w, bool whole, struct err *e);
+/* What could overlap (order.h): a launch is submitted, after the steps `deps`; returns its step. The host waits for
+ * steps, for everything if there are none. The launch that slt_end is about to end is that of `step`. The order is
+ * written if there is more than one stream in it. */
+uint32_t slt_note_submit(struct slt_writer *w, uint32_t stream, int priority, const uint32_t *deps, uint32_t n);
+void slt_note_wait(struct slt_writer *w, const uint32_t *deps, uint32_t n);
+void slt_note_ran(struct slt_writer *w, uint32_t step);
+/* The order of another trace whose launches have all been written. */
+void slt_set_order(struct slt_writer *w, const struct trace_order *order);
 /* Complete the file and give it its name; frees `w` either way. */
 bool slt_finish(struct slt_writer *w, struct err *e);
 /* Remove what was written; frees `w`. NULL is allowed. */

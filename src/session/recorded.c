@@ -1,0 +1,72 @@
+/* recorded.c - what a recorded program's launches wait for, for whoever replays it: launches that follow each other
+ * through copies, events and joins follow each other in the trace.
+ *
+ * While a program is recorded its launches run one at a time, so that what had ended when something was submitted says
+ * nothing; what each task waits for is therefore kept for all of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session_impl.h"
+#include "trace/slt_write.h"
+
+/* The launches that a task stands for: itself, or those that it waits for. */
+struct stands {
+  uint32_t *step;
+  uint32_t n;
+};
+
+static bool has(const struct stands *s, uint32_t step) {
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->step[i] == step) return true;
+  return false;
+}
+
+static struct stands gather(const struct session *s, const session_task *deps, uint32_t n) {
+  struct stands out = {0};
+  for (uint32_t i = 0; i < n; i++) {
+    if (!deps[i] || deps[i] >= s->stands_room) continue;
+    const struct stands *of = &s->stands[deps[i]];
+    out.step = realloc(out.step, (out.n + of->n + 1) * sizeof *out.step);
+    CHECK(out.step, "out of memory");
+    for (uint32_t k = 0; k < of->n; k++)
+      if (!has(&out, of->step[k])) out.step[out.n++] = of->step[k];
+  }
+  return out;
+}
+
+uint32_t session_record_submit(struct session *s, session_task id, const struct session_item *item,
+                               const session_task *deps, uint32_t n) {
+  uint32_t step = TRACE_NO_LAUNCH;
+  if (!s->trace) return step;
+  struct stands on = gather(s, deps, n);
+  if (id >= s->stands_room) {
+    uint64_t old = s->stands_room;
+    s->stands_room = 2 * id + 64;
+    s->stands = realloc(s->stands, s->stands_room * sizeof *s->stands);
+    CHECK(s->stands, "out of memory");
+    memset(s->stands + old, 0, (s->stands_room - old) * sizeof *s->stands);
+  }
+  if (item->kind >= SESSION_LAUNCH) {
+    step = slt_note_submit(s->trace, item->stream, item->priority, on.step, on.n);
+    on.step = realloc(on.step, sizeof *on.step);
+    CHECK(on.step, "out of memory");
+    on.step[0] = step;
+    on.n = 1;
+  }
+  s->stands[id] = on;
+  return step;
+}
+
+void session_record_wait(struct session *s, session_task id) {
+  if (!s->trace) return;
+  if (id == SESSION_ALL) slt_note_wait(s->trace, NULL, 0);
+  else if (id && id < s->stands_room && s->stands[id].n) slt_note_wait(s->trace, s->stands[id].step, s->stands[id].n);
+}
+
+void session_record_free(struct session *s) {
+  for (uint64_t i = 0; i < s->stands_room; i++) free(s->stands[i].step);
+  free(s->stands);
+  s->stands = NULL;
+  s->stands_room = 0;
+}
