@@ -61,6 +61,7 @@ static int import_run(const struct command *self, int argc, char **argv) {
   struct slt_writer *w = slt_create(o.out, NULL, argv[first], &e);
   uint64_t insts = 0;
   bool ok = w && import_all(w, t, &o, &insts, &e);
+  if (ok && t->order) slt_set_order(w, t->order);
   if (ok) ok = slt_finish(w, &e);
   else if (w) slt_abandon(w);
   uint32_t launches = t->launches;

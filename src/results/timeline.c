@@ -44,6 +44,7 @@ enum {
   UUID_LAUNCHES = 1,
   UUID_DRAM = 2,
   UUID_L2 = 3,
+  UUID_STREAM = 100, /* and those after it: streams, in the order of their first launch */
   UUID_SM = 1000,
   SM_STRIDE = 100,
   SM_STALL = 90,
@@ -51,6 +52,7 @@ enum {
   SM_UP = 92,
   UUID_BANK = 1000000,
   UUID_QUEUE = 2000000,
+  MAX_ROWS = 800,
   QUEUE_STRIDE = 100000
 };
 
@@ -110,7 +112,25 @@ static void slice(struct out *o, const struct gpu_event *e, uint64_t track, cons
   event(o, e->to, END, track, NULL, NULL, 0);
 }
 
-static void one(struct out *o, const struct gpu_timeline *t, const struct gpu_event *e) {
+/* Launches of one stream follow each other, except those of a graph: they get a row more of the stream's. */
+struct rows {
+  struct launch_row {
+    uint32_t stream;
+    uint64_t to;
+  } at[MAX_ROWS];
+  uint32_t used;
+};
+
+static uint32_t row_of(struct rows *r, const struct gpu_event *e) {
+  uint32_t i = 0;
+  while (i < r->used && (r->at[i].stream != e->unit || r->at[i].to > e->from)) i++;
+  if (i == MAX_ROWS) return MAX_ROWS - 1;
+  if (i == r->used) r->used++;
+  r->at[i] = (struct launch_row){e->unit, e->to};
+  return i;
+}
+
+static void one(struct out *o, const struct gpu_timeline *t, const struct gpu_event *e, const uint32_t *row) {
   static const char *const stalls[] = {"none",       "shared-memory conflict", "constant cache",  "texture cache",
                                        "L1 refusal", "bypass, no room",        "further accesses"};
   static const char *const commands[] = {"activate", "precharge", "read", "write"};
@@ -118,7 +138,7 @@ static void one(struct out *o, const struct gpu_timeline *t, const struct gpu_ev
   char name[32];
   switch (e->kind) {
   case EVENT_LAUNCH:
-    slice(o, e, UUID_LAUNCHES, t->name[e->value], NULL);
+    slice(o, e, UUID_STREAM + row[e->value], t->name[e->value], NULL);
     break;
   case EVENT_WARP:
     snprintf(name, sizeof name, "CTA %llu", (unsigned long long)e->value);
@@ -155,7 +175,7 @@ static void l2_tracks(struct out *o, const uint32_t *units) {
     }
 }
 
-static void tracks(struct out *o, const struct gpu_timeline *t) {
+static void tracks(struct out *o, const struct gpu_timeline *t, const struct rows *rows) {
   uint64_t warps[256] = {0};
   uint32_t banks = 0, units[QUEUES] = {0};
   char name[48];
@@ -166,6 +186,10 @@ static void tracks(struct out *o, const struct gpu_timeline *t) {
     if (e->kind == EVENT_QUEUE && e->unit >= units[e->part]) units[e->part] = e->unit + 1;
   }
   describe(o, UUID_LAUNCHES, 0, "kernel launches", NULL);
+  for (uint32_t i = 0; i < rows->used; i++) {
+    snprintf(name, sizeof name, rows->at[i].stream ? "stream %u" : "default stream", rows->at[i].stream);
+    describe(o, UUID_STREAM + i, UUID_LAUNCHES, name, NULL);
+  }
   for (uint32_t s = 0; s < t->sms; s++) {
     uint64_t sm = UUID_SM + (uint64_t)s * SM_STRIDE;
     snprintf(name, sizeof name, "SM %u", s);
@@ -190,10 +214,32 @@ static void tracks(struct out *o, const struct gpu_timeline *t) {
   }
 }
 
+static int by_start(const void *a, const void *b) {
+  const struct gpu_event *const *p = a, *const *q = b;
+  if ((*p)->from != (*q)->from) return (*p)->from < (*q)->from ? -1 : 1;
+  return ((*p)->value > (*q)->value) - ((*p)->value < (*q)->value);
+}
+
+/* The row of each launch, by its number. */
+static uint32_t *place_launches(const struct gpu_timeline *t, struct rows *rows) {
+  const struct gpu_event **all = calloc(t->count + 1, sizeof *all);
+  uint32_t *row = calloc(t->names + 1u, sizeof *row), n = 0;
+  CHECK(all && row, "out of memory");
+  for (size_t i = 0; i < t->count; i++)
+    if (t->event[i].kind == EVENT_LAUNCH) all[n++] = &t->event[i];
+  qsort(all, n, sizeof *all, by_start);
+  for (uint32_t i = 0; i < n; i++) row[all[i]->value] = row_of(rows, all[i]);
+  free(all);
+  return row;
+}
+
 bool timeline_write(const struct gpu_timeline *t, const char *path, struct err *e) {
   struct out o = {0};
-  tracks(&o, t);
-  for (size_t i = 0; i < t->count; i++) one(&o, t, &t->event[i]);
+  struct rows rows = {0};
+  uint32_t *row = place_launches(t, &rows);
+  tracks(&o, t, &rows);
+  for (size_t i = 0; i < t->count; i++) one(&o, t, &t->event[i], row);
+  free(row);
   bool ok = path_write_whole(path, o.at, o.bytes);
   if (!ok) err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
   free(o.at);

@@ -96,17 +96,11 @@ static bool replay_ordered(struct session *s, struct trace_input *t, const struc
   session_task *task = calloc(order->steps + 1ull, sizeof *task), *deps = calloc(order->ndeps + 1ull, sizeof *deps);
   CHECK(task && deps, "out of memory");
   bool good = true;
-  uint32_t done = 0;
   for (uint32_t i = 0; good && i < order->steps; i++) {
     const struct trace_step *step = &order->step[i];
     for (uint32_t d = 0; d < step->deps; d++) deps[d] = task[order->dep[step->first + d]];
-    if (step->wait) {
-      good = wait_for(s, deps, step->deps, e);
-      if (o->progress) o->progress(o->ctx, done, t->launches);
-    } else if (step->launch != TRACE_NO_LAUNCH && step->launch >= o->from) {
-      task[i] = submit_step(s, t, step, deps);
-      done = step->launch + 1;
-    }
+    if (step->wait) good = wait_for(s, deps, step->deps, e);
+    else if (step->launch != TRACE_NO_LAUNCH && step->launch >= o->from) task[i] = submit_step(s, t, step, deps);
   }
   good = session_wait(s, SESSION_ALL, NULL, good ? e : NULL) && good;
   free(task);
@@ -117,6 +111,10 @@ static bool replay_ordered(struct session *s, struct trace_input *t, const struc
 /* Bytes copied, which the launches do not wait for. */
 static bool note_copies(struct session *s, struct trace_input *t, struct err *e) {
   struct trace_event ev = {0};
+  if (t->knows_copies) {
+    session_note_copy(s, t->copied, true);
+    return true;
+  }
   do {
     if (!t->ops->next(t, &ev, e)) return false;
     if (ev.kind == TRACE_COPY) session_note_copy(s, ev.bytes, ev.to_device);

@@ -37,8 +37,15 @@ static void write_header(struct export *x, uint32_t launch) {
           x->h.lineinfo ? "[line_num] " : "");
 }
 
-static bool read_origin(struct export *x, struct err *e) {
+static long stream_of(const struct trace_order *o, uint32_t launch) {
+  for (uint32_t i = 0; o && i < o->steps; i++)
+    if (!o->step[i].wait && o->step[i].launch == launch) return o->step[i].stream;
+  return 0;
+}
+
+static bool read_origin(struct export *x, uint32_t launch, struct err *e) {
   x->h = (struct accel_header){.shmem_base = 0x00007f5500000000, .local_base = 0x00007f5501000000, .lineinfo = true};
+  x->h.stream = stream_of(x->t->order, launch);
   bool end;
   if (!x->k->origin) return true;
   x->h = (struct accel_header){0};
@@ -183,7 +190,7 @@ static bool write_cta(struct export *x, uint32_t cta, struct err *e) {
 static bool write_launch(struct export *x, const char *dir, uint32_t launch, struct err *e) {
   char path[1200];
   snprintf(path, sizeof path, "%.1100s/kernel-%u.traceg", dir, launch + 1);
-  if (!read_origin(x, e) || !x->t->ops->begin(x->t, 1, e)) return false;
+  if (!read_origin(x, launch, e) || !x->t->ops->begin(x->t, 1, e)) return false;
   x->f = fopen(path, "we");
   if (!x->f) return err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
   write_header(x, launch);

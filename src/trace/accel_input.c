@@ -5,6 +5,8 @@
  * - Generic addresses: [shared base, local base) is shared memory, the 16 MB from the local base on are local, the rest
  *   global, by the first active lane; with a base of 0 they are shared, as Accel-Sim takes them.
  * - A warp without instructions, or whose first is not the kernel's first, stands at the first with no lanes.
+ * - Streams: a kernel waits for the one before it in its stream (`-cuda stream id`), as Accel-Sim has it, and those of
+ *   stream 0 and all others for each other, as the legacy default stream would; waits for events are not in the files.
  * - LDGSTS comes as two instructions in some traces, the shared-memory half and the global half: the address tells.
  */
 #include "trace/accel.h"
@@ -39,6 +41,7 @@ struct accel {
   struct trace_input in;
   char *path;
   struct entry *entry;
+  struct trace_order order;
   size_t entries, next;
   uint32_t launch;
   struct accel_kernel k;
@@ -97,6 +100,38 @@ static bool read_list(struct accel *a, struct err *e) {
   if (ok && !a->in.launches)
     return err_set(e, ERR_INPUT, "%s: no line names a kernel file (kernel-1.traceg, say)", a->path);
   return ok;
+}
+
+/* ---- streams ---- */
+
+struct last {
+  long stream;
+  uint32_t step;
+};
+
+/* Which kernels of a list could overlap. A file that cannot be read is left to whoever reads the kernel. */
+static void read_order(struct accel *a) {
+  struct last *last = calloc(a->in.launches + 1u, sizeof *last);
+  uint32_t *deps = calloc(a->in.launches + 1u, sizeof *deps), streams = 0, launch = 0;
+  CHECK(last && deps, "out of memory");
+  for (size_t i = 0; i < a->entries; i++) {
+    struct err ignored = {0};
+    long id = 0;
+    uint32_t n = 0, at = 0;
+    if (a->entry[i].copy) a->in.copied += a->entry[i].bytes;
+    if (a->entry[i].copy) continue;
+    accel_kernel_stream(a->entry[i].path, &id, &ignored);
+    for (uint32_t s = 0; s < streams; s++)
+      if (last[s].stream == id || !last[s].stream || !id) deps[n++] = last[s].step;
+    while (at < streams && last[at].stream != id) at++;
+    streams += at == streams;
+    struct trace_step step = {.launch = launch++, .stream = id ? at + 1 : 0};
+    last[at] = (struct last){id, trace_order_add(&a->order, step, deps, n)};
+  }
+  free(last);
+  free(deps);
+  if (trace_order_overlaps(&a->order)) a->in.order = &a->order;
+  a->in.knows_copies = a->in.order != NULL;
 }
 
 /* ---- events ---- */
@@ -241,6 +276,7 @@ static void accel_close(struct trace_input *t) {
   drop_kernel(a);
   pack_free(&a->scratch);
   for (size_t i = 0; i < a->entries; i++) free(a->entry[i].path);
+  trace_order_free(&a->order);
   free(a->entry);
   free(a->path);
   free(a);
@@ -284,6 +320,7 @@ struct trace_input *accel_open(const char *path, struct err *e) {
   a->in.ops = &operations;
   a->in.path = a->path;
   bool ok = is_list(path) ? read_list(a, e) : add_entry(a, (struct entry){.path = strdup(path)});
+  if (ok && a->in.launches > 1) read_order(a);
   if (ok) return &a->in;
   accel_close(&a->in);
   return NULL;

@@ -334,6 +334,18 @@ static bool temp_file(struct accel_kernel *k, struct err *e) {
   return true;
 }
 
+bool accel_kernel_stream(const char *path, long *stream, struct err *e) {
+  struct accel_header h = {0};
+  struct accel_stream *s = accel_stream_open(path, e);
+  const char *line;
+  size_t n;
+  bool end = false, ok = s != NULL;
+  while (ok && !end && accel_stream_line(s, &line, &n, e)) ok = accel_header_line(&h, line, n, &end, e);
+  accel_stream_close(s);
+  *stream = h.stream;
+  return ok && !e->code;
+}
+
 bool accel_kernel_read(struct accel_kernel *k, const char *path, const struct trace_input *who, struct err *e) {
   *k = (struct accel_kernel){.fd = -1};
   struct reader r = {.k = k, .path = path, .who = who, .s = accel_stream_open(path, e)};

@@ -28,6 +28,8 @@ struct accel_kernel {
 /* Read the file at `path`; `who` is told how far it is. False with `e` (file:line and what was expected); free in
  * either case. */
 bool accel_kernel_read(struct accel_kernel *k, const char *path, const struct trace_input *who, struct err *e);
+/* The CUDA stream that the header of the file at `path` names. False with `e`: it cannot be read. */
+bool accel_kernel_stream(const char *path, long *stream, struct err *e);
 /* Unpack a CTA into `out` (reused); cursors over its warps' records are set up by the caller from `warp_at`. */
 bool accel_kernel_cta(const struct accel_kernel *k, uint32_t cta, struct pack *out, struct pack *scratch,
                       struct err *e);

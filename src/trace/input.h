@@ -72,6 +72,9 @@ struct trace_input {
   void (*reading)(void *ctx, uint64_t done, uint64_t total);
   void *reading_ctx;
   const struct trace_order *order; /* what could overlap; NULL: nothing */
+  /* With an order: bytes that the program copied to the device, where `next` would have to read kernels to tell. */
+  bool knows_copies;
+  uint64_t copied;
 };
 
 /* Open a trace by its name and first bytes: .slt, kernelslist.g, .traceg (also compressed). NULL with `e`. With

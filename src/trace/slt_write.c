@@ -309,7 +309,7 @@ static uint64_t write_order(struct slt_writer *w) {
     const struct trace_step *s = &o->step[i];
     slt_v(b, s->wait);
     if (!s->wait) {
-      slt_v(b, s->launch == TRACE_NO_LAUNCH ? 0 : s->launch + 1ull);
+      slt_v(b, s->launch >= w->nlaunches ? 0 : s->launch + 1ull);
       slt_v(b, s->stream);
       slt_z(b, s->priority);
     }
