@@ -142,7 +142,7 @@ ci:
 
 PREFIX ?= /usr/local
 # Of the package and the pkg-config file: with the day and name of the commit where git knows them.
-VERSION ?= 0.1$(shell git log -1 --date=format:%Y%m%d --format=+git%cd.%h 2>/dev/null)
+VERSION ?= $(shell sed -n 's/^.define SLUICE_VERSION "\(.*\)"/\1/p' src/cli/cli.h)$(shell git log -1 --date=format:%Y%m%d --format=+git%cd.%h 2>/dev/null)
 install: all
 	@tools/install.sh $(B) $(DESTDIR)$(PREFIX) $(VERSION)
 # A Debian package of this build, in $(B).

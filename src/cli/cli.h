@@ -13,6 +13,9 @@
 #include "base/err.h"
 #include "gpu/config.h"
 
+/* What `sluice --version` prints; the Makefile takes the package's number from this line. */
+#define SLUICE_VERSION "0.1"
+
 /* ---- exit codes; the meanings are printed by `sluice help exit-codes` ---- */
 enum exit_code {
   EXIT_OK = 0,

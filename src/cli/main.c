@@ -89,7 +89,8 @@ static void overview(FILE *f) {
         "  sluice workloads                               the bundled programs\n"
         "  sluice run -- PROGRAM ARGS                     one simulation, a table\n"
         "  sluice compare --scheme baseline,bucl -- PROGRAM ARGS\n"
-        "\n`sluice COMMAND --help` explains a command, `sluice help exit-codes` the exit codes.\n",
+        "\n`sluice COMMAND --help` explains a command, `sluice help exit-codes` the exit codes,\n"
+        "`sluice --version` says which Sluice this is.\n",
         f);
 }
 
@@ -142,6 +143,10 @@ int main(int argc, char **argv) {
   }
   if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
     overview(stdout);
+    return EXIT_OK;
+  }
+  if (!strcmp(argv[1], "--version")) {
+    puts("sluice " SLUICE_VERSION);
     return EXIT_OK;
   }
   struct err e = {0};

@@ -125,7 +125,8 @@ static void read_order(struct accel *a) {
       if (last[s].stream == id || !last[s].stream || !id) deps[n++] = last[s].step;
     while (at < streams && last[at].stream != id) at++;
     streams += at == streams;
-    struct trace_step step = {.launch = launch++, .stream = id ? at + 1 : 0};
+    struct trace_step step = {.launch = launch, .stream = id ? at + 1 : 0};
+    launch++;
     last[at] = (struct last){id, trace_order_add(&a->order, step, deps, n)};
   }
   free(last);
