@@ -2,10 +2,13 @@
  * Checksums are not looked at (FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION), and the seeds are not compressed, so that
  * changes reach what lies behind them.
  *
+ * Sources: fuzz/slt.c, src/trace/{slt,accel,sass}*.c, src/trace/{input,order,trace_feed}.c,
+ * src/base/{err,arena,paths}.c; libraries: zstd, lzma.
+ *
  * Seeds: clang -g -O1 -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -DSLT_SEEDS -D_GNU_SOURCE -Isrc -Itests/unit
- * fuzz/slt.c \ src/trace/slt*.c src/trace/input.c src/trace/trace_feed.c src/base/{err,arena,paths}.c -lzstd -o seeds;
- * ./seeds fuzz/corpus/slt Build: the same without -DSLT_SEEDS, with -fsanitize=fuzzer,address,undefined; run: ./slt
- * fuzz/corpus/slt
+ * SOURCES -o seeds; ./seeds fuzz/corpus/slt
+ *
+ * Build: the same without -DSLT_SEEDS, with -fsanitize=fuzzer,address,undefined; run: ./slt fuzz/corpus/slt
  */
 #include <stdio.h>
 #include <stdlib.h>
