@@ -306,7 +306,7 @@ bool lower_memory(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o);
 /* video.c */
 bool lower_video(struct lowering *l, const struct ptx_inst *i, struct xop *o);
-/* wide.c: 128-bit values */
+/* b128.c: 128-bit values */
 bool lower_mentions_wide(const struct ptx_inst *i);
 bool lower_wide_move(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_wide_value(struct lowering *l, const struct ptx_opnd *v, struct xop *o, bool load);

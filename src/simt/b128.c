@@ -1,4 +1,4 @@
-/* wide.c - 128-bit values: mov, ld, st, and the exchange and compare-and-swap of sm_90. A .b128 register is two 8-byte
+/* b128.c - 128-bit values: mov, ld, st, and the exchange and compare-and-swap of sm_90. A .b128 register is two 8-byte
  * slots, the lower halves of all lanes before the upper ones; everything else refuses such a register.
  */
 #include "simt/machine.h"
