@@ -85,7 +85,8 @@ def page(names, suites, runs, size, note):
                "workloads on which it is the best of all\n(ties go to the smaller combination).\n")
     rows = []
     for s in SCHEMES:
-        mean = [f"{geomean([speed[s][n] for n in names if p in suites[n]]):.3f}" for p in PAPERS]
+        of = {p: [speed[s][n] for n in names if p in suites[n]] for p in PAPERS}
+        mean = [f"{geomean(of[p]):.3f}" if of[p] else "-" for p in PAPERS]
         rows.append([short(s) if s != ON_FILL else "baseline, L1 allocates on the fill"] + mean + [f"**{geomean(list(speed[s].values())):.3f}**", f"{geomean(list(joule[s].values())):.3f}",
                      f"{geomean([max(v, 1e-9) for v in dram[s].values()]):.3f}", str(sum(v > 1 + NEAR for v in speed[s].values())),
                      str(sum(v < 1 - NEAR for v in speed[s].values())), str(sum(b == s for b in best.values()))])
