@@ -11,6 +11,7 @@ enum { MAX_ROWS = 24, NAME_COLUMNS = 36 };
 struct row {
   const char *name;
   double launches, cycles, thread_insts, warp_insts, l1_hits, l1_reads, l2_hits, l2_accesses, dram_read, dram_written;
+  bool overlapped; /* some of it ran beside other launches, which have the caches and the DRAM in common with it */
 };
 
 static double get(const struct record_file *r, size_t k, const char *key) {
@@ -28,7 +29,9 @@ static void add(struct row *row, const struct record_file *r, size_t k) {
   row->l1_reads += get(r, k, "l1d.read.accesses");
   row->l2_hits += get(r, k, "l2.hits");
   row->l2_accesses += get(r, k, "l2.accesses");
-  row->dram_read += get(r, k, "dram.read_bytes");
+  double read = 0;
+  row->overlapped |= !record_value(r, k, "dram.read_bytes", &read);
+  row->dram_read += read;
   row->dram_written += get(r, k, "dram.write_bytes");
 }
 
@@ -74,6 +77,10 @@ static void print_row(struct table *t, const struct row *r, bool timing) {
   }
   cell_count(t, r->cycles);
   table_cell(t, "%.2f", r->cycles > 0 ? r->thread_insts / r->cycles : 0);
+  if (r->overlapped) {
+    for (int i = 0; i < 4; i++) table_cell(t, "-");
+    return;
+  }
   cell_rate(t, r->l1_hits, r->l1_reads);
   cell_rate(t, r->l2_hits, r->l2_accesses);
   cell_bytes(t, r->dram_read);
@@ -158,12 +165,15 @@ void summary_print(const struct record_file *r, FILE *f) {
   bool timing = mode && !strcmp(mode, "timing");
   struct row rows[MAX_ROWS] = {0}, total = {.name = "total"}, others = {.name = "(others)"};
   size_t used = 0, n = record_kernels(r);
+  bool overlapped = false;
   for (size_t k = 0; k < n; k++) {
     const char *name = record_kernel_name(r, k);
     size_t i = 0;
     while (i < used && strcmp(rows[i].name, name)) i++;
     if (i == used && used < MAX_ROWS) rows[used++].name = name;
-    add(i < MAX_ROWS ? &rows[i] : &others, r, k);
+    struct row *row = i < MAX_ROWS ? &rows[i] : &others;
+    add(row, r, k);
+    overlapped |= row->overlapped;
   }
   add(&total, r, RECORD_TOTALS);
   fprintf(f, "\nsluice: %s, %s, %s mode, %zu launch%s\n", record_field(r, "gpu"), record_field(r, "scheme"),
@@ -172,7 +182,7 @@ void summary_print(const struct record_file *r, FILE *f) {
   struct table *t = timing ? table_new(titles, "lrrrrrrrr") : table_new(plain, "lrrr");
   for (size_t i = 0; i < used; i++) print_row(t, &rows[i], timing);
   if (others.launches > 0) print_row(t, &others, timing);
-  if (used > 1) {
+  if (used > 1 || (timing && overlapped)) {
     table_rule(t);
     print_row(t, &total, timing);
   }
