@@ -112,11 +112,14 @@ struct cudaPointerAttributes {
   long reserved[8];
 #endif
 };
-/* The part that every version from 9 on has; later ones append to it. */
 struct cudaFuncAttributes {
   size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
   int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes,
       preferredShmemCarveout;
+#if CUDART_MAJOR >= 12
+  int clusterDimMustBeSet, requiredClusterWidth, requiredClusterHeight, requiredClusterDepth,
+      clusterSchedulingPolicyPreference, nonPortableClusterSizeAllowed, reserved[16];
+#endif
 };
 struct cudaResourceDesc {
   int resType;
@@ -148,7 +151,8 @@ struct cudaTextureDesc {
   unsigned maxAnisotropy;
   int mipmapFilterMode;
   float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
-  int disableTrilinearOptimization;
+  int disableTrilinearOptimization; /* from CUDA 10.2 on */
+  int seamlessCubemap;              /* from CUDA 12 on, in 11.8 under another name of the call */
 };
 struct textureReference {
   int normalized, filterMode, addressMode[3];
@@ -251,7 +255,7 @@ struct cudaUUID {
       accessPolicyMaxWindowSize;                                                                          \
   size_t reservedSharedMemPerBlock;
 
-struct device_prop_9 { /* 9.2 appends two ints, which would be 0 */
+struct device_prop_9 { /* 9.2 appends two ints */
   CUDA_DEVICE_PROP_UNTIL_12(, )
 };
 struct device_prop_10 {

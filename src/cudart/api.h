@@ -14,6 +14,17 @@
 #define PTSZ(name) ALIAS(name, _ptsz)
 #define PTDS(name) ALIAS(name, _ptds)
 
+/* The version of CUDA that this library stands for, as CUDART_VERSION: 9000, 10010, ... (api_version.c). */
+extern const int cudart_api_version __attribute__((visibility("hidden")));
+/* The number that a program of that version knows an error code by, and back. */
+cudaError_t cudart_error_number(cudaError_t code) __attribute__((visibility("hidden")));
+cudaError_t cudart_error_code(cudaError_t number) __attribute__((visibility("hidden")));
+#if CUDART_MAJOR <= 10
+#define cudart_leave(c, r) cudart_error_number((cudart_leave)(c, r))
+#define cudart_leave_plain(c, r) cudart_error_number((cudart_leave_plain)(c, r))
+#define cudart_refuse(call, why) cudart_error_number((cudart_refuse)(call, why))
+#endif
+
 #define CALL_SITE() __builtin_return_address(0)
 
 #endif

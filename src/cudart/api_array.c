@@ -231,8 +231,17 @@ static cudaError_t resource_of(struct cudart *c, const struct cudaResourceDesc *
   }
 }
 
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
-                                    const struct cudaTextureDesc *desc, const void *view) {
+/* What a program of this version has of a texture description. */
+static size_t desc_bytes(void) {
+  if (cudart_api_version >= 12000) return sizeof(struct cudaTextureDesc);
+  return cudart_api_version >= 10020 ? offsetof(struct cudaTextureDesc, seamlessCubemap)
+                                     : offsetof(struct cudaTextureDesc, disableTrilinearOptimization);
+}
+
+static cudaError_t create_texture(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
+                                  const struct cudaTextureDesc *given, size_t bytes, const void *view) {
+  struct cudaTextureDesc copy = {0}, *desc = given ? &copy : NULL;
+  if (given) memcpy(&copy, given, bytes);
   CUDART_ENTER();
   struct cuda_resource r;
   if (!object || !resource || !desc) return cudart_leave(c, cudaErrorInvalidValue);
@@ -243,7 +252,17 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct cu
   cudaError_t e = resource_of(c, resource, &r);
   return cudart_leave(c, e ? e : texture_new(c, &r, resource->resType, desc, false, object));
 }
-ALIAS(cudaCreateTextureObject, _v2);
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
+                                    const struct cudaTextureDesc *desc, const void *view) {
+  return create_texture(object, resource, desc, desc_bytes(), view);
+}
+
+/* CUDA 11.8, with the longer description. */
+cudaError_t cudaCreateTextureObject_v2(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
+                                       const struct cudaTextureDesc *desc, const void *view) {
+  return create_texture(object, resource, desc, sizeof *desc, view);
+}
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
   CUDART_ENTER();
@@ -294,12 +313,20 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out, cudaS
   return describe(out, object, true);
 }
 
-cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out, cudaTextureObject_t object) {
+static cudaError_t describe_reading(void *out, size_t bytes, cudaTextureObject_t object) {
   CUDART_ENTER();
   struct cuda_texture *t = texture_find(c, object, false);
   if (!t || !out) return cudart_leave(c, cudaErrorInvalidValue);
-  *out = t->desc;
+  memcpy(out, &t->desc, bytes);
   return cudart_leave(c, cudaSuccess);
+}
+
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out, cudaTextureObject_t object) {
+  return describe_reading(out, desc_bytes(), object);
+}
+
+cudaError_t cudaGetTextureObjectTextureDesc_v2(struct cudaTextureDesc *out, cudaTextureObject_t object) {
+  return describe_reading(out, sizeof *out, object);
 }
 
 /* ---- texture and surface references (until CUDA 11) ---- */

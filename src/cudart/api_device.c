@@ -94,6 +94,7 @@ static void fill(const struct session_device *d, int *out, int n, int first) {
 /* libcudart 12 keeps the layout of CUDA 11 under the old name, for objects compiled earlier. */
 #if CUDART_MAJOR == 9
 typedef struct device_prop_9 old_prop;
+enum { PROP_9_2_MORE = 2 * sizeof(int) }; /* of features that are not there */
 #elif CUDART_MAJOR == 10
 typedef struct device_prop_10 old_prop;
 #else
@@ -105,6 +106,9 @@ cudaError_t cudaGetDeviceProperties(old_prop *p, int device) {
   if (!p || device != 0) return cudart_leave(c, p ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
   FILL_COMMON(p, c->dev);
   FILL_CLOCKS(p, c->dev);
+#if CUDART_MAJOR == 9
+  if (cudart_api_version >= 9020) memset(p + 1, 0, PROP_9_2_MORE);
+#endif
 #if CUDART_MAJOR >= 10
   FILL_IDS(p);
 #endif
@@ -376,25 +380,24 @@ cudaError_t cudaDriverGetVersion(int *version) {
 
 cudaError_t cudaRuntimeGetVersion(int *version) {
   if (!version) return cudart_leave(cudart_enter_quiet(), cudaErrorInvalidValue);
-  static const int versions[] = {[9] = 9020, [10] = 10020, [11] = 11080, [12] = 12080, [13] = 13000};
-  *version = versions[CUDART_MAJOR];
+  *version = cudart_api_version;
   return cudaSuccess;
 }
 
 const char *cudaGetErrorString(cudaError_t error) {
-  return cudart_error_text(error);
+  return cudart_error_text(cudart_error_code(error));
 }
 
 const char *cudaGetErrorName(cudaError_t error) {
-  return cudart_error_name(error);
+  return cudart_error_name(cudart_error_code(error));
 }
 
 cudaError_t cudaGetLastError(void) {
-  return cudart_last_error(true);
+  return cudart_error_number(cudart_last_error(true));
 }
 
 cudaError_t cudaPeekAtLastError(void) {
-  return cudart_last_error(false);
+  return cudart_error_number(cudart_last_error(false));
 }
 
 /* Everything is recorded anyway. */

@@ -320,6 +320,12 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
                                      size_t count) {
   return add_edges(graph, from, to, count);
 }
+
+cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                        const void *edges, size_t count) {
+  (void)edges;
+  return add_edges(graph, from, to, count);
+}
 #endif
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {

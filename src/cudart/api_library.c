@@ -50,9 +50,15 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **entry, u
 }
 PTSZ(cudaGetDriverEntryPointByVersion);
 
+#if CUDART_MAJOR >= 12
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **entry, unsigned long long flags, int *status) {
   return cudaGetDriverEntryPointByVersion(symbol, entry, CUDART_MAJOR * 1000, flags, status);
 }
+#else
+cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **entry, unsigned long long flags) {
+  return cudaGetDriverEntryPointByVersion(symbol, entry, CUDART_MAJOR * 1000, flags, NULL);
+}
+#endif
 PTSZ(cudaGetDriverEntryPoint);
 
 /* ---- modules loaded at run time: a library is a module of the driver ---- */

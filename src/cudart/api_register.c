@@ -165,13 +165,13 @@ static __thread uint8_t arguments[ARGUMENT_BYTES];
 static __thread size_t argument_bytes;
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
-  if (configuration_count == CONFIG_DEPTH) return cudaErrorInvalidConfiguration;
+  if (configuration_count == CONFIG_DEPTH) return (unsigned)cudart_error_number(cudaErrorInvalidConfiguration);
   configurations[configuration_count++] = (struct configuration){grid, block, shared, stream};
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
-  if (!configuration_count) return cudaErrorMissingConfiguration;
+  if (!configuration_count) return cudart_error_number(cudaErrorMissingConfiguration);
   const struct configuration *k = &configurations[--configuration_count];
   *grid = k->grid;
   *block = k->block;
@@ -225,6 +225,22 @@ cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block,
 }
 PTSZ(cudaLaunchCooperativeKernel);
 
+/* CUDA 9 to 12: a grid on each of several devices, of which there is one. */
+struct launch_params {
+  const void *func;
+  dim3 grid, block;
+  void **args;
+  size_t shared;
+  cudaStream_t stream;
+};
+
+cudaError_t cudaLaunchCooperativeKernelMultiDevice(const struct launch_params *list, unsigned devices, unsigned flags) {
+  (void)flags;
+  if (!list || devices != 1 || !list->stream)
+    return cudart_leave(cudart_enter(), devices > 1 ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+  return launch(list->func, list->grid, list->block, list->args, list->shared, list->stream, true);
+}
+
 enum { ATTRIBUTE_BYTES = 72, ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
 
 cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *k, const void *func, void **args) {
@@ -271,7 +287,7 @@ cudaError_t cudaFuncGetName(const char **name, const void *func) {
 
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
   argument_bytes = 0;
-  return __cudaPushCallConfiguration(grid, block, shared, stream) ? cudaErrorInvalidConfiguration : cudaSuccess;
+  return (cudaError_t)__cudaPushCallConfiguration(grid, block, shared, stream);
 }
 
 cudaError_t cudaSetupArgument(const void *arg, size_t size, size_t offset) {
@@ -284,9 +300,9 @@ cudaError_t cudaSetupArgument(const void *arg, size_t size, size_t offset) {
 }
 
 cudaError_t cudaLaunch(const void *func) {
-  dim3 grid, block;
-  size_t shared;
-  cudaStream_t stream;
+  dim3 grid = {0}, block = {0};
+  size_t shared = 0;
+  cudaStream_t stream = NULL;
   if (__cudaPopCallConfiguration(&grid, &block, &shared, &stream) != cudaSuccess)
     return cudart_leave(cudart_enter(), cudaErrorMissingConfiguration);
   CUDART_ENTER_ASYNC();

@@ -262,6 +262,13 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
                                                 unsigned flags) {
   return update_tails(stream, deps, count, flags);
 }
+
+cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t stream, cudaGraphNode_t *deps, const void *edges,
+                                                   size_t count, unsigned flags) {
+  (void)edges;
+  return update_tails(stream, deps, count, flags);
+}
+PTSZ(cudaStreamUpdateCaptureDependencies_v2);
 #endif
 PTSZ(cudaStreamUpdateCaptureDependencies);
 
@@ -352,6 +359,13 @@ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, int *status, unsign
   return capture_info(stream, status, id, graph, deps, count);
 }
 PTSZ(cudaStreamGetCaptureInfo_v2);
+
+cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream, int *status, unsigned long long *id, cudaGraph_t *graph,
+                                        const cudaGraphNode_t **deps, const void **edges, size_t *count) {
+  if (edges) *edges = NULL;
+  return capture_info(stream, status, id, graph, deps, count);
+}
+PTSZ(cudaStreamGetCaptureInfo_v3);
 #endif
 PTSZ(cudaStreamGetCaptureInfo);
 

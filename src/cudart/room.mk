@@ -27,13 +27,27 @@ $(B)/cudart-$(1)/%.o: src/cudart/%.c | $(B)/deps.ok
 endef
 $(foreach m,9 10 11 12 13,$(eval $(call cudart_objects,$(m))))
 
+# The version that each library stands for: the last of those that share its soname.
+CUDART_VERSION_9.0 := 9000
+CUDART_VERSION_9.1 := 9010
+CUDART_VERSION_9.2 := 9020
+CUDART_VERSION_10.0 := 10000
+CUDART_VERSION_10.1 := 10010
+CUDART_VERSION_10.2 := 10020
+CUDART_VERSION_11.0 := 11080
+CUDART_VERSION_12 := 12080
+CUDART_VERSION_13 := 13000
+
 # $(call cudart_library,soname,major): the library, whose symbols carry the version that NVIDIA's have.
 define cudart_library
-$(B)/lib/$(1): $(CUDART_API:%=$(B)/cudart-$(2)/%.o) $(B)/lib/libsluice-cuda.so
+$(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o: src/cudart/api_version.c src/cudart/errors_old.def | $(B)/deps.ok
+	@mkdir -p $$(@D)
+	$$(CC) $$(BASE_CFLAGS) -DCUDART_MAJOR=$(2) -DCUDART_VERSION=$(CUDART_VERSION_$(1:libcudart.so.%=%)) $$(CFLAGS) -c -o $$@ $$<
+$(B)/lib/$(1): $(CUDART_API:%=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o $(B)/lib/libsluice-cuda.so
 	@mkdir -p $$(@D)
 	@printf '%s { global: *; };\n' $(1) > $(B)/cudart-$(2)/$(1).map
 	$$(CUDART_LINK) -Wl,-soname,$(1) -Wl,--version-script=$(B)/cudart-$(2)/$(1).map -o $$@ \
-	  $(CUDART_API:%=$(B)/cudart-$(2)/%.o) -L$(B)/lib -lsluice-cuda -lsluice
+	  $(CUDART_API:%=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o -L$(B)/lib -lsluice-cuda -lsluice
 endef
 $(foreach l,$(CUDART_SONAMES),$(eval $(call cudart_library,$(l),$(firstword $(subst ., ,$(l:libcudart.so.%=%))))))
 
