@@ -10,7 +10,8 @@ enum { MAX_ROWS = 24, NAME_COLUMNS = 36 };
 
 struct row {
   const char *name;
-  double launches, cycles, thread_insts, warp_insts, l1_hits, l1_reads, l2_hits, l2_accesses, dram_read, dram_written;
+  double launches, cycles, timed_insts, thread_insts, warp_insts, l1_hits, l1_reads, l2_hits, l2_accesses, dram_read,
+      dram_written;
   bool overlapped; /* some of it ran beside other launches, which have the caches and the DRAM in common with it */
 };
 
@@ -23,6 +24,8 @@ static double get(const struct record_file *r, size_t k, const char *key) {
 static void add(struct row *row, const struct record_file *r, size_t k) {
   row->launches += get(r, k, "kernels");
   row->cycles += get(r, k, "cycles");
+  if (k == RECORD_TOTALS) row->timed_insts = get(r, k, "ipc") * row->cycles;
+  else if (get(r, k, "cycles") > 0) row->timed_insts += get(r, k, "thread_insts");
   row->thread_insts += get(r, k, "thread_insts");
   row->warp_insts += get(r, k, "warp_insts");
   row->l1_hits += get(r, k, "l1d.read.hits");
@@ -76,7 +79,8 @@ static void print_row(struct table *t, const struct row *r, bool timing) {
     return;
   }
   cell_count(t, r->cycles);
-  table_cell(t, "%.2f", r->cycles > 0 ? r->thread_insts / r->cycles : 0);
+  if (r->cycles > 0) table_cell(t, "%.2f", r->timed_insts / r->cycles);
+  else table_cell(t, "-");
   if (r->overlapped) {
     for (int i = 0; i < 4; i++) table_cell(t, "-");
     return;

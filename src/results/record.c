@@ -20,8 +20,8 @@ struct record {
   struct gpu_config config;
   const char *scheme; /* owned by root */
   json_t *root, *kernels, *overlaps, *last_kernel, *scheme_totals;
-  struct gpu_stats total;
-  struct gpu_l2_sums l2; /* with --characterise */
+  struct gpu_stats total, timed; /* timed: of the launches that had the timing model, beside functional ones */
+  struct gpu_l2_sums l2;         /* with --characterise */
   uint64_t bytes_to_device, bytes_from_device;
 };
 
@@ -67,7 +67,8 @@ static json_t *triple(const uint32_t v[3]) {
   return json_pack("[I, I, I]", (json_int_t)v[0], (json_int_t)v[1], (json_int_t)v[2]);
 }
 
-static void add_stats(json_t *o, const struct gpu_stats *s) {
+/* Counters of `s`; rates of `timed`. */
+static void add_counters(json_t *o, const struct gpu_stats *s, const struct gpu_stats *timed) {
   for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
     const struct stat_row *row = &gpu_stat_rows[i];
     json_t *v;
@@ -76,7 +77,11 @@ static void add_stats(json_t *o, const struct gpu_stats *s) {
     json_object_set_new(o, row->key, v);
   }
   for (uint32_t i = 0; i < derived_row_count; i++)
-    json_object_set_new(o, derived_rows[i].key, json_real(derived_rows[i].value(s)));
+    json_object_set_new(o, derived_rows[i].key, json_real(derived_rows[i].value(timed)));
+}
+
+static void add_stats(json_t *o, const struct gpu_stats *s) {
+  add_counters(o, s, s);
 }
 
 static json_t *launch_json(const struct record_launch *l) {
@@ -97,6 +102,7 @@ void record_add(struct record *r, const struct record_launch *l, const struct gp
   json_array_append_new(r->kernels, k);
   r->last_kernel = k;
   gpu_stats_add(&r->total, stats);
+  if (l->timing) gpu_stats_add(&r->timed, stats);
 }
 
 /* Counters that a launch has for itself while others run beside it. */
@@ -156,6 +162,7 @@ void record_add_overlapping(struct record *r, const struct record_launch *l, uin
   json_array_append_new(r->overlaps, o);
   r->last_kernel = o;
   gpu_stats_add(&r->total, stats);
+  gpu_stats_add(&r->timed, stats);
 }
 
 void record_add_seen(struct record *r, const struct gpu_seen *seen) {
@@ -206,22 +213,23 @@ const struct gpu_stats *record_total_stats(const struct record *r) {
 
 /* Beside the dynamic energy of the counters: what needs the clock, the configuration or the schemes. */
 static json_t *energy_json(const struct record *r) {
-  struct energy_report e = energy_report(&r->total, r->config.core_mhz, NULL);
+  struct energy_report e = energy_report(&r->timed, r->config.core_mhz, NULL);
   struct energy_tables t;
-  double seconds = (double)r->total.cycles / (r->config.core_mhz * 1e6);
+  double seconds = (double)r->timed.cycles / (r->config.core_mhz * 1e6);
   double leakage = energy_leakage_watt(&r->config) * seconds, refresh = energy_refresh_watt(&r->config) * seconds;
-  energy_of_tables(r->scheme, &r->config, &r->total, &t);
+  energy_of_tables(r->scheme, &r->config, &r->timed, &t);
   double whole = e.total + leakage + refresh + t.joule + t.leak_joule;
   return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f}}", "seconds", seconds,
                    "whole_uj", 1e6 * whole, "dynamic_uj", 1e6 * e.total, "leakage_uj", 1e6 * leakage, "refresh_uj",
                    1e6 * refresh, "watt", whole / seconds, "dram_watt", e.dram_watt + refresh / seconds,
-                   "ipc_per_joule", whole > 0 ? gpu_stats_ipc(&r->total) / whole : 0.0, "tables", "bits", t.bits, "mm2",
+                   "ipc_per_joule", whole > 0 ? gpu_stats_ipc(&r->timed) / whole : 0.0, "tables", "bits", t.bits, "mm2",
                    t.mm2, "probes", t.probes, "dynamic_uj", 1e6 * t.joule, "leakage_uj", 1e6 * t.leak_joule);
 }
 
 char *record_text(const struct record *r) {
   json_t *totals = json_object(), *copies = json_object();
-  add_stats(totals, &r->total);
+  /* With --timing-kernels most launches have no cycles: rates are those of the launches that have. */
+  add_counters(totals, &r->total, r->timed.cycles ? &r->timed : &r->total);
   if (r->l2.launches) seen_l2_to_totals(totals, &r->l2);
   if (r->scheme_totals) json_object_set(totals, "scheme_counters", r->scheme_totals);
   json_object_set_new(copies, "to_device_bytes", json_integer((json_int_t)r->bytes_to_device));
