@@ -55,7 +55,8 @@ struct trace_input_ops {
    * Releasing barriers is not the reader's business. */
   bool (*step)(struct trace_input *t, uint32_t slot, uint32_t warp, struct issued *out, struct err *e);
   /* As `step` for `limit` instructions or some more, up to one that ends the warp or arrives at a barrier: adds them to
-   * `n`, and fills next_pc and what belongs to a barrier. For whoever counts and wants no addresses. NULL: step. */
+   * `n`, and fills next_pc and what belongs to a barrier. For whoever counts and wants no addresses: what it passes
+   * over it need not check, and a warp is read by `skim` from beginning to end or not at all. NULL: step. */
   bool (*skim)(struct trace_input *t, uint32_t slot, uint32_t warp, uint32_t limit, struct issued *out,
                struct trace_counts *n, struct err *e);
   void (*close_cta)(struct trace_input *t, uint32_t slot);

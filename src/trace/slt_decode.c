@@ -208,14 +208,47 @@ enum slt_decoded slt_decode(struct slt_decoder *w, const struct slt_code *c, str
   return r;
 }
 
-/* A load or store that goes on as its last one did (forms 0 and 1): most do. False: nothing has been read. */
-static inline bool skim_access(struct slt_decoder *w, struct slt_entry *e) {
+/* ---- without addresses ---- */
+
+/* Past `n` varints: eight bytes at a time, whose top bits say which of them are the last of one. */
+static inline void pass_varints(struct slt_in *in, uint32_t n) {
+  while (n && in->end - in->p >= 8) {
+    uint64_t last = ~slt_get64(in->p) & UINT64_C(0x8080808080808080);
+    uint32_t have = (uint32_t)((last >> 7) * UINT64_C(0x0101010101010101) >> 56);
+    if (have >= n) {
+      while (--n) last &= last - 1;
+      in->p += (uint32_t)__builtin_ctzll(last) / 8 + 1;
+      return;
+    }
+    n -= have;
+    in->p += 8;
+  }
+  for (; n; n--) {
+    while (in->p < in->end && *in->p >= 0x80) in->p++;
+    if (in->p == in->end) {
+      in->bad = true;
+      return;
+    }
+    in->p++;
+  }
+}
+
+static inline void pass_bytes(struct slt_in *in, uint32_t n) {
+  if (in->end - in->p < n) in->bad = true;
+  else in->p += n;
+}
+
+/* Only what stands in the way of the next mask in KIND and LANE is passed: NUMBER holds nothing but bases and strides,
+ * and is not looked at. */
+static inline void pass_access(struct slt_decoder *w, uint32_t mask) {
   struct slt_in *kind = &w->plane[SLT_KIND];
-  if (kind->p >= kind->end || *kind->p > 1 || e->owner != w->pc + 1) return false;
-  if (e->shape != SLT_AFFINE && w->state.shapes - e->shape > SLT_SHAPES) return false;
-  if (*kind->p++) e->delta = slt_in_z(&w->plane[SLT_NUMBER]);
-  w->state.last = e->base += (uint64_t)e->delta;
-  return true;
+  uint32_t tag = slt_in_byte(kind);
+  if (__builtin_expect(tag < 2, 1)) return;
+  uint32_t form = tag & 7;
+  pass_bytes(kind, (tag & 8 ? 2 : 0) + (form == 4));
+  if (form == 3) pass_varints(&w->plane[SLT_LANE], (uint32_t)__builtin_popcount(mask) - 1);
+  else if (form == 5) pass_bytes(&w->plane[SLT_LANE], 8 * (uint32_t)__builtin_popcount(mask));
+  else if (form > 5) kind->bad = true;
 }
 
 static inline bool skim_particulars(struct slt_decoder *w, const struct slt_code *c, struct issued *out) {
@@ -223,15 +256,13 @@ static inline bool skim_particulars(struct slt_decoder *w, const struct slt_code
   if ((w->lanes || cls & SLT_GUARD) && !take_lanes(w, cls, out)) return false;
   w->lanes = false;
   if (cls & SLT_BARRIER && !take_barrier(w, out)) return false;
-  if (cls & SLT_ACCESS && out->mask) {
-    struct slt_entry *e = &w->state.entry[c->slot[w->pc]];
-    if (!skim_access(w, e) && !take_access(w, &c->code[w->pc], e, out, false)) return false;
-  }
-  return !(w->plane[SLT_KIND].bad | w->plane[SLT_NUMBER].bad | w->plane[SLT_LANE].bad);
+  if (cls & SLT_ACCESS && out->mask) pass_access(w, out->mask);
+  return !(w->plane[SLT_KIND].bad | w->plane[SLT_LANE].bad);
 }
 
 enum slt_decoded slt_skim(struct slt_decoder *w, const struct slt_code *c, uint32_t limit, struct issued *out,
                           struct trace_counts *n) {
+  w->plane[SLT_NUMBER].p = w->plane[SLT_NUMBER].end;
   uint64_t insts = 0, threads = 0;
   uint32_t mask = 0, lanes = 0; /* lanes in `mask` */
   enum slt_decoded r = SLT_OK;

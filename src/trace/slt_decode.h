@@ -27,7 +27,8 @@ enum slt_decoded slt_decode_run(struct slt_decoder *w, uint32_t insts);
 /* The next instruction into `out`, as `step` of a trace_input. After SLT_MORE, next_pc is to be set by the caller. */
 enum slt_decoded slt_decode(struct slt_decoder *w, const struct slt_code *c, struct issued *out);
 /* The same for at least `limit` instructions, or up to one that ends the warp or arrives at a barrier, counted and not
- * shown: `out` has next_pc, and the barrier. */
+ * shown: `out` has next_pc, and the barrier. A warp is skimmed from its first instruction to its last, or not at all:
+ * addresses are passed over, and so is what would foretell the next ones. */
 enum slt_decoded slt_skim(struct slt_decoder *w, const struct slt_code *c, uint32_t limit, struct issued *out,
                           struct trace_counts *n);
 
