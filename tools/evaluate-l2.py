@@ -3,8 +3,9 @@
 
   tools/evaluate-l2.py BUILD [--size small|medium|large] [--jobs N] [--work DIR] [--set KEY=VALUE]... [TABLE...]
 
-TABLE: types (MeDiC Table II, Fig 3, 7, 8), banks (Fig 9), medic (Fig 11-16), sharing (sharing-aware Fig 3, 5, 8, 14-16),
-kepler. All of them without one. Every simulation runs with --characterise, which changes no counter.
+TABLE: types (MeDiC Table II, Fig 3, 7, 8), banks (Fig 9), medic (Fig 11-16), best (Rand and PCAL at their best), sharing
+(sharing-aware Fig 3, 5, 8, 14-16), rows (the same on grids with at least two rows of CTAs for every SM), kepler. All of them
+without one. Every simulation runs with --characterise, which changes no counter; best does not, as it searches.
 """
 import argparse
 import pathlib
@@ -14,7 +15,13 @@ from evaluation import Runs, mean, ratio, show
 
 MEDIC = ["baseline", "eaf", "wip", "wms", "wbyp", "l2-pcal", "rand=10", "rand=30", "pc-byp", "medic", "medic-reuse"]
 SHARING = ["baseline", "bcs", "bcs+sharing-cache", "sharing-cta=8", "sharing-cta=8:adpt=1", "sharing-cta=16", "sharing-cta=16:adpt=1",
-           "sharing-cta=x", "sharing-cta=x:adpt=1", "sharing-cache", "sharing-cache:strict=1", "sharing"]
+           "sharing-cta=x", "sharing-cta=x:adpt=1", "sharing-cache", "sharing-cache:strict=1", "sharing", "sharing:l2_dead=1"]
+# The programs with grids of two dimensions, at the smallest input that has 30 rows of CTAs: two for each SM. Where a row
+# of the data is a multiple of what all channels interleave (6 x 256 B), so that whole columns lie on one channel, the
+# next larger one.
+ROWS = ["cp --side 256", "gaussian --n 120", "hotspot --side 400", "lud --n 496", "matmul --n 480", "mrigridding --side 240",
+        "neuralnet --images 30", "ray --width 256 --height 240", "srad_v2 --side 480", "stencil --side 120"]
+BEST = ["baseline", "rand-best", "l2-pcal-best", "pc-byp", "medic"]
 BANKS = [("2 banks, 2 ports", []), ("4 banks", ["l2.banks=4"]), ("8 banks", ["l2.banks=8"]), ("4 ports", ["l2.ports=4"]),
          ("4 banks, 4 ports", ["l2.banks=4", "l2.ports=4"])]
 
@@ -23,6 +30,7 @@ class Study:
     def __init__(self, a):
         self.memory = Runs(a.build, a.size, a.jobs, a.work, a.set, characterise=True)
         self.suite = {s: self.memory.suite(s) for s in ("medic", "sharing")}
+        self.plain = Runs(a.build, a.size, a.jobs, a.work, a.set)
         self.runs = self.memory.all
 
     def types(self):
@@ -54,6 +62,12 @@ class Study:
     def medic(self):
         names = self.suite["medic"]
         r = self.runs("medic", names, MEDIC)
+        group = self.memory.group("medic")
+        names.sort(key=lambda n: (group[n], n))
+        print(f"MeDiC, size {self.memory.size}, IPC over the baseline's:\n")
+        show(["workload", "in the paper", "L2 hits", "DRAM busy"] + MEDIC[1:],
+             [[n, group[n], f"{100 * r[n, 'baseline']['l2.hit_rate']:.0f} %", f"{100 * r[n, 'baseline']['dram.utilisation']:.0f} %"]
+              + [f"{r[n, s]['ipc'] / r[n, 'baseline']['ipc']:.3f}" for s in MEDIC[1:]] for n in names])
         print("MeDiC, over the baseline: harmonic mean of IPC (Fig 11), IPC per joule (Fig 12), L2 miss rate (Fig 13), wait (Fig 14), "
               "row hits (Fig 15):\n")
         rows = []
@@ -68,10 +82,24 @@ class Study:
                          ", ".join(f"{n} {speed[n]:.2f}" for n in sorted(moved, key=speed.get, reverse=True)) or "none"])
         show(["scheme", "IPC", "IPC/J", "L2 misses", "wait", "row hits", "workloads that move by 0.5 %"], rows)
 
-    def sharing(self, gpu="sharing-aware"):
-        names = self.suite["sharing"]
+    def best(self):
+        names = self.suite["medic"]
+        r = self.plain.all("medic", names, BEST)
+        print(f"Rand and PCAL at their best for each workload, size {self.memory.size}, IPC over the baseline's:\n")
+        rows = [[n] + [f"{r[n, s]['ipc'] / r[n, 'baseline']['ipc']:.3f}" for s in BEST[1:]] for n in names]
+        show(["workload"] + BEST[1:], rows + [["harmonic mean"] + [
+            f"{mean([r[n, s]['ipc'] / r[n, 'baseline']['ipc'] for n in names], 'harmonic'):.3f}" for s in BEST[1:]]])
+
+    def rows(self):
+        self.sharing(names=ROWS)
+
+    def sharing(self, gpu="sharing-aware", names=None):
+        names = names or self.suite["sharing"]
         r = self.runs(gpu, names, SHARING)
-        print(f"Sharing-aware management on {gpu}, means over the baseline (Fig 14-16):\n")
+        print(f"Sharing-aware management on {gpu}, size {self.memory.size}, time over the baseline's:\n")
+        show(["workload"] + SHARING[1:],
+             [[n] + [f"{r[n, s]['cycles'] / r[n, 'baseline']['cycles']:.3f}" for s in SHARING[1:]] for n in names])
+        print("Means over the baseline (Fig 14-16):\n")
         rows = []
         for s in SHARING:
             time = {n: r[n, s]["cycles"] / r[n, "baseline"]["cycles"] for n in names}
@@ -106,7 +134,7 @@ def main():
     p.add_argument("--set", action="append", default=[])
     p.add_argument("table", nargs="*")
     a = p.parse_intermixed_args()
-    tables = ["types", "banks", "medic", "sharing", "kepler"]
+    tables = ["types", "banks", "medic", "best", "sharing", "rows", "kepler"]
     for t in a.table or tables:
         if t not in tables:
             sys.exit(f"no table {t}; there are {', '.join(tables)}")

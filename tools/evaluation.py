@@ -51,7 +51,9 @@ class Runs:
         return {w["name"]: w["groups"].get(paper, "") for w in self.listed if paper in w["suites"]}
 
     def one(self, gpu, name, scheme, sets=()):
+        """NAME may go on with parameters of the workload: "srad_v2 --side 480"."""
         sets = list(sets) + self.sets
+        program, *parameters = name.split()
         tag = "+".join([gpu, name, scheme, *sets] + (["characterise"] if self.characterise else [])).replace("/", "_")
         out = self.work / f"{tag}.json"
         if out.exists():
@@ -59,7 +61,7 @@ class Runs:
         record = out.with_suffix(".record")
         done = subprocess.run([self.build / "sluice", "run", "-q", "--gpu", gpu, "--scheme", scheme, "--json", record]
                               + (["--characterise"] if self.characterise else []) + [x for s in sets for x in ("--set", s)]
-                              + ["--", self.build / "workloads" / name, "--size", self.size],
+                              + ["--", self.build / "workloads" / program, "--size", self.size] + parameters,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             sys.exit(f"{name} under {scheme}: {done.stdout.decode(errors='replace')[-1000:]}")

@@ -57,7 +57,7 @@ static bool sharing_l2_may_allocate(struct scheme_ctx *c, const struct mem_event
   return sharing_l2_admits(c, e, c->param[CACHE + SHARING_L2] != 0, CACHE_COUNTERS);
 }
 static uint32_t sharing_l2_narrow(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
-  return sharing_l2_left(c, sharing_lines(c), s, e, c->param[CACHE + SHARING_L2] != 0, CACHE_COUNTERS);
+  return sharing_l2_left(c, sharing_lines(c), s, e, c->param + CACHE, CACHE_COUNTERS);
 }
 static void sharing_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
   sharing_l2_access(c, sharing_lines(c), e, out, CACHE_COUNTERS);
@@ -65,9 +65,8 @@ static void sharing_on_l2_access(struct scheme_ctx *c, const struct mem_event *e
 
 static uint32_t sharing_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out,
                                 uint32_t max) {
-  (void)param;
   if (max) out[0] = (struct scheme_bits){"current and end pointer of a group, 2 x 32 bits per SM", 64.0 * g->sms};
-  return max ? 1 + sharing_bits(g, out + 1, max - 1) : 0;
+  return max ? 1 + sharing_bits(g, param + CACHE, out + 1, max - 1) : 0;
 }
 
 static const struct scheme sharing = {

@@ -42,7 +42,7 @@ static bool sharing_cache_l2_may_allocate(struct scheme_ctx *c, const struct mem
   return sharing_l2_admits(c, e, c->param[CACHE + SHARING_L2] != 0, CACHE_COUNTERS);
 }
 static uint32_t sharing_cache_l2_narrow(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
-  return sharing_l2_left(c, sharing_cache_lines(c), s, e, c->param[CACHE + SHARING_L2] != 0, CACHE_COUNTERS);
+  return sharing_l2_left(c, sharing_cache_lines(c), s, e, c->param + CACHE, CACHE_COUNTERS);
 }
 static void sharing_cache_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
   sharing_l2_access(c, sharing_cache_lines(c), e, out, CACHE_COUNTERS);
@@ -50,8 +50,7 @@ static void sharing_cache_on_l2_access(struct scheme_ctx *c, const struct mem_ev
 
 static uint32_t sharing_cache_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out,
                                       uint32_t max) {
-  (void)param;
-  return sharing_bits(g, out, max);
+  return sharing_bits(g, param + CACHE, out, max);
 }
 
 static const struct scheme sharing_cache = {

@@ -132,6 +132,28 @@ static void the_l2_tells_shared_lines(void **state) {
   bench_end(&b);
 }
 
+/* A shared line that nobody touches outlives every private one, unless l2_dead=1 gives it one more chance only. */
+static void shared_lines_of_the_l2_may_die(void **state) {
+  (void)state;
+  for (uint32_t rule = 0; rule < 2; rule++) {
+    struct bench b;
+    bench_start(&b, rule ? "sharing-cache:l2_dead=1" : "sharing-cache");
+    for (uint32_t w = 0; w < 4; w++) touch_l2(&b, 0, 4 * w, w, L2_MISS);
+    touch_l2(&b, 1, 0, 0, L2_HIT); /* way 0 is shared, and the least recently used */
+    uint64_t tag[4] = {0}, used[4] = {1, 2, 3, 4};
+    struct cache_set s = {.ways = 4, .usable = 15, .tag = tag, .used = used};
+    struct mem_event e = bench_event(&b, 0, 0, 16);
+    assert_int_equal(b.scheme->l2_narrow(b.c, &s, &e), 14); /* the private ones: declared dead */
+    touch_l2(&b, 1, 0, 0, L2_HIT);                          /* but still in use */
+    assert_int_equal(b.scheme->l2_narrow(b.c, &s, &e), 14);
+    assert_int_equal(b.scheme->l2_narrow(b.c, &s, &e), rule ? 1 : 14);
+    assert_int_equal(bench_counter(&b, "l2_dead_replaced"), rule);
+    touch_l2(&b, 0, 20, 0, L2_MISS); /* another line in its place is neither shared nor dead */
+    assert_int_equal(b.scheme->l2_narrow(b.c, &s, &e), 15);
+    bench_end(&b);
+  }
+}
+
 static struct l1_event l1_event_of(uint32_t way, bool shared) {
   return (struct l1_event){.way = way, .note = shared};
 }
@@ -266,6 +288,7 @@ int main(void) {
       cmocka_unit_test(blocks_of_two),
       cmocka_unit_test(a_lazy_limit),
       cmocka_unit_test(the_l2_tells_shared_lines),
+      cmocka_unit_test(shared_lines_of_the_l2_may_die),
       cmocka_unit_test(figure_12),
       cmocka_unit_test(dead_lines_may_come_back),
       cmocka_unit_test(shared_data_spares_private),

@@ -17,6 +17,9 @@
  *    lines here; `strict=1` is P1 to the letter. To the letter, lines that nobody uses again fill the L1 and shared
  * data stays out of it for good: mummergpu then takes 1.37 times the baseline's time instead of 1.00, neuralnet 1.99
  *    instead of 1.03 (docs/schemes-evaluation-l2.md).
+ *  - In the L2 section VI-B sees no dead blocks, because any line may be the least recent one of its kind. But a shared
+ *    line that nobody uses again goes only when all lines of its set are shared, and until then new lines replace each
+ *    other in the ways that are left. `l2_dead=1` is an experiment with that: the rule of the L1, the kinds swapped.
  *  - A line stays shared once it is, also for its owner.
  *  - Loads of every kind, stores and atomics count as touches of the L2. A line that is shared only after an SM has it
  * as private stays private there.
@@ -39,16 +42,17 @@ struct sharing_l1 { /* of an SM */
   uint8_t private[SHARING_L1_LINES], dead[SHARING_L1_LINES];
 };
 struct sharing_l2_line {
-  uint8_t owner, shared;
+  uint8_t owner, shared, dead;
 };
 
 /* Parameters `k` .. of a scheme that has the part. */
-enum { SHARING_L1, SHARING_L2, SHARING_DEAD, SHARING_STRICT, SHARING_PARAMS };
-#define SHARING_CACHE_PARAMS                                                                              \
-  {"l1", "", "0: the L1 keeps its plain policy", 0, 1, 1, true},                                          \
-      {"l2", "", "0: the L2 keeps its plain policy (it still tracks sharing)", 0, 1, 1, true},            \
-      {"dead", "", "0: no dead-block rule (section VI-B)", 0, 1, 1, true}, {                              \
-    "strict", "", "1: shared data replaces no dead private line either (P1 to the letter)", 0, 1, 0, true \
+enum { SHARING_L1, SHARING_L2, SHARING_DEAD, SHARING_STRICT, SHARING_L2_DEAD, SHARING_PARAMS };
+#define SHARING_CACHE_PARAMS                                                                                     \
+  {"l1", "", "0: the L1 keeps its plain policy", 0, 1, 1, true},                                                 \
+      {"l2", "", "0: the L2 keeps its plain policy (it still tracks sharing)", 0, 1, 1, true},                   \
+      {"dead", "", "0: no dead-block rule (section VI-B)", 0, 1, 1, true},                                       \
+      {"strict", "", "1: shared data replaces no dead private line either (P1 to the letter)", 0, 1, 0, true}, { \
+    "l2_dead", "", "1: shared lines of the L2 die like private ones of the L1 (not in the paper)", 0, 1, 0, true \
   }
 enum {
   SHARING_MARKED,
@@ -58,16 +62,18 @@ enum {
   SHARING_L1_SPARED,
   SHARING_DEAD_DECLARED,
   SHARING_DEAD_REPLACED,
+  SHARING_L2_DIED,
   SHARING_N
 };
-#define SHARING_CACHE_COUNTERS                                                                    \
-  {"marked_shared", "line", "L2 lines that a second SM touched", true},                           \
-      {"local_past_l2", "access", "local loads that missed in the L2 and took no line", false},   \
-      {"l2_spared", "line", "shared lines of the L2 that outlived a younger private one", false}, \
-      {"l1_kept_out", "line", "shared data that found only private lines in its L1 set", true},   \
-      {"l1_spared", "line", "private lines of the L1 that outlived a younger shared one", false}, \
-      {"dead_declared", "line", "private lines declared dead", false}, {                          \
-    "dead_replaced", "line", "private lines replaced because they had been declared dead", false  \
+#define SHARING_CACHE_COUNTERS                                                                               \
+  {"marked_shared", "line", "L2 lines that a second SM touched", true},                                      \
+      {"local_past_l2", "access", "local loads that missed in the L2 and took no line", false},              \
+      {"l2_spared", "line", "shared lines of the L2 that outlived a younger private one", false},            \
+      {"l1_kept_out", "line", "shared data that found only private lines in its L1 set", true},              \
+      {"l1_spared", "line", "private lines of the L1 that outlived a younger shared one", false},            \
+      {"dead_declared", "line", "private lines declared dead", false},                                       \
+      {"dead_replaced", "line", "private lines replaced because they had been declared dead", false}, {      \
+    "l2_dead_replaced", "line", "shared lines of the L2 replaced because they had been declared dead", false \
   }
 
 static inline size_t sharing_l2_bytes(const struct gpu_config *g) {
@@ -94,6 +100,7 @@ static inline void sharing_l2_access(struct scheme_ctx *c, struct sharing_l2_lin
   struct sharing_l2_line *l = &sharing_l2_set(c, lines, e)[e->way];
   if (out == L2_MISS) *l = (struct sharing_l2_line){.owner = (uint8_t)e->sm};
   else if (l->owner != e->sm && !l->shared) l->shared = 1, c->counter[counters + SHARING_MARKED]++;
+  l->dead = 0;
   if (e->note) *e->note = l->shared ? SHARING_NOTE : 0;
 }
 
@@ -113,15 +120,23 @@ static inline int sharing_lru(const struct cache_set *s, uint32_t ways) {
   return best;
 }
 
-/* The private ways, if there are any: whoever decides replacement chooses among them. */
+/* The private ways, if there are any: whoever decides replacement chooses among them. With l2_dead a shared line that
+ * is the least recently used one a second time goes. */
 static inline uint32_t sharing_l2_left(struct scheme_ctx *c, struct sharing_l2_line *lines, const struct cache_set *s,
-                                       const struct mem_event *e, bool on, uint32_t counters) {
-  const struct sharing_l2_line *l = sharing_l2_set(c, lines, e);
+                                       const struct mem_event *e, const double *param, uint32_t counters) {
+  struct sharing_l2_line *l = sharing_l2_set(c, lines, e);
   uint32_t private = 0;
   for (uint32_t w = 0; w < s->ways; w++) private |= (uint32_t)(!l[w].shared) << w;
   private &= s->usable;
-  if (!on || !private) return s->usable;
-  c->counter[counters + SHARING_L2_SPARED] += !(private >> sharing_lru(s, s->usable) & 1);
+  if (param[SHARING_L2] == 0 || !private) return s->usable;
+  int lru = sharing_lru(s, s->usable);
+  if (private >> lru & 1) return private;
+  if (param[SHARING_L2_DEAD] != 0 && l[lru].dead) {
+    c->counter[counters + SHARING_L2_DIED]++;
+    return 1u << lru;
+  }
+  l[lru].dead = 1;
+  c->counter[counters + SHARING_L2_SPARED]++;
   return private;
 }
 
@@ -162,15 +177,17 @@ static inline void sharing_l1_fill(const struct scheme_ctx *c, struct sharing_l1
   l1->dead[i] = 0;
 }
 
-static inline uint32_t sharing_bits(const struct gpu_config *g, struct scheme_bits *out, uint32_t max) {
+static inline uint32_t sharing_bits(const struct gpu_config *g, const double *param, struct scheme_bits *out,
+                                    uint32_t max) {
   double l2 = (double)g->channels * g->subparts * g->l2.sets * g->l2.ways, owner = 0;
   while ((double)(1u << (uint32_t)owner) < g->sms) owner++;
   const struct scheme_bits rows[] = {
       {"owner SM of an L2 line", owner * l2},
       {"sharing flag of an L2 line", l2},
       {"private and dead flag of an L1 line", 2.0 * g->l1d.sets * g->l1d.ways * g->sms},
+      {"dead flag of an L2 line", l2},
   };
-  uint32_t n = sizeof rows / sizeof *rows;
+  uint32_t n = sizeof rows / sizeof *rows - (param[SHARING_L2_DEAD] == 0);
   for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
   return n;
 }
