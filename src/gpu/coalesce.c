@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { LANES = 32 };
+
 /* Index of the access for block `block` in the ascending list, inserting it if it is new. */
 static uint32_t place(struct access *out, uint32_t *n, uint64_t block) {
   uint32_t i = *n;
@@ -109,11 +111,61 @@ static bool is_dense(const struct coalesce_in *in) {
   return !off;
 }
 
+/* The set of 32 B sectors of which a word is in `words`. */
+static inline uint32_t sectors_of(uint32_t words) {
+  uint32_t any = words | words >> 1;
+  any = (any | any >> 2) & 0x11111111u;
+  any = (any | any >> 3) & 0x03030303u;
+  any = (any | any >> 6) & 0x000f000fu;
+  return (any | any >> 12) & 0xff;
+}
+
+/* Lanes that each lie in one segment, being aligned to their power of two of at most 16 bytes: what the walk in
+ * coalesce_global comes to, with segments found by hash and put in order at the end. False: they are not aligned. */
+static bool coalesce_aligned(const struct coalesce_in *in, uint32_t segment, struct access *out, uint32_t *count) {
+  uint64_t key[LANES], bad = 0, within = segment > 128 ? 255 : 127;
+  uint32_t lanes[LANES], words[LANES], n = 0, shift = (uint32_t)__builtin_ctz(segment);
+  uint32_t span = in->width > 8 ? 3 : 1;
+  uint8_t slot[64] = {0}; /* by hash: a segment with that hash, + 1 */
+  for (uint32_t m = in->mask; m; m &= m - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(m), i;
+    uint64_t addr = in->addr[lane], block = addr >> shift;
+    uint8_t *at = &slot[(block ^ block >> 6) & 63];
+    bad |= addr;
+    if (*at && key[*at - 1] == block) {
+      i = *at - 1u;
+    } else {
+      for (i = *at ? 0 : n; i < n && key[i] != block; i++) {
+      }
+      if (i == n) key[n] = block, lanes[n] = words[n] = 0, n++;
+      *at = (uint8_t)(i + 1);
+    }
+    lanes[i] |= 1u << lane;
+    words[i] |= span << (addr & within) / 8;
+  }
+  if (bad & (in->width - 1)) return false;
+  uint8_t order[LANES];
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t k = i;
+    for (; k && key[order[k - 1]] > key[i]; k--) order[k] = order[k - 1];
+    order[k] = (uint8_t)i;
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t i = order[k];
+    out[k] =
+        (struct access){.addr = key[i] << shift, .lanes = lanes[i], .chunks = sectors_of(words[i]), .words = words[i]};
+    shrink(&out[k], segment);
+  }
+  *count = n;
+  return true;
+}
+
 uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
   uint32_t segment = segment_size(in), n = 0, last = 0;
   uint64_t within = segment > 128 ? 255 : 127;
   if (in->atomic) return coalesce_atomic(in, out, segment);
   if (in->addr[1] - in->addr[0] == in->width && is_dense(in)) return coalesce_dense(in, segment, out);
+  if (in->width <= 16 && !(in->width & (in->width - 1)) && coalesce_aligned(in, segment, out, &n)) return n;
   for (uint32_t m = in->mask; m; m &= m - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(m);
     uint64_t addr = in->addr[lane], end = addr + in->width - 1;
@@ -157,17 +209,18 @@ uint32_t coalesce_lines(const uint64_t *addr, uint32_t mask, uint32_t line, stru
 }
 
 uint32_t coalesce_shared(const uint64_t *addr, uint32_t mask, uint32_t banks) {
-  uint64_t words[32];
-  uint8_t per_bank[64] = {0};
+  uint64_t words[LANES];
+  uint8_t per_bank[64] = {0}, last[64] = {0}, before[LANES]; /* the words of a bank, newest first: last, then before */
   uint32_t n = 0, most = 1;
   for (uint32_t m = mask; m; m &= m - 1) {
     uint64_t word = addr[__builtin_ctz(m)] >> 2;
-    bool seen = false;
-    for (uint32_t i = 0; i < n && !seen; i++) seen = words[i] == word;
-    if (seen) continue;
-    words[n++] = word;
-    uint32_t c = ++per_bank[word & (banks - 1)];
-    if (c > most) most = c;
+    uint32_t bank = word & (banks - 1), left = per_bank[bank], i = last[bank];
+    for (; left && words[i] != word; left--) i = before[i];
+    if (left) continue;
+    before[n] = last[bank];
+    words[n] = word;
+    last[bank] = (uint8_t)n++;
+    if (++per_bank[bank] > most) most = per_bank[bank];
   }
   return most;
 }
