@@ -37,7 +37,7 @@ bool l1_order_push(struct sm *s, op_id op, const struct access *a) {
   if (q->count[k] >= q->depth) return false;
   q->at[k * q->depth + (q->head[k] + q->count[k]++) % q->depth] =
       (struct latency_slot){.acc = *a, .at = s->g->now, .op = op};
-  q->waiting++;
+  s->l1d.order_waiting++;
   return true;
 }
 
@@ -53,7 +53,7 @@ void l1_order_step(struct sm *s) {
   struct latency_slot slot = q->at[(uint32_t)k * q->depth + q->head[k]];
   q->head[k] = (q->head[k] + 1) % q->depth;
   q->count[k]--;
-  q->waiting--;
+  l->order_waiting--;
   slot.at = s->g->now;
   l->lat[(l->lat_head + l->lat_count++) % l->lat_size] = slot;
   s->acted = true;

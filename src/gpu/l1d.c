@@ -73,7 +73,7 @@ void l1d_invalidate(struct l1d *l) {
 
 void l1d_drop(struct sm *s) {
   struct l1d *l = &s->l1d;
-  if (l->org) {
+  if (RARE(l->org)) {
     l->org->drop(&l->org_of->ctx, s->id);
     l->dirty_count = 0;
     l->refused = 0;
@@ -214,8 +214,8 @@ static void evict(struct sm *s, uint32_t index, const struct l1_event *e) {
   struct l1d *l = &s->l1d;
   if (l->state[index] != LINE_VALID && l->state[index] != LINE_DIRTY) return;
   s->st->l1d_evictions++;
-  if (s->g->seen.character) gpu_see_line_end(s, index);
-  if (s->g->slots.n_on_evict) {
+  if (RARE(s->g->seen.character)) gpu_see_line_end(s, index);
+  if (RARE(s->g->slots.n_on_evict)) {
     struct l1_event v = *e;
     v.line = v.addr = l->tag[index];
     v.way = index % l->ways;
@@ -281,7 +281,7 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
   const struct op *o = &s->op[op];
   if (s->c->l1d_perfect) return L1_HIT;
-  if (l->org) return l1_org_read(s, op, a);
+  if (RARE(l->org)) return l1_org_read(s, op, a);
   uint64_t line = a->addr & ~(uint64_t)(l->line_bytes - 1), now = s->g->now;
   if (!l->probed) {
     l->set = l1d_set_index(s->c, line);
@@ -290,7 +290,7 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
   uint32_t set = l->set, base = set * l->ways;
   int way = l->way;
   struct l1_event e;
-  if (s->g->slots.count) e = l1d_event(s, o, a, set);
+  if (RARE(s->g->slots.count)) e = l1d_event(s, o, a, set);
   bool on_fill = s->c->l1d_alloc == ALLOC_ON_FILL;
   if (way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED) {
     uint32_t i = base + (uint32_t)way;
@@ -339,7 +339,7 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
     l->line[i] =
         (struct l1_line){.filled = now, .mshr = (uint16_t)(m - l->mshr), .warp = o->warp, .used_chunks = a->chunks};
     if (!merges) m->index = i;
-    if (s->g->seen.character) gpu_see_line(s, i, o->space == SPACE_LOCAL, o->degree);
+    if (RARE(s->g->seen.character)) gpu_see_line(s, i, o->space == SPACE_LOCAL, o->degree);
     L1D_TELL(s, on_place, &e);
   } else {
     e.way = UINT32_MAX;
@@ -379,10 +379,10 @@ enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *
   r->born = l->lat[l->lat_head].at;
   reqq_push(&l->missq, id);
   *sent = true;
-  if (l->org) return l1_org_write(s, op, a);
+  if (RARE(l->org)) return l1_org_write(s, op, a);
   if (!present) return L1_MISS;
   l->state[base + (uint32_t)way] = LINE_INVALID; /* write-evict */
-  if (s->g->seen.character) gpu_see_line_end(s, base + (uint32_t)way);
+  if (RARE(s->g->seen.character)) gpu_see_line_end(s, base + (uint32_t)way);
   return L1_HIT;
 }
 
@@ -398,14 +398,14 @@ static void allocate_on_fill(struct sm *s, struct l1_mshr *m, struct l1_event *e
   l->state[i] = LINE_VALID;
   l->used[i] = s->g->now;
   l->line[i] = (struct l1_line){.filled = s->g->now, .warp = (uint8_t)e->warp, .used_chunks = e->chunks};
-  if (s->g->seen.character) gpu_see_line(s, i, e->local, e->degree);
+  if (RARE(s->g->seen.character)) gpu_see_line(s, i, e->local, e->degree);
   L1D_TELL(s, on_place, e);
 }
 
 void l1d_fill(struct sm *s, req_id id) {
   struct l1d *l = &s->l1d;
-  if (s->g->seen.l2) gpu_see_fill(s, s->g->pool.at[id].addr, s->g->pool.at[id].type == REQ_LOCAL_READ);
-  if (l->org) {
+  if (RARE(s->g->seen.l2)) gpu_see_fill(s, s->g->pool.at[id].addr, s->g->pool.at[id].type == REQ_LOCAL_READ);
+  if (RARE(l->org)) {
     l1_org_fill(s, id);
     return;
   }
@@ -441,7 +441,7 @@ void l1d_fill(struct sm *s, req_id id) {
 
 op_id l1d_next(struct sm *s, uint32_t *lanes) {
   struct l1d *l = &s->l1d;
-  if (l->org) return l1_org_next(s, lanes);
+  if (RARE(l->org)) return l1_org_next(s, lanes);
   struct l1_mshr *m = &l->mshr[l->ready[l->ready_head]];
   if (l->refused == L1_NO_MERGE) l->refused = 0;
   op_id op = m->waiter[m->head].op;

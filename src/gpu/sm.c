@@ -31,7 +31,8 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->c = c;
   s->id = id;
   s->st = &g->stats;
-  for (uint32_t w = 0; w < c->sm_threads / WARP_LANES; w++) s->sched_mask[w % c->schedulers] |= 1ull << w;
+  s->wb_due = UINT64_MAX;
+  for (uint32_t w = 0; w < SM_WARPS; w += c->schedulers) s->turns |= 1ull << w;
   rocache_init(&s->l1i, &c->l1i);
   rocache_init(&s->l1c, &c->l1c);
   texcache_init(&s->l1t, c);
@@ -127,9 +128,9 @@ void sm_begin_kernel(struct sm *s) {
 static void join_launch(struct sm *s, uint64_t launch) {
   struct l1d *l = &s->l1d;
   s->launch = launch;
-  if (s->ctas || l->mshrs_busy || l->lat_count || l->missq.count || l->ready_count || l->order.waiting) return;
+  if (s->ctas || l->mshrs_busy || l->lat_count || l->missq.count || l->ready_count || l->order_waiting) return;
   l1d_invalidate(l);
-  if (l->org) l->org->clear(&l->org_of->ctx, s->id);
+  if (RARE(l->org)) l->org->clear(&l->org_of->ctx, s->id);
 }
 
 void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta) {
@@ -163,12 +164,12 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
     s->live |= bit;
     s->done &= ~bit;
     memset(s->score + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
-    if (s->score_long) memset(s->score_long + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
+    if (RARE(s->score_long)) memset(s->score_long + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
     for (uint32_t h = 0; h < g->slots.n_on_warp_start; h++) {
       struct slot_instance *in = &g->slots.at[g->slots.on_warp_start[h]];
       in->scheme->on_warp_start(&in->ctx, s->id, w, cta);
     }
-    if (g->seen.timeline) timeline_warp_start(s, w);
+    if (RARE(g->seen.timeline)) timeline_warp_start(s, w);
   }
 }
 
@@ -243,7 +244,7 @@ void sm_release_regs(struct sm *s, const struct op *o) {
     uint32_t reg = o->inst->dst[r];
     if (!reg || !(row[reg / 64] >> (reg % 64) & 1)) continue;
     row[reg / 64] &= ~(1ull << (reg % 64));
-    if (s->score_long) s->score_long[(size_t)w * s->score_words + reg / 64] &= ~(1ull << (reg % 64));
+    if (RARE(s->score_long)) s->score_long[(size_t)w * s->score_words + reg / 64] &= ~(1ull << (reg % 64));
     s->w[w].regs_pending--;
   }
   s->drained |= bit;
@@ -257,7 +258,7 @@ void sm_release_regs(struct sm *s, const struct op *o) {
     s->none_to_issue = false;
     issues_soon(s, w);
   }
-  if (s->score_long) update_long(s, w);
+  if (RARE(s->score_long)) update_long(s, w);
 }
 
 /* ---- instruction buffers as masks ---- */
@@ -286,10 +287,10 @@ void sm_update_head(struct sm *s, uint32_t w) {
   } else {
     s->to_sp |= bit;
   }
-  if (s->sub) sm_sub_head(s, w, i);
+  if (RARE(s->sub)) sm_sub_head(s, w, i);
   if (collides(s, w, i)) s->hazard |= bit;
   else issues_soon(s, w);
-  if (s->score_long) update_long(s, w);
+  if (RARE(s->score_long)) update_long(s, w);
 }
 
 void sm_flush_ibuf(struct sm *s, uint32_t w) {
@@ -364,7 +365,7 @@ static bool issue(struct sm *s, uint32_t w) {
   uint32_t lanes = (uint32_t)__builtin_popcount(is->mask);
   s->st->thread_insts += lanes;
   count_unit(s->st, i, lanes);
-  if (g->overlap) count_for_launch(s, ws->cta_slot, i, lanes);
+  if (RARE(g->overlap)) count_for_launch(s, ws->cta_slot, i, lanes);
   s->insts += lanes;
   s->warp_insts++;
   for (uint32_t h = 0; h < g->slots.n_on_issue; h++) {
@@ -381,7 +382,7 @@ static bool issue(struct sm *s, uint32_t w) {
   } else if (!s->sub) {
     pipe_reg_push(i->pipe == PIPE_SFU ? &s->id_sfu : &s->id_sp, id);
   }
-  if (s->sub) sm_sub_issue(s, w, id);
+  if (RARE(s->sub)) sm_sub_issue(s, w, id);
   ws->fetch_pc = ws->pc + 1;
   ws->pc = is->next_pc;
   if (is->next_pc == FEED_DONE) s->done |= bit, s->drained |= bit;
@@ -407,7 +408,7 @@ static bool issue(struct sm *s, uint32_t w) {
  * or a fence leave the active set of their scheduler for the pending one; its places go to the warps that have been
  * pending longest and no longer wait. Repeating it without an event changes nothing. */
 static uint64_t active_warps(struct sm *s, uint32_t k, uint64_t waiting) {
-  uint64_t mine = s->sched_mask[k] & s->live, waits = waiting | (s->hazard & s->hazard_long);
+  uint64_t mine = sm_turn(s, k) & s->live, waits = waiting | (s->hazard & s->hazard_long);
   uint64_t active = s->active[k] & mine;
   for (uint64_t m = active & waits; m; m &= m - 1) s->w[__builtin_ctzll(m)].queued = s->queued++;
   active &= ~waits;
@@ -425,7 +426,7 @@ static uint64_t active_warps(struct sm *s, uint32_t k, uint64_t waiting) {
 static int pick(struct sm *s, uint32_t k, uint64_t eligible) {
   int last = s->last_issued[k];
   if (!eligible) return -1;
-  if (s->g->slots.n_pick_warp) {
+  if (RARE(s->g->slots.n_pick_warp)) {
     struct slot_instance *in = &s->g->slots.at[s->g->slots.pick_warp[0]];
     int w = in->scheme->pick_warp(&in->ctx, s->id, k, eligible);
     if (w >= 0) return w;
@@ -465,61 +466,78 @@ static void flush_stale(struct sm *s, uint32_t k, uint64_t stale, int issued) {
   }
 }
 
-static uint8_t blocked_category(const struct sm *s, uint64_t mask, uint64_t waiting) {
-  uint64_t live = mask & s->live;
-  uint64_t ready = live & ~waiting & s->head & ~s->hazard;
-  if (ready) return ready & s->to_mem ? CAT_MEMORY : CAT_PIPE;
-  if (live & ~waiting & s->head) return CAT_DATA;
-  if (!(live & ~s->done)) return CAT_IDLE;
-  if (!(live & ~waiting)) return CAT_BARRIER;
-  return CAT_CONTROL;
+/* What the schedulers see of the warps; with all that could issue. */
+struct view {
+  uint64_t look;     /* those that wait for nothing but their next instruction */
+  uint64_t ready;    /* of them, those whose next instruction has its operands */
+  uint64_t eligible; /* of them, those with room for it behind the schedulers */
+  uint64_t stale;    /* of `look`: to be flushed */
+};
+
+static inline struct view view_of(const struct sm *s) {
+  struct view v;
+  v.look = s->live & ~(s->done | s->barrier | s->fence | s->atomic_wait);
+  v.ready = v.look & s->head & ~s->hazard;
+  v.stale = v.look & s->stale;
+  v.eligible = 0;
+  if (RARE(s->sub)) {
+    for (uint32_t k = 0; v.ready && k < s->c->schedulers; k++)
+      v.eligible |= v.ready & sm_turn(s, k) & sm_sub_room(s, k);
+    return v;
+  }
+  if (s->id_sp.count < s->id_sp.width) v.eligible |= v.ready & s->to_sp;
+  if (s->id_sfu.count < s->id_sfu.width) v.eligible |= v.ready & s->to_sfu;
+  if (s->id_mem.count < s->id_mem.width) v.eligible |= v.ready & s->to_mem;
+  return v;
 }
 
-static bool schedule(struct sm *s, uint32_t k) {
-  uint64_t mask = s->sched_mask[k], waiting = s->done | s->barrier | s->fence | s->atomic_wait;
-  uint64_t look = mask & s->live & ~waiting;
-  uint64_t ready = look & s->head & ~s->hazard, eligible = 0;
-  if (s->sub) eligible = ready & sm_sub_room(s, k);
-  if (!s->sub && s->id_sp.count < s->id_sp.width) eligible |= ready & s->to_sp;
-  if (!s->sub && s->id_sfu.count < s->id_sfu.width) eligible |= ready & s->to_sfu;
-  if (!s->sub && s->id_mem.count < s->id_mem.width) eligible |= ready & s->to_mem;
-  uint64_t stale = look & s->stale, allowed = ~0ull;
-  for (uint32_t h = 0; h < s->g->slots.n_may_issue && (eligible || s->score_long); h++) {
+/* Why a scheduler with the warps `mine` issues nothing. */
+static inline uint8_t blocked_category(const struct sm *s, const struct view *v, uint64_t mine) {
+  if (v->ready & mine) return v->ready & mine & s->to_mem ? CAT_MEMORY : CAT_PIPE;
+  if (v->look & s->head & mine) return CAT_DATA;
+  if (!(mine & s->live & ~s->done)) return CAT_IDLE;
+  return v->look & mine ? CAT_CONTROL : CAT_BARRIER;
+}
+
+/* Schemes and two-level scheduling restrict the warps that scheduler `k` may take. */
+static void restrict_warps(struct sm *s, uint32_t k, const struct view *v, uint64_t *eligible, uint64_t *stale) {
+  uint64_t allowed = ~0ull;
+  for (uint32_t h = 0; h < s->g->slots.n_may_issue && (*eligible || s->score_long); h++) {
     struct slot_instance *in = &s->g->slots.at[s->g->slots.may_issue[h]];
-    allowed &= in->scheme->may_issue(&in->ctx, s->id, s->live & ~waiting, s->load_head & s->head);
+    allowed &= in->scheme->may_issue(&in->ctx, s->id, v->look, s->load_head & s->head);
   }
-  if (s->score_long) {
-    uint64_t active = active_warps(s, k, waiting | ~allowed);
+  if (RARE(s->score_long)) {
+    uint64_t active = active_warps(s, k, ~v->look | ~allowed);
     allowed &= active;
-    stale &= active;
+    *stale &= active;
   }
-  eligible &= allowed;
-  int w = pick(s, k, eligible);
-  s->now_counts.sched_cat[k] = w >= 0 ? CAT_ISSUED : blocked_category(s, mask, waiting);
-  if (stale) flush_stale(s, k, stale, w);
-  if (w < 0) return true;
-  s->acted = true;
-  if (!issue(s, (uint32_t)w)) return false;
-  s->last_issued[k] = w;
-  return true;
+  *eligible &= allowed;
 }
 
-/* Nothing can issue under any scheduler, for the reasons noted in sched_cat. Finding it out costs a few masks, and is
- * not repeated until a head, a hazard, a warp or a pipe register has changed. */
-static bool none_to_issue(struct sm *s) {
-  if (s->score_long) return false;
-  uint64_t waiting = s->done | s->barrier | s->fence | s->atomic_wait, look = s->live & ~waiting;
-  uint64_t ready = look & s->head & ~s->hazard;
-  for (uint32_t k = 0; s->sub && k < s->c->schedulers; k++)
-    if (ready & s->sched_mask[k] & sm_sub_room(s, k)) return false;
-  if (look & s->stale) return false;
-  if (!s->sub && ((ready & s->to_sp && s->id_sp.count < s->id_sp.width) ||
-                  (ready & s->to_sfu && s->id_sfu.count < s->id_sfu.width) ||
-                  (ready & s->to_mem && s->id_mem.count < s->id_mem.width)))
-    return false;
-  for (uint32_t k = 0; k < s->c->schedulers; k++)
-    s->now_counts.sched_cat[k] = blocked_category(s, s->sched_mask[k], waiting);
-  return s->none_to_issue = true;
+/* The schedulers take turns in going first. What one has issued changes what the next one sees. */
+static bool schedule(struct sm *s) {
+  struct view v = view_of(s);
+  uint32_t n = s->c->schedulers, k = s->first;
+  bool restricted = s->score_long || s->g->slots.n_may_issue;
+  if (!(v.eligible | v.stale) && !s->score_long) {
+    for (k = 0; k < n; k++) s->now_counts.sched_cat[k] = blocked_category(s, &v, sm_turn(s, k));
+    s->none_to_issue = true;
+    return true;
+  }
+  for (uint32_t i = 0; i < n; i++, k = ring_at(k + 1, n)) {
+    uint64_t mine = sm_turn(s, k), eligible = v.eligible & mine, stale = v.stale & mine;
+    if (RARE(restricted)) restrict_warps(s, k, &v, &eligible, &stale);
+    int w = pick(s, k, eligible);
+    s->now_counts.sched_cat[k] = w >= 0 ? CAT_ISSUED : blocked_category(s, &v, mine);
+    if (stale) flush_stale(s, k, stale, w);
+    if (w >= 0) {
+      s->acted = true;
+      if (!issue(s, (uint32_t)w)) return false;
+      s->last_issued[k] = w;
+    }
+    if (i + 1 < n && (stale || w >= 0)) v = view_of(s);
+  }
+  return true;
 }
 
 /* ---- counters of one cycle, or of `n` cycles that repeat it ---- */
@@ -578,8 +596,8 @@ static void count_refusals(struct sm *s, uint64_t n) {
 /* The head of the memory pipe stalled in `n` cycles. */
 static void count_stalls(struct sm *s, uint64_t from, uint64_t n) {
   s->tally.stall[s->now_counts.stall_kind] += n;
-  if (s->g->seen.inst) sm_seen_inst(s, &s->op[s->dispatch])->stalls += n;
-  if (s->g->seen.timeline) timeline_stall(s, from, n, s->now_counts.stall_kind);
+  if (RARE(s->g->seen.inst)) sm_seen_inst(s, &s->op[s->dispatch])->stalls += n;
+  if (RARE(s->g->seen.timeline)) timeline_stall(s, from, n, s->now_counts.stall_kind);
 }
 
 /* This cycle, and `n` - 1 that repeat it. */
@@ -598,21 +616,8 @@ void sm_settle(struct sm *s, uint64_t until) {
   s->slept_from = until;
 }
 
-/* The first cycle after now in which a result is written back. */
-static uint64_t next_writeback(const struct sm *s) {
-  uint64_t now = s->g->now;
-  if (!s->wb_waiting) return UINT64_MAX;
-  for (uint32_t d = 1; d < WB_RING;) {
-    uint32_t at = (uint32_t)(now + d) % WB_RING;
-    uint64_t word = s->wb_any[at / 64] >> (at % 64);
-    if (word) return now + d + (uint32_t)__builtin_ctzll(word);
-    d += 64 - at % 64;
-  }
-  return UINT64_MAX;
-}
-
 static void fall_asleep(struct sm *s) {
-  uint64_t wake = next_writeback(s);
+  uint64_t wake = s->wb_due;
   for (uint32_t h = 0; h < s->g->slots.n_issue_wake; h++) {
     struct slot_instance *in = &s->g->slots.at[s->g->slots.issue_wake[h]];
     uint64_t at = in->scheme->issue_wake(&in->ctx, s->id);
@@ -620,7 +625,7 @@ static void fall_asleep(struct sm *s) {
   }
   if (s->wake_at > wake) s->wake_at = wake;
   s->asleep = s->wake_at > s->g->now + 1;
-  if (s->g->slots.count) s->need_icnt = REQ_HEADER_BYTES; /* a scheme may look at the room itself */
+  if (RARE(s->g->slots.count)) s->need_icnt = REQ_HEADER_BYTES; /* a scheme may look at the room itself */
   s->slept_from = s->g->now + 1;
 }
 
@@ -628,7 +633,7 @@ static void fall_asleep(struct sm *s) {
 static inline bool memory_busy(const struct sm *s) {
   const struct l1d *l = &s->l1d;
   return s->next_wb | s->dispatch | s->ex_mem.count | s->shared_count | s->next_global | l->ready_count | l->lat_count |
-         l->missq.count | l->order.waiting | s->response.count | (s->ro_active & (RO_TEX | RO_CONST));
+         l->missq.count | l->order_waiting | s->response.count | (s->ro_active & (RO_TEX | RO_CONST));
 }
 /* Does an operand collector fill or empty? */
 static inline bool collectors_move(const struct sm *s) {
@@ -644,10 +649,6 @@ static inline bool fetch_busy(const struct sm *s) {
   return s->fetch_valid | (s->ro_active & RO_INST) ||
          (s->live & ((s->done & s->drained) | ~(s->done | s->imiss | s->ibuf_any)));
 }
-static inline bool sm_results_due(const struct sm *s) {
-  uint32_t at = (uint32_t)s->g->now % WB_RING;
-  return s->wb_any[at / 64] >> (at % 64) & 1;
-}
 
 bool sm_step(struct sm *s) {
   s->acted = false;
@@ -658,19 +659,15 @@ bool sm_step(struct sm *s) {
   s->now_counts.l1_reject = L1_HIT;
   s->now_counts.l1_reject_local = s->now_counts.l1_reject_write = false;
   s->bank_write = 0;
-  if (sm_results_due(s)) sm_writeback(s);
+  if (s->wb_due == s->g->now) sm_writeback(s);
   if (s->sub || s->ex_sp.count | s->ex_sfu.count) sm_execute_alu(s);
   if (memory_busy(s) && !sm_ldst(s)) return false;
   if (s->sub || s->bank_wait || collectors_move(s)) sm_collect(s);
-  if (s->fenced) s->fenced = false, l1d_drop(s);
-  uint32_t n = s->c->schedulers, first = s->first;
-  if (!s->none_to_issue && !none_to_issue(s)) {
-    for (uint32_t i = 0; i < n; i++)
-      if (!schedule(s, ring_at(first + i, n))) return false;
-  }
+  if (RARE(s->fenced)) s->fenced = false, l1d_drop(s);
+  if (!s->none_to_issue && !schedule(s)) return false;
   for (uint32_t i = 0; i < s->c->fetch_width && fetch_busy(s); i++) sm_fetch(s);
   count_cycles(s, s->g->now, 1);
-  s->first = ring_at(s->first + 1, n);
+  s->first = ring_at(s->first + 1, s->c->schedulers);
   if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);
   return true;
 }

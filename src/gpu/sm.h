@@ -58,6 +58,10 @@ struct pipe_reg {
   uint8_t count, width;
 };
 
+/* Tests of what most runs do without: observers, schemes, sub-cores. What depends on them lies apart from the code that
+ * every cycle runs, which hardly fits the host's instruction cache. */
+#define RARE(x) __builtin_expect_with_probability(!!(x), 0, 1.0)
+
 struct warp_state {
   uint32_t pc;       /* next instruction to execute */
   uint32_t fetch_pc; /* next instruction to fetch */
@@ -107,7 +111,7 @@ struct l1_mshr {
 
 struct l1_order {          /* queues between coalescer and L1, if a scheme wants them */
   struct latency_slot *at; /* `queues` rings of `depth` */
-  uint32_t queues, depth, waiting;
+  uint32_t queues, depth;
   uint32_t *head, *count;
 };
 
@@ -119,6 +123,7 @@ struct l1d {
   uint64_t org_busy;        /* takes no access before this cycle */
   uint32_t lat_head, lat_count, lat_size;
   uint32_t ready_head, ready_count;
+  uint32_t order_waiting; /* accesses in `order` */
   uint8_t refused; /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
   bool head_waits; /* the instruction at the head of the memory pipe found the ring full */
   bool probed;     /* the load at the head of the ring was refused after its set was looked at: what was found there */
@@ -181,6 +186,7 @@ struct sm {
   bool wait_icnt;   /* wakes when the interconnect has room: something waits for it */
   bool watch_icnt;  /* wakes when it has room: a scheme may then act */
   uint64_t wake_at; /* first cycle with a timed event */
+  uint64_t wb_due;  /* first cycle from now on in which a result is written back */
   uint64_t slept_from;
   uint32_t first; /* scheduler that goes first: it changes with every cycle */
   struct sm_counts now_counts;
@@ -201,6 +207,7 @@ struct sm {
   uint64_t ibuf_any;              /* instruction buffer not empty */
   uint64_t drained;     /* an instruction or a store of it has ended since it was last found to be unfinished */
   uint64_t load_head;   /* the head is a global or local load */
+  uint64_t turns;       /* warps of scheduler 0: every config.schedulers-th; one higher for each scheduler */
   uint64_t *score;      /* scoreboard: score_words per warp */
   uint64_t *score_long; /* two-level: registers that wait for a load, as `score`; else NULL */
   bool none_to_issue;   /* so the schedulers found, and nothing that they look at has changed: their sched_cat holds */
@@ -246,7 +253,6 @@ struct sm {
   struct texcache l1t;
   op_id shared_pipe[256];
   /* ---- CTAs ---- */
-  uint64_t sched_mask[4];
   uint64_t active[4]; /* two-level: the active set of a scheduler */
   uint64_t queued;    /* two-level: warps put into the pending set so far */
   uint64_t ages;      /* warps started so far */
@@ -275,6 +281,11 @@ struct sm {
 
 enum sched_cat { CAT_NONE, CAT_ISSUED, CAT_DATA, CAT_MEMORY, CAT_PIPE, CAT_BARRIER, CAT_CONTROL, CAT_IDLE };
 enum stall_kind { STALL_NONE, STALL_SHARED, STALL_CONST, STALL_TEX, STALL_L1D, STALL_BYPASS, STALL_COALESCE };
+
+/* The warps of scheduler `k`. */
+static inline uint64_t sm_turn(const struct sm *s, uint32_t k) {
+  return s->turns << k;
+}
 
 /* sm.c */
 void sm_init(struct sm *s, struct gpu *g, uint32_t id);

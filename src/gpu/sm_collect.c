@@ -107,7 +107,7 @@ void sm_read_banks(struct sm *s) {
 }
 
 void sm_collect(struct sm *s) {
-  if (s->sub) {
+  if (RARE(s->sub)) {
     sm_sub_collect(s);
     return;
   }
@@ -129,6 +129,7 @@ bool sm_result_at(struct sm *s, op_id id, uint64_t cycle) {
   uint32_t at = (uint32_t)cycle % WB_RING;
   if (s->wb[at].count >= s->c->writeback_width) return false;
   s->wb_waiting += !s->wb[at].count;
+  if (cycle < s->wb_due) s->wb_due = cycle;
   op_id *last = &s->wb[at].first;
   for (uint32_t k = s->wb[at].count++; k; k--) last = &s->op[*last].next;
   *last = id;
@@ -160,7 +161,7 @@ static void start(struct sm *s, uint32_t p, struct pipe_reg *from) {
 }
 
 void sm_execute_alu(struct sm *s) {
-  if (s->sub) {
+  if (RARE(s->sub)) {
     sm_sub_execute(s);
     return;
   }
@@ -168,6 +169,17 @@ void sm_execute_alu(struct sm *s) {
     for (uint32_t i = 0; i < s->c->sp_width; i++) start(s, i, &s->ex_sp);
   if (s->ex_sfu.count)
     for (uint32_t i = 0; i < s->c->sfu_width; i++) start(s, SM_SFU_PIPE + i, &s->ex_sfu);
+}
+
+/* The first cycle after now, which is at `at` of the ring, in which a result is written back. */
+static uint64_t next_result(const struct sm *s, uint32_t at) {
+  for (uint32_t d = 1; d < WB_RING;) {
+    uint32_t next = (at + d) % WB_RING;
+    uint64_t word = s->wb_any[next / 64] >> (next % 64);
+    if (word) return s->g->now + d + (uint32_t)__builtin_ctzll(word);
+    d += 64 - next % 64;
+  }
+  return UINT64_MAX;
 }
 
 void sm_writeback(struct sm *s) {
@@ -187,6 +199,6 @@ void sm_writeback(struct sm *s) {
   uint32_t end = (at + WB_RING - 2) % WB_RING; /* when these left their pipes' last stages */
   for (uint32_t i = 0; i < SM_PIPES; i++) s->pipe_busy[end / 64][i] &= ~(1ull << (end % 64));
   s->wb[at].count = 0;
-  s->wb_waiting--;
   s->wb_any[at / 64] &= ~(1ull << (at % 64));
+  s->wb_due = --s->wb_waiting ? next_result(s, at) : UINT64_MAX;
 }

@@ -25,7 +25,7 @@ static void retire_warp(struct sm *s, uint32_t w) {
   struct gpu *g = s->g;
   s->live &= ~(1ull << w);
   s->none_to_issue = false;
-  if (s->g->seen.timeline) timeline_warp_end(s, w, s->w[w].cta);
+  if (RARE(s->g->seen.timeline)) timeline_warp_end(s, w, s->w[w].cta);
   s->acted = true;
   for (uint32_t h = 0; h < g->slots.n_on_warp_done; h++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_warp_done[h]];

@@ -47,7 +47,7 @@ void sm_send(struct sm *s, req_id id) {
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
   s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
-  if (s->g->seen.inst) see_request(s, r);
+  if (RARE(s->g->seen.inst)) see_request(s, r);
   icnt_push(s->g->icnt, s->id, s->c->sms + r->subpart, id, bytes);
 }
 
@@ -131,7 +131,7 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
     o->passes = (uint16_t)coalesce_shared(is->addr, o->mask, s->c->shared_banks);
     s->st->shared_accesses++;
     s->st->shared_conflicts += o->passes - 1u;
-    if (s->g->seen.inst) see_execution(s, o);
+    if (RARE(s->g->seen.inst)) see_execution(s, o);
     return;
   case SPACE_CONST:
   case SPACE_PARAM:
@@ -159,14 +159,14 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   }
   o->degree = o->left;
   if (o->load) o->pending = o->left;
-  if (s->g->seen.inst) see_execution(s, o);
-  if (s->g->seen.character) gpu_see_load(s, id);
+  if (RARE(s->g->seen.inst)) see_execution(s, o);
+  if (RARE(s->g->seen.character)) gpu_see_load(s, id);
 }
 
 /* ---- results ---- */
 
 static void complete(struct sm *s, op_id id) {
-  if (s->g->seen.character) gpu_see_load_done(s, id);
+  if (RARE(s->g->seen.character)) gpu_see_load_done(s, id);
   sm_release_regs(s, &s->op[id]);
   sm_op_free(s, id);
 }
@@ -354,7 +354,7 @@ static struct l1_event event_of(struct sm *s, const struct op *o, const struct a
 static void send_past_l1(struct sm *s, op_id id, const struct access *a, enum l1_past by) {
   const struct op *o = &s->op[id];
   struct slots *k = &s->g->slots;
-  if (s->g->seen.character) gpu_see_access(s, id, a->addr, L1_BYPASS), gpu_see_block(s, id, a->addr, L1_BYPASS);
+  if (RARE(s->g->seen.character)) gpu_see_access(s, id, a->addr, L1_BYPASS), gpu_see_block(s, id, a->addr, L1_BYPASS);
   if (k->n_on_past && o->load && !o->atomic) {
     struct l1_event e = event_of(s, o, a);
     for (uint32_t h = 0; h < k->n_on_past; h++) k->at[k->on_past[h]].scheme->on_past(&k->at[k->on_past[h]].ctx, &e, by);
@@ -470,10 +470,11 @@ static void l1_lookup(struct sm *s) {
       }
     } else {
       count_l1_read(s, local, out);
-      if (s->g->seen.timeline) timeline_l1(s, o->warp, q->acc.addr, out == L1_MISS);
-      if (s->g->seen.profile) gpu_see_set(s, q->acc.addr, out == L1_HIT);
-      if (s->g->seen.character) gpu_see_access(s, q->op, q->acc.addr, out), gpu_see_block(s, q->op, q->acc.addr, out);
-      if (s->g->seen.inst) {
+      if (RARE(s->g->seen.timeline)) timeline_l1(s, o->warp, q->acc.addr, out == L1_MISS);
+      if (RARE(s->g->seen.profile)) gpu_see_set(s, q->acc.addr, out == L1_HIT);
+      if (RARE(s->g->seen.character))
+        gpu_see_access(s, q->op, q->acc.addr, out), gpu_see_block(s, q->op, q->acc.addr, out);
+      if (RARE(s->g->seen.inst)) {
         struct gpu_inst_memory *m = sm_seen_inst(s, o);
         m->l1_accesses++;
         m->l1_hits += out == L1_HIT;
@@ -488,8 +489,8 @@ static void l1_lookup(struct sm *s) {
       if (repeats(s)) l->refused = (uint8_t)out;
       return;
     }
-    if (s->g->seen.l2) gpu_see_block(s, q->op, q->acc.addr, out);
-    if (s->g->seen.character && !local) gpu_see_store(s, q->acc.addr);
+    if (RARE(s->g->seen.l2)) gpu_see_block(s, q->op, q->acc.addr, out);
+    if (RARE(s->g->seen.character) && !local) gpu_see_store(s, q->acc.addr);
     if (local) s->st->l1d_local_write_accesses++, s->st->l1d_local_write_hits += out == L1_HIT;
     else s->st->l1d_write_accesses++, s->st->l1d_write_hits += out == L1_HIT;
     if (!sent) s->w[o->warp].stores--, s->drained |= 1ull << o->warp;
@@ -653,7 +654,7 @@ bool sm_ldst(struct sm *s) {
   take_reply(s);
   send_misses(s);
   l1_lookup(s);
-  if (s->l1d.order.waiting) l1_order_step(s);
+  if (RARE(s->l1d.order_waiting)) l1_order_step(s);
   if (s->l1d.head_waits) s->now_counts.stall_kind = STALL_L1D;
   else if (s->dispatch && process_head(s, s->dispatch)) head_finished(s, s->dispatch);
   if (!s->dispatch && s->ex_mem.count) {
