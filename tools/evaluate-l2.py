@@ -38,11 +38,11 @@ class Study:
         r = self.runs("medic", names, ["baseline"])
         print("Warps at the L2, MeDiC's Table II; its Fig 6 (kept), 7 and 8:\n")
         keys = ["all_hit", "mostly_hit", "balanced", "mostly_miss", "all_miss"]
-        show(["workload", "AH", "MH", "BL", "MM", "AM", "accesses a warp", "kept", "L2 hits", "wait, mean", "32 cycles or more", "penalty, mean", "DRAM busy"],
+        show(["workload", "AH", "MH", "BL", "MM", "AM", "accesses a warp", "kept", "L2 hits", "its misses: first access", "wait, mean", "32 cycles or more", "penalty, mean", "DRAM busy"],
              [[n] + [f"{100 * r[n, 'baseline']['character.warps.' + k]:.0f} %" for k in keys]
               + [f"{r[n, 'baseline']['l2.accesses'] / max(1, r[n, 'baseline']['character.warps']):.0f}",
                  f"{100 * r[n, 'baseline']['character.warps.type_kept']:.0f} %", f"{100 * r[n, 'baseline']['l2.hit_rate']:.0f} %",
-                 f"{r[n, 'baseline']['l2.queue_delay.mean']:.1f}", f"{100 * r[n, 'baseline']['long_waits']:.0f} %",
+                 f"{100 * r[n, 'baseline']['character.l2_misses.first']:.0f} %", f"{r[n, 'baseline']['l2.queue_delay.mean']:.1f}", f"{100 * r[n, 'baseline']['long_waits']:.0f} %",
                  f"{r[n, 'baseline']['character.divergence_penalty.mean']:.0f}", f"{100 * r[n, 'baseline']['dram.utilisation']:.0f} %"]
               for n in names])
 
@@ -113,11 +113,12 @@ class Study:
         b = {n: r[n, "baseline"] for n in names}
         print("What is shared (Fig 3, 5, 8; sections III and VI-C), baseline:\n")
         show(["workload", "blocks shared by CTAs", "of them nearer than 5", "by SMs", "SMs each", "merged", "hits", "reused after 1000 cycles",
-              "longest CTA over mean", "CTAs", "x of the grid matters"],
+              "L2 misses: first access", "longest CTA over mean", "CTAs", "x of the grid matters"],
              [[n, f"{100 * b[n]['character.blocks.shared_by_ctas']:.0f} %", f"{100 * b[n]['character.blocks.shared_below_distance_5']:.0f} %",
                f"{100 * b[n]['character.blocks.shared_by_sms']:.0f} %", f"{b[n]['character.sharers_per_shared_block']:.1f}",
                f"{100 * b[n]['character.shared_loads.merged']:.0f} %", f"{100 * b[n]['character.shared_loads.hits']:.0f} %",
-               f"{100 * b[n]['character.shared_loads.reused_late']:.0f} %", f"{b[n]['character.ctas.longest_over_mean']:.2f}",
+               f"{100 * b[n]['character.shared_loads.reused_late']:.0f} %", f"{100 * b[n]['character.l2_misses.first']:.0f} %",
+               f"{b[n]['character.ctas.longest_over_mean']:.2f}",
                f"{b[n]['ctas'] / max(1, b[n]['kernels']):.0f}",
                "no" if r[n, "sharing-cta=x:adpt=1"]["cycles"] == b[n]["cycles"] else "yes"] for n in names])
 

@@ -1,7 +1,7 @@
 /* character.c - the tables of `sluice run --characterise`, over all launches: what un-coalescing costs loads (BUCL, Fig
  * 2, 3 and 5), how much of an L1 line is used before it goes (TSC, Fig 1), how warps fare at the L2 and how long
- * requests wait there (MeDiC, Table II, Fig 3, 7 and 8), what CTAs and SMs share (sharing-aware management, Fig 3, 5
- * and 8).
+ * requests wait there (MeDiC, Table II, Fig 3, 6, 7 and 8), what CTAs and SMs share and why the L2 misses
+ * (sharing-aware management, sections I and III, Fig 3, 5 and 8).
  */
 #include <jansson.h>
 
@@ -101,10 +101,62 @@ static void print_waits(const struct record_file *r, FILE *f) {
                add_up(r, "warps_at_l2", "requests_by_log2_wait", v, NULL, 12));
 }
 
+/* Blocks by how many SMs touch them, as the cumulative distribution of sharing-aware management, Fig 5. */
+static void print_sharers(const struct record_file *r, FILE *f) {
+  enum { MOST = 65 };
+  double v[MOST] = {0}, all = 0, below = 0;
+  size_t n = add_up(r, "sharing", "blocks_by_sharing_sms", v, NULL, MOST);
+  for (size_t i = 0; i < n; i++) all += v[i];
+  if (all <= 0) return;
+  fputs("blocks that so many SMs touch at most:", f);
+  for (size_t i = 1; i < n; i++) {
+    below += v[i];
+    if (v[i] > 0) fprintf(f, " %zu %.1f %%%s", i, 100 * below / all, i + 1 < n ? "," : "\n");
+  }
+}
+
+/* Hit ratios of the followed warp slots over the first million cycles of the longest launch (MeDiC, Fig 6). */
+static void print_followed(const struct record_file *r, FILE *f) {
+  enum { PERIODS = 10 };
+  const json_t *kernel, *longest = NULL, *warp;
+  size_t k, i;
+  json_array_foreach(record_entries(r), k, kernel) {
+    if (!longest || get(kernel, "cycles") > get(longest, "cycles")) longest = kernel;
+  }
+  bool any = false;
+  json_array_foreach(json_object_get(json_object_get(longest, "warps_at_l2"), "followed_warps"), k, warp) {
+    const json_t *accesses = json_object_get(warp, "accesses"), *hits = json_object_get(warp, "hits");
+    size_t per = (size_t)(100000 / get(warp, "every_cycles")), n = json_array_size(accesses);
+    double a[PERIODS] = {0}, h[PERIODS] = {0}, all = 0;
+    for (i = 0; i < n && i / per < PERIODS; i++) {
+      a[i / per] += json_number_value(json_array_get(accesses, i));
+      h[i / per] += json_number_value(json_array_get(hits, i));
+      all += json_number_value(json_array_get(accesses, i));
+    }
+    if (all <= 0) continue;
+    if (!any) fputs("hit ratio of chosen warps in each 100,000 cycles of the longest launch (%):\n", f);
+    any = true;
+    fprintf(f, "  SM %.0f, slot %.0f:", get(warp, "sm"), get(warp, "warp"));
+    for (i = 0; i < PERIODS && i * per < n; i++) {
+      if (a[i] > 0) fprintf(f, " %3.0f", 100 * h[i] / a[i]);
+      else fputs("   -", f);
+    }
+    fputc('\n', f);
+  }
+}
+
 static double total(const struct record_file *r, const char *key) {
   double v = 0;
   record_value(r, RECORD_TOTALS, key, &v);
   return v;
+}
+
+static void print_causes(const struct record_file *r, FILE *f) {
+  double first = total(r, "character.l2_misses.first"), capacity = total(r, "character.l2_misses.capacity");
+  double conflict = total(r, "character.l2_misses.conflict");
+  if (first + capacity + conflict <= 0) return;
+  fprintf(f, "why the L2 missed: first access %.1f %%, capacity %.1f %%, conflict %.1f %%\n", 100 * first,
+          100 * capacity, 100 * conflict);
 }
 
 static void print_l2(const struct record_file *r, FILE *f) {
@@ -119,8 +171,10 @@ static void print_l2(const struct record_file *r, FILE *f) {
                  add_up(r, "warps_at_l2", "warps_by_hit_ratio_tenths", tenth, NULL, 10));
     fprintf(f, "a warp's type stays for another 100,000 cycles in %.1f %% of cases\n",
             100 * total(r, "character.warps.type_kept"));
+    print_followed(r, f);
     print_waits(r, f);
   }
+  print_causes(r, f);
   if (total(r, "character.divergence_penalty.max") > 0)
     fprintf(f, "loads all of whose requests hit in the L2 wait %.1f cycles for the slowest of them, at most %.0f\n",
             total(r, "character.divergence_penalty.mean"), total(r, "character.divergence_penalty.max"));
@@ -129,6 +183,7 @@ static void print_l2(const struct record_file *r, FILE *f) {
           total(r, "character.blocks"), 100 * total(r, "character.blocks.shared_by_ctas"),
           100 * total(r, "character.blocks.shared_by_sms"), total(r, "character.sharers_per_shared_block"),
           total(r, "character.sharers_per_block"));
+  print_sharers(r, f);
   size_t n = add_up(r, "sharing", "blocks_by_cta_distance", distance, name, 16);
   print_counts(f, "distance of sharing CTAs: ", distance, name, n);
   if (total(r, "character.blocks.shared_by_sms") > 0)
@@ -136,8 +191,8 @@ static void print_l2(const struct record_file *r, FILE *f) {
             "loads of blocks that SMs share: %.1f %% hit, %.1f %% merge; %.1f %% of reuses after 1000 cycles or more\n",
             100 * total(r, "character.shared_loads.hits"), 100 * total(r, "character.shared_loads.merged"),
             100 * total(r, "character.shared_loads.reused_late"));
-  fprintf(f, "the longest CTA of a launch runs %.2f times as long as the mean\n",
-          total(r, "character.ctas.longest_over_mean"));
+  fprintf(f, "the longest CTA of a launch runs %.2f times as long as the mean, the shortest %.2f times\n",
+          total(r, "character.ctas.longest_over_mean"), total(r, "character.ctas.shortest_over_mean"));
 }
 
 void character_print(const struct record_file *r, FILE *f) {

@@ -3,6 +3,7 @@
 #define GPU_OBSERVE_IMPL_H
 
 #include "gpu/observe_l2.h"
+#include "gpu/reuse.h"
 
 enum { SEEN_WARPS = 256, SEEN_CTAS = 32 };
 
@@ -28,6 +29,8 @@ struct seen_block {
 
 struct seen_l2 {
   struct gpu_l2_character seen;
+  struct reuse_stream lines;  /* of the L2, over the whole run */
+  struct reuse_histogram all; /* of them; nobody asks */
   struct seen_warp *warp;
   struct seen_load *load; /* by SM and op */
   uint64_t *cta_start;    /* by SM and CTA slot */

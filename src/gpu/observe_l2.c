@@ -9,6 +9,7 @@
 enum { PERIOD = 100000, PROFILE = 30, OPS = 65536, NONE = 255 };
 
 const char *const gpu_warp_type_names[WARP_TYPES] = {"all_hit", "mostly_hit", "balanced", "mostly_miss", "all_miss"};
+const char *const gpu_l2_cause_names[L2_CAUSES] = {"first", "capacity", "conflict"};
 
 static uint32_t type_of(uint64_t hits, uint64_t accesses) {
   if (hits == accesses) return 0;
@@ -107,8 +108,18 @@ void gpu_see_l2_load_done(struct sm *s, uint32_t op) {
 
 /* ---- what the L2 tells ---- */
 
+static void see_miss(struct gpu *g, const struct req *r, enum l2_outcome out) {
+  const struct gpu_config *c = &g->config;
+  struct seen_l2 *o = g->seen.l2;
+  uint32_t unit = c->l2_org == L2_SECTORS ? 32 : c->l2.line;
+  uint64_t size = (uint64_t)c->l2.sets * c->l2.ways * c->l2.line * c->subparts * c->channels;
+  uint64_t distance = reuse_access(&o->lines, r->addr / unit, &o->all);
+  if (out == L2_MISS) o->seen.sums.miss[distance == REUSE_FIRST ? 0 : distance >= size / unit ? 1 : 2]++;
+}
+
 static void hear_access(void *ctx, const struct req *r, enum l2_outcome out) {
   struct gpu *g = ctx;
+  if (out != L2_PAST) see_miss(g, r, out);
   bool read = r->type == REQ_GLOBAL_READ || r->type == REQ_LOCAL_READ;
   if (!read && r->type != REQ_GLOBAL_WRITE && r->type != REQ_LOCAL_WRITE) return;
   see_warp(g, r, out == L2_HIT);
@@ -140,6 +151,7 @@ void gpu_see_l2(struct gpu *g) {
 
 void gpu_see_l2_free(struct seen_l2 *o) {
   if (!o) return;
+  reuse_free(&o->lines);
   free(o->warp);
   free(o->load);
   free(o->cta_start);

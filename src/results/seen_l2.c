@@ -34,6 +34,7 @@ void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
                                                 "character.warps.all_miss"};
   uint64_t n = warps(s);
   for (int i = 0; i < WARP_TYPES; i++) json_object_set_new(totals, types[i], json_real(ratio(s->warp_type[i], n)));
+  uint64_t misses = s->miss[0] + s->miss[1] + s->miss[2];
   const struct {
     const char *key;
     double value;
@@ -42,6 +43,9 @@ void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
       {"character.warps.type_kept", ratio(s->type_kept, s->type_kept + s->type_changed)},
       {"character.divergence_penalty.mean", ratio(s->penalty, s->all_hit_loads)},
       {"character.divergence_penalty.max", (double)s->penalty_max},
+      {"character.l2_misses.first", ratio(s->miss[0], misses)},
+      {"character.l2_misses.capacity", ratio(s->miss[1], misses)},
+      {"character.l2_misses.conflict", ratio(s->miss[2], misses)},
       {"character.blocks", (double)s->blocks},
       {"character.blocks.shared_by_ctas", ratio(s->cta_shared, s->blocks)},
       {"character.blocks.shared_below_distance_5", ratio(s->distance[0] + s->distance[1], s->cta_shared)},
@@ -52,6 +56,7 @@ void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
       {"character.shared_loads.hits", ratio(s->shared_hits, s->shared_loads)},
       {"character.shared_loads.reused_late", ratio(s->late_reuses, s->reuses)},
       {"character.ctas.longest_over_mean", ratio(s->cta_longest, s->cta_mean)},
+      {"character.ctas.shortest_over_mean", ratio(s->cta_shortest, s->cta_mean)},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     json_object_set_new(totals, rows[i].key, json_real(rows[i].value));
@@ -92,6 +97,7 @@ void seen_l2_to_json(json_t *launch, const struct gpu_l2_character *c) {
   json_object_set_new(l2, "warps_by_hit_ratio_tenths", counts(s->hit_ratio, RATIO_BINS));
   json_object_set_new(l2, "types_kept", json_integer((json_int_t)s->type_kept));
   json_object_set_new(l2, "types_changed", json_integer((json_int_t)s->type_changed));
+  json_object_set_new(l2, "misses_by_cause", named(s->miss, gpu_l2_cause_names, L2_CAUSES));
   json_object_set_new(l2, "requests_by_log2_wait", counts(s->waits, QUEUE_BINS));
   json_object_set_new(l2, "all_hit_loads", json_integer((json_int_t)s->all_hit_loads));
   json_object_set_new(l2, "divergence_penalty.mean", json_real(ratio(s->penalty, s->all_hit_loads)));
