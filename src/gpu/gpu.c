@@ -93,7 +93,8 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
                               .atomic = perform_atomic,
                               .ctx = g,
                               .slots = g->slots.count ? &g->slots : NULL,
-                              .hooks = gpu_mem_hooks(g)};
+                              .hooks = gpu_mem_hooks(g),
+                              .in_flight = &g->in_flight};
   g->parts = partition_new(&env);
   g->sm = aligned_alloc(64, c->sms * sizeof *g->sm);
   CHECK(g->sm, "out of memory for %u SMs", c->sms);

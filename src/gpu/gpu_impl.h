@@ -78,9 +78,9 @@ struct gpu {
   uint64_t wheel[WAKE_SLOTS][GPU_SM_WORDS], wheel_slots, far[GPU_SM_WORDS], far_due;
   uint32_t running_ctas, ctas_per_sm /* of `kernel` */, last_sm;
   uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
-  uint32_t in_flight;                     /* requests that left an SM and whose reply has not been taken */
-  uint64_t progress_at;                   /* last cycle in which an instruction issued or a reply arrived */
-  uint64_t block_at;                      /* last cycle in which a CTA began or ended */
+  uint32_t in_flight; /* requests that left an SM and whose reply it has not taken; write-backs until the L2 has them */
+  uint64_t progress_at; /* last cycle in which an instruction issued or a reply arrived */
+  uint64_t block_at;    /* last cycle in which a CTA began or ended */
   uint64_t watchdog;
   /* clocks in ticks: the time of each domain's next edge */
   uint64_t t_core, t_icnt, t_l2, t_dram, p_core, p_icnt, p_l2, p_dram;

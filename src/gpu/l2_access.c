@@ -43,6 +43,7 @@ static void count(struct l2_slice *s, const struct req *r, enum l2_outcome o) {
   struct gpu_stats *st = s->env->stats;
   if (s->env->listener.access) s->env->listener.access(s->env->listener.ctx, r, o);
   st->l2_accesses++;
+  if (r->type == REQ_L1_WRITEBACK && s->env->in_flight) --*s->env->in_flight;
   st->l2_hits += o == L2_HIT;
   st->l2_pending += o == L2_PENDING;
   st->l2_misses += o == L2_MISS;

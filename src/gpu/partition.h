@@ -66,6 +66,7 @@ struct partition_env {
   struct slots *slots;           /* scheme hooks; NULL for none */
   const struct mem_hooks *hooks; /* the same for the memory side; NULL for none */
   struct mem_listener listener;  /* all NULL for none */
+  uint32_t *in_flight; /* one less for each write-back of an L1 that the L2 took: nobody gets a reply; or NULL */
 };
 
 struct partition_set *partition_new(const struct partition_env *env);

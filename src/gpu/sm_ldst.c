@@ -42,7 +42,8 @@ void sm_send(struct sm *s, req_id id) {
   r->sent = s->g->now;
   if (r->type == REQ_GLOBAL_READ) s->st->mem_reads++;
   if (r->type == REQ_GLOBAL_WRITE || r->type == REQ_L1_WRITEBACK) s->st->mem_writes++;
-  if (r->type != REQ_L1_WRITEBACK) s->g->in_flight++, s->st->requests_awaited++;
+  s->g->in_flight++;
+  s->st->requests_awaited += r->type != REQ_L1_WRITEBACK;
   s->st->atomic_requests += r->atomic;
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
