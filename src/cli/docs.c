@@ -88,6 +88,7 @@ static void schemes_page(void) {
       printf("| `%s` | %s | %s |\n", s->counters[k].name, s->counters[k].unit, s->counters[k].doc);
     uint32_t n = s->storage ? s->storage(&c, param, rows, 32) : 0;
     if (n) puts("\n| storage | bits |\n|---|---:|");
+    else if (s->no_storage) printf("\nStorage: none; %s.\n", s->no_storage);
     for (uint32_t k = 0; k < n; k++) printf("| %s | %.0f |\n", rows[k].item, rows[k].bits);
   }
 }

@@ -21,9 +21,11 @@ struct list_options {
 
 /* ---- schemes ---- */
 
+/* A search has the storage of what it searches. */
 static double storage_bits(const struct scheme *s, const struct gpu_config *c, struct scheme_bits *rows,
                            uint32_t *count) {
   double param[SCHEME_PARAMS_MAX] = {0}, total = 0;
+  if (s->sweep) s = scheme_find(s->sweep->base);
   for (uint32_t i = 0; i < scheme_param_count(s); i++) param[i] = s->params[i].dflt;
   *count = s->storage ? s->storage(c, param, rows, STORAGE_ROWS) : 0;
   for (uint32_t i = 0; i < *count; i++) total += rows[i].bits;
@@ -82,7 +84,8 @@ static void print_scheme(const struct scheme *s, const struct gpu_config *c) {
   const struct scheme *base = s->sweep ? scheme_find(s->sweep->base) : s;
   double total = storage_bits(base, c, rows, &count);
   printf("\nStorage on this GPU%s%s: ", s->sweep ? ", of " : "", s->sweep ? base->name : "");
-  print_bits(total);
+  if (base->no_storage) printf("none: %s", base->no_storage);
+  else print_bits(total);
   putchar('\n');
   for (uint32_t i = 0; i < count; i++) {
     printf("  %-44s ", rows[i].item);

@@ -35,13 +35,16 @@ static void add_scheme(struct table *t, const struct scheme *s, const double *pa
     size_cells(t, row[i].bits, c->sms);
   }
   table_cell(t, "%s", s->name);
-  table_cell(t, "%s", items ? "all of it" : s->title);
+  if (!items) table_cell(t, "%s", s->title);
+  else if (s->no_storage) table_cell(t, "none: %s", s->no_storage);
+  else table_cell(t, "all of it");
   size_cells(t, total, c->sms);
 }
 
 static void add_all(struct table *t, const struct gpu_config *c) {
   for (uint32_t i = 0; i < scheme_count(); i++) {
     const struct scheme *s = scheme_at(i);
+    if (s->sweep) continue; /* what it searches is another row */
     double param[SCHEME_PARAMS_MAX] = {0};
     for (uint32_t p = 0; p < scheme_param_count(s); p++) param[p] = s->params[p].dflt;
     add_scheme(t, s, param, c, false);

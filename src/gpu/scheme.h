@@ -177,6 +177,7 @@ struct scheme {
   void (*finish)(struct scheme_ctx *c); /* the machine goes: free what init allocated, write what outlives it */
   /* Fill up to `max` rows; returns how many. */
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
+  const char *no_storage;  /* why it adds none, where storage is NULL; searches have that of their base */
   double probe_picojoule;  /* published energy of a look into its tables; 0: none is, energy.def's figure is taken */
   const struct l1_org *l1; /* the L1 organisation slot */
   /* Its rules for the lines of the L1 (find_victim, on_hit, on_place, on_fill) give way to an organisation, which keeps

@@ -22,6 +22,7 @@ static const struct scheme ball = {
     .idea =
         "Every global load goes straight to the L2, as on GPUs that cache only local memory in the L1. Programs that\n"
         "run faster so are the paper's cache-unfriendly ones (Table 1).",
+    .no_storage = "nothing is added: the L1 is not used by global loads",
     .configure = ball_configure,
 };
 SCHEME(ball);

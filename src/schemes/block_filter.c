@@ -154,6 +154,7 @@ static const struct scheme block_filter = {
     .idea =
         "What a filter on reuse could gain if the reuse were known: run 1 counts the references of every block into\n"
         "profile.file, run 2 sends the accesses of blocks at or below the threshold past the L1. No hardware.",
+    .no_storage = "no hardware is proposed: the host keeps the counts, to bound what a filter could gain",
     .params = params,
     .counters = counters,
     .positional = "threshold",

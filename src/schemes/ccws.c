@@ -27,7 +27,7 @@ enum { VICTIM_TAGS, LOST_LOCALITY, SCORE_SUM, THROTTLED };
 static const struct scheme_counter counters[] = {
     {"victim_tags", "line", "evicted lines remembered for the warp that fetched them", true},
     {"lost_locality", "miss", "misses found in the warp's own victim tags", true},
-    {"score_sum", "", "scores given on lost locality, summed: divide by lost_locality for their mean", true},
+    {"score_sum", "point", "scores given on lost locality, summed: divide by lost_locality for their mean", true},
     {"raised", "time", "scores that were raised above what they were", false},
     {0},
 };

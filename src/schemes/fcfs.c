@@ -18,6 +18,7 @@ static const struct scheme fcfs = {
     .title = "DRAM requests in order of arrival",
     .paper = "Rixner, Dally, Kapasi, Mattson, Owens: Memory Access Scheduling. ISCA 2000",
     .idea = "The DRAM controller serves requests as they came, whether or not their row is open.",
+    .no_storage = "the queues and their order are the baseline's",
     .owns = {OWNS_DRAM_SCHEDULER},
     .configure = fcfs_configure,
 };

@@ -17,6 +17,7 @@ static const struct scheme fifo = {
     .title = "first-in first-out replacement",
     .paper = "Bakhoda, Yuan, Fung, Wong, Aamodt: Analyzing CUDA Workloads Using a Detailed GPU Simulator. ISPASS 2009",
     .idea = "The line that was placed first goes first, however often it was used since.",
+    .no_storage = "the two bits per line that order lines by last use order them by arrival",
     .owns = {OWNS_L1_REPLACEMENT},
     .configure = fifo_configure,
 };

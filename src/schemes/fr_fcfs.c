@@ -18,6 +18,7 @@ static const struct scheme fr_fcfs = {
     .title = "DRAM requests to the open row first",
     .paper = "Rixner, Dally, Kapasi, Mattson, Owens: Memory Access Scheduling. ISCA 2000",
     .idea = "Within a bank, a request whose row is open goes before an older one that would need another row.",
+    .no_storage = "the baseline's scheduler",
     .owns = {OWNS_DRAM_SCHEDULER},
     .configure = fr_fcfs_configure,
 };

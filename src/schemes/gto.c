@@ -19,6 +19,7 @@ static const struct scheme gto = {
     .paper = "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling. MICRO 2012",
     .idea = "A scheduler keeps issuing from the warp it issued from last, which uses what that warp just fetched;\n"
             "when that warp cannot issue, the oldest one that can goes next.",
+    .no_storage = "the baseline's scheduler: the warp issued last and the order in which warps started",
     .owns = {OWNS_WARP_SCHEDULER},
     .configure = gto_configure,
 };

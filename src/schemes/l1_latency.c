@@ -22,6 +22,7 @@ static const struct scheme l1_latency = {
     .title = "an L1 of another hit latency",
     .paper = "Li, Hayes, Song, Zhang: Tag-Split Cache for Efficient GPGPU Cache Utilization. ICS 2016, section 5.5",
     .idea = "The L1 still takes an access a cycle; each spends this many cycles in it.",
+    .no_storage = "a setting of the machine, no mechanism",
     .params = params,
     .positional = "cycles",
     .owns = {"the L1's latency"},

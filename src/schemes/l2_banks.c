@@ -24,6 +24,7 @@ static const struct scheme l2_banks = {
     .title = "an L2 of another number of banks",
     .paper = "Ausavarungnirun et al.: Exploiting Inter-Warp Heterogeneity to Improve GPGPU Performance. PACT 2015",
     .idea = "The L2 of MeDiC: ports, an arbiter, and a queue for each bank. More banks shorten the queues.",
+    .no_storage = "the same arrays cut into banks; the queues in front of them are part of the machine, not counted",
     .params = params,
     .positional = "banks",
     .owns = {"the number of L2 banks"},

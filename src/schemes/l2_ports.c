@@ -24,6 +24,7 @@ static const struct scheme l2_ports = {
     .title = "an L2 of another number of ports",
     .paper = "Ausavarungnirun et al.: Exploiting Inter-Warp Heterogeneity to Improve GPGPU Performance. PACT 2015",
     .idea = "The L2 of MeDiC: ports, an arbiter, and a queue for each bank. More ports shorten the queues.",
+    .no_storage = "more wires and arbiters, no bits",
     .params = params,
     .positional = "ports",
     .owns = {"the number of L2 ports"},

@@ -21,6 +21,13 @@ static bool l2_size_configure(struct gpu_config *c, const double *param, struct 
   return true;
 }
 
+static uint32_t l2_size_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out,
+                                uint32_t max) {
+  double have = (double)g->l2.sets * g->l2.ways * g->l2.line * g->channels * g->subparts, more = param[0] * 1024 - have;
+  if (max) out[0] = (struct scheme_bits){"data beyond the configuration's", more > 0 ? more * 8 : 0};
+  return 1;
+}
+
 static const struct scheme l2_size = {
     .name = "l2-size",
     .title = "an L2 of another capacity",
@@ -30,5 +37,6 @@ static const struct scheme l2_size = {
     .positional = "kb",
     .owns = {OWNS_L2_SIZE},
     .configure = l2_size_configure,
+    .storage = l2_size_storage,
 };
 SCHEME(l2_size);

@@ -14,6 +14,13 @@ static const struct scheme_param params[] = {
     {0},
 };
 
+enum { LINE_PLACED, LINE_HALVES };
+static const struct scheme_counter counters[] = {
+    {"placed", "line", "lines of this size allocated", true},
+    {"halves", "access", "misses that asked two L2 lines for one of 256 B", false},
+    {0},
+};
+
 static bool line_configure(struct gpu_config *c, const double *param, struct err *e) {
   uint32_t bytes = (uint32_t)param[LINE_BYTES];
   (void)c;
@@ -52,6 +59,8 @@ static enum l1_plan line_plan(struct scheme_ctx *c, const struct l1_event *e, ui
   return frames_has_place(line_of(c, e->sm), e, c->config->l1d.ways) ? PLAN_PLACE : PLAN_FULL;
 }
 static uint32_t line_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  c->counter[LINE_PLACED]++;
+  c->counter[LINE_HALVES] += missing == 3;
   frames_reserve(c, line_of(c, e->sm), e, c->config->l1d.ways, missing, NULL);
   return 0;
 }
@@ -102,6 +111,7 @@ static const struct scheme line = {
         "Short lines waste less of the cache on data that is not used; long ones make fewer requests and use spatial\n"
         "locality. Coalescing follows the line size.",
     .params = params,
+    .counters = counters,
     .positional = "bytes",
     .configure = line_configure,
     .sm_state_bytes = sizeof(struct frames),

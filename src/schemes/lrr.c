@@ -18,6 +18,7 @@ static const struct scheme lrr = {
     .paper = "Li, Song, Dai, Sidelnik, Hari, Zhou: Locality-Driven Dynamic GPU Cache Bypassing. ICS 2015, Fig 15",
     .idea = "Warps take turns: the next warp after the last issued that can issue does. All warps advance together,\n"
             "which spreads the L1 over all of them.",
+    .no_storage = "the warp issued last is known to the baseline's scheduler, too",
     .owns = {OWNS_WARP_SCHEDULER},
     .configure = lrr_configure,
 };

@@ -20,6 +20,7 @@ static const struct scheme perfect_l1 = {
     .idea =
         "Not a design but a bound: every load that asks the L1 hits. A program that gains little from it gains little\n"
         "from any L1 scheme.",
+    .no_storage = "a bound, no design that could be built",
     .configure = perfect_l1_configure,
 };
 SCHEME(perfect_l1);

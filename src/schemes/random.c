@@ -2,7 +2,8 @@
  *
  * Paper: a yardstick of every replacement study; Jaleel et al. (RRIP), ISCA 2010, section 2.
  *
- * Deviations: pseudo-random from the number of lines placed so far, so that a run repeats.
+ * Deviations: pseudo-random from the number of lines placed so far, so that a run repeats;
+ * hardware would have a shift register.
  */
 #include "gpu/scheme.h"
 #include "schemes/lib/nru.h"
@@ -31,6 +32,12 @@ static void random_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   SCHEME_SM(c, struct random_sm, e->sm)->draw++;
 }
 
+static uint32_t random_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
+  (void)param;
+  if (max) out[0] = (struct scheme_bits){"shift register that draws the way, 16 bits per SM", 16.0 * g->sms};
+  return 1;
+}
+
 static const struct scheme random_scheme = {
     .name = "random",
     .title = "random replacement",
@@ -38,6 +45,7 @@ static const struct scheme random_scheme = {
     .idea = "Any line of the set that is not being fetched may be the victim, with equal chances.",
     .counters = counters,
     .sm_state_bytes = sizeof(struct random_sm),
+    .storage = random_storage,
     .find_victim = random_find_victim,
     .on_evict = random_on_evict,
     .on_place = random_on_place,

@@ -24,7 +24,7 @@ struct sharing_cta_sm {
 /* The first counters of a scheme that has the part. */
 enum { SHARING_CTA_GROUPS, SHARING_CTA_ROBIN, SHARING_CTA_N };
 #define SHARING_CTA_COUNTERS                                                          \
-  {"groups", "group", "groups given to SMs", false}, {                                \
+  {"groups", "group", "groups given to SMs", true}, {                                 \
     "round_robin", "CTA", "CTAs given out one by one near the end of the grid", false \
   }
 
