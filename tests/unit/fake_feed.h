@@ -23,7 +23,8 @@ struct fake_feed {
   struct inst code[FAKE_CODE];
   struct fake_warp w[FAKE_SLOTS][FAKE_WARPS];
   uint64_t waiting[FAKE_SLOTS], exited[FAKE_SLOTS];
-  uint64_t footprint; /* bytes */
+  uint64_t footprint;  /* bytes */
+  uint32_t spread_max; /* elements between lanes, at most; 1: each access is one line of 128 B */
   uint32_t loops, started, ended, pending_atomics;
   uint64_t atomics;
 };
@@ -45,9 +46,10 @@ static void fake_addresses(const struct fake_feed *f, const struct fake_warp *w,
                            struct issued *o) {
   uint64_t h = hash_u64(w->salt + i->pc * 131ull + w->loops * 7919ull);
   uint32_t spread = 1u << (h & 7); /* 1 .. 128 elements between lanes */
-  if (spread > 32) spread = 32;
+  if (spread > f->spread_max) spread = f->spread_max;
+  uint64_t aligned = f->spread_max == 1 ? ~127ull : ~0ull;
   for (uint32_t l = 0; l < WARP_LANES; l++) {
-    uint64_t off = ((h >> 8) + (uint64_t)l * spread * 4) % f->footprint & ~3ull;
+    uint64_t off = ((h >> 8 & aligned) + (uint64_t)l * spread * 4) % f->footprint & ~3ull;
     switch (i->space) {
     case SPACE_SHARED:
       o->addr[l] = off % 4096;
@@ -138,6 +140,7 @@ static void fake_kernel(struct fake_feed *f, uint64_t seed, uint32_t ctas, uint3
   memset(f, 0, sizeof *f);
   f->loops = loops;
   f->footprint = footprint;
+  f->spread_max = 32;
   for (uint32_t pc = 0; pc < FAKE_CODE; pc++) {
     struct inst *i = &f->code[pc];
     i->pc = pc;
@@ -165,7 +168,7 @@ static void fake_kernel(struct fake_feed *f, uint64_t seed, uint32_t ctas, uint3
   f->kernel = (struct feed_kernel){.name = "random",
                                    .code = f->code,
                                    .insts = FAKE_CODE,
-                                   .grid = {ctas, 1, 1},
+                                   .grid = {ctas % 4 ? ctas : 4, ctas % 4 ? 1 : ctas / 4, 1},
                                    .block = {warps * 32, 1, 1},
                                    .ctas = ctas,
                                    .threads_per_cta = warps * 32,

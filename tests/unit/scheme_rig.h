@@ -20,6 +20,7 @@
 #include "fake_feed.h"
 #include "gpu/gpu.h"
 #include "gpu/scheme.h"
+#include "scheme_claims.h"
 
 enum { RIG_MAX = 4096 };
 
@@ -133,6 +134,7 @@ __attribute__((unused)) static void rig_run(struct rig *r, const char *scheme, c
                                    .regs_per_thread = 16,
                                    .max_reg = 8};
   r->feed = (struct feed){.ops = &rig_ops, .ctx = r, .kernel = &r->kernel};
+  claims_saw(scheme);
   r->gpu = gpu_new(&c, scheme, &e);
   if (!r->gpu) fail_msg("%s", e.msg);
   if (!gpu_run_kernel(r->gpu, &r->feed, &r->st, &e)) fail_msg("%s: %s", scheme, e.msg);
@@ -171,9 +173,8 @@ __attribute__((unused)) static void rig_equal(const struct gpu_stats *x, const s
   }
 }
 
-/* The same over random traffic, without the kinds of it named in `without`. */
-enum { WITHOUT_STORES = 1, WITHOUT_LOCAL = 2 };
-__attribute__((unused)) static void rig_same_without(uint32_t without, const char *a, const char *b, const char *what) {
+/* The same over random traffic. */
+__attribute__((unused)) static void rig_same(const char *a, const char *b, const char *what) {
   static struct fake_feed feed;
   for (uint64_t seed = 61; seed < 63; seed++) {
     struct gpu_stats st[2];
@@ -182,28 +183,16 @@ __attribute__((unused)) static void rig_same_without(uint32_t without, const cha
       struct err e = {0};
       gpu_config_defaults(&c);
       c.sms = 3;
+      claims_saw(k ? b : a);
       struct gpu *g = gpu_new(&c, k ? b : a, &e);
       if (!g) fail_msg("%s", e.msg);
       fake_kernel(&feed, seed, 12, 4, 4, 128 * 1024);
-      for (uint32_t i = 0; i < FAKE_CODE; i++) {
-        struct inst *in = &feed.code[i];
-        if (in->pipe != PIPE_MEM) continue;
-        if (in->space == SPACE_LOCAL && without & WITHOUT_LOCAL) in->space = SPACE_GLOBAL;
-        if (in->kind == KIND_STORE && without & WITHOUT_STORES)
-          in->kind = KIND_LOAD, in->nsrc = 0, in->ndst = 1, in->dst[0] = in->dst_arch[0] = 1;
-      }
-      for (uint32_t i = 0; i < FAKE_CODE;
-           i++) /* random addresses are multiples of 4: wider accesses would straddle lines */
-        if (feed.code[i].elem_bytes > 4) feed.code[i].elem_bytes = 4;
       if (!gpu_run_kernel(g, &feed.feed, &st[k], &e)) fail_msg("%s: %s", k ? b : a, e.msg);
       gpu_free(g);
     }
     rig_equal(&st[0], &st[1], a, b, what);
     assert_true(st[0].l1d_read_accesses > 500 || st[0].l1d_read_bypasses > 500);
   }
-}
-__attribute__((unused)) static void rig_same(const char *a, const char *b, const char *what) {
-  rig_same_without(0, a, b, what);
 }
 
 /* Storage that a scheme adds to each SM of the default machine, in KB. */

@@ -174,30 +174,12 @@ static void rrip_resists_the_scan(void **state) {
   bench_end(&b);
 }
 
-static void never_acting_is_the_baseline(void **state) {
-  (void)state;
-  static const char *const never[] = {"eaf=1", "l2-pcal=16384", "rand=0", "pc-byp:profile=1000"};
-  for (uint32_t i = 0; i < sizeof never / sizeof *never; i++) {
-    must_never_act(never[i], small_l2);
-    must_never_act(never[i], banked_l2);
-  }
-  must_act("eaf", small_l2);
-  must_act("l2-pcal=2", small_l2);
-  must_act("rand=50", banked_l2);
-  must_act("pc-byp", small_l2);
-  must_act("l2-rrip", small_l2);
-}
-
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(eaf_inserts_by_recent_eviction),
-      cmocka_unit_test(eaf_forgets_when_full),
-      cmocka_unit_test(pcal_grants_tokens),
-      cmocka_unit_test(rand_draws_a_share_of_the_warps),
-      cmocka_unit_test(pc_byp_goes_by_instruction),
-      cmocka_unit_test(pc_byp_entries_are_shared),
-      cmocka_unit_test(rrip_resists_the_scan),
-      cmocka_unit_test(never_acting_is_the_baseline),
+      PAPER_TEST(eaf_inserts_by_recent_eviction, "eaf"), PAPER_TEST(eaf_forgets_when_full, "eaf"),
+      PAPER_TEST(pcal_grants_tokens, "l2-pcal"),         PAPER_TEST(rand_draws_a_share_of_the_warps, "rand"),
+      PAPER_TEST(pc_byp_goes_by_instruction, "pc-byp"),  cmocka_unit_test(pc_byp_entries_are_shared),
+      PAPER_TEST(rrip_resists_the_scan, "l2-rrip"),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return scheme_tests(tests, argc, argv);
 }

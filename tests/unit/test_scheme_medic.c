@@ -123,6 +123,20 @@ static void insert(struct bench *b, uint32_t warp, uint64_t line, uint32_t way) 
   b->scheme->on_l2_access(b->c, &e, L2_MISS);
 }
 
+/* Section 4.4: two queues, and requests of mostly-hit and all-hit warps are in the one that goes first. */
+static void urgent_requests_first(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "wms");
+  accesses(&b, 1, 30, 30);
+  accesses(&b, 2, 21, 30);
+  accesses(&b, 3, 20, 30);
+  accesses(&b, 4, 0, 30);
+  for (uint32_t warp = 1; warp <= 4; warp++) assert_int_equal(class_of(&b, warp, REQ_GLOBAL_READ), warp > 2);
+  assert_int_equal(class_of(&b, 5, REQ_GLOBAL_READ), 1); /* still profiled */
+  bench_end(&b);
+}
+
 /* Section 4.3: data of mostly-miss warps goes first, that of mostly-hit warps last; within a type the least recently
  * used. */
 static void victims_go_by_type(void **state) {
@@ -187,26 +201,12 @@ static void storage_is_the_papers(void **state) {
   assert_true(bits / 8 > 5000 && bits / 8 < 5150);
 }
 
-static void never_acting_is_the_baseline(void **state) {
-  (void)state;
-  static const char *const never[] = {"medic:profile=1000", "wbyp:profile=1000", "wip:profile=1000", "wms:profile=1000",
-                                      "medic-reuse:profile=1000"};
-  for (uint32_t i = 0; i < sizeof never / sizeof *never; i++) {
-    must_never_act(never[i], small_l2);
-    must_never_act(never[i], banked_l2);
-  }
-  must_act("wbyp", small_l2);
-  must_act("wip", small_l2);
-  must_act("wms:mostly_hit=0.25", small_l2);
-  must_act("medic-reuse", banked_l2);
-}
-
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(types_follow_the_hit_ratio), cmocka_unit_test(counters_are_halved),
-      cmocka_unit_test(stores_that_hit_stay),       cmocka_unit_test(the_boundary_follows_the_miss_rate),
-      cmocka_unit_test(victims_go_by_type),         cmocka_unit_test(reuse_overrides),
-      cmocka_unit_test(storage_is_the_papers),      cmocka_unit_test(never_acting_is_the_baseline),
+      PAPER_TEST(types_follow_the_hit_ratio, "medic"), cmocka_unit_test(counters_are_halved),
+      PAPER_TEST(stores_that_hit_stay, "wbyp"),        cmocka_unit_test(the_boundary_follows_the_miss_rate),
+      PAPER_TEST(victims_go_by_type, "wip"),           PAPER_TEST(urgent_requests_first, "wms"),
+      PAPER_TEST(reuse_overrides, "medic-reuse"),      cmocka_unit_test(storage_is_the_papers),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return scheme_tests(tests, argc, argv);
 }

@@ -1,5 +1,5 @@
-/* test_scheme_organisation.c - organisations of the L1: sequences worked out by hand on one set of four frames, the
- * degenerate cases of the specification counter by counter on random traffic, and Table 3 of the Tag-Split Cache paper.
+/* test_scheme_organisation.c - organisations of the L1: sequences worked out by hand on one set of four frames, and
+ * Table 3 of the Tag-Split Cache paper.
  */
 #include <math.h>
 
@@ -38,7 +38,6 @@ static void sector_by_hand(void **state) {
   assert_int_equal(rig.st.l1d_read_partial, 1); /* the last finds nothing of what it needs */
   assert_int_equal(rig.st.l1d_fetch_bytes, 96);
   assert_int_equal(rig.st.l1d_write_hits, 1);
-  rig_same("baseline", "sector=128", "a sector of a line is a line");
 }
 
 static void line_by_hand(void **state) {
@@ -50,7 +49,6 @@ static void line_by_hand(void **state) {
   rig_expect(&rig, 1, 1, 0, "256 B lines");
   assert_int_equal(rig.st.l1d_read_split, 1);
   assert_int_equal(rig.st.l1d_fetch_bytes, 256);
-  rig_same("baseline", "line=128", "128 B lines are the baseline's");
 }
 
 /* Section 3.1: a set of 16 chunks keeps one chunk of each of 16 lines of a region, four times what frames keep. */
@@ -89,14 +87,6 @@ static void tsc_partial(void **state) {
   assert_int_equal(rig.st.l1d_fetch_bytes, 4 * 32);
 }
 
-static void tsc_degenerate(void **state) {
-  (void)state;
-  rig_same("sector:nru=1", "tsc:private=0/latency=0", "no private tag: the sector cache under the same replacement");
-  /* NRU beside the baseline's lines does not see local stores */
-  rig_same_without(WITHOUT_LOCAL, "nru", "tsc:chunk=128/latency=0", "chunks of a line: NRU lines");
-  rig_same("tsc", "tsc+:samplers=0", "no samplers: always fine");
-}
-
 /* Section 3.5, two sampler sets: lines whose four chunks are read one after another cost a fine set four misses of two
  * packets and a coarse one a miss of five: coarse wins. Lines of which one chunk is read cost 2 and 5: fine wins. */
 static void tsc_plus_chooses(void **state) {
@@ -125,7 +115,6 @@ static void lamar_by_hand(void **state) {
   assert_int_equal(rig.counter[0], 5);
   assert_int_equal(rig.counter[1], 1);
   assert_int_equal(rig.counter[2], 2);
-  rig_same_without(WITHOUT_STORES, "baseline", "lamar:uses=0", "every line is coarse: whole lines");
 }
 
 /* Seznec, ISCA 1994: lines that use different sectors share the frames; of lines that use the same one, the fifth takes
@@ -138,7 +127,6 @@ static void dsc_by_hand(void **state) {
   rig_expect(&rig, 0, 16, 0, "a sector cache keeps four");
   twice("dsc=2", 5, 0);
   assert_true(rig.counter[1] > 0);
-  rig_same("sector", "dsc=1", "one tag to a frame: the sector cache");
 }
 
 /* Section 4.2: a tag first, a line at the second reference, then hits. */
@@ -162,12 +150,6 @@ static void decoupled_by_hand(void **state) {
     letters(list, "a a b b c c d d e e a b c d e");
     assert_int_equal(rig.st.l1d_read_misses, 5 + (15 - 10 - rig.st.l1d_read_hits) - (rig.st.l1d_read_bypasses - 5));
   }
-}
-
-static void decoupled_degenerate(void **state) {
-  (void)state;
-  rig_same("baseline", "decoupled-l1d:threshold=0/tags=4", "threshold 0 and equal tags: the baseline");
-  rig_same("baseline", "decoupled-l1d:threshold=0", "threshold 0: the other tags are switched off");
 }
 
 /* An interval of 100 accesses on SM 0 and on SM 1, of which so many missed. */
@@ -224,13 +206,19 @@ static void table_3(void **state) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sector_by_hand),    cmocka_unit_test(line_by_hand),         cmocka_unit_test(tsc_shares_groups),
-      cmocka_unit_test(tsc_foreign_group), cmocka_unit_test(tsc_partial),          cmocka_unit_test(tsc_degenerate),
-      cmocka_unit_test(tsc_plus_chooses),  cmocka_unit_test(lamar_by_hand),        cmocka_unit_test(dsc_by_hand),
-      cmocka_unit_test(decoupled_by_hand), cmocka_unit_test(decoupled_degenerate), cmocka_unit_test(decoupled_duels),
+      PAPER_TEST(sector_by_hand, "sector"),
+      PAPER_TEST(line_by_hand, "line"),
+      PAPER_TEST(tsc_shares_groups, "tsc"),
+      PAPER_TEST(tsc_foreign_group, "tsc"),
+      PAPER_TEST(tsc_partial, "tsc"),
+      PAPER_TEST(tsc_plus_chooses, "tsc+"),
+      PAPER_TEST(lamar_by_hand, "lamar"),
+      PAPER_TEST(dsc_by_hand, "dsc"),
+      PAPER_TEST(decoupled_by_hand, "decoupled-l1d"),
+      PAPER_TEST(decoupled_duels, "decoupled-l1d"),
       cmocka_unit_test(table_3),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return scheme_tests(tests, argc, argv);
 }

@@ -160,10 +160,9 @@ static struct l1_event l1_event_of(uint32_t way, bool shared) {
 
 /* Figure 12: B and D private, A and C shared, D least recently used: D is declared dead and C goes; at the next fill D
  * is still the least recent and goes. (B is way 1, D way 3; order of use D, C, A, B.) */
-static void figure_12(void **state) {
-  (void)state;
+static void figure_12_with(const char *scheme) {
   struct bench b;
-  bench_start(&b, "sharing-cache");
+  bench_start(&b, scheme);
   for (uint32_t w = 0; w < 4; w++) {
     struct l1_event f = l1_event_of(w, w == 0 || w == 2);
     b.scheme->on_fill(b.c, &f);
@@ -179,6 +178,22 @@ static void figure_12(void **state) {
   assert_int_equal(bench_counter(&b, "dead_declared"), 1);
   assert_int_equal(bench_counter(&b, "dead_replaced"), 1);
   bench_end(&b);
+}
+
+static void figure_12(void **state) {
+  (void)state;
+  figure_12_with("sharing-cache");
+}
+
+/* Both together: rows of CTAs stay on an SM, single ones at the end, and the L1 goes by Figure 12. */
+static void both_halves(void **state) {
+  (void)state;
+  struct launch l;
+  launch_start(&l, "sharing=3", 9, 9, 4);
+  expect(&l, 0, 4, 0), expect(&l, 0, 3, 1), expect(&l, 1, 4, 3);
+  expect(&l, 0, 2, 2), expect(&l, 0, 1, 6), expect(&l, 1, 3, 4);
+  bench_end(&l.b);
+  figure_12_with("sharing");
 }
 
 /* A hit takes the flag off; without a shared line the private one goes at once. */
@@ -244,22 +259,6 @@ static void shared_data_spares_private(void **state) {
   bench_end(&b);
 }
 
-static void never_acting_is_the_baseline(void **state) {
-  (void)state;
-  static const char *const on_fill[] = {"l1d.allocate", "on-fill", "l2.sets", "16", "l2.ways", "4", NULL};
-  static const char *const never[] = {"sharing-cta=1", "bcs:block=1/initial=0", "lcs=32", "sharing-cache:l1=0/l2=0",
-                                      "sharing:group=1/l1=0/l2=0/adpt=0"};
-  for (uint32_t i = 0; i < sizeof never / sizeof *never; i++) {
-    must_never_act(never[i], small_l2);
-    must_never_act(never[i], on_fill);
-  }
-  must_act("sharing-cta=4", NULL);
-  must_act("bcs", NULL);
-  must_act("sharing-cache:l2=0", on_fill);
-  must_act("sharing-cache:l1=0", small_l2);
-  must_act("sharing=4", on_fill);
-}
-
 /* schemes.md: these four together are legal. MeDiC then chooses among the private lines, TSC keeps those of the L1. */
 static void composes_with_the_other_designs(void **state) {
   (void)state;
@@ -280,20 +279,20 @@ static void composes_with_the_other_designs(void **state) {
   assert_non_null(strstr(e.msg, "L1 replacement"));
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(composes_with_the_other_designs),
-      cmocka_unit_test(groups_of_a_row),
-      cmocka_unit_test(adaptive_end),
-      cmocka_unit_test(blocks_of_two),
-      cmocka_unit_test(a_lazy_limit),
-      cmocka_unit_test(the_l2_tells_shared_lines),
+      PAPER_TEST(groups_of_a_row, "sharing-cta"),
+      PAPER_TEST(adaptive_end, "sharing-cta"),
+      PAPER_TEST(blocks_of_two, "bcs"),
+      PAPER_TEST(a_lazy_limit, "lcs"),
+      PAPER_TEST(the_l2_tells_shared_lines, "sharing-cache"),
       cmocka_unit_test(shared_lines_of_the_l2_may_die),
-      cmocka_unit_test(figure_12),
+      PAPER_TEST(figure_12, "sharing-cache"),
+      PAPER_TEST(both_halves, "sharing"),
       cmocka_unit_test(dead_lines_may_come_back),
       cmocka_unit_test(shared_data_spares_private),
       cmocka_unit_test(shared_data_replaces_dead_lines),
-      cmocka_unit_test(never_acting_is_the_baseline),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return scheme_tests(tests, argc, argv);
 }
