@@ -35,6 +35,9 @@ void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
       .banks = c->dram_banks,
       .groups = c->dram_groups,
   };
+  d->to_read[0] = d->to_write[1] = d->CCD;
+  d->to_write[0] = d->RTW > d->CCD ? d->RTW : d->CCD;
+  d->to_read[1] = d->WTR > d->CCD ? d->WTR : d->CCD;
 }
 
 void dram_init(struct dram *d, const struct partition_env *env) {
@@ -66,7 +69,9 @@ void dram_init(struct dram *d, const struct partition_env *env) {
     d->bank[i].group = i % tm->groups; /* neighbouring banks lie in different groups */
     d->group_banks[d->bank[i].group] |= 1ull << i;
   }
-  d->pipe_len = d->pipe_min = tm->CL;
+  d->pipe_min = tm->CL;
+  d->pipe_most = longest;
+  d->pop_at = UINT64_MAX;
   l2_queue_init(&d->fifo, 0);
   l2_queue_init(&d->returns, c->dram_return_queue);
 }
@@ -135,39 +140,32 @@ static uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *
   return best;
 }
 
-/* Note the next command of bank `j` and when the bank itself allows it. */
-static void classify(struct dram *d, uint32_t j) {
-  const struct dram_bank *b = &d->bank[j];
+/* The next command of bank `j` is `cmd`, which the bank itself allows from cycle `at` on. */
+static void expect(struct dram *d, uint32_t j, enum dram_command cmd, uint64_t at) {
   uint64_t bit = 1ull << j;
-  for (uint32_t k = 0; k < 4; k++) d->next[k] &= ~bit;
-  d->unripe &= ~bit;
-  if (b->serving == DRAM_NO_SLOT) {
-    d->busy &= ~bit;
-    return;
-  }
-  d->busy |= bit;
-  const struct dram_slot *s = &d->slot[b->serving];
-  if (!b->open) {
-    d->next[DRAM_ACTIVATE] |= bit;
-    d->own_at[j] = b->act_at;
-  } else if (b->row != s->row) {
-    d->next[DRAM_PRECHARGE] |= bit;
-    d->own_at[j] = b->pre_at;
-  } else {
-    d->next[s->write ? DRAM_WRITE : DRAM_READ] |= bit;
-    d->own_at[j] = s->write ? b->wr_at : b->rd_at;
-  }
-  if (d->own_at[j] <= d->t) return;
+  d->next[cmd] |= bit;
+  if (at <= d->t) return;
+  uint64_t slot = at - d->t < DRAM_RIPE ? at % DRAM_RIPE : (d->t - 1) % DRAM_RIPE;
+  d->own_at[j] = at;
   d->unripe |= bit;
-  if (d->own_at[j] < d->ripe_at) d->ripe_at = d->own_at[j];
+  d->ripe[slot] |= bit;
+  d->ripe_slots |= 1ull << slot;
 }
 
 static void serve(struct dram *d, uint32_t j, uint16_t i) {
   struct dram_bank *b = &d->bank[j];
+  const struct dram_slot *s = &d->slot[i];
   b->serving = i;
-  classify(d, j);
-  d->pending[d->slot[i].op.cls]--;
-  d->env->stats->dram_row_hits += b->open && b->row == d->slot[i].row;
+  d->busy |= 1ull << j;
+  if (!b->open) {
+    expect(d, j, DRAM_ACTIVATE, b->act_at);
+  } else if (b->row != s->row) {
+    expect(d, j, DRAM_PRECHARGE, b->pre_at);
+  } else {
+    expect(d, j, s->write ? DRAM_WRITE : DRAM_READ, s->write ? b->wr_at : b->rd_at);
+    d->env->stats->dram_row_hits++;
+  }
+  d->pending[s->op.cls]--;
   d->issue_at = 0;
 }
 
@@ -204,50 +202,36 @@ static void schedule(struct dram *d) {
 
 /* ---- data pipe ---- */
 
-/* The pipe has moved one place: its length shrinks to the latency of the present direction, never below. */
-static void pipe_move(struct dram *d, uint64_t places) {
-  d->pipe_moved += places;
-  uint64_t above = d->pipe_len - d->pipe_min;
-  d->pipe_len = d->pipe_min + (uint32_t)(above > places ? above - places : 0);
+/* Moves of the pipe so far, this step's included. */
+static uint64_t pipe_moved(const struct dram *d) {
+  return d->t + 1 - d->stalled;
 }
 
 static void pipe_turn(struct dram *d, bool write) {
-  if (d->writing == write) return;
+  uint64_t moved = pipe_moved(d), longer = moved + (write ? d->tm.WL : d->tm.CL);
+  bool above = d->pipe_end > longer || moved + d->pipe_min > longer;
   d->writing = write;
   d->pipe_min = write ? d->tm.WL : d->tm.CL;
-  uint64_t occupied = d->pipe_last_due > d->pipe_moved ? d->pipe_last_due - d->pipe_moved : 0;
   /* Longer: empty places are added. Shorter: empty places at the end go, those before the last burst stay. */
-  if (d->pipe_len > d->pipe_min) d->pipe_len = (uint32_t)(occupied > d->pipe_min ? occupied : d->pipe_min);
-  else d->pipe_len = d->pipe_min;
-}
-
-static bool pipe_full(const struct dram *d) {
-  return d->pipe_len >= (d->tm.CL > d->tm.WL ? d->tm.CL : d->tm.WL) + 1;
+  d->pipe_end = above ? d->pipe_last_due : 0;
 }
 
 /* The last place takes the burst if it is empty, else a place is added. */
 static void pipe_push(struct dram *d, uint16_t slot) {
-  uint64_t end = d->pipe_moved + d->pipe_len;
-  if (d->pipe_last_due == end && d->pipe_count) {
-    end++;
-    d->pipe_len++;
-  } else if (!d->pipe_len) {
-    end++;
-    d->pipe_len = 1;
-  }
+  uint64_t moved = pipe_moved(d), end = moved + d->pipe_min;
+  if (d->pipe_end > end) end = d->pipe_end;
+  if ((d->pipe_last_due == end && d->pipe_count) || end == moved) d->pipe_end = ++end;
   d->pipe_last_due = end;
+  if (!d->pipe_count) d->pop_at = end + d->stalled - 1;
   uint32_t at = (d->pipe_head + d->pipe_count++) & (d->pipe_size - 1);
   d->pipe[at].due = end;
   d->pipe[at].slot = slot;
 }
 
 static req_id pipe_pop(struct dram *d) {
-  if (l2_queue_full(&d->returns)) return 0;
-  pipe_move(d, 1);
-  if (!d->pipe_count || d->pipe[d->pipe_head].due > d->pipe_moved) return 0;
   uint16_t i = d->pipe[d->pipe_head].slot;
   d->pipe_head = (d->pipe_head + 1) & (d->pipe_size - 1);
-  d->pipe_count--;
+  d->pop_at = --d->pipe_count ? d->pipe[d->pipe_head].due + d->stalled - 1 : UINT64_MAX;
   struct dram_slot *s = &d->slot[i];
   if (--s->to_move) return 0;
   d->spare[d->spares++] = i;
@@ -259,7 +243,7 @@ static req_id pipe_pop(struct dram *d) {
 /* ---- commands ---- */
 
 static void note(struct dram *d, enum dram_command cmd, uint32_t bank, uint32_t row) {
-  if (d->watch) d->watch(d->watch_ctx, d->t, cmd, bank, row);
+  if (__builtin_expect(d->watch != NULL, 0)) d->watch(d->watch_ctx, d->t, cmd, bank, row);
 }
 static void later(uint64_t *at, uint64_t t) {
   if (*at < t) *at = t;
@@ -269,55 +253,59 @@ static void column(struct dram *d, uint32_t j) {
   const struct dram_timing *tm = &d->tm;
   struct dram_bank *b = &d->bank[j];
   struct dram_slot *s = &d->slot[b->serving];
+  struct gpu_stats *st = d->env->stats;
   uint32_t g = b->group;
   uint64_t t = d->t;
-  pipe_turn(d, s->write);
+  if (d->writing != s->write) pipe_turn(d, s->write);
   pipe_push(d, b->serving);
-  later(&d->rd_at, t + tm->CCD);
-  later(&d->wr_at, t + tm->CCD);
+  later(&d->rd_at, t + tm->to_read[s->write]);
+  later(&d->wr_at, t + tm->to_write[s->write]);
   d->group_col_at[g] = t + tm->CCDL;
   d->col_group = g;
   if (s->write) {
-    later(&d->rd_at, t + tm->WTR);
     later(&b->pre_at, t + tm->WTP);
-    d->env->stats->dram_writes++;
-    d->env->stats->dram_write_bytes += tm->atom;
+    st->dram_writes++;
+    st->dram_write_bytes += tm->atom;
   } else {
-    later(&d->wr_at, t + tm->RTW);
     later(&b->pre_at, t + tm->RTP);
-    d->group_pre_at[g] = t + tm->RTPL;
-    d->env->stats->dram_reads++;
-    d->env->stats->dram_read_bytes += tm->atom;
+    d->group_pre_at[g] = d->pre_at = t + tm->RTPL;
+    st->dram_reads++;
+    st->dram_read_bytes += tm->atom;
   }
-  d->env->stats->dram_busy_cycles += tm->BL;
+  st->dram_busy_cycles += tm->BL;
   note(d, s->write ? DRAM_WRITE : DRAM_READ, j, b->row);
   if (--s->to_issue) return;
   b->serving = DRAM_NO_SLOT;
-  classify(d, j);
+  d->next[s->write ? DRAM_WRITE : DRAM_READ] &= ~(1ull << j);
+  d->busy &= ~(1ull << j);
 }
 
 static void row(struct dram *d, uint32_t j) {
   const struct dram_timing *tm = &d->tm;
   struct dram_bank *b = &d->bank[j];
-  uint64_t t = d->t;
+  uint64_t t = d->t, bit = 1ull << j;
   if (b->open) {
     note(d, DRAM_PRECHARGE, j, b->row);
     b->open = false;
     later(&b->act_at, t + tm->RP);
+    d->next[DRAM_PRECHARGE] &= ~bit;
+    expect(d, j, DRAM_ACTIVATE, b->act_at);
     d->env->stats->dram_precharges++;
   } else {
+    const struct dram_slot *s = &d->slot[b->serving];
     b->open = true;
-    b->row = d->slot[b->serving].row;
+    b->row = s->row;
     note(d, DRAM_ACTIVATE, j, b->row);
     d->act_at = t + tm->RRD;
     b->act_at = t + tm->RC;
     b->rd_at = t + tm->RCD;
     b->wr_at = t + tm->RCDW;
     later(&b->pre_at, t + tm->RAS);
+    d->next[DRAM_ACTIVATE] &= ~bit;
+    expect(d, j, s->write ? DRAM_WRITE : DRAM_READ, s->write ? b->wr_at : b->rd_at);
     d->env->stats->dram_activates++;
   }
   d->prio = j + 1 == tm->banks ? 0 : j + 1;
-  classify(d, j);
 }
 
 /* `banks` with bank `from` at bit 0. */
@@ -326,28 +314,21 @@ static uint64_t rotated(const struct dram *d, uint64_t banks, uint32_t from) {
   return from ? (banks >> from | banks << (d->tm.banks - from)) & all : banks;
 }
 
-/* Banks whose next command is `cmd`, if the constraint they share allows it now; else *soonest learns when. */
-static uint64_t allowed(const struct dram *d, enum dram_command cmd, uint64_t at, uint64_t *soonest) {
-  if (at <= d->t || !d->next[cmd]) return d->next[cmd];
-  if (at < *soonest) *soonest = at;
-  return 0;
-}
-
-static uint64_t columns_allowed(const struct dram *d, uint64_t *soonest) {
-  uint64_t cols = allowed(d, DRAM_READ, d->rd_at, soonest) | allowed(d, DRAM_WRITE, d->wr_at, soonest);
-  if (!cols || !pipe_full(d)) return cols;
-  *soonest = d->t + 1;
-  return 0;
-}
-
-/* Banks whose own constraints have passed leave `unripe`; ripe_at becomes exact. */
+/* Banks whose own constraints end with this cycle leave `unripe`. */
 static void ripen(struct dram *d) {
-  d->ripe_at = UINT64_MAX;
-  for (uint64_t m = d->unripe; m; m &= m - 1) {
+  uint32_t slot = d->t % DRAM_RIPE;
+  uint64_t banks = d->ripe[slot];
+  d->ripe[slot] = 0;
+  d->ripe_slots &= ~(1ull << slot);
+  for (uint64_t m = banks; m; m &= m - 1) {
     uint32_t j = (uint32_t)__builtin_ctzll(m);
-    if (d->own_at[j] <= d->t) d->unripe &= ~(1ull << j);
-    else if (d->own_at[j] < d->ripe_at) d->ripe_at = d->own_at[j];
+    if (d->own_at[j] <= d->t) continue;
+    banks &= ~(1ull << j);
+    uint64_t again = d->own_at[j] - d->t < DRAM_RIPE ? d->own_at[j] % DRAM_RIPE : (d->t - 1) % DRAM_RIPE;
+    d->ripe[again] |= 1ull << j;
+    d->ripe_slots |= 1ull << again;
   }
+  d->unripe &= ~banks;
 }
 
 /* Of `banks`, those whose group holds them back: `at` has a time per group. */
@@ -361,10 +342,12 @@ static uint64_t held_by_group(const struct dram *d, uint64_t banks, const uint64
   return banks & held;
 }
 
-/* Banks of `cols` whose column command is legal now. */
-static uint64_t legal_columns(const struct dram *d, uint64_t *soonest) {
-  uint64_t cols = columns_allowed(d, soonest) & ~d->unripe;
-  if (!cols) return 0;
+/* Of `cols`, whose column command nothing else holds back, those that the data pipe and their group let go. */
+static uint64_t unhindered(const struct dram *d, uint64_t cols, uint64_t *soonest) {
+  if (d->pipe_end >= pipe_moved(d) + d->pipe_most) { /* the pipe is full */
+    *soonest = d->t + 1;
+    return 0;
+  }
   uint64_t at = d->group_col_at[d->col_group];
   if (at <= d->t) return cols; /* those before it ended before it */
   if (!d->one_group) return cols & ~held_by_group(d, cols, d->group_col_at, soonest);
@@ -373,55 +356,67 @@ static uint64_t legal_columns(const struct dram *d, uint64_t *soonest) {
   return cols & ~held;
 }
 
+static inline uint64_t legal_columns(const struct dram *d, uint64_t *soonest) {
+  uint64_t cols =
+      ((d->t >= d->rd_at ? d->next[DRAM_READ] : 0) | (d->t >= d->wr_at ? d->next[DRAM_WRITE] : 0)) & ~d->unripe;
+  return cols ? unhindered(d, cols, soonest) : 0;
+}
+
+/* Nothing is legal now, and `soonest` bounds what a group or the pipe holds back: the same for the rest. */
+static uint64_t next_issue(const struct dram *d, uint64_t soonest) {
+  uint64_t t = d->t;
+  if (d->rd_at > t && d->rd_at < soonest && d->next[DRAM_READ] & ~d->unripe) soonest = d->rd_at;
+  if (d->wr_at > t && d->wr_at < soonest && d->next[DRAM_WRITE] & ~d->unripe) soonest = d->wr_at;
+  if (d->act_at > t && d->act_at < soonest && d->next[DRAM_ACTIVATE] & ~d->unripe) soonest = d->act_at;
+  if (!d->ripe_slots) return soonest;
+  uint32_t from = (t + 1) % DRAM_RIPE;
+  uint64_t ripe = t + 1 + (uint64_t)__builtin_ctzll(d->ripe_slots >> from | d->ripe_slots << (-from % DRAM_RIPE));
+  return ripe < soonest ? ripe : soonest;
+}
+
 static void issue(struct dram *d) {
-  if (d->t < d->issue_at) return;
-  uint64_t soonest = UINT64_MAX;
-  if (d->t >= d->ripe_at) ripen(d);
-  uint64_t cols = legal_columns(d, &soonest), pre = d->next[DRAM_PRECHARGE] & ~d->unripe;
-  uint64_t rows = allowed(d, DRAM_ACTIVATE, d->act_at, &soonest) & ~d->unripe;
-  if (pre) rows |= pre & ~held_by_group(d, pre, d->group_pre_at, &soonest);
+  uint64_t soonest = UINT64_MAX, t = d->t;
+  if (d->ripe_slots >> t % DRAM_RIPE & 1) ripen(d);
+  uint64_t cols = legal_columns(d, &soonest), rows = t >= d->act_at ? d->next[DRAM_ACTIVATE] : 0;
+  rows = (rows | d->next[DRAM_PRECHARGE]) & ~d->unripe;
+  if (t < d->pre_at && rows & d->next[DRAM_PRECHARGE])
+    rows &= ~held_by_group(d, rows & d->next[DRAM_PRECHARGE], d->group_pre_at, &soonest);
   if (!(cols | rows)) {
-    d->issue_at = d->unripe && d->ripe_at < soonest ? d->ripe_at : soonest;
+    d->issue_at = next_issue(d, soonest);
     return;
   }
-  d->issue_at = d->t + 1;
-  uint32_t n = d->tm.banks, from = d->prio, k = (uint32_t)__builtin_ctzll(rotated(d, cols | rows, from));
-  uint32_t j = from + k >= n ? from + k - n : from + k;
+  d->issue_at = t + 1;
+  uint32_t n = d->tm.banks, from = d->prio, j = first_from(cols | rows, from);
   if (cols >> j & 1) {
     column(d, j);
     return;
   }
   row(d, j);
-  if (k == 63) return;
+  uint32_t k = j >= from ? j - from : j + n - from;
+  /* Only the bank that has just been opened may be new among them. */
+  if ((d->next[DRAM_READ] | d->next[DRAM_WRITE]) & ~d->unripe & 1ull << j) cols = legal_columns(d, &soonest);
+  if (!cols || k == 63) return;
   from = d->prio;
-  uint64_t later_cols = rotated(d, legal_columns(d, &soonest), from) & ~((2ull << k) - 1);
+  uint64_t later_cols = rotated(d, cols, from) & ~((2ull << k) - 1);
   if (!later_cols) return;
   k = (uint32_t)__builtin_ctzll(later_cols);
   column(d, from + k >= n ? from + k - n : from + k);
 }
 
 req_id dram_step(struct dram *d) {
-  req_id done = pipe_pop(d);
-  schedule(d);
-  issue(d);
+  req_id done = 0;
+  if (d->t >= d->pop_at || d->returns.count) {
+    if (!l2_queue_full(&d->returns)) {
+      if (d->t >= d->pop_at) done = pipe_pop(d);
+    } else {
+      d->stalled++;
+      if (d->pipe_count) d->pop_at++;
+    }
+  }
+  if (d->waiting & ~d->busy || d->fifo.count) schedule(d);
+  if (d->t >= d->issue_at) issue(d);
   d->t++;
   return done;
-}
-
-uint64_t dram_wake(const struct dram *d) {
-  if (d->returns.count || d->waiting & ~d->busy || d->fifo.count) return d->t;
-  uint64_t at = d->busy ? d->issue_at : UINT64_MAX;
-  if (d->pipe_count) {
-    /* The step of cycle t + k makes pipe_moved + k + 1 current. */
-    uint64_t due = d->t + (d->pipe[d->pipe_head].due - d->pipe_moved) - 1;
-    if (due < at) at = due;
-  }
-  return at > d->t ? at : d->t;
-}
-
-void dram_skip(struct dram *d, uint64_t steps) {
-  d->t += steps;
-  pipe_move(d, steps);
 }
 
 bool dram_idle(const struct dram *d) {

@@ -15,11 +15,12 @@
 /* Timing of a configuration, derived values included. */
 struct dram_timing {
   uint32_t CCD, CCDL, RRD, RCD, RCDW, RAS, RP, RC;
-  uint32_t RTW, WTR;   /* read command to write command, and back, any bank */
-  uint32_t WTP, RTP;   /* column command to precharge, same bank */
-  uint32_t RTPL;       /* read to precharge, same bank group */
-  uint32_t CL, WL, BL; /* BL: command cycles of one burst on the data bus */
-  uint32_t atom;       /* bytes of one column command */
+  uint32_t RTW, WTR;                /* read command to write command, and back, any bank */
+  uint32_t WTP, RTP;                /* column command to precharge, same bank */
+  uint32_t RTPL;                    /* read to precharge, same bank group */
+  uint32_t CL, WL, BL;              /* BL: command cycles of one burst on the data bus */
+  uint32_t to_read[2], to_write[2]; /* from a read, a write to the next of either kind, any bank */
+  uint32_t atom;                    /* bytes of one column command */
   uint32_t banks, groups;
 };
 void dram_timing_init(struct dram_timing *d, const struct gpu_config *c);
@@ -46,40 +47,48 @@ struct dram_bank {
   uint32_t group;
 };
 
+/* Cycles by which a bank's own constraints may be noted ahead in `ripe`; those that last longer are noted again. */
+enum { DRAM_RIPE = 64 };
+
 struct dram {
   const struct partition_env *env;
-  struct dram_timing tm;
   uint64_t t;
-  uint64_t issue_at;                     /* no command is legal before */
-  uint64_t rd_at, wr_at, act_at;         /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
-  uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL */
-  uint32_t col_group;                    /* the last column command's */
-  bool one_group;                        /* CCDL holds back no other when a column command may follow (CCD) */
-  struct dram_bank *bank;
-  uint64_t *own_at;         /* per busy bank: its own constraints on its next command */
-  uint64_t unripe, ripe_at; /* busy banks that own_at holds back; a lower bound on theirs */
-  uint64_t *group_banks;    /* per group: its banks */
-  uint32_t groups;
+  uint64_t issue_at;              /* no command is legal before */
+  uint64_t pop_at;                /* cycle in which the first burst leaves the data pipe; UINT64_MAX: it is empty */
   uint64_t waiting, urgent, busy; /* bit per bank: has waiting requests; has some of class 0; serves one */
   uint64_t next[4];               /* bit per busy bank, by enum dram_command: its next command */
-  uint32_t prio;                  /* bank looked at first */
-  uint32_t pending[2], limit;     /* waiting requests of each class (without a scheme all are of class 0), at most */
-  bool fcfs;
-  struct l2_queue fifo; /* FCFS: waiting slots in order, in op.set */
-  struct dram_slot *slot;
-  uint16_t *spare;
-  uint32_t spares;
-  /* Data bus: a pipe of pipe_len places (at least the latency of the present direction) that moves one place a cycle
-   * unless the return queue is full. `due` is the value of pipe_moved with which the slot's burst comes out. */
+  uint64_t rd_at, wr_at, act_at;  /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
+  uint64_t pre_at;                /* RTPL holds back no bank from here on */
+  uint64_t unripe,
+      ripe_slots;       /* busy banks whose own constraints hold back their next command; slots of `ripe` in use */
+  uint32_t prio;        /* bank looked at first */
+  uint32_t col_group;   /* the last column command's */
+  bool fcfs, one_group; /* one_group: CCDL holds back no other group when a column command may follow (CCD) */
+  bool writing;         /* direction of the last column command */
+  uint32_t pending[2], limit; /* waiting requests of each class (without a scheme all are of class 0), at most */
+  struct l2_queue returns;
+  /* Data bus: a pipe of places (at least the latency of the present direction) that moves one place a cycle unless the
+   * return queue is full. `due`: after so many moves the slot's burst comes out; there have been t less `stalled`. */
   struct {
     uint64_t due;
     uint16_t slot;
   } * pipe;
+  uint64_t stalled;
+  uint64_t pipe_end;      /* the pipe is longer than pipe_min until it has moved pipe_end - pipe_min times */
+  uint64_t pipe_last_due; /* of the burst that entered last */
   uint32_t pipe_head, pipe_count, pipe_size;
-  uint64_t pipe_moved, pipe_last_due;
-  uint32_t pipe_len, pipe_min;
-  bool writing; /* direction of the last column command */
-  struct l2_queue returns;
+  uint32_t pipe_min, pipe_most;
+  struct dram_bank *bank;
+  struct dram_slot *slot;
+  uint16_t *spare;
+  uint32_t spares;
+  uint64_t ripe[DRAM_RIPE];              /* of `unripe`, by cycle modulo DRAM_RIPE: those to look at in it */
+  uint64_t *own_at;                      /* per bank in `unripe`: when its own constraints allow its next command */
+  uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL */
+  uint64_t *group_banks;                 /* per group: its banks */
+  uint32_t groups;
+  struct dram_timing tm;
+  struct l2_queue fifo; /* FCFS: waiting slots in order, in op.set */
   /* Every command as it is issued; tests and dram_check listen. */
   void (*watch)(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row);
   void *watch_ctx;
@@ -94,9 +103,15 @@ void dram_push(struct dram *d, struct l2_op op);
 /* One command cycle. Returns the write-back whose data is in the row, to be freed by the caller; else 0. */
 req_id dram_step(struct dram *d);
 /* Earliest cycle >= t in which a step can do anything by itself; UINT64_MAX if empty. */
-uint64_t dram_wake(const struct dram *d);
+static inline uint64_t dram_wake(const struct dram *d) {
+  if (d->returns.count || d->waiting & ~d->busy || d->fifo.count) return d->t;
+  uint64_t at = d->busy && d->issue_at < d->pop_at ? d->issue_at : d->pop_at;
+  return at > d->t ? at : d->t;
+}
 /* `steps` cycles in which nothing happens pass. */
-void dram_skip(struct dram *d, uint64_t steps);
+static inline void dram_skip(struct dram *d, uint64_t steps) {
+  d->t += steps;
+}
 bool dram_idle(const struct dram *d);
 
 #endif

@@ -395,7 +395,7 @@ static void step_channel(struct partition_set *p, uint32_t c, uint32_t counted) 
     }
     if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel]);
     if (ch->delay[0].count | ch->delay[1].count) enter_dram(p, ch);
-    ch->wake = d->busy && d->issue_at <= d->t ? d->t : wake_at(p, ch);
+    ch->wake = wake_at(p, ch);
   }
   uint32_t n = 0;
   if (ch->wake > d->t && !(ch->wanted && !closed(p, ch)))
