@@ -90,6 +90,10 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
                               .pool = &g->pool,
                               .stats = &g->stats,
                               .now = &g->now,
+                              .core_edge = &g->t_core,
+                              .dram_edge = &g->t_dram,
+                              .core_period = g->p_core,
+                              .dram_period = g->p_dram,
                               .atomic = perform_atomic,
                               .ctx = g,
                               .slots = g->slots.count ? &g->slots : NULL,
@@ -400,6 +404,7 @@ static void begin(struct gpu *g) {
   g->open = true;
   g->overlap = g->fault = false;
   g->t_core = g->t_icnt = g->t_l2 = g->t_dram = 0;
+  partition_clocks_anew(g->parts);
   g->sum.core = g->sum.dram = 0;
   g->sum.core_edges = g->sum.dram_edges = 0;
   gpu_seen_begin(g);

@@ -60,6 +60,10 @@ struct partition_env {
   struct req_pool *pool;
   struct gpu_stats *stats; /* counters of the current kernel */
   const uint64_t *now;     /* core cycle */
+  /* When the next edge of the core clock comes and, while DRAM steps, the present one of its clock, with their periods,
+   * in any unit; NULL: not known. */
+  const uint64_t *core_edge, *dram_edge;
+  uint64_t core_period, dram_period;
   /* Perform an atomic that leaves the L2. */
   void (*atomic)(void *ctx, req_id r);
   void *ctx;
@@ -106,6 +110,8 @@ uint32_t partition_all_quiet_l2(const struct partition_set *p);
 uint32_t partition_all_quiet_dram(const struct partition_set *p);
 void partition_skip_all_l2(struct partition_set *p, uint64_t steps);
 void partition_skip_all_dram(struct partition_set *p, uint64_t steps);
+/* The edges of the clocks in partition_env have been set anew. */
+void partition_clocks_anew(struct partition_set *p);
 /* The set of sub-partitions with a reply, one word per 64. */
 const uint64_t *partition_replies(const struct partition_set *p);
 /* From now on each sub-partition and each channel counts into its own element. */
