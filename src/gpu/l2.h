@@ -64,11 +64,13 @@ uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz);
 
 /* ---- shared by l2.c, l2_access.c and l2_banked.c ---- */
 /* The access of `op` to its bank. *reply: the L2 answers now (else DRAM will, or the fill). */
-enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply);
+__attribute__((noinline)) enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
+                                                    bool *reply);
 /* The same with sectors (l2_sector.c), and the arrival of those that `op` asked for: true if no more are on their way.
  */
-enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply);
-bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op);
+__attribute__((noinline)) enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
+                                                           uint32_t *line, bool *reply);
+__attribute__((noinline)) bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op);
 /* What both take: the line to replace (L2_NONE: all are reserved; *no_line: a scheme gives this access none), the
  * eviction of what it holds, with its write-back or 0; a request of its own to DRAM; room in the miss queue for `more`
  * entries beside one. */
@@ -81,8 +83,8 @@ static inline bool l2_miss_room(const struct l2_bank *b, uint32_t more) {
 }
 /* Does a request that left the ROP delay go straight to DRAM? The scheme is asked once per request. */
 enum { L2_MSHR_ASKED = L2_NO_MSHR - 1, L2_MSHR_PAST = L2_NO_MSHR - 2 }; /* op.mshr meanwhile */
-bool l2_goes_past(struct l2_slice *s, struct l2_op *op);
-void l2_send_past(struct l2_slice *s, struct l2_op op);
+__attribute__((noinline)) bool l2_goes_past(struct l2_slice *s, struct l2_op *op);
+__attribute__((noinline)) void l2_send_past(struct l2_slice *s, struct l2_op op);
 /* The oldest request of the ROP delay: still held; free to enter; or it went straight to DRAM. */
 enum l2_release { L2_HELD, L2_RELEASED, L2_GONE };
 enum l2_release l2_release(struct l2_slice *s);
@@ -91,8 +93,8 @@ req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b);
 /* The oldest return from DRAM fills its line or passes on to `out`; false if it has to wait. */
 bool l2_take_return(struct l2_slice *s, struct l2_bank *b);
 void l2_reply(struct l2_slice *s, req_id r);
-void l2_step_banked(struct l2_slice *s);
-uint64_t l2_wake_banked(const struct l2_slice *s);
+__attribute__((noinline)) void l2_step_banked(struct l2_slice *s);
+__attribute__((noinline)) uint64_t l2_wake_banked(const struct l2_slice *s);
 /* First L2 cycle in which the ROP delay can release a request. */
 uint64_t l2_rop_wake(const struct l2_slice *s);
 

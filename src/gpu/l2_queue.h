@@ -27,7 +27,7 @@ struct l2_queue {
 
 void l2_queue_init(struct l2_queue *q, uint32_t limit);
 void l2_queue_free(struct l2_queue *q);
-void l2_queue_grow(struct l2_queue *q);
+__attribute__((noinline, cold)) void l2_queue_grow(struct l2_queue *q);
 
 static inline bool l2_queue_full(const struct l2_queue *q) {
   return q->limit && q->count >= q->limit;

@@ -237,31 +237,33 @@ req_id partition_pop(struct partition_set *p, uint32_t s) {
 
 static bool closed(const struct partition_set *p, const struct channel *ch);
 
-/* A step whose tick is counted by the caller: `since` runs ahead of `ticks` by it. */
-static void step_slice(struct partition_set *p, uint32_t s, uint32_t counted) {
-  struct l2_slice *l = slice_now(p, s);
-  uint32_t c = p->home[s], offered = l->to_dram.count;
-  l2_step(l);
-  p->l2.since[s] += counted;
-  if (!counted || l->wake > l->t) quiet_for(&p->l2, s, l2_quiet(l)); /* else it stays due */
-  if (l->out.count) p->replies[s / 64] |= 1ull << (s % 64);
-  if (l->to_dram.count == 0 && !offered) return;
-  struct channel *ch = &p->channel[c];
-  ch->wanted += l->to_dram.count - offered;
-  if (l->to_dram.count && p->dram.at[c] > p->dram.ticks && !closed(p, ch)) disturb(&p->dram, c);
+/* Step the sub-partitions `m` of word `w`. If their tick is counted by the caller, `since` runs ahead of `ticks` by it.
+ * The steps themselves are part of it: what is called in every cycle costs as much by calling as by doing. */
+__attribute__((flatten)) static void step_slices(struct partition_set *p, uint32_t w, uint64_t m, uint32_t counted) {
+  for (; m; m &= m - 1) {
+    uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(m);
+    struct l2_slice *l = slice_now(p, s);
+    uint32_t offered = l->to_dram.count;
+    l2_step(l);
+    p->l2.since[s] += counted;
+    if (!counted || l->wake > l->t) quiet_for(&p->l2, s, l2_quiet(l)); /* else it stays due */
+    if (l->out.count) p->replies[w] |= m & -m;
+    if (!(l->to_dram.count | offered)) continue;
+    uint32_t c = p->home[s];
+    struct channel *ch = &p->channel[c];
+    ch->wanted += l->to_dram.count - offered;
+    if (l->to_dram.count && p->dram.at[c] > p->dram.ticks && !closed(p, ch)) disturb(&p->dram, c);
+  }
 }
 
 void partition_step_l2(struct partition_set *p, uint32_t s) {
-  step_slice(p, s, 0);
+  step_slices(p, s / 64, 1ull << (s % 64), 0);
 }
-
-#define EACH_DUE(k, i)                                    \
-  for (uint32_t w_ = 0, i; w_ < ((k)->n + 63) / 64; w_++) \
-    for (uint64_t m_ = (k)->due[w_]; m_ && (i = w_ * 64 + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
 
 void partition_tick_l2(struct partition_set *p) {
   if (p->l2.ticks >= p->l2.next) find_due(&p->l2);
-  EACH_DUE(&p->l2, s) step_slice(p, s, 1);
+  for (uint32_t w = 0; w < (p->l2.n + 63) / 64; w++)
+    if (p->l2.due[w]) step_slices(p, w, p->l2.due[w], 1);
   p->l2.ticks++;
 }
 
@@ -393,8 +395,7 @@ static uint64_t wake_at(const struct channel *ch) {
   return at;
 }
 
-/* The DRAM's step is part of it: what is called in every cycle costs as much by calling as by doing. */
-__attribute__((flatten)) static void step_channel(struct partition_set *p, uint32_t c, uint32_t counted) {
+static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t counted) {
   struct channel *ch = &p->channel[c];
   struct dram *d = &ch->dram;
   uint64_t behind = (uint64_t)(p->dram.ticks - p->dram.since[c]);
@@ -421,13 +422,19 @@ __attribute__((flatten)) static void step_channel(struct partition_set *p, uint3
   }
 }
 
+/* As step_slices, for channels. */
+__attribute__((flatten)) static void step_channels(struct partition_set *p, uint32_t w, uint64_t m, uint32_t counted) {
+  for (; m; m &= m - 1) step_channel(p, w * 64 + (uint32_t)__builtin_ctzll(m), counted);
+}
+
 void partition_step_dram(struct partition_set *p, uint32_t c) {
-  step_channel(p, c, 0);
+  step_channels(p, c / 64, 1ull << (c % 64), 0);
 }
 
 void partition_tick_dram(struct partition_set *p) {
   if (p->dram.ticks >= p->dram.next) find_due(&p->dram);
-  EACH_DUE(&p->dram, c) step_channel(p, c, 1);
+  for (uint32_t w = 0; w < (p->dram.n + 63) / 64; w++)
+    if (p->dram.due[w]) step_channels(p, w, p->dram.due[w], 1);
   p->dram.ticks++;
 }
 
