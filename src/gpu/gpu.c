@@ -153,11 +153,23 @@ static inline struct gpu_stats *port_stats(struct gpu *g, uint32_t p) {
 
 static void replies_to_icnt(struct gpu *g) {
   const uint64_t *replies = partition_replies(g->parts);
-  for (uint32_t w = 0; w < (g->subparts + 63) / 64; w++) EACH_BIT(w, replies[w], p) {
+  uint32_t turn = icnt_now(g->icnt) % REPLY_TURNS;
+  for (uint32_t w = 0; w < (g->subparts + 63) / 64; w++) {
+    if (g->reply_held[w]) {
+      g->reply_held[w] &= ~g->reply_again[turn][w];
+      g->reply_again[turn][w] = 0;
+    }
+    EACH_BIT(w, replies[w] & ~g->reply_held[w], p) {
       req_id id = partition_top(g->parts, (uint32_t)p);
       struct req *r = &g->pool.at[id];
       uint32_t node = g->config.sms + (uint32_t)p, bytes = req_down_bytes(r);
-      if (!icnt_can_push(g->icnt, node, bytes)) continue;
+      uint32_t steps = icnt_steps_to_room(g->icnt, node, bytes);
+      if (steps) { /* the sub-partition's first reply: none overtakes it */
+        uint64_t bit = 1ull << (p % 64);
+        g->reply_held[w] |= bit;
+        g->reply_again[(turn + (steps < REPLY_TURNS ? steps : REPLY_TURNS - 1)) % REPLY_TURNS][w] |= bit;
+        continue;
+      }
       r->returned = g->now;
       struct gpu_stats *st = port_stats(g, (uint32_t)p);
       st->packets_down++;
@@ -165,6 +177,7 @@ static void replies_to_icnt(struct gpu *g) {
       icnt_push(g->icnt, node, r->sm, id, bytes);
       partition_pop(g->parts, (uint32_t)p);
     }
+  }
 }
 
 static void step_l2(struct gpu *g) {

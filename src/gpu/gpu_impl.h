@@ -35,6 +35,7 @@ struct gpu_work {
 
 enum { GPU_SM_WORDS = 4 }; /* bit sets of 256 SMs */
 enum { WAKE_SLOTS = 64 };
+enum { GPU_SUBPART_WORDS = 16, REPLY_TURNS = 16 }; /* bit sets of 1024 sub-partitions */
 
 struct gpu {
   struct gpu_config config;
@@ -76,6 +77,9 @@ struct gpu {
    * them are not empty, and the set of later ones with its lower bound; who was woken earlier stays in its set. */
   uint64_t wake_at[GPU_SM_WORDS * 64], next_wake;
   uint64_t wheel[WAKE_SLOTS][GPU_SM_WORDS], wheel_slots, far[GPU_SM_WORDS], far_due;
+  /* Sub-partitions whose reply the interconnect has no room for, and by interconnect cycle modulo REPLY_TURNS those to
+   * be looked at again. */
+  uint64_t reply_held[GPU_SUBPART_WORDS], reply_again[REPLY_TURNS][GPU_SUBPART_WORDS];
   uint32_t running_ctas, ctas_per_sm /* of `kernel` */, last_sm;
   uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
   uint32_t in_flight; /* requests that left an SM and whose reply it has not taken; write-backs until the L2 has them */

@@ -55,6 +55,15 @@ bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
   return icnt_vcs_can_push(n->vcs[which], node, flits);
 }
 
+/* A node sends at most one flit a step. */
+uint32_t icnt_steps_to_room(const struct icnt *n, uint32_t node, uint32_t bytes) {
+  int which = net_out(n, node);
+  uint32_t flits = flits_of(n, bytes);
+  if (!n->planes[which]) return !icnt_vcs_can_push(n->vcs[which], node, flits);
+  uint32_t full = icnt_planes_waiting(n->planes[which], node) + flits;
+  return full > n->l.inject_flits ? full - n->l.inject_flits : 0;
+}
+
 uint32_t icnt_waiting(const struct icnt *n, uint32_t node) {
   int which = net_out(n, node);
   return n->planes[which] ? icnt_planes_waiting(n->planes[which], node) : icnt_vcs_waiting(n->vcs[which], node);
@@ -104,6 +113,10 @@ const uint64_t *icnt_arrivals(const struct icnt *n) {
 
 bool icnt_idle(const struct icnt *n) {
   return n->inside == 0;
+}
+
+uint64_t icnt_now(const struct icnt *n) {
+  return n->now;
 }
 
 const struct icnt_stats *icnt_stats(const struct icnt *n) {

@@ -23,6 +23,8 @@ void icnt_free(struct icnt *n);
 /* Room in the injection buffer of `node` for a packet of `bytes`? SM nodes inject into ICNT_UP, L2 nodes into
  * ICNT_DOWN. */
 bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes);
+/* Steps that pass at least until there is; 0: there is. */
+uint32_t icnt_steps_to_room(const struct icnt *n, uint32_t node, uint32_t bytes);
 void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uint32_t bytes);
 /* Flits that wait in the injection buffer of `node`. */
 uint32_t icnt_waiting(const struct icnt *n, uint32_t node);
@@ -45,6 +47,8 @@ bool icnt_idle(const struct icnt *n);
  * nothing, UINT32_MAX if nothing is inside that moves. icnt_skip tells the network that so many were skipped. */
 uint32_t icnt_quiet_steps(const struct icnt *n);
 void icnt_skip(struct icnt *n, uint32_t steps);
+/* Steps done and skipped. */
+uint64_t icnt_now(const struct icnt *n);
 const struct icnt_stats *icnt_stats(const struct icnt *n);
 
 #endif

@@ -25,11 +25,15 @@ struct fifo {
 /* The node's side of the fifo of its input. */
 struct source_x {
   uint32_t inject, waiting; /* packet being sent; flits in the injection buffer */
+  uint32_t left;            /* flits of that packet to be sent */
 };
+/* As long as the boundary buffer has room for the whole packet that comes, its flits pass the ejection buffer without a
+ * stop and only the tail, which the wire marks, matters. Else (`tight`, and until nothing waits) they are counted. */
 struct sink_x {
   struct flit *ring;
   uint32_t mask, pop, move, end; /* next to pop; packet whose flits move into the boundary buffer; one past the last */
   uint32_t whole;                /* flits of the packets from `pop` to `move` */
+  uint32_t ejection, left;       /* while counted: flits in the ejection buffer; of packet `move`, those to move */
 };
 
 /* Counters as bit planes: plane k of word w is at p[w * stride + k]. The first NARROW planes are always computed,
@@ -67,16 +71,16 @@ struct icnt_planes {
   uint64_t *occupied, *out_credit; /* where occupancy, out_credits are not zero */
   /* Sets of positions. */
   uint64_t *sending; /* sources with a packet */
-  uint64_t *loaded;  /* sinks with a packet in `left_snk` */
   uint64_t *tight;   /* sinks whose boundary buffer cannot take all of it */
-  struct planes src_credits, left_src, ejection, left_snk;
-  uint64_t *src_credit, *waiting; /* where src_credits, ejection are not zero */
+  struct planes src_credits;
+  uint64_t *src_credit, *waiting; /* where src_credits, the ejection buffers' flits are not zero */
   uint64_t *sent;                 /* nodes that injected a flit, until the caller has seen it */
   uint64_t *ready;                /* nodes with a whole packet: the set in struct icnt */
   /* Wires, by step modulo 4: flits that left inputs, outputs (ports), sources, and the ejection buffer (positions). */
   uint64_t *sent_in[ICNT_SLOTS], *sent_out[ICNT_SLOTS], *injected[ICNT_SLOTS], *ejected[ICNT_SLOTS];
-  uint32_t packets; /* pushed and not popped */
-  uint32_t still;   /* steps in a row that put nothing on a wire, up to ICNT_SLOTS: then all slots are empty */
+  uint64_t *tails[ICNT_SLOTS]; /* of sent_out, at the nodes' outputs: tails (positions) */
+  uint32_t packets;            /* pushed and not popped */
+  uint32_t still; /* steps in a row that put nothing on a wire, up to ICNT_SLOTS: then all slots are empty */
 };
 
 /* The usual crossbar has up to 64 nodes: one word a set. Its step is the same code with the sizes known to the
@@ -149,13 +153,6 @@ static inline void update(const struct planes *c, uint32_t w, uint64_t add, uint
   if (sub) down(c, w, sub);
   some[w] = nonzero(c, w);
 }
-static inline uint32_t get(const struct planes *c, uint32_t i) {
-  const uint64_t *p = at(c, i >> 6);
-  uint32_t v = 0;
-  for (uint32_t k = 0; k < NARROW; k++) v |= (uint32_t)(p[k] >> (i & 63) & 1) << k;
-  for (uint32_t k = NARROW; k < c->n; k++) v |= (uint32_t)(p[k] >> (i & 63) & 1) << k;
-  return v;
-}
 /* The counter is zero. */
 static inline void put(const struct planes *c, uint32_t i, uint32_t v) {
   uint64_t *p = at(c, i >> 6), bit = (uint64_t)1 << (i & 63);
@@ -166,74 +163,81 @@ static inline void put(const struct planes *c, uint32_t i, uint32_t v) {
 /* ---- nodes ---- */
 
 /* Does the boundary buffer have room for all of the packet whose flits arrive? Then nothing has to be counted. */
-static void update_tight(struct icnt_planes *x, uint32_t node) {
+static inline void update_tight(struct icnt_planes *x, uint32_t node) {
   const struct sink_x *k = &x->snk[node];
-  bool tight = set_has(x->loaded, node) && k->whole + k->ring[k->move & k->mask].meta > x->boundary_flits;
-  if (tight == set_has(x->tight, node)) return;
-  x->tight[node >> 6] ^= (uint64_t)1 << (node & 63);
+  if (k->move != k->end && k->whole + k->ring[k->move & k->mask].meta > x->boundary_flits) set_add(x->tight, node);
+  else set_remove(x->tight, node);
 }
 /* Is there room for one flit more? */
 static bool has_room(const struct icnt_planes *x, uint32_t node) {
   const struct sink_x *k = &x->snk[node];
-  if (!set_has(x->tight, node)) return true;
-  return k->whole + k->ring[k->move & k->mask].meta - get(&x->left_snk, node) < x->boundary_flits;
+  return !set_has(x->tight, node) || k->whole + k->ring[k->move & k->mask].meta - k->left < x->boundary_flits;
 }
 
 /* Packet `snk->move` becomes the one whose flits arrive. */
-static void load_sink(struct icnt_planes *x, uint32_t node) {
-  const struct sink_x *k = &x->snk[node];
-  if (k->move == k->end) {
-    set_remove(x->loaded, node);
-    set_remove(x->tight, node);
-    return;
-  }
-  set_add(x->loaded, node);
-  put(&x->left_snk, node, k->ring[k->move & k->mask].meta);
+static inline void load_sink(struct icnt_planes *x, uint32_t node) {
+  struct sink_x *k = &x->snk[node];
+  k->left = k->ring[k->move & k->mask].meta;
   update_tight(x, node);
+}
+/* All of packet `snk->move` is in the boundary buffer. */
+static inline void complete(struct icnt_planes *x, uint32_t node) {
+  struct sink_x *k = &x->snk[node];
+  k->whole += k->ring[k->move++ & k->mask].meta;
+  set_add(x->ready, x->node_at[node]);
+  load_sink(x, node);
 }
 SHARED void load_source(struct icnt_planes *x, uint32_t node, bool one) {
   const struct fifo *f = &x->in[local_port(x, one) + node];
-  uint32_t at = x->src[node].inject;
-  if (at == f->end) {
+  struct source_x *s = &x->src[node];
+  if (s->inject == f->end) {
     set_remove(x->sending, node);
     return;
   }
   set_add(x->sending, node);
-  put(&x->left_src, node, f->ring[at & f->mask].meta);
+  s->left = f->ring[s->inject & f->mask].meta;
+}
+
+/* A step of the sinks `m` whose flits are counted: those that move one into the boundary buffer. */
+static uint64_t counted(struct icnt_planes *x, uint32_t w, uint64_t m, uint64_t arrived) {
+  uint64_t moved = 0;
+  EACH(m, w, node) {
+    struct sink_x *k = &x->snk[node];
+    uint64_t bit = (uint64_t)1 << (node & 63);
+    if (arrived & bit) k->ejection++;
+    if (k->ejection && has_room(x, (uint32_t)node)) {
+      moved |= bit;
+      k->ejection--;
+      if (!--k->left) complete(x, (uint32_t)node);
+    }
+    if (k->ejection) x->waiting[w] |= bit;
+    else x->waiting[w] &= ~bit;
+  }
+  return moved;
 }
 
 SHARED void nodes_step(struct icnt_planes *x, uint32_t w, uint64_t now, bool one) {
-  uint64_t arrived = x->sent_out[(now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1)][local_word(x, one) + w];
-  uint64_t move = arrived | x->waiting[w];
-  if (move) {
-    EACH(move & x->tight[w], w, node) {
-      if (!has_room(x, (uint32_t)node)) move &= ~((uint64_t)1 << (node & 63));
-    }
-    update(&x->ejection, w, arrived, move, x->waiting);
-    down(&x->left_snk, w, move);
-    EACH(move & ~nonzero(&x->left_snk, w), w, node) {
-      struct sink_x *k = &x->snk[node];
-      k->whole += k->ring[k->move++ & k->mask].meta;
-      set_add(x->ready, x->node_at[node]);
-      load_sink(x, (uint32_t)node);
-    }
+  uint32_t three = (now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
+  uint64_t arrived = x->sent_out[three][local_word(x, one) + w], slow = x->tight[w] | x->waiting[w],
+           move = arrived & ~slow;
+  EACH(x->tails[three][w] & ~slow, w, node) {
+    complete(x, (uint32_t)node);
   }
+  if (slow) move |= counted(x, w, slow, arrived);
+  x->tails[now & (ICNT_SLOTS - 1)][w] = 0;
   x->ejected[now & (ICNT_SLOTS - 1)][w] = move;
   uint64_t credits = x->sent_in[(now - ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1)][local_word(x, one) + w];
   uint64_t send = x->sending[w] & (credits | x->src_credit[w]);
   update(&x->src_credits, w, credits, send, x->src_credit);
-  if (send) {
-    down(&x->left_src, w, send);
-    EACH(send, w, node) {
-      x->src[node].waiting--;
-      if (!x->req_words) set_add(x->sent, x->node_at[node]);
-    }
-    if (x->req_words) x->sent[w] |= send; /* crossbar: the node's number is its position */
-    EACH(send & ~nonzero(&x->left_src, w), w, node) {
-      x->src[node].inject++;
-      load_source(x, (uint32_t)node, one);
-    }
+  EACH(send, w, node) {
+    struct source_x *s = &x->src[node];
+    s->waiting--;
+    if (!x->req_words) set_add(x->sent, x->node_at[node]);
+    if (--s->left) continue;
+    s->inject++;
+    load_source(x, (uint32_t)node, one);
   }
+  if (x->req_words) x->sent[w] |= send; /* crossbar: the node's number is its position */
   x->injected[now & (ICNT_SLOTS - 1)][w] = send;
 }
 
@@ -356,8 +360,9 @@ SHARED void take(struct icnt_planes *x, uint32_t n, bool one) {
       continue;
     }
     struct sink_x *d = &x->snk[o - local_port(x, one)];
+    bool first = d->move == d->end;
     d->ring[d->end++ & d->mask] = p;
-    if (!set_has(x->loaded, o - local_port(x, one))) load_sink(x, o - local_port(x, one));
+    if (first) load_sink(x, o - local_port(x, one));
   }
 }
 
@@ -375,6 +380,8 @@ SHARED void switch_step(struct icnt_planes *x, uint64_t now, bool one) {
     EACH(in[w] & ~nonzero(&x->left_in, w), w, i) { /* tails: the output is free for the next step */
       uint32_t o = x->out_of[i];
       set_remove(x->held, o);
+      if (one) set_add(x->tails[now & (ICNT_SLOTS - 1)], o);
+      else if (o >= x->local) set_add(x->tails[now & (ICNT_SLOTS - 1)], o - x->local);
       x->active[w] &= ~((uint64_t)1 << (i & 63));
       x->in[i].front++;
       if (x->occupied[w] >> (i & 63) & 1) ask(x, (uint32_t)i, one);
@@ -439,6 +446,7 @@ void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps) {
     memset(x->sent_in[s], 0, bytes);
     memset(x->sent_out[s], 0, bytes);
     memset(x->ejected[s], 0, local_bytes);
+    memset(x->tails[s], 0, local_bytes);
   }
 }
 
@@ -458,7 +466,7 @@ void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p) {
   uint32_t place = x->place[src];
   struct source_x *s = &x->src[place];
   struct fifo *f = &x->in[x->local + place];
-  if (p.meta >> x->left_src.n) x->left_src.n = x->left_in.n = x->left_snk.n = x->left_src.stride;
+  if (p.meta >> x->left_in.n) x->left_in.n = x->left_in.stride;
   f->ring[f->end++ & f->mask] = p;
   s->waiting += p.meta;
   x->packets++;
@@ -580,23 +588,21 @@ struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net) {
   uint64_t **sets[] = {&x->active, &x->asking,        &x->held,     &x->wanted,     &x->has_flit, &x->holder_has_flit,
                        &x->credit, &x->output_credit, &x->flits_in, &x->credits_in, &x->occupied, &x->out_credit};
   for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) *sets[k] = ARENA_ARRAY(a, uint64_t, x->words);
-  uint64_t **local[] = {&x->sending, &x->loaded, &x->tight, &x->src_credit, &x->waiting, &x->sent};
+  uint64_t **local[] = {&x->sending, &x->tight, &x->src_credit, &x->waiting, &x->sent};
   for (size_t k = 0; k < sizeof local / sizeof *local; k++) *local[k] = ARENA_ARRAY(a, uint64_t, local_words);
   for (int s = 0; s < ICNT_SLOTS; s++) {
     x->injected[s] = ARENA_ARRAY(a, uint64_t, local_words);
     x->ejected[s] = ARENA_ARRAY(a, uint64_t, local_words);
+    x->tails[s] = ARENA_ARRAY(a, uint64_t, local_words);
     x->sent_in[s] = ARENA_ARRAY(a, uint64_t, x->words);
     x->sent_out[s] = ARENA_ARRAY(a, uint64_t, x->words);
   }
   uint32_t longest = l->boundary_flits < l->inject_flits ? l->boundary_flits : l->inject_flits;
   x->src_credits = planes_new(a, local_words, l->vc_buf);
-  x->ejection = planes_new(a, local_words, l->vc_buf);
   x->occupancy = planes_new(a, x->words, l->vc_buf);
   x->out_credits = planes_new(a, x->words, l->vc_buf);
-  x->left_src = planes_new(a, local_words, longest);
-  x->left_snk = planes_new(a, local_words, longest);
   x->left_in = planes_new(a, x->words, longest);
-  x->left_src.n = x->left_in.n = x->left_snk.n = NARROW;
+  x->left_in.n = NARROW;
   for (uint32_t p = 0; p < x->span; p++) {
     put(&x->src_credits, p, l->vc_buf);
     set_add(x->src_credit, p);
