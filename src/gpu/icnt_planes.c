@@ -45,6 +45,38 @@ struct planes {
   uint32_t n, stride;
 };
 
+/* Places of the sets and wires in a machine of one word. */
+enum {
+  SMALL_active,
+  SMALL_asking,
+  SMALL_held,
+  SMALL_wanted,
+  SMALL_has_flit,
+  SMALL_holder_has_flit,
+  SMALL_credit,
+  SMALL_output_credit,
+  SMALL_flits_in,
+  SMALL_credits_in,
+  SMALL_occupied,
+  SMALL_out_credit,
+  SMALL_sending,
+  SMALL_tight,
+  SMALL_src_credit,
+  SMALL_waiting,
+  SMALL_sent,
+  SMALL_sent_in,
+  SMALL_sent_in_last = SMALL_sent_in + ICNT_SLOTS - 1,
+  SMALL_sent_out,
+  SMALL_sent_out_last = SMALL_sent_out + ICNT_SLOTS - 1,
+  SMALL_injected,
+  SMALL_injected_last = SMALL_injected + ICNT_SLOTS - 1,
+  SMALL_ejected,
+  SMALL_ejected_last = SMALL_ejected + ICNT_SLOTS - 1,
+  SMALL_tails,
+  SMALL_tails_last = SMALL_tails + ICNT_SLOTS - 1,
+  SMALLS
+};
+
 struct icnt_planes {
   uint32_t nodes, inject_flits, boundary_flits;
   uint32_t dirs, span, row;    /* directions; ports of one (a multiple of 64); routers in a row */
@@ -79,6 +111,7 @@ struct icnt_planes {
   /* Wires, by step modulo 4: flits that left inputs, outputs (ports), sources, and the ejection buffer (positions). */
   uint64_t *sent_in[ICNT_SLOTS], *sent_out[ICNT_SLOTS], *injected[ICNT_SLOTS], *ejected[ICNT_SLOTS];
   uint64_t *tails[ICNT_SLOTS]; /* of sent_out, at the nodes' outputs: tails (positions) */
+  uint64_t small[SMALLS];      /* with one word all of these sets */
   uint32_t packets;            /* pushed and not popped */
   uint32_t still; /* steps in a row that put nothing on a wire, up to ICNT_SLOTS: then all slots are empty */
 };
@@ -100,6 +133,19 @@ SHARED uint32_t local_port(const struct icnt_planes *x, bool one) {
 }
 SHARED uint32_t req_words(const struct icnt_planes *x, bool one) {
   return one ? 1 : x->req_words;
+}
+
+/* In a function with `one`: a set; a wire at a step modulo ICNT_SLOTS. With one word they lie in the struct itself. */
+#define SET(name) (one ? &x->small[SMALL_##name] : x->name)
+#define WIRE(name, slot) (one ? &x->small[SMALL_##name + (slot)] : x->name[slot])
+SHARED void add_in(bool one, uint64_t *s, uint32_t i) {
+  s[one ? 0 : i >> 6] |= (uint64_t)1 << (i & 63);
+}
+SHARED void remove_in(bool one, uint64_t *s, uint32_t i) {
+  s[one ? 0 : i >> 6] &= ~((uint64_t)1 << (i & 63));
+}
+SHARED bool has_in(bool one, const uint64_t *s, uint32_t i) {
+  return s[one ? 0 : i >> 6] >> (i & 63) & 1;
 }
 
 /* ---- counters ---- */
@@ -191,10 +237,10 @@ SHARED void load_source(struct icnt_planes *x, uint32_t node, bool one) {
   const struct fifo *f = &x->in[local_port(x, one) + node];
   struct source_x *s = &x->src[node];
   if (s->inject == f->end) {
-    set_remove(x->sending, node);
+    remove_in(one, SET(sending), node);
     return;
   }
-  set_add(x->sending, node);
+  add_in(one, SET(sending), node);
   s->left = f->ring[s->inject & f->mask].meta;
 }
 
@@ -218,27 +264,27 @@ static uint64_t counted(struct icnt_planes *x, uint32_t w, uint64_t m, uint64_t 
 
 SHARED void nodes_step(struct icnt_planes *x, uint32_t w, uint64_t now, bool one) {
   uint32_t three = (now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
-  uint64_t arrived = x->sent_out[three][local_word(x, one) + w], slow = x->tight[w] | x->waiting[w],
+  uint64_t arrived = WIRE(sent_out, three)[local_word(x, one) + w], slow = SET(tight)[w] | SET(waiting)[w],
            move = arrived & ~slow;
-  EACH(x->tails[three][w] & ~slow, w, node) {
+  EACH(WIRE(tails, three)[w] & ~slow, w, node) {
     complete(x, (uint32_t)node);
   }
   if (slow) move |= counted(x, w, slow, arrived);
-  x->tails[now & (ICNT_SLOTS - 1)][w] = 0;
-  x->ejected[now & (ICNT_SLOTS - 1)][w] = move;
-  uint64_t credits = x->sent_in[(now - ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1)][local_word(x, one) + w];
-  uint64_t send = x->sending[w] & (credits | x->src_credit[w]);
-  update(&x->src_credits, w, credits, send, x->src_credit);
+  WIRE(tails, now & (ICNT_SLOTS - 1))[w] = 0;
+  WIRE(ejected, now & (ICNT_SLOTS - 1))[w] = move;
+  uint64_t credits = WIRE(sent_in, (now - ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1))[local_word(x, one) + w];
+  uint64_t send = SET(sending)[w] & (credits | SET(src_credit)[w]);
+  update(&x->src_credits, w, credits, send, SET(src_credit));
   EACH(send, w, node) {
     struct source_x *s = &x->src[node];
     s->waiting--;
-    if (!x->req_words) set_add(x->sent, x->node_at[node]);
+    if (!req_words(x, one)) add_in(one, SET(sent), x->node_at[node]);
     if (--s->left) continue;
     s->inject++;
     load_source(x, (uint32_t)node, one);
   }
-  if (x->req_words) x->sent[w] |= send; /* crossbar: the node's number is its position */
-  x->injected[now & (ICNT_SLOTS - 1)][w] = send;
+  if (req_words(x, one)) SET(sent)[w] |= send; /* crossbar: the node's number is its position */
+  WIRE(injected, now & (ICNT_SLOTS - 1))[w] = send;
 }
 
 /* ---- router ---- */
@@ -253,8 +299,8 @@ SHARED void ask(struct icnt_planes *x, uint32_t i, bool one) {
     o = x->route[x->router[i] * x->nodes + o];
     x->req_dir[o] |= (uint8_t)(1u << i / x->span);
   }
-  set_add(x->wanted, o);
-  set_add(x->asking, i);
+  add_in(one, SET(wanted), o);
+  add_in(one, SET(asking), i);
 }
 
 /* What the neighbours sent towards direction `dir` (0..3): word `w` of their ports that face it. */
@@ -269,32 +315,32 @@ SHARED void arrivals(struct icnt_planes *x, uint64_t now, bool one) {
   uint32_t two = (now - ICNT_FLIT_WIRE) & (ICNT_SLOTS - 1), three = (now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
   for (uint32_t d = 0; d + 1 < x->dirs; d++)
     for (uint32_t w = 0; w < local_words(x, one); w++) {
-      x->flits_in[d * local_words(x, one) + w] = from_neighbours(x, x->sent_out[three], d, w, one);
-      x->credits_in[d * local_words(x, one) + w] = from_neighbours(x, x->sent_in[two], d, w, one);
+      SET(flits_in)[d * local_words(x, one) + w] = from_neighbours(x, WIRE(sent_out, three), d, w, one);
+      SET(credits_in)[d * local_words(x, one) + w] = from_neighbours(x, WIRE(sent_in, two), d, w, one);
     }
   for (uint32_t w = 0; w < local_words(x, one); w++) {
-    x->flits_in[local_word(x, one) + w] = x->injected[two][w];
-    x->credits_in[local_word(x, one) + w] = x->ejected[two][w];
+    SET(flits_in)[local_word(x, one) + w] = WIRE(injected, two)[w];
+    SET(credits_in)[local_word(x, one) + w] = WIRE(ejected, two)[w];
   }
 }
 
 /* What flits and credits that arrive change on the other side of the switch. */
 SHARED void receive(struct icnt_planes *x, uint32_t w, bool one) {
-  uint64_t filled = x->flits_in[w] | x->occupied[w], changed = (filled ^ x->has_flit[w]) & x->active[w];
-  x->has_flit[w] = filled;
+  uint64_t filled = SET(flits_in)[w] | SET(occupied)[w], changed = (filled ^ SET(has_flit)[w]) & SET(active)[w];
+  SET(has_flit)[w] = filled;
   EACH(changed, w, i) {
     uint32_t o = x->out_of[i];
-    x->holder_has_flit[o >> 6] ^= (uint64_t)1 << (o & 63);
+    SET(holder_has_flit)[o >> 6] ^= (uint64_t)1 << (o & 63);
   }
-  EACH(filled & ~x->active[w] & ~x->asking[w], w, i) {
+  EACH(filled & ~SET(active)[w] & ~SET(asking)[w], w, i) {
     ask(x, (uint32_t)i, one);
   }
-  uint64_t credit = x->credits_in[w] | x->out_credit[w];
-  changed = (credit ^ x->credit[w]) & x->held[w];
-  x->credit[w] = credit;
+  uint64_t credit = SET(credits_in)[w] | SET(out_credit)[w];
+  changed = (credit ^ SET(credit)[w]) & SET(held)[w];
+  SET(credit)[w] = credit;
   EACH(changed, w, o) {
     uint32_t i = x->holder[o];
-    x->output_credit[i >> 6] ^= (uint64_t)1 << (i & 63);
+    SET(output_credit)[i >> 6] ^= (uint64_t)1 << (i & 63);
   }
 }
 
@@ -320,7 +366,7 @@ SHARED uint32_t pick(struct icnt_planes *x, uint32_t o, bool one) {
 
 SHARED uint32_t grant(struct icnt_planes *x, bool one) {
   uint32_t n = 0;
-  for (uint32_t w = 0; w < words(x, one); w++) EACH(x->wanted[w] & ~x->held[w], w, o) {
+  for (uint32_t w = 0; w < words(x, one); w++) EACH(SET(wanted)[w] & ~SET(held)[w], w, o) {
       x->granted[n++] = (uint32_t)o;
       x->granted[n++] = pick(x, (uint32_t)o, one);
     }
@@ -336,7 +382,7 @@ SHARED void remove_request(struct icnt_planes *x, uint32_t o, uint32_t i, bool o
     set_remove(r, i);
     for (uint32_t w = 0; w < req_words(x, one); w++) left |= r[w];
   }
-  if (!left) set_remove(x->wanted, o);
+  if (!left) remove_in(one, SET(wanted), o);
 }
 
 SHARED void take(struct icnt_planes *x, uint32_t n, bool one) {
@@ -345,14 +391,14 @@ SHARED void take(struct icnt_planes *x, uint32_t n, bool one) {
     const struct fifo *f = &x->in[i];
     struct flit p = f->ring[f->front & f->mask];
     remove_request(x, o, i, one);
-    set_remove(x->asking, i);
-    set_add(x->active, i);
-    set_add(x->held, o);
+    remove_in(one, SET(asking), i);
+    add_in(one, SET(active), i);
+    add_in(one, SET(held), o);
     x->holder[o] = (uint16_t)i;
     x->out_of[i] = (uint16_t)o;
-    set_add(x->holder_has_flit, o); /* its head */
-    if (set_has(x->credit, o)) set_add(x->output_credit, i);
-    else set_remove(x->output_credit, i);
+    add_in(one, SET(holder_has_flit), o); /* its head */
+    if (has_in(one, SET(credit), o)) add_in(one, SET(output_credit), i);
+    else remove_in(one, SET(output_credit), i);
     put(&x->left_in, i, p.meta);
     if (o < local_port(x, one)) {
       struct fifo *next = &x->in[x->peer[o]];
@@ -367,24 +413,24 @@ SHARED void take(struct icnt_planes *x, uint32_t n, bool one) {
 }
 
 SHARED void switch_step(struct icnt_planes *x, uint64_t now, bool one) {
-  uint64_t *in = x->sent_in[now & (ICNT_SLOTS - 1)], *out = x->sent_out[now & (ICNT_SLOTS - 1)];
+  uint64_t *in = WIRE(sent_in, now & (ICNT_SLOTS - 1)), *out = WIRE(sent_out, now & (ICNT_SLOTS - 1));
   for (uint32_t w = 0; w < words(x, one); w++) {
-    in[w] = x->active[w] & x->has_flit[w] & x->output_credit[w];
-    out[w] = x->held[w] & x->holder_has_flit[w] & x->credit[w];
+    in[w] = SET(active)[w] & SET(has_flit)[w] & SET(output_credit)[w];
+    out[w] = SET(held)[w] & SET(holder_has_flit)[w] & SET(credit)[w];
   }
   for (uint32_t w = 0; w < words(x, one); w++) {
-    update(&x->occupancy, w, x->flits_in[w], in[w], x->occupied);
-    update(&x->out_credits, w, x->credits_in[w], out[w], x->out_credit);
+    update(&x->occupancy, w, SET(flits_in)[w], in[w], SET(occupied));
+    update(&x->out_credits, w, SET(credits_in)[w], out[w], SET(out_credit));
     if (!in[w]) continue;
     down(&x->left_in, w, in[w]);
     EACH(in[w] & ~nonzero(&x->left_in, w), w, i) { /* tails: the output is free for the next step */
       uint32_t o = x->out_of[i];
-      set_remove(x->held, o);
-      if (one) set_add(x->tails[now & (ICNT_SLOTS - 1)], o);
-      else if (o >= x->local) set_add(x->tails[now & (ICNT_SLOTS - 1)], o - x->local);
-      x->active[w] &= ~((uint64_t)1 << (i & 63));
+      remove_in(one, SET(held), o);
+      if (one) add_in(one, WIRE(tails, now & (ICNT_SLOTS - 1)), o);
+      else if (o >= x->local) add_in(one, WIRE(tails, now & (ICNT_SLOTS - 1)), o - x->local);
+      SET(active)[w] &= ~((uint64_t)1 << (i & 63));
       x->in[i].front++;
-      if (x->occupied[w] >> (i & 63) & 1) ask(x, (uint32_t)i, one);
+      if (SET(occupied)[w] >> (i & 63) & 1) ask(x, (uint32_t)i, one);
     }
   }
 }
@@ -427,8 +473,8 @@ SHARED void step(struct icnt_planes *x, uint64_t now, bool one) {
   uint32_t n = grant(x, one);
   switch_step(x, now, one);
   take(x, n, one);
-  for (uint32_t w = 0; w < local_words(x, one); w++) any |= x->injected[slot][w] | x->ejected[slot][w];
-  for (uint32_t w = 0; w < words(x, one); w++) any |= x->sent_in[slot][w];
+  for (uint32_t w = 0; w < local_words(x, one); w++) any |= WIRE(injected, slot)[w] | WIRE(ejected, slot)[w];
+  for (uint32_t w = 0; w < words(x, one); w++) any |= WIRE(sent_in, slot)[w];
   x->still = any ? 0 : x->still + (x->still < ICNT_SLOTS);
 }
 
@@ -559,6 +605,38 @@ static void rings_new(struct arena *a, struct icnt_planes *x, const struct layou
     if (x->router[p] < l->routers) fifo_new(a, &x->in[p], l->vc_buf + 1);
 }
 
+static uint64_t *set_new(struct arena *a, struct icnt_planes *x, uint32_t place, uint32_t words) {
+  return x->words == 1 ? &x->small[place] : ARENA_ARRAY(a, uint64_t, words);
+}
+
+static void sets_new(struct arena *a, struct icnt_planes *x) {
+  uint32_t local = x->local_words;
+  x->active = set_new(a, x, SMALL_active, x->words);
+  x->asking = set_new(a, x, SMALL_asking, x->words);
+  x->held = set_new(a, x, SMALL_held, x->words);
+  x->wanted = set_new(a, x, SMALL_wanted, x->words);
+  x->has_flit = set_new(a, x, SMALL_has_flit, x->words);
+  x->holder_has_flit = set_new(a, x, SMALL_holder_has_flit, x->words);
+  x->credit = set_new(a, x, SMALL_credit, x->words);
+  x->output_credit = set_new(a, x, SMALL_output_credit, x->words);
+  x->flits_in = set_new(a, x, SMALL_flits_in, x->words);
+  x->credits_in = set_new(a, x, SMALL_credits_in, x->words);
+  x->occupied = set_new(a, x, SMALL_occupied, x->words);
+  x->out_credit = set_new(a, x, SMALL_out_credit, x->words);
+  x->sending = set_new(a, x, SMALL_sending, local);
+  x->tight = set_new(a, x, SMALL_tight, local);
+  x->src_credit = set_new(a, x, SMALL_src_credit, local);
+  x->waiting = set_new(a, x, SMALL_waiting, local);
+  x->sent = set_new(a, x, SMALL_sent, local);
+  for (uint32_t s = 0; s < ICNT_SLOTS; s++) {
+    x->sent_in[s] = set_new(a, x, SMALL_sent_in + s, x->words);
+    x->sent_out[s] = set_new(a, x, SMALL_sent_out + s, x->words);
+    x->injected[s] = set_new(a, x, SMALL_injected + s, local);
+    x->ejected[s] = set_new(a, x, SMALL_ejected + s, local);
+    x->tails[s] = set_new(a, x, SMALL_tails + s, local);
+  }
+}
+
 struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net) {
   struct arena *a = &n->mem;
   const struct layout *l = &n->l;
@@ -585,18 +663,7 @@ struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net) {
   x->grant = ARENA_ARRAY(a, uint16_t, ports);
   x->req = ARENA_ARRAY(a, uint64_t, l->nodes * x->req_words);
   x->granted = ARENA_ARRAY(a, uint32_t, 2 * ports);
-  uint64_t **sets[] = {&x->active, &x->asking,        &x->held,     &x->wanted,     &x->has_flit, &x->holder_has_flit,
-                       &x->credit, &x->output_credit, &x->flits_in, &x->credits_in, &x->occupied, &x->out_credit};
-  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) *sets[k] = ARENA_ARRAY(a, uint64_t, x->words);
-  uint64_t **local[] = {&x->sending, &x->tight, &x->src_credit, &x->waiting, &x->sent};
-  for (size_t k = 0; k < sizeof local / sizeof *local; k++) *local[k] = ARENA_ARRAY(a, uint64_t, local_words);
-  for (int s = 0; s < ICNT_SLOTS; s++) {
-    x->injected[s] = ARENA_ARRAY(a, uint64_t, local_words);
-    x->ejected[s] = ARENA_ARRAY(a, uint64_t, local_words);
-    x->tails[s] = ARENA_ARRAY(a, uint64_t, local_words);
-    x->sent_in[s] = ARENA_ARRAY(a, uint64_t, x->words);
-    x->sent_out[s] = ARENA_ARRAY(a, uint64_t, x->words);
-  }
+  sets_new(a, x);
   uint32_t longest = l->boundary_flits < l->inject_flits ? l->boundary_flits : l->inject_flits;
   x->src_credits = planes_new(a, local_words, l->vc_buf);
   x->occupancy = planes_new(a, x->words, l->vc_buf);
