@@ -246,11 +246,21 @@ static const json_t *totals_of(struct paper *p, const json_t *figure, const char
   return NULL;
 }
 
+/* The scheme list of the figure that a published value is over. */
+static const char *list_over(const json_t *figure, const struct published_figure *f) {
+  const char *label;
+  json_t *column;
+  json_object_foreach(json_object_get(figure, "schemes"), label, column) {
+    if (json_is_string(column) && published_over_is(f, json_string_value(column))) return json_string_value(column);
+  }
+  return published_over(f);
+}
+
 static bool ours(struct paper *p, const json_t *figure, const struct published_figure *f, const char *list,
                  double *value) {
   struct workload_list l = {0};
   struct err e = {0};
-  const char *group = NULL, *over = published_over(f);
+  const char *group = NULL, *over = list_over(figure, f);
   enum published_kind kind = PUBLISHED_ARITHMETIC;
   bool set = published_of_group(f, &group, &kind);
   double ratio[WORKLOADS_MAX];

@@ -120,6 +120,7 @@ bool published_of_scheme(const struct published_figure *f, const char *list) {
       {"sharing", "qx_adpt+management"},
       {"sharing-cta=x:adpt", "qx_adpt"},
       {"sharing-cta=x+adpt", "qx_adpt"},
+      {"sharing-cta=x:adpt=1", "qx_adpt"},
   };
   if (!strcmp(f->scheme, list)) return true;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -191,6 +192,15 @@ const char *published_over(const struct published_figure *f) {
   if (!strcmp(name, "pdp_best")) return "pdp-best";
   if (!strcmp(name, "pc_byp")) return "pc-byp";
   return name;
+}
+
+bool published_over_is(const struct published_figure *f, const char *list) {
+  const char *name = published_over(f);
+  size_t n = strlen(name);
+  if (!strcmp(name, list)) return true;
+  if (strcmp(f->paper, "medic") || strchr(list, '+')) return false;
+  if (!strncmp(list, "l2-", 3)) list += 3; /* MeDiC's PCAL is the one at the L2 */
+  return !strncmp(list, name, n) && (!list[n] || list[n] == '=' || list[n] == ':' || !strcmp(list + n, "-best"));
 }
 
 bool published_of_group(const struct published_figure *f, const char **group, enum published_kind *kind) {

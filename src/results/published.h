@@ -51,6 +51,8 @@ bool published_of_group(const struct published_figure *f, const char **group, en
 typedef double published_get(const void *run, const char *key);
 /* The scheme (as typed) that the metric compares with: "baseline" for most, "mrpb" for ..._over_mrpb. */
 const char *published_over(const struct published_figure *f);
+/* Is `list`, as users type it, that scheme? For MeDiC's comparators with any setting, searched ones included. */
+bool published_over_is(const struct published_figure *f, const char *list);
 /* The quantity that is averaged, of one workload: `run` under the figure's scheme relative to `over`, or a rate of
  * `run` alone. False: the metric cannot be had from the totals of runs. */
 bool published_ratio(const struct published_figure *f, published_get *get, const void *run, const void *over,

@@ -39,6 +39,12 @@ static void test_bundled(void **state) {
   assert_string_equal(published_over(find(p, "bucl", "ipc_improvement_over_mrpb", "bucl", "KMN")), "mrpb");
   assert_string_equal(published_over(find(p, "decoupled-l1d", "ipc_improvement_over_pdp_best", "decoupled-l1d", "BH")),
                       "pdp-best");
+  const struct published_figure *pcal = find(p, "medic", "speedup_over_pcal", "medic", "harmonic average");
+  assert_true(published_over_is(pcal, "l2-pcal") && published_over_is(pcal, "l2-pcal-best"));
+  assert_true(published_over_is(pcal, "l2-pcal=64") && published_over_is(pcal, "l2-pcal:tokens=64"));
+  assert_false(published_over_is(pcal, "l2-pcal+medic") || published_over_is(pcal, "pc-byp"));
+  const struct published_figure *bcs = find(p, "sharing", "gain_over_bcs", "sharing-cta=x:adpt=1", "20 benchmarks");
+  assert_true(published_over_is(bcs, "bcs") && !published_over_is(bcs, "bcs+sharing-cache"));
   const char *group;
   enum published_kind kind;
   assert_true(published_of_group(find(p, "bucl", "ipc_improvement", "bucl", "coherent average"), &group, &kind));
