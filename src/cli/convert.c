@@ -10,7 +10,7 @@
 #include "trace/trace_feed.h"
 
 struct convert_options {
-  const char *out;
+  const char *out, *version;
   bool accel_sim, keep_going, quiet;
 };
 
@@ -78,20 +78,33 @@ static int import_run(const struct command *self, int argc, char **argv) {
 
 /* ---- export ---- */
 
+static bool tracer_version(const char *text, double *v, struct err *e) {
+  static const double known[] = {1.2, 3, 4, 5, 6};
+  char *end = NULL;
+  *v = 0;
+  if (!text) return true;
+  *v = strtod(text, &end);
+  for (size_t i = 0; i < sizeof known / sizeof *known && end != text && !*end; i++)
+    if (*v == known[i]) return true;
+  return err_set(e, ERR_USAGE, "--tracer-version is 1.2, 3, 4, 5 or 6, not '%s'", text);
+}
+
 static int export_run(const struct command *self, int argc, char **argv) {
   struct convert_options o = {0};
   struct err e = {0};
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
+  double version = 0;
   if (!o.accel_sim) err_set(&e, ERR_USAGE, "--accel-sim says which format; there is no other yet");
   else if (!o.out) err_set(&e, ERR_USAGE, "-o FOLDER says where kernelslist.g goes");
   else if (first + 1 != argc) err_set(&e, ERR_USAGE, "one trace to export");
+  else tracer_version(o.version, &version, &e);
   if (e.code) return command_usage(self, &e);
   struct trace_input *t = trace_open(argv[first], false, &e);
   if (!t) return cli_fail(&e);
   bool ok = !mkdir(o.out, 0777) || errno == EEXIST ||
             err_set(&e, ERR_INPUT, "cannot make the folder '%s': %s", o.out, strerror(errno));
-  ok = ok && accel_export(t, o.out, &e);
+  ok = ok && accel_export(t, o.out, version, &e);
   if (ok && !o.quiet) printf("exported %u launch%s to %s\n", t->launches, t->launches == 1 ? "" : "es", o.out);
   trace_close(t);
   return ok ? EXIT_OK : cli_fail(&e);
@@ -105,6 +118,9 @@ static const struct opt import_opts[] = {
     {.name = NULL}};
 static const struct opt export_opts[] = {
     {"accel-sim", NULL, "kernelslist.g and a .traceg per launch", OPT_FLAG, AT(accel_sim), 0, NULL},
+    {"tracer-version", "V",
+     "in the form of this version of the tracer: 1.2, 3, 4, 5 or 6; else as it was imported, or 5", OPT_TEXT,
+     AT(version), 0, NULL},
     {"output", "FOLDER", "where to write them", OPT_TEXT, AT(out), 'o', "file"},
     {"quiet", NULL, "say nothing", OPT_FLAG, AT(quiet), 'q', NULL},
     {.name = NULL}};
@@ -124,7 +140,9 @@ const struct command cmd_export = {
     .name = "export",
     .summary = "write a trace as Accel-Sim's",
     .usage = "--accel-sim -o FOLDER TRACE",
-    .help = "What was imported comes out as it was; kernels recorded from PTX get SASS names by what executes them.\n\n"
+    .help = "What was imported comes out as it was; kernels recorded from PTX get SASS names by what executes them.\n"
+            "What an older --tracer-version cannot say is left out: source lines and immediates before 4, the second\n"
+            "immediate and clusters before 6.\n\n"
             "Example:\n  sluice export --accel-sim -o traces bfs.slt\n",
     .opts = export_opts,
     .run = export_run,

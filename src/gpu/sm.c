@@ -386,7 +386,8 @@ static bool issue(struct sm *s, uint32_t w) {
   ws->fetch_pc = ws->pc + 1;
   ws->pc = is->next_pc;
   if (is->next_pc == FEED_DONE) s->done |= bit, s->drained |= bit;
-  if (i->kind == KIND_EXIT && is->mask) { /* lanes that exit empty the buffer */
+  /* Lanes that exit empty the buffer; a recorded warp may end with any instruction. */
+  if ((i->kind == KIND_EXIT && is->mask) || is->next_pc == FEED_DONE) {
     ws->in_pipe = (uint16_t)(ws->in_pipe - __builtin_popcount(ws->ibuf_valid));
     ws->ibuf_valid = 0;
     s->drained |= bit;

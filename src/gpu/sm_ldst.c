@@ -121,7 +121,8 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   o->space = o->mask ? is->space : i->space; /* without a lane nobody has resolved an address */
   o->width = is->width;
   o->load = i->kind == KIND_LOAD || i->kind == KIND_ATOM;
-  o->atomic = i->kind == KIND_ATOM;
+  /* A generic address may turn out to be local: nobody else sees that memory, and the load does all of it. */
+  o->atomic = i->kind == KIND_ATOM && o->space != SPACE_LOCAL;
   if (i->kind == KIND_FENCE || !o->mask) return;
   if (o->atomic) {
     s->w[o->warp].atomics = (uint16_t)(s->w[o->warp].atomics + __builtin_popcount(o->mask));

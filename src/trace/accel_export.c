@@ -11,30 +11,54 @@
 struct export {
   struct trace_input *t;
   const struct feed_kernel *k;
-  struct accel_header h;
+  struct accel_header h; /* of the file that was imported */
+  bool convert;          /* to another version than that */
+  double version;        /* what is written */
+  bool lineinfo;
   FILE *f;
 };
 
-/* ---- header ---- */
+  /* ---- header ---- */
+
+#define COLUMNS "PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]"
+
+/* The lines of a header that was imported, but for what another version says otherwise. */
+static void write_origin(struct export *x) {
+  bool lineinfo = false;
+  for (const char *p = x->k->origin; *p;) {
+    size_t n = strcspn(p, "\n");
+    bool drop = *p == '#' || !strncmp(p, "-sluice", 7);
+    if (x->convert && !strncmp(p, "-enable lineinfo", 16)) drop |= x->version < 4, lineinfo = true;
+    if (x->convert && !strncmp(p, "-accelsim tracer version", 24))
+      fprintf(x->f, "-accelsim tracer version = %g\n", x->version);
+    else if (!drop) fprintf(x->f, "%.*s\n", (int)n, p);
+    p += n + (p[n] != 0);
+  }
+  if (x->convert && x->version >= 4 && !lineinfo) fputs("-enable lineinfo = 0\n", x->f);
+}
 
 static void write_header(struct export *x, uint32_t launch) {
   const struct feed_kernel *k = x->k;
-  if (k->origin && x->h.version >= 3) {
-    fputs(k->origin, x->f);
-  } else { /* older headers say that ids come first on every line, which nobody writes any more */
+  const char *columns = k->origin && !x->convert ? strstr(k->origin, "\n#") : NULL;
+  if (k->origin) {
+    write_origin(x);
+  } else {
     fprintf(x->f, "-kernel name = %s\n-kernel id = %u\n-grid dim = (%u,%u,%u)\n-block dim = (%u,%u,%u)\n", k->name,
             launch + 1, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2]);
     fprintf(x->f,
-            "-shmem = %u\n-nregs = %u\n-binary version = %u\n-cuda stream id = %ld\n-shmem base_addr = 0x%016llx\n"
-            "-local mem base_addr = 0x%016llx\n-nvbit version = 1.7\n-accelsim tracer version = 5\n"
-            "-enable lineinfo = %d\n",
-            k->shared_bytes, k->regs_per_thread, x->h.binary_version ? x->h.binary_version : 70, x->h.stream,
-            (unsigned long long)x->h.shmem_base, (unsigned long long)x->h.local_base, x->h.lineinfo);
+            "-shmem = %u\n-nregs = %u\n-binary version = 70\n-cuda stream id = %ld\n-shmem base_addr = 0x%016llx\n"
+            "-local mem base_addr = 0x%016llx\n-nvbit version = 1.7\n-accelsim tracer version = %g\n",
+            k->shared_bytes, k->regs_per_thread, x->h.stream, (unsigned long long)x->h.shmem_base,
+            (unsigned long long)x->h.local_base, x->version);
+    if (x->version >= 4) fprintf(x->f, "-enable lineinfo = %d\n", x->lineinfo);
   }
-  fprintf(x->f,
-          "\n#traces format = %sPC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
-          "[adrrescompress?] [mem_addresses] immediate\n\n",
-          x->h.lineinfo ? "[line_num] " : "");
+  if (columns) fprintf(x->f, "\n%.*s\n\n", (int)strcspn(columns + 1, "\n"), columns + 1);
+  else
+    fprintf(x->f, "\n#traces format = %s%s%s\n\n",
+            x->version < 4 ? "threadblock_x threadblock_y threadblock_z warpid_tb "
+            : x->lineinfo  ? "[line_num] "
+                           : "",
+            COLUMNS, x->version < 4 ? "" : " immediate");
 }
 
 static long stream_of(const struct trace_order *o, uint32_t launch) {
@@ -43,9 +67,13 @@ static long stream_of(const struct trace_order *o, uint32_t launch) {
   return 0;
 }
 
-static bool read_origin(struct export *x, uint32_t launch, struct err *e) {
-  x->h = (struct accel_header){.shmem_base = 0x00007f5500000000, .local_base = 0x00007f5501000000, .lineinfo = true};
+/* What the kernel's own header says, and from that what is written; `version`: as asked for, 0 if not. */
+static bool read_origin(struct export *x, uint32_t launch, double version, struct err *e) {
+  x->h = (struct accel_header){.shmem_base = 0x00007f5500000000, .local_base = 0x00007f5501000000};
   x->h.stream = stream_of(x->t->order, launch);
+  x->version = version > 0 ? version : 5;
+  x->lineinfo = x->version >= 4;
+  x->convert = false;
   bool end;
   if (!x->k->origin) return true;
   x->h = (struct accel_header){0};
@@ -54,6 +82,14 @@ static bool read_origin(struct export *x, uint32_t launch, struct err *e) {
     if (!accel_header_line(&x->h, p, n, &end, e)) return false;
     p += n + (p[n] != 0);
   }
+  x->convert = version > 0 && version != x->h.version;
+  if (!x->convert) x->version = x->h.version;
+  x->lineinfo = x->h.lineinfo && (!x->convert || x->version >= 4);
+  for (uint32_t i = 0; x->k->text && x->version < 6 && i < x->k->insts; i++)
+    if (x->k->text[i] && accel_head_is_bulk(x->k->text[i]))
+      return err_set(e, ERR_USAGE,
+                     "kernel %s has bulk copies, which tracer version %g cannot say; export it as version 6",
+                     x->k->name, x->version);
   return true;
 }
 
@@ -136,27 +172,76 @@ static void write_addresses(const struct export *x, const struct inst *i, const 
   for (uint32_t k = 1; k < (equal ? 2 : n); k++) fprintf(f, " %lld", (long long)(int64_t)(a[k] - a[k - 1]));
 }
 
+/* A bulk copy: base, how many, and the deltas, whatever lanes they stand in. */
+static void write_bulk(const struct issued *o, FILE *f) {
+  uint64_t before = 0;
+  uint32_t n = (uint32_t)__builtin_popcount(o->mask);
+  for (uint32_t k = 0; k < n; before = o->addr[k++])
+    if (k) fprintf(f, " %lld", (long long)(int64_t)(o->addr[k] - before));
+    else fprintf(f, " 4 0x%llx %u", (unsigned long long)o->addr[0], n);
+  if (!n) fputs(" 4 0x0 0", f);
+}
+
+/* Destinations to memory width as imported. Warp group products have a word more from version 6 on. */
+static void write_head(const struct export *x, const char *head, size_t n, FILE *f) {
+  const char *width = memrchr(head, ' ', n), *gmma = memmem(head, n, "GMMA", 4);
+  bool had = x->h.version >= 6, has = x->version >= 6;
+  if (!gmma || had == has || !width) {
+    fprintf(f, "%.*s", (int)n, head);
+  } else if (has) {
+    fprintf(f, "%.*s 0%.*s", (int)(width - head), head, (int)(head + n - width), width);
+  } else {
+    const char *flag = memrchr(head, ' ', (size_t)(width - head));
+    fprintf(f, "%.*s%.*s", (int)((flag ? flag : width) - head), head, (int)(head + n - width), width);
+  }
+}
+
+/* Immediates: none before version 4, one, two from version 6 on. `tail`: what was imported, NULL if nothing was. */
+static void write_tail(const struct export *x, const char *tail, FILE *f) {
+  if (x->version < 4) return;
+  if (!tail || (!*tail && x->h.version < 4)) fputs(" 0", f);
+  else if (*tail) fprintf(f, " %.*s", (int)(x->version < 6 ? strcspn(tail, " ") : strlen(tail)), tail);
+  if (x->version >= 6) fputs(" NoVal", f);
+}
+
 static void write_inst(const struct export *x, const struct inst *i, const struct issued *o, FILE *f) {
   char made[256];
   const char *text = x->k->text ? x->k->text[i->pc] : NULL, *tab = text ? strchr(text, '\t') : NULL;
-  if (x->h.lineinfo) fprintf(f, "%u ", i->src_line);
+  bool bulk = tab && accel_head_is_bulk(text);
+  if (x->lineinfo) fprintf(f, "%u ", i->src_line);
   /* What never was SASS is numbered in steps of 8; SASS of binary version 70, which its header names, has 16 B. */
-  fprintf(f, "%04x %08x ", text || x->h.binary_version ? i->fetch_pc : 2 * i->fetch_pc, o->mask);
+  fprintf(f, "%04x ", text || x->h.binary_version ? i->fetch_pc : 2 * i->fetch_pc);
+  if (!bulk) fprintf(f, "%08x ", o->mask);
   if (tab) {
-    fprintf(f, "%.*s", (int)(tab - text), text);
+    write_head(x, text, (size_t)(tab - text), f);
   } else {
     made_up_head(i, made, sizeof made);
     fputs(made, f);
   }
-  if (i->pipe == PIPE_MEM && i->kind != KIND_FENCE) write_addresses(x, i, o, f);
-  if (!tab) fputs(" 0", f);
-  else if (tab[1]) fprintf(f, " %s", tab + 1);
-  if (x->h.version >= 6) fputs(" NoVal", f);
+  if (bulk) write_bulk(o, f);
+  else if (i->pipe == PIPE_MEM && i->kind != KIND_FENCE) write_addresses(x, i, o, f);
+  write_tail(x, tab ? tab + 1 : NULL, f);
   fputc('\n', f);
 }
 
+static void write_cluster(const struct export *x, const uint32_t cta[3]) {
+  const uint32_t *d = x->h.cluster;
+  uint32_t in[3];
+  for (int i = 0; i < 3; i++) in[i] = cta[i] % d[i];
+  fprintf(x->f, "cluster id = %u,%u,%u\ncluster cta = %u,%u,%u\ncluster rank = %u\n", cta[0] / d[0], cta[1] / d[1],
+          cta[2] / d[2], in[0], in[1], in[2], (in[2] * d[1] + in[1]) * d[0] + in[0]);
+}
+
+/* A CTA begins with its first warp that has instructions: one without any is left out, as the grouping tool does. */
+static void begin_cta(const struct export *x, const uint32_t at[3], uint32_t empty_warps) {
+  fprintf(x->f, "#BEGIN_TB\n\nthread block = %u,%u,%u\n", at[0], at[1], at[2]);
+  if (x->version >= 6 && x->h.cluster[0]) write_cluster(x, at);
+  fputc('\n', x->f);
+  for (uint32_t w = 0; w < empty_warps; w++) fprintf(x->f, "warp = %u\ninsts = 0\n\n", w);
+}
+
 /* One warp's lines. False with `e`: the trace cannot be read on. */
-static bool write_warp(struct export *x, uint32_t warp, struct err *e) {
+static bool write_warp(struct export *x, const uint32_t at[3], uint32_t warp, bool *begun, struct err *e) {
   char *text = NULL;
   size_t bytes = 0;
   unsigned long insts = 0;
@@ -167,11 +252,19 @@ static bool write_warp(struct export *x, uint32_t warp, struct err *e) {
     struct issued o = {.bar_id = FEED_NO_BARRIER};
     ok = x->t->ops->step(x->t, 0, warp, &o, e);
     /* A warp that does not begin at the kernel's first instruction stands there without lanes (accel_input.c). */
-    if (ok && (insts || o.active)) write_inst(x, &x->k->code[pc], &o, f), insts++;
+    if (ok && (insts || o.active)) {
+      if (x->version < 3) fprintf(f, "%u %u %u %u ", at[0], at[1], at[2], warp);
+      write_inst(x, &x->k->code[pc], &o, f);
+      insts++;
+    }
     pc = o.next_pc;
   }
   fclose(f);
-  if (ok) fprintf(x->f, "warp = %u\ninsts = %lu\n%s\n", warp, insts, text);
+  if (ok && insts && !*begun) {
+    begin_cta(x, at, warp);
+    *begun = true;
+  }
+  if (ok && *begun) fprintf(x->f, "warp = %u\ninsts = %lu\n%s\n", warp, insts, text);
   free(text);
   return ok;
 }
@@ -179,18 +272,18 @@ static bool write_warp(struct export *x, uint32_t warp, struct err *e) {
 static bool write_cta(struct export *x, uint32_t cta, struct err *e) {
   const uint32_t *g = x->k->grid;
   if (!x->t->ops->open_cta(x->t, 0, cta, e)) return false;
-  fprintf(x->f, "#BEGIN_TB\n\nthread block = %u,%u,%u\n\n", cta % g[0], cta / g[0] % g[1], cta / g[0] / g[1]);
-  bool ok = true;
-  for (uint32_t w = 0; ok && w < x->k->warps_per_cta; w++) ok = write_warp(x, w, e);
-  fputs("#END_TB\n\n", x->f);
+  const uint32_t at[3] = {cta % g[0], cta / g[0] % g[1], cta / g[0] / g[1]};
+  bool ok = true, begun = false;
+  for (uint32_t w = 0; ok && w < x->k->warps_per_cta; w++) ok = write_warp(x, at, w, &begun, e);
+  if (begun) fputs("#END_TB\n\n", x->f);
   x->t->ops->close_cta(x->t, 0);
   return ok;
 }
 
-static bool write_launch(struct export *x, const char *dir, uint32_t launch, struct err *e) {
+static bool write_launch(struct export *x, const char *dir, double version, uint32_t launch, struct err *e) {
   char path[1200];
   snprintf(path, sizeof path, "%.1100s/kernel-%u.traceg", dir, launch + 1);
-  if (!read_origin(x, launch, e) || !x->t->ops->begin(x->t, 1, e)) return false;
+  if (!read_origin(x, launch, version, e) || !x->t->ops->begin(x->t, 1, e)) return false;
   x->f = fopen(path, "we");
   if (!x->f) return err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
   write_header(x, launch);
@@ -202,7 +295,7 @@ static bool write_launch(struct export *x, const char *dir, uint32_t launch, str
   return ok;
 }
 
-bool accel_export(struct trace_input *t, const char *dir, struct err *e) {
+bool accel_export(struct trace_input *t, const char *dir, double version, struct err *e) {
   char path[1200];
   struct export x = {.t = t};
   struct trace_event ev;
@@ -215,7 +308,7 @@ bool accel_export(struct trace_input *t, const char *dir, struct err *e) {
       fprintf(list, "MemcpyHtoD,0x%016llx,%llu\n", (unsigned long long)ev.addr, (unsigned long long)ev.bytes);
     if (ev.kind != TRACE_LAUNCH) continue;
     x.k = ev.kernel;
-    if (!(ok = write_launch(&x, dir, ev.launch, e))) break;
+    if (!(ok = write_launch(&x, dir, version, ev.launch, e))) break;
     fprintf(list, "kernel-%u.traceg\n", ev.launch + 1);
   }
   bool written = !ferror(list);

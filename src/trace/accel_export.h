@@ -9,7 +9,8 @@
 
 #include "trace/input.h"
 
-/* Write all events of `t` into the folder `dir`, which must exist. */
-bool accel_export(struct trace_input *t, const char *dir, struct err *e);
+/* Write all events of `t` into the folder `dir`, which must exist. `version` of the tracer: 1.2, 3, 4, 5 or 6; 0: that
+ * of the file that was imported, 5 for what never was one. */
+bool accel_export(struct trace_input *t, const char *dir, double version, struct err *e);
 
 #endif

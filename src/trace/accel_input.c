@@ -30,6 +30,7 @@ struct entry {
 struct open_warp {
   struct pack_cursor c;
   bool phantom; /* its first step is the kernel's first instruction without lanes */
+  bool begun;   /* it has executed an instruction */
 };
 
 struct open_cta {
@@ -208,6 +209,7 @@ static bool accel_open_cta(struct trace_input *t, uint32_t slot, uint32_t cta, s
     if (o->bytes.used) memcpy(&length, o->bytes.at + w * sizeof length, sizeof length);
     o->warp[w].c = (struct pack_cursor){.at = at, .end = at + length};
     at += length;
+    o->warp[w].begun = false;
     o->warp[w].phantom = !pack_peek(&o->warp[w].c, &first) || a->k.place[first] != a->k.feed.entry_pc;
   }
   return true;
@@ -257,6 +259,8 @@ static bool accel_step(struct trace_input *t, uint32_t slot, uint32_t warp, stru
     CHECK(ok, "kernel %s: a warp is stepped past its end", a->k.header.name);
     i = &a->k.code[a->k.place[r.id]];
     out->active = out->mask = r.mask;
+    if (!r.mask && !w->begun) out->active = UINT32_MAX; /* tells it from a warp that only stands there */
+    w->begun = true;
     if (i->pipe == PIPE_MEM && i->kind != KIND_FENCE) memory_step(&a->k, i, &r, out);
     if (i->kind == KIND_BARRIER && r.mask) {
       out->bar_id = 0;

@@ -36,6 +36,7 @@ struct reader {
   struct pack_warp state;
   uint32_t length[WARPS_MOST];
   uint64_t file_end;
+  uint32_t cluster[3]; /* the highest place of a CTA in its cluster, plus 1; 0: no CTA names one */
   ZSTD_CCtx *zstd;
   const struct trace_input *who; /* told how far it is */
 };
@@ -223,6 +224,16 @@ static bool starts(const char *line, size_t n, const char *with) {
   return n >= k && !memcmp(line, with, k);
 }
 
+/* Clusters of version 6: their size is the highest place of a CTA in its cluster, plus 1. */
+static void note_cluster(struct reader *r, const char *line, size_t n) {
+  char text[64];
+  unsigned at[3];
+  snprintf(text, sizeof text, "%.*s", (int)(n < 60 ? n : 60), line);
+  if (sscanf(text, "cluster cta = %u,%u,%u", &at[0], &at[1], &at[2]) != 3) return;
+  for (int d = 0; d < 3; d++)
+    if (at[d] < INT32_MAX && r->cluster[d] <= at[d]) r->cluster[d] = at[d] + 1;
+}
+
 /* The lines of one CTA after its "thread block" line, up to #END_TB. */
 static bool read_cta(struct reader *r, struct err *e) {
   const char *line;
@@ -233,7 +244,11 @@ static bool read_cta(struct reader *r, struct err *e) {
   while (accel_stream_line(r->s, &line, &n, e)) {
     unsigned long v;
     char text[64];
-    if (!n || starts(line, n, "cluster")) continue;
+    if (!n) continue;
+    if (starts(line, n, "cluster")) {
+      note_cluster(r, line, n);
+      continue;
+    }
     snprintf(text, sizeof text, "%.*s", (int)(n < 60 ? n : 60), line);
     if (starts(line, n, "#END_TB")) return true;
     if (sscanf(text, "warp = %lu", &v) == 1) {
@@ -296,7 +311,7 @@ static bool read_header(struct reader *r, struct err *e) {
   bool end = false;
   while (!end && accel_stream_line(r->s, &line, &n, e)) {
     if (!accel_header_line(h, line, n, &end, e)) return at_line(r, e);
-    if (n && !end) pack_bytes(&r->header, line, n), pack_bytes(&r->header, "\n", 1);
+    if (n) pack_bytes(&r->header, line, n), pack_bytes(&r->header, "\n", 1);
   }
   if (e->code) return false;
   if (!end) return LINE_ERROR(r, e, "no line that begins with '#' ends the header: is this an Accel-Sim kernel file?");
@@ -316,11 +331,20 @@ static bool read_header(struct reader *r, struct err *e) {
   f->regs_per_thread = h->nregs ? h->nregs : 1;
   f->shared_bytes = h->shmem;
   f->max_reg = FIRST_OWN;
-  pack_bytes(&r->header, "", 1);
-  k->origin = strdup((char *)r->header.at);
   k->cta = calloc(f->ctas, sizeof *k->cta);
-  CHECK(k->cta && k->origin, "out of memory");
+  CHECK(k->cta, "out of memory");
   return true;
+}
+
+static void keep_header(struct reader *r) {
+  if (r->cluster[0] && r->cluster[1] && r->cluster[2]) {
+    char line[96];
+    int n = snprintf(line, sizeof line, ACCEL_CLUSTER " = (%u,%u,%u)\n", r->cluster[0], r->cluster[1], r->cluster[2]);
+    pack_bytes(&r->header, line, (size_t)n);
+  }
+  pack_bytes(&r->header, "", 1);
+  r->k->feed.origin = r->k->origin = strdup((char *)r->header.at);
+  CHECK(r->k->origin, "out of memory");
 }
 
 static bool temp_file(struct accel_kernel *k, struct err *e) {
@@ -355,9 +379,9 @@ bool accel_kernel_read(struct accel_kernel *k, const char *path, const struct tr
   bool ok = temp_file(k, e) && read_header(&r, e) && read_ctas(&r, e);
   if (ok) {
     finish_code(&r);
+    keep_header(&r);
     k->feed.code = k->code;
     k->feed.text = r.insts ? (const char *const *)k->text : NULL;
-    k->feed.origin = k->origin;
     k->feed.insts = r.insts ? r.insts : 1;
   } else {
     for (uint32_t n = 0; n < r.insts; n++) free(r.inst[n].text);

@@ -125,6 +125,7 @@ bool accel_header_line(struct accel_header *h, const char *line, size_t n, bool 
   copy_text(text, sizeof text, v, line + n);
   if (after(line, n, "-kernel id", &v)) return whole("the kernel id", text, UINT32_MAX, &h->id, e);
   if (after(line, n, "-grid dim", &v)) return (h->seen_grid = dim3("grid dim", text, h->grid, INT32_MAX, e));
+  if (after(line, n, ACCEL_CLUSTER, &v)) return dim3("the cluster", text, h->cluster, INT32_MAX, e);
   if (after(line, n, "-block dim", &v)) return (h->seen_block = dim3("block dim", text, h->block, 1024, e));
   if (after(line, n, "-shmem", &v)) return whole("the bytes of shared memory", text, 1u << 28, &h->shmem, e);
   if (after(line, n, "-nregs", &v)) return whole("the registers per thread", text, 1024, &h->nregs, e);
@@ -196,6 +197,8 @@ static bool leading(const struct accel_header *h, struct words *w, struct accel_
   }
   if (!need(w, "the PC", 16, UINT32_MAX, &v, e)) return false;
   i->pc = (uint32_t)v;
+  while (w->p < w->end && *w->p == ' ') w->p++;
+  i->head = w->p;
   if (!need(w, "the active mask", 16, UINT32_MAX, &v, e)) return false;
   i->mask = (uint32_t)v;
   return true;
@@ -247,15 +250,17 @@ static bool is_bulk(const struct accel_inst *i) {
 }
 
 /* Bulk copies of version 6: mem_width, mbarrier, multicast [CTA mask], bytes, bytes out of bounds, mode, addresses. */
-static bool bulk_addresses(struct words *w, struct accel_inst *i, struct err *e) {
+static bool bulk_addresses(struct words *w, struct accel_inst *i, const char *mask, struct err *e) {
   uint64_t v, count = 0, multicast, mode;
   int64_t step;
   if (!need(w, "the mbarrier address", 16, UINT64_MAX, &v, e) || !need(w, "is_multicast", 10, 1, &multicast, e))
     return false;
   if (multicast && !need(w, "the CTA mask", 16, UINT64_MAX, &v, e)) return false;
-  if (!need(w, "the byte count", 10, UINT64_MAX, &v, e) || !need(w, "the bytes out of bounds", 10, UINT64_MAX, &v, e) ||
-      !need(w, "the address mode", 10, 4, &mode, e))
+  if (!need(w, "the byte count", 10, UINT64_MAX, &v, e) || !need(w, "the bytes out of bounds", 10, UINT64_MAX, &v, e))
     return false;
+  i->head = mask;
+  i->head_len = (size_t)(w->p - mask);
+  if (!need(w, "the address mode", 10, 4, &mode, e)) return false;
   i->mode = (uint8_t)mode;
   if (mode != 3 && mode != 4)
     return err_set(e, ERR_INPUT, "address mode %u of a bulk copy: 3 and 4 are known", i->mode);
@@ -302,6 +307,11 @@ static bool rest_of_line(const struct accel_header *h, struct words *w, struct a
   return true;
 }
 
+/* The mask has eight digits, the number of destinations never. */
+bool accel_head_is_bulk(const char *head) {
+  return strspn(head, "0123456789abcdefABCDEF") == 8;
+}
+
 bool accel_inst_line(const struct accel_header *h, const char *line, size_t n, struct accel_inst *i, struct err *e) {
   struct words w = {line, line + n};
   uint64_t v;
@@ -310,6 +320,7 @@ bool accel_inst_line(const struct accel_header *h, const char *line, size_t n, s
   i->naddr = 0;
   i->mode = 0;
   if (!leading(h, &w, i, e)) return false;
+  const char *mask = i->head;
   while (w.p < w.end && *w.p == ' ') w.p++;
   i->head = w.p;
   if (!registers(&w, true, i, e)) return false;
@@ -326,7 +337,7 @@ bool accel_inst_line(const struct accel_header *h, const char *line, size_t n, s
   if (i->width) {
     i->addresses = true;
     if (h->version >= 6 && is_bulk(i)) {
-      if (!bulk_addresses(&w, i, e)) return false;
+      if (!bulk_addresses(&w, i, mask, e)) return false;
     } else {
       if (!need(&w, "the address mode", 10, 2, &v, e)) return false;
       i->mode = (uint8_t)v;

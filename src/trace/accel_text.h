@@ -18,6 +18,7 @@ struct accel_header {
   unsigned id, nregs, shmem, binary_version;
   long stream;
   uint32_t grid[3], block[3];
+  uint32_t cluster[3]; /* CTAs of a cluster, as an import noted it; 0: no line of the file named any */
   uint64_t shmem_base, local_base;
   char nvbit[32];
   double version; /* 1.2, 3, 4, 5, 6; 0: the header does not say */
@@ -30,7 +31,9 @@ bool accel_header_line(struct accel_header *h, const char *line, size_t n, bool 
 /* One instruction line. Texts point into the line. */
 struct accel_inst {
   uint32_t pc, mask, line; /* line: of the source, 0 if not recorded */
-  const char *head;        /* from the number of destinations to the memory width, as written */
+  /* From the number of destinations to the memory width, as written; of a bulk copy from the mask, which here is not
+   * that of `mask`, to the bytes out of bounds. */
+  const char *head;
   size_t head_len;
   const char *opcode;
   size_t opcode_len;
@@ -47,5 +50,10 @@ struct accel_inst {
 };
 /* Parse one instruction line of a file with header `h`. False with `e`: what was expected (no file name, no line). */
 bool accel_inst_line(const struct accel_header *h, const char *line, size_t n, struct accel_inst *i, struct err *e);
+/* Is this the head of a bulk copy, which begins with the mask? */
+bool accel_head_is_bulk(const char *head);
+
+/* What an import adds to a kernel's header, for the export alone. */
+#define ACCEL_CLUSTER "-sluice cluster dim"
 
 #endif

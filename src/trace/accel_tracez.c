@@ -13,6 +13,7 @@ struct tracez {
   uint64_t file_bytes, index_at, at; /* at: where the next CTA of the index is */
   uint32_t ctas, cta, warps, warp, chunks, chunk;
   uint64_t chunk_at;
+  bool clusters; /* its version names the cluster of every CTA */
   ZSTD_DCtx *ctx;
   ZSTD_DDict *dict;
   /* text[from..to) has not been given out */
@@ -87,6 +88,8 @@ static bool open_header(struct tracez *t, struct err *e) {
     if (!t->dict)
       return err_set(e, ERR_INPUT, "%s: not a zstd dictionary at offset %llu", t->path, (unsigned long long)at);
   }
+  const char *version = strstr(t->text, "-accelsim tracer version = ");
+  t->clusters = version && strtod(strchr(version, '=') + 1, NULL) >= 6;
   if (t->to && t->text[t->to - 1] != '\n') say(t, "\n");
   if (!memchr(t->text, '#', t->to)) say(t, "#traces format\n");
   return true;
@@ -118,6 +121,9 @@ static bool next_cta(struct tracez *t, struct err *e) {
   t->warp = 0;
   if (t->warps > 64) return err_set(e, ERR_INPUT, "%s: a CTA of %u warps in the index", t->path, t->warps);
   say(t, "#BEGIN_TB\nthread block = %u,%u,%u\n", v[0], v[1], v[2]);
+  if (t->clusters)
+    say(t, "cluster id = %u,%u,%u\ncluster cta = %u,%u,%u\ncluster rank = %u\n", v[3], v[4], v[5], v[6], v[7], v[8],
+        v[9]);
   return true;
 }
 
