@@ -29,7 +29,9 @@ static void add(struct hitrate_counts *to, const struct hitrate_counts *n) {
   to->loads += n->loads, to->l1_hits += n->l1_hits;
   to->stores += n->stores, to->atomics += n->atomics;
   to->l2_accesses += n->l2_accesses, to->l2_hits += n->l2_hits;
+  to->l1_partial += n->l1_partial, to->l2_partial += n->l2_partial;
   to->dram_reads += n->dram_reads, to->dram_writes += n->dram_writes;
+  to->dram_read_bytes += n->dram_read_bytes, to->dram_write_bytes += n->dram_write_bytes;
 }
 
 static void kernel_done(struct rates *r, const char *name, const struct hitrate_counts *n) {
@@ -58,8 +60,7 @@ static void cell_n(struct table *t, double n) {
   table_cell(t, "%s", text);
 }
 
-static void print_row(struct table *t, const char *name, double launches, const struct hitrate_counts *n,
-                      uint32_t line) {
+static void print_row(struct table *t, const char *name, double launches, const struct hitrate_counts *n) {
   char bytes[48];
   table_cell(t, "%s", name);
   cell_n(t, launches);
@@ -69,9 +70,9 @@ static void print_row(struct table *t, const char *name, double launches, const 
   cell_n(t, (double)(n->stores + n->atomics));
   cell_n(t, (double)n->l2_accesses);
   cell_rate(t, n->l2_hits, n->l2_accesses);
-  cli_bytes(bytes, sizeof bytes, (double)n->dram_reads * line);
+  cli_bytes(bytes, sizeof bytes, (double)n->dram_read_bytes);
   table_cell(t, "%s", bytes);
-  cli_bytes(bytes, sizeof bytes, (double)n->dram_writes * line);
+  cli_bytes(bytes, sizeof bytes, (double)n->dram_write_bytes);
   table_cell(t, "%s", bytes);
 }
 
@@ -82,20 +83,22 @@ static void print_rates(const struct rates *r, const char *path, const struct gp
   struct table *t = table_new(titles, "lrrrrrrrrr");
   double launches = 0;
   for (uint32_t i = 0; i < r->rows; i++) {
-    print_row(t, r->row[i].name, (double)r->row[i].launches, &r->row[i].n, c->l2.line);
+    print_row(t, r->row[i].name, (double)r->row[i].launches, &r->row[i].n);
     launches += (double)r->row[i].launches;
   }
-  if (r->rows > 1) table_rule(t), print_row(t, "total", launches, &r->all, c->l2.line);
+  if (r->rows > 1) table_rule(t), print_row(t, "total", launches, &r->all);
   table_print(t, f);
   table_free(t);
 }
 
 static json_t *json_of(const struct hitrate_counts *n) {
-  return json_pack("{sI sI sI sI sI sI sI sI sI sI}", "accesses_by_warps", (json_int_t)n->insts, "lanes",
+  return json_pack("{sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "accesses_by_warps", (json_int_t)n->insts, "lanes",
                    (json_int_t)n->lanes, "l1.loads", (json_int_t)n->loads, "l1.hits", (json_int_t)n->l1_hits, "stores",
                    (json_int_t)n->stores, "atomics", (json_int_t)n->atomics, "l2.accesses", (json_int_t)n->l2_accesses,
                    "l2.hits", (json_int_t)n->l2_hits, "dram.read_lines", (json_int_t)n->dram_reads,
-                   "dram.written_lines", (json_int_t)n->dram_writes);
+                   "dram.written_lines", (json_int_t)n->dram_writes, "l1.partial", (json_int_t)n->l1_partial,
+                   "l2.partial", (json_int_t)n->l2_partial, "dram.read_bytes", (json_int_t)n->dram_read_bytes,
+                   "dram.written_bytes", (json_int_t)n->dram_write_bytes);
 }
 
 static bool write_json(const struct rates *r, const char *trace, const struct gpu_config *c, const char *path,

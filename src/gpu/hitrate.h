@@ -3,7 +3,10 @@
  *
  * L1 per SM, L2 per sub-partition, with the geometry, set index functions and address map of the machine; LRU. As
  * there, stores write through the L1 and evict, atomics go past it, the L2 writes back, and L1s are emptied between
- * kernels. What time decides (refusals, misses merged with ones that are under way, the order of SMs) is not here.
+ * kernels. Where a cache of the configuration keeps sectors of 32 B, a load hits if all that it touches are there and
+ * asks for those that are not; a store evicts those it touches from the L1, fetches nothing into the L2, and what it
+ * covers only in part is fetched when it is read. What time decides (refusals, misses merged with ones that are under
+ * way, the order of SMs) is not here.
  */
 #ifndef GPU_HITRATE_H
 #define GPU_HITRATE_H
@@ -19,7 +22,9 @@ struct hitrate_counts {
   uint64_t loads, l1_hits;  /* accesses of loads at the L1: lines touched */
   uint64_t stores, atomics; /* accesses that write */
   uint64_t l2_accesses, l2_hits;
-  uint64_t dram_reads, dram_writes; /* lines of the L2 */
+  uint64_t l1_partial, l2_partial;  /* misses in a line that was there without all of the sectors */
+  uint64_t dram_reads, dram_writes; /* fetches and write-backs of the L2 */
+  uint64_t dram_read_bytes, dram_write_bytes;
 };
 
 struct hitrate;

@@ -120,6 +120,55 @@ static void caches(void **state) {
   hitrate_free(h);
 }
 
+/* As volta and later: sectors of 32 B in both caches. Worked out by hand. */
+static void sectors(void **state) {
+  (void)state;
+  struct gpu_config c;
+  struct err e = {0};
+  gpu_config_defaults(&c);
+  strcpy(c.l1d_org, "sector");
+  c.l2_org = L2_SECTORS;
+  c.dram_bus_bytes = 4, c.dram_chips = 1, c.dram_burst = 8; /* a burst is a sector */
+  struct hitrate *h = hitrate_new(&c, &e);
+  uint64_t base = 0xC0000000, a = base, lanes[32];
+  hitrate_kernel(h);
+  load(h, 0, base);      /* sector 0: misses both */
+  load(h, 0, base + 28); /* there */
+  load(h, 0, base + 32); /* sector 1: the line is there, the sector is not */
+  struct hitrate_counts n = hitrate_take(h);
+  assert_true(n.loads == 3 && n.l1_hits == 1 && n.l1_partial == 1);
+  assert_true(n.l2_accesses == 2 && n.l2_hits == 0 && n.l2_partial == 1 && n.dram_reads == 2 &&
+              n.dram_read_bytes == 64);
+  /* A warp that touches sectors 0 to 3 is one access and asks for 2 and 3 alone. */
+  for (int i = 0; i < 32; i++) lanes[i] = base + 4 * (uint64_t)i;
+  hitrate_access(h, 0, KIND_LOAD, 4, UINT32_MAX, lanes);
+  n = hitrate_take(h);
+  assert_true(n.loads == 1 && n.l1_partial == 1 && n.l2_accesses == 1 && n.dram_read_bytes == 64);
+  /* A store evicts its sector from the L1 and nothing else. */
+  hitrate_access(h, 0, KIND_STORE, 4, 1, &a);
+  load(h, 0, base + 32);
+  load(h, 0, base);
+  n = hitrate_take(h);
+  assert_true(n.stores == 1 && n.l1_hits == 1 && n.l1_partial == 1 && n.l2_accesses == 2 && n.l2_hits == 2);
+  assert_true(n.dram_read_bytes == 0);
+  /* A store to a line that is nowhere fetches nothing; of a sector that it covers in part a load fetches the rest, one
+   * that it covers is there. */
+  a = base + 4096;
+  for (int i = 0; i < 32; i++) lanes[i] = a + 4 * (uint64_t)i;
+  hitrate_access(h, 0, KIND_STORE, 4, 0x1ff, lanes); /* sector 0, and 4 B of sector 1 */
+  n = hitrate_take(h);
+  assert_true(n.l2_accesses == 1 && n.l2_hits == 0 && n.dram_reads == 0 && n.dram_read_bytes == 0);
+  load(h, 0, a);
+  load(h, 0, a + 36);
+  n = hitrate_take(h);
+  assert_true(n.l2_hits == 1 && n.l2_partial == 1 && n.dram_reads == 1 && n.dram_read_bytes == 32);
+  /* Other lines of its set push it out of the L2: the two sectors that were written go to DRAM. */
+  for (uint64_t i = 1; i <= 64; i++) load(h, 0, a + (i << 20));
+  n = hitrate_take(h);
+  assert_true(n.dram_writes == 1 && n.dram_write_bytes == 64);
+  hitrate_free(h);
+}
+
 static int set_up(void **state) {
   (void)state;
   strcpy(path, "/tmp/sluice-csv-XXXXXX");
@@ -132,6 +181,7 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fields), cmocka_unit_test(blocks), cmocka_unit_test(caches)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fields), cmocka_unit_test(blocks), cmocka_unit_test(caches),
+                                     cmocka_unit_test(sectors)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
