@@ -25,9 +25,9 @@ static uint64_t digest(const char *path, bool sectors) {
   struct gpu_config c;
   struct csv_access a;
   gpu_config_defaults(&c);
-  if (sectors) strcpy(c.l1d_org, "sector"), c.l2_org = L2_SECTORS;
+  if (sectors) c.l2_org = L2_SECTORS;
   struct csv_trace *t = csv_open(path, &e);
-  struct hitrate *h = t ? hitrate_new(&c, &e) : NULL;
+  struct hitrate *h = t ? hitrate_new(&c, sectors, &e) : NULL;
   while (t && csv_next(t, &a, &e) == 1) {
     if (a.first) hitrate_kernel(h);
     hitrate_access(h, a.cta, a.kind, a.width, a.mask, a.addr);

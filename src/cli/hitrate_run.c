@@ -164,7 +164,7 @@ int run_hit_rates(const char *path, const struct sim_options *o) {
   if (!sim_check(o, &e) || !sim_config(o, &c, &e)) return cli_fail(&e);
   struct csv_trace *t = csv_open(path, &e);
   if (!t) return cli_fail(&e);
-  struct hitrate *h = hitrate_new(&c, &e);
+  struct hitrate *h = hitrate_new(&c, !strcmp(c.l1d_org, "sector"), &e);
   struct rates r = {0};
   struct stat st;
   bool ok = h && read_trace(h, t, o->keep_going, stat(path, &st) ? 0 : (double)st.st_size, &r, &e);

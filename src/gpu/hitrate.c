@@ -29,7 +29,7 @@ struct hitrate {
   struct hitrate_counts n;
 };
 
-struct hitrate *hitrate_new(const struct gpu_config *c, struct err *e) {
+struct hitrate *hitrate_new(const struct gpu_config *c, bool l1_sectors, struct err *e) {
   struct hitrate *h = calloc(1, sizeof *h);
   CHECK(h, "out of memory");
   h->c = *c;
@@ -38,7 +38,8 @@ struct hitrate *hitrate_new(const struct gpu_config *c, struct err *e) {
     return NULL;
   }
   h->subparts = c->channels * c->subparts;
-  bool fits = c->l1d.line >= SECTOR && c->l1d.line <= 8 * SECTOR, l1_sectors = fits && !strcmp(c->l1d_org, "sector");
+  bool fits = c->l1d.line >= SECTOR && c->l1d.line <= 8 * SECTOR;
+  l1_sectors &= fits;
   uint32_t burst = c->dram_bus_bytes * c->dram_chips * c->dram_burst;
   h->burst = burst <= SECTOR ? 1 : (burst < c->l2.line ? burst : c->l2.line) / SECTOR;
   h->sectors = l1_sectors || (fits && c->l2_org == L2_SECTORS);

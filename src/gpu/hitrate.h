@@ -28,7 +28,8 @@ struct hitrate_counts {
 };
 
 struct hitrate;
-struct hitrate *hitrate_new(const struct gpu_config *c, struct err *e);
+/* `l1_sectors`: the L1 keeps sectors; that of the L2 is in `c`. */
+struct hitrate *hitrate_new(const struct gpu_config *c, bool l1_sectors, struct err *e);
 void hitrate_kernel(struct hitrate *h); /* a kernel begins */
 /* A load, store or atomic (enum inst_kind) of a warp of `cta`: `width` bytes at addr[lane] for the lanes of `mask`. */
 void hitrate_access(struct hitrate *h, uint32_t cta, uint8_t kind, uint32_t width, uint32_t mask, const uint64_t *addr);

@@ -84,7 +84,7 @@ static void caches(void **state) {
   struct gpu_config c;
   struct err e = {0};
   gpu_config_defaults(&c);
-  struct hitrate *h = hitrate_new(&c, &e);
+  struct hitrate *h = hitrate_new(&c, false, &e);
   uint64_t base = 0xC0000000, lanes[32];
   for (int i = 0; i < 32; i++) lanes[i] = base + 4 * (uint64_t)i;
   hitrate_kernel(h);
@@ -126,10 +126,9 @@ static void sectors(void **state) {
   struct gpu_config c;
   struct err e = {0};
   gpu_config_defaults(&c);
-  strcpy(c.l1d_org, "sector");
   c.l2_org = L2_SECTORS;
   c.dram_bus_bytes = 4, c.dram_chips = 1, c.dram_burst = 8; /* a burst is a sector */
-  struct hitrate *h = hitrate_new(&c, &e);
+  struct hitrate *h = hitrate_new(&c, true, &e);
   uint64_t base = 0xC0000000, a = base, lanes[32];
   hitrate_kernel(h);
   load(h, 0, base);      /* sector 0: misses both */
