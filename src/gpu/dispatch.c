@@ -209,13 +209,15 @@ static void dispatch_several(struct gpu *g) {
 
 void gpu_dispatch(struct gpu *g) {
   uint32_t n = g->config.sms, from = g->last_sm;
+  if (g->full) return; /* until a CTA ends or a launch comes */
   if (g->works != 1) {
-    if (!g->full) dispatch_several(g);
+    dispatch_several(g);
     return;
   }
   struct gpu_work *k = &g->work[g->turn[0]];
-  if (k->running_ctas >= n * k->ctas_per_sm) return;
-  for (uint32_t i = 0; i < n && k->next_cta < k->feed->kernel->ctas; i++) offer(g, k, ring_at(from + 1 + i, n));
+  bool any = false;
+  for (uint32_t i = 0; i < n && k->next_cta < k->feed->kernel->ctas; i++) any |= offer(g, k, ring_at(from + 1 + i, n));
+  g->full = !any;
 }
 
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {

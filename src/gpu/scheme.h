@@ -241,8 +241,8 @@ struct scheme {
   void (*on_l2_evict)(struct scheme_ctx *c, const struct mem_event *e); /* line and way: the victim's; rest: by whom */
   /* DRAM queue of a request: 0 goes before 1, FR-FCFS within each. May be asked again. */
   uint32_t (*dram_class)(struct scheme_ctx *c, const struct req *r);
-  /* CTA scheduler: asked after the SMs of a cycle for each SM with room, round-robin, one CTA per SM and cycle. Must
-   * not depend on time alone: idle cycles are skipped. Some SM without CTAs must be given one. */
+  /* CTA scheduler: asked after the SMs of a cycle for each SM with room, round-robin, one CTA per SM and cycle. When
+   * none is given out, not again before a CTA has ended. Some SM without CTAs must be given one. */
   bool (*may_launch)(struct scheme_ctx *c, uint32_t sm, uint32_t running);
   int64_t (*pick_cta)(struct scheme_ctx *c, uint32_t sm, uint32_t room); /* each linear id once; -1: none for it now */
   void (*on_cta_start)(struct scheme_ctx *c, uint32_t sm, uint32_t cta); /* before its warps start */

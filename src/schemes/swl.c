@@ -22,8 +22,7 @@ static const struct scheme_counter counters[] = {
 };
 
 struct swl_sm {
-  uint64_t warps;  /* cached for this set of running warps, */
-  uint64_t newest; /* told apart from a reused slot by the youngest age in it */
+  uint64_t warps; /* the answer below is for this set of running warps; 0 once a warp started, whatever its slot */
   uint64_t allowed;
 };
 
@@ -42,23 +41,12 @@ static uint64_t swl_oldest(const struct gpu *g, uint32_t sm, uint64_t warps, uin
   return kept;
 }
 
-static uint64_t swl_newest(const struct gpu *g, uint32_t sm, uint64_t warps) {
-  uint64_t newest = 0;
-  for (uint64_t m = warps; m; m &= m - 1) {
-    uint64_t a = gpu_sm_warp_age(g, sm, (uint32_t)__builtin_ctzll(m));
-    if (a > newest) newest = a;
-  }
-  return newest;
-}
-
 static uint64_t swl_may_issue(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads) {
   (void)loads;
   struct swl_sm *s = SCHEME_SM(c, struct swl_sm, sm);
-  uint64_t newest = swl_newest(c->gpu, sm, warps);
-  if (s->warps != warps || s->newest != newest) {
+  if (s->warps != warps || !warps) {
     uint32_t n = (uint32_t)c->param[N_WARPS], k = c->config->schedulers;
     s->warps = warps;
-    s->newest = newest;
     s->allowed = 0;
     if (n < k) {
       s->allowed = swl_oldest(c->gpu, sm, warps, n);
@@ -76,6 +64,7 @@ static uint64_t swl_may_issue(struct scheme_ctx *c, uint32_t sm, uint64_t warps,
 static void swl_on_warp_start(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta) {
   (void)cta;
   uint64_t others = gpu_sm_warps(c->gpu, sm) & ~(1ull << warp);
+  SCHEME_SM(c, struct swl_sm, sm)->warps = 0;
   c->counter[HELD_BACK] += __builtin_popcountll(others) >= (int)c->param[N_WARPS];
 }
 
