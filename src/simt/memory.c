@@ -14,7 +14,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { ALIGN = 256, KEEP_FREED = 64 };
+enum { ALIGN = 256, KEEP_FREED = 64, HUGE_PAGE = 2 << 20 };
 
 /* The best handlers this processor runs; SLUICE_ISA=2 or 3 asks for lesser ones (tests, benchmarks). */
 static int best_isa(void) {
@@ -131,6 +131,12 @@ static uint64_t find_gap(const struct simt *s, uint64_t bytes) {
   return SIMT_GLOBAL_BASE + s->map_bytes - at >= bytes ? at : 0;
 }
 
+/* Large allocations may have the host's huge pages: a fault for 2 MB of them rather than for each 4 KB. */
+static void ask_for_huge_pages(uint64_t host, uint64_t bytes) {
+  uint64_t lo = (host + HUGE_PAGE - 1) & ~(uint64_t)(HUGE_PAGE - 1), hi = (host + bytes) & ~(uint64_t)(HUGE_PAGE - 1);
+  if (lo < hi) madvise((void *)(uintptr_t)lo, hi - lo, MADV_HUGEPAGE);
+}
+
 uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind, const char *label) {
   if (!bytes || bytes > s->map_bytes) return 0;
   uint64_t rounded = (bytes + ALIGN - 1) & ~(uint64_t)(ALIGN - 1), at = 0, delta = s->delta;
@@ -147,6 +153,7 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
     at = find_gap(s, rounded);
   }
   if (!at) return 0;
+  ask_for_huge_pages(at + delta, rounded);
   if (!host) s->used += rounded;
   if (s->check) check_allocated(s, at, bytes, host || kind == SIMT_MEM_MANAGED);
   insert(s, (struct mem_block){
