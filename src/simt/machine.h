@@ -8,6 +8,7 @@
 #ifndef SIMT_MACHINE_H
 #define SIMT_MACHINE_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "ptx/feed.h"
@@ -199,18 +200,25 @@ struct entry { /* divergence stack */
 #define RPC_NONE 0xFFFFFFFFu
 #define RPC_RET 0xFFFFFFFEu
 
+enum { OWN_ENTRIES = 9 }; /* more than most kernels need; push finds room for others */
+
+/* Between two instructions of a warp all others have run, so what every instruction looks at is one line of the host's
+ * cache: the end of the struct, with the first entry of the stack. */
 struct warp {
-  struct entry *stack;
-  uint32_t sp, cap; /* top is stack[sp - 1] */
+  uint32_t cap; /* entries at `stack` */
   uint32_t live;
-  uint32_t index; /* in its CTA */
-  char *regs;
   uint32_t reg_bytes;
   uint32_t carry; /* condition code of add.cc and friends: a mask */
   uint8_t waiting, bar;
   uint32_t bar_value; /* bar.red: where the result goes */
   uint32_t bar_pc, bar_mask, bar_frame;
+  _Alignas(64) struct entry *stack; /* `own`, or elsewhere */
+  char *regs;
+  uint32_t sp;    /* top is stack[sp - 1] */
+  uint32_t index; /* in its CTA */
+  struct entry own[OWN_ENTRIES];
 };
+_Static_assert(offsetof(struct warp, own[1]) % 64 == 0, "a warp's first entry reaches into another line");
 
 struct barrier {
   uint64_t arrived;         /* warps */
@@ -265,11 +273,12 @@ struct simt_run {
   struct simt_launch launch;
   struct cta *ctas;
   uint32_t slots;
-  struct warp *warps;
-  struct entry *stacks;
+  struct warp *warps; /* of all CTA slots, in `warps_block` */
+  void *warps_block;
+  bool grown; /* some have their stack elsewhere */
   char *regs, *locals, *shareds;
   size_t regs_bytes, locals_bytes, shareds_bytes;
-  uint32_t local_stride, shared_stride, stack_cap;
+  uint32_t local_stride, shared_stride;
   uint32_t (*tids)[3][LANES]; /* by warp of the CTA */
   char *params;
   struct range *ranges; /* by pc */

@@ -5,13 +5,7 @@
 
 #include "simt/machine.h"
 
-enum {
-  STACK_ENTRIES = 72,
-  RECURSION_LOCAL = 64 * 1024,
-  RECURSION_FRAMES = 256 * 1024,
-  QUANTUM = 4096,
-  CTA_BUDGET = 1 << 22
-};
+enum { RECURSION_LOCAL = 64 * 1024, RECURSION_FRAMES = 256 * 1024, QUANTUM = 4096, CTA_BUDGET = 1 << 22 };
 
 /* Warp instructions without any CTA finishing after which a kernel counts as stuck: minutes of functional mode. */
 #define STUCK_AFTER UINT64_C(20000000000)
@@ -47,7 +41,7 @@ static bool feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issued *
   struct simt_run *r = ctx;
   struct exec *x = &r->x;
   struct cta *c = &r->ctas[slot];
-  struct warp *w = &c->warps[index];
+  struct warp *w = &r->warps[(size_t)slot * r->fk.warps_per_cta + index];
   struct entry *e = &w->stack[w->sp - 1];
   const struct xop *o = &x->ops[e->pc];
   uint32_t mask = e->mask;
@@ -84,12 +78,10 @@ static bool feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issued *
 
 /* The state of all warps exceeds the host's L2, and between two instructions of a warp all others have run: without
  * these two, executing an instruction mostly waits for the host's L3. Where the state lies is known without looking at
- * it, but for a stack that had to grow, which is rare. */
+ * it, but for the upper entries of a stack. */
 static void feed_later(void *ctx, uint32_t slot, uint32_t index) {
   struct simt_run *r = ctx;
-  size_t at = (size_t)slot * r->fk.warps_per_cta + index;
-  __builtin_prefetch(&r->warps[at]);
-  __builtin_prefetch(&r->stacks[at * r->stack_cap], 1);
+  __builtin_prefetch(&r->warps[(size_t)slot * r->fk.warps_per_cta + index].stack, 1);
 }
 
 static void feed_soon(void *ctx, uint32_t slot, uint32_t index) {
@@ -196,7 +188,6 @@ static bool allocate(struct simt_run *r, struct err *e) {
   uint32_t wpc = r->fk.warps_per_cta, warps = r->slots * wpc;
   uint32_t frame = f->total_frame + (f->recursive ? RECURSION_FRAMES : 0) + 128;
   r->shared_stride = (r->fk.shared_bytes + 127) & ~127u;
-  r->stack_cap = STACK_ENTRIES;
   r->regs_bytes = (size_t)warps * frame;
   r->locals_bytes = (size_t)warps * LANES * r->local_stride;
   r->shareds_bytes = (size_t)r->slots * r->shared_stride;
@@ -204,13 +195,12 @@ static bool allocate(struct simt_run *r, struct err *e) {
   r->locals = map_pages(r->locals_bytes);
   r->shareds = map_pages(r->shareds_bytes);
   r->ctas = calloc(r->slots, sizeof *r->ctas);
-  r->warps = calloc(warps, sizeof *r->warps);
-  r->stacks = calloc((size_t)warps * r->stack_cap, sizeof *r->stacks);
+  r->warps_block = calloc(1, warps * sizeof *r->warps + 63);
+  r->warps = (struct warp *)(((uintptr_t)r->warps_block + 63) & ~(uintptr_t)63);
   r->tids = aligned_alloc(64, wpc * sizeof *r->tids);
   r->ranges = calloc(r->m->ninsts + 1, sizeof *r->ranges);
   r->params = calloc(1, r->k->info.param_block_bytes + 16);
-  if (!r->regs || !r->locals || !r->shareds || !r->ctas || !r->warps || !r->stacks || !r->tids || !r->ranges ||
-      !r->params)
+  if (!r->regs || !r->locals || !r->shareds || !r->ctas || !r->warps_block || !r->tids || !r->ranges || !r->params)
     return err_set(e, ERR_INTERNAL, "not enough memory for the state of %u CTAs of %s", r->slots, r->fk.name);
   for (uint32_t s = 0; s < r->slots; s++) {
     struct cta *c = &r->ctas[s];
@@ -219,11 +209,11 @@ static bool allocate(struct simt_run *r, struct err *e) {
     c->local = r->locals + (size_t)s * wpc * LANES * r->local_stride;
     c->warps = r->warps + (size_t)s * wpc;
     for (uint32_t w = 0; w < wpc; w++) {
-      size_t at = (size_t)s * wpc + w;
-      c->warps[w] = (struct warp){.regs = r->regs + at * frame,
-                                  .reg_bytes = frame,
-                                  .stack = r->stacks + at * r->stack_cap,
-                                  .cap = r->stack_cap};
+      struct warp *q = &c->warps[w];
+      q->regs = r->regs + ((size_t)s * wpc + w) * frame;
+      q->reg_bytes = frame;
+      q->stack = q->own;
+      q->cap = OWN_ENTRIES;
     }
   }
   return true;
@@ -264,17 +254,15 @@ struct feed *simt_feed(struct simt_run *r) {
 void simt_end(struct simt_run *r) {
   if (!r) return;
   fflush(r->s->out);
-  if (r->warps && r->stacks)
-    for (uint32_t w = 0; w < r->slots * r->fk.warps_per_cta; w++)
-      if (r->warps[w].cap != r->stack_cap) free(r->warps[w].stack);
+  for (uint32_t w = 0; r->grown && w < r->slots * r->fk.warps_per_cta; w++)
+    if (r->warps[w].stack != r->warps[w].own) free(r->warps[w].stack);
   if (r->regs) munmap(r->regs, r->regs_bytes ? r->regs_bytes : 1);
   if (r->locals) munmap(r->locals, r->locals_bytes ? r->locals_bytes : 1);
   if (r->shareds) munmap(r->shareds, r->shareds_bytes ? r->shareds_bytes : 1);
   check_run_free(r->check);
   children_free(r);
   free(r->ctas);
-  free(r->warps);
-  free(r->stacks);
+  free(r->warps_block);
   free(r->tids);
   free(r->ranges);
   free(r->params);

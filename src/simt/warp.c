@@ -14,16 +14,14 @@
 enum { MAX_STACK = 1 << 16 };
 
 static struct entry *push(struct exec *x, struct warp *w) {
-  if (w->sp == w->cap) { /* deep recursion: the block of the run is too small for this warp */
-    struct entry *old = w->stack;
-    bool own = old < x->run->stacks ||
-               old >= x->run->stacks + (size_t)x->run->slots * x->run->fk.warps_per_cta * x->run->stack_cap;
-    struct entry *n = malloc(2 * (size_t)w->cap * sizeof *n);
+  if (__builtin_expect(w->sp == w->cap, 0)) { /* many paths, or deep recursion */
+    struct entry *old = w->stack, *n = malloc(4 * (size_t)w->cap * sizeof *n);
     CHECK(n, "out of memory");
     memcpy(n, old, w->cap * sizeof *n);
-    if (own) free(old);
+    if (old != w->own) free(old);
     w->stack = n;
-    w->cap *= 2;
+    w->cap *= 4;
+    x->run->grown = true;
   }
   return &w->stack[w->sp++];
 }
