@@ -39,8 +39,8 @@ const struct knob_row gpu_knob_rows[] = {
 #define KNOB_E(field, k, dflt, names, d) \
   {.key = k, .unit = "", .doc = d, .type = KNOB_WORD, .offset = AT(field), .words = names},
 #define KNOB_S(field, k, dflt, d) {.key = k, .unit = "", .doc = d, .type = KNOB_TEXT, .offset = AT(field)},
-#define LATENCY(cls, key, lat_, every, doc)                                                          \
-  UINT_ROW("latency." key, "cycle", doc ": cycles until the result", AT(lat[cls].latency), 1, 10000) \
+#define LATENCY(cls, key, lat_, every, doc)                                                         \
+  UINT_ROW("latency." key, "cycle", doc ": cycles until the result", AT(lat[cls].latency), 1, 1000) \
   UINT_ROW("interval." key, "cycle", doc ": cycles until the pipe takes the next", AT(lat[cls].interval), 1, 10000)
 #define CACHE(field, key, sets_, ways_, line_, mshrs_, merges_, missq_, doc)                              \
   UINT_ROW(key ".sets", "set", doc ": sets", AT(field.sets), 1, 65536)                                    \
