@@ -240,8 +240,8 @@ static inline void issues_soon(struct sm *s, uint32_t w) {
 void sm_release_regs(struct sm *s, const struct op *o) {
   uint32_t w = o->warp;
   uint64_t *row = s->score + (size_t)w * s->score_words, bit = 1ull << w;
-  for (uint32_t r = 0; r < o->inst->ndst; r++) {
-    uint32_t reg = o->inst->dst[r];
+  for (uint32_t r = 0; r < o->ndst; r++) {
+    uint32_t reg = op_dst(o, r);
     if (!reg || !(row[reg / 64] >> (reg % 64) & 1)) continue;
     row[reg / 64] &= ~(1ull << (reg % 64));
     if (RARE(s->score_long)) s->score_long[(size_t)w * s->score_words + reg / 64] &= ~(1ull << (reg % 64));
@@ -360,7 +360,11 @@ static bool issue(struct sm *s, uint32_t w) {
                    .token = is->token,
                    .cta = ws->cta,
                    .warp = (uint8_t)w,
-                   .buffer = NO_BUFFER};
+                   .buffer = NO_BUFFER,
+                   .lat = i->lat,
+                   .ndst = i->ndst,
+                   .dst = i->dst[0],
+                   .dst_arch = i->dst_arch[0]};
   s->st->warp_insts++;
   uint32_t lanes = (uint32_t)__builtin_popcount(is->mask);
   s->st->thread_insts += lanes;
@@ -661,7 +665,10 @@ bool sm_step(struct sm *s) {
   s->now_counts.l1_reject_local = s->now_counts.l1_reject_write = false;
   s->bank_write = 0;
   if (s->wb_due == s->g->now) sm_writeback(s);
-  if (s->sub || s->ex_sp.count | s->ex_sfu.count) sm_execute_alu(s);
+  if (s->sub || s->ex_sp.count | s->ex_sfu.count) {
+    if (s->alu_at != s->g->now) sm_execute_alu(s, s->g->now);
+    else s->acted = true; /* what is left waits for the next cycle */
+  }
   if (memory_busy(s) && !sm_ldst(s)) return false;
   if (s->sub || s->bank_wait || collectors_move(s)) sm_collect(s);
   if (RARE(s->fenced)) s->fenced = false, l1d_drop(s);

@@ -20,6 +20,8 @@
 #include "ptx/feed.h"
 
 enum { SM_WARPS = 64, SM_CTAS = 32, WB_RING = 1024, SM_COLLECTORS = 48, SM_BANKS = 64, ACCESS_BUFFERS = 64 };
+/* Buffers a power of two apart would all begin in the same set of the host's data cache. */
+enum { BUFFER_ROOM = COALESCE_MAX + 2 };
 enum { SM_OPERANDS = 16, SM_PIPES = 8, SM_SFU_PIPE = 4 };
 enum sub_unit { SUB_FP32, SUB_INT, SUB_SFU, SUB_FP64, SUB_TENSOR, SUB_MEM, SUB_UNITS }; /* pipes of a sub-core */
 enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4 };
@@ -45,7 +47,18 @@ struct op {
   uint16_t passes;  /* shared memory: cycles left in the memory pipe */
   uint16_t buffer;  /* access buffer, NO_BUFFER if none */
   op_id next;
+  /* Of `inst`, which is another line of the host's cache: what the last stages need. */
+  uint8_t lat, ndst;
+  uint16_t dst, dst_arch; /* the first destination; further ones are rare */
 } __attribute__((aligned(64)));
+_Static_assert(sizeof(struct op) == 64, "an instruction in flight takes more than a line of the host's cache");
+
+static inline uint32_t op_dst(const struct op *o, uint32_t d) {
+  return d ? o->inst->dst[d] : o->dst;
+}
+static inline uint32_t op_dst_arch(const struct op *o, uint32_t d) {
+  return d ? o->inst->dst_arch[d] : o->dst_arch;
+}
 
 struct collector {
   op_id op;         /* 0: free */
@@ -186,6 +199,7 @@ struct sm {
   bool wait_icnt;   /* wakes when the interconnect has room: something waits for it */
   bool watch_icnt;  /* wakes when it has room: a scheme may then act */
   uint64_t wake_at; /* first cycle with a timed event */
+  uint64_t alu_at;  /* the last cycle for which the pipes have been offered what waits before them */
   uint64_t wb_due;  /* first cycle from now on in which a result is written back */
   uint64_t slept_from;
   uint32_t first; /* scheduler that goes first: it changes with every cycle */
@@ -240,7 +254,7 @@ struct sm {
   op_id op_free;
   uint32_t op_size;
   uint64_t orders;
-  struct access (*buffer)[COALESCE_MAX];
+  struct access (*buffer)[BUFFER_ROOM];
   uint64_t buffer_used;
   /* SP pipes 0..3, SFU pipes 4..7: the dispatch register is empty from this cycle on */
   _Alignas(64) uint64_t pipe_free_at[SM_PIPES];
@@ -306,8 +320,8 @@ void sm_update_head(struct sm *s, uint32_t warp);
 /* sm_collect.c */
 bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst);
 void sm_collect(struct sm *s);
-void sm_execute_alu(struct sm *s);
-void sm_writeback(struct sm *s); /* there are results in this cycle */
+void sm_execute_alu(struct sm *s, uint64_t cycle); /* what starts on the pipes in `cycle`: this one or the next */
+void sm_writeback(struct sm *s);                   /* there are results in this cycle */
 /* For sm_sub.c. Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at `cycle`
  * (false: too many are). */
 void sm_collector_take(struct sm *s, uint32_t c, op_id id);

@@ -20,8 +20,8 @@ static inline uint32_t bank_of(const struct sm *s, uint32_t name, uint32_t warp)
 }
 
 bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst) {
-  if (!o->inst->dst[dst]) return true;
-  uint32_t b = bank_of(s, o->inst->dst_arch[dst], o->warp);
+  if (!op_dst(o, dst)) return true;
+  uint32_t b = bank_of(s, op_dst_arch(o, dst), o->warp);
   if (s->bank_write >> b & 1) return false;
   s->bank_write |= 1ull << b;
   return true;
@@ -116,6 +116,8 @@ void sm_collect(struct sm *s) {
       dispatch(s, &s->ex_sp, s->col_sp, s->set_sp, &s->col_last_sp[p]);
     dispatch(s, &s->ex_sfu, s->col_sfu, s->set_sfu, &s->col_last_sfu);
     dispatch(s, &s->ex_mem, s->col_mem, s->set_mem, &s->col_last_mem);
+    /* Nothing else reaches the pipes before they start these: begin the next cycle with that. */
+    if (s->ex_sp.count | s->ex_sfu.count) sm_execute_alu(s, s->g->now + 1);
   }
   if (s->bank_wait) sm_read_banks(s);
   if (s->id_sp.count) allocate(s, &s->id_sp, s->set_sp, s->c->sp_width);
@@ -137,11 +139,10 @@ bool sm_result_at(struct sm *s, op_id id, uint64_t cycle) {
   return true;
 }
 
-/* Try to start the oldest instruction of `from` on pipe `p`. */
-static void start(struct sm *s, uint32_t p, struct pipe_reg *from) {
-  uint64_t now = s->g->now;
+/* Try to start the oldest instruction of `from` on pipe `p` in `cycle`. */
+static void start(struct sm *s, uint32_t p, struct pipe_reg *from, uint64_t cycle) {
   if (!from->count) return;
-  if (s->pipe_free_at[p] > now) {
+  if (s->pipe_free_at[p] > cycle) {
     if (s->pipe_free_at[p] < s->wake_at) s->wake_at = s->pipe_free_at[p];
     return;
   }
@@ -149,26 +150,27 @@ static void start(struct sm *s, uint32_t p, struct pipe_reg *from) {
   for (uint32_t i = 1; i < from->count; i++)
     if (s->op[from->at[i]].order < s->op[from->at[best]].order) best = i;
   op_id id = from->at[best];
-  struct latency_config l = s->c->lat[s->op[id].inst->lat];
-  uint32_t end = (uint32_t)(now + l.latency) % WB_RING;
+  struct latency_config l = s->c->lat[s->op[id].lat];
+  uint32_t end = (uint32_t)(cycle + l.latency) % WB_RING;
   s->acted = true; /* a conflict for the last stage or for a result bus is tried again every cycle */
   if (s->pipe_busy[end / 64][p] >> (end % 64) & 1) return;
-  if (!sm_result_at(s, id, now + l.latency + 2)) return;
+  if (!sm_result_at(s, id, cycle + l.latency + 2)) return;
   sm_issues_later(s, s->op[id].warp);
   from->at[best] = from->at[--from->count];
   s->pipe_busy[end / 64][p] |= 1ull << (end % 64);
-  s->pipe_free_at[p] = now + l.interval;
+  s->pipe_free_at[p] = cycle + l.interval;
 }
 
-void sm_execute_alu(struct sm *s) {
+void sm_execute_alu(struct sm *s, uint64_t cycle) {
   if (RARE(s->sub)) {
     sm_sub_execute(s);
     return;
   }
+  s->alu_at = cycle;
   if (s->ex_sp.count)
-    for (uint32_t i = 0; i < s->c->sp_width; i++) start(s, i, &s->ex_sp);
+    for (uint32_t i = 0; i < s->c->sp_width; i++) start(s, i, &s->ex_sp, cycle);
   if (s->ex_sfu.count)
-    for (uint32_t i = 0; i < s->c->sfu_width; i++) start(s, SM_SFU_PIPE + i, &s->ex_sfu);
+    for (uint32_t i = 0; i < s->c->sfu_width; i++) start(s, SM_SFU_PIPE + i, &s->ex_sfu, cycle);
 }
 
 /* The first cycle after now, which is at `at` of the ring, in which a result is written back. */
@@ -189,7 +191,7 @@ void sm_writeback(struct sm *s) {
   for (uint32_t k = 0; k < s->wb[at].count; k++, id = next) {
     struct op *o = &s->op[id];
     next = o->next;
-    for (uint32_t d = 0; d < o->inst->ndst; d++)
+    for (uint32_t d = 0; d < o->ndst; d++)
       if (!sm_write_bank(s, o, d)) break; /* results of the pipes never wait */
     sm_release_regs(s, o);
     s->w[o->warp].in_pipe--;

@@ -189,7 +189,7 @@ static void lanes_performed(struct sm *s, uint32_t warp, uint32_t lanes) {
 }
 
 static bool write_results(struct sm *s, struct op *o) {
-  for (uint32_t d = 0; d < o->inst->ndst; d++) {
+  for (uint32_t d = 0; d < o->ndst; d++) {
     if (o->wb_done >> d & 1) continue;
     if (!sm_write_bank(s, o, d)) return false;
     o->wb_done |= (uint8_t)(1u << d);

@@ -125,7 +125,7 @@ void sm_sub_execute(struct sm *s) {
         if (c->free_at[u] < s->wake_at) s->wake_at = c->free_at[u];
         continue;
       }
-      struct latency_config l = s->c->lat[s->op[c->ex[u]].inst->lat];
+      struct latency_config l = s->c->lat[s->op[c->ex[u]].lat];
       s->acted = true; /* a conflict for a result bus is tried again every cycle */
       if (!sm_result_at(s, c->ex[u], now + l.latency + 2)) continue;
       c->free_at[u] = now + l.interval;
