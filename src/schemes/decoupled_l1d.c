@@ -92,8 +92,9 @@ static struct dl_line *dl_lines(struct scheme_ctx *c, uint32_t sm, uint32_t set)
 static bool dl_init(struct scheme_ctx *c, struct err *e) {
   const struct cache_config *k = &c->config->l1d;
   if (c->param[DL_TAGS] < k->ways)
-    return err_set(e, ERR_USAGE, "scheme decoupled-l1d: tags=%g is less than the %u lines of a set", c->param[DL_TAGS],
-                   k->ways);
+    return err_set(e, ERR_USAGE,
+                   "scheme decoupled-l1d: tags=%g is less than the %u lines of a set; tags=%u is as many again",
+                   c->param[DL_TAGS], k->ways, 2 * k->ways);
   if (k->sets * c->param[DL_TAGS] > DL_TAGS_MAX || k->sets * k->ways > DL_LINES_MAX)
     return err_set(e, ERR_USAGE, "scheme decoupled-l1d: more than %d tags or %d lines", DL_TAGS_MAX, DL_LINES_MAX);
   if (c->param[DL_THRESHOLD] >= (double)(1u << (uint32_t)c->param[DL_RC_BITS]))
