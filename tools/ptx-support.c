@@ -97,7 +97,7 @@ int main(void) {
          "apart. Asynchronous copies are\n"
          "performed at issue. Division by zero gives all ones, the remainder the dividend. NaN results are 0x7fffffff, "
          "0x7fff and\n"
-         "0xfff8000000000000. Vector registers (`.reg .v4`), clusters of several CTAs, `wgmma`, "
+         "0xfff8000000000000. Vector registers (`.reg .v4`), `wgmma`, "
          "`tcgen05` and tensor copies are refused. Cache hints and `griddepcontrol` do nothing. Grids "
          "that a kernel launches run when it has ended;\na kernel that waits for them (`cudaDeviceSynchronize` in "
          "device code, until CUDA 11) is refused at the wait.\n");

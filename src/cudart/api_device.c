@@ -74,10 +74,11 @@
   } while (0)
 #define FILL_IDS(p) memcpy((p)->uuid.bytes, "sluice-gpu-0000", 16)
 #define FILL_LIMITS(p, d) (p)->maxBlocksPerMultiProcessor = attribute((d), 106)
-#define FILL_FEATURES(p)            \
-  do {                              \
-    (p)->hostRegisterSupported = 1; \
-    (p)->memoryPoolsSupported = 1;  \
+#define FILL_FEATURES(p)                              \
+  do {                                                \
+    (p)->hostRegisterSupported = 1;                   \
+    (p)->memoryPoolsSupported = 1;                    \
+    (p)->clusterLaunch = cudart_has_clusters(c->dev); \
   } while (0)
 
 static int attribute(const struct session_device *d, int number) {
@@ -244,6 +245,7 @@ cudaError_t cudaDeviceReset(void) {
   for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) forget(handles[i], false);
   ptrmap_free(&c->pitches);
   ptrmap_free(&c->host_flags);
+  ptrmap_free(&c->graph_memory);
   c->grid_workspace = 0;
   c->sticky = cudaSuccess;
   cudart_last_error(true);

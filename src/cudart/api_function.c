@@ -21,6 +21,11 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *fu
       .binaryVersion = (int)k->target_sm,
       .maxDynamicSharedSizeBytes = k->static_shared < limit ? (int)(limit - k->static_shared) : 0,
       .preferredShmemCarveout = f->carveout ? f->carveout : -1};
+#if CUDART_MAJOR >= 12
+  for (int i = 0; i < 4; i++) cudart_cluster_value(f, 10 + i, &out->clusterDimMustBeSet + i);
+  out->clusterSchedulingPolicyPreference = f->cluster_policy;
+  out->nonPortableClusterSizeAllowed = f->non_portable;
+#endif
   return cudart_leave(c, cudaSuccess);
 }
 
@@ -41,7 +46,7 @@ cudaError_t cudaFuncSetAttribute(const void *func, int attribute, int value) {
     f->carveout = value;
     break;
   default:
-    return cudart_leave(c, cudaErrorInvalidValue);
+    return cudart_leave(c, cudart_cluster_attribute(f, attribute, value) ? cudaSuccess : cudaErrorInvalidValue);
   }
   return cudart_leave(c, cudaSuccess);
 }

@@ -218,6 +218,7 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, c
   if (!p || !p->bytesize) return cudart_leave(c, cudaErrorInvalidValue);
   struct cuda_op op = {.kind = OP_ALLOC, .u.mem.bytes = p->bytesize};
   cudaError_t r = cudart_alloc(c, p->bytesize, SIMT_MEM_DEVICE, CALL_SITE(), &op.u.mem.ptr);
+  if (r == cudaSuccess) ptrmap_put(&c->graph_memory, op.u.mem.ptr, c);
   if (r == cudaSuccess) r = api_graph_insert(c, node, graph, deps, count, &op);
   p->dptr = r == cudaSuccess ? (void *)(uintptr_t)op.u.mem.ptr : NULL;
   return cudart_leave(c, r);

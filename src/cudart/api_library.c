@@ -138,34 +138,28 @@ cudaError_t cudaFuncGetParamInfo(const void *func, size_t index, size_t *offset,
 
 /* ---- clusters ---- */
 
-enum { ATTRIBUTE_BYTES = 72, ATTRIBUTE_CLUSTER = 4, PORTABLE_CLUSTER = 8 };
-
-static uint32_t cluster_of(const struct cudaLaunchConfig *k) {
-  for (unsigned i = 0; k->attrs && i < k->numAttrs; i++) {
-    const uint8_t *a = (const uint8_t *)k->attrs + (size_t)i * ATTRIBUTE_BYTES;
-    uint32_t id, v[3];
-    memcpy(&id, a, sizeof id);
-    memcpy(v, a + 8, sizeof v);
-    if (id == ATTRIBUTE_CLUSTER && v[0] && v[1] && v[2]) return v[0] * v[1] * v[2];
-  }
-  return 1;
-}
-
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *func, const struct cudaLaunchConfig *k) {
   CUDART_ENTER();
   struct cuda_function *f = cudart_function(c, func);
   if (!f || !f->info || !clusters || !k)
     return cudart_leave(c, f && f->info ? cudaErrorInvalidValue : cudaErrorInvalidDeviceFunction);
-  uint32_t threads = k->blockDim.x * k->blockDim.y * k->blockDim.z;
-  uint64_t ctas = (uint64_t)cudart_occupancy(c->dev, f->info, threads, k->dynamicSmemBytes) * c->dev->sms;
-  *clusters = (int)(ctas / cluster_of(k));
+  if (!cudart_has_clusters(c->dev)) return cudart_leave(c, cudaErrorNotSupported);
+  bool cooperative;
+  uint32_t d[3] = {0};
+  cudart_launch_attributes(k->attrs, k->numAttrs, &cooperative, d);
+  cudaError_t r = cudart_resolve_cluster(c, f, d);
+  if (r != cudaSuccess) return cudart_leave(c, r);
+  uint32_t threads = k->blockDim.x * k->blockDim.y * k->blockDim.z, size = d[0] ? d[0] * d[1] * d[2] : 1;
+  *clusters = (int)cudart_active_clusters(c, f, threads, k->dynamicSmemBytes, size);
   return cudart_leave(c, cudaSuccess);
 }
 
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *func, const struct cudaLaunchConfig *k) {
   CUDART_ENTER();
-  if (!size || !k || !cudart_function(c, func)) return cudart_leave(c, cudaErrorInvalidValue);
-  *size = PORTABLE_CLUSTER;
+  struct cuda_function *f = cudart_function(c, func);
+  if (!size || !k || !f || !f->info) return cudart_leave(c, cudaErrorInvalidValue);
+  if (!cudart_has_clusters(c->dev)) return cudart_leave(c, cudaErrorNotSupported);
+  *size = (int)cudart_largest_cluster(c, f, k->blockDim.x * k->blockDim.y * k->blockDim.z, k->dynamicSmemBytes);
   return cudart_leave(c, cudaSuccess);
 }
 

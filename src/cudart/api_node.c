@@ -119,6 +119,7 @@ static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t graph, const cuda
     op = (struct cuda_op){.kind = OP_ALLOC, .u.mem.bytes = p->u.alloc.bytesize};
     r = op.u.mem.bytes ? cudart_alloc(c, op.u.mem.bytes, SIMT_MEM_DEVICE, CALL_SITE(), &op.u.mem.ptr)
                        : cudaErrorInvalidValue;
+    if (r == cudaSuccess) ptrmap_put(&c->graph_memory, op.u.mem.ptr, c);
     p->u.alloc.dptr = r == cudaSuccess ? (void *)(uintptr_t)op.u.mem.ptr : NULL;
     break;
   case OP_FREE:

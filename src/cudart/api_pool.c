@@ -41,6 +41,7 @@ static cudaError_t allocate_from(struct cuda_pool *pool, void **p, size_t bytes,
   }
   if (r == cudaSuccess && s->capture) {
     struct cuda_op op = {.kind = OP_ALLOC, .u.mem = {.ptr = base, .bytes = bytes}};
+    ptrmap_put(&c->graph_memory, base, c);
     r = cudart_submit(c, stream, &op);
   }
   return cudart_leave(c, r);

@@ -183,7 +183,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 /* ---- launches ---- */
 
 static cudaError_t submit(struct cudart *c, struct cuda_function *f, dim3 grid, dim3 block, size_t shared, void *params,
-                          cudaStream_t stream, bool cooperative) {
+                          cudaStream_t stream, bool cooperative, const uint32_t cluster[3]) {
   struct cuda_op op = {.kind = OP_KERNEL,
                        .u.launch = {.function = f,
                                     .grid = {grid.x, grid.y, grid.z},
@@ -191,11 +191,12 @@ static cudaError_t submit(struct cudart *c, struct cuda_function *f, dim3 grid, 
                                     .shared = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared,
                                     .cooperative = cooperative,
                                     .params = params}};
+  if (cluster) memcpy(op.u.launch.cluster, cluster, sizeof op.u.launch.cluster);
   return cudart_submit(c, stream, &op);
 }
 
 static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream,
-                          bool cooperative) {
+                          bool cooperative, const uint32_t cluster[3]) {
   CUDART_ENTER_ASYNC();
   struct cuda_function *f = cudart_function(c, func);
   if (!f)
@@ -205,23 +206,23 @@ static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, 
   if (f->info && !params)
     return cudart_leave(c, cudart_why(c, cudaErrorInvalidValue, "launch of %s: it takes %u arguments, fewer were given",
                                       f->name, f->info->params));
-  return cudart_leave(c, submit(c, f, grid, block, shared, params, stream, cooperative));
+  return cudart_leave(c, submit(c, f, grid, block, shared, params, stream, cooperative, cluster));
 }
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
-  return launch(func, grid, block, args, shared, stream, false);
+  return launch(func, grid, block, args, shared, stream, false, NULL);
 }
 PTSZ(cudaLaunchKernel);
 
 cudaError_t __cudaLaunchKernel(cudaFunction_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
                                cudaStream_t stream) {
-  return launch(kernel, grid, block, args, shared, stream, false);
+  return launch(kernel, grid, block, args, shared, stream, false, NULL);
 }
 PTSZ(__cudaLaunchKernel);
 
 cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                                         cudaStream_t stream) {
-  return launch(func, grid, block, args, shared, stream, true);
+  return launch(func, grid, block, args, shared, stream, true, NULL);
 }
 PTSZ(cudaLaunchCooperativeKernel);
 
@@ -238,24 +239,15 @@ cudaError_t cudaLaunchCooperativeKernelMultiDevice(const struct launch_params *l
   (void)flags;
   if (!list || devices != 1 || !list->stream)
     return cudart_leave(cudart_enter(), devices > 1 ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-  return launch(list->func, list->grid, list->block, list->args, list->shared, list->stream, true);
+  return launch(list->func, list->grid, list->block, list->args, list->shared, list->stream, true, NULL);
 }
-
-enum { ATTRIBUTE_BYTES = 72, ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
 
 cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *k, const void *func, void **args) {
   bool cooperative = false;
-  for (unsigned i = 0; k && k->attrs && i < k->numAttrs; i++) {
-    const uint8_t *a = (const uint8_t *)k->attrs + (size_t)i * ATTRIBUTE_BYTES;
-    uint32_t id, value[3];
-    memcpy(&id, a, sizeof id);
-    memcpy(value, a + 8, sizeof value);
-    if (id == ATTRIBUTE_COOPERATIVE) cooperative = value[0] != 0;
-    if (id == ATTRIBUTE_CLUSTER && value[0] * value[1] * value[2] > 1)
-      return cudart_refuse("cudaLaunchKernelExC with a cluster dimension", "thread block clusters are not modelled");
-  }
+  uint32_t cluster[3] = {0};
+  if (k) cudart_launch_attributes(k->attrs, k->numAttrs, &cooperative, cluster);
   if (!k) return cudart_leave(cudart_enter(), cudaErrorInvalidValue);
-  return launch(func, k->gridDim, k->blockDim, args, k->dynamicSmemBytes, k->stream, cooperative);
+  return launch(func, k->gridDim, k->blockDim, args, k->dynamicSmemBytes, k->stream, cooperative, cluster);
 }
 PTSZ(cudaLaunchKernelExC);
 
@@ -318,6 +310,6 @@ cudaError_t cudaLaunch(const void *func) {
   void *params = calloc(1, f->info && f->info->param_block_bytes ? f->info->param_block_bytes : 1);
   CHECK(params, "out of memory");
   memcpy(params, arguments, argument_bytes);
-  return cudart_leave(c, submit(c, f, grid, block, shared, params, stream, false));
+  return cudart_leave(c, submit(c, f, grid, block, shared, params, stream, false, NULL));
 }
 PTSZ(cudaLaunch);

@@ -26,7 +26,10 @@ struct cuda_function {
   const struct simt_kernel_info *info;
   uint32_t max_dynamic_shared; /* opted in with cudaFuncSetAttribute; 0: the device's default limit */
   int carveout;
-  bool dead; /* its module was unloaded */
+  uint32_t cluster[3]; /* required by cudaFuncSetAttribute, {0}: nothing said */
+  bool non_portable;
+  int cluster_policy; /* a hint */
+  bool dead;          /* its module was unloaded */
   /* cuFuncSetBlockShape, cuParamSet*: the launch description of the driver API before CUDA 4 */
   uint32_t old_block[3], old_shared, old_param_bytes;
   uint8_t *old_params;
@@ -113,6 +116,7 @@ struct cuda_set {
 struct cuda_launch {
   struct cuda_function *function;
   uint32_t grid[3], block[3], shared;
+  uint32_t cluster[3]; /* asked for by the launch, {0}: as the kernel says */
   bool cooperative;
   void *params; /* parameter block, owned by a graph node */
 };
@@ -205,6 +209,7 @@ struct cudart {
   struct ptrmap streams, events, arrays, graphs, nodes, execs, pools, textures, surfaces;
   struct ptrmap sites, host_flags; /* return address -> label; pinned base -> flags */
   struct ptrmap pitches;           /* cudaMallocPitch base -> pitch */
+  struct ptrmap graph_memory;      /* of allocation nodes: it stays where it is, since they may run again */
   struct cuda_registered *registered;
   struct cuda_stream null_stream, thread_stream;
   uint64_t limits[LIMITS];
@@ -237,13 +242,15 @@ const char *cudart_program(void);
 const char *cudart_error_text(cudaError_t r), *cudart_error_name(cudaError_t r),
     *cudart_driver_error_name(cudaError_t r);
 
-/* The call does not wait for work of streams. */
+/* The call does not wait for work of streams. The driver is initialised by any call of the runtime. */
 #define CUDART_ENTER_ASYNC()         \
   struct cudart *c = cudart_enter(); \
+  c->driver_ready = true;            \
   if (c->sticky) return cudart_leave(c, c->sticky)
 /* The call waits for all of it, and returns what has gone wrong in it. */
 #define CUDART_ENTER()                              \
   struct cudart *c = cudart_enter();                \
+  c->driver_ready = true;                           \
   if (c->sticky) return cudart_leave(c, c->sticky); \
   cudaError_t before = cudart_drain(c);             \
   if (before != cudaSuccess) return cudart_leave(c, before)
@@ -296,6 +303,21 @@ uint64_t cudart_grid_workspace(struct cudart *c);
 uint32_t cudart_occupancy(const struct session_device *d, const struct simt_kernel_info *k, uint32_t threads,
                           uint64_t dynamic_shared);
 uint64_t cudart_shared_limit(const struct session_device *d, const struct cuda_function *f);
+
+/* ---- clusters of CTAs (clusters.c) ---- */
+/* What attributes of a launch say; what they do not say stays. */
+void cudart_launch_attributes(const void *attrs, unsigned n, bool *cooperative, uint32_t cluster[3]);
+bool cudart_has_clusters(const struct session_device *d);
+/* From what the launch asks for to what it gets: {0} is no clusters. */
+cudaError_t cudart_resolve_cluster(struct cudart *c, const struct cuda_function *f, uint32_t d[3]);
+cudaError_t cudart_check_cluster(struct cudart *c, const struct cuda_launch *l);
+uint32_t cudart_active_clusters(const struct cudart *c, const struct cuda_function *f, uint32_t threads,
+                                uint64_t shared, uint32_t size);
+uint32_t cudart_largest_cluster(const struct cudart *c, const struct cuda_function *f, uint32_t threads,
+                                uint64_t shared);
+/* Attributes 10 to 15 of a function; false: not one that can be set so, not one of them. */
+bool cudart_cluster_attribute(struct cuda_function *f, int attribute, int value);
+bool cudart_cluster_value(const struct cuda_function *f, int attribute, int *value);
 
 /* ---- streams (streams.c) ---- */
 struct cuda_stream *cudart_stream(struct cudart *c, cudaStream_t s); /* NULL: not a stream */

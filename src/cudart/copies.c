@@ -47,6 +47,7 @@ cudaError_t cudart_release(struct cudart *c, uint64_t base, bool host) {
   if (a->base != base)
     return cudart_why(c, cudaErrorInvalidValue, "%s: 0x%llx is %llu bytes into an allocation", call,
                       (unsigned long long)base, (unsigned long long)(base - a->base));
+  if (ptrmap_get(&c->graph_memory, base)) return cudaSuccess;
   ptrmap_remove(&c->pitches, base);
   ptrmap_remove(&c->host_flags, base);
   return simt_mem_release(c->simt, base) ? cudaSuccess : cudaErrorInvalidValue;

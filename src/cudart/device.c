@@ -207,6 +207,9 @@ bool device_attribute(const struct session_device *d, int attribute, int *value)
   case 115:
     *value = 1;
     return true; /* memory pools */
+  case 120:
+    *value = cudart_has_clusters(d);
+    return true;
   case 121:
     *value = 0;
     return true;

@@ -221,6 +221,7 @@ CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
                             0,
                             (int64_t)cudart_shared_limit(c->dev, f) - k->static_shared,
                             f->carveout ? f->carveout : -1};
+  if (cudart_cluster_value(f, attribute, value)) DRIVER_LEAVE(cudaSuccess);
   if (attribute < 0 || (size_t)attribute >= sizeof values / sizeof *values) DRIVER_LEAVE(cudaErrorInvalidValue);
   *value = (int)values[attribute];
   DRIVER_LEAVE(cudaSuccess);
@@ -230,6 +231,7 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   DRIVER_ENTER();
   CUfunction f = known_function(c, function);
   if (!f || !f->info) DRIVER_LEAVE(cudaErrorInvalidResourceHandle);
+  if (cudart_cluster_attribute(f, attribute, value)) DRIVER_LEAVE(cudaSuccess);
   if (attribute == FUNC_SHARED_CARVEOUT) f->carveout = value;
   else if (attribute != FUNC_MAX_DYNAMIC_SHARED) DRIVER_LEAVE(cudaErrorInvalidValue);
   else if (value < 0 || (uint64_t)value + f->info->static_shared > c->dev->shared_per_sm)
@@ -294,7 +296,7 @@ static void *pack(struct cudart *c, CUfunction f, void **params, void **extra) {
 }
 
 static CUresult launch(CUfunction function, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
-                       cudaStream_t stream, void **params, void **extra, bool cooperative) {
+                       cudaStream_t stream, void **params, void **extra, bool cooperative, const uint32_t cluster[3]) {
   DRIVER_ENTER_ASYNC();
   CUfunction f = known_function(c, function);
   if (!f || f->dead)
@@ -308,6 +310,7 @@ static CUresult launch(CUfunction function, const uint32_t grid[3], const uint32
                                     .shared = shared,
                                     .cooperative = cooperative,
                                     .params = packed}};
+  if (cluster) memcpy(op.u.launch.cluster, cluster, sizeof op.u.launch.cluster);
   CUresult r = cudart_submit(c, stream, &op);
   /* The driver names a bad shape an invalid value; 9 is the runtime's. */
   DRIVER_LEAVE(r == cudaErrorInvalidConfiguration ? cudaErrorInvalidValue : r);
@@ -315,13 +318,13 @@ static CUresult launch(CUfunction function, const uint32_t grid[3], const uint32
 
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                         unsigned shared, cudaStream_t stream, void **params, void **extra) {
-  return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, extra, false);
+  return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, extra, false, NULL);
 }
 DRIVER_PTSZ(cuLaunchKernel);
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                    unsigned bz, unsigned shared, cudaStream_t stream, void **params) {
-  return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, NULL, true);
+  return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, NULL, true, NULL);
 }
 DRIVER_PTSZ(cuLaunchCooperativeKernel);
 
@@ -334,7 +337,10 @@ struct launch_config { /* CUlaunchConfig */
 
 CUresult cuLaunchKernelEx(const struct launch_config *k, CUfunction f, void **params, void **extra) {
   if (!k) return cudaErrorInvalidValue;
-  return launch(f, k->grid, k->block, k->shared, k->stream, params, extra, false);
+  bool cooperative = false;
+  uint32_t cluster[3] = {0};
+  cudart_launch_attributes(k->attributes, k->count, &cooperative, cluster);
+  return launch(f, k->grid, k->block, k->shared, k->stream, params, extra, cooperative, cluster);
 }
 DRIVER_PTSZ(cuLaunchKernelEx);
 
@@ -387,7 +393,7 @@ CUresult cuLaunchGridAsync(CUfunction f, int width, int height, cudaStream_t str
   if (!f || width < 1 || height < 1) return cudaErrorInvalidValue;
   void *extra[] = {(void *)EXTRA_POINTER, f->old_params, (void *)EXTRA_SIZE, &bytes, (void *)EXTRA_END};
   return launch(f, (uint32_t[]){(uint32_t)width, (uint32_t)height, 1}, f->old_block, f->old_shared, stream, NULL, extra,
-                false);
+                false, NULL);
 }
 
 CUresult cuLaunchGrid(CUfunction f, int width, int height) {

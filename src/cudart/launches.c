@@ -111,13 +111,7 @@ cudaError_t cudart_check_launch(struct cudart *c, const struct cuda_launch *l) {
     return cudart_why(c, cudaErrorInvalidDeviceFunction, "launch of %s: %s has no such kernel", f->name,
                       f->module->label);
   }
-  if (f->info->cluster > 1) {
-    struct err e;
-    err_set(&e, ERR_UNSUPPORTED,
-            "launch of %s: it asks for clusters of %u CTAs (__cluster_dims__), which Sluice does not simulate", f->name,
-            f->info->cluster);
-    cudart_die(c, &e);
-  }
   cudaError_t r = check_shape(c, l);
+  if (r == cudaSuccess) r = cudart_check_cluster(c, l);
   return r == cudaSuccess ? check_resources(c, l) : r;
 }

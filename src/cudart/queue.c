@@ -201,8 +201,12 @@ cudaError_t cudart_check_op(struct cudart *c, const struct cuda_op *op) {
 
 /* Hosts' memory that the device works on a copy of, and grids that wait for each other, have the machine for
  * themselves. */
+static bool in_clusters(const struct cuda_launch *l) {
+  return l->cluster[0] || l->function->cluster[0] || l->function->info->in_clusters;
+}
+
 static bool alone(struct cudart *c, const struct cuda_op *op) {
-  if (op->kind == OP_KERNEL && op->u.launch.cooperative) return true;
+  if (op->kind == OP_KERNEL && (op->u.launch.cooperative || in_clusters(&op->u.launch))) return true;
   for (const struct cuda_registered *r = c->registered; r; r = r->next)
     if (r->shadow && op->kind != OP_RECORD) return true;
   return false;
@@ -214,6 +218,8 @@ static session_task enqueue_launch(struct cudart *c, const struct cuda_launch *l
   if (l->cooperative) launch.grid_workspace = cudart_grid_workspace(c);
   memcpy(launch.grid, l->grid, sizeof launch.grid);
   memcpy(launch.block, l->block, sizeof launch.block);
+  memcpy(launch.cluster, l->cluster, sizeof launch.cluster);
+  cudart_resolve_cluster(c, l->function, launch.cluster); /* it has been checked */
   struct session_item item = {
       .kind = SESSION_LAUNCH, .stream = (uint32_t)s->id, .priority = s->priority, .launch = &launch};
   return session_submit(c->session, &item, deps, n);

@@ -5,6 +5,9 @@
  * the oldest among equals, and those of the next only where the first has none left or finds no room: what is called
  * the leftover policy (Pai et al., ASPLOS 2013, section 2). With kernels.share_sm off, an SM takes CTAs of another
  * launch only when it holds none, as the reference does by default.
+ *
+ * The CTAs of a cluster start together, on SMs of one GPC (NVIDIA, "H100 Tensor Core GPU Architecture", 2022, "Thread
+ * Block Clusters"); which SMs are a GPC is not documented: here 16 or 17 that follow one another, spread evenly.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +15,7 @@
 
 #include "gpu/gpu_impl.h"
 
+enum { GPC_SMS = 16 };
 enum { LOCAL_SHIFT = 24 }; /* local memory of launches that run together lies so far apart */
 
 /* CTAs of this kernel that fit an SM. Small grids are spread: no SM takes more than its share. */
@@ -207,6 +211,51 @@ static void dispatch_several(struct gpu *g) {
   g->full = !any;
 }
 
+/* A cluster on SMs [from, to) if there is room for all of it: one CTA on each SM in turn. */
+static bool offer_cluster(struct gpu *g, struct gpu_work *k, uint32_t from, uint32_t to) {
+  uint32_t size = k->feed->kernel->cluster, room = 0, first;
+  for (uint32_t i = from; i < to; i++) {
+    uint32_t slots = (uint32_t)__builtin_popcount(g->free_slots[i]);
+    if (g->sm[i].ctas != k->on_sm[i] || k->on_sm[i] >= k->ctas_per_sm) continue;
+    room += k->ctas_per_sm - k->on_sm[i] < slots ? k->ctas_per_sm - k->on_sm[i] : slots;
+  }
+  if (room < size) return false;
+  for (uint32_t i = from; size; i = i + 1 < to ? i + 1 : from) {
+    if (!room_for(g, k, i, &first)) continue;
+    start_cta(g, k, i, first, k->next_cta);
+    size--;
+  }
+  return true;
+}
+
+/* Schemes that choose CTAs have no say: those of a cluster start together, in their order. */
+static bool dispatch_clusters(struct gpu *g, struct gpu_work *k) {
+  uint32_t n = g->config.sms, gpcs = n < GPC_SMS ? 1 : n / GPC_SMS;
+  bool any = false;
+  for (uint32_t i = 0; i < gpcs && k->next_cta < k->feed->kernel->ctas; i++)
+    any |= offer_cluster(g, k, i * n / gpcs, (i + 1) * n / gpcs);
+  return any;
+}
+
+void gpu_release_later(struct gpu *g, const struct feed_peer *p) {
+  uint32_t most = g->config.sms * g->cta_slots_per_sm;
+  if (!g->released) g->released = malloc(most * sizeof *g->released);
+  CHECK(g->released && g->releases < most, "%u CTAs released in one cycle", g->releases);
+  g->released[g->releases++] = *p;
+}
+
+void gpu_release(struct gpu *g) {
+  for (uint32_t i = 0; i < g->releases; i++) {
+    uint32_t sm = g->released[i].slot / g->cta_slots_per_sm;
+    struct sm *s = &g->sm[sm];
+    sm_settle(s, g->now + 1); /* this comes after the SMs in a cycle */
+    s->asleep = s->none_to_issue = false;
+    s->barrier &= ~(g->released[i].warps << s->cta_first[g->released[i].slot % g->cta_slots_per_sm]);
+    gpu_wake_sm(g, sm);
+  }
+  g->releases = 0;
+}
+
 void gpu_dispatch(struct gpu *g) {
   uint32_t n = g->config.sms, from = g->last_sm;
   if (g->full) return; /* until a CTA ends or a launch comes */
@@ -216,7 +265,10 @@ void gpu_dispatch(struct gpu *g) {
   }
   struct gpu_work *k = &g->work[g->turn[0]];
   bool any = false;
-  for (uint32_t i = 0; i < n && k->next_cta < k->feed->kernel->ctas; i++) any |= offer(g, k, ring_at(from + 1 + i, n));
+  if (k->feed->kernel->cluster > 1) any = dispatch_clusters(g, k);
+  else
+    for (uint32_t i = 0; i < n && k->next_cta < k->feed->kernel->ctas; i++)
+      any |= offer(g, k, ring_at(from + 1 + i, n));
   g->full = !any;
 }
 

@@ -114,6 +114,7 @@ void gpu_free(struct gpu *g) {
   for (uint32_t i = 0; i < g->config.sms; i++) sm_destroy(&g->sm[i]);
   free(g->sm);
   free(g->work);
+  free(g->released);
   partition_free(g->parts);
   icnt_free(g->icnt);
   req_pool_destroy(&g->pool);
@@ -349,6 +350,7 @@ static bool tick(struct gpu *g) {
   if (core) {
     if (g->now >= g->slots.next_epoch) run_epochs(g);
     if (!step_sms(g)) return false;
+    if (RARE(g->releases)) gpu_release(g);
     gpu_dispatch(g);
   }
   if (g->seen.timeline) timeline_queues(g);

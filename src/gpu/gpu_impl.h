@@ -67,6 +67,8 @@ struct gpu {
   bool full;                        /* several: nothing has changed since no CTA found room */
   const struct feed *faulted;
   struct issued issued;
+  struct feed_peer *released; /* in this cycle, in other CTAs of clusters; as many as CTA slots, NULL: never yet */
+  uint32_t releases;
   uint64_t now;     /* core cycles since the machine was built */
   uint64_t start;   /* first cycle of the launch */
   uint64_t tell_at; /* when who watches the launches is told; UINT64_MAX: nobody does */
@@ -128,6 +130,9 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 /* scheme_hooks.c: the memory-side hooks of the slots, NULL if none is filled; the CTA that SM `sm` gets now. */
 const struct mem_hooks *gpu_mem_hooks(struct gpu *g);
 bool gpu_pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta);
+/* dispatch.c: warps of a CTA on another SM stop waiting after this cycle; do so. */
+void gpu_release_later(struct gpu *g, const struct feed_peer *p);
+void gpu_release(struct gpu *g);
 
 /* Room in the interconnect for a packet? If not, an SM that falls asleep now wakes when there is. */
 static inline bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {

@@ -32,6 +32,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->id = id;
   s->st = &g->stats;
   s->wb_due = UINT64_MAX;
+  s->shared_depth = c->shared_latency;
   for (uint32_t w = 0; w < SM_WARPS; w += c->schedulers) s->turns |= 1ull << w;
   rocache_init(&s->l1i, &c->l1i);
   rocache_init(&s->l1c, &c->l1c);
@@ -344,6 +345,8 @@ static bool issue(struct sm *s, uint32_t w) {
   is->cycle = g->now;
   is->waits = false;
   is->released = 0;
+  is->peers = 0;
+  is->remote = 0;
   is->token = 0;
   const struct feed *feed = s->cta_feed[ws->cta_slot];
   if (!feed->ops->issue(feed->ctx, s->id * g->cta_slots_per_sm + ws->cta_slot, ws->index, is)) {
@@ -405,6 +408,7 @@ static bool issue(struct sm *s, uint32_t w) {
     uint64_t cta = is->released << s->cta_first[ws->cta_slot];
     s->barrier &= ~cta;
   }
+  for (uint32_t p = 0; RARE(p < is->peers); p++) gpu_release_later(g, &is->peer[p]);
   sm_update_head(s, w);
   return true;
 }

@@ -36,7 +36,8 @@ struct op {
   uint32_t mask, token;
   uint32_t cta; /* linear CTA id */
   uint8_t warp, space, width;
-  bool load; /* waits for data: loads and atomics */
+  bool remote; /* shared memory of other CTAs of the cluster */
+  bool load;   /* waits for data: loads and atomics */
   bool atomic;
   bool bypass;      /* its accesses go past the L1 */
   bool admitted;    /* the per-load admission hooks have been asked */
@@ -266,6 +267,7 @@ struct sm {
   struct rocache l1i, l1c;
   struct texcache l1t;
   op_id shared_pipe[256];
+  uint32_t shared_depth; /* places of it in use: more where CTAs of clusters reach each other */
   /* ---- CTAs ---- */
   uint64_t active[4]; /* two-level: the active set of a scheduler */
   uint64_t queued;    /* two-level: warps put into the pending set so far */

@@ -9,6 +9,12 @@
 #include "gpu/gpu_impl.h"
 #include "gpu/sm.h"
 
+/* Shared memory of another CTA of the cluster, over the network between the SMs of a GPC: 180 cycles on an H100 (Luo et
+ * al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", IPDPS 2024, section on
+ * distributed shared memory). An approximation: the access takes its turn in the own SM's shared memory, and neither
+ * the network's bandwidth nor the other SM's banks are modelled. */
+enum { REMOTE_SHARED_LATENCY = 180 };
+
 /* ---- requests ---- */
 
 req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes) {
@@ -131,6 +137,7 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   switch (o->space) {
   case SPACE_SHARED:
     o->passes = (uint16_t)coalesce_shared(is->addr, o->mask, s->c->shared_banks);
+    o->remote = is->remote != 0;
     s->st->shared_accesses++;
     s->st->shared_conflicts += o->passes - 1u;
     if (RARE(s->g->seen.inst)) see_execution(s, o);
@@ -622,8 +629,9 @@ static bool process_head(struct sm *s, op_id id) {
 static void head_finished(struct sm *s, op_id id) {
   struct op *o = &s->op[id];
   if (o->load && o->space == SPACE_SHARED) { /* through the pipe even when no lane takes part */
-    uint32_t last = s->c->shared_latency - 1;
+    uint32_t last = o->remote ? REMOTE_SHARED_LATENCY - 1 : s->c->shared_latency - 1;
     if (s->shared_pipe[last]) return;
+    if (o->remote) s->shared_depth = REMOTE_SHARED_LATENCY;
     s->shared_pipe[last] = id;
     s->shared_count++;
     s->dispatch = 0;
@@ -646,7 +654,7 @@ static void head_finished(struct sm *s, op_id id) {
 bool sm_ldst(struct sm *s) {
   memory_writeback(s);
   if (s->shared_count) {
-    for (uint32_t i = 0; i + 1 < s->c->shared_latency; i++)
+    for (uint32_t i = 0; i + 1 < s->shared_depth; i++)
       if (!s->shared_pipe[i] && s->shared_pipe[i + 1]) {
         s->shared_pipe[i] = s->shared_pipe[i + 1];
         s->shared_pipe[i + 1] = 0;

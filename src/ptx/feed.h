@@ -18,6 +18,13 @@ enum { WARP_LANES = 32 };
 #define FEED_NO_BARRIER 0xff
 #define FEED_DONE UINT32_MAX /* next_pc of a warp all of whose lanes have exited */
 
+/* Warps of another CTA of the cluster (on `slot`) that stop waiting. */
+enum { FEED_PEERS = 15 };
+struct feed_peer {
+  uint32_t slot;
+  uint64_t warps;
+};
+
 struct issued {
   /* in: set by the timing model */
   uint64_t cycle; /* for %clock; functional mode passes its instruction count */
@@ -32,7 +39,10 @@ struct issued {
   uint16_t bar_threads; /* and how many threads that waits for (a multiple of 32), 0 for all of the CTA */
   uint32_t token;       /* atomics: hand it to `atomic`; 0 if the instruction performed nothing */
   uint64_t
-      released; /* barrier or exit: warps of the CTA (bit = warp in CTA) that stop waiting now; may include this one */
+      released;  /* barrier or exit: warps of the CTA (bit = warp in CTA) that stop waiting now; may include this one */
+  uint8_t peers; /* entries of `peer`, the same for other CTAs */
+  uint32_t remote; /* lanes whose shared memory access goes to another CTA of the cluster */
+  struct feed_peer peer[FEED_PEERS];
   /* Lanes' byte addresses in the resolved space, valid where `mask` is set. Global: device address. Shared: offset in
    * the CTA's shared memory. Local: offset in the thread's local memory. Const and param: address in the constant
    * window (see feed_kernel). Texture: the device address of the texel fetched (first one if filtered). */
@@ -53,7 +63,8 @@ struct feed_kernel {
   uint32_t insts;
   uint32_t entry_pc;
   uint32_t grid[3], block[3];
-  uint32_t ctas; /* grid[0]*grid[1]*grid[2] */
+  uint32_t ctas;    /* grid[0]*grid[1]*grid[2] */
+  uint32_t cluster; /* CTAs of a cluster, numbered one after the other and started together; 0 or 1: none */
   uint32_t threads_per_cta;
   uint32_t warps_per_cta;   /* ceil(threads / 32) */
   uint32_t regs_per_thread; /* physical registers, for occupancy */

@@ -636,15 +636,18 @@ static void parse_func(struct parser *p, const struct decl *d) {
     } else {
       bool max = tok_dot(&p->lex.t, "maxntid"), req = tok_dot(&p->lex.t, "reqntid"),
            cluster = tok_dot(&p->lex.t, "reqnctapercluster");
+      f->in_clusters |= tok_dot(&p->lex.t, "explicitcluster");
       lex_next(&p->lex);
-      uint32_t v = 1;
+      uint32_t v = 1, dims[3] = {1, 1, 1}, n = 0;
       while (p->lex.t.kind == TOK_INT) {
-        v *= (uint32_t)parse_int(p, "a count");
+        uint32_t d = (uint32_t)parse_int(p, "a count");
+        v *= d;
+        if (n < 3) dims[n++] = d;
         if (!parse_accept(p, ',')) break;
       }
       if (max) f->maxntid = v;
       if (req) f->reqntid = v;
-      if (cluster) f->cluster = v;
+      if (cluster && v) memcpy(f->cluster, dims, sizeof dims);
     }
   }
   /* the function's own name is visible in its body (recursion) and after it */

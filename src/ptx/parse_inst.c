@@ -33,13 +33,13 @@ static const struct {
     {"%dynamic_smem_size", NULL, SR_DYNAMIC_SMEM},
     {"%total_smem_size", NULL, SR_TOTAL_SMEM},
     {"%aggr_smem_size", NULL, SR_TOTAL_SMEM},
-    {"%clusterid", "xyz", SR_CTAID_X},
-    {"%nclusterid", "xyz", SR_NCTAID_X},
-    {"%cluster_ctaid", "xyz", SR_CLUSTER_ZERO},
-    {"%cluster_nctaid", "xyz", SR_CLUSTER_ONE},
-    {"%cluster_ctarank", NULL, SR_CLUSTER_ZERO},
-    {"%cluster_nctarank", NULL, SR_CLUSTER_ONE},
-    {"%is_explicit_cluster", NULL, SR_CLUSTER_ZERO},
+    {"%clusterid", "xyz", SR_CLUSTERID_X},
+    {"%nclusterid", "xyz", SR_NCLUSTERID_X},
+    {"%cluster_ctaid", "xyz", SR_CLUSTER_CTAID_X},
+    {"%cluster_nctaid", "xyz", SR_CLUSTER_NCTAID_X},
+    {"%cluster_ctarank", NULL, SR_CLUSTER_CTARANK},
+    {"%cluster_nctarank", NULL, SR_CLUSTER_NCTARANK},
+    {"%is_explicit_cluster", NULL, SR_CLUSTER_EXPLICIT},
     {"%reserved_smem_offset_begin", NULL, SR_RESERVED_BEGIN},
     {"%reserved_smem_offset_end", NULL, SR_RESERVED_END},
     {"%reserved_smem_offset_cap", NULL, SR_RESERVED_END},
@@ -64,8 +64,7 @@ static bool special_register(struct parser *p, struct ident *i, struct ptx_opnd 
       if (t->kind != TOK_DOT || t->len != 1 || !strchr("xyzw", t->s[0]))
         FAIL_TOK(p, "expected .x, .y or .z after %s, found %s", i->s, tok_text(p));
       uint8_t d = (uint8_t)(t->s[0] == 'w' ? 3 : t->s[0] - 'x');
-      if (o->sreg == SR_CLUSTER_ZERO || o->sreg == SR_CLUSTER_ONE) {
-      } else if (d == 3) o->sreg = SR_ZERO;
+      if (d == 3) o->sreg = SR_ZERO;
       else o->sreg = (uint8_t)(o->sreg + d);
       lex_next(&p->lex);
     }

@@ -73,8 +73,21 @@ enum ptx_sreg {
   SR_ENVREG2,
   SR_DYNAMIC_SMEM,
   SR_TOTAL_SMEM,
-  SR_CLUSTER_ZERO,
-  SR_CLUSTER_ONE,
+  SR_CLUSTERID_X,
+  SR_CLUSTERID_Y,
+  SR_CLUSTERID_Z,
+  SR_NCLUSTERID_X,
+  SR_NCLUSTERID_Y,
+  SR_NCLUSTERID_Z,
+  SR_CLUSTER_CTAID_X,
+  SR_CLUSTER_CTAID_Y,
+  SR_CLUSTER_CTAID_Z,
+  SR_CLUSTER_NCTAID_X,
+  SR_CLUSTER_NCTAID_Y,
+  SR_CLUSTER_NCTAID_Z,
+  SR_CLUSTER_CTARANK,
+  SR_CLUSTER_NCTARANK,
+  SR_CLUSTER_EXPLICIT,
   SR_ZERO,
   SR_RESERVED_BEGIN, /* the system's part of shared memory, there for kernels that ask where it is */
   SR_RESERVED_1,
@@ -197,8 +210,10 @@ struct ptx_func {
   struct ptx_var **locals; /* .local, .param and .shared declared inside */
   uint32_t nlocals;
   struct ptx_func *def;
-  uint32_t text, line, maxntid, reqntid, minctas, cluster; /* CTAs of a cluster, 0 if not said */
-  uint32_t live_regs;                                      /* maximum live 32-bit values */
+  uint32_t text, line, maxntid, reqntid, minctas;
+  uint32_t cluster[3]; /* .reqnctapercluster: CTAs of a cluster, 0 if not said */
+  bool in_clusters;    /* .explicitcluster: launched in clusters */
+  uint32_t live_regs;  /* maximum live 32-bit values */
   uint32_t serial;
   uint64_t *live_in; /* bit set of registers read before they are written */
   /* By register number: first and last instruction of the stretch of text in which it may hold a value (ptx_analyse).

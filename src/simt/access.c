@@ -12,6 +12,7 @@ static char *resolve(struct exec *x, const struct xop *o, int lane, uint64_t *ad
   uint64_t a = *addr;
   const char *verb = write ? "write" : "read";
   char what[64];
+  x->out->remote &= ~(1u << lane);
   if (*space == SPACE_GENERIC) {
     if (a - SHARED_WINDOW < WINDOW_BYTES) *space = SPACE_SHARED, a -= SHARED_WINDOW;
     else if (a - LOCAL_WINDOW < WINDOW_BYTES) *space = SPACE_LOCAL, a -= LOCAL_WINDOW;
@@ -29,9 +30,17 @@ static char *resolve(struct exec *x, const struct xop *o, int lane, uint64_t *ad
   char *host = NULL;
   uint64_t limit = 0;
   switch (*space) {
-  case SPACE_SHARED:
+  case SPACE_SHARED: {
+    const char *why = NULL;
     host = x->cta->shared, limit = r->fk.shared_bytes;
-    break;
+    if (a >> CLUSTER_SHIFT) {
+      host = cluster_shared(x, o, lane, &a, &why);
+      *addr = a;
+    }
+    if (host) break;
+    fault_text(x, o, lane, 700, "%s of %u bytes at 0x%llx: %s", what, bytes, (unsigned long long)a, why);
+    return NULL;
+  }
   case SPACE_LOCAL:
     host = x->cta->local + ((size_t)x->w->index * LANES + (size_t)lane) * r->local_stride, limit = r->local_stride;
     break;
@@ -54,7 +63,7 @@ static char *resolve(struct exec *x, const struct xop *o, int lane, uint64_t *ad
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space) {
   char *host = resolve(x, o, lane, &addr, bytes, write, space);
-  if (host && x->run->check)
+  if (host && x->run->check && !(x->out->remote >> lane & 1))
     check_touch(x, o, lane, *space, addr, bytes,
                 o->id == X_atom || o->id == X_mbarrier || o->id == X_cp_arrive ? CHECK_ATOMIC
                 : write                                                        ? CHECK_WRITE
@@ -113,15 +122,17 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
     int i = __builtin_ctz(left);
     char before[64];
     bool store_shared = write && spaces[i] == SPACE_SHARED;
-    if (x->run->check && !store_shared)
+    bool other = x->out->remote >> i & 1; /* the checks know a CTA's own shared memory */
+    if (x->run->check && !store_shared && !other)
       check_touch(x, o, i, spaces[i], own[i], width, write ? CHECK_WRITE : CHECK_READ);
-    if (x->run->check && store_shared) memcpy(before, host[i], width);
+    if (x->run->check && store_shared && !other) memcpy(before, host[i], width);
     for (uint32_t v = 0; v < o->vec; v++) {
       uint32_t off = o->vec > 1 ? aux->v[v].off : write ? o->b : o->d;
       if (write) store_lane(x, o, i, host[i] + v * o->elem, off);
       else load_lane(x, o, i, host[i] + v * o->elem, off);
     }
-    if (x->run->check && store_shared) check_shared_store(x, o, i, own[i], width, memcmp(before, host[i], width) != 0);
+    if (x->run->check && store_shared && !other)
+      check_shared_store(x, o, i, own[i], width, memcmp(before, host[i], width) != 0);
   }
   x->out->space = space;
   if ((space == SPACE_GLOBAL || space == SPACE_CONST) &&

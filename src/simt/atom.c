@@ -156,6 +156,7 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
     host[i] = mem_host(x, o, (int)i, addr[i], bytes, true, &spaces[i]);
     if (!host[i]) return;
     if (o->space == SPACE_GENERIC && spaces[i] == SPACE_SHARED) addr[i] -= SHARED_WINDOW;
+    if (spaces[i] == SPACE_SHARED) addr[i] %= UINT64_C(1) << CLUSTER_SHIFT;
     if (o->space == SPACE_GENERIC && spaces[i] == SPACE_LOCAL) addr[i] -= LOCAL_WINDOW;
   }
   uint32_t global = 0;

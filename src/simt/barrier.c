@@ -38,13 +38,17 @@ static void try_release(struct exec *x, uint32_t b) {
 }
 
 void barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask) {
+  if (o->sub >= CLUSTER_WAIT) {
+    cluster_barrier(x, o, mask);
+    return;
+  }
   struct warp *w = x->w;
   struct cta *c = x->cta;
   x->e->pc++;
   if (!mask) return;
   int lane = __builtin_ctz(mask);
   uint32_t id = OPND(uint32_t, o->a)[lane], expected = o->b == OFF_NONE ? 0 : OPND(uint32_t, o->b)[lane];
-  if (id >= CLUSTER_BARRIER && o->sub != CLUSTER_WAIT) {
+  if (id >= CTA_BARRIERS) {
     fault_text(x, o, lane, 719, "barrier %u does not exist: a CTA has 16", id);
     return;
   }
@@ -88,6 +92,7 @@ void barrier_warp_done(struct exec *x) {
   struct cta *c = x->cta;
   c->live_warps--;
   if (x->run->check) check_warp_done(x, x->w);
+  cluster_warp_done(x);
   if (!c->waiting) return;
   for (uint32_t b = 0; b < CTA_BARRIERS; b++)
     if (c->bars[b].count && !c->bars[b].expected) try_release(x, b);

@@ -102,10 +102,8 @@ static uint64_t special(struct exec *x, enum ptx_sreg r, uint32_t i) {
     return RESERVED_SHARED;
   case SR_TOTAL_SMEM:
     return k->shared_bytes;
-  case SR_CLUSTER_ONE:
-    return 1;
   default:
-    return 0;
+    return r >= SR_CLUSTERID_X && r <= SR_CLUSTER_EXPLICIT ? cluster_register(x, r) : 0;
   }
 }
 
@@ -359,6 +357,10 @@ static void x_isspacep(struct exec *x, const struct xop *o, uint32_t mask) {
   EACH(mask) {
     uint64_t a = get(x, o->a, o->flags & XF_SRC64, i);
     bool shared = a - SHARED_WINDOW < WINDOW_BYTES, local = a - LOCAL_WINDOW < WINDOW_BYTES;
+    if (o->vec && shared) { /* .shared::cta: not the memory of others */
+      uint64_t k = (a - SHARED_WINDOW) >> CLUSTER_SHIFT;
+      shared = !k || k == x->cta->rank + 1u;
+    }
     bool t = o->sub == SPACE_SHARED   ? shared
              : o->sub == SPACE_LOCAL  ? local
              : o->sub == SPACE_GLOBAL ? !shared && !local
@@ -406,8 +408,9 @@ static void x_shfl(struct exec *x, const struct xop *o, uint32_t mask) {
       break;
     }
     if (!ok) j = (int)i;
-    /* reading a lane that does not take part is undefined in PTX; it keeps its own value here */
-    out[i] = mask >> j & 1 ? src[j] : src[i];
+    /* PTX leaves open what a lane that does not take part gives. It is 0 on the GPUs: NVIDIA's sample `reduction` adds
+     * up the eight sums of a CTA with the shuffles of a whole warp. */
+    out[i] = mask >> j & 1 ? src[j] : 0;
     p |= (uint32_t)ok << i;
   }
   EACH(mask) put(x, o->d, false, i, out[i]);
@@ -507,6 +510,7 @@ void simt_atom_handlers(xop_fn *table);
 void simt_tex_handlers(xop_fn *table);
 void simt_matrix_handlers(xop_fn *table);
 void simt_modern_handlers(xop_fn *table);
+void simt_cluster_handlers(xop_fn *table);
 void simt_video_handlers(xop_fn *table);
 
 void simt_generic_handlers(xop_fn *table) {
@@ -521,5 +525,6 @@ void simt_generic_handlers(xop_fn *table) {
   simt_tex_handlers(table);
   simt_matrix_handlers(table);
   simt_modern_handlers(table);
+  simt_cluster_handlers(table);
   simt_video_handlers(table);
 }

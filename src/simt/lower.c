@@ -462,7 +462,8 @@ bool lower_module(struct simt_module *m, struct err *e) {
     k->info.local_bytes = k->func->total_local;
     k->info.const_bytes = (uint32_t)consts;
     k->info.max_threads = f->maxntid ? f->maxntid : f->reqntid ? f->reqntid : 1024;
-    k->info.cluster = f->cluster;
+    memcpy(k->info.cluster, f->cluster, sizeof f->cluster);
+    k->info.in_clusters = f->in_clusters || f->cluster[0];
     k->info.ptx_version = p->texts[f->text].version;
     k->info.target_sm = p->texts[f->text].sm;
   }

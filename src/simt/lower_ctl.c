@@ -85,11 +85,8 @@ static bool lower_barrier(struct lowering *l, const struct ptx_inst *i, struct x
   if (ptx_has(i, M_WARP)) { /* lanes of a warp are always together here */
     return use(o, X_nop);
   }
-  if (ptx_has(i, M_CLUSTER)) { /* of one CTA: arriving does not wait, waiting is a barrier of its own */
-    if (ptx_has(i, M_ARRIVE)) return use(o, X_nop);
-    o->a = lower_const(l->m, CLUSTER_BARRIER, 4);
-    o->sub = CLUSTER_WAIT;
-    o->aux = lower_aux(l);
+  if (ptx_has(i, M_CLUSTER)) {
+    o->sub = ptx_has(i, M_ARRIVE) ? CLUSTER_ARRIVE : CLUSTER_WAIT;
     o->cls = XC_BARRIER;
     return use(o, X_nop);
   }

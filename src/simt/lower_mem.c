@@ -203,6 +203,7 @@ static bool lower_isspacep(struct lowering *l, const struct ptx_inst *i, struct 
            : ptx_has(i, M_CONST)                              ? SPACE_CONST
            : ptx_has(i, M_PARAM) || ptx_has(i, M_PARAM_ENTRY) ? SPACE_PARAM
                                                               : SPACE_SHARED;
+  o->vec = o->sub == SPACE_SHARED && !ptx_has(i, M_SHARED_CLUSTER);
   o->id = X_isspacep;
   return true;
 }

@@ -18,8 +18,9 @@
 #include "simt/texture.h"
 
 enum { LANES = WARP_LANES };
-enum { CLUSTER_BARRIER = 16, CTA_BARRIERS }; /* beside the 16 that a program names */
-enum { CLUSTER_WAIT = 3 };                   /* xop.sub of a barrier: 0 sync, 1 arrive, 2 red, 3 barrier.cluster.wait */
+enum { CTA_BARRIERS = 16, CLUSTER_BARRIER }; /* the 16 that a program names, and that of the cluster */
+enum { CLUSTER_WAIT = 3, CLUSTER_ARRIVE };   /* xop.sub of a barrier: 0 sync, 1 arrive, 2 red; of a cluster's: these */
+enum { CLUSTER_MOST = 16, CLUSTER_SHIFT = 18 }; /* CTAs of a cluster; bits of an address below the rank plus one */
 #define FULL_MASK 0xFFFFFFFFu
 
 /* The generic address space besides global memory: windows of each thread's local and each CTA's shared memory. */
@@ -212,6 +213,8 @@ struct warp {
   uint8_t waiting, bar;
   uint32_t bar_value; /* bar.red: where the result goes */
   uint32_t bar_pc, bar_mask, bar_frame;
+  uint32_t cluster_lanes;   /* that have arrived at the barrier of the cluster, of a warp that has not as a whole */
+  uint64_t cluster_arrived; /* the phase after which it goes on */
   _Alignas(64) struct entry *stack; /* `own`, or elsewhere */
   char *regs;
   uint32_t sp;    /* top is stack[sp - 1] */
@@ -226,6 +229,14 @@ struct barrier {
   uint32_t popc, and_, or_;
 };
 
+struct cluster { /* CTAs that run together and reach each other's shared memory */
+  bool used;
+  uint32_t id, ended;           /* CTAs */
+  uint32_t live_warps, arrived; /* of all CTAs, those not begun included */
+  uint64_t phase;
+  struct cta *cta[CLUSTER_MOST]; /* by rank, NULL before its start and after its end */
+};
+
 struct cta {
   uint32_t id, ctaid[3], sm, first_warp, slot;
   uint32_t live_warps;
@@ -235,6 +246,9 @@ struct cta {
   uint64_t waiting;    /* warps at a barrier */
   uint32_t local_high; /* dirty bytes of each thread's local memory */
   bool running;
+  uint32_t rank; /* in its cluster */
+  struct cluster *cluster;
+  uint64_t cluster_waiting; /* warps at the cluster's barrier */
 };
 
 struct token {
@@ -272,6 +286,7 @@ struct simt_run {
   struct feed_fault fault;
   struct simt_launch launch;
   struct cta *ctas;
+  struct cluster *clusters; /* as many as slots */
   uint32_t slots;
   struct warp *warps; /* of all CTA slots, in `warps_block` */
   void *warps_block;
@@ -359,6 +374,15 @@ void warp_start(struct simt_run *r, struct cta *c, uint32_t index);
 /* barrier.c */
 void barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask);
 void barrier_warp_done(struct exec *x);
+/* cluster.c */
+void cluster_start_cta(struct simt_run *r, struct cta *c);
+void cluster_end_cta(struct simt_run *r, struct cta *c);
+/* Shared memory of the CTA that *addr names, which becomes an offset in it; NULL with *why. */
+char *cluster_shared(struct exec *x, const struct xop *o, int lane, uint64_t *addr, const char **why);
+bool lower_mapa(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+uint32_t cluster_register(const struct exec *x, enum ptx_sreg s);
+void cluster_barrier(struct exec *x, const struct xop *o, uint32_t mask);
+void cluster_warp_done(struct exec *x);
 /* builtin.c */
 bool builtin_known(const char *name);
 bool builtin_call(struct exec *x, const struct xop *o, uint32_t mask, const char *name);

@@ -1,5 +1,5 @@
 /* modern.c - instructions of sm_90: barriers that count arrivals and bytes in shared memory (mbarrier), bulk copies
- * that complete on them, clusters (of one CTA here), and hints that only the machine could follow.
+ * that complete on them, and hints that only the machine could follow.
  *
  * PTX leaves the 64 bits of an mbarrier object open. Ours: bits 0-19 the expected arrivals of a phase, 20-39 those
  * still pending, 40-62 the bytes still expected (signed), 63 the phase. Copies are performed at issue, so that waiting
@@ -356,7 +356,6 @@ static void x_elect(struct exec *x, const struct xop *o, uint32_t mask) {
 }
 
 bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
-  bool wide = ptx_type_bytes[i->types[0]] == 8;
   o->id = X_nop;
   switch (i->op) {
   case OP_MBARRIER:
@@ -368,17 +367,10 @@ bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
     o->a = lower_operand(l, &i->ops[1], T_B32);
     o->id = X_elect;
     return true;
-  case OP_MAPA: /* the only CTA of the cluster has every address */
-    if (i->nops != 3 || i->ops[0].kind != OK_REG) return malformed(l, i, "expected three operands");
-    o->d = lower_operand(l, &i->ops[0], i->types[0]);
-    if (i->ops[1].kind == OK_VAR)
-      o->a = lower_const(l->m, i->ops[1].var->def->addr + (uint64_t)i->ops[1].imm, wide ? 8 : 4);
-    else o->a = lower_operand(l, &i->ops[1], i->types[0]);
-    if (o->a == OFF_NONE) return malformed(l, i, "the address must be a register or a variable");
-    o->id = wide ? X_mov_64 : X_mov_32;
-    return true;
+  case OP_MAPA:
   case OP_GETCTARANK:
-  case OP_CREATEPOLICY: { /* rank 0; cache hints are not followed, so that any policy will do */
+    return lower_mapa(l, i, o);
+  case OP_CREATEPOLICY: { /* cache hints are not followed, so that any policy will do */
     if (!i->nops || i->ops[0].kind != OK_REG) return malformed(l, i, "expected a register");
     bool slot64 = slot_bytes(i->ops[0].reg->type) == 8 * LANES;
     o->d = lower_operand(l, &i->ops[0], T_B64);

@@ -5,7 +5,16 @@
 
 #include "simt/machine.h"
 
-enum { RECURSION_LOCAL = 64 * 1024, RECURSION_FRAMES = 256 * 1024, QUANTUM = 4096, CTA_BUDGET = 1 << 22 };
+enum {
+  RECURSION_LOCAL = 64 * 1024,
+  RECURSION_FRAMES = 256 * 1024,
+  QUANTUM = 4096,
+  /* What %clock advances by in functional mode: about what an instruction of one warp alone takes on a GPU, so that
+   * programs that wait for a number of cycles do not wait long. */
+  FUNCTIONAL_CYCLES = 8,
+  CTA_BUDGET = 1 << 22,
+  CLUSTER_BUDGET = 1 << 16 /* CTAs of a cluster wait for each other often */
+};
 
 /* Warp instructions without any CTA finishing after which a kernel counts as stuck: minutes of functional mode. */
 #define STUCK_AFTER UINT64_C(20000000000)
@@ -17,11 +26,7 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes);
 static void feed_start(void *ctx, uint32_t slot, uint32_t id, uint32_t sm, uint32_t first_warp) {
   struct simt_run *r = ctx;
   struct cta *c = &r->ctas[slot];
-  const uint32_t *g = r->fk.grid;
   c->id = id;
-  c->ctaid[0] = id % g[0];
-  c->ctaid[1] = id / g[0] % g[1];
-  c->ctaid[2] = id / g[0] / g[1];
   c->sm = sm;
   c->first_warp = first_warp;
   c->live_warps = r->fk.warps_per_cta;
@@ -29,6 +34,7 @@ static void feed_start(void *ctx, uint32_t slot, uint32_t id, uint32_t sm, uint3
   c->running = true;
   memset(c->bars, 0, sizeof c->bars);
   memset(c->shared, 0, r->fk.shared_bytes);
+  cluster_start_cta(r, c);
   if (r->check) check_cta_start(r, c);
   uint32_t high = c->local_high < r->local_stride ? c->local_high : r->local_stride;
   for (uint32_t t = 0; high && t < r->fk.warps_per_cta * LANES; t++)
@@ -56,6 +62,8 @@ static bool feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issued *
   out->waits = false;
   out->token = 0;
   out->released = 0;
+  out->peers = 0;
+  out->remote = 0;
   if (o->cls <= XC_MEMORY) {
     if (mask) o->fn(x, o, mask);
     if (++e->pc == e->rpc && !e->call) {
@@ -114,6 +122,7 @@ static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
 static void feed_end(void *ctx, uint32_t slot) {
   struct simt_run *r = ctx;
   r->ctas[slot].running = false;
+  cluster_end_cta(r, &r->ctas[slot]);
 }
 
 static const struct feed_fault *feed_fault(void *ctx) {
@@ -144,6 +153,11 @@ static bool check_launch(const struct simt_launch *l, struct err *e) {
   if (threads > 1024 || threads > k->max_threads)
     return err_set(e, ERR_PROGRAM, "launch of %s with %llu threads per block; it allows %u", k->name,
                    (unsigned long long)threads, k->max_threads < 1024 ? k->max_threads : 1024);
+  const uint32_t *d = l->cluster;
+  if (d[0] && (l->grid[0] % d[0] || l->grid[1] % d[1] || l->grid[2] % d[2] || d[0] * d[1] * d[2] > CLUSTER_MOST))
+    return err_set(e, ERR_PROGRAM,
+                   "launch of %s: a grid of %ux%ux%u is not made of clusters of %ux%ux%u CTAs, at most %d", k->name,
+                   l->grid[0], l->grid[1], l->grid[2], d[0], d[1], d[2], CLUSTER_MOST);
   if (ctas > UINT32_MAX)
     return err_set(e, ERR_PROGRAM, "launch of %s with %llu blocks; the limit is 2^32 - 1", k->name,
                    (unsigned long long)ctas);
@@ -175,6 +189,7 @@ static void fill_feed(struct simt_run *r, const struct simt_launch *l) {
   memcpy(f->grid, l->grid, sizeof f->grid);
   memcpy(f->block, l->block, sizeof f->block);
   f->ctas = l->grid[0] * l->grid[1] * l->grid[2];
+  f->cluster = r->launch.cluster[0] * r->launch.cluster[1] * r->launch.cluster[2];
   f->threads_per_cta = l->block[0] * l->block[1] * l->block[2];
   f->warps_per_cta = (f->threads_per_cta + LANES - 1) / LANES;
   f->shared_bytes = k->info.static_shared;
@@ -195,12 +210,14 @@ static bool allocate(struct simt_run *r, struct err *e) {
   r->locals = map_pages(r->locals_bytes);
   r->shareds = map_pages(r->shareds_bytes);
   r->ctas = calloc(r->slots, sizeof *r->ctas);
+  r->clusters = calloc(r->slots, sizeof *r->clusters);
   r->warps_block = calloc(1, warps * sizeof *r->warps + 63);
   r->warps = (struct warp *)(((uintptr_t)r->warps_block + 63) & ~(uintptr_t)63);
   r->tids = aligned_alloc(64, wpc * sizeof *r->tids);
   r->ranges = calloc(r->m->ninsts + 1, sizeof *r->ranges);
   r->params = calloc(1, r->k->info.param_block_bytes + 16);
-  if (!r->regs || !r->locals || !r->shareds || !r->ctas || !r->warps_block || !r->tids || !r->ranges || !r->params)
+  if (!r->regs || !r->locals || !r->shareds || !r->ctas || !r->clusters || !r->warps_block || !r->tids || !r->ranges ||
+      !r->params)
     return err_set(e, ERR_INTERNAL, "not enough memory for the state of %u CTAs of %s", r->slots, r->fk.name);
   for (uint32_t s = 0; s < r->slots; s++) {
     struct cta *c = &r->ctas[s];
@@ -229,6 +246,11 @@ struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_
   r->m = l->kernel->m;
   r->launch = *l;
   r->slots = cta_slots ? cta_slots : 1;
+  uint32_t *d = r->launch.cluster;
+  r->launch.in_clusters = d[0] != 0;
+  for (int k = 0; k < 3; k++)
+    if (!d[k]) d[k] = 1;
+  if (r->slots < d[0] * d[1] * d[2]) r->slots = d[0] * d[1] * d[2];
   const struct xfunc *f = r->k->func;
   r->local_stride = (f->total_local + (f->recursive ? RECURSION_LOCAL : 0) + 15) & ~15u;
   fill_feed(r, l);
@@ -262,6 +284,7 @@ void simt_end(struct simt_run *r) {
   check_run_free(r->check);
   children_free(r);
   free(r->ctas);
+  free(r->clusters);
   free(r->warps_block);
   free(r->tids);
   free(r->ranges);
@@ -288,7 +311,7 @@ static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint
       x->w = w;
       x->cta = c;
       x->e = e;
-      out->cycle = r->instructions + done;
+      out->cycle = (r->instructions + done) * FUNCTIONAL_CYCLES;
       do {
         o->fn(x, o, mask);
         o++;
@@ -300,7 +323,7 @@ static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint
       if (x->fault) break;
       continue;
     }
-    out->cycle = r->instructions + done;
+    out->cycle = (r->instructions + done) * FUNCTIONAL_CYCLES;
     bool ok = feed_issue(r, c->slot, w->index, out);
     done++;
     n->thread_insts += (uint32_t)__builtin_popcount(out->mask);
@@ -332,8 +355,10 @@ static bool report_endless(struct simt_run *r, struct cta *c, struct err *e) {
                  r->m->code[pc].ptx_line);
 }
 
-/* One round over the warps of a CTA. *finished: no warp has work left. */
-static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, bool *finished, struct err *e) {
+/* One round over the warps of a CTA. *finished: no warp has work left; *waits: none can go on before another CTA has.
+ */
+static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, bool *finished, bool *waits,
+                      struct err *e) {
   bool ran = false, left = false;
   for (uint32_t w = 0; w < r->fk.warps_per_cta; w++) {
     struct warp *q = &c->warps[w];
@@ -346,15 +371,19 @@ static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, 
       return err_set(e, r->fault.cuda_error == FEED_UNSUPPORTED ? ERR_UNSUPPORTED : ERR_PROGRAM, "%s", r->fault.text);
   }
   *finished = !left;
-  return !left || ran || report_stuck(r, c, e);
+  if (!left || ran) return true;
+  *waits = c->cluster_waiting && !c->waiting; /* for CTAs of its cluster, which are others' turns */
+  return *waits || report_stuck(r, c, e);
 }
 
 bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
   struct simt_counts n = {0};
   uint32_t next = 0, live = 0;
-  uint64_t progress = r->instructions;
+  uint64_t progress = r->instructions, budget = r->fk.cluster > 1 ? CLUSTER_BUDGET : CTA_BUDGET;
   bool ok = true;
   while (ok && (next < r->fk.ctas || live)) {
+    uint64_t before = r->instructions;
+    struct cta *waiting = NULL;
     for (uint32_t s = 0; ok && s < r->slots; s++) { /* CTAs that spin on others share the slots */
       struct cta *c = &r->ctas[s];
       if (!c->running) {
@@ -362,18 +391,20 @@ bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
         feed_start(r, s, next++, s, 0);
         live++;
       }
-      uint64_t limit = r->instructions + CTA_BUDGET;
-      bool finished = false;
-      while (ok && !finished && r->instructions < limit) ok = run_round(r, c, &n, &finished, e);
+      uint64_t limit = r->instructions + budget;
+      bool finished = false, waits = false;
+      while (ok && !finished && !waits && r->instructions < limit) ok = run_round(r, c, &n, &finished, &waits, e);
+      if (waits) waiting = c;
       if (ok && r->instructions - progress > STUCK_AFTER) ok = report_endless(r, c, e);
       if (finished) {
         progress = r->instructions;
         feed_end(r, s);
         feed_cta_ended(&r->feed);
         live--;
-        s--; /* the same slot again: its memory is warm */
+        if (r->fk.cluster == 1) s--; /* the same slot again: its memory is warm */
       }
     }
+    if (ok && waiting && r->instructions == before) ok = report_stuck(r, waiting, e);
   }
   if (out) *out = n;
   return ok;

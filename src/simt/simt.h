@@ -96,8 +96,9 @@ struct simt_kernel_info {
   const uint32_t *param_offset, *param_bytes, *param_align; /* per parameter, in the parameter block */
   uint32_t param_block_bytes;
   uint32_t regs, static_shared, local_bytes, const_bytes, max_threads; /* max_threads from .maxntid, else 1024 */
-  uint32_t cluster;                                                    /* CTAs per cluster, from .reqnctapercluster */
-  uint32_t ptx_version, target_sm;                                     /* 78, 35 */
+  uint32_t cluster[3];             /* CTAs of a cluster, from .reqnctapercluster; 0 where it says nothing */
+  bool in_clusters;                /* must be launched in clusters */
+  uint32_t ptx_version, target_sm; /* 78, 35 */
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *k);
 size_t simt_kernel_count(struct simt_module *m);
@@ -110,6 +111,8 @@ struct simt_launch {
   uint32_t dynamic_shared;
   const void *params;      /* parameter block, param_block_bytes, copied */
   uint32_t reg_limit;      /* registers per thread that fit; a compiler would spill the rest. 0: as many as there are */
+  uint32_t cluster[3];     /* CTAs of a cluster, which divide the grid; {0}: one */
+  bool in_clusters;        /* %is_explicit_cluster; simt_begin sets it where `cluster` says something */
   uint64_t grid_workspace; /* cooperative launch: device address that %envreg1 and 2 give, else 0 */
 };
 /* `cta_slots`: CTA slots of the machine that will drive the feed. Also enough for simt_run. NULL with `e`. */

@@ -190,6 +190,14 @@ struct feed *slt_begin(struct slt_writer *w, struct feed *inner, uint32_t slots,
     if (e) *e = w->err;
     return NULL;
   }
+  if (k->cluster > 1) {
+    if (e)
+      err_set(e, ERR_UNSUPPORTED,
+              "kernel %s runs in clusters of %u CTAs, which wait for each other: a trace has no place for that; run it "
+              "without recording",
+              k->name, k->cluster);
+    return NULL;
+  }
   uint32_t code = slt_pack_code(w->pack, k);
   struct slt_buf *b = &w->payload;
   b->used = 0;
