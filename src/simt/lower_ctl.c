@@ -97,8 +97,9 @@ static bool lower_barrier(struct lowering *l, const struct ptx_inst *i, struct x
     bool popc = ptx_has(i, M_POPC);
     o->d = lower_operand(l, &i->ops[n++], popc ? T_U32 : T_PRED);
     const struct ptx_opnd *p = &i->ops[nops - 1];
-    if (p->kind != OK_REG) return lower_refuse(l, i, "a number as predicate");
-    o->p = l->reg_off[p->reg->num];
+    if (p->kind == OK_IMM) o->p = lower_const(l->m, p->imm ? FULL_MASK : 0, 4);
+    else if (p->kind == OK_REG) o->p = l->reg_off[p->reg->num];
+    else return lower_refuse(l, i, "this operand as predicate");
     if (p->neg) o->flags |= XF_NEG_C;
     a->op = popc ? 0 : ptx_has(i, M_AND) ? 1 : 2;
     nops--;

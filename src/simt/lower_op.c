@@ -193,13 +193,21 @@ static bool lower_mad(struct lowering *l, const struct ptx_inst *i, struct xop *
   return by_width(o, X_mad_16, t);
 }
 
+/* A predicate register, or the constant that nvcc writes as 0, 1 or -1. */
+static bool predicate(struct lowering *l, const struct ptx_opnd *v, uint32_t *off) {
+  if (v->kind == OK_IMM) *off = lower_const(l->m, v->imm ? FULL_MASK : 0, 4);
+  else if (v->kind == OK_REG) *off = l->reg_off[v->reg->num];
+  else return false;
+  return true;
+}
+
 static bool lower_logic(struct lowering *l, const struct ptx_inst *i, struct xop *o, enum xop_id w32, enum xop_id w64,
                         enum xop_id p) {
   enum ptx_type t = i->types[0];
   if (t == T_PRED) {
-    for (int k = 1; k < i->nops; k++)
-      if (i->ops[k].kind != OK_REG) return lower_refuse(l, i, "a number as predicate");
     abc(l, i, o, t);
+    if (!predicate(l, &i->ops[1], &o->a) || (i->nops > 2 && !predicate(l, &i->ops[2], &o->b)))
+      return lower_refuse(l, i, "this operand as predicate");
     if (i->ops[1].neg) o->flags |= XF_NEG_A;
     if (i->nops > 2 && i->ops[2].neg) o->flags |= XF_NEG_C;
     return use(o, p);
@@ -244,8 +252,7 @@ static bool lower_compare(struct lowering *l, const struct ptx_inst *i, struct x
   o->a = lower_operand(l, &i->ops[1], t);
   o->b = lower_operand(l, &i->ops[2], t);
   if (i->nops > 3) {
-    if (i->ops[3].kind != OK_REG) return lower_refuse(l, i, "a number as predicate");
-    o->p = l->reg_off[i->ops[3].reg->num];
+    if (!predicate(l, &i->ops[3], &o->p)) return lower_refuse(l, i, "this operand as predicate");
     if (i->ops[3].neg) o->flags |= XF_NEG_C;
     o->sub = ptx_has(i, M_AND) ? 1 : ptx_has(i, M_OR) ? 2 : ptx_has(i, M_XOR) ? 3 : 0;
     if (!o->sub)
@@ -573,8 +580,7 @@ bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   case OP_SELP:
     abc(l, i, o, t);
     o->c = OFF_NONE;
-    if (i->ops[3].kind != OK_REG) return lower_refuse(l, i, "a number as predicate");
-    o->p = l->reg_off[i->ops[3].reg->num];
+    if (!predicate(l, &i->ops[3], &o->p)) return lower_refuse(l, i, "this operand as predicate");
     if (i->ops[3].neg) o->flags |= XF_NEG_C;
     return use(o, ptx_type_bytes[t] == 8 ? X_selp_64 : X_selp_32);
   case OP_SLCT:

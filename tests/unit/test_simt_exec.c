@@ -166,6 +166,56 @@ static void warp_operations(void **state) {
 }
 
 /* A spin lock between CTAs: only works when CTAs share the machine. */
+/* Predicates as numbers, which nvcc writes for xor.pred; a shuffle from lanes that take no part gives 0. */
+static void predicate_numbers(void **state) {
+  (void)state;
+  struct machine x;
+  uint32_t *o = run(&x,
+                    HEAD ENTRY "setp.lt.u32 %p1, %t, 5;\nxor.pred %p2, %p1, 1;\nand.pred %p2, %p2, -1;\n"
+                               "or.pred %p3, %p2, 0;\nsetp.ne.and.u32 %p4, %t, 20, 1;\nselp.b32 %r9, 7, 9, %p3;\n"
+                               "@!%p4 add.u32 %r9, %r9, 100;\nmov.u32 %r5, %t;\n"
+                               "@%p1 shfl.sync.down.b32 %r6, %r5, 3, 31, 31;\n@%p1 add.u32 %r9, %r9, %r6;\n" STORE,
+                    1, 32);
+  for (uint32_t t = 0; t < 32; t++) {
+    uint32_t want = (t < 5 ? 9u : 7u) + (t == 20 ? 100 : 0);
+    if (t < 2) want += t + 3; /* lanes 5 and up are not there */
+    assert_int_equal(o[t], want);
+  }
+  done(&x);
+}
+
+/* A cluster of four CTAs: each writes to the next one's shared memory, between two barriers of the cluster. */
+static void clusters(void **state) {
+  (void)state;
+  struct machine x;
+  if (!load(&x, ".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY
+                ".shared .align 4 .b32 box[32];\nmov.u32 %r2, %cluster_ctarank;\nmov.u32 %r3, %cluster_nctarank;\n"
+                "add.u32 %r4, %r2, 1;\nrem.u32 %r4, %r4, %r3;\nmov.u32 %r5, box;\nmov.u32 %r10, %tid.x;\n"
+                "shl.b32 %r11, %r10, 2;\nadd.u32 %r5, %r5, %r11;\nmapa.shared::cluster.u32 %r6, %r5, %r4;\n"
+                "barrier.cluster.arrive;\nbarrier.cluster.wait;\nst.shared::cluster.u32 [%r6], %r0;\n"
+                "barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;\n"
+                "ld.shared.u32 %r9, [%r5];\ngetctarank.shared::cluster.u32 %r7, %r6;\n"
+                "mad.lo.u32 %r9, %r7, 100, %r9;\n" STORE))
+    fail_msg("%s", x.e.msg);
+  uint64_t out = simt_mem_alloc(x.s, 4 * 8 * 32, SIMT_MEM_DEVICE, "out"), params[2] = {out, 0};
+  struct simt_launch l = {.kernel = simt_find_kernel(x.m, "k"),
+                          .grid = {8, 1, 1},
+                          .block = {32, 1, 1},
+                          .cluster = {4, 1, 1},
+                          .params = params};
+  struct simt_run *r = simt_begin(x.s, &l, 1, &x.e);
+  if (!r || !simt_run(r, &x.n, &x.e)) fail_msg("%s", x.e.msg);
+  simt_end(r);
+  uint32_t *o = simt_mem_at(x.s, out, 4 * 8 * 32);
+  for (uint32_t t = 0; t < 8 * 32; t++) {
+    uint32_t cta = t / 32, rank = cta % 4, before = cta / 4 * 4 + (rank + 3) % 4;
+    assert_int_equal(o[t], (rank + 1) % 4 * 100 + before);
+  }
+  l.grid[0] = 6; /* not made of clusters of four */
+  assert_null(simt_begin(x.s, &l, 1, &x.e));
+  done(&x);
+}
+
 static void spin_on_another_cta(void **state) {
   (void)state;
   struct machine x;
@@ -544,6 +594,8 @@ int main(void) {
                                      cmocka_unit_test(calls),
                                      cmocka_unit_test(memory_spaces),
                                      cmocka_unit_test(warp_operations),
+                                     cmocka_unit_test(predicate_numbers),
+                                     cmocka_unit_test(clusters),
                                      cmocka_unit_test(spin_on_another_cta),
                                      cmocka_unit_test(textures),
                                      cmocka_unit_test(faults),
