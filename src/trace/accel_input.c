@@ -3,7 +3,8 @@
  * What a SASS trace leaves open, and what is assumed here:
  * - Barriers: the trace names none, so every BAR.SYNC is barrier 0 of all threads; BAR.ARV passes.
  * - Generic addresses: [shared base, local base) is shared memory, the 16 MB from the local base on are local, the rest
- *   global, by the first active lane; with a base of 0 they are shared, as Accel-Sim takes them.
+ *   global, by the first active lane; with a base of 0 they are shared, as Accel-Sim takes them, but global on Kepler,
+ *   whose global loads are LD.
  * - A warp without instructions, or whose first is not the kernel's first, stands at the first with no lanes.
  * - Streams: a kernel waits for the one before it in its stream (`-cuda stream id`), as Accel-Sim has it, and those of
  *   stream 0 and all others for each other, as the legacy default stream would; waits for events are not in the files.
@@ -19,7 +20,7 @@
 
 #include "trace/accel_kernel.h"
 
-enum { LOCAL_WINDOW = 1 << 24 };
+enum { LOCAL_WINDOW = 1 << 24, MAXWELL = 50 };
 
 struct entry {
   bool copy;
@@ -220,7 +221,8 @@ static uint8_t space_of(const struct accel_kernel *k, const struct inst *i, uint
   bool windows = h->shmem_base && h->local_base;
   bool in_shared = windows && first >= h->shmem_base && first < h->local_base;
   if (i->space == SPACE_GENERIC) {
-    if (!windows || in_shared) return SPACE_SHARED;
+    if (in_shared) return SPACE_SHARED;
+    if (!windows) return h->binary_version && h->binary_version < MAXWELL ? SPACE_GLOBAL : SPACE_SHARED;
     return first >= h->local_base && first < h->local_base + LOCAL_WINDOW ? SPACE_LOCAL : SPACE_GLOBAL;
   }
   /* The shared half of LDGSTS: an offset, or within the window. */

@@ -119,7 +119,8 @@ static bool refill(struct accel_stream *s, struct err *e) {
     lzma_ret rc = lzma_code(&s->lzma, last ? LZMA_FINISH : LZMA_RUN);
     if (rc == LZMA_STREAM_END) s->xz_done = true;
     else if (rc != LZMA_OK)
-      return err_set(e, ERR_INPUT, "%s: %s (after line %llu)", s->path, lzma_text(rc), (unsigned long long)s->number);
+      return err_set(e, ERR_INPUT, "%s: offset %llu: %s (after line %llu)", s->path,
+                     (unsigned long long)s->lzma.total_in, lzma_text(rc), (unsigned long long)s->number);
   }
   s->to += room - s->lzma.avail_out;
   s->at_end = s->xz_done && s->lzma.avail_out == room;
