@@ -11,11 +11,13 @@
 static const struct scheme_param params[] = {
     MEDIC_TYPE_PARAMS,
     MEDIC_TUNE_PARAMS,
+    MEDIC_INSERT_PARAMS,
     {0},
 };
 static const struct scheme_counter counters[] = {
     MEDIC_TYPE_COUNTERS, MEDIC_BYPASS_COUNTERS, MEDIC_INSERT_COUNTERS, MEDIC_SCHED_COUNTERS, {0},
 };
+enum { STRICT = MEDIC_LOWEST + 1 };
 enum { BYPASS = MEDIC_N_TYPES, INSERT = BYPASS + MEDIC_N_BYPASS, SCHED = INSERT + MEDIC_N_INSERT };
 
 static void medic_on_epoch(struct scheme_ctx *c) {
@@ -29,7 +31,7 @@ static bool medic_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
 }
 
 static int medic_l2_find_victim(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
-  return medic_victim(c, s, e, INSERT);
+  return medic_victim(c, s, e, INSERT, c->param[STRICT] == 1);
 }
 
 static void medic_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
@@ -69,6 +71,7 @@ static const struct scheme medic = {
     .epoch = 10000,
     .epoch_param = "window",
     .on_epoch = medic_on_epoch,
+    .on_kernel = medic_on_kernel,
     .on_warp_start = medic_on_warp_start,
     .l2_bypass = medic_l2_bypass,
     .l2_find_victim = medic_l2_find_victim,

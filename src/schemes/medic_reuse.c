@@ -10,10 +10,11 @@
 static const struct scheme_param params[] = {
     MEDIC_TYPE_PARAMS,
     MEDIC_TUNE_PARAMS,
+    MEDIC_INSERT_PARAMS,
     {"hashes", "", "hash functions of the filter", 1, 16, 4, true},
     {0},
 };
-enum { HASHES = MEDIC_STEP + 1 };
+enum { STRICT = MEDIC_LOWEST + 1, HASHES };
 static const struct scheme_counter counters[] = {
     MEDIC_TYPE_COUNTERS,
     MEDIC_BYPASS_COUNTERS,
@@ -52,7 +53,7 @@ static bool medic_reuse_l2_bypass(struct scheme_ctx *c, const struct mem_event *
 }
 
 static int medic_reuse_l2_find_victim(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
-  return medic_victim(c, s, e, INSERT);
+  return medic_victim(c, s, e, INSERT, c->param[STRICT] == 1);
 }
 
 static void medic_reuse_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
@@ -96,6 +97,7 @@ static const struct scheme medic_reuse = {
     .epoch = 10000,
     .epoch_param = "window",
     .on_epoch = medic_reuse_on_epoch,
+    .on_kernel = medic_on_kernel,
     .on_warp_start = medic_on_warp_start,
     .l2_bypass = medic_reuse_l2_bypass,
     .l2_find_victim = medic_reuse_l2_find_victim,

@@ -59,6 +59,7 @@ static const struct scheme wbyp = {
     .epoch = 10000,
     .epoch_param = "window",
     .on_epoch = wbyp_on_epoch,
+    .on_kernel = medic_on_kernel,
     .on_warp_start = medic_on_warp_start,
     .l2_bypass = wbyp_l2_bypass,
     .on_l2_access = wbyp_on_l2_access,

@@ -10,6 +10,7 @@
 
 static const struct scheme_param params[] = {
     MEDIC_TYPE_PARAMS,
+    MEDIC_INSERT_PARAMS,
     {0},
 };
 static const struct scheme_counter counters[] = {
@@ -17,10 +18,10 @@ static const struct scheme_counter counters[] = {
     MEDIC_INSERT_COUNTERS,
     {0},
 };
-enum { INSERT = MEDIC_N_TYPES };
+enum { INSERT = MEDIC_N_TYPES, STRICT = MEDIC_WINDOW };
 
 static int wip_l2_find_victim(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
-  return medic_victim(c, s, e, INSERT);
+  return medic_victim(c, s, e, INSERT, c->param[STRICT] == 1);
 }
 
 static void wip_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
