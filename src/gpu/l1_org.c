@@ -167,7 +167,6 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
     if (!m) return L1_NO_MSHR;
   }
   m->waiter[m->head].op = op; /* the first `head` entries wait; `count` have not been delivered */
-  m->waiter[m->head].lanes = a->lanes;
   m->waiter[m->head++].left = want & ~here;
   m->count++;
   l->org->touch(c, &e, here & want, out);
@@ -251,18 +250,17 @@ void l1_org_fill(struct sm *s, req_id id) {
     }
     uint32_t at = (l->ready_head + l->ready_count++) % l->org_ready_size;
     l->org_ready[at].op = m->waiter[i].op;
-    l->org_ready[at].lanes = m->waiter[i].lanes;
     l->org_ready[at].mshr = (uint16_t)r->owner;
   }
   m->head = kept;
   release_mshr(l, m);
 }
 
-op_id l1_org_next(struct sm *s, uint32_t *lanes) {
+op_id l1_org_next(struct sm *s, uint8_t *warp) {
   struct l1d *l = &s->l1d;
   uint32_t at = l->ready_head;
   struct l1_mshr *m = &l->mshr[l->org_ready[at].mshr];
-  *lanes = l->org_ready[at].lanes;
+  *warp = s->op[l->org_ready[at].op].warp;
   if (l->refused == L1_NO_MSHR || l->refused == L1_NO_MERGE) l->refused = 0;
   l->ready_head = (at + 1) % l->org_ready_size;
   l->ready_count--;

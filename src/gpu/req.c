@@ -9,8 +9,10 @@
 req_id req_new(struct req_pool *p) {
   if (!p->free) {
     uint32_t old = p->size, n = old ? old * 2 : 1024;
-    struct req *at = realloc(p->at, n * sizeof *at);
+    struct req *at = aligned_alloc(64, n * sizeof *at);
     CHECK(at, "out of memory for %u requests", n);
+    if (old) memcpy(at, p->at, old * sizeof *at);
+    free(p->at);
     p->at = at;
     p->size = n;
     for (uint32_t i = n; i-- > (old ? old : 1);) {

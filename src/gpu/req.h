@@ -7,6 +7,7 @@
 #define GPU_REQ_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "gpu/ring.h"
@@ -29,33 +30,33 @@ enum req_type {
 
 enum { REQ_HEADER_BYTES = 8 };
 
+/* The first line of the host's cache is what every request is asked on its way, the second what some are. */
 struct req {
-  uint64_t addr;  /* first byte */
-  uint32_t bytes; /* data bytes asked for or written */
+  uint64_t addr;                    /* first byte */
+  uint64_t born, arrived, returned; /* times, in core cycles */
+  uint32_t owner;                   /* SM-private: handle of the load that waits */
+  uint32_t lanes;                   /* lanes served */
+  uint32_t row, column;             /* with channel, subpart and bank, where it goes: filled by addrmap_decode */
+  req_id next;                      /* intrusive queues */
+  uint16_t bytes;                   /* data bytes asked for or written */
   uint8_t type;
-  bool write; /* carries data towards memory */
+  bool write;               /* carries data towards memory */
+  uint8_t channel, subpart; /* subpart: over the whole GPU */
+  uint8_t bank;
   bool atomic;
   bool bypass; /* skipped the L1: the reply goes to the waiting load, not to a line */
   uint8_t sm;
   uint8_t warp;    /* hardware warp slot on the SM */
+  uint8_t whole;   /* stores, from the L2 line's first sector on: sectors that they write from end to end */
   uint8_t note;    /* for the schemes: written at the L2, read at the fill */
   uint8_t sectors; /* of its L2 line, for a sectored L2: what it asks for; 0: all from `addr` on */
   uint16_t degree; /* accesses of its instruction: un-coalescing degree */
-  uint8_t whole;   /* stores, from the L2 line's first sector on: sectors that they write from end to end */
   uint32_t pc;     /* index in the kernel */
   uint32_t cta;    /* linear CTA id */
-  uint32_t lanes;  /* lanes served */
   uint32_t chunks; /* mask of 32 B sectors (or scheme chunks) asked for, bit 0 = lowest */
   uint32_t token;  /* atomics: feed token */
-  uint32_t owner;  /* SM-private: handle of the load that waits */
-  /* where it goes; filled by addrmap_decode when it is made */
-  uint8_t channel, subpart; /* subpart: over the whole GPU */
-  uint8_t bank;
-  uint32_t row, column;
-  /* times, in core cycles */
-  uint64_t born, sent, arrived, returned;
-  req_id next; /* intrusive queues */
-};
+} __attribute__((aligned(64)));
+_Static_assert(offsetof(struct req, whole) == 63, "what every request is asked takes more or less than a line");
 
 /* Bytes of the packet towards memory and back. A read request and a write acknowledgement are headers alone. */
 static inline uint32_t req_up_bytes(const struct req *r) {

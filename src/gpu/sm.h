@@ -118,7 +118,7 @@ struct l1_mshr {
   uint32_t outstanding; /* organisations: chunks on their way */
   struct {
     op_id op;
-    uint32_t lanes;
+    uint8_t warp;  /* of `op` */
     uint32_t left; /* organisations: chunks this access still waits for */
   } * waiter;
 };
@@ -159,7 +159,6 @@ struct l1d {
   struct {
     op_id op;
     uint16_t mshr;
-    uint32_t lanes;
   } * org_ready; /* ring of `org_ready_size`, ready_head and ready_count */
   uint32_t org_ready_size;
   uint64_t *org_free;                         /* set of MSHRs that are free */
@@ -361,7 +360,7 @@ void l1d_drop(struct sm *s); /* a warp is past its fence: what the L1 holds may 
 enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a);
 enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *sent);
 void l1d_fill(struct sm *s, req_id r);
-op_id l1d_next(struct sm *s, uint32_t *lanes);
+op_id l1d_next(struct sm *s, uint8_t *warp); /* the next load to be answered, and its warp */
 uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
 struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set);
 enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out);
@@ -381,7 +380,7 @@ bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
 void l1_org_begin_kernel(struct sm *s);
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
 void l1_org_fill(struct sm *s, req_id r);
-op_id l1_org_next(struct sm *s, uint32_t *lanes);
+op_id l1_org_next(struct sm *s, uint8_t *warp);
 /* l1_order.c: queues in front of the L1 */
 void l1_order_init(struct sm *s);
 void l1_order_destroy(struct l1d *l);

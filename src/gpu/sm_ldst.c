@@ -22,7 +22,7 @@ req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t byte
   struct req *r = &s->g->pool.at[id];
   r->type = (uint8_t)type;
   r->addr = addr;
-  r->bytes = bytes;
+  r->bytes = (uint16_t)bytes;
   r->sm = (uint8_t)s->id;
   r->born = s->g->now;
   r->write = type == REQ_GLOBAL_WRITE || type == REQ_LOCAL_WRITE || type == REQ_L1_WRITEBACK;
@@ -45,7 +45,6 @@ static void see_request(struct sm *s, const struct req *r) {
 
 void sm_send(struct sm *s, req_id id) {
   struct req *r = &s->g->pool.at[id];
-  r->sent = s->g->now;
   if (r->type == REQ_GLOBAL_READ) s->st->mem_reads++;
   if (r->type == REQ_GLOBAL_WRITE || r->type == REQ_L1_WRITEBACK) s->st->mem_writes++;
   s->g->in_flight++;
@@ -205,47 +204,55 @@ static bool write_results(struct sm *s, struct op *o) {
   return true;
 }
 
-static bool take_result(struct sm *s, uint32_t client) {
+enum client { OF_SHARED, OF_TEXTURE, OF_CONST, OF_PAST, OF_L1 }; /* who has results, in the order of turns */
+
+static uint32_t clients_ready(const struct sm *s) {
+  uint32_t ready = (s->next_global ? 1u << OF_PAST : 0) | (s->l1d.ready_count ? 1u << OF_L1 : 0);
+  if (s->shared_count && s->shared_pipe[0]) ready |= 1u << OF_SHARED;
+  if (s->ro_active & RO_TEX && texcache_ready(&s->l1t)) ready |= 1u << OF_TEXTURE;
+  if (s->ro_active & RO_CONST && rocache_ready(&s->l1c)) ready |= 1u << OF_CONST;
+  return ready;
+}
+
+/* The next result of a client becomes next_wb. Returns its warp. */
+static uint32_t take_result(struct sm *s, enum client client) {
   struct gpu *g = s->g;
   switch (client) {
-  case 0: /* shared memory */
-    if (!s->shared_pipe[0]) return false;
+  case OF_SHARED: {
     s->next_wb = s->shared_pipe[0];
     s->shared_pipe[0] = 0;
     s->shared_count--;
-    if (s->op[s->next_wb].atomic) {
-      struct op *o = &s->op[s->next_wb];
+    struct op *o = &s->op[s->next_wb];
+    if (o->atomic) {
       if (o->token && !gpu_atomic(g, s->id, o->warp, o->token, o->mask)) g->fault = true;
       lanes_performed(s, o->warp, o->mask);
     }
-    s->w[s->op[s->next_wb].warp].in_pipe--;
-    s->drained |= 1ull << s->op[s->next_wb].warp;
-    return true;
-  case 1:
-    if (!texcache_ready(&s->l1t)) return false;
+    s->w[o->warp].in_pipe--;
+    s->drained |= 1ull << o->warp;
+    break;
+  }
+  case OF_TEXTURE:
     s->next_wb = texcache_next(&s->l1t);
-    return true;
-  case 2:
-    if (!rocache_ready(&s->l1c)) return false;
+    break;
+  case OF_CONST:
     s->next_wb = rocache_next(&s->l1c);
     sm_note_ro(s, &s->l1c, RO_CONST);
-    return true;
-  case 3: { /* past the L1 */
-    if (!s->next_global) return false;
+    break;
+  case OF_PAST: {
     struct req *r = &g->pool.at[s->next_global];
     s->next_wb = (op_id)r->owner;
     if (r->atomic) lanes_performed(s, r->warp, r->lanes);
     req_free(&g->pool, s->next_global);
     s->next_global = 0;
-    return true;
+    break;
   }
-  default: {
-    if (!s->l1d.ready_count) return false;
-    uint32_t lanes;
-    s->next_wb = l1d_next(s, &lanes);
-    return true;
+  case OF_L1: {
+    uint8_t warp;
+    s->next_wb = l1d_next(s, &warp);
+    return warp;
   }
   }
+  return s->op[s->next_wb].warp;
 }
 
 static void memory_writeback(struct sm *s) {
@@ -260,15 +267,12 @@ static void memory_writeback(struct sm *s) {
     }
   }
   if (s->next_wb) return;
-  if (!s->shared_count && !s->next_global && !s->l1d.ready_count && !(s->ro_active & (RO_TEX | RO_CONST))) return;
-  for (uint32_t c = 0; c < 5; c++) {
-    uint32_t client = (c + s->wb_rotate) % 5;
-    if (!take_result(s, client)) continue;
-    s->wb_rotate = (client + 1) % 5;
-    s->acted = true;
-    sm_issues_later(s, s->op[s->next_wb].warp);
-    return;
-  }
+  uint32_t ready = clients_ready(s), from = s->wb_rotate;
+  if (!ready) return;
+  uint32_t client = (uint32_t)__builtin_ctz(ready >> from ? ready >> from << from : ready);
+  s->wb_rotate = client == OF_L1 ? 0 : client + 1;
+  s->acted = true;
+  sm_issues_later(s, take_result(s, (enum client)client));
 }
 
 static void take_reply(struct sm *s) {
