@@ -14,7 +14,7 @@
 #include "gpu/scheme.h"
 #include "schemes/lib/bucl.h"
 
-enum { BUCL_PERIOD, BUCL_L1DHR, BUCL_UIB, BUCL_TUCD, BUCL_MIN, BUCL_MAX, BUCL_PENDING };
+enum { BUCL_PERIOD, BUCL_L1DHR, BUCL_UIB, BUCL_TUCD, BUCL_MIN, BUCL_MAX, BUCL_PENDING, BUCL_MERGE };
 
 static const struct scheme_param params[] = {
     {"period", "core cycle", "sampling period (Table II)", 1, 1e9, 1000, true},
@@ -23,15 +23,13 @@ static const struct scheme_param params[] = {
     {"tucd", "access", "initial threshold of un-coalescing degree (Table II)", 1, 32, 5, true},
     {"min", "access", "lowest threshold (section V)", 1, 32, 2, true},
     {"max", "access", "highest threshold (section V)", 1, 32, 25, true},
-    {"pending", "", "1: an access to a line on its way counts as a hit in the hit rate; 0: as a miss", 0, 1, 1, true},
+    BUCL_READING_PARAMS,
     {0},
 };
-enum { BYPASSED_LOADS, BYPASSED_ON_STALL, KEPT_HIT_RATE, KEPT_FULL, PERIODS, TUCD_SUM };
+enum { BYPASSED_LOADS, STALLS, PERIODS = STALLS + 4, TUCD_SUM };
 static const struct scheme_counter counters[] = {
     {"bypassed_loads", "load", "loads whose degree exceeded the threshold", true},
-    {"bypassed_on_stall", "access", "refused accesses sent past the L1", true},
-    {"kept_hit_rate", "access", "refused accesses kept at first because the hit rate was high", false},
-    {"kept_full", "access", "refused accesses kept at first because the sub-partition's buffer was full", false},
+    BUCL_STALL_COUNTERS,
     {"periods", "period", "sampling periods", true},
     {"tucd_sum", "access", "threshold summed over periods: divide by periods for its mean", true},
     {0},
@@ -70,10 +68,9 @@ static bool bucl_bypass_load(struct scheme_ctx *c, const struct l1_event *e) {
 }
 
 static bool bucl_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why) {
-  (void)why;
   struct bucl *b = c->state;
-  return bucl_may_pass(&b->m, e, c->param[BUCL_L1DHR], c->param[BUCL_UIB], &c->counter[BYPASSED_ON_STALL],
-                       &c->counter[KEPT_HIT_RATE], &c->counter[KEPT_FULL]);
+  return bucl_may_pass(&b->m, e, why, c->param[BUCL_L1DHR], c->param[BUCL_UIB], c->param[BUCL_MERGE] != 0,
+                       &c->counter[STALLS]);
 }
 
 static void bucl_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {

@@ -11,22 +11,20 @@
 #include "gpu/scheme.h"
 #include "schemes/lib/bucl.h"
 
-enum { PRF_CYCLES, PRF_PERIOD, PRF_L1DHR, PRF_UIB, PRF_PENDING };
+enum { PRF_CYCLES, PRF_PERIOD, PRF_L1DHR, PRF_UIB, PRF_PENDING, PRF_MERGE };
 
 static const struct scheme_param params[] = {
     {"cycles", "core cycle", "profiling window (Table II: 5000 or 10000)", 1, 1e9, 5000, true},
     {"period", "core cycle", "sampling period of hit rate and buffer fill (Table II)", 1, 1e9, 1000, true},
     {"l1dhr", "", "hit rate below which a refused access may bypass; at 0 none does (Table II)", 0, 1, 0.8, false},
     {"uib", "", "input-buffer fill below which a refused access may bypass (Table II)", 0, 1, 0.7, false},
-    {"pending", "", "1: an access to a line on its way counts as a hit in the hit rate; 0: as a miss", 0, 1, 1, true},
+    BUCL_READING_PARAMS,
     {0},
 };
-enum { BYPASSED_LOADS, BYPASSED_ON_STALL, KEPT_HIT_RATE, KEPT_FULL, SELECTIONS, TUCD_SUM };
+enum { BYPASSED_LOADS, STALLS, SELECTIONS = STALLS + 4, TUCD_SUM };
 static const struct scheme_counter counters[] = {
     {"bypassed_loads", "load", "loads whose degree exceeded the threshold", true},
-    {"bypassed_on_stall", "access", "refused accesses sent past the L1", true},
-    {"kept_hit_rate", "access", "refused accesses kept at first because the hit rate was high", false},
-    {"kept_full", "access", "refused accesses kept at first because the sub-partition's buffer was full", false},
+    BUCL_STALL_COUNTERS,
     {"selections", "launch", "launches that outlived the window and chose a threshold", false},
     {"tucd_sum", "access", "threshold chosen, summed over selections: divide by them for its mean", false},
     {0},
@@ -77,10 +75,9 @@ static bool prf_bypass_load(struct scheme_ctx *c, const struct l1_event *e) {
 }
 
 static bool prf_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why) {
-  (void)why;
   struct prf *p = c->state;
-  return bucl_may_pass(&p->m, e, c->param[PRF_L1DHR], c->param[PRF_UIB], &c->counter[BYPASSED_ON_STALL],
-                       &c->counter[KEPT_HIT_RATE], &c->counter[KEPT_FULL]);
+  return bucl_may_pass(&p->m, e, why, c->param[PRF_L1DHR], c->param[PRF_UIB], c->param[PRF_MERGE] != 0,
+                       &c->counter[STALLS]);
 }
 
 static void prf_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {

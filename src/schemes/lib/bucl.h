@@ -4,7 +4,12 @@
  * The hit rate is that of the accepted accesses of SM 0 to global memory; a period without any counts as 0. An access
  * to a line on its way is no miss, as in the windowed miss rate of the simulator that the paper's authors extended
  * (with pending=0 it is one): programs whose warps share lines then keep the rate above the threshold and are left
- * alone.
+ * alone).
+ *
+ * A refused access whose line is on its way waits (merge=0): section II-B puts it into the waiting list of its MSHR,
+ * "no new load request is issued", and the resources whose want stalls the L1 are a free MSHR, a line that is not
+ * reserved and room in the miss queue. That the list itself may be full is the simulator's limit (8 waiters), of which
+ * the paper says nothing; with merge=1 such an access may bypass like any other.
  */
 #ifndef SCHEMES_LIB_BUCL_H
 #define SCHEMES_LIB_BUCL_H
@@ -41,18 +46,36 @@ static inline void bucl_monitor_access(struct bucl_monitor *m, const struct l1_e
   m->hits += out == L1_HIT || (pending && out == L1_PENDING);
 }
 
-/* May a refused access go past the L1? Counts the reason of a first refusal. */
-static inline bool bucl_may_pass(const struct bucl_monitor *m, const struct l1_event *e, double hit_rate, double uib,
-                                 uint64_t *passed, uint64_t *kept_hit_rate, uint64_t *kept_full) {
+/* The last rows of both tables of parameters. */
+#define BUCL_READING_PARAMS                                                                                            \
+  {"pending", "", "1: an access to a line on its way counts as a hit in the hit rate; 0: as a miss", 0, 1, 1, true}, { \
+    "merge", "", "1: an access refused because its MSHR has no room for it may bypass; 0: it waits", 0, 1, 0, true     \
+  }
+/* How refused accesses end: the rows that both tables of counters have in a row. */
+enum { BUCL_PASSED, BUCL_KEPT_HIT_RATE, BUCL_KEPT_FULL, BUCL_KEPT_MERGE };
+#define BUCL_STALL_COUNTERS                                                                                           \
+  {"bypassed_on_stall", "access", "refused accesses sent past the L1", true},                                         \
+      {"kept_hit_rate", "access", "refused accesses kept at first because the hit rate was high", false},             \
+      {"kept_full", "access", "refused accesses kept at first because the sub-partition's buffer was full", false}, { \
+    "kept_merge", "access", "refused accesses kept at first because their line was on its way", false                 \
+  }
+
+/* May a refused access go past the L1? Counts the reason of a first refusal in the four counters at `n`. */
+static inline bool bucl_may_pass(const struct bucl_monitor *m, const struct l1_event *e, enum l1_outcome why,
+                                 double hit_rate, double uib, bool merge, uint64_t *n) {
   if (m->hit_rate >= hit_rate) {
-    if (hit_rate > 0) *kept_hit_rate += !e->retry; /* at 0 passing is off, not refused */
+    if (hit_rate > 0) n[BUCL_KEPT_HIT_RATE] += !e->retry; /* at 0 passing is off, not refused */
+    return false;
+  }
+  if (why == L1_NO_MERGE && !merge) {
+    n[BUCL_KEPT_MERGE] += !e->retry;
     return false;
   }
   if (m->fill[e->subpart] >= uib) {
-    *kept_full += !e->retry;
+    n[BUCL_KEPT_FULL] += !e->retry;
     return false;
   }
-  ++*passed;
+  n[BUCL_PASSED]++;
   return true;
 }
 

@@ -35,6 +35,11 @@ struct ts_chunk {
   bool valid, pending, reused;
   uint8_t warp;
 };
+struct ts_geometry {
+  uint32_t groups, per, set; /* per: chunks of a group */
+  uint64_t region;           /* lines in a region of this size share a shared tag, log2 */
+};
+
 struct tagsplit {
   struct ts_chunk chunk[TS_POOL]; /* sets x groups x chunks of a line */
   uint64_t nru[1024];             /* a bit per chunk of the set */
@@ -45,17 +50,29 @@ struct tagsplit {
     bool full;
     uint8_t at[32];
   } plan;
+  struct { /* the last chunks found, until something changes */
+    uint64_t line, chunks;
+    bool known;
+  } found;
+  struct ts_geometry t; /* see ts_split */
 };
-struct ts_geometry {
-  uint32_t groups, per, set; /* per: chunks of a group */
-  uint64_t region;           /* lines in a region of this size share a shared tag, log2 */
-};
-
 static inline struct ts_geometry ts_geometry(const struct scheme_ctx *c) {
   const struct cache_config *k = &c->config->l1d;
   uint32_t per = k->line / (uint32_t)c->param[TS_CHUNK], groups = (uint32_t)c->param[TS_GROUPS];
   uint32_t index = (uint32_t)__builtin_ctz(k->line) + (uint32_t)__builtin_ctz(k->sets);
   return (struct ts_geometry){groups, per, groups * per, index + (uint32_t)c->param[TS_PRIVATE]};
+}
+
+/* The same, worked out once. */
+static inline struct ts_geometry ts_split(const struct scheme_ctx *c, struct tagsplit *s) {
+  if (!s->t.set) s->t = ts_geometry(c);
+  return s->t;
+}
+
+/* Chunks come, go or change hands. */
+static inline void ts_changed(struct tagsplit *s) {
+  s->plan.missing = 0;
+  s->found.known = false;
 }
 
 static inline bool ts_configure(struct gpu_config *g, const double *param, struct err *e) {
@@ -84,12 +101,24 @@ static inline struct ts_chunk *ts_set(struct tagsplit *s, const struct ts_geomet
   return s->chunk + set * t->set;
 }
 
+/* Valid chunks of the line asked for. */
+static inline uint64_t ts_chunks(struct tagsplit *s, const struct ts_geometry *t, const struct l1_event *e) {
+  const struct ts_chunk *k = ts_set(s, t, e->set);
+  if (s->found.known && s->found.line == e->line) return s->found.chunks;
+  uint64_t found = 0;
+  for (uint32_t i = 0; i < t->set; i++)
+    if (k[i].line == e->line && k[i].valid) found |= 1ull << i;
+  s->found.line = e->line;
+  s->found.chunks = found;
+  s->found.known = true;
+  return found;
+}
+
 static inline uint32_t ts_find(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e) {
-  struct ts_geometry t = ts_geometry(c);
+  struct ts_geometry t = ts_split(c, s);
   const struct ts_chunk *k = ts_set(s, &t, e->set);
   uint32_t here = 0;
-  for (uint32_t i = 0; i < t.set; i++)
-    if (k[i].valid && k[i].line == e->line) here |= 1u << k[i].at;
+  for (uint64_t m = ts_chunks(s, &t, e); m; m &= m - 1) here |= 1u << k[__builtin_ctzll(m)].at;
   return here;
 }
 
@@ -97,7 +126,7 @@ static inline uint32_t ts_find(struct scheme_ctx *c, struct tagsplit *s, const s
  */
 static inline bool ts_place(const struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t missing,
                             uint8_t *out, uint64_t *drop) {
-  struct ts_geometry t = ts_geometry(c);
+  struct ts_geometry t = ts_split(c, s);
   const struct ts_chunk *k = ts_set(s, &t, e->set);
   uint64_t valid = 0, pending = 0, own = 0, matches = 0, group = t.per == 64 ? ~0ull : (1ull << t.per) - 1;
   for (uint32_t i = 0; i < t.set; i++) {
@@ -180,7 +209,7 @@ static inline uint32_t ts_drop(struct scheme_ctx *c, struct ts_chunk *k, uint32_
 
 static inline uint32_t ts_reserve(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e,
                                   uint32_t missing) {
-  struct ts_geometry t = ts_geometry(c);
+  struct ts_geometry t = ts_split(c, s);
   struct ts_chunk *k = ts_set(s, &t, e->set);
   CHECK(ts_plan(c, s, e, missing) == PLAN_PLACE, "a tag-split cache placed chunks and then could not (set %u)", e->set);
   const uint8_t *at = s->plan.at;
@@ -191,16 +220,17 @@ static inline uint32_t ts_reserve(struct scheme_ctx *c, struct tagsplit *s, cons
     nru_use(&s->nru[e->set], at[n], t.set);
   }
   s->draw++;
-  s->plan.missing = 0;
+  ts_changed(s);
   return dropped;
 }
 
 static inline void ts_touch(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t here,
                             enum l1_outcome out) {
-  struct ts_geometry t = ts_geometry(c);
+  struct ts_geometry t = ts_split(c, s);
   struct ts_chunk *k = ts_set(s, &t, e->set);
-  for (uint32_t i = 0; out != L1_PENDING && i < t.set; i++) {
-    if (!k[i].valid || k[i].line != e->line || !(here >> k[i].at & 1)) continue;
+  for (uint64_t m = out == L1_PENDING ? 0 : ts_chunks(s, &t, e); m; m &= m - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(m);
+    if (!(here >> k[i].at & 1)) continue;
     s->plan.missing = 0;
     k[i].reused = true;
     nru_use(&s->nru[e->set], i, t.set);
@@ -208,34 +238,34 @@ static inline void ts_touch(struct scheme_ctx *c, struct tagsplit *s, const stru
 }
 
 static inline void ts_fill(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
-  struct ts_geometry t = ts_geometry(c);
+  struct ts_geometry t = ts_split(c, s);
   struct ts_chunk *k = ts_set(s, &t, e->set);
-  s->plan.missing = 0;
+  ts_changed(s);
   for (uint32_t i = 0; i < t.set; i++)
     if (k[i].pending && k[i].line == e->line && chunks >> k[i].at & 1) k[i].pending = false, k[i].valid = true;
 }
 
 static inline bool ts_store(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
-  struct ts_geometry t = ts_geometry(c);
+  struct ts_geometry t = ts_split(c, s);
   struct ts_chunk *k = ts_set(s, &t, e->set);
   bool hit = false;
-  s->plan.missing = 0;
+  ts_changed(s);
   for (uint32_t i = 0; i < t.set; i++)
     if (k[i].valid && k[i].line == e->line && chunks >> k[i].at & 1) k[i].valid = false, hit = true;
   return hit;
 }
 
 static inline void ts_clear(struct scheme_ctx *c, struct tagsplit *s) {
-  struct ts_geometry t = ts_geometry(c);
+  struct ts_geometry t = ts_split(c, s);
   for (uint32_t i = 0; i < t.set * c->config->l1d.sets; i++) s->chunk[i].valid = s->chunk[i].pending = false;
   for (uint32_t i = 0; i < c->config->l1d.sets; i++) s->nru[i] = 0;
-  s->plan.missing = 0;
+  ts_changed(s);
 }
 
 static inline void ts_forget(struct scheme_ctx *c, struct tagsplit *s) {
-  struct ts_geometry t = ts_geometry(c);
+  struct ts_geometry t = ts_split(c, s);
   for (uint32_t i = 0; i < t.set * c->config->l1d.sets; i++) s->chunk[i].valid = false;
-  s->plan.missing = 0;
+  ts_changed(s);
 }
 
 /* Beside the baseline's tags of 20 bits, valid bits and 2 bits of LRU a line: 0.58 KB an SM, 0.44 KB with 5-bit private
