@@ -35,9 +35,10 @@ void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
       .banks = c->dram_banks,
       .groups = c->dram_groups,
   };
-  d->to_read[0] = d->to_write[1] = d->CCD;
-  d->to_write[0] = d->RTW > d->CCD ? d->RTW : d->CCD;
-  d->to_read[1] = d->WTR > d->CCD ? d->WTR : d->CCD;
+  uint32_t next = d->CCD ? d->CCD : 1; /* two columns never share a cycle */
+  d->to_read[0] = d->to_write[1] = next;
+  d->to_write[0] = d->RTW > next ? d->RTW : next;
+  d->to_read[1] = d->WTR > next ? d->WTR : next;
 }
 
 void dram_init(struct dram *d, const struct partition_env *env) {
@@ -71,7 +72,7 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   }
   d->pipe_min = tm->CL;
   d->pipe_most = longest;
-  d->pop_at = UINT64_MAX;
+  d->issue_at = d->pop_at = UINT64_MAX;
   l2_queue_init(&d->fifo, 0);
   l2_queue_init(&d->returns, c->dram_return_queue);
 }
@@ -100,7 +101,6 @@ void dram_push(struct dram *d, struct l2_op op) {
       .row = r->row,
       .next = DRAM_NO_SLOT,
       .to_issue = (uint16_t)(bursts ? bursts : 1),
-      .to_move = (uint16_t)(bursts ? bursts : 1),
       .bank = r->bank,
       .write = r->write,
       .silent = r->type == REQ_L1_WRITEBACK || r->type == REQ_L2_WRITEBACK,
@@ -108,6 +108,7 @@ void dram_push(struct dram *d, struct l2_op op) {
   d->pending[op.cls]++;
   d->env->stats->dram_requests++;
   if (d->fcfs) {
+    if (!d->fifo.count) d->waiting = 1ull << r->bank;
     l2_queue_push(&d->fifo, (struct l2_op){.set = i});
     return;
   }
@@ -175,18 +176,14 @@ static uint32_t first_from(uint64_t mask, uint32_t from) {
   return high ? from + (uint32_t)__builtin_ctzll(high) : (uint32_t)__builtin_ctzll(mask);
 }
 
-static void schedule(struct dram *d) {
+/* `ready`: banks that have waiting requests and serve none; not empty. */
+static void schedule(struct dram *d, uint64_t ready) {
   if (d->fcfs) {
-    if (!d->fifo.count) return;
-    uint16_t i = (uint16_t)l2_queue_top(&d->fifo)->set;
-    uint32_t j = d->slot[i].bank;
-    if (d->busy >> j & 1) return;
-    l2_queue_pop(&d->fifo);
-    serve(d, j, i);
+    uint16_t i = (uint16_t)l2_queue_pop(&d->fifo).set;
+    serve(d, d->slot[i].bank, i);
+    d->waiting = d->fifo.count ? 1ull << d->slot[l2_queue_top(&d->fifo)->set].bank : 0;
     return;
   }
-  uint64_t ready = d->waiting & ~d->busy;
-  if (!ready) return;
   if (ready & d->urgent) ready &= d->urgent;
   uint32_t j = first_from(ready, d->prio);
   struct dram_bank *b = &d->bank[j];
@@ -217,11 +214,12 @@ static void pipe_turn(struct dram *d, bool write) {
 }
 
 /* The last place takes the burst if it is empty, else a place is added. */
-static void pipe_push(struct dram *d, uint16_t slot) {
+static void pipe_push(struct dram *d, uint16_t slot, bool last) {
   uint64_t moved = pipe_moved(d), end = moved + d->pipe_min;
   if (d->pipe_end > end) end = d->pipe_end;
-  if ((d->pipe_last_due == end && d->pipe_count) || end == moved) d->pipe_end = ++end;
+  if (d->pipe_last_due == end || end == moved) d->pipe_end = ++end;
   d->pipe_last_due = end;
+  if (!last) return;
   if (!d->pipe_count) d->pop_at = end + d->stalled - 1;
   uint32_t at = (d->pipe_head + d->pipe_count++) & (d->pipe_size - 1);
   d->pipe[at].due = end;
@@ -233,7 +231,6 @@ static req_id pipe_pop(struct dram *d) {
   d->pipe_head = (d->pipe_head + 1) & (d->pipe_size - 1);
   d->pop_at = --d->pipe_count ? d->pipe[d->pipe_head].due + d->stalled - 1 : UINT64_MAX;
   struct dram_slot *s = &d->slot[i];
-  if (--s->to_move) return 0;
   d->spare[d->spares++] = i;
   if (s->silent) return s->op.r;
   l2_queue_push(&d->returns, s->op);
@@ -257,7 +254,8 @@ static void column(struct dram *d, uint32_t j) {
   uint32_t g = b->group;
   uint64_t t = d->t;
   if (d->writing != s->write) pipe_turn(d, s->write);
-  pipe_push(d, b->serving);
+  bool last = !--s->to_issue;
+  pipe_push(d, b->serving, last);
   later(&d->rd_at, t + tm->to_read[s->write]);
   later(&d->wr_at, t + tm->to_write[s->write]);
   d->group_col_at[g] = t + tm->CCDL;
@@ -274,7 +272,7 @@ static void column(struct dram *d, uint32_t j) {
   }
   st->dram_busy_cycles += tm->BL;
   note(d, s->write ? DRAM_WRITE : DRAM_READ, j, b->row);
-  if (--s->to_issue) return;
+  if (!last) return;
   b->serving = DRAM_NO_SLOT;
   d->next[s->write ? DRAM_WRITE : DRAM_READ] &= ~(1ull << j);
   d->busy &= ~(1ull << j);
@@ -385,22 +383,26 @@ static void issue(struct dram *d) {
     d->issue_at = next_issue(d, soonest);
     return;
   }
-  d->issue_at = t + 1;
   uint32_t n = d->tm.banks, from = d->prio, j = first_from(cols | rows, from);
   if (cols >> j & 1) {
     column(d, j);
-    return;
+    cols = 0; /* CCD holds back what is left of them */
+  } else {
+    row(d, j);
+    rows &= ~(1ull << j);
+    uint32_t k = j >= from ? j - from : j + n - from;
+    /* Only the bank that has just been opened may be new among them. */
+    if ((d->next[DRAM_READ] | d->next[DRAM_WRITE]) & ~d->unripe & 1ull << j) cols = legal_columns(d, &soonest);
+    from = d->prio;
+    uint64_t later_cols = cols && k < 63 ? rotated(d, cols, from) & ~((2ull << k) - 1) : 0;
+    if (later_cols) {
+      k = (uint32_t)__builtin_ctzll(later_cols);
+      column(d, from + k >= n ? from + k - n : from + k);
+      cols = 0;
+    }
   }
-  row(d, j);
-  uint32_t k = j >= from ? j - from : j + n - from;
-  /* Only the bank that has just been opened may be new among them. */
-  if ((d->next[DRAM_READ] | d->next[DRAM_WRITE]) & ~d->unripe & 1ull << j) cols = legal_columns(d, &soonest);
-  if (!cols || k == 63) return;
-  from = d->prio;
-  uint64_t later_cols = rotated(d, cols, from) & ~((2ull << k) - 1);
-  if (!later_cols) return;
-  k = (uint32_t)__builtin_ctzll(later_cols);
-  column(d, from + k >= n ? from + k - n : from + k);
+  if (t + 1 < d->act_at) rows &= ~d->next[DRAM_ACTIVATE];
+  d->issue_at = cols | rows ? t + 1 : next_issue(d, soonest);
 }
 
 req_id dram_step(struct dram *d) {
@@ -413,7 +415,8 @@ req_id dram_step(struct dram *d) {
       if (d->pipe_count) d->pop_at++;
     }
   }
-  if (d->waiting & ~d->busy || d->fifo.count) schedule(d);
+  uint64_t ready = d->waiting & ~d->busy;
+  if (ready) schedule(d, ready);
   if (d->t >= d->issue_at) issue(d);
   d->t++;
   return done;

@@ -31,8 +31,8 @@ void dram_timing_init(struct dram_timing *d, const struct gpu_config *c);
 struct dram_slot {
   struct l2_op op;
   uint32_t row;
-  uint16_t next;              /* in the queue of its bank, towards younger */
-  uint16_t to_issue, to_move; /* column commands to go; bursts to go on the data bus */
+  uint16_t next;     /* in the queue of its bank, towards younger */
+  uint16_t to_issue; /* column commands to go */
   uint8_t bank;
   bool write, silent; /* silent: a write-back, whose end nobody is told */
 };
@@ -53,12 +53,13 @@ enum { DRAM_RIPE = 64 };
 struct dram {
   const struct partition_env *env;
   uint64_t t;
-  uint64_t issue_at;              /* no command is legal before */
-  uint64_t pop_at;                /* cycle in which the first burst leaves the data pipe; UINT64_MAX: it is empty */
-  uint64_t waiting, urgent, busy; /* bit per bank: has waiting requests; has some of class 0; serves one */
-  uint64_t next[4];               /* bit per busy bank, by enum dram_command: its next command */
-  uint64_t rd_at, wr_at, act_at;  /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
-  uint64_t pre_at;                /* RTPL holds back no bank from here on */
+  uint64_t issue_at; /* no command is legal before; UINT64_MAX: no bank is busy */
+  uint64_t pop_at;   /* cycle in which a request is first complete in the data pipe; UINT64_MAX: there is none */
+  /* Bit per bank: has waiting requests (FCFS: the oldest of all is for it); has some of class 0; serves one. */
+  uint64_t waiting, urgent, busy;
+  uint64_t next[4];              /* bit per busy bank, by enum dram_command: its next command */
+  uint64_t rd_at, wr_at, act_at; /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
+  uint64_t pre_at;               /* RTPL holds back no bank from here on */
   uint64_t unripe,
       ripe_slots;       /* busy banks whose own constraints hold back their next command; slots of `ripe` in use */
   uint32_t prio;        /* bank looked at first */
@@ -68,7 +69,8 @@ struct dram {
   uint32_t pending[2], limit; /* waiting requests of each class (without a scheme all are of class 0), at most */
   struct l2_queue returns;
   /* Data bus: a pipe of places (at least the latency of the present direction) that moves one place a cycle unless the
-   * return queue is full. `due`: after so many moves the slot's burst comes out; there have been t less `stalled`. */
+   * return queue is full. Noted are the requests' last bursts. `due`: after so many moves it comes out; there have been
+   * t less `stalled`. */
   struct {
     uint64_t due;
     uint16_t slot;
@@ -104,8 +106,8 @@ void dram_push(struct dram *d, struct l2_op op);
 req_id dram_step(struct dram *d);
 /* Earliest cycle >= t in which a step can do anything by itself; UINT64_MAX if empty. */
 static inline uint64_t dram_wake(const struct dram *d) {
-  if (d->returns.count || d->waiting & ~d->busy || d->fifo.count) return d->t;
-  uint64_t at = d->busy && d->issue_at < d->pop_at ? d->issue_at : d->pop_at;
+  if (d->returns.count || d->waiting & ~d->busy) return d->t;
+  uint64_t at = d->issue_at < d->pop_at ? d->issue_at : d->pop_at;
   return at > d->t ? at : d->t;
 }
 /* `steps` cycles in which nothing happens pass. */

@@ -21,6 +21,8 @@ struct channel {
   uint32_t shared_used, shared_limit;
   uint32_t last;            /* sub-partition served last */
   uint64_t enter[2];        /* per class: command cycle before which the head of `delay` does not enter */
+  uint64_t enter_at;        /* the first of both */
+  uint64_t cycles;          /* of the DRAM that have been counted */
   struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
   struct dram dram;
 };
@@ -28,11 +30,15 @@ struct channel {
 /* Units of one clock. Each has its own time: `ticks` - since[i] steps of its clock have passed that it does not know
  * of, and nothing happens in it before tick at[i] (NEVER: until disturbed). A unit with nothing to do costs nothing. */
 #define NEVER INT64_MAX
+enum { WHEEL = 64 }; /* ticks ahead */
 struct clocked {
-  int64_t ticks, next; /* next: lower bound on at[] of the units not in `due` */
+  int64_t ticks, next; /* next: lower bound on at[] of the units that are neither in `due` nor in the wheel */
   int64_t *at, *since;
   uint64_t *due; /* set of units with at[] passed, as far as is known */
-  uint32_t n;
+  /* Sets of units that are to be looked at in a tick, by tick modulo WHEEL, and which of them are not empty. A unit
+   * disturbed meanwhile stays in its set. */
+  uint64_t *wheel, slots;
+  uint32_t n, words;
 };
 
 struct partition_set {
@@ -48,29 +54,42 @@ struct partition_set {
 };
 
 static void clocked_init(struct clocked *k, uint32_t n) {
-  *k = (struct clocked){.n = n};
+  *k = (struct clocked){.n = n, .words = (n + 63) / 64, .next = NEVER};
   k->at = calloc(n, sizeof *k->at);
   k->since = calloc(n, sizeof *k->since);
-  k->due = calloc((n + 63) / 64, sizeof *k->due);
-  CHECK(k->at && k->since && k->due, "out of memory for %u memory units", n);
+  k->due = calloc(k->words, sizeof *k->due);
+  k->wheel = calloc(WHEEL * k->words, sizeof *k->wheel);
+  for (uint32_t i = 0; k->due && i < n; i++) k->due[i / 64] |= 1ull << (i % 64);
+  CHECK(k->at && k->since && k->due && k->wheel, "out of memory for %u memory units", n);
 }
 
 static void clocked_free(struct clocked *k) {
   free(k->at);
   free(k->since);
   free(k->due);
+  free(k->wheel);
+}
+
+static inline void look_at(struct clocked *k, uint32_t i) {
+  if (k->at[i] - k->ticks >= WHEEL) {
+    if (k->at[i] < k->next) k->next = k->at[i];
+    return;
+  }
+  uint32_t slot = (uint32_t)k->at[i] % WHEEL;
+  k->wheel[slot * k->words + i / 64] |= 1ull << (i % 64);
+  k->slots |= 1ull << slot;
 }
 
 /* Unit `i`, which knows all steps up to now, is quiet for `steps` more (UINT32_MAX: until disturbed). */
 static inline void quiet_for(struct clocked *k, uint32_t i, uint32_t steps) {
-  int64_t at = k->at[i] = steps == UINT32_MAX ? NEVER : k->since[i] + steps;
+  k->at[i] = steps == UINT32_MAX ? NEVER : k->since[i] + steps;
   uint64_t bit = 1ull << (i % 64);
   if (!steps) {
     k->due[i / 64] |= bit;
     return;
   }
   k->due[i / 64] &= ~bit;
-  if (at < k->next) k->next = at;
+  look_at(k, i);
 }
 
 static inline void disturb(struct clocked *k, uint32_t i) {
@@ -79,11 +98,22 @@ static inline void disturb(struct clocked *k, uint32_t i) {
 }
 
 /* Units whose time has come become due. */
-static void find_due(struct clocked *k) {
+static inline void find_due(struct clocked *k) {
+  uint32_t slot = (uint32_t)k->ticks % WHEEL;
+  if (k->slots >> slot & 1) {
+    k->slots &= ~(1ull << slot);
+    for (uint32_t w = 0; w < k->words; w++) {
+      uint64_t m = k->wheel[slot * k->words + w];
+      k->wheel[slot * k->words + w] = 0;
+      for (; m; m &= m - 1)
+        if (k->at[w * 64 + (uint32_t)__builtin_ctzll(m)] <= k->ticks) k->due[w] |= m & -m;
+    }
+  }
+  if (k->ticks < k->next) return;
   k->next = NEVER;
   for (uint32_t i = 0; i < k->n; i++) {
     if (k->at[i] <= k->ticks) k->due[i / 64] |= 1ull << (i % 64);
-    else if (k->at[i] < k->next) k->next = k->at[i];
+    else if (k->at[i] != NEVER) look_at(k, i);
   }
 }
 
@@ -92,13 +122,17 @@ static uint32_t quiet(const struct clocked *k, uint32_t i) {
   return k->at[i] <= k->ticks ? 0 : (uint32_t)(k->at[i] - k->ticks);
 }
 
-/* The least of them all; 0 may come too early. */
+/* The least of them all; it may be too small. */
 static uint32_t all_quiet(const struct clocked *k) {
-  for (uint32_t w = 0; w < (k->n + 63) / 64; w++)
+  for (uint32_t w = 0; w < k->words; w++)
     if (k->due[w]) return 0;
-  if (k->next == NEVER) return UINT32_MAX;
-  int64_t n = k->next - k->ticks;
-  return n <= 0 ? 0 : n >= UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)n;
+  int64_t n = k->next == NEVER ? NEVER : k->next - k->ticks;
+  if (k->slots) {
+    uint32_t from = (uint32_t)k->ticks % WHEEL;
+    int64_t ahead = __builtin_ctzll(k->slots >> from | k->slots << (-from % WHEEL));
+    if (ahead < n) n = ahead;
+  }
+  return n == NEVER ? UINT32_MAX : n <= 0 ? 0 : n >= UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)n;
 }
 
 /* One unit's time passes, without the others'. */
@@ -120,15 +154,13 @@ static inline struct l2_slice *slice_now(struct partition_set *p, uint32_t s) {
   return l;
 }
 
-static inline struct channel *channel_now(struct partition_set *p, uint32_t c) {
+/* The same for a channel, whose cycles are counted here. */
+static void channel_now(struct partition_set *p, uint32_t c) {
   struct channel *ch = &p->channel[c];
-  int64_t behind = p->dram.ticks - p->dram.since[c];
-  if (behind) {
-    dram_skip(&ch->dram, (uint64_t)behind);
-    ch->dram.env->stats->dram_cycles += (uint64_t)behind;
-    p->dram.since[c] = p->dram.ticks;
-  }
-  return ch;
+  dram_skip(&ch->dram, (uint64_t)(p->dram.ticks - p->dram.since[c]));
+  p->dram.since[c] = p->dram.ticks;
+  ch->dram.env->stats->dram_cycles += ch->dram.t - ch->cycles;
+  ch->cycles = ch->dram.t;
 }
 
 struct partition_set *partition_new(const struct partition_env *env) {
@@ -152,7 +184,7 @@ struct partition_set *partition_new(const struct partition_env *env) {
   for (uint32_t i = 0; i < p->channels; i++) {
     struct channel *ch = &p->channel[i];
     dram_init(&ch->dram, &p->env);
-    ch->enter[0] = ch->enter[1] = UINT64_MAX;
+    ch->enter[0] = ch->enter[1] = ch->enter_at = UINT64_MAX;
     l2_queue_init(&ch->delay[0], 0);
     l2_queue_init(&ch->delay[1], 0);
     ch->shared_limit = c->dram_queue + c->dram_return_queue - (p->per_channel - 1);
@@ -261,8 +293,8 @@ void partition_step_l2(struct partition_set *p, uint32_t s) {
 }
 
 void partition_tick_l2(struct partition_set *p) {
-  if (p->l2.ticks >= p->l2.next) find_due(&p->l2);
-  for (uint32_t w = 0; w < (p->l2.n + 63) / 64; w++)
+  find_due(&p->l2);
+  for (uint32_t w = 0; w < p->l2.words; w++)
     if (p->l2.due[w]) step_slices(p, w, p->l2.due[w], 1);
   p->l2.ticks++;
 }
@@ -351,6 +383,11 @@ static uint64_t enters_at(const struct partition_set *p, const struct channel *c
   return ch->dram.t + (steps ? steps - 1 : 0);
 }
 
+static void note_enter(struct channel *ch, uint32_t cls, uint64_t at) {
+  ch->enter[cls] = at;
+  ch->enter_at = ch->enter[0] < ch->enter[1] ? ch->enter[0] : ch->enter[1];
+}
+
 /* One request from a sub-partition into the fixed delay, starting after the one served last. */
 static void accept(struct partition_set *p, struct channel *ch, struct l2_slice *slices) {
   if (closed(p, ch)) return;
@@ -365,7 +402,7 @@ static void accept(struct partition_set *p, struct channel *ch, struct l2_slice 
     op.at = *p->env.now + p->env.config->dram_delay;
     op.cls = (uint8_t)cls;
     l2_queue_push(&ch->delay[cls], op);
-    if (ch->delay[cls].count == 1) ch->enter[cls] = enters_at(p, ch, cls);
+    if (ch->delay[cls].count == 1) note_enter(ch, cls, enters_at(p, ch, cls));
     borrow(ch, sub);
     return;
   }
@@ -377,11 +414,11 @@ static void enter_dram(struct partition_set *p, struct channel *ch) {
     struct l2_queue *q = &ch->delay[cls];
     if (ch->dram.t <= ch->enter[cls] || dram_full(&ch->dram, cls)) continue;
     if (*p->env.now < l2_queue_top(q)->at) {
-      ch->enter[cls] = ch->dram.t;
+      note_enter(ch, cls, ch->dram.t);
       continue;
     }
     dram_push(&ch->dram, l2_queue_pop(q));
-    ch->enter[cls] = q->count ? enters_at(p, ch, cls) : UINT64_MAX;
+    note_enter(ch, cls, q->count ? enters_at(p, ch, cls) : UINT64_MAX);
     return;
   }
 }
@@ -390,6 +427,7 @@ static void enter_dram(struct partition_set *p, struct channel *ch) {
 static uint64_t wake_at(const struct channel *ch) {
   const struct dram *d = &ch->dram;
   uint64_t at = dram_wake(d);
+  if (ch->enter_at >= at) return at;
   for (uint32_t cls = 0; cls < 2; cls++)
     if (ch->enter[cls] < at && (ch->enter[cls] >= d->t || !dram_full(d, cls))) at = ch->enter[cls];
   return at;
@@ -398,9 +436,7 @@ static uint64_t wake_at(const struct channel *ch) {
 static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t counted) {
   struct channel *ch = &p->channel[c];
   struct dram *d = &ch->dram;
-  uint64_t behind = (uint64_t)(p->dram.ticks - p->dram.since[c]);
-  dram_skip(d, behind);
-  d->env->stats->dram_cycles += behind + 1;
+  dram_skip(d, (uint64_t)(p->dram.ticks - p->dram.since[c]));
   p->dram.since[c] = p->dram.ticks + counted;
   if (d->t < ch->wake && (!ch->wanted || closed(p, ch))) {
     dram_skip(d, 1);
@@ -412,7 +448,7 @@ static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t co
       req_free(p->env.pool, written);
     }
     if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel]);
-    if (d->t > ch->enter[0] || d->t > ch->enter[1]) enter_dram(p, ch);
+    if (d->t > ch->enter_at) enter_dram(p, ch);
     ch->wake = wake_at(ch);
   }
   bool quiet = ch->wake > d->t && (!ch->wanted || closed(p, ch));
@@ -432,8 +468,8 @@ void partition_step_dram(struct partition_set *p, uint32_t c) {
 }
 
 void partition_tick_dram(struct partition_set *p) {
-  if (p->dram.ticks >= p->dram.next) find_due(&p->dram);
-  for (uint32_t w = 0; w < (p->dram.n + 63) / 64; w++)
+  find_due(&p->dram);
+  for (uint32_t w = 0; w < p->dram.words; w++)
     if (p->dram.due[w]) step_channels(p, w, p->dram.due[w], 1);
   p->dram.ticks++;
 }
@@ -463,7 +499,7 @@ void partition_clocks_anew(struct partition_set *p) {
   for (uint32_t c = 0; c < p->channels; c++) {
     struct channel *ch = &p->channel[c];
     for (uint32_t cls = 0; cls < 2; cls++)
-      if (ch->delay[cls].count) ch->enter[cls] = ch->wake = 0;
+      if (ch->delay[cls].count) note_enter(ch, cls, ch->wake = 0);
     if (!ch->wake) disturb(&p->dram, c);
   }
 }
