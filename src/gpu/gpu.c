@@ -246,16 +246,16 @@ static void wake_due(struct gpu *g) {
   if (g->far_due < g->next_wake) g->next_wake = g->far_due;
 }
 
-static bool step_sm(struct gpu *g, uint32_t i) {
+static inline bool step_sm(struct gpu *g, uint32_t i) {
   struct sm *s = &g->sm[i];
   if (s->asleep) {
     sm_settle(s, g->now);
     s->asleep = false;
   }
   if (!sm_step(s)) return false;
-  uint64_t bit = 1ull << (i % 64);
   if (s->acted) g->progress_at = g->now, g->busy = true;
   if (s->live && !s->asleep) return true;
+  uint64_t bit = 1ull << (i % 64);
   g->running[i / 64] &= ~bit;
   if (!s->live) return true;
   if (s->wake_at != UINT64_MAX) sleep_until(g, i, s->wake_at);
@@ -459,24 +459,40 @@ static void tell(struct gpu *g) {
   for (uint32_t i = 0; i < g->works; i++) feed_look(g->work[g->turn[i]].feed);
 }
 
+static bool is_stuck(const struct gpu *g) {
+  return g->now - g->progress_at > g->watchdog || g->now - g->block_at > g->watchdog * ENDLESS;
+}
+
+/* The first cycle in which the loop has to look at more than its units. */
+static uint64_t look_up_at(const struct gpu *g, uint64_t until) {
+  uint64_t left = g->watchdog - (g->now - g->progress_at), endless = g->watchdog * ENDLESS - (g->now - g->block_at);
+  if (endless < left) left = endless;
+  uint64_t at = left < UINT64_MAX - 1 - g->now ? g->now + left + 1 : UINT64_MAX;
+  if (until < at) at = until;
+  return g->tell_at < at ? g->tell_at : at;
+}
+
 enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e) {
-  for (;;) {
+  for (uint64_t look_up = 0;;) {
+    if (g->now >= look_up && is_stuck(g)) {
+      gpu_describe_stuck(g, e);
+      return GPU_FAILED;
+    }
     /* The last one has ended when nothing is in flight any more. */
     if (g->finished && (g->works > 1 || !g->in_flight)) {
       gpu_work_end(g, ended);
       return GPU_ENDED;
     }
-    if (g->now >= until) return GPU_TIME;
-    if (__builtin_expect(g->now >= g->tell_at, 0)) tell(g);
-    if (g->may_sleep && !g->busy && !g->every_cycle) jump(g);
+    if (g->now >= look_up) {
+      if (g->now >= until) return GPU_TIME;
+      if (g->now >= g->tell_at) tell(g);
+      look_up = look_up_at(g, until);
+    }
+    if (!g->busy && g->may_sleep && !g->every_cycle) jump(g);
     g->busy = false;
     if (!tick(g)) {
       const struct feed_fault *ff = g->faulted ? g->faulted->ops->fault(g->faulted->ctx) : NULL;
       err_set(e, ERR_PROGRAM, "%s", ff ? ff->text : "the kernel faulted");
-      return GPU_FAILED;
-    }
-    if (g->now - g->progress_at > g->watchdog || g->now - g->block_at > g->watchdog * ENDLESS) {
-      gpu_describe_stuck(g, e);
       return GPU_FAILED;
     }
   }

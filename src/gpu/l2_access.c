@@ -122,7 +122,7 @@ void l2_send_past(struct l2_slice *s, struct l2_op op) {
 
 /* ---- misses ---- */
 
-req_id l2_evict(struct l2_slice *s, uint32_t line, const struct mem_event *by) {
+req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set) {
   struct l2_tags *t = &s->tags;
   struct gpu_stats *st = s->env->stats;
   const struct mem_hooks *h = s->env->hooks;
@@ -141,9 +141,8 @@ req_id l2_evict(struct l2_slice *s, uint32_t line, const struct mem_event *by) {
   if (t->state[line] != L2_INVALID) {
     st->l2_evictions++;
     if (h && h->on_evict) {
-      struct mem_event e = *by;
+      struct mem_event e = l2_event_of(s, req_of(s, by), set, line);
       e.addr = e.line = t->tag[line];
-      e.way = line - e.set * t->ways;
       h->on_evict(h->ctx, &e);
     }
   }
@@ -151,8 +150,8 @@ req_id l2_evict(struct l2_slice *s, uint32_t line, const struct mem_event *by) {
 }
 
 /* Reserve `line` for `addr`. Its dirty data (unless written through) leaves as a write-back: 0 if there is none. */
-static req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, const struct mem_event *by) {
-  req_id wb = l2_evict(s, line, by);
+static req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, req_id by, uint32_t set) {
+  req_id wb = l2_evict(s, line, by, set);
   s->tags.tag[line] = addr;
   s->tags.state[line] = L2_RESERVED;
   l2_tags_stamp(&s->tags, line, *s->env->now, true);
@@ -191,15 +190,17 @@ void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
   l2_queue_push(&b->miss, (struct l2_op){.r = r, .set = set, .bytes = bytes, .mshr = L2_NO_MSHR});
 }
 
-/* Make `r` wait for its line, fetching it if nobody has: the caller made sure of the room. Returns the write-back. */
-static req_id fetch(struct l2_slice *s, struct l2_bank *b, struct plan *p, req_id r, const struct mem_event *e) {
+/* Make `r` wait for the line of `by`, fetching it if nobody has: the caller made sure of the room. Returns the
+ * write-back. */
+static req_id fetch(struct l2_slice *s, struct l2_bank *b, struct plan *p, req_id r, const struct l2_op *by) {
   struct l2_tags *t = &s->tags;
   req_id wb = 0;
+  uint64_t line_addr = req_of(s, r)->addr >> t->shift << t->shift;
   if (p->reserved) l2_tags_stamp(t, p->line, *s->env->now, false);
-  else wb = reserve(s, p->line, e->line, e);
+  else wb = reserve(s, p->line, line_addr, by->r, by->set);
   if (p->mshr == L2_NO_MSHR) {
-    p->mshr = l2_mshrs_take(&b->mshrs, e->line, p->line);
-    struct l2_op op = {.r = r, .set = e->set, .bytes = (uint16_t)(1u << t->shift), .mshr = p->mshr};
+    p->mshr = l2_mshrs_take(&b->mshrs, line_addr, p->line);
+    struct l2_op op = {.r = r, .set = by->set, .bytes = (uint16_t)(1u << t->shift), .mshr = p->mshr};
     l2_queue_push(&b->miss, op);
   }
   t->mshr[p->line] = p->mshr;
@@ -215,7 +216,6 @@ static enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op 
   *line = p.line;
   if (write || p.no_line) l2_to_dram(s, b, op->r, op->set);
   if (p.no_line) return L2_PAST;
-  struct mem_event e = l2_event_of(s, r, op->set, p.line);
   req_id waits = op->r;
   if (write) {
     waits = req_new(s->env->pool);
@@ -225,7 +225,7 @@ static enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op 
     a->write = a->atomic = false;
     a->bytes = 1u << s->tags.shift;
   }
-  req_id wb = fetch(s, b, &p, waits, &e);
+  req_id wb = fetch(s, b, &p, waits, op);
   if (wb) {
     l2_to_dram(s, b, wb, op->set);
     /* Reading the victim out takes the data port; the reference charges it to write misses only. */

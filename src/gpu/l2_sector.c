@@ -39,18 +39,18 @@ static uint16_t burst_bytes(const struct l2_slice *s, uint32_t sectors) {
   return (uint16_t)(SECTOR * (uint32_t)__builtin_popcount(in_bursts(s, sectors)));
 }
 
-/* Give `line` to the line of `e`, with nothing in it. */
-static void take_line(struct l2_slice *s, struct l2_bank *b, uint32_t line, const struct mem_event *e) {
+/* Give `line` to the line that `op` is for, with nothing in it. */
+static void take_line(struct l2_slice *s, struct l2_bank *b, uint32_t line, const struct l2_op *op) {
   struct l2_tags *t = &s->tags;
   uint32_t dirty = t->dirty[line];
-  req_id wb = l2_evict(s, line, e);
+  req_id wb = l2_evict(s, line, op->r, op->set);
   if (wb) {
     s->env->pool->at[wb].bytes = burst_bytes(s, dirty);
     s->env->pool->at[wb].sectors = (uint8_t)dirty;
     s->env->stats->l2_sectors_written += (uint32_t)__builtin_popcount(dirty);
-    l2_to_dram(s, b, wb, e->set);
+    l2_to_dram(s, b, wb, op->set);
   }
-  t->tag[line] = e->line;
+  t->tag[line] = s->env->pool->at[op->r].addr >> t->shift << t->shift;
   t->valid[line] = t->dirty[line] = t->coming[line] = 0;
   l2_tags_stamp(t, line, *s->env->now, true);
 }
@@ -77,8 +77,7 @@ static enum l2_outcome store(struct l2_slice *s, struct l2_bank *b, struct l2_op
       l2_to_dram(s, b, op->r, op->set);
       return L2_PAST;
     }
-    struct mem_event e = l2_event_of(s, r, op->set, *line);
-    take_line(s, b, *line, &e);
+    take_line(s, b, *line, op);
     t->state[*line] = L2_DIRTY;
   }
   uint32_t known = t->valid[*line] | t->dirty[*line] | t->coming[*line];
@@ -113,7 +112,6 @@ static enum l2_outcome load(struct l2_slice *s, struct l2_bank *b, struct l2_op 
     if (missing && !l2_miss_room(b, absent)) return L2_REFUSED;
     if (coming ? b->mshrs.at[t->mshr[*line]].merged >= b->mshrs.merges : b->mshrs.used >= b->mshrs.limit)
       return L2_REFUSED;
-    struct mem_event e = l2_event_of(s, r, op->set, *line);
     if (absent) {
       *line = l2_victim(s, r, op->set, &no_line);
       if (*line == L2_NONE && !no_line) return L2_REFUSED;
@@ -121,15 +119,14 @@ static enum l2_outcome load(struct l2_slice *s, struct l2_bank *b, struct l2_op 
         l2_to_dram(s, b, op->r, op->set);
         return L2_PAST;
       }
-      e = l2_event_of(s, r, op->set, *line);
     }
-    uint16_t m = coming ? t->mshr[*line] : l2_mshrs_take(&b->mshrs, e.line, *line);
+    uint16_t m = coming ? t->mshr[*line] : l2_mshrs_take(&b->mshrs, r->addr >> t->shift << t->shift, *line);
     if (missing) {
       uint32_t ask = in_bursts(s, missing) & ~valid & ~coming;
       struct l2_op fetch = {
           .r = op->r, .set = op->set, .bytes = burst_bytes(s, ask), .mshr = m, .sectors = (uint8_t)ask};
       l2_queue_push(&b->miss, fetch);
-      if (absent) take_line(s, b, *line, &e); /* its write-back follows the fetch */
+      if (absent) take_line(s, b, *line, op); /* its write-back follows the fetch */
       t->coming[*line] |= (uint8_t)ask;
       s->env->stats->l2_sectors_fetched += (uint32_t)__builtin_popcount(ask);
       s->env->stats->l2_sector_misses += !absent;

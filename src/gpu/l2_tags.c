@@ -74,15 +74,13 @@ uint32_t l2_tags_set(const struct l2_tags *t, uint64_t local) {
 }
 
 uint32_t l2_tags_victim(const struct l2_tags *t, uint32_t set) {
-  uint32_t base = set * t->ways, invalid = L2_NONE, oldest = L2_NONE;
+  uint32_t base = set * t->ways, end = base + t->ways, invalid = L2_NONE, oldest = L2_NONE;
   uint64_t least = UINT64_MAX;
-  for (uint32_t i = base; i < base + t->ways; i++) {
-    if (t->state[i] == L2_INVALID) {
-      invalid = i;
-    } else if (t->state[i] != L2_RESERVED && t->stamp[i] < least) {
-      least = t->stamp[i];
-      oldest = i;
-    }
+  for (uint32_t i = base; i < end; i++) { /* which is least is a toss-up: no branches */
+    uint64_t stamp = t->stamp[i] | -(uint64_t)(t->state[i] == L2_RESERVED);
+    oldest = stamp < least ? i : oldest;
+    least = stamp < least ? stamp : least;
+    invalid = t->state[i] == L2_INVALID ? i : invalid;
   }
   return invalid != L2_NONE ? invalid : oldest;
 }
