@@ -48,7 +48,7 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   const struct dram_timing *tm = &d->tm;
   CHECK(tm->banks <= 64, "%u DRAM banks", tm->banks);
   d->limit = d->fcfs ? 2 : c->dram_queue; /* in-order service: the reference's input queue of two */
-  d->bank = calloc(tm->banks, sizeof *d->bank);
+  d->bank = aligned_alloc(64, tm->banks * sizeof *d->bank);
   d->group_col_at = calloc(tm->banks, sizeof *d->group_col_at);
   d->group_pre_at = calloc(tm->banks, sizeof *d->group_pre_at);
   uint32_t longest = (tm->CL > tm->WL ? tm->CL : tm->WL) + 1;
@@ -58,18 +58,19 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   d->spare = calloc(d->spares, sizeof *d->spare);
   for (d->pipe_size = 8; d->pipe_size < longest + 2;) d->pipe_size *= 2;
   d->pipe = calloc(d->pipe_size, sizeof *d->pipe);
-  d->own_at = calloc(tm->banks, sizeof *d->own_at);
   d->group_banks = calloc(tm->banks, sizeof *d->group_banks);
   d->groups = tm->groups < tm->banks ? tm->groups : tm->banks;
   d->one_group = tm->CCDL <= 2 * tm->CCD;
-  CHECK(d->bank && d->own_at && d->group_banks && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe,
+  d->one_held = tm->RTPL <= tm->CCD;
+  CHECK(d->bank && d->group_banks && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe,
         "out of memory for DRAM");
   for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
   for (uint32_t i = 0; i < tm->banks; i++) {
-    d->bank[i].serving = d->bank[i].oldest = d->bank[i].youngest = DRAM_NO_SLOT;
-    d->bank[i].group = i % tm->groups; /* neighbouring banks lie in different groups */
+    d->bank[i] = (struct dram_bank){.serving = DRAM_NO_SLOT, .oldest = DRAM_NO_SLOT, .youngest = DRAM_NO_SLOT};
+    d->bank[i].group = (uint8_t)(i % tm->groups); /* neighbouring banks lie in different groups */
     d->group_banks[d->bank[i].group] |= 1ull << i;
   }
+  for (uint32_t i = 0; i < tm->banks; i++) d->bank[i].mates = d->group_banks[d->bank[i].group];
   d->pipe_min = tm->CL;
   d->pipe_most = longest;
   d->issue_at = d->pop_at = UINT64_MAX;
@@ -81,7 +82,6 @@ void dram_free(struct dram *d) {
   l2_queue_free(&d->fifo);
   l2_queue_free(&d->returns);
   free(d->bank);
-  free(d->own_at);
   free(d->group_banks);
   free(d->group_col_at);
   free(d->group_pre_at);
@@ -147,7 +147,7 @@ static void expect(struct dram *d, uint32_t j, enum dram_command cmd, uint64_t a
   d->next[cmd] |= bit;
   if (at <= d->t) return;
   uint64_t slot = at - d->t < DRAM_RIPE ? at % DRAM_RIPE : (d->t - 1) % DRAM_RIPE;
-  d->own_at[j] = at;
+  d->bank[j].own_at = at;
   d->unripe |= bit;
   d->ripe[slot] |= bit;
   d->ripe_slots |= 1ull << slot;
@@ -251,22 +251,24 @@ static void column(struct dram *d, uint32_t j) {
   struct dram_bank *b = &d->bank[j];
   struct dram_slot *s = &d->slot[b->serving];
   struct gpu_stats *st = d->env->stats;
-  uint32_t g = b->group;
   uint64_t t = d->t;
   if (d->writing != s->write) pipe_turn(d, s->write);
   bool last = !--s->to_issue;
   pipe_push(d, b->serving, last);
   later(&d->rd_at, t + tm->to_read[s->write]);
   later(&d->wr_at, t + tm->to_write[s->write]);
-  d->group_col_at[g] = t + tm->CCDL;
-  d->col_group = g;
+  d->col_at = t + tm->CCDL;
+  d->col_banks = b->mates;
+  if (!d->one_group) d->group_col_at[b->group] = d->col_at;
   if (s->write) {
     later(&b->pre_at, t + tm->WTP);
     st->dram_writes++;
     st->dram_write_bytes += tm->atom;
   } else {
     later(&b->pre_at, t + tm->RTP);
-    d->group_pre_at[g] = d->pre_at = t + tm->RTPL;
+    d->pre_at = t + tm->RTPL;
+    d->pre_banks = b->mates;
+    if (!d->one_held) d->group_pre_at[b->group] = d->pre_at;
     st->dram_reads++;
     st->dram_read_bytes += tm->atom;
   }
@@ -320,9 +322,10 @@ static void ripen(struct dram *d) {
   d->ripe_slots &= ~(1ull << slot);
   for (uint64_t m = banks; m; m &= m - 1) {
     uint32_t j = (uint32_t)__builtin_ctzll(m);
-    if (d->own_at[j] <= d->t) continue;
+    uint64_t own_at = d->bank[j].own_at;
+    if (own_at <= d->t) continue;
     banks &= ~(1ull << j);
-    uint64_t again = d->own_at[j] - d->t < DRAM_RIPE ? d->own_at[j] % DRAM_RIPE : (d->t - 1) % DRAM_RIPE;
+    uint64_t again = own_at - d->t < DRAM_RIPE ? own_at % DRAM_RIPE : (d->t - 1) % DRAM_RIPE;
     d->ripe[again] |= 1ull << j;
     d->ripe_slots |= 1ull << again;
   }
@@ -346,12 +349,18 @@ static uint64_t unhindered(const struct dram *d, uint64_t cols, uint64_t *soones
     *soonest = d->t + 1;
     return 0;
   }
-  uint64_t at = d->group_col_at[d->col_group];
-  if (at <= d->t) return cols; /* those before it ended before it */
+  if (d->col_at <= d->t) return cols; /* those before it ended before it */
   if (!d->one_group) return cols & ~held_by_group(d, cols, d->group_col_at, soonest);
-  uint64_t held = cols & d->group_banks[d->col_group];
-  if (held && at < *soonest) *soonest = at;
-  return cols & ~held;
+  if (cols & d->col_banks && d->col_at < *soonest) *soonest = d->col_at;
+  return cols & ~d->col_banks;
+}
+
+/* Banks of `pre`, precharges that nothing else holds back, that a read of their group does. */
+static uint64_t held_by_read(const struct dram *d, uint64_t pre, uint64_t *soonest) {
+  if (d->t >= d->pre_at || !pre) return 0;
+  if (!d->one_held) return held_by_group(d, pre, d->group_pre_at, soonest);
+  if (pre & d->pre_banks && d->pre_at < *soonest) *soonest = d->pre_at;
+  return pre & d->pre_banks;
 }
 
 static inline uint64_t legal_columns(const struct dram *d, uint64_t *soonest) {
@@ -377,8 +386,7 @@ static void issue(struct dram *d) {
   if (d->ripe_slots >> t % DRAM_RIPE & 1) ripen(d);
   uint64_t cols = legal_columns(d, &soonest), rows = t >= d->act_at ? d->next[DRAM_ACTIVATE] : 0;
   rows = (rows | d->next[DRAM_PRECHARGE]) & ~d->unripe;
-  if (t < d->pre_at && rows & d->next[DRAM_PRECHARGE])
-    rows &= ~held_by_group(d, rows & d->next[DRAM_PRECHARGE], d->group_pre_at, &soonest);
+  rows &= ~held_by_read(d, rows & d->next[DRAM_PRECHARGE], &soonest);
   if (!(cols | rows)) {
     d->issue_at = next_issue(d, soonest);
     return;

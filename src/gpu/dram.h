@@ -37,37 +37,51 @@ struct dram_slot {
   bool write, silent; /* silent: a write-back, whose end nobody is told */
 };
 
+/* Of a cache line. */
 struct dram_bank {
-  uint64_t act_at, rd_at, wr_at, pre_at; /* constraints of the bank itself */
+  _Alignas(64) uint64_t act_at; /* this and the next: constraints of the bank itself */
+  uint64_t rd_at, wr_at, pre_at;
+  uint64_t own_at; /* of them, while it is in `unripe`, the one on its next command */
+  uint64_t mates;  /* set of the banks of its group */
   uint32_t row;
-  bool open;
+  uint32_t urgent;           /* of its waiting requests, those of class 0 */
   uint16_t serving;          /* the request it works on */
   uint16_t oldest, youngest; /* its waiting requests */
-  uint32_t urgent;           /* of them, those of class 0 */
-  uint32_t group;
+  uint8_t group;
+  bool open;
 };
 
 /* Cycles by which a bank's own constraints may be noted ahead in `ripe`; those that last longer are noted again. */
 enum { DRAM_RIPE = 64 };
 
+/* What a step looks at lies together: between two steps of a channel the SMs' state passes through the cache. */
 struct dram {
-  const struct partition_env *env;
-  uint64_t t;
+  _Alignas(64) uint64_t t;
   uint64_t issue_at; /* no command is legal before; UINT64_MAX: no bank is busy */
   uint64_t pop_at;   /* cycle in which a request is first complete in the data pipe; UINT64_MAX: there is none */
-  /* Bit per bank: has waiting requests (FCFS: the oldest of all is for it); has some of class 0; serves one. */
-  uint64_t waiting, urgent, busy;
+  /* Bit per bank: has waiting requests (FCFS: the oldest of all is for it); serves one. */
+  uint64_t waiting, busy;
+  uint64_t unripe;               /* busy banks whose own constraints hold back their next command */
+  uint64_t ripe_slots;           /* slots of `ripe` in use */
+  uint64_t pre_at;               /* RTPL holds back no bank from here on */
   uint64_t next[4];              /* bit per busy bank, by enum dram_command: its next command */
   uint64_t rd_at, wr_at, act_at; /* constraints across banks: CCD with WTR, CCD with RTW, RRD */
-  uint64_t pre_at;               /* RTPL holds back no bank from here on */
-  uint64_t unripe,
-      ripe_slots;       /* busy banks whose own constraints hold back their next command; slots of `ripe` in use */
-  uint32_t prio;        /* bank looked at first */
-  uint32_t col_group;   /* the last column command's */
-  bool fcfs, one_group; /* one_group: CCDL holds back no other group when a column command may follow (CCD) */
-  bool writing;         /* direction of the last column command */
-  uint32_t pending[2], limit; /* waiting requests of each class (without a scheme all are of class 0), at most */
+  uint64_t col_at, col_banks;    /* CCDL of the last column command: until when, which banks */
+  uint64_t pre_banks;            /* those that RTPL of the last read holds back */
+  uint64_t stalled;              /* cycles in which the data pipe stood still */
+  uint64_t pipe_end;             /* the pipe is longer than pipe_min until it has moved pipe_end - pipe_min times */
+  uint64_t pipe_last_due;        /* of the burst that entered last */
+  uint32_t pipe_min, pipe_most;
+  uint32_t prio; /* bank looked at first */
+  bool fcfs;
+  bool one_group,
+      one_held; /* CCDL, RTPL of earlier commands hold back no other group when a command may follow (CCD) */
+  bool writing; /* direction of the last column command */
   struct l2_queue returns;
+  const struct partition_env *env;
+  struct dram_bank *bank;
+  struct dram_slot *slot;
+  uint16_t *spare;
   /* Data bus: a pipe of places (at least the latency of the present direction) that moves one place a cycle unless the
    * return queue is full. Noted are the requests' last bursts. `due`: after so many moves it comes out; there have been
    * t less `stalled`. */
@@ -75,25 +89,18 @@ struct dram {
     uint64_t due;
     uint16_t slot;
   } * pipe;
-  uint64_t stalled;
-  uint64_t pipe_end;      /* the pipe is longer than pipe_min until it has moved pipe_end - pipe_min times */
-  uint64_t pipe_last_due; /* of the burst that entered last */
-  uint32_t pipe_head, pipe_count, pipe_size;
-  uint32_t pipe_min, pipe_most;
-  struct dram_bank *bank;
-  struct dram_slot *slot;
-  uint16_t *spare;
-  uint32_t spares;
-  uint64_t ripe[DRAM_RIPE];              /* of `unripe`, by cycle modulo DRAM_RIPE: those to look at in it */
-  uint64_t *own_at;                      /* per bank in `unripe`: when its own constraints allow its next command */
-  uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL */
-  uint64_t *group_banks;                 /* per group: its banks */
-  uint32_t groups;
-  struct dram_timing tm;
-  struct l2_queue fifo; /* FCFS: waiting slots in order, in op.set */
+  uint32_t pipe_head, pipe_count, pipe_size, spares;
   /* Every command as it is issued; tests and dram_check listen. */
   void (*watch)(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row);
   void *watch_ctx;
+  uint64_t urgent;            /* bit per bank: has waiting requests of class 0 */
+  uint32_t pending[2], limit; /* waiting requests of each class (without a scheme all are of class 0), at most */
+  struct dram_timing tm;
+  uint64_t ripe[DRAM_RIPE];              /* of `unripe`, by cycle modulo DRAM_RIPE: those to look at in it */
+  uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL, where several hold */
+  uint64_t *group_banks;                 /* per group: its banks */
+  uint32_t groups;
+  struct l2_queue fifo; /* FCFS: waiting slots in order, in op.set */
 };
 
 void dram_init(struct dram *d, const struct partition_env *env);

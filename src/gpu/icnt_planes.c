@@ -429,7 +429,11 @@ SHARED void switch_step(struct icnt_planes *x, uint64_t now, bool one) {
       if (one) add_in(one, WIRE(tails, now & (ICNT_SLOTS - 1)), o);
       else if (o >= x->local) add_in(one, WIRE(tails, now & (ICNT_SLOTS - 1)), o - x->local);
       SET(active)[w] &= ~((uint64_t)1 << (i & 63));
-      x->in[i].front++;
+      struct fifo *f = &x->in[i];
+      if (++f->front == f->end) {
+        f->front = f->end = 0; /* as in icnt_planes_pop */
+        if (i >= local_port(x, one)) x->src[i - local_port(x, one)].inject = 0;
+      }
       if (SET(occupied)[w] >> (i & 63) & 1) ask(x, (uint32_t)i, one);
     }
   }
@@ -537,7 +541,10 @@ uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node) {
   struct sink_x *k = &x->snk[place];
   struct flit p = k->ring[k->pop++ & k->mask];
   x->packets--;
-  if (k->pop == k->move) set_remove(x->ready, node);
+  if (k->pop == k->move) {
+    set_remove(x->ready, node);
+    if (k->pop == k->end) k->pop = k->move = k->end = 0; /* begin anew in front, in a line that the cache still has */
+  }
   k->whole -= p.meta;
   if (set_has(x->tight, place)) update_tight(x, place);
   return p.payload;

@@ -53,10 +53,11 @@ void l2_init(struct l2_slice *s, const struct partition_env *env, const struct a
   l2_queue_init(&s->rop, 0);
   l2_queue_init(&s->to_dram, c->l2_to_dram);
   l2_queue_init(&s->out, c->l2_to_icnt);
-  s->bank = calloc(s->banks, sizeof *s->bank);
+  s->bank = aligned_alloc(64, s->banks * sizeof *s->bank);
   CHECK(s->bank, "out of memory for %u L2 banks", s->banks);
   for (uint32_t i = 0; i < s->banks; i++) {
     struct l2_bank *b = &s->bank[i];
+    *b = (struct l2_bank){0};
     l2_mshrs_init(&b->mshrs, c->l2.mshrs, c->l2.merges);
     l2_queue_init(&b->in, c->l2_banked ? c->l2_bank_queue : c->icnt_to_l2);
     l2_queue_init(&b->miss, c->l2.miss_queue);

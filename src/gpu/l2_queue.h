@@ -41,8 +41,8 @@ static inline void l2_queue_push(struct l2_queue *q, struct l2_op op) {
 }
 static inline struct l2_op l2_queue_pop(struct l2_queue *q) {
   struct l2_op op = q->at[q->head];
-  q->head = (q->head + 1) & (q->size - 1);
-  q->count--;
+  /* A queue that runs empty begins anew in front, in a line that the cache still has. */
+  q->head = --q->count ? (q->head + 1) & (q->size - 1) : 0;
   return op;
 }
 

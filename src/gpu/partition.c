@@ -14,16 +14,16 @@
 #include "gpu/l2.h"
 
 struct channel {
-  uint64_t
-      wake; /* nothing happens before this command cycle, unless the DRAM queue accepts a sub-partition's request */
+  struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
+  uint64_t enter[2];        /* per class: command cycle before which the head of `delay` does not enter */
+  uint64_t cycles;          /* of the DRAM that have been counted */
+  /* Nothing happens before this command cycle, unless the DRAM queue accepts a sub-partition's request. */
+  _Alignas(64) uint64_t wake;
+  uint64_t enter_at;     /* the first of `enter` */
   uint32_t wanted;       /* requests that its sub-partitions offer */
   uint32_t private_used; /* bit per sub-partition */
   uint32_t shared_used, shared_limit;
-  uint32_t last;            /* sub-partition served last */
-  uint64_t enter[2];        /* per class: command cycle before which the head of `delay` does not enter */
-  uint64_t enter_at;        /* the first of both */
-  uint64_t cycles;          /* of the DRAM that have been counted */
-  struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
+  uint32_t last; /* sub-partition served last */
   struct dram dram;
 };
 
@@ -172,8 +172,8 @@ struct partition_set *partition_new(const struct partition_env *env) {
   CHECK(addrmap_init(&p->map, c, &e), "%s", e.msg);
   p->channels = c->channels;
   p->per_channel = c->subparts;
-  p->channel = calloc(p->channels, sizeof *p->channel);
-  p->slice = calloc(p->channels * p->per_channel, sizeof *p->slice);
+  p->channel = aligned_alloc(64, p->channels * sizeof *p->channel);
+  p->slice = aligned_alloc(64, p->channels * p->per_channel * sizeof *p->slice);
   clocked_init(&p->l2, p->channels * p->per_channel);
   clocked_init(&p->dram, p->channels);
   p->replies = calloc((p->channels * p->per_channel + 63) / 64, sizeof *p->replies);
@@ -183,6 +183,7 @@ struct partition_set *partition_new(const struct partition_env *env) {
   CHECK(p->channel && p->slice, "out of memory for %u memory channels", p->channels);
   for (uint32_t i = 0; i < p->channels; i++) {
     struct channel *ch = &p->channel[i];
+    *ch = (struct channel){0};
     dram_init(&ch->dram, &p->env);
     ch->enter[0] = ch->enter[1] = ch->enter_at = UINT64_MAX;
     l2_queue_init(&ch->delay[0], 0);

@@ -160,7 +160,7 @@ static void rig_free(struct rig *r) {
   free(r);
 }
 static struct rig *rig_new(const struct gpu_config *c) {
-  struct rig *r = malloc(sizeof *r);
+  struct rig *r = aligned_alloc(64, sizeof *r);
   assert_non_null(r);
   rig_init(r, c);
   return r;
