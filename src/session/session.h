@@ -68,7 +68,8 @@ struct session_item {
   int priority;                     /* lower goes first */
   const struct simt_launch *launch; /* SESSION_LAUNCH: copied, the parameter block too */
   void *ctx;                        /* of the functions that follow */
-  void (*call)(void *ctx); /* SESSION_CALL: takes no time on the machine; must not wait. NULL: only joins others */
+  void (*call)(void *ctx);  /* SESSION_CALL: takes no time on the machine; must not wait. NULL: only joins others */
+  bool (*ready)(void *ctx); /* SESSION_CALL: asked until it says that the call may be made; NULL: at once */
   struct feed *(*open)(void *ctx, struct err *e); /* SESSION_FEED: when it begins; NULL with `e` */
   void (*explain)(void *ctx, struct err *e);      /* it failed: may say more; NULL: nothing to add */
   void (*release)(void *ctx);                     /* done, failed, or never begun; NULL: nothing to free */
@@ -76,8 +77,9 @@ struct session_item {
 /* Runs once the `n` tasks `deps` have ended. Nothing happens before a wait, unless very much has been submitted. */
 session_task session_submit(struct session *s, const struct session_item *item, const session_task *deps, uint32_t n);
 bool session_done(const struct session *s, session_task t);
-/* Until `t` has ended (SESSION_ALL: everything). False with `e`: a launch failed, now or since the last wait; all that
- * had been submitted is gone. *cuda_error may be NULL. */
+/* Until `t` has ended (SESSION_ALL: everything), or nothing can go on before a call says that it is ready (session_done
+ * tells): then try again later. False with `e`: a launch failed, now or since the last wait; all that had been
+ * submitted is gone. *cuda_error may be NULL. */
 bool session_wait(struct session *s, session_task t, int *cuda_error, struct err *e);
 /* Let that much time pass on the machine, or all that was submitted end; without a clock, do what can be done. */
 bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err *e);

@@ -316,8 +316,8 @@ static void machine_failed(struct session *s, struct err *e) {
   fail(s, guilty, e);
 }
 
-/* Put on the machine what can begin now; then let time pass until a launch ends. */
-static void run_machine(struct session *s, uint64_t until) {
+/* Put on the machine what can begin now; then let time pass until a launch ends. False: the machine is idle. */
+static bool run_machine(struct session *s, uint64_t until) {
   for (;;) {
     struct task *best = NULL;
     if (s->trace ? gpu_running(s->gpu) : !gpu_can_start(s->gpu)) break;
@@ -328,9 +328,9 @@ static void run_machine(struct session *s, uint64_t until) {
     }
     if (!best) break;
     start_on_machine(s, best);
-    if (s->failed) return;
+    if (s->failed) return true;
   }
-  if (!gpu_running(s->gpu)) return;
+  if (!gpu_running(s->gpu)) return false;
   struct err e = {0};
   struct gpu_ended ended;
   switch (gpu_run(s->gpu, until, &ended, &e)) {
@@ -343,14 +343,19 @@ static void run_machine(struct session *s, uint64_t until) {
   case GPU_TIME:
     break;
   }
+  return true;
 }
 #endif
 
-/* Everything that takes no time on the machine and can begin. One pass does: tasks name only tasks before them. */
-static void run_calls(struct session *s) {
+/* Everything that takes no time on the machine and can begin. One pass does: tasks name only tasks before them. True:
+ * something did. */
+static bool run_calls(struct session *s) {
+  bool any = false;
   for (uint32_t i = 0; i < s->tasks && !s->failed; i++) {
     struct task *t = s->task[i];
     if (!ready(s, t) || (t->item.kind >= SESSION_LAUNCH && t->detail)) continue;
+    if (t->item.kind == SESSION_CALL && t->item.ready && !t->item.ready(t->item.ctx)) continue;
+    any = true;
     if (t->item.kind >= SESSION_LAUNCH) {
       run_at_once(s, t);
       continue;
@@ -358,16 +363,19 @@ static void run_calls(struct session *s) {
     if (t->item.call) t->item.call(t->item.ctx);
     end_task(s, t);
   }
+  return any;
 }
 
-static void advance(struct session *s, uint64_t until) {
+/* False: nothing can go on before somebody outside acts. */
+static bool advance(struct session *s, uint64_t until) {
   s->advancing = true;
-  run_calls(s);
+  bool moved = run_calls(s);
 #if SESSION_HAS_TIMING
-  if (s->gpu && !s->failed) run_machine(s, until);
+  if (s->gpu && !s->failed) moved = run_machine(s, until) || moved;
 #endif
   sweep(s);
   s->advancing = false;
+  return moved || s->failed;
 }
 
 /* ---- for callers ---- */
@@ -381,7 +389,7 @@ static bool tell(struct session *s, int *cuda_error, struct err *e) {
 }
 
 session_task session_submit(struct session *s, const struct session_item *item, const session_task *deps, uint32_t n) {
-  while (s->tasks >= MAX_TASKS && !s->advancing && !s->failed) advance(s, UINT64_MAX);
+  while (s->tasks >= MAX_TASKS && !s->advancing && !s->failed && advance(s, UINT64_MAX)) continue;
   struct task *t = calloc(1, sizeof *t);
   CHECK(t, "out of memory");
   t->id = ++s->last_task;
@@ -460,7 +468,7 @@ bool session_wait(struct session *s, session_task id, int *cuda_error, struct er
   if (cuda_error) *cuda_error = 0;
   CHECK(!s->advancing, "a wait inside a call of a stream");
   session_record_wait(s, id);
-  while (!s->failed && !session_done(s, id)) advance(s, UINT64_MAX);
+  while (!s->failed && !session_done(s, id) && advance(s, UINT64_MAX)) continue;
   return tell(s, cuda_error, e);
 }
 
@@ -472,12 +480,13 @@ bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err
 #if SESSION_HAS_TIMING
   if (s->gpu) now = gpu_now(s->gpu), until = now + ns * s->config.core_mhz / 1000 + 1;
 #endif
+  bool moved;
   do {
-    advance(s, until);
+    moved = advance(s, until);
 #if SESSION_HAS_TIMING
     if (s->gpu) now = gpu_now(s->gpu);
 #endif
-  } while (!s->failed && s->tasks && now < until && s->gpu);
+  } while (moved && !s->failed && s->tasks && now < until && s->gpu);
   return tell(s, cuda_error, e);
 }
 

@@ -166,6 +166,7 @@ struct mem_block { /* one allocation; sorted by base */
   struct simt_alloc a;
   uint64_t delta; /* host address = device address + delta */
   bool live;
+  bool imported; /* its pages are those of a file: shared, and given back whole */
 };
 
 struct simt {

@@ -4,6 +4,7 @@
  * before the mapping is used up, so that they equal the reference's, which never frees. The mapping sits at the same
  * host address when that is possible, so that managed and pinned memory is one pointer for host and device.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +15,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { ALIGN = 256, KEEP_FREED = 64, HUGE_PAGE = 2 << 20 };
+enum { ALIGN = 256, KEEP_FREED = 64, PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 /* The best handlers this processor runs; SLUICE_ISA=2 or 3 asks for lesser ones (tests, benchmarks). */
 static int best_isa(void) {
@@ -119,16 +120,38 @@ static void insert(struct simt *s, struct mem_block b) {
   s->generation++;
 }
 
+static uint64_t up_to(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) & ~(multiple - 1);
+}
+
+/* What a block keeps others from using: whole pages where they are a file's. */
+static uint64_t taken_from(const struct mem_block *b) {
+  return b->imported ? b->a.base & ~(uint64_t)(PAGE - 1) : b->a.base;
+}
+
+static uint64_t taken_to(const struct mem_block *b) {
+  return up_to(b->a.base + b->a.bytes, b->imported ? PAGE : ALIGN);
+}
+
 /* First gap of `bytes` between live allocations, once the mapping is used up. */
-static uint64_t find_gap(const struct simt *s, uint64_t bytes) {
+static uint64_t find_gap(const struct simt *s, uint64_t bytes, uint64_t align) {
   uint64_t at = SIMT_GLOBAL_BASE;
   for (uint32_t i = upper(s, SIMT_GLOBAL_BASE - 1); i < s->nblocks; i++) {
-    const struct simt_alloc *a = &s->blocks[i].a;
-    if (a->base >= SIMT_GLOBAL_BASE + s->map_bytes) break;
-    if (a->base - at >= bytes) return at;
-    at = (a->base + a->bytes + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
+    const struct mem_block *b = &s->blocks[i];
+    if (b->a.base >= SIMT_GLOBAL_BASE + s->map_bytes) break;
+    if (taken_from(b) >= at && taken_from(b) - at >= bytes) return at;
+    at = up_to(taken_to(b), align);
   }
-  return SIMT_GLOBAL_BASE + s->map_bytes - at >= bytes ? at : 0;
+  uint64_t end = SIMT_GLOBAL_BASE + s->map_bytes;
+  return at <= end && end - at >= bytes ? at : 0;
+}
+
+/* `bytes` of the mapping that nothing uses, in the order of the addresses while there are any left; 0: none. */
+static uint64_t place(struct simt *s, uint64_t bytes, uint64_t align) {
+  uint64_t at = up_to(s->next, align);
+  if (at + bytes > SIMT_GLOBAL_BASE + s->map_bytes) return find_gap(s, bytes, align);
+  s->next = at + bytes;
+  return at;
 }
 
 /* Large allocations may have the host's huge pages: a fault for 2 MB of them rather than for each 4 KB. */
@@ -146,11 +169,8 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
     char *p = reserve(NULL, rounded);
     at = (uint64_t)(uintptr_t)p;
     delta = 0;
-  } else if (s->next + rounded <= SIMT_GLOBAL_BASE + s->map_bytes) {
-    at = s->next;
-    s->next += rounded;
   } else {
-    at = find_gap(s, rounded);
+    at = place(s, rounded, ALIGN);
   }
   if (!at) return 0;
   ask_for_huge_pages(at + delta, rounded);
@@ -159,6 +179,25 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
   insert(s, (struct mem_block){
                 .a = {.base = at, .bytes = bytes, .kind = kind, .label = label}, .delta = delta, .live = true});
   return at;
+}
+
+uint64_t simt_mem_import(struct simt *s, int fd, uint64_t offset, uint64_t bytes, const char *label) {
+  uint64_t lead = offset % PAGE, pages = up_to(lead + bytes, PAGE), rounded = up_to(bytes, ALIGN);
+  uint64_t at = bytes && bytes <= s->map_bytes && s->used + rounded <= s->capacity ? place(s, pages, PAGE) : 0;
+  if (!at) {
+    errno = ENOMEM;
+    return 0;
+  }
+  void *host = (void *)(uintptr_t)(at + s->delta);
+  /* The gap stays a gap when this fails: addresses are not scarce. */
+  if (mmap(host, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)(offset - lead)) != host) return 0;
+  s->used += rounded;
+  if (s->check) check_allocated(s, at + lead, bytes, true); /* somebody else wrote it */
+  insert(s, (struct mem_block){.a = {.base = at + lead, .bytes = bytes, .kind = SIMT_MEM_DEVICE, .label = label},
+                               .delta = s->delta,
+                               .live = true,
+                               .imported = true});
+  return at + lead;
 }
 
 uint64_t mem_alloc_symbol(struct simt *s, uint64_t bytes, uint32_t align, const char *label) {
@@ -192,7 +231,12 @@ bool simt_mem_release(struct simt *s, uint64_t base) {
   if (b->a.kind != SIMT_MEM_HOST) s->used -= rounded;
   if (!s->freed) s->freed = calloc(KEEP_FREED, sizeof *s->freed);
   if (s->freed) s->freed[s->nfreed++ % KEEP_FREED] = *b;
-  if (!b->delta && s->delta) {
+  if (b->imported) { /* fresh pages of our own in the place of the file's */
+    uint64_t from = taken_from(b);
+    void *host = (void *)(uintptr_t)(from + b->delta);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    CHECK(mmap(host, taken_to(b) - from, PROT_READ | PROT_WRITE, flags, -1, 0) == host, "cannot unmap a shared file");
+  } else if (!b->delta && s->delta) {
     munmap((void *)(uintptr_t)base, rounded);
   } else { /* whole pages go back to the system; the rest is cleared, as fresh memory is zero */
     uintptr_t lo = (uintptr_t)(base + b->delta), hi = lo + b->a.bytes, plo = (lo + 4095) & ~(uintptr_t)4095,
