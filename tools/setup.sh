@@ -44,6 +44,14 @@ slurmd:/usr/sbin/slurmd
 slurm-client:/usr/bin/sbatch
 munge:/usr/sbin/munged
 '
+# Only the tests of programs that share memory with OpenGL and Vulkan need these; they draw without a graphics device.
+need_graphics='
+libegl-dev:/usr/include/EGL/egl.h
+libgl-dev:/usr/include/GL/glext.h
+libgl1-mesa-dri:/usr/lib/x86_64-linux-gnu/dri/swrast_dri.so
+libvulkan-dev:/usr/include/vulkan/vulkan.h
+mesa-vulkan-drivers:/usr/share/vulkan/icd.d/lvp_icd.x86_64.json
+'
 # The Debian package and its tests: a build needs none of them.
 need_package='
 dpkg-dev:/usr/bin/dpkg-shlibdeps
@@ -72,7 +80,7 @@ if [ "${1:-}" = --check ]; then
   exit 1
 fi
 
-m=$(missing "$need$need_test$need_cluster$need_package")
+m=$(missing "$need$need_test$need_cluster$need_graphics$need_package")
 command -v npm >/dev/null 2>&1 || m="$m$(missing "$need_report")"
 [ -z "$m" ] && exit 0
 if ! command -v apt-get >/dev/null 2>&1; then

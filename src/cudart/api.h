@@ -9,10 +9,10 @@
 #include "cudart/graphs.h"
 #include "cudart/textures.h"
 
-/* Programs built with --default-stream per-thread call these names; both default streams are the same here. */
 #define ALIAS(name, suffix) extern __typeof(name) name##suffix __attribute__((alias(#name)))
-#define PTSZ(name) ALIAS(name, _ptsz)
-#define PTDS(name) ALIAS(name, _ptds)
+/* With a stream among the arguments, and without. */
+#define PTSZ(name) CUDART_PER_THREAD(name, _ptsz)
+#define PTDS(name) CUDART_PER_THREAD(name, _ptds)
 
 /* The version of CUDA that this library stands for, as CUDART_VERSION: 9000, 10010, ... (api_version.c). */
 extern const int cudart_api_version __attribute__((visibility("hidden")));

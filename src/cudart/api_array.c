@@ -4,12 +4,7 @@
 
 #include "cudart/api.h"
 
-enum { TEXTURE_ALIGN = 512, MAX_LEVELS = 17 };
-
-struct cuda_mipmap {
-  uint32_t levels;
-  struct cuda_array *level[MAX_LEVELS];
-};
+enum { TEXTURE_ALIGN = 512 };
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int f) {
   return (struct cudaChannelFormatDesc){x, y, z, w, f};
@@ -61,18 +56,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *out, const struct cud
                                      struct cudaExtent extent, unsigned levels, unsigned flags) {
   CUDART_ENTER();
   if (!out || !desc || !levels) return cudart_leave(c, cudaErrorInvalidValue);
-  struct cuda_mipmap *m = calloc(1, sizeof *m);
-  CHECK(m, "out of memory");
-  cudaError_t r = cudaSuccess;
-  for (; m->levels < levels && m->levels < MAX_LEVELS && r == cudaSuccess; m->levels++) {
-    r = cudart_array_new(c, desc, extent.width, extent.height, extent.depth, flags, &m->level[m->levels]);
-    if (extent.width <= 1 && extent.height <= 1 && extent.depth <= 1) levels = m->levels + 1;
-    extent.width = extent.width > 1 ? extent.width / 2 : 1;
-    if (extent.height > 1) extent.height /= 2;
-    if (extent.depth > 1 && !(flags & ARRAY_LAYERED)) extent.depth /= 2;
-  }
-  *out = m;
-  return cudart_leave(c, r);
+  return cudart_leave(c, cudart_mipmap_new(c, desc, extent, levels, flags, out));
 }
 
 cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *array, cudaMipmappedArray_t mipmap, unsigned level) {
@@ -84,9 +68,7 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *array, cudaMipmappedArray_t 
 
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
   CUDART_ENTER();
-  for (uint32_t i = 0; mipmap && i < mipmap->levels; i++) cudart_array_free(c, mipmap->level[i]);
-  free(mipmap);
-  return cudart_leave(c, cudaSuccess);
+  return cudart_leave(c, cudart_mipmap_free(c, mipmap));
 }
 
 /* ---- copies ---- */

@@ -7,6 +7,8 @@
 
 #include "cudart/api.h"
 #include "cudart/device.h"
+#include "cudart/external.h"
+#include "cudart/graphics.h"
 
 #define FILL_COMMON(p, d)                                    \
   do {                                                       \
@@ -240,12 +242,15 @@ cudaError_t cudaDeviceReset(void) {
     c->registered = r->next;
     free(r);
   }
+  graphics_forget(c);
+  external_forget(c);
   forget(&c->arrays, true);
   struct ptrmap *const handles[] = {&c->streams, &c->events, &c->textures, &c->surfaces};
   for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) forget(handles[i], false);
   ptrmap_free(&c->pitches);
   ptrmap_free(&c->host_flags);
   ptrmap_free(&c->graph_memory);
+  c->epoch++;
   c->grid_workspace = 0;
   c->sticky = cudaSuccess;
   cudart_last_error(true);

@@ -203,7 +203,7 @@ PTSZ(cudaStreamWaitEvent);
 static cudaError_t begin(struct cudart *c, cudaStream_t stream, struct cuda_graph *g) {
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s) return cudaErrorInvalidResourceHandle;
-  if ((uintptr_t)stream <= 1) return cudaErrorStreamCaptureUnsupported; /* the legacy stream cannot be captured */
+  if (s == &c->null_stream) return cudaErrorStreamCaptureUnsupported; /* the legacy stream cannot be captured */
   if (s->capture) return cudaErrorIllegalState;
   s->capture = g ? g : graph_new(c);
   s->tails.count = 0;
@@ -302,11 +302,6 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     if (!t || t->capture != g) continue;
     t->capture = NULL;
     t->origin = false;
-    c->capturing--;
-  }
-  if (s->capture) { /* the per-thread stream is in no table */
-    s->capture = NULL;
-    s->origin = false;
     c->capturing--;
   }
   for (uint32_t i = 0; i < c->events.capacity; i++) {

@@ -19,6 +19,7 @@ enum { WHY_LINES = 64 }; /* explanations printed before we fall silent */
 /* The library is loaded once per process and its C interface has no handle: this is the one place for its state. */
 static struct cudart the_context = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 static __thread cudaError_t last_error;
+__thread int cudart_by_thread __attribute__((tls_model("initial-exec"), visibility("default"), used));
 
 static const struct error_row {
   int value;
@@ -166,6 +167,8 @@ struct cudart *cudart_enter_quiet(void) {
 
 struct cudart *cudart_enter(void) {
   struct cudart *c = cudart_enter_quiet();
+  c->per_thread = cudart_by_thread;
+  cudart_by_thread = 0;
   if (c->closed && !c->sticky) c->sticky = cudaErrorCudartUnloading;
   if (!c->opened && !c->closed) {
     c->opened = true;
@@ -176,7 +179,6 @@ struct cudart *cudart_enter(void) {
     c->dev = session_device(c->session);
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     c->launch_blocking = blocking && strcmp(blocking, "0") != 0 && *blocking;
-    c->thread_stream.id = 1;
     cudart_scan_imports(c);
   }
   if (!c->closed) cudart_load_all(c);
@@ -202,6 +204,7 @@ cudaError_t cudart_last_error(bool clear) {
 /* Close the session once: the record is written here. */
 void cudart_close(struct cudart *c) {
   if (c->closed) return;
+  c->closing = true;
   if (c->session && !c->sticky && c->process == getpid()) cudart_drain(c); /* what was never waited for */
   c->closed = true;
   if (!c->session || c->process != getpid()) return;

@@ -131,6 +131,8 @@ enum cuda_op_kind {
   OP_EMPTY,
   OP_WAIT,
   OP_RECORD,
+  OP_SIGNAL, /* an external semaphore */
+  OP_AWAIT,
   OP_ALLOC = 10,
   OP_FREE = 11,
   OP_CONDITIONAL = 13,
@@ -158,6 +160,10 @@ struct cuda_op {
       uint64_t ptr, bytes;
     } mem;
     struct {
+      struct cuda_semaphore *on;
+      uint64_t value; /* of a timeline */
+    } semaphore;
+    struct {
       uint64_t handle;
       enum cuda_condition_kind kind;
       uint32_t count;
@@ -170,8 +176,16 @@ struct cuda_array {
   struct cudaChannelFormatDesc desc;
   size_t width, height, depth; /* in elements; 0 where the array has no such dimension */
   uint32_t flags, element;     /* bytes of an element */
-  size_t pitch;                /* bytes of a row */
+  size_t pitch, slice;         /* bytes of a row, and from one slice or layer to the next */
   uint64_t base, bytes;
+  bool view; /* of memory that is not its own: a mapped graphics resource, external memory */
+};
+enum { MAX_LEVELS = 17 };
+struct cuda_mipmap {
+  uint32_t levels;
+  struct cuda_array *level[MAX_LEVELS];
+  uint64_t block; /* all levels lie in this allocation; 0: each has its own */
+  bool mapped;    /* of a graphics resource, which frees it */
 };
 
 /* Host memory that the program registered: the device works on a copy that is brought up to date around each launch. */
@@ -194,6 +208,8 @@ struct cudart {
   cudaError_t sticky;   /* after a fault every call returns it */
   bool lazy;            /* the program has streams of its own: work is queued */
   bool launch_blocking; /* CUDA_LAUNCH_BLOCKING */
+  bool closing;         /* the process ends: nothing is waited for that others would have to signal */
+  bool per_thread;      /* the call came in by a name for per-thread default streams: stream 0 is the thread's own */
   bool in_call;         /* a function of the program runs as work of a stream, or a copy */
   cudaError_t late;     /* of a copy or set that failed when it was carried out: the next wait returns it */
   uint64_t poll_ns;     /* simulated time that the next question after a task is given */
@@ -207,11 +223,18 @@ struct cudart {
   struct ptrmap variables; /* host variable -> cuda_variable */
   struct ptrmap texrefs;   /* host textureReference -> cuda_texref */
   struct ptrmap streams, events, arrays, graphs, nodes, execs, pools, textures, surfaces;
+  struct ptrmap graphics,
+      gl_buffers; /* registered resources; name of a buffer -> resource (the interface until CUDA 3) */
+  struct ptrmap external_memories, external_semaphores;
+  struct gl *gl;                   /* entry points of the program's OpenGL, NULL until they are asked for */
   struct ptrmap sites, host_flags; /* return address -> label; pinned base -> flags */
   struct ptrmap pitches;           /* cudaMallocPitch base -> pitch */
   struct ptrmap graph_memory;      /* of allocation nodes: it stays where it is, since they may run again */
   struct cuda_registered *registered;
-  struct cuda_stream null_stream, thread_stream;
+  struct cuda_stream null_stream;
+  pthread_key_t thread_key; /* struct own_stream of a thread */
+  uint32_t thread_streams;  /* made so far; the key exists from the first on */
+  uint32_t epoch;           /* resets so far: streams of earlier ones are gone */
   uint64_t limits[LIMITS];
   uint64_t next_id;                 /* streams, texture objects */
   uint32_t device_flags, capturing; /* streams being captured */
@@ -255,6 +278,15 @@ const char *cudart_error_text(cudaError_t r), *cudart_error_name(cudaError_t r),
   cudaError_t before = cudart_drain(c);             \
   if (before != cudaSuccess) return cudart_leave(c, before)
 
+/* Programs compiled with --default-stream per-thread call NAME_ptsz and NAME_ptds: the same functions, but stream 0 is
+ * the calling thread's own stream. Such a name is an entry that leaves word of that and goes on into the function, with
+ * all its arguments where they are (x86-64 ELF; C cannot say this for functions of any signature). */
+extern __thread int cudart_by_thread __attribute__((tls_model("initial-exec")));
+#define CUDART_PER_THREAD(name, suffix)                                                            \
+  __asm__(".pushsection .text\n.p2align 4\n.globl " #name #suffix "\n.type " #name #suffix         \
+          ", @function\n" #name #suffix ":\nendbr64\nmovq cudart_by_thread@gottpoff(%rip), %rax\n" \
+          "movl $1, %fs:(%rax)\njmp " #name "@PLT\n.size " #name #suffix ", .-" #name #suffix "\n.popsection")
+
 /* ---- modules (modules.c) ---- */
 struct cuda_module *cudart_module_new(struct cudart *c, const char *label);
 /* Add one container found in this process's memory. */
@@ -288,6 +320,15 @@ cudaError_t cudart_set(struct cudart *c, const struct cuda_set *s);
 cudaError_t cudart_array_new(struct cudart *c, const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
                              uint32_t flags, struct cuda_array **out);
 cudaError_t cudart_array_free(struct cudart *c, struct cuda_array *a);
+/* The same over memory that is allocated already, at `base` with such pitches. */
+cudaError_t cudart_array_view(struct cudart *c, const struct cudaChannelFormatDesc *d, const struct cudaExtent *extent,
+                              uint32_t flags, uint64_t base, size_t pitch, size_t slice, struct cuda_array **out);
+void cudart_array_drop_view(struct cudart *c, struct cuda_array *a);
+cudaError_t cudart_mipmap_new(struct cudart *c, const struct cudaChannelFormatDesc *d, struct cudaExtent extent,
+                              uint32_t levels, uint32_t flags, struct cuda_mipmap **out);
+cudaError_t cudart_mipmap_free(struct cudart *c, struct cuda_mipmap *m);
+/* Extent of the next smaller level. False: `e` was the last one. */
+bool cudart_smaller_level(struct cudaExtent *e, uint32_t flags);
 struct cuda_array *cudart_array(struct cudart *c, struct cuda_array *a); /* NULL: not one of ours */
 void cudart_sync_registered(struct cudart *c, bool to_device);
 struct cuda_registered *cudart_find_registered(struct cudart *c, const void *p);
@@ -321,6 +362,7 @@ bool cudart_cluster_value(const struct cuda_function *f, int attribute, int *val
 
 /* ---- streams (streams.c) ---- */
 struct cuda_stream *cudart_stream(struct cudart *c, cudaStream_t s); /* NULL: not a stream */
+struct cuda_stream *cudart_thread_stream(struct cudart *c);          /* the calling thread's own */
 struct cuda_event *cudart_event(struct cudart *c, cudaEvent_t e);
 /* Queue `op`, or append it to the graph that the stream is captured into. Takes over op's parameter block. */
 cudaError_t cudart_submit(struct cudart *c, cudaStream_t s, struct cuda_op *op);

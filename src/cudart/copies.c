@@ -83,7 +83,7 @@ static cudaError_t locate(struct cudart *c, const struct cuda_side *s, const str
       return cudart_why(c, cudaErrorInvalidValue, "copy: %s runs past the edge of its %zu x %zu x %zu array", role,
                         a->width, a->height, a->depth);
     out->pitch = a->pitch;
-    out->slice = a->pitch * height;
+    out->slice = a->slice;
     out->device = true;
     out->p = simt_mem_at(c->simt, a->base, a->bytes);
     if (!out->p) return cudaErrorInvalidValue;
@@ -225,44 +225,6 @@ cudaError_t cudart_set(struct cudart *c, const struct cuda_set *s) {
         for (size_t i = 0; i < bytes; i += s->element) memcpy(row + i, &s->value, s->element);
     }
   return cudaSuccess;
-}
-
-/* ---- arrays ---- */
-
-enum { ARRAY_ALIGN = 64 };
-
-cudaError_t cudart_array_new(struct cudart *c, const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
-                             uint32_t flags, struct cuda_array **out) {
-  int bits = d->x + d->y + d->z + d->w;
-  bool good = d->x >= 0 && d->y >= 0 && d->z >= 0 && d->w >= 0 && bits > 0 && bits <= 128 && bits % 8 == 0;
-  if (!good) return cudaErrorInvalidChannelDescriptor;
-  if (!w || w > 1u << 20 || h > 1u << 20 || depth > 1u << 16) return cudaErrorInvalidValue;
-  struct cuda_array *a = calloc(1, sizeof *a);
-  CHECK(a, "out of memory");
-  *a = (struct cuda_array){.desc = *d, .width = w, .height = h, .depth = depth, .flags = flags};
-  a->element = (uint32_t)bits / 8;
-  a->pitch = (w * a->element + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
-  a->bytes = a->pitch * (h ? h : 1) * (depth ? depth : 1);
-  a->base = simt_mem_alloc(c->simt, a->bytes, SIMT_MEM_DEVICE, "cudaMallocArray");
-  if (!a->base) {
-    free(a);
-    return cudaErrorMemoryAllocation;
-  }
-  ptrmap_put(&c->arrays, (uintptr_t)a, a);
-  *out = a;
-  return cudaSuccess;
-}
-
-cudaError_t cudart_array_free(struct cudart *c, struct cuda_array *a) {
-  if (!a) return cudaSuccess;
-  if (!ptrmap_remove(&c->arrays, (uintptr_t)a)) return cudaErrorInvalidValue;
-  simt_mem_release(c->simt, a->base);
-  free(a);
-  return cudaSuccess;
-}
-
-struct cuda_array *cudart_array(struct cudart *c, struct cuda_array *a) {
-  return ptrmap_get(&c->arrays, (uintptr_t)a);
 }
 
 /* ---- registered host memory ---- */

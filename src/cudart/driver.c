@@ -70,24 +70,25 @@ CUresult cuGetExportTable(const void **table, const void *id) {
 }
 
 /* The newest variant of `name` that we have. */
-static void *find_entry(const char *name) {
-  static const char *const suffixes[] = {"_v2", ""};
+static void *find_entry(const char *name, bool per_thread) {
+  static const char *const suffixes[] = {"_v2_ptsz", "_v2_ptds", "_ptsz", "_ptds", "_v2", ""};
   char full[160];
   Dl_info self;
   void *lib = dladdr((void *)(uintptr_t)find_entry, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
   void *p = NULL;
-  for (size_t i = 0; i < 2 && !p && lib; i++)
+  for (size_t i = per_thread ? 0 : 4; i < sizeof suffixes / sizeof *suffixes && !p && lib; i++)
     if (snprintf(full, sizeof full, "%s%s", name, suffixes[i]) < (int)sizeof full) p = dlsym(lib, full);
   if (lib) dlclose(lib);
   return p;
 }
 
 enum { FOUND, NOT_FOUND };
+enum { PER_THREAD_STREAM = 2 }; /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
 
 CUresult cuGetProcAddress_v2(const char *name, void **entry, int version, uint64_t flags, int *status) {
-  (void)version, (void)flags;
+  (void)version;
   if (!name || !entry) return cudaErrorInvalidValue;
-  *entry = find_entry(name);
+  *entry = find_entry(name, flags & PER_THREAD_STREAM);
   if (status) *status = *entry ? FOUND : NOT_FOUND;
   return *entry ? cudaSuccess : cudaErrorSymbolNotFound;
 }
@@ -310,17 +311,3 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
   if (active) *active = 1;
   return device ? cudaErrorInvalidDevice : cudaSuccess;
 }
-
-/* ---- graphics: refused by name ---- */
-
-#define REFUSE_GRAPHICS(name)                                   \
-  CUresult name(void) {                                         \
-    return cudart_refuse(#name, "there is no graphics device"); \
-  }
-REFUSE_GRAPHICS(cuGraphicsUnregisterResource)
-REFUSE_GRAPHICS(cuGraphicsSubResourceGetMappedArray)
-REFUSE_GRAPHICS(cuGraphicsGLRegisterBuffer)
-REFUSE_GRAPHICS(cuGraphicsGLRegisterImage)
-REFUSE_GRAPHICS(cuGraphicsMapResources)
-REFUSE_GRAPHICS(cuGraphicsUnmapResources)
-REFUSE_GRAPHICS(cuGraphicsResourceGetMappedPointer_v2)

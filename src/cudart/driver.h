@@ -16,12 +16,21 @@ typedef struct cuda_module *CUmodule;
 typedef struct cuda_function *CUfunction;
 typedef struct driver_context *CUcontext;
 
+struct driver_array_3d { /* CUDA_ARRAY3D_DESCRIPTOR */
+  size_t width, height, depth;
+  int format;
+  unsigned channels, flags;
+};
+/* False: no such format, or not 1, 2 or 4 channels. */
+bool driver_channel_desc(int format, unsigned channels, struct cudaChannelFormatDesc *d);
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
+
 #define DRIVER_API __attribute__((visibility("default")))
 #define DRIVER_ALIAS(name, other) extern __typeof(name) other __attribute__((alias(#name)))
 /* The names that headers map to: NAME_v2 and the per-thread-stream variants. */
 #define DRIVER_V2(name) DRIVER_ALIAS(name, name##_v2)
-#define DRIVER_PTSZ(name) DRIVER_ALIAS(name, name##_ptsz)
-#define DRIVER_PTDS(name) DRIVER_ALIAS(name, name##_ptds)
+#define DRIVER_PTSZ(name) CUDART_PER_THREAD(name, _ptsz)
+#define DRIVER_PTDS(name) CUDART_PER_THREAD(name, _ptds)
 
 /* As in context.h: without waiting for work of streams, and after waiting for all of it. */
 #define DRIVER_ENTER_ASYNC()                              \

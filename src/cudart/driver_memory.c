@@ -186,19 +186,19 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes) {
   return copy(dst, (uintptr_t)src, bytes, COPY_H2D, NULL);
 }
 DRIVER_ALIAS(cuMemcpyHtoD_v2, cuMemcpyHtoD);
-DRIVER_ALIAS(cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds);
+DRIVER_PTDS(cuMemcpyHtoD_v2);
 
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t bytes) {
   return copy((uintptr_t)dst, src, bytes, COPY_D2H, NULL);
 }
 DRIVER_ALIAS(cuMemcpyDtoH_v2, cuMemcpyDtoH);
-DRIVER_ALIAS(cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds);
+DRIVER_PTDS(cuMemcpyDtoH_v2);
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
   return copy(dst, src, bytes, COPY_D2D, NULL);
 }
 DRIVER_ALIAS(cuMemcpyDtoD_v2, cuMemcpyDtoD);
-DRIVER_ALIAS(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds);
+DRIVER_PTDS(cuMemcpyDtoD_v2);
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
   return copy(dst, src, bytes, COPY_DEFAULT, NULL);
@@ -214,19 +214,19 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, cu
   return copy(dst, (uintptr_t)src, bytes, COPY_H2D, stream);
 }
 DRIVER_ALIAS(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync);
-DRIVER_ALIAS(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz);
+DRIVER_PTSZ(cuMemcpyHtoDAsync_v2);
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, cudaStream_t stream) {
   return copy((uintptr_t)dst, src, bytes, COPY_D2H, stream);
 }
 DRIVER_ALIAS(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync);
-DRIVER_ALIAS(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz);
+DRIVER_PTSZ(cuMemcpyDtoHAsync_v2);
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, cudaStream_t stream) {
   return copy(dst, src, bytes, COPY_D2D, stream);
 }
 DRIVER_ALIAS(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync);
-DRIVER_ALIAS(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz);
+DRIVER_PTSZ(cuMemcpyDtoDAsync_v2);
 
 enum { TYPE_HOST = 1, TYPE_DEVICE, TYPE_ARRAY, TYPE_UNIFIED };
 struct side_2d { /* one half of CUDA_MEMCPY2D */
@@ -329,6 +329,7 @@ static CUresult set(CUdeviceptr p, size_t pitch, uint32_t value, uint32_t elemen
     return set(p, 0, value, (bits) / 8, n, 1, NULL);                                                      \
   }                                                                                                       \
   DRIVER_ALIAS(cuMemsetD##bits##_v2, cuMemsetD##bits);                                                    \
+  DRIVER_PTDS(cuMemsetD##bits##_v2);                                                                      \
   CUresult cuMemsetD##bits##Async(CUdeviceptr p, type value, size_t n, cudaStream_t stream) {             \
     return set(p, 0, value, (bits) / 8, n, 1, stream);                                                    \
   }                                                                                                       \
@@ -336,7 +337,8 @@ static CUresult set(CUdeviceptr p, size_t pitch, uint32_t value, uint32_t elemen
   CUresult cuMemsetD2D##bits##_v2(CUdeviceptr p, size_t pitch, type value, size_t width, size_t height) { \
     return set(p, pitch, value, (bits) / 8, width, height, NULL);                                         \
   }                                                                                                       \
-  DRIVER_ALIAS(cuMemsetD2D##bits##_v2, cuMemsetD2D##bits)
+  DRIVER_ALIAS(cuMemsetD2D##bits##_v2, cuMemsetD2D##bits);                                                \
+  DRIVER_PTDS(cuMemsetD2D##bits##_v2)
 MEMSET(8, uint8_t);
 MEMSET(16, uint16_t);
 MEMSET(32, uint32_t);
@@ -348,13 +350,8 @@ struct array_2d { /* CUDA_ARRAY_DESCRIPTOR */
   int format;
   unsigned channels;
 };
-struct array_3d { /* CUDA_ARRAY3D_DESCRIPTOR */
-  size_t width, height, depth;
-  int format;
-  unsigned channels, flags;
-};
 
-static bool channel_desc(int format, unsigned channels, struct cudaChannelFormatDesc *d) {
+bool driver_channel_desc(int format, unsigned channels, struct cudaChannelFormatDesc *d) {
   static const struct {
     int format, bits, kind;
   } formats[] = {{0x01, 8, CHANNEL_UNSIGNED}, {0x02, 16, CHANNEL_UNSIGNED}, {0x03, 32, CHANNEL_UNSIGNED},
@@ -374,7 +371,7 @@ static CUresult create_array(struct cuda_array **array, size_t w, size_t h, size
                              unsigned flags) {
   DRIVER_ENTER();
   struct cudaChannelFormatDesc d;
-  if (!array || !channel_desc(format, channels, &d)) DRIVER_LEAVE(cudaErrorInvalidValue);
+  if (!array || !driver_channel_desc(format, channels, &d)) DRIVER_LEAVE(cudaErrorInvalidValue);
   DRIVER_LEAVE(cudart_array_new(c, &d, w, h, depth, flags, array));
 }
 
@@ -383,7 +380,7 @@ CUresult cuArrayCreate_v2(struct cuda_array **array, const struct array_2d *d) {
 }
 DRIVER_ALIAS(cuArrayCreate_v2, cuArrayCreate);
 
-CUresult cuArray3DCreate_v2(struct cuda_array **array, const struct array_3d *d) {
+CUresult cuArray3DCreate_v2(struct cuda_array **array, const struct driver_array_3d *d) {
   return d ? create_array(array, d->width, d->height, d->depth, d->format, d->channels, d->flags)
            : cudaErrorInvalidValue;
 }
@@ -428,12 +425,12 @@ static bool resource_of(struct cudart *c, const struct resource *d, struct cuda_
     r->array = cudart_array(c, d->u.array);
     return r->array != NULL;
   }
-  if (d->type == RESOURCE_LINEAR && channel_desc(d->u.linear.format, d->u.linear.channels, &r->desc)) {
+  if (d->type == RESOURCE_LINEAR && driver_channel_desc(d->u.linear.format, d->u.linear.channels, &r->desc)) {
     r->ptr = d->u.linear.ptr;
     r->width = d->u.linear.bytes / ((size_t)r->desc.x / 8 * d->u.linear.channels);
     return true;
   }
-  if (d->type == RESOURCE_PITCH2D && channel_desc(d->u.pitched.format, d->u.pitched.channels, &r->desc)) {
+  if (d->type == RESOURCE_PITCH2D && driver_channel_desc(d->u.pitched.format, d->u.pitched.channels, &r->desc)) {
     r->ptr = d->u.pitched.ptr;
     r->width = d->u.pitched.width;
     r->height = d->u.pitched.height;

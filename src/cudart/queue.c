@@ -9,10 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "cudart/external.h"
 #include "cudart/graphs.h"
 
 enum { POLL_FIRST_NS = 1000, POLL_MOST_NS = 1000000 };
+enum { LOOK_NS = 1000000, SAY_AFTER_LOOKS = 10000 }; /* for external semaphores: each millisecond, after ten seconds */
 
 struct work {
   struct cudart *c;
@@ -33,6 +36,15 @@ static cudaError_t outcome(struct cudart *c, bool good, int code, const struct e
   return c->sticky;
 }
 
+/* Work waits for an external semaphore: other threads may be the ones to signal it. */
+static void let_others(struct cudart *c) {
+  bool per_thread = c->per_thread;
+  pthread_mutex_unlock(&c->lock);
+  nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+  pthread_mutex_lock(&c->lock);
+  c->per_thread = per_thread;
+}
+
 cudaError_t cudart_wait(struct cudart *c, session_task t) {
   struct err e = {0};
   int code = 0;
@@ -41,6 +53,12 @@ cudaError_t cudart_wait(struct cudart *c, session_task t) {
   c->poll_ns = POLL_FIRST_NS;
   fflush(stdout); /* what the host printed comes before what kernels print */
   bool good = session_wait(c->session, t, &code, &e);
+  for (uint32_t looks = 1; good && !session_done(c->session, t) && !c->closing; looks++) {
+    if (looks == SAY_AFTER_LOOKS) cudart_why(c, cudaSuccess, "still waiting for an external semaphore");
+    let_others(c);
+    if (c->closed || c->sticky) return c->sticky;
+    good = session_wait(c->session, t, &code, &e);
+  }
   return outcome(c, good, code, &e);
 }
 
@@ -80,7 +98,6 @@ static session_task *waits_of(struct cudart *c, const struct cuda_stream *s, uin
     if (blocking(s)) t[(*n)++] = c->null_stream.last;
     return t;
   }
-  t[(*n)++] = c->thread_stream.last;
   for (uint32_t i = 0; i < c->streams.capacity; i++) {
     const struct cuda_stream *o = c->streams.slots[i].value;
     if (o && blocking(o)) t[(*n)++] = o->last;
@@ -128,6 +145,7 @@ static void carry_out(void *ctx) {
   struct work *w = ctx;
   struct cudart *c = w->c;
   cudaError_t r = cudaSuccess;
+  bool per_thread = c->per_thread;
   c->in_call = true;
   switch (w->op.kind) {
   case OP_COPY:
@@ -142,6 +160,9 @@ static void carry_out(void *ctx) {
   case OP_CALLBACK:
     w->op.u.callback.fn(w->op.u.callback.stream, cudaSuccess, w->op.u.callback.data);
     break;
+  case OP_SIGNAL:
+    r = external_semaphore_signal(c, w->op.u.semaphore.on, w->op.u.semaphore.value);
+    break;
   case OP_RECORD:
     recorded(c, w->op.u.event);
     w->op.u.event = NULL;
@@ -150,7 +171,13 @@ static void carry_out(void *ctx) {
     break;
   }
   c->in_call = false;
+  c->per_thread = per_thread;
   if (r && !c->late) c->late = r;
+}
+
+static bool signalled(void *ctx) {
+  const struct work *w = ctx;
+  return external_semaphore_take(w->op.u.semaphore.on, w->op.u.semaphore.value);
 }
 
 static void release(void *ctx) {
@@ -229,6 +256,7 @@ static session_task enqueue_launch(struct cudart *c, const struct cuda_launch *l
 static bool waited_for(struct cudart *c, const struct cuda_op *op) {
   if (!c->lazy) return true;
   if (op->kind == OP_KERNEL) return c->launch_blocking;
+  if (op->kind == OP_SIGNAL) return true; /* who waits for it may never ask us */
   if (op->kind != OP_COPY) return false;
   enum side src = side_of(c, &op->u.copy.src), dst = side_of(c, &op->u.copy.dst);
   return dst == PAGEABLE || (src == PAGEABLE && dst == PINNED);
@@ -249,6 +277,7 @@ cudaError_t cudart_enqueue(struct cudart *c, const struct cuda_op *op, struct cu
     if (op->kind == OP_COPY && c->lazy && !waited_for(c, op) && side_of(c, &op->u.copy.src) == PAGEABLE) stage(w);
     if (op->kind == OP_RECORD) op->u.event->pending++;
     struct session_item item = {.kind = SESSION_CALL, .ctx = w, .call = carry_out, .release = release};
+    if (op->kind == OP_AWAIT) item.ready = signalled;
     *task = session_submit(c->session, &item, deps, n);
     if (op->kind == OP_RECORD) op->u.event->task = *task;
   }

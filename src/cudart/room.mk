@@ -1,7 +1,7 @@
 # The CUDA runtime libraries. What does not depend on the version of CUDA is one library, shared by the runtime libraries
 # of the major versions (whose layouts and signatures differ) and by the driver library.
-CUDART_CORE := context modules imports copies launches streams graphs queue textures clusters fatbin cubin device
-CUDART_API := api_register api_device api_function api_memory api_pool api_array api_stream api_graph api_node api_library api_refused
+CUDART_CORE := context modules imports copies arrays gl graphics external launches streams graphs queue textures clusters fatbin cubin device
+CUDART_API := api_register api_device api_function api_memory api_pool api_array api_stream api_graph api_node api_library api_graphics api_external api_refused
 CUDART_DRIVER := $(patsubst src/cudart/%.c,%,$(wildcard src/cudart/driver*.c))
 CUDART_OLD := libcudart.so.9.0 libcudart.so.9.1 libcudart.so.9.2 libcudart.so.10.0 libcudart.so.10.1 libcudart.so.10.2
 CUDART_SONAMES := $(CUDART_OLD) libcudart.so.11.0 libcudart.so.12 libcudart.so.13

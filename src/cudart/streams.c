@@ -6,10 +6,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- the streams that threads have of their own ---- */
+
+struct own_stream {
+  struct cudart *c;
+  struct cuda_stream *stream;
+  uint32_t epoch;
+};
+
+/* The thread ends; work that it left in its stream is still waited for as that of a destroyed stream is. */
+static void thread_ended(void *ctx) {
+  struct own_stream *own = ctx;
+  struct cudart *c = own->c;
+  pthread_mutex_lock(&c->lock);
+  if (own->epoch == c->epoch && !c->closed && ptrmap_remove(&c->streams, (uintptr_t)own->stream)) {
+    cudart_forget_stream(c, own->stream);
+    free(own->stream);
+  }
+  pthread_mutex_unlock(&c->lock);
+  free(own);
+}
+
+struct cuda_stream *cudart_thread_stream(struct cudart *c) {
+  if (!c->thread_streams) CHECK(pthread_key_create(&c->thread_key, thread_ended) == 0, "no thread-specific data left");
+  struct own_stream *own = c->thread_streams ? pthread_getspecific(c->thread_key) : NULL;
+  if (own && own->epoch == c->epoch) return own->stream;
+  if (!own) own = calloc(1, sizeof *own);
+  struct cuda_stream *s = calloc(1, sizeof *s);
+  CHECK(own && s, "out of memory");
+  s->id = c->thread_streams++ ? ++c->next_id : 1;
+  *own = (struct own_stream){.c = c, .stream = s, .epoch = c->epoch};
+  pthread_setspecific(c->thread_key, own);
+  ptrmap_put(&c->streams, (uintptr_t)s, s);
+  return s;
+}
+
 struct cuda_stream *cudart_stream(struct cudart *c, cudaStream_t s) {
   uintptr_t handle = (uintptr_t)s;
-  if (handle <= 1) return &c->null_stream; /* default, cudaStreamLegacy */
-  if (handle == 2) return &c->thread_stream;
+  if (handle == 2 || (handle == 0 && c->per_thread)) return cudart_thread_stream(c); /* cudaStreamPerThread */
+  if (handle <= 1) return &c->null_stream;                                           /* default, cudaStreamLegacy */
   return ptrmap_get(&c->streams, handle);
 }
 
@@ -34,7 +69,7 @@ cudaError_t cudart_submit(struct cudart *c, cudaStream_t handle, struct cuda_op 
     return cudart_why(c, cudaErrorInvalidResourceHandle, "%p is not a stream", (void *)handle);
   }
   if (!s->capture) {
-    if (handle && (uintptr_t)handle != 1) c->lazy = true;
+    if (s != &c->null_stream) c->lazy = true;
     cudaError_t r = cudart_check_op(c, op);
     if (r == cudaSuccess) r = cudart_enqueue_in(c, op, s);
     if (r == cudaSuccess && op->kind == OP_RECORD) op->u.event->recorded = true, op->u.event->capture = NULL;

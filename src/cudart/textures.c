@@ -27,7 +27,7 @@ static void place_array(const struct cuda_array *a, struct simt_tex *t) {
   t->depth = layers ? 0 : (uint32_t)a->depth;
   t->layers = layers ? (uint32_t)a->depth : 0;
   t->pitch = (uint32_t)a->pitch;
-  t->slice = (uint64_t)a->pitch * (a->height ? a->height : 1);
+  t->slice = a->slice;
 }
 
 static cudaError_t translate(struct cudart *c, const struct cuda_resource *r, int type, const struct cudaTextureDesc *d,

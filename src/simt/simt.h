@@ -34,8 +34,8 @@ struct simt_alloc {
   uint64_t serial;   /* order of allocation, from 1 */
 };
 uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind, const char *label); /* 0: no memory */
-/* Device memory that is the bytes [offset, offset + bytes) of the file `fd`, shared with whoever else maps it; `fd` may be
- * closed afterwards. 0 with errno: the file cannot be mapped, or (ENOMEM) there is no room. */
+/* Device memory that is the bytes [offset, offset + bytes) of the file `fd`, shared with whoever else maps it; `fd` may
+ * be closed afterwards. 0 with errno: the file cannot be mapped, or (ENOMEM) there is no room. */
 uint64_t simt_mem_import(struct simt *s, int fd, uint64_t offset, uint64_t bytes, const char *label);
 bool simt_mem_release(struct simt *s, uint64_t base);                  /* false: not the start of a live allocation */
 const struct simt_alloc *simt_mem_find(struct simt *s, uint64_t addr); /* live allocation containing addr, or NULL */

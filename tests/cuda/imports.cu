@@ -1,13 +1,11 @@
 // imports.cu - a program that refers to a call which is refused ends before anything runs, with the call's name.
 // compilers: clang nvcc
 // exit: 3
-// report: cudaGraphicsUnmapResources|used by imports|no graphics device
+// report: cudaGraphicsVDPAURegisterVideoSurface|used by imports|no VDPAU device
 #include <cuda_runtime.h>
 #include <stdio.h>
 
-#ifndef __CUDA_RUNTIME_H__
-extern "C" cudaError_t cudaGraphicsUnmapResources(int count, void *resources, cudaStream_t stream);
-#endif
+extern "C" cudaError_t cudaGraphicsVDPAURegisterVideoSurface(void **resource, unsigned surface, unsigned flags);
 __global__ void k() {
 }
 int main(int argc, char **argv) {
@@ -16,6 +14,6 @@ int main(int argc, char **argv) {
   cudaMalloc(&p, 4);
   printf("this must not be reached\n");
   k<<<1, 1>>>();
-  if (argc > 5) cudaGraphicsUnmapResources(0, 0, 0);
+  if (argc > 5) cudaGraphicsVDPAURegisterVideoSurface(0, 0, 0);
   return 0;
 }

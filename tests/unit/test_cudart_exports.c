@@ -61,7 +61,7 @@ static void check(const char *soname, bool is_13) {
     if (in(name, len, rows, ROWS)) continue;
     static const char *const suffixes[] = {"_ptsz", "_ptds", "_v2", "_v5050", "_v3", "_v2_ptsz", "_v3_ptsz"};
     bool known = false;
-    for (size_t s = 0; s < 7; s++) {
+    for (size_t s = 0; s < sizeof suffixes / sizeof *suffixes; s++) {
       size_t tail = strlen(suffixes[s]);
       known |= len > tail && strcmp(name + len - tail, suffixes[s]) == 0 && in(name, len - tail, rows, ROWS);
     }
