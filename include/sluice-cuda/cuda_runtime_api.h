@@ -330,6 +330,30 @@ struct cudaDeviceProp {
 static_assert(sizeof(struct cudaDeviceProp) == 728, "layout of version 11");
 
 /* ---- functions ---- */
+/* --default-stream per-thread: by these names, stream 0 is the calling thread's own. */
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cudaMemcpy cudaMemcpy_ptds
+#define cudaMemcpyAsync cudaMemcpyAsync_ptsz
+#define cudaMemcpy2D cudaMemcpy2D_ptds
+#define cudaMemcpy2DAsync cudaMemcpy2DAsync_ptsz
+#define cudaMemcpy3D cudaMemcpy3D_ptds
+#define cudaMemcpyToArray cudaMemcpyToArray_ptds
+#define cudaMemcpy2DToArray cudaMemcpy2DToArray_ptds
+#define cudaMemcpy2DFromArray cudaMemcpy2DFromArray_ptds
+#define cudaMemcpyToSymbol cudaMemcpyToSymbol_ptds
+#define cudaMemcpyFromSymbol cudaMemcpyFromSymbol_ptds
+#define cudaMemcpyToSymbolAsync cudaMemcpyToSymbolAsync_ptsz
+#define cudaMemset cudaMemset_ptds
+#define cudaMemsetAsync cudaMemsetAsync_ptsz
+#define cudaMemset2D cudaMemset2D_ptds
+#define cudaStreamSynchronize cudaStreamSynchronize_ptsz
+#define cudaStreamQuery cudaStreamQuery_ptsz
+#define cudaStreamWaitEvent cudaStreamWaitEvent_ptsz
+#define cudaEventRecord cudaEventRecord_ptsz
+#define cudaLaunchCooperativeKernel cudaLaunchCooperativeKernel_ptsz
+#define cudaGraphicsMapResources cudaGraphicsMapResources_ptsz
+#define cudaGraphicsUnmapResources cudaGraphicsUnmapResources_ptsz
+#endif
 extern "C" {
 cudaError_t cudaMalloc(void **p, size_t bytes);
 cudaError_t cudaFree(void *p);
@@ -462,8 +486,13 @@ cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t memory);
 cudaError_t cudaImportExternalSemaphore(cudaExternalSemaphore_t *semaphore,
                                         const struct cudaExternalSemaphoreHandleDesc *desc);
 cudaError_t cudaDestroyExternalSemaphore(cudaExternalSemaphore_t semaphore);
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cudaSignalExternalSemaphoresAsync cudaSignalExternalSemaphoresAsync_v2_ptsz
+#define cudaWaitExternalSemaphoresAsync cudaWaitExternalSemaphoresAsync_v2_ptsz
+#else
 #define cudaSignalExternalSemaphoresAsync cudaSignalExternalSemaphoresAsync_v2
 #define cudaWaitExternalSemaphoresAsync cudaWaitExternalSemaphoresAsync_v2
+#endif
 cudaError_t cudaSignalExternalSemaphoresAsync(const cudaExternalSemaphore_t *semaphores,
                                               const struct cudaExternalSemaphoreSignalParams *params,
                                               unsigned int count, cudaStream_t stream);
@@ -471,9 +500,18 @@ cudaError_t cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *semap
                                             const struct cudaExternalSemaphoreWaitParams *params, unsigned int count,
                                             cudaStream_t stream);
 
-/* What clang's kernel<<<grid, block, shared, stream>>>(...) turns into; shared defaults to 0 and the stream to none. */
-unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void *stream = 0);
+/* What clang's kernel<<<grid, block, shared, stream>>>(...) turns into; shared defaults to 0 and the stream to none. clang 14
+ * always goes on to cudaLaunchKernel, so the thread's own stream is named here. */
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
+#ifndef CUDA_API_PER_THREAD_DEFAULT_STREAM
+unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void *stream = 0);
+#else
+unsigned int sl_push_configuration(dim3 grid, dim3 block, size_t shared,
+                                   void *stream) __asm__("__cudaPushCallConfiguration");
+static inline unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void *stream = 0) {
+  return sl_push_configuration(grid, block, shared, stream ? stream : (void *)cudaStreamPerThread);
+}
+#endif
 }
 
 #endif
