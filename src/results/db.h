@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 
-enum { DB_VERSION = 2 };
+enum { DB_VERSION = 3 };
 struct db;
 
 /* ---- opening ---- */

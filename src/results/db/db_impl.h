@@ -31,6 +31,8 @@ bool db_run_once(struct db *db, sqlite3_stmt *s, struct err *e);
 bool db_sync_counters(struct db *db, struct err *e);
 /* Fill `lines` of every run from its record. */
 bool db_fill_lines(struct db *db, struct err *e);
+/* Fill `overlaps` and what `kernels` says of them, likewise; the columns of counters must be there. */
+bool db_fill_overlaps(struct db *db, struct err *e);
 /* Compressed text of a record and back. */
 void *db_pack(const char *text, size_t bytes, size_t *packed);
 char *db_unpack(const void *data, size_t bytes, size_t *unpacked);

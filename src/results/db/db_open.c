@@ -101,8 +101,8 @@ static bool has_column(struct db *db, const char *table, const char *column) {
 
 static bool add_counter(struct db *db, sqlite3_stmt *put, const char *key, const char *unit, const char *doc,
                         const char *kind, const char *type, struct err *e) {
-  static const char *const tables[] = {"totals", "kernels"};
-  for (size_t t = 0; t < 2; t++) {
+  static const char *const tables[] = {"totals", "kernels", "overlaps"};
+  for (size_t t = 0; t < 3; t++) {
     if (has_column(db, tables[t], key)) continue;
     char *sql = sqlite3_mprintf("ALTER TABLE %s ADD COLUMN \"%w\" %s", tables[t], key, type);
     bool ok = db_exec(db, sql, e);
@@ -150,12 +150,13 @@ static bool migrate(struct db *db, struct err *e) {
   if (!db_exec(db, "BEGIN IMMEDIATE", e)) return false;
   int64_t version = pragma(db, "PRAGMA user_version");
   bool ok = version >= 0 || db_fail(db, e);
-  bool before_lines = version == 1;
+  bool before_lines = version == 1, before_overlaps = version == 1 || version == 2;
   for (; ok && version < DB_VERSION; version++) ok = db_exec(db, db_migrations[version], e);
   ok = ok && (!before_lines || db_fill_lines(db, e));
   char set[96];
   snprintf(set, sizeof set, "PRAGMA user_version = %d; PRAGMA application_id = %d;", DB_VERSION, DB_APPLICATION);
-  ok = ok && db_exec(db, set, e) && db_sync_counters(db, e) && db_exec(db, "COMMIT", e);
+  ok = ok && db_exec(db, set, e) && db_sync_counters(db, e) && (!before_overlaps || db_fill_overlaps(db, e)) &&
+       db_exec(db, "COMMIT", e);
   if (!ok) sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
   return ok;
 }

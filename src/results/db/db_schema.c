@@ -123,4 +123,19 @@ static const char to_2[] = "CREATE TABLE lines(\n"
                            "  l2_bytes INTEGER NOT NULL);\n"
                            "CREATE INDEX lines_kernel ON lines(kernel_id);\n";
 
-const char *const db_migrations[DB_VERSION] = {to_1, to_2};
+/* Launches that overlapped: each has what is its own in `kernels`, and together they have a row here with all counters.
+ * Filled from the records for runs of earlier versions. */
+static const char to_3[] = "ALTER TABLE kernels ADD COLUMN stream INTEGER NOT NULL DEFAULT 0;\n"
+                           "ALTER TABLE kernels ADD COLUMN overlap INTEGER;\n"
+                           "ALTER TABLE kernels ADD COLUMN start_cycle INTEGER;\n"
+                           "ALTER TABLE kernels ADD COLUMN end_cycle INTEGER;\n"
+                           "CREATE TABLE overlaps(\n"
+                           "  id INTEGER PRIMARY KEY,\n"
+                           "  run_id INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,\n"
+                           "  overlap INTEGER NOT NULL,\n"
+                           "  name TEXT NOT NULL,\n"
+                           "  start_cycle INTEGER NOT NULL,\n"
+                           "  launch_cycles INTEGER NOT NULL,\n"
+                           "  UNIQUE(run_id, overlap));\n";
+
+const char *const db_migrations[DB_VERSION] = {to_1, to_2, to_3};

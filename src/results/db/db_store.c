@@ -237,12 +237,28 @@ static void bind_triple(sqlite3_stmt *s, int at, const json_t *v) {
   db_bind_text(s, at, text);
 }
 
-static bool put_kernels(struct db *db, int64_t run, json_t *kernels, struct err *e) {
-  sqlite3_stmt *s = prepare_counters(db, "kernels", "run_id, launch, name, grid, block, shared_bytes, registers", 7, e);
+/* What closer looks found: of a launch, or of launches that overlapped, under the first of them. */
+static bool put_seen(struct db *db, int64_t kernel, json_t *from, struct err *e) {
   sqlite3_stmt *h = db_prepare(db, "INSERT INTO histograms VALUES(?, ?, ?, ?, ?)", e);
   sqlite3_stmt *p = db_prepare(db, "INSERT INTO samples VALUES(?, ?, ?, ?)", e);
   sqlite3_stmt *l = db_prepare(db, "INSERT INTO lines VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", e);
-  bool ok = s && h && p && l;
+  bool ok = h && p && l && put_histograms(db, h, kernel, json_object_get(from, "loads"), e) &&
+            put_samples(db, p, kernel, json_object_get(from, "samples"), e) &&
+            put_lines(db, l, kernel, json_object_get(from, "lines"), e);
+  sqlite3_finalize(h);
+  sqlite3_finalize(p);
+  sqlite3_finalize(l);
+  return ok;
+}
+
+enum { KERNEL_HEADS = 11, OVERLAP_HEADS = 5 };
+
+static bool put_kernels(struct db *db, int64_t run, json_t *kernels, struct err *e) {
+  sqlite3_stmt *s = prepare_counters(db, "kernels",
+                                     "run_id, launch, name, grid, block, shared_bytes, registers, stream, overlap, "
+                                     "start_cycle, end_cycle",
+                                     KERNEL_HEADS, e);
+  bool ok = s;
   size_t i;
   json_t *k;
   json_array_foreach(kernels, i, k) {
@@ -254,17 +270,85 @@ static bool put_kernels(struct db *db, int64_t run, json_t *kernels, struct err 
     bind_triple(s, 5, json_object_get(k, "block"));
     bind_json(s, 6, json_object_get(k, "shared_bytes"));
     bind_json(s, 7, json_object_get(k, "registers"));
-    bind_counters(s, 8, k);
-    ok = db_run_once(db, s, e);
-    int64_t id = sqlite3_last_insert_rowid(db->sql);
-    ok = ok && put_histograms(db, h, id, json_object_get(k, "loads"), e) &&
-         put_samples(db, p, id, json_object_get(k, "samples"), e) &&
-         put_lines(db, l, id, json_object_get(k, "lines"), e);
+    sqlite3_bind_int64(s, 8, json_integer_value(json_object_get(k, "stream")));
+    bind_json(s, 9, json_object_get(k, "overlap"));
+    bind_json(s, 10, json_object_get(k, "start_cycle"));
+    bind_json(s, 11, json_object_get(k, "end_cycle"));
+    bind_counters(s, KERNEL_HEADS + 1, k);
+    ok = db_run_once(db, s, e) && put_seen(db, sqlite3_last_insert_rowid(db->sql), k, e);
   }
   sqlite3_finalize(s);
-  sqlite3_finalize(h);
-  sqlite3_finalize(l);
-  sqlite3_finalize(p);
+  return ok;
+}
+
+static int64_t kernel_id(struct db *db, int64_t run, json_int_t launch, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db, "SELECT id FROM kernels WHERE run_id = ? AND launch = ?", e);
+  if (!s) return 0;
+  sqlite3_bind_int64(s, 1, run);
+  sqlite3_bind_int64(s, 2, launch);
+  int64_t id = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+  if (!id) db_fail(db, e);
+  sqlite3_finalize(s);
+  return id;
+}
+
+static bool put_overlaps(struct db *db, int64_t run, json_t *overlaps, struct err *e) {
+  if (!json_array_size(overlaps)) return true;
+  sqlite3_stmt *s =
+      prepare_counters(db, "overlaps", "run_id, overlap, name, start_cycle, launch_cycles", OVERLAP_HEADS, e);
+  bool ok = s;
+  size_t i;
+  json_t *o;
+  json_array_foreach(overlaps, i, o) {
+    if (!ok) break;
+    sqlite3_bind_int64(s, 1, run);
+    sqlite3_bind_int64(s, 2, (int64_t)i);
+    bind_json(s, 3, json_object_get(o, "name"));
+    bind_json(s, 4, json_object_get(o, "start_cycle"));
+    bind_json(s, 5, json_object_get(o, "launch_cycles"));
+    bind_counters(s, OVERLAP_HEADS + 1, o);
+    json_t *members = json_object_get(o, "kernels_together");
+    int64_t first = kernel_id(db, run, json_integer_value(json_array_get(members, 0)), e);
+    ok = first && db_run_once(db, s, e) && put_seen(db, first, o, e);
+  }
+  sqlite3_finalize(s);
+  return ok;
+}
+
+/* What the columns of `kernels` that came with `overlaps` say, of a run that is there. */
+static bool place_kernels(struct db *db, int64_t run, json_t *kernels, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db,
+                               "UPDATE kernels SET stream = ?, overlap = ?, start_cycle = ?, end_cycle = ? WHERE "
+                               "run_id = ? AND launch = ?",
+                               e);
+  bool ok = s;
+  size_t i;
+  json_t *k;
+  json_array_foreach(kernels, i, k) {
+    if (!ok || !json_object_get(k, "stream")) continue;
+    bind_json(s, 1, json_object_get(k, "stream"));
+    bind_json(s, 2, json_object_get(k, "overlap"));
+    bind_json(s, 3, json_object_get(k, "start_cycle"));
+    bind_json(s, 4, json_object_get(k, "end_cycle"));
+    sqlite3_bind_int64(s, 5, run);
+    sqlite3_bind_int64(s, 6, (int64_t)i);
+    ok = db_run_once(db, s, e);
+  }
+  sqlite3_finalize(s);
+  return ok;
+}
+
+bool db_fill_overlaps(struct db *db, struct err *e) {
+  sqlite3_stmt *runs = db_prepare(db, "SELECT run_id FROM records", e);
+  bool ok = runs;
+  while (ok && sqlite3_step(runs) == SQLITE_ROW) {
+    int64_t run = sqlite3_column_int64(runs, 0);
+    json_t *record = db_record(db, run, NULL);
+    ok = place_kernels(db, run, json_object_get(record, "kernels"), e) &&
+         put_overlaps(db, run, json_object_get(record, "overlaps"), e);
+    json_decref(record);
+  }
+  sqlite3_finalize(runs);
   return ok;
 }
 
@@ -329,7 +413,8 @@ static bool put_all(struct db *db, const struct db_run *r, json_t *record, struc
   if (!run) return false;
   if (!record) return true;
   return put_totals(db, run, json_object_get(record, "totals"), e) &&
-         put_kernels(db, run, json_object_get(record, "kernels"), e) && put_record(db, run, record, e);
+         put_kernels(db, run, json_object_get(record, "kernels"), e) &&
+         put_overlaps(db, run, json_object_get(record, "overlaps"), e) && put_record(db, run, record, e);
 }
 
 bool db_run_put(struct db *db, const struct db_run *run, json_t *record, struct err *e) {
