@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tables of docs/schemes-evaluation-l2.md: MeDiC and sharing-aware management on the workloads of their papers.
 
-  tools/evaluate-l2.py BUILD [--size small|medium|large] [--jobs N] [--work DIR] [--set KEY=VALUE]... [TABLE...]
+  tools/evaluate-l2.py BUILD [--size small|medium|large] [--jobs N] [--work DIR] [--set KEY=VALUE]... [--without SCHEME]... [TABLE...]
 
 TABLE: types (MeDiC Table II, Fig 3, 7, 8), banks (Fig 9), medic (Fig 11-16), best (Rand and PCAL at their best), sharing
 (sharing-aware Fig 3, 5, 8, 14-16), rows (the same on grids with at least two rows of CTAs for every SM), kepler. All of them
@@ -133,12 +133,17 @@ def main():
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--work", type=pathlib.Path, help="where results are remembered (default BUILD/evaluation)")
     p.add_argument("--set", action="append", default=[])
+    p.add_argument("--without", action="append", default=[], metavar="SCHEME", help="leave this column out; may be repeated")
     p.add_argument("table", nargs="*")
     a = p.parse_intermixed_args()
     tables = ["types", "banks", "medic", "best", "sharing", "rows", "kepler"]
     for t in a.table or tables:
         if t not in tables:
             sys.exit(f"no table {t}; there are {', '.join(tables)}")
+    for s in a.without:
+        if s not in MEDIC + SHARING:
+            sys.exit(f"no column {s}; there are {', '.join(MEDIC + SHARING)}")
+    MEDIC[:], SHARING[:] = ([s for s in l if s not in a.without] for l in (MEDIC, SHARING))
     study = Study(a)
     for t in a.table or tables:
         getattr(study, t)()
