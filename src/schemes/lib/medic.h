@@ -239,7 +239,7 @@ static inline size_t medic_line(const struct scheme_ctx *c, const struct mem_eve
 static inline int64_t medic_place_of(const int64_t *place, uint32_t ways, uint32_t way, uint32_t rank) {
   for (uint32_t w = 0; w < ways; w++) {
     uint32_t before = 0;
-    for (uint32_t v = 0; v < ways; v++) before += v != way && (place[v] < place[w] || (place[v] == place[w] && v < w));
+    for (uint32_t v = 0; v < ways; v++) before += v != way && (place[v] < place[w] || (v < w && place[v] == place[w]));
     if (w != way && before == rank) return place[w];
   }
   return 0; /* a set of one line */
