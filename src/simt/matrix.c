@@ -14,18 +14,21 @@ enum { MAX_DIM = 32 };
 
 struct shape {
   enum ptx_mod mod;
-  uint8_t m, n, k;
+  uint8_t m, n;
+  uint16_t k;
 };
 static const struct shape shapes[] = {
-    {M_M16N16K16, 16, 16, 16}, {M_M8N32K16, 8, 32, 16}, {M_M32N8K16, 32, 8, 16}, {M_M16N8K16, 16, 8, 16},
-    {M_M16N8K8, 16, 8, 8},     {M_M16N8K4, 16, 8, 4},   {M_M16N8K32, 16, 8, 32}, {M_M16N16K8, 16, 16, 8},
-    {M_M8N8K4, 8, 8, 4},       {M_M8N8K32, 8, 8, 32},
+    {M_M16N16K16, 16, 16, 16}, {M_M8N32K16, 8, 32, 16},   {M_M32N8K16, 32, 8, 16},   {M_M16N8K16, 16, 8, 16},
+    {M_M16N8K8, 16, 8, 8},     {M_M16N8K4, 16, 8, 4},     {M_M16N8K32, 16, 8, 32},   {M_M16N16K8, 16, 16, 8},
+    {M_M8N8K4, 8, 8, 4},       {M_M8N8K32, 8, 8, 32},     {M_M8N8K16, 8, 8, 16},     {M_M16N8K64, 16, 8, 64},
+    {M_M8N8K128, 8, 8, 128},   {M_M16N8K128, 16, 8, 128}, {M_M16N8K256, 16, 8, 256},
 };
 
 struct matrix_op { /* behind xaux.ref */
   const struct shape *s;
   uint8_t part; /* wmma: 'a', 'b', 'c' */
   bool col, col_b, load, store;
+  bool bit_and;             /* 1-bit elements: and instead of xor */
   enum ptx_type a, b, c, d; /* element types */
   struct xopnd regs[4][16]; /* d, a, b, c */
   uint8_t n[4];
@@ -35,12 +38,13 @@ static bool malformed(struct lowering *l, const struct ptx_inst *i, const char *
   return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s: %s", ptx_form(l->m->ptx, i), what);
 }
 
-static bool nibble(enum ptx_type t) {
-  return t == T_S4 || t == T_U4;
+/* Less than a byte each: 32 bits of a row or column in a register. */
+static bool packed(enum ptx_type t) {
+  return t == T_S4 || t == T_U4 || t == T_B1T;
 }
 
 static uint32_t element_bits(enum ptx_type t) {
-  if (nibble(t)) return 4;
+  if (packed(t)) return t == T_B1T ? 1 : 4;
   return t == T_S8 || t == T_U8 ? 8 : t == T_F16 || t == T_BF16 ? 16 : t == T_F64 ? 64 : 32;
 }
 
@@ -64,6 +68,18 @@ static bool fragments(struct lowering *l, const struct ptx_inst *i, struct matri
          registers(l, i, &i->ops[2], q, 2, q->b) && registers(l, i, &i->ops[3], q, 3, q->c);
 }
 
+static bool packed_shape(const struct shape *s, enum ptx_type t) {
+  uint32_t words = s->k / (32 / element_bits(t)); /* of a row */
+  return s->n == 8 && (s->m == 8 ? words == 4 : s->m == 16 && (words == 4 || words == 8));
+}
+
+/* .xor.popc or .and.popc for bits, neither for anything else. */
+static bool bit_operation(const struct ptx_inst *i, struct matrix_op *q) {
+  q->bit_and = ptx_has(i, M_AND);
+  bool said = ptx_has(i, M_POPC) && (q->bit_and || ptx_has(i, M_XOR));
+  return q->a == T_B1T ? said : !q->bit_and && !ptx_has(i, M_XOR);
+}
+
 static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop *o, struct matrix_op *q) {
   q->load = ptx_has(i, M_LOAD);
   q->store = ptx_has(i, M_STORE);
@@ -79,8 +95,8 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
     q->part = ptx_has(i, M_AA) ? 'a' : ptx_has(i, M_B) ? 'b' : 'c';
     bool operand = t == T_F16 || t == T_BF16 || t == T_TF32 || t == T_S8 || t == T_U8 || t == T_F64,
          result = t == T_F16 || t == T_F32 || t == T_S32 || t == T_F64;
-    if (nibble(t)) operand = q->load && q->s->k == 32 && q->s->m == 8 && q->col == (q->part == 'b');
-    else if (q->s->k == 32 && q->part != 'c') operand = false;
+    if (packed(t)) operand = q->load && packed_shape(q->s, t) && q->s->m == 8 && q->col == (q->part == 'b');
+    else if (q->s->k >= 32 && q->part != 'c') operand = false;
     if (q->part == 'c' ? !result : !operand) return lower_refuse(l, i, "");
     const struct ptx_opnd *mem = &i->ops[q->store ? 0 : 1], *data = &i->ops[q->store ? 1 : 0];
     if (i->nops < 2 || mem->kind != OK_MEM) return malformed(l, i, "expected an address");
@@ -89,7 +105,7 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
     if (!lower_address(l, i, mem, o)) return false;
     o->b = i->nops > 2 ? lower_operand(l, &i->ops[2], T_U32) : OFF_NONE;
     o->cls = XC_MEMORY;
-    o->elem = nibble(t) ? 4 : (uint8_t)ptx_type_bytes[t];
+    o->elem = packed(t) ? 4 : (uint8_t)ptx_type_bytes[t];
     o->vec = 1;
     o->type = (uint8_t)t;
     return true;
@@ -101,21 +117,28 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
   if (i->ntypes == 4) q->a = i->types[1], q->b = i->types[2];
   bool halves = q->a == T_F16 && (q->d == T_F16 || q->d == T_F32) && (q->c == T_F16 || q->c == T_F32),
        floats = (q->a == T_BF16 || q->a == T_TF32) && q->d == T_F32 && q->c == T_F32,
-       ints = (q->a == T_S8 || q->a == T_U8 || nibble(q->a)) && q->d == T_S32 && q->c == T_S32,
+       ints = (q->a == T_S8 || q->a == T_U8 || packed(q->a)) && q->d == T_S32 && q->c == T_S32,
        doubles = q->a == T_F64 && q->d == T_F64 && q->c == T_F64;
-  if (nibble(q->a) != (q->s->m == 8 && q->s->k == 32)) return lower_refuse(l, i, "");
+  if (packed(q->a) || q->s->k >= 32) {
+    bool good = packed(q->a) && packed_shape(q->s, q->a) && q->s->m == 8 && q->a == q->b && ints;
+    if (!good || !bit_operation(i, q)) return lower_refuse(l, i, "");
+    o->id = X_mma_int;
+    return fragments(l, i, q);
+  }
   if (q->a != q->b || (!halves && !floats && !ints && !doubles)) return lower_refuse(l, i, "");
   return fragments(l, i, q);
 }
 
-static bool lower_mma(struct lowering *l, const struct ptx_inst *i, struct matrix_op *q) {
+static bool lower_mma(struct lowering *l, const struct ptx_inst *i, struct xop *o, struct matrix_op *q) {
   if (i->ntypes != 4 || i->nops != 4 || !ptx_has(i, M_ROW) || !ptx_has(i, M_COL)) return lower_refuse(l, i, "");
   q->d = i->types[0], q->a = i->types[1], q->b = i->types[2], q->c = i->types[3];
-  bool ints = q->d == T_S32 && q->c == T_S32 && element_bits(q->a) == 8 && element_bits(q->b) == 8 && q->s->k >= 16;
+  bool ints = q->d == T_S32 && q->c == T_S32 && element_bits(q->a) <= 8 && element_bits(q->b) == element_bits(q->a) &&
+              packed_shape(q->s, q->a);
   bool floats = (q->d == T_F32 || q->d == T_F16) && (q->c == T_F32 || q->c == T_F16) && q->a == q->b &&
                 (q->a == T_TF32 ? q->s->k <= 8 : (q->a == T_F16 || q->a == T_BF16) && (q->s->k == 8 || q->s->k == 16));
   bool doubles = q->a == T_F64 && q->b == T_F64 && q->c == T_F64 && q->d == T_F64 && q->s->m == 8 && q->s->k == 4;
-  if (!ints && !floats && !doubles) return lower_refuse(l, i, "");
+  if ((!ints && !floats && !doubles) || !bit_operation(i, q)) return lower_refuse(l, i, "");
+  if (ints) o->id = X_mma_int;
   if (!fragments(l, i, q)) return false;
   uint32_t word = doubles ? 64 : 32;
   uint32_t per_a = q->s->m * q->s->k / LANES * element_bits(q->a) / word,
@@ -150,10 +173,10 @@ bool lower_matrix(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   if (i->op == OP_LDMATRIX) return lower_ldmatrix(l, i, o, q);
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
     if (ptx_has(i, shapes[k].mod)) q->s = &shapes[k];
-  if (!q->s || i->op == OP_MOVMATRIX || ptx_has(i, M_XOR) || ptx_has(i, M_AND)) return lower_refuse(l, i, "");
+  if (!q->s || i->op == OP_MOVMATRIX) return lower_refuse(l, i, "");
   if (i->op == OP_MMA) {
     o->id = X_mma;
-    return lower_mma(l, i, q);
+    return lower_mma(l, i, o, q);
   }
   o->id = X_wmma;
   return lower_wmma(l, i, o, q);
@@ -178,10 +201,6 @@ static double value_of(enum ptx_type t, uint32_t bits) {
   case T_TF32:
     v = bits & 0xFFFFE000u;
     break;
-  case T_S4:
-    return (int8_t)(bits << 4) >> 4;
-  case T_U4:
-    return bits & 15;
   case T_S8:
     return (int8_t)bits;
   case T_U8:
@@ -274,14 +293,14 @@ static void move_element(struct exec *x, const struct matrix_op *q, uint32_t lan
   else memcpy(w, p, bytes);
 }
 
-/* Eight elements of a row of A or a column of B to a lane, four lanes to a row. */
-static void load_nibbles(struct exec *x, const struct xop *o, const struct matrix_op *q) {
+/* 32 bits of a row of A or a column of B to a lane, four lanes to a row. */
+static void load_packed(struct exec *x, const struct xop *o, const struct matrix_op *q) {
   uint8_t space = SPACE_NONE;
   for (uint32_t lane = 0; lane < LANES; lane++) {
     uint64_t addr = o->imm;
     if (o->a != OFF_NONE) addr += o->flags & XF_ADDR64 ? OPND(uint64_t, o->a)[lane] : OPND(uint32_t, o->a)[lane];
     uint32_t ld = o->b == OFF_NONE ? q->s->k : OPND(uint32_t, o->b)[lane];
-    addr += (uint64_t)(lane / 4) * ld / 2 + lane % 4 * 4;
+    addr += (uint64_t)(lane / 4) * ld * element_bits(q->d) / 8 + lane % 4 * 4;
     space = o->space;
     const char *p = mem_host(x, o, (int)lane, addr, 4, false, &space);
     if (!p) return;
@@ -293,8 +312,8 @@ static void load_nibbles(struct exec *x, const struct xop *o, const struct matri
 }
 
 static void wmma_memory(struct exec *x, const struct xop *o, const struct matrix_op *q) {
-  if (nibble(q->d)) {
-    load_nibbles(x, o, q);
+  if (packed(q->d)) {
+    load_packed(x, o, q);
     return;
   }
   uint32_t rows, cols, bytes = ptx_type_bytes[q->d], per_word = bytes == 8 ? 1 : 4 / bytes;
@@ -331,9 +350,7 @@ static void x_wmma(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct shape *s = q->s;
   for (uint32_t e = 0; e < (uint32_t)s->m * s->k; e++)
     m.a[e / s->k][e % s->k] = element(x, q, 1, q->a, e % (s->m * s->k / LANES), e / (s->m * s->k / LANES));
-  for (uint32_t e = 0; nibble(q->b) && e < (uint32_t)s->k * s->n; e++) /* by columns */
-    m.b[e % s->k][e / s->k] = element(x, q, 2, q->b, e % 8, e / 8);
-  for (uint32_t e = 0; !nibble(q->b) && e < (uint32_t)s->k * s->n; e++)
+  for (uint32_t e = 0; e < (uint32_t)s->k * s->n; e++)
     m.b[e / s->n][e % s->n] = element(x, q, 2, q->b, e % (s->k * s->n / LANES), e / (s->k * s->n / LANES));
   for (uint32_t e = 0; e < (uint32_t)s->m * s->n; e++)
     m.c[e / s->n][e % s->n] = element(x, q, 3, q->c, e % (s->m * s->n / LANES), e / (s->m * s->n / LANES));
@@ -380,6 +397,42 @@ static void x_mma(struct exec *x, const struct xop *o, uint32_t mask) {
       put_element(x, q, q->d, e, lane, m.c[lane / 4 + e / 2 * 8][lane % 4 * 2 + e % 2], o->flags & XF_SATFIN);
 }
 
+/* The sum over the elements of two words, each of a type of its own, or over their bits. */
+static int64_t dot(const struct matrix_op *q, uint32_t a, uint32_t b) {
+  uint32_t bits = element_bits(q->a);
+  if (bits == 1) return __builtin_popcount(q->bit_and ? a & b : a ^ b);
+  int64_t sum = 0;
+  bool signed_a = q->a == T_S4 || q->a == T_S8, signed_b = q->b == T_S4 || q->b == T_S8;
+  for (uint32_t at = 0; at < 32; at += bits) {
+    uint32_t up = 32 - bits - at, down = 32 - bits;
+    int64_t u = a << up >> down, v = b << up >> down;
+    if (signed_a) u = (int32_t)(a << up) >> down;
+    if (signed_b) v = (int32_t)(b << up) >> down;
+    sum += u * v;
+  }
+  return sum;
+}
+
+/* Integers and bits, 32 bits of a row to a register: four lanes hold the words of a row of A, or of a column of B; then
+ * come the rows from 8 on, then the right half (PTX ISA, the figures for .u8, .u4 and .b1). */
+static void x_mma_int(struct exec *x, const struct xop *o, uint32_t mask) {
+  const struct matrix_op *q = ((const struct xaux *)o->aux)->ref;
+  if (!whole_warp(x, o, mask)) return;
+  uint32_t below = q->s->m == 16, halves = q->n[2], result[LANES][4];
+  for (uint32_t lane = 0; lane < LANES; lane++)
+    for (uint32_t e = 0; e < q->n[3]; e++) {
+      int64_t sum = (int32_t)word(x, q, 3, e, lane);
+      for (uint32_t h = 0; h < halves; h++)
+        for (uint32_t k = 0; k < 4; k++)
+          sum += dot(q, word(x, q, 1, h * (1 + below) + e / 2, lane / 4 * 4 + k),
+                     word(x, q, 2, h, (lane % 4 * 2 + e % 2) * 4 + k));
+      if (o->flags & XF_SATFIN) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+      result[lane][e] = (uint32_t)sum;
+    }
+  for (uint32_t lane = 0; lane < LANES; lane++)
+    for (uint32_t e = 0; e < q->n[3]; e++) OPND(uint32_t, q->regs[0][e].off)[lane] = result[lane][e];
+}
+
 static void x_ldmatrix(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct matrix_op *q = ((const struct xaux *)o->aux)->ref;
   uint16_t rows[LANES][8];
@@ -412,5 +465,6 @@ void simt_matrix_handlers(xop_fn *table);
 void simt_matrix_handlers(xop_fn *table) {
   table[X_wmma] = x_wmma;
   table[X_mma] = x_mma;
+  table[X_mma_int] = x_mma_int;
   table[X_ldmatrix] = x_ldmatrix;
 }
