@@ -21,7 +21,7 @@ static const struct {
     {OP_LD, "vectors over 32 bytes"},
     {OP_MAX, "three-operand form, `.abs`"},
     {OP_MIN, "three-operand form, `.abs`"},
-    {OP_MMA, "shapes other than m16n8k{4,8,16,32} and, in f64, m8n8k4; 4-bit and 1-bit elements"},
+    {OP_MMA, "`m8n8k4` of f16, other shapes of f64 than `m8n8k4`, 8-bit floats, sparse (`mma.sp`)"},
     {OP_MOV, "addresses of texture references"},
     {OP_MOVMATRIX, "all"},
     {OP_RED, "`.b128`, `.async`; vectors in shared memory"},
@@ -32,7 +32,6 @@ static const struct {
     {OP_SUST, "formatted stores (`.p`)"},
     {OP_TEX, "f16 results, multisample; the level of detail is read and ignored, as there are no mipmaps"},
     {OP_TXQ, "channel types, samples"},
-    {OP_WMMA, "1-bit elements"},
 };
 
 static void forms(void) {
