@@ -1,4 +1,4 @@
-/* parse.c - module level of the PTX parser: directives, variables, functions, scopes. Instructions: parse_inst.c. */
+/* parse.c - module level of the PTX parser: directives, variables, functions, scopes. The rest: parse_i*.c. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) bool accept_dot(struct parser *p, c
   return true;
 }
 
-static struct ident *expect_ident(struct parser *p, const char *what) {
+struct ident *parse_ident(struct parser *p, const char *what) {
   if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected %s, found %s", what, tok_text(p));
   struct ident *i = p->lex.t.ident;
   lex_next(&p->lex);
@@ -132,85 +132,6 @@ static void scope_leave(struct parser *p, uint32_t first_pending) {
 }
 
 /* ---- variables ---- */
-
-static struct ptx_init parse_init_item(struct parser *p, struct ptx_var *v) {
-  struct ptx_init in = {.shift = 0xff};
-  struct token t = p->lex.t;
-  bool neg = parse_accept(p, '-');
-  if (p->lex.t.kind == TOK_INT) {
-    in.bits = p->lex.t.bits;
-    lex_next(&p->lex);
-    if (tok_is(&p->lex.t, '(')) { /* 0xFF00(symbol): one byte of an address */
-      uint8_t shift = in.bits ? (uint8_t)__builtin_ctzll(in.bits) : 0;
-      lex_next(&p->lex);
-      in = parse_init_item(p, v);
-      in.shift = shift;
-      parse_expect(p, ')', "after the masked address");
-      return in;
-    }
-    if (neg) in.bits = -in.bits;
-    return in;
-  }
-  if (p->lex.t.kind == TOK_F32 || p->lex.t.kind == TOK_F64) {
-    bool f32 = p->lex.t.kind == TOK_F32;
-    in.bits = p->lex.t.bits;
-    if (f32 && v->type == T_F64) {
-      float f;
-      memcpy(&f, &in.bits, 4);
-      double d = f;
-      memcpy(&in.bits, &d, 8);
-    } else if (!f32 && v->type == T_F32) {
-      double d;
-      memcpy(&d, &in.bits, 8);
-      float f = (float)d;
-      in.bits = 0;
-      memcpy(&in.bits, &f, 4);
-    }
-    if (neg) in.bits ^= v->type == T_F64 ? 1ull << 63 : 1ull << 31;
-    lex_next(&p->lex);
-    return in;
-  }
-  struct ident *i = expect_ident(p, "a number or the name of a variable in the initialiser");
-  if (!strcmp(i->s, "generic") && parse_accept(p, '(')) {
-    in = parse_init_item(p, v);
-    in.generic = true;
-    parse_expect(p, ')', "after generic(");
-  } else if (i->sym && i->sym->kind == SYM_VAR) {
-    in.var = i->sym->ptr;
-  } else if (i->sym && i->sym->kind == SYM_FUNC) {
-    in.func = i->sym->ptr;
-  } else {
-    parse_fail(p, t.line, t.col, ERR_INPUT, "'%s' in the initialiser is not a variable or function declared before",
-               i->s);
-  }
-  while (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-')) {
-    bool minus = tok_is(&p->lex.t, '-');
-    lex_next(&p->lex);
-    int64_t k = parse_int(p, "an offset");
-    in.bits += (uint64_t)(minus ? -k : k);
-  }
-  return in;
-}
-
-static void parse_init_list(struct parser *p, struct ptx_var *v, uint32_t *cap) {
-  if (parse_accept(p, '{')) {
-    while (!tok_is(&p->lex.t, '}')) {
-      parse_init_list(p, v, cap);
-      if (!parse_accept(p, ',')) break;
-    }
-    parse_expect(p, '}', "at the end of the initialiser");
-    return;
-  }
-  if (v->inits == *cap) {
-    uint32_t n = *cap ? *cap * 2 : 16;
-    struct ptx_init *in = ARENA_ARRAY(&p->m->arena, struct ptx_init, n);
-    if (v->inits) memcpy(in, v->init, v->inits * sizeof *in);
-    v->init = in;
-    *cap = n;
-  }
-  v->init[v->inits] = parse_init_item(p, v);
-  v->inits++;
-}
 
 struct decl { /* what precedes the name */
   enum ptx_space space;
@@ -322,7 +243,7 @@ static void parse_regs(struct parser *p) {
     parse_fail(p, p->lex.t.line, p->lex.t.col, ERR_UNSUPPORTED, "vector registers (.reg .v%u) are not supported",
                d.vec);
   do {
-    struct ident *i = expect_ident(p, "a register name");
+    struct ident *i = parse_ident(p, "a register name");
     if (parse_accept(p, '<')) {
       int64_t n = parse_int(p, "a register count");
       parse_expect(p, '>', "after the register count");
@@ -351,7 +272,7 @@ static void parse_vars(struct parser *p, struct decl *d) {
   }
   parse_decl_type(p, d);
   do {
-    struct ident *i = expect_ident(p, "a variable name");
+    struct ident *i = parse_ident(p, "a variable name");
     struct ptx_var *v = new_var(p, d, i->s);
     parse_array_suffix(p, v);
     if (parse_accept(p, '=')) {
@@ -395,7 +316,7 @@ static void parse_formals(struct parser *p, struct ptx_func *f, bool is_ret) {
     if (!reg && !tok_dot(&p->lex.t, "param")) FAIL_TOK(p, "expected .param, found %s", tok_text(p));
     lex_next(&p->lex);
     parse_decl_type(p, &d);
-    struct ident *i = expect_ident(p, "a parameter name");
+    struct ident *i = parse_ident(p, "a parameter name");
     vars[n] = NULL;
     regs[n] = NULL;
     if (reg) {
@@ -431,7 +352,7 @@ static void parse_table(struct parser *p, struct ident *name) {
     if (t->n == 1024) FAIL_TOK(p, "more than 1024 targets");
     struct ptx_opnd *o = &ops[t->n++];
     *o = (struct ptx_opnd){.line = p->lex.t.line, .col = p->lex.t.col};
-    o->vec = (struct ptx_opnd *)expect_ident(p, "a target");
+    o->vec = (struct ptx_opnd *)parse_ident(p, "a target");
   } while (parse_accept(p, ','));
   parse_expect(p, ';', "after the targets");
   t->labels = ARENA_ARRAY(&p->m->arena, struct ptx_opnd, t->n);
@@ -451,7 +372,7 @@ static void parse_prototype(struct parser *p, struct ident *name) {
   uint32_t regs = p->nregs;
   p->depth++;
   if (tok_is(&p->lex.t, '(')) parse_formals(p, f, true);
-  expect_ident(p, "'_' in the prototype");
+  parse_ident(p, "'_' in the prototype");
   if (tok_is(&p->lex.t, '(')) parse_formals(p, f, false);
   accept_dot(p, "noreturn");
   scope_leave(p, p->npend);
@@ -466,7 +387,7 @@ static void parse_loc(struct parser *p) {
   p->src_line = (uint32_t)parse_int(p, "a line number");
   parse_int(p, "a column number");
   while (parse_accept(p, ',')) { /* the inlined position is kept, not the place of the call */
-    const struct ident *what = expect_ident(p, "function_name or inlined_at");
+    const struct ident *what = parse_ident(p, "function_name or inlined_at");
     bool name = !strcmp(what->s, "function_name"); /* LABEL {+n}, or .debug_str {+n} */
     if (name) lex_next(&p->lex);
     for (int k = 0; name ? parse_accept(p, '+') : k < 3; k++) parse_int(p, "a number");
@@ -622,7 +543,7 @@ static void parse_func(struct parser *p, const struct decl *d) {
       lex_next(&p->lex);
     }
   if (tok_is(&p->lex.t, '(')) parse_formals(p, f, true);
-  struct ident *name = expect_ident(p, "a function name");
+  struct ident *name = parse_ident(p, "a function name");
   f->name = name->s;
   if (tok_is(&p->lex.t, '(')) parse_formals(p, f, false);
   while (p->lex.t.kind == TOK_DOT) {
@@ -697,7 +618,7 @@ static void parse_target(struct parser *p) {
   struct ptx_text *t = &p->m->texts[p->text];
   lex_next(&p->lex);
   do {
-    struct ident *i = expect_ident(p, "a target such as sm_35");
+    struct ident *i = parse_ident(p, "a target such as sm_35");
     if (!strncmp(i->s, "sm_", 3) || !strncmp(i->s, "compute_", 8))
       t->sm = (uint32_t)strtoul(strchr(i->s, '_') + 1, NULL, 10);
   } while (parse_accept(p, ','));

@@ -54,6 +54,10 @@ void parse_expect(struct parser *p, char punct, const char *where);
 bool parse_accept(struct parser *p, char punct);
 void parse_bind(struct parser *p, struct ident *i, enum sym_kind kind, void *ptr, uint32_t index);
 int64_t parse_int(struct parser *p, const char *what);
+struct ident *parse_ident(struct parser *p, const char *what);
+/* Appends what stands after `=` to v->init, nested braces flattened; *cap: elements that v->init has room for, 0 at
+ * first. */
+void parse_init_list(struct parser *p, struct ptx_var *v, uint32_t *cap);
 enum ptx_type parse_type_word(struct parser *p); /* the dot word as a type, T_NONE if it is none */
 void parse_pending(struct parser *p, struct ident *i, struct ptx_opnd *o);
 void parse_instruction(struct parser *p);

@@ -1,0 +1,85 @@
+/* parse_init.c - initialisers of PTX's variables: numbers, addresses of variables and functions, masked and generic
+ * ones. */
+#include <string.h>
+
+#include "ptx/parser.h"
+
+/* One element of v's initialiser. */
+static struct ptx_init parse_init_item(struct parser *p, struct ptx_var *v) {
+  struct ptx_init in = {.shift = 0xff};
+  struct token t = p->lex.t;
+  bool neg = parse_accept(p, '-');
+  if (p->lex.t.kind == TOK_INT) {
+    in.bits = p->lex.t.bits;
+    lex_next(&p->lex);
+    if (tok_is(&p->lex.t, '(')) { /* 0xFF00(symbol): one byte of an address */
+      uint8_t shift = in.bits ? (uint8_t)__builtin_ctzll(in.bits) : 0;
+      lex_next(&p->lex);
+      in = parse_init_item(p, v);
+      in.shift = shift;
+      parse_expect(p, ')', "after the masked address");
+      return in;
+    }
+    if (neg) in.bits = -in.bits;
+    return in;
+  }
+  if (p->lex.t.kind == TOK_F32 || p->lex.t.kind == TOK_F64) {
+    bool f32 = p->lex.t.kind == TOK_F32;
+    in.bits = p->lex.t.bits;
+    if (f32 && v->type == T_F64) {
+      float f;
+      memcpy(&f, &in.bits, 4);
+      double d = f;
+      memcpy(&in.bits, &d, 8);
+    } else if (!f32 && v->type == T_F32) {
+      double d;
+      memcpy(&d, &in.bits, 8);
+      float f = (float)d;
+      in.bits = 0;
+      memcpy(&in.bits, &f, 4);
+    }
+    if (neg) in.bits ^= v->type == T_F64 ? 1ull << 63 : 1ull << 31;
+    lex_next(&p->lex);
+    return in;
+  }
+  struct ident *i = parse_ident(p, "a number or the name of a variable in the initialiser");
+  if (!strcmp(i->s, "generic") && parse_accept(p, '(')) {
+    in = parse_init_item(p, v);
+    in.generic = true;
+    parse_expect(p, ')', "after generic(");
+  } else if (i->sym && i->sym->kind == SYM_VAR) {
+    in.var = i->sym->ptr;
+  } else if (i->sym && i->sym->kind == SYM_FUNC) {
+    in.func = i->sym->ptr;
+  } else {
+    parse_fail(p, t.line, t.col, ERR_INPUT, "'%s' in the initialiser is not a variable or function declared before",
+               i->s);
+  }
+  while (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-')) {
+    bool minus = tok_is(&p->lex.t, '-');
+    lex_next(&p->lex);
+    int64_t k = parse_int(p, "an offset");
+    in.bits += (uint64_t)(minus ? -k : k);
+  }
+  return in;
+}
+
+void parse_init_list(struct parser *p, struct ptx_var *v, uint32_t *cap) {
+  if (parse_accept(p, '{')) {
+    while (!tok_is(&p->lex.t, '}')) {
+      parse_init_list(p, v, cap);
+      if (!parse_accept(p, ',')) break;
+    }
+    parse_expect(p, '}', "at the end of the initialiser");
+    return;
+  }
+  if (v->inits == *cap) {
+    uint32_t n = *cap ? *cap * 2 : 16;
+    struct ptx_init *in = ARENA_ARRAY(&p->m->arena, struct ptx_init, n);
+    if (v->inits) memcpy(in, v->init, v->inits * sizeof *in);
+    v->init = in;
+    *cap = n;
+  }
+  v->init[v->inits] = parse_init_item(p, v);
+  v->inits++;
+}
