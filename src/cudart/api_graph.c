@@ -47,8 +47,9 @@ cudaError_t api_graph_insert(struct cudart *c, cudaGraphNode_t *node, cudaGraph_
     if (op->kind == OP_KERNEL) free(op->u.launch.params);
     return cudaErrorInvalidValue;
   }
-  *node = graph_add(c, g, op);
-  for (size_t i = 0; i < count; i++) graph_depend(*node, deps[i]);
+  struct cuda_node *fresh = graph_add(c, g, op); /* `node` may lie in `deps` */
+  for (size_t i = 0; i < count; i++) graph_depend(fresh, deps[i]);
+  *node = fresh;
   return cudaSuccess;
 }
 
