@@ -483,6 +483,7 @@ cudaError_t cudaExternalMemoryGetMappedBuffer(void **p, cudaExternalMemory_t mem
 cudaError_t cudaExternalMemoryGetMappedMipmappedArray(cudaMipmappedArray_t *mipmap, cudaExternalMemory_t memory,
                                                       const struct cudaExternalMemoryMipmappedArrayDesc *desc);
 cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t memory);
+cudaError_t cudaDeviceGetNvSciSyncAttributes(void *attributes, int device, int flags);
 cudaError_t cudaImportExternalSemaphore(cudaExternalSemaphore_t *semaphore,
                                         const struct cudaExternalSemaphoreHandleDesc *desc);
 cudaError_t cudaDestroyExternalSemaphore(cudaExternalSemaphore_t semaphore);

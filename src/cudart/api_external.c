@@ -63,6 +63,16 @@ cudaError_t cudaDestroyExternalSemaphore(cudaExternalSemaphore_t semaphore) {
   return cudart_leave(c, external_semaphore_destroy(c, semaphore));
 }
 
+/* The attribute list is NvSci's own and belongs to a library of embedded systems; a device elsewhere takes no part in
+   it. Flags: 1 signals, 2 waits. */
+cudaError_t cudaDeviceGetNvSciSyncAttributes(void *attributes, int device, int flags) {
+  struct cudart *c = cudart_enter();
+  if (!attributes || flags < 1 || flags > 3) return cudart_leave(c, cudaErrorInvalidValue);
+  if (device != 0) return cudart_leave(c, cudaErrorInvalidDevice);
+  return cudart_leave(c, cudart_why(c, cudaErrorNotSupported,
+                                    "cudaDeviceGetNvSciSyncAttributes: the device does not take part in NvSciSync"));
+}
+
 #define SUBMIT(name, signal, params)                                                                                  \
   cudaError_t name(const cudaExternalSemaphore_t *semaphores, const struct params *p, unsigned count,                 \
                    cudaStream_t stream) {                                                                             \

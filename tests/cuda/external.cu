@@ -413,6 +413,9 @@ static void errors(void) {
   GIVES(cudaImportExternalSemaphore(&e, &s), cudaErrorNotSupported);
   s.type = cudaExternalSemaphoreHandleTypeNvSciSync;
   GIVES(cudaImportExternalSemaphore(&e, &s), cudaErrorNotSupported);
+  GIVES(cudaDeviceGetNvSciSyncAttributes(&s, 0, 1), cudaErrorNotSupported);
+  GIVES(cudaDeviceGetNvSciSyncAttributes(&s, 1, 1), cudaErrorInvalidDevice);
+  GIVES(cudaDeviceGetNvSciSyncAttributes(&s, 0, 4), cudaErrorInvalidValue);
   s.type = (enum cudaExternalSemaphoreHandleType)0;
   GIVES(cudaImportExternalSemaphore(&e, &s), cudaErrorInvalidValue);
 }
