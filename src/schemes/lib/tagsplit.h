@@ -29,20 +29,19 @@ enum { TS_CHUNKS_MAX = 64, TS_POOL = 16384 }; /* of a set; of an SM */
     "latency", "cycle", "extra hit latency (Table 2)", 0, 10, 1, true                                       \
   }
 
-struct ts_chunk {
-  uint64_t line; /* the whole tag: shared and private part are compared by splitting it */
-  uint8_t at;    /* inter-chunk offset */
-  bool valid, pending, reused;
-  uint8_t warp;
-};
 struct ts_geometry {
   uint32_t groups, per, set; /* per: chunks of a group */
   uint64_t region;           /* lines in a region of this size share a shared tag, log2 */
 };
 
+/* A set's chunks are `set` neighbours in the arrays and bits from 0 in the masks. */
 struct tagsplit {
-  struct ts_chunk chunk[TS_POOL]; /* sets x groups x chunks of a line */
-  uint64_t nru[1024];             /* a bit per chunk of the set */
+  uint64_t line[TS_POOL]; /* the whole tag: shared and private part are compared by splitting it */
+  uint8_t at[TS_POOL];    /* inter-chunk offset */
+  uint8_t warp[TS_POOL];
+  struct ts_bits { /* a bit per chunk of the set */
+    uint64_t valid, pending, reused, nru;
+  } bits[1024];
   uint64_t draw;
   struct { /* the last plan, until something changes */
     uint64_t line, drop;
@@ -51,7 +50,7 @@ struct tagsplit {
     uint8_t at[32];
   } plan;
   struct { /* the last chunks found, until something changes */
-    uint64_t line, chunks;
+    uint64_t line, own;
     bool known;
   } found;
   struct ts_geometry t; /* see ts_split */
@@ -97,29 +96,50 @@ static inline struct l1_shape ts_shape(const struct scheme_ctx *c) {
   return (struct l1_shape){c->config->l1d.line, (uint32_t)c->param[TS_CHUNK], c->config->l1d.sets};
 }
 
-static inline struct ts_chunk *ts_set(struct tagsplit *s, const struct ts_geometry *t, uint32_t set) {
-  return s->chunk + set * t->set;
+/* First chunk of a set. */
+static inline uint32_t ts_first(const struct ts_geometry *t, uint32_t set) {
+  return set * t->set;
 }
 
-/* Valid chunks of the line asked for. */
-static inline uint64_t ts_chunks(struct tagsplit *s, const struct ts_geometry *t, const struct l1_event *e) {
-  const struct ts_chunk *k = ts_set(s, t, e->set);
-  if (s->found.known && s->found.line == e->line) return s->found.chunks;
-  uint64_t found = 0;
-  for (uint32_t i = 0; i < t->set; i++)
-    if (k[i].line == e->line && k[i].valid) found |= 1ull << i;
-  s->found.line = e->line;
-  s->found.chunks = found;
-  s->found.known = true;
-  return found;
+/* Chunks of the set whose tag is that of `line`, whether in use or not. */
+static inline uint64_t ts_same(const struct tagsplit *s, const struct ts_geometry *t, uint32_t set, uint64_t line) {
+  const uint64_t *k = s->line + ts_first(t, set);
+  uint64_t same = 0;
+  for (uint32_t i = 0; i < t->set; i++) same |= (uint64_t)(k[i] == line) << i;
+  return same;
+}
+
+/* Offsets of the chunks of `m`. */
+static inline uint32_t ts_offsets(const struct tagsplit *s, uint32_t first, uint64_t m) {
+  uint32_t offsets = 0;
+  for (; m; m &= m - 1) offsets |= 1u << s->at[first + (uint32_t)__builtin_ctzll(m)];
+  return offsets;
+}
+
+/* Those of `m` whose offset is one of `chunks`. */
+static inline uint64_t ts_among(const struct tagsplit *s, uint32_t first, uint64_t m, uint32_t chunks) {
+  uint64_t among = 0;
+  for (; m; m &= m - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(m);
+    among |= (uint64_t)(chunks >> s->at[first + i] & 1) << i;
+  }
+  return among;
+}
+
+/* Chunks of the line asked for, here or on their way. */
+static inline uint64_t ts_own(struct tagsplit *s, const struct ts_geometry *t, const struct l1_event *e) {
+  const struct ts_bits *b = &s->bits[e->set];
+  if (!s->found.known || s->found.line != e->line) {
+    s->found.own = ts_same(s, t, e->set, e->line) & (b->valid | b->pending);
+    s->found.line = e->line;
+    s->found.known = true;
+  }
+  return s->found.own;
 }
 
 static inline uint32_t ts_find(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e) {
   struct ts_geometry t = ts_split(c, s);
-  const struct ts_chunk *k = ts_set(s, &t, e->set);
-  uint32_t here = 0;
-  for (uint64_t m = ts_chunks(s, &t, e); m; m &= m - 1) here |= 1u << k[__builtin_ctzll(m)].at;
-  return here;
+  return ts_offsets(s, ts_first(&t, e->set), ts_own(s, &t, e) & s->bits[e->set].valid);
 }
 
 /* Where the missing chunks go: out[j] for the j-th of them; `drop` gets the valid chunks that must go. False: too few.
@@ -127,14 +147,13 @@ static inline uint32_t ts_find(struct scheme_ctx *c, struct tagsplit *s, const s
 static inline bool ts_place(const struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t missing,
                             uint8_t *out, uint64_t *drop) {
   struct ts_geometry t = ts_split(c, s);
-  const struct ts_chunk *k = ts_set(s, &t, e->set);
-  uint64_t valid = 0, pending = 0, own = 0, matches = 0, group = t.per == 64 ? ~0ull : (1ull << t.per) - 1;
-  for (uint32_t i = 0; i < t.set; i++) {
-    valid |= (uint64_t)k[i].valid << i;
-    pending |= (uint64_t)k[i].pending << i;
-    if (!k[i].valid && !k[i].pending) continue;
-    own |= (uint64_t)(k[i].line == e->line) << i;
-    if (k[i].line >> t.region == e->line >> t.region) matches |= group << (i / t.per * t.per);
+  const uint64_t *line = s->line + ts_first(&t, e->set);
+  const struct ts_bits *b = &s->bits[e->set];
+  uint64_t valid = b->valid, pending = b->pending, own = ts_own(s, &t, e), matches = 0;
+  uint64_t group = t.per == 64 ? ~0ull : (1ull << t.per) - 1;
+  for (uint32_t g = 0; g < t.groups; g++) { /* what is in a group shares its upper tag */
+    uint64_t its = (valid | pending) & group << (g * t.per);
+    if (its && line[__builtin_ctzll(its)] >> t.region == e->line >> t.region) matches |= group << (g * t.per);
   }
   uint64_t all = t.set == 64 ? ~0ull : (1ull << t.set) - 1, taken = pending;
   *drop = 0;
@@ -158,7 +177,7 @@ static inline bool ts_place(const struct scheme_ctx *c, struct tagsplit *s, cons
         for (uint32_t g = 0; g < t.groups; g++)
           if (taken >> (g * t.per) & group && !(matches >> (g * t.per) & 1)) usable &= ~(group << (g * t.per));
         if (!usable) return false;
-        at = nru_victim(s->nru[e->set], usable, s->draw + n);
+        at = nru_victim(b->nru, usable, s->draw + n);
         *drop |= 1ull << at;
         if (!(matches >> at & 1)) at = at / t.per * t.per + offset; /* the whole group becomes free */
       }
@@ -183,26 +202,18 @@ static inline enum l1_plan ts_plan(struct scheme_ctx *c, struct tagsplit *s, con
 }
 
 /* Drop chunks; a line that loses its last chunk here is told as evicted. Returns how many chunks went. */
-static inline uint32_t ts_drop(struct scheme_ctx *c, struct ts_chunk *k, uint32_t n, const struct l1_event *e,
-                               uint64_t drop) {
-  uint32_t dropped = 0;
-  for (uint64_t m = drop; m; m &= m - 1) {
-    struct ts_chunk *v = &k[__builtin_ctzll(m)];
-    if (!v->valid) continue;
-    uint32_t chunks = 0;
-    bool reused = false, left = false;
-    for (uint32_t i = 0; i < n; i++) {
-      if (k[i].line != v->line || !(k[i].valid || k[i].pending)) continue;
-      bool goes = k[i].valid && drop >> i & 1;
-      left |= !goes;
-      if (goes) chunks |= 1u << k[i].at, reused |= k[i].reused;
-    }
-    uint64_t line = v->line;
-    uint8_t warp = v->warp;
-    for (uint32_t i = 0; i < n; i++)
-      if (drop >> i & 1 && k[i].valid && k[i].line == line) k[i].valid = false, dropped++;
-    if (left) gpu_l1_lost(c->gpu, e, line, chunks);
-    else gpu_l1_evicted(c->gpu, e, line, chunks, warp, reused);
+static inline uint32_t ts_drop(struct scheme_ctx *c, struct tagsplit *s, const struct ts_geometry *t,
+                               const struct l1_event *e, uint64_t drop) {
+  uint32_t first = ts_first(t, e->set), dropped = 0;
+  struct ts_bits *b = &s->bits[e->set];
+  for (uint64_t m = drop & b->valid; m; m &= b->valid) {
+    uint32_t v = first + (uint32_t)__builtin_ctzll(m);
+    uint64_t its = ts_same(s, t, e->set, s->line[v]) & (b->valid | b->pending), goes = its & b->valid & drop;
+    uint32_t chunks = ts_offsets(s, first, goes);
+    b->valid &= ~goes;
+    dropped += (uint32_t)__builtin_popcountll(goes);
+    if (its & ~goes) gpu_l1_lost(c->gpu, e, s->line[v], chunks);
+    else gpu_l1_evicted(c->gpu, e, s->line[v], chunks, s->warp[v], (goes & b->reused) != 0);
   }
   return dropped;
 }
@@ -210,14 +221,18 @@ static inline uint32_t ts_drop(struct scheme_ctx *c, struct ts_chunk *k, uint32_
 static inline uint32_t ts_reserve(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e,
                                   uint32_t missing) {
   struct ts_geometry t = ts_split(c, s);
-  struct ts_chunk *k = ts_set(s, &t, e->set);
+  struct ts_bits *b = &s->bits[e->set];
   CHECK(ts_plan(c, s, e, missing) == PLAN_PLACE, "a tag-split cache placed chunks and then could not (set %u)", e->set);
-  const uint8_t *at = s->plan.at;
-  uint32_t dropped = ts_drop(c, k, t.set, e, s->plan.drop), n = 0;
+  uint32_t dropped = ts_drop(c, s, &t, e, s->plan.drop), first = ts_first(&t, e->set), n = 0;
   for (uint32_t m = missing; m; m &= m - 1, n++) {
-    k[at[n]] =
-        (struct ts_chunk){.line = e->line, .at = (uint8_t)__builtin_ctz(m), .pending = true, .warp = (uint8_t)e->warp};
-    nru_use(&s->nru[e->set], at[n], t.set);
+    uint32_t i = s->plan.at[n];
+    s->line[first + i] = e->line;
+    s->at[first + i] = (uint8_t)__builtin_ctz(m);
+    s->warp[first + i] = (uint8_t)e->warp;
+    b->pending |= 1ull << i;
+    b->valid &= ~(1ull << i);
+    b->reused &= ~(1ull << i);
+    nru_use(&b->nru, i, t.set);
   }
   s->draw++;
   ts_changed(s);
@@ -227,44 +242,40 @@ static inline uint32_t ts_reserve(struct scheme_ctx *c, struct tagsplit *s, cons
 static inline void ts_touch(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t here,
                             enum l1_outcome out) {
   struct ts_geometry t = ts_split(c, s);
-  struct ts_chunk *k = ts_set(s, &t, e->set);
-  for (uint64_t m = out == L1_PENDING ? 0 : ts_chunks(s, &t, e); m; m &= m - 1) {
-    uint32_t i = (uint32_t)__builtin_ctzll(m);
-    if (!(here >> k[i].at & 1)) continue;
-    s->plan.missing = 0;
-    k[i].reused = true;
-    nru_use(&s->nru[e->set], i, t.set);
-  }
+  struct ts_bits *b = &s->bits[e->set];
+  if (out == L1_PENDING) return;
+  uint64_t touched = ts_among(s, ts_first(&t, e->set), ts_own(s, &t, e) & b->valid, here);
+  if (!touched) return;
+  s->plan.missing = 0;
+  b->reused |= touched;
+  for (uint64_t m = touched; m; m &= m - 1) nru_use(&b->nru, (uint32_t)__builtin_ctzll(m), t.set);
 }
 
 static inline void ts_fill(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
   struct ts_geometry t = ts_split(c, s);
-  struct ts_chunk *k = ts_set(s, &t, e->set);
-  ts_changed(s);
-  for (uint32_t i = 0; i < t.set; i++)
-    if (k[i].pending && k[i].line == e->line && chunks >> k[i].at & 1) k[i].pending = false, k[i].valid = true;
+  struct ts_bits *b = &s->bits[e->set];
+  uint64_t came = ts_among(s, ts_first(&t, e->set), ts_own(s, &t, e) & b->pending, chunks);
+  b->pending &= ~came;
+  b->valid |= came;
+  s->plan.missing = 0;
 }
 
 static inline bool ts_store(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
   struct ts_geometry t = ts_split(c, s);
-  struct ts_chunk *k = ts_set(s, &t, e->set);
-  bool hit = false;
+  struct ts_bits *b = &s->bits[e->set];
+  uint64_t hit = ts_among(s, ts_first(&t, e->set), ts_own(s, &t, e) & b->valid, chunks);
+  b->valid &= ~hit;
   ts_changed(s);
-  for (uint32_t i = 0; i < t.set; i++)
-    if (k[i].valid && k[i].line == e->line && chunks >> k[i].at & 1) k[i].valid = false, hit = true;
-  return hit;
+  return hit != 0;
 }
 
 static inline void ts_clear(struct scheme_ctx *c, struct tagsplit *s) {
-  struct ts_geometry t = ts_split(c, s);
-  for (uint32_t i = 0; i < t.set * c->config->l1d.sets; i++) s->chunk[i].valid = s->chunk[i].pending = false;
-  for (uint32_t i = 0; i < c->config->l1d.sets; i++) s->nru[i] = 0;
+  for (uint32_t i = 0; i < c->config->l1d.sets; i++) s->bits[i] = (struct ts_bits){0};
   ts_changed(s);
 }
 
 static inline void ts_forget(struct scheme_ctx *c, struct tagsplit *s) {
-  struct ts_geometry t = ts_split(c, s);
-  for (uint32_t i = 0; i < t.set * c->config->l1d.sets; i++) s->chunk[i].valid = false;
+  for (uint32_t i = 0; i < c->config->l1d.sets; i++) s->bits[i].valid = 0;
   ts_changed(s);
 }
 
