@@ -35,6 +35,7 @@ struct dsc_tag {
   bool reused;
 };
 struct dsc_sm {
+  uint32_t last;                    /* of its set, the tag found last; worth a look first */
   struct dsc_tag tag[DSC_TAGS_MAX]; /* sets x frames x tags of a frame */
 };
 
@@ -56,9 +57,12 @@ static struct dsc_tag *dsc_set(struct scheme_ctx *c, uint32_t sm, uint32_t set) 
   return SCHEME_SM(c, struct dsc_sm, sm)->tag + set * c->config->l1d.ways * dsc_n(c);
 }
 static int dsc_tag_of(struct scheme_ctx *c, const struct l1_event *e) {
-  const struct dsc_tag *t = dsc_set(c, e->sm, e->set);
-  for (uint32_t i = 0; i < c->config->l1d.ways * dsc_n(c); i++)
-    if (t[i].line == e->line && (t[i].valid | t[i].pending)) return (int)i;
+  struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, e->sm);
+  uint32_t tags = c->config->l1d.ways * dsc_n(c);
+  const struct dsc_tag *t = s->tag + e->set * tags;
+  if (t[s->last].line == e->line && (t[s->last].valid | t[s->last].pending)) return (int)s->last;
+  for (uint32_t i = 0; i < tags; i++)
+    if (t[i].line == e->line && (t[i].valid | t[i].pending)) return (int)(s->last = i);
   return -1;
 }
 
@@ -193,6 +197,7 @@ static const struct l1_org dsc_org = {
     .store = dsc_store,
     .clear = dsc_clear,
     .drop = dsc_drop,
+    .steady = true,
 };
 
 static const struct scheme dsc = {
