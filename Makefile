@@ -36,7 +36,7 @@ LIB_ROOMS := base ptx simt trace gpu schemes schemes/lib results session
 EXE_ROOMS := cli report study results/db
 LDLIBS := -ljansson -lyaml -lzstd -lm
 EXE_LDLIBS := -lelf -lsqlite3 -lzstd -lmd
-# libsluice itself says what is undefined; an executable need not say it again.
+# libsluice itself says what is undefined; a test that is linked with it need not say it again.
 EXE_LDFLAGS := -Wl,--unresolved-symbols=ignore-in-shared-libs
 
 LIB_SRC := $(sort $(foreach r,$(LIB_ROOMS),$(wildcard src/$(r)/*.c)))
@@ -99,9 +99,18 @@ $(B)/lib/libsluice.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so $(if $(WERROR),$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)) $(LDFLAGS) -o $@ $(LIB_OBJ) $(LDLIBS)
 
-$(B)/sluice: $(EXE_OBJ) $(B)/lib/libsluice.so
+# The command holds the simulator and what it needs, at a fixed address: it starts for every run, and finding, mapping and
+# relocating twelve libraries takes longer than what it does itself (docs/performance.md). Where a library has no archive, the
+# shared one serves.
+ifdef SANITIZE
+EXE_LIBS = $(EXE_LDLIBS) $(LDLIBS)
+else
+archive = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1:-l%=%).a)),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))
+EXE_LIBS = -no-pie $(foreach l,$(filter-out -lm,$(EXE_LDLIBS) $(LDLIBS)) -lz,$(call archive,$(l))) -lm
+endif
+$(B)/sluice: $(EXE_OBJ) $(LIB_OBJ) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(EXE_LDFLAGS) -o $@ $(EXE_OBJ) -L$(B)/lib -lsluice -Wl,-rpath,'$$ORIGIN/lib:$$ORIGIN/../lib' $(EXE_LDLIBS) $(LDLIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) $(LIB_OBJ) $(EXE_LIBS)
 
 # ---- tests ----
 .SECONDEXPANSION:

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +31,17 @@ static void strip_last(char *path) {
   if (slash) *slash = 0;
 }
 
+/* The folder of the file that holds this function; for a command, which holds the library's code itself, the lib/
+ * beside it. */
 void path_lib(char *out, size_t size) {
   Dl_info info;
+  struct link_map *map;
   char real[PATH_MAX] = ".";
-  if (dladdr((void *)path_lib, &info) && info.dli_fname && realpath(info.dli_fname, real)) strip_last(real);
+  if (dladdr1((void *)path_lib, &info, (void **)&map, RTLD_DL_LINKMAP) && map->l_name) {
+    bool command = !*map->l_name;
+    if (realpath(command ? "/proc/self/exe" : info.dli_fname, real)) strip_last(real);
+    if (command) join(real, sizeof real, real, "lib");
+  }
   CHECK(strlen(real) < size, "path of libsluice is longer than %zu", size);
   strcpy(out, real);
 }

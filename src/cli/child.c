@@ -11,6 +11,8 @@
 #include <jansson.h>
 #include <limits.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -101,17 +103,69 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   return ok || err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
 }
 
-static void child_environment(const struct tempdir *t, const char *program) {
-  char lib[PATH_MAX], joined[2 * PATH_MAX];
+/* The environment of the program: ours with some variables replaced. */
+struct environment {
+  char **vars; /* the first `own` are ours to free */
+  size_t own, count;
+};
+
+static void env_set(struct environment *v, const char *name, const char *format, ...) {
+  va_list ap;
+  char *value, *var;
+  va_start(ap, format);
+  bool ok = vasprintf(&value, format, ap) >= 0 && asprintf(&var, "%s=%s", name, value) >= 0;
+  va_end(ap);
+  CHECK(ok, "out of memory");
+  free(value);
+  v->vars[v->count++] = var;
+  v->own = v->count;
+}
+
+static bool env_is_set(const struct environment *v, const char *var) {
+  size_t name = strcspn(var, "=");
+  for (size_t i = 0; i < v->own; i++)
+    if (!strncmp(v->vars[i], var, name) && v->vars[i][name] == '=') return true;
+  return false;
+}
+
+/* `first` joined with what the variable holds already. */
+static void env_join(struct environment *v, const char *name, const char *first, const char *second) {
+  bool both = first && *first && second && *second;
+  env_set(v, name, "%s%s%s", first ? first : "", both ? ":" : "", second ? second : "");
+}
+
+static struct environment child_environment(const struct tempdir *t, const char *program) {
+  enum { OWN = 8 };
+  size_t inherited = 0;
+  while (environ[inherited]) inherited++;
+  struct environment v = {.vars = calloc(inherited + OWN + 1, sizeof *v.vars)};
+  CHECK(v.vars, "out of memory");
+  char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
-  const char *old = getenv("LD_LIBRARY_PATH");
-  size_t n = (size_t)snprintf(joined, sizeof joined, "%s%s%s", lib, old && *old ? ":" : "", old ? old : "");
-  setenv("LD_LIBRARY_PATH", n < sizeof joined ? joined : lib, 1);
-  setenv("SLUICE_DIR", t->path, 1);
-  if (!elf_may_hold_runtime(program)) return;
-  const char *preload = getenv("LD_PRELOAD");
-  n = (size_t)snprintf(joined, sizeof joined, "%s%s%s", preload ? preload : "", preload && *preload ? ":" : "", HOOK);
-  if (n < sizeof joined) setenv("LD_PRELOAD", joined, 1);
+  env_join(&v, "LD_LIBRARY_PATH", lib, getenv("LD_LIBRARY_PATH"));
+  env_set(&v, "SLUICE_DIR", "%s", t->path);
+  if (elf_may_hold_runtime(program)) env_join(&v, "LD_PRELOAD", getenv("LD_PRELOAD"), HOOK);
+  for (size_t i = 0; i < inherited; i++)
+    if (!env_is_set(&v, environ[i])) v.vars[v.count++] = environ[i];
+  return v;
+}
+
+/* As posix_spawn, and so without the copy of our page tables that a fork makes; 0 or an errno. */
+static int start(const struct tempdir *t, char *const *argv, const sigset_t *mask, pid_t *pid) {
+  char program[PATH_MAX];
+  if (!program_find(argv[0], program, sizeof program)) snprintf(program, sizeof program, "%s", argv[0]);
+  struct environment env = child_environment(t, program);
+  posix_spawnattr_t attr;
+  int why = posix_spawnattr_init(&attr);
+  if (!why) {
+    posix_spawnattr_setsigmask(&attr, mask);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+    why = posix_spawn(pid, program, NULL, &attr, argv, env.vars);
+    posix_spawnattr_destroy(&attr);
+  }
+  for (size_t i = 0; i < env.own; i++) free(env.vars[i]);
+  free(env.vars);
+  return why;
 }
 
 int child_run(const struct tempdir *t, char *const *argv, struct err *e) {
@@ -121,25 +175,9 @@ int child_run(const struct tempdir *t, char *const *argv, struct err *e) {
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) sigaddset(&watched, list[i]);
   sigprocmask(SIG_BLOCK, &watched, &old);
   fflush(stdout);
-  int failed[2];
-  if (pipe2(failed, O_CLOEXEC)) return err_set(e, ERR_INPUT, "pipe: %s", strerror(errno)), -1;
-  pid_t pid = fork();
-  if (pid < 0) return err_set(e, ERR_INPUT, "fork: %s", strerror(errno)), -1;
-  if (!pid) {
-    sigprocmask(SIG_SETMASK, &old, NULL);
-    char program[PATH_MAX];
-    if (!program_find(argv[0], program, sizeof program)) snprintf(program, sizeof program, "%s", argv[0]);
-    child_environment(t, program);
-    execv(program, argv);
-    int why = errno;
-    if (write(failed[1], &why, sizeof why) < 0) _exit(126);
-    _exit(127);
-  }
-  close(failed[1]);
-  int why = 0, status = 0;
-  bool exec_failed = read(failed[0], &why, sizeof why) == sizeof why;
-  close(failed[0]);
-  while (waitpid(pid, &status, WNOHANG) == 0) {
+  pid_t pid;
+  int status = 0, why = start(t, argv, &old, &pid);
+  while (!why && waitpid(pid, &status, WNOHANG) == 0) {
     siginfo_t si;
     int sig = sigwaitinfo(&watched, &si);
     /* The terminal sends Ctrl-C and Ctrl-\ to the child as well; what another process sent is passed on. */
@@ -147,6 +185,6 @@ int child_run(const struct tempdir *t, char *const *argv, struct err *e) {
     if (sig > 0 && sig != SIGCHLD && !from_terminal) kill(pid, sig);
   }
   sigprocmask(SIG_SETMASK, &old, NULL);
-  if (exec_failed) return err_set(e, ERR_USAGE, "cannot run '%s': %s", argv[0], strerror(why)), -1;
+  if (why) return err_set(e, ERR_USAGE, "cannot run '%s': %s", argv[0], strerror(why)), -1;
   return status;
 }

@@ -5,6 +5,11 @@ GPU_FLAGS := $(if $(filter x86_64,$(shell uname -m)),-march=x86-64-v2)
 GPU_FLAGS += $(if $(findstring clang,$(CC)),-fno-vectorize,-fno-tree-loop-vectorize)
 ifeq ($(findstring clang,$(CC))$(SANITIZE),)
 GPU_FLAGS += -flto
-LDFLAGS += -flto -flto-partition=one
+# The unit is made once, into an object that the library and the command hold.
+GPU_OBJ := $(filter $(B)/src/gpu/%.o,$(LIB_OBJ))
+LIB_OBJ := $(filter-out $(GPU_OBJ),$(LIB_OBJ)) $(B)/src/gpu/room.o
+$(B)/src/gpu/room.o: $(GPU_OBJ)
+	$(CC) $(BASE_CFLAGS) $(GPU_FLAGS) $(CFLAGS) -r -flto-partition=one -flinker-output=nolto-rel -o $@ $(GPU_OBJ)
+-include $(GPU_OBJ:.o=.d)
 endif
 $(foreach f,$(wildcard src/gpu/*.c),$(eval CFLAGS_$(f) := $(GPU_FLAGS)))
