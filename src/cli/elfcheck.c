@@ -70,7 +70,8 @@ static void read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct fac
   }
 }
 
-static bool read_facts(const char *path, struct facts *f) {
+/* All that a diagnosis needs, or what the dynamic section says alone, which costs every run only that section. */
+static bool read_facts(const char *path, struct facts *f, bool all) {
   *f = (struct facts){0};
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -81,6 +82,7 @@ static bool read_facts(const char *path, struct facts *f) {
     GElf_Shdr sh;
     if (!gelf_getshdr(scn, &sh)) continue;
     if (sh.sh_type == SHT_DYNAMIC) read_dynamic(elf, scn, &sh, f);
+    if (!all) continue;
     if (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) read_symbols(elf, scn, &sh, f);
     if (sh.sh_type != SHT_PROGBITS || !(sh.sh_flags & SHF_ALLOC) || sh.sh_flags & SHF_EXECINSTR) continue;
     Elf_Data *data = elf_getdata(scn, NULL);
@@ -93,7 +95,7 @@ static bool read_facts(const char *path, struct facts *f) {
 
 bool elf_may_hold_runtime(const char *program) {
   struct facts f;
-  if (!read_facts(program, &f)) return true; /* a script, which may start one that does */
+  if (!read_facts(program, &f, false)) return true; /* a script, which may start one that does */
   return !*f.cudart || (*f.rpath && !f.has_runpath);
 }
 
@@ -101,7 +103,7 @@ void elf_diagnose(const char *program, struct diagnosis *d) {
   struct facts f;
   char path[PATH_MAX], lib[PATH_MAX], ours[PATH_MAX + 128];
   *d = (struct diagnosis){0};
-  if (!program_find(program, path, sizeof path) || !read_facts(path, &f)) {
+  if (!program_find(program, path, sizeof path) || !read_facts(path, &f, true)) {
     snprintf(
         d->text, sizeof d->text,
         "'%.300s' is not an ELF program (a script?) and nothing that it started reached our CUDA runtime; nothing was "

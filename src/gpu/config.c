@@ -85,7 +85,7 @@ static void *field(struct gpu_config *c, const struct knob_row *r) {
 
 static const struct knob_row *find_knob(const char *key) {
   for (uint32_t i = 0; i < gpu_knob_row_count; i++)
-    if (!strcmp(gpu_knob_rows[i].key, key)) return &gpu_knob_rows[i];
+    if (gpu_knob_rows[i].key[0] == key[0] && !strcmp(gpu_knob_rows[i].key, key)) return &gpu_knob_rows[i];
   return NULL;
 }
 
@@ -164,9 +164,8 @@ static bool set_bool(bool *out, const struct knob_row *r, const char *value, con
   return err_set(e, ERR_USAGE, "%s: '%s' must be true or false, not '%s'", where, r->key, value);
 }
 
-bool gpu_config_set(struct gpu_config *c, const char *key, const char *value, const char *where, struct err *e) {
-  const struct knob_row *r = find_knob(key);
-  if (!r) return unknown_key(key, where, e);
+static bool set_row(struct gpu_config *c, const struct knob_row *r, const char *value, const char *where,
+                    struct err *e) {
   switch (r->type) {
   case KNOB_UINT:
     return set_uint(field(c, r), r, value, where, e);
@@ -176,11 +175,16 @@ bool gpu_config_set(struct gpu_config *c, const char *key, const char *value, co
     return set_bool(field(c, r), r, value, where, e);
   case KNOB_TEXT:
     if (strlen(value) >= sizeof c->name)
-      return err_set(e, ERR_USAGE, "%s: '%s' is longer than %zu characters", where, key, sizeof c->name - 1);
+      return err_set(e, ERR_USAGE, "%s: '%s' is longer than %zu characters", where, r->key, sizeof c->name - 1);
     snprintf(field(c, r), sizeof c->name, "%s", value);
     return true;
   }
   return false;
+}
+
+bool gpu_config_set(struct gpu_config *c, const char *key, const char *value, const char *where, struct err *e) {
+  const struct knob_row *r = find_knob(key);
+  return r ? set_row(c, r, value, where, e) : unknown_key(key, where, e);
 }
 
 /* ---- files ---- */
@@ -223,14 +227,13 @@ static bool apply_scalar(struct reader *r, const char *key, const char *value, s
   }
   r->top_seen_knob = true;
   const struct knob_row *row = find_knob(key);
-  if (row) {
-    bool *seen = &r->seen[row - gpu_knob_rows];
-    if (*seen) return err_set(r->e, ERR_INPUT, "%s: '%s' is given twice", where, key);
-    *seen = true;
-    r->origins->at[row - gpu_knob_rows].file = depth;
-    r->origins->at[row - gpu_knob_rows].line = (uint32_t)line;
-  }
-  return gpu_config_set(r->c, key, value, where, r->e);
+  if (!row) return unknown_key(key, where, r->e);
+  bool *seen = &r->seen[row - gpu_knob_rows];
+  if (*seen) return err_set(r->e, ERR_INPUT, "%s: '%s' is given twice", where, key);
+  *seen = true;
+  r->origins->at[row - gpu_knob_rows].file = depth;
+  r->origins->at[row - gpu_knob_rows].line = (uint32_t)line;
+  return set_row(r->c, row, value, where, r->e);
 }
 
 static bool read_mapping(struct reader *r, const char *prefix, unsigned nesting, unsigned depth) {
