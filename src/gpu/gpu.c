@@ -103,6 +103,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   g->sm = aligned_alloc(64, c->sms * sizeof *g->sm);
   CHECK(g->sm, "out of memory for %u SMs", c->sms);
   memset(g->sm, 0, c->sms * sizeof *g->sm);
+  sm_plan_init(&g->plan, c);
   for (uint32_t i = 0; i < c->sms; i++) sm_init(&g->sm[i], g, i);
   g->work = calloc(c->concurrent_kernels, sizeof *g->work);
   CHECK(g->work, "out of memory for %u launches", c->concurrent_kernels);
@@ -269,7 +270,9 @@ static inline bool step_sm(struct gpu *g, uint32_t i) {
 /* What a step of the SM looks at first: one SM's lines push out another's. Saves 1 to 2 % on loads and stores. */
 static inline void expect_step(const struct sm *s) {
   const char *p = (const char *)s;
-  for (size_t at = 0; at < offsetof(struct sm, l1d.tag); at += 64) __builtin_prefetch(p + at);
+  for (size_t at = 0; at < SM_HOT_BYTES; at += 64) __builtin_prefetch(p + at);
+  __builtin_prefetch(&s->barrier);
+  __builtin_prefetch(&s->to_mem);
 }
 
 static bool step_sms(struct gpu *g) {

@@ -54,6 +54,7 @@ struct gpu {
   uint32_t cta_slots_per_sm, sm_words, node_words; /* words of a set of SMs, of interconnect nodes */
   bool may_sleep;                                  /* skipping idle time; off for the equivalence test */
   bool every_cycle;                                /* a scheme wants to see every cycle */
+  struct sm_plan plan;
   /* launch in progress */
   const struct feed_kernel *kernel; /* with several, the one that came first */
   struct gpu_work *work;            /* config.concurrent_kernels of them */

@@ -256,11 +256,10 @@ void l1_org_fill(struct sm *s, req_id id) {
   release_mshr(l, m);
 }
 
-op_id l1_org_next(struct sm *s, uint8_t *warp) {
+op_id l1_org_next(struct sm *s) {
   struct l1d *l = &s->l1d;
   uint32_t at = l->ready_head;
   struct l1_mshr *m = &l->mshr[l->org_ready[at].mshr];
-  *warp = s->op[l->org_ready[at].op].warp;
   if (l->refused == L1_NO_MSHR || l->refused == L1_NO_MERGE) l->refused = 0;
   l->ready_head = (at + 1) % l->org_ready_size;
   l->ready_count--;

@@ -228,10 +228,8 @@ static void evict(struct sm *s, uint32_t index, const struct l1_event *e) {
   if (l->state[index] == LINE_DIRTY) write_line_back(s, l->tag[index]);
 }
 
-static void wait_in(struct l1_mshr *m, uint32_t merges, op_id op, uint8_t warp) {
-  uint32_t at = ring_at(m->head + m->count++, merges);
-  m->waiter[at].op = op;
-  m->waiter[at].warp = warp;
+static void wait_in(struct l1_mshr *m, uint32_t merges, op_id op) {
+  m->waiter[ring_at(m->head + m->count++, merges)].op = op;
 }
 
 /* Start fetching a line for the MSHR. */
@@ -318,7 +316,7 @@ enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a) {
     if (!m) return L1_NO_MSHR;
     *m = (struct l1_mshr){.line = line, .index = UINT32_MAX, .busy = true, .waiter = m->waiter};
   }
-  wait_in(m, l->merges, op, o->warp);
+  wait_in(m, l->merges, op);
   if (!merges) fetch_line(s, m, o, a, l->lat[l->lat_head].at);
   if (o->space != SPACE_LOCAL) s->st->l1d_read_late += merges && v >= 0, s->st->l1d_read_again += !merges && way >= 0;
   if (way >= 0) { /* pending; it fetches where the MSHR that reserved the line was late */
@@ -440,13 +438,12 @@ void l1d_fill(struct sm *s, req_id id) {
   l->ready[ring_at(l->ready_head + l->ready_count++, l->mshrs)] = (uint16_t)r->owner;
 }
 
-op_id l1d_next(struct sm *s, uint8_t *warp) {
+op_id l1d_next(struct sm *s) {
   struct l1d *l = &s->l1d;
-  if (RARE(l->org)) return l1_org_next(s, warp);
+  if (RARE(l->org)) return l1_org_next(s);
   struct l1_mshr *m = &l->mshr[l->ready[l->ready_head]];
   if (l->refused == L1_NO_MERGE) l->refused = 0;
   op_id op = m->waiter[m->head].op;
-  *warp = m->waiter[m->head].warp;
   __builtin_prefetch(&s->op[op], 1); /* it was issued long ago, and is looked at in the next cycle */
   m->head = (uint16_t)ring_at(m->head + 1u, l->merges);
   if (!--m->count) {

@@ -25,6 +25,19 @@ static void *take_lines(size_t bytes) {
   return memset(p, 0, bytes);
 }
 
+void sm_plan_init(struct sm_plan *p, const struct gpu_config *c) {
+  *p = (struct sm_plan){.col_sfu = (uint8_t)c->oc_sp, .col_mem = (uint8_t)(c->oc_sp + c->oc_sfu)};
+  for (uint32_t w = 0; w < SM_WARPS; w += c->schedulers) p->turns |= 1ull << w;
+  p->set_sp = (1ull << c->oc_sp) - 1;
+  p->set_sfu = ((1ull << c->oc_sfu) - 1) << p->col_sfu;
+  p->set_mem = ((1ull << c->oc_mem) - 1) << p->col_mem;
+}
+
+/* The warps of scheduler `k`. */
+static inline uint64_t sm_turn(const struct sm *s, uint32_t k) {
+  return s->g->plan.turns << k;
+}
+
 void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   const struct gpu_config *c = &g->config;
   s->g = g;
@@ -33,7 +46,6 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->st = &g->stats;
   s->wb_due = UINT64_MAX;
   s->shared_depth = c->shared_latency;
-  for (uint32_t w = 0; w < SM_WARPS; w += c->schedulers) s->turns |= 1ull << w;
   rocache_init(&s->l1i, &c->l1i);
   rocache_init(&s->l1c, &c->l1c);
   texcache_init(&s->l1t, c);
@@ -44,12 +56,6 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->id_sfu.width = s->ex_sfu.width = (uint8_t)c->sfu_width;
   s->id_mem.width = s->ex_mem.width = 1;
   if (c->sub_cores) sm_sub_init(s);
-  s->col_sp = 0;
-  s->col_sfu = c->oc_sp;
-  s->col_mem = c->oc_sp + c->oc_sfu;
-  s->set_sp = ((1ull << c->oc_sp) - 1) << s->col_sp;
-  s->set_sfu = ((1ull << c->oc_sfu) - 1) << s->col_sfu;
-  s->set_mem = ((1ull << c->oc_mem) - 1) << s->col_mem;
   reqq_init(&s->response, c->ldst_response_queue);
   reqq_init(&s->eject, c->cluster_response_queue);
   s->op_size = 256;
@@ -121,7 +127,7 @@ void sm_begin_kernel(struct sm *s) {
   l1d_invalidate(&s->l1d);
   if (s->l1d.org) l1_org_begin_kernel(s);
   for (uint32_t k2 = 0; k2 < s->c->schedulers; k2++)
-    if (s->last_issued[k2] < 0 || !s->ages) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int)k2;
+    if (s->last_issued[k2] < 0 || !s->ages) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int8_t)k2;
 }
 
 /* A launch that begins while others run finds the L1 of an SM that is empty invalidated, as the first one does. An SM
@@ -158,10 +164,11 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
                                   .cta_slot = (uint8_t)slot,
                                   .index = (uint8_t)i,
                                   .age = s->ages++,
-                                  .queued = s->queued++,
                                   .inst_bytes = k->origin ? 0 : (uint8_t)s->c->inst_bytes,
                                   .cta = cta,
-                                  .code = k->code};
+                                  .code = k->code,
+                                  .feed = feed};
+    s->w_queued[w] = s->queued++;
     s->live |= bit;
     s->done &= ~bit;
     memset(s->score + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
@@ -227,14 +234,9 @@ static void update_long(struct sm *s, uint32_t w) {
   s->hazard_long = s->hazard & bit && waits_for_load(s, w) ? s->hazard_long | bit : s->hazard_long & ~bit;
 }
 
-void sm_issues_later(const struct sm *s, uint32_t w) {
-  const struct feed *f = s->cta_feed[s->w[w].cta_slot];
-  if (f->ops->later) f->ops->later(f->ctx, s->id * s->g->cta_slots_per_sm + s->w[w].cta_slot, s->w[w].index);
-}
-
-/* Nothing keeps the warp from issuing but the turn of others. */
+/* Nothing keeps the warp from issuing its memory instruction but the turn of others. */
 static inline void issues_soon(struct sm *s, uint32_t w) {
-  const struct feed *f = s->cta_feed[s->w[w].cta_slot];
+  const struct feed *f = s->w[w].feed;
   if (f->ops->soon) f->ops->soon(f->ctx, s->id * s->g->cta_slots_per_sm + s->w[w].cta_slot, s->w[w].index);
 }
 
@@ -257,7 +259,7 @@ void sm_release_regs(struct sm *s, const struct op *o) {
   if (s->hazard & bit && !collides(s, w, &s->w[w].code[s->w[w].pc])) {
     s->hazard &= ~bit;
     s->none_to_issue = false;
-    issues_soon(s, w);
+    if (s->to_mem & bit) issues_soon(s, w);
   }
   if (RARE(s->score_long)) update_long(s, w);
 }
@@ -288,9 +290,9 @@ void sm_update_head(struct sm *s, uint32_t w) {
   } else {
     s->to_sp |= bit;
   }
-  if (RARE(s->sub)) sm_sub_head(s, w, i);
+  if (RARE(s->c->sub_cores)) sm_sub_head(s, w, i);
   if (collides(s, w, i)) s->hazard |= bit;
-  else issues_soon(s, w);
+  else if (i->pipe == PIPE_MEM) issues_soon(s, w);
   if (RARE(s->score_long)) update_long(s, w);
 }
 
@@ -348,7 +350,7 @@ static bool issue(struct sm *s, uint32_t w) {
   is->peers = 0;
   is->remote = 0;
   is->token = 0;
-  const struct feed *feed = s->cta_feed[ws->cta_slot];
+  const struct feed *feed = ws->feed;
   if (!feed->ops->issue(feed->ctx, s->id * g->cta_slots_per_sm + ws->cta_slot, ws->index, is)) {
     g->faulted = feed;
     return false;
@@ -385,11 +387,11 @@ static bool issue(struct sm *s, uint32_t w) {
   reserve_regs(s, w, i);
   if (i->pipe == PIPE_MEM) {
     sm_prepare_memory(s, id, is);
-    if (!s->sub) pipe_reg_push(&s->id_mem, id);
-  } else if (!s->sub) {
+    if (!s->c->sub_cores) pipe_reg_push(&s->id_mem, id);
+  } else if (!s->c->sub_cores) {
     pipe_reg_push(i->pipe == PIPE_SFU ? &s->id_sfu : &s->id_sp, id);
   }
-  if (RARE(s->sub)) sm_sub_issue(s, w, id);
+  if (RARE(s->c->sub_cores)) sm_sub_issue(s, w, id);
   ws->fetch_pc = ws->pc + 1;
   ws->pc = is->next_pc;
   if (is->next_pc == FEED_DONE) s->done |= bit, s->drained |= bit;
@@ -419,13 +421,13 @@ static bool issue(struct sm *s, uint32_t w) {
 static uint64_t active_warps(struct sm *s, uint32_t k, uint64_t waiting) {
   uint64_t mine = sm_turn(s, k) & s->live, waits = waiting | (s->hazard & s->hazard_long);
   uint64_t active = s->active[k] & mine;
-  for (uint64_t m = active & waits; m; m &= m - 1) s->w[__builtin_ctzll(m)].queued = s->queued++;
+  for (uint64_t m = active & waits; m; m &= m - 1) s->w_queued[__builtin_ctzll(m)] = s->queued++;
   active &= ~waits;
   while ((uint32_t)__builtin_popcountll(active) < s->c->two_level_active && mine & ~waits & ~active) {
     uint64_t free = mine & ~waits & ~active;
     int first = __builtin_ctzll(free);
     for (uint64_t m = free & (free - 1); m; m &= m - 1)
-      if (s->w[__builtin_ctzll(m)].queued < s->w[first].queued) first = __builtin_ctzll(m);
+      if (s->w_queued[__builtin_ctzll(m)] < s->w_queued[first]) first = __builtin_ctzll(m);
     active |= 1ull << first;
   }
   return s->active[k] = active;
@@ -489,7 +491,7 @@ static inline struct view view_of(const struct sm *s) {
   v.ready = v.look & s->head & ~s->hazard;
   v.stale = v.look & s->stale;
   v.eligible = 0;
-  if (RARE(s->sub)) {
+  if (RARE(s->c->sub_cores)) {
     for (uint32_t k = 0; v.ready && k < s->c->schedulers; k++)
       v.eligible |= v.ready & sm_turn(s, k) & sm_sub_room(s, k);
     return v;
@@ -542,7 +544,7 @@ static bool schedule(struct sm *s) {
     if (w >= 0) {
       s->acted = true;
       if (!issue(s, (uint32_t)w)) return false;
-      s->last_issued[k] = w;
+      s->last_issued[k] = (int8_t)w;
     }
     if (i + 1 < n && (stale || w >= 0)) v = view_of(s);
   }
@@ -551,35 +553,14 @@ static bool schedule(struct sm *s) {
 
 /* ---- counters of one cycle, or of `n` cycles that repeat it ---- */
 
-void sm_count(struct sm *s) {
-  struct sm_tally *t = &s->tally;
-  struct gpu_stats *st = s->st;
-  for (uint32_t k = 0; k < 8; k++) st->issue_slots += t->issue[k];
-  st->issue_issued += t->issue[CAT_ISSUED];
-  st->issue_data += t->issue[CAT_DATA];
-  st->issue_memory += t->issue[CAT_MEMORY];
-  st->issue_pipe += t->issue[CAT_PIPE];
-  st->issue_barrier += t->issue[CAT_BARRIER];
-  st->issue_control += t->issue[CAT_CONTROL];
-  st->issue_idle += t->issue[CAT_IDLE] + t->issue[CAT_NONE];
-  st->stall_shared += t->stall[STALL_SHARED];
-  st->stall_const += t->stall[STALL_CONST];
-  st->stall_tex += t->stall[STALL_TEX];
-  st->stall_l1d += t->stall[STALL_L1D];
-  st->stall_bypass += t->stall[STALL_BYPASS];
-  st->stall_coalesce += t->stall[STALL_COALESCE];
-  st->stall_icnt += t->icnt;
-  *t = (struct sm_tally){0};
-}
-
 static void count_refusals(struct sm *s, uint64_t n) {
-  const struct sm_counts *c = &s->now_counts;
+  const struct sm_counts *c = &s->run_counts;
   struct gpu_stats *st = s->st;
-  if (c->l1_reject_write) {
-    *(c->l1_reject_local ? &st->l1d_local_write_rejects : &st->l1d_write_rejects) += n;
+  if (c->l1_reject_of & REJECT_WRITE) {
+    *(c->l1_reject_of & REJECT_LOCAL ? &st->l1d_local_write_rejects : &st->l1d_write_rejects) += n;
     return;
   }
-  if (c->l1_reject_local) {
+  if (c->l1_reject_of & REJECT_LOCAL) {
     st->l1d_local_read_rejects += n;
     return;
   }
@@ -602,26 +583,61 @@ static void count_refusals(struct sm *s, uint64_t n) {
   }
 }
 
-/* The head of the memory pipe stalled in `n` cycles. */
-static void count_stalls(struct sm *s, uint64_t from, uint64_t n) {
-  s->tally.stall[s->now_counts.stall_kind] += n;
-  if (RARE(s->g->seen.inst)) sm_seen_inst(s, &s->op[s->dispatch])->stalls += n;
-  if (RARE(s->g->seen.timeline)) timeline_stall(s, from, n, s->now_counts.stall_kind);
+/* The head of the memory pipe stalled in `n` cycles: who watches wants to know which instruction it was. */
+static void see_stalls(struct sm *s, uint64_t from, uint64_t n) {
+  if (s->g->seen.inst) sm_seen_inst(s, &s->op[s->dispatch])->stalls += n;
+  if (s->g->seen.timeline) timeline_stall(s, from, n, s->now_counts.stall_kind);
+}
+
+/* The cycles of the run. */
+static void count_run(struct sm *s) {
+  const struct sm_counts *c = &s->run_counts;
+  uint64_t n = s->run;
+  for (uint32_t k = 0; k < s->c->schedulers; k++) s->tally.issue[c->sched_cat[k]] += n;
+  if (c->stall_kind != STALL_NONE) s->tally.stall[c->stall_kind] += n;
+  if (c->icnt) s->tally.icnt += n;
+  if (c->l1_reject != L1_HIT) count_refusals(s, n);
+  s->run = 0;
+}
+
+void sm_count(struct sm *s) {
+  count_run(s);
+  struct sm_tally *t = &s->tally;
+  struct gpu_stats *st = s->st;
+  for (uint32_t k = 0; k < 8; k++) st->issue_slots += t->issue[k];
+  st->issue_issued += t->issue[CAT_ISSUED];
+  st->issue_data += t->issue[CAT_DATA];
+  st->issue_memory += t->issue[CAT_MEMORY];
+  st->issue_pipe += t->issue[CAT_PIPE];
+  st->issue_barrier += t->issue[CAT_BARRIER];
+  st->issue_control += t->issue[CAT_CONTROL];
+  st->issue_idle += t->issue[CAT_IDLE] + t->issue[CAT_NONE];
+  st->stall_shared += t->stall[STALL_SHARED];
+  st->stall_const += t->stall[STALL_CONST];
+  st->stall_tex += t->stall[STALL_TEX];
+  st->stall_l1d += t->stall[STALL_L1D];
+  st->stall_bypass += t->stall[STALL_BYPASS];
+  st->stall_coalesce += t->stall[STALL_COALESCE];
+  st->stall_icnt += t->icnt;
+  *t = (struct sm_tally){0};
 }
 
 /* This cycle, and `n` - 1 that repeat it. */
 static inline void count_cycles(struct sm *s, uint64_t from, uint64_t n) {
-  for (uint32_t k = 0; k < s->c->schedulers; k++) s->tally.issue[s->now_counts.sched_cat[k]] += n;
-  if (s->now_counts.stall_kind != STALL_NONE) count_stalls(s, from, n);
-  if (s->wait_icnt) s->tally.icnt += n;
-  if (s->now_counts.l1_reject != L1_HIT) count_refusals(s, n);
+  s->now_counts.icnt = s->wait_icnt;
+  if (memcmp(&s->now_counts, &s->run_counts, sizeof s->run_counts) != 0) {
+    count_run(s);
+    s->run_counts = s->now_counts;
+  }
+  s->run += n;
+  if (s->now_counts.stall_kind != STALL_NONE && RARE(s->g->seen.inst || s->g->seen.timeline)) see_stalls(s, from, n);
 }
 
 void sm_settle(struct sm *s, uint64_t until) {
   if (!s->asleep || until <= s->slept_from) return;
   uint64_t n = until - s->slept_from;
   count_cycles(s, s->slept_from, n);
-  s->first = (uint32_t)((s->first + n) % s->c->schedulers);
+  s->first = (uint8_t)((s->first + n) % s->c->schedulers);
   s->slept_from = until;
 }
 
@@ -647,12 +663,12 @@ static inline bool memory_busy(const struct sm *s) {
 /* Does an operand collector fill or empty? */
 static inline bool collectors_move(const struct sm *s) {
   uint64_t leave = s->col_ready, unused = ~s->col_used;
-  if (leave && ((s->ex_sp.count < s->ex_sp.width && leave & s->set_sp) ||
-                (s->ex_sfu.count < s->ex_sfu.width && leave & s->set_sfu) ||
-                (s->ex_mem.count < s->ex_mem.width && leave & s->set_mem)))
+  if (leave && ((s->ex_sp.count < s->ex_sp.width && leave & s->g->plan.set_sp) ||
+                (s->ex_sfu.count < s->ex_sfu.width && leave & s->g->plan.set_sfu) ||
+                (s->ex_mem.count < s->ex_mem.width && leave & s->g->plan.set_mem)))
     return true;
-  return (s->id_sp.count && unused & s->set_sp) || (s->id_sfu.count && unused & s->set_sfu) ||
-         (s->id_mem.count && unused & s->set_mem);
+  return (s->id_sp.count && unused & s->g->plan.set_sp) || (s->id_sfu.count && unused & s->g->plan.set_sfu) ||
+         (s->id_mem.count && unused & s->g->plan.set_mem);
 }
 static inline bool fetch_busy(const struct sm *s) {
   return s->fetch_valid | (s->ro_active & RO_INST) ||
@@ -666,20 +682,19 @@ bool sm_step(struct sm *s) {
   s->wake_at = UINT64_MAX;
   s->now_counts.stall_kind = STALL_NONE;
   s->now_counts.l1_reject = L1_HIT;
-  s->now_counts.l1_reject_local = s->now_counts.l1_reject_write = false;
   s->bank_write = 0;
   if (s->wb_due == s->g->now) sm_writeback(s);
-  if (s->sub || s->ex_sp.count | s->ex_sfu.count) {
+  if (s->c->sub_cores || s->ex_sp.count | s->ex_sfu.count) {
     if (s->alu_at != s->g->now) sm_execute_alu(s, s->g->now);
     else s->acted = true; /* what is left waits for the next cycle */
   }
   if (memory_busy(s) && !sm_ldst(s)) return false;
-  if (s->sub || s->bank_wait || collectors_move(s)) sm_collect(s);
+  if (s->c->sub_cores || s->bank_wait || collectors_move(s)) sm_collect(s);
   if (RARE(s->fenced)) s->fenced = false, l1d_drop(s);
   if (!s->none_to_issue && !schedule(s)) return false;
   for (uint32_t i = 0; i < s->c->fetch_width && fetch_busy(s); i++) sm_fetch(s);
   count_cycles(s, s->g->now, 1);
-  s->first = ring_at(s->first + 1, s->c->schedulers);
+  s->first = (uint8_t)ring_at(s->first + 1u, s->c->schedulers);
   if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);
   return true;
 }

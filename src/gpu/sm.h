@@ -8,6 +8,7 @@
 #define GPU_SM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "gpu/coalesce.h"
@@ -63,7 +64,7 @@ static inline uint32_t op_dst_arch(const struct op *o, uint32_t d) {
 
 struct collector {
   op_id op;         /* 0: free */
-  uint32_t waiting; /* bit per operand not yet read */
+  uint16_t waiting; /* bit per operand not yet read */
 };
 
 /* A pipe register set of up to 4 instructions, oldest first on the way out. */
@@ -85,13 +86,14 @@ struct warp_state {
   uint16_t in_pipe;        /* instructions between decode and completion */
   uint16_t stores;         /* stores not yet acknowledged */
   uint16_t atomics;        /* lanes of atomics not yet performed */
-  uint8_t inst_bytes;      /* of code space per instruction; 0: its code has addresses of its own (a trace of SASS) */
-  uint32_t regs_pending;   /* registers with a pending write */
+  uint16_t regs_pending;   /* registers with a pending write */
   uint32_t cta;
+  uint8_t inst_bytes; /* of code space per instruction; 0: its code has addresses of its own (a trace of SASS) */
   uint64_t age;
-  uint64_t queued;         /* two-level: when it joined the pending set */
   const struct inst *code; /* of its kernel */
+  const struct feed *feed; /* of its launch */
 } __attribute__((aligned(64)));
+_Static_assert(sizeof(struct warp_state) == 64, "a warp takes more than a line of the host's cache");
 
 struct latency_slot { /* an access on its way into the L1 */
   struct access acc;
@@ -118,7 +120,6 @@ struct l1_mshr {
   uint32_t outstanding; /* organisations: chunks on their way */
   struct {
     op_id op;
-    uint8_t warp;  /* of `op` */
     uint32_t left; /* organisations: chunks this access still waits for */
   } * waiter;
 };
@@ -133,14 +134,16 @@ struct l1d {
   /* looked at in every cycle */
   struct req_queue missq;
   struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
-  bool dropped;             /* a fence has emptied it, and MSHRs of before are still busy */
-  uint64_t org_busy;        /* takes no access before this cycle */
-  uint32_t lat_head, lat_count, lat_size;
+  uint32_t lat_head, lat_count;
   uint32_t ready_head, ready_count;
   uint32_t order_waiting; /* accesses in `order` */
   uint8_t refused; /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
   bool head_waits; /* the instruction at the head of the memory pipe found the ring full */
   bool probed;     /* the load at the head of the ring was refused after its set was looked at: what was found there */
+  bool dropped;    /* a fence has emptied it, and MSHRs of before are still busy */
+  /* looked at with an access */
+  uint64_t org_busy; /* takes no access before this cycle */
+  uint32_t lat_size;
   uint32_t set;
   int way, victim;
   /* the lines */
@@ -170,92 +173,99 @@ struct l1d {
   uint32_t dirty_count, dirty_max;
 };
 
-/* What a cycle adds to the counters. */
+/* What a cycle adds to the counters: eight bytes, so that cycles alike are found by one comparison. */
 struct sm_counts {
   uint8_t sched_cat[4];
-  uint8_t stall_kind; /* counters of a blocked memory pipe */
-  uint8_t l1_reject;  /* enum l1_outcome of the access refused in this step, L1_HIT if none */
-  bool l1_reject_local, l1_reject_write;
+  uint8_t stall_kind;   /* counters of a blocked memory pipe */
+  uint8_t l1_reject;    /* enum l1_outcome of the access refused in this step, L1_HIT if none */
+  uint8_t l1_reject_of; /* enum reject_of of that access */
+  bool icnt;            /* waits for the interconnect */
 };
+_Static_assert(sizeof(struct sm_counts) == sizeof(uint64_t), "a cycle's counts are compared as one word");
+enum reject_of { REJECT_LOCAL = 1, REJECT_WRITE = 2 };
 
-/* The same summed over cycles, until sm_count moves it to the counters. The first line of the host's cache is written
- * in every cycle, the second in those with a stall. */
+/* The same summed over cycles, until sm_count moves it to the counters. */
 struct sm_tally {
-  _Alignas(64) uint64_t issue[8]; /* issue slots by enum sched_cat */
-  uint64_t stall[7], icnt;        /* cycles by enum stall_kind; those that waited for the interconnect */
+  uint64_t issue[8];       /* issue slots by enum sched_cat */
+  uint64_t stall[7], icnt; /* cycles by enum stall_kind; those that waited for the interconnect */
 };
 
-/* Every SM is visited in turn, so what a cycle looks at lies together, line by line of the host's cache, and what it
- * seldom needs or indexes comes last. */
+/* What is the same for all SMs of a machine. */
+struct sm_plan {
+  uint64_t turns; /* warps of scheduler 0: every config.schedulers-th; one higher for each scheduler */
+  uint64_t set_sp, set_sfu, set_mem; /* the sets of collectors */
+  uint8_t col_sp, col_sfu, col_mem;  /* first collector of each set */
+};
+void sm_plan_init(struct sm_plan *p, const struct gpu_config *c);
+
+/* Every SM is visited in turn, and the others' lines push its own out of the host's first cache: what every cycle looks
+ * at fills the first lines, what most cycles do the next, and what is seldom needed or indexed comes last. What is the
+ * same for all SMs is in struct sm_plan. */
 struct sm {
-  /* ---- the cycle ---- */
+  /* ---- every cycle ---- */
   _Alignas(64) struct gpu *g;
   const struct gpu_config *c;
   struct gpu_stats *st;
+  struct sm_counts now_counts, run_counts; /* of this cycle; of the `run` cycles before it, not yet in `tally` */
+  uint64_t run;
   uint32_t id;
   bool acted; /* this step changed something */
   bool asleep;
-  bool fenced;      /* a warp got past its fence in this cycle */
-  bool wait_icnt;   /* wakes when the interconnect has room: something waits for it */
-  bool watch_icnt;  /* wakes when it has room: a scheme may then act */
+  bool fenced;        /* a warp got past its fence in this cycle */
+  bool wait_icnt;     /* wakes when the interconnect has room: something waits for it */
+  bool watch_icnt;    /* wakes when it has room: a scheme may then act */
+  bool none_to_issue; /* so the schedulers found, and nothing that they look at has changed: their sched_cat holds */
+  uint8_t first;      /* scheduler that goes first: it changes with every cycle */
+  uint8_t ro_active;  /* read-only caches with a line that arrived, or a miss to send: enum ro_cache */
+  op_id dispatch;     /* the instruction at the head of the memory pipe */
+  op_id next_wb;
   uint64_t wake_at; /* first cycle with a timed event */
   uint64_t alu_at;  /* the last cycle for which the pipes have been offered what waits before them */
   uint64_t wb_due;  /* first cycle from now on in which a result is written back */
   uint64_t slept_from;
-  uint32_t first; /* scheduler that goes first: it changes with every cycle */
-  struct sm_counts now_counts;
-  uint32_t need_icnt;         /* with wait_icnt or watch_icnt: bytes of the smallest packet refused in this step */
-  uint64_t insts, warp_insts; /* thread and warp instructions of this launch */
-  struct req_queue eject;     /* between interconnect and SM */
-  struct sm_tally tally;
-  /* ---- warps, a bit each ---- */
-  _Alignas(64) uint64_t live; /* slot holds a warp that has not been retired */
-  uint64_t done;              /* all lanes exited */
-  uint64_t barrier, fence, atomic_wait;
+  /* warps, a bit each */
+  uint64_t live;                /* slot holds a warp that has not been retired */
+  uint64_t done;                /* all lanes exited */
+  uint64_t drained;             /* an instruction or a store of it has ended since it was last found to be unfinished */
+  uint64_t imiss;               /* waits for the instruction cache */
+  uint64_t ibuf_any;            /* instruction buffer not empty */
+  uint64_t bank_wait;           /* banks with queued reads */
+  uint64_t bank_write;          /* banks written this cycle */
+  uint64_t col_used, col_ready; /* collectors in use; of them, those that have read all operands */
+  struct req_queue response;    /* at the memory unit */
+  struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
+  uint16_t shared_count;
+  bool fetch_valid;
+  uint8_t fetch_warp;
+  req_id next_global;
+  uint32_t need_icnt; /* with wait_icnt or watch_icnt: bytes of the smallest packet refused in this step */
+  struct l1d l1d;     /* its first line: up to here */
+  /* ---- issue: warps, a bit each ---- */
+  _Alignas(64) uint64_t barrier;
+  uint64_t fence, atomic_wait;
   uint64_t head;                  /* the buffered head is the instruction at the warp's pc */
   uint64_t stale;                 /* the buffered head is not: flush when looked at */
   uint64_t hazard;                /* the head waits for a register */
-  uint64_t hazard_long;           /* two-level: of those, for one that a load will write */
   uint64_t to_sp, to_sfu, to_mem; /* pipe of the head */
-  uint64_t imiss;                 /* waits for the instruction cache */
-  uint64_t ibuf_any;              /* instruction buffer not empty */
-  uint64_t drained;     /* an instruction or a store of it has ended since it was last found to be unfinished */
-  uint64_t load_head;   /* the head is a global or local load */
-  uint64_t turns;       /* warps of scheduler 0: every config.schedulers-th; one higher for each scheduler */
-  uint64_t *score;      /* scoreboard: score_words per warp */
-  uint64_t *score_long; /* two-level: registers that wait for a load, as `score`; else NULL */
-  bool none_to_issue;   /* so the schedulers found, and nothing that they look at has changed: their sched_cat holds */
+  uint64_t load_head;             /* the head is a global or local load */
+  uint64_t *score;                /* scoreboard: score_words per warp */
+  uint64_t *score_long;           /* two-level: registers that wait for a load, as `score`; else NULL */
+  uint64_t hazard_long;           /* two-level: of those with a hazard, for one that a load will write */
   uint32_t score_words;
-  int last_issued[4]; /* warp slot, -1 none */
-  /* ---- pipeline registers and collectors ---- */
-  _Alignas(64) op_id dispatch; /* the instruction at the head of the memory pipe */
-  op_id next_wb;
-  struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
-  uint64_t set_sp, set_sfu, set_mem; /* the sets of collectors */
-  uint64_t col_used, col_ready;      /* collectors in use; of them, those that have read all operands */
-  uint64_t bank_wait;                /* banks with queued reads */
-  uint64_t bank_write;               /* banks written this cycle */
-  struct sub_cores *sub;             /* NULL unless the SM is made of sub-cores (sm_sub.c) */
-  uint32_t col_sp, col_sfu, col_mem; /* first collector of each set */
-  uint32_t col_last_sp[4], col_last_sfu, col_last_mem;
-  /* ---- memory unit and fetch ---- */
-  uint32_t shared_count;
-  req_id next_global;
-  uint32_t wb_rotate;
-  bool fetch_valid;
-  uint8_t fetch_warp;
-  uint8_t ro_active; /* read-only caches with a line that arrived, or a miss to send: enum ro_cache */
   uint32_t fetch_buf_pc;
-  uint32_t last_fetched;
-  uint32_t wb_waiting;       /* bits in wb_any */
-  struct req_queue response; /* at the memory unit */
-  struct l1d l1d;
-  struct op *op;
   op_id op_free;
-  uint32_t op_size;
+  uint8_t last_fetched, wb_rotate;
+  struct op *op;
+  int8_t last_issued[4]; /* warp slot, -1 none */
+  uint8_t col_last_sp[4], col_last_sfu, col_last_mem;
+  uint16_t wb_waiting;        /* bits in wb_any */
+  uint64_t insts, warp_insts; /* thread and warp instructions of this launch */
   uint64_t orders;
   struct access (*buffer)[BUFFER_ROOM];
   uint64_t buffer_used;
+  struct req_queue eject; /* between interconnect and SM */
+  struct sub_cores *sub;  /* NULL unless the SM is made of sub-cores (sm_sub.c) */
+  struct sm_tally tally;
   /* SP pipes 0..3, SFU pipes 4..7: the dispatch register is empty from this cycle on */
   _Alignas(64) uint64_t pipe_free_at[SM_PIPES];
   /* Reads queued at a bank, first to last, chained through bank_next: collector * SM_OPERANDS + operand. */
@@ -267,6 +277,7 @@ struct sm {
   struct texcache l1t;
   op_id shared_pipe[256];
   uint32_t shared_depth; /* places of it in use: more where CTAs of clusters reach each other */
+  uint32_t op_size;
   /* ---- CTAs ---- */
   uint64_t active[4]; /* two-level: the active set of a scheduler */
   uint64_t queued;    /* two-level: warps put into the pending set so far */
@@ -283,6 +294,7 @@ struct sm {
   uint32_t regs_taken, shared_taken;
   /* ---- indexed by warp, by operand, by cycle ---- */
   struct warp_state w[SM_WARPS];
+  uint64_t w_queued[SM_WARPS]; /* two-level: when it joined the pending set */
   uint16_t bank_next[SM_COLLECTORS * SM_OPERANDS];
   /* Per future cycle (modulo): the pipes whose last stage is taken, a bit per cycle; instructions whose results are
    * written, chained through op.next. */
@@ -293,14 +305,12 @@ struct sm {
   } wb[WB_RING];
   uint64_t wb_any[WB_RING / 64];
 };
+/* Bytes of struct sm that a step reads whatever happens in it. */
+enum { SM_HOT_BYTES = offsetof(struct sm, l1d) + offsetof(struct l1d, org_busy) };
+_Static_assert(SM_HOT_BYTES <= 5 * 64, "what every cycle looks at takes more lines of the host's cache than it did");
 
 enum sched_cat { CAT_NONE, CAT_ISSUED, CAT_DATA, CAT_MEMORY, CAT_PIPE, CAT_BARRIER, CAT_CONTROL, CAT_IDLE };
 enum stall_kind { STALL_NONE, STALL_SHARED, STALL_CONST, STALL_TEX, STALL_L1D, STALL_BYPASS, STALL_COALESCE };
-
-/* The warps of scheduler `k`. */
-static inline uint64_t sm_turn(const struct sm *s, uint32_t k) {
-  return s->turns << k;
-}
 
 /* sm.c */
 void sm_init(struct sm *s, struct gpu *g, uint32_t id);
@@ -336,8 +346,6 @@ uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps wh
 void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
 void sm_sub_collect(struct sm *s);
 void sm_sub_execute(struct sm *s);
-/* The warp may issue in some cycles: what it waits for has begun. */
-void sm_issues_later(const struct sm *s, uint32_t warp);
 /* sm_ldst.c */
 bool sm_ldst(struct sm *s);
 void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is);
@@ -360,7 +368,7 @@ void l1d_drop(struct sm *s); /* a warp is past its fence: what the L1 holds may 
 enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a);
 enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *sent);
 void l1d_fill(struct sm *s, req_id r);
-op_id l1d_next(struct sm *s, uint8_t *warp); /* the next load to be answered, and its warp */
+op_id l1d_next(struct sm *s); /* the next load to be answered */
 uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
 struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set);
 enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out);
@@ -380,7 +388,7 @@ bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
 void l1_org_begin_kernel(struct sm *s);
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
 void l1_org_fill(struct sm *s, req_id r);
-op_id l1_org_next(struct sm *s, uint8_t *warp);
+op_id l1_org_next(struct sm *s);
 /* l1_order.c: queues in front of the L1 */
 void l1_order_init(struct sm *s);
 void l1_order_destroy(struct l1d *l);

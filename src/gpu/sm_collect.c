@@ -14,7 +14,7 @@
 
 static inline uint32_t bank_of(const struct sm *s, uint32_t name, uint32_t warp) {
   uint32_t banks = s->c->reg_banks;
-  if (!s->sub) return modulo(name + warp, banks);
+  if (!s->c->sub_cores) return modulo(name + warp, banks);
   uint32_t n = s->c->schedulers, each = banks / n; /* a sub-core's own */
   return warp % n * each + (name + warp / n) % each;
 }
@@ -45,7 +45,7 @@ static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t name
   else s->bank[b].first = read;
   s->bank[b].last = read;
   s->bank_wait |= 1ull << b;
-  s->col[c].waiting |= 1u << operand;
+  s->col[c].waiting |= (uint16_t)(1u << operand);
 }
 
 /* Is the name of source `r` (`nsrc`: that of the address) also that of a source before it? */
@@ -77,12 +77,12 @@ static void allocate(struct sm *s, struct pipe_reg *from, uint64_t set, uint32_t
   }
 }
 
-static inline void dispatch(struct sm *s, struct pipe_reg *to, uint32_t first, uint64_t set, uint32_t *last) {
+static inline void dispatch(struct sm *s, struct pipe_reg *to, uint32_t first, uint64_t set, uint8_t *last) {
   uint64_t ready = s->col_ready & set;
   if (!ready || to->count >= to->width) return;
   uint64_t after = ready >> (first + *last) >> 1; /* in rotation from the one after the last */
   uint32_t c = after ? first + *last + 1 + (uint32_t)__builtin_ctzll(after) : (uint32_t)__builtin_ctzll(ready);
-  *last = c - first;
+  *last = (uint8_t)(c - first);
   to->at[to->count++] = s->col[c].op;
   s->col_used &= ~(1ull << c);
   s->col_ready &= ~(1ull << c);
@@ -98,7 +98,7 @@ void sm_read_banks(struct sm *s) {
   for (uint64_t m = banks; m; m &= m - 1) {
     uint32_t b = (uint32_t)__builtin_ctzll(m);
     uint32_t read = s->bank[b].first, c = read / SM_OPERANDS;
-    s->col[c].waiting &= ~(1u << read % SM_OPERANDS);
+    s->col[c].waiting &= (uint16_t) ~(1u << read % SM_OPERANDS);
     if (!s->col[c].waiting) s->col_ready |= 1ull << c;
     if (read == s->bank[b].last) s->bank_wait &= ~(1ull << b);
     else s->bank[b].first = s->bank_next[read];
@@ -107,22 +107,23 @@ void sm_read_banks(struct sm *s) {
 }
 
 void sm_collect(struct sm *s) {
-  if (RARE(s->sub)) {
+  if (RARE(s->c->sub_cores)) {
     sm_sub_collect(s);
     return;
   }
+  const struct sm_plan *plan = &s->g->plan;
   if (s->col_ready) {
-    for (uint32_t p = 0; s->col_ready & s->set_sp && p < s->c->sp_width; p++)
-      dispatch(s, &s->ex_sp, s->col_sp, s->set_sp, &s->col_last_sp[p]);
-    dispatch(s, &s->ex_sfu, s->col_sfu, s->set_sfu, &s->col_last_sfu);
-    dispatch(s, &s->ex_mem, s->col_mem, s->set_mem, &s->col_last_mem);
+    for (uint32_t p = 0; s->col_ready & plan->set_sp && p < s->c->sp_width; p++)
+      dispatch(s, &s->ex_sp, plan->col_sp, plan->set_sp, &s->col_last_sp[p]);
+    dispatch(s, &s->ex_sfu, plan->col_sfu, plan->set_sfu, &s->col_last_sfu);
+    dispatch(s, &s->ex_mem, plan->col_mem, plan->set_mem, &s->col_last_mem);
     /* Nothing else reaches the pipes before they start these: begin the next cycle with that. */
     if (s->ex_sp.count | s->ex_sfu.count) sm_execute_alu(s, s->g->now + 1);
   }
   if (s->bank_wait) sm_read_banks(s);
-  if (s->id_sp.count) allocate(s, &s->id_sp, s->set_sp, s->c->sp_width);
-  if (s->id_sfu.count) allocate(s, &s->id_sfu, s->set_sfu, 1);
-  if (s->id_mem.count) allocate(s, &s->id_mem, s->set_mem, 1);
+  if (s->id_sp.count) allocate(s, &s->id_sp, plan->set_sp, s->c->sp_width);
+  if (s->id_sfu.count) allocate(s, &s->id_sfu, plan->set_sfu, 1);
+  if (s->id_mem.count) allocate(s, &s->id_mem, plan->set_mem, 1);
 }
 
 /* ---- pipes ---- */
@@ -130,7 +131,7 @@ void sm_collect(struct sm *s) {
 bool sm_result_at(struct sm *s, op_id id, uint64_t cycle) {
   uint32_t at = (uint32_t)cycle % WB_RING;
   if (s->wb[at].count >= s->c->writeback_width) return false;
-  s->wb_waiting += !s->wb[at].count;
+  if (!s->wb[at].count) s->wb_waiting++;
   if (cycle < s->wb_due) s->wb_due = cycle;
   op_id *last = &s->wb[at].first;
   for (uint32_t k = s->wb[at].count++; k; k--) last = &s->op[*last].next;
@@ -155,14 +156,13 @@ static void start(struct sm *s, uint32_t p, struct pipe_reg *from, uint64_t cycl
   s->acted = true; /* a conflict for the last stage or for a result bus is tried again every cycle */
   if (s->pipe_busy[end / 64][p] >> (end % 64) & 1) return;
   if (!sm_result_at(s, id, cycle + l.latency + 2)) return;
-  sm_issues_later(s, s->op[id].warp);
   from->at[best] = from->at[--from->count];
   s->pipe_busy[end / 64][p] |= 1ull << (end % 64);
   s->pipe_free_at[p] = cycle + l.interval;
 }
 
 void sm_execute_alu(struct sm *s, uint64_t cycle) {
-  if (RARE(s->sub)) {
+  if (RARE(s->c->sub_cores)) {
     sm_sub_execute(s);
     return;
   }

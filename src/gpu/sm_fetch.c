@@ -34,7 +34,7 @@ static void retire_warp(struct sm *s, uint32_t w) {
   if (--s->cta_warps_left[ws->cta_slot]) return;
   s->ctas--;
   s->st->ctas++;
-  const struct feed *feed = s->cta_feed[ws->cta_slot];
+  const struct feed *feed = ws->feed;
   feed->ops->end_cta(feed->ctx, s->id * g->cta_slots_per_sm + ws->cta_slot);
   feed_cta_ended(feed);
   gpu_cta_done(g, s->id, ws->cta_slot);
@@ -54,7 +54,7 @@ static uint64_t fetch_address(const struct warp_state *ws) {
 
 static void fetch_one(struct sm *s, uint32_t w) {
   struct warp_state *ws = &s->w[w];
-  s->last_fetched = w;
+  s->last_fetched = (uint8_t)w;
   s->acted = true;
   s->st->l1i_accesses++;
   enum ro_result r = rocache_access(&s->l1i, fetch_address(ws), (uint16_t)w, s->g->now);
@@ -64,7 +64,6 @@ static void fetch_one(struct sm *s, uint32_t w) {
     s->fetch_valid = true;
     s->fetch_warp = (uint8_t)w;
     s->fetch_buf_pc = ws->fetch_pc;
-    sm_issues_later(s, w);
     break;
   case RO_MISS:
     s->st->l1i_misses++;
@@ -95,7 +94,7 @@ void sm_fetch(struct sm *s) {
     uint64_t want = s->live & ~s->done & ~s->imiss & ~s->ibuf_any, finished = s->live & s->done & s->drained;
     if (want | finished) {
       /* Slots in the order of the walk: from the one after the last fetched. Slots above the last are empty. */
-      uint32_t from = s->last_fetched + 1;
+      uint32_t from = s->last_fetched + 1u;
       for (uint64_t m = rotate_right(want | finished, from); m; m &= m - 1) {
         uint32_t w = ((uint32_t)__builtin_ctzll(m) + from) & 63;
         if (finished >> w & 1) {

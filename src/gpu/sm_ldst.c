@@ -214,8 +214,8 @@ static uint32_t clients_ready(const struct sm *s) {
   return ready;
 }
 
-/* The next result of a client becomes next_wb. Returns its warp. */
-static uint32_t take_result(struct sm *s, enum client client) {
+/* The next result of a client becomes next_wb. */
+static void take_result(struct sm *s, enum client client) {
   struct gpu *g = s->g;
   switch (client) {
   case OF_SHARED: {
@@ -246,13 +246,10 @@ static uint32_t take_result(struct sm *s, enum client client) {
     s->next_global = 0;
     break;
   }
-  case OF_L1: {
-    uint8_t warp;
-    s->next_wb = l1d_next(s, &warp);
-    return warp;
+  case OF_L1:
+    s->next_wb = l1d_next(s);
+    break;
   }
-  }
-  return s->op[s->next_wb].warp;
 }
 
 static void memory_writeback(struct sm *s) {
@@ -270,9 +267,9 @@ static void memory_writeback(struct sm *s) {
   uint32_t ready = clients_ready(s), from = s->wb_rotate;
   if (!ready) return;
   uint32_t client = (uint32_t)__builtin_ctz(ready >> from ? ready >> from << from : ready);
-  s->wb_rotate = client == OF_L1 ? 0 : client + 1;
+  s->wb_rotate = (uint8_t)(client == OF_L1 ? 0 : client + 1);
   s->acted = true;
-  sm_issues_later(s, take_result(s, (enum client)client));
+  take_result(s, (enum client)client);
 }
 
 static void take_reply(struct sm *s) {
@@ -444,8 +441,7 @@ static void count_l1_read(struct sm *s, bool local, enum l1_outcome out) {
 
 static void note_refusal(struct sm *s, const struct op *o, enum l1_outcome why) {
   s->now_counts.l1_reject = (uint8_t)why;
-  s->now_counts.l1_reject_local = o->space == SPACE_LOCAL;
-  s->now_counts.l1_reject_write = !o->load;
+  s->now_counts.l1_reject_of = (uint8_t)((o->space == SPACE_LOCAL ? REJECT_LOCAL : 0) | (o->load ? 0 : REJECT_WRITE));
 }
 
 /* Is a refusal certain to be repeated until a fill, a place in an MSHR or in the miss queue? */

@@ -94,10 +94,8 @@ struct feed_ops {
   /* All warps of the CTA are done and nothing of it is in flight. */
   void (*end_cta)(void *ctx, uint32_t slot);
   const struct feed_fault *(*fault)(void *ctx);
-  /* Warp `w` may issue within some tens of cycles; within the next few. Bring what that will touch into the host's
-   * caches: first the warp's state, then what its instruction uses. Change nothing. Both NULL where it would not help.
-   */
-  void (*later)(void *ctx, uint32_t slot, uint32_t w);
+  /* Warp `w` may issue a memory instruction within the next few cycles: bring the data that it will touch into the
+   * host's caches. Change nothing. NULL where it would not help. */
   void (*soon)(void *ctx, uint32_t slot, uint32_t w);
 };
 

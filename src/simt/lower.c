@@ -340,20 +340,6 @@ void lower_refusal(struct simt_module *m, struct xop *o, const char *why) {
   if (!m->first_refusal) m->first_refusal = a->name;
 }
 
-static void add_lines(struct xlines *l, uint32_t off, uint32_t bytes) {
-  for (uint32_t line = off / LINE_BYTES; line <= (off + bytes - 1) / LINE_BYTES; line++) {
-    bool known = line > UINT8_MAX;
-    for (uint32_t k = 0; k < l->n; k++) known |= l->line[k] == line;
-    if (!known && l->n < sizeof l->line) l->line[l->n++] = (uint8_t)line;
-  }
-}
-
-static void operand_lines(struct xlines *l, const struct ptx_opnd *o, const uint32_t *reg_off) {
-  if (o->reg) add_lines(l, reg_off[o->reg->num], slot_bytes(o->reg->type));
-  for (uint32_t k = 0; (o->kind == OK_VEC || o->kind == OK_LIST || o->kind == OK_MEM) && k < o->n; k++)
-    operand_lines(l, &o->vec[k], reg_off);
-}
-
 static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *e, uint32_t *reg_off) {
   const struct ptx_func *f = xf->f;
   struct lowering l = {.m = m, .f = (struct ptx_func *)f, .xf = xf, .e = e, .reg_off = reg_off, .pc0 = xf->entry};
@@ -395,9 +381,6 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
       *e = (struct err){0};
     }
     if (!o->fn) o->fn = m->s->handlers[o->id];
-    struct xlines *lines = &m->lines[xf->entry + i];
-    if (in->guard) add_lines(lines, reg_off[in->guard->num], slot_bytes(in->guard->type));
-    for (uint32_t k = 0; k < in->nops; k++) operand_lines(lines, &in->ops[k], reg_off);
   }
   return true;
 }
@@ -441,8 +424,7 @@ bool lower_module(struct simt_module *m, struct err *e) {
   }
   m->code = calloc(m->ninsts + 1, sizeof *m->code);
   m->ops = calloc(m->ninsts + 1, sizeof *m->ops);
-  m->lines = calloc(m->ninsts + 1, sizeof *m->lines);
-  CHECK(m->code && m->ops && m->lines, "out of memory");
+  CHECK(m->code && m->ops, "out of memory");
   tex_collect(m);
   if (!place_variables(m, e)) return false;
   place_shared(m);

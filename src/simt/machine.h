@@ -91,13 +91,6 @@ struct xop {
   const void *aux; /* struct xaux or other long tail */
 };
 
-/* The lines of the host's cache, within the frame, that hold an instruction's registers: see feed_soon. Those that do
- * not fit are left out. */
-struct xlines {
-  uint8_t n, line[15];
-};
-enum { LINE_BYTES = 64 };
-
 /* Long operand lists: vectors, calls, textures. */
 struct xopnd {
   uint32_t off;
@@ -147,7 +140,6 @@ struct simt_module {
   struct arena arena;
   struct inst *code;
   struct xop *ops;
-  struct xlines *lines; /* parallel to ops */
   uint32_t ninsts;
   struct xfunc *funcs;
   uint32_t nfuncs;

@@ -18,7 +18,6 @@ static void destroy(struct simt_module *m) {
   ptx_free(m->ptx);
   free(m->code);
   free(m->ops);
-  free(m->lines);
   free(m->pool);
   arena_free(&m->arena);
   free(m);
