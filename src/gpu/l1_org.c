@@ -159,6 +159,7 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
     if (p == PLAN_FULL) return L1_NO_LINE;
     if (p == PLAN_BYPASS || (s->g->slots.n_may_allocate && !l1d_may_allocate(s, &e))) return L1_BYPASS;
   }
+  l->coming = !missing;
   if (l->missq.count + 1 >= l->missq_limit) return L1_NO_MISSQ;
   if (m && m->count >= l->merges) return L1_NO_MERGE;
   enum l1_outcome out = !missing ? L1_PENDING : want & ~missing ? L1_PARTIAL : L1_MISS;

@@ -137,6 +137,12 @@ static struct l1_mshr *mshr_of(const struct l1d *l, uint32_t index, uint64_t lin
   return m->busy && m->line == line ? m : NULL;
 }
 
+bool l1d_coming(struct l1d *l, enum l1_outcome why, uint64_t line) {
+  if (why == L1_NO_MERGE) return true;
+  if (why != L1_NO_MISSQ) return false; /* the others are refusals of lines of which nothing is on its way */
+  return l->org ? l->coming : l->way >= 0 || find_mshr(l, line);
+}
+
 /* An MSHR whose line has come, and been replaced before the last load of its list was answered. As in the reference, a
  * miss of that line joins it: it is answered, but nothing fetches the line that it reserves, which stays reserved until
  * the next access to it fetches it or the kernel ends. */

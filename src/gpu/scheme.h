@@ -60,7 +60,8 @@ struct l1_event {
   uint32_t subpart;           /* L2 sub-partition the line belongs to */
   uint32_t note;              /* on the way from a fill: what schemes at the L2 wrote on the request (mem_event.note) */
   bool local, write;
-  bool retry; /* on_stall: asked before for this access. How often a refused access is asked again is not defined. */
+  bool coming; /* on_stall: all that it misses is on its way already, so that it needs no request of its own */
+  bool retry;  /* on_stall: asked before for this access. How often a refused access is asked again is not defined. */
 };
 
 /* The line arrays of a cache as a replacement scheme sees them: ways of one set. */

@@ -158,6 +158,7 @@ struct l1d {
   /* an organisation in the place of the lines */
   const struct l1_org *org;
   struct slot_instance *org_of;
+  bool coming; /* what the load looked up last lacks is on its way */
   uint32_t org_chunk, org_sets;
   struct {
     op_id op;
@@ -373,6 +374,8 @@ uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
 struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set);
 enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out);
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
+/* The load of this line that was just refused: is what it lacks on its way? */
+bool l1d_coming(struct l1d *l, enum l1_outcome why, uint64_t line);
 void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);
 #define L1D_TELL(s, hook, e)                                                                     \
   do {                                                                                           \

@@ -401,6 +401,7 @@ static bool bypass_on_stall(struct sm *s, struct latency_slot *q, enum l1_outcom
     return false;
   }
   struct l1_event e = event_of(s, o, &q->acc);
+  e.coming = l1d_coming(&s->l1d, why, e.line);
   e.retry = q->asked;
   q->asked = true;
   for (uint32_t h = 0; h < g->slots.n_on_stall; h++) {

@@ -69,7 +69,7 @@ static bool bucl_bypass_load(struct scheme_ctx *c, const struct l1_event *e) {
 
 static bool bucl_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why) {
   struct bucl *b = c->state;
-  return bucl_may_pass(&b->m, e, why, c->param[BUCL_L1DHR], c->param[BUCL_UIB], c->param[BUCL_MERGE] != 0,
+  return bucl_may_pass(&b->m, e, why, c->param[BUCL_L1DHR], c->param[BUCL_UIB], c->param[BUCL_MERGE],
                        &c->counter[STALLS]);
 }
 

@@ -76,8 +76,7 @@ static bool prf_bypass_load(struct scheme_ctx *c, const struct l1_event *e) {
 
 static bool prf_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why) {
   struct prf *p = c->state;
-  return bucl_may_pass(&p->m, e, why, c->param[PRF_L1DHR], c->param[PRF_UIB], c->param[PRF_MERGE] != 0,
-                       &c->counter[STALLS]);
+  return bucl_may_pass(&p->m, e, why, c->param[PRF_L1DHR], c->param[PRF_UIB], c->param[PRF_MERGE], &c->counter[STALLS]);
 }
 
 static void prf_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {

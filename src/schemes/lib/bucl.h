@@ -7,9 +7,10 @@
  * alone).
  *
  * A refused access whose line is on its way waits (merge=0): section II-B puts it into the waiting list of its MSHR,
- * "no new load request is issued", and the resources whose want stalls the L1 are a free MSHR, a line that is not
- * reserved and room in the miss queue. That the list itself may be full is the simulator's limit (8 waiters), of which
- * the paper says nothing; with merge=1 such an access may bypass like any other.
+ * "no new load request is issued"; only a miss that needs a request of its own can want an MSHR, a line or a place in
+ * the miss queue. That the list may be full (8 waiters), and that the miss queue is asked about before the list, are
+ * the simulator's ways, of which the paper says nothing. Past the L1 such an access fetches again what is about to
+ * come. With merge=1 it may bypass like any other; with merge=2 it waits only where the list is full.
  */
 #ifndef SCHEMES_LIB_BUCL_H
 #define SCHEMES_LIB_BUCL_H
@@ -49,7 +50,8 @@ static inline void bucl_monitor_access(struct bucl_monitor *m, const struct l1_e
 /* The last rows of both tables of parameters. */
 #define BUCL_READING_PARAMS                                                                                            \
   {"pending", "", "1: an access to a line on its way counts as a hit in the hit rate; 0: as a miss", 0, 1, 1, true}, { \
-    "merge", "", "1: an access refused because its MSHR has no room for it may bypass; 0: it waits", 0, 1, 0, true     \
+    "merge", "", "refused accesses to a line on its way: 0 wait; 1 may bypass; 2 wait if its list of waiters is full", \
+        0, 2, 0, true                                                                                                  \
   }
 /* How refused accesses end: the rows that both tables of counters have in a row. */
 enum { BUCL_PASSED, BUCL_KEPT_HIT_RATE, BUCL_KEPT_FULL, BUCL_KEPT_MERGE };
@@ -62,12 +64,12 @@ enum { BUCL_PASSED, BUCL_KEPT_HIT_RATE, BUCL_KEPT_FULL, BUCL_KEPT_MERGE };
 
 /* May a refused access go past the L1? Counts the reason of a first refusal in the four counters at `n`. */
 static inline bool bucl_may_pass(const struct bucl_monitor *m, const struct l1_event *e, enum l1_outcome why,
-                                 double hit_rate, double uib, bool merge, uint64_t *n) {
+                                 double hit_rate, double uib, double merge, uint64_t *n) {
   if (m->hit_rate >= hit_rate) {
     if (hit_rate > 0) n[BUCL_KEPT_HIT_RATE] += !e->retry; /* at 0 passing is off, not refused */
     return false;
   }
-  if (why == L1_NO_MERGE && !merge) {
+  if (merge == 0 ? e->coming : merge == 2 && why == L1_NO_MERGE) {
     n[BUCL_KEPT_MERGE] += !e->retry;
     return false;
   }
