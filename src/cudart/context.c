@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/heap.h"
+
 enum { WHY_LINES = 64 }; /* explanations printed before we fall silent */
 
 /* The library is loaded once per process and its C interface has no handle: this is the one place for its state. */
@@ -213,6 +215,11 @@ void cudart_close(struct cudart *c) {
     print_error(&e);
     leave_error(c, &e);
   }
+}
+
+/* Before the program allocates anything. Under `sluice run` alone: elsewhere the heap is the program's business. */
+__attribute__((constructor)) static void start_of_process(void) {
+  if (getenv("SLUICE_DIR")) heap_use_huge_pages();
 }
 
 /* Runs after the program's own atexit functions and destructors, which may still call us. A program under `sluice run`

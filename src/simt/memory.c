@@ -15,7 +15,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { ALIGN = 256, KEEP_FREED = 64, PAGE = 4096, HUGE_PAGE = 2 << 20 };
+enum { ALIGN = 256, KEEP_FREED = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_PART = 512 << 10 };
 
 /* The best handlers this processor runs; SLUICE_ISA=2 or 3 asks for lesser ones (tests, benchmarks). */
 static int best_isa(void) {
@@ -154,9 +154,14 @@ static uint64_t place(struct simt *s, uint64_t bytes, uint64_t align) {
   return at;
 }
 
-/* Large allocations may have the host's huge pages: a fault for 2 MB of them rather than for each 4 KB. */
-static void ask_for_huge_pages(uint64_t host, uint64_t bytes) {
-  uint64_t lo = (host + HUGE_PAGE - 1) & ~(uint64_t)(HUGE_PAGE - 1), hi = (host + bytes) & ~(uint64_t)(HUGE_PAGE - 1);
+/* The host's huge pages for all of an allocation, and in the mapping, which allocations fill in the order of the
+ * addresses, for a good part of one too: a fault for 2 MB costs as much as a hundred for 4 KB. */
+static void ask_for_huge_pages(const struct simt *s, uint64_t host, uint64_t bytes) {
+  uint64_t mask = HUGE_PAGE - 1, map = (uint64_t)(uintptr_t)s->map, map_end = map + s->map_bytes, end = host + bytes;
+  uint64_t lo = host & ~mask, hi = end & ~mask, first_end = end < lo + HUGE_PAGE ? end : lo + HUGE_PAGE;
+  bool ours = host >= map && end <= map_end;
+  if (ours ? first_end - lo < HUGE_PART || lo < map : lo < host) lo += HUGE_PAGE;
+  if (ours && end - hi >= HUGE_PART && hi + HUGE_PAGE <= map_end) hi += HUGE_PAGE;
   if (lo < hi) madvise((void *)(uintptr_t)lo, hi - lo, MADV_HUGEPAGE);
 }
 
@@ -173,7 +178,7 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
     at = place(s, rounded, ALIGN);
   }
   if (!at) return 0;
-  ask_for_huge_pages(at + delta, rounded);
+  ask_for_huge_pages(s, at + delta, rounded);
   if (!host) s->used += rounded;
   if (s->check) check_allocated(s, at, bytes, host || kind == SIMT_MEM_MANAGED);
   insert(s, (struct mem_block){

@@ -129,10 +129,21 @@ static const struct feed_ops feed_operations = {.start_cta = feed_start,
 
 /* ---- set-up ---- */
 
-static char *map_pages(size_t bytes) {
-  if (!bytes) bytes = 1;
+/* Zeroed memory of a launch: the heap's, unless it is more than is likely to be touched (stacks for recursion). */
+enum { FROM_HEAP = 4 << 20, LINE = 128 };
+
+static char *get_memory(size_t bytes) {
+  if (bytes <= FROM_HEAP) {
+    char *p = aligned_alloc(LINE, (bytes + LINE) & ~(size_t)(LINE - 1));
+    return p ? memset(p, 0, bytes) : NULL;
+  }
   char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? NULL : p;
+}
+
+static void put_memory(char *p, size_t bytes) {
+  if (bytes <= FROM_HEAP) free(p);
+  else if (p) munmap(p, bytes);
 }
 
 static bool check_launch(const struct simt_launch *l, struct err *e) {
@@ -196,9 +207,9 @@ static bool allocate(struct simt_run *r, struct err *e) {
   r->regs_bytes = (size_t)warps * frame;
   r->locals_bytes = (size_t)warps * LANES * r->local_stride;
   r->shareds_bytes = (size_t)r->slots * r->shared_stride;
-  r->regs = map_pages(r->regs_bytes);
-  r->locals = map_pages(r->locals_bytes);
-  r->shareds = map_pages(r->shareds_bytes);
+  r->regs = get_memory(r->regs_bytes);
+  r->locals = get_memory(r->locals_bytes);
+  r->shareds = get_memory(r->shareds_bytes);
   r->ctas = calloc(r->slots, sizeof *r->ctas);
   r->clusters = calloc(r->slots, sizeof *r->clusters);
   r->warps_block = calloc(1, warps * sizeof *r->warps + 63);
@@ -268,9 +279,9 @@ void simt_end(struct simt_run *r) {
   fflush(r->s->out);
   for (uint32_t w = 0; r->grown && w < r->slots * r->fk.warps_per_cta; w++)
     if (r->warps[w].stack != r->warps[w].own) free(r->warps[w].stack);
-  if (r->regs) munmap(r->regs, r->regs_bytes ? r->regs_bytes : 1);
-  if (r->locals) munmap(r->locals, r->locals_bytes ? r->locals_bytes : 1);
-  if (r->shareds) munmap(r->shareds, r->shareds_bytes ? r->shareds_bytes : 1);
+  put_memory(r->regs, r->regs_bytes);
+  put_memory(r->locals, r->locals_bytes);
+  put_memory(r->shareds, r->shareds_bytes);
   check_run_free(r->check);
   children_free(r);
   free(r->ctas);
