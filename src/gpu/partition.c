@@ -7,6 +7,10 @@
 #include "gpu/partition.h"
 
 #include <stdlib.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/err.h"
 #include "gpu/addrmap.h"
@@ -28,16 +32,14 @@ struct channel {
 };
 
 /* Units of one clock. Each has its own time: `ticks` - since[i] steps of its clock have passed that it does not know
- * of, and nothing happens in it before tick at[i] (NEVER: until disturbed). A unit with nothing to do costs nothing. */
-#define NEVER INT64_MAX
-enum { WHEEL = 64 }; /* ticks ahead */
+ * of, and nothing happens in it before tick at[i], of which the low half is kept so that four are compared at once. A
+ * unit with nothing to do costs nothing more. NEVER: until disturbed, or in some thousand million ticks for nothing. */
+enum { NEVER = INT32_MAX, LANES = 4 };
+typedef uint32_t ticks_vec __attribute__((vector_size(4 * LANES)));
 struct clocked {
-  int64_t ticks, next; /* next: lower bound on at[] of the units that are neither in `due` nor in the wheel */
-  int64_t *at, *since;
-  uint64_t *due; /* set of units with at[] passed, as far as is known */
-  /* Sets of units that are to be looked at in a tick, by tick modulo WHEEL, and which of them are not empty. A unit
-   * disturbed meanwhile stays in its set. */
-  uint64_t *wheel, slots;
+  int64_t ticks;
+  int64_t *since;
+  uint32_t *at; /* room for a multiple of 64 */
   uint32_t n, words;
 };
 
@@ -54,93 +56,71 @@ struct partition_set {
 };
 
 static void clocked_init(struct clocked *k, uint32_t n) {
-  *k = (struct clocked){.n = n, .words = (n + 63) / 64, .next = NEVER};
-  k->at = calloc(n, sizeof *k->at);
+  *k = (struct clocked){.n = n, .words = (n + 63) / 64};
+  k->at = aligned_alloc(64, (size_t)k->words * 64 * sizeof *k->at);
   k->since = calloc(n, sizeof *k->since);
-  k->due = calloc(k->words, sizeof *k->due);
-  k->wheel = calloc(WHEEL * k->words, sizeof *k->wheel);
-  for (uint32_t i = 0; k->due && i < n; i++) k->due[i / 64] |= 1ull << (i % 64);
-  CHECK(k->at && k->since && k->due && k->wheel, "out of memory for %u memory units", n);
+  CHECK(k->at && k->since, "out of memory for %u memory units", n);
+  memset(k->at, 0, (size_t)k->words * 64 * sizeof *k->at);
 }
 
 static void clocked_free(struct clocked *k) {
   free(k->at);
   free(k->since);
-  free(k->due);
-  free(k->wheel);
 }
 
-static inline void look_at(struct clocked *k, uint32_t i) {
-  if (k->at[i] - k->ticks >= WHEEL) {
-    if (k->at[i] < k->next) k->next = k->at[i];
-    return;
-  }
-  uint32_t slot = (uint32_t)k->at[i] % WHEEL;
-  k->wheel[slot * k->words + i / 64] |= 1ull << (i % 64);
-  k->slots |= 1ull << slot;
+/* Ticks until unit `i` is to be looked at; not above 0: now. */
+static inline int32_t ahead(const struct clocked *k, uint32_t i) {
+  return (int32_t)(k->at[i] - (uint32_t)k->ticks);
 }
 
 /* Unit `i`, which knows all steps up to now, is quiet for `steps` more (UINT32_MAX: until disturbed). */
 static inline void quiet_for(struct clocked *k, uint32_t i, uint32_t steps) {
-  k->at[i] = steps == UINT32_MAX ? NEVER : k->since[i] + steps;
-  uint64_t bit = 1ull << (i % 64);
-  if (!steps) {
-    k->due[i / 64] |= bit;
-    return;
-  }
-  k->due[i / 64] &= ~bit;
-  look_at(k, i);
+  k->at[i] = (uint32_t)k->since[i] + (steps == UINT32_MAX ? NEVER : steps < NEVER / 4 ? steps : NEVER / 4);
 }
 
 static inline void disturb(struct clocked *k, uint32_t i) {
-  k->at[i] = k->ticks;
-  k->due[i / 64] |= 1ull << (i % 64);
+  k->at[i] = (uint32_t)k->ticks;
 }
 
-/* Units whose time has come become due. */
-static inline void find_due(struct clocked *k) {
-  uint32_t slot = (uint32_t)k->ticks % WHEEL;
-  if (k->slots >> slot & 1) {
-    k->slots &= ~(1ull << slot);
-    for (uint32_t w = 0; w < k->words; w++) {
-      uint64_t m = k->wheel[slot * k->words + w];
-      k->wheel[slot * k->words + w] = 0;
-      for (; m; m &= m - 1)
-        if (k->at[w * 64 + (uint32_t)__builtin_ctzll(m)] <= k->ticks) k->due[w] |= m & -m;
-    }
-  }
-  if (k->ticks < k->next) return;
-  k->next = NEVER;
-  for (uint32_t i = 0; i < k->n; i++) {
-    if (k->at[i] <= k->ticks) k->due[i / 64] |= 1ull << (i % 64);
-    else if (k->at[i] != NEVER) look_at(k, i);
-  }
+/* Bit per lane: the top bit. */
+static inline uint32_t signs(ticks_vec v) {
+#ifdef __SSE2__
+  return (uint32_t)_mm_movemask_ps((__m128)v);
+#else
+  uint32_t m = 0;
+  for (uint32_t i = 0; i < LANES; i++) m |= v[i] >> 31 << i;
+  return m;
+#endif
+}
+
+/* The units of word `w` whose time has come. */
+static inline uint64_t due(const struct clocked *k, uint32_t w) {
+  uint64_t m = 0;
+  uint32_t n = k->n - w * 64 < 64 ? k->n - w * 64 : 64;
+  ticks_vec after = (ticks_vec){0} + (uint32_t)(k->ticks + 1);
+  for (uint32_t i = 0; i < n; i += LANES) m |= (uint64_t)signs(*(const ticks_vec *)&k->at[w * 64 + i] - after) << i;
+  return n < 64 ? m & ((1ull << n) - 1) : m;
 }
 
 static uint32_t quiet(const struct clocked *k, uint32_t i) {
-  if (k->at[i] == NEVER) return UINT32_MAX;
-  return k->at[i] <= k->ticks ? 0 : (uint32_t)(k->at[i] - k->ticks);
+  int32_t n = ahead(k, i);
+  return n <= 0 ? 0 : n >= NEVER / 2 ? UINT32_MAX : (uint32_t)n;
 }
 
 /* The least of them all; it may be too small. */
 static uint32_t all_quiet(const struct clocked *k) {
-  for (uint32_t w = 0; w < k->words; w++)
-    if (k->due[w]) return 0;
-  int64_t n = k->next == NEVER ? NEVER : k->next - k->ticks;
-  if (k->slots) {
-    uint32_t from = (uint32_t)k->ticks % WHEEL;
-    int64_t ahead = __builtin_ctzll(k->slots >> from | k->slots << (-from % WHEEL));
-    if (ahead < n) n = ahead;
+  uint32_t least = UINT32_MAX;
+  for (uint32_t i = 0; i < k->n && least; i++) {
+    uint32_t n = quiet(k, i);
+    if (n < least) least = n;
   }
-  return n == NEVER ? UINT32_MAX : n <= 0 ? 0 : n >= UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)n;
+  return least;
 }
 
 /* One unit's time passes, without the others'. */
 static void skip_one(struct clocked *k, uint32_t i, uint32_t steps) {
   k->since[i] -= steps;
-  if (k->at[i] == NEVER) return;
-  k->at[i] -= steps;
-  if (k->at[i] < k->next) k->next = k->at[i];
+  if (quiet(k, i) != UINT32_MAX) k->at[i] -= steps;
 }
 
 /* Skipped steps reach the unit before anything else does. */
@@ -285,7 +265,7 @@ __attribute__((flatten)) static void step_slices(struct partition_set *p, uint32
     uint32_t c = p->home[s];
     struct channel *ch = &p->channel[c];
     ch->wanted += l->to_dram.count - offered;
-    if (l->to_dram.count && p->dram.at[c] > p->dram.ticks && !closed(p, ch)) disturb(&p->dram, c);
+    if (l->to_dram.count && ahead(&p->dram, c) > 0 && !closed(p, ch)) disturb(&p->dram, c);
   }
 }
 
@@ -294,9 +274,10 @@ void partition_step_l2(struct partition_set *p, uint32_t s) {
 }
 
 void partition_tick_l2(struct partition_set *p) {
-  find_due(&p->l2);
-  for (uint32_t w = 0; w < p->l2.words; w++)
-    if (p->l2.due[w]) step_slices(p, w, p->l2.due[w], 1);
+  for (uint32_t w = 0; w < p->l2.words; w++) {
+    uint64_t m = due(&p->l2, w);
+    if (m) step_slices(p, w, m, 1);
+  }
   p->l2.ticks++;
 }
 
@@ -469,9 +450,10 @@ void partition_step_dram(struct partition_set *p, uint32_t c) {
 }
 
 void partition_tick_dram(struct partition_set *p) {
-  find_due(&p->dram);
-  for (uint32_t w = 0; w < p->dram.words; w++)
-    if (p->dram.due[w]) step_channels(p, w, p->dram.due[w], 1);
+  for (uint32_t w = 0; w < p->dram.words; w++) {
+    uint64_t m = due(&p->dram, w);
+    if (m) step_channels(p, w, m, 1);
+  }
   p->dram.ticks++;
 }
 
