@@ -160,12 +160,44 @@ static bool coalesce_aligned(const struct coalesce_in *in, uint32_t segment, str
   return true;
 }
 
+/* The same for lanes whose segments only go up, which most are: nothing to search for and nothing to put in order.
+ * 0: some lane goes down, or is not aligned. */
+static uint32_t coalesce_rising(const struct coalesce_in *in, uint32_t segment, struct access *out) {
+  uint64_t bad = 0, within = segment > 128 ? 255 : 127, last = UINT64_MAX;
+  uint32_t n = 0, shift = (uint32_t)__builtin_ctz(segment), span = in->width > 8 ? 3 : 1, lanes = 0, words = 0;
+  for (uint32_t m = in->mask; m; m &= m - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(m);
+    uint64_t addr = in->addr[lane], block = addr >> shift;
+    bad |= addr;
+    if (block != last) {
+      if (n) {
+        if (block < last) return 0;
+        out[n - 1] =
+            (struct access){.addr = last << shift, .lanes = lanes, .chunks = sectors_of(words), .words = words};
+      }
+      n++;
+      last = block;
+      lanes = words = 0;
+    }
+    lanes |= 1u << lane;
+    words |= span << (addr & within) / 8;
+  }
+  if (bad & (in->width - 1)) return 0;
+  out[n - 1] = (struct access){.addr = last << shift, .lanes = lanes, .chunks = sectors_of(words), .words = words};
+  for (uint32_t i = 0; i < n; i++) shrink(&out[i], segment);
+  return n;
+}
+
 uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
   uint32_t segment = segment_size(in), n = 0, last = 0;
   uint64_t within = segment > 128 ? 255 : 127;
   if (in->atomic) return coalesce_atomic(in, out, segment);
   if (in->addr[1] - in->addr[0] == in->width && is_dense(in)) return coalesce_dense(in, segment, out);
-  if (in->width <= 16 && !(in->width & (in->width - 1)) && coalesce_aligned(in, segment, out, &n)) return n;
+  if (in->width <= 16 && !(in->width & (in->width - 1))) {
+    if ((n = coalesce_rising(in, segment, out))) return n;
+    if (coalesce_aligned(in, segment, out, &n)) return n;
+    n = 0;
+  }
   for (uint32_t m = in->mask; m; m &= m - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(m);
     uint64_t addr = in->addr[lane], end = addr + in->width - 1;

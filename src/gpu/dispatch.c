@@ -56,6 +56,24 @@ bool gpu_overlapped(const struct gpu *g) {
   return g->overlap;
 }
 
+/* All zero: they are worked out as warps come to them. */
+static void clear_uops(struct gpu_work *k, const struct feed_kernel *fk) {
+  if (fk->insts > k->uops) {
+    free(k->uop);
+    k->uop = aligned_alloc(sizeof *k->uop, fk->insts * sizeof *k->uop);
+    k->uops = fk->insts;
+  }
+  if (fk->max_reg >= k->reg_bits.room) {
+    free(k->reg_bits.place);
+    k->reg_bits.room = fk->max_reg + 1;
+    k->reg_bits.place = malloc(k->reg_bits.room);
+  }
+  CHECK(k->uop && k->reg_bits.place, "out of memory for a kernel of %u instructions", fk->insts);
+  memset(k->uop, 0, fk->insts * sizeof *k->uop);
+  memset(k->reg_bits.place, 0, fk->max_reg + 1);
+  k->reg_bits.used = 0;
+}
+
 struct gpu_work *gpu_work_new(struct gpu *g, const struct feed *f, const struct gpu_start *how, struct err *e) {
   const struct feed_kernel *fk = f->kernel;
   uint32_t i = 0, fit;
@@ -63,7 +81,15 @@ struct gpu_work *gpu_work_new(struct gpu *g, const struct feed *f, const struct 
   if (!ctas_that_fit(&g->config, fk, &fit, e)) return NULL;
   while (g->work[i].feed) i++;
   struct gpu_work *k = &g->work[i];
-  *k = (struct gpu_work){.feed = f, .how = *how, .order = ++g->launches, .start = g->now, .ctas_per_sm = fit};
+  clear_uops(k, fk);
+  *k = (struct gpu_work){.feed = f,
+                         .how = *how,
+                         .order = ++g->launches,
+                         .start = g->now,
+                         .ctas_per_sm = fit,
+                         .uop = k->uop,
+                         .uops = k->uops,
+                         .reg_bits = k->reg_bits};
   k->local_base = LOCAL_BASE + ((uint64_t)i << LOCAL_SHIFT);
   k->warps = fk->warps_per_cta;
   k->regs = k->warps * WARP_LANES * ((fk->regs_per_thread + 3) & ~3u);

@@ -114,6 +114,8 @@ void gpu_free(struct gpu *g) {
   if (!g) return;
   for (uint32_t i = 0; i < g->config.sms; i++) sm_destroy(&g->sm[i]);
   free(g->sm);
+  for (uint32_t i = 0; i < g->config.concurrent_kernels && g->work; i++)
+    free(g->work[i].uop), free(g->work[i].reg_bits.place);
   free(g->work);
   free(g->released);
   partition_free(g->parts);

@@ -31,6 +31,9 @@ struct gpu_work {
   uint64_t warp_cycles;         /* of CTAs that have ended */
   struct gpu_stats own;         /* while launches overlap: what can be told apart */
   uint8_t on_sm[256];           /* CTAs on each SM */
+  struct uop *uop;              /* one for each instruction of its kernel's code; room for `uops` */
+  uint32_t uops;
+  struct uop_regs reg_bits;
 };
 
 enum { GPU_SM_WORDS = 4 }; /* bit sets of 256 SMs */
@@ -147,7 +150,7 @@ static inline bool sm_can_send_read(struct sm *s) {
 /* The instruction of `o` in gpu_seen.inst. */
 static inline struct gpu_inst_memory *sm_seen_inst(const struct sm *s, const struct op *o) {
   const struct gpu_work *k = &s->g->work[s->cta_work[s->w[o->warp].cta_slot]];
-  return &s->g->seen.inst[k->inst_base + o->inst->pc];
+  return &s->g->seen.inst[k->inst_base + o->uop->inst->pc];
 }
 /* The SM steps in this cycle, and in each after it until it falls asleep again. */
 static inline void gpu_wake_sm(struct gpu *g, uint32_t sm) {

@@ -126,7 +126,7 @@ static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const str
     struct req *r = &s->g->pool.at[id];
     r->warp = o->warp;
     r->cta = o->cta;
-    r->pc = o->inst->pc;
+    r->pc = o->uop->inst->pc;
     r->degree = o->degree;
     r->lanes = a->lanes;
     r->chunks = part;

@@ -194,7 +194,7 @@ struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct a
                            .sm = s->id,
                            .warp = o->warp,
                            .cta = o->cta,
-                           .pc = o->inst->pc,
+                           .pc = o->uop->inst->pc,
                            .degree = o->degree,
                            .chunks = a->chunks,
                            .set = set,
@@ -245,7 +245,7 @@ static void fetch_line(struct sm *s, struct l1_mshr *m, const struct op *o, cons
   struct req *r = &s->g->pool.at[id];
   r->warp = o->warp;
   r->cta = o->cta;
-  r->pc = o->inst->pc;
+  r->pc = o->uop->inst->pc;
   r->degree = o->degree;
   r->lanes = a->lanes;
   r->chunks = a->chunks;
@@ -375,7 +375,7 @@ enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *
   struct req *r = &s->g->pool.at[id];
   r->warp = o->warp;
   r->cta = o->cta;
-  r->pc = o->inst->pc;
+  r->pc = o->uop->inst->pc;
   r->degree = o->degree;
   r->lanes = a->lanes;
   r->chunks = a->chunks;

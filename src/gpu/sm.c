@@ -109,8 +109,12 @@ static uint64_t *widen(uint64_t *rows, uint32_t from, uint32_t to) {
   return out;
 }
 
+static inline uint64_t *score_row(const struct sm *s, uint32_t w) {
+  return s->score + (size_t)w * s->score_words;
+}
+
 void sm_grow_score(struct sm *s, uint32_t max_reg) {
-  uint32_t words = max_reg / 64 + 1;
+  uint32_t words = UOP_WORDS + max_reg / 64 + 1;
   if (words <= s->score_words) return;
   s->score = widen(s->score, s->score_words, words);
   if (s->c->warp_sched == SCHED_TWO_LEVEL) s->score_long = widen(s->score_long, s->score_words, words);
@@ -166,12 +170,13 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
                                   .age = s->ages++,
                                   .inst_bytes = k->origin ? 0 : (uint8_t)s->c->inst_bytes,
                                   .cta = cta,
-                                  .code = k->code,
+                                  .code_at = k->origin ? 0 : k->code[0].fetch_pc / 8,
+                                  .uop = g->work[work].uop,
                                   .feed = feed};
     s->w_queued[w] = s->queued++;
     s->live |= bit;
     s->done &= ~bit;
-    memset(s->score + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
+    memset(score_row(s, w), 0, s->score_words * sizeof *s->score);
     if (RARE(s->score_long)) memset(s->score_long + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
     for (uint32_t h = 0; h < g->slots.n_on_warp_start; h++) {
       struct slot_instance *in = &g->slots.at[g->slots.on_warp_start[h]];
@@ -183,45 +188,71 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
 
 /* ---- scoreboard ---- */
 
-static bool score_test(const struct sm *s, uint32_t w, uint32_t reg) {
-  return s->score[(size_t)w * s->score_words + reg / 64] >> (reg % 64) & 1;
+/* Bit of a register in the warp's row. */
+static uint32_t bit_of(const struct sm *s, uint32_t w, uint32_t reg) {
+  return uop_bit(&s->g->work[s->cta_work[s->w[w].cta_slot]].reg_bits, reg);
 }
 
-static inline uint32_t waited_sources(const struct inst *i) {
-  return i->flags & INST_WAITS_3 ? 3 : i->nsrc;
-}
-
-static bool collides(const struct sm *s, uint32_t w, const struct inst *i) {
-  if (!s->w[w].regs_pending) return false;
-  for (uint32_t r = 0, n = waited_sources(i); r < n; r++)
-    if (i->src[r] && score_test(s, w, i->src[r])) return true;
+static bool collides_wide(const struct sm *s, uint32_t w, const struct inst *i) {
+  const uint64_t *row = score_row(s, w);
+#define PENDING(reg) ((reg) && row[bit_of(s, w, reg) / 64] >> (bit_of(s, w, reg) % 64) & 1)
+  for (uint32_t r = 0, n = uop_waited_sources(i); r < n; r++)
+    if (PENDING(i->src[r])) return true;
   for (uint32_t r = 0; r < i->ndst; r++)
-    if (i->dst[r] && score_test(s, w, i->dst[r])) return true;
-  return (i->pred && score_test(s, w, i->pred)) || (i->addr_reg && score_test(s, w, i->addr_reg));
+    if (PENDING(i->dst[r])) return true;
+  return PENDING(i->pred) || PENDING(i->addr_reg);
+#undef PENDING
 }
 
-static void reserve_regs(struct sm *s, uint32_t w, const struct inst *i) {
-  uint64_t *row = s->score + (size_t)w * s->score_words;
-  for (uint32_t r = 0; r < i->ndst; r++) {
-    uint32_t reg = i->dst[r];
-    if (!reg || row[reg / 64] >> (reg % 64) & 1) continue;
-    row[reg / 64] |= 1ull << (reg % 64);
-    s->w[w].regs_pending++;
-  }
+/* Does a register of the instruction have a write pending? */
+static inline bool collides(const struct sm *s, uint32_t w, const struct uop *u) {
+  const uint64_t *row = score_row(s, w);
+  if ((row[0] & u->waits[0]) | (row[1] & u->waits[1])) return true;
+  return RARE(u->flags & UOP_WIDE) && s->w[w].regs_pending && collides_wide(s, w, u->inst);
+}
+
+static void reserve_bit(struct sm *s, uint32_t w, uint32_t b) {
+  uint64_t *word = &score_row(s, w)[b / 64], bit = 1ull << (b % 64);
+  if (!(*word & bit)) s->w[w].regs_pending++;
+  *word |= bit;
+}
+
+static void release_bit(struct sm *s, uint32_t w, uint32_t b) {
+  uint64_t *word = &score_row(s, w)[b / 64], bit = 1ull << (b % 64);
+  if (*word & bit) s->w[w].regs_pending--;
+  *word &= ~bit;
+}
+
+static void reserve_long(struct sm *s, uint32_t w, const struct inst *i) {
   bool memory =
       i->space == SPACE_GLOBAL || i->space == SPACE_LOCAL || i->space == SPACE_GENERIC || i->space == SPACE_TEX;
-  if (!s->score_long || i->kind != KIND_LOAD || !memory) return;
-  row = s->score_long + (size_t)w * s->score_words;
+  if (i->kind != KIND_LOAD || !memory) return;
+  uint64_t *row = s->score_long + (size_t)w * s->score_words;
   for (uint32_t r = 0; r < i->ndst; r++)
     if (i->dst[r]) row[i->dst[r] / 64] |= 1ull << (i->dst[r] % 64);
 }
 
+static inline void reserve_regs(struct sm *s, uint32_t w, const struct uop *u) {
+  if (u->ndst == 1) {
+    if (u->dst_bit) reserve_bit(s, w, u->dst_bit - 1u);
+  } else {
+    for (uint32_t r = 0; r < u->ndst; r++)
+      if (u->inst->dst[r]) reserve_bit(s, w, bit_of(s, w, u->inst->dst[r]));
+  }
+  if (RARE(s->score_long)) reserve_long(s, w, u->inst);
+}
+
+static void release_long(struct sm *s, uint32_t w, const struct inst *i) {
+  for (uint32_t r = 0; r < i->ndst; r++)
+    s->score_long[(size_t)w * s->score_words + i->dst[r] / 64] &= ~(1ull << (i->dst[r] % 64));
+}
+
 /* Does the warp's next instruction wait for a load? Asked only of warps with a hazard. */
 static bool waits_for_load(const struct sm *s, uint32_t w) {
-  const struct inst *i = &s->w[w].code[s->w[w].pc];
+  const struct inst *i = s->w[w].uop[s->w[w].pc].inst;
   const uint64_t *row = s->score_long + (size_t)w * s->score_words;
 #define LONG(reg) ((reg) && row[(reg) / 64] >> ((reg) % 64) & 1)
-  for (uint32_t r = 0; r < waited_sources(i); r++)
+  for (uint32_t r = 0; r < uop_waited_sources(i); r++)
     if (LONG(i->src[r])) return true;
   for (uint32_t r = 0; r < i->ndst; r++)
     if (LONG(i->dst[r])) return true;
@@ -242,21 +273,21 @@ static inline void issues_soon(struct sm *s, uint32_t w) {
 
 void sm_release_regs(struct sm *s, const struct op *o) {
   uint32_t w = o->warp;
-  uint64_t *row = s->score + (size_t)w * s->score_words, bit = 1ull << w;
-  for (uint32_t r = 0; r < o->ndst; r++) {
-    uint32_t reg = op_dst(o, r);
-    if (!reg || !(row[reg / 64] >> (reg % 64) & 1)) continue;
-    row[reg / 64] &= ~(1ull << (reg % 64));
-    if (RARE(s->score_long)) s->score_long[(size_t)w * s->score_words + reg / 64] &= ~(1ull << (reg % 64));
-    s->w[w].regs_pending--;
+  uint64_t bit = 1ull << w;
+  if (o->ndst == 1) {
+    if (o->dst_bit) release_bit(s, w, o->dst_bit - 1u);
+  } else {
+    for (uint32_t r = 0; r < o->ndst; r++)
+      if (o->uop->inst->dst[r]) release_bit(s, w, bit_of(s, w, o->uop->inst->dst[r]));
   }
+  if (RARE(s->score_long)) release_long(s, w, o->uop->inst);
   s->drained |= bit;
   if (s->fence & bit && !s->w[w].regs_pending) {
     s->fence &= ~bit;
     s->fenced = true;
     s->none_to_issue = false;
   }
-  if (s->hazard & bit && !collides(s, w, &s->w[w].code[s->w[w].pc])) {
+  if (s->hazard & bit && !collides(s, w, &s->w[w].uop[s->w[w].pc])) {
     s->hazard &= ~bit;
     s->none_to_issue = false;
     if (s->to_mem & bit) issues_soon(s, w);
@@ -265,6 +296,13 @@ void sm_release_regs(struct sm *s, const struct op *o) {
 }
 
 /* ---- instruction buffers as masks ---- */
+
+static struct uop *uop_new(struct sm *s, const struct warp_state *ws) {
+  struct gpu_work *k = &s->g->work[s->cta_work[ws->cta_slot]];
+  struct uop *u = &ws->uop[ws->pc];
+  uop_make(u, &k->feed->kernel->code[ws->pc], &k->reg_bits, s->c->reg_banks);
+  return u;
+}
 
 void sm_update_head(struct sm *s, uint32_t w) {
   struct warp_state *ws = &s->w[w];
@@ -278,21 +316,15 @@ void sm_update_head(struct sm *s, uint32_t w) {
     s->stale |= bit;
     return;
   }
-  const struct inst *i = &ws->code[ws->pc];
+  struct uop *u = &ws->uop[ws->pc];
+  if (RARE(!u->inst)) u = uop_new(s, ws);
   s->head |= bit;
-  s->to_sp &= ~bit, s->to_sfu &= ~bit, s->to_mem &= ~bit, s->load_head &= ~bit;
-  if (i->pipe == PIPE_MEM) {
-    s->to_mem |= bit;
-    if (i->kind == KIND_LOAD && (i->space == SPACE_GLOBAL || i->space == SPACE_LOCAL || i->space == SPACE_GENERIC))
-      s->load_head |= bit;
-  } else if (i->pipe == PIPE_SFU) {
-    s->to_sfu |= bit;
-  } else {
-    s->to_sp |= bit;
-  }
-  if (RARE(s->c->sub_cores)) sm_sub_head(s, w, i);
-  if (collides(s, w, i)) s->hazard |= bit;
-  else if (i->pipe == PIPE_MEM) issues_soon(s, w);
+  s->to_sfu = (s->to_sfu & ~bit) | (u->flags & UOP_SFU ? bit : 0);
+  s->to_mem = (s->to_mem & ~bit) | (u->flags & UOP_MEMORY ? bit : 0);
+  s->load_head = (s->load_head & ~bit) | (u->flags & UOP_LOADS ? bit : 0);
+  if (RARE(s->c->sub_cores)) sm_sub_head(s, w, u->inst);
+  if (collides(s, w, u)) s->hazard |= bit;
+  else if (u->flags & UOP_MEMORY) issues_soon(s, w);
   if (RARE(s->score_long)) update_long(s, w);
 }
 
@@ -311,37 +343,24 @@ static inline void pipe_reg_push(struct pipe_reg *r, op_id id) {
 }
 
 /* Instruction mix and register traffic: what the energy model charges. */
-static void count_unit(struct gpu_stats *st, const struct inst *i, uint32_t lanes) {
-  static const uint16_t field[LAT_COUNT] = {
-      [LAT_INT_DIV] = offsetof(struct gpu_stats, exec_div),   [LAT_F32_ADD] = offsetof(struct gpu_stats, exec_f32),
-      [LAT_F32_MAX] = offsetof(struct gpu_stats, exec_f32),   [LAT_F32_MUL] = offsetof(struct gpu_stats, exec_fma),
-      [LAT_F32_FMA] = offsetof(struct gpu_stats, exec_fma),   [LAT_F32_DIV] = offsetof(struct gpu_stats, exec_fdiv),
-      [LAT_INT_ADD] = offsetof(struct gpu_stats, exec_add),   [LAT_INT_MAX] = offsetof(struct gpu_stats, exec_add),
-      [LAT_INT_MUL] = offsetof(struct gpu_stats, exec_mul),   [LAT_INT_MAD] = offsetof(struct gpu_stats, exec_mul),
-      [LAT_INT_MUL24] = offsetof(struct gpu_stats, exec_mul), [LAT_INT_MAD24] = offsetof(struct gpu_stats, exec_mul),
-      [LAT_F64_ADD] = offsetof(struct gpu_stats, exec_f64),   [LAT_F64_MAX] = offsetof(struct gpu_stats, exec_f64),
-      [LAT_F64_MUL] = offsetof(struct gpu_stats, exec_f64),   [LAT_F64_FMA] = offsetof(struct gpu_stats, exec_f64),
-      [LAT_F64_DIV] = offsetof(struct gpu_stats, exec_f64),   [LAT_SFU] = offsetof(struct gpu_stats, exec_sfu),
-  };
-  st->reg_reads += i->nsrc + (i->addr_reg != 0);
-  st->reg_writes += i->ndst;
-  size_t at = i->pipe == PIPE_MEM ? offsetof(struct gpu_stats, exec_mem) : field[i->lat];
-  if (!at) at = offsetof(struct gpu_stats, exec_int); /* not first in the struct: 0 stands for it */
-  *(uint64_t *)((char *)st + at) += lanes;
+static inline void count_unit(struct gpu_stats *st, const struct uop *u, uint32_t lanes) {
+  st->reg_reads += u->reg_reads;
+  st->reg_writes += u->ndst;
+  *(uint64_t *)((char *)st + u->counter) += lanes;
 }
 
 /* While launches overlap, what each of them executes is counted once more for itself. */
-static void count_for_launch(struct sm *s, uint32_t slot, const struct inst *i, uint32_t lanes) {
+static void count_for_launch(struct sm *s, uint32_t slot, const struct uop *u, uint32_t lanes) {
   struct gpu_stats *own = &s->g->work[s->cta_work[slot]].own;
   own->warp_insts++;
   own->thread_insts += lanes;
-  count_unit(own, i, lanes);
+  count_unit(own, u, lanes);
 }
 
 static bool issue(struct sm *s, uint32_t w) {
   struct gpu *g = s->g;
   struct warp_state *ws = &s->w[w];
-  const struct inst *i = &ws->code[ws->pc];
+  const struct uop *u = &ws->uop[ws->pc];
   uint64_t bit = 1ull << w;
   struct issued *is = &g->issued;
   is->cycle = g->now;
@@ -358,7 +377,7 @@ static bool issue(struct sm *s, uint32_t w) {
 
   op_id id = sm_op_new(s);
   struct op *o = &s->op[id];
-  *o = (struct op){.inst = i,
+  *o = (struct op){.uop = u,
                    .order = ++s->orders,
                    .born = g->now,
                    .mask = is->mask,
@@ -366,43 +385,43 @@ static bool issue(struct sm *s, uint32_t w) {
                    .cta = ws->cta,
                    .warp = (uint8_t)w,
                    .buffer = NO_BUFFER,
-                   .lat = i->lat,
-                   .ndst = i->ndst,
-                   .dst = i->dst[0],
-                   .dst_arch = i->dst_arch[0]};
+                   .lat = u->lat,
+                   .ndst = u->ndst,
+                   .dst_bit = u->dst_bit,
+                   .dst_bank = u->dst_bank};
   s->st->warp_insts++;
   uint32_t lanes = (uint32_t)__builtin_popcount(is->mask);
   s->st->thread_insts += lanes;
-  count_unit(s->st, i, lanes);
-  if (RARE(g->overlap)) count_for_launch(s, ws->cta_slot, i, lanes);
+  count_unit(s->st, u, lanes);
+  if (RARE(g->overlap)) count_for_launch(s, ws->cta_slot, u, lanes);
   s->insts += lanes;
   s->warp_insts++;
   for (uint32_t h = 0; h < g->slots.n_on_issue; h++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_issue[h]];
-    in->scheme->on_issue(&in->ctx, s->id, w, i);
+    in->scheme->on_issue(&in->ctx, s->id, w, u->inst);
   }
 
   ws->ibuf_valid = (uint8_t)(ws->ibuf_valid & ~(1u << ws->ibuf_next));
   ws->ibuf_next ^= 1;
-  reserve_regs(s, w, i);
-  if (i->pipe == PIPE_MEM) {
+  reserve_regs(s, w, u);
+  if (u->flags & UOP_MEMORY) {
     sm_prepare_memory(s, id, is);
     if (!s->c->sub_cores) pipe_reg_push(&s->id_mem, id);
   } else if (!s->c->sub_cores) {
-    pipe_reg_push(i->pipe == PIPE_SFU ? &s->id_sfu : &s->id_sp, id);
+    pipe_reg_push(u->flags & UOP_SFU ? &s->id_sfu : &s->id_sp, id);
   }
   if (RARE(s->c->sub_cores)) sm_sub_issue(s, w, id);
   ws->fetch_pc = ws->pc + 1;
   ws->pc = is->next_pc;
   if (is->next_pc == FEED_DONE) s->done |= bit, s->drained |= bit;
   /* Lanes that exit empty the buffer; a recorded warp may end with any instruction. */
-  if ((i->kind == KIND_EXIT && is->mask) || is->next_pc == FEED_DONE) {
+  if ((u->flags & UOP_EXIT && is->mask) || is->next_pc == FEED_DONE) {
     ws->in_pipe = (uint16_t)(ws->in_pipe - __builtin_popcount(ws->ibuf_valid));
     ws->ibuf_valid = 0;
     s->drained |= bit;
   }
   if (is->waits) s->barrier |= bit;
-  if (i->kind == KIND_FENCE) {
+  if (u->flags & UOP_FENCE) {
     if (ws->regs_pending) s->fence |= bit;
     else l1d_drop(s);
   }
@@ -496,7 +515,7 @@ static inline struct view view_of(const struct sm *s) {
       v.eligible |= v.ready & sm_turn(s, k) & sm_sub_room(s, k);
     return v;
   }
-  if (s->id_sp.count < s->id_sp.width) v.eligible |= v.ready & s->to_sp;
+  if (s->id_sp.count < s->id_sp.width) v.eligible |= v.ready & ~(s->to_sfu | s->to_mem);
   if (s->id_sfu.count < s->id_sfu.width) v.eligible |= v.ready & s->to_sfu;
   if (s->id_mem.count < s->id_mem.width) v.eligible |= v.ready & s->to_mem;
   return v;

@@ -18,6 +18,7 @@
 #include "gpu/scheme.h"
 #include "gpu/stats.h"
 #include "gpu/texcache.h"
+#include "gpu/uop.h"
 #include "ptx/feed.h"
 
 enum { SM_WARPS = 64, SM_CTAS = 32, WB_RING = 1024, SM_COLLECTORS = 48, SM_BANKS = 64, ACCESS_BUFFERS = 64 };
@@ -31,7 +32,7 @@ typedef uint16_t op_id;
 
 /* An instruction in flight, from issue until its last result is written. */
 struct op {
-  const struct inst *inst;
+  const struct uop *uop;
   uint64_t order; /* issue order on this SM */
   uint64_t born;  /* cycle of issue */
   uint32_t mask, token;
@@ -49,18 +50,12 @@ struct op {
   uint16_t passes;  /* shared memory: cycles left in the memory pipe */
   uint16_t buffer;  /* access buffer, NO_BUFFER if none */
   op_id next;
-  /* Of `inst`, which is another line of the host's cache: what the last stages need. */
+  /* Of `uop`, which is another line of the host's cache: what the last stages need. */
   uint8_t lat, ndst;
-  uint16_t dst, dst_arch; /* the first destination; further ones are rare */
+  uint16_t dst_bit; /* the first destination; further ones are rare */
+  uint8_t dst_bank;
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct op) == 64, "an instruction in flight takes more than a line of the host's cache");
-
-static inline uint32_t op_dst(const struct op *o, uint32_t d) {
-  return d ? o->inst->dst[d] : o->dst;
-}
-static inline uint32_t op_dst_arch(const struct op *o, uint32_t d) {
-  return d ? o->inst->dst_arch[d] : o->dst_arch;
-}
 
 struct collector {
   op_id op;         /* 0: free */
@@ -88,9 +83,10 @@ struct warp_state {
   uint16_t atomics;        /* lanes of atomics not yet performed */
   uint16_t regs_pending;   /* registers with a pending write */
   uint32_t cta;
+  uint32_t code_at;   /* its code's first instruction in code space, in instructions */
   uint8_t inst_bytes; /* of code space per instruction; 0: its code has addresses of its own (a trace of SASS) */
   uint64_t age;
-  const struct inst *code; /* of its kernel */
+  struct uop *uop;         /* of its launch */
   const struct feed *feed; /* of its launch */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct warp_state) == 64, "a warp takes more than a line of the host's cache");
@@ -244,14 +240,14 @@ struct sm {
   /* ---- issue: warps, a bit each ---- */
   _Alignas(64) uint64_t barrier;
   uint64_t fence, atomic_wait;
-  uint64_t head;                  /* the buffered head is the instruction at the warp's pc */
-  uint64_t stale;                 /* the buffered head is not: flush when looked at */
-  uint64_t hazard;                /* the head waits for a register */
-  uint64_t to_sp, to_sfu, to_mem; /* pipe of the head */
-  uint64_t load_head;             /* the head is a global or local load */
-  uint64_t *score;                /* scoreboard: score_words per warp */
-  uint64_t *score_long;           /* two-level: registers that wait for a load, as `score`; else NULL */
-  uint64_t hazard_long;           /* two-level: of those with a hazard, for one that a load will write */
+  uint64_t head;           /* the buffered head is the instruction at the warp's pc */
+  uint64_t stale;          /* the buffered head is not: flush when looked at */
+  uint64_t hazard;         /* the head waits for a register */
+  uint64_t to_sfu, to_mem; /* pipe of the head, SP if neither */
+  uint64_t load_head;      /* the head is a global or local load */
+  uint64_t *score;         /* scoreboard: score_words per warp */
+  uint64_t *score_long;    /* two-level: registers that wait for a load, as `score`; else NULL */
+  uint64_t hazard_long;    /* two-level: of those with a hazard, for one that a load will write */
   uint32_t score_words;
   uint32_t fetch_buf_pc;
   op_id op_free;
@@ -317,7 +313,7 @@ enum stall_kind { STALL_NONE, STALL_SHARED, STALL_CONST, STALL_TEX, STALL_L1D, S
 void sm_init(struct sm *s, struct gpu *g, uint32_t id);
 void sm_destroy(struct sm *s);
 void sm_begin_kernel(struct sm *s);
-/* Room for the scoreboard rows of a launch with registers up to `max_reg`. */
+/* Room for the scoreboard rows (uop.h) of a launch with registers up to `max_reg`. */
 void sm_grow_score(struct sm *s, uint32_t max_reg);
 /* A CTA of launch `work` begins: hardware CTA slot, first warp slot, linear id. */
 void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta);

@@ -12,16 +12,18 @@
 #include "gpu/gpu_impl.h"
 #include "gpu/sm.h"
 
-static inline uint32_t bank_of(const struct sm *s, uint32_t name, uint32_t warp) {
+/* `first`: the bank for warp 0 (uop.h). */
+static inline uint32_t bank_of(const struct sm *s, uint32_t first, uint32_t warp) {
   uint32_t banks = s->c->reg_banks;
-  if (!s->c->sub_cores) return modulo(name + warp, banks);
+  if (!RARE(s->c->sub_cores)) return modulo(first + warp, banks);
   uint32_t n = s->c->schedulers, each = banks / n; /* a sub-core's own */
-  return warp % n * each + (name + warp / n) % each;
+  return warp % n * each + (first + warp / n) % each;
 }
 
 bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst) {
-  if (!op_dst(o, dst)) return true;
-  uint32_t b = bank_of(s, op_dst_arch(o, dst), o->warp);
+  const struct inst *i = dst ? o->uop->inst : NULL;
+  if (!(i ? i->dst[dst] : o->dst_bit)) return true;
+  uint32_t b = bank_of(s, i ? i->dst_arch[dst] % s->c->reg_banks : o->dst_bank, o->warp);
   if (s->bank_write >> b & 1) return false;
   s->bank_write |= 1ull << b;
   return true;
@@ -38,8 +40,8 @@ static op_id pop_oldest(struct sm *s, struct pipe_reg *r) {
   return id;
 }
 
-static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t name, uint32_t warp) {
-  uint32_t b = bank_of(s, name, warp);
+static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t first, uint32_t warp) {
+  uint32_t b = bank_of(s, first, warp);
   uint16_t read = (uint16_t)(c * SM_OPERANDS + operand);
   if (s->bank_wait >> b & 1) s->bank_next[s->bank[b].last] = read;
   else s->bank[b].first = read;
@@ -48,23 +50,14 @@ static void queue_read(struct sm *s, uint32_t c, uint32_t operand, uint32_t name
   s->col[c].waiting |= (uint16_t)(1u << operand);
 }
 
-/* Is the name of source `r` (`nsrc`: that of the address) also that of a source before it? */
-static inline bool read_before(const struct inst *i, uint32_t r, uint16_t name) {
-  for (uint32_t q = 0; q < r; q++)
-    if (i->src[q] && i->src_arch[q] == name) return true;
-  return false;
-}
-
 void sm_collector_take(struct sm *s, uint32_t c, op_id id) {
   const struct op *o = &s->op[id];
-  const struct inst *i = o->inst;
+  const struct uop *u = o->uop;
   s->col[c].op = id;
   s->col[c].waiting = 0;
   s->col_used |= 1ull << c;
   s->acted = true;
-  for (uint32_t r = 0; r < i->nsrc; r++)
-    if (i->src[r] && !read_before(i, r, i->src_arch[r])) queue_read(s, c, r, i->src_arch[r], o->warp);
-  if (i->addr_reg && !read_before(i, i->nsrc, i->addr_arch)) queue_read(s, c, INST_MAX_SRC, i->addr_arch, o->warp);
+  for (uint32_t k = 0; k < u->reads; k++) queue_read(s, c, k, u->read[k], o->warp);
   if (!s->col[c].waiting) s->col_ready |= 1ull << c;
 }
 

@@ -122,7 +122,7 @@ static void see_execution(struct sm *s, const struct op *o) {
 
 void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   struct op *o = &s->op[id];
-  const struct inst *i = o->inst;
+  const struct inst *i = o->uop->inst;
   o->space = o->mask ? is->space : i->space; /* without a lane nobody has resolved an address */
   o->width = is->width;
   o->load = i->kind == KIND_LOAD || i->kind == KIND_ATOM;
@@ -351,7 +351,7 @@ static struct l1_event event_of(struct sm *s, const struct op *o, const struct a
                            .sm = s->id,
                            .warp = o->warp,
                            .cta = o->cta,
-                           .pc = o->inst->pc,
+                           .pc = o->uop->inst->pc,
                            .degree = o->degree,
                            .chunks = a->chunks,
                            .set =
@@ -373,7 +373,7 @@ static void send_past_l1(struct sm *s, op_id id, const struct access *a, enum l1
   struct req *r = &s->g->pool.at[rid];
   r->warp = o->warp;
   r->cta = o->cta;
-  r->pc = o->inst->pc;
+  r->pc = o->uop->inst->pc;
   r->degree = o->degree;
   r->lanes = a->lanes;
   r->chunks = a->chunks;
@@ -602,7 +602,7 @@ static bool process_global(struct sm *s, op_id id) {
 
 static bool process_head(struct sm *s, op_id id) {
   struct op *o = &s->op[id];
-  if (o->inst->kind == KIND_FENCE || !o->mask) return true;
+  if (o->uop->inst->kind == KIND_FENCE || !o->mask) return true;
   bool done;
   switch (o->space) {
   case SPACE_SHARED:

@@ -62,7 +62,7 @@ uint64_t sm_sub_room(const struct sm *s, uint32_t k) {
 
 void sm_sub_issue(struct sm *s, uint32_t w, op_id id) {
   struct sub_core *c = &s->sub->core[w % s->c->schedulers];
-  enum sub_unit u = unit_of(s->op[id].inst);
+  enum sub_unit u = unit_of(s->op[id].uop->inst);
   CHECK(!c->id[u], "SM %u: two instructions issued to one unit of a sub-core", s->id);
   c->id[u] = id;
   s->sub->held++;
@@ -72,12 +72,12 @@ void sm_sub_issue(struct sm *s, uint32_t w, op_id id) {
 static void dispatch(struct sm *s, struct sub_core *c) {
   for (uint64_t m = s->col_ready & c->set; m; m &= m - 1) {
     uint32_t at = (uint32_t)__builtin_ctzll(m), best = at;
-    enum sub_unit u = unit_of(s->op[s->col[at].op].inst);
+    enum sub_unit u = unit_of(s->op[s->col[at].op].uop->inst);
     if (c->ex[u]) continue;
     for (uint64_t later = m & (m - 1); later; later &= later - 1) {
       uint32_t other = (uint32_t)__builtin_ctzll(later);
       const struct op *o = &s->op[s->col[other].op];
-      if (unit_of(o->inst) == u && o->order < s->op[s->col[best].op].order) best = other;
+      if (unit_of(o->uop->inst) == u && o->order < s->op[s->col[best].op].order) best = other;
     }
     c->ex[u] = s->col[best].op;
     s->col_used &= ~(1ull << best);

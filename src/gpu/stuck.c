@@ -27,7 +27,7 @@ static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char
 
 static uint32_t line_of(const struct sm *s, uint32_t w, uint32_t pc) {
   const struct warp_state *ws = &s->w[w];
-  return pc < s->cta_feed[ws->cta_slot]->kernel->insts ? ws->code[pc].ptx_line : 0;
+  return pc < s->cta_feed[ws->cta_slot]->kernel->insts ? ws->feed->kernel->code[pc].ptx_line : 0;
 }
 
 /* A line that a load of warp `w` (any warp if w is SM_WARPS) waits for, and is being fetched. */
@@ -77,7 +77,7 @@ static void say_sm(struct text *t, const struct gpu *g, const struct sm *s) {
   uint8_t kind = s->now_counts.stall_kind;
   if (s->dispatch) {
     const struct op *o = &s->op[s->dispatch];
-    say(t, "\n  SM %u: memory pipe held by warp %u, PTX line %u%s", s->id, o->warp, line_of(s, o->warp, o->inst->pc),
+    say(t, "\n  SM %u: memory pipe held by warp %u, PTX line %u%s", s->id, o->warp, line_of(s, o->warp, o->uop->inst->pc),
         kind == STALL_L1D      ? ": the L1 takes no access"
         : kind == STALL_BYPASS ? ": the interconnect takes no request"
         : kind == STALL_CONST  ? ": the constant cache takes no access"
