@@ -37,7 +37,7 @@ EXE_ROOMS := cli report study results/db
 LDLIBS := -ljansson -lyaml -lzstd -lm
 EXE_LDLIBS := -lelf -lsqlite3 -lzstd -lmd
 # libsluice itself says what is undefined; a test that is linked with it need not say it again.
-EXE_LDFLAGS := -Wl,--unresolved-symbols=ignore-in-shared-libs
+TEST_LDFLAGS := -Wl,--unresolved-symbols=ignore-in-shared-libs
 
 LIB_SRC := $(sort $(foreach r,$(LIB_ROOMS),$(wildcard src/$(r)/*.c)))
 EXE_SRC := $(sort $(foreach r,$(EXE_ROOMS),$(wildcard src/$(r)/*.c)))
@@ -94,29 +94,32 @@ $(DATA)/%.csv: data/%.csv
 	@mkdir -p $(@D)
 	cp $< $@
 
+# Each library that is found, mapped and relocated takes 0.06 ms of every run (docs/performance.md): those whose objects may be
+# part of a shared library become part of ours, invisible from outside, and calls within it need no lookup. The command holds
+# the simulator itself, at a fixed address. Where a library has no archive, the shared one serves.
+ifndef SANITIZE
+archive = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1:-l%=%).a)),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))
+LIB_LDFLAGS := -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
+EXE_LDFLAGS := -no-pie
+endif
+POSITION_INDEPENDENT := -lyaml -llzma -lprotobuf-c -llz4
+lib_libs = $(foreach l,$(1),$(if $(filter $(l),$(POSITION_INDEPENDENT)),$(or $(call archive,$(l)),$(l)),$(l)))
+exe_libs = $(foreach l,$(filter-out -lm,$(1)) -lz,$(or $(call archive,$(l)),$(l))) -lm
+
 # Every object is linked directly: schemes register themselves through a linker section.
 $(B)/lib/libsluice.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so $(if $(WERROR),$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)) $(LDFLAGS) -o $@ $(LIB_OBJ) $(LDLIBS)
+	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so $(if $(WERROR),$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJ) $(call lib_libs,$(LDLIBS))
 
-# The command holds the simulator and what it needs, at a fixed address: it starts for every run, and finding, mapping and
-# relocating twelve libraries takes longer than what it does itself (docs/performance.md). Where a library has no archive, the
-# shared one serves.
-ifdef SANITIZE
-EXE_LIBS = $(EXE_LDLIBS) $(LDLIBS)
-else
-archive = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1:-l%=%).a)),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))
-EXE_LIBS = -no-pie $(foreach l,$(filter-out -lm,$(EXE_LDLIBS) $(LDLIBS)) -lz,$(call archive,$(l))) -lm
-endif
 $(B)/sluice: $(EXE_OBJ) $(LIB_OBJ) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) $(LIB_OBJ) $(EXE_LIBS)
+	$(CC) $(CFLAGS) $(EXE_LDFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) $(LIB_OBJ) $(call exe_libs,$(EXE_LDLIBS) $(LDLIBS))
 
 # ---- tests ----
 .SECONDEXPANSION:
 $(B)/tests/%: tests/unit/%.c $(B)/lib/libsluice.so $$(TEST_OBJ_$$*)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) $(EXE_LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice \
+	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice \
 	  -Wl,-rpath,'$$ORIGIN/../lib' -lcmocka $(LDLIBS_$*) $(LDLIBS)
 
 unit: $(TESTS) $(CONFIGS) $(TABLES)

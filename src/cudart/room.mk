@@ -11,12 +11,12 @@ CUDART_LIBS := $(CUDART_SONAMES:%=$(B)/lib/%) $(B)/lib/libcudart.so
 ifneq ($(CUDART_DRIVER),)
 CUDART_LIBS += $(B)/lib/libcuda.so.1
 endif
-CUDART_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,--unresolved-symbols=ignore-in-shared-libs -Wl,-rpath,'$$ORIGIN'
+CUDART_LINK = $(CC) $(CFLAGS) -shared $(LIB_LDFLAGS) $(LDFLAGS) -Wl,--unresolved-symbols=ignore-in-shared-libs -Wl,-rpath,'$$ORIGIN'
 ALL += $(CUDART_LIBS)
 
 $(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
-	$(CUDART_LINK) -Wl,-soname,libsluice-cuda.so -o $@ $(CUDART_CORE_OBJ) -L$(B)/lib -lsluice -llz4 -lzstd -lelf -ldl -lpthread
+	$(CUDART_LINK) -Wl,-soname,libsluice-cuda.so -o $@ $(CUDART_CORE_OBJ) -L$(B)/lib -lsluice $(call lib_libs,-llz4 -lzstd -lelf)
 
 # $(call cudart_objects,major): the objects of the interface for one major version.
 define cudart_objects
