@@ -12,16 +12,16 @@
 struct arena_block {
   struct arena_block *next;
   size_t size, used;
-  char *data, *memory; /* 64-byte aligned, zeroed; what holds it */
+  char *data, *memory; /* 64-byte aligned; what holds it */
 };
 
-/* Blocks double in size: from 256 KB on they are fresh pages of the kernel's, which nobody has to clear. */
+/* Blocks double in size. They are cleared as they are given out: the rest of the last one stays untouched. */
 enum { FIRST_BLOCK = 32 * 1024, LAST_BLOCK = 1024 * 1024 };
 
 static struct arena_block *block_new(size_t size) {
   struct arena_block *b = malloc(sizeof *b);
   size_t bytes = (size + 63) & ~(size_t)63;
-  char *memory = calloc(1, bytes + 63); /* which touches no fresh page, unlike clearing by hand */
+  char *memory = malloc(bytes + 63);
   CHECK(b && memory, "out of memory (%zu bytes)", bytes);
   *b = (struct arena_block){.size = bytes, .data = memory + (-(uintptr_t)memory & 63), .memory = memory};
   return b;
@@ -48,7 +48,7 @@ void *arena_alloc(struct arena *a, size_t size) {
   }
   b->used = at + size;
   a->used_bytes += size;
-  return b->data + at;
+  return memset(b->data + at, 0, size);
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n) {

@@ -1,7 +1,7 @@
 /* child.c - the child process of `sluice run`: private directory, options, environment, signals.
  *
  * The library in the child reads $SLUICE_DIR/options.json and creates there: `alive` when our runtime is first reached,
- * record.json at the end, error.txt and error.code when something went wrong.
+ * record.json at the end (empty where nobody reads it), error.txt and error.code when something went wrong.
  */
 #include "cli/child.h"
 
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "cli/run.h"
 
 /* Found on LD_LIBRARY_PATH, since LD_PRELOAD takes no path with a blank in it. */
 #define HOOK "libsluice-static.so"
@@ -76,6 +77,7 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   json_object_set_new(j, "timing_first", json_integer(first));
   json_object_set_new(j, "timing_end", json_integer(end));
   json_object_set_new(j, "quiet", json_boolean(o->quiet));
+  json_object_set_new(j, "record", json_boolean(run_reads_record(o)));
   json_object_set_new(j, "meter", json_boolean(o->meter));
   json_object_set_new(j, "detail", json_boolean(o->detail));
   json_object_set_new(j, "lines", json_boolean(o->lines));

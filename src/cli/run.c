@@ -126,9 +126,13 @@ static void print_energy(const struct record_file *r, const struct sim_options *
   if (o->energy_sensitivity) energy_print_sensitivity(&g, f);
 }
 
+bool run_reads_record(const struct sim_options *o) {
+  return !o->quiet || o->json || o->check;
+}
+
 int run_finish(const char *record, const struct sim_options *o) {
   struct err e = {0};
-  if (o->quiet && !o->json && !o->check) return EXIT_OK; /* nobody asks what is in it */
+  if (!run_reads_record(o)) return EXIT_OK;
   struct record_file *r = record_open(record, &e);
   if (!r) return cli_fail(&e);
   bool to_stdout = o->json && !strcmp(o->json, "-");

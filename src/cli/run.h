@@ -16,6 +16,8 @@ void character_reuse_print(const struct record_file *r, FILE *f); /* the part of
 void lines_print(const struct record_file *r, FILE *f);
 /* One simulation, of a program, a kernel file or a trace: argv[0] says which. Returns an exit code. */
 int run_one(const struct command *self, const struct sim_options *o, char **argv);
+/* Whether run_finish reads the record: for a table, for --json, for what a check found. */
+bool run_reads_record(const struct sim_options *o);
 /* The end of a simulation that has written its record: table, JSON, exit code. */
 int run_finish(const char *record, const struct sim_options *o);
 /* Hit rates of an address-only trace (--trace-csv). */

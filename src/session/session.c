@@ -3,10 +3,13 @@
  */
 #include "session/session.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "results/record.h"
 #include "results/timeline.h"
@@ -155,6 +158,7 @@ static struct session *open_from_file(const char *dir, struct err *e) {
                               .scheme = text_of(root, "scheme", NULL),
                               .program = text_of(root, "program", NULL),
                               .record_path = arena_printf(&a, "%s/record.json", dir),
+                              .record_unread = json_is_false(json_object_get(root, "record")),
                               .watchdog_cycles = number_of(root, "watchdog_cycles"),
                               .timing_first = (uint32_t)number_of(root, "timing_first"),
                               .timing_end = (uint32_t)number_of(root, "timing_end"),
@@ -236,6 +240,14 @@ static bool write_timeline(const struct session *s, struct err *e) {
 #endif
 }
 
+static bool write_record(const struct session *s, struct err *e) {
+  if (!s->o.record_unread) return record_write(s->record, s->o.record_path, e);
+  int fd = open(s->o.record_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) return err_set(e, ERR_INPUT, "cannot write '%s': %s", s->o.record_path, strerror(errno));
+  close(fd);
+  return true;
+}
+
 bool session_finish(struct session *s, struct err *e) {
   struct err ignored = {0};
   session_wait(s, SESSION_ALL, NULL, &ignored); /* what was submitted and never waited for */
@@ -246,7 +258,7 @@ bool session_finish(struct session *s, struct err *e) {
   bool good = !s->trace || slt_finish(s->trace, e);
   s->trace = NULL;
   if (good) good = write_timeline(s, e);
-  if (good && s->o.record_path) good = record_write(s->record, s->o.record_path, e);
+  if (good && s->o.record_path) good = write_record(s, e);
   return good;
 }
 

@@ -21,6 +21,7 @@ struct session_options {
   const char *const *sets; /* "key=value" */
   size_t set_count;
   const char *record_path;           /* where the JSON record is written (atomically), NULL: nowhere */
+  bool record_unread;                /* nobody asks what is in it: an empty file says that the run ended */
   const char *program;               /* for the record: program path and arguments as one string */
   uint64_t watchdog_cycles;          /* cycles without progress before a kernel is called stuck; 0: default */
   uint32_t timing_first, timing_end; /* launches (from 0) simulated in detail: first to end - 1; end 0: all */
