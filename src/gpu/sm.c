@@ -61,8 +61,6 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->op_size = 256;
   s->op = take_lines(s->op_size * sizeof *s->op);
   for (uint32_t i = s->op_size - 1; i > 0; i--) s->op[i].next = s->op_free, s->op_free = (op_id)i;
-  s->buffer = malloc(ACCESS_BUFFERS * sizeof *s->buffer); /* 200 KB, most of which is never touched */
-  CHECK(s->buffer, "out of memory");
 }
 
 void sm_destroy(struct sm *s) {
@@ -74,7 +72,7 @@ void sm_destroy(struct sm *s) {
   reqq_free(&s->response);
   reqq_free(&s->eject);
   free(s->op);
-  free(s->buffer);
+  for (uint32_t b = 0; b < ACCESS_BUFFERS; b++) free(s->buffer[b]);
   free(s->score);
   free(s->score_long);
 }

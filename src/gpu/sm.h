@@ -258,7 +258,6 @@ struct sm {
   uint16_t wb_waiting;        /* bits in wb_any */
   uint64_t insts, warp_insts; /* thread and warp instructions of this launch */
   uint64_t orders;
-  struct access (*buffer)[BUFFER_ROOM];
   uint64_t buffer_used;
   struct req_queue eject; /* between interconnect and SM */
   struct sub_cores *sub;  /* NULL unless the SM is made of sub-cores (sm_sub.c) */
@@ -272,6 +271,8 @@ struct sm {
   struct collector col[SM_COLLECTORS];
   struct rocache l1i, l1c;
   struct texcache l1t;
+  struct access
+      *buffer[ACCESS_BUFFERS]; /* of an instruction's accesses: made when the first one needs it, NULL before */
   op_id shared_pipe[256];
   uint32_t shared_depth; /* places of it in use: more where CTAs of clusters reach each other */
   uint32_t op_size;

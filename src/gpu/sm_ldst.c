@@ -3,6 +3,7 @@
  * Order within a cycle (gpu-model "Loads and stores"): write one result back, take one reply, let each cache send one
  * miss, look one access up in the L1, process the instruction at the head of the pipe, take the next one.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -64,6 +65,8 @@ static struct access *buffer_of(struct sm *s, struct op *o) {
   CHECK(~s->buffer_used, "SM %u ran out of access buffers", s->id);
   s->buffer_used |= 1ull << b;
   o->buffer = (uint16_t)b;
+  if (!s->buffer[b]) s->buffer[b] = malloc(BUFFER_ROOM * sizeof *s->buffer[b]);
+  CHECK(s->buffer[b], "out of memory");
   return s->buffer[b];
 }
 

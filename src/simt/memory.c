@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/platform/x86.h>
 
 #include "simt/machine.h"
 
@@ -17,15 +18,18 @@
 
 enum { ALIGN = 256, KEEP_FREED = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_PART = 512 << 10 };
 
+/* Whether this processor and the system let programs use the instruction set of the given number, as the C library
+ * found out at the start: asking a processor costs a virtual machine twenty microseconds. */
+static bool can_run(int isa) {
+  if (isa >= 3 && !(CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA) && CPU_FEATURE_ACTIVE(BMI2))) return false;
+  return isa < 4 || (CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512DQ) && CPU_FEATURE_ACTIVE(AVX512BW) &&
+                     CPU_FEATURE_ACTIVE(AVX512VL) && CPU_FEATURE_ACTIVE(AVX512CD));
+}
+
 /* The best handlers this processor runs; SLUICE_ISA=2 or 3 asks for lesser ones (tests, benchmarks). */
 static int best_isa(void) {
   const char *force = getenv("SLUICE_ISA");
-  int best = 2;
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) best = 3;
-  if (best == 3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
-    best = 4;
+  int best = can_run(4) ? 4 : can_run(3) ? 3 : 2;
   return force && *force >= '2' && *force - '0' < best ? *force - '0' : best;
 }
 
