@@ -12,11 +12,11 @@
 #include "gpu/scheme.h"
 #include "results/record.h"
 
-enum { MAX_NAMES = 128, STORAGE_ROWS = 32 };
+enum { MAX_NAMES = 128, STORAGE_ROWS = 32, BRIEF_WIDTH = 118 };
 
 struct list_options {
   const char *gpu;
-  bool json;
+  bool json, whole;
 };
 
 /* ---- schemes ---- */
@@ -37,24 +37,30 @@ static void print_bits(double bits) {
   else printf("%.0f bits", bits);
 }
 
-/* The slots that a scheme fills (the spec's words), then its hooks; a search names what it tries. */
-static void print_hooks(const struct scheme *s) {
-  const char *slot, *hook, *seen[16];
+/* The slots that a scheme fills (the spec's words); a search names what it tries. */
+static void print_slots(const struct scheme *s) {
+  const char *slot, *seen[16];
   size_t slots = 0;
   if (s->sweep) {
-    printf("\nA search over %s of %s:", s->sweep->param, s->sweep->base);
+    printf("A search over %s of %s:", s->sweep->param, s->sweep->base);
     for (uint32_t i = 0; i < s->sweep->count; i++) printf(" %g", s->sweep->values[i]);
     putchar('\n');
     return;
   }
-  fputs("\nSlots:", stdout);
-  for (uint32_t k = 0; (hook = scheme_hook(s, k, &slot)); k++) {
+  fputs("Slots:", stdout);
+  for (uint32_t k = 0; scheme_hook(s, k, &slot); k++) {
     bool new = *slot != 0;
     for (size_t i = 0; i < slots; i++) new &= strcmp(seen[i], slot) != 0;
     if (new) printf("%s %s", slots ? "," : "", slot), seen[slots++] = slot;
   }
   for (size_t i = 0; i < SCHEME_OWNS && s->owns[i]; i++) printf("%s decides %s", slots || i ? ";" : "", s->owns[i]);
-  fputs("\nHooks:", stdout);
+  putchar('\n');
+}
+
+static void print_hooks(const struct scheme *s) {
+  const char *slot, *hook;
+  if (s->sweep) return;
+  fputs("Hooks:", stdout);
   for (uint32_t k = 0; (hook = scheme_hook(s, k, &slot)); k++) {
     printf(" %s", hook);
     if (strcmp(hook, "l1")) continue;
@@ -80,6 +86,8 @@ static void print_scheme(const struct scheme *s, const struct gpu_config *c) {
   if (scheme_counter_count(s)) puts("\nCounters:");
   for (uint32_t i = 0; i < scheme_counter_count(s); i++)
     printf("  %-16s %s [%s]\n", s->counters[i].name, s->counters[i].doc, s->counters[i].unit);
+  putchar('\n');
+  print_slots(s);
   print_hooks(s);
   const struct scheme *base = s->sweep ? scheme_find(s->sweep->base) : s;
   double total = storage_bits(base, c, rows, &count);
@@ -92,6 +100,45 @@ static void print_scheme(const struct scheme *s, const struct gpu_config *c) {
     print_bits(rows[i].bits);
     putchar('\n');
   }
+}
+
+/* Words of a list, one after the other, in lines that begin with two spaces. `at`: the column. */
+static void put_word(const char *word, size_t *at) {
+  size_t n = strlen(word);
+  if (*at + n + 1 > BRIEF_WIDTH) *at = (size_t)printf("\n ") - 1;
+  *at += (size_t)printf(" %s", word);
+}
+
+/* The same as print_scheme in about ten lines: what parameters and counters mean is left out. */
+static void print_brief(const struct scheme *s, const struct gpu_config *c) {
+  struct scheme_bits rows[STORAGE_ROWS];
+  const struct scheme *base = s->sweep ? scheme_find(s->sweep->base) : s;
+  char word[256];
+  uint32_t count, params = scheme_param_count(s), counters = scheme_counter_count(s);
+  double total = storage_bits(base, c, rows, &count);
+  printf("%s - %s\n%s\n%s\n", s->name, s->title, s->paper, s->idea ? s->idea : "");
+  print_slots(s);
+  size_t at = params ? (size_t)printf("Parameters:") : 0;
+  for (uint32_t i = 0; i < params; i++) {
+    const struct scheme_param *p = &s->params[i];
+    snprintf(word, sizeof word, "%s=%g (%g to %g%s%s)%s", p->name, p->dflt, p->min, p->max, *p->unit ? " " : "",
+             p->unit, i + 1 < params ? "," : "\n");
+    put_word(word, &at);
+  }
+  at = counters ? (size_t)printf("Counters:") : 0;
+  for (uint32_t i = 0; i < counters; i++) {
+    snprintf(word, sizeof word, "%s%s", s->counters[i].name, i + 1 < counters ? "," : "\n");
+    put_word(word, &at);
+  }
+  at = (size_t)printf("Storage on this GPU: ");
+  if (base->no_storage) at += (size_t)printf("none: %s", base->no_storage);
+  else print_bits(total), at += 9;
+  if (count) putchar(':');
+  for (uint32_t i = 0; i < count; i++) {
+    snprintf(word, sizeof word, "%.0f (%s)%s", rows[i].bits, rows[i].item, i + 1 < count ? "," : "");
+    put_word(word, &at);
+  }
+  printf("\nMeaning of parameters and counters, hooks: sluice schemes --long %s\n", s->name);
 }
 
 static int unknown_scheme(const char *name) {
@@ -116,7 +163,8 @@ static int schemes_run(const struct command *self, int argc, char **argv) {
     const struct scheme *s = scheme_find(argv[i]);
     if (!s) return unknown_scheme(argv[i]);
     if (i > first) puts("\n");
-    print_scheme(s, &c);
+    if (o.whole) print_scheme(s, &c);
+    else print_brief(s, &c);
   }
   if (first < argc) return EXIT_OK;
   static const char *const titles[] = {"scheme", "what it does", "parameters", "storage", "paper"};
@@ -276,15 +324,22 @@ static int stats_run(const struct command *self, int argc, char **argv) {
 #define GPU_OPTION \
   { "gpu", "NAME|FILE", "for this GPU (default fermi)", OPT_TEXT, offsetof(struct list_options, gpu), 'g', "gpu" }
 static const struct opt gpu_opts[] = {GPU_OPTION, {.name = NULL}};
+static const struct opt schemes_opts[] = {GPU_OPTION,
+                                          {"long", NULL, "with what every parameter and counter means", OPT_FLAG,
+                                           offsetof(struct list_options, whole), 'l', NULL},
+                                          {.name = NULL}};
 static const struct opt no_opts[] = {{.name = NULL}};
 
 const struct command cmd_schemes = {
     .name = "schemes",
     .summary = "list the cache-management schemes, or explain one",
     .usage = "[NAME...]",
-    .help = "Without a name: every scheme with its parameters, storage in bits and paper. With a name: the idea, the\n"
-            "parameters with ranges and defaults, the counters, the hooks, and the storage item by item.\n",
-    .opts = gpu_opts,
+    .help =
+        "Without a name: every scheme with its parameters, storage in bits and paper. With a name, in about ten "
+        "lines:\n"
+        "the idea, the slots, the parameters with defaults and ranges, the counters, and the storage item by item.\n\n"
+        "Examples:\n  sluice schemes bucl\n  sluice schemes --long bucl\n",
+    .opts = schemes_opts,
     .run = schemes_run,
 };
 const struct command cmd_gpus = {

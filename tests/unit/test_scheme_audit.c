@@ -210,7 +210,7 @@ static void every_page_is_complete(void **state) {
   char command[PATH_MAX + 64], what[GAP_MAX];
   uint32_t bad = 0;
   for (uint32_t i = 0; i < scheme_count(); i++) {
-    snprintf(command, sizeof command, "'%s' schemes '%s'", sluice, scheme_at(i)->name);
+    snprintf(command, sizeof command, "'%s' schemes --long '%s'", sluice, scheme_at(i)->name);
     if (!read_command(command, text, sizeof text)) fail_msg("%s failed", command);
     if (shows_all(scheme_at(i), text, what)) continue;
     print_error("sluice schemes %s lacks %s\n", scheme_at(i)->name, what);
