@@ -4,20 +4,25 @@
  * as DSC-2 and DSC-4 in Li et al., "Tag-Split Cache", ICS 2016, section 5.2, with chunk masks in the MSHRs.
  *
  * Choices (Seznec leaves replacement open): a tag belongs to one frame and a sector of a line can only be in its place
- * of that frame. A line without a tag takes one that owns no sector, of these the one whose frame loses fewest valid
- * sectors, else the least recently used one. A tag with sectors on their way, and a place that awaits another line's
- * sector, cannot be taken; if there is no other, the access is refused. Every line beyond the first that loses sectors
- * to one access costs a cycle (lines go one at a time). With one tag to a frame it is the sector cache. Storage: Table
- * 3 of the Tag-Split Cache counts tags, their valid bits and LRU order, and owners, but no valid bits of sectors.
+ * of that frame. A line without a tag takes the one where what has to go was used longest ago: the line that has the
+ * tag, and the lines of the frame that own the sectors wanted; of equals, where fewest sectors go (victim=0; the LRU
+ * order of all tags that Table 3 of the Tag-Split Cache counts). With victim=1 it takes a tag that owns no sector, of
+ * these the one whose frame loses fewest valid sectors, else the least recently used: with four tags a frame there
+ * nearly always is one without, and the order of use decides nothing. A tag with sectors on their way, and a place that
+ * awaits another line's sector, cannot be taken; if there is no other, the access is refused. Every line beyond the
+ * first that loses sectors to one access costs a cycle (lines go one at a time). With one tag to a frame it is the
+ * sector cache. Storage: Table 3 counts tags, their valid bits and LRU order, and owners, but no valid bits of sectors.
  */
 #include "gpu/scheme.h"
 
-enum { DSC_TAGS, DSC_SECTOR };
+enum { DSC_TAGS, DSC_SECTOR, DSC_VICTIM };
 enum { DSC_TAGS_MAX = 16384 };
 
 static const struct scheme_param params[] = {
     {"tags", "tag", "tags of a frame (TSC section 5.2: 2 and 4)", 1, 8, 2, true},
     {"sector", "B", "sector size, a power of two up to the line", 8, 128, 32, true},
+    {"victim", "", "a new line displaces: 0 what was used longest ago; 1 the fewest sectors under a tag without any", 0,
+     1, 0, true},
     {0},
 };
 enum { PARTIAL, STOLEN, EXTRA };
@@ -74,13 +79,11 @@ static uint32_t dsc_others(const struct dsc_tag *t, uint32_t i, uint32_t n, bool
   return mask;
 }
 
-/* The tag to use for the missing sectors, -1 if none can be. */
-static int dsc_choose(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+/* For a line without a tag: one that owns no sector and displaces fewest, else the least recently used; -1: none. */
+static int dsc_fewest(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   const struct dsc_tag *t = dsc_set(c, e->sm, e->set);
-  uint32_t n = dsc_n(c);
-  int have = dsc_tag_of(c, e), best = -1;
-  if (have >= 0) return dsc_others(t, (uint32_t)have, n, true) & missing ? -1 : have;
-  uint32_t fewest = UINT32_MAX;
+  uint32_t n = dsc_n(c), fewest = UINT32_MAX;
+  int best = -1;
   for (uint32_t i = 0; i < c->config->l1d.ways * n; i++) {
     if (t[i].valid | t[i].pending || dsc_others(t, i, n, true) & missing) continue;
     uint32_t loses = (uint32_t)__builtin_popcount(dsc_others(t, i, n, false) & missing);
@@ -90,6 +93,27 @@ static int dsc_choose(struct scheme_ctx *c, const struct l1_event *e, uint32_t m
   for (uint32_t i = 0; i < c->config->l1d.ways * n; i++) {
     if (t[i].pending || dsc_others(t, i, n, true) & missing) continue;
     if (best < 0 || t[i].used < t[best].used) best = (int)i;
+  }
+  return best;
+}
+
+/* The tag to use for the missing sectors, -1 if none can be. */
+static int dsc_choose(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  const struct dsc_tag *t = dsc_set(c, e->sm, e->set);
+  uint32_t n = dsc_n(c);
+  int have = dsc_tag_of(c, e), best = -1;
+  if (have >= 0) return dsc_others(t, (uint32_t)have, n, true) & missing ? -1 : have;
+  if (c->param[DSC_VICTIM] == 1) return dsc_fewest(c, e, missing);
+  uint64_t oldest = UINT64_MAX;
+  uint32_t fewest = UINT32_MAX;
+  for (uint32_t i = 0; i < c->config->l1d.ways * n; i++) {
+    if (t[i].pending || dsc_others(t, i, n, true) & missing) continue;
+    uint64_t last = t[i].valid ? t[i].used : 0; /* latest use of what goes: its own line, and those it takes from */
+    uint32_t loses =
+        (uint32_t)__builtin_popcount(t[i].valid) + (uint32_t)__builtin_popcount(dsc_others(t, i, n, false) & missing);
+    for (uint32_t k = i / n * n; k < i / n * n + n; k++)
+      if (k != i && t[k].valid & missing && t[k].used > last) last = t[k].used;
+    if (last < oldest || (last == oldest && loses <= fewest)) oldest = last, fewest = loses, best = (int)i;
   }
   return best;
 }
