@@ -249,7 +249,37 @@ static uint32_t weight(const struct ptx_func *f, uint16_t r) {
 struct live {
   uint64_t *in, *use, *def;
   uint32_t words;
+  uint16_t
+      *regs; /* of instruction i: at[2 * i] and on those that it reads, at[2 * i + 1] and on those that it writes */
+  uint32_t *at;
 };
+
+static void collect_uses(const struct ptx_func *f, struct live *l) {
+  uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
+  uint32_t nu, nd, n = 0, room = 8 * f->ncode + 2 * PTX_MAX_USES;
+  l->at = malloc((2 * (size_t)f->ncode + 1) * sizeof *l->at);
+  l->regs = malloc(room * sizeof *l->regs);
+  for (uint32_t i = 0; i < f->ncode; i++) {
+    if (n + 2 * PTX_MAX_USES > room) l->regs = realloc(l->regs, (room *= 2) * sizeof *l->regs);
+    CHECK(l->at && l->regs, "out of memory");
+    ptx_uses(&f->code[i], use, &nu, def, &nd);
+    l->at[2 * i] = n;
+    l->at[2 * i + 1] = n + nu;
+    for (uint32_t k = 0; k < nu; k++) l->regs[n++] = use[k];
+    for (uint32_t k = 0; k < nd; k++) l->regs[n++] = def[k];
+  }
+  l->at[2 * (size_t)f->ncode] = n;
+}
+
+static const uint16_t *uses_of(const struct live *l, uint32_t i, uint32_t *n) {
+  *n = l->at[2 * i + 1] - l->at[2 * i];
+  return l->regs + l->at[2 * i];
+}
+
+static const uint16_t *defs_of(const struct live *l, uint32_t i, uint32_t *n) {
+  *n = l->at[2 * i + 2] - l->at[2 * i + 1];
+  return l->regs + l->at[2 * i + 1];
+}
 
 static bool bit_get(const uint64_t *s, uint32_t i) {
   return s[i / 64] >> (i % 64) & 1;
@@ -268,13 +298,12 @@ static uint32_t next_bit(const uint64_t *s, uint32_t words, uint32_t after) {
 }
 
 static void local_sets(const struct cfg *c, struct live *l) {
-  uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
   uint32_t nu, nd;
   for (uint32_t k = 0; k < c->n; k++)
     for (uint32_t i = c->b[k].end; i-- > c->b[k].first;) {
       const struct ptx_inst *in = &c->f->code[i];
       uint64_t *u = l->use + (size_t)k * l->words, *d = l->def + (size_t)k * l->words;
-      ptx_uses(in, use, &nu, def, &nd);
+      const uint16_t *use = uses_of(l, i, &nu), *def = defs_of(l, i, &nd);
       for (uint32_t r = 0; r < nd && !in->guard; r++)
         u[def[r] / 64] &= ~(1ull << def[r] % 64), d[def[r] / 64] |= 1ull << def[r] % 64;
       for (uint32_t r = 0; r < nu; r++) u[use[r] / 64] |= 1ull << use[r] % 64;
@@ -291,7 +320,6 @@ static void live_out(const struct cfg *c, const struct live *l, uint32_t k, uint
 
 static uint32_t max_live(const struct cfg *c, const struct live *l, uint64_t *out) {
   uint32_t best = 0;
-  uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
   uint32_t nu, nd;
   for (uint32_t k = 0; k < c->n; k++) {
     uint32_t now = 0;
@@ -300,7 +328,7 @@ static uint32_t max_live(const struct cfg *c, const struct live *l, uint64_t *ou
     if (now > best) best = now;
     for (uint32_t i = c->b[k].end; i-- > c->b[k].first;) {
       const struct ptx_inst *in = &c->f->code[i];
-      ptx_uses(in, use, &nu, def, &nd);
+      const uint16_t *use = uses_of(l, i, &nu), *def = defs_of(l, i, &nd);
       uint32_t extra = 0; /* a result nobody reads still needs a register */
       for (uint32_t r = 0; r < nd; r++) {
         if (!bit_get(out, def[r])) extra += weight(c->f, def[r]);
@@ -324,8 +352,7 @@ static void cover(struct ptx_func *f, uint32_t r, uint32_t at) {
 /* The stretch of each register: its definitions and uses, and every block it lives into or out of. */
 static void find_stretches(struct ptx_module *m, struct ptx_func *f, const struct cfg *c, const struct live *l,
                            uint64_t *out) {
-  uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
-  uint32_t nu, nd;
+  uint32_t n;
   f->live_first = ARENA_ARRAY(&m->arena, uint32_t, f->nregs + 1);
   f->live_last = ARENA_ARRAY(&m->arena, uint32_t, f->nregs + 1);
   memset(f->live_first, 0xff, (f->nregs + 1) * sizeof *f->live_first);
@@ -335,9 +362,10 @@ static void find_stretches(struct ptx_module *m, struct ptx_func *f, const struc
     for (uint32_t r = next_bit(in, l->words, 0); r; r = next_bit(in, l->words, r)) cover(f, r, c->b[k].first);
     for (uint32_t r = next_bit(out, l->words, 0); r; r = next_bit(out, l->words, r)) cover(f, r, c->b[k].end - 1);
     for (uint32_t i = c->b[k].first; i < c->b[k].end; i++) {
-      ptx_uses(&f->code[i], use, &nu, def, &nd);
-      for (uint32_t r = 0; r < nu; r++) cover(f, use[r], i);
-      for (uint32_t r = 0; r < nd; r++) cover(f, def[r], i);
+      const uint16_t *use = uses_of(l, i, &n);
+      for (uint32_t r = 0; r < n; r++) cover(f, use[r], i);
+      const uint16_t *def = defs_of(l, i, &n);
+      for (uint32_t r = 0; r < n; r++) cover(f, def[r], i);
     }
   }
 }
@@ -350,6 +378,7 @@ static void find_liveness(struct ptx_module *m, struct ptx_func *f, const struct
   l.def = calloc(n, 8);
   uint64_t *out = calloc(l.words, 8);
   CHECK(l.in && l.use && l.def && out, "out of memory");
+  collect_uses(f, &l);
   local_sets(c, &l);
   for (bool changed = true; changed;) {
     changed = false;
@@ -366,6 +395,8 @@ static void find_liveness(struct ptx_module *m, struct ptx_func *f, const struct
   memcpy(f->live_in, l.in, l.words * 8);
   f->live_regs = max_live(c, &l, out);
   find_stretches(m, f, c, &l, out);
+  free(l.regs);
+  free(l.at);
   free(l.in);
   free(l.use);
   free(l.def);

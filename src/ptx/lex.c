@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 
-enum { FIRST_BUCKETS = 1024 };
+enum { FIRST_BUCKETS = 2048 }; /* a power of two */
 
 void lex_init(struct lexer *l, struct arena *a) {
   *l = (struct lexer){.arena = a, .nbuckets = FIRST_BUCKETS};
@@ -26,8 +26,8 @@ static void grow(struct lexer *l) {
   for (uint32_t k = 0; k < l->nbuckets; k++)
     for (struct ident *i = l->buckets[k], *next; i; i = next) {
       next = i->next;
-      i->next = b[i->hash % n];
-      b[i->hash % n] = i;
+      i->next = b[i->hash & (n - 1)];
+      b[i->hash & (n - 1)] = i;
     }
   free(l->buckets);
   l->buckets = b;
@@ -40,13 +40,25 @@ void lex_start(struct lexer *l, const char *src) {
   lex_next(l);
 }
 
+static inline bool same_bytes(const char *a, const char *b, uint32_t n) {
+  uint64_t x, y;
+  for (; n >= 8; n -= 8, a += 8, b += 8) {
+    memcpy(&x, a, 8);
+    memcpy(&y, b, 8);
+    if (x != y) return false;
+  }
+  while (n && *a == *b) a++, b++, n--;
+  return !n;
+}
+
 struct ident *lex_intern(struct lexer *l, const char *s, uint32_t len) {
   uint32_t h = (uint32_t)hash_bytes(HASH_INIT, s, len);
-  for (struct ident *i = l->buckets[h % l->nbuckets]; i; i = i->next)
-    if (i->hash == h && i->len == len && !memcmp(i->s, s, len)) return i;
+  for (struct ident *i = l->buckets[h & (l->nbuckets - 1)]; i; i = i->next)
+    if (i->hash == h && i->len == len && same_bytes(i->s, s, len)) return i;
   if (++l->nidents > 2 * l->nbuckets) grow(l);
-  struct ident *i = ARENA_NEW(l->arena, struct ident), **b = &l->buckets[h % l->nbuckets];
-  *i = (struct ident){.s = arena_strndup(l->arena, s, len), .len = len, .hash = h, .next = *b};
+  struct ident *i = arena_alloc(l->arena, sizeof *i + len + 1), **b = &l->buckets[h & (l->nbuckets - 1)];
+  char *text = memcpy(i + 1, s, len); /* beside what is compared before it */
+  *i = (struct ident){.s = text, .len = len, .hash = h, .next = *b};
   return *b = i;
 }
 
