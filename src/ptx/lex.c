@@ -62,8 +62,27 @@ struct ident *lex_intern(struct lexer *l, const char *s, uint32_t len) {
   return *b = i;
 }
 
+/* What a character may be part of; letters and digits of the C locale. */
+enum { WORD = 1, LETTER = 2, DIGIT = 4, BLANK = 8 };
+static const uint8_t classes[256] = {
+    ['a' ... 'z'] = WORD | LETTER,
+    ['A' ... 'Z'] = WORD | LETTER,
+    ['0' ... '9'] = WORD | DIGIT,
+    ['_'] = WORD | LETTER,
+    ['$'] = WORD | LETTER,
+    [' '] = BLANK,
+    ['\t'] = BLANK,
+    ['\r'] = BLANK,
+    ['\f'] = BLANK,
+    ['\v'] = BLANK,
+};
+
+static bool is(char c, unsigned class) {
+  return classes[(unsigned char)c] & class;
+}
+
 static bool ident_char(char c) {
-  return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '$';
+  return is(c, WORD);
 }
 
 static void skip_space(struct lexer *l) {
@@ -72,7 +91,7 @@ static void skip_space(struct lexer *l) {
     if (c == '\n') {
       l->line++;
       l->line_start = ++l->p;
-    } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
+    } else if (is(c, BLANK)) {
       l->p++;
     } else if (c == '/' && l->p[1] == '/') {
       while (*l->p && *l->p != '\n') l->p++;
@@ -145,7 +164,7 @@ void lex_next(struct lexer *l) {
   if (!*p) {
     t->kind = TOK_EOF;
     t->len = 0;
-  } else if (isalpha((unsigned char)*p) || *p == '_' || *p == '$' || (*p == '%' && ident_char(p[1]))) {
+  } else if (is(*p, LETTER) || (*p == '%' && ident_char(p[1]))) {
     while (ident_char(*++p)) {
     }
     t->kind = TOK_IDENT;
@@ -159,7 +178,7 @@ void lex_next(struct lexer *l) {
     t->len = (uint32_t)(p - t->s);
     t->ident = lex_intern(l, t->s, t->len);
     l->p = p;
-  } else if (isdigit((unsigned char)*p)) {
+  } else if (is(*p, DIGIT)) {
     lex_number(l);
   } else if (*p == '"') {
     lex_string(l);
