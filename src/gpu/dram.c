@@ -15,27 +15,27 @@
 void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
   uint32_t burst = c->dram_burst / c->dram_rate ? c->dram_burst / c->dram_rate : 1;
   *d = (struct dram_timing){
-      .CCD = c->tCCD,
-      .CCDL = c->tCCDL,
-      .RRD = c->tRRD,
-      .RCD = c->tRCD,
-      .RCDW = c->tRCD > c->tWL + 1 ? c->tRCD - (c->tWL + 1) : 0,
-      .RAS = c->tRAS,
-      .RP = c->tRP,
-      .RC = c->tRC,
-      .RTPL = c->tRTPL,
-      .RTW = c->tCL + burst + 2 > c->tWL ? c->tCL + burst + 2 - c->tWL : 0,
-      .WTR = c->tWL + burst + c->tCDLR,
-      .WTP = c->tWL + burst + c->tWR,
-      .RTP = burst,
-      .CL = c->tCL,
-      .WL = c->tWL,
-      .BL = burst,
+      .CCD = (uint16_t)c->tCCD,
+      .CCDL = (uint16_t)c->tCCDL,
+      .RRD = (uint16_t)c->tRRD,
+      .RCD = (uint16_t)c->tRCD,
+      .RCDW = (uint16_t)(c->tRCD > c->tWL + 1 ? c->tRCD - (c->tWL + 1) : 0),
+      .RAS = (uint16_t)c->tRAS,
+      .RP = (uint16_t)c->tRP,
+      .RC = (uint16_t)c->tRC,
+      .RTPL = (uint16_t)c->tRTPL,
+      .RTW = (uint16_t)(c->tCL + burst + 2 > c->tWL ? c->tCL + burst + 2 - c->tWL : 0),
+      .WTR = (uint16_t)(c->tWL + burst + c->tCDLR),
+      .WTP = (uint16_t)(c->tWL + burst + c->tWR),
+      .RTP = (uint16_t)burst,
+      .CL = (uint16_t)c->tCL,
+      .WL = (uint16_t)c->tWL,
+      .BL = (uint16_t)burst,
       .atom = c->dram_burst * c->dram_bus_bytes * c->dram_chips,
-      .banks = c->dram_banks,
-      .groups = c->dram_groups,
+      .banks = (uint8_t)c->dram_banks,
+      .groups = (uint8_t)c->dram_groups,
   };
-  uint32_t next = d->CCD ? d->CCD : 1; /* two columns never share a cycle */
+  uint16_t next = d->CCD ? d->CCD : 1; /* two columns never share a cycle */
   d->to_read[0] = d->to_write[1] = next;
   d->to_write[0] = d->RTW > next ? d->RTW : next;
   d->to_read[1] = d->WTR > next ? d->WTR : next;
@@ -46,14 +46,16 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   *d = (struct dram){.env = env, .fcfs = c->dram_sched == DRAM_FCFS};
   dram_timing_init(&d->tm, c);
   const struct dram_timing *tm = &d->tm;
-  CHECK(tm->banks <= 64, "%u DRAM banks", tm->banks);
-  d->limit = d->fcfs ? 2 : c->dram_queue; /* in-order service: the reference's input queue of two */
+  CHECK(c->dram_banks <= 64, "%u DRAM banks", c->dram_banks);
+  d->banks = tm->banks;
+  d->limit = d->fcfs ? 2 : (uint16_t)c->dram_queue; /* in-order service: the reference's input queue of two */
   d->bank = aligned_alloc(64, tm->banks * sizeof *d->bank);
   d->group_col_at = calloc(tm->banks, sizeof *d->group_col_at);
   d->group_pre_at = calloc(tm->banks, sizeof *d->group_pre_at);
   uint32_t longest = (tm->CL > tm->WL ? tm->CL : tm->WL) + 1;
-  d->spares = 2 * d->limit + tm->banks + longest + 2;
-  CHECK(d->spares < DRAM_NO_SLOT, "%u requests in a DRAM channel", d->spares);
+  uint32_t spares = 2u * d->limit + tm->banks + longest + 2;
+  CHECK(spares < DRAM_NO_SLOT, "%u requests in a DRAM channel", spares);
+  d->spares = (uint16_t)spares;
   d->slot = calloc(d->spares, sizeof *d->slot);
   d->spare = calloc(d->spares, sizeof *d->spare);
   for (d->pipe_size = 8; d->pipe_size < longest + 2;) d->pipe_size *= 2;
@@ -72,7 +74,7 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   }
   for (uint32_t i = 0; i < tm->banks; i++) d->bank[i].mates = d->group_banks[d->bank[i].group];
   d->pipe_min = tm->CL;
-  d->pipe_most = longest;
+  d->pipe_most = (uint16_t)longest;
   d->issue_at = d->pop_at = UINT64_MAX;
   l2_queue_init(&d->fifo, 0);
   l2_queue_init(&d->returns, c->dram_return_queue);
@@ -97,8 +99,14 @@ void dram_push(struct dram *d, struct l2_op op) {
   uint16_t i = d->spare[--d->spares];
   uint32_t bursts = quotient_up(op.bytes, d->tm.atom);
   d->slot[i] = (struct dram_slot){
-      .op = op,
+      .r = op.r,
       .row = r->row,
+      .set = op.set,
+      .bytes = op.bytes,
+      .mshr = op.mshr,
+      .cls = op.cls,
+      .sectors = op.sectors,
+      .sub = op.sub,
       .next = DRAM_NO_SLOT,
       .to_issue = (uint16_t)(bursts ? bursts : 1),
       .bank = r->bank,
@@ -130,7 +138,7 @@ static uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *
   uint8_t cls = b->urgent ? 0 : 1;
   uint16_t prev = DRAM_NO_SLOT, best = DRAM_NO_SLOT;
   for (uint16_t i = b->oldest; i != DRAM_NO_SLOT; prev = i, i = d->slot[i].next) {
-    if (d->slot[i].op.cls != cls) continue;
+    if (d->slot[i].cls != cls) continue;
     bool open = d->slot[i].row == b->row;
     if (best == DRAM_NO_SLOT || open) {
       best = i;
@@ -166,7 +174,7 @@ static void serve(struct dram *d, uint32_t j, uint16_t i) {
     expect(d, j, s->write ? DRAM_WRITE : DRAM_READ, s->write ? b->wr_at : b->rd_at);
     d->env->stats->dram_row_hits++;
   }
-  d->pending[s->op.cls]--;
+  d->pending[s->cls]--;
   d->issue_at = 0;
 }
 
@@ -192,8 +200,8 @@ static void schedule(struct dram *d, uint64_t ready) {
   else d->slot[before].next = next;
   if (b->youngest == i) b->youngest = before;
   if (b->oldest == DRAM_NO_SLOT) d->waiting &= ~(1ull << j);
-  if (!d->slot[i].op.cls && !--b->urgent) d->urgent &= ~(1ull << j);
-  d->prio = d->prio + 1 == d->tm.banks ? 0 : d->prio + 1;
+  if (!d->slot[i].cls && !--b->urgent) d->urgent &= ~(1ull << j);
+  d->prio = d->prio + 1 == d->banks ? 0 : (uint8_t)(d->prio + 1);
   serve(d, j, i);
 }
 
@@ -232,8 +240,14 @@ static req_id pipe_pop(struct dram *d) {
   d->pop_at = --d->pipe_count ? d->pipe[d->pipe_head].due + d->stalled - 1 : UINT64_MAX;
   struct dram_slot *s = &d->slot[i];
   d->spare[d->spares++] = i;
-  if (s->silent) return s->op.r;
-  l2_queue_push(&d->returns, s->op);
+  if (s->silent) return s->r;
+  l2_queue_push(&d->returns, (struct l2_op){.r = s->r,
+                                            .set = s->set,
+                                            .bytes = s->bytes,
+                                            .mshr = s->mshr,
+                                            .cls = s->cls,
+                                            .sectors = s->sectors,
+                                            .sub = s->sub});
   return 0;
 }
 
@@ -305,13 +319,13 @@ static void row(struct dram *d, uint32_t j) {
     expect(d, j, s->write ? DRAM_WRITE : DRAM_READ, s->write ? b->wr_at : b->rd_at);
     d->env->stats->dram_activates++;
   }
-  d->prio = j + 1 == tm->banks ? 0 : j + 1;
+  d->prio = j + 1 == d->banks ? 0 : (uint8_t)(j + 1);
 }
 
 /* `banks` with bank `from` at bit 0. */
 static uint64_t rotated(const struct dram *d, uint64_t banks, uint32_t from) {
-  uint64_t all = d->tm.banks == 64 ? UINT64_MAX : (1ull << d->tm.banks) - 1;
-  return from ? (banks >> from | banks << (d->tm.banks - from)) & all : banks;
+  uint64_t all = d->banks == 64 ? UINT64_MAX : (1ull << d->banks) - 1;
+  return from ? (banks >> from | banks << (d->banks - from)) & all : banks;
 }
 
 /* Banks whose own constraints end with this cycle leave `unripe`. */
@@ -391,7 +405,7 @@ static void issue(struct dram *d) {
     d->issue_at = next_issue(d, soonest);
     return;
   }
-  uint32_t n = d->tm.banks, from = d->prio, j = first_from(cols | rows, from);
+  uint32_t n = d->banks, from = d->prio, j = first_from(cols | rows, from);
   if (cols >> j & 1) {
     column(d, j);
     cols = 0; /* CCD holds back what is left of them */

@@ -14,14 +14,14 @@
 
 /* Timing of a configuration, derived values included. */
 struct dram_timing {
-  uint32_t CCD, CCDL, RRD, RCD, RCDW, RAS, RP, RC;
-  uint32_t RTW, WTR;                /* read command to write command, and back, any bank */
-  uint32_t WTP, RTP;                /* column command to precharge, same bank */
-  uint32_t RTPL;                    /* read to precharge, same bank group */
-  uint32_t CL, WL, BL;              /* BL: command cycles of one burst on the data bus */
-  uint32_t to_read[2], to_write[2]; /* from a read, a write to the next of either kind, any bank */
+  uint16_t CCD, CCDL, RRD, RCD, RCDW, RAS, RP, RC;
+  uint16_t RTW, WTR;                /* read command to write command, and back, any bank */
+  uint16_t WTP, RTP;                /* column command to precharge, same bank */
+  uint16_t RTPL;                    /* read to precharge, same bank group */
+  uint16_t CL, WL, BL;              /* BL: command cycles of one burst on the data bus */
+  uint16_t to_read[2], to_write[2]; /* from a read, a write to the next of either kind, any bank */
   uint32_t atom;                    /* bytes of one column command */
-  uint32_t banks, groups;
+  uint8_t banks, groups;
 };
 void dram_timing_init(struct dram_timing *d, const struct gpu_config *c);
 
@@ -29,12 +29,14 @@ void dram_timing_init(struct dram_timing *d, const struct gpu_config *c);
 
 /* A request from its arrival to its last data. */
 struct dram_slot {
-  struct l2_op op;
+  req_id r;
   uint32_t row;
-  uint16_t next;     /* in the queue of its bank, towards younger */
-  uint16_t to_issue; /* column commands to go */
+  uint16_t set, bytes, mshr; /* of struct l2_op, as the last line */
+  uint16_t next;             /* in the queue of its bank, towards younger */
+  uint16_t to_issue;         /* column commands to go */
   uint8_t bank;
   bool write, silent; /* silent: a write-back, whose end nobody is told */
+  uint8_t cls, sectors, sub;
 };
 
 /* Of a cache line. */
@@ -71,12 +73,9 @@ struct dram {
   uint64_t stalled;              /* cycles in which the data pipe stood still */
   uint64_t pipe_end;             /* the pipe is longer than pipe_min until it has moved pipe_end - pipe_min times */
   uint64_t pipe_last_due;        /* of the burst that entered last */
-  uint32_t pipe_min, pipe_most;
-  uint32_t prio; /* bank looked at first */
-  bool fcfs;
-  bool one_group,
-      one_held; /* CCDL, RTPL of earlier commands hold back no other group when a command may follow (CCD) */
-  bool writing; /* direction of the last column command */
+  uint16_t pipe_min, pipe_most;
+  uint8_t prio, banks; /* bank looked at first; as in `tm` */
+  bool writing;        /* direction of the last column command */
   struct l2_queue returns;
   const struct partition_env *env;
   struct dram_bank *bank;
@@ -89,13 +88,16 @@ struct dram {
     uint64_t due;
     uint16_t slot;
   } * pipe;
-  uint32_t pipe_head, pipe_count, pipe_size, spares;
+  uint16_t pipe_head, pipe_count, pipe_size, spares;
+  uint64_t urgent;            /* bit per bank: has waiting requests of class 0 */
+  uint16_t pending[2], limit; /* waiting requests of each class (without a scheme all are of class 0), at most */
+  _Alignas(64) struct dram_timing tm;
+  bool fcfs;
+  bool one_group,
+      one_held; /* CCDL, RTPL of earlier commands hold back no other group when a command may follow (CCD) */
   /* Every command as it is issued; tests and dram_check listen. */
   void (*watch)(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row);
   void *watch_ctx;
-  uint64_t urgent;            /* bit per bank: has waiting requests of class 0 */
-  uint32_t pending[2], limit; /* waiting requests of each class (without a scheme all are of class 0), at most */
-  struct dram_timing tm;
   uint64_t ripe[DRAM_RIPE];              /* of `unripe`, by cycle modulo DRAM_RIPE: those to look at in it */
   uint64_t *group_col_at, *group_pre_at; /* CCDL, RTPL, where several hold */
   uint64_t *group_banks;                 /* per group: its banks */

@@ -10,7 +10,9 @@
 void l2_queue_init(struct l2_queue *q, uint32_t limit) {
   uint32_t size = 8;
   while (size < limit) size *= 2;
-  *q = (struct l2_queue){.at = malloc(size * sizeof *q->at), .size = size, .limit = limit};
+  CHECK(limit <= UINT16_MAX / 2, "a queue of %u", limit);
+  *q = (struct l2_queue){
+      .at = malloc(size * sizeof *q->at), .mask = (uint16_t)(size - 1), .limit = limit ? (uint16_t)limit : UINT16_MAX};
   CHECK(q->at, "out of memory for a queue of %u", size);
 }
 
@@ -20,14 +22,15 @@ void l2_queue_free(struct l2_queue *q) {
 }
 
 void l2_queue_grow(struct l2_queue *q) {
-  CHECK(!q->limit, "a queue of %u overflows", q->limit);
-  struct l2_op *at = malloc(2 * q->size * sizeof *at);
-  CHECK(at, "out of memory for a queue of %u", 2 * q->size);
-  for (uint32_t i = 0; i < q->count; i++) at[i] = q->at[(q->head + i) & (q->size - 1)];
+  uint32_t size = 2 * (q->mask + 1u);
+  CHECK(q->limit == UINT16_MAX && size <= UINT16_MAX, "a queue of %u overflows", q->count);
+  struct l2_op *at = malloc(size * sizeof *at);
+  CHECK(at, "out of memory for a queue of %u", size);
+  for (uint32_t i = 0; i < q->count; i++) at[i] = q->at[(q->head + i) & q->mask];
   free(q->at);
   q->at = at;
   q->head = 0;
-  q->size *= 2;
+  q->mask = (uint16_t)(size - 1);
 }
 
 void l2_mshrs_init(struct l2_mshrs *m, uint32_t entries, uint32_t merges) {
@@ -48,7 +51,7 @@ void l2_mshrs_free(struct l2_mshrs *m) {
 
 void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id) {
   const struct gpu_config *c = env->config;
-  *s = (struct l2_slice){.env = env, .map = map, .id = id, .banks = c->l2_banked ? c->l2_banks : 1};
+  *s = (struct l2_slice){.env = env, .map = map, .id = id, .banks = (uint16_t)(c->l2_banked ? c->l2_banks : 1)};
   l2_tags_init(&s->tags, c);
   l2_queue_init(&s->rop, 0);
   l2_queue_init(&s->to_dram, c->l2_to_dram);
@@ -65,7 +68,7 @@ void l2_init(struct l2_slice *s, const struct partition_env *env, const struct a
     l2_queue_init(&b->lookup, 0);
   }
   if (!c->l2_banked) return;
-  s->ports = c->l2_ports;
+  s->ports = (uint16_t)c->l2_ports;
   s->port = calloc(s->ports, sizeof *s->port);
   CHECK(s->port, "out of memory for %u L2 ports", s->ports);
   for (uint32_t i = 0; i < s->ports; i++) l2_queue_init(&s->port[i], c->icnt_to_l2);
@@ -226,7 +229,8 @@ void l2_push(struct l2_slice *s, req_id id) {
   struct req *r = req_of(s, id);
   const struct gpu_config *c = s->env->config;
   r->arrived = *s->env->now;
-  struct l2_op op = {.r = id, .set = l2_tags_set(&s->tags, addrmap_local(s->map, r->addr)), .mshr = L2_NO_MSHR};
+  struct l2_op op = {
+      .r = id, .set = (uint16_t)l2_tags_set(&s->tags, addrmap_local(s->map, r->addr)), .mshr = L2_NO_MSHR};
   if (r->type == REQ_TEX_READ && !s->ports) { /* textures do not go through the ROP */
     op.at = s->t;
     l2_queue_push(&s->bank[0].in, op);

@@ -20,10 +20,10 @@
 struct l2_bank {
   _Alignas(64) struct l2_queue in; /* requests for this bank */
   struct l2_queue miss;            /* to DRAM, waiting for room in the shared queue */
-  uint64_t data_free;              /* first L2 cycle in which the data port is free */
-  bool refused; /* the access at the head was refused and nothing has changed since: it would be again */
-  struct l2_mshrs mshrs;
   struct l2_queue from_dram;
+  uint64_t data_free; /* first L2 cycle in which the data port is free */
+  bool refused;       /* the access at the head was refused and nothing has changed since: it would be again */
+  _Alignas(64) struct l2_mshrs mshrs;
   uint64_t fill_free;     /* as data_free, of the fill port */
   struct l2_queue lookup; /* banked: requests in the tag pipeline; op.at: L2 cycle in which the access happens */
 };
@@ -32,19 +32,19 @@ struct l2_bank {
 struct l2_slice {
   _Alignas(64) uint64_t t; /* L2 cycles done */
   uint64_t wake; /* nothing happens before this L2 cycle, except that `retries` accesses are refused in each */
-  uint32_t retries, banks;
+  uint32_t retries;
+  uint16_t banks, ports; /* ports: banked only (MeDiC section 5), as the rest that speaks of ports */
   struct l2_bank *bank;
   const struct partition_env *env;
-  struct l2_queue rop;     /* op.at: core cycle in which it may enter */
-  struct l2_queue to_dram; /* shared by the banks */
-  struct l2_queue out;     /* replies to the interconnect */
-  uint64_t waited;         /* L2 cycles that requests have spent in the input queues */
+  struct l2_queue rop;                  /* op.at: core cycle in which it may enter */
+  uint64_t waited;                      /* L2 cycles that requests have spent in the input queues */
+  _Alignas(64) struct l2_queue to_dram; /* shared by the banks */
+  struct l2_queue out;                  /* replies to the interconnect */
   const struct addrmap *map;
   uint32_t id;
-  uint32_t ports; /* banked only (MeDiC section 5), as the rest: incoming ports and the unit looked at first */
-  struct l2_tags tags;
-  struct l2_queue *port;
-  uint32_t first_port, first_bank;
+  uint16_t first_port, first_bank; /* the unit looked at first */
+  struct l2_queue *port;           /* incoming */
+  _Alignas(64) struct l2_tags tags;
 };
 
 void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id);

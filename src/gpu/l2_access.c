@@ -187,7 +187,7 @@ static bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, const s
 
 void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
   uint16_t bytes = (uint16_t)req_of(s, r)->bytes;
-  l2_queue_push(&b->miss, (struct l2_op){.r = r, .set = set, .bytes = bytes, .mshr = L2_NO_MSHR});
+  l2_queue_push(&b->miss, (struct l2_op){.r = r, .set = (uint16_t)set, .bytes = bytes, .mshr = L2_NO_MSHR});
 }
 
 /* Make `r` wait for the line of `by`, fetching it if nobody has: the caller made sure of the room. Returns the

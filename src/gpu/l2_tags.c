@@ -10,9 +10,9 @@ void l2_tags_init(struct l2_tags *t, const struct gpu_config *c) {
   *t = (struct l2_tags){
       .sets = c->l2.sets,
       .ways = c->l2.ways,
-      .shift = (uint32_t)__builtin_ctz(c->l2.line),
-      .index = c->l2_index,
-      .repl = c->l2_repl,
+      .shift = (uint8_t)__builtin_ctz(c->l2.line),
+      .index = (uint8_t)c->l2_index,
+      .repl = (uint8_t)c->l2_repl,
       .tag = calloc(lines, sizeof *t->tag),
       .stamp = calloc(lines, sizeof *t->stamp),
       .state = calloc(lines, sizeof *t->state),

@@ -15,12 +15,13 @@ enum l2_state { L2_INVALID, L2_RESERVED, L2_VALID, L2_DIRTY };
 #define L2_NONE UINT32_MAX
 
 struct l2_tags {
-  uint32_t sets, ways, shift; /* shift: log2 of the line */
-  uint32_t index, repl;       /* enum gpu_index, enum gpu_repl */
-  uint64_t *tag;              /* line address */
-  uint64_t *stamp;            /* core cycle of the last use (LRU) or of the allocation (FIFO): least goes first */
-  uint8_t *state;             /* enum l2_state */
-  uint16_t *mshr;             /* of a reserved line: the MSHR that fetched it */
+  uint32_t sets, ways;
+  uint8_t shift;       /* log2 of the line */
+  uint8_t index, repl; /* enum gpu_index, enum gpu_repl */
+  uint64_t *tag;       /* line address */
+  uint64_t *stamp;     /* core cycle of the last use (LRU) or of the allocation (FIFO): least goes first */
+  uint8_t *state;      /* enum l2_state */
+  uint16_t *mshr;      /* of a reserved line: the MSHR that fetched it */
   /* Sectored (l2_sector.c), else NULL; bit k: bytes 32 k to 32 k + 31 of the line. A reserved line has some on their
    * way and keeps the others. */
   uint8_t *valid;  /* can be read */

@@ -18,17 +18,16 @@
 #include "gpu/l2.h"
 
 struct channel {
-  struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
-  uint64_t enter[2];        /* per class: command cycle before which the head of `delay` does not enter */
-  uint64_t cycles;          /* of the DRAM that have been counted */
   /* Nothing happens before this command cycle, unless the DRAM queue accepts a sub-partition's request. */
   _Alignas(64) uint64_t wake;
-  uint64_t enter_at;     /* the first of `enter` */
-  uint32_t wanted;       /* requests that its sub-partitions offer */
-  uint32_t private_used; /* bit per sub-partition */
-  uint32_t shared_used, shared_limit;
-  uint32_t last; /* sub-partition served last */
+  uint64_t enter[2];    /* per class: command cycle before which the head of `delay` does not enter */
+  uint16_t wanted;      /* requests that its sub-partitions offer */
+  uint8_t private_used; /* bit per sub-partition */
+  uint8_t last;         /* sub-partition served last */
+  uint16_t shared_used, shared_limit;
+  struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
   struct dram dram;
+  uint64_t cycles; /* of the DRAM that have been counted */
 };
 
 /* Units of one clock. Each has its own time: `ticks` - since[i] steps of its clock have passed that it does not know
@@ -165,11 +164,11 @@ struct partition_set *partition_new(const struct partition_env *env) {
     struct channel *ch = &p->channel[i];
     *ch = (struct channel){0};
     dram_init(&ch->dram, &p->env);
-    ch->enter[0] = ch->enter[1] = ch->enter_at = UINT64_MAX;
+    ch->enter[0] = ch->enter[1] = UINT64_MAX;
     l2_queue_init(&ch->delay[0], 0);
     l2_queue_init(&ch->delay[1], 0);
-    ch->shared_limit = c->dram_queue + c->dram_return_queue - (p->per_channel - 1);
-    ch->last = p->per_channel - 1;
+    ch->shared_limit = (uint16_t)(c->dram_queue + c->dram_return_queue - (p->per_channel - 1));
+    ch->last = (uint8_t)(p->per_channel - 1);
   }
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_init(&p->slice[i], &p->env, &p->map, i);
   return p;
@@ -256,7 +255,7 @@ __attribute__((flatten)) static void step_slices(struct partition_set *p, uint32
   for (; m; m &= m - 1) {
     uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(m);
     struct l2_slice *l = slice_now(p, s);
-    uint32_t offered = l->to_dram.count;
+    uint16_t offered = l->to_dram.count;
     l2_step(l);
     p->l2.since[s] += counted;
     if (!counted || l->wake > l->t) quiet_for(&p->l2, s, l2_quiet(l)); /* else it stays due */
@@ -264,7 +263,7 @@ __attribute__((flatten)) static void step_slices(struct partition_set *p, uint32
     if (!(l->to_dram.count | offered)) continue;
     uint32_t c = p->home[s];
     struct channel *ch = &p->channel[c];
-    ch->wanted += l->to_dram.count - offered;
+    ch->wanted = (uint16_t)(ch->wanted + l->to_dram.count - offered);
     if (l->to_dram.count && ahead(&p->dram, c) > 0 && !closed(p, ch)) disturb(&p->dram, c);
   }
 }
@@ -308,7 +307,7 @@ double partition_input_fill(struct partition_set *p, uint32_t s) {
   for (uint32_t b = 0; b < l->banks; b++) {
     const struct l2_queue *q = &l->bank[b].in;
     room += q->limit;
-    for (uint32_t i = 0; i < q->count; i++) area += l->t - q->at[(q->head + i) & (q->size - 1)].at;
+    for (uint32_t i = 0; i < q->count; i++) area += l->t - q->at[(q->head + i) & q->mask].at;
   }
   return (double)area / room;
 }
@@ -320,24 +319,24 @@ static bool has_credit(const struct channel *ch, uint32_t sub) {
 }
 
 static void borrow(struct channel *ch, uint32_t sub) {
-  if (!(ch->private_used >> sub & 1)) ch->private_used |= 1u << sub;
+  if (!(ch->private_used >> sub & 1)) ch->private_used |= (uint8_t)(1u << sub);
   else ch->shared_used++;
-  ch->last = sub;
+  ch->last = (uint8_t)sub;
 }
 
 static void give_back(struct channel *ch, uint32_t sub) {
-  if (ch->private_used >> sub & 1) ch->private_used &= ~(1u << sub);
+  if (ch->private_used >> sub & 1) ch->private_used &= (uint8_t) ~(1u << sub);
   else ch->shared_used--;
 }
 
 static void take_returned(struct partition_set *p, struct channel *ch, uint32_t c) {
   struct l2_op *op = l2_queue_top(&ch->dram.returns);
-  uint32_t sub = p->env.pool->at[op->r].subpart;
+  uint32_t sub = c * p->per_channel + op->sub;
   if (!l2_can_return(&p->slice[sub], op)) return;
   l2_return(slice_now(p, sub), *op);
   disturb(&p->l2, sub);
-  l2_queue_pop(&ch->dram.returns);
-  give_back(ch, sub - c * p->per_channel);
+  struct l2_op taken = l2_queue_pop(&ch->dram.returns);
+  give_back(ch, taken.sub);
 }
 
 static uint32_t class_of(const struct partition_set *p, const struct l2_op *op) {
@@ -365,11 +364,6 @@ static uint64_t enters_at(const struct partition_set *p, const struct channel *c
   return ch->dram.t + (steps ? steps - 1 : 0);
 }
 
-static void note_enter(struct channel *ch, uint32_t cls, uint64_t at) {
-  ch->enter[cls] = at;
-  ch->enter_at = ch->enter[0] < ch->enter[1] ? ch->enter[0] : ch->enter[1];
-}
-
 /* One request from a sub-partition into the fixed delay, starting after the one served last. */
 static void accept(struct partition_set *p, struct channel *ch, struct l2_slice *slices) {
   if (closed(p, ch)) return;
@@ -383,8 +377,9 @@ static void accept(struct partition_set *p, struct channel *ch, struct l2_slice 
     ch->wanted--;
     op.at = *p->env.now + p->env.config->dram_delay;
     op.cls = (uint8_t)cls;
+    op.sub = (uint8_t)sub;
     l2_queue_push(&ch->delay[cls], op);
-    if (ch->delay[cls].count == 1) note_enter(ch, cls, enters_at(p, ch, cls));
+    if (ch->delay[cls].count == 1) ch->enter[cls] = enters_at(p, ch, cls);
     borrow(ch, sub);
     return;
   }
@@ -396,11 +391,11 @@ static void enter_dram(struct partition_set *p, struct channel *ch) {
     struct l2_queue *q = &ch->delay[cls];
     if (ch->dram.t <= ch->enter[cls] || dram_full(&ch->dram, cls)) continue;
     if (*p->env.now < l2_queue_top(q)->at) {
-      note_enter(ch, cls, ch->dram.t);
+      ch->enter[cls] = ch->dram.t;
       continue;
     }
     dram_push(&ch->dram, l2_queue_pop(q));
-    note_enter(ch, cls, q->count ? enters_at(p, ch, cls) : UINT64_MAX);
+    ch->enter[cls] = q->count ? enters_at(p, ch, cls) : UINT64_MAX;
     return;
   }
 }
@@ -409,7 +404,6 @@ static void enter_dram(struct partition_set *p, struct channel *ch) {
 static uint64_t wake_at(const struct channel *ch) {
   const struct dram *d = &ch->dram;
   uint64_t at = dram_wake(d);
-  if (ch->enter_at >= at) return at;
   for (uint32_t cls = 0; cls < 2; cls++)
     if (ch->enter[cls] < at && (ch->enter[cls] >= d->t || !dram_full(d, cls))) at = ch->enter[cls];
   return at;
@@ -430,7 +424,7 @@ static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t co
       req_free(p->env.pool, written);
     }
     if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel]);
-    if (d->t > ch->enter_at) enter_dram(p, ch);
+    if (d->t > ch->enter[0] || d->t > ch->enter[1]) enter_dram(p, ch);
     ch->wake = wake_at(ch);
   }
   bool quiet = ch->wake > d->t && (!ch->wanted || closed(p, ch));
@@ -482,7 +476,7 @@ void partition_clocks_anew(struct partition_set *p) {
   for (uint32_t c = 0; c < p->channels; c++) {
     struct channel *ch = &p->channel[c];
     for (uint32_t cls = 0; cls < 2; cls++)
-      if (ch->delay[cls].count) note_enter(ch, cls, ch->wake = 0);
+      if (ch->delay[cls].count) ch->enter[cls] = ch->wake = 0;
     if (!ch->wake) disturb(&p->dram, c);
   }
 }

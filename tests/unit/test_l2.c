@@ -240,7 +240,7 @@ static void same_thing(const struct rig *r, const struct l2_op *op, const struct
 }
 static void same_queue(const struct rig *r, const struct l2_queue *q, const struct list *l) {
   assert_int_equal(q->count, l->n);
-  for (int i = 0; i < l->n; i++) same_thing(r, &q->at[(q->head + (uint32_t)i) & (q->size - 1)], l->at[i]);
+  for (int i = 0; i < l->n; i++) same_thing(r, &q->at[(q->head + (uint32_t)i) & q->mask], l->at[i]);
 }
 
 struct traffic {
