@@ -149,39 +149,47 @@ static uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *
   return best;
 }
 
-/* The next command of bank `j` is `cmd`, which the bank itself allows from cycle `at` on. */
-static void expect(struct dram *d, uint32_t j, enum dram_command cmd, uint64_t at) {
+/* The next command of bank `j` is `cmd`, which the bank itself allows from cycle `at` on. Returns the first cycle in
+ * which nothing known now holds it back: what other banks' commands do so comes later and later. */
+static uint64_t expect(struct dram *d, uint32_t j, enum dram_command cmd, uint64_t at) {
   uint64_t bit = 1ull << j;
+  uint64_t all = cmd == DRAM_ACTIVATE ? d->act_at : cmd == DRAM_READ ? d->rd_at : cmd == DRAM_WRITE ? d->wr_at : 0;
   d->next[cmd] |= bit;
-  if (at <= d->t) return;
+  if (at < all) at = all;
+  if (at <= d->t) return d->t;
   uint64_t slot = at - d->t < DRAM_RIPE ? at % DRAM_RIPE : (d->t - 1) % DRAM_RIPE;
   d->bank[j].own_at = at;
   d->unripe |= bit;
   d->ripe[slot] |= bit;
   d->ripe_slots |= 1ull << slot;
+  return at;
 }
 
 static void serve(struct dram *d, uint32_t j, uint16_t i) {
   struct dram_bank *b = &d->bank[j];
   const struct dram_slot *s = &d->slot[i];
+  uint64_t at;
   b->serving = i;
   d->busy |= 1ull << j;
   if (!b->open) {
-    expect(d, j, DRAM_ACTIVATE, b->act_at);
+    at = expect(d, j, DRAM_ACTIVATE, b->act_at);
   } else if (b->row != s->row) {
-    expect(d, j, DRAM_PRECHARGE, b->pre_at);
+    at = expect(d, j, DRAM_PRECHARGE, b->pre_at);
   } else {
-    expect(d, j, s->write ? DRAM_WRITE : DRAM_READ, s->write ? b->wr_at : b->rd_at);
+    at = expect(d, j, s->write ? DRAM_WRITE : DRAM_READ, s->write ? b->wr_at : b->rd_at);
     d->env->stats->dram_row_hits++;
   }
   d->pending[s->cls]--;
-  d->issue_at = 0;
+  /* Later than DRAM_RIPE cycles from now it is noted again, for which `issue` has to look. */
+  uint64_t look = d->t + DRAM_RIPE - 1;
+  if (at > look) at = look;
+  if (at < d->issue_at) d->issue_at = at;
 }
 
 /* The first set bit from `from` on, in rotation over 64 or fewer banks; mask must not be 0. */
 static uint32_t first_from(uint64_t mask, uint32_t from) {
-  uint64_t high = mask >> from;
-  return high ? from + (uint32_t)__builtin_ctzll(high) : (uint32_t)__builtin_ctzll(mask);
+  uint64_t high = mask >> from << from;
+  return (uint32_t)__builtin_ctzll(high ? high : mask);
 }
 
 /* `ready`: banks that have waiting requests and serve none; not empty. */
@@ -379,26 +387,40 @@ static uint64_t held_by_read(const struct dram *d, uint64_t pre, uint64_t *soone
 
 static inline uint64_t legal_columns(const struct dram *d, uint64_t *soonest) {
   uint64_t cols =
-      ((d->t >= d->rd_at ? d->next[DRAM_READ] : 0) | (d->t >= d->wr_at ? d->next[DRAM_WRITE] : 0)) & ~d->unripe;
+      (d->next[DRAM_READ] & -(uint64_t)(d->t >= d->rd_at)) | (d->next[DRAM_WRITE] & -(uint64_t)(d->t >= d->wr_at));
+  cols &= ~d->unripe;
   return cols ? unhindered(d, cols, soonest) : 0;
 }
 
 /* Nothing is legal now, and `soonest` bounds what a group or the pipe holds back: the same for the rest. */
 static uint64_t next_issue(const struct dram *d, uint64_t soonest) {
-  uint64_t t = d->t;
-  if (d->rd_at > t && d->rd_at < soonest && d->next[DRAM_READ] & ~d->unripe) soonest = d->rd_at;
-  if (d->wr_at > t && d->wr_at < soonest && d->next[DRAM_WRITE] & ~d->unripe) soonest = d->wr_at;
-  if (d->act_at > t && d->act_at < soonest && d->next[DRAM_ACTIVATE] & ~d->unripe) soonest = d->act_at;
+  uint64_t t = d->t, ripe_now = ~d->unripe; /* which of them is first is a toss-up: no branches */
+  uint64_t rd = d->rd_at > t && d->next[DRAM_READ] & ripe_now ? d->rd_at : UINT64_MAX;
+  uint64_t wr = d->wr_at > t && d->next[DRAM_WRITE] & ripe_now ? d->wr_at : UINT64_MAX;
+  uint64_t act = d->act_at > t && d->next[DRAM_ACTIVATE] & ripe_now ? d->act_at : UINT64_MAX;
+  wr = wr < act ? wr : act;
+  rd = rd < wr ? rd : wr;
+  soonest = rd < soonest ? rd : soonest;
   if (!d->ripe_slots) return soonest;
   uint32_t from = (t + 1) % DRAM_RIPE;
   uint64_t ripe = t + 1 + (uint64_t)__builtin_ctzll(d->ripe_slots >> from | d->ripe_slots << (-from % DRAM_RIPE));
   return ripe < soonest ? ripe : soonest;
 }
 
+/* After a row command in place `k` of the walk, the first column command further on, if there is one. */
+static bool column_after(struct dram *d, uint64_t cols, uint32_t k) {
+  uint32_t from = d->prio, n = d->banks;
+  uint64_t later_cols = k < 63 ? rotated(d, cols, from) & ~((2ull << k) - 1) : 0;
+  if (!later_cols) return false;
+  k = (uint32_t)__builtin_ctzll(later_cols);
+  column(d, from + k >= n ? from + k - n : from + k);
+  return true;
+}
+
 static void issue(struct dram *d) {
   uint64_t soonest = UINT64_MAX, t = d->t;
   if (d->ripe_slots >> t % DRAM_RIPE & 1) ripen(d);
-  uint64_t cols = legal_columns(d, &soonest), rows = t >= d->act_at ? d->next[DRAM_ACTIVATE] : 0;
+  uint64_t cols = legal_columns(d, &soonest), rows = d->next[DRAM_ACTIVATE] & -(uint64_t)(t >= d->act_at);
   rows = (rows | d->next[DRAM_PRECHARGE]) & ~d->unripe;
   rows &= ~held_by_read(d, rows & d->next[DRAM_PRECHARGE], &soonest);
   if (!(cols | rows)) {
@@ -412,18 +434,11 @@ static void issue(struct dram *d) {
   } else {
     row(d, j);
     rows &= ~(1ull << j);
-    uint32_t k = j >= from ? j - from : j + n - from;
     /* Only the bank that has just been opened may be new among them. */
     if ((d->next[DRAM_READ] | d->next[DRAM_WRITE]) & ~d->unripe & 1ull << j) cols = legal_columns(d, &soonest);
-    from = d->prio;
-    uint64_t later_cols = cols && k < 63 ? rotated(d, cols, from) & ~((2ull << k) - 1) : 0;
-    if (later_cols) {
-      k = (uint32_t)__builtin_ctzll(later_cols);
-      column(d, from + k >= n ? from + k - n : from + k);
-      cols = 0;
-    }
+    if (cols && column_after(d, cols, j >= from ? j - from : j + n - from)) cols = 0;
   }
-  if (t + 1 < d->act_at) rows &= ~d->next[DRAM_ACTIVATE];
+  rows &= ~(d->next[DRAM_ACTIVATE] & -(uint64_t)(t + 1 < d->act_at));
   d->issue_at = cols | rows ? t + 1 : next_issue(d, soonest);
 }
 

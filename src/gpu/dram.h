@@ -43,7 +43,7 @@ struct dram_slot {
 struct dram_bank {
   _Alignas(64) uint64_t act_at; /* this and the next: constraints of the bank itself */
   uint64_t rd_at, wr_at, pre_at;
-  uint64_t own_at; /* of them, while it is in `unripe`, the one on its next command */
+  uint64_t own_at; /* while it is in `unripe`: first cycle of its next command, as far as is known */
   uint64_t mates;  /* set of the banks of its group */
   uint32_t row;
   uint32_t urgent;           /* of its waiting requests, those of class 0 */

@@ -76,7 +76,9 @@ void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uin
         "interconnect: packet %u of %u B from %u to %u", payload, bytes, src, dst);
   CHECK(flits <= n->l.boundary_flits, "interconnect: a packet of %u flits never fits the boundary buffer of %u", flits,
         n->l.boundary_flits);
-  CHECK(icnt_can_push(n, src, bytes), "interconnect: node %u pushes into a full injection buffer", src);
+  bool room = n->planes[which] ? icnt_planes_can_push(n->planes[which], src, flits)
+                               : icnt_vcs_can_push(n->vcs[which], src, flits);
+  CHECK(room, "interconnect: node %u pushes into a full injection buffer", src);
   struct flit p = {.payload = payload, .dst = (uint16_t)dst, .meta = (uint16_t)flits};
   if (n->planes[which]) icnt_planes_push(n->planes[which], src, p);
   else icnt_vcs_push(n->vcs[which], src, p);

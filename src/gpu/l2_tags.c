@@ -2,6 +2,7 @@
 #include "gpu/l2_tags.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 
@@ -73,10 +74,27 @@ uint32_t l2_tags_set(const struct l2_tags *t, uint64_t local) {
   }
 }
 
+/* Is any of the eight states next to each other invalid, or any reserved? */
+static bool any_special(const uint8_t *state) {
+  const uint64_t ones = 0x0101010101010101, tops = ones << 7;
+  _Static_assert(L2_INVALID == 0 && L2_RESERVED == 1, "the bytes looked for");
+  uint64_t s, r;
+  memcpy(&s, state, sizeof s);
+  r = s ^ ones;
+  return (((s - ones) & ~s) | ((r - ones) & ~r)) & tops;
+}
+
 uint32_t l2_tags_victim(const struct l2_tags *t, uint32_t set) {
   uint32_t base = set * t->ways, end = base + t->ways, invalid = L2_NONE, oldest = L2_NONE;
   uint64_t least = UINT64_MAX;
-  for (uint32_t i = base; i < end; i++) { /* which is least is a toss-up: no branches */
+  bool special = t->ways % 8;
+  for (uint32_t i = base; !special && i < end; i += 8) special = any_special(&t->state[i]);
+  for (uint32_t i = base; !special && i < end; i++) { /* which is least is a toss-up: no branches */
+    uint64_t stamp = t->stamp[i];
+    oldest = stamp < least ? i : oldest;
+    least = stamp < least ? stamp : least;
+  }
+  for (uint32_t i = base; special && i < end; i++) {
     uint64_t stamp = t->stamp[i] | -(uint64_t)(t->state[i] == L2_RESERVED);
     oldest = stamp < least ? i : oldest;
     least = stamp < least ? stamp : least;
