@@ -18,18 +18,27 @@
 
 enum { ALIGN = 256, KEEP_FREED = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_PART = 512 << 10 };
 
-/* Whether this processor and the system let programs use the instruction set of the given number, as the C library
- * found out at the start: asking a processor costs a virtual machine twenty microseconds. */
-static bool can_run(int isa) {
-  if (isa >= 3 && !(CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA) && CPU_FEATURE_ACTIVE(BMI2))) return false;
-  return isa < 4 || (CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512DQ) && CPU_FEATURE_ACTIVE(AVX512BW) &&
-                     CPU_FEATURE_ACTIVE(AVX512VL) && CPU_FEATURE_ACTIVE(AVX512CD));
+/* Whether this processor and the system let programs use a feature, as the C library found out at the start: asking a
+ * processor costs a virtual machine twenty microseconds. CPU_FEATURE_ACTIVE of the same header shifts into the sign. */
+static bool active(unsigned feature) {
+  const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(feature / 128);
+  return leaf->active_array[feature % 128 / 32] >> feature % 32 & 1;
+}
+
+static bool all_active(const unsigned *features, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!active(features[i])) return false;
+  return true;
 }
 
 /* The best handlers this processor runs; SLUICE_ISA=2 or 3 asks for lesser ones (tests, benchmarks). */
 static int best_isa(void) {
   const char *force = getenv("SLUICE_ISA");
-  int best = can_run(4) ? 4 : can_run(3) ? 3 : 2;
+  static const unsigned v3[] = {x86_cpu_AVX2, x86_cpu_FMA, x86_cpu_BMI2},
+                        v4[] = {x86_cpu_AVX512F, x86_cpu_AVX512DQ, x86_cpu_AVX512BW, x86_cpu_AVX512VL,
+                                x86_cpu_AVX512CD};
+  int best = 2;
+  if (all_active(v3, sizeof v3 / sizeof *v3)) best = all_active(v4, sizeof v4 / sizeof *v4) ? 4 : 3;
   return force && *force >= '2' && *force - '0' < best ? *force - '0' : best;
 }
 
