@@ -77,7 +77,8 @@ static void say_sm(struct text *t, const struct gpu *g, const struct sm *s) {
   uint8_t kind = s->now_counts.stall_kind;
   if (s->dispatch) {
     const struct op *o = &s->op[s->dispatch];
-    say(t, "\n  SM %u: memory pipe held by warp %u, PTX line %u%s", s->id, o->warp, line_of(s, o->warp, o->uop->inst->pc),
+    say(t, "\n  SM %u: memory pipe held by warp %u, PTX line %u%s", s->id, o->warp,
+        line_of(s, o->warp, o->uop->inst->pc),
         kind == STALL_L1D      ? ": the L1 takes no access"
         : kind == STALL_BYPASS ? ": the interconnect takes no request"
         : kind == STALL_CONST  ? ": the constant cache takes no access"
