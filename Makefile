@@ -96,15 +96,18 @@ $(DATA)/%.csv: data/%.csv
 
 # Each library that is found, mapped and relocated takes 0.06 ms of every run (docs/performance.md): those whose objects may be
 # part of a shared library become part of ours, invisible from outside, and calls within it need no lookup. The command holds
-# the simulator itself, at a fixed address. Where a library has no archive, the shared one serves.
+# the simulator and the C library too, at a fixed address. Where a library has no archive, the shared one serves.
 ifndef SANITIZE
-archive = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1:-l%=%).a)),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))
+archive_of = $(filter /%,$(foreach l,$(1),$(shell $(CC) -print-file-name=lib$(l:-l%=%).a)))
+archive = $(if $(call archive_of,$(1)),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))
 LIB_LDFLAGS := -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
-EXE_LDFLAGS := -no-pie
+WRAP := -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
+EXE_LDFLAGS = -no-pie $(if $(filter $(words $(EXE_ALL)),$(words $(call archive_of,$(EXE_ALL)))),-static $(WRAP))
 endif
 POSITION_INDEPENDENT := -lyaml -llzma -lprotobuf-c -llz4
 lib_libs = $(foreach l,$(1),$(if $(filter $(l),$(POSITION_INDEPENDENT)),$(or $(call archive,$(l)),$(l)),$(l)))
-exe_libs = $(foreach l,$(filter-out -lm,$(1)) -lz,$(or $(call archive,$(l)),$(l))) -lm
+EXE_ALL = $(filter-out -lm,$(EXE_LDLIBS) $(LDLIBS)) -lz -lm
+exe_libs = $(if $(filter -static,$(1)),$(EXE_ALL),$(foreach l,$(filter-out -lm,$(EXE_ALL)),$(or $(call archive,$(l)),$(l))) -lm)
 
 # Every object is linked directly: schemes register themselves through a linker section.
 $(B)/lib/libsluice.so: $(LIB_OBJ)
@@ -113,7 +116,7 @@ $(B)/lib/libsluice.so: $(LIB_OBJ)
 
 $(B)/sluice: $(EXE_OBJ) $(LIB_OBJ) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(EXE_LDFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) $(LIB_OBJ) $(call exe_libs,$(EXE_LDLIBS) $(LDLIBS))
+	$(CC) $(CFLAGS) $(EXE_LDFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) $(LIB_OBJ) $(call exe_libs,$(EXE_LDFLAGS))
 
 # ---- tests ----
 .SECONDEXPANSION:

@@ -37,11 +37,9 @@ void path_lib(char *out, size_t size) {
   Dl_info info;
   struct link_map *map;
   char real[PATH_MAX] = ".";
-  if (dladdr1((void *)path_lib, &info, (void **)&map, RTLD_DL_LINKMAP) && map->l_name) {
-    bool command = !*map->l_name;
-    if (realpath(command ? "/proc/self/exe" : info.dli_fname, real)) strip_last(real);
-    if (command) join(real, sizeof real, real, "lib");
-  }
+  bool found = dladdr1((void *)path_lib, &info, (void **)&map, RTLD_DL_LINKMAP) && map->l_name && *map->l_name;
+  if (realpath(found ? info.dli_fname : "/proc/self/exe", real)) strip_last(real);
+  if (!found) join(real, sizeof real, real, "lib");
   CHECK(strlen(real) < size, "path of libsluice is longer than %zu", size);
   strcpy(out, real);
 }
