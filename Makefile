@@ -102,7 +102,7 @@ archive_of = $(filter /%,$(foreach l,$(1),$(shell $(CC) -print-file-name=lib$(l:
 archive = $(if $(call archive_of,$(1)),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))
 LIB_LDFLAGS := -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
 WRAP := -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
-EXE_LDFLAGS = -no-pie $(if $(filter $(words $(EXE_ALL)),$(words $(call archive_of,$(EXE_ALL)))),-static $(WRAP))
+EXE_LDFLAGS = $(if $(filter $(words $(EXE_ALL)),$(words $(call archive_of,$(EXE_ALL)))),-static $(WRAP),-no-pie)
 endif
 POSITION_INDEPENDENT := -lyaml -llzma -lprotobuf-c -llz4
 lib_libs = $(foreach l,$(1),$(if $(filter $(l),$(POSITION_INDEPENDENT)),$(or $(call archive,$(l)),$(l)),$(l)))
