@@ -45,7 +45,7 @@ struct planes {
   uint32_t n, stride;
 };
 
-/* Places of the sets and wires in a machine of one word. */
+/* Places of the sets and wires in a crossbar of few words. */
 enum {
   SMALL_active,
   SMALL_asking,
@@ -77,17 +77,26 @@ enum {
   SMALLS
 };
 
+/* Words `from` to `to` - 1 of sets of ports. */
+struct span {
+  uint32_t from, to;
+};
+
+enum { FEW = 4 };
+
 struct icnt_planes {
   uint32_t nodes, inject_flits, boundary_flits;
   uint32_t dirs, span, row;    /* directions; ports of one (a multiple of 64); routers in a row */
   uint32_t local_words, words; /* words of one direction, of all */
   uint32_t local, local_word;  /* first port and word of the direction of the nodes, the last */
   uint32_t req_words;          /* crossbar: words per output; mesh: 0 */
-  uint16_t *place, *node_at;   /* node -> position; position -> node */
-  uint16_t *router, *peer;     /* port -> position of its router; output -> input it feeds (mesh) */
-  uint16_t *route;             /* mesh: [position * nodes + destination node] -> output */
-  struct fifo *in;             /* per input */
-  struct source_x *src;        /* per position */
+  struct span inputs,
+      outputs;               /* words with inputs, outputs in use: in the crossbar those of the sources, of the sinks */
+  uint16_t *place, *node_at; /* node -> position; position -> node */
+  uint16_t *router, *peer;   /* port -> position of its router; output -> input it feeds (mesh) */
+  uint16_t *route;           /* mesh: [position * nodes + destination node] -> output */
+  struct fifo *in;           /* per input */
+  struct source_x *src;      /* per position */
   struct sink_x *snk;
   uint16_t *holder, *out_of, *grant; /* output -> input; input -> output; output's round-robin pointer */
   uint64_t *req;                     /* crossbar: output * req_words: inputs that ask for it */
@@ -110,42 +119,62 @@ struct icnt_planes {
   uint64_t *ready;                /* nodes with a whole packet: the set in struct icnt */
   /* Wires, by step modulo 4: flits that left inputs, outputs (ports), sources, and the ejection buffer (positions). */
   uint64_t *sent_in[ICNT_SLOTS], *sent_out[ICNT_SLOTS], *injected[ICNT_SLOTS], *ejected[ICNT_SLOTS];
-  uint64_t *tails[ICNT_SLOTS]; /* of sent_out, at the nodes' outputs: tails (positions) */
-  uint64_t small[SMALLS];      /* with one word all of these sets */
-  uint32_t packets;            /* pushed and not popped */
+  uint64_t *tails[ICNT_SLOTS];  /* of sent_out, at the nodes' outputs: tails (positions) */
+  uint32_t kind;                /* how the step is compiled, see below */
+  uint64_t small[SMALLS * FEW]; /* in a crossbar of up to FEW words all of these sets, `kind` words each */
+  uint32_t packets;             /* pushed and not popped */
   uint32_t still; /* steps in a row that put nothing on a wire, up to ICNT_SLOTS: then all slots are empty */
 };
 
-/* The usual crossbar has up to 64 nodes: one word a set. Its step is the same code with the sizes known to the
- * compiler, which takes a third of the instructions away. */
+/* The usual crossbar has up to 64 nodes, one word a set: `kind` 1. Its step is the same code with the sizes known to
+ * the compiler, which takes a third of the instructions away. Up to FEW words (`kind` FEW) the sets lie in the struct
+ * and need no pointers. Other machines: 0. */
 #define SHARED static inline __attribute__((always_inline))
-SHARED uint32_t words(const struct icnt_planes *x, bool one) {
-  return one ? 1 : x->words;
+SHARED uint32_t words(const struct icnt_planes *x, uint32_t kind) {
+  return kind == 1 ? 1 : x->words;
 }
-SHARED uint32_t local_words(const struct icnt_planes *x, bool one) {
-  return one ? 1 : x->local_words;
+SHARED uint32_t local_words(const struct icnt_planes *x, uint32_t kind) {
+  return kind == 1 ? 1 : x->local_words;
 }
-SHARED uint32_t local_word(const struct icnt_planes *x, bool one) {
-  return one ? 0 : x->local_word;
+SHARED uint32_t local_word(const struct icnt_planes *x, uint32_t kind) {
+  return kind ? 0 : x->local_word;
 }
-SHARED uint32_t local_port(const struct icnt_planes *x, bool one) {
-  return one ? 0 : x->local;
+SHARED uint32_t local_port(const struct icnt_planes *x, uint32_t kind) {
+  return kind ? 0 : x->local;
 }
-SHARED uint32_t req_words(const struct icnt_planes *x, bool one) {
-  return one ? 1 : x->req_words;
+SHARED bool crossbar(const struct icnt_planes *x, uint32_t kind) {
+  return kind || x->req_words;
+}
+SHARED uint32_t req_words(const struct icnt_planes *x, uint32_t kind) {
+  return kind == 1 ? 1 : x->req_words;
 }
 
-/* In a function with `one`: a set; a wire at a step modulo ICNT_SLOTS. With one word they lie in the struct itself. */
-#define SET(name) (one ? &x->small[SMALL_##name] : x->name)
-#define WIRE(name, slot) (one ? &x->small[SMALL_##name + (slot)] : x->name[slot])
-SHARED void add_in(bool one, uint64_t *s, uint32_t i) {
-  s[one ? 0 : i >> 6] |= (uint64_t)1 << (i & 63);
+/* The words in use of sets of inputs, of outputs; of sources, of sinks (positions: in the crossbar the same). */
+SHARED struct span inputs(const struct icnt_planes *x, uint32_t kind) {
+  return kind == 1 ? (struct span){0, 1} : x->inputs;
 }
-SHARED void remove_in(bool one, uint64_t *s, uint32_t i) {
-  s[one ? 0 : i >> 6] &= ~((uint64_t)1 << (i & 63));
+SHARED struct span outputs(const struct icnt_planes *x, uint32_t kind) {
+  return kind == 1 ? (struct span){0, 1} : x->outputs;
 }
-SHARED bool has_in(bool one, const uint64_t *s, uint32_t i) {
-  return s[one ? 0 : i >> 6] >> (i & 63) & 1;
+SHARED struct span sources(const struct icnt_planes *x, uint32_t kind) {
+  return kind == 1 ? (struct span){0, 1} : crossbar(x, kind) ? x->inputs : (struct span){0, x->local_words};
+}
+SHARED struct span sinks(const struct icnt_planes *x, uint32_t kind) {
+  return kind == 1 ? (struct span){0, 1} : crossbar(x, kind) ? x->outputs : (struct span){0, x->local_words};
+}
+#define WORDS(s, w) for (uint32_t w = (s).from, end_ = (s).to; w < end_; w++)
+
+/* In a function with `kind`: a set; a wire at a step modulo ICNT_SLOTS. */
+#define SET(name) (kind ? &x->small[SMALL_##name * kind] : x->name)
+#define WIRE(name, slot) (kind ? &x->small[(SMALL_##name + (slot)) * kind] : x->name[slot])
+SHARED void add_in(uint32_t kind, uint64_t *s, uint32_t i) {
+  s[kind == 1 ? 0 : i >> 6] |= (uint64_t)1 << (i & 63);
+}
+SHARED void remove_in(uint32_t kind, uint64_t *s, uint32_t i) {
+  s[kind == 1 ? 0 : i >> 6] &= ~((uint64_t)1 << (i & 63));
+}
+SHARED bool has_in(uint32_t kind, const uint64_t *s, uint32_t i) {
+  return s[kind == 1 ? 0 : i >> 6] >> (i & 63) & 1;
 }
 
 /* ---- counters ---- */
@@ -233,14 +262,14 @@ static inline void complete(struct icnt_planes *x, uint32_t node) {
   set_add(x->ready, x->node_at[node]);
   load_sink(x, node);
 }
-SHARED void load_source(struct icnt_planes *x, uint32_t node, bool one) {
-  const struct fifo *f = &x->in[local_port(x, one) + node];
+SHARED void load_source(struct icnt_planes *x, uint32_t node, uint32_t kind) {
+  const struct fifo *f = &x->in[local_port(x, kind) + node];
   struct source_x *s = &x->src[node];
   if (s->inject == f->end) {
-    remove_in(one, SET(sending), node);
+    remove_in(kind, SET(sending), node);
     return;
   }
-  add_in(one, SET(sending), node);
+  add_in(kind, SET(sending), node);
   s->left = f->ring[s->inject & f->mask].meta;
 }
 
@@ -262,9 +291,9 @@ static uint64_t counted(struct icnt_planes *x, uint32_t w, uint64_t m, uint64_t 
   return moved;
 }
 
-SHARED void nodes_step(struct icnt_planes *x, uint32_t w, uint64_t now, bool one) {
+SHARED void sinks_step(struct icnt_planes *x, uint32_t w, uint64_t now, uint32_t kind) {
   uint32_t three = (now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
-  uint64_t arrived = WIRE(sent_out, three)[local_word(x, one) + w], slow = SET(tight)[w] | SET(waiting)[w],
+  uint64_t arrived = WIRE(sent_out, three)[local_word(x, kind) + w], slow = SET(tight)[w] | SET(waiting)[w],
            move = arrived & ~slow;
   EACH(WIRE(tails, three)[w] & ~slow, w, node) {
     complete(x, (uint32_t)node);
@@ -272,60 +301,62 @@ SHARED void nodes_step(struct icnt_planes *x, uint32_t w, uint64_t now, bool one
   if (slow) move |= counted(x, w, slow, arrived);
   WIRE(tails, now & (ICNT_SLOTS - 1))[w] = 0;
   WIRE(ejected, now & (ICNT_SLOTS - 1))[w] = move;
-  uint64_t credits = WIRE(sent_in, (now - ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1))[local_word(x, one) + w];
+}
+
+SHARED void sources_step(struct icnt_planes *x, uint32_t w, uint64_t now, uint32_t kind) {
+  uint64_t credits = WIRE(sent_in, (now - ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1))[local_word(x, kind) + w];
   uint64_t send = SET(sending)[w] & (credits | SET(src_credit)[w]);
   update(&x->src_credits, w, credits, send, SET(src_credit));
   EACH(send, w, node) {
     struct source_x *s = &x->src[node];
     s->waiting--;
-    if (!req_words(x, one)) add_in(one, SET(sent), x->node_at[node]);
+    if (!crossbar(x, kind)) add_in(kind, SET(sent), x->node_at[node]);
     if (--s->left) continue;
     s->inject++;
-    load_source(x, (uint32_t)node, one);
+    load_source(x, (uint32_t)node, kind);
   }
-  if (req_words(x, one)) SET(sent)[w] |= send; /* crossbar: the node's number is its position */
+  if (crossbar(x, kind)) SET(sent)[w] |= send; /* crossbar: the node's number is its position */
   WIRE(injected, now & (ICNT_SLOTS - 1))[w] = send;
 }
 
 /* ---- router ---- */
 
 /* The head at the front of input `i` asks for its output. */
-SHARED void ask(struct icnt_planes *x, uint32_t i, bool one) {
+SHARED void ask(struct icnt_planes *x, uint32_t i, uint32_t kind) {
   const struct fifo *f = &x->in[i];
   uint32_t o = f->ring[f->front & f->mask].dst;
-  if (req_words(x, one)) {
-    set_add(&x->req[o * req_words(x, one)], i);
+  if (crossbar(x, kind)) {
+    set_add(&x->req[o * req_words(x, kind)], i);
   } else {
     o = x->route[x->router[i] * x->nodes + o];
     x->req_dir[o] |= (uint8_t)(1u << i / x->span);
   }
-  add_in(one, SET(wanted), o);
-  add_in(one, SET(asking), i);
+  add_in(kind, SET(wanted), o);
+  add_in(kind, SET(asking), i);
 }
 
 /* What the neighbours sent towards direction `dir` (0..3): word `w` of their ports that face it. */
-SHARED uint64_t from_neighbours(const struct icnt_planes *x, const uint64_t *sent, uint32_t dir, uint32_t w, bool one) {
-  const uint64_t *facing = sent + (dir ^ 1) * local_words(x, one);
+SHARED uint64_t from_neighbours(const struct icnt_planes *x, const uint64_t *sent, uint32_t dir, uint32_t w,
+                                uint32_t kind) {
+  const uint64_t *facing = sent + (dir ^ 1) * local_words(x, kind);
   uint32_t by = dir < 2 ? 1 : x->row;
   if (dir & 1) return facing[w] << by | (w ? facing[w - 1] >> (64 - by) : 0);
-  return facing[w] >> by | (w + 1 < local_words(x, one) ? facing[w + 1] << (64 - by) : 0);
+  return facing[w] >> by | (w + 1 < local_words(x, kind) ? facing[w + 1] << (64 - by) : 0);
 }
 
-SHARED void arrivals(struct icnt_planes *x, uint64_t now, bool one) {
+SHARED void arrivals(struct icnt_planes *x, uint64_t now, uint32_t kind) {
   uint32_t two = (now - ICNT_FLIT_WIRE) & (ICNT_SLOTS - 1), three = (now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
   for (uint32_t d = 0; d + 1 < x->dirs; d++)
-    for (uint32_t w = 0; w < local_words(x, one); w++) {
-      SET(flits_in)[d * local_words(x, one) + w] = from_neighbours(x, WIRE(sent_out, three), d, w, one);
-      SET(credits_in)[d * local_words(x, one) + w] = from_neighbours(x, WIRE(sent_in, two), d, w, one);
+    for (uint32_t w = 0; w < local_words(x, kind); w++) {
+      SET(flits_in)[d * local_words(x, kind) + w] = from_neighbours(x, WIRE(sent_out, three), d, w, kind);
+      SET(credits_in)[d * local_words(x, kind) + w] = from_neighbours(x, WIRE(sent_in, two), d, w, kind);
     }
-  for (uint32_t w = 0; w < local_words(x, one); w++) {
-    SET(flits_in)[local_word(x, one) + w] = WIRE(injected, two)[w];
-    SET(credits_in)[local_word(x, one) + w] = WIRE(ejected, two)[w];
-  }
+  WORDS(sources(x, kind), w) SET(flits_in)[local_word(x, kind) + w] = WIRE(injected, two)[w];
+  WORDS(sinks(x, kind), w) SET(credits_in)[local_word(x, kind) + w] = WIRE(ejected, two)[w];
 }
 
-/* What flits and credits that arrive change on the other side of the switch. */
-SHARED void receive(struct icnt_planes *x, uint32_t w, bool one) {
+/* What flits that arrive change on the other side of the switch; the same for credits. */
+SHARED void receive_flits(struct icnt_planes *x, uint32_t w, uint32_t kind) {
   uint64_t filled = SET(flits_in)[w] | SET(occupied)[w], changed = (filled ^ SET(has_flit)[w]) & SET(active)[w];
   SET(has_flit)[w] = filled;
   EACH(changed, w, i) {
@@ -333,10 +364,13 @@ SHARED void receive(struct icnt_planes *x, uint32_t w, bool one) {
     SET(holder_has_flit)[o >> 6] ^= (uint64_t)1 << (o & 63);
   }
   EACH(filled & ~SET(active)[w] & ~SET(asking)[w], w, i) {
-    ask(x, (uint32_t)i, one);
+    ask(x, (uint32_t)i, kind);
   }
+}
+
+SHARED void receive_credits(struct icnt_planes *x, uint32_t w, uint32_t kind) {
   uint64_t credit = SET(credits_in)[w] | SET(out_credit)[w];
-  changed = (credit ^ SET(credit)[w]) & SET(held)[w];
+  uint64_t changed = (credit ^ SET(credit)[w]) & SET(held)[w];
   SET(credit)[w] = credit;
   EACH(changed, w, o) {
     uint32_t i = x->holder[o];
@@ -345,18 +379,18 @@ SHARED void receive(struct icnt_planes *x, uint32_t w, bool one) {
 }
 
 /* The first input at or after the pointer that asks for `o`, and the pointer moves past it; there is one. */
-SHARED uint32_t pick(struct icnt_planes *x, uint32_t o, bool one) {
-  if (!req_words(x, one)) {
+SHARED uint32_t pick(struct icnt_planes *x, uint32_t o, uint32_t kind) {
+  if (!crossbar(x, kind)) {
     uint32_t ask = x->req_dir[o], later = ask >> x->grant[o] << x->grant[o];
     uint32_t d = (uint32_t)__builtin_ctz(later ? later : ask);
     x->grant[o] = (uint16_t)(d + 1 == x->dirs ? 0 : d + 1);
     return d * x->span + x->router[o];
   }
-  const uint64_t *r = &x->req[o * req_words(x, one)];
+  const uint64_t *r = &x->req[o * req_words(x, kind)];
   uint32_t w = x->grant[o] >> 6;
   uint64_t m = r[w] & ~(uint64_t)0 << (x->grant[o] & 63);
   while (!m) {
-    w = w + 1 == req_words(x, one) ? 0 : w + 1;
+    w = w + 1 == req_words(x, kind) ? 0 : w + 1;
     m = r[w];
   }
   uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
@@ -364,77 +398,77 @@ SHARED uint32_t pick(struct icnt_planes *x, uint32_t o, bool one) {
   return i;
 }
 
-SHARED uint32_t grant(struct icnt_planes *x, bool one) {
+SHARED uint32_t grant(struct icnt_planes *x, uint32_t kind) {
   uint32_t n = 0;
-  for (uint32_t w = 0; w < words(x, one); w++) EACH(SET(wanted)[w] & ~SET(held)[w], w, o) {
-      x->granted[n++] = (uint32_t)o;
-      x->granted[n++] = pick(x, (uint32_t)o, one);
-    }
+  WORDS(outputs(x, kind), w) EACH(SET(wanted)[w] & ~SET(held)[w], w, o) {
+    x->granted[n++] = (uint32_t)o;
+    x->granted[n++] = pick(x, (uint32_t)o, kind);
+  }
   return n;
 }
 
-SHARED void remove_request(struct icnt_planes *x, uint32_t o, uint32_t i, bool one) {
+SHARED void remove_request(struct icnt_planes *x, uint32_t o, uint32_t i, uint32_t kind) {
   uint64_t left = 0;
-  if (!req_words(x, one)) {
+  if (!crossbar(x, kind)) {
     left = x->req_dir[o] &= (uint8_t) ~(1u << i / x->span);
   } else {
-    uint64_t *r = &x->req[o * req_words(x, one)];
+    uint64_t *r = &x->req[o * req_words(x, kind)];
     set_remove(r, i);
-    for (uint32_t w = 0; w < req_words(x, one); w++) left |= r[w];
+    for (uint32_t w = 0; w < req_words(x, kind); w++) left |= r[w];
   }
-  if (!left) remove_in(one, SET(wanted), o);
+  if (!left) remove_in(kind, SET(wanted), o);
 }
 
-SHARED void take(struct icnt_planes *x, uint32_t n, bool one) {
+SHARED void take(struct icnt_planes *x, uint32_t n, uint32_t kind) {
   for (uint32_t k = 0; k < n; k += 2) {
     uint32_t o = x->granted[k], i = x->granted[k + 1];
     const struct fifo *f = &x->in[i];
     struct flit p = f->ring[f->front & f->mask];
-    remove_request(x, o, i, one);
-    remove_in(one, SET(asking), i);
-    add_in(one, SET(active), i);
-    add_in(one, SET(held), o);
+    remove_request(x, o, i, kind);
+    remove_in(kind, SET(asking), i);
+    add_in(kind, SET(active), i);
+    add_in(kind, SET(held), o);
     x->holder[o] = (uint16_t)i;
     x->out_of[i] = (uint16_t)o;
-    add_in(one, SET(holder_has_flit), o); /* its head */
-    if (has_in(one, SET(credit), o)) add_in(one, SET(output_credit), i);
-    else remove_in(one, SET(output_credit), i);
+    add_in(kind, SET(holder_has_flit), o); /* its head */
+    if (has_in(kind, SET(credit), o)) add_in(kind, SET(output_credit), i);
+    else remove_in(kind, SET(output_credit), i);
     put(&x->left_in, i, p.meta);
-    if (o < local_port(x, one)) {
+    if (o < local_port(x, kind)) {
       struct fifo *next = &x->in[x->peer[o]];
       next->ring[next->end++ & next->mask] = p;
       continue;
     }
-    struct sink_x *d = &x->snk[o - local_port(x, one)];
+    struct sink_x *d = &x->snk[o - local_port(x, kind)];
     bool first = d->move == d->end;
     d->ring[d->end++ & d->mask] = p;
-    if (first) load_sink(x, o - local_port(x, one));
+    if (first) load_sink(x, o - local_port(x, kind));
   }
 }
 
-SHARED void switch_step(struct icnt_planes *x, uint64_t now, bool one) {
+SHARED void switch_step(struct icnt_planes *x, uint64_t now, uint32_t kind) {
   uint64_t *in = WIRE(sent_in, now & (ICNT_SLOTS - 1)), *out = WIRE(sent_out, now & (ICNT_SLOTS - 1));
-  for (uint32_t w = 0; w < words(x, one); w++) {
-    in[w] = SET(active)[w] & SET(has_flit)[w] & SET(output_credit)[w];
+  WORDS(inputs(x, kind), w) in[w] = SET(active)[w] & SET(has_flit)[w] & SET(output_credit)[w];
+  WORDS(outputs(x, kind), w) {
     out[w] = SET(held)[w] & SET(holder_has_flit)[w] & SET(credit)[w];
-  }
-  for (uint32_t w = 0; w < words(x, one); w++) {
-    update(&x->occupancy, w, SET(flits_in)[w], in[w], SET(occupied));
     update(&x->out_credits, w, SET(credits_in)[w], out[w], SET(out_credit));
+  }
+  WORDS(inputs(x, kind), w) {
+    update(&x->occupancy, w, SET(flits_in)[w], in[w], SET(occupied));
     if (!in[w]) continue;
     down(&x->left_in, w, in[w]);
     EACH(in[w] & ~nonzero(&x->left_in, w), w, i) { /* tails: the output is free for the next step */
       uint32_t o = x->out_of[i];
-      remove_in(one, SET(held), o);
-      if (one) add_in(one, WIRE(tails, now & (ICNT_SLOTS - 1)), o);
-      else if (o >= x->local) add_in(one, WIRE(tails, now & (ICNT_SLOTS - 1)), o - x->local);
+      remove_in(kind, SET(held), o);
+      if (kind) add_in(kind, WIRE(tails, now & (ICNT_SLOTS - 1)), o);
+      else if (o >= x->local) add_in(kind, WIRE(tails, now & (ICNT_SLOTS - 1)), o - x->local);
       SET(active)[w] &= ~((uint64_t)1 << (i & 63));
       struct fifo *f = &x->in[i];
       if (++f->front == f->end) {
         f->front = f->end = 0; /* as in icnt_planes_pop */
-        if (i >= local_port(x, one)) x->src[i - local_port(x, one)].inject = 0;
+        if (i >= local_port(x, kind)) x->src[i - local_port(x, kind)].inject = 0;
       }
-      if (SET(occupied)[w] >> (i & 63) & 1) ask(x, (uint32_t)i, one);
+      if (SET(occupied)[w] >> (i & 63) & 1) ask(x, (uint32_t)i, kind);
     }
   }
 }
@@ -468,24 +502,38 @@ uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now) {
   return UINT32_MAX;
 }
 
-SHARED void step(struct icnt_planes *x, uint64_t now, bool one) {
+SHARED void step(struct icnt_planes *x, uint64_t now, uint32_t kind) {
   uint32_t slot = now & (ICNT_SLOTS - 1);
   uint64_t any = 0;
-  for (uint32_t w = 0; w < local_words(x, one); w++) nodes_step(x, w, now, one);
-  arrivals(x, now, one);
-  for (uint32_t w = 0; w < words(x, one); w++) receive(x, w, one);
-  uint32_t n = grant(x, one);
-  switch_step(x, now, one);
-  take(x, n, one);
-  for (uint32_t w = 0; w < local_words(x, one); w++) any |= WIRE(injected, slot)[w] | WIRE(ejected, slot)[w];
-  for (uint32_t w = 0; w < words(x, one); w++) any |= WIRE(sent_in, slot)[w];
+  WORDS(sinks(x, kind), w) sinks_step(x, w, now, kind);
+  WORDS(sources(x, kind), w) sources_step(x, w, now, kind);
+  arrivals(x, now, kind);
+  WORDS(inputs(x, kind), w) receive_flits(x, w, kind);
+  WORDS(outputs(x, kind), w) receive_credits(x, w, kind);
+  uint32_t n = grant(x, kind);
+  switch_step(x, now, kind);
+  take(x, n, kind);
+  WORDS(sources(x, kind), w) any |= WIRE(injected, slot)[w];
+  WORDS(sinks(x, kind), w) any |= WIRE(ejected, slot)[w];
+  WORDS(inputs(x, kind), w) any |= WIRE(sent_in, slot)[w];
   x->still = any ? 0 : x->still + (x->still < ICNT_SLOTS);
+}
+
+static __attribute__((noinline)) void step_small(struct icnt_planes *x, uint64_t now) {
+  step(x, now, 1);
+}
+static __attribute__((noinline)) void step_few(struct icnt_planes *x, uint64_t now) {
+  step(x, now, FEW);
+}
+static __attribute__((noinline)) void step_any(struct icnt_planes *x, uint64_t now) {
+  step(x, now, 0);
 }
 
 void icnt_planes_step(struct icnt_planes *x, uint64_t now) {
   if (x->still == ICNT_SLOTS && icnt_planes_quiet(x, now)) return;
-  if (x->dirs == 1 && x->words == 1) step(x, now, true);
-  else step(x, now, false);
+  if (x->kind == 1) step_small(x, now);
+  else if (x->kind) step_few(x, now);
+  else step_any(x, now);
 }
 
 void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps) {
@@ -520,7 +568,7 @@ void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p) {
   f->ring[f->end++ & f->mask] = p;
   s->waiting += p.meta;
   x->packets++;
-  if (s->inject + 1 == f->end) load_source(x, place, false);
+  if (s->inject + 1 == f->end) load_source(x, place, 0);
 }
 
 bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst) {
@@ -613,7 +661,7 @@ static void rings_new(struct arena *a, struct icnt_planes *x, const struct layou
 }
 
 static uint64_t *set_new(struct arena *a, struct icnt_planes *x, uint32_t place, uint32_t words) {
-  return x->words == 1 ? &x->small[place] : ARENA_ARRAY(a, uint64_t, words);
+  return x->kind ? &x->small[place * x->kind] : ARENA_ARRAY(a, uint64_t, words);
 }
 
 static void sets_new(struct arena *a, struct icnt_planes *x) {
@@ -660,8 +708,18 @@ struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net) {
                             .local = (dirs - 1) * local_words * 64,
                             .local_word = (dirs - 1) * local_words,
                             .req_words = l->mesh ? 0 : local_words,
+                            .kind = l->mesh || local_words > FEW ? 0
+                                    : local_words == 1           ? 1
+                                                                 : FEW,
+                            .inputs = {0, dirs * local_words},
+                            .outputs = {0, dirs * local_words},
                             .ready = n->ready,
                             .still = ICNT_SLOTS};
+  if (!l->mesh) { /* nodes below `sms` are sources on the way up and sinks on the way down, the others the reverse */
+    struct span sms = {0, (l->sms + 63) / 64}, memory = {l->sms / 64, local_words};
+    x->inputs = up_net ? sms : memory;
+    x->outputs = up_net ? memory : sms;
+  }
   uint32_t ports = x->words * 64;
   places_new(a, x, l);
   rings_new(a, x, l, up_net);
