@@ -249,8 +249,7 @@ static void wake_due(struct gpu *g) {
   if (g->far_due < g->next_wake) g->next_wake = g->far_due;
 }
 
-static inline bool step_sm(struct gpu *g, uint32_t i) {
-  struct sm *s = &g->sm[i];
+static inline bool step_sm(struct gpu *g, struct sm *s) {
   if (s->asleep) {
     sm_settle(s, g->now);
     s->asleep = false;
@@ -258,6 +257,7 @@ static inline bool step_sm(struct gpu *g, uint32_t i) {
   if (!sm_step(s)) return false;
   if (s->acted) g->progress_at = g->now, g->busy = true;
   if (s->live && !s->asleep) return true;
+  uint32_t i = s->id;
   uint64_t bit = 1ull << (i % 64);
   g->running[i / 64] &= ~bit;
   if (!s->live) return true;
@@ -287,9 +287,13 @@ static bool step_sms(struct gpu *g) {
     EACH_BIT(w, g->no_room[w] & look, i) {
       if (icnt_can_push(g->icnt, (uint32_t)i, g->sm[i].need_icnt)) gpu_wake_sm(g, (uint32_t)i);
     }
-    EACH_BIT(w, g->running[w], i) {
-      if (m_ & (m_ - 1)) expect_step(&g->sm[w * 64 + (uint32_t)__builtin_ctzll(m_ & (m_ - 1))]);
-      if (!step_sm(g, (uint32_t)i)) return false;
+    struct sm *first = &g->sm[w * 64], *s, *next;
+    uint64_t left = g->running[w];
+    for (s = left ? first + __builtin_ctzll(left) : NULL; s; s = next) {
+      left &= left - 1;
+      next = NULL;
+      if (left) expect_step(next = first + __builtin_ctzll(left));
+      if (!step_sm(g, s)) return false;
     }
   }
   return true;
