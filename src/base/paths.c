@@ -38,8 +38,13 @@ void path_lib(char *out, size_t size) {
   struct link_map *map;
   char real[PATH_MAX] = ".";
   bool found = dladdr1((void *)path_lib, &info, (void **)&map, RTLD_DL_LINKMAP) && map->l_name && *map->l_name;
-  if (realpath(found ? info.dli_fname : "/proc/self/exe", real)) strip_last(real);
-  if (!found) join(real, sizeof real, real, "lib");
+  if (found) {
+    if (realpath(info.dli_fname, real)) strip_last(real);
+  } else {
+    ssize_t n = readlink("/proc/self/exe", real, sizeof real - 1); /* no link in it is left to follow */
+    if (n > 0) real[n] = 0, strip_last(real);
+    join(real, sizeof real, real, "lib");
+  }
   CHECK(strlen(real) < size, "path of libsluice is longer than %zu", size);
   strcpy(out, real);
 }
