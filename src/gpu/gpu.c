@@ -110,6 +110,10 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   return g;
 }
 
+void gpu_finish(struct gpu *g) {
+  slots_finish(&g->slots);
+}
+
 void gpu_free(struct gpu *g) {
   if (!g) return;
   for (uint32_t i = 0; i < g->config.sms; i++) sm_destroy(&g->sm[i]);

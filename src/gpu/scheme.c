@@ -508,9 +508,15 @@ bool scheme_list_check(const char *list, const struct gpu_config *c, struct err 
   return slots_for_machine(&s, list, &copy, e) && slots_configure(&s, &copy, e) && gpu_config_check(&copy, e);
 }
 
-void slots_free(struct slots *s) {
-  for (uint32_t i = 0; i < s->count; i++) {
+void slots_finish(struct slots *s) {
+  for (uint32_t i = 0; i < s->count && !s->finished; i++)
     if (s->at[i].scheme->finish && s->at[i].ctx.config) s->at[i].scheme->finish(&s->at[i].ctx);
+  s->finished = true;
+}
+
+void slots_free(struct slots *s) {
+  slots_finish(s);
+  for (uint32_t i = 0; i < s->count; i++) {
     free(s->at[i].ctx.state);
     free(s->at[i].ctx.sm_state);
   }

@@ -294,6 +294,7 @@ struct slots {
 /* clang-format on */
 #undef HOOK_LIST
                               uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
+  bool finished; /* slots_finish has been called */
 };
 
 /* A list may name searches ("swl-best+bucl"). How many machines one stands for (1 if it names none), and the list of
@@ -316,6 +317,8 @@ bool slots_for_machine(struct slots *out, const char *list, const struct gpu_con
 bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e);
 /* Allocate state for machine `gpu` and call init. */
 bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, uint64_t seed, struct err *e);
+/* No launch follows: the schemes write what outlives them. slots_free does it, too, if nobody has. */
+void slots_finish(struct slots *s);
 void slots_free(struct slots *s);
 /* Would this list be accepted on that configuration? */
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);

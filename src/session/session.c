@@ -253,7 +253,7 @@ bool session_finish(struct session *s, struct err *e) {
   session_wait(s, SESSION_ALL, NULL, &ignored); /* what was submitted and never waited for */
   close_checks(s);
 #if SESSION_HAS_TIMING
-  if (s->gpu) record_set_profile(s->record, gpu_seen(s->gpu));
+  if (s->gpu) record_set_profile(s->record, gpu_seen(s->gpu)), gpu_finish(s->gpu);
 #endif
   bool good = !s->trace || slt_finish(s->trace, e);
   s->trace = NULL;
