@@ -34,7 +34,7 @@ struct channel {
  * of, and nothing happens in it before tick at[i], of which the low half is kept so that four are compared at once. A
  * unit with nothing to do costs nothing more. NEVER: until disturbed, or in some thousand million ticks for nothing. */
 enum { NEVER = INT32_MAX, LANES = 4 };
-typedef uint32_t ticks_vec __attribute__((vector_size(4 * LANES)));
+typedef uint32_t ticks_vec __attribute__((vector_size(4 * LANES), may_alias));
 struct clocked {
   int64_t ticks;
   int64_t *since;
