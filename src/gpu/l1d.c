@@ -156,11 +156,26 @@ static struct l1_mshr *late_mshr(const struct l1d *l, uint64_t line) {
 
 enum { NO_WAY = -1, NO_CACHE = -2 };
 
+/* What `victim` finds with LRU and no scheme that has a say, without a branch for each way. */
+static int lru_victim(const struct l1d *l, uint32_t base) {
+  uint64_t oldest = UINT64_MAX;
+  int best = NO_WAY;
+  for (uint32_t w = 0; w < l->ways; w++) {
+    uint8_t st = l->state[base + w];
+    uint64_t age = st == LINE_INVALID ? 0 : st == LINE_RESERVED ? UINT64_MAX : l->used[base + w] + 1;
+    bool older = age < oldest || !age;
+    best = older ? (int)w : best;
+    oldest = older ? age : oldest;
+  }
+  return best;
+}
+
 /* The way to replace: an invalid one (the highest), else by policy among lines that are not reserved; NO_WAY when all
  * are reserved, NO_CACHE when a scheme will not have the access cached. */
 static int victim(struct sm *s, uint32_t set, const struct l1_event *e) {
   const struct l1d *l = &s->l1d;
   uint32_t base = set * l->ways;
+  if (s->c->l1d_repl == REPL_LRU && !RARE(s->g->slots.count)) return lru_victim(l, base);
   int best = NO_WAY;
   bool invalid = false;
   uint64_t oldest = UINT64_MAX;
@@ -406,17 +421,8 @@ static void allocate_on_fill(struct sm *s, struct l1_mshr *m, struct l1_event *e
   L1D_TELL(s, on_place, e);
 }
 
-void l1d_fill(struct sm *s, req_id id) {
-  struct l1d *l = &s->l1d;
-  if (RARE(s->g->seen.l2)) gpu_see_fill(s, s->g->pool.at[id].addr, s->g->pool.at[id].type == REQ_LOCAL_READ);
-  if (RARE(l->org)) {
-    l1_org_fill(s, id);
-    return;
-  }
-  const struct req arrived = s->g->pool.at[id], *r = &arrived; /* a write-back may move the pool */
-  struct l1_mshr *m = &l->mshr[r->owner];
-  CHECK(m->busy && !m->ready && m->line == r->addr, "SM %u: a line arrived that no MSHR waits for (%#lx)", s->id,
-        (unsigned long)r->addr);
+/* The part of a fill of which schemes hear, and that which takes a line only now. The pool may move. */
+static void fill_with_event(struct sm *s, struct l1_mshr *m, const struct req *r, uint32_t set) {
   struct l1_event e = {.addr = r->addr,
                        .line = r->addr,
                        .cycle = s->g->now,
@@ -426,22 +432,35 @@ void l1d_fill(struct sm *s, req_id id) {
                        .pc = r->pc,
                        .degree = r->degree,
                        .chunks = r->chunks,
-                       .set = l1d_set_index(s->c, r->addr),
+                       .set = set,
                        .note = r->note,
                        .local = r->type == REQ_LOCAL_READ};
-  /* A line that comes into another set does not change why a load was refused, unless it pushes out a dirty one. */
-  if (!l->probed || l->set == e.set || m->index == UINT32_MAX) l->refused = 0, l->probed = false;
-  if (m->index != UINT32_MAX) {
-    l->state[m->index] = LINE_VALID;
-    e.way = m->index - e.set * l->ways;
-  } else {
-    allocate_on_fill(s, m, &e);
-  }
-  s->st->l1d_fill_bytes += r->bytes;
+  if (m->index != UINT32_MAX) e.way = m->index - set * s->l1d.ways;
+  else allocate_on_fill(s, m, &e);
   L1D_TELL(s, on_fill, &e);
+}
+
+void l1d_fill(struct sm *s, req_id id) {
+  struct l1d *l = &s->l1d;
+  if (RARE(s->g->seen.l2)) gpu_see_fill(s, s->g->pool.at[id].addr, s->g->pool.at[id].type == REQ_LOCAL_READ);
+  if (RARE(l->org)) {
+    l1_org_fill(s, id);
+    return;
+  }
+  const struct req *r = &s->g->pool.at[id];
+  uint64_t line = r->addr;
+  uint32_t owner = r->owner, set = l1d_set_index(s->c, line);
+  struct l1_mshr *m = &l->mshr[owner];
+  CHECK(m->busy && !m->ready && m->line == line, "SM %u: a line arrived that no MSHR waits for (%#lx)", s->id,
+        (unsigned long)line);
+  s->st->l1d_fill_bytes += r->bytes;
+  /* A line that comes into another set does not change why a load was refused, unless it pushes out a dirty one. */
+  if (!l->probed || l->set == set || m->index == UINT32_MAX) l->refused = 0, l->probed = false;
+  if (m->index != UINT32_MAX) l->state[m->index] = LINE_VALID;
+  if (RARE(s->g->slots.count || m->index == UINT32_MAX)) fill_with_event(s, m, r, set);
   m->ready = true;
   __builtin_prefetch(&m->waiter[m->head]);
-  l->ready[ring_at(l->ready_head + l->ready_count++, l->mshrs)] = (uint16_t)r->owner;
+  l->ready[ring_at(l->ready_head + l->ready_count++, l->mshrs)] = (uint16_t)owner;
 }
 
 op_id l1d_next(struct sm *s) {
