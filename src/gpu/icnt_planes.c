@@ -130,9 +130,6 @@ struct icnt_planes {
  * the compiler, which takes a third of the instructions away. Up to FEW words (`kind` FEW) the sets lie in the struct
  * and need no pointers. Other machines: 0. */
 #define SHARED static inline __attribute__((always_inline))
-SHARED uint32_t words(const struct icnt_planes *x, uint32_t kind) {
-  return kind == 1 ? 1 : x->words;
-}
 SHARED uint32_t local_words(const struct icnt_planes *x, uint32_t kind) {
   return kind == 1 ? 1 : x->local_words;
 }
