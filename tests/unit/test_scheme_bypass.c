@@ -31,6 +31,37 @@ static void bucl_threshold(void **state) {
   assert_int_equal(rig.counter[0], 0); /* degree 1 never exceeds it */
 }
 
+/* Section II-B: an access whose line is on its way goes into the list of its MSHR and issues no request, so whatever
+ * refuses it, it waits; merge=1 lets it pass, merge=2 lets it wait for room in the list alone. A miss of its own passes
+ * whatever it lacks. */
+static void bucl_waits_for_coming(void **state) {
+  (void)state;
+  const struct scheme *s = scheme_find("bucl");
+  enum { MERGE = 7, PASSED = 1, KEPT_MERGE = 4 };
+  assert_string_equal(s->params[MERGE].name, "merge");
+  assert_string_equal(s->counters[KEPT_MERGE].name, "kept_merge");
+  static const bool passes[3][4] = {/* coming: miss queue, list; not: line, miss queue */
+                                    {false, false, true, true},
+                                    {true, true, true, true},
+                                    {true, false, true, true}};
+  static const enum l1_outcome why[4] = {L1_NO_MISSQ, L1_NO_MERGE, L1_NO_LINE, L1_NO_MISSQ};
+  for (uint32_t merge = 0; merge < 3; merge++) {
+    double param[SCHEME_PARAMS_MAX];
+    uint64_t counter[SCHEME_COUNTERS_MAX] = {0}, passed = 0;
+    struct scheme_ctx c = {.param = param, .counter = counter, .state = calloc(1, s->state_bytes)};
+    assert_non_null(c.state);
+    for (uint32_t i = 0; i < scheme_param_count(s); i++) param[i] = s->params[i].dflt;
+    param[MERGE] = merge;
+    for (uint32_t i = 0; i < 4; i++) {
+      assert_int_equal(s->on_stall(&c, &(struct l1_event){.coming = i < 2}, why[i]), passes[merge][i]);
+      passed += passes[merge][i];
+    }
+    assert_int_equal(counter[PASSED], passed);
+    assert_int_equal(counter[KEPT_MERGE], 4 - passed);
+    free(c.state);
+  }
+}
+
 /* Section IV-C: one SM profiles with the first entry of Table II and keeps it. */
 static void bucl_prf_selects(void **state) {
   (void)state;
@@ -117,13 +148,10 @@ static void profiled_two_runs(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      PAPER_TEST(bucl_threshold, "bucl"),
-      PAPER_TEST(bucl_prf_selects, "bucl-prf"),
-      PAPER_TEST(ball_uses_no_line, "ball"),
-      PAPER_TEST(pcal_tokens, "pcal"),
-      PAPER_TEST(mrpb_drains, "mrpb"),
-      PAPER_TEST(mrpb_bypasses, "mrpb"),
-      PAPER_TEST(profiled_two_runs, "block-filter"),
+      PAPER_TEST(bucl_threshold, "bucl"),       cmocka_unit_test(bucl_waits_for_coming),
+      PAPER_TEST(bucl_prf_selects, "bucl-prf"), PAPER_TEST(ball_uses_no_line, "ball"),
+      PAPER_TEST(pcal_tokens, "pcal"),          PAPER_TEST(mrpb_drains, "mrpb"),
+      PAPER_TEST(mrpb_bypasses, "mrpb"),        PAPER_TEST(profiled_two_runs, "block-filter"),
   };
   return scheme_tests(tests, argc, argv);
 }
