@@ -294,9 +294,9 @@ struct sm {
   struct warp_state w[SM_WARPS];
   uint64_t w_queued[SM_WARPS]; /* two-level: when it joined the pending set */
   uint16_t bank_next[SM_COLLECTORS * SM_OPERANDS];
-  /* Per future cycle (modulo): the pipes whose last stage is taken, a bit per cycle; instructions whose results are
-   * written, chained through op.next. */
-  _Alignas(64) uint64_t pipe_busy[WB_RING / 64][SM_PIPES];
+  /* Per future cycle (modulo): the pipes whose last stage is taken, a bit each; instructions whose results are written,
+   * chained through op.next. */
+  _Alignas(64) uint8_t pipe_busy[WB_RING];
   struct {
     op_id first;
     uint8_t count;

@@ -147,10 +147,10 @@ static void start(struct sm *s, uint32_t p, struct pipe_reg *from, uint64_t cycl
   struct latency_config l = s->c->lat[s->op[id].lat];
   uint32_t end = (uint32_t)(cycle + l.latency) % WB_RING;
   s->acted = true; /* a conflict for the last stage or for a result bus is tried again every cycle */
-  if (s->pipe_busy[end / 64][p] >> (end % 64) & 1) return;
+  if (s->pipe_busy[end] >> p & 1) return;
   if (!sm_result_at(s, id, cycle + l.latency + 2)) return;
   from->at[best] = from->at[--from->count];
-  s->pipe_busy[end / 64][p] |= 1ull << (end % 64);
+  s->pipe_busy[end] |= (uint8_t)(1u << p);
   s->pipe_free_at[p] = cycle + l.interval;
 }
 
@@ -191,8 +191,7 @@ void sm_writeback(struct sm *s) {
     s->drained |= 1ull << o->warp;
     sm_op_free(s, id);
   }
-  uint32_t end = (at + WB_RING - 2) % WB_RING; /* when these left their pipes' last stages */
-  for (uint32_t i = 0; i < SM_PIPES; i++) s->pipe_busy[end / 64][i] &= ~(1ull << (end % 64));
+  s->pipe_busy[(at + WB_RING - 2) % WB_RING] = 0; /* when these left their pipes' last stages */
   s->wb[at].count = 0;
   s->wb_any[at / 64] &= ~(1ull << (at % 64));
   s->wb_due = --s->wb_waiting ? next_result(s, at) : UINT64_MAX;
