@@ -57,12 +57,13 @@ cluster_controller() {
   (cd "$CLUSTER" && exec slurmctld -D -f "$SLURM_CONF" >>"$CLUSTER/slurmctld.out" 2>&1) &
   CLUSTER_CONTROLLER=$!
 }
-# A node is a process namespace: when its first process, slurmd, is killed, everything on the "node" dies with it.
+# A node is a process namespace: when its first process, slurmd, is killed, everything on the "node" dies with it. How
+# mounts propagate stays as it is, since that cannot be changed in a chroot, whose root is not a mount.
 cluster_node() { # N
   local user=
   [ "$(id -u)" = 0 ] || user="--user --map-current-user"
   # shellcheck disable=SC2086
-  (cd "$CLUSTER" && exec unshare $user --pid --fork --kill-child --mount-proc slurmd -D -N "n$1" -f "$SLURM_CONF" >>"$CLUSTER/slurmd.n$1.out" 2>&1) &
+  (cd "$CLUSTER" && exec unshare $user --pid --fork --kill-child --propagation unchanged --mount-proc slurmd -D -N "n$1" -f "$SLURM_CONF" >>"$CLUSTER/slurmd.n$1.out" 2>&1) &
   CLUSTER_NODE[$1]=$!
 }
 
