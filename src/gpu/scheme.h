@@ -294,7 +294,7 @@ struct slots {
 /* clang-format on */
 #undef HOOK_LIST
                               uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
-  bool finished; /* slots_finish has been called */
+  bool finished;                                   /* slots_finish has been called */
 };
 
 /* A list may name searches ("swl-best+bucl"). How many machines one stands for (1 if it names none), and the list of
