@@ -68,8 +68,8 @@ static int gather(void **state) {
   closedir(d);
   /* The command is built beside the tests, but for an instrumented build, which has the plain one further up. */
   for (const char *const *at = (const char *const[]){"../sluice", "../../sluice", NULL}; *at && !*sluice; at++) {
-    snprintf(sluice, sizeof sluice, "%s/%s", self, *at);
-    if (access(sluice, X_OK)) *sluice = 0;
+    bool whole = snprintf(sluice, sizeof sluice, "%s/%s", self, *at) < (int)sizeof sluice;
+    if (!whole || access(sluice, X_OK)) *sluice = 0;
   }
   return *sluice ? 0 : -1;
 }
@@ -83,7 +83,8 @@ static bool claimed(const char *kind, const char *name) {
 /* ---- what a scheme must have; false and what is missing ---- */
 
 static bool gap(char *out, const char *what, const char *which) {
-  snprintf(out, GAP_MAX, "%s%s%s", what, which ? ": " : "", which ? which : "");
+  int n = snprintf(out, GAP_MAX, "%s%s%s", what, which ? ": " : "", which ? which : "");
+  assert_true(n < GAP_MAX);
   return false;
 }
 
