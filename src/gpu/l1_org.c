@@ -50,9 +50,11 @@ void l1_org_begin_kernel(struct sm *s) {
 static uint32_t chunks_of(const struct l1d *l, const struct access *a) {
   uint32_t block = a->bytes > L2_BLOCK ? a->bytes : L2_BLOCK, mask = 0;
   uint64_t base = a->addr & ~(uint64_t)(block - 1), line = a->addr & ~(uint64_t)(l->line_bytes - 1);
+  bool power = !(l->org_chunk & (l->org_chunk - 1));
+  uint32_t shift = (uint32_t)__builtin_ctz(l->org_chunk);
   for (uint32_t m = a->words; m; m &= m - 1) {
-    uint64_t at = base + (uint32_t)__builtin_ctz(m) * WORD;
-    mask |= 1u << ((at - line) / l->org_chunk);
+    uint64_t at = base + (uint32_t)__builtin_ctz(m) * WORD - line;
+    mask |= 1u << (power ? at >> shift : at / l->org_chunk);
   }
   return mask;
 }

@@ -15,6 +15,10 @@
 #ifndef SCHEMES_LIB_TAGSPLIT_H
 #define SCHEMES_LIB_TAGSPLIT_H
 
+#ifdef __SSE4_1__
+#include <smmintrin.h>
+#endif
+
 #include "gpu/scheme.h"
 #include "schemes/lib/nru.h"
 
@@ -105,7 +109,15 @@ static inline uint32_t ts_first(const struct ts_geometry *t, uint32_t set) {
 static inline uint64_t ts_same(const struct tagsplit *s, const struct ts_geometry *t, uint32_t set, uint64_t line) {
   const uint64_t *k = s->line + ts_first(t, set);
   uint64_t same = 0;
-  for (uint32_t i = 0; i < t->set; i++) same |= (uint64_t)(k[i] == line) << i;
+  uint32_t i = 0;
+#ifdef __SSE4_1__
+  __m128i both = _mm_set1_epi64x((long long)line);
+  for (; i + 2 <= t->set; i += 2) {
+    __m128i equal = _mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(k + i)), both);
+    same |= (uint64_t)_mm_movemask_pd(_mm_castsi128_pd(equal)) << i;
+  }
+#endif
+  for (; i < t->set; i++) same |= (uint64_t)(k[i] == line) << i;
   return same;
 }
 
