@@ -148,6 +148,13 @@ void gpu_set_watchdog(struct gpu *g, uint64_t cycles) {
 void gpu_set_skip(struct gpu *g, bool on) {
   g->may_sleep = on;
 }
+bool gpu_plain(const struct gpu *g) {
+  return g->plain;
+}
+void gpu_set_plain(struct gpu *g, bool on) {
+  g->never_plain = !on;
+  sm_choose_step(g);
+}
 
 /* ---- one tick ---- */
 
@@ -254,10 +261,6 @@ static void wake_due(struct gpu *g) {
 }
 
 static inline bool step_sm(struct gpu *g, struct sm *s) {
-  if (s->asleep) {
-    sm_settle(s, g->now);
-    s->asleep = false;
-  }
   if (!sm_step(s)) return false;
   if (s->acted) g->progress_at = g->now, g->busy = true;
   if (s->live && !s->asleep) return true;
@@ -463,6 +466,7 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   g->busy = true; /* the next tick must not be jumped over */
   if (f->watch) g->tell_at = g->now;
   gpu_seen_launch(g, k);
+  sm_choose_step(g);
   *launch = (uint32_t)(k - g->work);
   return true;
 }

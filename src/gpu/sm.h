@@ -303,6 +303,10 @@ struct sm {
   } wb[WB_RING];
   uint64_t wb_any[WB_RING / 64];
 };
+/* The scoreboard of a warp. */
+static inline uint64_t *score_row(const struct sm *s, uint32_t w) {
+  return s->score + (size_t)w * s->score_words;
+}
 /* Bytes of struct sm that a step reads whatever happens in it. */
 enum { SM_HOT_BYTES = offsetof(struct sm, l1d) + offsetof(struct l1d, org_busy) };
 _Static_assert(SM_HOT_BYTES <= 5 * 64, "what every cycle looks at takes more lines of the host's cache than it did");
@@ -318,21 +322,18 @@ void sm_begin_kernel(struct sm *s);
 void sm_grow_score(struct sm *s, uint32_t max_reg);
 /* A CTA of launch `work` begins: hardware CTA slot, first warp slot, linear id. */
 void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta);
-bool sm_step(struct sm *s);    /* one core cycle; false: the simulated program faulted */
-void sm_receive(struct sm *s); /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
+/* One core cycle; false: the simulated program faulted. For any machine, and for the plain one (sm_kind.h). */
+bool sm_step_any(struct sm *s);
+bool sm_step_plain(struct sm *s);
+/* Which of them the machine's SMs take, as far as the launches in progress, the schemes and who watches are concerned.
+ */
+void sm_choose_step(struct gpu *g);
+void sm_more_ops(struct sm *s); /* room for twice as many instructions in flight */
+void sm_receive(struct sm *s);  /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
 void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
 void sm_count(struct sm *s);                  /* make the counters complete */
-/* sm_fetch.c */
-void sm_fetch(struct sm *s);
-void sm_flush_ibuf(struct sm *s, uint32_t warp);
-void sm_update_head(struct sm *s, uint32_t warp);
-/* sm_collect.c */
-bool sm_write_bank(struct sm *s, const struct op *o, uint32_t dst);
-void sm_collect(struct sm *s);
-void sm_execute_alu(struct sm *s, uint64_t cycle); /* what starts on the pipes in `cycle`: this one or the next */
-void sm_writeback(struct sm *s);                   /* there are results in this cycle */
-/* For sm_sub.c. Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at `cycle`
- * (false: too many are). */
+/* sm_any.c, for sm_sub.c: Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at
+ * `cycle` (false: too many are). */
 void sm_collector_take(struct sm *s, uint32_t c, op_id id);
 void sm_read_banks(struct sm *s);
 bool sm_result_at(struct sm *s, op_id id, uint64_t cycle);
@@ -344,35 +345,22 @@ uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps wh
 void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
 void sm_sub_collect(struct sm *s);
 void sm_sub_execute(struct sm *s);
-/* sm_ldst.c */
-bool sm_ldst(struct sm *s);
-void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is);
 /* shared */
 static inline void sm_note_ro(struct sm *s, const struct rocache *c, enum ro_cache bit) {
   if (c->ready_count | c->missq_count) s->ro_active |= (uint8_t)bit;
   else s->ro_active &= (uint8_t)~bit;
 }
-op_id sm_op_new(struct sm *s);
-void sm_op_free(struct sm *s, op_id id);
-void sm_release_regs(struct sm *s, const struct op *o);
 req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
-bool sm_can_send(struct sm *s, const struct req *r);
 void sm_send(struct sm *s, req_id r);
 /* l1d.c */
 void l1d_init(struct l1d *l, const struct gpu_config *c);
 void l1d_destroy(struct l1d *l);
 void l1d_invalidate(struct l1d *l);
 void l1d_drop(struct sm *s); /* a warp is past its fence: what the L1 holds may be stale */
-enum l1_outcome l1d_read(struct sm *s, op_id op, const struct access *a);
-enum l1_outcome l1d_write(struct sm *s, op_id op, const struct access *a, bool *sent);
-void l1d_fill(struct sm *s, req_id r);
-op_id l1d_next(struct sm *s); /* the next load to be answered */
 uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
 struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set);
 enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out);
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
-/* The load of this line that was just refused: is what it lacks on its way? */
-bool l1d_coming(struct l1d *l, enum l1_outcome why, uint64_t line);
 void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);
 #define L1D_TELL(s, hook, e)                                                                     \
   do {                                                                                           \

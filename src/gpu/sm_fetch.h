@@ -3,10 +3,6 @@
  * One fetch a cycle, round-robin over warps whose buffer is empty; a fetch brings two instructions. The same walk
  * retires warps that are done, have nothing in flight and no store outstanding.
  */
-#include "base/err.h"
-#include "gpu/gpu_impl.h"
-#include "gpu/sm.h"
-
 static void decode(struct sm *s) {
   if (!s->fetch_valid) return;
   struct warp_state *ws = &s->w[s->fetch_warp];
@@ -17,7 +13,7 @@ static void decode(struct sm *s) {
   ws->in_pipe = (uint16_t)(ws->in_pipe + 2);
   s->fetch_valid = false;
   s->acted = true;
-  sm_update_head(s, s->fetch_warp);
+  update_head(s, s->fetch_warp);
 }
 
 static void retire_warp(struct sm *s, uint32_t w) {
@@ -25,9 +21,9 @@ static void retire_warp(struct sm *s, uint32_t w) {
   struct gpu *g = s->g;
   s->live &= ~(1ull << w);
   s->none_to_issue = false;
-  if (RARE(s->g->seen.timeline)) timeline_warp_end(s, w, s->w[w].cta);
+  if (SEEN(s, timeline)) timeline_warp_end(s, w, s->w[w].cta);
   s->acted = true;
-  for (uint32_t h = 0; h < g->slots.n_on_warp_done; h++) {
+  for (uint32_t h = 0; h < HOOKS(s, on_warp_done); h++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_warp_done[h]];
     in->scheme->on_warp_done(&in->ctx, s->id, w);
   }
@@ -80,7 +76,7 @@ static inline uint64_t rotate_right(uint64_t m, uint32_t by) {
   return by ? m >> by | m << (64 - by) : m;
 }
 
-void sm_fetch(struct sm *s) {
+static void fetch(struct sm *s) {
   decode(s);
   if (s->ro_active & RO_INST && rocache_ready(&s->l1i)) {
     uint32_t w = rocache_next(&s->l1i);

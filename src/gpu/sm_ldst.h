@@ -3,60 +3,11 @@
  * Order within a cycle (gpu-model "Loads and stores"): write one result back, take one reply, let each cache send one
  * miss, look one access up in the L1, process the instruction at the head of the pipe, take the next one.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/err.h"
-#include "gpu/gpu_impl.h"
-#include "gpu/sm.h"
-
 /* Shared memory of another CTA of the cluster, over the network between the SMs of a GPC: 180 cycles on an H100 (Luo et
  * al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", IPDPS 2024, section on
  * distributed shared memory). An approximation: the access takes its turn in the own SM's shared memory, and neither
  * the network's bandwidth nor the other SM's banks are modelled. */
 enum { REMOTE_SHARED_LATENCY = 180 };
-
-/* ---- requests ---- */
-
-req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes) {
-  req_id id = req_new(&s->g->pool);
-  struct req *r = &s->g->pool.at[id];
-  r->type = (uint8_t)type;
-  r->addr = addr;
-  r->bytes = (uint16_t)bytes;
-  r->sm = (uint8_t)s->id;
-  r->born = s->g->now;
-  r->write = type == REQ_GLOBAL_WRITE || type == REQ_LOCAL_WRITE || type == REQ_L1_WRITEBACK;
-  partition_locate(s->g->parts, r);
-  return id;
-}
-
-bool sm_can_send(struct sm *s, const struct req *r) {
-  return sm_can_send_bytes(s, req_up_bytes(r));
-}
-
-/* Requests of the caches' own (constants, textures, write-backs) belong to no instruction. */
-static void see_request(struct sm *s, const struct req *r) {
-  enum { OF_INST = 1 << REQ_GLOBAL_READ | 1 << REQ_LOCAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_WRITE };
-  struct gpu_seen *o = &s->g->seen;
-  if (!(OF_INST >> r->type & 1)) return;
-  uint32_t at = s->g->work[s->cta_work[s->w[r->warp].cta_slot]].inst_base + r->pc;
-  if (at < o->insts) o->inst[at].bytes += r->bytes;
-}
-
-void sm_send(struct sm *s, req_id id) {
-  struct req *r = &s->g->pool.at[id];
-  if (r->type == REQ_GLOBAL_READ) s->st->mem_reads++;
-  if (r->type == REQ_GLOBAL_WRITE || r->type == REQ_L1_WRITEBACK) s->st->mem_writes++;
-  s->g->in_flight++;
-  s->st->requests_awaited += r->type != REQ_L1_WRITEBACK;
-  s->st->atomic_requests += r->atomic;
-  uint32_t bytes = req_up_bytes(r);
-  s->st->packets_up++;
-  s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
-  if (RARE(s->g->seen.inst)) see_request(s, r);
-  icnt_push(s->g->icnt, s->id, s->c->sms + r->subpart, id, bytes);
-}
 
 /* ---- issue side: addresses to accesses ---- */
 
@@ -106,12 +57,12 @@ static uint32_t local_accesses(struct sm *s, const struct op *o, const struct is
 
 /* Does an access to global memory go past the L1 by what the program or the machine says? A store that does leaves a
  * copy of its line in the L1 as it is. */
-static bool goes_past(const struct gpu_config *c, const struct inst *i) {
+static bool goes_past(const struct sm *s, const struct inst *i) {
   switch (i->kind) {
   case KIND_LOAD:
-    return !c->l1d_enabled || i->cache_op == CACHE_CG || i->cache_op == CACHE_CV;
+    return !KNOB(s, l1d_enabled) || i->cache_op == CACHE_CG || i->cache_op == CACHE_CV;
   case KIND_STORE:
-    return !c->l1d_enabled || i->cache_op == CACHE_CG;
+    return !KNOB(s, l1d_enabled) || i->cache_op == CACHE_CG;
   default:
     return true;
   }
@@ -123,7 +74,7 @@ static void see_execution(struct sm *s, const struct op *o) {
   m->accesses += o->space == SPACE_SHARED ? o->passes : o->left;
 }
 
-void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
+static void prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   struct op *o = &s->op[id];
   const struct inst *i = o->uop->inst;
   o->space = o->mask ? is->space : i->space; /* without a lane nobody has resolved an address */
@@ -142,7 +93,7 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
     o->remote = is->remote != 0;
     s->st->shared_accesses++;
     s->st->shared_conflicts += o->passes - 1u;
-    if (RARE(s->g->seen.inst)) see_execution(s, o);
+    if (SEEN(s, inst)) see_execution(s, o);
     return;
   case SPACE_CONST:
   case SPACE_PARAM:
@@ -155,7 +106,7 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
     o->left = (uint16_t)local_accesses(s, o, is, buffer_of(s, o));
     break;
   default: {
-    o->bypass = goes_past(s->c, i);
+    o->bypass = goes_past(s, i);
     uint32_t line = o->bypass ? s->c->l1d_past : s->l1d.line_bytes;
     struct coalesce_in in = {.addr = is->addr,
                              .mask = o->mask,
@@ -170,16 +121,16 @@ void sm_prepare_memory(struct sm *s, op_id id, const struct issued *is) {
   }
   o->degree = o->left;
   if (o->load) o->pending = o->left;
-  if (RARE(s->g->seen.inst)) see_execution(s, o);
-  if (RARE(s->g->seen.character)) gpu_see_load(s, id);
+  if (SEEN(s, inst)) see_execution(s, o);
+  if (SEEN(s, character)) gpu_see_load(s, id);
 }
 
 /* ---- results ---- */
 
 static void complete(struct sm *s, op_id id) {
-  if (RARE(s->g->seen.character)) gpu_see_load_done(s, id);
-  sm_release_regs(s, &s->op[id]);
-  sm_op_free(s, id);
+  if (SEEN(s, character)) gpu_see_load_done(s, id);
+  release_regs(s, &s->op[id]);
+  op_free(s, id);
 }
 
 /* One access of a load has its data; the last one releases the registers. */
@@ -200,7 +151,7 @@ static void lanes_performed(struct sm *s, uint32_t warp, uint32_t lanes) {
 static bool write_results(struct sm *s, struct op *o) {
   for (uint32_t d = 0; d < o->ndst; d++) {
     if (o->wb_done >> d & 1) continue;
-    if (!sm_write_bank(s, o, d)) return false;
+    if (!write_bank(s, o, d)) return false;
     o->wb_done |= (uint8_t)(1u << d);
   }
   o->wb_done = 0;
@@ -250,7 +201,7 @@ static void take_result(struct sm *s, enum client client) {
     break;
   }
   case OF_L1:
-    s->next_wb = l1d_next(s);
+    s->next_wb = next_answered(s);
     break;
   }
 }
@@ -291,7 +242,7 @@ static void take_reply(struct sm *s) {
     if (s->next_global) return;
     s->next_global = id;
   } else {
-    l1d_fill(s, id);
+    fill_line(s, id);
     req_free(&s->g->pool, id);
   }
   reqq_pop(&s->response);
@@ -333,7 +284,7 @@ static void send_misses(struct sm *s) {
   }
   req_id id = reqq_top(&s->l1d.missq);
   if (!id) return;
-  if (!sm_can_send(s, &s->g->pool.at[id])) {
+  if (!sm_can_send_bytes(s, req_up_bytes(&s->g->pool.at[id]))) {
     s->wait_icnt = true;
     return;
   }
@@ -358,7 +309,7 @@ static struct l1_event event_of(struct sm *s, const struct op *o, const struct a
                            .degree = o->degree,
                            .chunks = a->chunks,
                            .set =
-                               gpu_l1_set(s->c, s->l1d.org ? s->l1d.org_sets : s->l1d.sets, s->l1d.line_bytes, a->addr),
+                               gpu_l1_set(s->c, L1_ORG(s) ? s->l1d.org_sets : s->l1d.sets, s->l1d.line_bytes, a->addr),
                            .subpart = probe.subpart,
                            .local = o->space == SPACE_LOCAL,
                            .write = !o->load};
@@ -366,11 +317,13 @@ static struct l1_event event_of(struct sm *s, const struct op *o, const struct a
 
 static void send_past_l1(struct sm *s, op_id id, const struct access *a, enum l1_past by) {
   const struct op *o = &s->op[id];
-  struct slots *k = &s->g->slots;
-  if (RARE(s->g->seen.character)) gpu_see_access(s, id, a->addr, L1_BYPASS), gpu_see_block(s, id, a->addr, L1_BYPASS);
-  if (k->n_on_past && o->load && !o->atomic) {
+  if (SEEN(s, character)) gpu_see_access(s, id, a->addr, L1_BYPASS), gpu_see_block(s, id, a->addr, L1_BYPASS);
+  if (HOOKS(s, on_past) && o->load && !o->atomic) {
     struct l1_event e = event_of(s, o, a);
-    for (uint32_t h = 0; h < k->n_on_past; h++) k->at[k->on_past[h]].scheme->on_past(&k->at[k->on_past[h]].ctx, &e, by);
+    for (uint32_t h = 0; h < HOOKS(s, on_past); h++) {
+      struct slot_instance *in = &s->g->slots.at[s->g->slots.on_past[h]];
+      in->scheme->on_past(&in->ctx, &e, by);
+    }
   }
   req_id rid = sm_request(s, o->load ? REQ_GLOBAL_READ : REQ_GLOBAL_WRITE, a->addr, a->bytes);
   struct req *r = &s->g->pool.at[rid];
@@ -380,7 +333,7 @@ static void send_past_l1(struct sm *s, op_id id, const struct access *a, enum l1
   r->degree = o->degree;
   r->lanes = a->lanes;
   r->chunks = a->chunks;
-  if (s->c->l2_org && !o->load) r->whole = (uint8_t)coalesce_whole(a, s->c->l2.line);
+  if (KNOB(s, l2_org) && !o->load) r->whole = (uint8_t)coalesce_whole(a, s->c->l2.line);
   r->atomic = o->atomic;
   r->token = o->token;
   r->owner = id;
@@ -398,16 +351,16 @@ static bool room_past_l1(struct sm *s, const struct op *o, const struct access *
 static bool bypass_on_stall(struct sm *s, struct latency_slot *q, enum l1_outcome why) {
   struct gpu *g = s->g;
   struct op *o = &s->op[q->op];
-  if (!g->slots.n_on_stall || !o->load || o->space == SPACE_LOCAL) return false;
+  if (!HOOKS(s, on_stall) || !o->load || o->space == SPACE_LOCAL) return false;
   if (!room_past_l1(s, o, &q->acc)) {
     s->watch_icnt = true;
     return false;
   }
   struct l1_event e = event_of(s, o, &q->acc);
-  e.coming = l1d_coming(&s->l1d, why, e.line);
+  e.coming = is_coming(&s->l1d, why, e.line);
   e.retry = q->asked;
   q->asked = true;
-  for (uint32_t h = 0; h < g->slots.n_on_stall; h++) {
+  for (uint32_t h = 0; h < HOOKS(s, on_stall); h++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_stall[h]];
     if (!in->scheme->on_stall(&in->ctx, &e, why)) continue;
     send_past_l1(s, q->op, &q->acc, PAST_BY_STALL);
@@ -450,8 +403,7 @@ static void note_refusal(struct sm *s, const struct op *o, enum l1_outcome why) 
 
 /* Is a refusal certain to be repeated until a fill, a place in an MSHR or in the miss queue? */
 static bool repeats(const struct sm *s) {
-  const struct slots *k = &s->g->slots;
-  return (!s->l1d.org || s->l1d.org->steady) && !k->n_on_stall && !k->n_may_allocate && !k->n_find_victim;
+  return (!L1_ORG(s) || s->l1d.org->steady) && !HOOKS(s, on_stall) && !HOOKS(s, may_allocate) && !HOOKS(s, find_victim);
 }
 
 /* Look up the access that has spent the hit latency in front of the L1. */
@@ -459,7 +411,7 @@ static void l1_lookup(struct sm *s) {
   struct l1d *l = &s->l1d;
   if (!l->lat_count) return;
   struct latency_slot *q = &l->lat[l->lat_head];
-  uint64_t due = q->at + s->c->l1d_latency;
+  uint64_t due = q->at + KNOB(s, l1d_latency);
   if (due < l->org_busy) due = l->org_busy;
   if (s->g->now < due) {
     if (due < s->wake_at) s->wake_at = due;
@@ -472,7 +424,7 @@ static void l1_lookup(struct sm *s) {
     return;
   }
   if (o->load) {
-    enum l1_outcome out = l1d_read(s, q->op, &q->acc);
+    enum l1_outcome out = read_line(s, q->op, &q->acc);
     if (out == L1_BYPASS) {
       if (!bypass_by_cache(s, q)) return;
     } else if (out >= L1_NO_LINE) {
@@ -483,11 +435,10 @@ static void l1_lookup(struct sm *s) {
       }
     } else {
       count_l1_read(s, local, out);
-      if (RARE(s->g->seen.timeline)) timeline_l1(s, o->warp, q->acc.addr, out == L1_MISS);
-      if (RARE(s->g->seen.profile)) gpu_see_set(s, q->acc.addr, out == L1_HIT);
-      if (RARE(s->g->seen.character))
-        gpu_see_access(s, q->op, q->acc.addr, out), gpu_see_block(s, q->op, q->acc.addr, out);
-      if (RARE(s->g->seen.inst)) {
+      if (SEEN(s, timeline)) timeline_l1(s, o->warp, q->acc.addr, out == L1_MISS);
+      if (SEEN(s, profile)) gpu_see_set(s, q->acc.addr, out == L1_HIT);
+      if (SEEN(s, character)) gpu_see_access(s, q->op, q->acc.addr, out), gpu_see_block(s, q->op, q->acc.addr, out);
+      if (SEEN(s, inst)) {
         struct gpu_inst_memory *m = sm_seen_inst(s, o);
         m->l1_accesses++;
         m->l1_hits += out == L1_HIT;
@@ -496,18 +447,18 @@ static void l1_lookup(struct sm *s) {
     }
   } else {
     bool sent;
-    enum l1_outcome out = l1d_write(s, q->op, &q->acc, &sent);
+    enum l1_outcome out = write_line(s, q->op, &q->acc, &sent);
     if (out >= L1_NO_LINE) {
       note_refusal(s, o, out);
       if (repeats(s)) l->refused = (uint8_t)out;
       return;
     }
-    if (RARE(s->g->seen.l2)) gpu_see_block(s, q->op, q->acc.addr, out);
-    if (RARE(s->g->seen.character) && !local) gpu_see_store(s, q->acc.addr);
+    if (SEEN(s, l2)) gpu_see_block(s, q->op, q->acc.addr, out);
+    if (SEEN(s, character) && !local) gpu_see_store(s, q->acc.addr);
     if (local) s->st->l1d_local_write_accesses++, s->st->l1d_local_write_hits += out == L1_HIT;
     else s->st->l1d_write_accesses++, s->st->l1d_write_hits += out == L1_HIT;
     if (!sent) s->w[o->warp].stores--, s->drained |= 1ull << o->warp;
-    if (!--o->pending && !o->left && s->dispatch != q->op) sm_op_free(s, q->op);
+    if (!--o->pending && !o->left && s->dispatch != q->op) op_free(s, q->op);
   }
   s->acted = true;
   l->probed = l->head_waits = false;
@@ -548,7 +499,7 @@ static bool ask_bypass_load(struct sm *s, op_id id) {
   struct gpu *g = s->g;
   const struct op *o = &s->op[id];
   struct l1_event e = event_of(s, o, &s->buffer[o->buffer][o->left - 1]);
-  for (uint32_t h = 0; h < g->slots.n_bypass_load; h++) {
+  for (uint32_t h = 0; h < HOOKS(s, bypass_load); h++) {
     struct slot_instance *in = &g->slots.at[g->slots.bypass_load[h]];
     if (in->scheme->bypass_load(&in->ctx, &e)) return true;
   }
@@ -558,7 +509,7 @@ static bool ask_bypass_load(struct sm *s, op_id id) {
 static bool ask_bypass_access(struct sm *s, op_id id, const struct access *a) {
   struct gpu *g = s->g;
   struct l1_event e = event_of(s, &s->op[id], a);
-  for (uint32_t h = 0; h < g->slots.n_bypass_access; h++) {
+  for (uint32_t h = 0; h < HOOKS(s, bypass_access); h++) {
     struct slot_instance *in = &g->slots.at[g->slots.bypass_access[h]];
     if (in->scheme->bypass_access(&in->ctx, &e)) return true;
   }
@@ -573,9 +524,9 @@ static bool process_global(struct sm *s, op_id id) {
   bool cached_load = o->load && !o->atomic && !o->bypass && o->space != SPACE_LOCAL;
   if (cached_load && !o->admitted) {
     o->admitted = true;
-    if (g->slots.n_bypass_load && ask_bypass_load(s, id)) o->bypass = true;
+    if (HOOKS(s, bypass_load) && ask_bypass_load(s, id)) o->bypass = true;
   }
-  bool one = cached_load && !o->bypass && g->slots.n_bypass_access && ask_bypass_access(s, id, a);
+  bool one = cached_load && !o->bypass && HOOKS(s, bypass_access) && ask_bypass_access(s, id, a);
   if (o->bypass || one) {
     if (!room_past_l1(s, o, a)) {
       s->wait_icnt = true;
@@ -587,12 +538,12 @@ static bool process_global(struct sm *s, op_id id) {
     s->acted = true;
   } else {
     struct l1d *l = &s->l1d;
-    if (l->order.queues ? !l1_order_push(s, id, a) : l->lat_count >= s->c->l1d_latency) {
+    if (L1_QUEUES(s) ? !l1_order_push(s, id, a) : l->lat_count >= KNOB(s, l1d_latency)) {
       s->now_counts.stall_kind = STALL_L1D;
-      l->head_waits = !l->order.queues && !g->slots.n_bypass_access;
+      l->head_waits = !L1_QUEUES(s) && !HOOKS(s, bypass_access);
       return false;
     }
-    if (!l->order.queues)
+    if (!L1_QUEUES(s))
       l->lat[ring_at(l->lat_head + l->lat_count++, l->lat_size)] =
           (struct latency_slot){.acc = *a, .at = g->now, .op = id};
     if (!o->load) s->w[o->warp].stores++, o->pending++;
@@ -651,11 +602,11 @@ static void head_finished(struct sm *s, op_id id) {
   if (o->load) {
     if (!o->pending) complete(s, id);
   } else if (!o->pending) {
-    sm_op_free(s, id);
+    op_free(s, id);
   }
 }
 
-bool sm_ldst(struct sm *s) {
+static bool ldst(struct sm *s) {
   memory_writeback(s);
   if (s->shared_count) {
     for (uint32_t i = 0; i + 1 < s->shared_depth; i++)
@@ -668,7 +619,7 @@ bool sm_ldst(struct sm *s) {
   take_reply(s);
   send_misses(s);
   l1_lookup(s);
-  if (RARE(s->l1d.order_waiting)) l1_order_step(s);
+  if (!SM_PLAIN && RARE(s->l1d.order_waiting)) l1_order_step(s);
   if (s->l1d.head_waits) s->now_counts.stall_kind = STALL_L1D;
   else if (s->dispatch && process_head(s, s->dispatch)) head_finished(s, s->dispatch);
   if (!s->dispatch && s->ex_mem.count) {
@@ -677,46 +628,4 @@ bool sm_ldst(struct sm *s) {
     s->acted = true;
   }
   return !s->g->fault;
-}
-
-/* ---- replies from the interconnect ---- */
-
-static void wake(struct sm *s) {
-  s->wake_at = 0;
-  if (s->live) gpu_wake_sm(s->g, s->id);
-}
-
-void sm_receive(struct sm *s) {
-  struct gpu *g = s->g;
-  req_id id = reqq_top(&s->eject);
-  if (id) {
-    struct req *r = &g->pool.at[id];
-    if (r->type == REQ_INST_READ) {
-      reqq_pop(&s->eject);
-      rocache_fill(&s->l1i, (uint16_t)r->owner, g->now);
-      s->ro_active |= RO_INST;
-      req_free(&g->pool, id);
-      s->acted = true;
-      wake(s);
-    } else if (!reqq_full(&s->response)) {
-      reqq_pop(&s->eject);
-      reqq_push(&s->response, id);
-      uint64_t latency = g->now - r->born;
-      s->st->mem_latency_sum += latency;
-      s->st->mem_latency_count++;
-      if (latency > s->st->mem_latency_max) s->st->mem_latency_max = latency;
-      s->st->down_latency_sum += g->now - r->returned;
-      s->st->down_latency_count++;
-      wake(s);
-    }
-  }
-  if (!reqq_full(&s->eject) && (id = icnt_pop(g->icnt, s->id))) {
-    g->in_flight--;
-    s->st->requests_answered++;
-    g->progress_at = g->now;
-    reqq_push(&s->eject, id);
-  }
-  uint64_t bit = 1ull << (s->id % 64);
-  if (s->eject.count) g->ejected[s->id / 64] |= bit;
-  else g->ejected[s->id / 64] &= ~bit;
 }

@@ -1,0 +1,79 @@
+/* sm_step.h - a core cycle of an SM: write results back, start pipes and the memory unit (operand collectors step
+ * inside it), issue, decode, fetch (gpu-model "Front of the SM"). Compiled by sm_any.c and sm_plain.c (sm_kind.h). */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "gpu/l1_set.h"
+#include "gpu/sm_kind.h"
+/* in the order in which they need each other */
+#include "gpu/sm_regs.h"
+#include "gpu/sm_count.h"
+#include "gpu/sm_collect.h"
+#include "gpu/l1d_access.h"
+#include "gpu/sm_ldst.h"
+#include "gpu/sm_fetch.h"
+#include "gpu/sm_issue.h"
+
+static void fall_asleep(struct sm *s) {
+  uint64_t wake = s->wb_due;
+  for (uint32_t h = 0; h < HOOKS(s, issue_wake); h++) {
+    struct slot_instance *in = &s->g->slots.at[s->g->slots.issue_wake[h]];
+    uint64_t at = in->scheme->issue_wake(&in->ctx, s->id);
+    if (at < wake) wake = at;
+  }
+  if (s->wake_at > wake) s->wake_at = wake;
+  s->asleep = s->wake_at > s->g->now + 1;
+  if (SCHEMES(s)) s->need_icnt = REQ_HEADER_BYTES; /* a scheme may look at the room itself */
+  s->slept_from = s->g->now + 1;
+}
+
+/* Is there anything in a part of the SM that its function would look at? */
+static inline bool memory_busy(const struct sm *s) {
+  const struct l1d *l = &s->l1d;
+  return s->next_wb | s->dispatch | s->ex_mem.count | s->shared_count | s->next_global | l->ready_count | l->lat_count |
+         l->missq.count | l->order_waiting | s->response.count | (s->ro_active & (RO_TEX | RO_CONST));
+}
+/* Does an operand collector fill or empty? */
+static inline bool collectors_move(const struct sm *s) {
+  uint64_t leave = s->col_ready, unused = ~s->col_used;
+  if (leave && ((s->ex_sp.count < s->ex_sp.width && leave & s->g->plan.set_sp) ||
+                (s->ex_sfu.count < s->ex_sfu.width && leave & s->g->plan.set_sfu) ||
+                (s->ex_mem.count < s->ex_mem.width && leave & s->g->plan.set_mem)))
+    return true;
+  return (s->id_sp.count && unused & s->g->plan.set_sp) || (s->id_sfu.count && unused & s->g->plan.set_sfu) ||
+         (s->id_mem.count && unused & s->g->plan.set_mem);
+}
+static inline bool fetch_busy(const struct sm *s) {
+  return s->fetch_valid | (s->ro_active & RO_INST) ||
+         (s->live & ((s->done & s->drained) | ~(s->done | s->imiss | s->ibuf_any)));
+}
+
+static bool step(struct sm *s) {
+  if (s->asleep) {
+    settle(s, s->g->now);
+    s->asleep = false;
+  }
+  s->acted = false;
+  s->wait_icnt = s->watch_icnt = false;
+  s->need_icnt = UINT32_MAX;
+  s->wake_at = UINT64_MAX;
+  s->now_counts.stall_kind = STALL_NONE;
+  s->now_counts.l1_reject = L1_HIT;
+  s->bank_write = 0;
+  if (s->wb_due == s->g->now) writeback(s);
+  if (SUB_CORES(s) || s->ex_sp.count | s->ex_sfu.count) {
+    if (s->alu_at != s->g->now) execute_alu(s, s->g->now);
+    else s->acted = true; /* what is left waits for the next cycle */
+  }
+  if (memory_busy(s) && !ldst(s)) return false;
+  if (SUB_CORES(s) || s->bank_wait || collectors_move(s)) collect(s);
+  if (RARE(s->fenced)) s->fenced = false, l1d_drop(s);
+  if (!s->none_to_issue && !schedule(s)) return false;
+  for (uint32_t i = 0; i < KNOB(s, fetch_width) && fetch_busy(s); i++) fetch(s);
+  count_cycles(s, s->g->now, 1);
+  s->first = (uint8_t)ring_at(s->first + 1u, KNOB(s, schedulers));
+  if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);
+  return true;
+}
