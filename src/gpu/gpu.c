@@ -148,11 +148,11 @@ void gpu_set_watchdog(struct gpu *g, uint64_t cycles) {
 void gpu_set_skip(struct gpu *g, bool on) {
   g->may_sleep = on;
 }
-bool gpu_plain(const struct gpu *g) {
-  return g->plain;
+enum sm_kind gpu_kind(const struct gpu *g) {
+  return g->kind;
 }
-void gpu_set_plain(struct gpu *g, bool on) {
-  g->never_plain = !on;
+void gpu_set_kinds(struct gpu *g, bool on) {
+  g->any_kind = !on;
   sm_choose_step(g);
 }
 

@@ -67,9 +67,10 @@ uint64_t gpu_now(const struct gpu *g);
 void gpu_set_watchdog(struct gpu *g, uint64_t cycles);
 /* Skipping idle time on (default) or off: counters must be the same. */
 void gpu_set_skip(struct gpu *g, bool on);
-/* Steps made for plain machines (sm_kind.h) where the machine is one (default), or never: counters must be the same. */
-void gpu_set_plain(struct gpu *g, bool on);
-/* Is the machine plain at the moment? */
-bool gpu_plain(const struct gpu *g);
+/* Steps of SMs compiled for what the machine is (default), or those for any machine: counters must be the same. */
+enum sm_kind { SM_ANY, SM_SCHEMES, SM_PLAIN };
+void gpu_set_kinds(struct gpu *g, bool on);
+/* Those that are taken at the moment. */
+enum sm_kind gpu_kind(const struct gpu *g);
 
 #endif

@@ -57,7 +57,8 @@ struct gpu {
   uint32_t cta_slots_per_sm, sm_words, node_words; /* words of a set of SMs, of interconnect nodes */
   bool may_sleep;                                  /* skipping idle time; off for the equivalence test */
   bool every_cycle;                                /* a scheme wants to see every cycle */
-  bool plain, never_plain;                         /* its SMs take sm_step_plain; shall not even where they could */
+  enum sm_kind kind;                               /* for which its SMs' steps are compiled */
+  bool any_kind;                                   /* shall be SM_ANY */
   struct sm_plan plan;
   /* launch in progress */
   const struct feed_kernel *kernel; /* with several, the one that came first */
@@ -149,7 +150,9 @@ static inline bool sm_can_send_read(struct sm *s) {
   return sm_can_send_bytes(s, REQ_HEADER_BYTES);
 }
 static inline bool sm_step(struct sm *s) {
-  return s->g->plain ? sm_step_plain(s) : sm_step_any(s);
+  const struct gpu *g = s->g;
+  if (g->kind == SM_PLAIN) return sm_step_plain(s);
+  return g->kind == SM_SCHEMES ? sm_step_schemes(s) : sm_step_any(s);
 }
 /* The instruction of `o` in gpu_seen.inst. */
 static inline struct gpu_inst_memory *sm_seen_inst(const struct sm *s, const struct op *o) {

@@ -1,9 +1,9 @@
 /* l1d_access.h - of an SM's step (sm_step.h): reads, writes and fills of the L1 data cache (l1d.c). A refusal changes
  * nothing and names its reason. */
 
-#define TELL(s, hook, e)                 \
-  do {                                   \
-    if (!SM_PLAIN) L1D_TELL(s, hook, e); \
+#define TELL(s, hook, e)                      \
+  do {                                        \
+    if (HOOKS(s, hook)) L1D_TELL(s, hook, e); \
   } while (0)
 static inline enum l1_outcome seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
   return HOOKS(s, on_access) ? l1d_seen(s, e, out) : out;
@@ -34,7 +34,7 @@ static struct l1_mshr *mshr_of(const struct l1d *l, uint32_t index, uint64_t lin
 static bool is_coming(struct l1d *l, enum l1_outcome why, uint64_t line) {
   if (why == L1_NO_MERGE) return true;
   if (why != L1_NO_MISSQ) return false; /* the others are refusals of lines of which nothing is on its way */
-  return !SM_PLAIN && RARE(l->org) ? l->coming : l->way >= 0 || find_mshr(l, line);
+  return SM_KIND != SM_PLAIN && l->org ? l->coming : l->way >= 0 || find_mshr(l, line);
 }
 
 /* An MSHR whose line has come, and been replaced before the last load of its list was answered. As in the reference, a

@@ -95,7 +95,8 @@ static bool plain_knobs(const struct gpu_config *c) {
 void sm_choose_step(struct gpu *g) {
   const struct gpu_seen *o = &g->seen;
   bool watched = o->inst || o->timeline || o->character || o->profile || o->l2;
-  g->plain = plain_knobs(&g->config) && !g->never_plain && !g->slots.count && !watched && !g->overlap;
+  bool any = g->any_kind || watched || g->overlap || !plain_knobs(&g->config);
+  g->kind = any ? SM_ANY : g->slots.count ? SM_SCHEMES : SM_PLAIN;
 }
 
 static uint64_t *widen(uint64_t *rows, uint32_t from, uint32_t to) {

@@ -1,5 +1,5 @@
 /* sm_any.c - the step of an SM for every machine (sm_kind.h), and what others need of its parts. */
-#define SM_PLAIN 0
+#define SM_KIND SM_ANY
 #include "gpu/sm_step.h"
 
 bool sm_step_any(struct sm *s) {

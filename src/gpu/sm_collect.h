@@ -83,7 +83,7 @@ static uint64_t next_result(const struct sm *s, uint32_t at) {
   return UINT64_MAX;
 }
 
-static void writeback(struct sm *s) {
+ONCE void writeback(struct sm *s) {
   uint32_t at = (uint32_t)s->g->now % WB_RING;
   s->acted = true;
   op_id id = s->wb[at].first, next;
@@ -156,7 +156,7 @@ static inline void dispatch(struct sm *s, struct pipe_reg *to, uint32_t first, u
   s->acted = true;
 }
 
-static void read_banks(struct sm *s) {
+ONCE void read_banks(struct sm *s) {
   uint64_t banks = s->bank_wait & ~s->bank_write;
   if (!banks) {
     if (s->bank_wait) s->acted = true; /* a write held the only reads back */
@@ -173,7 +173,7 @@ static void read_banks(struct sm *s) {
   s->acted = true;
 }
 
-static void collect(struct sm *s) {
+ONCE void collect(struct sm *s) {
   if (SUB_CORES(s)) {
     sm_sub_collect(s);
     return;

@@ -76,7 +76,7 @@ static inline uint64_t rotate_right(uint64_t m, uint32_t by) {
   return by ? m >> by | m << (64 - by) : m;
 }
 
-static void fetch(struct sm *s) {
+ONCE void fetch(struct sm *s) {
   decode(s);
   if (s->ro_active & RO_INST && rocache_ready(&s->l1i)) {
     uint32_t w = rocache_next(&s->l1i);

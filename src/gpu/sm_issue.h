@@ -26,7 +26,7 @@ static void count_for_launch(struct sm *s, uint32_t slot, const struct uop *u, u
   count_unit(own, u, lanes);
 }
 
-static bool issue(struct sm *s, uint32_t w) {
+ONCE bool issue(struct sm *s, uint32_t w) {
   struct gpu *g = s->g;
   struct warp_state *ws = &s->w[w];
   const struct uop *u = &ws->uop[ws->pc];
@@ -62,7 +62,7 @@ static bool issue(struct sm *s, uint32_t w) {
   uint32_t lanes = (uint32_t)__builtin_popcount(is->mask);
   s->st->thread_insts += lanes;
   count_unit(s->st, u, lanes);
-  if (!SM_PLAIN && RARE(g->overlap)) count_for_launch(s, ws->cta_slot, u, lanes);
+  if (OVERLAP(s)) count_for_launch(s, ws->cta_slot, u, lanes);
   s->insts += lanes;
   s->warp_insts++;
   for (uint32_t h = 0; h < HOOKS(s, on_issue); h++) {
@@ -214,7 +214,7 @@ static void restrict_warps(struct sm *s, uint32_t k, const struct view *v, uint6
 }
 
 /* The schedulers take turns in going first. What one has issued changes what the next one sees. */
-static bool schedule(struct sm *s) {
+ONCE bool schedule(struct sm *s) {
   struct view v = view_of(s);
   uint32_t n = KNOB(s, schedulers), k = s->first;
   bool restricted = TWO_LEVEL(s) || HOOKS(s, may_issue);

@@ -1,9 +1,10 @@
-/* sm_kind.h - for which machines an SM's step is compiled: for any (SM_PLAIN 0, sm_any.c) or for the plain one (1,
- * sm_plain.c), of which much is known beforehand.
+/* sm_kind.h - for which machines an SM's step is compiled: SM_KIND is one of
+ *   SM_ANY      any at all (sm_any.c)
+ *   SM_SCHEMES  the knobs of sm_plain.def as they are there, nobody watching, one launch at a time (sm_schemes.c)
+ *   SM_PLAIN    the same without a scheme (sm_plain.c)
  *
- * Plain is the machine of the papers' tables with nothing added: the knobs below as they are there, no scheme, nobody
- * watching, one launch at a time. What a step asks about these is then answered by the compiler, and the code behind
- * it is not there: a twentieth of the instructions of a whole run. gpu_step_kind (sm.c) decides for the whole machine.
+ * What a step asks about these is then answered by the compiler, and the code behind it is not there: a twentieth of
+ * the instructions of a whole run. sm_choose_step (sm.c) decides for all SMs of a machine.
  *
  * Included by the parts of the step (sm_step.h).
  */
@@ -16,15 +17,18 @@ enum {
 #undef PLAIN
 };
 
-/* A knob. */
-#define KNOB(s, field) (SM_PLAIN ? (uint32_t)PLAIN_##field : (uint32_t)(s)->c->field)
-/* How many schemes fill a hook. */
-#define HOOKS(s, hook) (SM_PLAIN ? 0u : (uint32_t)(s)->g->slots.n_##hook)
-#define SCHEMES(s) (!SM_PLAIN && RARE((s)->g->slots.count))
-/* Is somebody watching? */
-#define SEEN(s, what) (!SM_PLAIN && RARE((s)->g->seen.what))
-#define SUB_CORES(s) (!SM_PLAIN && RARE((s)->c->sub_cores))
-#define TWO_LEVEL(s) (!SM_PLAIN && RARE((s)->score_long))
+/* Of a function that one place calls. */
+#define ONCE static inline __attribute__((always_inline))
+/* A knob of sm_plain.def. */
+#define KNOB(s, field) (SM_KIND != SM_ANY ? (uint32_t)PLAIN_##field : (uint32_t)(s)->c->field)
+#define SUB_CORES(s) (SM_KIND == SM_ANY && RARE((s)->c->sub_cores))
+#define TWO_LEVEL(s) (SM_KIND == SM_ANY && RARE((s)->score_long))
+/* Is somebody watching? Have several launches run at a time? */
+#define SEEN(s, what) (SM_KIND == SM_ANY && RARE((s)->g->seen.what))
+#define OVERLAP(s) (SM_KIND == SM_ANY && RARE((s)->g->overlap))
+/* How many schemes are there, and how many of them fill a hook? */
+#define SCHEMES(s) (SM_KIND != SM_PLAIN && RARE((s)->g->slots.count))
+#define HOOKS(s, hook) (SM_KIND != SM_PLAIN ? (uint32_t)(s)->g->slots.n_##hook : 0u)
 /* An organisation in the place of the L1's lines; queues in front of it. */
-#define L1_ORG(s) (!SM_PLAIN && RARE((s)->l1d.org))
-#define L1_QUEUES(s) (!SM_PLAIN && (s)->l1d.order.queues)
+#define L1_ORG(s) (SM_KIND != SM_PLAIN && RARE((s)->l1d.org))
+#define L1_QUEUES(s) (SM_KIND != SM_PLAIN && (s)->l1d.order.queues)

@@ -273,7 +273,7 @@ static void step_texture(struct sm *s) {
   if (!texcache_busy(&s->l1t)) s->ro_active &= (uint8_t)~RO_TEX;
 }
 
-static void send_misses(struct sm *s) {
+ONCE void send_misses(struct sm *s) {
   uint64_t line;
   uint16_t mshr;
   if (s->ro_active & RO_TEX) step_texture(s);
@@ -606,7 +606,7 @@ static void head_finished(struct sm *s, op_id id) {
   }
 }
 
-static bool ldst(struct sm *s) {
+ONCE bool ldst(struct sm *s) {
   memory_writeback(s);
   if (s->shared_count) {
     for (uint32_t i = 0; i + 1 < s->shared_depth; i++)
@@ -619,7 +619,7 @@ static bool ldst(struct sm *s) {
   take_reply(s);
   send_misses(s);
   l1_lookup(s);
-  if (!SM_PLAIN && RARE(s->l1d.order_waiting)) l1_order_step(s);
+  if (L1_QUEUES(s) && RARE(s->l1d.order_waiting)) l1_order_step(s);
   if (s->l1d.head_waits) s->now_counts.stall_kind = STALL_L1D;
   else if (s->dispatch && process_head(s, s->dispatch)) head_finished(s, s->dispatch);
   if (!s->dispatch && s->ex_mem.count) {

@@ -1,5 +1,5 @@
 /* sm_plain.c - the step of an SM for a plain machine (sm_kind.h). */
-#define SM_PLAIN 1
+#define SM_KIND SM_PLAIN
 #include "gpu/sm_step.h"
 
 bool sm_step_plain(struct sm *s) {

@@ -17,6 +17,7 @@
 struct outcome {
   struct gpu_stats st;
   uint64_t counter[SLOTS_MAX][SCHEME_COUNTERS_MAX];
+  enum sm_kind kind; /* of its last launch */
 };
 
 /* Instrumented code is slow: there a third of the pairs is enough, the plain build runs all. */
@@ -36,6 +37,8 @@ struct size {
 static const struct size large = {4, 20, 6, 2, 256 * 1024}, medium = {3, 12, 3, 2, 128 * 1024},
                          small = {2, 3, 2, 1, 64 * 1024};
 
+static bool kinds = true; /* for gpu_set_kinds */
+
 static bool run_sized(const struct size *z, const char *scheme, uint64_t seed, bool skip, const char *set,
                       struct outcome *out, struct err *e) {
   struct gpu_config c;
@@ -50,6 +53,7 @@ static bool run_sized(const struct size *z, const char *scheme, uint64_t seed, b
   struct gpu *g = gpu_new(&c, scheme, e);
   if (!g) return false;
   gpu_set_skip(g, skip);
+  gpu_set_kinds(g, kinds);
   memset(out, 0, sizeof *out);
   bool ok = true;
   for (uint32_t k = 0; k < z->kernels && ok; k++) {
@@ -57,6 +61,7 @@ static bool run_sized(const struct size *z, const char *scheme, uint64_t seed, b
     fake_kernel(&feed, seed + k, z->ctas, 4, z->loops, z->footprint);
     ok = gpu_run_kernel(g, &feed.feed, &st, e);
     gpu_stats_add(&out->st, &st);
+    out->kind = gpu_kind(g);
     if (ok) {
       assert_int_equal(feed.started, z->ctas);
       assert_int_equal(feed.ended, z->ctas);
@@ -127,6 +132,60 @@ static void skipping_changes_nothing(void **state) {
       must_run_sized(&medium, NULL, seed, false, sets[s], &b);
       same(&a, &b, sets[s] ? sets[s] : "defaults");
     }
+}
+
+/* The steps compiled for plain machines, without and with schemes, do what those for any machine do; where a knob that
+ * they rely on differs nobody takes them. */
+static void plain_changes_nothing(void **state) {
+  (void)state;
+  static const char *const plain[] = {NULL,
+                                      "l1d.ways=8",
+                                      "l1d.sets=64",
+                                      "l1d.mshrs=4",
+                                      "l1d.mshr_merges=2",
+                                      "l1d.miss_queue=2",
+                                      "l1d.line_bytes=64",
+                                      "sm.collectors_mem=1",
+                                      "sm.shared_latency=30",
+                                      "icnt.topology=mesh",
+                                      "clock.core_mhz=500"};
+  static const char *const other[] = {"sm.warp_scheduler=lrr", "sm.warp_scheduler=two-level",
+                                      "sm.schedulers=1",       "sm.schedulers=3",
+                                      "sm.sp_units=1",         "sm.sfu_units=2",
+                                      "sm.fetch_width=2",      "sm.writeback_width=1",
+                                      "sm.register_banks=32",  "l1d.latency=20",
+                                      "l1d.allocate=on-fill",  "l1d.enabled=false",
+                                      "l1d.perfect=true",      "l1d.index=linear",
+                                      "l1d.replacement=fifo",  "l2.organisation=sector"};
+  struct outcome a, b;
+  for (uint32_t s = 0; s < sizeof plain / sizeof *plain; s++)
+    for (uint64_t seed = 40; seed < 42; seed++) {
+      must_run_sized(&medium, NULL, seed, true, plain[s], &a);
+      kinds = false;
+      must_run_sized(&medium, NULL, seed, true, plain[s], &b);
+      kinds = true;
+      same(&a, &b, plain[s] ? plain[s] : "defaults");
+      assert_true(a.kind == SM_PLAIN && b.kind == SM_ANY);
+    }
+  for (uint32_t s = 0; s < sizeof other / sizeof *other; s++) {
+    must_run_sized(&small, NULL, 40, true, other[s], &a);
+    if (a.kind != SM_ANY) fail_msg("%s: taken for a plain machine", other[s]);
+  }
+  must_run_sized(&small, "lrr", 40, true, NULL, &a);
+  assert_int_equal(a.kind, SM_ANY);
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < scheme_count(); i++) {
+    if (scheme_at(i)->sweep) continue;
+    must_run_sized(&small, scheme_at(i)->name, 41, true, NULL, &a);
+    if (a.kind == SM_ANY) continue;
+    assert_int_equal(a.kind, SM_SCHEMES);
+    kinds = false;
+    must_run_sized(&small, scheme_at(i)->name, 41, true, NULL, &b);
+    kinds = true;
+    same(&a, &b, scheme_at(i)->name);
+    found++;
+  }
+  assert_true(found > 20);
 }
 
 static void every_scheme(void **state) {
@@ -266,6 +325,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(repeats),
       cmocka_unit_test(skipping_changes_nothing),
+      cmocka_unit_test(plain_changes_nothing),
       cmocka_unit_test(every_scheme_explains_itself),
       cmocka_unit_test(every_scheme),
       cmocka_unit_test(knobs_at_their_ends),

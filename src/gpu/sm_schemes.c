@@ -1,0 +1,7 @@
+/* sm_schemes.c - the step of an SM for a plain machine with schemes (sm_kind.h). */
+#define SM_KIND SM_SCHEMES
+#include "gpu/sm_step.h"
+
+bool sm_step_schemes(struct sm *s) {
+  return step(s);
+}
