@@ -2,6 +2,9 @@
 #include "gpu/coalesce.h"
 
 #include <string.h>
+#ifdef __SSE4_1__
+#include <immintrin.h>
+#endif
 
 enum { LANES = 32 };
 
@@ -188,12 +191,90 @@ static uint32_t coalesce_rising(const struct coalesce_in *in, uint32_t segment, 
   return n;
 }
 
+#ifdef __SSE4_1__
+/* Lanes of `key` that equal `k`, as a byte each: lanes 0 to 15, and 16 to 31. */
+static inline void lanes_equal(const __m128i key[LANES / 4], uint32_t k, __m128i eq[2]) {
+  __m128i v = _mm_set1_epi32((int)k);
+  for (uint32_t h = 0; h < 2; h++) {
+    const __m128i *q = key + 4 * h;
+    __m128i low = _mm_packs_epi32(_mm_cmpeq_epi32(q[0], v), _mm_cmpeq_epi32(q[1], v));
+    __m128i high = _mm_packs_epi32(_mm_cmpeq_epi32(q[2], v), _mm_cmpeq_epi32(q[3], v));
+    eq[h] = _mm_packs_epi16(low, high);
+  }
+}
+
+static inline uint32_t any_byte(__m128i v) {
+  uint64_t x = (uint64_t)_mm_cvtsi128_si64(_mm_or_si128(v, _mm_unpackhi_epi64(v, v)));
+  x |= x >> 32;
+  x |= x >> 16;
+  return (uint32_t)(x | x >> 8) & 0xff;
+}
+
+/* The same for warps of which several lanes lie in each segment, all lanes at a time, segment by segment in the order
+ * of their first lanes. 0: too few lanes share a segment for this to pay, or they are not aligned, some are missing, or
+ * they lie further apart than 4 GB. */
+static uint32_t coalesce_few(const struct coalesce_in *in, uint32_t segment, struct access *out) {
+  enum { SHARE = 3 }; /* lanes of the first segment, from which on it pays */
+  if (in->mask != UINT32_MAX || segment > 128) return 0;
+  const __m128i *addr = (const __m128i *)(const void *)in->addr;
+  __m128i low[LANES / 4], key[LANES / 4], first = _mm_set1_epi64x((int64_t)in->addr[0]), apart = _mm_setzero_si128();
+  __m128i block = _mm_set1_epi32(-(int)segment), eq[2];
+  for (uint32_t i = 0; i < LANES / 4; i++) {
+    __m128i a = _mm_loadu_si128(addr + 2 * i), b = _mm_loadu_si128(addr + 2 * i + 1);
+    apart = _mm_or_si128(apart, _mm_or_si128(_mm_xor_si128(a, first), _mm_xor_si128(b, first)));
+    low[i] = _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
+    key[i] = _mm_and_si128(low[i], block);
+  }
+  apart = _mm_or_si128(apart, _mm_unpackhi_epi64(apart, apart));
+  uint64_t differ = (uint64_t)_mm_cvtsi128_si64(apart) | (in->addr[0] & (in->width - 1));
+  if (differ >> 32 || differ & (in->width - 1)) return 0;
+  lanes_equal(key, (uint32_t)in->addr[0] & -segment, eq);
+  uint32_t lanes = (uint32_t)_mm_movemask_epi8(eq[0]) | (uint32_t)_mm_movemask_epi8(eq[1]) << 16;
+  if (__builtin_popcount(lanes) < SHARE) return 0;
+  /* Of each lane, the bit of its word: words 0 to 7, and 8 to 15. */
+  const __m128i bit = _mm_set_epi64x(0, (int64_t)0x8040201008040201),
+                next = _mm_set_epi64x((int64_t)0x8040201008040201, 0);
+  __m128i word[2][2];
+  for (uint32_t h = 0; h < 2; h++) {
+    __m128i w[4];
+    for (uint32_t i = 0; i < 4; i++) w[i] = _mm_and_si128(_mm_srli_epi32(low[4 * h + i], 3), _mm_set1_epi32(15));
+    __m128i of = _mm_packus_epi16(_mm_packs_epi32(w[0], w[1]), _mm_packs_epi32(w[2], w[3]));
+    word[h][0] = _mm_shuffle_epi8(bit, of);
+    word[h][1] = _mm_shuffle_epi8(next, of);
+  }
+  uint64_t above = in->addr[0] >> 32 << 32;
+  uint32_t n = 0, span = in->width > 8 ? 3 : 1;
+  for (uint32_t left = UINT32_MAX;;) {
+    uint32_t lane = (uint32_t)__builtin_ctz(left);
+    uint32_t words = any_byte(_mm_or_si128(_mm_and_si128(eq[0], word[0][0]), _mm_and_si128(eq[1], word[1][0])));
+    words |= any_byte(_mm_or_si128(_mm_and_si128(eq[0], word[0][1]), _mm_and_si128(eq[1], word[1][1]))) << 8;
+    words *= span; /* 16 bytes are two words, the first of them even */
+    uint64_t addr_of = above | ((uint32_t)in->addr[lane] & -segment);
+    uint32_t k = n++;
+    for (; k && out[k - 1].addr > addr_of; k--) out[k] = out[k - 1];
+    out[k] = (struct access){.addr = addr_of, .lanes = lanes, .chunks = sectors_of(words), .words = words};
+    if (!(left &= ~lanes)) break;
+    lane = (uint32_t)__builtin_ctz(left);
+    lanes_equal(key, (uint32_t)in->addr[lane] & -segment, eq);
+    lanes = (uint32_t)_mm_movemask_epi8(eq[0]) | (uint32_t)_mm_movemask_epi8(eq[1]) << 16;
+  }
+  for (uint32_t i = 0; i < n; i++) shrink(&out[i], segment);
+  return n;
+}
+#else
+static uint32_t coalesce_few(const struct coalesce_in *in, uint32_t segment, struct access *out) {
+  (void)in, (void)segment, (void)out;
+  return 0;
+}
+#endif
+
 uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
   uint32_t segment = segment_size(in), n = 0, last = 0;
   uint64_t within = segment > 128 ? 255 : 127;
   if (in->atomic) return coalesce_atomic(in, out, segment);
   if (in->addr[1] - in->addr[0] == in->width && is_dense(in)) return coalesce_dense(in, segment, out);
   if (in->width <= 16 && !(in->width & (in->width - 1))) {
+    if ((n = coalesce_few(in, segment, out))) return n;
     if ((n = coalesce_rising(in, segment, out))) return n;
     if (coalesce_aligned(in, segment, out, &n)) return n;
     n = 0;

@@ -1,0 +1,122 @@
+/* test_coalesce.c - coalescing against the rules taken literally (coalesce.h), on random and on regular addresses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "gpu/coalesce.h"
+
+enum { LANES = 32 };
+
+/* Byte by byte: the segments that lanes touch, in ascending order, each cut down to the half or quarter that is used.
+ */
+static uint32_t literal(const struct coalesce_in *in, struct access *out) {
+  uint32_t elem = in->elem ? in->elem : in->width, n = 0;
+  uint32_t segment = elem == 1 ? 32 : elem == 2 ? 64 : 128;
+  if (in->segment == 256 && in->width > 4 && elem >= 4) segment = 256;
+  else if (in->segment < segment) segment = in->segment;
+  uint64_t within = segment > 128 ? 256 : 128;
+  for (uint32_t lane = 0; lane < LANES; lane++)
+    for (uint32_t b = 0; b < in->width && in->mask >> lane & 1; b++) {
+      uint64_t at = in->addr[lane] + b, block = at / segment * segment;
+      uint32_t i = 0;
+      while (i < n && out[i].addr < block) i++;
+      if (i == n || out[i].addr != block) {
+        memmove(out + i + 1, out + i, (n - i) * sizeof *out);
+        out[i] = (struct access){.addr = block};
+        n++;
+      }
+      out[i].lanes |= 1u << lane;
+      out[i].chunks |= 1u << (at % within / 32);
+      out[i].words |= 1u << (at % within / 8);
+    }
+  for (uint32_t i = 0; i < n; i++) {
+    struct access *a = &out[i];
+    for (a->bytes = segment; a->bytes > 32; a->bytes /= 2) {
+      uint32_t half = a->bytes / 2, sectors = half / 32, first = (uint32_t)(a->addr % within / 32);
+      uint32_t low = a->chunks >> first & ((1u << sectors) - 1),
+               high = a->chunks >> (first + sectors) & ((1u << sectors) - 1);
+      if (low && high) break;
+      if (high) a->addr += half;
+      if (a->bytes == 256) { /* from here on, places are those in a block of 128 bytes */
+        if (high) a->chunks >>= 4, a->words >>= 16;
+        within = 128;
+      }
+    }
+    within = segment > 128 ? 256 : 128;
+  }
+  return n;
+}
+
+static void compare(const struct coalesce_in *in, const char *what) {
+  struct access got[COALESCE_MAX + 2], want[COALESCE_MAX + 2];
+  uint32_t n = coalesce_global(in, got), m = literal(in, want);
+  if (n != m) fail_msg("%s: %u accesses instead of %u (width %u, mask %x)", what, n, m, in->width, in->mask);
+  for (uint32_t i = 0; i < n; i++)
+    if (got[i].addr != want[i].addr || got[i].bytes != want[i].bytes || got[i].lanes != want[i].lanes ||
+        got[i].chunks != want[i].chunks || got[i].words != want[i].words)
+      fail_msg(
+          "%s, access %u of %u: %#lx+%u lanes %x chunks %x words %x instead of %#lx+%u %x %x %x (width %u, mask %x)",
+          what, i, n, (unsigned long)got[i].addr, got[i].bytes, got[i].lanes, got[i].chunks, got[i].words,
+          (unsigned long)want[i].addr, want[i].bytes, want[i].lanes, want[i].chunks, want[i].words, in->width,
+          in->mask);
+}
+
+/* Lanes in each of `groups` places, in strides, in blocks, at random; whole warps and parts; near a boundary of 4 GB.
+ */
+static void as_the_rules_say(void **state) {
+  (void)state;
+  struct rng r = rng_seed(7);
+  for (uint32_t round = 0; round < 200000; round++) {
+    uint32_t kind = rng_below(&r, 6), width = 1u << rng_below(&r, 5), groups = 1 + rng_below(&r, 40),
+             odd = rng_below(&r, 8);
+    uint64_t base = rng_below(&r, 4) ? 0x80000000ull + 256 * rng_below(&r, 1u << 20)
+                                     : (1ull << 32) * (1 + rng_below(&r, 3)) - 128 * rng_below(&r, 40);
+    uint64_t apart = 32u << rng_below(&r, 8), addr[LANES];
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+      uint64_t at = 0;
+      switch (kind) {
+      case 0:
+        at = apart * (lane % groups) + lane / groups * width;
+        break;
+      case 1:
+        at = apart * (lane * groups / LANES) + lane * width;
+        break;
+      case 2:
+        at = (uint64_t)lane * groups * width;
+        break;
+      case 3:
+        at = (uint64_t)(LANES - lane) * groups * width;
+        break;
+      case 4:
+        at = apart * rng_below(&r, groups) + width * rng_below(&r, 32);
+        break;
+      default:
+        at = width * rng_below(&r, 1 + 4096 / width);
+      }
+      addr[lane] = base + at / width * width;
+      if (!odd && width <= 8)
+        addr[lane] += addr[lane] % 32 + 2 * width <= 32 ? rng_below(&r, width) : 0; /* not aligned */
+    }
+    uint32_t mask = UINT32_MAX;
+    if (!rng_below(&r, 3)) mask = rng_below(&r, UINT32_MAX) | 1u << rng_below(&r, 32);
+    for (uint32_t lane = 0; lane < LANES; lane++)
+      if (!(mask >> lane & 1)) addr[lane] = 0xdeadbeefdeadbeefull * (lane + 1); /* whatever was there */
+    static const uint32_t segments[] = {32, 64, 128, 256};
+    struct coalesce_in in = {.addr = addr, .mask = mask, .width = width, .segment = segments[rng_below(&r, 4)]};
+    if (width > 4) in.elem = width >> rng_below(&r, 3);
+    char what[64];
+    snprintf(what, sizeof what, "round %u, kind %u", round, kind);
+    compare(&in, what);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_rules_say)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
