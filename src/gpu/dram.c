@@ -9,6 +9,7 @@
 #include "gpu/dram.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 
@@ -26,8 +27,7 @@ void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
       .RTPL = (uint16_t)c->tRTPL,
       .RTW = (uint16_t)(c->tCL + burst + 2 > c->tWL ? c->tCL + burst + 2 - c->tWL : 0),
       .WTR = (uint16_t)(c->tWL + burst + c->tCDLR),
-      .WTP = (uint16_t)(c->tWL + burst + c->tWR),
-      .RTP = (uint16_t)burst,
+      .to_pre = {(uint16_t)burst, (uint16_t)(c->tWL + burst + c->tWR)},
       .CL = (uint16_t)c->tCL,
       .WL = (uint16_t)c->tWL,
       .BL = (uint16_t)burst,
@@ -39,6 +39,47 @@ void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
   d->to_read[0] = d->to_write[1] = next;
   d->to_write[0] = d->RTW > next ? d->RTW : next;
   d->to_read[1] = d->WTR > next ? d->WTR : next;
+}
+
+/* Constraints lie so many cycles back at most, and none was ever so far ahead: NONE with a time added stays below all.
+ */
+enum { DRAM_ERA = 1 << 29, NONE = -(1 << 30) };
+
+/* Is this the usual machine, whose sets of banks fit a lane and whose constraints end within a turn of `ripe`, with
+ * no command legal for a bank in the cycle of the one before it? */
+static bool is_narrow(const struct dram *d, const struct partition_env *env) {
+  const struct dram_timing *tm = &d->tm;
+  uint32_t shortest = tm->RP, longest = d->pipe_most + 2u;
+  const uint16_t spans[] = {tm->RCD, tm->RCDW, tm->RRD};
+  for (uint32_t i = 0; i < sizeof spans / sizeof *spans; i++)
+    if (spans[i] < shortest) shortest = spans[i];
+  const uint16_t ends[] = {tm->RP, tm->RC, tm->RAS, tm->RCD, tm->RRD, tm->RTW, tm->WTR, tm->to_pre[0], tm->to_pre[1]};
+  for (uint32_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (ends[i] > longest) longest = ends[i];
+  return tm->banks <= 32 && !d->fcfs && !env->hooks && d->one_group && d->one_held && shortest && longest < DRAM_RIPE;
+}
+
+static void init_constraints(struct dram *d) {
+  const struct dram_timing *tm = &d->tm;
+  for (uint32_t cmd = 0; cmd < 4; cmd++) d->after[cmd].all = d->after[cmd].own = lanes_all(NONE);
+  d->after[DRAM_ACTIVATE].all[DRAM_ACTIVATE] = tm->RRD;
+  d->after[DRAM_READ].all[DRAM_READ] = tm->to_read[0];
+  d->after[DRAM_READ].all[DRAM_WRITE] = tm->to_write[0];
+  d->after[DRAM_WRITE].all[DRAM_READ] = tm->to_read[1];
+  d->after[DRAM_WRITE].all[DRAM_WRITE] = tm->to_write[1];
+  d->after[DRAM_ACTIVATE].own[DRAM_ACTIVATE] = tm->RC;
+  d->after[DRAM_ACTIVATE].own[DRAM_PRECHARGE] = tm->RAS;
+  d->after[DRAM_ACTIVATE].own[DRAM_READ] = tm->RCD;
+  d->after[DRAM_ACTIVATE].own[DRAM_WRITE] = tm->RCDW;
+  d->after[DRAM_PRECHARGE].own[DRAM_ACTIVATE] = tm->RP;
+  d->after[DRAM_READ].own[DRAM_PRECHARGE] = tm->to_pre[0];
+  d->after[DRAM_WRITE].own[DRAM_PRECHARGE] = tm->to_pre[1];
+  for (uint32_t write = 0; write < 2; write++) {
+    d->hold[write] = lanes_all(NONE);
+    d->hold[write][DRAM_READ] = d->hold[write][DRAM_WRITE] = tm->CCDL;
+  }
+  d->hold[0][DRAM_PRECHARGE] = tm->RTPL;
+  d->kept[1][DRAM_PRECHARGE] = -1;
 }
 
 void dram_init(struct dram *d, const struct partition_env *env) {
@@ -72,9 +113,15 @@ void dram_init(struct dram *d, const struct partition_env *env) {
     d->bank[i].group = (uint8_t)(i % tm->groups); /* neighbouring banks lie in different groups */
     d->group_banks[d->bank[i].group] |= 1ull << i;
   }
-  for (uint32_t i = 0; i < tm->banks; i++) d->bank[i].mates = d->group_banks[d->bank[i].group];
+  for (uint32_t i = 0; i < tm->banks && i < 32; i++) {
+    d->bank[i].bit = lanes_all((int32_t)(1u << i));
+    d->bank[i].mates = lanes_all((int32_t)d->group_banks[d->bank[i].group]);
+    d->bank[i].mates[DRAM_ACTIVATE] = 0;
+  }
+  init_constraints(d);
   d->pipe_min = tm->CL;
   d->pipe_most = (uint16_t)longest;
+  d->narrow = is_narrow(d, env);
   d->issue_at = d->pop_at = UINT64_MAX;
   l2_queue_init(&d->fifo, 0);
   l2_queue_init(&d->returns, c->dram_return_queue);
@@ -93,29 +140,22 @@ void dram_free(struct dram *d) {
   *d = (struct dram){0};
 }
 
-void dram_push(struct dram *d, struct l2_op op) {
-  const struct req *r = &d->env->pool->at[op.r];
-  CHECK(d->spares, "no DRAM slot at command cycle %llu for request %u", (unsigned long long)d->t, op.r);
+__attribute__((always_inline)) inline void dram_push_as(struct dram *d, const struct l2_op *op, bool narrow) {
+  const struct req *r = &d->env->pool->at[op->r];
+  CHECK(d->spares, "no DRAM slot at command cycle %llu for request %u", (unsigned long long)d->t, op->r);
   uint16_t i = d->spare[--d->spares];
-  uint32_t bursts = quotient_up(op.bytes, d->tm.atom);
-  d->slot[i] = (struct dram_slot){
-      .r = op.r,
-      .row = r->row,
-      .set = op.set,
-      .bytes = op.bytes,
-      .mshr = op.mshr,
-      .cls = op.cls,
-      .sectors = op.sectors,
-      .sub = op.sub,
-      .next = DRAM_NO_SLOT,
-      .to_issue = (uint16_t)(bursts ? bursts : 1),
-      .bank = r->bank,
-      .write = r->write,
-      .silent = r->type == REQ_L1_WRITEBACK || r->type == REQ_L2_WRITEBACK,
-  };
-  d->pending[op.cls]++;
+  uint32_t bursts = quotient_up(op->bytes, d->tm.atom), cls = narrow ? 0 : op->cls;
+  struct dram_slot *s = &d->slot[i];
+  s->op = *op;
+  s->row = r->row;
+  s->next = DRAM_NO_SLOT;
+  s->to_issue = (uint16_t)(bursts ? bursts : 1);
+  s->bank = r->bank;
+  s->write = r->write;
+  s->silent = r->type == REQ_L1_WRITEBACK || r->type == REQ_L2_WRITEBACK;
+  d->pending[cls]++;
   d->env->stats->dram_requests++;
-  if (d->fcfs) {
+  if (!narrow && d->fcfs) {
     if (!d->fifo.count) d->waiting = 1ull << r->bank;
     l2_queue_push(&d->fifo, (struct l2_op){.set = i});
     return;
@@ -125,20 +165,92 @@ void dram_push(struct dram *d, struct l2_op op) {
   else d->slot[b->youngest].next = i;
   b->youngest = i;
   d->waiting |= 1ull << r->bank;
-  if (op.cls) return;
+  if (narrow || cls) return;
   b->urgent++;
   d->urgent |= 1ull << r->bank;
+}
+
+void dram_push(struct dram *d, struct l2_op op) {
+  if (d->narrow) dram_push_as(d, &op, true);
+  else dram_push_as(d, &op, false);
+}
+
+static inline int32_t now_of(const struct dram *d) {
+  return (int32_t)(d->t - d->base);
+}
+
+/* Constraints that have ended become those of the new base. */
+__attribute__((noinline, cold)) static void new_era(struct dram *d) {
+  uint64_t ahead = (d->t - d->base) / DRAM_RIPE * DRAM_RIPE;
+  int32_t by = ahead > DRAM_ERA * 2u ? DRAM_ERA * 2 : (int32_t)ahead;
+  d->base += ahead;
+  d->at = lanes_most(d->at - by, lanes_all(0));
+  d->held_at = lanes_most(d->held_at - by, lanes_all(0));
+  for (uint32_t i = 0; i < d->banks; i++) {
+    int32_t *col_at = &d->group_col_at[i], *pre_at = &d->group_pre_at[i];
+    d->bank[i].own = lanes_most(d->bank[i].own - by, lanes_all(0));
+    *col_at = *col_at > by ? *col_at - by : 0;
+    *pre_at = *pre_at > by ? *pre_at - by : 0;
+  }
+}
+
+/* ---- sets of banks by command ---- */
+
+static inline lanes lane_of(uint32_t cmd) {
+  static const lanes at[4] = {{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, -1, 0}, {0, 0, 0, -1}};
+  return at[cmd];
+}
+
+static inline void drop(union dram_sets *set, const struct dram_bank *b, uint32_t cmd, uint32_t j, bool narrow) {
+  if (narrow) set->narrow &= ~(b->bit & lane_of(cmd));
+  else set->wide[cmd] &= ~(1ull << j);
+}
+
+/* The next command of busy bank `j` is `cmd`. Returns the first cycle in which nothing known now holds it back, if that
+ * is not too far ahead for `ripe`: what other banks' commands do so comes later and later. */
+static inline int32_t expect(struct dram *d, struct dram_bank *b, uint32_t j, uint32_t cmd, bool narrow) {
+  int32_t now = now_of(d), own = b->own[cmd], at = d->at[cmd];
+  if (at < now) at = now;
+  bool ahead = own > at; /* a toss-up */
+  if (ahead) at = own;
+  if (!narrow && at - now >= DRAM_RIPE) at = now + DRAM_RIPE - 1;
+  uint32_t slot = (uint32_t)at % DRAM_RIPE;
+  d->ripe_slots |= (uint64_t)ahead << slot;
+  if (narrow) *(ahead ? &d->ripe.narrow[slot] : &d->ready.narrow) |= b->bit & lane_of(cmd);
+  else (ahead ? &d->ripe.wide[slot] : &d->ready)->wide[cmd] |= 1ull << j;
+  return at;
+}
+
+/* Banks whose own constraints end with this cycle become ready. */
+static inline void ripen_narrow(struct dram *d) {
+  uint64_t slot = d->t % DRAM_RIPE;
+  d->ready.narrow |= d->ripe.narrow[slot];
+  d->ripe.narrow[slot] = lanes_all(0);
+  d->ripe_slots &= ~(1ull << slot);
+}
+
+static void ripen_wide(struct dram *d) {
+  uint32_t slot = d->t % DRAM_RIPE;
+  if (!(d->ripe_slots >> slot & 1)) return;
+  union dram_sets set = d->ripe.wide[slot];
+  d->ripe.wide[slot] = (union dram_sets){0};
+  d->ripe_slots &= ~(1ull << slot);
+  for (uint32_t cmd = 0; cmd < 4; cmd++)
+    for (uint64_t m = set.wide[cmd]; m; m &= m - 1) {
+      uint32_t j = (uint32_t)__builtin_ctzll(m);
+      expect(d, &d->bank[j], j, cmd, false);
+    }
 }
 
 /* ---- scheduler ---- */
 
 /* Which waiting request of a bank is served next: of the most urgent class present the oldest to the row opened last,
  * else the oldest. Gives its predecessor in the queue too. */
-static uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *before) {
+static inline uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *before, bool narrow) {
   uint8_t cls = b->urgent ? 0 : 1;
   uint16_t prev = DRAM_NO_SLOT, best = DRAM_NO_SLOT;
   for (uint16_t i = b->oldest; i != DRAM_NO_SLOT; prev = i, i = d->slot[i].next) {
-    if (d->slot[i].cls != cls) continue;
+    if (!narrow && d->slot[i].op.cls != cls) continue;
     bool open = d->slot[i].row == b->row;
     if (best == DRAM_NO_SLOT || open) {
       best = i;
@@ -149,74 +261,54 @@ static uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *
   return best;
 }
 
-/* The next command of bank `j` is `cmd`, which the bank itself allows from cycle `at` on. Returns the first cycle in
- * which nothing known now holds it back: what other banks' commands do so comes later and later. */
-static uint64_t expect(struct dram *d, uint32_t j, enum dram_command cmd, uint64_t at) {
-  uint64_t bit = 1ull << j;
-  uint64_t all = cmd == DRAM_ACTIVATE ? d->act_at : cmd == DRAM_READ ? d->rd_at : cmd == DRAM_WRITE ? d->wr_at : 0;
-  d->next[cmd] |= bit;
-  if (at < all) at = all;
-  if (at <= d->t) return d->t;
-  uint64_t slot = at - d->t < DRAM_RIPE ? at % DRAM_RIPE : (d->t - 1) % DRAM_RIPE;
-  d->bank[j].own_at = at;
-  d->unripe |= bit;
-  d->ripe[slot] |= bit;
-  d->ripe_slots |= 1ull << slot;
-  return at;
-}
-
-static void serve(struct dram *d, uint32_t j, uint16_t i) {
+static inline void serve(struct dram *d, uint32_t j, uint16_t i, bool narrow) {
   struct dram_bank *b = &d->bank[j];
   const struct dram_slot *s = &d->slot[i];
-  uint64_t at;
+  bool hit = b->open && b->row == s->row;
+  uint32_t column = s->write ? DRAM_WRITE : DRAM_READ, row = b->open ? DRAM_PRECHARGE : DRAM_ACTIVATE;
   b->serving = i;
   d->busy |= 1ull << j;
-  if (!b->open) {
-    at = expect(d, j, DRAM_ACTIVATE, b->act_at);
-  } else if (b->row != s->row) {
-    at = expect(d, j, DRAM_PRECHARGE, b->pre_at);
-  } else {
-    at = expect(d, j, s->write ? DRAM_WRITE : DRAM_READ, s->write ? b->wr_at : b->rd_at);
-    d->env->stats->dram_row_hits++;
-  }
-  d->pending[s->cls]--;
-  /* Later than DRAM_RIPE cycles from now it is noted again, for which `issue` has to look. */
-  uint64_t look = d->t + DRAM_RIPE - 1;
-  if (at > look) at = look;
-  if (at < d->issue_at) d->issue_at = at;
+  d->pending[narrow ? 0 : s->op.cls]--;
+  d->env->stats->dram_row_hits += hit;
+  uint64_t at = d->base + (uint32_t)expect(d, b, j, hit ? column : row, narrow);
+  d->issue_at = at < d->issue_at ? at : d->issue_at;
 }
 
-/* The first set bit from `from` on, in rotation over 64 or fewer banks; mask must not be 0. */
-static uint32_t first_from(uint64_t mask, uint32_t from) {
+/* The first set bit from `from` on, in rotation over the banks; mask must not be 0. */
+static inline uint32_t first_from(const struct dram *d, uint64_t mask, uint32_t from, bool narrow) {
+  if (narrow) {
+    uint32_t j = from + (uint32_t)__builtin_ctzll((mask | mask << d->banks) >> from);
+    return j >= d->banks ? j - d->banks : j;
+  }
   uint64_t high = mask >> from << from;
   return (uint32_t)__builtin_ctzll(high ? high : mask);
 }
 
-/* `ready`: banks that have waiting requests and serve none; not empty. */
-static void schedule(struct dram *d, uint64_t ready) {
-  if (d->fcfs) {
+/* `idle`: banks that have waiting requests and serve none; not empty. */
+static inline void schedule(struct dram *d, uint64_t idle, bool narrow) {
+  if (!narrow && d->fcfs) {
     uint16_t i = (uint16_t)l2_queue_pop(&d->fifo).set;
-    serve(d, d->slot[i].bank, i);
+    serve(d, d->slot[i].bank, i, false);
     d->waiting = d->fifo.count ? 1ull << d->slot[l2_queue_top(&d->fifo)->set].bank : 0;
     return;
   }
-  if (ready & d->urgent) ready &= d->urgent;
-  uint32_t j = first_from(ready, d->prio);
+  if (!narrow && idle & d->urgent) idle &= d->urgent;
+  uint32_t j = first_from(d, idle, d->prio, narrow);
   struct dram_bank *b = &d->bank[j];
-  uint16_t before = DRAM_NO_SLOT, i = pick(d, b, &before), next = d->slot[i].next;
+  uint16_t before = DRAM_NO_SLOT, i = pick(d, b, &before, narrow), next = d->slot[i].next;
   if (before == DRAM_NO_SLOT) b->oldest = next;
   else d->slot[before].next = next;
   if (b->youngest == i) b->youngest = before;
   if (b->oldest == DRAM_NO_SLOT) d->waiting &= ~(1ull << j);
-  if (!d->slot[i].cls && !--b->urgent) d->urgent &= ~(1ull << j);
+  if (!narrow && !d->slot[i].op.cls && !--b->urgent) d->urgent &= ~(1ull << j);
   d->prio = d->prio + 1 == d->banks ? 0 : (uint8_t)(d->prio + 1);
-  serve(d, j, i);
+  serve(d, j, i, narrow);
 }
 
 /* ---- data pipe ---- */
 
 /* Moves of the pipe so far, this step's included. */
-static uint64_t pipe_moved(const struct dram *d) {
+static inline uint64_t pipe_moved(const struct dram *d) {
   return d->t + 1 - d->stalled;
 }
 
@@ -230,7 +322,7 @@ static void pipe_turn(struct dram *d, bool write) {
 }
 
 /* The last place takes the burst if it is empty, else a place is added. */
-static void pipe_push(struct dram *d, uint16_t slot, bool last) {
+static inline void pipe_push(struct dram *d, uint16_t slot, bool last) {
   uint64_t moved = pipe_moved(d), end = moved + d->pipe_min;
   if (d->pipe_end > end) end = d->pipe_end;
   if (d->pipe_last_due == end || end == moved) d->pipe_end = ++end;
@@ -242,221 +334,219 @@ static void pipe_push(struct dram *d, uint16_t slot, bool last) {
   d->pipe[at].slot = slot;
 }
 
-static req_id pipe_pop(struct dram *d) {
+static inline req_id pipe_pop(struct dram *d) {
   uint16_t i = d->pipe[d->pipe_head].slot;
   d->pipe_head = (d->pipe_head + 1) & (d->pipe_size - 1);
   d->pop_at = --d->pipe_count ? d->pipe[d->pipe_head].due + d->stalled - 1 : UINT64_MAX;
   struct dram_slot *s = &d->slot[i];
   d->spare[d->spares++] = i;
-  if (s->silent) return s->r;
-  l2_queue_push(&d->returns, (struct l2_op){.r = s->r,
-                                            .set = s->set,
-                                            .bytes = s->bytes,
-                                            .mshr = s->mshr,
-                                            .cls = s->cls,
-                                            .sectors = s->sectors,
-                                            .sub = s->sub});
+  if (s->silent) return s->op.r;
+  l2_queue_push(&d->returns, s->op);
   return 0;
+}
+
+/* The return queue is full: nothing in the pipe moves. Only then can it be full when a column command may follow. */
+static void pipe_stall(struct dram *d) {
+  d->stalled++;
+  if (d->pipe_count) d->pop_at++;
+  uint64_t room_at = d->pipe_end + d->stalled - d->pipe_most;
+  if (d->pipe_end + d->stalled < d->t + d->pipe_most) return;
+  for (uint32_t cmd = DRAM_READ; cmd <= DRAM_WRITE; cmd++)
+    if (d->at[cmd] < (int32_t)(room_at - d->base)) d->at[cmd] = (int32_t)(room_at - d->base);
 }
 
 /* ---- commands ---- */
 
-static void note(struct dram *d, enum dram_command cmd, uint32_t bank, uint32_t row) {
+static inline void note(struct dram *d, enum dram_command cmd, uint32_t bank, uint32_t row) {
   if (__builtin_expect(d->watch != NULL, 0)) d->watch(d->watch_ctx, d->t, cmd, bank, row);
 }
-static void later(uint64_t *at, uint64_t t) {
-  if (*at < t) *at = t;
+
+static inline void constrain(struct dram *d, struct dram_bank *b, uint32_t cmd) {
+  lanes now = lanes_all(now_of(d));
+  d->at = lanes_most(d->at, now + d->after[cmd].all);
+  b->own = lanes_most(b->own, now + d->after[cmd].own);
 }
 
-static void column(struct dram *d, uint32_t j) {
-  const struct dram_timing *tm = &d->tm;
+static inline void column(struct dram *d, uint32_t j, bool narrow) {
   struct dram_bank *b = &d->bank[j];
   struct dram_slot *s = &d->slot[b->serving];
-  struct gpu_stats *st = d->env->stats;
-  uint64_t t = d->t;
-  if (d->writing != s->write) pipe_turn(d, s->write);
+  bool write = s->write;
+  enum dram_command cmd = write ? DRAM_WRITE : DRAM_READ;
+  if (d->writing != write) pipe_turn(d, write);
   bool last = !--s->to_issue;
   pipe_push(d, b->serving, last);
-  later(&d->rd_at, t + tm->to_read[s->write]);
-  later(&d->wr_at, t + tm->to_write[s->write]);
-  d->col_at = t + tm->CCDL;
-  d->col_banks = b->mates;
-  if (!d->one_group) d->group_col_at[b->group] = d->col_at;
-  if (s->write) {
-    later(&b->pre_at, t + tm->WTP);
-    st->dram_writes++;
-    st->dram_write_bytes += tm->atom;
+  constrain(d, b, cmd);
+  d->held_at = lanes_most(d->held_at, lanes_all(now_of(d)) + d->hold[write]);
+  if (narrow) {
+    d->held.narrow = lanes_choose(d->kept[write], d->held.narrow, b->mates);
   } else {
-    later(&b->pre_at, t + tm->RTP);
-    d->pre_at = t + tm->RTPL;
-    d->pre_banks = b->mates;
-    if (!d->one_held) d->group_pre_at[b->group] = d->pre_at;
-    st->dram_reads++;
-    st->dram_read_bytes += tm->atom;
+    d->held.wide[DRAM_READ] = d->held.wide[DRAM_WRITE] = d->group_banks[b->group];
+    d->group_col_at[b->group] = d->held_at[DRAM_READ];
+    if (!write) d->held.wide[DRAM_PRECHARGE] = d->group_banks[b->group];
+    if (!write) d->group_pre_at[b->group] = d->held_at[DRAM_PRECHARGE];
   }
-  st->dram_busy_cycles += tm->BL;
-  note(d, s->write ? DRAM_WRITE : DRAM_READ, j, b->row);
+  d->columns[write]++;
+  note(d, cmd, j, b->row);
   if (!last) return;
   b->serving = DRAM_NO_SLOT;
-  d->next[s->write ? DRAM_WRITE : DRAM_READ] &= ~(1ull << j);
+  drop(&d->ready, b, cmd, j, narrow);
   d->busy &= ~(1ull << j);
 }
 
-static void row(struct dram *d, uint32_t j) {
-  const struct dram_timing *tm = &d->tm;
+static inline void row(struct dram *d, uint32_t j, bool narrow) {
   struct dram_bank *b = &d->bank[j];
-  uint64_t t = d->t, bit = 1ull << j;
-  if (b->open) {
-    note(d, DRAM_PRECHARGE, j, b->row);
-    b->open = false;
-    later(&b->act_at, t + tm->RP);
-    d->next[DRAM_PRECHARGE] &= ~bit;
-    expect(d, j, DRAM_ACTIVATE, b->act_at);
-    d->env->stats->dram_precharges++;
-  } else {
-    const struct dram_slot *s = &d->slot[b->serving];
-    b->open = true;
-    b->row = s->row;
-    note(d, DRAM_ACTIVATE, j, b->row);
-    d->act_at = t + tm->RRD;
-    b->act_at = t + tm->RC;
-    b->rd_at = t + tm->RCD;
-    b->wr_at = t + tm->RCDW;
-    later(&b->pre_at, t + tm->RAS);
-    d->next[DRAM_ACTIVATE] &= ~bit;
-    expect(d, j, s->write ? DRAM_WRITE : DRAM_READ, s->write ? b->wr_at : b->rd_at);
-    d->env->stats->dram_activates++;
-  }
+  const struct dram_slot *s = &d->slot[b->serving];
+  bool open = b->open;
+  enum dram_command cmd = open ? DRAM_PRECHARGE : DRAM_ACTIVATE, column = s->write ? DRAM_WRITE : DRAM_READ;
+  note(d, cmd, j, open ? b->row : s->row);
+  b->open = !open;
+  b->row = s->row; /* nobody asks for the old one any more */
+  constrain(d, b, cmd);
+  drop(&d->ready, b, cmd, j, narrow);
+  d->rows[open]++;
+  expect(d, b, j, open ? DRAM_ACTIVATE : column, narrow);
   d->prio = j + 1 == d->banks ? 0 : (uint8_t)(j + 1);
 }
 
 /* `banks` with bank `from` at bit 0. */
-static uint64_t rotated(const struct dram *d, uint64_t banks, uint32_t from) {
+static inline uint64_t rotated(const struct dram *d, uint64_t banks, uint32_t from) {
   uint64_t all = d->banks == 64 ? UINT64_MAX : (1ull << d->banks) - 1;
   return from ? (banks >> from | banks << (d->banks - from)) & all : banks;
 }
 
-/* Banks whose own constraints end with this cycle leave `unripe`. */
-static void ripen(struct dram *d) {
-  uint32_t slot = d->t % DRAM_RIPE;
-  uint64_t banks = d->ripe[slot];
-  d->ripe[slot] = 0;
-  d->ripe_slots &= ~(1ull << slot);
-  for (uint64_t m = banks; m; m &= m - 1) {
-    uint32_t j = (uint32_t)__builtin_ctzll(m);
-    uint64_t own_at = d->bank[j].own_at;
-    if (own_at <= d->t) continue;
-    banks &= ~(1ull << j);
-    uint64_t again = own_at - d->t < DRAM_RIPE ? own_at % DRAM_RIPE : (d->t - 1) % DRAM_RIPE;
-    d->ripe[again] |= 1ull << j;
-    d->ripe_slots |= 1ull << again;
-  }
-  d->unripe &= ~banks;
-}
-
-/* Of `banks`, those whose group holds them back: `at` has a time per group. */
-static uint64_t held_by_group(const struct dram *d, uint64_t banks, const uint64_t *at, uint64_t *soonest) {
-  uint64_t held = 0;
-  for (uint32_t g = 0; g < d->groups; g++) {
-    if (at[g] <= d->t || !(banks & d->group_banks[g])) continue;
-    held |= d->group_banks[g];
-    if (at[g] < *soonest) *soonest = at[g];
-  }
-  return banks & held;
-}
-
-/* Of `cols`, whose column command nothing else holds back, those that the data pipe and their group let go. */
-static uint64_t unhindered(const struct dram *d, uint64_t cols, uint64_t *soonest) {
-  if (d->pipe_end >= pipe_moved(d) + d->pipe_most) { /* the pipe is full */
-    *soonest = d->t + 1;
-    return 0;
-  }
-  if (d->col_at <= d->t) return cols; /* those before it ended before it */
-  if (!d->one_group) return cols & ~held_by_group(d, cols, d->group_col_at, soonest);
-  if (cols & d->col_banks && d->col_at < *soonest) *soonest = d->col_at;
-  return cols & ~d->col_banks;
-}
-
-/* Banks of `pre`, precharges that nothing else holds back, that a read of their group does. */
-static uint64_t held_by_read(const struct dram *d, uint64_t pre, uint64_t *soonest) {
-  if (d->t >= d->pre_at || !pre) return 0;
-  if (!d->one_held) return held_by_group(d, pre, d->group_pre_at, soonest);
-  if (pre & d->pre_banks && d->pre_at < *soonest) *soonest = d->pre_at;
-  return pre & d->pre_banks;
-}
-
-static inline uint64_t legal_columns(const struct dram *d, uint64_t *soonest) {
-  uint64_t cols =
-      (d->next[DRAM_READ] & -(uint64_t)(d->t >= d->rd_at)) | (d->next[DRAM_WRITE] & -(uint64_t)(d->t >= d->wr_at));
-  cols &= ~d->unripe;
-  return cols ? unhindered(d, cols, soonest) : 0;
-}
-
-/* Nothing is legal now, and `soonest` bounds what a group or the pipe holds back: the same for the rest. */
-static uint64_t next_issue(const struct dram *d, uint64_t soonest) {
-  uint64_t t = d->t, ripe_now = ~d->unripe; /* which of them is first is a toss-up: no branches */
-  uint64_t rd = d->rd_at > t && d->next[DRAM_READ] & ripe_now ? d->rd_at : UINT64_MAX;
-  uint64_t wr = d->wr_at > t && d->next[DRAM_WRITE] & ripe_now ? d->wr_at : UINT64_MAX;
-  uint64_t act = d->act_at > t && d->next[DRAM_ACTIVATE] & ripe_now ? d->act_at : UINT64_MAX;
-  wr = wr < act ? wr : act;
-  rd = rd < wr ? rd : wr;
-  soonest = rd < soonest ? rd : soonest;
-  if (!d->ripe_slots) return soonest;
-  uint32_t from = (t + 1) % DRAM_RIPE;
-  uint64_t ripe = t + 1 + (uint64_t)__builtin_ctzll(d->ripe_slots >> from | d->ripe_slots << (-from % DRAM_RIPE));
-  return ripe < soonest ? ripe : soonest;
-}
-
 /* After a row command in place `k` of the walk, the first column command further on, if there is one. */
-static bool column_after(struct dram *d, uint64_t cols, uint32_t k) {
+static inline void column_after(struct dram *d, uint64_t cols, uint32_t k, bool narrow) {
   uint32_t from = d->prio, n = d->banks;
   uint64_t later_cols = k < 63 ? rotated(d, cols, from) & ~((2ull << k) - 1) : 0;
-  if (!later_cols) return false;
+  if (!later_cols) return;
   k = (uint32_t)__builtin_ctzll(later_cols);
-  column(d, from + k >= n ? from + k - n : from + k);
-  return true;
+  column(d, from + k >= n ? from + k - n : from + k, narrow);
 }
 
-static void issue(struct dram *d) {
-  uint64_t soonest = UINT64_MAX, t = d->t;
-  if (d->ripe_slots >> t % DRAM_RIPE & 1) ripen(d);
-  uint64_t cols = legal_columns(d, &soonest), rows = d->next[DRAM_ACTIVATE] & -(uint64_t)(t >= d->act_at);
-  rows = (rows | d->next[DRAM_PRECHARGE]) & ~d->unripe;
-  rows &= ~held_by_read(d, rows & d->next[DRAM_PRECHARGE], &soonest);
-  if (!(cols | rows)) {
-    d->issue_at = next_issue(d, soonest);
+/* Of all banks, those whose group holds back command `cmd`: `one`: the last such group; else `each` has a time per
+ * group. */
+static uint64_t held_by_group(const struct dram *d, uint32_t cmd, bool one, const int32_t *each) {
+  int32_t now = now_of(d);
+  if (one) return now < d->held_at[cmd] ? d->held.wide[cmd] : 0;
+  uint64_t held = 0;
+  for (uint32_t g = 0; g < d->groups; g++)
+    if (now < each[g]) held |= d->group_banks[g];
+  return held;
+}
+
+static uint64_t legal_wide_columns(const struct dram *d) {
+  uint64_t cols = (now_of(d) < d->at[DRAM_READ] ? 0 : d->ready.wide[DRAM_READ]) |
+                  (now_of(d) < d->at[DRAM_WRITE] ? 0 : d->ready.wide[DRAM_WRITE]);
+  return cols ? cols & ~held_by_group(d, DRAM_READ, d->one_group, d->group_col_at) : 0;
+}
+
+/* What is legal of `rows` and `cols`, sets of banks. */
+static inline void command(struct dram *d, uint64_t rows, uint64_t cols, bool narrow) {
+  uint32_t n = d->banks, from = d->prio, j = first_from(d, cols | rows, from, narrow);
+  if (cols >> j & 1) {
+    column(d, j, narrow);
     return;
   }
-  uint32_t n = d->banks, from = d->prio, j = first_from(cols | rows, from);
-  if (cols >> j & 1) {
-    column(d, j);
-    cols = 0; /* CCD holds back what is left of them */
-  } else {
-    row(d, j);
-    rows &= ~(1ull << j);
-    /* Only the bank that has just been opened may be new among them. */
-    if ((d->next[DRAM_READ] | d->next[DRAM_WRITE]) & ~d->unripe & 1ull << j) cols = legal_columns(d, &soonest);
-    if (cols && column_after(d, cols, j >= from ? j - from : j + n - from)) cols = 0;
+  row(d, j, narrow);
+  if (!narrow) cols = legal_wide_columns(d); /* the bank that has just been opened may be new among them */
+  if (cols) column_after(d, cols, j >= from ? j - from : j + n - from, narrow);
+}
+
+/* ---- what is legal now, and when ---- */
+
+/* `first`: first cycle in which a bank that is ready now may have a command; INT32_MAX: there is none. Others become
+ * ready. */
+static inline void issue_again(struct dram *d, int32_t first) {
+  uint64_t next = d->t + 1, at = d->base + (uint32_t)first;
+  at = at < next ? next : first == INT32_MAX ? UINT64_MAX : at;
+  if (d->ripe_slots) {
+    uint32_t from = next % DRAM_RIPE;
+    uint64_t ripe = next + (uint64_t)__builtin_ctzll(d->ripe_slots >> from | d->ripe_slots << (-from % DRAM_RIPE));
+    at = ripe < at ? ripe : at;
   }
-  rows &= ~(d->next[DRAM_ACTIVATE] & -(uint64_t)(t + 1 < d->act_at));
-  d->issue_at = cols | rows ? t + 1 : next_issue(d, soonest);
+  d->issue_at = at;
+}
+
+/* Which constraint comes first and how long it holds is a toss-up: no branches. */
+static inline void issue_narrow(struct dram *d) {
+  ripen_narrow(d);
+  lanes now = lanes_all(now_of(d));
+  lanes legal = d->ready.narrow & ~((d->at > now) | (d->held.narrow & (d->held_at > now)));
+  uint64_t low, high;
+  memcpy(&low, &legal, sizeof low);
+  memcpy(&high, (const char *)&legal + sizeof low, sizeof high);
+  if (low | high) command(d, (uint32_t)(low | low >> 32), (uint32_t)(high | high >> 32), true);
+  lanes ready = d->ready.narrow, held = (ready & ~d->held.narrow) == 0, none = ready == 0;
+  lanes at = lanes_most(d->at, d->held_at & held);
+  issue_again(d, lanes_first(at | (none & INT32_MAX)));
+}
+
+/* The first cycle in which their groups let go one of `banks`. */
+static int32_t let_go_at(const struct dram *d, uint64_t banks, uint32_t cmd, bool one, const int32_t *each) {
+  if (one) return banks & ~d->held.wide[cmd] ? 0 : d->held_at[cmd];
+  int32_t first = INT32_MAX;
+  for (uint32_t g = 0; g < d->groups; g++)
+    if (banks & d->group_banks[g] && each[g] < first) first = each[g];
+  return first;
+}
+
+static int32_t wide_again(const struct dram *d) {
+  const uint64_t *ready = d->ready.wide;
+  int32_t first = ready[DRAM_ACTIVATE] ? d->at[DRAM_ACTIVATE] : INT32_MAX;
+  uint64_t cols = ready[DRAM_READ] | ready[DRAM_WRITE];
+  if (cols) {
+    int32_t at = let_go_at(d, cols, DRAM_READ, d->one_group, d->group_col_at), all = INT32_MAX;
+    if (ready[DRAM_READ]) all = d->at[DRAM_READ];
+    if (ready[DRAM_WRITE] && d->at[DRAM_WRITE] < all) all = d->at[DRAM_WRITE];
+    if (at < all) at = all;
+    if (at < first) first = at;
+  }
+  if (!ready[DRAM_PRECHARGE]) return first;
+  int32_t at = let_go_at(d, ready[DRAM_PRECHARGE], DRAM_PRECHARGE, d->one_held, d->group_pre_at);
+  return at < first ? at : first;
+}
+
+static void issue_wide(struct dram *d) {
+  ripen_wide(d);
+  uint64_t cols = legal_wide_columns(d), pre = d->ready.wide[DRAM_PRECHARGE];
+  uint64_t rows = now_of(d) < d->at[DRAM_ACTIVATE] ? 0 : d->ready.wide[DRAM_ACTIVATE];
+  if (pre) rows |= pre & ~held_by_group(d, DRAM_PRECHARGE, d->one_held, d->group_pre_at);
+  if (cols | rows) command(d, rows, cols, false);
+  issue_again(d, wide_again(d));
+}
+
+__attribute__((always_inline)) inline req_id dram_step_as(struct dram *d, bool narrow) {
+  req_id done = 0;
+  if (__builtin_expect(d->t - d->base >= DRAM_ERA, 0)) new_era(d);
+  if (d->t >= d->pop_at || d->returns.count) {
+    if (l2_queue_full(&d->returns)) pipe_stall(d);
+    else if (d->t >= d->pop_at) done = pipe_pop(d);
+  }
+  uint64_t idle = d->waiting & ~d->busy;
+  if (idle) schedule(d, idle, narrow);
+  if (d->t >= d->issue_at) {
+    if (narrow) issue_narrow(d);
+    else issue_wide(d);
+  }
+  d->t++;
+  return done;
 }
 
 req_id dram_step(struct dram *d) {
-  req_id done = 0;
-  if (d->t >= d->pop_at || d->returns.count) {
-    if (!l2_queue_full(&d->returns)) {
-      if (d->t >= d->pop_at) done = pipe_pop(d);
-    } else {
-      d->stalled++;
-      if (d->pipe_count) d->pop_at++;
-    }
-  }
-  uint64_t ready = d->waiting & ~d->busy;
-  if (ready) schedule(d, ready);
-  if (d->t >= d->issue_at) issue(d);
-  d->t++;
-  return done;
+  return d->narrow ? dram_step_as(d, true) : dram_step_as(d, false);
+}
+
+void dram_count(struct dram *d) {
+  struct gpu_stats *st = d->env->stats;
+  uint64_t reads = d->columns[0], writes = d->columns[1];
+  st->dram_reads += reads;
+  st->dram_writes += writes;
+  st->dram_read_bytes += reads * d->tm.atom;
+  st->dram_write_bytes += writes * d->tm.atom;
+  st->dram_busy_cycles += (reads + writes) * d->tm.BL;
+  st->dram_activates += d->rows[0];
+  st->dram_precharges += d->rows[1];
+  d->columns[0] = d->columns[1] = d->rows[0] = d->rows[1] = 0;
 }
 
 bool dram_idle(const struct dram *d) {

@@ -197,10 +197,8 @@ void l2_step(struct l2_slice *s) {
   s->wake = banked ? l2_wake_banked(s) : wake_plain(s);
 }
 
-uint32_t l2_quiet(const struct l2_slice *s) {
-  if (s->wake <= s->t) return 0;
-  uint64_t n = s->wake - s->t;
-  return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+uint64_t l2_quiet(const struct l2_slice *s) {
+  return s->wake <= s->t ? 0 : s->wake == UINT64_MAX ? UINT64_MAX : s->wake - s->t;
 }
 
 bool l2_idle(const struct l2_slice *s) {

@@ -52,8 +52,8 @@ void l2_free(struct l2_slice *s);
 bool l2_can_push(const struct l2_slice *s);
 void l2_push(struct l2_slice *s, req_id r);
 void l2_step(struct l2_slice *s);
-/* Steps that change nothing; UINT32_MAX: until a push or a return. Whoever takes from `out` does not disturb them. */
-uint32_t l2_quiet(const struct l2_slice *s);
+/* Steps that change nothing; UINT64_MAX: until a push or a return. Whoever takes from `out` does not disturb them. */
+uint64_t l2_quiet(const struct l2_slice *s);
 void l2_skip(struct l2_slice *s, uint64_t steps);
 bool l2_idle(const struct l2_slice *s);
 /* DRAM side: room for a return, and the return itself. */

@@ -18,12 +18,10 @@
 #include "gpu/l2.h"
 
 struct channel {
-  /* Nothing happens before this command cycle, unless the DRAM queue accepts a sub-partition's request. */
-  _Alignas(64) uint64_t wake;
-  uint64_t enter[2];    /* per class: command cycle before which the head of `delay` does not enter */
-  uint16_t wanted;      /* requests that its sub-partitions offer */
-  uint8_t private_used; /* bit per sub-partition */
-  uint8_t last;         /* sub-partition served last */
+  _Alignas(64) uint64_t enter[2]; /* per class: command cycle before which the head of `delay` does not enter */
+  uint16_t wanted;                /* requests that its sub-partitions offer */
+  uint8_t private_used;           /* bit per sub-partition */
+  uint8_t last;                   /* sub-partition served last */
   uint16_t shared_used, shared_limit;
   struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
   struct dram dram;
@@ -50,6 +48,7 @@ struct partition_set {
   struct channel *channel;
   struct l2_slice *slice;
   struct clocked l2, dram;
+  bool narrow;                    /* as the channels' */
   uint64_t *replies;              /* set of sub-partitions with a reply */
   struct partition_env *unit_env; /* of units that count on their own: sub-partitions, then channels; else NULL */
 };
@@ -72,9 +71,10 @@ static inline int32_t ahead(const struct clocked *k, uint32_t i) {
   return (int32_t)(k->at[i] - (uint32_t)k->ticks);
 }
 
-/* Unit `i`, which knows all steps up to now, is quiet for `steps` more (UINT32_MAX: until disturbed). */
-static inline void quiet_for(struct clocked *k, uint32_t i, uint32_t steps) {
-  k->at[i] = (uint32_t)k->since[i] + (steps == UINT32_MAX ? NEVER : steps < NEVER / 4 ? steps : NEVER / 4);
+/* Unit `i`, which knows all steps up to now, is quiet for `steps` more (UINT64_MAX: until disturbed). */
+static inline void quiet_for(struct clocked *k, uint32_t i, uint64_t steps) {
+  if (__builtin_expect(steps > NEVER / 4, 0)) steps = steps == UINT64_MAX ? NEVER : NEVER / 4;
+  k->at[i] = (uint32_t)k->since[i] + (uint32_t)steps;
 }
 
 static inline void disturb(struct clocked *k, uint32_t i) {
@@ -140,6 +140,7 @@ static void channel_now(struct partition_set *p, uint32_t c) {
   p->dram.since[c] = p->dram.ticks;
   ch->dram.env->stats->dram_cycles += ch->dram.t - ch->cycles;
   ch->cycles = ch->dram.t;
+  dram_count(&ch->dram);
 }
 
 struct partition_set *partition_new(const struct partition_env *env) {
@@ -170,6 +171,7 @@ struct partition_set *partition_new(const struct partition_env *env) {
     ch->shared_limit = (uint16_t)(c->dram_queue + c->dram_return_queue - (p->per_channel - 1));
     ch->last = (uint8_t)(p->per_channel - 1);
   }
+  p->narrow = p->channel[0].dram.narrow;
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_init(&p->slice[i], &p->env, &p->map, i);
   return p;
 }
@@ -365,14 +367,14 @@ static uint64_t enters_at(const struct partition_set *p, const struct channel *c
 }
 
 /* One request from a sub-partition into the fixed delay, starting after the one served last. */
-static void accept(struct partition_set *p, struct channel *ch, struct l2_slice *slices) {
-  if (closed(p, ch)) return;
+static inline void accept(struct partition_set *p, struct channel *ch, struct l2_slice *slices, bool narrow) {
+  if (narrow ? dram_full(&ch->dram, 0) : closed(p, ch)) return;
   for (uint32_t k = 1; k <= p->per_channel; k++) {
     uint32_t sub = ch->last + k >= p->per_channel ? ch->last + k - p->per_channel : ch->last + k;
     struct l2_slice *s = &slices[sub];
     if (!s->to_dram.count || !has_credit(ch, sub) || !l2_can_return(s, l2_queue_top(&s->to_dram))) continue;
-    uint32_t cls = class_of(p, l2_queue_top(&s->to_dram));
-    if (dram_full(&ch->dram, cls)) continue; /* the other class may have room */
+    uint32_t cls = narrow ? 0 : class_of(p, l2_queue_top(&s->to_dram));
+    if (!narrow && dram_full(&ch->dram, cls)) continue; /* the other class may have room */
     struct l2_op op = l2_queue_pop(&s->to_dram);
     ch->wanted--;
     op.at = *p->env.now + p->env.config->dram_delay;
@@ -386,67 +388,73 @@ static void accept(struct partition_set *p, struct channel *ch, struct l2_slice 
 }
 
 /* One request whose fixed delay is over enters the DRAM queue of its class. */
-static void enter_dram(struct partition_set *p, struct channel *ch) {
-  for (uint32_t cls = 0; cls < 2; cls++) {
+static inline void enter_dram(struct partition_set *p, struct channel *ch, bool narrow) {
+  for (uint32_t cls = 0; cls < (narrow ? 1 : 2); cls++) {
     struct l2_queue *q = &ch->delay[cls];
-    if (ch->dram.t <= ch->enter[cls] || dram_full(&ch->dram, cls)) continue;
+    if ((!narrow && ch->dram.t <= ch->enter[cls]) || dram_full(&ch->dram, cls)) continue;
     if (*p->env.now < l2_queue_top(q)->at) {
       ch->enter[cls] = ch->dram.t;
       continue;
     }
-    dram_push(&ch->dram, l2_queue_pop(q));
+    struct l2_op op = l2_queue_pop(q);
+    dram_push_as(&ch->dram, &op, narrow);
     ch->enter[cls] = q->count ? enters_at(p, ch, cls) : UINT64_MAX;
     return;
   }
 }
 
-/* A request that could have entered already waits for room, which only the DRAM itself makes. */
-static uint64_t wake_at(const struct channel *ch) {
+/* Cycle before which the channel has nothing to do. A request that could have entered already waits for room, which
+ * only the DRAM itself makes; one that a sub-partition offers needs room too. Which comes first is a toss-up: few
+ * branches. */
+static inline uint64_t wake_at(const struct partition_set *p, const struct channel *ch, bool narrow) {
   const struct dram *d = &ch->dram;
-  uint64_t at = dram_wake(d);
-  for (uint32_t cls = 0; cls < 2; cls++)
-    if (ch->enter[cls] < at && (ch->enter[cls] >= d->t || !dram_full(d, cls))) at = ch->enter[cls];
-  return at;
+  uint64_t at = d->issue_at < d->pop_at ? d->issue_at : d->pop_at;
+  for (uint32_t cls = 0; cls < (narrow ? 1 : 2); cls++) {
+    uint64_t enter = ch->enter[cls] < d->t && dram_full(d, cls) ? UINT64_MAX : ch->enter[cls];
+    at = enter < at ? enter : at;
+  }
+  bool room = narrow ? !dram_full(d, 0) : !closed(p, ch);
+  uint64_t now = d->returns.count | (d->waiting & ~d->busy) | (ch->wanted != 0 && room);
+  return now ? 0 : at;
 }
 
-static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t counted) {
+static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t counted, bool narrow) {
   struct channel *ch = &p->channel[c];
   struct dram *d = &ch->dram;
-  dram_skip(d, (uint64_t)(p->dram.ticks - p->dram.since[c]));
+  d->t += (uint64_t)(p->dram.ticks - p->dram.since[c]);
   p->dram.since[c] = p->dram.ticks + counted;
-  if (d->t < ch->wake && (!ch->wanted || closed(p, ch))) {
-    dram_skip(d, 1);
-  } else {
-    if (d->returns.count) take_returned(p, ch, c);
-    req_id written = dram_step(d);
-    if (written) {
-      give_back(ch, p->env.pool->at[written].subpart - c * p->per_channel);
-      req_free(p->env.pool, written);
-    }
-    if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel]);
-    if (d->t > ch->enter[0] || d->t > ch->enter[1]) enter_dram(p, ch);
-    ch->wake = wake_at(ch);
+  if (d->returns.count) take_returned(p, ch, c);
+  req_id written = dram_step_as(d, narrow);
+  if (written) {
+    give_back(ch, p->env.pool->at[written].subpart - c * p->per_channel);
+    req_free(p->env.pool, written);
   }
-  bool quiet = ch->wake > d->t && (!ch->wanted || closed(p, ch));
-  if (quiet || !counted) { /* else it stays due */
-    uint64_t n = quiet ? ch->wake - d->t : 0;
-    quiet_for(&p->dram, c, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n);
-  }
+  if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel], narrow);
+  if (d->t > ch->enter[0] || (!narrow && d->t > ch->enter[1])) enter_dram(p, ch, narrow);
+  uint64_t wake = wake_at(p, ch, narrow);
+  quiet_for(&p->dram, c, wake > d->t ? wake == UINT64_MAX ? wake : wake - d->t : 0);
 }
 
 /* As step_slices, for channels. */
-__attribute__((flatten)) static void step_channels(struct partition_set *p, uint32_t w, uint64_t m, uint32_t counted) {
-  for (; m; m &= m - 1) step_channel(p, w * 64 + (uint32_t)__builtin_ctzll(m), counted);
+__attribute__((flatten, noinline)) static void step_channels(struct partition_set *p, uint32_t w, uint64_t m,
+                                                             uint32_t counted) {
+  for (; m; m &= m - 1) step_channel(p, w * 64 + (uint32_t)__builtin_ctzll(m), counted, false);
+}
+__attribute__((flatten, noinline)) static void step_channels_narrow(struct partition_set *p, uint32_t w, uint64_t m,
+                                                                    uint32_t counted) {
+  for (; m; m &= m - 1) step_channel(p, w * 64 + (uint32_t)__builtin_ctzll(m), counted, true);
 }
 
 void partition_step_dram(struct partition_set *p, uint32_t c) {
-  step_channels(p, c / 64, 1ull << (c % 64), 0);
+  (p->narrow ? step_channels_narrow : step_channels)(p, c / 64, 1ull << (c % 64), 0);
 }
 
 void partition_tick_dram(struct partition_set *p) {
   for (uint32_t w = 0; w < p->dram.words; w++) {
     uint64_t m = due(&p->dram, w);
-    if (m) step_channels(p, w, m, 1);
+    if (!m) continue;
+    if (p->narrow) step_channels_narrow(p, w, m, 1);
+    else step_channels(p, w, m, 1);
   }
   p->dram.ticks++;
 }
@@ -476,8 +484,10 @@ void partition_clocks_anew(struct partition_set *p) {
   for (uint32_t c = 0; c < p->channels; c++) {
     struct channel *ch = &p->channel[c];
     for (uint32_t cls = 0; cls < 2; cls++)
-      if (ch->delay[cls].count) ch->enter[cls] = ch->wake = 0;
-    if (!ch->wake) disturb(&p->dram, c);
+      if (ch->delay[cls].count) {
+        ch->enter[cls] = 0;
+        disturb(&p->dram, c);
+      }
   }
 }
 

@@ -223,12 +223,15 @@ struct traffic {
   uint32_t banks, rows, writes, offer, take;
 };
 
-static void compare(const struct gpu_config *config, struct traffic w, uint64_t seed, uint32_t cycles, bool skipping) {
+static void compare_from(uint64_t start, const struct gpu_config *config, struct traffic w, uint64_t seed,
+                         uint32_t cycles, bool skipping) {
   struct rig r;
   rig_init(&r, config);
+  dram_skip(&r.d, start);
   struct slow *s = malloc(sizeof *s);
   assert_non_null(s);
   slow_init(s, &r.c);
+  s->t = start;
   struct rng g = rng_seed(seed);
   uint32_t slept = 0;
   for (uint32_t t = 0; t < cycles; t++) {
@@ -264,11 +267,16 @@ static void compare(const struct gpu_config *config, struct traffic w, uint64_t 
   for (uint32_t i = 0; i < s->logged; i++) assert_memory_equal(&s->log[i], &r.log[i], sizeof r.log[i]);
   assert_string_equal(r.check.violation, "");
   assert_true(r.check.commands > cycles / 20);
+  dram_count(&r.d);
   assert_int_equal(r.st.dram_reads + r.st.dram_writes + r.st.dram_activates + r.st.dram_precharges, r.logged);
   if (skipping) assert_true(slept > (w.take == 100 ? cycles / 20 : 0));
   free(s->log);
   free(s);
   rig_free(&r);
+}
+
+static void compare(const struct gpu_config *config, struct traffic w, uint64_t seed, uint32_t cycles, bool skipping) {
+  compare_from(0, config, w, seed, cycles, skipping);
 }
 
 static const struct traffic shapes[] = {
@@ -309,6 +317,26 @@ static void same_with_other_timing(void **state) {
   compare(&c, w, 8, 12000, true);
 }
 
+/* Longer than the channel notes ahead at once, more than one bank group held back, more banks than a lane has bits. */
+static void same_with_long_constraints(void **state) {
+  (void)state;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  c.tRC = 90, c.tRAS = 68, c.tRP = 22, c.tRCD = 22, c.tRRD = 7, c.tCL = 22, c.tCCDL = 6, c.tRTPL = 7;
+  for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) compare(&c, shapes[i], 400 + i, 12000, i & 1);
+  c.dram_banks = 64;
+  compare(&c, (struct traffic){64, 4, 30, 90, 100}, 9, 12000, true);
+}
+
+/* Constraints are kept in 32 bits, counted from a base that moves on every 2^29 cycles. */
+static void same_after_a_long_time(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    compare_from((1u << 29) - 3000 - i, NULL, shapes[i], 500 + i, 8000, true);
+    compare_from((11ull << 40) + i, NULL, shapes[i], 500 + i, 8000, i & 1);
+  }
+}
+
 /* ---- exact times of a lone request ---- */
 
 static uint64_t until_returned(struct rig *r) {
@@ -337,6 +365,7 @@ static void a_lone_read_takes_tRCD_and_CL(void **state) {
   t = r.d.t;
   rig_push(&r, 3, 78, 64, false);
   assert_int_equal(until_returned(&r), t + 12 + 12 + 12);
+  dram_count(&r.d);
   assert_int_equal(r.st.dram_activates, 2);
   rig_free(&r);
 }
@@ -514,6 +543,8 @@ int main(void) {
       cmocka_unit_test(same_when_quiet_cycles_are_skipped),
       cmocka_unit_test(same_with_a_return_queue_that_blocks),
       cmocka_unit_test(same_with_other_timing),
+      cmocka_unit_test(same_with_long_constraints),
+      cmocka_unit_test(same_after_a_long_time),
       cmocka_unit_test(a_lone_read_takes_tRCD_and_CL),
       cmocka_unit_test(a_lone_write_takes_its_shorter_latencies),
       cmocka_unit_test(fr_fcfs_serves_the_open_row_first),

@@ -182,6 +182,7 @@ static struct outcome run_with(const struct gpu_config *config, struct mem_hooks
   }
   assert_int_equal(m.pool.live, 0);
   assert_int_equal(m.atomics, atomics);
+  partition_settle(m.p);
   assert_int_equal(m.st.l2_accesses, w.requests);
   assert_int_equal(m.st.l2_hits + m.st.l2_pending + m.st.l2_misses + m.st.l2_bypasses, w.requests);
   if (skipping && w.gap > 300) assert_true(m.jumped > m.now / 4);
