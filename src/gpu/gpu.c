@@ -70,7 +70,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   g->subparts = c->channels * c->subparts;
   g->cta_slots_per_sm = c->sm_ctas;
   g->sm_words = (c->sms + 63) / 64;
-  g->node_words = (c->sms + g->subparts + 63) / 64;
+  g->subpart_words = (g->subparts + 63) / 64;
   g->last_sm = c->sms - 1;
   init_clocks(g);
   if (!slots_start(&g->slots, g, c, 1, e)) {
@@ -84,7 +84,8 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
     g->every_cycle |= in->scheme->every_cycle;
   }
   g->icnt = icnt_new(&g->config, c->sms + g->subparts);
-  g->arrivals = icnt_arrivals(g->icnt);
+  g->replies = icnt_arrivals(g->icnt, ICNT_DOWN);
+  g->requests = icnt_arrivals(g->icnt, ICNT_UP);
   g->sent = icnt_sent(g->icnt);
   struct partition_env env = {.config = &g->config,
                               .pool = &g->pool,
@@ -169,7 +170,7 @@ static inline struct gpu_stats *port_stats(struct gpu *g, uint32_t p) {
 static void replies_to_icnt(struct gpu *g) {
   const uint64_t *replies = partition_replies(g->parts);
   uint32_t turn = icnt_now(g->icnt) % REPLY_TURNS;
-  for (uint32_t w = 0; w < (g->subparts + 63) / 64; w++) {
+  for (uint32_t w = 0; w < g->subpart_words; w++) {
     if (g->reply_held[w]) {
       g->reply_held[w] &= ~g->reply_again[turn][w];
       g->reply_again[turn][w] = 0;
@@ -196,11 +197,10 @@ static void replies_to_icnt(struct gpu *g) {
 }
 
 static void step_l2(struct gpu *g) {
-  uint32_t sms = g->config.sms;
-  for (uint32_t w = sms / 64; w < g->node_words; w++) EACH_BIT(w, g->arrivals[w], node) {
-      uint32_t p = (uint32_t)node - sms;
-      if (node < sms || !partition_can_push(g->parts, p)) continue;
-      req_id id = icnt_pop(g->icnt, (uint32_t)node);
+  for (uint32_t w = 0; w < g->subpart_words; w++) EACH_BIT(w, g->requests[w], port) {
+      uint32_t p = (uint32_t)port;
+      if (!partition_can_push(g->parts, p)) continue;
+      req_id id = icnt_pop(g->icnt, g->config.sms + p);
       struct req *r = &g->pool.at[id];
       r->arrived = g->now;
       if (r->type != REQ_INST_READ) {
@@ -272,6 +272,7 @@ static inline bool step_sm(struct gpu *g, struct sm *s) {
   if (s->wait_icnt || s->watch_icnt) {
     g->no_room[i / 64] |= bit;
     if (icnt_can_push(g->icnt, i, s->need_icnt)) g->look[i / 64] |= bit; /* it only watches */
+    else icnt_await(g->icnt, i, s->need_icnt);
   }
   return true;
 }
@@ -293,6 +294,7 @@ static bool step_sms(struct gpu *g) {
     else look = ~0ull;
     EACH_BIT(w, g->no_room[w] & look, i) {
       if (icnt_can_push(g->icnt, (uint32_t)i, g->sm[i].need_icnt)) gpu_wake_sm(g, (uint32_t)i);
+      else icnt_await(g->icnt, (uint32_t)i, g->sm[i].need_icnt);
     }
     struct sm *first = &g->sm[w * 64], *s, *next;
     uint64_t left = g->running[w];
@@ -308,8 +310,7 @@ static bool step_sms(struct gpu *g) {
 
 /* SMs with a reply to take, in word `w` of the set. */
 static uint64_t receivers(const struct gpu *g, uint32_t w) {
-  uint64_t sms = g->config.sms - w * 64 >= 64 ? ~0ull : (1ull << (g->config.sms - w * 64)) - 1;
-  return (g->arrivals[w] & sms) | g->ejected[w];
+  return g->replies[w] | g->ejected[w];
 }
 
 /* What is due at a cycle given beforehand, where no jump passes: an interval of the samples, schemes' epochs. */
@@ -388,10 +389,10 @@ static uint64_t edges(uint64_t next, uint64_t period, uint64_t until) {
 static uint64_t next_event(const struct gpu *g) {
   uint64_t core = g->slots.next_epoch, at = UINT64_MAX;
   if (g->next_wake < core) core = g->next_wake;
-  for (uint32_t w = 0; w < (g->subparts + 63) / 64; w++)
+  for (uint32_t w = 0; w < g->subpart_words; w++)
     if (partition_replies(g->parts)[w]) return 0;
-  for (uint32_t w = 0; w < g->node_words; w++)
-    if (g->arrivals[w]) return 0;
+  for (uint32_t w = 0; w < g->subpart_words; w++)
+    if (g->requests[w]) return 0;
   uint32_t q = partition_all_quiet_l2(g->parts);
   if (!q) return 0;
   if (q != UINT32_MAX) at = g->t_l2 + q * g->p_l2;

@@ -47,18 +47,18 @@ struct gpu {
   struct gpu_seen seen;
   struct req_pool pool;
   struct icnt *icnt;
-  const uint64_t *arrivals; /* the interconnect's set of nodes with a packet to take */
-  uint64_t *sent;           /* icnt_sent */
+  const uint64_t *replies, *requests; /* icnt_arrivals at the SMs, at the sub-partitions */
+  uint64_t *sent;                     /* icnt_sent */
   struct partition_set *parts;
   struct sm *sm;
   struct slots slots;
-  struct mem_hooks mem_hooks;                      /* of the slots, for the memory side */
-  uint32_t subparts;                               /* over the whole GPU */
-  uint32_t cta_slots_per_sm, sm_words, node_words; /* words of a set of SMs, of interconnect nodes */
-  bool may_sleep;                                  /* skipping idle time; off for the equivalence test */
-  bool every_cycle;                                /* a scheme wants to see every cycle */
-  enum sm_kind kind;                               /* for which its SMs' steps are compiled */
-  bool any_kind;                                   /* shall be SM_ANY */
+  struct mem_hooks mem_hooks;                         /* of the slots, for the memory side */
+  uint32_t subparts;                                  /* over the whole GPU */
+  uint32_t cta_slots_per_sm, sm_words, subpart_words; /* words of a set of SMs, of sub-partitions */
+  bool may_sleep;                                     /* skipping idle time; off for the equivalence test */
+  bool every_cycle;                                   /* a scheme wants to see every cycle */
+  enum sm_kind kind;                                  /* for which its SMs' steps are compiled */
+  bool any_kind;                                      /* shall be SM_ANY */
   struct sm_plan plan;
   /* launch in progress */
   const struct feed_kernel *kernel; /* with several, the one that came first */

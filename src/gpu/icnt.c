@@ -1,8 +1,8 @@
 /* icnt.c - the interconnect: its interface, the topologies, and the clock of the two networks.
  *
- * The networks themselves are in icnt_planes.c (one virtual channel, the usual machine) and in icnt_vcs.c and
- * icnt_router.c (several). Both networks keep the same time and share nothing else. docs/interconnect.md describes the
- * machine and derives the latencies.
+ * The networks themselves are in icnt_xbar.c (a crossbar with one virtual channel, the usual machine), in icnt_planes.c
+ * (a mesh with one) and in icnt_vcs.c and icnt_router.c (several). Both networks keep the same time and share nothing
+ * else. docs/interconnect.md describes the machine and derives the latencies.
  */
 #include "gpu/icnt.h"
 
@@ -25,7 +25,9 @@ static int net_in(const struct icnt *n, uint32_t node) {
 
 void icnt_step(struct icnt *n) {
   for (int i = 0; i < 2; i++) {
-    if (n->planes[i]) icnt_planes_step(n->planes[i], n->now);
+    if (n->xbar[i]) {
+      if (icnt_xbar_due(n->xbar[i], n->now)) icnt_xbar_step(n->xbar[i], n->now);
+    } else if (n->planes[i]) icnt_planes_step(n->planes[i], n->now);
     else icnt_vcs_step(n->vcs[i], n->now);
   }
   n->now++;
@@ -34,7 +36,9 @@ void icnt_step(struct icnt *n) {
 uint32_t icnt_quiet_steps(const struct icnt *n) {
   uint32_t least = UINT32_MAX;
   for (int i = 0; i < 2 && least; i++) {
-    uint32_t k = n->planes[i] ? icnt_planes_quiet(n->planes[i], n->now) : icnt_vcs_quiet(n->vcs[i], n->now);
+    uint32_t k = n->xbar[i]     ? icnt_xbar_quiet(n->xbar[i], n->now)
+                 : n->planes[i] ? icnt_planes_quiet(n->planes[i], n->now)
+                                : icnt_vcs_quiet(n->vcs[i], n->now);
     if (k < least) least = k;
   }
   return least;
@@ -48,24 +52,41 @@ void icnt_skip(struct icnt *n, uint32_t steps) {
 
 /* ---- calls from SMs and L2 ---- */
 
-bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
+static __attribute__((noinline)) bool look_for_room(const struct icnt *n, uint32_t node, uint32_t flits) {
   int which = net_out(n, node);
-  uint32_t flits = flits_of(n, bytes);
+  if (n->xbar[which]) return icnt_xbar_look_for_room(n->xbar[which], node, flits, n->now);
   if (n->planes[which]) return icnt_planes_can_push(n->planes[which], node, flits);
   return icnt_vcs_can_push(n->vcs[which], node, flits);
+}
+
+static inline bool can_push(const struct icnt *n, uint32_t node, uint32_t flits) {
+  const struct icnt_room *r = &n->room[node];
+  if (flits <= r->fits) return true;
+  if (flits >= r->refused && n->now < r->until) return false;
+  return look_for_room(n, node, flits);
+}
+
+bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
+  return can_push(n, node, flits_of(n, bytes));
 }
 
 /* A node sends at most one flit a step. */
 uint32_t icnt_steps_to_room(const struct icnt *n, uint32_t node, uint32_t bytes) {
   int which = net_out(n, node);
   uint32_t flits = flits_of(n, bytes);
+  if (n->xbar[which]) return icnt_xbar_steps_to_room(n->xbar[which], node, flits, n->now);
   if (!n->planes[which]) return !icnt_vcs_can_push(n->vcs[which], node, flits);
   uint32_t full = icnt_planes_waiting(n->planes[which], node) + flits;
   return full > n->l.inject_flits ? full - n->l.inject_flits : 0;
 }
 
+void icnt_await(struct icnt *n, uint32_t node, uint32_t bytes) {
+  if (n->xbar[ICNT_UP]) icnt_xbar_await(n->xbar[ICNT_UP], node, flits_of(n, bytes), n->now);
+}
+
 uint32_t icnt_waiting(const struct icnt *n, uint32_t node) {
   int which = net_out(n, node);
+  if (n->xbar[which]) return icnt_xbar_waiting(n->xbar[which], node, n->now);
   return n->planes[which] ? icnt_planes_waiting(n->planes[which], node) : icnt_vcs_waiting(n->vcs[which], node);
 }
 
@@ -76,11 +97,12 @@ void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uin
         "interconnect: packet %u of %u B from %u to %u", payload, bytes, src, dst);
   CHECK(flits <= n->l.boundary_flits, "interconnect: a packet of %u flits never fits the boundary buffer of %u", flits,
         n->l.boundary_flits);
-  bool room = n->planes[which] ? icnt_planes_can_push(n->planes[which], src, flits)
-                               : icnt_vcs_can_push(n->vcs[which], src, flits);
-  CHECK(room, "interconnect: node %u pushes into a full injection buffer", src);
+  CHECK(can_push(n, src, flits), "interconnect: node %u pushes into a full injection buffer", src);
   struct flit p = {.payload = payload, .dst = (uint16_t)dst, .meta = (uint16_t)flits};
-  if (n->planes[which]) icnt_planes_push(n->planes[which], src, p);
+  if (n->xbar[which]) {
+    n->room[src].fits -= flits;
+    icnt_xbar_push(n->xbar[which], src, p, n->now);
+  } else if (n->planes[which]) icnt_planes_push(n->planes[which], src, p);
   else icnt_vcs_push(n->vcs[which], src, p);
   n->inside++;
   n->st.packets[which]++;
@@ -88,29 +110,32 @@ void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uin
 }
 
 uint32_t icnt_peek(const struct icnt *n, uint32_t node) {
-  if (!set_has(n->ready, node)) return 0;
+  if (!set_has(n->ready, icnt_ready(&n->l, node))) return 0;
   int which = net_in(n, node);
+  if (n->xbar[which]) return icnt_xbar_peek(n->xbar[which], node);
   return n->planes[which] ? icnt_planes_peek(n->planes[which], node) : icnt_vcs_peek(n->vcs[which], node);
 }
 
 bool icnt_bound(const struct icnt *n, uint32_t node, uint32_t *dst) {
   int which = net_out(n, node);
+  if (n->xbar[which]) return icnt_xbar_bound(n->xbar[which], node, n->now, dst);
   return n->planes[which] && icnt_planes_bound(n->planes[which], node, dst);
 }
 
 uint32_t icnt_pop(struct icnt *n, uint32_t node) {
-  if (!set_has(n->ready, node)) return 0;
+  if (!set_has(n->ready, icnt_ready(&n->l, node))) return 0;
   int which = net_in(n, node);
   n->inside--;
+  if (n->xbar[which]) return icnt_xbar_pop(n->xbar[which], node, n->now);
   return n->planes[which] ? icnt_planes_pop(n->planes[which], node) : icnt_vcs_pop(n->vcs[which], node);
 }
 
 uint64_t *icnt_sent(const struct icnt *n) {
-  return n->planes[ICNT_UP] ? icnt_planes_sent(n->planes[ICNT_UP]) : NULL;
+  return n->sent;
 }
 
-const uint64_t *icnt_arrivals(const struct icnt *n) {
-  return n->ready;
+const uint64_t *icnt_arrivals(const struct icnt *n, enum icnt_net net) {
+  return n->ready + (net == ICNT_UP ? n->l.sm_words : 0);
 }
 
 bool icnt_idle(const struct icnt *n) {
@@ -203,13 +228,17 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .boundary_flits = c->icnt_bnd_buf,
                          .flit_bytes = c->icnt_flit,
                          .flit_shift = c->icnt_flit & (c->icnt_flit - 1) ? -1 : __builtin_ctz(c->icnt_flit),
+                         .sm_words = (c->sms + 63) / 64,
                          .mesh = c->icnt_kind == ICNT_MESH};
   CHECK(nodes > c->sms && nodes <= 1024, "interconnect: %u nodes, %u of them SMs", nodes, c->sms);
-  n->ready = ARENA_ARRAY(&n->mem, uint64_t, (nodes + 63) / 64);
+  n->room = ARENA_ARRAY(&n->mem, struct icnt_room, nodes);
+  n->ready = ARENA_ARRAY(&n->mem, uint64_t, n->l.sm_words + (nodes - c->sms + 63) / 64);
+  if (n->l.vcs == 1) n->sent = ARENA_ARRAY(&n->mem, uint64_t, n->l.sm_words);
   topology(n);
   routes(n);
   for (int i = 0; i < 2; i++) {
-    if (n->l.vcs == 1) n->planes[i] = icnt_planes_new(n, i == ICNT_UP);
+    if (icnt_xbar_fits(&n->l)) n->xbar[i] = icnt_xbar_new(n, i == ICNT_UP);
+    else if (n->l.vcs == 1) n->planes[i] = icnt_planes_new(n, i == ICNT_UP);
     else n->vcs[i] = icnt_vcs_new(n, i == ICNT_UP);
   }
   return n;

@@ -34,11 +34,13 @@ uint32_t icnt_peek(const struct icnt *n, uint32_t node);
 /* Where the first packet goes that a node has pushed and its router not sent on; false: there is none, or several
  * virtual channels are in use. */
 bool icnt_bound(const struct icnt *n, uint32_t node, uint32_t *dst);
-/* The set of nodes with a packet to pop, one word per 64; lives as long as the interconnect. */
-const uint64_t *icnt_arrivals(const struct icnt *n);
-/* The set of SM nodes whose injection buffer has sent a flit since the caller took them out of it; NULL if that is not
- * known. Only they can have got room. */
+/* The receivers of a network with a packet to pop: sub-partitions (ICNT_UP) or SMs, counted from 0, one word per 64;
+ * the set lives as long as the interconnect. */
+const uint64_t *icnt_arrivals(const struct icnt *n, enum icnt_net net);
+/* The set of SMs whose injection buffer may have got room since the caller took them out of it, among those that await
+ * it: icnt_await, once, for a packet that cannot be pushed now. NULL if that is not known. */
 uint64_t *icnt_sent(const struct icnt *n);
+void icnt_await(struct icnt *n, uint32_t node, uint32_t bytes);
 /* One interconnect cycle. Costs nothing for nodes with nothing to do. */
 void icnt_step(struct icnt *n);
 /* No packet anywhere inside (ejected but not popped ones count as inside). */

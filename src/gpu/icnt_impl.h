@@ -36,7 +36,8 @@ struct flit {
 struct layout {
   uint32_t sms, nodes, routers, radix, ports, vcs, vc_buf, speedup, iterations, req_words;
   uint32_t inject_flits, boundary_flits, flit_bytes, columns;
-  int flit_shift; /* log2 of flit_bytes, -1 if it is no power of two */
+  uint32_t sm_words; /* of a set of SMs */
+  int flit_shift;    /* log2 of flit_bytes, -1 if it is no power of two */
   bool mesh;
   uint16_t *node_port; /* node -> port where it is attached */
   uint16_t *port_node; /* port -> node attached there, or ICNT_NONE */
@@ -46,25 +47,54 @@ struct layout {
   uint16_t *router;    /* port -> its router */
 };
 
+/* What is known of the injection buffer of a node of icnt_xbar.c. SMs ask in every cycle, so this is asked first. */
+struct icnt_room {
+  uint32_t fits;    /* a packet of so many flits fits, until the next push */
+  uint32_t refused; /* one of so many does not before step `until`, */
+  uint64_t until;   /* or with UINT64_MAX until the network has set it to 0 */
+};
+
+struct icnt_xbar;
 struct icnt_planes;
 struct net;
 struct icnt {
   struct arena mem;
   struct layout l;
-  uint64_t *ready;               /* set of nodes with a whole packet to pop, of both networks */
-  struct icnt_planes *planes[2]; /* with one VC */
+  uint64_t *ready;               /* sets of SMs, then of sub-partitions with a whole packet to pop: icnt_ready */
+  uint64_t *sent;                /* icnt_sent; NULL with several VCs */
+  struct icnt_room *room;        /* by node */
+  struct icnt_xbar *xbar[2];     /* a crossbar with one VC */
+  struct icnt_planes *planes[2]; /* a mesh with one, a crossbar of small buffers */
   struct net *vcs[2];            /* with several */
   uint64_t now;
   uint64_t inside; /* packets pushed and not popped */
   struct icnt_stats st;
 };
 
-/* icnt_planes.c and icnt_vcs.c: the same calls as icnt.h's for one network. `flits` and the meta of a pushed flit are
- * the packet's length; peek and pop are called when `ready` has the node. */
+/* The place of a node in struct icnt.ready. */
+static inline uint32_t icnt_ready(const struct layout *l, uint32_t node) {
+  return node < l->sms ? node : l->sm_words * 64 + node - l->sms;
+}
+
+/* icnt_xbar.c, icnt_planes.c and icnt_vcs.c: the same calls as icnt.h's for one network. `flits` and the meta of a
+ * pushed flit are the packet's length; peek and pop are called when `ready` has the node. */
+bool icnt_xbar_fits(const struct layout *l);
+struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net);
+bool icnt_xbar_due(const struct icnt_xbar *x, uint64_t now); /* else a step would do nothing */
+void icnt_xbar_step(struct icnt_xbar *x, uint64_t now);
+uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now);
+uint32_t icnt_xbar_waiting(const struct icnt_xbar *x, uint32_t node, uint64_t now);
+bool icnt_xbar_look_for_room(const struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
+uint32_t icnt_xbar_steps_to_room(const struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
+void icnt_xbar_await(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
+bool icnt_xbar_bound(const struct icnt_xbar *x, uint32_t node, uint64_t now, uint32_t *dst);
+void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, struct flit p, uint64_t now);
+uint32_t icnt_xbar_peek(const struct icnt_xbar *x, uint32_t node);
+uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node, uint64_t now);
+
 struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
 void icnt_planes_step(struct icnt_planes *x, uint64_t now);
 uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now);
-uint64_t *icnt_planes_sent(const struct icnt_planes *x);
 uint32_t icnt_planes_waiting(const struct icnt_planes *x, uint32_t node);
 bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits);
 bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst);

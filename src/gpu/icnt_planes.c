@@ -45,58 +45,24 @@ struct planes {
   uint32_t n, stride;
 };
 
-/* Places of the sets and wires in a crossbar of few words. */
-enum {
-  SMALL_active,
-  SMALL_asking,
-  SMALL_held,
-  SMALL_wanted,
-  SMALL_has_flit,
-  SMALL_holder_has_flit,
-  SMALL_credit,
-  SMALL_output_credit,
-  SMALL_flits_in,
-  SMALL_credits_in,
-  SMALL_occupied,
-  SMALL_out_credit,
-  SMALL_sending,
-  SMALL_tight,
-  SMALL_src_credit,
-  SMALL_waiting,
-  SMALL_sent,
-  SMALL_sent_in,
-  SMALL_sent_in_last = SMALL_sent_in + ICNT_SLOTS - 1,
-  SMALL_sent_out,
-  SMALL_sent_out_last = SMALL_sent_out + ICNT_SLOTS - 1,
-  SMALL_injected,
-  SMALL_injected_last = SMALL_injected + ICNT_SLOTS - 1,
-  SMALL_ejected,
-  SMALL_ejected_last = SMALL_ejected + ICNT_SLOTS - 1,
-  SMALL_tails,
-  SMALL_tails_last = SMALL_tails + ICNT_SLOTS - 1,
-  SMALLS
-};
-
 /* Words `from` to `to` - 1 of sets of ports. */
 struct span {
   uint32_t from, to;
 };
 
-enum { FEW = 4 };
-
 struct icnt_planes {
   uint32_t nodes, inject_flits, boundary_flits;
-  uint32_t dirs, span, row;    /* directions; ports of one (a multiple of 64); routers in a row */
-  uint32_t local_words, words; /* words of one direction, of all */
-  uint32_t local, local_word;  /* first port and word of the direction of the nodes, the last */
-  uint32_t req_words;          /* crossbar: words per output; mesh: 0 */
-  struct span inputs,
-      outputs;               /* words with inputs, outputs in use: in the crossbar those of the sources, of the sinks */
-  uint16_t *place, *node_at; /* node -> position; position -> node */
-  uint16_t *router, *peer;   /* port -> position of its router; output -> input it feeds (mesh) */
-  uint16_t *route;           /* mesh: [position * nodes + destination node] -> output */
-  struct fifo *in;           /* per input */
-  struct source_x *src;      /* per position */
+  uint32_t dirs, span, row;             /* directions; ports of one (a multiple of 64); routers in a row */
+  uint32_t local_words, words;          /* words of one direction, of all */
+  uint32_t local, local_word;           /* first port and word of the direction of the nodes, the last */
+  uint32_t req_words;                   /* crossbar: words per output; mesh: 0 */
+  struct span inputs, outputs;          /* words of sets of ports with inputs, outputs in use */
+  struct span sources, sinks;           /* words of sets of positions: in the crossbar the same */
+  uint16_t *place, *node_at, *ready_at; /* node -> position; position -> node, its place in `ready` */
+  uint16_t *router, *peer;              /* port -> position of its router; output -> input it feeds (mesh) */
+  uint16_t *route;                      /* mesh: [position * nodes + destination node] -> output */
+  struct fifo *in;                      /* per input */
+  struct source_x *src;                 /* per position */
   struct sink_x *snk;
   uint16_t *holder, *out_of, *grant; /* output -> input; input -> output; output's round-robin pointer */
   uint64_t *req;                     /* crossbar: output * req_words: inputs that ask for it */
@@ -115,64 +81,16 @@ struct icnt_planes {
   uint64_t *tight;   /* sinks whose boundary buffer cannot take all of it */
   struct planes src_credits;
   uint64_t *src_credit, *waiting; /* where src_credits, the ejection buffers' flits are not zero */
-  uint64_t *sent;                 /* nodes that injected a flit, until the caller has seen it */
+  uint64_t *sent;                 /* SMs that injected a flit: the set in struct icnt; NULL on the way down */
   uint64_t *ready;                /* nodes with a whole packet: the set in struct icnt */
   /* Wires, by step modulo 4: flits that left inputs, outputs (ports), sources, and the ejection buffer (positions). */
   uint64_t *sent_in[ICNT_SLOTS], *sent_out[ICNT_SLOTS], *injected[ICNT_SLOTS], *ejected[ICNT_SLOTS];
-  uint64_t *tails[ICNT_SLOTS];  /* of sent_out, at the nodes' outputs: tails (positions) */
-  uint32_t kind;                /* how the step is compiled, see below */
-  uint64_t small[SMALLS * FEW]; /* in a crossbar of up to FEW words all of these sets, `kind` words each */
-  uint32_t packets;             /* pushed and not popped */
+  uint64_t *tails[ICNT_SLOTS]; /* of sent_out, at the nodes' outputs: tails (positions) */
+  uint32_t packets;            /* pushed and not popped */
   uint32_t still; /* steps in a row that put nothing on a wire, up to ICNT_SLOTS: then all slots are empty */
 };
 
-/* The usual crossbar has up to 64 nodes, one word a set: `kind` 1. Its step is the same code with the sizes known to
- * the compiler, which takes a third of the instructions away. Up to FEW words (`kind` FEW) the sets lie in the struct
- * and need no pointers. Other machines: 0. */
-#define SHARED static inline __attribute__((always_inline))
-SHARED uint32_t local_words(const struct icnt_planes *x, uint32_t kind) {
-  return kind == 1 ? 1 : x->local_words;
-}
-SHARED uint32_t local_word(const struct icnt_planes *x, uint32_t kind) {
-  return kind ? 0 : x->local_word;
-}
-SHARED uint32_t local_port(const struct icnt_planes *x, uint32_t kind) {
-  return kind ? 0 : x->local;
-}
-SHARED bool crossbar(const struct icnt_planes *x, uint32_t kind) {
-  return kind || x->req_words;
-}
-SHARED uint32_t req_words(const struct icnt_planes *x, uint32_t kind) {
-  return kind == 1 ? 1 : x->req_words;
-}
-
-/* The words in use of sets of inputs, of outputs; of sources, of sinks (positions: in the crossbar the same). */
-SHARED struct span inputs(const struct icnt_planes *x, uint32_t kind) {
-  return kind == 1 ? (struct span){0, 1} : x->inputs;
-}
-SHARED struct span outputs(const struct icnt_planes *x, uint32_t kind) {
-  return kind == 1 ? (struct span){0, 1} : x->outputs;
-}
-SHARED struct span sources(const struct icnt_planes *x, uint32_t kind) {
-  return kind == 1 ? (struct span){0, 1} : crossbar(x, kind) ? x->inputs : (struct span){0, x->local_words};
-}
-SHARED struct span sinks(const struct icnt_planes *x, uint32_t kind) {
-  return kind == 1 ? (struct span){0, 1} : crossbar(x, kind) ? x->outputs : (struct span){0, x->local_words};
-}
 #define WORDS(s, w) for (uint32_t w = (s).from, end_ = (s).to; w < end_; w++)
-
-/* In a function with `kind`: a set; a wire at a step modulo ICNT_SLOTS. */
-#define SET(name) (kind ? &x->small[SMALL_##name * kind] : x->name)
-#define WIRE(name, slot) (kind ? &x->small[(SMALL_##name + (slot)) * kind] : x->name[slot])
-SHARED void add_in(uint32_t kind, uint64_t *s, uint32_t i) {
-  s[kind == 1 ? 0 : i >> 6] |= (uint64_t)1 << (i & 63);
-}
-SHARED void remove_in(uint32_t kind, uint64_t *s, uint32_t i) {
-  s[kind == 1 ? 0 : i >> 6] &= ~((uint64_t)1 << (i & 63));
-}
-SHARED bool has_in(uint32_t kind, const uint64_t *s, uint32_t i) {
-  return s[kind == 1 ? 0 : i >> 6] >> (i & 63) & 1;
-}
 
 /* ---- counters ---- */
 
@@ -256,17 +174,17 @@ static inline void load_sink(struct icnt_planes *x, uint32_t node) {
 static inline void complete(struct icnt_planes *x, uint32_t node) {
   struct sink_x *k = &x->snk[node];
   k->whole += k->ring[k->move++ & k->mask].meta;
-  set_add(x->ready, x->node_at[node]);
+  set_add(x->ready, x->ready_at[node]);
   load_sink(x, node);
 }
-SHARED void load_source(struct icnt_planes *x, uint32_t node, uint32_t kind) {
-  const struct fifo *f = &x->in[local_port(x, kind) + node];
+static inline void load_source(struct icnt_planes *x, uint32_t node) {
+  const struct fifo *f = &x->in[x->local + node];
   struct source_x *s = &x->src[node];
   if (s->inject == f->end) {
-    remove_in(kind, SET(sending), node);
+    set_remove(x->sending, node);
     return;
   }
-  add_in(kind, SET(sending), node);
+  set_add(x->sending, node);
   s->left = f->ring[s->inject & f->mask].meta;
 }
 
@@ -288,106 +206,103 @@ static uint64_t counted(struct icnt_planes *x, uint32_t w, uint64_t m, uint64_t 
   return moved;
 }
 
-SHARED void sinks_step(struct icnt_planes *x, uint32_t w, uint64_t now, uint32_t kind) {
+static inline void sinks_step(struct icnt_planes *x, uint32_t w, uint64_t now) {
   uint32_t three = (now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
-  uint64_t arrived = WIRE(sent_out, three)[local_word(x, kind) + w], slow = SET(tight)[w] | SET(waiting)[w],
-           move = arrived & ~slow;
-  EACH(WIRE(tails, three)[w] & ~slow, w, node) {
+  uint64_t arrived = x->sent_out[three][x->local_word + w], slow = x->tight[w] | x->waiting[w], move = arrived & ~slow;
+  EACH(x->tails[three][w] & ~slow, w, node) {
     complete(x, (uint32_t)node);
   }
   if (slow) move |= counted(x, w, slow, arrived);
-  WIRE(tails, now & (ICNT_SLOTS - 1))[w] = 0;
-  WIRE(ejected, now & (ICNT_SLOTS - 1))[w] = move;
+  x->tails[now & (ICNT_SLOTS - 1)][w] = 0;
+  x->ejected[now & (ICNT_SLOTS - 1)][w] = move;
 }
 
-SHARED void sources_step(struct icnt_planes *x, uint32_t w, uint64_t now, uint32_t kind) {
-  uint64_t credits = WIRE(sent_in, (now - ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1))[local_word(x, kind) + w];
-  uint64_t send = SET(sending)[w] & (credits | SET(src_credit)[w]);
-  update(&x->src_credits, w, credits, send, SET(src_credit));
+static inline void sources_step(struct icnt_planes *x, uint32_t w, uint64_t now) {
+  uint64_t credits = x->sent_in[(now - ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1)][x->local_word + w];
+  uint64_t send = x->sending[w] & (credits | x->src_credit[w]);
+  update(&x->src_credits, w, credits, send, x->src_credit);
   EACH(send, w, node) {
     struct source_x *s = &x->src[node];
     s->waiting--;
-    if (!crossbar(x, kind)) add_in(kind, SET(sent), x->node_at[node]);
+    if (x->sent) set_add(x->sent, x->node_at[node]);
     if (--s->left) continue;
     s->inject++;
-    load_source(x, (uint32_t)node, kind);
+    load_source(x, (uint32_t)node);
   }
-  if (crossbar(x, kind)) SET(sent)[w] |= send; /* crossbar: the node's number is its position */
-  WIRE(injected, now & (ICNT_SLOTS - 1))[w] = send;
+  x->injected[now & (ICNT_SLOTS - 1)][w] = send;
 }
 
 /* ---- router ---- */
 
 /* The head at the front of input `i` asks for its output. */
-SHARED void ask(struct icnt_planes *x, uint32_t i, uint32_t kind) {
+static inline void ask(struct icnt_planes *x, uint32_t i) {
   const struct fifo *f = &x->in[i];
   uint32_t o = f->ring[f->front & f->mask].dst;
-  if (crossbar(x, kind)) {
-    set_add(&x->req[o * req_words(x, kind)], i);
+  if (x->req_words) {
+    set_add(&x->req[o * x->req_words], i);
   } else {
     o = x->route[x->router[i] * x->nodes + o];
     x->req_dir[o] |= (uint8_t)(1u << i / x->span);
   }
-  add_in(kind, SET(wanted), o);
-  add_in(kind, SET(asking), i);
+  set_add(x->wanted, o);
+  set_add(x->asking, i);
 }
 
 /* What the neighbours sent towards direction `dir` (0..3): word `w` of their ports that face it. */
-SHARED uint64_t from_neighbours(const struct icnt_planes *x, const uint64_t *sent, uint32_t dir, uint32_t w,
-                                uint32_t kind) {
-  const uint64_t *facing = sent + (dir ^ 1) * local_words(x, kind);
+static inline uint64_t from_neighbours(const struct icnt_planes *x, const uint64_t *sent, uint32_t dir, uint32_t w) {
+  const uint64_t *facing = sent + (dir ^ 1) * x->local_words;
   uint32_t by = dir < 2 ? 1 : x->row;
   if (dir & 1) return facing[w] << by | (w ? facing[w - 1] >> (64 - by) : 0);
-  return facing[w] >> by | (w + 1 < local_words(x, kind) ? facing[w + 1] << (64 - by) : 0);
+  return facing[w] >> by | (w + 1 < x->local_words ? facing[w + 1] << (64 - by) : 0);
 }
 
-SHARED void arrivals(struct icnt_planes *x, uint64_t now, uint32_t kind) {
+static inline void arrivals(struct icnt_planes *x, uint64_t now) {
   uint32_t two = (now - ICNT_FLIT_WIRE) & (ICNT_SLOTS - 1), three = (now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
   for (uint32_t d = 0; d + 1 < x->dirs; d++)
-    for (uint32_t w = 0; w < local_words(x, kind); w++) {
-      SET(flits_in)[d * local_words(x, kind) + w] = from_neighbours(x, WIRE(sent_out, three), d, w, kind);
-      SET(credits_in)[d * local_words(x, kind) + w] = from_neighbours(x, WIRE(sent_in, two), d, w, kind);
+    for (uint32_t w = 0; w < x->local_words; w++) {
+      x->flits_in[d * x->local_words + w] = from_neighbours(x, x->sent_out[three], d, w);
+      x->credits_in[d * x->local_words + w] = from_neighbours(x, x->sent_in[two], d, w);
     }
-  WORDS(sources(x, kind), w) SET(flits_in)[local_word(x, kind) + w] = WIRE(injected, two)[w];
-  WORDS(sinks(x, kind), w) SET(credits_in)[local_word(x, kind) + w] = WIRE(ejected, two)[w];
+  WORDS(x->sources, w) x->flits_in[x->local_word + w] = x->injected[two][w];
+  WORDS(x->sinks, w) x->credits_in[x->local_word + w] = x->ejected[two][w];
 }
 
 /* What flits that arrive change on the other side of the switch; the same for credits. */
-SHARED void receive_flits(struct icnt_planes *x, uint32_t w, uint32_t kind) {
-  uint64_t filled = SET(flits_in)[w] | SET(occupied)[w], changed = (filled ^ SET(has_flit)[w]) & SET(active)[w];
-  SET(has_flit)[w] = filled;
+static inline void receive_flits(struct icnt_planes *x, uint32_t w) {
+  uint64_t filled = x->flits_in[w] | x->occupied[w], changed = (filled ^ x->has_flit[w]) & x->active[w];
+  x->has_flit[w] = filled;
   EACH(changed, w, i) {
     uint32_t o = x->out_of[i];
-    SET(holder_has_flit)[o >> 6] ^= (uint64_t)1 << (o & 63);
+    x->holder_has_flit[o >> 6] ^= (uint64_t)1 << (o & 63);
   }
-  EACH(filled & ~SET(active)[w] & ~SET(asking)[w], w, i) {
-    ask(x, (uint32_t)i, kind);
+  EACH(filled & ~x->active[w] & ~x->asking[w], w, i) {
+    ask(x, (uint32_t)i);
   }
 }
 
-SHARED void receive_credits(struct icnt_planes *x, uint32_t w, uint32_t kind) {
-  uint64_t credit = SET(credits_in)[w] | SET(out_credit)[w];
-  uint64_t changed = (credit ^ SET(credit)[w]) & SET(held)[w];
-  SET(credit)[w] = credit;
+static inline void receive_credits(struct icnt_planes *x, uint32_t w) {
+  uint64_t credit = x->credits_in[w] | x->out_credit[w];
+  uint64_t changed = (credit ^ x->credit[w]) & x->held[w];
+  x->credit[w] = credit;
   EACH(changed, w, o) {
     uint32_t i = x->holder[o];
-    SET(output_credit)[i >> 6] ^= (uint64_t)1 << (i & 63);
+    x->output_credit[i >> 6] ^= (uint64_t)1 << (i & 63);
   }
 }
 
 /* The first input at or after the pointer that asks for `o`, and the pointer moves past it; there is one. */
-SHARED uint32_t pick(struct icnt_planes *x, uint32_t o, uint32_t kind) {
-  if (!crossbar(x, kind)) {
+static inline uint32_t pick(struct icnt_planes *x, uint32_t o) {
+  if (!x->req_words) {
     uint32_t ask = x->req_dir[o], later = ask >> x->grant[o] << x->grant[o];
     uint32_t d = (uint32_t)__builtin_ctz(later ? later : ask);
     x->grant[o] = (uint16_t)(d + 1 == x->dirs ? 0 : d + 1);
     return d * x->span + x->router[o];
   }
-  const uint64_t *r = &x->req[o * req_words(x, kind)];
+  const uint64_t *r = &x->req[o * x->req_words];
   uint32_t w = x->grant[o] >> 6;
   uint64_t m = r[w] & ~(uint64_t)0 << (x->grant[o] & 63);
   while (!m) {
-    w = w + 1 == req_words(x, kind) ? 0 : w + 1;
+    w = w + 1 == x->req_words ? 0 : w + 1;
     m = r[w];
   }
   uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
@@ -395,77 +310,76 @@ SHARED uint32_t pick(struct icnt_planes *x, uint32_t o, uint32_t kind) {
   return i;
 }
 
-SHARED uint32_t grant(struct icnt_planes *x, uint32_t kind) {
+static inline uint32_t grant(struct icnt_planes *x) {
   uint32_t n = 0;
-  WORDS(outputs(x, kind), w) EACH(SET(wanted)[w] & ~SET(held)[w], w, o) {
+  WORDS(x->outputs, w) EACH(x->wanted[w] & ~x->held[w], w, o) {
     x->granted[n++] = (uint32_t)o;
-    x->granted[n++] = pick(x, (uint32_t)o, kind);
+    x->granted[n++] = pick(x, (uint32_t)o);
   }
   return n;
 }
 
-SHARED void remove_request(struct icnt_planes *x, uint32_t o, uint32_t i, uint32_t kind) {
+static inline void remove_request(struct icnt_planes *x, uint32_t o, uint32_t i) {
   uint64_t left = 0;
-  if (!crossbar(x, kind)) {
+  if (!x->req_words) {
     left = x->req_dir[o] &= (uint8_t) ~(1u << i / x->span);
   } else {
-    uint64_t *r = &x->req[o * req_words(x, kind)];
+    uint64_t *r = &x->req[o * x->req_words];
     set_remove(r, i);
-    for (uint32_t w = 0; w < req_words(x, kind); w++) left |= r[w];
+    for (uint32_t w = 0; w < x->req_words; w++) left |= r[w];
   }
-  if (!left) remove_in(kind, SET(wanted), o);
+  if (!left) set_remove(x->wanted, o);
 }
 
-SHARED void take(struct icnt_planes *x, uint32_t n, uint32_t kind) {
+static inline void take(struct icnt_planes *x, uint32_t n) {
   for (uint32_t k = 0; k < n; k += 2) {
     uint32_t o = x->granted[k], i = x->granted[k + 1];
     const struct fifo *f = &x->in[i];
     struct flit p = f->ring[f->front & f->mask];
-    remove_request(x, o, i, kind);
-    remove_in(kind, SET(asking), i);
-    add_in(kind, SET(active), i);
-    add_in(kind, SET(held), o);
+    remove_request(x, o, i);
+    set_remove(x->asking, i);
+    set_add(x->active, i);
+    set_add(x->held, o);
     x->holder[o] = (uint16_t)i;
     x->out_of[i] = (uint16_t)o;
-    add_in(kind, SET(holder_has_flit), o); /* its head */
-    if (has_in(kind, SET(credit), o)) add_in(kind, SET(output_credit), i);
-    else remove_in(kind, SET(output_credit), i);
+    set_add(x->holder_has_flit, o); /* its head */
+    if (set_has(x->credit, o)) set_add(x->output_credit, i);
+    else set_remove(x->output_credit, i);
     put(&x->left_in, i, p.meta);
-    if (o < local_port(x, kind)) {
+    if (o < x->local) {
       struct fifo *next = &x->in[x->peer[o]];
       next->ring[next->end++ & next->mask] = p;
       continue;
     }
-    struct sink_x *d = &x->snk[o - local_port(x, kind)];
+    struct sink_x *d = &x->snk[o - x->local];
     bool first = d->move == d->end;
     d->ring[d->end++ & d->mask] = p;
-    if (first) load_sink(x, o - local_port(x, kind));
+    if (first) load_sink(x, o - x->local);
   }
 }
 
-SHARED void switch_step(struct icnt_planes *x, uint64_t now, uint32_t kind) {
-  uint64_t *in = WIRE(sent_in, now & (ICNT_SLOTS - 1)), *out = WIRE(sent_out, now & (ICNT_SLOTS - 1));
-  WORDS(inputs(x, kind), w) in[w] = SET(active)[w] & SET(has_flit)[w] & SET(output_credit)[w];
-  WORDS(outputs(x, kind), w) {
-    out[w] = SET(held)[w] & SET(holder_has_flit)[w] & SET(credit)[w];
-    update(&x->out_credits, w, SET(credits_in)[w], out[w], SET(out_credit));
+static inline void switch_step(struct icnt_planes *x, uint64_t now) {
+  uint64_t *in = x->sent_in[now & (ICNT_SLOTS - 1)], *out = x->sent_out[now & (ICNT_SLOTS - 1)];
+  WORDS(x->inputs, w) in[w] = x->active[w] & x->has_flit[w] & x->output_credit[w];
+  WORDS(x->outputs, w) {
+    out[w] = x->held[w] & x->holder_has_flit[w] & x->credit[w];
+    update(&x->out_credits, w, x->credits_in[w], out[w], x->out_credit);
   }
-  WORDS(inputs(x, kind), w) {
-    update(&x->occupancy, w, SET(flits_in)[w], in[w], SET(occupied));
+  WORDS(x->inputs, w) {
+    update(&x->occupancy, w, x->flits_in[w], in[w], x->occupied);
     if (!in[w]) continue;
     down(&x->left_in, w, in[w]);
     EACH(in[w] & ~nonzero(&x->left_in, w), w, i) { /* tails: the output is free for the next step */
       uint32_t o = x->out_of[i];
-      remove_in(kind, SET(held), o);
-      if (kind) add_in(kind, WIRE(tails, now & (ICNT_SLOTS - 1)), o);
-      else if (o >= x->local) add_in(kind, WIRE(tails, now & (ICNT_SLOTS - 1)), o - x->local);
-      SET(active)[w] &= ~((uint64_t)1 << (i & 63));
+      set_remove(x->held, o);
+      if (o >= x->local) set_add(x->tails[now & (ICNT_SLOTS - 1)], o - x->local);
+      x->active[w] &= ~((uint64_t)1 << (i & 63));
       struct fifo *f = &x->in[i];
       if (++f->front == f->end) {
         f->front = f->end = 0; /* as in icnt_planes_pop */
-        if (i >= local_port(x, kind)) x->src[i - local_port(x, kind)].inject = 0;
+        if (i >= x->local) x->src[i - x->local].inject = 0;
       }
-      if (SET(occupied)[w] >> (i & 63) & 1) ask(x, (uint32_t)i, kind);
+      if (x->occupied[w] >> (i & 63) & 1) ask(x, (uint32_t)i);
     }
   }
 }
@@ -499,38 +413,25 @@ uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now) {
   return UINT32_MAX;
 }
 
-SHARED void step(struct icnt_planes *x, uint64_t now, uint32_t kind) {
+static inline void step(struct icnt_planes *x, uint64_t now) {
   uint32_t slot = now & (ICNT_SLOTS - 1);
   uint64_t any = 0;
-  WORDS(sinks(x, kind), w) sinks_step(x, w, now, kind);
-  WORDS(sources(x, kind), w) sources_step(x, w, now, kind);
-  arrivals(x, now, kind);
-  WORDS(inputs(x, kind), w) receive_flits(x, w, kind);
-  WORDS(outputs(x, kind), w) receive_credits(x, w, kind);
-  uint32_t n = grant(x, kind);
-  switch_step(x, now, kind);
-  take(x, n, kind);
-  WORDS(sources(x, kind), w) any |= WIRE(injected, slot)[w];
-  WORDS(sinks(x, kind), w) any |= WIRE(ejected, slot)[w];
-  WORDS(inputs(x, kind), w) any |= WIRE(sent_in, slot)[w];
+  WORDS(x->sinks, w) sinks_step(x, w, now);
+  WORDS(x->sources, w) sources_step(x, w, now);
+  arrivals(x, now);
+  WORDS(x->inputs, w) receive_flits(x, w);
+  WORDS(x->outputs, w) receive_credits(x, w);
+  uint32_t n = grant(x);
+  switch_step(x, now);
+  take(x, n);
+  WORDS(x->sources, w) any |= x->injected[slot][w];
+  WORDS(x->sinks, w) any |= x->ejected[slot][w];
+  WORDS(x->inputs, w) any |= x->sent_in[slot][w];
   x->still = any ? 0 : x->still + (x->still < ICNT_SLOTS);
 }
 
-static __attribute__((noinline)) void step_small(struct icnt_planes *x, uint64_t now) {
-  step(x, now, 1);
-}
-static __attribute__((noinline)) void step_few(struct icnt_planes *x, uint64_t now) {
-  step(x, now, FEW);
-}
-static __attribute__((noinline)) void step_any(struct icnt_planes *x, uint64_t now) {
-  step(x, now, 0);
-}
-
 void icnt_planes_step(struct icnt_planes *x, uint64_t now) {
-  if (x->still == ICNT_SLOTS && icnt_planes_quiet(x, now)) return;
-  if (x->kind == 1) step_small(x, now);
-  else if (x->kind) step_few(x, now);
-  else step_any(x, now);
+  if (x->still < ICNT_SLOTS || !icnt_planes_quiet(x, now)) step(x, now);
 }
 
 void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps) {
@@ -543,10 +444,6 @@ void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps) {
     memset(x->ejected[s], 0, local_bytes);
     memset(x->tails[s], 0, local_bytes);
   }
-}
-
-uint64_t *icnt_planes_sent(const struct icnt_planes *x) {
-  return x->sent;
 }
 
 uint32_t icnt_planes_waiting(const struct icnt_planes *x, uint32_t node) {
@@ -565,7 +462,7 @@ void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p) {
   f->ring[f->end++ & f->mask] = p;
   s->waiting += p.meta;
   x->packets++;
-  if (s->inject + 1 == f->end) load_source(x, place, 0);
+  if (s->inject + 1 == f->end) load_source(x, place);
 }
 
 bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst) {
@@ -587,7 +484,7 @@ uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node) {
   struct flit p = k->ring[k->pop++ & k->mask];
   x->packets--;
   if (k->pop == k->move) {
-    set_remove(x->ready, node);
+    set_remove(x->ready, x->ready_at[place]);
     if (k->pop == k->end) k->pop = k->move = k->end = 0; /* begin anew in front, in a line that the cache still has */
   }
   k->whole -= p.meta;
@@ -614,9 +511,11 @@ static void places_new(struct arena *a, struct icnt_planes *x, const struct layo
   uint32_t ports = x->words * 64;
   x->place = ARENA_ARRAY(a, uint16_t, l->nodes);
   x->node_at = ARENA_ARRAY(a, uint16_t, x->span);
+  x->ready_at = ARENA_ARRAY(a, uint16_t, x->span);
   for (uint32_t node = 0; node < l->nodes; node++) {
     x->place[node] = (uint16_t)(l->mesh ? l->node_port[node] / l->radix : node);
     x->node_at[x->place[node]] = (uint16_t)node;
+    x->ready_at[x->place[node]] = (uint16_t)icnt_ready(l, node);
   }
   if (!l->mesh) return;
   x->router = ARENA_ARRAY(a, uint16_t, ports);
@@ -657,35 +556,30 @@ static void rings_new(struct arena *a, struct icnt_planes *x, const struct layou
     if (x->router[p] < l->routers) fifo_new(a, &x->in[p], l->vc_buf + 1);
 }
 
-static uint64_t *set_new(struct arena *a, struct icnt_planes *x, uint32_t place, uint32_t words) {
-  return x->kind ? &x->small[place * x->kind] : ARENA_ARRAY(a, uint64_t, words);
-}
-
 static void sets_new(struct arena *a, struct icnt_planes *x) {
   uint32_t local = x->local_words;
-  x->active = set_new(a, x, SMALL_active, x->words);
-  x->asking = set_new(a, x, SMALL_asking, x->words);
-  x->held = set_new(a, x, SMALL_held, x->words);
-  x->wanted = set_new(a, x, SMALL_wanted, x->words);
-  x->has_flit = set_new(a, x, SMALL_has_flit, x->words);
-  x->holder_has_flit = set_new(a, x, SMALL_holder_has_flit, x->words);
-  x->credit = set_new(a, x, SMALL_credit, x->words);
-  x->output_credit = set_new(a, x, SMALL_output_credit, x->words);
-  x->flits_in = set_new(a, x, SMALL_flits_in, x->words);
-  x->credits_in = set_new(a, x, SMALL_credits_in, x->words);
-  x->occupied = set_new(a, x, SMALL_occupied, x->words);
-  x->out_credit = set_new(a, x, SMALL_out_credit, x->words);
-  x->sending = set_new(a, x, SMALL_sending, local);
-  x->tight = set_new(a, x, SMALL_tight, local);
-  x->src_credit = set_new(a, x, SMALL_src_credit, local);
-  x->waiting = set_new(a, x, SMALL_waiting, local);
-  x->sent = set_new(a, x, SMALL_sent, local);
+  x->active = ARENA_ARRAY(a, uint64_t, x->words);
+  x->asking = ARENA_ARRAY(a, uint64_t, x->words);
+  x->held = ARENA_ARRAY(a, uint64_t, x->words);
+  x->wanted = ARENA_ARRAY(a, uint64_t, x->words);
+  x->has_flit = ARENA_ARRAY(a, uint64_t, x->words);
+  x->holder_has_flit = ARENA_ARRAY(a, uint64_t, x->words);
+  x->credit = ARENA_ARRAY(a, uint64_t, x->words);
+  x->output_credit = ARENA_ARRAY(a, uint64_t, x->words);
+  x->flits_in = ARENA_ARRAY(a, uint64_t, x->words);
+  x->credits_in = ARENA_ARRAY(a, uint64_t, x->words);
+  x->occupied = ARENA_ARRAY(a, uint64_t, x->words);
+  x->out_credit = ARENA_ARRAY(a, uint64_t, x->words);
+  x->sending = ARENA_ARRAY(a, uint64_t, local);
+  x->tight = ARENA_ARRAY(a, uint64_t, local);
+  x->src_credit = ARENA_ARRAY(a, uint64_t, local);
+  x->waiting = ARENA_ARRAY(a, uint64_t, local);
   for (uint32_t s = 0; s < ICNT_SLOTS; s++) {
-    x->sent_in[s] = set_new(a, x, SMALL_sent_in + s, x->words);
-    x->sent_out[s] = set_new(a, x, SMALL_sent_out + s, x->words);
-    x->injected[s] = set_new(a, x, SMALL_injected + s, local);
-    x->ejected[s] = set_new(a, x, SMALL_ejected + s, local);
-    x->tails[s] = set_new(a, x, SMALL_tails + s, local);
+    x->sent_in[s] = ARENA_ARRAY(a, uint64_t, x->words);
+    x->sent_out[s] = ARENA_ARRAY(a, uint64_t, x->words);
+    x->injected[s] = ARENA_ARRAY(a, uint64_t, local);
+    x->ejected[s] = ARENA_ARRAY(a, uint64_t, local);
+    x->tails[s] = ARENA_ARRAY(a, uint64_t, local);
   }
 }
 
@@ -705,17 +599,17 @@ struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net) {
                             .local = (dirs - 1) * local_words * 64,
                             .local_word = (dirs - 1) * local_words,
                             .req_words = l->mesh ? 0 : local_words,
-                            .kind = l->mesh || local_words > FEW ? 0
-                                    : local_words == 1           ? 1
-                                                                 : FEW,
                             .inputs = {0, dirs * local_words},
                             .outputs = {0, dirs * local_words},
+                            .sources = {0, local_words},
+                            .sinks = {0, local_words},
                             .ready = n->ready,
+                            .sent = up_net ? n->sent : NULL,
                             .still = ICNT_SLOTS};
   if (!l->mesh) { /* nodes below `sms` are sources on the way up and sinks on the way down, the others the reverse */
     struct span sms = {0, (l->sms + 63) / 64}, memory = {l->sms / 64, local_words};
-    x->inputs = up_net ? sms : memory;
-    x->outputs = up_net ? memory : sms;
+    x->inputs = x->sources = up_net ? sms : memory;
+    x->outputs = x->sinks = up_net ? memory : sms;
   }
   uint32_t ports = x->words * 64;
   places_new(a, x, l);

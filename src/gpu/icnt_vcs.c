@@ -56,7 +56,7 @@ static void eject(struct net *t, uint32_t node, struct slot *later) {
     k->boundary_flits++;
     if (f.meta & ICNT_TAIL) {
       k->packets[(k->phead + k->pcount++) & k->pmask] = f;
-      set_add(t->ready, node);
+      set_add(t->ready, icnt_ready(l, node));
     }
     more |= k->count && k->boundary_flits < l->boundary_flits;
     t->credit_q[node * size + (t->credit_q_head[node] + t->credit_q_count[node]++) % size] = (uint8_t)v;
@@ -146,7 +146,7 @@ uint32_t icnt_vcs_pop(struct net *t, uint32_t node) {
   if (k->count) bits_set(&t->go_eject, node);
   t->turn[node] = (uint8_t)(v + 1 == vcs ? 0 : v + 1);
   for (uint32_t i = 0; i < vcs; i++) left |= t->snk[node * vcs + i].pcount;
-  if (!left) set_remove(t->ready, node);
+  if (!left) set_remove(t->ready, icnt_ready(t->l, node));
   return p.payload;
 }
 

@@ -418,15 +418,43 @@ static void config(struct gpu_config *c, enum gpu_icnt kind, uint32_t sms, uint3
                            .icnt_speedup = 2};
 }
 
-static void offer(struct icnt *n, struct model *m, struct rng *g, const struct traffic *w, int node, uint32_t *next) {
+/* What a node refused a packet knows: bytes of the packet that it awaits room for; the first cycle that can have it. */
+struct refused {
+  int bytes;
+  uint64_t until;
+};
+
+/* An SM that awaits room for a packet is told in the cycle in which there is; it may be told earlier. */
+static void check_told(struct icnt *n, const struct model *m, struct refused *r) {
+  uint64_t *sent = icnt_sent(n);
+  for (int node = 0; sent && node < m->sms; node++) {
+    bool told = sent[node / 64] >> (node % 64) & 1, can = r[node].bytes && model_can_push(m, node, r[node].bytes);
+    if (can) assert_true(icnt_now(n) >= r[node].until);
+    if (can && !told) fail_msg("node %d is not told of room for %d B", node, r[node].bytes);
+    sent[node / 64] &= ~(1ull << (node % 64));
+    if (can) r[node].bytes = 0;
+    else if (told && r[node].bytes) icnt_await(n, (uint32_t)node, (uint32_t)r[node].bytes);
+  }
+}
+
+static void offer(struct icnt *n, struct model *m, struct rng *g, const struct traffic *w, int node, uint32_t *next,
+                  struct refused *r) {
   if (rng_below(g, 1000) >= w->push) return;
   bool sm = node < m->sms;
   int peers = sm ? m->nodes - m->sms : m->sms, first = sm ? m->sms : 0;
   int dst = first + ((int)rng_below(g, 1000) < w->hot ? 0 : (int)rng_below(g, (uint32_t)peers));
   int bytes = 1 + (int)rng_below(g, (uint32_t)w->bytes[!sm]);
   bool can = model_can_push(m, node, bytes);
+  uint32_t steps = icnt_steps_to_room(n, (uint32_t)node, (uint32_t)bytes);
+  assert_int_equal(can, steps == 0);
   assert_int_equal(can, icnt_can_push(n, (uint32_t)node, (uint32_t)bytes));
+  assert_int_equal(m->net[!sm].source[node].n, icnt_waiting(n, (uint32_t)node));
+  if (!can && sm && icnt_sent(n)) {
+    r[node] = (struct refused){.bytes = bytes, .until = icnt_now(n) + steps};
+    icnt_await(n, (uint32_t)node, (uint32_t)bytes);
+  }
   if (!can) return;
+  r[node].bytes = 0;
   model_push(m, node, dst, *next, bytes);
   icnt_push(n, (uint32_t)node, (uint32_t)dst, (*next)++, (uint32_t)bytes);
 }
@@ -437,6 +465,7 @@ static uint64_t compare(const struct gpu_config *c, int nodes, const struct traf
   struct rng g = rng_seed(seed);
   uint32_t next = 1;
   uint64_t popped = 0;
+  struct refused *refused = calloc((size_t)nodes, sizeof *refused);
   for (int cycle = 0; cycle < w->cycles || !icnt_idle(n); cycle++) {
     bool drain = cycle >= w->cycles;
     assert_true(cycle < w->cycles * 40);
@@ -447,12 +476,14 @@ static uint64_t compare(const struct gpu_config *c, int nodes, const struct traf
       assert_int_equal(peek, a);
       popped += a != 0;
     }
-    for (int node = (int)c->sms; node < nodes && !drain; node++) offer(n, m, &g, w, node, &next);
+    for (int node = (int)c->sms; node < nodes && !drain; node++) offer(n, m, &g, w, node, &next, refused);
     icnt_step(n);
     for (int k = 0; k < 2; k++) net_step(m, &m->net[k]);
-    for (int node = 0; node < (int)c->sms && !drain; node++) offer(n, m, &g, w, node, &next);
+    check_told(n, m, refused);
+    for (int node = 0; node < (int)c->sms && !drain; node++) offer(n, m, &g, w, node, &next, refused);
   }
   assert_int_equal(popped, next - 1);
+  free(refused);
   model_free(m);
   icnt_free(n);
   return popped;
@@ -481,6 +512,10 @@ static void crossbar_of_the_fermi_machine(void **state) {
   struct gpu_config c;
   config(&c, ICNT_CROSSBAR, 15, 1);
   for (uint64_t seed = 1; seed <= 3; seed++) run_all(&c, 27, seed * 100);
+  c.icnt_in_buf = 9; /* as in configs/fermi.yaml */
+  c.icnt_ej_buf = 8;
+  c.icnt_bnd_buf = 16;
+  for (uint64_t seed = 4; seed <= 6; seed++) run_all(&c, 27, seed * 100);
 }
 
 static void crossbar_with_several_virtual_channels(void **state) {
@@ -505,7 +540,9 @@ static void crossbar_with_small_buffers(void **state) {
     for (c.icnt_vcs = 1; c.icnt_vcs <= 2; c.icnt_vcs++) run_all(&c, 8, c.icnt_vc_buf * 10 + c.icnt_vcs);
 }
 
-/* Packets of up to 34 flits: more than half of a boundary buffer, more than counters of four bits hold. */
+/* Packets of up to 34 flits, more than half of a boundary buffer and more than counters of four bits hold; of up to
+ * 136.
+ */
 static void crossbar_with_narrow_flits(void **state) {
   (void)state;
   struct gpu_config c;
@@ -517,6 +554,10 @@ static void crossbar_with_narrow_flits(void **state) {
     c.icnt_in_buf = 40;
     c.icnt_vc_buf = 17;
     run_all(&c, 11, 600 + vcs);
+    c.icnt_flit = 1;
+    c.icnt_bnd_buf = 200;
+    c.icnt_in_buf = 150;
+    run_all(&c, 11, 700 + vcs);
   }
 }
 
