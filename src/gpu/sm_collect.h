@@ -105,7 +105,8 @@ ONCE void writeback(struct sm *s) {
 
 /* ---- collectors ---- */
 
-static op_id pop_oldest(struct sm *s, struct pipe_reg *r) {
+static inline op_id pop_oldest(struct sm *s, struct pipe_reg *r, uint32_t width) {
+  if (width == 1) return r->at[--r->count];
   uint32_t best = 0;
   for (uint32_t i = 1; i < r->count; i++)
     if (s->op[r->at[i]].order < s->op[r->at[best]].order) best = i;
@@ -135,18 +136,20 @@ static void collector_take(struct sm *s, uint32_t c, op_id id) {
   if (!s->col[c].waiting) s->col_ready |= 1ull << c;
 }
 
-static void allocate(struct sm *s, struct pipe_reg *from, uint64_t set, uint32_t ports) {
+/* `width`: of `from`; `ports`: how many collectors take one in a cycle. */
+static inline void allocate(struct sm *s, struct pipe_reg *from, uint64_t set, uint32_t width, uint32_t ports) {
   while (ports-- && from->count) {
     uint64_t unused = set & ~s->col_used;
     if (!unused) return;
     s->none_to_issue = false;
-    collector_take(s, (uint32_t)__builtin_ctzll(unused), pop_oldest(s, from));
+    collector_take(s, (uint32_t)__builtin_ctzll(unused), pop_oldest(s, from, width));
   }
 }
 
-static inline void dispatch(struct sm *s, struct pipe_reg *to, uint32_t first, uint64_t set, uint8_t *last) {
+static inline void dispatch(struct sm *s, struct pipe_reg *to, uint32_t width, uint32_t first, uint64_t set,
+                            uint8_t *last) {
   uint64_t ready = s->col_ready & set;
-  if (!ready || to->count >= to->width) return;
+  if (!ready || to->count >= width) return;
   uint64_t after = ready >> (first + *last) >> 1; /* in rotation from the one after the last */
   uint32_t c = after ? first + *last + 1 + (uint32_t)__builtin_ctzll(after) : (uint32_t)__builtin_ctzll(ready);
   *last = (uint8_t)(c - first);
@@ -178,17 +181,17 @@ ONCE void collect(struct sm *s) {
     sm_sub_collect(s);
     return;
   }
-  const struct sm_plan *plan = &s->g->plan;
+  uint32_t sp = WIDTH(s->ex_sp, PLAIN_sp_width), sfu = WIDTH(s->ex_sfu, PLAIN_sfu_width);
   if (s->col_ready) {
-    for (uint32_t p = 0; s->col_ready & plan->set_sp && p < KNOB(s, sp_width); p++)
-      dispatch(s, &s->ex_sp, plan->col_sp, plan->set_sp, &s->col_last_sp[p]);
-    dispatch(s, &s->ex_sfu, plan->col_sfu, plan->set_sfu, &s->col_last_sfu);
-    dispatch(s, &s->ex_mem, plan->col_mem, plan->set_mem, &s->col_last_mem);
+    for (uint32_t p = 0; s->col_ready & PLAN(s, set_sp) && p < sp; p++)
+      dispatch(s, &s->ex_sp, sp, PLAN(s, col_sp), PLAN(s, set_sp), &s->col_last_sp[p]);
+    dispatch(s, &s->ex_sfu, sfu, PLAN(s, col_sfu), PLAN(s, set_sfu), &s->col_last_sfu);
+    dispatch(s, &s->ex_mem, 1, PLAN(s, col_mem), PLAN(s, set_mem), &s->col_last_mem);
     /* Nothing else reaches the pipes before they start these: begin the next cycle with that. */
     if (s->ex_sp.count | s->ex_sfu.count) execute_alu(s, s->g->now + 1);
   }
   if (s->bank_wait) read_banks(s);
-  if (s->id_sp.count) allocate(s, &s->id_sp, plan->set_sp, KNOB(s, sp_width));
-  if (s->id_sfu.count) allocate(s, &s->id_sfu, plan->set_sfu, 1);
-  if (s->id_mem.count) allocate(s, &s->id_mem, plan->set_mem, 1);
+  if (s->id_sp.count) allocate(s, &s->id_sp, PLAN(s, set_sp), sp, sp);
+  if (s->id_sfu.count) allocate(s, &s->id_sfu, PLAN(s, set_sfu), sfu, 1);
+  if (s->id_mem.count) allocate(s, &s->id_mem, PLAN(s, set_mem), 1, 1);
 }

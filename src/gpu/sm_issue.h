@@ -2,7 +2,7 @@
 
 /* The warps of scheduler `k`. */
 static inline uint64_t sm_turn(const struct sm *s, uint32_t k) {
-  return s->g->plan.turns << k;
+  return PLAN(s, turns) << k;
 }
 
 /* ---- issue ---- */
@@ -184,9 +184,9 @@ static inline struct view view_of(const struct sm *s) {
       v.eligible |= v.ready & sm_turn(s, k) & sm_sub_room(s, k);
     return v;
   }
-  if (s->id_sp.count < s->id_sp.width) v.eligible |= v.ready & ~(s->to_sfu | s->to_mem);
-  if (s->id_sfu.count < s->id_sfu.width) v.eligible |= v.ready & s->to_sfu;
-  if (s->id_mem.count < s->id_mem.width) v.eligible |= v.ready & s->to_mem;
+  if (s->id_sp.count < WIDTH(s->id_sp, PLAIN_sp_width)) v.eligible |= v.ready & ~(s->to_sfu | s->to_mem);
+  if (s->id_sfu.count < WIDTH(s->id_sfu, PLAIN_sfu_width)) v.eligible |= v.ready & s->to_sfu;
+  if (!s->id_mem.count) v.eligible |= v.ready & s->to_mem;
   return v;
 }
 
@@ -223,7 +223,7 @@ ONCE bool schedule(struct sm *s) {
     s->none_to_issue = true;
     return true;
   }
-  for (uint32_t i = 0; i < n; i++, k = ring_at(k + 1, n)) {
+  for (uint32_t i = 0; i < n; i++, k = modulo(k + 1, n)) {
     uint64_t mine = sm_turn(s, k), eligible = v.eligible & mine, stale = v.stale & mine;
     if (RARE(restricted)) restrict_warps(s, k, &v, &eligible, &stale);
     int w = pick(s, k, eligible);

@@ -17,10 +17,21 @@ enum {
 #undef PLAIN
 };
 
+static const struct sm_plan plain_plan = {.turns = UINT64_MAX / ((1u << PLAIN_schedulers) - 1),
+                                          .col_sfu = PLAIN_oc_sp,
+                                          .col_mem = PLAIN_oc_sp + PLAIN_oc_sfu,
+                                          .set_sp = (1ull << PLAIN_oc_sp) - 1,
+                                          .set_sfu = ((1ull << PLAIN_oc_sfu) - 1) << PLAIN_oc_sp,
+                                          .set_mem = ((1ull << PLAIN_oc_mem) - 1) << (PLAIN_oc_sp + PLAIN_oc_sfu)};
+_Static_assert(64 % PLAIN_schedulers == 0, "the turns of schedulers are not a repeating pattern of a word");
+
 /* Of a function that one place calls. */
 #define ONCE static inline __attribute__((always_inline))
 /* A knob of sm_plain.def. */
 #define KNOB(s, field) (SM_KIND != SM_ANY ? (uint32_t)PLAIN_##field : (uint32_t)(s)->c->field)
+/* Of struct sm_plan, and the width of a pipe register set. */
+#define PLAN(s, field) (SM_KIND != SM_ANY ? plain_plan.field : (s)->g->plan.field)
+#define WIDTH(of, known) (SM_KIND != SM_ANY ? (uint32_t)(known) : (of).width)
 #define SUB_CORES(s) (SM_KIND == SM_ANY && RARE((s)->c->sub_cores))
 #define TWO_LEVEL(s) (SM_KIND == SM_ANY && RARE((s)->score_long))
 /* Is somebody watching? Have several launches run at a time? */

@@ -33,17 +33,18 @@ static void fall_asleep(struct sm *s) {
 static inline bool memory_busy(const struct sm *s) {
   const struct l1d *l = &s->l1d;
   return s->next_wb | s->dispatch | s->ex_mem.count | s->shared_count | s->next_global | l->ready_count | l->lat_count |
-         l->missq.count | l->order_waiting | s->response.count | (s->ro_active & (RO_TEX | RO_CONST));
+         l->missq.count | (L1_QUEUES(s) ? l->order_waiting : 0) | s->response.count |
+         (s->ro_active & (RO_TEX | RO_CONST));
 }
 /* Does an operand collector fill or empty? */
 static inline bool collectors_move(const struct sm *s) {
   uint64_t leave = s->col_ready, unused = ~s->col_used;
-  if (leave && ((s->ex_sp.count < s->ex_sp.width && leave & s->g->plan.set_sp) ||
-                (s->ex_sfu.count < s->ex_sfu.width && leave & s->g->plan.set_sfu) ||
-                (s->ex_mem.count < s->ex_mem.width && leave & s->g->plan.set_mem)))
+  if (leave && ((s->ex_sp.count < WIDTH(s->ex_sp, PLAIN_sp_width) && leave & PLAN(s, set_sp)) ||
+                (s->ex_sfu.count < WIDTH(s->ex_sfu, PLAIN_sfu_width) && leave & PLAN(s, set_sfu)) ||
+                (!s->ex_mem.count && leave & PLAN(s, set_mem))))
     return true;
-  return (s->id_sp.count && unused & s->g->plan.set_sp) || (s->id_sfu.count && unused & s->g->plan.set_sfu) ||
-         (s->id_mem.count && unused & s->g->plan.set_mem);
+  return (s->id_sp.count && unused & PLAN(s, set_sp)) || (s->id_sfu.count && unused & PLAN(s, set_sfu)) ||
+         (s->id_mem.count && unused & PLAN(s, set_mem));
 }
 static inline bool fetch_busy(const struct sm *s) {
   return s->fetch_valid | (s->ro_active & RO_INST) ||
@@ -73,7 +74,7 @@ static bool step(struct sm *s) {
   if (!s->none_to_issue && !schedule(s)) return false;
   for (uint32_t i = 0; i < KNOB(s, fetch_width) && fetch_busy(s); i++) fetch(s);
   count_cycles(s, s->g->now, 1);
-  s->first = (uint8_t)ring_at(s->first + 1u, KNOB(s, schedulers));
+  s->first = (uint8_t)modulo(s->first + 1u, KNOB(s, schedulers));
   if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);
   return true;
 }
