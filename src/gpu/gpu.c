@@ -216,19 +216,6 @@ static void step_l2(struct gpu *g) {
 #define EACH_BIT(word, m, i) \
   for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
 
-static void sleep_until(struct gpu *g, uint32_t i, uint64_t at) {
-  uint64_t bit = 1ull << (i % 64);
-  g->wake_at[i] = at;
-  if (at - g->now < WAKE_SLOTS) {
-    g->wheel[at % WAKE_SLOTS][i / 64] |= bit;
-    g->wheel_slots |= 1ull << at % WAKE_SLOTS;
-  } else {
-    g->far[i / 64] |= bit;
-    if (at < g->far_due) g->far_due = at;
-  }
-  if (at < g->next_wake) g->next_wake = at;
-}
-
 /* The first of those that sleep long is due: some may have come within reach of the wheel. */
 static void wake_far(struct gpu *g) {
   g->far_due = UINT64_MAX;
@@ -239,7 +226,7 @@ static void wake_far(struct gpu *g) {
         continue;
       }
       g->far[w] &= ~(1ull << (i % 64));
-      if (at != UINT64_MAX) sleep_until(g, (uint32_t)i, at);
+      if (at != UINT64_MAX) gpu_sleep_sm(g, (uint32_t)i, at);
     }
 }
 
@@ -260,31 +247,6 @@ static void wake_due(struct gpu *g) {
   if (g->far_due < g->next_wake) g->next_wake = g->far_due;
 }
 
-static inline bool step_sm(struct gpu *g, struct sm *s) {
-  if (!sm_step(s)) return false;
-  if (s->acted) g->progress_at = g->now, g->busy = true;
-  if (s->live && !s->asleep) return true;
-  uint32_t i = s->id;
-  uint64_t bit = 1ull << (i % 64);
-  g->running[i / 64] &= ~bit;
-  if (!s->live) return true;
-  if (s->wake_at != UINT64_MAX) sleep_until(g, i, s->wake_at);
-  if (s->wait_icnt || s->watch_icnt) {
-    g->no_room[i / 64] |= bit;
-    if (icnt_can_push(g->icnt, i, s->need_icnt)) g->look[i / 64] |= bit; /* it only watches */
-    else icnt_await(g->icnt, i, s->need_icnt);
-  }
-  return true;
-}
-
-/* What a step of the SM looks at first: one SM's lines push out another's. Saves 1 to 2 % on loads and stores. */
-static inline void expect_step(const struct sm *s) {
-  const char *p = (const char *)s;
-  for (size_t at = 0; at < SM_HOT_BYTES; at += 64) __builtin_prefetch(p + at);
-  __builtin_prefetch(&s->barrier);
-  __builtin_prefetch(&s->to_mem);
-}
-
 static bool step_sms(struct gpu *g) {
   if (g->now >= g->next_wake) wake_due(g);
   for (uint32_t w = 0; w < g->sm_words; w++) {
@@ -296,14 +258,7 @@ static bool step_sms(struct gpu *g) {
       if (icnt_can_push(g->icnt, (uint32_t)i, g->sm[i].need_icnt)) gpu_wake_sm(g, (uint32_t)i);
       else icnt_await(g->icnt, (uint32_t)i, g->sm[i].need_icnt);
     }
-    struct sm *first = &g->sm[w * 64], *s, *next;
-    uint64_t left = g->running[w];
-    for (s = left ? first + __builtin_ctzll(left) : NULL; s; s = next) {
-      left &= left - 1;
-      next = NULL;
-      if (left) expect_step(next = first + __builtin_ctzll(left));
-      if (!step_sm(g, s)) return false;
-    }
+    if (g->running[w] && !sm_steps(g, w)) return false;
   }
   return true;
 }

@@ -149,15 +149,28 @@ static inline bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
 static inline bool sm_can_send_read(struct sm *s) {
   return sm_can_send_bytes(s, REQ_HEADER_BYTES);
 }
-static inline bool sm_step(struct sm *s) {
-  const struct gpu *g = s->g;
-  if (g->kind == SM_PLAIN) return sm_step_plain(s);
-  return g->kind == SM_SCHEMES ? sm_step_schemes(s) : sm_step_any(s);
+/* The running SMs of word `w` step. */
+static inline bool sm_steps(struct gpu *g, uint32_t w) {
+  if (g->kind == SM_PLAIN) return sm_steps_plain(g, w);
+  return g->kind == SM_SCHEMES ? sm_steps_schemes(g, w) : sm_steps_any(g, w);
 }
 /* The instruction of `o` in gpu_seen.inst. */
 static inline struct gpu_inst_memory *sm_seen_inst(const struct sm *s, const struct op *o) {
   const struct gpu_work *k = &s->g->work[s->cta_work[s->w[o->warp].cta_slot]];
   return &s->g->seen.inst[k->inst_base + o->uop->inst->pc];
+}
+/* The SM does not step before cycle `at`. */
+static inline void gpu_sleep_sm(struct gpu *g, uint32_t i, uint64_t at) {
+  uint64_t bit = 1ull << (i % 64);
+  g->wake_at[i] = at;
+  if (at - g->now < WAKE_SLOTS) {
+    g->wheel[at % WAKE_SLOTS][i / 64] |= bit;
+    g->wheel_slots |= 1ull << at % WAKE_SLOTS;
+  } else {
+    g->far[i / 64] |= bit;
+    if (at < g->far_due) g->far_due = at;
+  }
+  if (at < g->next_wake) g->next_wake = at;
 }
 /* The SM steps in this cycle, and in each after it until it falls asleep again. */
 static inline void gpu_wake_sm(struct gpu *g, uint32_t sm) {

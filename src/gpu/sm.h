@@ -322,10 +322,11 @@ void sm_begin_kernel(struct sm *s);
 void sm_grow_score(struct sm *s, uint32_t max_reg);
 /* A CTA of launch `work` begins: hardware CTA slot, first warp slot, linear id. */
 void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta);
-/* One core cycle; false: the simulated program faulted. For the machines of enum sm_kind (sm_kind.h). */
-bool sm_step_any(struct sm *s);
-bool sm_step_schemes(struct sm *s);
-bool sm_step_plain(struct sm *s);
+/* One core cycle of the SMs in word `w` of gpu.running; false: the simulated program faulted. For the machines of enum
+ * sm_kind (sm_kind.h). */
+bool sm_steps_any(struct gpu *g, uint32_t w);
+bool sm_steps_schemes(struct gpu *g, uint32_t w);
+bool sm_steps_plain(struct gpu *g, uint32_t w);
 /* Which of them the machine's SMs take, as far as the launches in progress, the schemes and who watches are concerned.
  */
 void sm_choose_step(struct gpu *g);

@@ -2,8 +2,8 @@
 #define SM_KIND SM_ANY
 #include "gpu/sm_step.h"
 
-bool sm_step_any(struct sm *s) {
-  return step(s);
+bool sm_steps_any(struct gpu *g, uint32_t w) {
+  return steps(g, w);
 }
 
 void sm_settle(struct sm *s, uint64_t until) {

@@ -2,6 +2,6 @@
 #define SM_KIND SM_PLAIN
 #include "gpu/sm_step.h"
 
-bool sm_step_plain(struct sm *s) {
-  return step(s);
+bool sm_steps_plain(struct gpu *g, uint32_t w) {
+  return steps(g, w);
 }

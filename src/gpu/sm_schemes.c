@@ -2,6 +2,6 @@
 #define SM_KIND SM_SCHEMES
 #include "gpu/sm_step.h"
 
-bool sm_step_schemes(struct sm *s) {
-  return step(s);
+bool sm_steps_schemes(struct gpu *g, uint32_t w) {
+  return steps(g, w);
 }
