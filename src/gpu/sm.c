@@ -49,6 +49,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->id_sp.width = s->ex_sp.width = (uint8_t)c->sp_width;
   s->id_sfu.width = s->ex_sfu.width = (uint8_t)c->sfu_width;
   s->id_mem.width = s->ex_mem.width = 1;
+  s->col_leave = g->plan.set_sp | g->plan.set_sfu | g->plan.set_mem;
   if (c->sub_cores) sm_sub_init(s);
   reqq_init(&s->response, c->ldst_response_queue);
   reqq_init(&s->eject, c->cluster_response_queue);
@@ -108,7 +109,7 @@ static uint64_t *widen(uint64_t *rows, uint32_t from, uint32_t to) {
 }
 
 void sm_grow_score(struct sm *s, uint32_t max_reg) {
-  uint32_t words = UOP_WORDS + max_reg / 64 + 1;
+  uint32_t words = max_reg / 64 + 1;
   if (words <= s->score_words) return;
   s->score = widen(s->score, s->score_words, words);
   if (s->c->warp_sched == SCHED_TWO_LEVEL) s->score_long = widen(s->score_long, s->score_words, words);
@@ -144,6 +145,7 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
   const struct feed_kernel *k = feed->kernel;
   sm_settle(s, g->now + 1); /* dispatch comes after the SMs in a cycle */
   s->asleep = s->none_to_issue = false;
+  s->fetch_look = true;
   gpu_wake_sm(g, s->id);
   if (g->work[work].order > s->launch) join_launch(s, g->work[work].order);
   s->ctas++;
@@ -170,7 +172,8 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
     s->w_queued[w] = s->queued++;
     s->live |= bit;
     s->done &= ~bit;
-    memset(score_row(s, w), 0, s->score_words * sizeof *s->score);
+    memset(s->pending[w], 0, sizeof s->pending[w]);
+    memset(s->score + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
     if (RARE(s->score_long)) memset(s->score_long + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
     for (uint32_t h = 0; h < g->slots.n_on_warp_start; h++) {
       struct slot_instance *in = &g->slots.at[g->slots.on_warp_start[h]];
@@ -234,12 +237,14 @@ void sm_receive(struct sm *s) {
       reqq_pop(&s->eject);
       rocache_fill(&s->l1i, (uint16_t)r->owner, g->now);
       s->ro_active |= RO_INST;
+      s->fetch_look = true;
       req_free(&g->pool, id);
       s->acted = true;
       wake(s);
     } else if (!reqq_full(&s->response)) {
       reqq_pop(&s->eject);
       reqq_push(&s->response, id);
+      s->memory_look = true;
       uint64_t latency = g->now - r->born;
       s->st->mem_latency_sum += latency;
       s->st->mem_latency_count++;

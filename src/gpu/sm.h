@@ -219,21 +219,20 @@ struct sm {
   uint64_t wake_at; /* first cycle with a timed event */
   uint64_t alu_at;  /* the last cycle for which the pipes have been offered what waits before them */
   uint64_t wb_due;  /* first cycle from now on in which a result is written back */
-  uint64_t slept_from;
   /* warps, a bit each */
   uint64_t live;                /* slot holds a warp that has not been retired */
   uint64_t done;                /* all lanes exited */
   uint64_t drained;             /* an instruction or a store of it has ended since it was last found to be unfinished */
-  uint64_t imiss;               /* waits for the instruction cache */
   uint64_t ibuf_any;            /* instruction buffer not empty */
   uint64_t bank_wait;           /* banks with queued reads */
   uint64_t bank_write;          /* banks written this cycle */
   uint64_t col_used, col_ready; /* collectors in use; of them, those that have read all operands */
+  uint64_t col_leave;           /* collectors of sets before whose pipes there is room */
+  uint64_t col_wanted;          /* collectors of sets for which an instruction waits */
   struct req_queue response;    /* at the memory unit */
   struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
   uint16_t shared_count;
-  bool fetch_valid;
-  uint8_t fetch_warp;
+  bool fetch_look, memory_look; /* there may be something for fetch, for the memory unit */
   req_id next_global;
   uint32_t need_icnt; /* with wait_icnt or watch_icnt: bytes of the smallest packet refused in this step */
   struct l1d l1d;     /* its first line: up to here */
@@ -245,14 +244,18 @@ struct sm {
   uint64_t hazard;         /* the head waits for a register */
   uint64_t to_sfu, to_mem; /* pipe of the head, SP if neither */
   uint64_t load_head;      /* the head is a global or local load */
-  uint64_t *score;         /* scoreboard: score_words per warp */
+  uint64_t *score;         /* scoreboard past the first UOP_REGS registers (`pending`): score_words per warp */
   uint64_t *score_long;    /* two-level: registers that wait for a load, as `score`; else NULL */
   uint64_t hazard_long;    /* two-level: of those with a hazard, for one that a load will write */
   uint32_t score_words;
   uint32_t fetch_buf_pc;
   op_id op_free;
   uint8_t last_fetched, wb_rotate;
+  bool fetch_valid;
+  uint8_t fetch_warp;
   struct op *op;
+  uint64_t imiss; /* waits for the instruction cache */
+  uint64_t slept_from;
   int8_t last_issued[4]; /* warp slot, -1 none */
   uint8_t col_last_sp[4], col_last_sfu, col_last_mem;
   uint16_t wb_waiting;        /* bits in wb_any */
@@ -292,7 +295,8 @@ struct sm {
   uint32_t regs_taken, shared_taken;
   /* ---- indexed by warp, by operand, by cycle ---- */
   struct warp_state w[SM_WARPS];
-  uint64_t w_queued[SM_WARPS]; /* two-level: when it joined the pending set */
+  uint64_t pending[SM_WARPS][UOP_WORDS]; /* scoreboard: registers with a write pending, of the first UOP_REGS */
+  uint64_t w_queued[SM_WARPS];           /* two-level: when it joined the pending set */
   uint16_t bank_next[SM_COLLECTORS * SM_OPERANDS];
   /* Per future cycle (modulo): the pipes whose last stage is taken, a bit each; instructions whose results are written,
    * chained through op.next. */
@@ -303,9 +307,10 @@ struct sm {
   } wb[WB_RING];
   uint64_t wb_any[WB_RING / 64];
 };
-/* The scoreboard of a warp. */
-static inline uint64_t *score_row(const struct sm *s, uint32_t w) {
-  return s->score + (size_t)w * s->score_words;
+/* The word of a warp's scoreboard that holds bit `b`. */
+static inline uint64_t *score_word(struct sm *s, uint32_t w, uint32_t b) {
+  if (!RARE(b >= UOP_REGS)) return &s->pending[w][b / 64];
+  return &s->score[(size_t)w * s->score_words + (b - UOP_REGS) / 64];
 }
 /* Bytes of struct sm that a step reads whatever happens in it. */
 enum { SM_HOT_BYTES = offsetof(struct sm, l1d) + offsetof(struct l1d, org_busy) };

@@ -39,8 +39,8 @@ static bool result_at(struct sm *s, op_id id, uint64_t cycle) {
   return true;
 }
 
-/* Try to start the oldest instruction of `from` on pipe `p` in `cycle`. */
-static void start(struct sm *s, uint32_t p, struct pipe_reg *from, uint64_t cycle) {
+/* Try to start the oldest instruction of `from`, which collectors of `set` fill, on pipe `p` in `cycle`. */
+static void start(struct sm *s, uint32_t p, struct pipe_reg *from, uint64_t set, uint64_t cycle) {
   if (!from->count) return;
   if (s->pipe_free_at[p] > cycle) {
     if (s->pipe_free_at[p] < s->wake_at) s->wake_at = s->pipe_free_at[p];
@@ -56,6 +56,7 @@ static void start(struct sm *s, uint32_t p, struct pipe_reg *from, uint64_t cycl
   if (s->pipe_busy[end] >> p & 1) return;
   if (!result_at(s, id, cycle + l.latency + 2)) return;
   from->at[best] = from->at[--from->count];
+  s->col_leave |= set;
   s->pipe_busy[end] |= (uint8_t)(1u << p);
   s->pipe_free_at[p] = cycle + l.interval;
 }
@@ -67,9 +68,9 @@ static void execute_alu(struct sm *s, uint64_t cycle) {
   }
   s->alu_at = cycle;
   if (s->ex_sp.count)
-    for (uint32_t i = 0; i < KNOB(s, sp_width); i++) start(s, i, &s->ex_sp, cycle);
+    for (uint32_t i = 0; i < KNOB(s, sp_width); i++) start(s, i, &s->ex_sp, PLAN(s, set_sp), cycle);
   if (s->ex_sfu.count)
-    for (uint32_t i = 0; i < KNOB(s, sfu_width); i++) start(s, SM_SFU_PIPE + i, &s->ex_sfu, cycle);
+    for (uint32_t i = 0; i < KNOB(s, sfu_width); i++) start(s, SM_SFU_PIPE + i, &s->ex_sfu, PLAN(s, set_sfu), cycle);
 }
 
 /* The first cycle after now, which is at `at` of the ring, in which a result is written back. */
@@ -142,6 +143,7 @@ static inline void allocate(struct sm *s, struct pipe_reg *from, uint64_t set, u
     uint64_t unused = set & ~s->col_used;
     if (!unused) return;
     s->none_to_issue = false;
+    if (from->count == 1) s->col_wanted &= ~set;
     collector_take(s, (uint32_t)__builtin_ctzll(unused), pop_oldest(s, from, width));
   }
 }
@@ -154,6 +156,7 @@ static inline void dispatch(struct sm *s, struct pipe_reg *to, uint32_t width, u
   uint32_t c = after ? first + *last + 1 + (uint32_t)__builtin_ctzll(after) : (uint32_t)__builtin_ctzll(ready);
   *last = (uint8_t)(c - first);
   to->at[to->count++] = s->col[c].op;
+  if (to->count == width) s->col_leave &= ~set;
   s->col_used &= ~(1ull << c);
   s->col_ready &= ~(1ull << c);
   s->acted = true;
@@ -187,6 +190,7 @@ ONCE void collect(struct sm *s) {
       dispatch(s, &s->ex_sp, sp, PLAN(s, col_sp), PLAN(s, set_sp), &s->col_last_sp[p]);
     dispatch(s, &s->ex_sfu, sfu, PLAN(s, col_sfu), PLAN(s, set_sfu), &s->col_last_sfu);
     dispatch(s, &s->ex_mem, 1, PLAN(s, col_mem), PLAN(s, set_mem), &s->col_last_mem);
+    if (s->ex_mem.count) s->memory_look = true;
     /* Nothing else reaches the pipes before they start these: begin the next cycle with that. */
     if (s->ex_sp.count | s->ex_sfu.count) execute_alu(s, s->g->now + 1);
   }

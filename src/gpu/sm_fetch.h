@@ -13,7 +13,7 @@ static void decode(struct sm *s) {
   ws->in_pipe = (uint16_t)(ws->in_pipe + 2);
   s->fetch_valid = false;
   s->acted = true;
-  update_head(s, s->fetch_warp);
+  head_comes(s, s->fetch_warp);
 }
 
 static void retire_warp(struct sm *s, uint32_t w) {

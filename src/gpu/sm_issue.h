@@ -75,9 +75,10 @@ ONCE bool issue(struct sm *s, uint32_t w) {
   reserve_regs(s, w, u);
   if (u->flags & UOP_MEMORY) {
     prepare_memory(s, id, is);
-    if (!SUB_CORES(s)) pipe_reg_push(&s->id_mem, id);
+    if (!SUB_CORES(s)) pipe_reg_push(&s->id_mem, id), s->col_wanted |= PLAN(s, set_mem);
   } else if (!SUB_CORES(s)) {
     pipe_reg_push(u->flags & UOP_SFU ? &s->id_sfu : &s->id_sp, id);
+    s->col_wanted |= u->flags & UOP_SFU ? PLAN(s, set_sfu) : PLAN(s, set_sp);
   }
   if (SUB_CORES(s)) sm_sub_issue(s, w, id);
   ws->fetch_pc = ws->pc + 1;
@@ -99,7 +100,8 @@ ONCE bool issue(struct sm *s, uint32_t w) {
     s->barrier &= ~cta;
   }
   for (uint32_t p = 0; RARE(p < is->peers); p++) gpu_release_later(g, &is->peer[p]);
-  update_head(s, w);
+  if (ws->ibuf_valid) head_comes(s, w);
+  else head_gone(s, w);
   return true;
 }
 

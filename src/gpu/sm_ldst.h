@@ -625,6 +625,7 @@ ONCE bool ldst(struct sm *s) {
   if (!s->dispatch && s->ex_mem.count) {
     s->dispatch = s->ex_mem.at[0];
     s->ex_mem.count = 0;
+    s->col_leave |= PLAN(s, set_mem);
     s->acted = true;
   }
   return !s->g->fault;

@@ -22,9 +22,13 @@ static uint32_t bit_of(const struct sm *s, uint32_t w, uint32_t reg) {
   return uop_bit(&s->g->work[s->cta_work[s->w[w].cta_slot]].reg_bits, reg);
 }
 
-static bool collides_wide(const struct sm *s, uint32_t w, const struct inst *i) {
-  const uint64_t *row = score_row(s, w);
-#define PENDING(reg) ((reg) && row[bit_of(s, w, reg) / 64] >> (bit_of(s, w, reg) % 64) & 1)
+static bool is_pending(struct sm *s, uint32_t w, uint32_t reg) {
+  uint32_t b = bit_of(s, w, reg);
+  return *score_word(s, w, b) >> (b % 64) & 1;
+}
+
+static bool collides_wide(struct sm *s, uint32_t w, const struct inst *i) {
+#define PENDING(reg) ((reg) && is_pending(s, w, reg))
   for (uint32_t r = 0, n = uop_waited_sources(i); r < n; r++)
     if (PENDING(i->src[r])) return true;
   for (uint32_t r = 0; r < i->ndst; r++)
@@ -34,20 +38,20 @@ static bool collides_wide(const struct sm *s, uint32_t w, const struct inst *i) 
 }
 
 /* Does a register of the instruction have a write pending? */
-static inline bool collides(const struct sm *s, uint32_t w, const struct uop *u) {
-  const uint64_t *row = score_row(s, w);
+static inline bool collides(struct sm *s, uint32_t w, const struct uop *u) {
+  const uint64_t *row = s->pending[w];
   if ((row[0] & u->waits[0]) | (row[1] & u->waits[1])) return true;
   return RARE(u->flags & UOP_WIDE) && s->w[w].regs_pending && collides_wide(s, w, u->inst);
 }
 
 static void reserve_bit(struct sm *s, uint32_t w, uint32_t b) {
-  uint64_t *word = &score_row(s, w)[b / 64], bit = 1ull << (b % 64);
+  uint64_t *word = score_word(s, w, b), bit = 1ull << (b % 64);
   if (!(*word & bit)) s->w[w].regs_pending++;
   *word |= bit;
 }
 
 static void release_bit(struct sm *s, uint32_t w, uint32_t b) {
-  uint64_t *word = &score_row(s, w)[b / 64], bit = 1ull << (b % 64);
+  uint64_t *word = score_word(s, w, b), bit = 1ull << (b % 64);
   if (*word & bit) s->w[w].regs_pending--;
   *word &= ~bit;
 }
@@ -133,14 +137,22 @@ static struct uop *uop_new(struct sm *s, const struct warp_state *ws) {
   return u;
 }
 
-static void update_head(struct sm *s, uint32_t w) {
+/* A warp's buffer has become empty. */
+static inline void head_gone(struct sm *s, uint32_t w) {
+  uint64_t bit = 1ull << w;
+  s->none_to_issue = false;
+  s->fetch_look = true;
+  s->head &= ~bit, s->stale &= ~bit, s->hazard &= ~bit, s->ibuf_any &= ~bit;
+}
+
+/* Another instruction stands at the head of a warp's buffer: the one that follows. */
+static inline void head_comes(struct sm *s, uint32_t w) {
   struct warp_state *ws = &s->w[w];
   uint64_t bit = 1ull << w;
   s->none_to_issue = false;
   s->head &= ~bit, s->stale &= ~bit, s->hazard &= ~bit;
-  if (ws->ibuf_valid) s->ibuf_any |= bit;
-  else s->ibuf_any &= ~bit;
-  if (s->done & bit || !(ws->ibuf_valid >> ws->ibuf_next & 1)) return;
+  s->ibuf_any |= bit;
+  if (RARE(s->done & bit)) return;
   if (ws->ibuf[ws->ibuf_next] != ws->pc) {
     s->stale |= bit;
     return;
@@ -148,12 +160,13 @@ static void update_head(struct sm *s, uint32_t w) {
   struct uop *u = &ws->uop[ws->pc];
   if (RARE(!u->inst)) u = uop_new(s, ws);
   s->head |= bit;
-  s->to_sfu = (s->to_sfu & ~bit) | (u->flags & UOP_SFU ? bit : 0);
-  s->to_mem = (s->to_mem & ~bit) | (u->flags & UOP_MEMORY ? bit : 0);
-  s->load_head = (s->load_head & ~bit) | (u->flags & UOP_LOADS ? bit : 0);
+  s->to_sfu = (s->to_sfu & ~bit) | (uint64_t)((u->flags & UOP_SFU) != 0) << w;
+  s->to_mem = (s->to_mem & ~bit) | (uint64_t)((u->flags & UOP_MEMORY) != 0) << w;
+  if (SM_KIND != SM_PLAIN) s->load_head = (s->load_head & ~bit) | (uint64_t)((u->flags & UOP_LOADS) != 0) << w;
   if (SUB_CORES(s)) sm_sub_head(s, w, u->inst);
-  if (collides(s, w, u)) s->hazard |= bit;
-  else if (u->flags & UOP_MEMORY) issues_soon(s, w);
+  bool waits = collides(s, w, u);
+  s->hazard |= (uint64_t)waits << w;
+  if (u->flags & UOP_MEMORY && !waits) issues_soon(s, w);
   if (TWO_LEVEL(s)) update_long(s, w);
 }
 
@@ -162,5 +175,5 @@ static void flush_ibuf(struct sm *s, uint32_t w) {
   ws->in_pipe = (uint16_t)(ws->in_pipe - __builtin_popcount(ws->ibuf_valid));
   ws->ibuf_valid = 0;
   s->drained |= 1ull << w;
-  update_head(s, w);
+  head_gone(s, w);
 }

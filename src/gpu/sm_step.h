@@ -36,15 +36,9 @@ static inline bool memory_busy(const struct sm *s) {
          l->missq.count | (L1_QUEUES(s) ? l->order_waiting : 0) | s->response.count |
          (s->ro_active & (RO_TEX | RO_CONST));
 }
-/* Does an operand collector fill or empty? */
+/* Does an operand collector read, empty or fill? */
 static inline bool collectors_move(const struct sm *s) {
-  uint64_t leave = s->col_ready, unused = ~s->col_used;
-  if (leave && ((s->ex_sp.count < WIDTH(s->ex_sp, PLAIN_sp_width) && leave & PLAN(s, set_sp)) ||
-                (s->ex_sfu.count < WIDTH(s->ex_sfu, PLAIN_sfu_width) && leave & PLAN(s, set_sfu)) ||
-                (!s->ex_mem.count && leave & PLAN(s, set_mem))))
-    return true;
-  return (s->id_sp.count && unused & PLAN(s, set_sp)) || (s->id_sfu.count && unused & PLAN(s, set_sfu)) ||
-         (s->id_mem.count && unused & PLAN(s, set_mem));
+  return s->bank_wait | (s->col_ready & s->col_leave) | (s->col_wanted & ~s->col_used);
 }
 static inline bool fetch_busy(const struct sm *s) {
   return s->fetch_valid | (s->ro_active & RO_INST) ||
@@ -68,11 +62,17 @@ ONCE bool step(struct sm *s) {
     if (s->alu_at != s->g->now) execute_alu(s, s->g->now);
     else s->acted = true; /* what is left waits for the next cycle */
   }
-  if (memory_busy(s) && !ldst(s)) return false;
-  if (SUB_CORES(s) || s->bank_wait || collectors_move(s)) collect(s);
+  if (s->memory_look) {
+    if (!memory_busy(s)) s->memory_look = false;
+    else if (!ldst(s)) return false;
+  }
+  if (SUB_CORES(s) || collectors_move(s)) collect(s);
   if (RARE(s->fenced)) s->fenced = false, l1d_drop(s);
   if (!s->none_to_issue && !schedule(s)) return false;
-  for (uint32_t i = 0; i < KNOB(s, fetch_width) && fetch_busy(s); i++) fetch(s);
+  if (s->fetch_look || s->live & s->done & s->drained) {
+    s->fetch_look = fetch_busy(s);
+    for (uint32_t i = 0; i < KNOB(s, fetch_width) && fetch_busy(s); i++) fetch(s);
+  }
   count_cycles(s, s->g->now, 1);
   s->first = (uint8_t)modulo(s->first + 1u, KNOB(s, schedulers));
   if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);

@@ -107,6 +107,7 @@ void sm_sub_collect(struct sm *s) {
     struct sub_core *c = &b->core[(b->turn + k) % n];
     if (!c->ex[SUB_MEM]) continue;
     s->ex_mem.at[s->ex_mem.count++] = c->ex[SUB_MEM];
+    s->memory_look = true;
     c->ex[SUB_MEM] = 0;
     b->turn = (b->turn + k + 1) % n;
     s->acted = true;
