@@ -145,7 +145,6 @@ static void plain_changes_nothing(void **state) {
                                       "l1d.mshr_merges=2",
                                       "l1d.miss_queue=2",
                                       "l1d.line_bytes=64",
-                                      "sm.collectors_mem=1",
                                       "sm.shared_latency=30",
                                       "icnt.topology=mesh",
                                       "clock.core_mhz=500"};
@@ -156,7 +155,9 @@ static void plain_changes_nothing(void **state) {
                                       "sm.register_banks=32",  "l1d.latency=20",
                                       "l1d.allocate=on-fill",  "l1d.enabled=false",
                                       "l1d.perfect=true",      "l1d.index=linear",
-                                      "l1d.replacement=fifo",  "l2.organisation=sector"};
+                                      "l1d.replacement=fifo",  "l2.organisation=sector",
+                                      "sm.collectors_sp=4",    "sm.collectors_sfu=2",
+                                      "sm.collectors_mem=1"};
   struct outcome a, b;
   for (uint32_t s = 0; s < sizeof plain / sizeof *plain; s++)
     for (uint64_t seed = 40; seed < 42; seed++) {
