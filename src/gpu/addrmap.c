@@ -10,8 +10,9 @@ static inline uint64_t by_channels(const struct addrmap *m, uint64_t x) {
 }
 
 static uint64_t gather(const struct addrmap_field *f, uint64_t a) {
-  uint64_t v = 0;
-  for (uint32_t i = 0; i < f->runs; i++) v |= (a & f->run[i].mask) >> f->run[i].down;
+  /* Runs that there are not have no bits: most fields have two at most. */
+  uint64_t v = (a & f->run[0].mask) >> f->run[0].down | (a & f->run[1].mask) >> f->run[1].down;
+  for (uint32_t i = 2; i < f->runs; i++) v |= (a & f->run[i].mask) >> f->run[i].down;
   return v;
 }
 
@@ -91,7 +92,8 @@ static uint32_t ipoly(uint64_t v, uint32_t n) {
   return degree ? (uint32_t)v : 0;
 }
 
-void addrmap_split(const struct addrmap *m, struct req *r) {
+/* Returns the address within the channel (IPOLY: the sub-partition). */
+static inline uint64_t route(const struct addrmap *m, struct req *r) {
   uint64_t high = r->addr >> m->low, low = r->addr & ((1ull << m->low) - 1);
   if (m->ipoly) {
     uint32_t n = m->channels * m->subparts, s = ipoly(high, n);
@@ -100,15 +102,22 @@ void addrmap_split(const struct addrmap *m, struct req *r) {
     r->subpart = (uint8_t)s;
     r->bank = (uint8_t)gather(&m->bank, inside);
     r->row = (uint32_t)gather(&m->row, inside);
-    r->column = (uint32_t)gather(&m->column, inside);
-    return;
+    return inside;
   }
   uint64_t quotient = by_channels(m, high), inside = quotient << m->low | low;
   r->channel = (uint8_t)(high - quotient * m->channels);
   r->bank = (uint8_t)gather(&m->bank, inside);
   r->row = (uint32_t)gather(&m->row, inside);
-  r->column = (uint32_t)gather(&m->column, inside);
   r->subpart = (uint8_t)(r->channel * m->subparts + (r->bank & (m->subparts - 1)));
+  return inside;
+}
+
+void addrmap_route(const struct addrmap *m, struct req *r) {
+  route(m, r);
+}
+
+void addrmap_split(const struct addrmap *m, struct req *r) {
+  r->column = (uint32_t)gather(&m->column, route(m, r));
 }
 
 uint64_t addrmap_local(const struct addrmap *m, uint64_t addr) {

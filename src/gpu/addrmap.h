@@ -35,6 +35,8 @@ struct addrmap {
 bool addrmap_init(struct addrmap *m, const struct gpu_config *c, struct err *e);
 /* Fill channel, subpart (over the whole GPU), bank, row and column of `r` from r->addr. */
 void addrmap_split(const struct addrmap *m, struct req *r);
+/* The same without the column, for which nothing in the machine asks. */
+void addrmap_route(const struct addrmap *m, struct req *r);
 /* The address within its sub-partition: what the L2's set index is taken from. */
 uint64_t addrmap_local(const struct addrmap *m, uint64_t addr);
 

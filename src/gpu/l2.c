@@ -4,6 +4,7 @@
 #include "gpu/l2.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 
@@ -49,11 +50,21 @@ void l2_mshrs_free(struct l2_mshrs *m) {
   *m = (struct l2_mshrs){0};
 }
 
+bool l2_is_plain(const struct l2_slice *s) {
+  const struct gpu_config *c = s->env->config;
+  const struct mem_listener *l = &s->env->listener;
+  return !c->l2_banked && c->l2_mhz == c->core_mhz && !s->tags.valid && !c->l2_perfect && c->l2_write == WRITE_BACK &&
+         !s->env->hooks && !l->access && !l->waited;
+}
+
 void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id) {
   const struct gpu_config *c = env->config;
   *s = (struct l2_slice){.env = env, .map = map, .id = id, .banks = (uint16_t)(c->l2_banked ? c->l2_banks : 1)};
   l2_tags_init(&s->tags, c);
   l2_queue_init(&s->rop, 0);
+  s->rop_at = UINT64_MAX;
+  s->port_shift = (uint8_t)__builtin_ctz(c->l2_port_bytes); /* a power of two (config.c) */
+  s->line_cycles = (uint16_t)(c->l2.line >> s->port_shift);
   l2_queue_init(&s->to_dram, c->l2_to_dram);
   l2_queue_init(&s->out, c->l2_to_icnt);
   s->bank = aligned_alloc(64, s->banks * sizeof *s->bank);
@@ -67,6 +78,7 @@ void l2_init(struct l2_slice *s, const struct partition_env *env, const struct a
     l2_queue_init(&b->from_dram, c->dram_to_l2);
     l2_queue_init(&b->lookup, 0);
   }
+  s->plain = l2_is_plain(s);
   if (!c->l2_banked) return;
   s->ports = (uint16_t)c->l2_ports;
   s->port = calloc(s->ports, sizeof *s->port);
@@ -103,48 +115,56 @@ void l2_reply(struct l2_slice *s, req_id r) {
 /* ---- a cycle ---- */
 
 /* The access at the head of the queue; it stays there if refused. */
-static void take_access(struct l2_slice *s, struct l2_bank *b) {
+static inline void take_access(struct l2_slice *s, struct l2_bank *b, bool plain) {
   struct l2_op *op = l2_queue_top(&b->in);
   if (b->refused) {
     s->env->stats->l2_rejects++;
     return;
   }
   bool reply;
-  b->refused = l2_access(s, b, op, &reply) == L2_REFUSED;
+  enum l2_outcome o = plain ? l2_access_plain(s, b, op, &reply) : l2_access(s, b, op, &reply);
+  b->refused = o == L2_REFUSED;
   if (b->refused) return;
-  if (s->env->listener.waited) s->env->listener.waited(s->env->listener.ctx, s->t - op->at);
-  s->env->stats->l2_queue_cycles += s->t - op->at;
+  if (!plain && s->env->listener.waited) s->env->listener.waited(s->env->listener.ctx, s->t - op->at);
   s->waited += s->t - op->at;
-  s->env->stats->l2_queue_count++;
+  s->taken++;
   req_id r = l2_queue_pop(&b->in).r;
   if (!reply) return;
   if (req_of(s, r)->type == REQ_L1_WRITEBACK) req_free(s->env->pool, r); /* nobody waits for it */
   else l2_reply(s, r);
 }
 
+struct l2_op l2_rop_pop(struct l2_slice *s) {
+  struct l2_op op = l2_queue_pop(&s->rop);
+  s->rop_at = s->rop.count ? l2_queue_top(&s->rop)->at : UINT64_MAX;
+  return op;
+}
+
 enum l2_release l2_release(struct l2_slice *s) {
-  if (!s->rop.count || *s->env->now < l2_queue_top(&s->rop)->at) return L2_HELD;
+  if (*s->env->now < s->rop_at) return L2_HELD;
   if (!s->env->hooks || !l2_goes_past(s, l2_queue_top(&s->rop))) return L2_RELEASED;
   if (l2_queue_full(&s->to_dram)) return L2_HELD;
-  l2_send_past(s, l2_queue_pop(&s->rop));
+  l2_send_past(s, l2_rop_pop(s));
   return L2_GONE;
 }
 
-static void step_plain(struct l2_slice *s) {
+static inline void step_unbanked(struct l2_slice *s, uint64_t now, bool plain) {
   struct l2_bank *b = s->bank;
   if (b->mshrs.ready_count && !l2_queue_full(&s->out)) {
     req_id r = l2_take_filled(s, b);
     if (r) l2_reply(s, r);
     b->refused = false;
   }
-  if (b->from_dram.count && l2_take_return(s, b)) b->refused = false;
+  if (b->from_dram.count && l2_take_return(s, b, plain)) b->refused = false;
   if (b->miss.count && !l2_queue_full(&s->to_dram)) {
     l2_queue_push(&s->to_dram, l2_queue_pop(&b->miss));
     b->refused = false;
   }
-  if (b->in.count && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && s->t >= b->data_free) take_access(s, b);
-  if (s->rop.count && l2_release(s) == L2_RELEASED && !l2_queue_full(&b->in)) {
-    struct l2_op op = l2_queue_pop(&s->rop);
+  if (b->in.count && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && s->t >= b->data_free)
+    take_access(s, b, plain);
+  if (now < s->rop_at) return;
+  if ((plain || l2_release(s) == L2_RELEASED) && !l2_queue_full(&b->in)) {
+    struct l2_op op = l2_rop_pop(s);
     op.at = s->t;
     l2_queue_push(&b->in, op);
   }
@@ -161,15 +181,18 @@ uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz) {
 uint64_t l2_rop_wake(const struct l2_slice *s) {
   if (!s->rop.count) return UINT64_MAX;
   const struct gpu_config *c = s->env->config;
-  uint64_t at = l2_queue_top(&s->rop)->at, now = *s->env->now;
+  uint64_t at = s->rop_at, now = *s->env->now;
   return at <= now ? s->t : s->t + l2_steps_before(at - now, c->l2_mhz, c->core_mhz);
 }
 
-static uint64_t wake_plain(struct l2_slice *s) {
+static inline uint64_t wake_unbanked(struct l2_slice *s, uint64_t now, bool plain) {
   const struct l2_bank *b = s->bank;
   s->retries = 0;
-  if (b->mshrs.ready_count || b->from_dram.count || b->miss.count) return s->t;
-  uint64_t rop = l2_queue_full(&b->in) && !s->env->hooks ? UINT64_MAX : l2_rop_wake(s);
+  if (b->mshrs.ready_count | b->from_dram.count | b->miss.count) return s->t;
+  uint64_t rop = UINT64_MAX;
+  if (plain && s->rop_at != UINT64_MAX) rop = s->rop_at <= now ? s->t : s->t + (s->rop_at - now) - 1;
+  if (!plain) rop = l2_rop_wake(s);
+  if (l2_queue_full(&b->in) && (plain || !s->env->hooks)) rop = UINT64_MAX;
   if (!b->in.count) return rop;
   /* A refused access is tried in every cycle; only a return from DRAM changes its fate now. */
   if (b->refused && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && b->data_free <= s->t) {
@@ -181,20 +204,46 @@ static uint64_t wake_plain(struct l2_slice *s) {
 }
 
 void l2_skip(struct l2_slice *s, uint64_t steps) {
-  s->t += steps;
-  s->env->stats->l2_rejects += steps * s->retries;
+  l2_skip_to(s, s->t + steps);
+}
+
+__attribute__((always_inline)) inline void l2_step_as(struct l2_slice *s, uint64_t now, bool plain) {
+  bool banked = !plain && s->ports != 0;
+  if (banked) l2_step_banked(s);
+  else step_unbanked(s, now, plain);
+  s->t++;
+  s->wake = banked ? l2_wake_banked(s) : wake_unbanked(s, now, plain);
 }
 
 void l2_step(struct l2_slice *s) {
-  if (s->t < s->wake) {
-    l2_skip(s, 1);
-    return;
+  if (s->t < s->wake) l2_skip(s, 1);
+  else if (s->plain) l2_step_as(s, *s->env->now, true);
+  else l2_step_as(s, *s->env->now, false);
+}
+
+void l2_count(struct l2_slice *s) {
+  struct gpu_stats *st = s->env->stats;
+  for (uint32_t type = 0; type < REQ_TYPES; type++) {
+    const uint64_t *n = s->seen[type];
+    uint64_t all = n[L2_HIT] + n[L2_PENDING] + n[L2_MISS] + n[L2_PAST];
+    st->l2_accesses += all;
+    st->l2_hits += n[L2_HIT];
+    st->l2_pending += n[L2_PENDING];
+    st->l2_misses += n[L2_MISS];
+    st->l2_bypasses += n[L2_PAST];
+    if (type == REQ_GLOBAL_READ) {
+      st->l2_read_accesses += all;
+      st->l2_read_hits += n[L2_HIT];
+    } else if (type == REQ_GLOBAL_WRITE) {
+      st->l2_write_accesses += all;
+      st->l2_write_hits += n[L2_HIT];
+    }
   }
-  bool banked = s->ports != 0;
-  if (banked) l2_step_banked(s);
-  else step_plain(s);
-  s->t++;
-  s->wake = banked ? l2_wake_banked(s) : wake_plain(s);
+  st->l2_queue_cycles += s->waited - s->waited_counted;
+  st->l2_queue_count += s->taken;
+  s->waited_counted = s->waited;
+  s->taken = 0;
+  memset(s->seen, 0, sizeof s->seen);
 }
 
 uint64_t l2_quiet(const struct l2_slice *s) {
@@ -223,6 +272,10 @@ bool l2_can_push(const struct l2_slice *s) {
   return q->count + need <= q->limit;
 }
 
+bool l2_joins(const struct l2_slice *s, req_id r) {
+  return s->rop.count && (s->ports || req_of(s, r)->type != REQ_TEX_READ);
+}
+
 void l2_push(struct l2_slice *s, req_id id) {
   struct req *r = req_of(s, id);
   const struct gpu_config *c = s->env->config;
@@ -236,6 +289,8 @@ void l2_push(struct l2_slice *s, req_id id) {
   } else {
     op.at = *s->env->now + c->rop_latency;
     l2_queue_push(&s->rop, op);
+    if (s->rop.count > 1) return;
+    s->rop_at = op.at;
     uint64_t wake = l2_rop_wake(s);
     if (wake < s->wake) s->wake = wake;
   }

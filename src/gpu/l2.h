@@ -37,24 +37,43 @@ struct l2_slice {
   struct l2_bank *bank;
   const struct partition_env *env;
   struct l2_queue rop;                  /* op.at: core cycle in which it may enter */
+  uint64_t rop_at;                      /* of its head; UINT64_MAX: it is empty */
   uint64_t waited;                      /* L2 cycles that requests have spent in the input queues */
+  bool plain;                           /* the usual machine (l2_is_plain) */
   _Alignas(64) struct l2_queue to_dram; /* shared by the banks */
   struct l2_queue out;                  /* replies to the interconnect */
   const struct addrmap *map;
   uint32_t id;
   uint16_t first_port, first_bank; /* the unit looked at first */
+  uint8_t port_shift;              /* log2 of the bytes that a port moves in a cycle */
+  uint16_t line_cycles;            /* in which a line takes a port */
   struct l2_queue *port;           /* incoming */
   _Alignas(64) struct l2_tags tags;
+  uint64_t seen[REQ_TYPES][L2_OUTCOMES]; /* accesses that are not in the counters yet, and those that had waited */
+  uint64_t taken, waited_counted;
 };
 
 void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id);
 void l2_free(struct l2_slice *s);
 bool l2_can_push(const struct l2_slice *s);
 void l2_push(struct l2_slice *s, req_id r);
+/* Will the request come behind another in the ROP delay? Then a push needs no skipped steps (l2_skip) before it. */
+bool l2_joins(const struct l2_slice *s, req_id r);
 void l2_step(struct l2_slice *s);
+/* The same in a cycle in which something may happen; `plain` as a constant: what s->plain is. */
+void l2_step_as(struct l2_slice *s, uint64_t now, bool plain);
+/* Not banked, no sectors, not perfect, write-back, the core's clock, no scheme and no listener: may change until the
+ * first push. */
+bool l2_is_plain(const struct l2_slice *s);
+/* The counters of the accesses so far become complete. */
+void l2_count(struct l2_slice *s);
 /* Steps that change nothing; UINT64_MAX: until a push or a return. Whoever takes from `out` does not disturb them. */
 uint64_t l2_quiet(const struct l2_slice *s);
 void l2_skip(struct l2_slice *s, uint64_t steps);
+static inline void l2_skip_to(struct l2_slice *s, uint64_t t) {
+  if (__builtin_expect(s->retries != 0, 0)) s->env->stats->l2_rejects += (t - s->t) * s->retries;
+  s->t = t;
+}
 bool l2_idle(const struct l2_slice *s);
 /* DRAM side: room for a return, and the return itself. */
 bool l2_can_return(const struct l2_slice *s, const struct l2_op *op);
@@ -67,6 +86,7 @@ uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz);
 /* The access of `op` to its bank. *reply: the L2 answers now (else DRAM will, or the fill). */
 __attribute__((noinline)) enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
                                                     bool *reply);
+enum l2_outcome l2_access_plain(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply);
 /* The same with sectors (l2_sector.c), and the arrival of those that `op` asked for: true if no more are on their way.
  */
 __attribute__((noinline)) enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
@@ -92,10 +112,11 @@ enum l2_release l2_release(struct l2_slice *s);
 /* One request of a filled line leaves its MSHR; the reply, or 0 if nobody waits for it. */
 req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b);
 /* The oldest return from DRAM fills its line or passes on to `out`; false if it has to wait. */
-bool l2_take_return(struct l2_slice *s, struct l2_bank *b);
+bool l2_take_return(struct l2_slice *s, struct l2_bank *b, bool plain);
 void l2_reply(struct l2_slice *s, req_id r);
 __attribute__((noinline)) void l2_step_banked(struct l2_slice *s);
 __attribute__((noinline)) uint64_t l2_wake_banked(const struct l2_slice *s);
+struct l2_op l2_rop_pop(struct l2_slice *s);
 /* First L2 cycle in which the ROP delay can release a request. */
 uint64_t l2_rop_wake(const struct l2_slice *s);
 

@@ -34,27 +34,10 @@ struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint
                             .atomic = r->atomic};
 }
 
-/* Cycles in which `bytes` take a port; its width is a power of two (config.c). */
-static uint32_t port_cycles(const struct l2_slice *s, uint32_t bytes) {
-  return bytes >> __builtin_ctz(s->env->config->l2_port_bytes);
-}
-
-static void count(struct l2_slice *s, const struct req *r, enum l2_outcome o) {
-  struct gpu_stats *st = s->env->stats;
-  if (s->env->listener.access) s->env->listener.access(s->env->listener.ctx, r, o);
-  st->l2_accesses++;
+static inline void count(struct l2_slice *s, const struct req *r, enum l2_outcome o, bool plain) {
+  if (!plain && s->env->listener.access) s->env->listener.access(s->env->listener.ctx, r, o);
   if (r->type == REQ_L1_WRITEBACK && s->env->in_flight) --*s->env->in_flight;
-  st->l2_hits += o == L2_HIT;
-  st->l2_pending += o == L2_PENDING;
-  st->l2_misses += o == L2_MISS;
-  st->l2_bypasses += o == L2_PAST;
-  if (r->type == REQ_GLOBAL_READ) {
-    st->l2_read_accesses++;
-    st->l2_read_hits += o == L2_HIT;
-  } else if (r->type == REQ_GLOBAL_WRITE) {
-    st->l2_write_accesses++;
-    st->l2_write_hits += o == L2_HIT;
-  }
+  s->seen[r->type][o]++;
 }
 
 /* ---- decisions that a scheme may take over ---- */
@@ -113,7 +96,7 @@ void l2_send_past(struct l2_slice *s, struct l2_op op) {
   op.mshr = L2_NO_MSHR;
   l2_queue_push(&s->to_dram, op);
   struct req *r = req_of(s, op.r);
-  count(s, r, L2_PAST);
+  count(s, r, L2_PAST, false);
   if (!s->env->hooks->on_access) return;
   struct mem_event e = l2_event_of(s, r, op.set, L2_NONE);
   e.note = &r->note;
@@ -122,12 +105,12 @@ void l2_send_past(struct l2_slice *s, struct l2_op op) {
 
 /* ---- misses ---- */
 
-req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set) {
+static inline req_id evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set, bool plain) {
   struct l2_tags *t = &s->tags;
   struct gpu_stats *st = s->env->stats;
-  const struct mem_hooks *h = s->env->hooks;
+  const struct mem_hooks *h = plain ? NULL : s->env->hooks;
   req_id wb = 0;
-  if (t->state[line] == L2_DIRTY && s->env->config->l2_write == WRITE_BACK) {
+  if (t->state[line] == L2_DIRTY && (plain || s->env->config->l2_write == WRITE_BACK)) {
     wb = req_new(s->env->pool);
     struct req *w = req_of(s, wb);
     w->addr = t->tag[line];
@@ -135,7 +118,7 @@ req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set) {
     w->type = REQ_L2_WRITEBACK;
     w->write = true;
     w->born = *s->env->now;
-    addrmap_split(s->map, w);
+    addrmap_route(s->map, w);
     st->l2_writebacks++;
   }
   if (t->state[line] != L2_INVALID) {
@@ -149,9 +132,13 @@ req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set) {
   return wb;
 }
 
+req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set) {
+  return evict(s, line, by, set, false);
+}
+
 /* Reserve `line` for `addr`. Its dirty data (unless written through) leaves as a write-back: 0 if there is none. */
-static req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, req_id by, uint32_t set) {
-  req_id wb = l2_evict(s, line, by, set);
+static inline req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, req_id by, uint32_t set, bool plain) {
+  req_id wb = evict(s, line, by, set, plain);
   s->tags.tag[line] = addr;
   s->tags.state[line] = L2_RESERVED;
   l2_tags_stamp(&s->tags, line, *s->env->now, true);
@@ -167,8 +154,8 @@ struct plan {
 };
 
 /* False: no room for `places` in the miss queue, the MSHRs are exhausted, or every line of the set is reserved. */
-static bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, const struct req *r, uint32_t set,
-                      uint32_t found, uint32_t places, struct plan *p) {
+static inline bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, const struct req *r, uint32_t set,
+                             uint32_t found, uint32_t places, struct plan *p, bool plain) {
   const struct l2_tags *t = &s->tags;
   uint64_t line_addr = r->addr >> t->shift << t->shift;
   *p = (struct plan){.line = found, .mshr = L2_NO_MSHR, .reserved = found != L2_NONE};
@@ -181,7 +168,7 @@ static bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, const s
   }
   if (p->mshr != L2_NO_MSHR ? b->mshrs.at[p->mshr].merged >= b->mshrs.merges : b->mshrs.used >= b->mshrs.limit)
     return false;
-  if (!p->reserved) p->line = l2_victim(s, r, set, &p->no_line);
+  if (!p->reserved) p->line = plain ? l2_tags_victim(t, set) : l2_victim(s, r, set, &p->no_line);
   return p->line != L2_NONE || p->no_line;
 }
 
@@ -192,12 +179,13 @@ void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
 
 /* Make `r` wait for the line of `by`, fetching it if nobody has: the caller made sure of the room. Returns the
  * write-back. */
-static req_id fetch(struct l2_slice *s, struct l2_bank *b, struct plan *p, req_id r, const struct l2_op *by) {
+static inline req_id fetch(struct l2_slice *s, struct l2_bank *b, struct plan *p, req_id r, const struct l2_op *by,
+                           bool plain) {
   struct l2_tags *t = &s->tags;
   req_id wb = 0;
   uint64_t line_addr = req_of(s, r)->addr >> t->shift << t->shift;
   if (p->reserved) l2_tags_stamp(t, p->line, *s->env->now, false);
-  else wb = reserve(s, p->line, line_addr, by->r, by->set);
+  else wb = reserve(s, p->line, line_addr, by->r, by->set, plain);
   if (p->mshr == L2_NO_MSHR) {
     p->mshr = l2_mshrs_take(&b->mshrs, line_addr, p->line);
     struct l2_op op = {.r = r, .set = by->set, .bytes = (uint16_t)(1u << t->shift), .mshr = p->mshr};
@@ -208,14 +196,15 @@ static req_id fetch(struct l2_slice *s, struct l2_bank *b, struct plan *p, req_i
   return wb;
 }
 
-static enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line) {
+static inline enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line,
+                                   bool plain) {
   struct req *r = req_of(s, op->r);
   struct plan p;
   bool write = r->write;
-  if (!plan_miss(s, b, r, op->set, *line, write ? 2 : 1, &p)) return L2_REFUSED;
+  if (!plan_miss(s, b, r, op->set, *line, write ? 2 : 1, &p, plain)) return L2_REFUSED;
   *line = p.line;
   if (write || p.no_line) l2_to_dram(s, b, op->r, op->set);
-  if (p.no_line) return L2_PAST;
+  if (!plain && p.no_line) return L2_PAST;
   req_id waits = op->r;
   if (write) {
     waits = req_new(s->env->pool);
@@ -225,20 +214,21 @@ static enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op 
     a->write = a->atomic = false;
     a->bytes = 1u << s->tags.shift;
   }
-  req_id wb = fetch(s, b, &p, waits, op);
+  req_id wb = fetch(s, b, &p, waits, op, plain);
   if (wb) {
     l2_to_dram(s, b, wb, op->set);
     /* Reading the victim out takes the data port; the reference charges it to write misses only. */
-    if (write) b->data_free = s->t + port_cycles(s, 1u << s->tags.shift);
+    if (write) b->data_free = s->t + s->line_cycles;
   }
   return p.reserved ? L2_PENDING : L2_MISS;
 }
 
 /* ---- hits ---- */
 
-static enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t line, bool *reply) {
+static inline enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t line, bool *reply,
+                                  bool plain) {
   struct req *r = req_of(s, op->r);
-  bool through = r->write && s->env->config->l2_write == WRITE_THROUGH;
+  bool through = !plain && r->write && s->env->config->l2_write == WRITE_THROUGH;
   if (through && !l2_miss_room(b, 0)) return L2_REFUSED;
   if (line != L2_NONE) {
     l2_tags_stamp(&s->tags, line, *s->env->now, false);
@@ -246,9 +236,19 @@ static enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct l2_op *
   }
   if (through) l2_to_dram(s, b, op->r, op->set);
   *reply = !through;
-  uint32_t width = s->env->config->l2_port_bytes;
-  b->data_free = s->t + quotient_up(r->bytes, width);
+  b->data_free = s->t + ((r->bytes + (1u << s->port_shift) - 1) >> s->port_shift);
   return L2_HIT;
+}
+
+enum l2_outcome l2_access_plain(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply) {
+  const struct req *r = req_of(s, op->r);
+  uint32_t line = l2_tags_find(&s->tags, op->set, r->addr >> s->tags.shift << s->tags.shift);
+  bool present = line != L2_NONE && s->tags.state[line] != L2_RESERVED;
+  *reply = false;
+  enum l2_outcome o = present ? hit(s, b, op, line, reply, true) : miss(s, b, op, &line, true);
+  if (o == L2_REFUSED) s->env->stats->l2_rejects++;
+  else count(s, req_of(s, op->r), o, true);
+  return o;
 }
 
 enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply) {
@@ -259,14 +259,14 @@ enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *o
   uint32_t line = perfect ? L2_NONE : l2_tags_find(&s->tags, op->set, r->addr >> s->tags.shift << s->tags.shift);
   bool present = perfect || (line != L2_NONE && s->tags.state[line] != L2_RESERVED);
   enum l2_outcome o = s->tags.valid && !perfect ? l2_sector_access(s, b, op, &line, reply)
-                      : present                 ? hit(s, b, op, line, reply)
-                                                : miss(s, b, op, &line);
+                      : present                 ? hit(s, b, op, line, reply, false)
+                                                : miss(s, b, op, &line, false);
   if (o == L2_REFUSED) {
     s->env->stats->l2_rejects++;
     return o;
   }
   r = req_of(s, op->r); /* the pool may have moved */
-  count(s, r, o);
+  count(s, r, o, false);
   if (h && h->on_access) {
     struct mem_event e = l2_event_of(s, r, op->set, line);
     e.note = &r->note;
@@ -284,7 +284,8 @@ req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b) {
   return 0;
 }
 
-bool l2_take_return(struct l2_slice *s, struct l2_bank *b) {
+bool l2_take_return(struct l2_slice *s, struct l2_bank *b, bool plain) {
+  bool sectors = !plain && s->tags.valid;
   struct l2_op *op = l2_queue_top(&b->from_dram);
   if (op->mshr == L2_NO_MSHR) {
     if (l2_queue_full(&s->out)) return false;
@@ -293,10 +294,10 @@ bool l2_take_return(struct l2_slice *s, struct l2_bank *b) {
     if (s->t < b->fill_free) return false;
     struct l2_mshr *e = &b->mshrs.at[op->mshr];
     bool all = true;
-    if (s->tags.valid) all = l2_sector_arrive(s, e->line, op);
+    if (sectors) all = l2_sector_arrive(s, e->line, op);
     else s->tags.state[e->line] = e->atomic ? L2_DIRTY : L2_VALID;
     if (all) l2_mshrs_fill(&b->mshrs, op->mshr);
-    b->fill_free = s->t + port_cycles(s, s->tags.valid ? op->bytes : 1u << s->tags.shift);
+    b->fill_free = s->t + (sectors ? op->bytes >> s->port_shift : s->line_cycles);
   }
   l2_queue_pop(&b->from_dram);
   return true;

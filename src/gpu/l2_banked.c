@@ -42,9 +42,8 @@ static void start_lookup(struct l2_slice *s, struct l2_bank *b) {
   if (!b->in.count || b->lookup.count > depth) return;
   struct l2_op op = l2_queue_pop(&b->in);
   if (s->env->listener.waited) s->env->listener.waited(s->env->listener.ctx, s->t - op.at);
-  s->env->stats->l2_queue_cycles += s->t - op.at;
   s->waited += s->t - op.at;
-  s->env->stats->l2_queue_count++;
+  s->taken++;
   op.at = s->t + depth;
   l2_queue_push(&b->lookup, op);
 }
@@ -66,7 +65,7 @@ static void fill_ports(struct l2_slice *s) {
     if (r == L2_HELD) return;
     struct l2_queue *p = &s->port[turn(s->first_port, k, s->ports)];
     if (r == L2_GONE || l2_queue_full(p)) continue;
-    struct l2_op op = l2_queue_pop(&s->rop);
+    struct l2_op op = l2_rop_pop(s);
     op.at = s->t;
     l2_queue_push(p, op);
   }
@@ -78,7 +77,7 @@ void l2_step_banked(struct l2_slice *s) {
   reply_filled(s);
   for (uint32_t k = 0; k < s->banks; k++) {
     struct l2_bank *b = &s->bank[turn(s->first_bank, k, s->banks)];
-    if (b->from_dram.count) l2_take_return(s, b);
+    if (b->from_dram.count) l2_take_return(s, b, false);
     if (b->miss.count && !l2_queue_full(&s->to_dram)) l2_queue_push(&s->to_dram, l2_queue_pop(&b->miss));
     access_bank(s, b);
     start_lookup(s, b);

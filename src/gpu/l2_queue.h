@@ -17,7 +17,7 @@ struct l2_op {
   uint16_t mshr;   /* entry that its data fills, or L2_NO_MSHR: passes the L2 by */
   uint8_t cls;     /* DRAM queue: 0 is served before 1 */
   uint8_t sectors; /* sectored L2: those of its line that the data fills */
-  uint8_t sub;     /* from the DRAM's queue on: sub-partition of the channel that it goes back to */
+  uint32_t sub;    /* from the DRAM's queue on: sub-partition of the channel that it goes back to */
 };
 
 /* Short, so that what a step of an L2 or of a channel asks lies in few lines of the host's cache. */

@@ -14,12 +14,13 @@ void l2_tags_init(struct l2_tags *t, const struct gpu_config *c) {
       .shift = (uint8_t)__builtin_ctz(c->l2.line),
       .index = (uint8_t)c->l2_index,
       .repl = (uint8_t)c->l2_repl,
-      .tag = calloc(lines, sizeof *t->tag),
+      .tag = aligned_alloc(64, ((size_t)lines * sizeof *t->tag + 63) / 64 * 64),
       .stamp = calloc(lines, sizeof *t->stamp),
       .state = calloc(lines, sizeof *t->state),
       .mshr = calloc(lines, sizeof *t->mshr),
   };
   CHECK(t->tag && t->stamp && t->state && t->mshr, "out of memory for %u L2 lines", lines);
+  memset(t->tag, 0xff, lines * sizeof *t->tag);
   if (c->l2_org != L2_SECTORS) return;
   t->valid = calloc(lines, 1);
   t->dirty = calloc(lines, 1);
@@ -75,18 +76,29 @@ uint32_t l2_tags_set(const struct l2_tags *t, uint64_t local) {
 }
 
 /* Is any of the eight states next to each other invalid, or any reserved? */
-static bool any_special(const uint8_t *state) {
-  const uint64_t ones = 0x0101010101010101, tops = ones << 7;
-  _Static_assert(L2_INVALID == 0 && L2_RESERVED == 1, "the bytes looked for");
-  uint64_t s, r;
+static inline bool any_special(const uint8_t *state) {
+  const uint64_t twos = 0x0202020202020202;
+  _Static_assert(L2_INVALID == 0 && L2_RESERVED == 1 && L2_VALID == 2 && L2_DIRTY == 3, "bit 1 tells them apart");
+  uint64_t s;
   memcpy(&s, state, sizeof s);
-  r = s ^ ones;
-  return (((s - ones) & ~s) | ((r - ones) & ~r)) & tops;
+  return (s & twos) != twos;
+}
+
+/* Of eight ways, none of them special. With its number below it each stamp is another, and no branch is needed. */
+static inline uint32_t oldest_of_8(const uint64_t *stamp) {
+  uint64_t least = stamp[0] << 3;
+#pragma GCC unroll 8
+  for (uint32_t i = 1; i < 8; i++) {
+    uint64_t key = stamp[i] << 3 | i;
+    least = key < least ? key : least;
+  }
+  return (uint32_t)least & 7;
 }
 
 uint32_t l2_tags_victim(const struct l2_tags *t, uint32_t set) {
   uint32_t base = set * t->ways, end = base + t->ways, invalid = L2_NONE, oldest = L2_NONE;
   uint64_t least = UINT64_MAX;
+  if (t->ways == 8 && !any_special(&t->state[base])) return base + oldest_of_8(&t->stamp[base]);
   bool special = t->ways % 8;
   for (uint32_t i = base; !special && i < end; i += 8) special = any_special(&t->state[i]);
   for (uint32_t i = base; !special && i < end; i++) { /* which is least is a toss-up: no branches */

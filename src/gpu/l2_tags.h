@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __SSE4_1__
+#include <smmintrin.h>
+#endif
+
 #include "gpu/config.h"
 
 enum l2_state { L2_INVALID, L2_RESERVED, L2_VALID, L2_DIRTY };
@@ -18,7 +22,7 @@ struct l2_tags {
   uint32_t sets, ways;
   uint8_t shift;       /* log2 of the line */
   uint8_t index, repl; /* enum gpu_index, enum gpu_repl */
-  uint64_t *tag;       /* line address */
+  uint64_t *tag;       /* line address; of an invalid line none that there is */
   uint64_t *stamp;     /* core cycle of the last use (LRU) or of the allocation (FIFO): least goes first */
   uint8_t *state;      /* enum l2_state */
   uint16_t *mshr;      /* of a reserved line: the MSHR that fetched it */
@@ -35,9 +39,22 @@ void l2_tags_free(struct l2_tags *t);
 uint32_t l2_tags_set(const struct l2_tags *t, uint64_t local);
 /* The line that holds `line_addr`, or L2_NONE. */
 static inline uint32_t l2_tags_find(const struct l2_tags *t, uint32_t set, uint64_t line_addr) {
-  uint32_t base = set * t->ways;
-  for (uint32_t w = 0; w < t->ways; w++)
-    if (t->tag[base + w] == line_addr && t->state[base + w] != L2_INVALID) return base + w;
+  uint32_t base = set * t->ways, end = base + t->ways;
+#ifdef __SSE4_1__
+  if (t->ways % 8 == 0) { /* eight at once: where the line lies is a toss-up */
+    __m128i a = _mm_set1_epi64x((long long)line_addr);
+    for (; base < end; base += 8) {
+      const __m128i *tag = (const __m128i *)&t->tag[base];
+      __m128i low = _mm_packs_epi32(_mm_cmpeq_epi64(tag[0], a), _mm_cmpeq_epi64(tag[1], a));
+      __m128i high = _mm_packs_epi32(_mm_cmpeq_epi64(tag[2], a), _mm_cmpeq_epi64(tag[3], a));
+      uint32_t hits = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)); /* two bits a way */
+      if (hits) return base + (uint32_t)__builtin_ctz(hits) / 2;
+    }
+    return L2_NONE;
+  }
+#endif
+  for (; base < end; base++)
+    if (t->tag[base] == line_addr) return base;
   return L2_NONE;
 }
 /* The line to replace: the last invalid one, else the unreserved one with the least stamp; L2_NONE if all are reserved.

@@ -28,14 +28,14 @@ struct channel {
   uint64_t cycles; /* of the DRAM that have been counted */
 };
 
-/* Units of one clock. Each has its own time: `ticks` - since[i] steps of its clock have passed that it does not know
- * of, and nothing happens in it before tick at[i], of which the low half is kept so that four are compared at once. A
+/* Units of one clock. Each has its own time, at present `ticks` + lead[i], of which it may not know yet, and nothing
+ * happens in it before tick at[i], of which the low half is kept so that four are compared at once. A
  * unit with nothing to do costs nothing more. NEVER: until disturbed, or in some thousand million ticks for nothing. */
 enum { NEVER = INT32_MAX, LANES = 4 };
 typedef uint32_t ticks_vec __attribute__((vector_size(4 * LANES), may_alias));
 struct clocked {
   int64_t ticks;
-  int64_t *since;
+  int64_t *lead;
   uint32_t *at; /* room for a multiple of 64 */
   uint32_t n, words;
 };
@@ -48,7 +48,7 @@ struct partition_set {
   struct channel *channel;
   struct l2_slice *slice;
   struct clocked l2, dram;
-  bool narrow;                    /* as the channels' */
+  bool narrow, plain;             /* as the channels', as the sub-partitions' */
   uint64_t *replies;              /* set of sub-partitions with a reply */
   struct partition_env *unit_env; /* of units that count on their own: sub-partitions, then channels; else NULL */
 };
@@ -56,14 +56,14 @@ struct partition_set {
 static void clocked_init(struct clocked *k, uint32_t n) {
   *k = (struct clocked){.n = n, .words = (n + 63) / 64};
   k->at = aligned_alloc(64, (size_t)k->words * 64 * sizeof *k->at);
-  k->since = calloc(n, sizeof *k->since);
-  CHECK(k->at && k->since, "out of memory for %u memory units", n);
+  k->lead = calloc(n, sizeof *k->lead);
+  CHECK(k->at && k->lead, "out of memory for %u memory units", n);
   memset(k->at, 0, (size_t)k->words * 64 * sizeof *k->at);
 }
 
 static void clocked_free(struct clocked *k) {
   free(k->at);
-  free(k->since);
+  free(k->lead);
 }
 
 /* Ticks until unit `i` is to be looked at; not above 0: now. */
@@ -71,10 +71,15 @@ static inline int32_t ahead(const struct clocked *k, uint32_t i) {
   return (int32_t)(k->at[i] - (uint32_t)k->ticks);
 }
 
-/* Unit `i`, which knows all steps up to now, is quiet for `steps` more (UINT64_MAX: until disturbed). */
-static inline void quiet_for(struct clocked *k, uint32_t i, uint64_t steps) {
-  if (__builtin_expect(steps > NEVER / 4, 0)) steps = steps == UINT64_MAX ? NEVER : NEVER / 4;
-  k->at[i] = (uint32_t)k->since[i] + (uint32_t)steps;
+static inline uint64_t time_of(const struct clocked *k, uint32_t i) {
+  return (uint64_t)(k->ticks + k->lead[i]);
+}
+
+/* Nothing happens in unit `i`, whose time is `now`, before its time `wake` (UINT64_MAX: until disturbed). */
+static inline void sleeps(struct clocked *k, uint32_t i, uint64_t now, uint64_t wake) {
+  k->at[i] = (uint32_t)(wake - (uint64_t)k->lead[i]);
+  if (__builtin_expect(wake - now > NEVER / 4, 0))
+    k->at[i] = (uint32_t)k->ticks + (wake == UINT64_MAX ? NEVER : NEVER / 4);
 }
 
 static inline void disturb(struct clocked *k, uint32_t i) {
@@ -118,26 +123,21 @@ static uint32_t all_quiet(const struct clocked *k) {
 
 /* One unit's time passes, without the others'. */
 static void skip_one(struct clocked *k, uint32_t i, uint32_t steps) {
-  k->since[i] -= steps;
+  k->lead[i] += steps;
   if (quiet(k, i) != UINT32_MAX) k->at[i] -= steps;
 }
 
 /* Skipped steps reach the unit before anything else does. */
 static inline struct l2_slice *slice_now(struct partition_set *p, uint32_t s) {
   struct l2_slice *l = &p->slice[s];
-  int64_t behind = p->l2.ticks - p->l2.since[s];
-  if (behind) {
-    l2_skip(l, (uint64_t)behind);
-    p->l2.since[s] = p->l2.ticks;
-  }
+  l2_skip_to(l, time_of(&p->l2, s));
   return l;
 }
 
 /* The same for a channel, whose cycles are counted here. */
 static void channel_now(struct partition_set *p, uint32_t c) {
   struct channel *ch = &p->channel[c];
-  dram_skip(&ch->dram, (uint64_t)(p->dram.ticks - p->dram.since[c]));
-  p->dram.since[c] = p->dram.ticks;
+  ch->dram.t = time_of(&p->dram, c);
   ch->dram.env->stats->dram_cycles += ch->dram.t - ch->cycles;
   ch->cycles = ch->dram.t;
   dram_count(&ch->dram);
@@ -173,6 +173,7 @@ struct partition_set *partition_new(const struct partition_env *env) {
   }
   p->narrow = p->channel[0].dram.narrow;
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_init(&p->slice[i], &p->env, &p->map, i);
+  p->plain = p->slice[0].plain;
   return p;
 }
 
@@ -210,10 +211,11 @@ void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, s
 void partition_listen(struct partition_set *p, const struct mem_listener *l) {
   p->env.listener = *l;
   for (uint32_t i = 0; p->unit_env && i < p->channels * (p->per_channel + 1); i++) p->unit_env[i].listener = *l;
+  for (uint32_t i = 0; i < p->channels * p->per_channel; i++) p->plain = p->slice[i].plain = l2_is_plain(&p->slice[i]);
 }
 
 void partition_locate(const struct partition_set *p, struct req *r) {
-  addrmap_split(&p->map, r);
+  addrmap_route(&p->map, r);
 }
 
 void partition_watch_dram(struct partition_set *p, uint32_t c,
@@ -230,9 +232,14 @@ bool partition_can_push(const struct partition_set *p, uint32_t s) {
 }
 
 void partition_push(struct partition_set *p, uint32_t s, req_id r) {
-  struct l2_slice *l = slice_now(p, s);
+  struct l2_slice *l = &p->slice[s];
+  if (l2_joins(l, r)) { /* it waits behind others: nothing happens earlier for it */
+    l2_push(l, r);
+    return;
+  }
+  slice_now(p, s);
   l2_push(l, r);
-  quiet_for(&p->l2, s, l2_quiet(l));
+  sleeps(&p->l2, s, l->t, l->wake > l->t ? l->wake : l->t);
 }
 
 req_id partition_top(struct partition_set *p, uint32_t s) {
@@ -251,33 +258,44 @@ req_id partition_pop(struct partition_set *p, uint32_t s) {
 
 static bool closed(const struct partition_set *p, const struct channel *ch);
 
-/* Step the sub-partitions `m` of word `w`. If their tick is counted by the caller, `since` runs ahead of `ticks` by it.
- * The steps themselves are part of it: what is called in every cycle costs as much by calling as by doing. */
-__attribute__((flatten)) static void step_slices(struct partition_set *p, uint32_t w, uint64_t m, uint32_t counted) {
-  for (; m; m &= m - 1) {
-    uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(m);
-    struct l2_slice *l = slice_now(p, s);
-    uint16_t offered = l->to_dram.count;
-    l2_step(l);
-    p->l2.since[s] += counted;
-    if (!counted || l->wake > l->t) quiet_for(&p->l2, s, l2_quiet(l)); /* else it stays due */
-    if (l->out.count) p->replies[w] |= m & -m;
-    if (!(l->to_dram.count | offered)) continue;
-    uint32_t c = p->home[s];
-    struct channel *ch = &p->channel[c];
-    ch->wanted = (uint16_t)(ch->wanted + l->to_dram.count - offered);
-    if (l->to_dram.count && ahead(&p->dram, c) > 0 && !closed(p, ch)) disturb(&p->dram, c);
-  }
+/* Step sub-partition `s`. Unless its tick is counted by the caller, it alone goes on. */
+static inline void step_slice(struct partition_set *p, uint32_t s, uint64_t now, uint32_t counted, bool plain) {
+  struct l2_slice *l = slice_now(p, s);
+  uint16_t offered = l->to_dram.count;
+  l2_step_as(l, now, plain);
+  if (!counted) p->l2.lead[s]++;
+  sleeps(&p->l2, s, l->t, l->wake);
+  if (l->out.count) p->replies[s / 64] |= 1ull << (s % 64);
+  if (l->to_dram.count == offered) return;
+  uint32_t c = p->home[s];
+  struct channel *ch = &p->channel[c];
+  ch->wanted = (uint16_t)(ch->wanted + l->to_dram.count - offered);
+  if (ahead(&p->dram, c) > 0 && !closed(p, ch)) disturb(&p->dram, c);
+}
+
+/* Those of set `m` of word `w`. The steps themselves are part of it: what is called in every cycle costs as much by
+ * calling as by doing. */
+__attribute__((flatten, noinline)) static void step_slices(struct partition_set *p, uint32_t w, uint64_t m,
+                                                           uint32_t counted) {
+  uint64_t now = *p->env.now;
+  for (; m; m &= m - 1) step_slice(p, w * 64 + (uint32_t)__builtin_ctzll(m), now, counted, false);
+}
+__attribute__((flatten, noinline)) static void step_slices_plain(struct partition_set *p, uint32_t w, uint64_t m,
+                                                                 uint32_t counted) {
+  uint64_t now = *p->env.now;
+  for (; m; m &= m - 1) step_slice(p, w * 64 + (uint32_t)__builtin_ctzll(m), now, counted, true);
 }
 
 void partition_step_l2(struct partition_set *p, uint32_t s) {
-  step_slices(p, s / 64, 1ull << (s % 64), 0);
+  (p->plain ? step_slices_plain : step_slices)(p, s / 64, 1ull << (s % 64), 0);
 }
 
 void partition_tick_l2(struct partition_set *p) {
   for (uint32_t w = 0; w < p->l2.words; w++) {
     uint64_t m = due(&p->l2, w);
-    if (m) step_slices(p, w, m, 1);
+    if (!m) continue;
+    if (p->plain) step_slices_plain(p, w, m, 1);
+    else step_slices(p, w, m, 1);
   }
   p->l2.ticks++;
 }
@@ -379,7 +397,7 @@ static inline void accept(struct partition_set *p, struct channel *ch, struct l2
     ch->wanted--;
     op.at = *p->env.now + p->env.config->dram_delay;
     op.cls = (uint8_t)cls;
-    op.sub = (uint8_t)sub;
+    op.sub = sub;
     l2_queue_push(&ch->delay[cls], op);
     if (ch->delay[cls].count == 1) ch->enter[cls] = enters_at(p, ch, cls);
     borrow(ch, sub);
@@ -415,14 +433,13 @@ static inline uint64_t wake_at(const struct partition_set *p, const struct chann
   }
   bool room = narrow ? !dram_full(d, 0) : !closed(p, ch);
   uint64_t now = d->returns.count | (d->waiting & ~d->busy) | (ch->wanted != 0 && room);
-  return now ? 0 : at;
+  return now || at < d->t ? d->t : at;
 }
 
 static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t counted, bool narrow) {
   struct channel *ch = &p->channel[c];
   struct dram *d = &ch->dram;
-  d->t += (uint64_t)(p->dram.ticks - p->dram.since[c]);
-  p->dram.since[c] = p->dram.ticks + counted;
+  d->t = time_of(&p->dram, c);
   if (d->returns.count) take_returned(p, ch, c);
   req_id written = dram_step_as(d, narrow);
   if (written) {
@@ -431,8 +448,8 @@ static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t co
   }
   if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel], narrow);
   if (d->t > ch->enter[0] || (!narrow && d->t > ch->enter[1])) enter_dram(p, ch, narrow);
-  uint64_t wake = wake_at(p, ch, narrow);
-  quiet_for(&p->dram, c, wake > d->t ? wake == UINT64_MAX ? wake : wake - d->t : 0);
+  if (!counted) p->dram.lead[c]++;
+  sleeps(&p->dram, c, d->t, wake_at(p, ch, narrow));
 }
 
 /* As step_slices, for channels. */
@@ -506,6 +523,6 @@ uint32_t partition_delayed(const struct partition_set *p, uint32_t c) {
 }
 
 void partition_settle(struct partition_set *p) {
-  for (uint32_t s = 0; s < p->channels * p->per_channel; s++) slice_now(p, s);
+  for (uint32_t s = 0; s < p->channels * p->per_channel; s++) l2_count(slice_now(p, s));
   for (uint32_t c = 0; c < p->channels; c++) channel_now(p, c);
 }

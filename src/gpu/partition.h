@@ -15,7 +15,14 @@
 #include "gpu/stats.h"
 
 /* ---- what a scheme may see and decide in the memory side ---- */
-enum l2_outcome { L2_HIT, L2_PENDING, L2_MISS, L2_REFUSED, L2_PAST }; /* past: answered by DRAM, no line taken */
+enum l2_outcome {
+  L2_HIT,
+  L2_PENDING,
+  L2_MISS,
+  L2_REFUSED,
+  L2_PAST,
+  L2_OUTCOMES
+}; /* past: answered by DRAM, no line taken */
 
 struct mem_event {
   uint64_t addr, line, cycle;                 /* byte address; address of its line; core cycle */

@@ -36,9 +36,10 @@ struct req {
   uint64_t born, arrived, returned; /* times, in core cycles */
   uint32_t owner;                   /* SM-private: handle of the load that waits */
   uint32_t lanes;                   /* lanes served */
-  uint32_t row, column;             /* with channel, subpart and bank, where it goes: filled by addrmap_decode */
-  req_id next;                      /* intrusive queues */
-  uint16_t bytes;                   /* data bytes asked for or written */
+  uint32_t row, column; /* with channel, subpart and bank, where it goes: filled by addrmap_decode; the column only for
+                           who asks */
+  req_id next;          /* intrusive queues */
+  uint16_t bytes;       /* data bytes asked for or written */
   uint8_t type;
   bool write;               /* carries data towards memory */
   uint8_t channel, subpart; /* subpart: over the whole GPU */

@@ -228,6 +228,7 @@ static uint64_t line_at(const struct rig *r, uint32_t k) {
 }
 static void tick(struct rig *r) {
   l2_step(&r->s);
+  l2_count(&r->s);
   r->now++;
 }
 

@@ -189,6 +189,7 @@ static req_id push(struct rig *r, uint32_t k, uint32_t first, uint32_t bytes, en
 
 static void tick(struct rig *r) {
   l2_step(&r->s);
+  l2_count(&r->s);
   r->now++;
   arrived(r);
 }
