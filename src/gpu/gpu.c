@@ -304,17 +304,24 @@ static bool tick(struct gpu *g) {
   uint64_t t = g->t_core;
   if (g->t_icnt < t) t = g->t_icnt;
   if (g->t_l2 < t) t = g->t_l2;
-  if (g->t_dram < t) t = g->t_dram;
+  if (g->t_dram < t) { /* alone: more than half of the ticks */
+    partition_tick_dram(g->parts);
+    g->t_dram += g->p_dram;
+    if (RARE(g->seen.timeline)) timeline_queues(g);
+    return !g->fault;
+  }
   bool core = g->t_core == t, icnt = g->t_icnt == t, l2 = g->t_l2 == t, dram = g->t_dram == t;
   if (core && dram) {
     int turn = dram_turn(g, t);
     if (turn < 0) core = icnt = l2 = false;
     else if (turn > 0) dram = false;
   }
-  if (core)
+  if (core) {
+    g->busy = false;
     for (uint32_t w = 0; w < g->sm_words; w++) EACH_BIT(w, receivers(g, w), i) {
         sm_receive(&g->sm[i]);
       }
+  }
   if (icnt) replies_to_icnt(g);
   if (dram) partition_tick_dram(g->parts), g->t_dram += g->p_dram;
   if (l2) step_l2(g), g->t_l2 += g->p_l2;
@@ -325,7 +332,7 @@ static bool tick(struct gpu *g) {
     if (RARE(g->releases)) gpu_release(g);
     gpu_dispatch(g);
   }
-  if (g->seen.timeline) timeline_queues(g);
+  if (RARE(g->seen.timeline)) timeline_queues(g);
   if (core) {
     g->now++;
     g->t_core += g->p_core;
@@ -462,7 +469,6 @@ enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, str
       look_up = look_up_at(g, until);
     }
     if (!g->busy && g->may_sleep && !g->every_cycle) jump(g);
-    g->busy = false;
     if (!tick(g)) {
       const struct feed_fault *ff = g->faulted ? g->faulted->ops->fault(g->faulted->ctx) : NULL;
       err_set(e, ERR_PROGRAM, "%s", ff ? ff->text : "the kernel faulted");

@@ -101,7 +101,7 @@ struct gpu {
     double core, dram;
     uint64_t core_edges, dram_edges;
   } sum;
-  bool busy; /* some SM did something in the last tick: no use looking for a jump */
+  bool busy; /* some SM did something in the last core cycle: no use looking for a jump */
   bool fault;
 };
 

@@ -11,6 +11,8 @@
 
 #include "gpu/icnt_impl.h"
 
+enum { FIRST_STEP = 16 }; /* what happened a few steps ago is never before step 0 */
+
 static uint32_t flits_of(const struct icnt *n, uint32_t bytes) {
   if (bytes <= n->l.flit_bytes) return 1;
   if (n->l.flit_shift >= 0) return (bytes + n->l.flit_bytes - 1) >> n->l.flit_shift;
@@ -230,6 +232,7 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .flit_shift = c->icnt_flit & (c->icnt_flit - 1) ? -1 : __builtin_ctz(c->icnt_flit),
                          .sm_words = (c->sms + 63) / 64,
                          .mesh = c->icnt_kind == ICNT_MESH};
+  n->now = FIRST_STEP;
   CHECK(nodes > c->sms && nodes <= 1024, "interconnect: %u nodes, %u of them SMs", nodes, c->sms);
   n->room = ARENA_ARRAY(&n->mem, struct icnt_room, nodes);
   n->ready = ARENA_ARRAY(&n->mem, uint64_t, n->l.sm_words + (nodes - c->sms + 63) / 64);

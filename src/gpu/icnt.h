@@ -49,7 +49,7 @@ bool icnt_idle(const struct icnt *n);
  * nothing, UINT32_MAX if nothing is inside that moves. icnt_skip tells the network that so many were skipped. */
 uint32_t icnt_quiet_steps(const struct icnt *n);
 void icnt_skip(struct icnt *n, uint32_t steps);
-/* Steps done and skipped. */
+/* Steps done and skipped, and a few. */
 uint64_t icnt_now(const struct icnt *n);
 const struct icnt_stats *icnt_stats(const struct icnt *n);
 

@@ -105,7 +105,7 @@ static uint64_t room_at(const struct icnt_xbar *x, const struct input *s, uint32
 }
 
 /* Flits of the last granted packet that have won the switch before step `until`. */
-static uint32_t won_before(const struct icnt_xbar *x, const struct input *s, uint64_t until) {
+static inline uint32_t won_before(const struct icnt_xbar *x, const struct input *s, uint64_t until) {
   if (s->tail < until) return s->len;
   if (!s->slow) return until > s->granted ? (uint32_t)(until - s->granted - 1) : 0;
   const struct output *k = &x->out[s->to];
@@ -115,11 +115,11 @@ static uint32_t won_before(const struct icnt_xbar *x, const struct input *s, uin
 }
 
 /* Flits in the injection buffer before step `now`. */
-static uint32_t waiting(const struct icnt_xbar *x, const struct input *s, uint64_t now) {
+static inline uint32_t waiting(const struct icnt_xbar *x, const struct input *s, uint64_t now) {
   uint32_t all = s->pushed - s->free_sent;
-  uint64_t could = now - s->free_at, until = now < ICNT_CREDIT_WIRE ? 0 : now - ICNT_CREDIT_WIRE;
+  uint64_t could = now - s->free_at, until = now - ICNT_CREDIT_WIRE;
   uint32_t left = could < all ? all - (uint32_t)could : 0;
-  uint32_t credited = s->base - (s->tail_before >= until && s->tail_before) + won_before(x, s, until) + x->buffer;
+  uint32_t credited = s->base - (s->tail_before >= until) + won_before(x, s, until) + x->buffer;
   int32_t behind = (int32_t)(s->pushed - credited);
   return behind > (int32_t)left ? (uint32_t)behind : left;
 }
@@ -148,10 +148,12 @@ bool icnt_xbar_look_for_room(const struct icnt_xbar *x, uint32_t node, uint32_t 
 
 uint32_t icnt_xbar_steps_to_room(const struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
   const struct input *s = &x->in[node - x->first_in];
-  if (s->pushed - s->base + flits <= x->inject_flits) return 0;
-  uint64_t least = 0, at = room_at(x, s, flits, now, &least);
+  struct icnt_room *r = &x->room[node - x->first_in];
+  uint64_t least = 0, at = s->pushed - s->base + flits <= x->inject_flits ? 0 : room_at(x, s, flits, now, &least);
   if (at == NEVER) at = least;
-  return at > now ? (uint32_t)(at - now) : 0;
+  if (at > now) return (uint32_t)(at - now);
+  r->fits = flits;
+  return 0;
 }
 
 /* ---- what is due when ---- */
@@ -177,7 +179,8 @@ static inline void whole_at(struct icnt_xbar *x, uint32_t o, uint64_t at) {
 
 /* Somebody waits to push so many flits: input `i` comes into `sent` when there is room, or earlier. */
 static void await(struct icnt_xbar *x, uint32_t i, uint32_t flits, uint64_t now) {
-  uint64_t least, at = room_at(x, &x->in[i], flits, now, &least);
+  const struct icnt_room *r = &x->room[i];
+  uint64_t least, at = r->refused == flits && r->until > now ? r->until : room_at(x, &x->in[i], flits, now, &least);
   x->in[i].want = at == NEVER ? (uint16_t)flits : 0;
   if (at == NEVER) return;
   at = later(at, now + 1) - 1; /* after this step */

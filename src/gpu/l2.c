@@ -262,14 +262,10 @@ bool l2_idle(const struct l2_slice *s) {
 
 /* ---- borders ---- */
 
-bool l2_can_push(const struct l2_slice *s) {
+bool l2_port_free(const struct l2_slice *s) {
   for (uint32_t i = 0; i < s->ports; i++)
     if (!l2_queue_full(&s->port[i])) return true;
-  if (s->ports) return false;
-  const struct l2_queue *q = &s->bank[0].in;
-  /* The reference keeps room for the sectors of one request even where requests are not split into sectors. */
-  uint32_t need = q->limit < 4 ? q->limit : 4;
-  return q->count + need <= q->limit;
+  return false;
 }
 
 bool l2_joins(const struct l2_slice *s, req_id r) {

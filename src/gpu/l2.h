@@ -55,7 +55,12 @@ struct l2_slice {
 
 void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id);
 void l2_free(struct l2_slice *s);
-bool l2_can_push(const struct l2_slice *s);
+bool l2_port_free(const struct l2_slice *s);
+/* The reference keeps room for the sectors of one request even where requests are not split into sectors. */
+static inline bool l2_can_push(const struct l2_slice *s) {
+  const struct l2_queue *q = &s->bank[0].in;
+  return s->ports ? l2_port_free(s) : q->count + (q->limit < 4 ? q->limit : 4u) <= q->limit;
+}
 void l2_push(struct l2_slice *s, req_id r);
 /* Will the request come behind another in the ROP delay? Then a push needs no skipped steps (l2_skip) before it. */
 bool l2_joins(const struct l2_slice *s, req_id r);

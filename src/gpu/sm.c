@@ -53,7 +53,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   if (c->sub_cores) sm_sub_init(s);
   reqq_init(&s->response, c->ldst_response_queue);
   reqq_init(&s->eject, c->cluster_response_queue);
-  s->op_size = 256;
+  s->op_size = 64;
   s->op = take_lines(s->op_size * sizeof *s->op);
   for (uint32_t i = s->op_size - 1; i > 0; i--) s->op[i].next = s->op_free, s->op_free = (op_id)i;
 }
