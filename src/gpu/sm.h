@@ -130,8 +130,13 @@ struct l1d {
   /* looked at in every cycle */
   struct req_queue missq;
   struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
-  uint32_t lat_head, lat_count;
-  uint32_t ready_head, ready_count;
+  union {
+    struct {
+      uint32_t lat_count, ready_count;
+    };
+    uint64_t loads_any;
+  };
+  uint32_t lat_head, ready_head;
   uint32_t order_waiting; /* accesses in `order` */
   uint8_t refused; /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
   bool head_waits; /* the instruction at the head of the memory pipe found the ring full */
@@ -176,7 +181,7 @@ struct sm_counts {
   uint8_t stall_kind;   /* counters of a blocked memory pipe */
   uint8_t l1_reject;    /* enum l1_outcome of the access refused in this step, L1_HIT if none */
   uint8_t l1_reject_of; /* enum reject_of of that access */
-  bool icnt;            /* waits for the interconnect */
+  bool icnt;            /* something waits for room in the interconnect: wakes when there is */
 };
 _Static_assert(sizeof(struct sm_counts) == sizeof(uint64_t), "a cycle's counts are compared as one word");
 enum reject_of { REJECT_LOCAL = 1, REJECT_WRITE = 2 };
@@ -206,16 +211,22 @@ struct sm {
   struct sm_counts now_counts, run_counts; /* of this cycle; of the `run` cycles before it, not yet in `tally` */
   uint64_t run;
   uint32_t id;
-  bool acted; /* this step changed something */
+  uint16_t shared_count;
+  bool fetch_look, memory_look; /* there may be something for fetch, for the memory unit */
+  bool acted;                   /* this step changed something */
   bool asleep;
   bool fenced;        /* a warp got past its fence in this cycle */
-  bool wait_icnt;     /* wakes when the interconnect has room: something waits for it */
   bool watch_icnt;    /* wakes when it has room: a scheme may then act */
   bool none_to_issue; /* so the schedulers found, and nothing that they look at has changed: their sched_cat holds */
   uint8_t first;      /* scheduler that goes first: it changes with every cycle */
   uint8_t ro_active;  /* read-only caches with a line that arrived, or a miss to send: enum ro_cache */
-  op_id dispatch;     /* the instruction at the head of the memory pipe */
-  op_id next_wb;
+  union {
+    struct {
+      op_id dispatch, next_wb; /* the instruction at the head of the memory pipe; the next with a result */
+      req_id next_global;      /* a reply past the L1 to be taken */
+    };
+    uint64_t memory_any;
+  };
   uint64_t wake_at; /* first cycle with a timed event */
   uint64_t alu_at;  /* the last cycle for which the pipes have been offered what waits before them */
   uint64_t wb_due;  /* first cycle from now on in which a result is written back */
@@ -231,10 +242,7 @@ struct sm {
   uint64_t col_wanted;          /* collectors of sets for which an instruction waits */
   struct req_queue response;    /* at the memory unit */
   struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
-  uint16_t shared_count;
-  bool fetch_look, memory_look; /* there may be something for fetch, for the memory unit */
-  req_id next_global;
-  uint32_t need_icnt; /* with wait_icnt or watch_icnt: bytes of the smallest packet refused in this step */
+  uint32_t need_icnt; /* with now_counts.icnt or watch_icnt: bytes of the smallest packet refused in this step */
   struct l1d l1d;     /* its first line: up to here */
   /* ---- issue: warps, a bit each ---- */
   _Alignas(64) uint64_t barrier;

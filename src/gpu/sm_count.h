@@ -49,7 +49,6 @@ static void count_run(struct sm *s) {
 
 /* This cycle, and `n` - 1 that repeat it. */
 static inline void count_cycles(struct sm *s, uint64_t from, uint64_t n) {
-  s->now_counts.icnt = s->wait_icnt;
   if (memcmp(&s->now_counts, &s->run_counts, sizeof s->run_counts) != 0) {
     count_run(s);
     s->run_counts = s->now_counts;

@@ -114,7 +114,7 @@ ONCE void fetch(struct sm *s) {
       sm_send(s, r);
       s->acted = true;
     } else {
-      s->wait_icnt = true;
+      s->now_counts.icnt = true;
     }
   }
 }

@@ -254,7 +254,7 @@ static void take_reply(struct sm *s) {
 /* A line of the texture or constant cache: `owner` is the place there that waits for it. */
 static bool send_read_only(struct sm *s, enum req_type type, uint64_t line, uint32_t bytes, uint16_t owner) {
   if (!sm_can_send_read(s)) {
-    s->wait_icnt = true;
+    s->now_counts.icnt = true;
     return false;
   }
   req_id id = sm_request(s, type, line, bytes);
@@ -285,7 +285,7 @@ ONCE void send_misses(struct sm *s) {
   req_id id = reqq_top(&s->l1d.missq);
   if (!id) return;
   if (!sm_can_send_bytes(s, req_up_bytes(&s->g->pool.at[id]))) {
-    s->wait_icnt = true;
+    s->now_counts.icnt = true;
     return;
   }
   reqq_pop(&s->l1d.missq);
@@ -372,7 +372,7 @@ static bool bypass_on_stall(struct sm *s, struct latency_slot *q, enum l1_outcom
 /* The cache itself will not have this access. */
 static bool bypass_by_cache(struct sm *s, struct latency_slot *q) {
   if (!room_past_l1(s, &s->op[q->op], &q->acc)) {
-    s->wait_icnt = true;
+    s->now_counts.icnt = true;
     return false;
   }
   send_past_l1(s, q->op, &q->acc, PAST_BY_CACHE);
@@ -529,7 +529,7 @@ static bool process_global(struct sm *s, op_id id) {
   bool one = cached_load && !o->bypass && HOOKS(s, bypass_access) && ask_bypass_access(s, id, a);
   if (o->bypass || one) {
     if (!room_past_l1(s, o, a)) {
-      s->wait_icnt = true;
+      s->now_counts.icnt = true;
       s->now_counts.stall_kind = STALL_BYPASS;
       return false;
     }

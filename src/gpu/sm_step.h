@@ -31,10 +31,9 @@ static void fall_asleep(struct sm *s) {
 
 /* Is there anything in a part of the SM that its function would look at? */
 static inline bool memory_busy(const struct sm *s) {
-  const struct l1d *l = &s->l1d;
-  return s->next_wb | s->dispatch | s->ex_mem.count | s->shared_count | s->next_global | l->ready_count | l->lat_count |
-         l->missq.count | (L1_QUEUES(s) ? l->order_waiting : 0) | s->response.count |
-         (s->ro_active & (RO_TEX | RO_CONST));
+  uint64_t any = s->memory_any | s->l1d.loads_any | s->l1d.missq.count | s->response.count | s->shared_count;
+  if (L1_QUEUES(s)) any |= s->l1d.order_waiting;
+  return any | s->ex_mem.count | (s->ro_active & (RO_TEX | RO_CONST));
 }
 /* Does an operand collector read, empty or fill? */
 static inline bool collectors_move(const struct sm *s) {
@@ -51,11 +50,13 @@ ONCE bool step(struct sm *s) {
     s->asleep = false;
   }
   s->acted = false;
-  s->wait_icnt = s->watch_icnt = false;
+  s->watch_icnt = false;
   s->need_icnt = UINT32_MAX;
   s->wake_at = UINT64_MAX;
   s->now_counts.stall_kind = STALL_NONE;
   s->now_counts.l1_reject = L1_HIT;
+  s->now_counts.l1_reject_of = 0;
+  s->now_counts.icnt = false;
   s->bank_write = 0;
   if (s->wb_due == s->g->now) writeback(s);
   if (SUB_CORES(s) || s->ex_sp.count | s->ex_sfu.count) {
@@ -81,14 +82,13 @@ ONCE bool step(struct sm *s) {
 
 ONCE bool step_and_sleep(struct gpu *g, struct sm *s) {
   if (!step(s)) return false;
-  if (s->acted) g->progress_at = g->now, g->busy = true;
   if (s->live && !s->asleep) return true;
   uint32_t i = s->id;
   uint64_t bit = 1ull << (i % 64);
   g->running[i / 64] &= ~bit;
   if (!s->live) return true;
   if (s->wake_at != UINT64_MAX) gpu_sleep_sm(g, i, s->wake_at);
-  if (s->wait_icnt || s->watch_icnt) {
+  if (s->now_counts.icnt || s->watch_icnt) {
     g->no_room[i / 64] |= bit;
     if (icnt_can_push(g->icnt, i, s->need_icnt)) g->look[i / 64] |= bit; /* it only watches */
     else icnt_await(g->icnt, i, s->need_icnt);
@@ -108,11 +108,14 @@ static inline void expect_step(const struct sm *s) {
 ONCE bool steps(struct gpu *g, uint32_t w) {
   struct sm *first = &g->sm[w * 64], *s, *next;
   uint64_t left = g->running[w];
+  bool acted = false;
   for (s = first + __builtin_ctzll(left); s; s = next) {
     left &= left - 1;
     next = NULL;
     if (left) expect_step(next = first + __builtin_ctzll(left));
     if (!step_and_sleep(g, s)) return false;
+    acted |= s->acted;
   }
+  if (acted) g->progress_at = g->now, g->busy = true;
   return true;
 }
