@@ -58,6 +58,7 @@ struct gpu {
   bool may_sleep;                                     /* skipping idle time; off for the equivalence test */
   bool every_cycle;                                   /* a scheme wants to see every cycle */
   enum sm_kind kind;                                  /* for which its SMs' steps are compiled */
+  bool memory_steady;                                 /* no scheme is asked about an access more than once */
   bool any_kind;                                      /* shall be SM_ANY */
   struct sm_plan plan;
   /* launch in progress */

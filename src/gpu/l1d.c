@@ -74,6 +74,7 @@ void l1d_invalidate(struct l1d *l) {
 
 void l1d_drop(struct sm *s) {
   struct l1d *l = &s->l1d;
+  s->memory_look = true;
   if (RARE(l->org)) {
     l->org->drop(&l->org_of->ctx, s->id);
     l->dirty_count = 0;

@@ -97,6 +97,9 @@ void sm_choose_step(struct gpu *g) {
   const struct gpu_seen *o = &g->seen;
   bool watched = o->inst || o->timeline || o->character || o->profile || o->l2;
   bool any = g->any_kind || watched || g->overlap || !plain_knobs(&g->config);
+  const struct slots *k = &g->slots;
+  g->memory_steady = !k->n_l1 && !k->n_queues && !k->n_on_stall && !k->n_may_allocate && !k->n_find_victim &&
+                     !k->n_bypass_access && !k->n_bypass_load;
   g->kind = any ? SM_ANY : g->slots.count ? SM_SCHEMES : SM_PLAIN;
 }
 

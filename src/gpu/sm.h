@@ -178,10 +178,15 @@ struct l1d {
 /* What a cycle adds to the counters: eight bytes, so that cycles alike are found by one comparison. */
 struct sm_counts {
   uint8_t sched_cat[4];
-  uint8_t stall_kind;   /* counters of a blocked memory pipe */
-  uint8_t l1_reject;    /* enum l1_outcome of the access refused in this step, L1_HIT if none */
-  uint8_t l1_reject_of; /* enum reject_of of that access */
-  bool icnt;            /* something waits for room in the interconnect: wakes when there is */
+  union {
+    struct {
+      uint8_t stall_kind;   /* counters of a blocked memory pipe */
+      uint8_t l1_reject;    /* enum l1_outcome of the access refused in this step, L1_HIT if none */
+      uint8_t l1_reject_of; /* enum reject_of of that access */
+      bool icnt;            /* something waits for room in the interconnect: wakes when there is */
+    };
+    uint32_t memory; /* all that the memory unit counts; instruction fetch may wait for the interconnect, too */
+  };
 };
 _Static_assert(sizeof(struct sm_counts) == sizeof(uint64_t), "a cycle's counts are compared as one word");
 enum reject_of { REJECT_LOCAL = 1, REJECT_WRITE = 2 };
@@ -210,9 +215,9 @@ struct sm {
   struct gpu_stats *st;
   struct sm_counts now_counts, run_counts; /* of this cycle; of the `run` cycles before it, not yet in `tally` */
   uint64_t run;
-  uint32_t id;
+  uint32_t memory_counts; /* without memory_look: now_counts.memory of the last time */
   uint16_t shared_count;
-  bool fetch_look, memory_look; /* there may be something for fetch, for the memory unit */
+  bool fetch_look, memory_look; /* fetch, the memory unit may find something that they did not find last time */
   bool acted;                   /* this step changed something */
   bool asleep;
   bool fenced;        /* a warp got past its fence in this cycle */
@@ -256,6 +261,7 @@ struct sm {
   uint64_t *score_long;    /* two-level: registers that wait for a load, as `score`; else NULL */
   uint64_t hazard_long;    /* two-level: of those with a hazard, for one that a load will write */
   uint32_t score_words;
+  uint32_t id;
   uint32_t fetch_buf_pc;
   op_id op_free;
   uint8_t last_fetched, wb_rotate;

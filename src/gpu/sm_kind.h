@@ -40,6 +40,8 @@ _Static_assert(64 % PLAIN_schedulers == 0, "the turns of schedulers are not a re
 /* How many schemes are there, and how many of them fill a hook? */
 #define SCHEMES(s) (SM_KIND != SM_PLAIN && RARE((s)->g->slots.count))
 #define HOOKS(s, hook) (SM_KIND != SM_PLAIN ? (uint32_t)(s)->g->slots.n_##hook : 0u)
+/* Is a refusal by the memory unit certain to be repeated until something has changed? */
+#define MEMORY_STEADY(s) (SM_KIND == SM_PLAIN || (s)->g->memory_steady)
 /* An organisation in the place of the L1's lines; queues in front of it. */
 #define L1_ORG(s) (SM_KIND != SM_PLAIN && RARE((s)->l1d.org))
 #define L1_QUEUES(s) (SM_KIND != SM_PLAIN && (s)->l1d.order.queues)

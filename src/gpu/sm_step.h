@@ -35,6 +35,28 @@ static inline bool memory_busy(const struct sm *s) {
   if (L1_QUEUES(s)) any |= s->l1d.order_waiting;
   return any | s->ex_mem.count | (s->ro_active & (RO_TEX | RO_CONST));
 }
+/* A load that spends the hit latency before the L1. */
+static inline bool memory_waits(const struct sm *s) {
+  const struct l1d *l = &s->l1d;
+  return l->lat_count && s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency);
+}
+
+/* The memory unit's cycle. One that changes nothing would be repeated until a reply or an instruction comes, there is
+ * room in the interconnect, or a fence empties the L1: until then only its counts are. */
+ONCE bool memory_unit(struct sm *s) {
+  bool acted = s->acted;
+  s->now_counts.memory = 0;
+  s->need_icnt = UINT32_MAX;
+  s->acted = false;
+  if (memory_busy(s) && !ldst(s)) return false;
+  if (!s->acted && MEMORY_STEADY(s) && !memory_waits(s)) {
+    s->memory_look = false;
+    s->memory_counts = s->now_counts.memory;
+  }
+  s->acted |= acted;
+  return true;
+}
+
 /* Does an operand collector read, empty or fill? */
 static inline bool collectors_move(const struct sm *s) {
   return s->bank_wait | (s->col_ready & s->col_leave) | (s->col_wanted & ~s->col_used);
@@ -51,22 +73,16 @@ ONCE bool step(struct sm *s) {
   }
   s->acted = false;
   s->watch_icnt = false;
-  s->need_icnt = UINT32_MAX;
   s->wake_at = UINT64_MAX;
-  s->now_counts.stall_kind = STALL_NONE;
-  s->now_counts.l1_reject = L1_HIT;
-  s->now_counts.l1_reject_of = 0;
-  s->now_counts.icnt = false;
+  s->now_counts.memory = s->memory_counts;
   s->bank_write = 0;
   if (s->wb_due == s->g->now) writeback(s);
   if (SUB_CORES(s) || s->ex_sp.count | s->ex_sfu.count) {
     if (s->alu_at != s->g->now) execute_alu(s, s->g->now);
     else s->acted = true; /* what is left waits for the next cycle */
   }
-  if (s->memory_look) {
-    if (!memory_busy(s)) s->memory_look = false;
-    else if (!ldst(s)) return false;
-  }
+  if (!s->memory_look && s->now_counts.icnt) s->memory_look = icnt_can_push(s->g->icnt, s->id, s->need_icnt);
+  if (s->memory_look && !memory_unit(s)) return false;
   if (SUB_CORES(s) || collectors_move(s)) collect(s);
   if (RARE(s->fenced)) s->fenced = false, l1d_drop(s);
   if (!s->none_to_issue && !schedule(s)) return false;
