@@ -130,12 +130,7 @@ struct l1d {
   /* looked at in every cycle */
   struct req_queue missq;
   struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
-  union {
-    struct {
-      uint32_t lat_count, ready_count;
-    };
-    uint64_t loads_any;
-  };
+  uint32_t lat_count, ready_count;
   uint32_t lat_head, ready_head;
   uint32_t order_waiting; /* accesses in `order` */
   uint8_t refused; /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
@@ -225,16 +220,11 @@ struct sm {
   bool none_to_issue; /* so the schedulers found, and nothing that they look at has changed: their sched_cat holds */
   uint8_t first;      /* scheduler that goes first: it changes with every cycle */
   uint8_t ro_active;  /* read-only caches with a line that arrived, or a miss to send: enum ro_cache */
-  union {
-    struct {
-      op_id dispatch, next_wb; /* the instruction at the head of the memory pipe; the next with a result */
-      req_id next_global;      /* a reply past the L1 to be taken */
-    };
-    uint64_t memory_any;
-  };
-  uint64_t wake_at; /* first cycle with a timed event */
-  uint64_t alu_at;  /* the last cycle for which the pipes have been offered what waits before them */
-  uint64_t wb_due;  /* first cycle from now on in which a result is written back */
+  op_id dispatch, next_wb; /* the instruction at the head of the memory pipe; the next with a result */
+  req_id next_global;      /* a reply past the L1 to be taken */
+  uint64_t wake_at;        /* first cycle with a timed event */
+  uint64_t alu_at;         /* the last cycle for which the pipes have been offered what waits before them */
+  uint64_t wb_due;         /* first cycle from now on in which a result is written back */
   /* warps, a bit each */
   uint64_t live;                /* slot holds a warp that has not been retired */
   uint64_t done;                /* all lanes exited */

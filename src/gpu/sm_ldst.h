@@ -218,6 +218,7 @@ static void memory_writeback(struct sm *s) {
     }
   }
   if (s->next_wb) return;
+  if (!(s->next_global | s->l1d.ready_count | s->shared_count | (s->ro_active & (RO_TEX | RO_CONST)))) return;
   uint32_t ready = clients_ready(s), from = s->wb_rotate;
   if (!ready) return;
   uint32_t client = (uint32_t)__builtin_ctz(ready >> from ? ready >> from << from : ready);
@@ -276,8 +277,8 @@ static void step_texture(struct sm *s) {
 ONCE void send_misses(struct sm *s) {
   uint64_t line;
   uint16_t mshr;
-  if (s->ro_active & RO_TEX) step_texture(s);
-  if (s->ro_active & RO_CONST && rocache_miss(&s->l1c, &line, &mshr) &&
+  if (RARE(s->ro_active & RO_TEX)) step_texture(s);
+  if (RARE(s->ro_active & RO_CONST) && rocache_miss(&s->l1c, &line, &mshr) &&
       send_read_only(s, REQ_CONST_READ, line, s->c->l1c.line, mshr)) {
     rocache_miss_sent(&s->l1c);
     sm_note_ro(s, &s->l1c, RO_CONST);
@@ -409,7 +410,6 @@ static bool repeats(const struct sm *s) {
 /* Look up the access that has spent the hit latency in front of the L1. */
 static void l1_lookup(struct sm *s) {
   struct l1d *l = &s->l1d;
-  if (!l->lat_count) return;
   struct latency_slot *q = &l->lat[l->lat_head];
   uint64_t due = q->at + KNOB(s, l1d_latency);
   if (due < l->org_busy) due = l->org_busy;
@@ -618,7 +618,7 @@ ONCE bool ldst(struct sm *s) {
   }
   take_reply(s);
   send_misses(s);
-  l1_lookup(s);
+  if (s->l1d.lat_count) l1_lookup(s);
   if (L1_QUEUES(s) && RARE(s->l1d.order_waiting)) l1_order_step(s);
   if (s->l1d.head_waits) s->now_counts.stall_kind = STALL_L1D;
   else if (s->dispatch && process_head(s, s->dispatch)) head_finished(s, s->dispatch);

@@ -29,12 +29,6 @@ static void fall_asleep(struct sm *s) {
   s->slept_from = s->g->now + 1;
 }
 
-/* Is there anything in a part of the SM that its function would look at? */
-static inline bool memory_busy(const struct sm *s) {
-  uint64_t any = s->memory_any | s->l1d.loads_any | s->l1d.missq.count | s->response.count | s->shared_count;
-  if (L1_QUEUES(s)) any |= s->l1d.order_waiting;
-  return any | s->ex_mem.count | (s->ro_active & (RO_TEX | RO_CONST));
-}
 /* A load that spends the hit latency before the L1. */
 static inline bool memory_waits(const struct sm *s) {
   const struct l1d *l = &s->l1d;
@@ -48,7 +42,7 @@ ONCE bool memory_unit(struct sm *s) {
   s->now_counts.memory = 0;
   s->need_icnt = UINT32_MAX;
   s->acted = false;
-  if (memory_busy(s) && !ldst(s)) return false;
+  if (!ldst(s)) return false;
   if (!s->acted && MEMORY_STEADY(s) && !memory_waits(s)) {
     s->memory_look = false;
     s->memory_counts = s->now_counts.memory;
