@@ -159,9 +159,12 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
   s->cta_born[slot] = g->now;
   s->cta_warps_left[slot] = k->warps_per_cta;
   feed->ops->start_cta(feed->ctx, s->id * g->cta_slots_per_sm + slot, cta, s->id, first);
+  uint64_t taken = (k->warps_per_cta < 64 ? (1ull << k->warps_per_cta) - 1 : UINT64_MAX) << first;
+  for (uint32_t w = 0; w < SM_WARPS; w++) s->older[w] &= ~taken;
   for (uint32_t i = 0; i < k->warps_per_cta; i++) {
     uint32_t w = first + i;
     uint64_t bit = 1ull << w;
+    s->older[w] = s->live;
     s->w[w] = (struct warp_state){.pc = k->entry_pc,
                                   .fetch_pc = k->entry_pc,
                                   .cta_slot = (uint8_t)slot,

@@ -300,7 +300,8 @@ struct sm {
   /* ---- indexed by warp, by operand, by cycle ---- */
   struct warp_state w[SM_WARPS];
   uint64_t pending[SM_WARPS][UOP_WORDS]; /* scoreboard: registers with a write pending, of the first UOP_REGS */
-  uint64_t w_queued[SM_WARPS];           /* two-level: when it joined the pending set */
+  uint64_t older[SM_WARPS];    /* of the warps there, those that started before it: bits of empty slots mean nothing */
+  uint64_t w_queued[SM_WARPS]; /* two-level: when it joined the pending set */
   uint16_t bank_next[SM_COLLECTORS * SM_OPERANDS];
   /* Per future cycle (modulo): the pipes whose last stage is taken, a bit each; instructions whose results are written,
    * chained through op.next. */

@@ -137,11 +137,9 @@ static int pick(struct sm *s, uint32_t k, uint64_t eligible) {
     return __builtin_ctzll(after ? after : eligible);
   }
   if (last >= 0 && eligible >> last & 1) return last;
+  /* CTAs fill the slots from the first on: the first one is often the oldest. */
   int best = __builtin_ctzll(eligible);
-  for (uint64_t m = eligible & (eligible - 1); m; m &= m - 1) {
-    int w = __builtin_ctzll(m);
-    if (s->w[w].age < s->w[best].age) best = w;
-  }
+  for (uint64_t older; (older = eligible & s->older[best]);) best = __builtin_ctzll(older);
   return best;
 }
 
@@ -157,7 +155,7 @@ static void flush_stale(struct sm *s, uint32_t k, uint64_t stale, int issued) {
         uint32_t n = SM_WARPS, from = (uint32_t)(last + 1);
         looked = ((uint32_t)w + n - from) % n < ((uint32_t)issued + n - from) % n;
       } else {
-        looked = w == last || (issued != last && s->w[w].age < s->w[issued].age);
+        looked = w == last || (issued != last && s->older[issued] >> w & 1);
       }
     }
     if (!looked) continue;
