@@ -54,26 +54,23 @@ void icnt_skip(struct icnt *n, uint32_t steps) {
 
 /* ---- calls from SMs and L2 ---- */
 
-static __attribute__((noinline)) bool look_for_room(const struct icnt *n, uint32_t node, uint32_t flits) {
+static __attribute__((noinline, flatten)) bool look_for_room(const struct icnt *n, uint32_t node, uint32_t bytes) {
   int which = net_out(n, node);
+  uint32_t flits = flits_of(n, bytes);
   if (n->xbar[which]) return icnt_xbar_look_for_room(n->xbar[which], node, flits, n->now);
   if (n->planes[which]) return icnt_planes_can_push(n->planes[which], node, flits);
   return icnt_vcs_can_push(n->vcs[which], node, flits);
 }
 
-static inline bool can_push(const struct icnt *n, uint32_t node, uint32_t flits) {
-  const struct icnt_room *r = &n->room[node];
-  if (flits <= r->fits) return true;
-  if (flits >= r->refused && n->now < r->until) return false;
-  return look_for_room(n, node, flits);
-}
-
 bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
-  return can_push(n, node, flits_of(n, bytes));
+  const struct icnt_room *r = &n->room[node];
+  if (bytes <= r->fits) return true;
+  if (bytes >= r->refused && n->now < r->until) return false;
+  return look_for_room(n, node, bytes);
 }
 
 /* A node sends at most one flit a step. */
-uint32_t icnt_steps_to_room(const struct icnt *n, uint32_t node, uint32_t bytes) {
+__attribute__((flatten)) uint32_t icnt_steps_to_room(const struct icnt *n, uint32_t node, uint32_t bytes) {
   int which = net_out(n, node);
   uint32_t flits = flits_of(n, bytes);
   if (n->xbar[which]) return icnt_xbar_steps_to_room(n->xbar[which], node, flits, n->now);
@@ -82,7 +79,7 @@ uint32_t icnt_steps_to_room(const struct icnt *n, uint32_t node, uint32_t bytes)
   return full > n->l.inject_flits ? full - n->l.inject_flits : 0;
 }
 
-void icnt_await(struct icnt *n, uint32_t node, uint32_t bytes) {
+__attribute__((flatten)) void icnt_await(struct icnt *n, uint32_t node, uint32_t bytes) {
   if (n->xbar[ICNT_UP]) icnt_xbar_await(n->xbar[ICNT_UP], node, flits_of(n, bytes), n->now);
 }
 
@@ -92,23 +89,28 @@ uint32_t icnt_waiting(const struct icnt *n, uint32_t node) {
   return n->planes[which] ? icnt_planes_waiting(n->planes[which], node) : icnt_vcs_waiting(n->vcs[which], node);
 }
 
-void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uint32_t bytes) {
+static __attribute__((noinline)) void push_elsewhere(struct icnt *n, int which, uint32_t src, struct flit p) {
+  if (n->planes[which]) icnt_planes_push(n->planes[which], src, p);
+  else icnt_vcs_push(n->vcs[which], src, p);
+}
+
+__attribute__((flatten)) void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uint32_t bytes) {
   int which = net_out(n, src);
   uint32_t flits = flits_of(n, bytes);
-  CHECK(payload && flits && dst < n->l.nodes && net_out(n, dst) != which,
-        "interconnect: packet %u of %u B from %u to %u", payload, bytes, src, dst);
+  CHECK(payload && dst < n->l.nodes && net_out(n, dst) != which, "interconnect: packet %u of %u B from %u to %u",
+        payload, bytes, src, dst);
   CHECK(flits <= n->l.boundary_flits, "interconnect: a packet of %u flits never fits the boundary buffer of %u", flits,
         n->l.boundary_flits);
-  CHECK(can_push(n, src, flits), "interconnect: node %u pushes into a full injection buffer", src);
-  struct flit p = {.payload = payload, .dst = (uint16_t)dst, .meta = (uint16_t)flits};
-  if (n->xbar[which]) {
-    n->room[src].fits -= flits;
-    icnt_xbar_push(n->xbar[which], src, p, n->now);
-  } else if (n->planes[which]) icnt_planes_push(n->planes[which], src, p);
-  else icnt_vcs_push(n->vcs[which], src, p);
+  CHECK(icnt_can_push(n, src, bytes), "interconnect: node %u pushes into a full injection buffer", src);
   n->inside++;
   n->st.packets[which]++;
   n->st.flits[which] += flits;
+  if (n->xbar[which]) {
+    n->room[src].fits -= flits * n->l.flit_bytes;
+    icnt_xbar_push(n->xbar[which], src, dst, payload, flits, n->now);
+  } else {
+    push_elsewhere(n, which, src, (struct flit){.payload = payload, .dst = (uint16_t)dst, .meta = (uint16_t)flits});
+  }
 }
 
 uint32_t icnt_peek(const struct icnt *n, uint32_t node) {
@@ -124,7 +126,7 @@ bool icnt_bound(const struct icnt *n, uint32_t node, uint32_t *dst) {
   return n->planes[which] && icnt_planes_bound(n->planes[which], node, dst);
 }
 
-uint32_t icnt_pop(struct icnt *n, uint32_t node) {
+__attribute__((flatten)) uint32_t icnt_pop(struct icnt *n, uint32_t node) {
   if (!set_has(n->ready, icnt_ready(&n->l, node))) return 0;
   int which = net_in(n, node);
   n->inside--;

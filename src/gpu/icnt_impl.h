@@ -49,7 +49,7 @@ struct layout {
 
 /* What is known of the injection buffer of a node of icnt_xbar.c. SMs ask in every cycle, so this is asked first. */
 struct icnt_room {
-  uint32_t fits;    /* a packet of so many flits fits, until the next push */
+  uint32_t fits;    /* a packet of so many bytes fits, until the next push; whole flits */
   uint32_t refused; /* one of so many does not before step `until`, */
   uint64_t until;   /* or with UINT64_MAX until the network has set it to 0 */
 };
@@ -88,29 +88,31 @@ bool icnt_xbar_look_for_room(const struct icnt_xbar *x, uint32_t node, uint32_t 
 uint32_t icnt_xbar_steps_to_room(const struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
 void icnt_xbar_await(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
 bool icnt_xbar_bound(const struct icnt_xbar *x, uint32_t node, uint64_t now, uint32_t *dst);
-void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, struct flit p, uint64_t now);
+void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t payload, uint32_t flits, uint64_t now);
 uint32_t icnt_xbar_peek(const struct icnt_xbar *x, uint32_t node);
 uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node, uint64_t now);
 
+/* Not part of their callers, which are part of icnt_xbar.c's functions or the reverse. */
+#define SELDOM __attribute__((noinline))
 struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
 void icnt_planes_step(struct icnt_planes *x, uint64_t now);
 uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now);
-uint32_t icnt_planes_waiting(const struct icnt_planes *x, uint32_t node);
-bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits);
-bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst);
-void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p);
-uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node);
-uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node);
+SELDOM uint32_t icnt_planes_waiting(const struct icnt_planes *x, uint32_t node);
+SELDOM bool icnt_planes_can_push(const struct icnt_planes *x, uint32_t node, uint32_t flits);
+SELDOM bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst);
+SELDOM void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p);
+SELDOM uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node);
+SELDOM uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node);
 void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps);
 
 struct net *icnt_vcs_new(struct icnt *n, bool up_net);
 void icnt_vcs_step(struct net *t, uint64_t now);
 uint32_t icnt_vcs_quiet(const struct net *t, uint64_t now);
-uint32_t icnt_vcs_waiting(const struct net *t, uint32_t node);
-bool icnt_vcs_can_push(const struct net *t, uint32_t node, uint32_t flits);
-void icnt_vcs_push(struct net *t, uint32_t src, struct flit p);
-uint32_t icnt_vcs_peek(const struct net *t, uint32_t node);
-uint32_t icnt_vcs_pop(struct net *t, uint32_t node);
+SELDOM uint32_t icnt_vcs_waiting(const struct net *t, uint32_t node);
+SELDOM bool icnt_vcs_can_push(const struct net *t, uint32_t node, uint32_t flits);
+SELDOM void icnt_vcs_push(struct net *t, uint32_t src, struct flit p);
+SELDOM uint32_t icnt_vcs_peek(const struct net *t, uint32_t node);
+SELDOM uint32_t icnt_vcs_pop(struct net *t, uint32_t node);
 
 /* ---- several virtual channels ----
  *

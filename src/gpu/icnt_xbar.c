@@ -55,11 +55,17 @@ struct output {
   uint16_t next;
 };
 
-struct icnt_xbar {
-  uint32_t buffer, inject_flits, boundary_flits;
-  uint32_t first_in, first_out; /* nodes */
+/* Known to the compiler in the steps of the usual machines. */
+struct sizes {
+  uint32_t slots;               /* ahead of now in which something can be due */
   uint32_t in_words, out_words; /* words of a set of inputs, outputs */
-  uint32_t slots, w_mask, x_mask;
+};
+
+struct icnt_xbar {
+  uint32_t buffer, inject_flits, boundary_flits, flit_bytes;
+  uint32_t first_in, first_out; /* nodes */
+  uint32_t w_mask, x_mask;
+  struct sizes z;
   struct input *in;
   struct output *out;
   uint64_t *asks; /* output * in_words: inputs that ask for it */
@@ -77,6 +83,11 @@ struct icnt_xbar {
 
 static inline uint64_t later(uint64_t a, uint64_t b) {
   return a > b ? a : b;
+}
+
+#define SIZED static inline __attribute__((always_inline))
+SIZED void add_in(uint64_t *set, uint32_t i, uint32_t words) {
+  set[words == 1 ? 0 : i >> 6] |= (uint64_t)1 << (i & 63);
 }
 
 /* ---- the injection buffer ---- */
@@ -136,13 +147,13 @@ bool icnt_xbar_look_for_room(const struct icnt_xbar *x, uint32_t node, uint32_t 
     uint32_t left = waiting(x, s, now);
     if (left + flits > x->inject_flits) {
       uint64_t least;
-      r->refused = flits;
+      r->refused = (flits - 1) * x->flit_bytes + 1;
       r->until = flits > x->inject_flits ? NEVER : room_at(x, s, flits, now, &least);
       return false;
     }
     inside = left;
   }
-  r->fits = x->inject_flits - inside;
+  r->fits = (x->inject_flits - inside) * x->flit_bytes;
   return true;
 }
 
@@ -152,40 +163,42 @@ uint32_t icnt_xbar_steps_to_room(const struct icnt_xbar *x, uint32_t node, uint3
   uint64_t least = 0, at = s->pushed - s->base + flits <= x->inject_flits ? 0 : room_at(x, s, flits, now, &least);
   if (at == NEVER) at = least;
   if (at > now) return (uint32_t)(at - now);
-  r->fits = flits;
+  r->fits = flits * x->flit_bytes;
   return 0;
 }
 
 /* ---- what is due when ---- */
 
-static inline uint32_t slot_of(struct icnt_xbar *x, uint64_t at) {
-  uint32_t slot = (uint32_t)at & (x->slots - 1);
-  set_add(x->due, slot);
+SIZED uint32_t slot_of(struct icnt_xbar *x, uint64_t at, struct sizes z) {
+  uint32_t slot = (uint32_t)at & (z.slots - 1);
+  add_in(x->due, slot, z.slots / 64);
   return slot;
 }
-static inline void ask_at(struct icnt_xbar *x, uint32_t i, uint64_t at) {
-  uint16_t *list = &x->ask[slot_of(x, at)];
+SIZED void ask_at(struct icnt_xbar *x, uint32_t i, uint64_t at, struct sizes z) {
+  uint16_t *list = &x->ask[slot_of(x, at, z)];
   x->in[i].next = *list;
   *list = (uint16_t)(i + 1);
 }
-static inline void free_at(struct icnt_xbar *x, uint32_t o, uint64_t at) {
-  uint16_t *list = &x->free[slot_of(x, at)];
+SIZED void free_at(struct icnt_xbar *x, uint32_t o, uint64_t at, struct sizes z) {
+  uint16_t *list = &x->free[slot_of(x, at, z)];
   x->out[o].next = *list;
   *list = (uint16_t)(o + 1);
 }
-static inline void whole_at(struct icnt_xbar *x, uint32_t o, uint64_t at) {
-  set_add(&x->whole[slot_of(x, at) * x->out_words], o);
+SIZED void whole_at(struct icnt_xbar *x, uint32_t o, uint64_t at, struct sizes z) {
+  add_in(&x->whole[slot_of(x, at, z) * z.out_words], o, z.out_words);
 }
 
 /* Somebody waits to push so many flits: input `i` comes into `sent` when there is room, or earlier. */
 static void await(struct icnt_xbar *x, uint32_t i, uint32_t flits, uint64_t now) {
   const struct icnt_room *r = &x->room[i];
-  uint64_t least, at = r->refused == flits && r->until > now ? r->until : room_at(x, &x->in[i], flits, now, &least);
+  uint64_t least, at = r->refused == (flits - 1) * x->flit_bytes + 1 && r->until > now
+                           ? r->until
+                           : room_at(x, &x->in[i], flits, now, &least);
   x->in[i].want = at == NEVER ? (uint16_t)flits : 0;
   if (at == NEVER) return;
   at = later(at, now + 1) - 1; /* after this step */
-  if (at - now >= x->slots) at = now + x->slots - 1;
-  set_add(&x->roomy[slot_of(x, at) * x->in_words], i);
+  if (at - now >= x->z.slots) at = now + x->z.slots - 1;
+  set_add(&x->roomy[slot_of(x, at, x->z) * x->z.in_words], i);
 }
 
 void icnt_xbar_await(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
@@ -195,36 +208,36 @@ void icnt_xbar_await(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_
 /* ---- packets ---- */
 
 /* The tail of the packet that holds the output wins the switch in step `at`: who comes after it? */
-static inline void let_go(struct icnt_xbar *x, uint32_t o, uint32_t i, uint64_t at) {
+SIZED void let_go(struct icnt_xbar *x, uint32_t o, uint32_t i, uint64_t at, struct sizes z) {
   struct output *k = &x->out[o];
   struct input *s = &x->in[i];
   s->tail = at;
   k->free_at = at + 1;
-  if (s->front != s->end) ask_at(x, i, later(at + 1, s->ring[s->front & s->mask].pushed + ICNT_FLIT_WIRE));
-  if (k->asking) free_at(x, o, at + 1);
+  if (s->front != s->end) ask_at(x, i, later(at + 1, s->ring[s->front & s->mask].pushed + ICNT_FLIT_WIRE), z);
+  if (k->asking) free_at(x, o, at + 1, z);
 }
 
 /* The times of the output's flits, as far as they are known. */
-static void resolve(struct icnt_xbar *x, uint32_t o, uint64_t now) {
+static __attribute__((noinline)) void resolve(struct icnt_xbar *x, uint32_t o, uint64_t now) {
   struct output *k = &x->out[o];
   for (bool more = true; more;) {
     while (k->won != k->granted && k->won - k->moved < x->buffer) {
       uint64_t at = later(k->next_win, k->x_at[(k->won - x->buffer) & x->x_mask] + ICNT_CREDIT_WIRE);
       k->w_at[k->won & x->w_mask] = at;
       k->next_win = at + 1;
-      if (++k->won == k->granted) let_go(x, o, k->holder, at);
+      if (++k->won == k->granted) let_go(x, o, k->holder, at, x->z);
     }
     more = false;
     while (k->moved != k->won && k->moved - k->popped < x->boundary_flits) {
       uint64_t at = later(later(k->w_at[k->moved & x->w_mask] + ICNT_SWITCH_AND_WIRE, k->moved_at + 1), now);
-      CHECK(at - now < x->slots, "interconnect: output %u is known %u steps ahead", o, (uint32_t)(at - now));
+      CHECK(at - now < x->z.slots, "interconnect: output %u is known %u steps ahead", o, (uint32_t)(at - now));
       k->x_at[k->moved & x->x_mask] = k->moved_at = at;
       more = true;
       struct arrived *p = &k->ring[k->moving & k->mask];
       if (++k->moved != p->end) continue;
       p->whole = at;
       k->moving++;
-      whole_at(x, o, at);
+      whole_at(x, o, at, x->z);
     }
   }
   x->room[k->holder].until = 0;
@@ -232,19 +245,19 @@ static void resolve(struct icnt_xbar *x, uint32_t o, uint64_t now) {
 }
 
 /* The first input at or after the pointer that asks, and the pointer moves past it; there is one. */
-static inline uint32_t pick(struct icnt_xbar *x, uint32_t o) {
+SIZED uint32_t pick(struct icnt_xbar *x, uint32_t o, struct sizes z) {
   struct output *k = &x->out[o];
-  uint64_t *r = &x->asks[o * x->in_words], m;
+  uint64_t *r = &x->asks[o * z.in_words], m;
   uint32_t from = k->pointer & 63, w = 0;
-  if (x->in_words == 1) {
+  if (z.in_words == 1) {
     m = r[0] >> from << from;
     m = m ? m : r[0];
   } else {
     w = k->pointer >> 6;
-    w = w == x->in_words ? 0 : w;
+    w = w == z.in_words ? 0 : w;
     m = r[w] >> from << from;
     while (!m) {
-      w = w + 1 == x->in_words ? 0 : w + 1;
+      w = w + 1 == z.in_words ? 0 : w + 1;
       m = r[w];
     }
   }
@@ -255,9 +268,9 @@ static inline uint32_t pick(struct icnt_xbar *x, uint32_t o) {
   return i;
 }
 
-static inline void grant(struct icnt_xbar *x, uint32_t o, uint64_t now) {
+SIZED void grant(struct icnt_xbar *x, uint32_t o, uint64_t now, struct sizes z) {
   struct output *k = &x->out[o];
-  uint32_t i = pick(x, o);
+  uint32_t i = pick(x, o, z);
   struct input *s = &x->in[i];
   const struct queued *q = &s->ring[s->front++ & s->mask];
   s->base += s->len;
@@ -283,55 +296,64 @@ static inline void grant(struct icnt_xbar *x, uint32_t o, uint64_t now) {
   p->whole = k->moved_at = tail + ICNT_SWITCH_AND_WIRE;
   k->won = k->moved = k->granted;
   k->moving = k->end;
-  whole_at(x, o, p->whole);
-  let_go(x, o, i, tail);
+  whole_at(x, o, p->whole, z);
+  let_go(x, o, i, tail, z);
   x->room[i].until = 0;
   if (s->want) await(x, i, s->want, now);
 }
 
 bool icnt_xbar_due(const struct icnt_xbar *x, uint64_t now) {
-  return set_has(x->due, (uint32_t)now & (x->slots - 1));
+  return set_has(x->due, (uint32_t)now & (x->z.slots - 1));
 }
 
-void icnt_xbar_step(struct icnt_xbar *x, uint64_t now) {
-  uint32_t slot = (uint32_t)now & (x->slots - 1), n = 0;
-  set_remove(x->due, slot);
-  for (uint32_t w = 0; w < x->out_words; w++) {
-    x->ready[w] |= x->whole[slot * x->out_words + w];
-    x->whole[slot * x->out_words + w] = 0;
+SIZED void step(struct icnt_xbar *x, uint64_t now, struct sizes z) {
+  uint32_t slot = (uint32_t)now & (z.slots - 1), n = 0;
+  x->due[z.slots == 64 ? 0 : slot >> 6] &= ~((uint64_t)1 << (slot & 63));
+  for (uint32_t w = 0; w < z.out_words; w++) {
+    x->ready[w] |= x->whole[slot * z.out_words + w];
+    x->whole[slot * z.out_words + w] = 0;
   }
-  for (uint32_t w = 0; x->sent && w < x->in_words; w++) {
-    x->sent[w] |= x->roomy[slot * x->in_words + w];
-    x->roomy[slot * x->in_words + w] = 0;
+  for (uint32_t w = 0; x->sent && w < z.in_words; w++) {
+    x->sent[w] |= x->roomy[slot * z.in_words + w];
+    x->roomy[slot * z.in_words + w] = 0;
   }
   for (uint32_t o = x->free[slot]; o; o = x->out[o - 1].next) x->try[n++] = (uint16_t)(o - 1);
   for (uint32_t i = x->ask[slot]; i; i = x->in[i - 1].next) {
     const struct input *s = &x->in[i - 1];
     uint32_t o = s->ring[s->front & s->mask].to;
     struct output *k = &x->out[o];
-    set_add(&x->asks[o * x->in_words], i - 1);
+    add_in(&x->asks[o * z.in_words], i - 1, z.in_words);
     if (k->asking++) continue;
     if (k->free_at <= now) x->try[n++] = (uint16_t)o;
-    else if (k->free_at != NEVER) free_at(x, o, k->free_at);
+    else if (k->free_at != NEVER) free_at(x, o, k->free_at, z);
   }
   x->free[slot] = x->ask[slot] = 0;
-  for (uint32_t k = 0; k < n; k++) grant(x, x->try[k], now);
+  for (uint32_t k = 0; k < n; k++) grant(x, x->try[k], now, z);
 }
 
-void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, struct flit p, uint64_t now) {
+void icnt_xbar_step(struct icnt_xbar *x, uint64_t now) {
+  enum { SHORT = SLOTS_LEAST };
+  struct sizes z = x->z;
+  if (z.slots != SHORT || z.in_words > 2 || z.out_words > 2 || z.in_words * z.out_words > 2) step(x, now, z);
+  else if (z.in_words == 2) step(x, now, (struct sizes){SHORT, 2, 1});
+  else if (z.out_words == 2) step(x, now, (struct sizes){SHORT, 1, 2});
+  else step(x, now, (struct sizes){SHORT, 1, 1});
+}
+
+void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t payload, uint32_t flits, uint64_t now) {
   uint32_t i = src - x->first_in, all;
   struct input *s = &x->in[i];
   uint64_t could = now - s->free_at;
   all = s->pushed - s->free_sent;
   s->free_sent += could < all ? (uint32_t)could : all;
   s->free_at = now;
-  s->pushed += p.meta;
+  s->pushed += flits;
   if (s->front == s->end) {
     s->front = s->end = 0; /* in a line that the cache still has */
-    if (s->tail != NEVER) ask_at(x, i, later(s->tail + 1, now + ICNT_FLIT_WIRE));
+    if (s->tail != NEVER) ask_at(x, i, later(s->tail + 1, now + ICNT_FLIT_WIRE), x->z);
   }
   s->ring[s->end++ & s->mask] =
-      (struct queued){.pushed = now, .payload = p.payload, .to = (uint16_t)(p.dst - x->first_out), .len = p.meta};
+      (struct queued){.pushed = now, .payload = payload, .to = (uint16_t)(dst - x->first_out), .len = (uint16_t)flits};
   set_add(x->unsent, i);
 }
 
@@ -367,14 +389,14 @@ bool icnt_xbar_bound(const struct icnt_xbar *x, uint32_t node, uint64_t now, uin
 
 /* A step in which an injection buffer sends is not quiet. */
 uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now) {
-  for (uint32_t w = 0; w < x->in_words; w++)
+  for (uint32_t w = 0; w < x->z.in_words; w++)
     for (uint64_t m = x->unsent[w]; m; m &= m - 1) {
       const struct input *s = &x->in[w * 64 + (uint32_t)__builtin_ctzll(m)];
       uint32_t left = waiting(x, s, now);
       if (!left) x->unsent[w] &= ~(m & -m);
       else if (waiting(x, s, now + 1) != left) return 0;
     }
-  for (uint32_t k = 0; k < x->slots; k++)
+  for (uint32_t k = 0; k < x->z.slots; k++)
     if (icnt_xbar_due(x, now + k)) return k;
   return UINT32_MAX;
 }
@@ -399,17 +421,18 @@ struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net) {
   *x = (struct icnt_xbar){.buffer = l->vc_buf,
                           .inject_flits = l->inject_flits,
                           .boundary_flits = l->boundary_flits,
+                          .flit_bytes = l->flit_bytes,
                           .first_in = up_net ? 0 : l->sms,
                           .first_out = up_net ? l->sms : 0,
-                          .in_words = (ins + 63) / 64,
-                          .out_words = (outs + 63) / 64,
-                          .slots = power_of_two(longest + l->vc_buf + 16),
+                          .z = {.slots = power_of_two(longest + l->vc_buf + 16),
+                                .in_words = (ins + 63) / 64,
+                                .out_words = (outs + 63) / 64},
                           .w_mask = power_of_two(2 * longest + l->vc_buf) - 1,
                           .x_mask = power_of_two(l->vc_buf) - 1,
                           .room = n->room + (up_net ? 0 : l->sms),
                           .ready = n->ready + (up_net ? l->sm_words : 0),
                           .sent = up_net ? n->sent : NULL};
-  if (x->slots < SLOTS_LEAST) x->slots = SLOTS_LEAST;
+  if (x->z.slots < SLOTS_LEAST) x->z.slots = SLOTS_LEAST;
   x->in = ARENA_ARRAY(a, struct input, ins);
   for (uint32_t i = 0; i < ins; i++) { /* waiting, and what the credits let out of the injection buffer */
     x->in[i].mask = power_of_two(l->inject_flits + l->vc_buf) - 1;
@@ -422,13 +445,13 @@ struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net) {
     x->out[o].w_at = ARENA_ARRAY(a, uint64_t, x->w_mask + 1);
     x->out[o].x_at = ARENA_ARRAY(a, uint64_t, x->x_mask + 1);
   }
-  x->asks = ARENA_ARRAY(a, uint64_t, outs * x->in_words);
-  x->unsent = ARENA_ARRAY(a, uint64_t, x->in_words);
-  x->due = ARENA_ARRAY(a, uint64_t, x->slots / 64);
-  x->whole = ARENA_ARRAY(a, uint64_t, x->slots * x->out_words);
-  x->roomy = ARENA_ARRAY(a, uint64_t, x->slots * x->in_words);
-  x->ask = ARENA_ARRAY(a, uint16_t, x->slots);
-  x->free = ARENA_ARRAY(a, uint16_t, x->slots);
+  x->asks = ARENA_ARRAY(a, uint64_t, outs * x->z.in_words);
+  x->unsent = ARENA_ARRAY(a, uint64_t, x->z.in_words);
+  x->due = ARENA_ARRAY(a, uint64_t, x->z.slots / 64);
+  x->whole = ARENA_ARRAY(a, uint64_t, x->z.slots * x->z.out_words);
+  x->roomy = ARENA_ARRAY(a, uint64_t, x->z.slots * x->z.in_words);
+  x->ask = ARENA_ARRAY(a, uint16_t, x->z.slots);
+  x->free = ARENA_ARRAY(a, uint16_t, x->z.slots);
   x->try = ARENA_ARRAY(a, uint16_t, outs);
   return x;
 }

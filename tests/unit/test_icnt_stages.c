@@ -568,6 +568,15 @@ static void crossbar_of_many_nodes(void **state) {
   struct traffic w = {.cycles = 150, .push = 300, .pop = 900, .hot = 100, .bytes = {136, 136}};
   config(&c, ICNT_CROSSBAR, 70, 1);
   assert_true(compare(&c, 150, &w, 7) > 300);
+  c.icnt_in_buf = 9;
+  c.icnt_ej_buf = 8;
+  c.icnt_bnd_buf = 16;
+  for (int nodes = 82; nodes <= 150; nodes += 34) assert_true(compare(&c, nodes, &w, 7 + (uint64_t)nodes) > 300);
+  config(&c, ICNT_CROSSBAR, 130, 1);
+  c.icnt_in_buf = 9;
+  c.icnt_bnd_buf = 16;
+  w.pop = 100;
+  assert_true(compare(&c, 142, &w, 9) > 300);
   config(&c, ICNT_CROSSBAR, 50, 2);
   assert_true(compare(&c, 90, &w, 8) > 300);
 }
