@@ -105,7 +105,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   CHECK(g->sm, "out of memory for %u SMs", c->sms);
   memset(g->sm, 0, c->sms * sizeof *g->sm);
   sm_plan_init(&g->plan, c);
-  for (uint32_t i = 0; i < c->sms; i++) sm_init(&g->sm[i], g, i);
+  for (uint32_t i = 0; i < c->sms; i++) g->sm_at[i] = &g->sm[i], sm_init(&g->sm[i], g, i);
   g->work = calloc(c->concurrent_kernels, sizeof *g->work);
   CHECK(g->work, "out of memory for %u launches", c->concurrent_kernels);
   return g;

@@ -50,7 +50,7 @@ struct gpu {
   const uint64_t *replies, *requests; /* icnt_arrivals at the SMs, at the sub-partitions */
   uint64_t *sent;                     /* icnt_sent */
   struct partition_set *parts;
-  struct sm *sm;
+  struct sm *sm, *sm_at[GPU_SM_WORDS * 64]; /* they, and where each is */
   struct slots slots;
   struct mem_hooks mem_hooks;                         /* of the slots, for the memory side */
   uint32_t subparts;                                  /* over the whole GPU */

@@ -212,8 +212,9 @@ struct sm {
   uint64_t run;
   uint32_t memory_counts; /* without memory_look: now_counts.memory of the last time */
   uint16_t shared_count;
-  bool fetch_look, memory_look; /* fetch, the memory unit may find something that they did not find last time */
-  bool acted;                   /* this step changed something */
+  bool fetch_look, memory_look,
+      collect_look; /* fetch, the memory unit, the collectors may find something that they did not find last time */
+  bool acted;       /* this step changed something */
   bool asleep;
   bool fenced;        /* a warp got past its fence in this cycle */
   bool watch_icnt;    /* wakes when it has room: a scheme may then act */

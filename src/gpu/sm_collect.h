@@ -57,6 +57,7 @@ static void start(struct sm *s, uint32_t p, struct pipe_reg *from, uint64_t set,
   if (!result_at(s, id, cycle + l.latency + 2)) return;
   from->at[best] = from->at[--from->count];
   s->col_leave |= set;
+  s->collect_look = true;
   s->pipe_busy[end] |= (uint8_t)(1u << p);
   s->pipe_free_at[p] = cycle + l.interval;
 }

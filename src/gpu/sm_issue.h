@@ -73,6 +73,7 @@ ONCE bool issue(struct sm *s, uint32_t w) {
   ws->ibuf_valid = (uint8_t)(ws->ibuf_valid & ~(1u << ws->ibuf_next));
   ws->ibuf_next ^= 1;
   reserve_regs(s, w, u);
+  s->collect_look = true;
   if (u->flags & UOP_MEMORY) {
     prepare_memory(s, id, is);
     if (!SUB_CORES(s)) pipe_reg_push(&s->id_mem, id), s->col_wanted |= PLAN(s, set_mem);

@@ -626,6 +626,7 @@ ONCE bool ldst(struct sm *s) {
     s->dispatch = s->ex_mem.at[0];
     s->ex_mem.count = 0;
     s->col_leave |= PLAN(s, set_mem);
+    s->collect_look = true;
     s->acted = true;
   }
   return !s->g->fault;

@@ -32,7 +32,7 @@ static void fall_asleep(struct sm *s) {
 /* A load that spends the hit latency before the L1. */
 static inline bool memory_waits(const struct sm *s) {
   const struct l1d *l = &s->l1d;
-  return l->lat_count && s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency);
+  return KNOB(s, l1d_latency) > 1 && l->lat_count && s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency);
 }
 
 /* The memory unit's cycle. One that changes nothing would be repeated until a reply or an instruction comes, there is
@@ -66,7 +66,7 @@ ONCE bool step(struct sm *s) {
     s->asleep = false;
   }
   s->acted = false;
-  s->watch_icnt = false;
+  if (SCHEMES(s)) s->watch_icnt = false;
   s->wake_at = UINT64_MAX;
   s->now_counts.memory = s->memory_counts;
   s->bank_write = 0;
@@ -77,9 +77,14 @@ ONCE bool step(struct sm *s) {
   }
   if (!s->memory_look && s->now_counts.icnt) s->memory_look = icnt_can_push(s->g->icnt, s->id, s->need_icnt);
   if (s->memory_look && !memory_unit(s)) return false;
-  if (SUB_CORES(s) || collectors_move(s)) collect(s);
-  if (RARE(s->fenced)) s->fenced = false, l1d_drop(s);
-  if (!s->none_to_issue && !schedule(s)) return false;
+  if (s->collect_look) {
+    if (SUB_CORES(s) || collectors_move(s)) collect(s);
+    else s->collect_look = false;
+  }
+  if (!s->none_to_issue) {
+    if (RARE(s->fenced)) s->fenced = false, l1d_drop(s); /* and the schedulers look again */
+    if (!schedule(s)) return false;
+  }
   if (s->fetch_look || s->live & s->done & s->drained) {
     s->fetch_look = fetch_busy(s);
     for (uint32_t i = 0; i < KNOB(s, fetch_width) && fetch_busy(s); i++) fetch(s);
@@ -116,13 +121,12 @@ static inline void expect_step(const struct sm *s) {
 
 /* The SMs of a word that run, in turn. */
 ONCE bool steps(struct gpu *g, uint32_t w) {
-  struct sm *first = &g->sm[w * 64], *s, *next;
-  uint64_t left = g->running[w];
+  struct sm *const *at = &g->sm_at[w * 64], *s = at[__builtin_ctzll(g->running[w])], *next;
   bool acted = false;
-  for (s = first + __builtin_ctzll(left); s; s = next) {
+  for (uint64_t left = g->running[w]; left; s = next) {
     left &= left - 1;
-    next = NULL;
-    if (left) expect_step(next = first + __builtin_ctzll(left));
+    next = left ? at[__builtin_ctzll(left)] : s;
+    expect_step(next);
     if (!step_and_sleep(g, s)) return false;
     acted |= s->acted;
   }
