@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "cli/child.h"
 #include "cli/run.h"
 #include "session/replay.h"
@@ -72,6 +73,7 @@ int run_trace(const struct command *self, const struct sim_options *o, char **ar
     return err_set(&e, ERR_USAGE, "'%s' after a trace: the arguments of its program were recorded", argv[1]),
            command_usage(self, &e);
   if (!sim_check(o, &e) || !tempdir_make(&t, &e)) return cli_fail(&e);
+  heap_use_huge_pages();
   char record[600];
   tempdir_file(&t, "record.json", record, sizeof record);
   int rc = replay(o, argv[0], record, &e) ? run_finish(record, o) : cli_fail(&e);

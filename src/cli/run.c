@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/heap.h"
 #include "base/paths.h"
 #include "cli/child.h"
 #include "cli/energy.h"
@@ -214,6 +215,7 @@ static int run_kernel_file(const struct command *self, const struct sim_options 
                    argv[0]),
            command_usage(self, &e);
   if (!sim_check(o, &e) || !tempdir_make(&t, &e)) return cli_fail(&e);
+  heap_use_huge_pages();
   char record[600];
   tempdir_file(&t, "record.json", record, sizeof record);
   int rc = launch_file_run(argv[0], o, record, &e);
