@@ -24,17 +24,19 @@ void l1_org_init(struct sm *s) {
   l->org_sets = shape.sets;
   l->org_ready_size = l->mshrs * l->merges;
   l->org_ready = calloc(l->org_ready_size, sizeof *l->org_ready);
+  l->org_left = calloc(l->org_ready_size, sizeof *l->org_left);
   l->org_free = calloc((l->mshrs + 63) / 64, sizeof *l->org_free);
   l->org_next = calloc(l->mshrs, sizeof *l->org_next);
   const struct cache_config *k = &s->c->l1d;
   l->dirty_max = k->sets * k->ways * k->line / shape.chunk;
   l->dirty = calloc(l->dirty_max, sizeof *l->dirty);
-  CHECK(l->org_ready && l->org_free && l->org_next && l->dirty, "out of memory for an L1");
+  CHECK(l->org_ready && l->org_left && l->org_free && l->org_next && l->dirty, "out of memory for an L1");
   for (uint32_t i = 0; i < l->mshrs; i++) l->org_free[i / 64] |= 1ull << i % 64;
 }
 
 void l1_org_destroy(struct l1d *l) {
   free(l->org_ready);
+  free(l->org_left);
   free(l->org_free);
   free(l->org_next);
   free(l->dirty);
@@ -67,6 +69,11 @@ static struct l1_mshr *find_mshr(struct l1d *l, uint64_t line) {
   for (uint16_t i = *list_of(l, line); i; i = l->org_next[i - 1])
     if (l->mshr[i - 1].line == line) return &l->mshr[i - 1];
   return NULL;
+}
+
+/* The chunks that the loads in an MSHR still wait for. */
+static uint32_t *left_of(struct l1d *l, const struct l1_mshr *m) {
+  return l->org_left + (m->waiter - l->waiting);
 }
 
 /* The free one with the lowest number, for this line. */
@@ -169,8 +176,8 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
     m = take_mshr(l, e.line);
     if (!m) return L1_NO_MSHR;
   }
-  m->waiter[m->head].op = op; /* the first `head` entries wait; `count` have not been delivered */
-  m->waiter[m->head++].left = want & ~here;
+  left_of(l, m)[m->head] = want & ~here;
+  m->waiter[m->head++] = op; /* the first `head` entries wait; `count` have not been delivered */
   m->count++;
   l->org->touch(c, &e, here & want, out);
   if (!missing) return l1d_seen(s, &e, out);
@@ -245,14 +252,16 @@ void l1_org_fill(struct sm *s, req_id id) {
   s->st->l1d_fill_bytes += r->bytes;
   L1D_TELL(s, on_fill, &e);
   uint16_t kept = 0;
+  uint32_t *left = left_of(l, m);
   for (uint16_t i = 0; i < m->head; i++) {
-    m->waiter[i].left &= ~r->chunks;
-    if (m->waiter[i].left) {
+    left[i] &= ~r->chunks;
+    if (left[i]) {
+      left[kept] = left[i];
       m->waiter[kept++] = m->waiter[i];
       continue;
     }
     uint32_t at = (l->ready_head + l->ready_count++) % l->org_ready_size;
-    l->org_ready[at].op = m->waiter[i].op;
+    l->org_ready[at].op = m->waiter[i];
     l->org_ready[at].mshr = (uint16_t)r->owner;
   }
   m->head = kept;

@@ -34,12 +34,16 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
                     .mshrs = k->mshrs,
                     .merges = k->merges,
                     .missq_limit = k->miss_queue};
-  l->tag = take(lines, sizeof *l->tag);
-  l->used = take(lines, sizeof *l->used);
+  size_t tags = (2 * lines * sizeof *l->tags + 63) & ~(size_t)63;
+  l->tags = aligned_alloc(64, tags);
+  CHECK(l->tags, "out of memory for an L1");
+  memset(l->tags, 0, tags);
   l->state = take(lines, sizeof *l->state);
+  l->line_mshr = take(lines, sizeof *l->line_mshr);
   l->line = take(lines, sizeof *l->line);
   l->mshr = take(l->mshrs, sizeof *l->mshr);
-  for (uint32_t i = 0; i < l->mshrs; i++) l->mshr[i].waiter = take(l->merges, sizeof *l->mshr->waiter);
+  l->waiting = take((size_t)l->mshrs * l->merges, sizeof *l->waiting);
+  for (uint32_t i = 0; i < l->mshrs; i++) l->mshr[i].waiter = l->waiting + (size_t)i * l->merges;
   l->ready = take(l->mshrs, sizeof *l->ready);
   l->spare = take(l->mshrs, sizeof *l->spare);
   for (uint32_t i = 0; i < l->mshrs; i++) l->spare[i] = (uint16_t)(l->mshrs - 1 - i);
@@ -54,9 +58,9 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
 void l1d_destroy(struct l1d *l) {
   l1_org_destroy(l);
   l1_order_destroy(l);
-  for (uint32_t i = 0; i < l->mshrs; i++) free(l->mshr[i].waiter);
-  free(l->tag);
-  free(l->used);
+  free(l->waiting);
+  free(l->tags);
+  free(l->line_mshr);
   free(l->state);
   free(l->line);
   free(l->mshr);

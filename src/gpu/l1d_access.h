@@ -1,6 +1,8 @@
 /* l1d_access.h - of an SM's step (sm_step.h): reads, writes and fills of the L1 data cache (l1d.c). A refusal changes
  * nothing and names its reason. */
 
+/* Does anybody want to know more of lines than their tags? */
+#define LINE_INFO (SM_KIND != SM_PLAIN)
 #define TELL(s, hook, e)                      \
   do {                                        \
     if (HOOKS(s, hook)) L1D_TELL(s, hook, e); \
@@ -27,7 +29,7 @@ static struct l1_mshr *take_mshr(struct l1d *l) {
 
 /* The MSHR that fetches the reserved line `index`, NULL if it has gone. */
 static struct l1_mshr *mshr_of(const struct l1d *l, uint32_t index, uint64_t line) {
-  struct l1_mshr *m = &l->mshr[l->line[index].mshr];
+  struct l1_mshr *m = &l->mshr[l->line_mshr[index]];
   return m->busy && m->line == line ? m : NULL;
 }
 
@@ -54,9 +56,10 @@ enum { NO_WAY = -1, NO_CACHE = -2 };
 static int lru_victim(const struct l1d *l, uint32_t base) {
   uint64_t oldest = UINT64_MAX;
   int best = NO_WAY;
+  const uint64_t *used = l1_used(l, base);
   for (uint32_t w = 0; w < l->ways; w++) {
     uint8_t st = l->state[base + w];
-    uint64_t age = st == LINE_INVALID ? 0 : st == LINE_RESERVED ? UINT64_MAX : l->used[base + w] + 1;
+    uint64_t age = st == LINE_INVALID ? 0 : st == LINE_RESERVED ? UINT64_MAX : used[w] + 1;
     bool older = age < oldest || !age;
     best = older ? (int)w : best;
     oldest = older ? age : oldest;
@@ -84,14 +87,15 @@ static int victim(struct sm *s, uint32_t set, const struct l1_event *e) {
     }
     if (w < 32) usable |= 1u << w;
     if (invalid) continue;
-    uint64_t t = KNOB(s, l1d_repl) == REPL_FIFO ? l->line[base + w].filled : l->used[base + w];
+    uint64_t t = KNOB(s, l1d_repl) == REPL_FIFO ? l->line[base + w].filled : l1_used(l, base)[w];
     if (t < oldest) oldest = t, best = (int)w;
   }
   if (best == NO_WAY) return best;
   if (HOOKS(s, may_allocate) && !l1d_may_allocate(s, e)) return NO_CACHE;
   if (invalid || !HOOKS(s, find_victim)) return best;
   struct slot_instance *in = &s->g->slots.at[s->g->slots.find_victim[0]];
-  struct cache_set cs = {.set = set, .ways = l->ways, .usable = usable, .tag = l->tag + base, .used = l->used + base};
+  struct cache_set cs = {
+      .set = set, .ways = l->ways, .usable = usable, .tag = l1_tags(l, base), .used = l1_used(l, base)};
   int w = in->scheme->find_victim(&in->ctx, s->id, &cs, e);
   return w >= 0 ? w : e->local ? best : NO_CACHE;
 }
@@ -101,26 +105,28 @@ static void write_line_back(struct sm *s, uint64_t line) {
   reqq_push(&s->l1d.missq, id);
 }
 
-static void evict(struct sm *s, uint32_t index, const struct l1_event *e) {
+static void evict(struct sm *s, uint32_t base, uint32_t way, const struct l1_event *e) {
   struct l1d *l = &s->l1d;
+  uint32_t index = base + way;
+  uint64_t line = l1_tags(l, base)[way];
   if (l->state[index] != LINE_VALID && l->state[index] != LINE_DIRTY) return;
   s->st->l1d_evictions++;
   if (SEEN(s, character)) gpu_see_line_end(s, index);
   if (HOOKS(s, on_evict)) {
     struct l1_event v = *e;
-    v.line = v.addr = l->tag[index];
-    v.way = index % l->ways;
+    v.line = v.addr = line;
+    v.way = way;
     v.chunks = l->line[index].used_chunks;
     for (uint32_t h = 0; h < HOOKS(s, on_evict); h++) {
       struct slot_instance *in = &s->g->slots.at[s->g->slots.on_evict[h]];
       in->scheme->on_evict(&in->ctx, &v, l->line[index].warp, l->line[index].reused);
     }
   }
-  if (l->state[index] == LINE_DIRTY) write_line_back(s, l->tag[index]);
+  if (l->state[index] == LINE_DIRTY) write_line_back(s, line);
 }
 
 static void wait_in(struct l1_mshr *m, uint32_t merges, op_id op) {
-  m->waiter[ring_at(m->head + m->count++, merges)].op = op;
+  m->waiter[ring_at(m->head + m->count++, merges)] = op;
 }
 
 /* Start fetching a line for the MSHR. */
@@ -143,7 +149,7 @@ static void fetch_line(struct sm *s, struct l1_mshr *m, const struct op *o, cons
 /* The way of `line` in the set, NO_WAY if absent. */
 static int find_way(const struct l1d *l, uint32_t base, uint64_t line) {
   for (uint32_t w = 0; w < l->ways; w++)
-    if (l->tag[base + w] == line && l->state[base + w] != LINE_INVALID) return (int)w;
+    if (l1_tags(l, base)[w] == line && l->state[base + w] != LINE_INVALID) return (int)w;
   return NO_WAY;
 }
 
@@ -164,9 +170,8 @@ static enum l1_outcome read_line(struct sm *s, op_id op, const struct access *a)
   bool on_fill = KNOB(s, l1d_alloc) == ALLOC_ON_FILL;
   if (way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED) {
     uint32_t i = base + (uint32_t)way;
-    l->used[i] = now;
-    l->line[i].reused = true;
-    l->line[i].used_chunks |= a->chunks;
+    l1_used(l, base)[way] = now;
+    if (LINE_INFO) l->line[i].reused = true, l->line[i].used_chunks |= a->chunks;
     e.way = (uint32_t)way;
     TELL(s, on_hit, &e);
     return seen(s, &e, L1_HIT);
@@ -193,21 +198,21 @@ static enum l1_outcome read_line(struct sm *s, op_id op, const struct access *a)
   if (o->space != SPACE_LOCAL) s->st->l1d_read_late += merges && v >= 0, s->st->l1d_read_again += !merges && way >= 0;
   if (way >= 0) { /* pending; it fetches where the MSHR that reserved the line was late */
     uint32_t i = base + (uint32_t)way;
-    l->used[i] = now;
-    l->line[i].used_chunks |= a->chunks;
-    if (!merges) l->line[i].mshr = (uint16_t)(m - l->mshr), m->index = i;
+    l1_used(l, base)[way] = now;
+    if (LINE_INFO) l->line[i].used_chunks |= a->chunks;
+    if (!merges) l->line_mshr[i] = (uint16_t)(m - l->mshr), m->index = i;
     return seen(s, &e, L1_PENDING);
   }
   if (on_fill && merges) return seen(s, &e, L1_PENDING);
   if (!on_fill) {
     uint32_t i = base + (uint32_t)v;
     e.way = (uint32_t)v;
-    evict(s, i, &e);
-    l->tag[i] = line;
+    evict(s, base, (uint32_t)v, &e);
+    l1_tags(l, base)[v] = line;
     l->state[i] = LINE_RESERVED;
-    l->used[i] = now;
-    l->line[i] =
-        (struct l1_line){.filled = now, .mshr = (uint16_t)(m - l->mshr), .warp = o->warp, .used_chunks = a->chunks};
+    l1_used(l, base)[v] = now;
+    l->line_mshr[i] = (uint16_t)(m - l->mshr);
+    if (LINE_INFO) l->line[i] = (struct l1_line){.filled = now, .warp = o->warp, .used_chunks = a->chunks};
     if (!merges) m->index = i;
     if (SEEN(s, character)) gpu_see_line(s, i, o->space == SPACE_LOCAL, o->degree);
     TELL(s, on_place, &e);
@@ -232,7 +237,7 @@ static enum l1_outcome write_line(struct sm *s, op_id op, const struct access *a
   bool present = way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED;
   if (present && local) { /* write back */
     l->state[base + (uint32_t)way] = LINE_DIRTY;
-    l->used[base + (uint32_t)way] = s->g->now;
+    l1_used(l, base)[way] = s->g->now;
     *sent = false;
     return L1_HIT;
   }
@@ -262,11 +267,11 @@ static void allocate_on_fill(struct sm *s, struct l1_mshr *m, struct l1_event *e
   e->way = UINT32_MAX;
   if (v < 0) return; /* a scheme keeps it out; the waiting loads still get their data */
   e->way = (uint32_t)v;
-  uint32_t i = e->set * l->ways + (uint32_t)v;
-  evict(s, i, e);
-  l->tag[i] = m->line;
+  uint32_t base = e->set * l->ways, i = base + (uint32_t)v;
+  evict(s, base, (uint32_t)v, e);
+  l1_tags(l, base)[v] = m->line;
   l->state[i] = LINE_VALID;
-  l->used[i] = s->g->now;
+  l1_used(l, base)[v] = s->g->now;
   l->line[i] = (struct l1_line){.filled = s->g->now, .warp = (uint8_t)e->warp, .used_chunks = e->chunks};
   if (SEEN(s, character)) gpu_see_line(s, i, e->local, e->degree);
   TELL(s, on_place, e);
@@ -319,7 +324,7 @@ static op_id next_answered(struct sm *s) {
   if (L1_ORG(s)) return l1_org_next(s);
   struct l1_mshr *m = &l->mshr[l->ready[l->ready_head]];
   if (l->refused == L1_NO_MERGE) l->refused = 0;
-  op_id op = m->waiter[m->head].op;
+  op_id op = m->waiter[m->head];
   __builtin_prefetch(&s->op[op], 1); /* it was issued long ago, and is looked at in the next cycle */
   m->head = (uint16_t)ring_at(m->head + 1u, l->merges);
   if (!--m->count) {

@@ -80,7 +80,7 @@ static void see_warp(struct gpu *g, const struct req *r, bool hit) {
 static uint32_t load_of(const struct gpu *g, const struct req *r) {
   if (r->bypass) return r->owner;
   const struct l1_mshr *m = &g->sm[r->sm].l1d.mshr[r->owner];
-  return m->waiter[m->head].op;
+  return m->waiter[m->head];
 }
 
 static void see_request_of_load(struct gpu *g, const struct req *r, bool hit) {

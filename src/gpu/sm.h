@@ -98,9 +98,9 @@ struct latency_slot { /* an access on its way into the L1 */
   bool asked; /* the stall hooks have seen it */
 };
 
+/* What schemes, observers and FIFO replacement want to know of a line. A plain machine keeps none of it. */
 struct l1_line {
   uint64_t filled;
-  uint16_t mshr;
   uint8_t warp; /* that fetched it */
   bool reused;
   uint32_t used_chunks;
@@ -114,10 +114,7 @@ struct l1_mshr {
   uint16_t count, head;
   bool busy, ready;
   uint32_t outstanding; /* organisations: chunks on their way */
-  struct {
-    op_id op;
-    uint32_t left; /* organisations: chunks this access still waits for */
-  } * waiter;
+  op_id *waiter;        /* of l1d.waiting: ring of `merges` */
 };
 
 struct l1_order {          /* queues between coalescer and L1, if a scheme wants them */
@@ -144,10 +141,12 @@ struct l1d {
   int way, victim;
   /* the lines */
   uint32_t sets, ways, line_shift, line_bytes, mshrs, merges, missq_limit;
-  uint64_t *tag, *used;
+  uint64_t *tags; /* of each set: the tags of its ways, then the cycles of their last uses */
   uint8_t *state;
+  uint16_t *line_mshr; /* that fetches it, or did */
   struct l1_line *line;
   struct l1_mshr *mshr;
+  op_id *waiting; /* loads that wait in the MSHRs */
   uint32_t mshrs_busy;
   uint16_t *ready, *spare; /* ring of those whose line has come; stack of those that are free */
   struct l1_order order;
@@ -161,6 +160,7 @@ struct l1d {
     uint16_t mshr;
   } * org_ready; /* ring of `org_ready_size`, ready_head and ready_count */
   uint32_t org_ready_size;
+  uint32_t *org_left;                         /* as `waiting`: chunks that each still waits for */
   uint64_t *org_free;                         /* set of MSHRs that are free */
   uint16_t org_first[L1_ORG_HASH], *org_next; /* busy MSHRs by hash of their line: lists of index + 1, 0 ends one */
   struct l1_dirty {
@@ -365,6 +365,13 @@ static inline void sm_note_ro(struct sm *s, const struct rocache *c, enum ro_cac
 }
 req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
 void sm_send(struct sm *s, req_id r);
+/* The tags of the set that begins with line `base`, and the cycles of the last uses. */
+static inline uint64_t *l1_tags(const struct l1d *l, uint32_t base) {
+  return l->tags + 2 * base;
+}
+static inline uint64_t *l1_used(const struct l1d *l, uint32_t base) {
+  return l->tags + 2 * base + l->ways;
+}
 /* l1d.c */
 void l1d_init(struct l1d *l, const struct gpu_config *c);
 void l1d_destroy(struct l1d *l);

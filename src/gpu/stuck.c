@@ -38,7 +38,7 @@ static bool awaited_line(const struct sm *s, uint32_t w, uint64_t *line) {
     if (!m->busy || m->ready) continue;
     for (uint32_t k = 0; k < m->count; k++) {
       uint32_t at = l->org ? k : (m->head + k) % l->merges;
-      if (w != SM_WARPS && s->op[m->waiter[at].op].warp != w) continue;
+      if (w != SM_WARPS && s->op[m->waiter[at]].warp != w) continue;
       *line = m->line;
       return true;
     }
