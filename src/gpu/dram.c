@@ -56,30 +56,34 @@ static bool is_narrow(const struct dram *d, const struct partition_env *env) {
   const uint16_t ends[] = {tm->RP, tm->RC, tm->RAS, tm->RCD, tm->RRD, tm->RTW, tm->WTR, tm->to_pre[0], tm->to_pre[1]};
   for (uint32_t i = 0; i < sizeof ends / sizeof *ends; i++)
     if (ends[i] > longest) longest = ends[i];
-  return tm->banks <= 32 && !d->fcfs && !env->hooks && d->one_group && d->one_held && shortest && longest < DRAM_RIPE;
+  return tm->banks == DRAM_NARROW && !(tm->atom & (tm->atom - 1)) && !d->fcfs && !env->hooks && d->one_group &&
+         d->one_held && shortest && longest < DRAM_RIPE;
 }
 
-static void init_constraints(struct dram *d) {
-  const struct dram_timing *tm = &d->tm;
-  for (uint32_t cmd = 0; cmd < 4; cmd++) d->after[cmd].all = d->after[cmd].own = lanes_all(NONE);
-  d->after[DRAM_ACTIVATE].all[DRAM_ACTIVATE] = tm->RRD;
-  d->after[DRAM_READ].all[DRAM_READ] = tm->to_read[0];
-  d->after[DRAM_READ].all[DRAM_WRITE] = tm->to_write[0];
-  d->after[DRAM_WRITE].all[DRAM_READ] = tm->to_read[1];
-  d->after[DRAM_WRITE].all[DRAM_WRITE] = tm->to_write[1];
-  d->after[DRAM_ACTIVATE].own[DRAM_ACTIVATE] = tm->RC;
-  d->after[DRAM_ACTIVATE].own[DRAM_PRECHARGE] = tm->RAS;
-  d->after[DRAM_ACTIVATE].own[DRAM_READ] = tm->RCD;
-  d->after[DRAM_ACTIVATE].own[DRAM_WRITE] = tm->RCDW;
-  d->after[DRAM_PRECHARGE].own[DRAM_ACTIVATE] = tm->RP;
-  d->after[DRAM_READ].own[DRAM_PRECHARGE] = tm->to_pre[0];
-  d->after[DRAM_WRITE].own[DRAM_PRECHARGE] = tm->to_pre[1];
+static struct dram_rules *make_rules(const struct dram_timing *tm) {
+  struct dram_rules *r = aligned_alloc(64, (sizeof *r + 63) / 64 * 64);
+  CHECK(r, "out of memory for DRAM");
+  memset(r, 0, sizeof *r);
+  for (uint32_t cmd = 0; cmd < 4; cmd++) r->after[cmd].all = r->after[cmd].own = lanes_all(NONE);
+  r->after[DRAM_ACTIVATE].all[DRAM_ACTIVATE] = tm->RRD;
+  r->after[DRAM_READ].all[DRAM_READ] = tm->to_read[0];
+  r->after[DRAM_READ].all[DRAM_WRITE] = tm->to_write[0];
+  r->after[DRAM_WRITE].all[DRAM_READ] = tm->to_read[1];
+  r->after[DRAM_WRITE].all[DRAM_WRITE] = tm->to_write[1];
+  r->after[DRAM_ACTIVATE].own[DRAM_ACTIVATE] = tm->RC;
+  r->after[DRAM_ACTIVATE].own[DRAM_PRECHARGE] = tm->RAS;
+  r->after[DRAM_ACTIVATE].own[DRAM_READ] = tm->RCD;
+  r->after[DRAM_ACTIVATE].own[DRAM_WRITE] = tm->RCDW;
+  r->after[DRAM_PRECHARGE].own[DRAM_ACTIVATE] = tm->RP;
+  r->after[DRAM_READ].own[DRAM_PRECHARGE] = tm->to_pre[0];
+  r->after[DRAM_WRITE].own[DRAM_PRECHARGE] = tm->to_pre[1];
   for (uint32_t write = 0; write < 2; write++) {
-    d->hold[write] = lanes_all(NONE);
-    d->hold[write][DRAM_READ] = d->hold[write][DRAM_WRITE] = tm->CCDL;
+    r->hold[write] = lanes_all(NONE);
+    r->hold[write][DRAM_READ] = r->hold[write][DRAM_WRITE] = tm->CCDL;
   }
-  d->hold[0][DRAM_PRECHARGE] = tm->RTPL;
-  d->kept[1][DRAM_PRECHARGE] = -1;
+  r->hold[0][DRAM_PRECHARGE] = tm->RTPL;
+  r->kept[1][DRAM_PRECHARGE] = -1;
+  return r;
 }
 
 void dram_init(struct dram *d, const struct partition_env *env) {
@@ -91,8 +95,6 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   d->banks = tm->banks;
   d->limit = d->fcfs ? 2 : (uint16_t)c->dram_queue; /* in-order service: the reference's input queue of two */
   d->bank = aligned_alloc(64, tm->banks * sizeof *d->bank);
-  d->group_col_at = calloc(tm->banks, sizeof *d->group_col_at);
-  d->group_pre_at = calloc(tm->banks, sizeof *d->group_pre_at);
   uint32_t longest = (tm->CL > tm->WL ? tm->CL : tm->WL) + 1;
   uint32_t spares = 2u * d->limit + tm->banks + longest + 2;
   CHECK(spares < DRAM_NO_SLOT, "%u requests in a DRAM channel", spares);
@@ -101,27 +103,24 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   d->spare = calloc(d->spares, sizeof *d->spare);
   for (d->pipe_size = 8; d->pipe_size < longest + 2;) d->pipe_size *= 2;
   d->pipe = calloc(d->pipe_size, sizeof *d->pipe);
-  d->group_banks = calloc(tm->banks, sizeof *d->group_banks);
-  d->groups = tm->groups < tm->banks ? tm->groups : tm->banks;
+  d->pipe_most = (uint16_t)longest;
   d->one_group = tm->CCDL <= 2 * tm->CCD;
   d->one_held = tm->RTPL <= tm->CCD;
-  CHECK(d->bank && d->group_banks && d->group_col_at && d->group_pre_at && d->slot && d->spare && d->pipe,
-        "out of memory for DRAM");
+  d->narrow = is_narrow(d, env);
+  d->wide = d->narrow ? NULL : calloc(1, sizeof *d->wide);
+  CHECK(d->bank && d->slot && d->spare && d->pipe && (d->narrow || d->wide), "out of memory for DRAM");
   for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
   for (uint32_t i = 0; i < tm->banks; i++) {
     d->bank[i] = (struct dram_bank){.serving = DRAM_NO_SLOT, .oldest = DRAM_NO_SLOT, .youngest = DRAM_NO_SLOT};
     d->bank[i].group = (uint8_t)(i % tm->groups); /* neighbouring banks lie in different groups */
-    d->group_banks[d->bank[i].group] |= 1ull << i;
+    d->bank[i].bit = lanes_all((int32_t)(1u << i % 32));
+    for (uint32_t j = i % tm->groups; j < tm->banks && d->narrow; j += tm->groups) d->bank[i].mates |= 1u << j;
+    if (d->wide) d->wide->banks[d->bank[i].group] |= 1ull << i;
   }
-  for (uint32_t i = 0; i < tm->banks && i < 32; i++) {
-    d->bank[i].bit = lanes_all((int32_t)(1u << i));
-    d->bank[i].mates = lanes_all((int32_t)d->group_banks[d->bank[i].group]);
-    d->bank[i].mates[DRAM_ACTIVATE] = 0;
-  }
-  init_constraints(d);
+  if (d->wide) d->wide->groups = tm->groups < tm->banks ? tm->groups : tm->banks;
+  d->rules = d->own_rules = make_rules(tm);
   d->pipe_min = tm->CL;
-  d->pipe_most = (uint16_t)longest;
-  d->narrow = is_narrow(d, env);
+  d->atom_shift = (uint8_t)__builtin_ctz(tm->atom);
   d->issue_at = d->pop_at = UINT64_MAX;
   l2_queue_init(&d->fifo, 0);
   l2_queue_init(&d->returns, c->dram_return_queue);
@@ -131,30 +130,61 @@ void dram_free(struct dram *d) {
   l2_queue_free(&d->fifo);
   l2_queue_free(&d->returns);
   free(d->bank);
-  free(d->group_banks);
-  free(d->group_col_at);
-  free(d->group_pre_at);
+  free(d->wide);
+  free(d->own_rules);
   free(d->slot);
   free(d->spare);
   free(d->pipe);
   *d = (struct dram){0};
 }
 
+void dram_share(struct dram *d, const struct dram *first) {
+  free(d->own_rules);
+  d->own_rules = NULL;
+  d->rules = first->rules;
+}
+
+/* ---- times ---- */
+
+static inline int32_t now_of(const struct dram *d) {
+  return (int32_t)(d->t - d->base);
+}
+
+/* Constraints that have ended become those of the new base. */
+__attribute__((noinline, cold)) static void new_era(struct dram *d) {
+  uint64_t ahead = (d->t - d->base) / DRAM_RIPE * DRAM_RIPE;
+  int32_t by = ahead > DRAM_ERA * 2u ? DRAM_ERA * 2 : (int32_t)ahead;
+  d->base += ahead;
+  d->at = lanes_most(d->at - by, lanes_all(0));
+  d->held_at = lanes_most(d->held_at - by, lanes_all(0));
+  for (uint32_t i = 0; i < d->banks; i++) d->bank[i].own = lanes_most(d->bank[i].own - by, lanes_all(0));
+  for (uint32_t g = 0; d->wide && g < d->wide->groups; g++) {
+    int32_t *col_at = &d->wide->col_at[g], *pre_at = &d->wide->pre_at[g];
+    *col_at = *col_at > by ? *col_at - by : 0;
+    *pre_at = *pre_at > by ? *pre_at - by : 0;
+  }
+}
+
+/* ---- queues ---- */
+
 __attribute__((always_inline)) inline void dram_push_as(struct dram *d, const struct l2_op *op, bool narrow) {
   const struct req *r = &d->env->pool->at[op->r];
+  if (__builtin_expect(d->t - d->base >= DRAM_ERA, 0)) new_era(d); /* none is served for longer than the rest of it */
   CHECK(d->spares, "no DRAM slot at command cycle %llu for request %u", (unsigned long long)d->t, op->r);
   uint16_t i = d->spare[--d->spares];
-  uint32_t bursts = quotient_up(op->bytes, d->tm.atom), cls = narrow ? 0 : op->cls;
+  uint32_t bursts =
+      narrow ? (op->bytes + (1u << d->atom_shift) - 1) >> d->atom_shift : quotient_up(op->bytes, d->tm.atom);
+  uint32_t cls = narrow ? 0 : op->cls;
   struct dram_slot *s = &d->slot[i];
   s->op = *op;
   s->row = r->row;
   s->next = DRAM_NO_SLOT;
-  s->to_issue = (uint16_t)(bursts ? bursts : 1);
+  s->bursts = (uint16_t)(bursts ? bursts : 1);
   s->bank = r->bank;
   s->write = r->write;
   s->silent = r->type == REQ_L1_WRITEBACK || r->type == REQ_L2_WRITEBACK;
   d->pending[cls]++;
-  d->env->stats->dram_requests++;
+  d->pushed++;
   if (!narrow && d->fcfs) {
     if (!d->fifo.count) d->waiting = 1ull << r->bank;
     l2_queue_push(&d->fifo, (struct l2_op){.set = i});
@@ -175,25 +205,6 @@ void dram_push(struct dram *d, struct l2_op op) {
   else dram_push_as(d, &op, false);
 }
 
-static inline int32_t now_of(const struct dram *d) {
-  return (int32_t)(d->t - d->base);
-}
-
-/* Constraints that have ended become those of the new base. */
-__attribute__((noinline, cold)) static void new_era(struct dram *d) {
-  uint64_t ahead = (d->t - d->base) / DRAM_RIPE * DRAM_RIPE;
-  int32_t by = ahead > DRAM_ERA * 2u ? DRAM_ERA * 2 : (int32_t)ahead;
-  d->base += ahead;
-  d->at = lanes_most(d->at - by, lanes_all(0));
-  d->held_at = lanes_most(d->held_at - by, lanes_all(0));
-  for (uint32_t i = 0; i < d->banks; i++) {
-    int32_t *col_at = &d->group_col_at[i], *pre_at = &d->group_pre_at[i];
-    d->bank[i].own = lanes_most(d->bank[i].own - by, lanes_all(0));
-    *col_at = *col_at > by ? *col_at - by : 0;
-    *pre_at = *pre_at > by ? *pre_at - by : 0;
-  }
-}
-
 /* ---- sets of banks by command ---- */
 
 static inline lanes lane_of(uint32_t cmd) {
@@ -201,9 +212,9 @@ static inline lanes lane_of(uint32_t cmd) {
   return at[cmd];
 }
 
-static inline void drop(union dram_sets *set, const struct dram_bank *b, uint32_t cmd, uint32_t j, bool narrow) {
-  if (narrow) set->narrow &= ~(b->bit & lane_of(cmd));
-  else set->wide[cmd] &= ~(1ull << j);
+static inline void drop(struct dram *d, const struct dram_bank *b, uint32_t cmd, uint32_t j, bool narrow) {
+  if (narrow) d->next &= ~(b->bit & lane_of(cmd));
+  else d->wide->next[cmd] &= ~(1ull << j);
 }
 
 /* The next command of busy bank `j` is `cmd`. Returns the first cycle in which nothing known now holds it back, if that
@@ -211,35 +222,44 @@ static inline void drop(union dram_sets *set, const struct dram_bank *b, uint32_
 static inline int32_t expect(struct dram *d, struct dram_bank *b, uint32_t j, uint32_t cmd, bool narrow) {
   int32_t now = now_of(d), own = b->own[cmd], at = d->at[cmd];
   if (at < now) at = now;
-  bool ahead = own > at; /* a toss-up */
+  uint64_t ahead = own > at; /* a toss-up */
   if (ahead) at = own;
   if (!narrow && at - now >= DRAM_RIPE) at = now + DRAM_RIPE - 1;
   uint32_t slot = (uint32_t)at % DRAM_RIPE;
-  d->ripe_slots |= (uint64_t)ahead << slot;
-  if (narrow) *(ahead ? &d->ripe.narrow[slot] : &d->ready.narrow) |= b->bit & lane_of(cmd);
-  else (ahead ? &d->ripe.wide[slot] : &d->ready)->wide[cmd] |= 1ull << j;
+  d->ripe_slots |= ahead << slot;
+  if (narrow) {
+    d->next |= b->bit & lane_of(cmd);
+    d->unripe |= (uint32_t)(ahead << j);
+    d->ripe[slot] |= (uint16_t)(ahead << j);
+  } else {
+    struct dram_wide *w = d->wide;
+    w->next[cmd] |= 1ull << j;
+    w->unripe |= ahead << j;
+    w->ripe[slot] |= ahead << j;
+    w->cmd[j] = (uint8_t)cmd;
+  }
   return at;
 }
 
-/* Banks whose own constraints end with this cycle become ready. */
+/* Banks whose own constraints end with this cycle are ripe. */
 static inline void ripen_narrow(struct dram *d) {
   uint64_t slot = d->t % DRAM_RIPE;
-  d->ready.narrow |= d->ripe.narrow[slot];
-  d->ripe.narrow[slot] = lanes_all(0);
+  d->unripe &= ~(uint32_t)d->ripe[slot];
+  d->ripe[slot] = 0;
   d->ripe_slots &= ~(1ull << slot);
 }
 
 static void ripen_wide(struct dram *d) {
+  struct dram_wide *w = d->wide;
   uint32_t slot = d->t % DRAM_RIPE;
-  if (!(d->ripe_slots >> slot & 1)) return;
-  union dram_sets set = d->ripe.wide[slot];
-  d->ripe.wide[slot] = (union dram_sets){0};
+  uint64_t banks = w->ripe[slot];
+  w->ripe[slot] = 0;
+  w->unripe &= ~banks;
   d->ripe_slots &= ~(1ull << slot);
-  for (uint32_t cmd = 0; cmd < 4; cmd++)
-    for (uint64_t m = set.wide[cmd]; m; m &= m - 1) {
-      uint32_t j = (uint32_t)__builtin_ctzll(m);
-      expect(d, &d->bank[j], j, cmd, false);
-    }
+  for (uint64_t m = banks; m; m &= m - 1) {
+    uint32_t j = (uint32_t)__builtin_ctzll(m);
+    expect(d, &d->bank[j], j, w->cmd[j], false);
+  }
 }
 
 /* ---- scheduler ---- */
@@ -267,19 +287,30 @@ static inline void serve(struct dram *d, uint32_t j, uint16_t i, bool narrow) {
   bool hit = b->open && b->row == s->row;
   uint32_t column = s->write ? DRAM_WRITE : DRAM_READ, row = b->open ? DRAM_PRECHARGE : DRAM_ACTIVATE;
   b->serving = i;
+  b->wanted = s->row;
+  b->left = s->bursts;
+  b->write = s->write;
   d->busy |= 1ull << j;
   d->pending[narrow ? 0 : s->op.cls]--;
-  d->env->stats->dram_row_hits += hit;
+  d->hits += hit;
   uint64_t at = d->base + (uint32_t)expect(d, b, j, hit ? column : row, narrow);
   d->issue_at = at < d->issue_at ? at : d->issue_at;
 }
 
+/* The bank that is looked at first after bank `j`. */
+static inline uint8_t after(const struct dram *d, uint32_t j, bool narrow) {
+  if (narrow) return (j + 1) % DRAM_NARROW;
+  return j + 1 == d->banks ? 0 : (uint8_t)(j + 1);
+}
+
+/* `banks` of DRAM_NARROW with bank `from` at bit 0. */
+static inline uint32_t rotated16(uint32_t banks, uint32_t from) {
+  return (banks | banks << DRAM_NARROW) >> from & ((1u << DRAM_NARROW) - 1);
+}
+
 /* The first set bit from `from` on, in rotation over the banks; mask must not be 0. */
-static inline uint32_t first_from(const struct dram *d, uint64_t mask, uint32_t from, bool narrow) {
-  if (narrow) {
-    uint32_t j = from + (uint32_t)__builtin_ctzll((mask | mask << d->banks) >> from);
-    return j >= d->banks ? j - d->banks : j;
-  }
+static inline uint32_t first_from(uint64_t mask, uint32_t from, bool narrow) {
+  if (narrow) return (from + (uint32_t)__builtin_ctz(rotated16((uint32_t)mask, from))) % DRAM_NARROW;
   uint64_t high = mask >> from << from;
   return (uint32_t)__builtin_ctzll(high ? high : mask);
 }
@@ -293,15 +324,21 @@ static inline void schedule(struct dram *d, uint64_t idle, bool narrow) {
     return;
   }
   if (!narrow && idle & d->urgent) idle &= d->urgent;
-  uint32_t j = first_from(d, idle, d->prio, narrow);
+  uint32_t j = first_from(idle, d->prio, narrow);
   struct dram_bank *b = &d->bank[j];
-  uint16_t before = DRAM_NO_SLOT, i = pick(d, b, &before, narrow), next = d->slot[i].next;
-  if (before == DRAM_NO_SLOT) b->oldest = next;
-  else d->slot[before].next = next;
-  if (b->youngest == i) b->youngest = before;
-  if (b->oldest == DRAM_NO_SLOT) d->waiting &= ~(1ull << j);
+  uint16_t i = b->oldest;
+  if (i == b->youngest) { /* mostly no other waits */
+    b->oldest = b->youngest = DRAM_NO_SLOT;
+    d->waiting &= ~(1ull << j);
+  } else {
+    uint16_t before = DRAM_NO_SLOT;
+    i = pick(d, b, &before, narrow);
+    if (before == DRAM_NO_SLOT) b->oldest = d->slot[i].next;
+    else d->slot[before].next = d->slot[i].next;
+    if (b->youngest == i) b->youngest = before;
+  }
   if (!narrow && !d->slot[i].op.cls && !--b->urgent) d->urgent &= ~(1ull << j);
-  d->prio = d->prio + 1 == d->banks ? 0 : (uint8_t)(d->prio + 1);
+  d->prio = after(d, d->prio, narrow);
   serve(d, j, i, narrow);
 }
 
@@ -363,52 +400,53 @@ static inline void note(struct dram *d, enum dram_command cmd, uint32_t bank, ui
 
 static inline void constrain(struct dram *d, struct dram_bank *b, uint32_t cmd) {
   lanes now = lanes_all(now_of(d));
-  d->at = lanes_most(d->at, now + d->after[cmd].all);
-  b->own = lanes_most(b->own, now + d->after[cmd].own);
+  d->at = lanes_most(d->at, now + d->rules->after[cmd].all);
+  b->own = lanes_most(b->own, now + d->rules->after[cmd].own);
 }
 
 static inline void column(struct dram *d, uint32_t j, bool narrow) {
   struct dram_bank *b = &d->bank[j];
-  struct dram_slot *s = &d->slot[b->serving];
-  bool write = s->write;
+  const struct dram_rules *r = d->rules;
+  bool write = b->write;
   enum dram_command cmd = write ? DRAM_WRITE : DRAM_READ;
   if (d->writing != write) pipe_turn(d, write);
-  bool last = !--s->to_issue;
+  bool last = !--b->left;
   pipe_push(d, b->serving, last);
   constrain(d, b, cmd);
-  d->held_at = lanes_most(d->held_at, lanes_all(now_of(d)) + d->hold[write]);
+  d->held_at = lanes_most(d->held_at, lanes_all(now_of(d)) + r->hold[write]);
   if (narrow) {
-    d->held.narrow = lanes_choose(d->kept[write], d->held.narrow, b->mates);
+    lanes mates = lanes_all((int32_t)b->mates) & ~lane_of(DRAM_ACTIVATE);
+    d->held = lanes_choose(r->kept[write], d->held, mates);
   } else {
-    d->held.wide[DRAM_READ] = d->held.wide[DRAM_WRITE] = d->group_banks[b->group];
-    d->group_col_at[b->group] = d->held_at[DRAM_READ];
-    if (!write) d->held.wide[DRAM_PRECHARGE] = d->group_banks[b->group];
-    if (!write) d->group_pre_at[b->group] = d->held_at[DRAM_PRECHARGE];
+    struct dram_wide *w = d->wide;
+    w->held[DRAM_READ] = w->held[DRAM_WRITE] = w->banks[b->group];
+    w->col_at[b->group] = d->held_at[DRAM_READ];
+    if (!write) w->held[DRAM_PRECHARGE] = w->banks[b->group];
+    if (!write) w->pre_at[b->group] = d->held_at[DRAM_PRECHARGE];
   }
   d->columns[write]++;
   note(d, cmd, j, b->row);
   if (!last) return;
   b->serving = DRAM_NO_SLOT;
-  drop(&d->ready, b, cmd, j, narrow);
+  drop(d, b, cmd, j, narrow);
   d->busy &= ~(1ull << j);
 }
 
 static inline void row(struct dram *d, uint32_t j, bool narrow) {
   struct dram_bank *b = &d->bank[j];
-  const struct dram_slot *s = &d->slot[b->serving];
   bool open = b->open;
-  enum dram_command cmd = open ? DRAM_PRECHARGE : DRAM_ACTIVATE, column = s->write ? DRAM_WRITE : DRAM_READ;
-  note(d, cmd, j, open ? b->row : s->row);
+  enum dram_command cmd = open ? DRAM_PRECHARGE : DRAM_ACTIVATE, column = b->write ? DRAM_WRITE : DRAM_READ;
+  note(d, cmd, j, open ? b->row : b->wanted);
   b->open = !open;
-  b->row = s->row; /* nobody asks for the old one any more */
+  b->row = b->wanted; /* nobody asks for the old one any more */
   constrain(d, b, cmd);
-  drop(&d->ready, b, cmd, j, narrow);
+  drop(d, b, cmd, j, narrow);
   d->rows[open]++;
   expect(d, b, j, open ? DRAM_ACTIVATE : column, narrow);
-  d->prio = j + 1 == d->banks ? 0 : (uint8_t)(j + 1);
+  d->prio = after(d, j, narrow);
 }
 
-/* `banks` with bank `from` at bit 0. */
+/* As rotated16, of any number. */
 static inline uint64_t rotated(const struct dram *d, uint64_t banks, uint32_t from) {
   uint64_t all = d->banks == 64 ? UINT64_MAX : (1ull << d->banks) - 1;
   return from ? (banks >> from | banks << (d->banks - from)) & all : banks;
@@ -416,8 +454,9 @@ static inline uint64_t rotated(const struct dram *d, uint64_t banks, uint32_t fr
 
 /* After a row command in place `k` of the walk, the first column command further on, if there is one. */
 static inline void column_after(struct dram *d, uint64_t cols, uint32_t k, bool narrow) {
-  uint32_t from = d->prio, n = d->banks;
-  uint64_t later_cols = k < 63 ? rotated(d, cols, from) & ~((2ull << k) - 1) : 0;
+  uint32_t from = d->prio, n = narrow ? DRAM_NARROW : d->banks;
+  uint64_t later_cols = narrow ? rotated16((uint32_t)cols, from) : rotated(d, cols, from);
+  later_cols &= k < 63 ? ~((2ull << k) - 1) : 0;
   if (!later_cols) return;
   k = (uint32_t)__builtin_ctzll(later_cols);
   column(d, from + k >= n ? from + k - n : from + k, narrow);
@@ -426,23 +465,28 @@ static inline void column_after(struct dram *d, uint64_t cols, uint32_t k, bool 
 /* Of all banks, those whose group holds back command `cmd`: `one`: the last such group; else `each` has a time per
  * group. */
 static uint64_t held_by_group(const struct dram *d, uint32_t cmd, bool one, const int32_t *each) {
+  const struct dram_wide *w = d->wide;
   int32_t now = now_of(d);
-  if (one) return now < d->held_at[cmd] ? d->held.wide[cmd] : 0;
+  if (one) return now < d->held_at[cmd] ? w->held[cmd] : 0;
   uint64_t held = 0;
-  for (uint32_t g = 0; g < d->groups; g++)
-    if (now < each[g]) held |= d->group_banks[g];
+  for (uint32_t g = 0; g < w->groups; g++)
+    if (now < each[g]) held |= w->banks[g];
   return held;
 }
 
+/* Banks whose next command is `cmd`, if nothing but their groups holds it back. */
+static uint64_t wide_next(const struct dram *d, uint32_t cmd) {
+  return now_of(d) < d->at[cmd] ? 0 : d->wide->next[cmd] & ~d->wide->unripe;
+}
+
 static uint64_t legal_wide_columns(const struct dram *d) {
-  uint64_t cols = (now_of(d) < d->at[DRAM_READ] ? 0 : d->ready.wide[DRAM_READ]) |
-                  (now_of(d) < d->at[DRAM_WRITE] ? 0 : d->ready.wide[DRAM_WRITE]);
-  return cols ? cols & ~held_by_group(d, DRAM_READ, d->one_group, d->group_col_at) : 0;
+  uint64_t cols = wide_next(d, DRAM_READ) | wide_next(d, DRAM_WRITE);
+  return cols ? cols & ~held_by_group(d, DRAM_READ, d->one_group, d->wide->col_at) : 0;
 }
 
 /* What is legal of `rows` and `cols`, sets of banks. */
 static inline void command(struct dram *d, uint64_t rows, uint64_t cols, bool narrow) {
-  uint32_t n = d->banks, from = d->prio, j = first_from(d, cols | rows, from, narrow);
+  uint32_t n = narrow ? DRAM_NARROW : d->banks, from = d->prio, j = first_from(cols | rows, from, narrow);
   if (cols >> j & 1) {
     column(d, j, narrow);
     return;
@@ -471,57 +515,58 @@ static inline void issue_again(struct dram *d, int32_t first) {
 static inline void issue_narrow(struct dram *d) {
   ripen_narrow(d);
   lanes now = lanes_all(now_of(d));
-  lanes legal = d->ready.narrow & ~((d->at > now) | (d->held.narrow & (d->held_at > now)));
+  lanes legal = d->next & ~(lanes_all((int32_t)d->unripe) | (d->at > now) | (d->held & (d->held_at > now)));
   uint64_t low, high;
   memcpy(&low, &legal, sizeof low);
   memcpy(&high, (const char *)&legal + sizeof low, sizeof high);
   if (low | high) command(d, (uint32_t)(low | low >> 32), (uint32_t)(high | high >> 32), true);
-  lanes ready = d->ready.narrow, held = (ready & ~d->held.narrow) == 0, none = ready == 0;
+  lanes ready = d->next & ~lanes_all((int32_t)d->unripe), held = (ready & ~d->held) == 0, none = ready == 0;
   lanes at = lanes_most(d->at, d->held_at & held);
   issue_again(d, lanes_first(at | (none & INT32_MAX)));
 }
 
 /* The first cycle in which their groups let go one of `banks`. */
 static int32_t let_go_at(const struct dram *d, uint64_t banks, uint32_t cmd, bool one, const int32_t *each) {
-  if (one) return banks & ~d->held.wide[cmd] ? 0 : d->held_at[cmd];
+  const struct dram_wide *w = d->wide;
+  if (one) return banks & ~w->held[cmd] ? 0 : d->held_at[cmd];
   int32_t first = INT32_MAX;
-  for (uint32_t g = 0; g < d->groups; g++)
-    if (banks & d->group_banks[g] && each[g] < first) first = each[g];
+  for (uint32_t g = 0; g < w->groups; g++)
+    if (banks & w->banks[g] && each[g] < first) first = each[g];
   return first;
 }
 
 static int32_t wide_again(const struct dram *d) {
-  const uint64_t *ready = d->ready.wide;
-  int32_t first = ready[DRAM_ACTIVATE] ? d->at[DRAM_ACTIVATE] : INT32_MAX;
-  uint64_t cols = ready[DRAM_READ] | ready[DRAM_WRITE];
-  if (cols) {
-    int32_t at = let_go_at(d, cols, DRAM_READ, d->one_group, d->group_col_at), all = INT32_MAX;
-    if (ready[DRAM_READ]) all = d->at[DRAM_READ];
-    if (ready[DRAM_WRITE] && d->at[DRAM_WRITE] < all) all = d->at[DRAM_WRITE];
+  const struct dram_wide *w = d->wide;
+  uint64_t act = w->next[DRAM_ACTIVATE] & ~w->unripe, pre = w->next[DRAM_PRECHARGE] & ~w->unripe;
+  uint64_t rd = w->next[DRAM_READ] & ~w->unripe, wr = w->next[DRAM_WRITE] & ~w->unripe;
+  int32_t first = act ? d->at[DRAM_ACTIVATE] : INT32_MAX;
+  if (rd | wr) {
+    int32_t at = let_go_at(d, rd | wr, DRAM_READ, d->one_group, w->col_at), all = INT32_MAX;
+    if (rd) all = d->at[DRAM_READ];
+    if (wr && d->at[DRAM_WRITE] < all) all = d->at[DRAM_WRITE];
     if (at < all) at = all;
     if (at < first) first = at;
   }
-  if (!ready[DRAM_PRECHARGE]) return first;
-  int32_t at = let_go_at(d, ready[DRAM_PRECHARGE], DRAM_PRECHARGE, d->one_held, d->group_pre_at);
+  if (!pre) return first;
+  int32_t at = let_go_at(d, pre, DRAM_PRECHARGE, d->one_held, w->pre_at);
   return at < first ? at : first;
 }
 
 static void issue_wide(struct dram *d) {
   ripen_wide(d);
-  uint64_t cols = legal_wide_columns(d), pre = d->ready.wide[DRAM_PRECHARGE];
-  uint64_t rows = now_of(d) < d->at[DRAM_ACTIVATE] ? 0 : d->ready.wide[DRAM_ACTIVATE];
-  if (pre) rows |= pre & ~held_by_group(d, DRAM_PRECHARGE, d->one_held, d->group_pre_at);
+  uint64_t cols = legal_wide_columns(d), rows = wide_next(d, DRAM_ACTIVATE), pre = wide_next(d, DRAM_PRECHARGE);
+  if (pre) rows |= pre & ~held_by_group(d, DRAM_PRECHARGE, d->one_held, d->wide->pre_at);
   if (cols | rows) command(d, rows, cols, false);
   issue_again(d, wide_again(d));
 }
 
-__attribute__((always_inline)) inline req_id dram_step_as(struct dram *d, bool narrow) {
-  req_id done = 0;
-  if (__builtin_expect(d->t - d->base >= DRAM_ERA, 0)) new_era(d);
-  if (d->t >= d->pop_at || d->returns.count) {
-    if (l2_queue_full(&d->returns)) pipe_stall(d);
-    else if (d->t >= d->pop_at) done = pipe_pop(d);
-  }
+req_id dram_move(struct dram *d) {
+  if (l2_queue_full(&d->returns)) pipe_stall(d);
+  else if (d->t >= d->pop_at) return pipe_pop(d);
+  return 0;
+}
+
+__attribute__((always_inline)) inline void dram_work_as(struct dram *d, bool narrow) {
   uint64_t idle = d->waiting & ~d->busy;
   if (idle) schedule(d, idle, narrow);
   if (d->t >= d->issue_at) {
@@ -529,11 +574,13 @@ __attribute__((always_inline)) inline req_id dram_step_as(struct dram *d, bool n
     else issue_wide(d);
   }
   d->t++;
-  return done;
 }
 
 req_id dram_step(struct dram *d) {
-  return d->narrow ? dram_step_as(d, true) : dram_step_as(d, false);
+  req_id done = dram_moves(d) ? dram_move(d) : 0;
+  if (d->narrow) dram_work_as(d, true);
+  else dram_work_as(d, false);
+  return done;
 }
 
 void dram_count(struct dram *d) {
@@ -546,7 +593,9 @@ void dram_count(struct dram *d) {
   st->dram_busy_cycles += (reads + writes) * d->tm.BL;
   st->dram_activates += d->rows[0];
   st->dram_precharges += d->rows[1];
-  d->columns[0] = d->columns[1] = d->rows[0] = d->rows[1] = 0;
+  st->dram_requests += d->pushed;
+  st->dram_row_hits += d->hits;
+  d->pushed = d->hits = d->columns[0] = d->columns[1] = d->rows[0] = d->rows[1] = 0;
 }
 
 bool dram_idle(const struct dram *d) {

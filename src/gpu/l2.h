@@ -36,21 +36,22 @@ struct l2_slice {
   uint16_t banks, ports; /* ports: banked only (MeDiC section 5), as the rest that speaks of ports */
   struct l2_bank *bank;
   const struct partition_env *env;
-  struct l2_queue rop;                  /* op.at: core cycle in which it may enter */
-  uint64_t rop_at;                      /* of its head; UINT64_MAX: it is empty */
-  uint64_t waited;                      /* L2 cycles that requests have spent in the input queues */
-  bool plain;                           /* the usual machine (l2_is_plain) */
-  _Alignas(64) struct l2_queue to_dram; /* shared by the banks */
-  struct l2_queue out;                  /* replies to the interconnect */
-  const struct addrmap *map;
+  struct l2_queue rop;     /* op.at: core cycle in which it may enter */
+  uint64_t rop_at;         /* of its head; UINT64_MAX: it is empty */
+  struct l2_queue to_dram; /* shared by the banks */
+  struct l2_queue out;     /* replies to the interconnect */
+  uint64_t waited;         /* L2 cycles that requests have spent in the input queues */
+  uint64_t taken;          /* of those, requests that are not in the counters yet */
+  uint16_t line_cycles;    /* in which a line takes a port */
+  uint8_t port_shift;      /* log2 of the bytes that a port moves in a cycle */
+  bool plain;              /* the usual machine (l2_is_plain) */
   uint32_t id;
-  uint16_t first_port, first_bank; /* the unit looked at first */
-  uint8_t port_shift;              /* log2 of the bytes that a port moves in a cycle */
-  uint16_t line_cycles;            /* in which a line takes a port */
-  struct l2_queue *port;           /* incoming */
+  const struct addrmap *map;
   _Alignas(64) struct l2_tags tags;
-  uint64_t seen[REQ_TYPES][L2_OUTCOMES]; /* accesses that are not in the counters yet, and those that had waited */
-  uint64_t taken, waited_counted;
+  uint64_t seen[REQ_TYPES][L2_OUTCOMES]; /* accesses that are not in the counters yet */
+  uint64_t waited_counted;               /* of `waited`, what is */
+  uint16_t first_port, first_bank;       /* the unit looked at first */
+  struct l2_queue *port;                 /* incoming */
 };
 
 void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id);

@@ -165,6 +165,7 @@ struct partition_set *partition_new(const struct partition_env *env) {
     struct channel *ch = &p->channel[i];
     *ch = (struct channel){0};
     dram_init(&ch->dram, &p->env);
+    if (i) dram_share(&ch->dram, &p->channel[0].dram);
     ch->enter[0] = ch->enter[1] = UINT64_MAX;
     l2_queue_init(&ch->delay[0], 0);
     l2_queue_init(&ch->delay[1], 0);
@@ -231,7 +232,7 @@ bool partition_can_push(const struct partition_set *p, uint32_t s) {
   return l2_can_push(&p->slice[s]);
 }
 
-void partition_push(struct partition_set *p, uint32_t s, req_id r) {
+__attribute__((flatten)) void partition_push(struct partition_set *p, uint32_t s, req_id r) {
   struct l2_slice *l = &p->slice[s];
   if (l2_joins(l, r)) { /* it waits behind others: nothing happens earlier for it */
     l2_push(l, r);
@@ -440,12 +441,15 @@ static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t co
   struct channel *ch = &p->channel[c];
   struct dram *d = &ch->dram;
   d->t = time_of(&p->dram, c);
-  if (d->returns.count) take_returned(p, ch, c);
-  req_id written = dram_step_as(d, narrow);
-  if (written) {
-    give_back(ch, p->env.pool->at[written].subpart - c * p->per_channel);
-    req_free(p->env.pool, written);
+  if (dram_moves(d)) {
+    if (d->returns.count) take_returned(p, ch, c);
+    req_id written = dram_move(d);
+    if (written) {
+      give_back(ch, p->env.pool->at[written].subpart - c * p->per_channel);
+      req_free(p->env.pool, written);
+    }
   }
+  dram_work_as(d, narrow);
   if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel], narrow);
   if (d->t > ch->enter[0] || (!narrow && d->t > ch->enter[1])) enter_dram(p, ch, narrow);
   if (!counted) p->dram.lead[c]++;

@@ -361,6 +361,7 @@ static void a_lone_read_takes_tRCD_and_CL(void **state) {
   uint64_t t = r.d.t;
   rig_push(&r, 3, 77, 64, false);
   assert_int_equal(until_returned(&r), t + 12);
+  dram_count(&r.d);
   assert_int_equal(r.st.dram_row_hits, 1);
   t = r.d.t;
   rig_push(&r, 3, 78, 64, false);

@@ -337,8 +337,10 @@ static void credits_bound_what_a_channel_accepts(void **state) {
   uint32_t made[SUBS] = {0};
   uint64_t replies[SUBS] = {0};
   flood(&m, made, 520, replies);
+  partition_settle(m.p);
   assert_int_equal(m.st.dram_requests, 18);
   flood(&m, made, 400, replies);
+  partition_settle(m.p);
   assert_true(m.st.dram_requests > 30);
   machine_free(&m);
 }
