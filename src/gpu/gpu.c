@@ -101,6 +101,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
                               .hooks = gpu_mem_hooks(g),
                               .in_flight = &g->in_flight};
   g->parts = partition_new(&env);
+  g->refusing = partition_full(g->parts);
   g->sm = aligned_alloc(64, c->sms * sizeof *g->sm);
   CHECK(g->sm, "out of memory for %u SMs", c->sms);
   memset(g->sm, 0, c->sms * sizeof *g->sm);
@@ -196,19 +197,22 @@ static void replies_to_icnt(struct gpu *g) {
   }
 }
 
+/* The sub-partition takes the first request that has come to it. */
+static inline void take_request(struct gpu *g, uint32_t p) {
+  req_id id = icnt_pop(g->icnt, g->config.sms + p);
+  struct req *r = &g->pool.at[id];
+  r->arrived = g->now;
+  if (r->type != REQ_INST_READ) {
+    struct gpu_stats *st = port_stats(g, p);
+    st->up_latency_sum += g->now - r->born;
+    st->up_latency_count++;
+  }
+  partition_push(g->parts, p, id);
+}
+
 static void step_l2(struct gpu *g) {
-  for (uint32_t w = 0; w < g->subpart_words; w++) EACH_BIT(w, g->requests[w], port) {
-      uint32_t p = (uint32_t)port;
-      if (!partition_can_push(g->parts, p)) continue;
-      req_id id = icnt_pop(g->icnt, g->config.sms + p);
-      struct req *r = &g->pool.at[id];
-      r->arrived = g->now;
-      if (r->type != REQ_INST_READ) {
-        struct gpu_stats *st = port_stats(g, p);
-        st->up_latency_sum += g->now - r->born;
-        st->up_latency_count++;
-      }
-      partition_push(g->parts, p, id);
+  for (uint32_t w = 0; w < g->subpart_words; w++) EACH_BIT(w, g->requests[w] & ~g->refusing[w], p) {
+      if (partition_can_push(g->parts, (uint32_t)p)) take_request(g, (uint32_t)p);
     }
   partition_tick_l2(g->parts);
 }

@@ -49,6 +49,7 @@ struct gpu {
   struct icnt *icnt;
   const uint64_t *replies, *requests; /* icnt_arrivals at the SMs, at the sub-partitions */
   uint64_t *sent;                     /* icnt_sent */
+  const uint64_t *refusing;           /* partition_full */
   struct partition_set *parts;
   struct sm *sm, *sm_at[GPU_SM_WORDS * 64]; /* they, and where each is */
   struct slots slots;

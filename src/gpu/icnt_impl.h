@@ -84,7 +84,7 @@ bool icnt_xbar_due(const struct icnt_xbar *x, uint64_t now); /* else a step woul
 void icnt_xbar_step(struct icnt_xbar *x, uint64_t now);
 uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now);
 uint32_t icnt_xbar_waiting(const struct icnt_xbar *x, uint32_t node, uint64_t now);
-bool icnt_xbar_look_for_room(const struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
+bool icnt_xbar_look_for_room(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
 uint32_t icnt_xbar_steps_to_room(const struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
 void icnt_xbar_await(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
 bool icnt_xbar_bound(const struct icnt_xbar *x, uint32_t node, uint64_t now, uint32_t *dst);

@@ -32,6 +32,8 @@ struct input {
   uint32_t free_sent;    /* flits that would have been sent before step `free_at` if credits never lacked */
   uint64_t free_at;
   uint64_t granted, tail, tail_before; /* steps: of the last grant; in which its tail wins the switch; the one before */
+  uint64_t told_at;                    /* step before which there is room for `told` bytes; 0: not known */
+  uint32_t told, known;                /* known: `pushed` when it was last refused a packet */
   uint32_t first;                      /* of the last granted packet: number of its first flit at its output */
   uint16_t len, to;
   uint16_t next; /* in a list of struct icnt_xbar */
@@ -139,16 +141,19 @@ uint32_t icnt_xbar_waiting(const struct icnt_xbar *x, uint32_t node, uint64_t no
   return waiting(x, &x->in[node - x->first_in], now);
 }
 
-bool icnt_xbar_look_for_room(const struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
-  const struct input *s = &x->in[node - x->first_in];
+bool icnt_xbar_look_for_room(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
+  struct input *s = &x->in[node - x->first_in];
   struct icnt_room *r = &x->room[node - x->first_in];
   uint32_t inside = s->pushed - s->base - (s->tail < now ? s->len : 0); /* in the injection buffer or the router */
   if (inside + flits > x->inject_flits) {
-    uint32_t left = waiting(x, s, now);
-    if (left + flits > x->inject_flits) {
+    /* Nearly always blocked behind a packet that has not been granted. */
+    bool blocked = inside + flits > x->inject_flits + x->buffer + s->len || flits > x->inject_flits;
+    uint32_t left = blocked ? 0 : waiting(x, s, now);
+    if (blocked || left + flits > x->inject_flits) {
       uint64_t least;
       r->refused = (flits - 1) * x->flit_bytes + 1;
-      r->until = flits > x->inject_flits ? NEVER : room_at(x, s, flits, now, &least);
+      r->until = blocked ? NEVER : room_at(x, s, flits, now, &least);
+      s->known = s->pushed;
       return false;
     }
     inside = left;
@@ -190,19 +195,23 @@ SIZED void whole_at(struct icnt_xbar *x, uint32_t o, uint64_t at, struct sizes z
 
 /* Somebody waits to push so many flits: input `i` comes into `sent` when there is room, or earlier. */
 static void await(struct icnt_xbar *x, uint32_t i, uint32_t flits, uint64_t now) {
+  struct input *s = &x->in[i];
   const struct icnt_room *r = &x->room[i];
-  uint64_t least, at = r->refused == (flits - 1) * x->flit_bytes + 1 && r->until > now
-                           ? r->until
-                           : room_at(x, &x->in[i], flits, now, &least);
-  x->in[i].want = at == NEVER ? (uint16_t)flits : 0;
+  bool known = s->known == s->pushed && r->refused == (flits - 1) * x->flit_bytes + 1 && r->until > now;
+  uint64_t least, at = known ? r->until : room_at(x, s, flits, now, &least);
+  s->want = at == NEVER ? (uint16_t)flits : 0;
   if (at == NEVER) return;
+  s->told_at = at;
+  s->told = flits * x->flit_bytes;
   at = later(at, now + 1) - 1; /* after this step */
-  if (at - now >= x->z.slots) at = now + x->z.slots - 1;
+  if (at - now >= x->z.slots) at = now + x->z.slots - 1, s->told_at = 0;
   set_add(&x->roomy[slot_of(x, at, x->z) * x->z.in_words], i);
 }
 
 void icnt_xbar_await(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
-  await(x, node - x->first_in, flits, now);
+  const struct input *s = &x->in[node - x->first_in];
+  bool awaited = s->want == flits || (s->told_at > now && s->told == flits * x->flit_bytes);
+  if (!awaited) await(x, node - x->first_in, flits, now);
 }
 
 /* ---- packets ---- */
@@ -314,8 +323,13 @@ SIZED void step(struct icnt_xbar *x, uint64_t now, struct sizes z) {
     x->whole[slot * z.out_words + w] = 0;
   }
   for (uint32_t w = 0; x->sent && w < z.in_words; w++) {
-    x->sent[w] |= x->roomy[slot * z.in_words + w];
+    uint64_t m = x->roomy[slot * z.in_words + w];
+    x->sent[w] |= m;
     x->roomy[slot * z.in_words + w] = 0;
+    for (; m; m &= m - 1) {
+      uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
+      if (x->in[i].told_at == now + 1) x->room[i].fits = x->in[i].told;
+    }
   }
   for (uint32_t o = x->free[slot]; o; o = x->out[o - 1].next) x->try[n++] = (uint16_t)(o - 1);
   for (uint32_t i = x->ask[slot]; i; i = x->in[i - 1].next) {
@@ -348,6 +362,7 @@ void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t pa
   s->free_sent += could < all ? (uint32_t)could : all;
   s->free_at = now;
   s->pushed += flits;
+  s->told_at = 0;
   if (s->front == s->end) {
     s->front = s->end = 0; /* in a line that the cache still has */
     if (s->tail != NEVER) ask_at(x, i, later(s->tail + 1, now + ICNT_FLIT_WIRE), x->z);

@@ -129,6 +129,7 @@ static inline void take_access(struct l2_slice *s, struct l2_bank *b, bool plain
   s->waited += s->t - op->at;
   s->taken++;
   req_id r = l2_queue_pop(&b->in).r;
+  if (s->env->full) s->env->full[s->id / 64] &= ~(1ull << (s->id % 64));
   if (!reply) return;
   if (req_of(s, r)->type == REQ_L1_WRITEBACK) req_free(s->env->pool, r); /* nobody waits for it */
   else l2_reply(s, r);

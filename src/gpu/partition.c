@@ -157,8 +157,9 @@ struct partition_set *partition_new(const struct partition_env *env) {
   clocked_init(&p->l2, p->channels * p->per_channel);
   clocked_init(&p->dram, p->channels);
   p->replies = calloc((p->channels * p->per_channel + 63) / 64, sizeof *p->replies);
+  p->env.full = calloc((p->channels * p->per_channel + 63) / 64, sizeof *p->env.full);
   p->home = calloc(p->channels * p->per_channel, sizeof *p->home);
-  CHECK(p->replies && p->home, "out of memory");
+  CHECK(p->replies && p->env.full && p->home, "out of memory");
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) p->home[i] = (uint16_t)(i / p->per_channel);
   CHECK(p->channel && p->slice, "out of memory for %u memory channels", p->channels);
   for (uint32_t i = 0; i < p->channels; i++) {
@@ -191,6 +192,7 @@ void partition_free(struct partition_set *p) {
   clocked_free(&p->l2);
   clocked_free(&p->dram);
   free(p->replies);
+  free(p->env.full);
   free(p->home);
   free(p->unit_env);
   free(p);
@@ -228,8 +230,11 @@ void partition_watch_dram(struct partition_set *p, uint32_t c,
 
 /* ---- interconnect side ---- */
 
-bool partition_can_push(const struct partition_set *p, uint32_t s) {
-  return l2_can_push(&p->slice[s]);
+bool partition_can_push(struct partition_set *p, uint32_t s) {
+  const struct l2_slice *l = &p->slice[s];
+  if (l2_can_push(l)) return true;
+  if (!l->ports) p->env.full[s / 64] |= 1ull << (s % 64); /* until it takes a request out of its queue */
+  return false;
 }
 
 __attribute__((flatten)) void partition_push(struct partition_set *p, uint32_t s, req_id r) {
@@ -514,6 +519,10 @@ void partition_clocks_anew(struct partition_set *p) {
 
 const uint64_t *partition_replies(const struct partition_set *p) {
   return p->replies;
+}
+
+const uint64_t *partition_full(const struct partition_set *p) {
+  return p->env.full;
 }
 
 struct l2_slice *partition_slice(const struct partition_set *p, uint32_t s) {

@@ -78,6 +78,7 @@ struct partition_env {
   const struct mem_hooks *hooks; /* the same for the memory side; NULL for none */
   struct mem_listener listener;  /* all NULL for none */
   uint32_t *in_flight; /* one less for each write-back of an L1 that the L2 took: nobody gets a reply; or NULL */
+  uint64_t *full;      /* partition_full; of partition_new's making */
 };
 
 struct partition_set *partition_new(const struct partition_env *env);
@@ -90,7 +91,7 @@ void partition_locate(const struct partition_set *p, struct req *r);
 
 /* Interconnect side of sub-partition `s`. push takes requests straight from the interconnect (the ROP delay is inside).
  */
-bool partition_can_push(const struct partition_set *p, uint32_t s); /* one push per L2 cycle, before the step */
+bool partition_can_push(struct partition_set *p, uint32_t s); /* one push per L2 cycle, before the step */
 void partition_push(struct partition_set *p, uint32_t s, req_id r);
 req_id partition_top(struct partition_set *p, uint32_t s); /* reply ready to leave, 0 if none */
 req_id partition_pop(struct partition_set *p, uint32_t s); /* an atomic is performed here */
@@ -121,6 +122,8 @@ void partition_skip_all_dram(struct partition_set *p, uint64_t steps);
 void partition_clocks_anew(struct partition_set *p);
 /* The set of sub-partitions with a reply, one word per 64. */
 const uint64_t *partition_replies(const struct partition_set *p);
+/* The set of those for which partition_can_push has been false and still is. */
+const uint64_t *partition_full(const struct partition_set *p);
 /* From now on each sub-partition and each channel counts into its own element. */
 void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, struct gpu_stats *channel);
 /* Before the first push. */
