@@ -85,22 +85,24 @@ void sm_more_ops(struct sm *s) {
 
 /* ---- which step ---- */
 
-static bool plain_knobs(const struct gpu_config *c) {
-  bool all = true;
-#define PLAIN(field, value) all &= (uint32_t)c->field == (value);
+/* Are the knobs those of a plain machine: all, or at least those that schemes leave alone? */
+static bool plain_knobs(const struct gpu_config *c, bool all) {
+  bool are = true;
+#define PLAIN(field, value, keep) are &= (uint32_t)c->field == (value) || !(all || (keep));
 #include "gpu/sm_plain.def"
 #undef PLAIN
-  return all;
+  return are;
 }
 
 void sm_choose_step(struct gpu *g) {
   const struct gpu_seen *o = &g->seen;
   bool watched = o->inst || o->timeline || o->character || o->profile || o->l2;
-  bool any = g->any_kind || watched || g->overlap || !plain_knobs(&g->config);
+  bool any = g->any_kind || watched || g->overlap || !plain_knobs(&g->config, false);
   const struct slots *k = &g->slots;
-  g->memory_steady = !k->n_l1 && !k->n_queues && !k->n_on_stall && !k->n_may_allocate && !k->n_find_victim &&
-                     !k->n_bypass_access && !k->n_bypass_load;
-  g->kind = any ? SM_ANY : g->slots.count ? SM_SCHEMES : SM_PLAIN;
+  const struct l1_org *org = g->sm[0].l1d.org;
+  g->memory_steady = (!org || org->steady) && !k->n_queues && !k->n_on_stall && !k->n_may_allocate &&
+                     !k->n_find_victim && !k->n_bypass_access && !k->n_bypass_load;
+  g->kind = any ? SM_ANY : g->slots.count || !plain_knobs(&g->config, true) ? SM_SCHEMES : SM_PLAIN;
 }
 
 static uint64_t *widen(uint64_t *rows, uint32_t from, uint32_t to) {

@@ -1,7 +1,7 @@
 /* sm_kind.h - for which machines an SM's step is compiled: SM_KIND is one of
  *   SM_ANY      any at all (sm_any.c)
- *   SM_SCHEMES  the knobs of sm_plain.def as they are there, nobody watching, one launch at a time (sm_schemes.c)
- *   SM_PLAIN    the same without a scheme (sm_plain.c)
+ *   SM_SCHEMES  the knobs of sm_plain.def as they are there but those that schemes change, nobody watching, one launch
+ * at a time (sm_schemes.c) SM_PLAIN    all of them as they are there, and no scheme (sm_plain.c)
  *
  * What a step asks about these is then answered by the compiler, and the code behind it is not there: a twentieth of
  * the instructions of a whole run. sm_choose_step (sm.c) decides for all SMs of a machine.
@@ -12,7 +12,7 @@
 #include "gpu/sm.h"
 
 enum {
-#define PLAIN(field, value) PLAIN_##field = value,
+#define PLAIN(field, value, keep) PLAIN_##field = value, KEPT_##field = keep,
 #include "gpu/sm_plain.def"
 #undef PLAIN
 };
@@ -28,12 +28,13 @@ _Static_assert(64 % PLAIN_schedulers == 0, "the turns of schedulers are not a re
 /* Of a function that one place calls. */
 #define ONCE static inline __attribute__((always_inline))
 /* A knob of sm_plain.def. */
-#define KNOB(s, field) (SM_KIND != SM_ANY ? (uint32_t)PLAIN_##field : (uint32_t)(s)->c->field)
+#define KNOWN(field) (SM_KIND == SM_PLAIN || (SM_KIND == SM_SCHEMES && KEPT_##field))
+#define KNOB(s, field) (KNOWN(field) ? (uint32_t)PLAIN_##field : (uint32_t)(s)->c->field)
 /* Of struct sm_plan, and the width of a pipe register set. */
 #define PLAN(s, field) (SM_KIND != SM_ANY ? plain_plan.field : (s)->g->plan.field)
 #define WIDTH(of, known) (SM_KIND != SM_ANY ? (uint32_t)(known) : (of).width)
 #define SUB_CORES(s) (SM_KIND == SM_ANY && RARE((s)->c->sub_cores))
-#define TWO_LEVEL(s) (SM_KIND == SM_ANY && RARE((s)->score_long))
+#define TWO_LEVEL(s) (SM_KIND != SM_PLAIN && RARE((s)->score_long))
 /* Is somebody watching? Have several launches run at a time? */
 #define SEEN(s, what) (SM_KIND == SM_ANY && RARE((s)->g->seen.what))
 #define OVERLAP(s) (SM_KIND == SM_ANY && RARE((s)->g->overlap))

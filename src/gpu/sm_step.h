@@ -29,10 +29,11 @@ static void fall_asleep(struct sm *s) {
   s->slept_from = s->g->now + 1;
 }
 
-/* A load that spends the hit latency before the L1. */
+/* An access that spends the hit latency before the L1, or waits for an organisation that is busy. */
 static inline bool memory_waits(const struct sm *s) {
   const struct l1d *l = &s->l1d;
-  return KNOB(s, l1d_latency) > 1 && l->lat_count && s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency);
+  if (!l->lat_count || (KNOB(s, l1d_latency) == 1 && !L1_ORG(s))) return false;
+  return s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency) || s->g->now < l->org_busy;
 }
 
 /* The memory unit's cycle. One that changes nothing would be repeated until a reply or an instruction comes, there is
