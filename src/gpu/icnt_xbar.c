@@ -144,19 +144,19 @@ uint32_t icnt_xbar_waiting(const struct icnt_xbar *x, uint32_t node, uint64_t no
 bool icnt_xbar_look_for_room(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
   struct input *s = &x->in[node - x->first_in];
   struct icnt_room *r = &x->room[node - x->first_in];
-  uint32_t inside = s->pushed - s->base - (s->tail < now ? s->len : 0); /* in the injection buffer or the router */
+  uint32_t gone = s->tail < now ? s->len : 0, inside = s->pushed - s->base - gone; /* of the router; not gone from it */
   if (inside + flits > x->inject_flits) {
-    /* Nearly always blocked behind a packet that has not been granted. */
-    bool blocked = inside + flits > x->inject_flits + x->buffer + s->len || flits > x->inject_flits;
-    uint32_t left = blocked ? 0 : waiting(x, s, now);
-    if (blocked || left + flits > x->inject_flits) {
-      uint64_t least;
+    uint64_t least, at = NEVER;
+    /* Mostly blocked behind a packet that has not been granted. */
+    bool blocked = inside + flits > x->inject_flits + x->buffer + s->len - gone || flits > x->inject_flits;
+    if (!blocked) at = room_at(x, s, flits, now, &least);
+    if (at > now) {
       r->refused = (flits - 1) * x->flit_bytes + 1;
-      r->until = blocked ? NEVER : room_at(x, s, flits, now, &least);
+      r->until = at;
       s->known = s->pushed;
       return false;
     }
-    inside = left;
+    inside = 2 * flits > x->inject_flits ? x->inject_flits - flits : waiting(x, s, now);
   }
   r->fits = (x->inject_flits - inside) * x->flit_bytes;
   return true;
