@@ -2,11 +2,14 @@
  * nothing and names its reason. */
 
 /* Does anybody want to know more of lines than their tags? */
-#define LINE_INFO (SM_KIND != SM_PLAIN)
+#define LINE_INFO(s) (SM_KIND == SM_ANY || HOOKS(s, on_evict) || KNOB(s, l1d_repl) == REPL_FIFO)
 #define TELL(s, hook, e)                      \
   do {                                        \
     if (HOOKS(s, hook)) L1D_TELL(s, hook, e); \
   } while (0)
+/* Is there a hook that hears of accepted reads, or one that is asked for a victim? The event is made for them alone. */
+#define READ_HOOKS(s) (SM_KIND != SM_PLAIN && RARE((s)->g->read_hooks))
+#define VICTIM_HOOKS(s) (HOOKS(s, may_allocate) | HOOKS(s, find_victim))
 static inline enum l1_outcome seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
   return HOOKS(s, on_access) ? l1d_seen(s, e, out) : out;
 }
@@ -72,7 +75,7 @@ static int lru_victim(const struct l1d *l, uint32_t base) {
 static int victim(struct sm *s, uint32_t set, const struct l1_event *e) {
   const struct l1d *l = &s->l1d;
   uint32_t base = set * l->ways;
-  if (KNOB(s, l1d_repl) == REPL_LRU && !SCHEMES(s)) return lru_victim(l, base);
+  if (KNOB(s, l1d_repl) == REPL_LRU && !VICTIM_HOOKS(s)) return lru_victim(l, base);
   int best = NO_WAY;
   bool invalid = false;
   uint64_t oldest = UINT64_MAX;
@@ -166,19 +169,25 @@ static enum l1_outcome read_line(struct sm *s, op_id op, const struct access *a)
   uint32_t set = l->set, base = set * l->ways;
   int way = l->way;
   struct l1_event e;
-  if (SCHEMES(s)) e = l1d_event(s, o, a, set);
   bool on_fill = KNOB(s, l1d_alloc) == ALLOC_ON_FILL;
   if (way >= 0 && l->state[base + (uint32_t)way] != LINE_RESERVED) {
     uint32_t i = base + (uint32_t)way;
     l1_used(l, base)[way] = now;
-    if (LINE_INFO) l->line[i].reused = true, l->line[i].used_chunks |= a->chunks;
-    e.way = (uint32_t)way;
-    TELL(s, on_hit, &e);
-    return seen(s, &e, L1_HIT);
+    if (LINE_INFO(s)) l->line[i].reused = true, l->line[i].used_chunks |= a->chunks;
+    if (READ_HOOKS(s)) {
+      e = l1d_event(s, o, a, set);
+      e.way = (uint32_t)way;
+      TELL(s, on_hit, &e);
+      seen(s, &e, L1_HIT);
+    }
+    return L1_HIT;
   }
   int v = NO_WAY;
   if (way < 0 && !on_fill) {
-    if (!l->probed) l->victim = victim(s, set, &e);
+    if (!l->probed) {
+      if (VICTIM_HOOKS(s)) e = l1d_event(s, o, a, set);
+      l->victim = victim(s, set, &e);
+    }
     v = l->victim;
     if (v < 0) return v == NO_CACHE ? L1_BYPASS : L1_NO_LINE;
   }
@@ -196,10 +205,11 @@ static enum l1_outcome read_line(struct sm *s, op_id op, const struct access *a)
   wait_in(m, l->merges, op);
   if (!merges) fetch_line(s, m, o, a, l->lat[l->lat_head].at);
   if (o->space != SPACE_LOCAL) s->st->l1d_read_late += merges && v >= 0, s->st->l1d_read_again += !merges && way >= 0;
+  if (READ_HOOKS(s)) e = l1d_event(s, o, a, set);
   if (way >= 0) { /* pending; it fetches where the MSHR that reserved the line was late */
     uint32_t i = base + (uint32_t)way;
     l1_used(l, base)[way] = now;
-    if (LINE_INFO) l->line[i].used_chunks |= a->chunks;
+    if (LINE_INFO(s)) l->line[i].used_chunks |= a->chunks;
     if (!merges) l->line_mshr[i] = (uint16_t)(m - l->mshr), m->index = i;
     return seen(s, &e, L1_PENDING);
   }
@@ -212,7 +222,7 @@ static enum l1_outcome read_line(struct sm *s, op_id op, const struct access *a)
     l->state[i] = LINE_RESERVED;
     l1_used(l, base)[v] = now;
     l->line_mshr[i] = (uint16_t)(m - l->mshr);
-    if (LINE_INFO) l->line[i] = (struct l1_line){.filled = now, .warp = o->warp, .used_chunks = a->chunks};
+    if (LINE_INFO(s)) l->line[i] = (struct l1_line){.filled = now, .warp = o->warp, .used_chunks = a->chunks};
     if (!merges) m->index = i;
     if (SEEN(s, character)) gpu_see_line(s, i, o->space == SPACE_LOCAL, o->degree);
     TELL(s, on_place, &e);
@@ -313,7 +323,7 @@ static void fill_line(struct sm *s, req_id id) {
   /* A line that comes into another set does not change why a load was refused, unless it pushes out a dirty one. */
   if (!l->probed || l->set == set || m->index == UINT32_MAX) l->refused = 0, l->probed = false;
   if (m->index != UINT32_MAX) l->state[m->index] = LINE_VALID;
-  if (SCHEMES(s) || RARE(m->index == UINT32_MAX)) fill_with_event(s, m, r, set);
+  if (HOOKS(s, on_fill) || RARE(m->index == UINT32_MAX)) fill_with_event(s, m, r, set);
   m->ready = true;
   __builtin_prefetch(&m->waiter[m->head]);
   l->ready[ring_at(l->ready_head + l->ready_count++, l->mshrs)] = (uint16_t)owner;

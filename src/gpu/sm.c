@@ -99,6 +99,7 @@ void sm_choose_step(struct gpu *g) {
   bool watched = o->inst || o->timeline || o->character || o->profile || o->l2;
   bool any = g->any_kind || watched || g->overlap || !plain_knobs(&g->config, false);
   const struct slots *k = &g->slots;
+  g->read_hooks = k->n_on_access || k->n_on_hit || k->n_on_miss || k->n_on_place || k->n_on_evict;
   const struct l1_org *org = g->sm[0].l1d.org;
   g->memory_steady = (!org || org->steady) && !k->n_queues && !k->n_on_stall && !k->n_may_allocate &&
                      !k->n_find_victim && !k->n_bypass_access && !k->n_bypass_load;
