@@ -189,14 +189,15 @@ uint64_t l2_rop_wake(const struct l2_slice *s) {
 static inline uint64_t wake_unbanked(struct l2_slice *s, uint64_t now, bool plain) {
   const struct l2_bank *b = s->bank;
   s->retries = 0;
-  if (b->mshrs.ready_count | b->from_dram.count | b->miss.count) return s->t;
+  bool shut = l2_queue_full(&s->to_dram); /* until l2_take */
+  if (b->mshrs.ready_count || b->from_dram.count || (b->miss.count && !shut)) return s->t;
   uint64_t rop = UINT64_MAX;
   if (plain && s->rop_at != UINT64_MAX) rop = s->rop_at <= now ? s->t : s->t + (s->rop_at - now) - 1;
   if (!plain) rop = l2_rop_wake(s);
   if (l2_queue_full(&b->in) && (plain || !s->env->hooks)) rop = UINT64_MAX;
-  if (!b->in.count) return rop;
+  if (!b->in.count || shut) return rop;
   /* A refused access is tried in every cycle; only a return from DRAM changes its fate now. */
-  if (b->refused && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && b->data_free <= s->t) {
+  if (b->refused && !l2_queue_full(&s->out) && b->data_free <= s->t) {
     s->retries = 1;
     return rop;
   }

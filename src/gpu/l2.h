@@ -81,7 +81,12 @@ static inline void l2_skip_to(struct l2_slice *s, uint64_t t) {
   s->t = t;
 }
 bool l2_idle(const struct l2_slice *s);
-/* DRAM side: room for a return, and the return itself. */
+/* DRAM side: the oldest request leaves, for whose place the sub-partition may have waited; room for a return, and the
+ * return itself. All of them after the steps skipped so far. */
+static inline struct l2_op l2_take(struct l2_slice *s) {
+  if (l2_queue_full(&s->to_dram)) s->wake = s->t;
+  return l2_queue_pop(&s->to_dram);
+}
 bool l2_can_return(const struct l2_slice *s, const struct l2_op *op);
 void l2_return(struct l2_slice *s, struct l2_op op);
 

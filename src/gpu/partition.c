@@ -399,7 +399,12 @@ static inline void accept(struct partition_set *p, struct channel *ch, struct l2
     if (!s->to_dram.count || !has_credit(ch, sub) || !l2_can_return(s, l2_queue_top(&s->to_dram))) continue;
     uint32_t cls = narrow ? 0 : class_of(p, l2_queue_top(&s->to_dram));
     if (!narrow && dram_full(&ch->dram, cls)) continue; /* the other class may have room */
-    struct l2_op op = l2_queue_pop(&s->to_dram);
+    if (l2_queue_full(&s->to_dram)) {
+      uint32_t id = (uint32_t)(s - p->slice);
+      slice_now(p, id);
+      disturb(&p->l2, id);
+    }
+    struct l2_op op = l2_take(s);
     ch->wanted--;
     op.at = *p->env.now + p->env.config->dram_delay;
     op.cls = (uint8_t)cls;

@@ -257,7 +257,7 @@ struct far {
 
 static void dram_side(struct rig *r, struct slow *s, struct far *f, struct rng *g, const struct traffic *w) {
   if (r->s.to_dram.count && f->n < 500 && rng_below(g, 100) < w->dram_take) {
-    f->op[f->n] = l2_queue_pop(&r->s.to_dram);
+    f->op[f->n] = l2_take(&r->s);
     f->x[f->n] = take(&s->to_dram, 0);
     const struct thing *x = f->x[f->n];
     assert_int_equal(f->op[f->n].bytes, x->fills ? r->c.l2.line : x->bytes);
@@ -421,7 +421,7 @@ static void warm(struct rig *r, uint64_t addr) {
   req_id id = rig_make(r, addr, 128, REQ_GLOBAL_READ, false);
   l2_push(&r->s, id);
   for (int k = 0; k < 400 && !r->s.out.count; k++) {
-    if (r->s.to_dram.count) l2_return(&r->s, l2_queue_pop(&r->s.to_dram));
+    if (r->s.to_dram.count) l2_return(&r->s, l2_take(&r->s));
     tick(r);
   }
   assert_int_equal(l2_queue_pop(&r->s.out).r, id);
@@ -454,7 +454,7 @@ static void fills_are_four_cycles_apart(void **state) {
   rig_init(&r, NULL);
   for (uint32_t k = 0; k < 3; k++) l2_push(&r.s, rig_make(&r, line_at(&r, 2 * k), 128, REQ_GLOBAL_READ, false));
   while (r.s.to_dram.count < 3) tick(&r);
-  for (int k = 0; k < 3; k++) l2_return(&r.s, l2_queue_pop(&r.s.to_dram));
+  for (int k = 0; k < 3; k++) l2_return(&r.s, l2_take(&r.s));
   uint64_t at[3];
   for (int k = 0; k < 3; k++) {
     at[k] = until_out(&r, 300);
@@ -472,7 +472,7 @@ static void a_write_miss_writes_and_fetches_a_clean_line(void **state) {
   req_id w = rig_make(&r, line_at(&r, 5) + 32, 32, REQ_GLOBAL_WRITE, false);
   l2_push(&r.s, w);
   while (r.s.to_dram.count < 2) tick(&r);
-  struct l2_op first = l2_queue_pop(&r.s.to_dram), second = l2_queue_pop(&r.s.to_dram);
+  struct l2_op first = l2_take(&r.s), second = l2_take(&r.s);
   assert_int_equal(first.r, w);
   assert_int_equal(first.bytes, 32);
   assert_int_equal(second.bytes, 128);
@@ -507,7 +507,7 @@ static void merges_end_at_the_limit(void **state) {
   assert_int_equal(r.st.l2_pending, 3); /* 4 to an entry */
   assert_true(r.st.l2_rejects > 10);
   assert_int_equal(r.s.to_dram.count, 1);
-  l2_return(&r.s, l2_queue_pop(&r.s.to_dram));
+  l2_return(&r.s, l2_take(&r.s));
   for (int k = 0; k < 20; k++) tick(&r);
   assert_int_equal(r.s.out.count, 6);
   assert_int_equal(r.st.l2_hits, 2);
@@ -527,7 +527,7 @@ static void a_set_of_reserved_lines_refuses(void **state) {
   for (int k = 0, got = 0; k < 200; k++) {
     tick(&r);
     if (!r.s.to_dram.count) continue;
-    struct l2_op op = l2_queue_pop(&r.s.to_dram);
+    struct l2_op op = l2_take(&r.s);
     if (!got++) first = op;
   }
   assert_int_equal(r.st.l2_misses, 8);
@@ -546,7 +546,7 @@ static void an_atomic_makes_its_line_dirty(void **state) {
   rig_init(&r, NULL);
   l2_push(&r.s, rig_make(&r, line_at(&r, 1), 32, REQ_GLOBAL_READ, true));
   while (!r.s.to_dram.count) tick(&r);
-  l2_return(&r.s, l2_queue_pop(&r.s.to_dram));
+  l2_return(&r.s, l2_take(&r.s));
   until_out(&r, 20);
   uint32_t line =
       l2_tags_find(&r.s.tags, l2_tags_set(&r.s.tags, addrmap_local(&r.map, line_at(&r, 1))), line_at(&r, 1));
@@ -627,7 +627,7 @@ static void banked_traffic_is_conserved(void **state) {
     uint32_t away = 0, sent = 0, got = 0;
     for (uint32_t t = 0; t < 30000; t++) {
       if (r.s.out.count && rng_below(&g, 10)) req_free(&r.pool, l2_queue_pop(&r.s.out).r), got++;
-      if (r.s.to_dram.count && away < 256) far[away++] = l2_queue_pop(&r.s.to_dram);
+      if (r.s.to_dram.count && away < 256) far[away++] = l2_take(&r.s);
       if (away && rng_below(&g, 2)) {
         uint32_t i = rng_below(&g, away);
         if (l2_can_return(&r.s, &far[i])) {

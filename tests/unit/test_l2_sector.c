@@ -202,7 +202,7 @@ static void give(struct rig *r, struct l2_op op) {
 
 /* The next request to DRAM, which takes stores at once. */
 static struct l2_op dram_takes(struct rig *r) {
-  struct l2_op op = l2_queue_pop(&r->s.to_dram);
+  struct l2_op op = l2_take(&r->s);
   struct req *q = &r->pool.at[op.r];
   if (q->type != REQ_L2_WRITEBACK || op.mshr != L2_NO_MSHR) return op;
   uint32_t k = line_of(r, q->addr), sectors = 0;
