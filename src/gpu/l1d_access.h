@@ -55,6 +55,22 @@ static struct l1_mshr *late_mshr(const struct l1d *l, uint64_t line) {
 
 enum { NO_WAY = -1, NO_CACHE = -2 };
 
+enum { MANY_WAYS = 16 };
+
+/* The same for many ways: the last invalid one, else the one with the least of age and number in one word. */
+static int lru_of_many(const struct l1d *l, uint32_t base) {
+  const uint64_t *used = l1_used(l, base);
+  const uint8_t *state = l->state + base;
+  const uint8_t *invalid = memrchr(state, LINE_INVALID, l->ways);
+  if (invalid) return (int)(invalid - state);
+  uint64_t least = UINT64_MAX;
+  for (uint32_t w = 0; w < l->ways; w++) {
+    uint64_t key = state[w] == LINE_RESERVED ? UINT64_MAX : used[w] << 16 | w;
+    least = key < least ? key : least;
+  }
+  return least == UINT64_MAX ? NO_WAY : (int)(least & 0xffff);
+}
+
 /* What `victim` finds with LRU and no scheme that has a say, without a branch for each way. */
 static int lru_victim(const struct l1d *l, uint32_t base) {
   uint64_t oldest = UINT64_MAX;
@@ -75,7 +91,8 @@ static int lru_victim(const struct l1d *l, uint32_t base) {
 static int victim(struct sm *s, uint32_t set, const struct l1_event *e) {
   const struct l1d *l = &s->l1d;
   uint32_t base = set * l->ways;
-  if (KNOB(s, l1d_repl) == REPL_LRU && !VICTIM_HOOKS(s)) return lru_victim(l, base);
+  if (KNOB(s, l1d_repl) == REPL_LRU && !VICTIM_HOOKS(s))
+    return l->ways >= MANY_WAYS ? lru_of_many(l, base) : lru_victim(l, base);
   int best = NO_WAY;
   bool invalid = false;
   uint64_t oldest = UINT64_MAX;
