@@ -257,10 +257,10 @@ static __attribute__((noinline)) void resolve(struct icnt_xbar *x, uint32_t o, u
 SIZED uint32_t pick(struct icnt_xbar *x, uint32_t o, struct sizes z) {
   struct output *k = &x->out[o];
   uint64_t *r = &x->asks[o * z.in_words], m;
-  uint32_t from = k->pointer & 63, w = 0;
-  if (z.in_words == 1) {
-    m = r[0] >> from << from;
-    m = m ? m : r[0];
+  uint32_t from = k->pointer & 63, w = 0, i;
+  if (z.in_words == 1) { /* no branch: none foresees it */
+    m = r[0] >> from | r[0] << (-from & 63);
+    i = ((uint32_t)__builtin_ctzll(m) + from) & 63;
   } else {
     w = k->pointer >> 6;
     w = w == z.in_words ? 0 : w;
@@ -269,9 +269,10 @@ SIZED uint32_t pick(struct icnt_xbar *x, uint32_t o, struct sizes z) {
       w = w + 1 == z.in_words ? 0 : w + 1;
       m = r[w];
     }
+    i = (uint32_t)__builtin_ctzll(m);
   }
-  uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
-  r[w] &= ~(m & -m);
+  r[w] &= ~((uint64_t)1 << i);
+  i += w * 64;
   k->pointer = (uint16_t)(i + 1);
   k->asking--;
   return i;
