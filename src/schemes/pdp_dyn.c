@@ -70,7 +70,9 @@ static void dyn_sample(struct scheme_ctx *c, struct dyn_sm *s, const struct l1_e
   uint16_t tag = (uint16_t)hash_u64(e->line);
   s->total++;
   f->since++;
-  for (uint32_t k = 0; k < DYN_DEPTH; k++) {
+  uint16_t found = 0; /* rarely: all entries are compared at once, before one is looked for */
+  for (uint32_t k = 0; k < DYN_DEPTH; k++) found |= (uint16_t)(f->tag[k] == tag);
+  for (uint32_t k = 0; found && k < DYN_DEPTH; k++) {
     uint32_t at = (f->head + DYN_DEPTH - k) % DYN_DEPTH;
     if (!f->valid[at] || f->tag[at] != tag) continue;
     uint32_t distance = k * DYN_EVERY + f->since, slot = (distance + DYN_STEP - 1) / DYN_STEP;
