@@ -135,8 +135,9 @@ bool l1d_may_allocate(struct sm *s, const struct l1_event *e) {
 
 /* Tell observers of every accepted access. Without a scheme nobody looks into `e`, and nobody fills it. */
 enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
-  for (uint32_t h = 0; h < s->g->slots.n_on_access; h++) {
-    struct slot_instance *in = &s->g->slots.at[s->g->slots.on_access[h]];
+  struct gpu *g = s->g;
+  for (uint32_t h = 0; h < g->slots.n_on_access; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.on_access[h]];
     in->scheme->on_access(&in->ctx, e, out);
   }
   return out;

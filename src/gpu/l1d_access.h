@@ -200,9 +200,10 @@ static enum l1_outcome read_line(struct sm *s, op_id op, const struct access *a)
     return L1_HIT;
   }
   int v = NO_WAY;
+  bool made = false; /* the event */
   if (way < 0 && !on_fill) {
     if (!l->probed) {
-      if (VICTIM_HOOKS(s)) e = l1d_event(s, o, a, set);
+      if (VICTIM_HOOKS(s)) e = l1d_event(s, o, a, set), made = true;
       l->victim = victim(s, set, &e);
     }
     v = l->victim;
@@ -222,7 +223,7 @@ static enum l1_outcome read_line(struct sm *s, op_id op, const struct access *a)
   wait_in(m, l->merges, op);
   if (!merges) fetch_line(s, m, o, a, l->lat[l->lat_head].at);
   if (o->space != SPACE_LOCAL) s->st->l1d_read_late += merges && v >= 0, s->st->l1d_read_again += !merges && way >= 0;
-  if (READ_HOOKS(s)) e = l1d_event(s, o, a, set);
+  if (READ_HOOKS(s) && !made) e = l1d_event(s, o, a, set);
   if (way >= 0) { /* pending; it fetches where the MSHR that reserved the line was late */
     uint32_t i = base + (uint32_t)way;
     l1_used(l, base)[way] = now;

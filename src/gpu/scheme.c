@@ -241,12 +241,18 @@ static bool check_owners(const struct slots *s, struct err *e) {
   return true;
 }
 
+/* Is a hook that a scheme fills never to be called? */
+static bool is_idle(const struct slot_instance *in, size_t hook) {
+  return in->scheme->idle && in->scheme->idle(in->param, hook);
+}
+
 static bool fill_hooks(struct slots *s, struct err *e) {
   if (!check_owners(s, e)) return false;
   bool org = has_organisation(s);
-#define OBSERVE(hook)                     \
-  for (uint32_t i = 0; i < s->count; i++) \
-    if (s->at[i].scheme->hook) s->hook[s->n_##hook++] = (uint8_t)i;
+#define OBSERVE(hook)                                                                \
+  for (uint32_t i = 0; i < s->count; i++)                                            \
+    if (s->at[i].scheme->hook && !is_idle(&s->at[i], offsetof(struct scheme, hook))) \
+      s->hook[s->n_##hook++] = (uint8_t)i;
 #define DECIDE(hook)                                                                     \
   OBSERVE(hook)                                                                          \
   if (s->n_##hook > 1)                                                                   \

@@ -185,7 +185,14 @@ struct scheme {
    * the lines in its own manner: the rest of the scheme works beside it. */
   bool yields_l1;
   bool every_cycle; /* may_issue changes with time alone: the machine then visits every SM in every cycle */
-  uint32_t epoch;   /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
+  /* What it answers about an access that the L1 refuses (on_stall, find_victim, may_allocate) changes nothing unless it
+   * is to send the access past the L1, and stays the same until the L1 accepts an access, or data for that set arrive:
+   * it is then not asked again before. */
+  bool steady;
+  /* Does `hook` (its offset in this struct) of those below do nothing with these parameters? It is then not called.
+   * NULL: none that is filled. */
+  bool (*idle)(const double *param, size_t hook);
+  uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
   const char *epoch_param;
 
   /* ---- hooks, in the order in which events occur ---- */

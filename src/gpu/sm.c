@@ -94,6 +94,15 @@ static bool plain_knobs(const struct gpu_config *c, bool all) {
   return are;
 }
 
+/* Do all schemes that are asked about refused accesses repeat their answers? */
+static bool all_steady(const struct slots *k) {
+  bool steady = true;
+  for (uint32_t h = 0; h < k->n_on_stall; h++) steady &= k->at[k->on_stall[h]].scheme->steady;
+  for (uint32_t h = 0; h < k->n_may_allocate; h++) steady &= k->at[k->may_allocate[h]].scheme->steady;
+  for (uint32_t h = 0; h < k->n_find_victim; h++) steady &= k->at[k->find_victim[h]].scheme->steady;
+  return steady;
+}
+
 void sm_choose_step(struct gpu *g) {
   const struct gpu_seen *o = &g->seen;
   bool watched = o->inst || o->timeline || o->character || o->profile || o->l2;
@@ -101,8 +110,8 @@ void sm_choose_step(struct gpu *g) {
   const struct slots *k = &g->slots;
   g->read_hooks = k->n_on_access || k->n_on_hit || k->n_on_miss || k->n_on_place || k->n_on_evict;
   const struct l1_org *org = g->sm[0].l1d.org;
-  g->memory_steady = (!org || org->steady) && !k->n_queues && !k->n_on_stall && !k->n_may_allocate &&
-                     !k->n_find_victim && !k->n_bypass_access && !k->n_bypass_load;
+  g->refusals_steady = (!org || org->steady) && all_steady(k);
+  g->memory_steady = g->refusals_steady && !k->n_queues && !k->n_bypass_access && !k->n_bypass_load;
   g->kind = any ? SM_ANY : g->slots.count || !plain_knobs(&g->config, true) ? SM_SCHEMES : SM_PLAIN;
 }
 

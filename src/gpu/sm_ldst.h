@@ -402,9 +402,10 @@ static void note_refusal(struct sm *s, const struct op *o, enum l1_outcome why) 
   s->now_counts.l1_reject_of = (uint8_t)((o->space == SPACE_LOCAL ? REJECT_LOCAL : 0) | (o->load ? 0 : REJECT_WRITE));
 }
 
-/* Is a refusal certain to be repeated until a fill, a place in an MSHR or in the miss queue? */
+/* Is a refusal certain to be repeated until a fill, a place in an MSHR or in the miss queue? A scheme that was not
+ * asked for want of room past the L1 will be. */
 static bool repeats(const struct sm *s) {
-  return (!L1_ORG(s) || s->l1d.org->steady) && !HOOKS(s, on_stall) && !HOOKS(s, may_allocate) && !HOOKS(s, find_victim);
+  return SM_KIND == SM_PLAIN || (s->g->refusals_steady && !s->watch_icnt);
 }
 
 /* Look up the access that has spent the hit latency in front of the L1. */

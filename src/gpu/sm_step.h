@@ -44,7 +44,7 @@ ONCE bool memory_unit(struct sm *s) {
   s->need_icnt = UINT32_MAX;
   s->acted = false;
   if (!ldst(s)) return false;
-  if (!s->acted && MEMORY_STEADY(s) && !memory_waits(s)) {
+  if (!s->acted && MEMORY_STEADY(s) && !memory_waits(s) && !(HOOKS(s, on_stall) && s->watch_icnt)) {
     s->memory_look = false;
     s->memory_counts = s->now_counts.memory;
   }

@@ -137,6 +137,11 @@ static bool prof_bypass_access(struct scheme_ctx *c, const struct l1_event *e) {
   return n <= c->param[PROF_THRESHOLD];
 }
 
+/* Run 1 counts, run 2 filters. */
+static bool prof_idle(const double *param, size_t hook) {
+  return hook == (param[PROF_RUN] == 1 ? offsetof(struct scheme, bypass_access) : offsetof(struct scheme, on_access));
+}
+
 static void prof_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {
   (void)out;
   prof_count(c, e);
@@ -159,6 +164,7 @@ static const struct scheme block_filter = {
     .counters = counters,
     .positional = "threshold",
     .state_bytes = sizeof(struct prof),
+    .idle = prof_idle,
     .init = prof_init,
     .finish = prof_finish,
     .on_kernel = prof_on_kernel,

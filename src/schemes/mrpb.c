@@ -67,6 +67,10 @@ static bool mrpb_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l
   return true;
 }
 
+static bool mrpb_idle(const double *param, size_t hook) {
+  return hook == offsetof(struct scheme, on_stall) && param[MRPB_BYPASS] != 1;
+}
+
 static uint32_t mrpb_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
   double entries = param[MRPB_QUEUES] * param[MRPB_DEPTH], pointer = 0;
   while (1u << (uint32_t)pointer < (uint32_t)param[MRPB_DEPTH]) pointer++;
@@ -90,6 +94,7 @@ static const struct scheme mrpb = {
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct mrpb_sm),
+    .idle = mrpb_idle,
     .storage = mrpb_storage,
     .queues = mrpb_queues,
     .queue_of = mrpb_queue_of,

@@ -73,6 +73,7 @@ static const struct scheme pdp = {
     .counters = counters,
     .positional = "pd",
     .sm_state_bytes = sizeof(struct pdp_lines),
+    .steady = true,
     .init = pdp_init,
     .storage = pdp_storage,
     .find_victim = pdp_find_victim,

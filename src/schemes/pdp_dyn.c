@@ -10,6 +10,9 @@
  * start anew. The start is PD = associativity. See lib/pdp.h.
  */
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/hash.h"
 #include "schemes/lib/pdp.h"
@@ -34,19 +37,25 @@ static const struct scheme_counter counters[] = {
 
 struct dyn_fifo {
   uint16_t tag[DYN_DEPTH];
-  bool valid[DYN_DEPTH];
-  uint32_t head;  /* of the entry that came last */
+  uint32_t valid; /* a bit each */
+  uint32_t head;  /* of the entry that came last; the older ones follow */
   uint32_t since; /* accesses since then */
 };
+_Static_assert(DYN_DEPTH == 32, "the entries of a FIFO are a word of bits");
 struct dyn_sm {
   struct pdp_lines lines;
   struct dyn_fifo fifo[DYN_FIFOS];
   uint32_t n[DYN_COUNTERS + 1]; /* reuses at distances (4(k-1), 4k] */
   uint32_t total, accesses, pd;
+  uint32_t interval;
 };
 
 static bool dyn_init(struct scheme_ctx *c, struct err *e) {
-  for (uint32_t i = 0; i < c->config->sms; i++) SCHEME_SM(c, struct dyn_sm, i)->pd = c->config->l1d.ways;
+  for (uint32_t i = 0; i < c->config->sms; i++) {
+    struct dyn_sm *s = SCHEME_SM(c, struct dyn_sm, i);
+    s->pd = c->config->l1d.ways;
+    s->interval = (uint32_t)c->param[DYN_INTERVAL];
+  }
   return pdp_init_lines(c, "pdp-dyn", e);
 }
 
@@ -63,36 +72,53 @@ static uint32_t dyn_best(const struct dyn_sm *s, uint32_t ways, uint32_t max) {
   return pd;
 }
 
-static void dyn_sample(struct scheme_ctx *c, struct dyn_sm *s, const struct l1_event *e) {
-  uint32_t sets = c->config->l1d.sets, step = sets > DYN_FIFOS ? sets / DYN_FIFOS : 1;
-  if (e->set % step || e->set / step >= DYN_FIFOS) return;
-  struct dyn_fifo *f = &s->fifo[e->set / step];
+/* The entries of a FIFO with this tag, a bit each. */
+static inline uint32_t dyn_equal(const struct dyn_fifo *f, uint16_t tag) {
+#ifdef __SSE2__
+  __m128i t = _mm_set1_epi16((short)tag), equal[DYN_DEPTH / 8];
+  for (uint32_t k = 0; k < DYN_DEPTH / 8; k++)
+    equal[k] = _mm_cmpeq_epi16(_mm_loadu_si128((const __m128i *)f->tag + k), t);
+  uint32_t low = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(equal[0], equal[1]));
+  return low | (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(equal[2], equal[3])) << 16;
+#else
+  uint32_t m = 0;
+  for (uint32_t k = 0; k < DYN_DEPTH; k++) m |= (uint32_t)(f->tag[k] == tag) << k;
+  return m;
+#endif
+}
+
+static inline void dyn_sample(struct scheme_ctx *c, struct dyn_sm *s, const struct l1_event *e) {
+  uint32_t sets = c->config->l1d.sets, at = e->set;
+  if (sets > DYN_FIFOS) {
+    uint32_t step = sets / DYN_FIFOS;
+    if (e->set % step) return;
+    at /= step;
+  }
+  if (at >= DYN_FIFOS) return;
+  struct dyn_fifo *f = &s->fifo[at];
   uint16_t tag = (uint16_t)hash_u64(e->line);
   s->total++;
   f->since++;
-  uint16_t found = 0; /* rarely: all entries are compared at once, before one is looked for */
-  for (uint32_t k = 0; k < DYN_DEPTH; k++) found |= (uint16_t)(f->tag[k] == tag);
-  for (uint32_t k = 0; found && k < DYN_DEPTH; k++) {
-    uint32_t at = (f->head + DYN_DEPTH - k) % DYN_DEPTH;
-    if (!f->valid[at] || f->tag[at] != tag) continue;
+  uint32_t equal = dyn_equal(f, tag) & f->valid;
+  if (equal) { /* the youngest of them: by age from the head on */
+    uint32_t k = (uint32_t)__builtin_ctz(equal >> f->head | equal << (DYN_DEPTH - f->head) % DYN_DEPTH);
     uint32_t distance = k * DYN_EVERY + f->since, slot = (distance + DYN_STEP - 1) / DYN_STEP;
-    f->valid[at] = false;
+    f->valid &= ~(1u << (f->head + k) % DYN_DEPTH);
     if (slot <= DYN_COUNTERS) s->n[slot]++;
     c->counter[SAMPLED]++;
-    break;
   }
   if (f->since < DYN_EVERY) return;
   f->since = 0;
-  f->head = (f->head + 1) % DYN_DEPTH;
+  f->head = (f->head + DYN_DEPTH - 1) % DYN_DEPTH;
   f->tag[f->head] = tag;
-  f->valid[f->head] = true;
+  f->valid |= 1u << f->head;
 }
 
 static void dyn_access(struct scheme_ctx *c, const struct l1_event *e, int way) {
   struct dyn_sm *s = SCHEME_SM(c, struct dyn_sm, e->sm);
   dyn_sample(c, s, e);
   pdp_access(&s->lines, e->set, c->config->l1d.ways, way, s->pd);
-  if (++s->accesses < (uint32_t)c->param[DYN_INTERVAL]) return;
+  if (++s->accesses < s->interval) return;
   uint32_t pd = dyn_best(s, c->config->l1d.ways, (uint32_t)c->param[DYN_MAX]);
   if (pd) s->pd = pd;
   c->counter[COMPUTED]++;
@@ -155,6 +181,7 @@ static const struct scheme pdp_dyn = {
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct dyn_sm),
+    .steady = true,
     .init = dyn_init,
     .storage = dyn_storage,
     .find_victim = dyn_find_victim,

@@ -12,9 +12,12 @@
 #ifndef SCHEMES_LIB_PDP_H
 #define SCHEMES_LIB_PDP_H
 
+#include <string.h>
+
 #include "gpu/scheme.h"
 
 enum { PDP_LINES = 4096 };
+typedef uint16_t pdp_four __attribute__((vector_size(8)));
 struct pdp_lines {
   uint16_t left[PDP_LINES];
 };
@@ -45,7 +48,15 @@ static inline void pdp_protect(struct pdp_lines *l, uint32_t set, uint32_t ways,
 
 /* An access to the set; `way` >= 0: hit or inserted there. */
 static inline void pdp_access(struct pdp_lines *l, uint32_t set, uint32_t ways, int way, uint32_t pd) {
-  for (uint32_t w = 0; w < ways; w++) l->left[set * ways + w] -= l->left[set * ways + w] > 0;
+  uint16_t *left = l->left + set * ways;
+  uint32_t w = 0;
+  for (; w + 4 <= ways; w += 4) { /* four at once */
+    pdp_four v;
+    memcpy(&v, left + w, sizeof v);
+    v += (pdp_four)(v != 0); /* true is -1 */
+    memcpy(left + w, &v, sizeof v);
+  }
+  for (; w < ways; w++) left[w] -= left[w] > 0;
   if (way >= 0) pdp_protect(l, set, ways, (uint32_t)way, pd);
 }
 
