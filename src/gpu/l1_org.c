@@ -49,7 +49,8 @@ void l1_org_begin_kernel(struct sm *s) {
 }
 
 /* Chunks of its line that an access touches. */
-static uint32_t chunks_of(const struct l1d *l, const struct access *a) {
+static inline uint32_t chunks_of(const struct l1d *l, const struct access *a) {
+  if (l->org_chunk == 32 && l->line_bytes == L2_BLOCK && a->bytes <= L2_BLOCK) return a->chunks;
   uint32_t block = a->bytes > L2_BLOCK ? a->bytes : L2_BLOCK, mask = 0;
   uint64_t base = a->addr & ~(uint64_t)(block - 1), line = a->addr & ~(uint64_t)(l->line_bytes - 1);
   bool power = !(l->org_chunk & (l->org_chunk - 1));
@@ -149,42 +150,47 @@ static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const str
   m->outstanding |= chunks;
 }
 
-enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
+/* Some chunks that a load wants are not here. */
+static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id op, const struct access *a,
+                                                           struct l1_event *e, uint32_t want, uint32_t here) {
   struct l1d *l = &s->l1d;
-  const struct op *o = &s->op[op];
   struct scheme_ctx *c = &l->org_of->ctx;
-  struct l1_event e = l1d_event(s, o, a, gpu_l1_set(s->c, l->org_sets, l->line_bytes, a->addr));
-  uint32_t need = chunks_of(l, a), here = l->org->find(c, &e);
-  uint32_t want = l->org->want ? l->org->want(c, &e, need) : need;
-  if (!(want & ~here)) {
-    l->org->touch(c, &e, want, L1_HIT);
-    L1D_TELL(s, on_hit, &e);
-    return l1d_seen(s, &e, L1_HIT);
-  }
-  struct l1_mshr *m = find_mshr(l, e.line);
+  struct l1_mshr *m = find_mshr(l, e->line);
   uint32_t missing = want & ~here & ~(m ? m->outstanding : 0);
   if (missing) {
-    enum l1_plan p = l->org->plan(c, &e, missing);
+    enum l1_plan p = l->org->plan(c, e, missing);
     if (p == PLAN_FULL) return L1_NO_LINE;
-    if (p == PLAN_BYPASS || (s->g->slots.n_may_allocate && !l1d_may_allocate(s, &e))) return L1_BYPASS;
+    if (p == PLAN_BYPASS || (s->g->slots.n_may_allocate && !l1d_may_allocate(s, e))) return L1_BYPASS;
   }
   l->coming = !missing;
   if (l->missq.count + 1 >= l->missq_limit) return L1_NO_MISSQ;
   if (m && m->count >= l->merges) return L1_NO_MERGE;
   enum l1_outcome out = !missing ? L1_PENDING : want & ~missing ? L1_PARTIAL : L1_MISS;
   if (!m) {
-    m = take_mshr(l, e.line);
+    m = take_mshr(l, e->line);
     if (!m) return L1_NO_MSHR;
   }
   left_of(l, m)[m->head] = want & ~here;
   m->waiter[m->head++] = op; /* the first `head` entries wait; `count` have not been delivered */
   m->count++;
-  l->org->touch(c, &e, here & want, out);
-  if (!missing) return l1d_seen(s, &e, out);
-  fetch(s, m, o, a, missing);
-  l->org_busy = s->g->now + 1 + l->org->reserve(c, &e, missing);
-  L1D_TELL(s, on_miss, &e);
-  return l1d_seen(s, &e, out);
+  l->org->touch(c, e, here & want, out);
+  if (!missing) return l1d_seen(s, e, out);
+  fetch(s, m, &s->op[op], a, missing);
+  l->org_busy = s->g->now + 1 + l->org->reserve(c, e, missing);
+  L1D_TELL(s, on_miss, e);
+  return l1d_seen(s, e, out);
+}
+
+enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
+  struct l1d *l = &s->l1d;
+  struct scheme_ctx *c = &l->org_of->ctx;
+  struct l1_event e = l1d_event(s, &s->op[op], a, gpu_l1_set(s->c, l->org_sets, l->line_bytes, a->addr));
+  uint32_t need = chunks_of(l, a), here = l->org->find(c, &e);
+  uint32_t want = l->org->want ? l->org->want(c, &e, need) : need;
+  if (want & ~here) return read_miss(s, op, a, &e, want, here);
+  l->org->touch(c, &e, want, L1_HIT);
+  L1D_TELL(s, on_hit, &e);
+  return l1d_seen(s, &e, L1_HIT);
 }
 
 static struct l1_dirty *dirty_of(struct l1d *l, uint64_t line) {

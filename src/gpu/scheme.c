@@ -306,11 +306,12 @@ static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const s
                            struct err *e) {
   struct slot_instance *in = &s->at[i];
   const struct scheme *sc = in->scheme;
+  size_t sm_state = sc->sm_state_bytes + (sc->more_sm_state ? sc->more_sm_state(c, in->param) : 0);
   in->ctx = (struct scheme_ctx){.gpu = gpu,
                                 .config = c,
                                 .param = in->param,
                                 .counter = in->counter,
-                                .sm_state_bytes = (sc->sm_state_bytes + 63) & ~(size_t)63,
+                                .sm_state_bytes = (sm_state + 63) & ~(size_t)63,
                                 .rng = rng_seed(seed + i),
                                 .index = i};
   size_t state = sc->state_bytes + (sc->more_state ? sc->more_state(c, in->param) : 0);

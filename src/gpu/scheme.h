@@ -171,6 +171,7 @@ struct scheme {
   size_t state_bytes, sm_state_bytes;
   /* Further bytes of `state` after state_bytes, by configuration: state per L2 line, per warp. */
   size_t (*more_state)(const struct gpu_config *g, const double *param);
+  size_t (*more_sm_state)(const struct gpu_config *g, const double *param); /* of each SM, after sm_state_bytes */
   /* Change the machine before it is built: schemes that are a configuration (lrr, ball, perfect-l1). */
   bool (*configure)(struct gpu_config *c, const double *param, struct err *e);
   /* Values of the parameters are checked against their ranges before; check what the ranges cannot say. */

@@ -26,20 +26,20 @@ static struct l1_shape tsc_shape(const struct scheme_ctx *c) {
   return ts_shape(c);
 }
 static uint32_t tsc_find(struct scheme_ctx *c, const struct l1_event *e) {
-  return ts_find(c, tsc_of(c, e->sm), e);
+  return ts_find(tsc_of(c, e->sm), e);
 }
 static enum l1_plan tsc_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
-  return ts_plan(c, tsc_of(c, e->sm), e, missing);
+  return ts_plan(tsc_of(c, e->sm), e, missing);
 }
 static void tsc_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out) {
-  ts_touch(c, tsc_of(c, e->sm), e, here, out);
+  ts_touch(tsc_of(c, e->sm), e, here, out);
   c->counter[PARTIAL] += out == L1_PARTIAL;
 }
 static void tsc_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
-  ts_fill(c, tsc_of(c, e->sm), e, chunks);
+  ts_fill(tsc_of(c, e->sm), e, chunks);
 }
 static bool tsc_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
-  return ts_store(c, tsc_of(c, e->sm), e, chunks);
+  return ts_store(tsc_of(c, e->sm), e, chunks);
 }
 static void tsc_clear(struct scheme_ctx *c, uint32_t sm) {
   ts_clear(c, tsc_of(c, sm));
@@ -78,6 +78,7 @@ static const struct scheme tsc = {
     .counters = counters,
     .positional = "private",
     .sm_state_bytes = sizeof(struct tagsplit),
+    .more_sm_state = ts_more_sm_state,
     .configure = ts_configure,
     .init = ts_init,
     .storage = ts_storage,

@@ -40,20 +40,20 @@ static struct l1_shape tsp_shape(const struct scheme_ctx *c) {
   return ts_shape(c);
 }
 static uint32_t tsp_find(struct scheme_ctx *c, const struct l1_event *e) {
-  return ts_find(c, tsp_of(c, e->sm), e);
+  return ts_find(tsp_of(c, e->sm), e);
 }
 static enum l1_plan tsp_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
-  return ts_plan(c, tsp_of(c, e->sm), e, missing);
+  return ts_plan(tsp_of(c, e->sm), e, missing);
 }
 static void tsp_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out) {
-  ts_touch(c, tsp_of(c, e->sm), e, here, out);
+  ts_touch(tsp_of(c, e->sm), e, here, out);
   c->counter[PARTIAL] += out == L1_PARTIAL;
 }
 static void tsp_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
-  ts_fill(c, tsp_of(c, e->sm), e, chunks);
+  ts_fill(tsp_of(c, e->sm), e, chunks);
 }
 static bool tsp_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
-  return ts_store(c, tsp_of(c, e->sm), e, chunks);
+  return ts_store(tsp_of(c, e->sm), e, chunks);
 }
 static void tsp_clear(struct scheme_ctx *c, uint32_t sm) {
   ts_clear(c, tsp_of(c, sm));
@@ -133,6 +133,7 @@ static const struct scheme tsc_plus = {
     .positional = "private",
     .state_bytes = sizeof(struct tsp),
     .sm_state_bytes = sizeof(struct tagsplit),
+    .more_sm_state = ts_more_sm_state,
     .configure = ts_configure,
     .init = ts_init,
     .storage = tsp_storage,

@@ -38,14 +38,14 @@ struct ts_geometry {
   uint64_t region;           /* lines in a region of this size share a shared tag, log2 */
 };
 
-/* A set's chunks are `set` neighbours in the arrays and bits from 0 in the masks. */
+/* A bit per chunk of the set. After `line` come the inter-chunk offsets, and the warp that fetched each chunk. */
+struct ts_set {
+  uint64_t valid, pending, reused, nru;
+  uint64_t line[]; /* the whole tag: shared and private part are compared by splitting it */
+};
 struct tagsplit {
-  uint64_t line[TS_POOL]; /* the whole tag: shared and private part are compared by splitting it */
-  uint8_t at[TS_POOL];    /* inter-chunk offset */
-  uint8_t warp[TS_POOL];
-  struct ts_bits { /* a bit per chunk of the set */
-    uint64_t valid, pending, reused, nru;
-  } bits[1024];
+  struct ts_geometry t;
+  uint32_t stride; /* of sets, in 8 B */
   uint64_t draw;
   struct { /* the last plan, until something changes */
     uint64_t line, drop;
@@ -57,19 +57,32 @@ struct tagsplit {
     uint64_t line, own;
     bool known;
   } found;
-  struct ts_geometry t; /* see ts_split */
+  uint64_t sets[]; /* a struct ts_set every `stride` */
 };
-static inline struct ts_geometry ts_geometry(const struct scheme_ctx *c) {
-  const struct cache_config *k = &c->config->l1d;
-  uint32_t per = k->line / (uint32_t)c->param[TS_CHUNK], groups = (uint32_t)c->param[TS_GROUPS];
+static inline struct ts_geometry ts_geometry(const struct cache_config *k, const double *param) {
+  uint32_t per = k->line / (uint32_t)param[TS_CHUNK], groups = (uint32_t)param[TS_GROUPS];
   uint32_t index = (uint32_t)__builtin_ctz(k->line) + (uint32_t)__builtin_ctz(k->sets);
-  return (struct ts_geometry){groups, per, groups * per, index + (uint32_t)c->param[TS_PRIVATE]};
+  return (struct ts_geometry){groups, per, groups * per, index + (uint32_t)param[TS_PRIVATE]};
 }
 
-/* The same, worked out once. */
-static inline struct ts_geometry ts_split(const struct scheme_ctx *c, struct tagsplit *s) {
-  if (!s->t.set) s->t = ts_geometry(c);
-  return s->t;
+/* 8 B that a set takes, and bytes of all sets of an SM. */
+static inline uint32_t ts_stride(const struct ts_geometry *t) {
+  return (uint32_t)sizeof(struct ts_set) / 8 + t->set + t->per + (t->set + 7) / 8;
+}
+static inline size_t ts_more_sm_state(const struct gpu_config *g, const double *param) {
+  struct ts_geometry t = ts_geometry(&g->l1d, param);
+  return (size_t)g->l1d.sets * ts_stride(&t) * 8;
+}
+
+static inline struct ts_set *ts_set_of(struct tagsplit *s, uint32_t set) {
+  return (struct ts_set *)(s->sets + (size_t)set * s->stride);
+}
+/* Of each of its `per` offsets, the chunks that have it. */
+static inline uint64_t *ts_at(const struct tagsplit *s, struct ts_set *b) {
+  return b->line + s->t.set;
+}
+static inline uint8_t *ts_warp(const struct tagsplit *s, struct ts_set *b) {
+  return (uint8_t *)(b->line + s->t.set + s->t.per);
 }
 
 /* Chunks come, go or change hands. */
@@ -90,9 +103,14 @@ static inline bool ts_init(struct scheme_ctx *c, struct err *e) {
   if (chunk & (chunk - 1) || chunk > k->line || k->line / chunk > 32)
     return err_set(e, ERR_USAGE, "tag-split cache: chunk=%u is not a power of two up to the line of %u", chunk,
                    k->line);
-  struct ts_geometry t = ts_geometry(c);
+  struct ts_geometry t = ts_geometry(k, c->param);
   if (t.set > TS_CHUNKS_MAX || (uint64_t)t.set * k->sets > TS_POOL || k->sets > 1024)
     return err_set(e, ERR_USAGE, "tag-split cache: %u sets of %u chunks are too many", k->sets, t.set);
+  for (uint32_t i = 0; i < c->config->sms; i++) {
+    struct tagsplit *s = SCHEME_SM(c, struct tagsplit, i);
+    s->t = t;
+    s->stride = ts_stride(&t);
+  }
   return true;
 }
 
@@ -100,68 +118,82 @@ static inline struct l1_shape ts_shape(const struct scheme_ctx *c) {
   return (struct l1_shape){c->config->l1d.line, (uint32_t)c->param[TS_CHUNK], c->config->l1d.sets};
 }
 
-/* First chunk of a set. */
-static inline uint32_t ts_first(const struct ts_geometry *t, uint32_t set) {
-  return set * t->set;
+#ifdef __SSE4_1__
+/* Of four tags, all ones in the 32-bit lanes of those that are equal. */
+static inline __m128i ts_same_of_4(const uint64_t *k, __m128i line) {
+  __m128i low = _mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)k), line);
+  __m128i high = _mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(k + 2)), line);
+  return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(low), _mm_castsi128_ps(high), _MM_SHUFFLE(2, 0, 2, 0)));
 }
+static inline uint32_t ts_same_of_16(const uint64_t *k, __m128i line) {
+  __m128i low = _mm_packs_epi32(ts_same_of_4(k, line), ts_same_of_4(k + 4, line));
+  __m128i high = _mm_packs_epi32(ts_same_of_4(k + 8, line), ts_same_of_4(k + 12, line));
+  return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+}
+#endif
 
 /* Chunks of the set whose tag is that of `line`, whether in use or not. */
-static inline uint64_t ts_same(const struct tagsplit *s, const struct ts_geometry *t, uint32_t set, uint64_t line) {
-  const uint64_t *k = s->line + ts_first(t, set);
+static inline uint64_t ts_same(const struct tagsplit *s, const struct ts_set *b, uint64_t line) {
+  const uint64_t *k = b->line;
   uint64_t same = 0;
   uint32_t i = 0;
 #ifdef __SSE4_1__
   __m128i both = _mm_set1_epi64x((long long)line);
-  for (; i + 2 <= t->set; i += 2) {
-    __m128i equal = _mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(k + i)), both);
-    same |= (uint64_t)_mm_movemask_pd(_mm_castsi128_pd(equal)) << i;
-  }
+  for (; i + 16 <= s->t.set; i += 16) same |= (uint64_t)ts_same_of_16(k + i, both) << i;
 #endif
-  for (; i < t->set; i++) same |= (uint64_t)(k[i] == line) << i;
+  for (; i < s->t.set; i++) same |= (uint64_t)(k[i] == line) << i;
   return same;
 }
 
 /* Offsets of the chunks of `m`. */
-static inline uint32_t ts_offsets(const struct tagsplit *s, uint32_t first, uint64_t m) {
-  uint32_t offsets = 0;
-  for (; m; m &= m - 1) offsets |= 1u << s->at[first + (uint32_t)__builtin_ctzll(m)];
+static inline uint32_t ts_offsets(const struct tagsplit *s, struct ts_set *b, uint64_t m) {
+  const uint64_t *at = ts_at(s, b);
+  uint32_t offsets = 0, o = 0;
+#ifdef __SSE4_1__
+  __m128i both = _mm_set1_epi64x((long long)m), none = _mm_setzero_si128();
+  for (; o + 4 <= s->t.per; o += 4) {
+    __m128i low = _mm_and_si128(_mm_loadu_si128((const __m128i *)(at + o)), both);
+    __m128i high = _mm_and_si128(_mm_loadu_si128((const __m128i *)(at + o + 2)), both);
+    __m128 absent = _mm_shuffle_ps(_mm_castsi128_ps(_mm_cmpeq_epi64(low, none)),
+                                   _mm_castsi128_ps(_mm_cmpeq_epi64(high, none)), _MM_SHUFFLE(2, 0, 2, 0));
+    offsets |= ((uint32_t)_mm_movemask_ps(absent) ^ 15) << o;
+  }
+#endif
+  for (; o < s->t.per; o++) offsets |= (uint32_t)((at[o] & m) != 0) << o;
   return offsets;
 }
 
 /* Those of `m` whose offset is one of `chunks`. */
-static inline uint64_t ts_among(const struct tagsplit *s, uint32_t first, uint64_t m, uint32_t chunks) {
+static inline uint64_t ts_among(const struct tagsplit *s, struct ts_set *b, uint64_t m, uint32_t chunks) {
+  const uint64_t *at = ts_at(s, b);
   uint64_t among = 0;
-  for (; m; m &= m - 1) {
-    uint32_t i = (uint32_t)__builtin_ctzll(m);
-    among |= (uint64_t)(chunks >> s->at[first + i] & 1) << i;
-  }
-  return among;
+  for (; chunks; chunks &= chunks - 1) among |= at[(uint32_t)__builtin_ctz(chunks)];
+  return among & m;
 }
 
 /* Chunks of the line asked for, here or on their way. */
-static inline uint64_t ts_own(struct tagsplit *s, const struct ts_geometry *t, const struct l1_event *e) {
-  const struct ts_bits *b = &s->bits[e->set];
-  if (!s->found.known || s->found.line != e->line) {
-    s->found.own = ts_same(s, t, e->set, e->line) & (b->valid | b->pending);
-    s->found.line = e->line;
+static inline uint64_t ts_own(struct tagsplit *s, const struct ts_set *b, uint64_t line) {
+  if (!s->found.known || s->found.line != line) {
+    s->found.own = ts_same(s, b, line) & (b->valid | b->pending);
+    s->found.line = line;
     s->found.known = true;
   }
   return s->found.own;
 }
 
-static inline uint32_t ts_find(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e) {
-  struct ts_geometry t = ts_split(c, s);
-  return ts_offsets(s, ts_first(&t, e->set), ts_own(s, &t, e) & s->bits[e->set].valid);
+static inline uint32_t ts_find(struct tagsplit *s, const struct l1_event *e) {
+  struct ts_set *b = ts_set_of(s, e->set);
+  return ts_offsets(s, b, ts_own(s, b, e->line) & b->valid);
 }
 
 /* Where the missing chunks go: out[j] for the j-th of them; `drop` gets the valid chunks that must go. False: too few.
  */
-static inline bool ts_place(const struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t missing,
-                            uint8_t *out, uint64_t *drop) {
-  struct ts_geometry t = ts_split(c, s);
-  const uint64_t *line = s->line + ts_first(&t, e->set);
-  const struct ts_bits *b = &s->bits[e->set];
-  uint64_t valid = b->valid, pending = b->pending, own = ts_own(s, &t, e), matches = 0;
+static inline bool ts_place(struct tagsplit *s, const struct l1_event *e, uint32_t missing, uint8_t *out,
+                            uint64_t *drop) {
+  const struct ts_geometry t = s->t;
+  const struct ts_set *b = ts_set_of(s, e->set);
+  const uint64_t *line = b->line;
+  uint64_t valid = b->valid, pending = b->pending, own = ts_own(s, b, e->line), matches = 0;
   uint64_t group = t.per == 64 ? ~0ull : (1ull << t.per) - 1;
   for (uint32_t g = 0; g < t.groups; g++) { /* what is in a group shares its upper tag */
     uint64_t its = (valid | pending) & group << (g * t.per);
@@ -203,10 +235,9 @@ static inline bool ts_place(const struct scheme_ctx *c, struct tagsplit *s, cons
   return true;
 }
 
-static inline enum l1_plan ts_plan(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e,
-                                   uint32_t missing) {
+static inline enum l1_plan ts_plan(struct tagsplit *s, const struct l1_event *e, uint32_t missing) {
   if (s->plan.missing != missing || s->plan.line != e->line) {
-    s->plan.full = !ts_place(c, s, e, missing, s->plan.at, &s->plan.drop);
+    s->plan.full = !ts_place(s, e, missing, s->plan.at, &s->plan.drop);
     s->plan.missing = missing;
     s->plan.line = e->line;
   }
@@ -214,33 +245,34 @@ static inline enum l1_plan ts_plan(struct scheme_ctx *c, struct tagsplit *s, con
 }
 
 /* Drop chunks; a line that loses its last chunk here is told as evicted. Returns how many chunks went. */
-static inline uint32_t ts_drop(struct scheme_ctx *c, struct tagsplit *s, const struct ts_geometry *t,
-                               const struct l1_event *e, uint64_t drop) {
-  uint32_t first = ts_first(t, e->set), dropped = 0;
-  struct ts_bits *b = &s->bits[e->set];
+static inline uint32_t ts_drop(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint64_t drop) {
+  uint32_t dropped = 0;
+  struct ts_set *b = ts_set_of(s, e->set);
   for (uint64_t m = drop & b->valid; m; m &= b->valid) {
-    uint32_t v = first + (uint32_t)__builtin_ctzll(m);
-    uint64_t its = ts_same(s, t, e->set, s->line[v]) & (b->valid | b->pending), goes = its & b->valid & drop;
-    uint32_t chunks = ts_offsets(s, first, goes);
+    uint32_t v = (uint32_t)__builtin_ctzll(m);
+    uint64_t line = b->line[v], its = ts_same(s, b, line) & (b->valid | b->pending), goes = its & b->valid & drop;
+    uint32_t chunks = ts_offsets(s, b, goes);
     b->valid &= ~goes;
     dropped += (uint32_t)__builtin_popcountll(goes);
-    if (its & ~goes) gpu_l1_lost(c->gpu, e, s->line[v], chunks);
-    else gpu_l1_evicted(c->gpu, e, s->line[v], chunks, s->warp[v], (goes & b->reused) != 0);
+    if (its & ~goes) gpu_l1_lost(c->gpu, e, line, chunks);
+    else gpu_l1_evicted(c->gpu, e, line, chunks, ts_warp(s, b)[v], (goes & b->reused) != 0);
   }
   return dropped;
 }
 
 static inline uint32_t ts_reserve(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e,
                                   uint32_t missing) {
-  struct ts_geometry t = ts_split(c, s);
-  struct ts_bits *b = &s->bits[e->set];
-  CHECK(ts_plan(c, s, e, missing) == PLAN_PLACE, "a tag-split cache placed chunks and then could not (set %u)", e->set);
-  uint32_t dropped = ts_drop(c, s, &t, e, s->plan.drop), first = ts_first(&t, e->set), n = 0;
+  const struct ts_geometry t = s->t;
+  struct ts_set *b = ts_set_of(s, e->set);
+  CHECK(ts_plan(s, e, missing) == PLAN_PLACE, "a tag-split cache placed chunks and then could not (set %u)", e->set);
+  uint32_t dropped = ts_drop(c, s, e, s->plan.drop), n = 0;
+  uint64_t *at = ts_at(s, b);
   for (uint32_t m = missing; m; m &= m - 1, n++) {
     uint32_t i = s->plan.at[n];
-    s->line[first + i] = e->line;
-    s->at[first + i] = (uint8_t)__builtin_ctz(m);
-    s->warp[first + i] = (uint8_t)e->warp;
+    b->line[i] = e->line;
+    for (uint32_t o = 0; o < t.per; o++) at[o] &= ~(1ull << i);
+    at[__builtin_ctz(m)] |= 1ull << i;
+    ts_warp(s, b)[i] = (uint8_t)e->warp;
     b->pending |= 1ull << i;
     b->valid &= ~(1ull << i);
     b->reused &= ~(1ull << i);
@@ -251,43 +283,43 @@ static inline uint32_t ts_reserve(struct scheme_ctx *c, struct tagsplit *s, cons
   return dropped;
 }
 
-static inline void ts_touch(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t here,
-                            enum l1_outcome out) {
-  struct ts_geometry t = ts_split(c, s);
-  struct ts_bits *b = &s->bits[e->set];
+static inline void ts_touch(struct tagsplit *s, const struct l1_event *e, uint32_t here, enum l1_outcome out) {
+  struct ts_set *b = ts_set_of(s, e->set);
   if (out == L1_PENDING) return;
-  uint64_t touched = ts_among(s, ts_first(&t, e->set), ts_own(s, &t, e) & b->valid, here);
+  uint64_t touched = ts_among(s, b, ts_own(s, b, e->line) & b->valid, here);
   if (!touched) return;
   s->plan.missing = 0;
   b->reused |= touched;
-  for (uint64_t m = touched; m; m &= m - 1) nru_use(&b->nru, (uint32_t)__builtin_ctzll(m), t.set);
+  for (uint64_t m = touched; m; m &= m - 1) nru_use(&b->nru, (uint32_t)__builtin_ctzll(m), s->t.set);
 }
 
-static inline void ts_fill(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
-  struct ts_geometry t = ts_split(c, s);
-  struct ts_bits *b = &s->bits[e->set];
-  uint64_t came = ts_among(s, ts_first(&t, e->set), ts_own(s, &t, e) & b->pending, chunks);
+static inline void ts_fill(struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
+  struct ts_set *b = ts_set_of(s, e->set);
+  uint64_t came = ts_among(s, b, ts_own(s, b, e->line) & b->pending, chunks);
   b->pending &= ~came;
   b->valid |= came;
   s->plan.missing = 0;
 }
 
-static inline bool ts_store(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
-  struct ts_geometry t = ts_split(c, s);
-  struct ts_bits *b = &s->bits[e->set];
-  uint64_t hit = ts_among(s, ts_first(&t, e->set), ts_own(s, &t, e) & b->valid, chunks);
+static inline bool ts_store(struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
+  struct ts_set *b = ts_set_of(s, e->set);
+  uint64_t hit = ts_among(s, b, ts_own(s, b, e->line) & b->valid, chunks);
   b->valid &= ~hit;
   ts_changed(s);
   return hit != 0;
 }
 
 static inline void ts_clear(struct scheme_ctx *c, struct tagsplit *s) {
-  for (uint32_t i = 0; i < c->config->l1d.sets; i++) s->bits[i] = (struct ts_bits){0};
+  for (uint32_t i = 0; i < c->config->l1d.sets; i++) {
+    struct ts_set *b = ts_set_of(s, i);
+    b->valid = b->pending = b->reused = b->nru = 0;
+  }
+
   ts_changed(s);
 }
 
 static inline void ts_forget(struct scheme_ctx *c, struct tagsplit *s) {
-  for (uint32_t i = 0; i < c->config->l1d.sets; i++) s->bits[i].valid = 0;
+  for (uint32_t i = 0; i < c->config->l1d.sets; i++) ts_set_of(s, i)->valid = 0;
   ts_changed(s);
 }
 
