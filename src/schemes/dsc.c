@@ -13,6 +13,10 @@
  * first that loses sectors to one access costs a cycle (lines go one at a time). With one tag to a frame it is the
  * sector cache. Storage: Table 3 counts tags, their valid bits and LRU order, and owners, but no valid bits of sectors.
  */
+#ifdef __SSE4_1__
+#include <smmintrin.h>
+#endif
+
 #include "gpu/scheme.h"
 
 enum { DSC_TAGS, DSC_SECTOR, DSC_VICTIM };
@@ -40,8 +44,15 @@ struct dsc_tag {
   bool reused;
 };
 struct dsc_sm {
-  uint32_t last;                    /* of its set, the tag found last; worth a look first */
-  struct dsc_tag tag[DSC_TAGS_MAX]; /* sets x frames x tags of a frame */
+  uint64_t absent; /* a line that has no tag: the last one looked for in vain, until a tag is given */
+  uint32_t last;   /* the tag found last; worth a look first */
+  struct {         /* the last choice, until something changes */
+    uint64_t line;
+    uint32_t missing; /* 0: there is none */
+    int tag;
+  } plan;
+  uint32_t tags, all;   /* of a set, of all sets */
+  struct dsc_tag tag[]; /* sets x frames x tags of a frame; after them the line of each once more, to be compared */
 };
 
 static bool dsc_init(struct scheme_ctx *c, struct err *e) {
@@ -51,7 +62,16 @@ static bool dsc_init(struct scheme_ctx *c, struct err *e) {
     return err_set(e, ERR_USAGE, "scheme dsc: sector=%u is not a power of two up to the line of %u", sector, k->line);
   if (k->sets * k->ways * (uint32_t)c->param[DSC_TAGS] > DSC_TAGS_MAX)
     return err_set(e, ERR_USAGE, "scheme dsc: more than %d tags", DSC_TAGS_MAX);
+  for (uint32_t i = 0; i < c->config->sms; i++) {
+    struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, i);
+    s->tags = k->ways * (uint32_t)c->param[DSC_TAGS];
+    s->all = s->tags * k->sets;
+  }
   return true;
+}
+
+static uint64_t *dsc_lines(struct dsc_sm *s) {
+  return (uint64_t *)(s->tag + s->all);
 }
 
 static uint32_t dsc_n(const struct scheme_ctx *c) {
@@ -59,15 +79,35 @@ static uint32_t dsc_n(const struct scheme_ctx *c) {
 }
 /* First tag of the set. */
 static struct dsc_tag *dsc_set(struct scheme_ctx *c, uint32_t sm, uint32_t set) {
-  return SCHEME_SM(c, struct dsc_sm, sm)->tag + set * c->config->l1d.ways * dsc_n(c);
+  struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, sm);
+  return s->tag + set * s->tags;
+}
+static int dsc_found(struct dsc_sm *s, const struct l1_event *e, uint32_t i) {
+  s->last = e->set * s->tags + i;
+  return (int)i;
 }
 static int dsc_tag_of(struct scheme_ctx *c, const struct l1_event *e) {
   struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, e->sm);
-  uint32_t tags = c->config->l1d.ways * dsc_n(c);
-  const struct dsc_tag *t = s->tag + e->set * tags;
-  if (t[s->last].line == e->line && (t[s->last].valid | t[s->last].pending)) return (int)s->last;
-  for (uint32_t i = 0; i < tags; i++)
-    if (t[i].line == e->line && (t[i].valid | t[i].pending)) return (int)(s->last = i);
+  uint32_t tags = s->tags, i = 0;
+  const struct dsc_tag *t = s->tag + e->set * tags, *last = s->tag + s->last;
+  if (last->line == e->line && (last->valid | last->pending)) return (int)(last - t);
+  if (s->absent == e->line) return -1;
+  const uint64_t *line = dsc_lines(s) + e->set * tags;
+#ifdef __SSE4_1__
+  __m128i both = _mm_set1_epi64x((long long)e->line);
+  for (; i + 4 <= tags; i += 4) {
+    __m128 low = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i)), both));
+    __m128 high = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i + 2)), both));
+    uint32_t same = (uint32_t)_mm_movemask_ps(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+    for (; same; same &= same - 1) {
+      uint32_t k = i + (uint32_t)__builtin_ctz(same);
+      if (t[k].valid | t[k].pending) return dsc_found(s, e, k);
+    }
+  }
+#endif
+  for (; i < tags; i++)
+    if (line[i] == e->line && (t[i].valid | t[i].pending)) return dsc_found(s, e, i);
+  s->absent = e->line;
   return -1;
 }
 
@@ -106,18 +146,41 @@ static int dsc_choose(struct scheme_ctx *c, const struct l1_event *e, uint32_t m
   if (c->param[DSC_VICTIM] == 1) return dsc_fewest(c, e, missing);
   uint64_t oldest = UINT64_MAX;
   uint32_t fewest = UINT32_MAX;
-  for (uint32_t i = 0; i < c->config->l1d.ways * n; i++) {
-    if (t[i].pending || dsc_others(t, i, n, true) & missing) continue;
-    uint64_t last = t[i].valid ? t[i].used : 0; /* latest use of what goes: its own line, and those it takes from */
-    uint32_t loses =
-        (uint32_t)__builtin_popcount(t[i].valid) + (uint32_t)__builtin_popcount(dsc_others(t, i, n, false) & missing);
-    for (uint32_t k = i / n * n; k < i / n * n + n; k++)
-      if (k != i && t[k].valid & missing && t[k].used > last) last = t[k].used;
-    if (last < oldest || (last == oldest && loses <= fewest)) oldest = last, fewest = loses, best = (int)i;
-  }
+  for (uint32_t first = 0; first < c->config->l1d.ways * n; first += n)
+    for (uint32_t i = first; i < first + n; i++) {
+      if (t[i].pending) continue;
+      uint64_t last = t[i].valid ? t[i].used : 0; /* latest use of what goes: its own line, and those it takes from */
+      uint32_t pending = 0, valid = 0;            /* of the others */
+      for (uint32_t k = first; k < first + n; k++) {
+        if (k == i) continue;
+        pending |= t[k].pending;
+        valid |= t[k].valid;
+        if (t[k].valid & missing && t[k].used > last) last = t[k].used;
+      }
+      if (pending & missing || last > oldest) continue;
+      uint32_t loses = (uint32_t)(__builtin_popcount(t[i].valid) + __builtin_popcount(valid & missing));
+      if (last < oldest || loses <= fewest) oldest = last, fewest = loses, best = (int)i;
+    }
   return best;
 }
 
+/* The same again costs nothing. */
+static int dsc_planned(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, e->sm);
+  if (s->plan.missing != missing || s->plan.line != e->line) {
+    s->plan.tag = dsc_choose(c, e, missing);
+    s->plan.missing = missing;
+    s->plan.line = e->line;
+  }
+  return s->plan.tag;
+}
+static void dsc_changed(struct scheme_ctx *c, uint32_t sm) {
+  SCHEME_SM(c, struct dsc_sm, sm)->plan.missing = 0;
+}
+
+static size_t dsc_more_sm_state(const struct gpu_config *g, const double *param) {
+  return (size_t)g->l1d.sets * g->l1d.ways * (uint32_t)param[DSC_TAGS] * (sizeof(struct dsc_tag) + sizeof(uint64_t));
+}
 static struct l1_shape dsc_shape(const struct scheme_ctx *c) {
   return (struct l1_shape){c->config->l1d.line, (uint32_t)c->param[DSC_SECTOR], c->config->l1d.sets};
 }
@@ -126,7 +189,7 @@ static uint32_t dsc_find(struct scheme_ctx *c, const struct l1_event *e) {
   return i < 0 ? 0 : dsc_set(c, e->sm, e->set)[i].valid;
 }
 static enum l1_plan dsc_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
-  return dsc_choose(c, e, missing) < 0 ? PLAN_FULL : PLAN_PLACE;
+  return dsc_planned(c, e, missing) < 0 ? PLAN_FULL : PLAN_PLACE;
 }
 
 static void dsc_lose(struct scheme_ctx *c, const struct l1_event *e, struct dsc_tag *t, uint32_t sectors) {
@@ -136,14 +199,16 @@ static void dsc_lose(struct scheme_ctx *c, const struct l1_event *e, struct dsc_
 }
 
 static uint32_t dsc_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, e->sm);
   struct dsc_tag *t = dsc_set(c, e->sm, e->set);
   uint32_t n = dsc_n(c), lines = 0;
-  int at = dsc_choose(c, e, missing);
+  int at = dsc_planned(c, e, missing);
   CHECK(at >= 0, "dsc planned a place and then had none (set %u)", e->set);
   uint32_t i = (uint32_t)at, first = i / n * n;
   if (t[i].line != e->line || !(t[i].valid | t[i].pending)) {
     if (t[i].valid) lines++, dsc_lose(c, e, &t[i], t[i].valid);
     t[i] = (struct dsc_tag){.line = e->line, .used = e->cycle, .warp = (uint8_t)e->warp};
+    dsc_lines(s)[e->set * s->tags + i] = e->line;
   }
   for (uint32_t k = first; k < first + n; k++) {
     uint32_t taken = k == i ? 0 : t[k].valid & missing;
@@ -153,6 +218,8 @@ static uint32_t dsc_reserve(struct scheme_ctx *c, const struct l1_event *e, uint
     lines++;
   }
   t[i].pending |= missing;
+  s->absent = UINT64_MAX;
+  dsc_changed(c, e->sm);
   uint32_t extra = lines > 1 ? lines - 1 : 0;
   c->counter[EXTRA] += extra;
   return extra;
@@ -163,6 +230,7 @@ static void dsc_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t h
   c->counter[PARTIAL] += out == L1_PARTIAL;
   int i = dsc_tag_of(c, e);
   if (i < 0) return;
+  dsc_changed(c, e->sm);
   struct dsc_tag *t = &dsc_set(c, e->sm, e->set)[i];
   t->used = e->cycle;
   t->reused |= out == L1_HIT;
@@ -170,6 +238,7 @@ static void dsc_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t h
 static void dsc_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
   int i = dsc_tag_of(c, e);
   if (i < 0) return;
+  dsc_changed(c, e->sm);
   struct dsc_tag *t = &dsc_set(c, e->sm, e->set)[i];
   t->valid |= chunks & t->pending;
   t->pending &= ~chunks;
@@ -177,6 +246,7 @@ static void dsc_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t ch
 static bool dsc_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
   int i = dsc_tag_of(c, e);
   if (i < 0) return false;
+  dsc_changed(c, e->sm);
   struct dsc_tag *t = &dsc_set(c, e->sm, e->set)[i];
   bool hit = t->valid & chunks;
   t->valid &= ~chunks;
@@ -184,10 +254,12 @@ static bool dsc_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t c
 }
 static void dsc_clear(struct scheme_ctx *c, uint32_t sm) {
   struct dsc_tag *t = dsc_set(c, sm, 0);
+  dsc_changed(c, sm);
   for (uint32_t i = 0; i < c->config->l1d.sets * c->config->l1d.ways * dsc_n(c); i++) t[i].valid = t[i].pending = 0;
 }
 static void dsc_drop(struct scheme_ctx *c, uint32_t sm) {
   struct dsc_tag *t = dsc_set(c, sm, 0);
+  dsc_changed(c, sm);
   for (uint32_t i = 0; i < c->config->l1d.sets * c->config->l1d.ways * dsc_n(c); i++) t[i].valid = 0;
 }
 
@@ -235,6 +307,7 @@ static const struct scheme dsc = {
     .counters = counters,
     .positional = "tags",
     .sm_state_bytes = sizeof(struct dsc_sm),
+    .more_sm_state = dsc_more_sm_state,
     .init = dsc_init,
     .storage = dsc_storage,
     .l1 = &dsc_org,

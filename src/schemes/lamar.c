@@ -37,10 +37,10 @@ static const struct scheme_counter counters[] = {
 };
 
 struct lamar_sm {
-  struct frames f;
   uint64_t filter[2][LAMAR_FILTER_MAX / 64];
   uint32_t current, evictions, since_flip, inserted;
-  bool fine; /* the default */
+  bool fine;       /* the default */
+  struct frames f; /* last: the frames follow it */
 };
 
 static bool lamar_init(struct scheme_ctx *c, struct err *e) {
@@ -90,6 +90,11 @@ static void lamar_learn(struct scheme_ctx *c, struct lamar_sm *s, const struct f
   s->fine = !s->fine;
   s->since_flip = s->inserted = 0;
   c->counter[FLIPS]++;
+}
+
+static size_t lamar_more_sm_state(const struct gpu_config *g, const double *param) {
+  (void)param;
+  return frames_bytes(g->l1d.sets, g->l1d.ways);
 }
 
 static struct lamar_sm *lamar_of(struct scheme_ctx *c, uint32_t sm) {
@@ -157,6 +162,7 @@ static const struct l1_org lamar_org = {
     .store = lamar_store,
     .clear = lamar_clear,
     .drop = lamar_drop,
+    .steady = true,
 };
 
 static const struct scheme lamar = {
@@ -170,6 +176,7 @@ static const struct scheme lamar = {
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct lamar_sm),
+    .more_sm_state = lamar_more_sm_state,
     .init = lamar_init,
     .storage = lamar_storage,
     .l1 = &lamar_org,

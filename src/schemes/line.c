@@ -28,9 +28,15 @@ static bool line_configure(struct gpu_config *c, const double *param, struct err
   return true;
 }
 
-static uint32_t line_sets(const struct scheme_ctx *c) {
-  uint32_t sets = c->config->l1d.sets * c->config->l1d.line / (uint32_t)c->param[LINE_BYTES];
+static uint32_t line_sets_of(const struct gpu_config *g, const double *param) {
+  uint32_t sets = g->l1d.sets * g->l1d.line / (uint32_t)param[LINE_BYTES];
   return sets ? sets : 1;
+}
+static uint32_t line_sets(const struct scheme_ctx *c) {
+  return line_sets_of(c->config, c->param);
+}
+static size_t line_more_sm_state(const struct gpu_config *g, const double *param) {
+  return frames_bytes(line_sets_of(g, param), g->l1d.ways);
 }
 
 static bool line_init(struct scheme_ctx *c, struct err *e) {
@@ -115,6 +121,7 @@ static const struct scheme line = {
     .positional = "bytes",
     .configure = line_configure,
     .sm_state_bytes = sizeof(struct frames),
+    .more_sm_state = line_more_sm_state,
     .init = line_init,
     .storage = line_storage,
     .l1 = &line_org,

@@ -32,6 +32,11 @@ static bool sector_init(struct scheme_ctx *c, struct err *e) {
   return true;
 }
 
+static size_t sector_more_sm_state(const struct gpu_config *g, const double *param) {
+  (void)param;
+  return frames_bytes(g->l1d.sets, g->l1d.ways);
+}
+
 static struct frames *sector_of(struct scheme_ctx *c, uint32_t sm) {
   return SCHEME_SM(c, struct frames, sm);
 }
@@ -98,6 +103,7 @@ static const struct scheme sector = {
     .counters = counters,
     .positional = "bytes",
     .sm_state_bytes = sizeof(struct frames),
+    .more_sm_state = sector_more_sm_state,
     .init = sector_init,
     .storage = sector_storage,
     .l1 = &sector_org,

@@ -18,17 +18,35 @@ struct frame {
   uint32_t read;           /* chunks that were read since the frame was taken */
   uint8_t warp;            /* that fetched it */
   bool reused;
+  uint64_t bits; /* see frames_bits */
 };
 struct frames {
-  struct frame at[FRAMES_MAX];
-  uint32_t per; /* chunks of a frame if replaced by their recently-used bits; 0: least recently used */
-  uint64_t bits[FRAMES_MAX], draw;
+  uint64_t draw;
+  uint64_t absent; /* a line that has no frame: the last one looked for in vain, until a frame is taken */
+  uint32_t last;   /* the frame found last; worth a look first */
+  uint32_t per;    /* chunks of a frame if replaced by their recently-used bits; 0: least recently used */
+  struct frame at[];
 };
 
+/* Recently-used bits of the chunks of a set: kept with its first frame, whichever line is there. */
+static inline uint64_t *frames_bits(struct frames *f, const struct l1_event *e, uint32_t ways) {
+  return &f->at[e->set * ways].bits;
+}
+/* Bytes of the frames, for more_sm_state. */
+static inline size_t frames_bytes(uint32_t sets, uint32_t ways) {
+  return (size_t)sets * ways * sizeof(struct frame);
+}
+
 static inline struct frame *frames_find(struct frames *f, const struct l1_event *e, uint32_t ways) {
-  struct frame *set = f->at + e->set * ways;
+  struct frame *set = f->at + e->set * ways, *last = f->at + f->last;
+  if (last->line == e->line && (last->valid | last->pending)) return last;
+  if (f->absent == e->line) return NULL;
   for (uint32_t w = 0; w < ways; w++)
-    if (set[w].line == e->line && (set[w].valid | set[w].pending)) return &set[w];
+    if (set[w].line == e->line && (set[w].valid | set[w].pending)) {
+      f->last = e->set * ways + w;
+      return &set[w];
+    }
+  f->absent = e->line;
   return NULL;
 }
 
@@ -48,7 +66,7 @@ static inline struct frame *frames_victim(struct frames *f, const struct l1_even
       best = &set[w];
     }
   }
-  if (usable && !free) best = &set[nru_victim(f->bits[e->set], usable, f->draw) / f->per];
+  if (usable && !free) best = &set[nru_victim(*frames_bits(f, e, ways), usable, f->draw) / f->per];
   return best;
 }
 
@@ -57,7 +75,7 @@ static inline void frames_recent(struct frames *f, const struct l1_event *e, uin
                                  uint32_t chunks) {
   uint32_t way = (uint32_t)(at - (f->at + e->set * ways));
   for (uint32_t m = f->per ? chunks : 0; m; m &= m - 1)
-    nru_use(&f->bits[e->set], way * f->per + (uint32_t)__builtin_ctz(m), ways * f->per);
+    nru_use(frames_bits(f, e, ways), way * f->per + (uint32_t)__builtin_ctz(m), ways * f->per);
 }
 
 static inline bool frames_has_place(struct frames *f, const struct l1_event *e, uint32_t ways) {
@@ -76,9 +94,10 @@ static inline struct frame *frames_reserve(struct scheme_ctx *c, struct frames *
       if (evicted) *evicted = *at;
       gpu_l1_evicted(c->gpu, e, at->line, at->valid, at->warp, at->reused);
     }
-    *at = (struct frame){.line = e->line, .used = e->cycle, .warp = (uint8_t)e->warp};
+    *at = (struct frame){.line = e->line, .used = e->cycle, .warp = (uint8_t)e->warp, .bits = at->bits};
   }
   at->pending |= missing;
+  f->absent = UINT64_MAX;
   frames_recent(f, e, ways, at, missing);
   f->draw++;
   return at;
@@ -110,7 +129,7 @@ static inline bool frames_store(struct frames *f, const struct l1_event *e, uint
 }
 
 static inline void frames_clear(struct frames *f, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) f->at[i].valid = f->at[i].pending = 0, f->bits[i] = 0;
+  for (uint32_t i = 0; i < count; i++) f->at[i].valid = f->at[i].pending = 0, f->at[i].bits = 0;
 }
 
 static inline void frames_drop(struct frames *f, uint32_t count) {
