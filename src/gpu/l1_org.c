@@ -286,6 +286,13 @@ op_id l1_org_next(struct sm *s) {
   return l->org_ready[at].op;
 }
 
+void gpu_l1_ask_again(struct gpu *g) {
+  for (uint32_t i = 0; i < g->config.sms; i++) {
+    g->sm[i].l1d.refused = 0;
+    g->sm[i].memory_look = true;
+  }
+}
+
 void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks) {
   struct sm *s = &g->sm[e->sm];
   struct l1d *l = &s->l1d;

@@ -113,7 +113,8 @@ struct l1_org {
   void (*clear)(struct scheme_ctx *c, uint32_t sm); /* a launch begins */
   void (*drop)(struct scheme_ctx *c, uint32_t sm);  /* a fence: lose what has arrived, not what is on its way */
   /* The questions' answers for an SM change only with its own reserve, touch, fill, store, clear and drop. A refused
-   * access is then not asked about again until one of them, a free MSHR or miss queue entry may change its fate. */
+   * access is then not asked about again until one of them, a free MSHR or miss queue entry may change its fate. What
+   * changes them otherwise has to call gpu_l1_ask_again. */
   bool steady;
 };
 
@@ -352,6 +353,8 @@ uint64_t gpu_sm_warp_insts(const struct gpu *g, uint32_t sm);
 /* An organisation drops a line (or what it holds of one): counted, and told to the schemes that observe evictions. */
 void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
                     bool reused);
+/* The answers of a steady organisation have changed in every SM: accesses that were refused are asked about again. */
+void gpu_l1_ask_again(struct gpu *g);
 /* It drops chunks of a line of which others stay. Either call before the chunks' places are given away. */
 void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks);
 /* The launch in progress: CTAs of the grid and in its x direction, and how many an SM holds at once. */

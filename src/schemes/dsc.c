@@ -44,9 +44,9 @@ struct dsc_tag {
   bool reused;
 };
 struct dsc_sm {
-  uint64_t absent; /* a line that has no tag: the last one looked for in vain, until a tag is given */
-  uint32_t last;   /* the tag found last; worth a look first */
-  struct {         /* the last choice, until something changes */
+  uint64_t absent;      /* a line that has no tag: the last one looked for in vain, until a tag is given */
+  struct dsc_tag *last; /* the tag found last; worth a look first */
+  struct {              /* the last choice, until something changes */
     uint64_t line;
     uint32_t missing; /* 0: there is none */
     int tag;
@@ -65,6 +65,7 @@ static bool dsc_init(struct scheme_ctx *c, struct err *e) {
   for (uint32_t i = 0; i < c->config->sms; i++) {
     struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, i);
     s->tags = k->ways * (uint32_t)c->param[DSC_TAGS];
+    s->last = s->tag;
     s->all = s->tags * k->sets;
   }
   return true;
@@ -82,33 +83,35 @@ static struct dsc_tag *dsc_set(struct scheme_ctx *c, uint32_t sm, uint32_t set) 
   struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, sm);
   return s->tag + set * s->tags;
 }
-static int dsc_found(struct dsc_sm *s, const struct l1_event *e, uint32_t i) {
-  s->last = e->set * s->tags + i;
-  return (int)i;
+static bool dsc_owns(const struct dsc_tag *t, const struct l1_event *e) {
+  return t->line == e->line && (t->valid | t->pending);
 }
-static int dsc_tag_of(struct scheme_ctx *c, const struct l1_event *e) {
-  struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, e->sm);
+static __attribute__((noinline)) struct dsc_tag *dsc_search(struct dsc_sm *s, const struct l1_event *e) {
   uint32_t tags = s->tags, i = 0;
-  const struct dsc_tag *t = s->tag + e->set * tags, *last = s->tag + s->last;
-  if (last->line == e->line && (last->valid | last->pending)) return (int)(last - t);
-  if (s->absent == e->line) return -1;
-  const uint64_t *line = dsc_lines(s) + e->set * tags;
+  struct dsc_tag *t = s->tag + e->set * tags;
+  if (s->absent == e->line) return NULL;
 #ifdef __SSE4_1__
+  const uint64_t *line = dsc_lines(s) + e->set * tags;
   __m128i both = _mm_set1_epi64x((long long)e->line);
   for (; i + 4 <= tags; i += 4) {
     __m128 low = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i)), both));
     __m128 high = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i + 2)), both));
     uint32_t same = (uint32_t)_mm_movemask_ps(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
     for (; same; same &= same - 1) {
-      uint32_t k = i + (uint32_t)__builtin_ctz(same);
-      if (t[k].valid | t[k].pending) return dsc_found(s, e, k);
+      struct dsc_tag *its = &t[i + (uint32_t)__builtin_ctz(same)];
+      if (dsc_owns(its, e)) return s->last = its;
     }
   }
 #endif
   for (; i < tags; i++)
-    if (line[i] == e->line && (t[i].valid | t[i].pending)) return dsc_found(s, e, i);
+    if (dsc_owns(&t[i], e)) return s->last = &t[i];
   s->absent = e->line;
-  return -1;
+  return NULL;
+}
+/* The tag of the line; NULL: it has none. */
+static inline struct dsc_tag *dsc_tag_of(struct scheme_ctx *c, const struct l1_event *e) {
+  struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, e->sm);
+  return dsc_owns(s->last, e) ? s->last : dsc_search(s, e);
 }
 
 /* Sectors of the frame of tag `i` that tags other than `i` hold or await. */
@@ -141,7 +144,8 @@ static int dsc_fewest(struct scheme_ctx *c, const struct l1_event *e, uint32_t m
 static int dsc_choose(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   const struct dsc_tag *t = dsc_set(c, e->sm, e->set);
   uint32_t n = dsc_n(c);
-  int have = dsc_tag_of(c, e), best = -1;
+  const struct dsc_tag *its = dsc_tag_of(c, e);
+  int have = its ? (int)(its - t) : -1, best = -1;
   if (have >= 0) return dsc_others(t, (uint32_t)have, n, true) & missing ? -1 : have;
   if (c->param[DSC_VICTIM] == 1) return dsc_fewest(c, e, missing);
   uint64_t oldest = UINT64_MAX;
@@ -185,8 +189,8 @@ static struct l1_shape dsc_shape(const struct scheme_ctx *c) {
   return (struct l1_shape){c->config->l1d.line, (uint32_t)c->param[DSC_SECTOR], c->config->l1d.sets};
 }
 static uint32_t dsc_find(struct scheme_ctx *c, const struct l1_event *e) {
-  int i = dsc_tag_of(c, e);
-  return i < 0 ? 0 : dsc_set(c, e->sm, e->set)[i].valid;
+  const struct dsc_tag *t = dsc_tag_of(c, e);
+  return t ? t->valid : 0;
 }
 static enum l1_plan dsc_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   return dsc_planned(c, e, missing) < 0 ? PLAN_FULL : PLAN_PLACE;
@@ -228,26 +232,23 @@ static uint32_t dsc_reserve(struct scheme_ctx *c, const struct l1_event *e, uint
 static void dsc_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out) {
   (void)here;
   c->counter[PARTIAL] += out == L1_PARTIAL;
-  int i = dsc_tag_of(c, e);
-  if (i < 0) return;
+  struct dsc_tag *t = dsc_tag_of(c, e);
+  if (!t) return;
   dsc_changed(c, e->sm);
-  struct dsc_tag *t = &dsc_set(c, e->sm, e->set)[i];
   t->used = e->cycle;
   t->reused |= out == L1_HIT;
 }
 static void dsc_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
-  int i = dsc_tag_of(c, e);
-  if (i < 0) return;
+  struct dsc_tag *t = dsc_tag_of(c, e);
+  if (!t) return;
   dsc_changed(c, e->sm);
-  struct dsc_tag *t = &dsc_set(c, e->sm, e->set)[i];
   t->valid |= chunks & t->pending;
   t->pending &= ~chunks;
 }
 static bool dsc_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
-  int i = dsc_tag_of(c, e);
-  if (i < 0) return false;
+  struct dsc_tag *t = dsc_tag_of(c, e);
+  if (!t) return false;
   dsc_changed(c, e->sm);
-  struct dsc_tag *t = &dsc_set(c, e->sm, e->set)[i];
   bool hit = t->valid & chunks;
   t->valid &= ~chunks;
   return hit;

@@ -88,8 +88,10 @@ static void tsp_learn(struct scheme_ctx *c, int mode, uint32_t chunks) {
     c->counter[HALVINGS]++;
   }
   bool coarse = (uint64_t)t->misses[1] * t->packets[1] < (uint64_t)t->misses[0] * t->packets[0];
-  c->counter[SWITCHES] += coarse != t->coarse;
+  if (coarse == t->coarse) return;
+  c->counter[SWITCHES]++;
   t->coarse = coarse;
+  gpu_l1_ask_again(c->gpu);
 }
 
 static uint32_t tsp_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
@@ -119,6 +121,7 @@ static const struct l1_org tsp_org = {
     .store = tsp_store,
     .clear = tsp_clear,
     .drop = tsp_drop,
+    .steady = true,
 };
 
 static const struct scheme tsc_plus = {
