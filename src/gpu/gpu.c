@@ -291,7 +291,7 @@ static void run_epochs(struct gpu *g) {
   }
   g->slots.next_epoch = next;
   for (uint32_t i = 0; g->slots.n_on_epoch && i < g->config.sms; i++)
-    if (g->sm[i].live) gpu_wake_sm(g, i);
+    if (g->sm[i].live) g->sm[i].l1d.refused = 0, g->sm[i].memory_look = true, gpu_wake_sm(g, i);
 }
 
 /* Core and DRAM edges that coincide at `t`: the order in which the reference takes them. It adds periods up in floating

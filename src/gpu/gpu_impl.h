@@ -60,9 +60,10 @@ struct gpu {
   bool every_cycle;                                   /* a scheme wants to see every cycle */
   enum sm_kind kind;                                  /* for which its SMs' steps are compiled */
   bool memory_steady;                                 /* no scheme is asked about an access more than once */
-  bool refusals_steady;                               /* the same holds of accesses that the L1 refuses */
-  bool read_hooks;                                    /* some scheme hears of reads that the L1 accepts */
-  bool any_kind;                                      /* shall be SM_ANY */
+  bool lookups_steady; /* the L1 repeats what it says of an access until something happens in it */
+  bool stalls_steady;  /* the schemes that are asked about a refused access repeat their answers */
+  bool read_hooks;     /* some scheme hears of reads that the L1 accepts */
+  bool any_kind;       /* shall be SM_ANY */
   struct sm_plan plan;
   /* launch in progress */
   const struct feed_kernel *kernel; /* with several, the one that came first */

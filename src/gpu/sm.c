@@ -94,12 +94,10 @@ static bool plain_knobs(const struct gpu_config *c, bool all) {
   return are;
 }
 
-/* Do all schemes that are asked about refused accesses repeat their answers? */
-static bool all_steady(const struct slots *k) {
+/* Do the schemes of a list repeat what they answer about a refused access? */
+static bool all_steady(const struct slots *k, const uint8_t *list, uint32_t n) {
   bool steady = true;
-  for (uint32_t h = 0; h < k->n_on_stall; h++) steady &= k->at[k->on_stall[h]].scheme->steady;
-  for (uint32_t h = 0; h < k->n_may_allocate; h++) steady &= k->at[k->may_allocate[h]].scheme->steady;
-  for (uint32_t h = 0; h < k->n_find_victim; h++) steady &= k->at[k->find_victim[h]].scheme->steady;
+  for (uint32_t h = 0; h < n; h++) steady &= k->at[list[h]].scheme->steady;
   return steady;
 }
 
@@ -110,8 +108,10 @@ void sm_choose_step(struct gpu *g) {
   const struct slots *k = &g->slots;
   g->read_hooks = k->n_on_access || k->n_on_hit || k->n_on_miss || k->n_on_place || k->n_on_evict;
   const struct l1_org *org = g->sm[0].l1d.org;
-  g->refusals_steady = (!org || org->steady) && all_steady(k);
-  g->memory_steady = g->refusals_steady && !k->n_queues && !k->n_bypass_access && !k->n_bypass_load;
+  g->lookups_steady = (!org || org->steady) && all_steady(k, k->may_allocate, k->n_may_allocate) &&
+                      all_steady(k, k->find_victim, k->n_find_victim);
+  g->stalls_steady = all_steady(k, k->on_stall, k->n_on_stall);
+  g->memory_steady = g->lookups_steady && g->stalls_steady && !k->n_queues && !k->n_bypass_access && !k->n_bypass_load;
   g->kind = any ? SM_ANY : g->slots.count || !plain_knobs(&g->config, true) ? SM_SCHEMES : SM_PLAIN;
 }
 

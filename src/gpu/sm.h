@@ -139,6 +139,7 @@ struct l1d {
   uint32_t lat_size;
   uint32_t set;
   int way, victim;
+  bool stays; /* no scheme will send the access that was refused past the L1 */
   /* the lines */
   uint32_t sets, ways, line_shift, line_bytes, mshrs, merges, missq_limit;
   uint64_t *tags; /* of each set: the tags of its ways, then the cycles of their last uses */

@@ -402,10 +402,19 @@ static void note_refusal(struct sm *s, const struct op *o, enum l1_outcome why) 
   s->now_counts.l1_reject_of = (uint8_t)((o->space == SPACE_LOCAL ? REJECT_LOCAL : 0) | (o->load ? 0 : REJECT_WRITE));
 }
 
-/* Is a refusal certain to be repeated until a fill, a place in an MSHR or in the miss queue? A scheme that was not
- * asked for want of room past the L1 will be. */
+/* Is what the L1 says of an access certain to be repeated until a fill, a place in an MSHR or in the miss queue? */
 static bool repeats(const struct sm *s) {
-  return SM_KIND == SM_PLAIN || (s->g->refusals_steady && !s->watch_icnt);
+  return SM_KIND == SM_PLAIN || s->g->lookups_steady;
+}
+
+/* An access that the L1 has not accepted, and would not if it were looked up: is it sent past the L1 by now? */
+static bool bypass_refused(struct sm *s, struct latency_slot *q) {
+  struct l1d *l = &s->l1d;
+  const struct op *o = &s->op[q->op];
+  if (SM_KIND != SM_PLAIN && l->refused == L1_BYPASS) return bypass_by_cache(s, q);
+  if (HOOKS(s, on_stall) && o->load && !l->stays && bypass_on_stall(s, q, l->refused)) return true;
+  note_refusal(s, o, l->refused);
+  return false;
 }
 
 /* Look up the access that has spent the hit latency in front of the L1. */
@@ -421,17 +430,20 @@ static void l1_lookup(struct sm *s) {
   struct op *o = &s->op[q->op];
   bool local = o->space == SPACE_LOCAL;
   if (l->refused) {
-    note_refusal(s, o, l->refused);
-    return;
-  }
-  if (o->load) {
+    if (!bypass_refused(s, q)) return;
+    l->refused = 0;
+  } else if (o->load) {
     enum l1_outcome out = read_line(s, q->op, &q->acc);
     if (out == L1_BYPASS) {
-      if (!bypass_by_cache(s, q)) return;
+      if (!bypass_by_cache(s, q)) {
+        if (repeats(s)) l->refused = L1_BYPASS, l->probed = false;
+        return;
+      }
     } else if (out >= L1_NO_LINE) {
       if (!bypass_on_stall(s, q, out)) {
         note_refusal(s, o, out);
         if (repeats(s)) l->refused = (uint8_t)out, l->probed = out != L1_NO_LINE;
+        if (HOOKS(s, on_stall)) l->stays = s->g->stalls_steady && !s->watch_icnt;
         return;
       }
     } else {

@@ -78,12 +78,16 @@ struct dl_sm {
   uint64_t accesses, misses;
 };
 struct dl {
+  uint32_t tags; /* of a set: the parameter, converted once */
   bool followers_new;
   uint32_t rest; /* intervals until SM 0 and SM 1 are compared again; 0: they are being compared */
 };
 
+static uint32_t dl_tag_count(const struct scheme_ctx *c) {
+  return ((const struct dl *)c->state)->tags;
+}
 static struct dl_tag *dl_tags(struct scheme_ctx *c, uint32_t sm, uint32_t set) {
-  return SCHEME_SM(c, struct dl_sm, sm)->tag + set * (uint32_t)c->param[DL_TAGS];
+  return SCHEME_SM(c, struct dl_sm, sm)->tag + set * dl_tag_count(c);
 }
 static struct dl_line *dl_lines(struct scheme_ctx *c, uint32_t sm, uint32_t set) {
   return SCHEME_SM(c, struct dl_sm, sm)->line + set * c->config->l1d.ways;
@@ -100,6 +104,7 @@ static bool dl_init(struct scheme_ctx *c, struct err *e) {
   if (c->param[DL_THRESHOLD] >= (double)(1u << (uint32_t)c->param[DL_RC_BITS]))
     return err_set(e, ERR_USAGE, "scheme decoupled-l1d: threshold=%g is beyond a count of %g bits",
                    c->param[DL_THRESHOLD], c->param[DL_RC_BITS]);
+  ((struct dl *)c->state)->tags = (uint32_t)c->param[DL_TAGS];
   for (uint32_t i = 0; i < c->config->sms; i++)
     for (uint32_t t = 0; t < DL_TABLE; t++) SCHEME_SM(c, struct dl_sm, i)->table[t] = 1;
   return true;
@@ -115,8 +120,8 @@ static bool dl_filters(const struct scheme_ctx *c, const struct l1_event *e) {
 
 static int dl_tag_of(struct scheme_ctx *c, const struct l1_event *e) {
   const struct dl_tag *t = dl_tags(c, e->sm, e->set);
-  for (uint32_t i = 0; i < (uint32_t)c->param[DL_TAGS]; i++)
-    if (t[i].valid && t[i].line == e->line) return (int)i;
+  for (uint32_t i = 0, n = dl_tag_count(c); i < n; i++)
+    if (t[i].line == e->line && t[i].valid) return (int)i;
   return -1;
 }
 
@@ -171,7 +176,7 @@ static uint32_t dl_choose_tag(struct scheme_ctx *c, const struct l1_event *e) {
   const struct dl_tag *t = dl_tags(c, e->sm, e->set);
   const struct dl_line *l = dl_lines(c, e->sm, e->set);
   int free = -1, bare = -1, held = -1;
-  for (uint32_t i = 0; i < (uint32_t)c->param[DL_TAGS]; i++) {
+  for (uint32_t i = 0; i < dl_tag_count(c); i++) {
     if (!t[i].valid) {
       free = (int)i;
       continue;
@@ -238,7 +243,7 @@ static uint32_t dl_reserve(struct scheme_ctx *c, const struct l1_event *e, uint3
   int have = dl_tag_of(c, e);
   uint32_t i = have >= 0 ? (uint32_t)have : dl_new_tag(c, e);
   struct dl_tag *t = dl_tags(c, e->sm, e->set);
-  for (uint32_t k = 0; k < (uint32_t)c->param[DL_TAGS]; k++)
+  for (uint32_t k = 0; k < dl_tag_count(c); k++)
     if (k != i && (int)k != old && t[k].rc) t[k].rc--;
   dl_count(c, &t[i], have >= 0 ? 1 : (uint32_t)c->param[DL_FIRST]);
   t[i].used = e->cycle;
@@ -283,7 +288,7 @@ static bool dl_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t ch
 
 static void dl_clear(struct scheme_ctx *c, uint32_t sm) {
   struct dl_sm *s = SCHEME_SM(c, struct dl_sm, sm);
-  for (uint32_t i = 0; i < c->config->l1d.sets * (uint32_t)c->param[DL_TAGS]; i++) s->tag[i].valid = false;
+  for (uint32_t i = 0; i < c->config->l1d.sets * dl_tag_count(c); i++) s->tag[i].valid = false;
   for (uint32_t i = 0; i < c->config->l1d.sets * c->config->l1d.ways; i++)
     s->line[i] = (struct dl_line){.tag = DL_NONE};
 }
@@ -356,6 +361,7 @@ static uint32_t dl_storage(const struct gpu_config *g, const double *param, stru
 }
 
 static const struct l1_org dl_org = {
+    .steady = true,
     .shape = dl_shape,
     .find = dl_find,
     .plan = dl_plan,
