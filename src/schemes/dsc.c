@@ -93,12 +93,15 @@ static __attribute__((noinline)) struct dsc_tag *dsc_search(struct dsc_sm *s, co
 #ifdef __SSE4_1__
   const uint64_t *line = dsc_lines(s) + e->set * tags;
   __m128i both = _mm_set1_epi64x((long long)e->line);
-  for (; i + 4 <= tags; i += 4) {
-    __m128 low = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i)), both));
-    __m128 high = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i + 2)), both));
-    uint32_t same = (uint32_t)_mm_movemask_ps(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+  for (uint32_t from = 0; i + 4 <= tags; from = i) {
+    uint32_t same = 0; /* of up to 32 tags: which of a few it is, a branch would guess wrongly */
+    for (; i + 4 <= tags && i < from + 32; i += 4) {
+      __m128 low = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i)), both));
+      __m128 high = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i + 2)), both));
+      same |= (uint32_t)_mm_movemask_ps(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0))) << (i - from);
+    }
     for (; same; same &= same - 1) {
-      struct dsc_tag *its = &t[i + (uint32_t)__builtin_ctz(same)];
+      struct dsc_tag *its = &t[from + (uint32_t)__builtin_ctz(same)];
       if (dsc_owns(its, e)) return s->last = its;
     }
   }

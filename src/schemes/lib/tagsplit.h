@@ -172,18 +172,26 @@ static inline uint64_t ts_among(const struct tagsplit *s, struct ts_set *b, uint
 }
 
 /* Chunks of the line asked for, here or on their way. */
+static inline uint64_t ts_look(struct tagsplit *s, const struct ts_set *b, uint64_t line) {
+  s->found.line = line;
+  s->found.known = true;
+  return s->found.own = ts_same(s, b, line) & (b->valid | b->pending);
+}
+static __attribute__((noinline)) uint64_t ts_look_again(struct tagsplit *s, const struct ts_set *b, uint64_t line) {
+  return ts_look(s, b, line);
+}
+static inline bool ts_known(const struct tagsplit *s, uint64_t line) {
+  return s->found.known && s->found.line == line;
+}
+/* Nearly always ts_find has looked before. */
 static inline uint64_t ts_own(struct tagsplit *s, const struct ts_set *b, uint64_t line) {
-  if (!s->found.known || s->found.line != line) {
-    s->found.own = ts_same(s, b, line) & (b->valid | b->pending);
-    s->found.line = line;
-    s->found.known = true;
-  }
-  return s->found.own;
+  return ts_known(s, line) ? s->found.own : ts_look_again(s, b, line);
 }
 
 static inline uint32_t ts_find(struct tagsplit *s, const struct l1_event *e) {
   struct ts_set *b = ts_set_of(s, e->set);
-  return ts_offsets(s, b, ts_own(s, b, e->line) & b->valid);
+  uint64_t own = ts_known(s, e->line) ? s->found.own : ts_look(s, b, e->line);
+  return ts_offsets(s, b, own & b->valid);
 }
 
 /* Where the missing chunks go: out[j] for the j-th of them; `drop` gets the valid chunks that must go. False: too few.
