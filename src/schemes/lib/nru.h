@@ -14,6 +14,16 @@ static inline void nru_use(uint64_t *bits, uint32_t entry, uint32_t entries) {
   if ((*bits & all) == all) *bits = 0;
 }
 
+/* The entries of `mask`, lowest first. */
+static inline void nru_use_each(uint64_t *bits, uint64_t mask, uint32_t entries) {
+  uint64_t all = entries == 64 ? ~0ull : (1ull << entries) - 1;
+  if (((*bits | mask) & all) != all) {
+    *bits |= mask; /* none of them is the last */
+    return;
+  }
+  for (; mask; mask &= mask - 1) nru_use(bits, (uint32_t)__builtin_ctzll(mask), entries);
+}
+
 /* A pseudo-random member of `mask` (not 0). The same `draw` gives the same member, so that a refused access that asks
  * again gets the same answer; advance `draw` when a victim is taken. */
 static inline uint32_t nru_random(uint64_t mask, uint64_t draw) {

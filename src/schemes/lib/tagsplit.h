@@ -298,7 +298,7 @@ static inline void ts_touch(struct tagsplit *s, const struct l1_event *e, uint32
   if (!touched) return;
   s->plan.missing = 0;
   b->reused |= touched;
-  for (uint64_t m = touched; m; m &= m - 1) nru_use(&b->nru, (uint32_t)__builtin_ctzll(m), s->t.set);
+  nru_use_each(&b->nru, touched, s->t.set);
 }
 
 static inline void ts_fill(struct tagsplit *s, const struct l1_event *e, uint32_t chunks) {
