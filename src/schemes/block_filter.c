@@ -94,9 +94,24 @@ static bool prof_read(struct scheme_ctx *c, struct prof *p, struct err *e) {
   return ok || err_set(e, ERR_INPUT, "%s: not a profile written by scheme block-filter", path);
 }
 
+/* What all SMs counted of a block is summed at the end: each access costs one entry. */
+static void prof_sum(struct prof *p) {
+  struct prof own = *p;
+  p->at = NULL, p->size = p->used = 0;
+  prof_resize(p, own.size);
+  for (uint32_t i = 0; i < own.size; i++) {
+    const struct prof_entry *r = &own.at[i];
+    if (!r->count) continue;
+    prof_add(p, r->line, r->launch, r->sm, r->count);
+    prof_add(p, r->line, r->launch, PROF_ALL_SMS, r->count);
+  }
+  free(own.at);
+}
+
 static void prof_finish(struct scheme_ctx *c) {
   struct prof *p = c->state;
   if (p->at && c->param[PROF_RUN] == 1 && *c->config->profile) {
+    prof_sum(p);
     size_t bytes = sizeof prof_magic + p->used * sizeof *p->at, at = sizeof prof_magic;
     char *data = malloc(bytes);
     CHECK(data, "out of memory for a profile of %u blocks", p->used);
@@ -124,7 +139,6 @@ static void prof_count(struct scheme_ctx *c, const struct l1_event *e) {
   struct prof *p = c->state;
   if (e->local || c->param[PROF_RUN] != 1) return;
   prof_add(p, e->line, p->launch, (uint16_t)e->sm, 1);
-  prof_add(p, e->line, p->launch, PROF_ALL_SMS, 1);
   c->counter[COUNTED]++;
 }
 
