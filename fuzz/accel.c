@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   while (t && t->ops->next(t, &ev, &e) && ev.kind != TRACE_END) {
     if (ev.kind != TRACE_LAUNCH || ev.kernel->ctas > 64) continue;
     struct trace_feed *feed = trace_feed_new(t, ev.kernel, 2, &e);
-    if (feed) trace_drive(trace_feed_get(feed), 2, NULL, &e);
+    if (feed) trace_drive(trace_feed_get(feed), 2, 0, NULL, &e);
     trace_feed_free(feed);
   }
   if (t) t->ops->close(t);

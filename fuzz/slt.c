@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
       rt_init(f, n * 7 + l + 1, 1 + n % 4, 20 + 30 * (n % 3), 20 + 20 * n);
       if (n % 2) slt_note_copy(w, 1000, l & 1);
       struct feed *tap = slt_begin(w, &f->feed, 2, &e);
-      if (!tap || !trace_drive(tap, 2, &c, &e) || !slt_end(w, true, &e)) return 1;
+      if (!tap || !trace_drive(tap, 2, 0, &c, &e) || !slt_end(w, true, &e)) return 1;
       free(f);
     }
     if (!w || !slt_finish(w, &e)) return fprintf(stderr, "%s\n", e.msg), 1;
@@ -132,7 +132,7 @@ static void drive(const char *path) {
   for (uint32_t l = 0; t && l < MAX_LAUNCHES && t->ops->next(t, &ev, &e) && ev.kind != TRACE_END; l++) {
     if (ev.kind != TRACE_LAUNCH || ev.kernel->ctas > MAX_CTAS) continue;
     struct trace_feed *feed = trace_feed_new(t, ev.kernel, 2, &e);
-    if (feed) trace_drive(trace_feed_get(feed), 2, NULL, &e);
+    if (feed) trace_drive(trace_feed_get(feed), 2, 0, NULL, &e);
     trace_feed_free(feed);
   }
   if (t) trace_close(t);
