@@ -21,6 +21,13 @@ OPT ?= -O1
 LAST_OPT := $(OPT) # after a file's own -O3, which takes minutes when instrumented
 SAN_FLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+# COVERAGE=1 counts which lines run (clang only; tools/coverage.sh builds, tests and reports).
+ifdef COVERAGE
+CC := clang
+OPT := -O1
+LAST_OPT := $(OPT)
+SAN_FLAGS += -fprofile-instr-generate -fcoverage-mapping
+endif
 OPT ?= -O3
 WARN := -Wall -Wextra $(if $(WERROR),$(if $(SANITIZE),,-Werror))
 ifneq ($(findstring clang,$(CC)),)
@@ -29,7 +36,7 @@ endif
 CFLAGS ?=
 BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE= $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off -Isrc $(WARN) $(SAN_FLAGS)
 LDFLAGS ?=
-LDFLAGS += $(filter -fsanitize=%,$(SAN_FLAGS))
+LDFLAGS += $(filter -fsanitize=% -fprofile%,$(SAN_FLAGS))
 
 comma := ,
 LIB_ROOMS := base ptx simt trace gpu schemes schemes/lib results session

@@ -41,6 +41,9 @@ for page in knobs counters schemes scheme-pairs energies invariants; do
   fi
 done
 
+tools/programs.py | diff -q - docs/programs.md >/dev/null
+report "docs/programs.md is current" $?
+
 git grep -nIE '\b(TO''DO|FIX''ME|XX''X|HA''CK)\b' -- '*.c' '*.h' '*.def' '*.sh' '*.js' '*.cu' Makefile | head -n 5 | grep .
 report "no unfinished markers" "$(( $? == 0 ))"
 

@@ -25,7 +25,12 @@ export function save(name, type, text) {
   a.remove();
   setTimeout(() => URL.revokeObjectURL(a.href), 1000);
 }
-export const csv = (rows) => rows.map((r) => r.map((c) => (/[",\n]/.test(String(c)) ? `"${String(c).replaceAll('"', '""')}"` : c ?? "")).join(",")).join("\n") + "\n";
+// A text that a spreadsheet would take for a formula gets an apostrophe in front (OWASP); numbers stay as they are.
+const cell = (c) => {
+  const t = String(c ?? ""), formula = /^[=+\-@\t\r]/.test(t) && Number.isNaN(Number(t));
+  return formula || /[",\r\n]/.test(t) ? `"${formula ? "'" : ""}${t.replaceAll('"', '""')}"` : t;
+};
+export const csv = (rows) => rows.map((r) => r.map(cell).join(",")).join("\n") + "\n";
 export const slug = (s) => s.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 
 // A table whose columns sort by a click or the Enter key on their heading. Cells: { text, value, title, extra, className }.

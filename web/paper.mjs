@@ -2,9 +2,11 @@
 // DATA.json comes from `sluice paper`: the figure files as JSON, the published rows with ours beside them, and the runs with the
 // files of their records. Writes DIR/FIGURE.svg, .pdf, .png and .csv, and DIR/figures.json for the report and docs/figures.md.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as echarts from "echarts";
+import { csv } from "./dom.js";
 
 const [, , file, out] = process.argv;
 const data = JSON.parse(readFileSync(file, "utf8"));
@@ -268,7 +270,19 @@ function absentSvg(f, missing) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="560" height="${70 + 20 * text.length}" viewBox="0 0 560 ${70 + 20 * text.length}"><rect x="1" y="1" width="558" height="${68 + 20 * text.length}" fill="#fff" stroke="${INK}" stroke-dasharray="6 4"/><g font-family="${FONT}" font-size="14" fill="${INK}" text-anchor="middle">${text.map((s, i) => `<text x="280" y="${44 + 22 * i}"${i ? "" : ' font-weight="bold"'}>${escape(s)}</text>`).join("")}</g></svg>`;
 }
 
-const csv = (rows) => rows.map((r) => r.map((c) => (/[",\n]/.test(String(c ?? "")) ? `"${String(c).replaceAll('"', '""')}"` : c ?? "")).join(",")).join("\n") + "\n";
+// A file appears whole or not at all; what cannot be written ends the drawing with the exit code that sluice has for it.
+function save(path, write) {
+  const temp = `${path}.${randomBytes(9).toString("base64url")}`;
+  try {
+    write(temp);
+    renameSync(temp, path);
+  } catch (e) {
+    rmSync(temp, { force: true });
+    console.error(`sluice: cannot write '${path}': ${e.message}`);
+    process.exit(8);
+  }
+}
+const saveText = (path, text) => save(path, (temp) => writeFileSync(temp, text, { flag: "wx" }));
 const done = [];
 for (const f of data.figures) {
   const missing = new Set(), draw = KINDS[f.kind];
@@ -276,12 +290,12 @@ for (const f of data.figures) {
   const t = draw(f, missing), some = t.rows.some((r) => r.slice(1).some((v) => v !== undefined && !Number.isNaN(v)));
   const svg = !some ? absentSvg(f, missing.size ? missing : new Set(["its runs have no such data"])) : f.kind === "table" ? tableSvg(t) : chartSvg(f, t);
   const at = (end) => join(out, `${f.figure}.${end}`);
-  writeFileSync(at("svg"), svg);
-  writeFileSync(at("csv"), csv([[f.kind === "lines" || f.kind === "cdf" ? f.axis?.x ?? "" : "workload", ...t.heads], ...t.rows, ...(f.published?.length ? [[], ["published", "metric", "scheme", "group", "published value", "ours", "unit"], ...f.published.map((p) => [p.where, p.metric, p.scheme, p.group, p.published, p.ours ?? "", p.unit])] : [])]));
-  execFileSync("rsvg-convert", ["-f", "pdf", "-o", at("pdf"), at("svg")]);
-  execFileSync("rsvg-convert", ["-f", "png", "-z", "2", "-o", at("png"), at("svg")]);
+  saveText(at("svg"), svg);
+  saveText(at("csv"), csv([[f.kind === "lines" || f.kind === "cdf" ? f.axis?.x ?? "" : "workload", ...t.heads], ...t.rows, ...(f.published?.length ? [[], ["published", "metric", "scheme", "group", "published value", "ours", "unit"], ...f.published.map((p) => [p.where, p.metric, p.scheme, p.group, p.published, p.ours ?? "", p.unit])] : [])]));
+  save(at("pdf"), (temp) => execFileSync("rsvg-convert", ["-f", "pdf", "-o", temp, at("svg")]));
+  save(at("png"), (temp) => execFileSync("rsvg-convert", ["-f", "png", "-z", "2", "-o", temp, at("svg")]));
   const state = !some ? "absent" : missing.size ? "partial" : "whole";
   done.push({ figure: f.figure, where: f.where, title: f.title, kind: f.kind, state, missing: [...missing], published: f.published ?? [], reason: f.reason ?? "", svg, rows: [["", ...t.heads], ...t.rows] });
   console.log(`  ${f.figure.padEnd(20)} ${f.where.padEnd(10)} ${state === "whole" ? "" : state === "partial" ? `(partly: ${[...missing][0]}${missing.size > 1 ? `, and ${missing.size - 1} more` : ""}) ` : `NOT DRAWN: ${[...missing].join("; ") || "no data"} `}`.trimEnd());
 }
-writeFileSync(join(out, "figures.json"), JSON.stringify(done, null, 1));
+saveText(join(out, "figures.json"), JSON.stringify(done, null, 1));

@@ -8,5 +8,5 @@ web/node_modules/.sluice: web/package.json web/package-lock.json
 $(DATA)/report.html: $(wildcard web/*.js) web/report.css web/report.html web/build.mjs web/node_modules/.sluice
 	node web/build.mjs $@
 
-$(DATA)/paper.mjs: web/paper.mjs web/build.mjs web/node_modules/.sluice
+$(DATA)/paper.mjs: web/paper.mjs web/dom.js web/build.mjs web/node_modules/.sluice
 	node web/build.mjs $@

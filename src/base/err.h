@@ -17,6 +17,7 @@ enum err_code {
   ERR_UNSUPPORTED, /* valid input that Sluice refuses by name: exit 3 */
   ERR_PROGRAM,     /* the simulated program did wrong: out of bounds, misaligned, ...: exit 4 */
   ERR_STUCK,       /* a kernel makes no progress: exit 5 */
+  ERR_OUTPUT,      /* a file or standard output that could not be written: exit 8 */
   ERR_INTERNAL,    /* an invariant of ours is broken: exit 70 */
 };
 

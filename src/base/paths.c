@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/output.h"
 
 /* `dir`/`name` into `out`, cut off where it does not fit (the file is then not found). */
 static bool join(char *out, size_t size, const char *dir, const char *name) {
@@ -67,45 +67,11 @@ bool path_find(char *out, size_t size, const char *name) {
   return join(out, size, dir, name) && access(out, R_OK) == 0;
 }
 
-static bool write_all(int fd, const char *p, size_t n) {
-  while (n) {
-    ssize_t k = write(fd, p, n);
-    if (k < 0 && errno == EINTR) continue;
-    if (k < 0) return false;
-    p += k;
-    n -= (size_t)k;
-  }
-  return true;
-}
-
 bool path_write_whole(const char *path, const void *data, size_t bytes) {
-  if (!strcmp(path, "-")) return write_all(STDOUT_FILENO, data, bytes);
-  /* A device or a pipe cannot be replaced, only written. */
-  struct stat st;
-  if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-    FILE *f = fopen(path, "w");
-    if (!f) return false;
-    bool ok = fwrite(data, 1, bytes, f) == bytes;
-    return !fclose(f) && ok;
-  }
-  char tmp[PATH_MAX];
-  if ((size_t)snprintf(tmp, sizeof tmp, "%s.XXXXXX", path) >= sizeof tmp) {
-    errno = ENAMETOOLONG;
-    return false;
-  }
-  int fd = mkstemp(tmp);
-  if (fd < 0) return false;
-  mode_t mask = umask(0);
-  umask(mask);
-  bool ok = write_all(fd, data, bytes) && !fchmod(fd, 0666 & ~mask);
-  ok = !close(fd) && ok;
-  ok = ok && !rename(tmp, path);
-  if (!ok) {
-    int saved = errno;
-    unlink(tmp);
-    errno = saved;
-  }
-  return ok;
+  struct output *o = output_open(path);
+  if (!o) return false;
+  fwrite(data, 1, bytes, output_file(o));
+  return output_commit(o);
 }
 
 char *path_read_whole(const char *path, size_t *bytes) {

@@ -12,8 +12,7 @@ void path_data(char *out, size_t size);
 void path_lib(char *out, size_t size);
 /* `name` inside the data directory exists: true, with the full path in `out`. */
 bool path_find(char *out, size_t size, const char *name);
-/* Write `bytes` of `data` to `path` whole or not at all: a temporary file beside it, then rename. "-": standard output.
- * False with errno on failure. */
+/* Write `bytes` of `data` to `path`, whole or not at all (base/output.h). False with errno on failure. */
 bool path_write_whole(const char *path, const void *data, size_t bytes);
 /* The whole file, NUL-terminated, to be freed by the caller; NULL with errno on failure. `bytes` may be NULL. */
 char *path_read_whole(const char *path, size_t *bytes);

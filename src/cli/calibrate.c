@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/output.h"
 #include "base/paths.h"
 #include "cli/calib.h"
 #include "cli/jobs.h"
@@ -237,10 +238,11 @@ static bool select_tables(struct plan *p, const char *name, struct err *e) {
 
 static int finish(struct plan *p, const struct calibrate_options *o) {
   unsigned bad = collect(p), missed = 0;
-  FILE *csv = o->csv ? fopen(o->csv, "w") : NULL;
+  struct output *file = o->csv ? output_open(o->csv) : NULL;
+  FILE *csv = file ? output_file(file) : NULL;
   struct err e = {0};
-  if (o->csv && !csv) {
-    err_set(&e, ERR_INPUT, "cannot write '%s': %s", o->csv, strerror(errno));
+  if (o->csv && !file) {
+    output_failed(o->csv, errno, &e);
     return cli_fail(&e);
   }
   if (csv) fputs("table,case,column,ours,reference\n", csv);
@@ -249,7 +251,7 @@ static int finish(struct plan *p, const struct calibrate_options *o) {
     missed += print_table(tables[t].name, &p->table[t], o);
     if (csv) append_csv(csv, tables[t].name, &p->table[t]);
   }
-  if (csv && fclose(csv)) return err_set(&e, ERR_INPUT, "cannot write '%s'", o->csv), cli_fail(&e);
+  if (file && !output_commit(file)) return output_failed(o->csv, errno, &e), cli_fail(&e);
   return bad || (o->check && missed) ? EXIT_CHECK : EXIT_OK;
 }
 
@@ -261,6 +263,7 @@ static int calibrate_run(const struct command *self, int argc, char **argv) {
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
   struct sim_options sim = {.gpu = o.gpu, .sets = o.sets};
+  if (!output_prepare(o.csv, &e)) return cli_fail(&e);
   struct plan *p = calloc(1, sizeof *p);
   CHECK(p, "out of memory");
   if (first < argc) snprintf(dir, sizeof dir, "%s", argv[first]);

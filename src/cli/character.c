@@ -121,6 +121,7 @@ static void print_followed(const struct record_file *r, FILE *f) {
   const json_t *kernel, *longest = NULL, *warp;
   size_t k, i;
   json_array_foreach(record_entries(r), k, kernel) {
+    if (json_object_get(kernel, "launches")) continue; /* many of them: nothing over time */
     if (!longest || get(kernel, "cycles") > get(longest, "cycles")) longest = kernel;
   }
   bool any = false;

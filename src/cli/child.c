@@ -1,24 +1,25 @@
 /* child.c - the child process of `sluice run`: private directory, options, environment, signals.
  *
  * The library in the child reads $SLUICE_DIR/options.json and creates there: `alive` when our runtime is first reached,
- * record.json at the end (empty where nobody reads it), error.txt and error.code when something went wrong.
+ * process-N for each process that simulates, with its record beside it at the end, error.txt and error.code when
+ * something went wrong.
  */
 #include "cli/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/paths.h"
+#include "cli/processes.h"
 #include "cli/run.h"
 
 /* Found on LD_LIBRARY_PATH, since LD_PRELOAD takes no path with a blank in it. */
@@ -26,10 +27,16 @@
 
 bool tempdir_make(struct tempdir *t, struct err *e) {
   const char *base = getenv("TMPDIR");
-  if (!base || !*base || strlen(base) > 400) base = "/tmp";
-  snprintf(t->path, sizeof t->path, "%s/sluice-XXXXXX", base);
-  if (mkdtemp(t->path)) return true;
-  err_set(e, ERR_INPUT, "cannot make a directory in '%s': %s", base, strerror(errno));
+  char *real = realpath(base && *base ? base : "/tmp", NULL); /* programs change their folder */
+  *t = (struct tempdir){.keeper = {-1, -1}};
+  int n = snprintf(t->path, sizeof t->path, "%s/sluice-XXXXXX", real ? real : "/tmp");
+  free(real);
+  if (n < (int)sizeof t->path && mkdtemp(t->path)) {
+    t->keeper = process_keep("SLUICE_DIR", t->path);
+    return true;
+  }
+  err_set(e, ERR_OUTPUT, "cannot make a folder in '%s': %s", base && *base ? base : "/tmp",
+          strerror(n < (int)sizeof t->path ? errno : ENAMETOOLONG));
   t->path[0] = 0;
   return false;
 }
@@ -39,14 +46,10 @@ void tempdir_file(const struct tempdir *t, const char *name, char *out, size_t s
   sprintf(out, "%s/%s", t->path, name);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where) {
-  (void)st, (void)type, (void)where;
-  remove(path);
-  return 0;
-}
-
 void tempdir_remove(struct tempdir *t) {
-  if (t->path[0]) nftw(t->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  if (!t->path[0]) return;
+  process_remove_folder(t->path);
+  process_release(&t->keeper);
   t->path[0] = 0;
 }
 
@@ -71,13 +74,16 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   json_object_set_new(j, "scheme", json_string(o->scheme ? o->scheme : "baseline"));
   json_object_set_new(j, "mode", json_string(o->mode ? o->mode : "timing"));
   json_object_set_new(j, "check", json_string(o->check ? o->check : ""));
+  json_object_set_new(j, "memory", json_string(sim_memory(o, argv[0])));
+  json_object_set_new(j, "interleave", json_string(o->interleave ? o->interleave : ""));
   json_object_set_new(j, "sets", sets);
   json_object_set_new(j, "program", json_string(program));
-  json_object_set_new(j, "watchdog_cycles", json_integer((json_int_t)o->watchdog));
+  json_object_set_new(j, "watchdog", json_integer((json_int_t)o->watchdog));
   json_object_set_new(j, "timing_first", json_integer(first));
   json_object_set_new(j, "timing_end", json_integer(end));
   json_object_set_new(j, "quiet", json_boolean(o->quiet));
   json_object_set_new(j, "record", json_boolean(run_reads_record(o)));
+  json_object_set_new(j, "every_launch", json_boolean(o->launches && !strcmp(o->launches, "all")));
   json_object_set_new(j, "meter", json_boolean(o->meter));
   json_object_set_new(j, "detail", json_boolean(o->detail));
   json_object_set_new(j, "lines", json_boolean(o->lines));
@@ -102,7 +108,7 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   tempdir_file(t, "options.json", path, sizeof path);
   bool ok = path_write_whole(path, text, strlen(text));
   free(text);
-  return ok || err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  return ok || output_failed(path, errno, e);
 }
 
 /* The environment of the program: ours with some variables replaced. */
@@ -146,37 +152,31 @@ static struct environment child_environment(const struct tempdir *t, const char 
   path_lib(lib, sizeof lib);
   env_join(&v, "LD_LIBRARY_PATH", lib, getenv("LD_LIBRARY_PATH"));
   env_set(&v, "SLUICE_DIR", "%s", t->path);
-  if (elf_may_hold_runtime(program)) env_join(&v, "LD_PRELOAD", getenv("LD_PRELOAD"), HOOK);
+  env_join(&v, "LD_PRELOAD", getenv("LD_PRELOAD"), HOOK);
+  env_set(&v, "SLUICE_STATIC", "%s", elf_needs_hook(program) ? "yes" : "no"); /* a search through its symbols */
   for (size_t i = 0; i < inherited; i++)
     if (!env_is_set(&v, environ[i])) v.vars[v.count++] = environ[i];
   return v;
 }
 
-/* As posix_spawn, and so without the copy of our page tables that a fork makes; 0 or an errno. */
 static int start(const struct tempdir *t, char *const *argv, const sigset_t *mask, pid_t *pid) {
   char program[PATH_MAX];
   if (!program_find(argv[0], program, sizeof program)) snprintf(program, sizeof program, "%s", argv[0]);
   struct environment env = child_environment(t, program);
-  posix_spawnattr_t attr;
-  int why = posix_spawnattr_init(&attr);
-  if (!why) {
-    posix_spawnattr_setsigmask(&attr, mask);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-    why = posix_spawn(pid, program, NULL, &attr, argv, env.vars);
-    posix_spawnattr_destroy(&attr);
-  }
+  int why = process_spawn(pid, program, argv, env.vars, mask);
   for (size_t i = 0; i < env.own; i++) free(env.vars[i]);
   free(env.vars);
   return why;
 }
 
-int child_run(const struct tempdir *t, char *const *argv, struct err *e) {
+bool child_run(const struct tempdir *t, char *const *argv, struct ended *end, struct err *e) {
   sigset_t watched, old;
   sigemptyset(&watched);
   int const list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) sigaddset(&watched, list[i]);
   sigprocmask(SIG_BLOCK, &watched, &old);
   fflush(stdout);
+  prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind becomes ours to wait for */
   pid_t pid;
   int status = 0, why = start(t, argv, &old, &pid);
   while (!why && waitpid(pid, &status, WNOHANG) == 0) {
@@ -186,7 +186,8 @@ int child_run(const struct tempdir *t, char *const *argv, struct err *e) {
     bool from_terminal = (sig == SIGINT || sig == SIGQUIT) && si.si_code > 0;
     if (sig > 0 && sig != SIGCHLD && !from_terminal) kill(pid, sig);
   }
+  if (!why) processes_wait();
   sigprocmask(SIG_SETMASK, &old, NULL);
-  if (why) return err_set(e, ERR_USAGE, "cannot run '%s': %s", argv[0], strerror(why)), -1;
-  return status;
+  *end = (struct ended){pid, status};
+  return !why || err_set(e, ERR_USAGE, "cannot run '%s': %s", argv[0], strerror(why));
 }

@@ -25,6 +25,8 @@ enum exit_code {
   EXIT_FAULT = 4,       /* the simulated program did wrong */
   EXIT_STUCK = 5,       /* a kernel makes no progress */
   EXIT_NOT_REACHED = 6, /* the program never reached our CUDA runtime */
+  EXIT_STRAY = 7,       /* all went well, but for reads out of bounds that were let through */
+  EXIT_OUTPUT = 8,      /* a file or standard output could not be written */
   EXIT_BUG = 70,        /* an invariant of Sluice is broken */
 };
 int exit_code_of(enum err_code c);
@@ -49,6 +51,8 @@ struct opt {
 /* Parse argv[1..) up to the first operand or "--"; returns the index of the first operand, or -1 with `e`. */
 int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct err *e);
 void opt_list_free(struct opt_list *l);
+/* Whether the value of option `word` is the next word of the line. */
+bool opt_takes_next(const struct opt *table, const char *word);
 
 /* ---- commands ---- */
 struct command {
@@ -56,12 +60,15 @@ struct command {
   const char *help;                   /* paragraphs that teach, then examples */
   const struct opt *opts;
   int (*run)(const struct command *self, int argc, char **argv); /* argv[0] is the command's name */
+  bool program; /* what follows the first operand belongs to a program, --help too */
 };
 extern const struct command *const commands[]; /* NULL-terminated */
 const struct command *command_find(const char *name, struct err *e);
 void command_help(const struct command *c, FILE *f);
 /* Usage error of a command: message, and where its help is. Returns EXIT_USAGE. */
 int command_usage(const struct command *c, const struct err *e);
+/* `path`, which the command will write (NULL: nothing), is none of the files among `words`; those end with NULL. */
+bool command_is_no_input(const char *path, char *const *words, struct err *e);
 /* Options parsed, --help handled: returns -1 to go on with *first the first operand, else the exit code. */
 int command_begin(const struct command *c, int argc, char **argv, void *into, int *first);
 
@@ -75,8 +82,8 @@ void completion_bash(void), completion_zsh(void), completion_fish(void);
 
 /* ---- what every simulation takes ---- */
 struct sim_options {
-  const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json, *check;
-  const char *trace_out, *trace_temp; /* record: the file, and what it is called until it is complete */
+  const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json, *check, *memory, *interleave, *launches;
+  const char *trace_out, *trace_temp; /* record: the file, and by what the program reaches it */
   struct opt_list sets;
   uint64_t watchdog, sample;
   const char *timeline, *timeline_window;
@@ -117,11 +124,27 @@ struct sim_options {
        "knob"},                                                                                                  \
       {"watchdog",                                                                                               \
        "CYCLES",                                                                                                 \
-       "cycles without progress before a kernel is called stuck",                                                \
+       "cycles without progress before a kernel is called stuck; in functional mode warp instructions",          \
        OPT_UINT,                                                                                                 \
        offsetof(type, field.watchdog),                                                                           \
        0,                                                                                                        \
        NULL},                                                                                                    \
+      {"interleave",                                                                                             \
+       "ORDER",                                                                                                  \
+       "functional mode: fair (resident CTAs take turns; default), fair=N (turns of N warp instructions) or "    \
+       "none (CTA by CTA)",                                                                                      \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.interleave),                                                                         \
+       0,                                                                                                        \
+       "fair none"},                                                                                             \
+      {"memory",                                                                                                 \
+       "MODE",                                                                                                   \
+       "accesses out of bounds: strict (end the program), warn (reads give zeroes and are counted; default) or " \
+       "hardware (pages of 2 MB)",                                                                               \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.memory),                                                                             \
+       0,                                                                                                        \
+       "strict warn hardware"},                                                                                  \
       {"timing-kernels",                                                                                         \
        "RANGE",                                                                                                  \
        "time launches A to B (A:B), from A on (A:) or A alone, counted from 0; run the others functionally",     \
@@ -151,6 +174,8 @@ struct sim_options {
 bool sim_config(const struct sim_options *o, struct gpu_config *c, struct err *e);
 /* Everything that can be wrong before a program runs: GPU, sets, scheme, mode, launch range. */
 bool sim_check(const struct sim_options *o, struct err *e);
+/* The memory mode of a run of `program`: what was asked for, else strict for bundled workloads and warn for others. */
+const char *sim_memory(const struct sim_options *o, const char *program);
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
 bool sim_apply_sets(struct gpu_config *c, const struct sim_options *o, struct err *e); /* the values of --set */
 bool sim_timing_range(const char *text, uint32_t *first, uint32_t *end, struct err *e);
@@ -161,10 +186,16 @@ char *sim_timeline_path(const struct sim_options *o);
 bool is_kernel_file(const char *path); /* .ptx or .cu */
 bool is_trace_file(const char *path);  /* recorded by sluice or Accel-Sim */
 
+/* A file that a simulation will write (NULL: none): an earlier one goes, and `e` says if it cannot be written or is one
+ * that the simulation of `words` reads. */
+bool sim_output(const char *path, const struct sim_options *o, char *const *words, struct err *e);
+
 /* ---- printing ---- */
 bool cli_color(FILE *f); /* a terminal, and NO_COLOR unset */
 /* A bar of `width` columns filled to `fraction` in eighths, into `buf` (at least 4 * width + 1). */
 void cli_bar(char *buf, double fraction, unsigned width);
+/* Flags of jansson for JSON that goes to `path`: to a terminal nothing but ASCII. */
+size_t cli_json_flags(const char *path);
 void cli_bytes(char *buf, size_t size, double bytes); /* "1.2 MB" */
 void cli_count(char *buf, size_t size, double n);     /* "12,345" */
 /* A table whose columns align by their widest cell; cells may hold UTF-8. */

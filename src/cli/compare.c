@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/output.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "cli/compare.h"
 #include "cli/energy.h"
 #include "cli/jobs.h"
@@ -54,6 +56,8 @@ char **compare_argv(struct arena *arena, const struct sim_options *o, const char
   if (o->launch) ARG("--launch"), ARG(o->launch);
   if (o->keep_going) ARG("--keep-going");
   if (o->from_kernel) a[n++] = arena_printf(arena, "--from-kernel=%llu", (unsigned long long)o->from_kernel);
+  if (o->memory) ARG("--memory"), ARG(o->memory);
+  if (o->interleave) ARG("--interleave"), ARG(o->interleave);
   if (o->watchdog) a[n++] = arena_printf(arena, "--watchdog=%llu", (unsigned long long)o->watchdog);
   if (o->profile) ARG("--profile"), ARG("--lines"), ARG("--characterise");
   for (size_t i = 0; i < o->sets.count; i++) ARG("--set"), ARG(o->sets.at[i]);
@@ -147,13 +151,13 @@ static bool write_json(const char *path, const struct comparison *c, struct err 
   for (size_t i = 0; i < c->count; i++) json_array_append(runs, record_json(c->record[i]));
   json_object_set_new(root, "format", json_integer(RECORD_FORMAT));
   json_object_set_new(root, "runs", runs);
-  char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+  char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10) | cli_json_flags(path));
   json_decref(root);
   CHECK(text, "records that are not JSON");
   size_t n = strlen(text);
   text[n] = '\n';
   bool ok = path_write_whole(path, text, n + 1);
-  if (!ok) err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  if (!ok) output_failed(path, errno, e);
   free(text);
   return ok;
 }
@@ -165,9 +169,9 @@ bool compare_report(const struct compare_options *o, void *const *record, size_t
   FILE *f = o->sim.json && !strcmp(o->sim.json, "-") ? stderr : stdout;
   bool ok = report_write(
       path, &(struct report_input){.title = title, .command = o->command, .records = record, .count = count}, e);
-  if (ok && !o->sim.quiet) fprintf(f, "\nreport: %s\n", path);
+  if (ok && !o->sim.quiet) text_say(f, "\nreport: %s\n", path);
   if (ok || o->html) return ok;
-  fprintf(stderr, "sluice: no report: %s\n", e->msg); /* nobody asked for it */
+  text_say(stderr, "sluice: no report: %s\n", e->msg); /* nobody asked for it */
   *e = (struct err){0};
   return true;
 }
@@ -201,6 +205,10 @@ static int read_records(struct comparison *c, const struct tempdir *dir) {
     snprintf(name, sizeof name, "run%zu.json", i);
     tempdir_file(dir, name, path, sizeof path);
     if (!(c->record[i] = record_open(path, &e))) return cli_fail(&e);
+    struct record_strays n = record_strays(c->record[i]);
+    if (n.reads + n.writes)
+      fprintf(stderr, "sluice: warning: under '%s' the program went out of bounds %llu times at %zu place%s\n",
+              c->scheme[i], (unsigned long long)(n.reads + n.writes), n.places, &"s"[n.places == 1]);
     if (!record_kernels(c->record[i])) {
       err_set(&e, ERR_INPUT, "the program launched no kernel: there is nothing to compare");
       return cli_fail(&e);
@@ -237,7 +245,7 @@ static int write_outputs(struct comparison *c, const struct compare_options *o, 
   bool json_out = o->sim.json && !strcmp(o->sim.json, "-");
   FILE *f = json_out ? stderr : stdout;
   if (!o->sim.quiet) {
-    fprintf(f, "sluice: %s on %s\n\n", program[0], record_field(c->record[0], "gpu"));
+    text_say(f, "sluice: %s on %s\n\n", program[0], record_field(c->record[0], "gpu"));
     print_table(c, f);
     print_bars(c, f);
     if (c->searches) fputc('\n', f);
@@ -273,6 +281,10 @@ static int compare_run(const struct command *self, int argc, char **argv) {
   struct tempdir dir = {0};
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
+  const char *html = o.html ? o.html : "report.html";
+  if (!sim_output(o.sim.json, &o.sim, argv + first, &e)) return cli_fail(&e);
+  if (!o.no_html && !sim_output(html, &o.sim, argv + first, &e) && o.html) return cli_fail(&e);
+  e = (struct err){0};
   struct arena a = {0};
   o.command = "sluice compare";
   for (int i = 1; i < argc; i++)
@@ -337,6 +349,7 @@ const struct command cmd_compare = {
         "  sluice compare --suite bucl --size small --scheme baseline,mrpb,bucl\n",
     .opts = compare_opts,
     .run = compare_run,
+    .program = true,
 };
 
 /* ---- sluice report ---- */
@@ -362,18 +375,17 @@ static int report_run(const struct command *self, int argc, char **argv) {
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
   if (first >= argc) return err_set(&e, ERR_USAGE, "no result record to report on"), command_usage(self, &e);
+  const char *out = o.out ? o.out : "report.html";
+  if (!command_is_no_input(out, argv + first, &e) || !output_prepare(out, &e)) return cli_fail(&e);
   void *records[MAX_COLUMNS];
   json_t *files = json_array();
   size_t count = 0;
   for (int i = first; i < argc && !e.code; i++) {
-    json_error_t je;
-    json_t *file = json_load_file(argv[i], 0, &je);
-    if (!file) err_set(&e, ERR_INPUT, "%s:%d:%d: %s", argv[i], je.line, je.column, je.text);
-    else if (!add_records(file, records, &count))
+    json_t *file = record_document(argv[i], &e);
+    if (file && !add_records(file, records, &count))
       err_set(&e, ERR_INPUT, "%s: not a result of sluice (no `totals`, no `runs`)", argv[i]);
     if (file) json_array_append_new(files, file);
   }
-  const char *out = o.out ? o.out : "report.html";
   const char *program = count ? json_string_value(json_object_get(records[0], "program")) : NULL;
   const char *command = program ? program : "";
   bool ok =
@@ -384,7 +396,7 @@ static int report_run(const struct command *self, int argc, char **argv) {
                    &e);
   json_decref(files);
   if (!ok) return cli_fail(&e);
-  printf("report: %s\n", out);
+  text_say(stdout, "report: %s\n", out);
   return EXIT_OK;
 }
 

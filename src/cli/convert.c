@@ -1,11 +1,17 @@
 /* convert.c - `sluice import` and `sluice export`: traces of Accel-Sim into our format, and back. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "cli/cli.h"
+#include "base/output.h"
+#include "base/text.h"
+#include "cli/run.h"
 #include "trace/accel_export.h"
+#include "trace/slt.h"
 #include "trace/slt_write.h"
 #include "trace/trace_feed.h"
 
@@ -21,15 +27,14 @@ static bool import_launch(struct slt_writer *w, struct trace_input *t, const str
   struct trace_feed *f = trace_feed_new(t, ev->kernel, SLOTS, e);
   if (!f) return false;
   struct feed *recorded = slt_begin(w, trace_feed_get(f), SLOTS, e);
-  bool ok = recorded && trace_drive(recorded, SLOTS, NULL, e);
+  bool ok = recorded && trace_drive(recorded, SLOTS, 0, NULL, e);
   if (!ok && trace_feed_error(f)) *e = *trace_feed_error(f);
   ok = recorded && slt_end(w, ok, ok ? e : NULL) && ok;
   trace_feed_free(f);
   return ok;
 }
 
-static bool import_all(struct slt_writer *w, struct trace_input *t, const struct convert_options *o, uint64_t *insts,
-                       struct err *e) {
+static bool import_all(struct slt_writer *w, struct trace_input *t, bool keep_going, uint64_t *insts, struct err *e) {
   struct trace_event ev;
   struct progress p;
   progress_start(&p);
@@ -42,10 +47,30 @@ static bool import_all(struct slt_writer *w, struct trace_input *t, const struct
     if (t->launches) progress_show(&p, "importing", ev.launch + 1.0, t->launches);
   }
   progress_clear(&p);
-  if (ok || !o->keep_going) return ok;
-  fprintf(stderr, "sluice: %s\nsluice: the launches before that are kept\n", e->msg);
+  if (ok || !keep_going) return ok;
+  text_say(stderr, "sluice: %s\nsluice: the launches before that are kept\n", e->msg);
   *e = (struct err){0};
   return true;
+}
+
+/* A recording has its header when it is complete; before that, nothing takes it for a trace. */
+static bool mark_as_trace(const char *path) {
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  bool ok = fd >= 0 && pwrite(fd, SLT_MAGIC, 8, 0) == 8;
+  if (fd >= 0) close(fd);
+  return ok;
+}
+
+bool trace_salvage(const char *from, const char *to, const char *program, struct err *e) {
+  if (!mark_as_trace(from)) return err_set(e, ERR_INPUT, "%s: %s", from, strerror(errno));
+  struct trace_input *t = trace_open(from, true, e);
+  struct slt_writer *w = t ? slt_create(to, NULL, program, e) : NULL;
+  uint64_t insts = 0;
+  bool ok = w && import_all(w, t, false, &insts, e);
+  if (ok) ok = slt_finish(w, e);
+  else if (w) slt_abandon(w);
+  if (t) trace_close(t);
+  return ok;
 }
 
 static int import_run(const struct command *self, int argc, char **argv) {
@@ -56,11 +81,12 @@ static int import_run(const struct command *self, int argc, char **argv) {
   if (first + 1 != argc || !o.out)
     return err_set(&e, ERR_USAGE, !o.out ? "-o FILE.slt says where the trace goes" : "one trace to import"),
            command_usage(self, &e);
+  if (!command_is_no_input(o.out, argv + first, &e) || !output_prepare(o.out, &e)) return cli_fail(&e);
   struct trace_input *t = trace_open(argv[first], o.keep_going, &e);
   if (!t) return cli_fail(&e);
   struct slt_writer *w = slt_create(o.out, NULL, argv[first], &e);
   uint64_t insts = 0;
-  bool ok = w && import_all(w, t, &o, &insts, &e);
+  bool ok = w && import_all(w, t, o.keep_going, &insts, &e);
   if (ok && t->order) slt_set_order(w, t->order);
   if (ok) ok = slt_finish(w, &e);
   else if (w) slt_abandon(w);
@@ -100,11 +126,14 @@ static int export_run(const struct command *self, int argc, char **argv) {
   else if (first + 1 != argc) err_set(&e, ERR_USAGE, "one trace to export");
   else tracer_version(o.version, &version, &e);
   if (e.code) return command_usage(self, &e);
-  struct trace_input *t = trace_open(argv[first], false, &e);
-  if (!t) return cli_fail(&e);
+  char list[PATH_MAX];
+  snprintf(list, sizeof list, "%s/kernelslist.g", o.out);
   bool ok = !mkdir(o.out, 0777) || errno == EEXIST ||
-            err_set(&e, ERR_INPUT, "cannot make the folder '%s': %s", o.out, strerror(errno));
-  ok = ok && accel_export(t, o.out, version, &e);
+            err_set(&e, ERR_OUTPUT, "cannot make the folder '%s': %s", o.out, strerror(errno));
+  ok = ok && command_is_no_input(list, argv + first, &e) && output_prepare(list, &e);
+  struct trace_input *t = ok ? trace_open(argv[first], false, &e) : NULL;
+  if (!t) return cli_fail(&e);
+  ok = accel_export(t, o.out, version, &e);
   if (ok && !o.quiet) printf("exported %u launch%s to %s\n", t->launches, t->launches == 1 ? "" : "es", o.out);
   trace_close(t);
   return ok ? EXIT_OK : cli_fail(&e);

@@ -1,5 +1,6 @@
 /* db.c - `sluice db`: what is in a results file, is it sound, and what can be saved of it. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,23 +54,54 @@ static int migrate(const char *file, struct err *e) {
   if (access(file, F_OK)) return err_set(e, ERR_INPUT, "cannot open '%s': %s", file, strerror(errno)), cli_fail(e);
   struct db *db = db_open(file, DB_WRITE, e);
   if (!db) return cli_fail(e);
+  if (db_notice(db)) printf("%s %s\n", file, db_notice(db));
   printf("%s is of version %d\n", file, DB_VERSION);
   db_close(db);
   return EXIT_OK;
 }
 
+static int seal(const char *file, struct err *e) {
+  if (!db_seal_file(file, e)) return cli_fail(e);
+  printf("what stands in %s is taken as right: its checksums were made again\n", file);
+  return EXIT_OK;
+}
+
+static void show_recovery(void *p, double done, double total) {
+  progress_show(p, "copying", done, total);
+}
+
 static int recover(const char *file, const char *output, struct err *e) {
   struct arena a = {0};
   const char *to = output ? output : arena_printf(&a, "%s.recovered", file);
-  size_t runs = 0;
-  bool ok = db_recover(file, to, &runs, e);
-  if (ok) printf("%zu whole runs were copied to %s; %s is as it was\n", runs, to, file);
+  struct db_saved n;
+  struct progress p;
+  progress_start(&p);
+  /* What is half made is removed first, then the signal ends us. */
+  sigset_t stop, before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGINT);
+  sigaddset(&stop, SIGTERM);
+  sigprocmask(SIG_BLOCK, &stop, &before);
+  bool ok = db_recover(file, to, &n, show_recovery, &p, e);
+  progress_clear(&p);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (ok) {
+    printf("%zu whole runs and %zu %s were copied to %s; %s is as it was\n", n.runs, n.studies,
+           n.studies == 1 ? "study" : "studies", to, file);
+    if (n.lost)
+      printf("%zu %s damaged and left out: the same `sluice study` with --results %s runs what is missing\n", n.lost,
+             n.lost == 1 ? "run is" : "runs are", to);
+    if (n.plans_lost)
+      printf("of %zu %s the list of runs is damaged and left out: the same `sluice study` with --results %s makes it "
+             "again\n",
+             n.plans_lost, n.plans_lost == 1 ? "study" : "studies", to);
+  }
   arena_free(&a);
   return ok ? EXIT_OK : cli_fail(e);
 }
 
 static int db_run(const struct command *self, int argc, char **argv) {
-  static const char *const verbs[] = {"info", "check", "recover", "migrate"};
+  static const char *const verbs[] = {"info", "check", "recover", "migrate", "seal"};
   struct db_opts o = {0};
   struct err e = {0};
   int first, rc = command_begin(self, argc, argv, &o, &first);
@@ -85,10 +117,11 @@ static int db_run(const struct command *self, int argc, char **argv) {
   if (!strcmp(verb, "info")) return info(file, &e);
   if (!strcmp(verb, "check")) return check(file, &e);
   if (!strcmp(verb, "migrate")) return migrate(file, &e);
+  if (!strcmp(verb, "seal")) return seal(file, &e);
   if (!strcmp(verb, "recover")) return recover(file, o.output, &e);
-  const char *near = err_nearest(verb, verbs, 4);
+  const char *near = err_nearest(verb, verbs, 5);
   err_set(&e, ERR_USAGE, "unknown verb '%s'; %s%s%s", verb,
-          near ? "did you mean '" : "it is info, check, recover or migrate", near ? near : "", near ? "'?" : "");
+          near ? "did you mean '" : "it is info, check, recover, migrate or seal", near ? near : "", near ? "'?" : "");
   return command_usage(self, &e);
 }
 
@@ -99,12 +132,16 @@ static const struct opt db_opts_table[] = {{"output", "FILE", "with recover: whe
 const struct command cmd_db = {
     .name = "db",
     .summary = "results files: what is in one, is it sound, save what can be saved",
-    .usage = "info|check|recover|migrate FILE.db [-o FILE]",
-    .help = "info     studies and how far they are, counts of everything\n"
-            "check    SQLite's own checks and ours; exit code 1 when something is wrong\n"
-            "recover  copies every run that can be read whole into a new file; the damaged one stays as it is\n"
-            "migrate  brings a file of an older sluice to the present version (studies do so by themselves)\n\n"
-            "Examples:\n  sluice db info l1.db\n  sluice db recover l1.db -o saved.db\n",
+    .usage = "info|check|recover|migrate|seal FILE.db [-o FILE]",
+    .help =
+        "info     studies and how far they are, counts of everything\n"
+        "check    SQLite's own checks, and the checksum of every record; exit code 1 when something is wrong\n"
+        "recover  copies every run that is sound into a new file; the damaged one stays as it is. Exit code 2 when\n"
+        "         there is nothing to save\n"
+        "migrate  brings a file of an older sluice to the present version (studies do so by themselves)\n"
+        "seal     after your own changes by SQL: takes what stands in the file as right, and makes its checksums "
+        "again\n\n"
+        "Examples:\n  sluice db info l1.db\n  sluice db recover l1.db -o saved.db\n",
     .opts = db_opts_table,
     .run = db_run,
 };

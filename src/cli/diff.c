@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/rows.h"
 #include "gpu/stats.h"
 #include "results/record.h"
@@ -100,14 +101,14 @@ static void compare_all(struct diff *d, bool quiet) {
   while (i < a->count || k < b->count) {
     int c = i == a->count ? 1 : k == b->count ? -1 : strcmp(a->at[i].key, b->at[k].key);
     if (c) {
-      if (!quiet) printf("only in %s: %s\n", c < 0 ? "A" : "B", c < 0 ? a->at[i].key : b->at[k].key);
+      if (!quiet) text_say(stdout, "only in %s: %s\n", c < 0 ? "A" : "B", c < 0 ? a->at[i].key : b->at[k].key);
       d->only[c > 0]++;
       if (c < 0) i++;
       else k++;
       continue;
     }
     if (strcmp(a->at[i].status, b->at[k].status)) {
-      if (!quiet) printf("%s in A, %s in B: %s\n", a->at[i].status, b->at[k].status, a->at[i].key);
+      if (!quiet) text_say(stdout, "%s in A, %s in B: %s\n", a->at[i].status, b->at[k].status, a->at[i].key);
       d->status_differs++;
     } else if (!strcmp(a->at[i].status, "done")) {
       compare_run(d, &a->at[i], &b->at[k]);

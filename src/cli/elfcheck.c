@@ -18,6 +18,7 @@ struct facts {
   bool defines_runtime; /* its own symbol table has cudaLaunchKernel */
   bool opens_driver;    /* it names libcuda.so.1 in its data, as the static runtime does */
   bool needs_driver;    /* NEEDED libcuda.so.1: driver API */
+  bool needs_compiler;  /* NEEDED libnvrtc.so */
 };
 
 /* A bundled workload by its bare name: the folder beside lib/. */
@@ -27,6 +28,15 @@ static bool find_workload(const char *name, char *out, size_t size) {
   char *slash = strrchr(lib, '/');
   if (slash) *slash = 0;
   return (size_t)snprintf(out, size, "%s/workloads/%s", lib, name) < size && access(out, X_OK) == 0;
+}
+
+bool program_bundled(const char *program) {
+  char path[PATH_MAX], bundled[PATH_MAX], real[PATH_MAX];
+  const char *slash = strrchr(program, '/');
+  if (!find_workload(slash ? slash + 1 : program, bundled, sizeof bundled)) return false;
+  if (!program_find(program, path, sizeof path) || !realpath(path, real)) return false;
+  char *other = realpath(bundled, path);
+  return other && !strcmp(real, other);
 }
 
 bool program_find(const char *program, char *out, size_t size) {
@@ -57,6 +67,7 @@ static void read_dynamic(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct fac
     if (dyn.d_tag != DT_NEEDED || !s) continue;
     if (strstr(s, "libcudart.so")) snprintf(f->cudart, sizeof f->cudart, "%s", s);
     if (strstr(s, "libcuda.so")) f->needs_driver = true;
+    if (strstr(s, "libnvrtc.so")) f->needs_compiler = true;
   }
 }
 
@@ -93,10 +104,10 @@ static bool read_facts(const char *path, struct facts *f, bool all) {
   return ok;
 }
 
-bool elf_may_hold_runtime(const char *program) {
+bool elf_needs_hook(const char *program) {
   struct facts f;
   if (!read_facts(program, &f, false)) return true; /* a script, which may start one that does */
-  return !*f.cudart || (*f.rpath && !f.has_runpath);
+  return !*f.cudart || (*f.rpath && !f.has_runpath) || f.needs_compiler;
 }
 
 void elf_diagnose(const char *program, struct diagnosis *d) {

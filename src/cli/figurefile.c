@@ -1,16 +1,17 @@
 /* figurefile.c - see figurefile.h. */
 #include "cli/figurefile.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
-enum { DEEPEST = 8 };
+#include "base/yamltext.h"
+
+enum { DEEPEST = 8, VALUES = 100000 /* anchors let a short file name very many */ };
 
 struct reader {
   const char *path;
   yaml_document_t doc;
+  unsigned values;
   struct err *e;
 };
 
@@ -52,6 +53,7 @@ static json_t *mapping(struct reader *r, const yaml_node_t *n, int depth) {
 
 static json_t *convert(struct reader *r, const yaml_node_t *n, int depth) {
   if (depth == DEEPEST) return bad(r, n, "nested too deeply", ""), NULL;
+  if (++r->values > VALUES) return bad(r, n, "too many values", ""), NULL;
   if (n->type == YAML_SCALAR_NODE) {
     json_t *v = scalar(n);
     if (!v) bad(r, n, "not UTF-8", "");
@@ -104,27 +106,16 @@ static bool complete(struct reader *r, const yaml_node_t *root, const json_t *o)
 
 json_t *figure_load(const char *path, struct err *e) {
   struct reader r = {.path = path, .e = e};
-  FILE *f = fopen(path, "rb");
-  if (!f) return err_set(e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno)), NULL;
-  yaml_parser_t p;
   json_t *o = NULL;
-  CHECK(yaml_parser_initialize(&p), "no YAML parser");
-  yaml_parser_set_input_file(&p, f);
-  if (!yaml_parser_load(&p, &r.doc)) {
-    err_set(e, ERR_INPUT, "%s:%zu:%zu: %s", path, p.problem_mark.line + 1, p.problem_mark.column + 1,
-            p.problem ? p.problem : "not YAML");
-  } else {
-    const yaml_node_t *root = yaml_document_get_root_node(&r.doc);
-    if (!root) err_set(e, ERR_INPUT, "%s: the file is empty", path);
-    else if (root->type != YAML_MAPPING_NODE) bad(&r, root, "a figure is a mapping of keys to values", "");
-    else if (known(&r, root)) o = convert(&r, root, 0);
-    if (o && !complete(&r, root, o)) {
-      json_decref(o);
-      o = NULL;
-    }
-    yaml_document_delete(&r.doc);
+  if (!yaml_file_load(&r.doc, path, e)) return NULL;
+  const yaml_node_t *root = yaml_document_get_root_node(&r.doc);
+  if (!root) err_set(e, ERR_INPUT, "%s: the file is empty", path);
+  else if (root->type != YAML_MAPPING_NODE) bad(&r, root, "a figure is a mapping of keys to values", "");
+  else if (known(&r, root)) o = convert(&r, root, 0);
+  if (o && !complete(&r, root, o)) {
+    json_decref(o);
+    o = NULL;
   }
-  yaml_parser_delete(&p);
-  fclose(f);
+  yaml_document_delete(&r.doc);
   return o;
 }

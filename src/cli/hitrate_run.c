@@ -5,7 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/output.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "cli/run.h"
 #include "gpu/hitrate.h"
 #include "trace/csv_trace.h"
@@ -79,7 +81,7 @@ static void print_row(struct table *t, const char *name, double launches, const 
 static void print_rates(const struct rates *r, const char *path, const struct gpu_config *c, FILE *f) {
   static const char *const titles[] = {"kernel",      "launches", "accesses by warps", "L1 loads",  "L1 hits",
                                        "past the L1", "L2",       "L2 hits",           "DRAM read", "written"};
-  fprintf(f, "sluice: %s on %s, functional caches: hit rates without time\n", path, c->name);
+  text_say(f, "sluice: %s on %s, functional caches: hit rates without time\n", path, c->name);
   struct table *t = table_new(titles, "lrrrrrrrrr");
   double launches = 0;
   for (uint32_t i = 0; i < r->rows; i++) {
@@ -112,13 +114,12 @@ static bool write_json(const struct rates *r, const char *trace, const struct gp
   }
   json_t *root = json_pack("{ss ss ss so so}", "trace", trace, "gpu", c->name, "mode", "functional caches", "totals",
                            json_of(&r->all), "kernels", kernels);
-  char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+  char *text = root ? json_dumps(root, JSON_INDENT(1) | cli_json_flags(path)) : NULL;
   json_decref(root);
   if (!text) return err_set(e, ERR_INPUT, "%s: a name that is not valid UTF-8", trace);
   size_t n = strlen(text);
   text[n] = '\n';
-  bool ok =
-      path_write_whole(path, text, n + 1) || err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  bool ok = path_write_whole(path, text, n + 1) || output_failed(path, errno, e);
   free(text);
   return ok;
 }
@@ -149,7 +150,7 @@ static bool read_trace(struct hitrate *h, struct csv_trace *t, bool keep_going, 
   struct hitrate_counts n = hitrate_take(h);
   if (begun && got == 0) kernel_done(r, name, &n);
   if (got < 0 && keep_going) {
-    fprintf(stderr, "sluice: %s; the kernels before that are kept\n", e->msg);
+    text_say(stderr, "sluice: %s; the kernels before that are kept\n", e->msg);
     return true;
   }
   return got == 0;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "base/text.h"
 
 void self_path(char *out, size_t size) {
   ssize_t n = readlink("/proc/self/exe", out, size - 1);
@@ -24,10 +25,12 @@ static pid_t start(struct job *j, size_t index, const struct tempdir *dir, const
   snprintf(name, sizeof name, "job%zu.log", index);
   tempdir_file(dir, name, j->log, sizeof j->log);
   fflush(stdout);
-  pid_t pid = fork();
+  pid_t parent = getpid(), pid = fork();
   if (pid) return pid;
+  process_child(parent);
   sigprocmask(SIG_SETMASK, mask, NULL);
   setpgid(0, 0); /* Ctrl-C reaches us alone; we end the group */
+  setenv(JOB_VARIABLE, "1", 1);
   int fd = open(j->log, O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_RDONLY);
   dup2(null, STDIN_FILENO);
   dup2(fd, STDOUT_FILENO);
@@ -122,6 +125,6 @@ void job_print_log(const struct job *j) {
   size_t n;
   char *text = path_read_whole(j->log, &n);
   if (!text) return;
-  fputs(n > 3000 ? text + n - 3000 : text, stderr);
+  text_say(stderr, "%s", n > 3000 ? text + n - 3000 : text);
   free(text);
 }

@@ -22,6 +22,8 @@ bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct te
               bool stop_on_failure);
 /* Print the end of a failed job's log to stderr. */
 void job_print_log(const struct job *j);
+/* Set in the environment of such a process: it is one of many, whose record somebody reads. */
+#define JOB_VARIABLE "SLUICE_JOB"
 /* Path of this executable. */
 void self_path(char *out, size_t size);
 

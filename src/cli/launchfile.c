@@ -13,16 +13,21 @@
  *     - {buffer: y, print: 8}
  *     - {buffer: y, check: [1.0, 2.0], tolerance: 1e-5}
  */
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
-#include <yaml.h>
 
+#include "base/input.h"
 #include "base/paths.h"
 #include "base/rng.h"
+#include "base/text.h"
+#include "base/yamltext.h"
 #include "cli/child.h"
 #include "cli/run.h"
 #include "session/session.h"
@@ -87,7 +92,7 @@ static yaml_node_t *child(struct launch_file *l, const yaml_node_t *map, const c
   return NULL;
 }
 
-/* Every key of `map` must be among `known`. */
+/* Every key of `map` must be among `known`, and there once. */
 static bool keys_known(struct launch_file *l, const yaml_node_t *map, const char *const *known, size_t count) {
   if (map->type != YAML_MAPPING_NODE) return bad(l, map, "a mapping of keys to values is needed here");
   for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
@@ -95,7 +100,11 @@ static bool keys_known(struct launch_file *l, const yaml_node_t *map, const char
     const char *k = scalar(n);
     size_t i = 0;
     while (k && i < count && strcmp(known[i], k)) i++;
-    if (k && i < count) continue;
+    if (k && i < count) {
+      const yaml_node_t *first = child(l, map, k);
+      if (first != yaml_document_get_node(&l->doc, p->value)) return bad(l, n, "'%s' is given twice", k);
+      continue;
+    }
     const char *near = k ? err_nearest(k, known, count) : NULL;
     if (near) return bad(l, n, "unknown key '%s'; did you mean '%s'?", k, near);
     return bad(l, n, "unknown key '%s'", k ? k : "?");
@@ -108,7 +117,7 @@ static bool number(struct launch_file *l, const yaml_node_t *n, double min, doub
   char *end = NULL;
   errno = 0;
   unsigned long long v = s ? strtoull(s, &end, 0) : 0;
-  if (!s || end == s || *end || *s == '-' || errno || (double)v < min || (double)v > max)
+  if (!s || !isdigit((unsigned char)*s) || *end || errno || (double)v < min || (double)v > max)
     return bad(l, n, "a whole number from %.0f to %.0f is needed here", min, max);
   *out = v;
   return true;
@@ -143,33 +152,58 @@ static bool elem_type(struct launch_file *l, const yaml_node_t *n, enum elem *ou
 
 /* ---- values ---- */
 
+static bool is_float(enum elem t) {
+  return t == ELEM_F32 || t == ELEM_F64;
+}
+
+static bool is_signed(enum elem t) {
+  return t == ELEM_S8 || t == ELEM_S16 || t == ELEM_S32 || t == ELEM_S64;
+}
+
 static void put_double(void *at, enum elem t, double v) {
-  switch (t) {
-  case ELEM_F32:
-    *(float *)at = (float)v;
-    break;
-  case ELEM_F64:
-    *(double *)at = v;
-    break;
-  default: {
-    uint64_t bits = v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v;
-    memcpy(at, &bits, elem_bytes[t]); /* little-endian host */
+  if (t == ELEM_F32) *(float *)at = (float)v;
+  else *(double *)at = v;
+}
+
+/* A float: what is too large for its type is refused, unless it says inf or nan. */
+static bool put_float(struct launch_file *l, const yaml_node_t *n, void *at, enum elem t) {
+  const char *s = scalar(n);
+  char *end;
+  double v = strtod(s, &end);
+  if (end == s || *end || isspace((unsigned char)*s))
+    return bad(l, n, "'%s' is not a value of type %s", s, elem_names[t]);
+  bool word = isalpha((unsigned char)s[strspn(s, "+-")]);
+  if (!word && (isinf(v) || (t == ELEM_F32 && isinf((float)v))))
+    return bad(l, n, "'%s' is too large for type %s", s, elem_names[t]);
+  put_double(at, t, v);
+  return true;
+}
+
+/* An integer within `t`; with `either`, of the same width signed or not. Hexadecimal digits are the bits. */
+static bool put_int(struct launch_file *l, const yaml_node_t *n, void *at, enum elem t, bool either) {
+  const char *s = scalar(n), *digits = s + (*s == '-' || *s == '+');
+  char *end;
+  unsigned bits = 8u * elem_bytes[t];
+  uint64_t most = UINT64_MAX >> (64 - bits), half = 1ull << (bits - 1);
+  errno = 0;
+  uint64_t v = strtoull(digits, &end, 0);
+  if (!isdigit((unsigned char)*digits) || *end) return bad(l, n, "'%s' is not a value of type %s", s, elem_names[t]);
+  bool negative = *s == '-', hex = !strncasecmp(digits, "0x", 2);
+  uint64_t limit = negative ? (either || is_signed(t) ? half : 0) : is_signed(t) && !either && !hex ? half - 1 : most;
+  if (errno || v > limit) {
+    if (either) return bad(l, n, "'%s' does not fit into %u bits", s, bits);
+    if (is_signed(t))
+      return bad(l, n, "'%s' is not within type %s: -%" PRIu64 " to %" PRIu64, s, elem_names[t], half, half - 1);
+    return bad(l, n, "'%s' is not within type %s: 0 to %" PRIu64, s, elem_names[t], most);
   }
-  }
+  if (negative) v = -v;
+  memcpy(at, &v, elem_bytes[t]); /* little-endian host */
+  return true;
 }
 
 static bool put_text(struct launch_file *l, const yaml_node_t *n, void *at, enum elem t) {
-  const char *s = scalar(n);
-  char *end = NULL;
-  if (!s) return bad(l, n, "a number is needed here");
-  if (t == ELEM_F32 || t == ELEM_F64) {
-    put_double(at, t, strtod(s, &end));
-  } else {
-    uint64_t bits = *s == '-' ? (uint64_t)strtoll(s, &end, 0) : strtoull(s, &end, 0);
-    memcpy(at, &bits, elem_bytes[t]);
-  }
-  if (end == s || *end) return bad(l, n, "'%s' is not a value of type %s", s, elem_names[t]);
-  return true;
+  if (!scalar(n)) return bad(l, n, "a number is needed here");
+  return is_float(t) ? put_float(l, n, at, t) : put_int(l, n, at, t, false);
 }
 
 static double get_double(const void *at, enum elem t) {
@@ -186,15 +220,14 @@ static double get_double(const void *at, enum elem t) {
   memcpy(&u, at, elem_bytes[t]);
   unsigned shift = 64 - 8u * elem_bytes[t];
   s = (int64_t)(u << shift) >> shift;
-  bool is_signed = t == ELEM_S8 || t == ELEM_S16 || t == ELEM_S32 || t == ELEM_S64;
-  return is_signed ? (double)s : (double)u;
+  return is_signed(t) ? (double)s : (double)u;
 }
 
 static bool fill_file(struct launch_file *l, const yaml_node_t *n, const struct buffer *b, void *data) {
-  size_t bytes;
-  char *text = path_read_whole(scalar(n) ? scalar(n) : "", &bytes);
-  if (!text) return bad(l, n, "cannot read '%s': %s", scalar(n) ? scalar(n) : "?", strerror(errno));
-  size_t need = b->count * elem_bytes[b->type];
+  size_t bytes, need = b->count * elem_bytes[b->type];
+  struct err why = {0};
+  char *text = input_read(scalar(n) ? scalar(n) : "", need > 4096 ? need : 4096, &bytes, &why);
+  if (!text) return bad(l, n, "%s", why.msg);
   bool ok = bytes == need || bad(l, n, "'%s' has %zu bytes; the buffer has %zu", scalar(n), bytes, need);
   if (ok) memcpy(data, text, need);
   free(text);
@@ -218,7 +251,7 @@ static void fill_random(const struct buffer *b, char *data, uint64_t seed) {
   for (uint64_t i = 0; i < b->count; i++) {
     uint64_t v = rng_next(&r) >> 11;
     char *at = data + i * elem_bytes[b->type];
-    if (b->type == ELEM_F32 || b->type == ELEM_F64)
+    if (is_float(b->type))
       put_double(at, b->type, b->type == ELEM_F32 ? (double)(v >> 29) * 0x1p-24 : (double)v * 0x1p-53);
     else memcpy(at, &v, elem_bytes[b->type]);
   }
@@ -235,7 +268,11 @@ static bool fill(struct launch_file *l, const yaml_node_t *spec, const struct bu
   if (s && !number(l, s, 0, 1e18, &seed)) return false;
   if (!strcmp(how ? how : "", "zero")) return true;
   if (!strcmp(how ? how : "", "iota")) {
-    for (uint64_t i = 0; i < b->count; i++) put_double(data + i * elem_bytes[b->type], b->type, (double)i);
+    for (uint64_t i = 0; i < b->count; i++) {
+      char *at = data + i * elem_bytes[b->type];
+      if (is_float(b->type)) put_double(at, b->type, (double)i);
+      else memcpy(at, &i, elem_bytes[b->type]); /* small types begin anew at 0 */
+    }
     return true;
   }
   if (!strcmp(how ? how : "", "random")) {
@@ -243,6 +280,12 @@ static bool fill(struct launch_file *l, const yaml_node_t *spec, const struct bu
     return true;
   }
   return bad(l, init, "init must be zero, iota or random, not '%s'", how ? how : "?");
+}
+
+static const struct buffer *find_buffer(struct launch_file *l, const char *name) {
+  for (size_t i = 0; i < l->buffer_count; i++)
+    if (!strcmp(l->buffers[i].name, name)) return &l->buffers[i];
+  return NULL;
 }
 
 static bool make_buffers(struct launch_file *l, const yaml_node_t *map) {
@@ -256,7 +299,8 @@ static bool make_buffers(struct launch_file *l, const yaml_node_t *map) {
     struct buffer *b = &l->buffers[l->buffer_count];
     b->name = scalar(key);
     if (!b->name || !keys_known(l, spec, known, sizeof known / sizeof *known))
-      return b->name || bad(l, key, "a buffer needs a name");
+      return b->name ? false : bad(l, key, "a buffer needs a name");
+    if (find_buffer(l, b->name)) return bad(l, key, "buffer '%s' is given twice", b->name);
     const yaml_node_t *type = child(l, spec, "type"), *count = child(l, spec, "count");
     if (!type || !count) return bad(l, spec, "buffer '%s' needs type and count", b->name);
     if (!elem_type(l, type, &b->type) || !number(l, count, 1, 1e12, &b->count)) return false;
@@ -270,12 +314,6 @@ static bool make_buffers(struct launch_file *l, const yaml_node_t *map) {
     l->buffer_count++;
   }
   return true;
-}
-
-static const struct buffer *find_buffer(struct launch_file *l, const char *name) {
-  for (size_t i = 0; i < l->buffer_count; i++)
-    if (!strcmp(l->buffers[i].name, name)) return &l->buffers[i];
-  return NULL;
 }
 
 /* ---- arguments ---- */
@@ -310,16 +348,14 @@ static bool put_argument(struct launch_file *l, const yaml_node_t *n, uint32_t b
     return true;
   }
   if (!strchr("+-.0123456789", *s) || !*s) return unknown_buffer(l, n, s);
-  bool is_float = strncmp(s, "0x", 2) && strpbrk(s, ".eE");
-  if (is_float && bytes != 4 && bytes != 8) return bad(l, n, "'%s' for a parameter of %u bytes", s, bytes);
-  enum elem t = is_float     ? (bytes == 4 ? ELEM_F32 : ELEM_F64)
-                : bytes == 8 ? ELEM_S64
-                : bytes == 4 ? ELEM_S32
-                : bytes == 2 ? ELEM_S16
-                             : ELEM_S8;
+  const char *digits = s + (*s == '-' || *s == '+');
+  bool floating = strncasecmp(digits, "0x", 2) && strpbrk(s, ".eE");
+  if (floating && bytes != 4 && bytes != 8) return bad(l, n, "'%s' for a parameter of %u bytes", s, bytes);
+  if (floating) return put_float(l, n, at, bytes == 4 ? ELEM_F32 : ELEM_F64);
+  enum elem t = bytes == 8 ? ELEM_S64 : bytes == 4 ? ELEM_S32 : bytes == 2 ? ELEM_S16 : ELEM_S8;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
     return bad(l, n, "a parameter of %u bytes (a struct) cannot be given as one number", bytes);
-  return put_text(l, n, at, t);
+  return put_int(l, n, at, t, true);
 }
 
 static bool make_params(struct launch_file *l, const yaml_node_t *args, const yaml_node_t *root, char *block) {
@@ -340,10 +376,29 @@ static bool make_params(struct launch_file *l, const yaml_node_t *args, const ya
 
 /* ---- outputs ---- */
 
+/* Does the element at `a` equal what is wanted? Integers of 64 bits have more digits than a double. */
+static bool as_wanted(const void *a, const void *want, enum elem t, double tolerance) {
+  double x = get_double(a, t), w = get_double(want, t);
+  if (!memcmp(a, want, elem_bytes[t]) || (isnan(x) && isnan(w))) return true;
+  if (!isfinite(w) || (!is_float(t) && !(tolerance > 0))) return false;
+  return fabs(x - w) <= tolerance * fmax(1, fabs(w));
+}
+
+static const char *value_text(char *out, size_t size, const void *at, enum elem t) {
+  uint64_t u = 0;
+  unsigned shift = 64 - 8u * elem_bytes[t];
+  memcpy(&u, at, elem_bytes[t]);
+  if (is_float(t)) snprintf(out, size, "%.9g", get_double(at, t));
+  else if (is_signed(t)) snprintf(out, size, "%" PRId64, (int64_t)(u << shift) >> shift);
+  else snprintf(out, size, "%" PRIu64, u);
+  return out;
+}
+
 static void print_output(const struct buffer *b, const char *data, uint64_t count) {
-  printf("%s:", b->name);
+  text_say(stdout, "%s:", b->name);
+  char text[40];
   for (uint64_t i = 0; i < count && i < b->count; i++)
-    printf(" %.9g", get_double(data + i * elem_bytes[b->type], b->type));
+    printf(" %s", value_text(text, sizeof text, data + i * elem_bytes[b->type], b->type));
   puts(count < b->count ? " ..." : "");
 }
 
@@ -353,12 +408,21 @@ static bool check_output(struct launch_file *l, const yaml_node_t *n, const stru
   size_t count = (size_t)(n->data.sequence.items.top - n->data.sequence.items.start);
   if (count > b->count) return bad(l, n, "%zu values for a buffer of %llu", count, (unsigned long long)b->count);
   for (size_t i = 0; i < count; i++) {
-    char want[8];
+    char want[8], is_text[40], want_text[40];
+    const char *at = data + i * elem_bytes[b->type];
     if (!put_text(l, yaml_document_get_node(&l->doc, n->data.sequence.items.start[i]), want, b->type)) return false;
-    double a = get_double(data + i * elem_bytes[b->type], b->type), w = get_double(want, b->type);
-    if (fabs(a - w) <= tolerance * fmax(1, fabs(w))) continue;
-    if ((*wrong)++ < 4) printf("%s[%zu] is %.9g, expected %.9g\n", b->name, i, a, w);
+    if (as_wanted(at, want, b->type, tolerance) || (*wrong)++ >= 4) continue;
+    text_say(stdout, "%s[%zu] is %s, expected %s\n", b->name, i, value_text(is_text, sizeof is_text, at, b->type),
+             value_text(want_text, sizeof want_text, want, b->type));
   }
+  return true;
+}
+
+static bool tolerance_of(struct launch_file *l, const yaml_node_t *n, double *out) {
+  *out = 0;
+  if (!n) return true;
+  if (!scalar(n) || !put_float(l, n, out, ELEM_F64) || !(*out >= 0) || isinf(*out))
+    return bad(l, n, "tolerance must be a number from 0 on");
   return true;
 }
 
@@ -377,7 +441,9 @@ static bool do_outputs(struct launch_file *l, const yaml_node_t *list, unsigned 
     uint64_t count = 8;
     if (print && !number(l, print, 1, 1e9, &count)) return false;
     if (print) print_output(b, data, count);
-    if (check && !check_output(l, check, b, data, scalar(tol) ? atof(scalar(tol)) : 0, wrong)) return false;
+    double tolerance;
+    if (!tolerance_of(l, tol, &tolerance)) return false;
+    if (check && !check_output(l, check, b, data, tolerance, wrong)) return false;
   }
   return true;
 }
@@ -388,14 +454,13 @@ static bool do_outputs(struct launch_file *l, const yaml_node_t *list, unsigned 
 static char *kernel_text(const char *file, struct err *e) {
   const char *dot = strrchr(file, '.');
   char *text;
-  if (!strcmp(dot, ".ptx")) {
-    text = path_read_whole(file, NULL);
-    if (!text) err_set(e, ERR_INPUT, "cannot read '%s': %s", file, strerror(errno));
-    return text;
-  }
+  if (!strcmp(dot, ".ptx")) return input_read(file, INPUT_PTX_MOST, NULL, e);
   char cc[PATH_MAX], out[600];
   struct tempdir t;
-  if (access(file, R_OK)) return err_set(e, ERR_INPUT, "cannot read '%s': %s", file, strerror(errno)), NULL;
+  uint64_t bytes;
+  int fd = input_open(file, &bytes, e); /* the compiler would wait for a pipe */
+  if (fd < 0) return NULL;
+  close(fd);
   if (!path_find(cc, sizeof cc, "sluice-cc"))
     return err_set(e, ERR_INPUT,
                    "'%s' needs the compiler driver sluice-cc in Sluice's data directory, which is not there", file),
@@ -403,8 +468,8 @@ static char *kernel_text(const char *file, struct err *e) {
   if (!tempdir_make(&t, e)) return NULL;
   tempdir_file(&t, "kernel.ptx", out, sizeof out);
   char *const argv[] = {cc, "--ptx", (char *)file, "-o", out, NULL};
-  int status = child_run(&t, argv, e);
-  text = status == 0 ? path_read_whole(out, NULL) : NULL;
+  struct ended end;
+  text = child_run(&t, argv, &end, e) && end.status == 0 ? path_read_whole(out, NULL) : NULL;
   if (!text && !e->code) err_set(e, ERR_INPUT, "'%s' does not compile (the messages are above)", file);
   tempdir_remove(&t);
   return text;
@@ -459,21 +524,11 @@ static bool launch_all(struct launch_file *l, const yaml_node_t *root, struct si
 }
 
 static bool with_document(struct launch_file *l, struct simt_module *m, unsigned *wrong) {
-  FILE *f = fopen(l->path, "rb");
-  if (!f) return err_set(l->e, ERR_INPUT, "cannot read '%s': %s", l->path, strerror(errno));
-  yaml_parser_t p;
-  CHECK(yaml_parser_initialize(&p), "libyaml: out of memory");
-  yaml_parser_set_input_file(&p, f);
-  bool ok = yaml_parser_load(&p, &l->doc);
-  if (!ok)
-    err_set(l->e, ERR_INPUT, "%s:%zu:%zu: %s", l->path, p.problem_mark.line + 1, p.problem_mark.column + 1,
-            p.problem ? p.problem : "not YAML");
-  const yaml_node_t *root = ok ? yaml_document_get_root_node(&l->doc) : NULL;
-  if (ok && !root) ok = err_set(l->e, ERR_INPUT, "%s: the launch file is empty", l->path);
+  if (!yaml_file_load(&l->doc, l->path, l->e)) return false;
+  const yaml_node_t *root = yaml_document_get_root_node(&l->doc);
+  bool ok = root || err_set(l->e, ERR_INPUT, "%s: the launch file is empty", l->path);
   ok = ok && launch_all(l, root, m) && do_outputs(l, child(l, root, "outputs"), wrong);
-  if (root) yaml_document_delete(&l->doc);
-  yaml_parser_delete(&p);
-  fclose(f);
+  yaml_document_delete(&l->doc);
   return ok;
 }
 
@@ -482,41 +537,16 @@ int launch_file_run(const char *kernel_file, const struct sim_options *o, const 
   CHECK(l, "out of memory");
   *l = (struct launch_file){.path = o->launch, .e = e};
   char *text = kernel_text(kernel_file, e);
-  struct session_options so = {.gpu = o->gpu,
-                               .scheme = o->scheme,
-                               .mode = o->mode && !strcmp(o->mode, "functional") ? SESSION_FUNCTIONAL : SESSION_TIMING,
-                               .sets = o->sets.at,
-                               .set_count = o->sets.count,
-                               .record_path = record_path,
-                               .program = kernel_file,
-                               .watchdog_cycles = o->watchdog,
-                               .quiet = o->quiet,
-                               .meter = o->meter,
-                               .detail = o->detail,
-                               .lines = o->lines,
-                               .character = o->characterise,
-                               .profile = o->profile,
-                               .timeline_path = o->timeline,
-                               .timeline_sms = (uint32_t)o->timeline_sms,
-                               .sample_cycles = o->sample,
-                               .trace_path = o->trace_out,
-                               .trace_temp = o->trace_temp};
-  if (!simt_check_parse(o->check, &so.checks, e)) {
-    free(text);
-    free(l);
-    return EXIT_USAGE;
-  }
+  struct session_options so;
   unsigned wrong = 0;
-  if (text && sim_timeline_window(o->timeline_window, &so.timeline_first, &so.timeline_last, e) &&
-      sim_timing_range(o->timing_kernels, &so.timing_first, &so.timing_end, e))
-    l->session = session_open(&so, e);
+  if (text && sim_session_options(o, kernel_file, record_path, &so, e)) l->session = session_open(&so, e);
   if (l->session) {
     struct simt_text t = {.ptx = text, .name = kernel_file};
     struct simt_module *m = simt_load(session_simt(l->session), &t, 1, e);
     if (m && simt_newer_isa(m)) {
       char newer[1024];
       simt_newer_text(m, newer, sizeof newer);
-      fprintf(stderr, "sluice: warning: %s\n", newer);
+      text_say(stderr, "sluice: warning: %s\n", newer);
     }
     bool ok = m && with_document(l, m, &wrong);
     struct err ignored;

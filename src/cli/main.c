@@ -1,8 +1,14 @@
 /* main.c - the `sluice` command: the table of subcommands, help, exit codes. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/output.h"
+#include "base/process.h"
+#include "base/text.h"
 #include "cli/cli.h"
 
 const struct command *const commands[] = {
@@ -23,6 +29,8 @@ int exit_code_of(enum err_code c) {
     return EXIT_FAULT;
   case ERR_STUCK:
     return EXIT_STUCK;
+  case ERR_OUTPUT:
+    return EXIT_OUTPUT;
   case ERR_INTERNAL:
     break;
   }
@@ -31,7 +39,7 @@ int exit_code_of(enum err_code c) {
 
 int cli_fail(const struct err *e) {
   fflush(stdout);
-  fprintf(stderr, "sluice: %s\n", e->msg);
+  text_say(stderr, "sluice: %s\n", e->msg);
   return exit_code_of(e->code);
 }
 
@@ -66,11 +74,32 @@ int command_usage(const struct command *c, const struct err *e) {
   return EXIT_USAGE;
 }
 
+static bool is_help(const char *word) {
+  return word && (!strcmp(word, "--help") || !strcmp(word, "-h"));
+}
+
+/* Anywhere on the line, but for what belongs to a program. */
+static bool asks_for_help(const struct command *c, int argc, char **argv) {
+  for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+    if (is_help(argv[i])) return true;
+    if (opt_takes_next(c->opts, argv[i]) && !is_help(argv[i + 1])) i++;
+    else if (c->program && argv[i][0] != '-' && !is_kernel_file(argv[i]) && !is_trace_file(argv[i])) return false;
+  }
+  return false;
+}
+
+bool command_is_no_input(const char *path, char *const *words, struct err *e) {
+  struct stat out, in;
+  bool there = path && !stat(path, &out) && S_ISREG(out.st_mode);
+  for (; there && *words; words++)
+    if (!stat(*words, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+      return err_set(e, ERR_USAGE, "'%s' is what the command reads: the output needs another name", path);
+  return true;
+}
+
 int command_begin(const struct command *c, int argc, char **argv, void *into, int *first) {
   struct err e = {0};
-  for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-    if (argv[i][0] != '-') break;
-    if (strcmp(argv[i], "--help") && strcmp(argv[i], "-h")) continue;
+  if (asks_for_help(c, argc, argv)) {
     command_help(c, stdout);
     return EXIT_OK;
   }
@@ -97,20 +126,28 @@ static void overview(FILE *f) {
 static void exit_codes(FILE *f) {
   fputs("Exit codes of sluice:\n"
         "   0   all went well (sluice run: the program exited with 0)\n"
-        "   1   a check that was asked for failed: outputs of a launch file, calibrate --check\n"
+        "   1   a check that was asked for failed: outputs of a launch file, calibrate --check,\n"
+        "       db check, runs of a study that failed\n"
         "   2   unknown option, scheme, parameter, knob or GPU; unreadable or malformed input (PTX, launch file)\n"
         "   3   a PTX form or a runtime call that Sluice does not support; its name is printed\n"
         "   4   the simulated program did wrong: out of bounds, misaligned or null access, trap, failed assert\n"
         "   5   a kernel made no progress (deadlock, endless loop); what its warps wait for is printed\n"
-        "   6   the program never reached our CUDA runtime; the reason and the remedy are printed\n"
-        "  70   an invariant of Sluice broke: please report it with the message\n"
+        "   6   the program never reached our CUDA runtime, or left no record; the reason and the remedy are printed\n"
+        "   7   all went well, but the program read out of bounds and was let through (--memory warn)\n"
+        "   8   standard output or a file could not be written: a full disk, a folder without permission\n"
+        "  70   an invariant of Sluice broke: please report it with the message (not a program's own 70)\n"
         " 128+n the program was killed by signal n\n"
         "Any other code is the program's own, passed on by `sluice run`.\n",
         f);
 }
 
 static int help_run(const struct command *self, int argc, char **argv) {
-  (void)self;
+  if (argc > 1 && is_help(argv[1])) argc--, argv++;
+  else if (argc > 2 && is_help(argv[2])) argc = 2;
+  if (argc < 2 && is_help(argv[0])) {
+    command_help(self, stdout);
+    return EXIT_OK;
+  }
   if (argc < 2) {
     overview(stdout);
     return EXIT_OK;
@@ -136,15 +173,28 @@ const struct command cmd_help = {
     .run = help_run,
 };
 
-int main(int argc, char **argv) {
+/* Whatever was printed has to be out: a full disk or a limit shows here at the latest. A reader that has gone is no
+ * news, as it is to any other command of a pipeline. */
+static int end_of_output(int rc) {
+  errno = 0;
+  bool failed = ferror(stdout);
+  int why = fflush(stdout) ? errno : 0;
+  if (!why && close(STDOUT_FILENO) && errno != EBADF) why = errno;
+  if ((!why && !failed) || (!why && rc == EXIT_OUTPUT)) return rc; /* of which the latter has been said */
+  if (why == EPIPE) return rc ? rc : 128 + SIGPIPE;
+  struct err e = {0};
+  output_failed("-", why, &e);
+  fprintf(stderr, "sluice: %s\n", e.msg);
+  return rc ? rc : EXIT_OUTPUT;
+}
+
+static int command_line(int argc, char **argv) {
   if (argc < 2) {
     overview(stderr);
     return EXIT_USAGE;
   }
-  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-    overview(stdout);
-    return EXIT_OK;
-  }
+  if (is_help(argv[1]))
+    return cmd_help.run(&cmd_help, argc - 1, (char *[]){"help", argv[2], NULL}); /* or of a command */
   if (!strcmp(argv[1], "--version")) {
     puts("sluice " SLUICE_VERSION);
     return EXIT_OK;
@@ -153,4 +203,9 @@ int main(int argc, char **argv) {
   const struct command *c = command_find(argv[1], &e);
   if (!c) return cli_fail(&e);
   return c->run(c, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+  process_begin();
+  return end_of_output(command_line(argc, argv));
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/paths.h"
 #include "cli/cli.h"
 #include "gpu/scheme.h"
@@ -134,7 +135,7 @@ static bool write_from(const char *template, const char *path, const struct new_
                    strerror(errno));
   char *filled = fill_in(text, n);
   bool ok = path_write_whole(path, filled, strlen(filled));
-  if (!ok) err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  if (!ok) output_failed(path, errno, e);
   free(text);
   free(filled);
   return ok;

@@ -56,6 +56,19 @@ static bool store(const struct opt *o, void *into, const char *value, struct err
   return false;
 }
 
+static const struct opt *lettered(const struct opt *table, char letter) {
+  for (const struct opt *o = table; o->name; o++)
+    if (o->letter == letter) return o;
+  return NULL;
+}
+
+bool opt_takes_next(const struct opt *table, const char *word) {
+  bool is_long = word[0] == '-' && word[1] == '-';
+  if (word[0] != '-' || !word[1] || (is_long ? strchr(word, '=') != NULL : word[2] != 0)) return false;
+  const struct opt *o = is_long ? find(table, word + 2, strlen(word + 2)) : lettered(table, word[1]);
+  return o && o->kind != OPT_FLAG;
+}
+
 int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct err *e) {
   int i = 1;
   while (i < argc) {
@@ -69,8 +82,7 @@ int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct
       o = find(table, a + 2, n);
       if (a[2 + n] == '=') value = a + 3 + n;
     } else {
-      for (const struct opt *t = table; t->name; t++)
-        if (t->letter == a[1]) o = t;
+      o = lettered(table, a[1]);
       if (o && a[2]) value = a + 2;
     }
     if (!o) return unknown(table, a, e);

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/output.h"
 #include "base/paths.h"
 #include "cli/figurefile.h"
 #include "cli/jobs.h"
@@ -321,9 +322,10 @@ static bool compare_published(struct paper *p, struct err *e) {
 
 static bool command(char *const *argv, const char *what, struct err *e) {
   fflush(stdout);
-  pid_t pid = fork();
+  pid_t parent = getpid(), pid = fork();
   if (pid < 0) return err_set(e, ERR_INPUT, "cannot start %s: %s", argv[0], strerror(errno));
   if (!pid) {
+    process_child(parent);
     execvp(argv[0], argv);
     fprintf(stderr, "sluice: cannot run %s: %s\n", argv[0], strerror(errno));
     _exit(127);
@@ -331,6 +333,8 @@ static bool command(char *const *argv, const char *what, struct err *e) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFEXITED(status) && !WEXITSTATUS(status)) return true;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OUTPUT) /* it has said which file, and why */
+    return err_set(e, ERR_OUTPUT, "%s stopped there", what);
   return err_set(e, ERR_INPUT, "%s failed; it needs %s (Debian: nodejs, librsvg2-bin)", what, argv[0]);
 }
 
@@ -351,7 +355,7 @@ static bool draw(struct paper *p, struct err *e) {
   char *text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
   json_decref(doc);
   bool ok = path_write_whole(file, text, strlen(text));
-  if (!ok) err_set(e, ERR_INPUT, "cannot write '%s': %s", file, strerror(errno));
+  if (!ok) output_failed(file, errno, e);
   free(text);
   char *argv[] = {"node", script, (char *)file, (char *)p->out, NULL};
   return ok && command(argv, "drawing", e);
@@ -404,8 +408,21 @@ static bool prepare(struct paper *p, const struct paper_options *o, const char *
 static bool make_folders(struct paper *p, struct err *e) {
   const char *runs = arena_printf(&p->arena, "%s/runs", p->out);
   if ((mkdir(p->out, 0777) && errno != EEXIST) || (mkdir(runs, 0777) && errno != EEXIST))
-    return err_set(e, ERR_INPUT, "cannot make '%s': %s", runs, strerror(errno));
+    return err_set(e, ERR_OUTPUT, "cannot make '%s': %s", runs, strerror(errno));
   return true;
+}
+
+/* What an earlier call drew goes, so that nobody takes it for what this one did. */
+static bool clear_figures(struct paper *p, struct err *e) {
+  static const char *const ends[] = {"svg", "pdf", "png", "csv"}, *const others[] = {"data.json", "figures.json",
+                                                                                     "report.html"};
+  json_t *f;
+  size_t i;
+  bool ok = true;
+  for (size_t k = 0; k < 3; k++) ok = ok && output_prepare(arena_printf(&p->arena, "%s/%s", p->out, others[k]), e);
+  json_array_foreach(p->figures, i, f) for (size_t k = 0; k < 4; k++) ok =
+      ok && output_prepare(arena_printf(&p->arena, "%s/%s.%s", p->out, text_of(f, "figure"), ends[k]), e);
+  return ok;
 }
 
 static void print_figures(const struct paper *p) {
@@ -437,7 +454,7 @@ static int paper_run(const struct command *self, int argc, char **argv) {
   bool ok = prepare(&p, &o, argv[first], &e);
   rc = EXIT_OK;
   if (ok && o.list) print_figures(&p);
-  else if (ok && make_folders(&p, &e) && tempdir_make(&dir, &e)) {
+  else if (ok && make_folders(&p, &e) && clear_figures(&p, &e) && tempdir_make(&dir, &e)) {
     if (!simulate(&p, &o, &dir)) rc = 130;
     else if (compare_published(&p, &e) && draw(&p, &e) && report(&p, typed, &e)) {
       printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p.out, cli_seconds() - started);

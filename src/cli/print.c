@@ -1,4 +1,5 @@
 /* print.c - tables, bars, quantities and progress on a terminal. */
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,11 +8,16 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "cli/cli.h"
 
 bool cli_color(FILE *f) {
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
   return !(no && *no) && isatty(fileno(f)) && (!term || strcmp(term, "dumb"));
+}
+
+size_t cli_json_flags(const char *path) {
+  return !strcmp(path, "-") && isatty(STDOUT_FILENO) ? JSON_ENSURE_ASCII : 0;
 }
 
 void cli_bar(char *buf, double fraction, unsigned width) {
@@ -97,8 +103,10 @@ void table_cell(struct table *t, const char *fmt, ...) {
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
   struct table_row *r = t->at ? t->last : add_row(t);
-  r->cell[t->at] = arena_strdup(&t->arena, text);
-  unsigned w = columns_of(text);
+  char *shown = text_is_plain(text, false) ? NULL : text_visible(text, false);
+  const char *cell = r->cell[t->at] = arena_strdup(&t->arena, shown ? shown : text);
+  free(shown);
+  unsigned w = columns_of(cell);
   if (w > t->width[t->at]) t->width[t->at] = w;
   t->at = (t->at + 1) % t->columns;
 }

@@ -1,45 +1,26 @@
 /* record.c - `sluice record`: a program's launches into a trace. */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "cli/child.h"
 #include "cli/run.h"
 #include "trace/input.h"
 
-/* For the signal handler: what to remove when Ctrl-C ends a recording in this process. */
-static char unfinished[PATH_MAX];
-
-static void remove_and_die(int sig) {
-  unlink(unfinished);
-  signal(sig, SIG_DFL);
-  raise(sig);
-}
-
-static void clean_up_on_signals(const char *temp) {
-  int const list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  snprintf(unfinished, sizeof unfinished, "%s", temp);
-  for (size_t i = 0; i < sizeof list / sizeof *list; i++) signal(list[i], remove_and_die);
-}
-
-/* The program may change its folder: absolute paths. */
-static bool name_files(const char *out, char *path, char *temp, struct err *e) {
+/* The program may change its folder: an absolute path. */
+static bool name_file(const char *out, char *path, struct err *e) {
   char cwd[PATH_MAX] = "";
   if (*out != '/' && !getcwd(cwd, sizeof cwd))
     return err_set(e, ERR_INPUT, "cannot tell the current folder: %s", strerror(errno));
   if (snprintf(path, PATH_MAX, "%s%s%s", cwd, *cwd ? "/" : "", out) >= PATH_MAX - 32)
     return err_set(e, ERR_INPUT, "%s: the name is too long", out);
-  snprintf(temp, PATH_MAX, "%.4060s.part-%ld", path, (long)getpid());
   struct stat st;
   if (!stat(path, &st) && !S_ISREG(st.st_mode))
     return err_set(e, ERR_INPUT, "cannot write '%s': it is not a file", out);
-  FILE *f = fopen(temp, "wb"); /* a folder that cannot be written is said before the program has run */
-  if (!f) return err_set(e, ERR_INPUT, "cannot write '%s': %s", out, strerror(errno));
-  fclose(f);
   return true;
 }
 
@@ -63,6 +44,19 @@ static int summarise(const char *path, const struct sim_options *o) {
   return ok ? EXIT_OK : cli_fail(&e);
 }
 
+/* The program ended without closing the trace: by a signal, or from within a launch. */
+static bool rescue(const char *temp, const char *path, char *const *argv) {
+  struct err e = {0};
+  struct stat st;
+  if (stat(temp, &st) || !st.st_size) return false; /* it never came to record anything */
+  char *program = command_text(argv);
+  bool ok = trace_salvage(temp, path, program, &e);
+  free(program);
+  if (ok) fputs("sluice: the trace holds the launches that had ended, one after the other\n", stderr);
+  else fputs("sluice: no launch had ended: there is no trace\n", stderr);
+  return ok;
+}
+
 struct record_options {
   struct sim_options sim;
   const char *out;
@@ -71,24 +65,29 @@ struct record_options {
 static int record(const struct command *self, struct record_options *opts, char **argv) {
   struct sim_options *o = &opts->sim;
   struct err e = {0};
-  char path[PATH_MAX], temp[PATH_MAX];
+  char path[PATH_MAX], temp[64];
   if (!opts->out) return err_set(&e, ERR_USAGE, "-o FILE.slt says where the trace goes"), command_usage(self, &e);
   if (is_trace_file(argv[0]) && !is_kernel_file(argv[0]))
     return err_set(&e, ERR_USAGE, "'%s' is a trace already", argv[0]), command_usage(self, &e);
   if (!o->mode) o->mode = "functional";
-  if (!sim_check(o, &e) || !name_files(opts->out, path, temp, &e)) return cli_fail(&e);
+  if (!name_file(opts->out, path, &e) || !sim_output(path, o, argv, &e) || !sim_check(o, &e)) return cli_fail(&e);
+  struct output *file = output_open(path);
+  if (!file) return output_failed(path, errno, &e), cli_fail(&e);
+  output_reach(file, temp, sizeof temp);
   o->trace_out = path;
   o->trace_temp = temp;
   bool quiet = o->quiet;
   o->quiet = true; /* no table of a functional run */
   o->meter = !quiet;
-  clean_up_on_signals(temp);
   int rc = run_one(self, o, argv);
   o->quiet = quiet;
-  bool complete = access(temp, F_OK) != 0 && !access(path, F_OK); /* renamed */
-  unlink(temp);
-  if (!complete && !rc) rc = EXIT_BUG;
-  if (!complete) return rc;
+  if (trace_is_trace(temp)) { /* whoever wrote it has closed it */
+    if (!output_commit(file)) return output_failed(path, errno, &e), cli_fail(&e);
+  } else {
+    bool saved = rc != 128 + SIGINT && rescue(temp, path, argv);
+    output_abandon(file);
+    if (!saved) return rc ? rc : EXIT_NOT_REACHED;
+  }
   int told = summarise(path, o);
   return rc ? rc : told;
 }
@@ -121,6 +120,10 @@ static const struct opt record_opts[] = {
     {"scheme", "LIST", "with --mode timing: schemes in the machine", OPT_TEXT, REC(sim.scheme), 'S', "scheme"},
     {"set", "KEY=VALUE", "change one knob of the GPU; may be repeated", OPT_LIST, REC(sim.sets), 's', "knob"},
     {"launch", "FILE", "launch file of a .ptx or .cu kernel", OPT_TEXT, REC(sim.launch), 'l', "file"},
+    {"memory", "MODE", "accesses out of bounds: strict, warn (default) or hardware, as of `sluice run`", OPT_TEXT,
+     REC(sim.memory), 0, "strict warn hardware"},
+    {"watchdog", "N", "warp instructions (with --mode timing: cycles) without progress before a kernel is called stuck",
+     OPT_UINT, REC(sim.watchdog), 0, NULL},
     {"quiet", NULL, "the program's own output only", OPT_FLAG, REC(sim.quiet), 'q', NULL},
     {.name = NULL}};
 
@@ -132,11 +135,13 @@ const struct command cmd_record = {
             "`sluice compare -- FILE.slt` then replay it under any GPU and scheme without running the program, with\n"
             "the counters that an execution would have. Where the order of execution can change what a program does\n"
             "(atomics, races), the recording holds one order: docs/trace-format.md says what it fixes.\n\n"
-            "The file appears when it is complete, or not at all.\n\n"
+            "The file appears when it is complete, or not at all; a program that crashes leaves the launches that had\n"
+            "ended, Ctrl-C leaves nothing.\n\n"
             "Examples:\n"
             "  sluice record -o bfs.slt -- bfs --size medium\n"
             "  sluice run --scheme bucl bfs.slt\n"
             "  sluice compare --scheme baseline,bucl,mrpb -- bfs.slt\n",
     .opts = record_opts,
     .run = record_run,
+    .program = true,
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/text.h"
 #include "cli/child.h"
 #include "cli/run.h"
 #include "session/replay.h"
@@ -12,35 +13,10 @@ bool is_trace_file(const char *path) {
   return trace_is_trace(path);
 }
 
-static bool options_of(const struct sim_options *o, const char *path, const char *record, struct session_options *so,
-                       struct err *e) {
-  if (o->launch) return err_set(e, ERR_USAGE, "--launch goes with a .ptx or .cu file, not with a trace");
-  if (o->check && *o->check)
-    return err_set(e, ERR_USAGE, "--check needs the program: a trace holds no data that could be looked at");
-  if (o->from_kernel > UINT32_MAX) return err_set(e, ERR_USAGE, "--from-kernel: no trace has that many launches");
-  *so = (struct session_options){
-      .gpu = o->gpu,
-      .scheme = o->scheme,
-      .mode = o->mode && !strcmp(o->mode, "functional") ? SESSION_FUNCTIONAL : SESSION_TIMING,
-      .sets = o->sets.at,
-      .set_count = o->sets.count,
-      .record_path = record,
-      .program = path,
-      .watchdog_cycles = o->watchdog,
-      .quiet = o->quiet,
-      .meter = o->meter,
-      .detail = o->detail,
-      .lines = o->lines,
-      .character = o->characterise,
-      .sample_cycles = o->sample,
-  };
-  return sim_timing_range(o->timing_kernels, &so->timing_first, &so->timing_end, e);
-}
-
 /* Replay into `record`. With --keep-going, what is wrong with the trace is said and the launches before it count. */
 static bool replay(const struct sim_options *o, const char *path, const char *record, struct err *e) {
   struct session_options so;
-  if (!options_of(o, path, record, &so, e)) return false;
+  if (!sim_session_options(o, path, record, &so, e)) return false;
   struct err wrong = {0};
   struct trace_input *t = trace_open(path, o->keep_going, &wrong);
   if (!t) {
@@ -62,7 +38,7 @@ static bool replay(const struct sim_options *o, const char *path, const char *re
     session_close(s, &ignored);
     return false;
   }
-  if (wrong.code) fprintf(stderr, "sluice: %s; the launches before that are kept\n", wrong.msg);
+  if (wrong.code) text_say(stderr, "sluice: %s; the launches before that are kept\n", wrong.msg);
   return session_close(s, e);
 }
 
@@ -72,6 +48,7 @@ int run_trace(const struct command *self, const struct sim_options *o, char **ar
   if (argv[1])
     return err_set(&e, ERR_USAGE, "'%s' after a trace: the arguments of its program were recorded", argv[1]),
            command_usage(self, &e);
+  if (!run_fits(o, RUN_TRACE, &e)) return command_usage(self, &e);
   if (!sim_check(o, &e) || !tempdir_make(&t, &e)) return cli_fail(&e);
   heap_use_huge_pages();
   char record[600];

@@ -1,7 +1,10 @@
 /* rows.c - a table of results as text, CSV, JSON, Markdown or LaTeX. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/text.h"
 #include "cli/rows.h"
 
 static const char *const format_names[] = {
@@ -55,12 +58,29 @@ static const char *cell_text(const struct db_cell *c, bool full, char *buf, size
   return c->s;
 }
 
+/* A spreadsheet takes a text that begins so for a formula, and runs it. */
+static bool is_formula(const char *s) {
+  char *end;
+  if (!*s || !strchr("=+-@\t\r", *s)) return false;
+  strtod(s, &end);
+  return end == s || *end; /* "-1" is a number */
+}
+
+/* Texts that would be formulas get an apostrophe in front (OWASP, CSV injection): shown as text, not run. A file gets
+ * what is there, a terminal what can be shown. */
 static void print_csv_cell(const char *s, FILE *f) {
-  if (!s[strcspn(s, ",\"\r\n")]) {
+  if (isatty(fileno(f)) && !text_is_plain(s, true)) {
+    char *shown = text_visible(s, true);
+    print_csv_cell(shown, f);
+    free(shown);
+    return;
+  }
+  bool formula = is_formula(s);
+  if (!formula && !s[strcspn(s, ",\"\r\n")]) {
     fputs(s, f);
     return;
   }
-  fputc('"', f);
+  fputs(formula ? "\"'" : "\"", f);
   for (; *s; s++) {
     if (*s == '"') fputc('"', f);
     fputc(*s, f);
@@ -95,7 +115,7 @@ static void print_json(const struct db_table *t, FILE *f) {
     }
     json_array_append_new(all, o);
   }
-  json_dumpf(all, f, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+  json_dumpf(all, f, JSON_INDENT(1) | JSON_REAL_PRECISION(15) | (isatty(fileno(f)) ? JSON_ENSURE_ASCII : 0));
   fputc('\n', f);
   json_decref(all);
 }
@@ -114,22 +134,26 @@ static void print_markdown(const struct db_table *t, FILE *f) {
   fputs("|\n", f);
   for (size_t i = 0; i < t->rows * t->columns; i++) {
     fputs("| ", f);
-    for (const char *s = cell_text(&t->cell[i], false, buf, sizeof buf); *s; s++) {
+    char *shown = text_visible(cell_text(&t->cell[i], false, buf, sizeof buf), true);
+    for (const char *s = shown; *s; s++) {
       if (*s == '|') fputc('\\', f);
       fputc(*s == '\n' ? ' ' : *s, f);
     }
+    free(shown);
     fputs((i + 1) % t->columns ? " " : " |\n", f);
   }
 }
 
-static void print_tex(const char *s, FILE *f) {
-  for (; *s; s++) {
+static void print_tex(const char *text, FILE *f) {
+  char *shown = text_visible(text, true);
+  for (const char *s = shown; *s; s++) {
     if (strchr("&%$#_{}", *s)) fprintf(f, "\\%c", *s);
     else if (*s == '\\') fputs("\\textbackslash{}", f);
     else if (*s == '~') fputs("\\textasciitilde{}", f);
     else if (*s == '^') fputs("\\textasciicircum{}", f);
     else fputc(*s, f);
   }
+  free(shown);
 }
 
 static void print_latex(const struct db_table *t, FILE *f) {

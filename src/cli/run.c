@@ -5,13 +5,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/heap.h"
+#include "base/output.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "cli/child.h"
 #include "cli/energy.h"
+#include "cli/jobs.h"
+#include "cli/processes.h"
 #include "cli/search.h"
 #include "gpu/scheme.h"
 #include "simt/simt.h"
@@ -93,10 +98,15 @@ bool sim_check(const struct sim_options *o, struct err *e) {
     return err_set(e, ERR_USAGE, "unknown mode '%s'; %s%s%s", o->mode,
                    near ? "did you mean '" : "it is timing or functional", near ? near : "", near ? "'?" : "");
   }
+  if (o->launches && strcmp(o->launches, "fold") && strcmp(o->launches, "all"))
+    return err_set(e, ERR_USAGE, "unknown --launches '%s'; it is fold or all", o->launches);
   if (!sim_config(o, &c, e) || !gpu_config_check(&c, e)) return false;
   if (!sim_timing_range(o->timing_kernels, &first, &end, e)) return false;
   unsigned checks;
-  if (!simt_check_parse(o->check, &checks, e)) return false;
+  enum simt_memory memory;
+  if (!simt_check_parse(o->check, &checks, e) || !simt_memory_parse(o->memory, &memory, e)) return false;
+  uint32_t turn;
+  if (!simt_interleave_parse(o->interleave, &turn, e)) return false;
   const char *list = o->scheme ? o->scheme : "baseline";
   if (!search_named(list)) return scheme_list_check(list, &c, e);
   if (!scheme_sweep_check(list, e)) return false;
@@ -105,13 +115,30 @@ bool sim_check(const struct sim_options *o, struct err *e) {
          scheme_list_check(one, &c, e);
 }
 
+const char *sim_memory(const struct sim_options *o, const char *program) {
+  if (o->memory && *o->memory) return o->memory;
+  return program_bundled(program) ? "strict" : "warn";
+}
+
+bool sim_output(const char *path, const struct sim_options *o, char *const *words, struct err *e) {
+  const char *named[] = {o->launch ? o->launch : "", o->gpu ? o->gpu : "", NULL};
+  return command_is_no_input(path, words, e) && command_is_no_input(path, (char *const *)named, e) &&
+         output_prepare(path, e);
+}
+
 /* ---- the run ---- */
 
 static bool record_copy(const char *from, const char *to, struct err *e) {
   size_t n;
+  if (cli_json_flags(to)) {
+    json_t *root = json_load_file(from, 0, NULL);
+    bool ok = root && record_write_json(root, to, e);
+    json_decref(root);
+    return ok;
+  }
   char *text = path_read_whole(from, &n);
   bool ok = text && path_write_whole(to, text, n);
-  if (!ok) err_set(e, ERR_INPUT, "cannot write '%s': %s", to, strerror(errno));
+  if (!ok) output_failed(to, errno, e);
   free(text);
   return ok;
 }
@@ -131,20 +158,29 @@ bool run_reads_record(const struct sim_options *o) {
   return !o->quiet || o->json || o->check;
 }
 
+/* A run of many (compare, study) ends well when reads were let through: who started it finds them in the record. */
+static int exit_of(const struct record_file *r, const struct sim_options *o) {
+  if (o->check && record_findings(r)) return EXIT_CHECK;
+  bool told = o->memory && !strcmp(o->memory, "hardware"); /* as asked for: it ends as on a GPU */
+  return record_strays(r).reads && !told && !getenv(JOB_VARIABLE) ? EXIT_STRAY : EXIT_OK;
+}
+
 int run_finish(const char *record, const struct sim_options *o) {
   struct err e = {0};
-  if (!run_reads_record(o)) return EXIT_OK;
+  struct stat st;
+  if (!run_reads_record(o) && (stat(record, &st) || !st.st_size)) return EXIT_OK; /* nothing to say */
   struct record_file *r = record_open(record, &e);
   if (!r) return cli_fail(&e);
   bool to_stdout = o->json && !strcmp(o->json, "-");
   if (!o->quiet) {
     fflush(stdout);
     summary_print(r, to_stdout ? stderr : stdout);
+    summary_print_processes(r, to_stdout ? stderr : stdout);
     if (o->characterise) character_print(r, to_stdout ? stderr : stdout);
     if (o->energy || o->energy_sensitivity) print_energy(r, o, to_stdout ? stderr : stdout);
     if (o->lines) lines_print(r, to_stdout ? stderr : stdout);
   }
-  int found = record_findings(r) ? EXIT_CHECK : EXIT_OK;
+  int found = exit_of(r, o);
   record_close(r);
   return !o->json || record_copy(record, o->json, &e) ? found : cli_fail(&e);
 }
@@ -160,8 +196,20 @@ static int simulator_error(const struct tempdir *t) {
   return rc ? rc : EXIT_BUG;
 }
 
-static int after_program(const struct tempdir *t, const struct sim_options *o, char *const *argv, int status) {
-  int own = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+/* How the program ended, where that is worth a line. */
+static void say_end(int status, int own) {
+  fflush(stdout);
+  if (WIFSIGNALED(status))
+    fprintf(stderr, "sluice: the program was killed by signal %d (%s)\n", WTERMSIG(status),
+            strsignal(WTERMSIG(status)));
+  else if (own == EXIT_BUG)
+    fprintf(stderr, "sluice: the program ended with code %d: its own, no invariant of sluice broke\n", own);
+}
+
+static int after_program(const struct tempdir *t, const struct sim_options *o, char *const *argv,
+                         const struct ended *end) {
+  int own = WIFSIGNALED(end->status) ? 128 + WTERMSIG(end->status) : WEXITSTATUS(end->status);
+  struct err e = {0};
   char alive[600], record[600];
   tempdir_file(t, "alive", alive, sizeof alive);
   tempdir_file(t, "record.json", record, sizeof record);
@@ -171,35 +219,30 @@ static int after_program(const struct tempdir *t, const struct sim_options *o, c
     struct diagnosis d;
     elf_diagnose(argv[0], &d);
     fflush(stdout);
-    fprintf(stderr, "sluice: %s\n", d.text);
+    text_say(stderr, "sluice: %s\n", d.text);
     return own && !d.certain ? own : EXIT_NOT_REACHED;
   }
-  if (WIFSIGNALED(status)) {
-    fflush(stdout);
-    fprintf(stderr, "sluice: the program was killed by signal %d (%s)\n", WTERMSIG(status),
-            strsignal(WTERMSIG(status)));
-    return own;
-  }
-  if (own == EXIT_BUG) return own; /* err_die has said what broke */
-  if (access(record, F_OK)) {
+  say_end(end->status, own);
+  bool there = !run_reads_record(o) || !access(record, F_OK); /* a full disk had no room for a state */
+  if (!there && !processes_collect(t, o, argv, end->pid, end->status, record, &e)) {
+    if (e.code) return cli_fail(&e);
     fprintf(stderr,
-            "sluice: the program ended with code %d without closing the simulation (_exit or exec?); no result\n", own);
-    return own ? own : EXIT_BUG;
+            "sluice: the program ended without closing the simulation, and no state of it was left; no result\n");
+    return own ? own : EXIT_NOT_REACHED;
   }
   int rc = run_finish(record, o);
   return own ? own : rc;
 }
 
-static int run_program(const struct command *self, const struct sim_options *o, char **argv) {
+static int run_program(const struct sim_options *o, char **argv) {
   struct err e = {0};
   struct tempdir t;
   if (!sim_check(o, &e)) return cli_fail(&e);
-  if (o->launch)
-    return err_set(&e, ERR_USAGE, "--launch goes with a .ptx or .cu file, not with a program"), command_usage(self, &e);
   if (!tempdir_make(&t, &e)) return cli_fail(&e);
   int rc;
-  int status = child_write_options(&t, o, argv, &e) ? child_run(&t, argv, &e) : -1;
-  rc = status < 0 ? cli_fail(&e) : after_program(&t, o, argv, status);
+  struct ended end;
+  bool ran = child_write_options(&t, o, argv, &e) && child_run(&t, argv, &end, &e);
+  rc = ran ? after_program(&t, o, argv, &end) : cli_fail(&e);
   tempdir_remove(&t);
   return rc;
 }
@@ -214,6 +257,7 @@ static int run_kernel_file(const struct command *self, const struct sim_options 
     return err_set(&e, ERR_USAGE, "'%s' needs a launch file (--launch FILE.yaml): kernel, grid, block, arguments",
                    argv[0]),
            command_usage(self, &e);
+  if (!run_fits(o, RUN_KERNEL, &e)) return command_usage(self, &e);
   if (!sim_check(o, &e) || !tempdir_make(&t, &e)) return cli_fail(&e);
   heap_use_huge_pages();
   char record[600];
@@ -232,10 +276,8 @@ int run_one(const struct command *self, const struct sim_options *o, char **argv
   if (is_kernel_file(argv[0])) return run_kernel_file(self, o, argv);
   if (is_trace_file(argv[0])) return run_trace(self, o, argv);
   struct err e = {0};
-  if (o->from_kernel || o->keep_going)
-    return err_set(&e, ERR_USAGE, "--from-kernel and --keep-going go with a trace, not with a program"),
-           command_usage(self, &e);
-  return run_program(self, o, argv);
+  if (!run_fits(o, RUN_PROGRAM, &e)) return command_usage(self, &e);
+  return run_program(o, argv);
 }
 
 /* Put what a search found into the record that was asked for. */
@@ -290,8 +332,18 @@ static int run_run(const struct command *self, int argc, char **argv) {
   struct sim_options *o = &opts.sim;
   struct err e = {0};
   int first, rc = command_begin(self, argc, argv, &opts, &first);
+  if (rc < 0 && first + 1 < argc &&
+      (is_kernel_file(argv[first]) || is_trace_file(argv[first]))) { /* options may follow */
+    int more = opt_parse(self->opts, &opts, argc - first, argv + first, &e);
+    if (more < 0) rc = command_usage(self, &e);
+    if (more > 0) argv[first + more - 1] = argv[first], first += more - 1;
+  }
+  if (rc < 0 && !(sim_output(o->json, o, argv + first, &e) && sim_output(o->timeline, o, argv + first, &e) &&
+                  sim_output(o->json, o, (char *[]){(char *)opts.trace_csv, NULL}, &e)))
+    rc = cli_fail(&e);
   if (rc < 0 && opts.suite) {
-    if (first >= argc) rc = run_suite(o, opts.suite, opts.size, (unsigned)opts.jobs);
+    if (!run_fits(o, RUN_SUITE, &e)) rc = command_usage(self, &e);
+    else if (first >= argc) rc = run_suite(o, opts.suite, opts.size, (unsigned)opts.jobs);
     else err_set(&e, ERR_USAGE, "--suite brings its own programs"), rc = command_usage(self, &e);
   }
   if (rc < 0 && (opts.size || opts.jobs)) {
@@ -301,18 +353,13 @@ static int run_run(const struct command *self, int argc, char **argv) {
     rc = command_usage(self, &e);
   }
   if (rc < 0 && opts.trace_csv) {
-    if (first >= argc) rc = run_hit_rates(opts.trace_csv, o);
+    if (!run_fits(o, RUN_CSV, &e)) rc = command_usage(self, &e);
+    else if (first >= argc) rc = run_hit_rates(opts.trace_csv, o);
     else err_set(&e, ERR_USAGE, "--trace-csv takes the place of a program"), rc = command_usage(self, &e);
   }
   if (rc < 0 && first >= argc) {
     err_set(&e, ERR_USAGE, "no program to run");
     rc = command_usage(self, &e);
-  }
-  if (rc < 0 && (is_kernel_file(argv[first]) || is_trace_file(argv[first])) &&
-      first + 1 < argc) { /* options may follow */
-    int more = opt_parse(self->opts, &opts, argc - first, argv + first, &e);
-    if (more < 0) rc = command_usage(self, &e);
-    if (more > 0) argv[first + more - 1] = argv[first], first += more - 1;
   }
   o->meter = !o->quiet && !search_named(o->scheme);
   if (rc < 0) rc = search_named(o->scheme) ? run_search(self, o, argv + first) : run_one(self, o, argv + first);
@@ -334,7 +381,8 @@ static const struct opt run_opts[] = {
      "at the L2, what CTAs and SMs share",
      OPT_FLAG, RUN(characterise), 0, NULL},
     {"check", "LIST",
-     "look for bugs of the program: init (reads of memory that nothing wrote), race (shared memory), barrier "
+     "look for bugs of the program: init (reads of memory that nothing wrote), race (shared and global memory), "
+     "barrier "
      "(divergence), all; a finding makes the exit code 1",
      OPT_TEXT, RUN(check), 0, "init race barrier all"},
     {"energy", NULL, "where the energy went: components, power, efficiency (docs/energy.md)", OPT_FLAG, RUN(energy),
@@ -351,6 +399,10 @@ static const struct opt run_opts[] = {
     {"profile", NULL, "the run over time in at most 256 intervals in the JSON record: issue slots, L1 sets, DRAM banks",
      OPT_FLAG, RUN(profile), 0, NULL},
     {"sample", "CYCLES", "counters of every so many core cycles in the JSON record", OPT_UINT, RUN(sample), 0, NULL},
+    {"launches", "HOW",
+     "in the record: fold (default; an entry for each of the first 4,096, those after them in one per kernel and grid) "
+     "or all",
+     OPT_TEXT, RUN(launches), 0, "fold all"},
     {"quiet", NULL, "no table: the program's own output only", OPT_FLAG, RUN(quiet), 'q', NULL},
     {"suite", "NAME", "all bundled workloads of a paper in place of a program: bucl, tsc, medic, ..., all", OPT_TEXT,
      offsetof(struct run_options, suite), 'w', "all bucl tsc medic decoupled-l1d sharing"},
@@ -373,7 +425,8 @@ const struct command cmd_run = {
         "simulates every kernel launch, and prints a table: kernels, cycles, IPC, hit rates, DRAM traffic, stalls.\n"
         "A program with the runtime linked into it (nvcc's default) works too unless it was stripped. Its exit code "
         "is\n"
-        "passed on; Sluice's own codes are in `sluice help exit-codes`.\n\n"
+        "passed on; Sluice's own codes are in `sluice help exit-codes`. What follows PROGRAM is the program's, also "
+        "--help.\n\n"
         "A .ptx or .cu file runs without a host program: a launch file gives grid, block and arguments\n"
         "(docs/launch-files.md). A trace (`sluice record`) is replayed instead of executed.\n\n"
         "Examples:\n"
@@ -388,4 +441,5 @@ const struct command cmd_run = {
         "  sluice run --suite bucl --size small                     the bundled workloads of a paper\n",
     .opts = run_opts,
     .run = run_run,
+    .program = true,
 };

@@ -1,9 +1,12 @@
 /* run_suite.c - `sluice run --suite NAME`: the bundled workloads of a paper, each checked, a line for each. */
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/output.h"
+#include "base/paths.h"
 #include "cli/compare.h"
 #include "cli/jobs.h"
 #include "cli/workloads.h"
@@ -90,8 +93,10 @@ int run_suite(const struct sim_options *o, const char *suite, const char *size, 
       fprintf(to_stdout ? stderr : stdout, "\n%zu of %zu workloads pass their checks\n", s->list.count - failed,
               s->list.count);
     if (o->json) {
-      int bad = to_stdout ? json_dumpf(doc, stdout, JSON_INDENT(1)) : json_dump_file(doc, o->json, JSON_INDENT(1));
-      ok = !bad || err_set(&e, ERR_INPUT, "cannot write '%s'", o->json);
+      char *text = json_dumps(doc, JSON_INDENT(1) | cli_json_flags(o->json));
+      CHECK(text, "records that are not JSON");
+      ok = path_write_whole(o->json, text, strlen(text)) || output_failed(o->json, errno, &e);
+      free(text);
     }
     json_decref(doc);
   } else if (ok) {

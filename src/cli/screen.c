@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 void screen_seconds(char *buf, size_t size, double s) {
   if (s < 100) snprintf(buf, size, "%.0f s", s);
   else if (s < 6000) snprintf(buf, size, "%.0f min", s / 60);
@@ -38,7 +39,7 @@ void screen_show(void *ctx, const struct study_progress *p) {
 void screen_note(void *ctx, const char *line) {
   struct screen *s = ctx;
   screen_clear(s);
-  if (!s->quiet) fprintf(stderr, "sluice: %s\n", line);
+  if (!s->quiet) text_say(stderr, "sluice: %s\n", line);
 }
 
 bool screen_absolute(const char *path, char *out, size_t size, struct err *e) {

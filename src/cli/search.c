@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "cli/compare.h"
 #include "cli/jobs.h"
 #include "gpu/scheme.h"
@@ -95,8 +96,7 @@ static const char *program_key(const struct search *s, const struct sim_options 
 }
 
 static void recall(struct point *p) {
-  json_error_t je;
-  json_t *root = p->file ? json_load_file(p->file, 0, &je) : NULL;
+  json_t *root = p->file && !access(p->file, F_OK) ? record_document(p->file, NULL) : NULL;
   const char *key = json_string_value(json_object_get(root, "key"));
   json_t *totals = json_object_get(root, "totals");
   if (key && !strcmp(key, p->key) && json_is_number(json_object_get(totals, "ipc"))) p->totals = json_incref(totals);
@@ -172,7 +172,7 @@ struct sim_options search_options(const struct search *s, const struct sim_optio
 static bool failed(struct search *s, const char *list, const struct job *j) {
   if (j->exit_code <= 0) return false;
   if (!s->exit_code) {
-    fprintf(stderr, "sluice: %s under '%s' ended with code %d:\n", s->program[0], list, j->exit_code);
+    text_say(stderr, "sluice: %s under '%s' ended with code %d:\n", s->program[0], list, j->exit_code);
     job_print_log(j);
   }
   s->exit_code = j->exit_code;

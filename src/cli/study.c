@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "cli/child.h"
 #include "cli/jobs.h"
 #include "cli/rows.h"
@@ -83,26 +85,29 @@ static void print_metrics(struct db *db, struct study *s) {
   db_table_free(t);
 }
 
-static void write_report(struct db *db, struct study *s, const char *results, const struct study_opts *o) {
+static bool write_report(struct db *db, struct study *s, const char *results, const struct study_opts *o) {
   struct err e = {0};
   size_t n = strlen(results);
   bool ending = n > 3 && !strcmp(results + n - 3, ".db");
   const char *path =
       o->html ? o->html : arena_printf(&s->arena, "%.*s-report.html", (int)(ending ? n - 3 : n), results);
-  if (study_report(db, s->name, s->path, path, &e)) printf("\nreport: %s\n", path);
-  else fprintf(stderr, "sluice: no report: %s\n", e.msg);
+  bool ok = output_prepare(path, &e) && study_report(db, s->name, s->path, path, &e);
+  if (ok) text_say(stdout, "\nreport: %s\n", path);
+  else text_say(stderr, "sluice: no report: %s\n", e.msg);
+  return ok || e.code != ERR_OUTPUT;
 }
 
 static int report_end(enum study_end end, const struct study_progress *p, struct study *s, struct db *db,
                       const char *results, const struct study_opts *o, const struct err *e) {
   char took[32], before[64] = "";
+  bool written = true;
   screen_seconds(took, sizeof took, p->since);
   if (p->before) snprintf(before, sizeof before, " (%zu of them before)", p->before);
   if (!o->quiet) {
-    printf("study %s: %zu of %zu runs done%s, %zu failed, %s; results in %s\n", s->name, p->done, p->total, before,
-           p->failed, took, results);
+    text_say(stdout, "study %s: %zu of %zu runs done%s, %zu failed, %s; results in %s\n", s->name, p->done, p->total,
+             before, p->failed, took, results);
     if (end == STUDY_COMPLETE) print_metrics(db, s);
-    if (end == STUDY_COMPLETE && !o->no_html && p->done) write_report(db, s, results, o);
+    if (end == STUDY_COMPLETE && !o->no_html && p->done) written = write_report(db, s, results, o);
     if (p->failed)
       printf("\nFailed runs: sluice query %s --failed    again: sluice study %s --retry-failed\n", results, s->path);
     fflush(stdout);
@@ -112,7 +117,7 @@ static int report_end(enum study_end end, const struct study_progress *p, struct
     fprintf(stderr, "sluice: interrupted; the same command goes on from here\n");
     return 130;
   }
-  return p->failed ? EXIT_CHECK : EXIT_OK;
+  return !written ? EXIT_OUTPUT : p->failed ? EXIT_CHECK : EXIT_OK;
 }
 
 /* ---- the command ---- */
@@ -133,9 +138,10 @@ static int run_missing(struct study *s, struct study_runs *r, const struct study
   self_path(self, sizeof self);
   signal(SIGXFSZ, SIG_IGN); /* a file at its limit is then an error like a full disk, not our end */
   int lock;
-  bool fresh = access(results, F_OK) != 0, ran = false;
   if (!study_lock(results, &lock, &e)) return cli_fail(&e);
+  bool fresh = access(results, F_OK) != 0, ran = false; /* under the lock: nobody else makes it meanwhile */
   struct db *db = db_open(results, DB_WRITE, &e);
+  if (db && db_notice(db)) fprintf(stderr, "sluice: %s %s\n", results, db_notice(db));
   struct study_progress p = {0};
   size_t todo = db ? missing(r, db) : 0;
   bool ok = db && (todo < ASK_FROM || o->yes || confirm((double)todo, &e)) &&

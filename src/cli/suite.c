@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/compare.h"
 #include "cli/energy.h"
 #include "cli/jobs.h"
@@ -71,7 +72,7 @@ static int run_searches(struct suite *s, const struct compare_options *o, const 
 
 static int take_record(struct suite *s, size_t i, size_t k, const struct job *j, const char *path, struct err *e) {
   if (j->exit_code > 0) {
-    fprintf(stderr, "sluice: %s under '%s' ended with code %d:\n", s->row[i].name, s->scheme[k], j->exit_code);
+    text_say(stderr, "sluice: %s under '%s' ended with code %d:\n", s->row[i].name, s->scheme[k], j->exit_code);
     job_print_log(j);
     return j->exit_code; /* the others still count */
   }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/run.h"
 
 enum { MAX_ROWS = 24, NAME_COLUMNS = 36 };
@@ -149,7 +150,8 @@ static void print_overlaps(const struct record_file *r, FILE *f) {
   double own = 0, cycles = 0;
   for (size_t i = 0; i < json_array_size(all); i++) {
     const json_t *o = json_array_get(all, i);
-    launches += json_array_size(json_object_get(o, "kernels_together"));
+    json_t *folded = json_object_get(o, "launches");
+    launches += folded ? (size_t)json_integer_value(folded) : json_array_size(json_object_get(o, "kernels_together"));
     own += json_number_value(json_object_get(o, "launch_cycles"));
     cycles += json_number_value(json_object_get(o, "cycles"));
   }
@@ -161,6 +163,16 @@ static void print_overlaps(const struct record_file *r, FILE *f) {
           own / cycles);
 }
 
+static void print_strays(const struct record_file *r, FILE *f) {
+  struct record_strays n = record_strays(r);
+  char reads[48], writes[48];
+  if (!n.reads && !n.writes) return;
+  cli_count(reads, sizeof reads, (double)n.reads);
+  cli_count(writes, sizeof writes, (double)n.writes);
+  fprintf(f, "out of bounds: %s reads, %s writes at %zu place%s, let through\n", reads, writes, n.places,
+          &"s"[n.places == 1]);
+}
+
 void summary_print(const struct record_file *r, FILE *f) {
   static const char *const titles[] = {"kernel",  "launches", "warp insts", "cycles", "IPC",
                                        "L1 hits", "L2 hits",  "DRAM read",  "written"};
@@ -169,6 +181,7 @@ void summary_print(const struct record_file *r, FILE *f) {
   bool timing = mode && !strcmp(mode, "timing");
   struct row rows[MAX_ROWS] = {0}, total = {.name = "total"}, others = {.name = "(others)"};
   size_t used = 0, n = record_kernels(r);
+  uint64_t launches = record_launches(r);
   bool overlapped = false;
   for (size_t k = 0; k < n; k++) {
     const char *name = record_kernel_name(r, k);
@@ -180,8 +193,8 @@ void summary_print(const struct record_file *r, FILE *f) {
     overlapped |= row->overlapped;
   }
   add(&total, r, RECORD_TOTALS);
-  fprintf(f, "\nsluice: %s, %s, %s mode, %zu launch%s\n", record_field(r, "gpu"), record_field(r, "scheme"),
-          mode ? mode : "?", n, n == 1 ? "" : "es");
+  text_say(f, "\nsluice: %s, %s, %s mode, %llu launch%s\n", record_field(r, "gpu"), record_field(r, "scheme"),
+           mode ? mode : "?", (unsigned long long)launches, launches == 1 ? "" : "es");
   if (!n) return;
   struct table *t = timing ? table_new(titles, "lrrrrrrrr") : table_new(plain, "lrrr");
   for (size_t i = 0; i < used; i++) print_row(t, &rows[i], timing);
@@ -194,4 +207,23 @@ void summary_print(const struct record_file *r, FILE *f) {
   table_free(t);
   if (timing) print_overlaps(r, f), print_stalls(r, f);
   print_scheme_counters(r, f);
+  print_strays(r, f);
+}
+
+void summary_print_processes(const struct record_file *r, FILE *f) {
+  json_t *all = json_object_get(record_json(r), "processes"), *one;
+  const char *ended = record_field(r, "ended");
+  size_t i;
+  if (ended) fprintf(f, "ended:         %s; what had been counted by then\n", ended);
+  json_array_foreach(all, i, one) {
+    const char *missing = json_string_value(json_object_get(one, "missing"));
+    fprintf(f, "\nprocess %lld of the run: %s\n", json_integer_value(json_object_get(one, "process")),
+            json_string_value(json_object_get(one, "command")));
+    struct record_file *file = missing ? NULL : record_wrap(one);
+    if (missing) fprintf(f, "no record of it: %s\n", missing);
+    if (!file) continue;
+    summary_print(file, f);
+    if ((ended = record_field(file, "ended"))) fprintf(f, "ended:         %s; what had been counted by then\n", ended);
+    record_close(file);
+  }
 }

@@ -1,8 +1,10 @@
 /* trace.c - `sluice trace`: what is in a trace (info, head, stats), and what tells two apart (diff). */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "cli/run.h"
 #include "trace/survey.h"
 
@@ -114,8 +116,8 @@ static bool info(struct trace_input *t, const struct trace_options *o, struct er
   cli_bytes(bytes, sizeof bytes, size);
   cli_bytes(in, sizeof in, copied);
   cli_count(n, sizeof n, insts);
-  printf("%s: %s trace%s%s, %s\n", t->path, t->ops->format, t->program ? " of " : "", t->program ? t->program : "",
-         bytes);
+  text_say(stdout, "%s: %s trace%s%s, %s\n", t->path, t->ops->format, t->program ? " of " : "",
+           t->program ? t->program : "", bytes);
   printf("%.0f launches, %.0f copies (%s)", launches, copies, in);
   if (insts > 0) printf(", %s warp instructions, %.2f bytes each", n, size / insts);
   printf("\n\n");
@@ -176,8 +178,8 @@ static bool head(struct trace_input *t, const struct trace_options *o, struct er
     return err_set(e, ERR_USAGE, "%s: launch %u has %u CTAs of %u warps, counted from 0", t->path, ev.launch, k->ctas,
                    k->warps_per_cta);
   if (!t->ops->begin(t, 1, e) || !t->ops->open_cta(t, 0, (uint32_t)o->cta, e)) return false;
-  printf("launch %u: %s, CTA %llu, warp %llu\n", ev.launch, k->name, (unsigned long long)o->cta,
-         (unsigned long long)o->warp);
+  text_say(stdout, "launch %u: %s, CTA %llu, warp %llu\n", ev.launch, k->name, (unsigned long long)o->cta,
+           (unsigned long long)o->warp);
   struct issued out = {0};
   uint32_t pc = k->entry_pc;
   for (uint64_t n = 0; pc != FEED_DONE && n < o->count; n++) {
@@ -262,7 +264,7 @@ static bool stats(struct trace_input *t, const struct trace_options *o, struct e
   bool ok = true;
   if (o->kernel != ALL) {
     ok = go_to(t, o->kernel, &ev, e) && survey_launch(s, t, &ev, e);
-    if (ok) printf("launch %u: %s\n", ev.launch, ev.kernel->name);
+    if (ok) text_say(stdout, "launch %u: %s\n", ev.launch, ev.kernel->name);
   }
   while (o->kernel == ALL && ok && (ok = next_launch(t, &ev, e)) && ev.kind != TRACE_END) {
     ok = survey_launch(s, t, &ev, e);
@@ -280,14 +282,21 @@ static bool stats(struct trace_input *t, const struct trace_options *o, struct e
 
 /* ---- csv ---- */
 
-static void csv_line(const struct feed_kernel *k, uint32_t launch, uint32_t cta, uint32_t warp, uint32_t pc,
-                     const struct issued *o) {
+static void csv_line(const struct feed_kernel *k, const char *name, uint32_t launch, uint32_t cta, uint32_t warp,
+                     uint32_t pc, const struct issued *o) {
   const struct inst *i = &k->code[pc];
   const char *op = i->kind == KIND_LOAD ? "load" : i->kind == KIND_STORE ? "store" : "atomic";
-  printf("%u %s,%u,%u,%u,%08x,%s,%u,", launch, k->name, cta, warp, pc, o->mask, op, o->width);
+  printf("%u %s,%u,%u,%u,%08x,%s,%u,", launch, name, cta, warp, pc, o->mask, op, o->width);
   for (uint32_t m = o->mask; m; m &= m - 1)
     printf("%s0x%llx", m == o->mask ? "" : " ", (unsigned long long)o->addr[__builtin_ctz(m)]);
   printf("\n");
+}
+
+static const char *visible(const char *name, char *buf, size_t size) {
+  char *shown = text_visible(name, false);
+  snprintf(buf, size, "%s", shown);
+  free(shown);
+  return buf;
 }
 
 /* Accesses to global memory, warp by warp, as an address-only trace. */
@@ -298,6 +307,9 @@ static bool csv(struct trace_input *t, const struct trace_options *o, struct err
     if (!(o->kernel == ALL ? next_launch(t, &ev, e) : go_to(t, o->kernel, &ev, e))) return false;
     if (ev.kind == TRACE_END) return true;
     const struct feed_kernel *k = ev.kernel;
+    const char *name = k->name;
+    char shown[1024];
+    if (isatty(STDOUT_FILENO) && !text_is_plain(name, false)) name = visible(name, shown, sizeof shown);
     if (!t->ops->begin(t, 1, e)) return false;
     for (uint32_t c = 0; c < k->ctas; c++) {
       struct issued out = {0};
@@ -308,7 +320,7 @@ static bool csv(struct trace_input *t, const struct trace_options *o, struct err
           if (!t->ops->step(t, 0, w, &out, e)) return false;
           uint8_t kind = k->code[pc].kind;
           bool access = kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOM;
-          if (access && out.mask && out.space == SPACE_GLOBAL) csv_line(k, ev.launch, c, w, pc, &out);
+          if (access && out.mask && out.space == SPACE_GLOBAL) csv_line(k, name, ev.launch, c, w, pc, &out);
         }
       t->ops->close_cta(t, 0);
     }
@@ -320,7 +332,7 @@ static bool csv(struct trace_input *t, const struct trace_options *o, struct err
 
 static void print_line(void *ctx, const char *text) {
   (void)ctx;
-  printf("%s\n", text);
+  text_say(stdout, "%s\n", text);
 }
 
 static int diff(const char *first, const char *second, const struct trace_options *o) {
@@ -343,13 +355,13 @@ static int with_trace(const char *path, const struct trace_options *o,
   struct err e = {0};
   struct trace_input *t = trace_open(path, o->keep_going, &e);
   if (!t) return cli_fail(&e);
-  if (e.code) fprintf(stderr, "sluice: %s; the launches before that are kept\n", e.msg);
+  if (e.code) text_say(stderr, "sluice: %s; the launches before that are kept\n", e.msg);
   e.code = ERR_NONE;
   bool ok = what(t, o, &e);
   trace_close(t);
   if (!ok && o->keep_going && e.code == ERR_INPUT) {
     fflush(stdout);
-    fprintf(stderr, "sluice: %s; what came before that is shown\n", e.msg);
+    text_say(stderr, "sluice: %s; what came before that is shown\n", e.msg);
     return EXIT_OK;
   }
   return ok ? EXIT_OK : cli_fail(&e);

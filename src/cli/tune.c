@@ -113,9 +113,10 @@ static int search(const struct tune_opts *o, struct tune_options *t, const char 
   struct err e = {0};
   struct tune_result r = {0};
   int lock;
-  bool fresh = access(results, F_OK) != 0;
   if (!study_lock(results, &lock, &e)) return cli_fail(&e);
+  bool fresh = access(results, F_OK) != 0; /* under the lock: nobody else makes it meanwhile */
   struct db *db = db_open(results, DB_WRITE, &e);
+  if (db && db_notice(db)) fprintf(stderr, "sluice: %s %s\n", results, db_notice(db));
   enum study_end end = db ? study_tune(t, db, &r, &e) : STUDY_STOPPED;
   screen_clear(t->run.ctx);
   int rc = EXIT_OK;

@@ -589,6 +589,6 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned
       fprintf(f, "  n%p -> n%p;\n", (const void *)n->deps[i], (const void *)n);
   }
   fputs("}\n", f);
-  fclose(f);
-  return cudart_leave(c, cudaSuccess);
+  bool written = !ferror(f);
+  return cudart_leave(c, !fclose(f) && written ? cudaSuccess : cudaErrorOperatingSystem);
 }

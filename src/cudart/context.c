@@ -1,7 +1,8 @@
 /* context.c - the one CUDA context of a process: lock, error state, birth and end of the session.
  *
  * The contract with `sluice run` is a private directory named by SLUICE_DIR: `alive` says that a program reached this
- * library, `error.txt` and `error.code` carry what went wrong, `record.json` the results. Without it the library works
+ * library, `error.txt` and `error.code` carry what went wrong, `process-N` and the
+ * files beside it what was counted. Without it the library works
  * the same, from the environment's defaults, and only prints.
  */
 #include "cudart/context.h"
@@ -12,11 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/heap.h"
+#include "base/text.h"
 
-enum { WHY_LINES = 64 }; /* explanations printed before we fall silent */
+enum {
+  WHY_LINES = 64,       /* explanations printed before we fall silent */
+  END_WAITS_SECONDS = 2 /* for a call of another thread */
+};
 
 /* The library is loaded once per process and its C interface has no handle: this is the one place for its state. */
 static struct cudart the_context = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
@@ -99,6 +105,8 @@ static int exit_code(enum err_code code) {
     return 4;
   case ERR_STUCK:
     return 5;
+  case ERR_OUTPUT:
+    return 8;
   case ERR_INTERNAL:
     break;
   }
@@ -107,7 +115,7 @@ static int exit_code(enum err_code code) {
 
 static void print_error(const struct err *e) {
   fflush(stdout);
-  fprintf(stderr, "sluice: %s%s", e->msg, *e->msg && e->msg[strlen(e->msg) - 1] == '\n' ? "" : "\n");
+  text_say(stderr, "sluice: %s%s", e->msg, *e->msg && e->msg[strlen(e->msg) - 1] == '\n' ? "" : "\n");
   fflush(stderr);
 }
 
@@ -128,13 +136,13 @@ void cudart_die(struct cudart *c, const struct err *e) {
 cudaError_t cudart_why(struct cudart *c, cudaError_t r, const char *fmt, ...) {
   if (c->why_lines >= WHY_LINES) return r;
   c->why_lines++;
+  struct err e;
   va_list ap;
   va_start(ap, fmt);
-  fflush(stdout);
-  fputs("sluice: ", stderr);
-  vfprintf(stderr, fmt, ap);
-  fputc('\n', stderr);
+  vsnprintf(e.msg, sizeof e.msg, fmt, ap);
   va_end(ap);
+  fflush(stdout);
+  text_say(stderr, "sluice: %s\n", e.msg);
   if (c->why_lines == WHY_LINES) fputs("sluice: further explanations are left out\n", stderr);
   return r;
 }
@@ -147,9 +155,27 @@ cudaError_t cudart_refuse(const char *call, const char *why) {
   return cudart_leave(c, cudart_why(c, cudaErrorNotSupported, "%s", e.msg));
 }
 
+/* A forked child uses CUDA. Of what its parent opened it has a copy, with which it goes on; what it does is counted in
+ * a record of its own. Was the parent within a call when it forked, the copy is of something half done. */
+static void go_on_as_child(struct cudart *c) {
+  c->forked = false;
+  c->process = getpid();
+  put_file(c, "alive", "", false);
+  if (!c->session || c->closed) return;
+  cudart_why(c, cudaErrorInitializationError,
+             "a forked child of %s uses the CUDA context of its parent%s: on a GPU every such call fails with "
+             "cudaErrorInitializationError",
+             cudart_program(), c->fork_busy ? ", which was within a call" : "");
+  if (c->fork_busy) c->sticky = cudaErrorInitializationError, c->closed = true;
+  else session_forked(c->session);
+}
+
 struct cudart *cudart_enter_quiet(void) {
   struct cudart *c = &the_context;
   pthread_mutex_lock(&c->lock);
+  c->calls++;
+  c->depth++;
+  if (c->forked) go_on_as_child(c);
   if (!c->last_module) {
     c->last_module = &c->modules;
     c->next_id = 1;
@@ -188,6 +214,7 @@ struct cudart *cudart_enter(void) {
 }
 
 cudaError_t cudart_leave_plain(struct cudart *c, cudaError_t r) {
+  if (c->depth) c->depth--;
   pthread_mutex_unlock(&c->lock);
   return r;
 }
@@ -203,30 +230,68 @@ cudaError_t cudart_last_error(bool clear) {
   return the_context.sticky && !the_context.closed ? the_context.sticky : r;
 }
 
-/* Close the session once: the record is written here. */
-void cudart_close(struct cudart *c) {
-  if (c->closed) return;
-  c->closing = true;
-  if (c->session && !c->sticky && c->process == getpid()) cudart_drain(c); /* what was never waited for */
-  c->closed = true;
-  if (!c->session || c->process != getpid()) return;
+static void finish_session(struct cudart *c) {
   struct err e = {0};
-  if (!session_finish(c->session, &e)) { /* the process ends: nothing is freed */
-    print_error(&e);
-    leave_error(c, &e);
-  }
+  if (c->session && !c->sticky) cudart_drain(c); /* what was never waited for */
+  if (!c->session || session_finish(c->session, &e)) return;
+  if (!c->sticky || e.code != ERR_OUTPUT) print_error(&e); /* the launch that could not be written said so */
+  leave_error(c, &e);
+}
+
+/* Close the session once: the record is written here. The process ends: nothing is freed. */
+void cudart_close(struct cudart *c) {
+  if (c->closed || c->closing || c->process != getpid()) return;
+  c->closing = true; /* a function of the program that still runs may end the process once more */
+  finish_session(c);
+  c->closed = true;
+}
+
+/* The lock, where the session can be finished: not while this thread is within a call, which a handler of a signal
+ * interrupted, unless that call runs a function of the program; nor while another thread stays within one. What has
+ * been counted is then left as it is, for `sluice run`. */
+static bool lock_to_end(struct cudart *c, bool for_good) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += END_WAITS_SECONDS;
+  if (pthread_mutex_timedlock(&c->lock, &until)) return false;
+  if (!c->depth || (c->in_call && for_good)) return true;
+  pthread_mutex_unlock(&c->lock);
+  return false;
+}
+
+__attribute__((visibility("default"))) void sluice_process_ends(int how) {
+  struct cudart *c = &the_context;
+  if (c->process != getpid() || !c->session || c->closed || c->closing || !lock_to_end(c, how == CUDART_EXITS)) return;
+  fflush(stdout);
+  if (how == CUDART_EXITS) cudart_close(c);
+  else finish_session(c);
+  pthread_mutex_unlock(&c->lock);
+}
+
+static void exits_quickly(void) {
+  sluice_process_ends(CUDART_EXITS);
+}
+
+static void is_child(void) {
+  struct cudart *c = &the_context;
+  c->fork_busy = pthread_mutex_trylock(&c->lock) != 0 || c->depth;
+  c->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* who held it is not here */
+  c->depth = 0;
+  c->forked = c->last_module != NULL;
 }
 
 /* Before the program allocates anything. Under `sluice run` alone: elsewhere the heap is the program's business. */
 __attribute__((constructor)) static void start_of_process(void) {
   if (getenv("SLUICE_DIR")) heap_use_huge_pages();
+  pthread_atfork(NULL, NULL, is_child);
+  CHECK(!at_quick_exit(exits_quickly), "out of memory"); /* the first to be registered is the last to be called */
 }
 
 /* Runs after the program's own atexit functions and destructors, which may still call us. A program under `sluice run`
  * that registered kernels but called nothing leaves a record all the same: that of a run without launches. */
 __attribute__((destructor)) static void end_of_process(void) {
   struct cudart *c = &the_context;
-  pthread_mutex_lock(&c->lock);
+  if (!lock_to_end(c, true)) return;
   if (c->last_module && c->dir && !c->opened && c->process == getpid()) {
     struct err e = {0};
     c->opened = true;

@@ -200,7 +200,10 @@ struct cuda_registered {
 struct cudart {
   pthread_mutex_t lock; /* recursive */
   bool opened, closed, scanned, driver_ready;
-  int process;     /* that opened it: a forked child writes nothing */
+  int process;     /* that opened it, or a forked child that has gone on with what it inherited */
+  uint32_t depth;  /* calls of the thread that has the lock, one inside the other */
+  bool forked;     /* a child that has not used CUDA yet */
+  bool fork_busy;  /* and was forked while another thread, or this one, was within a call */
   const char *dir; /* private directory of `sluice run`, or NULL */
   struct session *session;
   struct simt *simt;
@@ -210,8 +213,10 @@ struct cudart {
   bool launch_blocking; /* CUDA_LAUNCH_BLOCKING */
   bool closing;         /* the process ends: nothing is waited for that others would have to signal */
   bool per_thread;      /* the call came in by a name for per-thread default streams: stream 0 is the thread's own */
+  bool minded;          /* a thread looks after hosts that wait without a call */
   bool in_call;         /* a function of the program runs as work of a stream, or a copy */
   cudaError_t late;     /* of a copy or set that failed when it was carried out: the next wait returns it */
+  uint64_t calls;       /* made so far */
   uint64_t poll_ns;     /* simulated time that the next question after a task is given */
   session_task *orphan; /* last work of blocking streams that were destroyed */
   uint32_t orphans;
@@ -261,6 +266,10 @@ _Noreturn void cudart_die(struct cudart *c, const struct err *e);
 /* A runtime call that Sluice refuses by name. Ends the process unless SLUICE_ALLOW_REFUSED is set. */
 cudaError_t cudart_refuse(const char *call, const char *why);
 void cudart_close(struct cudart *c);
+/* The process is about to end without its exit functions, or to become another program. Finishes the session if it can
+ * be finished, which is not so within a call that was interrupted. Found by name from the preloaded library. */
+enum { CUDART_EXITS, CUDART_EXECS };
+void sluice_process_ends(int how);
 const char *cudart_program(void);
 const char *cudart_error_text(cudaError_t r), *cudart_error_name(cudaError_t r),
     *cudart_driver_error_name(cudaError_t r);
@@ -393,5 +402,9 @@ cudaError_t cudart_enqueue_in(struct cudart *c, const struct cuda_op *op, struct
 void cudart_join_capture(struct cudart *c, struct cuda_stream *s, const struct cuda_event *e);
 /* For a call that waits: an error while a capture is going on. */
 cudaError_t cudart_sync_allowed(struct cudart *c);
+
+/* ---- hosts that wait without a call (minder.c) ---- */
+/* Work stays queued: from now on it is carried out too when the program makes no call for long. */
+void cudart_mind(struct cudart *c);
 
 #endif

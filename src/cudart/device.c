@@ -201,6 +201,9 @@ bool device_attribute(const struct session_device *d, int attribute, int *value)
   case 99:
     *value = 1;
     return true; /* host registration */
+  case 102:      /* virtual address management */
+    *value = 1;
+    return true;
   case 106:
     *value = (int)d->max_ctas_per_sm;
     return true;

@@ -40,26 +40,26 @@ CUresult cuGetErrorName(CUresult error, const char **name) {
 
 /* ---- NVIDIA's runtime in front of us ---- */
 
-static int find_runtime(struct dl_phdr_info *info, size_t size, void *found) {
-  (void)size;
-  const char *base = strrchr(info->dlpi_name, '/') ? strrchr(info->dlpi_name, '/') + 1 : info->dlpi_name;
-  if (strncmp(base, "libcudart", 9) != 0) return 0;
-  *(const char **)found = info->dlpi_name;
-  return 1;
-}
-
-/* Private tables of the driver are asked for by NVIDIA's runtime only: linked into the program, or loaded instead of
- * ours. What it does with them cannot be answered from outside. */
+/* Private tables of the driver are asked for by NVIDIA's runtime only: linked into the program or a library, or loaded
+ * instead of ours. What it does with them cannot be answered from outside. */
 CUresult cuGetExportTable(const void **table, const void *id) {
   (void)table, (void)id;
   struct cudart *c = cudart_enter_quiet();
-  const char *runtime = NULL;
-  dl_iterate_phdr(find_runtime, &runtime);
+  Dl_info caller;
+  struct link_map *map = NULL; /* the program's own has an empty name */
+  const char *path = dladdr1(__builtin_return_address(0), &caller, (void **)&map, RTLD_DL_LINKMAP) ? map->l_name : "";
+  const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  if (strncmp(base, "libnvrtc", 8) == 0) return cudart_leave_plain(c, cudaErrorSymbolNotFound); /* does without */
   struct err e;
-  if (runtime)
+  if (strncmp(base, "libcudart", 9) == 0)
     err_set(&e, ERR_UNSUPPORTED,
             "%s loaded the CUDA runtime %s, not Sluice's: remove its RPATH or LD_PRELOAD entry for that folder",
-            cudart_program(), runtime);
+            cudart_program(), path);
+  else if (*path)
+    err_set(&e, ERR_UNSUPPORTED,
+            "%s uses the library %s, which has NVIDIA's CUDA runtime linked into it: what that library does on the GPU "
+            "cannot be simulated, only what the program's own kernels do",
+            cudart_program(), path);
   else
     err_set(&e, ERR_UNSUPPORTED,
             "%s has NVIDIA's CUDA runtime linked into it, whose calls do not reach Sluice. Under `sluice run` they do, "
@@ -85,10 +85,13 @@ static void *find_entry(const char *name, bool per_thread) {
 enum { FOUND, NOT_FOUND };
 enum { PER_THREAD_STREAM = 2 }; /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
 
+CUresult cuGetProcAddress(const char *name, void **entry, int version, uint64_t flags);
+
 CUresult cuGetProcAddress_v2(const char *name, void **entry, int version, uint64_t flags, int *status) {
-  (void)version;
   if (!name || !entry) return cudaErrorInvalidValue;
-  *entry = find_entry(name, flags & PER_THREAD_STREAM);
+  /* Before CUDA 12 it had no status. */
+  if (strcmp(name, "cuGetProcAddress") == 0 && version < 12000) *entry = (void *)(uintptr_t)cuGetProcAddress;
+  else *entry = find_entry(name, flags & PER_THREAD_STREAM);
   if (status) *status = *entry ? FOUND : NOT_FOUND;
   return *entry ? cudaSuccess : cudaErrorSymbolNotFound;
 }

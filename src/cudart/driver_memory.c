@@ -99,10 +99,12 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *device, void *host, unsigned 
 }
 DRIVER_ALIAS(cuMemHostGetDevicePointer_v2, cuMemHostGetDevicePointer);
 
-/* ---- address ranges: a reservation has its memory at once, and mapping adds nothing ---- */
+/* ---- address ranges: a reservation has its memory at once, and mapping adds nothing. So what is created can be mapped
+ * whole and at one address, which is what programs do that let an allocation grow. ---- */
 
 struct physical {
   size_t bytes;
+  CUdeviceptr at; /* where it was mapped first; 0: nowhere yet */
 };
 enum { GRANULARITY = 2 << 20 };
 
@@ -138,9 +140,13 @@ CUresult cuMemRelease(uint64_t handle) {
 }
 
 CUresult cuMemMap(CUdeviceptr p, size_t bytes, size_t offset, uint64_t handle, uint64_t flags) {
-  (void)offset, (void)flags;
   DRIVER_ENTER();
-  DRIVER_LEAVE(handle && simt_mem_at(c->simt, p, bytes) ? cudaSuccess : cudaErrorInvalidValue);
+  struct physical *of = (struct physical *)(uintptr_t)handle;
+  if (!of || flags || !simt_mem_at(c->simt, p, bytes)) DRIVER_LEAVE(cudaErrorInvalidValue);
+  if (offset || bytes != of->bytes || (of->at && of->at != p))
+    DRIVER_LEAVE(cudart_why(c, cudaErrorNotSupported, "cuMemMap: memory is mapped whole and at one address only"));
+  of->at = p;
+  DRIVER_LEAVE(cudaSuccess);
 }
 
 CUresult cuMemUnmap(CUdeviceptr p, size_t bytes) {

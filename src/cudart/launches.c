@@ -33,9 +33,8 @@ uint32_t cudart_occupancy(const struct session_device *d, const struct simt_kern
   uint64_t warps = (threads + d->warp_size - 1) / d->warp_size;
   uint64_t n = d->max_ctas_per_sm, limit = d->max_threads_per_sm / (warps * d->warp_size);
   if (limit < n) n = limit;
-  /* A compiler for this GPU would spill what does not fit (session.c does the same). */
-  uint64_t each = k->regs, most = d->regs_per_sm / (warps * d->warp_size);
-  uint64_t regs = warps * d->warp_size * (each > most ? most : each);
+  uint64_t each = k->regs, most = simt_register_limit(k, threads, d->regs_per_sm);
+  uint64_t regs = warps * d->warp_size * (((each > most ? most : each) + 3) & ~3ull); /* dispatched in fours */
   if (regs && d->regs_per_sm / regs < n) n = d->regs_per_sm / regs;
   uint64_t shared = k->static_shared + dynamic_shared;
   if (shared && d->shared_per_sm / shared < n) n = d->shared_per_sm / shared;

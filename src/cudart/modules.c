@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 struct segment {
   uintptr_t at, end;
 };
@@ -107,7 +108,7 @@ static void warn_newer(struct cudart *c, const struct cuda_module *m) {
   simt_newer_text(m->simt, text, sizeof text);
   c->warned_newer = true;
   fflush(stdout);
-  fprintf(stderr, "sluice: warning: %s\n", text);
+  text_say(stderr, "sluice: warning: %s\n", text);
 }
 
 bool cudart_module_load(struct cudart *c, struct cuda_module *m, struct err *e) {

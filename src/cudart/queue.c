@@ -39,9 +39,13 @@ static cudaError_t outcome(struct cudart *c, bool good, int code, const struct e
 /* Work waits for an external semaphore: other threads may be the ones to signal it. */
 static void let_others(struct cudart *c) {
   bool per_thread = c->per_thread;
+  uint32_t depth = c->depth;
+  c->depth = 0;
   pthread_mutex_unlock(&c->lock);
   nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
   pthread_mutex_lock(&c->lock);
+  c->depth = depth;
+  c->calls++; /* the call goes on */
   c->per_thread = per_thread;
 }
 
@@ -281,7 +285,10 @@ cudaError_t cudart_enqueue(struct cudart *c, const struct cuda_op *op, struct cu
     *task = session_submit(c->session, &item, deps, n);
     if (op->kind == OP_RECORD) op->u.event->task = *task;
   }
-  if (!by_itself && !waited_for(c, op)) return cudaSuccess;
+  if (!by_itself && !waited_for(c, op)) {
+    cudart_mind(c);
+    return cudaSuccess;
+  }
   r = cudart_wait(c, *task);
   if (by_itself && op->kind == OP_KERNEL && !c->sticky) cudart_sync_registered(c, false);
   /* Launches are asynchronous: the next call reports what the kernel did, and so do all after it. */

@@ -1,6 +1,6 @@
 # The CUDA runtime libraries. What does not depend on the version of CUDA is one library, shared by the runtime libraries
 # of the major versions (whose layouts and signatures differ) and by the driver library.
-CUDART_CORE := context modules imports copies arrays gl graphics external launches streams graphs queue textures clusters fatbin cubin device
+CUDART_CORE := context modules imports copies arrays gl graphics external launches streams graphs queue minder textures clusters fatbin cubin device
 CUDART_API := api_register api_device api_function api_memory api_pool api_array api_stream api_graph api_node api_library api_graphics api_external api_refused
 CUDART_DRIVER := $(patsubst src/cudart/%.c,%,$(wildcard src/cudart/driver*.c))
 CUDART_OLD := libcudart.so.9.0 libcudart.so.9.1 libcudart.so.9.2 libcudart.so.10.0 libcudart.so.10.1 libcudart.so.10.2
@@ -51,10 +51,11 @@ $(B)/lib/$(1): $(CUDART_API:%=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1
 endef
 $(foreach l,$(CUDART_SONAMES),$(eval $(call cudart_library,$(l),$(firstword $(subst ., ,$(l:libcudart.so.%=%))))))
 
-# Preloaded into programs with NVIDIA's runtime inside. It stands alone and starts before every other library.
-$(B)/lib/libsluice-static.so: src/cudart/static_hook.c | $(B)/deps.ok
+# Preloaded: programs with NVIDIA's runtime inside get ours, and processes close the simulation before they end. It stands
+# alone and starts before every other library.
+$(B)/lib/libsluice-static.so: src/cudart/static_hook.c src/cudart/end_hook.c src/cudart/nvrtc_hook.c src/cudart/calls.def | $(B)/deps.ok
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-sanitize=all -shared -Wl,-soname,libsluice-static.so -Wl,-z,initfirst -o $@ $< -ldl
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-sanitize=all -shared -Wl,-soname,libsluice-static.so -Wl,-z,initfirst -o $@ $(filter %.c,$^) -ldl
 ALL += $(B)/lib/libsluice-static.so
 
 # What -lcudart finds.

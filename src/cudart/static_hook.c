@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { JUMP_BYTES = 5, SLOT_BYTES = 16, NEAR_STEP = 1 << 20, NEAR_TRIES = 1500, MOST_OBJECTS = 256 };
@@ -79,8 +80,8 @@ static const ElfW(Sym) * find_function(const struct object *o, const char *name)
   return NULL;
 }
 
-/* The calls of the runtime, and not the functions that the compiler puts into each object to make them. */
-static bool runtime_call(const char *name) {
+/* The hidden calls of the runtime, and not the functions that the compiler puts into each object to make them. */
+static bool hidden_call(const char *name) {
   static const char *const hidden[] = {"__cudaRegisterFatBinary",    "__cudaRegisterFatBinaryEnd",
                                        "__cudaUnregisterFatBinary",  "__cudaInitModule",
                                        "__cudaRegisterFunction",     "__cudaRegisterVar",
@@ -92,7 +93,28 @@ static bool runtime_call(const char *name) {
                                        "__cudaLaunchKernel",         "__cudaLaunchKernel_ptsz"};
   for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
     if (strcmp(name, hidden[i]) == 0) return true;
+  return false;
+}
+
+static bool named_like_a_call(const char *name) {
   return strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z';
+}
+
+static bool known_call(const char *name) {
+  static const char *const calls[] = {
+#define CUDA_GROUP(title)
+#define CUDA_CALL(name, doc) #name,
+#define CUDA_LIMITED(name, doc) #name,
+#define CUDA_ANSWER(name, doc) #name,
+#define CUDA_REFUSED(name, why) #name,
+#include "cudart/calls.def"
+  };
+  if (!named_like_a_call(name)) return false;
+  size_t n = strlen(name);
+  if (n > 5 && (strcmp(name + n - 5, "_ptsz") == 0 || strcmp(name + n - 5, "_ptds") == 0)) n -= 5;
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (strncmp(name, calls[i], n) == 0 && !calls[i][n]) return true;
+  return false;
 }
 
 /* ---- the version ---- */
@@ -156,6 +178,17 @@ static int not_supported(void) {
   return 801; /* cudaErrorNotSupported; SLUICE_ALLOW_REFUSED has let the call pass */
 }
 
+/* `sluice run` is to know that the code is ours. */
+static void die(void) {
+  const char *dir = getenv("SLUICE_DIR");
+  char path[4096];
+  int fd = -1;
+  if (dir && snprintf(path, sizeof path, "%s/error.code", dir) < (int)sizeof path)
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd >= 0) dprintf(fd, "6\n"); /* ERR_INTERNAL */
+  for (;;) syscall(SYS_exit_group, 70);
+}
+
 static const char *own_folder(char *out, size_t size) {
   Dl_info d;
   if (!dladdr((void *)own_folder, &d) || !d.dli_fname || strlen(d.dli_fname) >= size) return NULL;
@@ -174,7 +207,7 @@ __attribute__((used)) static void *resolve(struct target *t) {
   void *runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!runtime) {
     fprintf(stderr, "sluice: NVIDIA's CUDA runtime inside the program cannot be replaced: %s\n", dlerror());
-    _exit(70);
+    die();
   }
   void *to = dlsym(runtime, t->name);
   if (!to) {
@@ -254,10 +287,21 @@ static void patch(uintptr_t at, const uint8_t *slot) {
   memcpy((void *)(at + 1), &d, sizeof d);
 }
 
+/* The runtime lies in one piece. A function in it whose name we do not know is one of a newer runtime; a function of
+ * such a name elsewhere is the program's own. */
 static void patch_all(const struct object *o, struct place *p, int major) {
+  uintptr_t first = UINTPTR_MAX, last = 0;
   for (size_t i = 0; i < o->count; i++) {
     const char *name = function_name(o, i);
-    if (!name || !runtime_call(name)) continue;
+    if (!name || !known_call(name)) continue;
+    if (o->symbols[i].st_value < first) first = o->symbols[i].st_value;
+    if (o->symbols[i].st_value > last) last = o->symbols[i].st_value;
+  }
+  for (size_t i = 0; i < o->count; i++) {
+    const char *name = function_name(o, i);
+    if (!name) continue;
+    bool inside = o->symbols[i].st_value >= first && o->symbols[i].st_value <= last;
+    if (!hidden_call(name) && !known_call(name) && !(inside && named_like_a_call(name))) continue;
     struct target *t = malloc(sizeof *t);
     if (!t) return;
     *t = (struct target){(void *)static_hook_first_call, major, strdup(name)};
@@ -343,10 +387,11 @@ static int note(struct dl_phdr_info *info, size_t size, void *ctx) {
 __attribute__((constructor)) static void before_the_program(int argc, char **argv, char **environment) {
   (void)argc, (void)argv;
   struct list l = {.count = 0};
-  for (char **e = environment; *e; e++)
-    if (strncmp(*e, "SLUICE_DIR=", 11) == 0 && (*e)[11]) {
-      dl_iterate_phdr(note, &l);
-      break;
-    }
+  bool ours = false, wanted = true;
+  for (char **e = environment; *e; e++) {
+    ours = ours || (strncmp(*e, "SLUICE_DIR=", 11) == 0 && (*e)[11]);
+    wanted = wanted && strcmp(*e, "SLUICE_STATIC=no") != 0;
+  }
+  if (ours && wanted) dl_iterate_phdr(note, &l);
   for (size_t i = 0; i < l.count; i++) look_into(&l.at[i]);
 }

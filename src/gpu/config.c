@@ -16,6 +16,7 @@
 #include <yaml.h>
 
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/paths.h"
 
 enum { MAX_DEPTH = 8, MAX_BASES = 4, MAX_KEY = 128, MAX_FILES = 64 };
@@ -29,6 +30,10 @@ const char *const write_names[] = {"write-back", "write-through", NULL};
 const char *const dram_names[] = {"fr-fcfs", "fcfs", NULL};
 const char *const partition_names[] = {"modulo", "ipoly", NULL};
 const char *const icnt_names[] = {"crossbar", "mesh", NULL};
+
+/* Least places in a miss queue: a miss waits until there are places for all that it may send, as in the reference. At
+ * the L1 that is the fetch and a write-back, at the L2 also the write itself. */
+enum { PLACES_l1d = 2, PLACES_l1i = 1, PLACES_l1c = 1, PLACES_l1t = 1, PLACES_l2 = 3 };
 
 #define AT(field) offsetof(struct gpu_config, field)
 #define UINT_ROW(k, u, d, at, lo, hi) \
@@ -48,7 +53,7 @@ const struct knob_row gpu_knob_rows[] = {
   UINT_ROW(key ".line_bytes", "B", doc ": line size", AT(field.line), 32, 256)                            \
   UINT_ROW(key ".mshrs", "entry", doc ": miss status holding registers", AT(field.mshrs), 1, 4096)        \
   UINT_ROW(key ".mshr_merges", "access", doc ": accesses that one MSHR holds", AT(field.merges), 1, 4096) \
-  UINT_ROW(key ".miss_queue", "request", doc ": misses that wait to leave", AT(field.miss_queue), 1, 4096)
+  UINT_ROW(key ".miss_queue", "request", doc ": misses that wait to leave", AT(field.miss_queue), PLACES_##field, 4096)
 #include "gpu/knobs.def"
 #undef KNOB_U
 #undef KNOB_B
@@ -196,6 +201,7 @@ struct reader {
   struct err *e;
   struct origins *origins;
   bool top_seen_knob; /* `base` must come before any knob, or it would undo it */
+  bool base_seen;     /* files that name one another a hundred times would be read a million times */
   bool seen[sizeof gpu_knob_rows / sizeof *gpu_knob_rows];
 };
 
@@ -220,6 +226,8 @@ static bool apply_scalar(struct reader *r, const char *key, const char *value, s
   snprintf(where, sizeof where, "%s:%zu", r->path, line);
   if (!strcmp(key, "description")) return true;
   if (!strcmp(key, "base")) {
+    if (r->base_seen) return err_set(r->e, ERR_INPUT, "%s: 'base' is given twice", where);
+    r->base_seen = true;
     if (r->top_seen_knob) return err_set(r->e, ERR_INPUT, "%s: 'base' must come before every knob", where);
     if (depth + 1 >= MAX_BASES)
       return err_set(r->e, ERR_INPUT, "%s: more than %d configurations deep", where, MAX_BASES);
@@ -279,15 +287,16 @@ static bool read_document(struct reader *r, unsigned depth) {
 static bool load_file(struct gpu_config *c, const char *path, struct origins *o, unsigned depth, struct err *e) {
   if (strlen(path) >= sizeof o->path[0]) return err_set(e, ERR_USAGE, "a path of %zu characters", strlen(path));
   strcpy(o->path[depth], path);
-  FILE *f = fopen(path, "rb");
-  if (!f) return err_set(e, ERR_USAGE, "cannot read '%s': %s", path, strerror(errno));
+  size_t bytes;
+  char *text = input_read(path, INPUT_YAML_MOST, &bytes, e);
+  if (!text) return false;
   yaml_parser_t p;
   CHECK(yaml_parser_initialize(&p), "libyaml: out of memory");
-  yaml_parser_set_input_file(&p, f);
+  yaml_parser_set_input_string(&p, (const unsigned char *)text, bytes);
   struct reader r = {.c = c, .path = path, .p = &p, .e = e, .origins = o};
   bool ok = read_document(&r, depth);
   yaml_parser_delete(&p);
-  fclose(f);
+  free(text);
   return ok;
 }
 
@@ -504,9 +513,15 @@ void gpu_config_each(const struct gpu_config *c,
   }
 }
 
+const char *gpu_config_portable(const char *key, const char *value) {
+  const char *slash = strcmp(key, "profile.file") ? NULL : strrchr(value, '/');
+  return slash ? slash + 1 : value;
+}
+
 static void hash_one(void *ctx, const char *key, const char *value, const char *unit, const char *doc) {
   (void)unit, (void)doc;
   uint64_t *h = ctx;
+  value = gpu_config_portable(key, value);
   *h = hash_bytes(*h, key, strlen(key) + 1);
   *h = hash_bytes(*h, value, strlen(value) + 1);
 }

@@ -85,6 +85,8 @@ bool gpu_config_check(const struct gpu_config *c, struct err *e);
 void gpu_config_each(const struct gpu_config *c,
                      void (*f)(void *ctx, const char *key, const char *value, const char *unit, const char *doc),
                      void *ctx);
+/* The value of a knob as records and the hash have it: they do not depend on where files lie. */
+const char *gpu_config_portable(const char *key, const char *value);
 uint64_t gpu_config_hash(const struct gpu_config *c);
 
 #endif

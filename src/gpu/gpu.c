@@ -1,6 +1,6 @@
 /* gpu.c - the machine: clock domains, CTA dispatch, and the loop that skips cycles in which nothing has work.
  *
- * Order within a tick (gpu-model; the reference's order decides ties): SMs take replies, L2 replies enter the
+ * Order within a tick (docs/gpu-model.md; the reference's order decides ties): SMs take replies, L2 replies enter the
  * interconnect, DRAM, L2 (taking requests from the interconnect), the interconnect, the SMs, CTA dispatch.
  */
 #include "gpu/gpu.h"
@@ -112,8 +112,11 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   return g;
 }
 
-void gpu_finish(struct gpu *g) {
-  slots_finish(&g->slots);
+bool gpu_finish(struct gpu *g, struct err *e) {
+  struct err wrong = {0};
+  slots_finish(&g->slots, &wrong);
+  if (wrong.code) *e = wrong;
+  return !wrong.code;
 }
 
 void gpu_free(struct gpu *g) {

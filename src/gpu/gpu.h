@@ -20,8 +20,9 @@ struct slots;
 
 /* `scheme`: NULL or "baseline", or a list (see scheme.h). The configuration is copied. NULL with `e` on bad input. */
 struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *e);
-/* No launch follows: what the schemes leave behind is written. gpu_free does it, too, if nobody has. */
-void gpu_finish(struct gpu *g);
+/* No launch follows: what the schemes leave behind is written, or `e` says why not. gpu_free does it, too, if nobody
+ * has. */
+bool gpu_finish(struct gpu *g, struct err *e);
 void gpu_free(struct gpu *g);
 /* CTA slots over the whole machine: what simt_begin needs. */
 uint32_t gpu_cta_slots(const struct gpu *g);

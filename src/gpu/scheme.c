@@ -246,8 +246,21 @@ static bool is_idle(const struct slot_instance *in, size_t hook) {
   return in->scheme->idle && in->scheme->idle(in->param, hook);
 }
 
+/* A scheme that only sets the machine, such as the latency of the L1. */
+static bool is_setting(const struct scheme *s) {
+  return s->configure && s->no_storage;
+}
+
+/* Of two schemes of a list, which is asked first: settings of the machine come last, so that they hold whatever the
+ * others add; else the names decide. */
+static int by_rank(const void *a, const void *b) {
+  const struct scheme *p = ((const struct slot_instance *)a)->scheme, *q = ((const struct slot_instance *)b)->scheme;
+  return is_setting(p) != is_setting(q) ? is_setting(p) - is_setting(q) : strcmp(p->name, q->name);
+}
+
 static bool fill_hooks(struct slots *s, struct err *e) {
   if (!check_owners(s, e)) return false;
+  qsort(s->at, s->count, sizeof *s->at, by_rank); /* the place in the list means nothing */
   bool org = has_organisation(s);
 #define OBSERVE(hook)                                                                \
   for (uint32_t i = 0; i < s->count; i++)                                            \
@@ -312,7 +325,7 @@ static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const s
                                 .param = in->param,
                                 .counter = in->counter,
                                 .sm_state_bytes = (sm_state + 63) & ~(size_t)63,
-                                .rng = rng_seed(seed + i),
+                                .rng = rng_seed(seed), /* a scheme's draws do not depend on the others */
                                 .index = i};
   size_t state = sc->state_bytes + (sc->more_state ? sc->more_state(c, in->param) : 0);
   if (state) in->ctx.state = calloc(1, state);
@@ -515,14 +528,14 @@ bool scheme_list_check(const char *list, const struct gpu_config *c, struct err 
   return slots_for_machine(&s, list, &copy, e) && slots_configure(&s, &copy, e) && gpu_config_check(&copy, e);
 }
 
-void slots_finish(struct slots *s) {
+void slots_finish(struct slots *s, struct err *e) {
   for (uint32_t i = 0; i < s->count && !s->finished; i++)
-    if (s->at[i].scheme->finish && s->at[i].ctx.config) s->at[i].scheme->finish(&s->at[i].ctx);
+    if (s->at[i].scheme->finish && s->at[i].ctx.config) s->at[i].scheme->finish(&s->at[i].ctx, e);
   s->finished = true;
 }
 
 void slots_free(struct slots *s) {
-  slots_finish(s);
+  slots_finish(s, NULL);
   for (uint32_t i = 0; i < s->count; i++) {
     free(s->at[i].ctx.state);
     free(s->at[i].ctx.sm_state);

@@ -5,13 +5,14 @@
  * machine flattens the hooks of the selected schemes into `struct slots`; an empty slot is the inlined baseline.
  *
  * How hooks of several schemes combine is a property of the hook:
- *   observe (on_*)                 all are called, in the order given on the command line
+ *   observe (on_*)                 all are called
  *   filter  (bypass_load, bypass_access, on_stall, l2_bypass)        the first that says bypass wins
  *           (may_issue, may_allocate, l2_may_allocate, may_launch)   all must say yes (masks are and-ed)
  *           (l2_narrow)   each leaves ways out of what the one before it left
  *   decide  (find_victim, l2_find_victim, dram_class, pick_*, l1)  one owner; two schemes that fill it are refused by
  * name owns    a word per exclusive part that a scheme sets by configuration; two owners are refused by name
- * docs/scheme-hooks.md says when each fires.
+ * The order of a list means nothing: schemes are configured and asked by their names, those that are only a setting of
+ * the machine (l1-latency) last. docs/scheme-hooks.md says when each fires.
  */
 #ifndef GPU_SCHEME_H
 #define GPU_SCHEME_H
@@ -82,7 +83,7 @@ struct scheme_ctx {
   size_t sm_state_bytes;
   const double *param; /* values in the order of the parameter table */
   uint64_t *counter;   /* values in the order of the counter table */
-  struct rng rng;      /* seeded per instance */
+  struct rng rng;      /* seeded by the user alone: the same draws beside any others */
   uint32_t index;      /* of this scheme among the selected ones */
 };
 
@@ -177,7 +178,8 @@ struct scheme {
   bool (*configure)(struct gpu_config *c, const double *param, struct err *e);
   /* Values of the parameters are checked against their ranges before; check what the ranges cannot say. */
   bool (*init)(struct scheme_ctx *c, struct err *e);
-  void (*finish)(struct scheme_ctx *c); /* the machine goes: free what init allocated, write what outlives it */
+  /* The machine goes: free what init allocated, write what outlives it; what cannot be written is said in `e`. */
+  void (*finish)(struct scheme_ctx *c, struct err *e);
   /* Fill up to `max` rows; returns how many. */
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
   const char *no_storage;  /* why it adds none, where storage is NULL; searches have that of their base */
@@ -327,7 +329,7 @@ bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e)
 /* Allocate state for machine `gpu` and call init. */
 bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, uint64_t seed, struct err *e);
 /* No launch follows: the schemes write what outlives them. slots_free does it, too, if nobody has. */
-void slots_finish(struct slots *s);
+void slots_finish(struct slots *s, struct err *e);
 void slots_free(struct slots *s);
 /* Would this list be accepted on that configuration? */
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);

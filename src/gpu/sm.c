@@ -184,7 +184,6 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
                                   .age = s->ages++,
                                   .inst_bytes = k->origin ? 0 : (uint8_t)s->c->inst_bytes,
                                   .cta = cta,
-                                  .code_at = k->origin ? 0 : k->code[0].fetch_pc / 8,
                                   .uop = g->work[work].uop,
                                   .feed = feed};
     s->w_queued[w] = s->queued++;

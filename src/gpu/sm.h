@@ -1,8 +1,8 @@
 /* sm.h - a streaming multiprocessor: fetch, schedulers, operand collectors, pipes, memory unit and its caches.
  *
- * Private to src/gpu (sm*.c, l1d.c, gpu.c). The order of work within a cycle follows gpu-model "Front of the SM"; warps
- * are bits of 64-bit masks. An SM whose step changed nothing sleeps: the counters of that step are repeated for every
- * cycle slept, until a timed event, a reply, or room in the interconnect wakes it.
+ * Private to src/gpu (sm*.c, l1d.c, gpu.c). The order of work within a cycle follows docs/gpu-model.md "Front of the
+ * SM"; warps are bits of 64-bit masks. An SM whose step changed nothing sleeps: the counters of that step are repeated
+ * for every cycle slept, until a timed event, a reply, or room in the interconnect wakes it.
  */
 #ifndef GPU_SM_H
 #define GPU_SM_H
@@ -83,7 +83,6 @@ struct warp_state {
   uint16_t atomics;        /* lanes of atomics not yet performed */
   uint16_t regs_pending;   /* registers with a pending write */
   uint32_t cta;
-  uint32_t code_at;   /* its code's first instruction in code space, in instructions */
   uint8_t inst_bytes; /* of code space per instruction; 0: its code has addresses of its own (a trace of SASS) */
   uint64_t age;
   struct uop *uop;         /* of its launch */

@@ -2,8 +2,8 @@
  *
  * An issued instruction takes a free collector of its pipe's set, queues a read at the bank of each register source,
  * and leaves when all are read: one read per bank a cycle, bank writes first; a collector may take several operands in
- * the same cycle. Banks are chosen by register name plus warp (gpu-model "Front of the SM"). A name that an instruction
- * has twice is read once, whatever the classes of the two registers, as in the reference.
+ * the same cycle. Banks are chosen by register name plus warp (docs/gpu-model.md "Front of the SM"). A name that an
+ * instruction has twice is read once, whatever the classes of the two registers, as in the reference.
  *
  * A pipe holds an instruction in its dispatch register for the class's interval; its result is written `latency` + 2
  * cycles after it entered. At most `writeback_width` results end in the same cycle.
@@ -19,7 +19,9 @@ static inline uint32_t bank_of(const struct sm *s, uint32_t first, uint32_t warp
 static bool write_bank(struct sm *s, const struct op *o, uint32_t dst) {
   const struct inst *i = dst ? o->uop->inst : NULL;
   if (!(i ? i->dst[dst] : o->dst_bit)) return true;
-  uint32_t b = bank_of(s, i ? i->dst_arch[dst] % KNOB(s, reg_banks) : o->dst_bank, o->warp);
+  uint32_t first = i ? uop_bank(i->dst_arch[dst], KNOB(s, reg_banks)) : o->dst_bank;
+  if (RARE(first == NO_BANK)) return true;
+  uint32_t b = bank_of(s, first, o->warp);
   if (s->bank_write >> b & 1) return false;
   s->bank_write |= 1ull << b;
   return true;

@@ -44,8 +44,8 @@ static bool retirable(const struct sm *s, uint32_t w) {
 /* SASS has instructions of 8 B with a control word before every three or seven of them (Kepler to Pascal) or of 16 B
  * (since Volta): its traces say where each lies. PTX is numbered, and takes what the machine's SASS would. */
 static uint64_t fetch_address(const struct warp_state *ws) {
-  if (!ws->inst_bytes) return CODE_BASE + ws->feed->kernel->code[ws->fetch_pc].fetch_pc;
-  return CODE_BASE + (uint64_t)ws->inst_bytes * (ws->code_at + ws->fetch_pc);
+  uint32_t at = ws->feed->kernel->code[ws->fetch_pc].fetch_pc;
+  return CODE_BASE + (ws->inst_bytes ? (uint64_t)ws->inst_bytes * (at / 8) : at);
 }
 
 static void fetch_one(struct sm *s, uint32_t w) {

@@ -1,7 +1,7 @@
 /* sm_ldst.c - the memory unit of an SM: shared memory, constant and texture caches, the path to the L1, and results.
  *
- * Order within a cycle (gpu-model "Loads and stores"): write one result back, take one reply, let each cache send one
- * miss, look one access up in the L1, process the instruction at the head of the pipe, take the next one.
+ * Order within a cycle (docs/gpu-model.md "Loads and stores"): write one result back, take one reply, let each cache
+ * send one miss, look one access up in the L1, process the instruction at the head of the pipe, take the next one.
  */
 /* Shared memory of another CTA of the cluster, over the network between the SMs of a GPC: 180 cycles on an H100 (Luo et
  * al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", IPDPS 2024, section on
@@ -28,7 +28,9 @@ static void count_degree(struct gpu_stats *st, uint32_t degree) {
   else st->loads_32++;
 }
 
-/* Local memory: the same word of all hardware threads of the GPU lies side by side (gpu-model "Launch"). */
+/* Local memory: the same word of all hardware threads of the GPU lies side by side (docs/gpu-model.md "Launch and CTA
+ * dispatch"). Of a vector of PTX the words of the first element are accessed, as in the reference; a trace of SASS says
+ * what is. */
 static uint32_t local_accesses(struct sm *s, const struct op *o, const struct issued *is, struct access *out) {
   const struct warp_state *ws = &s->w[o->warp];
   const struct gpu_work *work = &s->g->work[s->cta_work[ws->cta_slot]];
@@ -36,7 +38,8 @@ static uint32_t local_accesses(struct sm *s, const struct op *o, const struct is
   uint64_t padded = (uint64_t)k->warps_per_cta * WARP_LANES;
   uint64_t threads = padded * work->ctas_per_sm * s->c->sms;
   uint64_t first = 4 * (padded * (s->id + s->c->sms * (uint64_t)ws->cta_slot) + (uint64_t)ws->index * WARP_LANES);
-  uint32_t words = is->width >= 4 ? is->width / 4 : 1, width = is->width >= 4 ? 4 : is->width, n = 0;
+  uint32_t size = k->origin ? is->width : o->uop->inst->elem_bytes;
+  uint32_t words = size >= 4 ? size / 4 : 1, width = size >= 4 ? 4 : size, n = 0;
   for (uint32_t i = 0; i < words; i++) {
     uint64_t addr[WARP_LANES];
     for (uint32_t m = o->mask; m; m &= m - 1) {

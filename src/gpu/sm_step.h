@@ -1,5 +1,6 @@
 /* sm_step.h - a core cycle of an SM: write results back, start pipes and the memory unit (operand collectors step
- * inside it), issue, decode, fetch (gpu-model "Front of the SM"). Compiled by sm_any.c and sm_plain.c (sm_kind.h). */
+ * inside it), issue, decode, fetch (docs/gpu-model.md "Front of the SM"). Compiled by sm_any.c and sm_plain.c
+ * (sm_kind.h). */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

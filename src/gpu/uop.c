@@ -46,6 +46,10 @@ static bool named_before(const struct inst *i, uint32_t r, uint16_t name) {
   return false;
 }
 
+static void add_read(struct uop *u, uint16_t name, uint32_t banks) {
+  if (name != NO_ARCH) u->read[u->reads++] = uop_bank(name, banks);
+}
+
 void uop_make(struct uop *u, const struct inst *i, struct uop_regs *regs, uint32_t banks) {
   *u = (struct uop){.inst = i,
                     .counter = counter_of(i),
@@ -53,7 +57,7 @@ void uop_make(struct uop *u, const struct inst *i, struct uop_regs *regs, uint32
                     .lat = i->lat,
                     .ndst = i->ndst,
                     .reg_reads = (uint8_t)(i->nsrc + (i->addr_reg != 0)),
-                    .dst_bank = (uint8_t)(i->dst_arch[0] % banks)};
+                    .dst_bank = uop_bank(i->dst_arch[0], banks)};
   for (uint32_t r = 0; r < i->ndst; r++) add_reg(u, regs, u->writes, i->dst[r]);
   if (i->ndst && i->dst[0]) u->dst_bit = (uint16_t)(uop_bit(regs, i->dst[0]) + 1);
   for (uint32_t k = 0; k < UOP_WORDS; k++) u->waits[k] = u->writes[k];
@@ -61,6 +65,6 @@ void uop_make(struct uop *u, const struct inst *i, struct uop_regs *regs, uint32
   add_reg(u, regs, u->waits, i->pred);
   add_reg(u, regs, u->waits, i->addr_reg);
   for (uint32_t r = 0; r < i->nsrc; r++)
-    if (i->src[r] && !named_before(i, r, i->src_arch[r])) u->read[u->reads++] = (uint8_t)(i->src_arch[r] % banks);
-  if (i->addr_reg && !named_before(i, i->nsrc, i->addr_arch)) u->read[u->reads++] = (uint8_t)(i->addr_arch % banks);
+    if (i->src[r] && !named_before(i, r, i->src_arch[r])) add_read(u, i->src_arch[r], banks);
+  if (i->addr_reg && !named_before(i, i->nsrc, i->addr_arch)) add_read(u, i->addr_arch, banks);
 }

@@ -36,12 +36,17 @@ struct uop {
   uint8_t flags, lat;
   uint8_t ndst, reg_reads; /* registers written and read, as the energy model charges them */
   uint16_t dst_bit;        /* the first destination's in the scoreboard + 1, 0 if there is none */
-  uint8_t dst_bank;        /* its operand bank for warp 0 */
+  uint8_t dst_bank;        /* its operand bank for warp 0, NO_BANK */
   uint8_t reads; /* operands that the collector reads, and their banks for warp 0: a number that several of its
                   * registers have in their names is read once, as in the reference */
   uint8_t read[INST_MAX_SRC + 1];
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct uop) == 64, "an instruction of the pipeline takes more than a line of the host's cache");
+
+enum { NO_BANK = 0xFF };
+static inline uint8_t uop_bank(uint16_t name, uint32_t banks) {
+  return name == NO_ARCH ? NO_BANK : (uint8_t)(name % banks);
+}
 
 void uop_make(struct uop *u, const struct inst *i, struct uop_regs *regs, uint32_t banks);
 
@@ -50,7 +55,7 @@ static inline uint32_t uop_bit(const struct uop_regs *regs, uint32_t reg) {
   return regs->place[reg] ? regs->place[reg] - 1u : UOP_REGS + reg;
 }
 
-/* Sources that the scoreboard looks at: of some instructions not all (gpu-model "Front of the SM"). */
+/* Sources that the scoreboard looks at: of some instructions not all (docs/gpu-model.md "Front of the SM"). */
 static inline uint32_t uop_waited_sources(const struct inst *i) {
   return i->flags & INST_WAITS_3 ? 3 : i->nsrc;
 }

@@ -1,5 +1,5 @@
 /* feed.h - the one hand-off between whoever provides instructions (src/simt executing, src/trace replaying) and the
- * timing model (src/gpu): see decision 1 and 2 of the design. The timing model decides when; the feed says what.
+ * timing model (src/gpu): docs/architecture.md, "Decisions". The timing model decides when; the feed says what.
  *
  * The timing model starts a CTA on a slot, then issues instructions of its warps one at a time. Issuing executes: the
  * answer carries the lanes' masks and addresses, and where the warp goes next. Barriers are resolved by the feed, which
@@ -48,6 +48,9 @@ struct issued {
    * window (see feed_kernel). Texture: the device address of the texel fetched (first one if filtered). */
   uint64_t addr[WARP_LANES];
 };
+
+/* Without a timing model a kernel none of whose CTAs ends in so many warp instructions is stuck: a minute or two. */
+#define FEED_WATCHDOG UINT64_C(2000000000)
 
 #define FEED_UNSUPPORTED (-1) /* an instruction that Sluice does not have */
 /* What went wrong in the simulated program; text is complete (kernel, lines, CTA, thread, address, allocation). */

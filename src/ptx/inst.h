@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+enum { NO_ARCH = 0xFFFF }; /* a register without a number in its name: of no operand bank */
+
 enum inst_pipe { PIPE_SP, PIPE_SFU, PIPE_MEM };
 
 enum inst_kind {

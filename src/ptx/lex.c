@@ -2,6 +2,7 @@
 #include "ptx/lex.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,10 +134,11 @@ static void lex_number(struct lexer *l) {
       double d = strtod(p, &end);
       memcpy(&t->bits, &d, 8);
       t->kind = TOK_F64;
-    } else if (p[0] == '0' && (p[1] == 'b' || p[1] == 'B')) {
-      t->bits = strtoull(p + 2, &end, 2);
     } else {
-      t->bits = strtoull(p, &end, 0);
+      bool binary = p[0] == '0' && (p[1] == 'b' || p[1] == 'B');
+      errno = 0;
+      t->bits = strtoull(binary ? p + 2 : p, &end, binary ? 2 : 0);
+      t->wide = errno == ERANGE;
     }
     p = end;
     if (t->kind == TOK_INT && (*p == 'U' || *p == 'u')) p++;

@@ -30,6 +30,7 @@ struct token {
   const char *s; /* text in the source (dot word: after the dot) */
   uint32_t len, line, col;
   uint64_t bits;       /* numbers */
+  bool wide;           /* an integer that 64 bits do not hold */
   struct ident *ident; /* identifiers and dot words */
 };
 

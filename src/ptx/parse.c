@@ -6,11 +6,15 @@
 
 #include "ptx/parser.h"
 
+enum { ALIGN_MOST = 1 << 20, FILE_MOST = 9999 };
+
 /* ---- errors and small helpers ---- */
 
-static void show_line(const char *src, uint32_t line, uint32_t col, char *out, size_t size) {
-  const char *p = src;
-  for (uint32_t l = 1; l < line && *p; p++) l += *p == '\n';
+static void show_line(struct ptx_text *t, uint32_t line, uint32_t col, char *out, size_t size) {
+  if (!t->shown || line < t->shown_line) t->shown = t->src, t->shown_line = 1;
+  const char *p = t->shown;
+  for (; t->shown_line < line && *p; p++) t->shown_line += *p == '\n';
+  t->shown = p;
   int n = 0;
   while (p[n] && p[n] != '\n' && p[n] != '\r' && n < 160) n++;
   int pad = 0;
@@ -24,7 +28,7 @@ static void format_error(struct ptx_module *m, uint32_t text, uint32_t line, uin
                          struct err *e, const char *fmt, va_list ap) {
   char what[1024], where[400];
   vsnprintf(what, sizeof what, fmt, ap);
-  show_line(m->texts[text].src, line, col, where, sizeof where);
+  show_line(&m->texts[text], line, col, where, sizeof where);
   err_set(e, code, "%s:%u:%u: %s%s", m->texts[text].name, line, col, what, where);
 }
 
@@ -78,9 +82,21 @@ struct ident *parse_ident(struct parser *p, const char *what) {
 int64_t parse_int(struct parser *p, const char *what) {
   bool neg = parse_accept(p, '-');
   if (p->lex.t.kind != TOK_INT) FAIL_TOK(p, "expected %s, found %s", what, tok_text(p));
+  if (p->lex.t.wide) FAIL_TOK(p, "%s does not fit 64 bits", tok_text(p));
   int64_t v = (int64_t)p->lex.t.bits;
   lex_next(&p->lex);
   return neg ? (int64_t) - (uint64_t)v : v;
+}
+
+uint32_t parse_count(struct parser *p, const char *what, uint32_t most) {
+  uint32_t line = p->lex.t.line, col = p->lex.t.col;
+  int64_t v = parse_int(p, what);
+  if (v < 0 || v > most) parse_fail(p, line, col, ERR_INPUT, "%s must be between 0 and %u", what, most);
+  return (uint32_t)v;
+}
+
+void parse_deeper(struct parser *p) {
+  if (++p->nested > PARSE_NESTED) FAIL_TOK(p, "more than %d scopes, brackets or signs inside each other", PARSE_NESTED);
 }
 
 void parse_bind(struct parser *p, struct ident *i, enum sym_kind kind, void *ptr, uint32_t index) {
@@ -136,7 +152,7 @@ static void scope_leave(struct parser *p, uint32_t first_pending) {
 struct decl { /* what precedes the name */
   enum ptx_space space;
   enum ptx_type type;
-  uint32_t align, vec, line;
+  uint32_t align, vec, line, col;
   bool is_extern, visible, weak, common, managed;
 };
 
@@ -149,8 +165,10 @@ static void parse_decl_type(struct parser *p, struct decl *d) {
       lex_next(&p->lex);
       if (!tok_dot(&p->lex.t, "ptr")) return;
     } else if (accept_dot(p, "align")) {
-      d->align = (uint32_t)parse_int(p, "an alignment");
-      if (!d->align || (d->align & (d->align - 1))) FAIL_TOK(p, "an alignment must be a power of two");
+      struct token at = p->lex.t;
+      d->align = parse_count(p, "an alignment", ALIGN_MOST);
+      if (!d->align || (d->align & (d->align - 1)))
+        parse_fail(p, at.line, at.col, ERR_INPUT, "an alignment must be a power of two");
       if (d->type) return;
     } else if (accept_dot(p, "v2")) {
       d->vec = 2;
@@ -193,20 +211,42 @@ static struct ptx_var *new_var(struct parser *p, const struct decl *d, const cha
                         .func = p->func,
                         .text = p->text,
                         .line = d->line,
+                        .col = d->col,
                         .serial = p->m->serials++};
   v->def = v;
   return v;
 }
 
+/* Bytes that a variable of a state space can have; beyond, no address or offset of ours would hold them. */
+static uint64_t most_bytes(const struct ptx_var *v) {
+  switch (v->space) {
+  case SP_CONST:
+    return PTX_CONST_MOST;
+  case SP_SHARED:
+    return PTX_SHARED_MOST;
+  case SP_LOCAL:
+    return PTX_LOCAL_MOST;
+  case SP_PARAM:
+    return v->formal && v->func->entry ? PTX_PARAM_MOST : PTX_LOCAL_MOST;
+  default:
+    return PTX_GLOBAL_MOST;
+  }
+}
+
 static void parse_array_suffix(struct parser *p, struct ptx_var *v) {
+  uint64_t most = most_bytes(v);
   while (parse_accept(p, '[')) {
     v->is_array = true;
     if (parse_accept(p, ']')) {
       v->unsized = true;
       continue;
     }
+    struct token at = p->lex.t;
     int64_t n = parse_int(p, "an array size");
-    if (n < 0 || (n && v->bytes > UINT64_C(1) << 40)) FAIL_TOK(p, "array too large");
+    if (n < 0) parse_fail(p, at.line, at.col, ERR_INPUT, "an array of %lld elements", (long long)n);
+    if (n && v->bytes > most / (uint64_t)n)
+      parse_fail(p, at.line, at.col, ERR_INPUT, "'%s' has more than %llu bytes, the most in its state space", v->name,
+                 (unsigned long long)most);
     v->bytes *= (uint64_t)n;
     parse_expect(p, ']', "after the array size");
   }
@@ -217,6 +257,7 @@ static void add_reg(struct parser *p, struct ident *i, enum ptx_type t) {
   const char *d = i->s;
   uint64_t arch = 0;
   while (*d && (*d < '0' || *d > '9')) d++;
+  if (!*d && strcmp(i->s, "%sp") != 0) arch = NO_ARCH; /* %SPL; the reference numbers %sp alone */
   for (; *d >= '0' && *d <= '9'; d++) arch = arch * 10 + (uint64_t)(*d - '0');
   if (p->nregs >= 65534) FAIL_TOK(p, "more than 65534 registers in one function");
   GROW(p->regs, p->nregs, p->cap_regs);
@@ -245,7 +286,7 @@ static void parse_regs(struct parser *p) {
   do {
     struct ident *i = parse_ident(p, "a register name");
     if (parse_accept(p, '<')) {
-      int64_t n = parse_int(p, "a register count");
+      int64_t n = parse_count(p, "a register count", UINT32_MAX); /* add_reg says how many there can be */
       parse_expect(p, '>', "after the register count");
       if (i->len > 270) FAIL_TOK(p, "the register's name is longer than 270 characters");
       for (int64_t k = 0; k < n; k++) add_reg(p, numbered(p, i, (uint64_t)k), d.type);
@@ -264,16 +305,18 @@ static void add_module_var(struct parser *p, struct ptx_var *v) {
 
 /* A variable declaration after its linkage words: the space word is current. */
 static void parse_vars(struct parser *p, struct decl *d) {
-  d->line = p->lex.t.line;
   lex_next(&p->lex); /* the space word */
+  uint32_t bank = 0;
   if (d->space == SP_CONST && parse_accept(p, '[')) {
-    parse_int(p, "a constant bank");
+    bank = parse_count(p, "a constant bank", 10);
     parse_expect(p, ']', "after the constant bank");
   }
   parse_decl_type(p, d);
   do {
+    d->line = p->lex.t.line, d->col = p->lex.t.col;
     struct ident *i = parse_ident(p, "a variable name");
     struct ptx_var *v = new_var(p, d, i->s);
+    v->bank = (uint8_t)bank;
     parse_array_suffix(p, v);
     if (parse_accept(p, '=')) {
       uint32_t cap = 0;
@@ -294,7 +337,7 @@ static void parse_vars(struct parser *p, struct decl *d) {
     if (p->depth == 0 && i->sym && i->sym->kind == SYM_VAR) { /* a declaration before: the later definition wins */
       struct ptx_var *old = i->sym->ptr;
       if (!old->is_extern && !v->is_extern && !old->weak && !v->weak && !old->common)
-        parse_fail(p, v->line, 1, ERR_INPUT, "'%s' is defined twice", i->s);
+        parse_fail(p, v->line, v->col, ERR_INPUT, "'%s' is defined twice", i->s);
       if (old->is_extern) old->def = v;
     }
     parse_bind(p, i, SYM_VAR, v, 0);
@@ -311,7 +354,7 @@ static void parse_formals(struct parser *p, struct ptx_func *f, bool is_ret) {
   parse_expect(p, '(', "before the parameters");
   while (!tok_is(&p->lex.t, ')')) {
     if (n == 512) FAIL_TOK(p, "more than 512 parameters");
-    struct decl d = {.line = p->lex.t.line, .space = SP_PARAM};
+    struct decl d = {.line = p->lex.t.line, .col = p->lex.t.col, .space = SP_PARAM};
     bool reg = tok_dot(&p->lex.t, "reg");
     if (!reg && !tok_dot(&p->lex.t, "param")) FAIL_TOK(p, "expected .param, found %s", tok_text(p));
     lex_next(&p->lex);
@@ -383,8 +426,8 @@ static void parse_prototype(struct parser *p, struct ident *name) {
 
 static void parse_loc(struct parser *p) {
   lex_next(&p->lex);
-  p->src_file = (uint32_t)parse_int(p, "a file number");
-  p->src_line = (uint32_t)parse_int(p, "a line number");
+  p->src_file = parse_count(p, "a file number", FILE_MOST);
+  p->src_line = parse_count(p, "a line number", UINT32_MAX);
   parse_int(p, "a column number");
   while (parse_accept(p, ',')) { /* the inlined position is kept, not the place of the call */
     const struct ident *what = parse_ident(p, "function_name or inlined_at");
@@ -410,6 +453,7 @@ static void parse_statement(struct parser *p) {
   struct decl d = {0};
   if (parse_accept(p, ';')) return;
   if (tok_is(&t, '{')) {
+    parse_deeper(p);
     lex_next(&p->lex);
     scope_enter(p);
     uint32_t first = p->npend;
@@ -419,6 +463,7 @@ static void parse_statement(struct parser *p) {
     }
     lex_next(&p->lex);
     scope_leave(p, first);
+    p->nested--;
   } else if (t.kind == TOK_DOT) {
     if (tok_dot(&t, "reg")) {
       lex_next(&p->lex);
@@ -556,18 +601,24 @@ static void parse_func(struct parser *p, const struct decl *d) {
       }
     } else {
       bool max = tok_dot(&p->lex.t, "maxntid"), req = tok_dot(&p->lex.t, "reqntid"),
-           cluster = tok_dot(&p->lex.t, "reqnctapercluster");
+           cluster = tok_dot(&p->lex.t, "reqnctapercluster"), ctas = tok_dot(&p->lex.t, "minnctapersm"),
+           regs = tok_dot(&p->lex.t, "maxnreg");
       f->in_clusters |= tok_dot(&p->lex.t, "explicitcluster");
       lex_next(&p->lex);
-      uint32_t v = 1, dims[3] = {1, 1, 1}, n = 0;
+      uint32_t dims[3] = {1, 1, 1}, n = 0;
+      uint64_t v = 1;
+      struct token at = p->lex.t;
       while (p->lex.t.kind == TOK_INT) {
-        uint32_t d = (uint32_t)parse_int(p, "a count");
+        uint32_t d = parse_count(p, "a count", INT32_MAX);
         v *= d;
+        if (v > INT32_MAX) parse_fail(p, at.line, at.col, ERR_INPUT, "%llu threads or more", (unsigned long long)v);
         if (n < 3) dims[n++] = d;
         if (!parse_accept(p, ',')) break;
       }
-      if (max) f->maxntid = v;
-      if (req) f->reqntid = v;
+      if (max) f->maxntid = (uint32_t)v;
+      if (req) f->reqntid = (uint32_t)v;
+      if (ctas) f->minctas = (uint32_t)v;
+      if (regs) f->maxnreg = (uint32_t)v;
       if (cluster && v) memcpy(f->cluster, dims, sizeof dims);
     }
   }
@@ -628,10 +679,9 @@ static void parse_target(struct parser *p) {
 static void parse_file(struct parser *p) {
   struct ptx_module *m = p->m;
   lex_next(&p->lex);
-  int64_t n = parse_int(p, "a file number");
+  uint32_t n = parse_count(p, "a file number", FILE_MOST);
   if (p->lex.t.kind != TOK_STRING) FAIL_TOK(p, "expected a file name, found %s", tok_text(p));
-  if (n < 0 || n > 9999) FAIL_TOK(p, "file number out of range");
-  uint32_t at = m->texts[p->text].file_base + (uint32_t)n;
+  uint32_t at = m->texts[p->text].file_base + n;
   if (at >= m->nfiles) {
     m->files = realloc(m->files, (at + 1) * sizeof *m->files);
     CHECK(m->files, "out of memory");
@@ -654,7 +704,7 @@ static void parse_module_item(struct parser *p) {
   }
   if (tok_dot(&p->lex.t, "version")) parse_version(p);
   else if (tok_dot(&p->lex.t, "target")) parse_target(p);
-  else if (accept_dot(p, "address_size")) p->m->texts[p->text].address_bits = (uint32_t)parse_int(p, "32 or 64");
+  else if (accept_dot(p, "address_size")) p->m->texts[p->text].address_bits = parse_count(p, "32 or 64", 64);
   else if (tok_dot(&p->lex.t, "entry") || tok_dot(&p->lex.t, "func")) parse_func(p, &d);
   else if (space_word(p, &d)) parse_vars(p, &d);
   else if (tok_dot(&p->lex.t, "file")) {
@@ -708,7 +758,7 @@ bool ptx_parse(struct ptx_module *m, const char *src, const char *name, struct e
   p->text = m->ntexts++;
   p->e = e;
   p->func = NULL;
-  p->depth = p->npend = 0;
+  p->depth = p->npend = p->nested = 0;
   bool ok = !setjmp(p->fail);
   if (ok) {
     lex_start(&p->lex, src);

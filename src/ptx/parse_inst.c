@@ -120,15 +120,23 @@ static int64_t const_expr(struct parser *p) {
 }
 
 static int64_t const_primary(struct parser *p) {
-  if (parse_accept(p, '-')) return (int64_t) - (uint64_t)const_primary(p);
-  if (parse_accept(p, '~')) return ~const_primary(p);
-  if (parse_accept(p, '!')) return !const_primary(p);
-  if (parse_accept(p, '(')) {
-    int64_t v = const_expr(p);
+  int64_t v;
+  if (p->lex.t.kind == TOK_INT) return parse_int(p, "a number");
+  parse_deeper(p);
+  if (parse_accept(p, '-')) {
+    v = (int64_t) - (uint64_t)const_primary(p);
+  } else if (parse_accept(p, '~')) {
+    v = ~const_primary(p);
+  } else if (parse_accept(p, '!')) {
+    v = !const_primary(p);
+  } else if (parse_accept(p, '(')) {
+    v = const_expr(p);
     parse_expect(p, ')', "in the expression");
-    return v;
+  } else {
+    v = parse_int(p, "a number");
   }
-  return parse_int(p, "a number");
+  p->nested--;
+  return v;
 }
 
 static void name_operand(struct parser *p, struct ptx_opnd *o) {
@@ -176,9 +184,20 @@ static void name_operand(struct parser *p, struct ptx_opnd *o) {
   }
 }
 
+/* What is added to an address: 32 bits, signed or not, as the instruction has them. */
+static int64_t offset(struct parser *p, bool minus) {
+  uint32_t line = p->lex.t.line, col = p->lex.t.col;
+  int64_t v = const_expr(p);
+  if (v < INT32_MIN || v > UINT32_MAX)
+    parse_fail(p, line, col, ERR_INPUT, "an offset of %lld does not fit 32 bits", (long long)v);
+  return minus ? -v : v;
+}
+
 /* An element of a vector or list: copied afterwards, so it must not wait for a later declaration. */
 static void parse_element(struct parser *p, struct ptx_opnd *o) {
+  parse_deeper(p);
   parse_operand(p, o);
+  p->nested--;
   if (o->kind == OK_LABEL) parse_fail(p, o->line, o->col, ERR_INPUT, "a label or an undeclared name cannot stand here");
   if (o->part || o->minus) parse_fail(p, o->line, o->col, ERR_INPUT, "only a whole register can stand here");
 }
@@ -207,8 +226,7 @@ static void memory_operand(struct parser *p, struct ptx_opnd *o) {
     } else if (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-')) {
       bool minus = tok_is(&p->lex.t, '-');
       lex_next(&p->lex);
-      int64_t v = const_expr(p);
-      o->imm = minus ? -v : v;
+      o->imm = offset(p, minus);
     }
   } else {
     o->imm = const_expr(p);
@@ -255,7 +273,9 @@ void parse_operand(struct parser *p, struct ptx_opnd *o) {
     return;
   }
   if (parse_accept(p, '!')) {
+    parse_deeper(p);
     parse_operand(p, o);
+    p->nested--;
     o->neg = true;
     return;
   }
@@ -264,8 +284,7 @@ void parse_operand(struct parser *p, struct ptx_opnd *o) {
     if (o->kind == OK_VAR && (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-'))) {
       bool minus = tok_is(&p->lex.t, '-');
       lex_next(&p->lex);
-      int64_t v = const_expr(p);
-      o->imm = minus ? -v : v;
+      o->imm = offset(p, minus);
     }
     if (o->kind == OK_REG && parse_accept(p, '|')) {
       struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
@@ -533,7 +552,7 @@ static void refuse_instruction(struct parser *p, const struct lexer *start, cons
  * text of a newer ISA, what looks wrong may be new. */
 void parse_instruction(struct parser *p) {
   const struct lexer start = p->lex;
-  const uint32_t ncode = p->ncode, npend = p->npend;
+  const uint32_t ncode = p->ncode, npend = p->npend, nested = p->nested;
   jmp_buf outer;
   memcpy(&outer, &p->fail, sizeof outer);
   bool ok = !setjmp(p->fail);
@@ -544,6 +563,7 @@ void parse_instruction(struct parser *p) {
   if (p->e->code != ERR_UNSUPPORTED && !text->compiled && text->version <= PTX_NEWEST) longjmp(p->fail, 1);
   p->ncode = ncode;
   p->npend = npend;
+  p->nested = nested;
   char why[sizeof p->e->msg];
   memcpy(why, p->e->msg, sizeof why);
   *p->e = (struct err){0};

@@ -40,6 +40,7 @@ struct parser {
   struct ptx_var **locals;
   uint32_t nlocals, cap_locals;
   uint32_t src_file, src_line;
+  uint32_t nested;                                 /* scopes, parentheses and braces that are open: see parse_deeper */
   uint64_t op_mods[OP_COUNT][(M_COUNT + 63) / 64]; /* valid once op_known */
   bool op_known[OP_COUNT];
   struct ident *sink;
@@ -54,6 +55,10 @@ void parse_expect(struct parser *p, char punct, const char *where);
 bool parse_accept(struct parser *p, char punct);
 void parse_bind(struct parser *p, struct ident *i, enum sym_kind kind, void *ptr, uint32_t index);
 int64_t parse_int(struct parser *p, const char *what);
+uint32_t parse_count(struct parser *p, const char *what, uint32_t most); /* from 0 to `most` */
+/* The parser calls itself for what nests. Enter before, leave after; an error beyond PARSE_NESTED. */
+enum { PARSE_NESTED = 256 };
+void parse_deeper(struct parser *p);
 struct ident *parse_ident(struct parser *p, const char *what);
 /* Appends what stands after `=` to v->init, nested braces flattened; *cap: elements that v->init has room for, 0 at
  * first. */

@@ -118,6 +118,7 @@ struct ptx_init {        /* one element of an initialiser */
 struct ptx_var {
   const char *name;
   uint8_t space, type, vec;
+  uint8_t bank; /* of constants */
   bool is_array, unsized, is_extern, visible, weak, common;
   bool managed; /* one address for host and device */
   bool formal;  /* a parameter of its function, not a variable for arguments of calls */
@@ -127,7 +128,7 @@ struct ptx_var {
   uint32_t inits, elem_bytes;
   struct ptx_func *func; /* owner of locals and parameters, NULL at module scope */
   struct ptx_var *def;   /* after linking: the definition (itself, unless extern) */
-  uint32_t text, line;
+  uint32_t text, line, col;
   uint64_t addr;   /* global, const: device address; others: offset in their space */
   uint32_t serial; /* dense index over the module, for marking */
 };
@@ -210,25 +211,34 @@ struct ptx_func {
   struct ptx_var **locals; /* .local, .param and .shared declared inside */
   uint32_t nlocals;
   struct ptx_func *def;
-  uint32_t text, line, maxntid, reqntid, minctas;
-  uint32_t cluster[3]; /* .reqnctapercluster: CTAs of a cluster, 0 if not said */
-  bool in_clusters;    /* .explicitcluster: launched in clusters */
-  uint32_t live_regs;  /* maximum live 32-bit values */
-  uint32_t serial;
-  uint64_t *live_in; /* bit set of registers read before they are written */
+  uint32_t text, line, maxntid, reqntid, minctas, maxnreg; /* directives of performance: 0 if not said */
+  uint32_t cluster[3];                                     /* .reqnctapercluster: CTAs of a cluster, 0 if not said */
+  bool in_clusters;                                        /* .explicitcluster: launched in clusters */
+  uint32_t live_regs;                                      /* maximum live 32-bit values */
+  uint32_t serial, lowered; /* lowered: which of the functions with code, once the module is */
+  uint64_t *live_in;        /* bit set of registers read before they are written */
   /* By register number: first and last instruction of the stretch of text in which it may hold a value (ptx_analyse).
    * A register without use has first > last. */
   uint32_t *live_first, *live_last;
   bool indirect_calls;
 };
 
+/* Bytes: a bank of constants and the local memory of a thread have these on every GPU, kernels' parameters since CUDA
+ * 12.1. Of shared memory the GPU has less: that is the launch's to say. */
+#define PTX_CONST_MOST UINT64_C(65536)
+#define PTX_LOCAL_MOST (UINT64_C(512) << 10)
+#define PTX_PARAM_MOST UINT64_C(32764)
+#define PTX_SHARED_MOST (UINT64_C(1) << 30)
+#define PTX_GLOBAL_MOST (UINT64_C(1) << 40)
 #define PTX_NEWEST 90 /* ISA version whose instructions the table knows, times 10 */
 
 struct ptx_text {
   const char *name, *src;
   uint32_t version, sm; /* 78, 35 */
   uint32_t address_bits;
-  bool compiled;      /* says that a compiler generated it */
+  bool compiled;     /* says that a compiler generated it */
+  const char *shown; /* the line that an error showed last, so that many errors take one walk over the text */
+  uint32_t shown_line;
   uint32_t file_base; /* added to the numbers of its .file directives, so that they are unique in the module */
 };
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "base/paths.h"
 #include "gpu/stats.h"
 #include "report/reduce.h"
@@ -31,15 +32,22 @@ static json_t *counter_docs(void) {
   return docs;
 }
 
-/* "</" inside a script element would end it; "<\/" is the same JSON string. */
+/* "</script" would end a script element, and "<!--<script" keeps its end from being seen. In JSON a "<" stands in
+ * strings only, where "\u003c" is the same. */
+static const char less[] = "\\u003c";
+
+static size_t safe_bytes(const char *json) {
+  size_t n = strlen(json);
+  for (const char *p = json; (p = strchr(p, '<')); p++) n += sizeof less - 2;
+  return n;
+}
+
 static char *script_safe(const char *json) {
-  size_t extra = 0;
-  for (const char *p = json; (p = strstr(p, "</")); p += 2) extra++;
-  char *out = malloc(strlen(json) + extra + 1), *to = out;
+  char *out = malloc(safe_bytes(json) + 1), *to = out;
   CHECK(out, "out of memory");
   for (const char *p = json; *p; p++) {
-    *to++ = *p;
-    if (p[0] == '<' && p[1] == '/') *to++ = '\\';
+    if (*p == '<') to = stpcpy(to, less);
+    else *to++ = *p;
   }
   *to = 0;
   return out;
@@ -85,7 +93,7 @@ static bool shrink(json_t *all) {
 static char *data_text(const struct report_input *in, size_t limit) {
   json_t *all = all_data(in);
   char *json;
-  while ((json = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(8))) && strlen(json) > limit && shrink(all))
+  while ((json = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(8))) && safe_bytes(json) > limit && shrink(all))
     free(json);
   char *safe = json ? script_safe(json) : NULL;
   free(json);
@@ -112,7 +120,7 @@ bool report_write(const char *path, const struct report_input *in, struct err *e
     char *p = stpcpy(stpcpy(stpcpy(out + before, open), data), close);
     strcpy(p, at + strlen(marker));
     ok = path_write_whole(path, out, total);
-    if (!ok) err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+    if (!ok) output_failed(path, errno, e);
     free(out);
   }
   free(html);

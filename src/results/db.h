@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 
-enum { DB_VERSION = 3 };
+enum { DB_VERSION = 4 };
 struct db;
 
 /* ---- opening ---- */
@@ -26,6 +26,8 @@ enum db_mode { DB_READ, DB_WRITE }; /* DB_WRITE makes the file when there is non
  */
 struct db *db_open(const char *path, enum db_mode mode, struct err *e);
 void db_close(struct db *db);
+/* A line for the user about what opening had to mend, or NULL. */
+const char *db_notice(const struct db *db);
 /* What went wrong in the last call that failed, for callers that can wait or must stop. */
 enum db_trouble { DB_FINE, DB_LOCKED, DB_FULL, DB_DAMAGED, DB_OTHER };
 enum db_trouble db_trouble(const struct db *db);
@@ -107,8 +109,18 @@ void db_table_free(struct db_table *t);
 /* ---- care ---- */
 /* Everything SQLite and we can check; false with the findings in `e`. */
 bool db_check(struct db *db, struct err *e);
-/* Copy what can be read of a damaged file into `to`, which must not exist; runs that are not whole are left out. */
-bool db_recover(const char *from, const char *to, size_t *runs, struct err *e);
+/* Take what stands in the file as right, after changes that were not ours: its trees must be sound, the checksums are
+ * made again. */
+bool db_seal_file(const char *path, struct err *e);
+/* Copy what is sound of a damaged file into `to`, which must not exist and is made whole or not at all. It ends within
+ * seconds of reading in damage, whatever the bytes are; false with `e` if nothing can be saved. */
+struct db_saved {
+  size_t runs, studies;    /* copied */
+  size_t lost, plans_lost; /* runs, and lists of a study's runs, that are damaged or cannot be read */
+};
+/* `show` (may be NULL): how far it is, in rows of `runs`. A pending SIGINT or SIGTERM ends it, and leaves no file. */
+bool db_recover(const char *from, const char *to, struct db_saved *saved,
+                void (*show)(void *ctx, double done, double total), void *ctx, struct err *e);
 /* sqlite3 *, for what is not above. */
 void *db_handle(struct db *db);
 

@@ -2,7 +2,10 @@
 #include "results/record.h"
 
 #include <jansson.h>
+#include <string.h>
 #include <stdlib.h>
+
+#include "base/input.h"
 
 struct record_file {
   json_t *root, *kernels, *totals, *entries;
@@ -18,14 +21,21 @@ const void *record_entries(const struct record_file *f) {
   return f->entries;
 }
 
-struct record_file *record_open(const char *path, struct err *e) {
+void *record_document(const char *path, struct err *e) {
   json_error_t je;
-  json_t *root = json_load_file(path, 0, &je);
-  if (!root) {
-    if (je.line < 0) err_set(e, ERR_INPUT, "%s: %s", path, je.text);
-    else err_set(e, ERR_INPUT, "%s:%d:%d: %s", path, je.line, je.column, je.text);
-    return NULL;
-  }
+  size_t bytes;
+  char *text = input_read(path, INPUT_JSON_MOST, &bytes, e);
+  if (!text) return NULL;
+  json_t *root = json_loadb(text, bytes, 0, &je);
+  free(text);
+  if (!root && je.line < 0) err_set(e, ERR_INPUT, "%s: %s", path, je.text);
+  else if (!root) err_set(e, ERR_INPUT, "%s:%d:%d: %s", path, je.line, je.column, je.text);
+  return root;
+}
+
+struct record_file *record_open(const char *path, struct err *e) {
+  json_t *root = record_document(path, e);
+  if (!root) return NULL;
   json_t *kernels = json_object_get(root, "kernels"), *totals = json_object_get(root, "totals");
   json_int_t format = json_integer_value(json_object_get(root, "format"));
   if (!json_is_array(kernels) || !json_is_object(totals)) {
@@ -42,12 +52,27 @@ struct record_file *record_open(const char *path, struct err *e) {
   return NULL;
 }
 
+struct record_file *record_wrap(void *document) {
+  json_t *kernels = json_object_get(document, "kernels"), *totals = json_object_get(document, "totals");
+  if (!json_is_array(kernels) || !json_is_object(totals)) return NULL;
+  struct record_file *f = malloc(sizeof *f);
+  CHECK(f, "out of memory");
+  *f = (struct record_file){json_incref(document), kernels, totals, record_entries_of(document)};
+  return f;
+}
+
 const char *record_field(const struct record_file *f, const char *key) {
   return json_string_value(json_object_get(f->root, key));
 }
 
 size_t record_kernels(const struct record_file *f) {
   return json_array_size(f->kernels);
+}
+
+uint64_t record_launches(const struct record_file *f) {
+  const json_t *n = json_object_get(json_object_get(f->root, "folded"), "launches");
+  size_t after = (size_t)json_integer_value(json_object_get(json_object_get(f->root, "folded"), "after"));
+  return n ? after + (uint64_t)json_integer_value(n) : record_kernels(f);
 }
 
 const char *record_kernel_name(const struct record_file *f, size_t kernel) {
@@ -64,7 +89,20 @@ bool record_value(const struct record_file *f, size_t kernel, const char *key, d
 }
 
 size_t record_findings(const struct record_file *f) {
-  return json_array_size(json_object_get(f->root, "findings"));
+  const json_t *all = json_object_get(f->root, "findings"), *v;
+  size_t i, n = 0;
+  json_array_foreach(all, i, v) {
+    const char *check = json_string_value(json_object_get(v, "check"));
+    n += !check || strcmp(check, "same-value"); /* harmless */
+  }
+  return n;
+}
+
+struct record_strays record_strays(const struct record_file *f) {
+  const json_t *o = json_object_get(f->root, "out_of_bounds");
+  return (struct record_strays){.reads = (uint64_t)json_integer_value(json_object_get(o, "reads")),
+                                .writes = (uint64_t)json_integer_value(json_object_get(o, "writes")),
+                                .places = json_array_size(json_object_get(o, "places"))};
 }
 
 void record_stats_of(const void *o, struct gpu_stats *out) {

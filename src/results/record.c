@@ -6,23 +6,44 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/output.h"
 #include "base/paths.h"
 #include "gpu/energy.h"
 #include "gpu/observe.h"
 #include "gpu/observe_l2.h"
+#include "results/ledger.h"
 #include "results/seen.h"
 
 /* Digits enough for rates and means to be compared; few enough to be the same from every compiler's printf. */
 #define RECORD_FLAGS (JSON_INDENT(1) | JSON_REAL_PRECISION(10))
 
+/* The launch that was added last, until everything that belongs to it is there. */
+struct last {
+  bool any, timing;
+  uint32_t row;  /* LEDGER_ROWS: it has an entry of its own */
+  json_t *entry; /* that, or what closer looks saw of a folded launch */
+  char kind;     /* of the entry */
+  struct gpu_stats stats;
+  uint64_t scheme[LEDGER_KEYS], launches;
+  uint64_t folded; /* of the launches */
+  struct gpu_l2_sums l2;
+};
+
 struct record {
   struct gpu_config config;
   const char *scheme; /* owned by root */
-  json_t *root, *kernels, *overlaps, *last_kernel, *scheme_totals;
-  struct gpu_stats total, timed; /* timed: of the launches that had the timing model, beside functional ones */
-  struct gpu_l2_sums l2;         /* with --characterise */
-  uint64_t bytes_to_device, bytes_from_device;
+  json_t *root;
+  struct ledger *ledger;
+  bool unread, every_launch;
+  struct last last;
+  /* Of folded rows: first keys, closer looks. */
+  json_t *head[LEDGER_ROWS], *seen[LEDGER_ROWS];
+  uint32_t found;        /* the row that was looked for last */
+  uint64_t early_cycles; /* of launches that were folded before those they overlapped with were added */
+  uint64_t early_launches;
+  uint32_t early_row;
 };
 
 static json_t *text(const char *s) {
@@ -33,6 +54,7 @@ static json_t *text(const char *s) {
 static void add_knob(void *ctx, const char *key, const char *value, const char *unit, const char *doc) {
   (void)unit, (void)doc;
   char *end;
+  value = gpu_config_portable(key, value);
   long long n = strtoll(value, &end, 10);
   json_t *v = *value && !*end           ? json_integer(n)
               : !strcmp(value, "true")  ? json_true()
@@ -41,7 +63,7 @@ static void add_knob(void *ctx, const char *key, const char *value, const char *
   json_object_set_new(ctx, key, v);
 }
 
-struct record *record_new(const struct record_head *h) {
+static struct record *new_document(const struct record_head *h) {
   struct record *r = calloc(1, sizeof *r);
   CHECK(r, "out of memory");
   char hash[17];
@@ -58,9 +80,28 @@ struct record *record_new(const struct record_head *h) {
   json_object_set_new(r->root, "gpu", text(h->config->name));
   json_object_set_new(r->root, "config_hash", json_string(hash));
   json_object_set_new(r->root, "config", config);
-  r->kernels = json_array();
-  json_object_set_new(r->root, "kernels", r->kernels);
+  json_object_set_new(r->root, "kernels", json_array());
+  r->unread = h->unread;
+  r->every_launch = h->every_launch;
   return r;
+}
+
+struct record *record_new(const struct record_head *h) {
+  struct record *r = new_document(h);
+  r->ledger = ledger_new(h->unread ? NULL : h->state);
+  return r;
+}
+
+void record_restart(struct record *r, const char *state) {
+  for (uint32_t i = 0; i < LEDGER_ROWS; i++) {
+    json_decref(r->head[i]), json_decref(r->seen[i]);
+    r->head[i] = r->seen[i] = NULL;
+  }
+  json_decref(r->last.entry);
+  r->last = (struct last){.row = LEDGER_ROWS};
+  r->early_cycles = r->early_launches = 0;
+  ledger_free(r->ledger);
+  r->ledger = ledger_new(r->unread ? NULL : state);
 }
 
 static json_t *triple(const uint32_t v[3]) {
@@ -96,15 +137,6 @@ static json_t *launch_json(const struct record_launch *l) {
   return k;
 }
 
-void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats) {
-  json_t *k = launch_json(l);
-  add_stats(k, stats);
-  json_array_append_new(r->kernels, k);
-  r->last_kernel = k;
-  gpu_stats_add(&r->total, stats);
-  if (l->timing) gpu_stats_add(&r->timed, stats);
-}
-
 /* Counters that a launch has for itself while others run beside it. */
 static bool is_own(const char *key) {
   static const char *const keys[] = {"kernels", "cycles", "thread_insts", "warp_insts", "ctas", "insts.", "registers."};
@@ -115,21 +147,14 @@ static bool is_own(const char *key) {
   return false;
 }
 
-static void add_own(struct record *r, const struct record_launch *l, uint32_t overlap) {
-  json_t *k = launch_json(l);
-  json_object_set_new(k, "overlap", json_integer(overlap));
-  json_object_set_new(k, "launch", json_integer(l->launch));
-  json_object_set_new(k, "start_cycle", json_integer((json_int_t)l->start));
-  json_object_set_new(k, "end_cycle", json_integer((json_int_t)l->end));
+static void add_own_counters(json_t *k, const struct gpu_stats *s, double warps) {
   for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
     const struct stat_row *row = &gpu_stat_rows[i];
     if (!is_own(row->key)) continue;
-    json_object_set_new(k, row->key,
-                        json_integer((json_int_t) * (const uint64_t *)((const char *)&l->own + row->offset)));
+    json_object_set_new(k, row->key, json_integer((json_int_t) * (const uint64_t *)((const char *)s + row->offset)));
   }
-  json_object_set_new(k, "ipc", json_real(gpu_stats_ipc(&l->own)));
-  json_object_set_new(k, "warps_per_sm", json_real(l->warps));
-  json_array_append_new(r->kernels, k);
+  json_object_set_new(k, "ipc", json_real(gpu_stats_ipc(s)));
+  json_object_set_new(k, "warps_per_sm", json_real(warps));
 }
 
 /* "first + second", each kernel once. */
@@ -144,30 +169,221 @@ static json_t *names_of(const struct record_launch *l, uint32_t n) {
   return text(all);
 }
 
+/* ---- what has been counted ---- */
+
+/* An entry as it stands in the document, where it is nested twice. */
+static char *entry_text(json_t *entry) {
+  json_t *nested = json_pack("[[O]]", entry);
+  char *all = json_dumps(nested, RECORD_FLAGS);
+  CHECK(all, "an entry of a record that is not JSON");
+  json_decref(nested);
+  enum { BEFORE = 5, AFTER = 5 }; /* "[\n [\n" and "\n ]\n]" */
+  size_t n = strlen(all) - BEFORE - AFTER;
+  memmove(all, all + BEFORE, n);
+  all[n] = 0;
+  return all;
+}
+
+static void write_entry(struct record *r, char kind, json_t *entry) {
+  char *t = entry_text(entry);
+  ledger_write(r->ledger, kind, t, strlen(t));
+  *(kind == LEDGER_KERNEL ? &r->ledger->f->sums.kernels : &r->ledger->f->sums.overlaps) += 1;
+  free(t);
+}
+
+void record_commit(struct record *r) {
+  struct last *n = &r->last;
+  if (!n->any) return;
+  struct ledger_file *f = r->ledger->f;
+  ledger_begin(r->ledger, n->row);
+  struct ledger_sums *s = &r->ledger->f->sums;
+  if (n->row < LEDGER_ROWS) {
+    gpu_stats_add(&f->row[n->row].stats, &n->stats);
+    for (uint32_t i = 0; i < f->keys; i++) f->row[n->row].scheme[i] += n->scheme[i];
+  } else if (n->entry) {
+    write_entry(r, n->kind, n->entry);
+    s = &r->ledger->f->sums; /* a full disk moves it */
+  }
+  gpu_stats_add(&s->total, &n->stats);
+  if (n->timing) gpu_stats_add(&s->timed, &n->stats);
+  if (n->l2.launches) gpu_l2_sums_add(&s->l2, &n->l2);
+  for (uint32_t i = 0; i < r->ledger->f->keys; i++) s->scheme[i] += n->scheme[i];
+  s->launches += n->launches;
+  s->folded += n->folded;
+  ledger_commit(r->ledger);
+  if (n->row < LEDGER_ROWS && n->entry) {
+    if (r->seen[n->row]) seen_fold(r->seen[n->row], n->entry);
+    else r->seen[n->row] = json_incref(n->entry);
+  }
+  json_decref(n->entry);
+  n->any = false;
+  n->entry = NULL;
+}
+
+/* Launches that were added alone or together: their entry is open until the next. */
+static void open_last(struct record *r, const struct gpu_stats *stats, bool timing, uint64_t launches) {
+  record_commit(r);
+  r->last = (struct last){.any = true, .timing = timing, .row = LEDGER_ROWS, .stats = *stats, .launches = launches};
+}
+
+/* ---- folding ---- */
+
+static bool folds(const struct record *r) {
+  const struct ledger_sums *s = &r->ledger->f->sums;
+  return !r->every_launch &&
+         (s->folded || s->launches >= RECORD_SINGLE_LAUNCHES || s->text_bytes >= RECORD_SINGLE_BYTES);
+}
+
+/* The first keys of a row, which are those by which launches are told apart: fewer where there are many rows. */
+static json_t *row_head(const struct record *r, const struct record_launch *l) {
+  uint32_t rows = r->ledger->f->rows;
+  if (rows < LEDGER_SHAPES) return launch_json(l);
+  return json_pack("{s:o, s:s}", "name", rows < LEDGER_NAMED ? text(l->kernel) : json_string("(others)"), "mode",
+                   l->timing ? "timing" : "functional");
+}
+
+static bool heads_agree(const json_t *head, const struct record_launch *l) {
+  json_t *v;
+  const char *name = json_string_value(json_object_get(head, "name"));
+  if (!name || strcmp(name, l->kernel)) return !strcmp(name ? name : "", "(others)");
+  if (!(v = json_object_get(head, "grid"))) return true;
+  const json_t *b = json_object_get(head, "block");
+  for (size_t d = 0; d < 3; d++)
+    if (json_integer_value(json_array_get(v, d)) != l->grid[d] ||
+        json_integer_value(json_array_get(b, d)) != l->block[d])
+      return false;
+  return json_integer_value(json_object_get(head, "shared_bytes")) == l->shared_bytes &&
+         json_integer_value(json_object_get(head, "registers")) == l->regs &&
+         json_integer_value(json_object_get(head, "stream")) == l->stream;
+}
+
+static bool is_row_of(const struct record *r, uint32_t i, const struct ledger_row *like,
+                      const struct record_launch *l) {
+  const struct ledger_row *row = &r->ledger->f->row[i];
+  return row->overlap == like->overlap && row->own == like->own && row->timing == like->timing &&
+         heads_agree(r->head[i], l);
+}
+
+/* The row for launches such as `l`, in which `like` says what kind of row it is; made where there is none. */
+static uint32_t find_row(struct record *r, const struct ledger_row *like, const struct record_launch *l) {
+  struct ledger_file *f = r->ledger->f;
+  if (r->found < f->rows && is_row_of(r, r->found, like, l)) return r->found;
+  for (uint32_t i = 0; i < f->rows; i++)
+    if (is_row_of(r, i, like, l)) return r->found = i;
+  if (!f->rows) ledger_reserve(r->ledger);
+  CHECK(r->ledger->f->rows < LEDGER_ROWS, "more kinds of folded launches than there are");
+  json_t *head = row_head(r, l);
+  char *t = json_dumps(head, JSON_COMPACT);
+  CHECK(t, "the head of a row that is not JSON");
+  ledger_begin(r->ledger, LEDGER_ROWS);
+  uint64_t at = ledger_write(r->ledger, LEDGER_HEAD, t, strlen(t));
+  f = r->ledger->f;
+  f->row[f->rows] = *like;
+  f->row[f->rows].head_at = at;
+  f->row[f->rows].head_bytes = strlen(t);
+  r->head[f->rows] = head;
+  r->found = f->rows++;
+  ledger_commit(r->ledger);
+  free(t);
+  return r->found;
+}
+
+/* Count a launch of which only its own counters are known; the sums come with those that it overlapped with. */
+static uint32_t fold_own(struct record *r, const struct record_launch *l) {
+  struct ledger_row like = {.own = true, .timing = true, .launch = l->launch, .start = l->start};
+  uint32_t at = find_row(r, &like, l);
+  ledger_begin(r->ledger, at);
+  struct ledger_row *row = &r->ledger->f->row[at];
+  gpu_stats_add(&row->stats, &l->own);
+  row->warp_cycles += l->warps * (double)l->own.cycles;
+  if (l->end > row->end) row->end = l->end;
+  r->ledger->f->sums.folded++;
+  ledger_commit(r->ledger);
+  return at;
+}
+
+/* ---- adding ---- */
+
+void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats) {
+  open_last(r, stats, l->timing, 1);
+  if (r->unread) return;
+  if (folds(r)) {
+    r->last.row = find_row(r, &(struct ledger_row){.timing = l->timing, .launch = l->launch}, l);
+    r->last.folded = 1;
+    return;
+  }
+  r->last.entry = launch_json(l);
+  r->last.kind = LEDGER_KERNEL;
+  add_stats(r->last.entry, stats);
+}
+
+static json_t *own_json(const struct record_launch *l, uint64_t overlap) {
+  json_t *k = launch_json(l);
+  json_object_set_new(k, "overlap", json_integer((json_int_t)overlap));
+  json_object_set_new(k, "launch", json_integer(l->launch));
+  json_object_set_new(k, "start_cycle", json_integer((json_int_t)l->start));
+  json_object_set_new(k, "end_cycle", json_integer((json_int_t)l->end));
+  add_own_counters(k, &l->own, l->warps);
+  return k;
+}
+
+void record_fold_overlapping(struct record *r, const struct record_launch *l) {
+  r->early_cycles += l->end - l->start;
+  r->early_launches++;
+  if (!r->unread) r->early_row = fold_own(r, l);
+}
+
+static void fold_overlap(struct record *r, const struct record_launch *l, uint32_t n, uint64_t start, uint64_t cycles) {
+  uint32_t member = r->early_row;
+  for (uint32_t i = 0; i < n; i++) member = fold_own(r, &l[i]);
+  json_t *names = names_of(l, n);
+  struct record_launch all = {.kernel = json_string_value(names), .timing = true};
+  struct ledger_row like = {.overlap = true, .timing = true, .member = member, .start = start};
+  uint32_t at = r->last.row = find_row(r, &like, &all);
+  json_decref(names);
+  ledger_begin(r->ledger, at);
+  r->ledger->f->row[at].launch_cycles += cycles;
+  ledger_commit(r->ledger);
+}
+
 void record_add_overlapping(struct record *r, const struct record_launch *l, uint32_t n, uint64_t start,
                             const struct gpu_stats *stats) {
-  if (!r->overlaps) json_object_set_new(r->root, "overlaps", r->overlaps = json_array());
-  json_t *o = json_object(), *members = json_array();
-  uint64_t alone = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    json_array_append_new(members, json_integer((json_int_t)json_array_size(r->kernels)));
-    add_own(r, &l[i], (uint32_t)json_array_size(r->overlaps));
-    alone += l[i].end - l[i].start;
+  uint64_t cycles = r->early_cycles;
+  for (uint32_t i = 0; i < n; i++) cycles += l[i].end - l[i].start;
+  open_last(r, stats, true, n + r->early_launches);
+  bool fold = folds(r) || r->early_launches;
+  r->early_cycles = r->early_launches = 0;
+  if (r->unread) return;
+  if (fold) {
+    fold_overlap(r, l, n, start, cycles);
+    return;
   }
+  json_t *o = json_object(), *members = json_array();
+  struct ledger_file *f = r->ledger->f;
+  uint64_t first = f->sums.kernels, overlap = f->sums.overlaps;
+  ledger_begin(r->ledger, LEDGER_ROWS);
+  for (uint32_t i = 0; i < n; i++) {
+    json_t *k = own_json(&l[i], overlap);
+    write_entry(r, LEDGER_KERNEL, k);
+    json_decref(k);
+    json_array_append_new(members, json_integer((json_int_t)(first + i)));
+  }
+  ledger_commit(r->ledger);
   json_object_set_new(o, "name", names_of(l, n));
   json_object_set_new(o, "kernels_together", members);
   json_object_set_new(o, "start_cycle", json_integer((json_int_t)start));
-  json_object_set_new(o, "launch_cycles", json_integer((json_int_t)alone));
+  json_object_set_new(o, "launch_cycles", json_integer((json_int_t)cycles));
   add_stats(o, stats);
-  json_array_append_new(r->overlaps, o);
-  r->last_kernel = o;
-  gpu_stats_add(&r->total, stats);
-  gpu_stats_add(&r->timed, stats);
+  r->last.entry = o;
+  r->last.kind = LEDGER_OVERLAP;
 }
 
 void record_add_seen(struct record *r, const struct gpu_seen *seen) {
-  seen_to_json(r->last_kernel, seen);
-  if (gpu_seen_l2(seen)) gpu_l2_sums_add(&r->l2, &gpu_seen_l2(seen)->sums);
+  struct last *n = &r->last;
+  if (!n->any || r->unread) return;
+  if (n->row < LEDGER_ROWS && !n->entry) n->entry = json_object();
+  seen_to_json(n->entry, seen, n->row < LEDGER_ROWS);
+  if (gpu_seen_l2(seen)) gpu_l2_sums_add(&n->l2, &gpu_seen_l2(seen)->sums);
 }
 
 void record_set_profile(struct record *r, const struct gpu_seen *seen) {
@@ -176,23 +392,21 @@ void record_set_profile(struct record *r, const struct gpu_seen *seen) {
 }
 
 static void add_to(json_t *o, const char *key, uint64_t value) {
-  json_t *old = json_object_get(o, key);
-  json_object_set_new(o, key, json_integer((old ? json_integer_value(old) : 0) + (json_int_t)value));
+  json_t *all = json_object_get(o, "scheme_counters");
+  if (!all) json_object_set_new(o, "scheme_counters", all = json_object());
+  json_object_set_new(all, key, json_integer(json_integer_value(json_object_get(all, key)) + (json_int_t)value));
 }
 
 void record_add_scheme_counter(struct record *r, const char *key, uint64_t value) {
+  struct last *n = &r->last;
   if (!value) return;
-  if (r->last_kernel) {
-    json_t *o = json_object_get(r->last_kernel, "scheme_counters");
-    if (!o) json_object_set_new(r->last_kernel, "scheme_counters", o = json_object());
-    add_to(o, key, value);
-  }
-  if (!r->scheme_totals) r->scheme_totals = json_object();
-  add_to(r->scheme_totals, key, value);
+  if (!n->any) open_last(r, &(struct gpu_stats){0}, false, 0);
+  if (n->entry && n->row == LEDGER_ROWS) add_to(n->entry, key, value);
+  n->scheme[ledger_key(r->ledger, key)] += value;
 }
 
 void record_add_copy(struct record *r, uint64_t bytes, bool to_device) {
-  *(to_device ? &r->bytes_to_device : &r->bytes_from_device) += bytes;
+  *(to_device ? &r->ledger->f->sums.to_device : &r->ledger->f->sums.from_device) += bytes;
 }
 
 void record_begin_findings(struct record *r) {
@@ -207,41 +421,211 @@ void record_add_finding(struct record *r, const char *check, const char *what, u
   json_array_append_new(json_object_get(r->root, "findings"), f);
 }
 
-const struct gpu_stats *record_total_stats(const struct record *r) {
-  return &r->total;
+void record_begin_strays(struct record *r, uint64_t reads, uint64_t writes) {
+  json_object_set_new(
+      r->root, "out_of_bounds",
+      json_pack("{s:I, s:I, s:[]}", "reads", (json_int_t)reads, "writes", (json_int_t)writes, "places"));
+}
+
+void record_add_stray(struct record *r, const char *what, uint64_t count) {
+  json_t *f = json_object();
+  json_object_set_new(f, "text", text(what));
+  json_object_set_new(f, "count", json_integer((json_int_t)count));
+  json_array_append_new(json_object_get(json_object_get(r->root, "out_of_bounds"), "places"), f);
 }
 
 /* Beside the dynamic energy of the counters: what needs the clock, the configuration or the schemes. */
 static json_t *energy_json(const struct record *r) {
-  struct energy_report e = energy_report(&r->timed, r->config.core_mhz, NULL);
+  const struct gpu_stats *timed = &r->ledger->f->sums.timed;
+  struct energy_report e = energy_report(timed, r->config.core_mhz, NULL);
   struct energy_tables t;
-  double seconds = (double)r->timed.cycles / (r->config.core_mhz * 1e6);
+  double seconds = (double)timed->cycles / (r->config.core_mhz * 1e6);
   double leakage = energy_leakage_watt(&r->config) * seconds, refresh = energy_refresh_watt(&r->config) * seconds;
-  energy_of_tables(r->scheme, &r->config, &r->timed, &t);
+  energy_of_tables(r->scheme, &r->config, timed, &t);
   double whole = e.total + leakage + refresh + t.joule + t.leak_joule;
   return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f}}", "seconds", seconds,
                    "whole_uj", 1e6 * whole, "dynamic_uj", 1e6 * e.total, "leakage_uj", 1e6 * leakage, "refresh_uj",
                    1e6 * refresh, "watt", whole / seconds, "dram_watt", e.dram_watt + refresh / seconds,
-                   "ipc_per_joule", whole > 0 ? gpu_stats_ipc(&r->timed) / whole : 0.0, "tables", "bits", t.bits, "mm2",
+                   "ipc_per_joule", whole > 0 ? gpu_stats_ipc(timed) / whole : 0.0, "tables", "bits", t.bits, "mm2",
                    t.mm2, "probes", t.probes, "dynamic_uj", 1e6 * t.joule, "leakage_uj", 1e6 * t.leak_joule);
 }
 
-char *record_text(const struct record *r) {
-  json_t *totals = json_object(), *copies = json_object();
+/* ---- the document ---- */
+
+static void add_scheme_counters(json_t *o, const struct record *r, const uint64_t *values) {
+  for (uint32_t i = 0; i < r->ledger->f->keys; i++)
+    if (values[i]) add_to(o, r->ledger->f->key[i], values[i]);
+}
+
+static uint64_t launches_of(const struct ledger_row *row) {
+  return row->stats.kernels;
+}
+
+/* Entry of a row. `place`: of rows of launches among the kernels. */
+static json_t *row_json(const struct record *r, uint32_t i, const uint64_t *place) {
+  const struct ledger_row *row = &r->ledger->f->row[i];
+  json_t *o = json_deep_copy(r->head[i]);
+  if (row->overlap) {
+    json_object_clear(o);
+    json_object_set(o, "name", json_object_get(r->head[i], "name"));
+    json_object_set_new(o, "kernels_together", json_pack("[I]", (json_int_t)place[row->member]));
+    json_object_set_new(o, "start_cycle", json_integer((json_int_t)row->start));
+    json_object_set_new(o, "launch_cycles", json_integer((json_int_t)row->launch_cycles));
+  } else {
+    json_object_set_new(o, "launch", json_integer((json_int_t)row->launch));
+  }
+  json_object_set_new(o, "launches", json_integer((json_int_t)launches_of(row)));
+  if (row->own) {
+    double cycles = (double)row->stats.cycles;
+    json_object_set_new(o, "start_cycle", json_integer((json_int_t)row->start));
+    json_object_set_new(o, "end_cycle", json_integer((json_int_t)row->end));
+    add_own_counters(o, &row->stats, cycles > 0 ? row->warp_cycles / cycles : 0);
+  } else {
+    add_stats(o, &row->stats);
+  }
+  if (r->seen[i]) {
+    json_t *seen = json_deep_copy(r->seen[i]);
+    seen_fold_end(seen);
+    json_object_update(o, seen);
+    json_decref(seen);
+  }
+  add_scheme_counters(o, r, row->scheme);
+  return o;
+}
+
+/* A list of entries in the document. */
+struct list {
+  FILE *f;
+  char *text;
+  size_t bytes, n;
+};
+
+static void list_add(struct list *l, const char *entry, size_t bytes) {
+  if (!l->f) l->f = open_memstream(&l->text, &l->bytes);
+  CHECK(l->f, "out of memory");
+  if (l->n++) fputs(",\n", l->f);
+  fwrite(entry, 1, bytes, l->f);
+}
+
+/* The entries of single launches, in the order in which they were written. */
+static void list_single(const struct record *r, struct list *kernels, struct list *overlaps) {
+  char *all = ledger_text(r->ledger), *end = all ? all + r->ledger->f->sums.text_bytes : NULL;
+  CHECK(all, "the entries of the record cannot be read");
+  for (char *p = all, *t; p < end; p = t + 1) {
+    char kind = *p;
+    size_t n = strtoull(p + 1, &t, 10);
+    if (kind == LEDGER_KERNEL) list_add(kernels, t + 1, n);
+    if (kind == LEDGER_OVERLAP) list_add(overlaps, t + 1, n);
+    t += 1 + n;
+  }
+  free(all);
+}
+
+static void list_rows(const struct record *r, struct list *kernels, struct list *overlaps) {
+  const struct ledger_file *f = r->ledger->f;
+  uint64_t place[LEDGER_ROWS], n = f->sums.kernels;
+  for (uint32_t i = 0; i < f->rows; i++) place[i] = f->row[i].overlap || !launches_of(&f->row[i]) ? 0 : n++;
+  for (uint32_t i = 0; i < f->rows; i++) {
+    if (!launches_of(&f->row[i])) continue; /* made for a launch that was never committed */
+    json_t *o = row_json(r, i, place);
+    char *t = entry_text(o);
+    list_add(f->row[i].overlap ? overlaps : kernels, t, strlen(t));
+    free(t);
+    json_decref(o);
+  }
+}
+
+/* `all` with the entries in the place of the empty list of that name. */
+static char *put_list(char *all, const char *key, struct list *l) {
+  char mark[64], *out = NULL;
+  snprintf(mark, sizeof mark, "\n \"%s\": []",
+           key); /* texts hold no line breaks: only a key of the document stands so */
+  if (!l->f) return all;
+  fclose(l->f);
+  char *at = strstr(all, mark);
+  CHECK(at, "a record without a list of %s", key);
+  size_t before = (size_t)(at - all) + strlen(mark) - 2, n = strlen(all);
+  out = malloc(n + l->bytes + 8);
+  CHECK(out, "out of memory for a record of %zu bytes", n + l->bytes);
+  memcpy(out, all, before);
+  char *p = out + before;
+  memcpy(p, "[\n", 2), p += 2;
+  memcpy(p, l->text, l->bytes), p += l->bytes;
+  memcpy(p, "\n ]", 3), p += 3;
+  strcpy(p, all + before + 2);
+  free(l->text);
+  free(all);
+  return out;
+}
+
+static json_t *folded_json(const struct ledger_sums *s, uint64_t entries) {
+  return json_pack("{s:I, s:I, s:I}", "after", (json_int_t)s->kernels, "launches", (json_int_t)s->folded, "rows",
+                   (json_int_t)(entries - s->kernels));
+}
+
+char *record_text(struct record *r) {
+  record_commit(r);
+  struct list kernels = {0}, overlaps = {0};
+  const struct ledger_sums *s = &r->ledger->f->sums;
+  list_single(r, &kernels, &overlaps);
+  list_rows(r, &kernels, &overlaps);
+  json_t *totals = json_object(), *whole = json_object(), *v;
+  const char *key;
+  json_object_foreach(r->root, key, v) {
+    json_object_set(whole, key, v);
+    if (strcmp(key, "kernels")) continue;
+    if (overlaps.n) json_object_set_new(whole, "overlaps", json_array());
+    if (s->folded) json_object_set_new(whole, "folded", folded_json(s, kernels.n));
+  }
   /* With --timing-kernels most launches have no cycles: rates are those of the launches that have. */
-  add_counters(totals, &r->total, r->timed.cycles ? &r->timed : &r->total);
-  if (r->l2.launches) seen_l2_to_totals(totals, &r->l2);
-  if (r->scheme_totals) json_object_set(totals, "scheme_counters", r->scheme_totals);
-  json_object_set_new(copies, "to_device_bytes", json_integer((json_int_t)r->bytes_to_device));
-  json_object_set_new(copies, "from_device_bytes", json_integer((json_int_t)r->bytes_from_device));
-  json_t *whole = json_copy(r->root);
-  json_object_set_new(whole, "copies", copies);
+  add_counters(totals, &s->total, s->timed.cycles ? &s->timed : &s->total);
+  if (s->l2.launches) seen_l2_to_totals(totals, &s->l2);
+  add_scheme_counters(totals, r, s->scheme);
+  json_object_set_new(whole, "copies",
+                      json_pack("{s:I, s:I}", "to_device_bytes", (json_int_t)s->to_device, "from_device_bytes",
+                                (json_int_t)s->from_device));
   json_object_set_new(whole, "totals", totals);
-  if (r->total.cycles) json_object_set_new(whole, "energy", energy_json(r));
+  if (s->total.cycles) json_object_set_new(whole, "energy", energy_json(r));
   char *out = json_dumps(whole, RECORD_FLAGS);
   json_decref(whole);
   CHECK(out, "a record that is not JSON");
-  return out;
+  return put_list(put_list(out, "kernels", &kernels), "overlaps", &overlaps);
+}
+
+/* ---- of other processes ---- */
+
+struct record *record_recover(const struct record_head *h, struct err *e) {
+  struct ledger *l = ledger_open(h->state, e);
+  char *all = l ? ledger_text(l) : NULL;
+  if (l && !all) err_set(e, ERR_INPUT, "%s: its entries cannot be read", h->state);
+  if (!all) return ledger_free(l), NULL;
+  struct record *r = new_document(h);
+  r->ledger = l;
+  for (uint32_t i = 0; i < l->f->rows; i++) {
+    const struct ledger_row *row = &l->f->row[i];
+    bool there = row->head_at <= l->f->sums.text_bytes && row->head_bytes <= l->f->sums.text_bytes - row->head_at;
+    r->head[i] = there ? json_loadb(all + row->head_at, row->head_bytes, 0, NULL) : NULL;
+    if (!r->head[i]) r->head[i] = json_pack("{s:s}", "name", "(unknown)");
+  }
+  free(all);
+  return r;
+}
+
+const char *record_state(const struct record *r) {
+  return r->ledger->state;
+}
+
+void record_set_end(struct record *r, enum record_end how) {
+  r->ledger->f->ended = how;
+}
+
+bool record_process(const char *state, struct record_process *out) {
+  struct ledger *l = ledger_open(state, NULL);
+  if (!l) return false;
+  *out = (struct record_process){.pid = l->f->pid, .end = l->f->ended, .launches = l->f->sums.launches};
+  snprintf(out->command, sizeof out->command, "%.*s", (int)sizeof l->f->command - 1, l->f->command);
+  ledger_free(l);
+  return true;
 }
 
 static bool write_text(char *t, const char *path, struct err *e) {
@@ -250,22 +634,25 @@ static bool write_text(char *t, const char *path, struct err *e) {
   bool ok = path_write_whole(path, t, n + 1);
   int why = errno;
   free(t);
-  return ok || err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(why));
+  return ok || output_failed(path, why, e);
 }
 
-bool record_write(const struct record *r, const char *path, struct err *e) {
+bool record_write(struct record *r, const char *path, struct err *e) {
   return write_text(record_text(r), path, e);
 }
 
 bool record_write_json(const void *document, const char *path, struct err *e) {
-  char *t = json_dumps(document, RECORD_FLAGS);
+  bool shown = !strcmp(path, "-") && isatty(STDOUT_FILENO); /* no control character for a terminal */
+  char *t = json_dumps(document, RECORD_FLAGS | (shown ? JSON_ENSURE_ASCII : 0));
   CHECK(t, "a document that is not JSON");
   return write_text(t, path, e);
 }
 
 void record_free(struct record *r) {
   if (!r) return;
+  for (uint32_t i = 0; i < LEDGER_ROWS; i++) json_decref(r->head[i]), json_decref(r->seen[i]);
+  json_decref(r->last.entry);
   json_decref(r->root);
-  json_decref(r->scheme_totals);
+  ledger_free(r->ledger);
   free(r);
 }

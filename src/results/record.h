@@ -26,9 +26,35 @@ struct record_head {
   const char *program; /* path and arguments as one string; may be NULL */
   const char *mode;    /* "timing" or "functional" */
   const char *scheme;  /* as the user wrote it; "baseline" for none */
+  bool unread;         /* nobody will ask for the document: only totals are kept */
+  bool every_launch;   /* an entry for each launch, however many there are */
+  const char *state;   /* what has been counted outlives this process: in the first file STATE-1, STATE-2, ... that is
+                          not there yet; to record_recover, the file itself; NULL: it does not */
 };
 /* Texts and configuration are copied. */
 struct record *record_new(const struct record_head *h);
+/* The record of a process that has ended without writing it, from its state file (h->state). NULL with `e`. */
+struct record *record_recover(const struct record_head *h, struct err *e);
+/* That file; NULL: none. */
+const char *record_state(const struct record *r);
+/* A forked child goes on with a record of its own, in which nothing has been counted yet. */
+void record_restart(struct record *r, const char *state);
+/* About a process: whose state this is, and how it ended. */
+enum record_end { RECORD_OPEN, RECORD_CLOSED };
+void record_set_end(struct record *r, enum record_end how);
+struct record_process {
+  int pid;
+  enum record_end end;
+  uint64_t launches;
+  char command[2048];
+};
+bool record_process(const char *state, struct record_process *out);
+
+/* Launches are told apart one by one as long as there are few: these many, or these bytes of entries. Those that follow
+ * are folded: one entry for all that are equal in kernel, grid, block, shared memory, registers, stream and mode, with
+ * the sums of their counters and their number as "launches". Where there are very many of these (programs that never
+ * launch the same grid twice), by kernel and mode. */
+enum { RECORD_SINGLE_LAUNCHES = 4096, RECORD_SINGLE_BYTES = 32 << 20 };
 
 struct record_launch {
   const char *kernel;
@@ -48,6 +74,8 @@ void record_add(struct record *r, const struct record_launch *l, const struct gp
 /* Add `n` launches that ran together from core cycle `start` of the run on, in the order of submission; `stats` are of
  * all of them. Each gets an entry with what is its own; the counters they share are one entry of "overlaps", which what
  * is added until the next launch belongs to. */
+/* Very many launches overlap without an end: fold one of them now, before the others are added. */
+void record_fold_overlapping(struct record *r, const struct record_launch *l);
 void record_add_overlapping(struct record *r, const struct record_launch *l, uint32_t n, uint64_t start,
                             const struct gpu_stats *stats);
 /* What a closer look at the last launch saw, if anything: "sms", "partitions", "channels", "lines", "samples", "loads"
@@ -63,14 +91,17 @@ void record_add_copy(struct record *r, uint64_t bytes, bool to_device);
 /* What the opt-in checks of the program found ("findings", absent when nothing was checked). */
 void record_begin_findings(struct record *r);
 void record_add_finding(struct record *r, const char *check, const char *text, uint64_t count);
-/* Totals so far. */
-const struct gpu_stats *record_total_stats(const struct record *r);
+/* What the program read and wrote out of bounds and was let through ("out_of_bounds", absent when nothing was). */
+void record_begin_strays(struct record *r, uint64_t reads, uint64_t writes);
+void record_add_stray(struct record *r, const char *text, uint64_t count);
+/* The last launch has everything that belongs to it: from now on it survives the process. */
+void record_commit(struct record *r);
 /* Write atomically (a temporary file beside `path`, then rename). `path` "-" is standard output. */
-bool record_write(const struct record *r, const char *path, struct err *e);
+bool record_write(struct record *r, const char *path, struct err *e);
 /* Any document (a json_t of jansson) in the same form. */
 bool record_write_json(const void *document, const char *path, struct err *e);
 /* The document as text; the caller frees it. */
-char *record_text(const struct record *r);
+char *record_text(struct record *r);
 void record_free(struct record *r);
 
 /* ---- derived values: rates computed from counters, in kernels[] and totals beside them ---- */
@@ -84,16 +115,27 @@ extern const uint32_t derived_row_count;
 /* ---- reading ---- */
 struct record_file;
 
+/* Any JSON file that somebody hands in (a json_t of jansson, the caller's); NULL with `e`. */
+void *record_document(const char *path, struct err *e);
 struct record_file *record_open(const char *path, struct err *e);
+/* One that is part of another document (a json_t), of which it keeps a reference; NULL if it is none. */
+struct record_file *record_wrap(void *document);
 /* Top-level text such as "scheme", "program", "mode", "config_hash"; NULL if absent. */
 const char *record_field(const struct record_file *f, const char *key);
-size_t record_kernels(const struct record_file *f);
+size_t record_kernels(const struct record_file *f); /* entries: of a launch, or of launches that were folded */
+uint64_t record_launches(const struct record_file *f);
 const char *record_kernel_name(const struct record_file *f, size_t kernel);
 /* Counter or derived value by its key, of one launch or in total; false if the record has none. */
 #define RECORD_TOTALS SIZE_MAX
 bool record_value(const struct record_file *f, size_t kernel, const char *key, double *value);
 /* Findings of the checks; 0 where none were asked for. */
 size_t record_findings(const struct record_file *f);
+/* Accesses by threads that went out of bounds and were let through. */
+struct record_strays {
+  uint64_t reads, writes;
+  size_t places;
+};
+struct record_strays record_strays(const struct record_file *f);
 /* All sums and maxima of one launch or in total; means stay 0. */
 void record_stats_of(const void *counters /* a json_t: a launch or the totals */, struct gpu_stats *out);
 void record_stats(const struct record_file *f, size_t kernel, struct gpu_stats *out);

@@ -33,15 +33,26 @@ static json_t *number(uint64_t v) {
   return json_integer((json_int_t)v);
 }
 
-static void add_units(json_t *launch, const char *name, enum unit unit, const struct gpu_stats *s, uint32_t n) {
+json_t *seen_mean(uint64_t sum, uint64_t count, bool to_fold) {
+  if (to_fold) return json_pack("[I, I]", (json_int_t)sum, (json_int_t)count);
+  return json_real(count ? (double)sum / (double)count : 0);
+}
+
+static json_t *unit_value(const struct gpu_stats *s, const struct stat_row *row, bool to_fold) {
+  uint64_t v = *(const uint64_t *)((const char *)s + row->offset);
+  if (row->kind != STAT_MEAN) return number(v);
+  return seen_mean(v, *(const uint64_t *)((const char *)s + row->count_offset), to_fold);
+}
+
+static void add_units(json_t *launch, const char *name, enum unit unit, const struct gpu_stats *s, uint32_t n,
+                      bool to_fold) {
   json_t *all = json_array();
   for (uint32_t u = 0; u < n; u++) {
     json_t *o = json_object();
     for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
       const struct stat_row *row = &gpu_stat_rows[i];
       if (unit_of(row->key) != unit) continue;
-      uint64_t v = *(const uint64_t *)((const char *)&s[u] + row->offset);
-      json_object_set_new(o, row->key, row->kind == STAT_MEAN ? json_real(gpu_stats_value(&s[u], row)) : number(v));
+      json_object_set_new(o, row->key, unit_value(&s[u], row, to_fold));
     }
     json_array_append_new(all, o);
   }
@@ -104,7 +115,7 @@ static void add_reuse(json_t *loads, const struct gpu_character *c) {
   json_object_set_new(loads, "misses_by_cause", miss);
 }
 
-static void add_loads(json_t *launch, const struct gpu_character *c) {
+static void add_loads(json_t *launch, const struct gpu_character *c, bool to_fold) {
   json_t *loads = json_object(), *classes = json_array(), *used = json_array();
   for (uint32_t i = 0; i < DEGREE_CLASSES; i++) {
     const struct gpu_degree_class *d = &c->degree[i];
@@ -114,7 +125,7 @@ static void add_loads(json_t *launch, const struct gpu_character *c) {
     json_object_set_new(o, "accesses", number(d->accesses));
     json_object_set_new(o, "hits", number(d->hits));
     json_object_set_new(o, "all_hit_loads", number(d->all_hit_loads));
-    json_object_set_new(o, "latency.mean", json_real(d->done ? (double)d->latency / (double)d->done : 0));
+    json_object_set_new(o, "latency.mean", seen_mean(d->latency, d->done, to_fold));
     if (c->has_blocks) {
       json_object_set_new(o, "lines_fetched", number(d->blocks));
       json_object_set_new(o, "lines_reused", number(d->reused));
@@ -129,20 +140,20 @@ static void add_loads(json_t *launch, const struct gpu_character *c) {
   json_object_set_new(launch, "loads", loads);
 }
 
-void seen_to_json(json_t *launch, const struct gpu_seen *seen) {
+void seen_to_json(json_t *launch, const struct gpu_seen *seen, bool to_fold) {
   if (seen->on.detail) {
-    add_units(launch, "sms", UNIT_SM, seen->sm, seen->sms);
-    add_units(launch, "partitions", UNIT_PARTITION, seen->subpart, seen->subparts);
-    add_units(launch, "channels", UNIT_CHANNEL, seen->channel, seen->channels);
+    add_units(launch, "sms", UNIT_SM, seen->sm, seen->sms, to_fold);
+    add_units(launch, "partitions", UNIT_PARTITION, seen->subpart, seen->subparts, to_fold);
+    add_units(launch, "channels", UNIT_CHANNEL, seen->channel, seen->channels, to_fold);
   }
   if (seen->on.lines) {
     json_t *lines = json_array();
     for (uint32_t i = 0; i < seen->codes; i++) add_lines(lines, seen, &seen->code[i]);
     json_object_set_new(launch, "lines", lines);
   }
-  if (seen->character) add_loads(launch, seen->character);
-  if (gpu_seen_l2(seen)) seen_l2_to_json(launch, gpu_seen_l2(seen));
-  if (seen->on.sample) add_samples(launch, seen);
+  if (seen->character) add_loads(launch, seen->character, to_fold);
+  if (gpu_seen_l2(seen)) seen_l2_to_json(launch, gpu_seen_l2(seen), to_fold);
+  if (seen->on.sample && !to_fold) add_samples(launch, seen);
 }
 
 static json_t *rows(const uint32_t *v, uint32_t used, uint32_t width) {

@@ -90,7 +90,7 @@ static json_t *series_json(const struct gpu_l2_character *c) {
   return all;
 }
 
-void seen_l2_to_json(json_t *launch, const struct gpu_l2_character *c) {
+void seen_l2_to_json(json_t *launch, const struct gpu_l2_character *c, bool to_fold) {
   const struct gpu_l2_sums *s = &c->sums;
   json_t *l2 = json_object(), *sharing = json_object();
   json_object_set_new(l2, "warps_by_type", named(s->warp_type, gpu_warp_type_names, WARP_TYPES));
@@ -100,9 +100,9 @@ void seen_l2_to_json(json_t *launch, const struct gpu_l2_character *c) {
   json_object_set_new(l2, "misses_by_cause", named(s->miss, gpu_l2_cause_names, L2_CAUSES));
   json_object_set_new(l2, "requests_by_log2_wait", counts(s->waits, QUEUE_BINS));
   json_object_set_new(l2, "all_hit_loads", json_integer((json_int_t)s->all_hit_loads));
-  json_object_set_new(l2, "divergence_penalty.mean", json_real(ratio(s->penalty, s->all_hit_loads)));
+  json_object_set_new(l2, "divergence_penalty.mean", seen_mean(s->penalty, s->all_hit_loads, to_fold));
   json_object_set_new(l2, "divergence_penalty.max", json_integer((json_int_t)s->penalty_max));
-  json_object_set_new(l2, "followed_warps", series_json(c));
+  if (!to_fold) json_object_set_new(l2, "followed_warps", series_json(c));
   json_object_set_new(launch, "warps_at_l2", l2);
   json_object_set_new(sharing, "blocks", json_integer((json_int_t)s->blocks));
   json_object_set_new(sharing, "blocks_shared_by_ctas", json_integer((json_int_t)s->cta_shared));
@@ -113,7 +113,7 @@ void seen_l2_to_json(json_t *launch, const struct gpu_l2_character *c) {
   json_object_set_new(sharing, "merges_of_them", json_integer((json_int_t)s->shared_merges));
   json_object_set_new(sharing, "reuses_after_fill", json_integer((json_int_t)s->reuses));
   json_object_set_new(sharing, "of_them_after_1000_cycles", json_integer((json_int_t)s->late_reuses));
-  json_object_set_new(sharing, "cta_cycles.mean", json_real(ratio(s->cta_cycles, s->ctas)));
+  json_object_set_new(sharing, "cta_cycles.mean", seen_mean(s->cta_cycles, s->ctas, to_fold));
   json_object_set_new(sharing, "cta_cycles.shortest", json_integer((json_int_t)s->cta_shortest));
   json_object_set_new(sharing, "cta_cycles.longest", json_integer((json_int_t)s->cta_longest));
   json_object_set_new(launch, "sharing", sharing);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "base/paths.h"
 #include "gpu/timeline.h"
 #include "results/perfetto.pb-c.h"
@@ -241,7 +242,7 @@ bool timeline_write(const struct gpu_timeline *t, const char *path, struct err *
   for (size_t i = 0; i < t->count; i++) one(&o, t, &t->event[i], row);
   free(row);
   bool ok = path_write_whole(path, o.at, o.bytes);
-  if (!ok) err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  if (!ok) output_failed(path, errno, e);
   free(o.at);
   return ok;
 }

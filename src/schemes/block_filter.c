@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/input.h"
+#include "base/output.h"
 #include "base/paths.h"
 #include "gpu/scheme.h"
 
@@ -80,8 +82,8 @@ static bool prof_read(struct scheme_ctx *c, struct prof *p, struct err *e) {
   if (!*path)
     return err_set(e, ERR_USAGE,
                    "scheme block-filter: run=2 needs the counts of a run=1: name their file, --set profile.file=F");
-  char *data = path_read_whole(path, &bytes);
-  if (!data) return err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
+  char *data = input_read(path, INPUT_DATA_MOST, &bytes, e);
+  if (!data) return false;
   size_t n = bytes < sizeof prof_magic ? 0 : (bytes - sizeof prof_magic) / sizeof(struct prof_entry);
   bool ok = bytes >= sizeof prof_magic && !memcmp(data, prof_magic, sizeof prof_magic) &&
             bytes == sizeof prof_magic + n * sizeof(struct prof_entry);
@@ -108,7 +110,7 @@ static void prof_sum(struct prof *p) {
   free(own.at);
 }
 
-static void prof_finish(struct scheme_ctx *c) {
+static void prof_finish(struct scheme_ctx *c, struct err *e) {
   struct prof *p = c->state;
   if (p->at && c->param[PROF_RUN] == 1 && *c->config->profile) {
     prof_sum(p);
@@ -118,7 +120,7 @@ static void prof_finish(struct scheme_ctx *c) {
     memcpy(data, prof_magic, sizeof prof_magic);
     for (uint32_t i = 0; i < p->size; i++)
       if (p->at[i].count) memcpy(data + at, &p->at[i], sizeof *p->at), at += sizeof *p->at;
-    CHECK(path_write_whole(c->config->profile, data, bytes), "%s: %s", c->config->profile, strerror(errno));
+    if (!path_write_whole(c->config->profile, data, bytes)) output_failed(c->config->profile, errno, e);
     free(data);
   }
   free(p->at);
@@ -128,7 +130,8 @@ static void prof_finish(struct scheme_ctx *c) {
 static bool prof_init(struct scheme_ctx *c, struct err *e) {
   struct prof *p = c->state;
   prof_resize(p, PROF_START);
-  return c->param[PROF_RUN] == 1 || prof_read(c, p, e);
+  if (c->param[PROF_RUN] == 2) return prof_read(c, p, e);
+  return !*c->config->profile || output_prepare(c->config->profile, e);
 }
 
 static void prof_on_kernel(struct scheme_ctx *c) {

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 enum { BAR = 20 };
 static const double quiet_seconds = 2, between = 0.2;
 
@@ -40,7 +41,9 @@ static void draw(struct meter *m, const char *what, double part, double spent) {
   char bar[3 * BAR + 1] = "", left[48] = "";
   for (int i = 0; i < BAR; i++) strcat(bar, i < (int)(part * BAR + 0.5) ? "█" : "░");
   if (part > 0.02) snprintf(left, sizeof left, ", about %.0f s left", spent * (1 - part) / part);
-  fprintf(stderr, "\r\033[K%s %s %.0f %%, %.0f s%s", what, bar, 100 * part, spent, left);
+  char *shown = text_visible(what, false);
+  fprintf(stderr, "\r\033[K%s %s %.0f %%, %.0f s%s", shown, bar, 100 * part, spent, left);
+  free(shown);
   fflush(stderr);
   m->drawn = true;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "results/record.h"
 #include "results/timeline.h"
 #include "trace/slt_write.h"
@@ -27,6 +28,7 @@ static void copy_options(struct session *s, const struct session_options *o) {
   s->o.scheme = arena_strdup(&s->arena, o->scheme ? o->scheme : "baseline");
   s->o.program = o->program ? arena_strdup(&s->arena, o->program) : NULL;
   s->o.timeline_path = o->timeline_path ? arena_strdup(&s->arena, o->timeline_path) : NULL;
+  s->o.state_path = o->state_path ? arena_strdup(&s->arena, o->state_path) : NULL;
   s->o.record_path = o->record_path ? arena_strdup(&s->arena, o->record_path) : NULL;
   s->o.trace_path = o->trace_path ? arena_strdup(&s->arena, o->trace_path) : NULL;
   s->o.trace_temp = o->trace_temp ? arena_strdup(&s->arena, o->trace_temp) : NULL;
@@ -87,7 +89,7 @@ static bool open_machine(struct session *s, struct err *e) {
 #if SESSION_HAS_TIMING
     s->gpu = gpu_new(&s->config, s->o.scheme, e);
     if (!s->gpu) return false;
-    if (s->o.watchdog_cycles) gpu_set_watchdog(s->gpu, s->o.watchdog_cycles);
+    if (s->o.watchdog) gpu_set_watchdog(s->gpu, s->o.watchdog);
     gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.character,
                                           .profile = s->o.profile,
                                           .timeline = s->o.timeline_path != NULL,
@@ -103,11 +105,17 @@ static bool open_machine(struct session *s, struct err *e) {
   }
   s->simt = simt_new(s->device.mem_bytes, e);
   if (!s->simt) return false;
+  simt_set_watchdog(s->simt, s->o.watchdog);
   if (!simt_check(s->simt, s->o.checks, stderr, e)) return false;
+  simt_interleave(s->simt, s->o.turn);
+  simt_memory(s->simt, s->o.memory, stderr);
   s->record = record_new(&(struct record_head){.config = &s->config,
                                                .program = s->o.program,
                                                .mode = s->o.mode == SESSION_TIMING ? "timing" : "functional",
-                                               .scheme = s->o.scheme});
+                                               .scheme = s->o.scheme,
+                                               .unread = s->o.record_unread,
+                                               .every_launch = s->o.every_launch,
+                                               .state = s->o.state_path});
   if (!s->o.trace_path) return true;
   s->trace = slt_create(s->o.trace_path, s->o.trace_temp, s->o.program, e);
   return s->trace != NULL;
@@ -142,6 +150,21 @@ static bool read_mode(const char *word, enum session_mode *mode, struct err *e) 
   return true;
 }
 
+/* One trace and one timeline a run: of the first process that simulates. */
+static void claim_files(const char *dir, struct session_options *o) {
+  char path[4096];
+  if (!o->trace_path && !o->timeline_path) return;
+  if (snprintf(path, sizeof path, "%s/claimed", dir) >= (int)sizeof path) return;
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd >= 0) {
+    close(fd);
+    return;
+  }
+  fprintf(stderr, "sluice: %s is another process of the run; what it launches is in no %s\n",
+          program_invocation_short_name, o->trace_path ? "trace" : "timeline");
+  o->trace_path = o->timeline_path = NULL;
+}
+
 static struct session *open_from_file(const char *dir, struct err *e) {
   struct arena a = {0};
   struct session *s = NULL;
@@ -159,7 +182,9 @@ static struct session *open_from_file(const char *dir, struct err *e) {
                               .program = text_of(root, "program", NULL),
                               .record_path = arena_printf(&a, "%s/record.json", dir),
                               .record_unread = json_is_false(json_object_get(root, "record")),
-                              .watchdog_cycles = number_of(root, "watchdog_cycles"),
+                              .state_path = arena_printf(&a, "%s/process", dir),
+                              .every_launch = json_is_true(json_object_get(root, "every_launch")),
+                              .watchdog = number_of(root, "watchdog"),
                               .timing_first = (uint32_t)number_of(root, "timing_first"),
                               .timing_end = (uint32_t)number_of(root, "timing_end"),
                               .quiet = json_is_true(json_object_get(root, "quiet")),
@@ -180,8 +205,11 @@ static struct session *open_from_file(const char *dir, struct err *e) {
     const char *t = json_string_value(json_array_get(sets, i));
     if (t) texts[o.set_count++] = t;
   }
+  claim_files(dir, &o);
   if (read_mode(text_of(root, "mode", "timing"), &o.mode, e) &&
-      simt_check_parse(text_of(root, "check", NULL), &o.checks, e))
+      simt_check_parse(text_of(root, "check", NULL), &o.checks, e) &&
+      simt_memory_parse(text_of(root, "memory", NULL), &o.memory, e) &&
+      simt_interleave_parse(text_of(root, "interleave", NULL), &o.turn, e))
     s = session_open(&o, e);
 out:
   json_decref(root);
@@ -197,6 +225,9 @@ struct session *session_open_from_env(struct err *e) {
       .gpu = getenv("SLUICE_GPU"), .scheme = getenv("SLUICE_SCHEME"), .record_path = getenv("SLUICE_RECORD")};
   if (!read_mode(mode ? mode : "timing", &o.mode, e)) return NULL;
   if (!simt_check_parse(getenv("SLUICE_CHECK"), &o.checks, e)) return NULL;
+  if (!simt_interleave_parse(getenv("SLUICE_INTERLEAVE"), &o.turn, e)) return NULL;
+  const char *memory = getenv("SLUICE_MEMORY");
+  if (!simt_memory_parse(memory ? memory : "warn", &o.memory, e)) return NULL;
   return session_open(&o, e);
 }
 
@@ -228,9 +259,22 @@ static void close_checks(struct session *s) {
     record_add_finding(s->record, f->check, f->text, f->count);
 }
 
+/* What went out of bounds and was let through, likewise. */
+static void close_strays(struct session *s) {
+  char text[256];
+  const struct simt_finding *f;
+  struct simt_strays n = simt_strays(s->simt);
+  if (!n.reads && !n.writes) return;
+  simt_strays_summary(s->simt, text, sizeof text);
+  fflush(stdout);
+  fprintf(stderr, "sluice: warning: %s (docs/memory-checks.md)\n", text);
+  record_begin_strays(s->record, n.reads, n.writes);
+  for (size_t i = 0; (f = simt_stray(s->simt, i)); i++) record_add_stray(s->record, f->text, f->count);
+}
+
 static bool write_timeline(const struct session *s, struct err *e) {
 #if SESSION_HAS_TIMING
-  const struct gpu_timeline *t = s->gpu ? gpu_seen(s->gpu)->timeline : NULL;
+  const struct gpu_timeline *t = s->gpu && s->o.timeline_path ? gpu_seen(s->gpu)->timeline : NULL;
   if (t && t->dropped)
     fprintf(stderr, "sluice: the timeline holds %zu events, %llu more did not fit: choose a shorter window\n", t->count,
             (unsigned long long)t->dropped);
@@ -240,26 +284,40 @@ static bool write_timeline(const struct session *s, struct err *e) {
 #endif
 }
 
-static bool write_record(const struct session *s, struct err *e) {
-  if (!s->o.record_unread) return record_write(s->record, s->o.record_path, e);
-  int fd = open(s->o.record_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return err_set(e, ERR_INPUT, "cannot write '%s': %s", s->o.record_path, strerror(errno));
-  close(fd);
-  return true;
+/* Beside its state, if it has one: a folder holds the records of several processes. */
+static bool write_record(struct session *s, struct err *e) {
+  const char *state = record_state(s->record);
+  struct simt_strays n = simt_strays(s->simt);
+  if (s->o.record_unread && !n.reads && !n.writes) return true; /* else the exit code says so */
+  return record_write(s->record, state ? arena_printf(&s->arena, "%s.json", state) : s->o.record_path, e);
 }
 
 bool session_finish(struct session *s, struct err *e) {
   struct err ignored = {0};
-  session_wait(s, SESSION_ALL, NULL, &ignored); /* what was submitted and never waited for */
+  if (s->advancing) session_leave_undone(s);
+  else session_wait(s, SESSION_ALL, NULL, &ignored); /* what was submitted and never waited for */
   close_checks(s);
+  close_strays(s);
 #if SESSION_HAS_TIMING
-  if (s->gpu) record_set_profile(s->record, gpu_seen(s->gpu)), gpu_finish(s->gpu);
+  if (s->gpu) record_set_profile(s->record, gpu_seen(s->gpu));
+  bool good = !s->gpu || gpu_finish(s->gpu, e);
+#else
+  bool good = true;
 #endif
-  bool good = !s->trace || slt_finish(s->trace, e);
-  s->trace = NULL;
+  if (good && s->trace) good = slt_finish(s->trace, e), s->trace = NULL;
   if (good) good = write_timeline(s, e);
   if (good && s->o.record_path) good = write_record(s, e);
+  if (good) record_set_end(s->record, RECORD_CLOSED);
   return good;
+}
+
+void session_forked(struct session *s) {
+  session_drop_tasks(s);
+  if (s->trace || s->o.timeline_path)
+    fprintf(stderr, "sluice: what a forked child does is in no %s\n", s->trace ? "trace" : "timeline");
+  s->trace = NULL; /* its file is the parent's */
+  s->o.timeline_path = NULL;
+  record_restart(s->record, s->o.state_path);
 }
 
 bool session_close(struct session *s, struct err *e) {

@@ -20,23 +20,28 @@ struct session_options {
   enum session_mode mode;
   const char *const *sets; /* "key=value" */
   size_t set_count;
-  const char *record_path;           /* where the JSON record is written (atomically), NULL: nowhere */
-  bool record_unread;                /* nobody asks what is in it: an empty file says that the run ended */
-  const char *program;               /* for the record: program path and arguments as one string */
-  uint64_t watchdog_cycles;          /* cycles without progress before a kernel is called stuck; 0: default */
+  const char *record_path; /* where the JSON record is written (atomically), NULL: nowhere */
+  bool record_unread;      /* nobody asks what is in it, and it is not written */
+  bool every_launch;       /* an entry for each, however many: see record.h */
+  const char *state_path;  /* see record_head; the record is then written to that file's name with ".json" */
+  const char *program;     /* for the record: program path and arguments as one string */
+  uint64_t watchdog;       /* before a kernel is called stuck: cycles in which nothing issues; in functional mode warp
+                            * instructions in which no CTA ends; 0: default */
   uint32_t timing_first, timing_end; /* launches (from 0) simulated in detail: first to end - 1; end 0: all */
   bool quiet;
   bool meter;                /* a launch of more than two seconds says on a terminal how far it is */
   bool detail, lines;        /* record: counters per unit; memory statistics per instruction */
   bool character;            /* record: loads by un-coalescing degree, use of lines */
   unsigned checks;           /* enum simt_checks: reads of unwritten memory, races, divergent barriers */
+  enum simt_memory memory;   /* what accesses outside of allocations do */
+  uint32_t turn;             /* functional mode: see simt_interleave; 0: CTA by CTA */
   bool profile;              /* record: the run over time, L1 sets, DRAM banks */
   const char *timeline_path; /* a Perfetto trace of the core cycles [first, last); NULL: none */
   uint64_t timeline_first, timeline_last;
   uint32_t timeline_sms;  /* SMs in it; 0: all */
   uint64_t sample_cycles; /* record: counters of every so many core cycles; 0: none */
   const char *trace_path; /* record every launch as a trace (docs/trace-format.md), NULL: do not */
-  const char *trace_temp; /* what that is called until it is complete; NULL: trace_path with ".part" */
+  const char *trace_temp; /* where to write it, if somebody else names it when it is complete; NULL: we do */
 };
 
 /* What cudaGetDeviceProperties and friends need, from the GPU configuration. */
@@ -94,9 +99,14 @@ void session_skip_launch(struct session *s);
 uint64_t session_time_ns(struct session *s);
 /* Copies to and from the device, for the record (the L2 stays as it is). */
 void session_note_copy(struct session *s, uint64_t bytes, bool to_device);
-/* Write the record, if asked for. Nothing may follow but session_close, which a process that ends may leave out: the
- * kernel takes the memory back faster than it is freed piece by piece. */
+/* Write the record, if asked for, and the trace and the timeline. What may follow is session_close, which a process
+ * that ends may leave out (the kernel takes the memory back faster than it is freed piece by piece), and, where the
+ * process did not end after all, more work and another session_finish; a trace ends with the first. From within a call
+ * of a stream, what has not been done is left undone. */
 bool session_finish(struct session *s, struct err *e);
+/* This process is a forked child of the one that opened the session: it has a copy of the machine, idle, and a record
+ * of its own. */
+void session_forked(struct session *s);
 /* The same and free everything. Idempotent through NULL. */
 bool session_close(struct session *s, struct err *e);
 

@@ -51,6 +51,10 @@ struct session {
 };
 
 void session_tasks_free(struct session *s);
+/* Nothing that was submitted and has not ended will. Launches that have ended and overlapped with others are counted.
+ */
+void session_leave_undone(struct session *s);
+void session_drop_tasks(struct session *s);
 /* recorded.c: a task was submitted (returns its step in the trace, TRACE_NO_LAUNCH for none); the host waits. */
 uint32_t session_record_submit(struct session *s, session_task id, const struct session_item *item,
                                const session_task *deps, uint32_t n);

@@ -14,7 +14,10 @@
 #include "trace/slt_write.h"
 #include "trace/trace_feed.h"
 
-enum { MAX_TASKS = 1024 }; /* submitted and not done: beyond that, submitting waits, as a launch queue that is full */
+enum {
+  MAX_TASKS = 1024,   /* submitted and not done: beyond that, submitting waits, as a launch queue that is full */
+  MAX_TOGETHER = 4096 /* launches that overlapped since the machine was idle: those that follow are folded at once */
+};
 
 struct task {
   session_task id;
@@ -51,7 +54,7 @@ static void add_functional(struct session *s, struct gpu_stats *st, uint64_t war
 /* A feed that is not the functional machine's own loop: a trace, or an execution that is recorded. */
 static bool drive(struct session *s, struct feed *f, struct gpu_stats *st, struct err *e) {
   struct trace_counts n = {0};
-  bool good = trace_drive(f, session_cta_slots(s), &n, e);
+  bool good = trace_drive(f, session_cta_slots(s), s->o.watchdog, &n, e);
   add_functional(s, st, n.warp_insts, n.thread_insts);
   return good;
 }
@@ -80,14 +83,19 @@ static struct record_launch facts(const struct task *t) {
 }
 
 static void note_launch(struct session *s, const struct record_launch *l) {
+  if (s->togethers == MAX_TOGETHER) {
+    record_fold_overlapping(s->record, l);
+    return;
+  }
   if (s->togethers == s->together_room) {
     s->together_room = s->together_room ? 2 * s->together_room : 16;
     s->together = realloc(s->together, s->together_room * sizeof *s->together);
     CHECK(s->together, "out of memory for %u launches", s->together_room);
   }
   s->together[s->togethers] = *l;
-  s->together[s->togethers].kernel = arena_strdup(&s->arena, l->kernel);
-  s->togethers++;
+  char *name = strdup(l->kernel); /* its module may be unloaded before the others have ended */
+  CHECK(name, "out of memory");
+  s->together[s->togethers++].kernel = name;
 }
 
 #if SESSION_HAS_TIMING
@@ -115,7 +123,9 @@ static bool close_machine(struct session *s, struct err *e) {
     record_add_seen(s->record, gpu_seen(s->gpu));
     slots_take_counters(gpu_slots(s->gpu), add_scheme_counter, s->record);
   }
+  record_commit(s->record);
   s->cycles += st.cycles;
+  for (uint32_t i = 0; i < s->togethers; i++) free((void *)s->together[i].kernel);
   s->togethers = 0;
   return good;
 }
@@ -160,6 +170,7 @@ bool session_done(const struct session *s, session_task id) {
 void session_tasks_free(struct session *s) {
   for (uint32_t i = 0; i < s->tasks; i++) free_task(s->task[i]);
   free(s->task);
+  for (uint32_t i = 0; i < s->togethers; i++) free((void *)s->together[i].kernel);
   free(s->together);
   session_record_free(s);
   s->task = NULL;
@@ -206,14 +217,28 @@ static void fail(struct session *s, struct task *t, const struct err *e) {
   for (uint32_t i = 0; i < s->tasks; i++) drop_task(s->task[i]);
 }
 
+/* CTAs of a launch that are on the GPU at a time: what the SMs' slots, threads, registers and shared memory allow. */
+static uint32_t resident_ctas(const struct session *s, const struct simt_launch *l) {
+  const struct session_device *d = &s->device;
+  const struct simt_kernel_info *k = simt_kernel_info(l->kernel);
+  uint64_t threads = ((uint64_t)l->block[0] * l->block[1] * l->block[2] + 31) / 32 * 32, n = d->max_ctas_per_sm;
+  uint64_t regs = threads * (l->reg_limit && k->regs > l->reg_limit ? l->reg_limit : k->regs);
+  uint64_t shared = (uint64_t)k->static_shared + l->dynamic_shared;
+  if (threads && d->max_threads_per_sm / threads < n) n = d->max_threads_per_sm / threads;
+  if (regs && d->regs_per_sm / regs < n) n = d->regs_per_sm / regs;
+  if (shared && d->shared_per_sm / shared < n) n = d->shared_per_sm / shared;
+  return (uint32_t)(n ? n : 1) * d->sms;
+}
+
 static bool open_feed(struct session *s, struct task *t, struct err *e) {
   if (t->item.kind == SESSION_FEED) {
     t->feed = t->item.open(t->item.ctx, e);
     return t->feed != NULL;
   }
-  const uint32_t *b = t->launch.block, warps = (b[0] * b[1] * b[2] + 31) / 32;
-  if (warps) t->launch.reg_limit = s->config.sm_regs / (warps * 32) & ~3u;
-  t->run = simt_begin(s->simt, &t->launch, session_cta_slots(s), e);
+  const uint32_t *b = t->launch.block;
+  bool fair = !t->detail && !s->trace && s->o.turn;
+  t->launch.reg_limit = simt_register_limit(simt_kernel_info(t->launch.kernel), b[0] * b[1] * b[2], s->config.sm_regs);
+  t->run = simt_begin(s->simt, &t->launch, fair ? resident_ctas(s, &t->launch) : session_cta_slots(s), e);
   if (!t->run) return false;
   t->feed = simt_feed(t->run);
   return true;
@@ -232,10 +257,17 @@ static bool untap(struct session *s, const struct task *t, bool good, struct err
   return false;
 }
 
+/* The timing model says the same of an SM that it fills. */
+static bool shared_fits(const struct session *s, const struct feed_kernel *k, struct err *e) {
+  return k->shared_bytes <= s->config.sm_shared ||
+         err_set(e, ERR_INPUT, "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u", k->name,
+                 k->shared_bytes, s->config.name, s->config.sm_shared);
+}
+
 static void run_at_once(struct session *s, struct task *t) {
   struct err e = {0};
   struct gpu_stats st = {0};
-  if (!open_feed(s, t, &e)) {
+  if (!open_feed(s, t, &e) || !shared_fits(s, t->feed->kernel, &e)) {
     fail(s, t, &e);
     return;
   }
@@ -250,7 +282,10 @@ static void run_at_once(struct session *s, struct task *t) {
   }
   struct record_launch l = facts(t);
   st.kernels = 1;
-  if (good || t->item.kind == SESSION_LAUNCH) record_add(s->record, &l, &st);
+  if (good || t->item.kind == SESSION_LAUNCH) {
+    record_add(s->record, &l, &st);
+    record_commit(s->record);
+  }
   if (good) end_task(s, t);
   else fail(s, t, &e);
 }
@@ -376,6 +411,20 @@ static bool advance(struct session *s, uint64_t until) {
   sweep(s);
   s->advancing = false;
   return moved || s->failed;
+}
+
+void session_leave_undone(struct session *s) {
+#if SESSION_HAS_TIMING
+  struct err ignored = {0};
+  if (s->gpu && s->togethers) close_machine(s, &ignored);
+#endif
+}
+
+void session_drop_tasks(struct session *s) {
+  session_leave_undone(s);
+  for (uint32_t i = 0; i < s->tasks; i++) drop_task(s->task[i]);
+  s->advancing = false;
+  sweep(s);
 }
 
 /* ---- for callers ---- */

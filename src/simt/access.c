@@ -4,66 +4,88 @@
 
 #include "simt/machine.h"
 
-/* Host address of [addr, addr + bytes) as lane sees it; *space: in the instruction's, out the resolved space, and
- * *local the address within it. NULL after reporting a fault. */
+static const char *const space_names[] = {"",         "global",    "shared",  "local",
+                                          "constant", "parameter", "texture", "generic"};
+
+static void fault_misaligned(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                             uint8_t space) {
+  char what[64];
+  snprintf(what, sizeof what, "misaligned %s %s", space_names[space], write ? "write" : "read");
+  fault_address(x, o, 0, lane, addr, bytes, what, 716);
+}
+
+static void fault_outside(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                          uint8_t space) {
+  char what[64];
+  snprintf(what, sizeof what, "invalid %s %s", space_names[space], write ? "write" : "read");
+  fault_address(x, o, 0, lane, addr, bytes, what, 700);
+}
+
+/* Memory that begins at 0 and has `limit` bytes, of which `there` are behind `own`. */
+static char *within(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                    uint8_t space, char *own, uint64_t limit, uint64_t there) {
+  if (addr <= limit && bytes <= limit - addr) return own + addr;
+  char *host = stray_limited(x, o, lane, addr, bytes, write, space, own, there);
+  if (host) return host;
+  fault_text(x, o, lane, 700, "invalid %s %s of %u bytes at 0x%llx, outside the %llu bytes of %s memory",
+             space_names[space], write ? "write" : "read", bytes, (unsigned long long)addr, (unsigned long long)limit,
+             space_names[space]);
+  return NULL;
+}
+
+static char *resolve_shared(struct exec *x, const struct xop *o, int lane, uint64_t *addr, uint32_t bytes, bool write) {
+  const struct simt_run *r = x->run;
+  const char *why = NULL;
+  char *host = x->cta->shared;
+  if (*addr >> CLUSTER_SHIFT) host = cluster_shared(x, o, lane, addr, &why);
+  if (host) return within(x, o, lane, *addr, bytes, write, SPACE_SHARED, host, r->fk.shared_bytes, r->shared_stride);
+  fault_text(x, o, lane, 700, "invalid shared %s of %u bytes at 0x%llx: %s", write ? "write" : "read", bytes,
+             (unsigned long long)*addr, why);
+  return NULL;
+}
+
+/* Host address of [addr, addr + bytes) as lane sees it; *space: in the instruction's, out the resolved space, and *addr
+ * the address within it. NULL after reporting a fault. */
 static char *resolve(struct exec *x, const struct xop *o, int lane, uint64_t *addr, uint32_t bytes, bool write,
                      uint8_t *space) {
   struct simt_run *r = x->run;
   uint64_t a = *addr;
-  const char *verb = write ? "write" : "read";
-  char what[64];
   x->out->remote &= ~(1u << lane);
+  x->stray &= ~(1u << lane);
   if (*space == SPACE_GENERIC) {
     if (a - SHARED_WINDOW < WINDOW_BYTES) *space = SPACE_SHARED, a -= SHARED_WINDOW;
     else if (a - LOCAL_WINDOW < WINDOW_BYTES) *space = SPACE_LOCAL, a -= LOCAL_WINDOW;
     else *space = SPACE_GLOBAL;
     *addr = a;
   }
-  static const char *const names[] = {"", "global", "shared", "local", "constant", "parameter", "texture", "generic"};
-  snprintf(what, sizeof what, "invalid %s %s", names[*space], verb);
-  uint32_t mis = (uint32_t)(a & (bytes - 1));
-  if (mis) {
-    snprintf(what, sizeof what, "misaligned %s %s", names[*space], verb);
-    fault_address(x, o, 0, lane, a, bytes, what, 716);
+  if (a & (bytes - 1)) {
+    fault_misaligned(x, o, lane, a, bytes, write, *space);
     return NULL;
   }
-  char *host = NULL;
-  uint64_t limit = 0;
+  uint32_t params = r->k->info.param_block_bytes, stride = r->local_stride;
   switch (*space) {
-  case SPACE_SHARED: {
-    const char *why = NULL;
-    host = x->cta->shared, limit = r->fk.shared_bytes;
-    if (a >> CLUSTER_SHIFT) {
-      host = cluster_shared(x, o, lane, &a, &why);
-      *addr = a;
-    }
-    if (host) break;
-    fault_text(x, o, lane, 700, "%s of %u bytes at 0x%llx: %s", what, bytes, (unsigned long long)a, why);
-    return NULL;
+  case SPACE_SHARED:
+    return resolve_shared(x, o, lane, addr, bytes, write);
+  case SPACE_LOCAL: {
+    char *own = x->cta->local + ((size_t)x->w->index * LANES + (size_t)lane) * stride;
+    return within(x, o, lane, a, bytes, write, SPACE_LOCAL, own, stride, stride);
   }
-  case SPACE_LOCAL:
-    host = x->cta->local + ((size_t)x->w->index * LANES + (size_t)lane) * r->local_stride, limit = r->local_stride;
-    break;
   case SPACE_PARAM:
-    host = r->params, limit = r->k->info.param_block_bytes;
+    return within(x, o, lane, a, bytes, write, SPACE_PARAM, r->params, params, params);
+  default:
     break;
-  default: {
-    struct mem_block *b = mem_block_at(r->s, a);
-    if (b && bytes <= b->a.bytes - (a - b->a.base)) return (char *)(uintptr_t)(a + b->delta);
-    fault_address(x, o, 0, lane, a, bytes, what, 700);
-    return NULL;
   }
-  }
-  if (a <= limit && bytes <= limit - a) return host + a;
-  fault_text(x, o, lane, 700, "%s of %u bytes at 0x%llx, outside the %llu bytes of %s memory", what, bytes,
-             (unsigned long long)a, (unsigned long long)limit, names[*space]);
-  return NULL;
+  struct mem_block *b = mem_block_at(r->s, a);
+  if (b && bytes <= b->a.bytes - (a - b->a.base)) return (char *)(uintptr_t)(a + b->delta);
+  char *host = stray_access(x, o, lane, a, bytes, write, *space);
+  if (!host) fault_outside(x, o, lane, a, bytes, write, *space);
+  return host;
 }
 
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space) {
   char *host = resolve(x, o, lane, &addr, bytes, write, space);
-  if (host && x->run->check && !(x->out->remote >> lane & 1))
+  if (host && x->run->check && !((x->out->remote | x->stray) >> lane & 1))
     check_touch(x, o, lane, *space, addr, bytes,
                 o->id == X_atom || o->id == X_mbarrier || o->id == X_cp_arrive ? CHECK_ATOMIC
                 : write                                                        ? CHECK_WRITE
@@ -121,24 +143,37 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
   for (uint32_t left = mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
     char before[64];
-    bool store_shared = write && spaces[i] == SPACE_SHARED;
-    bool other = x->out->remote >> i & 1; /* the checks know a CTA's own shared memory */
-    if (x->run->check && !store_shared && !other)
-      check_touch(x, o, i, spaces[i], own[i], width, write ? CHECK_WRITE : CHECK_READ);
-    if (x->run->check && store_shared && !other) memcpy(before, host[i], width);
+    bool other = (x->out->remote | x->stray) >> i & 1; /* the checks know a CTA's own shared memory */
+    if (x->run->check && !write && !other) check_touch(x, o, i, spaces[i], own[i], width, CHECK_READ);
+    if (x->run->check && write && !other) memcpy(before, host[i], width);
     for (uint32_t v = 0; v < o->vec; v++) {
       uint32_t off = o->vec > 1 ? aux->v[v].off : write ? o->b : o->d;
       if (write) store_lane(x, o, i, host[i] + v * o->elem, off);
       else load_lane(x, o, i, host[i] + v * o->elem, off);
     }
-    if (x->run->check && store_shared && !other)
-      check_shared_store(x, o, i, own[i], width, memcmp(before, host[i], width) != 0);
+    if (x->run->check && write && !other)
+      check_store(x, o, i, spaces[i], own[i], width, memcmp(before, host[i], width) != 0);
   }
   x->out->space = space;
-  if ((space == SPACE_GLOBAL || space == SPACE_CONST) &&
-      !x->run->check) { /* remember the allocation of the first lane */
-    struct mem_block *b = mem_block_at(x->run->s, addr[__builtin_ctz(mask)]);
-    x->run->ranges[o - x->ops] = (struct range){b->a.base, b->a.bytes, b->delta};
+  uint32_t sound = mask & ~x->stray;
+  if ((space == SPACE_GLOBAL || space == SPACE_CONST) && sound) { /* remember the first lane's that has one */
+    struct simt_run *r = x->run;
+    struct mem_block *b = mem_block_at(r->s, addr[__builtin_ctz(sound)]);
+    if (!b) return true;
+    *(write ? &b->stored : &b->loaded) = r->number;
+    if (b->stored == b->loaded) r->k->apart = false; /* see simt_run */
+    if (!r->check || check_is_fast(r->s)) r->ranges[o - x->ops] = (struct range){b->a.base, b->a.bytes, b->delta};
   }
   return true;
+}
+
+void mem_check_slow(struct exec *x, const struct xop *o, uint32_t mask, bool write) {
+  uint64_t *addr = x->out->addr;
+  for (uint32_t i = 0; i < LANES; i++) {
+    if (o->a == OFF_NONE) addr[i] = o->imm;
+    else if (o->flags & XF_ADDR64) addr[i] = OPND(uint64_t, o->a)[i] + o->imm;
+    else addr[i] = (uint32_t)(OPND(uint32_t, o->a)[i] + (uint32_t)o->imm);
+  }
+  x->out->width = (uint8_t)(o->elem * o->vec);
+  mem_global_slow(x, o, mask, x->out->width, write);
 }

@@ -201,7 +201,11 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
   for (uint32_t m = lanes; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
     if (!b || t->addr[i] - b->a.base >= b->a.bytes) b = mem_block_at(x->run->s, t->addr[i]);
-    if (!b) { /* freed between issue and now */
+    struct simt *s = x->run->s;
+    char *host = b                                   ? (char *)(uintptr_t)(t->addr[i] + b->delta)
+                 : s->memory == SIMT_MEMORY_HARDWARE ? mem_in_page(s, t->addr[i], access_bytes(o))
+                                                     : NULL;
+    if (!host) { /* freed between issue and now */
       x->w = t->w;
       x->cta = t->cta;
       fault_address(x, o, lanes, (int)i, t->addr[i], access_bytes(o), "invalid global atomic", 700);
@@ -209,7 +213,7 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
     }
     uint64_t in[INPUTS] = {t->b[i], t->c[i]};
     if (o->type == T_B128) memcpy(&in[IN_B_UPPER], t->upper[i], sizeof t->upper[i]);
-    perform_lane(o, (char *)(uintptr_t)(t->addr[i] + b->delta), t->w->regs + t->frame, i, in);
+    perform_lane(o, host, t->w->regs + t->frame, i, in);
   }
   return true;
 }

@@ -11,10 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { KEEP_FINDINGS = 1024, PRINT_FINDINGS = 32 };
-
-static const char *const check_names[] = {"init", "race", "barrier"};
-static const char *const check_titles[] = {"uninitialised reads", "shared memory races", "divergent barriers"};
+static const char *const check_names[] = {"init", "race", "barrier", "same-value"};
+static const char *const check_titles[] = {"uninitialised reads", "races", "divergent barriers",
+                                           "races of writes that changed nothing"};
 
 /* ---- switching on ---- */
 
@@ -25,7 +24,7 @@ bool simt_check_parse(const char *list, unsigned *checks, struct err *e) {
     char word[32];
     snprintf(word, sizeof word, "%.*s", (int)(n < 31 ? n : 31), p);
     unsigned bit = 0;
-    for (unsigned k = 0; k < CHECK_KINDS; k++)
+    for (unsigned k = 0; k < CHECK_KINDS_ASKED; k++)
       if (!strcmp(word, check_names[k])) bit = 1u << k;
     if (!strcmp(word, "all")) bit = SIMT_CHECK_ALL;
     if (!bit && strcmp(word, "none"))
@@ -46,75 +45,64 @@ bool simt_check(struct simt *s, unsigned checks, FILE *report, struct err *e) {
   struct check *c = calloc(1, sizeof *c);
   CHECK(c, "out of memory");
   c->on = checks;
-  c->report = report;
+  c->found.report = report;
   if (checks & SIMT_CHECK_INIT && !(c->global = shadow_pages(s->map_bytes))) {
     free(c);
     return err_set(e, ERR_INTERNAL, "cannot reserve %llu bytes of address space for --check init",
                    (unsigned long long)s->map_bytes);
   }
   s->check = c;
+  if (checks & SIMT_CHECK_RACE && !race_shadow_new(s)) {
+    check_free(s);
+    s->check = NULL;
+    return err_set(e, ERR_INTERNAL, "cannot reserve address space for --check race");
+  }
+  if (checks & SIMT_CHECK_RACE && !(checks & SIMT_CHECK_INIT)) race_handlers(s);
   return true;
 }
 
 void check_free(struct simt *s) {
   if (!s->check) return;
+  race_shadow_free(s);
   if (s->check->global) munmap(s->check->global, s->map_bytes);
-  free(s->check->findings);
+  findings_free(&s->check->found);
   free(s->check);
 }
 
 /* ---- findings ---- */
 
-/* The finding for this place, new with an empty text; NULL when there is no room for it. */
-static struct check_finding *finding(struct check *c, const void *at, const void *other, enum check_kind kind) {
+static struct finding *note(struct check *c, const void *at, const void *other, enum check_kind kind) {
   c->count[kind]++;
-  for (uint32_t i = 0; i < c->nfindings; i++) {
-    struct check_finding *f = &c->findings[i];
-    if (f->at != at || f->other != other || f->kind != kind) continue;
-    f->f.count++;
-    return f;
-  }
-  if (c->nfindings == KEEP_FINDINGS) return NULL;
-  if (!c->findings) c->findings = calloc(KEEP_FINDINGS, sizeof *c->findings);
-  CHECK(c->findings, "out of memory");
-  struct check_finding *f = &c->findings[c->nfindings++];
-  *f = (struct check_finding){.at = at, .other = other, .kind = kind, .f = {.check = check_names[kind], .count = 1}};
-  f->f.text = f->text;
-  return f;
+  return finding_note(&c->found, at, other, kind, check_names[kind]);
 }
 
-static void print_finding(const struct simt *s, const struct check_finding *f) {
-  const struct check *c = s->check;
-  if (!c->report || c->nfindings > PRINT_FINDINGS) return;
-  fflush(s->out);
-  fprintf(c->report, "sluice: check %s: %s\n", f->f.check, f->text);
-  if (c->nfindings == PRINT_FINDINGS)
-    fprintf(c->report, "sluice: check: what else is found is only counted; the record (--json) keeps the first %d\n",
-            KEEP_FINDINGS);
-  fflush(c->report);
+static void tell(const struct simt *s, const struct finding *f) {
+  char prefix[64];
+  snprintf(prefix, sizeof prefix, "check %s", f->f.check);
+  finding_tell(&s->check->found, f, prefix, s->out);
 }
 
 void check_report(struct exec *x, const struct xop *o, const struct xop *other, int lane, enum check_kind kind,
                   const char *what) {
-  struct check_finding *f = finding(x->run->s->check, o, other, kind);
+  struct check *c = x->run->s->check;
+  struct finding *f = note(c, o, other, kind);
   if (!f || *f->text) return;
   int n = fault_place(x, o, lane, f->text, sizeof f->text);
   if (n > 0 && (size_t)n < sizeof f->text) snprintf(f->text + n, sizeof f->text - (size_t)n, ": %s", what);
-  print_finding(x->run->s, f);
+  tell(x->run->s, f);
 }
 
 const struct simt_finding *simt_check_finding(const struct simt *s, size_t i) {
-  return s->check && i < s->check->nfindings ? &s->check->findings[i].f : NULL;
+  return s->check && i < s->check->found.count ? &s->check->found.list[i].f : NULL;
 }
 
 size_t simt_check_summary(const struct simt *s, char *out, size_t size) {
   size_t at = 0, found = 0;
   if (size) *out = 0;
   for (unsigned k = 0; s->check && k < CHECK_KINDS; k++) {
-    if (!(s->check->on >> k & 1)) continue;
-    uint32_t places = 0;
-    for (uint32_t i = 0; i < s->check->nfindings; i++) places += s->check->findings[i].kind == k;
-    found += s->check->count[k];
+    if (k == CHECK_SAME ? !s->check->count[k] : !(s->check->on >> k & 1)) continue;
+    uint32_t places = findings_of(&s->check->found, k);
+    if (k != CHECK_SAME) found += s->check->count[k];
     if (at < size)
       at += (size_t)snprintf(out + at, size - at, "%s%llu %s%s", at ? ", " : "", (unsigned long long)s->check->count[k],
                              check_titles[k], places > 1 ? " at " : "");
@@ -153,13 +141,13 @@ void simt_mem_copied(struct simt *s, uint64_t dst, uint64_t src, uint64_t bytes)
   const uint8_t *gap = !d && f ? memchr(f, 0, bytes) : NULL;
   if (!gap) return;
   const struct simt_alloc *a = simt_mem_find(s, src);
-  struct check_finding *k = finding(s->check, NULL, a ? (const void *)(uintptr_t)a->base : NULL, CHECK_INIT);
+  struct finding *k = note(s->check, NULL, a ? (const void *)(uintptr_t)a->base : NULL, CHECK_INIT);
   if (!k || *k->text) return;
   char where[400];
   describe_place(s, src + (uint64_t)(gap - f), where, sizeof where);
   snprintf(k->text, sizeof k->text, "copy of %llu bytes to the host from 0x%llx: nothing has written 0x%llx%s",
            (unsigned long long)bytes, (unsigned long long)src, (unsigned long long)(src + (uint64_t)(gap - f)), where);
-  print_finding(s, k);
+  tell(s, k);
 }
 
 void check_allocated(struct simt *s, uint64_t base, uint64_t bytes, bool initialised) {
@@ -184,8 +172,12 @@ struct check_run *check_run_new(struct simt_run *r) {
     k->local = shadow_pages(k->local_bytes);
     CHECK(k->shared && k->local, "out of address space");
   }
-  if (k->on & SIMT_CHECK_RACE) race_new(k, r);
+  if (k->on & SIMT_CHECK_RACE) race_new(k, r), race_grid_new(k, r);
   return k;
+}
+
+bool check_is_fast(const struct simt *s) {
+  return s->check->fast;
 }
 
 void check_run_free(struct check_run *k) {
@@ -193,6 +185,7 @@ void check_run_free(struct check_run *k) {
   if (k->shared) munmap(k->shared, k->shared_bytes ? k->shared_bytes : 1);
   if (k->local) munmap(k->local, k->local_bytes ? k->local_bytes : 1);
   race_free(k);
+  race_grid_free(k);
   free(k);
 }
 
@@ -204,7 +197,7 @@ void check_cta_start(struct simt_run *r, const struct cta *c) {
     for (uint32_t t = 0; high && t < r->fk.warps_per_cta * LANES; t++)
       memset(k->local + (c->local - r->locals) + (size_t)t * r->local_stride, 0, high);
   }
-  if (k->on & SIMT_CHECK_RACE) race_cta_start(r, c);
+  if (k->on & SIMT_CHECK_RACE) race_cta_start(r, c), race_grid_start(r, c);
 }
 
 static uint8_t *shadow_of(struct exec *x, int lane, uint8_t space, uint64_t addr) {
@@ -243,7 +236,7 @@ static void report_unwritten(struct exec *x, const struct xop *o, int lane, uint
 void check_touch(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
                  enum check_access kind) {
   const struct check_run *k = x->run->check;
-  if (space == SPACE_SHARED && k->on & SIMT_CHECK_RACE) race_touch(x, o, lane, addr, bytes, kind, true);
+  if (k->on & SIMT_CHECK_RACE) race_access(x, o, lane, space, addr, bytes, kind, true);
   if (!(k->on & SIMT_CHECK_INIT)) return;
   uint8_t *state = shadow_of(x, lane, space, addr);
   if (!state) return;
@@ -251,10 +244,12 @@ void check_touch(struct exec *x, const struct xop *o, int lane, uint8_t space, u
   if (kind != CHECK_READ) memset(state, 1, bytes);
 }
 
-void check_shared_store(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool changed) {
+void check_store(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
+                 bool changed) {
   const struct check_run *k = x->run->check;
-  if (k->on & SIMT_CHECK_RACE) race_touch(x, o, lane, addr, bytes, CHECK_WRITE, changed);
-  if (k->on & SIMT_CHECK_INIT) memset(shadow_of(x, lane, SPACE_SHARED, addr), 1, bytes);
+  if (k->on & SIMT_CHECK_RACE) race_access(x, o, lane, space, addr, bytes, CHECK_WRITE, changed);
+  uint8_t *state = k->on & SIMT_CHECK_INIT ? shadow_of(x, lane, space, addr) : NULL;
+  if (state) memset(state, 1, bytes);
 }
 
 void check_frame(struct exec *x, uint32_t mask, uint32_t at, uint32_t bytes) {

@@ -1,5 +1,5 @@
-/* check.h - checks of the simulated program that must be asked for: reads of memory that nothing wrote, races on shared
- * memory, barriers that only part of a CTA reaches. Bounds, alignment and lifetime are always checked (access.c).
+/* check.h - checks of the simulated program that must be asked for: reads of memory that nothing wrote, races,
+ * barriers that only part of a CTA reaches. Bounds, alignment and lifetime are always checked (access.c).
  *
  * With any check on, no access takes the fast path of exec_mem.h: every lane of every access comes through access.c,
  * which calls check_touch. With none on, `simt_run.check` is NULL and nothing here is called.
@@ -24,12 +24,18 @@ enum check_access { CHECK_READ, CHECK_WRITE, CHECK_ATOMIC };
 struct check_run *check_run_new(struct simt_run *r);
 void check_run_free(struct check_run *k);
 
+bool check_is_fast(const struct simt *s); /* the fast path of exec_mem.h may be taken: see race_handlers */
 void check_cta_start(struct simt_run *r, const struct cta *c);
 /* A lane's access, in a resolved space, before it is performed. */
 void check_touch(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
                  enum check_access kind);
-/* Stores to shared memory come here after they were performed: one that changed nothing races with no other write. */
-void check_shared_store(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool changed);
+/* Stores of ld and st come here after they were performed: one that changed nothing races with no other write. */
+void check_store(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
+                 bool changed);
+/* A fence, and all CTAs of a cluster meeting at its barrier. */
+void check_fence(struct exec *x);
+struct cluster;
+void check_cluster_met(struct exec *x, const struct cluster *k);
 /* A call: the callee's frame, `bytes` at `at` of each lane's local memory, holds nothing yet. */
 void check_frame(struct exec *x, uint32_t mask, uint32_t at, uint32_t bytes);
 /* The machine itself wrote there: an argument, a result. */

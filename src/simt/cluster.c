@@ -156,6 +156,7 @@ static void try_complete(struct exec *x, struct cluster *k) {
   if (!k->live_warps || k->arrived < k->live_warps) return;
   k->arrived = 0;
   k->phase++;
+  if (x->run->check) check_cluster_met(x, k);
   for (uint32_t n = 0; n < x->run->fk.cluster; n++) {
     struct cta *c = k->cta[n];
     if (!c || !c->cluster_waiting) continue;

@@ -29,6 +29,12 @@ static void put_pred(struct exec *x, uint32_t off, uint32_t mask, uint32_t v) {
   *p = (*p & ~mask) | (v & mask);
 }
 
+/* Every access is performed before the next: only the checks want to know. */
+static void x_fence(struct exec *x, const struct xop *o, uint32_t mask) {
+  (void)o;
+  if (mask && x->run->check) check_fence(x);
+}
+
 static void x_nop(struct exec *x, const struct xop *o, uint32_t mask) {
   (void)x, (void)o, (void)mask;
 }
@@ -515,7 +521,7 @@ void simt_video_handlers(xop_fn *table);
 
 void simt_generic_handlers(xop_fn *table) {
 #define SET(name) table[X_##name] = x_##name
-  SET(nop), SET(mov_sreg), SET(mov_frame), SET(pack), SET(unpack), SET(cvt_any), SET(fp_any), SET(int_any),
+  SET(nop), SET(fence), SET(mov_sreg), SET(mov_frame), SET(pack), SET(unpack), SET(cvt_any), SET(fp_any), SET(int_any),
       SET(carry_any), SET(slct);
   SET(copysign), SET(testp), SET(isspacep), SET(vote), SET(shfl), SET(match), SET(activemask), SET(redux);
   SET(alloca), SET(stacksave), SET(stackrestore), SET(setp_half), SET(lop3_p);

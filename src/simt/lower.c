@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "simt/machine.h"
 
 uint32_t slot_bytes(enum ptx_type t) {
@@ -9,12 +10,48 @@ uint32_t slot_bytes(enum ptx_type t) {
   return t == T_PRED ? 4 : ptx_type_bytes[t] > 4 ? 8 * LANES : 4 * LANES;
 }
 
+struct pooled {
+  uint64_t bits;
+  uint32_t bytes, at; /* bytes 0: a free entry */
+};
+
+static struct pooled *find_pooled(struct pooled *t, uint32_t mask, uint64_t bits, uint32_t bytes) {
+  uint32_t k = (uint32_t)hash_u64(bits + bytes) & mask;
+  while (t[k].bytes && (t[k].bits != bits || t[k].bytes != bytes)) k = (k + 1) & mask;
+  return &t[k];
+}
+
+static void grow_pooled(struct simt_module *m) {
+  uint32_t mask = m->pooled_mask ? 2 * m->pooled_mask + 1 : 63;
+  struct pooled *t = calloc(mask + 1ull, sizeof *t);
+  CHECK(t, "out of memory");
+  for (uint32_t k = 0; m->pooled && k <= m->pooled_mask; k++)
+    if (m->pooled[k].bytes) *find_pooled(t, mask, m->pooled[k].bits, m->pooled[k].bytes) = m->pooled[k];
+  free(m->pooled);
+  m->pooled = t;
+  m->pooled_mask = mask;
+}
+
+struct xfunc *lowered_function(const struct simt_module *m, const struct ptx_func *f) {
+  return f->lowered < m->nfuncs && m->funcs[f->lowered].f == f ? &m->funcs[f->lowered] : NULL;
+}
+
+struct xfunc *function_at(const struct simt_module *m, uint32_t pc) {
+  uint32_t lo = 0, hi = m->nfuncs; /* in the order of their entries, without gaps */
+  while (hi - lo > 1) {
+    uint32_t mid = (lo + hi) / 2;
+    if (m->funcs[mid].entry <= pc) lo = mid;
+    else hi = mid;
+  }
+  return hi && pc >= m->funcs[lo].entry && pc < m->funcs[lo].end ? &m->funcs[lo] : NULL;
+}
+
 uint32_t lower_const(struct simt_module *m, uint64_t bits, uint32_t bytes) {
   uint32_t size = bytes * LANES;
-  for (uint32_t at = 0; at + size <= m->pool_bytes; at += 4 * LANES) /* few and short-lived: a linear search does */
-    if (m->pool[at] == (char)bits && !memcmp(m->pool + at, &bits, bytes) &&
-        !memcmp(m->pool + at + bytes, m->pool + at, size - bytes))
-      return at | OFF_CONST;
+  if (bytes < 8) bits &= (1ull << 8 * bytes) - 1;
+  if (2 * m->pooled_used >= m->pooled_mask) grow_pooled(m);
+  struct pooled *in = find_pooled(m->pooled, m->pooled_mask, bits, bytes);
+  if (in->bytes) return in->at | OFF_CONST;
   if (m->pool_bytes + size > m->pool_cap) {
     uint32_t cap = m->pool_cap ? m->pool_cap * 2 : 65536;
     char *p = aligned_alloc(128, cap);
@@ -27,6 +64,8 @@ uint32_t lower_const(struct simt_module *m, uint64_t bits, uint32_t bytes) {
   uint32_t at = m->pool_bytes;
   for (uint32_t i = 0; i < LANES; i++) memcpy(m->pool + at + i * bytes, &bits, bytes);
   m->pool_bytes += size;
+  *in = (struct pooled){bits, bytes, at};
+  m->pooled_used++;
   return at | OFF_CONST;
 }
 
@@ -47,8 +86,23 @@ static bool place_variables(struct simt_module *m, struct err *e) {
     v->addr = v->managed ? simt_mem_alloc(m->s, bytes, SIMT_MEM_MANAGED, v->name)
                          : mem_alloc_symbol(m->s, bytes, v->align, v->name);
     if (!v->addr)
-      return ptx_error(p, v->text, v->line, 1, ERR_PROGRAM, e, "no room for the %llu bytes of '%s'",
+      return ptx_error(p, v->text, v->line, v->col, ERR_PROGRAM, e, "no room for the %llu bytes of '%s'",
                        (unsigned long long)v->bytes, v->name);
+  }
+  return true;
+}
+
+/* A bank of constants has its limit in all texts together. */
+static bool constants_fit(const struct simt_module *m, struct err *e) {
+  uint64_t bytes[256] = {0};
+  for (uint32_t i = 0; i < m->ptx->nvars; i++) {
+    const struct ptx_var *v = m->ptx->vars[i];
+    if (v->space != SP_CONST || v->def != v) continue;
+    bytes[v->bank] += v->bytes;
+    if (bytes[v->bank] > PTX_CONST_MOST)
+      return ptx_error(m->ptx, v->text, v->line, v->col, ERR_INPUT, e,
+                       "with '%s' the constants have %llu bytes; the limit is %llu", v->name,
+                       (unsigned long long)bytes[v->bank], (unsigned long long)PTX_CONST_MOST);
   }
   return true;
 }
@@ -65,8 +119,8 @@ static void init_variables(struct simt_module *m) {
       if (in->var) x += in->var->def->addr;
       if (in->func) {
         const struct ptx_func *f = in->func->def;
-        for (uint32_t q = 0; q < m->nfuncs; q++)
-          if (m->funcs[q].f == f) x += CODE_BASE + 8ull * m->funcs[q].entry;
+        const struct xfunc *xf = f ? lowered_function(m, f) : NULL;
+        if (xf) x += CODE_BASE + 8ull * xf->entry;
       }
       if (in->shift != 0xff) x = x >> in->shift & 0xff;
       memcpy(host + (size_t)k * v->elem_bytes, &x, v->elem_bytes > 8 ? 8 : v->elem_bytes);
@@ -83,10 +137,25 @@ void simt_reset_variables(struct simt_module *m) {
   init_variables(m);
 }
 
+/* `v` at the next multiple of `align` from *at on. */
+static bool place(struct ptx_module *p, struct ptx_var *v, uint64_t align, uint64_t most, uint32_t *at, struct err *e) {
+  uint64_t from = (*at + align - 1) & ~(align - 1);
+  if (v->bytes > most || from > most - v->bytes)
+    return ptx_error(p, v->text, v->line, v->col, ERR_INPUT, e,
+                     "with '%s' the .%s variables have %llu bytes; the limit is %llu", v->name,
+                     v->space == SP_SHARED  ? "shared"
+                     : v->space == SP_LOCAL ? "local"
+                                            : "param",
+                     (unsigned long long)(from + v->bytes), (unsigned long long)most);
+  v->addr = from;
+  *at = (uint32_t)(from + v->bytes);
+  return true;
+}
+
 /* ---- shared memory: a variable used by one kernel only is placed there; others at one offset for all ---- */
 
 static void mark_shared(struct simt_module *m, struct xfunc *xf, const struct ptx_opnd *o) {
-  if (o->var && o->var->space == SP_SHARED) xf->uses_shared[o->var->def->serial] = 1;
+  if (o->var && o->var->space == SP_SHARED) xf->uses_shared[m->shared_of[o->var->def->serial]] = 1;
   for (uint32_t k = 0; (o->kind == OK_VEC || o->kind == OK_LIST || o->kind == OK_MEM) && k < o->n; k++)
     mark_shared(m, xf, &o->vec[k]);
 }
@@ -99,39 +168,24 @@ static bool asks_for_reserved(const struct ptx_inst *i) {
   return false;
 }
 
-static void place_one_shared(struct ptx_var *v, uint32_t *at) {
-  uint32_t a = ref_alignment(v->bytes, v->align);
-  *at = (*at + a - 1) & ~(a - 1);
-  v->addr = *at;
-  *at += (uint32_t)v->bytes;
+static bool place_one_shared(struct simt_module *m, struct ptx_var *v, uint32_t *at, struct err *e) {
+  return place(m->ptx, v, ref_alignment(v->bytes, v->align), PTX_SHARED_MOST, at, e);
 }
 
-static void place_shared(struct simt_module *m) {
-  struct ptx_module *p = m->ptx;
-  uint32_t common = 0;
-  struct ptx_var **all = calloc(p->serials + 1, sizeof *all);
-  CHECK(all, "out of memory");
-  for (uint32_t i = 0; i < p->nvars; i++) all[p->vars[i]->serial] = p->vars[i];
-  for (uint32_t k = 0; k < m->nfuncs; k++) {
-    struct xfunc *xf = &m->funcs[k];
-    xf->uses_shared = arena_alloc(&m->arena, p->serials + 1);
-    for (uint32_t i = 0; i < xf->f->nlocals; i++) all[xf->f->locals[i]->serial] = xf->f->locals[i];
-    for (uint32_t i = 0; i < xf->f->ncode; i++) {
-      for (uint32_t q = 0; q < xf->f->code[i].nops; q++) mark_shared(m, xf, &xf->f->code[i].ops[q]);
-      if (asks_for_reserved(&xf->f->code[i])) common = RESERVED_SHARED;
-    }
-  }
+/* Shared variables by their place in `all`; which functions use them. */
+static bool place_shared_of(struct simt_module *m, struct ptx_var *const *all, uint32_t common, struct err *e) {
+  uint32_t n = m->shared_vars;
   bool dynamic_in_func = false;
-  for (uint32_t s = 0; s < p->serials; s++) {
+  for (uint32_t s = 0; s < n; s++) {
     struct ptx_var *v = all[s];
-    if (!v || v->space != SP_SHARED || v->def != v) continue;
+    if (v->def != v) continue;
     uint32_t users = 0;
     bool func = false;
     for (uint32_t k = 0; k < m->nfuncs; k++)
       if (m->funcs[k].uses_shared[s]) users++, func |= !m->funcs[k].f->entry;
     if (v->is_extern || v->unsized) dynamic_in_func |= func;
     else if (users > 1 || func) {
-      place_one_shared(v, &common);
+      if (!place_one_shared(m, v, &common, e)) return false;
       v->common = true;
     }
   }
@@ -139,26 +193,52 @@ static void place_shared(struct simt_module *m) {
   for (uint32_t k = 0; k < m->nfuncs; k++) {
     struct xfunc *xf = &m->funcs[k];
     xf->shared_bytes = common;
-    for (uint32_t s = 0; s < p->serials; s++) {
+    for (uint32_t s = 0; s < n; s++) {
       struct ptx_var *v = all[s];
-      if (v && v->space == SP_SHARED && v->def == v && xf->uses_shared[s] && !v->is_extern && !v->unsized && !v->common)
-        place_one_shared(v, &xf->shared_bytes);
+      if (v->def == v && xf->uses_shared[s] && !v->is_extern && !v->unsized && !v->common &&
+          !place_one_shared(m, v, &xf->shared_bytes, e))
+        return false;
     }
     if (xf->f->entry && xf->shared_bytes > most) most = xf->shared_bytes;
   }
   if (dynamic_in_func) /* its offset must not depend on the kernel */
     for (uint32_t k = 0; k < m->nfuncs; k++) m->funcs[k].shared_bytes = (most + 15) & ~15u;
+  return true;
+}
+
+static bool place_shared(struct simt_module *m, struct err *e) {
+  struct ptx_module *p = m->ptx;
+  uint32_t common = 0;
+  struct ptx_var **all = calloc(p->serials + 1, sizeof *all);
+  m->shared_of = calloc(p->serials + 1, sizeof *m->shared_of);
+  CHECK(all && m->shared_of, "out of memory");
+  for (uint32_t i = 0; i < p->nvars; i++) all[p->vars[i]->serial] = p->vars[i];
+  for (uint32_t k = 0; k < m->nfuncs; k++) {
+    const struct ptx_func *f = m->funcs[k].f;
+    for (uint32_t i = 0; i < f->nlocals; i++) all[f->locals[i]->serial] = f->locals[i];
+  }
+  m->shared_vars = 0;
+  for (uint32_t s = 0; s < p->serials; s++)
+    if (all[s] && all[s]->space == SP_SHARED) m->shared_of[s] = m->shared_vars, all[m->shared_vars++] = all[s];
+  for (uint32_t k = 0; k < m->nfuncs; k++) {
+    struct xfunc *xf = &m->funcs[k];
+    xf->uses_shared = arena_alloc(&m->arena, m->shared_vars + 1);
+    for (uint32_t i = 0; i < xf->f->ncode; i++) {
+      for (uint32_t q = 0; q < xf->f->code[i].nops; q++) mark_shared(m, xf, &xf->f->code[i].ops[q]);
+      if (asks_for_reserved(&xf->f->code[i])) common = RESERVED_SHARED;
+    }
+  }
+  bool ok = place_shared_of(m, all, common, e);
+  free(m->shared_of);
+  m->shared_of = NULL;
   free(all);
+  return ok;
 }
 
 /* ---- frames ---- */
 
-static uint32_t local_place(struct ptx_var *v, uint32_t *at) {
-  uint32_t a = v->space == SP_LOCAL ? ref_alignment(v->bytes, v->align) : v->align;
-  *at = (*at + a - 1) & ~(a - 1);
-  v->addr = *at;
-  *at += (uint32_t)v->bytes;
-  return (uint32_t)v->addr;
+static bool local_place(struct simt_module *m, struct ptx_var *v, uint32_t *at, struct err *e) {
+  return place(m->ptx, v, v->space == SP_LOCAL ? ref_alignment(v->bytes, v->align) : v->align, PTX_LOCAL_MOST, at, e);
 }
 
 /* Registers that something may write later than their text says: results of atomics, which arrive when the memory
@@ -222,6 +302,23 @@ static uint32_t share_slots(const struct ptx_func *f, uint32_t bytes, const uint
   return at;
 }
 
+/* Arguments, results and variables of a function in local memory. */
+static bool place_locals(struct simt_module *m, struct xfunc *xf, struct err *e) {
+  const struct ptx_func *f = xf->f;
+  uint32_t local = 0;
+  if (!f->entry) {
+    if (f->ret && !local_place(m, f->ret, &local, e)) return false;
+    for (uint32_t i = 0; i < f->nparams; i++)
+      if (f->params[i] && !local_place(m, f->params[i], &local, e)) return false;
+  }
+  for (uint32_t i = 0; i < f->nlocals; i++)
+    if ((f->locals[i]->space == SP_LOCAL || f->locals[i]->space == SP_PARAM) &&
+        !local_place(m, f->locals[i], &local, e))
+      return false;
+  xf->local_bytes = (local + 15) & ~15u;
+  return true;
+}
+
 static void place_frame(struct simt_module *m, struct xfunc *xf, uint32_t *reg_off) {
   const struct ptx_func *f = xf->f;
   uint8_t *alone = calloc(f->nregs + 1, 1);
@@ -243,15 +340,6 @@ static void place_frame(struct simt_module *m, struct xfunc *xf, uint32_t *reg_o
       xf->zero[xf->nzero] = reg_off[r];
       xf->zero_bytes[xf->nzero++] = (uint8_t)(slot_bytes(f->regs[r]->type) / 4);
     }
-  uint32_t local = 0;
-  if (!f->entry) {
-    if (f->ret) local_place(f->ret, &local);
-    for (uint32_t i = 0; i < f->nparams; i++)
-      if (f->params[i]) local_place(f->params[i], &local);
-  }
-  for (uint32_t i = 0; i < f->nlocals; i++)
-    if (f->locals[i]->space == SP_LOCAL || f->locals[i]->space == SP_PARAM) local_place(f->locals[i], &local);
-  xf->local_bytes = (local + 15) & ~15u;
 }
 
 static void place_formals(struct simt_module *m, struct xfunc *xf, const uint32_t *reg_off) {
@@ -274,34 +362,44 @@ static void place_formals(struct simt_module *m, struct xfunc *xf, const uint32_
     xf->ret = (struct xopnd){.off = reg_off[f->ret_reg->num], .bytes = (uint8_t)(slot_bytes(f->ret_reg->type) / LANES)};
 }
 
-static void place_params(struct simt_module *m, struct simt_kernel *k) {
+static bool place_params(struct simt_module *m, struct simt_kernel *k, struct err *e) {
   const struct ptx_func *f = k->func->f;
   uint32_t *off = ARENA_ARRAY(&m->arena, uint32_t, f->nparams), *bytes = ARENA_ARRAY(&m->arena, uint32_t, f->nparams),
            *align = ARENA_ARRAY(&m->arena, uint32_t, f->nparams), at = 0;
   for (uint32_t i = 0; i < f->nparams; i++) {
     struct ptx_var *v = f->params[i];
     if (!v) continue;
-    at = (at + v->align - 1) & ~(v->align - 1);
-    v->addr = off[i] = at;
+    if (!place(m->ptx, v, v->align, PTX_PARAM_MOST, &at, e)) return false;
+    off[i] = (uint32_t)v->addr;
     bytes[i] = (uint32_t)v->bytes;
     align[i] = v->align;
-    at += (uint32_t)v->bytes;
   }
   k->info.params = f->nparams;
   k->info.param_offset = off;
   k->info.param_bytes = bytes;
   k->info.param_align = align;
   k->info.param_block_bytes = at;
+  return true;
 }
 
 /* ---- call graph: deepest frames below a function ---- */
 
-static void visit(struct simt_module *m, struct xfunc *xf) {
+/* A function's own frame has at most 65,534 registers of 512 bytes and 512 KB of local memory. */
+enum { DEEPEST_CALL = 10000, LARGEST_FRAME = 1 << 30 };
+
+static bool deep_calls(struct simt_module *m, const struct xfunc *xf, struct err *e) {
+  return ptx_error(m->ptx, xf->f->text, xf->f->line, 1, ERR_UNSUPPORTED, e,
+                   "'%s' is called %u calls deep or with frames of more than %u bytes below it", xf->f->name,
+                   DEEPEST_CALL, LARGEST_FRAME);
+}
+
+static bool visit(struct simt_module *m, struct xfunc *xf, uint32_t depth, struct err *e) {
   if (xf->active) {
     xf->recursive = true;
-    return;
+    return true;
   }
-  if (xf->visited) return;
+  if (xf->visited) return true;
+  if (depth == DEEPEST_CALL) return deep_calls(m, xf, e);
   xf->visited = xf->active = true;
   uint32_t frame = 0, local = 0;
   for (uint32_t pc = xf->entry; pc < xf->end; pc++) {
@@ -314,14 +412,16 @@ static void visit(struct simt_module *m, struct xfunc *xf) {
       xf->recursive = true;
       continue;
     }
-    visit(m, callee);
+    if (!visit(m, callee, depth + 1, e)) return false;
     xf->recursive |= callee->recursive;
     if (callee->total_frame > frame) frame = callee->total_frame;
     if (callee->total_local > local) local = callee->total_local;
   }
+  xf->active = false;
+  if (frame > LARGEST_FRAME || local > LARGEST_FRAME) return deep_calls(m, xf, e);
   xf->total_frame = xf->frame_bytes + frame;
   xf->total_local = xf->local_bytes + local;
-  xf->active = false;
+  return true;
 }
 
 static bool needs_stack(const struct simt_module *m, const struct xop *o) {
@@ -351,7 +451,7 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
     ptx_decode(m->ptx, f, in, t);
     t->flags |= marked;
     t->pc = xf->entry + i;
-    t->fetch_pc = 8 * t->pc;
+    t->fetch_pc = 8 * (xf->code_at + i);
     *o = (struct xop){.d = OFF_NONE,
                       .a = OFF_NONE,
                       .b = OFF_NONE,
@@ -365,6 +465,9 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
                       .vec = t->vec,
                       .type = in->types[0],
                       .type2 = in->types[1]};
+    o->strong = ptx_has(in, M_VOLATILE) || ptx_has(in, M_RELAXED) || ptx_has(in, M_ACQUIRE) || ptx_has(in, M_RELEASE) ||
+                ptx_has(in, M_ACQ_REL) || in->op == OP_ATOM || in->op == OP_RED;
+    o->releases = ptx_has(in, M_RELEASE) || ptx_has(in, M_ACQ_REL);
     if (in->guard) o->guard = reg_off[in->guard->num];
     if (in->op == OP_BRA || in->op == OP_BRX) {
       o->target = xf->entry + in->target;
@@ -394,8 +497,9 @@ static bool reachable_pass(struct simt_module *m, struct err *e) {
     uint32_t *reg_off = calloc(widest + 2, sizeof *reg_off);
     CHECK(reg_off, "out of memory");
     place_frame(m, xf, reg_off);
-    place_formals(m, xf, reg_off);
-    bool ok = lower_function(m, xf, e, reg_off);
+    bool ok = place_locals(m, xf, e);
+    if (ok) place_formals(m, xf, reg_off);
+    ok = ok && lower_function(m, xf, e, reg_off);
     free(reg_off);
     if (!ok) return false;
   }
@@ -413,25 +517,31 @@ bool lower_module(struct simt_module *m, struct err *e) {
     struct ptx_func *f = p->funcs[i];
     if (!f->has_body) continue;
     ptx_analyse(p, f);
+    f->lowered = n;
     struct xfunc *xf = &m->funcs[n++];
     *xf = (struct xfunc){.f = f, .entry = m->ninsts, .end = m->ninsts + f->ncode};
+    xf->code_at = code_place(&m->s->code, f->name, f->ncode);
     m->ninsts += f->ncode;
     if (f->entry && f->def == f) {
       struct simt_kernel *k = &m->kernels[m->nkernels++];
       *k = (struct simt_kernel){.func = xf, .m = m};
-      place_params(m, k);
+      if (!place_params(m, k, e)) return false;
     }
   }
   m->code = calloc(m->ninsts + 1, sizeof *m->code);
   m->ops = calloc(m->ninsts + 1, sizeof *m->ops);
   CHECK(m->code && m->ops, "out of memory");
+  m->code[m->ninsts].fetch_pc = 8 * m->s->code.next;
   tex_collect(m);
-  if (!place_variables(m, e)) return false;
-  place_shared(m);
-  if (!reachable_pass(m, e)) return false;
+  if (!constants_fit(m, e) || !place_variables(m, e) || !place_shared(m, e) || !reachable_pass(m, e)) return false;
   init_variables(m);
-  for (uint32_t i = 0; i < m->ninsts; i++) m->ops[i].straight = !needs_stack(m, &m->ops[i]);
-  for (uint32_t i = 0; i < m->nfuncs; i++) visit(m, &m->funcs[i]);
+  for (uint32_t i = 0; i < m->ninsts; i++) {
+    struct xop *o = &m->ops[i];
+    o->publishes = m->s->turn && (o->id == X_st_global || o->id == X_st_generic);
+    o->straight = !o->publishes && !(o->strong && m->s->turn) && !needs_stack(m, o);
+  }
+  for (uint32_t i = 0; i < m->nfuncs; i++)
+    if (!visit(m, &m->funcs[i], 0, e)) return false;
   uint64_t consts = 0;
   for (uint32_t i = 0; i < p->nvars; i++)
     if (p->vars[i]->space == SP_CONST && p->vars[i]->def == p->vars[i]) consts += p->vars[i]->bytes;
@@ -439,11 +549,13 @@ bool lower_module(struct simt_module *m, struct err *e) {
     struct simt_kernel *k = &m->kernels[i];
     const struct ptx_func *f = k->func->f;
     k->info.name = f->name;
-    k->info.regs = f->live_regs;
+    k->info.regs = f->maxnreg && f->live_regs > f->maxnreg ? f->maxnreg : f->live_regs;
     k->info.static_shared = k->func->shared_bytes;
     k->info.local_bytes = k->func->total_local;
     k->info.const_bytes = (uint32_t)consts;
     k->info.max_threads = f->maxntid ? f->maxntid : f->reqntid ? f->reqntid : 1024;
+    uint64_t resident = (uint64_t)f->minctas * ((k->info.max_threads + LANES - 1) / LANES * LANES);
+    if ((f->maxntid || f->reqntid) && resident <= UINT32_MAX) k->info.resident = (uint32_t)resident;
     memcpy(k->info.cluster, f->cluster, sizeof f->cluster);
     k->info.in_clusters = f->in_clusters || f->cluster[0];
     k->info.ptx_version = p->texts[f->text].version;

@@ -54,8 +54,7 @@ static bool lower_call(struct lowering *l, const struct ptx_inst *i, struct xop 
     a->name = f->name;
     return true;
   }
-  for (uint32_t k = 0; k < l->m->nfuncs; k++)
-    if (l->m->funcs[k].f == f) a->func = &l->m->funcs[k];
+  a->func = lowered_function(l->m, f);
   if (!a->func) return bad(l, i, "the target has no code");
   if (f->entry) return bad(l, i, "a kernel cannot be called");
   if (f->nparams != a->n) return bad(l, i, "the number of arguments differs from the function's parameters");
@@ -202,6 +201,7 @@ bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
     return lower_barrier(l, i, o);
   case OP_MEMBAR:
   case OP_FENCE:
+    return use(o, X_fence);
   case OP_PREFETCH:
   case OP_PREFETCHU:
   case OP_DISCARD:

@@ -362,11 +362,9 @@ static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *
       return ptx_error(l->m->ptx, l->f->text, s->line, s->col, ERR_INPUT, l->e, "a label is not a value");
     if (s->kind == OK_FUNC) {
       const struct ptx_func *f = s->func->def;
-      uint32_t pc = UINT32_MAX;
-      for (uint32_t k = 0; f && k < l->m->nfuncs; k++)
-        if (l->m->funcs[k].f == f) pc = l->m->funcs[k].entry;
-      if (pc == UINT32_MAX) return lower_refuse(l, i, "the address of a function without a body");
-      v += CODE_BASE + 8ull * pc;
+      const struct xfunc *xf = f ? lowered_function(l->m, f) : NULL;
+      if (!xf) return lower_refuse(l, i, "the address of a function without a body");
+      v += CODE_BASE + 8ull * xf->entry;
     } else if (s->var->type == T_TEXREF || s->var->type == T_SURFREF || s->var->type == T_SAMPLERREF) {
       return lower_refuse(l, i, "the address of a texture reference");
     } else {

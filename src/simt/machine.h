@@ -14,6 +14,8 @@
 #include "ptx/feed.h"
 #include "ptx/ptx.h"
 #include "simt/check.h"
+#include "simt/code.h"
+#include "simt/finding.h"
 #include "simt/simt.h"
 #include "simt/texture.h"
 
@@ -86,6 +88,9 @@ struct xop {
   uint16_t id;
   uint8_t cls, guard_neg;
   uint8_t space, elem, vec, sub; /* memory: enum mem_space, bytes, elements; sub: variant within a handler */
+  bool releases;                 /* memory: a fence lies in it */
+  bool strong;                   /* memory: volatile, or with an order or scope of its own: part of a protocol */
+  bool publishes;                /* a store to global memory, before which a warp's first turn ends */
   bool straight;                 /* simple, and neither it nor its successor needs the divergence stack */
   uint8_t type, type2;
   const void *aux; /* struct xaux or other long tail */
@@ -113,6 +118,7 @@ struct xaux {
 struct xfunc { /* a lowered function */
   const struct ptx_func *f;
   uint32_t entry, end;   /* pcs */
+  uint32_t code_at;      /* first instruction in code space, in instructions */
   uint32_t frame_bytes;  /* registers of a warp */
   uint32_t local_bytes;  /* per thread: .local, arguments, returns */
   struct xopnd *formals; /* kind 1: offset in the local frame; kind 0: register */
@@ -124,7 +130,7 @@ struct xfunc { /* a lowered function */
   uint32_t *zero; /* register offsets to clear at the start */
   uint8_t *zero_bytes;
   uint32_t nzero;
-  uint8_t *uses_shared; /* marks module-scope shared variables */
+  uint8_t *uses_shared; /* marks shared variables, by shared_of */
 };
 
 struct simt_kernel {
@@ -132,6 +138,7 @@ struct simt_kernel {
   struct xfunc *func;
   struct simt_module *m;
   uint32_t set_regs; /* from machine code, 0 unknown */
+  bool apart;        /* its last launch, as far as it went, stored to no allocation that it loaded from */
 };
 
 struct simt_module {
@@ -147,18 +154,23 @@ struct simt_module {
   uint32_t nkernels;
   char *pool; /* broadcast immediates */
   uint32_t pool_bytes, pool_cap;
+  struct pooled *pooled; /* where each is in the pool, by its bits: a hash table */
+  uint32_t pooled_used, pooled_mask;
   struct tex_ref *texrefs;
   uint32_t ntexrefs;
   size_t refusals; /* instructions that Sluice does not have */
   const char *first_refusal;
   struct simt_module *next;
+  uint32_t shared_vars; /* variables in shared memory, */
+  uint32_t *shared_of;  /* and which of them one is, by serial: while they are placed */
 };
 
 struct mem_block { /* one allocation; sorted by base */
   struct simt_alloc a;
   uint64_t delta; /* host address = device address + delta */
   bool live;
-  bool imported; /* its pages are those of a file: shared, and given back whole */
+  bool imported;           /* its pages are those of a file: shared, and given back whole */
+  uint64_t loaded, stored; /* the last launch that did: by its number */
 };
 
 struct simt {
@@ -171,8 +183,15 @@ struct simt {
   uint64_t sym_bytes;
   uint64_t generation; /* changes with every allocation and release: invalidates cached ranges */
   struct simt_module *modules;
+  struct code_space code;
   xop_fn handlers[X_COUNT];
   int isa;
+  enum simt_memory memory;
+  uint64_t watchdog; /* of the functional mode; 0: FEED_WATCHDOG */
+  uint64_t launches; /* begun */
+  uint32_t turn;     /* functional mode: warp instructions of a CTA's turn; 0: CTA by CTA */
+  struct simt_strays strays;
+  struct findings stray_found;
   FILE *out; /* printf of kernels */
   struct texture_table *tex;
   struct mem_block *freed; /* recent releases, for messages */
@@ -239,6 +258,7 @@ struct cta {
   uint64_t waiting;    /* warps at a barrier */
   uint32_t local_high; /* dirty bytes of each thread's local memory */
   bool running;
+  uint8_t young; /* short turns that it has yet to get, see simt_run */
   uint32_t rank; /* in its cluster */
   struct cluster *cluster;
   uint64_t cluster_waiting; /* warps at the cluster's barrier */
@@ -265,6 +285,7 @@ struct exec {
   struct simt_run *run;
   const struct xop *ops;
   uint32_t lanes_mask; /* what `lanes` holds */
+  uint32_t stray;      /* lanes whose last access in access.c went out of bounds, and was let through */
   bool fault;
   int32_t lanes[LANES] __attribute__((aligned(64))); /* -1 where lanes_mask is set */
 };
@@ -293,7 +314,9 @@ struct simt_run {
   uint64_t generation;
   struct token *tokens;
   uint32_t ntokens, free_token;
+  uint64_t number; /* of the launch, from 1 */
   uint64_t instructions, gridid;
+  uint64_t charged; /* on top of them: to turns of warps that may be waiting for others */
   struct issued scratch;
   struct children *children;        /* grids launched by the kernel, NULL: none yet */
   struct check_run *check;          /* NULL: nothing is checked beyond bounds */
@@ -307,6 +330,17 @@ struct mem_block *mem_block_at(struct simt *s, uint64_t addr);
 uint64_t mem_alloc_symbol(struct simt *s, uint64_t bytes, uint32_t align, const char *label);
 void mem_drop_symbol(struct simt *s, uint64_t addr);
 void mem_describe(struct simt *s, uint64_t addr, char *out, size_t size);
+/* Host address of bytes outside of allocations, but in a page of 2 MB that one has a part of; else NULL. */
+char *mem_in_page(struct simt *s, uint64_t addr, uint32_t bytes);
+/* Distance to the nearest byte of an allocation that is of the same kind of address; UINT64_MAX: there is none. */
+uint64_t mem_distance(struct simt *s, uint64_t addr);
+/* stray.c: an access out of bounds (of `limit` bytes, unless it is one of global memory). Host address where the mode
+ * lets it through, NULL where it is a fault. `own`: the memory itself, if more of it is there than was asked for. */
+char *stray_access(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                   uint8_t space);
+char *stray_limited(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                    uint8_t space, char *own, uint64_t there);
+void stray_free(struct simt *s);
 /* lower.c */
 bool lower_module(struct simt_module *m, struct err *e);
 /* lower_op.c */
@@ -334,6 +368,9 @@ bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o
 bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why);
 uint32_t lower_operand(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
+/* The code of a function, NULL if it has none; the function that holds `pc`. */
+struct xfunc *lowered_function(const struct simt_module *m, const struct ptx_func *f);
+struct xfunc *function_at(const struct simt_module *m, uint32_t pc);
 uint32_t lower_const(struct simt_module *m, uint64_t bits, uint32_t slot_bytes);
 uint32_t slot_bytes(enum ptx_type t);
 void lower_refusal(struct simt_module *m, struct xop *o, const char *why);
@@ -349,6 +386,8 @@ void fault_text(struct exec *x, const struct xop *o, int lane, int code, const c
     __attribute__((format(printf, 5, 6)));
 /* access.c: slow paths of memory, called from the handlers */
 bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write);
+/* The same from addresses that are still in registers. */
+void mem_check_slow(struct exec *x, const struct xop *o, uint32_t mask, bool write);
 /* Host address; counts as a read, write or (instruction atom) atomic for the checks. */
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space);

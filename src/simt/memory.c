@@ -95,7 +95,9 @@ void simt_free(struct simt *s) {
   if (s->map) munmap(s->map, s->map_bytes);
   if (s->sym_map) munmap(s->sym_map, s->sym_bytes);
   tex_free(s);
+  code_free(&s->code);
   check_free(s);
+  stray_free(s);
   free(s->blocks);
   free(s->freed);
   free(s);
@@ -117,6 +119,29 @@ struct mem_block *mem_block_at(struct simt *s, uint64_t addr) {
   if (!k) return NULL;
   struct mem_block *b = &s->blocks[k - 1];
   return addr - b->a.base < b->a.bytes ? b : NULL;
+}
+
+char *mem_in_page(struct simt *s, uint64_t addr, uint32_t bytes) {
+  uint64_t from = addr & ~(uint64_t)(HUGE_PAGE - 1), to = from + HUGE_PAGE, end = SIMT_GLOBAL_BASE + s->map_bytes;
+  uint32_t k = upper(s, to - 1);
+  if (addr < SYMBOL_BASE || !k) return NULL;
+  const struct mem_block *b = &s->blocks[k - 1];
+  if (b->a.base + b->a.bytes <= from) return NULL;
+  if (addr < SYMBOL_LIMIT) return addr + bytes <= SYMBOL_LIMIT ? s->sym_map + addr : NULL;
+  /* Host memory that lies elsewhere has a mapping of its own, without the rest of its page. */
+  bool ours = addr >= SIMT_GLOBAL_BASE && addr < end && bytes <= end - addr;
+  return ours ? (char *)(uintptr_t)(addr + s->delta) : NULL;
+}
+
+uint64_t mem_distance(struct simt *s, uint64_t addr) {
+  uint64_t best = UINT64_MAX;
+  uint32_t k = upper(s, addr);
+  for (uint32_t i = k ? k - 1 : 0; i < s->nblocks && i <= k; i++) {
+    const struct simt_alloc *a = &s->blocks[i].a;
+    uint64_t d = addr < a->base ? a->base - addr : addr - a->base < a->bytes ? 0 : addr - (a->base + a->bytes);
+    if ((addr < SYMBOL_LIMIT) == (a->base < SYMBOL_LIMIT) && d < best) best = d;
+  }
+  return best;
 }
 
 static void insert(struct simt *s, struct mem_block b) {

@@ -19,6 +19,7 @@ static void destroy(struct simt_module *m) {
   free(m->code);
   free(m->ops);
   free(m->pool);
+  free(m->pooled);
   arena_free(&m->arena);
   free(m);
 }
@@ -83,6 +84,12 @@ bool simt_set_registers(struct simt_module *m, const char *kernel, uint32_t regs
   if (!k) return false;
   k->set_regs = k->info.regs = regs;
   return true;
+}
+
+uint32_t simt_register_limit(const struct simt_kernel_info *k, uint32_t threads, uint32_t sm_regs) {
+  uint32_t at_once = (threads + LANES - 1) / LANES * LANES;
+  if (k->resident > at_once) at_once = k->resident;
+  return at_once ? sm_regs / at_once & ~3u : 0;
 }
 
 struct simt_kernel *simt_find_kernel(struct simt_module *m, const char *name) {

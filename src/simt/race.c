@@ -1,27 +1,16 @@
-/* race.c - races between the warps of a CTA on shared memory, and barriers that only part of the CTA reaches.
+/* race.c - what orders the warps of a CTA, for the check of races, and barriers that only part of a CTA reaches.
  *
- * Happens-before with a vector clock per warp, and per byte the last write and the last two reads by different warps
- * (Flanagan and Freund, "FastTrack", PLDI 2009, cut to what a CTA needs): an access races with an earlier one of
- * another warp if no chain of barriers lies between them. Lanes of one warp execute together and do not race with each
- * other; atomics do not race with atomics; a write that leaves the value as it was does not race with other writes.
- * Clocks of a CTA slot only grow, so that what a former CTA left behind counts as ordered.
+ * Happens-before with a vector clock per warp (Flanagan and Freund, "FastTrack", PLDI 2009, cut to what a CTA needs): a
+ * warp's clock ticks where it arrives at a barrier, and who goes on from the barrier knows the clocks of all that
+ * arrived. Clocks of a CTA slot only grow. The accesses themselves are in race_global.c.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "simt/check_impl.h"
 
 enum { MAX_WARPS = 32, BARRIERS = CTA_BARRIERS };
 
-struct race_mark { /* clock 0: none */
-  uint32_t clock, pc;
-  uint16_t thread; /* in the CTA */
-  bool atomic;
-};
-struct race_cell { /* of one byte of shared memory */
-  struct race_mark write, read[2];
-};
 struct race_clock {
   uint32_t at[MAX_WARPS];
 };
@@ -31,23 +20,18 @@ struct race_cta {
 
 struct race {
   struct race_cta *ctas;
-  struct race_cell *cells;
-  size_t bytes;
 };
 
 void race_new(struct check_run *k, struct simt_run *r) {
   struct race *q = calloc(1, sizeof *q);
   CHECK(q, "out of memory");
   q->ctas = calloc(r->slots, sizeof *q->ctas);
-  q->bytes = ((size_t)r->slots * r->shared_stride + 1) * sizeof *q->cells;
-  q->cells = mmap(NULL, q->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  CHECK(q->ctas && q->cells != MAP_FAILED, "out of memory");
+  CHECK(q->ctas, "out of memory");
   k->race = q;
 }
 
 void race_free(struct check_run *k) {
   if (!k->race) return;
-  munmap(k->race->cells, k->race->bytes);
   free(k->race->ctas);
   free(k->race);
 }
@@ -64,74 +48,12 @@ void race_cta_start(struct simt_run *r, const struct cta *c) {
   }
 }
 
-/* ---- accesses ---- */
-
-static void describe_mark(struct exec *x, const struct race_mark *m, const char *verb, char *out, size_t size) {
-  const struct simt_run *r = x->run;
-  const struct inst *in = &r->m->code[m->pc];
-  const char *file = in->src_file < r->fk.nfiles ? r->fk.files[in->src_file] : NULL;
-  uint32_t t = m->thread, bx = r->fk.block[0], by = r->fk.block[1];
-  char src[240] = "";
-  if (in->src_line && file) snprintf(src, sizeof src, "%.200s:%u, ", file, in->src_line);
-  snprintf(out, size, "%s by thread (%u,%u,%u) at %sPTX line %u", verb, t % bx, t / bx % by, t / bx / by, src,
-           in->ptx_line);
+uint32_t race_clock_of(const struct exec *x) {
+  return x->run->check->race->ctas[x->cta->slot].warp[x->w->index].at[x->w->index];
 }
 
-static bool ordered(const struct race_clock *c, const struct race_mark *m) {
-  return m->clock <= c->at[m->thread / LANES];
-}
-
-static void report_race(struct exec *x, const struct xop *o, int lane, uint64_t addr, const char *mine,
-                        const struct race_mark *m, const char *theirs) {
-  char other[320], what[480];
-  describe_mark(x, m, theirs, other, sizeof other);
-  snprintf(what, sizeof what, "%s of shared 0x%llx races with the %s: no barrier lies between them", mine,
-           (unsigned long long)addr, other);
-  check_report(x, o, &x->ops[m->pc], lane, CHECK_RACE, what);
-}
-
-/* The reads that stay: one of this warp, else the newest; what is ordered before this access goes first. */
-static void remember_read(struct race_cell *cell, const struct race_clock *mine, struct race_mark m) {
-  uint32_t at = 0;
-  if (cell->read[0].clock && cell->read[0].thread / LANES == m.thread / LANES) at = 0;
-  else if (cell->read[1].clock && cell->read[1].thread / LANES == m.thread / LANES) at = 1;
-  else if (!cell->read[0].clock || ordered(mine, &cell->read[0])) at = 0;
-  else at = 1;
-  cell->read[at] = m;
-}
-
-void race_touch(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, enum check_access kind,
-                bool changed) {
-  struct race *q = x->run->check->race;
-  const struct race_clock *mine = &q->ctas[x->cta->slot].warp[x->w->index];
-  struct race_cell *cell = q->cells + (size_t)x->cta->slot * x->run->shared_stride + addr;
-  uint32_t warp = x->w->index;
-  struct race_mark m = {.clock = mine->at[warp],
-                        .pc = (uint32_t)(o - x->ops),
-                        .thread = (uint16_t)(warp * LANES + (uint32_t)lane),
-                        .atomic = kind == CHECK_ATOMIC};
-  const char *verb = kind == CHECK_READ ? "read" : kind == CHECK_WRITE ? "write" : "atomic";
-  bool told = false;
-  for (uint32_t i = 0; i < bytes; i++, cell++) {
-    const struct race_mark *w = &cell->write;
-    if (!told && w->clock && w->thread / LANES != warp && !ordered(mine, w) && !(m.atomic && w->atomic) &&
-        (kind != CHECK_WRITE || changed)) {
-      report_race(x, o, lane, addr + i, verb, w, w->atomic ? "atomic" : "write");
-      told = true;
-    }
-    if (kind == CHECK_READ) {
-      remember_read(cell, mine, m);
-      continue;
-    }
-    for (int k = 0; k < 2; k++) {
-      const struct race_mark *r = &cell->read[k];
-      if (!told && r->clock && r->thread / LANES != warp && !ordered(mine, r)) {
-        report_race(x, o, lane, addr + i, verb, r, "read");
-        told = true;
-      }
-    }
-    cell->write = m;
-  }
+bool race_passed(const struct exec *x, uint32_t warp, uint32_t clock) {
+  return clock <= x->run->check->race->ctas[x->cta->slot].warp[x->w->index].at[warp];
 }
 
 /* ---- barriers ---- */
@@ -201,7 +123,9 @@ void check_signal(struct exec *x, bool arrives) {
 
 void check_barrier_done(struct exec *x, uint32_t b) {
   struct check_run *k = x->run->check;
-  if (k->race) memset(&k->race->ctas[x->cta->slot].barrier[b], 0, sizeof(struct race_clock));
+  if (!k->race) return;
+  memset(&k->race->ctas[x->cta->slot].barrier[b], 0, sizeof(struct race_clock));
+  if (!x->cta->bars[b].expected) race_grid_barrier(x);
 }
 
 /* A barrier that waits for the whole CTA orders what an ended warp did as well; one that others already wait at is

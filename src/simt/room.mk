@@ -10,6 +10,7 @@ CFLAGS_src/simt/tex.c = -fno-strict-aliasing
 CFLAGS_src/simt/generic.c = -fno-strict-aliasing
 CFLAGS_src/simt/atom.c = -fno-strict-aliasing
 CFLAGS_src/simt/access.c = -fno-strict-aliasing
+CFLAGS_src/simt/race_global.c = -fno-strict-aliasing
 CFLAGS_src/simt/run.c = -fno-strict-aliasing
 CFLAGS_src/simt/barrier.c = -fno-strict-aliasing
 CFLAGS_src/simt/warp.c = -fno-strict-aliasing

@@ -13,11 +13,13 @@ enum {
    * programs that wait for a number of cycles do not wait long. */
   FUNCTIONAL_CYCLES = 8,
   CTA_BUDGET = 1 << 22,
-  CLUSTER_BUDGET = 1 << 16 /* CTAs of a cluster wait for each other often */
+  CLUSTER_BUDGET = 1 << 16, /* CTAs of a cluster wait for each other often */
+  MANY_TURNS = 8,
+  FIRST_TURNS = 2, /* of one round over the warps of a CTA */
+  FAIR_TURN = 4096,
+  FAIR_WARP = 512, /* of a warp, in its CTA's turn */
+  STRONG_COST = 64 /* a volatile access or an atomic counts as much: warps that spin give way soon */
 };
-
-/* Warp instructions without any CTA finishing after which a kernel counts as stuck: minutes of functional mode. */
-#define STUCK_AFTER UINT64_C(20000000000)
 
 bool atom_perform(struct exec *x, struct token *t, uint32_t lanes);
 
@@ -154,6 +156,9 @@ static bool check_launch(const struct simt_launch *l, struct err *e) {
   if (threads > 1024 || threads > k->max_threads)
     return err_set(e, ERR_PROGRAM, "launch of %s with %llu threads per block; it allows %u", k->name,
                    (unsigned long long)threads, k->max_threads < 1024 ? k->max_threads : 1024);
+  if ((uint64_t)k->static_shared + l->dynamic_shared > PTX_SHARED_MOST)
+    return err_set(e, ERR_PROGRAM, "launch of %s with %u + %u bytes of shared memory", k->name, k->static_shared,
+                   l->dynamic_shared);
   const uint32_t *d = l->cluster;
   if (d[0] && (l->grid[0] % d[0] || l->grid[1] % d[1] || l->grid[2] % d[2] || d[0] * d[1] * d[2] > CLUSTER_MOST))
     return err_set(e, ERR_PROGRAM,
@@ -246,6 +251,7 @@ struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_
   r->k = l->kernel;
   r->m = l->kernel->m;
   r->launch = *l;
+  r->number = ++s->launches;
   r->slots = cta_slots ? cta_slots : 1;
   uint32_t *d = r->launch.cluster;
   r->launch.in_clusters = d[0] != 0;
@@ -262,8 +268,8 @@ struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_
   fill_tids(r);
   if (l->params) memcpy(r->params, l->params, r->k->info.param_block_bytes);
   r->check = check_run_new(r);
-  r->fast_shared = r->check ? 0 : r->fk.shared_bytes;
-  r->fast_local = r->check ? 0 : r->local_stride;
+  r->fast_shared = r->check && !check_is_fast(s) ? 0 : r->fk.shared_bytes;
+  r->fast_local = r->check && !check_is_fast(s) ? 0 : r->local_stride;
   r->x = (struct exec){.run = r, .ops = r->m->ops};
   r->x.base[1] = r->m->pool;
   r->feed = (struct feed){.ops = &feed_operations, .ctx = r, .kernel = &r->fk};
@@ -296,14 +302,22 @@ void simt_end(struct simt_run *r) {
 
 /* ---- functional mode ---- */
 
-/* Up to `budget` instructions of one warp; stops at barriers and the end. Returns how many ran. */
+/* Up to `budget` instructions of one warp; stops at barriers and the end, in its first turns also before it has
+ * stored and at the branch after that. Returns how many ran. */
 static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint64_t budget, struct simt_counts *n) {
   struct exec *x = &r->x;
   struct issued *out = &r->scratch;
-  uint64_t done = 0;
-  while (done < budget) {
+  uint64_t done = 0, charge = 0;
+  bool stored = false;
+  while (done + charge < budget) {
     struct entry *e = &w->stack[w->sp - 1];
     const struct xop *o = &x->ops[e->pc];
+    if (c->young) {
+      if (c->young == FIRST_TURNS && o->publishes && done) break;
+      if (c->young < FIRST_TURNS && stored && o->cls > XC_MEMORY) break;
+      stored |= o->publishes;
+    }
+    if (o->strong && r->s->turn) charge += STRONG_COST;
     if (o->straight) { /* nothing here asks the divergence stack */
       const struct xop *first = o;
       uint32_t mask = e->mask;
@@ -331,6 +345,7 @@ static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint
     if (ok && out->token) ok = feed_atomic(r, out->token, out->mask);
     if (!ok || out->next_pc == FEED_DONE || w->waiting) break;
   }
+  r->charged += charge;
   n->warp_insts += done;
   return done;
 }
@@ -346,14 +361,28 @@ static bool report_stuck(struct simt_run *r, struct cta *c, struct err *e) {
                  c->ctaid[2], list);
 }
 
-static bool report_endless(struct simt_run *r, struct cta *c, struct err *e) {
-  const struct warp *w = c->warps;
-  while (w < c->warps + r->fk.warps_per_cta - 1 && !w->sp) w++;
-  uint32_t pc = w->sp ? w->stack[w->sp - 1].pc : r->fk.entry_pc;
-  return err_set(e, ERR_STUCK,
-                 "kernel %s: no CTA finished in %llu warp instructions; warp %u of CTA (%u,%u,%u) is at PTX line %u",
-                 r->fk.name, (unsigned long long)STUCK_AFTER, w->index, c->ctaid[0], c->ctaid[1], c->ctaid[2],
-                 r->m->code[pc].ptx_line);
+static bool report_endless(struct simt_run *r, uint64_t insts, struct err *e) {
+  enum { SHOWN = 8 };
+  char list[1200] = "";
+  size_t at = 0;
+  uint32_t shown = 0;
+  for (uint32_t s = 0; s < r->slots; s++) {
+    const struct cta *c = &r->ctas[s];
+    for (uint32_t w = 0; c->running && w < r->fk.warps_per_cta && shown < SHOWN; w++) {
+      const struct warp *q = &c->warps[w];
+      if (!q->sp) continue;
+      uint32_t pc = q->waiting ? q->bar_pc : q->stack[q->sp - 1].pc;
+      at += (size_t)snprintf(list + at, sizeof list - at, "\n  block (%u,%u,%u) warp %u: PTX line %u, %s", c->ctaid[0],
+                             c->ctaid[1], c->ctaid[2], w, r->m->code[pc].ptx_line,
+                             q->waiting ? "waits at a barrier" : "runs");
+      shown++;
+    }
+  }
+  return err_set(
+      e, ERR_STUCK,
+      "kernel %s makes no progress: warps issue, but no block ended for %llu warp instructions (--watchdog N "
+      "waits for N)%s",
+      r->fk.name, (unsigned long long)insts, list);
 }
 
 /* One round over the warps of a CTA. *finished: no warp has work left; *waits: none can go on before another CTA has.
@@ -367,7 +396,7 @@ static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, 
     left = true;
     if (q->waiting) continue;
     ran = true;
-    r->instructions += run_warp(r, c, q, QUANTUM, n);
+    r->instructions += run_warp(r, c, q, r->s->turn ? FAIR_WARP : QUANTUM, n);
     if (r->x.fault)
       return err_set(e, r->fault.cuda_error == FEED_UNSUPPORTED ? ERR_UNSUPPORTED : ERR_PROGRAM, "%s", r->fault.text);
   }
@@ -377,11 +406,40 @@ static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, 
   return *waits || report_stuck(r, c, e);
 }
 
+void simt_set_watchdog(struct simt *s, uint64_t warp_insts) {
+  s->watchdog = warp_insts;
+}
+
+bool simt_interleave_parse(const char *text, uint32_t *turn, struct err *e) {
+  *turn = FAIR_TURN;
+  if (!text || !*text || !strcmp(text, "fair")) return true;
+  char *end = NULL;
+  unsigned long n = !strncmp(text, "fair=", 5) && text[5] >= '0' && text[5] <= '9' ? strtoul(text + 5, &end, 10) : 0;
+  if (strcmp(text, "none") && (!end || *end || !n || n > UINT32_MAX))
+    return err_set(e, ERR_USAGE, "--interleave needs none, fair or fair=N, warp instructions of a CTA's turn, not '%s'",
+                   text);
+  *turn = (uint32_t)n;
+  return true;
+}
+
+void simt_interleave(struct simt *s, uint32_t turn) {
+  s->turn = turn;
+}
+
+/* Fair turns (simt_interleave): a CTA that starts gets two short ones. In the first, each of its warps stops before it
+ * stores to global memory, in the second at the branch after that. So all resident warps have read what they read first
+ * before one of them writes, and written that before one reads on: on a GPU the way to memory takes longer than the
+ * start of all. Marks of a graph's nodes in one array for this level and the next rely on it. A kernel that stored to
+ * nothing that it loads from, the last time and so far, needs none of that. */
 bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
   struct simt_counts n = {0};
   uint32_t next = 0, live = 0;
   uint64_t progress = r->instructions, budget = r->fk.cluster > 1 ? CLUSTER_BUDGET : CTA_BUDGET;
-  bool ok = true;
+  if (r->s->turn && r->s->turn < budget) budget = r->s->turn;
+  uint64_t watchdog = r->s->watchdog ? r->s->watchdog : FEED_WATCHDOG;
+  if (!r->s->watchdog && r->s->turn) watchdog *= r->slots < MANY_TURNS ? r->slots : MANY_TURNS; /* all end late */
+  bool ok = true, apart = r->k->apart;
+  r->k->apart = true;
   while (ok && (next < r->fk.ctas || live)) {
     uint64_t before = r->instructions;
     struct cta *waiting = NULL;
@@ -390,13 +448,17 @@ bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
       if (!c->running) {
         if (next == r->fk.ctas) continue;
         feed_start(r, s, next++, s, 0);
+        c->young = r->s->turn && !(apart && r->k->apart) ? FIRST_TURNS : 0;
         live++;
       }
-      uint64_t limit = r->instructions + budget;
+      uint64_t limit = r->instructions + r->charged + (c->young ? 1 : budget);
       bool finished = false, waits = false;
-      while (ok && !finished && !waits && r->instructions < limit) ok = run_round(r, c, &n, &finished, &waits, e);
+      while (ok && !finished && !waits && r->instructions + r->charged < limit)
+        ok = run_round(r, c, &n, &finished, &waits, e);
+      if (c->young) c->young--;
       if (waits) waiting = c;
-      if (ok && r->instructions - progress > STUCK_AFTER) ok = report_endless(r, c, e);
+      if (ok && !finished && r->instructions - progress > watchdog)
+        ok = report_endless(r, r->instructions - progress, e);
       if (finished) {
         progress = r->instructions;
         feed_end(r, s);

@@ -14,7 +14,9 @@
 #include "base/err.h"
 #include "ptx/feed.h"
 
-#define SIMT_GLOBAL_BASE 0xC0000000u /* first allocation; see gpu-model: addresses decide sets and partitions */
+#define SIMT_GLOBAL_BASE                                                                                             \
+  0xC0000000u /* first allocation; docs/gpu-model.md "Launch and CTA dispatch": addresses decide sets and partitions \
+               */
 
 struct simt;        /* one device: memory + modules */
 struct simt_module; /* PTX linked together, its variables placed */
@@ -68,6 +70,33 @@ const struct simt_finding *simt_check_finding(const struct simt *s, size_t i); /
 /* "3 uninitialised reads, 0 shared memory races" into `out`; returns the sum. */
 size_t simt_check_summary(const struct simt *s, char *out, size_t size);
 
+/* A launch of which no CTA ends in so many warp instructions of simt_run is stuck; 0: FEED_WATCHDOG. */
+void simt_set_watchdog(struct simt *s, uint64_t warp_insts);
+
+/* ---- accesses outside of allocations ---- */
+enum simt_memory {
+  SIMT_MEMORY_STRICT,  /* all end the launch with a fault */
+  SIMT_MEMORY_WARN,    /* reads give zeroes and are counted; writes and wrong pointers are faults */
+  SIMT_MEMORY_HARDWARE /* allocations lie in pages of 2 MB: inside a page that one has a part of, both go through */
+};
+bool simt_memory_parse(const char *word, enum simt_memory *m, struct err *e); /* NULL and "": strict */
+/* Before the first launch. What went through is told to `report` (NULL: kept only), each place once. */
+void simt_memory(struct simt *s, enum simt_memory how, FILE *report);
+struct simt_strays {
+  uint64_t reads, writes; /* by threads, that went through */
+  size_t places;
+};
+struct simt_strays simt_strays(const struct simt *s);
+const struct simt_finding *simt_stray(const struct simt *s, size_t i); /* NULL after the last place */
+/* "3 reads out of bounds at 1 place gave zeroes" into `out`. */
+void simt_strays_summary(const struct simt *s, char *out, size_t size);
+
+/* ---- the order of functional mode ---- */
+/* "none": CTA by CTA. "fair", "fair=N": all CTAs that are resident at a time take turns of about N warp instructions.
+ * NULL and "": fair. */
+bool simt_interleave_parse(const char *text, uint32_t *turn, struct err *e);
+void simt_interleave(struct simt *s, uint32_t turn); /* before modules are loaded; a new machine goes CTA by CTA */
+
 /* ---- modules ---- */
 struct simt_text {
   const char *ptx;  /* NUL-terminated */
@@ -99,11 +128,15 @@ struct simt_kernel_info {
   const uint32_t *param_offset, *param_bytes, *param_align; /* per parameter, in the parameter block */
   uint32_t param_block_bytes;
   uint32_t regs, static_shared, local_bytes, const_bytes, max_threads; /* max_threads from .maxntid, else 1024 */
-  uint32_t cluster[3];             /* CTAs of a cluster, from .reqnctapercluster; 0 where it says nothing */
-  bool in_clusters;                /* must be launched in clusters */
+  uint32_t resident;   /* threads of an SM that .maxntid and .minnctapersm promise room for, 0 where they say nothing */
+  uint32_t cluster[3]; /* CTAs of a cluster, from .reqnctapercluster; 0 where it says nothing */
+  bool in_clusters;    /* must be launched in clusters */
   uint32_t ptx_version, target_sm; /* 78, 35 */
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *k);
+/* Most registers per thread that a compiler leaves a kernel whose CTAs have `threads`, on SMs of sm_regs: it spills the
+ * rest, so that a CTA fits, and as many CTAs as the kernel promises. 0: no thread fits. */
+uint32_t simt_register_limit(const struct simt_kernel_info *k, uint32_t threads, uint32_t sm_regs);
 size_t simt_kernel_count(struct simt_module *m);
 struct simt_kernel *simt_kernel_at(struct simt_module *m, size_t i);
 
@@ -121,7 +154,7 @@ struct simt_launch {
 /* `cta_slots`: CTA slots of the machine that will drive the feed. Also enough for simt_run. NULL with `e`. */
 struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_t cta_slots, struct err *e);
 struct feed *simt_feed(struct simt_run *r);
-/* Functional mode: run the whole grid, CTA by CTA. */
+/* Functional mode: run the whole grid, in the order of simt_interleave. */
 struct simt_counts {
   uint64_t warp_insts, thread_insts;
 };

@@ -133,10 +133,7 @@ static void enter(struct exec *x, const struct xop *o, const struct xfunc *f, ui
   struct entry caller = *x->e;
   const struct xaux *a = o->aux;
   uint32_t pc = (uint32_t)(o - x->ops), frame = caller.frame;
-  for (uint32_t k = 0; k < x->run->m->nfuncs; k++) { /* the caller's frame ends where its own registers do */
-    const struct xfunc *c = &x->run->m->funcs[k];
-    if (pc >= c->entry && pc < c->end) frame += c->frame_bytes;
-  }
+  frame += function_at(x->run->m, pc)->frame_bytes; /* the caller's frame ends where its own registers do */
   if (!room_for(x, o, f, frame, caller.local_top)) return;
   if (a->n != f->nformals) {
     fault_text(x, o, __builtin_ctz(mask), 719, "indirect call of '%s' with %u arguments instead of %u", f->f->name,
@@ -184,10 +181,9 @@ static void call(struct exec *x, const struct xop *o, uint32_t mask) {
     for (uint32_t q = left; q; q &= q - 1)
       if (targets[__builtin_ctz(q)] == targets[i]) same |= q & -q;
     left &= ~same;
-    const struct xfunc *f = NULL;
-    for (uint32_t k = 0; k < x->run->m->nfuncs; k++)
-      if (CODE_BASE + 8ull * x->run->m->funcs[k].entry == targets[i]) f = &x->run->m->funcs[k];
-    if (!f || f->f->entry) {
+    uint64_t to = (targets[i] - CODE_BASE) / 8;
+    const struct xfunc *f = targets[i] >= CODE_BASE && to <= UINT32_MAX ? function_at(x->run->m, (uint32_t)to) : NULL;
+    if (!f || f->f->entry || CODE_BASE + 8ull * f->entry != targets[i]) {
       fault_text(x, o, i, 718, "indirect call of 0x%llx, which is no function", (unsigned long long)targets[i]);
       return;
     }
@@ -208,8 +204,7 @@ static void ret(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct xaux *a = site->aux;
   uint32_t pc = (uint32_t)(o - x->ops);
   const struct xfunc *f = a->func;
-  for (uint32_t k = 0; !f && k < x->run->m->nfuncs; k++)
-    if (pc >= x->run->m->funcs[k].entry && pc < x->run->m->funcs[k].end) f = &x->run->m->funcs[k];
+  if (!f) f = function_at(x->run->m, pc);
   if (mask && a->nret && f)
     copy_value(x, mask, &a->v[a->n], w->regs + c->up_frame, c->up_local, &f->ret, w->regs + c->frame, c->local);
   bool all = w->stack[top].mask == mask;

@@ -8,9 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
+#include "base/input.h"
 #include "base/paths.h"
+#include "base/yamltext.h"
 #include "gpu/config.h"
 #include "gpu/scheme.h"
 #include "results/record.h"
@@ -88,11 +89,22 @@ static bool check_keys(struct reader *r, const yaml_node_t *map, enum study_sect
   return true;
 }
 
+/* Texts end up in job scripts, reports and on terminals, a line each. */
+static bool one_line(struct reader *r, const yaml_node_t *n, const char *key) {
+  const char *t = scalar(n);
+  if (t && *t && strlen(t) != n->data.scalar.length) return bad(r, n, "%s: a byte 0 stands in the text", key);
+  for (const char *p = t ? t : ""; *p; p++)
+    if ((unsigned char)*p < ' ' || *p == 0x7f)
+      return bad(r, n, "%s: a line break or another control character stands in the text", key);
+  return true;
+}
+
 static bool get_text(struct reader *r, yaml_node_t *map, const char *key, const char **out) {
   yaml_node_t *n = child(r, map, key);
   if (!n) return true;
   const char *t = scalar(n);
   if (!t || !*t) return bad(r, n, "%s: a text is needed here", key);
+  if (!one_line(r, n, key)) return false;
   *out = arena_strdup(&r->s->arena, t);
   return true;
 }
@@ -127,6 +139,7 @@ static bool get_texts(struct reader *r, yaml_node_t *map, const char *key, const
   for (size_t i = 0; i < *count; i++) {
     const char *t = scalar(item(r, n, i));
     if (!t || !*t) return bad(r, item(r, n, i), "%s: a list of texts is needed here", key);
+    if (!one_line(r, item(r, n, i), key)) return false;
     (*out)[i] = arena_strdup(&r->s->arena, t);
   }
   return true;
@@ -451,17 +464,31 @@ static bool read_limits(struct reader *r, yaml_node_t *top) {
   return true;
 }
 
+/* A value of an #SBATCH line, which sbatch splits at blanks and quotes. */
+static bool slurm_word(struct reader *r, yaml_node_t *map, const char *key, const char **out) {
+  if (!get_text(r, map, key, out)) return false;
+  const char *t = *out ? *out : "", *odd = t + strcspn(t, " \"'`\\$;<>#");
+  return !*odd || bad(r, child(r, map, key), "%s: '%c' cannot stand here; further options of sbatch go under `options`",
+                      key, *odd);
+}
+
 static bool read_slurm(struct reader *r, yaml_node_t *top) {
   yaml_node_t *n = child(r, top, "slurm");
   struct study_slurm *s = &r->s->slurm;
   *s = (struct study_slurm){.cpus = 1, .runs_per_task = 1};
-  return !n ||
-         (check_keys(r, n, STUDY_CLUSTER) && get_text(r, n, "partition", &s->partition) &&
-          get_text(r, n, "account", &s->account) && get_text(r, n, "qos", &s->qos) &&
-          get_text(r, n, "constraint", &s->constraint) && get_text(r, n, "time", &s->time) &&
-          get_text(r, n, "memory", &s->memory) && get_count(r, n, "cpus", &s->cpus) &&
-          get_count(r, n, "runs-per-task", &s->runs_per_task) && get_count(r, n, "max-running", &s->max_running) &&
-          get_texts(r, n, "options", &s->options, &s->option_count));
+  if (!n) return true;
+  if (!check_keys(r, n, STUDY_CLUSTER) || !slurm_word(r, n, "partition", &s->partition) ||
+      !slurm_word(r, n, "account", &s->account) || !slurm_word(r, n, "qos", &s->qos) ||
+      !slurm_word(r, n, "constraint", &s->constraint) || !slurm_word(r, n, "time", &s->time) ||
+      !slurm_word(r, n, "memory", &s->memory) || !get_count(r, n, "cpus", &s->cpus) ||
+      !get_count(r, n, "runs-per-task", &s->runs_per_task) || !get_count(r, n, "max-running", &s->max_running) ||
+      !get_texts(r, n, "options", &s->options, &s->option_count))
+    return false;
+  for (size_t i = 0; i < s->option_count; i++)
+    if (*s->options[i] != '-')
+      return bad(r, item(r, child(r, n, "options"), i),
+                 "options: '%s' does not begin with '-', as options of sbatch do", s->options[i]);
+  return true;
 }
 
 static bool check_metrics(struct reader *r, yaml_node_t *n) {
@@ -534,23 +561,16 @@ bool study_load(struct study *s, const char *path, struct err *e) {
   *s = (struct study){0};
   s->path = arena_strdup(&s->arena, path);
   size_t size;
-  char *text = path_read_whole(path, &size);
-  if (!text) return err_set(e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
+  char *text = input_read(path, INPUT_YAML_MOST, &size, e);
+  if (!text) return false;
   s->text = arena_strdup(&s->arena, text);
   struct reader r = {.s = s, .e = e};
-  yaml_parser_t parser;
-  CHECK(yaml_parser_initialize(&parser), "out of memory");
-  yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
-  bool ok = yaml_parser_load(&parser, &r.doc);
-  if (!ok) {
-    err_set(e, ERR_INPUT, "%s:%zu:%zu: %s", path, parser.problem_mark.line + 1, parser.problem_mark.column + 1,
-            parser.problem ? parser.problem : "not YAML");
-  } else {
+  bool ok = yaml_text_load(&r.doc, path, text, size, e);
+  if (ok) {
     yaml_node_t *top = yaml_document_get_root_node(&r.doc);
     ok = top ? read_top(&r, top) : err_set(e, ERR_INPUT, "%s:1:1: the file is empty", path);
     yaml_document_delete(&r.doc);
   }
-  yaml_parser_delete(&parser);
   free(text);
   if (ok) set_defaults(s);
   return ok;

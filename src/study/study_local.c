@@ -93,7 +93,7 @@ static void finish(struct pool *p, struct child *c, int status, const struct rus
   char *log = study_log_tail(log_path, LOG_BYTES);
   if (o.exit_code && study_disk_full(log)) {
     if (!p->stop)
-      err_set(p->w->e, ERR_INPUT,
+      err_set(p->w->e, ERR_OUTPUT,
               "the disk is full (%s said so); what was stored before is safe. Free some space and "
               "run the study again",
               c->run->program);

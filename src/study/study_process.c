@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "base/process.h"
 #include "study/study_impl.h"
 
 double study_now(void) {
@@ -58,11 +58,11 @@ int study_start(const char *self, char *const *args, const char *record, const c
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  setpgid(0, 0);                    /* Ctrl-C reaches us alone; we end the group */
-  prctl(PR_SET_PDEATHSIG, SIGTERM); /* `sluice run` passes it on to the program */
-  if (getppid() != parent) _exit(127);
+  setenv("SLUICE_JOB", "1", 1); /* see cli/jobs.h */
+  setpgid(0, 0);                /* Ctrl-C reaches us alone; we end the group */
+  process_child(parent);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-  int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666), null = open("/dev/null", O_RDONLY);
+  int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0666), null = open("/dev/null", O_RDONLY);
   if (fd < 0) fd = open("/dev/null", O_WRONLY);
   dup2(null, STDIN_FILENO);
   dup2(fd, STDOUT_FILENO);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/paths.h"
 #include "study/study_impl.h"
 
@@ -25,9 +26,9 @@ bool study_lock(const char *results, int *lock, struct err *e) {
   struct stat mine, there;
   bool ok = false;
   for (int tries = 0; tries < 100; tries++) {
-    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (*lock < 0) {
-      err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+      output_failed(path, errno, e);
       break;
     }
     if (fcntl(*lock, F_SETLK, &l)) {
@@ -93,8 +94,9 @@ enum study_end study_run(const struct study *s, const struct study_runs *r, cons
   }
   p->done = p->before;
   enum study_end end = STUDY_COMPLETE;
-  if (w.count && mkdir(w.spool, 0777) && errno != EEXIST) {
-    err_set(e, ERR_INPUT, "cannot make the folder '%s': %s", w.spool, strerror(errno));
+  struct stat there;
+  if (w.count && mkdir(w.spool, 0777) && (errno != EEXIST || lstat(w.spool, &there) || !S_ISDIR(there.st_mode))) {
+    err_set(e, ERR_OUTPUT, "cannot make the folder '%s': %s", w.spool, strerror(errno));
     end = STUDY_STOPPED;
   } else if (w.count) {
     end = o->engine == STUDY_SLURM ? study_slurm(&w) : study_local(&w);

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/output.h"
+#include "base/process.h"
 #include "base/paths.h"
 #include "study/study_impl.h"
 
@@ -51,9 +53,10 @@ static int capture(const char *const *argv, char *out, size_t size, bool errors)
   int p[2];
   if (pipe2(p, O_CLOEXEC)) return -1;
   fflush(NULL);
-  pid_t pid = fork();
+  pid_t parent = getpid(), pid = fork();
   if (!pid) {
     sigset_t none;
+    process_child(parent);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0); /* Ctrl-C is for us */
@@ -113,8 +116,7 @@ static bool write_runs(struct cluster *c, const struct batch *b) {
   json_decref(root);
   if (!text) return err_set(c->w->e, ERR_INPUT, "a command line of the study is not valid UTF-8");
   snprintf(path, sizeof path, "%s/runs.json", b->folder);
-  bool ok = path_write_whole(path, text, strlen(text)) ||
-            err_set(c->w->e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  bool ok = path_write_whole(path, text, strlen(text)) || output_failed(path, errno, c->w->e);
   free(text);
   return ok;
 }
@@ -132,15 +134,40 @@ static void quoted(FILE *f, const char *s) {
   fputc('\'', f);
 }
 
+/* What stands in a comment of the script ends with its line. */
+static void comment(FILE *f, const char *s) {
+  for (; *s; s++) fputc((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s, f);
+}
+
+/* A name of a file for --output: sbatch takes %x for its own, and has no way to write some characters. */
+static void pattern(FILE *f, const char *s) {
+  for (; *s; s++) {
+    if (*s == '%') fputc('%', f);
+    fputc(*s, f);
+  }
+}
+
+static bool can_name(struct cluster *c, const struct batch *b) {
+  for (const char *p = b->folder; *p; p++)
+    if ((unsigned char)*p < ' ' || *p == 0x7f || *p == '"' || *p == '\\')
+      return err_set(
+          c->w->e, ERR_INPUT,
+          "a job script cannot name the folder of the results, as it has a line break, a quotation mark or a "
+          "backslash in its path; name a results file elsewhere with --results");
+  return true;
+}
+
 static bool write_script(struct cluster *c, const struct batch *b) {
   const struct study *s = c->w->s;
+  if (!can_name(c, b)) return false;
   const struct study_slurm *o = &s->slurm;
   char *text = NULL, path[PATH_MAX];
   size_t n;
   FILE *f = open_memstream(&text, &n);
   CHECK(f, "out of memory");
-  fprintf(f, "#!/bin/bash\n# %zu runs of the study %s as an array of %zu tasks, written by `sluice study`.\n", b->count,
-          s->name, b->tasks);
+  fprintf(f, "#!/bin/bash\n# %zu runs of the study ", b->count);
+  comment(f, s->name);
+  fprintf(f, " as an array of %zu tasks, written by `sluice study`.\n", b->tasks);
   fputs(
       "# By hand: sbatch THIS_FILE. The same `sluice study --engine slurm` collects what the tasks leave beside it.\n",
       f);
@@ -156,15 +183,16 @@ static bool write_script(struct cluster *c, const struct batch *b) {
   for (size_t i = 0; i < o->option_count; i++) fprintf(f, "#SBATCH %s\n", o->options[i]);
   /* A node that dies gives its tasks back to the queue; the output is for when one fails. */
   fputs("#SBATCH --requeue\n#SBATCH --open-mode=append\n", f);
-  fprintf(f, "#SBATCH --output=\"%s/task-%%a.out\"\n\nexec ", b->folder);
+  fputs("#SBATCH --output=\"", f);
+  pattern(f, b->folder);
+  fputs("/task-%a.out\"\n\nexec ", f);
   quoted(f, c->w->o->self);
   fputs(" study --task \"$SLURM_ARRAY_TASK_ID\" ", f);
   quoted(f, b->folder);
   fputc('\n', f);
   fclose(f);
   snprintf(path, sizeof path, "%s/job.sh", b->folder);
-  bool ok =
-      path_write_whole(path, text, n) || err_set(c->w->e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  bool ok = path_write_whole(path, text, n) || output_failed(path, errno, c->w->e);
   if (ok) chmod(path, 0755);
   free(text);
   return ok;

@@ -90,7 +90,7 @@ static int one_run(const char *folder, json_t *plan, json_t *run, const char *se
   int rc = ended ? 0 : -1;
   if (ended && !write_result(result, &o, record, log)) {
     fprintf(stderr, "sluice: cannot write '%s': %s\n", result, strerror(errno));
-    rc = 1;
+    rc = 8; /* as the command's for what cannot be written */
   }
   unlink(record_path);
   unlink(log_path);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "trace/accel_text.h"
 
 struct export {
@@ -284,15 +285,15 @@ static bool write_launch(struct export *x, const char *dir, double version, uint
   char path[1200];
   snprintf(path, sizeof path, "%.1100s/kernel-%u.traceg", dir, launch + 1);
   if (!read_origin(x, launch, version, e) || !x->t->ops->begin(x->t, 1, e)) return false;
-  x->f = fopen(path, "we");
-  if (!x->f) return err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  struct output *file = output_open(path);
+  if (!file) return output_failed(path, errno, e);
+  x->f = output_file(file);
   write_header(x, launch);
   bool ok = true;
   for (uint32_t c = 0; ok && c < x->k->ctas; c++) ok = write_cta(x, c, e);
-  bool written = !ferror(x->f);
-  if (fclose(x->f) || !written) ok = ok && err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
-  if (!ok) remove(path);
-  return ok;
+  if (ok) return output_commit(file) || output_failed(path, errno, e);
+  output_abandon(file);
+  return false;
 }
 
 bool accel_export(struct trace_input *t, const char *dir, double version, struct err *e) {
@@ -300,8 +301,9 @@ bool accel_export(struct trace_input *t, const char *dir, double version, struct
   struct export x = {.t = t};
   struct trace_event ev;
   snprintf(path, sizeof path, "%.1100s/kernelslist.g", dir);
-  FILE *list = fopen(path, "we");
-  if (!list) return err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
+  struct output *file = output_prepare(path, e) ? output_open(path) : NULL;
+  if (!file) return e->code ? false : output_failed(path, errno, e);
+  FILE *list = output_file(file);
   bool ok;
   while ((ok = t->ops->next(t, &ev, e)) && ev.kind != TRACE_END) {
     if (ev.kind == TRACE_COPY && ev.to_device && ev.addr)
@@ -311,8 +313,8 @@ bool accel_export(struct trace_input *t, const char *dir, double version, struct
     if (!(ok = write_launch(&x, dir, version, ev.launch, e))) break;
     fprintf(list, "kernel-%u.traceg\n", ev.launch + 1);
   }
-  bool written = !ferror(list);
-  if (fclose(list) || !written) ok = ok && err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
-  if (!ok) remove(path);
-  return ok;
+  if (ok)
+    return output_commit(file) || output_failed(path, errno, e); /* the list comes last: it vouches for the rest */
+  output_abandon(file);
+  return false;
 }

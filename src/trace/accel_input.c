@@ -12,12 +12,12 @@
  */
 #include "trace/accel.h"
 
-#include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
 #include "trace/accel_kernel.h"
 
 enum { LOCAL_WINDOW = 1 << 24, MAXWELL = 50 };
@@ -91,8 +91,11 @@ static bool list_line(struct accel *a, char *line, unsigned number, struct err *
 }
 
 static bool read_list(struct accel *a, struct err *e) {
-  FILE *f = fopen(a->path, "re");
-  if (!f) return err_set(e, ERR_INPUT, "cannot read '%s': %s", a->path, strerror(errno));
+  uint64_t bytes;
+  int fd = input_open(a->path, &bytes, e);
+  if (fd < 0) return false;
+  FILE *f = fdopen(fd, "r");
+  CHECK(f, "out of memory");
   char *line = NULL;
   size_t room = 0;
   bool ok = true;

@@ -279,6 +279,7 @@ static bool read_ctas(struct reader *r, struct err *e) {
   struct accel_kernel *k = r->k;
   const char *line;
   size_t n;
+  uint32_t ctas = 0;
   while (accel_stream_line(r->s, &line, &n, e)) {
     unsigned long x, y, z;
     char text[96];
@@ -297,8 +298,11 @@ static bool read_ctas(struct reader *r, struct err *e) {
       accel_stream_progress(r->s, &done, &total);
       r->who->reading(r->who->reading_ctx, done, total);
     }
+    ctas++;
   }
-  return !e->code;
+  if (e->code || ctas == k->feed.ctas) return !e->code;
+  return LINE_ERROR(r, e, "the file ends after %u of the %u CTAs that its header says: it was cut off", ctas,
+                    k->feed.ctas);
 }
 
 /* ---- the file ---- */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/input.h"
 #include "trace/accel_tracez.h"
 
 enum { IN_BYTES = 1 << 18, OUT_BYTES = 1 << 20, LINE_MOST = 1 << 22 };
@@ -33,15 +33,14 @@ static bool ends(const char *s, const char *with) {
 struct accel_stream *accel_stream_open(const char *path, struct err *e) {
   struct accel_stream *s = calloc(1, sizeof *s);
   CHECK(s, "out of memory");
-  struct stat st;
   snprintf(s->path, sizeof s->path, "%s", path);
-  s->f = fopen(path, "rbe");
-  if (!s->f) {
-    err_set(e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
+  int fd = input_open(path, &s->file_bytes, e);
+  if (fd < 0) {
     free(s);
     return NULL;
   }
-  if (!fstat(fileno(s->f), &st)) s->file_bytes = (uint64_t)st.st_size;
+  s->f = fdopen(fd, "rb");
+  CHECK(s->f, "out of memory");
   s->in = malloc(IN_BYTES);
   s->size = OUT_BYTES;
   s->text = malloc(s->size);

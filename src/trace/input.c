@@ -1,19 +1,21 @@
 /* input.c - which reader opens a trace: by the first bytes, then by the name. */
 #include "trace/input.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/input.h"
 #include "trace/accel.h"
 #include "trace/slt.h"
 #include "trace/slt_read.h"
 
 static bool begins_with(const char *path, const char *magic, size_t n) {
   char head[16];
-  FILE *f = fopen(path, "rb");
-  if (!f) return false;
-  bool same = fread(head, 1, n, f) == n && !memcmp(head, magic, n);
-  fclose(f);
+  uint64_t bytes;
+  int fd = input_open(path, &bytes, NULL);
+  if (fd < 0) return false;
+  bool same = read(fd, head, n) == (ssize_t)n && !memcmp(head, magic, n);
+  close(fd);
   return same;
 }
 

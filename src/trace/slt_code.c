@@ -277,6 +277,7 @@ static bool read_code(struct slt_code *c, struct slt_in *in, char *why) {
     if (!*c->files[f]) free(c->files[f]), c->files[f] = NULL;
   }
   if (!read_columns(c, in, why)) return false;
+  c->code[c->insts].fetch_pc = c->code[c->insts - 1].fetch_pc + 8;
   for (uint32_t pc = 0; pc < c->insts; pc++) {
     c->code[pc].pc = pc;
     const char *wrong = valid(&c->code[pc]);

@@ -2,13 +2,13 @@
 #include "trace/slt_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+
+#include "base/input.h"
 
 struct dict {
   uint64_t at;
@@ -26,21 +26,12 @@ struct slt_file {
 };
 
 struct slt_file *slt_file_open(const char *path, struct err *e) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat st;
-  if (fd < 0 || fstat(fd, &st)) {
-    err_set(e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
-    if (fd >= 0) close(fd);
-    return NULL;
-  }
-  if (!S_ISREG(st.st_mode)) {
-    err_set(e, ERR_INPUT, "%s: expected a file; a trace is read by its offsets, so a pipe or folder will not do", path);
-    close(fd);
-    return NULL;
-  }
+  uint64_t bytes;
+  int fd = input_open(path, &bytes, e);
+  if (fd < 0) return NULL;
   struct slt_file *f = calloc(1, sizeof *f);
   CHECK(f, "out of memory");
-  *f = (struct slt_file){.path = strdup(path), .fd = fd, .bytes = (uint64_t)st.st_size, .zstd = ZSTD_createDCtx()};
+  *f = (struct slt_file){.path = strdup(path), .fd = fd, .bytes = bytes, .zstd = ZSTD_createDCtx()};
   CHECK(f->path && f->zstd, "out of memory");
   return f;
 }

@@ -4,10 +4,8 @@
 #include "trace/slt_pack.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <zdict.h>
 #include <zstd.h>
 
@@ -24,7 +22,8 @@ struct slt_pack_kernel {
 };
 
 struct slt_pack {
-  FILE *out;
+  struct output *file; /* NULL once it is complete or given up */
+  FILE *out;           /* of `file` */
   uint64_t at;
   int error; /* errno of the first failed write */
   char *path;
@@ -37,25 +36,22 @@ struct slt_pack {
   uint32_t nkernels;
 };
 
-struct slt_pack *slt_pack_create(const char *path, struct err *e) {
-  FILE *out = fopen(path, "wb+e");
-  if (!out) {
-    err_set(e, ERR_INPUT, "cannot write '%s': %s", path, strerror(errno));
-    return NULL;
-  }
+struct slt_pack *slt_pack_create(const char *path, const char *temp, struct err *e) {
+  struct output *file = temp ? output_open_in_place(temp) : output_open(path);
+  if (!file) return output_failed(path, errno, e), NULL;
   struct slt_pack *p = calloc(1, sizeof *p);
   CHECK(p, "out of memory");
-  *p = (struct slt_pack){.out = out, .path = strdup(path), .zstd = ZSTD_createCCtx()};
+  *p = (struct slt_pack){.file = file, .out = output_file(file), .path = strdup(path), .zstd = ZSTD_createCCtx()};
   CHECK(p->path && p->zstd, "out of memory");
   uint8_t header[SLT_HEADER] = {0}; /* no trace yet: the real one comes last */
-  if (fwrite(header, 1, sizeof header, out) != sizeof header) p->error = errno;
+  fwrite(header, 1, sizeof header, p->out);
   p->at = SLT_HEADER;
   return p;
 }
 
 void slt_pack_free(struct slt_pack *p) {
   if (!p) return;
-  if (p->out) fclose(p->out);
+  output_abandon(p->file);
   ZSTD_freeCCtx(p->zstd);
   for (uint32_t i = 0; i < p->nkernels; i++) {
     ZSTD_freeCDict(p->kernels[i]->ready);
@@ -73,9 +69,9 @@ void slt_pack_free(struct slt_pack *p) {
 }
 
 bool slt_pack_error(const struct slt_pack *p, struct err *e) {
-  if (!p->error) return false;
-  err_set(e, ERR_INPUT, "cannot write '%s': %s", p->path, strerror(p->error));
-  return true;
+  int why = p->error || !p->file ? p->error : output_error(p->file);
+  if (why) output_failed(p->path, why, e);
+  return why;
 }
 
 /* ---- blocks ---- */
@@ -85,9 +81,8 @@ static uint64_t write_block(struct slt_pack *p, const struct slt_block *b, const
   slt_put32(h + 4, b->stored);
   slt_put32(h + 8, b->raw);
   slt_put32(h + 12, slt_block_check(h, payload, b->stored));
-  errno = 0;
-  if (fwrite(h, 1, sizeof h, p->out) != sizeof h || fwrite(payload, 1, b->stored, p->out) != b->stored)
-    if (!p->error) p->error = errno ? errno : EIO;
+  fwrite(h, 1, sizeof h, p->out);
+  fwrite(payload, 1, b->stored, p->out);
   uint64_t at = p->at;
   p->at += SLT_BLOCK_HEADER + (uint64_t)b->stored;
   return at;
@@ -171,8 +166,7 @@ uint32_t slt_pack_dicts(const struct slt_pack *p) {
 }
 
 void slt_pack_back_to(struct slt_pack *p, uint64_t at, uint32_t dicts) {
-  if (fflush(p->out) || ftruncate(fileno(p->out), (off_t)at) || fseeko(p->out, (off_t)at, SEEK_SET))
-    if (!p->error) p->error = errno;
+  if (!output_cut(p->file, at) && !p->error) p->error = errno;
   p->at = at;
   p->ndicts = dicts;
   for (uint32_t i = 0; i < p->nkernels; i++) {
@@ -216,6 +210,10 @@ void slt_pack_lists(const struct slt_pack *p, struct slt_buf *b) {
   put_offsets(b, p->dicts, p->ndicts);
 }
 
+void slt_pack_flush(struct slt_pack *p) {
+  fflush(p->out); /* what goes wrong is kept there */
+}
+
 bool slt_pack_finish(struct slt_pack *p, const struct slt_buf *index, uint32_t launches, struct err *e) {
   uint64_t at = pack(p, SLT_INDEX, index->at, index->used, NULL, 0);
   uint8_t h[SLT_HEADER] = {0};
@@ -226,10 +224,13 @@ bool slt_pack_finish(struct slt_pack *p, const struct slt_buf *index, uint32_t l
   slt_put64(h + 24, at);
   slt_put32(h + 32, launches);
   slt_put64(h + 40, hash_bytes(HASH_INIT, h, 40));
-  bool good = !fseeko(p->out, 0, SEEK_SET) && fwrite(h, 1, sizeof h, p->out) == sizeof h && !fflush(p->out);
-  if (!good && !p->error) p->error = errno ? errno : EIO;
-  good = !fclose(p->out);
-  p->out = NULL;
-  if (!good && !p->error) p->error = errno;
-  return !slt_pack_error(p, e);
+  bool good = !p->error && !fseeko(p->out, 0, SEEK_SET) && fwrite(h, 1, sizeof h, p->out) == sizeof h;
+  if (good) {
+    good = output_commit(p->file);
+    p->file = NULL;
+    if (!good) p->error = errno;
+  } else if (!p->error) {
+    p->error = output_error(p->file) ? output_error(p->file) : EIO;
+  }
+  return good || !slt_pack_error(p, e);
 }

@@ -4,13 +4,14 @@
 #ifndef TRACE_SLT_PACK_H
 #define TRACE_SLT_PACK_H
 
+#include "base/output.h"
 #include "trace/slt.h"
 
 struct slt_pack;
 struct slt_pack_kernel; /* a kernel's dictionary, or the samples that it will be made from */
 
-struct slt_pack *slt_pack_create(const char *path, struct err *e);
-void slt_pack_free(struct slt_pack *p); /* closes the file; NULL is allowed */
+struct slt_pack *slt_pack_create(const char *path, const char *temp, struct err *e);
+void slt_pack_free(struct slt_pack *p); /* a file that is not finished vanishes; NULL is allowed */
 /* Append a block; returns its offset. What goes wrong is kept for slt_pack_error. */
 uint64_t slt_pack_block(struct slt_pack *p, uint8_t type, const uint8_t *raw, size_t bytes);
 uint64_t slt_pack_slices(struct slt_pack *p, struct slt_pack_kernel *k, const struct slt_buf *raw);
@@ -24,7 +25,9 @@ void slt_pack_back_to(struct slt_pack *p, uint64_t at, uint32_t dicts);
 /* Offsets of code and dictionaries, as INDEX begins. */
 void slt_pack_lists(const struct slt_pack *p, struct slt_buf *b);
 bool slt_pack_error(const struct slt_pack *p, struct err *e); /* true: there is one */
-/* The INDEX block, the header, everything on disk. */
+/* What has been written survives this process. */
+void slt_pack_flush(struct slt_pack *p);
+/* The INDEX block and the header: the file is complete and gets its name. */
 bool slt_pack_finish(struct slt_pack *p, const struct slt_buf *index, uint32_t launches, struct err *e);
 
 #endif

@@ -32,7 +32,6 @@ struct cta_writer {
 
 struct slt_writer {
   struct slt_pack *pack;
-  char *path, *temp;
   struct launch_ref *launches;
   uint32_t nlaunches, copies;
   struct trace_order order;
@@ -266,6 +265,7 @@ bool slt_end(struct slt_writer *w, bool whole, struct err *e) {
   if (whole && !w->err.code) {
     write_group(w);
     write_end(w);
+    slt_pack_flush(w->pack);
   } else {
     w->nparts = 0;
     for (int k = 0; k < SLT_PLANES; k++) w->group[k].used = 0;
@@ -332,11 +332,7 @@ static uint64_t write_order(struct slt_writer *w) {
 struct slt_writer *slt_create(const char *path, const char *temp, const char *program, struct err *e) {
   struct slt_writer *w = calloc(1, sizeof *w);
   CHECK(w, "out of memory");
-  w->path = strdup(path);
-  w->temp = malloc(strlen(temp ? temp : path) + 8);
-  CHECK(w->path && w->temp, "out of memory");
-  sprintf(w->temp, temp ? "%s" : "%s.part", temp ? temp : path);
-  w->pack = slt_pack_create(w->temp, e);
+  w->pack = slt_pack_create(path, temp, e);
   if (!w->pack) {
     slt_abandon(w);
     return NULL;
@@ -356,8 +352,6 @@ static void free_writer(struct slt_writer *w) {
   trace_order_free(&w->order);
   free(w->refs);
   free(w->launches);
-  free(w->path);
-  free(w->temp);
   free(w);
 }
 
@@ -375,8 +369,6 @@ bool slt_finish(struct slt_writer *w, struct err *e) {
   }
   if (order) slt_v(b, order);
   bool good = slt_pack_finish(w->pack, b, w->nlaunches, &w->err);
-  if (good && rename(w->temp, w->path))
-    good = err_set(&w->err, ERR_INPUT, "cannot write '%s': %s", w->path, strerror(errno));
   if (!good && e) *e = w->err;
   if (!good) slt_abandon(w);
   else free_writer(w);
@@ -386,6 +378,5 @@ bool slt_finish(struct slt_writer *w, struct err *e) {
 void slt_abandon(struct slt_writer *w) {
   if (!w) return;
   if (w->ctas) free_launch(w);
-  if (w->pack) unlink(w->temp);
   free_writer(w);
 }

@@ -1,7 +1,7 @@
 /* slt_write.h - writing our own trace format (docs/trace-format.md): launches as they run, or as another trace gives
  * them.
  *
- * The file appears whole or not at all: everything goes to a temporary file beside it, which slt_finish renames.
+ * The file appears whole or not at all: it has no name until slt_finish (base/output.h).
  */
 #ifndef TRACE_SLT_WRITE_H
 #define TRACE_SLT_WRITE_H
@@ -12,7 +12,8 @@
 
 struct slt_writer;
 
-/* `program`: what is recorded, may be NULL. `temp`: where to write until the end; NULL: `path` with ".part". */
+/* `program`: what is recorded, may be NULL. `temp`: the file that becomes `path`, if somebody else gives it that name
+ * (output_reach); NULL: slt_finish does. */
 struct slt_writer *slt_create(const char *path, const char *temp, const char *program, struct err *e);
 /* A copy between host and device; `addr`: on the device, 0 if not known. */
 void slt_note_copy(struct slt_writer *w, uint64_t addr, uint64_t bytes, bool to_device);

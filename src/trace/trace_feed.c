@@ -11,9 +11,6 @@
 
 enum { BARRIERS = 16, QUANTUM = 4096, CTA_BUDGET = 1 << 22 };
 
-/* Warp instructions without any CTA finishing after which a launch counts as stuck, as in functional mode. */
-#define STUCK_AFTER UINT64_C(20000000000)
-
 struct arrivals {
   uint32_t expected, count; /* threads; expected 0: all */
   uint64_t waiting;
@@ -221,7 +218,17 @@ static bool drive_round(struct drive *d, struct drive_slot *s, uint32_t slot, st
                  __builtin_popcountll(s->live));
 }
 
-bool trace_drive(struct feed *f, uint32_t slots, struct trace_counts *n, struct err *e) {
+static bool drive_endless(const struct drive *d, uint64_t insts, struct err *e) {
+  const struct feed_kernel *k = d->f->kernel;
+  uint32_t pc = d->out.next_pc;
+  return err_set(
+      e, ERR_STUCK,
+      "kernel %s makes no progress: warps issue, but no block ended for %llu warp instructions (--watchdog N "
+      "waits for N)\n  the last one of them is at PTX line %u",
+      k->name, (unsigned long long)insts, pc < k->insts ? k->code[pc].ptx_line : 0);
+}
+
+bool trace_drive(struct feed *f, uint32_t slots, uint64_t watchdog, struct trace_counts *n, struct err *e) {
   const struct feed_kernel *k = f->kernel;
   struct drive d = {.f = f, .all = k->warps_per_cta >= 64 ? ~0ull : (1ull << k->warps_per_cta) - 1};
   if (f->ops == &operations && ((struct trace_feed *)f->ctx)->ops->skim) d.skim = f->ctx;
@@ -230,6 +237,7 @@ bool trace_drive(struct feed *f, uint32_t slots, struct trace_counts *n, struct 
   uint32_t next = 0, live = 0;
   uint64_t progress = 0;
   bool ok = true;
+  if (!watchdog) watchdog = FEED_WATCHDOG;
   while (ok && (next < k->ctas || live)) {
     for (uint32_t i = 0; ok && i < slots; i++) {
       struct drive_slot *s = &state[i];
@@ -241,9 +249,7 @@ bool trace_drive(struct feed *f, uint32_t slots, struct trace_counts *n, struct 
       }
       uint64_t limit = d.n.warp_insts + CTA_BUDGET;
       while (ok && s->live && d.n.warp_insts < limit) ok = drive_round(&d, s, i, e);
-      if (ok && d.n.warp_insts - progress > STUCK_AFTER)
-        ok = err_set(e, ERR_STUCK, "kernel %s: no CTA finished in %llu warp instructions", k->name,
-                     (unsigned long long)STUCK_AFTER);
+      if (ok && s->live && d.n.warp_insts - progress > watchdog) ok = drive_endless(&d, d.n.warp_insts - progress, e);
       if (!ok || s->live) continue;
       f->ops->end_cta(f->ctx, i);
       feed_cta_ended(f);

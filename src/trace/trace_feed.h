@@ -21,7 +21,8 @@ void trace_feed_free(struct trace_feed *f);
 
 /* ---- without a timing model ---- */
 /* Drive any feed to its end in functional order: CTAs one after the other, warps of a CTA in turns, atomics at once.
- * CTAs that wait for others share `slots` slots. False: a fault or a deadlock. */
-bool trace_drive(struct feed *f, uint32_t slots, struct trace_counts *n, struct err *e);
+ * CTAs that wait for others share `slots` slots. False: a fault, a deadlock, or no CTA ended in `watchdog` warp
+ * instructions (0: FEED_WATCHDOG). */
+bool trace_drive(struct feed *f, uint32_t slots, uint64_t watchdog, struct trace_counts *n, struct err *e);
 
 #endif

@@ -53,6 +53,10 @@ await test("bars: the figure's CSV holds the records' values", async () => {
   assert.deepEqual(rows.map((r) => r[0]), records.map((r) => r.scheme));
   rows.forEach((r, i) => (near(+r[1], ipc[i] / ipc[0]), near(+r[2], ipc[i])));
 });
+await test("CSV: what a spreadsheet would run is text, numbers are numbers", async () => {
+  const { csv } = await import(new URL("../../web/dom.js", import.meta.url));
+  assert.equal(csv([["=1+1", -1, "-2.5", "@x", "a,b", null, "bfs"]]), `"'=1+1",-1,-2.5,"'@x","a,b",,bfs\n`);
+});
 await test("bars: another metric, plain, in order, with schemes hidden", async () => {
   await page.selectOption("#metric", "dram.bytes");
   await page.uncheck("#normalise");
@@ -232,6 +236,13 @@ await test("on paper: no controls to press, everything on its pages", async () =
 });
 await test("no errors, no network", async () => assert.deepEqual(page.wrong, []));
 
+await test("names that look like markup are text", async () => {
+  const p = await open("odd.html");
+  assert.equal(await p.locator("#title").innerText(), "<!--<script>");
+  assert.match(await p.locator("body").innerText(), /<!--<script>[^]*<\/script><script>alert\(1\)<\/script>/);
+  assert.deepEqual(p.wrong, []);
+  await p.close();
+});
 await test("two workloads: grouped bars with a geometric mean", async () => {
   const p = await open("two.html");
   const rows = table((await download(p, button("#chart", "CSV"))).text);

@@ -4,6 +4,9 @@
 // expect: runtime 13000|sum 4950|symbol 7|error invalid argument|PASS
 #include <cstdio>
 #include <cuda_runtime.h>
+/* Functions of the program's own whose names look like the runtime's. */
+extern "C" __attribute__((noinline)) int cudaInit(int x) { return x * 3 + 1; }
+extern "C" __attribute__((noinline)) int cudaCheckErrors(const char *what) { return (int)what[0] + 5; }
 __constant__ int constant[4];
 __device__ int total;
 __global__ void add(int n) {
@@ -23,6 +26,7 @@ int main() {
   cudaGetLastError();
   cudaDeviceProp p;
   bool ok = cudaGetDeviceProperties(&p, 0) == cudaSuccess && p.multiProcessorCount > 0 && p.warpSize == 32;
+  ok = ok && cudaInit(v) == 39001 && cudaCheckErrors("a") == 'a' + 5;
   ok = ok && cudaDeviceSynchronize() == cudaSuccess && sum == 4950 && back[3] == 7;
   puts(ok ? "PASS" : "FAIL");
   return !ok;

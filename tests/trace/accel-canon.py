@@ -115,10 +115,8 @@ class Writer:
             for y in range(grid[1]):
                 for x in range(grid[0]):
                     warps = [self.warp(code, (x, y, z), w) for w in range((block[0] * block[1] * block[2] + 31) // 32)]
-                    if not any(warps) and (x or y or z):
-                        continue
                     if not any(warps):
-                        warps[0] = [self.line(code[0], 0xffffffff, (x, y, z), 0)]
+                        warps[0] = [self.line((24 * 16, EXIT, [], [], [0], 30), 0xffffffff, (x, y, z), 0)]
                     text += f"#BEGIN_TB\n\nthread block = {x},{y},{z}\n"
                     if self.v >= 6:
                         at = (x % cluster[0], y % cluster[1])

@@ -256,7 +256,7 @@ static void drive_body(const char *path) {
   for (uint32_t k = 1; k < 5; k++) assert_true(ev.kernel->code[k].fetch_pc > ev.kernel->code[k - 1].fetch_pc);
   struct trace_feed *f = trace_feed_new(t, ev.kernel, 4, &e);
   struct trace_counts n;
-  if (!trace_drive(trace_feed_get(f), 4, &n, &e)) fail_msg("%s", e.msg);
+  if (!trace_drive(trace_feed_get(f), 4, 0, &n, &e)) fail_msg("%s", e.msg);
   assert_int_equal(n.warp_insts, 12); /* 10, and two warps that stand at the first instruction without lanes */
   trace_feed_free(f);
   assert_true(t->ops->next(t, &ev, &e));
@@ -439,6 +439,8 @@ static void test_bad_files(void **state) {
   expect_bad(ONE "thread block = 0,0,0\nwarp = 0\ninsts = 1\n0000 ffffffff 0 EXIT 0 0\n", "#END_TB");
   expect_bad(ONE "thread block = 0,0,0\nwarp = 0\ninsts = 1\n0000 ffffffff 0 EXIT 0\n", "memory width");
   expect_bad(ONE "thread block = 0,0,0\n#END_TB\nthread block = 0,0,0\n\n", "comes twice");
+  expect_bad(ONE, "ends after 0 of the 1 CTAs that its header says");
+  expect_bad(ONE "\n#BEGIN_TB\n", "ends after 0 of the 1 CTAs that its header says");
 }
 
 int main(void) {

@@ -101,6 +101,19 @@ static void file_is(const char *text, const char *message) {
   else if (!ok) fail_msg("%s", e.msg);
 }
 
+/* Records and their hash do not depend on where files lie. */
+static void paths_do_not_count(void **state) {
+  (void)state;
+  struct gpu_config a, b, c;
+  struct err e = {0};
+  gpu_config_defaults(&a), gpu_config_defaults(&b), gpu_config_defaults(&c);
+  assert_true(gpu_config_set(&a, "profile.file", "/home/one/x.profile", "--set", &e));
+  assert_true(gpu_config_set(&b, "profile.file", "/tmp/two/x.profile", "--set", &e));
+  assert_true(gpu_config_set(&c, "profile.file", "/tmp/two/y.profile", "--set", &e));
+  assert_true(gpu_config_hash(&a) == gpu_config_hash(&b));
+  assert_true(gpu_config_hash(&a) != gpu_config_hash(&c));
+}
+
 static void bad_files(void **state) {
   (void)state;
   file_is("base: fermi\nl2: {sets: 128}\n", NULL);
@@ -111,6 +124,7 @@ static void bad_files(void **state) {
   file_is("l2: {sets: 64,\n]\n", ".yaml:2:");
   file_is("sms: 3\nsms: 4\n", ".yaml:2: 'sms' is given twice");
   file_is("sms: 3\nbase: fermi\n", ".yaml:2: 'base' must come before every knob");
+  file_is("base: fermi\nbase: fermi\n", ".yaml:2: 'base' is given twice");
   file_is("base: fermy\n", "did you mean 'fermi'");
 }
 
@@ -221,15 +235,11 @@ static void unknown_gpu(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bundled_files_load),
-      cmocka_unit_test(fermi_is_the_default),
-      cmocka_unit_test(papers_differ_where_they_say),
-      cmocka_unit_test(one_value),
-      cmocka_unit_test(bad_files),
-      cmocka_unit_test(every_knob_refuses),
-      cmocka_unit_test(every_knob_takes_its_ends),
-      cmocka_unit_test(impossible_machines),
-      cmocka_unit_test(unknown_gpu),
+      cmocka_unit_test(bundled_files_load),           cmocka_unit_test(fermi_is_the_default),
+      cmocka_unit_test(papers_differ_where_they_say), cmocka_unit_test(one_value),
+      cmocka_unit_test(paths_do_not_count),           cmocka_unit_test(bad_files),
+      cmocka_unit_test(every_knob_refuses),           cmocka_unit_test(every_knob_takes_its_ends),
+      cmocka_unit_test(impossible_machines),          cmocka_unit_test(unknown_gpu),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

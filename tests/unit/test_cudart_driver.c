@@ -33,6 +33,11 @@ int cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name);
 int cuModuleGetGlobal_v2(CUdeviceptr *p, size_t *bytes, CUmodule m, const char *name);
 int cuMemAlloc_v2(CUdeviceptr *p, size_t bytes);
 int cuMemFree_v2(CUdeviceptr p);
+int cuMemAddressReserve(CUdeviceptr *p, size_t bytes, size_t alignment, CUdeviceptr where, uint64_t flags);
+int cuMemAddressFree(CUdeviceptr p, size_t bytes);
+int cuMemCreate(uint64_t *handle, size_t bytes, const void *props, uint64_t flags);
+int cuMemMap(CUdeviceptr p, size_t bytes, size_t offset, uint64_t handle, uint64_t flags);
+int cuMemUnmap(CUdeviceptr p, size_t bytes);
 int cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes);
 int cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t bytes);
 int cuMemsetD32_v2(CUdeviceptr p, uint32_t value, size_t n);
@@ -50,6 +55,7 @@ int cuLinkAddData_v2(CUlinkState s, int type, void *data, size_t bytes, const ch
 int cuLinkComplete(CUlinkState s, void **image, size_t *bytes);
 int cuLinkDestroy(CUlinkState s);
 int cuGetErrorName(int error, const char **name);
+int cuGetProcAddress(const char *name, void **entry, int version, uint64_t flags);
 int cuGetProcAddress_v2(const char *name, void **entry, int version, uint64_t flags, int *status);
 int cuEventCreate(CUevent *e, unsigned flags);
 int cuEventRecord(CUevent e, CUstream s);
@@ -104,7 +110,33 @@ static void asks_the_device(void **state) {
   assert_int_equal(cuGetProcAddress_v2("cuMemAlloc", &entry, 12000, 0, &status), 0);
   assert_ptr_equal(entry, (void *)(uintptr_t)cuMemAlloc_v2);
   assert_int_equal(status, 0);
+  assert_int_equal(cuGetProcAddress_v2("cuGetProcAddress", &entry, 12000, 0, &status), 0);
+  assert_ptr_equal(entry, (void *)(uintptr_t)cuGetProcAddress_v2);
+  assert_int_equal(cuGetProcAddress_v2("cuGetProcAddress", &entry, 11080, 0, &status), 0);
+  assert_ptr_equal(entry, (void *)(uintptr_t)cuGetProcAddress); /* without a status */
   assert_int_equal(cuGetProcAddress_v2("cuNoSuchCall", &entry, 12000, 0, &status), 500);
+}
+
+static void maps_memory_at_one_address(void **state) {
+  (void)state;
+  enum { PAGE = 2 << 20 };
+  const int props[8] = {1, 0, 1};
+  int value = 0;
+  uint64_t handle[2];
+  CUdeviceptr p;
+  assert_int_equal(cuDeviceGetAttribute(&value, 102, 0), 0);
+  assert_int_equal(value, 1);
+  assert_int_equal(cuMemAddressReserve(&p, 3 * PAGE, 0, 0, 0), 0);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(cuMemCreate(&handle[i], PAGE, props, 0), 0);
+    assert_int_equal(cuMemMap(p + i * PAGE, PAGE, 0, handle[i], 0), 0);
+  }
+  assert_int_equal(cuMemUnmap(p, PAGE), 0);
+  assert_int_equal(cuMemMap(p, PAGE, 0, handle[0], 0), 0);
+  assert_int_equal(cuMemMap(p + 2 * PAGE, PAGE, 0, handle[0], 0), 801); /* its bytes lie elsewhere */
+  assert_int_equal(cuMemMap(p + PAGE, PAGE / 2, PAGE / 2, handle[1], 0), 801);
+  assert_int_equal(cuMemMap(p, PAGE, 0, 0, 0), 1);
+  assert_int_equal(cuMemAddressFree(p, 3 * PAGE), 0);
 }
 
 static void launches_every_way(void **state) {
@@ -221,8 +253,12 @@ static void measures_simulated_time(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(asks_the_device), cmocka_unit_test(launches_every_way),      cmocka_unit_test(links_two_parts),
-      cmocka_unit_test(reports_bad_ptx), cmocka_unit_test(measures_simulated_time),
+      cmocka_unit_test(asks_the_device),
+      cmocka_unit_test(launches_every_way),
+      cmocka_unit_test(links_two_parts),
+      cmocka_unit_test(reports_bad_ptx),
+      cmocka_unit_test(maps_memory_at_one_address),
+      cmocka_unit_test(measures_simulated_time),
   };
   return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -155,7 +156,18 @@ static void bad_files(void **state) {
   assert_non_null(strstr(e.msg, "No such file"));
   assert_int_not_equal(access(file("none.db"), F_OK), 0);
   sql("other.db", "CREATE TABLE t(x)");
+  size_t other_bytes, other_after;
+  char *other = path_read_whole(file("other.db"), &other_bytes);
   refused("other.db", "not one of sluice's");
+  char *same = path_read_whole(file("other.db"), &other_after);
+  assert_int_equal(other_bytes, other_after);
+  assert_memory_equal(other, same, other_bytes);
+  free(other);
+  free(same);
+  /* A log whose file is gone would be played into the new one. */
+  assert_true(path_write_whole(file("gone.db-wal"), "some frames", 11));
+  refused("gone.db", "belongs to a results file that was moved");
+  assert_int_not_equal(access(file("gone.db"), F_OK), 0);
   db_close(db_open(file("newer.db"), DB_WRITE, &e));
   sql("newer.db", "PRAGMA user_version = 999");
   refused("newer.db", "newer sluice");
@@ -166,6 +178,87 @@ static void bad_files(void **state) {
   assert_int_equal(n, 54);
   free(left);
   refused("", "not a file");
+}
+
+/* A writer that is killed when its first pages are in the file: the journal beside it takes them back. */
+static void leave_hot_journal(const char *name) {
+  pid_t pid = fork();
+  if (!pid) {
+    sql(name, "CREATE TABLE t(x); DROP TABLE t; VACUUM");
+    sqlite3 *s;
+    int rc = sqlite3_open(file(name), &s);
+    if (!rc)
+      rc =
+          sqlite3_exec(s,
+                       "PRAGMA cache_size = 2; BEGIN; CREATE TABLE t(x); INSERT INTO t SELECT zeroblob(4000) FROM "
+                       "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) SELECT i FROM n)",
+                       NULL, NULL, NULL);
+    _exit(rc);
+  }
+  int status;
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_int_equal(status, 0);
+  char journal[160];
+  snprintf(journal, sizeof journal, "%s-journal", file(name));
+  assert_int_equal(access(journal, F_OK), 0);
+}
+
+/* Files without tables, as a kill leaves them: an empty one, the first page of one in either mode, pages that a hot
+ * journal takes back. They are used, with a word about it; for reading they are an error that says what to do. */
+static void unfinished(void **state) {
+  (void)state;
+  static const char *const begun[] = {"", "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; COMMIT",
+                                      "CREATE TABLE t(x); DROP TABLE t; VACUUM", NULL};
+  for (int i = 0; i < 4; i++) {
+    char name[32];
+    struct err e = {0};
+    snprintf(name, sizeof name, "begun%d.db", i);
+    if (!begun[i]) leave_hot_journal(name);
+    else if (*begun[i]) sql(name, begun[i]);
+    else assert_true(path_write_whole(file(name), "", 0));
+    assert_null(db_open(file(name), DB_READ, &e));
+    if (!strstr(e.msg, begun[i] ? "no tables yet" : "when its writer was killed")) fail_msg("%s", e.msg);
+    struct db *db = db_open(file(name), DB_WRITE, &e);
+    if (!db) fail_msg("%s", e.msg);
+    assert_non_null(db_notice(db));
+    struct db_run run = run_of("h", false);
+    assert_true(db_run_put(db, &run, NULL, &e));
+    db_close(db);
+    db = db_open(file(name), DB_WRITE, &e);
+    assert_true(db && !db_notice(db) && db_check(db, &e));
+    assert_int_equal(db_run_status(db, "h"), DB_FAILED);
+    db_close(db);
+  }
+}
+
+/* Several at once: all use one file, and what each stores is there. */
+static void created_together(void **state) {
+  (void)state;
+  enum { PROCESSES = 6 };
+  pid_t pid[PROCESSES];
+  const char *path = file("together.db");
+  for (int i = 0; i < PROCESSES; i++) {
+    if ((pid[i] = fork())) continue;
+    struct err e = {0};
+    char hash[16];
+    snprintf(hash, sizeof hash, "h%d", i);
+    struct db *db = db_open(path, DB_WRITE, &e);
+    struct db_run run = run_of(hash, false);
+    bool ok = db && db_run_put(db, &run, NULL, &e);
+    db_close(db);
+    if (!ok) fprintf(stderr, "%s\n", e.msg);
+    _exit(!ok);
+  }
+  for (int i = 0; i < PROCESSES; i++) {
+    int status;
+    assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+    assert_int_equal(status, 0);
+  }
+  struct err e = {0};
+  struct db *db = db_open(path, DB_READ, &e);
+  assert_non_null(db);
+  assert_int_equal(count(db, "runs"), PROCESSES);
+  db_close(db);
 }
 
 static void locked(void **state) {
@@ -230,9 +323,11 @@ static void damaged(void **state) {
   assert_false(db_check(db, &e));
   assert_non_null(strstr(e.msg, "db recover"));
   db_close(db);
-  size_t runs = 0;
-  if (!db_recover(file("d.db"), file("r.db"), &runs, &e)) fail_msg("%s", e.msg);
+  struct db_saved saved;
+  if (!db_recover(file("d.db"), file("r.db"), &saved, NULL, NULL, &e)) fail_msg("%s", e.msg);
+  size_t runs = saved.runs;
   if (runs < 30 || runs >= 40) fail_msg("%zu runs", runs);
+  assert_int_equal(saved.lost, 40 - runs);
   char *after = path_read_whole(file("d.db"), &n);
   assert_memory_equal(bytes, after, n);
   free(bytes);
@@ -242,11 +337,12 @@ static void damaged(void **state) {
   assert_int_equal(count(db, "runs"), runs);
   assert_int_equal(count(db, "kernels"), 2 * runs);
   db_close(db);
-  assert_false(db_recover(file("d.db"), file("r.db"), &runs, &e)); /* there already */
+  assert_false(db_recover(file("d.db"), file("r.db"), &saved, NULL, NULL, &e)); /* there already */
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(bad_files),
-                                     cmocka_unit_test(locked), cmocka_unit_test(damaged)};
+                                     cmocka_unit_test(unfinished), cmocka_unit_test(created_together),
+                                     cmocka_unit_test(locked),     cmocka_unit_test(damaged)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -66,6 +66,24 @@ static uint64_t cycles(const char *body) {
   return run(body, 32).cycles;
 }
 
+/* One warp of a kernel without parameters, on one SM. */
+static struct gpu_stats launch_alone(struct simt *s, struct simt_kernel *k) {
+  struct err e = {0};
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  c.sms = 1;
+  struct gpu *g = gpu_new(&c, NULL, &e);
+  if (!g) fail_msg("%s", e.msg);
+  struct simt_launch l = {.kernel = k, .grid = {1, 1, 1}, .block = {32, 1, 1}};
+  struct simt_run *r = simt_begin(s, &l, gpu_cta_slots(g), &e);
+  if (!r) fail_msg("%s", e.msg);
+  struct gpu_stats st;
+  if (!gpu_run_kernel(g, simt_feed(r), &st, &e)) fail_msg("%s", e.msg);
+  simt_end(r);
+  gpu_free(g);
+  return st;
+}
+
 /* Segments follow the element, not the vector: 32 lanes of 4 bytes are one 128 B line, but elements of one byte are
  * coalesced in 32 B segments and elements of two in 64 B. */
 static void vectors_coalesce_by_element(void **state) {
@@ -76,6 +94,20 @@ static void vectors_coalesce_by_element(void **state) {
   assert_int_equal(run(AT4 "ld.global.v2.u16 {%h1,%h2}, [%d4];\n", 32).l1d_read_accesses, 2);
   assert_int_equal(run(AT4 "st.global.v4.u8 [%d4], {%h1,%h2,%h3,%h4};\n", 32).l1d_write_accesses, 4);
   assert_int_equal(run("ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%d2];\n", 32).l1d_read_accesses, 4);
+}
+
+/* A word of local memory of 32 lanes is one line of 128 B. A vector accesses the words of its first element: one of 4
+ * bytes, two of 8; for 2 bytes that line is two segments of 64 B. */
+static void local_vectors(void **state) {
+  (void)state;
+#define FRAME ".local .align 16 .b8 frame[64];\n"
+  struct gpu_stats st = run(FRAME "st.local.v4.u32 [frame], {%r1,%r1,%r1,%r1};\n", 32);
+  assert_int_equal(st.l1d_local_write_accesses, 1);
+  assert_int_equal(run(FRAME "st.local.u64 [frame], %d1;\n", 32).l1d_local_write_accesses, 2);
+  assert_int_equal(run(FRAME "st.local.v2.u64 [frame], {%d1,%d1};\n", 32).l1d_local_write_accesses, 2);
+  st = run(FRAME "st.local.v2.u16 [frame], {%h1,%h2};\nld.local.v4.f32 {%f1,%f2,%f3,%f4}, [frame];\n", 32);
+  assert_int_equal(st.l1d_local_write_accesses, 2);
+  assert_int_equal(st.l1d_local_read_accesses, 1);
 }
 
 /* st.cg goes past the L1 in 32 B segments and leaves the line there as it is; st evicts it. */
@@ -146,6 +178,16 @@ static void repeated_sources(void **state) {
                    cycles("slct.u32.f32 %r5, %r1, %r2, %f3;\nadd.u32 %r6, %r5, %r2;\n"));
   assert_int_equal(cycles("add.u32 %r5, %r2, %r18;\nadd.u32 %r6, %r5, %r3;\n"),
                    cycles("add.u32 %r5, %r2, %r4;\nadd.u32 %r6, %r5, %r3;\n") + 1);
+}
+
+/* A register without a number in its name (%SPL) is of no bank: beside %r16 of bank 0 it costs no second read, where
+ * %r32 of that bank does. */
+static void registers_without_numbers(void **state) {
+  (void)state;
+#define FIRST_READS(other) ".reg .b32 %odd;\nadd.u32 %r5, %r16, " other ";\nadd.u32 %r6, %r5, %r3;\n"
+  uint64_t apart = cycles(FIRST_READS("%r4"));
+  assert_int_equal(cycles(FIRST_READS("%odd")), apart);
+  assert_int_equal(cycles(FIRST_READS("%r32")), apart + 1);
 }
 
 /* mul24 and mad24 take one cycle more than mul and mad, and keep their pipe one cycle longer. */
@@ -238,14 +280,47 @@ static void texture_latency(void **state) {
   assert_int_equal(wide.l1t_misses, 32);
 }
 
+/* Two modules in one code space: 20 instructions of the first (160 B) put the second's kernel of 14 (112 B) at 160 to
+ * 272, on lines 1 and 2. Alone it lies at 0 to 112, on line 0. A function that an earlier text defined takes no space.
+ */
+static void code_of_all_modules(void **state) {
+  (void)state;
+#define FIVE \
+  "add.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\n"
+#define OTHER                                                                                   \
+  HEAD ".visible .entry other()\n{\n.reg .b32 %r<4>;\n" FIVE FIVE FIVE "add.u32 %r1, %r1, 1;\n" \
+       "add.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nret;\n}\n"
+#define KERNEL                                                                         \
+  HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n" FIVE FIVE "add.u32 %r1, %r1, 1;\n" \
+       "add.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nret;\n}\n"
+  static const struct {
+    const char *first, *second;
+    uint64_t misses;
+  } t[] = {{OTHER, KERNEL, 2}, {NULL, KERNEL, 1}, {KERNEL, OTHER, 1}, {KERNEL, KERNEL, 1}};
+  for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+    struct err e = {0};
+    struct simt *s = simt_new(1 << 28, &e);
+    struct simt_text first = {.ptx = t[i].first, .name = "a.ptx"}, second = {.ptx = t[i].second, .name = "b.ptx"};
+    struct simt_module *a = t[i].first ? simt_load(s, &first, 1, &e) : NULL, *b = simt_load(s, &second, 1, &e);
+    if (!b) fail_msg("%s", e.msg);
+    struct simt_kernel *k = simt_find_kernel(b, "k");
+    struct gpu_stats st = launch_alone(s, k ? k : simt_find_kernel(a, "k"));
+    assert_int_equal(st.l1i_misses, t[i].misses);
+    simt_free(s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(vectors_coalesce_by_element),
+      cmocka_unit_test(code_of_all_modules),
+      cmocka_unit_test(local_vectors),
       cmocka_unit_test(stores_past_the_l1),
       cmocka_unit_test(fences_empty_the_l1),
       cmocka_unit_test(fences_of_others),
       cmocka_unit_test(fences_and_organisations),
       cmocka_unit_test(repeated_sources),
+      cmocka_unit_test(registers_without_numbers),
       cmocka_unit_test(intervals_of_mul24),
       cmocka_unit_test(fourth_source),
       cmocka_unit_test(loads_without_lanes),

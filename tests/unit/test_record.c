@@ -113,10 +113,148 @@ static void bad_records(void **state) {
   record_free(r);
 }
 
+static void add_many(struct record *r, uint32_t n, bool overlap) {
+  for (uint32_t i = 0; i < n; i++) {
+    struct record_launch l = {
+        .kernel = i % 2 ? "odd" : "even", .grid = {1 + i % 3, 1, 1}, .block = {32, 1, 1}, .timing = true, .launch = i};
+    struct gpu_stats s = {.kernels = 1, .cycles = 10 + i % 7, .warp_insts = i, .mem_latency_max = i};
+    if (overlap) {
+      struct record_launch two[2] = {l, l};
+      s.kernels = 2;
+      two[0].own = two[1].own = (struct gpu_stats){.kernels = 1, .cycles = 10};
+      two[1].stream = 1;
+      two[0].end = two[1].end = 10;
+      record_add_overlapping(r, two, 2, 0, &s);
+    } else {
+      record_add(r, &l, &s);
+    }
+    record_add_scheme_counter(r, "bucl.loads", i);
+    record_commit(r);
+  }
+}
+
+static struct record_file *read_text(struct record *r) {
+  char path[] = "/tmp/sluice-record-XXXXXX";
+  close(mkstemp(path));
+  struct err e = {0};
+  assert_true(record_write(r, path, &e));
+  struct record_file *f = record_open(path, &e);
+  assert_non_null(f);
+  unlink(path);
+  return f;
+}
+
+static double sum_of(const struct record_file *f, const char *key) {
+  double sum = 0, v;
+  for (size_t k = 0; k < record_kernels(f); k++)
+    if (record_value(f, k, key, &v)) sum += v;
+  return sum;
+}
+
+/* Beyond the first launches a row stands for all that are alike; sums stay exact. Asked for, each has its entry. */
+static void many_launches_fold(void **state) {
+  (void)state;
+  enum { N = RECORD_SINGLE_LAUNCHES + 6000 };
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  struct record_head h = {.config = &c, .mode = "timing", .scheme = "bucl"};
+  struct record *r = record_new(&h);
+  add_many(r, N, false);
+  struct record_file *f = read_text(r);
+  assert_int_equal(record_kernels(f), RECORD_SINGLE_LAUNCHES + 6); /* two kernels, three grids */
+  assert_int_equal(record_launches(f), N);
+  assert_float_equal(value(f, RECORD_TOTALS, "kernels"), N, 0);
+  assert_float_equal(value(f, RECORD_TOTALS, "warp_insts"), (double)N * (N - 1) / 2, 0);
+  assert_float_equal(sum_of(f, "warp_insts"), (double)N * (N - 1) / 2, 0);
+  assert_float_equal(sum_of(f, "bucl.loads"), (double)N * (N - 1) / 2, 0);
+  assert_float_equal(value(f, RECORD_SINGLE_LAUNCHES, "launches"), 1000, 0);
+  assert_float_equal(value(f, RECORD_SINGLE_LAUNCHES + 5, "mem.latency.max"), N - 1, 0);
+  record_close(f);
+  record_free(r);
+  h.every_launch = true;
+  r = record_new(&h);
+  add_many(r, RECORD_SINGLE_LAUNCHES + 10, false);
+  f = read_text(r);
+  assert_int_equal(record_kernels(f), RECORD_SINGLE_LAUNCHES + 10);
+  record_close(f);
+  record_free(r);
+}
+
+static void overlapping_launches_fold(void **state) {
+  (void)state;
+  enum { N = RECORD_SINGLE_LAUNCHES };
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  struct record_head h = {.config = &c, .mode = "timing", .scheme = "bucl"};
+  struct record *r = record_new(&h);
+  add_many(r, N, true);
+  struct record_file *f = read_text(r);
+  assert_int_equal(record_launches(f), 2 * N);
+  assert_float_equal(value(f, RECORD_TOTALS, "kernels"), 2 * N, 0);
+  assert_float_equal(sum_of(f, "kernels"), 2 * N, 0);
+  assert_float_equal(value(f, RECORD_TOTALS, "warp_insts"), (double)N * (N - 1) / 2, 0);
+  record_close(f);
+  record_free(r);
+}
+
+/* More kinds of launches than there are rows: by kernel, and then all others in one. */
+static void rows_are_bounded(void **state) {
+  (void)state;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  struct record_head h = {.config = &c, .mode = "functional", .scheme = "baseline"};
+  struct record *r = record_new(&h);
+  for (uint32_t i = 0; i < RECORD_SINGLE_LAUNCHES + 5000; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "k%u", i % 500);
+    struct record_launch l = {.kernel = name, .grid = {i + 1, 1, 1}, .block = {32, 1, 1}};
+    record_add(r, &l, &(struct gpu_stats){.kernels = 1, .warp_insts = 3});
+    record_commit(r);
+  }
+  struct record_file *f = read_text(r);
+  assert_in_range(record_kernels(f), RECORD_SINGLE_LAUNCHES + 200, RECORD_SINGLE_LAUNCHES + 256);
+  assert_float_equal(sum_of(f, "warp_insts"), 3.0 * (RECORD_SINGLE_LAUNCHES + 5000), 0);
+  record_close(f);
+  record_free(r);
+}
+
+/* What a process leaves that ends at any point is what it had committed. */
+static void outlives_the_process(void **state) {
+  (void)state;
+  char dir[] = "/tmp/sluice-record-XXXXXX", path[64], state_file[64];
+  assert_non_null(mkdtemp(dir));
+  snprintf(path, sizeof path, "%s/process", dir);
+  snprintf(state_file, sizeof state_file, "%s/process-1", dir);
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  struct record_head h = {.config = &c, .mode = "timing", .scheme = "bucl", .state = path};
+  struct record *r = record_new(&h);
+  assert_string_equal(record_state(r), state_file);
+  add_many(r, RECORD_SINGLE_LAUNCHES + 100, false);
+  record_add_copy(r, 77, true);
+  struct record_launch l = {.kernel = "never committed", .timing = true};
+  record_add(r, &l, &(struct gpu_stats){.kernels = 1, .cycles = 1});
+  h.state = state_file;
+  struct err e = {0};
+  struct record *again = record_recover(&h, &e);
+  assert_non_null(again);
+  struct record *whole = record_new(&(struct record_head){.config = &c, .mode = "timing", .scheme = "bucl"});
+  add_many(whole, RECORD_SINGLE_LAUNCHES + 100, false);
+  record_add_copy(whole, 77, true);
+  char *a = record_text(again), *b = record_text(whole);
+  assert_string_equal(a, b);
+  free(a), free(b);
+  record_free(again), record_free(whole), record_free(r);
+  char text[80];
+  snprintf(text, sizeof text, "%s.text", state_file);
+  unlink(text), unlink(state_file), rmdir(dir);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(read_back),
-      cmocka_unit_test(bytes_are_stable),
+      cmocka_unit_test(many_launches_fold), cmocka_unit_test(overlapping_launches_fold),
+      cmocka_unit_test(rows_are_bounded),   cmocka_unit_test(outlives_the_process),
+      cmocka_unit_test(read_back),          cmocka_unit_test(bytes_are_stable),
       cmocka_unit_test(bad_records),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

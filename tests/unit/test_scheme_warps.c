@@ -259,9 +259,11 @@ static void owners(void **state) {
   struct err e = {0};
   assert_true(slots_parse(&s, "tsc++bucl,swl=8", &e));
   assert_int_equal(s.count, 3);
-  assert_string_equal(s.at[0].scheme->name, "tsc+");
-  assert_true(slots_parse(&s, "bucl+tsc+:private=5", &e));
+  assert_string_equal(s.at[2].scheme->name, "tsc+"); /* by name, whatever the list's order */
+  assert_true(slots_parse(&s, "tsc+:private=5+bucl", &e));
   assert_string_equal(s.at[1].scheme->name, "tsc+");
+  assert_true(slots_parse(&s, "l1-latency=20+tsc", &e)); /* settings of the machine last */
+  assert_string_equal(s.at[1].scheme->name, "l1-latency");
 }
 
 /* A search stands for one machine per value; one machine cannot run it. */

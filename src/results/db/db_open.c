@@ -9,10 +9,15 @@
 #include "results/db/db_impl.h"
 #include "results/record.h"
 
-enum { BUSY_MS = 10000, CHECK_BYTES = 256 << 20 };
+/* SUMS_SINCE: the first version with checksums. */
+enum { BUSY_MS = 10000, CHECK_BYTES = 256 << 20, SUMS_SINCE = 4 };
 
 enum db_trouble db_trouble(const struct db *db) {
   return db->trouble;
+}
+
+const char *db_notice(const struct db *db) {
+  return db->notice;
 }
 
 void *db_handle(struct db *db) {
@@ -31,7 +36,7 @@ bool db_fail(struct db *db, struct err *e) {
                    p, BUSY_MS / 1000);
   case SQLITE_FULL:
     db->trouble = DB_FULL;
-    return err_set(e, ERR_INPUT, "%s: the disk is full; what was stored before is safe. Free some space and try again",
+    return err_set(e, ERR_OUTPUT, "%s: the disk is full; what was stored before is safe. Free some space and try again",
                    p);
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB:
@@ -43,12 +48,15 @@ bool db_fail(struct db *db, struct err *e) {
         p, sqlite3_errmsg(db->sql), p);
   case SQLITE_READONLY:
     db->trouble = DB_OTHER;
+    if (sqlite3_extended_errcode(db->sql) == SQLITE_READONLY_ROLLBACK)
+      return err_set(e, ERR_INPUT,
+                     "%s was being written when its writer was killed: `sluice db migrate %s` undoes that", p, p);
     return err_set(e, ERR_INPUT, "%s is read-only; make it writable, or name another file with --results", p);
   case SQLITE_IOERR: /* a write cut short by a limit or a quota arrives as this */
     if (sqlite3_system_errno(db->sql) == ENOSPC || sqlite3_system_errno(db->sql) == EDQUOT ||
         sqlite3_system_errno(db->sql) == EFBIG) {
       db->trouble = DB_FULL;
-      return err_set(e, ERR_INPUT,
+      return err_set(e, ERR_OUTPUT,
                      "%s: the disk is full (%s); what was stored before is safe. Free some space and "
                      "try again",
                      p, strerror(sqlite3_system_errno(db->sql)));
@@ -145,28 +153,68 @@ static bool refuse_newer(const struct db *db, int64_t version, struct err *e) {
                  db->path, (long long)version, DB_VERSION);
 }
 
-static bool migrate(struct db *db, struct err *e) {
+/* Bring a file of an older version to this one, step by step. The sums are made anew from what is known to be sound. */
+static bool migrate_steps(struct db *db, int64_t version, struct err *e) {
+  bool before_lines = version == 1, before_overlaps = version == 1 || version == 2;
+  bool ok = version < SUMS_SINCE || db_verify(db, db_parts_there(db), e);
+  ok = ok && (version == 0 || version >= SUMS_SINCE || db_records_sound(db, e));
+  for (int64_t v = version; ok && v < DB_VERSION; v++) ok = db_exec(db, db_migrations[v], e);
+  ok = ok && (!before_lines || db_fill_lines(db, e));
+  char set[96];
+  snprintf(set, sizeof set, "PRAGMA user_version = %d; PRAGMA application_id = %d;", DB_VERSION, DB_APPLICATION);
+  db->verified = 0;
+  return ok && db_exec(db, set, e) && db_sync_counters(db, e) && (!before_overlaps || db_fill_overlaps(db, e)) &&
+         db_seal_all(db, e);
+}
+
+/* Counters that this sluice knows and the file does not. */
+static bool update_counters(struct db *db, struct err *e) {
+  int64_t schema = pragma(db, "PRAGMA schema_version");
+  int changes = sqlite3_total_changes(db->sql);
+  if (!db_sync_counters(db, e)) return false;
+  if (schema == pragma(db, "PRAGMA schema_version") && changes == sqlite3_total_changes(db->sql)) return true;
+  return db_seal(db, DB_SCHEMA, 0, e) && db_seal(db, DB_COUNTERS, 0, e);
+}
+
+bool db_migrate(struct db *db, struct err *e) {
   /* Another process may have done it between our look and our lock. */
   if (!db_exec(db, "BEGIN IMMEDIATE", e)) return false;
   int64_t version = pragma(db, "PRAGMA user_version");
   bool ok = version >= 0 || db_fail(db, e);
-  bool before_lines = version == 1, before_overlaps = version == 1 || version == 2;
-  for (; ok && version < DB_VERSION; version++) ok = db_exec(db, db_migrations[version], e);
-  ok = ok && (!before_lines || db_fill_lines(db, e));
-  char set[96];
-  snprintf(set, sizeof set, "PRAGMA user_version = %d; PRAGMA application_id = %d;", DB_VERSION, DB_APPLICATION);
-  ok = ok && db_exec(db, set, e) && db_sync_counters(db, e) && (!before_overlaps || db_fill_overlaps(db, e)) &&
-       db_exec(db, "COMMIT", e);
+  ok =
+      ok && (version < DB_VERSION ? migrate_steps(db, version, e) : update_counters(db, e)) && db_exec(db, "COMMIT", e);
   if (!ok) sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
   return ok;
 }
 
-static bool check_kind(struct db *db, bool empty, enum db_mode mode, struct err *e) {
+/* No tables and no marks: what is left when the process that makes the file is killed, or a file made by `touch`. */
+static bool is_blank(struct db *db) {
+  return !pragma(db, "SELECT count(*) FROM sqlite_schema") && !pragma(db, "PRAGMA application_id") &&
+         !pragma(db, "PRAGMA user_version");
+}
+
+static bool check_kind(struct db *db, enum db_mode mode, struct err *e) {
   int64_t id = pragma(db, "PRAGMA application_id"), version = pragma(db, "PRAGMA user_version");
   if (id < 0 || version < 0) return db_fail(db, e);
-  if (!empty && id != DB_APPLICATION)
+  if (is_blank(db)) {
+    if (mode == DB_READ)
+      return err_set(
+          e, ERR_INPUT,
+          "%s has no tables yet: what made it was stopped before it had begun. The same `sluice study` makes "
+          "them and goes on",
+          db->path);
+    db->notice = "had no tables: what made it was stopped before it had begun; they are made now";
+    return true;
+  }
+  if (id != DB_APPLICATION)
     return err_set(e, ERR_INPUT, "%s is an SQLite file, but not one of sluice's; it was left as it is", db->path);
   if (version > DB_VERSION) return refuse_newer(db, version, e);
+  if (!version) {
+    db->trouble = DB_DAMAGED;
+    return err_set(e, ERR_INPUT,
+                   "%s is damaged: it has no version. `sluice db recover %s` copies what is sound into a new file",
+                   db->path, db->path);
+  }
   if (mode == DB_READ && version < DB_VERSION)
     return err_set(e, ERR_INPUT,
                    "%s is of an older sluice (results version %lld): `sluice db migrate %s` brings it to "
@@ -175,7 +223,6 @@ static bool check_kind(struct db *db, bool empty, enum db_mode mode, struct err 
   return true;
 }
 
-/* A page that is damaged where nobody reads it would be copied along for weeks. */
 static bool quick_check(struct db *db, struct err *e) {
   sqlite3_stmt *s = db_prepare(db, "PRAGMA quick_check(1)", e);
   if (!s) return false;
@@ -195,8 +242,20 @@ static bool quick_check(struct db *db, struct err *e) {
   return ok;
 }
 
+/* SQLite takes what a cut took off the last page for zeros. */
+static bool whole_pages(struct db *db, off_t size, struct err *e) {
+  int64_t page = pragma(db, "PRAGMA page_size");
+  if (page <= 0 || size % page == 0) return true;
+  db->trouble = DB_DAMAGED;
+  return err_set(
+      e, ERR_INPUT,
+      "%s is damaged: it was cut off at %lld bytes, within a page. `sluice db recover %s` copies what can be "
+      "read into a new file",
+      db->path, (long long)size, db->path);
+}
+
 static bool open_file(struct db *db, enum db_mode mode, bool frozen, struct err *e) {
-  int flags = mode == DB_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  int flags = mode == DB_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
   char *uri = NULL;
   if (frozen) { /* a folder in which SQLite cannot make its index of the log, and no log: nobody can be writing */
     uri = sqlite3_mprintf("file:%s?immutable=1", db->path);
@@ -211,28 +270,82 @@ static bool open_file(struct db *db, enum db_mode mode, bool frozen, struct err 
   return true;
 }
 
-struct db *db_open(const char *path, enum db_mode mode, struct err *e) {
-  struct stat st = {0}, log;
+/* Damage where nobody reads would be copied along for weeks: everything is looked at, of large files what resuming
+ * needs.
+ */
+static bool sound_enough(struct db *db, off_t size, bool sums, struct err *e) {
+  bool small = size <= CHECK_BYTES;
+  unsigned parts =
+      small ? DB_ALL : 1u << DB_SCHEMA | 1u << DB_COUNTERS | 1u << DB_STUDIES | 1u << DB_PLAN | 1u << DB_RUNS;
+  return (!small || quick_check(db, e)) &&
+         (!sums || pragma(db, "PRAGMA user_version") < DB_VERSION || db_verify(db, parts, e));
+}
+
+/* SQLite would play an old log into a new file of the same name. */
+static bool no_old_log(const char *path, struct err *e) {
+  static const char *const tails[] = {"-wal", "-journal"};
+  struct stat st;
+  for (size_t i = 0; i < 2; i++) {
+    char *log = sqlite3_mprintf("%s%s", path, tails[i]);
+    bool left = !stat(log, &st) && st.st_size && access(path, F_OK); /* access: made by another process just now */
+    if (left)
+      err_set(
+          e, ERR_INPUT,
+          "%s is there without %s: it belongs to a results file that was moved or removed. Put that back, or remove "
+          "this too",
+          log, path);
+    sqlite3_free(log);
+    if (left) return false;
+  }
+  return true;
+}
+
+/* The file is there and can be one; made if need be. */
+static bool find_file(const char *path, enum db_mode mode, off_t *size, struct err *e) {
+  struct stat st;
   bool there = !stat(path, &st);
-  if (!there && mode == DB_READ) return err_set(e, ERR_INPUT, "cannot open '%s': %s", path, strerror(errno)), NULL;
-  if (there && !S_ISREG(st.st_mode)) return err_set(e, ERR_INPUT, "'%s' is not a file", path), NULL;
+  if (!there && mode == DB_READ) return err_set(e, ERR_INPUT, "cannot open '%s': %s", path, strerror(errno));
+  if (!there && (!no_old_log(path, e) || !db_create(path, e))) return false;
+  if (!there && stat(path, &st)) return err_set(e, ERR_INPUT, "cannot open '%s': %s", path, strerror(errno));
+  *size = st.st_size;
+  return S_ISREG(st.st_mode) || err_set(e, ERR_INPUT, "'%s' is not a file", path);
+}
+
+static struct db *open_checked(const char *path, enum db_mode mode, bool sums, struct err *e) {
+  off_t size = 0;
+  if (!find_file(path, mode, &size, e)) return NULL;
   struct db *db = calloc(1, sizeof *db);
   CHECK(db && (db->path = strdup(path)), "out of memory");
+  struct stat log;
   char *wal = sqlite3_mprintf("%s-wal", path);
   bool quiet = stat(wal, &log) || !log.st_size;
   sqlite3_free(wal);
-  bool ok = open_file(db, mode, false, e) &&
-            (mode == DB_READ || db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", e)) &&
-            db_exec(db, "PRAGMA foreign_keys = ON; SELECT count(*) FROM sqlite_schema;", e);
+  bool ok =
+      open_file(db, mode, false, e) && db_exec(db, "PRAGMA foreign_keys = ON; SELECT count(*) FROM sqlite_schema;", e);
   if (!ok && mode == DB_READ && quiet && (sqlite3_extended_errcode(db->sql) & 0xff) == SQLITE_CANTOPEN) {
     sqlite3_close(db->sql);
     ok = open_file(db, mode, true, e) && db_exec(db, "SELECT count(*) FROM sqlite_schema;", e);
   }
-  ok = ok && check_kind(db, !there || !st.st_size, mode, e);
-  ok = ok && (mode == DB_READ || ((st.st_size > CHECK_BYTES || quick_check(db, e)) && migrate(db, e)));
+  ok = ok && (!quiet || whole_pages(db, size, e)) && check_kind(db, mode, e);
+  if (mode == DB_WRITE)
+    ok = ok && sound_enough(db, size, sums, e) &&
+         db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", e) && db_migrate(db, e);
   if (ok) return db;
   db_close(db);
   return NULL;
+}
+
+struct db *db_open(const char *path, enum db_mode mode, struct err *e) {
+  return open_checked(path, mode, true, e);
+}
+
+bool db_seal_file(const char *path, struct err *e) {
+  if (access(path, F_OK)) return err_set(e, ERR_INPUT, "cannot open '%s': %s", path, strerror(errno));
+  struct db *db = open_checked(path, DB_WRITE, false, e);
+  bool ok =
+      db && db_exec(db, "BEGIN IMMEDIATE", e) && db_seal_all(db, e) && db_check(db, e) && db_exec(db, "COMMIT", e);
+  db_close(db); /* takes back what is not committed */
+  return ok;
 }
 
 void db_close(struct db *db) {

@@ -45,10 +45,23 @@ static struct db_table *table_of(struct db *db, sqlite3_stmt *s, struct err *e) 
   return NULL;
 }
 
+/* Which tables of ours a statement reads, through views as well. */
+static int note_part(void *which, int action, const char *table, const char *column, const char *database,
+                     const char *inner) {
+  (void)column, (void)database, (void)inner;
+  int part = action == SQLITE_READ && table ? db_part(table) : -1;
+  if (part >= 0) *(unsigned *)which |= 1u << part;
+  return SQLITE_OK;
+}
+
 struct db_table *db_sql(struct db *db, const char *sql, struct err *e) {
   sqlite3_stmt *s = NULL;
   const char *rest = NULL;
-  if (sqlite3_prepare_v2(db->sql, sql, -1, &s, &rest) != SQLITE_OK) {
+  unsigned which = 0;
+  sqlite3_set_authorizer(db->sql, note_part, &which);
+  int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, &rest);
+  sqlite3_set_authorizer(db->sql, NULL, NULL);
+  if (rc != SQLITE_OK) {
     if ((sqlite3_errcode(db->sql) & 0xff) == SQLITE_ERROR) err_set(e, ERR_USAGE, "SQL: %s", sqlite3_errmsg(db->sql));
     else db_fail(db, e);
     return NULL;
@@ -58,7 +71,7 @@ struct db_table *db_sql(struct db *db, const char *sql, struct err *e) {
   else if (!s || !sqlite3_column_count(s)) err_set(e, ERR_USAGE, "SQL: a statement that returns rows is needed");
   else if (rest && rest[strspn(rest, " \t\r\n;")])
     err_set(e, ERR_USAGE, "SQL: one statement at a time; '%.40s' follows it", rest);
-  else t = table_of(db, s, e);
+  else if (db_verify(db, which, e)) t = table_of(db, s, e);
   sqlite3_finalize(s);
   return t;
 }

@@ -27,7 +27,9 @@ bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const str
                                "FROM results WHERE ?1 IS NULL OR study = ?1 ORDER BY "
                                "(SELECT id FROM studies WHERE name = study), ordinal",
                                e);
-  if (!s) return false;
+  if (!s ||
+      !db_verify(db, 1u << DB_STUDIES | 1u << DB_PLAN | 1u << DB_RUNS | 1u << DB_TOTALS | 1u << DB_SCHEME_COUNTERS, e))
+    return sqlite3_finalize(s), false;
   db_bind_text(s, 1, study);
   int rc;
   while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
@@ -69,6 +71,7 @@ bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const str
 }
 
 bool db_value(struct db *db, int64_t run, const char *key, double *value) {
+  if (!db_verify(db, 1u << DB_TOTALS | 1u << DB_SCHEME_COUNTERS, NULL)) return false;
   /* A column name cannot be bound; %w makes any text a harmless quoted name, and an unknown one is no column. */
   bool column = sqlite3_table_column_metadata(db->sql, NULL, "totals", key, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
   char *sql = column ? sqlite3_mprintf("SELECT \"%w\" FROM totals WHERE run_id = ?1", key)
@@ -106,10 +109,17 @@ json_t *db_record(struct db *db, int64_t run, struct err *e) {
   json_t *j = NULL;
   if (rc == SQLITE_ROW) {
     size_t n = 0;
-    char *t = db_unpack(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), &n);
+    /* Migration and recovery read files that have no sum of it yet, or no longer. */
+    char *t = db_sum_of(db, DB_RECORDS, run) == DB_SUM_WRONG
+                  ? NULL
+                  : db_unpack(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), &n);
     j = t ? json_loadb(t, n, 0, NULL) : NULL;
     free(t);
-    if (!j) err_set(e, ERR_INPUT, "%s: the record of run %lld is damaged", db->path, (long long)run);
+    if (!j)
+      err_set(e, ERR_INPUT,
+              "%s is damaged: the record of run %lld is not what was written. `sluice db recover %s` copies what is "
+              "sound into a new file",
+              db->path, (long long)run, db->path);
   } else if (rc == SQLITE_DONE) {
     err_set(e, ERR_INPUT, "%s: run %lld has no record", db->path, (long long)run);
   } else {

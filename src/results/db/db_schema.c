@@ -138,4 +138,11 @@ static const char to_3[] = "ALTER TABLE kernels ADD COLUMN stream INTEGER NOT NU
                            "  launch_cycles INTEGER NOT NULL,\n"
                            "  UNIQUE(run_id, overlap));\n";
 
-const char *const db_migrations[DB_VERSION] = {to_1, to_2, to_3};
+/* A checksum per table (`part`) and study, machine, run or launch (`id`): db_sums.c. */
+static const char to_4[] = "CREATE TABLE sums(\n"
+                           "  part TEXT NOT NULL,\n"
+                           "  id INTEGER NOT NULL,\n"
+                           "  sum INTEGER NOT NULL,\n"
+                           "  PRIMARY KEY(part, id)) WITHOUT ROWID;\n";
+
+const char *const db_migrations[DB_VERSION] = {to_1, to_2, to_3, to_4};

@@ -53,7 +53,9 @@ int64_t db_study_put(struct db *db, const char *name, const char *file, const ch
                      size_t count, struct err *e) {
   if (!db_exec(db, "BEGIN IMMEDIATE", e)) return 0;
   int64_t id = put_study(db, name, file, text, e);
-  if (id && put_plan(db, id, plan, count, e) && db_exec(db, "COMMIT", e)) return id;
+  if (id && put_plan(db, id, plan, count, e) && db_seal(db, DB_STUDIES, id, e) && db_seal(db, DB_PLAN, id, e) &&
+      db_exec(db, "COMMIT", e))
+    return id;
   sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
   return 0;
 }
@@ -96,6 +98,7 @@ static int64_t put_configuration(struct db *db, json_t *record, struct err *e) {
     ok = db_run_once(db, s, e);
   }
   sqlite3_finalize(s);
+  ok = ok && db_seal(db, DB_CONFIGURATIONS, id, e) && db_seal(db, DB_KNOBS, id, e);
   return ok ? id : 0;
 }
 
@@ -401,20 +404,33 @@ static int64_t put_run_row(struct db *db, const struct db_run *r, int64_t config
   return ok ? sqlite3_last_insert_rowid(db->sql) : 0;
 }
 
-static bool put_all(struct db *db, const struct db_run *r, json_t *record, struct err *e) {
-  sqlite3_stmt *s = db_prepare(db, "DELETE FROM runs WHERE hash = ?", e);
+/* The run of that hash, with everything of it, if there is one. */
+static bool drop_run(struct db *db, const char *hash, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db, "SELECT id FROM runs WHERE hash = ?", e);
   if (!s) return false;
-  db_bind_text(s, 1, r->hash);
+  db_bind_text(s, 1, hash);
+  bool there = sqlite3_step(s) == SQLITE_ROW;
+  int64_t run = there ? sqlite3_column_int64(s, 0) : 0;
+  sqlite3_finalize(s);
+  if (!there) return true;
+  if (!db_unseal_run(db, run, e) || !(s = db_prepare(db, "DELETE FROM runs WHERE id = ?", e))) return false;
+  sqlite3_bind_int64(s, 1, run);
   bool ok = db_run_once(db, s, e);
   sqlite3_finalize(s);
-  int64_t configuration = ok && record ? put_configuration(db, record, e) : 0;
-  if (!ok || (record && !configuration)) return false;
+  return ok;
+}
+
+static bool put_all(struct db *db, const struct db_run *r, json_t *record, struct err *e) {
+  if (!drop_run(db, r->hash, e)) return false;
+  int64_t configuration = record ? put_configuration(db, record, e) : 0;
+  if (record && !configuration) return false;
   int64_t run = put_run_row(db, r, configuration, e);
   if (!run) return false;
-  if (!record) return true;
-  return put_totals(db, run, json_object_get(record, "totals"), e) &&
-         put_kernels(db, run, json_object_get(record, "kernels"), e) &&
-         put_overlaps(db, run, json_object_get(record, "overlaps"), e) && put_record(db, run, record, e);
+  bool ok =
+      !record || (put_totals(db, run, json_object_get(record, "totals"), e) &&
+                  put_kernels(db, run, json_object_get(record, "kernels"), e) &&
+                  put_overlaps(db, run, json_object_get(record, "overlaps"), e) && put_record(db, run, record, e));
+  return ok && db_seal_run(db, run, e);
 }
 
 bool db_run_put(struct db *db, const struct db_run *run, json_t *record, struct err *e) {
