@@ -2,7 +2,7 @@
 #
 # Rooms are folders under src/. Adding a .c file to a room adds it to the build; a room that needs more (flags for one
 # file, libraries, extra targets) says so in its own room.mk. What room.mk may use:
-#   CFLAGS_src/simt/exec_v3.c := -march=x86-64-v3    extra flags for one file
+#   CFLAGS_src/simt/ops/exec_v3.c := -march=x86-64-v3    extra flags for one file
 #   LDLIBS += -lelf                                 libraries of libsluice
 #   ALL += $(B)/lib/libfoo.so                       a target of the default build
 #   LDLIBS_test_x += ..., TEST_OBJ_test_x += ...    extras for tests/unit/test_x.c
@@ -39,15 +39,15 @@ LDFLAGS ?=
 LDFLAGS += $(filter -fsanitize=% -fprofile%,$(SAN_FLAGS))
 
 comma := ,
-LIB_ROOMS := base ptx simt trace gpu schemes schemes/lib results session
-EXE_ROOMS := cli report study results/db
+LIB_ROOMS := base ptx simt trace gpu model schemes results session
+EXE_ROOMS := cli report study proc results/db
 LDLIBS := -ljansson -lyaml -lzstd -lm
 EXE_LDLIBS := -lelf -lsqlite3 -lzstd -lmd
 # libsluice itself says what is undefined; a test that is linked with it need not say it again.
 TEST_LDFLAGS := -Wl,--unresolved-symbols=ignore-in-shared-libs
 
-LIB_SRC := $(sort $(foreach r,$(LIB_ROOMS),$(wildcard src/$(r)/*.c)))
-EXE_SRC := $(sort $(foreach r,$(EXE_ROOMS),$(wildcard src/$(r)/*.c)))
+EXE_SRC := $(sort $(foreach r,$(EXE_ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c)))
+LIB_SRC := $(filter-out $(EXE_SRC),$(sort $(foreach r,$(LIB_ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
 TEST_SRC := $(sort $(wildcard tests/unit/test_*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 EXE_OBJ := $(EXE_SRC:%.c=$(B)/%.o)
@@ -164,7 +164,7 @@ ci:
 
 PREFIX ?= /usr/local
 # Of the package and the pkg-config file: with the day and name of the commit where git knows them.
-VERSION ?= $(shell sed -n 's/^.define SLUICE_VERSION "\(.*\)"/\1/p' src/cli/cli.h)$(shell git log -1 --date=format:%Y%m%d --format=+git%cd.%h 2>/dev/null)
+VERSION ?= $(shell sed -n 's/^.define SLUICE_VERSION "\(.*\)"/\1/p' src/cli/frame/cli.h)$(shell git log -1 --date=format:%Y%m%d --format=+git%cd.%h 2>/dev/null)
 install: all
 	@tools/install.sh $(B) $(DESTDIR)$(PREFIX) $(VERSION)
 # A Debian package of this build, in $(B).

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "trace/slt_write.h"
+#include "trace/slt/slt_write.h"
 #include "trace/trace_feed.h"
 
 enum { WARPS = 8, LOADS = 500, SLOTS = 1, BYTES_OF_LOAD = 135 };

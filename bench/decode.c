@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "trace/input.h"
+#include "trace/common/input.h"
 
 /* All instructions of the file once; the sum of what was seen keeps the work from being left out. */
 static bool read_all(const char *path, bool skim, struct trace_counts *n, uint64_t *sum, struct err *e) {

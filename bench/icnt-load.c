@@ -21,7 +21,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "gpu/icnt_impl.h"
+#include "gpu/icnt/icnt_impl.h"
 
 enum { SMS = 15, MEMS = 12, NODES = SMS + MEMS, WARM = 10000, MEASURE = 60000, PER_MILLE = 1000 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "trace/accel.h"
+#include "trace/accel/accel.h"
 #include "trace/trace_feed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "gpu/hitrate.h"
+#include "model/hitrate.h"
 #include "trace/csv_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

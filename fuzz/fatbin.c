@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "cudart/fatbin.h"
+#include "cudart/image/fatbin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -27,7 +27,7 @@ static uint64_t launched;
 /* The session is ours: a machine alone. */
 #define session_simt fuzz_simt
 #define session_launch fuzz_launch
-#include "../src/cli/launchfile.c"
+#include "../src/cli/run/launchfile.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
  *     -ljansson -lm -o search
  * Run: ./search found fuzz/corpus/search
  */
-#include "../src/cli/search.c"
+#include "../src/cli/run/search.c"
 
 #include <math.h>
 #include <sys/mman.h>

@@ -16,13 +16,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "trace/slt.h"
-#include "trace/slt_read.h"
+#include "trace/slt/slt.h"
+#include "trace/slt/slt_read.h"
 #include "trace/trace_feed.h"
 
 #ifdef SLT_SEEDS
 #include "random_trace.h"
-#include "trace/slt_write.h"
+#include "trace/slt/slt_write.h"
 
 int main(int argc, char **argv) {
   for (uint32_t n = 0; argc > 1 && n < 12; n++) {

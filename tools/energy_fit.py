@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check or repeat the fit of src/gpu/energy.def to the reference's energies.
+"""Check or repeat the fit of src/model/energy.def to the reference's energies.
 
   tools/energy_fit.py BUILD [--fit] [--all] [CASE...]
 

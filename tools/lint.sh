@@ -8,7 +8,7 @@ build=build
 [ "${1:-}" = --build ] && build=$2
 bad=0
 report() { if [ "$2" = 0 ]; then echo "ok $1"; else echo "not ok $1"; bad=1; fi; }
-mapfile -t sources < <(git ls-files 'src/*.c' 'src/*.h' 'tests/unit/*.c' 'bench/*.c')
+mapfile -t sources < <(git ls-files 'src/*.c' 'src/*.h' 'src/*.inc' 'tests/unit/*.c' 'bench/*.c')
 
 format=$(command -v clang-format-14 || command -v clang-format)
 "$format" --dry-run -Werror "${sources[@]}" 2>&1 | grep -oE '^[^:]+:[0-9]+' | sort -u -t: -k1,1 | head -n 20
@@ -21,7 +21,7 @@ cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr 
   --suppress=normalCheckLevelMaxBranches --suppress=preprocessorErrorDirective --suppress=comparePointers \
   --suppress=invalidPointerCast --suppress=compareBoolExpressionWithInt \
   --suppress='uninitvar:src/ptx/*' --suppress='arrayIndexOutOfBoundsCond:src/ptx/*' \
-  --suppress=uninitvar:src/simt/atom.c --suppress=uninitvar:src/simt/tex.c \
+  --suppress=uninitvar:src/simt/ops/atom.c --suppress=uninitvar:src/simt/ops/tex.c \
   --template='{file}:{line}: {id}: {message}' $(printf '%s\n' "${sources[@]}" | grep '^src/.*\.c$')
 report cppcheck $?
 
@@ -48,6 +48,6 @@ git grep -nIE '\b(TO''DO|FIX''ME|XX''X|HA''CK)\b' -- '*.c' '*.h' '*.def' '*.sh' 
 report "no unfinished markers" "$(( $? == 0 ))"
 
 awk 'FNR == 1 && NR > 1 && n > 800 {print f ": " n " lines"; b = 1} {f = FILENAME; n = FNR} END {if (n > 800) {print f ": " n " lines"; b = 1} exit b}' \
-  $(git ls-files 'src/*.c' 'src/*.h')
+  $(git ls-files 'src/*.c' 'src/*.h' 'src/*.inc')
 report "files of at most 800 lines" $?
 exit $bad

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/output.h"
-#include "base/process.h"
+#include "proc/process.h"
 #include "base/text.h"
-#include "cli/cli.h"
+#include "cli/frame/cli.h"
 
 const struct command *const commands[] = {
     &cmd_run,   &cmd_compare,   &cmd_record,   &cmd_trace,     &cmd_import, &cmd_export,  &cmd_report, &cmd_study,

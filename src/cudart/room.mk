@@ -1,12 +1,12 @@
 # The CUDA runtime libraries. What does not depend on the version of CUDA is one library, shared by the runtime libraries
 # of the major versions (whose layouts and signatures differ) and by the driver library.
-CUDART_CORE := context modules imports copies arrays gl graphics external launches streams graphs queue minder textures clusters fatbin cubin device
-CUDART_API := api_register api_device api_function api_memory api_pool api_array api_stream api_graph api_node api_library api_graphics api_external api_refused
-CUDART_DRIVER := $(patsubst src/cudart/%.c,%,$(wildcard src/cudart/driver*.c))
+CUDART_CORE := $(wildcard src/cudart/core/*.c src/cudart/image/*.c src/cudart/interop/*.c)
+CUDART_API := $(filter-out %/api_version.c %/support.c,$(wildcard src/cudart/runtime/*.c))
+CUDART_DRIVER := $(wildcard src/cudart/driver/*.c)
 CUDART_OLD := libcudart.so.9.0 libcudart.so.9.1 libcudart.so.9.2 libcudart.so.10.0 libcudart.so.10.1 libcudart.so.10.2
 CUDART_SONAMES := $(CUDART_OLD) libcudart.so.11.0 libcudart.so.12 libcudart.so.13
-CUDART_CORE_OBJ := $(CUDART_CORE:%=$(B)/src/cudart/%.o)
-CUDART_DRIVER_OBJ := $(CUDART_DRIVER:%=$(B)/src/cudart/%.o)
+CUDART_CORE_OBJ := $(CUDART_CORE:%.c=$(B)/%.o)
+CUDART_DRIVER_OBJ := $(CUDART_DRIVER:%.c=$(B)/%.o)
 CUDART_LIBS := $(CUDART_SONAMES:%=$(B)/lib/%) $(B)/lib/libcudart.so
 ifneq ($(CUDART_DRIVER),)
 CUDART_LIBS += $(B)/lib/libcuda.so.1
@@ -20,10 +20,10 @@ $(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice.so
 
 # $(call cudart_objects,major): the objects of the interface for one major version.
 define cudart_objects
-$(B)/cudart-$(1)/%.o: src/cudart/%.c | $(B)/deps.ok
+$(B)/cudart-$(1)/%.o: src/cudart/runtime/%.c | $(B)/deps.ok
 	@mkdir -p $$(@D)
 	$$(CC) $$(BASE_CFLAGS) -DCUDART_MAJOR=$(1) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
--include $(CUDART_API:%=$(B)/cudart-$(1)/%.d)
+-include $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(1)/%.d)
 endef
 $(foreach m,9 10 11 12 13,$(eval $(call cudart_objects,$(m))))
 
@@ -40,20 +40,20 @@ CUDART_VERSION_13 := 13000
 
 # $(call cudart_library,soname,major): the library, whose symbols carry the version that NVIDIA's have.
 define cudart_library
-$(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o: src/cudart/api_version.c src/cudart/errors_old.def | $(B)/deps.ok
+$(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o: src/cudart/runtime/api_version.c src/cudart/runtime/errors_old.def | $(B)/deps.ok
 	@mkdir -p $$(@D)
 	$$(CC) $$(BASE_CFLAGS) -DCUDART_MAJOR=$(2) -DCUDART_VERSION=$(CUDART_VERSION_$(1:libcudart.so.%=%)) $$(CFLAGS) -c -o $$@ $$<
-$(B)/lib/$(1): $(CUDART_API:%=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o $(B)/lib/libsluice-cuda.so
+$(B)/lib/$(1): $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o $(B)/lib/libsluice-cuda.so
 	@mkdir -p $$(@D)
 	@printf '%s { global: *; };\n' $(1) > $(B)/cudart-$(2)/$(1).map
 	$$(CUDART_LINK) -Wl,-soname,$(1) -Wl,--version-script=$(B)/cudart-$(2)/$(1).map -o $$@ \
-	  $(CUDART_API:%=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o -L$(B)/lib -lsluice-cuda -lsluice
+	  $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o -L$(B)/lib -lsluice-cuda -lsluice
 endef
 $(foreach l,$(CUDART_SONAMES),$(eval $(call cudart_library,$(l),$(firstword $(subst ., ,$(l:libcudart.so.%=%))))))
 
 # Preloaded: programs with NVIDIA's runtime inside get ours, and processes close the simulation before they end. It stands
 # alone and starts before every other library.
-$(B)/lib/libsluice-static.so: src/cudart/static_hook.c src/cudart/end_hook.c src/cudart/nvrtc_hook.c src/cudart/calls.def | $(B)/deps.ok
+$(B)/lib/libsluice-static.so: src/cudart/hook/static_hook.c src/cudart/hook/end_hook.c src/cudart/hook/nvrtc_hook.c src/cudart/core/calls.def | $(B)/deps.ok
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-sanitize=all -shared -Wl,-soname,libsluice-static.so -Wl,-z,initfirst -o $@ $(filter %.c,$^) -ldl
 ALL += $(B)/lib/libsluice-static.so
@@ -70,13 +70,13 @@ $(B)/lib/libcuda.so.1: $(CUDART_DRIVER_OBJ) $(B)/lib/libsluice-cuda.so
 -include $(CUDART_CORE_OBJ:.o=.d) $(CUDART_DRIVER_OBJ:.o=.d)
 
 # ---- tests ----
-TEST_OBJ_test_fatbin := $(B)/src/cudart/fatbin.o $(B)/src/cudart/cubin.o
+TEST_OBJ_test_fatbin := $(B)/src/cudart/image/fatbin.o $(B)/src/cudart/image/cubin.o
 LDLIBS_test_fatbin := -llz4 -lzstd -lelf
 TEST_OBJ_test_cudart_abi := $(B)/lib/libcudart.so.12
 TEST_OBJ_test_cudart_driver := $(B)/lib/libcuda.so.1
 
 # ---- docs/cuda-support.md ----
-$(B)/cuda-support: src/cudart/support.c src/cudart/calls.def | $(B)/deps.ok
+$(B)/cuda-support: src/cudart/runtime/support.c src/cudart/core/calls.def | $(B)/deps.ok
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< -ldl
 ALL += $(B)/cuda-support
 .PHONY: docs-cuda

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/gpu_impl.h"
+#include "gpu/state/machine.h"
 
 enum { GPC_SMS = 16 };
 enum { LOCAL_SHIFT = 24 }; /* local memory of launches that run together lies so far apart */

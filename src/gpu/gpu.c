@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/gpu_impl.h"
-#include "gpu/invariants.h"
+#include "gpu/state/machine.h"
+#include "model/invariants.h"
 
 /* A launch is stuck when nothing issues for so many cycles, or when no block begins or ends for ENDLESS times as many:
  * a kernel that spins forever issues all the time. */

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "gpu/config.h"
-#include "gpu/observe.h"
-#include "gpu/stats.h"
+#include "gpu/common/config.h"
+#include "gpu/observe/observe.h"
+#include "gpu/common/stats.h"
 #include "ptx/feed.h"
 
 struct gpu;

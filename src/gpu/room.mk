@@ -12,8 +12,8 @@ $(B)/src/gpu/room.o: $(GPU_OBJ)
 	$(CC) $(CFLAGS) -r -flto -flto-partition=one -flinker-output=nolto-rel -o $@ $(GPU_OBJ)
 -include $(GPU_OBJ:.o=.d)
 endif
-$(foreach f,$(wildcard src/gpu/*.c),$(eval CFLAGS_$(f) := $(GPU_FLAGS)))
+$(foreach f,$(wildcard src/gpu/*.c src/gpu/*/*.c),$(eval CFLAGS_$(f) := $(GPU_FLAGS)))
 # Between two steps of these the whole machine's code passes through the host's cache: what -O3 adds in size, it takes in
 # misses, and these files execute no fewer instructions for it.
-GPU_SHORT := $(addprefix src/gpu/,dram.c partition.c gpu.c dispatch.c req.c $(notdir $(wildcard src/gpu/l2*.c)))
+GPU_SHORT := $(addprefix src/gpu/,mem/dram.c mem/partition.c gpu.c dispatch.c common/req.c) $(wildcard src/gpu/mem/l2*.c)
 $(foreach f,$(GPU_SHORT),$(eval CFLAGS_$(f) += -O2))

@@ -13,7 +13,7 @@
 
 #include "base/output.h"
 #include "base/paths.h"
-#include "gpu/stats.h"
+#include "gpu/common/stats.h"
 #include "report/reduce.h"
 #include "results/record.h"
 

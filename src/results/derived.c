@@ -1,5 +1,5 @@
 /* derived.c - rates computed from counters: one row each gives the JSON key, the label and the documentation. */
-#include "gpu/energy.h"
+#include "model/energy.h"
 #include "results/record.h"
 
 static double ratio(uint64_t a, uint64_t b) {

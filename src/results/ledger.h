@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "gpu/observe_l2.h"
-#include "gpu/stats.h"
+#include "gpu/observe/l2.h"
+#include "gpu/common/stats.h"
 #include "results/record.h"
 
 enum {

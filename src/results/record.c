@@ -10,9 +10,9 @@
 
 #include "base/output.h"
 #include "base/paths.h"
-#include "gpu/energy.h"
-#include "gpu/observe.h"
-#include "gpu/observe_l2.h"
+#include "model/energy.h"
+#include "gpu/observe/observe.h"
+#include "gpu/observe/l2.h"
 #include "results/ledger.h"
 #include "results/seen.h"
 

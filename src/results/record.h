@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "gpu/config.h"
-#include "gpu/stats.h"
+#include "gpu/common/config.h"
+#include "gpu/common/stats.h"
 
 enum { RECORD_FORMAT = 1 }; /* "format" of the document; raised when a key changes its meaning */
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "gpu/observe.h"
+#include "gpu/observe/observe.h"
 #include "ptx/feed.h"
 
 enum unit { UNIT_LAUNCH, UNIT_SM, UNIT_PARTITION, UNIT_CHANNEL };

@@ -1,10 +1,10 @@
-/* seen_l2.c - warps at the L2, queues, shared blocks and CTAs (gpu/observe_l2.h) as parts of a launch's entry, and as
+/* seen_l2.c - warps at the L2, queues, shared blocks and CTAs (gpu/observe/l2.h) as parts of a launch's entry, and as
  * values of the totals: one row each gives the key and its value.
  */
 #include "results/seen.h"
 
-#include "gpu/observe.h"
-#include "gpu/observe_l2.h"
+#include "gpu/observe/observe.h"
+#include "gpu/observe/l2.h"
 
 static double ratio(uint64_t a, uint64_t b) {
   return b ? (double)a / (double)b : 0;

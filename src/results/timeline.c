@@ -10,7 +10,7 @@
 
 #include "base/output.h"
 #include "base/paths.h"
-#include "gpu/timeline.h"
+#include "gpu/observe/timeline.h"
 #include "results/perfetto.pb-c.h"
 
 typedef Sluice__Perfetto__Trace trace_msg;

@@ -4,7 +4,7 @@
  *
  * Choices: sets grow or shrink, ways stay. Segments are the line for 32 and 64 B lines; with 256 B lines 128 B for
  * elements of up to 4 bytes and 256 B for loads of wider ones. A fill of 256 B takes a request for each of the two L2
- * lines. line=128 is the baseline without dirty data (see l1_org in gpu/scheme.h).
+ * lines. line=128 is the baseline without dirty data (see l1_org in gpu/slots/scheme.h).
  */
 #include "schemes/lib/frames.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "session/session_impl.h"
-#include "trace/slt_write.h"
+#include "trace/slt/slt_write.h"
 
 /* The launches that a task stands for: itself, or those that it waits for. */
 struct stands {

@@ -3,7 +3,7 @@
 #define SESSION_REPLAY_H
 
 #include "session/session.h"
-#include "trace/input.h"
+#include "trace/common/input.h"
 
 struct replay_options {
   uint32_t from; /* launches before this one are not read */

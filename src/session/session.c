@@ -14,7 +14,7 @@
 #include "base/output.h"
 #include "results/record.h"
 #include "results/timeline.h"
-#include "trace/slt_write.h"
+#include "trace/slt/slt_write.h"
 #include "trace/trace_feed.h"
 #include "session/session_impl.h"
 

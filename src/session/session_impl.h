@@ -3,8 +3,8 @@
 #define SESSION_SESSION_IMPL_H
 
 #include "base/arena.h"
-#include "gpu/config.h"
-#include "gpu/stats.h"
+#include "gpu/common/config.h"
+#include "gpu/common/stats.h"
 #include "results/record.h"
 #include "session/meter.h"
 #include "session/session.h"
@@ -13,7 +13,7 @@
 struct gpu;
 #elif __has_include("gpu/gpu.h")
 #include "gpu/gpu.h"
-#include "gpu/scheme.h"
+#include "gpu/slots/scheme.h"
 #define SESSION_HAS_TIMING 1
 #else
 #define SESSION_HAS_TIMING 0

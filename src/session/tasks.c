@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "session/session_impl.h"
-#include "trace/slt_write.h"
+#include "trace/slt/slt_write.h"
 #include "trace/trace_feed.h"
 
 enum {

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "gpu/config.h"
-#include "gpu/scheme.h"
+#include "gpu/common/config.h"
+#include "gpu/slots/scheme.h"
 #include "study/study_impl.h"
 
 /* A machine with the knobs of one combination of the ranges. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
-#include "base/process.h"
+#include "proc/process.h"
 #include "study/study_impl.h"
 
 double study_now(void) {
@@ -58,7 +58,7 @@ int study_start(const char *self, char *const *args, const char *record, const c
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  setenv("SLUICE_JOB", "1", 1); /* see cli/jobs.h */
+  setenv("SLUICE_JOB", "1", 1); /* see proc/jobs.h */
   setpgid(0, 0);                /* Ctrl-C reaches us alone; we end the group */
   process_child(parent);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

@@ -20,7 +20,7 @@
 
 #include "base/hash.h"
 #include "base/output.h"
-#include "base/process.h"
+#include "proc/process.h"
 #include "base/paths.h"
 #include "study/study_impl.h"
 

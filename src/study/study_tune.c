@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "gpu/config.h"
-#include "gpu/scheme.h"
+#include "gpu/common/config.h"
+#include "gpu/slots/scheme.h"
 #include "study/study_impl.h"
 #include "study/tune.h"
 

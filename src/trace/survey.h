@@ -4,7 +4,7 @@
 #ifndef TRACE_SURVEY_H
 #define TRACE_SURVEY_H
 
-#include "trace/input.h"
+#include "trace/common/input.h"
 
 enum { SURVEY_KINDS = KIND_EXIT + 1, SURVEY_SPACES = SPACE_GENERIC + 1, SURVEY_LINE = 128 };
 

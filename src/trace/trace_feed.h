@@ -6,7 +6,7 @@
 #ifndef TRACE_TRACE_FEED_H
 #define TRACE_TRACE_FEED_H
 
-#include "trace/input.h"
+#include "trace/common/input.h"
 
 struct trace_feed;
 

@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "trace/accel.h"
-#include "trace/accel_text.h"
-#include "trace/sass.h"
+#include "trace/accel/accel.h"
+#include "trace/accel/accel_text.h"
+#include "trace/accel/sass.h"
 #include "trace/trace_feed.h"
 
 static char dir[64];

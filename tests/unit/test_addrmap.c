@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "gpu/addrmap.h"
-#include "gpu/partition.h"
+#include "gpu/mem/addrmap.h"
+#include "gpu/mem/partition.h"
 
 static struct req split(const struct addrmap *m, uint64_t addr) {
   struct req r = {.addr = addr};

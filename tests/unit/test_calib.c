@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/paths.h"
-#include "cli/calib.h"
+#include "cli/cmd/calib.h"
 
 static const char good[] =
     "case,kernels,cycles,thread_insts,warp_insts,l1d.read.accesses,l1d.read.hits,mem.latency.mean\n"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/cli.h"
+#include "cli/frame/cli.h"
 
 struct opts {
   bool flag;

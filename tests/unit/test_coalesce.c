@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "gpu/coalesce.h"
+#include "gpu/sm/coalesce.h"
 
 enum { LANES = 32 };
 

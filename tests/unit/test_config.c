@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/paths.h"
-#include "gpu/config.h"
+#include "gpu/common/config.h"
 
 static void fails(bool ok, const struct err *e, const char *needle) {
   assert_false(ok);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/hitrate.h"
+#include "model/hitrate.h"
 #include "trace/csv_trace.h"
 
 static char path[64];

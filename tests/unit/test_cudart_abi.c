@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "cudart/abi.h"
-#include "cudart/fatbin.h"
+#include "cudart/core/abi.h"
+#include "cudart/image/fatbin.h"
 
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);

@@ -21,7 +21,7 @@ static const char *const rows[] = {
 #define CUDA_LIMITED(name, doc) #name,
 #define CUDA_ANSWER(name, doc) #name,
 #define CUDA_REFUSED(name, doc) #name,
-#include "cudart/calls.def"
+#include "cudart/core/calls.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "gpu/addrmap.h"
-#include "gpu/dram.h"
-#include "gpu/dram_check.h"
+#include "gpu/mem/addrmap.h"
+#include "gpu/mem/dram.h"
+#include "gpu/mem/dram_check.h"
 
 /* ---- the slow model: counters, a pipe with explicit empty places, lists in arrays ---- */
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/energy.h"
+#include "model/energy.h"
 
 static void near(double a, double b) {
   assert_true(a - b < 1e-9 * b && b - a < 1e-9 * b);

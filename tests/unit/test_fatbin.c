@@ -10,7 +10,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
-#include "cudart/fatbin.h"
+#include "cudart/image/fatbin.h"
 
 #define FLAG_LZ4 0x2000u
 #define FLAG_ZSTD 0x8000u

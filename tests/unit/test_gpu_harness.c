@@ -11,8 +11,8 @@
 
 #include "fake_feed.h"
 #include "gpu/gpu.h"
-#include "gpu/invariants.h"
-#include "gpu/scheme.h"
+#include "model/invariants.h"
+#include "gpu/slots/scheme.h"
 
 struct outcome {
   struct gpu_stats st;

@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
-#include "gpu/icnt.h"
+#include "gpu/icnt/icnt.h"
 
 enum { SMS = 15, NODES = 27 };
 

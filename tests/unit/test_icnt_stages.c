@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "gpu/icnt.h"
+#include "gpu/icnt/icnt.h"
 
 /* ---- a queue of anything small ---- */
 struct fl {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "gpu/l2.h"
+#include "gpu/mem/l2.h"
 
 /* ---- the slow model ---- */
 

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "gpu/coalesce.h"
-#include "gpu/invariants.h"
-#include "gpu/l2.h"
+#include "gpu/sm/coalesce.h"
+#include "model/invariants.h"
+#include "gpu/mem/l2.h"
 
 enum { LINES = 48, SECTORS = 4, HALVES = 2 * SECTORS };
 

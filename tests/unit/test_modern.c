@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "fake_feed.h"
-#include "gpu/addrmap.h"
+#include "gpu/mem/addrmap.h"
 #include "gpu/gpu.h"
-#include "gpu/scheme.h"
+#include "gpu/slots/scheme.h"
 
 static const char *const machines[] = {"volta", "turing", "ampere", "a100", "hopper"};
 static struct fake_feed feed;

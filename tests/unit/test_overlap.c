@@ -12,7 +12,7 @@
 
 #include "fake_feed.h"
 #include "gpu/gpu.h"
-#include "gpu/gpu_impl.h"
+#include "gpu/state/machine.h"
 
 enum { LAUNCHES = 5 };
 

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "gpu/dram_check.h"
-#include "gpu/partition.h"
-#include "gpu/scheme.h"
+#include "gpu/mem/dram_check.h"
+#include "gpu/mem/partition.h"
+#include "gpu/slots/scheme.h"
 
 enum { SUBS = 64, CHANNELS = 16 };
 

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "gpu/config.h"
-#include "gpu/scheme.h"
+#include "gpu/common/config.h"
+#include "gpu/slots/scheme.h"
 
 enum { TEXT_MAX = 64 * 1024, GAP_MAX = 256 };
 static char claims[TEXT_MAX]; /* "\nnever NAME\n..." of all programs */

@@ -1,7 +1,7 @@
 /* test_scheme_sharing.c - sharing-aware CTA scheduling and cache management (Tabbakh et al., IPDPS 2017), BCS and LCS
  * (Lee et al., HPCA 2014) on examples from the papers and sequences worked out by hand.
  */
-#include "gpu/gpu_impl.h"
+#include "gpu/state/machine.h"
 #include "mem_scheme.h"
 
 /* ---- CTA schedulers: a launch of `ctas` blocks, x to a row, on 2 SMs that hold `limit` each ---- */

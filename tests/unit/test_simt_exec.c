@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "simt/simt.h"
-#include "simt/texture.h"
+#include "simt/core/texture.h"
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 /* A kernel that gets one pointer in %out and its global thread number in %t. */

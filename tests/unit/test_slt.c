@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "random_trace.h"
-#include "trace/slt.h"
-#include "trace/slt_write.h"
+#include "trace/slt/slt.h"
+#include "trace/slt/slt_write.h"
 #include "trace/trace_feed.h"
 
 static char path[64];

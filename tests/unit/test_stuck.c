@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "fake_feed.h"
-#include "gpu/dram.h"
-#include "gpu/gpu_impl.h"
-#include "gpu/l2.h"
+#include "gpu/mem/dram.h"
+#include "gpu/state/machine.h"
+#include "gpu/mem/l2.h"
 
 static struct fake_feed feed;
 

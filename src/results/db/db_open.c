@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpu/stats.h"
+#include "gpu/common/stats.h"
 #include "results/db/db_impl.h"
 #include "results/record.h"
 

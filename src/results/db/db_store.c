@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "gpu/stats.h"
+#include "gpu/common/stats.h"
 #include "results/db/db_impl.h"
 #include "results/record.h"
 

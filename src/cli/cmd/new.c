@@ -1,0 +1,200 @@
+/* new.c - `sluice new scheme NAME`: a commented scheme that compiles and runs, and its test, from bundled templates.
+ *
+ * In a source checkout they go where the build finds them by itself. Nothing is ever overwritten: a name is refused
+ * whose files, or whose scheme, exist.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/output.h"
+#include "base/paths.h"
+#include "cli/frame/cli.h"
+#include "gpu/slots/scheme.h"
+
+enum { NAME_MAX_CHARS = 32 };
+
+struct new_options {
+  const char *dir;
+};
+
+struct new_scheme {
+  const char *name;
+  char ident[NAME_MAX_CHARS + 1];        /* the name as part of C identifiers and file names */
+  char root[PATH_MAX - 128];             /* of the source checkout; "" if there is none */
+  char scheme[PATH_MAX], test[PATH_MAX]; /* the files to write */
+};
+
+/* ---- where ---- */
+
+/* The nearest folder, from the current one up, that holds Sluice's sources. */
+static bool find_checkout(char *root, size_t size) {
+  if (!getcwd(root, size)) return false;
+  for (;;) {
+    char header[PATH_MAX];
+    snprintf(header, sizeof header, "%s/src/gpu/scheme.h", root);
+    if (!access(header, R_OK)) return true;
+    char *slash = strrchr(root, '/');
+    if (!slash || slash == root) break;
+    *slash = 0;
+  }
+  *root = 0;
+  return false;
+}
+
+static bool place(struct new_scheme *n, const char *dir, struct err *e) {
+  if (dir) {
+    if (strlen(dir) + NAME_MAX_CHARS + 32 > sizeof n->test)
+      return err_set(e, ERR_USAGE, "the name of the folder is too long");
+    if (mkdir(dir, 0777) && errno != EEXIST)
+      return err_set(e, ERR_INPUT, "cannot make the folder '%s': %s", dir, strerror(errno));
+    snprintf(n->scheme, sizeof n->scheme, "%s/%s.c", dir, n->ident);
+    snprintf(n->test, sizeof n->test, "%s/test_scheme_%s.c", dir, n->ident);
+    return true;
+  }
+  if (!*n->root)
+    return err_set(e, ERR_USAGE,
+                   "this folder is not in a checkout of Sluice's sources, where a scheme is compiled; go there, or say "
+                   "with -o DIR where the files should be written");
+  snprintf(n->scheme, sizeof n->scheme, "%s/src/schemes/%s.c", n->root, n->ident);
+  snprintf(n->test, sizeof n->test, "%s/tests/unit/test_scheme_%s.c", n->root, n->ident);
+  return true;
+}
+
+/* ---- may it be called that? ---- */
+
+static bool check_name(struct new_scheme *n, struct err *e) {
+  size_t length = strlen(n->name);
+  if (length > NAME_MAX_CHARS)
+    return err_set(e, ERR_USAGE, "the name '%s' has more than %d characters", n->name, NAME_MAX_CHARS);
+  bool good = islower((unsigned char)n->name[0]) && n->name[length - 1] != '-' && !strstr(n->name, "--");
+  for (size_t i = 0; i <= length; i++) {
+    unsigned char c = (unsigned char)n->name[i];
+    good &= !c || islower(c) || isdigit(c) || c == '-';
+    n->ident[i] = c == '-' ? '_' : (char)c;
+  }
+  if (!good)
+    return err_set(e, ERR_USAGE,
+                   "'%s' cannot be the name of a scheme: lower-case letters, digits and single '-' between them, "
+                   "beginning with a letter",
+                   n->name);
+  if (!strcmp(n->name, "baseline") || !strcmp(n->name, "none"))
+    return err_set(e, ERR_USAGE, "'%s' means that there is no scheme; choose another name", n->name);
+  for (uint32_t i = 0; i < scheme_count(); i++) {
+    const struct scheme *s = scheme_at(i);
+    if (!strcmp(s->name, n->name))
+      return err_set(e, ERR_USAGE, "there is a scheme '%s' already (%s); choose another name", s->name, s->title);
+  }
+  return true;
+}
+
+/* File names are unique in the source tree, and the prefix of a room's functions is its own. */
+static bool check_tree(const struct new_scheme *n, struct err *e) {
+  static const char *const rooms[] = {"base",    "cli",         "cudart",  "gpu",  "ptx",   "report", "results",
+                                      "schemes", "schemes/lib", "session", "simt", "study", "trace"};
+  char path[PATH_MAX];
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+    if (!strcmp(rooms[i], n->ident))
+      return err_set(e, ERR_USAGE, "'%s' is a part of Sluice (src/%s); choose another name", n->name, rooms[i]);
+    snprintf(path, sizeof path, "%s/src/%s/%s.c", n->root, rooms[i], n->ident);
+    if (*n->root && !access(path, F_OK))
+      return err_set(e, ERR_USAGE, "there is a file src/%s/%s.c already; choose another name", rooms[i], n->ident);
+  }
+  return true;
+}
+
+/* ---- writing ---- */
+
+/* `text` with @name@ and @ident@ filled in; the caller frees it. */
+static char *fill_in(const char *text, const struct new_scheme *n) {
+  size_t most = strlen(text) * (NAME_MAX_CHARS / 6 + 2) + 1; /* "@name@" is the shorter of the two: 6 characters */
+  char *out = malloc(most), *to = out;
+  CHECK(out, "out of memory");
+  while (*text) {
+    const char *with = NULL;
+    size_t skip = 0;
+    if (!strncmp(text, "@name@", 6)) with = n->name, skip = 6;
+    if (!strncmp(text, "@ident@", 7)) with = n->ident, skip = 7;
+    if (with) to = stpcpy(to, with);
+    else *to++ = *text, skip = 1;
+    text += skip;
+  }
+  *to = 0;
+  return out;
+}
+
+static bool write_from(const char *template, const char *path, const struct new_scheme *n, struct err *e) {
+  char from[PATH_MAX];
+  char *text = path_find(from, sizeof from, template) ? path_read_whole(from, NULL) : NULL;
+  if (!text)
+    return err_set(e, ERR_INPUT, "cannot read '%s', a part of Sluice's data (SLUICE_DATA names their folder): %s", from,
+                   strerror(errno));
+  char *filled = fill_in(text, n);
+  bool ok = path_write_whole(path, filled, strlen(filled));
+  if (!ok) output_failed(path, errno, e);
+  free(text);
+  free(filled);
+  return ok;
+}
+
+static bool write_both(const struct new_scheme *n, struct err *e) {
+  const char *const paths[] = {n->scheme, n->test};
+  for (size_t i = 0; i < 2; i++)
+    if (!access(paths[i], F_OK))
+      return err_set(e, ERR_USAGE, "'%s' exists and is left as it is; choose another name", paths[i]);
+  if (!write_from("templates/scheme.c.in", n->scheme, n, e)) return false;
+  if (write_from("templates/test_scheme.c.in", n->test, n, e)) return true;
+  unlink(n->scheme); /* both or none */
+  return false;
+}
+
+static int new_run(const struct command *self, int argc, char **argv) {
+  struct new_options o = {0};
+  struct err e = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  if (first >= argc || strcmp(argv[first], "scheme"))
+    return err_set(&e, ERR_USAGE, "new what? there is `sluice new scheme NAME`"), command_usage(self, &e);
+  if (first + 1 >= argc || !*argv[first + 1])
+    return err_set(&e, ERR_USAGE, "what is the scheme called?"), command_usage(self, &e);
+  struct new_scheme n = {.name = argv[first + 1]};
+  /* Options may stand after the name too. */
+  int more = opt_parse(self->opts, &o, argc - first - 1, argv + first + 1, &e);
+  if (more < 0) return command_usage(self, &e);
+  if (more != argc - first - 1) return err_set(&e, ERR_USAGE, "one scheme at a time"), command_usage(self, &e);
+  find_checkout(n.root, sizeof n.root);
+  if (!check_name(&n, &e) || !check_tree(&n, &e) || !place(&n, o.dir, &e) || !write_both(&n, &e)) return cli_fail(&e);
+  size_t cut = o.dir ? 0 : strlen(n.root) + 1;
+  printf("%s\n%s\n", n.scheme + cut, n.test + cut);
+  if (o.dir) puts("\nThey compile in a checkout of Sluice's sources, as src/schemes/ and tests/unit/.");
+  else
+    printf("\nNext:\n  make -j2\n  make build/tests/test_scheme_%s && build/tests/test_scheme_%s\n"
+           "  build/sluice compare --scheme baseline,%s -- kmeans --size small\n"
+           "docs/your-first-scheme.md goes on from there.\n",
+           n.ident, n.ident, n.name);
+  return EXIT_OK;
+}
+
+static const struct opt new_opts[] = {{"output", "DIR", "write both files into this folder, made if it is not there",
+                                       OPT_TEXT, offsetof(struct new_options, dir), 'o', "file"},
+                                      {.name = NULL}};
+
+const struct command cmd_new = {
+    .name = "new",
+    .summary = "begin a scheme of your own: a commented file and its test",
+    .usage = "scheme NAME [-o DIR]",
+    .help =
+        "Writes a scheme that compiles, runs and does something simple, with a comment on each part, and a test of "
+        "it on\n"
+        "accesses worked out by hand: src/schemes/NAME.c and tests/unit/test_scheme_NAME.c of the source checkout "
+        "that the\n"
+        "current folder is in. Change them into your idea. Nothing else has to be edited; nothing is overwritten.\n\n"
+        "Example:\n"
+        "  sluice new scheme wide && make && build/sluice compare --scheme baseline,wide -- kmeans --size small\n",
+    .opts = new_opts,
+    .run = new_run,
+};

@@ -1,0 +1,496 @@
+/* paper.c - `sluice paper NAME`: a paper's whole evaluation. Reads the figure files of the paper, runs every simulation
+ * that they name and that has not been run before, and hands the records to share/sluice/paper.mjs, which draws.
+ *
+ * A run is kept as DIR/runs/HASH.json, where HASH stands for everything that decides its outcome: simulator, program,
+ * GPU, scheme, knobs, size. A record appears there whole or not at all, so a run that was interrupted is simply missing
+ * and the next call goes on where the last one stopped.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/output.h"
+#include "base/paths.h"
+#include "cli/cmd/figurefile.h"
+#include "proc/jobs.h"
+#include "cli/run/workloads.h"
+#include "report/report.h"
+#include "results/published.h"
+#include "results/record.h"
+
+struct paper_options {
+  const char *out, *size, *only;
+  uint64_t jobs;
+  bool quick, list;
+};
+
+struct paper {
+  struct arena arena;
+  const char *name, *out, *size;
+  json_t *figures; /* as loaded, ordered by name */
+  json_t *runs;    /* {workload, alias, group, suite, scheme, gpu, set, hash, file, args, characterise} by hash */
+  uint64_t simulator;
+  struct job *job;
+  size_t jobs, failed;
+};
+
+static const char *const papers[] = {"bucl", "tsc", "medic", "decoupled-l1d", "sharing"};
+
+static const char *text_of(const json_t *o, const char *key) {
+  const char *s = json_string_value(json_object_get(o, key));
+  return s ? s : "";
+}
+
+/* ---- the figures of a paper ---- */
+
+static int is_yaml(const struct dirent *d) {
+  size_t n = strlen(d->d_name);
+  return n > 5 && !strcmp(d->d_name + n - 5, ".yaml");
+}
+
+static bool load_figures(struct paper *p, const char *only, struct err *e) {
+  char dir[PATH_MAX];
+  struct dirent **name = NULL;
+  path_find(dir, sizeof dir, "figures");
+  int n = scandir(dir, &name, is_yaml, versionsort);
+  if (n < 0) return err_set(e, ERR_INPUT, "no figure files in '%s': `make` puts them there", dir);
+  p->figures = json_array();
+  for (int i = 0; i < n; i++) {
+    json_t *f = e->code ? NULL : figure_load(arena_printf(&p->arena, "%s/%s", dir, name[i]->d_name), e);
+    if (f && !strcmp(text_of(f, "paper"), p->name) && (!only || !strcmp(text_of(f, "figure"), only)))
+      json_array_append(p->figures, f);
+    json_decref(f);
+    free(name[i]);
+  }
+  free(name);
+  if (!e->code && only && !json_array_size(p->figures))
+    return err_set(e, ERR_USAGE, "%s has no figure '%s'; `sluice paper --list %s` names them", p->name, only, p->name);
+  return !e->code;
+}
+
+/* ---- the runs of a figure ---- */
+
+static uint64_t hash_file(uint64_t h, const char *path) {
+  size_t n = 0;
+  char *s = path_read_whole(path, &n);
+  h = hash_bytes(h, s ? s : "", s ? n : 0);
+  free(s);
+  return h;
+}
+
+static uint64_t hash_text(uint64_t h, const char *s) {
+  return hash_bytes(h, s, strlen(s) + 1);
+}
+
+static uint64_t identity(struct paper *p, const struct workload *w, const char *gpu, const char *list,
+                         const json_t *set) {
+  char path[PATH_MAX], program[PATH_MAX];
+  uint64_t h = hash_text(hash_text(hash_u64(p->simulator), w->name), p->size);
+  if (program_find(w->name, program, sizeof program)) h = hash_file(h, program);
+  h = hash_text(hash_text(h, gpu), list);
+  if (path_find(path, sizeof path, arena_printf(&p->arena, "configs/%s.yaml", gpu))) h = hash_file(h, path);
+  char *knobs = json_dumps(set ? set : json_null(), JSON_ENCODE_ANY | JSON_SORT_KEYS);
+  h = hash_text(h, knobs);
+  free(knobs);
+  return h;
+}
+
+static json_t *set_list(const json_t *a, const json_t *b) {
+  json_t *all = json_object();
+  if (a) json_object_update(all, (json_t *)a);
+  if (b) json_object_update(all, (json_t *)b);
+  return all;
+}
+
+/* One column of a figure: a scheme list, or a mapping with list, gpu and set. */
+static void add_runs(struct paper *p, const json_t *figure, const struct workload_list *l, json_t *column) {
+  bool whole = json_is_object(column);
+  const char *list = whole ? text_of(column, "list") : json_string_value(column);
+  const char *gpu = whole && *text_of(column, "gpu") ? text_of(column, "gpu") : text_of(figure, "gpu");
+  json_t *set = set_list(json_object_get(figure, "set"), whole ? json_object_get(column, "set") : NULL);
+  json_t *only = json_object_get(figure, "workloads"), *one;
+  if (!*gpu) gpu = "fermi";
+  for (size_t i = 0; i < l->count; i++) {
+    const struct workload *w = &l->at[i];
+    size_t k;
+    bool in = !only;
+    json_array_foreach(only, k, one) in |= !strcmp(json_string_value(one), w->alias);
+    if (!in || !list) continue;
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)identity(p, w, gpu, list, set));
+    json_t *r = json_object_get(p->runs, hash);
+    if (!r) {
+      r = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:O, s:s}", "workload", w->name, "alias", w->alias, "group",
+                    w->group, "suite", text_of(figure, "suite"), "scheme", list, "gpu", gpu, "set", set, "hash", hash);
+      json_object_set_new(r, "seconds",
+                          json_real(w->seconds[!strcmp(p->size, "medium")  ? 1
+                                               : !strcmp(p->size, "large") ? 2
+                                                                           : 0]));
+      json_object_set_new(p->runs, hash, r);
+    }
+    if (json_is_true(json_object_get(figure, "characterise"))) json_object_set_new(r, "characterise", json_true());
+  }
+  json_decref(set);
+}
+
+static bool plan(struct paper *p, struct err *e) {
+  json_t *f, *column;
+  size_t i;
+  const char *label;
+  p->runs = json_object();
+  json_array_foreach(p->figures, i, f) {
+    struct workload_list l = {0};
+    bool ok = workloads_load(&l, text_of(f, "suite"), p->size, e);
+    if (ok) json_object_foreach(json_object_get(f, "schemes"), label, column) add_runs(p, f, &l, column);
+    workloads_free(&l);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+static char **run_argv(struct paper *p, const json_t *r, const char *record) {
+  json_t *set = json_object_get(r, "set"), *v;
+  char **a = ARENA_ARRAY(&p->arena, char *, 20 + 2 * json_object_size(set)), self[PATH_MAX];
+  size_t n = 0;
+  const char *knob;
+  self_path(self, sizeof self);
+#define ARG(s) a[n++] = arena_strdup(&p->arena, s)
+  ARG(self), ARG("run"), ARG("--quiet"), ARG("--json"), ARG(record), ARG("--gpu"), ARG(text_of(r, "gpu"));
+  ARG("--scheme"), ARG(text_of(r, "scheme"));
+  if (json_is_true(json_object_get(r, "characterise"))) ARG("--characterise");
+  json_object_foreach(set, knob, v) {
+    char *value = json_is_string(v) ? strdup(json_string_value(v)) : json_dumps(v, JSON_ENCODE_ANY);
+    ARG("--set"), ARG(arena_printf(&p->arena, "%s=%s", knob, value));
+    free(value);
+  }
+  ARG("--"), ARG(text_of(r, "workload")), ARG("--size"), ARG(p->size);
+#undef ARG
+  return a;
+}
+
+/* Is the record there, with what the figures need of it? */
+static bool have(const json_t *r, const char *file) {
+  if (access(file, R_OK)) return false;
+  if (!json_is_true(json_object_get(r, "characterise"))) return true;
+  json_t *doc = json_load_file(file, 0, NULL), *kernel;
+  bool found = !json_array_size(json_object_get(doc, "kernels"));
+  size_t k;
+  json_t *entries = record_entries_of(doc);
+  json_array_foreach(entries, k, kernel) found |= json_object_get(kernel, "loads") != NULL;
+  json_decref(entries);
+  json_decref(doc);
+  return found;
+}
+
+/* False on Ctrl-C. */
+static bool simulate(struct paper *p, const struct paper_options *o, const struct tempdir *dir) {
+  json_t *r;
+  const char *hash;
+  size_t n = 0, all = json_object_size(p->runs);
+  p->job = ARENA_ARRAY(&p->arena, struct job, all);
+  json_t **of = ARENA_ARRAY(&p->arena, json_t *, all);
+  json_object_foreach(p->runs, hash, r) {
+    const char *file = arena_printf(&p->arena, "%s/runs/%s.json", p->out, hash);
+    json_object_set_new(r, "file", json_string(file));
+    if (have(r, file)) continue;
+    of[n] = r;
+    double seconds = json_number_value(json_object_get(r, "seconds"));
+    p->job[n++] = (struct job){.argv = run_argv(p, r, file), .weight = seconds > 0 ? seconds : 1};
+  }
+  p->jobs = n;
+  printf("%zu figures and tables, %zu runs, %zu of them to simulate\n", json_array_size(p->figures), all, n);
+  fflush(stdout);
+  if (n && !jobs_run(p->job, n, (unsigned)o->jobs, dir, "simulating", false)) return false;
+  for (size_t i = 0; i < n; i++) {
+    if (p->job[i].exit_code <= 0) continue;
+    p->failed++;
+    json_object_set_new(of[i], "failed", json_integer(p->job[i].exit_code));
+    fprintf(stderr, "sluice: %s under '%s' ended with code %d:\n", text_of(of[i], "workload"), text_of(of[i], "scheme"),
+            p->job[i].exit_code);
+    job_print_log(&p->job[i]);
+  }
+  return true;
+}
+
+/* ---- the published numbers beside ours ---- */
+
+static double counter(const void *totals, const char *key) {
+  const json_t *v = json_object_get(totals, key);
+  if (!v) v = json_object_get(json_object_get(totals, "scheme_counters"), key);
+  return json_number_value(v);
+}
+
+/* Totals of a workload under a list on the figure's GPU, from the records. */
+static const json_t *totals_of(struct paper *p, const json_t *figure, const char *list, const char *workload) {
+  const char *hash, *gpu = *text_of(figure, "gpu") ? text_of(figure, "gpu") : "fermi";
+  json_t *r;
+  json_object_foreach(p->runs, hash, r) {
+    if (strcmp(text_of(r, "scheme"), list) || strcmp(text_of(r, "workload"), workload) ||
+        strcmp(text_of(r, "gpu"), gpu))
+      continue;
+    json_t *set = set_list(json_object_get(figure, "set"), NULL);
+    bool same = json_equal(set, json_object_get(r, "set"));
+    json_decref(set);
+    if (!same) continue;
+    json_t *doc = json_object_get(r, "record");
+    if (!doc && (doc = json_load_file(text_of(r, "file"), 0, NULL))) json_object_set_new(r, "record", doc);
+    return json_object_get(doc, "totals");
+  }
+  return NULL;
+}
+
+/* The scheme list of the figure that a published value is over. */
+static const char *list_over(const json_t *figure, const struct published_figure *f) {
+  const char *label;
+  json_t *column;
+  json_object_foreach(json_object_get(figure, "schemes"), label, column) {
+    if (json_is_string(column) && published_over_is(f, json_string_value(column))) return json_string_value(column);
+  }
+  return published_over(f);
+}
+
+static bool ours(struct paper *p, const json_t *figure, const struct published_figure *f, const char *list,
+                 double *value) {
+  struct workload_list l = {0};
+  struct err e = {0};
+  const char *group = NULL, *over = list_over(figure, f);
+  enum published_kind kind = PUBLISHED_ARITHMETIC;
+  bool set = published_of_group(f, &group, &kind);
+  double ratio[WORKLOADS_MAX];
+  size_t n = 0;
+  if (!workloads_load(&l, text_of(figure, "suite"), p->size, &e)) return false;
+  for (size_t i = 0; i < l.count; i++) {
+    const struct workload *w = &l.at[i];
+    if (set ? *group && strcmp(group, w->group) : strcmp(f->group, w->alias)) continue;
+    const json_t *run = totals_of(p, figure, list, w->name), *base = totals_of(p, figure, over, w->name);
+    if (run && base && published_ratio(f, counter, run, base, &ratio[n])) n++;
+  }
+  workloads_free(&l);
+  if (!n) return false;
+  *value = published_present(f, published_mean(kind, ratio, n));
+  return true;
+}
+
+/* Rows of published.csv that speak of the figure: "Fig 7" is the beginning of "Fig 7 text". */
+static void add_published(struct paper *p, const struct published *all, json_t *figure) {
+  json_t *rows = json_array(), *column;
+  const char *where = *text_of(figure, "published") ? text_of(figure, "published") : text_of(figure, "where"), *label;
+  for (size_t i = 0; i < published_count(all); i++) {
+    const struct published_figure *f = published_at(all, i);
+    size_t n = strlen(where);
+    if (!published_of_suite(f, p->name) || strncmp(f->where, where, n) ||
+        (f->where[n] && f->where[n] != ' ' && !(f->where[n] >= 'a' && f->where[n] <= 'z')))
+      continue;
+    json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:f, s:s}", "where", f->where, "metric", f->metric, "scheme",
+                            f->scheme, "group", f->group, "published", f->value, "unit", f->unit);
+    json_object_foreach(json_object_get(figure, "schemes"), label, column) {
+      const char *list = json_is_string(column) ? json_string_value(column) : NULL;
+      double value, zero = published_present(f, 0), one = published_present(f, 1);
+      if (!list || !published_of_scheme(f, list)) continue;
+      json_object_set_new(row, "label", json_string(label));
+      if (one != zero) json_object_set_new(row, "ratio", json_real((f->value - zero) / (one - zero)));
+      if (ours(p, figure, f, list, &value)) json_object_set_new(row, "ours", json_real(value));
+      break;
+    }
+    const char *group;
+    enum published_kind kind;
+    if (published_of_group(f, &group, &kind)) json_object_set_new(row, "of_group", json_string(group));
+    json_array_append_new(rows, row);
+  }
+  json_object_set_new(figure, "published", rows);
+}
+
+static bool compare_published(struct paper *p, struct err *e) {
+  struct published *all = published_open(NULL, e);
+  json_t *f;
+  size_t i;
+  if (!all) return false;
+  json_array_foreach(p->figures, i, f) add_published(p, all, f);
+  published_close(all);
+  return true;
+}
+
+/* ---- drawing ---- */
+
+static bool command(char *const *argv, const char *what, struct err *e) {
+  fflush(stdout);
+  pid_t parent = getpid(), pid = fork();
+  if (pid < 0) return err_set(e, ERR_INPUT, "cannot start %s: %s", argv[0], strerror(errno));
+  if (!pid) {
+    process_child(parent);
+    execvp(argv[0], argv);
+    fprintf(stderr, "sluice: cannot run %s: %s\n", argv[0], strerror(errno));
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status) && !WEXITSTATUS(status)) return true;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OUTPUT) /* it has said which file, and why */
+    return err_set(e, ERR_OUTPUT, "%s stopped there", what);
+  return err_set(e, ERR_INPUT, "%s failed; it needs %s (Debian: nodejs, librsvg2-bin)", what, argv[0]);
+}
+
+static bool draw(struct paper *p, struct err *e) {
+  char script[PATH_MAX];
+  if (!path_find(script, sizeof script, "paper.mjs"))
+    return err_set(e, ERR_INPUT, "'%s' is not built: `make` builds it (it needs npm)", script);
+  const char *hash;
+  json_t *r, *runs = json_array();
+  json_object_foreach(p->runs, hash, r) {
+    json_t *copy = json_copy(r);
+    json_object_del(copy, "record");
+    json_array_append_new(runs, copy);
+  }
+  json_t *doc =
+      json_pack("{s:s, s:s, s:O, s:o}", "paper", p->name, "size", p->size, "figures", p->figures, "runs", runs);
+  const char *file = arena_printf(&p->arena, "%s/data.json", p->out);
+  char *text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+  json_decref(doc);
+  bool ok = path_write_whole(file, text, strlen(text));
+  if (!ok) output_failed(file, errno, e);
+  free(text);
+  char *argv[] = {"node", script, (char *)file, (char *)p->out, NULL};
+  return ok && command(argv, "drawing", e);
+}
+
+static bool report(struct paper *p, const char *typed, struct err *e) {
+  json_t *drawn = json_load_file(arena_printf(&p->arena, "%s/figures.json", p->out), 0, NULL), *r;
+  void **record = ARENA_ARRAY(&p->arena, void *, json_object_size(p->runs));
+  json_t *keep = json_array();
+  const char *hash;
+  size_t n = 0;
+  json_object_foreach(p->runs, hash, r) {
+    json_t *doc = json_load_file(text_of(r, "file"), 0, NULL);
+    if (!doc) continue;
+    if (json_is_string(json_object_get(r, "scheme"))) json_object_set(doc, "scheme", json_object_get(r, "scheme"));
+    json_array_append_new(keep, doc);
+    record[n++] = doc;
+  }
+  bool ok = report_write(arena_printf(&p->arena, "%s/report.html", p->out),
+                         &(struct report_input){.title = arena_printf(&p->arena, "%s, %s inputs", p->name, p->size),
+                                                .command = typed,
+                                                .records = record,
+                                                .count = n,
+                                                .figures = drawn},
+                         e);
+  json_decref(keep);
+  json_decref(drawn);
+  return ok;
+}
+
+/* ---- the command ---- */
+
+static bool prepare(struct paper *p, const struct paper_options *o, const char *name, struct err *e) {
+  bool known = false;
+  for (size_t i = 0; i < sizeof papers / sizeof *papers; i++) known |= !strcmp(name, papers[i]);
+  if (!known) {
+    const char *near = err_nearest(name, papers, sizeof papers / sizeof *papers);
+    return err_set(e, ERR_USAGE, "unknown paper '%s'%s%s%s; there are bucl, tsc, medic, decoupled-l1d, sharing", name,
+                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+  }
+  p->name = name;
+  p->size = o->size ? o->size : o->quick ? "small" : "medium";
+  p->out = o->out ? o->out : arena_printf(&p->arena, "paper-%s", name);
+  char lib[PATH_MAX];
+  path_lib(lib, sizeof lib);
+  p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice.so", lib));
+  return load_figures(p, o->only, e) && plan(p, e);
+}
+
+static bool make_folders(struct paper *p, struct err *e) {
+  const char *runs = arena_printf(&p->arena, "%s/runs", p->out);
+  if ((mkdir(p->out, 0777) && errno != EEXIST) || (mkdir(runs, 0777) && errno != EEXIST))
+    return err_set(e, ERR_OUTPUT, "cannot make '%s': %s", runs, strerror(errno));
+  return true;
+}
+
+/* What an earlier call drew goes, so that nobody takes it for what this one did. */
+static bool clear_figures(struct paper *p, struct err *e) {
+  static const char *const ends[] = {"svg", "pdf", "png", "csv"}, *const others[] = {"data.json", "figures.json",
+                                                                                     "report.html"};
+  json_t *f;
+  size_t i;
+  bool ok = true;
+  for (size_t k = 0; k < 3; k++) ok = ok && output_prepare(arena_printf(&p->arena, "%s/%s", p->out, others[k]), e);
+  json_array_foreach(p->figures, i, f) for (size_t k = 0; k < 4; k++) ok =
+      ok && output_prepare(arena_printf(&p->arena, "%s/%s.%s", p->out, text_of(f, "figure"), ends[k]), e);
+  return ok;
+}
+
+static void print_figures(const struct paper *p) {
+  json_t *f;
+  size_t i;
+  json_array_foreach(p->figures, i, f)
+      printf("%-20s %-10s %s\n", text_of(f, "figure"), text_of(f, "where"), text_of(f, "title"));
+}
+
+static int paper_run(const struct command *self, int argc, char **argv) {
+  struct paper_options o = {0};
+  struct err e = {0};
+  struct tempdir dir = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  if (first >= argc)
+    return err_set(&e, ERR_USAGE, "no paper: bucl, tsc, medic, decoupled-l1d or sharing"), command_usage(self, &e);
+  struct paper p = {0};
+  const char *typed = "sluice paper";
+  for (int i = 1; i < argc; i++) typed = arena_printf(&p.arena, "%s %s", typed, argv[i]);
+  if (first + 1 < argc) { /* options may follow the name */
+    int more = opt_parse(self->opts, &o, argc - first, argv + first, &e);
+    if (more < 0 || more < argc - first) {
+      if (more >= 0) err_set(&e, ERR_USAGE, "'%s': one paper at a time", argv[first + more]);
+      return command_usage(self, &e);
+    }
+  }
+  double started = cli_seconds();
+  bool ok = prepare(&p, &o, argv[first], &e);
+  rc = EXIT_OK;
+  if (ok && o.list) print_figures(&p);
+  else if (ok && make_folders(&p, &e) && clear_figures(&p, &e) && tempdir_make(&dir, &e)) {
+    if (!simulate(&p, &o, &dir)) rc = 130;
+    else if (compare_published(&p, &e) && draw(&p, &e) && report(&p, typed, &e)) {
+      printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p.out, cli_seconds() - started);
+      rc = p.failed ? EXIT_CHECK : EXIT_OK;
+    }
+  }
+  if (e.code) rc = cli_fail(&e);
+  tempdir_remove(&dir);
+  json_decref(p.figures);
+  json_decref(p.runs);
+  arena_free(&p.arena);
+  return rc;
+}
+
+#define PAPER(member) offsetof(struct paper_options, member)
+static const struct opt paper_opts[] = {
+    {"quick", NULL, "small inputs: minutes instead of hours", OPT_FLAG, PAPER(quick), 'q', NULL},
+    {"size", "SIZE", "inputs: small, medium (default) or large", OPT_TEXT, PAPER(size), 'z', "small medium large"},
+    {"output", "DIR", "folder for figures and runs (default paper-NAME)", OPT_TEXT, PAPER(out), 'o', "file"},
+    {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, PAPER(jobs), 'J', NULL},
+    {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
+    {"list", NULL, "only list the figures and tables", OPT_FLAG, PAPER(list), 'l', NULL},
+    {.name = NULL}};
+
+const struct command cmd_paper = {
+    .name = "paper",
+    .summary = "a paper's whole evaluation: every figure and table that is a measurement",
+    .usage = "[OPTIONS] bucl|tsc|medic|decoupled-l1d|sharing",
+    .help = "Simulates what the paper's figures need and draws them in the paper's form, with the published numbers "
+            "beside\n"
+            "ours where its text gives them. Runs are kept in the output folder: a second call draws without "
+            "simulating, and\n"
+            "an interrupted one goes on. A figure is one file in share/sluice/figures (docs/figures.md).\n\n"
+            "Examples:\n"
+            "  sluice paper bucl --quick\n"
+            "  sluice paper medic --size medium -o results/medic\n",
+    .opts = paper_opts,
+    .run = paper_run,
+};

@@ -1,0 +1,220 @@
+/* tune.c - `sluice tune --suite S --budget N`: look for a better composition of schemes. */
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proc/child.h"
+#include "cli/run/compare.h"
+#include "proc/jobs.h"
+#include "cli/cmd/screen.h"
+#include "study/tune.h"
+
+struct tune_opts {
+  const char *suite, *size, *gpu, *schemes, *results;
+  struct opt_list sets;
+  uint64_t budget, seed, jobs, hold_out;
+  bool quiet;
+};
+
+static void cell_score(struct table *t, double v) {
+  if (v > 0) table_cell(t, "%.4f", v);
+  else table_cell(t, "failed");
+}
+
+static void print_names(const char *title, const char *const *names, size_t n) {
+  printf("%s", title);
+  for (size_t i = 0; i < n; i++) printf("%s%s", i ? ", " : " ", names[i]);
+  putchar('\n');
+}
+
+static void print_rounds(const struct tune_result *r) {
+  static const char *const titles[] = {"round", "candidates", "workloads", "kept", "best"};
+  struct table *t = table_new(titles, "rrrrr");
+  for (size_t i = 0; i < r->rounds; i++) {
+    table_cell(t, "%zu", i + 1);
+    table_cell(t, "%zu", r->round[i].candidates);
+    table_cell(t, "%zu", r->round[i].workloads);
+    table_cell(t, "%zu", r->round[i].kept);
+    cell_score(t, r->round[i].best);
+  }
+  table_print(t, stdout);
+  table_free(t);
+}
+
+static void print_best(const struct tune_result *r) {
+  static const char *const titles[] = {"", "searched", "held out", "schemes"};
+  struct table *t = table_new(titles, "lrrl");
+  for (size_t i = 0; i < r->finals; i++) {
+    table_cell(t, i ? "then" : "best found");
+    cell_score(t, r->final[i].train);
+    cell_score(t, r->final[i].held_out);
+    table_cell(t, "%s", r->final[i].list);
+  }
+  if (r->published_count) {
+    table_cell(t, "best published");
+    cell_score(t, r->published[0].train);
+    cell_score(t, r->published[0].held_out);
+    table_cell(t, "%s", r->published[0].list);
+  }
+  table_cell(t, "baseline");
+  table_cell(t, "1.0000");
+  table_cell(t, "1.0000");
+  table_cell(t, "none");
+  table_print(t, stdout);
+  table_free(t);
+}
+
+static void verdict(const struct tune_result *r) {
+  if (!r->finals || !r->published_count) return;
+  const struct tune_candidate *b = &r->final[0], *p = &r->published[0];
+  if (!strcmp(b->list, p->list)) {
+    puts("\nThe best found is the best published scheme: the search found nothing better.");
+    return;
+  }
+  printf("\nAgainst the best published scheme: %+.2f %% on the workloads searched, %+.2f %% on those held out",
+         100 * (b->train / p->train - 1), 100 * (b->held_out / p->held_out - 1));
+  puts(b->held_out > p->held_out ? "." : b->train > p->train ? ": it does not generalise." : ".");
+}
+
+static int print(const struct tune_result *r, const struct tune_opts *o, const char *results) {
+  printf("IPC over the baseline's, geometric means; %zu simulations now, in %s\n", r->simulations, results);
+  print_names("searched on:", r->train, r->train_count);
+  print_names("held out:   ", r->held_out, r->held_out_count);
+  putchar('\n');
+  print_rounds(r);
+  putchar('\n');
+  print_best(r);
+  verdict(r);
+  if (r->finals) {
+    char *plus = strdup(r->final[0].list); /* a comma would begin another column there */
+    CHECK(plus, "out of memory");
+    for (char *p = plus; *p; p++)
+      if (*p == ',') *p = '+';
+    printf("\nTry it: sluice compare --suite %s --scheme 'baseline,%s'\n", o->suite, plus);
+    free(plus);
+  }
+  return EXIT_OK;
+}
+
+/* ---- the command ---- */
+
+static bool read_sets(const struct tune_opts *o, struct study_set *sets, struct arena *a, struct err *e) {
+  for (size_t i = 0; i < o->sets.count; i++) {
+    const char *s = o->sets.at[i], *eq = strchr(s, '=');
+    if (!eq) return err_set(e, ERR_USAGE, "--set needs KEY=VALUE, not '%s'", s);
+    sets[i] = (struct study_set){.key = arena_strndup(a, s, (size_t)(eq - s)), .value = eq + 1};
+  }
+  return true;
+}
+
+static int search(const struct tune_opts *o, struct tune_options *t, const char *results) {
+  struct err e = {0};
+  struct tune_result r = {0};
+  int lock;
+  if (!study_lock(results, &lock, &e)) return cli_fail(&e);
+  bool fresh = access(results, F_OK) != 0; /* under the lock: nobody else makes it meanwhile */
+  struct db *db = db_open(results, DB_WRITE, &e);
+  if (db && db_notice(db)) fprintf(stderr, "sluice: %s %s\n", results, db_notice(db));
+  enum study_end end = db ? study_tune(t, db, &r, &e) : STUDY_STOPPED;
+  screen_clear(t->run.ctx);
+  int rc = EXIT_OK;
+  if (end == STUDY_STOPPED) rc = cli_fail(&e);
+  else if (end == STUDY_INTERRUPTED) {
+    fprintf(stderr, "sluice: interrupted; the same command goes on from here\n");
+    rc = 130;
+  } else if (!o->quiet) {
+    rc = print(&r, o, results);
+  }
+  db_close(db);
+  if (fresh && end == STUDY_STOPPED && !r.simulations) unlink(results);
+  arena_free(&r.arena);
+  study_unlock(results, lock);
+  return rc;
+}
+
+static int tune_run(const struct command *self, int argc, char **argv) {
+  struct tune_opts o = {.budget = 200, .seed = 1, .hold_out = 33, .size = "small", .gpu = "fermi"};
+  struct err e = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  if (!o.suite || first < argc)
+    return err_set(&e, ERR_USAGE, o.suite ? "'%s' after the options" : "--suite is needed%.0s",
+                   o.suite ? argv[first] : ""),
+           command_usage(self, &e);
+  if (o.hold_out < 1 || o.hold_out > 90 || o.budget < 10)
+    return err_set(&e, ERR_USAGE, o.budget < 10 ? "--budget: at least 10" : "--hold-out: a percentage from 1 to 90"),
+           command_usage(self, &e);
+  struct arena a = {0};
+  char self_at[PATH_MAX], results[PATH_MAX + 16];
+  const char *pool[COMPARE_COLUMNS];
+  size_t pool_count = 0;
+  const char *file = o.results ? o.results : arena_printf(&a, "tune-%s.db", o.suite);
+  struct screen screen = {.terminal = isatty(STDERR_FILENO), .quiet = o.quiet};
+  struct study_set *sets = ARENA_ARRAY(&a, struct study_set, o.sets.count + 1);
+  self_path(self_at, sizeof self_at);
+  bool ok = screen_absolute(file, results, sizeof results, &e) && read_sets(&o, sets, &a, &e) &&
+            (!o.schemes || compare_split(&a, o.schemes, pool, &pool_count, &e));
+  if (ok) {
+    signal(SIGXFSZ, SIG_IGN);
+    struct tune_options t = {.suite = o.suite,
+                             .size = o.size,
+                             .gpu = o.gpu,
+                             .sets = sets,
+                             .set_count = o.sets.count,
+                             .pool = pool,
+                             .pool_count = pool_count,
+                             .budget = o.budget,
+                             .seed = o.seed,
+                             .hold_out = (double)o.hold_out / 100,
+                             .find = program_find,
+                             .run = {.self = self_at,
+                                     .results = results,
+                                     .jobs = (unsigned)o.jobs,
+                                     .show = screen_show,
+                                     .note = screen_note,
+                                     .ctx = &screen}};
+    rc = search(&o, &t, results);
+  } else {
+    rc = cli_fail(&e);
+  }
+  opt_list_free(&o.sets);
+  arena_free(&a);
+  return rc;
+}
+
+#define AT(member) offsetof(struct tune_opts, member)
+static const struct opt tune_opts_table[] = {
+    {"suite", "NAME", "bundled workloads of a paper: bucl, tsc, medic, decoupled-l1d, sharing, or all", OPT_TEXT,
+     AT(suite), 'w', NULL},
+    {"budget", "N", "simulations that the search may take (default 200)", OPT_UINT, AT(budget), 'b', NULL},
+    {"schemes", "A,B", "compose these only (default: all but machines of another size)", OPT_TEXT, AT(schemes), 'S',
+     "scheme"},
+    {"size", "SIZE", "small (default), medium or large inputs", OPT_TEXT, AT(size), 'z', "small medium large"},
+    {"hold-out", "PERCENT", "workloads that no decision looks at (default 33)", OPT_UINT, AT(hold_out), 0, NULL},
+    {"seed", "N", "another search (default 1)", OPT_UINT, AT(seed), 0, NULL},
+    {"gpu", "NAME|FILE", "GPU configuration (default fermi)", OPT_TEXT, AT(gpu), 'g', "gpu"},
+    {"set", "KEY=VALUE", "change one knob of the GPU; may be repeated", OPT_LIST, AT(sets), 's', "knob"},
+    {"results", "FILE", "results file (default tune-SUITE.db)", OPT_TEXT, AT(results), 'r', "file"},
+    {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, AT(jobs), 'J', NULL},
+    {"quiet", NULL, "no progress, no tables", OPT_FLAG, AT(quiet), 'q', NULL},
+    {.name = NULL}};
+
+const struct command cmd_tune = {
+    .name = "tune",
+    .summary = "search for a composition of schemes that beats the published ones",
+    .usage = "--suite NAME [OPTIONS]",
+    .help =
+        "Successive halving: many lists of up to three schemes, with parameters drawn from the schemes' tables, on "
+        "few\n"
+        "workloads; the best third on more; the last ones on all but those held out. Then the winner and the best\n"
+        "published scheme (alone, default parameters) run on the workloads held out, which no decision has seen. The\n"
+        "same seed does the same search. Results go into a results file; an interrupted search goes on where it\n"
+        "stopped. The budget counts runs of candidates; baseline, single schemes and held-out runs come on top.\n\n"
+        "Examples:\n"
+        "  sluice tune --suite bucl --budget 300\n"
+        "  sluice tune --suite medic --schemes medic,wbyp,wip,wms,eaf,pcal --seed 2\n",
+    .opts = tune_opts_table,
+    .run = tune_run,
+};

@@ -1,0 +1,219 @@
+/* cli.h - what the subcommands of `sluice` share: the command table, options, running child simulations, printing.
+ *
+ * One file per subcommand, one row per option. The table generates --help, the man page and the shell completions.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "gpu/common/config.h"
+
+/* What `sluice --version` prints; the Makefile takes the package's number from this line. */
+#define SLUICE_VERSION "0.1"
+
+/* ---- exit codes; the meanings are printed by `sluice help exit-codes` ---- */
+enum exit_code {
+  EXIT_OK = 0,
+  EXIT_CHECK = 1,       /* a check that was asked for failed (launch file, calibrate --check) */
+  EXIT_USAGE = 2,       /* the user's input: option, name, file */
+  EXIT_UNSUPPORTED = 3, /* PTX form or runtime call that Sluice refuses by name */
+  EXIT_FAULT = 4,       /* the simulated program did wrong */
+  EXIT_STUCK = 5,       /* a kernel makes no progress */
+  EXIT_NOT_REACHED = 6, /* the program never reached our CUDA runtime */
+  EXIT_STRAY = 7,       /* all went well, but for reads out of bounds that were let through */
+  EXIT_OUTPUT = 8,      /* a file or standard output could not be written */
+  EXIT_BUG = 70,        /* an invariant of Sluice is broken */
+};
+int exit_code_of(enum err_code c);
+/* Print "sluice: message" to stderr and return the exit code of the error. */
+int cli_fail(const struct err *e);
+
+/* ---- options ---- */
+enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_UINT, OPT_LIST, OPT_END };
+struct opt_list {
+  const char **at;
+  size_t count;
+};
+struct opt {
+  const char *name; /* without dashes; NULL ends the table */
+  const char *arg;  /* name of the value in help; NULL for flags */
+  const char *help;
+  enum opt_kind kind;
+  size_t at; /* bytes into the command's option struct: bool, const char *, uint64_t, struct opt_list */
+  char letter;
+  const char *complete; /* what completions offer: "file", "gpu", "scheme", "knob" or words separated by spaces */
+};
+/* Parse argv[1..) up to the first operand or "--"; returns the index of the first operand, or -1 with `e`. */
+int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct err *e);
+void opt_list_free(struct opt_list *l);
+/* Whether the value of option `word` is the next word of the line. */
+bool opt_takes_next(const struct opt *table, const char *word);
+
+/* ---- commands ---- */
+struct command {
+  const char *name, *summary, *usage; /* usage: what follows "sluice NAME" */
+  const char *help;                   /* paragraphs that teach, then examples */
+  const struct opt *opts;
+  int (*run)(const struct command *self, int argc, char **argv); /* argv[0] is the command's name */
+  bool program; /* what follows the first operand belongs to a program, --help too */
+};
+extern const struct command *const commands[]; /* NULL-terminated */
+const struct command *command_find(const char *name, struct err *e);
+void command_help(const struct command *c, FILE *f);
+/* Usage error of a command: message, and where its help is. Returns EXIT_USAGE. */
+int command_usage(const struct command *c, const struct err *e);
+/* `path`, which the command will write (NULL: nothing), is none of the files among `words`; those end with NULL. */
+bool command_is_no_input(const char *path, char *const *words, struct err *e);
+/* Options parsed, --help handled: returns -1 to go on with *first the first operand, else the exit code. */
+int command_begin(const struct command *c, int argc, char **argv, void *into, int *first);
+
+extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cmd_gpus, cmd_knobs, cmd_stats,
+    cmd_workloads, cmd_report, cmd_docs, cmd_help, cmd_overhead, cmd_record, cmd_trace, cmd_import, cmd_export,
+    cmd_study, cmd_query, cmd_diff, cmd_db, cmd_paper, cmd_tune, cmd_new;
+
+void composition_page(void); /* `sluice docs scheme-pairs` */
+/* `sluice docs bash`, `zsh` and `fish` */
+void completion_bash(void), completion_zsh(void), completion_fish(void);
+
+/* ---- what every simulation takes ---- */
+struct sim_options {
+  const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json, *check, *memory, *interleave, *launches;
+  const char *trace_out, *trace_temp; /* record: the file, and by what the program reaches it */
+  struct opt_list sets;
+  uint64_t watchdog, sample;
+  const char *timeline, *timeline_window;
+  uint64_t timeline_sms;
+  bool meter; /* a launch that takes long says how far it is */
+  bool quiet, help, detail, lines, characterise, profile, fresh, energy, energy_sensitivity;
+  uint64_t from_kernel; /* of a trace */
+  bool keep_going;
+};
+#define SIM_OPTIONS(type, field)                                                                                 \
+  {"fresh",                                                                                                      \
+   NULL,                                                                                                         \
+   "search anew for swl-best and the like instead of recalling earlier outcomes",                                \
+   OPT_FLAG,                                                                                                     \
+   offsetof(type, field.fresh),                                                                                  \
+   0,                                                                                                            \
+   NULL},                                                                                                        \
+      {"gpu",                                                                                                    \
+       "NAME|FILE",                                                                                              \
+       "GPU configuration (default fermi; `sluice gpus` lists them)",                                            \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.gpu),                                                                                \
+       'g',                                                                                                      \
+       "gpu"},                                                                                                   \
+      {"mode",                                                                                                   \
+       "MODE",                                                                                                   \
+       "timing (cycle by cycle) or functional (results only)",                                                   \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.mode),                                                                               \
+       'm',                                                                                                      \
+       "timing functional"},                                                                                     \
+      {"set",                                                                                                    \
+       "KEY=VALUE",                                                                                              \
+       "change one knob of the GPU; may be repeated (`sluice knobs` lists them)",                                \
+       OPT_LIST,                                                                                                 \
+       offsetof(type, field.sets),                                                                               \
+       's',                                                                                                      \
+       "knob"},                                                                                                  \
+      {"watchdog",                                                                                               \
+       "CYCLES",                                                                                                 \
+       "cycles without progress before a kernel is called stuck; in functional mode warp instructions",          \
+       OPT_UINT,                                                                                                 \
+       offsetof(type, field.watchdog),                                                                           \
+       0,                                                                                                        \
+       NULL},                                                                                                    \
+      {"interleave",                                                                                             \
+       "ORDER",                                                                                                  \
+       "functional mode: fair (resident CTAs take turns; default), fair=N (turns of N warp instructions) or "    \
+       "none (CTA by CTA)",                                                                                      \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.interleave),                                                                         \
+       0,                                                                                                        \
+       "fair none"},                                                                                             \
+      {"memory",                                                                                                 \
+       "MODE",                                                                                                   \
+       "accesses out of bounds: strict (end the program), warn (reads give zeroes and are counted; default) or " \
+       "hardware (pages of 2 MB)",                                                                               \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.memory),                                                                             \
+       0,                                                                                                        \
+       "strict warn hardware"},                                                                                  \
+      {"timing-kernels",                                                                                         \
+       "RANGE",                                                                                                  \
+       "time launches A to B (A:B), from A on (A:) or A alone, counted from 0; run the others functionally",     \
+       OPT_TEXT,                                                                                                 \
+       offsetof(type, field.timing_kernels),                                                                     \
+       0,                                                                                                        \
+       NULL},                                                                                                    \
+      {"from-kernel",                                                                                            \
+       "N",                                                                                                      \
+       "of a trace: launches from the N-th on (from 0)",                                                         \
+       OPT_UINT,                                                                                                 \
+       offsetof(type, field.from_kernel),                                                                        \
+       0,                                                                                                        \
+       NULL},                                                                                                    \
+      {"keep-going",                                                                                             \
+       NULL,                                                                                                     \
+       "of a damaged trace: the launches before the damage",                                                     \
+       OPT_FLAG,                                                                                                 \
+       offsetof(type, field.keep_going),                                                                         \
+       0,                                                                                                        \
+       NULL},                                                                                                    \
+  {                                                                                                              \
+    "launch", "FILE", "launch file of a .ptx or .cu kernel", OPT_TEXT, offsetof(type, field.launch), 'l', "file" \
+  }
+
+/* The GPU with --set applied; schemes have not changed it yet, and whether knobs go together is not checked. */
+bool sim_config(const struct sim_options *o, struct gpu_config *c, struct err *e);
+/* Everything that can be wrong before a program runs: GPU, sets, scheme, mode, launch range. */
+bool sim_check(const struct sim_options *o, struct err *e);
+/* The memory mode of a run of `program`: what was asked for, else strict for bundled workloads and warn for others. */
+const char *sim_memory(const struct sim_options *o, const char *program);
+bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
+bool sim_apply_sets(struct gpu_config *c, const struct sim_options *o, struct err *e); /* the values of --set */
+bool sim_timing_range(const char *text, uint32_t *first, uint32_t *end, struct err *e);
+/* Core cycles [*first, *last) of --timeline-window A:B; NULL: all, as far as there is room. */
+bool sim_timeline_window(const char *text, uint64_t *first, uint64_t *last, struct err *e);
+/* The file of --timeline where the program finds it, whatever folder it changes to; the caller frees it. */
+char *sim_timeline_path(const struct sim_options *o);
+bool is_kernel_file(const char *path); /* .ptx or .cu */
+bool is_trace_file(const char *path);  /* recorded by sluice or Accel-Sim */
+
+/* A file that a simulation will write (NULL: none): an earlier one goes, and `e` says if it cannot be written or is one
+ * that the simulation of `words` reads. */
+bool sim_output(const char *path, const struct sim_options *o, char *const *words, struct err *e);
+
+/* ---- printing ---- */
+bool cli_color(FILE *f); /* a terminal, and NO_COLOR unset */
+/* A bar of `width` columns filled to `fraction` in eighths, into `buf` (at least 4 * width + 1). */
+void cli_bar(char *buf, double fraction, unsigned width);
+/* Flags of jansson for JSON that goes to `path`: to a terminal nothing but ASCII. */
+size_t cli_json_flags(const char *path);
+void cli_bytes(char *buf, size_t size, double bytes); /* "1.2 MB" */
+void cli_count(char *buf, size_t size, double n);     /* "12,345" */
+/* A table whose columns align by their widest cell; cells may hold UTF-8. */
+struct table;
+struct table *table_new(const char *const *titles, const char *align /* 'l' or 'r' per column */);
+void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void table_rule(struct table *t);
+void table_print(struct table *t, FILE *f);
+void table_free(struct table *t);
+
+/* Progress on stderr if it is a terminal and more than 2 s have passed. */
+struct progress {
+  double started, shown;
+  bool drawn;
+};
+void progress_start(struct progress *p);
+void progress_show(struct progress *p, const char *what, double done, double total);
+void progress_clear(struct progress *p);
+double cli_seconds(void);
+
+#endif

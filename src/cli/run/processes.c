@@ -1,0 +1,181 @@
+/* processes.c - from the states that processes left to one record. */
+#include "cli/run/processes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+#include "cli/run/run.h"
+
+struct process {
+  char state[600];
+  struct record_process about;
+  bool readable;
+};
+
+struct processes {
+  struct process *at;
+  size_t n, main;
+};
+
+static void find_all(const struct tempdir *t, pid_t started, struct processes *all) {
+  *all = (struct processes){0};
+  for (size_t n = 0;; n++) {
+    struct process p = {0};
+    char name[32];
+    snprintf(name, sizeof name, "process-%zu", n + 1);
+    tempdir_file(t, name, p.state, sizeof p.state);
+    if (access(p.state, F_OK)) break;
+    p.readable = record_process(p.state, &p.about);
+    all->at = realloc(all->at, (n + 1) * sizeof *all->at);
+    CHECK(all->at, "out of memory");
+    all->at[n] = p;
+    all->n++;
+  }
+  bool found = false;
+  for (size_t i = 0; i < all->n && !found; i++)
+    if (all->at[i].about.pid == started && all->at[i].about.launches) all->main = i, found = true;
+  for (size_t i = 0; i < all->n && !found; i++)
+    if (all->at[i].about.launches) all->main = i, found = true;
+}
+
+/* What the process did last, for one that did not write its record. */
+static void describe_end(bool is_started, int status, char *out, size_t size) {
+  if (is_started && WIFSIGNALED(status)) snprintf(out, size, "signal %d", WTERMSIG(status));
+  else snprintf(out, size, "without closing the simulation");
+}
+
+static json_t *recover(const struct process *p, const struct sim_options *o, char *const *argv, const char *how,
+                       struct err *e) {
+  struct gpu_config c;
+  char *program = command_text(argv);
+  struct record_head h = {.config = &c,
+                          .program = program,
+                          .mode = o->mode ? o->mode : "timing",
+                          .scheme = o->scheme ? o->scheme : "baseline",
+                          .state = p->state};
+  struct record *r = sim_config(o, &c, e) ? record_recover(&h, e) : NULL;
+  char *text = r ? record_text(r) : NULL;
+  json_t *doc = text ? json_loads(text, 0, NULL) : NULL;
+  if (doc) json_object_set_new(doc, "ended", json_string(how));
+  free(text);
+  free(program);
+  record_free(r);
+  return doc;
+}
+
+/* The record of one process; where there is none, an entry that says so. */
+static json_t *document(const struct process *p, const struct sim_options *o, char *const *argv, bool is_started,
+                        int status, struct err *e) {
+  char written[620], how[64];
+  snprintf(written, sizeof written, "%s.json", p->state);
+  if (!access(written, F_OK)) return record_document(written, e);
+  describe_end(is_started, status, how, sizeof how);
+  return recover(p, o, argv, how, e);
+}
+
+static json_t *others(const struct processes *all, const struct sim_options *o, char *const *argv, pid_t started,
+                      int status) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < all->n; i++) {
+    const struct process *p = &all->at[i];
+    struct err e = {0};
+    json_t *doc = i == all->main ? NULL : document(p, o, argv, p->about.pid == started, status, &e);
+    if (i == all->main) continue;
+    if (p->readable && p->about.end == RECORD_CLOSED && !p->about.launches) { /* as a script that ran a program */
+      json_decref(doc);
+      continue;
+    }
+    if (!doc) doc = json_pack("{s:s}", "missing", e.code ? e.msg : "its record cannot be read");
+    json_t *command = json_string(p->about.command);
+    json_object_set_new(doc, "process", json_integer((json_int_t)i + 1));
+    json_object_set_new(doc, "command", command ? command : json_string("(not UTF-8)"));
+    json_array_append_new(list, doc);
+  }
+  return list;
+}
+
+bool processes_collect(const struct tempdir *t, const struct sim_options *o, char *const *argv, pid_t started,
+                       int status, const char *record, struct err *e) {
+  struct processes all;
+  find_all(t, started, &all);
+  bool ok = false;
+  if (all.n) {
+    const struct process *p = &all.at[all.main];
+    char written[620];
+    snprintf(written, sizeof written, "%s.json", p->state);
+    if (all.n == 1 && !access(written, F_OK)) {
+      ok = !rename(written, record) || err_set(e, ERR_INPUT, "cannot rename '%s': %s", written, strerror(errno));
+    } else {
+      json_t *doc = document(p, o, argv, p->about.pid == started, status, e);
+      json_t *list = doc ? others(&all, o, argv, started, status) : NULL;
+      if (json_array_size(list)) json_object_set(doc, "processes", list);
+      json_decref(list);
+      ok = doc && record_write_json(doc, record, e);
+      json_decref(doc);
+    }
+  }
+  free(all.at);
+  return ok;
+}
+
+/* ---- processes that outlive the program ---- */
+
+/* It has our runtime in it, or no memory any more: what it leaves behind comes to us when its end is complete. */
+static bool simulates(pid_t pid) {
+  char path[64], line[PATH_MAX + 128], lib[PATH_MAX], want[PATH_MAX + 32];
+  path_lib(lib, sizeof lib);
+  snprintf(want, sizeof want, "%s/libsluice.so", lib);
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+  FILE *f = fopen(path, "r");
+  bool found = false, empty = f;
+  while (f && !found && fgets(line, sizeof line, f)) found = strstr(line, want) != NULL, empty = false;
+  if (f) fclose(f);
+  return found || empty;
+}
+
+/* Our children now: orphans come to us (PR_SET_CHILD_SUBREAPER). */
+static size_t children(pid_t *out, size_t room) {
+  char path[64];
+  size_t n = 0;
+  long pid;
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+  FILE *f = fopen(path, "r");
+  while (f && n < room && fscanf(f, "%ld", &pid) == 1) out[n++] = (pid_t)pid;
+  if (f) fclose(f);
+  return n;
+}
+
+void processes_wait(void) {
+  enum { MOST = 4096 };
+  pid_t child[MOST];
+  for (bool any = true; any;) {
+    size_t n = children(child, MOST);
+    any = false;
+    bool ended = false; /* what it left behind is ours since: look again */
+    for (size_t i = 0; i < n; i++) {
+      int ignored;
+      if (waitpid(child[i], &ignored, WNOHANG) > 0) ended = true;
+      else any |= simulates(child[i]);
+    }
+    if (ended) {
+      any = true;
+      continue;
+    }
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    int const list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) sigaddset(&wanted, list[i]);
+    int sig = any ? sigtimedwait(&wanted, NULL, &(struct timespec){.tv_nsec = 200000000}) : 0;
+    if (sig > 0 && sig != SIGCHLD) /* all of them are asked to end, and are waited for again */
+      for (size_t i = 0; i < n; i++)
+        if (simulates(child[i])) kill(child[i], sig);
+  }
+}

@@ -1,0 +1,45 @@
+/* run.h - one simulation from the command line: of a CUDA program (child process) or of a kernel file (in process). */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include "cli/frame/cli.h"
+#include "results/record.h"
+#include "session/session.h"
+
+/* Mangled names of C++ kernels: _Z6kernelPfi is "kernel". Nested and templated ones stay as they are. */
+void kernel_plain_name(char *out, size_t size, const char *name);
+/* The short table of `sluice run`. */
+void summary_print(const struct record_file *r, FILE *f);
+/* How the program ended, if not in order, and the tables of its other processes. */
+void summary_print_processes(const struct record_file *r, FILE *f);
+/* Loads by un-coalescing degree, and how much of a line is used. */
+void character_print(const struct record_file *r, FILE *f);
+void character_reuse_print(const struct record_file *r, FILE *f); /* the part of it on reuse and misses */
+/* The source lines whose instructions held the memory pipes longest. */
+void lines_print(const struct record_file *r, FILE *f);
+/* What `sluice run` runs; whether each option that was given does something for it. */
+enum run_what { RUN_PROGRAM = 1, RUN_KERNEL = 2 /* a .ptx or .cu file */, RUN_TRACE = 4, RUN_CSV = 8, RUN_SUITE = 16 };
+bool run_fits(const struct sim_options *o, enum run_what what, struct err *e);
+/* The options of a session in this process. */
+bool sim_session_options(const struct sim_options *o, const char *program, const char *record,
+                         struct session_options *so, struct err *e);
+/* One simulation, of a program, a kernel file or a trace: argv[0] says which. Returns an exit code. */
+int run_one(const struct command *self, const struct sim_options *o, char **argv);
+/* Whether run_finish reads the record: for a table, for --json, for what a check found. */
+bool run_reads_record(const struct sim_options *o);
+/* The end of a simulation that has written its record: table, JSON, exit code. */
+int run_finish(const char *record, const struct sim_options *o);
+/* Hit rates of an address-only trace (--trace-csv). */
+int run_hit_rates(const char *path, const struct sim_options *o);
+/* Replay a trace in this process. */
+int run_trace(const struct command *self, const struct sim_options *o, char **argv);
+/* The launches that had ended in a trace whose recording has not. */
+bool trace_salvage(const char *from, const char *to, const char *program, struct err *e);
+/* Simulate a .ptx or .cu file by its launch file in this process; the record goes to `record_path`. Returns an exit
+ * code. */
+int launch_file_run(const char *kernel_file, const struct sim_options *o, const char *record_path, struct err *e);
+/* All bundled workloads of `suite` at `size` (NULL: small), `jobs` at a time (0: one per processor): a line for each.
+ * Returns an exit code, the first failure's if one failed. */
+int run_suite(const struct sim_options *o, const char *suite, const char *size, unsigned jobs);
+
+#endif

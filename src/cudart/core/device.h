@@ -1,0 +1,13 @@
+/* device.h - device attributes by number, the same for cudaDeviceGetAttribute and cuDeviceGetAttribute. */
+#ifndef CUDART_DEVICE_H
+#define CUDART_DEVICE_H
+
+#include "cudart/core/context.h"
+
+enum { ATTR_MAX_SHARED_OPTIN = 97 };
+
+/* False: there is no attribute of this number. */
+bool device_attribute(const struct session_device *d, int attribute, int *value);
+uint32_t device_max_grid_x(const struct session_device *d);
+
+#endif

@@ -1,0 +1,72 @@
+/* external.h - memory and semaphores that other software shares with CUDA through file descriptors.
+ *
+ * Memory is shared for real: kernels, the host and whoever else maps the file work on the same pages. The file may be a
+ * memfd, a shared-memory object or a dma-buf; of Mesa's software Vulkan drivers the allocation inside their memfd is
+ * found. Semaphores are eventfds, sync files (waits only), or files that hold the value in their first eight bytes
+ * (timelines, and binary ones whose value is 0 or 1). Waiting, we look every millisecond.
+ */
+#ifndef CUDART_EXTERNAL_H
+#define CUDART_EXTERNAL_H
+
+#include "cudart/core/context.h"
+
+enum { EXTERNAL_OPAQUE_FD = 1, EXTERNAL_NVSCI_BUF = 8, EXTERNAL_TIMELINE_FD = 9, EXTERNAL_TIMELINE_WIN32 = 10 };
+
+/* What arrives from programs; later versions append to these. */
+struct external_handle {
+  int type;
+  union {
+    int fd;
+    void *pointers[2];
+  } u;
+};
+struct external_memory_desc {
+  struct external_handle handle;
+  unsigned long long size;
+  unsigned flags;
+};
+struct external_buffer_desc {
+  unsigned long long offset, size;
+  unsigned flags;
+};
+struct external_semaphore_desc {
+  struct external_handle handle;
+  unsigned flags;
+};
+/* For signals and waits alike, from CUDA 11.2 on. */
+struct external_semaphore_params {
+  unsigned long long value, sci, key;
+  unsigned reserved[12], flags, more[16];
+};
+_Static_assert(offsetof(struct external_semaphore_params, flags) == 72, "layout of CUDA 11.2");
+#define EXTERNAL_NO_FLAGS SIZE_MAX
+
+struct cuda_memory; /* an imported file */
+struct cuda_semaphore;
+
+/* A successful import takes over the file descriptor. */
+cudaError_t external_memory_import(struct cudart *c, struct cuda_memory **out, const struct external_memory_desc *d);
+cudaError_t external_memory_destroy(struct cudart *c, struct cuda_memory *m);
+cudaError_t external_memory_buffer(struct cudart *c, uint64_t *ptr, struct cuda_memory *m,
+                                   const struct external_buffer_desc *d);
+/* Levels lie one after the other as Mesa's software drivers lay images out: rows padded to 64 bytes, slices to four
+ * rows (one row where the image has one dimension). */
+cudaError_t external_memory_mipmap(struct cudart *c, struct cuda_mipmap **out, struct cuda_memory *m, uint64_t offset,
+                                   const struct cudaChannelFormatDesc *format, struct cudaExtent extent, unsigned flags,
+                                   unsigned levels);
+cudaError_t external_semaphore_import(struct cudart *c, struct cuda_semaphore **out,
+                                      const struct external_semaphore_desc *d);
+cudaError_t external_semaphore_destroy(struct cudart *c, struct cuda_semaphore *s);
+/* Append to a stream. The `params` are `stride` bytes apart; each begins with a value and has flags at `flags_at`, or
+ * none that can be told (EXTERNAL_NO_FLAGS). A signal returns once all that it follows has been carried out: others may
+ * wait for it without asking us. */
+cudaError_t external_semaphores_submit(struct cudart *c, bool signal, struct cuda_semaphore *const *s,
+                                       const void *params, size_t stride, size_t flags_at, unsigned count,
+                                       cudaStream_t stream);
+/* Carrying out, by the queue. */
+cudaError_t external_semaphore_signal(struct cudart *c, struct cuda_semaphore *s, uint64_t value);
+/* Whether it is signalled; a binary one no longer is after that. */
+bool external_semaphore_take(struct cuda_semaphore *s, uint64_t value);
+void external_forget(struct cudart *c);
+
+#endif

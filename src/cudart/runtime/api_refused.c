@@ -1,0 +1,16 @@
+/* api_refused.c - the calls that calls.def answers with cudaErrorNotSupported or refuses by name. */
+#include "cudart/runtime/api.h"
+
+#define CUDA_GROUP(title)
+#define CUDA_CALL(name, doc)
+#define CUDA_LIMITED(name, doc)
+#define CUDA_ANSWER(name, about)                                                                        \
+  cudaError_t name(void) {                                                                              \
+    struct cudart *c = cudart_enter();                                                                  \
+    return cudart_leave(c, cudart_why(c, cudaErrorNotSupported, #name ": %s are not modelled", about)); \
+  }
+#define CUDA_REFUSED(name, why)       \
+  cudaError_t name(void) {            \
+    return cudart_refuse(#name, why); \
+  }
+#include "cudart/core/calls.def"

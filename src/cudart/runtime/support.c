@@ -1,0 +1,112 @@
+/* support.c - prints docs/cuda-support.md from calls.def: what every runtime call does, and how much of what real
+ * programs use is covered. `cuda-support FOOTPRINT.csv [LIBCUDA]` reads the footprint (kind, function, number of
+ * programs) and, for the driver API, asks the library which functions it has.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum status { WORKS, LIMITED, ANSWERS, REFUSED, STATUSES };
+static const char *const words[] = {"yes", "limited", "not supported", "refused"};
+
+struct row {
+  const char *name, *doc;
+  enum status status;
+  unsigned long programs;
+};
+static struct row rows[] = {
+#define CUDA_GROUP(title) {NULL, title, WORKS, 0},
+#define CUDA_CALL(name, doc) {#name, doc, WORKS, 0},
+#define CUDA_LIMITED(name, doc) {#name, doc, LIMITED, 0},
+#define CUDA_ANSWER(name, doc) {#name, doc, ANSWERS, 0},
+#define CUDA_REFUSED(name, doc) {#name, doc, REFUSED, 0},
+#include "cudart/core/calls.def"
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+struct tally {
+  unsigned long calls[STATUSES + 1], programs[STATUSES + 1]; /* the last: not there at all */
+};
+
+static void count(struct tally *t, int status, unsigned long programs) {
+  t->calls[status]++;
+  t->programs[status] += programs;
+}
+
+static struct row *find(const char *name) {
+  for (int i = 0; i < ROWS; i++)
+    if (rows[i].name && strcmp(rows[i].name, name) == 0) return &rows[i];
+  return NULL;
+}
+
+static void print_tally(const char *what, const struct tally *t) {
+  printf("| %s |", what);
+  for (int i = 0; i <= STATUSES; i++) printf(" %lu (%lu) |", t->calls[i], t->programs[i]);
+  printf("\n");
+}
+
+static void print_rows(void) {
+  for (int i = 0; i < ROWS; i++) {
+    const struct row *r = &rows[i];
+    if (!r->name) {
+      printf("\n## %s\n\n| call | supported | what it does | programs |\n| --- | --- | --- | ---: |\n", r->doc);
+      continue;
+    }
+    printf("| `%s` | %s | %s | ", r->name, words[r->status], r->doc);
+    if (r->programs) printf("%lu", r->programs);
+    printf(" |\n");
+  }
+}
+
+/* Headers map some driver calls to a _v2 name; either counts. */
+static int driver_has(void *lib, const char *name) {
+  char v2[160];
+  snprintf(v2, sizeof v2, "%.150s_v2", name);
+  return dlsym(lib, name) || dlsym(lib, v2);
+}
+
+int main(int argc, char **argv) {
+  FILE *f = argc > 1 ? fopen(argv[1], "r") : NULL;
+  void *driver = argc > 2 ? dlopen(argv[2], RTLD_LAZY) : NULL;
+  struct tally runtime = {0}, often = {0}, driver_calls = {0};
+  char line[256], kind[32], name[128];
+  unsigned long programs;
+  if (!f || !driver) {
+    fprintf(stderr, "usage: cuda-support FOOTPRINT.csv LIBCUDA\n");
+    return 2;
+  }
+  while (fgets(line, sizeof line, f)) {
+    if (sscanf(line, "%31[^,],%127[^,],%lu", kind, name, &programs) != 3) continue;
+    if (strcmp(kind, "driver") == 0) {
+      count(&driver_calls, driver_has(driver, name) ? WORKS : STATUSES, programs);
+      continue;
+    }
+    struct row *r = find(name);
+    if (r) r->programs = programs;
+    count(&runtime, r ? (int)r->status : STATUSES, programs);
+    if (programs >= 2) count(&often, r ? (int)r->status : STATUSES, programs);
+  }
+  fclose(f);
+  printf("# CUDA runtime and driver calls\n\n"
+         "Generated from `src/cudart/core/calls.def` by `make docs-cuda`. The same table refuses a program that refers "
+         "to a\n"
+         "refused call before anything is simulated, and a test compares it with what the libraries export.\n\n"
+         "Of the calls that real programs make (`tests/cuda/api_footprint.csv`; in parentheses the sum over calls of\n"
+         "programs that make them):\n\n"
+         "| calls | yes | limited | not supported | refused | missing |\n| --- | --- | --- | --- | --- | --- |\n");
+  print_tally("runtime, all in the list", &runtime);
+  print_tally("runtime, made by at least two programs", &often);
+  print_tally("driver", &driver_calls);
+  print_rows();
+  printf(
+      "\n## Driver API\n\n`libcuda.so.1` has what a program needs that loads PTX itself: initialisation, devices, "
+      "contexts (all are the one of\nthe process), modules from PTX text or fat binaries, linking of PTX, launches in "
+      "every form, memory, copies, arrays, texture\nand surface objects, streams, events, occupancy. Machine code is "
+      "refused. `cuGetExportTable`, which only NVIDIA's own\nruntime calls, ends the program with the remedy.\n\n"
+      "## Programs with NVIDIA's runtime inside\n\nnvcc links the runtime statically by default. `sluice run` then "
+      "writes jumps to our functions over theirs before the program\nstarts (`src/cudart/hook/static_hook.c`), in the "
+      "program and in the libraries that it is linked with. That needs their symbol\ntables: a stripped program, or "
+      "a library that is opened later, must be linked with `-cudart shared`.\n");
+  return runtime.calls[STATUSES] || driver_calls.calls[STATUSES];
+}

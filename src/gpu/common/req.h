@@ -1,0 +1,106 @@
+/* req.h - a memory request below the coalescer: from the SM's caches through the interconnect to L2 and DRAM and back.
+ *
+ * Requests live in one pool per GPU and are named by 32-bit handles (0 is none). Whoever takes a request out of the
+ * last queue frees it.
+ */
+#ifndef GPU_REQ_H
+#define GPU_REQ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpu/common/ring.h"
+
+typedef uint32_t req_id;
+
+enum req_type {
+  REQ_GLOBAL_READ,
+  REQ_LOCAL_READ,
+  REQ_CONST_READ,
+  REQ_TEX_READ,
+  REQ_INST_READ,
+  REQ_GLOBAL_WRITE,
+  REQ_LOCAL_WRITE,
+  REQ_L1_WRITEBACK,   /* dirty local line evicted from the L1 */
+  REQ_L2_WRITEBACK,   /* dirty line evicted from the L2 */
+  REQ_L2_WRITE_ALLOC, /* read that fetches the line of an L2 write miss */
+  REQ_TYPES
+};
+
+enum { REQ_HEADER_BYTES = 8 };
+
+/* The first line of the host's cache is what every request is asked on its way, the second what some are. */
+struct req {
+  uint64_t addr;                    /* first byte */
+  uint64_t born, arrived, returned; /* times, in core cycles */
+  uint32_t owner;                   /* SM-private: handle of the load that waits */
+  uint32_t lanes;                   /* lanes served */
+  uint32_t row, column; /* with channel, subpart and bank, where it goes: filled by addrmap_decode; the column only for
+                           who asks */
+  req_id next;          /* intrusive queues */
+  uint16_t bytes;       /* data bytes asked for or written */
+  uint8_t type;
+  bool write;               /* carries data towards memory */
+  uint8_t channel, subpart; /* subpart: over the whole GPU */
+  uint8_t bank;
+  bool atomic;
+  bool bypass; /* skipped the L1: the reply goes to the waiting load, not to a line */
+  uint8_t sm;
+  uint8_t warp;    /* hardware warp slot on the SM */
+  uint8_t whole;   /* stores, from the L2 line's first sector on: sectors that they write from end to end */
+  uint8_t note;    /* for the schemes: written at the L2, read at the fill */
+  uint8_t sectors; /* of its L2 line, for a sectored L2: what it asks for; 0: all from `addr` on */
+  uint16_t degree; /* accesses of its instruction: un-coalescing degree */
+  uint32_t pc;     /* index in the kernel */
+  uint32_t cta;    /* linear CTA id */
+  uint32_t chunks; /* mask of 32 B sectors (or scheme chunks) asked for, bit 0 = lowest */
+  uint32_t token;  /* atomics: feed token */
+} __attribute__((aligned(64)));
+_Static_assert(offsetof(struct req, whole) == 63, "what every request is asked takes more or less than a line");
+
+/* Bytes of the packet towards memory and back. A read request and a write acknowledgement are headers alone. */
+static inline uint32_t req_up_bytes(const struct req *r) {
+  return REQ_HEADER_BYTES + (r->write || r->atomic ? r->bytes : 0);
+}
+static inline uint32_t req_down_bytes(const struct req *r) {
+  return REQ_HEADER_BYTES + (r->write ? 0 : r->bytes);
+}
+
+struct req_pool {
+  struct req *at; /* grows by doubling: keep handles, not pointers, across req_new */
+  uint32_t size, live, peak;
+  req_id free;
+};
+req_id req_new(struct req_pool *p); /* zeroed; never 0 */
+void req_free(struct req_pool *p, req_id id);
+void req_pool_destroy(struct req_pool *p);
+
+/* A bounded first-in first-out queue of handles. */
+struct req_queue {
+  req_id *at;
+  uint32_t head, count, size; /* size: power of two >= limit */
+  uint32_t limit;
+};
+static inline bool reqq_full(const struct req_queue *q) {
+  return q->count >= q->limit;
+}
+static inline bool reqq_empty(const struct req_queue *q) {
+  return !q->count;
+}
+static inline req_id reqq_top(const struct req_queue *q) {
+  return q->count ? q->at[q->head] : 0;
+}
+static inline void reqq_push(struct req_queue *q, req_id r) {
+  q->at[(q->head + q->count++) & (q->size - 1)] = r;
+}
+static inline req_id reqq_pop(struct req_queue *q) {
+  req_id r = q->at[q->head];
+  q->head = (q->head + 1) & (q->size - 1);
+  q->count--;
+  return r;
+}
+void reqq_init(struct req_queue *q, uint32_t limit);
+void reqq_free(struct req_queue *q);
+
+#endif

@@ -1,0 +1,144 @@
+/* l1d.c - the L1 data cache: tags, MSHRs, miss queue. Global stores write through and evict; local memory writes back.
+ *
+ * Model: docs/gpu-model.md "Loads and stores". A refusal changes nothing and names its reason. Reads leave one place of
+ * the miss queue free, since a read miss may also write a dirty victim back.
+ *
+ * A warp that gets past a fence empties the L1 of its SM, as in the reference: other SMs' stores are not seen here, so
+ * its copies may be stale. Nothing is written back. Lines on their way lose their places too, but not their MSHRs: a
+ * miss of such a line joins its MSHR and reserves a place that this fetch does not fill, for the data goes where the
+ * line was reserved first, whatever is there by then.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "gpu/state/machine.h"
+#include "gpu/l1/set.h"
+#include "gpu/state/sm.h"
+
+static void *take(size_t n, size_t size) {
+  void *p = calloc(n ? n : 1, size);
+  CHECK(p, "out of memory for an L1");
+  return p;
+}
+
+enum { ORG_LINES = 64 }; /* chunks of a set, at most, in an organisation */
+
+void l1d_init(struct l1d *l, const struct gpu_config *c) {
+  const struct cache_config *k = &c->l1d;
+  uint32_t lines = k->sets * k->ways;
+  *l = (struct l1d){.sets = k->sets,
+                    .ways = k->ways,
+                    .line_bytes = k->line,
+                    .line_shift = (uint32_t)__builtin_ctz(k->line),
+                    .mshrs = k->mshrs,
+                    .merges = k->merges,
+                    .missq_limit = k->miss_queue};
+  size_t tags = (2 * lines * sizeof *l->tags + 63) & ~(size_t)63;
+  l->tags = aligned_alloc(64, tags);
+  CHECK(l->tags, "out of memory for an L1");
+  memset(l->tags, 0, tags);
+  l->state = take(lines, sizeof *l->state);
+  l->line_mshr = take(lines, sizeof *l->line_mshr);
+  l->line = take(lines, sizeof *l->line);
+  l->mshr = take(l->mshrs, sizeof *l->mshr);
+  l->waiting = take((size_t)l->mshrs * l->merges, sizeof *l->waiting);
+  for (uint32_t i = 0; i < l->mshrs; i++) l->mshr[i].waiter = l->waiting + (size_t)i * l->merges;
+  l->ready = take(l->mshrs, sizeof *l->ready);
+  l->spare = take(l->mshrs, sizeof *l->spare);
+  for (uint32_t i = 0; i < l->mshrs; i++) l->spare[i] = (uint16_t)(l->mshrs - 1 - i);
+  /* Lines allocated on the fill may push out dirty ones when the queue is full: at most one for each miss under way,
+   * since a full queue lets no other in. Replies that waited for room there could block it for good. A load in an
+   * organisation in chunks pushes out as many lines as a set has chunks. */
+  reqq_init(&l->missq, l->missq_limit + 2 + l->mshrs + ORG_LINES);
+  l->lat_size = c->l1d_latency + 1;
+  l->lat = take(l->lat_size, sizeof *l->lat);
+}
+
+void l1d_destroy(struct l1d *l) {
+  l1_org_destroy(l);
+  l1_order_destroy(l);
+  free(l->waiting);
+  free(l->tags);
+  free(l->line_mshr);
+  free(l->state);
+  free(l->line);
+  free(l->mshr);
+  free(l->ready);
+  free(l->spare);
+  free(l->lat);
+  reqq_free(&l->missq);
+}
+
+void l1d_invalidate(struct l1d *l) {
+  memset(l->state, LINE_INVALID, (size_t)l->sets * l->ways);
+  l->refused = 0;
+  l->dropped = l->probed = false;
+}
+
+void l1d_drop(struct sm *s) {
+  struct l1d *l = &s->l1d;
+  s->memory_look = true;
+  if (RARE(l->org)) {
+    l->org->drop(&l->org_of->ctx, s->id);
+    l->dirty_count = 0;
+    l->refused = 0;
+    return;
+  }
+  for (uint32_t i = 0; s->g->seen.character && i < l->sets * l->ways; i++)
+    if (l->state[i] == LINE_VALID || l->state[i] == LINE_DIRTY) gpu_see_line_end(s, i);
+  l1d_invalidate(l);
+  l->dropped = l->mshrs_busy;
+}
+
+uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr) {
+  return l1_set(c->l1d_index, sets, line, addr);
+}
+
+uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr) {
+  return gpu_l1_set(c, c->l1d.sets, c->l1d.line, addr);
+}
+
+struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set) {
+  return (struct l1_event){.addr = a->addr,
+                           .line = a->addr & ~(uint64_t)(s->l1d.line_bytes - 1),
+                           .cycle = s->g->now,
+                           .sm = s->id,
+                           .warp = o->warp,
+                           .cta = o->cta,
+                           .pc = o->uop->inst->pc,
+                           .degree = o->degree,
+                           .chunks = a->chunks,
+                           .set = set,
+                           .local = o->space == SPACE_LOCAL,
+                           .write = !o->load};
+}
+
+void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook) {
+  for (uint32_t h = 0; h < n; h++) {
+    struct slot_instance *in = &s->g->slots.at[list[h]];
+    void (*f)(struct scheme_ctx *, const struct l1_event *);
+    memcpy(&f, (const char *)in->scheme + hook, sizeof f);
+    f(&in->ctx, e);
+  }
+}
+
+/* Do the schemes let this miss take a line? Local data always may. */
+bool l1d_may_allocate(struct sm *s, const struct l1_event *e) {
+  struct slots *k = &s->g->slots;
+  for (uint32_t h = 0; h < k->n_may_allocate && !e->local; h++) {
+    struct slot_instance *in = &k->at[k->may_allocate[h]];
+    if (!in->scheme->may_allocate(&in->ctx, e)) return false;
+  }
+  return true;
+}
+
+/* Tell observers of every accepted access. Without a scheme nobody looks into `e`, and nobody fills it. */
+enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
+  struct gpu *g = s->g;
+  for (uint32_t h = 0; h < g->slots.n_on_access; h++) {
+    struct slot_instance *in = &g->slots.at[g->slots.on_access[h]];
+    in->scheme->on_access(&in->ctx, e, out);
+  }
+  return out;
+}

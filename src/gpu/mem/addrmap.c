@@ -1,0 +1,133 @@
+/* addrmap.c - device address to channel, sub-partition, bank, row and column. */
+#include "gpu/mem/addrmap.h"
+
+#include "gpu/mem/partition.h"
+
+/* x / channels. Exact while x times the reciprocal's error, at most `channels`, stays below 2^64. */
+static inline uint64_t by_channels(const struct addrmap *m, uint64_t x) {
+  if (x >> 48 || !m->reciprocal) return x / m->channels;
+  return (uint64_t)((unsigned __int128)x * m->reciprocal >> 64);
+}
+
+static uint64_t gather(const struct addrmap_field *f, uint64_t a) {
+  /* Runs that there are not have no bits: most fields have two at most. */
+  uint64_t v = (a & f->run[0].mask) >> f->run[0].down | (a & f->run[1].mask) >> f->run[1].down;
+  for (uint32_t i = 2; i < f->runs; i++) v |= (a & f->run[i].mask) >> f->run[i].down;
+  return v;
+}
+
+/* Compile a mask: neighbouring bits that move by the same distance form one run. */
+static bool compile(struct addrmap_field *f, uint64_t mask) {
+  *f = (struct addrmap_field){0};
+  uint32_t pos = 0;
+  for (uint32_t bit = 0; bit < 64; bit++) {
+    if (!(mask >> bit & 1)) continue;
+    uint32_t down = bit - pos++;
+    if (f->runs && f->run[f->runs - 1].down == down) {
+      f->run[f->runs - 1].mask |= 1ull << bit;
+      continue;
+    }
+    if (f->runs == sizeof f->run / sizeof *f->run) return false;
+    f->run[f->runs].mask = 1ull << bit;
+    f->run[f->runs++].down = (uint8_t)down;
+  }
+  return true;
+}
+
+/* Masks of the letters R, B, C, S in the map's text, most significant bit first. */
+static bool parse(const char *text, uint64_t *row, uint64_t *bank, uint64_t *column, struct err *e) {
+  int bit = 64;
+  for (const char *p = text; *p; p++) {
+    if (*p == ' ' || *p == '.' || *p == '|') continue;
+    if (--bit < 0) break;
+    uint64_t one = 1ull << bit;
+    switch (*p) {
+    case '0':
+      break;
+    case 'R':
+    case 'r':
+      *row |= one;
+      break;
+    case 'B':
+    case 'b':
+      *bank |= one;
+      break;
+    case 'C':
+    case 'c':
+    case 'S':
+    case 's':
+      *column |= one;
+      break;
+    default:
+      return err_set(e, ERR_INPUT, "dram.address_map: '%c' is none of 0, R, B, C, S (and blanks, '.' and '|')", *p);
+    }
+  }
+  if (bit != 0) return err_set(e, ERR_INPUT, "dram.address_map names %s than 64 bits", bit < 0 ? "more" : "fewer");
+  return true;
+}
+
+bool addrmap_init(struct addrmap *m, const struct gpu_config *c, struct err *e) {
+  uint64_t row = 0, bank = 0, column = 0, choose = 0;
+  if (!parse(c->dram_map, &row, &bank, &column, e)) return false;
+  *m = (struct addrmap){.low = c->dram_map_low,
+                        .channels = c->channels,
+                        .reciprocal = c->channels > 1 ? UINT64_MAX / c->channels + 1 : 0,
+                        .subparts = c->subparts,
+                        .ipoly = c->partition_hash == PARTITION_IPOLY};
+  if (1ull << __builtin_popcountll(bank) > c->dram_banks)
+    return err_set(e, ERR_INPUT, "dram.address_map has %d bank bits, but dram.banks is %u", __builtin_popcountll(bank),
+                   c->dram_banks);
+  for (uint64_t left = bank, n = c->subparts; n > 1; n /= 2, left &= left - 1) choose |= left & -left;
+  if (!compile(&m->row, row) || !compile(&m->bank, bank) || !compile(&m->column, column) ||
+      !compile(&m->local, ~choose))
+    return err_set(e, ERR_INPUT, "dram.address_map scatters one field over too many places");
+  return true;
+}
+
+/* Remainder of `v`, read as a polynomial over GF(2), by an irreducible one of degree log2(n). */
+static uint32_t ipoly(uint64_t v, uint32_t n) {
+  static const uint16_t poly[] = {0, 3, 7, 0xB, 0x13, 0x25, 0x43, 0x83, 0x11B};
+  uint32_t degree = (uint32_t)__builtin_ctz(n);
+  while (v >> degree && degree) v ^= (uint64_t)poly[degree] << (63 - (uint32_t)__builtin_clzll(v) - degree);
+  return degree ? (uint32_t)v : 0;
+}
+
+/* Returns the address within the channel (IPOLY: the sub-partition). */
+static inline uint64_t route(const struct addrmap *m, struct req *r) {
+  uint64_t high = r->addr >> m->low, low = r->addr & ((1ull << m->low) - 1);
+  if (m->ipoly) {
+    uint32_t n = m->channels * m->subparts, s = ipoly(high, n);
+    uint64_t inside = (high / n * m->subparts + s % m->subparts) << m->low | low;
+    r->channel = (uint8_t)(s / m->subparts);
+    r->subpart = (uint8_t)s;
+    r->bank = (uint8_t)gather(&m->bank, inside);
+    r->row = (uint32_t)gather(&m->row, inside);
+    return inside;
+  }
+  uint64_t quotient = by_channels(m, high), inside = quotient << m->low | low;
+  r->channel = (uint8_t)(high - quotient * m->channels);
+  r->bank = (uint8_t)gather(&m->bank, inside);
+  r->row = (uint32_t)gather(&m->row, inside);
+  r->subpart = (uint8_t)(r->channel * m->subparts + (r->bank & (m->subparts - 1)));
+  return inside;
+}
+
+void addrmap_route(const struct addrmap *m, struct req *r) {
+  route(m, r);
+}
+
+void addrmap_split(const struct addrmap *m, struct req *r) {
+  r->column = (uint32_t)gather(&m->column, route(m, r));
+}
+
+uint64_t addrmap_local(const struct addrmap *m, uint64_t addr) {
+  if (m->ipoly) return (addr >> m->low) / (m->channels * m->subparts) << m->low | (addr & ((1ull << m->low) - 1));
+  uint64_t inside = by_channels(m, addr >> m->low) << m->low | (addr & ((1ull << m->low) - 1));
+  return gather(&m->local, inside);
+}
+
+void addrmap_decode(const struct gpu_config *c, struct req *r) {
+  struct addrmap m;
+  CHECK(addrmap_init(&m, c, NULL), "address map \"%s\" was not checked", c->dram_map);
+  addrmap_split(&m, r);
+}

@@ -1,0 +1,158 @@
+/* l2_sector.c - the L2 of GPUs since Volta: lines of 128 B whose sectors of 32 B are fetched, kept and written back
+ * each on its own (l2.organisation: sector).
+ *
+ * A load that misses asks DRAM for the sectors that it lacks and nobody has asked for, in whole DRAM bursts. One MSHR
+ * holds all loads that wait for a line; they leave when nothing is on its way any more, so that a load that came first
+ * may wait for sectors that a later one asked for. A store is acknowledged at once and fetches nothing: a sector that
+ * it covers can be read from then on; of one that it covers in part the rest is fetched when somebody reads it
+ * (Accel-Sim, "lazy fetch on read"). A sector written in parts by several stores counts as partial although they may
+ * cover it together. Evicting a line writes its dirty sectors back.
+ */
+#include "gpu/mem/l2.h"
+
+enum { SECTOR = 32 };
+
+/* Sectors of its line that a request touches. */
+static uint32_t sectors_of(const struct l2_slice *s, const struct req *r) {
+  if (r->sectors) return r->sectors;
+  uint32_t line = 1u << s->tags.shift, first = (uint32_t)(r->addr & (line - 1)) / SECTOR;
+  uint32_t end = ((uint32_t)(r->addr & (line - 1)) + r->bytes + SECTOR - 1) / SECTOR;
+  if (end > line / SECTOR) end = line / SECTOR;
+  return ((1u << end) - 1) & ~((1u << first) - 1);
+}
+
+/* Sectors that one DRAM burst moves, and the bytes of the bursts that some sectors lie in. */
+static uint32_t burst_sectors(const struct l2_slice *s) {
+  const struct gpu_config *c = s->env->config;
+  uint32_t burst = c->dram_bus_bytes * c->dram_chips * c->dram_burst, line = 1u << s->tags.shift;
+  return burst <= SECTOR ? 1 : (burst < line ? burst : line) / SECTOR;
+}
+static uint32_t in_bursts(const struct l2_slice *s, uint32_t sectors) {
+  uint32_t per = burst_sectors(s), all = 0;
+  for (uint32_t k = 0; sectors >> k; k += per) {
+    uint32_t one = ((1u << per) - 1) << k;
+    if (sectors & one) all |= one;
+  }
+  return all;
+}
+static uint16_t burst_bytes(const struct l2_slice *s, uint32_t sectors) {
+  return (uint16_t)(SECTOR * (uint32_t)__builtin_popcount(in_bursts(s, sectors)));
+}
+
+/* Give `line` to the line that `op` is for, with nothing in it. */
+static void take_line(struct l2_slice *s, struct l2_bank *b, uint32_t line, const struct l2_op *op) {
+  struct l2_tags *t = &s->tags;
+  uint32_t dirty = t->dirty[line];
+  req_id wb = l2_evict(s, line, op->r, op->set);
+  if (wb) {
+    s->env->pool->at[wb].bytes = burst_bytes(s, dirty);
+    s->env->pool->at[wb].sectors = (uint8_t)dirty;
+    s->env->stats->l2_sectors_written += (uint32_t)__builtin_popcount(dirty);
+    l2_to_dram(s, b, wb, op->set);
+  }
+  t->tag[line] = s->env->pool->at[op->r].addr >> t->shift << t->shift;
+  t->valid[line] = t->dirty[line] = t->coming[line] = 0;
+  l2_tags_stamp(t, line, *s->env->now, true);
+}
+
+static void use_port(struct l2_slice *s, struct l2_bank *b, uint32_t bytes) {
+  uint32_t width = s->env->config->l2_port_bytes;
+  b->data_free = s->t + (bytes + width - 1) / width;
+}
+
+static enum l2_outcome store(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply) {
+  struct l2_tags *t = &s->tags;
+  struct req *r = &s->env->pool->at[op->r];
+  bool through = s->env->config->l2_write == WRITE_THROUGH, absent = *line == L2_NONE, no_line = false;
+  uint32_t mask = sectors_of(s, r), whole = r->type == REQ_L1_WRITEBACK ? mask : mask & r->whole, bytes = r->bytes;
+  if ((through || absent) && !l2_miss_room(b, 0)) return L2_REFUSED;
+  if (absent && through) {
+    l2_to_dram(s, b, op->r, op->set);
+    return L2_MISS;
+  }
+  if (absent) {
+    *line = l2_victim(s, r, op->set, &no_line);
+    if (*line == L2_NONE && !no_line) return L2_REFUSED;
+    if (no_line) {
+      l2_to_dram(s, b, op->r, op->set);
+      return L2_PAST;
+    }
+    take_line(s, b, *line, op);
+    t->state[*line] = L2_DIRTY;
+  }
+  uint32_t known = t->valid[*line] | t->dirty[*line] | t->coming[*line];
+  t->valid[*line] |= (uint8_t)whole;
+  if (through) {
+    l2_to_dram(s, b, op->r, op->set);
+  } else {
+    t->dirty[*line] |= (uint8_t)mask;
+    if (t->state[*line] == L2_VALID) t->state[*line] = L2_DIRTY;
+    *reply = true;
+  }
+  l2_tags_stamp(t, *line, *s->env->now, false);
+  use_port(s, b, bytes);
+  if (!(mask & ~known)) return L2_HIT;
+  s->env->stats->l2_sector_misses += !absent;
+  return L2_MISS;
+}
+
+/* Loads and atomics. */
+static enum l2_outcome load(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply) {
+  struct l2_tags *t = &s->tags;
+  struct req *r = &s->env->pool->at[op->r];
+  uint32_t mask = sectors_of(s, r), valid = 0, coming = 0;
+  bool absent = *line == L2_NONE, atomic = r->atomic, no_line = false;
+  if (!absent) valid = t->valid[*line], coming = t->coming[*line];
+  uint32_t missing = mask & ~valid & ~coming;
+  if (!(mask & ~valid)) {
+    l2_tags_stamp(t, *line, *s->env->now, false);
+    use_port(s, b, r->bytes);
+    *reply = true;
+  } else {
+    if (missing && !l2_miss_room(b, absent)) return L2_REFUSED;
+    if (coming ? b->mshrs.at[t->mshr[*line]].merged >= b->mshrs.merges : b->mshrs.used >= b->mshrs.limit)
+      return L2_REFUSED;
+    if (absent) {
+      *line = l2_victim(s, r, op->set, &no_line);
+      if (*line == L2_NONE && !no_line) return L2_REFUSED;
+      if (no_line) {
+        l2_to_dram(s, b, op->r, op->set);
+        return L2_PAST;
+      }
+    }
+    uint16_t m = coming ? t->mshr[*line] : l2_mshrs_take(&b->mshrs, r->addr >> t->shift << t->shift, *line);
+    if (missing) {
+      uint32_t ask = in_bursts(s, missing) & ~valid & ~coming;
+      struct l2_op fetch = {
+          .r = op->r, .set = op->set, .bytes = burst_bytes(s, ask), .mshr = m, .sectors = (uint8_t)ask};
+      l2_queue_push(&b->miss, fetch);
+      if (absent) take_line(s, b, *line, op); /* its write-back follows the fetch */
+      t->coming[*line] |= (uint8_t)ask;
+      s->env->stats->l2_sectors_fetched += (uint32_t)__builtin_popcount(ask);
+      s->env->stats->l2_sector_misses += !absent;
+    }
+    if (!absent) l2_tags_stamp(t, *line, *s->env->now, false);
+    t->state[*line] = L2_RESERVED;
+    t->mshr[*line] = m;
+    l2_mshrs_add(&b->mshrs, m, s->env->pool, op->r);
+  }
+  if (atomic) { /* performed when it leaves */
+    t->dirty[*line] |= (uint8_t)mask;
+    if (t->state[*line] == L2_VALID) t->state[*line] = L2_DIRTY;
+  }
+  return *reply ? L2_HIT : missing ? L2_MISS : L2_PENDING;
+}
+
+enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply) {
+  return s->env->pool->at[op->r].write ? store(s, b, op, line, reply) : load(s, b, op, line, reply);
+}
+
+bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op) {
+  struct l2_tags *t = &s->tags;
+  s->env->stats->l2_sectors_filled += (uint32_t)__builtin_popcount(op->sectors);
+  t->valid[line] |= op->sectors;
+  t->coming[line] &= (uint8_t)~op->sectors;
+  if (t->coming[line]) return false;
+  t->state[line] = t->dirty[line] ? L2_DIRTY : L2_VALID;
+  return true;
+}

@@ -1,0 +1,117 @@
+/* observe_sharing.c - blocks shared by CTAs and SMs, and how long CTAs run. See observe_l2.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "gpu/state/machine.h"
+#include "gpu/observe/character.h"
+
+enum { BLOCK_SHIFT = 7, LATE = 1000 /* cycles; sharing-aware management, section VI-C */ };
+
+const char *const gpu_distance_names[DISTANCE_BINS] = {"1", "2-4", "5-9", "10-19", "20-49", "50-99", "100-"};
+
+static uint32_t distance_bin(uint32_t d) {
+  static const uint32_t from[DISTANCE_BINS] = {1, 2, 5, 10, 20, 50, 100};
+  uint32_t bin = 0;
+  while (bin + 1 < DISTANCE_BINS && d >= from[bin + 1]) bin++;
+  return bin;
+}
+
+/* ---- the table of blocks ---- */
+
+static struct seen_block *place_of(struct seen_block *table, uint32_t room, uint64_t line) {
+  uint32_t i = (uint32_t)(hash_u64(line) & (room - 1));
+  while (table[i].line && table[i].line != line) i = (i + 1) & (room - 1);
+  return &table[i];
+}
+
+static void grow(struct seen_l2 *o) {
+  uint32_t room = o->block_room ? 2 * o->block_room : 1 << 14;
+  struct seen_block *table = calloc(room, sizeof *table);
+  CHECK(table, "out of memory for %u blocks", room);
+  for (uint32_t i = 0; i < o->block_room; i++)
+    if (o->block[i].line) *place_of(table, room, o->block[i].line) = o->block[i];
+  free(o->block);
+  o->block = table;
+  o->block_room = room;
+}
+
+static struct seen_block *block_of(struct seen_l2 *o, uint64_t addr) {
+  if (2 * o->blocks >= o->block_room) grow(o);
+  uint64_t line = (addr >> BLOCK_SHIFT) + 1;
+  struct seen_block *b = place_of(o->block, o->block_room, line);
+  if (b->line) return b;
+  o->blocks++;
+  *b = (struct seen_block){.line = line, .last_cta = UINT32_MAX, .distance = UINT32_MAX};
+  return b;
+}
+
+/* ---- events ---- */
+
+void gpu_see_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out) {
+  const struct op *o = &s->op[op];
+  if (o->space != SPACE_GLOBAL) return;
+  struct seen_block *b = block_of(s->g->seen.l2, addr);
+  b->sms |= 1ull << s->id % 64; /* beyond 64 SMs two share a bit */
+  if (b->last_cta != UINT32_MAX && b->last_cta != o->cta) {
+    uint32_t d = b->last_cta > o->cta ? b->last_cta - o->cta : o->cta - b->last_cta;
+    if (d < b->distance) b->distance = d;
+  }
+  b->last_cta = o->cta;
+  if (!o->load || o->atomic) return;
+  b->loads++;
+  b->hits += out == L1_HIT;
+  b->merges += out == L1_PENDING;
+  if (!b->filled || out == L1_PENDING) return;
+  b->reuses++;
+  b->late += s->g->now - b->filled >= LATE;
+}
+
+void gpu_see_fill(struct sm *s, uint64_t addr, bool local) {
+  if (!local) block_of(s->g->seen.l2, addr)->filled = s->g->now;
+}
+
+void gpu_see_cta(struct gpu *g, uint32_t sm, uint32_t slot) {
+  g->seen.l2->cta_start[sm * SEEN_CTAS + slot] = g->now;
+}
+
+void gpu_see_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
+  struct seen_l2 *o = g->seen.l2;
+  uint64_t t = g->now - o->cta_start[sm * SEEN_CTAS + slot];
+  if (!o->seen.sums.ctas || t < o->shortest) o->shortest = t;
+  if (t > o->longest) o->longest = t;
+  o->seen.sums.ctas++;
+  o->seen.sums.cta_cycles += t;
+}
+
+/* ---- a launch ---- */
+
+void gpu_see_sharing_begin(struct seen_l2 *o) {
+  if (o->block_room) memset(o->block, 0, o->block_room * sizeof *o->block);
+  o->blocks = 0;
+  o->shortest = o->longest = 0;
+}
+
+void gpu_see_sharing_end(struct seen_l2 *o) {
+  struct gpu_l2_sums *s = &o->seen.sums;
+  for (uint32_t i = 0; i < o->block_room; i++) {
+    const struct seen_block *b = &o->block[i];
+    if (!b->line) continue;
+    uint32_t sharers = (uint32_t)__builtin_popcountll(b->sms);
+    if (!sharers) continue; /* prefetched or filled only */
+    s->blocks++;
+    s->sharers[sharers]++;
+    if (b->distance != UINT32_MAX) s->cta_shared++, s->distance[distance_bin(b->distance)]++;
+    if (sharers < 2) continue;
+    s->shared_loads += b->loads;
+    s->shared_hits += b->hits;
+    s->shared_merges += b->merges;
+    s->reuses += b->reuses;
+    s->late_reuses += b->late;
+  }
+  s->cta_mean = s->ctas ? s->cta_cycles / s->ctas : 0;
+  s->cta_shortest = o->shortest;
+  s->cta_longest = o->longest;
+  s->launches = 1;
+}

@@ -1,0 +1,570 @@
+/* scheme.c - the registry of schemes and the flattening of the selected ones into slots. See scheme.h. */
+#include "gpu/slots/scheme.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct scheme *const __start_sluice_schemes[] __attribute__((weak));
+extern const struct scheme *const __stop_sluice_schemes[] __attribute__((weak));
+
+uint32_t scheme_count(void) {
+  return (uint32_t)(__stop_sluice_schemes - __start_sluice_schemes);
+}
+
+const struct scheme *scheme_at(uint32_t i) {
+  /* The i-th in order of names: few enough to count. */
+  for (uint32_t a = 0; a < scheme_count(); a++) {
+    uint32_t before = 0;
+    for (uint32_t b = 0; b < scheme_count(); b++)
+      before += strcmp(__start_sluice_schemes[b]->name, __start_sluice_schemes[a]->name) < 0;
+    if (before == i) return __start_sluice_schemes[a];
+  }
+  return NULL;
+}
+
+const struct scheme *scheme_find(const char *name) {
+  for (uint32_t i = 0; i < scheme_count(); i++)
+    if (!strcmp(__start_sluice_schemes[i]->name, name)) return __start_sluice_schemes[i];
+  return NULL;
+}
+
+uint32_t scheme_param_count(const struct scheme *s) {
+  uint32_t n = 0;
+  while (s->params && s->params[n].name) n++;
+  return n;
+}
+
+uint32_t scheme_counter_count(const struct scheme *s) {
+  uint32_t n = 0;
+  while (s->counters && s->counters[n].name) n++;
+  return n;
+}
+
+/* Every hook with its slot; observers belong to none. */
+/* clang-format off */
+#define HOOKS(H) \
+  H(configure, "configuration") \
+  H(on_kernel, "") \
+  H(on_epoch, "") \
+  H(may_launch, "cta scheduler") \
+  H(pick_cta, "cta scheduler") \
+  H(on_cta_start, "") \
+  H(on_cta_done, "") \
+  H(on_warp_start, "") \
+  H(on_warp_done, "") \
+  H(may_issue, "warp scheduler") \
+  H(issue_wake, "warp scheduler") \
+  H(pick_warp, "warp scheduler") \
+  H(on_issue, "") \
+  H(bypass_load, "l1 admission") \
+  H(bypass_access, "l1 admission") \
+  H(queues, "l1 order") \
+  H(queue_of, "l1 order") \
+  H(pick_queue, "l1 order") \
+  H(l1, "l1 organisation") \
+  H(may_allocate, "l1 admission") \
+  H(find_victim, "l1 replacement") \
+  H(on_evict, "") \
+  H(on_miss, "") \
+  H(on_hit, "") \
+  H(on_access, "") \
+  H(on_stall, "l1 admission") \
+  H(on_past, "") \
+  H(on_place, "") \
+  H(on_fill, "") \
+  H(l2_bypass, "l2 admission") \
+  H(l2_may_allocate, "l2 admission") \
+  H(l2_find_victim, "l2 replacement") \
+  H(on_l2_access, "") \
+  H(on_l2_evict, "") \
+  H(dram_class, "dram scheduler")
+/* clang-format on */
+
+const char *scheme_hook(const struct scheme *s, uint32_t k, const char **slot) {
+  uint32_t n = 0;
+#define FILLED(hook, of) \
+  if (s->hook && n++ == k) return *slot = (of), #hook;
+  HOOKS(FILLED)
+#undef FILLED
+  return NULL;
+}
+
+/* ---- parsing ---- */
+
+static bool unknown_scheme(const char *name, struct err *e) {
+  const char *names[256];
+  uint32_t n = scheme_count() < 255 ? scheme_count() : 255;
+  for (uint32_t i = 0; i < n; i++) names[i] = __start_sluice_schemes[i]->name;
+  names[n] = "baseline";
+  const char *near = err_nearest(name, names, n + 1);
+  return err_set(e, ERR_USAGE, "unknown scheme '%s'%s%s%s; `sluice schemes` lists them", name,
+                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static bool not_a_number(const struct scheme *s, const char *name, const char *value, struct err *e) {
+  char words[128] = "";
+  for (uint32_t k = 0; s->words && s->words[k] && s->positional && !strcmp(name, s->positional); k++)
+    snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", k ? ", " : " nor one of ", s->words[k]);
+  return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a number%s", s->name, name, value, words);
+}
+
+static bool set_param(struct slot_instance *in, const char *name, const char *value, struct err *e) {
+  const struct scheme *s = in->scheme;
+  uint32_t n = scheme_param_count(s);
+  const char *names[SCHEME_PARAMS_MAX];
+  for (uint32_t i = 0; i < n; i++) {
+    const struct scheme_param *p = &s->params[i];
+    names[i] = p->name;
+    if (strcmp(p->name, name)) continue;
+    char *end;
+    double v = strtod(value, &end);
+    if (s->word && !strcmp(value, s->word) && s->positional && !strcmp(name, s->positional)) {
+      in->param[i] = s->word_value;
+      return true;
+    }
+    for (uint32_t k = 0; s->words && s->words[k] && s->positional && !strcmp(name, s->positional); k++)
+      if (!strcmp(value, s->words[k])) {
+        in->param[i] = k;
+        return true;
+      }
+    if (!*value || *end) return not_a_number(s, name, value, e);
+    if (p->integer && v != (double)(long long)v)
+      return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a whole number", s->name, name, value);
+    if (v < p->min || v > p->max)
+      return err_set(e, ERR_USAGE, "scheme %s: %s=%s is out of range, allowed is %g to %g %s", s->name, name, value,
+                     p->min, p->max, p->unit);
+    in->param[i] = v;
+    return true;
+  }
+  const char *near = err_nearest(name, names, n);
+  return err_set(e, ERR_USAGE, "scheme %s has no parameter '%s'%s%s%s; `sluice schemes %s` lists them", s->name, name,
+                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "", s->name);
+}
+
+/* A parameter that is 0 or 1, named without a value: on. False: there is none of that name. */
+static bool set_flag(struct slot_instance *in, const char *name) {
+  const struct scheme *s = in->scheme;
+  for (uint32_t i = 0; i < scheme_param_count(s); i++) {
+    const struct scheme_param *p = &s->params[i];
+    if (strcmp(p->name, name) || !p->integer || p->min != 0 || p->max != 1) continue;
+    in->param[i] = 1;
+    return true;
+  }
+  return false;
+}
+
+/* "name", "name=value", "name:param=value/param=value" in `text` (modified) as an instance; `in->scheme` stays NULL for
+ * the baseline. */
+static bool parse_instance(struct slot_instance *in, char *text, struct err *e) {
+  char *params = strchr(text, ':');
+  if (params) *params++ = 0;
+  char *value = strchr(text, '=');
+  if (value) *value++ = 0;
+  *in = (struct slot_instance){0};
+  if (!strcmp(text, "baseline")) return true;
+  const struct scheme *s = in->scheme = scheme_find(text);
+  if (!s) return unknown_scheme(text, e);
+  for (uint32_t i = 0; i < scheme_param_count(s); i++) in->param[i] = s->params[i].dflt;
+  if (value) {
+    if (!s->positional)
+      return err_set(e, ERR_USAGE, "scheme %s takes no value; write %s:PARAMETER=VALUE", s->name, s->name);
+    if (!set_param(in, s->positional, value, e)) return false;
+  }
+  for (char *p = params; p && *p;) {
+    char *next = strpbrk(p, "/:");
+    if (next) *next++ = 0;
+    char *eq = strchr(p, '=');
+    if (!eq && set_flag(in, p)) {
+      p = next;
+      continue;
+    }
+    if (!eq) return err_set(e, ERR_USAGE, "scheme %s: '%s' is not PARAMETER=VALUE", s->name, p);
+    *eq++ = 0;
+    if (!set_param(in, p, eq, e)) return false;
+    p = next;
+  }
+  return true;
+}
+
+static bool parse_one(struct slots *out, char *text, struct err *e) {
+  struct slot_instance in;
+  if (!parse_instance(&in, text, e)) return false;
+  const struct scheme *s = in.scheme;
+  if (!s) return true;
+  if (out->count == SLOTS_MAX) return err_set(e, ERR_USAGE, "more than %d schemes at once", SLOTS_MAX);
+  for (uint32_t i = 0; i < out->count; i++)
+    if (out->at[i].scheme == s) return err_set(e, ERR_USAGE, "scheme %s is named twice", s->name);
+  if (s->sweep)
+    return err_set(e, ERR_USAGE,
+                   "scheme %s is a search over %s of %s: `sluice run` and `sluice compare` make it, one machine cannot",
+                   s->name, s->sweep->param, s->sweep->base);
+  out->at[out->count++] = in;
+  return true;
+}
+
+/* ---- flattening ---- */
+
+/* The k-th exclusive part of a scheme, by what it says and by the hooks it fills; NULL after the last. */
+static const char *owned_part(const struct scheme *s, uint32_t k, bool org) {
+  const char *all[SCHEME_OWNS + 8] = {0};
+  uint32_t n = 0;
+  while (n < SCHEME_OWNS && s->owns[n]) all[n] = s->owns[n], n++;
+  if (s->find_victim && !(org && s->yields_l1)) all[n++] = OWNS_L1_REPLACEMENT;
+  if (s->l1) all[n++] = OWNS_L1_ORGANISATION, all[n++] = OWNS_L1_REPLACEMENT;
+  if (s->pick_warp) all[n++] = OWNS_WARP_SCHEDULER;
+  if (s->l2_find_victim) all[n++] = OWNS_L2_REPLACEMENT;
+  if (s->dram_class) all[n++] = OWNS_DRAM_SCHEDULER;
+  if (s->pick_cta) all[n++] = OWNS_CTA_SCHEDULER;
+  return k < n ? all[k] : NULL;
+}
+
+/* Does one of them keep the lines of the L1 itself? */
+static bool has_organisation(const struct slots *s) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->at[i].scheme->l1) return true;
+  return false;
+}
+
+static bool check_owners(const struct slots *s, struct err *e) {
+  bool org = has_organisation(s);
+  for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t j = i + 1; j < s->count; j++) {
+      const char *a, *b;
+      for (uint32_t k = 0; (a = owned_part(s->at[i].scheme, k, org)); k++)
+        for (uint32_t m = 0; (b = owned_part(s->at[j].scheme, m, org)); m++)
+          if (!strcmp(a, b))
+            return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s", s->at[i].scheme->name,
+                           s->at[j].scheme->name, a);
+    }
+  return true;
+}
+
+/* Is a hook that a scheme fills never to be called? */
+static bool is_idle(const struct slot_instance *in, size_t hook) {
+  return in->scheme->idle && in->scheme->idle(in->param, hook);
+}
+
+/* A scheme that only sets the machine, such as the latency of the L1. */
+static bool is_setting(const struct scheme *s) {
+  return s->configure && s->no_storage;
+}
+
+/* Of two schemes of a list, which is asked first: settings of the machine come last, so that they hold whatever the
+ * others add; else the names decide. */
+static int by_rank(const void *a, const void *b) {
+  const struct scheme *p = ((const struct slot_instance *)a)->scheme, *q = ((const struct slot_instance *)b)->scheme;
+  return is_setting(p) != is_setting(q) ? is_setting(p) - is_setting(q) : strcmp(p->name, q->name);
+}
+
+static bool fill_hooks(struct slots *s, struct err *e) {
+  if (!check_owners(s, e)) return false;
+  qsort(s->at, s->count, sizeof *s->at, by_rank); /* the place in the list means nothing */
+  bool org = has_organisation(s);
+#define OBSERVE(hook)                                                                \
+  for (uint32_t i = 0; i < s->count; i++)                                            \
+    if (s->at[i].scheme->hook && !is_idle(&s->at[i], offsetof(struct scheme, hook))) \
+      s->hook[s->n_##hook++] = (uint8_t)i;
+#define DECIDE(hook)                                                                     \
+  OBSERVE(hook)                                                                          \
+  if (s->n_##hook > 1)                                                                   \
+    return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s", \
+                   s->at[s->hook[0]].scheme->name, s->at[s->hook[1]].scheme->name, #hook);
+#define OF_LINES(hook)                    \
+  for (uint32_t i = 0; i < s->count; i++) \
+    if (s->at[i].scheme->hook && !(org && s->at[i].scheme->yields_l1)) s->hook[s->n_##hook++] = (uint8_t)i;
+  OBSERVE(on_kernel)
+  OBSERVE(on_epoch)
+  OBSERVE(may_issue)
+  OBSERVE(issue_wake)
+  DECIDE(l1)
+  DECIDE(queues)
+  DECIDE(queue_of)
+  DECIDE(pick_queue)
+  OBSERVE(may_allocate)
+  OBSERVE(on_past)
+  DECIDE(pick_warp)
+  OBSERVE(on_warp_start)
+  OBSERVE(on_warp_done)
+  OBSERVE(on_issue)
+  OBSERVE(bypass_load)
+  OBSERVE(bypass_access)
+  OBSERVE(on_stall)
+  OF_LINES(find_victim) /* one owner: check_owners */
+  OBSERVE(on_access)
+  OF_LINES(on_hit)
+  OBSERVE(on_miss)
+  OF_LINES(on_place)
+  OF_LINES(on_fill)
+  OBSERVE(on_evict)
+  OBSERVE(l2_bypass)
+  OBSERVE(l2_may_allocate)
+  DECIDE(l2_find_victim)
+  OBSERVE(l2_narrow)
+  OBSERVE(on_l2_access)
+  OBSERVE(on_l2_evict)
+  DECIDE(dram_class)
+  OBSERVE(may_launch)
+  DECIDE(pick_cta)
+  OBSERVE(on_cta_start)
+  OBSERVE(on_cta_done)
+#undef OBSERVE
+#undef DECIDE
+#undef OF_LINES
+  return true;
+}
+
+static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const struct gpu_config *c, uint64_t seed,
+                           struct err *e) {
+  struct slot_instance *in = &s->at[i];
+  const struct scheme *sc = in->scheme;
+  size_t sm_state = sc->sm_state_bytes + (sc->more_sm_state ? sc->more_sm_state(c, in->param) : 0);
+  in->ctx = (struct scheme_ctx){.gpu = gpu,
+                                .config = c,
+                                .param = in->param,
+                                .counter = in->counter,
+                                .sm_state_bytes = (sm_state + 63) & ~(size_t)63,
+                                .rng = rng_seed(seed), /* a scheme's draws do not depend on the others */
+                                .index = i};
+  size_t state = sc->state_bytes + (sc->more_state ? sc->more_state(c, in->param) : 0);
+  if (state) in->ctx.state = calloc(1, state);
+  if (sc->sm_state_bytes) in->ctx.sm_state = calloc(c->sms, in->ctx.sm_state_bytes);
+  CHECK((in->ctx.state || !state) && (in->ctx.sm_state || !sc->sm_state_bytes), "out of memory for scheme %s",
+        sc->name);
+  in->epoch = sc->epoch;
+  for (uint32_t p = 0; sc->epoch_param && p < scheme_param_count(sc); p++)
+    if (!strcmp(sc->params[p].name, sc->epoch_param)) in->epoch = (uint64_t)in->param[p];
+  in->next_epoch = sc->on_epoch && in->epoch ? in->epoch : UINT64_MAX;
+  if (in->next_epoch < s->next_epoch) s->next_epoch = in->next_epoch;
+  return !sc->init || sc->init(&in->ctx, e);
+}
+
+/* The separator that ends the first scheme of a list; NULL at its end. A '+' before another separator, a value or the
+ * end belongs to a name ("tsc+", "tsc++bucl"). */
+static char *list_separator(char *p) {
+  for (p = strpbrk(p, ",+"); p && *p == '+' && strchr(",+:=", p[1]); p = strpbrk(p + 1, ",+"))
+    ;
+  return p;
+}
+
+/* ---- searches ---- */
+
+/* Call the entries of a list one by one: length of the one at p. */
+static size_t entry_length(const char *p) {
+  const char *end = list_separator((char *)p);
+  return end ? (size_t)(end - p) : strlen(p);
+}
+
+/* The entry of `n` bytes at p; NULL if it names no search. */
+static const struct scheme_sweep *entry_sweep(const char *p, size_t n, struct slot_instance *in, struct err *e) {
+  char text[256];
+  if (n >= sizeof text) return NULL;
+  snprintf(text, sizeof text, "%.*s", (int)n, p);
+  text[strcspn(text, ":=")] = 0;
+  const struct scheme *s = scheme_find(text);
+  if (!s || !s->sweep) return NULL;
+  snprintf(text, sizeof text, "%.*s", (int)n, p);
+  if (!parse_instance(in, text, e)) in->scheme = NULL;
+  return s->sweep;
+}
+
+uint32_t scheme_sweep_count(const char *list) {
+  uint32_t n = 1;
+  struct slot_instance in;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
+    if (s) n *= s->count;
+    p += len + (p[len] != 0);
+  }
+  return n;
+}
+
+bool scheme_sweep_check(const char *list, struct err *e) {
+  struct slot_instance in;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    if (entry_sweep(p, len, &in, e) && !in.scheme) return false;
+    p += len + (p[len] != 0);
+  }
+  return true;
+}
+
+struct text {
+  char *at;
+  size_t size, used;
+};
+
+static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  size_t room = t->used < t->size ? t->size - t->used : 0;
+  int n = vsnprintf(room ? t->at + t->used : NULL, room, fmt, ap);
+  va_end(ap);
+  t->used += n > 0 ? (size_t)n : 0;
+}
+
+/* The parameters that the search hands on, after those that `base` has got already. */
+static void say_own(struct text *t, const struct slot_instance *in) {
+  for (uint32_t k = 0; k < scheme_param_count(in->scheme); k++)
+    say(t, "/%s=%g", in->scheme->params[k].name, in->param[k]);
+}
+
+bool scheme_sweep_list(const char *list, uint32_t i, char *out, size_t size) {
+  uint32_t left = scheme_sweep_count(list);
+  struct text t = {out, size, 0};
+  struct slot_instance in;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
+    if (t.used) say(&t, "+");
+    if (s && !in.scheme) return false;
+    if (s) {
+      left /= s->count;
+      say(&t, "%s:%s=%g", s->base, s->param, s->values[i / left % s->count]);
+      if (s->fixed) say(&t, "/%s", s->fixed);
+      say_own(&t, &in);
+    } else {
+      say(&t, "%.*s", (int)len, p);
+    }
+    p += len + (p[len] != 0);
+  }
+  return t.used < size;
+}
+
+bool scheme_sweep_values(const char *list, uint32_t i, char *out, size_t size) {
+  uint32_t left = scheme_sweep_count(list);
+  struct text t = {out, size, 0};
+  struct slot_instance in;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
+    p += len + (p[len] != 0);
+    if (!s) continue;
+    left /= s->count;
+    say(&t, "%s%s=%g", t.used ? " " : "", s->param, s->values[i / left % s->count]);
+  }
+  return t.used < size;
+}
+
+bool scheme_sweep_prepare(const char *list, char *out, size_t size) {
+  struct text t = {out, size, 0};
+  struct slot_instance in;
+  bool any = false;
+  for (const char *p = list; *p;) {
+    size_t len = entry_length(p);
+    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
+    if (s && s->prepare && in.scheme) {
+      say(&t, "%s%s:%s", t.used ? "+" : "", s->base, s->prepare);
+      say_own(&t, &in);
+      any = true;
+    } else if (!s) { /* other searches are left out of it */
+      say(&t, "%s%.*s", t.used ? "+" : "", (int)len, p);
+    }
+    p += len + (p[len] != 0);
+  }
+  return any && t.used < size;
+}
+
+bool slots_parse(struct slots *out, const char *list, struct err *e) {
+  *out = (struct slots){.next_epoch = UINT64_MAX};
+  if (!list) return true;
+  char text[1024];
+  if (strlen(list) >= sizeof text) return err_set(e, ERR_USAGE, "the list of schemes is too long");
+  strcpy(text, list);
+  for (char *p = text, *next; p; p = next) {
+    next = list_separator(p);
+    if (next) *next++ = 0;
+    if (out->count && !scheme_find(p) && set_flag(&out->at[out->count - 1], p)) continue; /* "sharing-cta=x,adpt" */
+    if (!*p) return err_set(e, ERR_USAGE, "an empty name in the list of schemes '%s'", list);
+    if (!parse_one(out, p, e)) return false;
+  }
+  return fill_hooks(out, e);
+}
+
+static bool owns(const struct slots *s, const char *part) {
+  const char *p;
+  for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t k = 0; (p = owned_part(s->at[i].scheme, k, has_organisation(s))); k++)
+      if (!strcmp(p, part)) return true;
+  return false;
+}
+
+bool slots_for_machine(struct slots *out, const char *list, const struct gpu_config *c, struct err *e) {
+  char text[1200];
+  if (!slots_parse(out, list, e)) return false;
+  if (!*c->l1d_org || owns(out, OWNS_L1_ORGANISATION) || owns(out, OWNS_L1_REPLACEMENT)) return true;
+  snprintf(text, sizeof text, "%s+%s", list && *list ? list : "baseline", c->l1d_org);
+  return slots_parse(out, text, e);
+}
+
+bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->at[i].scheme->configure && !s->at[i].scheme->configure(c, s->at[i].param, e)) return false;
+  return true;
+}
+
+bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, uint64_t seed, struct err *e) {
+  if (s->n_find_victim && c->l1d.ways > 32) {
+    slots_free(s);
+    return err_set(e, ERR_USAGE, "a replacement scheme sees at most 32 ways; the L1 has %u", c->l1d.ways);
+  }
+  if ((s->n_l2_find_victim || s->n_l2_narrow) && c->l2.ways > 32) {
+    slots_free(s);
+    return err_set(e, ERR_USAGE, "a replacement scheme sees at most 32 ways; the L2 has %u", c->l2.ways);
+  }
+  for (uint32_t i = 0; i < s->count; i++)
+    if (!start_instance(s, i, gpu, c, seed, e)) {
+      slots_free(s);
+      return false;
+    }
+  return true;
+}
+
+bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e) {
+  struct slots s;
+  struct gpu_config copy = *c;
+  return slots_for_machine(&s, list, &copy, e) && slots_configure(&s, &copy, e) && gpu_config_check(&copy, e);
+}
+
+void slots_finish(struct slots *s, struct err *e) {
+  for (uint32_t i = 0; i < s->count && !s->finished; i++)
+    if (s->at[i].scheme->finish && s->at[i].ctx.config) s->at[i].scheme->finish(&s->at[i].ctx, e);
+  s->finished = true;
+}
+
+void slots_free(struct slots *s) {
+  slots_finish(s, NULL);
+  for (uint32_t i = 0; i < s->count; i++) {
+    free(s->at[i].ctx.state);
+    free(s->at[i].ctx.sm_state);
+  }
+  *s = (struct slots){.next_epoch = UINT64_MAX};
+}
+
+void slots_describe(const struct slots *s, char *buf, size_t size) {
+  size_t n = 0;
+  if (!s->count) {
+    snprintf(buf, size, "baseline");
+    return;
+  }
+  for (uint32_t i = 0; i < s->count && n < size; i++) {
+    const struct scheme *sc = s->at[i].scheme;
+    n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? "+" : "", sc->name);
+    for (uint32_t p = 0; p < scheme_param_count(sc) && n < size; p++)
+      n += (size_t)snprintf(buf + n, size - n, "%c%s=%g", p ? '/' : ':', sc->params[p].name, s->at[i].param[p]);
+  }
+}
+
+void slots_take_counters(struct slots *s, void (*f)(void *ctx, const char *key, uint64_t value), void *ctx) {
+  for (uint32_t i = 0; i < s->count; i++) {
+    struct slot_instance *in = &s->at[i];
+    for (uint32_t k = 0; k < scheme_counter_count(in->scheme); k++) {
+      char key[128];
+      snprintf(key, sizeof key, "%s.%s", in->scheme->name, in->scheme->counters[k].name);
+      f(ctx, key, in->counter[k] - in->taken[k]);
+      in->taken[k] = in->counter[k];
+    }
+  }
+}

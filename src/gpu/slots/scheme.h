@@ -1,0 +1,369 @@
+/* scheme.h - the interface between the machine and a cache-management scheme.
+ *
+ * A scheme is one file with one `const struct scheme` at its bottom, placed by SCHEME(). It declares its parameters,
+ * its private state per GPU, SM and sub-partition, its counters, its storage in bits, and the hooks it fills. The
+ * machine flattens the hooks of the selected schemes into `struct slots`; an empty slot is the inlined baseline.
+ *
+ * How hooks of several schemes combine is a property of the hook:
+ *   observe (on_*)                 all are called
+ *   filter  (bypass_load, bypass_access, on_stall, l2_bypass)        the first that says bypass wins
+ *           (may_issue, may_allocate, l2_may_allocate, may_launch)   all must say yes (masks are and-ed)
+ *           (l2_narrow)   each leaves ways out of what the one before it left
+ *   decide  (find_victim, l2_find_victim, dram_class, pick_*, l1)  one owner; two schemes that fill it are refused by
+ * name owns    a word per exclusive part that a scheme sets by configuration; two owners are refused by name
+ * The order of a list means nothing: schemes are configured and asked by their names, those that are only a setting of
+ * the machine (l1-latency) last. docs/scheme-hooks.md says when each fires.
+ */
+#ifndef GPU_SLOTS_SCHEME_H
+#define GPU_SLOTS_SCHEME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/rng.h"
+#include "gpu/common/config.h"
+#include "gpu/sm/coalesce.h"
+#include "gpu/mem/partition.h"
+#include "gpu/common/req.h"
+#include "gpu/common/stats.h"
+
+struct gpu;
+struct sm;
+
+/* ---- what hooks see ---- */
+/* Accepted (L1_PARTIAL: a miss of some chunks), then refused (from L1_NO_LINE on); L1_BYPASS: a scheme wants the access
+ * to go past the L1. */
+enum l1_outcome {
+  L1_HIT,
+  L1_PENDING,
+  L1_MISS,
+  L1_PARTIAL,
+  L1_NO_LINE,
+  L1_NO_MISSQ,
+  L1_NO_MSHR,
+  L1_NO_MERGE,
+  L1_BYPASS
+};
+/* What sent an access past the L1: the instruction's cache operator, bypass_load, bypass_access, on_stall, or the cache
+ * itself (may_allocate, find_victim, the organisation). */
+enum l1_past { PAST_BY_INST, PAST_BY_LOAD, PAST_BY_ACCESS, PAST_BY_STALL, PAST_BY_CACHE };
+
+/* One access at the L1 data cache, or one load instruction (then `addr`, `chunks` are of its first access). */
+struct l1_event {
+  uint64_t addr, line; /* byte address; address of its line */
+  uint64_t cycle;
+  uint32_t sm, warp, cta, pc; /* hardware warp slot on the SM; linear CTA id; index of the instruction */
+  uint32_t degree;            /* accesses of the instruction after coalescing */
+  uint32_t chunks;            /* 32 B sectors of the 128 B block that are asked for */
+  uint32_t set, way;          /* where it hit, was placed, or was evicted from */
+  uint32_t subpart;           /* L2 sub-partition the line belongs to */
+  uint32_t note;              /* on the way from a fill: what schemes at the L2 wrote on the request (mem_event.note) */
+  bool local, write;
+  bool coming; /* on_stall: all that it misses is on its way already, so that it needs no request of its own */
+  bool retry;  /* on_stall: asked before for this access. How often a refused access is asked again is not defined. */
+};
+
+/* The line arrays of a cache as a replacement scheme sees them: ways of one set. */
+struct cache_set {
+  uint32_t set, ways;
+  uint32_t usable;      /* bit per way: may be replaced (valid and not reserved) */
+  const uint64_t *tag;  /* line addresses */
+  const uint64_t *used; /* cycle of the last use */
+};
+
+struct scheme_ctx {
+  struct gpu *gpu;
+  const struct gpu_config *config;
+  struct gpu_stats *stats; /* the baseline's counters of this kernel */
+  const uint64_t *now;     /* core cycle */
+  void *state;             /* the scheme's private state, `state_bytes`, zeroed */
+  void *sm_state;          /* `sm_state_bytes` each: SM i at i * sm_state_bytes */
+  size_t sm_state_bytes;
+  const double *param; /* values in the order of the parameter table */
+  uint64_t *counter;   /* values in the order of the counter table */
+  struct rng rng;      /* seeded by the user alone: the same draws beside any others */
+  uint32_t index;      /* of this scheme among the selected ones */
+};
+
+/* ---- the L1 organisation slot ----
+ * Replaces the lines of the baseline: how tags and data are kept. The machine keeps the MSHRs (one per line, with a
+ * mask of the chunks on their way), the miss queue and the waiting loads, and asks only for chunks that are neither
+ * here nor on their way. Masks are of chunks of a line, bit 0 = lowest address. The L1 then holds no dirty data: stores
+ * of every space write through and evict. Questions (find, want, plan) may be repeated for a refused access: they
+ * change nothing. */
+enum l1_plan { PLAN_PLACE, PLAN_FULL, PLAN_BYPASS };
+struct l1_shape {
+  uint32_t line, chunk; /* bytes; at most 32 chunks in a line */
+  uint32_t sets;        /* for the set index in events */
+};
+struct l1_org {
+  struct l1_shape (*shape)(const struct scheme_ctx *c);
+  uint32_t (*find)(struct scheme_ctx *c, const struct l1_event *e); /* chunks of e->line that are here, data arrived */
+  /* Chunks a load that needs `need` should bring in: a superset of `need`. NULL: what it needs. */
+  uint32_t (*want)(struct scheme_ctx *c, const struct l1_event *e, uint32_t need);
+  enum l1_plan (*plan)(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing); /* is there a place? */
+  /* Give the missing chunks their places (after PLAN_PLACE, at once); cycles beyond the first that this takes. */
+  uint32_t (*reserve)(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing);
+  /* An accepted load reads `here` (chunks present); out: L1_HIT, L1_PENDING (merged), L1_MISS. Before reserve. */
+  void (*touch)(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out);
+  void (*fill)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks); /* data arrived */
+  bool (*store)(struct scheme_ctx *c, const struct l1_event *e,
+                uint32_t chunks);                   /* evict them; was one of them here? */
+  void (*clear)(struct scheme_ctx *c, uint32_t sm); /* a launch begins */
+  void (*drop)(struct scheme_ctx *c, uint32_t sm);  /* a fence: lose what has arrived, not what is on its way */
+  /* The questions' answers for an SM change only with its own reserve, touch, fill, store, clear and drop. A refused
+   * access is then not asked about again until one of them, a free MSHR or miss queue entry may change its fate. What
+   * changes them otherwise has to call gpu_l1_ask_again. */
+  bool steady;
+};
+
+#define SCHEME_SM(ctx, type, sm) ((type *)((char *)(ctx)->sm_state + (size_t)(sm) * (ctx)->sm_state_bytes))
+
+/* ---- what a scheme declares ---- */
+struct scheme_param {
+  const char *name, *unit, *doc; /* doc names the paper's section */
+  double min, max, dflt;
+  bool integer;
+};
+struct scheme_counter {
+  const char *name, *unit, *doc;
+  bool must_move; /* the harness demands that random traffic moves it */
+};
+struct scheme_bits {
+  const char *item;
+  double bits; /* of the whole GPU */
+};
+
+/* A search over one parameter of another scheme, the best value kept: `swl-best`. Run by whoever runs many machines.
+ * The parameters of the search itself are handed to `base` under their names. */
+struct scheme_sweep {
+  const char *base, *param;
+  const double *values;
+  uint32_t count;
+  const char *fixed;   /* further parameters of base in every run, "run=2"; NULL: none */
+  const char *prepare; /* parameters of base in one run before all others, which writes profile.file; NULL: none */
+};
+
+enum { SCHEME_OWNS = 3 };
+#define OWNS_WARP_SCHEDULER "the warp scheduler"
+#define OWNS_L1_SIZE "the size of the L1"
+#define OWNS_L1_REPLACEMENT "L1 replacement"
+#define OWNS_L1_ORGANISATION "the L1 organisation"
+#define OWNS_L2_REPLACEMENT "L2 replacement"
+#define OWNS_CTA_SCHEDULER "the CTA scheduler"
+#define OWNS_L2_SIZE "the size of the L2"
+#define OWNS_DRAM_SCHEDULER "the DRAM scheduler"
+
+struct scheme {
+  const char *name;  /* as typed */
+  const char *title; /* one line */
+  const char *paper; /* citation */
+  const char *idea;  /* a few lines for `sluice schemes NAME` */
+  const struct scheme_param *params;
+  const struct scheme_counter *counters;
+  const char *positional;           /* parameter that `name=VALUE` sets, NULL if none */
+  const char *owns[SCHEME_OWNS];    /* exclusive parts beside those that the hooks imply */
+  const struct scheme_sweep *sweep; /* not NULL: not a scheme of one machine but a search */
+  /* A value that may be written as a word: `sharing-cta=x`. */
+  const char *word;
+  double word_value;
+  const char *const *words; /* names of the values 0, 1, ... of the positional parameter, NULL at the end */
+  size_t state_bytes, sm_state_bytes;
+  /* Further bytes of `state` after state_bytes, by configuration: state per L2 line, per warp. */
+  size_t (*more_state)(const struct gpu_config *g, const double *param);
+  size_t (*more_sm_state)(const struct gpu_config *g, const double *param); /* of each SM, after sm_state_bytes */
+  /* Change the machine before it is built: schemes that are a configuration (lrr, ball, perfect-l1). */
+  bool (*configure)(struct gpu_config *c, const double *param, struct err *e);
+  /* Values of the parameters are checked against their ranges before; check what the ranges cannot say. */
+  bool (*init)(struct scheme_ctx *c, struct err *e);
+  /* The machine goes: free what init allocated, write what outlives it; what cannot be written is said in `e`. */
+  void (*finish)(struct scheme_ctx *c, struct err *e);
+  /* Fill up to `max` rows; returns how many. */
+  uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
+  const char *no_storage;  /* why it adds none, where storage is NULL; searches have that of their base */
+  double probe_picojoule;  /* published energy of a look into its tables; 0: none is, energy.def's figure is taken */
+  const struct l1_org *l1; /* the L1 organisation slot */
+  /* Its rules for the lines of the L1 (find_victim, on_hit, on_place, on_fill) give way to an organisation, which keeps
+   * the lines in its own manner: the rest of the scheme works beside it. */
+  bool yields_l1;
+  bool every_cycle; /* may_issue changes with time alone: the machine then visits every SM in every cycle */
+  /* What it answers about an access that the L1 refuses (on_stall, find_victim, may_allocate) changes nothing unless it
+   * is to send the access past the L1, and stays the same until the L1 accepts an access, or data for that set arrive:
+   * it is then not asked again before. */
+  bool steady;
+  /* Does `hook` (its offset in this struct) of those below do nothing with these parameters? It is then not called.
+   * NULL: none that is filled. */
+  bool (*idle)(const double *param, size_t hook);
+  uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
+  const char *epoch_param;
+
+  /* ---- hooks, in the order in which events occur ---- */
+  void (*on_kernel)(struct scheme_ctx *c); /* a launch begins */
+  void (*on_epoch)(struct scheme_ctx *c);  /* before the SMs run in that cycle */
+  /* warp scheduler */
+  uint64_t (*may_issue)(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads);
+  /* ^ warps: slots whose warp runs and waits for no barrier, fence or atomic; loads: those whose next instruction is a
+   * global or local load. Returns the slots that may issue. */
+  /* First cycle in which may_issue's answer for this SM may change by time alone; UINT64_MAX: not before an event. */
+  uint64_t (*issue_wake)(struct scheme_ctx *c, uint32_t sm);
+  int (*pick_warp)(struct scheme_ctx *c, uint32_t sm, uint32_t scheduler,
+                   uint64_t eligible); /* -1: the built-in order */
+  void (*on_warp_start)(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta);
+  void (*on_warp_done)(struct scheme_ctx *c, uint32_t sm, uint32_t warp);
+  void (*on_issue)(struct scheme_ctx *c, uint32_t sm, uint32_t warp, const struct inst *i);
+  /* L1 admission */
+  bool (*bypass_load)(struct scheme_ctx *c, const struct l1_event *e);   /* once per global load instruction */
+  bool (*bypass_access)(struct scheme_ctx *c, const struct l1_event *e); /* once per access, before the lookup */
+  bool (*on_stall)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why); /* refused: bypass it now? */
+  /* L1 order: first-in first-out queues between coalescer and L1. The machine keeps them. */
+  uint32_t (*queues)(struct scheme_ctx *c, uint32_t *depth); /* how many, of which depth; 0: in order, none */
+  uint32_t (*queue_of)(struct scheme_ctx *c, const struct l1_event *e); /* asked again while that queue is full */
+  int (*pick_queue)(struct scheme_ctx *c, uint32_t sm, const uint32_t *lengths); /* one moves on: which; -1: none */
+  /* May a load that misses take a line? false sends it past the L1. May be asked again for a refused access. */
+  bool (*may_allocate)(struct scheme_ctx *c, const struct l1_event *e);
+  /* L1 replacement and observation */
+  int (*find_victim)(struct scheme_ctx *c, uint32_t sm, const struct cache_set *s, const struct l1_event *e);
+  /* ^ way to replace; -1: none may be replaced, which sends a global load past the L1 (a local one evicts the least
+   * recently used). Asked again while the access is refused for another reason: the same state must answer the same. */
+  void (*on_access)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out); /* accepted */
+  void (*on_hit)(struct scheme_ctx *c, const struct l1_event *e);
+  void (*on_miss)(struct scheme_ctx *c, const struct l1_event *e); /* way: the line reserved; UINT32_MAX: none yet */
+  /* A line got its way: with allocation on misses just before on_miss, with allocation on fills just before on_fill.
+   * Where a line's state of replacement begins. */
+  void (*on_place)(struct scheme_ctx *c, const struct l1_event *e);
+  void (*on_fill)(struct scheme_ctx *c, const struct l1_event *e); /* data arrived */
+  void (*on_evict)(struct scheme_ctx *c, const struct l1_event *e, uint32_t owner_warp, bool reused);
+  void (*on_past)(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by); /* a global load left past the L1 */
+  /* L2 admission: a request (no atomic, nothing newer in the L2 than in DRAM) left the ROP delay: straight to DRAM?
+   * Once per request, until one scheme says yes. */
+  bool (*l2_bypass)(struct scheme_ctx *c, const struct mem_event *e);
+  /* May this miss (no atomic) take a line? e->way: an empty one, UINT32_MAX if one has to be replaced. Once per miss.
+   */
+  bool (*l2_may_allocate)(struct scheme_ctx *c, const struct mem_event *e);
+  /* L2 replacement: way to replace out of s->usable when no way is empty; -1: none (an atomic then evicts the least
+   * recently used). Once per miss. */
+  int (*l2_find_victim)(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e);
+  /* Before that: the ways out of s->usable that may be replaced, at least one. Whoever owns L2 replacement chooses
+   * among them (the least recently used if nobody does). Once per miss. */
+  uint32_t (*l2_narrow)(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e);
+  /* Accepted: hit, pending, miss (way: the line reserved), past (bypassed, or no line for it). */
+  void (*on_l2_access)(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out);
+  void (*on_l2_evict)(struct scheme_ctx *c, const struct mem_event *e); /* line and way: the victim's; rest: by whom */
+  /* DRAM queue of a request: 0 goes before 1, FR-FCFS within each. May be asked again. */
+  uint32_t (*dram_class)(struct scheme_ctx *c, const struct req *r);
+  /* CTA scheduler: asked after the SMs of a cycle for each SM with room, round-robin, one CTA per SM and cycle. When
+   * none is given out, not again before a CTA has ended. Some SM without CTAs must be given one. */
+  bool (*may_launch)(struct scheme_ctx *c, uint32_t sm, uint32_t running);
+  int64_t (*pick_cta)(struct scheme_ctx *c, uint32_t sm, uint32_t room); /* each linear id once; -1: none for it now */
+  void (*on_cta_start)(struct scheme_ctx *c, uint32_t sm, uint32_t cta); /* before its warps start */
+  void (*on_cta_done)(struct scheme_ctx *c, uint32_t sm, uint32_t cta);  /* after its last warp */
+};
+
+/* Place a scheme where the registry finds it. */
+#define SCHEME(symbol) \
+  __attribute__((used, section("sluice_schemes"))) static const struct scheme *const symbol##_entry = &symbol
+
+uint32_t scheme_count(void);
+const struct scheme *scheme_at(uint32_t i); /* in order of names */
+const struct scheme *scheme_find(const char *name);
+uint32_t scheme_param_count(const struct scheme *s);
+/* The k-th hook that a scheme fills, in the order in which events occur, and the slot it belongs to; NULL after the
+ * last.
+ */
+const char *scheme_hook(const struct scheme *s, uint32_t k, const char **slot);
+uint32_t scheme_counter_count(const struct scheme *s);
+
+/* ---- the selected schemes of one machine ---- */
+enum { SLOTS_MAX = 8, SCHEME_PARAMS_MAX = 16, SCHEME_COUNTERS_MAX = 32 };
+
+struct slot_instance {
+  const struct scheme *scheme;
+  struct scheme_ctx ctx;
+  double param[SCHEME_PARAMS_MAX];
+  uint64_t counter[SCHEME_COUNTERS_MAX], taken[SCHEME_COUNTERS_MAX];
+  uint64_t next_epoch, epoch;
+};
+
+/* Each hook is a dense array of the instances that fill it; counts of zero cost one test. */
+struct slots {
+  struct slot_instance at[SLOTS_MAX];
+  uint32_t count;
+/* clang-format off */
+#define HOOK_LIST(name) uint8_t name[SLOTS_MAX], n_##name;
+  HOOK_LIST(on_kernel)
+  HOOK_LIST(on_epoch)
+  HOOK_LIST(may_issue)
+  HOOK_LIST(issue_wake) HOOK_LIST(pick_warp) HOOK_LIST(l1) HOOK_LIST(queues) HOOK_LIST(queue_of) HOOK_LIST(pick_queue)
+      HOOK_LIST(may_allocate) HOOK_LIST(on_past) HOOK_LIST(on_warp_start) HOOK_LIST(on_warp_done) HOOK_LIST(on_issue)
+          HOOK_LIST(bypass_load) HOOK_LIST(bypass_access) HOOK_LIST(on_stall) HOOK_LIST(find_victim)
+              HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_place) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
+                  HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate) HOOK_LIST(l2_find_victim) HOOK_LIST(l2_narrow) HOOK_LIST(on_l2_access)
+                      HOOK_LIST(on_l2_evict) HOOK_LIST(dram_class) HOOK_LIST(may_launch) HOOK_LIST(pick_cta)
+                          HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)
+/* clang-format on */
+#undef HOOK_LIST
+                              uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
+  bool finished;                                   /* slots_finish has been called */
+};
+
+/* A list may name searches ("swl-best+bucl"). How many machines one stands for (1 if it names none), and the list of
+ * the i-th of them, e.g. "swl:warps=8+bucl", with the value tried; the last search named varies fastest. */
+uint32_t scheme_sweep_count(const char *list);
+bool scheme_sweep_list(const char *list, uint32_t i, char *out, size_t size);
+/* The values that the i-th stands for: "warps=8", "warps=8 pd=4". */
+bool scheme_sweep_values(const char *list, uint32_t i, char *out, size_t size);
+/* The list of the run that must come before all others and writes profile.file; false: there is none. */
+bool scheme_sweep_prepare(const char *list, char *out, size_t size);
+/* Are the searches that a list names written rightly? */
+bool scheme_sweep_check(const char *list, struct err *e);
+/* Parse "baseline", "bucl", "swl=8+bucl:tucd=5,..." ('+' and ',' separate schemes, ':' parameters, '/' further ones)
+ * into `out` and check how they combine. Errors suggest the nearest name. */
+bool slots_parse(struct slots *out, const char *list, struct err *e);
+/* The same for a machine whose L1 has an organisation of its own (l1d.organisation): that is added unless the list
+ * decides about organisation or replacement of the L1 itself. */
+bool slots_for_machine(struct slots *out, const char *list, const struct gpu_config *c, struct err *e);
+/* Let the schemes change the configuration. */
+bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e);
+/* Allocate state for machine `gpu` and call init. */
+bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, uint64_t seed, struct err *e);
+/* No launch follows: the schemes write what outlives them. slots_free does it, too, if nobody has. */
+void slots_finish(struct slots *s, struct err *e);
+void slots_free(struct slots *s);
+/* Would this list be accepted on that configuration? */
+bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
+/* What the schemes' counters grew by since the last call: key "scheme.counter". */
+void slots_take_counters(struct slots *s, void (*f)(void *ctx, const char *key, uint64_t value), void *ctx);
+/* Canonical text of the selection, for records: every parameter spelt out. `buf` gets at most `size` bytes. */
+void slots_describe(const struct slots *s, char *buf, size_t size);
+
+/* ---- services of the machine for schemes ---- */
+/* Occupancy (0..1) of the input queue of an L2 sub-partition, summed over time in core cycles: a difference
+ * divided by the cycles between is a mean. */
+double gpu_subpart_fill_cycles(const struct gpu *g, uint32_t subpart);
+/* Room for one more request packet between this SM and the interconnect. */
+bool gpu_sm_can_send(const struct gpu *g, uint32_t sm);
+uint32_t gpu_sm_count(const struct gpu *g);
+/* Warp slots of an SM that hold warps, and the order in which a slot's warp started (age). */
+uint64_t gpu_sm_warps(const struct gpu *g, uint32_t sm);
+uint64_t gpu_sm_warp_age(const struct gpu *g, uint32_t sm, uint32_t warp);
+/* Thread instructions executed by an SM since the launch began. */
+uint64_t gpu_sm_insts(const struct gpu *g, uint32_t sm);
+/* Warp instructions executed by an SM since the launch began. */
+uint64_t gpu_sm_warp_insts(const struct gpu *g, uint32_t sm);
+/* An organisation drops a line (or what it holds of one): counted, and told to the schemes that observe evictions. */
+void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
+                    bool reused);
+/* The answers of a steady organisation have changed in every SM: accesses that were refused are asked about again. */
+void gpu_l1_ask_again(struct gpu *g);
+/* It drops chunks of a line of which others stay. Either call before the chunks' places are given away. */
+void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks);
+/* The launch in progress: CTAs of the grid and in its x direction, and how many an SM holds at once. */
+uint32_t gpu_grid_ctas(const struct gpu *g);
+uint32_t gpu_grid_x(const struct gpu *g);
+uint32_t gpu_sm_cta_limit(const struct gpu *g);
+/* Set of `addr` in a cache of `sets` sets and `line`-byte lines under the L1's index function. */
+uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr);
+
+#endif

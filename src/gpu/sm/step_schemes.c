@@ -1,0 +1,7 @@
+/* sm_schemes.c - the step of an SM for a plain machine with schemes (sm_kind.h). */
+#define SM_KIND SM_SCHEMES
+#include "gpu/sm/step.inc"
+
+bool sm_steps_schemes(struct gpu *g, uint32_t w) {
+  return steps(g, w);
+}

@@ -1,0 +1,136 @@
+/* sm_sub.c - an SM of sub-cores (knob sm.sub_cores), as NVIDIA builds them since Volta: every scheduler has operand
+ * collectors, register banks and execution units of its own.
+ *
+ * A sub-core has one FP32, INT, SFU, FP64 and tensor pipe, and a share of the SM's generic collectors and register
+ * banks. Its scheduler issues to one waiting place per pipe; a collector reads the operands; the instruction then waits
+ * before its pipe. Memory instructions of all sub-cores meet before the one memory unit, in turns.
+ *
+ * Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, chapter 2; Khairy et
+ * al., "Accel-Sim", ISCA 2020, section III.
+ */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "gpu/state/machine.h"
+#include "gpu/state/sm.h"
+
+struct sub_core {
+  op_id id[SUB_UNITS], ex[SUB_UNITS]; /* issued, waiting for a collector; collected, waiting for the pipe; 0: empty */
+  uint64_t free_at[SUB_UNITS];        /* the pipe takes the next from this cycle on */
+  uint64_t set;                       /* its collectors */
+};
+
+struct sub_cores {
+  uint64_t to[SUB_UNITS]; /* warps by the unit of the instruction at their head */
+  struct sub_core core[4];
+  uint32_t turn; /* sub-core whose memory instruction goes first */
+  uint32_t held; /* instructions in `id` */
+};
+
+static enum sub_unit unit_of(const struct inst *i) {
+  if (i->pipe == PIPE_MEM) return SUB_MEM;
+  if (i->lat == LAT_TENSOR) return SUB_TENSOR;
+  if (i->flags & INST_F64) return SUB_FP64;
+  if (i->pipe == PIPE_SFU) return SUB_SFU;
+  return i->flags & INST_FLOAT ? SUB_FP32 : SUB_INT;
+}
+
+void sm_sub_init(struct sm *s) {
+  uint32_t n = s->c->schedulers, each = s->c->oc_gen / n;
+  s->sub = calloc(1, sizeof *s->sub);
+  CHECK(s->sub, "out of memory for an SM");
+  for (uint32_t k = 0; k < n; k++) s->sub->core[k].set = ((1ull << each) - 1) << (k * each);
+}
+
+void sm_sub_destroy(struct sm *s) {
+  free(s->sub);
+}
+
+void sm_sub_head(struct sm *s, uint32_t w, const struct inst *i) {
+  uint64_t bit = 1ull << w;
+  enum sub_unit u = unit_of(i);
+  for (uint32_t k = 0; k < SUB_UNITS; k++) s->sub->to[k] &= ~bit;
+  s->sub->to[u] |= bit;
+}
+
+uint64_t sm_sub_room(const struct sm *s, uint32_t k) {
+  uint64_t room = 0;
+  for (uint32_t u = 0; u < SUB_UNITS; u++)
+    if (!s->sub->core[k].id[u]) room |= s->sub->to[u];
+  return room;
+}
+
+void sm_sub_issue(struct sm *s, uint32_t w, op_id id) {
+  struct sub_core *c = &s->sub->core[w % s->c->schedulers];
+  enum sub_unit u = unit_of(s->op[id].uop->inst);
+  CHECK(!c->id[u], "SM %u: two instructions issued to one unit of a sub-core", s->id);
+  c->id[u] = id;
+  s->sub->held++;
+}
+
+/* Collected instructions move before their pipes, oldest first where two want the same. */
+static void dispatch(struct sm *s, struct sub_core *c) {
+  for (uint64_t m = s->col_ready & c->set; m; m &= m - 1) {
+    uint32_t at = (uint32_t)__builtin_ctzll(m), best = at;
+    enum sub_unit u = unit_of(s->op[s->col[at].op].uop->inst);
+    if (c->ex[u]) continue;
+    for (uint64_t later = m & (m - 1); later; later &= later - 1) {
+      uint32_t other = (uint32_t)__builtin_ctzll(later);
+      const struct op *o = &s->op[s->col[other].op];
+      if (unit_of(o->uop->inst) == u && o->order < s->op[s->col[best].op].order) best = other;
+    }
+    c->ex[u] = s->col[best].op;
+    s->col_used &= ~(1ull << best);
+    s->col_ready &= ~(1ull << best);
+    s->acted = true;
+  }
+}
+
+static void collect_issued(struct sm *s, struct sub_core *c) {
+  for (uint64_t unused = c->set & ~s->col_used; unused; unused &= unused - 1) {
+    int oldest = -1;
+    for (int u = 0; u < SUB_UNITS; u++)
+      if (c->id[u] && (oldest < 0 || s->op[c->id[u]].order < s->op[c->id[oldest]].order)) oldest = u;
+    if (oldest < 0) return;
+    sm_collector_take(s, (uint32_t)__builtin_ctzll(unused), c->id[oldest]);
+    c->id[oldest] = 0;
+    s->none_to_issue = false;
+    s->sub->held--;
+  }
+}
+
+void sm_sub_collect(struct sm *s) {
+  struct sub_cores *b = s->sub;
+  uint32_t n = s->c->schedulers;
+  for (uint32_t k = 0; s->col_ready && k < n; k++) dispatch(s, &b->core[k]);
+  for (uint32_t k = 0; k < n && !s->ex_mem.count; k++) {
+    struct sub_core *c = &b->core[(b->turn + k) % n];
+    if (!c->ex[SUB_MEM]) continue;
+    s->ex_mem.at[s->ex_mem.count++] = c->ex[SUB_MEM];
+    s->memory_look = true;
+    c->ex[SUB_MEM] = 0;
+    b->turn = (b->turn + k + 1) % n;
+    s->acted = true;
+  }
+  sm_read_banks(s);
+  for (uint32_t k = 0; b->held && k < n; k++) collect_issued(s, &b->core[k]);
+}
+
+void sm_sub_execute(struct sm *s) {
+  uint64_t now = s->g->now;
+  for (uint32_t k = 0; k < s->c->schedulers; k++) {
+    struct sub_core *c = &s->sub->core[k];
+    for (uint32_t u = 0; u < SUB_MEM; u++) {
+      if (!c->ex[u]) continue;
+      if (c->free_at[u] > now) {
+        if (c->free_at[u] < s->wake_at) s->wake_at = c->free_at[u];
+        continue;
+      }
+      struct latency_config l = s->c->lat[s->op[c->ex[u]].lat];
+      s->acted = true; /* a conflict for a result bus is tried again every cycle */
+      if (!sm_result_at(s, c->ex[u], now + l.latency + 2)) continue;
+      c->free_at[u] = now + l.interval;
+      c->ex[u] = 0;
+    }
+  }
+}

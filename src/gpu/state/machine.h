@@ -1,0 +1,188 @@
+/* gpu_impl.h - the whole machine: private to src/gpu. */
+#ifndef GPU_GPU_IMPL_H
+#define GPU_GPU_IMPL_H
+
+#include "gpu/common/config.h"
+#include "gpu/gpu.h"
+#include "gpu/icnt/icnt.h"
+#include "gpu/observe/observe.h"
+#include "gpu/mem/partition.h"
+#include "gpu/common/req.h"
+#include "gpu/slots/scheme.h"
+#include "gpu/state/sm.h"
+#include "gpu/common/stats.h"
+#include "ptx/feed.h"
+
+#define CODE_BASE 0xF0000000ull
+#define LOCAL_BASE 0x1F880000ull /* local memory of all threads: below the heap, above static variables */
+
+/* A launch on the machine. */
+struct gpu_work {
+  const struct feed *feed; /* NULL: free */
+  struct gpu_start how;
+  uint64_t order; /* of launches since the machine was built, from 1 */
+  uint64_t start; /* core cycle */
+  uint64_t local_base;
+  uint32_t next_cta, running_ctas;
+  uint32_t ctas_per_sm;         /* at most, of this launch */
+  uint32_t warps, regs, shared; /* that a CTA takes of an SM */
+  uint32_t inst_base;           /* of its code in gpu_seen.inst */
+  uint32_t name;                /* in the timeline */
+  uint64_t warp_cycles;         /* of CTAs that have ended */
+  struct gpu_stats own;         /* while launches overlap: what can be told apart */
+  uint8_t on_sm[256];           /* CTAs on each SM */
+  struct uop *uop;              /* one for each instruction of its kernel's code; room for `uops` */
+  uint32_t uops;
+  struct uop_regs reg_bits;
+};
+
+enum { GPU_SM_WORDS = 4 }; /* bit sets of 256 SMs */
+enum { WAKE_SLOTS = 64 };
+enum { GPU_SUBPART_WORDS = 16, REPLY_TURNS = 16 }; /* bit sets of 1024 sub-partitions */
+
+struct gpu {
+  struct gpu_config config;
+  struct gpu_stats
+      stats; /* of the launch in progress; what units with counters of their own (gpu_watch) count is not in it */
+  struct gpu_seen seen;
+  struct req_pool pool;
+  struct icnt *icnt;
+  const uint64_t *replies, *requests; /* icnt_arrivals at the SMs, at the sub-partitions */
+  uint64_t *sent;                     /* icnt_sent */
+  const uint64_t *refusing;           /* partition_full */
+  struct partition_set *parts;
+  struct sm *sm, *sm_at[GPU_SM_WORDS * 64]; /* they, and where each is */
+  struct slots slots;
+  struct mem_hooks mem_hooks;                         /* of the slots, for the memory side */
+  uint32_t subparts;                                  /* over the whole GPU */
+  uint32_t cta_slots_per_sm, sm_words, subpart_words; /* words of a set of SMs, of sub-partitions */
+  bool may_sleep;                                     /* skipping idle time; off for the equivalence test */
+  bool every_cycle;                                   /* a scheme wants to see every cycle */
+  enum sm_kind kind;                                  /* for which its SMs' steps are compiled */
+  bool memory_steady;                                 /* no scheme is asked about an access more than once */
+  bool lookups_steady; /* the L1 repeats what it says of an access until something happens in it */
+  bool stalls_steady;  /* the schemes that are asked about a refused access repeat their answers */
+  bool read_hooks;     /* some scheme hears of reads that the L1 accepts */
+  bool any_kind;       /* shall be SM_ANY */
+  struct sm_plan plan;
+  /* launch in progress */
+  const struct feed_kernel *kernel; /* with several, the one that came first */
+  struct gpu_work *work;            /* config.concurrent_kernels of them */
+  uint8_t turn[128];                /* those that run, in the order in which they are offered room */
+  uint32_t works;                   /* how many run */
+  uint32_t finished;                /* of them, those whose CTAs have all ended */
+  uint32_t ended;                   /* since `open` */
+  uint64_t launches;                /* since the machine was built */
+  bool open;                        /* launches have begun and gpu_close has not been called */
+  bool overlap;                     /* since then, several ran at a time */
+  bool full;                        /* several: nothing has changed since no CTA found room */
+  const struct feed *faulted;
+  struct issued issued;
+  struct feed_peer *released; /* in this cycle, in other CTAs of clusters; as many as CTA slots, NULL: never yet */
+  uint32_t releases;
+  uint64_t now;     /* core cycles since the machine was built */
+  uint64_t start;   /* first cycle of the launch */
+  uint64_t tell_at; /* when who watches the launches is told; UINT64_MAX: nobody does */
+  /* SMs, a bit each: to be stepped; asleep until the interconnect has room for sm.need_icnt bytes; of those, the ones
+   * that may have it, once more to be looked at; with a reply in sm.eject. */
+  uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], look[GPU_SM_WORDS], ejected[GPU_SM_WORDS];
+  /* Those asleep until a cycle: that cycle, and a lower bound on all of them. Sets by cycle modulo WAKE_SLOTS, which of
+   * them are not empty, and the set of later ones with its lower bound; who was woken earlier stays in its set. */
+  uint64_t wake_at[GPU_SM_WORDS * 64], next_wake;
+  uint64_t wheel[WAKE_SLOTS][GPU_SM_WORDS], wheel_slots, far[GPU_SM_WORDS], far_due;
+  /* Sub-partitions whose reply the interconnect has no room for, and by interconnect cycle modulo REPLY_TURNS those to
+   * be looked at again. */
+  uint64_t reply_held[GPU_SUBPART_WORDS], reply_again[REPLY_TURNS][GPU_SUBPART_WORDS];
+  uint32_t running_ctas, ctas_per_sm /* of `kernel` */, last_sm;
+  uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
+  uint32_t in_flight; /* requests that left an SM and whose reply it has not taken; write-backs until the L2 has them */
+  uint64_t progress_at; /* last cycle in which an instruction issued or a reply arrived */
+  uint64_t block_at;    /* last cycle in which a CTA began or ended */
+  uint64_t watchdog;
+  /* clocks in ticks: the time of each domain's next edge */
+  uint64_t t_core, t_icnt, t_l2, t_dram, p_core, p_icnt, p_l2, p_dram;
+  /* core and DRAM time of the launch as sums of periods, rounded at every edge, and the edges summed (gpu.c) */
+  struct {
+    double core, dram;
+    uint64_t core_edges, dram_edges;
+  } sum;
+  bool busy; /* some SM did something in the last core cycle: no use looking for a jump */
+  bool fault;
+};
+
+/* observe_loads.c: set up, and begin a launch of, gpu_watch.character */
+void gpu_see_character(struct gpu *g);
+void gpu_see_character_free(struct gpu_character *c, uint32_t sms);
+void gpu_see_character_begin(struct gpu_character *c);
+/* observe_profile.c: the same for gpu_watch.profile; add what was counted since the last look. */
+void gpu_see_profile(struct gpu *g);
+void gpu_see_dram(struct gpu *g); /* hears every DRAM command for them */
+void gpu_see_profile_free(struct gpu_profile *p);
+void gpu_see_profile_begin(struct gpu *g);
+void gpu_see_profile_look(struct gpu *g, const struct gpu_stats *total);
+/* observe_l2.c, observe_sharing.c: the same for what happens at the L2 and to blocks */
+void gpu_see_l2(struct gpu *g);
+void gpu_see_l2_free(struct seen_l2 *o);
+void gpu_see_l2_begin(struct gpu *g);
+void gpu_see_l2_end(struct gpu *g);
+void gpu_see_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out);
+/* stuck.c: what the warps of a launch that makes no progress wait for. */
+void gpu_describe_stuck(const struct gpu *g, struct err *e);
+/* dispatch.c: a place for a launch; its turn; the end of one, of all; CTAs for the SMs. */
+struct gpu_work *gpu_work_new(struct gpu *g, const struct feed *f, const struct gpu_start *how, struct err *e);
+void gpu_work_turn(struct gpu *g, struct gpu_work *k);
+void gpu_work_end(struct gpu *g, struct gpu_ended *out);
+void gpu_work_clear(struct gpu *g);
+void gpu_dispatch(struct gpu *g);
+void gpu_seen_launch(struct gpu *g, struct gpu_work *k);
+/* Perform an atomic of a warp. False: a fault. */
+bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint32_t lanes);
+void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
+/* scheme_hooks.c: the memory-side hooks of the slots, NULL if none is filled; the CTA that SM `sm` gets now. */
+const struct mem_hooks *gpu_mem_hooks(struct gpu *g);
+bool gpu_pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta);
+/* dispatch.c: warps of a CTA on another SM stop waiting after this cycle; do so. */
+void gpu_release_later(struct gpu *g, const struct feed_peer *p);
+void gpu_release(struct gpu *g);
+
+/* Room in the interconnect for a packet? If not, an SM that falls asleep now wakes when there is. */
+static inline bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
+  if (icnt_can_push(s->g->icnt, s->id, bytes)) return true;
+  if (bytes < s->need_icnt) s->need_icnt = bytes;
+  return false;
+}
+static inline bool sm_can_send_read(struct sm *s) {
+  return sm_can_send_bytes(s, REQ_HEADER_BYTES);
+}
+/* The running SMs of word `w` step. */
+static inline bool sm_steps(struct gpu *g, uint32_t w) {
+  if (g->kind == SM_PLAIN) return sm_steps_plain(g, w);
+  return g->kind == SM_SCHEMES ? sm_steps_schemes(g, w) : sm_steps_any(g, w);
+}
+/* The instruction of `o` in gpu_seen.inst. */
+static inline struct gpu_inst_memory *sm_seen_inst(const struct sm *s, const struct op *o) {
+  const struct gpu_work *k = &s->g->work[s->cta_work[s->w[o->warp].cta_slot]];
+  return &s->g->seen.inst[k->inst_base + o->uop->inst->pc];
+}
+/* The SM does not step before cycle `at`. */
+static inline void gpu_sleep_sm(struct gpu *g, uint32_t i, uint64_t at) {
+  uint64_t bit = 1ull << (i % 64);
+  g->wake_at[i] = at;
+  if (at - g->now < WAKE_SLOTS) {
+    g->wheel[at % WAKE_SLOTS][i / 64] |= bit;
+    g->wheel_slots |= 1ull << at % WAKE_SLOTS;
+  } else {
+    g->far[i / 64] |= bit;
+    if (at < g->far_due) g->far_due = at;
+  }
+  if (at < g->next_wake) g->next_wake = at;
+}
+/* The SM steps in this cycle, and in each after it until it falls asleep again. */
+static inline void gpu_wake_sm(struct gpu *g, uint32_t sm) {
+  uint64_t bit = 1ull << (sm % 64);
+  g->running[sm / 64] |= bit;
+  g->no_room[sm / 64] &= ~bit;
+  g->wake_at[sm] = UINT64_MAX;
+}
+
+#endif

@@ -1,0 +1,406 @@
+/* sm.h - a streaming multiprocessor: fetch, schedulers, operand collectors, pipes, memory unit and its caches.
+ *
+ * Private to src/gpu (sm*.c, l1d.c, gpu.c). The order of work within a cycle follows docs/gpu-model.md "Front of the
+ * SM"; warps are bits of 64-bit masks. An SM whose step changed nothing sleeps: the counters of that step are repeated
+ * for every cycle slept, until a timed event, a reply, or room in the interconnect wakes it.
+ */
+#ifndef GPU_SM_H
+#define GPU_SM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpu/sm/coalesce.h"
+#include "gpu/common/config.h"
+#include "gpu/common/req.h"
+#include "gpu/ro/rocache.h"
+#include "gpu/slots/scheme.h"
+#include "gpu/common/stats.h"
+#include "gpu/ro/texcache.h"
+#include "gpu/state/uop.h"
+#include "ptx/feed.h"
+
+enum { SM_WARPS = 64, SM_CTAS = 32, WB_RING = 1024, SM_COLLECTORS = 48, SM_BANKS = 64, ACCESS_BUFFERS = 64 };
+/* Buffers a power of two apart would all begin in the same set of the host's data cache. */
+enum { BUFFER_ROOM = COALESCE_MAX + 2 };
+enum { SM_OPERANDS = 16, SM_PIPES = 8, SM_SFU_PIPE = 4 };
+enum sub_unit { SUB_FP32, SUB_INT, SUB_SFU, SUB_FP64, SUB_TENSOR, SUB_MEM, SUB_UNITS }; /* pipes of a sub-core */
+enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4 };
+typedef uint16_t op_id;
+#define NO_BUFFER 0xffff
+
+/* An instruction in flight, from issue until its last result is written. */
+struct op {
+  const struct uop *uop;
+  uint64_t order; /* issue order on this SM */
+  uint64_t born;  /* cycle of issue */
+  uint32_t mask, token;
+  uint32_t cta; /* linear CTA id */
+  uint8_t warp, space, width;
+  bool remote; /* shared memory of other CTAs of the cluster */
+  bool load;   /* waits for data: loads and atomics */
+  bool atomic;
+  bool bypass;      /* its accesses go past the L1 */
+  bool admitted;    /* the per-load admission hooks have been asked */
+  uint8_t wb_done;  /* bit per destination whose bank write is done */
+  uint16_t left;    /* accesses not yet accepted: acc[0 .. left) */
+  uint16_t degree;  /* accesses of the instruction */
+  uint16_t pending; /* accesses whose data has not been written back */
+  uint16_t passes;  /* shared memory: cycles left in the memory pipe */
+  uint16_t buffer;  /* access buffer, NO_BUFFER if none */
+  op_id next;
+  /* Of `uop`, which is another line of the host's cache: what the last stages need. */
+  uint8_t lat, ndst;
+  uint16_t dst_bit; /* the first destination; further ones are rare */
+  uint8_t dst_bank;
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct op) == 64, "an instruction in flight takes more than a line of the host's cache");
+
+struct collector {
+  op_id op;         /* 0: free */
+  uint16_t waiting; /* bit per operand not yet read */
+};
+
+/* A pipe register set of up to 4 instructions, oldest first on the way out. */
+struct pipe_reg {
+  op_id at[4];
+  uint8_t count, width;
+};
+
+/* Tests of what most runs do without: observers, schemes, sub-cores. What depends on them lies apart from the code that
+ * every cycle runs, which hardly fits the host's instruction cache. */
+#define RARE(x) __builtin_expect_with_probability(!!(x), 0, 1.0)
+
+struct warp_state {
+  uint32_t pc;       /* next instruction to execute */
+  uint32_t fetch_pc; /* next instruction to fetch */
+  uint32_t ibuf[2];  /* buffered pcs */
+  uint8_t ibuf_valid, ibuf_next;
+  uint8_t cta_slot, index; /* hardware CTA slot on the SM; warp within the CTA */
+  uint16_t in_pipe;        /* instructions between decode and completion */
+  uint16_t stores;         /* stores not yet acknowledged */
+  uint16_t atomics;        /* lanes of atomics not yet performed */
+  uint16_t regs_pending;   /* registers with a pending write */
+  uint32_t cta;
+  uint8_t inst_bytes; /* of code space per instruction; 0: its code has addresses of its own (a trace of SASS) */
+  uint64_t age;
+  struct uop *uop;         /* of its launch */
+  const struct feed *feed; /* of its launch */
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct warp_state) == 64, "a warp takes more than a line of the host's cache");
+
+struct latency_slot { /* an access on its way into the L1 */
+  struct access acc;
+  uint64_t at; /* cycle it entered */
+  op_id op;
+  bool asked; /* the stall hooks have seen it */
+};
+
+/* What schemes, observers and FIFO replacement want to know of a line. A plain machine keeps none of it. */
+struct l1_line {
+  uint64_t filled;
+  uint8_t warp; /* that fetched it */
+  bool reused;
+  uint32_t used_chunks;
+};
+enum line_state { LINE_INVALID, LINE_RESERVED, LINE_VALID, LINE_DIRTY };
+
+enum { L1_ORG_HASH = 64 };
+struct l1_mshr {
+  uint64_t line;
+  uint32_t index; /* of the line reserved, UINT32_MAX with allocate-on-fill */
+  uint16_t count, head;
+  bool busy, ready;
+  uint32_t outstanding; /* organisations: chunks on their way */
+  op_id *waiter;        /* of l1d.waiting: ring of `merges` */
+};
+
+struct l1_order {          /* queues between coalescer and L1, if a scheme wants them */
+  struct latency_slot *at; /* `queues` rings of `depth` */
+  uint32_t queues, depth;
+  uint32_t *head, *count;
+};
+
+struct l1d {
+  /* looked at in every cycle */
+  struct req_queue missq;
+  struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
+  uint32_t lat_count, ready_count;
+  uint32_t lat_head, ready_head;
+  uint32_t order_waiting; /* accesses in `order` */
+  uint8_t refused; /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
+  bool head_waits; /* the instruction at the head of the memory pipe found the ring full */
+  bool probed;     /* the load at the head of the ring was refused after its set was looked at: what was found there */
+  bool dropped;    /* a fence has emptied it, and MSHRs of before are still busy */
+  /* looked at with an access */
+  uint64_t org_busy; /* takes no access before this cycle */
+  uint32_t lat_size;
+  uint32_t set;
+  int way, victim;
+  bool stays; /* no scheme will send the access that was refused past the L1 */
+  /* the lines */
+  uint32_t sets, ways, line_shift, line_bytes, mshrs, merges, missq_limit;
+  uint64_t *tags; /* of each set: the tags of its ways, then the cycles of their last uses */
+  uint8_t *state;
+  uint16_t *line_mshr; /* that fetches it, or did */
+  struct l1_line *line;
+  struct l1_mshr *mshr;
+  op_id *waiting; /* loads that wait in the MSHRs */
+  uint32_t mshrs_busy;
+  uint16_t *ready, *spare; /* ring of those whose line has come; stack of those that are free */
+  struct l1_order order;
+  /* an organisation in the place of the lines */
+  const struct l1_org *org;
+  struct slot_instance *org_of;
+  bool coming; /* what the load looked up last lacks is on its way */
+  uint32_t org_chunk, org_sets;
+  struct {
+    op_id op;
+    uint16_t mshr;
+  } * org_ready; /* ring of `org_ready_size`, ready_head and ready_count */
+  uint32_t org_ready_size;
+  uint32_t *org_left;                         /* as `waiting`: chunks that each still waits for */
+  uint64_t *org_free;                         /* set of MSHRs that are free */
+  uint16_t org_first[L1_ORG_HASH], *org_next; /* busy MSHRs by hash of their line: lists of index + 1, 0 ends one */
+  struct l1_dirty {
+    uint64_t line;
+    uint32_t chunks;
+  } * dirty; /* lines with chunks that local stores wrote; room for `dirty_max` */
+  uint32_t dirty_count, dirty_max;
+};
+
+/* What a cycle adds to the counters: eight bytes, so that cycles alike are found by one comparison. */
+struct sm_counts {
+  uint8_t sched_cat[4];
+  union {
+    struct {
+      uint8_t stall_kind;   /* counters of a blocked memory pipe */
+      uint8_t l1_reject;    /* enum l1_outcome of the access refused in this step, L1_HIT if none */
+      uint8_t l1_reject_of; /* enum reject_of of that access */
+      bool icnt;            /* something waits for room in the interconnect: wakes when there is */
+    };
+    uint32_t memory; /* all that the memory unit counts; instruction fetch may wait for the interconnect, too */
+  };
+};
+_Static_assert(sizeof(struct sm_counts) == sizeof(uint64_t), "a cycle's counts are compared as one word");
+enum reject_of { REJECT_LOCAL = 1, REJECT_WRITE = 2 };
+
+/* The same summed over cycles, until sm_count moves it to the counters. */
+struct sm_tally {
+  uint64_t issue[8];       /* issue slots by enum sched_cat */
+  uint64_t stall[7], icnt; /* cycles by enum stall_kind; those that waited for the interconnect */
+};
+
+/* What is the same for all SMs of a machine. */
+struct sm_plan {
+  uint64_t turns; /* warps of scheduler 0: every config.schedulers-th; one higher for each scheduler */
+  uint64_t set_sp, set_sfu, set_mem; /* the sets of collectors */
+  uint8_t col_sp, col_sfu, col_mem;  /* first collector of each set */
+};
+void sm_plan_init(struct sm_plan *p, const struct gpu_config *c);
+
+/* Every SM is visited in turn, and the others' lines push its own out of the host's first cache: what every cycle looks
+ * at fills the first lines, what most cycles do the next, and what is seldom needed or indexed comes last. What is the
+ * same for all SMs is in struct sm_plan. */
+struct sm {
+  /* ---- every cycle ---- */
+  _Alignas(64) struct gpu *g;
+  const struct gpu_config *c;
+  struct gpu_stats *st;
+  struct sm_counts now_counts, run_counts; /* of this cycle; of the `run` cycles before it, not yet in `tally` */
+  uint64_t run;
+  uint32_t memory_counts; /* without memory_look: now_counts.memory of the last time */
+  uint16_t shared_count;
+  bool fetch_look, memory_look,
+      collect_look; /* fetch, the memory unit, the collectors may find something that they did not find last time */
+  bool acted;       /* this step changed something */
+  bool asleep;
+  bool fenced;        /* a warp got past its fence in this cycle */
+  bool watch_icnt;    /* wakes when it has room: a scheme may then act */
+  bool none_to_issue; /* so the schedulers found, and nothing that they look at has changed: their sched_cat holds */
+  uint8_t first;      /* scheduler that goes first: it changes with every cycle */
+  uint8_t ro_active;  /* read-only caches with a line that arrived, or a miss to send: enum ro_cache */
+  op_id dispatch, next_wb; /* the instruction at the head of the memory pipe; the next with a result */
+  req_id next_global;      /* a reply past the L1 to be taken */
+  uint64_t wake_at;        /* first cycle with a timed event */
+  uint64_t alu_at;         /* the last cycle for which the pipes have been offered what waits before them */
+  uint64_t wb_due;         /* first cycle from now on in which a result is written back */
+  /* warps, a bit each */
+  uint64_t live;                /* slot holds a warp that has not been retired */
+  uint64_t done;                /* all lanes exited */
+  uint64_t drained;             /* an instruction or a store of it has ended since it was last found to be unfinished */
+  uint64_t ibuf_any;            /* instruction buffer not empty */
+  uint64_t bank_wait;           /* banks with queued reads */
+  uint64_t bank_write;          /* banks written this cycle */
+  uint64_t col_used, col_ready; /* collectors in use; of them, those that have read all operands */
+  uint64_t col_leave;           /* collectors of sets before whose pipes there is room */
+  uint64_t col_wanted;          /* collectors of sets for which an instruction waits */
+  struct req_queue response;    /* at the memory unit */
+  struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
+  uint32_t need_icnt; /* with now_counts.icnt or watch_icnt: bytes of the smallest packet refused in this step */
+  struct l1d l1d;     /* its first line: up to here */
+  /* ---- issue: warps, a bit each ---- */
+  _Alignas(64) uint64_t barrier;
+  uint64_t fence, atomic_wait;
+  uint64_t head;           /* the buffered head is the instruction at the warp's pc */
+  uint64_t stale;          /* the buffered head is not: flush when looked at */
+  uint64_t hazard;         /* the head waits for a register */
+  uint64_t to_sfu, to_mem; /* pipe of the head, SP if neither */
+  uint64_t load_head;      /* the head is a global or local load */
+  uint64_t *score;         /* scoreboard past the first UOP_REGS registers (`pending`): score_words per warp */
+  uint64_t *score_long;    /* two-level: registers that wait for a load, as `score`; else NULL */
+  uint64_t hazard_long;    /* two-level: of those with a hazard, for one that a load will write */
+  uint32_t score_words;
+  uint32_t id;
+  uint32_t fetch_buf_pc;
+  op_id op_free;
+  uint8_t last_fetched, wb_rotate;
+  bool fetch_valid;
+  uint8_t fetch_warp;
+  struct op *op;
+  uint64_t imiss; /* waits for the instruction cache */
+  uint64_t slept_from;
+  int8_t last_issued[4]; /* warp slot, -1 none */
+  uint8_t col_last_sp[4], col_last_sfu, col_last_mem;
+  uint16_t wb_waiting;        /* bits in wb_any */
+  uint64_t insts, warp_insts; /* thread and warp instructions of this launch */
+  uint64_t orders;
+  uint64_t buffer_used;
+  struct req_queue eject; /* between interconnect and SM */
+  struct sub_cores *sub;  /* NULL unless the SM is made of sub-cores (sm_sub.c) */
+  struct sm_tally tally;
+  /* SP pipes 0..3, SFU pipes 4..7: the dispatch register is empty from this cycle on */
+  _Alignas(64) uint64_t pipe_free_at[SM_PIPES];
+  /* Reads queued at a bank, first to last, chained through bank_next: collector * SM_OPERANDS + operand. */
+  struct {
+    uint16_t first, last;
+  } bank[SM_BANKS];
+  struct collector col[SM_COLLECTORS];
+  struct rocache l1i, l1c;
+  struct texcache l1t;
+  struct access
+      *buffer[ACCESS_BUFFERS]; /* of an instruction's accesses: made when the first one needs it, NULL before */
+  op_id shared_pipe[256];
+  uint32_t shared_depth; /* places of it in use: more where CTAs of clusters reach each other */
+  uint32_t op_size;
+  /* ---- CTAs ---- */
+  uint64_t active[4]; /* two-level: the active set of a scheduler */
+  uint64_t queued;    /* two-level: warps put into the pending set so far */
+  uint64_t ages;      /* warps started so far */
+  uint32_t ctas;
+  uint32_t cta_warps_left[SM_CTAS];
+  uint32_t cta_id[SM_CTAS];
+  uint8_t cta_first[SM_CTAS]; /* warp slot of its first warp */
+  uint8_t cta_work[SM_CTAS];  /* its launch: index into gpu.work */
+  const struct feed *cta_feed[SM_CTAS];
+  uint64_t cta_born[SM_CTAS];
+  uint64_t launch;      /* order of the launch for which the L1 was last invalidated */
+  uint64_t warps_taken; /* slots that belong to a CTA; with the next two: what CTAs of several launches leave */
+  uint32_t regs_taken, shared_taken;
+  /* ---- indexed by warp, by operand, by cycle ---- */
+  struct warp_state w[SM_WARPS];
+  uint64_t pending[SM_WARPS][UOP_WORDS]; /* scoreboard: registers with a write pending, of the first UOP_REGS */
+  uint64_t older[SM_WARPS];    /* of the warps there, those that started before it: bits of empty slots mean nothing */
+  uint64_t w_queued[SM_WARPS]; /* two-level: when it joined the pending set */
+  uint16_t bank_next[SM_COLLECTORS * SM_OPERANDS];
+  /* Per future cycle (modulo): the pipes whose last stage is taken, a bit each; instructions whose results are written,
+   * chained through op.next. */
+  _Alignas(64) uint8_t pipe_busy[WB_RING];
+  struct {
+    op_id first;
+    uint8_t count;
+  } wb[WB_RING];
+  uint64_t wb_any[WB_RING / 64];
+};
+/* The word of a warp's scoreboard that holds bit `b`. */
+static inline uint64_t *score_word(struct sm *s, uint32_t w, uint32_t b) {
+  if (!RARE(b >= UOP_REGS)) return &s->pending[w][b / 64];
+  return &s->score[(size_t)w * s->score_words + (b - UOP_REGS) / 64];
+}
+/* Bytes of struct sm that a step reads whatever happens in it. */
+enum { SM_HOT_BYTES = offsetof(struct sm, l1d) + offsetof(struct l1d, org_busy) };
+_Static_assert(SM_HOT_BYTES <= 5 * 64, "what every cycle looks at takes more lines of the host's cache than it did");
+
+enum sched_cat { CAT_NONE, CAT_ISSUED, CAT_DATA, CAT_MEMORY, CAT_PIPE, CAT_BARRIER, CAT_CONTROL, CAT_IDLE };
+enum stall_kind { STALL_NONE, STALL_SHARED, STALL_CONST, STALL_TEX, STALL_L1D, STALL_BYPASS, STALL_COALESCE };
+
+/* sm.c */
+void sm_init(struct sm *s, struct gpu *g, uint32_t id);
+void sm_destroy(struct sm *s);
+void sm_begin_kernel(struct sm *s);
+/* Room for the scoreboard rows (uop.h) of a launch with registers up to `max_reg`. */
+void sm_grow_score(struct sm *s, uint32_t max_reg);
+/* A CTA of launch `work` begins: hardware CTA slot, first warp slot, linear id. */
+void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta);
+/* One core cycle of the SMs in word `w` of gpu.running; false: the simulated program faulted. For the machines of enum
+ * sm_kind (sm_kind.h). */
+bool sm_steps_any(struct gpu *g, uint32_t w);
+bool sm_steps_schemes(struct gpu *g, uint32_t w);
+bool sm_steps_plain(struct gpu *g, uint32_t w);
+/* Which of them the machine's SMs take, as far as the launches in progress, the schemes and who watches are concerned.
+ */
+void sm_choose_step(struct gpu *g);
+void sm_more_ops(struct sm *s); /* room for twice as many instructions in flight */
+void sm_receive(struct sm *s);  /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
+void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
+void sm_count(struct sm *s);                  /* make the counters complete */
+/* sm_any.c, for sm_sub.c: Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at
+ * `cycle` (false: too many are). */
+void sm_collector_take(struct sm *s, uint32_t c, op_id id);
+void sm_read_banks(struct sm *s);
+bool sm_result_at(struct sm *s, op_id id, uint64_t cycle);
+/* sm_sub.c: the same stages of an SM of sub-cores */
+void sm_sub_init(struct sm *s);
+void sm_sub_destroy(struct sm *s);
+void sm_sub_head(struct sm *s, uint32_t warp, const struct inst *i); /* what stands at the head of a warp's buffer */
+uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps whose head its sub-core could take */
+void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
+void sm_sub_collect(struct sm *s);
+void sm_sub_execute(struct sm *s);
+/* shared */
+static inline void sm_note_ro(struct sm *s, const struct rocache *c, enum ro_cache bit) {
+  if (c->ready_count | c->missq_count) s->ro_active |= (uint8_t)bit;
+  else s->ro_active &= (uint8_t)~bit;
+}
+req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
+void sm_send(struct sm *s, req_id r);
+/* The tags of the set that begins with line `base`, and the cycles of the last uses. */
+static inline uint64_t *l1_tags(const struct l1d *l, uint32_t base) {
+  return l->tags + 2 * base;
+}
+static inline uint64_t *l1_used(const struct l1d *l, uint32_t base) {
+  return l->tags + 2 * base + l->ways;
+}
+/* l1d.c */
+void l1d_init(struct l1d *l, const struct gpu_config *c);
+void l1d_destroy(struct l1d *l);
+void l1d_invalidate(struct l1d *l);
+void l1d_drop(struct sm *s); /* a warp is past its fence: what the L1 holds may be stale */
+uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
+struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set);
+enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out);
+bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
+void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);
+#define L1D_TELL(s, hook, e)                                                                     \
+  do {                                                                                           \
+    if ((s)->g->slots.n_##hook)                                                                  \
+      l1d_tell(s, (s)->g->slots.hook, (s)->g->slots.n_##hook, e, offsetof(struct scheme, hook)); \
+  } while (0)
+/* l1_org.c: the same operations when a scheme provides the organisation */
+void l1_org_init(struct sm *s);
+void l1_org_destroy(struct l1d *l);
+enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a);
+/* A local store whose chunks are all here stays in the L1; false: they are not. */
+bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
+void l1_org_begin_kernel(struct sm *s);
+enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
+void l1_org_fill(struct sm *s, req_id r);
+op_id l1_org_next(struct sm *s);
+/* l1_order.c: queues in front of the L1 */
+void l1_order_init(struct sm *s);
+void l1_order_destroy(struct l1d *l);
+bool l1_order_push(struct sm *s, op_id op, const struct access *a);
+void l1_order_step(struct sm *s);
+
+#endif

@@ -1,0 +1,78 @@
+/* energy.h - dynamic energy from counters: events times joules per event (energy.def), by component. */
+#ifndef GPU_ENERGY_H
+#define GPU_ENERGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu/common/config.h"
+#include "gpu/common/stats.h"
+
+enum energy_component {
+  ENERGY_icache,
+  ENERGY_ibuffer,
+  ENERGY_scheduler,
+  ENERGY_regfile,
+  ENERGY_pipeline,
+  ENERGY_exec,
+  ENERGY_l1d,
+  ENERGY_shared,
+  ENERGY_l2,
+  ENERGY_mem_ctrl,
+  ENERGY_icnt,
+  ENERGY_dram,
+  ENERGY_idle_core,
+  ENERGY_COMPONENTS
+};
+extern const char *const energy_component_names[ENERGY_COMPONENTS]; /* as in reference-energy.csv, without "_uj" */
+
+struct energy_event {
+  enum energy_component component;
+  const char *name, *source;
+  double picojoule;
+};
+extern const struct energy_event energy_events[];
+extern const uint32_t energy_event_count;
+
+/* What is no event: energy_constants[ENERGY_CONST_leakage].value and so on. */
+enum energy_constant_id {
+#define CONSTANT(name, value, unit, meaning, source) ENERGY_CONST_##name,
+#include "model/energy.def"
+#undef CONSTANT
+  ENERGY_CONSTANTS
+};
+struct energy_constant {
+  const char *name, *unit, *meaning, *source;
+  double value;
+};
+extern const struct energy_constant energy_constants[ENERGY_CONSTANTS];
+
+struct energy_report {
+  double joule[ENERGY_COMPONENTS], total;
+  double watt, dram_watt; /* mean over the kernel's cycles */
+  double per_joule;       /* thread instructions per cycle and joule */
+};
+/* How often event `i` happened. */
+double energy_events_of(const struct gpu_stats *s, uint32_t i);
+/* Energy of one component, in joules. */
+double energy_of(const struct gpu_stats *s, enum energy_component c);
+/* `factor` (NULL: all 1) scales each event's energy: for sensitivity runs. `core_mhz` turns cycles into time. */
+struct energy_report energy_report(const struct gpu_stats *s, double core_mhz, const double *factor);
+
+/* ---- beside the dynamic energy of the machine ---- */
+/* Leakage and refresh of a configuration, in watts. */
+double energy_leakage_watt(const struct gpu_config *c);
+double energy_refresh_watt(const struct gpu_config *c);
+/* What the tables of a list of schemes cost: their size, and energy over a run of these counters. A scheme looks into
+ * its tables once per access of each cache whose hooks it fills, once per DRAM request, CTA or issued load where it
+ * decides those. */
+struct energy_tables {
+  double bits, mm2, probes;
+  double joule;      /* of the probes */
+  double leak_joule; /* of the tables over the run */
+};
+/* False for a list that is not one machine's (searches, errors): then `out` is zero. */
+bool energy_of_tables(const char *schemes, const struct gpu_config *c, const struct gpu_stats *s,
+                      struct energy_tables *out);
+
+#endif

@@ -1,0 +1,58 @@
+/* energy_tables.c - what is added to the dynamic energy of the machine: leakage, refresh, and the tables of schemes.
+ * Values and sources: the CONSTANT rows of energy.def.
+ */
+#include "model/energy.h"
+#include "gpu/slots/scheme.h"
+
+enum { ROWS = 32 };
+
+static double constant(enum energy_constant_id id) {
+  return energy_constants[id].value;
+}
+
+double energy_leakage_watt(const struct gpu_config *c) {
+  return constant(ENERGY_CONST_leakage) * c->sms;
+}
+
+double energy_refresh_watt(const struct gpu_config *c) {
+  return constant(ENERGY_CONST_refresh) * c->channels * c->dram_chips;
+}
+
+static double probes_of(const struct scheme *h, const struct gpu_stats *s) {
+  double n = 0;
+  if (h->l1 || h->bypass_access || h->on_stall || h->may_allocate || h->find_victim || h->on_access || h->on_hit ||
+      h->on_miss || h->on_place || h->on_fill || h->on_evict || h->queue_of)
+    n += (double)(s->l1d_read_accesses + s->l1d_read_bypasses + s->l1d_write_accesses + s->l1d_local_read_accesses +
+                  s->l1d_local_write_accesses);
+  else if (h->bypass_load) n += (double)(s->loads_1 + s->loads_2 + s->loads_10 + s->loads_20 + s->loads_32);
+  if (h->l2_bypass || h->l2_may_allocate || h->l2_find_victim || h->l2_narrow || h->on_l2_access || h->on_l2_evict)
+    n += (double)s->l2_accesses;
+  if (h->dram_class) n += (double)s->dram_requests;
+  if (h->may_launch || h->pick_cta) n += (double)s->ctas;
+  if (h->may_issue || h->pick_warp) n += (double)s->warp_insts;
+  return n;
+}
+
+bool energy_of_tables(const char *schemes, const struct gpu_config *c, const struct gpu_stats *s,
+                      struct energy_tables *out) {
+  struct slots slots;
+  struct err e = {0};
+  *out = (struct energy_tables){0};
+  if (!slots_parse(&slots, schemes, &e)) return false;
+  double seconds = (double)s->cycles / (c->core_mhz * 1e6);
+  for (uint32_t i = 0; i < slots.count; i++) {
+    const struct scheme *h = slots.at[i].scheme;
+    struct scheme_bits row[ROWS];
+    uint32_t n = h->storage ? h->storage(c, slots.at[i].param, row, ROWS) : 0;
+    double bits = 0;
+    for (uint32_t k = 0; k < n && k < ROWS; k++) bits += row[k].bits;
+    if (bits <= 0) continue; /* no tables: a configuration, or logic alone */
+    double probes = probes_of(h, s);
+    out->bits += bits;
+    out->probes += probes;
+    out->joule += probes * (h->probe_picojoule > 0 ? h->probe_picojoule : constant(ENERGY_CONST_probe)) * 1e-12;
+  }
+  out->mm2 = out->bits * constant(ENERGY_CONST_bit_area);
+  out->leak_joule = out->bits * constant(ENERGY_CONST_bit_leakage) * seconds;
+  return true;
+}

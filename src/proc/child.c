@@ -1,0 +1,193 @@
+/* child.c - the child process of `sluice run`: private directory, options, environment, signals.
+ *
+ * The library in the child reads $SLUICE_DIR/options.json and creates there: `alive` when our runtime is first reached,
+ * process-N for each process that simulates, with its record beside it at the end, error.txt and error.code when
+ * something went wrong.
+ */
+#include "proc/child.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/output.h"
+#include "base/paths.h"
+#include "cli/run/processes.h"
+#include "cli/run/run.h"
+
+/* Found on LD_LIBRARY_PATH, since LD_PRELOAD takes no path with a blank in it. */
+#define HOOK "libsluice-static.so"
+
+bool tempdir_make(struct tempdir *t, struct err *e) {
+  const char *base = getenv("TMPDIR");
+  char *real = realpath(base && *base ? base : "/tmp", NULL); /* programs change their folder */
+  *t = (struct tempdir){.keeper = {-1, -1}};
+  int n = snprintf(t->path, sizeof t->path, "%s/sluice-XXXXXX", real ? real : "/tmp");
+  free(real);
+  if (n < (int)sizeof t->path && mkdtemp(t->path)) {
+    t->keeper = process_keep("SLUICE_DIR", t->path);
+    return true;
+  }
+  err_set(e, ERR_OUTPUT, "cannot make a folder in '%s': %s", base && *base ? base : "/tmp",
+          strerror(n < (int)sizeof t->path ? errno : ENAMETOOLONG));
+  t->path[0] = 0;
+  return false;
+}
+
+void tempdir_file(const struct tempdir *t, const char *name, char *out, size_t size) {
+  CHECK(strlen(t->path) + strlen(name) + 2 <= size, "path too long");
+  sprintf(out, "%s/%s", t->path, name);
+}
+
+void tempdir_remove(struct tempdir *t) {
+  if (!t->path[0]) return;
+  process_remove_folder(t->path);
+  process_release(&t->keeper);
+  t->path[0] = 0;
+}
+
+char *command_text(char *const *argv) {
+  size_t n = 1;
+  for (size_t i = 0; argv[i]; i++) n += strlen(argv[i]) + 1;
+  char *s = malloc(n), *p = s;
+  CHECK(s, "out of memory");
+  for (size_t i = 0; argv[i]; i++) p += sprintf(p, "%s%s", i ? " " : "", argv[i]);
+  *p = 0;
+  return s;
+}
+
+bool child_write_options(const struct tempdir *t, const struct sim_options *o, char *const *argv, struct err *e) {
+  uint32_t first, end;
+  if (!sim_timing_range(o->timing_kernels, &first, &end, e)) return false;
+  char *program = command_text(argv), path[600];
+  json_t *sets = json_array();
+  for (size_t i = 0; i < o->sets.count; i++) json_array_append_new(sets, json_string(o->sets.at[i]));
+  json_t *j = json_object();
+  json_object_set_new(j, "gpu", json_string(o->gpu ? o->gpu : "fermi"));
+  json_object_set_new(j, "scheme", json_string(o->scheme ? o->scheme : "baseline"));
+  json_object_set_new(j, "mode", json_string(o->mode ? o->mode : "timing"));
+  json_object_set_new(j, "check", json_string(o->check ? o->check : ""));
+  json_object_set_new(j, "memory", json_string(sim_memory(o, argv[0])));
+  json_object_set_new(j, "interleave", json_string(o->interleave ? o->interleave : ""));
+  json_object_set_new(j, "sets", sets);
+  json_object_set_new(j, "program", json_string(program));
+  json_object_set_new(j, "watchdog", json_integer((json_int_t)o->watchdog));
+  json_object_set_new(j, "timing_first", json_integer(first));
+  json_object_set_new(j, "timing_end", json_integer(end));
+  json_object_set_new(j, "quiet", json_boolean(o->quiet));
+  json_object_set_new(j, "record", json_boolean(run_reads_record(o)));
+  json_object_set_new(j, "every_launch", json_boolean(o->launches && !strcmp(o->launches, "all")));
+  json_object_set_new(j, "meter", json_boolean(o->meter));
+  json_object_set_new(j, "detail", json_boolean(o->detail));
+  json_object_set_new(j, "lines", json_boolean(o->lines));
+  json_object_set_new(j, "characterise", json_boolean(o->characterise));
+  json_object_set_new(j, "profile", json_boolean(o->profile));
+  uint64_t from, to;
+  char *timeline = sim_timeline_path(o);
+  if (timeline && sim_timeline_window(o->timeline_window, &from, &to, e)) {
+    json_object_set_new(j, "timeline", json_string(timeline));
+    json_object_set_new(j, "timeline_first", json_integer((json_int_t)from));
+    json_object_set_new(j, "timeline_last", json_integer((json_int_t)to));
+    json_object_set_new(j, "timeline_sms", json_integer((json_int_t)o->timeline_sms));
+  }
+  free(timeline);
+  json_object_set_new(j, "sample_cycles", json_integer((json_int_t)o->sample));
+  if (o->trace_out) json_object_set_new(j, "trace", json_string(o->trace_out));
+  if (o->trace_temp) json_object_set_new(j, "trace_temp", json_string(o->trace_temp));
+  free(program);
+  char *text = json_dumps(j, JSON_INDENT(1));
+  json_decref(j);
+  if (!text) return err_set(e, ERR_USAGE, "the program's arguments are not valid UTF-8");
+  tempdir_file(t, "options.json", path, sizeof path);
+  bool ok = path_write_whole(path, text, strlen(text));
+  free(text);
+  return ok || output_failed(path, errno, e);
+}
+
+/* The environment of the program: ours with some variables replaced. */
+struct environment {
+  char **vars; /* the first `own` are ours to free */
+  size_t own, count;
+};
+
+static void env_set(struct environment *v, const char *name, const char *format, ...) {
+  va_list ap;
+  char *value, *var;
+  va_start(ap, format);
+  bool ok = vasprintf(&value, format, ap) >= 0 && asprintf(&var, "%s=%s", name, value) >= 0;
+  va_end(ap);
+  CHECK(ok, "out of memory");
+  free(value);
+  v->vars[v->count++] = var;
+  v->own = v->count;
+}
+
+static bool env_is_set(const struct environment *v, const char *var) {
+  size_t name = strcspn(var, "=");
+  for (size_t i = 0; i < v->own; i++)
+    if (!strncmp(v->vars[i], var, name) && v->vars[i][name] == '=') return true;
+  return false;
+}
+
+/* `first` joined with what the variable holds already. */
+static void env_join(struct environment *v, const char *name, const char *first, const char *second) {
+  bool both = first && *first && second && *second;
+  env_set(v, name, "%s%s%s", first ? first : "", both ? ":" : "", second ? second : "");
+}
+
+static struct environment child_environment(const struct tempdir *t, const char *program) {
+  enum { OWN = 8 };
+  size_t inherited = 0;
+  while (environ[inherited]) inherited++;
+  struct environment v = {.vars = calloc(inherited + OWN + 1, sizeof *v.vars)};
+  CHECK(v.vars, "out of memory");
+  char lib[PATH_MAX];
+  path_lib(lib, sizeof lib);
+  env_join(&v, "LD_LIBRARY_PATH", lib, getenv("LD_LIBRARY_PATH"));
+  env_set(&v, "SLUICE_DIR", "%s", t->path);
+  env_join(&v, "LD_PRELOAD", getenv("LD_PRELOAD"), HOOK);
+  env_set(&v, "SLUICE_STATIC", "%s", elf_needs_hook(program) ? "yes" : "no"); /* a search through its symbols */
+  for (size_t i = 0; i < inherited; i++)
+    if (!env_is_set(&v, environ[i])) v.vars[v.count++] = environ[i];
+  return v;
+}
+
+static int start(const struct tempdir *t, char *const *argv, const sigset_t *mask, pid_t *pid) {
+  char program[PATH_MAX];
+  if (!program_find(argv[0], program, sizeof program)) snprintf(program, sizeof program, "%s", argv[0]);
+  struct environment env = child_environment(t, program);
+  int why = process_spawn(pid, program, argv, env.vars, mask);
+  for (size_t i = 0; i < env.own; i++) free(env.vars[i]);
+  free(env.vars);
+  return why;
+}
+
+bool child_run(const struct tempdir *t, char *const *argv, struct ended *end, struct err *e) {
+  sigset_t watched, old;
+  sigemptyset(&watched);
+  int const list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) sigaddset(&watched, list[i]);
+  sigprocmask(SIG_BLOCK, &watched, &old);
+  fflush(stdout);
+  prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind becomes ours to wait for */
+  pid_t pid;
+  int status = 0, why = start(t, argv, &old, &pid);
+  while (!why && waitpid(pid, &status, WNOHANG) == 0) {
+    siginfo_t si;
+    int sig = sigwaitinfo(&watched, &si);
+    /* The terminal sends Ctrl-C and Ctrl-\ to the child as well; what another process sent is passed on. */
+    bool from_terminal = (sig == SIGINT || sig == SIGQUIT) && si.si_code > 0;
+    if (sig > 0 && sig != SIGCHLD && !from_terminal) kill(pid, sig);
+  }
+  if (!why) processes_wait();
+  sigprocmask(SIG_SETMASK, &old, NULL);
+  *end = (struct ended){pid, status};
+  return !why || err_set(e, ERR_USAGE, "cannot run '%s': %s", argv[0], strerror(why));
+}

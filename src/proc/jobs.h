@@ -1,0 +1,30 @@
+/* jobs.h - running several `sluice run` processes side by side, for compare and calibrate. */
+#ifndef CLI_JOBS_H
+#define CLI_JOBS_H
+
+#include "proc/child.h"
+
+struct job {
+  /* set by the caller */
+  char **argv;   /* of `sluice run`, argv[0] included, NULL-terminated */
+  double weight; /* expected share of the time, for the estimate */
+  /* set by jobs_run */
+  char log[600]; /* everything that the process printed */
+  int exit_code; /* 128+n for a signal, -1 while not run */
+  double seconds;
+  double cpu_seconds;
+  long peak_kb;
+};
+
+/* Run all with at most `parallel` at a time (0: as many as there are processors). Logs go to `dir`. With
+ * `stop_on_failure` nothing new starts after one failed. Returns false on Ctrl-C. */
+bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct tempdir *dir, const char *what,
+              bool stop_on_failure);
+/* Print the end of a failed job's log to stderr. */
+void job_print_log(const struct job *j);
+/* Set in the environment of such a process: it is one of many, whose record somebody reads. */
+#define JOB_VARIABLE "SLUICE_JOB"
+/* Path of this executable. */
+void self_path(char *out, size_t size);
+
+#endif

@@ -1,0 +1,150 @@
+/* race.c - what orders the warps of a CTA, for the check of races, and barriers that only part of a CTA reaches.
+ *
+ * Happens-before with a vector clock per warp (Flanagan and Freund, "FastTrack", PLDI 2009, cut to what a CTA needs): a
+ * warp's clock ticks where it arrives at a barrier, and who goes on from the barrier knows the clocks of all that
+ * arrived. Clocks of a CTA slot only grow. The accesses themselves are in race_global.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/check/check_impl.h"
+
+enum { MAX_WARPS = 32, BARRIERS = CTA_BARRIERS };
+
+struct race_clock {
+  uint32_t at[MAX_WARPS];
+};
+struct race_cta {
+  struct race_clock warp[MAX_WARPS], barrier[BARRIERS], gone, signal; /* gone: warps that have ended */
+};
+
+struct race {
+  struct race_cta *ctas;
+};
+
+void race_new(struct check_run *k, struct simt_run *r) {
+  struct race *q = calloc(1, sizeof *q);
+  CHECK(q, "out of memory");
+  q->ctas = calloc(r->slots, sizeof *q->ctas);
+  CHECK(q->ctas, "out of memory");
+  k->race = q;
+}
+
+void race_free(struct check_run *k) {
+  if (!k->race) return;
+  free(k->race->ctas);
+  free(k->race);
+}
+
+void race_cta_start(struct simt_run *r, const struct cta *c) {
+  struct race_cta *q = &r->check->race->ctas[c->slot];
+  uint32_t latest = 0;
+  for (uint32_t w = 0; w < MAX_WARPS; w++)
+    if (q->warp[w].at[w] > latest) latest = q->warp[w].at[w];
+  memset(q, 0, sizeof *q);
+  for (uint32_t w = 0; w < MAX_WARPS; w++) {
+    for (uint32_t v = 0; v < MAX_WARPS; v++) q->warp[w].at[v] = latest;
+    q->warp[w].at[w] = latest + 1;
+  }
+}
+
+uint32_t race_clock_of(const struct exec *x) {
+  return x->run->check->race->ctas[x->cta->slot].warp[x->w->index].at[x->w->index];
+}
+
+bool race_passed(const struct exec *x, uint32_t warp, uint32_t clock) {
+  return clock <= x->run->check->race->ctas[x->cta->slot].warp[x->w->index].at[warp];
+}
+
+/* ---- barriers ---- */
+
+static void join(struct race_clock *into, const struct race_clock *from) {
+  for (uint32_t v = 0; v < MAX_WARPS; v++)
+    if (from->at[v] > into->at[v]) into->at[v] = from->at[v];
+}
+
+/* Threads of the warp when it started. */
+static uint32_t first_mask(const struct simt_run *r, uint32_t warp) {
+  uint32_t threads = r->fk.threads_per_cta - warp * LANES;
+  return threads >= LANES ? FULL_MASK : (1u << threads) - 1;
+}
+
+/* A barrier for the whole CTA, reached by a warp without all of its threads or after other warps have ended. */
+static void check_whole(struct exec *x, const struct xop *o, uint32_t mask) {
+  const struct simt_run *r = x->run;
+  const struct warp *w = x->w;
+  uint32_t first = first_mask(r, w->index), away = w->live & ~mask;
+  char what[200];
+  if (away) {
+    snprintf(what, sizeof what, "barrier reached by the lanes 0x%x of warp %u; its lanes 0x%x have diverged", mask,
+             w->index, away);
+    check_report(x, o, NULL, __builtin_ctz(mask), CHECK_BARRIER, what);
+  } else if (first & ~w->live) {
+    snprintf(what, sizeof what, "barrier reached by the lanes 0x%x of warp %u; its lanes 0x%x have exited", mask,
+             w->index, first & ~w->live);
+    check_report(x, o, NULL, __builtin_ctz(mask), CHECK_BARRIER, what);
+  } else if (x->cta->live_warps < r->fk.warps_per_cta) {
+    snprintf(what, sizeof what, "barrier reached after %u of the %u warps of the CTA have exited",
+             r->fk.warps_per_cta - x->cta->live_warps, r->fk.warps_per_cta);
+    check_report(x, o, NULL, __builtin_ctz(mask), CHECK_BARRIER, what);
+  }
+}
+
+void check_barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask, uint32_t b, bool all) {
+  struct check_run *k = x->run->check;
+  if (all && k->on & SIMT_CHECK_BARRIER) check_whole(x, o, mask);
+  if (!k->race) return;
+  struct race_cta *q = &k->race->ctas[x->cta->slot];
+  join(&q->barrier[b], &q->warp[x->w->index]);
+  q->warp[x->w->index].at[x->w->index]++;
+}
+
+void check_barrier_pass(struct exec *x, const struct warp *w, uint32_t b, bool all) {
+  struct check_run *k = x->run->check;
+  if (!k->race) return;
+  struct race_cta *q = &k->race->ctas[x->cta->slot];
+  join(&q->warp[w->index], &q->barrier[b]);
+  if (all) join(&q->warp[w->index], &q->gone);
+}
+
+/* All mbarriers of a CTA count as one: that may hide a race, and reports none that is not there. */
+void check_signal(struct exec *x, bool arrives) {
+  struct check_run *k = x->run->check;
+  if (!k->race) return;
+  struct race_cta *q = &k->race->ctas[x->cta->slot];
+  struct race_clock *mine = &q->warp[x->w->index];
+  if (arrives) {
+    join(&q->signal, mine);
+    mine->at[x->w->index]++;
+  } else {
+    join(mine, &q->signal);
+  }
+}
+
+void check_barrier_done(struct exec *x, uint32_t b) {
+  struct check_run *k = x->run->check;
+  if (!k->race) return;
+  memset(&k->race->ctas[x->cta->slot].barrier[b], 0, sizeof(struct race_clock));
+  if (!x->cta->bars[b].expected) race_grid_barrier(x);
+}
+
+/* A barrier that waits for the whole CTA orders what an ended warp did as well; one that others already wait at is
+ * incomplete without it. */
+void check_warp_done(struct exec *x, const struct warp *w) {
+  struct check_run *k = x->run->check;
+  if (k->on & SIMT_CHECK_BARRIER && x->cta->waiting) {
+    for (uint32_t b = 0; b < BARRIERS; b++) {
+      const struct barrier *bar = &x->cta->bars[b];
+      if (!bar->count || bar->expected || !(bar->arrived & x->cta->waiting)) continue;
+      const struct warp *first = &x->cta->warps[__builtin_ctzll(bar->arrived & x->cta->waiting)];
+      const struct xop *o = &x->ops[first->bar_pc];
+      char what[160];
+      snprintf(what, sizeof what, "barrier reached by this warp, but warp %u has exited without reaching it", w->index);
+      struct warp *self = x->w;
+      x->w = (struct warp *)first;
+      check_report(x, o, NULL, __builtin_ctz(first->bar_mask), CHECK_BARRIER, what);
+      x->w = self;
+    }
+  }
+  if (k->race) join(&k->race->ctas[x->cta->slot].gone, &k->race->ctas[x->cta->slot].warp[w->index]);
+}

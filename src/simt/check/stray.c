@@ -1,0 +1,109 @@
+/* stray.c - accesses outside of allocations, where the mode lets them through instead of ending the launch.
+ *
+ * A GPU maps memory in pages of 2 MB, so that an index which is off by little goes unnoticed there: programs read what
+ * lies before or behind an array and throw it away. In `warn` such a read gives zeroes, and each place that does it is
+ * told once. A pointer that never was one to device memory (null, of the host, made of a wild index) stays a fault, as
+ * it is on every GPU; so does a write, which would destroy something. In `hardware` reads and writes go to where the
+ * address points, if an allocation has a part of that page.
+ */
+#include <string.h>
+
+#include "base/err.h"
+#include "simt/core/machine.h"
+
+/* Farther than this from every allocation, an address is a wrong pointer and no index that went astray. */
+#define STRAY_MOST (UINT64_C(1) << 30)
+#define STRAY_MOST_SYMBOL (UINT64_C(1) << 16) /* variables lie low: a null pointer with an offset is near them */
+
+static const char *const memory_names[] = {"strict", "warn", "hardware"};
+
+bool simt_memory_parse(const char *word, enum simt_memory *m, struct err *e) {
+  *m = SIMT_MEMORY_STRICT;
+  if (!word || !*word) return true;
+  for (unsigned k = 0; k < 3; k++)
+    if (!strcmp(word, memory_names[k])) {
+      *m = (enum simt_memory)k;
+      return true;
+    }
+  const char *near = err_nearest(word, memory_names, 3);
+  return err_set(e, ERR_USAGE, "unknown memory mode '%s'; %s%s%s", word,
+                 near ? "did you mean '" : "it is strict, warn or hardware", near ? near : "", near ? "'?" : "");
+}
+
+void simt_memory(struct simt *s, enum simt_memory how, FILE *report) {
+  s->memory = how;
+  s->stray_found.report = report;
+}
+
+void stray_free(struct simt *s) {
+  findings_free(&s->stray_found);
+}
+
+struct simt_strays simt_strays(const struct simt *s) {
+  struct simt_strays n = s->strays;
+  n.places = s->stray_found.count;
+  return n;
+}
+
+const struct simt_finding *simt_stray(const struct simt *s, size_t i) {
+  return i < s->stray_found.count ? &s->stray_found.list[i].f : NULL;
+}
+
+void simt_strays_summary(const struct simt *s, char *out, size_t size) {
+  const struct simt_strays n = simt_strays(s);
+  char writes[64] = "";
+  if (n.writes) snprintf(writes, sizeof writes, " and %llu write%s", (unsigned long long)n.writes, &"s"[n.writes == 1]);
+  snprintf(out, size, "%llu read%s%s out of bounds at %zu place%s%s", (unsigned long long)n.reads, &"s"[n.reads == 1],
+           writes, n.places, &"s"[n.places == 1],
+           s -> memory == SIMT_MEMORY_WARN ? " gave zeroes" : " went through: a GPU with pages of 2 MB lets them");
+}
+
+/* Count it and tell its place once. */
+static void note(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                 uint8_t space) {
+  static const char *const names[] = {"global",   "global",    "shared",  "local",
+                                      "constant", "parameter", "texture", "generic"};
+  struct simt *s = x->run->s;
+  x->stray |= 1u << lane;
+  if (write) s->strays.writes++;
+  else s->strays.reads++;
+  struct finding *f = finding_note(&s->stray_found, o, NULL, write, "bounds");
+  if (!f || *f->text) return;
+  char where[400] = "";
+  if (space == SPACE_SHARED)
+    snprintf(where, sizeof where, "outside the CTA's %u bytes of shared memory", x->run->fk.shared_bytes);
+  else if (space == SPACE_LOCAL)
+    snprintf(where, sizeof where, "outside the thread's %u bytes of local memory", x->run->local_stride);
+  else mem_describe(s, addr, where, sizeof where);
+  int n = fault_place(x, o, lane, f->text, sizeof f->text);
+  if (n > 0 && (size_t)n < sizeof f->text)
+    snprintf(f->text + n, sizeof f->text - (size_t)n, ": %s %s of %u bytes at 0x%llx out of bounds, %s%s", names[space],
+             write ? "write" : "read", bytes, (unsigned long long)addr, where,
+             s->memory == SIMT_MEMORY_WARN ? "; it gives zeroes" : "");
+  finding_tell(&s->stray_found, f, "warning", s->out);
+}
+
+static const char zeroes[64]; /* what reads get; whoever asked to read does not write */
+
+char *stray_access(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                   uint8_t space) {
+  struct simt *s = x->run->s;
+  char *host = NULL;
+  if (s->memory == SIMT_MEMORY_HARDWARE) host = mem_in_page(s, addr, bytes);
+  if (s->memory == SIMT_MEMORY_WARN && !write && addr >= SYMBOL_BASE && bytes <= sizeof zeroes &&
+      mem_distance(s, addr) <= (addr < SYMBOL_LIMIT ? STRAY_MOST_SYMBOL : STRAY_MOST))
+    host = (char *)(uintptr_t)zeroes;
+  if (host) note(x, o, lane, addr, bytes, write, space);
+  return host;
+}
+
+char *stray_limited(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                    uint8_t space, char *own, uint64_t there) {
+  struct simt *s = x->run->s;
+  char *host = NULL;
+  if (space == SPACE_PARAM) return NULL;
+  if (s->memory == SIMT_MEMORY_HARDWARE && addr <= there && bytes <= there - addr) host = own + addr;
+  if (s->memory == SIMT_MEMORY_WARN && !write && bytes <= sizeof zeroes) host = (char *)(uintptr_t)zeroes;
+  if (host) note(x, o, lane, addr, bytes, write, space);
+  return host;
+}

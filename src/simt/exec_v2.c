@@ -1,3 +1,0 @@
-/* exec_v2.c - the vector handlers for x86-64-v2 (room.mk gives the flags): see exec_body.h. */
-#define HANDLERS simt_handlers_v2
-#include "simt/exec_body.h"

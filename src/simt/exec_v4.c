@@ -1,3 +1,0 @@
-/* exec_v4.c - the vector handlers for x86-64-v4 (room.mk gives the flags): see exec_body.h. */
-#define HANDLERS simt_handlers_v4
-#include "simt/exec_body.h"

@@ -1,0 +1,39 @@
+/* code.c - the places of functions in code space. */
+#include "simt/lower/code.h"
+
+#include <search.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+struct code_name {
+  uint32_t at, insts;
+  char name[];
+};
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const struct code_name *)a)->name, ((const struct code_name *)b)->name);
+}
+
+uint32_t code_place(struct code_space *s, const char *name, uint32_t insts) {
+  size_t n = strlen(name) + 1;
+  struct code_name *c = malloc(sizeof *c + n);
+  CHECK(c, "out of memory");
+  memcpy(c->name, name, n);
+  struct code_name **at = tsearch(c, &s->names, by_name);
+  CHECK(at, "out of memory");
+  bool known = *at != c;
+  if (known) free(c), c = *at;
+  if (!known || c->insts != insts) { /* code of another length is other code */
+    c->at = s->next;
+    c->insts = insts;
+    s->next += insts;
+  }
+  return c->at;
+}
+
+void code_free(struct code_space *s) {
+  tdestroy(s->names, free);
+}

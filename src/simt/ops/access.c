@@ -1,0 +1,179 @@
+/* access.c - memory, lane by lane: the path taken when the fast one in exec_mem.h cannot vouch for all lanes. Finds the
+ * allocation of each lane, resolves generic addresses, refreshes the range cache, reports faults. */
+#include <string.h>
+
+#include "simt/core/machine.h"
+
+static const char *const space_names[] = {"",         "global",    "shared",  "local",
+                                          "constant", "parameter", "texture", "generic"};
+
+static void fault_misaligned(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                             uint8_t space) {
+  char what[64];
+  snprintf(what, sizeof what, "misaligned %s %s", space_names[space], write ? "write" : "read");
+  fault_address(x, o, 0, lane, addr, bytes, what, 716);
+}
+
+static void fault_outside(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                          uint8_t space) {
+  char what[64];
+  snprintf(what, sizeof what, "invalid %s %s", space_names[space], write ? "write" : "read");
+  fault_address(x, o, 0, lane, addr, bytes, what, 700);
+}
+
+/* Memory that begins at 0 and has `limit` bytes, of which `there` are behind `own`. */
+static char *within(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                    uint8_t space, char *own, uint64_t limit, uint64_t there) {
+  if (addr <= limit && bytes <= limit - addr) return own + addr;
+  char *host = stray_limited(x, o, lane, addr, bytes, write, space, own, there);
+  if (host) return host;
+  fault_text(x, o, lane, 700, "invalid %s %s of %u bytes at 0x%llx, outside the %llu bytes of %s memory",
+             space_names[space], write ? "write" : "read", bytes, (unsigned long long)addr, (unsigned long long)limit,
+             space_names[space]);
+  return NULL;
+}
+
+static char *resolve_shared(struct exec *x, const struct xop *o, int lane, uint64_t *addr, uint32_t bytes, bool write) {
+  const struct simt_run *r = x->run;
+  const char *why = NULL;
+  char *host = x->cta->shared;
+  if (*addr >> CLUSTER_SHIFT) host = cluster_shared(x, o, lane, addr, &why);
+  if (host) return within(x, o, lane, *addr, bytes, write, SPACE_SHARED, host, r->fk.shared_bytes, r->shared_stride);
+  fault_text(x, o, lane, 700, "invalid shared %s of %u bytes at 0x%llx: %s", write ? "write" : "read", bytes,
+             (unsigned long long)*addr, why);
+  return NULL;
+}
+
+/* Host address of [addr, addr + bytes) as lane sees it; *space: in the instruction's, out the resolved space, and *addr
+ * the address within it. NULL after reporting a fault. */
+static char *resolve(struct exec *x, const struct xop *o, int lane, uint64_t *addr, uint32_t bytes, bool write,
+                     uint8_t *space) {
+  struct simt_run *r = x->run;
+  uint64_t a = *addr;
+  x->out->remote &= ~(1u << lane);
+  x->stray &= ~(1u << lane);
+  if (*space == SPACE_GENERIC) {
+    if (a - SHARED_WINDOW < WINDOW_BYTES) *space = SPACE_SHARED, a -= SHARED_WINDOW;
+    else if (a - LOCAL_WINDOW < WINDOW_BYTES) *space = SPACE_LOCAL, a -= LOCAL_WINDOW;
+    else *space = SPACE_GLOBAL;
+    *addr = a;
+  }
+  if (a & (bytes - 1)) {
+    fault_misaligned(x, o, lane, a, bytes, write, *space);
+    return NULL;
+  }
+  uint32_t params = r->k->info.param_block_bytes, stride = r->local_stride;
+  switch (*space) {
+  case SPACE_SHARED:
+    return resolve_shared(x, o, lane, addr, bytes, write);
+  case SPACE_LOCAL: {
+    char *own = x->cta->local + ((size_t)x->w->index * LANES + (size_t)lane) * stride;
+    return within(x, o, lane, a, bytes, write, SPACE_LOCAL, own, stride, stride);
+  }
+  case SPACE_PARAM:
+    return within(x, o, lane, a, bytes, write, SPACE_PARAM, r->params, params, params);
+  default:
+    break;
+  }
+  struct mem_block *b = mem_block_at(r->s, a);
+  if (b && bytes <= b->a.bytes - (a - b->a.base)) return (char *)(uintptr_t)(a + b->delta);
+  char *host = stray_access(x, o, lane, a, bytes, write, *space);
+  if (!host) fault_outside(x, o, lane, a, bytes, write, *space);
+  return host;
+}
+
+char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+               uint8_t *space) {
+  char *host = resolve(x, o, lane, &addr, bytes, write, space);
+  if (host && x->run->check && !((x->out->remote | x->stray) >> lane & 1))
+    check_touch(x, o, lane, *space, addr, bytes,
+                o->id == X_atom || o->id == X_mbarrier || o->id == X_cp_arrive ? CHECK_ATOMIC
+                : write                                                        ? CHECK_WRITE
+                                                                               : CHECK_READ);
+  return host;
+}
+
+static void load_lane(struct exec *x, const struct xop *o, int lane, const char *host, uint32_t off) {
+  uint64_t v = 0;
+  if (off == OFF_NONE) return;
+  memcpy(&v, host, o->elem);
+  if (o->flags & XF_SIGNED) {
+    uint32_t shift = 64 - 8u * o->elem;
+    v = (uint64_t)((int64_t)(v << shift) >> shift);
+  }
+  if (o->flags & XF_DST64) OPND(uint64_t, off)[lane] = v;
+  else OPND(uint32_t, off)[lane] = o->sub == 2 ? (uint16_t)v : (uint32_t)v;
+}
+
+static void store_lane(struct exec *x, const struct xop *o, int lane, char *host, uint32_t off) {
+  uint64_t v = o->flags & XF_SRC64 ? OPND(uint64_t, off)[lane] : OPND(uint32_t, off)[lane];
+  memcpy(host, &v, o->elem);
+}
+
+/* One instruction has one space for the timing model: global if any lane is there. A lane elsewhere is given the
+ * address of the first lane in that space, so that it adds no traffic. Its own access has nothing to do with this. */
+uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr) {
+  uint8_t space = SPACE_NONE;
+  uint64_t first = 0;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (space == SPACE_NONE || (spaces[i] == SPACE_GLOBAL && space != SPACE_GLOBAL)) space = spaces[i], first = addr[i];
+  }
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (spaces[i] != space) addr[i] = first;
+  }
+  return space;
+}
+
+bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write) {
+  uint64_t *addr = x->out->addr;
+  const struct xaux *aux = o->aux;
+  char *host[LANES];
+  uint8_t spaces[LANES];
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    spaces[i] = o->space;
+    host[i] = resolve(x, o, i, &addr[i], width, write, &spaces[i]);
+    if (!host[i]) return false;
+  }
+  uint64_t own[LANES];
+  if (x->run->check) memcpy(own, addr, sizeof own);
+  uint8_t space = mem_one_space(mask, spaces, addr);
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    char before[64];
+    bool other = (x->out->remote | x->stray) >> i & 1; /* the checks know a CTA's own shared memory */
+    if (x->run->check && !write && !other) check_touch(x, o, i, spaces[i], own[i], width, CHECK_READ);
+    if (x->run->check && write && !other) memcpy(before, host[i], width);
+    for (uint32_t v = 0; v < o->vec; v++) {
+      uint32_t off = o->vec > 1 ? aux->v[v].off : write ? o->b : o->d;
+      if (write) store_lane(x, o, i, host[i] + v * o->elem, off);
+      else load_lane(x, o, i, host[i] + v * o->elem, off);
+    }
+    if (x->run->check && write && !other)
+      check_store(x, o, i, spaces[i], own[i], width, memcmp(before, host[i], width) != 0);
+  }
+  x->out->space = space;
+  uint32_t sound = mask & ~x->stray;
+  if ((space == SPACE_GLOBAL || space == SPACE_CONST) && sound) { /* remember the first lane's that has one */
+    struct simt_run *r = x->run;
+    struct mem_block *b = mem_block_at(r->s, addr[__builtin_ctz(sound)]);
+    if (!b) return true;
+    *(write ? &b->stored : &b->loaded) = r->number;
+    if (b->stored == b->loaded) r->k->apart = false; /* see simt_run */
+    if (!r->check || check_is_fast(r->s)) r->ranges[o - x->ops] = (struct range){b->a.base, b->a.bytes, b->delta};
+  }
+  return true;
+}
+
+void mem_check_slow(struct exec *x, const struct xop *o, uint32_t mask, bool write) {
+  uint64_t *addr = x->out->addr;
+  for (uint32_t i = 0; i < LANES; i++) {
+    if (o->a == OFF_NONE) addr[i] = o->imm;
+    else if (o->flags & XF_ADDR64) addr[i] = OPND(uint64_t, o->a)[i] + o->imm;
+    else addr[i] = (uint32_t)(OPND(uint32_t, o->a)[i] + (uint32_t)o->imm);
+  }
+  x->out->width = (uint8_t)(o->elem * o->vec);
+  mem_global_slow(x, o, mask, x->out->width, write);
+}

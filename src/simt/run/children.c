@@ -1,0 +1,206 @@
+/* children.c - dynamic parallelism: the device runtime's calls, and the grids that a kernel launches.
+ *
+ * A launch copies its parameter buffer and joins the list of the run; the session carries the list out when the grid
+ * has ended, in the order of the launches, and so on down. That is what CUDA 12's device runtime promises (a parent
+ * cannot wait for its children); a kernel that waits, as before CUDA 12 it could, is refused at the wait.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/core/machine.h"
+
+enum { PARAMETER_BUFFER = 4096, FIRST_HANDLE = 16 }; /* smaller handles have a meaning of their own */
+
+struct pending { /* a parameter buffer that was asked for and not launched yet */
+  struct pending *next;
+  uint64_t at;
+  uint64_t function; /* 0: named by the launch */
+  uint32_t grid[3], block[3], shared;
+  uint64_t stream;
+};
+struct children {
+  struct pending *pending;
+  struct simt_child *first, **last;
+  uint64_t handles;
+};
+
+/* CUDA 12's device runtime has the calls under another prefix. */
+static const char *plain(const char *name) {
+  return strncmp(name, "__cudaCDP2", 10) == 0 ? name + 10 : strncmp(name, "cuda", 4) == 0 ? name + 4 : "";
+}
+
+static bool is(const char *name, const char *call) {
+  size_t n = strlen(call);
+  name = plain(name);
+  return strncmp(name, call, n) == 0 && (!name[n] || !strcmp(name + n, "_ptsz"));
+}
+
+bool children_known(const char *name) {
+  static const char *const calls[] = {"GetParameterBufferV2",
+                                      "GetParameterBuffer",
+                                      "LaunchDeviceV2",
+                                      "LaunchDevice",
+                                      "DeviceSynchronize",
+                                      "GetLastError",
+                                      "PeekAtLastError",
+                                      "StreamDestroy",
+                                      "StreamCreateWithFlags",
+                                      "StreamWaitEvent",
+                                      "EventCreateWithFlags",
+                                      "EventRecord",
+                                      "EventDestroy",
+                                      "GetDevice",
+                                      "GetDeviceCount",
+                                      "Malloc",
+                                      "Free"};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (is(name, calls[i])) return true;
+  return false;
+}
+
+static struct children *children_of(struct simt_run *r) {
+  if (!r->children) {
+    r->children = calloc(1, sizeof *r->children);
+    CHECK(r->children, "out of memory");
+    r->children->last = &r->children->first;
+  }
+  return r->children;
+}
+
+static uint64_t new_buffer(struct exec *x, const struct pending *as) {
+  struct children *c = children_of(x->run);
+  struct pending *p = calloc(1, sizeof *p);
+  CHECK(p, "out of memory");
+  *p = *as;
+  p->at = simt_mem_alloc(x->run->s, PARAMETER_BUFFER, SIMT_MEM_DEVICE, "parameters of a child grid");
+  if (p->at) simt_mem_written(x->run->s, p->at, PARAMETER_BUFFER);
+  p->next = c->pending;
+  c->pending = p;
+  return p->at;
+}
+
+static struct simt_kernel *kernel_at(struct simt_run *r, uint64_t function) {
+  for (uint32_t i = 0; i < r->m->nkernels; i++)
+    if (CODE_BASE + 8ull * r->m->kernels[i].func->entry == function) return &r->m->kernels[i];
+  return NULL;
+}
+
+static bool launch(struct exec *x, const struct xop *o, uint32_t lane, const struct pending *p) {
+  struct children *c = children_of(x->run);
+  struct simt_kernel *k = kernel_at(x->run, p->function);
+  void *params = k ? simt_mem_at(x->run->s, p->at, k->info.param_block_bytes ? k->info.param_block_bytes : 1) : NULL;
+  if (!params) {
+    fault_text(x, o, (int)lane, 98, "a child grid of 0x%llx, which is no kernel of the module",
+               (unsigned long long)p->function);
+    return false;
+  }
+  struct simt_child *n = calloc(1, sizeof *n + k->info.param_block_bytes);
+  CHECK(n, "out of memory");
+  memcpy(n->params, params, k->info.param_block_bytes);
+  n->launch = (struct simt_launch){.kernel = k, .dynamic_shared = p->shared, .params = n->params};
+  n->stream = p->stream;
+  n->cta = x->cta->id;
+  memcpy(n->launch.grid, p->grid, sizeof p->grid);
+  memcpy(n->launch.block, p->block, sizeof p->block);
+  *c->last = n;
+  c->last = &n->next;
+  return true;
+}
+
+/* The buffer at `at` is launched: as described when it was asked for, or by `by`. */
+static void launch_buffer(struct exec *x, const struct xop *o, uint32_t lane, uint64_t at, uint64_t stream,
+                          const struct pending *by) {
+  struct pending **p = &children_of(x->run)->pending;
+  while (*p && (*p)->at != at) p = &(*p)->next;
+  if (!*p) {
+    fault_text(x, o, (int)lane, 1, "0x%llx is no parameter buffer of a child grid", (unsigned long long)at);
+    return;
+  }
+  struct pending own = by ? *by : **p, *gone = *p;
+  own.at = at;
+  own.stream = stream;
+  *p = gone->next;
+  free(gone);
+  if (launch(x, o, lane, &own)) simt_mem_release(x->run->s, at);
+}
+
+static void put(struct exec *x, const struct xop *o, uint32_t lane, uint64_t at, uint64_t value, uint32_t bytes) {
+  uint8_t space = SPACE_GENERIC;
+  char *p = mem_host(x, o, (int)lane, at, bytes, true, &space);
+  if (p) memcpy(p, &value, bytes);
+}
+
+bool children_call(struct exec *x, const struct xop *o, uint32_t i, const char *name) {
+  struct simt *s = x->run->s;
+  struct pending p = {0};
+  if (is(name, "GetParameterBufferV2")) {
+    p.function = builtin_argument(x, o, 0, i);
+    builtin_bytes(x, o, 1, i, p.grid, sizeof p.grid);
+    builtin_bytes(x, o, 2, i, p.block, sizeof p.block);
+    p.shared = (uint32_t)builtin_argument(x, o, 3, i);
+    builtin_result(x, o, i, new_buffer(x, &p));
+    return true;
+  }
+  if (is(name, "GetParameterBuffer")) {
+    builtin_result(x, o, i, builtin_argument(x, o, 1, i) <= PARAMETER_BUFFER ? new_buffer(x, &p) : 0);
+    return true;
+  }
+  builtin_result(x, o, i, 0);
+  if (is(name, "LaunchDeviceV2")) {
+    launch_buffer(x, o, i, builtin_argument(x, o, 0, i), builtin_argument(x, o, 1, i), NULL);
+    return true;
+  }
+  if (is(name, "LaunchDevice")) {
+    p.function = builtin_argument(x, o, 0, i);
+    builtin_bytes(x, o, 2, i, p.grid, sizeof p.grid);
+    builtin_bytes(x, o, 3, i, p.block, sizeof p.block);
+    p.shared = (uint32_t)builtin_argument(x, o, 4, i);
+    launch_buffer(x, o, i, builtin_argument(x, o, 1, i), builtin_argument(x, o, 5, i), &p);
+    return true;
+  }
+  if (is(name, "DeviceSynchronize")) {
+    if (x->run->children && x->run->children->first)
+      fault_text(x, o, (int)i, FEED_UNSUPPORTED,
+                 "a kernel waits for the grids that it launched (cudaDeviceSynchronize in device code, which CUDA 12 "
+                 "removed); child grids run after their parent here");
+    return false;
+  }
+  if (is(name, "StreamCreateWithFlags") || is(name, "EventCreateWithFlags"))
+    put(x, o, i, builtin_argument(x, o, 0, i), FIRST_HANDLE + children_of(x->run)->handles++, 8);
+  else if (is(name, "GetDevice") || is(name, "GetDeviceCount"))
+    put(x, o, i, builtin_argument(x, o, 0, i), is(name, "GetDeviceCount"), 4);
+  else if (is(name, "Malloc"))
+    put(x, o, i, builtin_argument(x, o, 0, i),
+        simt_mem_alloc(s, builtin_argument(x, o, 1, i), SIMT_MEM_DEVICE, "cudaMalloc in a kernel"), 8);
+  else if (is(name, "Free") && builtin_argument(x, o, 0, i) && !simt_mem_release(s, builtin_argument(x, o, 0, i)))
+    fault_text(x, o, (int)i, 719, "cudaFree of 0x%llx, which is no allocation",
+               (unsigned long long)builtin_argument(x, o, 0, i));
+  return is(name, "Malloc") || is(name, "Free");
+}
+
+struct simt_child *simt_take_children(struct simt_run *r) {
+  struct simt_child *first = r->children ? r->children->first : NULL;
+  if (r->children) {
+    r->children->first = NULL;
+    r->children->last = &r->children->first;
+  }
+  return first;
+}
+
+void simt_free_children(struct simt_child *c) {
+  for (struct simt_child *next; c; c = next) {
+    next = c->next;
+    free(c);
+  }
+}
+
+void children_free(struct simt_run *r) {
+  if (!r->children) return;
+  simt_free_children(r->children->first);
+  for (struct pending *p = r->children->pending, *next; p; p = next) {
+    next = p->next;
+    simt_mem_release(r->s, p->at);
+    free(p);
+  }
+  free(r->children);
+}
