@@ -1,4 +1,4 @@
-# Sluice. `make help` lists the targets; docs/building.md explains the layout.
+# Sluice. `make help` lists the targets; docs/how-to/building.md explains the layout.
 #
 # Rooms are folders under src/. Adding a .c file to a room adds it to the build; a room that needs more (flags for one
 # file, libraries, extra targets) says so in its own room.mk. What room.mk may use:
@@ -101,7 +101,7 @@ $(DATA)/%.csv: data/%.csv
 	@mkdir -p $(@D)
 	cp $< $@
 
-# Each library that is found, mapped and relocated takes 0.06 ms of every run (docs/performance.md): those whose objects may be
+# Each library that is found, mapped and relocated takes 0.06 ms of every run (docs/explanation/performance.md): those whose objects may be
 # part of a shared library become part of ours, invisible from outside, and calls within it need no lookup. The command holds
 # the simulator and the C library too, at a fixed address. Where a library has no archive, the shared one serves.
 ifndef SANITIZE
@@ -182,7 +182,7 @@ help:
 	@echo "make unit     build the unit tests ($(B)/tests); make asan: the same instrumented"
 	@echo "make lint     formatting, cppcheck, dependency rules between rooms"
 	@echo "make format   clang-format every source"
-	@echo "make docs     regenerate docs/knobs.md, docs/counters.md, docs/schemes.md"
+	@echo "make docs     regenerate docs/reference/knobs.md, docs/reference/counters.md, docs/reference/schemes.md"
 	@echo "make bench    speed of the simulator, appended to bench/history.csv"
 	@echo "make install  to PREFIX=$(PREFIX): command, library, headers, pkg-config file, man page, completions"
 	@echo "make deb      the same as a Debian package in $(B)"

@@ -1,5 +1,5 @@
 /* icnt-load.c - latency over offered load of the interconnect, against queueing theory; the tables of
- * docs/interconnect.md.
+ * docs/explanation/interconnect.md.
  *
  * Open loop: every source makes a packet with the same probability in each step and keeps what the network does not
  * take yet; latency counts from that moment to the step after which the packet can be popped. Receivers take one packet

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Build bench/icnt-load.c against libsluice and put its tables into docs/interconnect.md; --check only compares;
+# Build bench/icnt-load.c against libsluice and put its tables into docs/explanation/interconnect.md; --check only compares;
 # --speed prints the cost of a step on this machine.
 set -eu
 cd "$(dirname "$0")/.."
@@ -18,10 +18,10 @@ ${CC:-gcc} -std=gnu17 -D_GNU_SOURCE= -O2 -Wall -Wextra -Isrc bench/icnt-load.c -
 if [ $mode = speed ]; then exec "$build/bench/icnt-load" speed; fi
 new=$build/bench/interconnect.md
 {
-  sed '/<!-- begin: bench\/icnt-load.sh -->/q' docs/interconnect.md
+  sed '/<!-- begin: bench\/icnt-load.sh -->/q' docs/explanation/interconnect.md
   "$build/bench/icnt-load"
   echo
-  sed -n '/<!-- end: bench\/icnt-load.sh -->/,$p' docs/interconnect.md
+  sed -n '/<!-- end: bench\/icnt-load.sh -->/,$p' docs/explanation/interconnect.md
 } > "$new"
-if [ $mode = check ]; then exec diff -u docs/interconnect.md "$new"; fi
-cp "$new" docs/interconnect.md
+if [ $mode = check ]; then exec diff -u docs/explanation/interconnect.md "$new"; fi
+cp "$new" docs/explanation/interconnect.md

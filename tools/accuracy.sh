@@ -1,5 +1,5 @@
 #!/bin/sh
-# accuracy.sh - refill the table of docs/accuracy.md: cycles of every calibration case beside the reference's.
+# accuracy.sh - refill the table of docs/explanation/accuracy.md: cycles of every calibration case beside the reference's.
 #
 #   tools/accuracy.sh [BUILD]
 set -e
@@ -30,5 +30,5 @@ trap 'rm -rf "$tmp"' EXIT
 awk -v table="$tmp/table" '
   /<!-- begin:table -->/ { print; while ((getline line < table) > 0) print line; skip = 1 }
   /<!-- end:table -->/ { skip = 0 }
-  !skip || /<!-- end:table -->/ { if (!/<!-- begin:table -->/) print }' docs/accuracy.md >"$tmp/page"
-cp "$tmp/page" docs/accuracy.md
+  !skip || /<!-- end:table -->/ { if (!/<!-- begin:table -->/) print }' docs/explanation/accuracy.md >"$tmp/page"
+cp "$tmp/page" docs/explanation/accuracy.md

@@ -4,8 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 for page in knobs counters schemes scheme-pairs energies invariants; do
-  "$1/sluice" docs $page >"docs/$page.md.new"
-  mv "docs/$page.md.new" "docs/$page.md"
+  "$1/sluice" docs $page >"docs/reference/$page.md.new"
+  mv "docs/reference/$page.md.new" "docs/reference/$page.md"
 done
-tools/programs.py >docs/programs.md.new
-mv docs/programs.md.new docs/programs.md
+tools/programs.py >docs/reference/programs.md.new
+mv docs/reference/programs.md.new docs/reference/programs.md

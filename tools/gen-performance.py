@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Refill the generated parts of docs/performance.md from the last entries of bench/history.csv, bench/scaling.csv and bench/schemes.csv.
+"""Refill the generated parts of docs/explanation/performance.md from the last entries of bench/history.csv, bench/scaling.csv and bench/schemes.csv.
 
   tools/gen-performance.py
 """
@@ -130,12 +130,12 @@ def main():
     data = rows("scaling.csv")
     make = {"speed": speed, "start": lambda: start(data), "groups": lambda: groups(data), "idle": lambda: pairs(data, "idle"),
             "spread": lambda: pairs(data, "spread"), "growth": lambda: growth(data), "modes": lambda: modes(data), "schemes": schemes}
-    path = HERE / "docs/performance.md"
+    path = HERE / "docs/explanation/performance.md"
     text = path.read_text()
     for name, f in make.items():
         text, n = re.subn(rf"(<!-- begin:{name} -->\n).*?(<!-- end:{name} -->)", lambda m: m[1] + f() + "\n" + m[2], text, flags=re.S)
         if n != 1:
-            raise SystemExit(f"docs/performance.md: {n} places for the table {name}")
+            raise SystemExit(f"docs/explanation/performance.md: {n} places for the table {name}")
     path.write_text(text)
 
 

@@ -36,13 +36,13 @@ fi
 
 for page in knobs counters schemes scheme-pairs energies invariants; do
   if [ -x "$build/sluice" ]; then
-    "$build/sluice" docs $page | diff -q - "docs/$page.md" >/dev/null
-    report "docs/$page.md is current" $?
+    "$build/sluice" docs $page | diff -q - "docs/reference/$page.md" >/dev/null
+    report "docs/reference/$page.md is current" $?
   fi
 done
 
-tools/programs.py | diff -q - docs/programs.md >/dev/null
-report "docs/programs.md is current" $?
+tools/programs.py | diff -q - docs/reference/programs.md >/dev/null
+report "docs/reference/programs.md is current" $?
 
 git grep -nIE '\b(TO''DO|FIX''ME|XX''X|HA''CK)\b' -- '*.c' '*.h' '*.def' '*.sh' '*.js' '*.cu' Makefile | head -n 5 | grep .
 report "no unfinished markers" "$(( $? == 0 ))"

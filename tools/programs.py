@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints docs/programs.md from docs/programs.csv; --sort puts the rows of the CSV into order first.
+"""Prints docs/reference/programs.md from docs/reference/programs.csv; --sort puts the rows of the CSV into order first.
 
 A row is one run of one program: suite, program, version (commit), compiler, GPU, input, mode, whether it ran
 (yes: it ended as its own exit code says), the program's own check (passed, failed, none), seconds of processor time,
@@ -10,7 +10,7 @@ import pathlib
 import sys
 
 COLUMNS = "suite,program,version,compiler,gpu,input,mode,runs,own_check,seconds,warp_insts,reason".split(",")
-DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
+DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs/reference"
 WORDS = {"runs": ("yes", "no"), "own_check": ("passed", "failed", "none", ""), "mode": ("timing", "functional")}
 
 

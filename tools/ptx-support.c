@@ -1,6 +1,7 @@
-/* ptx-support.c - writes docs/ptx-support.md from the op table and the list of forms. Build and run, from the root:
+/* ptx-support.c - writes docs/reference/ptx-support.md from the op table and the list of forms. From the root:
+ *
  *   make && cc -Isrc -o build/ptx-support tools/ptx-support.c -Lbuild/lib -lsluice -Wl,-rpath,$PWD/build/lib
- *   build/ptx-support > docs/ptx-support.md
+ *   build/ptx-support > docs/reference/ptx-support.md
  */
 #include <stdio.h>
 #include <string.h>

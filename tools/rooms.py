@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check the dependency rules between rooms: which folder of src/ may include which.
 
-The rule is "data flows one way; a room knows the room below it, never the one above" (docs/architecture.md). Prints
+The rule is "data flows one way; a room knows the room below it, never the one above" (docs/explanation/architecture.md). Prints
 "ok" or "not ok" lines; exits 1 when a rule is broken.
 """
 import pathlib

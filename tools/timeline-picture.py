@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws a timeline file as an SVG, for docs/timeline.md, where ui.perfetto.dev cannot be opened.
+"""Draws a timeline file as an SVG, for docs/how-to/timeline.md, where ui.perfetto.dev cannot be opened.
 
   tools/timeline-picture.py FILE.pftrace >picture.svg
   rsvg-convert -w 1280 picture.svg -o picture.png

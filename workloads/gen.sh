@@ -3,7 +3,7 @@
 #
 #   workloads/gen.sh tsv            workloads/index.tsv
 #   workloads/gen.sh json [BUILD]   the list that `sluice workloads` reads; programs are in BUILD/workloads
-#   workloads/gen.sh md             docs/workloads.md
+#   workloads/gen.sh md             docs/reference/workloads.md
 #
 # A header comment begins "NAME - what it does" and has the fields Program, Suites (suite=name in the paper), Groups
 # (suite=class), Algorithm, Loads and Simplified; lines that continue a field are indented by two.

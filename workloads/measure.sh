@@ -1,5 +1,5 @@
 #!/bin/bash
-# measure.sh - characterise the workloads on the baseline machine: workloads/measured.tsv, which docs/workloads.md shows.
+# measure.sh - characterise the workloads on the baseline machine: workloads/measured.tsv, which docs/reference/workloads.md shows.
 #
 #   workloads/measure.sh BUILD [NAME...]      all of them by default; a name's row is replaced
 #

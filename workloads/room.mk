@@ -36,4 +36,4 @@ $(DATA)/workloads.json: workloads/gen.sh workloads/measured.tsv $(wildcard workl
 # After a change to a header comment: the committed list and page.
 workload-docs:
 	workloads/gen.sh tsv > workloads/index.tsv
-	workloads/gen.sh md > docs/workloads.md
+	workloads/gen.sh md > docs/reference/workloads.md

@@ -75,13 +75,13 @@ LDLIBS_test_fatbin := -llz4 -lzstd -lelf
 TEST_OBJ_test_cudart_abi := $(B)/lib/libcudart.so.12
 TEST_OBJ_test_cudart_driver := $(B)/lib/libcuda.so.1
 
-# ---- docs/cuda-support.md ----
+# ---- docs/reference/cuda-support.md ----
 $(B)/cuda-support: src/cudart/runtime/support.c src/cudart/core/calls.def | $(B)/deps.ok
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< -ldl
 ALL += $(B)/cuda-support
 .PHONY: docs-cuda
 docs-cuda: $(B)/cuda-support $(B)/lib/libcuda.so.1
-	$(B)/cuda-support tests/cuda/api_footprint.csv $(B)/lib/libcuda.so.1 > docs/cuda-support.md
+	$(B)/cuda-support tests/cuda/api_footprint.csv $(B)/lib/libcuda.so.1 > docs/reference/cuda-support.md
 docs: docs-cuda
 LDLIBS_test_cudart_exports := -ldl
 $(B)/tests/test_cudart_exports: $(CUDART_LIBS)

@@ -1,10 +1,10 @@
 /* dispatch.c - launches on the machine and the CTAs they give to the SMs.
  *
- * One launch alone: docs/gpu-model.md "Launch and CTA dispatch": each SM may receive one CTA a cycle, round-robin from
- * the one after the last that got one. Several launches: an SM is offered the CTAs of the launch of highest priority
- * first, of the oldest among equals, and those of the next only where the first has none left or finds no room: what is
- * called the leftover policy (Pai et al., ASPLOS 2013, section 2). With kernels.share_sm off, an SM takes CTAs of
- * another launch only when it holds none, as the reference does by default.
+ * One launch alone: docs/explanation/gpu-model.md "Launch and CTA dispatch": each SM may receive one CTA a cycle,
+ * round-robin from the one after the last that got one. Several launches: an SM is offered the CTAs of the launch of
+ * highest priority first, of the oldest among equals, and those of the next only where the first has none left or finds
+ * no room: what is called the leftover policy (Pai et al., ASPLOS 2013, section 2). With kernels.share_sm off, an SM
+ * takes CTAs of another launch only when it holds none, as the reference does by default.
  *
  * The CTAs of a cluster start together, on SMs of one GPC (NVIDIA, "H100 Tensor Core GPU Architecture", 2022, "Thread
  * Block Clusters"); which SMs are a GPC is not documented: here 16 or 17 that follow one another, spread evenly.

@@ -1,7 +1,7 @@
 /* gpu.c - the machine: clock domains, CTA dispatch, and the loop that skips cycles in which nothing has work.
  *
- * Order within a tick (docs/gpu-model.md; the reference's order decides ties): SMs take replies, L2 replies enter the
- * interconnect, DRAM, L2 (taking requests from the interconnect), the interconnect, the SMs, CTA dispatch.
+ * Order within a tick (docs/explanation/gpu-model.md; the reference's order decides ties): SMs take replies, L2 replies
+ * enter the interconnect, DRAM, L2 (taking requests from the interconnect), the interconnect, the SMs, CTA dispatch.
  */
 #include "gpu/gpu.h"
 

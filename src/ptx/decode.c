@@ -1,7 +1,7 @@
 /* decode.c - struct inst for the timing model: pipe, latency class, registers, memory access.
  *
- * The classes follow the reference machine (docs/gpu-model.md): which pipe and latency an opcode has depends on opcode
- * and first type; destination and source registers are listed as its pre-decoder lists them.
+ * The classes follow the reference machine (docs/explanation/gpu-model.md): which pipe and latency an opcode has
+ * depends on opcode and first type; destination and source registers are listed as its pre-decoder lists them.
  */
 #include "ptx/ptx.h"
 

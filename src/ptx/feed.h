@@ -1,5 +1,6 @@
 /* feed.h - the one hand-off between whoever provides instructions (src/simt executing, src/trace replaying) and the
- * timing model (src/gpu): docs/architecture.md, "Decisions". The timing model decides when; the feed says what.
+ * timing model (src/gpu): docs/explanation/architecture.md, "Decisions". The timing model decides when; the feed says
+ * what.
  *
  * The timing model starts a CTA on a slot, then issues instructions of its warps one at a time. Issuing executes: the
  * answer carries the lanes' masks and addresses, and where the warp goes next. Barriers are resolved by the feed, which

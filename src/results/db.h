@@ -1,4 +1,5 @@
-/* db.h - the results file: every run of every study in one SQLite database (docs/results-database.md has the tables).
+/* db.h - the results file: every run of every study in one SQLite database (docs/reference/results-database.md has the
+ * tables).
  *
  * Write-ahead log, foreign keys, application_id "SLUC", user_version = DB_VERSION. A file of an older version is
  * migrated when it is opened for writing; one of a newer version is refused. The counters of counters.def are columns

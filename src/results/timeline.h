@@ -1,4 +1,4 @@
-/* timeline.h - a launch's timeline as a Perfetto trace, for ui.perfetto.dev (docs/timeline.md). */
+/* timeline.h - a launch's timeline as a Perfetto trace, for ui.perfetto.dev (docs/how-to/timeline.md). */
 #ifndef RESULTS_TIMELINE_H
 #define RESULTS_TIMELINE_H
 

@@ -267,7 +267,7 @@ static void close_strays(struct session *s) {
   if (!n.reads && !n.writes) return;
   simt_strays_summary(s->simt, text, sizeof text);
   fflush(stdout);
-  fprintf(stderr, "sluice: warning: %s (docs/memory-checks.md)\n", text);
+  fprintf(stderr, "sluice: warning: %s (docs/how-to/memory-checks.md)\n", text);
   record_begin_strays(s->record, n.reads, n.writes);
   for (size_t i = 0; (f = simt_stray(s->simt, i)); i++) record_add_stray(s->record, f->text, f->count);
 }

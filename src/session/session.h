@@ -40,7 +40,7 @@ struct session_options {
   uint64_t timeline_first, timeline_last;
   uint32_t timeline_sms;  /* SMs in it; 0: all */
   uint64_t sample_cycles; /* record: counters of every so many core cycles; 0: none */
-  const char *trace_path; /* record every launch as a trace (docs/trace-format.md), NULL: do not */
+  const char *trace_path; /* record every launch as a trace (docs/reference/trace-format.md), NULL: do not */
   const char *trace_temp; /* where to write it, if somebody else names it when it is complete; NULL: we do */
 };
 

@@ -14,8 +14,9 @@
 #include "base/err.h"
 #include "ptx/feed.h"
 
-#define SIMT_GLOBAL_BASE                                                                                             \
-  0xC0000000u /* first allocation; docs/gpu-model.md "Launch and CTA dispatch": addresses decide sets and partitions \
+#define SIMT_GLOBAL_BASE \
+  0xC0000000u /* first allocation; docs/explanation/gpu-model.md "Launch and CTA dispatch": addresses decide sets and \
+               * partitions                                                                                           \
                */
 
 struct simt;        /* one device: memory + modules */

@@ -1,4 +1,5 @@
-/* csv_trace.h - address-only traces as text, one warp instruction a line (docs/trace-format.md, "Address-only traces").
+/* csv_trace.h - address-only traces as text, one warp instruction a line (docs/reference/trace-format.md, "Address-only
+ * traces").
  */
 #ifndef TRACE_CSV_TRACE_H
 #define TRACE_CSV_TRACE_H

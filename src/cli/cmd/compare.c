@@ -322,7 +322,7 @@ static const struct opt compare_opts[] = {
     {"suite", "NAME", "all bundled workloads of a paper: bucl, tsc, medic, decoupled-l1d, sharing, or all", OPT_TEXT,
      CMP(suite), 'w', NULL},
     {"size", "SIZE", "with --suite: small (default), medium or large inputs", OPT_TEXT, CMP(size), 'z', NULL},
-    {"energy", NULL, "energy, power and efficiency beside the first column's (docs/energy.md)", OPT_FLAG,
+    {"energy", NULL, "energy, power and efficiency beside the first column's (docs/explanation/energy.md)", OPT_FLAG,
      CMP(sim.energy), 'E', NULL},
     {"energy-sensitivity", NULL, "the same with each value of the table of energies halved and doubled", OPT_FLAG,
      CMP(sim.energy_sensitivity), 0, NULL},

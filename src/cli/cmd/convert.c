@@ -160,7 +160,7 @@ const struct command cmd_import = {
     .usage = "-o FILE.slt kernelslist.g|KERNEL.traceg[.xz]|KERNEL.tracez",
     .help =
         "A .slt is a hundredth of the text, is checked, and starts at any kernel at once. `sluice run` takes either.\n"
-        "docs/accel-sim.md lists what is read and what a SASS trace leaves open.\n\n"
+        "docs/how-to/accel-sim.md lists what is read and what a SASS trace leaves open.\n\n"
         "Example:\n  sluice import -o bfs.slt traces/bfs/kernelslist.g\n",
     .opts = import_opts,
     .run = import_run,

@@ -1,4 +1,5 @@
-/* figurefile.h - the declarative files of figures/: one figure or table of a paper each (docs/figures.md). */
+/* figurefile.h - the declarative files of figures/: one figure or table of a paper each (docs/explanation/figures.md).
+ */
 #ifndef CLI_FIGUREFILE_H
 #define CLI_FIGUREFILE_H
 

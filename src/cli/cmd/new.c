@@ -174,7 +174,7 @@ static int new_run(const struct command *self, int argc, char **argv) {
   else
     printf("\nNext:\n  make -j2\n  make build/tests/test_scheme_%s && build/tests/test_scheme_%s\n"
            "  build/sluice compare --scheme baseline,%s -- kmeans --size small\n"
-           "docs/your-first-scheme.md goes on from there.\n",
+           "docs/tutorials/your-first-scheme.md goes on from there.\n",
            n.ident, n.ident, n.name);
   return EXIT_OK;
 }

@@ -88,7 +88,7 @@ const struct command cmd_overhead = {
     .usage = "[--gpu NAME] --all | SCHEME[:PARAM=VALUE...]...",
     .help = "Prints the storage that a scheme adds to the baseline, item by item, for the whole GPU and per SM, and "
             "its area\n"
-            "at 45 nm (docs/energy.md).\n\n"
+            "at 45 nm (docs/explanation/energy.md).\n\n"
             "Examples:\n"
             "  sluice overhead tsc tsc:private=5 dsc=2 dsc=4 lamar mrpb\n"
             "  sluice overhead --gpu medic medic\n"

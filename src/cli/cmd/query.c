@@ -340,7 +340,8 @@ static const struct opt query_opts_table[] = {
     {"failed", NULL, "what failed, why, and the command that reproduces it", OPT_FLAG, AT(failed), 0, NULL},
     {"format", "NAME", "text (default), csv, json, markdown or latex", OPT_TEXT, AT(format), 'f',
      "text csv json markdown latex"},
-    {"sql", "TEXT", "one SELECT of your own (docs/results-database.md has the tables)", OPT_TEXT, AT(sql), 'q', NULL},
+    {"sql", "TEXT", "one SELECT of your own (docs/reference/results-database.md has the tables)", OPT_TEXT, AT(sql),
+     'q', NULL},
     {.name = NULL}};
 
 const struct command cmd_query = {

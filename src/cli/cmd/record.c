@@ -134,7 +134,7 @@ const struct command cmd_record = {
     .help = "Runs the program once and writes what every warp did: path, masks, addresses. `sluice run FILE.slt` and\n"
             "`sluice compare -- FILE.slt` then replay it under any GPU and scheme without running the program, with\n"
             "the counters that an execution would have. Where the order of execution can change what a program does\n"
-            "(atomics, races), the recording holds one order: docs/trace-format.md says what it fixes.\n\n"
+            "(atomics, races), the recording holds one order: docs/reference/trace-format.md says what it fixes.\n\n"
             "The file appears when it is complete, or not at all; a program that crashes leaves the launches that had\n"
             "ended, Ctrl-C leaves nothing.\n\n"
             "Examples:\n"

@@ -385,13 +385,13 @@ static const struct opt run_opts[] = {
      "barrier "
      "(divergence), all; a finding makes the exit code 1",
      OPT_TEXT, RUN(check), 0, "init race barrier all"},
-    {"energy", NULL, "where the energy went: components, power, efficiency (docs/energy.md)", OPT_FLAG, RUN(energy),
-     'E', NULL},
+    {"energy", NULL, "where the energy went: components, power, efficiency (docs/explanation/energy.md)", OPT_FLAG,
+     RUN(energy), 'E', NULL},
     {"energy-sensitivity", NULL, "the same with each value of the table of energies halved and doubled", OPT_FLAG,
      RUN(energy_sensitivity), 0, NULL},
     {"timeline", "FILE",
-     "what happened when, as a Perfetto trace: warps, stalls, L1 misses, DRAM commands (docs/timeline.md)", OPT_TEXT,
-     RUN(timeline), 'T', "file"},
+     "what happened when, as a Perfetto trace: warps, stalls, L1 misses, DRAM commands (docs/how-to/timeline.md)",
+     OPT_TEXT, RUN(timeline), 'T', "file"},
     {"timeline-window", "A:B",
      "core cycles of the run that the timeline covers (default: all, 2 million events at most)", OPT_TEXT,
      RUN(timeline_window), 0, NULL},
@@ -410,7 +410,7 @@ static const struct opt run_opts[] = {
      offsetof(struct run_options, size), 'z', "small medium large"},
     {"jobs", "N", "with --suite: simulations at a time (default: one per processor)", OPT_UINT,
      offsetof(struct run_options, jobs), 'J', NULL},
-    {"trace-csv", "FILE", "hit rates of an address-only trace, without time (docs/trace-format.md)", OPT_TEXT,
+    {"trace-csv", "FILE", "hit rates of an address-only trace, without time (docs/reference/trace-format.md)", OPT_TEXT,
      offsetof(struct run_options, trace_csv), 0, "file"},
     SIM_OPTIONS(struct run_options, sim),
     {.name = NULL}};
@@ -428,7 +428,7 @@ const struct command cmd_run = {
         "passed on; Sluice's own codes are in `sluice help exit-codes`. What follows PROGRAM is the program's, also "
         "--help.\n\n"
         "A .ptx or .cu file runs without a host program: a launch file gives grid, block and arguments\n"
-        "(docs/launch-files.md). A trace (`sluice record`) is replayed instead of executed.\n\n"
+        "(docs/how-to/launch-files.md). A trace (`sluice record`) is replayed instead of executed.\n\n"
         "Examples:\n"
         "  sluice run -- ./bfs graph.txt\n"
         "  sluice run --scheme swl=8+bucl --json out.json -- ./kmeans -n 4096\n"

@@ -1,4 +1,4 @@
-/* launchfile.c - running a .ptx or .cu kernel without a host program, from a launch file (docs/launch-files.md).
+/* launchfile.c - running a .ptx or .cu kernel without a host program, from a launch file (docs/how-to/launch-files.md).
  *
  *   kernel: saxpy            # may be left out if the file has one kernel
  *   grid: [32, 1, 1]         # or one number

@@ -2,7 +2,7 @@
  * energies.
  *
  * "whole" is dynamic energy + leakage + refresh + the tables of the schemes. Values, sources and what they are worth:
- * docs/energy.md.
+ * docs/explanation/energy.md.
  */
 #include "cli/tables/energy.h"
 

@@ -1,5 +1,5 @@
-/* support.c - prints docs/cuda-support.md from calls.def: what every runtime call does, and how much of what real
- * programs use is covered. `cuda-support FOOTPRINT.csv [LIBCUDA]` reads the footprint (kind, function, number of
+/* support.c - prints docs/reference/cuda-support.md from calls.def: what every runtime call does, and how much of what
+ * real programs use is covered. `cuda-support FOOTPRINT.csv [LIBCUDA]` reads the footprint (kind, function, number of
  * programs) and, for the driver API, asks the library which functions it has.
  */
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
  *
  * The networks themselves are in icnt_xbar.c (a crossbar with one virtual channel, the usual machine), in icnt_planes.c
  * (a mesh with one) and in icnt_vcs.c and icnt_router.c (several). Both networks keep the same time and share nothing
- * else. docs/interconnect.md describes the machine and derives the latencies.
+ * else. docs/explanation/interconnect.md describes the machine and derives the latencies.
  */
 #include "gpu/icnt/icnt.h"
 

@@ -1,8 +1,8 @@
 /* icnt.h - the interconnect: two networks (requests up, replies down) of packets in flits.
  *
  * Nodes 0..sms-1 are SMs, sms..sms+subparts-1 are L2 sub-partitions. Packets carry a request handle. The unloaded
- * latency and the saturation follow the reference's network: see docs/gpu-model.md "Interconnect" and
- * docs/interconnect.md.
+ * latency and the saturation follow the reference's network: see docs/explanation/gpu-model.md "Interconnect" and
+ * docs/explanation/interconnect.md.
  */
 #ifndef GPU_ICNT_H
 #define GPU_ICNT_H

@@ -1,11 +1,11 @@
 /* icnt_planes.c - routers with one virtual channel, all ports at once: a bit per port.
  *
- * The same machine as icnt.c and icnt_router.c with one VC (docs/interconnect.md), for which per-flit work vanishes. A
- * flit is at most one per port, stage and step, so the content of a wire is a set of ports, and counters that change by
- * one (credits, occupancy, flits left) are kept in bit planes and counted for 64 ports by a carry chain. What a flit
- * belongs to follows from order: every input has a ring of the packets in its buffer and on the way to it (a node's
- * input: from push on; others: from the grant upstream), a sink one from the grant of its output until popped. Scalar
- * work is left per packet: its request, its grant, its tails.
+ * The same machine as icnt.c and icnt_router.c with one VC (docs/explanation/interconnect.md), for which per-flit work
+ * vanishes. A flit is at most one per port, stage and step, so the content of a wire is a set of ports, and counters
+ * that change by one (credits, occupancy, flits left) are kept in bit planes and counted for 64 ports by a carry chain.
+ * What a flit belongs to follows from order: every input has a ring of the packets in its buffer and on the way to it
+ * (a node's input: from push on; others: from the grant upstream), a sink one from the grant of its output until
+ * popped. Scalar work is left per packet: its request, its grant, its tails.
  *
  * Switch allocation needs, per input, whether its output has a credit, and per output, whether its holder has a flit.
  * Each fact is computed where its counter lives and mirrored to the other side when it changes.

@@ -1,7 +1,8 @@
 /* icnt_xbar.c - a crossbar with one virtual channel, packet by packet: no flit is moved, its times are computed.
  *
- * The same machine as icnt_planes.c and icnt_vcs.c (docs/interconnect.md). In a crossbar an input that holds an output
- * shares it with nobody, so the times of a packet's flits follow from its grant and from what its receiver has taken:
+ * The same machine as icnt_planes.c and icnt_vcs.c (docs/explanation/interconnect.md). In a crossbar an input that
+ * holds an output shares it with nobody, so the times of a packet's flits follow from its grant and from what its
+ * receiver has taken:
  *
  *   w(j) = max(w(j - 1) + 1, x(j - B) + 2)            flit j of an output wins the switch; B: flits of a buffer
  *   x(j) = max(w(j) + 3, x(j - 1) + 1, room for j)    it moves from the ejection to the boundary buffer

@@ -1,7 +1,7 @@
 /* l1d.c - the L1 data cache: tags, MSHRs, miss queue. Global stores write through and evict; local memory writes back.
  *
- * Model: docs/gpu-model.md "Loads and stores". A refusal changes nothing and names its reason. Reads leave one place of
- * the miss queue free, since a read miss may also write a dirty victim back.
+ * Model: docs/explanation/gpu-model.md "Loads and stores". A refusal changes nothing and names its reason. Reads leave
+ * one place of the miss queue free, since a read miss may also write a dirty victim back.
  *
  * A warp that gets past a fence empties the L1 of its SM, as in the reference: other SMs' stores are not seen here, so
  * its copies may be stale. Nothing is written back. Lines on their way lose their places too, but not their MSHRs: a

@@ -1,8 +1,9 @@
 /* addrmap.h - which channel, sub-partition, bank, row and column a device address belongs to.
  *
  * The bits above dram.channel_bit are divided by the number of channels: the remainder is the channel, the quotient
- * joined with the low bits is the address inside the channel, whose bits dram.address_map names (docs/gpu-model.md,
- * "Clocks and sizes"). The lowest bank bits choose the sub-partition and are left out of the L2's set index.
+ * joined with the low bits is the address inside the channel, whose bits dram.address_map names
+ * (docs/explanation/gpu-model.md, "Clocks and sizes"). The lowest bank bits choose the sub-partition and are left out
+ * of the L2's set index.
  */
 #ifndef GPU_ADDRMAP_H
 #define GPU_ADDRMAP_H

@@ -1,5 +1,5 @@
-/* l2.c - the queues and the cycle of an L2 sub-partition (docs/gpu-model.md, "L2 and DRAM"); l2_access.c holds the
- * access itself.
+/* l2.c - the queues and the cycle of an L2 sub-partition (docs/explanation/gpu-model.md, "L2 and DRAM"); l2_access.c
+ * holds the access itself.
  */
 #include "gpu/mem/l2.h"
 

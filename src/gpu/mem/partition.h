@@ -1,8 +1,8 @@
 /* partition.h - the memory side: L2 sub-partitions and the DRAM channel behind each pair of them.
  *
- * Flow (docs/gpu-model.md "L2 and DRAM"): interconnect -> [ROP delay] -> queue in -> L2 -> queue to DRAM -> arbitration
- * between the channel's sub-partitions -> [fixed delay] -> DRAM queue -> banks -> return queue -> queue from DRAM -> L2
- * fill -> queue out -> interconnect.
+ * Flow (docs/explanation/gpu-model.md "L2 and DRAM"): interconnect -> [ROP delay] -> queue in -> L2 -> queue to DRAM ->
+ * arbitration between the channel's sub-partitions -> [fixed delay] -> DRAM queue -> banks -> return queue -> queue
+ * from DRAM -> L2 fill -> queue out -> interconnect.
  */
 #ifndef GPU_PARTITION_H
 #define GPU_PARTITION_H

@@ -12,7 +12,7 @@
  *   decide  (find_victim, l2_find_victim, dram_class, pick_*, l1)  one owner; two schemes that fill it are refused by
  * name owns    a word per exclusive part that a scheme sets by configuration; two owners are refused by name
  * The order of a list means nothing: schemes are configured and asked by their names, those that are only a setting of
- * the machine (l1-latency) last. docs/scheme-hooks.md says when each fires.
+ * the machine (l1-latency) last. docs/reference/scheme-hooks.md says when each fires.
  */
 #ifndef GPU_SLOTS_SCHEME_H
 #define GPU_SLOTS_SCHEME_H

@@ -1,9 +1,9 @@
 /* coalesce.h - from the lanes' addresses of one warp instruction to the accesses that its caches see.
  *
- * Rules (docs/gpu-model.md "Loads and stores"): segments of 128 B for elements of 4 bytes and more, 64 B for 2, 32 B
- * for 1, however many of them a vector access moves per lane; each touched segment is one access, shrunk to the 64 B
- * half or 32 B quarter that is used. Accesses that go past the L1 have their own limit (32 B in the reference, 128 B in
- * its version 3). Lanes of an atomic that hit the same bytes become separate accesses.
+ * Rules (docs/explanation/gpu-model.md "Loads and stores"): segments of 128 B for elements of 4 bytes and more, 64 B
+ * for 2, 32 B for 1, however many of them a vector access moves per lane; each touched segment is one access, shrunk to
+ * the 64 B half or 32 B quarter that is used. Accesses that go past the L1 have their own limit (32 B in the reference,
+ * 128 B in its version 3). Lanes of an atomic that hit the same bytes become separate accesses.
  */
 #ifndef GPU_COALESCE_H
 #define GPU_COALESCE_H

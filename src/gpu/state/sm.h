@@ -1,8 +1,8 @@
 /* sm.h - a streaming multiprocessor: fetch, schedulers, operand collectors, pipes, memory unit and its caches.
  *
- * Private to src/gpu (sm*.c, l1d.c, gpu.c). The order of work within a cycle follows docs/gpu-model.md "Front of the
- * SM"; warps are bits of 64-bit masks. An SM whose step changed nothing sleeps: the counters of that step are repeated
- * for every cycle slept, until a timed event, a reply, or room in the interconnect wakes it.
+ * Private to src/gpu (sm*.c, l1d.c, gpu.c). The order of work within a cycle follows docs/explanation/gpu-model.md
+ * "Front of the SM"; warps are bits of 64-bit masks. An SM whose step changed nothing sleeps: the counters of that step
+ * are repeated for every cycle slept, until a timed event, a reply, or room in the interconnect wakes it.
  */
 #ifndef GPU_SM_H
 #define GPU_SM_H

@@ -55,7 +55,8 @@ static inline uint32_t uop_bit(const struct uop_regs *regs, uint32_t reg) {
   return regs->place[reg] ? regs->place[reg] - 1u : UOP_REGS + reg;
 }
 
-/* Sources that the scoreboard looks at: of some instructions not all (docs/gpu-model.md "Front of the SM"). */
+/* Sources that the scoreboard looks at: of some instructions not all (docs/explanation/gpu-model.md "Front of the SM").
+ */
 static inline uint32_t uop_waited_sources(const struct inst *i) {
   return i->flags & INST_WAITS_3 ? 3 : i->nsrc;
 }

@@ -1,6 +1,7 @@
 /* accel_text.h - lines of Accel-Sim's trace files: kernel header and instruction lines, of all tracer versions.
  *
- * Facts of the format: Accel-Sim's tracer (NVBit) from version 1.2 of 2020 to 6; docs/accel-sim.md lists what is read.
+ * Facts of the format: Accel-Sim's tracer (NVBit) from version 1.2 of 2020 to 6; docs/how-to/accel-sim.md lists what is
+ * read.
  */
 #ifndef TRACE_ACCEL_TEXT_H
 #define TRACE_ACCEL_TEXT_H

@@ -1,5 +1,5 @@
-/* slt.h - what writer and reader of our trace format share (docs/trace-format.md): constants, varints, blocks, and the
- * state per warp that both sides keep. Private to the room.
+/* slt.h - what writer and reader of our trace format share (docs/reference/trace-format.md): constants, varints,
+ * blocks, and the state per warp that both sides keep. Private to the room.
  */
 #ifndef TRACE_SLT_H
 #define TRACE_SLT_H

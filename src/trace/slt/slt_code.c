@@ -5,7 +5,7 @@
 #include "trace/slt/slt.h"
 
 _Static_assert(sizeof(struct inst) == 120, "a member of struct inst was added: give it a column here and in "
-                                           "docs/trace-format.md, and its check in valid()");
+                                           "docs/reference/trace-format.md, and its check in valid()");
 
 enum { MAX_INSTS = 1 << 24, MAX_FILES = 1 << 16 };
 

@@ -1,5 +1,5 @@
-/* slt_encode.h - one warp's instructions into the four planes of its stream (docs/trace-format.md, "A warp's stream").
- * Private to the room.
+/* slt_encode.h - one warp's instructions into the four planes of its stream (docs/reference/trace-format.md, "A warp's
+ * stream"). Private to the room.
  */
 #ifndef TRACE_SLT_ENCODE_H
 #define TRACE_SLT_ENCODE_H

@@ -1,5 +1,5 @@
 /* slt_write.c - recording: a feed that listens to another one, encodes what each warp does, and writes CTAs in groups
- * as they end (docs/trace-format.md).
+ * as they end (docs/reference/trace-format.md).
  */
 #include "trace/slt/slt_write.h"
 

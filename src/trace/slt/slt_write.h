@@ -1,5 +1,5 @@
-/* slt_write.h - writing our own trace format (docs/trace-format.md): launches as they run, or as another trace gives
- * them.
+/* slt_write.h - writing our own trace format (docs/reference/trace-format.md): launches as they run, or as another
+ * trace gives them.
  *
  * The file appears whole or not at all: it has no name until slt_finish (base/output.h).
  */
