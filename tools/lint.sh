@@ -1,5 +1,5 @@
 #!/bin/bash
-# Checks of the source: formatting, cppcheck, shellcheck where present, dependency rules, generated pages, forbidden words.
+# Checks of the source: formatting, cppcheck, shellcheck where present, dependency rules, generated pages, citations, forbidden words.
 #   tools/lint.sh [--build DIR]
 # Prints "ok NAME" or "not ok NAME" per check; exits 1 when one failed.
 set -u
@@ -40,6 +40,8 @@ for page in knobs counters schemes scheme-pairs energies invariants; do
     report "docs/reference/$page.md is current" $?
   fi
 done
+
+tools/citations.py || bad=1
 
 tools/programs.py | diff -q - docs/reference/programs.md >/dev/null
 report "docs/reference/programs.md is current" $?

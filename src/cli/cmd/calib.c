@@ -1,4 +1,4 @@
-/* calib.c - reference tables, errors and goals of the calibration (issue: the baseline GPU). */
+/* calib.c - reference tables, errors and goals of the calibration of the baseline GPU. */
 #include "cli/cmd/calib.h"
 
 #include <errno.h>
