@@ -19,7 +19,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PTX = HERE.parent / "tests/calibration/calib.ptx"
-FIELDS = ["date", "note", "table", "kernel", "sms", "ctas", "mode", "warp_insts", "cycles", "cpu_s", "rss_kb", "program_kb", "host_insts"]
+FIELDS = ["date", "commit", "table", "kernel", "sms", "ctas", "mode", "warp_insts", "cycles", "cpu_s", "rss_kb", "program_kb", "host_insts"]
 COUNTED = 1_000_000
 
 # Launch files: parameter, buffers (element count in words), and warp instructions per unit of the parameter and warp.
@@ -140,17 +140,17 @@ def plan(tables):
             yield "growth", kernel, insts, 15, 90, 256, "timing", 1 if insts > 50_000_000 else 3
 
 
-def run(build, tables, note):
+def run(build, tables, commit):
     sluice, tool = str(build / "sluice"), counters()
     print(f"host instructions by {tool}" if tool else
           "host instructions need perf (Debian package linux-perf) or valgrind (package valgrind): CPU seconds only")
     path, day = HERE / "scaling.csv", datetime.date.today().isoformat()
     for r in rows_of(tables, sluice, str(build / "share/sluice/calibration/calib"), tool):
-        if note is None:
+        if commit is None:
             continue
         new = not path.exists()
         with open(path, "a", newline="") as f:
             w = csv.DictWriter(f, FIELDS)
             if new:
                 w.writeheader()
-            w.writerow({**r, "date": day, "note": note, "cpu_s": f"{r['cpu_s']:.3f}"})
+            w.writerow({**r, "date": day, "commit": commit, "cpu_s": f"{r['cpu_s']:.3f}"})

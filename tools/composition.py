@@ -5,7 +5,7 @@
 
 Simulations that DIR (default BUILD/composition) already holds are not repeated, so a run that was interrupted goes on
 where it stopped; results of another build of the simulator are not reused. tools/composition.sh BUILD
-writes docs/explanation/composition.md.
+writes docs/notes/composition.md.
 """
 import argparse
 import concurrent.futures

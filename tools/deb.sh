@@ -18,7 +18,7 @@ tools/install.sh "$build" "$stage/usr" "$version" >/dev/null
 doc=$stage/usr/share/doc/sluice
 install -D -m 644 LICENSE "$doc/copyright"
 install -m 644 README.md "$doc/"
-find docs -type f ! -path 'docs/notes/*' | while read -r page; do install -D -m 644 "$page" "$doc/$page"; done
+find docs -type f | while read -r page; do install -D -m 644 "$page" "$doc/$page"; done
 gzip -9n "$stage/usr/share/man/man1/sluice.1"
 # Debian's folder for zsh functions of packages.
 mkdir -p "$stage/usr/share/zsh/vendor-completions"

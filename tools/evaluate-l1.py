@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/explanation/schemes-evaluation.md: BUCL, the Tag-Split Cache and the decoupled L1D on the workloads of their papers.
+"""The tables of docs/notes/l1-schemes.md: BUCL, the Tag-Split Cache and the decoupled L1D on the workloads of their papers.
 
   tools/evaluate-l1.py BUILD [--size small|medium|large] [--jobs N] [--work DIR] [--set KEY=VALUE]... [TABLE...]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/explanation/schemes-evaluation-l2.md: MeDiC and sharing-aware management on the workloads of their papers.
+"""The tables of docs/notes/l2-schemes.md: MeDiC and sharing-aware management on the workloads of their papers.
 
   tools/evaluate-l2.py BUILD [--size small|medium|large] [--jobs N] [--work DIR] [--set KEY=VALUE]... [--without SCHEME]... [TABLE...]
 

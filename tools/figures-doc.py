@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write docs/explanation/figures.md from the folders of `sluice paper`: figure by figure what reproduces, what does not, and why.
+"""Write docs/notes/figures.md from the folders of `sluice paper`: figure by figure what reproduces, what does not, and why.
 
-    tools/figures-doc.py paper-bucl paper-tsc ... > docs/explanation/figures.md
+    tools/figures-doc.py paper-bucl paper-tsc ... > docs/notes/figures.md
 """
 import json
 import pathlib

@@ -51,8 +51,8 @@ def speed():
 
 
 def start(data):
-    out = [[r["note"], f"{float(r['host_insts']) / 1e6:.1f}", f"{1e3 * float(r['cpu_s']):.0f}"] for r in data if r["table"] == "start"]
-    return table(["state", "million host instructions", "CPU ms"], out)
+    out = [[r["date"], f"`{r['commit']}`", f"{float(r['host_insts']) / 1e6:.1f}", f"{1e3 * float(r['cpu_s']):.0f}"] for r in data if r["table"] == "start"]
+    return table(["date", "commit", "million host instructions", "CPU ms"], out)
 
 
 def groups(data):

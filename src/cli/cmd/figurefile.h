@@ -1,5 +1,4 @@
-/* figurefile.h - the declarative files of figures/: one figure or table of a paper each (docs/explanation/figures.md).
- */
+/* figurefile.h - the declarative files of figures/: one figure or table of a paper each (docs/how-to/papers.md). */
 #ifndef CLI_FIGUREFILE_H
 #define CLI_FIGUREFILE_H
 

@@ -483,15 +483,14 @@ const struct command cmd_paper = {
     .name = "paper",
     .summary = "a paper's whole evaluation: every figure and table that is a measurement",
     .usage = "[OPTIONS] bucl|tsc|medic|decoupled-l1d|sharing",
-    .help =
-        "Simulates what the paper's figures need and draws them in the paper's form, with the published numbers "
-        "beside\n"
-        "ours where its text gives them. Runs are kept in the output folder: a second call draws without "
-        "simulating, and\n"
-        "an interrupted one goes on. A figure is one file in share/sluice/figures (docs/explanation/figures.md).\n\n"
-        "Examples:\n"
-        "  sluice paper bucl --quick\n"
-        "  sluice paper medic --size medium -o results/medic\n",
+    .help = "Simulates what the paper's figures need and draws them in the paper's form, with the published numbers "
+            "beside\n"
+            "ours where its text gives them. Runs are kept in the output folder: a second call draws without "
+            "simulating, and\n"
+            "an interrupted one goes on. A figure is one file in share/sluice/figures (docs/how-to/papers.md).\n\n"
+            "Examples:\n"
+            "  sluice paper bucl --quick\n"
+            "  sluice paper medic --size medium -o results/medic\n",
     .opts = paper_opts,
     .run = paper_run,
 };

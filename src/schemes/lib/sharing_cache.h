@@ -16,7 +16,7 @@
  *    purpose of the dead-block rule say that a private line declared dead may go. Shared data may replace dead private
  *    lines here; `strict=1` is P1 to the letter. To the letter, lines that nobody uses again fill the L1 and shared
  * data stays out of it for good: mummergpu then takes 1.37 times the baseline's time instead of 1.00, neuralnet 1.99
- *    instead of 1.03 (docs/explanation/schemes-evaluation-l2.md).
+ *    instead of 1.03 (docs/notes/l2-schemes.md).
  *  - In the L2 section VI-B sees no dead blocks, because any line may be the least recent one of its kind. But a shared
  *    line that nobody uses again goes only when all lines of its set are shared, and until then new lines replace each
  *    other in the ways that are left. `l2_dead=1` is an experiment with that: the rule of the L1, the kinds swapped.
