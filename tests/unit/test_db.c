@@ -12,7 +12,7 @@
 #include <sqlite3.h>
 
 #include "base/paths.h"
-#include "results/db.h"
+#include "results/db/db_impl.h"
 #include "results/record.h"
 
 static char dir[64];
@@ -261,6 +261,56 @@ static void created_together(void **state) {
   db_close(db);
 }
 
+/* Every row of `a` is the row of `b` at its place. */
+static void same_rows(struct db *a, struct db *b, const char *sql) {
+  struct err e = {0};
+  sqlite3_stmt *x = db_prepare(a, sql, &e), *y = db_prepare(b, sql, &e);
+  assert_non_null(x);
+  assert_non_null(y);
+  int rows = 0;
+  for (int rc; (rc = sqlite3_step(x)) == sqlite3_step(y) && rc == SQLITE_ROW; rows++)
+    for (int i = 0; i < sqlite3_column_count(x); i++) {
+      const char *p = (const char *)sqlite3_column_text(x, i), *q = (const char *)sqlite3_column_text(y, i);
+      assert_int_equal(!p, !q);
+      if (p) assert_string_equal(p, q);
+    }
+  assert_true(rows > 10);
+  assert_int_equal(sqlite3_stmt_busy(x), 0);
+  assert_int_equal(sqlite3_stmt_busy(y), 0);
+  sqlite3_finalize(x);
+  sqlite3_finalize(y);
+}
+
+/* A new file has the tables, columns and counters that all steps one after the other give, but not made one by one. */
+static void same_tables(void **state) {
+  (void)state;
+  enum { FROM = 3 };
+  struct err e = {0};
+  char set[96];
+  sqlite3 *old;
+  assert_int_equal(sqlite3_open(file("steps.db"), &old), SQLITE_OK);
+  for (int v = 0; v < FROM; v++) assert_int_equal(sqlite3_exec(old, db_migrations[v], NULL, NULL, NULL), SQLITE_OK);
+  snprintf(set, sizeof set, "PRAGMA user_version = %d; PRAGMA application_id = %d", FROM, DB_APPLICATION);
+  assert_int_equal(sqlite3_exec(old, set, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(old);
+  struct db *steps = db_open(file("steps.db"), DB_WRITE, &e), *new = db_open(file("new.db"), DB_WRITE, &e);
+  assert_non_null(steps);
+  assert_non_null(new);
+  same_rows(steps, new, "SELECT name, type, tbl_name, sql FROM sqlite_schema ORDER BY name");
+  same_rows(steps, new, "SELECT * FROM pragma_table_info('kernels') ORDER BY cid");
+  same_rows(steps, new, "SELECT * FROM pragma_table_info('results') ORDER BY cid");
+  same_rows(steps, new, "SELECT * FROM counters ORDER BY key");
+  assert_true(db_check(steps, &e));
+  assert_true(db_check(new, &e));
+  db_close(steps);
+  sqlite3_stmt *changes = db_prepare(new, "PRAGMA schema_version", &e);
+  assert_int_equal(sqlite3_step(changes), SQLITE_ROW);
+  int64_t n = sqlite3_column_int64(changes, 0);
+  if (n > 100) fail_msg("%lld changes of the schema of a new file", (long long)n);
+  sqlite3_finalize(changes);
+  db_close(new);
+}
+
 static void locked(void **state) {
   (void)state;
   struct err e = {0};
@@ -341,8 +391,9 @@ static void damaged(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(bad_files),
-                                     cmocka_unit_test(unfinished), cmocka_unit_test(created_together),
-                                     cmocka_unit_test(locked),     cmocka_unit_test(damaged)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),  cmocka_unit_test(bad_files),
+                                     cmocka_unit_test(unfinished),  cmocka_unit_test(created_together),
+                                     cmocka_unit_test(same_tables), cmocka_unit_test(locked),
+                                     cmocka_unit_test(damaged)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

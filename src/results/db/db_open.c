@@ -107,40 +107,87 @@ static bool has_column(struct db *db, const char *table, const char *column) {
   return sqlite3_table_column_metadata(db->sql, NULL, table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static bool add_counter(struct db *db, sqlite3_stmt *put, const char *key, const char *unit, const char *doc,
-                        const char *kind, const char *type, struct err *e) {
-  static const char *const tables[] = {"totals", "kernels", "overlaps"};
-  for (size_t t = 0; t < 3; t++) {
-    if (has_column(db, tables[t], key)) continue;
-    char *sql = sqlite3_mprintf("ALTER TABLE %s ADD COLUMN \"%w\" %s", tables[t], key, type);
+enum { COUNTER_TABLES = 3 };
+static const char *const counter_tables[COUNTER_TABLES] = {"totals", "kernels", "overlaps"};
+
+/* Counter `i` as a row of `counters` and the type of its columns; false when there are no more. */
+struct counter {
+  const char *key, *unit, *doc, *kind, *type;
+};
+
+static bool counter_at(uint32_t i, struct counter *c) {
+  static const char *const kinds[] = {[STAT_SUM] = "sum", [STAT_MAX] = "maximum", [STAT_MEAN] = "mean"};
+  if (i < gpu_stat_row_count) {
+    const struct stat_row *r = &gpu_stat_rows[i];
+    *c = (struct counter){r->key, r->unit, r->doc, kinds[r->kind], r->kind == STAT_MEAN ? "REAL" : "INTEGER"};
+    return true;
+  }
+  if (i - gpu_stat_row_count >= derived_row_count) return false;
+  const struct derived_row *r = &derived_rows[i - gpu_stat_row_count];
+  *c = (struct counter){r->key, r->unit, r->doc, "derived", "REAL"};
+  return true;
+}
+
+static bool add_counter(struct db *db, sqlite3_stmt *put, const struct counter *c, struct err *e) {
+  for (size_t t = 0; t < COUNTER_TABLES; t++) {
+    if (has_column(db, counter_tables[t], c->key)) continue;
+    char *sql = sqlite3_mprintf("ALTER TABLE %s ADD COLUMN \"%w\" %s", counter_tables[t], c->key, c->type);
     bool ok = db_exec(db, sql, e);
     sqlite3_free(sql);
     if (!ok) return false;
   }
-  db_bind_text(put, 1, key);
-  db_bind_text(put, 2, unit);
-  db_bind_text(put, 3, doc);
-  db_bind_text(put, 4, kind);
+  db_bind_text(put, 1, c->key);
+  db_bind_text(put, 2, c->unit);
+  db_bind_text(put, 3, c->doc);
+  db_bind_text(put, 4, c->kind);
   return db_run_once(db, put, e);
 }
 
 bool db_sync_counters(struct db *db, struct err *e) {
-  static const char *const kinds[] = {[STAT_SUM] = "sum", [STAT_MAX] = "maximum", [STAT_MEAN] = "mean"};
   sqlite3_stmt *put = db_prepare(db,
                                  "INSERT INTO counters VALUES(?, ?, ?, ?) ON CONFLICT(key) DO UPDATE SET unit = "
                                  "excluded.unit, meaning = excluded.meaning, kind = excluded.kind WHERE "
                                  "unit <> excluded.unit OR meaning <> excluded.meaning OR kind <> excluded.kind",
                                  e);
   bool ok = put;
-  for (uint32_t i = 0; ok && i < gpu_stat_row_count; i++) {
-    const struct stat_row *r = &gpu_stat_rows[i];
-    ok = add_counter(db, put, r->key, r->unit, r->doc, kinds[r->kind], r->kind == STAT_MEAN ? "REAL" : "INTEGER", e);
-  }
-  for (uint32_t i = 0; ok && i < derived_row_count; i++) {
-    const struct derived_row *r = &derived_rows[i];
-    ok = add_counter(db, put, r->key, r->unit, r->doc, "derived", "REAL", e);
-  }
+  struct counter c;
+  for (uint32_t i = 0; ok && counter_at(i, &c); i++) ok = add_counter(db, put, &c, e);
   sqlite3_finalize(put);
+  return ok;
+}
+
+static bool recreate(struct db *db, const char *table, const char *sql, struct err *e) {
+  char *drop = sqlite3_mprintf("DROP TABLE %s", table);
+  bool ok = db_exec(db, drop, e) && db_exec(db, sql, e);
+  sqlite3_free(drop);
+  return ok;
+}
+
+/* SQLite reads the whole schema again for every column that is added. So an empty table gets one counter that way,
+ * which finds the place among its columns and constraints, and is then made again with all counters there. */
+static bool widen_empty(struct db *db, const char *table, struct err *e) {
+  struct counter c;
+  CHECK(counter_at(0, &c), "no counters");
+  char *first = sqlite3_mprintf("\"%w\" %s", c.key, c.type);
+  char *add = sqlite3_mprintf("ALTER TABLE %s ADD COLUMN %s", table, first);
+  sqlite3_stmt *was = db_exec(db, add, e) ? db_prepare(db, "SELECT sql FROM sqlite_schema WHERE name = ?", e) : NULL;
+  sqlite3_str *now = sqlite3_str_new(db->sql);
+  if (was) {
+    db_bind_text(was, 1, table);
+    const char *sql = sqlite3_step(was) == SQLITE_ROW ? (const char *)sqlite3_column_text(was, 0) : NULL;
+    const char *at = sql ? strstr(sql, first) : NULL;
+    CHECK(at, "%s: no column %s", table, first);
+    at += strlen(first);
+    sqlite3_str_append(now, sql, (int)(at - sql));
+    for (uint32_t i = 1; counter_at(i, &c); i++) sqlite3_str_appendf(now, ", \"%w\" %s", c.key, c.type);
+    sqlite3_str_appendall(now, at);
+  }
+  sqlite3_finalize(was);
+  char *text = sqlite3_str_finish(now);
+  bool ok = was && recreate(db, table, text, e);
+  sqlite3_free(text);
+  sqlite3_free(add);
+  sqlite3_free(first);
   return ok;
 }
 
@@ -160,6 +207,7 @@ static bool migrate_steps(struct db *db, int64_t version, struct err *e) {
   ok = ok && (version == 0 || version >= SUMS_SINCE || db_records_sound(db, e));
   for (int64_t v = version; ok && v < DB_VERSION; v++) ok = db_exec(db, db_migrations[v], e);
   ok = ok && (!before_lines || db_fill_lines(db, e));
+  for (size_t t = 0; ok && version == 0 && t < COUNTER_TABLES; t++) ok = widen_empty(db, counter_tables[t], e);
   char set[96];
   snprintf(set, sizeof set, "PRAGMA user_version = %d; PRAGMA application_id = %d;", DB_VERSION, DB_APPLICATION);
   db->verified = 0;
