@@ -33,6 +33,7 @@ enum {
 struct salvage {
   struct db *from, *to;
   const char *columns, *table;
+  sqlite3_stmt *rows[2];                                            /* of the table: upwards, downwards */
   bool (*row)(struct salvage *s, sqlite3_stmt *row, struct err *e); /* false: the new file cannot be written */
   struct db_saved *saved;
   struct err *e;
@@ -72,15 +73,23 @@ static int step(struct salvage *s, sqlite3_stmt *q) {
 
 static bool run_row(struct salvage *s, sqlite3_stmt *q, struct err *e);
 
+/* The rows of the table between two, upwards or downwards: prepared once, as a damaged file is asked thousands
+ * of times. NULL: the schema does not have it, or not its columns. */
+static sqlite3_stmt *rows_between(const struct salvage *s, bool down) {
+  char *sql = sqlite3_mprintf("SELECT rowid, %s FROM %s WHERE rowid BETWEEN ? AND ? ORDER BY rowid %s", s->columns,
+                              s->table, down ? "DESC" : "ASC");
+  sqlite3_stmt *q = db_prepare(s->from, sql, NULL);
+  sqlite3_free(sql);
+  return q;
+}
+
 /* Rows with lo <= rowid <= hi, upwards or downwards to the first that cannot be read or is out of order. *reached: the
  * last one that was read. 1: all were, 0: damage, -1: the new file cannot be written. */
 static int read_until_damage(struct salvage *s, int64_t lo, int64_t hi, bool down, int64_t *reached, bool *any) {
-  char *sql = sqlite3_mprintf("SELECT rowid, %s FROM %s WHERE rowid BETWEEN %lld AND %lld ORDER BY rowid %s",
-                              s->columns, s->table, (long long)lo, (long long)hi, down ? "DESC" : "ASC");
-  sqlite3_stmt *q = db_prepare(s->from, sql, NULL);
-  sqlite3_free(sql);
+  sqlite3_stmt *q = s->rows[down];
+  sqlite3_bind_int64(q, 1, lo);
+  sqlite3_bind_int64(q, 2, hi);
   *any = false;
-  if (!q) return 0;
   int rc, result = 0;
   while ((rc = step(s, q)) == SQLITE_ROW) {
     int64_t at = sqlite3_column_int64(q, 0);
@@ -94,7 +103,7 @@ static int read_until_damage(struct salvage *s, int64_t lo, int64_t hi, bool dow
     }
   }
   if (rc == SQLITE_DONE) result = 1;
-  sqlite3_finalize(q);
+  sqlite3_reset(q);
   return result;
 }
 
@@ -102,15 +111,19 @@ struct range {
   int64_t lo, hi;
 };
 
-/* From both ends inwards, then the halves of what lies between, the larger ranges first: each half is smaller than its
- * whole, and after PROBES of them what is left is given up. */
-static bool salvage(struct salvage *s) {
+static int64_t last_row(struct salvage *s) {
   char *sql = sqlite3_mprintf("SELECT max(rowid) FROM %s", s->table);
   sqlite3_stmt *q = db_prepare(s->from, sql, NULL);
   sqlite3_free(sql);
   int64_t max = q && step(s, q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
   sqlite3_finalize(q);
-  if (max < 1 || max > INT_MAX) max = 1 << 21; /* more than a study can have (STUDY_RUNS_MAX) */
+  return max < 1 || max > INT_MAX ? 1 << 21 : max; /* more than a study can have (STUDY_RUNS_MAX) */
+}
+
+/* From both ends inwards, then the halves of what lies between, the larger ranges first: each half is smaller than its
+ * whole, and after PROBES of them what is left is given up. */
+static bool salvage_rows(struct salvage *s) {
+  int64_t max = last_row(s);
   s->max = (double)max;
   struct range *queue = calloc(2 * PROBES + 2, sizeof *queue);
   CHECK(queue, "out of memory");
@@ -136,6 +149,15 @@ static bool salvage(struct salvage *s) {
     queue[put++] = (struct range){mid + 1, r.hi};
   }
   free(queue);
+  return ok;
+}
+
+static bool salvage(struct salvage *s) {
+  s->rows[0] = rows_between(s, false);
+  s->rows[1] = rows_between(s, true);
+  bool ok = !s->rows[0] || !s->rows[1] || salvage_rows(s);
+  sqlite3_finalize(s->rows[0]);
+  sqlite3_finalize(s->rows[1]);
   return ok;
 }
 
