@@ -94,7 +94,8 @@ static void say_warp(struct text *t, const struct sm *s, uint32_t w, bool silent
   const struct warp_state *ws = &s->w[w];
   say(t, "\n  SM %u warp %u (block %u, warp %u): PTX line %u, ", s->id, w, ws->cta, ws->index, line_of(s, w, ws->pc));
   if (s->done & bit) {
-    say(t, "has exited: %u instructions in flight, stores not acknowledged: %u", ws->in_pipe, ws->stores);
+    say(t, "has exited: %u instructions in flight, stores not acknowledged: %u, loads not answered: %u", ws->in_pipe,
+        ws->stores, ws->loads);
   } else if (s->barrier & bit) {
     say_barrier(t, s, ws);
   } else if (s->atomic_wait & bit) {

@@ -83,6 +83,7 @@ struct warp_state {
   uint16_t atomics;        /* lanes of atomics not yet performed */
   uint16_t regs_pending;   /* registers with a pending write */
   uint32_t cta;
+  uint16_t loads;     /* on their way, also those that nobody waits for: without a destination no register is pending */
   uint8_t inst_bytes; /* of code space per instruction; 0: its code has addresses of its own (a trace of SASS) */
   uint64_t age;
   struct uop *uop;         /* of its launch */
