@@ -35,6 +35,19 @@ static bool each(void *db, const struct db_row *r) {
   return true;
 }
 
+static void table(struct db *db, const char *sql) {
+  struct err e = {0};
+  struct db_table *t = db_sql(db, sql, &e);
+  for (size_t i = 0; t && i < t->rows * t->columns; i++) {
+    const struct db_cell *c = &t->cell[i];
+    if (c->kind == CELL_TEXT) note(c->s);
+    if (c->kind == CELL_INT) digest = hash_bytes(digest, &c->i, sizeof c->i);
+    if (c->kind == CELL_REAL) digest = hash_bytes(digest, &c->r, sizeof c->r);
+  }
+  db_table_free(t);
+  note(e.msg);
+}
+
 /* Everything that reads. */
 static uint64_t look(const char *path) {
   struct err e = {0};
@@ -44,11 +57,9 @@ static uint64_t look(const char *path) {
     digest += db_check(db, &e);
     note(e.msg);
     db_each(db, NULL, each, db, &e);
-    size_t n;
-    char **names = db_studies(db, &n, &e);
-    for (size_t i = 0; names && i < n; i++) note(names[i]), free(names[i]);
-    free(names);
-    db_table_free(db_sql(db, "SELECT * FROM kernels", &e));
+    table(db, "SELECT name FROM studies ORDER BY id");
+    table(db, "SELECT * FROM kernels");
+    table(db, "SELECT study, status, cycles FROM results");
   }
   db_close(db);
   note(e.msg);

@@ -86,8 +86,6 @@ bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const str
 bool db_value(struct db *db, int64_t run, const char *key, double *value);
 /* The record as `sluice run --json` wrote it; the caller decrefs it. */
 json_t *db_record(struct db *db, int64_t run, struct err *e);
-/* Names of the studies in the file, in order of age; the caller frees each and the array. */
-char **db_studies(struct db *db, size_t *count, struct err *e);
 
 /* ---- queries ---- */
 enum db_format { DB_TEXT, DB_CSV, DB_JSON, DB_MARKDOWN, DB_LATEX };

@@ -390,10 +390,40 @@ static void damaged(void **state) {
   assert_false(db_recover(file("d.db"), file("r.db"), &saved, NULL, NULL, &e)); /* there already */
 }
 
+static bool status_of(void *ctx, const struct db_row *r) {
+  *(enum db_status *)ctx = r->status;
+  return false;
+}
+
+/* The view that everything is read through says something else than it did: nobody reads through it, and when the
+ * change was meant (the file is sealed), what it does not say is missing. */
+static void other_view(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct db *db = db_open(file("view.db"), DB_WRITE, &e);
+  assert_non_null(db);
+  const struct db_plan plan[] = {{.hash = "h1", .workload = "prog", .gpu = "fermi", .scheme = "none"}};
+  assert_true(db_study_put(db, "s", "s.yaml", "name: s\n", plan, 1, &e) > 0);
+  db_close(db);
+  sql("view.db", "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '''missing''', 'NULL') "
+                 "WHERE name = 'results'");
+  enum db_status status = DB_DONE;
+  assert_non_null(db = db_open(file("view.db"), DB_READ, &e));
+  assert_false(db_each(db, NULL, status_of, &status, &e));
+  assert_non_null(strstr(e.msg, "sqlite_schema"));
+  assert_null(db_sql(db, "SELECT study, status FROM results", &e));
+  db_close(db);
+  assert_true(db_seal_file(file("view.db"), &e));
+  assert_non_null(db = db_open(file("view.db"), DB_READ, &e));
+  assert_true(db_each(db, NULL, status_of, &status, &e));
+  assert_int_equal(status, DB_MISSING);
+  db_close(db);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),  cmocka_unit_test(bad_files),
                                      cmocka_unit_test(unfinished),  cmocka_unit_test(created_together),
                                      cmocka_unit_test(same_tables), cmocka_unit_test(locked),
-                                     cmocka_unit_test(damaged)};
+                                     cmocka_unit_test(damaged),     cmocka_unit_test(other_view)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

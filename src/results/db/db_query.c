@@ -71,7 +71,8 @@ struct db_table *db_sql(struct db *db, const char *sql, struct err *e) {
   else if (!s || !sqlite3_column_count(s)) err_set(e, ERR_USAGE, "SQL: a statement that returns rows is needed");
   else if (rest && rest[strspn(rest, " \t\r\n;")])
     err_set(e, ERR_USAGE, "SQL: one statement at a time; '%.40s' follows it", rest);
-  else if (db_verify(db, which, e)) t = table_of(db, s, e);
+  /* What a view shows is in the schema. */
+  else if (db_verify(db, which ? which | 1u << DB_SCHEMA : 0, e)) t = table_of(db, s, e);
   sqlite3_finalize(s);
   return t;
 }

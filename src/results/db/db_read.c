@@ -27,9 +27,9 @@ bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const str
                                "FROM results WHERE ?1 IS NULL OR study = ?1 ORDER BY "
                                "(SELECT id FROM studies WHERE name = study), ordinal",
                                e);
-  if (!s ||
-      !db_verify(db, 1u << DB_STUDIES | 1u << DB_PLAN | 1u << DB_RUNS | 1u << DB_TOTALS | 1u << DB_SCHEME_COUNTERS, e))
-    return sqlite3_finalize(s), false;
+  unsigned read =
+      1u << DB_SCHEMA | 1u << DB_STUDIES | 1u << DB_PLAN | 1u << DB_RUNS | 1u << DB_TOTALS | 1u << DB_SCHEME_COUNTERS;
+  if (!s || !db_verify(db, read, e)) return sqlite3_finalize(s), false;
   db_bind_text(s, 1, study);
   int rc;
   while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
@@ -47,7 +47,8 @@ bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const str
         .parameters = text(s, 9),
         .ordinal = sqlite3_column_int64(s, 10),
         .replica = sqlite3_column_int64(s, 11),
-        .status = !strcmp(status, "done")     ? DB_DONE
+        .status = !status                     ? DB_MISSING /* a view that was changed, and sealed */
+                  : !strcmp(status, "done")   ? DB_DONE
                   : !strcmp(status, "failed") ? DB_FAILED
                                               : DB_MISSING,
         .exit_code = sqlite3_column_int(s, 13),
@@ -127,21 +128,4 @@ json_t *db_record(struct db *db, int64_t run, struct err *e) {
   }
   sqlite3_finalize(s);
   return j;
-}
-
-char **db_studies(struct db *db, size_t *count, struct err *e) {
-  char **names = NULL;
-  sqlite3_stmt *s = db_prepare(db, "SELECT name FROM studies ORDER BY id", e);
-  *count = 0;
-  if (!s) return NULL;
-  int rc;
-  while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-    char **grown = realloc(names, (*count + 1) * sizeof *names);
-    CHECK(grown, "out of memory");
-    names = grown;
-    names[(*count)++] = strdup(text(s, 0));
-  }
-  if (rc != SQLITE_DONE) db_fail(db, e);
-  sqlite3_finalize(s);
-  return names ? names : calloc(1, sizeof *names);
 }
