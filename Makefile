@@ -11,6 +11,14 @@
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
+# A file is one short line: $(call say,CC,file). V=1 prints the whole commands.
+ifeq ($(V),1)
+say :=
+else
+.SILENT:
+say = $(info $(1) $(patsubst $(CURDIR)/%,%,$(2))$(if $(SANITIZE), (sanitizers))$(if $(COVERAGE), (coverage)))
+endif
+
 B ?= build
 ifeq ($(origin CC),default)
 CC := gcc
@@ -72,34 +80,38 @@ cli: $(B)/sluice
 $(B)/deps.ok: tools/setup.sh
 	@tools/setup.sh --check
 	@mkdir -p $(@D) && touch $@
+$(B)/deps-unit.ok: tools/setup.sh
+	@tools/setup.sh --check unit
+	@mkdir -p $(@D) && touch $@
 
 $(B)/src/%.o: src/%.c | $(B)/deps.ok
 	@mkdir -p $(@D)
+	$(call say,CC,$<)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS_src/$*.c) $(LAST_OPT) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(DATA)/configs/%.yaml: configs/%.yaml
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 
 $(DATA)/calibration/%: tests/calibration/%
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 
 $(DATA)/%.schema.json: data/%.schema.json
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 
 $(DATA)/figures/%.yaml: figures/%.yaml
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 
 $(DATA)/templates/%.in: data/templates/%.in
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 
 $(DATA)/%.csv: data/%.csv
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 
 # Each library that is found, mapped and relocated takes 0.06 ms of every run (docs/explanation/performance.md): those whose objects may be
 # part of a shared library become part of ours, invisible from outside, and calls within it need no lookup. The command holds
@@ -119,16 +131,19 @@ exe_libs = $(if $(filter -static,$(1)),$(EXE_ALL),$(foreach l,$(filter-out -lm,$
 # Every object is linked directly: schemes register themselves through a linker section.
 $(B)/lib/libsluice.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
+	$(call say,LD,$@)
 	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so $(if $(WERROR),$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJ) $(call lib_libs,$(LDLIBS))
 
 $(B)/sluice: $(EXE_OBJ) $(LIB_OBJ) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
+	$(call say,LD,$@)
 	$(CC) $(CFLAGS) $(EXE_LDFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) $(LIB_OBJ) $(call exe_libs,$(EXE_LDFLAGS))
 
 # ---- tests ----
 .SECONDEXPANSION:
-$(B)/tests/%: tests/unit/%.c $(B)/lib/libsluice.so $$(TEST_OBJ_$$*)
+$(B)/tests/%: tests/unit/%.c $(B)/lib/libsluice.so $$(TEST_OBJ_$$*) | $(B)/deps-unit.ok
 	@mkdir -p $(@D)
+	$(call say,CC,$<)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice \
 	  -Wl,-rpath,'$$ORIGIN/../lib' -lcmocka $(LDLIBS_$*) $(LDLIBS)
 
@@ -136,7 +151,7 @@ unit: $(TESTS) $(CONFIGS) $(TABLES)
 asan:
 	@$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined unit
 
-# `make test` and `make demo` start from nothing: they install what is missing.
+# `make test` and `make demo` start from nothing: they install what is missing, each what it needs.
 JOBS ?= $(shell nproc)
 setup:
 	@tools/setup.sh
@@ -146,8 +161,8 @@ test:
 	@$(MAKE) --no-print-directory -j$(JOBS) asan
 	@tests/run --build $(B)
 demo:
-	@tools/setup.sh
-	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@tools/setup.sh demo
+	+@tools/progress.sh $(MAKE) --no-print-directory -j$(JOBS) all
 	@tools/demo.sh $(B)
 
 # ---- checks ----
@@ -172,12 +187,12 @@ deb: all
 	@tools/deb.sh $(B) $(VERSION)
 
 clean:
-	rm -rf $(B)
+	@rm -rf $(B)
 
 help:
-	@echo "make          build $(B)/sluice and $(B)/lib"
+	@echo "make          build $(B)/sluice and $(B)/lib; V=1 prints whole commands"
 	@echo "make setup    install the Debian packages that are missing"
-	@echo "make demo     set up, build, simulate bundled CUDA programs, compare schemes"
+	@echo "make demo     install what a build needs, build, simulate bundled CUDA programs, compare schemes"
 	@echo "make test     set up, build, run every test"
 	@echo "make unit     build the unit tests ($(B)/tests); make asan: the same instrumented"
 	@echo "make lint     formatting, cppcheck, dependency rules between rooms"

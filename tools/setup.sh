@@ -1,11 +1,13 @@
 #!/bin/sh
-# Install the Debian packages that building and testing Sluice needs. Quiet when nothing is missing.
-#   tools/setup.sh          install what is missing (as root, else through sudo)
-#   tools/setup.sh --check  only say what is missing; exit 1 if anything is
+# Install the Debian packages that Sluice needs. Quiet when nothing is missing.
+#   tools/setup.sh               what building, testing and packaging need (as root, else through sudo)
+#   tools/setup.sh demo          only what building needs: that is all of `make demo`
+#   tools/setup.sh --check       only say what a build lacks; exit 1 if anything is missing
+#   tools/setup.sh --check unit  the same for the unit tests
 set -eu
 
 # package:file that it provides. A file test is a hundred times faster than asking dpkg.
-need='
+need_build='
 gcc:/usr/bin/gcc
 libc6-dev:/usr/include/stdio.h
 make:/usr/bin/make
@@ -21,6 +23,12 @@ libprotobuf-c-dev:/usr/include/protobuf-c/protobuf-c.h
 protobuf-c-compiler:/usr/bin/protoc-c
 libmd-dev:/usr/include/sha256.h
 liblzma-dev:/usr/include/lzma.h
+ca-certificates:/etc/ssl/certs/ca-certificates.crt
+'
+# The unit tests.
+need_unit='
+libcmocka-dev:/usr/include/cmocka.h
+libmpfr-dev:/usr/include/mpfr.h
 '
 need_test='
 protobuf-compiler:/usr/bin/protoc
@@ -28,14 +36,11 @@ librsvg2-bin:/usr/bin/rsvg-convert
 fonts-liberation:/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf
 sqlite3:/usr/bin/sqlite3
 xz-utils:/usr/bin/xz
-libcmocka-dev:/usr/include/cmocka.h
-libmpfr-dev:/usr/include/mpfr.h
 clang-format-14:/usr/bin/clang-format-14
 cppcheck:/usr/bin/cppcheck
 python3:/usr/bin/python3
 chromium:/usr/bin/chromium
 fonts-dejavu-core:/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
-ca-certificates:/etc/ssl/certs/ca-certificates.crt
 '
 # Only the tests of clusters need these: a build without them is whole.
 need_cluster='
@@ -59,6 +64,7 @@ pkgconf:/usr/bin/pkg-config
 zsh:/usr/bin/zsh
 fish:/usr/bin/fish
 '
+# The report page: a node that is not Debian's serves too.
 need_report='
 nodejs:/usr/bin/node
 npm:/usr/bin/npm
@@ -71,17 +77,22 @@ missing() {
   done
 }
 
-if [ "${1:-}" = --check ]; then
-  m=$(missing "$need$need_test")
-  command -v npm >/dev/null 2>&1 || m="$m npm"
-  [ -z "$m" ] && exit 0
+report=
+command -v npm >/dev/null 2>&1 || report=$need_report
+check=
+[ "${1:-}" = --check ] && check=1 && shift
+case $check${1:-} in
+1 | demo) need=$need_build$report ;;
+1unit) need=$need_build$need_unit ;;
+'') need=$need_build$report$need_unit$need_test$need_cluster$need_graphics$need_package ;;
+*) echo "usage: tools/setup.sh [demo | --check [unit]]" >&2 && exit 2 ;;
+esac
+m=$(missing "$need")
+if [ -n "$check" ] && [ -n "$m" ]; then
   echo "sluice: these packages are missing: $m" >&2
   echo "sluice: run 'make setup' to install them (apt-get, with sudo if you are not root)" >&2
   exit 1
 fi
-
-m=$(missing "$need$need_test$need_cluster$need_graphics$need_package")
-command -v npm >/dev/null 2>&1 || m="$m$(missing "$need_report")"
 [ -z "$m" ] && exit 0
 if ! command -v apt-get >/dev/null 2>&1; then
   echo "sluice: no apt-get here; install the equivalents of: $m" >&2

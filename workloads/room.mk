@@ -14,7 +14,7 @@ workloads: $(WORKLOAD_BIN)
 
 $(DATA)/sluice-cc $(DATA)/sluice-fatbin: $(DATA)/%: tools/%
 	@mkdir -p $(@D)
-	install -m 755 $< $@
+	@install -m 755 $< $@
 $(DATA)/cuda/%.h: include/sluice-cuda/%.h
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -22,18 +22,21 @@ $(DATA)/cuda/%.h: include/sluice-cuda/%.h
 define workload_rule
 $(B)/workloads/$(1): workloads/$(1)/$(1).cu $$(wildcard workloads/common/*.h) $$(SLUICE_CC) | $$(CUDA_RUNTIME)
 	@mkdir -p $$(@D)
+	$$(call say,CUDA,workloads/$(1))
 	SLUICE_LIB=$(B)/lib $(DATA)/sluice-cc -Wall -Wextra $$(if $$(WERROR),-Werror) $$< -o $$@ -Wl,-rpath,'$$$$ORIGIN/../lib'
 endef
 $(foreach w,$(WORKLOADS),$(eval $(call workload_rule,$(w))))
 
 $(DATA)/workloads.tsv: workloads/index.tsv
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 $(DATA)/workloads.json: workloads/gen.sh workloads/measured.tsv $(wildcard workloads/*/*.cu)
 	@mkdir -p $(@D)
+	$(call say,GEN,$@)
 	workloads/gen.sh json $(B) > $@
 
 # After a change to a header comment: the committed list and page.
 workload-docs:
+	$(call say,GEN,workloads/index.tsv docs/reference/workloads.md)
 	workloads/gen.sh tsv > workloads/index.tsv
 	workloads/gen.sh md > docs/reference/workloads.md

@@ -16,12 +16,14 @@ ALL += $(CUDART_LIBS)
 
 $(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
+	$(call say,LD,$@)
 	$(CUDART_LINK) -Wl,-soname,libsluice-cuda.so -o $@ $(CUDART_CORE_OBJ) -L$(B)/lib -lsluice $(call lib_libs,-llz4 -lzstd -lelf)
 
 # $(call cudart_objects,major): the objects of the interface for one major version.
 define cudart_objects
 $(B)/cudart-$(1)/%.o: src/cudart/runtime/%.c | $(B)/deps.ok
 	@mkdir -p $$(@D)
+	$$(call say,CC,$$< for CUDA $(1))
 	$$(CC) $$(BASE_CFLAGS) -DCUDART_MAJOR=$(1) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
 -include $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(1)/%.d)
 endef
@@ -42,9 +44,11 @@ CUDART_VERSION_13 := 13000
 define cudart_library
 $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o: src/cudart/runtime/api_version.c src/cudart/runtime/errors_old.def | $(B)/deps.ok
 	@mkdir -p $$(@D)
+	$$(call say,CC,$$< for $(1))
 	$$(CC) $$(BASE_CFLAGS) -DCUDART_MAJOR=$(2) -DCUDART_VERSION=$(CUDART_VERSION_$(1:libcudart.so.%=%)) $$(CFLAGS) -c -o $$@ $$<
 $(B)/lib/$(1): $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o $(B)/lib/libsluice-cuda.so
 	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)
 	@printf '%s { global: *; };\n' $(1) > $(B)/cudart-$(2)/$(1).map
 	$$(CUDART_LINK) -Wl,-soname,$(1) -Wl,--version-script=$(B)/cudart-$(2)/$(1).map -o $$@ \
 	  $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o -L$(B)/lib -lsluice-cuda -lsluice
@@ -55,17 +59,19 @@ $(foreach l,$(CUDART_SONAMES),$(eval $(call cudart_library,$(l),$(firstword $(su
 # alone and starts before every other library.
 $(B)/lib/libsluice-static.so: src/cudart/hook/static_hook.c src/cudart/hook/end_hook.c src/cudart/hook/nvrtc_hook.c src/cudart/core/calls.def | $(B)/deps.ok
 	@mkdir -p $(@D)
+	$(call say,LD,$@)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-sanitize=all -shared -Wl,-soname,libsluice-static.so -Wl,-z,initfirst -o $@ $(filter %.c,$^) -ldl
 ALL += $(B)/lib/libsluice-static.so
 
 # What -lcudart finds.
 $(B)/lib/libcudart.so: $(B)/lib/libcudart.so.12
-	ln -sf libcudart.so.12 $@
+	@ln -sf libcudart.so.12 $@
 
 $(B)/lib/libcuda.so.1: $(CUDART_DRIVER_OBJ) $(B)/lib/libsluice-cuda.so
 	@mkdir -p $(@D)
+	$(call say,LD,$@)
 	$(CUDART_LINK) -Wl,-soname,libcuda.so.1 -o $@ $(CUDART_DRIVER_OBJ) -L$(B)/lib -lsluice-cuda -lsluice
-	ln -sf libcuda.so.1 $(B)/lib/libcuda.so
+	@ln -sf libcuda.so.1 $(B)/lib/libcuda.so
 
 -include $(CUDART_CORE_OBJ:.o=.d) $(CUDART_DRIVER_OBJ:.o=.d)
 
@@ -77,10 +83,12 @@ TEST_OBJ_test_cudart_driver := $(B)/lib/libcuda.so.1
 
 # ---- docs/reference/cuda-support.md ----
 $(B)/cuda-support: src/cudart/runtime/support.c src/cudart/core/calls.def | $(B)/deps.ok
+	$(call say,CC,$<)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< -ldl
 ALL += $(B)/cuda-support
 .PHONY: docs-cuda
 docs-cuda: $(B)/cuda-support $(B)/lib/libcuda.so.1
+	$(call say,GEN,docs/reference/cuda-support.md)
 	$(B)/cuda-support tests/cuda/api_footprint.csv $(B)/lib/libcuda.so.1 > docs/reference/cuda-support.md
 docs: docs-cuda
 LDLIBS_test_cudart_exports := -ldl

@@ -10,7 +10,9 @@ LDLIBS += -lprotobuf-c
 CFLAGS_src/results/timeline.c := -I$(B)/gen
 $(PERFETTO).c: src/results/perfetto.proto | $(B)/deps.ok
 	@mkdir -p $(@D)
+	$(call say,GEN,$@)
 	protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 $(PERFETTO).o: $(PERFETTO).c
+	$(call say,CC,$<)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -c -o $@ $<
 $(B)/src/results/timeline.o: $(PERFETTO).c
