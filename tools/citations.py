@@ -4,9 +4,12 @@
 Looks at
   - docs/... paths in every tracked text file, and the section names in quotes that follow such a path
   - relative links of Markdown pages, with their #anchors
+  - paths of sources, tests and tools that a page names in backquotes (* matches; NAME and X stand for any name); docs/notes and
+    the tutorials, which make files, are left out
 
 Prints "FILE:LINE: what is missing", then "ok citations" or "not ok citations"; exits 1 when something is missing.
 """
+import fnmatch
 import pathlib
 import re
 import subprocess
@@ -16,6 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATH = re.compile(r"(?<![\w./-])docs/[\w./-]+\.(?:md|csv|svg|png)\b")
 SECTION = re.compile(r'`?\)?[,:]?\s+"([A-Z][^"\n]{2,60})"(?!,\s*OPT)')
 LINK = re.compile(r'\]\(([^)\s]*)\)|\bsrc="([^"]+)"')
+
+SOURCE = re.compile(r"`((?:src|tests|tools|bench|configs|data|fuzz|web|figures|workloads|examples)/[\w./*-]*)")
 
 
 def headings(page):
@@ -58,6 +63,16 @@ def linked(name, text):
             yield m.start(), f"#{fragment} of {target or name.name}"
 
 
+def named(name, text, tracked):
+    """The same for the files and folders that a page names."""
+    if re.search(r"/docs/(notes|tutorials)/", str(name)):
+        return
+    for m in SOURCE.finditer(text):
+        path = m[1].rstrip("/.")
+        if not re.search(r"/(NAME|\w*X)\.", path) and not any(fnmatch.fnmatch(t, path) or t.startswith(path + "/") for t in tracked):
+            yield m.start(), path
+
+
 def main():
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     bad = 0
@@ -67,7 +82,9 @@ def main():
             text = path.read_text() if path.is_file() else ""
         except UnicodeDecodeError:
             continue
-        found = list(cited(path, text)) + (list(linked(path, text)) if path.suffix == ".md" else [])
+        found = list(cited(path, text))
+        if path.suffix == ".md":
+            found += [*linked(path, text), *named(path, text, tracked)]
         for at, what in sorted(found):
             print(f"{name}:{text.count(chr(10), 0, at) + 1}: {what} does not exist")
             bad += 1
