@@ -8,11 +8,11 @@
 #ifndef SLUICE_H
 #define SLUICE_H
 
-#include "base/err.h"         /* struct err */
-#include "gpu/slots/scheme.h" /* the schemes there are, and what each declares */
-#include "results/record.h"   /* reading results */
-#include "session/replay.h"   /* traces through a session */
-#include "session/session.h"  /* one simulated GPU as a program sees it */
-#include "simt/simt.h"        /* PTX, kernels, device memory */
+#include "base/err.h"        /* struct err */
+#include "gpu/slots/slots.h" /* the schemes there are, and what each declares */
+#include "results/record.h"  /* reading results */
+#include "session/replay.h"  /* traces through a session */
+#include "session/session.h" /* one simulated GPU as a program sees it */
+#include "simt/simt.h"       /* PTX, kernels, device memory */
 
 #endif

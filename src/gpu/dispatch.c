@@ -13,7 +13,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/state/machine.h"
+#include "gpu/dispatch.h"
+#include "gpu/observe/observe.h"
+#include "gpu/sm/sm.h"
+
+/* The CTA that SM `sm` gets now, by the schemes; false: none. */
+static bool pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta) {
+  const struct slots *s = &g->slots;
+  uint32_t running = g->sm[sm].ctas;
+  for (uint32_t h = 0; h < s->n_may_launch; h++) {
+    struct slot_instance *in = &g->slots.at[s->may_launch[h]];
+    if (!in->scheme->may_launch(&in->ctx, sm, running)) return false;
+  }
+  if (s->n_pick_cta) {
+    struct slot_instance *in = &g->slots.at[s->pick_cta[0]];
+    int64_t id = in->scheme->pick_cta(&in->ctx, sm, g->ctas_per_sm - running);
+    if (id < 0) return false;
+    *cta = (uint32_t)id;
+  }
+  for (uint32_t h = 0; h < s->n_on_cta_start; h++) {
+    struct slot_instance *in = &g->slots.at[s->on_cta_start[h]];
+    in->scheme->on_cta_start(&in->ctx, sm, *cta);
+  }
+  return true;
+}
 
 enum { GPC_SMS = 16 };
 enum { LOCAL_SHIFT = 24 }; /* local memory of launches that run together lies so far apart */
@@ -219,7 +242,7 @@ static void start_cta(struct gpu *g, struct gpu_work *k, uint32_t sm, uint32_t f
 
 static bool offer(struct gpu *g, struct gpu_work *k, uint32_t sm) {
   uint32_t first, cta = k->next_cta;
-  if (!room_for(g, k, sm, &first) || !gpu_pick_cta(g, sm, &cta)) return false;
+  if (!room_for(g, k, sm, &first) || !pick_cta(g, sm, &cta)) return false;
   start_cta(g, k, sm, first, cta);
   return true;
 }

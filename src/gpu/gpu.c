@@ -10,8 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/common/invariants.h"
+#include "gpu/dispatch.h"
+#include "gpu/icnt/icnt.h"
+#include "gpu/mem/partition.h"
+#include "gpu/observe/observe.h"
+#include "gpu/sm/sm.h"
 #include "gpu/state/machine.h"
-#include "model/invariants.h"
+
+/* The running SMs of word `w` step. */
+static inline bool sm_steps(struct gpu *g, uint32_t w) {
+  if (g->kind == SM_PLAIN) return sm_steps_plain(g, w);
+  return g->kind == SM_SCHEMES ? sm_steps_schemes(g, w) : sm_steps_any(g, w);
+}
 
 /* A launch is stuck when nothing issues for so many cycles, or when no block begins or ends for ENDLESS times as many:
  * a kernel that spins forever issues all the time. */
@@ -98,7 +109,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
                               .atomic = perform_atomic,
                               .ctx = g,
                               .slots = g->slots.count ? &g->slots : NULL,
-                              .hooks = gpu_mem_hooks(g),
+                              .hooks = slots_mem_hooks(&g->slots, &g->mem_hooks),
                               .in_flight = &g->in_flight};
   g->parts = partition_new(&env);
   g->refusing = partition_full(g->parts);

@@ -11,7 +11,8 @@
 
 #include "base/err.h"
 #include "gpu/common/config.h"
-#include "gpu/observe/observe.h"
+#include "gpu/common/launch.h"
+#include "gpu/common/seen.h"
 #include "gpu/common/stats.h"
 #include "ptx/feed.h"
 
@@ -34,18 +35,6 @@ bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct
  * gpu_start puts a launch on the machine, beside those that run; gpu_run lets time pass until one of them has ended.
  * When the last one has, and nothing of it is in flight, gpu_close gives the counters of all since the machine was
  * idle. gpu_run_kernel is all three for one launch. */
-struct gpu_start {
-  int priority; /* lower goes first to room for CTAs, as cudaStreamCreateWithPriority has it; then the older launch */
-  uint32_t stream; /* for the timeline */
-};
-/* What is the launch's own; the rest of the counters belong to all that ran together. */
-struct gpu_ended {
-  uint32_t launch;      /* as gpu_start named it */
-  uint64_t start, end;  /* core cycles since the machine was built */
-  struct gpu_stats own; /* kernels, cycles, ctas, warp_insts, thread_insts, insts.*, registers.*; the rest is 0 */
-  double warps;         /* resident warps, mean over its cycles and all SMs */
-};
-enum gpu_ran { GPU_ENDED, GPU_TIME, GPU_FAILED };
 /* Is there a place for one more launch now? */
 bool gpu_can_start(const struct gpu *g);
 /* The feed must live until the launch has ended. False with `e` (ERR_INPUT): it does not fit an SM. */
@@ -61,6 +50,9 @@ bool gpu_overlapped(const struct gpu *g);
 bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e);
 const struct gpu_config *gpu_config_of(const struct gpu *g);
 struct slots *gpu_slots(struct gpu *g);
+/* What to look at in the launches to come; call it before the first. */
+void gpu_watch(struct gpu *g, const struct gpu_watch *w);
+const struct gpu_seen *gpu_seen(const struct gpu *g);
 /* Core cycles since the machine was built. */
 uint64_t gpu_now(const struct gpu *g);
 /* Cycles without an instruction issued after which a launch is called stuck, 0 for the default; a hundred times as many
@@ -69,7 +61,6 @@ void gpu_set_watchdog(struct gpu *g, uint64_t cycles);
 /* Skipping idle time on (default) or off: counters must be the same. */
 void gpu_set_skip(struct gpu *g, bool on);
 /* Steps of SMs compiled for what the machine is (default), or those for any machine: counters must be the same. */
-enum sm_kind { SM_ANY, SM_SCHEMES, SM_PLAIN };
 void gpu_set_kinds(struct gpu *g, bool on);
 /* Those that are taken at the moment. */
 enum sm_kind gpu_kind(const struct gpu *g);

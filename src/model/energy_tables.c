@@ -2,7 +2,7 @@
  * Values and sources: the CONSTANT rows of energy.def.
  */
 #include "model/energy.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 enum { ROWS = 32 };
 

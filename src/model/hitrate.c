@@ -6,7 +6,7 @@
 
 #include "gpu/mem/addrmap.h"
 #include "gpu/mem/l2_tags.h"
-#include "gpu/state/sm.h"
+#include "gpu/slots/scheme.h"
 
 enum { SECTOR = 32, LINES_MOST = 160 };
 
@@ -143,7 +143,7 @@ static void access_l2(struct hitrate *h, const struct piece *p, bool fetches, bo
 /* Way of the line in its set, or the set's ways; `base`: where the set begins. */
 static uint32_t find_l1(const struct hitrate *h, const struct tags *t, uint64_t line, uint32_t *base) {
   uint32_t way = 0;
-  *base = l1d_set_index(&h->c, line) * t->ways;
+  *base = gpu_l1_set(&h->c, h->c.l1d.sets, h->c.l1d.line, line) * t->ways;
   while (way < t->ways && t->tag[*base + way] != line + 1) way++;
   return way;
 }

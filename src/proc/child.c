@@ -19,8 +19,7 @@
 
 #include "base/output.h"
 #include "base/paths.h"
-#include "cli/run/processes.h"
-#include "cli/run/run.h"
+#include "proc/orphans.h"
 
 /* Found on LD_LIBRARY_PATH, since LD_PRELOAD takes no path with a blank in it. */
 #define HOOK "libsluice-static.so"
@@ -61,54 +60,6 @@ char *command_text(char *const *argv) {
   for (size_t i = 0; argv[i]; i++) p += sprintf(p, "%s%s", i ? " " : "", argv[i]);
   *p = 0;
   return s;
-}
-
-bool child_write_options(const struct tempdir *t, const struct sim_options *o, char *const *argv, struct err *e) {
-  uint32_t first, end;
-  if (!sim_timing_range(o->timing_kernels, &first, &end, e)) return false;
-  char *program = command_text(argv), path[600];
-  json_t *sets = json_array();
-  for (size_t i = 0; i < o->sets.count; i++) json_array_append_new(sets, json_string(o->sets.at[i]));
-  json_t *j = json_object();
-  json_object_set_new(j, "gpu", json_string(o->gpu ? o->gpu : "fermi"));
-  json_object_set_new(j, "scheme", json_string(o->scheme ? o->scheme : "baseline"));
-  json_object_set_new(j, "mode", json_string(o->mode ? o->mode : "timing"));
-  json_object_set_new(j, "check", json_string(o->check ? o->check : ""));
-  json_object_set_new(j, "memory", json_string(sim_memory(o, argv[0])));
-  json_object_set_new(j, "interleave", json_string(o->interleave ? o->interleave : ""));
-  json_object_set_new(j, "sets", sets);
-  json_object_set_new(j, "program", json_string(program));
-  json_object_set_new(j, "watchdog", json_integer((json_int_t)o->watchdog));
-  json_object_set_new(j, "timing_first", json_integer(first));
-  json_object_set_new(j, "timing_end", json_integer(end));
-  json_object_set_new(j, "quiet", json_boolean(o->quiet));
-  json_object_set_new(j, "record", json_boolean(run_reads_record(o)));
-  json_object_set_new(j, "every_launch", json_boolean(o->launches && !strcmp(o->launches, "all")));
-  json_object_set_new(j, "meter", json_boolean(o->meter));
-  json_object_set_new(j, "detail", json_boolean(o->detail));
-  json_object_set_new(j, "lines", json_boolean(o->lines));
-  json_object_set_new(j, "characterise", json_boolean(o->characterise));
-  json_object_set_new(j, "profile", json_boolean(o->profile));
-  uint64_t from, to;
-  char *timeline = sim_timeline_path(o);
-  if (timeline && sim_timeline_window(o->timeline_window, &from, &to, e)) {
-    json_object_set_new(j, "timeline", json_string(timeline));
-    json_object_set_new(j, "timeline_first", json_integer((json_int_t)from));
-    json_object_set_new(j, "timeline_last", json_integer((json_int_t)to));
-    json_object_set_new(j, "timeline_sms", json_integer((json_int_t)o->timeline_sms));
-  }
-  free(timeline);
-  json_object_set_new(j, "sample_cycles", json_integer((json_int_t)o->sample));
-  if (o->trace_out) json_object_set_new(j, "trace", json_string(o->trace_out));
-  if (o->trace_temp) json_object_set_new(j, "trace_temp", json_string(o->trace_temp));
-  free(program);
-  char *text = json_dumps(j, JSON_INDENT(1));
-  json_decref(j);
-  if (!text) return err_set(e, ERR_USAGE, "the program's arguments are not valid UTF-8");
-  tempdir_file(t, "options.json", path, sizeof path);
-  bool ok = path_write_whole(path, text, strlen(text));
-  free(text);
-  return ok || output_failed(path, errno, e);
 }
 
 /* The environment of the program: ours with some variables replaced. */

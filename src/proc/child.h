@@ -21,8 +21,6 @@ void tempdir_remove(struct tempdir *t);
 /* The command as one string, for records and messages; the caller frees it. */
 char *command_text(char *const *argv);
 
-/* Write options.json for the library in the child. */
-bool child_write_options(const struct tempdir *t, const struct sim_options *o, char *const *argv, struct err *e);
 /* Run argv with the simulator in place, signals forwarded, until it and all processes of it that simulate have ended.
  * False with `e`: it could not be started. */
 struct ended {

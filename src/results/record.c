@@ -11,7 +11,7 @@
 #include "base/output.h"
 #include "base/paths.h"
 #include "model/energy.h"
-#include "gpu/observe/observe.h"
+#include "gpu/common/seen.h"
 #include "gpu/observe/l2.h"
 #include "results/ledger.h"
 #include "results/seen.h"

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#include "gpu/observe/observe.h"
+#include "gpu/common/seen.h"
+#include "gpu/observe/l2.h"
 #include "ptx/feed.h"
 
 enum unit { UNIT_LAUNCH, UNIT_SM, UNIT_PARTITION, UNIT_CHANNEL };

@@ -3,7 +3,7 @@
  */
 #include "results/seen.h"
 
-#include "gpu/observe/observe.h"
+#include "gpu/common/seen.h"
 #include "gpu/observe/l2.h"
 
 static double ratio(uint64_t a, uint64_t b) {

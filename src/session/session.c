@@ -13,6 +13,7 @@
 
 #include "base/output.h"
 #include "results/record.h"
+#include "gpu/observe/timeline.h"
 #include "results/timeline.h"
 #include "trace/slt/slt_write.h"
 #include "trace/trace_feed.h"

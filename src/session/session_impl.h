@@ -13,7 +13,7 @@
 struct gpu;
 #elif __has_include("gpu/gpu.h")
 #include "gpu/gpu.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #define SESSION_HAS_TIMING 1
 #else
 #define SESSION_HAS_TIMING 0

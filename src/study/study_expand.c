@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "gpu/common/config.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "study/study_impl.h"
 
 /* A machine with the knobs of one combination of the ranges. */

@@ -13,7 +13,7 @@
 #include "base/paths.h"
 #include "base/yamltext.h"
 #include "gpu/common/config.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "results/record.h"
 #include "study/study.h"
 #include "study/study_impl.h"

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "gpu/common/config.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "study/study_impl.h"
 #include "study/tune.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "scheme_claims.h"
 
 /* One scheme without a machine around it: 2 SMs, 1 sub-partition of 4 sets x 4 ways, so 16 lines. */

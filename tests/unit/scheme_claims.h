@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 /* `names`: schemes, a space between them. */
 #define PAPER_TEST(f, names) \

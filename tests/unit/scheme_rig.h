@@ -19,7 +19,7 @@
 
 #include "fake_feed.h"
 #include "gpu/gpu.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "scheme_claims.h"
 
 enum { RIG_MAX = 4096 };

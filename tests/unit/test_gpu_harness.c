@@ -11,8 +11,8 @@
 
 #include "fake_feed.h"
 #include "gpu/gpu.h"
-#include "model/invariants.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/common/invariants.h"
+#include "gpu/slots/slots.h"
 
 struct outcome {
   struct gpu_stats st;

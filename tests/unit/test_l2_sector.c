@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "gpu/sm/coalesce.h"
-#include "model/invariants.h"
+#include "gpu/common/invariants.h"
 #include "gpu/mem/l2.h"
 
 enum { LINES = 48, SECTORS = 4, HALVES = 2 * SECTORS };

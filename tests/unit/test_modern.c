@@ -11,7 +11,7 @@
 #include "fake_feed.h"
 #include "gpu/mem/addrmap.h"
 #include "gpu/gpu.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 static const char *const machines[] = {"volta", "turing", "ampere", "a100", "hopper"};
 static struct fake_feed feed;

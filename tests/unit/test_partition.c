@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "gpu/mem/dram_check.h"
 #include "gpu/mem/partition.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 enum { SUBS = 64, CHANNELS = 16 };
 

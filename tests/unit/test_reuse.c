@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "gpu/observe/reuse.h"
+#include "gpu/common/reuse.h"
 
 static void by_hand(void **state) {
   (void)state;

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "gpu/common/config.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 enum { TEXT_MAX = 64 * 1024, GAP_MAX = 256 };
 static char claims[TEXT_MAX]; /* "\nnever NAME\n..." of all programs */

@@ -13,7 +13,7 @@
 
 #include "fake_feed.h"
 #include "gpu/gpu.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "scheme_claims.h"
 
 /* Kinds of traffic that a case leaves out, because the equality is not claimed with them. */

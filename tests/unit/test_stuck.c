@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "fake_feed.h"
+#include "gpu/gpu.h"
 #include "gpu/mem/dram.h"
 #include "gpu/state/machine.h"
 #include "gpu/mem/l2.h"

@@ -17,7 +17,7 @@
 #include "cli/tables/energy.h"
 #include "proc/jobs.h"
 #include "cli/run/search.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "report/report.h"
 
 enum { MAX_COLUMNS = COMPARE_COLUMNS, MAX_ARGV = 4096, BAR_COLUMNS = 40 };

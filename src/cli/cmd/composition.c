@@ -6,7 +6,7 @@
 
 #include "cli/frame/cli.h"
 #include "gpu/common/config.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 enum { SCHEMES = 128, REASONS = 26 };
 

@@ -9,7 +9,7 @@
 #include "base/paths.h"
 #include "cli/frame/cli.h"
 #include "gpu/common/config.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "results/record.h"
 
 enum { MAX_NAMES = 128, STORAGE_ROWS = 32, BRIEF_WIDTH = 118 };

@@ -14,7 +14,7 @@
 #include "base/output.h"
 #include "base/paths.h"
 #include "cli/frame/cli.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 enum { NAME_MAX_CHARS = 32 };
 

@@ -5,7 +5,7 @@
 #include "cli/frame/cli.h"
 #include "gpu/common/config.h"
 #include "model/energy.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 enum { OVERHEAD_ROWS = 32 };
 

@@ -1,5 +1,6 @@
 /* run.c - `sluice run`: one program, one configuration, one table. */
 #include "cli/run/run.h"
+#include "cli/tables/tables.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include "proc/jobs.h"
 #include "cli/run/processes.h"
 #include "cli/run/search.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "simt/simt.h"
 
 /* ---- what can be wrong before anything runs ---- */

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/run/run.h"
+#include "cli/tables/tables.h"
 #include "trace/survey.h"
 
 struct trace_options {

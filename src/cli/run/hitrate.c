@@ -9,6 +9,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/run/run.h"
+#include "cli/tables/tables.h"
 #include "model/hitrate.h"
 #include "trace/csv_trace.h"
 

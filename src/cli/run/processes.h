@@ -14,7 +14,5 @@
  * `e` (ERR_NONE: no process left anything). */
 bool processes_collect(const struct tempdir *t, const struct sim_options *o, char *const *argv, pid_t started,
                        int status, const char *record, struct err *e);
-/* After the program has ended: wait for processes that it left behind and that are simulating. */
-void processes_wait(void);
 
 #endif

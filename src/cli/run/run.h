@@ -3,26 +3,18 @@
 #define CLI_RUN_H
 
 #include "cli/frame/cli.h"
+#include "proc/child.h"
 #include "results/record.h"
 #include "session/session.h"
 
-/* Mangled names of C++ kernels: _Z6kernelPfi is "kernel". Nested and templated ones stay as they are. */
-void kernel_plain_name(char *out, size_t size, const char *name);
-/* The short table of `sluice run`. */
-void summary_print(const struct record_file *r, FILE *f);
-/* How the program ended, if not in order, and the tables of its other processes. */
-void summary_print_processes(const struct record_file *r, FILE *f);
-/* Loads by un-coalescing degree, and how much of a line is used. */
-void character_print(const struct record_file *r, FILE *f);
-void character_reuse_print(const struct record_file *r, FILE *f); /* the part of it on reuse and misses */
-/* The source lines whose instructions held the memory pipes longest. */
-void lines_print(const struct record_file *r, FILE *f);
 /* What `sluice run` runs; whether each option that was given does something for it. */
 enum run_what { RUN_PROGRAM = 1, RUN_KERNEL = 2 /* a .ptx or .cu file */, RUN_TRACE = 4, RUN_CSV = 8, RUN_SUITE = 16 };
 bool run_fits(const struct sim_options *o, enum run_what what, struct err *e);
 /* The options of a session in this process. */
 bool sim_session_options(const struct sim_options *o, const char *program, const char *record,
                          struct session_options *so, struct err *e);
+/* Write options.json for the library in the program `argv`. */
+bool child_write_options(const struct tempdir *t, const struct sim_options *o, char *const *argv, struct err *e);
 /* One simulation, of a program, a kernel file or a trace: argv[0] says which. Returns an exit code. */
 int run_one(const struct command *self, const struct sim_options *o, char **argv);
 /* Whether run_finish reads the record: for a table, for --json, for what a check found. */

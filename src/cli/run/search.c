@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "cli/run/compare.h"
 #include "proc/jobs.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 enum { LIST_BYTES = 1024 };
 

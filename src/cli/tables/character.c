@@ -5,7 +5,8 @@
  */
 #include <jansson.h>
 
-#include "cli/run/run.h"
+#include "cli/frame/cli.h"
+#include "cli/tables/tables.h"
 
 enum { CLASSES = 5, QUARTERS = 4 };
 

@@ -3,7 +3,8 @@
  */
 #include <jansson.h>
 
-#include "cli/run/run.h"
+#include "cli/frame/cli.h"
+#include "cli/tables/tables.h"
 
 enum { DISTANCES = 16, COUNTS = 7, CAUSES = 5 };
 

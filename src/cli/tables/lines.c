@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/run.h"
+#include "cli/frame/cli.h"
+#include "cli/tables/tables.h"
 
 enum { SHOWN = 10 };
 

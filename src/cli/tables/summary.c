@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/run/run.h"
+#include "cli/frame/cli.h"
+#include "cli/tables/tables.h"
 
 enum { MAX_ROWS = 24, NAME_COLUMNS = 36 };
 

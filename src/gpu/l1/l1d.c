@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "gpu/state/machine.h"
+#include "gpu/l1/l1.h"
+#include "gpu/observe/observe.h"
 #include "gpu/l1/set.h"
-#include "gpu/state/sm.h"
 
 static void *take(size_t n, size_t size) {
   void *p = calloc(n ? n : 1, size);

@@ -4,11 +4,10 @@
  * The memory pipe hands each access to the queue that the scheme names and blocks while it is full; in every cycle in
  * which the L1 takes an access, the scheme names the queue whose head goes next. An access spends a cycle in its queue.
  */
+#include "gpu/l1/l1.h"
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "gpu/state/machine.h"
-#include "gpu/state/sm.h"
 
 void l1_order_init(struct sm *s) {
   struct l1_order *q = &s->l1d.order;

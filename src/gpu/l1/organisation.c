@@ -5,11 +5,12 @@
  * chunks asked for (Li et al., "Tag-Split Cache for Efficient GPGPU Cache Utilization", ICS 2016, section 3.4). With
  * chunks of a whole line it refuses, merges and fetches exactly as l1d.c does.
  */
+#include "gpu/l1/l1.h"
+#include "gpu/observe/observe.h"
+#include "gpu/state/port.h"
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "gpu/state/machine.h"
-#include "gpu/state/sm.h"
 
 enum { L2_BLOCK = 128, WORD = 8 }; /* a request stays within a block of this size; bytes of a bit of access.words */
 

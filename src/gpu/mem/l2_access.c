@@ -10,7 +10,7 @@
  */
 #include "base/err.h"
 #include "gpu/mem/l2.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 static struct req *req_of(const struct l2_slice *s, req_id r) {
   return &s->env->pool->at[r];

@@ -3,7 +3,7 @@
 #define GPU_OBSERVE_IMPL_H
 
 #include "gpu/observe/l2.h"
-#include "gpu/observe/reuse.h"
+#include "gpu/common/reuse.h"
 
 enum { SEEN_WARPS = 256, SEEN_CTAS = 32 };
 

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "gpu/state/machine.h"
+#include "gpu/mem/partition.h"
+#include "gpu/observe/observe.h"
 #include "gpu/observe/character.h"
 
 enum { PERIOD = 100000, PROFILE = 30, OPS = 65536, NONE = 255 };

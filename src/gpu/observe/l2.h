@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gpu/mem/partition.h"
+#include "gpu/common/seen.h"
 
 enum {
   WARP_TYPES = 5, /* all-hit, mostly-hit, balanced, mostly-miss, all-miss */
@@ -59,5 +59,10 @@ struct gpu_l2_character {
   uint32_t series_sm[SERIES], series_warp[SERIES], intervals, room;
   uint32_t (*series)[SERIES][2];
 };
+
+/* With a character: what the last launch did at the L2, else NULL. */
+const struct gpu_l2_character *gpu_seen_l2(const struct gpu_seen *seen);
+/* Add up several launches. */
+void gpu_l2_sums_add(struct gpu_l2_sums *total, const struct gpu_l2_sums *s);
 
 #endif

@@ -2,11 +2,11 @@
  * fetch are used (BUCL, Fig 2, 3 and 5; TSC, Fig 1), how soon they come back to a line, and why they miss. See
  * observe.h.
  */
+#include "gpu/observe/observe.h"
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "gpu/state/machine.h"
 
 enum { OP_WORDS = 65536 / 64, NOT_A_LOAD = 255, SECTOR = 32 };
 

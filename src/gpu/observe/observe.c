@@ -1,4 +1,5 @@
 /* observe.c - counters by unit, over time, and by instruction. See observe.h. */
+#include "gpu/mem/partition.h"
 #include "gpu/observe/observe.h"
 
 #include <stddef.h>
@@ -6,7 +7,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "gpu/state/machine.h"
 
 const char *const gpu_sample_keys[GPU_SAMPLE_COUNTERS] = {
     "cycles",      "warp_insts", "thread_insts", "l1d.read.accesses", "l1d.read.hits",

@@ -1,147 +1,25 @@
-/* observe.h - closer looks at a launch than its counters: per SM and memory unit, over time, per instruction.
+/* observe.h - counting what closer looks at a launch ask for (gpu/common/seen.h).
  *
  * The units of the machine count through a pointer to struct gpu_stats. With `detail` each of them gets a struct of its
  * own and the launch's counters are their sum, so the parts add up to the total by construction. Samples are
  * differences of totals at multiples of `sample` cycles, after everything that sleeps has been accounted for. Nothing
  * here exists, and no pointer is moved, for what is not asked for.
  */
-#ifndef GPU_OBSERVE_H
-#define GPU_OBSERVE_H
+#ifndef GPU_OBSERVE_OBSERVE_H
+#define GPU_OBSERVE_OBSERVE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "gpu/observe/reuse.h"
-#include "gpu/common/stats.h"
+#include "gpu/common/seen.h"
 #include "gpu/observe/timeline.h"
-#include "ptx/feed.h"
+#include "gpu/state/machine.h"
+#include "gpu/state/sm.h"
 
-struct gpu;
-
-struct gpu_watch {
-  bool detail;    /* counters per SM, L2 sub-partition and DRAM channel */
-  bool lines;     /* memory statistics per instruction */
-  bool profile;   /* the run over time in at most PROFILE_INTERVALS intervals: counters, L1 sets, DRAM banks */
-  bool character; /* how loads of different un-coalescing degree fare, and how much of a line is used; warps at the L2,
-                     blocks that CTAs and SMs share (observe_l2.h) */
-  bool timeline;  /* events of the core cycles [first, last) on SMs below `timeline_sms` (0: all) */
-  uint64_t timeline_first, timeline_last;
-  uint32_t timeline_sms;
-  uint64_t sample; /* counters over time: length of an interval in core cycles, 0 for none */
-};
-
-/* One interval: increments of the counters named by gpu_sample_keys. */
-enum { GPU_SAMPLE_COUNTERS = 9 };
-struct gpu_sample {
-  uint64_t v[GPU_SAMPLE_COUNTERS];
-};
-extern const char *const gpu_sample_keys[GPU_SAMPLE_COUNTERS];
-
-/* One instruction, over all warps of a launch. */
-struct gpu_inst_memory {
-  uint64_t executions;  /* warp instructions with an active lane */
-  uint64_t accesses;    /* after coalescing; shared memory: passes through its banks */
-  uint64_t l1_accesses; /* loads that the L1 data cache took, local ones included */
-  uint64_t l1_hits;
-  uint64_t
-      stalls; /* cycles in which it held the memory pipe, over all SMs: the sum of the stall.* reasons of the pipe */
-  uint64_t bytes; /* data of its requests to the L2, both ways */
-};
-
-/* Global loads by accesses per instruction after coalescing (BUCL, Fig 2, 3 and 5): 1, 2, 3-10, 11-20, 21 and more. */
-enum { DEGREE_CLASSES = 5, LINE_QUARTERS = 4 };
-extern const char *const gpu_degree_names[DEGREE_CLASSES];
-struct gpu_degree_class {
-  uint64_t loads, accesses;
-  uint64_t hits;          /* accesses that hit in the L1 */
-  uint64_t all_hit_loads; /* loads all of whose accesses hit */
-  uint64_t done, latency; /* loads that got their data; core cycles from issue to the last of it, over them */
-  uint64_t blocks;        /* L1 lines that such loads fetched */
-  uint64_t reused;        /* of those, lines that were hit after their fill, before they were replaced or invalidated */
-};
-/* What global loads access, line by line, per SM and launch: all of it, and what a scheme let into the L1 (ICS 2015,
- * Fig 3, 4 and 11). */
-enum { REUSE_ASKED, REUSE_IN_L1, REUSE_STREAMS };
-extern const char *const gpu_reuse_names[REUSE_STREAMS];
-/* Why loads missed the L1: the SM's first access to the line; a store had evicted it; a fully associative L1 of this
- * size with LRU would have missed, too; it would not; (organisations with chunks) only part of the line was there. */
-enum { MISS_FIRST, MISS_STORE, MISS_CAPACITY, MISS_CONFLICT, MISS_PARTIAL, MISS_CAUSES };
-extern const char *const gpu_miss_names[MISS_CAUSES];
-struct gpu_character {
-  struct gpu_degree_class degree[DEGREE_CLASSES];
-  /* Lines fetched by global loads by the share of their 32 B sectors asked for before they went: up to a quarter, up to
-   * half, ... (TSC, Fig 1). */
-  uint64_t used[LINE_QUARTERS];
-  struct reuse_histogram reuse[REUSE_STREAMS];
-  uint64_t miss[MISS_CAUSES];
-  uint32_t line_bytes;         /* of the L1's lines, in which reuse is counted */
-  struct reuse_stream *stream; /* per SM, REUSE_STREAMS each */
-  bool has_blocks;             /* false where a scheme keeps the L1's lines itself: then no line is counted */
-  uint64_t *missed;            /* per SM: the set of loads in flight (struct op) of which some access has not hit */
-  uint8_t *fetched_by;         /* per SM and line: degree class */
-};
-
-/* The whole run over time, in intervals of 1 << shift core cycles that double when there are too many: what the report
- * draws. Launches follow each other without a gap. L1 sets are those of all SMs together. */
-enum { PROFILE_INTERVALS = 256, PROFILE_SETS = 256 };
-extern const char *const gpu_profile_keys[];
-extern const uint32_t gpu_profile_counters;
-struct gpu_profile {
-  uint32_t shift, used; /* used: intervals begun */
-  uint64_t cycles;      /* of all launches so far */
-  uint64_t *count;      /* [interval][gpu_profile_counters] */
-  uint32_t sets, set_shift;
-  uint32_t *set_accesses, *set_hits; /* [interval][set]: global and local loads */
-  uint32_t channels, banks;          /* banks of one channel */
-  uint32_t *bank_bursts, *bank_rows; /* [interval][channel * banks + bank]: column commands, row activations */
-  struct gpu_stats before;           /* of this launch, when it was last looked at */
-  uint64_t at;                       /* core cycle of the next look, UINT64_MAX for none */
-};
-
-/* Of the last launch; arrays that were not asked for are NULL. */
-struct gpu_seen {
-  struct gpu_watch on;
-  struct gpu_stats *sm, *subpart, *channel;
-  uint32_t sms, subparts, channels;
-  struct gpu_sample *sample;
-  uint32_t samples, sample_room;
-  struct gpu_inst_memory *inst; /* by pc */
-  uint32_t insts, inst_room;
-  /* Code of the launches that ran together: `inst` begins with that of the first, and so on. */
-  struct gpu_seen_code {
-    struct feed_kernel kernel;
-    uint32_t base;
-  } * code;
-  uint32_t codes;
-  struct gpu_character *character;
-  struct gpu_profile *profile;   /* of the whole run */
-  void *dram_listener;           /* of the profile and the timeline */
-  struct gpu_timeline *timeline; /* gpu/observe/timeline.h */
-  struct seen_l2 *l2;            /* with character */
-  /* the sampler */
-  uint64_t look_at;   /* the next cycle that gpu_seen_look must see, UINT64_MAX for none */
-  uint64_t sample_at; /* end of the interval in progress, UINT64_MAX for none */
-  uint64_t sampled_at;
-  struct gpu_stats sampled;
-};
-
-/* What to look at in the launches to come; call it before the first. */
-void gpu_watch(struct gpu *g, const struct gpu_watch *w);
-const struct gpu_seen *gpu_seen(const struct gpu *g);
-
-/* ---- used by the machine ---- */
+/* observe.c */
 void gpu_seen_begin(struct gpu *g);
 void gpu_seen_free(struct gpu *g);
 /* Everything counted in this launch so far by units that are settled. */
 void gpu_seen_total(const struct gpu *g, struct gpu_stats *total);
 /* The launch is over: lines that are still there count as they are. */
 void gpu_seen_end(struct gpu *g);
-/* With a character: what the last launch did at the L2, else NULL; add up several launches. */
-struct gpu_l2_character;
-struct gpu_l2_sums;
-const struct gpu_l2_character *gpu_seen_l2(const struct gpu_seen *seen);
-void gpu_l2_sums_add(struct gpu_l2_sums *total, const struct gpu_l2_sums *s);
-struct sm;
 /* Only with a character: a global load begins, the L1 took one of its accesses (`out`: an enum l1_outcome, L1_BYPASS
  * for one that went past it), it has its data; the L1 took a global store. */
 void gpu_see_load(struct sm *s, uint32_t op);
@@ -162,5 +40,30 @@ void gpu_see_l2_load_done(struct sm *s, uint32_t op);
 void gpu_see_fill(struct sm *s, uint64_t addr, bool local);
 void gpu_see_cta(struct gpu *g, uint32_t sm, uint32_t slot);
 void gpu_see_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
+/* A launch begins on the machine: its code has a place in gpu_seen.inst, its name in the timeline. */
+void gpu_seen_launch(struct gpu *g, struct gpu_work *k);
+/* loads.c: set up, and begin a launch of, gpu_watch.character */
+void gpu_see_character(struct gpu *g);
+void gpu_see_character_free(struct gpu_character *c, uint32_t sms);
+void gpu_see_character_begin(struct gpu_character *c);
+/* profile.c: the same for gpu_watch.profile; add what was counted since the last look. */
+void gpu_see_profile(struct gpu *g);
+void gpu_see_dram(struct gpu *g); /* hears every DRAM command for them */
+void gpu_see_profile_free(struct gpu_profile *p);
+void gpu_see_profile_begin(struct gpu *g);
+void gpu_see_profile_look(struct gpu *g, const struct gpu_stats *total);
+/* l2.c, sharing.c: the same for what happens at the L2 and to blocks */
+void gpu_see_l2(struct gpu *g);
+void gpu_see_l2_free(struct seen_l2 *o);
+void gpu_see_l2_begin(struct gpu *g);
+void gpu_see_l2_end(struct gpu *g);
+void gpu_see_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out);
+/* stuck.c: what the warps of a launch that makes no progress wait for. */
+void gpu_describe_stuck(const struct gpu *g, struct err *e);
+/* The instruction of `o` in gpu_seen.inst. */
+static inline struct gpu_inst_memory *sm_seen_inst(const struct sm *s, const struct op *o) {
+  const struct gpu_work *k = &s->g->work[s->cta_work[s->w[o->warp].cta_slot]];
+  return &s->g->seen.inst[k->inst_base + o->uop->inst->pc];
+}
 
 #endif

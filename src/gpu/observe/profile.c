@@ -5,12 +5,13 @@
  * together and intervals are twice as long from then on. So the memory, and the size of a report, do not grow with the
  * run.
  */
+#include "gpu/mem/partition.h"
+#include "gpu/observe/observe.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "gpu/state/machine.h"
 
 enum { FIRST_SHIFT = 8 };
 

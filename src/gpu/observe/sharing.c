@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "gpu/state/machine.h"
+#include "gpu/observe/observe.h"
 #include "gpu/observe/character.h"
 
 enum { BLOCK_SHIFT = 7, LATE = 1000 /* cycles; sharing-aware management, section VI-C */ };

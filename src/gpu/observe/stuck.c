@@ -7,8 +7,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "gpu/icnt/icnt.h"
+#include "gpu/mem/partition.h"
+#include "gpu/observe/observe.h"
 #include "gpu/mem/dram.h"
-#include "gpu/state/machine.h"
 #include "gpu/mem/l2.h"
 
 enum { WARPS_SHOWN = 8, CHAINS_SHOWN = 2 };

@@ -1,4 +1,7 @@
 /* timeline.c - see timeline.h. */
+#include "gpu/icnt/icnt.h"
+#include "gpu/mem/partition.h"
+#include "gpu/observe/observe.h"
 #include "gpu/observe/timeline.h"
 
 #include <stdlib.h>
@@ -6,7 +9,6 @@
 
 #include "base/err.h"
 #include "gpu/mem/dram.h"
-#include "gpu/state/machine.h"
 #include "gpu/mem/l2.h"
 
 enum { WARPS = 64 };

@@ -1,40 +1,40 @@
-/* scheme_hooks.c - calls the schemes' hooks of the memory side and of CTA dispatch, by the rules of scheme.h.
+/* scheme_hooks.c - calls the schemes' hooks of the memory side, by the rules of scheme.h.
  *
  * The memory side knows schemes only through struct mem_hooks (partition.h), one function per decision; here each asks
  * the slots that are filled. An entry whose slot is empty stays NULL.
  */
-#include "gpu/state/machine.h"
+#include "gpu/slots/slots.h"
 
 static bool ask_bypass(void *ctx, const struct mem_event *e) {
-  struct gpu *g = ctx;
-  for (uint32_t h = 0; h < g->slots.n_l2_bypass; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.l2_bypass[h]];
+  struct slots *s = ctx;
+  for (uint32_t h = 0; h < s->n_l2_bypass; h++) {
+    struct slot_instance *in = &s->at[s->l2_bypass[h]];
     if (in->scheme->l2_bypass(&in->ctx, e)) return true;
   }
   return false;
 }
 
 static bool ask_may_allocate(void *ctx, const struct mem_event *e) {
-  struct gpu *g = ctx;
-  for (uint32_t h = 0; h < g->slots.n_l2_may_allocate; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.l2_may_allocate[h]];
+  struct slots *s = ctx;
+  for (uint32_t h = 0; h < s->n_l2_may_allocate; h++) {
+    struct slot_instance *in = &s->at[s->l2_may_allocate[h]];
     if (!in->scheme->l2_may_allocate(&in->ctx, e)) return false;
   }
   return true;
 }
 
-static int ask_victim(void *ctx, const struct cache_set *s, const struct mem_event *e) {
-  struct gpu *g = ctx;
-  struct cache_set left = *s;
-  for (uint32_t h = 0; h < g->slots.n_l2_narrow; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.l2_narrow[h]];
+static int ask_victim(void *ctx, const struct cache_set *set, const struct mem_event *e) {
+  struct slots *s = ctx;
+  struct cache_set left = *set;
+  for (uint32_t h = 0; h < s->n_l2_narrow; h++) {
+    struct slot_instance *in = &s->at[s->l2_narrow[h]];
     uint32_t ways = in->scheme->l2_narrow(&in->ctx, &left, e);
     CHECK(ways && !(ways & ~left.usable), "cycle %llu: scheme %s leaves ways %x of %x", (unsigned long long)e->cycle,
           in->scheme->name, ways, left.usable);
     left.usable = ways;
   }
-  if (g->slots.n_l2_find_victim) {
-    struct slot_instance *in = &g->slots.at[g->slots.l2_find_victim[0]];
+  if (s->n_l2_find_victim) {
+    struct slot_instance *in = &s->at[s->l2_find_victim[0]];
     return in->scheme->l2_find_victim(&in->ctx, &left, e);
   }
   int best = -1;
@@ -44,57 +44,36 @@ static int ask_victim(void *ctx, const struct cache_set *s, const struct mem_eve
 }
 
 static void tell_access(void *ctx, const struct mem_event *e, enum l2_outcome out) {
-  struct gpu *g = ctx;
-  for (uint32_t h = 0; h < g->slots.n_on_l2_access; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.on_l2_access[h]];
+  struct slots *s = ctx;
+  for (uint32_t h = 0; h < s->n_on_l2_access; h++) {
+    struct slot_instance *in = &s->at[s->on_l2_access[h]];
     in->scheme->on_l2_access(&in->ctx, e, out);
   }
 }
 
 static void tell_evict(void *ctx, const struct mem_event *e) {
-  struct gpu *g = ctx;
-  for (uint32_t h = 0; h < g->slots.n_on_l2_evict; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.on_l2_evict[h]];
+  struct slots *s = ctx;
+  for (uint32_t h = 0; h < s->n_on_l2_evict; h++) {
+    struct slot_instance *in = &s->at[s->on_l2_evict[h]];
     in->scheme->on_l2_evict(&in->ctx, e);
   }
 }
 
 static uint32_t ask_class(void *ctx, const struct req *r) {
-  struct gpu *g = ctx;
-  struct slot_instance *in = &g->slots.at[g->slots.dram_class[0]];
+  struct slots *s = ctx;
+  struct slot_instance *in = &s->at[s->dram_class[0]];
   return in->scheme->dram_class(&in->ctx, r);
 }
 
-const struct mem_hooks *gpu_mem_hooks(struct gpu *g) {
-  const struct slots *s = &g->slots;
-  g->mem_hooks = (struct mem_hooks){.ctx = g,
-                                    .bypass = s->n_l2_bypass ? ask_bypass : NULL,
-                                    .may_allocate = s->n_l2_may_allocate ? ask_may_allocate : NULL,
-                                    .find_victim = s->n_l2_find_victim || s->n_l2_narrow ? ask_victim : NULL,
-                                    .on_access = s->n_on_l2_access ? tell_access : NULL,
-                                    .on_evict = s->n_on_l2_evict ? tell_evict : NULL,
-                                    .dram_class = s->n_dram_class ? ask_class : NULL};
+const struct mem_hooks *slots_mem_hooks(struct slots *s, struct mem_hooks *out) {
+  *out = (struct mem_hooks){.ctx = s,
+                            .bypass = s->n_l2_bypass ? ask_bypass : NULL,
+                            .may_allocate = s->n_l2_may_allocate ? ask_may_allocate : NULL,
+                            .find_victim = s->n_l2_find_victim || s->n_l2_narrow ? ask_victim : NULL,
+                            .on_access = s->n_on_l2_access ? tell_access : NULL,
+                            .on_evict = s->n_on_l2_evict ? tell_evict : NULL,
+                            .dram_class = s->n_dram_class ? ask_class : NULL};
   bool any = s->n_l2_bypass || s->n_l2_may_allocate || s->n_l2_find_victim || s->n_l2_narrow || s->n_on_l2_access ||
              s->n_on_l2_evict || s->n_dram_class;
-  return any ? &g->mem_hooks : NULL;
-}
-
-bool gpu_pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta) {
-  const struct slots *s = &g->slots;
-  uint32_t running = g->sm[sm].ctas;
-  for (uint32_t h = 0; h < s->n_may_launch; h++) {
-    struct slot_instance *in = &g->slots.at[s->may_launch[h]];
-    if (!in->scheme->may_launch(&in->ctx, sm, running)) return false;
-  }
-  if (s->n_pick_cta) {
-    struct slot_instance *in = &g->slots.at[s->pick_cta[0]];
-    int64_t id = in->scheme->pick_cta(&in->ctx, sm, g->ctas_per_sm - running);
-    if (id < 0) return false;
-    *cta = (uint32_t)id;
-  }
-  for (uint32_t h = 0; h < s->n_on_cta_start; h++) {
-    struct slot_instance *in = &g->slots.at[s->on_cta_start[h]];
-    in->scheme->on_cta_start(&in->ctx, sm, *cta);
-  }
-  return true;
+  return any ? out : NULL;
 }

@@ -1,5 +1,5 @@
 /* scheme.c - the registry of schemes and the flattening of the selected ones into slots. See scheme.h. */
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 
 #include <stdarg.h>
 #include <stdio.h>

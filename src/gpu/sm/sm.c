@@ -2,14 +2,17 @@
  *
  * What it does in a cycle is in sm_step.h, compiled for any machine and once more for a plain one (sm_kind.h).
  */
-#include "gpu/state/sm.h"
+
+#include "gpu/sm/sm.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "gpu/state/machine.h"
+#include "gpu/icnt/icnt.h"
+#include "gpu/l1/l1.h"
+#include "gpu/observe/observe.h"
 
 static void *take(size_t n, size_t size) {
   void *p = calloc(n ? n : 1, size);
@@ -198,44 +201,6 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
     }
     if (RARE(g->seen.timeline)) timeline_warp_start(s, w);
   }
-}
-
-/* ---- requests ---- */
-
-req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes) {
-  req_id id = req_new(&s->g->pool);
-  struct req *r = &s->g->pool.at[id];
-  r->type = (uint8_t)type;
-  r->addr = addr;
-  r->bytes = (uint16_t)bytes;
-  r->sm = (uint8_t)s->id;
-  r->born = s->g->now;
-  r->write = type == REQ_GLOBAL_WRITE || type == REQ_LOCAL_WRITE || type == REQ_L1_WRITEBACK;
-  partition_locate(s->g->parts, r);
-  return id;
-}
-
-/* Requests of the caches' own (constants, textures, write-backs) belong to no instruction. */
-static void see_request(struct sm *s, const struct req *r) {
-  enum { OF_INST = 1 << REQ_GLOBAL_READ | 1 << REQ_LOCAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_WRITE };
-  struct gpu_seen *o = &s->g->seen;
-  if (!(OF_INST >> r->type & 1)) return;
-  uint32_t at = s->g->work[s->cta_work[s->w[r->warp].cta_slot]].inst_base + r->pc;
-  if (at < o->insts) o->inst[at].bytes += r->bytes;
-}
-
-void sm_send(struct sm *s, req_id id) {
-  struct req *r = &s->g->pool.at[id];
-  if (r->type == REQ_GLOBAL_READ) s->st->mem_reads++;
-  if (r->type == REQ_GLOBAL_WRITE || r->type == REQ_L1_WRITEBACK) s->st->mem_writes++;
-  s->g->in_flight++;
-  s->st->requests_awaited += r->type != REQ_L1_WRITEBACK;
-  s->st->atomic_requests += r->atomic;
-  uint32_t bytes = req_up_bytes(r);
-  s->st->packets_up++;
-  s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
-  if (RARE(s->g->seen.inst)) see_request(s, r);
-  icnt_push(s->g->icnt, s->id, s->c->sms + r->subpart, id, bytes);
 }
 
 /* ---- replies from the interconnect ---- */

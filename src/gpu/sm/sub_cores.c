@@ -8,11 +8,10 @@
  * Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, chapter 2; Khairy et
  * al., "Accel-Sim", ISCA 2020, section III.
  */
+#include "gpu/sm/sm.h"
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "gpu/state/machine.h"
-#include "gpu/state/sm.h"
 
 struct sub_core {
   op_id id[SUB_UNITS], ex[SUB_UNITS]; /* issued, waiting for a collector; collected, waiting for the pipe; 0: empty */

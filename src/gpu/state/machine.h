@@ -1,20 +1,21 @@
-/* gpu_impl.h - the whole machine: private to src/gpu. */
-#ifndef GPU_GPU_IMPL_H
-#define GPU_GPU_IMPL_H
+/* machine.h - the state of the whole machine: private to src/gpu. */
+#ifndef GPU_STATE_MACHINE_H
+#define GPU_STATE_MACHINE_H
 
 #include "gpu/common/config.h"
-#include "gpu/gpu.h"
-#include "gpu/icnt/icnt.h"
-#include "gpu/observe/observe.h"
-#include "gpu/mem/partition.h"
+#include "gpu/common/launch.h"
+#include "gpu/common/seen.h"
 #include "gpu/common/req.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "gpu/state/sm.h"
 #include "gpu/common/stats.h"
 #include "ptx/feed.h"
 
 #define CODE_BASE 0xF0000000ull
 #define LOCAL_BASE 0x1F880000ull /* local memory of all threads: below the heap, above static variables */
+
+struct icnt;
+struct partition_set;
 
 /* A launch on the machine. */
 struct gpu_work {
@@ -110,60 +111,13 @@ struct gpu {
   bool fault;
 };
 
-/* observe_loads.c: set up, and begin a launch of, gpu_watch.character */
-void gpu_see_character(struct gpu *g);
-void gpu_see_character_free(struct gpu_character *c, uint32_t sms);
-void gpu_see_character_begin(struct gpu_character *c);
-/* observe_profile.c: the same for gpu_watch.profile; add what was counted since the last look. */
-void gpu_see_profile(struct gpu *g);
-void gpu_see_dram(struct gpu *g); /* hears every DRAM command for them */
-void gpu_see_profile_free(struct gpu_profile *p);
-void gpu_see_profile_begin(struct gpu *g);
-void gpu_see_profile_look(struct gpu *g, const struct gpu_stats *total);
-/* observe_l2.c, observe_sharing.c: the same for what happens at the L2 and to blocks */
-void gpu_see_l2(struct gpu *g);
-void gpu_see_l2_free(struct seen_l2 *o);
-void gpu_see_l2_begin(struct gpu *g);
-void gpu_see_l2_end(struct gpu *g);
-void gpu_see_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out);
-/* stuck.c: what the warps of a launch that makes no progress wait for. */
-void gpu_describe_stuck(const struct gpu *g, struct err *e);
-/* dispatch.c: a place for a launch; its turn; the end of one, of all; CTAs for the SMs. */
-struct gpu_work *gpu_work_new(struct gpu *g, const struct feed *f, const struct gpu_start *how, struct err *e);
-void gpu_work_turn(struct gpu *g, struct gpu_work *k);
-void gpu_work_end(struct gpu *g, struct gpu_ended *out);
-void gpu_work_clear(struct gpu *g);
-void gpu_dispatch(struct gpu *g);
-void gpu_seen_launch(struct gpu *g, struct gpu_work *k);
+/* ---- what the machine does for its blocks (gpu.c, dispatch.c) ---- */
 /* Perform an atomic of a warp. False: a fault. */
 bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint32_t lanes);
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
-/* scheme_hooks.c: the memory-side hooks of the slots, NULL if none is filled; the CTA that SM `sm` gets now. */
-const struct mem_hooks *gpu_mem_hooks(struct gpu *g);
-bool gpu_pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta);
-/* dispatch.c: warps of a CTA on another SM stop waiting after this cycle; do so. */
+/* Warps of a CTA on another SM stop waiting after this cycle. */
 void gpu_release_later(struct gpu *g, const struct feed_peer *p);
-void gpu_release(struct gpu *g);
 
-/* Room in the interconnect for a packet? If not, an SM that falls asleep now wakes when there is. */
-static inline bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
-  if (icnt_can_push(s->g->icnt, s->id, bytes)) return true;
-  if (bytes < s->need_icnt) s->need_icnt = bytes;
-  return false;
-}
-static inline bool sm_can_send_read(struct sm *s) {
-  return sm_can_send_bytes(s, REQ_HEADER_BYTES);
-}
-/* The running SMs of word `w` step. */
-static inline bool sm_steps(struct gpu *g, uint32_t w) {
-  if (g->kind == SM_PLAIN) return sm_steps_plain(g, w);
-  return g->kind == SM_SCHEMES ? sm_steps_schemes(g, w) : sm_steps_any(g, w);
-}
-/* The instruction of `o` in gpu_seen.inst. */
-static inline struct gpu_inst_memory *sm_seen_inst(const struct sm *s, const struct op *o) {
-  const struct gpu_work *k = &s->g->work[s->cta_work[s->w[o->warp].cta_slot]];
-  return &s->g->seen.inst[k->inst_base + o->uop->inst->pc];
-}
 /* The SM does not step before cycle `at`. */
 static inline void gpu_sleep_sm(struct gpu *g, uint32_t i, uint64_t at) {
   uint64_t bit = 1ull << (i % 64);

@@ -11,13 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpu/sm/coalesce.h"
+#include "gpu/common/access.h"
 #include "gpu/common/config.h"
 #include "gpu/common/req.h"
 #include "gpu/ro/rocache.h"
-#include "gpu/slots/scheme.h"
+#include "gpu/slots/slots.h"
 #include "gpu/common/stats.h"
 #include "gpu/ro/texcache.h"
+#include "gpu/state/l1d.h"
+#include "gpu/state/op.h"
 #include "gpu/state/uop.h"
 #include "ptx/feed.h"
 
@@ -27,36 +29,6 @@ enum { BUFFER_ROOM = COALESCE_MAX + 2 };
 enum { SM_OPERANDS = 16, SM_PIPES = 8, SM_SFU_PIPE = 4 };
 enum sub_unit { SUB_FP32, SUB_INT, SUB_SFU, SUB_FP64, SUB_TENSOR, SUB_MEM, SUB_UNITS }; /* pipes of a sub-core */
 enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4 };
-typedef uint16_t op_id;
-#define NO_BUFFER 0xffff
-
-/* An instruction in flight, from issue until its last result is written. */
-struct op {
-  const struct uop *uop;
-  uint64_t order; /* issue order on this SM */
-  uint64_t born;  /* cycle of issue */
-  uint32_t mask, token;
-  uint32_t cta; /* linear CTA id */
-  uint8_t warp, space, width;
-  bool remote; /* shared memory of other CTAs of the cluster */
-  bool load;   /* waits for data: loads and atomics */
-  bool atomic;
-  bool bypass;      /* its accesses go past the L1 */
-  bool admitted;    /* the per-load admission hooks have been asked */
-  uint8_t wb_done;  /* bit per destination whose bank write is done */
-  uint16_t left;    /* accesses not yet accepted: acc[0 .. left) */
-  uint16_t degree;  /* accesses of the instruction */
-  uint16_t pending; /* accesses whose data has not been written back */
-  uint16_t passes;  /* shared memory: cycles left in the memory pipe */
-  uint16_t buffer;  /* access buffer, NO_BUFFER if none */
-  op_id next;
-  /* Of `uop`, which is another line of the host's cache: what the last stages need. */
-  uint8_t lat, ndst;
-  uint16_t dst_bit; /* the first destination; further ones are rare */
-  uint8_t dst_bank;
-} __attribute__((aligned(64)));
-_Static_assert(sizeof(struct op) == 64, "an instruction in flight takes more than a line of the host's cache");
-
 struct collector {
   op_id op;         /* 0: free */
   uint16_t waiting; /* bit per operand not yet read */
@@ -90,86 +62,6 @@ struct warp_state {
   const struct feed *feed; /* of its launch */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct warp_state) == 64, "a warp takes more than a line of the host's cache");
-
-struct latency_slot { /* an access on its way into the L1 */
-  struct access acc;
-  uint64_t at; /* cycle it entered */
-  op_id op;
-  bool asked; /* the stall hooks have seen it */
-};
-
-/* What schemes, observers and FIFO replacement want to know of a line. A plain machine keeps none of it. */
-struct l1_line {
-  uint64_t filled;
-  uint8_t warp; /* that fetched it */
-  bool reused;
-  uint32_t used_chunks;
-};
-enum line_state { LINE_INVALID, LINE_RESERVED, LINE_VALID, LINE_DIRTY };
-
-enum { L1_ORG_HASH = 64 };
-struct l1_mshr {
-  uint64_t line;
-  uint32_t index; /* of the line reserved, UINT32_MAX with allocate-on-fill */
-  uint16_t count, head;
-  bool busy, ready;
-  uint32_t outstanding; /* organisations: chunks on their way */
-  op_id *waiter;        /* of l1d.waiting: ring of `merges` */
-};
-
-struct l1_order {          /* queues between coalescer and L1, if a scheme wants them */
-  struct latency_slot *at; /* `queues` rings of `depth` */
-  uint32_t queues, depth;
-  uint32_t *head, *count;
-};
-
-struct l1d {
-  /* looked at in every cycle */
-  struct req_queue missq;
-  struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
-  uint32_t lat_count, ready_count;
-  uint32_t lat_head, ready_head;
-  uint32_t order_waiting; /* accesses in `order` */
-  uint8_t refused; /* enum l1_outcome of the access at the head, if it was refused and nothing has changed since */
-  bool head_waits; /* the instruction at the head of the memory pipe found the ring full */
-  bool probed;     /* the load at the head of the ring was refused after its set was looked at: what was found there */
-  bool dropped;    /* a fence has emptied it, and MSHRs of before are still busy */
-  /* looked at with an access */
-  uint64_t org_busy; /* takes no access before this cycle */
-  uint32_t lat_size;
-  uint32_t set;
-  int way, victim;
-  bool stays; /* no scheme will send the access that was refused past the L1 */
-  /* the lines */
-  uint32_t sets, ways, line_shift, line_bytes, mshrs, merges, missq_limit;
-  uint64_t *tags; /* of each set: the tags of its ways, then the cycles of their last uses */
-  uint8_t *state;
-  uint16_t *line_mshr; /* that fetches it, or did */
-  struct l1_line *line;
-  struct l1_mshr *mshr;
-  op_id *waiting; /* loads that wait in the MSHRs */
-  uint32_t mshrs_busy;
-  uint16_t *ready, *spare; /* ring of those whose line has come; stack of those that are free */
-  struct l1_order order;
-  /* an organisation in the place of the lines */
-  const struct l1_org *org;
-  struct slot_instance *org_of;
-  bool coming; /* what the load looked up last lacks is on its way */
-  uint32_t org_chunk, org_sets;
-  struct {
-    op_id op;
-    uint16_t mshr;
-  } * org_ready; /* ring of `org_ready_size`, ready_head and ready_count */
-  uint32_t org_ready_size;
-  uint32_t *org_left;                         /* as `waiting`: chunks that each still waits for */
-  uint64_t *org_free;                         /* set of MSHRs that are free */
-  uint16_t org_first[L1_ORG_HASH], *org_next; /* busy MSHRs by hash of their line: lists of index + 1, 0 ends one */
-  struct l1_dirty {
-    uint64_t line;
-    uint32_t chunks;
-  } * dirty; /* lines with chunks that local stores wrote; room for `dirty_max` */
-  uint32_t dirty_count, dirty_max;
-};
 
 /* What a cycle adds to the counters: eight bytes, so that cycles alike are found by one comparison. */
 struct sm_counts {
@@ -326,82 +218,9 @@ _Static_assert(SM_HOT_BYTES <= 5 * 64, "what every cycle looks at takes more lin
 enum sched_cat { CAT_NONE, CAT_ISSUED, CAT_DATA, CAT_MEMORY, CAT_PIPE, CAT_BARRIER, CAT_CONTROL, CAT_IDLE };
 enum stall_kind { STALL_NONE, STALL_SHARED, STALL_CONST, STALL_TEX, STALL_L1D, STALL_BYPASS, STALL_COALESCE };
 
-/* sm.c */
-void sm_init(struct sm *s, struct gpu *g, uint32_t id);
-void sm_destroy(struct sm *s);
-void sm_begin_kernel(struct sm *s);
-/* Room for the scoreboard rows (uop.h) of a launch with registers up to `max_reg`. */
-void sm_grow_score(struct sm *s, uint32_t max_reg);
-/* A CTA of launch `work` begins: hardware CTA slot, first warp slot, linear id. */
-void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta);
-/* One core cycle of the SMs in word `w` of gpu.running; false: the simulated program faulted. For the machines of enum
- * sm_kind (sm_kind.h). */
-bool sm_steps_any(struct gpu *g, uint32_t w);
-bool sm_steps_schemes(struct gpu *g, uint32_t w);
-bool sm_steps_plain(struct gpu *g, uint32_t w);
-/* Which of them the machine's SMs take, as far as the launches in progress, the schemes and who watches are concerned.
- */
-void sm_choose_step(struct gpu *g);
-void sm_more_ops(struct sm *s); /* room for twice as many instructions in flight */
-void sm_receive(struct sm *s);  /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
-void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
-void sm_count(struct sm *s);                  /* make the counters complete */
-/* sm_any.c, for sm_sub.c: Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at
- * `cycle` (false: too many are). */
-void sm_collector_take(struct sm *s, uint32_t c, op_id id);
-void sm_read_banks(struct sm *s);
-bool sm_result_at(struct sm *s, op_id id, uint64_t cycle);
-/* sm_sub.c: the same stages of an SM of sub-cores */
-void sm_sub_init(struct sm *s);
-void sm_sub_destroy(struct sm *s);
-void sm_sub_head(struct sm *s, uint32_t warp, const struct inst *i); /* what stands at the head of a warp's buffer */
-uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps whose head its sub-core could take */
-void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
-void sm_sub_collect(struct sm *s);
-void sm_sub_execute(struct sm *s);
-/* shared */
 static inline void sm_note_ro(struct sm *s, const struct rocache *c, enum ro_cache bit) {
   if (c->ready_count | c->missq_count) s->ro_active |= (uint8_t)bit;
   else s->ro_active &= (uint8_t)~bit;
 }
-req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
-void sm_send(struct sm *s, req_id r);
-/* The tags of the set that begins with line `base`, and the cycles of the last uses. */
-static inline uint64_t *l1_tags(const struct l1d *l, uint32_t base) {
-  return l->tags + 2 * base;
-}
-static inline uint64_t *l1_used(const struct l1d *l, uint32_t base) {
-  return l->tags + 2 * base + l->ways;
-}
-/* l1d.c */
-void l1d_init(struct l1d *l, const struct gpu_config *c);
-void l1d_destroy(struct l1d *l);
-void l1d_invalidate(struct l1d *l);
-void l1d_drop(struct sm *s); /* a warp is past its fence: what the L1 holds may be stale */
-uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
-struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set);
-enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out);
-bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
-void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);
-#define L1D_TELL(s, hook, e)                                                                     \
-  do {                                                                                           \
-    if ((s)->g->slots.n_##hook)                                                                  \
-      l1d_tell(s, (s)->g->slots.hook, (s)->g->slots.n_##hook, e, offsetof(struct scheme, hook)); \
-  } while (0)
-/* l1_org.c: the same operations when a scheme provides the organisation */
-void l1_org_init(struct sm *s);
-void l1_org_destroy(struct l1d *l);
-enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a);
-/* A local store whose chunks are all here stays in the L1; false: they are not. */
-bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
-void l1_org_begin_kernel(struct sm *s);
-enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
-void l1_org_fill(struct sm *s, req_id r);
-op_id l1_org_next(struct sm *s);
-/* l1_order.c: queues in front of the L1 */
-void l1_order_init(struct sm *s);
-void l1_order_destroy(struct l1d *l);
-bool l1_order_push(struct sm *s, op_id op, const struct access *a);
-void l1_order_step(struct sm *s);
 
 #endif

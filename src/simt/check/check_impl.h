@@ -2,8 +2,8 @@
 #ifndef SIMT_CHECK_IMPL_H
 #define SIMT_CHECK_IMPL_H
 
-#include "simt/check/check.h"
-#include "simt/check/finding.h"
+#include "simt/core/check.h"
+#include "simt/core/finding.h"
 #include "simt/core/machine.h"
 
 enum check_kind {

@@ -13,9 +13,9 @@
 
 #include "ptx/feed.h"
 #include "ptx/ptx.h"
-#include "simt/check/check.h"
-#include "simt/lower/code.h"
-#include "simt/check/finding.h"
+#include "simt/core/check.h"
+#include "simt/core/code.h"
+#include "simt/core/finding.h"
 #include "simt/simt.h"
 #include "simt/core/texture.h"
 
@@ -41,7 +41,7 @@ typedef void (*xop_fn)(struct exec *x, const struct xop *o, uint32_t mask);
 enum xop_id {
   X_NONE,
 #define X(name) X_##name,
-#include "simt/ops/xops.def"
+#include "simt/core/xops.def"
 #undef X
   X_COUNT
 };

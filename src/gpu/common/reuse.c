@@ -1,7 +1,7 @@
 /* reuse.c - see reuse.h. Each line has one mark in the tree, at the time of its last access: the marks after it are the
  * distinct lines accessed since. When the times run out, the marks are moved together in their order.
  */
-#include "gpu/observe/reuse.h"
+#include "gpu/common/reuse.h"
 
 #include <stdlib.h>
 #include <string.h>

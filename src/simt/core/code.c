@@ -1,5 +1,5 @@
 /* code.c - the places of functions in code space. */
-#include "simt/lower/code.h"
+#include "simt/core/code.h"
 
 #include <search.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* finding.c - findings by place, in a hash table that never grows: what is found is bounded, how often is not. */
-#include "simt/check/finding.h"
+#include "simt/core/finding.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* invariants.c - the conservation laws. See invariants.h. */
-#include "model/invariants.h"
+#include "gpu/common/invariants.h"
 
 #include <stddef.h>
 

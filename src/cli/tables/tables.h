@@ -1,0 +1,22 @@
+/* tables.h - the tables that `sluice run` prints of a record. */
+#ifndef CLI_TABLES_H
+#define CLI_TABLES_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "results/record.h"
+
+/* Mangled names of C++ kernels: _Z6kernelPfi is "kernel". Nested and templated ones stay as they are. */
+void kernel_plain_name(char *out, size_t size, const char *name);
+/* The short table of `sluice run`. */
+void summary_print(const struct record_file *r, FILE *f);
+/* How the program ended, if not in order, and the tables of its other processes. */
+void summary_print_processes(const struct record_file *r, FILE *f);
+/* Loads by un-coalescing degree, and how much of a line is used. */
+void character_print(const struct record_file *r, FILE *f);
+void character_reuse_print(const struct record_file *r, FILE *f); /* the part of it on reuse and misses */
+/* The source lines whose instructions held the memory pipes longest. */
+void lines_print(const struct record_file *r, FILE *f);
+
+#endif

@@ -1,0 +1,42 @@
+/* l1.h - the L1 data cache: its life, what happens in it, organisations in the place of its lines, queues in front of
+ * it. */
+#ifndef GPU_L1_L1_H
+#define GPU_L1_L1_H
+
+#include <stddef.h>
+
+#include "gpu/state/machine.h"
+#include "gpu/state/sm.h"
+
+/* l1d.c */
+void l1d_init(struct l1d *l, const struct gpu_config *c);
+void l1d_destroy(struct l1d *l);
+void l1d_invalidate(struct l1d *l);
+void l1d_drop(struct sm *s); /* a warp is past its fence: what the L1 holds may be stale */
+uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
+struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set);
+enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out);
+bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
+void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);
+#define L1D_TELL(s, hook, e)                                                                     \
+  do {                                                                                           \
+    if ((s)->g->slots.n_##hook)                                                                  \
+      l1d_tell(s, (s)->g->slots.hook, (s)->g->slots.n_##hook, e, offsetof(struct scheme, hook)); \
+  } while (0)
+/* organisation.c: the same operations when a scheme provides the organisation */
+void l1_org_init(struct sm *s);
+void l1_org_destroy(struct l1d *l);
+enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a);
+/* A local store whose chunks are all here stays in the L1; false: they are not. */
+bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
+void l1_org_begin_kernel(struct sm *s);
+enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
+void l1_org_fill(struct sm *s, req_id r);
+op_id l1_org_next(struct sm *s);
+/* order.c: queues in front of the L1 */
+void l1_order_init(struct sm *s);
+void l1_order_destroy(struct l1d *l);
+bool l1_order_push(struct sm *s, op_id op, const struct access *a);
+void l1_order_step(struct sm *s);
+
+#endif

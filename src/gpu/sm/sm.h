@@ -1,0 +1,42 @@
+/* sm.h - a streaming multiprocessor: its life, its step, and the stages of one made of sub-cores. */
+#ifndef GPU_SM_SM_H
+#define GPU_SM_SM_H
+
+#include "gpu/state/machine.h"
+#include "gpu/state/sm.h"
+
+/* sm.c */
+void sm_init(struct sm *s, struct gpu *g, uint32_t id);
+void sm_destroy(struct sm *s);
+void sm_begin_kernel(struct sm *s);
+/* Room for the scoreboard rows (uop.h) of a launch with registers up to `max_reg`. */
+void sm_grow_score(struct sm *s, uint32_t max_reg);
+/* A CTA of launch `work` begins: hardware CTA slot, first warp slot, linear id. */
+void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta);
+/* One core cycle of the SMs in word `w` of gpu.running; false: the simulated program faulted. For the machines of enum
+ * sm_kind (sm_kind.h). */
+bool sm_steps_any(struct gpu *g, uint32_t w);
+bool sm_steps_schemes(struct gpu *g, uint32_t w);
+bool sm_steps_plain(struct gpu *g, uint32_t w);
+/* Which of them the machine's SMs take, as far as the launches in progress, the schemes and who watches are concerned.
+ */
+void sm_choose_step(struct gpu *g);
+void sm_more_ops(struct sm *s); /* room for twice as many instructions in flight */
+void sm_receive(struct sm *s);  /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
+void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
+void sm_count(struct sm *s);                  /* make the counters complete */
+/* sm_any.c, for sm_sub.c: Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at
+ * `cycle` (false: too many are). */
+void sm_collector_take(struct sm *s, uint32_t c, op_id id);
+void sm_read_banks(struct sm *s);
+bool sm_result_at(struct sm *s, op_id id, uint64_t cycle);
+/* sm_sub.c: the same stages of an SM of sub-cores */
+void sm_sub_init(struct sm *s);
+void sm_sub_destroy(struct sm *s);
+void sm_sub_head(struct sm *s, uint32_t warp, const struct inst *i); /* what stands at the head of a warp's buffer */
+uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps whose head its sub-core could take */
+void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
+void sm_sub_collect(struct sm *s);
+void sm_sub_execute(struct sm *s);
+
+#endif

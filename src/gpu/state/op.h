@@ -1,0 +1,40 @@
+/* op.h - an instruction in flight on an SM. */
+#ifndef GPU_STATE_OP_H
+#define GPU_STATE_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu/state/uop.h"
+
+typedef uint16_t op_id;
+#define NO_BUFFER 0xffff
+
+/* An instruction in flight, from issue until its last result is written. */
+struct op {
+  const struct uop *uop;
+  uint64_t order; /* issue order on this SM */
+  uint64_t born;  /* cycle of issue */
+  uint32_t mask, token;
+  uint32_t cta; /* linear CTA id */
+  uint8_t warp, space, width;
+  bool remote; /* shared memory of other CTAs of the cluster */
+  bool load;   /* waits for data: loads and atomics */
+  bool atomic;
+  bool bypass;      /* its accesses go past the L1 */
+  bool admitted;    /* the per-load admission hooks have been asked */
+  uint8_t wb_done;  /* bit per destination whose bank write is done */
+  uint16_t left;    /* accesses not yet accepted: acc[0 .. left) */
+  uint16_t degree;  /* accesses of the instruction */
+  uint16_t pending; /* accesses whose data has not been written back */
+  uint16_t passes;  /* shared memory: cycles left in the memory pipe */
+  uint16_t buffer;  /* access buffer, NO_BUFFER if none */
+  op_id next;
+  /* Of `uop`, which is another line of the host's cache: what the last stages need. */
+  uint8_t lat, ndst;
+  uint16_t dst_bit; /* the first destination; further ones are rare */
+  uint8_t dst_bank;
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct op) == 64, "an instruction in flight takes more than a line of the host's cache");
+
+#endif

@@ -1,0 +1,21 @@
+/* port.h - what an SM sends into the interconnect. */
+#ifndef GPU_STATE_PORT_H
+#define GPU_STATE_PORT_H
+
+#include "gpu/icnt/icnt.h"
+#include "gpu/state/machine.h"
+#include "gpu/state/sm.h"
+
+req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
+void sm_send(struct sm *s, req_id r);
+/* Room in the interconnect for a packet? If not, an SM that falls asleep now wakes when there is. */
+static inline bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
+  if (icnt_can_push(s->g->icnt, s->id, bytes)) return true;
+  if (bytes < s->need_icnt) s->need_icnt = bytes;
+  return false;
+}
+static inline bool sm_can_send_read(struct sm *s) {
+  return sm_can_send_bytes(s, REQ_HEADER_BYTES);
+}
+
+#endif

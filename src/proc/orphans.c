@@ -1,0 +1,66 @@
+/* orphans.c - see orphans.h. */
+#include "proc/orphans.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+
+/* It has our runtime in it, or no memory any more: what it leaves behind comes to us when its end is complete. */
+static bool simulates(pid_t pid) {
+  char path[64], line[PATH_MAX + 128], lib[PATH_MAX], want[PATH_MAX + 32];
+  path_lib(lib, sizeof lib);
+  snprintf(want, sizeof want, "%s/libsluice.so", lib);
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+  FILE *f = fopen(path, "r");
+  bool found = false, empty = f;
+  while (f && !found && fgets(line, sizeof line, f)) found = strstr(line, want) != NULL, empty = false;
+  if (f) fclose(f);
+  return found || empty;
+}
+
+/* Our children now: orphans come to us (PR_SET_CHILD_SUBREAPER). */
+static size_t children(pid_t *out, size_t room) {
+  char path[64];
+  size_t n = 0;
+  long pid;
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+  FILE *f = fopen(path, "r");
+  while (f && n < room && fscanf(f, "%ld", &pid) == 1) out[n++] = (pid_t)pid;
+  if (f) fclose(f);
+  return n;
+}
+
+void processes_wait(void) {
+  enum { MOST = 4096 };
+  pid_t child[MOST];
+  for (bool any = true; any;) {
+    size_t n = children(child, MOST);
+    any = false;
+    bool ended = false; /* what it left behind is ours since: look again */
+    for (size_t i = 0; i < n; i++) {
+      int ignored;
+      if (waitpid(child[i], &ignored, WNOHANG) > 0) ended = true;
+      else any |= simulates(child[i]);
+    }
+    if (ended) {
+      any = true;
+      continue;
+    }
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    int const list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) sigaddset(&wanted, list[i]);
+    int sig = any ? sigtimedwait(&wanted, NULL, &(struct timespec){.tv_nsec = 200000000}) : 0;
+    if (sig > 0 && sig != SIGCHLD) /* all of them are asked to end, and are waited for again */
+      for (size_t i = 0; i < n; i++)
+        if (simulates(child[i])) kill(child[i], sig);
+  }
+}
