@@ -1,4 +1,5 @@
 /* run_fits.c - which options of `sluice run` go with what is run and how: one that could do nothing is an error. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/run/run.h"
@@ -7,6 +8,7 @@
 enum {
   TIMING = 32, /* not in functional mode */
   TIMELINE = 64,
+  SAYS = 128, /* without what else it needs it is no error: studies have functional runs of schemes */
   EXECUTED = RUN_PROGRAM | RUN_KERNEL,
   SIMULATED = EXECUTED | RUN_TRACE
 };
@@ -48,6 +50,8 @@ bool run_fits(const struct sim_options *o, enum run_what what, struct err *e) {
       {"interleave", o->interleave && *o->interleave, EXECUTED | RUN_SUITE},
       {"watchdog", o->watchdog, SIMULATED | RUN_SUITE},
       {"timing-kernels", o->timing_kernels, SIMULATED | RUN_SUITE | TIMING},
+      {"scheme", o->scheme && strcmp(o->scheme, "baseline") != 0, SIMULATED | RUN_CSV | RUN_SUITE | TIMING | SAYS},
+      {"fresh", o->fresh, SIMULATED | RUN_SUITE | TIMING},
       {"detail", o->detail, SIMULATED | TIMING},
       {"lines", o->lines, SIMULATED | TIMING},
       {"characterise", o->characterise, SIMULATED | TIMING},
@@ -64,8 +68,10 @@ bool run_fits(const struct sim_options *o, enum run_what what, struct err *e) {
     const struct fit *f = &fits[i];
     if (!f->given) continue;
     if (!(f->with & what)) return refuse(f, what, e);
-    if (f->with & TIMING && functional)
+    if (f->with & TIMING && functional && !(f->with & SAYS))
       return err_set(e, ERR_USAGE, "--%s needs timing mode: functional mode gives results only", f->name);
+    if (f->with & TIMING && functional && !o->quiet)
+      fprintf(stderr, "sluice: --%s does nothing here: functional mode gives results only\n", f->name);
     if (f->with & TIMELINE && !o->timeline) return err_set(e, ERR_USAGE, "--%s needs --timeline FILE", f->name);
   }
   if (o->from_kernel > UINT32_MAX) return err_set(e, ERR_USAGE, "--from-kernel: no trace has that many launches");
