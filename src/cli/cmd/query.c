@@ -3,133 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/tables/rows.h"
-#include "gpu/common/stats.h"
+#include "base/input.h"
+#include "cli/cmd/query.h"
 
-enum { MAX_METRICS = 32, MAX_COLUMNS_PIVOT = 256 };
-
-struct query_opts {
-  const char *sql, *format, *rows, *columns, *relative, *mean, *study;
-  struct opt_list where;
-  bool failed;
-};
-
-struct query {
-  struct arena a;
-  struct db *db;
-  const struct query_opts *o;
-  const char *metric[MAX_METRICS];
-  size_t metrics;
-  struct err *e;
-};
-
-/* ---- names ---- */
-
-/* The SQL of a column that can be asked for: a label, PARAMETER of the study (l1d.sets), a counter, a column of
- * `results`. */
-static const char *column(struct query *q, const char *name, bool parameter) {
-  struct err e = {0};
-  struct db_table *t = db_sql(q->db, "SELECT name FROM pragma_table_info('results')", &e);
-  const char *names[1024];
-  size_t n = 0;
-  bool known = false;
-  for (size_t i = 0; t && i < t->rows && n < 1000; i++) {
-    names[n++] = arena_strdup(&q->a, t->cell[i].s);
-    known |= !strcmp(names[n - 1], name);
-  }
-  db_table_free(t);
-  /* Parameters shadow the counters and knobs of the same name only where labels are asked for. */
-  t = db_sql(q->db, "SELECT DISTINCT key FROM plan, json_each(plan.parameters)", &e);
-  bool varied = false;
-  for (size_t i = 0; t && i < t->rows && n < 1023; i++) {
-    names[n++] = arena_strdup(&q->a, t->cell[i].s);
-    varied |= !strcmp(names[n - 1], name);
-  }
-  db_table_free(t);
-  if (varied && (parameter || !known))
-    return arena_printf(&q->a, "json_extract(parameters, %s)", sql_text(&q->a, arena_printf(&q->a, "$.\"%s\"", name)));
-  if (known) return sql_name(&q->a, name);
-  t = db_sql(q->db, arena_printf(&q->a, "SELECT 1 FROM scheme_counters WHERE key = %s LIMIT 1", sql_text(&q->a, name)),
-             &e);
-  bool of_scheme = t && t->rows;
-  db_table_free(t);
-  if (of_scheme)
-    return arena_printf(&q->a, "(SELECT value FROM scheme_counters s WHERE s.run_id = results.run AND s.key = %s)",
-                        sql_text(&q->a, name));
-  const char *near = err_nearest(name, names, n);
-  err_set(q->e, ERR_USAGE, "the results have no column '%s'; %s%s%s", name,
-          near ? "did you mean '" : "`sluice stats` lists the counters", near ? near : "", near ? "'?" : "");
-  return NULL;
-}
-
-/* COLUMN=VALUE and its relatives. */
-static const char *condition(struct query *q, const char *text) {
-  static const char *const ops[] = {"!=", ">=", "<=", "=", ">", "<", "~"};
-  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-    const char *at = strstr(text, ops[i]);
-    if (!at || at == text) continue;
-    size_t first = strcspn(text, "!<>=~");
-    if ((size_t)(at - text) != first) continue;
-    const char *c = column(q, arena_strndup(&q->a, text, first), true), *value = at + strlen(ops[i]);
-    if (!c) return NULL;
-    char *end;
-    double number = strtod(value, &end);
-    bool is_number = *value && !*end && isfinite(number);
-    const char *v = is_number ? arena_strdup(&q->a, value) : sql_text(&q->a, value);
-    if (*ops[i] == '~') return arena_printf(&q->a, "%s LIKE %s", c, sql_text(&q->a, value));
-    return arena_printf(&q->a, "%s %s %s", c, ops[i], v);
-  }
-  err_set(q->e, ERR_USAGE, "--where needs COLUMN=VALUE (or != < > <= >= ~), not '%s'", text);
-  return NULL;
-}
-
-static const char *conditions(struct query *q, bool done_only) {
-  const char *all = done_only ? "status = 'done'" : "1";
-  if (q->o->study) all = arena_printf(&q->a, "%s AND study = %s", all, sql_text(&q->a, q->o->study));
-  for (size_t i = 0; i < q->o->where.count; i++) {
-    const char *one = condition(q, q->o->where.at[i]);
-    if (!one) return NULL;
-    all = arena_printf(&q->a, "%s AND %s", all, one);
-  }
-  return all;
-}
-
-/* Means as SQL. A geometric mean of values that are not positive is none. */
-static const char *mean(struct query *q, const char *c) {
-  const char *m = q->o->mean ? q->o->mean : "arithmetic";
-  if (!strcmp(m, "geometric")) return arena_printf(&q->a, "exp(avg(CASE WHEN %s > 0 THEN ln(%s) END))", c, c);
-  if (!strcmp(m, "minimum")) return arena_printf(&q->a, "min(%s)", c);
-  if (!strcmp(m, "maximum")) return arena_printf(&q->a, "max(%s)", c);
-  if (!strcmp(m, "sum")) return arena_printf(&q->a, "sum(%s)", c);
-  return arena_printf(&q->a, "avg(%s)", c);
-}
-
-/* "a,b" as SQL columns; the plain names to `names`. */
-static const char *list(struct query *q, const char *text, const char **names, size_t *count) {
-  const char *sql = "";
-  *count = 0;
-  for (const char *p = text;; p++) {
-    size_t n = strcspn(p, ",");
-    const char *name = arena_strndup(&q->a, p, n), *c = column(q, name, true);
-    if (!c) return NULL;
-    if (*count == 16) return err_set(q->e, ERR_USAGE, "more than 16 columns to group by"), NULL;
-    names[(*count)++] = name;
-    sql = arena_printf(&q->a, "%s%s%s", sql, *sql ? ", " : "", c);
-    p += n;
-    if (!*p) return sql;
-  }
-}
+enum { MAX_COLUMNS_PIVOT = 256 };
 
 /* ---- questions ---- */
 
 static struct db_table *plain(struct query *q) {
-  const char *where = conditions(q, !q->o->failed), *select = "";
+  const char *where = query_conditions(q, !q->o->failed), *select = "";
   if (!where) return NULL;
   static const char *const shown[] = {"workload", "size", "gpu", "scheme", "parameters", "replica"};
   for (size_t i = 0; i < 6; i++) {
     /* Labels that never differ say nothing. */
     struct db_table *t = db_sql(
-        q->db, arena_printf(&q->a, "SELECT count(DISTINCT \"%s\") > 1 FROM results WHERE %s", shown[i], where), q->e);
+        q->db, arena_printf(&q->a, "SELECT count(DISTINCT \"%s\") > 1 FROM results r WHERE %s", shown[i], where), q->e);
     if (!t) return NULL;
     if (t->cell[0].i || i == 0 || i == 3)
       select = arena_printf(&q->a, "%s%s\"%s\"", select, *select ? ", " : "", shown[i]);
@@ -137,34 +25,34 @@ static struct db_table *plain(struct query *q) {
   }
   if (q->o->failed) select = arena_printf(&q->a, "%s, exit_code AS code, error, command", select);
   for (size_t i = 0; i < q->metrics; i++) {
-    const char *c = column(q, q->metric[i], false);
+    const char *c = query_value(q, q->metric[i]);
     if (!c) return NULL;
     select = arena_printf(&q->a, "%s, %s AS %s", select, c, sql_name(&q->a, q->metric[i]));
   }
   return db_sql(q->db,
-                arena_printf(&q->a, "SELECT %s FROM results WHERE %s%s ORDER BY study, ordinal", select, where,
+                arena_printf(&q->a, "SELECT %s FROM results r WHERE %s%s ORDER BY study, ordinal", select, where,
                              q->o->failed ? " AND status = 'failed'" : ""),
                 q->e);
 }
 
 static struct db_table *grouped(struct query *q) {
-  const char *names[16], *where = conditions(q, true), *select = "";
+  const char *names[QUERY_LABELS], *where = query_conditions(q, true), *select = "";
   size_t n;
-  const char *by = where ? list(q, q->o->rows, names, &n) : NULL;
-  if (!by) return NULL;
+  const char *by = where ? query_labels(q, q->o->rows, names, &n) : NULL;
+  if (!by || (q->o->relative && !query_base(q, names[0]))) return NULL;
   for (size_t i = 0; i < n; i++) {
-    const char *c = column(q, names[i], true);
+    const char *c = query_column(q, names[i], true);
     select = arena_printf(&q->a, "%s%s AS %s, ", select, c, sql_name(&q->a, names[i]));
   }
   select = arena_printf(&q->a, "%scount(*) AS runs", select);
   for (size_t i = 0; i < q->metrics; i++) {
-    const char *c = column(q, q->metric[i], false);
+    const char *c = query_value(q, q->metric[i]);
     if (!c) return NULL;
-    select = arena_printf(&q->a, "%s, %s AS %s", select, mean(q, c), sql_name(&q->a, q->metric[i]));
+    select = arena_printf(&q->a, "%s, %s AS %s", select, query_mean(q, c), sql_name(&q->a, q->metric[i]));
   }
   return db_sql(
       q->db,
-      arena_printf(&q->a, "SELECT %s FROM results WHERE %s GROUP BY %s ORDER BY min(ordinal)", select, where, by),
+      arena_printf(&q->a, "SELECT %s FROM results r WHERE %s GROUP BY %s ORDER BY min(ordinal)", select, where, by),
       q->e);
 }
 
@@ -193,27 +81,52 @@ static void put(struct db_table *t, size_t row, size_t col, double v) {
       isnan(v) ? (struct db_cell){.kind = CELL_NULL} : (struct db_cell){.kind = CELL_REAL, .r = v};
 }
 
-/* Mean of a column: geometric for ratios, arithmetic for values. */
-static double column_mean(const struct db_table *t, size_t rows, size_t col, bool ratios) {
+/* The mean of a column over the rows that are in `group` (NULL: over all). */
+static double column_mean(const struct db_table *t, size_t rows, size_t col, const char *kind, size_t key,
+                          const char *group) {
   double sum = 0;
   size_t n = 0;
+  bool geometric = !strcmp(kind, "geometric"), harmonic = !strcmp(kind, "harmonic");
   for (size_t r = 0; r < rows; r++) {
     double v = cell_value(&t->cell[r * t->columns + col]);
-    if (isnan(v) || (ratios && v <= 0)) continue;
-    sum += ratios ? log(v) : v;
+    if (isnan(v) || ((geometric || harmonic) && v <= 0)) continue;
+    if (group && strcmp(t->cell[r * t->columns + key].s, group)) continue;
+    sum += geometric ? log(v) : harmonic ? 1 / v : v;
     n++;
   }
-  return n ? (ratios ? exp(sum / (double)n) : sum / (double)n) : NAN;
+  if (!n) return NAN;
+  return geometric ? exp(sum / (double)n) : harmonic ? (double)n / sum : sum / (double)n;
 }
 
-static struct db_table *spread(struct query *q, const struct db_table *from, size_t keys) {
+/* Rows of means below the others: of each value of --groups, and of all. */
+static void add_means(const struct query *q, struct db_table *t, const char *const *names, size_t keys, bool ratios) {
+  const char *kind = query_mean_kind(q, ratios), *seen[MAX_COLUMNS_PIVOT];
+  if (strcmp(kind, "geometric") && strcmp(kind, "harmonic")) kind = ratios ? "geometric" : "arithmetic";
+  size_t rows = t->rows, key = 0, count = 0;
+  while (q->o->groups && key < keys && strcmp(names[key], q->o->groups)) key++;
+  for (size_t r = 0; q->o->groups && r < rows; r++) place(seen, &count, t->cell[r * t->columns + key].s);
+  seen[count] = NULL;
+  t->cell = realloc(t->cell, (rows + count + 2) * t->columns * sizeof *t->cell);
+  CHECK(t->cell, "out of memory");
+  for (size_t g = 0; g <= count; g++) {
+    struct db_cell *row = &t->cell[t->rows++ * t->columns];
+    for (size_t k = 0; k < keys; k++) row[k] = (struct db_cell){.kind = CELL_NULL};
+    row[0] =
+        (struct db_cell){.kind = CELL_TEXT,
+                         .s = arena_printf(t->arena, "%s mean%s%s", kind, seen[g] ? ", " : "", seen[g] ? seen[g] : "")};
+    for (size_t i = keys; i < t->columns; i++) put(t, t->rows - 1, i, column_mean(t, rows, i, kind, key, seen[g]));
+  }
+}
+
+static struct db_table *spread(struct query *q, const struct db_table *from, const char *const *names, size_t keys) {
   const char *columns[MAX_COLUMNS_PIVOT], *last = NULL;
   size_t count = 0, rows = 0, base = SIZE_MAX;
   for (size_t i = 0; i < from->rows; i++)
     place(columns, &count, cell_label(&q->a, &from->cell[i * from->columns + keys]));
-  for (size_t i = 0; q->o->relative && i < count; i++)
+  bool divide = q->o->relative && !q->base.label;
+  for (size_t i = 0; divide && i < count; i++)
     if (!strcmp(columns[i], q->o->relative)) base = i;
-  if (q->o->relative && base == SIZE_MAX) {
+  if (divide && base == SIZE_MAX) {
     const char *near = err_nearest(q->o->relative, columns, count);
     err_set(q->e, ERR_USAGE, "--relative: no column '%s'%s%s%s", q->o->relative, near ? "; did you mean '" : "",
             near ? near : "", near ? "'?" : "");
@@ -225,7 +138,7 @@ static struct db_table *spread(struct query *q, const struct db_table *from, siz
   t->title = ARENA_ARRAY(t->arena, char *, t->columns + 1);
   for (size_t i = 0; i < keys; i++) t->title[i] = arena_strdup(t->arena, from->title[i]);
   for (size_t i = 0; i < count; i++) t->title[keys + i] = arena_strdup(t->arena, columns[i]);
-  t->cell = calloc((from->rows + 2) * t->columns, sizeof *t->cell);
+  t->cell = calloc((from->rows + 1) * t->columns, sizeof *t->cell);
   CHECK(t->cell, "out of memory");
   for (size_t i = 0; i < from->rows; i++) {
     const struct db_cell *c = &from->cell[i * from->columns];
@@ -246,32 +159,34 @@ static struct db_table *spread(struct query *q, const struct db_table *from, siz
     for (size_t i = 0; i < count; i++)
       put(t, r, keys + i, by > 0 ? cell_value(&t->cell[r * t->columns + keys + i]) / by : NAN);
   }
-  t->rows = rows + 1;
-  t->cell[rows * t->columns] =
-      (struct db_cell){.kind = CELL_TEXT, .s = base != SIZE_MAX ? "geometric mean" : "arithmetic mean"};
-  for (size_t i = 0; i < count; i++) put(t, rows, keys + i, column_mean(t, rows, keys + i, base != SIZE_MAX));
+  t->rows = rows;
+  add_means(q, t, names, keys, q->o->relative);
   return t;
 }
 
 static struct db_table *pivot(struct query *q) {
-  const char *names[16], *where = conditions(q, true), *select = "";
+  const char *names[QUERY_LABELS], *where = query_conditions(q, true), *select = "";
   size_t n = 0;
+  bool grouped = !q->o->groups;
   if (q->metrics != 1) return err_set(q->e, ERR_USAGE, "--columns shows one metric; name one"), NULL;
-  const char *rows = where ? list(q, q->o->rows ? q->o->rows : "workload", names, &n) : NULL;
-  const char *across = rows ? column(q, q->o->columns, true) : NULL;
-  const char *metric = across ? column(q, q->metric[0], false) : NULL;
+  const char *rows = where ? query_labels(q, q->o->rows ? q->o->rows : "workload", names, &n) : NULL;
+  const char *across = rows ? query_column(q, q->o->columns, true) : NULL;
+  if (!across || (q->o->relative && !query_base(q, NULL))) return NULL;
+  const char *metric = query_value(q, q->metric[0]);
+  for (size_t i = 0; i < n; i++) grouped |= !strcmp(q->o->groups ? q->o->groups : "", names[i]);
+  if (!grouped) return err_set(q->e, ERR_USAGE, "--groups: '%s' is not one of --rows", q->o->groups), NULL;
   if (!metric) return NULL;
   for (size_t i = 0; i < n; i++)
-    select = arena_printf(&q->a, "%s%s AS %s, ", select, column(q, names[i], true), sql_name(&q->a, names[i]));
+    select = arena_printf(&q->a, "%s%s AS %s, ", select, query_column(q, names[i], true), sql_name(&q->a, names[i]));
   /* Rows in the order of the study, and so are the columns: each is placed when it is first seen. */
   struct db_table *t =
       db_sql(q->db,
              arena_printf(&q->a,
-                          "SELECT %s%s, %s FROM results WHERE %s GROUP BY %s, %s ORDER BY min(min(ordinal)) OVER "
+                          "SELECT %s%s, %s FROM results r WHERE %s GROUP BY %s, %s ORDER BY min(min(ordinal)) OVER "
                           "(PARTITION BY %s), %s, min(ordinal)",
-                          select, across, mean(q, metric), where, rows, across, rows, rows),
+                          select, across, query_mean(q, metric), where, rows, across, rows, rows),
              q->e);
-  struct db_table *out = t ? spread(q, t, n) : NULL;
+  struct db_table *out = t ? spread(q, t, names, n) : NULL;
   db_table_free(t);
   return out;
 }
@@ -279,18 +194,32 @@ static struct db_table *pivot(struct query *q) {
 /* ---- the command ---- */
 
 static bool check(const struct query *q) {
-  static const char *const means[] = {"arithmetic", "geometric", "minimum", "maximum", "sum"};
+  static const char *const means[] = {"arithmetic", "geometric", "harmonic", "minimum", "maximum", "sum"};
   const char *m = q->o->mean;
-  for (size_t i = 0; m && i < 5; i++)
+  for (size_t i = 0; m && i < 6; i++)
     if (!strcmp(m, means[i])) m = NULL;
   if (m) {
-    const char *near = err_nearest(m, means, 5);
+    const char *near = err_nearest(m, means, 6);
     return err_set(q->e, ERR_USAGE, "unknown mean '%s'; %s%s%s", m,
-                   near ? "did you mean '" : "it is arithmetic, geometric, minimum, maximum or sum", near ? near : "",
-                   near ? "'?" : "");
+                   near ? "did you mean '" : "it is arithmetic, geometric, harmonic, minimum, maximum or sum",
+                   near ? near : "", near ? "'?" : "");
   }
-  if (q->o->relative && !q->o->columns) return err_set(q->e, ERR_USAGE, "--relative goes with --columns");
+  if (q->o->relative && !q->o->columns && !q->o->rows)
+    return err_set(q->e, ERR_USAGE, "--relative goes with --rows or --columns");
+  if (q->o->groups && !q->o->columns) return err_set(q->e, ERR_USAGE, "--groups goes with --columns");
   return true;
+}
+
+/* The statement of --sql, from its file if it is one; NULL with `e`. The caller frees it. */
+static char *statement(const char *text, struct err *e) {
+  return *text == '@' ? input_read(text + 1, INPUT_YAML_MOST, NULL, e) : strdup(text);
+}
+
+static struct db_table *by_sql(struct query *q) {
+  char *sql = statement(q->o->sql, q->e);
+  struct db_table *t = sql ? db_sql(q->db, sql, q->e) : NULL;
+  free(sql);
+  return t;
 }
 
 static int query_run(const struct command *self, int argc, char **argv) {
@@ -306,16 +235,12 @@ static int query_run(const struct command *self, int argc, char **argv) {
     int more = argv[first][0] == '-' ? opt_parse(self->opts, &o, argc - first + 1, argv + first - 1, &e) : 0;
     if (more < 0) return command_usage(self, &e);
     if (more) first += more - 1;
-    else if (q.metrics < MAX_METRICS) q.metric[q.metrics++] = argv[first++];
+    else if (q.metrics < QUERY_METRICS) q.metric[q.metrics++] = argv[first++];
     else first++;
   }
   if (!q.metrics && !o.failed && !o.sql) q.metric[q.metrics++] = "ipc";
   bool ok = rows_format(o.format, &format, &e) && check(&q) && (q.db = db_open(file, DB_READ, &e));
-  struct db_table *t = !ok         ? NULL
-                       : o.sql     ? db_sql(q.db, o.sql, &e)
-                       : o.columns ? pivot(&q)
-                       : o.rows    ? grouped(&q)
-                                   : plain(&q);
+  struct db_table *t = !ok ? NULL : o.sql ? by_sql(&q) : o.columns ? pivot(&q) : o.rows ? grouped(&q) : plain(&q);
   if (t) rows_print(t, format, stdout);
   rc = t ? EXIT_OK : cli_fail(&e);
   db_table_free(t);
@@ -332,16 +257,20 @@ static const struct opt query_opts_table[] = {
     {"rows", "A,B", "one row for each value of these labels or varied parameters, with means", OPT_TEXT, AT(rows), 'r',
      NULL},
     {"columns", "C", "spread one metric over the values of this label", OPT_TEXT, AT(columns), 'c', NULL},
-    {"relative", "VALUE", "with --columns: divide by this column; the last row is the geometric mean", OPT_TEXT,
-     AT(relative), 'R', NULL},
-    {"mean", "KIND", "arithmetic (default), geometric, minimum, maximum or sum of the runs of a group", OPT_TEXT,
-     AT(mean), 'm', "arithmetic geometric minimum maximum sum"},
+    {"relative", "VALUE", "divide by the column VALUE, or each run by that of VALUE (LABEL=VALUE) else like it",
+     OPT_TEXT, AT(relative), 'R', NULL},
+    {"groups", "LABEL", "with --columns: a row of means for each value of this label of --rows, too", OPT_TEXT,
+     AT(groups), 'g', NULL},
+    {"best", "METRIC", "of runs that differ in parameters alone, the one where METRIC is highest", OPT_TEXT, AT(best),
+     'b', NULL},
+    {"mean", "KIND", "arithmetic, geometric (default of ratios), harmonic, minimum, maximum or sum of a group",
+     OPT_TEXT, AT(mean), 'm', "arithmetic geometric harmonic minimum maximum sum"},
     {"study", "NAME", "runs of this study only", OPT_TEXT, AT(study), 's', NULL},
     {"failed", NULL, "what failed, why, and the command that reproduces it", OPT_FLAG, AT(failed), 0, NULL},
     {"format", "NAME", "text (default), csv, json, markdown or latex", OPT_TEXT, AT(format), 'f',
      "text csv json markdown latex"},
-    {"sql", "TEXT", "one SELECT of your own (docs/reference/results-database.md has the tables)", OPT_TEXT, AT(sql),
-     'q', NULL},
+    {"sql", "TEXT", "one SELECT of your own, or @FILE that has it (docs/reference/results-database.md has the tables)",
+     OPT_TEXT, AT(sql), 'q', NULL},
     {.name = NULL}};
 
 const struct command cmd_query = {
@@ -351,10 +280,15 @@ const struct command cmd_query = {
     .help =
         "Metrics are counters and derived values (`sluice stats`), scheme counters, seconds, cpu_seconds, peak_kb;\n"
         "ipc if none is named. Labels are study, workload, suite, group, size, gpu, scheme, parameters, replica and\n"
-        "every parameter that a study varied, such as l1d.sets. The file may be in use by a study.\n\n"
+        "every parameter that a study varied, such as l1d.sets. A metric may be a ratio of sums "
+        "(l2.misses/l2.accesses)\n"
+        "and any number of the record: one of its totals by name, another by its path ('$.energy.whole_uj'). The file\n"
+        "may be in use by a study.\n\n"
         "Examples:\n"
         "  sluice query l1.db ipc l1d.read.hit_rate --where scheme=bucl\n"
         "  sluice query l1.db ipc --rows workload --columns scheme --relative none\n"
+        "  sluice query l1.db ipc --rows group,workload --columns scheme --relative none --groups group\n"
+        "  sluice query l1.db ipc l1d.read.misses --rows scheme --relative none --best ipc\n"
         "  sluice query l1.db ipc --rows scheme,l1d.sets --mean geometric --format latex\n"
         "  sluice query l1.db --failed\n"
         "  sluice query l1.db --sql 'SELECT name, sum(cycles) FROM kernels GROUP BY name' --format csv\n",

@@ -82,5 +82,7 @@ bool db_records_sound(struct db *db, struct err *e);
 /* Compressed text of a record and back. */
 void *db_pack(const char *text, size_t bytes, size_t *packed);
 char *db_unpack(const void *data, size_t bytes, size_t *unpacked);
+/* The text of a run's record, compared with its sum; the caller frees it. NULL with `e`. */
+char *db_record_text(struct db *db, int64_t run, size_t *bytes, struct err *e);
 
 #endif

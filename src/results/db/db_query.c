@@ -40,9 +40,22 @@ static struct db_table *table_of(struct db *db, sqlite3_stmt *s, struct err *e) 
     t->rows++;
   }
   if (rc == SQLITE_DONE) return t;
-  db_fail(db, e);
+  /* An error of the statement itself, such as a function's. */
+  if (rc == SQLITE_ERROR) err_set(e, ERR_INPUT, "SQL: %s", sqlite3_errmsg(db->sql));
+  else db_fail(db, e);
   db_table_free(t);
   return NULL;
+}
+
+/* record(RUN): the record of a run as JSON text, NULL for a run that is none. */
+static void sql_record(sqlite3_context *c, int count, sqlite3_value **v) {
+  struct err e = {0};
+  size_t bytes;
+  (void)count;
+  if (sqlite3_value_type(v[0]) == SQLITE_NULL) return;
+  char *text = db_record_text(sqlite3_user_data(c), sqlite3_value_int64(v[0]), &bytes, &e);
+  if (text) sqlite3_result_text64(c, text, bytes, free, SQLITE_UTF8);
+  else sqlite3_result_error(c, e.msg, -1);
 }
 
 /* Which tables of ours a statement reads, through views as well. */
@@ -58,6 +71,7 @@ struct db_table *db_sql(struct db *db, const char *sql, struct err *e) {
   sqlite3_stmt *s = NULL;
   const char *rest = NULL;
   unsigned which = 0;
+  sqlite3_create_function(db->sql, "record", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, db, sql_record, NULL, NULL);
   sqlite3_set_authorizer(db->sql, note_part, &which);
   int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, &rest);
   sqlite3_set_authorizer(db->sql, NULL, NULL);

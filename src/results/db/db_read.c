@@ -102,30 +102,39 @@ char *db_unpack(const void *data, size_t bytes, size_t *unpacked) {
   return out;
 }
 
-json_t *db_record(struct db *db, int64_t run, struct err *e) {
+static void db_record_damaged(const struct db *db, int64_t run, struct err *e) {
+  err_set(
+      e, ERR_INPUT,
+      "%s is damaged: the record of run %lld is not what was written. `sluice db recover %s` copies what is sound into "
+      "a new file",
+      db->path, (long long)run, db->path);
+}
+
+char *db_record_text(struct db *db, int64_t run, size_t *bytes, struct err *e) {
   sqlite3_stmt *s = db_prepare(db, "SELECT zstd FROM records WHERE run_id = ?", e);
   if (!s) return NULL;
   sqlite3_bind_int64(s, 1, run);
   int rc = sqlite3_step(s);
-  json_t *j = NULL;
+  char *t = NULL;
   if (rc == SQLITE_ROW) {
-    size_t n = 0;
     /* Migration and recovery read files that have no sum of it yet, or no longer. */
-    char *t = db_sum_of(db, DB_RECORDS, run) == DB_SUM_WRONG
-                  ? NULL
-                  : db_unpack(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), &n);
-    j = t ? json_loadb(t, n, 0, NULL) : NULL;
-    free(t);
-    if (!j)
-      err_set(e, ERR_INPUT,
-              "%s is damaged: the record of run %lld is not what was written. `sluice db recover %s` copies what is "
-              "sound into a new file",
-              db->path, (long long)run, db->path);
+    if (db_sum_of(db, DB_RECORDS, run) != DB_SUM_WRONG)
+      t = db_unpack(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), bytes);
+    if (!t) db_record_damaged(db, run, e);
   } else if (rc == SQLITE_DONE) {
     err_set(e, ERR_INPUT, "%s: run %lld has no record", db->path, (long long)run);
   } else {
     db_fail(db, e);
   }
   sqlite3_finalize(s);
+  return t;
+}
+
+json_t *db_record(struct db *db, int64_t run, struct err *e) {
+  size_t n = 0;
+  char *t = db_record_text(db, run, &n, e);
+  json_t *j = t ? json_loadb(t, n, 0, NULL) : NULL;
+  if (t && !j) db_record_damaged(db, run, e);
+  free(t);
   return j;
 }
