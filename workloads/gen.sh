@@ -47,12 +47,13 @@ function md() {
 function measured(line, c, n, i, paper, class, mine, given, fits, note, key) {
   while ((getline line < "workloads/notes.tsv") > 0) { split(line, c, "\t"); note[c[1]] = c[2] }
   print "## Measured\n"
-  print "At size medium, by `workloads/measure.sh`, each class on its paper'"'"'s machine. *Over 2* is the share of global load"
-  print "instructions that make more than two accesses: over 10 % is un-coalesced (BUCL, `--gpu fermi`). *Bypass* is the IPC with every"
-  print "load past the L1 over the baseline (`--gpu decoupled-l1d`, where loads past the L1 are coalesced as those through it): over 1.02 is"
-  print "cache-unfriendly, under 0.98 friendly, else insensitive (decoupled L1D). *32 B* is the IPC with lines of 32 bytes over that with 128:"
-  print "over 1 is cache-line-negative, else positive (TSC, `--gpu fermi`). *Warps* is the type that most warps have at the L2 and the share that"
-  print "has it (MeDiC, `--gpu medic`). IPC and L1 hits are of `fermi`. Times are processor seconds of one core in timing mode. The remark after a\nmissed class says what is known of it; where it names no counter it is a conjecture.\n"
+  print "At size medium, by `workloads/measure.sh`, each class on the machine of its paper. IPC and L1 hits are of `fermi`. Times are processor seconds"
+  print "of one core in timing mode. The remark after a missed class names the cause; without a counter it is a conjecture.\n"
+  print "| column | meaning | class |\n|---|---|---|"
+  print "| over 2 | global load instructions with more than two accesses | over 10 %: un-coalesced (BUCL, `--gpu fermi`) |"
+  print "| bypass | IPC with all loads bypassing the L1 over the baseline | over 1.02: cache-unfriendly; under 0.98: friendly; else insensitive (`--gpu decoupled-l1d`) |"
+  print "| 32 B | IPC with lines of 32 B over 128 B | over 1: cache-line-negative; else positive (TSC, `--gpu fermi`) |"
+  print "| warps | most frequent type of warps at the L2, and its share | that type (`--gpu medic`) |\n"
   print "| name | small: warp instructions, s | medium: warp instructions, s | large: warp instructions | IPC | L1 hits | over 2 | bypass | 32 B | warps | in the paper'"'"'s class |\n|---|---|---|---|---|---|---|---|---|---|---|"
   given = fits = 0
   while ((getline line < "workloads/measured.tsv") > 0) {
@@ -103,12 +104,7 @@ END {
     for (i = 1; i <= count; i++) print row[i]
     print ""
     measured()
-    print "\n### Inputs that were changed after a first measurement\n\nFour programs have inputs other than their first; what the first ones gave is kept here, since a class that is met\nafter such a change is weaker evidence. (More than two accesses per load; IPC with all loads past the L1, and with 32 B\nlines, over the baseline.)\n"
-    print "| program | first input | it gave | input now | grounds |\n|---|---|---|---|---|"
-    print "| bfs | R-MAT | 6.2 %, 0.29, 0.84 | uniform graph | the generator of Rodinia |"
-    print "| particlefilter | 128 threads, 2560 particles | 8.6 % | 512 threads, 1024 particles | block size of Rodinia |"
-    print "| cfd | renumbering window 256 (16384 gave 1.38, 1.44) | 0.35, 0.67 | window 2048 | by result |"
-    print "| sssp | R-MAT | 21.4 %, 0.48 | uniform graph | by result |\n"
+    print "The [notes](../notes/workloads.md) list inputs whose choice followed a measurement.\n"
     for (i = 1; i <= count; i++) print text[i]
   }
   exit bad
