@@ -197,7 +197,7 @@ help:
 	@echo "make unit     build the unit tests ($(B)/tests); make asan: the same instrumented"
 	@echo "make lint     formatting, cppcheck, dependency rules between rooms"
 	@echo "make format   clang-format every source"
-	@echo "make docs     regenerate docs/reference/knobs.md, docs/reference/counters.md, docs/reference/schemes.md"
+	@echo "make docs     regenerate the pages of docs/reference that come from tables"
 	@echo "make bench    speed of the simulator, appended to bench/history.csv"
 	@echo "make install  to PREFIX=$(PREFIX): command, library, headers, pkg-config file, man page, completions"
 	@echo "make deb      the same as a Debian package in $(B)"

@@ -9,17 +9,9 @@ import sys
 
 HEAD = """# The papers' figures
 
-`sluice paper NAME` runs a paper's evaluation and draws every figure and table of it that is a measurement, as SVG, PDF and PNG, with its
-data as CSV, and a report in HTML. `--quick` takes small inputs (minutes), otherwise medium ones. Runs are kept in the output folder, so a
-second call only draws and an interrupted one goes on. Diamonds in a figure are numbers that the paper's text gives.
-
-A figure is one file in `figures/`: which `suite` under which `schemes` (the paper's label: the list that a user types, or a mapping with
-`list`, `gpu` and `set`), a `kind` (bars, lines, stack, classes, cdf, histogram, table), a `metric` (counters joined by `+` and `/`), what it is
-normalised to (`normalise`), its `means`, or an `item` of the characterisation. An unknown key is an error with file, line and column.
-
-The tables below are made from the last run of `--quick` by `tools/figures-doc.py`; the last column is written by hand in the figure's file
-(`reason`). *Direction* counts published numbers whose sign (gain or loss over what they compare with) ours shares; *within* is the median
-difference of ours from the published numbers in their unit. Small inputs fit caches better than the papers' do, which favours the baseline.
+`sluice paper --quick` made the runs of these tables, `tools/figures-doc.py` the tables ([how to](../how-to/papers.md)). The last column is the
+`reason` of the figure's file. *Direction* counts published numbers whose sign (gain or loss over what they compare with) ours shares; *within* is the
+median difference of ours from the published numbers in their unit. Small inputs fit caches better than the papers' do, which favours the baseline.
 """
 
 
