@@ -20,7 +20,7 @@ PATH = re.compile(r"(?<![\w./-])docs/[\w./-]+\.(?:md|csv|svg|png)\b")
 SECTION = re.compile(r'`?\)?[,:]?\s+"([A-Z][^"\n]{2,60})"(?!,\s*OPT)')
 LINK = re.compile(r'\]\(([^)\s]*)\)|\bsrc="([^"]+)"')
 
-SOURCE = re.compile(r"`((?:src|tests|tools|bench|configs|data|fuzz|web|figures|workloads|examples)/[\w./*-]*)")
+SOURCE = re.compile(r"`((?:src|tests|tools|bench|configs|data|fuzz|web|figures|studies|workloads|examples)/[\w./*-]*)")
 
 
 def headings(page):
