@@ -56,7 +56,7 @@ const struct command *command_find(const char *name, struct err *e) {
   return NULL;
 }
 
-void command_help(const struct command *c, FILE *f) {
+static void print_help(const struct command *c, FILE *f) {
   fprintf(f, "sluice %s - %s\n\nusage: sluice %s %s\n\n%s", c->name, c->summary, c->name, c->usage, c->help);
   if (!c->opts || !c->opts->name) return;
   fputs("\nOptions:\n", f);
@@ -66,6 +66,13 @@ void command_help(const struct command *c, FILE *f) {
     snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
     fprintf(f, "  %-28s %s\n", left, o->help);
   }
+}
+
+void command_help(const struct command *c, FILE *f) {
+  struct lines l;
+  print_help(c, lines_begin(&l, f));
+  l.prose = true;
+  lines_end(&l);
 }
 
 int command_usage(const struct command *c, const struct err *e) {
@@ -149,11 +156,15 @@ static int help_run(const struct command *self, int argc, char **argv) {
     return EXIT_OK;
   }
   if (argc < 2) {
-    overview(stdout);
+    struct lines l;
+    overview(lines_begin(&l, stdout));
+    lines_end(&l);
     return EXIT_OK;
   }
   if (!strcmp(argv[1], "exit-codes")) {
-    exit_codes(stdout);
+    struct lines l;
+    exit_codes(lines_begin(&l, stdout));
+    lines_end(&l);
     return EXIT_OK;
   }
   struct err e = {0};

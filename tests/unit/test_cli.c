@@ -104,12 +104,41 @@ static void aligned_table(void **state) {
   free(text);
 }
 
+static void broken_text(void **state) {
+  (void)state;
+  assert_int_equal(cli_text_break("two words", 20), 9);
+  assert_int_equal(cli_text_break("two words", 9), 9);
+  assert_int_equal(cli_text_break("two words", 8), 3);            /* at the blank */
+  assert_int_equal(cli_text_break("two words", 3), 3);            /* the blank comes next */
+  assert_int_equal(cli_text_break("l1d.read.rejections", 12), 9); /* after a mark */
+  assert_int_equal(cli_text_break("unbreakable", 4), 4);
+  assert_int_equal(cli_text_break("ééé", 2), 4); /* columns, not bytes */
+  assert_int_equal(cli_text_break("", 5), 0);
+}
+
+/* What programs read: the cells as they are, without titles and rules. */
+static void table_cells(void **state) {
+  (void)state;
+  static const char *const titles[] = {"name", "n"};
+  struct table *t = table_new(titles, "lr");
+  table_cell(t, "a");
+  table_cell(t, "1");
+  table_rule(t);
+  table_cell(t, "b");
+  table_cell(t, "2");
+  assert_int_equal(table_rows(t), 2);
+  assert_int_equal(table_columns(t), 2);
+  assert_string_equal(table_title(t, 1), "n");
+  assert_string_equal(table_at(t, 1, 0), "b");
+  assert_false(table_is_number(t, 0));
+  assert_true(table_is_number(t, 1));
+  table_free(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(good_options),
-      cmocka_unit_test(bad_options),
-      cmocka_unit_test(quantities),
-      cmocka_unit_test(aligned_table),
+      cmocka_unit_test(good_options),  cmocka_unit_test(bad_options), cmocka_unit_test(quantities),
+      cmocka_unit_test(aligned_table), cmocka_unit_test(broken_text), cmocka_unit_test(table_cells),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,7 @@ static bool job_passed(const struct job *j) {
 static void print_cases(const struct calib_table *t) {
   static const char *const titles[] = {"case", "cycles", "reference", "error", "worst other column", "off by", "CPU s"};
   struct table *out = table_new(titles, "lrrrlrr");
+  table_order(out, ".32...1");
   for (size_t i = 0; i < t->count; i++) {
     const struct calib_case *c = &t->at[i];
     struct calib_worst w = calib_worst(t, c);

@@ -88,6 +88,7 @@ static void print_table(const struct comparison *c, FILE *f) {
   static const char *const titles[] = {"scheme",    "cycles",      "IPC",     "IPC norm.",     "L1 hits",
                                        "L1 bypass", "L1 refusals", "L2 hits", "L1-L2 traffic", "DRAM traffic"};
   struct table *t = table_new(titles, "lrrrrrrrrr");
+  table_order(t, ".5...21364");
   const struct record_file *b = c->record[0];
   for (size_t i = 0; i < c->count; i++) {
     const struct record_file *r = c->record[i];

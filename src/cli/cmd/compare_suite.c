@@ -277,6 +277,7 @@ static bool print_beside(const struct suite *s, FILE *f, json_t *all, struct err
   struct published *p = published_open(NULL, e);
   if (!p) return false;
   struct table *t = table_new(titles, "lllllrrl");
+  table_order(t, "3...2..1");
   set_beside(s, p, t, all);
   if (f && json_array_size(all)) {
     fprintf(f, "\nThe paper's figures, and what our workloads (%s inputs) give:\n", s->size);

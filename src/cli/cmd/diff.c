@@ -126,6 +126,7 @@ static void print(struct diff *d, uint64_t top) {
   static const char *const titles[] = {"run", "metric", "A", "B", "difference"};
   qsort(d->list, d->differ, sizeof *d->list, by_relative);
   struct table *t = table_new(titles, "llrrr");
+  table_order(t, ".....");
   for (size_t i = 0; i < d->differ && i < top; i++) {
     const struct difference *x = &d->list[i];
     table_cell(t, "%s", x->key);

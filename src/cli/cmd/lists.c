@@ -3,21 +3,49 @@
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/paths.h"
 #include "cli/frame/cli.h"
+#include "cli/tables/rows.h"
 #include "gpu/common/config.h"
 #include "gpu/slots/slots.h"
 #include "results/record.h"
 
-enum { MAX_NAMES = 128, STORAGE_ROWS = 32, BRIEF_WIDTH = 118 };
+enum { MAX_NAMES = 128, STORAGE_ROWS = 32 };
 
 struct list_options {
   const char *gpu;
-  bool json, whole;
+  bool csv, json, whole;
 };
+
+/* The list for a program: numbers without units, every column. */
+static bool for_program(const struct list_options *o) {
+  return o->csv || o->json;
+}
+
+/* `ranks`: the order in which columns make room on a narrow terminal; --long keeps them all. Frees the table. */
+static void print_list(struct table *t, const struct list_options *o, const char *ranks, const char *hint) {
+  static const char never[] = "........";
+  table_order(t, o->whole ? never + sizeof never - 1 - strlen(ranks) : ranks);
+  table_hint(t, hint);
+  if (for_program(o)) rows_print_table(t, o->json ? DB_JSON : DB_CSV, stdout);
+  else table_print(t, stdout);
+  table_free(t);
+}
+
+/* A line below a list or of an explanation, broken where the terminal ends. */
+static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *fmt, ...) {
+  struct lines l;
+  va_list ap;
+  va_start(ap, fmt);
+  vfprintf(lines_begin(&l, stdout), fmt, ap);
+  va_end(ap);
+  lines_end(&l);
+}
 
 /* ---- schemes ---- */
 
@@ -32,113 +60,113 @@ static double storage_bits(const struct scheme *s, const struct gpu_config *c, s
   return total;
 }
 
-static void print_bits(double bits) {
-  if (bits >= 8192) printf("%.2f KB", bits / 8192);
-  else printf("%.0f bits", bits);
+static void print_bits(double bits, FILE *f) {
+  if (bits >= 8192) fprintf(f, "%.2f KB", bits / 8192);
+  else fprintf(f, "%.0f bits", bits);
 }
 
 /* The slots that a scheme fills (the spec's words); a search names what it tries. */
-static void print_slots(const struct scheme *s) {
+static void print_slots(const struct scheme *s, FILE *f) {
   const char *slot, *seen[16];
   size_t slots = 0;
   if (s->sweep) {
-    printf("A search over %s of %s:", s->sweep->param, s->sweep->base);
-    for (uint32_t i = 0; i < s->sweep->count; i++) printf(" %g", s->sweep->values[i]);
-    putchar('\n');
+    fprintf(f, "A search over %s of %s:", s->sweep->param, s->sweep->base);
+    for (uint32_t i = 0; i < s->sweep->count; i++) fprintf(f, " %g", s->sweep->values[i]);
+    fputc('\n', f);
     return;
   }
-  fputs("Slots:", stdout);
+  fputs("Slots:", f);
   for (uint32_t k = 0; scheme_hook(s, k, &slot); k++) {
     bool new = *slot != 0;
     for (size_t i = 0; i < slots; i++) new &= strcmp(seen[i], slot) != 0;
-    if (new) printf("%s %s", slots ? "," : "", slot), seen[slots++] = slot;
+    if (new) fprintf(f, "%s %s", slots ? "," : "", slot), seen[slots++] = slot;
   }
-  for (size_t i = 0; i < SCHEME_OWNS && s->owns[i]; i++) printf("%s decides %s", slots || i ? ";" : "", s->owns[i]);
-  putchar('\n');
+  for (size_t i = 0; i < SCHEME_OWNS && s->owns[i]; i++) fprintf(f, "%s decides %s", slots || i ? ";" : "", s->owns[i]);
+  fputc('\n', f);
 }
 
-static void print_hooks(const struct scheme *s) {
+static void print_hooks(const struct scheme *s, FILE *f) {
   const char *slot, *hook;
   if (s->sweep) return;
-  fputs("Hooks:", stdout);
+  fputs("Hooks:", f);
   for (uint32_t k = 0; (hook = scheme_hook(s, k, &slot)); k++) {
-    printf(" %s", hook);
+    fprintf(f, " %s", hook);
     if (strcmp(hook, "l1")) continue;
     const struct l1_org *o = s->l1;
-    printf(" (shape find%s plan reserve%s fill store%s)", o->want ? " want" : "", o->touch ? " touch" : "",
-           o->clear ? " clear" : "");
+    fprintf(f, " (shape find%s plan reserve%s fill store%s)", o->want ? " want" : "", o->touch ? " touch" : "",
+            o->clear ? " clear" : "");
   }
-  putchar('\n');
+  fputc('\n', f);
 }
 
-static void print_scheme(const struct scheme *s, const struct gpu_config *c) {
+static void print_scheme(const struct scheme *s, const struct gpu_config *c, FILE *f) {
   struct scheme_bits rows[STORAGE_ROWS];
   uint32_t count;
-  printf("%s - %s\n%s\n\n%s\n", s->name, s->title, s->paper, s->idea ? s->idea : "");
-  if (scheme_param_count(s)) puts("\nParameters (scheme:name=value,  / between several):");
+  fprintf(f, "%s - %s\n%s\n\n%s\n", s->name, s->title, s->paper, s->idea ? s->idea : "");
+  if (scheme_param_count(s)) fputs("\nParameters (scheme:name=value,  / between several):\n", f);
   for (uint32_t i = 0; i < scheme_param_count(s); i++) {
     const struct scheme_param *p = &s->params[i];
     bool positional = s->positional && !strcmp(s->positional, p->name);
-    printf("  %-16s default %g, from %g to %g%s%s\n  %-16s %s\n", p->name, p->dflt, p->min, p->max, *p->unit ? " " : "",
-           p->unit, "", p->doc);
-    if (positional) printf("  %-16s may be given as %s=VALUE\n", "", s->name);
+    fprintf(f, "  %-16s default %g, from %g to %g%s%s\n  %-16s %s\n", p->name, p->dflt, p->min, p->max,
+            *p->unit ? " " : "", p->unit, "", p->doc);
+    if (positional) fprintf(f, "  %-16s may be given as %s=VALUE\n", "", s->name);
   }
-  if (scheme_counter_count(s)) puts("\nCounters:");
+  if (scheme_counter_count(s)) fputs("\nCounters:\n", f);
   for (uint32_t i = 0; i < scheme_counter_count(s); i++)
-    printf("  %-16s %s [%s]\n", s->counters[i].name, s->counters[i].doc, s->counters[i].unit);
-  putchar('\n');
-  print_slots(s);
-  print_hooks(s);
+    fprintf(f, "  %-16s %s [%s]\n", s->counters[i].name, s->counters[i].doc, s->counters[i].unit);
+  fputc('\n', f);
+  print_slots(s, f);
+  print_hooks(s, f);
   const struct scheme *base = s->sweep ? scheme_find(s->sweep->base) : s;
   double total = storage_bits(base, c, rows, &count);
-  printf("\nStorage on this GPU%s%s: ", s->sweep ? ", of " : "", s->sweep ? base->name : "");
-  if (base->no_storage) printf("none: %s", base->no_storage);
-  else print_bits(total);
-  putchar('\n');
+  fprintf(f, "\nStorage on this GPU%s%s: ", s->sweep ? ", of " : "", s->sweep ? base->name : "");
+  if (base->no_storage) fprintf(f, "none: %s", base->no_storage);
+  else print_bits(total, f);
+  fputc('\n', f);
   for (uint32_t i = 0; i < count; i++) {
-    printf("  %-44s ", rows[i].item);
-    print_bits(rows[i].bits);
-    putchar('\n');
+    fprintf(f, "  %-44s ", rows[i].item);
+    print_bits(rows[i].bits, f);
+    fputc('\n', f);
   }
 }
 
 /* Words of a list, one after the other, in lines that begin with two spaces. `at`: the column. */
-static void put_word(const char *word, size_t *at) {
+static void put_word(const char *word, size_t *at, FILE *f) {
   size_t n = strlen(word);
-  if (*at + n + 1 > BRIEF_WIDTH) *at = (size_t)printf("\n ") - 1;
-  *at += (size_t)printf(" %s", word);
+  if (*at + n + 1 > cli_page(118)) *at = (size_t)fprintf(f, "\n ") - 1;
+  *at += (size_t)fprintf(f, " %s", word);
 }
 
 /* The same as print_scheme in about ten lines: what parameters and counters mean is left out. */
-static void print_brief(const struct scheme *s, const struct gpu_config *c) {
+static void print_brief(const struct scheme *s, const struct gpu_config *c, FILE *f) {
   struct scheme_bits rows[STORAGE_ROWS];
   const struct scheme *base = s->sweep ? scheme_find(s->sweep->base) : s;
   char word[256];
   uint32_t count, params = scheme_param_count(s), counters = scheme_counter_count(s);
   double total = storage_bits(base, c, rows, &count);
-  printf("%s - %s\n%s\n%s\n", s->name, s->title, s->paper, s->idea ? s->idea : "");
-  print_slots(s);
-  size_t at = params ? (size_t)printf("Parameters:") : 0;
+  fprintf(f, "%s - %s\n%s\n%s\n", s->name, s->title, s->paper, s->idea ? s->idea : "");
+  print_slots(s, f);
+  size_t at = params ? (size_t)fprintf(f, "Parameters:") : 0;
   for (uint32_t i = 0; i < params; i++) {
     const struct scheme_param *p = &s->params[i];
     snprintf(word, sizeof word, "%s=%g (%g to %g%s%s)%s", p->name, p->dflt, p->min, p->max, *p->unit ? " " : "",
              p->unit, i + 1 < params ? "," : "\n");
-    put_word(word, &at);
+    put_word(word, &at, f);
   }
-  at = counters ? (size_t)printf("Counters:") : 0;
+  at = counters ? (size_t)fprintf(f, "Counters:") : 0;
   for (uint32_t i = 0; i < counters; i++) {
     snprintf(word, sizeof word, "%s%s", s->counters[i].name, i + 1 < counters ? "," : "\n");
-    put_word(word, &at);
+    put_word(word, &at, f);
   }
-  at = (size_t)printf("Storage on this GPU: ");
-  if (base->no_storage) at += (size_t)printf("none: %s", base->no_storage);
-  else print_bits(total), at += 9;
-  if (count) putchar(':');
+  at = (size_t)fprintf(f, "Storage on this GPU: ");
+  if (base->no_storage) at += (size_t)fprintf(f, "none: %s", base->no_storage);
+  else print_bits(total, f), at += 9;
+  if (count) fputc(':', f);
   for (uint32_t i = 0; i < count; i++) {
     snprintf(word, sizeof word, "%.0f (%s)%s", rows[i].bits, rows[i].item, i + 1 < count ? "," : "");
-    put_word(word, &at);
+    put_word(word, &at, f);
   }
-  printf("\nMeaning of parameters and counters, hooks: sluice schemes --long %s\n", s->name);
+  fprintf(f, "\nMeaning of parameters and counters, hooks: sluice schemes --long %s\n", s->name);
 }
 
 static int unknown_scheme(const char *name) {
@@ -152,22 +180,8 @@ static int unknown_scheme(const char *name) {
   return cli_fail(&e);
 }
 
-static int schemes_run(const struct command *self, int argc, char **argv) {
-  struct list_options o = {0};
-  struct gpu_config c;
-  struct err e = {0};
-  int first, rc = command_begin(self, argc, argv, &o, &first);
-  if (rc >= 0) return rc;
-  if (!gpu_config_load(&c, o.gpu ? o.gpu : "fermi", &e)) return cli_fail(&e);
-  for (int i = first; i < argc; i++) {
-    const struct scheme *s = scheme_find(argv[i]);
-    if (!s) return unknown_scheme(argv[i]);
-    if (i > first) puts("\n");
-    if (o.whole) print_scheme(s, &c);
-    else print_brief(s, &c);
-  }
-  if (first < argc) return EXIT_OK;
-  static const char *const titles[] = {"scheme", "what it does", "parameters", "storage", "paper"};
+static void list_schemes(const struct gpu_config *c, const struct list_options *o) {
+  const char *titles[] = {"scheme", "what it does", "parameters", for_program(o) ? "storage bits" : "storage", "paper"};
   struct table *t = table_new(titles, "lllrl");
   for (uint32_t i = 0; i < scheme_count(); i++) {
     const struct scheme *s = scheme_at(i);
@@ -178,16 +192,38 @@ static int schemes_run(const struct command *self, int argc, char **argv) {
       size_t used = strlen(params);
       snprintf(params + used, sizeof params - used, "%s%s=%g", k ? " " : "", s->params[k].name, s->params[k].dflt);
     }
-    double bits = storage_bits(s, &c, rows, &count);
+    double bits = storage_bits(s, c, rows, &count);
     table_cell(t, "%s", s->name);
     table_cell(t, "%s", s->title);
     table_cell(t, "%s", params);
-    table_cell(t, bits >= 8192 ? "%.2f KB" : "%.0f bits", bits >= 8192 ? bits / 8192 : bits);
+    if (for_program(o)) table_cell(t, "%.0f", bits);
+    else table_cell(t, bits >= 8192 ? "%.2f KB" : "%.0f bits", bits >= 8192 ? bits / 8192 : bits);
     table_cell(t, "%s", s->paper);
   }
-  table_print(t, stdout);
-  table_free(t);
-  puts("\n`sluice schemes NAME` explains one. Schemes combine: --scheme swl=8+bucl:tucd=5");
+  print_list(t, o, "..2.1", "`sluice schemes --long` or NAME shows them");
+  if (!for_program(o)) say("\n`sluice schemes NAME` explains one. Schemes combine: --scheme swl=8+bucl:tucd=5\n");
+}
+
+static int schemes_run(const struct command *self, int argc, char **argv) {
+  struct list_options o = {0};
+  struct gpu_config c;
+  struct err e = {0};
+  int first, rc = command_begin(self, argc, argv, &o, &first);
+  if (rc >= 0) return rc;
+  if (!gpu_config_load(&c, o.gpu ? o.gpu : "fermi", &e)) return cli_fail(&e);
+  for (int i = first; i < argc; i++) {
+    const struct scheme *s = scheme_find(argv[i]);
+    if (!s) return unknown_scheme(argv[i]);
+    struct lines l;
+    FILE *f = lines_begin(&l, stdout);
+    l.prose = true;
+    if (i > first) fputs("\n\n", f);
+    if (o.whole) print_scheme(s, &c, f);
+    else print_brief(s, &c, f);
+    lines_end(&l);
+  }
+  if (first < argc) return EXIT_OK;
+  list_schemes(&c, &o);
   return EXIT_OK;
 }
 
@@ -204,10 +240,16 @@ static void description(const char *path, char *out, size_t size) {
   free(text);
 }
 
+static void size_cell(struct table *t, uint32_t bytes, bool exact) {
+  table_cell(t, exact ? "%u" : "%u KB", exact ? bytes : bytes / 1024);
+}
+
 static int gpus_run(const struct command *self, int argc, char **argv) {
   struct list_options o = {0};
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
+  static const char *const people[] = {"gpu", "SMs", "L1", "L2", "channels", "what it is"};
+  static const char *const exact[] = {"gpu", "SMs", "L1 bytes", "L2 bytes", "channels", "what it is"};
   char dir[PATH_MAX], path[PATH_MAX + 300], *names[MAX_NAMES];
   size_t n = 0;
   path_find(dir, sizeof dir, "configs");
@@ -216,7 +258,7 @@ static int gpus_run(const struct command *self, int argc, char **argv) {
     if (strstr(de->d_name, ".yaml")) names[n++] = strndup(de->d_name, strlen(de->d_name) - 5);
   if (d) closedir(d);
   qsort(names, n, sizeof *names, by_name);
-  static const char *const titles[] = {"gpu", "SMs", "L1", "L2", "channels", "what it is"};
+  const char *const *titles = for_program(&o) ? exact : people;
   struct table *t = table_new(titles, "lrrrrl");
   for (size_t i = 0; i < n; i++) {
     struct gpu_config c;
@@ -227,15 +269,15 @@ static int gpus_run(const struct command *self, int argc, char **argv) {
     if (!gpu_config_load(&c, names[i], &e)) return cli_fail(&e);
     table_cell(t, "%s", names[i]);
     table_cell(t, "%u", c.sms);
-    table_cell(t, "%u KB", c.l1d.sets * c.l1d.ways * c.l1d.line / 1024);
-    table_cell(t, "%u KB", c.channels * c.subparts * c.l2.sets * c.l2.ways * c.l2.line / 1024);
+    size_cell(t, c.l1d.sets * c.l1d.ways * c.l1d.line, for_program(&o));
+    size_cell(t, c.channels * c.subparts * c.l2.sets * c.l2.ways * c.l2.line, for_program(&o));
     table_cell(t, "%u", c.channels);
     table_cell(t, "%s", about + strspn(about, " "));
     free(names[i]);
   }
-  table_print(t, stdout);
-  table_free(t);
-  puts("\nA file of your own: --gpu FILE.yaml, starting with `base: fermi`; `sluice knobs` lists what it can say.");
+  print_list(t, &o, "....1.", "`sluice gpus --long` shows them");
+  if (!for_program(&o))
+    say("\nA file of your own: --gpu FILE.yaml, starting with `base: fermi`; `sluice knobs` lists what it can say.\n");
   return EXIT_OK;
 }
 
@@ -251,10 +293,17 @@ static void knob_range(const struct knob_row *r, char *out, size_t size) {
 
 struct knob_printer {
   struct table *t;
-  const char *only; /* prefix, or NULL */
+  const char *only, *gpu; /* only: a prefix, or NULL */
   uint32_t row;
-  bool any;
+  bool any, whole; /* whole: `only` is the name of one */
 };
+
+static void explain_knob(const struct knob_printer *p, const char *key, const char *value, const char *unit,
+                         const char *range, const char *doc) {
+  say("%s - %s\n\n  value    %s%s%s on %s\n", key, doc, *value ? value : "none", *unit ? " " : "", unit, p->gpu);
+  if (*range) say("  allowed  %s\n", range);
+  say("\nTry:\n  sluice run --set %s=%s -- PROGRAM\n", key, *value ? value : "VALUE");
+}
 
 static void print_knob(void *ctx, const char *key, const char *value, const char *unit, const char *doc) {
   struct knob_printer *p = ctx;
@@ -263,6 +312,8 @@ static void print_knob(void *ctx, const char *key, const char *value, const char
   if (p->only && strncmp(key, p->only, strlen(p->only))) return;
   knob_range(r, range, sizeof range);
   p->any = true;
+  if (p->only && !strcmp(key, p->only) && !p->t) explain_knob(p, key, value, unit, range, doc), p->whole = true;
+  if (!p->t) return;
   table_cell(p->t, "%s", key);
   table_cell(p->t, "%s", value);
   table_cell(p->t, "%s", unit);
@@ -271,75 +322,95 @@ static void print_knob(void *ctx, const char *key, const char *value, const char
 }
 
 static int knobs_run(const struct command *self, int argc, char **argv) {
+  static const char *const titles[] = {"knob", "value", "unit", "allowed", "meaning"};
   struct list_options o = {0};
   struct gpu_config c;
   struct err e = {0};
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
   if (!gpu_config_load(&c, o.gpu ? o.gpu : "fermi", &e)) return cli_fail(&e);
-  static const char *const titles[] = {"knob", "value", "unit", "allowed", "meaning"};
-  struct knob_printer p = {.t = table_new(titles, "lllll"), .only = first < argc ? argv[first] : NULL};
+  struct knob_printer p = {.only = first < argc ? argv[first] : NULL, .gpu = c.name};
+  if (p.only && !for_program(&o) && !o.whole) gpu_config_each(&c, print_knob, &p);
+  if (p.whole) return EXIT_OK;
+  p = (struct knob_printer){.t = table_new(titles, for_program(&o) ? "lrlll" : "lllll"), .only = p.only};
   gpu_config_each(&c, print_knob, &p);
-  if (p.any) table_print(p.t, stdout);
-  else err_set(&e, ERR_USAGE, "no knob begins with '%s'", p.only);
+  if (p.any) return print_list(p.t, &o, "..21.", "`sluice knobs --long` or NAME shows them"), EXIT_OK;
   table_free(p.t);
-  return p.any ? EXIT_OK : cli_fail(&e);
+  err_set(&e, ERR_USAGE, "no knob begins with '%s'", p.only);
+  return cli_fail(&e);
 }
 
 /* ---- counters ---- */
 
+/* One counter as it is listed: those of the record, then what is derived from them. */
+struct stat_line {
+  const char *key, *unit, *doc, *note;
+};
+
+static struct stat_line stat_line(uint32_t i) {
+  if (i >= gpu_stat_row_count) {
+    const struct derived_row *d = &derived_rows[i - gpu_stat_row_count];
+    return (struct stat_line){d->key, d->unit, d->doc, " (derived)"};
+  }
+  const struct stat_row *r = &gpu_stat_rows[i];
+  return (struct stat_line){r->key, r->unit, r->doc,
+                            r->kind == STAT_MEAN  ? " (mean)"
+                            : r->kind == STAT_MAX ? " (maximum)"
+                                                  : ""};
+}
+
 static int stats_run(const struct command *self, int argc, char **argv) {
+  static const char *const titles[] = {"counter", "unit", "meaning"};
   struct list_options o = {0};
   struct err e = {0};
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
   const char *only = first < argc ? argv[first] : "";
-  static const char *const titles[] = {"counter", "unit", "meaning"};
   struct table *t = table_new(titles, "lll");
-  bool any = false;
-  for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
-    const struct stat_row *r = &gpu_stat_rows[i];
-    if (strncmp(r->key, only, strlen(only))) continue;
-    any = true;
-    table_cell(t, "%s", r->key);
-    table_cell(t, "%s", r->unit);
-    table_cell(t, "%s%s", r->doc, r->kind == STAT_MEAN ? " (mean)" : r->kind == STAT_MAX ? " (maximum)" : "");
+  for (uint32_t i = 0; i < gpu_stat_row_count + derived_row_count; i++) {
+    struct stat_line s = stat_line(i);
+    if (!strcmp(s.key, only) && !for_program(&o) && !o.whole) {
+      say("%s - %s%s\n", s.key, s.doc, s.note);
+      if (*s.unit) say("\n  unit  %s\n", s.unit);
+      table_free(t);
+      return EXIT_OK;
+    }
+    if (strncmp(s.key, only, strlen(only))) continue;
+    table_cell(t, "%s", s.key);
+    table_cell(t, "%s", s.unit);
+    table_cell(t, "%s%s", s.doc, s.note);
   }
-  for (uint32_t i = 0; i < derived_row_count; i++) {
-    const struct derived_row *r = &derived_rows[i];
-    if (strncmp(r->key, only, strlen(only))) continue;
-    any = true;
-    table_cell(t, "%s", r->key);
-    table_cell(t, "%s", r->unit);
-    table_cell(t, "%s (derived)", r->doc);
-  }
-  if (any) table_print(t, stdout);
-  else err_set(&e, ERR_USAGE, "no counter begins with '%s'", only);
+  if (table_rows(t)) return print_list(t, &o, ".1.", "`sluice stats --long` or NAME shows them"), EXIT_OK;
   table_free(t);
-  return any ? EXIT_OK : cli_fail(&e);
+  err_set(&e, ERR_USAGE, "no counter begins with '%s'", only);
+  return cli_fail(&e);
 }
 
 /* ---- table of commands ---- */
 
+#define AT(member) offsetof(struct list_options, member)
+#define LIST_OPTIONS                                                                           \
+  {"long", NULL, "every column, however narrow the terminal", OPT_FLAG, AT(whole), 'l', NULL}, \
+      {"csv", NULL, "for programs, as comma-separated values", OPT_FLAG, AT(csv), 0, NULL},    \
+      {"json", NULL, "for programs, as JSON", OPT_FLAG, AT(json), 'j', NULL}, {                \
+    .name = NULL                                                                               \
+  }
 #define GPU_OPTION \
-  { "gpu", "NAME|FILE", "for this GPU (default fermi)", OPT_TEXT, offsetof(struct list_options, gpu), 'g', "gpu" }
-static const struct opt gpu_opts[] = {GPU_OPTION, {.name = NULL}};
-static const struct opt schemes_opts[] = {GPU_OPTION,
-                                          {"long", NULL, "with what every parameter and counter means", OPT_FLAG,
-                                           offsetof(struct list_options, whole), 'l', NULL},
-                                          {.name = NULL}};
-static const struct opt no_opts[] = {{.name = NULL}};
+  { "gpu", "NAME|FILE", "for this GPU (default fermi)", OPT_TEXT, AT(gpu), 'g', "gpu" }
+static const struct opt list_opts[] = {LIST_OPTIONS};
+static const struct opt gpu_opts[] = {GPU_OPTION, LIST_OPTIONS};
 
 const struct command cmd_schemes = {
     .name = "schemes",
     .summary = "list the cache-management schemes, or explain one",
     .usage = "[NAME...]",
-    .help =
-        "Without a name: every scheme with its parameters, storage in bits and paper. With a name, in about ten "
-        "lines:\n"
-        "the idea, the slots, the parameters with defaults and ranges, the counters, and the storage item by item.\n\n"
-        "Examples:\n  sluice schemes bucl\n  sluice schemes --long bucl\n",
-    .opts = schemes_opts,
+    .help = "Without a name: every scheme, what it does and its storage; on a wide terminal and with --long its "
+            "parameters\n"
+            "and paper too. With a name, in about ten lines: the idea, the slots, the parameters with defaults and "
+            "ranges,\n"
+            "the counters, and the storage item by item; --long says what every parameter and counter means.\n\n"
+            "Examples:\n  sluice schemes bucl\n  sluice schemes --long bucl\n  sluice schemes --csv\n",
+    .opts = gpu_opts,
     .run = schemes_run,
 };
 const struct command cmd_gpus = {
@@ -347,23 +418,26 @@ const struct command cmd_gpus = {
     .summary = "list the GPU configurations",
     .usage = "",
     .help = "The machines of the papers. `sluice knobs --gpu NAME` prints every value of one.\n",
-    .opts = no_opts,
+    .opts = list_opts,
     .run = gpus_run,
 };
 const struct command cmd_knobs = {
     .name = "knobs",
     .summary = "list the knobs of a GPU with values, units and ranges",
-    .usage = "[PREFIX]",
-    .help = "Every parameter that --set and configuration files can change.\n\nExamples:\n  sluice knobs l1d\n  sluice "
-            "knobs --gpu medic l2\n",
+    .usage = "[PREFIX | NAME]",
+    .help =
+        "Every parameter that --set and configuration files can change, those that begin with PREFIX, or all about\n"
+        "one. A narrow terminal leaves out units and ranges; --long keeps them.\n\n"
+        "Examples:\n  sluice knobs l1d\n  sluice knobs l1d.sets\n  sluice knobs --gpu medic l2\n",
     .opts = gpu_opts,
     .run = knobs_run,
 };
 const struct command cmd_stats = {
     .name = "stats",
     .summary = "list the counters of a result with units and definitions",
-    .usage = "[PREFIX]",
-    .help = "The keys of the JSON record, per kernel and in its totals.\n\nExample:\n  sluice stats l1d.read\n",
-    .opts = no_opts,
+    .usage = "[PREFIX | NAME]",
+    .help = "The keys of the JSON record, per kernel and in its totals.\n\n"
+            "Examples:\n  sluice stats l1d.read\n  sluice stats l1d.read.hits\n",
+    .opts = list_opts,
     .run = stats_run,
 };

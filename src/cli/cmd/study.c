@@ -33,6 +33,7 @@ static void print_plan(const struct study_runs *r, struct db *db) {
   static const char *const titles[] = {"run", "state", "workload", "size", "gpu", "scheme", "parameters"};
   static const char *const states[] = {[DB_MISSING] = "to do", [DB_FAILED] = "failed", [DB_DONE] = "done"};
   struct table *t = table_new(titles, "lllllll");
+  table_order(t, "3..12..");
   for (size_t i = 0; i < r->plan_count; i++) {
     const struct db_plan *p = &r->plan[i];
     table_cell(t, "%.12s", p->hash);

@@ -192,18 +192,43 @@ bool sim_output(const char *path, const struct sim_options *o, char *const *word
 
 /* ---- printing ---- */
 bool cli_color(FILE *f); /* a terminal, and NO_COLOR unset */
+/* Columns of the terminal `f` (of $COLUMNS where it is set); 0: not a terminal, and lines may be of any length. */
+unsigned cli_columns(FILE *f);
+unsigned cli_page(unsigned most); /* of standard output, for text that is no wider than `most` anyway */
+/* Between the two, long lines written to what lines_begin returns are broken at the terminal's width. */
+struct lines {
+  FILE *to, *in;
+  bool prose; /* a line that goes on in the next one is broken anew with it */
+  char *text;
+  size_t size;
+  struct lines *outer;
+};
+FILE *lines_begin(struct lines *l, FILE *f);
+void lines_end(struct lines *l);
+unsigned cli_text_columns(const char *s, size_t bytes);
+/* Bytes of `s` that fit into so many columns, up to a blank or a mark where there is one. */
+size_t cli_text_break(const char *s, unsigned columns);
 /* A bar of `width` columns filled to `fraction` in eighths, into `buf` (at least 4 * width + 1). */
 void cli_bar(char *buf, double fraction, unsigned width);
 /* Flags of jansson for JSON that goes to `path`: to a terminal nothing but ASCII. */
 size_t cli_json_flags(const char *path);
 void cli_bytes(char *buf, size_t size, double bytes); /* "1.2 MB" */
 void cli_count(char *buf, size_t size, double n);     /* "12,345" */
-/* A table whose columns align by their widest cell; cells may hold UTF-8. */
+/* A table whose columns align by their widest cell; cells may hold UTF-8. On a terminal that is too narrow, titles and
+ * texts are broken, and columns are left out, the last ones first, with a line that says which. */
 struct table;
 struct table *table_new(const char *const *titles, const char *align /* 'l' or 'r' per column */);
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void table_rule(struct table *t);
+/* The order in which columns are left out, a character each: '.' never, '1' first, then '2'; those of
+ * one rank go together. */
+void table_order(struct table *t, const char *ranks);
+void table_hint(struct table *t, const char *hint); /* what shows the columns that are left out */
 void table_print(struct table *t, FILE *f);
+size_t table_rows(const struct table *t), table_columns(const struct table *t); /* without titles and rules */
+const char *table_title(const struct table *t, size_t column);
+const char *table_at(const struct table *t, size_t row, size_t column);
+bool table_is_number(const struct table *t, size_t column); /* it is aligned to the right */
 void table_free(struct table *t);
 
 /* Progress on stderr if it is a terminal and more than 2 s have passed. */

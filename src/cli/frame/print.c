@@ -1,19 +1,110 @@
-/* print.c - tables, bars, quantities and progress on a terminal. */
+/* print.c - bars, quantities, long lines and progress on a terminal. */
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "cli/frame/cli.h"
 
 bool cli_color(FILE *f) {
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
   return !(no && *no) && isatty(fileno(f)) && (!term || strcmp(term, "dumb"));
+}
+
+/* The innermost of the streams whose lines are broken. */
+static struct lines *lines_open;
+
+unsigned cli_columns(FILE *f) {
+  enum { USUAL = 80, LEAST = 40 };
+  struct winsize w = {0};
+  const char *set = getenv("COLUMNS");
+  for (const struct lines *l = lines_open; l; l = l->outer)
+    if (l->in == f) f = l->to;
+  if (!isatty(fileno(f))) return 0;
+  unsigned long n = set ? strtoul(set, NULL, 10) : 0;
+  if ((!n || n > UINT16_MAX) && !ioctl(fileno(f), TIOCGWINSZ, &w)) n = w.ws_col;
+  return !n ? USUAL : n < LEAST ? LEAST : (unsigned)n;
+}
+
+unsigned cli_page(unsigned most) {
+  unsigned columns = cli_columns(stdout);
+  return columns && columns < most ? columns : most;
+}
+
+/* ---- lines that may be longer than the terminal is wide ---- */
+
+unsigned cli_text_columns(const char *s, size_t bytes) {
+  unsigned n = 0;
+  for (size_t i = 0; i < bytes; i++) n += ((unsigned char)s[i] & 0xc0) != 0x80;
+  return n;
+}
+
+size_t cli_text_break(const char *s, unsigned columns) {
+  size_t at = 0, blank = 0, mark = 0;
+  for (unsigned n = 0; s[at] && n < columns; n++) {
+    if (at && s[at] == ' ') blank = at;
+    if (at && strchr(",;:/_.(<-+=", s[at - 1])) mark = at;
+    do at++;
+    while (((unsigned char)s[at] & 0xc0) == 0x80);
+  }
+  if (!s[at] || s[at] == ' ') return at;
+  return blank ? blank : mark > at / 2 ? mark : at;
+}
+
+/* Where what follows the first line begins: under what stands after the first two blanks, else under the line's start. */
+static unsigned hang_of(const char *line, unsigned columns) {
+  size_t start = strspn(line, " ");
+  const char *two = strstr(line + start, "  ");
+  size_t at = two ? (size_t)(two - line) + strspn(two, " ") : start;
+  return !two || cli_text_columns(line, at) > columns / 2 ? (unsigned)start : cli_text_columns(line, at);
+}
+
+static void put_line(const char *line, unsigned columns, FILE *f) {
+  unsigned hang = hang_of(line, columns), at = 0;
+  size_t start = strspn(line, " ");
+  for (const char *s = line + start; at == 0 || *s; at = hang) {
+    unsigned indent = at ? hang : (unsigned)start;
+    size_t n = cli_text_break(s, columns - indent);
+    fprintf(f, "%*s%.*s\n", (int)indent, "", (int)n, s);
+    s += n + strspn(s + n, " ");
+    if (!*s) break;
+  }
+}
+
+/* A line that is broken takes the next one with it if that goes on in the middle of a sentence. */
+static void join_paragraphs(char *text, unsigned columns) {
+  for (char *s = text, *end; *(end = s + strcspn(s, "\n")) && end[1];) {
+    bool goes_on = (end[1] >= 'a' && end[1] <= 'z') || end[1] == '`';
+    if (*s != ' ' && goes_on && cli_text_columns(s, (size_t)(end - s)) > columns) *end = ' ';
+    else s = end + 1;
+  }
+}
+
+FILE *lines_begin(struct lines *l, FILE *f) {
+  *l = (struct lines){.to = f};
+  if (!cli_columns(f) || !(l->in = open_memstream(&l->text, &l->size))) return f;
+  l->outer = lines_open;
+  lines_open = l;
+  return l->in;
+}
+
+void lines_end(struct lines *l) {
+  if (!l->in) return;
+  fclose(l->in);
+  lines_open = l->outer;
+  unsigned columns = cli_columns(l->to);
+  if (l->prose) join_paragraphs(l->text, columns);
+  for (char *s = l->text, *end; *s; s = end + 1) {
+    end = s + strcspn(s, "\n");
+    bool last = !*end;
+    *end = 0;
+    put_line(s, columns, l->to);
+    if (last) break;
+  }
+  free(l->text);
 }
 
 size_t cli_json_flags(const char *path) {
@@ -51,92 +142,6 @@ double cli_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---- tables ---- */
-
-enum { TABLE_COLUMNS = 24 };
-
-struct table_row {
-  struct table_row *next;
-  const char *cell[TABLE_COLUMNS];
-  bool rule;
-};
-
-struct table {
-  struct arena arena;
-  struct table_row *first, *last;
-  unsigned columns, at; /* next cell */
-  char align[TABLE_COLUMNS];
-  unsigned width[TABLE_COLUMNS];
-};
-
-static unsigned columns_of(const char *s) {
-  unsigned n = 0;
-  for (; *s; s++) n += ((unsigned char)*s & 0xc0) != 0x80;
-  return n;
-}
-
-static struct table_row *add_row(struct table *t) {
-  struct table_row *r = ARENA_NEW(&t->arena, struct table_row);
-  if (t->last) t->last->next = r;
-  else t->first = r;
-  t->last = r;
-  return r;
-}
-
-struct table *table_new(const char *const *titles, const char *align) {
-  struct table *t = calloc(1, sizeof *t);
-  CHECK(t, "out of memory");
-  t->columns = (unsigned)strlen(align);
-  CHECK(t->columns <= TABLE_COLUMNS, "table of %u columns", t->columns);
-  memcpy(t->align, align, t->columns);
-  for (unsigned i = 0; i < t->columns; i++) table_cell(t, "%s", titles[i]);
-  table_rule(t);
-  return t;
-}
-
-void table_cell(struct table *t, const char *fmt, ...) {
-  char text[1024];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
-  va_end(ap);
-  struct table_row *r = t->at ? t->last : add_row(t);
-  char *shown = text_is_plain(text, false) ? NULL : text_visible(text, false);
-  const char *cell = r->cell[t->at] = arena_strdup(&t->arena, shown ? shown : text);
-  free(shown);
-  unsigned w = columns_of(cell);
-  if (w > t->width[t->at]) t->width[t->at] = w;
-  t->at = (t->at + 1) % t->columns;
-}
-
-void table_rule(struct table *t) {
-  add_row(t)->rule = true;
-}
-
-void table_print(struct table *t, FILE *f) {
-  for (struct table_row *r = t->first; r; r = r->next) {
-    for (unsigned i = 0; i < t->columns; i++) {
-      unsigned w = t->width[i];
-      if (i) fputs("  ", f);
-      if (r->rule) {
-        for (unsigned k = 0; k < w; k++) fputs("─", f);
-        continue;
-      }
-      const char *s = r->cell[i] ? r->cell[i] : "";
-      unsigned pad = w - columns_of(s);
-      if (t->align[i] == 'r') fprintf(f, "%*s%s", (int)pad, "", s);
-      else fprintf(f, "%s%*s", s, i + 1 < t->columns ? (int)pad : 0, "");
-    }
-    fputc('\n', f);
-  }
-}
-
-void table_free(struct table *t) {
-  if (!t) return;
-  arena_free(&t->arena);
-  free(t);
 }
 
 /* ---- progress ---- */

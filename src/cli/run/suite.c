@@ -39,6 +39,7 @@ static size_t print_rows(struct suite_run *s, bool timing, json_t *runs, FILE *o
                                        "L1 hits",  "DRAM reads", "s"};
   static const char *const keys[] = {"warp_insts", "cycles", "ipc", "l1d.read.hit_rate", "dram.reads"};
   struct table *t = table_new(titles, "lllrrrrrr");
+  table_order(t, ".3.4...12");
   size_t failed = 0;
   for (size_t i = 0; i < s->list.count; i++) {
     const struct job *j = &s->job[i];

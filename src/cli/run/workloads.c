@@ -8,6 +8,7 @@
 
 #include "base/paths.h"
 #include "cli/frame/cli.h"
+#include "cli/tables/rows.h"
 
 static const char *const suites[] = {"all", "bucl", "tsc", "medic", "decoupled-l1d", "sharing"};
 static const char *const sizes[WORKLOAD_SIZES] = {"small", "medium", "large"};
@@ -73,7 +74,7 @@ void workloads_free(struct workload_list *l) {
 
 struct workload_options {
   const char *suite, *group, *size;
-  bool json;
+  bool json, csv, whole;
 };
 
 static void number_cell(struct table *t, double n, bool seconds) {
@@ -84,52 +85,66 @@ static void number_cell(struct table *t, double n, bool seconds) {
   table_cell(t, "%s", buf);
 }
 
+/* Columns of one size: they are left out together, the largest size first. */
+static size_t size_columns(const char **titles, char *align, char *ranks, size_t c, size_t s, char head[2][40],
+                           bool program) {
+  snprintf(head[0], sizeof head[0], program ? "%s warp insts" : "%s: warp insts", sizes[s]);
+  snprintf(head[1], sizeof head[1], program ? "%s seconds" : "s", sizes[s]);
+  for (int k = 0; k < 2; k++, c++) titles[c] = head[k], align[c] = 'r', ranks[c] = s ? (char)('3' - (int)s) : '.';
+  return c;
+}
+
+static void size_cells(struct table *t, const struct workload *w, size_t s, bool program) {
+  bool timed = s < 2 || w->seconds[s] > 0; /* large: by the pace of medium */
+  bool counted = w->warp_insts[s] > 0;
+  if (program) table_cell(t, "%.0f", w->warp_insts[s]);
+  else number_cell(t, w->warp_insts[s], false);
+  if (counted && timed) number_cell(t, w->seconds[s], true);
+  else if (counted && w->warp_insts[1] > 0)
+    table_cell(t, program ? "%.0f" : "~%.0f", w->warp_insts[s] * w->seconds[1] / w->warp_insts[1]);
+  else table_cell(t, "-");
+}
+
 static void print_list(const struct workload_list *l, const struct workload_options *o) {
-  bool all = !o->suite || !strcmp(o->suite, "all");
+  bool all = !o->suite || !strcmp(o->suite, "all"), program = o->csv;
   const char *titles[16] = {"workload"};
-  char align[16] = "l";
-  size_t c = 1;
-  if (!all) titles[c] = "in the paper", align[c++] = 'l', titles[c] = "group", align[c++] = 'l';
-  titles[c] = "what it does", align[c++] = 'l';
-  char head[WORKLOAD_SIZES][2][40];
+  char align[16] = "l", ranks[16] = ".", head[WORKLOAD_SIZES][2][40];
   bool show[WORKLOAD_SIZES];
+  size_t c = 1;
+  if (!all) titles[c] = "in the paper", ranks[c] = '3', align[c++] = 'l';
+  if (!all) titles[c] = "group", ranks[c] = '.', align[c++] = 'l';
+  titles[c] = "what it does", ranks[c] = '.', align[c++] = 'l';
   for (size_t s = 0; s < WORKLOAD_SIZES; s++) {
     show[s] = o->size && !strcmp(o->size, sizes[s]);
     for (size_t i = 0; i < l->count && !o->size; i++) show[s] |= l->at[i].warp_insts[s] > 0;
-    if (!show[s]) continue;
-    snprintf(head[s][0], sizeof head[s][0], "%s: warp insts", sizes[s]);
-    snprintf(head[s][1], sizeof head[s][1], "s");
-    titles[c] = head[s][0], align[c++] = 'r', titles[c] = head[s][1], align[c++] = 'r';
+    if (show[s]) c = size_columns(titles, align, ranks, c, s, head[s], program);
   }
   struct table *t = table_new(titles, align);
+  if (o->whole || o->size) memset(ranks, '.', c);
+  table_order(t, ranks);
+  table_hint(t, "`sluice workloads --long`, --size SIZE or NAME shows them");
   for (size_t i = 0; i < l->count; i++) {
     const struct workload *w = &l->at[i];
     if (o->group && strcmp(o->group, w->group)) continue;
     table_cell(t, "%s", w->name);
     if (!all) table_cell(t, "%s", w->alias), table_cell(t, "%s", w->group);
     table_cell(t, "%s", w->about);
-    for (size_t s = 0; s < WORKLOAD_SIZES; s++) {
-      if (!show[s]) continue;
-      number_cell(t, w->warp_insts[s], false);
-      bool timed = s < 2 || w->seconds[s] > 0; /* large: by the pace of medium */
-      if (w->warp_insts[s] > 0 && timed) number_cell(t, w->seconds[s], true);
-      else if (w->warp_insts[s] > 0 && w->warp_insts[1] > 0)
-        table_cell(t, "~%.0f", w->warp_insts[s] * w->seconds[1] / w->warp_insts[1]);
-      else table_cell(t, "-");
-    }
+    for (size_t s = 0; s < WORKLOAD_SIZES; s++)
+      if (show[s]) size_cells(t, w, s, program);
   }
-  table_print(t, stdout);
+  if (program) rows_print_table(t, DB_CSV, stdout);
+  else table_print(t, stdout);
   table_free(t);
 }
 
 /* A paragraph under its heading, in lines of up to 100 columns. */
 static void print_field(const char *title, const char *body) {
-  size_t column = 100;
+  size_t page = cli_page(100), column = page;
   if (*body) printf("\n%s:", title);
   for (const char *p = body + strspn(body, " "); *p; p += strspn(p, " ")) {
     size_t n = strcspn(p, " ");
     column += n + 1;
-    if (column > 100) column = n + 2, fputs("\n  ", stdout);
+    if (column > page) column = n + 2, fputs("\n  ", stdout);
     else putchar(' ');
     printf("%.*s", (int)n, p);
     p += n;
@@ -199,6 +214,8 @@ static const struct opt workload_opts[] = {
      "all bucl tsc medic decoupled-l1d sharing"},
     {"group", "NAME", "those of one class of the suite's paper, un-coalesced say", OPT_TEXT, AT(group), 0, NULL},
     {"size", "SIZE", "numbers of one size: small, medium or large", OPT_TEXT, AT(size), 0, "small medium large"},
+    {"long", NULL, "every column, however narrow the terminal", OPT_FLAG, AT(whole), 'l', NULL},
+    {"csv", NULL, "the list for programs, as comma-separated values", OPT_FLAG, AT(csv), 0, NULL},
     {"json", NULL, "everything that is known, as JSON", OPT_FLAG, AT(json), 'j', NULL},
     {.name = NULL}};
 

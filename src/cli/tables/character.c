@@ -197,7 +197,7 @@ static void print_l2(const struct record_file *r, FILE *f) {
           total(r, "character.ctas.longest_over_mean"), total(r, "character.ctas.shortest_over_mean"));
 }
 
-void character_print(const struct record_file *r, FILE *f) {
+static void print_all(const struct record_file *r, FILE *f) {
   struct degree d[CLASSES] = {0};
   double used[QUARTERS] = {0}, lines = 0, loads = 0;
   const json_t *kernel, *o;
@@ -223,4 +223,10 @@ void character_print(const struct record_file *r, FILE *f) {
             100 * used[0] / lines, 100 * used[1] / lines, 100 * used[2] / lines, 100 * used[3] / lines);
   character_reuse_print(r, f);
   print_l2(r, f);
+}
+
+void character_print(const struct record_file *r, FILE *f) {
+  struct lines l;
+  print_all(r, lines_begin(&l, f));
+  lines_end(&l);
 }

@@ -55,7 +55,7 @@ static void part(struct table *t, const char *name, double j, const struct whole
   table_cell(t, "%.3f W", j / w->seconds);
 }
 
-void energy_print_run(const struct energy_grid *g, FILE *f) {
+static void print_run(const struct energy_grid *g, FILE *f) {
   static const char *const titles[] = {"energy", "joules", "share", "power"};
   static const char *const names[ENERGY_COMPONENTS] = {[ENERGY_icache] = "instruction cache",
                                                        [ENERGY_ibuffer] = "instruction buffers",
@@ -133,10 +133,11 @@ static double mean_ratio(const struct energy_grid *g, size_t k, enum quantity q,
   return n ? exp(sum / (double)n) : 0;
 }
 
-void energy_print_compare(const struct energy_grid *g, FILE *f) {
+static void print_compare(const struct energy_grid *g, FILE *f) {
   static const char *const titles[] = {"energy",     "whole", "dynamic",    "L2+icnt+DRAM", "DRAM",      "power",
                                        "DRAM power", "IPC/J", "whole here", "tables",       "their area"};
   struct table *t = table_new(titles, "lrrrrrrrrrr");
+  table_order(t, "....43..512");
   for (size_t k = 0; k < g->schemes; k++) {
     table_cell(t, "%s", g->scheme[k]);
     for (enum quantity q = 0; q < QUANTITIES; q++) table_cell(t, "%.3f", mean_ratio(g, k, q, NULL));
@@ -281,9 +282,27 @@ static void sensitivity_of_run(const struct energy_grid *g, FILE *f) {
   table_free(t);
 }
 
-void energy_print_sensitivity(const struct energy_grid *g, FILE *f) {
+static void print_sensitivity(const struct energy_grid *g, FILE *f) {
   CHECK(energy_event_count + ENERGY_CONSTANTS <= ROWS_MAX, "%u values of energy", energy_event_count);
   if (!g->stats[0].cycles) return;
   if (g->schemes > 1) sensitivity_of_schemes(g, f);
   else sensitivity_of_run(g, f);
+}
+
+/* ---- lines no longer than the terminal is wide ---- */
+
+static void in_lines(void (*print)(const struct energy_grid *, FILE *), const struct energy_grid *g, FILE *f) {
+  struct lines l;
+  print(g, lines_begin(&l, f));
+  lines_end(&l);
+}
+
+void energy_print_run(const struct energy_grid *g, FILE *f) {
+  in_lines(print_run, g, f);
+}
+void energy_print_compare(const struct energy_grid *g, FILE *f) {
+  in_lines(print_compare, g, f);
+}
+void energy_print_sensitivity(const struct energy_grid *g, FILE *f) {
+  in_lines(print_sensitivity, g, f);
 }

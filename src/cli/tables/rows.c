@@ -186,6 +186,7 @@ static void print_text(const struct db_table *t, FILE *f) {
       const char *s = cell_text(&t->cell[r * t->columns + i], false, buf, sizeof buf);
       table_cell(out, "%.*s", (int)strcspn(s, "\n"), s);
     }
+  table_hint(out, "a wider terminal, `| cat` or --format csv shows all");
   table_print(out, f);
   table_free(out);
   if (n < t->columns) fprintf(f, "(%zu more columns: --format csv shows them)\n", t->columns - n);
@@ -209,4 +210,31 @@ void rows_print(const struct db_table *t, enum db_format format, FILE *f) {
     print_text(t, f);
     break;
   }
+}
+
+static struct db_cell cell_of(const char *s, bool number) {
+  char *end;
+  struct db_cell c = {.kind = CELL_TEXT, .s = s};
+  if (!number) return c;
+  if (!*s || !strcmp(s, "-")) return c.kind = CELL_NULL, c;
+  c.i = strtoll(s, &end, 10);
+  if (!*end) return c.kind = CELL_INT, c;
+  c.r = strtod(s, &end);
+  if (!*end) c.kind = CELL_REAL;
+  return c;
+}
+
+void rows_print_table(const struct table *t, enum db_format format, FILE *f) {
+  struct arena a = {0};
+  struct db_table out = {.columns = table_columns(t), .rows = table_rows(t)};
+  out.title = ARENA_ARRAY(&a, char *, out.columns);
+  out.cell = ARENA_ARRAY(&a, struct db_cell, out.rows * out.columns);
+  for (size_t i = 0; i < out.columns; i++) {
+    out.title[i] = arena_strdup(&a, table_title(t, i));
+    for (char *s = out.title[i]; (s = strchr(s, ' '));) *s = '_';
+    for (size_t r = 0; r < out.rows; r++)
+      out.cell[r * out.columns + i] = cell_of(table_at(t, r, i), table_is_number(t, i));
+  }
+  rows_print(&out, format, f);
+  arena_free(&a);
 }

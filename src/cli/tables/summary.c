@@ -206,9 +206,12 @@ void summary_print(const struct record_file *r, FILE *f) {
   }
   table_print(t, f);
   table_free(t);
+  struct lines lines;
+  f = lines_begin(&lines, f);
   if (timing) print_overlaps(r, f), print_stalls(r, f);
   print_scheme_counters(r, f);
   print_strays(r, f);
+  lines_end(&lines);
 }
 
 void summary_print_processes(const struct record_file *r, FILE *f) {
