@@ -11,6 +11,9 @@ CFLAGS_src/simt/ops/generic.c = -fno-strict-aliasing
 CFLAGS_src/simt/ops/atom.c = -fno-strict-aliasing
 CFLAGS_src/simt/ops/access.c = -fno-strict-aliasing
 CFLAGS_src/simt/check/race_global.c = -fno-strict-aliasing
+CFLAGS_src/simt/check/race_v2.c = $(SIMT_EXEC) -march=x86-64-v2
+CFLAGS_src/simt/check/race_v3.c = $(SIMT_EXEC) -march=x86-64-v3
+CFLAGS_src/simt/check/race_v4.c = $(SIMT_EXEC) -march=x86-64-v4 -mprefer-vector-width=512
 CFLAGS_src/simt/run/run.c = -fno-strict-aliasing
 CFLAGS_src/simt/run/barrier.c = -fno-strict-aliasing
 CFLAGS_src/simt/run/warp.c = -fno-strict-aliasing

@@ -82,14 +82,21 @@ static void tell(const struct simt *s, const struct finding *f) {
   finding_tell(&s->check->found, f, prefix, s->out);
 }
 
-void check_report(struct exec *x, const struct xop *o, const struct xop *other, int lane, enum check_kind kind,
-                  const char *what) {
-  struct check *c = x->run->s->check;
-  struct finding *f = note(c, o, other, kind);
-  if (!f || *f->text) return;
+struct finding *check_note(struct exec *x, const struct xop *o, const struct xop *other, enum check_kind kind) {
+  struct finding *f = note(x->run->s->check, o, other, kind);
+  return f && !*f->text ? f : NULL;
+}
+
+void check_tell(struct exec *x, const struct xop *o, int lane, struct finding *f, const char *what) {
   int n = fault_place(x, o, lane, f->text, sizeof f->text);
   if (n > 0 && (size_t)n < sizeof f->text) snprintf(f->text + n, sizeof f->text - (size_t)n, ": %s", what);
   tell(x->run->s, f);
+}
+
+void check_report(struct exec *x, const struct xop *o, const struct xop *other, int lane, enum check_kind kind,
+                  const char *what) {
+  struct finding *f = check_note(x, o, other, kind);
+  if (f) check_tell(x, o, lane, f, what);
 }
 
 const struct simt_finding *simt_check_finding(const struct simt *s, size_t i) {

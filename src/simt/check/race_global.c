@@ -15,52 +15,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "simt/check/check_impl.h"
+#include "simt/check/race_impl.h"
 
-enum { ID_BITS = 20, LANE_BITS = 5, MOST = 1 << ID_BITS, RECENT = 16 };
-enum { KIND_WRITES = 1, KIND_STRONG = 2, KIND_SAME = 4 /* the value that was there */, KIND_SHARED = 8 };
-
-struct context {
-  uint32_t epoch, clock, pc;
-  uint8_t warp, kind;
-};
-
-struct epoch { /* of a CTA: from its start or a release to the next release */
-  uint32_t launch, cta;
-  uint64_t released; /* by the count of releases; 0: not yet */
-};
-
-struct race_shadow { /* of a device */
-  uint64_t *cells;   /* of the mapping of device memory */
-  uint64_t *symbols; /* of variables */
-  size_t cells_bytes, symbols_bytes;
-  struct context *context;
-  struct epoch *epoch;
-  uint32_t contexts, context_room, epochs, epoch_room;
-  uint32_t generation; /* how often all was dropped */
-  uint32_t launches;
-  uint64_t releases;
-};
+enum { RECENT = 16 };
 
 struct recent { /* the contexts that a warp used last */
   uint32_t pc, clock, epoch, id;
   uint32_t kind, generation;
-};
-
-struct grid_cta {
-  uint32_t epoch, generation;
-  uint32_t floor;    /* contexts below it, if of this CTA, lie before its last barrier */
-  uint64_t acquired; /* releases that its accesses come after */
-  bool fenced;
-};
-
-struct race_grid {                    /* of a launch */
-  uint32_t launch, first, generation; /* contexts below `first` of that generation are of launches before it */
-  uint64_t *shared;                   /* cells of all CTA slots' shared memory */
-  size_t shared_bytes;
-  uint32_t shared_generation;
-  struct grid_cta *cta; /* by slot */
-  struct recent *recent;
 };
 
 static void *reserve(size_t bytes) {
@@ -132,7 +93,7 @@ static void drop_all(struct race_shadow *d) {
 static void new_epoch(struct simt_run *r, const struct cta *c) {
   struct race_shadow *d = r->s->check->shadow;
   struct grid_cta *q = &r->check->grid->cta[c->slot];
-  if (d->epochs == MOST) drop_all(d);
+  if (d->epochs == RACE_MOST) drop_all(d);
   d->epoch = grown(d->epoch, d->epochs, &d->epoch_room, sizeof *d->epoch);
   d->epoch[d->epochs] = (struct epoch){.launch = r->check->grid->launch, .cta = c->id};
   q->epoch = d->epochs++;
@@ -146,7 +107,7 @@ void race_grid_start(struct simt_run *r, const struct cta *c) {
   new_epoch(r, c);
 }
 
-static uint32_t context_of(struct exec *x, const struct xop *o, uint8_t kind) {
+uint32_t race_context(struct exec *x, const struct xop *o, uint8_t kind) {
   struct simt_run *r = x->run;
   struct race_shadow *d = r->s->check->shadow;
   struct race_grid *g = r->check->grid;
@@ -158,7 +119,7 @@ static uint32_t context_of(struct exec *x, const struct xop *o, uint8_t kind) {
   if (k->id && k->pc == pc && k->clock == clock && k->epoch == epoch && k->kind == kind &&
       k->generation == d->generation)
     return k->id;
-  if (d->contexts == MOST) {
+  if (d->contexts == RACE_MOST) {
     drop_all(d);
     new_epoch(r, x->cta);
     epoch = g->cta[x->cta->slot].epoch;
@@ -209,10 +170,8 @@ void check_cluster_met(struct exec *x, const struct cluster *k) {
     if (k->cta[n]) g->cta[k->cta[n]->slot].acquired = x->run->s->check->shadow->releases;
 }
 
-enum verdict { ORDERED, SAME_VALUE, RACES };
-
 /* The earlier access `m` of another context against one of `kind` on `x` now, which touch a byte in common. */
-static enum verdict judge(const struct exec *x, const struct context *m, uint8_t kind) {
+static enum race_verdict judge(const struct exec *x, const struct context *m, uint8_t kind) {
   const struct race_shadow *d = x->run->s->check->shadow;
   const struct race_grid *g = x->run->check->grid;
   const struct grid_cta *q = &g->cta[x->cta->slot];
@@ -227,7 +186,9 @@ static enum verdict judge(const struct exec *x, const struct context *m, uint8_t
 }
 
 static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr, enum check_access kind,
-                   const struct context *m, uint32_t their_lane, enum verdict v) {
+                   const struct context *m, uint32_t their_lane, enum race_verdict v) {
+  struct finding *f = check_note(x, o, &x->ops[m->pc], v == SAME_VALUE ? CHECK_SAME : CHECK_RACE);
+  if (!f) return; /* programs that race do so in thousands of places of memory */
   const struct simt_run *r = x->run;
   const struct epoch *e = &r->s->check->shadow->epoch[m->epoch];
   const struct inst *in = &r->m->code[m->pc];
@@ -249,7 +210,7 @@ static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr,
         "%s of shared 0x%llx races with the %s by thread (%u,%u,%u) at %sPTX line %u: no barrier lies between them",
         verbs[kind], (unsigned long long)addr, theirs, t % block[0], t / block[0] % block[1], t / block[0] / block[1],
         src, in->ptx_line);
-    check_report(x, o, &x->ops[m->pc], lane, CHECK_RACE, what);
+    check_tell(x, o, lane, f, what);
     return;
   }
   snprintf(what, sizeof what,
@@ -257,43 +218,31 @@ static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr,
            verbs[kind], (unsigned long long)addr, place, theirs, e->cta % grid[0], e->cta / grid[0] % grid[1],
            e->cta / grid[0] / grid[1], t % block[0], t / block[0] % block[1], t / block[0] / block[1], src,
            in->ptx_line, v == SAME_VALUE ? ": both leave the same value" : ": nothing orders them");
-  check_report(x, o, &x->ops[m->pc], lane, v == SAME_VALUE ? CHECK_SAME : CHECK_RACE, what);
+  check_tell(x, o, lane, f, what);
 }
 
 /* ---- accesses ---- */
 
-/* From the top: whether it is a write, the context, the lane, the bytes. */
-#define MARK_WRITES (1u << 31)
-
-static uint32_t mark_of(uint32_t id, uint8_t how, uint32_t lane, uint32_t bytes) {
-  return (how & KIND_WRITES ? MARK_WRITES : 0) | id << (LANE_BITS + 4) | lane << 4 | bytes;
-}
-
-static uint32_t id_of(uint32_t mark) {
-  return mark >> (LANE_BITS + 4) & (MOST - 1);
-}
-
 static bool live(const struct race_shadow *d, const struct race_grid *g, uint32_t mark) {
-  return mark && id_of(mark) < d->contexts && d->epoch[d->context[id_of(mark)].epoch].launch == g->launch;
+  return mark && race_mark_id(mark) < d->contexts && d->epoch[d->context[race_mark_id(mark)].epoch].launch == g->launch;
 }
 
-/* One cell: the marks it holds against a new one, then the new one in the place of an old one. */
-static enum verdict touch(struct exec *x, const struct xop *o, int lane, uint64_t addr, enum check_access kind,
-                          uint8_t how, uint32_t mark, uint32_t *cell, bool told) {
+enum race_verdict race_touch(struct exec *x, const struct xop *o, int lane, uint64_t addr, enum check_access kind,
+                             uint8_t how, uint32_t mark, uint32_t *cell, bool told) {
   const struct race_shadow *d = x->run->s->check->shadow;
-  enum verdict worst = ORDERED, first = ORDERED;
+  enum race_verdict worst = ORDERED, first = ORDERED;
   for (int n = 0; n < 2; n++) {
     uint32_t old = cell[n];
-    if (!(old & mark & 15) || id_of(old) == id_of(mark) || id_of(old) >= d->contexts) continue;
-    const struct context *m = &d->context[id_of(old)];
-    enum verdict v = judge(x, m, how);
+    if (!(old & mark & 15) || race_mark_id(old) == race_mark_id(mark) || race_mark_id(old) >= d->contexts) continue;
+    const struct context *m = &d->context[race_mark_id(old)];
+    enum race_verdict v = judge(x, m, how);
     if (!n) first = v;
     if (v > worst) worst = v;
     if (v != ORDERED && !told) report(x, o, lane, addr, kind, m, old >> 4 & (LANES - 1), v), told = true;
   }
   if (how & KIND_WRITES) {
     if (first != SAME_VALUE) cell[0] = mark; /* else whoever changed it stays */
-  } else if (live(d, x->run->check->grid, cell[0]) && id_of(cell[0]) != id_of(mark)) {
+  } else if (live(d, x->run->check->grid, cell[0]) && race_mark_id(cell[0]) != race_mark_id(mark)) {
     cell[1] = mark;
   } else {
     cell[0] = mark;
@@ -301,8 +250,7 @@ static enum verdict touch(struct exec *x, const struct xop *o, int lane, uint64_
   return worst;
 }
 
-/* The cell of an address; NULL where there is none. */
-static uint32_t *cell_of(const struct exec *x, uint8_t space, uint64_t addr) {
+uint32_t *race_cell(const struct exec *x, uint8_t space, uint64_t addr) {
   const struct simt *s = x->run->s;
   const struct race_shadow *d = s->check->shadow;
   struct race_grid *g = x->run->check->grid;
@@ -316,170 +264,26 @@ static uint32_t *cell_of(const struct exec *x, uint8_t space, uint64_t addr) {
   return addr < SYMBOL_LIMIT ? (uint32_t *)(d->symbols + addr / 4) : NULL;
 }
 
-static uint8_t kind_of(const struct xop *o, uint8_t space, enum check_access kind) {
-  return (kind != CHECK_READ ? KIND_WRITES : 0) | (kind == CHECK_ATOMIC || o->strong ? KIND_STRONG : 0) |
-         (space == SPACE_SHARED ? KIND_SHARED : 0);
-}
-
 void race_access(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
                  enum check_access kind, bool changed) {
   if (space != SPACE_SHARED && space != SPACE_GLOBAL) return;
-  uint8_t how = kind_of(o, space, kind) | (changed ? 0 : KIND_SAME);
+  uint8_t how = race_kind(o, space, kind) | (changed ? 0 : KIND_SAME);
   if (space == SPACE_SHARED && kind != CHECK_ATOMIC) how &= (uint8_t)~KIND_STRONG; /* no barrier: a race, if volatile */
   if (how & KIND_STRONG && space == SPACE_GLOBAL) synchronise(x, o, how & KIND_WRITES);
-  uint32_t id = context_of(x, o, how), within = (uint32_t)addr & 3, *cell = cell_of(x, space, addr);
+  uint32_t id = race_context(x, o, how), within = (uint32_t)addr & 3, *cell = race_cell(x, space, addr);
   bool told = false;
   if (!cell) return;
   for (uint32_t at = 0; at < bytes + within; at += 4, cell += 2) {
     uint32_t from = at ? 0 : within, to = bytes + within - at < 4 ? bytes + within - at : 4;
-    uint32_t mask = (1u << to) - (1u << from), mark = mark_of(id, how, (uint32_t)lane, mask);
-    told |= touch(x, o, lane, addr + at - (at ? within : 0), kind, how, mark, cell, told) != ORDERED;
-  }
-}
-
-/* ---- whole instructions on the fast path ---- */
-
-/* Addresses of the lanes, if the fast path will take them all. */
-static bool fast_lanes(const struct exec *x, const struct xop *o, uint32_t mask, uint64_t base, uint64_t span,
-                       uint32_t width, uint64_t *addr) {
-  uint64_t bad = 0, imm = o->imm, room = span - width;
-  if (span < width || o->strong) return false;
-  if (o->a == OFF_NONE) {
-    for (uint32_t i = 0; i < LANES; i++) addr[i] = imm;
-  } else if (o->flags & XF_ADDR64) {
-    const uint64_t *a = OPND(uint64_t, o->a);
-    for (uint32_t i = 0; i < LANES; i++) addr[i] = a[i] + imm;
-  } else {
-    const uint32_t *a = OPND(uint32_t, o->a);
-    for (uint32_t i = 0; i < LANES; i++) addr[i] = (uint32_t)(a[i] + (uint32_t)imm);
-  }
-  for (uint32_t i = 0; i < LANES; i++) {
-    uint64_t off = addr[i] - base;
-    bad |= ((off | (room - off)) >> 63 | (addr[i] & (width - 1))) & -(uint64_t)(mask >> i & 1);
-  }
-  return !bad;
-}
-
-/* Lanes whose store leaves memory as it is. */
-static uint32_t leaving(const struct exec *x, const struct xop *o, uint32_t mask, const uint64_t *addr,
-                        uint64_t delta) {
-  const struct xaux *aux = o->aux;
-  uint32_t same = 0;
-  for (uint32_t left = mask; left; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    const char *host = (const char *)(uintptr_t)(addr[i] + delta);
-    bool equal = true;
-    for (uint32_t v = 0; v < o->vec && equal; v++) {
-      uint32_t off = o->vec > 1 ? aux->v[v].off : o->b;
-      uint64_t value = o->flags & XF_SRC64 ? OPND(uint64_t, off)[i] : OPND(uint32_t, off)[i], old = 0;
-      memcpy(&old, host + v * o->elem, o->elem);
-      equal = !((value ^ old) << (64 - 8u * o->elem));
-    }
-    same |= (uint32_t)equal << i;
-  }
-  return same;
-}
-
-/* What an access of all lanes to their cells needs to know. */
-struct lanes {
-  uint32_t mask, first; /* contexts below `first` are of earlier launches, or ordered by a barrier */
-  uint32_t id[LANES], mark[LANES];
-  uint32_t *cell[LANES];
-};
-
-/* Marks where nobody else of this launch, or readers only if this is a read, were before. Returns the other lanes. */
-static uint32_t mark_lanes(const struct lanes *l, bool write) {
-  uint32_t lo[LANES], hi[LANES], slow[LANES], rest = 0;
-  for (uint32_t i = 0; i < LANES; i++) lo[i] = l->cell[i][0], hi[i] = l->cell[i][1];
-  for (uint32_t i = 0; i < LANES; i++) {
-    uint32_t a = id_of(lo[i]), b = id_of(hi[i]);
-    uint32_t old_a = (a < l->first) | (a == l->id[i]), old_b = (b < l->first) | (b == l->id[i]);
-    uint32_t fine = write ? old_a & old_b : (old_a | (lo[i] >> 31 ^ 1)) & (old_b | (hi[i] >> 31 ^ 1));
-    uint32_t to_a = -(write | old_a), mark = l->mark[i];
-    slow[i] = fine ^ 1;
-    lo[i] = (mark & to_a) | (lo[i] & ~to_a);
-    hi[i] = (mark & ~to_a) | (hi[i] & to_a);
-  }
-  for (uint32_t i = 0; i < LANES; i++) rest |= slow[i] << i;
-  for (uint32_t left = l->mask & ~rest; left; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    l->cell[i][0] = lo[i], l->cell[i][1] = hi[i];
-  }
-  return rest & l->mask;
-}
-
-/* The cells of the first words, and the marks. False: the memory has none. */
-static bool find_lanes(struct exec *x, const struct xop *o, uint32_t width, uint8_t how, const uint64_t *addr,
-                       uint32_t same, struct lanes *l) {
-  uint32_t ids[2] = {0, 0}, lead = (uint32_t)__builtin_ctz(l->mask);
-  if (l->mask & ~same) ids[0] = context_of(x, o, how);
-  if (same) ids[1] = context_of(x, o, how | KIND_SAME);
-  if (ids[0] && ids[1]) ids[0] = context_of(x, o, how); /* the second may have dropped all */
-  const struct race_shadow *d = x->run->s->check->shadow;
-  const struct race_grid *g = x->run->check->grid;
-  const struct grid_cta *q = &g->cta[x->cta->slot];
-  l->first = g->generation == d->generation ? g->first : 1;
-  if (how & KIND_SHARED && q->generation == d->generation && q->floor > l->first) l->first = q->floor;
-  uint32_t *cell = cell_of(x, how & KIND_SHARED ? SPACE_SHARED : SPACE_GLOBAL, addr[lead]);
-  if (!cell) return false;
-  for (uint32_t i = 0; i < LANES; i++) {
-    bool active = l->mask >> i & 1;
-    int64_t words = active ? (int64_t)(addr[i] >> 2) - (int64_t)(addr[lead] >> 2) : 0;
-    uint32_t bytes = width < 4 ? ((1u << width) - 1) << (addr[i] & 3) : 15;
-    l->cell[i] = cell + 2 * words;
-    l->id[i] = ids[same >> i & 1];
-    l->mark[i] = mark_of(l->id[i], how, i, bytes);
-  }
-  return true;
-}
-
-static void fast_access(struct exec *x, const struct xop *o, uint32_t mask, uint8_t space, const uint64_t *addr,
-                        uint32_t width, uint64_t delta, bool write) {
-  struct lanes l = {.mask = mask};
-  uint8_t how = kind_of(o, space, write ? CHECK_WRITE : CHECK_READ);
-  uint32_t same = write ? leaving(x, o, mask, addr, delta) : 0, told = 0;
-  if (!find_lanes(x, o, width, how, addr, same, &l)) return;
-  for (uint32_t w = 0; 4 * w < width; w++) {
-    for (uint32_t left = mark_lanes(&l, write); left; left &= left - 1) {
-      uint32_t i = (uint32_t)__builtin_ctz(left);
-      enum verdict v = touch(x, o, (int)i, addr[i] + 4 * w, write ? CHECK_WRITE : CHECK_READ,
-                             how | (same >> i & 1 ? KIND_SAME : 0), l.mark[i], l.cell[i], told >> i & 1);
-      told |= (uint32_t)(v != ORDERED) << i;
-    }
-    for (uint32_t i = 0; i < LANES; i++) l.cell[i] += 2;
-  }
-}
-
-static void checked_global(struct exec *x, const struct xop *o, uint32_t mask) {
-  const struct range *r = &x->run->ranges[o - x->ops];
-  uint32_t width = (uint32_t)o->elem * o->vec;
-  uint64_t addr[LANES];
-  bool write = o->id == X_st_global || o->id == X_st_generic;
-  if (fast_lanes(x, o, mask, r->base, r->span, width, addr)) {
-    fast_access(x, o, mask, SPACE_GLOBAL, addr, width, r->delta, write);
-    x->run->s->check->plain[o->id](x, o, mask);
-  } else {
-    mem_check_slow(x, o, mask, write);
-  }
-}
-
-static void checked_shared(struct exec *x, const struct xop *o, uint32_t mask) {
-  uint32_t width = (uint32_t)o->elem * o->vec;
-  uint64_t addr[LANES];
-  bool write = o->id == X_st_shared;
-  if (fast_lanes(x, o, mask, 0, x->run->fk.shared_bytes, width, addr)) {
-    fast_access(x, o, mask, SPACE_SHARED, addr, width, (uint64_t)(uintptr_t)x->cta->shared, write);
-    x->run->s->check->plain[o->id](x, o, mask);
-  } else {
-    mem_check_slow(x, o, mask, write);
+    uint32_t mask = (1u << to) - (1u << from), mark = race_mark(id, how, (uint32_t)lane, mask);
+    told |= race_touch(x, o, lane, addr + at - (at ? within : 0), kind, how, mark, cell, told) != ORDERED;
   }
 }
 
 void race_handlers(struct simt *s) {
-  static const uint16_t global[] = {X_ld_global, X_ld_generic, X_st_global, X_st_generic},
-                        shared[] = {X_ld_shared, X_st_shared};
   memcpy(s->check->plain, s->handlers, sizeof s->check->plain);
-  for (size_t i = 0; i < sizeof global / sizeof *global; i++) s->handlers[global[i]] = checked_global;
-  for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) s->handlers[shared[i]] = checked_shared;
+  if (s->isa == 4) race_fast_v4(s->handlers);
+  else if (s->isa == 3) race_fast_v3(s->handlers);
+  else race_fast_v2(s->handlers);
   s->check->fast = true;
 }

@@ -1,0 +1,79 @@
+/* race_impl.h - what the check of races keeps of an access, shared by race_global.c and the fast path, race_fast.inc. */
+#ifndef SIMT_RACE_IMPL_H
+#define SIMT_RACE_IMPL_H
+
+#include "simt/check/check_impl.h"
+
+enum { RACE_ID_BITS = 20, RACE_LANE_BITS = 5, RACE_MOST = 1 << RACE_ID_BITS };
+enum { KIND_WRITES = 1, KIND_STRONG = 2, KIND_SAME = 4 /* the value that was there */, KIND_SHARED = 8 };
+
+struct context {
+  uint32_t epoch, clock, pc;
+  uint8_t warp, kind;
+};
+
+struct epoch { /* of a CTA: from its start or a release to the next release */
+  uint32_t launch, cta;
+  uint64_t released; /* by the count of releases; 0: not yet */
+};
+
+struct race_shadow { /* of a device */
+  uint64_t *cells;   /* of the mapping of device memory */
+  uint64_t *symbols; /* of variables */
+  size_t cells_bytes, symbols_bytes;
+  struct context *context;
+  struct epoch *epoch;
+  uint32_t contexts, context_room, epochs, epoch_room;
+  uint32_t generation; /* how often all was dropped */
+  uint32_t launches;
+  uint64_t releases;
+};
+
+struct grid_cta {
+  uint32_t epoch, generation;
+  uint32_t floor;    /* contexts below it, if of this CTA, lie before its last barrier */
+  uint64_t acquired; /* releases that its accesses come after */
+  bool fenced;
+};
+
+struct recent;
+struct race_grid {                    /* of a launch */
+  uint32_t launch, first, generation; /* contexts below `first` of that generation are of launches before it */
+  uint64_t *shared;                   /* cells of all CTA slots' shared memory */
+  size_t shared_bytes;
+  uint32_t shared_generation;
+  struct grid_cta *cta; /* by slot */
+  struct recent *recent;
+};
+
+/* A mark, from the top: whether it is a write, the context, the lane, the bytes. */
+#define MARK_WRITES (1u << 31)
+
+static inline uint32_t race_mark(uint32_t id, uint8_t how, uint32_t lane, uint32_t bytes) {
+  return (how & KIND_WRITES ? MARK_WRITES : 0) | id << (RACE_LANE_BITS + 4) | lane << 4 | bytes;
+}
+
+static inline uint32_t race_mark_id(uint32_t mark) {
+  return mark >> (RACE_LANE_BITS + 4) & (RACE_MOST - 1);
+}
+
+static inline uint8_t race_kind(const struct xop *o, uint8_t space, enum check_access kind) {
+  return (kind != CHECK_READ ? KIND_WRITES : 0) | (kind == CHECK_ATOMIC || o->strong ? KIND_STRONG : 0) |
+         (space == SPACE_SHARED ? KIND_SHARED : 0);
+}
+
+/* The context of an access, a new one where there is none yet; that may drop all marks. */
+uint32_t race_context(struct exec *x, const struct xop *o, uint8_t kind);
+/* The cell of an address; NULL where there is none. */
+uint32_t *race_cell(const struct exec *x, uint8_t space, uint64_t addr);
+enum race_verdict { ORDERED, SAME_VALUE, RACES };
+/* One cell: the marks it holds against a new one, then the new one in the place of an old one. */
+enum race_verdict race_touch(struct exec *x, const struct xop *o, int lane, uint64_t addr, enum check_access kind,
+                             uint8_t how, uint32_t mark, uint32_t *cell, bool told);
+
+/* Put the fast path of an instruction set into a table of handlers. */
+void race_fast_v2(xop_fn *handlers);
+void race_fast_v3(xop_fn *handlers);
+void race_fast_v4(xop_fn *handlers);
+
+#endif
