@@ -7,10 +7,11 @@
 enum { RACE_ID_BITS = 20, RACE_LANE_BITS = 5, RACE_MOST = 1 << RACE_ID_BITS };
 enum { KIND_WRITES = 1, KIND_STRONG = 2, KIND_SAME = 4 /* the value that was there */, KIND_SHARED = 8 };
 
-struct context {
-  uint32_t epoch, clock, pc;
-  uint8_t warp, kind;
+struct context { /* a million of them: packed */
+  uint32_t clock, pc;
+  uint32_t epoch : RACE_ID_BITS, warp : 5, kind : 4;
 };
+_Static_assert(sizeof(struct context) == 12, "contexts take more memory than they need");
 
 struct epoch { /* of a CTA: from its start or a release to the next release */
   uint32_t launch, cta;
