@@ -16,6 +16,7 @@
 #include "cli/run/compare.h"
 #include "cli/tables/energy.h"
 #include "proc/jobs.h"
+#include "cli/run/run.h"
 #include "cli/run/search.h"
 #include "gpu/slots/slots.h"
 #include "report/report.h"
@@ -46,21 +47,12 @@ char **compare_argv(struct arena *arena, const struct sim_options *o, const char
                     char **program) {
   size_t n = 0, extra = 0;
   while (program[extra]) extra++;
-  char **a = ARENA_ARRAY(arena, char *, 32 + 2 * o->sets.count + extra), self[PATH_MAX];
+  char **a = ARENA_ARRAY(arena, char *, 16 + sim_options_pass_most(o) + extra), self[PATH_MAX];
   self_path(self, sizeof self);
 #define ARG(s) a[n++] = arena_strdup(arena, s)
   ARG(self), ARG("run"), ARG("--quiet"), ARG("--scheme"), ARG(scheme), ARG("--json"), ARG(record);
-  if (o->gpu) ARG("--gpu"), ARG(o->gpu);
-  if (o->mode) ARG("--mode"), ARG(o->mode);
-  if (o->timing_kernels) ARG("--timing-kernels"), ARG(o->timing_kernels);
-  if (o->launch) ARG("--launch"), ARG(o->launch);
-  if (o->keep_going) ARG("--keep-going");
-  if (o->from_kernel) a[n++] = arena_printf(arena, "--from-kernel=%llu", (unsigned long long)o->from_kernel);
-  if (o->memory) ARG("--memory"), ARG(o->memory);
-  if (o->interleave) ARG("--interleave"), ARG(o->interleave);
-  if (o->watchdog) a[n++] = arena_printf(arena, "--watchdog=%llu", (unsigned long long)o->watchdog);
-  if (o->profile) ARG("--profile"), ARG("--lines"), ARG("--characterise");
-  for (size_t i = 0; i < o->sets.count; i++) ARG("--set"), ARG(o->sets.at[i]);
+  n += sim_options_pass(arena, o, a + n);
+  if (o->profile) ARG("--lines"), ARG("--characterise"); /* what a report shows of one run */
   ARG("--");
   for (size_t i = 0; i < extra; i++) ARG(program[i]);
 #undef ARG
@@ -332,7 +324,10 @@ static const struct opt compare_opts[] = {
      "file"},
     {"no-html", NULL, "no report, and no closer look at the runs for it", OPT_FLAG, CMP(no_html), 0, NULL},
     {"quiet", NULL, "no table", OPT_FLAG, CMP(sim.quiet), 'q', NULL},
-    SIM_OPTIONS(struct compare_options, sim),
+#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, child, help) \
+  {name, arg, help, OPT_##kind, CMP(sim.member), letter, complete},
+#define RUN_OPTION(...)
+#include "cli/frame/sim_options.def"
     {.name = NULL}};
 
 const struct command cmd_compare = {

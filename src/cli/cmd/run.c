@@ -370,40 +370,7 @@ static int run_run(const struct command *self, int argc, char **argv) {
 
 #define RUN(member) offsetof(struct run_options, sim.member)
 static const struct opt run_opts[] = {
-    {"scheme", "LIST", "schemes to put into the machine, joined with + or , (default baseline)", OPT_TEXT, RUN(scheme),
-     'S', "scheme"},
     {"json", "FILE", "write the result record (- for standard output)", OPT_TEXT, RUN(json), 'j', "file"},
-    {"detail", NULL, "counters per SM, L2 sub-partition and DRAM channel, and per source line, in the JSON record",
-     OPT_FLAG, RUN(detail), 0, NULL},
-    {"lines", NULL, "the ten source lines that hold the memory pipes longest; all of them in the JSON record", OPT_FLAG,
-     RUN(lines), 0, NULL},
-    {"characterise", NULL,
-     "loads by un-coalescing degree, reuse counts and distances, causes of misses, use of lines, warp types and waits "
-     "at the L2, what CTAs and SMs share",
-     OPT_FLAG, RUN(characterise), 0, NULL},
-    {"check", "LIST",
-     "look for bugs of the program: init (reads of memory that nothing wrote), race (shared and global memory), "
-     "barrier "
-     "(divergence), all; a finding makes the exit code 1",
-     OPT_TEXT, RUN(check), 0, "init race barrier all"},
-    {"energy", NULL, "where the energy went: components, power, efficiency (docs/explanation/energy.md)", OPT_FLAG,
-     RUN(energy), 'E', NULL},
-    {"energy-sensitivity", NULL, "the same with each value of the table of energies halved and doubled", OPT_FLAG,
-     RUN(energy_sensitivity), 0, NULL},
-    {"timeline", "FILE",
-     "what happened when, as a Perfetto trace: warps, stalls, L1 misses, DRAM commands (docs/how-to/timeline.md)",
-     OPT_TEXT, RUN(timeline), 'T', "file"},
-    {"timeline-window", "A:B",
-     "core cycles of the run that the timeline covers (default: all, 2 million events at most)", OPT_TEXT,
-     RUN(timeline_window), 0, NULL},
-    {"timeline-sms", "N", "SMs in the timeline (default: all)", OPT_UINT, RUN(timeline_sms), 0, NULL},
-    {"profile", NULL, "the run over time in at most 256 intervals in the JSON record: issue slots, L1 sets, DRAM banks",
-     OPT_FLAG, RUN(profile), 0, NULL},
-    {"sample", "CYCLES", "counters of every so many core cycles in the JSON record", OPT_UINT, RUN(sample), 0, NULL},
-    {"launches", "HOW",
-     "in the record: fold (default; an entry for each of the first 4,096, those after them in one per kernel and grid) "
-     "or all",
-     OPT_TEXT, RUN(launches), 0, "fold all"},
     {"quiet", NULL, "no table: the program's own output only", OPT_FLAG, RUN(quiet), 'q', NULL},
     {"suite", "NAME", "all bundled workloads of a paper in place of a program: bucl, tsc, medic, ..., all", OPT_TEXT,
      offsetof(struct run_options, suite), 'w', "all bucl tsc medic decoupled-l1d sharing"},
@@ -413,7 +380,9 @@ static const struct opt run_opts[] = {
      offsetof(struct run_options, jobs), 'J', NULL},
     {"trace-csv", "FILE", "hit rates of an address-only trace, without time (docs/reference/trace-format.md)", OPT_TEXT,
      offsetof(struct run_options, trace_csv), 0, "file"},
-    SIM_OPTIONS(struct run_options, sim),
+#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, child, help) \
+  {name, arg, help, OPT_##kind, RUN(member), letter, complete},
+#include "cli/frame/sim_options.def"
     {.name = NULL}};
 
 const struct command cmd_run = {

@@ -81,94 +81,19 @@ void composition_page(void); /* `sluice docs scheme-pairs` */
 void completion_bash(void), completion_zsh(void), completion_fish(void);
 
 /* ---- what every simulation takes ---- */
+/* A member for each row of sim_options.def, of the type of its kind. */
+typedef bool opt_type_FLAG;
+typedef const char *opt_type_TEXT;
+typedef uint64_t opt_type_UINT;
+typedef struct opt_list opt_type_LIST;
 struct sim_options {
-  const char *gpu, *scheme, *mode, *launch, *timing_kernels, *json, *check, *memory, *interleave, *launches;
+#define SIM_OPTION(kind, member, ...) opt_type_##kind member;
+#include "cli/frame/sim_options.def"
+  const char *json;
+  bool quiet;
   const char *trace_out, *trace_temp; /* record: the file, and by what the program reaches it */
-  struct opt_list sets;
-  uint64_t watchdog, sample;
-  const char *timeline, *timeline_window;
-  uint64_t timeline_sms;
-  bool meter; /* a launch that takes long says how far it is */
-  bool quiet, help, detail, lines, characterise, profile, fresh, energy, energy_sensitivity;
-  uint64_t from_kernel; /* of a trace */
-  bool keep_going;
+  bool meter;                         /* a launch that takes long says how far it is */
 };
-#define SIM_OPTIONS(type, field)                                                                                 \
-  {"fresh",                                                                                                      \
-   NULL,                                                                                                         \
-   "search anew for swl-best and the like instead of recalling earlier outcomes",                                \
-   OPT_FLAG,                                                                                                     \
-   offsetof(type, field.fresh),                                                                                  \
-   0,                                                                                                            \
-   NULL},                                                                                                        \
-      {"gpu",                                                                                                    \
-       "NAME|FILE",                                                                                              \
-       "GPU configuration (default fermi; `sluice gpus` lists them)",                                            \
-       OPT_TEXT,                                                                                                 \
-       offsetof(type, field.gpu),                                                                                \
-       'g',                                                                                                      \
-       "gpu"},                                                                                                   \
-      {"mode",                                                                                                   \
-       "MODE",                                                                                                   \
-       "timing (cycle by cycle) or functional (results only)",                                                   \
-       OPT_TEXT,                                                                                                 \
-       offsetof(type, field.mode),                                                                               \
-       'm',                                                                                                      \
-       "timing functional"},                                                                                     \
-      {"set",                                                                                                    \
-       "KEY=VALUE",                                                                                              \
-       "change one knob of the GPU; may be repeated (`sluice knobs` lists them)",                                \
-       OPT_LIST,                                                                                                 \
-       offsetof(type, field.sets),                                                                               \
-       's',                                                                                                      \
-       "knob"},                                                                                                  \
-      {"watchdog",                                                                                               \
-       "CYCLES",                                                                                                 \
-       "cycles without progress before a kernel is called stuck; in functional mode warp instructions",          \
-       OPT_UINT,                                                                                                 \
-       offsetof(type, field.watchdog),                                                                           \
-       0,                                                                                                        \
-       NULL},                                                                                                    \
-      {"interleave",                                                                                             \
-       "ORDER",                                                                                                  \
-       "functional mode: fair (resident CTAs take turns; default), fair=N (turns of N warp instructions) or "    \
-       "none (CTA by CTA)",                                                                                      \
-       OPT_TEXT,                                                                                                 \
-       offsetof(type, field.interleave),                                                                         \
-       0,                                                                                                        \
-       "fair none"},                                                                                             \
-      {"memory",                                                                                                 \
-       "MODE",                                                                                                   \
-       "accesses out of bounds: strict (end the program), warn (reads give zeroes and are counted; default) or " \
-       "hardware (pages of 2 MB)",                                                                               \
-       OPT_TEXT,                                                                                                 \
-       offsetof(type, field.memory),                                                                             \
-       0,                                                                                                        \
-       "strict warn hardware"},                                                                                  \
-      {"timing-kernels",                                                                                         \
-       "RANGE",                                                                                                  \
-       "time launches A to B (A:B), from A on (A:) or A alone, counted from 0; run the others functionally",     \
-       OPT_TEXT,                                                                                                 \
-       offsetof(type, field.timing_kernels),                                                                     \
-       0,                                                                                                        \
-       NULL},                                                                                                    \
-      {"from-kernel",                                                                                            \
-       "N",                                                                                                      \
-       "of a trace: launches from the N-th on (from 0)",                                                         \
-       OPT_UINT,                                                                                                 \
-       offsetof(type, field.from_kernel),                                                                        \
-       0,                                                                                                        \
-       NULL},                                                                                                    \
-      {"keep-going",                                                                                             \
-       NULL,                                                                                                     \
-       "of a damaged trace: the launches before the damage",                                                     \
-       OPT_FLAG,                                                                                                 \
-       offsetof(type, field.keep_going),                                                                         \
-       0,                                                                                                        \
-       NULL},                                                                                                    \
-  {                                                                                                              \
-    "launch", "FILE", "launch file of a .ptx or .cu kernel", OPT_TEXT, offsetof(type, field.launch), 'l', "file" \
-  }
 
 /* The GPU with --set applied; schemes have not changed it yet, and whether knobs go together is not checked. */
 bool sim_config(const struct sim_options *o, struct gpu_config *c, struct err *e);

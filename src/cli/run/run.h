@@ -13,6 +13,14 @@ bool run_fits(const struct sim_options *o, enum run_what what, struct err *e);
 /* The options of a session in this process. */
 bool sim_session_options(const struct sim_options *o, const char *program, const char *record,
                          struct session_options *so, struct err *e);
+/* The options that other runs of the same simulation take: words for their command line into `argv`, how many there are,
+ * and how many there may be. */
+struct arena;
+size_t sim_options_pass(struct arena *a, const struct sim_options *o, char **argv);
+size_t sim_options_pass_most(const struct sim_options *o);
+/* The options that the library in a program reads as they are, into options.json. */
+struct json_t;
+void sim_options_child(const struct sim_options *o, struct json_t *child);
 /* Write options.json for the library in the program `argv`. */
 bool child_write_options(const struct tempdir *t, const struct sim_options *o, char *const *argv, struct err *e);
 /* One simulation, of a program, a kernel file or a trace: argv[0] says which. Returns an exit code. */

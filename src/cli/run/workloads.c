@@ -95,7 +95,7 @@ static size_t size_columns(const char **titles, char *align, char *ranks, size_t
 }
 
 static void size_cells(struct table *t, const struct workload *w, size_t s, bool program) {
-  bool timed = s < 2 || w->seconds[s] > 0; /* large: by the pace of medium */
+  bool timed = w->seconds[s] > 0 || s < 2; /* large: by the pace of medium */
   bool counted = w->warp_insts[s] > 0;
   if (program) table_cell(t, "%.0f", w->warp_insts[s]);
   else number_cell(t, w->warp_insts[s], false);
