@@ -157,6 +157,7 @@ setup:
 	@tools/setup.sh
 test:
 	@tools/setup.sh
+	@$(MAKE) --no-print-directory web-tools
 	@$(MAKE) --no-print-directory -j$(JOBS) all unit
 	@$(MAKE) --no-print-directory -j$(JOBS) asan
 	@tests/run --build $(B)
@@ -170,6 +171,7 @@ lint:
 	@tools/lint.sh
 format:
 	@clang-format -i $(shell git ls-files '*.c' '*.h')
+	@! [ -x web/node_modules/.bin/prettier ] || npm --silent --prefix web run format >/dev/null
 docs: $(B)/sluice
 	@tools/gen-docs.sh $(B)
 bench: all
@@ -196,7 +198,7 @@ help:
 	@echo "make test     set up, build, run every test"
 	@echo "make unit     build the unit tests ($(B)/tests); make asan: the same instrumented"
 	@echo "make lint     formatting, cppcheck, dependency rules between rooms"
-	@echo "make format   clang-format every source"
+	@echo "make format   clang-format every C source; prettier for JavaScript after make web-tools"
 	@echo "make docs     regenerate the pages of docs/reference that come from tables"
 	@echo "make bench    speed of the simulator, appended to bench/history.csv"
 	@echo "make install  to PREFIX=$(PREFIX): command, library, headers, pkg-config file, man page, completions"

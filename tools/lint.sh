@@ -1,5 +1,6 @@
 #!/bin/bash
-# Checks of the source: formatting, cppcheck, shellcheck where present, dependency rules, generated pages, citations, forbidden words.
+# Checks of the source: formatting (of JavaScript after make web-tools), cppcheck, shellcheck where present, dependency rules,
+# generated pages, citations, forbidden words.
 #   tools/lint.sh [--build DIR]
 # Prints "ok NAME" or "not ok NAME" per check; exits 1 when one failed.
 set -u
@@ -13,6 +14,11 @@ mapfile -t sources < <(git ls-files 'src/*.c' 'src/*.h' 'src/*.inc' 'tests/unit/
 format=$(command -v clang-format-14 || command -v clang-format)
 "$format" --dry-run -Werror "${sources[@]}" 2>&1 | grep -oE '^[^:]+:[0-9]+' | sort -u -t: -k1,1 | head -n 20
 report clang-format "$(( ${PIPESTATUS[0]} != 0 ))"
+
+if [ -x web/node_modules/.bin/prettier ]; then
+  npm --silent --prefix web run lint
+  report prettier $?
+fi
 
 # Suppressed: findings about X-macro headers parsed alone; type puns of lane vectors; and in the files named, paths that end in
 # the parser's longjmp or arrays filled for the lanes of a mask, which cppcheck does not follow (gcc and the sanitizers do).

@@ -10,7 +10,16 @@ const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "report.html");
 mkdirSync(dirname(out), { recursive: true });
 if (out.endsWith(".mjs")) {
-  await build({ entryPoints: [join(here, "paper.mjs")], bundle: true, minify: true, platform: "node", format: "esm", target: "node18", outfile: out, legalComments: "none" });
+  await build({
+    entryPoints: [join(here, "paper.mjs")],
+    bundle: true,
+    minify: true,
+    platform: "node",
+    format: "esm",
+    target: "node18",
+    outfile: out,
+    legalComments: "none",
+  });
   process.exit(0);
 }
 const js = await build({

@@ -1,6 +1,8 @@
 // What sluice put into the page, and how values are looked up in it: runs, their names, counters and rates.
 const source = document.getElementById("data");
-export const data = source ? JSON.parse(source.textContent) : { title: "No data", command: "", docs: {}, sources: {}, runs: [] };
+export const data = source
+  ? JSON.parse(source.textContent)
+  : { title: "No data", command: "", docs: {}, sources: {}, runs: [] };
 export const runs = data.runs;
 runs.forEach((r, i) => {
   r.index = i;
@@ -59,9 +61,20 @@ export function value(run, key, kernel) {
   if (kernel && isMean(key)) return undefined; // means over launches cannot be rebuilt from the launches' means
   return typeof v[key] === "number" ? v[key] : 0;
 }
-const isMean = (key) => key.endsWith(".mean") || ["simt_efficiency", "l1d.read.bypass_rate", "energy.efficiency"].includes(key);
+const isMean = (key) =>
+  key.endsWith(".mean") || ["simt_efficiency", "l1d.read.bypass_rate", "energy.efficiency"].includes(key);
 
-const FIRST = ["ipc", "cycles", "l1d.read.hit_rate", "l2.hit_rate", "dram.bytes", "dram.row_hit_rate", "icnt.flits_down", "mem.latency.mean", "energy.total"];
+const FIRST = [
+  "ipc",
+  "cycles",
+  "l1d.read.hit_rate",
+  "l2.hit_rate",
+  "dram.bytes",
+  "dram.row_hit_rate",
+  "icnt.flits_down",
+  "mem.latency.mean",
+  "energy.total",
+];
 let allKeys;
 export function keys() {
   if (allKeys) return allKeys;
@@ -86,7 +99,13 @@ export function short(v) {
   return `${+v.toPrecision(3)}`;
 }
 export function bytes(v) {
-  for (const [size, name] of [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]]) if (v >= size) return `${+(v / size).toPrecision(3)} ${name}`;
+  for (const [size, name] of [
+    [1e9, "GB"],
+    [1e6, "MB"],
+    [1e3, "kB"],
+  ])
+    if (v >= size) return `${+(v / size).toPrecision(3)} ${name}`;
   return `${v} B`;
 }
-export const geomean = (a) => (a.length && a.every((v) => v > 0) ? Math.exp(a.reduce((s, v) => s + Math.log(v), 0) / a.length) : undefined);
+export const geomean = (a) =>
+  a.length && a.every((v) => v > 0) ? Math.exp(a.reduce((s, v) => s + Math.log(v), 0) / a.length) : undefined;

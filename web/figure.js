@@ -1,17 +1,41 @@
 // Figures: ECharts in the page's colours, with a bar of controls, zoom, and export as SVG and CSV.
 import * as echarts from "echarts/core";
 import { BarChart, HeatmapChart, LineChart } from "echarts/charts";
-import { AriaComponent, DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
+import {
+  AriaComponent,
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  VisualMapComponent,
+} from "echarts/components";
 import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
 import { css, csv, el, save, slug } from "./dom.js";
 
-echarts.use([BarChart, HeatmapChart, LineChart, AriaComponent, DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent, SVGRenderer, CanvasRenderer]);
+echarts.use([
+  BarChart,
+  HeatmapChart,
+  LineChart,
+  AriaComponent,
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  VisualMapComponent,
+  SVGRenderer,
+  CanvasRenderer,
+]);
 
 // Okabe and Ito's palette, which people with any colour vision can tell apart; black becomes grey on either ground.
 export const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98"];
 export const color = (i) => PALETTE[i % PALETTE.length];
 // One hue from light to dark (and the reverse on a dark ground): order is readable without colour.
-export const heat = () => (isDark() ? ["#17202a", "#1d4a6b", "#2f7fb0", "#7cc0e8", "#e2f3ff"] : ["#f4f8fb", "#bcd9ec", "#6aaed6", "#2573ad", "#08306b"]);
+export const heat = () =>
+  isDark()
+    ? ["#17202a", "#1d4a6b", "#2f7fb0", "#7cc0e8", "#e2f3ff"]
+    : ["#f4f8fb", "#bcd9ec", "#6aaed6", "#2573ad", "#08306b"];
 
 export function isDark() {
   const t = document.documentElement.dataset.theme;
@@ -33,13 +57,24 @@ export const axisStyle = () => ({
 });
 
 export function tooltipStyle() {
-  return { backgroundColor: css("--panel"), borderColor: css("--line"), textStyle: { color: css("--text"), fontSize: 13 }, confine: true };
+  return {
+    backgroundColor: css("--panel"),
+    borderColor: css("--line"),
+    textStyle: { color: css("--text"), fontSize: 13 },
+    confine: true,
+  };
 }
 
 // `spec.option()` gives the ECharts option, `spec.rows()` the data as rows of a CSV; null: nothing to show.
 // renderer canvas: for figures of many cells; their SVG is drawn when asked for.
 export function figure(parent, spec) {
-  const box = el("div", { className: "chart", role: "img", tabIndex: 0, "aria-label": spec.label, style: `height:${spec.height ?? 320}px` });
+  const box = el("div", {
+    className: "chart",
+    role: "img",
+    tabIndex: 0,
+    "aria-label": spec.label,
+    style: `height:${spec.height ?? 320}px`,
+  });
   const exports = el("span", { className: "exports" });
   const head = el("div", { className: "controls" }, ...(spec.controls ?? []), exports);
   const note = el("p", { className: "note" });
@@ -57,8 +92,16 @@ export function figure(parent, spec) {
       if (!box.clientWidth) return;
       chart ??= echarts.init(box, null, { renderer: spec.renderer ?? "svg" });
       chart.resize();
-      if (spec.group) (chart.group = spec.group), echarts.connect(spec.group);
-      chart.setOption({ animation: false, textStyle: { color: css("--text"), fontFamily: "system-ui, sans-serif" }, aria: { enabled: false }, ...o }, true);
+      if (spec.group) ((chart.group = spec.group), echarts.connect(spec.group));
+      chart.setOption(
+        {
+          animation: false,
+          textStyle: { color: css("--text"), fontFamily: "system-ui, sans-serif" },
+          aria: { enabled: false },
+          ...o,
+        },
+        true,
+      );
       box.setAttribute("aria-label", spec.describe?.() ?? spec.label);
     },
     resize() {
@@ -66,9 +109,16 @@ export function figure(parent, spec) {
     },
     chart: () => chart,
     svg() {
-      const w = Math.max(box.clientWidth, 640), h = box.clientHeight;
+      const w = Math.max(box.clientWidth, 640),
+        h = box.clientHeight;
       const c = echarts.init(null, null, { renderer: "svg", ssr: true, width: w, height: h });
-      c.setOption({ animation: false, backgroundColor: css("--ground"), textStyle: { color: css("--text"), fontFamily: "sans-serif" }, ...spec.option(), dataZoom: [] });
+      c.setOption({
+        animation: false,
+        backgroundColor: css("--ground"),
+        textStyle: { color: css("--text"), fontFamily: "sans-serif" },
+        ...spec.option(),
+        dataZoom: [],
+      });
       const text = c.renderToSVGString();
       c.dispose();
       return text;
@@ -82,7 +132,9 @@ export function figure(parent, spec) {
   };
   exports.append(
     button("SVG", `save this figure as SVG: ${spec.label}`, () => save(`${name()}.svg`, "image/svg+xml", f.svg())),
-    button("CSV", `save the data of this figure: ${spec.label}`, () => save(`${name()}.csv`, "text/csv", csv(spec.rows()))),
+    button("CSV", `save the data of this figure: ${spec.label}`, () =>
+      save(`${name()}.csv`, "text/csv", csv(spec.rows())),
+    ),
   );
   // Arrow keys walk over the marks of a focused figure, as the mouse would.
   let at = -1;
@@ -101,6 +153,18 @@ export function figure(parent, spec) {
 }
 
 export const zoom = (axis = "xAxisIndex", show = true) => [
-  ...(show ? [{ type: "slider", [axis]: 0, height: 18, bottom: 8, borderColor: css("--line"), textStyle: { color: css("--soft") }, brushSelect: false }] : []),
+  ...(show
+    ? [
+        {
+          type: "slider",
+          [axis]: 0,
+          height: 18,
+          bottom: 8,
+          borderColor: css("--line"),
+          textStyle: { color: css("--soft") },
+          brushSelect: false,
+        },
+      ]
+    : []),
   { type: "inside", [axis]: 0, zoomOnMouseWheel: "ctrl", moveOnMouseMove: true, moveOnMouseWheel: false },
 ];

@@ -1,6 +1,7 @@
 // Draw a paper's figures from the records of its runs: node paper.mjs DATA.json DIR
-// DATA.json comes from `sluice paper`: the figure files as JSON, the published rows with ours beside them, and the runs with the
-// files of their records. Writes DIR/FIGURE.svg, .pdf, .png and .csv, and DIR/figures.json for the report and docs/notes/figures.md.
+// DATA.json comes from `sluice paper`: the figure files as JSON, the published rows with ours beside them, and the runs
+// with the files of their records. Writes DIR/FIGURE.svg, .pdf, .png and .csv, and DIR/figures.json for the report and
+// docs/notes/figures.md.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,9 +12,12 @@ import { csv } from "./dom.js";
 const [, , file, out] = process.argv;
 const data = JSON.parse(readFileSync(file, "utf8"));
 
-// Okabe and Ito's palette, ordered so that neighbours differ in brightness too: figures survive a black-and-white printer.
+// Okabe and Ito's palette, ordered so that neighbours differ in brightness too: figures survive a black-and-white
+// printer.
 const COLORS = ["#56B4E9", "#E69F00", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#F0E442", "#999999", "#000000"];
-const INK = "#1a1a1a", GRID = "#d0d0d0", FONT = "Liberation Sans, Arial, DejaVu Sans, sans-serif";
+const INK = "#1a1a1a",
+  GRID = "#d0d0d0",
+  FONT = "Liberation Sans, Arial, DejaVu Sans, sans-serif";
 
 // ---- records ----
 
@@ -31,30 +35,59 @@ function record(run) {
 }
 const sorted = (o) => JSON.stringify(Object.entries(o ?? {}).sort());
 const column = (f, label) => {
-  const c = f.schemes[label], own = typeof c === "object" ? c : { list: c };
+  const c = f.schemes[label],
+    own = typeof c === "object" ? c : { list: c };
   return { list: String(own.list), gpu: own.gpu ?? f.gpu ?? "fermi", set: { ...f.set, ...own.set } };
 };
 function runOf(f, workload, label) {
   const c = column(f, label);
-  return data.runs.find((r) => r.alias === workload.alias && r.suite === f.suite && r.scheme === c.list && r.gpu === c.gpu && sorted(r.set) === sorted(c.set))
-    ?? data.runs.find((r) => r.workload === workload.workload && r.scheme === c.list && r.gpu === c.gpu && sorted(r.set) === sorted(c.set));
+  return (
+    data.runs.find(
+      (r) =>
+        r.alias === workload.alias &&
+        r.suite === f.suite &&
+        r.scheme === c.list &&
+        r.gpu === c.gpu &&
+        sorted(r.set) === sorted(c.set),
+    ) ??
+    data.runs.find(
+      (r) =>
+        r.workload === workload.workload && r.scheme === c.list && r.gpu === c.gpu && sorted(r.set) === sorted(c.set),
+    )
+  );
 }
 // The suite's workloads in the order of the figure's groups.
 function workloadsOf(f) {
   const seen = new Map();
-  for (const r of data.runs) if (r.suite === f.suite && (!f.workloads || f.workloads.includes(r.alias))) seen.set(r.alias, { alias: r.alias, workload: r.workload, group: r.group });
-  const order = f.groups ?? [], at = (w) => (order.indexOf(w.group) + order.length + 1) % (order.length + 1);
-  return [...seen.values()].filter((w) => !f.groups || order.includes(w.group) || order.includes("*")).sort((a, b) => at(a) - at(b) || a.alias.localeCompare(b.alias));
+  for (const r of data.runs)
+    if (r.suite === f.suite && (!f.workloads || f.workloads.includes(r.alias)))
+      seen.set(r.alias, { alias: r.alias, workload: r.workload, group: r.group });
+  const order = f.groups ?? [],
+    at = (w) => (order.indexOf(w.group) + order.length + 1) % (order.length + 1);
+  return [...seen.values()]
+    .filter((w) => !f.groups || order.includes(w.group) || order.includes("*"))
+    .sort((a, b) => at(a) - at(b) || a.alias.localeCompare(b.alias));
 }
 
 // "a+b/c": sums of counters, and their ratio.
 function evaluate(values, expression) {
-  const sum = (t) => t.split("+").reduce((s, k) => s + (Number.isFinite(+k) ? +k : +(values[k.trim()] ?? values.scheme_counters?.[k.trim()] ?? 0)), 0);
+  const sum = (t) =>
+    t
+      .split("+")
+      .reduce(
+        (s, k) => s + (Number.isFinite(+k) ? +k : +(values[k.trim()] ?? values.scheme_counters?.[k.trim()] ?? 0)),
+        0,
+      );
   const [a, b] = expression.split("/");
   if (b === undefined) return sum(a);
   return sum(b) ? sum(a) / sum(b) : undefined;
 }
-const known = (values, expression) => expression.split(/[/+]/).some((k) => values[k.trim()] !== undefined || values.scheme_counters?.[k.trim()] !== undefined || Number.isFinite(+k));
+const known = (values, expression) =>
+  expression
+    .split(/[/+]/)
+    .some(
+      (k) => values[k.trim()] !== undefined || values.scheme_counters?.[k.trim()] !== undefined || Number.isFinite(+k),
+    );
 function metric(f, w, label, missing) {
   const r = record(runOf(f, w, label));
   if (!r) return void missing.add(`${w.alias} under ${label} did not run`);
@@ -76,7 +109,8 @@ function item(f, w, label, missing) {
 }
 function add(a, b) {
   if (a === undefined) a = Array.isArray(b) ? b.map(() => undefined) : typeof b === "object" ? {} : 0;
-  if (Array.isArray(b)) return Array.from({ length: Math.max(a.length, b.length) }, (_, i) => (i < b.length ? add(a[i], b[i]) : a[i]));
+  if (Array.isArray(b))
+    return Array.from({ length: Math.max(a.length, b.length) }, (_, i) => (i < b.length ? add(a[i], b[i]) : a[i]));
   if (typeof b !== "object") return typeof b === "number" ? a + b : b;
   const o = { ...a };
   for (const [k, v] of Object.entries(b)) {
@@ -85,7 +119,12 @@ function add(a, b) {
   }
   return o;
 }
-const listOf = (f, part) => (part === undefined ? undefined : Array.isArray(part) ? part.map((v) => (typeof v === "object" ? evaluate(v, f.value) : v)) : Object.values(part));
+const listOf = (f, part) =>
+  part === undefined
+    ? undefined
+    : Array.isArray(part)
+      ? part.map((v) => (typeof v === "object" ? evaluate(v, f.value) : v))
+      : Object.values(part);
 
 const MEANS = {
   geometric: (v) => (v.every((x) => x > 0) ? Math.exp(v.reduce((s, x) => s + Math.log(x), 0) / v.length) : undefined),
@@ -102,37 +141,60 @@ const mean = (m, pairs) => {
 // ---- tables behind the figures: {heads, rows: [name, ...numbers], means: set of names} ----
 
 function bars(f, missing) {
-  const ws = workloadsOf(f), labels = Object.keys(f.schemes).filter((l) => !(f.hide ?? []).includes(l)), scale = f.percent ? 100 : 1;
+  const ws = workloadsOf(f),
+    labels = Object.keys(f.schemes).filter((l) => !(f.hide ?? []).includes(l)),
+    scale = f.percent ? 100 : 1;
   const value = (w, l) => {
-    const v = metric(f, w, l, missing), ref = f.normalise ? metric(f, w, f.normalise, missing) : 1;
+    const v = metric(f, w, l, missing),
+      ref = f.normalise ? metric(f, w, f.normalise, missing) : 1;
     if (v !== undefined && ref === 0) missing.add(`${w.alias} has no ${f.metric} under ${f.normalise}`);
     return v === undefined || !ref ? undefined : (scale * v) / ref;
   };
   const of = ws.map((w) => labels.map((l) => value(w, l)));
-  const means = (f.means ?? []).map((m) => [m.label, ...labels.map((_, i) => mean(m, ws.map((w, k) => [w, of[k][i]])))]);
+  const means = (f.means ?? []).map((m) => [
+    m.label,
+    ...labels.map((_, i) =>
+      mean(
+        m,
+        ws.map((w, k) => [w, of[k][i]]),
+      ),
+    ),
+  ]);
   const rows = [];
   for (const [k, w] of ws.entries()) {
     rows.push([w.alias, ...of[k]]);
     const next = ws[k + 1];
-    if (next?.group !== w.group) for (const [i, m] of (f.means ?? []).entries()) if (m.group && m.group === w.group) rows.push(means[i]);
+    if (next?.group !== w.group)
+      for (const [i, m] of (f.means ?? []).entries()) if (m.group && m.group === w.group) rows.push(means[i]);
   }
-  for (const [i, m] of (f.means ?? []).entries()) if (!m.group || !ws.some((w) => w.group === m.group)) rows.push(means[i]);
-  return { heads: labels, rows: f.rows === "means" ? rows.filter((r) => f.means.some((m) => m.label === r[0])) : rows, means: new Set((f.means ?? []).map((m) => m.label)) };
+  for (const [i, m] of (f.means ?? []).entries())
+    if (!m.group || !ws.some((w) => w.group === m.group)) rows.push(means[i]);
+  return {
+    heads: labels,
+    rows: f.rows === "means" ? rows.filter((r) => f.means.some((m) => m.label === r[0])) : rows,
+    means: new Set((f.means ?? []).map((m) => m.label)),
+  };
 }
 // Warps that were followed: hits over accesses in every interval since a launch began, a line for each.
 function followed(f, missing) {
   const part = item(f, workloadsOf(f)[0], f.from ?? Object.keys(f.schemes)[0], missing) ?? [];
-  const seen = part.filter((p) => p.accesses?.some((n) => n)), most = Math.max(0, ...seen.map((p) => p.accesses.length));
-  const rows = Array.from({ length: most }, (_, i) => [String(i), ...seen.map((p) => (p.accesses[i] ? (100 * p.hits[i]) / p.accesses[i] : undefined))]);
+  const seen = part.filter((p) => p.accesses?.some((n) => n)),
+    most = Math.max(0, ...seen.map((p) => p.accesses.length));
+  const rows = Array.from({ length: most }, (_, i) => [
+    String(i),
+    ...seen.map((p) => (p.accesses[i] ? (100 * p.hits[i]) / p.accesses[i] : undefined)),
+  ]);
   return { heads: seen.map((_, i) => `warp ${i + 1}`), rows, means: new Set() };
 }
 function lines(f, missing) {
   if (f.item) return followed(f, missing);
-  const t = bars({ ...f, means: f.means ?? [{ label: "GMEAN" }] }, missing), of = t.rows.filter((r) => t.means.has(r[0]));
+  const t = bars({ ...f, means: f.means ?? [{ label: "GMEAN" }] }, missing),
+    of = t.rows.filter((r) => t.means.has(r[0]));
   return { heads: of.map((r) => r[0]), rows: t.heads.map((l, i) => [l, ...of.map((r) => r[i + 1])]), means: new Set() };
 }
 function stack(f, missing) {
-  const ws = workloadsOf(f), from = f.from ?? Object.keys(f.schemes)[0];
+  const ws = workloadsOf(f),
+    from = f.from ?? Object.keys(f.schemes)[0];
   let heads = f.bins ?? Object.keys(f.parts ?? {});
   const rows = ws.map((w) => {
     const r = f.item ? null : record(runOf(f, w, from));
@@ -143,10 +205,12 @@ function stack(f, missing) {
     const all = v?.reduce((s, x) => s + (x ?? 0), 0);
     return [w.alias, ...(all ? v.map((x) => (100 * (x ?? 0)) / all) : heads.map(() => undefined))];
   });
-  return { heads: heads.length ? heads : rows[0]?.slice(1).map((_, i) => String(i)) ?? [], rows, means: new Set() };
+  return { heads: heads.length ? heads : (rows[0]?.slice(1).map((_, i) => String(i)) ?? []), rows, means: new Set() };
 }
 function classes(f, missing) {
-  const ws = workloadsOf(f), from = f.from ?? Object.keys(f.schemes)[0], scale = f.percent ? 100 : 1;
+  const ws = workloadsOf(f),
+    from = f.from ?? Object.keys(f.schemes)[0],
+    scale = f.percent ? 100 : 1;
   const rows = ws.map((w) => {
     const v = listOf(f, item(f, w, from, missing)) ?? f.bins.map(() => undefined);
     const ref = f.normalise === "first" ? v[0] : 1;
@@ -155,20 +219,33 @@ function classes(f, missing) {
   return { heads: f.bins, rows, means: new Set() };
 }
 function cdf(f, missing) {
-  const ws = workloadsOf(f), from = f.from ?? Object.keys(f.schemes)[0];
-  const all = ws.map((w) => {
-    const part = item(f, w, from, missing), v = listOf(f, part);
-    return { w, v, names: f.bins ?? (part && !Array.isArray(part) ? Object.keys(part) : v?.map((_, i) => String(i))) };
-  }).filter((x) => x.v?.some((n) => n));
+  const ws = workloadsOf(f),
+    from = f.from ?? Object.keys(f.schemes)[0];
+  const all = ws
+    .map((w) => {
+      const part = item(f, w, from, missing),
+        v = listOf(f, part);
+      return {
+        w,
+        v,
+        names: f.bins ?? (part && !Array.isArray(part) ? Object.keys(part) : v?.map((_, i) => String(i))),
+      };
+    })
+    .filter((x) => x.v?.some((n) => n));
   const names = all[0]?.names ?? [];
-  const rows = names.map((n, i) => [n, ...all.map(({ v }) => {
-    const total = v.reduce((s, x) => s + x, 0), upto = f.kind === "cdf" ? v.slice(0, i + 1).reduce((s, x) => s + x, 0) : v[i] ?? 0;
-    return (100 * upto) / total;
-  })]);
+  const rows = names.map((n, i) => [
+    n,
+    ...all.map(({ v }) => {
+      const total = v.reduce((s, x) => s + x, 0),
+        upto = f.kind === "cdf" ? v.slice(0, i + 1).reduce((s, x) => s + x, 0) : (v[i] ?? 0);
+      return (100 * upto) / total;
+    }),
+  ]);
   return { heads: all.map((x) => x.w.alias), rows, means: new Set() };
 }
 function table(f, missing) {
-  const ws = workloadsOf(f), labels = Object.keys(f.schemes).filter((l) => !(f.hide ?? []).includes(l));
+  const ws = workloadsOf(f),
+    labels = Object.keys(f.schemes).filter((l) => !(f.hide ?? []).includes(l));
   if (f.value === "search") {
     const found = (w, l) => {
       const s = record(runOf(f, w, l))?.search;
@@ -180,14 +257,21 @@ function table(f, missing) {
   }
   if (f.columns) {
     const from = Object.keys(f.schemes)[0];
-    return { heads: Object.keys(f.columns), means: new Set(), rows: ws.map((w) => {
-      const r = record(runOf(f, w, from));
-      if (!r) missing.add(`${w.alias} did not run`);
-      return [w.alias, ...Object.values(f.columns).map((e) => {
-        if (r && !known(r.totals, e)) missing.add(`no run counts ${e}`);
-        return r && known(r.totals, e) ? (f.percent ? 100 : 1) * evaluate(r.totals, e) : undefined;
-      })];
-    }) };
+    return {
+      heads: Object.keys(f.columns),
+      means: new Set(),
+      rows: ws.map((w) => {
+        const r = record(runOf(f, w, from));
+        if (!r) missing.add(`${w.alias} did not run`);
+        return [
+          w.alias,
+          ...Object.values(f.columns).map((e) => {
+            if (r && !known(r.totals, e)) missing.add(`no run counts ${e}`);
+            return r && known(r.totals, e) ? (f.percent ? 100 : 1) * evaluate(r.totals, e) : undefined;
+          }),
+        ];
+      }),
+    };
   }
   return bars(f, missing);
 }
@@ -195,53 +279,184 @@ const KINDS = { bars, lines, stack, classes, cdf, histogram: cdf, table };
 
 // ---- drawing ----
 
-const number = (v) => (v === undefined || v === null ? "–" : typeof v === "string" ? v : Math.abs(v) >= 1000 ? v.toFixed(0) : Math.abs(v) >= 100 ? v.toFixed(1) : v.toPrecision(3));
+const number = (v) =>
+  v === undefined || v === null
+    ? "–"
+    : typeof v === "string"
+      ? v
+      : Math.abs(v) >= 1000
+        ? v.toFixed(0)
+        : Math.abs(v) >= 100
+          ? v.toFixed(1)
+          : v.toPrecision(3);
 const escape = (s) => String(s).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-const axis = { axisLine: { show: true, lineStyle: { color: INK } }, axisTick: { show: true, lineStyle: { color: INK } }, axisLabel: { color: INK, fontSize: 12 }, nameTextStyle: { color: INK, fontSize: 12 }, splitLine: { lineStyle: { color: GRID } } };
+const svgHead = (width, height) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`;
+const axis = {
+  axisLine: { show: true, lineStyle: { color: INK } },
+  axisTick: { show: true, lineStyle: { color: INK } },
+  axisLabel: { color: INK, fontSize: 12 },
+  nameTextStyle: { color: INK, fontSize: 12 },
+  splitLine: { lineStyle: { color: GRID } },
+};
 
 // A published value as a short line with a diamond over the bar that it belongs to.
 function publishedMarks(f, t) {
-  const scale = f.percent ? 100 : 1, marks = [];
+  const scale = f.percent ? 100 : 1,
+    marks = [];
   for (const p of f.published ?? []) {
-    if (p.ratio === undefined || !p.label || p.metric.includes("_over_")) continue; // those compare with another scheme than the axis
+    // "_over_": those compare with another scheme than the axis.
+    if (p.ratio === undefined || !p.label || p.metric.includes("_over_")) continue;
     const m = (f.means ?? []).find((x) => p.of_group !== undefined && (x.group ?? "") === p.of_group);
-    const row = t.rows.findIndex((r) => r[0] === (m ? m.label : p.of_group === undefined ? p.group : "")), col = t.heads.indexOf(p.label);
+    const row = t.rows.findIndex((r) => r[0] === (m ? m.label : p.of_group === undefined ? p.group : "")),
+      col = t.heads.indexOf(p.label);
     if (row >= 0 && col >= 0 && p.metric.startsWith(f.axis?.published ?? "")) marks.push([row, col, scale * p.ratio]);
   }
   return marks;
 }
 function markSeries(marks, series) {
   return {
-    type: "custom", name: "published", data: marks, z: 5, itemStyle: { color: "#000" },
+    type: "custom",
+    name: "published",
+    data: marks,
+    z: 5,
+    itemStyle: { color: "#000" },
     renderItem: (params, api) => {
-      const [row, col] = [api.value(0), api.value(1)], at = api.coord([row, api.value(2)]);
-      const layout = api.barLayout({ count: series, barGap: "10%", barCategoryGap: "22%" })[col], x = at[0] + layout.offsetCenter, w = Math.max(8, layout.width);
-      return { type: "group", children: [
-        { type: "line", shape: { x1: x - w / 2, y1: at[1], x2: x + w / 2, y2: at[1] }, style: { stroke: "#000", lineWidth: 1.5 } },
-        { type: "polygon", shape: { points: [[x, at[1] - 4.5], [x + 4.5, at[1]], [x, at[1] + 4.5], [x - 4.5, at[1]]] }, style: { fill: "#fff", stroke: "#000", lineWidth: 1.2 } },
-      ] };
+      const [row, col] = [api.value(0), api.value(1)],
+        at = api.coord([row, api.value(2)]);
+      const layout = api.barLayout({ count: series, barGap: "10%", barCategoryGap: "22%" })[col],
+        x = at[0] + layout.offsetCenter,
+        w = Math.max(8, layout.width);
+      return {
+        type: "group",
+        children: [
+          {
+            type: "line",
+            shape: { x1: x - w / 2, y1: at[1], x2: x + w / 2, y2: at[1] },
+            style: { stroke: "#000", lineWidth: 1.5 },
+          },
+          {
+            type: "polygon",
+            shape: {
+              points: [
+                [x, at[1] - 4.5],
+                [x + 4.5, at[1]],
+                [x, at[1] + 4.5],
+                [x - 4.5, at[1]],
+              ],
+            },
+            style: { fill: "#fff", stroke: "#000", lineWidth: 1.2 },
+          },
+        ],
+      };
     },
   };
 }
 function option(f, t) {
-  const unit = f.axis?.y ?? (f.kind === "stack" || f.kind === "cdf" || f.kind === "histogram" ? "%" : f.percent ? "%" : f.normalise ? "normalised" : "");
-  const isLine = f.kind === "lines" || f.kind === "cdf", marks = f.kind === "bars" ? publishedMarks(f, t) : [];
-  const longest = Math.max(...t.rows.map((r) => String(r[0]).length)), long = t.rows.length > 9 || longest > 9;
+  const unit =
+    f.axis?.y ??
+    (f.kind === "stack" || f.kind === "cdf" || f.kind === "histogram"
+      ? "%"
+      : f.percent
+        ? "%"
+        : f.normalise
+          ? "normalised"
+          : "");
+  const isLine = f.kind === "lines" || f.kind === "cdf",
+    marks = f.kind === "bars" ? publishedMarks(f, t) : [];
+  const longest = Math.max(...t.rows.map((r) => String(r[0]).length)),
+    long = t.rows.length > 9 || longest > 9;
   const tilted = Math.round(14 + longest * 5.2); // height of labels at 45 degrees
-  const most = Math.max(...t.rows.flatMap((r) => r.slice(1)).filter((v) => Number.isFinite(v)), ...marks.map((m) => m[2]));
+  const most = Math.max(
+    ...t.rows.flatMap((r) => r.slice(1)).filter((v) => Number.isFinite(v)),
+    ...marks.map((m) => m[2]),
+  );
   const top = f.maximum && most > f.maximum ? f.maximum : undefined;
   return {
-    color: COLORS, animation: false, backgroundColor: "#fff", textStyle: { fontFamily: FONT, color: INK },
-    legend: { top: 4, data: [...t.heads, ...(marks.length ? [{ name: "published", icon: "path://M5,0L10,5L5,10L0,5Z" }] : [])], textStyle: { color: INK, fontSize: 12 }, itemWidth: 16, itemHeight: 10 },
-    grid: { left: 62, right: 16, top: t.heads.length > 6 ? 56 : 38, bottom: (long ? tilted + 8 : 34) + (f.axis?.x ? 18 : 0) },
-    xAxis: { type: "category", data: t.rows.map((r) => r[0]), name: f.axis?.x, nameLocation: "middle", nameGap: long ? tilted : 30, boundaryGap: !isLine, ...axis, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, interval: isLine && t.rows.length > 20 ? "auto" : 0, rotate: long ? 45 : 0, rich: {}, fontWeight: "normal" } },
-    yAxis: { type: "value", name: unit, nameLocation: "middle", nameGap: 44, nameRotate: 90, ...axis, max: f.kind === "stack" || f.kind === "cdf" ? 100 : top, scale: f.kind === "lines" },
+    color: COLORS,
+    animation: false,
+    backgroundColor: "#fff",
+    textStyle: { fontFamily: FONT, color: INK },
+    legend: {
+      top: 4,
+      data: [...t.heads, ...(marks.length ? [{ name: "published", icon: "path://M5,0L10,5L5,10L0,5Z" }] : [])],
+      textStyle: { color: INK, fontSize: 12 },
+      itemWidth: 16,
+      itemHeight: 10,
+    },
+    grid: {
+      left: 62,
+      right: 16,
+      top: t.heads.length > 6 ? 56 : 38,
+      bottom: (long ? tilted + 8 : 34) + (f.axis?.x ? 18 : 0),
+    },
+    xAxis: {
+      type: "category",
+      data: t.rows.map((r) => r[0]),
+      name: f.axis?.x,
+      nameLocation: "middle",
+      nameGap: long ? tilted : 30,
+      boundaryGap: !isLine,
+      ...axis,
+      splitLine: { show: false },
+      axisLabel: {
+        ...axis.axisLabel,
+        interval: isLine && t.rows.length > 20 ? "auto" : 0,
+        rotate: long ? 45 : 0,
+        rich: {},
+        fontWeight: "normal",
+      },
+    },
+    yAxis: {
+      type: "value",
+      name: unit,
+      nameLocation: "middle",
+      nameGap: 44,
+      nameRotate: 90,
+      ...axis,
+      max: f.kind === "stack" || f.kind === "cdf" ? 100 : top,
+      scale: f.kind === "lines",
+    },
     series: [
       ...t.heads.map((h, i) => ({
-        name: h, type: isLine ? "line" : "bar", stack: f.kind === "stack" ? "s" : undefined, barGap: "10%", barCategoryGap: "22%", symbol: isLine ? ["circle", "rect", "triangle", "diamond"][i % 4] : undefined, symbolSize: 7,
-        data: t.rows.map((r) => (r[i + 1] === undefined ? null : { value: r[i + 1], itemStyle: t.means.has(r[0]) ? { borderColor: "#000", borderWidth: 1.2 } : { borderColor: INK, borderWidth: 0.5 },
-          label: top && r[i + 1] > top ? { show: true, position: "insideTop", distance: 2, fontSize: 9, color: "#000", formatter: () => number(r[i + 1]) } : undefined })),
-        markLine: f.normalise && !i && !isLine && f.kind === "bars" ? { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: INK, type: "dashed", width: 1 }, data: [{ yAxis: f.percent ? 100 : 1 }] } : undefined,
+        name: h,
+        type: isLine ? "line" : "bar",
+        stack: f.kind === "stack" ? "s" : undefined,
+        barGap: "10%",
+        barCategoryGap: "22%",
+        symbol: isLine ? ["circle", "rect", "triangle", "diamond"][i % 4] : undefined,
+        symbolSize: 7,
+        data: t.rows.map((r) =>
+          r[i + 1] === undefined
+            ? null
+            : {
+                value: r[i + 1],
+                itemStyle: t.means.has(r[0])
+                  ? { borderColor: "#000", borderWidth: 1.2 }
+                  : { borderColor: INK, borderWidth: 0.5 },
+                label:
+                  top && r[i + 1] > top
+                    ? {
+                        show: true,
+                        position: "insideTop",
+                        distance: 2,
+                        fontSize: 9,
+                        color: "#000",
+                        formatter: () => number(r[i + 1]),
+                      }
+                    : undefined,
+              },
+        ),
+        markLine:
+          f.normalise && !i && !isLine && f.kind === "bars"
+            ? {
+                silent: true,
+                symbol: "none",
+                label: { show: false },
+                lineStyle: { color: INK, type: "dashed", width: 1 },
+                data: [{ yAxis: f.percent ? 100 : 1 }],
+              }
+            : undefined,
       })),
       ...(marks.length ? [markSeries(marks, t.heads.length)] : []),
     ],
@@ -249,7 +464,7 @@ function option(f, t) {
 }
 function chartSvg(f, t) {
   const cells = t.rows.length * (f.kind === "stack" ? 1 : t.heads.length);
-  const width = Math.min(1300, Math.max(560, (f.kind === "lines" || f.kind === "cdf" ? 620 : 90 + cells * 13)));
+  const width = Math.min(1300, Math.max(560, f.kind === "lines" || f.kind === "cdf" ? 620 : 90 + cells * 13));
   const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width, height: 340 });
   chart.setOption(option(f, t));
   const svg = chart.renderToSVGString();
@@ -258,19 +473,36 @@ function chartSvg(f, t) {
 }
 function tableSvg(t) {
   const rows = [["", ...t.heads], ...t.rows.map((r) => [r[0], ...r.slice(1).map(number)])];
-  const wide = rows[0].map((_, i) => 24 + 7.2 * Math.max(...rows.map((r) => String(r[i] ?? "").length))), x = wide.map((_, i) => wide.slice(0, i).reduce((s, v) => s + v, 0));
-  const width = Math.ceil(x.at(-1) + wide.at(-1)) + 16, height = rows.length * 22 + 20;
-  const cell = (text, i, j) => `<text x="${i ? x[i] + wide[i] - 4 : 12}" y="${j * 22 + 24}" text-anchor="${i ? "end" : "start"}"${j ? "" : ' font-weight="bold"'}>${escape(text ?? "–")}</text>`;
+  const wide = rows[0].map((_, i) => 24 + 7.2 * Math.max(...rows.map((r) => String(r[i] ?? "").length))),
+    x = wide.map((_, i) => wide.slice(0, i).reduce((s, v) => s + v, 0));
+  const width = Math.ceil(x.at(-1) + wide.at(-1)) + 16,
+    height = rows.length * 22 + 20;
+  const cell = (text, i, j) =>
+    `<text x="${i ? x[i] + wide[i] - 4 : 12}" y="${j * 22 + 24}" text-anchor="${i ? "end" : "start"}"` +
+    `${j ? "" : ' font-weight="bold"'}>${escape(text ?? "–")}</text>`;
   const rule = (y, w) => `<line x1="8" x2="${width - 8}" y1="${y}" y2="${y}" stroke="${INK}" stroke-width="${w}"/>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#fff"/><g font-family="${FONT}" font-size="13" fill="${INK}">${rows.map((r, j) => r.map((c, i) => cell(c, i, j)).join("")).join("")}</g>${rule(8, 1.2)}${rule(31, 0.7)}${rule(height - 8, 1.2)}</svg>`;
+  const cells = rows.map((r, j) => r.map((c, i) => cell(c, i, j)).join("")).join("");
+  return (
+    svgHead(width, height) +
+    `<rect width="100%" height="100%" fill="#fff"/>` +
+    `<g font-family="${FONT}" font-size="13" fill="${INK}">${cells}</g>` +
+    `${rule(8, 1.2)}${rule(31, 0.7)}${rule(height - 8, 1.2)}</svg>`
+  );
 }
 // A figure without its data says so: nobody should take an empty frame for a result.
 function absentSvg(f, missing) {
   const text = [`${f.where}: not drawn`, ...[...missing].slice(0, 4)];
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="560" height="${70 + 20 * text.length}" viewBox="0 0 560 ${70 + 20 * text.length}"><rect x="1" y="1" width="558" height="${68 + 20 * text.length}" fill="#fff" stroke="${INK}" stroke-dasharray="6 4"/><g font-family="${FONT}" font-size="14" fill="${INK}" text-anchor="middle">${text.map((s, i) => `<text x="280" y="${44 + 22 * i}"${i ? "" : ' font-weight="bold"'}>${escape(s)}</text>`).join("")}</g></svg>`;
+  const line = (s, i) => `<text x="280" y="${44 + 22 * i}"${i ? "" : ' font-weight="bold"'}>${escape(s)}</text>`;
+  const height = 70 + 20 * text.length;
+  return (
+    svgHead(560, height) +
+    `<rect x="1" y="1" width="558" height="${height - 2}" fill="#fff" stroke="${INK}" stroke-dasharray="6 4"/>` +
+    `<g font-family="${FONT}" font-size="14" fill="${INK}" text-anchor="middle">${text.map(line).join("")}</g></svg>`
+  );
 }
 
-// A file appears whole or not at all; what cannot be written ends the drawing with the exit code that sluice has for it.
+// A file appears whole or not at all; what cannot be written ends the drawing with the exit code that sluice has for
+// it.
 function save(path, write) {
   const temp = `${path}.${randomBytes(9).toString("base64url")}`;
   try {
@@ -285,17 +517,53 @@ function save(path, write) {
 const saveText = (path, text) => save(path, (temp) => writeFileSync(temp, text, { flag: "wx" }));
 const done = [];
 for (const f of data.figures) {
-  const missing = new Set(), draw = KINDS[f.kind];
+  const missing = new Set(),
+    draw = KINDS[f.kind];
   if (!draw) throw new Error(`${f.figure}: kind ${f.kind}? there are ${Object.keys(KINDS).join(", ")}`);
-  const t = draw(f, missing), some = t.rows.some((r) => r.slice(1).some((v) => v !== undefined && !Number.isNaN(v)));
-  const svg = !some ? absentSvg(f, missing.size ? missing : new Set(["its runs have no such data"])) : f.kind === "table" ? tableSvg(t) : chartSvg(f, t);
+  const t = draw(f, missing),
+    some = t.rows.some((r) => r.slice(1).some((v) => v !== undefined && !Number.isNaN(v)));
+  const svg = !some
+    ? absentSvg(f, missing.size ? missing : new Set(["its runs have no such data"]))
+    : f.kind === "table"
+      ? tableSvg(t)
+      : chartSvg(f, t);
   const at = (end) => join(out, `${f.figure}.${end}`);
   saveText(at("svg"), svg);
-  saveText(at("csv"), csv([[f.kind === "lines" || f.kind === "cdf" ? f.axis?.x ?? "" : "workload", ...t.heads], ...t.rows, ...(f.published?.length ? [[], ["published", "metric", "scheme", "group", "published value", "ours", "unit"], ...f.published.map((p) => [p.where, p.metric, p.scheme, p.group, p.published, p.ours ?? "", p.unit])] : [])]));
+  saveText(
+    at("csv"),
+    csv([
+      [f.kind === "lines" || f.kind === "cdf" ? (f.axis?.x ?? "") : "workload", ...t.heads],
+      ...t.rows,
+      ...(f.published?.length
+        ? [
+            [],
+            ["published", "metric", "scheme", "group", "published value", "ours", "unit"],
+            ...f.published.map((p) => [p.where, p.metric, p.scheme, p.group, p.published, p.ours ?? "", p.unit]),
+          ]
+        : []),
+    ]),
+  );
   save(at("pdf"), (temp) => execFileSync("rsvg-convert", ["-f", "pdf", "-o", temp, at("svg")]));
   save(at("png"), (temp) => execFileSync("rsvg-convert", ["-f", "png", "-z", "2", "-o", temp, at("svg")]));
   const state = !some ? "absent" : missing.size ? "partial" : "whole";
-  done.push({ figure: f.figure, where: f.where, title: f.title, kind: f.kind, state, missing: [...missing], published: f.published ?? [], reason: f.reason ?? "", svg, rows: [["", ...t.heads], ...t.rows] });
-  console.log(`  ${f.figure.padEnd(20)} ${f.where.padEnd(10)} ${state === "whole" ? "" : state === "partial" ? `(partly: ${[...missing][0]}${missing.size > 1 ? `, and ${missing.size - 1} more` : ""}) ` : `NOT DRAWN: ${[...missing].join("; ") || "no data"} `}`.trimEnd());
+  done.push({
+    figure: f.figure,
+    where: f.where,
+    title: f.title,
+    kind: f.kind,
+    state,
+    missing: [...missing],
+    published: f.published ?? [],
+    reason: f.reason ?? "",
+    svg,
+    rows: [["", ...t.heads], ...t.rows],
+  });
+  const others = missing.size > 1 ? `, and ${missing.size - 1} more` : "";
+  const lack =
+    {
+      whole: "",
+      partial: `(partly: ${[...missing][0]}${others})`,
+    }[state] ?? `NOT DRAWN: ${[...missing].join("; ") || "no data"}`;
+  console.log(`  ${f.figure.padEnd(20)} ${f.where.padEnd(10)} ${lack}`.trimEnd());
 }
 saveText(join(out, "figures.json"), JSON.stringify(done, null, 1));

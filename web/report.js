@@ -1,5 +1,5 @@
-// The report page: summary, comparison, each run over time, loads by source line, counters, configuration. Reads the JSON
-// that sluice put into the page; loads nothing.
+// The report page: summary, comparison, each run over time, loads by source line, counters, configuration. Reads the
+// JSON that sluice put into the page; loads nothing.
 import { $, csv, el, save, sortable } from "./dom.js";
 import { data, format, keys, runs, schemes, value, workloads } from "./data.js";
 import { redrawAll } from "./figure.js";
@@ -22,35 +22,69 @@ $("theme").addEventListener("click", () => theme(THEMES[(chosen = (chosen + 1) %
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 // On paper always light, and nothing cut off.
 let before;
-addEventListener("beforeprint", () => ((before = chosen), theme("light"), document.querySelectorAll("details").forEach((d) => (d.open = true))));
+addEventListener(
+  "beforeprint",
+  () => ((before = chosen), theme("light"), document.querySelectorAll("details").forEach((d) => (d.open = true))),
+);
 addEventListener("afterprint", () => theme(THEMES[(chosen = before ?? 0)]));
 
 // ---- tables ----
 
 let state;
 function words(text) {
-  return text.toLowerCase().split(/[\s,]+/).filter(Boolean);
+  return text
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(Boolean);
 }
 
 const counterSort = {};
 function counterRows() {
-  const filter = words($("filter").value), changed = $("changed").checked, ref = runs.find((r) => r.label === state.base);
+  const filter = words($("filter").value),
+    changed = $("changed").checked,
+    ref = runs.find((r) => r.label === state.base);
   const of = (r, key) => value(r, key, state.kernel);
-  return keys().filter((k) => !filter.length || filter.some((w) => k.includes(w))).map((key) => [key, runs.map((r) => of(r, key))])
+  return keys()
+    .filter((k) => !filter.length || filter.some((w) => k.includes(w)))
+    .map((key) => [key, runs.map((r) => of(r, key))])
     .filter(([, row]) => row.some((v) => v !== undefined) && !(changed && row.every((v) => v === row[0])))
-    .map(([key, row]) => ({ key, row, ref: (i) => of(workloads.length > 1 ? runs[i].workload.runs.find((r) => r.label === state.base) : ref, key) }));
+    .map(([key, row]) => ({
+      key,
+      row,
+      ref: (i) => of(workloads.length > 1 ? runs[i].workload.runs.find((r) => r.label === state.base) : ref, key),
+    }));
 }
 function drawCounters() {
   const rows = counterRows();
   const head = ["counter", ...runs.map((r) => r.name)];
-  sortable($("counters"), head, rows.map(({ key, row, ref }) => [
-    { text: key, value: key, title: data.docs[key] ? `${data.docs[key].doc}${data.docs[key].unit ? ` [${data.docs[key].unit}]` : ""}` : "" },
-    ...row.map((v, i) => ({ text: format(v, key), value: v ?? -1, extra: runs[i].label !== state.base && v !== undefined && ref(i) ? ` ${(v / ref(i)).toFixed(3)}×` : undefined })),
-  ]), counterSort);
+  sortable(
+    $("counters"),
+    head,
+    rows.map(({ key, row, ref }) => [
+      {
+        text: key,
+        value: key,
+        title: data.docs[key] ? `${data.docs[key].doc}${data.docs[key].unit ? ` [${data.docs[key].unit}]` : ""}` : "",
+      },
+      ...row.map((v, i) => ({
+        text: format(v, key),
+        value: v ?? -1,
+        extra: runs[i].label !== state.base && v !== undefined && ref(i) ? ` ${(v / ref(i)).toFixed(3)}×` : undefined,
+      })),
+    ]),
+    counterSort,
+  );
   $("counters-shown").textContent = `${rows.length} of ${keys().length} counters`;
 }
 function saveCounters() {
-  save("counters.csv", "text/csv", csv([["counter", "unit", ...runs.map((r) => r.name)], ...counterRows().map(({ key, row }) => [key, data.docs[key]?.unit ?? "", ...row])]));
+  save(
+    "counters.csv",
+    "text/csv",
+    csv([
+      ["counter", "unit", ...runs.map((r) => r.name)],
+      ...counterRows().map(({ key, row }) => [key, data.docs[key]?.unit ?? "", ...row]),
+    ]),
+  );
 }
 
 function drawConfig() {
@@ -58,15 +92,31 @@ function drawConfig() {
   const names = Object.keys(runs[0].config).filter((k) => !filter.length || filter.some((w) => k.includes(w)));
   const differ = (k) => runs.some((r) => r.config[k] !== runs[0].config[k]);
   const columns = runs.filter((r, i) => !i || names.some((k) => r.config[k] !== runs[0].config[k]));
-  sortable($("config"), ["knob", ...columns.map((r) => (columns.length > 1 ? r.name : "value"))],
-    names.map((k) => [{ text: k, value: k }, ...columns.map((r) => ({ text: String(r.config[k] ?? "–"), value: r.config[k], className: differ(k) ? "differs" : undefined }))]), configSort);
+  sortable(
+    $("config"),
+    ["knob", ...columns.map((r) => (columns.length > 1 ? r.name : "value"))],
+    names.map((k) => [
+      { text: k, value: k },
+      ...columns.map((r) => ({
+        text: String(r.config[k] ?? "–"),
+        value: r.config[k],
+        className: differ(k) ? "differs" : undefined,
+      })),
+    ]),
+    configSort,
+  );
 }
 const configSort = {};
 
 function reproduce() {
   $("command").textContent = data.command;
-  const one = (r) => `sluice run --gpu ${r.gpu.match(/\(([^)]*)\)/)?.[1] ?? r.gpu} --scheme ${r.scheme} -- ${r.program}`;
-  $("each").replaceChildren(...runs.map((r) => el("li", {}, el("code", { textContent: one(r) }), r.config_hash && ` configuration ${r.config_hash}`)));
+  const one = (r) =>
+    `sluice run --gpu ${r.gpu.match(/\(([^)]*)\)/)?.[1] ?? r.gpu} --scheme ${r.scheme} -- ${r.program}`;
+  $("each").replaceChildren(
+    ...runs.map((r) =>
+      el("li", {}, el("code", { textContent: one(r) }), r.config_hash && ` configuration ${r.config_hash}`),
+    ),
+  );
 }
 
 // ---- the page ----
@@ -74,14 +124,31 @@ function reproduce() {
 const title = data.title.replace(/^\S*\//, ""); // a program by its name; where it lies is below
 document.title = `Sluice: ${title}`;
 $("title").textContent = title;
-if (data.left_out) $("left-out").textContent = "To keep this file below 5 MB, pictures over time or source lines of some of its last runs are left out; a report of fewer runs has them.";
+if (data.left_out)
+  $("left-out").textContent =
+    "To keep this file below 5 MB, pictures over time or source lines of some of its last runs are left out; " +
+    "a report of fewer runs has them.";
 if (runs.length) {
-  const r = runs[0], launches = runs.reduce((n, x) => n + x.launches.length + (x.launches_left_out ?? 0), 0);
-  $("subtitle").textContent = [r.gpu, workloads.length > 1 ? `${workloads.length} workloads` : null, `${schemes.length} ${schemes.length > 1 ? "schemes" : "scheme"}`, `${launches} launches`, r.config_hash && `configuration ${r.config_hash}`].filter(Boolean).join(" · ");
+  const r = runs[0],
+    launches = runs.reduce((n, x) => n + x.launches.length + (x.launches_left_out ?? 0), 0);
+  $("subtitle").textContent = [
+    r.gpu,
+    workloads.length > 1 ? `${workloads.length} workloads` : null,
+    `${schemes.length} ${schemes.length > 1 ? "schemes" : "scheme"}`,
+    `${launches} launches`,
+    r.config_hash && `configuration ${r.config_hash}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
   state = compare(() => drawCounters());
   summary();
   slots();
-  for (const [id, shown] of [["figures-box", paperFigures()], ["loads", loads()], ["profile", profiles()], ["lines-box", sources()]]) {
+  for (const [id, shown] of [
+    ["figures-box", paperFigures()],
+    ["loads", loads()],
+    ["profile", profiles()],
+    ["lines-box", sources()],
+  ]) {
     if (shown) continue;
     const section = $(id).closest("section");
     document.querySelector(`nav a[href="#${section.id}"]`)?.remove();

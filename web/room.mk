@@ -1,10 +1,18 @@
-# The report page. npm fetches ECharts and esbuild once (web/node_modules); the lock file pins both.
+# The report page. npm fetches ECharts and esbuild once (web/node_modules), and for the tests and the linter a driver of
+# browsers and prettier; the lock file pins all.
 ALL += $(DATA)/report.html $(DATA)/paper.mjs
 
+WEB_TOOLS := web/node_modules/.sluice-tools
 web/node_modules/.sluice: web/package.json web/package-lock.json
 	$(call say,NPM,web/package.json)
+	cd web && npm ci --silent --no-audit --no-fund $(if $(wildcard $(WEB_TOOLS)),,--omit=dev)
+	@touch $@ $(wildcard $(WEB_TOOLS))
+$(WEB_TOOLS): web/package.json web/package-lock.json
+	$(call say,NPM,web/package.json with tools)
 	cd web && npm ci --silent --no-audit --no-fund
-	@touch $@
+	@touch web/node_modules/.sluice $@
+.PHONY: web-tools
+web-tools: $(WEB_TOOLS)
 
 $(DATA)/report.html: $(wildcard web/*.js) web/report.css web/report.html web/build.mjs web/node_modules/.sluice
 	$(call say,WEB,$@)
