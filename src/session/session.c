@@ -83,27 +83,32 @@ static void free_session(struct session *s) {
   free(s);
 }
 
+bool session_make_machine(struct session *s, struct err *e) {
+#if SESSION_HAS_TIMING
+  if (s->gpu) gpu_free(s->gpu);
+  s->gpu = gpu_new(&s->config, s->o.scheme, e);
+  if (!s->gpu) return false;
+  if (s->o.watchdog) gpu_set_watchdog(s->gpu, s->o.watchdog);
+  gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.character,
+                                        .profile = s->o.profile,
+                                        .timeline = s->o.timeline_path != NULL,
+                                        .timeline_first = s->o.timeline_first,
+                                        .timeline_last = s->o.timeline_last,
+                                        .timeline_sms = s->o.timeline_sms,
+                                        .detail = s->o.detail,
+                                        .lines = s->o.lines || s->o.detail,
+                                        .sample = s->o.sample_cycles});
+  return true;
+#else
+  (void)s;
+  return err_set(e, ERR_UNSUPPORTED, "timing mode is not built into this library: use --mode functional");
+#endif
+}
+
 static bool open_machine(struct session *s, struct err *e) {
   if (!configure(s, e)) return false;
   describe_device(s);
-  if (s->o.mode == SESSION_TIMING) {
-#if SESSION_HAS_TIMING
-    s->gpu = gpu_new(&s->config, s->o.scheme, e);
-    if (!s->gpu) return false;
-    if (s->o.watchdog) gpu_set_watchdog(s->gpu, s->o.watchdog);
-    gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.character,
-                                          .profile = s->o.profile,
-                                          .timeline = s->o.timeline_path != NULL,
-                                          .timeline_first = s->o.timeline_first,
-                                          .timeline_last = s->o.timeline_last,
-                                          .timeline_sms = s->o.timeline_sms,
-                                          .detail = s->o.detail,
-                                          .lines = s->o.lines || s->o.detail,
-                                          .sample = s->o.sample_cycles});
-#else
-    return err_set(e, ERR_UNSUPPORTED, "timing mode is not built into this library: use --mode functional");
-#endif
-  }
+  if (s->o.mode == SESSION_TIMING && !session_make_machine(s, e)) return false;
   s->simt = simt_new(s->device.mem_bytes, e);
   if (!s->simt) return false;
   simt_set_watchdog(s->simt, s->o.watchdog);

@@ -40,6 +40,7 @@ struct session {
   session_task last_task;
   bool advancing;
   bool failed;
+  bool broken; /* a launch failed on the machine, which still holds its CTAs: a new one comes with the next launch */
   struct err error; /* with `failed`: of the launch that did, until a wait has told it */
   int cuda_error;
   uint64_t opened_at;             /* core cycle at which the machine began what runs */
@@ -50,6 +51,8 @@ struct session {
   uint64_t stands_room;
 };
 
+/* The machine of the timing model, new; an old one goes. */
+bool session_make_machine(struct session *s, struct err *e);
 void session_tasks_free(struct session *s);
 /* Nothing that was submitted and has not ended will. Launches that have ended and overlapped with others are counted.
  */

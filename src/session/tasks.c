@@ -214,6 +214,10 @@ static void fail(struct session *s, struct task *t, const struct err *e) {
     else if (f) s->cuda_error = f->cuda_error;
   }
   if (t && t->item.explain) t->item.explain(t->item.ctx, &s->error);
+#if SESSION_HAS_TIMING
+  struct err ignored = {0};
+  if (s->gpu && gpu_running(s->gpu)) s->broken = true, close_machine(s, &ignored);
+#endif
   for (uint32_t i = 0; i < s->tasks; i++) drop_task(s->task[i]);
 }
 
@@ -348,6 +352,7 @@ static void machine_failed(struct session *s, struct err *e) {
   }
   struct err ignored = {0};
   close_machine(s, &ignored);
+  s->broken = true;
   fail(s, guilty, e);
 }
 
@@ -439,6 +444,11 @@ static bool tell(struct session *s, int *cuda_error, struct err *e) {
 
 session_task session_submit(struct session *s, const struct session_item *item, const session_task *deps, uint32_t n) {
   while (s->tasks >= MAX_TASKS && !s->advancing && !s->failed && advance(s, UINT64_MAX)) continue;
+  if (s->broken && item->kind >= SESSION_LAUNCH) {
+    struct err e;
+    CHECK(session_make_machine(s, &e), "the machine was made before: %s", e.msg);
+    s->broken = false;
+  }
   struct task *t = calloc(1, sizeof *t);
   CHECK(t, "out of memory");
   t->id = ++s->last_task;
