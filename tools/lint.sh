@@ -47,6 +47,12 @@ for page in knobs counters schemes scheme-pairs energies invariants; do
   fi
 done
 
+if [ -e "$build/lib/libsluice.so" ] && ${CC:-cc} -Isrc -o "$build/ptx-support" tools/ptx-support.c -L"$build/lib" -lsluice \
+  -Wl,-rpath,"$(realpath "$build/lib")"; then
+  "$build/ptx-support" | diff -q - docs/reference/ptx-support.md >/dev/null
+  report "docs/reference/ptx-support.md is current" $?
+fi
+
 tools/citations.py || bad=1
 
 tools/programs.py | diff -q - docs/reference/programs.md >/dev/null

@@ -86,12 +86,11 @@ def main():
 
 Generated from `programs.csv` by `tools/programs.py` (`make docs`).
 
-Each program was fetched at the commit that is named, compiled unchanged unless its row says otherwise, and started by
-`sluice run`. Data sets were generated in the format that a program reads, except where a suite brings its own; inputs are
-small, so that most runs take seconds. *Runs* means that the program ended by itself with exit code 0 (or the one that its
-row names). *Own check* is the comparison that the program itself makes; "none" means that it makes none. Seconds are
-processor time of the whole run on a machine that other work loaded; for HeCBench and the CUDA samples, time on the clock
-of that machine. HeCBench was compiled with host code at -O1 and, where nothing is linked on the device, to PTX alone.
+Each program is the one at the named commit, compiled unchanged unless its row says otherwise, and started by `sluice run`.
+Inputs are small and generated, except where a suite brings its own. *Runs* means that the program ended with exit code 0 (or
+the one in its row). *Own check* is the program's own comparison; "none" means that it has none. Seconds are processor time of
+the whole run on a busy machine; for HeCBench and the CUDA samples, time on the clock. HeCBench has host code at -O1 and,
+where nothing is linked on the device, PTX alone.
 """)
     summary(suites)
     for suite, group in suites.items():

@@ -1,8 +1,5 @@
-/* ptx-support.c - writes docs/reference/ptx-support.md from the op table and the list of forms. From the root:
- *
- *   make && cc -Isrc -o build/ptx-support tools/ptx-support.c -Lbuild/lib -lsluice -Wl,-rpath,$PWD/build/lib
- *   build/ptx-support > docs/reference/ptx-support.md
- */
+/* ptx-support.c - prints docs/reference/ptx-support.md from the op table and the list of forms; `make docs` runs it. Run it
+ * from the root of the repository. */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,11 +69,11 @@ static const char *pipe_of(const struct ptx_op_info *o) {
 
 int main(void) {
   static const char *const family[] = {"one", "add", "max", "mul", "mad", "div", "mul24", "mad24", "sfu", "shfl"};
-  printf("# PTX: what is supported\n\n<!-- Written by tools/ptx-support.c from src/ptx/ops.def; do not edit. -->\n\n"
-         "Sluice reads PTX for targets sm_20 to sm_90, ISA versions to 9.0 (a newer one is tried, with one "
-         "warning). A form that is not supported stops "
-         "the kernel that executes it (exit code 3),\n"
-         "with its name, file, line and column; a module that merely contains it loads. ");
+  printf(
+      "# PTX: what is supported\n\n<!-- Written by tools/ptx-support.c from src/ptx/ops.def; do not edit. -->\n\n"
+      "Sluice reads PTX for targets sm_20 to sm_90, ISA versions to 9.0; a newer version gives a warning. A module "
+      "may contain a form that is not\nsupported; the kernel that executes it stops with exit code 3, name, file, line "
+      "and column. ");
   forms();
   printf("| instruction | types | modifiers | pipe | latency class | refused |\n|---|---|---|---|---|---|\n");
   for (int k = 1; k < OP_COUNT; k++) {
@@ -88,18 +85,20 @@ int main(void) {
     types(o->types);
     printf(" | %s | %s | %s | %s |\n", o->mods, pipe_of(o), family[o->lat], no);
   }
-  printf("\nBuilt-in functions: `vprintf`, `__assertfail`, `malloc`, `free`, `cudaGraphSetConditional`, launches and "
-         "memory of the device runtime. Calls, recursion, indirect calls and "
-         "`alloca` work; each thread's stack is\n"
-         "what the call graph needs, and 64 KB where it is recursive. Special registers are read by `mov` only. Vote, "
-         "shuffle and match work on the\n"
-         "lanes that execute together; `bar.warp.sync` and fences order nothing more, since a warp's lanes never run "
-         "apart. Asynchronous copies are\n"
-         "performed at issue. Division by zero gives all ones, the remainder the dividend. NaN results are 0x7fffffff, "
-         "0x7fff and\n"
-         "0xfff8000000000000. Vector registers (`.reg .v4`), `wgmma`, "
-         "`tcgen05` and tensor copies are refused. Cache hints and `griddepcontrol` do nothing. Grids "
-         "that a kernel launches run when it has ended;\na kernel that waits for them (`cudaDeviceSynchronize` in "
-         "device code, until CUDA 11) is refused at the wait.\n");
+  printf("\n## Details\n\n"
+         "- Built-in functions: `vprintf`, `__assertfail`, `malloc`, `free`, `cudaGraphSetConditional`, launches and "
+         "memory of the device runtime.\n"
+         "- Calls, recursion, indirect calls and `alloca` work. A thread's stack follows the call graph; recursive "
+         "kernels have 64 KB.\n"
+         "- Only `mov` reads special registers.\n"
+         "- Vote, shuffle and match work on the lanes that execute together. A warp's lanes never run apart, so "
+         "`bar.warp.sync` adds no order.\n"
+         "- Asynchronous copies happen at issue.\n"
+         "- Division by zero gives all ones, the remainder the dividend. NaN results are 0x7fffffff, 0x7fff and "
+         "0xfff8000000000000.\n"
+         "- Vector registers (`.reg .v4`), `wgmma`, `tcgen05` and tensor copies are refused. Cache hints and "
+         "`griddepcontrol` do nothing.\n"
+         "- Grids that a kernel launches run after its end. A kernel that waits for them (`cudaDeviceSynchronize` in "
+         "device code, until CUDA 11) is\n  refused at the wait.\n");
   return 0;
 }

@@ -88,25 +88,29 @@ int main(int argc, char **argv) {
     if (programs >= 2) count(&often, r ? (int)r->status : STATUSES, programs);
   }
   fclose(f);
-  printf("# CUDA runtime and driver calls\n\n"
-         "Generated from `src/cudart/core/calls.def` by `make docs-cuda`. The same table refuses a program that refers "
-         "to a\n"
-         "refused call before anything is simulated, and a test compares it with what the libraries export.\n\n"
-         "Of the calls that real programs make (`tests/cuda/api_footprint.csv`; in parentheses the sum over calls of\n"
-         "programs that make them):\n\n"
-         "| calls | yes | limited | not supported | refused | missing |\n| --- | --- | --- | --- | --- | --- |\n");
+  printf(
+      "# CUDA runtime and driver calls\n\n"
+      "Generated from `src/cudart/core/calls.def` by `make docs-cuda`. A program that refers to a refused call ends "
+      "before its\nsimulation. A test compares this table with the exports of the libraries.\n\n"
+      "Coverage of the calls of real programs (`tests/cuda/api_footprint.csv`; in parentheses the sum over calls of\n"
+      "their programs):\n\n"
+      "| calls | yes | limited | not supported | refused | missing |\n| --- | --- | --- | --- | --- | --- |\n");
   print_tally("runtime, all in the list", &runtime);
   print_tally("runtime, made by at least two programs", &often);
   print_tally("driver", &driver_calls);
   print_rows();
-  printf(
-      "\n## Driver API\n\n`libcuda.so.1` has what a program needs that loads PTX itself: initialisation, devices, "
-      "contexts (all are the one of\nthe process), modules from PTX text or fat binaries, linking of PTX, launches in "
-      "every form, memory, copies, arrays, texture\nand surface objects, streams, events, occupancy. Machine code is "
-      "refused. `cuGetExportTable`, which only NVIDIA's own\nruntime calls, ends the program with the remedy.\n\n"
-      "## Programs with NVIDIA's runtime inside\n\nnvcc links the runtime statically by default. `sluice run` then "
-      "writes jumps to our functions over theirs before the program\nstarts (`src/cudart/hook/static_hook.c`), in the "
-      "program and in the libraries that it is linked with. That needs their symbol\ntables: a stripped program, or "
-      "a library that is opened later, must be linked with `-cudart shared`.\n");
+  printf("\n## Driver API\n\n`libcuda.so.1` serves programs that load PTX themselves: initialisation, devices, "
+         "contexts (one "
+         "per process), modules from\nPTX text or fat binaries, linking of PTX, launches, memory, copies, arrays, "
+         "texture and "
+         "surface objects, streams, events,\noccupancy. It refuses machine code. `cuGetExportTable`, a call of "
+         "NVIDIA's own "
+         "runtime, ends the program with the remedy.\n\n"
+         "## Programs with NVIDIA's runtime inside\n\nnvcc links the runtime statically by default. `sluice run` then "
+         "writes "
+         "jumps to our functions over it before the program starts\n(`src/cudart/hook/static_hook.c`), in the program "
+         "and its "
+         "libraries. This needs their symbol tables: link a stripped program,\nor a library that is opened later, with "
+         "`-cudart shared`.\n");
   return runtime.calls[STATUSES] || driver_calls.calls[STATUSES];
 }
