@@ -67,13 +67,13 @@ CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
 CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
 TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json)) $(patsubst %,$(DATA)/%,$(wildcard figures/*.yaml)) \
   $(patsubst data/%,$(DATA)/%,$(wildcard data/templates/*.in))
-ALL := $(B)/lib/libsluice.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
+ALL := $(B)/lib/libsluice-core.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
 
 .PHONY: all lib cli unit asan test demo setup check lint format install deb clean help docs bench ci
 all: $(ALL)
-lib: $(B)/lib/libsluice.so $(CONFIGS)
+lib: $(B)/lib/libsluice-core.so $(CONFIGS)
 cli: $(B)/sluice
 
 # Headers and libraries that Debian provides; says `make setup` when one is missing.
@@ -129,22 +129,22 @@ EXE_ALL = $(filter-out -lm,$(EXE_LDLIBS) $(LDLIBS)) -lz -lm
 exe_libs = $(if $(filter -static,$(1)),$(EXE_ALL),$(foreach l,$(filter-out -lm,$(EXE_ALL)),$(or $(call archive,$(l)),$(l))) -lm)
 
 # Every object is linked directly: schemes register themselves through a linker section.
-$(B)/lib/libsluice.so: $(LIB_OBJ)
+$(B)/lib/libsluice-core.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so $(if $(WERROR),$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJ) $(call lib_libs,$(LDLIBS))
+	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice-core.so $(if $(WERROR),$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJ) $(call lib_libs,$(LDLIBS))
 
-$(B)/sluice: $(EXE_OBJ) $(LIB_OBJ) $(B)/lib/libsluice.so
+$(B)/sluice: $(EXE_OBJ) $(LIB_OBJ) $(B)/lib/libsluice-core.so
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CC) $(CFLAGS) $(EXE_LDFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) $(LIB_OBJ) $(call exe_libs,$(EXE_LDFLAGS))
 
 # ---- tests ----
 .SECONDEXPANSION:
-$(B)/tests/%: tests/unit/%.c $(B)/lib/libsluice.so $$(TEST_OBJ_$$*) | $(B)/deps-unit.ok
+$(B)/tests/%: tests/unit/%.c $(B)/lib/libsluice-core.so $$(TEST_OBJ_$$*) | $(B)/deps-unit.ok
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice \
+	$(CC) $(BASE_CFLAGS) $(CFLAGS_tests/unit/$*.c) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $< $(TEST_OBJ_$*) -L$(B)/lib -lsluice-core \
 	  -Wl,-rpath,'$$ORIGIN/../lib' -lcmocka $(LDLIBS_$*) $(LDLIBS)
 
 unit: $(TESTS) $(CONFIGS) $(TABLES)

@@ -1,7 +1,7 @@
 /* decode.c - speed of the trace decoder alone: every warp of every CTA of a recorded program read through `step`
  * (masks and addresses of all lanes) and through `skim` (counted only), on one core, CPU time. bench/replay builds and
  * runs it; by hand:
- *   cc -O2 -D_GNU_SOURCE -Isrc -o build/decode bench/decode.c -Lbuild/lib -lsluice -Wl,-rpath,$PWD/build/lib
+ *   cc -O2 -D_GNU_SOURCE -Isrc -o build/decode bench/decode.c -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib
  *   build/decode FILE.slt [REPEATS]
  */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* functional.c - speed of the functional machine alone: million warp instructions a second per kernel of
  * tests/ptx/calib.ptx, on one core, CPU time. Build and run, from the root:
- *   make && cc -O2 -Isrc -o build/functional bench/functional.c -Lbuild/lib -lsluice -Wl,-rpath,$PWD/build/lib &&
+ *   make && cc -O2 -Isrc -o build/functional bench/functional.c -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib &&
  * build/functional SLUICE_ISA=2, 3 or 4 picks the handlers for x86-64-v2, v3 or v4.
  */
 #include <stdint.h>

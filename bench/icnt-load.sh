@@ -14,7 +14,7 @@ while [ $# -gt 0 ]; do
 done
 mkdir -p "$build/bench"
 ${CC:-gcc} -std=gnu17 -D_GNU_SOURCE= -O2 -Wall -Wextra -Isrc bench/icnt-load.c -o "$build/bench/icnt-load" \
-  -L"$build/lib" -Wl,-rpath,"$(cd "$build/lib" && pwd)" -Wl,--unresolved-symbols=ignore-in-shared-libs -lsluice -lm
+  -L"$build/lib" -Wl,-rpath,"$(cd "$build/lib" && pwd)" -Wl,--unresolved-symbols=ignore-in-shared-libs -lsluice-core -lm
 if [ $mode = speed ]; then exec "$build/bench/icnt-load" speed; fi
 new=$build/bench/interconnect.md
 {

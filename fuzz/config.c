@@ -3,7 +3,7 @@
  *
  * Build, with the reader instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/config.c \
- *     src/gpu/common/config.c src/base/{input,paths}.c -Lbuild/lib -lsluice -Wl,-rpath,$PWD/build/lib -lyaml -lm -o config
+ *     src/gpu/common/config.c src/base/{input,paths}.c -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib -lyaml -lm -o config
  * Run: SLUICE_DATA=$PWD/build/share/sluice ./config found fuzz/corpus/config
  */
 #include <stdio.h>

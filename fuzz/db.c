@@ -3,7 +3,7 @@
  *
  * Build, with the results room instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/db.c src/results/db/[a-z]*.c \
- *     -Lbuild/lib -lsluice -Wl,-rpath,$PWD/build/lib -lsqlite3 -lzstd -ljansson -lm -o db
+ *     -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib -lsqlite3 -lzstd -ljansson -lm -o db
  * Run: ./db -max_len=300000 found fuzz/corpus/db   (after unxz -k of the seeds)
  */
 #include <stdio.h>

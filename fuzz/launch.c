@@ -4,7 +4,7 @@
  *
  * Build, with the reader instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/launch.c \
- *     src/base/{input,yamltext}.c -Lbuild/lib -lsluice -Wl,-rpath,$PWD/build/lib \
+ *     src/base/{input,yamltext}.c -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib \
  *     -lyaml -lm -o launch
  * Run: ./launch found fuzz/corpus/launch
  */

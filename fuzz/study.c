@@ -2,7 +2,7 @@
  *
  * Build, with the readers instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/study.c \
- *     src/study/study_{file,suite,expand,schema,identity}.c src/base/{input,yamltext}.c -Lbuild/lib -lsluice \
+ *     src/study/study_{file,suite,expand,schema,identity}.c src/base/{input,yamltext}.c -Lbuild/lib -lsluice-core \
  *     -Wl,-rpath,$PWD/build/lib -lyaml -ljansson -lmd -lm -o study
  * Run: SLUICE_DATA=$PWD/build/share/sluice ./study found fuzz/corpus/study
  */

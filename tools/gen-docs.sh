@@ -9,6 +9,6 @@ for page in knobs counters schemes scheme-pairs energies invariants; do
 done
 tools/programs.py >docs/reference/programs.md.new
 mv docs/reference/programs.md.new docs/reference/programs.md
-${CC:-cc} -Isrc -o "$1/ptx-support" tools/ptx-support.c -L"$1/lib" -lsluice -Wl,-rpath,"$(realpath "$1/lib")"
+${CC:-cc} -Isrc -o "$1/ptx-support" tools/ptx-support.c -L"$1/lib" -lsluice-core -Wl,-rpath,"$(realpath "$1/lib")"
 "$1/ptx-support" >docs/reference/ptx-support.md.new
 mv docs/reference/ptx-support.md.new docs/reference/ptx-support.md

@@ -21,7 +21,7 @@ install -D -m 644 "$build/_sluice" "$share/zsh/site-functions/_sluice"
 install -D -m 644 "$build/sluice.fish" "$share/fish/vendor_completions.d/sluice.fish"
 
 # For programs that embed the simulator: libsluice, sluice.h with every header that it includes, libsluice.pc.
-ln -sf sluice/lib/libsluice.so "$prefix/lib/libsluice.so"
+ln -sf sluice/lib/libsluice-core.so "$prefix/lib/libsluice-core.so"
 ${CC:-gcc} -MM -Isrc include/sluice.h | tr -s ' \\' '\n' | sed -n 's,^src/,,p' | while read -r header; do
   install -D -m 644 "src/$header" "$prefix/include/sluice/$header"
 done
@@ -39,7 +39,7 @@ PC
 printf 'Version: %s\n' "$version" >>"$prefix/lib/pkgconfig/libsluice.pc"
 cat >>"$prefix/lib/pkgconfig/libsluice.pc" <<'PC'
 Cflags: -I${includedir}
-Libs: -L${libdir} -lsluice -Wl,-rpath,${libdir}
+Libs: -L${libdir} -lsluice-core -Wl,-rpath,${libdir}
 PC
 install -D -m 644 examples/embed.c "$share/doc/sluice/examples/embed.c"
 echo "sluice: installed in $prefix"

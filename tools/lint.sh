@@ -47,7 +47,7 @@ for page in knobs counters schemes scheme-pairs energies invariants; do
   fi
 done
 
-if [ -e "$build/lib/libsluice.so" ] && ${CC:-cc} -Isrc -o "$build/ptx-support" tools/ptx-support.c -L"$build/lib" -lsluice \
+if [ -e "$build/lib/libsluice-core.so" ] && ${CC:-cc} -Isrc -o "$build/ptx-support" tools/ptx-support.c -L"$build/lib" -lsluice-core \
   -Wl,-rpath,"$(realpath "$build/lib")"; then
   "$build/ptx-support" | diff -q - docs/reference/ptx-support.md >/dev/null
   report "docs/reference/ptx-support.md is current" $?

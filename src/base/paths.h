@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /* Directory of configs/, the CUDA header, the report page and workloads: $SLUICE_DATA if set, else ../share/sluice
- * beside the directory that holds libsluice.so (the build lays itself out like an installation). */
+ * beside the directory of the library that this is part of (the build lays itself out like an installation). */
 void path_data(char *out, size_t size);
-/* Directory that holds libsluice.so and the CUDA runtime libraries. */
+/* Directory of the library that this is part of, of the CUDA runtime libraries. */
 void path_lib(char *out, size_t size);
 /* `name` inside the data directory exists: true, with the full path in `out`. */
 bool path_find(char *out, size_t size, const char *name);

@@ -14,10 +14,10 @@ endif
 CUDART_LINK = $(CC) $(CFLAGS) -shared $(LIB_LDFLAGS) $(LDFLAGS) -Wl,--unresolved-symbols=ignore-in-shared-libs -Wl,-rpath,'$$ORIGIN'
 ALL += $(CUDART_LIBS)
 
-$(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice.so
+$(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice-core.so
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(CUDART_LINK) -Wl,-soname,libsluice-cuda.so -o $@ $(CUDART_CORE_OBJ) -L$(B)/lib -lsluice $(call lib_libs,-llz4 -lzstd -lelf)
+	$(CUDART_LINK) -Wl,-soname,libsluice-cuda.so -o $@ $(CUDART_CORE_OBJ) -L$(B)/lib -lsluice-core $(call lib_libs,-llz4 -lzstd -lelf)
 
 # $(call cudart_objects,major): the objects of the interface for one major version.
 define cudart_objects
@@ -51,7 +51,7 @@ $(B)/lib/$(1): $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cu
 	$$(call say,LD,$$@)
 	@printf '%s { global: *; };\n' $(1) > $(B)/cudart-$(2)/$(1).map
 	$$(CUDART_LINK) -Wl,-soname,$(1) -Wl,--version-script=$(B)/cudart-$(2)/$(1).map -o $$@ \
-	  $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o -L$(B)/lib -lsluice-cuda -lsluice
+	  $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o -L$(B)/lib -lsluice-cuda -lsluice-core
 endef
 $(foreach l,$(CUDART_SONAMES),$(eval $(call cudart_library,$(l),$(firstword $(subst ., ,$(l:libcudart.so.%=%))))))
 
@@ -70,7 +70,7 @@ $(B)/lib/libcudart.so: $(B)/lib/libcudart.so.12
 $(B)/lib/libcuda.so.1: $(CUDART_DRIVER_OBJ) $(B)/lib/libsluice-cuda.so
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(CUDART_LINK) -Wl,-soname,libcuda.so.1 -o $@ $(CUDART_DRIVER_OBJ) -L$(B)/lib -lsluice-cuda -lsluice
+	$(CUDART_LINK) -Wl,-soname,libcuda.so.1 -o $@ $(CUDART_DRIVER_OBJ) -L$(B)/lib -lsluice-cuda -lsluice-core
 	@ln -sf libcuda.so.1 $(B)/lib/libcuda.so
 
 -include $(CUDART_CORE_OBJ:.o=.d) $(CUDART_DRIVER_OBJ:.o=.d)

@@ -17,7 +17,7 @@
 static bool simulates(pid_t pid) {
   char path[64], line[PATH_MAX + 128], lib[PATH_MAX], want[PATH_MAX + 32];
   path_lib(lib, sizeof lib);
-  snprintf(want, sizeof want, "%s/libsluice.so", lib);
+  snprintf(want, sizeof want, "%s/libsluice-core.so", lib);
   snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
   FILE *f = fopen(path, "r");
   bool found = false, empty = f;

@@ -31,7 +31,7 @@ const char *study_simulator(void) {
   if (*hash) return hash;
   char lib[PATH_MAX], path[PATH_MAX + 32];
   path_lib(lib, sizeof lib);
-  snprintf(path, sizeof path, "%s/libsluice.so", lib);
+  snprintf(path, sizeof path, "%s/libsluice-core.so", lib);
   if (!study_hash_file(path, hash)) snprintf(hash, sizeof hash, "unknown");
   return hash;
 }

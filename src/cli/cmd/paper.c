@@ -401,7 +401,7 @@ static bool prepare(struct paper *p, const struct paper_options *o, const char *
   p->out = o->out ? o->out : arena_printf(&p->arena, "paper-%s", name);
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
-  p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice.so", lib));
+  p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice-core.so", lib));
   return load_figures(p, o->only, e) && plan(p, e);
 }
 

@@ -48,7 +48,7 @@ static bool hash_file(uint64_t *h, const char *path) {
 }
 
 static uint64_t hash_simulator(void) {
-  static const char *const libs[] = {"libsluice.so", "libsluice-cuda.so"};
+  static const char *const libs[] = {"libsluice-core.so", "libsluice-cuda.so"};
   char dir[PATH_MAX], path[PATH_MAX + 32];
   uint64_t h = HASH_INIT;
   path_lib(dir, sizeof dir);
