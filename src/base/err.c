@@ -71,8 +71,24 @@ static void leave_code(void) {
   close(fd);
 }
 
+static _Thread_local struct err_catch *catching;
+
+void err_catch(struct err_catch *c) {
+  catching = c;
+}
+
 void err_die(const char *file, int line, const char *fmt, ...) {
   va_list ap;
+  if (catching) {
+    struct err_catch *c = catching;
+    char what[1024];
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    err_set(c->err, ERR_INTERNAL, "%s (%s:%d)", what, file, line);
+    catching = NULL;
+    longjmp(c->at, 1);
+  }
   fprintf(stderr, "sluice: internal error at %s:%d: ", file, line);
   va_start(ap, fmt);
   vfprintf(stderr, fmt, ap);

@@ -6,6 +6,7 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,12 +33,23 @@ bool err_set(struct err *e, enum err_code code, const char *fmt, ...) __attribut
 bool err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The candidate nearest to `word` by edit distance, or NULL when none is near enough to suggest. */
 const char *err_nearest(const char *word, const char *const *candidates, size_t count);
-/* Broken invariant: print where and what, then exit with 70 (abort if SLUICE_CORE is set). Never for user input. */
+/* Broken invariant: print where and what, then exit with 70 (abort if SLUICE_CORE is set). Never for user input. In a
+ * thread that catches, fill its error instead and jump. */
 _Noreturn void err_die(const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #define CHECK(cond, ...)                                                        \
   do {                                                                          \
     if (__builtin_expect(!(cond), 0)) err_die(__FILE__, __LINE__, __VA_ARGS__); \
   } while (0)
+
+/* For the library, which must not end the program that it is part of. What the work between was about can only be
+ * thrown away after a jump. One catches at a time in a thread:
+ *   struct err_catch c = {.err = e};
+ *   if (setjmp(c.at)) ...; else err_catch(&c), work(), err_catch(NULL); */
+struct err_catch {
+  jmp_buf at;
+  struct err *err;
+};
+void err_catch(struct err_catch *c);
 
 #endif

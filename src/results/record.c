@@ -87,8 +87,9 @@ static struct record *new_document(const struct record_head *h) {
 }
 
 struct record *record_new(const struct record_head *h) {
+  struct ledger *l = ledger_new(h->unread ? NULL : h->state);
   struct record *r = new_document(h);
-  r->ledger = ledger_new(h->unread ? NULL : h->state);
+  r->ledger = l;
   return r;
 }
 
@@ -448,6 +449,31 @@ static json_t *energy_json(const struct record *r) {
                    1e6 * refresh, "watt", whole / seconds, "dram_watt", e.dram_watt + refresh / seconds,
                    "ipc_per_joule", whole > 0 ? gpu_stats_ipc(timed) / whole : 0.0, "tables", "bits", t.bits, "mm2",
                    t.mm2, "probes", t.probes, "dynamic_uj", 1e6 * t.joule, "leakage_uj", 1e6 * t.leak_joule);
+}
+
+/* ---- while it goes on ---- */
+
+bool record_now(const struct record *r, bool last, const char *key, double *value) {
+  const struct ledger_file *f = r->ledger->f;
+  const struct ledger_sums *s = &f->sums;
+  const struct gpu_stats *all = last ? &r->last.stats : &s->total;
+  for (uint32_t i = 0; i < gpu_stat_row_count; i++)
+    if (!strcmp(gpu_stat_rows[i].key, key)) {
+      *value = gpu_stats_value(all, &gpu_stat_rows[i]);
+      return true;
+    }
+  const struct gpu_stats *rates = !last && s->timed.cycles ? &s->timed : all;
+  for (uint32_t i = 0; i < derived_row_count; i++)
+    if (!strcmp(derived_rows[i].key, key)) {
+      *value = derived_rows[i].value(rates);
+      return true;
+    }
+  for (uint32_t i = 0; i < f->keys; i++)
+    if (!strcmp(f->key[i], key)) {
+      *value = (double)(last ? r->last.scheme : s->scheme)[i];
+      return true;
+    }
+  return false;
 }
 
 /* ---- the document ---- */

@@ -100,6 +100,9 @@ void record_commit(struct record *r);
 bool record_write(struct record *r, const char *path, struct err *e);
 /* Any document (a json_t of jansson) in the same form. */
 bool record_write_json(const void *document, const char *path, struct err *e);
+/* What has been counted so far, of the last launch that was committed or of all: a counter, a derived value, or a
+ * counter of a scheme that is not 0, by its key. */
+bool record_now(const struct record *r, bool last, const char *key, double *value);
 /* The document as text; the caller frees it. */
 char *record_text(struct record *r);
 void record_free(struct record *r);

@@ -129,7 +129,7 @@ static bool open_machine(struct session *s, struct err *e) {
 
 struct session *session_open(const struct session_options *o, struct err *e) {
   struct session *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  if (!s) return err_set(e, ERR_INTERNAL, "out of memory"), NULL;
   copy_options(s, o);
   meter_init(&s->meter, o->meter);
   if (open_machine(s, e)) return s;
@@ -239,6 +239,10 @@ struct session *session_open_from_env(struct err *e) {
 
 struct simt *session_simt(struct session *s) {
   return s->simt;
+}
+
+struct record *session_record(struct session *s) {
+  return s->record;
 }
 
 const struct session_device *session_device(struct session *s) {

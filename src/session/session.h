@@ -54,12 +54,15 @@ struct session_device {
   uint64_t mem_bytes;
 };
 
+struct record;
 struct session; /* opaque; single-threaded: callers lock */
 
 struct session *session_open(const struct session_options *o, struct err *e);
 /* Options from the environment that `sluice run` set for its child (SLUICE_*); defaults where unset. */
 struct session *session_open_from_env(struct err *e);
 struct simt *session_simt(struct session *s);
+/* What has been counted: for whoever reads it while the session goes on. */
+struct record *session_record(struct session *s);
 const struct session_device *session_device(struct session *s);
 /* Run one kernel to its end. False with `e`: the simulated program did wrong (*cuda_error says which CUDA error code it
  * should see) or the kernel is stuck. */
