@@ -3,16 +3,16 @@
  *   cc embed.c $(pkg-config --cflags --libs libsluice) -o embed && ./embed baseline ball l1-size=48
  *
  * The kernel reads a table with a stride, so that the lanes of a warp touch many lines, twice over. For every scheme
- * the machine is built anew; the results are compared with what the host computes, the counters come from the record.
+ * the machine is built anew; the results are compared with what the host computes. The last machine's record goes to
+ * embed.json, for `sluice report` and `sluice compare`.
  */
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <sluice.h>
 
-enum { THREADS = 4096, BLOCK = 128, STRIDE = 8 };
+enum { THREADS = 4096, BLOCK = 128, STRIDE = 8, WORDS = THREADS * STRIDE };
 
 /* out[i] = table[i * 8 % n] + table[i * 8 % n + 1] */
 static const char ptx[] = ".version 3.1\n.target sm_20\n.address_size 64\n"
@@ -30,72 +30,73 @@ static const char ptx[] = ".version 3.1\n.target sm_20\n.address_size 64\n"
                           "  st.global.u32 [%rd3], %r6;\n  ret;\n"
                           "}\n";
 
-/* The parameter block as PTX lays it out. */
-struct params {
-  uint64_t table, out;
-  uint32_t mask;
-};
+static uint32_t table[WORDS + 1], out[THREADS];
 
-static int fail(const struct err *e) {
-  fprintf(stderr, "embed: %s\n", e->msg);
-  return 1;
+/* Launch the kernel on an open session and fetch what it wrote. */
+static int gather(struct sluice_session *s, struct sluice_error *e) {
+  struct sluice_module *module;
+  struct sluice_kernel *kernel;
+  uint64_t device_table, device_out;
+  uint32_t mask = WORDS - 1;
+  for (uint32_t i = 0; i <= WORDS; i++) table[i] = i * i;
+  const void *const arguments[] = {&device_table, &device_out, &mask};
+  const struct sluice_launch launch = {.size = sizeof launch,
+                                       .grid = {THREADS / BLOCK, 1, 1},
+                                       .block = {BLOCK, 1, 1},
+                                       .argument_count = 3,
+                                       .arguments = arguments};
+  int status = sluice_load(s, ptx, "gather.ptx", &module, e);
+  if (!status) status = sluice_find_kernel(s, module, "gather", &kernel, e);
+  if (!status) status = sluice_alloc(s, sizeof table, "table", &device_table, e);
+  if (!status) status = sluice_alloc(s, sizeof out, "out", &device_out, e);
+  if (!status) status = sluice_write(s, device_table, table, sizeof table, e);
+  if (!status) status = sluice_launch(s, kernel, &launch, e);
+  if (!status) status = sluice_read(s, out, device_out, sizeof out, e);
+  return status;
 }
 
-/* Launch the kernel on an open session and check what it wrote. */
-static bool gather(struct session *s, struct err *e) {
-  struct simt *gpu = session_simt(s);
-  struct simt_text text = {.ptx = ptx, .name = "gather.ptx"};
-  struct simt_module *module = simt_load(gpu, &text, 1, e);
-  if (!module) return false;
-  uint64_t words = THREADS * STRIDE;
-  struct params p = {.table = simt_mem_alloc(gpu, (words + 1) * 4, SIMT_MEM_DEVICE, "table"),
-                     .out = simt_mem_alloc(gpu, THREADS * 4, SIMT_MEM_DEVICE, "out"),
-                     .mask = (uint32_t)words - 1};
-  if (!p.table || !p.out) return err_set(e, ERR_INPUT, "no device memory");
-  uint32_t *table = simt_mem_at(gpu, p.table, (words + 1) * 4);
-  for (uint64_t i = 0; i <= words; i++) table[i] = (uint32_t)(i * i);
-  struct simt_launch launch = {.kernel = simt_find_kernel(module, "gather"),
-                               .grid = {THREADS / BLOCK, 1, 1},
-                               .block = {BLOCK, 1, 1},
-                               .params = &p};
-  int cuda_error;
-  if (!session_launch(s, &launch, &cuda_error, e)) return false;
-  const uint32_t *out = simt_mem_at(gpu, p.out, THREADS * 4);
+static int wrong(void) {
   for (uint32_t i = 0; i < THREADS; i++)
-    if (out[i] != table[i * STRIDE] + table[i * STRIDE + 1])
-      return err_set(e, ERR_PROGRAM, "out[%u] is %u, not %u", i, out[i], table[i * STRIDE] + table[i * STRIDE + 1]);
-  return true;
+    if (out[i] != table[i * STRIDE] + table[i * STRIDE + 1]) {
+      fprintf(stderr, "embed: out[%u] is %u, not %u\n", i, out[i], table[i * STRIDE] + table[i * STRIDE + 1]);
+      return 1;
+    }
+  return 0;
 }
 
-static bool one(const char *scheme, const char *record, struct err *e) {
-  struct session_options o = {.gpu = "fermi",
-                              .scheme = scheme,
-                              .mode = SESSION_TIMING,
-                              .program = "embed",
-                              .record_path = record,
-                              .quiet = true};
-  struct session *s = session_open(&o, e);
-  if (!s) return false;
-  bool ok = gather(s, e);
-  struct err closing = {0};
-  if (!session_close(s, &closing) && ok) *e = closing, ok = false;
-  struct record_file *r = ok ? record_open(record, e) : NULL;
-  if (!r) return false;
-  double cycles = 0, ipc = 0, rate = 0;
-  record_value(r, RECORD_TOTALS, "cycles", &cycles);
-  record_value(r, RECORD_TOTALS, "ipc", &ipc);
-  record_value(r, RECORD_TOTALS, "l1d.read.hit_rate", &rate);
-  printf("%-16s %8.0f cycles  IPC %6.2f  L1 hits %5.1f %%\n", scheme, cycles, ipc, 100 * rate);
-  record_close(r);
-  return true;
+static int save(const char *path, const char *text) {
+  FILE *f = fopen(path, "w");
+  int bad = !f || fputs(text, f) < 0;
+  if (f && fclose(f)) bad = 1;
+  if (bad) perror(path);
+  return bad;
+}
+
+static int one(const char *scheme) {
+  char option[256];
+  const char *const options[] = {"gpu=fermi", option, "program=embed", NULL};
+  struct sluice_session *s;
+  struct sluice_error e;
+  const char *record;
+  double cycles, ipc, rate;
+  snprintf(option, sizeof option, "scheme=%s", scheme);
+  int status = sluice_open(options, &s, &e);
+  if (!status) status = gather(s, &e);
+  if (!status) status = sluice_value(s, SLUICE_ALL_LAUNCHES, "cycles", &cycles, &e);
+  if (!status) status = sluice_value(s, SLUICE_ALL_LAUNCHES, "ipc", &ipc, &e);
+  if (!status) status = sluice_value(s, SLUICE_ALL_LAUNCHES, "l1d.read.hit_rate", &rate, &e);
+  if (!status) status = sluice_record(s, &record, &e);
+  if (status) fprintf(stderr, "embed: %s\n", e.message);
+  if (!status) status = wrong() || save("embed.json", record);
+  if (!status) printf("%-16s %8.0f cycles  IPC %6.2f  L1 hits %5.1f %%\n", scheme, cycles, ipc, 100 * rate);
+  sluice_close(s);
+  return status;
 }
 
 int main(int argc, char **argv) {
   const char *const usual[] = {"baseline", "ball", "bucl"};
-  struct err e = {0};
-  for (int i = 1; i < argc; i++)
-    if (!one(argv[i], "embed.json", &e)) return fail(&e);
-  for (size_t i = 0; argc < 2 && i < sizeof usual / sizeof *usual; i++)
-    if (!one(usual[i], "embed.json", &e)) return fail(&e);
-  return 0;
+  int status = 0;
+  for (int i = 1; !status && i < argc; i++) status = one(argv[i]);
+  for (int i = 0; argc < 2 && !status && i < 3; i++) status = one(usual[i]);
+  return status != 0;
 }

@@ -1,18 +1,191 @@
-/* sluice.h - what a program needs that embeds the simulator: one include, `pkg-config --cflags --libs libsluice`.
+/* sluice.h - the GPU simulator as a library, and its cache by itself. `pkg-config --cflags --libs libsluice`
  *
- * Order of use: session_open (a machine, a scheme); simt_load, simt_mem_alloc and simt_mem_at on session_simt (PTX and
- * memory); session_launch, or session_replay for a recorded trace; session_close, which writes the record; record_open
- * and record_value read it. Errors come back in a struct err; nothing here exits, except on a broken invariant of
- * Sluice itself. examples/embed.c is a whole program. There is no promise yet that these interfaces stay as they are.
+ * A session is one simulated GPU: sluice_open makes it from a configuration and schemes; sluice_load brings PTX;
+ * sluice_alloc and sluice_write fill device memory; sluice_launch runs a kernel to its end; sluice_value reads
+ * counters; sluice_close frees everything. A cache (sluice_cache_*) is the L2 of that machine without the rest, for
+ * simulators of other things.
+ *
+ * Every function that can fail returns a status, SLUICE_OK if it did not, and then fills *e unless `e` is NULL; what it
+ * was to make does not exist. No function ends the process, neither on wrong input nor where memory runs out. After
+ * SLUICE_NO_MEMORY or SLUICE_INTERNAL from anything but sluice_alloc, the session or cache answers every call with that
+ * error and can only be closed.
+ *
+ * Texts and structs that are passed in are copied: the caller may free them after the call. Handles belong to their
+ * session. A session or cache may be used by one thread at a time; different ones at the same time.
+ *
+ * The interface only grows: symbols carry the version that brought them (SLUICE_1.0), and structs that may get further
+ * members begin with `size`, which the caller sets to sizeof of the struct.
  */
 #ifndef SLUICE_H
 #define SLUICE_H
 
-#include "base/err.h"        /* struct err */
-#include "gpu/slots/slots.h" /* the schemes there are, and what each declares */
-#include "results/record.h"  /* reading results */
-#include "session/replay.h"  /* traces through a session */
-#include "session/session.h" /* one simulated GPU as a program sees it */
-#include "simt/simt.h"       /* PTX, kernels, device memory */
+#include <stddef.h>
+#include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of this header: 100 * major + minor. A program runs with a library of the same major and no smaller minor. */
+#define SLUICE_INTERFACE 100
+/* Of the library that was loaded; *release (may be NULL) is its release, e.g. "0.1", a constant. */
+uint32_t sluice_interface(const char **release);
+
+/* ---- errors ---- */
+enum sluice_status {
+  SLUICE_OK = 0,
+  SLUICE_USAGE = 1,       /* an unknown option, knob, scheme, GPU or name; a value out of range; a wrong argument */
+  SLUICE_INPUT = 2,       /* PTX, a file or a trace that cannot be read or understood */
+  SLUICE_UNSUPPORTED = 3, /* valid, but not simulated: the message names it */
+  SLUICE_PROGRAM = 4,     /* the kernel did wrong: out of bounds, misaligned, a trap */
+  SLUICE_STUCK = 5,       /* the kernel makes no progress */
+  SLUICE_INTERNAL = 6,    /* a broken invariant of the simulator */
+  SLUICE_NO_MEMORY = 7    /* host memory, or from sluice_alloc device memory, ran out */
+};
+struct sluice_error {
+  int32_t status;     /* enum sluice_status */
+  char message[1020]; /* one line, UTF-8, no full stop; names file, line and column where there are any */
+};
+
+/* ---- sessions ---- */
+struct sluice_session;
+struct sluice_module; /* PTX that was loaded */
+struct sluice_kernel;
+
+/* `options`: texts "KEY=VALUE", a NULL at the end; NULL: none. A knob of the configuration ("l1d.sets=64"), or one of
+ *   gpu=NAME|FILE        the configuration (fermi)
+ *   scheme=LIST          as the command's --scheme takes it (baseline)
+ *   mode=timing|functional   functional: results only, cycles and caches are not simulated
+ *   memory=strict|warn|hardware   what accesses outside of allocations do (strict: they end the launch)
+ *   watchdog=CYCLES      without an instruction after which a launch is stuck; functional: warp instructions
+ *   program=TEXT         what the record says was run
+ *   detail=yes, lines=yes, characterise=yes   more in the record
+ */
+int sluice_open(const char *const *options, struct sluice_session **session, struct sluice_error *e);
+/* Frees the session and all that belongs to it: modules, kernels, device memory. NULL: nothing. */
+void sluice_close(struct sluice_session *s);
+
+/* ---- programs ---- */
+/* PTX as text; `name` is for messages. The module lives until sluice_close. */
+int sluice_load(struct sluice_session *s, const char *ptx, const char *name, struct sluice_module **module,
+                struct sluice_error *e);
+int sluice_load_file(struct sluice_session *s, const char *path, struct sluice_module **module, struct sluice_error *e);
+int sluice_find_kernel(struct sluice_session *s, struct sluice_module *m, const char *name,
+                       struct sluice_kernel **kernel, struct sluice_error *e);
+/* Device address and size in bytes of a .global or .const variable. Either pointer may be NULL. */
+int sluice_find_variable(struct sluice_session *s, struct sluice_module *m, const char *name, uint64_t *address,
+                         uint64_t *bytes, struct sluice_error *e);
+
+/* ---- device memory: addresses of the simulated GPU, sizes in bytes ---- */
+/* `label` (may be NULL) is for messages about accesses beside it. Contents: zeroes. SLUICE_NO_MEMORY: the GPU's memory
+ * (memory.size_mb) is full; the session goes on. */
+int sluice_alloc(struct sluice_session *s, uint64_t bytes, const char *label, uint64_t *address,
+                 struct sluice_error *e);
+/* `address` as sluice_alloc gave it. */
+int sluice_free(struct sluice_session *s, uint64_t address, struct sluice_error *e);
+/* Host to device and device to host, within one allocation or variable. Takes no simulated time. */
+int sluice_write(struct sluice_session *s, uint64_t address, const void *from, uint64_t bytes, struct sluice_error *e);
+int sluice_read(struct sluice_session *s, void *to, uint64_t address, uint64_t bytes, struct sluice_error *e);
+
+/* ---- launches ---- */
+struct sluice_launch {
+  size_t size;                  /* sizeof (struct sluice_launch) */
+  uint32_t grid[3], block[3];   /* blocks; threads of a block; 0 stands for 1 */
+  uint32_t shared_bytes;        /* dynamic shared memory of a block */
+  uint32_t argument_count;      /* must be the kernel's number of parameters */
+  const void *const *arguments; /* where each argument lies: as many bytes as the parameter has */
+};
+/* Run a kernel to its end. After SLUICE_PROGRAM, SLUICE_STUCK, or SLUICE_UNSUPPORTED from a kernel that had begun, memory
+ * and counters can be read and nothing more can be launched: every further launch answers with the same error. */
+int sluice_launch(struct sluice_session *s, struct sluice_kernel *k, const struct sluice_launch *launch,
+                  struct sluice_error *e);
+/* Every launch of a recorded trace (.slt, kernelslist.g, .traceg), one after the other. */
+int sluice_replay(struct sluice_session *s, const char *path, struct sluice_error *e);
+
+/* ---- results ---- */
+enum sluice_scope { SLUICE_LAST_LAUNCH, SLUICE_ALL_LAUNCHES };
+/* A counter or a rate by its name in sluice_table, e.g. "cycles", "l1d.read.hit_rate". */
+int sluice_value(struct sluice_session *s, int scope, const char *name, double *value, struct sluice_error *e);
+/* The record of all launches so far, as `sluice run --json` writes it. The text is the session's: valid until the next
+ * sluice_record or sluice_close. */
+int sluice_record(struct sluice_session *s, const char **json, struct sluice_error *e);
+
+/* What there is to name: row 0, 1, ... of a table. NULL after the last row. The text is valid until the next call in
+ * this thread. */
+enum sluice_table { SLUICE_COUNTERS, SLUICE_SCHEMES, SLUICE_KNOBS };
+enum sluice_column {
+  SLUICE_NAME,
+  SLUICE_UNIT,   /* of one of it: "cycle", "B"; "" for none, and for schemes */
+  SLUICE_MEANING /* one line */
+};
+const char *sluice_table(int table, size_t row, int column);
+
+/* ---- a cache ----
+ * The L2 of one sub-partition: tags, MSHRs that merge, a miss queue; write-back or write-through, fetch on a write miss
+ * (whole lines) or none (sectors of 32 B). The caller is the clock and the level below it:
+ *   sluice_cache_access   an access: a hit, or it waits (pending, miss), or it is refused and must be tried again
+ *   sluice_cache_next     takes the oldest request to the level below; some want an answer
+ *   sluice_cache_answer   the level below has answered one
+ *   sluice_cache_done     takes an access that has waited and is complete
+ * A cycle is any time that never goes back; the least recently used line is the one whose last access has the least.
+ */
+struct sluice_cache;
+
+/* `options` as for sluice_open:
+ *   sets, ways, line (B), mshrs, merges (accesses that one MSHR holds), miss_queue (entries; a miss needs up to three)
+ *   index=linear|fermi-hash|xor|ipoly   set index function
+ *   replacement=lru|fifo, write=write-back|write-through, organisation=line|sector
+ *   gpu=NAME|FILE   take all of them from the L2 of this configuration, if it comes first
+ * The defaults are those of fermi. */
+int sluice_cache_open(const char *const *options, struct sluice_cache **cache, struct sluice_error *e);
+void sluice_cache_close(struct sluice_cache *c); /* NULL: nothing */
+
+enum sluice_outcome {
+  SLUICE_HIT,     /* complete; a write that goes through waits for its answer, see `waits` */
+  SLUICE_PENDING, /* its line is on the way already */
+  SLUICE_MISS,    /* it was not there; a write to sectors does not wait */
+  SLUICE_REFUSED  /* no line, MSHR, place in one, or in the miss queue: nothing has changed but the counter */
+};
+struct sluice_access {
+  size_t size;      /* sizeof (struct sluice_access) */
+  uint64_t address; /* first byte */
+  uint32_t bytes;   /* within one line */
+  uint32_t write;   /* 0: a read */
+  uint64_t cycle;
+  uint64_t id;    /* the caller's: sluice_cache_done gives it back */
+  uint32_t waits; /* out: sluice_cache_done will name it */
+};
+/* *outcome: enum sluice_outcome. */
+int sluice_cache_access(struct sluice_cache *c, struct sluice_access *access, int *outcome, struct sluice_error *e);
+
+enum sluice_request_kind {
+  SLUICE_FETCH,     /* bytes of a line, or of some sectors of it */
+  SLUICE_WRITE,     /* bytes of an access that goes past or through */
+  SLUICE_WRITE_BACK /* a line that was replaced, or its dirty sectors: wants no answer */
+};
+struct sluice_request {
+  size_t size; /* sizeof (struct sluice_request), set by the caller; the rest by the cache */
+  uint64_t address;
+  uint32_t bytes;
+  uint32_t kind;    /* enum sluice_request_kind */
+  uint32_t sectors; /* organisation=sector, fetches and write-backs: which of the line, bit 0 is the lowest */
+  uint32_t answer;  /* for sluice_cache_answer; 0: wants none */
+};
+/* *any: 0 if there is no request, and then *request says nothing. */
+int sluice_cache_next(struct sluice_cache *c, struct sluice_request *request, int *any, struct sluice_error *e);
+int sluice_cache_answer(struct sluice_cache *c, uint32_t answer, uint64_t cycle, struct sluice_error *e);
+/* *any: 0 if none is complete. An MSHR is free again when all that waited in it have been taken. */
+int sluice_cache_done(struct sluice_cache *c, uint64_t *id, int *any, struct sluice_error *e);
+
+struct sluice_cache_counts {
+  size_t size;                              /* sizeof (struct sluice_cache_counts), set by the caller */
+  uint64_t accesses, hits, pending, misses; /* accesses = hits + pending + misses */
+  uint64_t refused, evictions, write_backs;
+  uint64_t fetches, fetched_bytes; /* asked of the level below */
+};
+int sluice_cache_count(struct sluice_cache *c, struct sluice_cache_counts *counts, struct sluice_error *e);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -64,7 +64,7 @@ Description: GPU memory-system simulator that runs CUDA programs without a GPU
  cache-management schemes be put into that machine and compared.
  .
  The package has the command, bundled CUDA programs, the library libsluice
- with its headers and pkg-config file, the manual page and shell completions.
+ with its header and pkg-config file, the manual page and shell completions.
 CONTROL
 (cd "$stage" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$stage/DEBIAN/md5sums"
 printf 'activate-noawait ldconfig\n' >"$stage/DEBIAN/triggers"

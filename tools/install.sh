@@ -20,18 +20,16 @@ install -D -m 644 "$build/sluice.bash" "$share/bash-completion/completions/sluic
 install -D -m 644 "$build/_sluice" "$share/zsh/site-functions/_sluice"
 install -D -m 644 "$build/sluice.fish" "$share/fish/vendor_completions.d/sluice.fish"
 
-# For programs that embed the simulator: libsluice, sluice.h with every header that it includes, libsluice.pc.
-ln -sf sluice/lib/libsluice-core.so "$prefix/lib/libsluice-core.so"
-${CC:-gcc} -MM -Isrc include/sluice.h | tr -s ' \\' '\n' | sed -n 's,^src/,,p' | while read -r header; do
-  install -D -m 644 "src/$header" "$prefix/include/sluice/$header"
-done
-install -m 644 include/sluice.h "$prefix/include/sluice/sluice.h"
+# For programs that embed the simulator: libsluice, sluice.h, libsluice.pc.
+ln -sf sluice/lib/libsluice.so.1 "$prefix/lib/libsluice.so.1"
+ln -sf libsluice.so.1 "$prefix/lib/libsluice.so"
+install -D -m 644 include/sluice.h "$prefix/include/sluice.h"
 mkdir -p "$prefix/lib/pkgconfig"
 # The folder of the .pc says where the installation lies, so that it can be moved.
 cat >"$prefix/lib/pkgconfig/libsluice.pc" <<'PC'
 prefix=${pcfiledir}/../..
 libdir=${prefix}/lib
-includedir=${prefix}/include/sluice
+includedir=${prefix}/include
 
 Name: libsluice
 Description: GPU memory-system simulator
@@ -39,7 +37,7 @@ PC
 printf 'Version: %s\n' "$version" >>"$prefix/lib/pkgconfig/libsluice.pc"
 cat >>"$prefix/lib/pkgconfig/libsluice.pc" <<'PC'
 Cflags: -I${includedir}
-Libs: -L${libdir} -lsluice-core -Wl,-rpath,${libdir}
+Libs: -L${libdir} -lsluice -Wl,-rpath,${libdir}
 PC
 install -D -m 644 examples/embed.c "$share/doc/sluice/examples/embed.c"
 echo "sluice: installed in $prefix"

@@ -49,6 +49,8 @@ ROOMS = {
     "results": "base gpu/common gpu/observe/l2.h gpu/observe/timeline.h model ptx/feed.h",
     "results/db": "base gpu/common results",
     "session": "base simt trace trace/common trace/slt results gpu gpu/common gpu/slots gpu/observe/timeline.h ptx/feed.h",
+    # the library for programs that embed the simulator
+    "api": "base session simt trace/common results gpu/common gpu/slots model",
     # the CUDA runtime and driver libraries
     "cudart/image": "base",
     "cudart/core": "base session simt simt/core/texture.h cudart/image",

@@ -57,10 +57,12 @@ libgl1-mesa-dri:/usr/lib/x86_64-linux-gnu/dri/swrast_dri.so
 libvulkan-dev:/usr/include/vulkan/vulkan.h
 mesa-vulkan-drivers:/usr/share/vulkan/icd.d/lvp_icd.x86_64.json
 '
-# The Debian package and its tests: a build needs none of them.
+# The Debian package, the interface of the library, and their tests: a build needs none of them.
 need_package='
 dpkg-dev:/usr/bin/dpkg-shlibdeps
 pkgconf:/usr/bin/pkg-config
+g++:/usr/bin/g++
+abigail-tools:/usr/bin/abidiff
 zsh:/usr/bin/zsh
 fish:/usr/bin/fish
 '

@@ -1,0 +1,72 @@
+/* api.c - calls into the library. See api.h. */
+#include "api/api.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int api_error(struct sluice_error *e, int status, const char *fmt, ...) {
+  if (!e) return status;
+  va_list ap;
+  va_start(ap, fmt);
+  e->status = status;
+  vsnprintf(e->message, sizeof e->message, fmt, ap);
+  va_end(ap);
+  return status;
+}
+
+static int status_of(const struct err *e) {
+  switch (e->code) {
+  case ERR_INPUT:
+  case ERR_OUTPUT:
+    return SLUICE_INPUT;
+  case ERR_UNSUPPORTED:
+    return SLUICE_UNSUPPORTED;
+  case ERR_PROGRAM:
+    return SLUICE_PROGRAM;
+  case ERR_STUCK:
+    return SLUICE_STUCK;
+  case ERR_INTERNAL:
+    return SLUICE_INTERNAL;
+  default:
+    return SLUICE_USAGE;
+  }
+}
+
+/* By itself, so that nothing but `c` lives across the jump. */
+static bool caught(struct err_catch *c, api_work *work, void *ctx, bool *good) {
+  if (setjmp(c->at)) return true;
+  err_catch(c);
+  *good = work(ctx, c->err);
+  err_catch(NULL);
+  return false;
+}
+
+int api_call(struct api *a, api_work *work, void *ctx, struct sluice_error *e) {
+  if (a->broken.status != SLUICE_OK) return api_error(e, a->broken.status, "%s", a->broken.message);
+  struct err inner = {0};
+  struct err_catch c = {.err = &inner};
+  bool good = false;
+  memory_enter(&a->memory);
+  bool broke = caught(&c, work, ctx, &good);
+  memory_leave();
+  if (good && !broke) return SLUICE_OK;
+  /* Whatever the work took it for: a file that cannot be parsed, an invariant. */
+  int status = a->memory.failed ? SLUICE_NO_MEMORY : status_of(&inner);
+  bool says = status != SLUICE_NO_MEMORY || strstr(inner.msg, "memory");
+  struct sluice_error told;
+  api_error(&told, status, "%s%.1000s", says ? "" : "out of memory: ", inner.msg);
+  if (broke) a->broken = told;
+  if (e) *e = told;
+  return status;
+}
+
+bool api_option(const char *option, char *key, const char **value, struct err *e) {
+  const char *eq = strchr(option, '=');
+  if (!eq || eq == option || eq - option >= 128)
+    return err_set(e, ERR_USAGE, "option '%s': expected KEY=VALUE", option);
+  memcpy(key, option, (size_t)(eq - option));
+  key[eq - option] = 0;
+  *value = eq + 1;
+  return true;
+}
