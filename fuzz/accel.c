@@ -2,7 +2,7 @@
  * .traceg.xz, .tracez, or a kernelslist.g. What can be read is run to its end, CTA by CTA.
  *
  * Build: clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/accel.c \
- *   src/trace/{accel,order,trace_feed,sass}*.c src/base/{arena,err}.c -lzstd -llzma
+ *   src/trace/accel/*.c src/trace/common/order.c src/trace/trace_feed.c src/base/{arena,err,input,output,paths}.c -lzstd -llzma
  */
 #include <stdio.h>
 #include <stdlib.h>

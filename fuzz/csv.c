@@ -1,12 +1,11 @@
 /* csv.c - libFuzzer target: any text as an address-only trace, its accesses through the caches without time, of
  * whole lines and of sectors; the same twice.
  *
- * Build: clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/csv.c src/trace/csv_trace.c \
- *   src/gpu/{hitrate,addrmap,l2_tags,config}.c ... ; simplest is to link with build/lib/libsluice-core.so of an instrumented
- * build:
- *   make B=build/fuzz CC=clang-14 SANITIZE=address,undefined lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined
- * \ -D_GNU_SOURCE -Isrc fuzz/csv.c -Lbuild/fuzz/lib -lsluice-core -Wl,-rpath,build/fuzz/lib -o csv; run: ./csv
- * fuzz/corpus/csv
+ * Build, with a library that is instrumented:
+ *   make B=build/fuzz CC=clang-14 SANITIZE=address,undefined lib && \
+ *   clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/csv.c -Lbuild/fuzz/lib -lsluice-core \
+ *     -Wl,-rpath,$PWD/build/fuzz/lib -o csv
+ * Run: ./csv fuzz/corpus/csv
  */
 #include <stdio.h>
 #include <stdlib.h>

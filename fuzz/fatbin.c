@@ -1,7 +1,7 @@
 /* fatbin.c - libFuzzer target: any bytes as a fat binary and as machine code; the same bytes twice give the same
  * answer.
  *
- * Build: clang -g -fsanitize=fuzzer,address,undefined -Isrc fuzz/fatbin.c src/cudart/{fatbin,cubin}.c \
+ * Build: clang -g -fsanitize=fuzzer,address,undefined -Isrc fuzz/fatbin.c src/cudart/image/{fatbin,cubin}.c \
  *   src/base/{arena,err}.c -llz4 -lzstd -lelf
  */
 #include <stdlib.h>

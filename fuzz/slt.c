@@ -3,8 +3,8 @@
  * Checksums are not looked at (FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION), and the seeds are not compressed, so that
  * changes reach what lies behind them.
  *
- * Sources: fuzz/slt.c, src/trace/{slt,accel,sass}*.c, src/trace/{input,order,trace_feed}.c,
- * src/base/{err,arena,paths}.c; libraries: zstd, lzma.
+ * Sources: fuzz/slt.c, src/trace/{slt,accel,common}/*.c, src/trace/{open,trace_feed}.c,
+ * src/base/{arena,err,input,output,paths}.c; libraries: zstd, lzma.
  *
  * Seeds: clang -g -O1 -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -DSLT_SEEDS -D_GNU_SOURCE -Isrc -Itests/unit
  * SOURCES -o seeds; ./seeds fuzz/corpus/slt
