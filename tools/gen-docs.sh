@@ -3,7 +3,7 @@
 #   tools/gen-docs.sh BUILD
 set -eu
 cd "$(dirname "$0")/.."
-for page in knobs counters schemes scheme-pairs energies invariants; do
+for page in knobs counters schemes scheme-pairs hooks energies invariants; do
   "$1/sluice" docs $page >"docs/reference/$page.md.new"
   mv "docs/reference/$page.md.new" "docs/reference/$page.md"
 done

@@ -40,7 +40,7 @@ if command -v shellcheck >/dev/null; then
   report shellcheck $?
 fi
 
-for page in knobs counters schemes scheme-pairs energies invariants; do
+for page in knobs counters schemes scheme-pairs hooks energies invariants; do
   if [ -x "$build/sluice" ]; then
     "$build/sluice" docs $page | diff -q - "docs/reference/$page.md" >/dev/null
     report "docs/reference/$page.md is current" $?

@@ -21,20 +21,15 @@
 static bool pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta) {
   const struct slots *s = &g->slots;
   uint32_t running = g->sm[sm].ctas;
-  for (uint32_t h = 0; h < s->n_may_launch; h++) {
-    struct slot_instance *in = &g->slots.at[s->may_launch[h]];
+  EACH_HOOK (in, &g->slots, may_launch)
     if (!in->scheme->may_launch(&in->ctx, sm, running)) return false;
-  }
   if (s->n_pick_cta) {
     struct slot_instance *in = &g->slots.at[s->pick_cta[0]];
     int64_t id = in->scheme->pick_cta(&in->ctx, sm, g->ctas_per_sm - running);
     if (id < 0) return false;
     *cta = (uint32_t)id;
   }
-  for (uint32_t h = 0; h < s->n_on_cta_start; h++) {
-    struct slot_instance *in = &g->slots.at[s->on_cta_start[h]];
-    in->scheme->on_cta_start(&in->ctx, sm, *cta);
-  }
+  EACH_HOOK (in, &g->slots, on_cta_start) in->scheme->on_cta_start(&in->ctx, sm, *cta);
   return true;
 }
 
@@ -337,8 +332,5 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
   if (g->overlap) k->own.ctas++;
   g->finished += has_ended(k);
   g->full = false;
-  for (uint32_t h = 0; h < g->slots.n_on_cta_done; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.on_cta_done[h]];
-    in->scheme->on_cta_done(&in->ctx, sm, g->sm[sm].cta_id[slot]);
-  }
+  EACH_HOOK (in, &g->slots, on_cta_done) in->scheme->on_cta_done(&in->ctx, sm, g->sm[sm].cta_id[slot]);
 }

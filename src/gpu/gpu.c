@@ -432,10 +432,7 @@ static void begin(struct gpu *g) {
     g->free_slots[i] = g->config.sm_ctas >= 32 ? ~0u : (1u << g->config.sm_ctas) - 1;
     sm_begin_kernel(&g->sm[i]);
   }
-  for (uint32_t h = 0; h < g->slots.n_on_kernel; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.on_kernel[h]];
-    in->scheme->on_kernel(&in->ctx);
-  }
+  EACH_HOOK (in, &g->slots, on_kernel) in->scheme->on_kernel(&in->ctx);
 }
 
 bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how, uint32_t *launch, struct err *e) {

@@ -18,18 +18,19 @@ double energy_refresh_watt(const struct gpu_config *c) {
   return constant(ENERGY_CONST_refresh) * c->channels * c->dram_chips;
 }
 
-static double probes_of(const struct scheme *h, const struct gpu_stats *s) {
+/* How often the tables behind a scheme's hooks are read, each at its site (hooks.def) once an event. */
+static double probes_of(const struct scheme *sc, const struct gpu_stats *s) {
+  bool at[HOOK_SITES] = {0};
+  for (uint32_t i = 0; i < hook_count; i++) at[hook_rows[i].site] |= scheme_fills(sc, &hook_rows[i]);
   double n = 0;
-  if (h->l1 || h->bypass_access || h->on_stall || h->may_allocate || h->find_victim || h->on_access || h->on_hit ||
-      h->on_miss || h->on_place || h->on_fill || h->on_evict || h->queue_of)
+  if (at[SITE_L1])
     n += (double)(s->l1d_read_accesses + s->l1d_read_bypasses + s->l1d_write_accesses + s->l1d_local_read_accesses +
                   s->l1d_local_write_accesses);
-  else if (h->bypass_load) n += (double)(s->loads_1 + s->loads_2 + s->loads_10 + s->loads_20 + s->loads_32);
-  if (h->l2_bypass || h->l2_may_allocate || h->l2_find_victim || h->l2_narrow || h->on_l2_access || h->on_l2_evict)
-    n += (double)s->l2_accesses;
-  if (h->dram_class) n += (double)s->dram_requests;
-  if (h->may_launch || h->pick_cta) n += (double)s->ctas;
-  if (h->may_issue || h->pick_warp) n += (double)s->warp_insts;
+  else if (at[SITE_LOAD]) n += (double)(s->loads_1 + s->loads_2 + s->loads_10 + s->loads_20 + s->loads_32);
+  if (at[SITE_L2]) n += (double)s->l2_accesses;
+  if (at[SITE_DRAM]) n += (double)s->dram_requests;
+  if (at[SITE_CTA]) n += (double)s->ctas;
+  if (at[SITE_ISSUE]) n += (double)s->warp_insts;
   return n;
 }
 

@@ -164,9 +164,9 @@ static void prof_on_access(struct scheme_ctx *c, const struct l1_event *e, enum 
   prof_count(c, e);
 }
 
-static void prof_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by) {
+static void prof_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
   prof_count(c, e);
-  c->counter[FILTERED] += by == PAST_BY_ACCESS && prof_bypass_access(c, e);
+  c->counter[FILTERED] += by == BYPASS_BY_ACCESS && prof_bypass_access(c, e);
 }
 
 static const struct scheme block_filter = {
@@ -187,6 +187,6 @@ static const struct scheme block_filter = {
     .on_kernel = prof_on_kernel,
     .bypass_access = prof_bypass_access,
     .on_access = prof_on_access,
-    .on_past = prof_on_past,
+    .on_bypass = prof_on_past,
 };
 SCHEME(block_filter);

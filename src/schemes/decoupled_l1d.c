@@ -304,10 +304,10 @@ static void dl_drop(struct scheme_ctx *c, uint32_t sm) {
 
 /* ---- what was sent past the L1, and dueling ---- */
 
-static void dl_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by) {
+static void dl_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
   struct dl_sm *s = SCHEME_SM(c, struct dl_sm, e->sm);
   if (c->param[DL_BYPASSED] == 1) s->accesses++, s->misses++;
-  if (by != PAST_BY_CACHE || !dl_filters(c, e)) return;
+  if (by != BYPASS_BY_CACHE || !dl_filters(c, e)) return;
   int i = dl_tag_of(c, e);
   struct dl_tag *t = dl_tags(c, e->sm, e->set);
   if (i >= 0) {
@@ -394,6 +394,6 @@ static const struct scheme decoupled_l1d = {
     .epoch_param = "interval",
     .on_epoch = dl_on_epoch,
     .on_access = dl_on_access,
-    .on_past = dl_on_past,
+    .on_bypass = dl_on_past,
 };
 SCHEME(decoupled_l1d);

@@ -69,7 +69,7 @@ static bool pc_byp_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
 }
 
 static void pc_byp_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
-  if (!pc_byp_tracked(e) || out == L2_PAST) return;
+  if (!pc_byp_tracked(e) || out == L2_BYPASSED) return;
   struct pc_byp_entry *p = pc_byp_of(c, e->pc);
   c->counter[SHARED] += p->last != UINT32_MAX && p->last != e->pc;
   p->last = e->pc;

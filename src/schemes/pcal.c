@@ -62,9 +62,9 @@ static void pcal_on_access(struct scheme_ctx *c, const struct l1_event *e, enum 
   s->last[e->warp] = ++s->uses;
 }
 
-static void pcal_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by) {
+static void pcal_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
   struct pcal_sm *s = SCHEME_SM(c, struct pcal_sm, e->sm);
-  c->counter[DENIED] += by == PAST_BY_CACHE && !(s->holders >> e->warp & 1);
+  c->counter[DENIED] += by == BYPASS_BY_CACHE && !(s->holders >> e->warp & 1);
 }
 
 static uint32_t pcal_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
@@ -91,6 +91,6 @@ static const struct scheme pcal = {
     .on_warp_done = pcal_on_warp_done,
     .may_allocate = pcal_may_allocate,
     .on_access = pcal_on_access,
-    .on_past = pcal_on_past,
+    .on_bypass = pcal_on_past,
 };
 SCHEME(pcal);

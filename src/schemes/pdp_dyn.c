@@ -152,8 +152,8 @@ static void dyn_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   pdp_protect(&s->lines, e->set, c->config->l1d.ways, e->way, s->pd);
 }
 
-static void dyn_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by) {
-  if (by != PAST_BY_CACHE) return;
+static void dyn_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
+  if (by != BYPASS_BY_CACHE) return;
   c->counter[BYPASSES]++;
   dyn_access(c, e, -1);
 }
@@ -188,6 +188,6 @@ static const struct scheme pdp_dyn = {
     .on_stall = dyn_on_stall,
     .on_access = dyn_on_access,
     .on_place = dyn_on_place,
-    .on_past = dyn_on_past,
+    .on_bypass = dyn_on_past,
 };
 SCHEME(pdp_dyn);

@@ -393,7 +393,7 @@ static int nobody(void *ctx, const struct cache_set *s, const struct mem_event *
 static void note_access(void *ctx, const struct mem_event *e, enum l2_outcome out) {
   struct machine *m = ctx;
   assert_true(out != L2_REFUSED);
-  if (out != L2_PAST) assert_true(e->way < m->c.l2.ways);
+  if (out != L2_BYPASSED) assert_true(e->way < m->c.l2.ways);
   m->seen[out]++;
 }
 static void note_evict(void *ctx, const struct mem_event *e) {
@@ -459,7 +459,7 @@ static void without_a_victim_dram_answers(void **state) {
   struct outcome a = run_with(&c, &h, w, 9, false), b = run_with(&c, &h, w, 9, true);
   same(&a, &b);
   assert_true(a.st.l2_bypasses > 3000);
-  assert_int_equal(a.m.seen[L2_PAST], a.st.l2_bypasses);
+  assert_int_equal(a.m.seen[L2_BYPASSED], a.st.l2_bypasses);
 }
 
 static void the_first_dram_class_waits_less(void **state) {

@@ -115,8 +115,8 @@ struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct a
 }
 
 void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook) {
-  for (uint32_t h = 0; h < n; h++) {
-    struct slot_instance *in = &s->g->slots.at[list[h]];
+  for (uint32_t i = 0; i < n; i++) {
+    struct slot_instance *in = &s->g->slots.at[list[i]];
     void (*f)(struct scheme_ctx *, const struct l1_event *);
     memcpy(&f, (const char *)in->scheme + hook, sizeof f);
     f(&in->ctx, e);
@@ -125,20 +125,15 @@ void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_eve
 
 /* Do the schemes let this miss take a line? Local data always may. */
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e) {
-  struct slots *k = &s->g->slots;
-  for (uint32_t h = 0; h < k->n_may_allocate && !e->local; h++) {
-    struct slot_instance *in = &k->at[k->may_allocate[h]];
+  if (e->local) return true;
+  EACH_HOOK (in, &s->g->slots, may_allocate)
     if (!in->scheme->may_allocate(&in->ctx, e)) return false;
-  }
   return true;
 }
 
 /* Tell observers of every accepted access. Without a scheme nobody looks into `e`, and nobody fills it. */
 enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
   struct gpu *g = s->g;
-  for (uint32_t h = 0; h < g->slots.n_on_access; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.on_access[h]];
-    in->scheme->on_access(&in->ctx, e, out);
-  }
+  EACH_HOOK (in, &g->slots, on_access) in->scheme->on_access(&in->ctx, e, out);
   return out;
 }

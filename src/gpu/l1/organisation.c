@@ -315,8 +315,5 @@ void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint
   struct l1_event v = *e;
   v.line = v.addr = line;
   v.chunks = chunks;
-  for (uint32_t h = 0; h < g->slots.n_on_evict; h++) {
-    struct slot_instance *in = &g->slots.at[g->slots.on_evict[h]];
-    in->scheme->on_evict(&in->ctx, &v, owner_warp, reused);
-  }
+  EACH_HOOK (in, &g->slots, on_evict) in->scheme->on_evict(&in->ctx, &v, owner_warp, reused);
 }

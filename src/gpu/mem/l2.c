@@ -227,12 +227,12 @@ void l2_count(struct l2_slice *s) {
   struct gpu_stats *st = s->env->stats;
   for (uint32_t type = 0; type < REQ_TYPES; type++) {
     const uint64_t *n = s->seen[type];
-    uint64_t all = n[L2_HIT] + n[L2_PENDING] + n[L2_MISS] + n[L2_PAST];
+    uint64_t all = n[L2_HIT] + n[L2_PENDING] + n[L2_MISS] + n[L2_BYPASSED];
     st->l2_accesses += all;
     st->l2_hits += n[L2_HIT];
     st->l2_pending += n[L2_PENDING];
     st->l2_misses += n[L2_MISS];
-    st->l2_bypasses += n[L2_PAST];
+    st->l2_bypasses += n[L2_BYPASSED];
     if (type == REQ_GLOBAL_READ) {
       st->l2_read_accesses += all;
       st->l2_read_hits += n[L2_HIT];

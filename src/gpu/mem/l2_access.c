@@ -96,11 +96,11 @@ void l2_send_past(struct l2_slice *s, struct l2_op op) {
   op.mshr = L2_NO_MSHR;
   l2_queue_push(&s->to_dram, op);
   struct req *r = req_of(s, op.r);
-  count(s, r, L2_PAST, false);
+  count(s, r, L2_BYPASSED, false);
   if (!s->env->hooks->on_access) return;
   struct mem_event e = l2_event_of(s, r, op.set, L2_NONE);
   e.note = &r->note;
-  s->env->hooks->on_access(s->env->hooks->ctx, &e, L2_PAST);
+  s->env->hooks->on_access(s->env->hooks->ctx, &e, L2_BYPASSED);
 }
 
 /* ---- misses ---- */
@@ -204,7 +204,7 @@ static inline enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct
   if (!plan_miss(s, b, r, op->set, *line, write ? 2 : 1, &p, plain)) return L2_REFUSED;
   *line = p.line;
   if (write || p.no_line) l2_to_dram(s, b, op->r, op->set);
-  if (!plain && p.no_line) return L2_PAST;
+  if (!plain && p.no_line) return L2_BYPASSED;
   req_id waits = op->r;
   if (write) {
     waits = req_new(s->env->pool);

@@ -75,7 +75,7 @@ static enum l2_outcome store(struct l2_slice *s, struct l2_bank *b, struct l2_op
     if (*line == L2_NONE && !no_line) return L2_REFUSED;
     if (no_line) {
       l2_to_dram(s, b, op->r, op->set);
-      return L2_PAST;
+      return L2_BYPASSED;
     }
     take_line(s, b, *line, op);
     t->state[*line] = L2_DIRTY;
@@ -117,7 +117,7 @@ static enum l2_outcome load(struct l2_slice *s, struct l2_bank *b, struct l2_op 
       if (*line == L2_NONE && !no_line) return L2_REFUSED;
       if (no_line) {
         l2_to_dram(s, b, op->r, op->set);
-        return L2_PAST;
+        return L2_BYPASSED;
       }
     }
     uint16_t m = coming ? t->mshr[*line] : l2_mshrs_take(&b->mshrs, r->addr >> t->shift << t->shift, *line);

@@ -120,7 +120,7 @@ static void see_miss(struct gpu *g, const struct req *r, enum l2_outcome out) {
 
 static void hear_access(void *ctx, const struct req *r, enum l2_outcome out) {
   struct gpu *g = ctx;
-  if (out != L2_PAST) see_miss(g, r, out);
+  if (out != L2_BYPASSED) see_miss(g, r, out);
   bool read = r->type == REQ_GLOBAL_READ || r->type == REQ_LOCAL_READ;
   if (!read && r->type != REQ_GLOBAL_WRITE && r->type != REQ_LOCAL_WRITE) return;
   see_warp(g, r, out == L2_HIT);

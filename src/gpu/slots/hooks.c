@@ -7,27 +7,22 @@
 
 static bool ask_bypass(void *ctx, const struct mem_event *e) {
   struct slots *s = ctx;
-  for (uint32_t h = 0; h < s->n_l2_bypass; h++) {
-    struct slot_instance *in = &s->at[s->l2_bypass[h]];
+  EACH_HOOK (in, s, l2_bypass)
     if (in->scheme->l2_bypass(&in->ctx, e)) return true;
-  }
   return false;
 }
 
 static bool ask_may_allocate(void *ctx, const struct mem_event *e) {
   struct slots *s = ctx;
-  for (uint32_t h = 0; h < s->n_l2_may_allocate; h++) {
-    struct slot_instance *in = &s->at[s->l2_may_allocate[h]];
+  EACH_HOOK (in, s, l2_may_allocate)
     if (!in->scheme->l2_may_allocate(&in->ctx, e)) return false;
-  }
   return true;
 }
 
 static int ask_victim(void *ctx, const struct cache_set *set, const struct mem_event *e) {
   struct slots *s = ctx;
   struct cache_set left = *set;
-  for (uint32_t h = 0; h < s->n_l2_narrow; h++) {
-    struct slot_instance *in = &s->at[s->l2_narrow[h]];
+  EACH_HOOK (in, s, l2_narrow) {
     uint32_t ways = in->scheme->l2_narrow(&in->ctx, &left, e);
     CHECK(ways && !(ways & ~left.usable), "cycle %llu: scheme %s leaves ways %x of %x", (unsigned long long)e->cycle,
           in->scheme->name, ways, left.usable);
@@ -45,18 +40,12 @@ static int ask_victim(void *ctx, const struct cache_set *set, const struct mem_e
 
 static void tell_access(void *ctx, const struct mem_event *e, enum l2_outcome out) {
   struct slots *s = ctx;
-  for (uint32_t h = 0; h < s->n_on_l2_access; h++) {
-    struct slot_instance *in = &s->at[s->on_l2_access[h]];
-    in->scheme->on_l2_access(&in->ctx, e, out);
-  }
+  EACH_HOOK (in, s, on_l2_access) in->scheme->on_l2_access(&in->ctx, e, out);
 }
 
 static void tell_evict(void *ctx, const struct mem_event *e) {
   struct slots *s = ctx;
-  for (uint32_t h = 0; h < s->n_on_l2_evict; h++) {
-    struct slot_instance *in = &s->at[s->on_l2_evict[h]];
-    in->scheme->on_l2_evict(&in->ctx, e);
-  }
+  EACH_HOOK (in, s, on_l2_evict) in->scheme->on_l2_evict(&in->ctx, e);
 }
 
 static uint32_t ask_class(void *ctx, const struct req *r) {

@@ -12,7 +12,7 @@ enum l2_outcome {
   L2_PENDING,
   L2_MISS,
   L2_REFUSED,
-  L2_PAST,
+  L2_BYPASSED,
   L2_OUTCOMES
 }; /* past: answered by DRAM, no line taken */
 

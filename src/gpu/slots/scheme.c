@@ -42,52 +42,40 @@ uint32_t scheme_counter_count(const struct scheme *s) {
   return n;
 }
 
-/* Every hook with its slot; observers belong to none. */
-/* clang-format off */
-#define HOOKS(H) \
-  H(configure, "configuration") \
-  H(on_kernel, "") \
-  H(on_epoch, "") \
-  H(may_launch, "cta scheduler") \
-  H(pick_cta, "cta scheduler") \
-  H(on_cta_start, "") \
-  H(on_cta_done, "") \
-  H(on_warp_start, "") \
-  H(on_warp_done, "") \
-  H(may_issue, "warp scheduler") \
-  H(issue_wake, "warp scheduler") \
-  H(pick_warp, "warp scheduler") \
-  H(on_issue, "") \
-  H(bypass_load, "l1 admission") \
-  H(bypass_access, "l1 admission") \
-  H(queues, "l1 order") \
-  H(queue_of, "l1 order") \
-  H(pick_queue, "l1 order") \
-  H(l1, "l1 organisation") \
-  H(may_allocate, "l1 admission") \
-  H(find_victim, "l1 replacement") \
-  H(on_evict, "") \
-  H(on_miss, "") \
-  H(on_hit, "") \
-  H(on_access, "") \
-  H(on_stall, "l1 admission") \
-  H(on_past, "") \
-  H(on_place, "") \
-  H(on_fill, "") \
-  H(l2_bypass, "l2 admission") \
-  H(l2_may_allocate, "l2 admission") \
-  H(l2_find_victim, "l2 replacement") \
-  H(on_l2_access, "") \
-  H(on_l2_evict, "") \
-  H(dram_class, "dram scheduler")
-/* clang-format on */
+/* ---- hooks ---- */
+
+const struct hook_row hook_rows[] = {
+#define ROW(n, s, r, o, e, a, f, w) \
+  {.name = #n,                      \
+   .slot = s,                       \
+   .owns = o,                       \
+   .fires = f,                      \
+   .answer = w,                     \
+   .rule = RULE_##r,                \
+   .site = SITE_##e,                \
+   .again = a,                      \
+   .offset = offsetof(struct scheme, n)},
+#define HOOK(name, type, arguments, slot, rule, owns, site, again, fires, answer) \
+  ROW(name, slot, rule, owns, site, again, fires, answer)
+#define HOOK_TABLE(name, type, slot, rule, owns, site, fires, answer) \
+  ROW(name, slot, rule, owns, site, false, fires, answer)
+#include "gpu/slots/hooks.def"
+#undef ROW
+};
+const uint32_t hook_count = sizeof hook_rows / sizeof *hook_rows;
+const char *const hook_rule_names[] = {"observe", "observe", "any", "all", "narrow", "decide", "decide"};
+
+bool scheme_fills(const struct scheme *s, const struct hook_row *h) {
+  void *filled;
+  memcpy(&filled, (const char *)s + h->offset, sizeof filled);
+  return filled != NULL;
+}
 
 const char *scheme_hook(const struct scheme *s, uint32_t k, const char **slot) {
   uint32_t n = 0;
-#define FILLED(hook, of) \
-  if (s->hook && n++ == k) return *slot = (of), #hook;
-  HOOKS(FILLED)
-#undef FILLED
+  if (s->configure && n++ == k) return *slot = "configuration", "configure";
+  for (uint32_t i = 0; i < hook_count; i++)
+    if (scheme_fills(s, &hook_rows[i]) && n++ == k) return *slot = hook_rows[i].slot, hook_rows[i].name;
   return NULL;
 }
 
@@ -206,18 +194,22 @@ static bool parse_one(struct slots *out, char *text, struct err *e) {
 
 /* ---- flattening ---- */
 
-/* The k-th exclusive part of a scheme, by what it says and by the hooks it fills; NULL after the last. */
+/* Is a hook for the lines of the L1? */
+static bool of_lines(const struct hook_row *h) {
+  return h->rule == RULE_OBSERVE_LINE || h->rule == RULE_DECIDE_LINE;
+}
+
+/* The k-th exclusive part of a scheme, by what it says and by the hooks it fills; NULL after the last. `org`: beside an
+ * organisation, which replaces lines in its own manner. */
 static const char *owned_part(const struct scheme *s, uint32_t k, bool org) {
-  const char *all[SCHEME_OWNS + 8] = {0};
   uint32_t n = 0;
-  while (n < SCHEME_OWNS && s->owns[n]) all[n] = s->owns[n], n++;
-  if (s->find_victim && !(org && s->yields_l1)) all[n++] = OWNS_L1_REPLACEMENT;
-  if (s->l1) all[n++] = OWNS_L1_ORGANISATION, all[n++] = OWNS_L1_REPLACEMENT;
-  if (s->pick_warp) all[n++] = OWNS_WARP_SCHEDULER;
-  if (s->l2_find_victim) all[n++] = OWNS_L2_REPLACEMENT;
-  if (s->dram_class) all[n++] = OWNS_DRAM_SCHEDULER;
-  if (s->pick_cta) all[n++] = OWNS_CTA_SCHEDULER;
-  return k < n ? all[k] : NULL;
+  for (uint32_t i = 0; i < SCHEME_OWNS && s->owns[i]; i++)
+    if (n++ == k) return s->owns[i];
+  for (uint32_t i = 0; i < hook_count; i++) {
+    const struct hook_row *h = &hook_rows[i];
+    if (h->owns && scheme_fills(s, h) && !(of_lines(h) && org && s->yields_l1) && n++ == k) return h->owns;
+  }
+  return s->l1 && n == k ? OWNS_L1_REPLACEMENT : NULL;
 }
 
 /* Does one of them keep the lines of the L1 itself? */
@@ -258,60 +250,29 @@ static int by_rank(const void *a, const void *b) {
   return is_setting(p) != is_setting(q) ? is_setting(p) - is_setting(q) : strcmp(p->name, q->name);
 }
 
+/* The instances that a hook is called of, in `list`; how many. */
+static uint8_t fill_hook(const struct slots *s, const struct hook_row *h, bool org, uint8_t *list) {
+  uint8_t n = 0;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const struct scheme *sc = s->at[i].scheme;
+    bool called = of_lines(h) ? !(org && sc->yields_l1) : !is_idle(&s->at[i], h->offset);
+    if (scheme_fills(sc, h) && called) list[n++] = (uint8_t)i;
+  }
+  return n;
+}
+
 static bool fill_hooks(struct slots *s, struct err *e) {
   if (!check_owners(s, e)) return false;
   qsort(s->at, s->count, sizeof *s->at, by_rank); /* the place in the list means nothing */
   bool org = has_organisation(s);
-#define OBSERVE(hook)                                                                \
-  for (uint32_t i = 0; i < s->count; i++)                                            \
-    if (s->at[i].scheme->hook && !is_idle(&s->at[i], offsetof(struct scheme, hook))) \
-      s->hook[s->n_##hook++] = (uint8_t)i;
-#define DECIDE(hook)                                                                     \
-  OBSERVE(hook)                                                                          \
-  if (s->n_##hook > 1)                                                                   \
+  const struct hook_row *row = hook_rows;
+#define HOOK(hook, ...)                                                                  \
+  s->n_##hook = fill_hook(s, row, org, s->hook);                                         \
+  if (row++->rule == RULE_DECIDE && s->n_##hook > 1)                                     \
     return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s", \
                    s->at[s->hook[0]].scheme->name, s->at[s->hook[1]].scheme->name, #hook);
-#define OF_LINES(hook)                    \
-  for (uint32_t i = 0; i < s->count; i++) \
-    if (s->at[i].scheme->hook && !(org && s->at[i].scheme->yields_l1)) s->hook[s->n_##hook++] = (uint8_t)i;
-  OBSERVE(on_kernel)
-  OBSERVE(on_epoch)
-  OBSERVE(may_issue)
-  OBSERVE(issue_wake)
-  DECIDE(l1)
-  DECIDE(queues)
-  DECIDE(queue_of)
-  DECIDE(pick_queue)
-  OBSERVE(may_allocate)
-  OBSERVE(on_past)
-  DECIDE(pick_warp)
-  OBSERVE(on_warp_start)
-  OBSERVE(on_warp_done)
-  OBSERVE(on_issue)
-  OBSERVE(bypass_load)
-  OBSERVE(bypass_access)
-  OBSERVE(on_stall)
-  OF_LINES(find_victim) /* one owner: check_owners */
-  OBSERVE(on_access)
-  OF_LINES(on_hit)
-  OBSERVE(on_miss)
-  OF_LINES(on_place)
-  OF_LINES(on_fill)
-  OBSERVE(on_evict)
-  OBSERVE(l2_bypass)
-  OBSERVE(l2_may_allocate)
-  DECIDE(l2_find_victim)
-  OBSERVE(l2_narrow)
-  OBSERVE(on_l2_access)
-  OBSERVE(on_l2_evict)
-  DECIDE(dram_class)
-  OBSERVE(may_launch)
-  DECIDE(pick_cta)
-  OBSERVE(on_cta_start)
-  OBSERVE(on_cta_done)
-#undef OBSERVE
-#undef DECIDE
-#undef OF_LINES
+#define HOOK_TABLE HOOK
+#include "gpu/slots/hooks.def"
   return true;
 }
 

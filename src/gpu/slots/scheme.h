@@ -4,15 +4,10 @@
  * its private state per GPU, SM and sub-partition, its counters, its storage in bits, and the hooks it fills. The
  * machine flattens the hooks of the selected schemes into `struct slots`; an empty slot is the inlined baseline.
  *
- * How hooks of several schemes combine is a property of the hook:
- *   observe (on_*)                 all are called
- *   filter  (bypass_load, bypass_access, on_stall, l2_bypass)        the first that says bypass wins
- *           (may_issue, may_allocate, l2_may_allocate, may_launch)   all must say yes (masks are and-ed)
- *           (l2_narrow)   each leaves ways out of what the one before it left
- *   decide  (find_victim, l2_find_victim, dram_class, pick_*, l1)  one owner; two schemes that fill it are refused by
- * name owns    a word per exclusive part that a scheme sets by configuration; two owners are refused by name
- * The order of a list means nothing: schemes are configured and asked by their names, those that are only a setting of
- * the machine (l1-latency) last. docs/reference/scheme-hooks.md says when each fires.
+ * hooks.def has a row for each hook: when it is called, what it answers, and how the hooks of several schemes combine.
+ * `owns` is a word for each exclusive part that a scheme sets by configuration; two owners are refused by name. The order
+ * of a list means nothing: schemes are configured and asked by their names, those that are only a setting of the machine
+ * (l1-latency) last.
  */
 #ifndef GPU_SLOTS_SCHEME_H
 #define GPU_SLOTS_SCHEME_H
@@ -48,7 +43,7 @@ enum l1_outcome {
 };
 /* What sent an access past the L1: the instruction's cache operator, bypass_load, bypass_access, on_stall, or the cache
  * itself (may_allocate, find_victim, the organisation). */
-enum l1_past { PAST_BY_INST, PAST_BY_LOAD, PAST_BY_ACCESS, PAST_BY_STALL, PAST_BY_CACHE };
+enum l1_bypass_by { BYPASS_BY_INST, BYPASS_BY_LOAD, BYPASS_BY_ACCESS, BYPASS_BY_STALL, BYPASS_BY_CACHE };
 
 /* One access at the L1 data cache, or one load instruction (then `addr`, `chunks` are of its first access). */
 struct l1_event {
@@ -182,9 +177,8 @@ struct scheme {
   void (*finish)(struct scheme_ctx *c, struct err *e);
   /* Fill up to `max` rows; returns how many. */
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
-  const char *no_storage;  /* why it adds none, where storage is NULL; searches have that of their base */
-  double probe_picojoule;  /* published energy of a look into its tables; 0: none is, energy.def's figure is taken */
-  const struct l1_org *l1; /* the L1 organisation slot */
+  const char *no_storage; /* why it adds none, where storage is NULL; searches have that of their base */
+  double probe_picojoule; /* published energy of a look into its tables; 0: none is, energy.def's figure is taken */
   /* Its rules for the lines of the L1 (find_victim, on_hit, on_place, on_fill) give way to an organisation, which keeps
    * the lines in its own manner: the rest of the scheme works beside it. */
   bool yields_l1;
@@ -199,66 +193,10 @@ struct scheme {
   uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
   const char *epoch_param;
 
-  /* ---- hooks, in the order in which events occur ---- */
-  void (*on_kernel)(struct scheme_ctx *c); /* a launch begins */
-  void (*on_epoch)(struct scheme_ctx *c);  /* before the SMs run in that cycle */
-  /* warp scheduler */
-  uint64_t (*may_issue)(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads);
-  /* ^ warps: slots whose warp runs and waits for no barrier, fence or atomic; loads: those whose next instruction is a
-   * global or local load. Returns the slots that may issue. */
-  /* First cycle in which may_issue's answer for this SM may change by time alone; UINT64_MAX: not before an event. */
-  uint64_t (*issue_wake)(struct scheme_ctx *c, uint32_t sm);
-  int (*pick_warp)(struct scheme_ctx *c, uint32_t sm, uint32_t scheduler,
-                   uint64_t eligible); /* -1: the built-in order */
-  void (*on_warp_start)(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta);
-  void (*on_warp_done)(struct scheme_ctx *c, uint32_t sm, uint32_t warp);
-  void (*on_issue)(struct scheme_ctx *c, uint32_t sm, uint32_t warp, const struct inst *i);
-  /* L1 admission */
-  bool (*bypass_load)(struct scheme_ctx *c, const struct l1_event *e);   /* once per global load instruction */
-  bool (*bypass_access)(struct scheme_ctx *c, const struct l1_event *e); /* once per access, before the lookup */
-  bool (*on_stall)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why); /* refused: bypass it now? */
-  /* L1 order: first-in first-out queues between coalescer and L1. The machine keeps them. */
-  uint32_t (*queues)(struct scheme_ctx *c, uint32_t *depth); /* how many, of which depth; 0: in order, none */
-  uint32_t (*queue_of)(struct scheme_ctx *c, const struct l1_event *e); /* asked again while that queue is full */
-  int (*pick_queue)(struct scheme_ctx *c, uint32_t sm, const uint32_t *lengths); /* one moves on: which; -1: none */
-  /* May a load that misses take a line? false sends it past the L1. May be asked again for a refused access. */
-  bool (*may_allocate)(struct scheme_ctx *c, const struct l1_event *e);
-  /* L1 replacement and observation */
-  int (*find_victim)(struct scheme_ctx *c, uint32_t sm, const struct cache_set *s, const struct l1_event *e);
-  /* ^ way to replace; -1: none may be replaced, which sends a global load past the L1 (a local one evicts the least
-   * recently used). Asked again while the access is refused for another reason: the same state must answer the same. */
-  void (*on_access)(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out); /* accepted */
-  void (*on_hit)(struct scheme_ctx *c, const struct l1_event *e);
-  void (*on_miss)(struct scheme_ctx *c, const struct l1_event *e); /* way: the line reserved; UINT32_MAX: none yet */
-  /* A line got its way: with allocation on misses just before on_miss, with allocation on fills just before on_fill.
-   * Where a line's state of replacement begins. */
-  void (*on_place)(struct scheme_ctx *c, const struct l1_event *e);
-  void (*on_fill)(struct scheme_ctx *c, const struct l1_event *e); /* data arrived */
-  void (*on_evict)(struct scheme_ctx *c, const struct l1_event *e, uint32_t owner_warp, bool reused);
-  void (*on_past)(struct scheme_ctx *c, const struct l1_event *e, enum l1_past by); /* a global load left past the L1 */
-  /* L2 admission: a request (no atomic, nothing newer in the L2 than in DRAM) left the ROP delay: straight to DRAM?
-   * Once per request, until one scheme says yes. */
-  bool (*l2_bypass)(struct scheme_ctx *c, const struct mem_event *e);
-  /* May this miss (no atomic) take a line? e->way: an empty one, UINT32_MAX if one has to be replaced. Once per miss.
-   */
-  bool (*l2_may_allocate)(struct scheme_ctx *c, const struct mem_event *e);
-  /* L2 replacement: way to replace out of s->usable when no way is empty; -1: none (an atomic then evicts the least
-   * recently used). Once per miss. */
-  int (*l2_find_victim)(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e);
-  /* Before that: the ways out of s->usable that may be replaced, at least one. Whoever owns L2 replacement chooses
-   * among them (the least recently used if nobody does). Once per miss. */
-  uint32_t (*l2_narrow)(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e);
-  /* Accepted: hit, pending, miss (way: the line reserved), past (bypassed, or no line for it). */
-  void (*on_l2_access)(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out);
-  void (*on_l2_evict)(struct scheme_ctx *c, const struct mem_event *e); /* line and way: the victim's; rest: by whom */
-  /* DRAM queue of a request: 0 goes before 1, FR-FCFS within each. May be asked again. */
-  uint32_t (*dram_class)(struct scheme_ctx *c, const struct req *r);
-  /* CTA scheduler: asked after the SMs of a cycle for each SM with room, round-robin, one CTA per SM and cycle. When
-   * none is given out, not again before a CTA has ended. Some SM without CTAs must be given one. */
-  bool (*may_launch)(struct scheme_ctx *c, uint32_t sm, uint32_t running);
-  int64_t (*pick_cta)(struct scheme_ctx *c, uint32_t sm, uint32_t room); /* each linear id once; -1: none for it now */
-  void (*on_cta_start)(struct scheme_ctx *c, uint32_t sm, uint32_t cta); /* before its warps start */
-  void (*on_cta_done)(struct scheme_ctx *c, uint32_t sm, uint32_t cta);  /* after its last warp */
+  /* ---- hooks: hooks.def says when each is called and what it answers ---- */
+#define HOOK(name, type, arguments, ...) type(*name) arguments;
+#define HOOK_TABLE(name, type, ...) type name;
+#include "gpu/slots/hooks.def"
 };
 
 /* Place a scheme where the registry finds it. */

@@ -8,9 +8,30 @@ uint32_t scheme_count(void);
 const struct scheme *scheme_at(uint32_t i); /* in order of names */
 const struct scheme *scheme_find(const char *name);
 uint32_t scheme_param_count(const struct scheme *s);
-/* The k-th hook that a scheme fills, in the order in which events occur, and the slot it belongs to; NULL after the
- * last.
- */
+/* A hook, as hooks.def has it. */
+enum hook_rule { RULE_OBSERVE, RULE_OBSERVE_LINE, RULE_ANY, RULE_ALL, RULE_NARROW, RULE_DECIDE, RULE_DECIDE_LINE };
+enum hook_site { SITE_NONE, SITE_LOAD, SITE_L1, SITE_L2, SITE_DRAM, SITE_CTA, SITE_ISSUE, HOOK_SITES };
+struct hook_row {
+  const char *name, *slot, *owns, *fires, *answer;
+  enum hook_rule rule;
+  enum hook_site site;
+  bool again;
+  size_t offset; /* in struct scheme */
+};
+extern const struct hook_row hook_rows[];
+extern const uint32_t hook_count;
+extern const char *const hook_rule_names[]; /* by enum hook_rule */
+/* Does the scheme fill the hook? */
+bool scheme_fills(const struct scheme *s, const struct hook_row *h);
+/* Call the hook of each selected scheme that fills it: `in` is its instance. `break` does not leave the loop; `return`
+ * does. EACH_HOOK_OF takes their number, where the caller knows that it is 0. */
+/* clang-format off */
+#define EACH_HOOK(in, slots, hook) EACH_HOOK_OF(in, slots, hook, (slots)->n_##hook)
+#define EACH_HOOK_OF(in, slots, hook, count)                                       \
+  for (uint32_t hook##_i = 0, hook##_n = (count); hook##_i < hook##_n; hook##_i++) \
+    for (struct slot_instance *in = &(slots)->at[(slots)->hook[hook##_i]]; in; in = NULL)
+/* clang-format on */
+/* The k-th hook that a scheme fills, and the slot it belongs to; `configure` first. NULL after the last. */
 const char *scheme_hook(const struct scheme *s, uint32_t k, const char **slot);
 uint32_t scheme_counter_count(const struct scheme *s);
 
@@ -29,22 +50,11 @@ struct slot_instance {
 struct slots {
   struct slot_instance at[SLOTS_MAX];
   uint32_t count;
-/* clang-format off */
-#define HOOK_LIST(name) uint8_t name[SLOTS_MAX], n_##name;
-  HOOK_LIST(on_kernel)
-  HOOK_LIST(on_epoch)
-  HOOK_LIST(may_issue)
-  HOOK_LIST(issue_wake) HOOK_LIST(pick_warp) HOOK_LIST(l1) HOOK_LIST(queues) HOOK_LIST(queue_of) HOOK_LIST(pick_queue)
-      HOOK_LIST(may_allocate) HOOK_LIST(on_past) HOOK_LIST(on_warp_start) HOOK_LIST(on_warp_done) HOOK_LIST(on_issue)
-          HOOK_LIST(bypass_load) HOOK_LIST(bypass_access) HOOK_LIST(on_stall) HOOK_LIST(find_victim)
-              HOOK_LIST(on_access) HOOK_LIST(on_hit) HOOK_LIST(on_miss) HOOK_LIST(on_place) HOOK_LIST(on_fill) HOOK_LIST(on_evict)
-                  HOOK_LIST(l2_bypass) HOOK_LIST(l2_may_allocate) HOOK_LIST(l2_find_victim) HOOK_LIST(l2_narrow) HOOK_LIST(on_l2_access)
-                      HOOK_LIST(on_l2_evict) HOOK_LIST(dram_class) HOOK_LIST(may_launch) HOOK_LIST(pick_cta)
-                          HOOK_LIST(on_cta_start) HOOK_LIST(on_cta_done)
-/* clang-format on */
-#undef HOOK_LIST
-                              uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
-  bool finished;                                   /* slots_finish has been called */
+#define HOOK(name, ...) uint8_t name[SLOTS_MAX], n_##name;
+#define HOOK_TABLE HOOK
+#include "gpu/slots/hooks.def"
+  uint64_t next_epoch; /* earliest of all, UINT64_MAX if none */
+  bool finished;       /* slots_finish has been called */
 };
 
 /* A list may name searches ("swl-best+bucl"). How many machines one stands for (1 if it names none), and the list of

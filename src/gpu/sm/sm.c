@@ -195,10 +195,7 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
     memset(s->pending[w], 0, sizeof s->pending[w]);
     memset(s->score + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
     if (RARE(s->score_long)) memset(s->score_long + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
-    for (uint32_t h = 0; h < g->slots.n_on_warp_start; h++) {
-      struct slot_instance *in = &g->slots.at[g->slots.on_warp_start[h]];
-      in->scheme->on_warp_start(&in->ctx, s->id, w, cta);
-    }
+    EACH_HOOK (in, &g->slots, on_warp_start) in->scheme->on_warp_start(&in->ctx, s->id, w, cta);
     if (RARE(g->seen.timeline)) timeline_warp_start(s, w);
   }
 }

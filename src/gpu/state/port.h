@@ -9,7 +9,7 @@
 req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
 void sm_send(struct sm *s, req_id r);
 /* Room in the interconnect for a packet? If not, an SM that falls asleep now wakes when there is. */
-static inline bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
+static inline __attribute__((always_inline)) bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
   if (icnt_can_push(s->g->icnt, s->id, bytes)) return true;
   if (bytes < s->need_icnt) s->need_icnt = bytes;
   return false;

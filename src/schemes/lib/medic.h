@@ -212,7 +212,7 @@ static inline void medic_observe(struct scheme_ctx *c, const struct mem_event *e
   if (!medic_tracked(e->type)) return;
   m->requests++;
   m->misses += out != L2_HIT;
-  if (out == L2_PAST) return; /* not looked up */
+  if (out == L2_BYPASSED) return; /* not looked up */
   struct medic_warp *w = medic_warp_of(c, e->sm, e->warp);
   bool typed = w->accesses >= c->param[MEDIC_PROFILE];
   w->accesses++;
@@ -247,7 +247,7 @@ static inline int64_t medic_place_of(const int64_t *place, uint32_t ways, uint32
 
 /* After medic_observe: a miss gives its line a class and a place, a touch the last place. */
 static inline void medic_insert(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out, uint32_t k) {
-  if (e->way == UINT32_MAX || out == L2_PAST) return;
+  if (e->way == UINT32_MAX || out == L2_BYPASSED) return;
   int64_t *place = medic_place(c) + medic_line(c, e, 0);
   uint32_t ways = c->config->l2.ways;
   place[e->way] = ++((struct medic *)c->state)->clock;
@@ -284,7 +284,7 @@ static inline uint32_t medic_dram_class(struct scheme_ctx *c, const struct req *
   return !medic_urgent(c, r->type, r->sm, r->warp);
 }
 static inline void medic_count_fetch(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out, uint32_t k) {
-  if (out != L2_MISS && out != L2_PAST) return;
+  if (out != L2_MISS && out != L2_BYPASSED) return;
   c->counter[k + (medic_urgent(c, e->type, e->sm, e->warp) ? MEDIC_URGENT : MEDIC_ORDINARY)]++;
 }
 

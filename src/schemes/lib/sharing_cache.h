@@ -96,7 +96,7 @@ static inline struct sharing_l2_line *sharing_l2_set(const struct scheme_ctx *c,
 
 static inline void sharing_l2_access(struct scheme_ctx *c, struct sharing_l2_line *lines, const struct mem_event *e,
                                      enum l2_outcome out, uint32_t counters) {
-  if (e->way == UINT32_MAX || out == L2_PAST) return;
+  if (e->way == UINT32_MAX || out == L2_BYPASSED) return;
   struct sharing_l2_line *l = &sharing_l2_set(c, lines, e)[e->way];
   if (out == L2_MISS) *l = (struct sharing_l2_line){.owner = (uint8_t)e->sm};
   else if (l->owner != e->sm && !l->shared) l->shared = 1, c->counter[counters + SHARING_MARKED]++;
