@@ -24,18 +24,9 @@ enum { CONST_BYTES = 65536 };
 /* ---- opening ---- */
 
 static void copy_options(struct session *s, const struct session_options *o) {
-  s->o = *o;
-  s->o.gpu = arena_strdup(&s->arena, o->gpu ? o->gpu : "fermi");
-  s->o.scheme = arena_strdup(&s->arena, o->scheme ? o->scheme : "baseline");
-  s->o.program = o->program ? arena_strdup(&s->arena, o->program) : NULL;
-  s->o.timeline_path = o->timeline_path ? arena_strdup(&s->arena, o->timeline_path) : NULL;
-  s->o.state_path = o->state_path ? arena_strdup(&s->arena, o->state_path) : NULL;
-  s->o.record_path = o->record_path ? arena_strdup(&s->arena, o->record_path) : NULL;
-  s->o.trace_path = o->trace_path ? arena_strdup(&s->arena, o->trace_path) : NULL;
-  s->o.trace_temp = o->trace_temp ? arena_strdup(&s->arena, o->trace_temp) : NULL;
-  const char **sets = ARENA_ARRAY(&s->arena, const char *, o->set_count + 1);
-  for (size_t i = 0; i < o->set_count; i++) sets[i] = arena_strdup(&s->arena, o->sets[i]);
-  s->o.sets = sets;
+  s->o = session_options_copy(&s->arena, o);
+  if (!s->o.gpu) s->o.gpu = "fermi";
+  if (!s->o.scheme) s->o.scheme = "baseline";
 }
 
 static bool configure(struct session *s, struct err *e) {
@@ -139,16 +130,6 @@ struct session *session_open(const struct session_options *o, struct err *e) {
 
 /* ---- options of a child of `sluice run` ---- */
 
-static const char *text_of(const json_t *root, const char *key, const char *otherwise) {
-  const char *v = json_string_value(json_object_get(root, key));
-  return v ? v : otherwise;
-}
-
-static uint64_t number_of(const json_t *root, const char *key) {
-  json_int_t v = json_integer_value(json_object_get(root, key));
-  return v > 0 ? (uint64_t)v : 0;
-}
-
 static bool read_mode(const char *word, enum session_mode *mode, struct err *e) {
   if (strcmp(word, "timing") == 0) *mode = SESSION_TIMING;
   else if (strcmp(word, "functional") == 0) *mode = SESSION_FUNCTIONAL;
@@ -174,51 +155,13 @@ static void claim_files(const char *dir, struct session_options *o) {
 static struct session *open_from_file(const char *dir, struct err *e) {
   struct arena a = {0};
   struct session *s = NULL;
-  json_error_t je;
-  const char *path = arena_printf(&a, "%s/options.json", dir);
-  json_t *root = json_load_file(path, 0, &je);
-  if (!root) {
-    err_set(e, ERR_INPUT, "%s:%d:%d: %s", path, je.line, je.column, je.text);
-    goto out;
-  }
-  const json_t *sets = json_object_get(root, "sets");
-  const char **texts = ARENA_ARRAY(&a, const char *, json_array_size(sets) + 1);
-  struct session_options o = {.gpu = text_of(root, "gpu", NULL),
-                              .scheme = text_of(root, "scheme", NULL),
-                              .program = text_of(root, "program", NULL),
-                              .record_path = arena_printf(&a, "%s/record.json", dir),
-                              .record_unread = json_is_false(json_object_get(root, "record")),
-                              .state_path = arena_printf(&a, "%s/process", dir),
-                              .every_launch = json_is_true(json_object_get(root, "every_launch")),
-                              .watchdog = number_of(root, "watchdog"),
-                              .timing_first = (uint32_t)number_of(root, "timing_first"),
-                              .timing_end = (uint32_t)number_of(root, "timing_end"),
-                              .quiet = json_is_true(json_object_get(root, "quiet")),
-                              .meter = json_is_true(json_object_get(root, "meter")),
-                              .detail = json_is_true(json_object_get(root, "detail")),
-                              .lines = json_is_true(json_object_get(root, "lines")),
-                              .character = json_is_true(json_object_get(root, "characterise")),
-                              .profile = json_is_true(json_object_get(root, "profile")),
-                              .timeline_path = text_of(root, "timeline", NULL),
-                              .timeline_first = number_of(root, "timeline_first"),
-                              .timeline_last = number_of(root, "timeline_last"),
-                              .timeline_sms = (uint32_t)number_of(root, "timeline_sms"),
-                              .sample_cycles = number_of(root, "sample_cycles"),
-                              .trace_path = text_of(root, "trace", NULL),
-                              .trace_temp = text_of(root, "trace_temp", NULL),
-                              .sets = texts};
-  for (size_t i = 0; i < json_array_size(sets); i++) {
-    const char *t = json_string_value(json_array_get(sets, i));
-    if (t) texts[o.set_count++] = t;
-  }
-  claim_files(dir, &o);
-  if (read_mode(text_of(root, "mode", "timing"), &o.mode, e) &&
-      simt_check_parse(text_of(root, "check", NULL), &o.checks, e) &&
-      simt_memory_parse(text_of(root, "memory", NULL), &o.memory, e) &&
-      simt_interleave_parse(text_of(root, "interleave", NULL), &o.turn, e))
+  struct session_options o;
+  if (session_options_read(&a, arena_printf(&a, "%s/options.json", dir), &o, e)) {
+    o.record_path = arena_printf(&a, "%s/record.json", dir);
+    o.state_path = arena_printf(&a, "%s/process", dir);
+    claim_files(dir, &o);
     s = session_open(&o, e);
-out:
-  json_decref(root);
+  }
   arena_free(&a);
   return s;
 }

@@ -14,9 +14,9 @@
 
 enum session_mode { SESSION_TIMING, SESSION_FUNCTIONAL };
 
-struct session_options {
-  const char *gpu;    /* configuration name or file; NULL: "fermi" */
-  const char *scheme; /* "baseline" or a comma- or plus-separated list; NULL: baseline */
+struct session_options { /* a row of options.def for each */
+  const char *gpu;       /* configuration name or file; NULL: "fermi" */
+  const char *scheme;    /* "baseline" or a comma- or plus-separated list; NULL: baseline */
   enum session_mode mode;
   const char *const *sets; /* "key=value" */
   size_t set_count;
@@ -58,6 +58,8 @@ struct record;
 struct session; /* opaque; single-threaded: callers lock */
 
 struct session *session_open(const struct session_options *o, struct err *e);
+/* Options for a library in another process, which session_open_from_env finds in $SLUICE_DIR/options.json. */
+bool session_options_write(const struct session_options *o, const char *path, struct err *e);
 /* Options from the environment that `sluice run` set for its child (SLUICE_*); defaults where unset. */
 struct session *session_open_from_env(struct err *e);
 struct simt *session_simt(struct session *s);

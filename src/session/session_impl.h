@@ -64,4 +64,9 @@ uint32_t session_record_submit(struct session *s, session_task id, const struct 
 void session_record_wait(struct session *s, session_task id);
 void session_record_free(struct session *s);
 
+/* ---- options (options.c) ---- */
+struct session_options session_options_copy(struct arena *a, const struct session_options *from);
+/* Texts lie in the arena. */
+bool session_options_read(struct arena *a, const char *path, struct session_options *o, struct err *e);
+
 #endif

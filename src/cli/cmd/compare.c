@@ -324,7 +324,7 @@ static const struct opt compare_opts[] = {
      "file"},
     {"no-html", NULL, "no report, and no closer look at the runs for it", OPT_FLAG, CMP(no_html), 0, NULL},
     {"quiet", NULL, "no table", OPT_FLAG, CMP(sim.quiet), 'q', NULL},
-#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, child, help) \
+#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) \
   {name, arg, help, OPT_##kind, CMP(sim.member), letter, complete},
 #define RUN_OPTION(...)
 #include "cli/frame/sim_options.def"

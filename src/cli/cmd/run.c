@@ -380,7 +380,7 @@ static const struct opt run_opts[] = {
      offsetof(struct run_options, jobs), 'J', NULL},
     {"trace-csv", "FILE", "hit rates of an address-only trace, without time (docs/reference/trace-format.md)", OPT_TEXT,
      offsetof(struct run_options, trace_csv), 0, "file"},
-#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, child, help) \
+#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) \
   {name, arg, help, OPT_##kind, RUN(member), letter, complete},
 #include "cli/frame/sim_options.def"
     {.name = NULL}};

@@ -18,9 +18,6 @@ bool sim_session_options(const struct sim_options *o, const char *program, const
 struct arena;
 size_t sim_options_pass(struct arena *a, const struct sim_options *o, char **argv);
 size_t sim_options_pass_most(const struct sim_options *o);
-/* The options that the library in a program reads as they are, into options.json. */
-struct json_t;
-void sim_options_child(const struct sim_options *o, struct json_t *child);
 /* Write options.json for the library in the program `argv`. */
 bool child_write_options(const struct tempdir *t, const struct sim_options *o, char *const *argv, struct err *e);
 /* One simulation, of a program, a kernel file or a trace: argv[0] says which. Returns an exit code. */

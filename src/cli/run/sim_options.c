@@ -1,7 +1,6 @@
 /* sim_options.c - what the rows of sim_options.def say beyond parsing: which options go with what is run (one that could do
- * nothing is an error), which are passed on to other runs, which the library in a program reads.
+ * nothing is an error), which are passed on to other runs, what the simulation gets.
  */
-#include <jansson.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -24,12 +23,11 @@ struct row {
   size_t at; /* bytes into struct sim_options */
   unsigned runs;
   enum pass pass;
-  const char *child;
 };
 
 static const struct row rows[] = {
-#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, child, help) \
-  {name, OPT_##kind, offsetof(struct sim_options, member), runs, pass, child},
+#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) \
+  {name, OPT_##kind, offsetof(struct sim_options, member), runs, pass},
 #include "cli/frame/sim_options.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -76,21 +74,6 @@ size_t sim_options_pass(struct arena *a, const struct sim_options *o, char **arg
   return n;
 }
 
-/* ---- for the library in a program ---- */
-
-void sim_options_child(const struct sim_options *o, struct json_t *child) {
-  for (const struct row *r = rows; r < rows + ROWS; r++) {
-    const struct opt_list l = list_of(r, o);
-    json_t *v = r->kind == OPT_FLAG   ? json_boolean(flag_of(r, o))
-                : r->kind == OPT_TEXT ? json_string(text_of(r, o))
-                : r->kind == OPT_UINT ? json_integer((json_int_t)number_of(r, o))
-                                      : json_array();
-    for (size_t i = 0; i < l.count; i++) json_array_append_new(v, json_string(l.at[i]));
-    if (r->child) json_object_set_new(child, r->child, v);
-    else json_decref(v);
-  }
-}
-
 /* ---- what goes with what ---- */
 
 static const char *name_of(enum run_what what) {
@@ -129,30 +112,26 @@ bool run_fits(const struct sim_options *o, enum run_what what, struct err *e) {
   return true;
 }
 
+/* ---- what the simulation gets ---- */
+
 bool sim_session_options(const struct sim_options *o, const char *program, const char *record,
                          struct session_options *so, struct err *e) {
   *so = (struct session_options){
-      .gpu = o->gpu,
-      .scheme = o->scheme,
       .mode = o->mode && !strcmp(o->mode, "functional") ? SESSION_FUNCTIONAL : SESSION_TIMING,
       .sets = o->sets.at,
       .set_count = o->sets.count,
       .record_path = record,
       .every_launch = o->launches && !strcmp(o->launches, "all"),
       .program = program,
-      .watchdog = o->watchdog,
       .quiet = o->quiet,
       .meter = o->meter,
-      .detail = o->detail,
-      .lines = o->lines,
-      .character = o->characterise,
-      .profile = o->profile,
-      .timeline_path = o->timeline,
-      .timeline_sms = (uint32_t)o->timeline_sms,
-      .sample_cycles = o->sample,
       .trace_path = o->trace_out,
       .trace_temp = o->trace_temp,
   };
+#define COMPUTED
+#define SAME(theirs, ours) so->theirs = o->ours
+#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) session;
+#include "cli/frame/sim_options.def"
   return simt_check_parse(o->check, &so->checks, e) && simt_memory_parse(sim_memory(o, ""), &so->memory, e) &&
          simt_interleave_parse(o->interleave, &so->turn, e) &&
          sim_timeline_window(o->timeline_window, &so->timeline_first, &so->timeline_last, e) &&
