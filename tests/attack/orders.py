@@ -25,7 +25,8 @@ class Access:
         self.space = r.choice(["global", "global", "shared"])
         self.a, self.b, self.c = r.choice([0, 1, 1, 1, 2, 31, 63]), r.choice([0, 1, 32, 64, 96]), r.randrange(0, 128)
         self.modulus = r.choice([1, 8, 64, 4 * WORDS // self.width])
-        self.low, self.high = r.choice([(0, 1024), (0, 1024), (0, 1), (0, 32), (32, 64), (16, 48)])
+        one = r.randrange(0, 96)
+        self.low, self.high = r.choice([(0, 1024), (0, 1024), (0, 32), (32, 64), (16, 48), (one, one + 1), (one, one + 1)])
         self.cta = r.choice([None, None, None, 0, 1])
         self.barrier = r.random() < .5  # in front of it
 
@@ -33,14 +34,14 @@ class Access:
     strong = property(lambda self: self.op == "atom" or (self.space == "global" and "volatile" in self.op))
 
     def byte(self, tid, cta):
-        return (self.a * tid + self.b * cta + self.c) % self.modulus * self.width
+        return (self.a * tid + self.b * cta + self.c % 4096) % self.modulus * self.width
 
     def ptx(self, n):
         t = f"b{8 * self.width}" if self.width > 1 else "u8"
         reg = "%rd9" if self.width == 8 else "%r9" if self.width == 4 else "%h9"
         base = "%rd1" if self.space == "global" else "%rd2"
         lines = ["bar.sync 0;"] if self.barrier else []
-        lines += [f"mad.lo.u32 %r4, %r1, {self.a}, {self.c};", f"mad.lo.u32 %r4, %r2, {self.b}, %r4;",
+        lines += [f"mad.lo.u32 %r4, %r1, {self.a}, {self.c % 4096};", f"mad.lo.u32 %r4, %r2, {self.b}, %r4;",
                   f"rem.u32 %r4, %r4, {self.modulus};", f"mul.wide.u32 %rd4, %r4, {self.width};", f"add.u64 %rd4, %rd4, {base};",
                   f"setp.ge.u32 %p1, %r1, {self.low};", f"setp.lt.and.u32 %p1, %r1, {self.high}, %p1;"]
         if self.cta is not None:
@@ -61,6 +62,13 @@ class Kernel:
         self.ctas, self.threads = r.choice([1, 2, 4]), r.choice([32, 48, 64, 96])
         self.whole = r.random() < .5
         self.at = [Access(r, self.whole) for _ in range(2 if self.whole else r.randint(2, 5))]
+        if self.whole and r.random() < .7:  # mostly rows of words against one of them
+            first, second = self.at
+            first.a, first.modulus, second.space, second.barrier = 1, 2048 // first.width, first.space, False
+            second.a, second.b, second.c, second.modulus = 1, 0, first.c, first.modulus
+            second.low = r.randrange(0, self.threads)
+            second.high = second.low + 1
+            second.c += r.choice([-33, -32, -20, 0, 7, 32, 37])
 
     def ptx(self):
         return (".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
