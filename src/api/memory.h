@@ -2,7 +2,9 @@
  * in the middle of building something.
  *
  * libsluice is linked with malloc and its like wrapped (room.mk): between memory_enter and memory_leave, what this
- * thread allocates and maps is noted in a ledger. Whoever frees a block in the usual way takes it out again.
+ * thread allocates and maps is noted in a ledger. Whoever frees a block in the usual way takes it out again. What other
+ * libraries allocate for themselves (streams, trees, JSON) is not noted: of a call that memory ended that may stay
+ * behind, some kB.
  */
 #ifndef API_MEMORY_H
 #define API_MEMORY_H

@@ -14,6 +14,15 @@
 #include <cmocka.h>
 #include <sluice.h>
 
+/* Programs that were compiled have these numbers in them; tests/abi sees structs and functions. */
+_Static_assert(SLUICE_OK == 0 && SLUICE_USAGE == 1 && SLUICE_INPUT == 2 && SLUICE_UNSUPPORTED == 3, "");
+_Static_assert(SLUICE_PROGRAM == 4 && SLUICE_STUCK == 5 && SLUICE_INTERNAL == 6 && SLUICE_NO_MEMORY == 7, "");
+_Static_assert(SLUICE_LAST_LAUNCH == 0 && SLUICE_ALL_LAUNCHES == 1, "");
+_Static_assert(SLUICE_COUNTERS == 0 && SLUICE_SCHEMES == 1 && SLUICE_KNOBS == 2, "");
+_Static_assert(SLUICE_NAME == 0 && SLUICE_UNIT == 1 && SLUICE_MEANING == 2, "");
+_Static_assert(SLUICE_HIT == 0 && SLUICE_PENDING == 1 && SLUICE_MISS == 2 && SLUICE_REFUSED == 3, "");
+_Static_assert(SLUICE_FETCH == 0 && SLUICE_WRITE == 1 && SLUICE_WRITE_BACK == 2, "");
+
 static const char ptx[] = ".version 3.1\n.target sm_20\n.address_size 64\n"
                           ".global .u32 factor = 3;\n"
                           ".visible .entry scale(.param .u64 in, .param .u64 out, .param .u32 add)\n{\n"
