@@ -125,7 +125,7 @@ static void set_first(struct gpu *g) {
 /* What a launch counts for itself, out of counters that are its own as long as it is alone. */
 static void take_own(const struct gpu *g, struct gpu_stats *own) {
   struct gpu_stats t;
-  gpu_seen_total(g, &t);
+  observe_total(g, &t);
   *own = (struct gpu_stats){.warp_insts = t.warp_insts,
                             .thread_insts = t.thread_insts,
                             .exec_int = t.exec_int,
@@ -168,8 +168,8 @@ void gpu_work_end(struct gpu *g, struct gpu_ended *out) {
   out->own.kernels = 1;
   out->own.cycles = g->now - k->start;
   if (out->own.cycles) out->warps = (double)k->warp_cycles / ((double)out->own.cycles * g->config.sms);
-  for (uint32_t i = 0; g->seen.timeline && i < g->config.sms; i++) sm_settle(&g->sm[i], g->now);
-  if (g->seen.timeline) timeline_end(g, k);
+  for (uint32_t i = 0; g->observed.timeline && i < g->config.sms; i++) sm_settle(&g->sm[i], g->now);
+  if (g->observed.timeline) timeline_end(g, k);
   k->feed = NULL;
   g->works--;
   memmove(g->turn + at, g->turn + at + 1, g->works - at);
@@ -182,7 +182,7 @@ void gpu_work_end(struct gpu *g, struct gpu_ended *out) {
 void gpu_work_clear(struct gpu *g) {
   for (; g->works; g->works--) {
     struct gpu_work *k = &g->work[g->turn[g->works - 1]];
-    if (g->seen.timeline) timeline_end(g, k);
+    if (g->observed.timeline) timeline_end(g, k);
     k->feed = NULL;
   }
   g->finished = g->ended = g->running_ctas = 0;
@@ -226,7 +226,7 @@ static void start_cta(struct gpu *g, struct gpu_work *k, uint32_t sm, uint32_t f
   s->regs_taken += k->regs;
   s->shared_taken += k->shared;
   sm_start_cta(s, (uint32_t)(k - g->work), slot, first, cta);
-  if (g->seen.l2) gpu_see_cta(g, sm, slot);
+  if (g->observed.l2) observe_cta(g, sm, slot);
   k->next_cta++;
   k->running_ctas++;
   k->on_sm[sm]++;
@@ -320,7 +320,7 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
   struct sm *s = &g->sm[sm];
   struct gpu_work *k = &g->work[s->cta_work[slot]];
   g->block_at = g->now;
-  if (g->seen.l2) gpu_see_cta_done(g, sm, slot);
+  if (g->observed.l2) observe_cta_done(g, sm, slot);
   g->free_slots[sm] |= 1u << slot;
   s->warps_taken &= ~warp_mask(s->cta_first[slot], k->warps);
   s->regs_taken -= k->regs;

@@ -20,15 +20,15 @@
 
 /* The running SMs of word `w` step. */
 static inline bool sm_steps(struct gpu *g, uint32_t w) {
-  if (g->kind == SM_PLAIN) return sm_steps_plain(g, w);
-  return g->kind == SM_SCHEMES ? sm_steps_schemes(g, w) : sm_steps_any(g, w);
+  if (g->kind == SM_BASELINE) return sm_steps_baseline(g, w);
+  return g->kind == SM_SCHEMES ? sm_steps_schemes(g, w) : sm_steps_general(g, w);
 }
 
 /* A launch is stuck when nothing issues for so many cycles, or when no block begins or ends for ENDLESS times as many:
  * a kernel that spins forever issues all the time. */
 enum { DEFAULT_WATCHDOG = 2000000, ENDLESS = 100 };
 
-enum { TELL_EVERY = 50000 }; /* cycles after which who watches a launch is told again */
+enum { REPORT_EVERY = 50000 }; /* cycles after which who watches a launch is told again */
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
   while (b) {
@@ -76,7 +76,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   }
   c = &g->config;
   g->watchdog = DEFAULT_WATCHDOG;
-  g->tell_at = UINT64_MAX;
+  g->report_at = UINT64_MAX;
   g->may_sleep = true;
   g->subparts = c->channels * c->subparts;
   g->cta_slots_per_sm = c->sm_ctas;
@@ -142,7 +142,7 @@ void gpu_free(struct gpu *g) {
   icnt_free(g->icnt);
   req_pool_destroy(&g->pool);
   slots_free(&g->slots);
-  gpu_seen_free(g);
+  observe_free(g);
   free(g);
 }
 
@@ -168,7 +168,7 @@ enum sm_kind gpu_kind(const struct gpu *g) {
   return g->kind;
 }
 void gpu_set_kinds(struct gpu *g, bool on) {
-  g->any_kind = !on;
+  g->general_kind = !on;
   sm_choose_step(g);
 }
 
@@ -179,7 +179,7 @@ void gpu_set_kinds(struct gpu *g, bool on) {
 
 /* Where traffic of sub-partition `p` at its port to the interconnect is counted. */
 static inline struct gpu_stats *port_stats(struct gpu *g, uint32_t p) {
-  return g->seen.subpart ? &g->seen.subpart[p] : &g->stats;
+  return g->observed.subpart ? &g->observed.subpart[p] : &g->stats;
 }
 
 static void replies_to_icnt(struct gpu *g) {
@@ -290,11 +290,11 @@ static uint64_t receivers(const struct gpu *g, uint32_t w) {
 static void run_epochs(struct gpu *g) {
   for (uint32_t i = 0; i < g->config.sms; i++) sm_count(&g->sm[i]);
   partition_settle(g->parts);
-  if (g->now >= g->seen.look_at) {
+  if (g->now >= g->observed.look_at) {
     for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
-    gpu_seen_look(g, false);
+    observe_look(g, false);
   }
-  uint64_t next = g->seen.look_at;
+  uint64_t next = g->observed.look_at;
   for (uint32_t i = 0; i < g->slots.n_on_epoch; i++) {
     struct slot_instance *in = &g->slots.at[g->slots.on_epoch[i]];
     while (in->next_epoch <= g->now) {
@@ -325,7 +325,7 @@ static bool tick(struct gpu *g) {
   if (g->t_dram < t) { /* alone: more than half of the ticks */
     partition_tick_dram(g->parts);
     g->t_dram += g->p_dram;
-    if (RARE(g->seen.timeline)) timeline_queues(g);
+    if (RARE(g->observed.timeline)) timeline_queues(g);
     return !g->fault;
   }
   bool core = g->t_core == t, icnt = g->t_icnt == t, l2 = g->t_l2 == t, dram = g->t_dram == t;
@@ -350,7 +350,7 @@ static bool tick(struct gpu *g) {
     if (RARE(g->releases)) gpu_release(g);
     gpu_dispatch(g);
   }
-  if (RARE(g->seen.timeline)) timeline_queues(g);
+  if (RARE(g->observed.timeline)) timeline_queues(g);
   if (core) {
     g->now++;
     g->t_core += g->p_core;
@@ -416,10 +416,10 @@ static void begin(struct gpu *g) {
   g->open = true;
   g->overlap = g->fault = false;
   g->t_core = g->t_icnt = g->t_l2 = g->t_dram = 0;
-  partition_clocks_anew(g->parts);
+  partition_clocks_changed(g->parts);
   g->sum.core = g->sum.dram = 0;
   g->sum.core_edges = g->sum.dram_edges = 0;
-  gpu_seen_begin(g);
+  observe_begin(g);
   memset(g->running, 0, sizeof g->running);
   memset(g->no_room, 0, sizeof g->no_room);
   memset(g->look, 0, sizeof g->look);
@@ -442,15 +442,15 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   gpu_work_turn(g, k);
   if (!g->open) begin(g);
   g->busy = true; /* the next tick must not be jumped over */
-  if (f->watch) g->tell_at = g->now;
-  gpu_seen_launch(g, k);
+  if (f->watch) g->report_at = g->now;
+  observe_launch(g, k);
   sm_choose_step(g);
   *launch = (uint32_t)(k - g->work);
   return true;
 }
 
-static void tell(struct gpu *g) {
-  g->tell_at = g->works ? g->now + TELL_EVERY : UINT64_MAX;
+static void report(struct gpu *g) {
+  g->report_at = g->works ? g->now + REPORT_EVERY : UINT64_MAX;
   for (uint32_t i = 0; i < g->works; i++) feed_look(g->work[g->turn[i]].feed);
 }
 
@@ -464,7 +464,7 @@ static uint64_t look_up_at(const struct gpu *g, uint64_t until) {
   if (endless < left) left = endless;
   uint64_t at = left < UINT64_MAX - 1 - g->now ? g->now + left + 1 : UINT64_MAX;
   if (until < at) at = until;
-  return g->tell_at < at ? g->tell_at : at;
+  return g->report_at < at ? g->report_at : at;
 }
 
 enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e) {
@@ -480,7 +480,7 @@ enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, str
     }
     if (g->now >= look_up) {
       if (g->now >= until) return GPU_TIME;
-      if (g->now >= g->tell_at) tell(g);
+      if (g->now >= g->report_at) report(g);
       look_up = look_up_at(g, until);
     }
     if (!g->busy && g->may_sleep && !g->every_cycle) jump(g);
@@ -498,9 +498,9 @@ bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e) {
   for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
   partition_settle(g->parts);
   gpu_work_clear(g);
-  gpu_seen_look(g, true);
-  gpu_seen_end(g);
-  gpu_seen_total(g, out);
+  observe_look(g, true);
+  observe_end(g);
+  observe_total(g, out);
   out->kernels = launches;
   out->cycles = g->now - g->start;
   uint64_t held = out->issue_slots / g->config.schedulers, all = out->cycles * g->config.sms;

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "gpu/common/config.h"
 #include "gpu/common/launch.h"
-#include "gpu/common/seen.h"
+#include "gpu/common/observed.h"
 #include "gpu/common/stats.h"
 #include "ptx/feed.h"
 
@@ -52,7 +52,7 @@ const struct gpu_config *gpu_config_of(const struct gpu *g);
 struct slots *gpu_slots(struct gpu *g);
 /* What to look at in the launches to come; call it before the first. */
 void gpu_watch(struct gpu *g, const struct gpu_watch *w);
-const struct gpu_seen *gpu_seen(const struct gpu *g);
+const struct gpu_observed *gpu_observed(const struct gpu *g);
 /* Core cycles since the machine was built. */
 uint64_t gpu_now(const struct gpu *g);
 /* Cycles without an instruction issued after which a launch is called stuck, 0 for the default; a hundred times as many

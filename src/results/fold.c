@@ -1,8 +1,8 @@
-/* fold.c - closer looks of many launches as one: what seen_to_json made `to_fold` adds up by its keys. */
+/* fold.c - closer looks of many launches as one: what observed_to_json made `to_fold` adds up by its keys. */
 #include <string.h>
 
 #include "base/err.h"
-#include "results/seen.h"
+#include "results/observed.h"
 
 static bool ends_with(const char *s, const char *end) {
   size_t n = strlen(s), m = strlen(end);
@@ -33,7 +33,7 @@ static void add_lines(json_t *into, const json_t *more) {
   json_array_foreach(more, i, line) {
     size_t n = json_array_size(into), tried = 0;
     for (; tried < n && !same_place(json_array_get(into, at % n), line); tried++) at++; /* most often the next one */
-    if (tried < n) seen_fold(json_array_get(into, at++ % n), line);
+    if (tried < n) observed_fold(json_array_get(into, at++ % n), line);
     else json_array_append_new(into, json_deep_copy(line));
   }
 }
@@ -44,18 +44,18 @@ static void add_array(json_t *into, const json_t *more) {
   json_array_foreach(more, i, v) {
     json_t *old = json_array_get(into, i);
     if (!old) json_array_append_new(into, json_deep_copy(v));
-    else if (json_is_object(v)) seen_fold(old, v);
+    else if (json_is_object(v)) observed_fold(old, v);
     else json_integer_set(old, json_integer_value(old) + json_integer_value(v));
   }
 }
 
-void seen_fold(json_t *into, const json_t *more) {
+void observed_fold(json_t *into, const json_t *more) {
   const char *key;
   json_t *v;
   json_object_foreach((json_t *)more, key, v) {
     json_t *old = json_object_get(into, key);
     if (!old) json_object_set_new(into, key, json_deep_copy(v));
-    else if (json_is_object(v)) seen_fold(old, v);
+    else if (json_is_object(v)) observed_fold(old, v);
     else if (json_is_array(v)) (strcmp(key, "lines") ? add_array : add_lines)(old, v);
     else if (json_is_integer(v)) json_integer_set(old, folded(key, json_integer_value(old), json_integer_value(v)));
   }
@@ -66,16 +66,16 @@ static double mean_of(const json_t *pair) {
   return n > 0 ? json_number_value(json_array_get(pair, 0)) / n : 0;
 }
 
-void seen_fold_end(json_t *o) {
+void observed_fold_end(json_t *o) {
   const char *key;
   json_t *v;
   size_t i;
   if (json_is_array(o)) {
-    json_array_foreach(o, i, v) seen_fold_end(v);
+    json_array_foreach(o, i, v) observed_fold_end(v);
     return;
   }
   json_object_foreach(o, key, v) {
-    if (!ends_with(key, ".mean")) seen_fold_end(v);
+    if (!ends_with(key, ".mean")) observed_fold_end(v);
     else if (json_is_array(v)) json_object_set_new(o, key, json_real(mean_of(v)));
   }
 }

@@ -11,10 +11,10 @@
 #include "base/output.h"
 #include "base/paths.h"
 #include "model/energy.h"
-#include "gpu/common/seen.h"
+#include "gpu/common/observed.h"
 #include "gpu/observe/l2.h"
 #include "results/ledger.h"
-#include "results/seen.h"
+#include "results/observed.h"
 
 /* Digits enough for rates and means to be compared; few enough to be the same from every compiler's printf. */
 #define RECORD_FLAGS (JSON_INDENT(1) | JSON_REAL_PRECISION(10))
@@ -213,7 +213,7 @@ void record_commit(struct record *r) {
   s->folded += n->folded;
   ledger_commit(r->ledger);
   if (n->row < LEDGER_ROWS && n->entry) {
-    if (r->seen[n->row]) seen_fold(r->seen[n->row], n->entry);
+    if (r->seen[n->row]) observed_fold(r->seen[n->row], n->entry);
     else r->seen[n->row] = json_incref(n->entry);
   }
   json_decref(n->entry);
@@ -379,15 +379,15 @@ void record_add_overlapping(struct record *r, const struct record_launch *l, uin
   r->last.kind = LEDGER_OVERLAP;
 }
 
-void record_add_seen(struct record *r, const struct gpu_seen *seen) {
+void record_add_observed(struct record *r, const struct gpu_observed *seen) {
   struct last *n = &r->last;
   if (!n->any || r->unread) return;
   if (n->row < LEDGER_ROWS && !n->entry) n->entry = json_object();
-  seen_to_json(n->entry, seen, n->row < LEDGER_ROWS);
-  if (gpu_seen_l2(seen)) gpu_l2_sums_add(&n->l2, &gpu_seen_l2(seen)->sums);
+  observed_to_json(n->entry, seen, n->row < LEDGER_ROWS);
+  if (gpu_observed_l2(seen)) gpu_l2_sums_add(&n->l2, &gpu_observed_l2(seen)->sums);
 }
 
-void record_set_profile(struct record *r, const struct gpu_seen *seen) {
+void record_set_profile(struct record *r, const struct gpu_observed *seen) {
   json_t *profile = profile_to_json(seen);
   if (profile) json_object_set_new(r->root, "profile", profile);
 }
@@ -511,7 +511,7 @@ static json_t *row_json(const struct record *r, uint32_t i, const uint64_t *plac
   }
   if (r->seen[i]) {
     json_t *seen = json_deep_copy(r->seen[i]);
-    seen_fold_end(seen);
+    observed_fold_end(seen);
     json_object_update(o, seen);
     json_decref(seen);
   }

@@ -80,10 +80,10 @@ void record_add_overlapping(struct record *r, const struct record_launch *l, uin
                             const struct gpu_stats *stats);
 /* What a closer look at the last launch saw, if anything: "sms", "partitions", "channels", "lines", "samples", "loads"
  * of it. */
-struct gpu_seen;
-void record_add_seen(struct record *r, const struct gpu_seen *seen);
+struct gpu_observed;
+void record_add_observed(struct record *r, const struct gpu_observed *seen);
 /* The whole run over time (gpu_watch.profile), as "profile" beside the totals; the last call counts. */
-void record_set_profile(struct record *r, const struct gpu_seen *seen);
+void record_set_profile(struct record *r, const struct gpu_observed *seen);
 /* A counter of a scheme (key "bucl.bypassed_loads"), added to the last launch and to the total. Zeros are left out. */
 void record_add_scheme_counter(struct record *r, const char *key, uint64_t value);
 /* Bytes copied between host and device. */

@@ -36,7 +36,7 @@ static const struct scheme_param params[] = {
 enum { COUNTED, FILTERED };
 static const struct scheme_counter counters[] = {
     {"counted", "access", "accesses counted (run 1)", true},
-    {"filtered", "access", "accesses sent past the L1 (run 2)", false},
+    {"filtered", "access", "accesses sent around the L1 (run 2)", false},
     {0},
 };
 
@@ -164,7 +164,7 @@ static void prof_on_access(struct scheme_ctx *c, const struct l1_event *e, enum 
   prof_count(c, e);
 }
 
-static void prof_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
+static void prof_on_bypass(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
   prof_count(c, e);
   c->counter[FILTERED] += by == BYPASS_BY_ACCESS && prof_bypass_access(c, e);
 }
@@ -175,7 +175,7 @@ static const struct scheme block_filter = {
     .paper = "Li, Song, Dai, Sidelnik, Hari, Zhou: Locality-Driven Dynamic GPU Cache Bypassing. ICS 2015, section 6.1",
     .idea =
         "What a filter on reuse could gain if the reuse were known: run 1 counts the references of every block into\n"
-        "profile.file, run 2 sends the accesses of blocks at or below the threshold past the L1. No hardware.",
+        "profile.file, run 2 sends the accesses of blocks at or below the threshold around the L1. No hardware.",
     .no_storage = "no hardware is proposed: the host keeps the counts, to bound what a filter could gain",
     .params = params,
     .counters = counters,
@@ -187,6 +187,6 @@ static const struct scheme block_filter = {
     .on_kernel = prof_on_kernel,
     .bypass_access = prof_bypass_access,
     .on_access = prof_on_access,
-    .on_bypass = prof_on_past,
+    .on_bypass = prof_on_bypass,
 };
 SCHEME(block_filter);

@@ -3,7 +3,7 @@
  * Paper: Zhao, Wang, Lin, Zhou, Zheng, "Selectively GPU Cache Bypassing for Un-Coalesced Loads", ICPADS 2016, sections
  * IV-A and IV-B, Table II.
  *
- * Per load: more accesses after coalescing than the threshold TUCD sends all of them past the L1. Per access: one that
+ * Per load: more accesses after coalescing than the threshold TUCD sends all of them around the L1. Per access: one that
  * the L1 refuses goes past it when last period's L1 hit rate and the fill of the target sub-partition's input buffer
  * are both below their thresholds (the machine asks only while the interconnect has room).
  *

@@ -8,7 +8,7 @@
  * and counted otherwise the threshold would need three. A replacement that evicts and allocates ages the other tags of
  * the set once. Ties of the least frequently used tag go to the one referenced longest ago. A block that qualifies
  * while all lines of its set await data waits, as in the baseline. A store takes the line and leaves the tag.
- * References by loads that other schemes send past the L1 before its lookup are not seen. Local memory always gets a
+ * References by loads that other schemes send around the L1 before its lookup are not seen. Local memory always gets a
  * line. SM dueling: section 4.3 turns the new design off where its miss rate is the higher one and on otherwise, so
  * equal rates (programs without hits) turn it on; higher means by more than Table 3's difference, in points. It has
  * "all the SMs" use the outcome, SM 0 and SM 1 among them, or a grid of few CTAs could never gain; then they must go
@@ -302,9 +302,9 @@ static void dl_drop(struct scheme_ctx *c, uint32_t sm) {
     }
 }
 
-/* ---- what was sent past the L1, and dueling ---- */
+/* ---- what was sent around the L1, and dueling ---- */
 
-static void dl_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
+static void dl_on_bypass(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
   struct dl_sm *s = SCHEME_SM(c, struct dl_sm, e->sm);
   if (c->param[DL_BYPASSED] == 1) s->accesses++, s->misses++;
   if (by != BYPASS_BY_CACHE || !dl_filters(c, e)) return;
@@ -379,7 +379,7 @@ static const struct scheme decoupled_l1d = {
     .paper = "Li, Song, Dai, Sidelnik, Hari, Zhou: Locality-Driven Dynamic GPU Cache Bypassing. ICS 2015",
     .idea =
         "There are twice as many tags as lines. A block first gets only a tag, which counts its references while its\n"
-        "loads go past the L1; when the count reaches the threshold it gets a line. Counts age as lines change hands.\n"
+        "loads bypass the L1; when the count reaches the threshold it gets a line. Counts age as lines change hands.\n"
         "Two SMs duel to turn the filter off where the plain cache hits more.",
     .params = params,
     .counters = counters,
@@ -394,6 +394,6 @@ static const struct scheme decoupled_l1d = {
     .epoch_param = "interval",
     .on_epoch = dl_on_epoch,
     .on_access = dl_on_access,
-    .on_bypass = dl_on_past,
+    .on_bypass = dl_on_bypass,
 };
 SCHEME(decoupled_l1d);

@@ -43,7 +43,7 @@ static void medic_reuse_on_epoch(struct scheme_ctx *c) {
 }
 
 static bool medic_reuse_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
-  if (!medic_wants_past(c, e, BYPASS)) return false;
+  if (!medic_wants_bypass(c, e, BYPASS)) return false;
   if (eaf_has(medic_reuse_filter(c, e->subpart), c->config, e->line, (uint32_t)c->param[HASHES])) {
     c->counter[OVERRIDDEN]++;
     return false;

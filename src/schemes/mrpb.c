@@ -17,14 +17,14 @@ static const struct scheme_param params[] = {
     {"queues", "queue", "queues of an SM (section 4.2)", 1, 64, 16, true},
     {"depth", "access", "depth of a queue; 0: no queues (section 4.2)", 0, 256, 8, true},
     {"drain", "", "0: empty one queue, then the longest; 1: fixed priority (section 4.3)", 0, 1, 0, true},
-    {"bypass", "", "1: refused accesses go past the L1 (section 5)", 0, 1, 1, true},
+    {"bypass", "", "1: refused accesses bypass the L1 (section 5)", 0, 1, 1, true},
     {"assoc", "", "1: only those that find no line to reserve (section 5.2)", 0, 1, 0, true},
     {0},
 };
 enum { BYPASSED_LINE, BYPASSED_RESOURCE, QUEUED, SWITCHES };
 static const struct scheme_counter counters[] = {
-    {"bypassed_no_line", "access", "refused for want of a line, sent past the L1", false},
-    {"bypassed_no_resource", "access", "refused for want of an MSHR, a merge or a miss-queue place, sent past the L1",
+    {"bypassed_no_line", "access", "refused for want of a line, sent around the L1", false},
+    {"bypassed_no_resource", "access", "refused for want of an MSHR, a merge or a miss-queue place, sent around the L1",
      true},
     {"drained", "access", "accesses that left a queue for the L1", true},
     {"switches", "time", "times another queue began to be drained", true},

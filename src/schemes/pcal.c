@@ -5,7 +5,7 @@
  *
  * Choices: tokens are per SM and held until the warp ends. A token that becomes free goes to the running warp without
  * one that used the L1 last, else to the next warp that starts. Warps without a token may hit and merge; their misses
- * go past the L1 and do not allocate. As many tokens as warps is the baseline. Local memory always allocates. The
+ * bypass the L1 and do not allocate. As many tokens as warps is the baseline. Local memory always allocates. The
  * throttling that the paper combines with it is `swl`.
  */
 #include "gpu/scheme.h"
@@ -17,7 +17,7 @@ static const struct scheme_param params[] = {
 };
 enum { DENIED, PASSED_ON };
 static const struct scheme_counter counters[] = {
-    {"denied", "access", "misses of warps without a token, sent past the L1", true},
+    {"denied", "access", "misses of warps without a token, sent around the L1", true},
     {"passed_on", "token", "tokens that passed from a finished warp to a running one", true},
     {0},
 };
@@ -62,7 +62,7 @@ static void pcal_on_access(struct scheme_ctx *c, const struct l1_event *e, enum 
   s->last[e->warp] = ++s->uses;
 }
 
-static void pcal_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
+static void pcal_on_bypass(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
   struct pcal_sm *s = SCHEME_SM(c, struct pcal_sm, e->sm);
   c->counter[DENIED] += by == BYPASS_BY_CACHE && !(s->holders >> e->warp & 1);
 }
@@ -91,6 +91,6 @@ static const struct scheme pcal = {
     .on_warp_done = pcal_on_warp_done,
     .may_allocate = pcal_may_allocate,
     .on_access = pcal_on_access,
-    .on_bypass = pcal_on_past,
+    .on_bypass = pcal_on_bypass,
 };
 SCHEME(pcal);

@@ -14,7 +14,7 @@ static const struct scheme_param params[] = {
 };
 enum { BYPASSES, RENEWED };
 static const struct scheme_counter counters[] = {
-    {"bypasses", "access", "misses sent past the L1 because all lines of the set were protected", true},
+    {"bypasses", "access", "misses sent around the L1 because all lines of the set were protected", true},
     {"renewed", "hit", "hits that renewed a line's distance", true},
     {0},
 };
@@ -49,7 +49,7 @@ static void pdp_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   pdp_protect(SCHEME_SM(c, struct pdp_lines, e->sm), e->set, c->config->l1d.ways, e->way, (uint32_t)c->param[PDP_PD]);
 }
 
-static void pdp_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
+static void pdp_on_bypass(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
   if (by != BYPASS_BY_CACHE) return;
   c->counter[BYPASSES]++;
   pdp_access(SCHEME_SM(c, struct pdp_lines, e->sm), e->set, c->config->l1d.ways, -1, 0);
@@ -80,6 +80,6 @@ static const struct scheme pdp = {
     .on_stall = pdp_on_stall,
     .on_access = pdp_on_access,
     .on_place = pdp_on_place,
-    .on_bypass = pdp_on_past,
+    .on_bypass = pdp_on_bypass,
 };
 SCHEME(pdp);

@@ -27,7 +27,7 @@ static const struct scheme_param params[] = {
 };
 enum { BYPASSES, RENEWED, COMPUTED, PD_SUM, SAMPLED };
 static const struct scheme_counter counters[] = {
-    {"bypasses", "access", "misses sent past the L1 because all lines of the set were protected", true},
+    {"bypasses", "access", "misses sent around the L1 because all lines of the set were protected", true},
     {"renewed", "hit", "hits that renewed a line's distance", true},
     {"computed", "time", "computations of PD, over all SMs", false},
     {"pd_sum", "access", "PD summed over computations: divide by them for its mean", false},
@@ -152,7 +152,7 @@ static void dyn_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   pdp_protect(&s->lines, e->set, c->config->l1d.ways, e->way, s->pd);
 }
 
-static void dyn_on_past(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
+static void dyn_on_bypass(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
   if (by != BYPASS_BY_CACHE) return;
   c->counter[BYPASSES]++;
   dyn_access(c, e, -1);
@@ -188,6 +188,6 @@ static const struct scheme pdp_dyn = {
     .on_stall = dyn_on_stall,
     .on_access = dyn_on_access,
     .on_place = dyn_on_place,
-    .on_bypass = dyn_on_past,
+    .on_bypass = dyn_on_bypass,
 };
 SCHEME(pdp_dyn);

@@ -24,7 +24,7 @@ static void wbyp_on_epoch(struct scheme_ctx *c) {
 }
 
 static bool wbyp_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
-  if (!medic_wants_past(c, e, BYPASS)) return false;
+  if (!medic_wants_bypass(c, e, BYPASS)) return false;
   c->counter[BYPASS + MEDIC_BYPASSED]++;
   return true;
 }

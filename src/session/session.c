@@ -227,7 +227,7 @@ static void close_strays(struct session *s) {
 
 static bool write_timeline(const struct session *s, struct err *e) {
 #if SESSION_HAS_TIMING
-  const struct gpu_timeline *t = s->gpu && s->o.timeline_path ? gpu_seen(s->gpu)->timeline : NULL;
+  const struct gpu_timeline *t = s->gpu && s->o.timeline_path ? gpu_observed(s->gpu)->timeline : NULL;
   if (t && t->dropped)
     fprintf(stderr, "sluice: the timeline holds %zu events, %llu more did not fit: choose a shorter window\n", t->count,
             (unsigned long long)t->dropped);
@@ -252,7 +252,7 @@ bool session_finish(struct session *s, struct err *e) {
   close_checks(s);
   close_strays(s);
 #if SESSION_HAS_TIMING
-  if (s->gpu) record_set_profile(s->record, gpu_seen(s->gpu));
+  if (s->gpu) record_set_profile(s->record, gpu_observed(s->gpu));
   bool good = !s->gpu || gpu_finish(s->gpu, e);
 #else
   bool good = true;

@@ -120,7 +120,7 @@ static bool close_machine(struct session *s, struct err *e) {
     record_add_overlapping(s->record, s->together, s->togethers, s->cycles, &st);
   }
   if (s->togethers) {
-    record_add_seen(s->record, gpu_seen(s->gpu));
+    record_add_observed(s->record, gpu_observed(s->gpu));
     slots_take_counters(gpu_slots(s->gpu), add_scheme_counter, s->record);
   }
   record_commit(s->record);

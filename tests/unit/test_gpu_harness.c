@@ -136,7 +136,7 @@ static void skipping_changes_nothing(void **state) {
 
 /* The steps compiled for plain machines, without and with schemes, do what those for any machine do; where a knob that
  * they rely on differs nobody takes them. */
-static void plain_changes_nothing(void **state) {
+static void baseline_kind_changes_nothing(void **state) {
   (void)state;
   static const char *const plain[] = {NULL,
                                       "l1d.ways=8",
@@ -166,7 +166,7 @@ static void plain_changes_nothing(void **state) {
       must_run_sized(&medium, NULL, seed, true, plain[s], &b);
       kinds = true;
       same(&a, &b, plain[s] ? plain[s] : "defaults");
-      assert_true(a.kind == SM_PLAIN && b.kind == SM_ANY);
+      assert_true(a.kind == SM_BASELINE && b.kind == SM_GENERAL);
     }
   for (uint32_t s = 0; s < sizeof other / sizeof *other; s++) {
     must_run_sized(&medium, NULL, 40, true, other[s], &a);
@@ -174,13 +174,13 @@ static void plain_changes_nothing(void **state) {
     must_run_sized(&medium, NULL, 40, true, other[s], &b);
     kinds = true;
     same(&a, &b, other[s]);
-    if (a.kind == SM_PLAIN) fail_msg("%s: taken for a plain machine", other[s]);
+    if (a.kind == SM_BASELINE) fail_msg("%s: taken for a plain machine", other[s]);
   }
   uint32_t found = 0;
   for (uint32_t i = 0; i < scheme_count(); i++) {
     if (scheme_at(i)->sweep) continue;
     must_run_sized(&small, scheme_at(i)->name, 41, true, NULL, &a);
-    if (a.kind == SM_ANY) continue;
+    if (a.kind == SM_GENERAL) continue;
     assert_int_equal(a.kind, SM_SCHEMES);
     kinds = false;
     must_run_sized(&small, scheme_at(i)->name, 41, true, NULL, &b);
@@ -328,7 +328,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(repeats),
       cmocka_unit_test(skipping_changes_nothing),
-      cmocka_unit_test(plain_changes_nothing),
+      cmocka_unit_test(baseline_kind_changes_nothing),
       cmocka_unit_test(every_scheme_explains_itself),
       cmocka_unit_test(every_scheme),
       cmocka_unit_test(knobs_at_their_ends),

@@ -425,7 +425,7 @@ struct refused {
 };
 
 /* An SM that awaits room for a packet is told in the cycle in which there is; it may be told earlier. */
-static void check_told(struct icnt *n, const struct model *m, struct refused *r) {
+static void check_reported(struct icnt *n, const struct model *m, struct refused *r) {
   uint64_t *sent = icnt_sent(n);
   for (int node = 0; sent && node < m->sms; node++) {
     bool told = sent[node / 64] >> (node % 64) & 1, can = r[node].bytes && model_can_push(m, node, r[node].bytes);
@@ -479,7 +479,7 @@ static uint64_t compare(const struct gpu_config *c, int nodes, const struct traf
     for (int node = (int)c->sms; node < nodes && !drain; node++) offer(n, m, &g, w, node, &next, refused);
     icnt_step(n);
     for (int k = 0; k < 2; k++) net_step(m, &m->net[k]);
-    check_told(n, m, refused);
+    check_reported(n, m, refused);
     for (int node = 0; node < (int)c->sms && !drain; node++) offer(n, m, &g, w, node, &next, refused);
   }
   assert_int_equal(popped, next - 1);

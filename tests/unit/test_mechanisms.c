@@ -110,7 +110,7 @@ static void local_vectors(void **state) {
   assert_int_equal(st.l1d_local_read_accesses, 1);
 }
 
-/* st.cg goes past the L1 in 32 B segments and leaves the line there as it is; st evicts it. */
+/* st.cg bypasses the L1 in 32 B segments and leaves the line there as it is; st evicts it. */
 static void stores_past_the_l1(void **state) {
   (void)state;
 #define LOAD "ld.global.u32 %r2, [%d1];\nadd.u32 %r3, %r2, %r2;\n"

@@ -78,7 +78,7 @@ static void run(struct look *out, const char *scheme, bool watch, bool skip) {
     gpu_stats_add(&both, &out->st);
   }
   memset(&out->units, 0, sizeof out->units);
-  const struct gpu_seen *s = gpu_seen(g);
+  const struct gpu_observed *s = gpu_observed(g);
   if (watch) {
     profile_adds_up(s->profile, &both);
     add_all(&out->units, s->sm, s->sms);

@@ -1,4 +1,4 @@
-/* test_scheme_bypass.c - schemes that send loads past the L1 or order them in front of it: thresholds over time, tokens
+/* test_scheme_bypass.c - schemes that send loads around the L1 or order them in front of it: thresholds over time, tokens
  * and queues by hand.
  */
 #include <unistd.h>
@@ -34,7 +34,7 @@ static void bucl_threshold(void **state) {
 /* Section II-B: an access whose line is on its way goes into the list of its MSHR and issues no request, so whatever
  * refuses it, it waits; merge=1 lets it pass, merge=2 lets it wait for room in the list alone. A miss of its own passes
  * whatever it lacks. */
-static void bucl_waits_for_coming(void **state) {
+static void bucl_waits_for_pending(void **state) {
   (void)state;
   const struct scheme *s = scheme_find("bucl");
   enum { MERGE = 7, PASSED = 1, KEPT_MERGE = 4 };
@@ -53,7 +53,7 @@ static void bucl_waits_for_coming(void **state) {
     for (uint32_t i = 0; i < scheme_param_count(s); i++) param[i] = s->params[i].dflt;
     param[MERGE] = merge;
     for (uint32_t i = 0; i < 4; i++) {
-      assert_int_equal(s->on_stall(&c, &(struct l1_event){.coming = i < 2}, why[i]), passes[merge][i]);
+      assert_int_equal(s->on_stall(&c, &(struct l1_event){.pending = i < 2}, why[i]), passes[merge][i]);
       passed += passes[merge][i];
     }
     assert_int_equal(counter[PASSED], passed);
@@ -148,7 +148,7 @@ static void profiled_two_runs(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      PAPER_TEST(bucl_threshold, "bucl"),       cmocka_unit_test(bucl_waits_for_coming),
+      PAPER_TEST(bucl_threshold, "bucl"),       cmocka_unit_test(bucl_waits_for_pending),
       PAPER_TEST(bucl_prf_selects, "bucl-prf"), PAPER_TEST(ball_uses_no_line, "ball"),
       PAPER_TEST(pcal_tokens, "pcal"),          PAPER_TEST(mrpb_drains, "mrpb"),
       PAPER_TEST(mrpb_bypasses, "mrpb"),        PAPER_TEST(profiled_two_runs, "block-filter"),

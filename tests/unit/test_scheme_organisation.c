@@ -169,7 +169,7 @@ static void duel(struct bench *b, uint32_t fresh, uint32_t base) {
   b->scheme->on_epoch(b->c);
 }
 
-/* Does a first reference on this SM go past the L1? */
+/* Does a first reference on this SM bypass the L1? */
 static bool filters(struct bench *b, uint32_t sm) {
   struct l1_event e = {.sm = sm, .line = 4096, .set = 1};
   return b->scheme->l1->plan(b->c, &e, 1) == PLAN_BYPASS;

@@ -300,7 +300,7 @@ const struct command cmd_calibrate = {
     .usage = "[OPTIONS] [DIR]",
     .help = "Runs all cases of DIR (default: the bundled tests/calibration) and prints, per case, per column and "
             "overall, ours\n"
-            "against the reference. Three tables: the baseline, loose round-robin, and all loads past the L1.\n\n"
+            "against the reference. Three tables: the baseline, loose round-robin, and all loads around the L1.\n\n"
             "Examples:\n"
             "  sluice calibrate\n"
             "  sluice calibrate --table fermi --case copy        every column of one case\n"

@@ -80,7 +80,7 @@ static void print_rows(const struct row *rows, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const struct row *r = &rows[i];
     char name[128];
-    kernel_plain_name(name, sizeof name, r->name);
+    kernel_short_name(name, sizeof name, r->name);
     table_cell(t, "%s", name);
     cell_count(t, r->launches, true);
     cell_size(t, r->grid, r->several);

@@ -39,7 +39,7 @@ static void add(struct hitrate_counts *to, const struct hitrate_counts *n) {
 
 static void kernel_done(struct rates *r, const char *name, const struct hitrate_counts *n) {
   char plain[64];
-  kernel_plain_name(plain, sizeof plain, *name ? name : "(all)");
+  kernel_short_name(plain, sizeof plain, *name ? name : "(all)");
   uint32_t i = 0;
   while (i < r->rows && strcmp(r->row[i].name, plain)) i++;
   if (i == r->rows && r->rows <= MAX_ROWS)
@@ -80,8 +80,8 @@ static void print_row(struct table *t, const char *name, double launches, const 
 }
 
 static void print_rates(const struct rates *r, const char *path, const struct gpu_config *c, FILE *f) {
-  static const char *const titles[] = {"kernel",      "launches", "accesses by warps", "L1 loads",  "L1 hits",
-                                       "past the L1", "L2",       "L2 hits",           "DRAM read", "written"};
+  static const char *const titles[] = {"kernel",        "launches", "accesses by warps", "L1 loads",  "L1 hits",
+                                       "around the L1", "L2",       "L2 hits",           "DRAM read", "written"};
   text_say(f, "sluice: %s on %s, functional caches: hit rates without time\n", path, c->name);
   struct table *t = table_new(titles, "lrrrrrrrrr");
   double launches = 0;

@@ -40,7 +40,7 @@ static void add(struct row *row, const struct record_file *r, size_t k) {
   row->dram_written += get(r, k, "dram.write_bytes");
 }
 
-void kernel_plain_name(char *out, size_t size, const char *name) {
+void kernel_short_name(char *out, size_t size, const char *name) {
   char *end;
   if (!strncmp(name, "_Z", 2) && name[2] >= '1' && name[2] <= '9') {
     size_t n = strtoul(name + 2, &end, 10);
@@ -72,7 +72,7 @@ static void cell_count(struct table *t, double n) {
 
 static void print_row(struct table *t, const struct row *r, bool timing) {
   char name[128];
-  kernel_plain_name(name, sizeof name, r->name);
+  kernel_short_name(name, sizeof name, r->name);
   table_cell(t, "%s", name);
   cell_count(t, r->launches);
   cell_count(t, r->warp_insts);

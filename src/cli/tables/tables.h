@@ -8,7 +8,7 @@
 #include "results/record.h"
 
 /* Mangled names of C++ kernels: _Z6kernelPfi is "kernel". Nested and templated ones stay as they are. */
-void kernel_plain_name(char *out, size_t size, const char *name);
+void kernel_short_name(char *out, size_t size, const char *name);
 /* The short table of `sluice run`. */
 void summary_print(const struct record_file *r, FILE *f);
 /* How the program ended, if not in order, and the tables of its other processes. */

@@ -213,7 +213,7 @@ struct cudart *cudart_enter(void) {
   return c;
 }
 
-cudaError_t cudart_leave_plain(struct cudart *c, cudaError_t r) {
+cudaError_t cudart_leave_with(struct cudart *c, cudaError_t r) {
   if (c->depth) c->depth--;
   pthread_mutex_unlock(&c->lock);
   return r;
@@ -221,7 +221,7 @@ cudaError_t cudart_leave_plain(struct cudart *c, cudaError_t r) {
 
 cudaError_t cudart_leave(struct cudart *c, cudaError_t r) {
   if (r != cudaSuccess) last_error = r;
-  return cudart_leave_plain(c, r);
+  return cudart_leave_with(c, r);
 }
 
 cudaError_t cudart_last_error(bool clear) {

@@ -255,7 +255,7 @@ struct cudart *cudart_enter_quiet(void);
 /* Unlock; a failure becomes the thread's last error. Returns r. */
 cudaError_t cudart_leave(struct cudart *c, cudaError_t r);
 /* Unlock without touching the last error. */
-cudaError_t cudart_leave_plain(struct cudart *c, cudaError_t r);
+cudaError_t cudart_leave_with(struct cudart *c, cudaError_t r);
 cudaError_t cudart_last_error(bool clear);
 /* One line to stderr, "sluice: CALL: why"; returns r. */
 cudaError_t cudart_why(struct cudart *c, cudaError_t r, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -49,7 +49,7 @@ CUresult cuGetExportTable(const void **table, const void *id) {
   struct link_map *map = NULL; /* the program's own has an empty name */
   const char *path = dladdr1(__builtin_return_address(0), &caller, (void **)&map, RTLD_DL_LINKMAP) ? map->l_name : "";
   const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-  if (strncmp(base, "libnvrtc", 8) == 0) return cudart_leave_plain(c, cudaErrorSymbolNotFound); /* does without */
+  if (strncmp(base, "libnvrtc", 8) == 0) return cudart_leave_with(c, cudaErrorSymbolNotFound); /* does without */
   struct err e;
   if (strncmp(base, "libcudart", 9) == 0)
     err_set(&e, ERR_UNSUPPORTED,

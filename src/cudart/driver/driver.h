@@ -33,14 +33,14 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
 #define DRIVER_PTDS(name) CUDART_PER_THREAD(name, _ptds)
 
 /* As in context.h: without waiting for work of streams, and after waiting for all of it. */
-#define DRIVER_ENTER_ASYNC()                              \
-  struct cudart *c = cudart_enter();                      \
-  if (c->sticky) return cudart_leave_plain(c, c->sticky); \
-  if (!c->driver_ready) return cudart_leave_plain(c, cudaErrorInitializationError)
+#define DRIVER_ENTER_ASYNC()                             \
+  struct cudart *c = cudart_enter();                     \
+  if (c->sticky) return cudart_leave_with(c, c->sticky); \
+  if (!c->driver_ready) return cudart_leave_with(c, cudaErrorInitializationError)
 #define DRIVER_ENTER()                  \
   DRIVER_ENTER_ASYNC();                 \
   cudaError_t before = cudart_drain(c); \
-  if (before != cudaSuccess) return cudart_leave_plain(c, before)
-#define DRIVER_LEAVE(r) return cudart_leave_plain(c, (r))
+  if (before != cudaSuccess) return cudart_leave_with(c, before)
+#define DRIVER_LEAVE(r) return cudart_leave_with(c, (r))
 
 #endif

@@ -21,7 +21,7 @@ cudaError_t cudart_error_number(cudaError_t code) __attribute__((visibility("hid
 cudaError_t cudart_error_code(cudaError_t number) __attribute__((visibility("hidden")));
 #if CUDART_MAJOR <= 10
 #define cudart_leave(c, r) cudart_error_number((cudart_leave)(c, r))
-#define cudart_leave_plain(c, r) cudart_error_number((cudart_leave_plain)(c, r))
+#define cudart_leave_with(c, r) cudart_error_number((cudart_leave_with)(c, r))
 #define cudart_refuse(call, why) cudart_error_number((cudart_refuse)(call, why))
 #endif
 

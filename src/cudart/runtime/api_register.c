@@ -34,7 +34,7 @@ void **__cudaRegisterFatBinary(void *wrapper) {
   if (!cudart_module_container(c, m, w->container, &e)) register_failed(c, &e);
   for (const void *const *l = w->version == 2 ? w->linked : NULL; l && *l; l++)
     if (!cudart_module_container(c, m, *l, &e)) register_failed(c, &e);
-  cudart_leave_plain(c, cudaSuccess);
+  cudart_leave_with(c, cudaSuccess);
   return (void **)m;
 }
 
@@ -49,7 +49,7 @@ void __cudaUnregisterFatBinary(void **handle) {
 
 char __cudaInitModule(void **handle) {
   (void)handle;
-  cudart_leave_plain(cudart_enter(), cudaSuccess);
+  cudart_leave_with(cudart_enter(), cudaSuccess);
   return 1;
 }
 
@@ -72,7 +72,7 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *device_fun, c
   m->functions = f;
   ptrmap_put(&c->functions, (uintptr_t)stub, f);
   ptrmap_put(&c->functions, (uintptr_t)f, f);
-  cudart_leave_plain(c, cudaSuccess);
+  cudart_leave_with(c, cudaSuccess);
 }
 
 static void register_variable(void **handle, const void *host, const char *name, size_t bytes, void **managed) {
@@ -86,7 +86,7 @@ static void register_variable(void **handle, const void *host, const char *name,
   v->next = m->variables;
   m->variables = v;
   ptrmap_put(&c->variables, (uintptr_t)host, v);
-  cudart_leave_plain(c, cudaSuccess);
+  cudart_leave_with(c, cudaSuccess);
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t bytes, int constant,
@@ -119,7 +119,7 @@ static void register_texref(void **handle, const void *host, const char *name, i
   t->next = m->texrefs;
   m->texrefs = t;
   ptrmap_put(&c->texrefs, (uintptr_t)host, t);
-  cudart_leave_plain(c, cudaSuccess);
+  cudart_leave_with(c, cudaSuccess);
 }
 
 void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device, const char *name,
@@ -254,7 +254,7 @@ PTSZ(cudaLaunchKernelExC);
 cudaError_t __cudaGetKernel(cudaFunction_t *kernel, const void *stub) {
   struct cudart *c = cudart_enter_quiet();
   *kernel = ptrmap_get(&c->functions, (uintptr_t)stub);
-  return cudart_leave_plain(c, *kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+  return cudart_leave_with(c, *kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
 cudaError_t cudaGetKernel(cudaFunction_t *kernel, const void *stub) {

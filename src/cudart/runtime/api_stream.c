@@ -47,7 +47,7 @@ PTSZ(cudaStreamSynchronize);
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   CUDART_ENTER_ASYNC();
   cudaError_t r = cudart_stream_wait(c, stream, true);
-  return r == cudaErrorNotReady ? cudart_leave_plain(c, r) : cudart_leave(c, r);
+  return r == cudaErrorNotReady ? cudart_leave_with(c, r) : cudart_leave(c, r);
 }
 PTSZ(cudaStreamQuery);
 
@@ -182,7 +182,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   CUDART_ENTER_ASYNC();
   cudaError_t r = cudart_event_wait(c, event, true);
-  return r == cudaErrorNotReady ? cudart_leave_plain(c, r) : cudart_leave(c, r);
+  return r == cudaErrorNotReady ? cudart_leave_with(c, r) : cudart_leave(c, r);
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {

@@ -44,7 +44,7 @@ const struct law gpu_laws[] = {
     {"L2 reads and writes are accesses", true, {F(l2_read_accesses), F(l2_write_accesses)}, {F(l2_accesses)}},
     {"L2 read hits are reads", true, {F(l2_read_hits)}, {F(l2_read_accesses)}},
     {"L2 write hits are writes", true, {F(l2_write_hits)}, {F(l2_write_accesses)}},
-    {"loads that leave the SM missed or went past the L1",
+    {"loads that leave the SM missed or bypassed the L1",
      false,
      {F(l1d_read_misses), F(l1d_read_partial), F(l1d_read_split), F(l1d_read_again), F(l1d_read_bypasses),
       F(atomic_requests)},

@@ -21,6 +21,6 @@ struct gpu_ended {
 enum gpu_ran { GPU_ENDED, GPU_TIME, GPU_FAILED };
 
 /* For which machines the step of an SM is compiled (gpu/sm/kind.inc). */
-enum sm_kind { SM_ANY, SM_SCHEMES, SM_PLAIN };
+enum sm_kind { SM_GENERAL, SM_SCHEMES, SM_BASELINE };
 
 #endif

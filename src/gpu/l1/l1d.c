@@ -85,8 +85,8 @@ void l1d_drop(struct sm *s) {
     l->refused = 0;
     return;
   }
-  for (uint32_t i = 0; s->g->seen.character && i < l->sets * l->ways; i++)
-    if (l->state[i] == LINE_VALID || l->state[i] == LINE_DIRTY) gpu_see_line_end(s, i);
+  for (uint32_t i = 0; s->g->observed.character && i < l->sets * l->ways; i++)
+    if (l->state[i] == LINE_VALID || l->state[i] == LINE_DIRTY) observe_line_end(s, i);
   l1d_invalidate(l);
   l->dropped = l->mshrs_busy;
 }
@@ -114,7 +114,7 @@ struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct a
                            .write = !o->load};
 }
 
-void l1d_tell(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook) {
+void l1d_notify(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook) {
   for (uint32_t i = 0; i < n; i++) {
     struct slot_instance *in = &s->g->slots.at[list[i]];
     void (*f)(struct scheme_ctx *, const struct l1_event *);
@@ -132,7 +132,7 @@ bool l1d_may_allocate(struct sm *s, const struct l1_event *e) {
 }
 
 /* Tell observers of every accepted access. Without a scheme nobody looks into `e`, and nobody fills it. */
-enum l1_outcome l1d_seen(struct sm *s, struct l1_event *e, enum l1_outcome out) {
+enum l1_outcome l1d_notify_access(struct sm *s, struct l1_event *e, enum l1_outcome out) {
   struct gpu *g = s->g;
   EACH_HOOK (in, &g->slots, on_access) in->scheme->on_access(&in->ctx, e, out);
   return out;

@@ -163,7 +163,7 @@ static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id o
     if (p == PLAN_FULL) return L1_NO_LINE;
     if (p == PLAN_BYPASS || (s->g->slots.n_may_allocate && !l1d_may_allocate(s, e))) return L1_BYPASS;
   }
-  l->coming = !missing;
+  l->pending = !missing;
   if (l->missq.count + 1 >= l->missq_limit) return L1_NO_MISSQ;
   if (m && m->count >= l->merges) return L1_NO_MERGE;
   enum l1_outcome out = !missing ? L1_PENDING : want & ~missing ? L1_PARTIAL : L1_MISS;
@@ -175,11 +175,11 @@ static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id o
   m->waiter[m->head++] = op; /* the first `head` entries wait; `count` have not been delivered */
   m->count++;
   l->org->touch(c, e, here & want, out);
-  if (!missing) return l1d_seen(s, e, out);
+  if (!missing) return l1d_notify_access(s, e, out);
   fetch(s, m, &s->op[op], a, missing);
   l->org_busy = s->g->now + 1 + l->org->reserve(c, e, missing);
-  L1D_TELL(s, on_miss, e);
-  return l1d_seen(s, e, out);
+  L1D_NOTIFY(s, on_miss, e);
+  return l1d_notify_access(s, e, out);
 }
 
 enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
@@ -190,8 +190,8 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
   uint32_t want = l->org->want ? l->org->want(c, &e, need) : need;
   if (want & ~here) return read_miss(s, op, a, &e, want, here);
   l->org->touch(c, &e, want, L1_HIT);
-  L1D_TELL(s, on_hit, &e);
-  return l1d_seen(s, &e, L1_HIT);
+  L1D_NOTIFY(s, on_hit, &e);
+  return l1d_notify_access(s, &e, L1_HIT);
 }
 
 static struct l1_dirty *dirty_of(struct l1d *l, uint64_t line) {
@@ -257,7 +257,7 @@ void l1_org_fill(struct sm *s, req_id id) {
   m->outstanding &= ~r->chunks;
   l->org->fill(&l->org_of->ctx, &e, r->chunks);
   s->st->l1d_fill_bytes += r->bytes;
-  L1D_TELL(s, on_fill, &e);
+  L1D_NOTIFY(s, on_fill, &e);
   uint16_t kept = 0;
   uint32_t *left = left_of(l, m);
   for (uint16_t i = 0; i < m->head; i++) {

@@ -51,7 +51,7 @@ static void take_line(struct l2_slice *s, struct l2_bank *b, uint32_t line, cons
     l2_to_dram(s, b, wb, op->set);
   }
   t->tag[line] = s->env->pool->at[op->r].addr >> t->shift << t->shift;
-  t->valid[line] = t->dirty[line] = t->coming[line] = 0;
+  t->valid[line] = t->dirty[line] = t->pending[line] = 0;
   l2_tags_stamp(t, line, *s->env->now, true);
 }
 
@@ -80,7 +80,7 @@ static enum l2_outcome store(struct l2_slice *s, struct l2_bank *b, struct l2_op
     take_line(s, b, *line, op);
     t->state[*line] = L2_DIRTY;
   }
-  uint32_t known = t->valid[*line] | t->dirty[*line] | t->coming[*line];
+  uint32_t known = t->valid[*line] | t->dirty[*line] | t->pending[*line];
   t->valid[*line] |= (uint8_t)whole;
   if (through) {
     l2_to_dram(s, b, op->r, op->set);
@@ -100,17 +100,17 @@ static enum l2_outcome store(struct l2_slice *s, struct l2_bank *b, struct l2_op
 static enum l2_outcome load(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply) {
   struct l2_tags *t = &s->tags;
   struct req *r = &s->env->pool->at[op->r];
-  uint32_t mask = sectors_of(s, r), valid = 0, coming = 0;
+  uint32_t mask = sectors_of(s, r), valid = 0, pending = 0;
   bool absent = *line == L2_NONE, atomic = r->atomic, no_line = false;
-  if (!absent) valid = t->valid[*line], coming = t->coming[*line];
-  uint32_t missing = mask & ~valid & ~coming;
+  if (!absent) valid = t->valid[*line], pending = t->pending[*line];
+  uint32_t missing = mask & ~valid & ~pending;
   if (!(mask & ~valid)) {
     l2_tags_stamp(t, *line, *s->env->now, false);
     use_port(s, b, r->bytes);
     *reply = true;
   } else {
     if (missing && !l2_miss_room(b, absent)) return L2_REFUSED;
-    if (coming ? b->mshrs.at[t->mshr[*line]].merged >= b->mshrs.merges : b->mshrs.used >= b->mshrs.limit)
+    if (pending ? b->mshrs.at[t->mshr[*line]].merged >= b->mshrs.merges : b->mshrs.used >= b->mshrs.limit)
       return L2_REFUSED;
     if (absent) {
       *line = l2_victim(s, r, op->set, &no_line);
@@ -120,14 +120,14 @@ static enum l2_outcome load(struct l2_slice *s, struct l2_bank *b, struct l2_op 
         return L2_BYPASSED;
       }
     }
-    uint16_t m = coming ? t->mshr[*line] : l2_mshrs_take(&b->mshrs, r->addr >> t->shift << t->shift, *line);
+    uint16_t m = pending ? t->mshr[*line] : l2_mshrs_take(&b->mshrs, r->addr >> t->shift << t->shift, *line);
     if (missing) {
-      uint32_t ask = in_bursts(s, missing) & ~valid & ~coming;
+      uint32_t ask = in_bursts(s, missing) & ~valid & ~pending;
       struct l2_op fetch = {
           .r = op->r, .set = op->set, .bytes = burst_bytes(s, ask), .mshr = m, .sectors = (uint8_t)ask};
       l2_queue_push(&b->miss, fetch);
       if (absent) take_line(s, b, *line, op); /* its write-back follows the fetch */
-      t->coming[*line] |= (uint8_t)ask;
+      t->pending[*line] |= (uint8_t)ask;
       s->env->stats->l2_sectors_fetched += (uint32_t)__builtin_popcount(ask);
       s->env->stats->l2_sector_misses += !absent;
     }
@@ -151,8 +151,8 @@ bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op)
   struct l2_tags *t = &s->tags;
   s->env->stats->l2_sectors_filled += (uint32_t)__builtin_popcount(op->sectors);
   t->valid[line] |= op->sectors;
-  t->coming[line] &= (uint8_t)~op->sectors;
-  if (t->coming[line]) return false;
+  t->pending[line] &= (uint8_t)~op->sectors;
+  if (t->pending[line]) return false;
   t->state[line] = t->dirty[line] ? L2_DIRTY : L2_VALID;
   return true;
 }

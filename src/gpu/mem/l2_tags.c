@@ -24,8 +24,8 @@ void l2_tags_init(struct l2_tags *t, const struct gpu_config *c) {
   if (c->l2_org != L2_SECTORS) return;
   t->valid = calloc(lines, 1);
   t->dirty = calloc(lines, 1);
-  t->coming = calloc(lines, 1);
-  CHECK(t->valid && t->dirty && t->coming, "out of memory for %u L2 lines", lines);
+  t->pending = calloc(lines, 1);
+  CHECK(t->valid && t->dirty && t->pending, "out of memory for %u L2 lines", lines);
 }
 
 void l2_tags_free(struct l2_tags *t) {
@@ -35,7 +35,7 @@ void l2_tags_free(struct l2_tags *t) {
   free(t->mshr);
   free(t->valid);
   free(t->dirty);
-  free(t->coming);
+  free(t->pending);
   *t = (struct l2_tags){0};
 }
 

@@ -28,9 +28,9 @@ struct l2_tags {
   uint16_t *mshr;      /* of a reserved line: the MSHR that fetched it */
   /* Sectored (l2_sector.c), else NULL; bit k: bytes 32 k to 32 k + 31 of the line. A reserved line has some on their
    * way and keeps the others. */
-  uint8_t *valid;  /* can be read */
-  uint8_t *dirty;  /* newer than DRAM; not valid: of its bytes only some were written */
-  uint8_t *coming; /* asked of DRAM */
+  uint8_t *valid;   /* can be read */
+  uint8_t *dirty;   /* newer than DRAM; not valid: of its bytes only some were written */
+  uint8_t *pending; /* asked of DRAM */
 };
 
 void l2_tags_init(struct l2_tags *t, const struct gpu_config *c);

@@ -286,21 +286,21 @@ __attribute__((flatten, noinline)) static void step_slices(struct partition_set 
   uint64_t now = *p->env.now;
   for (; m; m &= m - 1) step_slice(p, w * 64 + (uint32_t)__builtin_ctzll(m), now, counted, false);
 }
-__attribute__((flatten, noinline)) static void step_slices_plain(struct partition_set *p, uint32_t w, uint64_t m,
+__attribute__((flatten, noinline)) static void step_slices_lines(struct partition_set *p, uint32_t w, uint64_t m,
                                                                  uint32_t counted) {
   uint64_t now = *p->env.now;
   for (; m; m &= m - 1) step_slice(p, w * 64 + (uint32_t)__builtin_ctzll(m), now, counted, true);
 }
 
 void partition_step_l2(struct partition_set *p, uint32_t s) {
-  (p->plain ? step_slices_plain : step_slices)(p, s / 64, 1ull << (s % 64), 0);
+  (p->plain ? step_slices_lines : step_slices)(p, s / 64, 1ull << (s % 64), 0);
 }
 
 void partition_tick_l2(struct partition_set *p) {
   for (uint32_t w = 0; w < p->l2.words; w++) {
     uint64_t m = due(&p->l2, w);
     if (!m) continue;
-    if (p->plain) step_slices_plain(p, w, m, 1);
+    if (p->plain) step_slices_lines(p, w, m, 1);
     else step_slices(p, w, m, 1);
   }
   p->l2.ticks++;
@@ -511,7 +511,7 @@ void partition_skip_all_dram(struct partition_set *p, uint64_t steps) {
   p->dram.ticks += (int64_t)steps;
 }
 
-void partition_clocks_anew(struct partition_set *p) {
+void partition_clocks_changed(struct partition_set *p) {
   for (uint32_t c = 0; c < p->channels; c++) {
     struct channel *ch = &p->channel[c];
     for (uint32_t cls = 0; cls < 2; cls++)

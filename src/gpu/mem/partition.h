@@ -74,7 +74,7 @@ uint32_t partition_all_quiet_dram(const struct partition_set *p);
 void partition_skip_all_l2(struct partition_set *p, uint64_t steps);
 void partition_skip_all_dram(struct partition_set *p, uint64_t steps);
 /* The edges of the clocks in partition_env have been set anew. */
-void partition_clocks_anew(struct partition_set *p);
+void partition_clocks_changed(struct partition_set *p);
 /* The set of sub-partitions with a reply, one word per 64. */
 const uint64_t *partition_replies(const struct partition_set *p);
 /* The set of those for which partition_can_push has been false and still is. */

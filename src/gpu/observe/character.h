@@ -5,21 +5,21 @@
 #include "gpu/observe/l2.h"
 #include "gpu/common/reuse.h"
 
-enum { SEEN_WARPS = 256, SEEN_CTAS = 32 };
+enum { OBSERVED_WARPS = 256, OBSERVED_CTAS = 32 };
 
-struct seen_warp {
+struct observed_warp {
   uint32_t cta, period;
   uint64_t hits, accesses;
   uint32_t period_hits, period_accesses;
   uint8_t last_type;
 };
 
-struct seen_load { /* requests of a load in flight at the L2: core cycles from arrival to the access */
+struct observed_load { /* requests of a load in flight at the L2: core cycles from arrival to the access */
   uint16_t requests, hits;
   uint32_t fastest, slowest;
 };
 
-struct seen_block {
+struct observed_block {
   uint64_t line;   /* address / 128 + 1; 0: empty */
   uint64_t sms;    /* bit per SM that touched it */
   uint64_t filled; /* cycle of the last fill into an L1; 0: none */
@@ -27,20 +27,20 @@ struct seen_block {
   uint32_t loads, hits, merges, reuses, late;
 };
 
-struct seen_l2 {
-  struct gpu_l2_character seen;
+struct l2_observer {
+  struct gpu_l2_character character;
   struct reuse_stream lines;  /* of the L2, over the whole run */
   struct reuse_histogram all; /* of them; nobody asks */
-  struct seen_warp *warp;
-  struct seen_load *load; /* by SM and op */
-  uint64_t *cta_start;    /* by SM and CTA slot */
-  uint64_t shortest;      /* CTA of this launch */
+  struct observed_warp *warp;
+  struct observed_load *load; /* by SM and op */
+  uint64_t *cta_start;        /* by SM and CTA slot */
+  uint64_t shortest;          /* CTA of this launch */
   uint64_t longest;
-  struct seen_block *block; /* open addressing, a power of two */
+  struct observed_block *block; /* open addressing, a power of two */
   uint32_t blocks, block_room;
 };
 
-void gpu_see_sharing_begin(struct seen_l2 *o);
-void gpu_see_sharing_end(struct seen_l2 *o);
+void observe_sharing_begin(struct l2_observer *o);
+void observe_sharing_end(struct l2_observer *o);
 
 #endif

@@ -20,7 +20,7 @@ static uint32_t type_of(uint64_t hits, uint64_t accesses) {
 
 /* ---- warps ---- */
 
-static void end_period(struct gpu_l2_sums *s, struct seen_warp *w) {
+static void end_period(struct gpu_l2_sums *s, struct observed_warp *w) {
   uint8_t type = w->period_accesses >= PROFILE ? (uint8_t)type_of(w->period_hits, w->period_accesses) : NONE;
   if (type != NONE && w->last_type != NONE) {
     if (type == w->last_type) s->type_kept++;
@@ -30,14 +30,14 @@ static void end_period(struct gpu_l2_sums *s, struct seen_warp *w) {
   w->period_hits = w->period_accesses = 0;
 }
 
-static void end_warp(struct gpu_l2_sums *s, struct seen_warp *w) {
+static void end_warp(struct gpu_l2_sums *s, struct observed_warp *w) {
   if (w->accesses) {
     end_period(s, w);
     s->warp_type[type_of(w->hits, w->accesses)]++;
     uint64_t bin = RATIO_BINS * w->hits / w->accesses;
     s->hit_ratio[bin < RATIO_BINS ? bin : RATIO_BINS - 1]++;
   }
-  *w = (struct seen_warp){.last_type = NONE};
+  *w = (struct observed_warp){.last_type = NONE};
 }
 
 static void follow(struct gpu *g, struct gpu_l2_character *c, const struct req *r, bool hit) {
@@ -58,13 +58,13 @@ static void follow(struct gpu *g, struct gpu_l2_character *c, const struct req *
 }
 
 static void see_warp(struct gpu *g, const struct req *r, bool hit) {
-  struct seen_l2 *o = g->seen.l2;
-  struct seen_warp *w = &o->warp[r->sm * SEEN_WARPS + r->warp];
+  struct l2_observer *o = g->observed.l2;
+  struct observed_warp *w = &o->warp[r->sm * OBSERVED_WARPS + r->warp];
   uint32_t period = (uint32_t)((g->now - g->start) / PERIOD);
-  if (w->accesses && w->cta != r->cta) end_warp(&o->seen.sums, w);
-  if (!w->accesses) *w = (struct seen_warp){.cta = r->cta, .period = period, .last_type = NONE};
+  if (w->accesses && w->cta != r->cta) end_warp(&o->character.sums, w);
+  if (!w->accesses) *w = (struct observed_warp){.cta = r->cta, .period = period, .last_type = NONE};
   if (period != w->period) {
-    end_period(&o->seen.sums, w);
+    end_period(&o->character.sums, w);
     if (period != w->period + 1) w->last_type = NONE;
     w->period = period;
   }
@@ -72,12 +72,12 @@ static void see_warp(struct gpu *g, const struct req *r, bool hit) {
   w->hits += hit;
   w->period_accesses++;
   w->period_hits += hit;
-  follow(g, &o->seen, r, hit);
+  follow(g, &o->character, r, hit);
 }
 
 /* ---- loads ---- */
 
-/* The load that a request is for: the one that waits in its MSHR longest, or the one it answers past the L1. */
+/* The load that a request is for: the one that waits in its MSHR longest, or the one it answers around the L1. */
 static uint32_t load_of(const struct gpu *g, const struct req *r) {
   if (r->bypass) return r->owner;
   const struct l1_mshr *m = &g->sm[r->sm].l1d.mshr[r->owner];
@@ -85,7 +85,7 @@ static uint32_t load_of(const struct gpu *g, const struct req *r) {
 }
 
 static void see_request_of_load(struct gpu *g, const struct req *r, bool hit) {
-  struct seen_load *l = &g->seen.l2->load[r->sm * OPS + load_of(g, r)];
+  struct observed_load *l = &g->observed.l2->load[r->sm * OPS + load_of(g, r)];
   uint32_t t = (uint32_t)(g->now - r->arrived);
   if (!l->requests || t < l->fastest) l->fastest = t;
   if (!l->requests || t > l->slowest) l->slowest = t;
@@ -93,14 +93,14 @@ static void see_request_of_load(struct gpu *g, const struct req *r, bool hit) {
   l->hits += hit;
 }
 
-void gpu_see_l2_load(struct sm *s, uint32_t op) {
-  s->g->seen.l2->load[s->id * OPS + op] = (struct seen_load){0};
+void observe_l2_load(struct sm *s, uint32_t op) {
+  s->g->observed.l2->load[s->id * OPS + op] = (struct observed_load){0};
 }
 
-void gpu_see_l2_load_done(struct sm *s, uint32_t op) {
-  const struct seen_load *l = &s->g->seen.l2->load[s->id * OPS + op];
+void observe_l2_load_done(struct sm *s, uint32_t op) {
+  const struct observed_load *l = &s->g->observed.l2->load[s->id * OPS + op];
   if (l->requests < 2 || l->hits != l->requests) return;
-  struct gpu_l2_sums *sums = &s->g->seen.l2->seen.sums;
+  struct gpu_l2_sums *sums = &s->g->observed.l2->character.sums;
   uint32_t penalty = l->slowest - l->fastest;
   sums->all_hit_loads++;
   sums->penalty += penalty;
@@ -111,11 +111,11 @@ void gpu_see_l2_load_done(struct sm *s, uint32_t op) {
 
 static void see_miss(struct gpu *g, const struct req *r, enum l2_outcome out) {
   const struct gpu_config *c = &g->config;
-  struct seen_l2 *o = g->seen.l2;
+  struct l2_observer *o = g->observed.l2;
   uint32_t unit = c->l2_org == L2_SECTORS ? 32 : c->l2.line;
   uint64_t size = (uint64_t)c->l2.sets * c->l2.ways * c->l2.line * c->subparts * c->channels;
   uint64_t distance = reuse_access(&o->lines, r->addr / unit, &o->all);
-  if (out == L2_MISS) o->seen.sums.miss[distance == REUSE_FIRST ? 0 : distance >= size / unit ? 1 : 2]++;
+  if (out == L2_MISS) o->character.sums.miss[distance == REUSE_FIRST ? 0 : distance >= size / unit ? 1 : 2]++;
 }
 
 static void hear_access(void *ctx, const struct req *r, enum l2_outcome out) {
@@ -130,54 +130,54 @@ static void hear_access(void *ctx, const struct req *r, enum l2_outcome out) {
 static void hear_wait(void *ctx, uint64_t cycles) {
   struct gpu *g = ctx;
   uint32_t bin = cycles ? 64u - (uint32_t)__builtin_clzll(cycles) : 0;
-  g->seen.l2->seen.sums.waits[bin < QUEUE_BINS ? bin : QUEUE_BINS - 1]++;
+  g->observed.l2->character.sums.waits[bin < QUEUE_BINS ? bin : QUEUE_BINS - 1]++;
 }
 
 /* ---- set up, and a launch ---- */
 
-void gpu_see_l2(struct gpu *g) {
-  struct seen_l2 *o = calloc(1, sizeof *o);
+void observe_l2(struct gpu *g) {
+  struct l2_observer *o = calloc(1, sizeof *o);
   CHECK(o, "out of memory");
-  o->warp = calloc((size_t)g->config.sms * SEEN_WARPS, sizeof *o->warp);
+  o->warp = calloc((size_t)g->config.sms * OBSERVED_WARPS, sizeof *o->warp);
   o->load = calloc((size_t)g->config.sms * OPS, sizeof *o->load);
-  o->cta_start = calloc((size_t)g->config.sms * SEEN_CTAS, sizeof *o->cta_start);
+  o->cta_start = calloc((size_t)g->config.sms * OBSERVED_CTAS, sizeof *o->cta_start);
   CHECK(o->warp && o->load && o->cta_start, "out of memory for the loads of %u SMs", g->config.sms);
   for (uint32_t k = 0; k < SERIES; k++) {
-    o->seen.series_sm[k] = k * g->config.sms / SERIES;
-    o->seen.series_warp[k] = k * (g->config.sm_threads / 32) / SERIES;
+    o->character.series_sm[k] = k * g->config.sms / SERIES;
+    o->character.series_warp[k] = k * (g->config.sm_threads / 32) / SERIES;
   }
-  g->seen.l2 = o;
+  g->observed.l2 = o;
   partition_listen(g->parts, &(struct mem_listener){hear_access, hear_wait, g});
 }
 
-void gpu_see_l2_free(struct seen_l2 *o) {
+void observe_l2_free(struct l2_observer *o) {
   if (!o) return;
   reuse_free(&o->lines);
   free(o->warp);
   free(o->load);
   free(o->cta_start);
   free(o->block);
-  free(o->seen.series);
+  free(o->character.series);
   free(o);
 }
 
-void gpu_see_l2_begin(struct gpu *g) {
-  struct seen_l2 *o = g->seen.l2;
-  o->seen.sums = (struct gpu_l2_sums){0};
-  o->seen.intervals = 0;
-  if (o->seen.room) memset(o->seen.series, 0, o->seen.room * sizeof *o->seen.series);
-  for (uint32_t i = 0; i < g->config.sms * SEEN_WARPS; i++) o->warp[i] = (struct seen_warp){.last_type = NONE};
-  gpu_see_sharing_begin(o);
+void observe_l2_begin(struct gpu *g) {
+  struct l2_observer *o = g->observed.l2;
+  o->character.sums = (struct gpu_l2_sums){0};
+  o->character.intervals = 0;
+  if (o->character.room) memset(o->character.series, 0, o->character.room * sizeof *o->character.series);
+  for (uint32_t i = 0; i < g->config.sms * OBSERVED_WARPS; i++) o->warp[i] = (struct observed_warp){.last_type = NONE};
+  observe_sharing_begin(o);
 }
 
-void gpu_see_l2_end(struct gpu *g) {
-  struct seen_l2 *o = g->seen.l2;
-  for (uint32_t i = 0; i < g->config.sms * SEEN_WARPS; i++) end_warp(&o->seen.sums, &o->warp[i]);
-  gpu_see_sharing_end(o);
+void observe_l2_end(struct gpu *g) {
+  struct l2_observer *o = g->observed.l2;
+  for (uint32_t i = 0; i < g->config.sms * OBSERVED_WARPS; i++) end_warp(&o->character.sums, &o->warp[i]);
+  observe_sharing_end(o);
 }
 
-const struct gpu_l2_character *gpu_seen_l2(const struct gpu_seen *seen) {
-  return seen->l2 ? &seen->l2->seen : NULL;
+const struct gpu_l2_character *gpu_observed_l2(const struct gpu_observed *seen) {
+  return seen->l2 ? &seen->l2->character : NULL;
 }
 
 void gpu_l2_sums_add(struct gpu_l2_sums *total, const struct gpu_l2_sums *s) {

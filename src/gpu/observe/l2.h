@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gpu/common/seen.h"
+#include "gpu/common/observed.h"
 
 enum {
   WARP_TYPES = 5, /* all-hit, mostly-hit, balanced, mostly-miss, all-miss */
@@ -61,7 +61,7 @@ struct gpu_l2_character {
 };
 
 /* With a character: what the last launch did at the L2, else NULL. */
-const struct gpu_l2_character *gpu_seen_l2(const struct gpu_seen *seen);
+const struct gpu_l2_character *gpu_observed_l2(const struct gpu_observed *seen);
 /* Add up several launches. */
 void gpu_l2_sums_add(struct gpu_l2_sums *total, const struct gpu_l2_sums *s);
 

@@ -23,7 +23,7 @@ static uint32_t lines_of(const struct gpu *g) {
   return g->config.l1d.sets * g->config.l1d.ways;
 }
 
-void gpu_see_character(struct gpu *g) {
+void observe_character(struct gpu *g) {
   struct gpu_character *c = calloc(1, sizeof *c);
   CHECK(c, "out of memory");
   c->has_blocks = !g->slots.n_l1;
@@ -32,10 +32,10 @@ void gpu_see_character(struct gpu *g) {
   c->fetched_by = calloc(g->config.sms, lines_of(g));
   c->stream = calloc((size_t)g->config.sms * REUSE_STREAMS, sizeof *c->stream);
   CHECK(c->missed && c->fetched_by && c->stream, "out of memory for the loads of %u SMs", g->config.sms);
-  g->seen.character = c;
+  g->observed.character = c;
 }
 
-void gpu_see_character_free(struct gpu_character *c, uint32_t sms) {
+void observe_character_free(struct gpu_character *c, uint32_t sms) {
   if (!c) return;
   for (uint32_t i = 0; i < sms * REUSE_STREAMS; i++) reuse_free(&c->stream[i]);
   free(c->stream);
@@ -44,7 +44,7 @@ void gpu_see_character_free(struct gpu_character *c, uint32_t sms) {
   free(c);
 }
 
-void gpu_see_character_begin(struct gpu_character *c) {
+void observe_character_begin(struct gpu_character *c) {
   memset(c->degree, 0, sizeof c->degree);
   memset(c->used, 0, sizeof c->used);
   memset(c->reuse, 0, sizeof c->reuse);
@@ -54,7 +54,7 @@ void gpu_see_character_begin(struct gpu_character *c) {
 /* ---- loads ---- */
 
 static struct gpu_degree_class *of_op(struct sm *s, uint32_t op) {
-  return &s->g->seen.character->degree[class_of(s->op[op].degree)];
+  return &s->g->observed.character->degree[class_of(s->op[op].degree)];
 }
 
 static bool is_load(const struct sm *s, uint32_t op) {
@@ -63,25 +63,25 @@ static bool is_load(const struct sm *s, uint32_t op) {
 }
 
 static uint64_t *missed_word(struct sm *s, uint32_t op) {
-  return &s->g->seen.character->missed[(size_t)s->id * OP_WORDS + op / 64];
+  return &s->g->observed.character->missed[(size_t)s->id * OP_WORDS + op / 64];
 }
 
-void gpu_see_load(struct sm *s, uint32_t op) {
+void observe_load(struct sm *s, uint32_t op) {
   if (!is_load(s, op)) return;
   struct gpu_degree_class *d = of_op(s, op);
   d->loads++;
   d->accesses += s->op[op].degree;
   *missed_word(s, op) &= ~(1ull << op % 64);
-  gpu_see_l2_load(s, op);
+  observe_l2_load(s, op);
 }
 
 static struct reuse_stream *stream_of(struct sm *s, uint32_t which) {
-  return &s->g->seen.character->stream[s->id * REUSE_STREAMS + which];
+  return &s->g->observed.character->stream[s->id * REUSE_STREAMS + which];
 }
 
 /* An access to the L1: count its reuse, and why it missed if it did. */
 static void see_reuse(struct sm *s, uint64_t line, enum l1_outcome out) {
-  struct gpu_character *c = s->g->seen.character;
+  struct gpu_character *c = s->g->observed.character;
   const struct cache_config *k = &s->g->config.l1d;
   struct reuse_stream *in = stream_of(s, REUSE_IN_L1);
   uint64_t capacity = (uint64_t)k->sets * k->ways * k->line / s->l1d.line_bytes;
@@ -95,37 +95,37 @@ static void see_reuse(struct sm *s, uint64_t line, enum l1_outcome out) {
                                   : MISS_CONFLICT]++;
 }
 
-void gpu_see_access(struct sm *s, uint32_t op, uint64_t addr, int out) {
+void observe_access(struct sm *s, uint32_t op, uint64_t addr, int out) {
   if (!is_load(s, op)) return;
   if (out == L1_HIT) of_op(s, op)->hits++;
   else *missed_word(s, op) |= 1ull << op % 64;
   uint64_t line = addr & ~(uint64_t)(s->l1d.line_bytes - 1);
-  reuse_access(stream_of(s, REUSE_ASKED), line, &s->g->seen.character->reuse[REUSE_ASKED]);
+  reuse_access(stream_of(s, REUSE_ASKED), line, &s->g->observed.character->reuse[REUSE_ASKED]);
   if (out != L1_BYPASS) see_reuse(s, line, (enum l1_outcome)out);
 }
 
-void gpu_see_store(struct sm *s, uint64_t addr) {
+void observe_store(struct sm *s, uint64_t addr) {
   reuse_store(stream_of(s, REUSE_IN_L1), addr & ~(uint64_t)(s->l1d.line_bytes - 1));
 }
 
-void gpu_see_load_done(struct sm *s, uint32_t op) {
+void observe_load_done(struct sm *s, uint32_t op) {
   if (!is_load(s, op)) return;
   struct gpu_degree_class *d = of_op(s, op);
   d->done++;
   d->latency += s->g->now - s->op[op].born;
   d->all_hit_loads += !(*missed_word(s, op) >> op % 64 & 1);
-  gpu_see_l2_load_done(s, op);
+  observe_l2_load_done(s, op);
 }
 
 /* ---- lines ---- */
 
-void gpu_see_line(struct sm *s, uint32_t index, bool local, uint32_t degree) {
-  struct gpu_character *c = s->g->seen.character;
+void observe_line(struct sm *s, uint32_t index, bool local, uint32_t degree) {
+  struct gpu_character *c = s->g->observed.character;
   c->fetched_by[(size_t)s->id * lines_of(s->g) + index] = local ? NOT_A_LOAD : (uint8_t)class_of(degree);
 }
 
-void gpu_see_line_end(struct sm *s, uint32_t index) {
-  struct gpu_character *c = s->g->seen.character;
+void observe_line_end(struct sm *s, uint32_t index) {
+  struct gpu_character *c = s->g->observed.character;
   uint8_t by = c->fetched_by[(size_t)s->id * lines_of(s->g) + index];
   if (by == NOT_A_LOAD) return;
   const struct l1_line *l = &s->l1d.line[index];
@@ -136,13 +136,13 @@ void gpu_see_line_end(struct sm *s, uint32_t index) {
   c->used[quarters > LINE_QUARTERS ? LINE_QUARTERS - 1 : quarters ? quarters - 1 : 0]++;
 }
 
-void gpu_seen_end(struct gpu *g) {
-  if (g->seen.l2) gpu_see_l2_end(g);
-  struct gpu_character *c = g->seen.character;
+void observe_end(struct gpu *g) {
+  if (g->observed.l2) observe_l2_end(g);
+  struct gpu_character *c = g->observed.character;
   for (uint32_t i = 0; c && i < g->config.sms * REUSE_STREAMS; i++)
     reuse_end(&c->stream[i], &c->reuse[i % REUSE_STREAMS]);
   if (!c || !c->has_blocks) return;
   for (uint32_t i = 0; i < g->config.sms; i++)
     for (uint32_t k = 0; k < lines_of(g); k++)
-      if (g->sm[i].l1d.state[k] != LINE_INVALID) gpu_see_line_end(&g->sm[i], k);
+      if (g->sm[i].l1d.state[k] != LINE_INVALID) observe_line_end(&g->sm[i], k);
 }

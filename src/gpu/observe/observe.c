@@ -26,13 +26,13 @@ static struct gpu_stats *stats_array(uint32_t n) {
 }
 
 void gpu_watch(struct gpu *g, const struct gpu_watch *w) {
-  struct gpu_seen *o = &g->seen;
+  struct gpu_observed *o = &g->observed;
   CHECK(!o->sm, "gpu_watch after a launch or twice");
   o->on = *w;
-  if (w->profile) gpu_see_profile(g);
+  if (w->profile) observe_profile(g);
   if (w->timeline) timeline_start(g, w->timeline_first, w->timeline_last, w->timeline_sms);
-  if (w->profile || w->timeline) gpu_see_dram(g);
-  if (w->character) gpu_see_character(g), gpu_see_l2(g);
+  if (w->profile || w->timeline) observe_dram(g);
+  if (w->character) observe_character(g), observe_l2(g);
   if (!w->detail) return;
   o->sms = g->config.sms;
   o->subparts = g->subparts;
@@ -44,27 +44,27 @@ void gpu_watch(struct gpu *g, const struct gpu_watch *w) {
   partition_split_stats(g->parts, o->subpart, o->channel);
 }
 
-const struct gpu_seen *gpu_seen(const struct gpu *g) {
-  return &g->seen;
+const struct gpu_observed *gpu_observed(const struct gpu *g) {
+  return &g->observed;
 }
 
-void gpu_seen_free(struct gpu *g) {
-  struct gpu_seen *o = &g->seen;
+void observe_free(struct gpu *g) {
+  struct gpu_observed *o = &g->observed;
   free(o->sm);
   free(o->subpart);
   free(o->channel);
   free(o->sample);
   free(o->inst);
   free(o->code);
-  gpu_see_character_free(o->character, g->config.sms);
-  gpu_see_profile_free(o->profile);
+  observe_character_free(o->character, g->config.sms);
+  observe_profile_free(o->profile);
   timeline_free(o->timeline);
   free(o->dram_listener);
-  gpu_see_l2_free(o->l2);
+  observe_l2_free(o->l2);
 }
 
 /* Where the instructions of `k` are counted: launches of one module share their code. */
-static uint32_t place_insts(struct gpu_seen *o, const struct feed_kernel *k) {
+static uint32_t place_insts(struct gpu_observed *o, const struct feed_kernel *k) {
   for (uint32_t i = 0; i < o->codes; i++)
     if (o->code[i].kernel.code == k->code) return o->code[i].base;
   uint32_t base = o->insts, n = base + k->insts;
@@ -77,40 +77,40 @@ static uint32_t place_insts(struct gpu_seen *o, const struct feed_kernel *k) {
   memset(o->inst + base, 0, k->insts * sizeof *o->inst);
   o->code = realloc(o->code, (o->codes + 1) * sizeof *o->code);
   CHECK(o->code, "out of memory");
-  o->code[o->codes++] = (struct gpu_seen_code){.kernel = *k, .base = base};
+  o->code[o->codes++] = (struct gpu_observed_code){.kernel = *k, .base = base};
   return base;
 }
 
-void gpu_seen_launch(struct gpu *g, struct gpu_work *k) {
-  if (g->seen.on.lines) k->inst_base = place_insts(&g->seen, k->feed->kernel);
-  if (g->seen.timeline) timeline_launch(g, k);
+void observe_launch(struct gpu *g, struct gpu_work *k) {
+  if (g->observed.on.lines) k->inst_base = place_insts(&g->observed, k->feed->kernel);
+  if (g->observed.timeline) timeline_launch(g, k);
 }
 
 static void plan_look(struct gpu *g) {
-  struct gpu_seen *o = &g->seen;
+  struct gpu_observed *o = &g->observed;
   o->look_at = o->profile && o->profile->at < o->sample_at ? o->profile->at : o->sample_at;
 }
 
-void gpu_seen_begin(struct gpu *g) {
-  struct gpu_seen *o = &g->seen;
+void observe_begin(struct gpu *g) {
+  struct gpu_observed *o = &g->observed;
   if (o->sm) {
     memset(o->sm, 0, o->sms * sizeof *o->sm);
     memset(o->subpart, 0, o->subparts * sizeof *o->subpart);
     memset(o->channel, 0, o->channels * sizeof *o->channel);
   }
   o->insts = o->codes = 0;
-  if (o->character) gpu_see_character_begin(o->character), gpu_see_l2_begin(g);
+  if (o->character) observe_character_begin(o->character), observe_l2_begin(g);
   o->samples = 0;
   o->sampled_at = g->now;
   o->sample_at = o->on.sample ? g->now + o->on.sample : UINT64_MAX;
   memset(&o->sampled, 0, sizeof o->sampled);
-  if (o->profile) gpu_see_profile_begin(g);
+  if (o->profile) observe_profile_begin(g);
   plan_look(g);
   if (o->look_at < g->slots.next_epoch) g->slots.next_epoch = o->look_at;
 }
 
-void gpu_seen_total(const struct gpu *g, struct gpu_stats *total) {
-  const struct gpu_seen *o = &g->seen;
+void observe_total(const struct gpu *g, struct gpu_stats *total) {
+  const struct gpu_observed *o = &g->observed;
   *total = g->stats;
   if (!o->sm) return;
   for (uint32_t i = 0; i < o->sms; i++) gpu_stats_add(total, &o->sm[i]);
@@ -119,7 +119,7 @@ void gpu_seen_total(const struct gpu *g, struct gpu_stats *total) {
 }
 
 static void close_sample(struct gpu *g, const struct gpu_stats *total) {
-  struct gpu_seen *o = &g->seen;
+  struct gpu_observed *o = &g->observed;
   if (o->samples == o->sample_room) {
     o->sample_room = o->sample_room ? 2 * o->sample_room : 256;
     o->sample = realloc(o->sample, o->sample_room * sizeof *o->sample);
@@ -134,15 +134,15 @@ static void close_sample(struct gpu *g, const struct gpu_stats *total) {
   o->sample_at = g->now + o->on.sample;
 }
 
-void gpu_seen_look(struct gpu *g, bool end) {
-  struct gpu_seen *o = &g->seen;
+void observe_look(struct gpu *g, bool end) {
+  struct gpu_observed *o = &g->observed;
   bool sample = o->on.sample && (end || g->now >= o->sample_at) && g->now != o->sampled_at;
   bool profile = o->profile && (end || g->now >= o->profile->at);
   if (!sample && !profile) return;
   struct gpu_stats total;
-  gpu_seen_total(g, &total);
+  observe_total(g, &total);
   total.cycles = g->now - g->start;
   if (sample) close_sample(g, &total);
-  if (profile) gpu_see_profile_look(g, &total);
+  if (profile) observe_profile_look(g, &total);
   plan_look(g);
 }

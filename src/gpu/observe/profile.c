@@ -93,25 +93,25 @@ struct channel {
 static void see_dram(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row) {
   (void)t;
   const struct channel *c = ctx;
-  struct gpu_profile *p = c->g->seen.profile;
-  if (c->g->seen.timeline) timeline_dram(c->g, c->first + bank, cmd, row);
+  struct gpu_profile *p = c->g->observed.profile;
+  if (c->g->observed.timeline) timeline_dram(c->g, c->first + bank, cmd, row);
   if (!p || cmd == DRAM_PRECHARGE) return;
   uint32_t at = interval(p, c->g->now) * p->channels * p->banks + c->first + bank;
   if (cmd == DRAM_ACTIVATE) p->bank_rows[at]++;
   else p->bank_bursts[at]++;
 }
 
-void gpu_see_dram(struct gpu *g) {
+void observe_dram(struct gpu *g) {
   struct channel *c = take(g->config.channels, sizeof *c);
-  g->seen.dram_listener = c;
+  g->observed.dram_listener = c;
   for (uint32_t i = 0; i < g->config.channels; i++) {
     c[i] = (struct channel){.g = g, .first = i * g->config.dram_banks};
     partition_watch_dram(g->parts, i, see_dram, &c[i]);
   }
 }
 
-void gpu_see_set(struct sm *s, uint64_t addr, bool hit) {
-  struct gpu_profile *p = s->g->seen.profile;
+void observe_set(struct sm *s, uint64_t addr, bool hit) {
+  struct gpu_profile *p = s->g->observed.profile;
   uint32_t sets = s->l1d.org ? s->l1d.org_sets : s->l1d.sets;
   uint32_t set = gpu_l1_set(s->c, sets, s->l1d.line_bytes, addr) >> p->set_shift;
   uint32_t at = interval(p, s->g->now) * p->sets + set;
@@ -119,7 +119,7 @@ void gpu_see_set(struct sm *s, uint64_t addr, bool hit) {
   p->set_hits[at] += hit;
 }
 
-void gpu_see_profile(struct gpu *g) {
+void observe_profile(struct gpu *g) {
   struct gpu_profile *p = take(1, sizeof *p);
   const struct l1d *l = &g->sm[0].l1d;
   p->shift = FIRST_SHIFT;
@@ -134,10 +134,10 @@ void gpu_see_profile(struct gpu *g) {
   p->bank_bursts = take((size_t)PROFILE_INTERVALS * p->channels * p->banks, sizeof *p->bank_bursts);
   p->bank_rows = take((size_t)PROFILE_INTERVALS * p->channels * p->banks, sizeof *p->bank_rows);
   p->at = UINT64_MAX;
-  g->seen.profile = p;
+  g->observed.profile = p;
 }
 
-void gpu_see_profile_free(struct gpu_profile *p) {
+void observe_profile_free(struct gpu_profile *p) {
   if (!p) return;
   free(p->count);
   free(p->set_accesses);
@@ -147,14 +147,14 @@ void gpu_see_profile_free(struct gpu_profile *p) {
   free(p);
 }
 
-void gpu_see_profile_begin(struct gpu *g) {
-  struct gpu_profile *p = g->seen.profile;
+void observe_profile_begin(struct gpu *g) {
+  struct gpu_profile *p = g->observed.profile;
   memset(&p->before, 0, sizeof p->before);
   p->at = ((g->now >> p->shift) + 1) << p->shift;
 }
 
-void gpu_see_profile_look(struct gpu *g, const struct gpu_stats *total) {
-  struct gpu_profile *p = g->seen.profile;
+void observe_profile_look(struct gpu *g, const struct gpu_stats *total) {
+  struct gpu_profile *p = g->observed.profile;
   if (g->now > p->cycles) {
     p->cycles = g->now;
     uint64_t *to = p->count + (size_t)interval(p, g->now - 1) * COUNTERS;

@@ -20,15 +20,15 @@ static uint32_t distance_bin(uint32_t d) {
 
 /* ---- the table of blocks ---- */
 
-static struct seen_block *place_of(struct seen_block *table, uint32_t room, uint64_t line) {
+static struct observed_block *place_of(struct observed_block *table, uint32_t room, uint64_t line) {
   uint32_t i = (uint32_t)(hash_u64(line) & (room - 1));
   while (table[i].line && table[i].line != line) i = (i + 1) & (room - 1);
   return &table[i];
 }
 
-static void grow(struct seen_l2 *o) {
+static void grow(struct l2_observer *o) {
   uint32_t room = o->block_room ? 2 * o->block_room : 1 << 14;
-  struct seen_block *table = calloc(room, sizeof *table);
+  struct observed_block *table = calloc(room, sizeof *table);
   CHECK(table, "out of memory for %u blocks", room);
   for (uint32_t i = 0; i < o->block_room; i++)
     if (o->block[i].line) *place_of(table, room, o->block[i].line) = o->block[i];
@@ -37,22 +37,22 @@ static void grow(struct seen_l2 *o) {
   o->block_room = room;
 }
 
-static struct seen_block *block_of(struct seen_l2 *o, uint64_t addr) {
+static struct observed_block *block_of(struct l2_observer *o, uint64_t addr) {
   if (2 * o->blocks >= o->block_room) grow(o);
   uint64_t line = (addr >> BLOCK_SHIFT) + 1;
-  struct seen_block *b = place_of(o->block, o->block_room, line);
+  struct observed_block *b = place_of(o->block, o->block_room, line);
   if (b->line) return b;
   o->blocks++;
-  *b = (struct seen_block){.line = line, .last_cta = UINT32_MAX, .distance = UINT32_MAX};
+  *b = (struct observed_block){.line = line, .last_cta = UINT32_MAX, .distance = UINT32_MAX};
   return b;
 }
 
 /* ---- events ---- */
 
-void gpu_see_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out) {
+void observe_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out) {
   const struct op *o = &s->op[op];
   if (o->space != SPACE_GLOBAL) return;
-  struct seen_block *b = block_of(s->g->seen.l2, addr);
+  struct observed_block *b = block_of(s->g->observed.l2, addr);
   b->sms |= 1ull << s->id % 64; /* beyond 64 SMs two share a bit */
   if (b->last_cta != UINT32_MAX && b->last_cta != o->cta) {
     uint32_t d = b->last_cta > o->cta ? b->last_cta - o->cta : o->cta - b->last_cta;
@@ -68,35 +68,35 @@ void gpu_see_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out
   b->late += s->g->now - b->filled >= LATE;
 }
 
-void gpu_see_fill(struct sm *s, uint64_t addr, bool local) {
-  if (!local) block_of(s->g->seen.l2, addr)->filled = s->g->now;
+void observe_fill(struct sm *s, uint64_t addr, bool local) {
+  if (!local) block_of(s->g->observed.l2, addr)->filled = s->g->now;
 }
 
-void gpu_see_cta(struct gpu *g, uint32_t sm, uint32_t slot) {
-  g->seen.l2->cta_start[sm * SEEN_CTAS + slot] = g->now;
+void observe_cta(struct gpu *g, uint32_t sm, uint32_t slot) {
+  g->observed.l2->cta_start[sm * OBSERVED_CTAS + slot] = g->now;
 }
 
-void gpu_see_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
-  struct seen_l2 *o = g->seen.l2;
-  uint64_t t = g->now - o->cta_start[sm * SEEN_CTAS + slot];
-  if (!o->seen.sums.ctas || t < o->shortest) o->shortest = t;
+void observe_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
+  struct l2_observer *o = g->observed.l2;
+  uint64_t t = g->now - o->cta_start[sm * OBSERVED_CTAS + slot];
+  if (!o->character.sums.ctas || t < o->shortest) o->shortest = t;
   if (t > o->longest) o->longest = t;
-  o->seen.sums.ctas++;
-  o->seen.sums.cta_cycles += t;
+  o->character.sums.ctas++;
+  o->character.sums.cta_cycles += t;
 }
 
 /* ---- a launch ---- */
 
-void gpu_see_sharing_begin(struct seen_l2 *o) {
+void observe_sharing_begin(struct l2_observer *o) {
   if (o->block_room) memset(o->block, 0, o->block_room * sizeof *o->block);
   o->blocks = 0;
   o->shortest = o->longest = 0;
 }
 
-void gpu_see_sharing_end(struct seen_l2 *o) {
-  struct gpu_l2_sums *s = &o->seen.sums;
+void observe_sharing_end(struct l2_observer *o) {
+  struct gpu_l2_sums *s = &o->character.sums;
   for (uint32_t i = 0; i < o->block_room; i++) {
-    const struct seen_block *b = &o->block[i];
+    const struct observed_block *b = &o->block[i];
     if (!b->line) continue;
     uint32_t sharers = (uint32_t)__builtin_popcountll(b->sms);
     if (!sharers) continue; /* prefetched or filled only */

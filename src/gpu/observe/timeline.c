@@ -31,7 +31,7 @@ void timeline_start(struct gpu *g, uint64_t first, uint64_t last, uint32_t sms) 
     CHECK(t->length[q], "out of memory");
     memset(t->length[q], 0xff, n * sizeof *t->length[q]);
   }
-  g->seen.timeline = t;
+  g->observed.timeline = t;
 }
 
 void timeline_free(struct gpu_timeline *t) {
@@ -63,7 +63,7 @@ static void add(struct gpu_timeline *t, struct gpu_event e) {
 }
 
 void timeline_launch(struct gpu *g, struct gpu_work *k) {
-  struct gpu_timeline *t = g->seen.timeline;
+  struct gpu_timeline *t = g->observed.timeline;
   t->name = realloc(t->name, (t->names + 1) * sizeof *t->name);
   CHECK(t->name, "out of memory");
   snprintf(t->name[t->names++], sizeof *t->name, "%s", k->feed->kernel->name);
@@ -76,19 +76,19 @@ static void close_stall(struct gpu_timeline *t, uint32_t sm) {
 }
 
 void timeline_end(struct gpu *g, const struct gpu_work *k) {
-  struct gpu_timeline *t = g->seen.timeline;
+  struct gpu_timeline *t = g->observed.timeline;
   for (uint32_t i = 0; g->works == 1 && i < t->sms; i++) close_stall(t, i);
   add(t, (struct gpu_event){
              .kind = EVENT_LAUNCH, .from = k->start, .to = g->now, .value = k->name, .unit = k->how.stream});
 }
 
 void timeline_warp_start(struct sm *s, uint32_t warp) {
-  struct gpu_timeline *t = s->g->seen.timeline;
+  struct gpu_timeline *t = s->g->observed.timeline;
   t->warp_from[s->id * WARPS + warp] = s->g->now;
 }
 
 void timeline_warp_end(struct sm *s, uint32_t warp, uint32_t cta) {
-  struct gpu_timeline *t = s->g->seen.timeline;
+  struct gpu_timeline *t = s->g->observed.timeline;
   uint64_t from = t->warp_from[s->id * WARPS + warp];
   if (s->id < t->sms)
     add(t, (struct gpu_event){
@@ -96,7 +96,7 @@ void timeline_warp_end(struct sm *s, uint32_t warp, uint32_t cta) {
 }
 
 void timeline_stall(struct sm *s, uint64_t from, uint64_t cycles, uint32_t kind) {
-  struct gpu_timeline *t = s->g->seen.timeline;
+  struct gpu_timeline *t = s->g->observed.timeline;
   if (s->id >= t->sms) return;
   struct gpu_event *e = &t->stall[s->id];
   if (e->to == from && e->part == kind) {
@@ -109,14 +109,14 @@ void timeline_stall(struct sm *s, uint64_t from, uint64_t cycles, uint32_t kind)
 }
 
 void timeline_l1(struct sm *s, uint32_t warp, uint64_t addr, bool miss) {
-  struct gpu_timeline *t = s->g->seen.timeline;
+  struct gpu_timeline *t = s->g->observed.timeline;
   if (s->id >= t->sms || !miss) return;
   add(t,
       (struct gpu_event){.kind = EVENT_MISS, .from = s->g->now, .value = addr, .unit = s->id, .part = (uint16_t)warp});
 }
 
 void timeline_dram(struct gpu *g, uint32_t bank, uint32_t command, uint32_t row) {
-  add(g->seen.timeline,
+  add(g->observed.timeline,
       (struct gpu_event){.kind = EVENT_DRAM, .from = g->now, .value = row, .unit = bank, .part = (uint16_t)command});
 }
 
@@ -149,7 +149,7 @@ static uint32_t queue_length(const struct gpu *g, uint32_t queue, uint32_t unit)
 }
 
 void timeline_queues(struct gpu *g) {
-  struct gpu_timeline *t = g->seen.timeline;
+  struct gpu_timeline *t = g->observed.timeline;
   if (g->now < t->first || g->now >= t->last) return;
   for (uint32_t q = 0; q < QUEUES; q++)
     for (uint32_t u = 0, n = queue_units(g, t, q); u < n; u++) {

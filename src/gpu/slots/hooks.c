@@ -38,12 +38,12 @@ static int ask_victim(void *ctx, const struct cache_set *set, const struct mem_e
   return best;
 }
 
-static void tell_access(void *ctx, const struct mem_event *e, enum l2_outcome out) {
+static void notify_access(void *ctx, const struct mem_event *e, enum l2_outcome out) {
   struct slots *s = ctx;
   EACH_HOOK (in, s, on_l2_access) in->scheme->on_l2_access(&in->ctx, e, out);
 }
 
-static void tell_evict(void *ctx, const struct mem_event *e) {
+static void notify_evict(void *ctx, const struct mem_event *e) {
   struct slots *s = ctx;
   EACH_HOOK (in, s, on_l2_evict) in->scheme->on_l2_evict(&in->ctx, e);
 }
@@ -59,8 +59,8 @@ const struct mem_hooks *slots_mem_hooks(struct slots *s, struct mem_hooks *out) 
                             .bypass = s->n_l2_bypass ? ask_bypass : NULL,
                             .may_allocate = s->n_l2_may_allocate ? ask_may_allocate : NULL,
                             .find_victim = s->n_l2_find_victim || s->n_l2_narrow ? ask_victim : NULL,
-                            .on_access = s->n_on_l2_access ? tell_access : NULL,
-                            .on_evict = s->n_on_l2_evict ? tell_evict : NULL,
+                            .on_access = s->n_on_l2_access ? notify_access : NULL,
+                            .on_evict = s->n_on_l2_evict ? notify_evict : NULL,
                             .dram_class = s->n_dram_class ? ask_class : NULL};
   bool any = s->n_l2_bypass || s->n_l2_may_allocate || s->n_l2_find_victim || s->n_l2_narrow || s->n_on_l2_access ||
              s->n_on_l2_evict || s->n_dram_class;

@@ -29,7 +29,7 @@ struct sm;
 
 /* ---- what hooks see ---- */
 /* Accepted (L1_PARTIAL: a miss of some chunks), then refused (from L1_NO_LINE on); L1_BYPASS: a scheme wants the access
- * to go past the L1. */
+ * to bypass the L1. */
 enum l1_outcome {
   L1_HIT,
   L1_PENDING,
@@ -41,7 +41,7 @@ enum l1_outcome {
   L1_NO_MERGE,
   L1_BYPASS
 };
-/* What sent an access past the L1: the instruction's cache operator, bypass_load, bypass_access, on_stall, or the cache
+/* What sent an access around the L1: the instruction's cache operator, bypass_load, bypass_access, on_stall, or the cache
  * itself (may_allocate, find_victim, the organisation). */
 enum l1_bypass_by { BYPASS_BY_INST, BYPASS_BY_LOAD, BYPASS_BY_ACCESS, BYPASS_BY_STALL, BYPASS_BY_CACHE };
 
@@ -56,8 +56,8 @@ struct l1_event {
   uint32_t subpart;           /* L2 sub-partition the line belongs to */
   uint32_t note;              /* on the way from a fill: what schemes at the L2 wrote on the request (mem_event.note) */
   bool local, write;
-  bool coming; /* on_stall: all that it misses is on its way already, so that it needs no request of its own */
-  bool retry;  /* on_stall: asked before for this access. How often a refused access is asked again is not defined. */
+  bool pending; /* on_stall: all that it misses is on its way already, so that it needs no request of its own */
+  bool retry;   /* on_stall: asked before for this access. How often a refused access is asked again is not defined. */
 };
 
 /* The line arrays of a cache as a replacement scheme sees them: ways of one set. */
@@ -184,7 +184,7 @@ struct scheme {
   bool yields_l1;
   bool every_cycle; /* may_issue changes with time alone: the machine then visits every SM in every cycle */
   /* What it answers about an access that the L1 refuses (on_stall, find_victim, may_allocate) changes nothing unless it
-   * is to send the access past the L1, and stays the same until the L1 accepts an access, or data for that set arrive:
+   * is to send the access around the L1, and stays the same until the L1 accepts an access, or data for that set arrive:
    * it is then not asked again before. */
   bool steady;
   /* Does `hook` (its offset in this struct) of those below do nothing with these parameters? It is then not called.

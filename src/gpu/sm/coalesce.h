@@ -2,7 +2,7 @@
  *
  * Rules (docs/explanation/gpu-model.md "Loads and stores"): segments of 128 B for elements of 4 bytes and more, 64 B
  * for 2, 32 B for 1, however many of them a vector access moves per lane; each touched segment is one access, shrunk to
- * the 64 B half or 32 B quarter that is used. Accesses that go past the L1 have their own limit (32 B in the reference,
+ * the 64 B half or 32 B quarter that is used. Accesses that bypass the L1 have their own limit (32 B in the reference,
  * 128 B in its version 3). Lanes of an atomic that hit the same bytes become separate accesses.
  */
 #ifndef GPU_COALESCE_H
@@ -19,7 +19,7 @@ struct coalesce_in {
   uint32_t width; /* bytes per lane */
   uint32_t elem;  /* bytes of one element, which choose the segment; 0: all of width */
   bool atomic;
-  uint32_t segment; /* largest segment in bytes: that of the L1 line, or of what goes past the L1; 256 for 8 bytes and
+  uint32_t segment; /* largest segment in bytes: that of the L1 line, or of what bypasses the L1; 256 for 8 bytes and
                        more */
 };
 

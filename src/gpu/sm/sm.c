@@ -1,6 +1,6 @@
 /* sm.c - a streaming multiprocessor: its state, CTAs that begin, requests it sends and replies it takes.
  *
- * What it does in a cycle is in sm_step.h, compiled for any machine and once more for a plain one (sm_kind.h).
+ * What it does in a cycle is in sm_step.h, compiled for any machine and once more for a plain one (kind.inc).
  */
 
 #include "gpu/sm/sm.h"
@@ -89,11 +89,11 @@ void sm_more_ops(struct sm *s) {
 /* ---- which step ---- */
 
 /* Are the knobs those of a plain machine: all, or at least those that schemes leave alone? */
-static bool plain_knobs(const struct gpu_config *c, bool all) {
+static bool baseline_knobs(const struct gpu_config *c, bool all) {
   bool are = true;
-#define PLAIN(field, value, keep) are &= (uint32_t)c->field == (value) || !(all || (keep));
-#include "gpu/sm/plain.def"
-#undef PLAIN
+#define BASELINE(field, value, keep) are &= (uint32_t)c->field == (value) || !(all || (keep));
+#include "gpu/sm/baseline.def"
+#undef BASELINE
   return are;
 }
 
@@ -105,9 +105,9 @@ static bool all_steady(const struct slots *k, const uint8_t *list, uint32_t n) {
 }
 
 void sm_choose_step(struct gpu *g) {
-  const struct gpu_seen *o = &g->seen;
+  const struct gpu_observed *o = &g->observed;
   bool watched = o->inst || o->timeline || o->character || o->profile || o->l2;
-  bool any = g->any_kind || watched || g->overlap || !plain_knobs(&g->config, false);
+  bool any = g->general_kind || watched || g->overlap || !baseline_knobs(&g->config, false);
   const struct slots *k = &g->slots;
   g->read_hooks = k->n_on_access || k->n_on_hit || k->n_on_miss || k->n_on_place || k->n_on_evict;
   const struct l1_org *org = g->sm[0].l1d.org;
@@ -115,7 +115,7 @@ void sm_choose_step(struct gpu *g) {
                       all_steady(k, k->find_victim, k->n_find_victim);
   g->stalls_steady = all_steady(k, k->on_stall, k->n_on_stall);
   g->memory_steady = g->lookups_steady && g->stalls_steady && !k->n_queues && !k->n_bypass_access && !k->n_bypass_load;
-  g->kind = any ? SM_ANY : g->slots.count || !plain_knobs(&g->config, true) ? SM_SCHEMES : SM_PLAIN;
+  g->kind = any ? SM_GENERAL : g->slots.count || !baseline_knobs(&g->config, true) ? SM_SCHEMES : SM_BASELINE;
 }
 
 static uint64_t *widen(uint64_t *rows, uint32_t from, uint32_t to) {
@@ -196,7 +196,7 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
     memset(s->score + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
     if (RARE(s->score_long)) memset(s->score_long + (size_t)w * s->score_words, 0, s->score_words * sizeof *s->score);
     EACH_HOOK (in, &g->slots, on_warp_start) in->scheme->on_warp_start(&in->ctx, s->id, w, cta);
-    if (RARE(g->seen.timeline)) timeline_warp_start(s, w);
+    if (RARE(g->observed.timeline)) timeline_warp_start(s, w);
   }
 }
 

@@ -14,10 +14,10 @@ void sm_grow_score(struct sm *s, uint32_t max_reg);
 /* A CTA of launch `work` begins: hardware CTA slot, first warp slot, linear id. */
 void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta);
 /* One core cycle of the SMs in word `w` of gpu.running; false: the simulated program faulted. For the machines of enum
- * sm_kind (sm_kind.h). */
-bool sm_steps_any(struct gpu *g, uint32_t w);
+ * sm_kind (kind.inc). */
+bool sm_steps_general(struct gpu *g, uint32_t w);
 bool sm_steps_schemes(struct gpu *g, uint32_t w);
-bool sm_steps_plain(struct gpu *g, uint32_t w);
+bool sm_steps_baseline(struct gpu *g, uint32_t w);
 /* Which of them the machine's SMs take, as far as the launches in progress, the schemes and who watches are concerned.
  */
 void sm_choose_step(struct gpu *g);
@@ -25,7 +25,7 @@ void sm_more_ops(struct sm *s); /* room for twice as many instructions in flight
 void sm_receive(struct sm *s);  /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
 void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
 void sm_count(struct sm *s);                  /* make the counters complete */
-/* sm_any.c, for sm_sub.c: Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at
+/* step_general.c, for sm_sub.c: Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at
  * `cycle` (false: too many are). */
 void sm_collector_take(struct sm *s, uint32_t c, op_id id);
 void sm_read_banks(struct sm *s);

@@ -1,4 +1,4 @@
-/* sm_schemes.c - the step of an SM for a plain machine with schemes (sm_kind.h). */
+/* step_schemes.c - the step of an SM for a plain machine with schemes (kind.inc). */
 #define SM_KIND SM_SCHEMES
 #include "gpu/sm/step.inc"
 

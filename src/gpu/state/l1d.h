@@ -59,7 +59,7 @@ struct l1d {
   uint32_t lat_size;
   uint32_t set;
   int way, victim;
-  bool stays; /* no scheme will send the access that was refused past the L1 */
+  bool stays; /* no scheme will send the access that was refused around the L1 */
   /* the lines */
   uint32_t sets, ways, line_shift, line_bytes, mshrs, merges, missq_limit;
   uint64_t *tags; /* of each set: the tags of its ways, then the cycles of their last uses */
@@ -74,7 +74,7 @@ struct l1d {
   /* an organisation in the place of the lines */
   const struct l1_org *org;
   struct slot_instance *org_of;
-  bool coming; /* what the load looked up last lacks is on its way */
+  bool pending; /* what the load looked up last lacks is on its way */
   uint32_t org_chunk, org_sets;
   struct {
     op_id op;

@@ -4,7 +4,7 @@
 
 #include "gpu/common/config.h"
 #include "gpu/common/launch.h"
-#include "gpu/common/seen.h"
+#include "gpu/common/observed.h"
 #include "gpu/common/req.h"
 #include "gpu/slots/slots.h"
 #include "gpu/state/sm.h"
@@ -27,7 +27,7 @@ struct gpu_work {
   uint32_t next_cta, running_ctas;
   uint32_t ctas_per_sm;         /* at most, of this launch */
   uint32_t warps, regs, shared; /* that a CTA takes of an SM */
-  uint32_t inst_base;           /* of its code in gpu_seen.inst */
+  uint32_t inst_base;           /* of its code in gpu_observed.inst */
   uint32_t name;                /* in the timeline */
   uint64_t warp_cycles;         /* of CTAs that have ended */
   struct gpu_stats own;         /* while launches overlap: what can be told apart */
@@ -45,7 +45,7 @@ struct gpu {
   struct gpu_config config;
   struct gpu_stats
       stats; /* of the launch in progress; what units with counters of their own (gpu_watch) count is not in it */
-  struct gpu_seen seen;
+  struct gpu_observed observed;
   struct req_pool pool;
   struct icnt *icnt;
   const uint64_t *replies, *requests; /* icnt_arrivals at the SMs, at the sub-partitions */
@@ -64,7 +64,7 @@ struct gpu {
   bool lookups_steady; /* the L1 repeats what it says of an access until something happens in it */
   bool stalls_steady;  /* the schemes that are asked about a refused access repeat their answers */
   bool read_hooks;     /* some scheme hears of reads that the L1 accepts */
-  bool any_kind;       /* shall be SM_ANY */
+  bool general_kind;   /* shall be SM_GENERAL */
   struct sm_plan plan;
   /* launch in progress */
   const struct feed_kernel *kernel; /* with several, the one that came first */
@@ -81,9 +81,9 @@ struct gpu {
   struct issued issued;
   struct feed_peer *released; /* in this cycle, in other CTAs of clusters; as many as CTA slots, NULL: never yet */
   uint32_t releases;
-  uint64_t now;     /* core cycles since the machine was built */
-  uint64_t start;   /* first cycle of the launch */
-  uint64_t tell_at; /* when who watches the launches is told; UINT64_MAX: nobody does */
+  uint64_t now;       /* core cycles since the machine was built */
+  uint64_t start;     /* first cycle of the launch */
+  uint64_t report_at; /* when who watches the launches is told; UINT64_MAX: nobody does */
   /* SMs, a bit each: to be stepped; asleep until the interconnect has room for sm.need_icnt bytes; of those, the ones
    * that may have it, once more to be looked at; with a reply in sm.eject. */
   uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], look[GPU_SM_WORDS], ejected[GPU_SM_WORDS];

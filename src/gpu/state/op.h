@@ -21,7 +21,7 @@ struct op {
   bool remote; /* shared memory of other CTAs of the cluster */
   bool load;   /* waits for data: loads and atomics */
   bool atomic;
-  bool bypass;      /* its accesses go past the L1 */
+  bool bypass;      /* its accesses bypass the L1 */
   bool admitted;    /* the per-load admission hooks have been asked */
   uint8_t wb_done;  /* bit per destination whose bank write is done */
   uint16_t left;    /* accesses not yet accepted: acc[0 .. left) */

@@ -19,7 +19,7 @@ req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t byte
 /* Requests of the caches' own (constants, textures, write-backs) belong to no instruction. */
 static void see_request(struct sm *s, const struct req *r) {
   enum { OF_INST = 1 << REQ_GLOBAL_READ | 1 << REQ_LOCAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_WRITE };
-  struct gpu_seen *o = &s->g->seen;
+  struct gpu_observed *o = &s->g->observed;
   if (!(OF_INST >> r->type & 1)) return;
   uint32_t at = s->g->work[s->cta_work[s->w[r->warp].cta_slot]].inst_base + r->pc;
   if (at < o->insts) o->inst[at].bytes += r->bytes;
@@ -35,6 +35,6 @@ void sm_send(struct sm *s, req_id id) {
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
   s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
-  if (RARE(s->g->seen.inst)) see_request(s, r);
+  if (RARE(s->g->observed.inst)) see_request(s, r);
   icnt_push(s->g->icnt, s->id, s->c->sms + r->subpart, id, bytes);
 }

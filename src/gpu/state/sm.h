@@ -115,7 +115,7 @@ struct sm {
   uint8_t first;      /* scheduler that goes first: it changes with every cycle */
   uint8_t ro_active;  /* read-only caches with a line that arrived, or a miss to send: enum ro_cache */
   op_id dispatch, next_wb; /* the instruction at the head of the memory pipe; the next with a result */
-  req_id next_global;      /* a reply past the L1 to be taken */
+  req_id next_global;      /* a reply around the L1 to be taken */
   uint64_t wake_at;        /* first cycle with a timed event */
   uint64_t alu_at;         /* the last cycle for which the pipes have been offered what waits before them */
   uint64_t wb_due;         /* first cycle from now on in which a result is written back */

@@ -56,20 +56,20 @@ static inline void bucl_monitor_access(struct bucl_monitor *m, const struct l1_e
 /* How refused accesses end: the rows that both tables of counters have in a row. */
 enum { BUCL_PASSED, BUCL_KEPT_HIT_RATE, BUCL_KEPT_FULL, BUCL_KEPT_MERGE };
 #define BUCL_STALL_COUNTERS                                                                                           \
-  {"bypassed_on_stall", "access", "refused accesses sent past the L1", true},                                         \
+  {"bypassed_on_stall", "access", "refused accesses sent around the L1", true},                                       \
       {"kept_hit_rate", "access", "refused accesses kept at first because the hit rate was high", false},             \
       {"kept_full", "access", "refused accesses kept at first because the sub-partition's buffer was full", false}, { \
     "kept_merge", "access", "refused accesses kept at first because their line was on its way", false                 \
   }
 
-/* May a refused access go past the L1? Counts the reason of a first refusal in the four counters at `n`. */
+/* May a refused access bypass the L1? Counts the reason of a first refusal in the four counters at `n`. */
 static inline bool bucl_may_pass(const struct bucl_monitor *m, const struct l1_event *e, enum l1_outcome why,
                                  double hit_rate, double uib, double merge, uint64_t *n) {
   if (m->hit_rate >= hit_rate) {
     if (hit_rate > 0) n[BUCL_KEPT_HIT_RATE] += !e->retry; /* at 0 passing is off, not refused */
     return false;
   }
-  if (merge == 0 ? e->coming : merge == 2 && why == L1_NO_MERGE) {
+  if (merge == 0 ? e->pending : merge == 2 && why == L1_NO_MERGE) {
     n[BUCL_KEPT_MERGE] += !e->retry;
     return false;
   }

@@ -224,7 +224,7 @@ static inline void medic_observe(struct scheme_ctx *c, const struct mem_event *e
 
 /* ---- the parts ---- */
 
-static inline bool medic_wants_past(struct scheme_ctx *c, const struct mem_event *e, uint32_t k) {
+static inline bool medic_wants_bypass(struct scheme_ctx *c, const struct mem_event *e, uint32_t k) {
   if (!medic_is_miss(medic_event_type(c, e))) return false;
   if (!e->write || e->way == UINT32_MAX) return true;
   c->counter[k + MEDIC_KEPT_STORE]++;

@@ -79,7 +79,7 @@ static struct finding *note(struct check *c, const void *at, const void *other, 
 static void tell(const struct simt *s, const struct finding *f) {
   char prefix[64];
   snprintf(prefix, sizeof prefix, "check %s", f->f.check);
-  finding_tell(&s->check->found, f, prefix, s->out);
+  finding_report(&s->check->found, f, prefix, s->out);
 }
 
 struct finding *check_note(struct exec *x, const struct xop *o, const struct xop *other, enum check_kind kind) {
@@ -87,7 +87,7 @@ struct finding *check_note(struct exec *x, const struct xop *o, const struct xop
   return f && !*f->text ? f : NULL;
 }
 
-void check_tell(struct exec *x, const struct xop *o, int lane, struct finding *f, const char *what) {
+void check_describe(struct exec *x, const struct xop *o, int lane, struct finding *f, const char *what) {
   int n = fault_place(x, o, lane, f->text, sizeof f->text);
   if (n > 0 && (size_t)n < sizeof f->text) snprintf(f->text + n, sizeof f->text - (size_t)n, ": %s", what);
   tell(x->run->s, f);
@@ -96,7 +96,7 @@ void check_tell(struct exec *x, const struct xop *o, int lane, struct finding *f
 void check_report(struct exec *x, const struct xop *o, const struct xop *other, int lane, enum check_kind kind,
                   const char *what) {
   struct finding *f = check_note(x, o, other, kind);
-  if (f) check_tell(x, o, lane, f, what);
+  if (f) check_describe(x, o, lane, f, what);
 }
 
 const struct simt_finding *simt_check_finding(const struct simt *s, size_t i) {

@@ -210,7 +210,7 @@ static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr,
         "%s of shared 0x%llx races with the %s by thread (%u,%u,%u) at %sPTX line %u: no barrier lies between them",
         verbs[kind], (unsigned long long)addr, theirs, t % block[0], t / block[0] % block[1], t / block[0] / block[1],
         src, in->ptx_line);
-    check_tell(x, o, lane, f, what);
+    check_describe(x, o, lane, f, what);
     return;
   }
   snprintf(what, sizeof what,
@@ -218,7 +218,7 @@ static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr,
            verbs[kind], (unsigned long long)addr, place, theirs, e->cta % grid[0], e->cta / grid[0] % grid[1],
            e->cta / grid[0] / grid[1], t % block[0], t / block[0] % block[1], t / block[0] / block[1], src,
            in->ptx_line, v == SAME_VALUE ? ": both leave the same value" : ": nothing orders them");
-  check_tell(x, o, lane, f, what);
+  check_describe(x, o, lane, f, what);
 }
 
 /* ---- accesses ---- */

@@ -80,7 +80,7 @@ static void note(struct exec *x, const struct xop *o, int lane, uint64_t addr, u
     snprintf(f->text + n, sizeof f->text - (size_t)n, ": %s %s of %u bytes at 0x%llx out of bounds, %s%s", names[space],
              write ? "write" : "read", bytes, (unsigned long long)addr, where,
              s->memory == SIMT_MEMORY_WARN ? "; it gives zeroes" : "");
-  finding_tell(&s->stray_found, f, "warning", s->out);
+  finding_report(&s->stray_found, f, "warning", s->out);
 }
 
 static const char zeroes[64]; /* what reads get; whoever asked to read does not write */

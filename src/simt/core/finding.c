@@ -31,7 +31,7 @@ struct finding *finding_note(struct findings *s, const void *at, const void *oth
   return f;
 }
 
-void finding_tell(const struct findings *s, const struct finding *f, const char *prefix, FILE *out) {
+void finding_report(const struct findings *s, const struct finding *f, const char *prefix, FILE *out) {
   if (!s->report || s->count > FINDINGS_TOLD) return;
   fflush(out);
   text_say(s->report, "sluice: %s: %s\n", prefix, f->text);

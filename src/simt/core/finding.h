@@ -29,7 +29,7 @@ struct findings {
 /* The finding for this place, counted; its text is empty while it is new. NULL when there is no room for another. */
 struct finding *finding_note(struct findings *s, const void *at, const void *other, unsigned kind, const char *check);
 /* "sluice: PREFIX: text", the first FINDINGS_TOLD of them. `out`: what the program prints, flushed before. */
-void finding_tell(const struct findings *s, const struct finding *f, const char *prefix, FILE *out);
+void finding_report(const struct findings *s, const struct finding *f, const char *prefix, FILE *out);
 uint32_t findings_of(const struct findings *s, unsigned kind); /* places */
 void findings_free(struct findings *s);
 

@@ -209,7 +209,7 @@ void sass_classify(struct inst *i, const char *opcode, size_t n, bool memory, un
     if (u == U_LOAD_SHARED && !memcmp(opcode, "LDSM", 4)) w = 16; /* a row of a matrix per lane */
     i->elem_bytes = (uint8_t)(w > 4 ? w > 8 ? 4 : 8 : w);
     i->vec = (uint8_t)(w / i->elem_bytes);
-    /* Loads that must see other SMs' stores go past the L1. */
+    /* Loads that must see other SMs' stores bypass the L1. */
     if (i->kind == KIND_LOAD && sass_has(opcode, n, "STRONG") &&
         (sass_has(opcode, n, "GPU") || sass_has(opcode, n, "SYS")))
       i->cache_op = CACHE_CG;

@@ -3,11 +3,11 @@
  * A unit's entry holds the counters that such a unit can move, by the first part of their keys, so that the entries of
  * all units of a launch add up to its own counters (maxima: their maximum).
  */
-#include "results/seen.h"
+#include "results/observed.h"
 
 #include <string.h>
 
-#include "gpu/common/seen.h"
+#include "gpu/common/observed.h"
 #include "gpu/observe/l2.h"
 #include "ptx/feed.h"
 
@@ -34,7 +34,7 @@ static json_t *number(uint64_t v) {
   return json_integer((json_int_t)v);
 }
 
-json_t *seen_mean(uint64_t sum, uint64_t count, bool to_fold) {
+json_t *observed_mean(uint64_t sum, uint64_t count, bool to_fold) {
   if (to_fold) return json_pack("[I, I]", (json_int_t)sum, (json_int_t)count);
   return json_real(count ? (double)sum / (double)count : 0);
 }
@@ -42,7 +42,7 @@ json_t *seen_mean(uint64_t sum, uint64_t count, bool to_fold) {
 static json_t *unit_value(const struct gpu_stats *s, const struct stat_row *row, bool to_fold) {
   uint64_t v = *(const uint64_t *)((const char *)s + row->offset);
   if (row->kind != STAT_MEAN) return number(v);
-  return seen_mean(v, *(const uint64_t *)((const char *)s + row->count_offset), to_fold);
+  return observed_mean(v, *(const uint64_t *)((const char *)s + row->count_offset), to_fold);
 }
 
 static void add_units(json_t *launch, const char *name, enum unit unit, const struct gpu_stats *s, uint32_t n,
@@ -60,7 +60,7 @@ static void add_units(json_t *launch, const char *name, enum unit unit, const st
   json_object_set_new(launch, name, all);
 }
 
-static void add_samples(json_t *launch, const struct gpu_seen *seen) {
+static void add_samples(json_t *launch, const struct gpu_observed *seen) {
   json_t *all = json_object();
   json_object_set_new(all, "every_cycles", number(seen->on.sample));
   for (uint32_t k = 0; k < GPU_SAMPLE_COUNTERS; k++) {
@@ -72,7 +72,7 @@ static void add_samples(json_t *launch, const struct gpu_seen *seen) {
 }
 
 /* In the order of the code, which is that of the PTX text; instructions that never touched memory are left out. */
-static void add_lines(json_t *all, const struct gpu_seen *seen, const struct gpu_seen_code *c) {
+static void add_lines(json_t *all, const struct gpu_observed *seen, const struct gpu_observed_code *c) {
   const struct feed_kernel *k = &c->kernel;
   for (uint32_t pc = 0; pc < k->insts; pc++) {
     const struct gpu_inst_memory *m = &seen->inst[c->base + pc];
@@ -126,7 +126,7 @@ static void add_loads(json_t *launch, const struct gpu_character *c, bool to_fol
     json_object_set_new(o, "accesses", number(d->accesses));
     json_object_set_new(o, "hits", number(d->hits));
     json_object_set_new(o, "all_hit_loads", number(d->all_hit_loads));
-    json_object_set_new(o, "latency.mean", seen_mean(d->latency, d->done, to_fold));
+    json_object_set_new(o, "latency.mean", observed_mean(d->latency, d->done, to_fold));
     if (c->has_blocks) {
       json_object_set_new(o, "lines_fetched", number(d->blocks));
       json_object_set_new(o, "lines_reused", number(d->reused));
@@ -141,7 +141,7 @@ static void add_loads(json_t *launch, const struct gpu_character *c, bool to_fol
   json_object_set_new(launch, "loads", loads);
 }
 
-void seen_to_json(json_t *launch, const struct gpu_seen *seen, bool to_fold) {
+void observed_to_json(json_t *launch, const struct gpu_observed *seen, bool to_fold) {
   if (seen->on.detail) {
     add_units(launch, "sms", UNIT_SM, seen->sm, seen->sms, to_fold);
     add_units(launch, "partitions", UNIT_PARTITION, seen->subpart, seen->subparts, to_fold);
@@ -153,7 +153,7 @@ void seen_to_json(json_t *launch, const struct gpu_seen *seen, bool to_fold) {
     json_object_set_new(launch, "lines", lines);
   }
   if (seen->character) add_loads(launch, seen->character, to_fold);
-  if (gpu_seen_l2(seen)) seen_l2_to_json(launch, gpu_seen_l2(seen), to_fold);
+  if (gpu_observed_l2(seen)) observed_l2_to_json(launch, gpu_observed_l2(seen), to_fold);
   if (seen->on.sample && !to_fold) add_samples(launch, seen);
 }
 
@@ -163,7 +163,7 @@ static json_t *rows(const uint32_t *v, uint32_t used, uint32_t width) {
   return all;
 }
 
-json_t *profile_to_json(const struct gpu_seen *seen) {
+json_t *profile_to_json(const struct gpu_observed *seen) {
   const struct gpu_profile *p = seen->profile;
   if (!p) return NULL;
   json_t *all = json_object(), *counters = json_object();

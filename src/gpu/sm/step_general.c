@@ -1,8 +1,8 @@
-/* sm_any.c - the step of an SM for every machine (sm_kind.h), and what others need of its parts. */
-#define SM_KIND SM_ANY
+/* step_general.c - the step of an SM for every machine (kind.inc), and what others need of its parts. */
+#define SM_KIND SM_GENERAL
 #include "gpu/sm/step.inc"
 
-bool sm_steps_any(struct gpu *g, uint32_t w) {
+bool sm_steps_general(struct gpu *g, uint32_t w) {
   return steps(g, w);
 }
 

@@ -1,9 +1,9 @@
-/* seen_l2.c - warps at the L2, queues, shared blocks and CTAs (gpu/observe/l2.h) as parts of a launch's entry, and as
+/* l2_observer.c - warps at the L2, queues, shared blocks and CTAs (gpu/observe/l2.h) as parts of a launch's entry, and as
  * values of the totals: one row each gives the key and its value.
  */
-#include "results/seen.h"
+#include "results/observed.h"
 
-#include "gpu/common/seen.h"
+#include "gpu/common/observed.h"
 #include "gpu/observe/l2.h"
 
 static double ratio(uint64_t a, uint64_t b) {
@@ -90,7 +90,7 @@ static json_t *series_json(const struct gpu_l2_character *c) {
   return all;
 }
 
-void seen_l2_to_json(json_t *launch, const struct gpu_l2_character *c, bool to_fold) {
+void observed_l2_to_json(json_t *launch, const struct gpu_l2_character *c, bool to_fold) {
   const struct gpu_l2_sums *s = &c->sums;
   json_t *l2 = json_object(), *sharing = json_object();
   json_object_set_new(l2, "warps_by_type", named(s->warp_type, gpu_warp_type_names, WARP_TYPES));
@@ -100,7 +100,7 @@ void seen_l2_to_json(json_t *launch, const struct gpu_l2_character *c, bool to_f
   json_object_set_new(l2, "misses_by_cause", named(s->miss, gpu_l2_cause_names, L2_CAUSES));
   json_object_set_new(l2, "requests_by_log2_wait", counts(s->waits, QUEUE_BINS));
   json_object_set_new(l2, "all_hit_loads", json_integer((json_int_t)s->all_hit_loads));
-  json_object_set_new(l2, "divergence_penalty.mean", seen_mean(s->penalty, s->all_hit_loads, to_fold));
+  json_object_set_new(l2, "divergence_penalty.mean", observed_mean(s->penalty, s->all_hit_loads, to_fold));
   json_object_set_new(l2, "divergence_penalty.max", json_integer((json_int_t)s->penalty_max));
   if (!to_fold) json_object_set_new(l2, "followed_warps", series_json(c));
   json_object_set_new(launch, "warps_at_l2", l2);
@@ -113,7 +113,7 @@ void seen_l2_to_json(json_t *launch, const struct gpu_l2_character *c, bool to_f
   json_object_set_new(sharing, "merges_of_them", json_integer((json_int_t)s->shared_merges));
   json_object_set_new(sharing, "reuses_after_fill", json_integer((json_int_t)s->reuses));
   json_object_set_new(sharing, "of_them_after_1000_cycles", json_integer((json_int_t)s->late_reuses));
-  json_object_set_new(sharing, "cta_cycles.mean", seen_mean(s->cta_cycles, s->ctas, to_fold));
+  json_object_set_new(sharing, "cta_cycles.mean", observed_mean(s->cta_cycles, s->ctas, to_fold));
   json_object_set_new(sharing, "cta_cycles.shortest", json_integer((json_int_t)s->cta_shortest));
   json_object_set_new(sharing, "cta_cycles.longest", json_integer((json_int_t)s->cta_longest));
   json_object_set_new(launch, "sharing", sharing);

@@ -96,7 +96,7 @@ struct gpu_profile {
 };
 
 /* Of the last launch; arrays that were not asked for are NULL. */
-struct gpu_seen {
+struct gpu_observed {
   struct gpu_watch on;
   struct gpu_stats *sm, *subpart, *channel;
   uint32_t sms, subparts, channels;
@@ -105,7 +105,7 @@ struct gpu_seen {
   struct gpu_inst_memory *inst; /* by pc */
   uint32_t insts, inst_room;
   /* Code of the launches that ran together: `inst` begins with that of the first, and so on. */
-  struct gpu_seen_code {
+  struct gpu_observed_code {
     struct feed_kernel kernel;
     uint32_t base;
   } * code;
@@ -114,9 +114,9 @@ struct gpu_seen {
   struct gpu_profile *profile;   /* of the whole run */
   void *dram_listener;           /* of the profile and the timeline */
   struct gpu_timeline *timeline; /* gpu/observe/timeline.h */
-  struct seen_l2 *l2;            /* with character */
+  struct l2_observer *l2;        /* with character */
   /* the sampler */
-  uint64_t look_at;   /* the next cycle that gpu_seen_look must see, UINT64_MAX for none */
+  uint64_t look_at;   /* the next cycle that observe_look must see, UINT64_MAX for none */
   uint64_t sample_at; /* end of the interval in progress, UINT64_MAX for none */
   uint64_t sampled_at;
   struct gpu_stats sampled;
