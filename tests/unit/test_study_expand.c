@@ -1,6 +1,7 @@
 /* test_study_expand.c - a study file becomes runs: which, in what order, under which labels, and what makes two of them
  * the same run.
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base/paths.h"
 #include "study/study.h"
 
 static char folder[] = "/tmp/test_study_expand.XXXXXX";
@@ -26,22 +28,28 @@ static void put(const char *name, const char *text) {
 
 static int enter(void **state) {
   (void)state;
-  if (!mkdtemp(folder) || chdir(folder)) return -1;
+  char data[PATH_MAX], configs[PATH_MAX + 16];
+  path_data(data, sizeof data);
+  snprintf(configs, sizeof configs, "%s/configs", data);
+  if (!mkdtemp(folder) || chdir(folder) || symlink(configs, "configs")) return -1;
   put("one", "the first program");
   put("two", "the second program");
-  return 0;
+  /* The bundled workloads are these two. */
+  put("workloads.json", "[{\"name\": \"bfs\", \"suites\": {\"mine\": \"B\"}, \"groups\": {\"mine\": \"left\"}},"
+                        " {\"name\": \"nn\", \"suites\": {\"mine\": \"N\", \"other\": \"N\"}, \"groups\": {}}]");
+  return setenv("SLUICE_DATA", folder, 1);
 }
 
 static int leave(void **state) {
   (void)state;
-  static const char *const files[] = {"one", "two", "copy", "input", "s.yaml"};
+  static const char *const files[] = {"one", "two", "copy", "input", "s.yaml", "configs", "workloads.json"};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) unlink(files[i]);
   return chdir("/") || rmdir(folder);
 }
 
-/* Programs are files of the folder; every bundled workload is `one`. */
+/* Programs are files of the folder; of the bundled workloads bfs is `one`, nn is `two`. */
 static bool find(const char *program, char *out, size_t size) {
-  snprintf(out, size, "%s", !access(program, R_OK) ? program : "one");
+  snprintf(out, size, "%s", !access(program, R_OK) ? program : !strcmp(program, "nn") ? "two" : "one");
   return strcmp(program, "nowhere") != 0;
 }
 
@@ -159,6 +167,23 @@ static void sizes_and_replicas(void **state) {
             "--scheme baseline --gpu fermi --mode functional --timing-kernels 1:2 --watchdog=9 --sample=100 "
             "--characterise --lines --detail -- one");
   study_free(&m.s);
+}
+
+static void suites(void **state) {
+  (void)state;
+  struct made m = expand("suites: [other, mine]\nsizes: [medium]\nschemes: [none, swl]\n");
+  assert_int_equal(m.r.plan_count, 2 * (1 + 2));
+  assert_int_equal(m.r.count, 2 * 2); /* nn is in both, and runs once */
+  label(&m.r.plan[0], "nn", "fermi", "none", "{}");
+  label(&m.r.plan[2], "bfs", "fermi", "none", "{}");
+  label(&m.r.plan[5], "nn", "fermi", "swl", "{}");
+  assert_string_equal(m.r.plan[0].suite, "other");
+  assert_string_equal(m.r.plan[2].suite, "mine");
+  assert_string_equal(m.r.plan[2].group, "left");
+  assert_null(m.r.plan[4].group);
+  arguments(&m.r.run[2], "--scheme baseline --gpu fermi --mode timing -- bfs --size medium");
+  study_free(&m.s);
+  refused("suites: [min]\n", "s.yaml:1:10: unknown suite 'min'; did you mean 'mine'?");
 }
 
 /* ---- the same run ---- */
@@ -288,6 +313,7 @@ int main(void) {
                                      cmocka_unit_test(parameters_of_lists),
                                      cmocka_unit_test(searches),
                                      cmocka_unit_test(sizes_and_replicas),
+                                     cmocka_unit_test(suites),
                                      cmocka_unit_test(what_says_the_same),
                                      cmocka_unit_test(what_says_another),
                                      cmocka_unit_test(content),
