@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "api/api.h"
 #include "base/arena.h"
 #include "base/paths.h"
@@ -77,8 +78,7 @@ static bool open_session(void *ctx, struct err *e) {
   struct session_options o = {.quiet = true};
   size_t n = 0;
   while (w->options && w->options[n]) n++;
-  const char **sets = calloc(n + 1, sizeof *sets);
-  CHECK(sets, "out of memory");
+  const char **sets = mem_zeroed(n + 1, sizeof *sets);
   bool good = true;
   for (size_t i = 0; good && i < n; i++) good = read_option(&o, sets, w->options[i], e);
   o.sets = sets;
@@ -185,8 +185,7 @@ static bool find_kernel(void *ctx, struct err *e) {
   if (w->kernel) return true;
   size_t n = simt_kernel_count(w->module);
   const char *near = NULL;
-  const char **names = calloc(n + 1, sizeof *names);
-  CHECK(names, "out of memory");
+  const char **names = mem_zeroed(n + 1, sizeof *names);
   for (size_t i = 0; i < n; i++) names[i] = simt_kernel_info(simt_kernel_at(w->module, i))->name;
   near = err_nearest(w->name, names, n);
   free(names);
@@ -320,8 +319,7 @@ static bool run(void *ctx, struct err *e) {
   if (l->size < sizeof *l) return err_set(e, ERR_USAGE, "sluice_launch: size is %zu, not %zu", l->size, sizeof *l);
   if (l->argument_count != k->params)
     return err_set(e, ERR_USAGE, "kernel %s takes %u arguments, not %u", k->name, k->params, l->argument_count);
-  char *block = calloc(1, k->param_block_bytes + 1);
-  CHECK(block, "out of memory");
+  char *block = mem_zeroed(1, k->param_block_bytes + 1);
   for (uint32_t i = 0; i < k->params; i++)
     if (l->arguments && l->arguments[i]) memcpy(block + k->param_offset[i], l->arguments[i], k->param_bytes[i]);
     else {

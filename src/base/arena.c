@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 struct arena_block {
   struct arena_block *next;
@@ -19,10 +20,9 @@ struct arena_block {
 enum { FIRST_BLOCK = 32 * 1024, LAST_BLOCK = 1024 * 1024 };
 
 static struct arena_block *block_new(size_t size) {
-  struct arena_block *b = malloc(sizeof *b);
+  struct arena_block *b = mem_alloc(sizeof *b);
   size_t bytes = (size + 63) & ~(size_t)63;
-  char *memory = malloc(bytes + 63);
-  CHECK(b && memory, "out of memory (%zu bytes)", bytes);
+  char *memory = mem_alloc(bytes + 63);
   *b = (struct arena_block){.size = bytes, .data = memory + (-(uintptr_t)memory & 63), .memory = memory};
   return b;
 }

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 /* Of processes that `sluice run` started: the temporary names, a line each, beside options.json. */
 #define UNFINISHED "unfinished"
 
@@ -104,8 +106,7 @@ static void note_unfinished(int folder, const char *temp) {
 static bool open_temp(struct output *o) {
   o->fd = access("/proc/self/fd", X_OK) ? -1 : openat(o->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
   if (o->fd >= 0) return true;
-  o->temp = malloc(strlen(o->name) + TEMP_ROOM);
-  CHECK(o->temp, "out of memory");
+  o->temp = mem_alloc(strlen(o->name) + TEMP_ROOM);
   for (int i = 0; i < TRIES && o->fd < 0; i++) {
     temp_name(o->temp, o->name);
     o->fd = openat(o->dir, o->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -160,8 +161,7 @@ static struct output *begin(struct output *o) {
 }
 
 struct output *output_open(const char *path) {
-  struct output *o = calloc(1, sizeof *o);
-  CHECK(o, "out of memory");
+  struct output *o = mem_zeroed(1, sizeof *o);
   o->fd = o->dir = -1;
   char target[PATH_MAX];
   const char *name;
@@ -177,16 +177,14 @@ struct output *output_open(const char *path) {
   } else {
     o->dir = open_folder(target, &name);
     if (o->dir < 0) return give_up(o);
-    o->name = strdup(name);
-    CHECK(o->name, "out of memory");
+    o->name = mem_text(name);
     open_temp(o);
   }
   return begin(o);
 }
 
 struct output *output_open_in_place(const char *path) {
-  struct output *o = calloc(1, sizeof *o);
-  CHECK(o, "out of memory");
+  struct output *o = mem_zeroed(1, sizeof *o);
   o->dir = -1;
   o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
   return begin(o);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 enum { ESCAPED = 8 }; /* bytes of the longest escape, and more */
 
@@ -44,8 +45,7 @@ bool text_is_plain(const char *s, bool lines) {
 }
 
 char *text_visible(const char *s, bool lines) {
-  char *out = malloc(strlen(s) * ESCAPED + 1), *to = out;
-  CHECK(out, "out of memory");
+  char *out = mem_alloc(strlen(s) * ESCAPED + 1), *to = out;
   int n;
   for (; *s; s += n) {
     int32_t c = character((const unsigned char *)s, &n);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "gpu/common/invariants.h"
 #include "gpu/dispatch.h"
 #include "gpu/icnt/icnt.h"
@@ -66,8 +67,7 @@ bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint3
 }
 
 struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *e) {
-  struct gpu *g = calloc(1, sizeof *g);
-  CHECK(g, "out of memory for a GPU");
+  struct gpu *g = mem_zeroed(1, sizeof *g);
   g->config = *c;
   if (!slots_for_machine(&g->slots, scheme, &g->config, e) || !slots_configure(&g->slots, &g->config, e) ||
       !gpu_config_check(&g->config, e)) {
@@ -113,13 +113,11 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
                               .in_flight = &g->in_flight};
   g->parts = partition_new(&env);
   g->refusing = partition_full(g->parts);
-  g->sm = aligned_alloc(64, c->sms * sizeof *g->sm);
-  CHECK(g->sm, "out of memory for %u SMs", c->sms);
+  g->sm = mem_lines(c->sms * sizeof *g->sm, 1);
   memset(g->sm, 0, c->sms * sizeof *g->sm);
   sm_plan_init(&g->plan, c);
   for (uint32_t i = 0; i < c->sms; i++) g->sm_at[i] = &g->sm[i], sm_init(&g->sm[i], g, i);
-  g->work = calloc(c->concurrent_kernels, sizeof *g->work);
-  CHECK(g->work, "out of memory for %u launches", c->concurrent_kernels);
+  g->work = mem_zeroed(c->concurrent_kernels, sizeof *g->work);
   return g;
 }
 

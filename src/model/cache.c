@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "gpu/mem/l2.h"
 
 enum { SECTOR = 32 };
@@ -36,8 +37,7 @@ static bool alone(struct gpu_config *c, struct err *e) {
 }
 
 struct cache *cache_new(const struct gpu_config *config, struct err *e) {
-  struct cache *c = aligned_alloc(64, (sizeof *c + 63) / 64 * 64);
-  CHECK(c, "out of memory for a cache");
+  struct cache *c = mem_lines((sizeof *c + 63) / 64 * 64, 1);
   *c = (struct cache){.config = *config};
   if (!alone(&c->config, e) || !addrmap_init(&c->map, &c->config, e)) {
     free(c);
@@ -103,11 +103,10 @@ bool cache_access(struct cache *c, struct cache_access *a, enum cache_outcome *o
 static uint32_t remember(struct cache *c, struct l2_op op) {
   if (!c->spares) {
     uint32_t old = c->room, room = old ? 2 * old : 16;
-    struct l2_op *asked = realloc(c->asked, room * sizeof *asked);
+    struct l2_op *asked = mem_resize(c->asked, room, sizeof *asked);
     if (asked) c->asked = asked;
-    uint32_t *spare = realloc(c->spare, room * sizeof *spare);
+    uint32_t *spare = mem_resize(c->spare, room, sizeof *spare);
     if (spare) c->spare = spare;
-    CHECK(asked && spare, "out of memory for %u requests", room);
     for (c->room = room; room-- > old;) {
       c->asked[room].r = 0;
       c->spare[c->spares++] = room;

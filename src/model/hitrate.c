@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "gpu/mem/addrmap.h"
 #include "gpu/mem/l2_tags.h"
 #include "gpu/slots/scheme.h"
@@ -30,8 +31,7 @@ struct hitrate {
 };
 
 struct hitrate *hitrate_new(const struct gpu_config *c, bool l1_sectors, struct err *e) {
-  struct hitrate *h = calloc(1, sizeof *h);
-  CHECK(h, "out of memory");
+  struct hitrate *h = mem_zeroed(1, sizeof *h);
   h->c = *c;
   if (!addrmap_init(&h->map, c, e)) {
     free(h);
@@ -43,9 +43,8 @@ struct hitrate *hitrate_new(const struct gpu_config *c, bool l1_sectors, struct 
   uint32_t burst = c->dram_bus_bytes * c->dram_chips * c->dram_burst;
   h->burst = burst <= SECTOR ? 1 : (burst < c->l2.line ? burst : c->l2.line) / SECTOR;
   h->sectors = l1_sectors || (fits && c->l2_org == L2_SECTORS);
-  h->l1 = calloc(c->sms, sizeof *h->l1);
-  h->l2 = calloc(h->subparts, sizeof *h->l2);
-  CHECK(h->l1 && h->l2, "out of memory");
+  h->l1 = mem_zeroed(c->sms, sizeof *h->l1);
+  h->l2 = mem_zeroed(h->subparts, sizeof *h->l2);
   for (uint32_t s = 0; s < c->sms; s++) {
     uint32_t lines = c->l1d.sets * c->l1d.ways;
     h->l1[s] =

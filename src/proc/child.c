@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "proc/orphans.h"
@@ -55,8 +56,7 @@ void tempdir_remove(struct tempdir *t) {
 char *command_text(char *const *argv) {
   size_t n = 1;
   for (size_t i = 0; argv[i]; i++) n += strlen(argv[i]) + 1;
-  char *s = malloc(n), *p = s;
-  CHECK(s, "out of memory");
+  char *s = mem_alloc(n), *p = s;
   for (size_t i = 0; argv[i]; i++) p += sprintf(p, "%s%s", i ? " " : "", argv[i]);
   *p = 0;
   return s;
@@ -97,8 +97,7 @@ static struct environment child_environment(const struct tempdir *t, const char 
   enum { OWN = 8 };
   size_t inherited = 0;
   while (environ[inherited]) inherited++;
-  struct environment v = {.vars = calloc(inherited + OWN + 1, sizeof *v.vars)};
-  CHECK(v.vars, "out of memory");
+  struct environment v = {.vars = mem_zeroed(inherited + OWN + 1, sizeof *v.vars)};
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
   env_join(&v, "LD_LIBRARY_PATH", lib, getenv("LD_LIBRARY_PATH"));

@@ -13,6 +13,7 @@
 
 #include "base/paths.h"
 #include "base/text.h"
+#include "base/mem.h"
 
 void self_path(char *out, size_t size) {
   ssize_t n = readlink("/proc/self/exe", out, size - 1);
@@ -81,9 +82,8 @@ bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct te
               bool stop_on_failure) {
   struct pool p = {.jobs = jobs,
                    .count = count,
-                   .pid = calloc(count + 1, sizeof *p.pid),
-                   .since = calloc(count + 1, sizeof *p.since)};
-  CHECK(p.pid && p.since, "out of memory");
+                   .pid = mem_zeroed(count + 1, sizeof *p.pid),
+                   .since = mem_zeroed(count + 1, sizeof *p.since)};
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   if (!parallel) parallel = cpus > 0 ? (unsigned)cpus : 1;
   for (size_t i = 0; i < count; i++) {

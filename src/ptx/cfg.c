@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "ptx/ptx.h"
 
 struct block {
@@ -37,8 +38,7 @@ static bool leaves(const struct ptx_inst *i) {
 
 static void find_blocks(struct cfg *c) {
   const struct ptx_func *f = c->f;
-  uint8_t *leader = calloc(f->ncode + 1, 1);
-  CHECK(leader, "out of memory");
+  uint8_t *leader = mem_zeroed(f->ncode + 1, 1);
   leader[0] = 1;
   for (uint32_t i = 0; i < f->ncode; i++) {
     const struct ptx_inst *in = &f->code[i];
@@ -48,9 +48,8 @@ static void find_blocks(struct cfg *c) {
     if (in->op == OP_BRX)
       for (int64_t k = 0; k < in->ops[1].imm; k++) leader[in->ops[1].vec[k].imm] = 1;
   }
-  c->b = calloc(f->ncode + 1, sizeof *c->b);
-  c->block_of = calloc(f->ncode + 1, sizeof *c->block_of);
-  CHECK(c->b && c->block_of, "out of memory");
+  c->b = mem_zeroed(f->ncode + 1, sizeof *c->b);
+  c->block_of = mem_zeroed(f->ncode + 1, sizeof *c->block_of);
   for (uint32_t i = 0; i < f->ncode; i++) {
     if (leader[i]) c->b[c->n++].first = i;
     c->b[c->n - 1].end = i + 1;
@@ -94,9 +93,8 @@ static void find_preds(struct cfg *c) {
   free(c->pred);
   free(c->pred_at);
   for (uint32_t k = 0; k < c->n; k++) edges += degree(&c->b[k]);
-  c->pred_at = calloc(c->n + 3, sizeof *c->pred_at);
-  c->pred = calloc(edges + 1, sizeof *c->pred);
-  CHECK(c->pred && c->pred_at, "out of memory");
+  c->pred_at = mem_zeroed(c->n + 3, sizeof *c->pred_at);
+  c->pred = mem_zeroed(edges + 1, sizeof *c->pred);
   for (uint32_t k = 0; k < c->n; k++)
     for (uint32_t s = 0; s < degree(&c->b[k]); s++) c->pred_at[successor(c, &c->b[k], s) + 2]++;
   for (uint32_t k = 2; k < c->n + 3; k++) c->pred_at[k] += c->pred_at[k - 1];
@@ -106,9 +104,8 @@ static void find_preds(struct cfg *c) {
 
 /* Postorder of the reversed graph from the exit; returns how many blocks were reached (exit included). */
 static uint32_t number(struct cfg *c, uint32_t *rpo) {
-  uint32_t *stack = calloc(c->n + 1, sizeof *stack), *at = calloc(c->n + 1, sizeof *at), sp = 0, count = 0;
-  uint8_t *seen = calloc(c->n + 1, 1);
-  CHECK(stack && at && seen, "out of memory");
+  uint32_t *stack = mem_zeroed(c->n + 1, sizeof *stack), *at = mem_zeroed(c->n + 1, sizeof *at), sp = 0, count = 0;
+  uint8_t *seen = mem_zeroed(c->n + 1, 1);
   stack[sp++] = c->n;
   seen[c->n] = 1;
   at[c->n] = c->pred_at[c->n];
@@ -143,8 +140,7 @@ static uint32_t intersect(const struct block *b, uint32_t x, uint32_t y) {
 }
 
 static void find_postdominators(struct cfg *c) {
-  uint32_t exit = c->n, *rpo = calloc(c->n + 1, sizeof *rpo);
-  CHECK(rpo, "out of memory");
+  uint32_t exit = c->n, *rpo = mem_zeroed(c->n + 1, sizeof *rpo);
   uint32_t count;
   for (;;) { /* give endless loops an edge to the exit */
     find_preds(c);
@@ -257,11 +253,10 @@ struct live {
 static void collect_uses(const struct ptx_func *f, struct live *l) {
   uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
   uint32_t nu, nd, n = 0, room = 8 * f->ncode + 2 * PTX_MAX_USES;
-  l->at = malloc((2 * (size_t)f->ncode + 1) * sizeof *l->at);
+  l->at = mem_alloc((2 * (size_t)f->ncode + 1) * sizeof *l->at);
   l->regs = malloc(room * sizeof *l->regs);
   for (uint32_t i = 0; i < f->ncode; i++) {
-    if (n + 2 * PTX_MAX_USES > room) l->regs = realloc(l->regs, (room *= 2) * sizeof *l->regs);
-    CHECK(l->at && l->regs, "out of memory");
+    if (n + 2 * PTX_MAX_USES > room) l->regs = mem_resize(l->regs, room *= 2, sizeof *l->regs);
     ptx_uses(&f->code[i], use, &nu, def, &nd);
     l->at[2 * i] = n;
     l->at[2 * i + 1] = n + nu;
@@ -373,11 +368,10 @@ static void find_stretches(struct ptx_module *m, struct ptx_func *f, const struc
 static void find_liveness(struct ptx_module *m, struct ptx_func *f, const struct cfg *c) {
   struct live l = {.words = f->nregs / 64 + 1};
   size_t n = (size_t)(c->n + 1) * l.words;
-  l.in = calloc(n, 8);
-  l.use = calloc(n, 8);
-  l.def = calloc(n, 8);
-  uint64_t *out = calloc(l.words, 8);
-  CHECK(l.in && l.use && l.def && out, "out of memory");
+  l.in = mem_zeroed(n, 8);
+  l.use = mem_zeroed(n, 8);
+  l.def = mem_zeroed(n, 8);
+  uint64_t *out = mem_zeroed(l.words, 8);
   collect_uses(f, &l);
   local_sets(c, &l);
   for (bool changed = true; changed;) {

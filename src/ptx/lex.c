@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/hash.h"
 
 enum { FIRST_BUCKETS = 2048 }; /* a power of two */
 
 void lex_init(struct lexer *l, struct arena *a) {
   *l = (struct lexer){.arena = a, .nbuckets = FIRST_BUCKETS};
-  l->buckets = calloc(FIRST_BUCKETS, sizeof *l->buckets);
-  CHECK(l->buckets, "out of memory");
+  l->buckets = mem_zeroed(FIRST_BUCKETS, sizeof *l->buckets);
 }
 
 void lex_free(struct lexer *l) {
@@ -22,8 +22,7 @@ void lex_free(struct lexer *l) {
 
 static void grow(struct lexer *l) {
   uint32_t n = l->nbuckets * 4;
-  struct ident **b = calloc(n, sizeof *b);
-  CHECK(b, "out of memory");
+  struct ident **b = mem_zeroed(n, sizeof *b);
   for (uint32_t k = 0; k < l->nbuckets; k++)
     for (struct ident *i = l->buckets[k], *next; i; i = next) {
       next = i->next;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/hash.h"
 #include "ptx/ptx.h"
 
@@ -19,11 +20,10 @@ struct names {
 static struct names names_of(uint32_t count) {
   struct names n = {.mask = 15};
   while (n.mask < 2 * (uint64_t)count) n.mask = 2 * n.mask + 1;
-  n.key = calloc(n.mask + 1ull, sizeof *n.key);
-  n.first = calloc(n.mask + 1ull, sizeof *n.first);
-  n.last = calloc(n.mask + 1ull, sizeof *n.last);
-  n.next = calloc(count + 1ull, sizeof *n.next);
-  CHECK(n.key && n.first && n.last && n.next, "out of memory");
+  n.key = mem_zeroed(n.mask + 1ull, sizeof *n.key);
+  n.first = mem_zeroed(n.mask + 1ull, sizeof *n.first);
+  n.last = mem_zeroed(n.mask + 1ull, sizeof *n.last);
+  n.next = mem_zeroed(count + 1ull, sizeof *n.next);
   return n;
 }
 

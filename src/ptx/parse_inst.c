@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "ptx/parser.h"
 
 static const struct {
@@ -476,8 +477,7 @@ static void parse_guard(struct parser *p, struct ptx_inst *i) {
 static struct ptx_inst *new_draft(struct parser *p) {
   if (p->ncode == p->ndrafts) {
     GROW(p->code, p->ndrafts, p->cap_code);
-    p->code[p->ndrafts] = malloc(sizeof **p->code);
-    CHECK(p->code[p->ndrafts], "out of memory");
+    p->code[p->ndrafts] = mem_alloc(sizeof **p->code);
     p->ndrafts++;
   }
   struct draft *d = p->code[p->ncode];

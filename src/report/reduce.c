@@ -7,6 +7,7 @@
 #include "results/record.h"
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/paths.h"
 
 enum { MAX_LAUNCHES = 2000, MAX_LINES = 400, LEAST_INTERVALS = 32, LEAST_LINES = 24 };
@@ -115,8 +116,7 @@ static void add_lines(json_t *run, const json_t *record) {
     json_array_foreach(json_object_get(kernel, "lines"), i, line) add_line(by_place, kernel, line);
   }
   json_decref(entries);
-  json_t **sorted = calloc(json_object_size(by_place) + 1, sizeof(json_t *)), *lines = json_array();
-  CHECK(sorted, "out of memory");
+  json_t **sorted = mem_zeroed(json_object_size(by_place) + 1, sizeof(json_t *)), *lines = json_array();
   json_object_foreach(by_place, key, o) sorted[n++] = o;
   qsort(sorted, n, sizeof(json_t *), by_stalls);
   for (i = 0; i < n && i < MAX_LINES; i++) json_array_append(lines, sorted[i]);

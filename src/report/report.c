@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "gpu/common/stats.h"
@@ -43,8 +44,7 @@ static size_t safe_bytes(const char *json) {
 }
 
 static char *script_safe(const char *json) {
-  char *out = malloc(safe_bytes(json) + 1), *to = out;
-  CHECK(out, "out of memory");
+  char *out = mem_alloc(safe_bytes(json) + 1), *to = out;
   for (const char *p = json; *p; p++) {
     if (*p == '<') to = stpcpy(to, less);
     else *to++ = *p;
@@ -114,8 +114,7 @@ bool report_write(const char *path, const struct report_input *in, struct err *e
   } else {
     static const char open[] = "<script id=\"data\" type=\"application/json\">", close[] = "</script>";
     size_t before = (size_t)(at - html), total = bytes - strlen(marker) + strlen(open) + strlen(data) + strlen(close);
-    char *out = malloc(total + 1);
-    CHECK(out, "out of memory");
+    char *out = mem_alloc(total + 1);
     memcpy(out, html, before);
     char *p = stpcpy(stpcpy(stpcpy(out + before, open), data), close);
     strcpy(p, at + strlen(marker));

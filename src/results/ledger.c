@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 static const char magic[8] = "sluiceL1";
 
 static const char text_ending[] = ".text"; /* text lies beside the sums */
@@ -44,8 +46,7 @@ static void read_command(char *out, size_t size) {
 }
 
 struct ledger *ledger_new(const char *path) {
-  struct ledger *l = calloc(1, sizeof *l);
-  CHECK(l, "out of memory");
+  struct ledger *l = mem_zeroed(1, sizeof *l);
   errno = EEXIST;
   for (uint32_t n = 1; path && !l->f && errno == EEXIST; n++) {
     free(l->state);
@@ -59,9 +60,8 @@ struct ledger *ledger_new(const char *path) {
   } else {
     free(l->state);
     l->state = NULL;
-    l->f = calloc(1, sizeof *l->f);
+    l->f = mem_zeroed(1, sizeof *l->f);
   }
-  CHECK(l->f, "out of memory");
   l->f->pid = getpid();
   l->f->bytes = sizeof *l->f;
   memcpy(l->f->magic, magic, sizeof magic);
@@ -70,8 +70,7 @@ struct ledger *ledger_new(const char *path) {
 
 struct ledger *ledger_open(const char *path, struct err *e) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  struct ledger_file *f = calloc(1, sizeof *f);
-  CHECK(f, "out of memory");
+  struct ledger_file *f = mem_zeroed(1, sizeof *f);
   ssize_t n = fd < 0 ? -1 : pread(fd, f, sizeof *f, 0);
   if (fd >= 0) close(fd);
   if (n != sizeof *f || memcmp(f->magic, magic, sizeof magic) != 0 || f->bytes != sizeof *f || f->rows > LEDGER_ROWS ||
@@ -84,8 +83,7 @@ struct ledger *ledger_open(const char *path, struct err *e) {
     f->sums = f->undo;
     if (f->undo_row < LEDGER_ROWS) f->row[f->undo_row] = f->row_undo;
   }
-  struct ledger *l = calloc(1, sizeof *l);
-  CHECK(l, "out of memory");
+  struct ledger *l = mem_zeroed(1, sizeof *l);
   *l = (struct ledger){.f = f, .state = strdup(path), .text_path = text_path_of(path)};
   return l;
 }
@@ -105,8 +103,7 @@ static bool append(const char *path, uint64_t at, const char *text, size_t n) {
 
 char *ledger_text(const struct ledger *l) {
   size_t n = l->f->sums.text_bytes;
-  char *all = malloc(n + 1);
-  CHECK(all, "out of memory for %zu bytes of launches", n);
+  char *all = mem_alloc(n + 1);
   all[n] = 0;
   if (!n) return all;
   if (!l->text_path) return memcpy(all, l->text, n);
@@ -121,9 +118,8 @@ char *ledger_text(const struct ledger *l) {
 
 /* The disk is full: what was counted goes on in memory, and is lost with the process. */
 static void leave_files(struct ledger *l) {
-  struct ledger_file *own = malloc(sizeof *own);
+  struct ledger_file *own = mem_alloc(sizeof *own);
   char *text = ledger_text(l);
-  CHECK(own, "out of memory");
   CHECK(text || !l->f->sums.text_bytes, "the entries of a record, in %s, cannot be read", l->text_path);
   memcpy(own, l->f, offsetof(struct ledger_file, row));
   memset(own->row, 0, sizeof own->row);
@@ -144,8 +140,7 @@ static void keep(struct ledger *l, const char *piece, size_t n) {
   uint64_t at = l->f->sums.text_bytes;
   if (at + n > l->text_room) {
     l->text_room = 2 * (at + n);
-    l->text = realloc(l->text, l->text_room);
-    CHECK(l->text, "out of memory");
+    l->text = mem_resize(l->text, l->text_room, 1);
   }
   memcpy(l->text + at, piece, n);
 }

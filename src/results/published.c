@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 
 enum { FIELDS = 7, METRIC_KEYS = 3 };
@@ -49,8 +50,7 @@ static bool add_row(struct published *p, char *line, const char *path, size_t nu
 struct published *published_open(const char *path, struct err *e) {
   char bundled[PATH_MAX];
   if (!path) path_find(bundled, sizeof bundled, "published.csv"), path = bundled;
-  struct published *p = calloc(1, sizeof *p);
-  CHECK(p, "out of memory");
+  struct published *p = mem_zeroed(1, sizeof *p);
   if (!(p->text = path_read_whole(path, NULL))) {
     err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
     free(p);
@@ -58,8 +58,7 @@ struct published *published_open(const char *path, struct err *e) {
   }
   size_t lines = 1, number = 0;
   for (const char *s = p->text; *s; s++) lines += *s == '\n';
-  p->at = calloc(lines, sizeof *p->at);
-  CHECK(p->at, "out of memory");
+  p->at = mem_zeroed(lines, sizeof *p->at);
   for (char *line = p->text, *next; line && *line; line = next) {
     next = strchr(line, '\n');
     if (next) *next++ = 0;

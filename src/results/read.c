@@ -5,6 +5,7 @@
 #include <string.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/input.h"
 
 struct record_file {
@@ -43,8 +44,7 @@ struct record_file *record_open(const char *path, struct err *e) {
   } else if (format != RECORD_FORMAT) {
     err_set(e, ERR_INPUT, "%s: record format %lld; this sluice reads %d", path, (long long)format, RECORD_FORMAT);
   } else {
-    struct record_file *f = malloc(sizeof *f);
-    CHECK(f, "out of memory");
+    struct record_file *f = mem_alloc(sizeof *f);
     *f = (struct record_file){root, kernels, totals, record_entries_of(root)};
     return f;
   }
@@ -55,8 +55,7 @@ struct record_file *record_open(const char *path, struct err *e) {
 struct record_file *record_wrap(void *document) {
   json_t *kernels = json_object_get(document, "kernels"), *totals = json_object_get(document, "totals");
   if (!json_is_array(kernels) || !json_is_object(totals)) return NULL;
-  struct record_file *f = malloc(sizeof *f);
-  CHECK(f, "out of memory");
+  struct record_file *f = mem_alloc(sizeof *f);
   *f = (struct record_file){json_incref(document), kernels, totals, record_entries_of(document)};
   return f;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "model/energy.h"
@@ -64,8 +65,7 @@ static void add_knob(void *ctx, const char *key, const char *value, const char *
 }
 
 static struct record *new_document(const struct record_head *h) {
-  struct record *r = calloc(1, sizeof *r);
-  CHECK(r, "out of memory");
+  struct record *r = mem_zeroed(1, sizeof *r);
   char hash[17];
   snprintf(hash, sizeof hash, "%016" PRIx64, gpu_config_hash(h->config));
   json_t *config = json_object();
@@ -571,8 +571,7 @@ static char *put_list(char *all, const char *key, struct list *l) {
   char *at = strstr(all, mark);
   CHECK(at, "a record without a list of %s", key);
   size_t before = (size_t)(at - all) + strlen(mark) - 2, n = strlen(all);
-  out = malloc(n + l->bytes + 8);
-  CHECK(out, "out of memory for a record of %zu bytes", n + l->bytes);
+  out = mem_alloc(n + l->bytes + 8);
   memcpy(out, all, before);
   char *p = out + before;
   memcpy(p, "[\n", 2), p += 2;

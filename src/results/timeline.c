@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "gpu/observe/timeline.h"
@@ -33,8 +34,7 @@ static void put(struct out *o, packet_msg *p) {
   size_t n = sluice__perfetto__trace__get_packed_size(&t);
   while (o->bytes + n > o->room) {
     o->room = o->room ? 2 * o->room : 1 << 20;
-    o->at = realloc(o->at, o->room);
-    CHECK(o->at, "out of memory for a trace of %zu bytes", o->room);
+    o->at = mem_resize(o->at, o->room, 1);
   }
   o->bytes += sluice__perfetto__trace__pack(&t, o->at + o->bytes);
 }
@@ -223,9 +223,8 @@ static int by_start(const void *a, const void *b) {
 
 /* The row of each launch, by its number. */
 static uint32_t *place_launches(const struct gpu_timeline *t, struct rows *rows) {
-  const struct gpu_event **all = calloc(t->count + 1, sizeof *all);
-  uint32_t *row = calloc(t->names + 1u, sizeof *row), n = 0;
-  CHECK(all && row, "out of memory");
+  const struct gpu_event **all = mem_zeroed(t->count + 1, sizeof *all);
+  uint32_t *row = mem_zeroed(t->names + 1u, sizeof *row), n = 0;
   for (size_t i = 0; i < t->count; i++)
     if (t->event[i].kind == EVENT_LAUNCH) all[n++] = &t->event[i];
   qsort(all, n, sizeof *all, by_start);

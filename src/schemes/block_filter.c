@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/output.h"
@@ -62,8 +63,7 @@ static struct prof_entry *prof_slot(const struct prof *p, uint64_t line, uint16_
 static void prof_resize(struct prof *p, uint32_t size) {
   struct prof old = *p;
   p->size = size;
-  p->at = calloc(size, sizeof *p->at);
-  CHECK(p->at, "out of memory for %u profiled blocks", size);
+  p->at = mem_zeroed(size, sizeof *p->at);
   for (uint32_t i = 0; i < old.size; i++)
     if (old.at[i].count) *prof_slot(p, old.at[i].line, old.at[i].launch, old.at[i].sm) = old.at[i];
   free(old.at);
@@ -115,8 +115,7 @@ static void prof_finish(struct scheme_ctx *c, struct err *e) {
   if (p->at && c->param[PROF_RUN] == 1 && *c->config->profile) {
     prof_sum(p);
     size_t bytes = sizeof prof_magic + p->used * sizeof *p->at, at = sizeof prof_magic;
-    char *data = malloc(bytes);
-    CHECK(data, "out of memory for a profile of %u blocks", p->used);
+    char *data = mem_alloc(bytes);
     memcpy(data, prof_magic, sizeof prof_magic);
     for (uint32_t i = 0; i < p->size; i++)
       if (p->at[i].count) memcpy(data + at, &p->at[i], sizeof *p->at), at += sizeof *p->at;

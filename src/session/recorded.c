@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "session/session_impl.h"
 #include "trace/slt/slt_write.h"
 
@@ -27,8 +28,7 @@ static struct stands gather(const struct session *s, const session_task *deps, u
   for (uint32_t i = 0; i < n; i++) {
     if (!deps[i] || deps[i] >= s->stands_room) continue;
     const struct stands *of = &s->stands[deps[i]];
-    out.step = realloc(out.step, (out.n + of->n + 1) * sizeof *out.step);
-    CHECK(out.step, "out of memory");
+    out.step = mem_resize(out.step, out.n + of->n + 1, sizeof *out.step);
     for (uint32_t k = 0; k < of->n; k++)
       if (!has(&out, of->step[k])) out.step[out.n++] = of->step[k];
   }
@@ -43,14 +43,12 @@ uint32_t session_record_submit(struct session *s, session_task id, const struct 
   if (id >= s->stands_room) {
     uint64_t old = s->stands_room;
     s->stands_room = 2 * id + 64;
-    s->stands = realloc(s->stands, s->stands_room * sizeof *s->stands);
-    CHECK(s->stands, "out of memory");
+    s->stands = mem_resize(s->stands, s->stands_room, sizeof *s->stands);
     memset(s->stands + old, 0, (s->stands_room - old) * sizeof *s->stands);
   }
   if (item->kind >= SESSION_LAUNCH) {
     step = slt_note_submit(s->trace, item->stream, item->priority, on.step, on.n);
-    on.step = realloc(on.step, sizeof *on.step);
-    CHECK(on.step, "out of memory");
+    on.step = mem_resize(on.step, sizeof *on.step, 1);
     on.step[0] = step;
     on.n = 1;
   }

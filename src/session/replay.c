@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "session/meter.h"
 #include "trace/trace_feed.h"
 
@@ -71,8 +72,7 @@ static void release_ordered(void *ctx) {
 
 static session_task submit_step(struct session *s, struct trace_input *t, const struct trace_step *step,
                                 const session_task *deps) {
-  struct ordered *o = calloc(1, sizeof *o);
-  CHECK(o, "out of memory");
+  struct ordered *o = mem_zeroed(1, sizeof *o);
   *o = (struct ordered){.path = t->path, .launch = step->launch, .slots = session_cta_slots(s)};
   struct session_item item = {.kind = SESSION_FEED,
                               .stream = step->stream,
@@ -93,8 +93,8 @@ static bool wait_for(struct session *s, const session_task *deps, uint32_t n, st
 
 static bool replay_ordered(struct session *s, struct trace_input *t, const struct replay_options *o, struct err *e) {
   const struct trace_order *order = t->order;
-  session_task *task = calloc(order->steps + 1ull, sizeof *task), *deps = calloc(order->ndeps + 1ull, sizeof *deps);
-  CHECK(task && deps, "out of memory");
+  session_task *task = mem_zeroed(order->steps + 1ull, sizeof *task),
+               *deps = mem_zeroed(order->ndeps + 1ull, sizeof *deps);
   bool good = true;
   for (uint32_t i = 0; good && i < order->steps; i++) {
     const struct trace_step *step = &order->step[i];

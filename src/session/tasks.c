@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "session/session_impl.h"
 #include "trace/slt/slt_write.h"
 #include "trace/trace_feed.h"
@@ -89,12 +90,10 @@ static void note_launch(struct session *s, const struct record_launch *l) {
   }
   if (s->togethers == s->together_room) {
     s->together_room = s->together_room ? 2 * s->together_room : 16;
-    s->together = realloc(s->together, s->together_room * sizeof *s->together);
-    CHECK(s->together, "out of memory for %u launches", s->together_room);
+    s->together = mem_resize(s->together, s->together_room, sizeof *s->together);
   }
   s->together[s->togethers] = *l;
-  char *name = strdup(l->kernel); /* its module may be unloaded before the others have ended */
-  CHECK(name, "out of memory");
+  char *name = mem_text(l->kernel); /* its module may be unloaded before the others have ended */
   s->together[s->togethers++].kernel = name;
 }
 
@@ -449,8 +448,7 @@ session_task session_submit(struct session *s, const struct session_item *item, 
     CHECK(session_make_machine(s, &e), "the machine was made before: %s", e.msg);
     s->broken = false;
   }
-  struct task *t = calloc(1, sizeof *t);
-  CHECK(t, "out of memory");
+  struct task *t = mem_zeroed(1, sizeof *t);
   t->id = ++s->last_task;
   t->item = *item;
   if (item->kind >= SESSION_LAUNCH) {
@@ -466,14 +464,12 @@ session_task session_submit(struct session *s, const struct session_item *item, 
     t->launch.params = params;
   }
   t->step = session_record_submit(s, t->id, item, deps, n);
-  t->dep = malloc((n + 1) * sizeof *t->dep);
-  CHECK(t->dep, "out of memory");
+  t->dep = mem_alloc((n + 1) * sizeof *t->dep);
   for (uint32_t i = 0; i < n; i++)
     if (deps[i] && find(s, deps[i])) t->dep[t->deps++] = deps[i];
   if (s->tasks == s->task_room) {
     s->task_room = s->task_room ? 2 * s->task_room : 64;
-    s->task = realloc(s->task, s->task_room * sizeof *s->task);
-    CHECK(s->task, "out of memory for %u tasks", s->task_room);
+    s->task = mem_resize(s->task, s->task_room, sizeof *s->task);
   }
   s->task[s->tasks++] = t;
   return t->id;
@@ -491,9 +487,8 @@ enum {
 static void start_children(struct session *s, struct task *parent, struct simt_child *list) {
   uint32_t n = 0, count = 0;
   for (struct simt_child *c = list; c; c = c->next) count++;
-  session_task *deps = calloc(count, sizeof *deps), *ids = calloc(count, sizeof *ids);
-  struct simt_child **at = calloc(count, sizeof *at);
-  CHECK(deps && ids && at, "out of memory");
+  session_task *deps = mem_zeroed(count, sizeof *deps), *ids = mem_zeroed(count, sizeof *ids);
+  struct simt_child **at = mem_zeroed(count, sizeof *at);
   for (int tail = 0; tail < 2; tail++)
     for (struct simt_child *c = list; c; c = c->next) {
       if ((c->stream == TAIL_STREAM) != tail) continue;

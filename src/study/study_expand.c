@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "gpu/common/config.h"
 #include "gpu/slots/slots.h"
 #include "study/study_impl.h"
@@ -352,8 +353,7 @@ static const char *parameters(struct arena *a, const struct machine *m, const st
 static void keep_once(struct study_runs *r) {
   size_t room = 64;
   while (room < 2 * r->count) room *= 2;
-  uint32_t *table = calloc(room, sizeof *table);
-  CHECK(table, "out of memory");
+  uint32_t *table = mem_zeroed(room, sizeof *table);
   size_t kept = 0;
   for (size_t i = 0; i < r->count; i++) {
     char first[17] = {0};

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "study/study_impl.h"
 
 enum { LOG_BYTES = 65536, GRACE_SECONDS = 5 };
@@ -154,8 +155,7 @@ static void end_all(struct pool *p) {
 enum study_end study_local(struct study_work *w) {
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   struct pool p = {.w = w, .size = w->o->jobs ? w->o->jobs : cpus > 0 ? (unsigned)cpus : 1};
-  p.child = calloc(p.size + 1, sizeof *p.child);
-  CHECK(p.child, "out of memory");
+  p.child = mem_zeroed(p.size + 1, sizeof *p.child);
   gethostname(p.host, sizeof p.host - 1);
   sigset_t watched, old;
   sigemptyset(&watched);

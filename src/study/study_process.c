@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 #include "proc/process.h"
 #include "study/study_impl.h"
@@ -44,8 +45,7 @@ uint64_t study_memory(int pid) {
 int study_start(const char *self, char *const *args, const char *record, const char *log) {
   size_t n = 0, k = 0;
   while (args[n]) n++;
-  char **argv = calloc(n + 8, sizeof *argv);
-  CHECK(argv, "out of memory");
+  char **argv = mem_zeroed(n + 8, sizeof *argv);
   argv[k++] = (char *)self, argv[k++] = "run", argv[k++] = "--quiet", argv[k++] = "--json", argv[k++] = (char *)record;
   for (size_t i = 0; i < n; i++) argv[k++] = args[i];
   pid_t parent = getpid();
@@ -75,9 +75,8 @@ char *study_log_tail(const char *path, size_t limit) {
   size_t n;
   char *text = path_read_whole(path, &n);
   if (!text || n <= limit) return text;
-  char *tail = strdup(text + n - limit);
+  char *tail = mem_text(text + n - limit);
   free(text);
-  CHECK(tail, "out of memory");
   return tail;
 }
 

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/hash.h"
 #include "base/output.h"
 #include "proc/process.h"
@@ -248,9 +249,8 @@ static size_t make_batch(struct cluster *c, const size_t *list, size_t count) {
   b->per_task = c->w->s->slurm.runs_per_task;
   b->count = count < ARRAY_MAX * b->per_task ? count : ARRAY_MAX * b->per_task;
   b->tasks = (b->count + b->per_task - 1) / b->per_task;
-  b->run = calloc(b->count, sizeof *b->run);
-  b->live = calloc(b->tasks, sizeof *b->live);
-  CHECK(b->run && b->live, "out of memory");
+  b->run = mem_zeroed(b->count, sizeof *b->run);
+  b->live = mem_zeroed(b->tasks, sizeof *b->live);
   memcpy(b->run, list, b->count * sizeof *list);
   for (size_t i = 0; i < b->count; i++) c->attempts[b->run[i]]++;
   if (mkdir(b->folder, 0777) && errno != EEXIST)
@@ -279,10 +279,9 @@ static void adopt(struct cluster *c, size_t number) {
   size_t i, k;
   b->tasks = json_array_size(tasks);
   b->per_task = json_array_size(json_array_get(tasks, 0));
-  b->live = calloc(b->tasks + 1, sizeof *b->live);
+  b->live = mem_zeroed(b->tasks + 1, sizeof *b->live);
   json_array_foreach(tasks, i, task) b->count += json_array_size(task);
-  b->run = calloc(b->count + 1, sizeof *b->run);
-  CHECK(b->live && b->run, "out of memory");
+  b->run = mem_zeroed(b->count + 1, sizeof *b->run);
   size_t n = 0;
   json_array_foreach(tasks, i, task) {
     json_array_foreach(task, k, run) {
@@ -333,8 +332,7 @@ static void note_task(struct cluster *c, const char *job, const char *task, cons
 
 /* Which tasks are in the queue. False if the controller does not answer: then nothing is known. */
 static bool ask_queue(struct cluster *c) {
-  char *reply = malloc(REPLY_BYTES);
-  CHECK(reply, "out of memory");
+  char *reply = mem_alloc(REPLY_BYTES);
   /* %j cut at nothing, %K the index in the array, %T the state in words. */
   const char *const argv[] = {"squeue", "--me", "--noheader", "--array", "--format=%j|%K|%T", NULL};
   bool ok = !capture(argv, reply, REPLY_BYTES, false);
@@ -461,9 +459,8 @@ static bool give_up(struct cluster *c, const struct batch *b, size_t i) {
 /* Runs whose tasks are gone without a result, into new batches. Two looks at the queue must agree, with a look at the
  * results between: a result appears before its task leaves. */
 static void submit_lost(struct cluster *c) {
-  size_t *lost = calloc(c->w->count + 1, sizeof *lost), n = 0;
-  bool *held = calloc(c->w->count + 1, sizeof *held);
-  CHECK(lost && held, "out of memory");
+  size_t *lost = mem_zeroed(c->w->count + 1, sizeof *lost), n = 0;
+  bool *held = mem_zeroed(c->w->count + 1, sizeof *held);
   for (size_t i = 0; i < c->batches; i++) {
     struct batch *b = &c->batch[i];
     b->absent = any_live(b) ? 0 : b->absent + 1;
@@ -507,9 +504,8 @@ static void drop_finished(struct cluster *c) {
 /* ---- the loop ---- */
 
 static void submit_first(struct cluster *c) {
-  size_t *list = calloc(c->w->count + 1, sizeof *list), n = 0;
-  bool *there = calloc(c->w->count + 1, sizeof *there);
-  CHECK(list && there, "out of memory");
+  size_t *list = mem_zeroed(c->w->count + 1, sizeof *list), n = 0;
+  bool *there = mem_zeroed(c->w->count + 1, sizeof *there);
   for (size_t i = 0; i < c->batches; i++)
     for (size_t k = 0; k < c->batch[i].count; k++)
       if (c->batch[i].run[k] != SIZE_MAX) there[c->batch[i].run[k]] = true;
@@ -546,12 +542,10 @@ static void look(struct cluster *c) {
 }
 
 enum study_end study_slurm(struct study_work *w) {
-  struct cluster *c = calloc(1, sizeof *c);
-  CHECK(c, "out of memory");
+  struct cluster *c = mem_zeroed(1, sizeof *c);
   *c = (struct cluster){.w = w, .left = w->count};
-  c->done = calloc(w->count, sizeof *c->done);
-  c->attempts = calloc(w->count, sizeof *c->attempts);
-  CHECK(c->done && c->attempts, "out of memory");
+  c->done = mem_zeroed(w->count, sizeof *c->done);
+  c->attempts = mem_zeroed(w->count, sizeof *c->attempts);
   sigset_t watched, old;
   sigemptyset(&watched);
   sigaddset(&watched, SIGINT);

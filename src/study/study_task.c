@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 #include "study/study_impl.h"
 
@@ -75,8 +76,7 @@ static int one_run(const char *folder, json_t *plan, json_t *run, const char *se
   if (!hash || !json_is_array(args)) return 2;
   snprintf(result, sizeof result, "%s/%s.result", folder, hash);
   if (!access(result, F_OK)) return 0; /* of a task that was given back to the queue after this run */
-  char **argv = calloc(json_array_size(args) + 1, sizeof *argv);
-  CHECK(argv, "out of memory");
+  char **argv = mem_zeroed(json_array_size(args) + 1, sizeof *argv);
   size_t i;
   json_array_foreach(args, i, v) argv[i] = (char *)(json_string_value(v) ? json_string_value(v) : "");
   snprintf(record_path, sizeof record_path, "%s/%s.%d.json", folder, hash, (int)getpid());

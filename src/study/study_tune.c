@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/rng.h"
 #include "gpu/common/config.h"
 #include "gpu/slots/slots.h"
@@ -374,8 +375,7 @@ static bool begin(struct search *x) {
 
 enum study_end study_tune(const struct tune_options *o, struct db *db, struct tune_result *r, struct err *e) {
   *r = (struct tune_result){0};
-  struct search *x = calloc(1, sizeof *x);
-  CHECK(x, "out of memory");
+  struct search *x = mem_zeroed(1, sizeof *x);
   *x = (struct search){.o = o, .db = db, .r = r, .a = &r->arena, .e = e, .rng = rng_seed(o->seed)};
   enum study_end end = begin(x) ? STUDY_COMPLETE : STUDY_STOPPED;
   if (end == STUDY_COMPLETE) end = measure_published(x);

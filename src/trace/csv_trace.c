@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 enum { BLOCK = 1 << 20, LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 255, MAX_COLUMNS = 16 };
 
 enum column { COL_KERNEL, COL_CTA, COL_WARP, COL_PC, COL_MASK, COL_ADDRESSES, COL_OP, COL_BYTES, COL_OTHER };
@@ -93,10 +95,8 @@ struct csv_trace *csv_open(const char *path, struct err *e) {
     err_set(e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
     return NULL;
   }
-  struct csv_trace *t = calloc(1, sizeof *t);
-  CHECK(t, "out of memory");
-  *t = (struct csv_trace){.fd = fd, .path = strdup(path), .text = malloc(BLOCK + 1)};
-  CHECK(t->path && t->text, "out of memory");
+  struct csv_trace *t = mem_zeroed(1, sizeof *t);
+  *t = (struct csv_trace){.fd = fd, .path = strdup(path), .text = mem_alloc(BLOCK + 1)};
   if (read_header(t, e) == 1) return t;
   csv_close(t);
   return NULL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/hash.h"
 
 struct line {
@@ -22,11 +23,9 @@ struct surveyor {
 };
 
 struct surveyor *survey_new(void) {
-  struct surveyor *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  struct surveyor *s = mem_zeroed(1, sizeof *s);
   s->size = 1024;
-  s->table = calloc(s->size, sizeof *s->table);
-  CHECK(s->table, "out of memory");
+  s->table = mem_zeroed(s->size, sizeof *s->table);
   return s;
 }
 
@@ -47,8 +46,7 @@ static struct line *place(struct line *table, uint64_t size, uint64_t key) {
 }
 
 static void grow(struct surveyor *s) {
-  struct line *bigger = calloc(s->size * 2, sizeof *bigger);
-  CHECK(bigger, "out of memory");
+  struct line *bigger = mem_zeroed(s->size * 2, sizeof *bigger);
   for (uint64_t i = 0; i < s->size; i++)
     if (s->table[i].key) *place(bigger, s->size * 2, s->table[i].key) = s->table[i];
   free(s->table);

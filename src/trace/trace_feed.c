@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 enum { BARRIERS = 16, QUANTUM = 4096, CTA_BUDGET = 1 << 22 };
 
 struct arrivals {
@@ -130,12 +132,10 @@ static const struct feed_ops operations = {
 struct trace_feed *trace_feed_new(struct trace_input *t, const struct feed_kernel *kernel, uint32_t slots,
                                   struct err *e) {
   if (!t->ops->begin(t, slots, e)) return NULL;
-  struct trace_feed *f = calloc(1, sizeof *f);
-  CHECK(f, "out of memory");
+  struct trace_feed *f = mem_zeroed(1, sizeof *f);
   f->in = t;
   f->ops = t->ops;
-  f->slot = calloc(slots, sizeof *f->slot);
-  CHECK(f->slot, "out of memory");
+  f->slot = mem_zeroed(slots, sizeof *f->slot);
   f->feed = (struct feed){.ops = &operations, .ctx = f, .kernel = kernel};
   return f;
 }
@@ -232,8 +232,7 @@ bool trace_drive(struct feed *f, uint32_t slots, uint64_t watchdog, struct trace
   const struct feed_kernel *k = f->kernel;
   struct drive d = {.f = f, .all = k->warps_per_cta >= 64 ? ~0ull : (1ull << k->warps_per_cta) - 1};
   if (f->ops == &operations && ((struct trace_feed *)f->ctx)->ops->skim) d.skim = f->ctx;
-  struct drive_slot *state = calloc(slots, sizeof *state);
-  CHECK(state, "out of memory");
+  struct drive_slot *state = mem_zeroed(slots, sizeof *state);
   uint32_t next = 0, live = 0;
   uint64_t progress = 0;
   bool ok = true;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 
 /* A count below this moves by whole percents when one access more happens: relative errors say nothing there. */
@@ -44,8 +45,7 @@ static size_t lines_of(const char *s) {
 bool calib_read(struct calib_table *t, const char *path, struct err *e) {
   *t = (struct calib_table){.text = path_read_whole(path, NULL)};
   if (!t->text) return err_set(e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
-  t->at = calloc(lines_of(t->text), sizeof *t->at);
-  CHECK(t->at, "out of memory");
+  t->at = mem_zeroed(lines_of(t->text), sizeof *t->at);
   char *lines, *line = strtok_r(t->text, "\r\n", &lines);
   if (!line || strncmp(line, "case,", 5)) return err_set(e, ERR_INPUT, "%s:1: the first column must be `case`", path);
   char *cells, *cell = strtok_r(line + 5, ",", &cells);

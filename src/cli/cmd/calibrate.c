@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/arena.h"
 #include "base/output.h"
 #include "base/paths.h"
@@ -265,8 +266,7 @@ static int calibrate_run(const struct command *self, int argc, char **argv) {
   if (rc >= 0) return rc;
   struct sim_options sim = {.gpu = o.gpu, .sets = o.sets};
   if (!output_prepare(o.csv, &e)) return cli_fail(&e);
-  struct plan *p = calloc(1, sizeof *p);
-  CHECK(p, "out of memory");
+  struct plan *p = mem_zeroed(1, sizeof *p);
   if (first < argc) snprintf(dir, sizeof dir, "%s", argv[first]);
   else path_find(dir, sizeof dir, "calibration");
   bool ok =

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/arena.h"
 #include "base/output.h"
 #include "base/paths.h"
@@ -291,8 +292,7 @@ static int compare_run(const struct command *self, int argc, char **argv) {
     return rc;
   }
   if (first >= argc) return err_set(&e, ERR_USAGE, "no program to compare on"), command_usage(self, &e);
-  struct comparison *c = calloc(1, sizeof *c);
-  CHECK(c, "out of memory");
+  struct comparison *c = mem_zeroed(1, sizeof *c);
   bool ok = compare_split(&c->arena, o.sim.scheme ? o.sim.scheme : "baseline,bucl", c->scheme, &c->count, &e) &&
             check_all(c, &o, argv + first, &e) && tempdir_make(&dir, &e);
   rc = ok ? simulate(c, &o, argv + first, &dir) : cli_fail(&e);

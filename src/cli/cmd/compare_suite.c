@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/run/compare.h"
 #include "cli/tables/energy.h"
@@ -358,8 +359,7 @@ static int report(struct suite *s, const struct compare_options *o, struct err *
 }
 
 int compare_suite(const struct compare_options *options) {
-  struct suite *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  struct suite *s = mem_zeroed(1, sizeof *s);
   struct compare_options o = *options;
   struct err e = {0};
   struct tempdir dir = {0};

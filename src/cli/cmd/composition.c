@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/frame/cli.h"
 #include "gpu/common/config.h"
 #include "gpu/slots/slots.h"
@@ -45,9 +46,8 @@ static void ask_all(struct composition *c, const struct gpu_config *g) {
 }
 
 void composition_page(void) {
-  struct composition *c = calloc(1, sizeof *c);
+  struct composition *c = mem_zeroed(1, sizeof *c);
   struct gpu_config g;
-  CHECK(c, "out of memory");
   gpu_config_defaults(&g);
   for (uint32_t i = 0; i < scheme_count() && c->count < SCHEMES; i++)
     if (!scheme_at(i)->sweep) c->at[c->count++] = scheme_at(i);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/tables/rows.h"
 #include "gpu/common/stats.h"
@@ -45,8 +46,7 @@ static bool add_side(void *ctx, const struct db_row *r) {
   static const char *const states[] = {[DB_MISSING] = "missing", [DB_FAILED] = "failed", [DB_DONE] = "done"};
   if (s->count == s->room) {
     s->room = s->room ? 2 * s->room : 256;
-    s->at = realloc(s->at, s->room * sizeof *s->at);
-    CHECK(s->at, "out of memory");
+    s->at = mem_resize(s->at, s->room, sizeof *s->at);
   }
   struct side *n = &s->at[s->count++];
 #define TEXT(x) ((x) ? (x) : "")
@@ -88,8 +88,7 @@ static void compare_run(struct diff *d, const struct side *a, const struct side 
     if (relative <= d->tolerance) continue;
     if (d->differ == d->room) {
       d->room = d->room ? 2 * d->room : 256;
-      d->list = realloc(d->list, d->room * sizeof *d->list);
-      CHECK(d->list, "out of memory");
+      d->list = mem_resize(d->list, d->room, sizeof *d->list);
     }
     d->list[d->differ++] = (struct difference){a->key, d->metric[i], x, y, relative};
   }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "cli/frame/cli.h"
@@ -112,8 +113,7 @@ static bool check_tree(const struct new_scheme *n, struct err *e) {
 /* `text` with @name@ and @ident@ filled in; the caller frees it. */
 static char *fill_in(const char *text, const struct new_scheme *n) {
   size_t most = strlen(text) * (NAME_MAX_CHARS / 6 + 2) + 1; /* "@name@" is the shorter of the two: 6 characters */
-  char *out = malloc(most), *to = out;
-  CHECK(out, "out of memory");
+  char *out = mem_alloc(most), *to = out;
   while (*text) {
     const char *with = NULL;
     size_t skip = 0;

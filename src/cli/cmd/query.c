@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/input.h"
 #include "cli/cmd/query.h"
 
@@ -106,8 +107,7 @@ static void add_means(const struct query *q, struct db_table *t, const char *con
   while (q->o->groups && key < keys && strcmp(names[key], q->o->groups)) key++;
   for (size_t r = 0; q->o->groups && r < rows; r++) place(seen, &count, t->cell[r * t->columns + key].s);
   seen[count] = NULL;
-  t->cell = realloc(t->cell, (rows + count + 2) * t->columns * sizeof *t->cell);
-  CHECK(t->cell, "out of memory");
+  t->cell = mem_resize(t->cell, (rows + count + 2) * t->columns, sizeof *t->cell);
   for (size_t g = 0; g <= count; g++) {
     struct db_cell *row = &t->cell[t->rows++ * t->columns];
     for (size_t k = 0; k < keys; k++) row[k] = (struct db_cell){.kind = CELL_NULL};
@@ -132,14 +132,12 @@ static struct db_table *spread(struct query *q, const struct db_table *from, con
             near ? near : "", near ? "'?" : "");
     return NULL;
   }
-  struct db_table *t = calloc(1, sizeof *t);
-  CHECK(t && (t->arena = calloc(1, sizeof *t->arena)), "out of memory");
+  struct db_table *t = mem_zeroed(1, sizeof *t);
   t->columns = keys + count;
   t->title = ARENA_ARRAY(t->arena, char *, t->columns + 1);
   for (size_t i = 0; i < keys; i++) t->title[i] = arena_strdup(t->arena, from->title[i]);
   for (size_t i = 0; i < count; i++) t->title[keys + i] = arena_strdup(t->arena, columns[i]);
-  t->cell = calloc((from->rows + 1) * t->columns, sizeof *t->cell);
-  CHECK(t->cell, "out of memory");
+  t->cell = mem_zeroed((from->rows + 1) * t->columns, sizeof *t->cell);
   for (size_t i = 0; i < from->rows; i++) {
     const struct db_cell *c = &from->cell[i * from->columns];
     const char *key = "";

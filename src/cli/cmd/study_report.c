@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/arena.h"
 #include "cli/cmd/study_report.h"
 #include "report/report.h"
@@ -61,8 +62,7 @@ static bool add_row(void *ctx, const struct db_row *row) {
 }
 
 bool study_report(struct db *db, const char *study, const char *file, const char *path, struct err *e) {
-  struct pages *p = calloc(1, sizeof *p);
-  CHECK(p, "out of memory");
+  struct pages *p = mem_zeroed(1, sizeof *p);
   p->db = db;
   bool ok = db_each(db, study, count_row, p, e);
   if (ok && p->done > MOST)

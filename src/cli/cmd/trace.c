@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/run/run.h"
 #include "cli/tables/tables.h"
@@ -47,8 +48,7 @@ static void add_row(struct row **rows, size_t *count, const struct trace_event *
   size_t i = 0;
   while (i < *count && (each || strcmp((*rows)[i].name, k->name))) i++;
   if (i == *count) {
-    *rows = realloc(*rows, ++*count * sizeof **rows);
-    CHECK(*rows, "out of memory");
+    *rows = mem_resize(*rows, ++*count, sizeof **rows);
     (*rows)[i] = (struct row){.name = strdup(k->name), .regs = k->regs_per_thread, .shared = k->shared_bytes};
     memcpy((*rows)[i].grid, k->grid, sizeof k->grid);
     memcpy((*rows)[i].block, k->block, sizeof k->block);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "proc/child.h"
 #include "cli/run/compare.h"
 #include "proc/jobs.h"
@@ -88,8 +89,7 @@ static int print(const struct tune_result *r, const struct tune_opts *o, const c
   print_best(r);
   verdict(r);
   if (r->finals) {
-    char *plus = strdup(r->final[0].list); /* a comma would begin another column there */
-    CHECK(plus, "out of memory");
+    char *plus = mem_text(r->final[0].list); /* a comma would begin another column there */
     for (char *p = plus; *p; p++)
       if (*p == ',') *p = '+';
     printf("\nTry it: sluice compare --suite %s --scheme 'baseline,%s'\n", o->suite, plus);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/frame/cli.h"
 
 enum { MAX_OPTIONS = 64 };
@@ -45,8 +46,7 @@ static bool store(const struct opt *o, void *into, const char *value, struct err
   }
   case OPT_LIST: {
     struct opt_list *l = (struct opt_list *)at;
-    l->at = realloc(l->at, (l->count + 1) * sizeof *l->at);
-    CHECK(l->at, "out of memory");
+    l->at = mem_resize(l->at, l->count + 1, sizeof *l->at);
     l->at[l->count++] = value;
     return true;
   }

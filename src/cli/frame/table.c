@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/frame/cli.h"
@@ -49,8 +50,7 @@ static struct table_row *add_row(struct table *t) {
 }
 
 struct table *table_new(const char *const *titles, const char *align) {
-  struct table *t = calloc(1, sizeof *t);
-  CHECK(t, "out of memory");
+  struct table *t = mem_zeroed(1, sizeof *t);
   t->columns = (unsigned)strlen(align);
   CHECK(t->columns <= TABLE_COLUMNS, "table of %u columns", t->columns);
   memcpy(t->align, align, t->columns);

@@ -23,6 +23,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/input.h"
 #include "base/paths.h"
 #include "base/rng.h"
@@ -533,8 +534,7 @@ static bool with_document(struct launch_file *l, struct simt_module *m, unsigned
 }
 
 int launch_file_run(const char *kernel_file, const struct sim_options *o, const char *record_path, struct err *e) {
-  struct launch_file *l = calloc(1, sizeof *l);
-  CHECK(l, "out of memory");
+  struct launch_file *l = mem_zeroed(1, sizeof *l);
   *l = (struct launch_file){.path = o->launch, .e = e};
   char *text = kernel_text(kernel_file, e);
   struct session_options so;

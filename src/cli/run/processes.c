@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 #include "cli/run/run.h"
 
@@ -34,8 +35,7 @@ static void find_all(const struct tempdir *t, pid_t started, struct processes *a
     tempdir_file(t, name, p.state, sizeof p.state);
     if (access(p.state, F_OK)) break;
     p.readable = record_process(p.state, &p.about);
-    all->at = realloc(all->at, (n + 1) * sizeof *all->at);
-    CHECK(all->at, "out of memory");
+    all->at = mem_resize(all->at, n + 1, sizeof *all->at);
     all->at[n] = p;
     all->n++;
   }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/arena.h"
 #include "base/output.h"
 #include "base/paths.h"
@@ -69,8 +70,7 @@ static size_t print_rows(struct suite_run *s, bool timing, json_t *runs, FILE *o
 }
 
 int run_suite(const struct sim_options *o, const char *suite, const char *size, unsigned jobs) {
-  struct suite_run *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  struct suite_run *s = mem_zeroed(1, sizeof *s);
   struct err e = {0};
   struct tempdir dir = {0};
   int code = EXIT_OK;

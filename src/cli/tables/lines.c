@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/frame/cli.h"
 #include "cli/tables/tables.h"
 
@@ -55,8 +56,7 @@ static struct line *collect(const json_t *kernels, size_t *count) {
   size_t k, i, n = 0, used = 0;
   const json_t *kernel, *o;
   json_array_foreach(kernels, k, kernel) n += json_array_size(json_object_get(kernel, "lines"));
-  struct line *all = calloc(n + 1, sizeof *all);
-  CHECK(all, "out of memory");
+  struct line *all = mem_zeroed(n + 1, sizeof *all);
   n = 0;
   json_array_foreach(kernels, k, kernel) {
     json_array_foreach(json_object_get(kernel, "lines"), i, o) all[n++] = line_of(kernel, o);

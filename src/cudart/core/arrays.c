@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cudart/core/context.h"
 
 enum { ARRAY_ALIGN = 64 };
@@ -15,8 +16,7 @@ static cudaError_t check_array(const struct cudaChannelFormatDesc *d, size_t w, 
 
 static struct cuda_array *describe(const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
                                    uint32_t flags) {
-  struct cuda_array *a = calloc(1, sizeof *a);
-  CHECK(a, "out of memory");
+  struct cuda_array *a = mem_zeroed(1, sizeof *a);
   *a = (struct cuda_array){.desc = *d, .width = w, .height = h, .depth = depth, .flags = flags};
   a->element = (uint32_t)(d->x + d->y + d->z + d->w) / 8;
   a->pitch = (w * a->element + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
@@ -88,8 +88,7 @@ bool cudart_smaller_level(struct cudaExtent *e, uint32_t flags) {
 
 cudaError_t cudart_mipmap_new(struct cudart *c, const struct cudaChannelFormatDesc *d, struct cudaExtent extent,
                               uint32_t levels, uint32_t flags, struct cuda_mipmap **out) {
-  struct cuda_mipmap *m = calloc(1, sizeof *m);
-  CHECK(m, "out of memory");
+  struct cuda_mipmap *m = mem_zeroed(1, sizeof *m);
   cudaError_t r;
   do {
     r = cudart_array_new(c, d, extent.width, extent.height, extent.depth, flags, &m->level[m->levels]);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 enum { DEDICATED = 1, WORD_BYTES = 8, SLICE_ROWS = 4, LEVEL_ALIGN = 64 };
 
 /* ---- memory ---- */
@@ -69,8 +71,7 @@ cudaError_t external_memory_import(struct cudart *c, struct cuda_memory **out, c
     return cudart_why(c, cudaErrorOperatingSystem, "importing memory: descriptor %d cannot be mapped: %s", fd,
                       strerror(errno));
   munmap(p, 1);
-  struct cuda_memory *m = calloc(1, sizeof *m);
-  CHECK(m, "out of memory");
+  struct cuda_memory *m = mem_zeroed(1, sizeof *m);
   *m = (struct cuda_memory){.fd = fd, .bytes = d->size, .start = allocation_start(fd, file, d->size)};
   ptrmap_put(&c->external_memories, (uintptr_t)m, m);
   *out = m;
@@ -134,8 +135,7 @@ cudaError_t external_memory_mipmap(struct cudart *c, struct cuda_mipmap **out, s
     bytes = m->bytes - offset < bytes - level_layout(format, e).bytes ? bytes : m->bytes - offset;
   cudaError_t r = map(c, &block, m, offset, bytes, "cudaExternalMemoryGetMappedMipmappedArray");
   if (r != cudaSuccess) return r;
-  struct cuda_mipmap *a = calloc(1, sizeof *a);
-  CHECK(a, "out of memory");
+  struct cuda_mipmap *a = mem_zeroed(1, sizeof *a);
   a->block = at = block;
   for (e = extent; a->levels < count && r == cudaSuccess;) {
     struct layout l = level_layout(format, e);
@@ -190,8 +190,7 @@ cudaError_t external_semaphore_import(struct cudart *c, struct cuda_semaphore **
   if (!out || !d || d->flags) return cudaErrorInvalidValue;
   cudaError_t r = check_handle(c, &d->handle, "a semaphore", EXTERNAL_TIMELINE_WIN32);
   if (r != cudaSuccess) return r;
-  struct cuda_semaphore *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  struct cuda_semaphore *s = mem_zeroed(1, sizeof *s);
   *s = (struct cuda_semaphore){.fd = d->handle.u.fd, .timeline = d->handle.type == EXTERNAL_TIMELINE_FD};
   r = classify(c, s);
   if (r != cudaSuccess) {

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 struct cuda_graph *graph_new(struct cudart *c) {
-  struct cuda_graph *g = calloc(1, sizeof *g);
-  CHECK(g, "out of memory");
+  struct cuda_graph *g = mem_zeroed(1, sizeof *g);
   g->last = &g->nodes;
   ptrmap_put(&c->graphs, (uintptr_t)g, g);
   return g;
 }
 
 struct cuda_node *graph_add(struct cudart *c, struct cuda_graph *g, const struct cuda_op *op) {
-  struct cuda_node *n = calloc(1, sizeof *n);
-  CHECK(n, "out of memory");
+  struct cuda_node *n = mem_zeroed(1, sizeof *n);
   n->graph = g;
   n->op = *op;
   *g->last = n;
@@ -29,8 +29,7 @@ void graph_depend(struct cuda_node *n, struct cuda_node *on) {
     if (n->deps[i] == on) return;
   if (n->dep_count == n->dep_room) {
     n->dep_room = n->dep_room ? n->dep_room * 2 : 4;
-    n->deps = realloc(n->deps, n->dep_room * sizeof *n->deps);
-    CHECK(n->deps, "out of memory");
+    n->deps = mem_resize(n->deps, n->dep_room, sizeof *n->deps);
   }
   n->deps[n->dep_count++] = on;
 }
@@ -47,8 +46,7 @@ struct cuda_graph *graph_clone(struct cudart *c, const struct cuda_graph *g) {
     struct cuda_op op = n->op;
     if (op.kind == OP_KERNEL) {
       size_t bytes = op.u.launch.function->info ? op.u.launch.function->info->param_block_bytes : 0;
-      op.u.launch.params = malloc(bytes ? bytes : 1);
-      CHECK(op.u.launch.params, "out of memory");
+      op.u.launch.params = mem_alloc(bytes ? bytes : 1);
       memcpy(op.u.launch.params, n->op.u.launch.params, bytes);
     }
     if (op.kind == OP_CHILD) {
@@ -56,8 +54,7 @@ struct cuda_graph *graph_clone(struct cudart *c, const struct cuda_graph *g) {
       op.u.child->owned = true;
     }
     if (op.kind == OP_CONDITIONAL) {
-      op.u.conditional.bodies = calloc(op.u.conditional.count, sizeof *op.u.conditional.bodies);
-      CHECK(op.u.conditional.bodies, "out of memory");
+      op.u.conditional.bodies = mem_zeroed(op.u.conditional.count, sizeof *op.u.conditional.bodies);
       for (uint32_t i = 0; i < op.u.conditional.count; i++) {
         op.u.conditional.bodies[i] = graph_clone(c, n->op.u.conditional.bodies[i]);
         op.u.conditional.bodies[i]->owned = true;
@@ -84,8 +81,7 @@ struct cuda_graph *graph_clone(struct cudart *c, const struct cuda_graph *g) {
 }
 
 void graph_hold(struct cuda_graph *g, struct cuda_user_object *o, uint32_t count) {
-  struct cuda_held *h = calloc(1, sizeof *h);
-  CHECK(h, "out of memory");
+  struct cuda_held *h = mem_zeroed(1, sizeof *h);
   *h = (struct cuda_held){.next = g->held, .object = o, .count = count};
   g->held = h;
 }
@@ -164,8 +160,7 @@ static bool visit(struct cuda_node *first, struct cuda_node **stack, struct cuda
 }
 
 struct cuda_node **graph_order(struct cuda_graph *g) {
-  struct cuda_node **out = calloc(g->count + 1, sizeof *out), **stack = calloc(g->count + 1, sizeof *stack);
-  CHECK(out && stack, "out of memory");
+  struct cuda_node **out = mem_zeroed(g->count + 1, sizeof *out), **stack = mem_zeroed(g->count + 1, sizeof *stack);
   uint32_t done = 0;
   bool good = true;
   for (struct cuda_node *n = g->nodes; n; n = n->next) n->mark = 0;
@@ -213,8 +208,7 @@ static cudaError_t submit_nodes(struct cudart *c, struct cuda_graph *g, struct c
   struct cuda_node **order = graph_order(g);
   if (!order) return cudaErrorInvalidValue;
   cudaError_t r = cudaSuccess;
-  session_task *wait = malloc((g->count + n + 1) * sizeof *wait);
-  CHECK(wait, "out of memory");
+  session_task *wait = mem_alloc((g->count + n + 1) * sizeof *wait);
   for (uint32_t i = 0; i < g->count && r == cudaSuccess && !c->sticky; i++) {
     struct cuda_node *m = order[i];
     uint32_t w = 0;
@@ -244,8 +238,7 @@ static cudaError_t submit_nodes(struct cudart *c, struct cuda_graph *g, struct c
 cudaError_t graph_submit(struct cudart *c, struct cuda_graph *g, struct cuda_stream *s, const session_task *deps,
                          uint32_t n, session_task *end) {
   /* A graph does not overlap with itself. */
-  session_task *all = malloc((n + 1) * sizeof *all);
-  CHECK(all, "out of memory");
+  session_task *all = mem_alloc((n + 1) * sizeof *all);
   if (n) memcpy(all, deps, n * sizeof *all);
   all[n] = g->end;
   cudaError_t r = cudaSuccess;

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cudart/core/context.h"
 
 enum { MAX_BLOCK_XY = 1024, MAX_BLOCK_Z = 64, MAX_GRID_YZ = 65535 };
 
 void *cudart_pack_args(const struct cuda_function *f, void **args) {
-  uint8_t *block = calloc(1, f->info->param_block_bytes ? f->info->param_block_bytes : 1);
-  CHECK(block, "out of memory");
+  uint8_t *block = mem_zeroed(1, f->info->param_block_bytes ? f->info->param_block_bytes : 1);
   for (uint32_t i = 0; i < f->info->params; i++) {
     if (!args || !args[i]) {
       free(block);

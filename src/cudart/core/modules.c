@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 struct segment {
   uintptr_t at, end;
@@ -114,9 +115,8 @@ static void warn_newer(struct cudart *c, const struct cuda_module *m) {
 bool cudart_module_load(struct cudart *c, struct cuda_module *m, struct err *e) {
   if (m->loaded) return m->simt != NULL || m->empty;
   size_t room = m->fat.containers + 1, count = 0;
-  struct simt_text *texts = calloc(room, sizeof *texts);
-  struct fatbin_item **cubins = calloc(room, sizeof *cubins);
-  CHECK(texts && cubins, "out of memory");
+  struct simt_text *texts = mem_zeroed(room, sizeof *texts);
+  struct fatbin_item **cubins = mem_zeroed(room, sizeof *cubins);
   bool good = true;
   if (m->text) texts[count++] = (struct simt_text){.ptx = m->text, .name = m->label};
   else good = choose(c, m, texts, &count, cubins, e);

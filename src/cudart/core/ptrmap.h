@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/hash.h"
 
 struct ptrmap {
@@ -33,8 +34,7 @@ static inline void ptrmap_put(struct ptrmap *m, uint64_t key, void *value) {
     struct ptrmap old = *m;
     m->capacity = old.capacity ? old.capacity * 2 : 64;
     m->used = 0;
-    m->slots = calloc(m->capacity, sizeof *m->slots);
-    CHECK(m->slots, "out of memory");
+    m->slots = mem_zeroed(m->capacity, sizeof *m->slots);
     for (uint32_t i = 0; i < old.capacity; i++) {
       if (!old.slots[i].value) continue;
       *ptrmap_slot(m, old.slots[i].key) = old.slots[i];

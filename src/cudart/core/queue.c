@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/mem.h"
 #include "cudart/core/external.h"
 #include "cudart/core/graphs.h"
 
@@ -94,8 +95,7 @@ static bool blocking(const struct cuda_stream *s) {
 
 /* Everything that work submitted to `s` now has to wait for; the caller frees it. */
 static session_task *waits_of(struct cudart *c, const struct cuda_stream *s, uint32_t *n) {
-  session_task *t = malloc((c->streams.used + c->orphans + 3) * sizeof *t);
-  CHECK(t, "out of memory");
+  session_task *t = mem_alloc((c->streams.used + c->orphans + 3) * sizeof *t);
   *n = 0;
   t[(*n)++] = s->last;
   if (s != &c->null_stream) {
@@ -133,8 +133,7 @@ void cudart_forget_stream(struct cudart *c, const struct cuda_stream *s) {
     if (!session_done(c->session, c->orphan[i])) c->orphan[kept++] = c->orphan[i];
   c->orphans = kept;
   if (!blocking(s) || session_done(c->session, s->last)) return;
-  c->orphan = realloc(c->orphan, (kept + 1) * sizeof *c->orphan);
-  CHECK(c->orphan, "out of memory");
+  c->orphan = mem_resize(c->orphan, kept + 1, sizeof *c->orphan);
   c->orphan[c->orphans++] = s->last;
 }
 
@@ -209,8 +208,7 @@ static void stage(struct work *w) {
   struct cuda_copy *k = &w->op.u.copy;
   size_t rows = k->rows * k->slices, slice = k->src.pitch * k->src.rows;
   if (!k->bytes || !rows) return;
-  char *to = w->staged = malloc(k->bytes * rows);
-  CHECK(to, "out of memory for a copy of %zu bytes", k->bytes * rows);
+  char *to = w->staged = mem_alloc(k->bytes * rows);
   const char *from = (const char *)(uintptr_t)k->src.ptr + k->src.z * slice + k->src.y * k->src.pitch + k->src.x;
   for (size_t z = 0; z < k->slices; z++)
     for (size_t y = 0; y < k->rows; y++, to += k->bytes) memcpy(to, from + z * slice + y * k->src.pitch, k->bytes);
@@ -275,8 +273,7 @@ cudaError_t cudart_enqueue(struct cudart *c, const struct cuda_op *op, struct cu
     if (by_itself) cudart_sync_registered(c, true);
     *task = enqueue_launch(c, &op->u.launch, s, deps, n);
   } else {
-    struct work *w = calloc(1, sizeof *w);
-    CHECK(w, "out of memory");
+    struct work *w = mem_zeroed(1, sizeof *w);
     *w = (struct work){.c = c, .op = *op};
     if (op->kind == OP_COPY && c->lazy && !waited_for(c, op) && side_of(c, &op->u.copy.src) == PAGEABLE) stage(w);
     if (op->kind == OP_RECORD) op->u.event->pending++;

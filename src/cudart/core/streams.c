@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 /* ---- the streams that threads have of their own ---- */
 
 struct own_stream {
@@ -31,9 +33,8 @@ struct cuda_stream *cudart_thread_stream(struct cudart *c) {
   if (!c->thread_streams) CHECK(pthread_key_create(&c->thread_key, thread_ended) == 0, "no thread-specific data left");
   struct own_stream *own = c->thread_streams ? pthread_getspecific(c->thread_key) : NULL;
   if (own && own->epoch == c->epoch) return own->stream;
-  if (!own) own = calloc(1, sizeof *own);
-  struct cuda_stream *s = calloc(1, sizeof *s);
-  CHECK(own && s, "out of memory");
+  if (!own) own = mem_zeroed(1, sizeof *own);
+  struct cuda_stream *s = mem_zeroed(1, sizeof *s);
   s->id = c->thread_streams++ ? ++c->next_id : 1;
   *own = (struct own_stream){.c = c, .stream = s, .epoch = c->epoch};
   pthread_setspecific(c->thread_key, own);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "simt/core/texture.h"
 
 /* Channels of equal width, 1, 2 or 4 of them: what the hardware samples. */
@@ -63,8 +64,7 @@ cudaError_t texture_new(struct cudart *c, const struct cuda_resource *r, int typ
   if (e != cudaSuccess) return e;
   *id = simt_tex_create(c->simt, &t);
   if (!*id) return cudaErrorMemoryAllocation;
-  struct cuda_texture *x = calloc(1, sizeof *x);
-  CHECK(x, "out of memory");
+  struct cuda_texture *x = mem_zeroed(1, sizeof *x);
   *x = (struct cuda_texture){.id = *id, .surface = surface, .type = type, .res = *r};
   if (d) x->desc = *d;
   ptrmap_put(surface ? &c->surfaces : &c->textures, *id, x);

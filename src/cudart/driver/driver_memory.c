@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cudart/driver/driver.h"
 
 #define CALL_SITE() __builtin_return_address(0)
@@ -483,8 +484,7 @@ CUresult cuSurfObjectDestroy(uint64_t object) {
 CUresult cuStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority) {
   DRIVER_ENTER_ASYNC();
   if (!stream || flags > STREAM_NON_BLOCKING) DRIVER_LEAVE(cudaErrorInvalidValue);
-  struct cuda_stream *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  struct cuda_stream *s = mem_zeroed(1, sizeof *s);
   *s = (struct cuda_stream){.flags = flags, .priority = priority, .id = ++c->next_id};
   ptrmap_put(&c->streams, (uintptr_t)s, s);
   c->lazy = true;
@@ -536,8 +536,7 @@ DRIVER_PTSZ(cuLaunchHostFunc);
 CUresult cuEventCreate(cudaEvent_t *event, unsigned flags) {
   DRIVER_ENTER_ASYNC();
   if (!event) DRIVER_LEAVE(cudaErrorInvalidValue);
-  struct cuda_event *e = calloc(1, sizeof *e);
-  CHECK(e, "out of memory");
+  struct cuda_event *e = mem_zeroed(1, sizeof *e);
   e->flags = flags;
   ptrmap_put(&c->events, (uintptr_t)e, e);
   *event = e;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 #include "cudart/driver/driver.h"
 
@@ -272,8 +273,7 @@ static void *pack_buffer(struct cudart *c, CUfunction f, const void *buffer, siz
     cudart_why(c, cudaErrorInvalidValue, "launch of %s: %zu bytes of arguments, it takes %u", f->name, bytes, want);
     return NULL;
   }
-  void *block = calloc(1, f->info->param_block_bytes ? f->info->param_block_bytes : 1);
-  CHECK(block, "out of memory");
+  void *block = mem_zeroed(1, f->info->param_block_bytes ? f->info->param_block_bytes : 1);
   if (want) memcpy(block, buffer, want);
   return block;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 /* ---- the interface ---- */
 
@@ -150,8 +151,7 @@ static bool resolve(struct gl *g) {
 
 bool gl_current(struct gl **gl) {
   if (!*gl) {
-    struct gl *g = calloc(1, sizeof *g);
-    CHECK(g, "out of memory");
+    struct gl *g = mem_zeroed(1, sizeof *g);
     if (!resolve(g)) {
       free(g);
       return false;

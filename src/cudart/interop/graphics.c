@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 enum { EVERY_FLAG = 15, LISTS = 3 };
 
 static cudaError_t current(struct cudart *c, const char *what) {
@@ -27,8 +29,7 @@ static struct cuda_graphics *known(struct cudart *c, const struct cuda_graphics 
 }
 
 static struct cuda_graphics *enter(struct cudart *c, unsigned flags) {
-  struct cuda_graphics *r = calloc(1, sizeof *r);
-  CHECK(r, "out of memory");
+  struct cuda_graphics *r = mem_zeroed(1, sizeof *r);
   r->flags = flags & (GRAPHICS_READ_ONLY | GRAPHICS_WRITE_DISCARD);
   ptrmap_put(&c->graphics, (uintptr_t)r, r);
   return r;
@@ -50,8 +51,7 @@ cudaError_t graphics_register_buffer(struct cudart *c, struct cuda_graphics **ou
 /* Memory and arrays of all levels. */
 static cudaError_t place_levels(struct cudart *c, struct cuda_graphics *r, uint32_t flags) {
   struct cudaExtent e = r->image.extent;
-  struct cuda_mipmap *m = calloc(1, sizeof *m);
-  CHECK(m, "out of memory");
+  struct cuda_mipmap *m = mem_zeroed(1, sizeof *m);
   r->mips = m;
   m->mapped = true;
   flags |= r->image.flags;
@@ -252,8 +252,7 @@ cudaError_t graphics_array(struct cudart *c, struct cuda_graphics *r, unsigned l
   struct cuda_array *whole = r->mips->level[level];
   *out = whole;
   if (!r->image.flags) return cudaSuccess;
-  if (!r->layers) r->layers = calloc((size_t)r->mips->levels * r->layer_count, sizeof *r->layers);
-  CHECK(r->layers, "out of memory");
+  if (!r->layers) r->layers = mem_zeroed((size_t)r->mips->levels * r->layer_count, sizeof *r->layers);
   struct cuda_array **view = &r->layers[level * r->layer_count + layer];
   const struct cudaExtent e = {whole->width, whole->height, 0};
   if (!*view)

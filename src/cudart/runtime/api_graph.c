@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cudart/runtime/api_graph.h"
 
 /* ---- graphs and nodes ---- */
@@ -382,8 +383,7 @@ cudaError_t api_graph_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
   if (!order)
     return cudart_leave(c, cudart_why(c, cudaErrorInvalidValue, "cudaGraphInstantiate: the graph has a cycle"));
   free(order);
-  struct cuda_exec *x = calloc(1, sizeof *x);
-  CHECK(x, "out of memory");
+  struct cuda_exec *x = mem_zeroed(1, sizeof *x);
   x->graph = graph_clone(c, g);
   x->graph->owned = true;
   ptrmap_put(&c->execs, (uintptr_t)x, x);

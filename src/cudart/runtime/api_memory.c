@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cudart/runtime/api.h"
 
 enum { PITCH_ALIGN = 512 };
@@ -96,8 +97,7 @@ cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags) {
   if (!p || !bytes) return cudart_leave(c, cudaErrorInvalidValue);
   if (cudart_find_registered(c, p) || cudart_find_registered(c, (char *)p + bytes - 1))
     return cudart_leave(c, cudaErrorHostMemoryAlreadyRegistered);
-  struct cuda_registered *r = calloc(1, sizeof *r);
-  CHECK(r, "out of memory");
+  struct cuda_registered *r = mem_zeroed(1, sizeof *r);
   *r = (struct cuda_registered){.next = c->registered, .host = p, .bytes = bytes, .flags = flags};
   c->registered = r;
   return cudart_leave(c, cudaSuccess);

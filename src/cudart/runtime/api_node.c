@@ -63,8 +63,7 @@ static cudaError_t conditional(struct cudart *c, cudaGraphNode_t *node, cudaGrap
   if (!good) return cudaErrorInvalidValue;
   struct cuda_op op = {.kind = OP_CONDITIONAL,
                        .u.conditional = {.handle = p->handle, .kind = p->kind, .count = p->count}};
-  struct cuda_graph **bodies = op.u.conditional.bodies = calloc(p->count, sizeof *bodies);
-  CHECK(bodies, "out of memory");
+  struct cuda_graph **bodies = op.u.conditional.bodies = mem_zeroed(p->count, sizeof *bodies);
   cudaError_t r = api_graph_insert(c, node, graph, deps, count, &op);
   if (r != cudaSuccess) {
     free(bodies);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cudart/runtime/api.h"
 
 struct cuda_pool {
@@ -77,8 +78,7 @@ PTSZ(cudaFreeAsync);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props) {
   CUDART_ENTER();
   if (!pool || !props) return cudart_leave(c, cudaErrorInvalidValue);
-  struct cuda_pool *p = calloc(1, sizeof *p);
-  CHECK(p, "out of memory");
+  struct cuda_pool *p = mem_zeroed(1, sizeof *p);
   ptrmap_put(&c->pools, (uintptr_t)p, p);
   *pool = p;
   return cudart_leave(c, cudaSuccess);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cudart/runtime/api.h"
 
 /* ---- registration ---- */
@@ -307,8 +308,7 @@ cudaError_t cudaLaunch(const void *func) {
   if (f->info && argument_bytes != want)
     return cudart_leave(c, cudart_why(c, cudaErrorInvalidValue, "launch of %s: %zu bytes of arguments, it takes %u",
                                       f->name, argument_bytes, want));
-  void *params = calloc(1, f->info && f->info->param_block_bytes ? f->info->param_block_bytes : 1);
-  CHECK(params, "out of memory");
+  void *params = mem_zeroed(1, f->info && f->info->param_block_bytes ? f->info->param_block_bytes : 1);
   memcpy(params, arguments, argument_bytes);
   return cudart_leave(c, submit(c, f, grid, block, shared, params, stream, false, NULL));
 }

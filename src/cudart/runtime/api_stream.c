@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cudart/runtime/api.h"
 
 /* ---- streams ---- */
@@ -9,8 +10,7 @@
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority) {
   CUDART_ENTER_ASYNC();
   if (!stream || flags > STREAM_NON_BLOCKING) return cudart_leave(c, cudaErrorInvalidValue);
-  struct cuda_stream *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  struct cuda_stream *s = mem_zeroed(1, sizeof *s);
   *s = (struct cuda_stream){.flags = flags, .id = ++c->next_id};
   s->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
   ptrmap_put(&c->streams, (uintptr_t)s, s);
@@ -139,8 +139,7 @@ PTSZ(cudaStreamAddCallback);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
   CUDART_ENTER_ASYNC();
   if (!event || flags > 7) return cudart_leave(c, cudaErrorInvalidValue);
-  struct cuda_event *e = calloc(1, sizeof *e);
-  CHECK(e, "out of memory");
+  struct cuda_event *e = mem_zeroed(1, sizeof *e);
   e->flags = flags;
   ptrmap_put(&c->events, (uintptr_t)e, e);
   *event = e;

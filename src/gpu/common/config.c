@@ -15,6 +15,7 @@
 #include <strings.h>
 #include <yaml.h>
 
+#include "base/mem.h"
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/paths.h"
@@ -349,8 +350,7 @@ static bool name_origin(const struct origins *o, struct err *e) {
 bool gpu_config_load(struct gpu_config *c, const char *name, struct err *e) {
   struct err local;
   if (!e) e = &local;
-  struct origins *o = calloc(1, sizeof *o);
-  CHECK(o, "out of memory");
+  struct origins *o = mem_zeroed(1, sizeof *o);
   gpu_config_defaults(c);
   bool ok = load_named(c, name, o, 0, e) && (gpu_config_check(c, e) || name_origin(o, e));
   free(o);

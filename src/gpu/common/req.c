@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 req_id req_new(struct req_pool *p) {
   if (!p->free) {
     uint32_t old = p->size, n = old ? old * 2 : 1024;
-    struct req *at = aligned_alloc(64, n * sizeof *at);
-    CHECK(at, "out of memory for %u requests", n);
+    struct req *at = mem_lines(n * sizeof *at, 1);
     if (old) memcpy(at, p->at, old * sizeof *at);
     free(p->at);
     p->at = at;
@@ -41,8 +41,7 @@ void req_pool_destroy(struct req_pool *p) {
 void reqq_init(struct req_queue *q, uint32_t limit) {
   uint32_t size = 1;
   while (size < limit) size *= 2;
-  *q = (struct req_queue){.at = calloc(size, sizeof(req_id)), .size = size, .limit = limit};
-  CHECK(q->at, "out of memory for a queue of %u", limit);
+  *q = (struct req_queue){.at = mem_zeroed(size, sizeof(req_id)), .size = size, .limit = limit};
 }
 
 void reqq_free(struct req_queue *q) {

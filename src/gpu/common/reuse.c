@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/hash.h"
 
 enum { REUSE_START = 256, REUSE_ROOM = 4 /* times per line after a move */ };
@@ -28,8 +29,7 @@ static struct reuse_line *find(const struct reuse_stream *s, uint64_t line) {
 static void grow(struct reuse_stream *s) {
   struct reuse_stream old = *s;
   s->size = old.size ? 2 * old.size : REUSE_START;
-  s->line = calloc(s->size, sizeof *s->line);
-  CHECK(s->line, "out of memory for the reuse of %u lines", s->size);
+  s->line = mem_zeroed(s->size, sizeof *s->line);
   for (uint32_t i = 0; i < old.size; i++)
     if (old.line[i].count) *find(s, old.line[i].line) = old.line[i];
   free(old.line);
@@ -47,8 +47,7 @@ static uint32_t marks_up_to(const struct reuse_stream *s, uint32_t at) {
 
 /* Renumber the times of last accesses 1, 2, ... in their order, with room for more. */
 static void make_room(struct reuse_stream *s) {
-  uint32_t *at = calloc((size_t)s->times + 1, sizeof *at), next = 0;
-  CHECK(at, "out of memory for %u times", s->times);
+  uint32_t *at = mem_zeroed((size_t)s->times + 1, sizeof *at), next = 0;
   for (uint32_t i = 0; i < s->size; i++)
     if (s->line[i].count && s->line[i].last) at[s->line[i].last] = i + 1;
   for (uint32_t t = 1; t <= s->times; t++)
@@ -57,8 +56,7 @@ static void make_room(struct reuse_stream *s) {
   free(s->tree);
   s->times = REUSE_START;
   while (s->times < REUSE_ROOM * (next + 1)) s->times *= 2;
-  s->tree = calloc((size_t)s->times + 1, sizeof *s->tree);
-  CHECK(s->tree, "out of memory for %u times", s->times);
+  s->tree = mem_zeroed((size_t)s->times + 1, sizeof *s->tree);
   for (uint32_t t = 1; t <= next; t++) mark(s, t, 1);
   s->now = next;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "gpu/icnt/icnt_impl.h"
 
 enum { FIRST_STEP = 16 }; /* what happened a few steps ago is never before step 0 */
@@ -217,8 +218,7 @@ static void routes(struct icnt *n) {
 }
 
 struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
-  struct icnt *n = calloc(1, sizeof *n);
-  CHECK(n, "out of memory");
+  struct icnt *n = mem_zeroed(1, sizeof *n);
   /* The router counts free places of the next VC buffer and applies the same count at the node, so that an ejection
    * buffer larger than a VC buffer is never filled and a smaller one bounds both. */
   uint32_t room = c->icnt_ej_buf < c->icnt_vc_buf ? c->icnt_ej_buf : c->icnt_vc_buf;

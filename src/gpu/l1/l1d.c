@@ -12,15 +12,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "gpu/l1/l1.h"
 #include "gpu/observe/observe.h"
 #include "gpu/l1/set.h"
-
-static void *take(size_t n, size_t size) {
-  void *p = calloc(n ? n : 1, size);
-  CHECK(p, "out of memory for an L1");
-  return p;
-}
 
 enum { ORG_LINES = 64 }; /* chunks of a set, at most, in an organisation */
 
@@ -35,24 +30,23 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
                     .merges = k->merges,
                     .missq_limit = k->miss_queue};
   size_t tags = (2 * lines * sizeof *l->tags + 63) & ~(size_t)63;
-  l->tags = aligned_alloc(64, tags);
-  CHECK(l->tags, "out of memory for an L1");
+  l->tags = mem_lines(tags, 1);
   memset(l->tags, 0, tags);
-  l->state = take(lines, sizeof *l->state);
-  l->line_mshr = take(lines, sizeof *l->line_mshr);
-  l->line = take(lines, sizeof *l->line);
-  l->mshr = take(l->mshrs, sizeof *l->mshr);
-  l->waiting = take((size_t)l->mshrs * l->merges, sizeof *l->waiting);
+  l->state = mem_zeroed(lines, sizeof *l->state);
+  l->line_mshr = mem_zeroed(lines, sizeof *l->line_mshr);
+  l->line = mem_zeroed(lines, sizeof *l->line);
+  l->mshr = mem_zeroed(l->mshrs, sizeof *l->mshr);
+  l->waiting = mem_zeroed((size_t)l->mshrs * l->merges, sizeof *l->waiting);
   for (uint32_t i = 0; i < l->mshrs; i++) l->mshr[i].waiter = l->waiting + (size_t)i * l->merges;
-  l->ready = take(l->mshrs, sizeof *l->ready);
-  l->spare = take(l->mshrs, sizeof *l->spare);
+  l->ready = mem_zeroed(l->mshrs, sizeof *l->ready);
+  l->spare = mem_zeroed(l->mshrs, sizeof *l->spare);
   for (uint32_t i = 0; i < l->mshrs; i++) l->spare[i] = (uint16_t)(l->mshrs - 1 - i);
   /* Lines allocated on the fill may push out dirty ones when the queue is full: at most one for each miss under way,
    * since a full queue lets no other in. Replies that waited for room there could block it for good. A load in an
    * organisation in chunks pushes out as many lines as a set has chunks. */
   reqq_init(&l->missq, l->missq_limit + 2 + l->mshrs + ORG_LINES);
   l->lat_size = c->l1d_latency + 1;
-  l->lat = take(l->lat_size, sizeof *l->lat);
+  l->lat = mem_zeroed(l->lat_size, sizeof *l->lat);
 }
 
 void l1d_destroy(struct l1d *l) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 void l1_order_init(struct sm *s) {
   struct l1_order *q = &s->l1d.order;
@@ -15,10 +16,9 @@ void l1_order_init(struct sm *s) {
   CHECK(in->scheme->queue_of && in->scheme->pick_queue, "scheme %s has queues but does not pick", in->scheme->name);
   q->queues = in->scheme->queues(&in->ctx, &q->depth);
   if (!q->queues) return;
-  q->at = calloc((size_t)q->queues * q->depth, sizeof *q->at);
-  q->head = calloc(q->queues, sizeof *q->head);
-  q->count = calloc(q->queues, sizeof *q->count);
-  CHECK(q->at && q->head && q->count, "out of memory for request queues");
+  q->at = mem_zeroed((size_t)q->queues * q->depth, sizeof *q->at);
+  q->head = mem_zeroed(q->queues, sizeof *q->head);
+  q->count = mem_zeroed(q->queues, sizeof *q->count);
 }
 
 void l1_order_destroy(struct l1d *l) {

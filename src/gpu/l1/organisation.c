@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 enum { L2_BLOCK = 128, WORD = 8 }; /* a request stays within a block of this size; bytes of a bit of access.words */
 
@@ -24,14 +25,13 @@ void l1_org_init(struct sm *s) {
   l->org_chunk = shape.chunk;
   l->org_sets = shape.sets;
   l->org_ready_size = l->mshrs * l->merges;
-  l->org_ready = calloc(l->org_ready_size, sizeof *l->org_ready);
-  l->org_left = calloc(l->org_ready_size, sizeof *l->org_left);
-  l->org_free = calloc((l->mshrs + 63) / 64, sizeof *l->org_free);
-  l->org_next = calloc(l->mshrs, sizeof *l->org_next);
+  l->org_ready = mem_zeroed(l->org_ready_size, sizeof *l->org_ready);
+  l->org_left = mem_zeroed(l->org_ready_size, sizeof *l->org_left);
+  l->org_free = mem_zeroed((l->mshrs + 63) / 64, sizeof *l->org_free);
+  l->org_next = mem_zeroed(l->mshrs, sizeof *l->org_next);
   const struct cache_config *k = &s->c->l1d;
   l->dirty_max = k->sets * k->ways * k->line / shape.chunk;
-  l->dirty = calloc(l->dirty_max, sizeof *l->dirty);
-  CHECK(l->org_ready && l->org_left && l->org_free && l->org_next && l->dirty, "out of memory for an L1");
+  l->dirty = mem_zeroed(l->dirty_max, sizeof *l->dirty);
   for (uint32_t i = 0; i < l->mshrs; i++) l->org_free[i / 64] |= 1ull << i % 64;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
   uint32_t burst = c->dram_burst / c->dram_rate ? c->dram_burst / c->dram_rate : 1;
@@ -61,8 +62,7 @@ static bool is_narrow(const struct dram *d, const struct partition_env *env) {
 }
 
 static struct dram_rules *make_rules(const struct dram_timing *tm) {
-  struct dram_rules *r = aligned_alloc(64, (sizeof *r + 63) / 64 * 64);
-  CHECK(r, "out of memory for DRAM");
+  struct dram_rules *r = mem_lines((sizeof *r + 63) / 64 * 64, 1);
   memset(r, 0, sizeof *r);
   for (uint32_t cmd = 0; cmd < 4; cmd++) r->after[cmd].all = r->after[cmd].own = lanes_all(NONE);
   r->after[DRAM_ACTIVATE].all[DRAM_ACTIVATE] = tm->RRD;
@@ -99,16 +99,15 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   uint32_t spares = 2u * d->limit + tm->banks + longest + 2;
   CHECK(spares < DRAM_NO_SLOT, "%u requests in a DRAM channel", spares);
   d->spares = (uint16_t)spares;
-  d->slot = calloc(d->spares, sizeof *d->slot);
-  d->spare = calloc(d->spares, sizeof *d->spare);
+  d->slot = mem_zeroed(d->spares, sizeof *d->slot);
+  d->spare = mem_zeroed(d->spares, sizeof *d->spare);
   for (d->pipe_size = 8; d->pipe_size < longest + 2;) d->pipe_size *= 2;
-  d->pipe = calloc(d->pipe_size, sizeof *d->pipe);
+  d->pipe = mem_zeroed(d->pipe_size, sizeof *d->pipe);
   d->pipe_most = (uint16_t)longest;
   d->one_group = tm->CCDL <= 2 * tm->CCD;
   d->one_held = tm->RTPL <= tm->CCD;
   d->narrow = is_narrow(d, env);
-  d->wide = d->narrow ? NULL : calloc(1, sizeof *d->wide);
-  CHECK(d->bank && d->slot && d->spare && d->pipe && (d->narrow || d->wide), "out of memory for DRAM");
+  d->wide = d->narrow ? NULL : mem_zeroed(1, sizeof *d->wide);
   for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
   for (uint32_t i = 0; i < tm->banks; i++) {
     d->bank[i] = (struct dram_bank){.serving = DRAM_NO_SLOT, .oldest = DRAM_NO_SLOT, .youngest = DRAM_NO_SLOT};

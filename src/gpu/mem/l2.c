@@ -7,14 +7,15 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 void l2_queue_init(struct l2_queue *q, uint32_t limit) {
   uint32_t size = 8;
   while (size < limit) size *= 2;
   CHECK(limit <= UINT16_MAX / 2, "a queue of %u", limit);
-  *q = (struct l2_queue){
-      .at = malloc(size * sizeof *q->at), .mask = (uint16_t)(size - 1), .limit = limit ? (uint16_t)limit : UINT16_MAX};
-  CHECK(q->at, "out of memory for a queue of %u", size);
+  *q = (struct l2_queue){.at = mem_alloc(size * sizeof *q->at),
+                         .mask = (uint16_t)(size - 1),
+                         .limit = limit ? (uint16_t)limit : UINT16_MAX};
 }
 
 void l2_queue_free(struct l2_queue *q) {
@@ -25,8 +26,7 @@ void l2_queue_free(struct l2_queue *q) {
 void l2_queue_grow(struct l2_queue *q) {
   uint32_t size = 2 * (q->mask + 1u);
   CHECK(q->limit == UINT16_MAX && size <= UINT16_MAX, "a queue of %u overflows", q->count);
-  struct l2_op *at = malloc(size * sizeof *at);
-  CHECK(at, "out of memory for a queue of %u", size);
+  struct l2_op *at = mem_alloc(size * sizeof *at);
   for (uint32_t i = 0; i < q->count; i++) at[i] = q->at[(q->head + i) & q->mask];
   free(q->at);
   q->at = at;
@@ -36,10 +36,9 @@ void l2_queue_grow(struct l2_queue *q) {
 
 void l2_mshrs_init(struct l2_mshrs *m, uint32_t entries, uint32_t merges) {
   *m = (struct l2_mshrs){.limit = entries, .merges = merges};
-  m->at = calloc(entries, sizeof *m->at);
-  m->ready = calloc(entries, sizeof *m->ready);
-  m->spare = calloc(entries, sizeof *m->spare);
-  CHECK(m->at && m->ready && m->spare, "out of memory for %u MSHRs", entries);
+  m->at = mem_zeroed(entries, sizeof *m->at);
+  m->ready = mem_zeroed(entries, sizeof *m->ready);
+  m->spare = mem_zeroed(entries, sizeof *m->spare);
   for (uint32_t i = 0; i < entries; i++) m->spare[i] = (uint16_t)(entries - 1 - i);
 }
 
@@ -67,8 +66,7 @@ void l2_init(struct l2_slice *s, const struct partition_env *env, const struct a
   s->line_cycles = (uint16_t)(c->l2.line >> s->port_shift);
   l2_queue_init(&s->to_dram, c->l2_to_dram);
   l2_queue_init(&s->out, c->l2_to_icnt);
-  s->bank = aligned_alloc(64, s->banks * sizeof *s->bank);
-  CHECK(s->bank, "out of memory for %u L2 banks", s->banks);
+  s->bank = mem_lines(s->banks * sizeof *s->bank, 1);
   for (uint32_t i = 0; i < s->banks; i++) {
     struct l2_bank *b = &s->bank[i];
     *b = (struct l2_bank){0};
@@ -81,8 +79,7 @@ void l2_init(struct l2_slice *s, const struct partition_env *env, const struct a
   s->plain = l2_is_plain(s);
   if (!c->l2_banked) return;
   s->ports = (uint16_t)c->l2_ports;
-  s->port = calloc(s->ports, sizeof *s->port);
-  CHECK(s->port, "out of memory for %u L2 ports", s->ports);
+  s->port = mem_zeroed(s->ports, sizeof *s->port);
   for (uint32_t i = 0; i < s->ports; i++) l2_queue_init(&s->port[i], c->icnt_to_l2);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 void l2_tags_init(struct l2_tags *t, const struct gpu_config *c) {
   uint32_t lines = c->l2.sets * c->l2.ways;
@@ -22,10 +23,9 @@ void l2_tags_init(struct l2_tags *t, const struct gpu_config *c) {
   CHECK(t->tag && t->stamp && t->state && t->mshr, "out of memory for %u L2 lines", lines);
   memset(t->tag, 0xff, lines * sizeof *t->tag);
   if (c->l2_org != L2_SECTORS) return;
-  t->valid = calloc(lines, 1);
-  t->dirty = calloc(lines, 1);
-  t->pending = calloc(lines, 1);
-  CHECK(t->valid && t->dirty && t->pending, "out of memory for %u L2 lines", lines);
+  t->valid = mem_zeroed(lines, 1);
+  t->dirty = mem_zeroed(lines, 1);
+  t->pending = mem_zeroed(lines, 1);
 }
 
 void l2_tags_free(struct l2_tags *t) {

@@ -13,6 +13,7 @@
 #endif
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "gpu/mem/addrmap.h"
 #include "gpu/mem/dram.h"
 #include "gpu/mem/l2.h"
@@ -55,9 +56,8 @@ struct partition_set {
 
 static void clocked_init(struct clocked *k, uint32_t n) {
   *k = (struct clocked){.n = n, .words = (n + 63) / 64};
-  k->at = aligned_alloc(64, (size_t)k->words * 64 * sizeof *k->at);
-  k->lead = calloc(n, sizeof *k->lead);
-  CHECK(k->at && k->lead, "out of memory for %u memory units", n);
+  k->at = mem_lines((size_t)k->words * 64 * sizeof *k->at, 1);
+  k->lead = mem_zeroed(n, sizeof *k->lead);
   memset(k->at, 0, (size_t)k->words * 64 * sizeof *k->at);
 }
 
@@ -145,23 +145,20 @@ static void channel_now(struct partition_set *p, uint32_t c) {
 
 struct partition_set *partition_new(const struct partition_env *env) {
   const struct gpu_config *c = env->config;
-  struct partition_set *p = calloc(1, sizeof *p);
-  CHECK(p, "out of memory");
+  struct partition_set *p = mem_zeroed(1, sizeof *p);
   p->env = *env;
   struct err e = {0};
   CHECK(addrmap_init(&p->map, c, &e), "%s", e.msg);
   p->channels = c->channels;
   p->per_channel = c->subparts;
-  p->channel = aligned_alloc(64, p->channels * sizeof *p->channel);
-  p->slice = aligned_alloc(64, p->channels * p->per_channel * sizeof *p->slice);
+  p->channel = mem_lines(p->channels * sizeof *p->channel, 1);
+  p->slice = mem_lines(p->channels * p->per_channel * sizeof *p->slice, 1);
   clocked_init(&p->l2, p->channels * p->per_channel);
   clocked_init(&p->dram, p->channels);
-  p->replies = calloc((p->channels * p->per_channel + 63) / 64, sizeof *p->replies);
-  p->env.full = calloc((p->channels * p->per_channel + 63) / 64, sizeof *p->env.full);
-  p->home = calloc(p->channels * p->per_channel, sizeof *p->home);
-  CHECK(p->replies && p->env.full && p->home, "out of memory");
+  p->replies = mem_zeroed((p->channels * p->per_channel + 63) / 64, sizeof *p->replies);
+  p->env.full = mem_zeroed((p->channels * p->per_channel + 63) / 64, sizeof *p->env.full);
+  p->home = mem_zeroed(p->channels * p->per_channel, sizeof *p->home);
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) p->home[i] = (uint16_t)(i / p->per_channel);
-  CHECK(p->channel && p->slice, "out of memory for %u memory channels", p->channels);
   for (uint32_t i = 0; i < p->channels; i++) {
     struct channel *ch = &p->channel[i];
     *ch = (struct channel){0};
@@ -201,8 +198,7 @@ void partition_free(struct partition_set *p) {
 void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, struct gpu_stats *channel) {
   uint32_t slices = p->channels * p->per_channel;
   CHECK(!p->unit_env, "counters split twice");
-  p->unit_env = calloc(slices + p->channels, sizeof *p->unit_env);
-  CHECK(p->unit_env, "out of memory");
+  p->unit_env = mem_zeroed(slices + p->channels, sizeof *p->unit_env);
   for (uint32_t i = 0; i < slices + p->channels; i++) {
     p->unit_env[i] = p->env;
     p->unit_env[i].stats = i < slices ? &subpart[i] : &channel[i - slices];

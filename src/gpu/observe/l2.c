@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "gpu/mem/partition.h"
 #include "gpu/observe/observe.h"
 #include "gpu/observe/character.h"
@@ -46,8 +47,7 @@ static void follow(struct gpu *g, struct gpu_l2_character *c, const struct req *
     uint32_t at = (uint32_t)((g->now - g->start) / SERIES_CYCLES);
     if (at >= c->room) {
       uint32_t room = at < 64 ? 128 : 2 * at;
-      c->series = realloc(c->series, room * sizeof *c->series);
-      CHECK(c->series, "out of memory for %u intervals", room);
+      c->series = mem_resize(c->series, room, sizeof *c->series);
       memset(c->series + c->room, 0, (room - c->room) * sizeof *c->series);
       c->room = room;
     }
@@ -136,12 +136,10 @@ static void hear_wait(void *ctx, uint64_t cycles) {
 /* ---- set up, and a launch ---- */
 
 void observe_l2(struct gpu *g) {
-  struct l2_observer *o = calloc(1, sizeof *o);
-  CHECK(o, "out of memory");
-  o->warp = calloc((size_t)g->config.sms * OBSERVED_WARPS, sizeof *o->warp);
-  o->load = calloc((size_t)g->config.sms * OPS, sizeof *o->load);
-  o->cta_start = calloc((size_t)g->config.sms * OBSERVED_CTAS, sizeof *o->cta_start);
-  CHECK(o->warp && o->load && o->cta_start, "out of memory for the loads of %u SMs", g->config.sms);
+  struct l2_observer *o = mem_zeroed(1, sizeof *o);
+  o->warp = mem_zeroed((size_t)g->config.sms * OBSERVED_WARPS, sizeof *o->warp);
+  o->load = mem_zeroed((size_t)g->config.sms * OPS, sizeof *o->load);
+  o->cta_start = mem_zeroed((size_t)g->config.sms * OBSERVED_CTAS, sizeof *o->cta_start);
   for (uint32_t k = 0; k < SERIES; k++) {
     o->character.series_sm[k] = k * g->config.sms / SERIES;
     o->character.series_warp[k] = k * (g->config.sm_threads / 32) / SERIES;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 enum { OP_WORDS = 65536 / 64, NOT_A_LOAD = 255, SECTOR = 32 };
 
@@ -24,14 +25,12 @@ static uint32_t lines_of(const struct gpu *g) {
 }
 
 void observe_character(struct gpu *g) {
-  struct gpu_character *c = calloc(1, sizeof *c);
-  CHECK(c, "out of memory");
+  struct gpu_character *c = mem_zeroed(1, sizeof *c);
   c->has_blocks = !g->slots.n_l1;
   c->line_bytes = g->sm[0].l1d.line_bytes;
-  c->missed = calloc((size_t)g->config.sms * OP_WORDS, sizeof *c->missed);
-  c->fetched_by = calloc(g->config.sms, lines_of(g));
-  c->stream = calloc((size_t)g->config.sms * REUSE_STREAMS, sizeof *c->stream);
-  CHECK(c->missed && c->fetched_by && c->stream, "out of memory for the loads of %u SMs", g->config.sms);
+  c->missed = mem_zeroed((size_t)g->config.sms * OP_WORDS, sizeof *c->missed);
+  c->fetched_by = mem_zeroed(g->config.sms, lines_of(g));
+  c->stream = mem_zeroed((size_t)g->config.sms * REUSE_STREAMS, sizeof *c->stream);
   g->observed.character = c;
 }
 

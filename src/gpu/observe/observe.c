@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 const char *const gpu_sample_keys[GPU_SAMPLE_COUNTERS] = {
     "cycles",      "warp_insts", "thread_insts", "l1d.read.accesses", "l1d.read.hits",
@@ -20,8 +21,7 @@ static const size_t sample_field[GPU_SAMPLE_COUNTERS] = {
     offsetof(struct gpu_stats, dram_writes)};
 
 static struct gpu_stats *stats_array(uint32_t n) {
-  struct gpu_stats *s = calloc(n, sizeof *s);
-  CHECK(s, "out of memory for the counters of %u units", n);
+  struct gpu_stats *s = mem_zeroed(n, sizeof *s);
   return s;
 }
 
@@ -69,14 +69,12 @@ static uint32_t place_insts(struct gpu_observed *o, const struct feed_kernel *k)
     if (o->code[i].kernel.code == k->code) return o->code[i].base;
   uint32_t base = o->insts, n = base + k->insts;
   if (n > o->inst_room) {
-    o->inst = realloc(o->inst, n * sizeof *o->inst);
-    CHECK(o->inst, "out of memory for the statistics of %u instructions", n);
+    o->inst = mem_resize(o->inst, n, sizeof *o->inst);
     o->inst_room = n;
   }
   o->insts = n;
   memset(o->inst + base, 0, k->insts * sizeof *o->inst);
-  o->code = realloc(o->code, (o->codes + 1) * sizeof *o->code);
-  CHECK(o->code, "out of memory");
+  o->code = mem_resize(o->code, o->codes + 1, sizeof *o->code);
   o->code[o->codes++] = (struct gpu_observed_code){.kernel = *k, .base = base};
   return base;
 }
@@ -122,8 +120,7 @@ static void close_sample(struct gpu *g, const struct gpu_stats *total) {
   struct gpu_observed *o = &g->observed;
   if (o->samples == o->sample_room) {
     o->sample_room = o->sample_room ? 2 * o->sample_room : 256;
-    o->sample = realloc(o->sample, o->sample_room * sizeof *o->sample);
-    CHECK(o->sample, "out of memory for %u samples", o->sample_room);
+    o->sample = mem_resize(o->sample, o->sample_room, sizeof *o->sample);
   }
   struct gpu_sample *s = &o->sample[o->samples++];
   for (uint32_t i = 0; i < GPU_SAMPLE_COUNTERS; i++)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 enum { FIRST_SHIFT = 8 };
 
@@ -50,12 +51,6 @@ const char *const gpu_profile_keys[] = {KEYS(KEY)};
 static const size_t field_of[] = {KEYS(OFFSET)};
 enum { COUNTERS = sizeof field_of / sizeof *field_of };
 const uint32_t gpu_profile_counters = COUNTERS;
-
-static void *take(size_t n, size_t size) {
-  void *p = calloc(n ? n : 1, size);
-  CHECK(p, "out of memory for the profile");
-  return p;
-}
 
 static void fold64(uint64_t *v, uint32_t width) {
   for (uint32_t i = 0; i < PROFILE_INTERVALS / 2; i++)
@@ -102,7 +97,7 @@ static void see_dram(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank
 }
 
 void observe_dram(struct gpu *g) {
-  struct channel *c = take(g->config.channels, sizeof *c);
+  struct channel *c = mem_zeroed(g->config.channels, sizeof *c);
   g->observed.dram_listener = c;
   for (uint32_t i = 0; i < g->config.channels; i++) {
     c[i] = (struct channel){.g = g, .first = i * g->config.dram_banks};
@@ -120,7 +115,7 @@ void observe_set(struct sm *s, uint64_t addr, bool hit) {
 }
 
 void observe_profile(struct gpu *g) {
-  struct gpu_profile *p = take(1, sizeof *p);
+  struct gpu_profile *p = mem_zeroed(1, sizeof *p);
   const struct l1d *l = &g->sm[0].l1d;
   p->shift = FIRST_SHIFT;
   p->sets = l->org ? l->org_sets : l->sets;
@@ -128,11 +123,11 @@ void observe_profile(struct gpu *g) {
   p->sets = (p->sets + (1u << p->set_shift) - 1) >> p->set_shift;
   p->channels = g->config.channels;
   p->banks = g->config.dram_banks;
-  p->count = take((size_t)PROFILE_INTERVALS * COUNTERS, sizeof *p->count);
-  p->set_accesses = take((size_t)PROFILE_INTERVALS * p->sets, sizeof *p->set_accesses);
-  p->set_hits = take((size_t)PROFILE_INTERVALS * p->sets, sizeof *p->set_hits);
-  p->bank_bursts = take((size_t)PROFILE_INTERVALS * p->channels * p->banks, sizeof *p->bank_bursts);
-  p->bank_rows = take((size_t)PROFILE_INTERVALS * p->channels * p->banks, sizeof *p->bank_rows);
+  p->count = mem_zeroed((size_t)PROFILE_INTERVALS * COUNTERS, sizeof *p->count);
+  p->set_accesses = mem_zeroed((size_t)PROFILE_INTERVALS * p->sets, sizeof *p->set_accesses);
+  p->set_hits = mem_zeroed((size_t)PROFILE_INTERVALS * p->sets, sizeof *p->set_hits);
+  p->bank_bursts = mem_zeroed((size_t)PROFILE_INTERVALS * p->channels * p->banks, sizeof *p->bank_bursts);
+  p->bank_rows = mem_zeroed((size_t)PROFILE_INTERVALS * p->channels * p->banks, sizeof *p->bank_rows);
   p->at = UINT64_MAX;
   g->observed.profile = p;
 }

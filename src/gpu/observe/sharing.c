@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/hash.h"
 #include "gpu/observe/observe.h"
 #include "gpu/observe/character.h"
@@ -28,8 +29,7 @@ static struct observed_block *place_of(struct observed_block *table, uint32_t ro
 
 static void grow(struct l2_observer *o) {
   uint32_t room = o->block_room ? 2 * o->block_room : 1 << 14;
-  struct observed_block *table = calloc(room, sizeof *table);
-  CHECK(table, "out of memory for %u blocks", room);
+  struct observed_block *table = mem_zeroed(room, sizeof *table);
   for (uint32_t i = 0; i < o->block_room; i++)
     if (o->block[i].line) *place_of(table, room, o->block[i].line) = o->block[i];
   free(o->block);

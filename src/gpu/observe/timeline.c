@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "gpu/mem/dram.h"
 #include "gpu/mem/l2.h"
 
@@ -18,17 +19,14 @@ static uint32_t queue_units(const struct gpu *g, const struct gpu_timeline *t, u
 }
 
 void timeline_start(struct gpu *g, uint64_t first, uint64_t last, uint32_t sms) {
-  struct gpu_timeline *t = calloc(1, sizeof *t);
-  CHECK(t, "out of memory");
+  struct gpu_timeline *t = mem_zeroed(1, sizeof *t);
   *t = (struct gpu_timeline){.first = first, .last = last, .banks = g->config.dram_banks};
   t->sms = sms && sms < g->config.sms ? sms : g->config.sms;
-  t->warp_from = calloc((size_t)g->config.sms * WARPS, sizeof *t->warp_from);
-  t->stall = calloc(g->config.sms, sizeof *t->stall);
-  CHECK(t->warp_from && t->stall, "out of memory");
+  t->warp_from = mem_zeroed((size_t)g->config.sms * WARPS, sizeof *t->warp_from);
+  t->stall = mem_zeroed(g->config.sms, sizeof *t->stall);
   for (uint32_t q = 0; q < QUEUES; q++) {
     uint32_t n = queue_units(g, t, q);
-    t->length[q] = malloc(n * sizeof *t->length[q]);
-    CHECK(t->length[q], "out of memory");
+    t->length[q] = mem_alloc(n * sizeof *t->length[q]);
     memset(t->length[q], 0xff, n * sizeof *t->length[q]);
   }
   g->observed.timeline = t;
@@ -56,16 +54,14 @@ static void add(struct gpu_timeline *t, struct gpu_event e) {
   }
   if (t->count == t->room) {
     t->room = t->room ? 2 * t->room : 4096;
-    t->event = realloc(t->event, t->room * sizeof *t->event);
-    CHECK(t->event, "out of memory for %zu events", t->room);
+    t->event = mem_resize(t->event, t->room, sizeof *t->event);
   }
   t->event[t->count++] = e;
 }
 
 void timeline_launch(struct gpu *g, struct gpu_work *k) {
   struct gpu_timeline *t = g->observed.timeline;
-  t->name = realloc(t->name, (t->names + 1) * sizeof *t->name);
-  CHECK(t->name, "out of memory");
+  t->name = mem_resize(t->name, t->names + 1, sizeof *t->name);
   snprintf(t->name[t->names++], sizeof *t->name, "%s", k->feed->kernel->name);
   k->name = t->names - 1;
 }

@@ -5,12 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-
-static void *take(size_t n, size_t size) {
-  void *p = calloc(n ? n : 1, size);
-  CHECK(p, "out of memory for a cache");
-  return p;
-}
+#include "base/mem.h"
 
 void rocache_init(struct rocache *c, const struct cache_config *cfg) {
   *c = (struct rocache){.sets = cfg->sets,
@@ -19,14 +14,14 @@ void rocache_init(struct rocache *c, const struct cache_config *cfg) {
                         .merges = cfg->merges,
                         .missq_limit = cfg->miss_queue,
                         .mshrs = cfg->mshrs};
-  c->tag = take((size_t)c->sets * c->ways, sizeof *c->tag);
-  c->used = take((size_t)c->sets * c->ways, sizeof *c->used);
-  c->mshr = take(c->mshrs, sizeof *c->mshr);
-  uint16_t *waiters = take((size_t)c->mshrs * c->merges, sizeof *waiters);
+  c->tag = mem_zeroed((size_t)c->sets * c->ways, sizeof *c->tag);
+  c->used = mem_zeroed((size_t)c->sets * c->ways, sizeof *c->used);
+  c->mshr = mem_zeroed(c->mshrs, sizeof *c->mshr);
+  uint16_t *waiters = mem_zeroed((size_t)c->mshrs * c->merges, sizeof *waiters);
   for (uint32_t i = 0; i < c->mshrs; i++) c->mshr[i].waiter = waiters + (size_t)i * c->merges;
-  c->ready = take(c->mshrs, sizeof *c->ready);
-  c->missq = take(c->missq_limit, sizeof *c->missq);
-  c->missq_mshr = take(c->missq_limit, sizeof *c->missq_mshr);
+  c->ready = mem_zeroed(c->mshrs, sizeof *c->ready);
+  c->missq = mem_zeroed(c->missq_limit, sizeof *c->missq);
+  c->missq_mshr = mem_zeroed(c->missq_limit, sizeof *c->missq_mshr);
   rocache_invalidate(c);
 }
 

@@ -5,12 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-
-static void *take(size_t n, size_t size) {
-  void *p = calloc(n ? n : 1, size);
-  CHECK(p, "out of memory for a texture cache");
-  return p;
-}
+#include "base/mem.h"
 
 static bool full(const struct tex_fifo *f) {
   return f->count >= f->limit;
@@ -35,13 +30,13 @@ void texcache_init(struct texcache *c, const struct gpu_config *cfg) {
                          .results.limit = cfg->l1t_results,
                          .rob.limit = k->mshrs};
   size_t lines = (size_t)c->sets * c->ways;
-  c->tag = take(lines, sizeof *c->tag);
+  c->tag = mem_zeroed(lines, sizeof *c->tag);
   memset(c->tag, 0xff, lines * sizeof *c->tag);
-  c->used = take(lines, sizeof *c->used);
-  c->fragment = take(c->fragments.limit, sizeof *c->fragment);
-  c->request = take(c->requests.limit, sizeof *c->request);
-  c->result = take(c->results.limit, sizeof *c->result);
-  c->place = take(c->rob.limit, sizeof *c->place);
+  c->used = mem_zeroed(lines, sizeof *c->used);
+  c->fragment = mem_zeroed(c->fragments.limit, sizeof *c->fragment);
+  c->request = mem_zeroed(c->requests.limit, sizeof *c->request);
+  c->result = mem_zeroed(c->results.limit, sizeof *c->result);
+  c->place = mem_zeroed(c->rob.limit, sizeof *c->place);
 }
 
 void texcache_destroy(struct texcache *c) {

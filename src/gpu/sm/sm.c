@@ -10,22 +10,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "gpu/icnt/icnt.h"
 #include "gpu/l1/l1.h"
 #include "gpu/observe/observe.h"
-
-static void *take(size_t n, size_t size) {
-  void *p = calloc(n ? n : 1, size);
-  CHECK(p, "out of memory for an SM");
-  return p;
-}
-
-/* Aligned to the host's cache lines, cleared. */
-static void *take_lines(size_t bytes) {
-  void *p = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
-  CHECK(p, "out of memory for an SM");
-  return memset(p, 0, bytes);
-}
 
 void sm_plan_init(struct sm_plan *p, const struct gpu_config *c) {
   *p = (struct sm_plan){.col_sfu = (uint8_t)c->oc_sp, .col_mem = (uint8_t)(c->oc_sp + c->oc_sfu)};
@@ -57,7 +45,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   reqq_init(&s->response, c->ldst_response_queue);
   reqq_init(&s->eject, c->cluster_response_queue);
   s->op_size = 64;
-  s->op = take_lines(s->op_size * sizeof *s->op);
+  s->op = mem_lines(s->op_size, sizeof *s->op);
   for (uint32_t i = s->op_size - 1; i > 0; i--) s->op[i].next = s->op_free, s->op_free = (op_id)i;
 }
 
@@ -78,7 +66,7 @@ void sm_destroy(struct sm *s) {
 void sm_more_ops(struct sm *s) {
   uint32_t old = s->op_size, n = old * 2;
   CHECK(n <= 65536, "SM %u has %u instructions in flight", s->id, old);
-  struct op *op = take_lines(n * sizeof *op);
+  struct op *op = mem_lines(n, sizeof *op);
   memcpy(op, s->op, old * sizeof *op);
   free(s->op);
   s->op = op;
@@ -119,7 +107,7 @@ void sm_choose_step(struct gpu *g) {
 }
 
 static uint64_t *widen(uint64_t *rows, uint32_t from, uint32_t to) {
-  uint64_t *out = take((size_t)to * SM_WARPS, sizeof *out);
+  uint64_t *out = mem_zeroed((size_t)to * SM_WARPS, sizeof *out);
   for (uint32_t w = 0; from && w < SM_WARPS; w++)
     memcpy(out + (size_t)w * to, rows + (size_t)w * from, from * sizeof *out);
   free(rows);

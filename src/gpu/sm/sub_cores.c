@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 struct sub_core {
   op_id id[SUB_UNITS], ex[SUB_UNITS]; /* issued, waiting for a collector; collected, waiting for the pipe; 0: empty */
@@ -36,8 +37,7 @@ static enum sub_unit unit_of(const struct inst *i) {
 
 void sm_sub_init(struct sm *s) {
   uint32_t n = s->c->schedulers, each = s->c->oc_gen / n;
-  s->sub = calloc(1, sizeof *s->sub);
-  CHECK(s->sub, "out of memory for an SM");
+  s->sub = mem_zeroed(1, sizeof *s->sub);
   for (uint32_t k = 0; k < n; k++) s->sub->core[k].set = ((1ull << each) - 1) << (k * each);
 }
 

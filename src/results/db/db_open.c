@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "gpu/common/stats.h"
 #include "results/db/db_impl.h"
 #include "results/record.h"
@@ -362,8 +363,7 @@ static bool find_file(const char *path, enum db_mode mode, off_t *size, struct e
 static struct db *open_checked(const char *path, enum db_mode mode, bool sums, struct err *e) {
   off_t size = 0;
   if (!find_file(path, mode, &size, e)) return NULL;
-  struct db *db = calloc(1, sizeof *db);
-  CHECK(db && (db->path = strdup(path)), "out of memory");
+  struct db *db = mem_zeroed(1, sizeof *db);
   struct stat log;
   char *wal = sqlite3_mprintf("%s-wal", path);
   bool quiet = stat(wal, &log) || !log.st_size;

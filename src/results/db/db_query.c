@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/arena.h"
 #include "results/db/db_impl.h"
 
@@ -21,10 +22,8 @@ static struct db_cell cell_of(sqlite3_stmt *s, int i, struct arena *a) {
 }
 
 static struct db_table *table_of(struct db *db, sqlite3_stmt *s, struct err *e) {
-  struct db_table *t = calloc(1, sizeof *t);
-  CHECK(t, "out of memory");
-  t->arena = calloc(1, sizeof *t->arena);
-  CHECK(t->arena, "out of memory");
+  struct db_table *t = mem_zeroed(1, sizeof *t);
+  t->arena = mem_zeroed(1, sizeof *t->arena);
   t->columns = (size_t)sqlite3_column_count(s);
   t->title = ARENA_ARRAY(t->arena, char *, t->columns + 1);
   for (size_t i = 0; i < t->columns; i++) t->title[i] = arena_strdup(t->arena, sqlite3_column_name(s, (int)i));
@@ -33,8 +32,7 @@ static struct db_table *table_of(struct db *db, sqlite3_stmt *s, struct err *e) 
   while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
     if (t->rows == room) {
       room = room ? 2 * room : 64;
-      t->cell = realloc(t->cell, room * t->columns * sizeof *t->cell);
-      CHECK(t->cell, "out of memory");
+      t->cell = mem_resize(t->cell, room * t->columns, sizeof *t->cell);
     }
     for (size_t i = 0; i < t->columns; i++) t->cell[t->rows * t->columns + i] = cell_of(s, (int)i, t->arena);
     t->rows++;

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "results/db/db_impl.h"
 
 /* PROBES: reads that meet damage, of one table. WAIT_SECONDS: of processor time without a row, in one statement;
@@ -125,8 +126,7 @@ static int64_t last_row(struct salvage *s) {
 static bool salvage_rows(struct salvage *s) {
   int64_t max = last_row(s);
   s->max = (double)max;
-  struct range *queue = calloc(2 * PROBES + 2, sizeof *queue);
-  CHECK(queue, "out of memory");
+  struct range *queue = mem_zeroed(2 * PROBES + 2, sizeof *queue);
   size_t put = 1;
   bool ok = true;
   queue[0] = (struct range){1, max};
@@ -220,8 +220,7 @@ static bool read_plan(struct salvage *s, int64_t study, struct db_plan **plan, s
     if (!ok) break;
     if (*count == room) {
       room = room ? 2 * room : 64;
-      struct db_plan *grown = realloc(*plan, room * sizeof **plan);
-      CHECK(grown, "out of memory");
+      struct db_plan *grown = mem_resize(*plan, room, sizeof **plan);
       *plan = grown;
     }
     char *t[8];

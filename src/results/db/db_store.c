@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/mem.h"
 #include "gpu/common/stats.h"
 #include "results/db/db_impl.h"
 #include "results/record.h"
@@ -357,9 +358,8 @@ bool db_fill_overlaps(struct db *db, struct err *e) {
 
 void *db_pack(const char *text, size_t bytes, size_t *packed) {
   size_t room = ZSTD_compressBound(bytes);
-  void *out = malloc(room);
+  void *out = mem_alloc(room);
   ZSTD_CCtx *c = ZSTD_createCCtx();
-  CHECK(out && c, "out of memory");
   ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, ZSTD_LEVEL);
   ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1); /* recovery must know a damaged record */
   *packed = ZSTD_compress2(c, out, room, text, bytes);

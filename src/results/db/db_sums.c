@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/hash.h"
 #include "results/db/db_impl.h"
 
@@ -96,8 +97,7 @@ static bool scan_begin(struct db *db, struct scan *c, enum db_part part, const c
   if (!c->s) return false;
   if (*where) sqlite3_bind_int64(c->s, 1, id);
   c->columns = sqlite3_column_count(c->s);
-  c->name = calloc((size_t)c->columns, sizeof *c->name);
-  CHECK(c->name, "out of memory");
+  c->name = mem_zeroed((size_t)c->columns, sizeof *c->name);
   for (int i = 0; i < c->columns; i++) {
     const char *name = sqlite3_column_name(c->s, i);
     c->name[i] = hash_bytes(HASH_INIT, name, strlen(name));

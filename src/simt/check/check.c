@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/mem.h"
+
 static const char *const check_names[] = {"init", "race", "barrier", "same-value"};
 static const char *const check_titles[] = {"uninitialised reads", "races", "divergent barriers",
                                            "races of writes that changed nothing"};
@@ -42,8 +44,7 @@ static uint8_t *shadow_pages(uint64_t bytes) {
 
 bool simt_check(struct simt *s, unsigned checks, FILE *report, struct err *e) {
   if (!checks) return true;
-  struct check *c = calloc(1, sizeof *c);
-  CHECK(c, "out of memory");
+  struct check *c = mem_zeroed(1, sizeof *c);
   c->on = checks;
   c->found.report = report;
   if (checks & SIMT_CHECK_INIT && !(c->global = shadow_pages(s->map_bytes))) {
@@ -169,8 +170,7 @@ void check_allocated(struct simt *s, uint64_t base, uint64_t bytes, bool initial
 struct check_run *check_run_new(struct simt_run *r) {
   const struct check *c = r->s->check;
   if (!c) return NULL;
-  struct check_run *k = calloc(1, sizeof *k);
-  CHECK(k, "out of memory");
+  struct check_run *k = mem_zeroed(1, sizeof *k);
   k->on = c->on;
   k->shared_bytes = r->shareds_bytes;
   k->local_bytes = r->locals_bytes;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "simt/check/check_impl.h"
 
 enum { MAX_WARPS = 32, BARRIERS = CTA_BARRIERS };
@@ -23,10 +24,8 @@ struct race {
 };
 
 void race_new(struct check_run *k, struct simt_run *r) {
-  struct race *q = calloc(1, sizeof *q);
-  CHECK(q, "out of memory");
-  q->ctas = calloc(r->slots, sizeof *q->ctas);
-  CHECK(q->ctas, "out of memory");
+  struct race *q = mem_zeroed(1, sizeof *q);
+  q->ctas = mem_zeroed(r->slots, sizeof *q->ctas);
   k->race = q;
 }
 

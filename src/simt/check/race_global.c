@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/mem.h"
 #include "simt/check/race_impl.h"
 
 enum { RECENT = 16 };
@@ -30,8 +31,7 @@ static void *reserve(size_t bytes) {
 }
 
 bool race_shadow_new(struct simt *s) {
-  struct race_shadow *d = calloc(1, sizeof *d);
-  CHECK(d, "out of memory");
+  struct race_shadow *d = mem_zeroed(1, sizeof *d);
   s->check->shadow = d;
   d->cells_bytes = s->map_bytes * 2;
   d->symbols_bytes = s->sym_bytes * 2;
@@ -52,14 +52,12 @@ void race_shadow_free(struct simt *s) {
 }
 
 void race_grid_new(struct check_run *k, struct simt_run *r) {
-  struct race_grid *g = calloc(1, sizeof *g);
-  CHECK(g, "out of memory");
+  struct race_grid *g = mem_zeroed(1, sizeof *g);
   g->launch = ++r->s->check->shadow->launches;
-  g->cta = calloc(r->slots, sizeof *g->cta);
-  g->recent = calloc((size_t)r->slots * r->fk.warps_per_cta * RECENT, sizeof *g->recent);
+  g->cta = mem_zeroed(r->slots, sizeof *g->cta);
+  g->recent = mem_zeroed((size_t)r->slots * r->fk.warps_per_cta * RECENT, sizeof *g->recent);
   g->shared_bytes = 2 * r->shareds_bytes + 8;
   g->shared = reserve(g->shared_bytes);
-  CHECK(g->cta && g->recent && g->shared, "out of memory");
   g->first = r->s->check->shadow->contexts;
   g->generation = g->shared_generation = r->s->check->shadow->generation;
   k->grid = g;
@@ -78,8 +76,7 @@ void race_grid_free(struct check_run *k) {
 static void *grown(void *table, uint32_t used, uint32_t *room, size_t each) {
   if (used < *room) return table;
   *room = *room ? 2 * *room : 1024;
-  table = realloc(table, *room * each);
-  CHECK(table, "out of memory");
+  table = mem_resize(table, *room * each, 1);
   return table;
 }
 

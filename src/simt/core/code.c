@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 struct code_name {
   uint32_t at, insts;
@@ -19,8 +20,7 @@ static int by_name(const void *a, const void *b) {
 
 uint32_t code_place(struct code_space *s, const char *name, uint32_t insts) {
   size_t n = strlen(name) + 1;
-  struct code_name *c = malloc(sizeof *c + n);
-  CHECK(c, "out of memory");
+  struct code_name *c = mem_alloc(sizeof *c + n);
   memcpy(c->name, name, n);
   struct code_name **at = tsearch(c, &s->names, by_name);
   CHECK(at, "out of memory");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/hash.h"
 #include "base/text.h"
 
@@ -11,9 +12,8 @@ enum { SLOTS = 4 * FINDINGS_KEPT };
 
 struct finding *finding_note(struct findings *s, const void *at, const void *other, unsigned kind, const char *check) {
   if (!s->list) {
-    s->list = calloc(FINDINGS_KEPT, sizeof *s->list);
-    s->table = calloc(SLOTS, sizeof *s->table);
-    CHECK(s->list && s->table, "out of memory");
+    s->list = mem_zeroed(FINDINGS_KEPT, sizeof *s->list);
+    s->table = mem_zeroed(SLOTS, sizeof *s->table);
   }
   uint64_t h = hash_u64((uintptr_t)at + 31 * hash_u64((uintptr_t)other + kind));
   uint32_t slot = h % SLOTS;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/platform/x86.h>
 
+#include "base/mem.h"
 #include "simt/core/machine.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -54,8 +55,7 @@ static char *reserve(void *want, uint64_t bytes) {
 }
 
 struct simt *simt_new(uint64_t capacity, struct err *e) {
-  struct simt *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  struct simt *s = mem_zeroed(1, sizeof *s);
   s->capacity = capacity;
   s->next = SIMT_GLOBAL_BASE;
   s->symbol_next = SYMBOL_BASE;
@@ -147,8 +147,7 @@ uint64_t mem_distance(struct simt *s, uint64_t addr) {
 static void insert(struct simt *s, struct mem_block b) {
   if (s->nblocks == s->cap_blocks) {
     s->cap_blocks = s->cap_blocks ? s->cap_blocks * 2 : 64;
-    s->blocks = realloc(s->blocks, s->cap_blocks * sizeof *s->blocks);
-    CHECK(s->blocks, "out of memory");
+    s->blocks = mem_resize(s->blocks, s->cap_blocks, sizeof *s->blocks);
   }
   uint32_t k = upper(s, b.a.base);
   memmove(&s->blocks[k + 1], &s->blocks[k], (s->nblocks - k) * sizeof *s->blocks);

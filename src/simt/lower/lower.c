@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/hash.h"
 #include "simt/core/machine.h"
 
@@ -23,8 +24,7 @@ static struct pooled *find_pooled(struct pooled *t, uint32_t mask, uint64_t bits
 
 static void grow_pooled(struct simt_module *m) {
   uint32_t mask = m->pooled_mask ? 2 * m->pooled_mask + 1 : 63;
-  struct pooled *t = calloc(mask + 1ull, sizeof *t);
-  CHECK(t, "out of memory");
+  struct pooled *t = mem_zeroed(mask + 1ull, sizeof *t);
   for (uint32_t k = 0; m->pooled && k <= m->pooled_mask; k++)
     if (m->pooled[k].bytes) *find_pooled(t, mask, m->pooled[k].bits, m->pooled[k].bytes) = m->pooled[k];
   free(m->pooled);
@@ -209,9 +209,8 @@ static bool place_shared_of(struct simt_module *m, struct ptx_var *const *all, u
 static bool place_shared(struct simt_module *m, struct err *e) {
   struct ptx_module *p = m->ptx;
   uint32_t common = 0;
-  struct ptx_var **all = calloc(p->serials + 1, sizeof *all);
-  m->shared_of = calloc(p->serials + 1, sizeof *m->shared_of);
-  CHECK(all && m->shared_of, "out of memory");
+  struct ptx_var **all = mem_zeroed(p->serials + 1, sizeof *all);
+  m->shared_of = mem_zeroed(p->serials + 1, sizeof *m->shared_of);
   for (uint32_t i = 0; i < p->nvars; i++) all[p->vars[i]->serial] = p->vars[i];
   for (uint32_t k = 0; k < m->nfuncs; k++) {
     const struct ptx_func *f = m->funcs[k].f;
@@ -272,9 +271,8 @@ static int by_first(const void *a, const void *b, void *ctx) {
  * write is masked and each lane follows one path. Linear scan (Poletto and Sarkar, 1999). */
 static uint32_t share_slots(const struct ptx_func *f, uint32_t bytes, const uint8_t *alone, uint32_t at,
                             uint32_t *reg_off) {
-  uint32_t *order = calloc(f->nregs + 1, sizeof *order), n = 0, slots = 0;
-  struct slot *s = calloc(f->nregs + 1, sizeof *s);
-  CHECK(order && s, "out of memory");
+  uint32_t *order = mem_zeroed(f->nregs + 1, sizeof *order), n = 0, slots = 0;
+  struct slot *s = mem_zeroed(f->nregs + 1, sizeof *s);
   for (uint32_t r = 1; r <= f->nregs; r++) {
     if (slot_bytes(f->regs[r]->type) != bytes) continue;
     if (!alone[r]) {
@@ -321,8 +319,7 @@ static bool place_locals(struct simt_module *m, struct xfunc *xf, struct err *e)
 
 static void place_frame(struct simt_module *m, struct xfunc *xf, uint32_t *reg_off) {
   const struct ptx_func *f = xf->f;
-  uint8_t *alone = calloc(f->nregs + 1, 1);
-  CHECK(alone, "out of memory");
+  uint8_t *alone = mem_zeroed(f->nregs + 1, 1);
   mark_alone(f, alone);
   uint32_t at = 0;
   for (uint32_t r = 1; r <= f->nregs; r++)
@@ -494,8 +491,7 @@ static bool reachable_pass(struct simt_module *m, struct err *e) {
     if (m->funcs[k].f->nregs > widest) widest = m->funcs[k].f->nregs;
   for (uint32_t k = 0; k < m->nfuncs; k++) {
     struct xfunc *xf = &m->funcs[k];
-    uint32_t *reg_off = calloc(widest + 2, sizeof *reg_off);
-    CHECK(reg_off, "out of memory");
+    uint32_t *reg_off = mem_zeroed(widest + 2, sizeof *reg_off);
     place_frame(m, xf, reg_off);
     bool ok = place_locals(m, xf, e);
     if (ok) place_formals(m, xf, reg_off);
@@ -528,9 +524,8 @@ bool lower_module(struct simt_module *m, struct err *e) {
       if (!place_params(m, k, e)) return false;
     }
   }
-  m->code = calloc(m->ninsts + 1, sizeof *m->code);
-  m->ops = calloc(m->ninsts + 1, sizeof *m->ops);
-  CHECK(m->code && m->ops, "out of memory");
+  m->code = mem_zeroed(m->ninsts + 1, sizeof *m->code);
+  m->ops = mem_zeroed(m->ninsts + 1, sizeof *m->ops);
   m->code[m->ninsts].fetch_pc = 8 * m->s->code.next;
   tex_collect(m);
   if (!constants_fit(m, e) || !place_variables(m, e) || !place_shared(m, e) || !reachable_pass(m, e)) return false;

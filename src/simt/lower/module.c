@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "simt/core/machine.h"
 
 /* The module's variables leave device memory; their addresses are not used again. */
@@ -25,8 +26,7 @@ static void destroy(struct simt_module *m) {
 }
 
 struct simt_module *simt_load(struct simt *s, const struct simt_text *texts, size_t count, struct err *e) {
-  struct simt_module *m = calloc(1, sizeof *m);
-  CHECK(m, "out of memory");
+  struct simt_module *m = mem_zeroed(1, sizeof *m);
   m->s = s;
   m->ptx = ptx_new();
   bool ok = true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "simt/ops/fp.h"
 #include "simt/core/machine.h"
 
@@ -91,8 +92,7 @@ static void perform_lane(const struct xop *o, char *host, char *regs, uint32_t l
 static uint32_t take_token(struct simt_run *r) {
   if (!r->free_token) {
     uint32_t n = r->ntokens ? r->ntokens * 2 : 1024;
-    r->tokens = realloc(r->tokens, n * sizeof *r->tokens);
-    CHECK(r->tokens, "out of memory");
+    r->tokens = mem_resize(r->tokens, n, sizeof *r->tokens);
     for (uint32_t i = n; i-- > (r->ntokens ? r->ntokens : 1);) {
       r->tokens[i].next = r->free_token;
       r->free_token = i;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "simt/core/machine.h"
 
 enum { PARAMETER_BUFFER = 4096, FIRST_HANDLE = 16 }; /* smaller handles have a meaning of their own */
@@ -60,8 +61,7 @@ bool children_known(const char *name) {
 
 static struct children *children_of(struct simt_run *r) {
   if (!r->children) {
-    r->children = calloc(1, sizeof *r->children);
-    CHECK(r->children, "out of memory");
+    r->children = mem_zeroed(1, sizeof *r->children);
     r->children->last = &r->children->first;
   }
   return r->children;
@@ -69,8 +69,7 @@ static struct children *children_of(struct simt_run *r) {
 
 static uint64_t new_buffer(struct exec *x, const struct pending *as) {
   struct children *c = children_of(x->run);
-  struct pending *p = calloc(1, sizeof *p);
-  CHECK(p, "out of memory");
+  struct pending *p = mem_zeroed(1, sizeof *p);
   *p = *as;
   p->at = simt_mem_alloc(x->run->s, PARAMETER_BUFFER, SIMT_MEM_DEVICE, "parameters of a child grid");
   if (p->at) simt_mem_written(x->run->s, p->at, PARAMETER_BUFFER);
@@ -94,8 +93,7 @@ static bool launch(struct exec *x, const struct xop *o, uint32_t lane, const str
                (unsigned long long)p->function);
     return false;
   }
-  struct simt_child *n = calloc(1, sizeof *n + k->info.param_block_bytes);
-  CHECK(n, "out of memory");
+  struct simt_child *n = mem_zeroed(1, sizeof *n + k->info.param_block_bytes);
   memcpy(n->params, params, k->info.param_block_bytes);
   n->launch = (struct simt_launch){.kernel = k, .dynamic_shared = p->shared, .params = n->params};
   n->stream = p->stream;

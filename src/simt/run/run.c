@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/mem.h"
 #include "simt/core/machine.h"
 
 enum {
@@ -244,8 +245,7 @@ static bool allocate(struct simt_run *r, struct err *e) {
 
 struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_t cta_slots, struct err *e) {
   if (!check_launch(l, e)) return NULL;
-  struct simt_run *r = aligned_alloc(64, (sizeof *r + 63) & ~(size_t)63);
-  CHECK(r, "out of memory");
+  struct simt_run *r = mem_lines((sizeof *r + 63) & ~(size_t)63, 1);
   memset(r, 0, sizeof *r);
   r->s = s;
   r->k = l->kernel;

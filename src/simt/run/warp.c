@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "simt/core/machine.h"
 
 enum { MAX_STACK = 1 << 16 };
 
 static struct entry *push(struct exec *x, struct warp *w) {
   if (__builtin_expect(w->sp == w->cap, 0)) { /* many paths, or deep recursion */
-    struct entry *old = w->stack, *n = malloc(4 * (size_t)w->cap * sizeof *n);
-    CHECK(n, "out of memory");
+    struct entry *old = w->stack, *n = mem_alloc(4 * (size_t)w->cap * sizeof *n);
     memcpy(n, old, w->cap * sizeof *n);
     if (old != w->own) free(old);
     w->stack = n;

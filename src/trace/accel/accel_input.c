@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/input.h"
 #include "trace/accel/accel_kernel.h"
 
@@ -57,8 +58,7 @@ struct accel {
 
 static bool add_entry(struct accel *a, struct entry one) {
   if ((a->entries & (a->entries - 1)) == 0) {
-    a->entry = realloc(a->entry, (a->entries ? 2 * a->entries : 1) * sizeof *a->entry);
-    CHECK(a->entry, "out of memory");
+    a->entry = mem_resize(a->entry, a->entries ? 2 * a->entries : 1, sizeof *a->entry);
   }
   a->entry[a->entries++] = one;
   a->in.launches += !one.copy;
@@ -66,8 +66,7 @@ static bool add_entry(struct accel *a, struct entry one) {
 }
 
 static char *beside(const char *list, const char *name) { /* in the list's folder */
-  char *copy = strdup(list), *out = NULL;
-  CHECK(copy, "out of memory");
+  char *copy = mem_text(list), *out = NULL;
   int n = *name == '/' ? asprintf(&out, "%s", name) : asprintf(&out, "%s/%s", dirname(copy), name);
   CHECK(n > 0, "out of memory");
   free(copy);
@@ -116,9 +115,8 @@ struct last {
 
 /* Which kernels of a list could overlap. A file that cannot be read is left to whoever reads the kernel. */
 static void read_order(struct accel *a) {
-  struct last *last = calloc(a->in.launches + 1u, sizeof *last);
-  uint32_t *deps = calloc(a->in.launches + 1u, sizeof *deps), streams = 0, launch = 0;
-  CHECK(last && deps, "out of memory");
+  struct last *last = mem_zeroed(a->in.launches + 1u, sizeof *last);
+  uint32_t *deps = mem_zeroed(a->in.launches + 1u, sizeof *deps), streams = 0, launch = 0;
   for (size_t i = 0; i < a->entries; i++) {
     struct err ignored = {0};
     long id = 0;
@@ -194,8 +192,7 @@ static bool accel_begin(struct trace_input *t, uint32_t slots, struct err *e) {
   struct accel *a = (struct accel *)t;
   (void)e;
   close_slots(a);
-  a->slot = calloc(slots, sizeof *a->slot);
-  CHECK(a->slot, "out of memory");
+  a->slot = mem_zeroed(slots, sizeof *a->slot);
   a->slots = slots;
   return true;
 }
@@ -204,8 +201,7 @@ static bool accel_open_cta(struct trace_input *t, uint32_t slot, uint32_t cta, s
   struct accel *a = (struct accel *)t;
   struct open_cta *o = &a->slot[slot];
   uint32_t warps = a->k.feed.warps_per_cta;
-  if (!o->warp) o->warp = calloc(warps, sizeof *o->warp);
-  CHECK(o->warp, "out of memory");
+  if (!o->warp) o->warp = mem_zeroed(warps, sizeof *o->warp);
   if (!accel_kernel_cta(&a->k, cta, &o->bytes, &a->scratch, e)) return false;
   const unsigned char *at = o->bytes.at ? o->bytes.at + warps * sizeof(uint32_t) : NULL;
   for (uint32_t w = 0; w < warps; w++) {
@@ -323,10 +319,8 @@ bool accel_is_name(const char *path) {
 }
 
 struct trace_input *accel_open(const char *path, struct err *e) {
-  struct accel *a = calloc(1, sizeof *a);
-  CHECK(a, "out of memory");
-  a->path = strdup(path);
-  CHECK(a->path, "out of memory");
+  struct accel *a = mem_zeroed(1, sizeof *a);
+  a->path = mem_text(path);
   a->in.ops = &operations;
   a->in.path = a->path;
   bool ok = is_list(path) ? read_list(a, e) : add_entry(a, (struct entry){.path = strdup(path)});

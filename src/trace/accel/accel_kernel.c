@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/mem.h"
 #include "base/hash.h"
 #include "trace/accel/accel_stream.h"
 #include "trace/accel/sass.h"
@@ -68,8 +69,7 @@ static bool same(const struct static_inst *a, const struct accel_inst *i) {
 static void rehash(struct reader *r) {
   r->buckets = r->buckets ? 2 * r->buckets : 1024;
   free(r->bucket);
-  r->bucket = calloc(r->buckets, sizeof *r->bucket);
-  CHECK(r->bucket, "out of memory");
+  r->bucket = mem_zeroed(r->buckets, sizeof *r->bucket);
   for (uint32_t n = 0; n < r->insts; n++) {
     const struct static_inst *a = &r->inst[n];
     const char *tab = strchr(a->text, '\t');
@@ -92,14 +92,12 @@ static uint32_t static_of(struct reader *r, const struct accel_inst *i) {
     if (same(&r->inst[r->bucket[b] - 1], i)) return r->bucket[b] - 1;
   if (r->insts == r->inst_room) {
     r->inst_room = r->inst_room ? 2 * r->inst_room : 256;
-    r->inst = realloc(r->inst, r->inst_room * sizeof *r->inst);
-    CHECK(r->inst, "out of memory");
+    r->inst = mem_resize(r->inst, r->inst_room, sizeof *r->inst);
   }
   struct static_inst *a = &r->inst[r->insts];
   *a = (struct static_inst){.pc = i->pc, .line = i->line, .ndst = i->ndst, .nsrc = i->nsrc, .memory = i->addresses};
   a->bytes = i->width;
-  a->text = malloc(i->head_len + i->tail_len + 2);
-  CHECK(a->text, "out of memory");
+  a->text = mem_alloc(i->head_len + i->tail_len + 2);
   sprintf(a->text, "%.*s\t%.*s", (int)i->head_len, i->head, (int)i->tail_len, i->tail);
   a->opcode_at = (uint8_t)(i->opcode - i->head);
   a->opcode_len = (uint8_t)i->opcode_len;
@@ -143,11 +141,10 @@ static int by_pc(const void *a, const void *b) {
 /* Static instructions in the order of their addresses: what follows in memory follows in `code`. */
 static void finish_code(struct reader *r) {
   struct accel_kernel *k = r->k;
-  const struct static_inst **order = calloc(r->insts + 1, sizeof *order);
-  k->code = calloc(r->insts + 1, sizeof *k->code);
-  k->text = calloc(r->insts + 1, sizeof *k->text);
-  k->place = calloc(r->insts + 1, sizeof *k->place);
-  CHECK(order && k->code && k->text && k->place, "out of memory");
+  const struct static_inst **order = mem_zeroed(r->insts + 1, sizeof *order);
+  k->code = mem_zeroed(r->insts + 1, sizeof *k->code);
+  k->text = mem_zeroed(r->insts + 1, sizeof *k->text);
+  k->place = mem_zeroed(r->insts + 1, sizeof *k->place);
   for (uint32_t n = 0; n < r->insts; n++) order[n] = &r->inst[n];
   qsort(order, r->insts, sizeof *order, by_pc);
   for (uint32_t n = 0; n < r->insts; n++) {
@@ -179,8 +176,7 @@ static bool end_cta(struct reader *r, uint32_t linear, struct err *e) {
   }
   size_t bound = ZSTD_compressBound(whole.used);
   if (r->packed.size < bound) {
-    r->packed.at = realloc(r->packed.at, r->packed.size = bound);
-    CHECK(r->packed.at, "out of memory");
+    r->packed.at = mem_resize(r->packed.at, r->packed.size = bound, 1);
   }
   size_t n = ZSTD_compressCCtx(r->zstd, r->packed.at, bound, whole.at, whole.used, 1);
   CHECK(!ZSTD_isError(n), "zstd: %s", ZSTD_getErrorName(n));
@@ -335,8 +331,7 @@ static bool read_header(struct reader *r, struct err *e) {
   f->regs_per_thread = h->nregs ? h->nregs : 1;
   f->shared_bytes = h->shmem;
   f->max_reg = FIRST_OWN;
-  k->cta = calloc(f->ctas, sizeof *k->cta);
-  CHECK(k->cta, "out of memory");
+  k->cta = mem_zeroed(f->ctas, sizeof *k->cta);
   return true;
 }
 
@@ -347,8 +342,7 @@ static void keep_header(struct reader *r) {
     pack_bytes(&r->header, line, (size_t)n);
   }
   pack_bytes(&r->header, "", 1);
-  r->k->feed.origin = r->k->origin = strdup((char *)r->header.at);
-  CHECK(r->k->origin, "out of memory");
+  r->k->feed.origin = r->k->origin = mem_text((char *)r->header.at);
 }
 
 static bool temp_file(struct accel_kernel *k, struct err *e) {
@@ -406,9 +400,8 @@ bool accel_kernel_cta(const struct accel_kernel *k, uint32_t cta, struct pack *o
   const struct accel_cta *c = &k->cta[cta];
   out->used = scratch->used = 0;
   if (!c->bytes) return true;
-  if (scratch->size < c->packed) scratch->at = realloc(scratch->at, scratch->size = c->packed);
-  if (out->size < c->bytes) out->at = realloc(out->at, out->size = c->bytes);
-  CHECK(scratch->at && out->at, "out of memory");
+  if (scratch->size < c->packed) scratch->at = mem_resize(scratch->at, scratch->size = c->packed, 1);
+  if (out->size < c->bytes) out->at = mem_resize(out->at, out->size = c->bytes, 1);
   if (pread(k->fd, scratch->at, c->packed, (off_t)c->at) != (ssize_t)c->packed)
     return err_set(e, ERR_INPUT, "cannot read the temporary file of kernel %s back: %s", k->header.name,
                    strerror(errno));

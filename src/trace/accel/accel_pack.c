@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 enum { SHAPE_NONE, SHAPE_STRIDE, SHAPE_LIST, MASK_CHANGES = 4, ID_SHIFT = 3 };
 
@@ -16,8 +17,7 @@ void pack_free(struct pack *p) {
 static void grow(struct pack *p, size_t n) {
   if (p->size - p->used >= n) return;
   p->size = 2 * p->size + n + 4096;
-  p->at = realloc(p->at, p->size);
-  CHECK(p->at, "out of memory");
+  p->at = mem_resize(p->at, p->size, 1);
 }
 
 void pack_bytes(struct pack *p, const void *from, size_t n) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/input.h"
 #include "trace/accel/accel_tracez.h"
 
@@ -31,8 +32,7 @@ static bool ends(const char *s, const char *with) {
 }
 
 struct accel_stream *accel_stream_open(const char *path, struct err *e) {
-  struct accel_stream *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  struct accel_stream *s = mem_zeroed(1, sizeof *s);
   snprintf(s->path, sizeof s->path, "%s", path);
   int fd = input_open(path, &s->file_bytes, e);
   if (fd < 0) {
@@ -41,10 +41,9 @@ struct accel_stream *accel_stream_open(const char *path, struct err *e) {
   }
   s->f = fdopen(fd, "rb");
   CHECK(s->f, "out of memory");
-  s->in = malloc(IN_BYTES);
+  s->in = mem_alloc(IN_BYTES);
   s->size = OUT_BYTES;
-  s->text = malloc(s->size);
-  CHECK(s->in && s->text, "out of memory");
+  s->text = mem_alloc(s->size);
   if (ends(path, ".tracez")) {
     s->tracez = tracez_open(path, s->f, s->file_bytes, e);
     if (!s->tracez) {
@@ -89,8 +88,7 @@ static bool refill(struct accel_stream *s, struct err *e) {
     if (s->size > LINE_MOST)
       return err_set(e, ERR_INPUT, "%s:%llu: a line of over %d MB", s->path, (unsigned long long)s->number + 1,
                      LINE_MOST >> 20);
-    s->text = realloc(s->text, s->size *= 2);
-    CHECK(s->text, "out of memory");
+    s->text = mem_resize(s->text, s->size *= 2, 1);
   }
   if (s->tracez) {
     size_t n = tracez_read(s->tracez, s->text + s->to, s->size - s->to, e);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/mem.h"
+
 enum { HEADER_MOST = 1 << 20, DICT_MOST = 1 << 24, CHUNK_MOST = 1 << 28, CTA_WORDS = 11 };
 
 struct tracez {
@@ -53,8 +55,7 @@ static void room(struct tracez *t, size_t more) {
   if (t->from == t->to) t->from = t->to = 0;
   if (t->size - t->to >= more) return;
   t->size = t->to + more + 4096;
-  t->text = realloc(t->text, t->size);
-  CHECK(t->text, "out of memory");
+  t->text = mem_resize(t->text, t->size, 1);
 }
 
 __attribute__((format(printf, 2, 3))) static void say(struct tracez *t, const char *fmt, ...) {
@@ -80,8 +81,7 @@ static bool open_header(struct tracez *t, struct err *e) {
     return err_set(e, ERR_INPUT, "%s: a dictionary of %u bytes at offset %llu: at most %d are possible", t->path,
                    dict_bytes, (unsigned long long)at - 8, DICT_MOST);
   if (dict_bytes) {
-    void *dict = malloc(dict_bytes);
-    CHECK(dict, "out of memory");
+    void *dict = mem_alloc(dict_bytes);
     if (!read_at(t, at, dict, dict_bytes, "the dictionary", e)) return free(dict), false;
     t->dict = ZSTD_createDDict(dict, dict_bytes);
     free(dict);
@@ -96,8 +96,7 @@ static bool open_header(struct tracez *t, struct err *e) {
 }
 
 struct tracez *tracez_open(const char *path, FILE *f, uint64_t file_bytes, struct err *e) {
-  struct tracez *t = calloc(1, sizeof *t);
-  CHECK(t, "out of memory");
+  struct tracez *t = mem_zeroed(1, sizeof *t);
   t->path = path;
   t->f = f;
   t->file_bytes = file_bytes;
@@ -152,8 +151,7 @@ static bool next_chunk(struct tracez *t, struct err *e) {
   if (!read_u32(t, &t->chunk_at, &packed, "the size of a chunk", e)) return false;
   if (packed > t->packed_size) {
     if (packed > t->file_bytes) packed = UINT32_MAX;
-    else t->packed = realloc(t->packed, t->packed_size = packed);
-    CHECK(t->packed, "out of memory");
+    else t->packed = mem_resize(t->packed, t->packed_size = packed, 1);
   }
   if (packed > t->packed_size || !read_at(t, t->chunk_at, t->packed, packed, "a chunk", e))
     return e->code ? false

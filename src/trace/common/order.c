@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 static void *room_for(void *at, uint32_t used, uint32_t more, uint32_t *room, size_t size) {
   if (used + more <= *room) return at;
   while (*room < used + more) *room = *room ? 2 * *room : 64;
-  at = realloc(at, *room * size);
-  CHECK(at, "out of memory for %u steps", *room);
+  at = mem_resize(at, *room * size, 1);
   return at;
 }
 

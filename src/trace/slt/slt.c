@@ -3,11 +3,12 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 void slt_buf_grow(struct slt_buf *b, size_t more) {
   size_t size = b->size ? b->size * 2 : 256;
   while (size - b->used < more) size *= 2;
-  b->at = realloc(b->at, size);
-  CHECK(b->at, "out of memory");
+  b->at = mem_resize(b->at, size, 1);
   b->size = size;
 }
 
@@ -25,8 +26,7 @@ void slt_text(struct slt_buf *b, const char *s) {
 char *slt_in_text(struct slt_in *i) {
   uint64_t n = slt_in_v(i);
   if (i->bad || n > (uint64_t)(i->end - i->p) || memchr(i->p, 0, n)) return i->bad = true, NULL;
-  char *s = malloc(n + 1);
-  CHECK(s, "out of memory");
+  char *s = mem_alloc(n + 1);
   memcpy(s, i->p, n);
   s[n] = 0;
   i->p += n;

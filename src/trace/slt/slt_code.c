@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "trace/slt/slt.h"
 
 _Static_assert(sizeof(struct inst) == 120, "a member of struct inst was added: give it a column here and in "
@@ -238,8 +239,7 @@ static bool read_columns(struct slt_code *c, struct slt_in *in, char *why) {
     struct slt_in col = {in->p, in->p + bytes, false};
     in->p += bytes;
     if (id == COL_TEXT && !c->text) {
-      c->text = calloc(c->insts + 1, sizeof *c->text);
-      CHECK(c->text, "out of memory");
+      c->text = mem_zeroed(c->insts + 1, sizeof *c->text);
       for (uint32_t pc = 0; pc < c->insts; pc++)
         if (!(c->text[pc] = slt_in_text(&col)))
           return snprintf(why, 128, "column %d to have %u texts", COL_TEXT, c->insts), false;
@@ -265,12 +265,11 @@ static bool read_code(struct slt_code *c, struct slt_in *in, char *why) {
   /* An instruction takes at least one byte of some column, a file's name one. */
   if (in->bad || !c->insts || c->insts > left || c->nfiles > left)
     return snprintf(why, 128, "the number of instructions and files"), false;
-  c->code = calloc(c->insts + 1, sizeof *c->code);
-  c->files = calloc(c->nfiles + 1, sizeof *c->files);
-  c->cls = calloc(c->insts + 1, 1);
-  c->slot = calloc(c->insts + 1, 1);
-  c->plain = calloc(c->insts + 1, sizeof *c->plain);
-  CHECK(c->code && c->files && c->cls && c->slot && c->plain, "out of memory");
+  c->code = mem_zeroed(c->insts + 1, sizeof *c->code);
+  c->files = mem_zeroed(c->nfiles + 1, sizeof *c->files);
+  c->cls = mem_zeroed(c->insts + 1, 1);
+  c->slot = mem_zeroed(c->insts + 1, 1);
+  c->plain = mem_zeroed(c->insts + 1, sizeof *c->plain);
   for (uint32_t f = 0; f < c->nfiles; f++) {
     c->files[f] = slt_in_text(in);
     if (!c->files[f]) return snprintf(why, 128, "%u names of source files", c->nfiles), false;

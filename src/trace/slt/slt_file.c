@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/mem.h"
 #include "base/input.h"
 
 struct dict {
@@ -29,8 +30,7 @@ struct slt_file *slt_file_open(const char *path, struct err *e) {
   uint64_t bytes;
   int fd = input_open(path, &bytes, e);
   if (fd < 0) return NULL;
-  struct slt_file *f = calloc(1, sizeof *f);
-  CHECK(f, "out of memory");
+  struct slt_file *f = mem_zeroed(1, sizeof *f);
   *f = (struct slt_file){.path = strdup(path), .fd = fd, .bytes = bytes, .zstd = ZSTD_createDCtx()};
   CHECK(f->path && f->zstd, "out of memory");
   return f;
@@ -134,8 +134,7 @@ uint8_t *slt_file_payload(struct slt_file *f, const struct slt_block *b, struct 
   if (b->codec == SLT_ZSTD_DICT && !(d = dictionary(f, b->dict, e))) return NULL;
   if (!read_stored(f, b, e)) return NULL;
   const uint8_t *from = f->stored.at + SLT_BLOCK_HEADER;
-  uint8_t *raw = malloc(b->raw + 1u);
-  CHECK(raw, "out of memory");
+  uint8_t *raw = mem_alloc(b->raw + 1u);
   if (b->codec == SLT_RAW) {
     memcpy(raw, from, b->raw);
     return raw;
@@ -157,8 +156,7 @@ uint8_t *slt_file_load(struct slt_file *f, uint64_t at, uint8_t type, struct slt
 }
 
 void slt_file_add_dict(struct slt_file *f, uint64_t at) {
-  f->dict = realloc(f->dict, (f->dicts + 1) * sizeof *f->dict);
-  CHECK(f->dict, "out of memory");
+  f->dict = mem_resize(f->dict, f->dicts + 1, sizeof *f->dict);
   f->dict[f->dicts++] = (struct dict){.at = at};
 }
 

@@ -9,6 +9,8 @@
 #include <zdict.h>
 #include <zstd.h>
 
+#include "base/mem.h"
+
 enum { LEVEL = 9, DICT_BYTES = 16 << 10, SAMPLE_MAX = 16 << 10, SAMPLES_BYTES = 96 << 10, SAMPLES_LEAST = 16 };
 
 struct slt_pack_kernel {
@@ -39,8 +41,7 @@ struct slt_pack {
 struct slt_pack *slt_pack_create(const char *path, const char *temp, struct err *e) {
   struct output *file = temp ? output_open_in_place(temp) : output_open(path);
   if (!file) return output_failed(path, errno, e), NULL;
-  struct slt_pack *p = calloc(1, sizeof *p);
-  CHECK(p, "out of memory");
+  struct slt_pack *p = mem_zeroed(1, sizeof *p);
   *p = (struct slt_pack){.file = file, .out = output_file(file), .path = strdup(path), .zstd = ZSTD_createCCtx()};
   CHECK(p->path && p->zstd, "out of memory");
   uint8_t header[SLT_HEADER] = {0}; /* no trace yet: the real one comes last */
@@ -94,8 +95,7 @@ static uint64_t pack(struct slt_pack *p, uint8_t type, const uint8_t *raw, size_
   struct slt_block b = {.type = type, .stored = (uint32_t)bytes, .raw = (uint32_t)bytes};
   size_t room = ZSTD_compressBound(bytes);
   if (room > p->packed_size) {
-    p->packed = realloc(p->packed, room);
-    CHECK(p->packed, "out of memory");
+    p->packed = mem_resize(p->packed, room, 1);
     p->packed_size = room;
   }
   size_t n = type == SLT_DICT ? bytes
@@ -118,14 +118,12 @@ uint64_t slt_pack_block(struct slt_pack *p, uint8_t type, const uint8_t *raw, si
 /* ---- dictionaries ---- */
 
 static void make_dictionary(struct slt_pack *p, struct slt_pack_kernel *k) {
-  uint8_t *dict = malloc(DICT_BYTES);
-  CHECK(dict, "out of memory");
+  uint8_t *dict = mem_alloc(DICT_BYTES);
   size_t n = ZDICT_trainFromBuffer(dict, DICT_BYTES, k->samples.at, k->sizes, k->nsamples);
   k->settled = true;
   slt_buf_free(&k->samples);
   if (!ZDICT_isError(n) && p->ndicts < UINT16_MAX && (k->ready = ZSTD_createCDict(dict, n, LEVEL))) {
-    p->dicts = realloc(p->dicts, (p->ndicts + 1) * sizeof *p->dicts);
-    CHECK(p->dicts, "out of memory");
+    p->dicts = mem_resize(p->dicts, p->ndicts + 1, sizeof *p->dicts);
     p->dicts[p->ndicts++] = pack(p, SLT_DICT, dict, n, NULL, 0);
     k->dict = p->ndicts;
   }
@@ -137,8 +135,7 @@ static void keep_sample(struct slt_pack *p, struct slt_pack_kernel *k, const str
     if (!k->nsamples) k->settled = true;
     return;
   }
-  k->sizes = realloc(k->sizes, (k->nsamples + 1) * sizeof *k->sizes);
-  CHECK(k->sizes, "out of memory");
+  k->sizes = mem_resize(k->sizes, k->nsamples + 1, sizeof *k->sizes);
   k->sizes[k->nsamples++] = raw->used;
   slt_bytes(&k->samples, raw->at, raw->used);
   if (k->samples.used >= SAMPLES_BYTES && k->nsamples >= SAMPLES_LEAST) make_dictionary(p, k);
@@ -153,9 +150,8 @@ uint64_t slt_pack_slices(struct slt_pack *p, struct slt_pack_kernel *k, const st
 struct slt_pack_kernel *slt_pack_kernel(struct slt_pack *p, uint32_t code, uint32_t entry) {
   for (uint32_t i = 0; i < p->nkernels; i++)
     if (p->kernels[i]->code == code && p->kernels[i]->entry == entry) return p->kernels[i];
-  p->kernels = realloc(p->kernels, (p->nkernels + 1) * sizeof *p->kernels);
-  struct slt_pack_kernel *k = calloc(1, sizeof *k);
-  CHECK(p->kernels && k, "out of memory");
+  p->kernels = mem_resize(p->kernels, p->nkernels + 1, sizeof *p->kernels);
+  struct slt_pack_kernel *k = mem_zeroed(1, sizeof *k);
   k->code = code;
   k->entry = entry;
   return p->kernels[p->nkernels++] = k;
@@ -187,9 +183,8 @@ uint32_t slt_pack_code(struct slt_pack *p, const struct feed_kernel *k) {
   uint32_t n = 0;
   while (n < p->ncodes && p->code_hash[n] != h) n++;
   if (n == p->ncodes) {
-    p->codes = realloc(p->codes, (n + 1) * sizeof *p->codes);
-    p->code_hash = realloc(p->code_hash, (n + 1) * sizeof *p->code_hash);
-    CHECK(p->codes && p->code_hash, "out of memory");
+    p->codes = mem_resize(p->codes, n + 1, sizeof *p->codes);
+    p->code_hash = mem_resize(p->code_hash, n + 1, sizeof *p->code_hash);
     p->code_hash[n] = h;
     p->codes[n] = pack(p, SLT_CODE, b.at, b.used, NULL, 0);
     p->ncodes++;

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "trace/slt/slt_decode.h"
 #include "trace/slt/slt_file.h"
 #include "trace/slt/slt_slices.h"
@@ -90,8 +91,7 @@ static const struct slt_code *get_code(struct slt_reader *r, uint64_t n, uint64_
   char why[128];
   uint8_t *raw = slt_file_load(r->file, c->at, SLT_CODE, &b, e);
   if (!raw) return NULL;
-  struct slt_code *code = calloc(1, sizeof *code);
-  CHECK(code, "out of memory");
+  struct slt_code *code = mem_zeroed(1, sizeof *code);
   bool ok = slt_code_decode(code, (struct slt_in){raw, raw + b.raw, false}, why);
   free(raw);
   if (ok) return c->code = code;
@@ -194,8 +194,7 @@ static bool read_refs(struct slt_reader *r, const struct launch_ref *l, struct e
   slt_in_v(&in), slt_in_v(&in);
   uint64_t n = slt_in_max(&in, b.raw / 3), at = l->at, cta = 0;
   bool good = !in.bad && n >= r->kernel.ctas;
-  struct slice_ref *list = malloc((n + 1) * sizeof *list);
-  CHECK(list, "out of memory");
+  struct slice_ref *list = mem_alloc((n + 1) * sizeof *list);
   for (uint64_t i = 0; good && i < n; i++) {
     at += slt_in_v(&in);
     cta += (uint64_t)slt_in_z(&in);
@@ -205,9 +204,8 @@ static bool read_refs(struct slt_reader *r, const struct launch_ref *l, struct e
   free(raw);
   if (good) {
     r->nrefs = (uint32_t)n;
-    r->refs = malloc((n + 1) * sizeof *r->refs);
-    r->first = calloc(r->kernel.ctas + 2ull, sizeof *r->first);
-    CHECK(r->refs && r->first, "out of memory");
+    r->refs = mem_alloc((n + 1) * sizeof *r->refs);
+    r->first = mem_zeroed(r->kernel.ctas + 2ull, sizeof *r->first);
     for (uint64_t i = 0; i < n; i++) r->first[list[i].cta + 2ull]++;
     for (uint64_t c = 2; c < r->kernel.ctas + 2ull; c++) r->first[c] += r->first[c - 1];
     for (uint64_t i = 0; i < n; i++) r->refs[r->first[list[i].cta + 1ull]++] = list[i];
@@ -265,8 +263,7 @@ static bool input_seek(struct trace_input *t, uint32_t launch, struct err *e) {
 static bool input_begin(struct trace_input *t, uint32_t slots, struct err *e) {
   struct slt_reader *r = self(t);
   if (!r->refs && !read_refs(r, &r->launches[r->launch - 1], e)) return false;
-  r->ctas = calloc(slots, sizeof *r->ctas);
-  CHECK(r->ctas, "out of memory");
+  r->ctas = mem_zeroed(slots, sizeof *r->ctas);
   r->slots = slots;
   return true;
 }
@@ -321,8 +318,7 @@ static bool input_open_cta(struct trace_input *t, uint32_t slot, uint32_t cta, s
   struct cta_reader *c = &r->ctas[slot];
   const struct feed_kernel *k = &r->kernel;
   if (!c->warp) {
-    c->warp = calloc(k->warps_per_cta, sizeof *c->warp);
-    CHECK(c->warp, "out of memory");
+    c->warp = mem_zeroed(k->warps_per_cta, sizeof *c->warp);
   }
   c->cta = cta;
   for (uint32_t i = 0; i < k->warps_per_cta; i++) {
@@ -399,15 +395,13 @@ static const struct trace_input_ops operations = {.format = "slt",
 /* ---- opening ---- */
 
 static void add_code(struct slt_reader *r, uint64_t at) {
-  r->codes = realloc(r->codes, (r->ncodes + 1) * sizeof *r->codes);
-  CHECK(r->codes, "out of memory");
+  r->codes = mem_resize(r->codes, r->ncodes + 1, sizeof *r->codes);
   r->codes[r->ncodes++] = (struct code_ref){.at = at};
 }
 
 static void add_launch(struct slt_reader *r, uint64_t at, uint64_t end) {
   if (!(r->nlaunches & (r->nlaunches - 1)))
-    r->launches = realloc(r->launches, (r->nlaunches ? r->nlaunches * 2 : 1) * sizeof *r->launches);
-  CHECK(r->launches, "out of memory");
+    r->launches = mem_resize(r->launches, r->nlaunches ? r->nlaunches * 2 : 1, sizeof *r->launches);
   r->launches[r->nlaunches++] = (struct launch_ref){at, end};
 }
 
@@ -446,8 +440,7 @@ static bool read_order(struct slt_reader *r, uint64_t at, struct err *e) {
   if (!raw) return false;
   struct slt_in in = {raw, raw + b.raw, false};
   uint64_t steps = slt_in_max(&in, b.raw);
-  uint32_t *deps = malloc(b.raw * sizeof *deps + 1);
-  CHECK(deps, "out of memory");
+  uint32_t *deps = mem_alloc(b.raw * sizeof *deps + 1);
   for (uint64_t i = 0; i < steps && !in.bad; i++) {
     struct trace_step s = {.wait = slt_in_max(&in, 1), .launch = TRACE_NO_LAUNCH};
     if (!s.wait) {
@@ -533,8 +526,7 @@ static bool read_meta(struct slt_reader *r, struct err *e) {
 struct trace_input *slt_open(const char *path, bool salvage, struct err *e) {
   struct slt_file *file = slt_file_open(path, e);
   if (!file) return NULL;
-  struct slt_reader *r = calloc(1, sizeof *r);
-  CHECK(r, "out of memory");
+  struct slt_reader *r = mem_zeroed(1, sizeof *r);
   r->in.ops = &operations;
   r->file = file;
   r->shelf = slt_shelf_new(file);

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 enum { BUCKETS = 1024, IDLE = 4 };
 
 struct slt_shelf {
@@ -20,8 +22,7 @@ static struct slt_slices **bucket_of(struct slt_shelf *s, uint64_t at) {
 }
 
 struct slt_shelf *slt_shelf_new(struct slt_file *f) {
-  struct slt_shelf *s = calloc(1, sizeof *s);
-  CHECK(s, "out of memory");
+  struct slt_shelf *s = mem_zeroed(1, sizeof *s);
   s->file = f;
   return s;
 }
@@ -47,8 +48,7 @@ static bool read_parts(struct slt_slices *b, struct slt_in in) {
   const uint8_t *start = in.p;
   uint64_t left = (uint64_t)(in.end - in.p), total = 0, cta = 0;
   b->nparts = (uint32_t)slt_in_max(&in, left / 6);
-  b->part = calloc(b->nparts + 1, sizeof *b->part);
-  CHECK(b->part, "out of memory");
+  b->part = mem_zeroed(b->nparts + 1, sizeof *b->part);
   for (uint32_t i = 0; i < b->nparts; i++) {
     struct slt_part *p = &b->part[i];
     cta += slt_in_v(&in);
@@ -76,8 +76,7 @@ struct slt_slices *slt_shelf_take(struct slt_shelf *s, uint64_t at, struct err *
   struct slt_block head;
   uint8_t *raw = slt_file_load(s->file, at, SLT_SLICES, &head, e);
   if (!raw) return NULL;
-  struct slt_slices *b = calloc(1, sizeof *b);
-  CHECK(b, "out of memory");
+  struct slt_slices *b = mem_zeroed(1, sizeof *b);
   *b = (struct slt_slices){.at = at, .users = 1, .raw = raw};
   if (!read_parts(b, (struct slt_in){raw, raw + head.raw, false})) {
     slt_file_wrong(s->file, at, e, "expected a table of parts, ascending, that adds up to the block's %u bytes",

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "trace/slt/slt_encode.h"
 #include "trace/slt/slt_pack.h"
 
@@ -57,8 +58,7 @@ struct slt_writer {
 static void add_ref(struct slt_writer *w, uint64_t at, uint32_t cta, uint32_t warp) {
   if (w->nrefs == w->refs_size) {
     w->refs_size = w->refs_size ? w->refs_size * 2 : 256;
-    w->refs = realloc(w->refs, w->refs_size * sizeof *w->refs);
-    CHECK(w->refs, "out of memory");
+    w->refs = mem_resize(w->refs, w->refs_size, sizeof *w->refs);
   }
   w->refs[w->nrefs++] = (struct slice_ref){at, cta, warp};
 }
@@ -108,8 +108,7 @@ static void write_slice(struct slt_writer *w, struct slt_encoder *enc, uint32_t 
 static void add_to_group(struct slt_writer *w, const struct slt_encoder *enc, uint32_t cta, uint32_t warp) {
   if (w->nparts == w->parts_size) {
     w->parts_size = w->parts_size ? w->parts_size * 2 : 256;
-    w->parts = realloc(w->parts, w->parts_size * sizeof *w->parts);
-    CHECK(w->parts, "out of memory");
+    w->parts = mem_resize(w->parts, w->parts_size, sizeof *w->parts);
   }
   struct part *p = &w->parts[w->nparts++];
   *p = (struct part){.cta = cta, .warp = warp};
@@ -127,8 +126,7 @@ static void feed_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint
   struct cta_writer *c = &w->ctas[slot];
   const struct feed_kernel *k = w->inner->kernel;
   if (!c->warp) {
-    c->warp = calloc(k->warps_per_cta, sizeof *c->warp);
-    CHECK(c->warp, "out of memory");
+    c->warp = mem_zeroed(k->warps_per_cta, sizeof *c->warp);
   }
   c->cta = cta;
   for (uint32_t i = 0; i < k->warps_per_cta; i++) slt_encoder_start(&c->warp[i], k->entry_pc);
@@ -216,10 +214,9 @@ struct feed *slt_begin(struct slt_writer *w, struct feed *inner, uint32_t slots,
   w->kernel = slt_pack_kernel(w->pack, code, k->entry_pc);
   w->inner = inner;
   w->feed = (struct feed){.ops = &operations, .ctx = w, .kernel = k};
-  w->cls = calloc(k->insts, 1);
-  w->slot = calloc(k->insts, 1);
-  w->ctas = calloc(slots, sizeof *w->ctas);
-  CHECK(w->cls && w->slot && w->ctas, "out of memory");
+  w->cls = mem_zeroed(k->insts, 1);
+  w->slot = mem_zeroed(k->insts, 1);
+  w->ctas = mem_zeroed(slots, sizeof *w->ctas);
   slt_classify(k->code, k->insts, w->cls, w->slot);
   w->slots = slots;
   w->nrefs = w->nparts = 0;
@@ -242,8 +239,7 @@ static void write_end(struct slt_writer *w) {
     at = r->at, cta = r->cta;
   }
   if (!(w->nlaunches & (w->nlaunches - 1)))
-    w->launches = realloc(w->launches, (w->nlaunches ? w->nlaunches * 2 : 1) * sizeof *w->launches);
-  CHECK(w->launches, "out of memory");
+    w->launches = mem_resize(w->launches, w->nlaunches ? w->nlaunches * 2 : 1, sizeof *w->launches);
   uint64_t end = slt_pack_block(w->pack, SLT_END, b->at, b->used);
   w->launches[w->nlaunches++] = (struct launch_ref){w->launch_at, end};
 }
@@ -330,8 +326,7 @@ static uint64_t write_order(struct slt_writer *w) {
 /* ---- the file ---- */
 
 struct slt_writer *slt_create(const char *path, const char *temp, const char *program, struct err *e) {
-  struct slt_writer *w = calloc(1, sizeof *w);
-  CHECK(w, "out of memory");
+  struct slt_writer *w = mem_zeroed(1, sizeof *w);
   w->pack = slt_pack_create(path, temp, e);
   if (!w->pack) {
     slt_abandon(w);
