@@ -133,6 +133,7 @@ static struct db_table *spread(struct query *q, const struct db_table *from, con
     return NULL;
   }
   struct db_table *t = mem_zeroed(1, sizeof *t);
+  t->arena = mem_zeroed(1, sizeof *t->arena);
   t->columns = keys + count;
   t->title = ARENA_ARRAY(t->arena, char *, t->columns + 1);
   for (size_t i = 0; i < keys; i++) t->title[i] = arena_strdup(t->arena, from->title[i]);

@@ -364,6 +364,7 @@ static struct db *open_checked(const char *path, enum db_mode mode, bool sums, s
   off_t size = 0;
   if (!find_file(path, mode, &size, e)) return NULL;
   struct db *db = mem_zeroed(1, sizeof *db);
+  db->path = mem_text(path);
   struct stat log;
   char *wal = sqlite3_mprintf("%s-wal", path);
   bool quiet = stat(wal, &log) || !log.st_size;
