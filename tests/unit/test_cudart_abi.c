@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "cudart/core/abi.h"
+#include "cudart/core/abi_prop.h"
 #include "cudart/image/fatbin.h"
 
 void **__cudaRegisterFatBinary(void *wrapper);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cudart/core/arrays.h"
 #include "cudart/core/context.h"
 
 enum { ARRAY_ALIGN = 64 };

@@ -5,7 +5,10 @@
  */
 #include <string.h>
 
+#include "cudart/core/clusters.h"
 #include "cudart/core/context.h"
+#include "cudart/core/launches.h"
+#include "cudart/core/modules.h"
 
 enum { ATTRIBUTE_BYTES = 72, ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
 enum { PORTABLE = 8, MOST = 16, GPC_SMS = 16 };

@@ -6,6 +6,9 @@
  * the same, from the environment's defaults, and only prints.
  */
 #include "cudart/core/context.h"
+#include "cudart/core/imports.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/queue.h"
 
 #include <errno.h>
 #include <fcntl.h>

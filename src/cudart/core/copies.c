@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cudart/core/copies.h"
+#include "cudart/core/arrays.h"
 #include "cudart/core/context.h"
 
 /* Where an allocation came from, for the memory checker: object and offset of the call. One string per call site. */

@@ -2,6 +2,9 @@
  * Interoperability").
  */
 #include "cudart/core/external.h"
+#include "cudart/core/arrays.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 
 #include <errno.h>
 #include <poll.h>

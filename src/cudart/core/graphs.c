@@ -1,5 +1,8 @@
 /* graphs.c - building, cloning and running CUDA graphs. */
 #include "cudart/core/graphs.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 
 #include <stdlib.h>
 #include <string.h>

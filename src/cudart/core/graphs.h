@@ -3,6 +3,7 @@
 #define CUDART_GRAPHS_H
 
 #include "cudart/core/context.h"
+#include "cudart/core/queue.h"
 
 struct cuda_node {
   struct cuda_node *next; /* in its graph, in order of creation */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cudart/core/imports.h"
 #include "cudart/core/context.h"
 
 const struct cudart_refusal cudart_refusals[] = {

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cudart/core/launches.h"
+#include "cudart/core/clusters.h"
 #include "cudart/core/context.h"
+#include "cudart/core/modules.h"
 
 enum { MAX_BLOCK_XY = 1024, MAX_BLOCK_Z = 64, MAX_GRID_YZ = 65535 };
 

@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cudart/core/minder.h"
 #include "cudart/core/context.h"
+#include "cudart/core/queue.h"
 
 enum { LOOK_NS = 20000000, LOOKS_ASLEEP = 10, LOOKS_AWAKE = 250 }; /* 20 ms; 0.2 s; 5 s */
 

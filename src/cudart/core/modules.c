@@ -3,6 +3,7 @@
  * Registration only records. Loading happens at the first call that needs the device, for everything registered until
  * then, so that PTX which cannot be simulated is refused before anything runs.
  */
+#include "cudart/core/modules.h"
 #include "cudart/core/context.h"
 
 #include <link.h>

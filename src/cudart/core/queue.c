@@ -12,8 +12,15 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/clusters.h"
+#include "cudart/core/copies.h"
 #include "cudart/core/external.h"
 #include "cudart/core/graphs.h"
+#include "cudart/core/launches.h"
+#include "cudart/core/minder.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/streams.h"
 
 enum { POLL_FIRST_NS = 1000, POLL_MOST_NS = 1000000 };
 enum { LOOK_NS = 1000000, SAY_AFTER_LOOKS = 10000 }; /* for external semaphores: each millisecond, after ten seconds */

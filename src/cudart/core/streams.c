@@ -1,7 +1,9 @@
 /* streams.c - operations in streams: queued, or recorded while a stream is captured into a graph; the host's waits for
  * streams and events.
  */
+#include "cudart/core/streams.h"
 #include "cudart/core/graphs.h"
+#include "cudart/core/queue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* textures.c - texture and surface objects and references, translated into what the functional machine samples. */
 #include "cudart/core/textures.h"
+#include "cudart/core/arrays.h"
+#include "cudart/core/modules.h"
 
 #include <stdlib.h>
 #include <string.h>

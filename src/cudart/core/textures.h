@@ -5,6 +5,8 @@
 
 #include "cudart/core/context.h"
 
+struct cuda_texref;
+
 /* What a texture or surface reads: an array, or linear memory. */
 struct cuda_resource {
   struct cuda_array *array; /* NULL: linear */

@@ -2,6 +2,7 @@
  * themselves, and a clear word to those that reach the driver through NVIDIA's own runtime.
  */
 #include "cudart/driver/driver.h"
+#include "cudart/core/streams.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,6 +1,7 @@
 /* driver_interop.c - libcuda: sharing with OpenGL, external memory and semaphores, mipmapped arrays. */
-#include "cudart/driver/driver.h"
+#include "cudart/core/arrays.h"
 #include "cudart/core/external.h"
+#include "cudart/driver/driver.h"
 #include "cudart/interop/graphics.h"
 
 typedef struct cuda_graphics *CUgraphicsResource;

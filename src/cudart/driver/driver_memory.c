@@ -3,6 +3,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cudart/core/arrays.h"
+#include "cudart/core/copies.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 #include "cudart/driver/driver.h"
 
 #define CALL_SITE() __builtin_return_address(0)

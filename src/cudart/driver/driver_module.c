@@ -5,6 +5,11 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "cudart/core/clusters.h"
+#include "cudart/core/launches.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 #include "cudart/driver/driver.h"
 
 enum { JIT_INFO_LOG = 3, JIT_INFO_SIZE = 4, JIT_ERROR_LOG = 5, JIT_ERROR_SIZE = 6 };

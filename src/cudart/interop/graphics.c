@@ -6,6 +6,9 @@
  * addresses stay the same from one mapping to the next.
  */
 #include "cudart/interop/graphics.h"
+#include "cudart/core/arrays.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 
 #include <stdlib.h>
 

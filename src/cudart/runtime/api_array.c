@@ -2,6 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cudart/core/arrays.h"
+#include "cudart/core/copies.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 #include "cudart/runtime/api.h"
 
 enum { TEXTURE_ALIGN = 512 };

@@ -5,10 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cudart/runtime/api.h"
+#include "cudart/core/abi_prop.h"
+#include "cudart/core/clusters.h"
+#include "cudart/core/copies.h"
 #include "cudart/core/device.h"
 #include "cudart/core/external.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/streams.h"
 #include "cudart/interop/graphics.h"
+#include "cudart/runtime/api.h"
 
 #define FILL_COMMON(p, d)                                    \
   do {                                                       \

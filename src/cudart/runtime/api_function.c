@@ -1,8 +1,11 @@
 /* api_function.c - what a program may ask and set about a kernel, and how many of its CTAs fit on an SM. */
 #include <string.h>
 
-#include "cudart/runtime/api.h"
+#include "cudart/core/clusters.h"
 #include "cudart/core/device.h"
+#include "cudart/core/launches.h"
+#include "cudart/core/modules.h"
+#include "cudart/runtime/api.h"
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *func) {
   CUDART_ENTER_ASYNC();

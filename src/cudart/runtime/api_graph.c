@@ -4,6 +4,12 @@
 
 #include "base/mem.h"
 #include "cudart/runtime/api_graph.h"
+#include "cudart/core/arrays.h"
+#include "cudart/core/copies.h"
+#include "cudart/core/launches.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 
 /* ---- graphs and nodes ---- */
 

@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cudart/core/arrays.h"
+#include "cudart/core/clusters.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 #include "cudart/runtime/api_graph.h"
 
 /* ---- the driver library beside this one ---- */

@@ -3,6 +3,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cudart/core/arrays.h"
+#include "cudart/core/copies.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 #include "cudart/runtime/api.h"
 
 enum { PITCH_ALIGN = 512 };

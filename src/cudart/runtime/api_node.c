@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cudart/core/arrays.h"
+#include "cudart/core/copies.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 #include "cudart/runtime/api_graph.h"
 
 /* cudaGraphNodeParams (CUDA 12.2 on): the kind, then the parameters of that kind. */

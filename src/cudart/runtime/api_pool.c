@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cudart/core/copies.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 #include "cudart/runtime/api.h"
 
 struct cuda_pool {

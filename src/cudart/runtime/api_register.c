@@ -6,6 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cudart/core/clusters.h"
+#include "cudart/core/launches.h"
+#include "cudart/core/modules.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 #include "cudart/runtime/api.h"
 
 /* ---- registration ---- */

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cudart/core/queue.h"
+#include "cudart/core/streams.h"
 #include "cudart/runtime/api.h"
 
 /* ---- streams ---- */

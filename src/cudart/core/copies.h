@@ -1,0 +1,54 @@
+/* copies.h - memory of the device: allocated, copied, set, and kept equal to what the program registered. */
+#ifndef CUDART_COPIES_H
+#define CUDART_COPIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cudart/core/abi.h"
+#include "simt/simt.h"
+
+struct cudart;
+
+/* One side of a copy: an array, or memory with a row pitch and a slice height. */
+struct cuda_side {
+  struct cuda_array *array;
+  uint64_t ptr;
+  size_t pitch, rows; /* rows per slice */
+  size_t x, y, z;     /* start: x in bytes */
+};
+struct cuda_copy {
+  struct cuda_side src, dst;
+  size_t bytes, rows, slices; /* extent */
+  int kind;                   /* enum cuda_copy_kind */
+};
+struct cuda_set {
+  uint64_t ptr;
+  size_t pitch, slice_rows;
+  size_t width, rows, slices; /* width in elements */
+  uint32_t value, element;    /* element: 1, 2 or 4 bytes */
+};
+
+/* Host memory that the program registered: the device works on a copy that is brought up to date around each launch. */
+struct cuda_registered {
+  struct cuda_registered *next;
+  void *host;
+  size_t bytes;
+  uint32_t flags;
+  uint64_t shadow; /* 0 until its device pointer is asked for */
+};
+
+cudaError_t cudart_alloc(struct cudart *c, uint64_t bytes, enum simt_mem_kind kind, const void *site, uint64_t *out);
+cudaError_t cudart_release(struct cudart *c, uint64_t base, bool host);
+cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k);
+/* Whether it could be carried out. */
+cudaError_t cudart_check_copy(struct cudart *c, const struct cuda_copy *k);
+cudaError_t cudart_check_set(struct cudart *c, const struct cuda_set *s);
+cudaError_t cudart_copy_linear(struct cudart *c, uint64_t dst, uint64_t src, size_t bytes, int kind);
+cudaError_t cudart_set(struct cudart *c, const struct cuda_set *s);
+void cudart_sync_registered(struct cudart *c, bool to_device);
+struct cuda_registered *cudart_find_registered(struct cudart *c, const void *p);
+uint64_t cudart_registered_device(struct cudart *c, struct cuda_registered *r, const void *p);
+
+#endif

@@ -1,0 +1,10 @@
+/* minder.h - hosts that wait without a call. */
+#ifndef CUDART_MINDER_H
+#define CUDART_MINDER_H
+
+struct cudart;
+
+/* Work stays queued: from now on it is carried out too when the program makes no call for long. */
+void cudart_mind(struct cudart *c);
+
+#endif

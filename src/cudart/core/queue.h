@@ -1,0 +1,81 @@
+/* queue.h - operations of streams, queued and carried out when the host waits. */
+#ifndef CUDART_QUEUE_H
+#define CUDART_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cudart/core/abi.h"
+#include "cudart/core/copies.h"
+#include "cudart/core/launches.h"
+#include "session/session.h"
+
+struct cudart;
+struct cuda_stream;
+
+enum cuda_op_kind {
+  /* numbered as cudaGraphNodeType */
+  OP_KERNEL,
+  OP_COPY,
+  OP_SET,
+  OP_HOST,
+  OP_CHILD,
+  OP_EMPTY,
+  OP_WAIT,
+  OP_RECORD,
+  OP_SIGNAL, /* an external semaphore */
+  OP_AWAIT,
+  OP_ALLOC = 10,
+  OP_FREE = 11,
+  OP_CONDITIONAL = 13,
+  OP_CALLBACK = 100 /* cudaStreamAddCallback: never in a graph */
+};
+enum cuda_condition_kind { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
+struct cuda_op {
+  enum cuda_op_kind kind;
+  union {
+    struct cuda_launch launch;
+    struct cuda_copy copy;
+    struct cuda_set set;
+    struct {
+      cudaHostFn_t fn;
+      void *data;
+    } host;
+    struct {
+      cudaStreamCallback_t fn;
+      cudaStream_t stream;
+      void *data;
+    } callback;
+    struct cuda_graph *child;
+    struct cuda_event *event;
+    struct {
+      uint64_t ptr, bytes;
+    } mem;
+    struct {
+      struct cuda_semaphore *on;
+      uint64_t value; /* of a timeline */
+    } semaphore;
+    struct {
+      uint64_t handle;
+      enum cuda_condition_kind kind;
+      uint32_t count;
+      struct cuda_graph **bodies; /* owned */
+    } conditional;
+  } u;
+};
+
+cudaError_t cudart_wait(struct cudart *c, session_task t);
+cudaError_t cudart_drain(struct cudart *c);
+cudaError_t cudart_poll(struct cudart *c, session_task t); /* cudaErrorNotReady: not yet */
+/* The task after which all that was submitted to `s` so far has ended. */
+session_task cudart_last_of(struct cudart *c, struct cuda_stream *s);
+/* What is submitted to `s` from now on waits for `other` too. */
+void cudart_join(struct cudart *c, struct cuda_stream *s, session_task other);
+void cudart_forget_stream(struct cudart *c, const struct cuda_stream *s);
+cudaError_t cudart_check_op(struct cudart *c, const struct cuda_op *op);
+/* Queue one operation that has been checked, after the tasks `deps`, on account of stream `s`. */
+cudaError_t cudart_enqueue(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s, const session_task *deps,
+                           uint32_t n, session_task *task);
+cudaError_t cudart_enqueue_in(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s);
+
+#endif
