@@ -2,228 +2,112 @@
 #include "cudart/core/device.h"
 
 #include <limits.h>
+#include <stddef.h>
 
-enum { MAX_PITCH = INT_MAX, TEXTURE_ALIGN = 512, TEXTURE_PITCH_ALIGN = 32, MAX_THREADS_Z = 64, MAX_GRID_YZ = 65535 };
+#include "cudart/core/clusters.h"
+
+enum { MAX_GRID_YZ = 65535 };
 
 uint32_t device_max_grid_x(const struct session_device *d) {
   return d->cc_major >= 3 ? INT_MAX : MAX_GRID_YZ;
 }
 
-/* Texture and surface limits of the interface; they do not depend on the configuration. */
-static int texture_limit(int attribute) {
-  switch (attribute) {
-  case 21:
-    return 65536; /* 1D width */
-  case 22:
-  case 23:
-    return 65536; /* 2D */
-  case 24:
-  case 25:
-  case 26:
-    return 4096; /* 3D */
-  case 27:
-  case 28:
-    return 16384; /* 2D layered */
-  case 29:
-    return 2048;
-  case 42:
-    return 16384; /* 1D layered */
-  case 43:
-    return 2048;
-  case 45:
-  case 46:
-    return 16384; /* gather */
-  case 47:
-  case 48:
-    return 2048; /* 3D alternate */
-  case 49:
-    return 16384;
-  case 52:
-  case 53:
-    return 16384; /* cubemap */
-  case 54:
-    return 2046;
-  case 55:
-    return 65536; /* surfaces */
-  case 56:
-    return 65536;
-  case 57:
-    return 32768;
-  case 58:
-  case 59:
-  case 60:
-    return 4096;
-  case 61:
-    return 65536;
-  case 62:
-    return 2048;
-  case 63:
-    return 65536;
-  case 64:
-    return 32768;
-  case 65:
-    return 2048;
-  case 66:
-  case 67:
-    return 32768;
-  case 68:
-    return 2046;
-  case 69:
-    return 1 << 27; /* 1D linear */
-  case 70:
-  case 71:
-    return 65000; /* 2D linear */
-  case 72:
-    return 1048544;
-  case 73:
-  case 74:
-  case 77:
-    return 16384; /* mipmapped */
-  default:
-    return -1;
-  }
+static uint32_t has_clusters(const struct session_device *d) {
+  return cudart_has_clusters(d);
 }
 
+/* An attribute is a field of the device, or follows from it, or is the same for all devices. */
+struct attribute {
+  uint32_t (*of)(const struct session_device *d);
+  uint16_t field; /* its offset plus one, 0: none */
+  int fixed;
+};
+#define FIELD(name) \
+  { .field = offsetof(struct session_device, name) + 1 }
+#define OF(function) \
+  { .of = function }
+#define IS(value) \
+  { .fixed = value }
+
+/* By the number of cudaDeviceAttr. What has no row is a feature that is not there: 0. */
+static const struct attribute attributes[150] = {
+    [1] = FIELD(max_threads_per_cta),
+    [2 ... 3] = IS(1024), /* threads of a CTA in x and y */
+    [4] = IS(64),         /* and in z */
+    [5] = OF(device_max_grid_x),
+    [6 ... 7] = IS(MAX_GRID_YZ),
+    [8] = FIELD(shared_per_cta),
+    [9] = FIELD(const_bytes),
+    [10] = FIELD(warp_size),
+    [11] = IS(INT_MAX), /* pitch of copies */
+    [12] = FIELD(regs_per_cta),
+    [13] = FIELD(core_khz),
+    [14] = IS(512), /* alignment of textures */
+    [15] = IS(1),   /* copies beside kernels */
+    [16] = FIELD(sms),
+    [19] = IS(1),            /* maps host memory */
+    [21 ... 23] = IS(65536), /* textures: 1D, 2D */
+    [24 ... 26] = IS(4096),  /* 3D */
+    [27 ... 28] = IS(16384), /* 2D in layers, */
+    [29] = IS(2048),         /* so many */
+    [30] = IS(512),          /* alignment of surfaces */
+    [31] = IS(1),            /* kernels beside each other */
+    [33] = IS(1),            /* PCI bus */
+    [36] = FIELD(mem_khz),
+    [37] = FIELD(mem_bus_bits),
+    [38] = FIELD(l2_bytes),
+    [39] = FIELD(max_threads_per_sm),
+    [40] = IS(1),            /* engines for copies */
+    [41] = IS(1),            /* unified addressing */
+    [42] = IS(16384),        /* textures: 1D in layers, */
+    [43] = IS(2048),         /* so many */
+    [45 ... 46] = IS(16384), /* 2D with gather */
+    [47 ... 48] = IS(2048),  /* 3D, the other shape: width and height, */
+    [49] = IS(16384),        /* depth */
+    [51] = IS(32),           /* alignment of a texture's pitch */
+    [52 ... 53] = IS(16384), /* cubemaps, and those in layers, */
+    [54] = IS(2046),         /* so many */
+    [55 ... 56] = IS(65536), /* surfaces: 1D, 2D width */
+    [57] = IS(32768),        /* 2D height */
+    [58 ... 60] = IS(4096),  /* 3D */
+    [61] = IS(65536),        /* 1D in layers, */
+    [62] = IS(2048),         /* so many */
+    [63] = IS(65536),        /* 2D in layers: width, */
+    [64] = IS(32768),        /* height, */
+    [65] = IS(2048),         /* layers */
+    [66 ... 67] = IS(32768), /* cubemaps, and those in layers, */
+    [68] = IS(2046),         /* so many */
+    [69] = IS(1 << 27),      /* textures of linear memory: 1D, */
+    [70 ... 71] = IS(65000), /* 2D, */
+    [72] = IS(1048544),      /* its pitch */
+    [73 ... 74] = IS(16384), /* mipmapped textures: 2D */
+    [75] = FIELD(cc_major),
+    [76] = FIELD(cc_minor),
+    [77] = IS(16384),    /* 1D */
+    [78] = IS(1),        /* priorities of streams are accepted */
+    [79 ... 80] = IS(1), /* the L1 caches global and local memory */
+    [81] = FIELD(shared_per_sm),
+    [82] = FIELD(regs_per_sm),
+    [83] = IS(1), /* managed memory */
+    [87] = IS(2), /* speed of float over that of double */
+    [89] = IS(1), /* managed memory may be touched while kernels run */
+    [95] = IS(1), /* cooperative launches */
+    [ATTR_MAX_SHARED_OPTIN] = FIELD(shared_per_sm),
+    [99] = IS(1),  /* registers host memory */
+    [102] = IS(1), /* virtual memory management */
+    [106] = FIELD(max_ctas_per_sm),
+    [115] = IS(1), /* memory pools */
+    [120] = OF(has_clusters),
+    [130 ... 131] = IS(-1), /* no NUMA nodes */
+    [134] = IS(-1),
+};
+
 bool device_attribute(const struct session_device *d, int attribute, int *value) {
-  int limit = texture_limit(attribute);
-  if (limit >= 0) {
-    *value = limit;
-    return true;
-  }
-  switch (attribute) {
-  case 1:
-    *value = (int)d->max_threads_per_cta;
-    return true;
-  case 2:
-  case 3:
-    *value = 1024;
-    return true;
-  case 4:
-    *value = MAX_THREADS_Z;
-    return true;
-  case 5:
-    *value = (int)device_max_grid_x(d);
-    return true;
-  case 6:
-  case 7:
-    *value = MAX_GRID_YZ;
-    return true;
-  case 8:
-    *value = (int)d->shared_per_cta;
-    return true;
-  case 9:
-    *value = (int)d->const_bytes;
-    return true;
-  case 10:
-    *value = (int)d->warp_size;
-    return true;
-  case 11:
-    *value = MAX_PITCH;
-    return true;
-  case 12:
-    *value = (int)d->regs_per_cta;
-    return true;
-  case 13:
-    *value = (int)d->core_khz;
-    return true;
-  case 14:
-  case 30:
-    *value = TEXTURE_ALIGN;
-    return true;
-  case 16:
-    *value = (int)d->sms;
-    return true;
-  case 19:
-    *value = 1;
-    return true; /* maps host memory */
-  case 31:
-    *value = 1;
-    return true; /* concurrent kernels */
-  case 33:
-    *value = 1;
-    return true; /* PCI bus */
-  case 36:
-    *value = (int)d->mem_khz;
-    return true;
-  case 37:
-    *value = (int)d->mem_bus_bits;
-    return true;
-  case 38:
-    *value = (int)d->l2_bytes;
-    return true;
-  case 39:
-    *value = (int)d->max_threads_per_sm;
-    return true;
-  case 15:
-  case 40:
-    *value = 1;
-    return true; /* copies beside kernels: one engine */
-  case 41:
-    *value = 1;
-    return true; /* unified addressing */
-  case 51:
-    *value = TEXTURE_PITCH_ALIGN;
-    return true;
-  case 75:
-    *value = (int)d->cc_major;
-    return true;
-  case 76:
-    *value = (int)d->cc_minor;
-    return true;
-  case 78:
-    *value = 1;
-    return true; /* stream priorities are accepted */
-  case 79:
-  case 80:
-    *value = 1;
-    return true; /* L1 caches global and local memory */
-  case 81:
-    *value = (int)d->shared_per_sm;
-    return true;
-  case 82:
-    *value = (int)d->regs_per_sm;
-    return true;
-  case 83:
-    *value = 1;
-    return true; /* managed memory */
-  case 87:
-    *value = 2;
-    return true;
-  case 89:
-    *value = 1;
-    return true; /* managed memory may be touched while kernels run: they do not overlap */
-  case 95:
-    *value = 1;
-    return true; /* cooperative launch */
-  case ATTR_MAX_SHARED_OPTIN:
-    *value = (int)d->shared_per_sm;
-    return true;
-  case 99:
-    *value = 1;
-    return true; /* host registration */
-  case 102:      /* virtual address management */
-    *value = 1;
-    return true;
-  case 106:
-    *value = (int)d->max_ctas_per_sm;
-    return true;
-  case 115:
-    *value = 1;
-    return true; /* memory pools */
-  case 120:
-    *value = cudart_has_clusters(d);
-    return true;
-  case 121:
-    *value = 0;
-    return true;
-  case 130:
-  case 131:
-  case 134:
-    *value = -1;
-    return true; /* no NUMA nodes */
-  default:
-    break;
-  }
-  *value = 0; /* everything else is a feature that is not there */
-  return attribute > 0 && attribute < 150;
+  *value = 0;
+  if (attribute <= 0 || (size_t)attribute >= sizeof attributes / sizeof *attributes) return false;
+  const struct attribute *a = &attributes[attribute];
+  if (a->of) *value = (int)a->of(d);
+  else if (a->field) *value = (int)*(const uint32_t *)((const char *)d + a->field - 1);
+  else *value = a->fixed;
+  return true;
 }

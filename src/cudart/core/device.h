@@ -2,7 +2,9 @@
 #ifndef CUDART_DEVICE_H
 #define CUDART_DEVICE_H
 
-#include "cudart/core/context.h"
+#include <stdbool.h>
+
+#include "session/session.h"
 
 enum { ATTR_MAX_SHARED_OPTIN = 97 };
 
