@@ -6,6 +6,7 @@
  * bytes along. Memory that the host can reach directly, module variables and parameters count as written.
  */
 #include "simt/check/check_impl.h"
+#include "simt/core/run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "simt/core/machine.h"
+#include "simt/core/run.h"
 
 /* Farther than this from every allocation, an address is a wrong pointer and no index that went astray. */
 #define STRAY_MOST (UINT64_C(1) << 30)

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "simt/core/lower.h"
 #include "base/hash.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
 
 uint32_t slot_bytes(enum ptx_type t) {
   if (t == T_B128) return 16 * LANES; /* the lower halves of all lanes, then the upper ones */

@@ -1,7 +1,9 @@
 /* lower_ctl.c - branches, calls, barriers, votes, shuffles, textures: what needs more than its own lane. */
 #include <string.h>
 
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/run.h"
 
 static bool use(struct xop *o, enum xop_id id) {
   o->id = (uint16_t)id;

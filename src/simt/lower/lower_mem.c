@@ -1,6 +1,7 @@
 /* lower_mem.c - loads, stores, atomics, address conversions. */
 #include <string.h>
 
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
 
 /* Base register and constant part of an address; variables become their addresses in the instruction's space. */

@@ -2,8 +2,9 @@
  * refused here, at load, by name. Memory: lower_mem.c; control, textures, calls: lower_ctl.c. */
 #include <string.h>
 
-#include "simt/ops/fp.h"
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/ops/fp.h"
 
 bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why) {
   return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_UNSUPPORTED, l->e, "%s is not supported%s%s (in '%s')",

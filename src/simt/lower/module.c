@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/run.h"
 
 /* The module's variables leave device memory; their addresses are not used again. */
 static void drop_variables(struct simt_module *m) {

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
+#include "simt/core/run.h"
 
 static const char *const space_names[] = {"",         "global",    "shared",  "local",
                                           "constant", "parameter", "texture", "generic"};

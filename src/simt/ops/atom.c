@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "simt/ops/fp.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
+#include "simt/core/run.h"
 
 uint64_t atom_combine(const struct xop *o, uint64_t old, uint64_t b, uint64_t c) {
   enum ptx_type t = o->type;

@@ -1,7 +1,9 @@
 /* b128.c - 128-bit values: mov, ld, st, and the exchange and compare-and-swap of sm_90. A .b128 register is two 8-byte
  * slots, the lower halves of all lanes before the upper ones; everything else refuses such a register.
  */
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
 
 static bool is_wide(const struct ptx_opnd *v) {
   return v->kind == OK_REG && v->reg->type == T_B128;

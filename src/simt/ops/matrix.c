@@ -7,8 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "simt/ops/fp.h"
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
+#include "simt/core/run.h"
+#include "simt/ops/fp.h"
 
 enum { MAX_DIM = 32 };
 

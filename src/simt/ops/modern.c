@@ -8,8 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "simt/ops/fp.h"
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
+#include "simt/core/run.h"
+#include "simt/ops/fp.h"
 
 #define EACH(mask) \
   for (uint32_t left_ = (mask), i = 0; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)

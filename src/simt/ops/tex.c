@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simt/ops/fp.h"
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
+#include "simt/core/run.h"
+#include "simt/ops/fp.h"
 
 #define HANDLE_BASE UINT64_C(0x5E00000000)
 

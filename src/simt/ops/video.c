@@ -4,6 +4,7 @@
  * Machines since sm_50 have only a few of them left and compose the others; the meaning is that of the PTX ISA, section
  * "Video Instructions": intermediate values are exact, and cut to 32 bits at the end.
  */
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
 
 #define EACH(mask) \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "simt/core/machine.h"
+#include "simt/core/run.h"
 
 static uint32_t live_threads(const struct simt_run *r, const struct cta *c) {
   (void)r;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "simt/core/machine.h"
+#include "simt/core/run.h"
 
 static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional", NULL};
 

@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
+#include "simt/core/run.h"
 
 enum { PARAMETER_BUFFER = 4096, FIRST_HANDLE = 16 }; /* smaller handles have a meaning of their own */
 

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/run.h"
 
 #define EACH(mask) \
   for (uint32_t left_ = (mask), i = 0; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)

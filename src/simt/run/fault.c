@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "simt/core/machine.h"
+#include "simt/core/run.h"
 
 int fault_place(struct exec *x, const struct xop *o, int lane, char *out, size_t size) {
   struct simt_run *r = x->run;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "simt/core/run.h"
 #include "simt/core/machine.h"
 
 enum {

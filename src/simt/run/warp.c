@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/run.h"
 
 enum { MAX_STACK = 1 << 16 };
 

@@ -1,0 +1,47 @@
+/* lower.h - from instructions of PTX to those of the machine: what the files that lower share. */
+#ifndef SIMT_LOWER_H
+#define SIMT_LOWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "simt/core/module.h"
+
+/* lower.c */
+bool lower_module(struct simt_module *m, struct err *e);
+struct lowering {
+  struct simt_module *m;
+  struct ptx_func *f;
+  struct xfunc *xf;
+  struct err *e;
+  uint32_t *reg_off; /* by register number */
+  uint32_t pc0;
+};
+bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_memory(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o);
+/* video.c */
+bool lower_video(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+/* b128.c: 128-bit values */
+bool lower_mentions_wide(const struct ptx_inst *i);
+bool lower_wide_move(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_wide_value(struct lowering *l, const struct ptx_opnd *v, struct xop *o, bool load);
+/* cluster.c */
+bool lower_mapa(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+/* modern.c */
+bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why);
+uint32_t lower_operand(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
+/* The code of a function, NULL if it has none; the function that holds `pc`. */
+struct xfunc *lowered_function(const struct simt_module *m, const struct ptx_func *f);
+struct xfunc *function_at(const struct simt_module *m, uint32_t pc);
+uint32_t lower_const(struct simt_module *m, uint64_t bits, uint32_t slot_bytes);
+uint32_t slot_bytes(enum ptx_type t);
+void lower_refusal(struct simt_module *m, struct xop *o, const char *why);
+struct xaux *lower_aux(struct lowering *l);
+struct xopnd lower_elem(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
+
+#endif

@@ -1,0 +1,38 @@
+/* memory.h - the memory of the device: allocations, symbols, and accesses outside of them. */
+#ifndef SIMT_MEMORY_H
+#define SIMT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simt/simt.h"
+
+struct exec;
+struct xop;
+
+struct mem_block { /* one allocation; sorted by base */
+  struct simt_alloc a;
+  uint64_t delta; /* host address = device address + delta */
+  bool live;
+  bool imported;           /* its pages are those of a file: shared, and given back whole */
+  uint64_t loaded, stored; /* the last launch that did: by its number */
+};
+
+struct mem_block *mem_block_at(struct simt *s, uint64_t addr);
+uint64_t mem_alloc_symbol(struct simt *s, uint64_t bytes, uint32_t align, const char *label);
+void mem_drop_symbol(struct simt *s, uint64_t addr);
+void mem_describe(struct simt *s, uint64_t addr, char *out, size_t size);
+/* Host address of bytes outside of allocations, but in a page of 2 MB that one has a part of; else NULL. */
+char *mem_in_page(struct simt *s, uint64_t addr, uint32_t bytes);
+/* Distance to the nearest byte of an allocation that is of the same kind of address; UINT64_MAX: there is none. */
+uint64_t mem_distance(struct simt *s, uint64_t addr);
+/* stray.c: an access out of bounds (of `limit` bytes, unless it is one of global memory). Host address where the mode
+ * lets it through, NULL where it is a fault. `own`: the memory itself, if more of it is there than was asked for. */
+char *stray_access(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                   uint8_t space);
+char *stray_limited(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
+                    uint8_t space, char *own, uint64_t there);
+void stray_free(struct simt *s);
+
+#endif

@@ -1,0 +1,47 @@
+/* module.h - a module as lowering makes it: its code, functions and kernels. */
+#ifndef SIMT_MODULE_H
+#define SIMT_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "ptx/inst.h"
+#include "ptx/ptx.h"
+#include "simt/core/xop.h"
+#include "simt/simt.h"
+
+struct simt_kernel {
+  struct simt_kernel_info info;
+  struct xfunc *func;
+  struct simt_module *m;
+  uint32_t set_regs; /* from machine code, 0 unknown */
+  bool apart;        /* its last launch, as far as it went, stored to no allocation that it loaded from */
+};
+
+struct simt_module {
+  struct simt *s;
+  struct ptx_module *ptx;
+  struct arena arena;
+  struct inst *code;
+  struct xop *ops;
+  uint32_t ninsts;
+  struct xfunc *funcs;
+  uint32_t nfuncs;
+  struct simt_kernel *kernels;
+  uint32_t nkernels;
+  char *pool; /* broadcast immediates */
+  uint32_t pool_bytes, pool_cap;
+  struct pooled *pooled; /* where each is in the pool, by its bits: a hash table */
+  uint32_t pooled_used, pooled_mask;
+  struct tex_ref *texrefs;
+  uint32_t ntexrefs;
+  size_t refusals; /* instructions that Sluice does not have */
+  const char *first_refusal;
+  struct simt_module *next;
+  uint32_t shared_vars; /* variables in shared memory, */
+  uint32_t *shared_of;  /* and which of them one is, by serial: while they are placed */
+};
+
+#endif
