@@ -570,6 +570,30 @@ static void parse_body(struct parser *p, struct ptx_func *f) {
   if (!ends || targeted) f->ncode++;
 }
 
+/* What a kernel says of its launches: .maxntid, .reqntid, .reqnctapercluster, .minnctapersm, .maxnreg. */
+static void parse_limits(struct parser *p, struct ptx_func *f) {
+  bool max = tok_dot(&p->lex.t, "maxntid"), req = tok_dot(&p->lex.t, "reqntid"),
+       cluster = tok_dot(&p->lex.t, "reqnctapercluster"), ctas = tok_dot(&p->lex.t, "minnctapersm"),
+       regs = tok_dot(&p->lex.t, "maxnreg");
+  f->in_clusters |= tok_dot(&p->lex.t, "explicitcluster");
+  lex_next(&p->lex);
+  uint32_t dims[3] = {1, 1, 1}, n = 0;
+  uint64_t v = 1;
+  struct token at = p->lex.t;
+  while (p->lex.t.kind == TOK_INT) {
+    uint32_t d = parse_count(p, "a count", INT32_MAX);
+    v *= d;
+    if (v > INT32_MAX) parse_fail(p, at.line, at.col, ERR_INPUT, "%llu threads or more", (unsigned long long)v);
+    if (n < 3) dims[n++] = d;
+    if (!parse_accept(p, ',')) break;
+  }
+  if (max) f->maxntid = (uint32_t)v;
+  if (req) f->reqntid = (uint32_t)v;
+  if (ctas) f->minctas = (uint32_t)v;
+  if (regs) f->maxnreg = (uint32_t)v;
+  if (cluster && v) memcpy(f->cluster, dims, sizeof dims);
+}
+
 static void parse_func(struct parser *p, const struct decl *d) {
   struct ptx_func *f = ARENA_NEW(&p->m->arena, struct ptx_func);
   *f = (struct ptx_func){.entry = tok_dot(&p->lex.t, "entry"),
@@ -601,26 +625,7 @@ static void parse_func(struct parser *p, const struct decl *d) {
         lex_next(&p->lex);
       }
     } else {
-      bool max = tok_dot(&p->lex.t, "maxntid"), req = tok_dot(&p->lex.t, "reqntid"),
-           cluster = tok_dot(&p->lex.t, "reqnctapercluster"), ctas = tok_dot(&p->lex.t, "minnctapersm"),
-           regs = tok_dot(&p->lex.t, "maxnreg");
-      f->in_clusters |= tok_dot(&p->lex.t, "explicitcluster");
-      lex_next(&p->lex);
-      uint32_t dims[3] = {1, 1, 1}, n = 0;
-      uint64_t v = 1;
-      struct token at = p->lex.t;
-      while (p->lex.t.kind == TOK_INT) {
-        uint32_t d = parse_count(p, "a count", INT32_MAX);
-        v *= d;
-        if (v > INT32_MAX) parse_fail(p, at.line, at.col, ERR_INPUT, "%llu threads or more", (unsigned long long)v);
-        if (n < 3) dims[n++] = d;
-        if (!parse_accept(p, ',')) break;
-      }
-      if (max) f->maxntid = (uint32_t)v;
-      if (req) f->reqntid = (uint32_t)v;
-      if (ctas) f->minctas = (uint32_t)v;
-      if (regs) f->maxnreg = (uint32_t)v;
-      if (cluster && v) memcpy(f->cluster, dims, sizeof dims);
+      parse_limits(p, f);
     }
   }
   /* the function's own name is visible in its body (recursion) and after it */

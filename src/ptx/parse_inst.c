@@ -250,23 +250,54 @@ static bool parse_part(struct parser *p, struct ptx_opnd *o) {
   return true;
 }
 
+static void vector_operand(struct parser *p, struct ptx_opnd *o) {
+  struct ptx_opnd tmp[16];
+  lex_next(&p->lex);
+  o->kind = OK_VEC;
+  while (!tok_is(&p->lex.t, '}')) {
+    if (o->n == 16) FAIL_TOK(p, "more than 16 elements in a vector operand");
+    tmp[o->n] = (struct ptx_opnd){0};
+    parse_element(p, &tmp[o->n++]);
+    if (!parse_accept(p, ',')) break;
+  }
+  parse_expect(p, '}', "after the vector operand");
+  o->vec = ARENA_ARRAY(&p->m->arena, struct ptx_opnd, o->n);
+  memcpy(o->vec, tmp, o->n * sizeof *tmp);
+}
+
+/* A name, and what may follow it: an offset, a second predicate, an element of a vector, a part of a register. */
+static void named_operand(struct parser *p, struct ptx_opnd *o) {
+  name_operand(p, o);
+  if (o->kind == OK_VAR && (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-'))) {
+    bool minus = tok_is(&p->lex.t, '-');
+    lex_next(&p->lex);
+    o->imm = offset(p, minus);
+  }
+  if (o->kind == OK_REG && parse_accept(p, '|')) {
+    struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
+    if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected a predicate after '|', found %s", tok_text(p));
+    name_operand(p, &second);
+    if (second.kind != OK_REG && second.kind != OK_SINK) FAIL_TOK(p, "expected a predicate after '|'");
+    o->reg2 = second.reg;
+  } else if (o->kind == OK_SINK && parse_accept(p, '|')) {
+    struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
+    name_operand(p, &second);
+    o->reg2 = second.reg;
+  }
+  if (o->kind == OK_REG && p->lex.t.kind == TOK_DOT && p->lex.t.len == 1 && strchr("xyzw", p->lex.t.s[0])) {
+    o->sel = (uint8_t)(p->lex.t.s[0] == 'w' ? 4 : p->lex.t.s[0] - 'x' + 1);
+    lex_next(&p->lex);
+  } else if (o->kind == OK_REG) {
+    parse_part(p, o);
+  }
+}
+
 void parse_operand(struct parser *p, struct ptx_opnd *o) {
   struct token t = p->lex.t;
   o->line = t.line;
   o->col = t.col;
   if (tok_is(&t, '{')) {
-    struct ptx_opnd tmp[16];
-    lex_next(&p->lex);
-    o->kind = OK_VEC;
-    while (!tok_is(&p->lex.t, '}')) {
-      if (o->n == 16) FAIL_TOK(p, "more than 16 elements in a vector operand");
-      tmp[o->n] = (struct ptx_opnd){0};
-      parse_element(p, &tmp[o->n++]);
-      if (!parse_accept(p, ',')) break;
-    }
-    parse_expect(p, '}', "after the vector operand");
-    o->vec = ARENA_ARRAY(&p->m->arena, struct ptx_opnd, o->n);
-    memcpy(o->vec, tmp, o->n * sizeof *tmp);
+    vector_operand(p, o);
     return;
   }
   if (parse_accept(p, '[')) {
@@ -281,29 +312,7 @@ void parse_operand(struct parser *p, struct ptx_opnd *o) {
     return;
   }
   if (t.kind == TOK_IDENT) {
-    name_operand(p, o);
-    if (o->kind == OK_VAR && (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-'))) {
-      bool minus = tok_is(&p->lex.t, '-');
-      lex_next(&p->lex);
-      o->imm = offset(p, minus);
-    }
-    if (o->kind == OK_REG && parse_accept(p, '|')) {
-      struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
-      if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected a predicate after '|', found %s", tok_text(p));
-      name_operand(p, &second);
-      if (second.kind != OK_REG && second.kind != OK_SINK) FAIL_TOK(p, "expected a predicate after '|'");
-      o->reg2 = second.reg;
-    } else if (o->kind == OK_SINK && parse_accept(p, '|')) {
-      struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
-      name_operand(p, &second);
-      o->reg2 = second.reg;
-    }
-    if (o->kind == OK_REG && p->lex.t.kind == TOK_DOT && p->lex.t.len == 1 && strchr("xyzw", p->lex.t.s[0])) {
-      o->sel = (uint8_t)(p->lex.t.s[0] == 'w' ? 4 : p->lex.t.s[0] - 'x' + 1);
-      lex_next(&p->lex);
-    } else if (o->kind == OK_REG) {
-      parse_part(p, o);
-    }
+    named_operand(p, o);
     return;
   }
   bool neg = false;

@@ -105,83 +105,107 @@ struct outcome {
   struct machine m; /* only what hooks saw is of use */
 };
 
+struct sender {
+  req_id waiting[SUBS];
+  uint32_t made, answered, left, atomics;
+  uint64_t next;
+};
+
+/* True: the partitions hold replies, taken here or not. */
+static bool take_replies(struct machine *m, struct load w, struct sender *t, struct outcome *o) {
+  bool replies = false;
+  for (uint32_t s = 0; s < m->subs; s++) {
+    if (!partition_top(m->p, s)) continue;
+    replies = true;
+    if (w.drain > 1 && m->now % w.drain) continue; /* a slow interconnect */
+    req_id r = partition_pop(m->p, s);
+    struct req *q = &m->pool.at[r];
+    assert_int_equal(q->subpart, s);
+    assert_true(q->type != REQ_L2_WRITEBACK && q->type != REQ_L2_WRITE_ALLOC && q->type != REQ_L1_WRITEBACK);
+    o->hash = o->hash * 1000003 + q->token * 65537ull + m->now;
+    m->latency[q->token & 1] += m->now - q->arrived;
+    m->answered[q->token & 1]++;
+    req_free(&m->pool, r);
+    t->answered++;
+  }
+  return replies;
+}
+
+static void make_requests(struct machine *m, struct load w, struct sender *t, struct rng *g) {
+  if (m->now < t->next) return;
+  for (uint32_t k = 0; k < 4 && t->left && t->made < w.requests; k++) {
+    uint32_t kind = rng_below(g, 100), bytes = 32u << rng_below(g, 3);
+    bool write = kind < w.writes, atomic = !write && kind < w.writes + w.atomics;
+    struct req q = {.bytes = bytes, .write = write, .atomic = atomic, .token = t->made};
+    q.type = write ? REQ_GLOBAL_WRITE : REQ_GLOBAL_READ;
+    q.addr = 0xC0000000ull + 128ull * rng_below(g, w.lines) + rng_below(g, 128 / bytes) * bytes;
+    partition_locate(m->p, &q);
+    if (t->waiting[q.subpart]) continue;
+    req_id r = req_new(&m->pool);
+    m->pool.at[r] = q;
+    t->waiting[q.subpart] = r;
+    t->made++;
+    t->left--;
+    t->atomics += atomic;
+  }
+}
+
+/* A request of each sub-partition goes in where there is room. True: one has none. */
+static bool push_requests(struct machine *m, struct sender *t) {
+  bool stuck = false;
+  for (uint32_t s = 0; s < m->subs; s++) {
+    if (t->waiting[s] && partition_can_push(m->p, s)) {
+      partition_push(m->p, s, t->waiting[s]);
+      t->waiting[s] = 0;
+    }
+    stuck |= t->waiting[s] != 0;
+    partition_step_l2(m->p, s);
+  }
+  return stuck;
+}
+
+/* Write-backs may still be on their way; after them nothing is. */
+static void settle(struct machine *m) {
+  for (uint32_t k = 0; k < 3000; k++) {
+    one_cycle_dram(m);
+    for (uint32_t s = 0; s < m->subs; s++) partition_step_l2(m->p, s);
+    m->now++;
+  }
+  for (uint32_t s = 0; s < m->subs; s++) assert_true(partition_idle_l2(m->p, s));
+  for (uint32_t i = 0; i < m->c.channels; i++) {
+    assert_true(partition_idle_dram(m->p, i));
+    assert_int_equal(partition_quiet_dram(m->p, i), UINT32_MAX);
+  }
+  assert_int_equal(m->pool.live, 0);
+}
+
 static struct outcome run_with(const struct gpu_config *config, struct mem_hooks *hooks, struct load w, uint64_t seed,
                                bool skipping) {
   struct machine m;
   machine_init(&m, config, hooks);
   struct rng g = rng_seed(seed);
-  req_id waiting[SUBS] = {0};
-  uint32_t made = 0, answered = 0, left = w.burst, atomics = 0;
-  uint64_t next = 0;
+  struct sender t = {.left = w.burst};
   struct outcome o = {0};
-  while (answered < w.requests) {
+  while (t.answered < w.requests) {
     assert_true(m.now < 4000000);
-    bool replies = false;
-    for (uint32_t s = 0; s < m.subs; s++) {
-      if (!partition_top(m.p, s)) continue;
-      replies = true;
-      if (w.drain > 1 && m.now % w.drain) continue; /* a slow interconnect */
-      req_id r = partition_pop(m.p, s);
-      struct req *q = &m.pool.at[r];
-      assert_int_equal(q->subpart, s);
-      assert_true(q->type != REQ_L2_WRITEBACK && q->type != REQ_L2_WRITE_ALLOC && q->type != REQ_L1_WRITEBACK);
-      o.hash = o.hash * 1000003 + q->token * 65537ull + m.now;
-      m.latency[q->token & 1] += m.now - q->arrived;
-      m.answered[q->token & 1]++;
-      req_free(&m.pool, r);
-      answered++;
-    }
+    bool replies = take_replies(&m, w, &t, &o);
     one_cycle_dram(&m);
-    bool stuck = false;
-    if (m.now >= next && made < w.requests)
-      for (uint32_t k = 0; k < 4 && left && made < w.requests; k++) {
-        uint32_t kind = rng_below(&g, 100), bytes = 32u << rng_below(&g, 3);
-        bool write = kind < w.writes, atomic = !write && kind < w.writes + w.atomics;
-        struct req q = {.bytes = bytes, .write = write, .atomic = atomic, .token = made};
-        q.type = write ? REQ_GLOBAL_WRITE : REQ_GLOBAL_READ;
-        q.addr = 0xC0000000ull + 128ull * rng_below(&g, w.lines) + rng_below(&g, 128 / bytes) * bytes;
-        partition_locate(m.p, &q);
-        if (waiting[q.subpart]) continue;
-        req_id r = req_new(&m.pool);
-        m.pool.at[r] = q;
-        waiting[q.subpart] = r;
-        made++;
-        left--;
-        atomics += atomic;
-      }
-    for (uint32_t s = 0; s < m.subs; s++) {
-      if (waiting[s] && partition_can_push(m.p, s)) {
-        partition_push(m.p, s, waiting[s]);
-        waiting[s] = 0;
-      }
-      stuck |= waiting[s] != 0;
-      partition_step_l2(m.p, s);
-    }
+    make_requests(&m, w, &t, &g);
+    bool stuck = push_requests(&m, &t);
     m.now++;
-    if (!left) {
-      left = w.burst;
-      next = m.now + rng_below(&g, 2 * w.gap + 1);
+    if (!t.left) {
+      t.left = w.burst;
+      t.next = m.now + rng_below(&g, 2 * w.gap + 1);
     }
-    if (!skipping || replies || stuck || m.now >= next) continue;
+    if (!skipping || replies || stuck || m.now >= t.next) continue;
     bool waiting_reply = false;
     for (uint32_t s = 0; s < m.subs; s++) waiting_reply |= partition_top(m.p, s) != 0;
-    uint64_t n = waiting_reply ? 0 : quiet(&m, made < w.requests ? next - m.now : 10000);
+    uint64_t n = waiting_reply ? 0 : quiet(&m, t.made < w.requests ? t.next - m.now : 10000);
     if (n) jump(&m, n);
   }
   o.last = m.now;
-  /* Write-backs may still be on their way. */
-  for (uint32_t k = 0; k < 3000; k++) {
-    one_cycle_dram(&m);
-    for (uint32_t s = 0; s < m.subs; s++) partition_step_l2(m.p, s);
-    m.now++;
-  }
-  for (uint32_t s = 0; s < m.subs; s++) assert_true(partition_idle_l2(m.p, s));
-  for (uint32_t i = 0; i < m.c.channels; i++) {
-    assert_true(partition_idle_dram(m.p, i));
-    assert_int_equal(partition_quiet_dram(m.p, i), UINT32_MAX);
-  }
-  assert_int_equal(m.pool.live, 0);
-  assert_int_equal(m.atomics, atomics);
+  settle(&m);
+  assert_int_equal(m.atomics, t.atomics);
   partition_settle(m.p);
   assert_int_equal(m.st.l2_accesses, w.requests);
   assert_int_equal(m.st.l2_hits + m.st.l2_pending + m.st.l2_misses + m.st.l2_bypasses, w.requests);

@@ -81,18 +81,11 @@ static void wmma_operands(const struct form *f, char *out) {
   else sprintf(out, "%s, [%%d0], %%r9", v[0]);
 }
 
-static void operands(const struct form *f, char *out) {
+#define IS(s) (!strcmp(op, s))
+static bool memory_operands(const struct form *f, char *out) {
   const char *op = f->parts[0], *t = type(f, 0);
   char v[200];
-#define IS(s) (!strcmp(op, s))
-  *out = 0;
-  if (IS("ret") || IS("exit") || IS("membar") || IS("fence") || IS("trap")) return;
-  if (IS("bra")) strcpy(out, "L");
-  else if (IS("call")) strcpy(out, "helper");
-  else if (IS("bar") && has(f, "warp")) strcpy(out, "0xffffffff");
-  else if (IS("bar") && has(f, "red")) strcpy(out, "%p0, 0, %p1");
-  else if (IS("bar") || IS("barrier")) strcpy(out, "0");
-  else if (IS("ld") || IS("st")) {
+  if (IS("ld") || IS("st")) {
     vector(v, t, lanes(f), 0);
     const char *where = has(f, "param") && IS("st") ? "arg"
                         : has(f, "param")           ? "k_param_0"
@@ -126,7 +119,23 @@ static void operands(const struct form *f, char *out) {
     else vector(v, t, lanes(f), 0);
     if (IS("sust")) sprintf(out, "[%%d9, %s], %s", c, v);
     else sprintf(out, "%s, [%%d9, %s]", v, c);
-  } else if (IS("setp")) sprintf(out, "%%p0, %s, %s", reg(t, 0), reg(t, 1));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static void operands(const struct form *f, char *out) {
+  const char *op = f->parts[0], *t = type(f, 0);
+  *out = 0;
+  if (IS("ret") || IS("exit") || IS("membar") || IS("fence") || IS("trap")) return;
+  if (IS("bra")) strcpy(out, "L");
+  else if (IS("call")) strcpy(out, "helper");
+  else if (IS("bar") && has(f, "warp")) strcpy(out, "0xffffffff");
+  else if (IS("bar") && has(f, "red")) strcpy(out, "%p0, 0, %p1");
+  else if (IS("bar") || IS("barrier")) strcpy(out, "0");
+  else if (memory_operands(f, out)) return;
+  else if (IS("setp")) sprintf(out, "%%p0, %s, %s", reg(t, 0), reg(t, 1));
   else if (IS("selp")) sprintf(out, "%s, %s, %s, %%p0", reg(t, 0), reg(t, 1), reg(t, 2));
   else if (IS("cvt")) {
     const char *a = strstr(type(f, 1), "8") && strlen(type(f, 1)) == 2 ? "b16" : type(f, 1),

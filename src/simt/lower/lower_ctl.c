@@ -179,6 +179,23 @@ static bool lower_alloca(struct lowering *l, const struct ptx_inst *i, struct xo
 bool lower_texture(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_matrix(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 
+/* Instructions in which the lanes of a warp hear of each other. */
+static bool lower_lanes(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
+  switch (i->op) {
+  case OP_VOTE:
+    return lower_vote(l, i, o);
+  case OP_SHFL:
+    return lower_shfl(l, i, o);
+  case OP_MATCH:
+    return lower_match(l, i, o);
+  case OP_REDUX:
+    return lower_redux(l, i, o);
+  default: /* activemask */
+    o->d = lower_operand(l, &i->ops[0], T_B32);
+    return use(o, X_activemask);
+  }
+}
+
 bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   switch (i->op) {
   case OP_BRA:
@@ -211,17 +228,6 @@ bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
   case OP_PMEVENT:
   case OP_BRKPT:
     return use(o, X_nop);
-  case OP_VOTE:
-    return lower_vote(l, i, o);
-  case OP_SHFL:
-    return lower_shfl(l, i, o);
-  case OP_MATCH:
-    return lower_match(l, i, o);
-  case OP_REDUX:
-    return lower_redux(l, i, o);
-  case OP_ACTIVEMASK:
-    o->d = lower_operand(l, &i->ops[0], T_B32);
-    return use(o, X_activemask);
   case OP_ALLOCA:
   case OP_STACKSAVE:
   case OP_STACKRESTORE:
@@ -249,6 +255,12 @@ bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
   case OP_LDMATRIX:
   case OP_MOVMATRIX:
     return lower_matrix(l, i, o);
+  case OP_VOTE:
+  case OP_SHFL:
+  case OP_MATCH:
+  case OP_REDUX:
+  case OP_ACTIVEMASK:
+    return lower_lanes(l, i, o);
   default:
     return ptx_is_video(i->op) ? lower_video(l, i, o) : lower_refuse(l, i, "");
   }

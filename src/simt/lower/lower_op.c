@@ -517,87 +517,9 @@ static bool lower_misc_int(struct lowering *l, const struct ptx_inst *i, struct 
   }
 }
 
-bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
-  enum ptx_type t = i->types[0];
-  common_flags(i, o);
-  if (lower_mentions_wide(i)) {
-    if (i->op == OP_MOV) return lower_wide_move(l, i, o);
-    bool memory = i->op == OP_LD || i->op == OP_ST || i->op == OP_ATOM;
-    if (!memory || t != T_B128) return lower_refuse(l, i, "a .b128 register");
-  }
-  if (i->op != OP_MOV)
-    for (int k = 0; k < i->nops; k++)
-      if (i->ops[k].kind == OK_SREG) return lower_refuse(l, i, "a special register is read by mov only");
+/* What has a function of its own for several operations. */
+static bool lower_group(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   switch (i->op) {
-  case OP_ADD:
-  case OP_SUB:
-  case OP_ADDC:
-  case OP_SUBC:
-    return lower_add(l, i, o);
-  case OP_MUL:
-    return lower_mul(l, i, o);
-  case OP_MAD:
-  case OP_MADC:
-  case OP_FMA:
-    return lower_mad(l, i, o);
-  case OP_DIV:
-    if (ptx_type_kinds[t] == 'f') return lower_unary_float(l, i, o);
-    abc(l, i, o, t);
-    return by_sign(o, X_div_u16, t);
-  case OP_REM:
-    abc(l, i, o, t);
-    return by_sign(o, X_rem_u16, t);
-  case OP_MIN:
-    return lower_minmax(l, i, o, false);
-  case OP_MAX:
-    return lower_minmax(l, i, o, true);
-  case OP_NEG:
-  case OP_ABS:
-    return lower_neg_abs(l, i, o);
-  case OP_SAD:
-    abc(l, i, o, t);
-    return by_sign(o, X_sad_u16, t);
-  case OP_SHL:
-  case OP_SHR:
-    o->d = lower_operand(l, &i->ops[0], t);
-    o->a = lower_operand(l, &i->ops[1], t);
-    o->b = lower_operand(l, &i->ops[2], T_U32);
-    return i->op == OP_SHL ? by_width(o, X_shl_16, t) : by_sign(o, X_shr_u16, t);
-  case OP_AND:
-    return lower_logic(l, i, o, X_and_32, X_and_64, X_and_p);
-  case OP_OR:
-    return lower_logic(l, i, o, X_or_32, X_or_64, X_or_p);
-  case OP_XOR:
-    return lower_logic(l, i, o, X_xor_32, X_xor_64, X_xor_p);
-  case OP_NOT:
-    if (t == T_PRED) return lower_logic(l, i, o, X_not_32, X_not_64, X_not_p);
-    abc(l, i, o, t);
-    return by_width(o, X_not_16, t);
-  case OP_SETP:
-  case OP_SET:
-    return lower_compare(l, i, o);
-  case OP_SELP:
-    abc(l, i, o, t);
-    o->c = OFF_NONE;
-    if (!predicate(l, &i->ops[3], &o->p)) return lower_refuse(l, i, "this operand as predicate");
-    if (i->ops[3].neg) o->flags |= XF_NEG_C;
-    return use(o, ptx_type_bytes[t] == 8 ? X_selp_64 : X_selp_32);
-  case OP_SLCT:
-    abc(l, i, o, t);
-    o->c = lower_operand(l, &i->ops[3], i->types[1]);
-    return use(o, X_slct);
-  case OP_COPYSIGN:
-    abc(l, i, o, t);
-    return use(o, X_copysign);
-  case OP_TESTP:
-    o->d = lower_operand(l, &i->ops[0], T_PRED);
-    o->a = lower_operand(l, &i->ops[1], t);
-    o->sub = i->mod_order[0];
-    return use(o, X_testp);
-  case OP_CVT:
-    return lower_cvt(l, i, o);
-  case OP_MOV:
-    return lower_mov(l, i, o);
   case OP_POPC:
   case OP_CLZ:
   case OP_BREV:
@@ -638,4 +560,104 @@ bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   default:
     return lower_special(l, i, o);
   }
+}
+
+/* Logic, comparisons, selections and conversions. */
+static bool lower_value(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
+  enum ptx_type t = i->types[0];
+  switch (i->op) {
+  case OP_AND:
+    return lower_logic(l, i, o, X_and_32, X_and_64, X_and_p);
+  case OP_OR:
+    return lower_logic(l, i, o, X_or_32, X_or_64, X_or_p);
+  case OP_XOR:
+    return lower_logic(l, i, o, X_xor_32, X_xor_64, X_xor_p);
+  case OP_NOT:
+    if (t == T_PRED) return lower_logic(l, i, o, X_not_32, X_not_64, X_not_p);
+    abc(l, i, o, t);
+    return by_width(o, X_not_16, t);
+  case OP_SETP:
+  case OP_SET:
+    return lower_compare(l, i, o);
+  case OP_SELP:
+    abc(l, i, o, t);
+    o->c = OFF_NONE;
+    if (!predicate(l, &i->ops[3], &o->p)) return lower_refuse(l, i, "this operand as predicate");
+    if (i->ops[3].neg) o->flags |= XF_NEG_C;
+    return use(o, ptx_type_bytes[t] == 8 ? X_selp_64 : X_selp_32);
+  case OP_SLCT:
+    abc(l, i, o, t);
+    o->c = lower_operand(l, &i->ops[3], i->types[1]);
+    return use(o, X_slct);
+  case OP_COPYSIGN:
+    abc(l, i, o, t);
+    return use(o, X_copysign);
+  case OP_TESTP:
+    o->d = lower_operand(l, &i->ops[0], T_PRED);
+    o->a = lower_operand(l, &i->ops[1], t);
+    o->sub = i->mod_order[0];
+    return use(o, X_testp);
+  case OP_CVT:
+    return lower_cvt(l, i, o);
+  case OP_MOV:
+    return lower_mov(l, i, o);
+  default:
+    return lower_group(l, i, o);
+  }
+}
+
+static bool lower_arithmetic(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
+  enum ptx_type t = i->types[0];
+  switch (i->op) {
+  case OP_ADD:
+  case OP_SUB:
+  case OP_ADDC:
+  case OP_SUBC:
+    return lower_add(l, i, o);
+  case OP_MUL:
+    return lower_mul(l, i, o);
+  case OP_MAD:
+  case OP_MADC:
+  case OP_FMA:
+    return lower_mad(l, i, o);
+  case OP_DIV:
+    if (ptx_type_kinds[t] == 'f') return lower_unary_float(l, i, o);
+    abc(l, i, o, t);
+    return by_sign(o, X_div_u16, t);
+  case OP_REM:
+    abc(l, i, o, t);
+    return by_sign(o, X_rem_u16, t);
+  case OP_MIN:
+    return lower_minmax(l, i, o, false);
+  case OP_MAX:
+    return lower_minmax(l, i, o, true);
+  case OP_NEG:
+  case OP_ABS:
+    return lower_neg_abs(l, i, o);
+  case OP_SAD:
+    abc(l, i, o, t);
+    return by_sign(o, X_sad_u16, t);
+  case OP_SHL:
+  case OP_SHR:
+    o->d = lower_operand(l, &i->ops[0], t);
+    o->a = lower_operand(l, &i->ops[1], t);
+    o->b = lower_operand(l, &i->ops[2], T_U32);
+    return i->op == OP_SHL ? by_width(o, X_shl_16, t) : by_sign(o, X_shr_u16, t);
+  default:
+    return lower_value(l, i, o);
+  }
+}
+
+bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
+  enum ptx_type t = i->types[0];
+  common_flags(i, o);
+  if (lower_mentions_wide(i)) {
+    if (i->op == OP_MOV) return lower_wide_move(l, i, o);
+    bool memory = i->op == OP_LD || i->op == OP_ST || i->op == OP_ATOM;
+    if (!memory || t != T_B128) return lower_refuse(l, i, "a .b128 register");
+  }
+  if (i->op != OP_MOV)
+    for (int k = 0; k < i->nops; k++)
+      if (i->ops[k].kind == OK_SREG) return lower_refuse(l, i, "a special register is read by mov only");
+  return lower_arithmetic(l, i, o);
 }

@@ -43,6 +43,21 @@ static void x_nop(struct exec *x, const struct xop *o, uint32_t mask) {
 
 /* ---- special registers ---- */
 
+static uint32_t lanemask(enum ptx_sreg r, uint32_t i) {
+  switch (r) {
+  case SR_LANEMASK_EQ:
+    return 1u << i;
+  case SR_LANEMASK_LE:
+    return (2u << i) - 1;
+  case SR_LANEMASK_LT:
+    return (1u << i) - 1;
+  case SR_LANEMASK_GE:
+    return ~((1u << i) - 1);
+  default: /* gt */
+    return ~((2u << i) - 1);
+  }
+}
+
 static uint64_t special(struct exec *x, enum ptx_sreg r, uint32_t i) {
   const struct simt_run *run = x->run;
   const struct feed_kernel *k = &run->fk;
@@ -77,15 +92,11 @@ static uint64_t special(struct exec *x, enum ptx_sreg r, uint32_t i) {
   case SR_GRIDID:
     return run->gridid;
   case SR_LANEMASK_EQ:
-    return 1u << i;
   case SR_LANEMASK_LE:
-    return (2u << i) - 1;
   case SR_LANEMASK_LT:
-    return (1u << i) - 1;
   case SR_LANEMASK_GE:
-    return ~((1u << i) - 1);
   case SR_LANEMASK_GT:
-    return ~((2u << i) - 1);
+    return lanemask(r, i);
   case SR_CLOCK:
     return (uint32_t)x->out->cycle;
   case SR_CLOCK_HI:

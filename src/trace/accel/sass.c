@@ -125,38 +125,46 @@ static bool classify_memory(struct inst *i, enum sass_unit u) {
   }
 }
 
-static void classify_rest(struct inst *i, enum sass_unit u, unsigned version) {
+static bool classify_float(struct inst *i, enum sass_unit u) {
   switch (u) {
   case U_F32_ADD:
     arithmetic(i, PIPE_SP, LAT_F32_ADD, INST_FLOAT);
-    break;
+    return true;
   case U_F32_FMA:
     arithmetic(i, PIPE_SP, LAT_F32_FMA, INST_FLOAT);
-    break;
+    return true;
   case U_F32_MAX:
     arithmetic(i, PIPE_SP, LAT_F32_ADD, INST_FLOAT);
-    break; /* as fast as an add since Kepler */
+    return true; /* as fast as an add since Kepler */
   case U_F32_MUL:
     arithmetic(i, PIPE_SP, LAT_F32_MUL, INST_FLOAT);
-    break;
+    return true;
   case U_F16:
     arithmetic(i, PIPE_SP, LAT_F32_FMA, INST_FLOAT);
-    break;
+    return true;
   case U_TENSOR:
     arithmetic(i, PIPE_SFU, LAT_TENSOR, INST_FLOAT);
-    break;
+    return true;
   case U_F64_ADD:
     arithmetic(i, PIPE_SFU, LAT_F64_ADD, INST_F64 | INST_FLOAT);
-    break;
+    return true;
   case U_F64_FMA:
     arithmetic(i, PIPE_SFU, LAT_F64_FMA, INST_F64 | INST_FLOAT);
-    break;
+    return true;
   case U_F64_MUL:
     arithmetic(i, PIPE_SFU, LAT_F64_MUL, INST_F64 | INST_FLOAT);
-    break;
+    return true;
   case U_F64_MAX:
     arithmetic(i, PIPE_SFU, LAT_F64_ADD, INST_F64 | INST_FLOAT);
-    break;
+    return true;
+  default:
+    return false;
+  }
+}
+
+static void classify_rest(struct inst *i, enum sass_unit u, unsigned version) {
+  if (classify_float(i, u)) return;
+  switch (u) {
   case U_INT_ADD:
     arithmetic(i, PIPE_SP, LAT_INT_ADD, 0);
     break;
