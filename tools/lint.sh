@@ -61,7 +61,10 @@ report "docs/reference/programs.md is current" $?
 git grep -nIE '\b(TO''DO|FIX''ME|XX''X|HA''CK)\b' -- '*.c' '*.h' '*.def' '*.sh' '*.js' '*.cu' Makefile | head -n 5 | grep .
 report "no unfinished markers" "$(( $? == 0 ))"
 
-awk 'FNR == 1 && NR > 1 && n > 800 {print f ": " n " lines"; b = 1} {f = FILENAME; n = FNR} END {if (n > 800) {print f ": " n " lines"; b = 1} exit b}' \
-  $(git ls-files 'src/*.c' 'src/*.h' 'src/*.inc')
-report "files of at most 800 lines" $?
+awk '{n[FILENAME] = FNR} END {for (f in n) if (n[f] > (f ~ /\.h$/ ? 300 : 800)) {print f ": " n[f] " lines"; bad = 1} exit bad}' \
+  $(git ls-files 'src/*.c' 'src/*.h' 'src/*.inc' 'tests/unit/*.[ch]' 'bench/*.[ch]' 'workloads/*.h')
+report "headers of at most 300 lines, other files of at most 800" $?
+
+awk -v max=70 -f tools/functions.awk $(git ls-files '*.c' '*.h' '*.inc')
+report "functions of at most 70 lines" $?
 exit $bad
