@@ -64,9 +64,7 @@ static void describe_device(struct session *s) {
 
 static void free_session(struct session *s) {
   session_tasks_free(s);
-#if SESSION_HAS_TIMING
   if (s->gpu) gpu_free(s->gpu);
-#endif
   if (s->simt) simt_free(s->simt);
   if (s->record) record_free(s->record);
   slt_abandon(s->trace);
@@ -75,7 +73,6 @@ static void free_session(struct session *s) {
 }
 
 bool session_make_machine(struct session *s, struct err *e) {
-#if SESSION_HAS_TIMING
   if (s->gpu) gpu_free(s->gpu);
   s->gpu = gpu_new(&s->config, s->o.scheme, e);
   if (!s->gpu) return false;
@@ -90,10 +87,6 @@ bool session_make_machine(struct session *s, struct err *e) {
                                         .lines = s->o.lines || s->o.detail,
                                         .sample = s->o.sample_cycles});
   return true;
-#else
-  (void)s;
-  return err_set(e, ERR_UNSUPPORTED, "timing mode is not built into this library: use --mode functional");
-#endif
 }
 
 static bool open_machine(struct session *s, struct err *e) {
@@ -226,15 +219,11 @@ static void close_strays(struct session *s) {
 }
 
 static bool write_timeline(const struct session *s, struct err *e) {
-#if SESSION_HAS_TIMING
   const struct gpu_timeline *t = s->gpu && s->o.timeline_path ? gpu_observed(s->gpu)->timeline : NULL;
   if (t && t->dropped)
     fprintf(stderr, "sluice: the timeline holds %zu events, %llu more did not fit: choose a shorter window\n", t->count,
             (unsigned long long)t->dropped);
   return !t || timeline_write(t, s->o.timeline_path, e);
-#else
-  return true;
-#endif
 }
 
 /* Beside its state, if it has one: a folder holds the records of several processes. */
@@ -251,12 +240,8 @@ bool session_finish(struct session *s, struct err *e) {
   else session_wait(s, SESSION_ALL, NULL, &ignored); /* what was submitted and never waited for */
   close_checks(s);
   close_strays(s);
-#if SESSION_HAS_TIMING
   if (s->gpu) record_set_profile(s->record, gpu_observed(s->gpu));
   bool good = !s->gpu || gpu_finish(s->gpu, e);
-#else
-  bool good = true;
-#endif
   if (good && s->trace) good = slt_finish(s->trace, e), s->trace = NULL;
   if (good) good = write_timeline(s, e);
   if (good && s->o.record_path) good = write_record(s, e);

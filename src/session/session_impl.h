@@ -5,20 +5,11 @@
 #include "base/arena.h"
 #include "gpu/common/config.h"
 #include "gpu/common/stats.h"
+#include "gpu/gpu.h"
+#include "gpu/slots/slots.h"
 #include "results/record.h"
 #include "session/meter.h"
 #include "session/session.h"
-#if defined(SESSION_NO_TIMING)
-#define SESSION_HAS_TIMING 0
-struct gpu;
-#elif __has_include("gpu/gpu.h")
-#include "gpu/gpu.h"
-#include "gpu/slots/slots.h"
-#define SESSION_HAS_TIMING 1
-#else
-#define SESSION_HAS_TIMING 0
-struct gpu;
-#endif
 
 struct task;
 struct stands;

@@ -97,7 +97,6 @@ static void note_launch(struct session *s, const struct record_launch *l) {
   s->together[s->togethers++].kernel = name;
 }
 
-#if SESSION_HAS_TIMING
 static void add_scheme_counter(void *ctx, const char *key, uint64_t value) {
   record_add_scheme_counter(ctx, key, value);
 }
@@ -128,7 +127,6 @@ static bool close_machine(struct session *s, struct err *e) {
   s->togethers = 0;
   return good;
 }
-#endif
 
 /* ---- the list ---- */
 
@@ -143,9 +141,7 @@ static void free_task(struct task *t) {
 static void sweep(struct session *s) {
   uint32_t n = 0;
   bool held = false; /* code of trace files that the machine counts by: until it is idle */
-#if SESSION_HAS_TIMING
   held = s->gpu && gpu_running(s->gpu) && (s->o.lines || s->o.detail);
-#endif
   for (uint32_t i = 0; i < s->tasks; i++)
     if (s->task[i]->done && !(held && s->task[i]->item.kind == SESSION_FEED)) free_task(s->task[i]);
     else s->task[n++] = s->task[i];
@@ -213,10 +209,8 @@ static void fail(struct session *s, struct task *t, const struct err *e) {
     else if (f) s->cuda_error = f->cuda_error;
   }
   if (t && t->item.explain) t->item.explain(t->item.ctx, &s->error);
-#if SESSION_HAS_TIMING
   struct err ignored = {0};
   if (s->gpu && gpu_running(s->gpu)) s->broken = true, close_machine(s, &ignored);
-#endif
   for (uint32_t i = 0; i < s->tasks; i++) drop_task(s->task[i]);
 }
 
@@ -293,7 +287,6 @@ static void run_at_once(struct session *s, struct task *t) {
   else fail(s, t, &e);
 }
 
-#if SESSION_HAS_TIMING
 static void start_on_machine(struct session *s, struct task *t) {
   struct err e = {0};
   if (!open_feed(s, t, &e)) {
@@ -384,7 +377,6 @@ static bool run_machine(struct session *s, uint64_t until) {
   }
   return true;
 }
-#endif
 
 /* Everything that takes no time on the machine and can begin. One pass does: tasks name only tasks before them. True:
  * something did. */
@@ -409,19 +401,15 @@ static bool run_calls(struct session *s) {
 static bool advance(struct session *s, uint64_t until) {
   s->advancing = true;
   bool moved = run_calls(s);
-#if SESSION_HAS_TIMING
   if (s->gpu && !s->failed) moved = run_machine(s, until) || moved;
-#endif
   sweep(s);
   s->advancing = false;
   return moved || s->failed;
 }
 
 void session_leave_undone(struct session *s) {
-#if SESSION_HAS_TIMING
   struct err ignored = {0};
   if (s->gpu && s->togethers) close_machine(s, &ignored);
-#endif
 }
 
 void session_drop_tasks(struct session *s) {
@@ -531,15 +519,11 @@ bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err
   CHECK(!s->advancing, "a wait inside a call of a stream");
   if (s->trace) return session_wait(s, SESSION_ALL, cuda_error, e); /* time passes otherwise while it is recorded */
   uint64_t now = 0, until = UINT64_MAX;
-#if SESSION_HAS_TIMING
   if (s->gpu) now = gpu_now(s->gpu), until = now + ns * s->config.core_mhz / 1000 + 1;
-#endif
   bool moved;
   do {
     moved = advance(s, until);
-#if SESSION_HAS_TIMING
     if (s->gpu) now = gpu_now(s->gpu);
-#endif
   } while (moved && !s->failed && s->tasks && now < until && s->gpu);
   return tell(s, cuda_error, e);
 }
@@ -550,9 +534,7 @@ bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_er
 }
 
 uint32_t session_cta_slots(const struct session *s) {
-#if SESSION_HAS_TIMING
   if (s->gpu) return gpu_cta_slots(s->gpu);
-#endif
   return s->config.sms * s->config.sm_ctas;
 }
 
@@ -566,8 +548,6 @@ void session_skip_launch(struct session *s) {
 
 uint64_t session_time_ns(struct session *s) {
   uint64_t cycles = s->cycles;
-#if SESSION_HAS_TIMING
   if (s->gpu && gpu_running(s->gpu)) cycles += gpu_now(s->gpu) - s->opened_at;
-#endif
   return cycles * 1000 / s->config.core_mhz;
 }
