@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 #include "gpu/dispatch.h"
 #include "gpu/observe/observe.h"
 #include "gpu/sm/sm.h"
@@ -84,7 +86,7 @@ static void clear_uops(struct gpu_work *k, const struct feed_kernel *fk) {
   if (fk->max_reg >= k->reg_bits.room) {
     free(k->reg_bits.place);
     k->reg_bits.room = fk->max_reg + 1;
-    k->reg_bits.place = malloc(k->reg_bits.room);
+    k->reg_bits.place = mem_alloc(k->reg_bits.room);
   }
   CHECK(k->uop && k->reg_bits.place, "out of memory for a kernel of %u instructions", fk->insts);
   memset(k->uop, 0, fk->insts * sizeof *k->uop);
@@ -283,7 +285,7 @@ static bool dispatch_clusters(struct gpu *g, struct gpu_work *k) {
 
 void gpu_release_later(struct gpu *g, const struct feed_peer *p) {
   uint32_t most = g->config.sms * g->cta_slots_per_sm;
-  if (!g->released) g->released = malloc(most * sizeof *g->released);
+  if (!g->released) g->released = mem_alloc(most * sizeof *g->released);
   CHECK(g->released && g->releases < most, "%u CTAs released in one cycle", g->releases);
   g->released[g->releases++] = *p;
 }

@@ -49,7 +49,7 @@ struct hitrate *hitrate_new(const struct gpu_config *c, bool l1_sectors, struct 
     uint32_t lines = c->l1d.sets * c->l1d.ways;
     h->l1[s] =
         (struct tags){calloc(lines, sizeof(uint64_t)), calloc(lines, sizeof(uint32_t)), NULL, c->l1d.sets, c->l1d.ways};
-    if (l1_sectors) h->l1[s].valid = calloc(lines, 1);
+    if (l1_sectors) h->l1[s].valid = mem_zeroed(lines, 1);
     CHECK(h->l1[s].tag && h->l1[s].stamp && (h->l1[s].valid || !l1_sectors), "out of memory");
   }
   for (uint32_t p = 0; p < h->subparts; p++) l2_tags_init(&h->l2[p], c);

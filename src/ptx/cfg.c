@@ -254,7 +254,7 @@ static void collect_uses(const struct ptx_func *f, struct live *l) {
   uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
   uint32_t nu, nd, n = 0, room = 8 * f->ncode + 2 * PTX_MAX_USES;
   l->at = mem_alloc((2 * (size_t)f->ncode + 1) * sizeof *l->at);
-  l->regs = malloc(room * sizeof *l->regs);
+  l->regs = mem_alloc(room * sizeof *l->regs);
   for (uint32_t i = 0; i < f->ncode; i++) {
     if (n + 2 * PTX_MAX_USES > room) l->regs = mem_resize(l->regs, room *= 2, sizeof *l->regs);
     ptx_uses(&f->code[i], use, &nu, def, &nd);

@@ -84,7 +84,7 @@ struct ledger *ledger_open(const char *path, struct err *e) {
     if (f->undo_row < LEDGER_ROWS) f->row[f->undo_row] = f->row_undo;
   }
   struct ledger *l = mem_zeroed(1, sizeof *l);
-  *l = (struct ledger){.f = f, .state = strdup(path), .text_path = text_path_of(path)};
+  *l = (struct ledger){.f = f, .state = mem_text(path), .text_path = text_path_of(path)};
   return l;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/output.h"
 #include "base/paths.h"
+#include "base/mem.h"
 #include "study/study_impl.h"
 
 /* ---- one writer ---- */
@@ -84,7 +85,7 @@ enum study_end study_run(const struct study *s, const struct study_runs *r, cons
                          struct db *db, struct study_progress *p, struct err *e) {
   struct study_work w = {.s = s, .o = o, .db = db, .p = p, .e = e, .started = study_now()};
   *p = (struct study_progress){.total = r->count};
-  w.run = calloc(r->count + 1, sizeof *w.run);
+  w.run = mem_zeroed(r->count + 1, sizeof *w.run);
   CHECK(w.run && asprintf(&w.spool, "%s.spool", o->results) > 0, "out of memory");
   for (size_t i = 0; i < r->count; i++) {
     enum db_status st = db_run_status(db, r->run[i].hash);

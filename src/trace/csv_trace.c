@@ -96,7 +96,7 @@ struct csv_trace *csv_open(const char *path, struct err *e) {
     return NULL;
   }
   struct csv_trace *t = mem_zeroed(1, sizeof *t);
-  *t = (struct csv_trace){.fd = fd, .path = strdup(path), .text = mem_alloc(BLOCK + 1)};
+  *t = (struct csv_trace){.fd = fd, .path = mem_text(path), .text = mem_alloc(BLOCK + 1)};
   if (read_header(t, e) == 1) return t;
   csv_close(t);
   return NULL;

@@ -54,7 +54,7 @@ static bool add_side(void *ctx, const struct db_row *r) {
                  TEXT(r->gpu), TEXT(r->scheme), TEXT(r->parameters), (long long)r->replica, TEXT(r->suite)) > 0,
         "out of memory");
 #undef TEXT
-  n->status = strdup(states[r->status]);
+  n->status = mem_text(states[r->status]);
   n->run = r->run;
   return true;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/paths.h"
+#include "base/mem.h"
 #include "cli/frame/cli.h"
 #include "cli/tables/rows.h"
 #include "gpu/common/config.h"
@@ -255,7 +256,7 @@ static int gpus_run(const struct command *self, int argc, char **argv) {
   path_find(dir, sizeof dir, "configs");
   DIR *d = opendir(dir);
   for (struct dirent *de; d && n < MAX_NAMES && (de = readdir(d));)
-    if (strstr(de->d_name, ".yaml")) names[n++] = strndup(de->d_name, strlen(de->d_name) - 5);
+    if (strstr(de->d_name, ".yaml")) names[n++] = mem_text_n(de->d_name, strlen(de->d_name) - 5);
   if (d) closedir(d);
   qsort(names, n, sizeof *names, by_name);
   const char *const *titles = for_program(&o) ? exact : people;

@@ -49,7 +49,7 @@ static void add_row(struct row **rows, size_t *count, const struct trace_event *
   while (i < *count && (each || strcmp((*rows)[i].name, k->name))) i++;
   if (i == *count) {
     *rows = mem_resize(*rows, ++*count, sizeof **rows);
-    (*rows)[i] = (struct row){.name = strdup(k->name), .regs = k->regs_per_thread, .shared = k->shared_bytes};
+    (*rows)[i] = (struct row){.name = mem_text(k->name), .regs = k->regs_per_thread, .shared = k->shared_bytes};
     memcpy((*rows)[i].grid, k->grid, sizeof k->grid);
     memcpy((*rows)[i].block, k->block, sizeof k->block);
   }

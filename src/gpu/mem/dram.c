@@ -94,7 +94,7 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   CHECK(c->dram_banks <= 64, "%u DRAM banks", c->dram_banks);
   d->banks = tm->banks;
   d->limit = d->fcfs ? 2 : (uint16_t)c->dram_queue; /* in-order service: the reference's input queue of two */
-  d->bank = aligned_alloc(64, tm->banks * sizeof *d->bank);
+  d->bank = mem_lines(tm->banks, sizeof *d->bank);
   uint32_t longest = (tm->CL > tm->WL ? tm->CL : tm->WL) + 1;
   uint32_t spares = 2u * d->limit + tm->banks + longest + 2;
   CHECK(spares < DRAM_NO_SLOT, "%u requests in a DRAM channel", spares);

@@ -16,9 +16,9 @@ void l2_tags_init(struct l2_tags *t, const struct gpu_config *c) {
       .index = (uint8_t)c->l2_index,
       .repl = (uint8_t)c->l2_repl,
       .tag = aligned_alloc(64, ((size_t)lines * sizeof *t->tag + 63) / 64 * 64),
-      .stamp = calloc(lines, sizeof *t->stamp),
-      .state = calloc(lines, sizeof *t->state),
-      .mshr = calloc(lines, sizeof *t->mshr),
+      .stamp = mem_zeroed(lines, sizeof *t->stamp),
+      .state = mem_zeroed(lines, sizeof *t->state),
+      .mshr = mem_zeroed(lines, sizeof *t->mshr),
   };
   CHECK(t->tag && t->stamp && t->state && t->mshr, "out of memory for %u L2 lines", lines);
   memset(t->tag, 0xff, lines * sizeof *t->tag);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 extern const struct scheme *const __start_sluice_schemes[] __attribute__((weak));
 extern const struct scheme *const __stop_sluice_schemes[] __attribute__((weak));
 
@@ -289,8 +291,8 @@ static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const s
                                 .rng = rng_seed(seed), /* a scheme's draws do not depend on the others */
                                 .index = i};
   size_t state = sc->state_bytes + (sc->more_state ? sc->more_state(c, in->param) : 0);
-  if (state) in->ctx.state = calloc(1, state);
-  if (sc->sm_state_bytes) in->ctx.sm_state = calloc(c->sms, in->ctx.sm_state_bytes);
+  if (state) in->ctx.state = mem_zeroed(1, state);
+  if (sc->sm_state_bytes) in->ctx.sm_state = mem_zeroed(c->sms, in->ctx.sm_state_bytes);
   CHECK((in->ctx.state || !state) && (in->ctx.sm_state || !sc->sm_state_bytes), "out of memory for scheme %s",
         sc->name);
   in->epoch = sc->epoch;

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/mem.h"
+
 #include "results/db/db_impl.h"
 
 enum db_status db_run_status(struct db *db, const char *hash) {
@@ -90,7 +92,7 @@ bool db_value(struct db *db, int64_t run, const char *key, double *value) {
 char *db_unpack(const void *data, size_t bytes, size_t *unpacked) {
   unsigned long long size = ZSTD_getFrameContentSize(data, bytes);
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > (1ull << 34)) return NULL;
-  char *out = malloc(size + 1);
+  char *out = mem_alloc(size + 1);
   if (!out) return NULL;
   size_t n = ZSTD_decompress(out, size, data, bytes);
   if (ZSTD_isError(n)) {

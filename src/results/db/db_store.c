@@ -360,6 +360,7 @@ void *db_pack(const char *text, size_t bytes, size_t *packed) {
   size_t room = ZSTD_compressBound(bytes);
   void *out = mem_alloc(room);
   ZSTD_CCtx *c = ZSTD_createCCtx();
+  CHECK(c, "out of memory");
   ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, ZSTD_LEVEL);
   ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1); /* recovery must know a damaged record */
   *packed = ZSTD_compress2(c, out, room, text, bytes);

@@ -58,6 +58,7 @@ void race_grid_new(struct check_run *k, struct simt_run *r) {
   g->recent = mem_zeroed((size_t)r->slots * r->fk.warps_per_cta * RECENT, sizeof *g->recent);
   g->shared_bytes = 2 * r->shareds_bytes + 8;
   g->shared = reserve(g->shared_bytes);
+  CHECK(g->shared, "out of memory");
   g->first = r->s->check->shadow->contexts;
   g->generation = g->shared_generation = r->s->check->shadow->generation;
   k->grid = g;

@@ -272,7 +272,7 @@ bool simt_mem_release(struct simt *s, uint64_t base) {
   if (!b || b->a.base != base || b->a.kind == SIMT_MEM_SYMBOL) return false;
   uint64_t rounded = (b->a.bytes + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
   if (b->a.kind != SIMT_MEM_HOST) s->used -= rounded;
-  if (!s->freed) s->freed = calloc(KEEP_FREED, sizeof *s->freed);
+  if (!s->freed) s->freed = mem_zeroed(KEEP_FREED, sizeof *s->freed);
   if (s->freed) s->freed[s->nfreed++ % KEEP_FREED] = *b;
   if (b->imported) { /* fresh pages of our own in the place of the file's */
     uint64_t from = taken_from(b);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "simt/core/lower.h"
 #include "simt/core/machine.h"
 #include "simt/core/ops.h"
@@ -35,14 +36,14 @@ enum tex_geometry { GEO_1D, GEO_2D, GEO_3D, GEO_A1D, GEO_A2D, GEO_CUBE, GEO_ACUB
 /* ---- objects and references ---- */
 
 uint64_t simt_tex_create(struct simt *s, const struct simt_tex *t) {
-  if (!s->tex) s->tex = calloc(1, sizeof *s->tex);
+  if (!s->tex) s->tex = mem_zeroed(1, sizeof *s->tex);
   if (!s->tex) return 0;
   struct texture_table *tab = s->tex;
   uint32_t k = 0;
   while (k < tab->n && tab->slots[k].used) k++;
   if (k == tab->cap) {
     uint32_t cap = tab->cap ? tab->cap * 2 : 16;
-    struct tex_slot *n = realloc(tab->slots, cap * sizeof *n);
+    struct tex_slot *n = mem_resize(tab->slots, cap, sizeof *n);
     if (!n) return 0;
     tab->slots = n;
     tab->cap = cap;

@@ -217,13 +217,13 @@ static bool allocate(struct simt_run *r, struct err *e) {
   r->regs = get_memory(r->regs_bytes);
   r->locals = get_memory(r->locals_bytes);
   r->shareds = get_memory(r->shareds_bytes);
-  r->ctas = calloc(r->slots, sizeof *r->ctas);
-  r->clusters = calloc(r->slots, sizeof *r->clusters);
-  r->warps_block = calloc(1, warps * sizeof *r->warps + 63);
+  r->ctas = mem_zeroed(r->slots, sizeof *r->ctas);
+  r->clusters = mem_zeroed(r->slots, sizeof *r->clusters);
+  r->warps_block = mem_zeroed(1, warps * sizeof *r->warps + 63);
   r->warps = (struct warp *)(((uintptr_t)r->warps_block + 63) & ~(uintptr_t)63);
-  r->tids = aligned_alloc(64, wpc * sizeof *r->tids);
-  r->ranges = calloc(r->m->ninsts + 1, sizeof *r->ranges);
-  r->params = calloc(1, r->k->info.param_block_bytes + 16);
+  r->tids = mem_lines(wpc * sizeof *r->tids, 1);
+  r->ranges = mem_zeroed(r->m->ninsts + 1, sizeof *r->ranges);
+  r->params = mem_zeroed(1, r->k->info.param_block_bytes + 16);
   if (!r->regs || !r->locals || !r->shareds || !r->ctas || !r->clusters || !r->warps_block || !r->tids || !r->ranges ||
       !r->params)
     return err_set(e, ERR_INTERNAL, "not enough memory for the state of %u CTAs of %s", r->slots, r->fk.name);

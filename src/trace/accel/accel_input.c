@@ -323,7 +323,7 @@ struct trace_input *accel_open(const char *path, struct err *e) {
   a->path = mem_text(path);
   a->in.ops = &operations;
   a->in.path = a->path;
-  bool ok = is_list(path) ? read_list(a, e) : add_entry(a, (struct entry){.path = strdup(path)});
+  bool ok = is_list(path) ? read_list(a, e) : add_entry(a, (struct entry){.path = mem_text(path)});
   if (ok && a->in.launches > 1) read_order(a);
   if (ok) return &a->in;
   accel_close(&a->in);

@@ -31,7 +31,7 @@ struct slt_file *slt_file_open(const char *path, struct err *e) {
   int fd = input_open(path, &bytes, e);
   if (fd < 0) return NULL;
   struct slt_file *f = mem_zeroed(1, sizeof *f);
-  *f = (struct slt_file){.path = strdup(path), .fd = fd, .bytes = bytes, .zstd = ZSTD_createDCtx()};
+  *f = (struct slt_file){.path = mem_text(path), .fd = fd, .bytes = bytes, .zstd = ZSTD_createDCtx()};
   CHECK(f->path && f->zstd, "out of memory");
   return f;
 }

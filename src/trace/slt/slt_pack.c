@@ -42,7 +42,7 @@ struct slt_pack *slt_pack_create(const char *path, const char *temp, struct err 
   struct output *file = temp ? output_open_in_place(temp) : output_open(path);
   if (!file) return output_failed(path, errno, e), NULL;
   struct slt_pack *p = mem_zeroed(1, sizeof *p);
-  *p = (struct slt_pack){.file = file, .out = output_file(file), .path = strdup(path), .zstd = ZSTD_createCCtx()};
+  *p = (struct slt_pack){.file = file, .out = output_file(file), .path = mem_text(path), .zstd = ZSTD_createCCtx()};
   CHECK(p->path && p->zstd, "out of memory");
   uint8_t header[SLT_HEADER] = {0}; /* no trace yet: the real one comes last */
   fwrite(header, 1, sizeof header, p->out);

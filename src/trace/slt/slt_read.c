@@ -530,7 +530,7 @@ struct trace_input *slt_open(const char *path, bool salvage, struct err *e) {
   r->in.ops = &operations;
   r->file = file;
   r->shelf = slt_shelf_new(file);
-  r->in.path = r->path = strdup(path);
+  r->in.path = r->path = mem_text(path);
   r->at = SLT_HEADER;
   uint64_t index = 0;
   if (!read_header(r, &index, e) || !read_index(r, index, e) || !read_meta(r, e)) {
