@@ -40,7 +40,7 @@ ROOMS = {
     "gpu/mem": "base gpu/common gpu/slots",
     "gpu/state": "base gpu/common gpu/slots gpu/ro gpu/icnt gpu/mem ptx/inst.h ptx/feed.h",
     "gpu/observe": "base gpu/common gpu/slots gpu/icnt gpu/mem gpu/state ptx/inst.h ptx/feed.h",
-    "gpu/l1": "base gpu/common gpu/slots gpu/state gpu/observe ptx/inst.h",
+    "gpu/l1": "base gpu/common gpu/slots gpu/mem gpu/state gpu/observe ptx/inst.h",
     "gpu/sm": "base gpu/common gpu/slots gpu/ro gpu/icnt gpu/mem gpu/state gpu/observe gpu/l1 ptx/inst.h ptx/feed.h",
     "gpu": "base gpu/common gpu/slots gpu/icnt gpu/mem gpu/state gpu/observe gpu/l1 gpu/sm ptx/inst.h ptx/feed.h",
     "schemes/lib": f"base {SCHEME}",

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "gpu/l1/event.h"
 #include "gpu/state/machine.h"
 #include "gpu/state/sm.h"
 
@@ -14,7 +15,6 @@ void l1d_destroy(struct l1d *l);
 void l1d_invalidate(struct l1d *l);
 void l1d_drop(struct sm *s); /* a warp is past its fence: what the L1 holds may be stale */
 uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
-struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set);
 enum l1_outcome l1d_notify_access(struct sm *s, struct l1_event *e, enum l1_outcome out);
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
 void l1d_notify(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);

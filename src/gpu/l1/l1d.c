@@ -93,21 +93,6 @@ uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr) {
   return gpu_l1_set(c, c->l1d.sets, c->l1d.line, addr);
 }
 
-struct l1_event l1d_event(const struct sm *s, const struct op *o, const struct access *a, uint32_t set) {
-  return (struct l1_event){.addr = a->addr,
-                           .line = a->addr & ~(uint64_t)(s->l1d.line_bytes - 1),
-                           .cycle = s->g->now,
-                           .sm = s->id,
-                           .warp = o->warp,
-                           .cta = o->cta,
-                           .pc = o->uop->inst->pc,
-                           .degree = o->degree,
-                           .chunks = a->chunks,
-                           .set = set,
-                           .local = o->space == SPACE_LOCAL,
-                           .write = !o->load};
-}
-
 void l1d_notify(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook) {
   for (uint32_t i = 0; i < n; i++) {
     struct slot_instance *in = &s->g->slots.at[list[i]];

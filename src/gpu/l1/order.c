@@ -30,7 +30,7 @@ void l1_order_destroy(struct l1d *l) {
 bool l1_order_push(struct sm *s, op_id op, const struct access *a) {
   struct l1_order *q = &s->l1d.order;
   struct slot_instance *in = &s->g->slots.at[s->g->slots.queues[0]];
-  struct l1_event e = l1d_event(s, &s->op[op], a, 0);
+  struct l1_event e = l1_event_of_access(s, &s->op[op], a, 0);
   uint32_t k = in->scheme->queue_of(&in->ctx, &e);
   CHECK(k < q->queues, "scheme %s names queue %u of %u", in->scheme->name, k, q->queues);
   if (q->count[k] >= q->depth) return false;

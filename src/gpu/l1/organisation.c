@@ -135,11 +135,7 @@ static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const str
     uint32_t bytes = (uint32_t)__builtin_popcount(part) * l->org_chunk;
     req_id id = sm_request(s, o->space == SPACE_LOCAL ? REQ_LOCAL_READ : REQ_GLOBAL_READ, addr, bytes);
     struct req *r = &s->g->pool.at[id];
-    r->warp = o->warp;
-    r->cta = o->cta;
-    r->pc = o->uop->inst->pc;
-    r->degree = o->degree;
-    r->lanes = a->lanes;
+    sm_stamp(r, o, a);
     r->chunks = part;
     if (s->c->l2_org) r->sectors = sectors_of(s->c, addr, part >> b, l->org_chunk);
     r->owner = (uint32_t)(m - l->mshr);
@@ -185,7 +181,7 @@ static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id o
 enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
   struct scheme_ctx *c = &l->org_of->ctx;
-  struct l1_event e = l1d_event(s, &s->op[op], a, gpu_l1_set(s->c, l->org_sets, l->line_bytes, a->addr));
+  struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
   uint32_t need = chunks_of(l, a), here = l->org->find(c, &e);
   uint32_t want = l->org->want ? l->org->want(c, &e, need) : need;
   if (want & ~here) return read_miss(s, op, a, &e, want, here);
@@ -213,7 +209,7 @@ static uint32_t clean(struct l1d *l, uint64_t line, uint32_t chunks) {
 bool l1_org_write_back(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
   struct scheme_ctx *c = &l->org_of->ctx;
-  struct l1_event e = l1d_event(s, &s->op[op], a, gpu_l1_set(s->c, l->org_sets, l->line_bytes, a->addr));
+  struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
   uint32_t need = chunks_of(l, a);
   if (need & ~l->org->find(c, &e)) return false;
   l->org->touch(c, &e, need, L1_HIT);
@@ -229,7 +225,7 @@ bool l1_org_write_back(struct sm *s, op_id op, const struct access *a) {
 
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
-  struct l1_event e = l1d_event(s, &s->op[op], a, gpu_l1_set(s->c, l->org_sets, l->line_bytes, a->addr));
+  struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
   uint32_t need = chunks_of(l, a);
   clean(l, e.line, need); /* the store itself carries the data on */
   return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
@@ -242,17 +238,7 @@ void l1_org_fill(struct sm *s, req_id id) {
   uint64_t line = r->addr & ~(uint64_t)(l->line_bytes - 1);
   CHECK(m->busy && m->line == line && !(r->chunks & ~m->outstanding),
         "SM %u: chunks arrived that no MSHR waits for (%#lx)", s->id, (unsigned long)r->addr);
-  struct l1_event e = {.addr = r->addr,
-                       .line = line,
-                       .cycle = s->g->now,
-                       .sm = s->id,
-                       .warp = r->warp,
-                       .cta = r->cta,
-                       .pc = r->pc,
-                       .degree = r->degree,
-                       .chunks = r->chunks,
-                       .set = gpu_l1_set(s->c, l->org_sets, l->line_bytes, line),
-                       .local = r->type == REQ_LOCAL_READ};
+  struct l1_event e = l1_event_of_fill(s, r, l1_event_set(s, line));
   l->refused = 0;
   m->outstanding &= ~r->chunks;
   l->org->fill(&l->org_of->ctx, &e, r->chunks);

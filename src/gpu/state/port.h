@@ -8,6 +8,15 @@
 
 req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
 void sm_send(struct sm *s, req_id r);
+/* For which access of which instruction a request is: what the caches, schemes and observers below the SM ask of it. */
+static inline void sm_stamp(struct req *r, const struct op *o, const struct access *a) {
+  r->warp = o->warp;
+  r->cta = o->cta;
+  r->pc = o->uop->inst->pc;
+  r->degree = o->degree;
+  r->lanes = a->lanes;
+  r->chunks = a->chunks;
+}
 /* Room in the interconnect for a packet? If not, an SM that falls asleep now wakes when there is. */
 static inline __attribute__((always_inline)) bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
   if (icnt_can_push(s->g->icnt, s->id, bytes)) return true;
