@@ -35,7 +35,6 @@ static bool pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta) {
   return true;
 }
 
-enum { GPC_SMS = 16 };
 enum { LOCAL_SHIFT = 24 }; /* local memory of launches that run together lies so far apart */
 
 /* CTAs of this kernel that fit an SM. Small grids are spread: no SM takes more than its share. */
@@ -276,7 +275,7 @@ static bool offer_cluster(struct gpu *g, struct gpu_work *k, uint32_t from, uint
 
 /* Schemes that choose CTAs have no say: those of a cluster start together, in their order. */
 static bool dispatch_clusters(struct gpu *g, struct gpu_work *k) {
-  uint32_t n = g->config.sms, gpcs = n < GPC_SMS ? 1 : n / GPC_SMS;
+  uint32_t n = g->config.sms, of_each = g->config.gpc_sms, gpcs = n < of_each ? 1 : n / of_each;
   bool any = false;
   for (uint32_t i = 0; i < gpcs && k->next_cta < k->feed->kernel->ctas; i++)
     any |= offer_cluster(g, k, i * n / gpcs, (i + 1) * n / gpcs);

@@ -49,6 +49,7 @@ static void describe_device(struct session *s) {
   d->max_threads_per_cta = g->sm_cta_threads;
   d->max_threads_per_sm = g->sm_threads;
   d->max_ctas_per_sm = g->sm_ctas;
+  d->gpc_sms = g->gpc_sms;
   d->regs_per_sm = d->regs_per_cta = g->sm_regs;
   d->shared_per_cta = d->shared_per_sm = g->sm_shared;
   if (d->shared_per_cta > 49152) d->shared_per_cta = 49152; /* more only by opting in, as on every GPU since Volta */

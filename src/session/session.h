@@ -47,7 +47,7 @@ struct session_options { /* a row of options.def for each */
 /* What cudaGetDeviceProperties and friends need, from the GPU configuration. */
 struct session_device {
   char name[64];
-  uint32_t sms, warp_size, max_threads_per_cta, max_threads_per_sm, max_ctas_per_sm, regs_per_sm, regs_per_cta;
+  uint32_t sms, gpc_sms, warp_size, max_threads_per_cta, max_threads_per_sm, max_ctas_per_sm, regs_per_sm, regs_per_cta;
   uint32_t shared_per_cta, shared_per_sm, const_bytes;
   uint32_t core_khz, mem_khz, mem_bus_bits, l2_bytes;
   uint32_t cc_major, cc_minor;

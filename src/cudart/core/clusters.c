@@ -11,7 +11,7 @@
 #include "cudart/core/modules.h"
 
 enum { ATTRIBUTE_BYTES = 72, ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
-enum { PORTABLE = 8, MOST = 16, GPC_SMS = 16 };
+enum { PORTABLE = 8, MOST = 16 };
 
 void cudart_launch_attributes(const void *attrs, unsigned n, bool *cooperative, uint32_t cluster[3]) {
   for (unsigned i = 0; attrs && i < n; i++) {
@@ -66,7 +66,7 @@ cudaError_t cudart_check_cluster(struct cudart *c, const struct cuda_launch *l) 
 /* Clusters lie within a GPC: as src/gpu/dispatch.c places them. */
 uint32_t cudart_active_clusters(const struct cudart *c, const struct cuda_function *f, uint32_t threads,
                                 uint64_t shared, uint32_t size) {
-  uint32_t n = c->dev->sms, gpcs = n < GPC_SMS ? 1 : n / GPC_SMS, all = 0;
+  uint32_t n = c->dev->sms, of_each = c->dev->gpc_sms, gpcs = n < of_each ? 1 : n / of_each, all = 0;
   uint32_t per_sm = cudart_occupancy(c->dev, f->info, threads, shared);
   if (f->info->static_shared + shared > cudart_shared_limit(c->dev, f)) per_sm = 0;
   for (uint32_t i = 0; i < gpcs; i++) all += ((i + 1) * n / gpcs - i * n / gpcs) * per_sm / size;
