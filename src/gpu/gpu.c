@@ -82,6 +82,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   g->cta_slots_per_sm = c->sm_ctas;
   g->sm_words = (c->sms + 63) / 64;
   g->subpart_words = (g->subparts + 63) / 64;
+  g->request_words = (g->subparts * c->icnt_ports + 63) / 64;
   g->last_sm = c->sms - 1;
   init_clocks(g);
   if (!slots_start(&g->slots, g, c, 1, e)) {
@@ -94,7 +95,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
     in->ctx.now = &g->now;
     g->every_cycle |= in->scheme->every_cycle;
   }
-  g->icnt = icnt_new(&g->config, c->sms + g->subparts);
+  g->icnt = icnt_new(&g->config, c->sms + g->subparts * c->icnt_ports);
   g->replies = icnt_arrivals(g->icnt, ICNT_DOWN);
   g->requests = icnt_arrivals(g->icnt, ICNT_UP);
   g->sent = icnt_sent(g->icnt);
@@ -180,6 +181,18 @@ static inline struct gpu_stats *port_stats(struct gpu *g, uint32_t p) {
   return g->observed.subpart ? &g->observed.subpart[p] : &g->stats;
 }
 
+/* Steps until a node of sub-partition `p` has room, and the node: the first that has it now, in rotation. */
+static __attribute__((noinline)) uint32_t steps_to_any_room(const struct gpu *g, uint32_t p, uint32_t bytes,
+                                                            uint32_t *node) {
+  uint32_t ports = g->config.icnt_ports, least = UINT32_MAX;
+  uint32_t first = gpu_subpart_node(g, p, 0), turn = (uint32_t)(icnt_now(g->icnt) % ports);
+  for (uint32_t k = 0; k < ports && least; k++) {
+    uint32_t at = first + (turn + k) % ports, steps = icnt_steps_to_room(g->icnt, at, bytes);
+    if (steps < least) least = steps, *node = at;
+  }
+  return least;
+}
+
 static void replies_to_icnt(struct gpu *g) {
   const uint64_t *replies = partition_replies(g->parts);
   uint32_t turn = icnt_now(g->icnt) % REPLY_TURNS;
@@ -192,7 +205,8 @@ static void replies_to_icnt(struct gpu *g) {
       req_id id = partition_top(g->parts, (uint32_t)p);
       struct req *r = &g->pool.at[id];
       uint32_t node = g->config.sms + (uint32_t)p, bytes = req_down_bytes(r);
-      uint32_t steps = icnt_steps_to_room(g->icnt, node, bytes);
+      uint32_t steps = g->config.icnt_ports == 1 ? icnt_steps_to_room(g->icnt, node, bytes)
+                                                 : steps_to_any_room(g, (uint32_t)p, bytes, &node);
       if (steps) { /* the sub-partition's first reply: none overtakes it */
         uint64_t bit = 1ull << (p % 64);
         g->reply_held[w] |= bit;
@@ -209,9 +223,9 @@ static void replies_to_icnt(struct gpu *g) {
   }
 }
 
-/* The sub-partition takes the first request that has come to it. */
-static inline void take_request(struct gpu *g, uint32_t p) {
-  req_id id = icnt_pop(g->icnt, g->config.sms + p);
+/* The sub-partition takes the first request that has come to its node. */
+static inline void take_request(struct gpu *g, uint32_t p, uint32_t node) {
+  req_id id = icnt_pop(g->icnt, node);
   struct req *r = &g->pool.at[id];
   r->arrived = g->now;
   if (r->type != REQ_INST_READ) {
@@ -222,10 +236,23 @@ static inline void take_request(struct gpu *g, uint32_t p) {
   partition_push(g->parts, p, id);
 }
 
-static void step_l2(struct gpu *g) {
-  for (uint32_t w = 0; w < g->subpart_words; w++) EACH_BIT(w, g->requests[w] & ~g->refusing[w], p) {
-      if (partition_can_push(g->parts, (uint32_t)p)) take_request(g, (uint32_t)p);
+/* One request from each node of a sub-partition with several, the node looked at first rotating. */
+static __attribute__((noinline)) void take_from_nodes(struct gpu *g) {
+  uint32_t ports = g->config.icnt_ports, turn = (uint32_t)(icnt_now(g->icnt) % ports);
+  for (uint32_t p = 0; p < g->subparts; p++)
+    for (uint32_t k = 0; k < ports && !(g->refusing[p / 64] >> (p % 64) & 1); k++) {
+      uint32_t at = p * ports + (turn + k) % ports;
+      if (!(g->requests[at / 64] >> (at % 64) & 1)) continue;
+      if (partition_can_push(g->parts, p)) take_request(g, p, g->config.sms + at);
     }
+}
+
+static void step_l2(struct gpu *g) {
+  if (g->config.icnt_ports > 1) take_from_nodes(g);
+  else
+    for (uint32_t w = 0; w < g->subpart_words; w++) EACH_BIT(w, g->requests[w] & ~g->refusing[w], p) {
+        if (partition_can_push(g->parts, (uint32_t)p)) take_request(g, (uint32_t)p, g->config.sms + (uint32_t)p);
+      }
   partition_tick_l2(g->parts);
 }
 
@@ -369,7 +396,7 @@ static uint64_t next_event(const struct gpu *g) {
   if (g->next_wake < core) core = g->next_wake;
   for (uint32_t w = 0; w < g->subpart_words; w++)
     if (partition_replies(g->parts)[w]) return 0;
-  for (uint32_t w = 0; w < g->subpart_words; w++)
+  for (uint32_t w = 0; w < g->request_words; w++)
     if (g->requests[w]) return 0;
   uint32_t q = partition_all_quiet_l2(g->parts);
   if (!q) return 0;

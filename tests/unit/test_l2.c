@@ -615,6 +615,26 @@ static void different_banks_do_not_wait_for_each_other(void **state) {
   assert_true(last[1] >= last[0] + 11); /* six 4-cycle transfers over one bank's port instead of over two */
 }
 
+/* Six hits of 32 B in one bank: a cycle apart where the lookup is a pipeline, its ten cycles where it is not. */
+static void a_lookup_may_occupy_its_bank(void **state) {
+  (void)state;
+  struct gpu_config c;
+  banked_config(&c);
+  for (uint32_t apart = 1; apart <= 10; apart += 9) {
+    c.l2_lookup_pipelined = apart == 1;
+    struct rig r;
+    rig_init(&r, &c);
+    warm(&r, 0);
+    uint64_t start = r.now;
+    for (uint32_t k = 0; k < 6; k++) l2_push(&r.s, rig_make(&r, 0, 32, REQ_GLOBAL_READ, false));
+    for (uint32_t k = 0; k < 6; k++) {
+      assert_int_equal(until_out(&r, 400), start + 132 + (uint64_t)k * apart);
+      l2_queue_pop(&r.s.out);
+    }
+    rig_free(&r);
+  }
+}
+
 static void banked_traffic_is_conserved(void **state) {
   (void)state;
   struct gpu_config c;
@@ -668,6 +688,7 @@ int main(void) {
       cmocka_unit_test(a_perfect_l2_never_asks_dram),
       cmocka_unit_test(a_banked_hit_adds_port_arbiter_and_lookup),
       cmocka_unit_test(different_banks_do_not_wait_for_each_other),
+      cmocka_unit_test(a_lookup_may_occupy_its_bank),
       cmocka_unit_test(banked_traffic_is_conserved),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

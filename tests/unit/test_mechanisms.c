@@ -25,12 +25,10 @@
 
 enum { TEXTURED = 1 << 16 }; /* beside the threads: %d1 is a texture of 32-bit integers on the data */
 
-/* Run a body on one SM, `threads` in one block. */
-static struct gpu_stats run_scheme(const char *scheme, const char *body, uint32_t threads) {
+/* Run a body on a machine, `threads` in each of its blocks. */
+static struct gpu_stats run_machine(const struct gpu_config *c, const char *scheme, const char *body, uint32_t threads,
+                                    uint32_t blocks) {
   struct err e = {0};
-  struct gpu_config c;
-  gpu_config_defaults(&c);
-  c.sms = 1;
   char text[8192];
   snprintf(text, sizeof text, "%s%s%s", ENTRY, body, LEAVE);
   struct simt *s = simt_new(1 << 28, &e);
@@ -44,10 +42,10 @@ static struct gpu_stats run_scheme(const char *scheme, const char *body, uint32_
     p = simt_tex_create(s, &tex);
     threads &= ~(uint32_t)TEXTURED;
   }
-  struct gpu *g = gpu_new(&c, scheme, &e);
+  struct gpu *g = gpu_new(c, scheme, &e);
   if (!g) fail_msg("%s", e.msg);
   struct simt_launch l = {
-      .kernel = simt_find_kernel(m, "k"), .grid = {1, 1, 1}, .block = {threads, 1, 1}, .params = &p};
+      .kernel = simt_find_kernel(m, "k"), .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .params = &p};
   struct simt_run *r = simt_begin(s, &l, gpu_cta_slots(g), &e);
   if (!r) fail_msg("%s", e.msg);
   struct gpu_stats st;
@@ -56,6 +54,14 @@ static struct gpu_stats run_scheme(const char *scheme, const char *body, uint32_
   gpu_free(g);
   simt_free(s);
   return st;
+}
+
+/* One block on one SM. */
+static struct gpu_stats run_scheme(const char *scheme, const char *body, uint32_t threads) {
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  c.sms = 1;
+  return run_machine(&c, scheme, body, threads, 1);
 }
 
 static struct gpu_stats run(const char *body, uint32_t threads) {
@@ -310,6 +316,33 @@ static void code_of_all_modules(void **state) {
   }
 }
 
+/* Core cycles in which four SMs load `times` x 16 x 16 warps' lines that are in the only L2. */
+static uint64_t cycles_of_lines(uint32_t nodes, uint32_t times) {
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  c.sms = 4, c.channels = 1, c.subparts = 1, c.icnt_ports = nodes;
+  c.l2_port_bytes = 128;                   /* a line a cycle */
+  c.l1d_enabled = false, c.l1d_past = 128; /* every load goes to the L2, whole lines */
+  c.icnt_in_buf = c.icnt_ej_buf = c.icnt_bnd_buf = c.icnt_vc_buf = 64;
+  c.icnt_flit = 32; /* a reply of 8 + 128 bytes is 5 flits */
+  char body[2048] = "mul.wide.u32 %d5, %r1, 4;\nadd.s64 %d4, %d1, %d5;\nmov.u32 %r4, 0;\nL:\n";
+  size_t n = strlen(body);
+  for (uint32_t i = 0; i < 16; i++)
+    n += (size_t)snprintf(body + n, sizeof body - n, "ld.global.u32 %%r%u, [%%d4];\n", 10 + i);
+  snprintf(body + n, sizeof body - n, "add.u32 %%r4, %%r4, 1;\nsetp.lt.u32 %%p1, %%r4, %u;\n@%%p1 bra L;\n", times);
+  return run_machine(&c, NULL, body, 512, 4).cycles;
+}
+
+/* A packet of 5 flits occupies a node for 6 cycles (interconnect.md, "One VC"): replies leave one L2 every 6 cycles by
+ * one node, every 6/2 by two, every 6/4 by four. 20 times more of 16 loads of 4 x 16 warps are 20,480 replies more. */
+static void nodes_of_a_sub_partition(void **state) {
+  (void)state;
+  for (uint32_t nodes = 1; nodes <= 4; nodes *= 2) {
+    uint64_t more = cycles_of_lines(nodes, 30) - cycles_of_lines(nodes, 10), least = 20480 * 6 / nodes;
+    assert_in_range(more, least, least * 101 / 100);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(vectors_coalesce_by_element),
@@ -326,6 +359,7 @@ int main(void) {
       cmocka_unit_test(loads_without_lanes),
       cmocka_unit_test(textures_in_order),
       cmocka_unit_test(texture_latency),
+      cmocka_unit_test(nodes_of_a_sub_partition),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -460,12 +460,15 @@ static bool check_memory(const struct gpu_config *c, struct err *e) {
 }
 
 static bool check_network(const struct gpu_config *c, struct err *e) {
-  uint32_t nodes = c->sms + c->channels * c->subparts;
-  if (nodes > 512)
+  uint32_t nodes = c->sms + c->channels * c->subparts * c->icnt_ports;
+  if (nodes > 512) {
+    char ports[48] = "";
+    if (c->icnt_ports > 1) snprintf(ports, sizeof ports, ", each with %u nodes,", c->icnt_ports);
     return err_set(e, ERR_USAGE,
-                   "sms is %u: with memory.channels x memory.subpartitions = %u x %u that makes %u nodes of the "
+                   "sms is %u: with memory.channels x memory.subpartitions = %u x %u%s that makes %u nodes of the "
                    "interconnect, which has at most 512",
-                   c->sms, c->channels, c->subparts, nodes);
+                   c->sms, c->channels, c->subparts, ports, nodes);
+  }
   /* The largest packet is a whole line with its header. */
   uint32_t line = c->l2.line > c->l1d.line ? c->l2.line : c->l1d.line;
   uint32_t flits = (line + 8 + c->icnt_flit - 1) / c->icnt_flit;

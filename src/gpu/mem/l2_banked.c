@@ -2,10 +2,10 @@
  *
  * Requests that leave the ROP delay arrive at a port, travel through port and arbiter for a cycle, and join the queue
  * of the bank their set belongs to; a full bank queue keeps them at the port. A bank looks its tags up for
- * l2.lookup_cycles (pipelined), then accesses. Port and bank examined first rotate every cycle, so do the banks whose
- * replies enter the one queue to the interconnect. Misses of all banks share the queue to DRAM; returns come to a queue
- * per bank. Not said in the paper, chosen here: every bank has its own MSHRs, miss queue and ports of the configured
- * width; each port and each bank moves one request a cycle.
+ * l2.lookup_cycles (pipelined, or with l2.lookup_pipelined=false one after the other), then accesses. Port and bank
+ * examined first rotate every cycle, so do the banks whose replies enter the one queue to the interconnect. Misses of
+ * all banks share the queue to DRAM; returns come to a queue per bank. Not said in the paper, chosen here: every bank
+ * has its own MSHRs, miss queue and ports of the configured width; each port and each bank moves one request a cycle.
  */
 #include "gpu/mem/l2.h"
 
@@ -36,10 +36,11 @@ static void access_bank(struct l2_slice *s, struct l2_bank *b) {
   else l2_reply(s, r);
 }
 
-/* A request enters the tag pipeline if its end will not collide with one that is held up there. */
+/* A request enters the tag pipeline if its end will not collide with one that is held up there; a bank without a
+ * pipeline looks up one request at a time. */
 static void start_lookup(struct l2_slice *s, struct l2_bank *b) {
   uint32_t depth = s->env->config->l2_lookup;
-  if (!b->in.count || b->lookup.count > depth) return;
+  if (!b->in.count || b->lookup.count > (s->env->config->l2_lookup_pipelined ? depth : 0)) return;
   struct l2_op op = l2_queue_pop(&b->in);
   if (s->env->listener.waited) s->env->listener.waited(s->env->listener.ctx, s->t - op.at);
   s->waited += s->t - op.at;

@@ -216,7 +216,8 @@ static void say_requests(struct text *t, struct lacking *k, const struct gpu *g,
     lacks(k, "the interconnect's injection buffer of SM %u, which is full (icnt.injection_buffer=%u)", s->id,
           g->config.icnt_in_buf);
   if (icnt_bound(g->icnt, s->id, &to))
-    say(t, "\n  interconnect: a packet of SM %u waits to go to L2 sub-partition %u%s", s->id, to - g->config.sms,
+    say(t, "\n  interconnect: a packet of SM %u waits to go to L2 sub-partition %u%s", s->id,
+        (to - g->config.sms) / g->config.icnt_ports,
         icnt_can_push(g->icnt, s->id, REQ_HEADER_BYTES) ? "" : ", with no room behind it");
 }
 
@@ -264,11 +265,24 @@ static void say_l2_bank(struct text *t, struct lacking *k, const struct l2_slice
           b->miss.limit);
 }
 
+static bool request_waits(const struct gpu *g, uint32_t p) {
+  for (uint32_t k = 0; k < g->config.icnt_ports; k++)
+    if (icnt_peek(g->icnt, gpu_subpart_node(g, p, k))) return true;
+  return false;
+}
+
+/* No node of the sub-partition has room for a reply. */
+static bool shut(const struct gpu *g, uint32_t p) {
+  for (uint32_t k = 0; k < g->config.icnt_ports; k++)
+    if (icnt_can_push(g->icnt, gpu_subpart_node(g, p, k), REQ_HEADER_BYTES)) return false;
+  return true;
+}
+
 static void say_l2(struct text *t, struct lacking *k, const struct gpu *g, uint32_t p) {
   const struct l2_slice *l = partition_slice(g->parts, p);
   uint32_t misses = 0, waiting = 0;
   say(t, "\n  L2 sub-partition %u:%s ROP delay %u", p,
-      icnt_peek(g->icnt, g->config.sms + p) ? " a request waits in the interconnect," : "", l->rop.count);
+      request_waits(g, p) ? " a request waits in the interconnect," : "", l->rop.count);
   for (uint32_t i = 0; i < l->banks; i++) {
     const struct l2_bank *b = &l->bank[i];
     misses += b->miss.count, waiting += b->in.count;
@@ -311,7 +325,7 @@ static void say_l2_out(struct text *t, struct lacking *k, const struct gpu *g, u
     filled |= b->in.count > 0;
   }
   say_queue(t, k, p, "replies", &l->out, "l2.queue_out", filled);
-  if (l->out.count && !icnt_can_push(g->icnt, g->config.sms + p, REQ_HEADER_BYTES)) {
+  if (l->out.count && shut(g, p)) {
     say(t, " (the interconnect has no room)");
     lacks(k, "the interconnect's injection buffer of L2 sub-partition %u, which is full (icnt.injection_buffer=%u)", p,
           g->config.icnt_in_buf);

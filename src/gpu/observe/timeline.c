@@ -123,6 +123,13 @@ static uint32_t l2_waiting(const struct l2_slice *l) {
   return n;
 }
 
+/* Flits of replies at the nodes of a sub-partition. */
+static uint32_t down_waiting(const struct gpu *g, uint32_t subpart) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < g->config.icnt_ports; k++) n += icnt_waiting(g->icnt, gpu_subpart_node(g, subpart, k));
+  return n;
+}
+
 static uint32_t queue_length(const struct gpu *g, uint32_t queue, uint32_t unit) {
   switch (queue) {
   case QUEUE_MSHRS:
@@ -136,7 +143,7 @@ static uint32_t queue_length(const struct gpu *g, uint32_t queue, uint32_t unit)
   case QUEUE_OUT:
     return partition_slice(g->parts, unit)->out.count;
   case QUEUE_DOWN:
-    return icnt_waiting(g->icnt, g->config.sms + unit);
+    return down_waiting(g, unit);
   default: {
     const struct dram *d = partition_dram(g->parts, unit);
     return d->pending[0] + d->pending[1];

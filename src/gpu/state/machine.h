@@ -57,6 +57,7 @@ struct gpu {
   struct mem_hooks mem_hooks;                         /* of the slots, for the memory side */
   uint32_t subparts;                                  /* over the whole GPU */
   uint32_t cta_slots_per_sm, sm_words, subpart_words; /* words of a set of SMs, of sub-partitions */
+  uint32_t request_words;                             /* of a set of their nodes: `requests` */
   bool may_sleep;                                     /* skipping idle time; off for the equivalence test */
   bool every_cycle;                                   /* a scheme wants to see every cycle */
   enum sm_kind kind;                                  /* for which its SMs' steps are compiled */
@@ -117,6 +118,12 @@ bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint3
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 /* Warps of a CTA on another SM stop waiting after this cycle. */
 void gpu_release_later(struct gpu *g, const struct feed_peer *p);
+
+/* The node of the network at which sub-partition `subpart` hears SM `sm`. */
+static inline uint32_t gpu_subpart_node(const struct gpu *g, uint32_t subpart, uint32_t sm) {
+  uint32_t n = g->config.icnt_ports;
+  return g->config.sms + (n == 1 ? subpart : subpart * n + sm % n);
+}
 
 /* The SM does not step before cycle `at`. */
 static inline void gpu_sleep_sm(struct gpu *g, uint32_t i, uint64_t at) {

@@ -36,5 +36,5 @@ void sm_send(struct sm *s, req_id id) {
   s->st->packets_up++;
   s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
   if (RARE(s->g->observed.inst)) see_request(s, r);
-  icnt_push(s->g->icnt, s->id, s->c->sms + r->subpart, id, bytes);
+  icnt_push(s->g->icnt, s->id, gpu_subpart_node(s->g, r->subpart, s->id), id, bytes);
 }
