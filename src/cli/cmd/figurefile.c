@@ -104,18 +104,26 @@ static bool complete(struct reader *r, const yaml_node_t *root, const json_t *o)
          bad(r, root, "schemes: must map the paper's labels to scheme lists", "");
 }
 
-json_t *figure_load(const char *path, struct err *e) {
+static json_t *load(const char *path, bool figure, struct err *e) {
   struct reader r = {.path = path, .e = e};
   json_t *o = NULL;
   if (!yaml_file_load(&r.doc, path, e)) return NULL;
   const yaml_node_t *root = yaml_document_get_root_node(&r.doc);
   if (!root) err_set(e, ERR_INPUT, "%s: the file is empty", path);
-  else if (root->type != YAML_MAPPING_NODE) bad(&r, root, "a figure is a mapping of keys to values", "");
-  else if (known(&r, root)) o = convert(&r, root, 0);
-  if (o && !complete(&r, root, o)) {
+  else if (root->type != YAML_MAPPING_NODE) bad(&r, root, "the file is no mapping of keys to values", "");
+  else if (!figure || known(&r, root)) o = convert(&r, root, 0);
+  if (o && figure && !complete(&r, root, o)) {
     json_decref(o);
     o = NULL;
   }
   yaml_document_delete(&r.doc);
   return o;
+}
+
+json_t *figure_load(const char *path, struct err *e) {
+  return load(path, true, e);
+}
+
+json_t *yaml_load(const char *path, struct err *e) {
+  return load(path, false, e);
 }

@@ -20,27 +20,12 @@
 #include "base/output.h"
 #include "base/paths.h"
 #include "cli/cmd/figurefile.h"
+#include "cli/cmd/paper.h"
 #include "proc/jobs.h"
 #include "cli/run/workloads.h"
 #include "report/report.h"
 #include "results/published.h"
 #include "results/record.h"
-
-struct paper_options {
-  const char *out, *size, *only;
-  uint64_t jobs;
-  bool quick, list;
-};
-
-struct paper {
-  struct arena arena;
-  const char *name, *out, *size;
-  json_t *figures; /* as loaded, ordered by name */
-  json_t *runs;    /* {workload, alias, group, suite, scheme, gpu, set, hash, file, args, characterise} by hash */
-  uint64_t simulator;
-  struct job *job;
-  size_t jobs, failed;
-};
 
 static const char *const papers[] = {"bucl", "tsc", "medic", "decoupled-l1d", "sharing"};
 
@@ -141,7 +126,7 @@ static void add_runs(struct paper *p, const json_t *figure, const struct workloa
   json_decref(set);
 }
 
-static bool plan(struct paper *p, struct err *e) {
+bool paper_plan(struct paper *p, struct err *e) {
   json_t *f, *column;
   size_t i;
   const char *label;
@@ -190,8 +175,7 @@ static bool have(const json_t *r, const char *file) {
   return found;
 }
 
-/* False on Ctrl-C. */
-static bool simulate(struct paper *p, const struct paper_options *o, const struct tempdir *dir) {
+bool paper_simulate(struct paper *p, const struct paper_options *o, const struct tempdir *dir) {
   json_t *r;
   const char *hash;
   size_t n = 0, all = json_object_size(p->runs);
@@ -206,7 +190,8 @@ static bool simulate(struct paper *p, const struct paper_options *o, const struc
     p->job[n++] = (struct job){.argv = run_argv(p, r, file), .weight = seconds > 0 ? seconds : 1};
   }
   p->jobs = n;
-  printf("%zu figures and tables, %zu runs, %zu of them to simulate\n", json_array_size(p->figures), all, n);
+  if (o->sensitivity) printf("%zu runs of the baseline, %zu of them to simulate\n", all, n);
+  else printf("%zu figures and tables, %zu runs, %zu of them to simulate\n", json_array_size(p->figures), all, n);
   fflush(stdout);
   if (n && !jobs_run(p->job, n, (unsigned)o->jobs, dir, "simulating", false)) return false;
   for (size_t i = 0; i < n; i++) {
@@ -222,14 +207,14 @@ static bool simulate(struct paper *p, const struct paper_options *o, const struc
 
 /* ---- the published numbers beside ours ---- */
 
-static double counter(const void *totals, const char *key) {
+double paper_counter(const void *totals, const char *key) {
   const json_t *v = json_object_get(totals, key);
   if (!v) v = json_object_get(json_object_get(totals, "scheme_counters"), key);
   return json_number_value(v);
 }
 
 /* Totals of a workload under a list on the figure's GPU, from the records. */
-static const json_t *totals_of(struct paper *p, const json_t *figure, const char *list, const char *workload) {
+const json_t *paper_totals(struct paper *p, const json_t *figure, const char *list, const char *workload) {
   const char *hash, *gpu = *text_of(figure, "gpu") ? text_of(figure, "gpu") : "fermi";
   json_t *r;
   json_object_foreach(p->runs, hash, r) {
@@ -270,8 +255,8 @@ static bool ours(struct paper *p, const json_t *figure, const struct published_f
   for (size_t i = 0; i < l.count; i++) {
     const struct workload *w = &l.at[i];
     if (set ? *group && strcmp(group, w->group) : strcmp(f->group, w->alias)) continue;
-    const json_t *run = totals_of(p, figure, list, w->name), *base = totals_of(p, figure, over, w->name);
-    if (run && base && published_ratio(f, counter, run, base, &ratio[n])) n++;
+    const json_t *run = paper_totals(p, figure, list, w->name), *base = paper_totals(p, figure, over, w->name);
+    if (run && base && published_ratio(f, paper_counter, run, base, &ratio[n])) n++;
   }
   workloads_free(&l);
   if (!n) return false;
@@ -402,7 +387,7 @@ static bool prepare(struct paper *p, const struct paper_options *o, const char *
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
   p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice-core.so", lib));
-  return load_figures(p, o->only, e) && plan(p, e);
+  return (o->sensitivity ? sensitivity_load(p, e) : load_figures(p, o->only, e)) && paper_plan(p, e);
 }
 
 static bool make_folders(struct paper *p, struct err *e) {
@@ -432,6 +417,12 @@ static void print_figures(const struct paper *p) {
       printf("%-20s %-10s %s\n", text_of(f, "figure"), text_of(f, "where"), text_of(f, "title"));
 }
 
+static int sensitivity(struct paper *p, const struct paper_options *o, struct tempdir *dir, struct err *e) {
+  if (!make_folders(p, e) || !tempdir_make(dir, e)) return EXIT_OK; /* `e` decides */
+  if (!paper_simulate(p, o, dir)) return 130;
+  return sensitivity_print(p, e) && p->failed ? EXIT_CHECK : EXIT_OK;
+}
+
 static int paper_run(const struct command *self, int argc, char **argv) {
   struct paper_options o = {0};
   struct err e = {0};
@@ -454,8 +445,9 @@ static int paper_run(const struct command *self, int argc, char **argv) {
   bool ok = prepare(&p, &o, argv[first], &e);
   rc = EXIT_OK;
   if (ok && o.list) print_figures(&p);
+  else if (ok && o.sensitivity) rc = sensitivity(&p, &o, &dir, &e);
   else if (ok && make_folders(&p, &e) && clear_figures(&p, &e) && tempdir_make(&dir, &e)) {
-    if (!simulate(&p, &o, &dir)) rc = 130;
+    if (!paper_simulate(&p, &o, &dir)) rc = 130;
     else if (compare_published(&p, &e) && draw(&p, &e) && report(&p, typed, &e)) {
       printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p.out, cli_seconds() - started);
       rc = p.failed ? EXIT_CHECK : EXIT_OK;
@@ -476,6 +468,8 @@ static const struct opt paper_opts[] = {
     {"output", "DIR", "folder for figures and runs (default paper-NAME)", OPT_TEXT, PAPER(out), 'o', "file"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, PAPER(jobs), 'J', NULL},
     {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
+    {"sensitivity", NULL, "which readings of the machine reproduce the paper's baseline", OPT_FLAG, PAPER(sensitivity),
+     0, NULL},
     {"list", NULL, "only list the figures and tables", OPT_FLAG, PAPER(list), 'l', NULL},
     {.name = NULL}};
 
@@ -488,9 +482,12 @@ const struct command cmd_paper = {
             "ours where its text gives them. Runs are kept in the output folder: a second call draws without "
             "simulating, and\n"
             "an interrupted one goes on. A figure is one file in share/sluice/figures (docs/how-to/papers.md).\n\n"
+            "--sensitivity runs the baseline alone over the readings of what the paper leaves open about its machine\n"
+            "(share/sluice/readings) and says which of them give the numbers that the paper states of its baseline.\n\n"
             "Examples:\n"
             "  sluice paper bucl --quick\n"
-            "  sluice paper medic --size medium -o results/medic\n",
+            "  sluice paper medic --size medium -o results/medic\n"
+            "  sluice paper medic --sensitivity\n",
     .opts = paper_opts,
     .run = paper_run,
 };
