@@ -47,7 +47,8 @@ static void papers_differ_where_they_say(void **state) {
   assert_int_equal(c.l2.ways, 16);
   assert_int_equal(c.l2_write, WRITE_THROUGH);
   assert_true(c.l2_banked);
-  assert_int_equal(c.dram_mhz, 1674);
+  assert_int_equal(c.dram_mhz, 837);
+  assert_int_equal(c.icnt_ports, 2);
   assert_true(gpu_config_load(&c, "decoupled-l1d", &e));
   assert_int_equal(c.l2.sets * c.l2.ways * c.l2.line * c.subparts, 128 * 1024);
   assert_true(gpu_config_load(&c, "sharing-aware", &e));
