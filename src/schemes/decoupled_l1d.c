@@ -29,7 +29,8 @@ enum {
   DL_INTERVAL,
   DL_DIFFERENCE,
   DL_BYPASSED,
-  DL_REST
+  DL_REST,
+  DL_VICTIM
 };
 enum { DL_LRU, DL_RRIP, DL_SHIP };
 enum { DL_TAGS_MAX = 16384, DL_LINES_MAX = 4096, DL_TABLE = 16384, DL_FAR = 3, DL_TABLE_TOP = 7, DL_NONE = 0xff };
@@ -47,6 +48,9 @@ static const struct scheme_param params[] = {
     {"bypassed", "", "1: SM dueling counts a bypassed access as a miss; 0: not at all (section 4.2)", 0, 1, 1, true},
     {"rest", "interval", "intervals between comparisons in which SM 0 and 1 follow the outcome too (section 4.3)", 0,
      1000, 7, true},
+    {"victim", "",
+     "the tag to replace: 0 the least count of those without a line if there is one, 1 of all (section 4.2)", 0, 1, 0,
+     true},
     {0},
 };
 enum { NEW_TAGS, COUNTED, LINES, HELD_TAGS, TO_NEW, TO_BASELINE };
@@ -171,7 +175,7 @@ static void dl_evict(struct scheme_ctx *c, const struct l1_event *e, uint32_t wa
 /* ---- the tag store ---- */
 
 /* The tag to replace: a free one (the highest), else the smallest count among tags without a line, else among those
- * whose line is here. */
+ * whose line is here; with victim=1 among both. */
 static uint32_t dl_choose_tag(struct scheme_ctx *c, const struct l1_event *e) {
   const struct dl_tag *t = dl_tags(c, e->sm, e->set);
   const struct dl_line *l = dl_lines(c, e->sm, e->set);
@@ -182,7 +186,7 @@ static uint32_t dl_choose_tag(struct scheme_ctx *c, const struct l1_event *e) {
       continue;
     }
     if (t[i].way != DL_NONE && l[t[i].way].pending) continue;
-    int *best = t[i].way == DL_NONE ? &bare : &held;
+    int *best = t[i].way == DL_NONE || c->param[DL_VICTIM] == 1 ? &bare : &held;
     if (*best < 0 || t[i].rc < t[*best].rc || (t[i].rc == t[*best].rc && t[i].used < t[*best].used)) *best = (int)i;
   }
   return (uint32_t)(free >= 0 ? free : bare >= 0 ? bare : held);
