@@ -117,7 +117,7 @@ static void add_reuse(json_t *loads, const struct gpu_character *c) {
 }
 
 static void add_loads(json_t *launch, const struct gpu_character *c, bool to_fold) {
-  json_t *loads = json_object(), *classes = json_array(), *used = json_array();
+  json_t *loads = json_object(), *classes = json_array(), *used = json_array(), *reused = json_array();
   for (uint32_t i = 0; i < DEGREE_CLASSES; i++) {
     const struct gpu_degree_class *d = &c->degree[i];
     json_t *o = json_object();
@@ -135,8 +135,13 @@ static void add_loads(json_t *launch, const struct gpu_character *c, bool to_fol
   }
   json_object_set_new(loads, "by_degree", classes);
   for (uint32_t i = 0; i < LINE_QUARTERS; i++) json_array_append_new(used, number(c->used[i]));
-  if (c->has_blocks) json_object_set(loads, "lines_by_quarters_used", used);
+  for (uint32_t i = 0; i <= LINE_QUARTERS; i++) json_array_append_new(reused, number(c->reused[i]));
+  if (c->has_blocks) {
+    json_object_set(loads, "lines_by_quarters_used", used);
+    json_object_set(loads, "lines_by_quarters_reused", reused);
+  }
   json_decref(used);
+  json_decref(reused);
   add_reuse(loads, c);
   json_object_set_new(launch, "loads", loads);
 }

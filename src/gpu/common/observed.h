@@ -67,8 +67,10 @@ extern const char *const gpu_miss_names[MISS_CAUSES];
 struct gpu_character {
   struct gpu_degree_class degree[DEGREE_CLASSES];
   /* Lines fetched by global loads by the share of their 32 B sectors asked for before they went: up to a quarter, up to
-   * half, ... (TSC, Fig 1). */
+   * half, ... */
   uint64_t used[LINE_QUARTERS];
+  /* The same lines by the share asked for again after the fill: nothing, up to a quarter, ... (TSC, Fig 1). */
+  uint64_t reused[LINE_QUARTERS + 1];
   struct reuse_histogram reuse[REUSE_STREAMS];
   uint64_t miss[MISS_CAUSES];
   uint32_t line_bytes;         /* of the L1's lines, in which reuse is counted */

@@ -46,6 +46,7 @@ void observe_character_free(struct gpu_character *c, uint32_t sms) {
 void observe_character_begin(struct gpu_character *c) {
   memset(c->degree, 0, sizeof c->degree);
   memset(c->used, 0, sizeof c->used);
+  memset(c->reused, 0, sizeof c->reused);
   memset(c->reuse, 0, sizeof c->reuse);
   memset(c->miss, 0, sizeof c->miss);
 }
@@ -123,6 +124,13 @@ void observe_line(struct sm *s, uint32_t index, bool local, uint32_t degree) {
   c->fetched_by[(size_t)s->id * lines_of(s->g) + index] = local ? NOT_A_LOAD : (uint8_t)class_of(degree);
 }
 
+/* Quarters of a line that these sectors fill, rounded up. */
+static uint32_t quarters_of(const struct sm *s, uint32_t sectors) {
+  uint32_t bytes = (uint32_t)__builtin_popcount(sectors) * SECTOR * LINE_QUARTERS;
+  uint32_t quarters = (bytes + s->l1d.line_bytes - 1) / s->l1d.line_bytes;
+  return quarters > LINE_QUARTERS ? LINE_QUARTERS : quarters;
+}
+
 void observe_line_end(struct sm *s, uint32_t index) {
   struct gpu_character *c = s->g->observed.character;
   uint8_t by = c->fetched_by[(size_t)s->id * lines_of(s->g) + index];
@@ -130,9 +138,9 @@ void observe_line_end(struct sm *s, uint32_t index) {
   const struct l1_line *l = &s->l1d.line[index];
   c->degree[by].blocks++;
   c->degree[by].reused += l->reused;
-  uint32_t used = (uint32_t)__builtin_popcount(l->used_chunks) * SECTOR * LINE_QUARTERS;
-  uint32_t quarters = (used + s->l1d.line_bytes - 1) / s->l1d.line_bytes;
-  c->used[quarters > LINE_QUARTERS ? LINE_QUARTERS - 1 : quarters ? quarters - 1 : 0]++;
+  uint32_t used = quarters_of(s, l->used_chunks);
+  c->used[used ? used - 1 : 0]++;
+  c->reused[quarters_of(s, l->reused_chunks)]++;
 }
 
 void observe_end(struct gpu *g) {

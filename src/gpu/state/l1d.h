@@ -23,7 +23,7 @@ struct l1_line {
   uint64_t filled;
   uint8_t warp; /* that fetched it */
   bool reused;
-  uint32_t used_chunks;
+  uint32_t used_chunks, reused_chunks; /* asked for; asked for again after the fill */
 };
 enum line_state { LINE_INVALID, LINE_RESERVED, LINE_VALID, LINE_DIRTY };
 

@@ -158,7 +158,7 @@ static bool put_bucket(struct db *db, sqlite3_stmt *s, int64_t kernel, const cha
 }
 
 static bool put_histograms(struct db *db, sqlite3_stmt *s, int64_t kernel, json_t *loads, struct err *e) {
-  static const char *const quarters[] = {"1", "2", "3", "4"};
+  static const char *const quarters[] = {"0", "1", "2", "3", "4"};
   bool ok = true;
   size_t i;
   json_t *one, *v;
@@ -173,7 +173,10 @@ static bool put_histograms(struct db *db, sqlite3_stmt *s, int64_t kernel, json_
     }
   }
   json_array_foreach(json_object_get(loads, "lines_by_quarters_used"), i, v) {
-    if (ok && i < 4) ok = put_bucket(db, s, kernel, "lines_by_quarters_used", i, quarters[i], v, e);
+    if (ok && i < 4) ok = put_bucket(db, s, kernel, "lines_by_quarters_used", i, quarters[i + 1], v, e);
+  }
+  json_array_foreach(json_object_get(loads, "lines_by_quarters_reused"), i, v) {
+    if (ok && i < 5) ok = put_bucket(db, s, kernel, "lines_by_quarters_reused", i, quarters[i], v, e);
   }
   return ok;
 }
