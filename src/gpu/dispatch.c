@@ -37,6 +37,11 @@ static bool pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta) {
 
 enum { LOCAL_SHIFT = 24 }; /* local memory of launches that run together lies so far apart */
 
+/* The SMs are spread over as many GPCs as have no fewer than `gpc_sms`. */
+static uint32_t gpcs_of(const struct gpu_config *c) {
+  return c->sms < c->gpc_sms ? 1 : c->sms / c->gpc_sms;
+}
+
 /* CTAs of this kernel that fit an SM. Small grids are spread: no SM takes more than its share. */
 static bool ctas_that_fit(const struct gpu_config *c, const struct feed_kernel *k, uint32_t *out, struct err *e) {
   uint32_t threads = k->warps_per_cta * WARP_LANES, fit = c->sm_threads / threads;
@@ -53,7 +58,9 @@ static bool ctas_that_fit(const struct gpu_config *c, const struct feed_kernel *
     return err_set(e, ERR_INPUT, "kernel %s: %u registers per thread x %u threads, but an SM of %s has %u", k->name,
                    k->regs_per_thread, threads, c->name, c->sm_regs);
   if (fit > c->sm_ctas) fit = c->sm_ctas;
-  uint32_t share = (k->ctas + c->sms - 1) / c->sms;
+  uint32_t share = (k->ctas + c->sms - 1) / c->sms, gpc = c->sms / gpcs_of(c);
+  if (k->cluster && share * gpc < k->cluster) share = (k->cluster + gpc - 1) / gpc; /* a cluster lies within a GPC */
+  if (share > fit) share = fit;
   if (k->ctas < fit * c->sms) fit = share;
   *out = fit;
   return true;
@@ -275,7 +282,7 @@ static bool offer_cluster(struct gpu *g, struct gpu_work *k, uint32_t from, uint
 
 /* Schemes that choose CTAs have no say: those of a cluster start together, in their order. */
 static bool dispatch_clusters(struct gpu *g, struct gpu_work *k) {
-  uint32_t n = g->config.sms, of_each = g->config.gpc_sms, gpcs = n < of_each ? 1 : n / of_each;
+  uint32_t n = g->config.sms, gpcs = gpcs_of(&g->config);
   bool any = false;
   for (uint32_t i = 0; i < gpcs && k->next_cta < k->feed->kernel->ctas; i++)
     any |= offer_cluster(g, k, i * n / gpcs, (i + 1) * n / gpcs);

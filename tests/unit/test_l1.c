@@ -66,7 +66,7 @@ static struct gpu_stats four(const char *const *set, uint64_t apart) {
   written_memory(&f, KIND_LOAD, SPACE_GLOBAL, 1,
                  (struct written_access){.at = 0xC0000000, .lane = 4, .warp = 128 * apart});
   written_exit(&f);
-  return written_run(&f, &c);
+  return written_run(&f, &c, 2);
 }
 
 /* One line for all: the first misses, the others join its MSHR. With room for two in it the third is refused until the

@@ -32,6 +32,7 @@ struct written {
   struct written_access access[WRITTEN_CODE];
   uint32_t count, next[WRITTEN_SLOTS][WRITTEN_WARPS], cta[WRITTEN_SLOTS];
   struct written_start start[WRITTEN_CTAS];
+  uint32_t end[WRITTEN_CTAS]; /* CTAs in the order of ending */
   uint32_t started, ended;
 };
 
@@ -64,8 +65,8 @@ static bool written_atomic(void *ctx, uint32_t token, uint32_t lanes) {
   return true;
 }
 static void written_end(void *ctx, uint32_t slot) {
-  (void)slot;
-  ((struct written *)ctx)->ended++;
+  struct written *f = ctx;
+  f->end[f->ended++] = f->cta[slot];
 }
 static const struct feed_fault *written_fault(void *ctx) {
   (void)ctx;
@@ -150,13 +151,14 @@ static struct gpu_config written_machine(uint32_t sms, const char *const *set) {
   return c;
 }
 
-/* Run it twice, of which the second has its instructions in the cache. */
-static struct gpu_stats written_run(struct written *f, const struct gpu_config *c) {
+/* Run it `times` times on a new machine; the counters are those of the last run. From the second on the instructions are
+ * in their cache and what was loaded is in the L2. */
+static struct gpu_stats written_run(struct written *f, const struct gpu_config *c, uint32_t times) {
   struct err e = {0};
   struct gpu_stats st;
   struct gpu *g = gpu_new(c, NULL, &e);
   if (!g) fail_msg("%s", e.msg);
-  for (uint32_t k = 0; k < 2; k++) {
+  while (times--) {
     f->started = f->ended = 0;
     if (!gpu_run_kernel(g, &f->feed, &st, &e)) fail_msg("%s", e.msg);
   }

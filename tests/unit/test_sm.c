@@ -1,0 +1,128 @@
+/* test_sm.c - the pipeline of an SM on written programs. Cycles are compared between two programs, or two machines, that
+ * differ in one thing, and the difference is worked out beside them; instructions are in their cache.
+ */
+#include <stdio.h>
+
+#include "written_feed.h"
+
+static struct written f;
+
+static uint64_t cycles(const char *set, uint32_t warps, void (*program)(uint32_t n), uint32_t n) {
+  struct gpu_config c = written_machine(1, (const char *const[]){set, NULL});
+  written_begin(&f, 1, warps);
+  program(n);
+  written_exit(&f);
+  return written_run(&f, &c, 2).cycles;
+}
+
+/* `n` additions, each of which waits for the one before. */
+static void chain(uint32_t n) {
+  for (uint32_t k = 0; k < n; k++) written_int_add(&f, 1, 1);
+}
+
+/* Each addition but the first waits for the result of the one before, and the warp ends after that of the last: a cycle
+ * more of latency is one more for each of them. */
+static void results_take_their_latency(void **state) {
+  (void)state;
+  for (uint32_t n = 4; n <= 12; n += 4) {
+    uint64_t before = cycles("latency.int_add=10", 1, chain, n);
+    for (uint32_t latency = 11; latency < 14; latency++) {
+      char set[64];
+      snprintf(set, sizeof set, "latency.int_add=%u", latency);
+      assert_int_equal(cycles(set, 1, chain, n) - before, n * (latency - 10));
+    }
+  }
+}
+
+/* Additions that wait for nothing. */
+static void apart(uint32_t n) {
+  for (uint32_t k = 0; k < n; k++) written_int_add(&f, (uint16_t)(1 + k), 0);
+}
+
+/* Four warps of forty additions are 160 on two SP pipes, 80 each; one that takes another after `interval` cycles needs 80
+ * more for each cycle of interval. From 2 on the pipes are what holds the warps up; when the last instructions find one
+ * pipe busy and the other idle, some cycles are lost or won. */
+static void pipes_take_their_interval(void **state) {
+  (void)state;
+  uint64_t two = cycles("interval.int_add=2", 4, apart, 40), three = cycles("interval.int_add=3", 4, apart, 40),
+           four = cycles("interval.int_add=4", 4, apart, 40);
+  assert_in_range(three - two, 76, 84);
+  assert_in_range(four - three, 76, 84);
+}
+
+/* A register is not written while an earlier write of it is on its way. */
+static void again(uint32_t n) {
+  for (uint32_t k = 0; k < n; k++) written_int_add(&f, 1, 0);
+}
+static void writes_wait_for_writes(void **state) {
+  (void)state;
+  assert_int_equal(cycles("latency.int_add=21", 1, again, 8) - cycles("latency.int_add=20", 1, again, 8), 8);
+}
+
+/* Chains whose additions read register 1 and another: of the same of 16 banks (17), or of the next (18). A bank serves one
+ * access a cycle, so that a pair of one bank is read a cycle later. */
+static void pairs(uint32_t other) {
+  for (uint32_t k = 0; k < 10; k++) {
+    written_int_add(&f, 1, 1);
+    struct inst *i = &f.code[f.count - 1];
+    i->src[1] = i->src_arch[1] = (uint16_t)other;
+    i->nsrc = 2;
+  }
+}
+static void banks_serve_one_a_cycle(void **state) {
+  (void)state;
+  uint64_t same = cycles("sms=1", 1, pairs, 17), next = cycles("sms=1", 1, pairs, 18);
+  assert_int_equal(same - next, 10);
+}
+
+/* Six loads of shared memory, lane l of word l * `words`. */
+static void shared(uint32_t words) {
+  for (uint32_t k = 0; k < 6; k++)
+    written_memory(&f, KIND_LOAD, SPACE_SHARED, (uint16_t)(1 + k), (struct written_access){.lane = 4 * words});
+}
+
+/* 32 banks of a word. A stride of 1, 3 or 5 words touches each bank once, a stride of 2 sixteen banks twice, of 8 four
+ * banks eight times, of 32 one bank 32 times; words that all lanes share are read once. A load holds the pipe one cycle for
+ * each pass, so that loads of sixteen passes take eight more each than loads of eight (loads of one pass leave the pipe
+ * idle now and then). */
+static void banks_of_shared_memory(void **state) {
+  (void)state;
+  static const uint32_t stride[] = {0, 1, 2, 3, 4, 5, 8, 16, 32, 48}, passes[] = {1, 1, 2, 1, 4, 1, 8, 16, 32, 16};
+  struct gpu_config c = written_machine(1, NULL);
+  uint64_t one = cycles("sms=1", 1, shared, 1), eight = cycles("sms=1", 1, shared, 8);
+  for (uint32_t k = 0; k < sizeof stride / sizeof *stride; k++) {
+    written_begin(&f, 1, 1);
+    shared(stride[k]);
+    written_exit(&f);
+    struct gpu_stats st = written_run(&f, &c, 2);
+    assert_int_equal(st.shared_accesses, 6);
+    assert_int_equal(st.shared_conflicts, 6 * (passes[k] - 1));
+    if (passes[k] == 1) assert_int_equal(st.cycles, one);
+    if (passes[k] > 8) assert_int_equal(st.cycles - eight, 6 * (passes[k] - 8));
+  }
+}
+
+/* A load of shared memory and an addition that waits for it. */
+static void load(uint32_t remote) {
+  written_memory(&f, KIND_LOAD, SPACE_SHARED, 1, (struct written_access){.lane = 4, .remote = remote});
+  written_int_add(&f, 2, 1);
+}
+
+/* The own CTA's shared memory answers after 3 cycles, that of another of the cluster after 180, or what the knobs say. */
+static void shared_memory_of_others_is_far(void **state) {
+  (void)state;
+  uint64_t own = cycles("sms=1", 1, load, 0);
+  assert_int_equal(cycles("sms=1", 1, load, 1) - own, 180 - 3);
+  assert_int_equal(cycles("sm.remote_shared_latency=50", 1, load, 1) - own, 50 - 3);
+  assert_int_equal(cycles("sm.shared_latency=30", 1, load, 0) - own, 30 - 3);
+  assert_int_equal(cycles("sm.shared_latency=30", 1, load, 1) - own, 180 - 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_take_their_latency), cmocka_unit_test(pipes_take_their_interval),
+      cmocka_unit_test(writes_wait_for_writes),     cmocka_unit_test(banks_serve_one_a_cycle),
+      cmocka_unit_test(banks_of_shared_memory),     cmocka_unit_test(shared_memory_of_others_is_far),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
