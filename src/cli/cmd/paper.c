@@ -161,15 +161,16 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   return a;
 }
 
-/* Is the record there, with what the figures need of it? */
+/* Is the record there, of the whole run, with what the figures need of it? */
 static bool have(const json_t *r, const char *file) {
   if (access(file, R_OK)) return false;
-  if (!json_is_true(json_object_get(r, "characterise"))) return true;
   json_t *doc = json_load_file(file, 0, NULL), *kernel;
-  bool found = !json_array_size(json_object_get(doc, "kernels"));
+  bool needs = json_is_true(json_object_get(r, "characterise"));
+  bool found = !needs || !json_array_size(json_object_get(doc, "kernels"));
   size_t k;
   json_t *entries = record_entries_of(doc);
   json_array_foreach(entries, k, kernel) found |= json_object_get(kernel, "loads") != NULL;
+  found = found && doc && !json_object_get(doc, "ended"); /* a run that was stopped writes what it has */
   json_decref(entries);
   json_decref(doc);
   return found;
