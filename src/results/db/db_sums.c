@@ -210,8 +210,29 @@ static bool say(struct db *db, const struct part *p, int64_t owner, struct err *
       db->path, p->table, of, db->path);
 }
 
+/* The sums are of the rows of the table itself, but readers find them by its indexes. */
+static bool verify_indexes(struct db *db, const struct part *p, struct err *e) {
+  char *sql = sqlite3_mprintf("PRAGMA integrity_check(%s)", p->table);
+  sqlite3_stmt *s = db_prepare(db, sql, e);
+  sqlite3_free(sql);
+  if (!s) return false;
+  int rc = sqlite3_step(s);
+  const char *found = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+  bool ok = found && !strcmp(found, "ok");
+  if (!ok && found) {
+    db->trouble = DB_DAMAGED;
+    err_set(e, ERR_INPUT, "%s is damaged: `%s` (%.200s). `sluice db recover %s` copies what is sound into a new file",
+            db->path, p->table, found, db->path);
+  } else if (!ok) {
+    db_fail(db, e);
+  }
+  sqlite3_finalize(s);
+  return ok;
+}
+
 static bool verify_part(struct db *db, enum db_part part, struct err *e) {
   const struct part *p = &parts[part];
+  if (!verify_indexes(db, p, e)) return false;
   sqlite3_stmt *want = db_prepare(db, "SELECT id, sum FROM sums WHERE part = ? ORDER BY id", e);
   if (!want) return false;
   db_bind_text(want, 1, p->table);
