@@ -47,8 +47,9 @@ void processes_wait(void) {
     bool ended = false; /* what it left behind is ours since: look again */
     for (size_t i = 0; i < n; i++) {
       int ignored;
-      if (waitpid(child[i], &ignored, WNOHANG) > 0) ended = true;
-      else any |= simulates(child[i]);
+      pid_t changed = waitpid(child[i], &ignored, WNOHANG); /* -1: the keeper, which its owner waits for */
+      if (changed > 0) ended = true;
+      if (changed == 0) any |= simulates(child[i]);
     }
     if (ended) {
       any = true;
