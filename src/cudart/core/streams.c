@@ -94,6 +94,13 @@ cudaError_t cudart_submit_wait(struct cudart *c, cudaStream_t handle, struct cud
   return r == cudaSuccess && !s->capture ? cudart_wait(c, s->last) : r;
 }
 
+cudaError_t cudart_submit_copy(struct cudart *c, cudaStream_t stream, const struct cuda_copy *k, enum cuda_when when) {
+  struct cuda_op op = {.kind = OP_COPY, .u.copy = *k};
+  if (when == WHEN_QUEUED) return cudart_submit(c, stream, &op);
+  cudaError_t r = cudart_sync_allowed(c);
+  return r == cudaSuccess ? cudart_submit_wait(c, stream, &op) : r;
+}
+
 /* ---- waits of the host ---- */
 
 cudaError_t cudart_stream_wait(struct cudart *c, cudaStream_t stream, bool ask) {

@@ -9,6 +9,7 @@
 #include "session/session.h"
 
 struct cudart;
+struct cuda_copy;
 struct cuda_graph;
 struct cuda_node;
 struct cuda_op;
@@ -47,6 +48,9 @@ struct cuda_event *cudart_event(struct cudart *c, cudaEvent_t e);
 cudaError_t cudart_submit(struct cudart *c, cudaStream_t s, struct cuda_op *op);
 /* The same, and wait until it has been carried out. */
 cudaError_t cudart_submit_wait(struct cudart *c, cudaStream_t s, struct cuda_op *op);
+/* A copy of a call that returns at once, or when the copy has been made. */
+enum cuda_when { WHEN_QUEUED, WHEN_DONE };
+cudaError_t cudart_submit_copy(struct cudart *c, cudaStream_t s, const struct cuda_copy *k, enum cuda_when when);
 void cudart_event_free(struct cuda_event *e);
 /* What the calls of runtime and driver about a stream or event come down to. */
 cudaError_t cudart_stream_wait(struct cudart *c, cudaStream_t stream, bool ask);

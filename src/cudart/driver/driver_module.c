@@ -300,36 +300,30 @@ static void *pack(struct cudart *c, CUfunction f, void **params, void **extra) {
   return pack_buffer(c, f, buffer, bytes);
 }
 
-static CUresult launch(CUfunction function, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
-                       cudaStream_t stream, void **params, void **extra, bool cooperative, const uint32_t cluster[3]) {
+/* `l` without function and parameters. */
+static CUresult launch(CUfunction function, struct cuda_launch l, cudaStream_t stream, void **params, void **extra) {
   DRIVER_ENTER_ASYNC();
-  CUfunction f = known_function(c, function);
+  CUfunction f = l.function = known_function(c, function);
   if (!f || f->dead)
     DRIVER_LEAVE(cudart_why(c, cudaErrorInvalidResourceHandle, "launch: %p is not a kernel", function));
-  void *packed = f->info ? pack(c, f, params, extra) : NULL;
-  if (f->info && !packed) DRIVER_LEAVE(cudaErrorInvalidValue);
-  struct cuda_op op = {.kind = OP_KERNEL,
-                       .u.launch = {.function = f,
-                                    .grid = {grid[0], grid[1], grid[2]},
-                                    .block = {block[0], block[1], block[2]},
-                                    .shared = shared,
-                                    .cooperative = cooperative,
-                                    .params = packed}};
-  if (cluster) memcpy(op.u.launch.cluster, cluster, sizeof op.u.launch.cluster);
-  CUresult r = cudart_submit(c, stream, &op);
+  l.params = f->info ? pack(c, f, params, extra) : NULL;
+  if (f->info && !l.params) DRIVER_LEAVE(cudaErrorInvalidValue);
+  CUresult r = cudart_submit(c, stream, &(struct cuda_op){.kind = OP_KERNEL, .u.launch = l});
   /* The driver names a bad shape an invalid value; 9 is the runtime's. */
   DRIVER_LEAVE(r == cudaErrorInvalidConfiguration ? cudaErrorInvalidValue : r);
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                         unsigned shared, cudaStream_t stream, void **params, void **extra) {
-  return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, extra, false, NULL);
+  struct cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
+  return launch(f, l, stream, params, extra);
 }
 DRIVER_PTSZ(cuLaunchKernel);
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                    unsigned bz, unsigned shared, cudaStream_t stream, void **params) {
-  return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, NULL, true, NULL);
+  struct cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .cooperative = true};
+  return launch(f, l, stream, params, NULL);
 }
 DRIVER_PTSZ(cuLaunchCooperativeKernel);
 
@@ -342,10 +336,11 @@ struct launch_config { /* CUlaunchConfig */
 
 CUresult cuLaunchKernelEx(const struct launch_config *k, CUfunction f, void **params, void **extra) {
   if (!k) return cudaErrorInvalidValue;
-  bool cooperative = false;
-  uint32_t cluster[3] = {0};
-  cudart_launch_attributes(k->attributes, k->count, &cooperative, cluster);
-  return launch(f, k->grid, k->block, k->shared, k->stream, params, extra, cooperative, cluster);
+  struct cuda_launch l = {.shared = k->shared};
+  memcpy(l.grid, k->grid, sizeof l.grid);
+  memcpy(l.block, k->block, sizeof l.block);
+  cudart_launch_attributes(k->attributes, k->count, &l.cooperative, l.cluster);
+  return launch(f, l, k->stream, params, extra);
 }
 DRIVER_PTSZ(cuLaunchKernelEx);
 
@@ -397,8 +392,9 @@ CUresult cuLaunchGridAsync(CUfunction f, int width, int height, cudaStream_t str
   size_t bytes = f ? f->old_param_bytes : 0;
   if (!f || width < 1 || height < 1) return cudaErrorInvalidValue;
   void *extra[] = {(void *)EXTRA_POINTER, f->old_params, (void *)EXTRA_SIZE, &bytes, (void *)EXTRA_END};
-  return launch(f, (uint32_t[]){(uint32_t)width, (uint32_t)height, 1}, f->old_block, f->old_shared, stream, NULL, extra,
-                false, NULL);
+  struct cuda_launch l = {.grid = {(uint32_t)width, (uint32_t)height, 1}, .shared = f->old_shared};
+  memcpy(l.block, f->old_block, sizeof l.block);
+  return launch(f, l, stream, NULL, extra);
 }
 
 CUresult cuLaunchGrid(CUfunction f, int width, int height) {

@@ -78,77 +78,75 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
 
 /* ---- copies ---- */
 
-/* Memory and array, or two arrays: offsets of the array in bytes and rows. */
-static cudaError_t copy_2d(cudaArray_t dst_array, size_t dst_x, size_t dst_y, void *dst, size_t dst_pitch,
-                           cudaArray_t src_array, size_t src_x, size_t src_y, const void *src, size_t src_pitch,
-                           size_t width, size_t rows, int kind, cudaStream_t stream, bool waits) {
+/* One side of a copy: from (x, y) of an array on, in bytes and rows, or memory. */
+static struct cuda_side in_array(cudaArray_t array, size_t x, size_t y) {
+  return (struct cuda_side){.array = array, .x = x, .y = y};
+}
+static struct cuda_side in_memory(const void *at, size_t pitch, size_t rows) {
+  return (struct cuda_side){.ptr = (uintptr_t)at, .pitch = pitch, .rows = rows};
+}
+
+/* Memory and array, or two arrays. */
+static cudaError_t copy_2d(struct cuda_side dst, struct cuda_side src, size_t width, size_t rows, int kind,
+                           cudaStream_t stream, enum cuda_when when) {
   CUDART_ENTER_ASYNC();
-  if ((src_array && !cudart_array(c, src_array)) || (dst_array && !cudart_array(c, dst_array)))
+  if ((src.array && !cudart_array(c, src.array)) || (dst.array && !cudart_array(c, dst.array)))
     return cudart_leave(c, cudaErrorInvalidResourceHandle);
-  if ((!dst_array && !dst) || (!src_array && !src)) return cudart_leave(c, cudaErrorInvalidValue);
-  struct cuda_op op = {
-      .kind = OP_COPY,
-      .u.copy = {
-          .src = {.array = src_array, .ptr = (uintptr_t)src, .pitch = src_pitch, .rows = rows, .x = src_x, .y = src_y},
-          .dst = {.array = dst_array, .ptr = (uintptr_t)dst, .pitch = dst_pitch, .rows = rows, .x = dst_x, .y = dst_y},
-          .bytes = width,
-          .rows = rows,
-          .slices = 1,
-          .kind = kind}};
-  cudaError_t r = waits ? cudart_sync_allowed(c) : cudaSuccess;
-  return cudart_leave(c, r == cudaSuccess ? (waits ? cudart_submit_wait : cudart_submit)(c, stream, &op) : r);
+  if ((!dst.array && !dst.ptr) || (!src.array && !src.ptr)) return cudart_leave(c, cudaErrorInvalidValue);
+  struct cuda_copy k = {.src = src, .dst = dst, .bytes = width, .rows = rows, .slices = 1, .kind = kind};
+  return cudart_leave(c, cudart_submit_copy(c, stream, &k, when));
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
                                 size_t rows, int kind) {
-  return copy_2d(dst, x, y, NULL, 0, NULL, 0, 0, src, pitch, width, rows, kind, NULL, true);
+  return copy_2d(in_array(dst, x, y), in_memory(src, pitch, rows), width, rows, kind, NULL, WHEN_DONE);
 }
 PTDS(cudaMemcpy2DToArray);
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
                                      size_t rows, int kind, cudaStream_t stream) {
-  return copy_2d(dst, x, y, NULL, 0, NULL, 0, 0, src, pitch, width, rows, kind, stream, false);
+  return copy_2d(in_array(dst, x, y), in_memory(src, pitch, rows), width, rows, kind, stream, WHEN_QUEUED);
 }
 PTSZ(cudaMemcpy2DToArrayAsync);
 
 cudaError_t cudaMemcpy2DFromArray(void *dst, size_t pitch, cudaArray_t src, size_t x, size_t y, size_t width,
                                   size_t rows, int kind) {
-  return copy_2d(NULL, 0, 0, dst, pitch, src, x, y, NULL, 0, width, rows, kind, NULL, true);
+  return copy_2d(in_memory(dst, pitch, rows), in_array(src, x, y), width, rows, kind, NULL, WHEN_DONE);
 }
 PTDS(cudaMemcpy2DFromArray);
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t pitch, cudaArray_t src, size_t x, size_t y, size_t width,
                                        size_t rows, int kind, cudaStream_t stream) {
-  return copy_2d(NULL, 0, 0, dst, pitch, src, x, y, NULL, 0, width, rows, kind, stream, false);
+  return copy_2d(in_memory(dst, pitch, rows), in_array(src, x, y), width, rows, kind, stream, WHEN_QUEUED);
 }
 PTSZ(cudaMemcpy2DFromArrayAsync);
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, cudaArray_t src, size_t src_x,
                                      size_t src_y, size_t width, size_t rows, int kind) {
-  return copy_2d(dst, dst_x, dst_y, NULL, 0, src, src_x, src_y, NULL, 0, width, rows, kind, NULL, true);
+  return copy_2d(in_array(dst, dst_x, dst_y), in_array(src, src_x, src_y), width, rows, kind, NULL, WHEN_DONE);
 }
 PTDS(cudaMemcpy2DArrayToArray);
 
-/* A run of bytes that starts at (x, y) and goes on over row ends: as one copy per row. */
-static cudaError_t copy_run(cudaArray_t array, size_t x, size_t y, void *memory, size_t bytes, int kind,
-                            cudaStream_t stream, bool to_array, bool waits) {
+/* A run of bytes that starts at a place of an array and goes on over row ends: as one copy per row. */
+enum array_way { TO_ARRAY, FROM_ARRAY };
+static cudaError_t copy_run(struct cuda_side in, const void *memory, size_t bytes, int kind, cudaStream_t stream,
+                            enum array_way way, enum cuda_when when) {
   CUDART_ENTER_ASYNC();
-  struct cuda_array *a = cudart_array(c, array);
+  struct cuda_array *a = cudart_array(c, in.array);
   if (!a || !memory) return cudart_leave(c, a ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
   size_t row = a->width * a->element;
-  cudaError_t r = waits ? cudart_sync_allowed(c) : cudaSuccess;
-  for (char *at = memory; bytes && r == cudaSuccess; y++, x = 0) {
-    if (x >= row) return cudart_leave(c, cudaErrorInvalidValue);
-    size_t part = bytes < row - x ? bytes : row - x;
-    struct cuda_side in = {.array = a, .x = x, .y = y}, out = {.ptr = (uintptr_t)at};
-    struct cuda_op op = {.kind = OP_COPY,
-                         .u.copy = {.src = to_array ? out : in,
-                                    .dst = to_array ? in : out,
-                                    .bytes = part,
-                                    .rows = 1,
-                                    .slices = 1,
-                                    .kind = kind}};
-    r = (waits ? cudart_submit_wait : cudart_submit)(c, stream, &op);
+  cudaError_t r = when == WHEN_DONE ? cudart_sync_allowed(c) : cudaSuccess;
+  for (const char *at = memory; bytes && r == cudaSuccess; in.y++, in.x = 0) {
+    if (in.x >= row) return cudart_leave(c, cudaErrorInvalidValue);
+    size_t part = bytes < row - in.x ? bytes : row - in.x;
+    struct cuda_side out = {.ptr = (uintptr_t)at};
+    struct cuda_copy k = {.src = way == TO_ARRAY ? out : in,
+                          .dst = way == TO_ARRAY ? in : out,
+                          .bytes = part,
+                          .rows = 1,
+                          .slices = 1,
+                          .kind = kind};
+    r = cudart_submit_copy(c, stream, &k, when);
     at += part;
     bytes -= part;
   }
@@ -156,33 +154,34 @@ static cudaError_t copy_run(cudaArray_t array, size_t x, size_t y, void *memory,
 }
 
 cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t bytes, int kind) {
-  return copy_run(dst, x, y, (void *)(uintptr_t)src, bytes, kind, NULL, true, true);
+  return copy_run(in_array(dst, x, y), src, bytes, kind, NULL, TO_ARRAY, WHEN_DONE);
 }
 PTDS(cudaMemcpyToArray);
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src, size_t bytes, int kind,
                                    cudaStream_t stream) {
-  return copy_run(dst, x, y, (void *)(uintptr_t)src, bytes, kind, stream, true, false);
+  return copy_run(in_array(dst, x, y), src, bytes, kind, stream, TO_ARRAY, WHEN_QUEUED);
 }
 PTSZ(cudaMemcpyToArrayAsync);
 
 cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_t src, size_t x, size_t y, size_t bytes, int kind) {
-  return copy_run(src, x, y, dst, bytes, kind, NULL, false, true);
+  return copy_run(in_array(src, x, y), dst, bytes, kind, NULL, FROM_ARRAY, WHEN_DONE);
 }
 PTDS(cudaMemcpyFromArray);
 
 cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_t src, size_t x, size_t y, size_t bytes, int kind,
                                      cudaStream_t stream) {
-  return copy_run(src, x, y, dst, bytes, kind, stream, false, false);
+  return copy_run(in_array(src, x, y), dst, bytes, kind, stream, FROM_ARRAY, WHEN_QUEUED);
 }
 PTSZ(cudaMemcpyFromArrayAsync);
 
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, cudaArray_t src, size_t src_x,
                                    size_t src_y, size_t bytes, int kind) {
   size_t row = src ? src->width * src->element : 0;
+  struct cuda_side to = in_array(dst, dst_x, dst_y), from = in_array(src, src_x, src_y);
   if (!row || src_x || dst_x || bytes % row) /* whole rows, or a part of one */
-    return copy_2d(dst, dst_x, dst_y, NULL, 0, src, src_x, src_y, NULL, 0, bytes, 1, kind, NULL, true);
-  return copy_2d(dst, dst_x, dst_y, NULL, 0, src, src_x, src_y, NULL, 0, row, bytes / row, kind, NULL, true);
+    return copy_2d(to, from, bytes, 1, kind, NULL, WHEN_DONE);
+  return copy_2d(to, from, row, bytes / row, kind, NULL, WHEN_DONE);
 }
 PTDS(cudaMemcpyArrayToArray);
 

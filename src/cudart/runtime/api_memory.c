@@ -250,91 +250,99 @@ static struct cuda_side side_of(cudaArray_t array, struct cudaPos pos, struct cu
   return s;
 }
 
-static cudaError_t copy_3d(cudaArray_t src_array, struct cudaPos src_pos, struct cudaPitchedPtr src_ptr,
-                           cudaArray_t dst_array, struct cudaPos dst_pos, struct cudaPitchedPtr dst_ptr,
-                           struct cudaExtent extent, int kind, cudaStream_t stream, bool waits) {
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, enum cuda_when when) {
   CUDART_ENTER_ASYNC();
-  if ((src_array && !cudart_array(c, src_array)) || (dst_array && !cudart_array(c, dst_array)))
+  if ((p->srcArray && !cudart_array(c, p->srcArray)) || (p->dstArray && !cudart_array(c, p->dstArray)))
     return cudart_leave(c, cudaErrorInvalidResourceHandle);
-  uint32_t element = src_array ? src_array->element : dst_array ? dst_array->element : 1;
-  struct cuda_copy k = {.src = side_of(src_array, src_pos, src_ptr, element),
-                        .dst = side_of(dst_array, dst_pos, dst_ptr, element),
-                        .bytes = extent.width * element,
-                        .rows = extent.height,
-                        .slices = extent.depth,
-                        .kind = kind};
-  struct cuda_op op = {.kind = OP_COPY, .u.copy = k};
-  cudaError_t r = waits ? cudart_sync_allowed(c) : cudaSuccess;
-  return cudart_leave(c, r == cudaSuccess ? (waits ? cudart_submit_wait : cudart_submit)(c, stream, &op) : r);
+  uint32_t element = p->srcArray ? p->srcArray->element : p->dstArray ? p->dstArray->element : 1;
+  struct cuda_copy k = {.src = side_of(p->srcArray, p->srcPos, p->srcPtr, element),
+                        .dst = side_of(p->dstArray, p->dstPos, p->dstPtr, element),
+                        .bytes = p->extent.width * element,
+                        .rows = p->extent.height,
+                        .slices = p->extent.depth,
+                        .kind = p->kind};
+  return cudart_leave(c, cudart_submit_copy(c, stream, &k, when));
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) {
-  return copy_3d(p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent, p->kind, NULL, true);
+  return copy_3d(p, NULL, WHEN_DONE);
 }
 PTDS(cudaMemcpy3D);
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream) {
-  return copy_3d(p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent, p->kind, stream,
-                 false);
+  return copy_3d(p, stream, WHEN_QUEUED);
 }
 PTSZ(cudaMemcpy3DAsync);
 
-cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p) {
+static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream, enum cuda_when when) {
   if (!peers(p->dstDevice, p->srcDevice)) return cudart_leave(cudart_enter(), cudaErrorInvalidDevice);
-  return copy_3d(p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent, COPY_DEFAULT, NULL,
-                 true);
+  struct cudaMemcpy3DParms one = {.srcArray = p->srcArray,
+                                  .srcPos = p->srcPos,
+                                  .srcPtr = p->srcPtr,
+                                  .dstArray = p->dstArray,
+                                  .dstPos = p->dstPos,
+                                  .dstPtr = p->dstPtr,
+                                  .extent = p->extent,
+                                  .kind = COPY_DEFAULT};
+  return copy_3d(&one, stream, when);
+}
+
+cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p) {
+  return copy_3d_peer(p, NULL, WHEN_DONE);
 }
 PTDS(cudaMemcpy3DPeer);
 
 cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream) {
-  if (!peers(p->dstDevice, p->srcDevice)) return cudart_leave(cudart_enter(), cudaErrorInvalidDevice);
-  return copy_3d(p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent, COPY_DEFAULT, stream,
-                 false);
+  return copy_3d_peer(p, stream, WHEN_QUEUED);
 }
 PTSZ(cudaMemcpy3DPeerAsync);
 
 /* ---- symbols ---- */
 
-static cudaError_t copy_symbol(const void *symbol, const void *other, size_t bytes, size_t offset, int kind,
-                               cudaStream_t stream, bool to_symbol, bool waits) {
+struct symbol_part {
+  const void *symbol;
+  size_t bytes, offset;
+};
+enum symbol_way { TO_SYMBOL, FROM_SYMBOL };
+
+static cudaError_t copy_symbol(struct symbol_part p, const void *other, int kind, cudaStream_t stream,
+                               enum symbol_way way, enum cuda_when when) {
   CUDART_ENTER_ASYNC();
-  struct cuda_variable *v = cudart_variable(c, symbol);
-  if (!v) return cudart_leave(c, cudart_why(c, cudaErrorInvalidSymbol, "copy: %p is not a device symbol", symbol));
-  if (offset > v->bytes || bytes > v->bytes - offset)
+  struct cuda_variable *v = cudart_variable(c, p.symbol);
+  if (!v) return cudart_leave(c, cudart_why(c, cudaErrorInvalidSymbol, "copy: %p is not a device symbol", p.symbol));
+  if (p.offset > v->bytes || p.bytes > v->bytes - p.offset)
     return cudart_leave(c, cudart_why(c, cudaErrorInvalidValue,
-                                      "copy: %zu bytes at offset %zu of symbol %s, which has %llu", bytes, offset,
+                                      "copy: %zu bytes at offset %zu of symbol %s, which has %llu", p.bytes, p.offset,
                                       v->name, (unsigned long long)v->bytes));
-  uint64_t at = v->addr + offset, host = (uintptr_t)other;
-  struct cuda_op op = {.kind = OP_COPY,
-                       .u.copy = {.src.ptr = to_symbol ? host : at,
-                                  .dst.ptr = to_symbol ? at : host,
-                                  .bytes = bytes,
-                                  .rows = 1,
-                                  .slices = 1,
-                                  .kind = kind}};
-  cudaError_t r = waits ? cudart_sync_allowed(c) : cudaSuccess;
-  return cudart_leave(c, r == cudaSuccess ? (waits ? cudart_submit_wait : cudart_submit)(c, stream, &op) : r);
+  uint64_t at = v->addr + p.offset, host = (uintptr_t)other;
+  struct cuda_copy k = {.src.ptr = way == TO_SYMBOL ? host : at,
+                        .dst.ptr = way == TO_SYMBOL ? at : host,
+                        .bytes = p.bytes,
+                        .rows = 1,
+                        .slices = 1,
+                        .kind = kind};
+  return cudart_leave(c, cudart_submit_copy(c, stream, &k, when));
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset, int kind) {
-  return copy_symbol(symbol, src, bytes, offset, kind, NULL, true, true);
+  return copy_symbol((struct symbol_part){symbol, bytes, offset}, src, kind, NULL, TO_SYMBOL, WHEN_DONE);
 }
 PTDS(cudaMemcpyToSymbol);
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes, size_t offset, int kind,
                                     cudaStream_t stream) {
-  return copy_symbol(symbol, src, bytes, offset, kind, stream, true, false);
+  return copy_symbol((struct symbol_part){symbol, bytes, offset}, src, kind, stream, TO_SYMBOL, WHEN_QUEUED);
 }
 PTSZ(cudaMemcpyToSymbolAsync);
 
 cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset, int kind) {
-  return copy_symbol(symbol, dst, bytes, offset, kind, NULL, false, true);
+  return copy_symbol((struct symbol_part){symbol, bytes, offset}, dst, kind, NULL, FROM_SYMBOL, WHEN_DONE);
 }
 PTDS(cudaMemcpyFromSymbol);
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes, size_t offset, int kind,
                                       cudaStream_t stream) {
-  return copy_symbol(symbol, dst, bytes, offset, kind, stream, false, false);
+  return copy_symbol((struct symbol_part){symbol, bytes, offset}, dst, kind, stream, FROM_SYMBOL, WHEN_QUEUED);
 }
 PTSZ(cudaMemcpyFromSymbolAsync);
 
@@ -356,47 +364,50 @@ cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol) {
 
 /* ---- sets ---- */
 
-static cudaError_t set(void *p, size_t pitch, size_t slice_rows, int value, size_t width, size_t rows, size_t slices,
-                       cudaStream_t stream) {
+/* Of bytes: memory with its pitch, and what is set in it. */
+static cudaError_t set(struct cudaPitchedPtr p, int value, struct cudaExtent extent, cudaStream_t stream) {
   CUDART_ENTER_ASYNC();
   struct cuda_op op = {.kind = OP_SET,
-                       .u.set = {.ptr = (uintptr_t)p,
-                                 .pitch = pitch,
-                                 .slice_rows = slice_rows,
-                                 .width = width,
-                                 .rows = rows,
-                                 .slices = slices,
+                       .u.set = {.ptr = (uintptr_t)p.ptr,
+                                 .pitch = p.pitch,
+                                 .slice_rows = p.ysize,
+                                 .width = extent.width,
+                                 .rows = extent.height,
+                                 .slices = extent.depth,
                                  .value = (uint8_t)value,
                                  .element = 1}};
   return cudart_leave(c, cudart_submit(c, stream, &op));
 }
+static struct cudaPitchedPtr rows_at(void *p, size_t pitch, size_t rows) {
+  return (struct cudaPitchedPtr){.ptr = p, .pitch = pitch, .ysize = rows};
+}
 
 cudaError_t cudaMemset(void *p, int value, size_t bytes) {
-  return set(p, bytes, 1, value, bytes, 1, 1, NULL);
+  return set(rows_at(p, bytes, 1), value, (struct cudaExtent){bytes, 1, 1}, NULL);
 }
 PTDS(cudaMemset);
 
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream) {
-  return set(p, bytes, 1, value, bytes, 1, 1, stream);
+  return set(rows_at(p, bytes, 1), value, (struct cudaExtent){bytes, 1, 1}, stream);
 }
 PTSZ(cudaMemsetAsync);
 
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t rows) {
-  return set(p, pitch, rows, value, width, rows, 1, NULL);
+  return set(rows_at(p, pitch, rows), value, (struct cudaExtent){width, rows, 1}, NULL);
 }
 PTDS(cudaMemset2D);
 
 cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t rows, cudaStream_t stream) {
-  return set(p, pitch, rows, value, width, rows, 1, stream);
+  return set(rows_at(p, pitch, rows), value, (struct cudaExtent){width, rows, 1}, stream);
 }
 PTSZ(cudaMemset2DAsync);
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent extent) {
-  return set(p.ptr, p.pitch, p.ysize, value, extent.width, extent.height, extent.depth, NULL);
+  return set(p, value, extent, NULL);
 }
 PTDS(cudaMemset3D);
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent extent, cudaStream_t stream) {
-  return set(p.ptr, p.pitch, p.ysize, value, extent.width, extent.height, extent.depth, stream);
+  return set(p, value, extent, stream);
 }
 PTSZ(cudaMemset3DAsync);

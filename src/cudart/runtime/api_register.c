@@ -188,47 +188,49 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 
 /* ---- launches ---- */
 
-static cudaError_t submit(struct cudart *c, struct cuda_function *f, dim3 grid, dim3 block, size_t shared, void *params,
-                          cudaStream_t stream, bool cooperative, const uint32_t cluster[3]) {
-  struct cuda_op op = {.kind = OP_KERNEL,
-                       .u.launch = {.function = f,
-                                    .grid = {grid.x, grid.y, grid.z},
-                                    .block = {block.x, block.y, block.z},
-                                    .shared = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared,
-                                    .cooperative = cooperative,
-                                    .params = params}};
-  if (cluster) memcpy(op.u.launch.cluster, cluster, sizeof op.u.launch.cluster);
-  return cudart_submit(c, stream, &op);
+static struct cuda_launch shape(dim3 grid, dim3 block, size_t shared) {
+  return (struct cuda_launch){.grid = {grid.x, grid.y, grid.z},
+                              .block = {block.x, block.y, block.z},
+                              .shared = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared};
 }
 
-static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream,
-                          bool cooperative, const uint32_t cluster[3]) {
+static cudaError_t submit(struct cudart *c, struct cuda_launch l, cudaStream_t stream) {
+  return cudart_submit(c, stream, &(struct cuda_op){.kind = OP_KERNEL, .u.launch = l});
+}
+
+/* `l` without function and parameters. */
+static cudaError_t launch(const void *func, struct cuda_launch l, void **args, cudaStream_t stream) {
   CUDART_ENTER_ASYNC();
-  struct cuda_function *f = cudart_function(c, func);
+  struct cuda_function *f = l.function = cudart_function(c, func);
   if (!f)
     return cudart_leave(c,
                         cudart_why(c, cudaErrorInvalidDeviceFunction, "launch: %p is not a registered kernel", func));
-  void *params = f->info ? cudart_pack_args(f, args) : NULL;
-  if (f->info && !params)
+  l.params = f->info ? cudart_pack_args(f, args) : NULL;
+  if (f->info && !l.params)
     return cudart_leave(c, cudart_why(c, cudaErrorInvalidValue, "launch of %s: it takes %u arguments, fewer were given",
                                       f->name, f->info->params));
-  return cudart_leave(c, submit(c, f, grid, block, shared, params, stream, cooperative, cluster));
+  return cudart_leave(c, submit(c, l, stream));
 }
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
-  return launch(func, grid, block, args, shared, stream, false, NULL);
+  return launch(func, shape(grid, block, shared), args, stream);
 }
 PTSZ(cudaLaunchKernel);
 
 cudaError_t __cudaLaunchKernel(cudaFunction_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
                                cudaStream_t stream) {
-  return launch(kernel, grid, block, args, shared, stream, false, NULL);
+  return launch(kernel, shape(grid, block, shared), args, stream);
 }
 PTSZ(__cudaLaunchKernel);
 
+static cudaError_t launch_cooperative(const void *func, struct cuda_launch l, void **args, cudaStream_t stream) {
+  l.cooperative = true;
+  return launch(func, l, args, stream);
+}
+
 cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                                         cudaStream_t stream) {
-  return launch(func, grid, block, args, shared, stream, true, NULL);
+  return launch_cooperative(func, shape(grid, block, shared), args, stream);
 }
 PTSZ(cudaLaunchCooperativeKernel);
 
@@ -245,15 +247,14 @@ cudaError_t cudaLaunchCooperativeKernelMultiDevice(const struct launch_params *l
   (void)flags;
   if (!list || devices != 1 || !list->stream)
     return cudart_leave(cudart_enter(), devices > 1 ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-  return launch(list->func, list->grid, list->block, list->args, list->shared, list->stream, true, NULL);
+  return launch_cooperative(list->func, shape(list->grid, list->block, list->shared), list->args, list->stream);
 }
 
 cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *k, const void *func, void **args) {
-  bool cooperative = false;
-  uint32_t cluster[3] = {0};
-  if (k) cudart_launch_attributes(k->attrs, k->numAttrs, &cooperative, cluster);
   if (!k) return cudart_leave(cudart_enter(), cudaErrorInvalidValue);
-  return launch(func, k->gridDim, k->blockDim, args, k->dynamicSmemBytes, k->stream, cooperative, cluster);
+  struct cuda_launch l = shape(k->gridDim, k->blockDim, k->dynamicSmemBytes);
+  cudart_launch_attributes(k->attrs, k->numAttrs, &l.cooperative, l.cluster);
+  return launch(func, l, args, k->stream);
 }
 PTSZ(cudaLaunchKernelExC);
 
@@ -313,8 +314,10 @@ cudaError_t cudaLaunch(const void *func) {
   if (f->info && argument_bytes != want)
     return cudart_leave(c, cudart_why(c, cudaErrorInvalidValue, "launch of %s: %zu bytes of arguments, it takes %u",
                                       f->name, argument_bytes, want));
-  void *params = mem_zeroed(1, f->info && f->info->param_block_bytes ? f->info->param_block_bytes : 1);
-  memcpy(params, arguments, argument_bytes);
-  return cudart_leave(c, submit(c, f, grid, block, shared, params, stream, false, NULL));
+  struct cuda_launch l = shape(grid, block, shared);
+  l.function = f;
+  l.params = mem_zeroed(1, f->info && f->info->param_block_bytes ? f->info->param_block_bytes : 1);
+  memcpy(l.params, arguments, argument_bytes);
+  return cudart_leave(c, submit(c, l, stream));
 }
 PTSZ(cudaLaunch);
