@@ -3,7 +3,7 @@
  * paper takes over a group.
  *
  * In the order of use: open; pick rows by paper, scheme and group; published_ratio of every workload that a row covers;
- * published_mean over them; published_present turns the result into the row's unit.
+ * published_mean and published_interval over them; published_present turns the results into the row's unit.
  */
 #ifndef RESULTS_PUBLISHED_H
 #define RESULTS_PUBLISHED_H
@@ -45,9 +45,15 @@ extern const char *const published_kind_names[];
 /* A figure of a group: true, with the group as in workloads.json ("" for all workloads of the suite) and the kind of
  * mean. False: it is of the one workload that the paper calls f->group, or of something that is no set of workloads. */
 bool published_of_group(const struct published_figure *f, const char **group, enum published_kind *kind);
+/* A figure of one workload, or of a class of its loads ("KMN degree 1"): is it of the one that the paper calls so? */
+bool published_of_workload(const struct published_figure *f, const char *alias);
+/* The GPU that the row names where it is not that of the paper's other figures; NULL if it is. */
+const char *published_gpu(const struct published_figure *f);
 
 /* ---- what it is in our counters ---- */
-/* Value of a counter or derived value by its key, of the totals of a run; 0 if absent. */
+/* Value of a counter or derived value by its key, of the totals of a run; 0 if absent. With --characterise there may be
+ * keys of its parts, summed over launches: "loads.by_degree.0.loads". Without them, metrics of such parts cannot be
+ * had. */
 typedef double published_get(const void *run, const char *key);
 /* The scheme (as typed) that the metric compares with: "baseline" for most, "mrpb" for ..._over_mrpb. */
 const char *published_over(const struct published_figure *f);
@@ -58,7 +64,23 @@ bool published_over_is(const struct published_figure *f, const char *list);
 bool published_ratio(const struct published_figure *f, published_get *get, const void *run, const void *over,
                      double *ratio);
 double published_mean(enum published_kind kind, const double *ratio, size_t n);
+/* The 95 % interval of that mean by Student's t over the workloads: of the logarithms for a geometric mean, of the
+ * inverses for a harmonic one. False: fewer than two, or no mean but the best or worst of them. */
+bool published_interval(enum published_kind kind, const double *ratio, size_t n, double *low, double *high);
 /* A ratio as the figure prints it: 1.36 is 36 for ipc_improvement. */
 double published_present(const struct published_figure *f, double ratio);
+/* What stands for no change in the row's unit: 0 for a gain, 1 for a ratio. False: a rate or a count of one scheme. */
+bool published_no_change(const struct published_figure *f, double *value);
+/* 1: the number is a lower bound ("percent at least"), -1: an upper bound, 0: neither. */
+int published_bound(const struct published_figure *f);
+/* The counters of the metric as an expression of figure files, "a + b / c"; "" if it has none. */
+void published_quantity(const struct published_figure *f, char *out, size_t size);
+/* Is the run compared with another, or is the value one of the run alone? */
+bool published_is_relative(const struct published_figure *f);
+/* Does it need --characterise? Does it follow from what the threads ask for, whatever the size of caches and inputs? Is
+ * it storage, which takes no run? */
+bool published_needs_character(const struct published_figure *f);
+bool published_at_any_size(const struct published_figure *f);
+bool published_is_storage(const struct published_figure *f);
 
 #endif

@@ -1,5 +1,6 @@
 /* test_published.c - the published figures: the bundled table is read whole, every name in it that a run can stand
  * beside is understood, and the means are the papers'. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,8 +120,77 @@ static void test_bad_tables(void **state) {
   reads("titles\n\na,b,c,d,e,1x,f\n", ":3: the value '1x'");
 }
 
+/* Student's t over 1, 2, 4: mean 7/3, deviation 1.5275, t(2) 4.303. */
+static void test_interval(void **state) {
+  (void)state;
+  double v[] = {1, 2, 4}, low, high;
+  assert_true(published_interval(PUBLISHED_ARITHMETIC, v, 3, &low, &high));
+  assert_float_equal(low, 7.0 / 3 - 4.303 * 1.5275252 / 1.7320508, 1e-4);
+  assert_float_equal(high, 7.0 / 3 + 4.303 * 1.5275252 / 1.7320508, 1e-4);
+  assert_true(published_interval(PUBLISHED_GEOMETRIC, v, 3, &low, &high));
+  assert_float_equal(low * high, 4, 1e-9); /* symmetric about log 2 */
+  assert_float_equal(high, 2 * exp(4.303 * 0.6931472 / 1.7320508), 1e-4);
+  assert_true(published_interval(PUBLISHED_HARMONIC, v, 3, &low, &high));
+  assert_true(low < 3 / 1.75 && isinf(high)); /* the inverses' interval holds zero */
+  assert_false(published_interval(PUBLISHED_ARITHMETIC, v, 1, &low, &high));
+  assert_false(published_interval(PUBLISHED_MAXIMUM, v, 3, &low, &high));
+}
+
+/* Every number of the table has a metric that a run or a scheme's storage can give. */
+static void test_all_metrics(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct published *p = published_open(NULL, &e);
+  char quantity[1024];
+  size_t relative = 0, character = 0, stored = 0, bounds = 0;
+  assert_non_null(p);
+  for (size_t i = 0; i < published_count(p); i++) {
+    const struct published_figure *f = published_at(p, i);
+    double none;
+    published_quantity(f, quantity, sizeof quantity);
+    bool drawn = *quantity || !strncmp(f->metric, "normalized_", 11) || !strcmp(f->metric, "l1d_hit_rate_gain");
+    if (!drawn && !published_is_storage(f)) fail_msg("%s: %s has no metric", f->paper, f->metric);
+    assert_true(published_no_change(f, &none) == published_is_relative(f));
+    relative += published_is_relative(f), character += published_needs_character(f), stored += published_is_storage(f);
+    bounds += published_bound(f) != 0;
+  }
+  assert_true(relative > 70);
+  assert_true(character > 15);
+  assert_int_equal(stored, 8);
+  assert_int_equal(bounds, 4);
+  const struct published_figure *banks = find(p, "medic", "speedup_of_24_banks", "l2-banks=4", "average");
+  assert_false(published_of_scheme(banks, "baseline"));
+  assert_string_equal(published_over(banks), "baseline");
+  const struct published_figure *late = find(p, "tsc", "ipc_improvement", "tsc:latency=2+l1-latency=90", "geomean");
+  assert_string_equal(published_over(late), "l1-latency=90");
+  const struct published_figure *ways =
+      find(p, "decoupled-l1d", "ipc_gain_16_way_tags_over_8_way", "decoupled-l1d:tags=16", "average");
+  assert_string_equal(published_over(ways), "decoupled-l1d:tags=8");
+  assert_non_null(find(p, "tsc", "ipc_improvement", "dsc:tags=4", "geomean"));
+  published_close(p);
+}
+
+static double class_get(const void *run, const char *key) {
+  (void)run;
+  return !strcmp(key, "loads.by_degree.4.latency_sum")   ? 700
+         : !strcmp(key, "loads.by_degree.0.latency_sum") ? 400
+         : !strcmp(key, "loads.by_degree.4.loads")       ? 2
+         : !strcmp(key, "loads.by_degree.0.loads")       ? 4
+                                                         : 0;
+}
+
+static void test_classes(void **state) {
+  (void)state;
+  struct published_figure f = {.metric = "normalized_load_latency", .group = "BFS degree 21-32"};
+  double r;
+  assert_true(published_of_workload(&f, "BFS") && !published_of_workload(&f, "BF"));
+  assert_true(published_ratio(&f, class_get, &f, NULL, &r));
+  assert_float_equal(r, 3.5, 1e-12);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bundled), cmocka_unit_test(test_measure),
-                                     cmocka_unit_test(test_bad_tables)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bundled),     cmocka_unit_test(test_measure),
+                                     cmocka_unit_test(test_bad_tables),  cmocka_unit_test(test_interval),
+                                     cmocka_unit_test(test_all_metrics), cmocka_unit_test(test_classes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

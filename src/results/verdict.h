@@ -1,0 +1,31 @@
+/* verdict.h - what our measurement says of a published number, by one rule for every paper (docs/how-to/papers.md).
+ *
+ * - reproduced: within a quarter of the published number, or the number lies in our interval; and, where the number is
+ *   a change, a change in the same direction. A published bound is reproduced when ours keeps it. A published "no
+ *   change" is reproduced by a change of at most 3 % or one whose interval holds no change.
+ * - direction: a change in the same direction, of another size.
+ * - contradicted: a change in the other direction, none where one was published (our interval holds no change and not
+ *   the published number), or a rate elsewhere.
+ * - not-comparable: nothing measures it, or our interval holds the published number and no change, while our mean lies
+ *   on the other side: that decides nothing.
+ */
+#ifndef RESULTS_VERDICT_H
+#define RESULTS_VERDICT_H
+
+#include <stdbool.h>
+
+enum verdict { VERDICT_REPRODUCED, VERDICT_DIRECTION, VERDICT_CONTRADICTED, VERDICT_NOT_COMPARABLE, VERDICTS };
+extern const char *const verdict_names[VERDICTS];
+
+struct verdict_case {
+  double published, ours;
+  double low, high; /* the interval of ours, if has_interval */
+  double none;      /* what stands for no change, if has_none; rates and counts have none */
+  double percent;   /* one percent in the unit of the numbers */
+  bool has_interval, has_none;
+  int bound; /* 1: the published number is a lower bound, -1: an upper one */
+};
+
+enum verdict verdict_of(const struct verdict_case *c, const char **why);
+
+#endif
