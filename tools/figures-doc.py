@@ -9,10 +9,13 @@ import sys
 
 HEAD = """# The papers' figures
 
-`sluice paper --quick` made the runs of these tables, `tools/figures-doc.py` the tables ([how to](../how-to/papers.md)). The last column is the
+`sluice paper all --size small` made the runs of these tables, `tools/figures-doc.py` the tables ([how to](../how-to/papers.md)). The last column is the
 `reason` of the figure's file. *Direction* counts published numbers whose sign (gain or loss over what they compare with) ours shares; *within* is the
 median difference of ours from the published numbers in their unit. Small inputs fit caches better than the papers' do, which favours the baseline.
 """
+
+
+ORDER = ["contradicted", "direction", "reproduced", "not-comparable"]
 
 
 def sign(v):
@@ -42,16 +45,14 @@ def main():
         print("|---|---|---|---|---|---|")
         for f in figures:
             print(row(f))
-        rows = [(f, p) for f in figures for p in f["published"] if "ours" in p]
+        rows = [c for c in data["claims"] if "ours" in c]
         if rows:
-            print("\n| where | metric | scheme | over | published | ours | unit |\n|---|---|---|---|---|---|---|")
-            seen = set()
-            for f, p in rows:
-                key = (p["where"], p["metric"], p["scheme"], p["group"])
-                if key in seen:
-                    continue
-                seen.add(key)
-                print(f"| {p['where']} | {p['metric']} | {p['scheme']} | {p['group']} | {p['published']:g} | {p['ours']:.1f} | {p['unit']} |")
+            print("\n| where | metric | scheme | over | published | ours | interval | unit | verdict | reason |")
+            print("|---|---|---|---|---|---|---|---|---|---|")
+        for c in sorted(rows, key=lambda c: ORDER.index(c["verdict"])):
+            low, high = (f"{c[k]:.1f}" if k in c else "" for k in ("low", "high"))
+            print(f"| {c['where']} | {c['metric']} | {c['scheme']} | {c['group']} | {c['published']:g} | {c['ours']:.4g} "
+                  f"| {low}..{high} | {c['unit']} | {c['verdict']} | {c['reason']} |")
         print()
 
 

@@ -37,7 +37,7 @@ const sorted = (o) => JSON.stringify(Object.entries(o ?? {}).sort());
 const column = (f, label) => {
   const c = f.schemes[label],
     own = typeof c === "object" ? c : { list: c };
-  return { list: String(own.list), gpu: own.gpu ?? f.gpu ?? "fermi", set: { ...f.set, ...own.set } };
+  return { list: String(own.list), gpu: own.gpu ?? f.gpu ?? "fermi", set: { ...f.set, ...own.set }, over: own.over };
 };
 function runOf(f, workload, label) {
   const c = column(f, label);
@@ -69,30 +69,41 @@ function workloadsOf(f) {
     .sort((a, b) => at(a) - at(b) || a.alias.localeCompare(b.alias));
 }
 
-// "a+b/c": sums of counters, and their ratio.
+// "a + b - c / d": sums of counters, and their ratio. A number stands for itself.
+const terms = (sum) => [...sum.matchAll(/([+-]?)\s*([\w.]+)/g)].map(([, sign, key]) => [sign === "-" ? -1 : 1, key]);
+const counter = (values, key) => (Number.isFinite(+key) ? +key : (values[key] ?? values.scheme_counters?.[key]));
 function evaluate(values, expression) {
-  const sum = (t) =>
-    t
-      .split("+")
-      .reduce(
-        (s, k) => s + (Number.isFinite(+k) ? +k : +(values[k.trim()] ?? values.scheme_counters?.[k.trim()] ?? 0)),
-        0,
-      );
+  const sum = (t) => terms(t).reduce((s, [sign, key]) => s + sign * (counter(values, key) ?? 0), 0);
   const [a, b] = expression.split("/");
   if (b === undefined) return sum(a);
   return sum(b) ? sum(a) / sum(b) : undefined;
 }
-const known = (values, expression) =>
-  expression
-    .split(/[/+]/)
-    .some(
-      (k) => values[k.trim()] !== undefined || values.scheme_counters?.[k.trim()] !== undefined || Number.isFinite(+k),
-    );
-function metric(f, w, label, missing) {
+const known = (values, expression) => terms(expression).some(([, key]) => counter(values, key) !== undefined);
+
+// The totals of a run; with its characterisation summed over launches as "loads.by_degree.0.loads", if it has one.
+const flat = new Map();
+function totals(r) {
+  if (!flat.has(r)) {
+    const all = {};
+    const put = (prefix, part) => {
+      for (const [k, v] of Object.entries(part ?? {}))
+        if (typeof v === "object") put(`${prefix}.${k}`, v);
+        else if (typeof v === "number") all[`${prefix}.${k}`] = v;
+    };
+    for (const name of ["loads", "warps_at_l2", "sharing"]) {
+      let sum;
+      for (const k of r.kernels ?? []) if (k[name] !== undefined) sum = add(sum, k[name]);
+      put(name, sum);
+    }
+    flat.set(r, { ...all, ...r.totals });
+  }
+  return flat.get(r);
+}
+function metric(f, w, label, missing, of = f.metric) {
   const r = record(runOf(f, w, label));
   if (!r) return void missing.add(`${w.alias} under ${label} did not run`);
-  if (!known(r.totals, f.metric)) return void missing.add(`no run counts ${f.metric}`);
-  return evaluate(r.totals, f.metric);
+  if (!known(totals(r), of)) return void missing.add(`no run counts ${of}`);
+  return evaluate(totals(r), of);
 }
 
 // A part of the characterisation, summed over the launches of a run.
@@ -140,16 +151,37 @@ const mean = (m, pairs) => {
 
 // ---- tables behind the figures: {heads, rows: [name, ...numbers], means: set of names} ----
 
-function bars(f, missing) {
+// Of a workload under a scheme, over the scheme that the column or the figure is normalised to.
+function relative(f, w, label, missing, of = f.metric) {
+  const base = column(f, label).over ?? f.normalise,
+    v = metric(f, w, label, missing, of),
+    ref = base ? metric(f, w, base, missing, of) : 1;
+  if (v !== undefined && ref === 0) missing.add(`${w.alias} has no ${of} under ${base}`);
+  return v === undefined || !ref ? undefined : ((f.scale ?? (f.percent ? 100 : 1)) * v) / ref;
+}
+// Several quantities, each the mean over all workloads.
+function quantities(f, missing) {
   const ws = workloadsOf(f),
-    labels = Object.keys(f.schemes).filter((l) => !(f.hide ?? []).includes(l)),
-    scale = f.percent ? 100 : 1;
-  const value = (w, l) => {
-    const v = metric(f, w, l, missing),
-      ref = f.normalise ? metric(f, w, f.normalise, missing) : 1;
-    if (v !== undefined && ref === 0) missing.add(`${w.alias} has no ${f.metric} under ${f.normalise}`);
-    return v === undefined || !ref ? undefined : (scale * v) / ref;
-  };
+    labels = shown(f),
+    m = { of: "arithmetic", ...f.means?.[0] };
+  const rows = Object.entries(f.metrics).map(([name, of]) => [
+    name,
+    ...labels.map((l) =>
+      mean(
+        m,
+        ws.map((w) => [w, relative(f, w, l, missing, of)]),
+      ),
+    ),
+  ]);
+  return { heads: labels, rows, means: new Set() };
+}
+const shown = (f) => Object.keys(f.schemes).filter((l) => !(f.hide ?? []).includes(l));
+function bars(f, missing) {
+  if (f.metrics) return quantities(f, missing);
+  const ws = workloadsOf(f),
+    labels = f.columns ? Object.keys(f.columns) : shown(f),
+    only = Object.keys(f.schemes)[0];
+  const value = (w, l) => (f.columns ? relative(f, w, only, missing, f.columns[l]) : relative(f, w, l, missing));
   const of = ws.map((w) => labels.map((l) => value(w, l)));
   const means = (f.means ?? []).map((m) => [
     m.label,
@@ -200,12 +232,21 @@ function stack(f, missing) {
     const r = f.item ? null : record(runOf(f, w, from));
     const part = f.item ? item(f, w, from, missing) : null;
     if (part && !f.bins && !Array.isArray(part)) heads = Object.keys(part);
-    const v = f.item ? listOf(f, part) : r && Object.values(f.parts).map((e) => evaluate(r.totals, e));
+    let v = f.item ? listOf(f, part) : r && Object.values(f.parts).map((e) => evaluate(r.totals, e));
     if (!f.item && !r) missing.add(`${w.alias} under ${from} did not run`);
     const all = v?.reduce((s, x) => s + (x ?? 0), 0);
+    if (v && f.bins) v = [...v.slice(0, f.bins.length - 1), v.slice(f.bins.length - 1).reduce((s, x) => s + x, 0)];
     return [w.alias, ...(all ? v.map((x) => (100 * (x ?? 0)) / all) : heads.map(() => undefined))];
   });
-  return { heads: heads.length ? heads : (rows[0]?.slice(1).map((_, i) => String(i)) ?? []), rows, means: new Set() };
+  for (const m of f.means ?? []) {
+    const of = ws.map((w, i) => [w, rows[i]]);
+    rows.push([m.label, ...heads.map((_, c) => mean(m, of.map(([w, r]) => [w, r[c + 1]])))]);
+  }
+  return {
+    heads: heads.length ? heads : (rows[0]?.slice(1).map((_, i) => String(i)) ?? []),
+    rows,
+    means: new Set((f.means ?? []).map((m) => m.label)),
+  };
 }
 function classes(f, missing) {
   const ws = workloadsOf(f),
@@ -218,21 +259,23 @@ function classes(f, missing) {
   });
   return { heads: f.bins, rows, means: new Set() };
 }
+// A line or a group of bars per workload; per scheme where the figure has several of one workload.
 function cdf(f, missing) {
   const ws = workloadsOf(f),
-    from = f.from ?? Object.keys(f.schemes)[0];
-  const all = ws
-    .map((w) => {
-      const part = item(f, w, from, missing),
+    labels = shown(f),
+    of = labels.length > 1 ? labels.map((l) => [ws[0], l, l]) : ws.map((w) => [w, labels[0], w.alias]);
+  const all = of
+    .map(([w, from, name]) => {
+      const part = w && item(f, w, from, missing),
         v = listOf(f, part);
       return {
-        w,
+        name,
         v,
         names: f.bins ?? (part && !Array.isArray(part) ? Object.keys(part) : v?.map((_, i) => String(i))),
       };
     })
     .filter((x) => x.v?.some((n) => n));
-  const names = all[0]?.names ?? [];
+  const names = all.map((x) => x.names).sort((a, b) => b.length - a.length)[0] ?? [];
   const rows = names.map((n, i) => [
     n,
     ...all.map(({ v }) => {
@@ -241,11 +284,11 @@ function cdf(f, missing) {
       return (100 * upto) / total;
     }),
   ]);
-  return { heads: all.map((x) => x.w.alias), rows, means: new Set() };
+  return { heads: all.map((x) => x.name), rows, means: new Set() };
 }
 function table(f, missing) {
   const ws = workloadsOf(f),
-    labels = Object.keys(f.schemes).filter((l) => !(f.hide ?? []).includes(l));
+    labels = shown(f);
   if (f.value === "search") {
     const found = (w, l) => {
       const s = record(runOf(f, w, l))?.search;
@@ -300,17 +343,26 @@ const axis = {
   splitLine: { lineStyle: { color: GRID } },
 };
 
-// A published value as a short line with a diamond over the bar that it belongs to.
+// A published value as a short line with a diamond over the bar that it belongs to: of the same quantity, over the same
+// scheme, and so in the unit of the axis.
 function publishedMarks(f, t) {
-  const scale = f.percent ? 100 : 1,
+  const scale = f.scale ?? (f.percent ? 100 : 1),
+    plain = (e) => e.replace(/\s/g, ""),
     marks = [];
   for (const p of f.published ?? []) {
-    // "_over_": those compare with another scheme than the axis.
-    if (p.ratio === undefined || !p.label || p.metric.includes("_over_")) continue;
+    if (p.ratio === undefined || !p.label || !p.quantity) continue;
+    const relative = !!(column(f, p.label).over ?? f.normalise);
+    if (relative !== (p.over_label !== undefined)) continue;
+    if (relative && p.over_label !== (column(f, p.label).over ?? f.normalise)) continue;
     const m = (f.means ?? []).find((x) => p.of_group !== undefined && (x.group ?? "") === p.of_group);
-    const row = t.rows.findIndex((r) => r[0] === (m ? m.label : p.of_group === undefined ? p.group : "")),
+    const name = f.metrics
+      ? Object.keys(f.metrics).find((k) => plain(f.metrics[k]) === plain(p.quantity))
+      : plain(f.metric ?? "") === plain(p.quantity)
+        ? m?.label ?? (p.of_group === undefined ? p.group : undefined)
+        : undefined;
+    const row = t.rows.findIndex((r) => r[0] === name),
       col = t.heads.indexOf(p.label);
-    if (row >= 0 && col >= 0 && p.metric.startsWith(f.axis?.published ?? "")) marks.push([row, col, scale * p.ratio]);
+    if (row >= 0 && col >= 0) marks.push([row, col, scale * p.ratio]);
   }
   return marks;
 }

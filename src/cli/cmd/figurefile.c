@@ -76,7 +76,8 @@ static json_t *convert(struct reader *r, const yaml_node_t *n, int depth) {
 static const char *const keys[] = {"*figure",   "*paper",       "*where",  "*title",    "*kind",   "*suite",  "gpu",
                                    "set",       "*schemes",     "metric",  "normalise", "hide",    "groups",  "means",
                                    "published", "item",         "bins",    "parts",     "axis",    "columns", "value",
-                                   "workloads", "characterise", "percent", "reason",    "maximum", "rows",    "from"};
+                                   "workloads", "characterise", "percent", "reason",    "maximum", "rows",    "from",
+                                   "metrics",   "scale",        "small"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 static bool known(struct reader *r, const yaml_node_t *root) {

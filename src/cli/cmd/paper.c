@@ -22,16 +22,14 @@
 #include "cli/cmd/figurefile.h"
 #include "cli/cmd/paper.h"
 #include "proc/jobs.h"
-#include "cli/run/workloads.h"
 #include "report/report.h"
-#include "results/published.h"
 #include "results/record.h"
 
 static const char *const papers[] = {"bucl", "tsc", "medic", "decoupled-l1d", "sharing"};
+enum { PAPERS = sizeof papers / sizeof *papers };
 
 static const char *text_of(const json_t *o, const char *key) {
-  const char *s = json_string_value(json_object_get(o, key));
-  return s ? s : "";
+  return paper_text(o, key);
 }
 
 /* ---- the figures of a paper ---- */
@@ -41,7 +39,14 @@ static int is_yaml(const struct dirent *d) {
   return n > 5 && !strcmp(d->d_name + n - 5, ".yaml");
 }
 
-static bool load_figures(struct paper *p, const char *only, struct err *e) {
+/* Does the call draw it? --quick: only what small inputs can show, unless it is asked for by name. */
+static bool wanted(const json_t *f, const struct paper *p, const struct paper_options *o) {
+  if (strcmp(text_of(f, "paper"), p->name)) return false;
+  if (o->only) return !strcmp(text_of(f, "figure"), o->only);
+  return !o->quick || o->list || json_is_true(json_object_get(f, "small"));
+}
+
+static bool load_figures(struct paper *p, const struct paper_options *o, struct err *e) {
   char dir[PATH_MAX];
   struct dirent **name = NULL;
   path_find(dir, sizeof dir, "figures");
@@ -50,14 +55,14 @@ static bool load_figures(struct paper *p, const char *only, struct err *e) {
   p->figures = json_array();
   for (int i = 0; i < n; i++) {
     json_t *f = e->code ? NULL : figure_load(arena_printf(&p->arena, "%s/%s", dir, name[i]->d_name), e);
-    if (f && !strcmp(text_of(f, "paper"), p->name) && (!only || !strcmp(text_of(f, "figure"), only)))
-      json_array_append(p->figures, f);
+    if (f && wanted(f, p, o)) json_array_append(p->figures, f);
     json_decref(f);
     free(name[i]);
   }
   free(name);
-  if (!e->code && only && !json_array_size(p->figures))
-    return err_set(e, ERR_USAGE, "%s has no figure '%s'; `sluice paper --list %s` names them", p->name, only, p->name);
+  if (!e->code && o->only && !json_array_size(p->figures))
+    return err_set(e, ERR_USAGE, "%s has no figure '%s'; `sluice paper --list %s` names them", p->name, o->only,
+                   p->name);
   return !e->code;
 }
 
@@ -88,42 +93,39 @@ static uint64_t identity(struct paper *p, const struct workload *w, const char *
   return h;
 }
 
-static json_t *set_list(const json_t *a, const json_t *b) {
-  json_t *all = json_object();
-  if (a) json_object_update(all, (json_t *)a);
-  if (b) json_object_update(all, (json_t *)b);
-  return all;
+static void add_run(struct paper *p, const json_t *figure, const struct workload *w, const char *list,
+                    const json_t *column) {
+  const char *gpu = column_gpu(figure, column);
+  json_t *set = column_set(figure, column);
+  char hash[20];
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)identity(p, w, gpu, list, set));
+  json_t *r = json_object_get(p->runs, hash);
+  if (!r) {
+    int size = !strcmp(p->size, "medium") ? 1 : !strcmp(p->size, "large") ? 2 : 0;
+    r = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:O, s:s, s:f}", "workload", w->name, "alias", w->alias, "group",
+                  w->group, "suite", text_of(figure, "suite"), "scheme", list, "gpu", gpu, "set", set, "hash", hash,
+                  "seconds", w->seconds[size]);
+    json_object_set_new(p->runs, hash, r);
+  }
+  if (json_is_true(json_object_get(figure, "characterise"))) json_object_set_new(r, "characterise", json_true());
+  json_decref(set);
 }
 
-/* One column of a figure: a scheme list, or a mapping with list, gpu and set. */
-static void add_runs(struct paper *p, const json_t *figure, const struct workload_list *l, json_t *column) {
-  bool whole = json_is_object(column);
-  const char *list = whole ? text_of(column, "list") : json_string_value(column);
-  const char *gpu = whole && *text_of(column, "gpu") ? text_of(column, "gpu") : text_of(figure, "gpu");
-  json_t *set = set_list(json_object_get(figure, "set"), whole ? json_object_get(column, "set") : NULL);
-  json_t *only = json_object_get(figure, "workloads"), *one;
-  if (!*gpu) gpu = "fermi";
+/* One column of a figure: a scheme list, or a mapping with list or among, gpu and set. */
+static void add_runs(struct paper *p, const json_t *figure, const struct workload_list *l, const json_t *column) {
+  json_t *only = json_object_get(figure, "workloads"), *groups = json_object_get(figure, "groups"), *one;
+  const json_t *among = json_object_get(column, "among");
+  size_t k;
   for (size_t i = 0; i < l->count; i++) {
     const struct workload *w = &l->at[i];
-    size_t k;
-    bool in = !only;
+    bool in = !only, of = !groups;
     json_array_foreach(only, k, one) in |= !strcmp(json_string_value(one), w->alias);
-    if (!in || !list) continue;
-    char hash[20];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)identity(p, w, gpu, list, set));
-    json_t *r = json_object_get(p->runs, hash);
-    if (!r) {
-      r = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:O, s:s}", "workload", w->name, "alias", w->alias, "group",
-                    w->group, "suite", text_of(figure, "suite"), "scheme", list, "gpu", gpu, "set", set, "hash", hash);
-      json_object_set_new(r, "seconds",
-                          json_real(w->seconds[!strcmp(p->size, "medium")  ? 1
-                                               : !strcmp(p->size, "large") ? 2
-                                                                           : 0]));
-      json_object_set_new(p->runs, hash, r);
-    }
-    if (json_is_true(json_object_get(figure, "characterise"))) json_object_set_new(r, "characterise", json_true());
+    json_array_foreach(groups, k, one) of |=
+        !strcmp(json_string_value(one), w->group) || !strcmp(json_string_value(one), "*");
+    if (!in || !of) continue;
+    if (column_list(column)) add_run(p, figure, w, column_list(column), column);
+    json_array_foreach(among, k, one) add_run(p, figure, w, json_string_value(one), column);
   }
-  json_decref(set);
 }
 
 bool paper_plan(struct paper *p, struct err *e) {
@@ -206,104 +208,6 @@ bool paper_simulate(struct paper *p, const struct paper_options *o, const struct
   return true;
 }
 
-/* ---- the published numbers beside ours ---- */
-
-double paper_counter(const void *totals, const char *key) {
-  const json_t *v = json_object_get(totals, key);
-  if (!v) v = json_object_get(json_object_get(totals, "scheme_counters"), key);
-  return json_number_value(v);
-}
-
-/* Totals of a workload under a list on the figure's GPU, from the records. */
-const json_t *paper_totals(struct paper *p, const json_t *figure, const char *list, const char *workload) {
-  const char *hash, *gpu = *text_of(figure, "gpu") ? text_of(figure, "gpu") : "fermi";
-  json_t *r;
-  json_object_foreach(p->runs, hash, r) {
-    if (strcmp(text_of(r, "scheme"), list) || strcmp(text_of(r, "workload"), workload) ||
-        strcmp(text_of(r, "gpu"), gpu))
-      continue;
-    json_t *set = set_list(json_object_get(figure, "set"), NULL);
-    bool same = json_equal(set, json_object_get(r, "set"));
-    json_decref(set);
-    if (!same) continue;
-    json_t *doc = json_object_get(r, "record");
-    if (!doc && (doc = json_load_file(text_of(r, "file"), 0, NULL))) json_object_set_new(r, "record", doc);
-    return json_object_get(doc, "totals");
-  }
-  return NULL;
-}
-
-/* The scheme list of the figure that a published value is over. */
-static const char *list_over(const json_t *figure, const struct published_figure *f) {
-  const char *label;
-  json_t *column;
-  json_object_foreach(json_object_get(figure, "schemes"), label, column) {
-    if (json_is_string(column) && published_over_is(f, json_string_value(column))) return json_string_value(column);
-  }
-  return published_over(f);
-}
-
-static bool ours(struct paper *p, const json_t *figure, const struct published_figure *f, const char *list,
-                 double *value) {
-  struct workload_list l = {0};
-  struct err e = {0};
-  const char *group = NULL, *over = list_over(figure, f);
-  enum published_kind kind = PUBLISHED_ARITHMETIC;
-  bool set = published_of_group(f, &group, &kind);
-  double ratio[WORKLOADS_MAX];
-  size_t n = 0;
-  if (!workloads_load(&l, text_of(figure, "suite"), p->size, &e)) return false;
-  for (size_t i = 0; i < l.count; i++) {
-    const struct workload *w = &l.at[i];
-    if (set ? *group && strcmp(group, w->group) : strcmp(f->group, w->alias)) continue;
-    const json_t *run = paper_totals(p, figure, list, w->name), *base = paper_totals(p, figure, over, w->name);
-    if (run && base && published_ratio(f, paper_counter, run, base, &ratio[n])) n++;
-  }
-  workloads_free(&l);
-  if (!n) return false;
-  *value = published_present(f, published_mean(kind, ratio, n));
-  return true;
-}
-
-/* Rows of published.csv that speak of the figure: "Fig 7" is the beginning of "Fig 7 text". */
-static void add_published(struct paper *p, const struct published *all, json_t *figure) {
-  json_t *rows = json_array(), *column;
-  const char *where = *text_of(figure, "published") ? text_of(figure, "published") : text_of(figure, "where"), *label;
-  for (size_t i = 0; i < published_count(all); i++) {
-    const struct published_figure *f = published_at(all, i);
-    size_t n = strlen(where);
-    if (!published_of_suite(f, p->name) || strncmp(f->where, where, n) ||
-        (f->where[n] && f->where[n] != ' ' && !(f->where[n] >= 'a' && f->where[n] <= 'z')))
-      continue;
-    json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:f, s:s}", "where", f->where, "metric", f->metric, "scheme",
-                            f->scheme, "group", f->group, "published", f->value, "unit", f->unit);
-    json_object_foreach(json_object_get(figure, "schemes"), label, column) {
-      const char *list = json_is_string(column) ? json_string_value(column) : NULL;
-      double value, zero = published_present(f, 0), one = published_present(f, 1);
-      if (!list || !published_of_scheme(f, list)) continue;
-      json_object_set_new(row, "label", json_string(label));
-      if (one != zero) json_object_set_new(row, "ratio", json_real((f->value - zero) / (one - zero)));
-      if (ours(p, figure, f, list, &value)) json_object_set_new(row, "ours", json_real(value));
-      break;
-    }
-    const char *group;
-    enum published_kind kind;
-    if (published_of_group(f, &group, &kind)) json_object_set_new(row, "of_group", json_string(group));
-    json_array_append_new(rows, row);
-  }
-  json_object_set_new(figure, "published", rows);
-}
-
-static bool compare_published(struct paper *p, struct err *e) {
-  struct published *all = published_open(NULL, e);
-  json_t *f;
-  size_t i;
-  if (!all) return false;
-  json_array_foreach(p->figures, i, f) add_published(p, all, f);
-  published_close(all);
-  return true;
-}
-
 /* ---- drawing ---- */
 
 static bool command(char *const *argv, const char *what, struct err *e) {
@@ -332,11 +236,11 @@ static bool draw(struct paper *p, struct err *e) {
   json_t *r, *runs = json_array();
   json_object_foreach(p->runs, hash, r) {
     json_t *copy = json_copy(r);
-    json_object_del(copy, "record");
+    json_object_del(copy, "values");
     json_array_append_new(runs, copy);
   }
-  json_t *doc =
-      json_pack("{s:s, s:s, s:O, s:o}", "paper", p->name, "size", p->size, "figures", p->figures, "runs", runs);
+  json_t *doc = json_pack("{s:s, s:s, s:O, s:O, s:o}", "paper", p->name, "size", p->size, "figures", p->figures,
+                          "claims", p->claims, "runs", runs);
   const char *file = arena_printf(&p->arena, "%s/data.json", p->out);
   char *text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
   json_decref(doc);
@@ -375,20 +279,13 @@ static bool report(struct paper *p, const char *typed, struct err *e) {
 /* ---- the command ---- */
 
 static bool prepare(struct paper *p, const struct paper_options *o, const char *name, struct err *e) {
-  bool known = false;
-  for (size_t i = 0; i < sizeof papers / sizeof *papers; i++) known |= !strcmp(name, papers[i]);
-  if (!known) {
-    const char *near = err_nearest(name, papers, sizeof papers / sizeof *papers);
-    return err_set(e, ERR_USAGE, "unknown paper '%s'%s%s%s; there are bucl, tsc, medic, decoupled-l1d, sharing", name,
-                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
-  }
   p->name = name;
   p->size = o->size ? o->size : o->quick ? "small" : "medium";
-  p->out = o->out ? o->out : arena_printf(&p->arena, "paper-%s", name);
+  p->quick = o->quick;
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
   p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice-core.so", lib));
-  return (o->sensitivity ? sensitivity_load(p, e) : load_figures(p, o->only, e)) && paper_plan(p, e);
+  return (o->sensitivity ? sensitivity_load(p, e) : load_figures(p, o, e)) && paper_plan(p, e);
 }
 
 static bool make_folders(struct paper *p, struct err *e) {
@@ -418,57 +315,135 @@ static void print_figures(const struct paper *p) {
       printf("%-20s %-10s %s\n", text_of(f, "figure"), text_of(f, "where"), text_of(f, "title"));
 }
 
-static int sensitivity(struct paper *p, const struct paper_options *o, struct tempdir *dir, struct err *e) {
-  if (!make_folders(p, e) || !tempdir_make(dir, e)) return EXIT_OK; /* `e` decides */
-  if (!paper_simulate(p, o, dir)) return 130;
-  return sensitivity_print(p, e) && p->failed ? EXIT_CHECK : EXIT_OK;
+static bool is_paper(const char *name, struct err *e) {
+  for (size_t i = 0; i < PAPERS; i++)
+    if (!strcmp(name, papers[i])) return true;
+  const char *near = err_nearest(name, papers, PAPERS);
+  return err_set(e, ERR_USAGE, "unknown paper '%s'%s%s%s; there are bucl, tsc, medic, decoupled-l1d, sharing, and all",
+                 name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static void say_quick(const struct paper_options *o) {
+  if (!o->quick || o->list || o->sensitivity) return;
+  puts("small inputs fit the caches: they cannot show speed, hit rates, traffic, latency or energy, only what follows "
+       "from what the threads ask for; leave --quick out for the rest");
+}
+
+static int run_sensitivity(struct paper *p, const struct paper_options *o, struct err *e) {
+  struct tempdir dir = {0};
+  int rc = EXIT_OK;
+  if (make_folders(p, e) && tempdir_make(&dir, e)) {
+    if (!paper_simulate(p, o, &dir)) rc = 130;
+    else if (sensitivity_print(p, e) && p->failed) rc = EXIT_CHECK;
+  }
+  tempdir_remove(&dir);
+  return rc;
+}
+
+/* One paper, with its counts of verdicts and its rows added to `claims`. */
+static int run_one(struct paper *p, const struct paper_options *o, const char *typed, FILE *claims,
+                   size_t count[VERDICTS], struct err *e) {
+  struct tempdir dir = {0};
+  double started = cli_seconds();
+  int rc = EXIT_OK;
+  if (make_folders(p, e) && clear_figures(p, e) && tempdir_make(&dir, e)) {
+    if (!paper_simulate(p, o, &dir)) rc = 130;
+    else if (paper_claims(p, e) && draw(p, e) && report(p, typed, e)) {
+      printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p->out, cli_seconds() - started);
+      paper_claims_rows(p, claims, count);
+      rc = p->failed ? EXIT_CHECK : EXIT_OK;
+    }
+  }
+  tempdir_remove(&dir);
+  return rc;
+}
+
+static void print_count(const char *name, const size_t count[VERDICTS]) {
+  size_t all = 0;
+  for (int v = 0; v < VERDICTS; v++) all += count[v];
+  printf("%s: of %zu published numbers", name, all);
+  for (int v = 0; v < VERDICTS; v++) printf("%s %zu %s", v ? "," : "", count[v], verdict_names[v]);
+  puts("");
+}
+
+/* `name` or, for "all", every paper in turn. */
+static int run_papers(const struct paper_options *o, const char *name, const char *typed, struct err *e) {
+  bool all = !strcmp(name, "all");
+  char *text = NULL;
+  size_t bytes = 0;
+  size_t sum[VERDICTS] = {0};
+  int rc = EXIT_OK;
+  say_quick(o);
+  if (o->claims && !output_prepare(o->claims, e)) return EXIT_OK;
+  FILE *claims = open_memstream(&text, &bytes);
+  CHECK(claims, "out of memory");
+  paper_claims_titles(claims, all);
+  for (size_t i = 0; i < PAPERS && !e->code && rc != 130; i++) {
+    struct paper p = {.all = all};
+    size_t count[VERDICTS] = {0};
+    if (!all && strcmp(name, papers[i])) continue;
+    p.out = o->out && all ? arena_printf(&p.arena, "%s/%s", o->out, papers[i])
+            : o->out      ? o->out
+                          : arena_printf(&p.arena, "paper-%s", papers[i]);
+    if (all && o->out && !o->list && mkdir(o->out, 0777) && errno != EEXIST)
+      err_set(e, ERR_OUTPUT, "cannot make '%s': %s", o->out, strerror(errno));
+    else if (prepare(&p, o, papers[i], e) && o->list) print_figures(&p);
+    else if (!e->code && o->sensitivity) rc = run_sensitivity(&p, o, e);
+    else if (!e->code) {
+      int one = run_one(&p, o, typed, claims, count, e);
+      if (one) rc = one;
+      if (!e->code && one != 130) print_count(papers[i], count);
+    }
+    for (int v = 0; v < VERDICTS; v++) sum[v] += count[v];
+    json_decref(p.figures);
+    json_decref(p.runs);
+    json_decref(p.claims);
+    arena_free(&p.arena);
+  }
+  if (all && !e->code && rc != 130 && !o->list) print_count("all", sum);
+  fclose(claims);
+  if (o->claims && !e->code && rc != 130 && !path_write_whole(o->claims, text, bytes))
+    output_failed(o->claims, errno, e);
+  free(text);
+  return rc;
 }
 
 static int paper_run(const struct command *self, int argc, char **argv) {
   struct paper_options o = {0};
   struct err e = {0};
-  struct tempdir dir = {0};
+  struct arena arena = {0};
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
   if (first >= argc)
-    return err_set(&e, ERR_USAGE, "no paper: bucl, tsc, medic, decoupled-l1d or sharing"), command_usage(self, &e);
-  struct paper p = {0};
+    return err_set(&e, ERR_USAGE, "no paper: bucl, tsc, medic, decoupled-l1d, sharing or all"), command_usage(self, &e);
   const char *typed = "sluice paper";
-  for (int i = 1; i < argc; i++) typed = arena_printf(&p.arena, "%s %s", typed, argv[i]);
+  for (int i = 1; i < argc; i++) typed = arena_printf(&arena, "%s %s", typed, argv[i]);
   if (first + 1 < argc) { /* options may follow the name */
     int more = opt_parse(self->opts, &o, argc - first, argv + first, &e);
     if (more < 0 || more < argc - first) {
-      if (more >= 0) err_set(&e, ERR_USAGE, "'%s': one paper at a time", argv[first + more]);
-      return command_usage(self, &e);
+      if (more >= 0) err_set(&e, ERR_USAGE, "'%s': one paper at a time, or all", argv[first + more]);
+      return arena_free(&arena), command_usage(self, &e);
     }
   }
-  double started = cli_seconds();
-  bool ok = prepare(&p, &o, argv[first], &e);
   rc = EXIT_OK;
-  if (ok && o.list) print_figures(&p);
-  else if (ok && o.sensitivity) rc = sensitivity(&p, &o, &dir, &e);
-  else if (ok && make_folders(&p, &e) && clear_figures(&p, &e) && tempdir_make(&dir, &e)) {
-    if (!paper_simulate(&p, &o, &dir)) rc = 130;
-    else if (compare_published(&p, &e) && draw(&p, &e) && report(&p, typed, &e)) {
-      printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p.out, cli_seconds() - started);
-      rc = p.failed ? EXIT_CHECK : EXIT_OK;
-    }
-  }
+  if (!strcmp(argv[first], "all") && o.only) err_set(&e, ERR_USAGE, "--only names a figure of one paper");
+  else if (!strcmp(argv[first], "all") && o.sensitivity) err_set(&e, ERR_USAGE, "--sensitivity is of one paper");
+  else if (!strcmp(argv[first], "all") || is_paper(argv[first], &e)) rc = run_papers(&o, argv[first], typed, &e);
   if (e.code) rc = cli_fail(&e);
-  tempdir_remove(&dir);
-  json_decref(p.figures);
-  json_decref(p.runs);
-  arena_free(&p.arena);
+  arena_free(&arena);
   return rc;
 }
 
 #define PAPER(member) offsetof(struct paper_options, member)
 static const struct opt paper_opts[] = {
-    {"quick", NULL, "small inputs: minutes instead of hours", OPT_FLAG, PAPER(quick), 'q', NULL},
+    {"quick", NULL, "small inputs, and only what they can show: minutes instead of hours", OPT_FLAG, PAPER(quick), 'q',
+     NULL},
     {"size", "SIZE", "inputs: small, medium (default) or large", OPT_TEXT, PAPER(size), 'z', "small medium large"},
     {"output", "DIR", "folder for figures and runs (default paper-NAME)", OPT_TEXT, PAPER(out), 'o', "file"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, PAPER(jobs), 'J', NULL},
     {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
+    {"claims", "FILE", "write every published number with ours and a verdict, as CSV", OPT_TEXT, PAPER(claims), 'c',
+     "file"},
     {"sensitivity", NULL, "which readings of the machine reproduce the paper's baseline", OPT_FLAG, PAPER(sensitivity),
      0, NULL},
     {"list", NULL, "only list the figures and tables", OPT_FLAG, PAPER(list), 'l', NULL},
@@ -477,7 +452,7 @@ static const struct opt paper_opts[] = {
 const struct command cmd_paper = {
     .name = "paper",
     .summary = "a paper's whole evaluation: every figure and table that is a measurement",
-    .usage = "[OPTIONS] bucl|tsc|medic|decoupled-l1d|sharing",
+    .usage = "[OPTIONS] bucl|tsc|medic|decoupled-l1d|sharing|all",
     .help = "Simulates what the paper's figures need and draws them in the paper's form, with the published numbers "
             "beside\n"
             "ours where its text gives them. Runs are kept in the output folder: a second call draws without "
@@ -488,7 +463,8 @@ const struct command cmd_paper = {
             "Examples:\n"
             "  sluice paper bucl --quick\n"
             "  sluice paper medic --size medium -o results/medic\n"
-            "  sluice paper medic --sensitivity\n",
+            "  sluice paper medic --sensitivity\n"
+            "  sluice paper all --claims claims.csv\n",
     .opts = paper_opts,
     .run = paper_run,
 };

@@ -1,4 +1,7 @@
-/* paper.h - what `sluice paper` and `sluice paper --sensitivity` share: runs that figures need, done once and kept. */
+/* paper.h - what the parts of `sluice paper` share: paper.c plans the runs that figures need, does them once and keeps
+ * them, and draws; paper_claims.c puts the published numbers beside them; paper_sensitivity.c tries readings of the
+ * machine.
+ */
 #ifndef CLI_PAPER_H
 #define CLI_PAPER_H
 
@@ -6,15 +9,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "cli/run/workloads.h"
+#include "results/published.h"
+#include "results/verdict.h"
 
 struct job;
 struct tempdir;
 
 struct paper_options {
-  const char *out, *size, *only;
+  const char *out, *size, *only, *claims;
   uint64_t jobs;
   bool quick, list, sensitivity;
 };
@@ -22,8 +29,10 @@ struct paper_options {
 struct paper {
   struct arena arena;
   const char *name, *out, *size;
+  bool quick, all; /* all: one of several whose claims share a table */
   json_t *figures; /* as loaded, ordered by name; with --sensitivity one for each reading and quantity */
   json_t *runs;    /* {workload, alias, group, suite, scheme, gpu, set, hash, file, args, characterise} by hash */
+  json_t *claims; /* of every published number: {where, metric, scheme, group, published, unit, ours, low, high, ...} */
   uint64_t simulator;
   struct job *job;
   size_t jobs, failed;
@@ -33,10 +42,25 @@ struct paper {
 bool paper_plan(struct paper *p, struct err *e);
 /* Those without a record, in processes of their own. False on Ctrl-C. */
 bool paper_simulate(struct paper *p, const struct paper_options *o, const struct tempdir *dir);
-/* Totals of a workload under a scheme list on the figure's GPU with its knobs; NULL without such a record. */
+
+/* ---- paper_claims.c ---- */
+/* Text of an object, "" without it. */
+const char *paper_text(const json_t *o, const char *key);
+/* A column of a figure is a scheme list, or a mapping with list or among, gpu, set, over and published. */
+const char *column_list(const json_t *column); /* NULL: among several, none of which has been chosen */
+const char *column_gpu(const json_t *figure, const json_t *column);
+json_t *column_set(const json_t *figure, const json_t *column); /* a new reference */
+/* Totals of a workload under a scheme list on the figure's GPU with its knobs, with the characterisation summed over
+ * launches as "loads.by_degree.0.loads"; NULL without such a record. */
 const json_t *paper_totals(struct paper *p, const json_t *figure, const char *list, const char *workload);
 /* A counter or derived value of such totals; 0 if there is none. */
 double paper_counter(const void *totals, const char *key);
+/* After the simulations: choose the lists of columns that stand for the best of several, measure every published number
+ * of the paper, and give each figure its rows. */
+bool paper_claims(struct paper *p, struct err *e);
+/* The table for programs: titles, then the rows of a paper, whose verdicts it adds to `count`. */
+void paper_claims_titles(FILE *f, bool all);
+void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]);
 
 /* ---- paper_sensitivity.c ---- */
 /* The readings of the machine and the quantities of the paper's baseline, as p->figures. */

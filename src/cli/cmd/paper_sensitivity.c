@@ -204,18 +204,18 @@ static double distance(const json_t *q, double v) {
 
 /* ---- the table ---- */
 
-struct verdict {
+struct outcome {
   const char *name;
   size_t agree, measured;
   double away; /* mean distance */
 };
 
-static bool better(const struct verdict *a, const struct verdict *b) {
+static bool better(const struct outcome *a, const struct outcome *b) {
   return a->agree != b->agree ? a->agree > b->agree : a->away < b->away;
 }
 
-static struct verdict judge(struct paper *p, const json_t *quantities, const char *name, size_t first, double *value) {
-  struct verdict v = {.name = name};
+static struct outcome judge(struct paper *p, const json_t *quantities, const char *name, size_t first, double *value) {
+  struct outcome v = {.name = name};
   json_t *q;
   size_t i;
   json_array_foreach(quantities, i, q) {
@@ -230,7 +230,7 @@ static struct verdict judge(struct paper *p, const json_t *quantities, const cha
   return v;
 }
 
-static void add_row(struct table *t, FILE *csv, const json_t *quantities, const struct verdict *v,
+static void add_row(struct table *t, FILE *csv, const json_t *quantities, const struct outcome *v,
                     const double *value) {
   json_t *q;
   size_t i;
@@ -283,7 +283,7 @@ bool sensitivity_print(struct paper *p, struct err *e) {
   if (!file) return false;
   const json_t *quantities = json_object_get(file, "quantities");
   const char *name, *path = arena_printf(&p->arena, "%s/sensitivity.csv", p->out);
-  struct verdict best = {0};
+  struct outcome best = {0};
   double *value = ARENA_ARRAY(&p->arena, double, json_array_size(quantities));
   size_t first = 0, size = 0;
   char *text = NULL;
@@ -291,7 +291,7 @@ bool sensitivity_print(struct paper *p, struct err *e) {
   struct table *t = header(p, quantities);
   fprintf(csv, "reading,quantity,where,published,ours,agrees\n");
   json_object_foreach(json_object_get(file, "readings"), name, reading) {
-    struct verdict v = judge(p, quantities, name, first, value);
+    struct outcome v = judge(p, quantities, name, first, value);
     first += 2 * json_array_size(quantities);
     add_row(t, csv, quantities, &v, value);
     if (v.measured && (!best.name || better(&v, &best))) best = v;
