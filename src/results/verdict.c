@@ -17,6 +17,11 @@ static enum verdict say(enum verdict v, const char *text, const char **why) {
   return v;
 }
 
+/* Between half and twice, on the same side of zero. */
+static bool alike(double a, double b) {
+  return a / b >= 0.5 && a / b <= 2;
+}
+
 static enum verdict bound(const struct verdict_case *c, const char **why) {
   if (c->bound < 0 ? c->ours <= c->published : c->ours >= c->published)
     return say(VERDICT_REPRODUCED, "keeps the bound", why);
@@ -29,8 +34,9 @@ static enum verdict change(const struct verdict_case *c, const char **why) {
   double theirs = c->published - c->none, mine = c->ours - c->none;
   bool same = theirs > 0 ? mine > 0 : mine < 0, tie = holds(c, c->none), inside = holds(c, c->published);
   if (same && fabs(mine - theirs) <= NEAR * fabs(theirs)) return say(VERDICT_REPRODUCED, "within 25 %", why);
-  if (same && inside)
-    return say(VERDICT_REPRODUCED, tie ? "in our interval, which holds no change too" : "in our interval", why);
+  if (inside && !tie) return say(VERDICT_REPRODUCED, "in our interval", why);
+  if (inside && same && alike(mine, theirs))
+    return say(VERDICT_DIRECTION, "same direction; our interval holds no change too", why);
   if (inside) return say(VERDICT_NOT_COMPARABLE, "our interval holds both no change and the published number", why);
   if (tie || mine == 0) return say(VERDICT_CONTRADICTED, "a tie here: our interval holds no change", why);
   return same ? say(VERDICT_DIRECTION, fabs(mine) > fabs(theirs) ? "same direction, more" : "same direction, less", why)
@@ -46,6 +52,10 @@ enum verdict verdict_of(const struct verdict_case *c, const char **why) {
     return say(VERDICT_CONTRADICTED, "a change here", why);
   }
   if (fabs(c->ours - c->published) <= NEAR * fabs(c->published)) return say(VERDICT_REPRODUCED, "within 25 %", why);
-  if (holds(c, c->published)) return say(VERDICT_REPRODUCED, "in our interval", why);
+  if (holds(c, c->published)) {
+    if (alike(c->low, c->published) && alike(c->high, c->published))
+      return say(VERDICT_REPRODUCED, "in our interval", why);
+    return say(VERDICT_NOT_COMPARABLE, "our interval is too wide to tell", why);
+  }
   return say(VERDICT_CONTRADICTED, c->ours > c->published ? "more than published" : "less than published", why);
 }

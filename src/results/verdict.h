@@ -1,13 +1,14 @@
 /* verdict.h - what our measurement says of a published number, by one rule for every paper (docs/how-to/papers.md).
  *
- * - reproduced: within a quarter of the published number, or the number lies in our interval; and, where the number is
- *   a change, a change in the same direction. A published bound is reproduced when ours keeps it. A published "no
- *   change" is reproduced by a change of at most 3 % or one whose interval holds no change.
+ * - reproduced: a change in the same direction within a quarter of the published one, or a rate within a quarter; or
+ *   the published number lies in our interval, if that can tell: one of a change that does not hold no change, one of a
+ *   rate between half and twice the published one. A published bound is reproduced when ours keeps it. A published "no
+ *   change" is reproduced by a change of at most 3 %, or one whose interval holds no change.
  * - direction: a change in the same direction, of another size.
  * - contradicted: a change in the other direction, none where one was published (our interval holds no change and not
  *   the published number), or a rate elsewhere.
- * - not-comparable: nothing measures it, or our interval holds the published number and no change, while our mean lies
- *   on the other side: that decides nothing.
+ * - not-comparable: nothing measures it, or our interval holds the published number and cannot tell; but a change in
+ *   the same direction between half and twice the published one is `direction` then.
  */
 #ifndef RESULTS_VERDICT_H
 #define RESULTS_VERDICT_H

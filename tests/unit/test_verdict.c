@@ -38,8 +38,9 @@ static void intervals(void **state) {
   (void)state;
   is((struct verdict_case)GAIN_IN(20, 40, 10, 70), VERDICT_REPRODUCED);
   is((struct verdict_case)GAIN_IN(20, 40, 30, 50), VERDICT_DIRECTION);
-  is((struct verdict_case)GAIN_IN(20, 5, -3, 13), VERDICT_CONTRADICTED); /* a tie is no gain */
-  is((struct verdict_case)GAIN_IN(20, 5, -30, 40), VERDICT_REPRODUCED);
+  is((struct verdict_case)GAIN_IN(20, 5, -3, 13), VERDICT_CONTRADICTED);      /* a tie is no gain */
+  is((struct verdict_case)GAIN_IN(20, 0.6, -30, 40), VERDICT_NOT_COMPARABLE); /* decides nothing */
+  is((struct verdict_case)GAIN_IN(20, 30, -30, 90), VERDICT_DIRECTION);
   is((struct verdict_case)GAIN_IN(20, -5, -30, 40), VERDICT_NOT_COMPARABLE);
   is((struct verdict_case)GAIN_IN(20, -5, -10, -1), VERDICT_CONTRADICTED);
 }
@@ -61,6 +62,8 @@ static void rates_and_bounds(void **state) {
   c.ours = 29;
   is(c, VERDICT_CONTRADICTED);
   c.has_interval = true, c.low = 10, c.high = 48;
+  is(c, VERDICT_NOT_COMPARABLE);
+  c.low = 21;
   is(c, VERDICT_REPRODUCED);
   is((struct verdict_case){.published = 4, .ours = -2, .has_none = true, .percent = 1, .bound = -1},
      VERDICT_REPRODUCED);
