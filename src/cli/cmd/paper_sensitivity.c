@@ -300,7 +300,9 @@ bool sensitivity_print(struct paper *p, struct err *e) {
   table_print(t, stdout);
   table_free(t);
   print_legend(quantities);
-  if (best.name)
+  if (best.name && !best.agree)
+    printf("\nNo reading gives any of these numbers, and the machine file stays. No scheme has run.\n");
+  else if (best.name)
     printf("\nThe baseline alone chooses '%s': %zu of %zu quantities agree (*). No scheme has run.\n", best.name,
            best.agree, best.measured);
   bool ok = path_write_whole(path, text, size);
