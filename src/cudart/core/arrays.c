@@ -42,14 +42,14 @@ cudaError_t cudart_array_new(struct cudart *c, const struct cudaChannelFormatDes
 }
 
 cudaError_t cudart_array_view(struct cudart *c, const struct cudaChannelFormatDesc *d, const struct cudaExtent *extent,
-                              uint32_t flags, uint64_t base, size_t pitch, size_t slice, struct cuda_array **out) {
+                              uint32_t flags, struct cuda_place at, struct cuda_array **out) {
   cudaError_t r = check_array(d, extent->width, extent->height, extent->depth);
   if (r != cudaSuccess) return r;
   struct cuda_array *a = describe(d, extent->width, extent->height, extent->depth, flags);
-  a->base = base;
+  a->base = at.base;
   a->view = true;
-  if (pitch) a->pitch = pitch;
-  a->slice = slice ? slice : a->pitch * (a->height ? a->height : 1);
+  if (at.pitch) a->pitch = at.pitch;
+  a->slice = at.slice ? at.slice : a->pitch * (a->height ? a->height : 1);
   a->bytes = a->slice * (a->depth ? a->depth : 1);
   ptrmap_put(&c->arrays, (uintptr_t)a, a);
   *out = a;

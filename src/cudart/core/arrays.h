@@ -29,9 +29,13 @@ struct cuda_mipmap {
 cudaError_t cudart_array_new(struct cudart *c, const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
                              uint32_t flags, struct cuda_array **out);
 cudaError_t cudart_array_free(struct cudart *c, struct cuda_array *a);
-/* The same over memory that is allocated already, at `base` with such pitches. */
+/* The same over memory that is allocated already. */
+struct cuda_place {
+  uint64_t base;
+  size_t pitch, slice; /* 0: as the array would have it */
+};
 cudaError_t cudart_array_view(struct cudart *c, const struct cudaChannelFormatDesc *d, const struct cudaExtent *extent,
-                              uint32_t flags, uint64_t base, size_t pitch, size_t slice, struct cuda_array **out);
+                              uint32_t flags, struct cuda_place at, struct cuda_array **out);
 void cudart_array_drop_view(struct cudart *c, struct cuda_array *a);
 cudaError_t cudart_mipmap_new(struct cudart *c, const struct cudaChannelFormatDesc *d, struct cudaExtent extent,
                               uint32_t levels, uint32_t flags, struct cuda_mipmap **out);

@@ -142,7 +142,7 @@ cudaError_t external_memory_mipmap(struct cudart *c, struct cuda_mipmap **out, s
   a->block = at = block;
   for (e = extent; a->levels < count && r == cudaSuccess;) {
     struct layout l = level_layout(format, e);
-    r = cudart_array_view(c, format, &e, flags, at, l.pitch, l.slice, &a->level[a->levels]);
+    r = cudart_array_view(c, format, &e, flags, (struct cuda_place){at, l.pitch, l.slice}, &a->level[a->levels]);
     if (r == cudaSuccess && !simt_mem_at(c->simt, at, a->level[a->levels]->bytes)) {
       cudart_array_drop_view(c, a->level[a->levels]);
       r = cudart_why(c, cudaErrorInvalidValue, "an array of %zu x %zu x %zu does not fit in its external memory",

@@ -259,8 +259,9 @@ cudaError_t graphics_array(struct cudart *c, struct cuda_graphics *r, unsigned l
   struct cuda_array **view = &r->layers[level * r->layer_count + layer];
   const struct cudaExtent e = {whole->width, whole->height, 0};
   if (!*view)
-    error = cudart_array_view(c, &whole->desc, &e, whole->flags & (ARRAY_SURFACE | ARRAY_GATHER),
-                              whole->base + layer * whole->slice, whole->pitch, whole->slice, view);
+    error =
+        cudart_array_view(c, &whole->desc, &e, whole->flags & (ARRAY_SURFACE | ARRAY_GATHER),
+                          (struct cuda_place){whole->base + layer * whole->slice, whole->pitch, whole->slice}, view);
   *out = *view;
   return error;
 }

@@ -60,51 +60,48 @@ void simt_strays_summary(const struct simt *s, char *out, size_t size) {
 }
 
 /* Count it and tell its place once. */
-static void note(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
-                 uint8_t space) {
+static void note(struct exec *x, const struct xop *o, const struct lane_access *a) {
   static const char *const names[] = {"global",   "global",    "shared",  "local",
                                       "constant", "parameter", "texture", "generic"};
   struct simt *s = x->run->s;
-  x->stray |= 1u << lane;
-  if (write) s->strays.writes++;
+  x->stray |= 1u << a->lane;
+  if (a->write) s->strays.writes++;
   else s->strays.reads++;
-  struct finding *f = finding_note(&s->stray_found, o, NULL, write, "bounds");
+  struct finding *f = finding_note(&s->stray_found, o, NULL, a->write, "bounds");
   if (!f || *f->text) return;
   char where[400] = "";
-  if (space == SPACE_SHARED)
+  if (a->space == SPACE_SHARED)
     snprintf(where, sizeof where, "outside the CTA's %u bytes of shared memory", x->run->fk.shared_bytes);
-  else if (space == SPACE_LOCAL)
+  else if (a->space == SPACE_LOCAL)
     snprintf(where, sizeof where, "outside the thread's %u bytes of local memory", x->run->local_stride);
-  else mem_describe(s, addr, where, sizeof where);
-  int n = fault_place(x, o, lane, f->text, sizeof f->text);
+  else mem_describe(s, a->addr, where, sizeof where);
+  int n = fault_place(x, o, a->lane, f->text, sizeof f->text);
   if (n > 0 && (size_t)n < sizeof f->text)
-    snprintf(f->text + n, sizeof f->text - (size_t)n, ": %s %s of %u bytes at 0x%llx out of bounds, %s%s", names[space],
-             write ? "write" : "read", bytes, (unsigned long long)addr, where,
+    snprintf(f->text + n, sizeof f->text - (size_t)n, ": %s %s of %u bytes at 0x%llx out of bounds, %s%s",
+             names[a->space], a->write ? "write" : "read", a->bytes, (unsigned long long)a->addr, where,
              s->memory == SIMT_MEMORY_WARN ? "; it gives zeroes" : "");
   finding_report(&s->stray_found, f, "warning", s->out);
 }
 
 static const char zeroes[64]; /* what reads get; whoever asked to read does not write */
 
-char *stray_access(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
-                   uint8_t space) {
+char *stray_access(struct exec *x, const struct xop *o, const struct lane_access *a) {
   struct simt *s = x->run->s;
   char *host = NULL;
-  if (s->memory == SIMT_MEMORY_HARDWARE) host = mem_in_page(s, addr, bytes);
-  if (s->memory == SIMT_MEMORY_WARN && !write && addr >= SYMBOL_BASE && bytes <= sizeof zeroes &&
-      mem_distance(s, addr) <= (addr < SYMBOL_LIMIT ? STRAY_MOST_SYMBOL : STRAY_MOST))
+  if (s->memory == SIMT_MEMORY_HARDWARE) host = mem_in_page(s, a->addr, a->bytes);
+  if (s->memory == SIMT_MEMORY_WARN && !a->write && a->addr >= SYMBOL_BASE && a->bytes <= sizeof zeroes &&
+      mem_distance(s, a->addr) <= (a->addr < SYMBOL_LIMIT ? STRAY_MOST_SYMBOL : STRAY_MOST))
     host = (char *)(uintptr_t)zeroes;
-  if (host) note(x, o, lane, addr, bytes, write, space);
+  if (host) note(x, o, a);
   return host;
 }
 
-char *stray_limited(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
-                    uint8_t space, char *own, uint64_t there) {
+char *stray_limited(struct exec *x, const struct xop *o, const struct lane_access *a, char *own, uint64_t there) {
   struct simt *s = x->run->s;
   char *host = NULL;
-  if (space == SPACE_PARAM) return NULL;
-  if (s->memory == SIMT_MEMORY_HARDWARE && addr <= there && bytes <= there - addr) host = own + addr;
-  if (s->memory == SIMT_MEMORY_WARN && !write && bytes <= sizeof zeroes) host = (char *)(uintptr_t)zeroes;
-  if (host) note(x, o, lane, addr, bytes, write, space);
+  if (a->space == SPACE_PARAM) return NULL;
+  if (s->memory == SIMT_MEMORY_HARDWARE && a->addr <= there && a->bytes <= there - a->addr) host = own + a->addr;
+  if (s->memory == SIMT_MEMORY_WARN && !a->write && a->bytes <= sizeof zeroes) host = (char *)(uintptr_t)zeroes;
+  if (host) note(x, o, a);
   return host;
 }

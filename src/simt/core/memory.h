@@ -19,6 +19,14 @@ struct mem_block { /* one allocation; sorted by base */
   uint64_t loaded, stored; /* the last launch that did: by its number */
 };
 
+struct lane_access { /* of one lane, in a resolved space */
+  uint64_t addr;
+  uint32_t bytes;
+  int lane;
+  bool write;
+  uint8_t space;
+};
+
 struct mem_block *mem_block_at(struct simt *s, uint64_t addr);
 uint64_t mem_alloc_symbol(struct simt *s, uint64_t bytes, uint32_t align, const char *label);
 void mem_drop_symbol(struct simt *s, uint64_t addr);
@@ -29,10 +37,8 @@ char *mem_in_page(struct simt *s, uint64_t addr, uint32_t bytes);
 uint64_t mem_distance(struct simt *s, uint64_t addr);
 /* stray.c: an access out of bounds (of `limit` bytes, unless it is one of global memory). Host address where the mode
  * lets it through, NULL where it is a fault. `own`: the memory itself, if more of it is there than was asked for. */
-char *stray_access(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
-                   uint8_t space);
-char *stray_limited(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
-                    uint8_t space, char *own, uint64_t there);
+char *stray_access(struct exec *x, const struct xop *o, const struct lane_access *a);
+char *stray_limited(struct exec *x, const struct xop *o, const struct lane_access *a, char *own, uint64_t there);
 void stray_free(struct simt *s);
 
 #endif

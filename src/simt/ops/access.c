@@ -9,86 +9,77 @@
 static const char *const space_names[] = {"",         "global",    "shared",  "local",
                                           "constant", "parameter", "texture", "generic"};
 
-static void fault_misaligned(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
-                             uint8_t space) {
+static void fault_access(struct exec *x, const struct xop *o, const struct lane_access *a, const char *how, int code) {
   char what[64];
-  snprintf(what, sizeof what, "misaligned %s %s", space_names[space], write ? "write" : "read");
-  fault_address(x, o, 0, lane, addr, bytes, what, 716);
-}
-
-static void fault_outside(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
-                          uint8_t space) {
-  char what[64];
-  snprintf(what, sizeof what, "invalid %s %s", space_names[space], write ? "write" : "read");
-  fault_address(x, o, 0, lane, addr, bytes, what, 700);
+  snprintf(what, sizeof what, "%s %s %s", how, space_names[a->space], a->write ? "write" : "read");
+  fault_address(x, o, 0, a->lane, a->addr, a->bytes, what, code);
 }
 
 /* Memory that begins at 0 and has `limit` bytes, of which `there` are behind `own`. */
-static char *within(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
-                    uint8_t space, char *own, uint64_t limit, uint64_t there) {
-  if (addr <= limit && bytes <= limit - addr) return own + addr;
-  char *host = stray_limited(x, o, lane, addr, bytes, write, space, own, there);
+static char *within(struct exec *x, const struct xop *o, const struct lane_access *a, char *own, uint64_t limit,
+                    uint64_t there) {
+  if (a->addr <= limit && a->bytes <= limit - a->addr) return own + a->addr;
+  char *host = stray_limited(x, o, a, own, there);
   if (host) return host;
-  fault_text(x, o, lane, 700, "invalid %s %s of %u bytes at 0x%llx, outside the %llu bytes of %s memory",
-             space_names[space], write ? "write" : "read", bytes, (unsigned long long)addr, (unsigned long long)limit,
-             space_names[space]);
+  fault_text(x, o, a->lane, 700, "invalid %s %s of %u bytes at 0x%llx, outside the %llu bytes of %s memory",
+             space_names[a->space], a->write ? "write" : "read", a->bytes, (unsigned long long)a->addr,
+             (unsigned long long)limit, space_names[a->space]);
   return NULL;
 }
 
-static char *resolve_shared(struct exec *x, const struct xop *o, int lane, uint64_t *addr, uint32_t bytes, bool write) {
+static char *resolve_shared(struct exec *x, const struct xop *o, struct lane_access *a) {
   const struct simt_run *r = x->run;
   const char *why = NULL;
   char *host = x->cta->shared;
-  if (*addr >> CLUSTER_SHIFT) host = cluster_shared(x, o, lane, addr, &why);
-  if (host) return within(x, o, lane, *addr, bytes, write, SPACE_SHARED, host, r->fk.shared_bytes, r->shared_stride);
-  fault_text(x, o, lane, 700, "invalid shared %s of %u bytes at 0x%llx: %s", write ? "write" : "read", bytes,
-             (unsigned long long)*addr, why);
+  if (a->addr >> CLUSTER_SHIFT) host = cluster_shared(x, o, a->lane, &a->addr, &why);
+  if (host) return within(x, o, a, host, r->fk.shared_bytes, r->shared_stride);
+  fault_text(x, o, a->lane, 700, "invalid shared %s of %u bytes at 0x%llx: %s", a->write ? "write" : "read", a->bytes,
+             (unsigned long long)a->addr, why);
   return NULL;
 }
 
-/* Host address of [addr, addr + bytes) as lane sees it; *space: in the instruction's, out the resolved space, and *addr
- * the address within it. NULL after reporting a fault. */
-static char *resolve(struct exec *x, const struct xop *o, int lane, uint64_t *addr, uint32_t bytes, bool write,
-                     uint8_t *space) {
+/* Host address of what the lane sees; a->space is the instruction's, and becomes the resolved one, a->addr the address
+ * within it. NULL after reporting a fault. */
+static char *resolve(struct exec *x, const struct xop *o, struct lane_access *a) {
   struct simt_run *r = x->run;
-  uint64_t a = *addr;
-  x->out->remote &= ~(1u << lane);
-  x->stray &= ~(1u << lane);
-  if (*space == SPACE_GENERIC) {
-    if (a - SHARED_WINDOW < WINDOW_BYTES) *space = SPACE_SHARED, a -= SHARED_WINDOW;
-    else if (a - LOCAL_WINDOW < WINDOW_BYTES) *space = SPACE_LOCAL, a -= LOCAL_WINDOW;
-    else *space = SPACE_GLOBAL;
-    *addr = a;
+  x->out->remote &= ~(1u << a->lane);
+  x->stray &= ~(1u << a->lane);
+  if (a->space == SPACE_GENERIC) {
+    if (a->addr - SHARED_WINDOW < WINDOW_BYTES) a->space = SPACE_SHARED, a->addr -= SHARED_WINDOW;
+    else if (a->addr - LOCAL_WINDOW < WINDOW_BYTES) a->space = SPACE_LOCAL, a->addr -= LOCAL_WINDOW;
+    else a->space = SPACE_GLOBAL;
   }
-  if (a & (bytes - 1)) {
-    fault_misaligned(x, o, lane, a, bytes, write, *space);
+  if (a->addr & (a->bytes - 1)) {
+    fault_access(x, o, a, "misaligned", 716);
     return NULL;
   }
   uint32_t params = r->k->info.param_block_bytes, stride = r->local_stride;
-  switch (*space) {
+  switch (a->space) {
   case SPACE_SHARED:
-    return resolve_shared(x, o, lane, addr, bytes, write);
+    return resolve_shared(x, o, a);
   case SPACE_LOCAL: {
-    char *own = x->cta->local + ((size_t)x->w->index * LANES + (size_t)lane) * stride;
-    return within(x, o, lane, a, bytes, write, SPACE_LOCAL, own, stride, stride);
+    char *own = x->cta->local + ((size_t)x->w->index * LANES + (size_t)a->lane) * stride;
+    return within(x, o, a, own, stride, stride);
   }
   case SPACE_PARAM:
-    return within(x, o, lane, a, bytes, write, SPACE_PARAM, r->params, params, params);
+    return within(x, o, a, r->params, params, params);
   default:
     break;
   }
-  struct mem_block *b = mem_block_at(r->s, a);
-  if (b && bytes <= b->a.bytes - (a - b->a.base)) return (char *)(uintptr_t)(a + b->delta);
-  char *host = stray_access(x, o, lane, a, bytes, write, *space);
-  if (!host) fault_outside(x, o, lane, a, bytes, write, *space);
+  struct mem_block *b = mem_block_at(r->s, a->addr);
+  if (b && a->bytes <= b->a.bytes - (a->addr - b->a.base)) return (char *)(uintptr_t)(a->addr + b->delta);
+  char *host = stray_access(x, o, a);
+  if (!host) fault_access(x, o, a, "invalid", 700);
   return host;
 }
 
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space) {
-  char *host = resolve(x, o, lane, &addr, bytes, write, space);
+  struct lane_access a = {.addr = addr, .bytes = bytes, .lane = lane, .write = write, .space = *space};
+  char *host = resolve(x, o, &a);
+  *space = a.space;
   if (host && x->run->check && !((x->out->remote | x->stray) >> lane & 1))
-    check_touch(x, o, lane, *space, addr, bytes,
+    check_touch(x, o, lane, a.space, a.addr, bytes,
                 o->id == X_atom || o->id == X_mbarrier || o->id == X_cp_arrive ? CHECK_ATOMIC
                 : write                                                        ? CHECK_WRITE
                                                                                : CHECK_READ);
@@ -135,8 +126,10 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
   uint8_t spaces[LANES];
   for (uint32_t left = mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
-    spaces[i] = o->space;
-    host[i] = resolve(x, o, i, &addr[i], width, write, &spaces[i]);
+    struct lane_access a = {.addr = addr[i], .bytes = width, .lane = i, .write = write, .space = o->space};
+    host[i] = resolve(x, o, &a);
+    addr[i] = a.addr;
+    spaces[i] = a.space;
     if (!host[i]) return false;
   }
   uint64_t own[LANES];

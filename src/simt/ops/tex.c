@@ -255,7 +255,10 @@ static void fetch(struct sample *s, bool want_float, int64_t x, int64_t y, int64
   uint64_t addr = texel_address(t, x, y, z);
   const char *p = simt_mem_at(s->x->run->s, addr, texel_bytes(t));
   bool stray = !p;
-  if (stray && !s->failed) p = stray_access(s->x, s->o, s->lane, addr, texel_bytes(t), false, SPACE_TEX);
+  if (stray && !s->failed) {
+    struct lane_access a = {.addr = addr, .bytes = texel_bytes(t), .lane = s->lane, .space = SPACE_TEX};
+    p = stray_access(s->x, s->o, &a);
+  }
   if (!s->first) s->first = addr;
   if (!stray && s->x->run->check) check_touch(s->x, s->o, s->lane, SPACE_TEX, addr, texel_bytes(t), CHECK_READ);
   if (!p) {
@@ -438,7 +441,11 @@ static char *surface_at(struct exec *x, const struct xop *o, uint32_t i, uint32_
   uint64_t addr = texel_address(t, 0, py, pz) + (uint64_t)px;
   char *p = simt_mem_at(x->run->s, addr, bytes);
   bool stray = !p;
-  if (stray) p = stray_access(x, o, (int)i, addr, bytes, kind != CHECK_READ, SPACE_TEX);
+  if (stray) {
+    struct lane_access a = {
+        .addr = addr, .bytes = bytes, .lane = (int)i, .write = kind != CHECK_READ, .space = SPACE_TEX};
+    p = stray_access(x, o, &a);
+  }
   if (!p) fault_address(x, o, 0, (int)i, addr, bytes, "invalid surface access", 700);
   if (!stray && x->run->check) check_touch(x, o, (int)i, SPACE_GLOBAL, addr, bytes, kind);
   x->out->addr[i] = addr;
