@@ -371,6 +371,7 @@ function markSeries(marks, series) {
     type: "custom",
     name: "published",
     data: marks,
+    encode: { x: 0, y: 2 }, // the axis takes the value, not the number of the bar
     z: 5,
     itemStyle: { color: "#000" },
     renderItem: (params, api) => {
