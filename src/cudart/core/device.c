@@ -30,7 +30,8 @@ struct attribute {
   { .fixed = value }
 
 /* By the number of cudaDeviceAttr. What has no row is a feature that is not there: 0. */
-static const struct attribute attributes[150] = {
+enum { ATTRIBUTES = 150 }; /* numbers from 1 on */
+static const struct attribute attributes[ATTRIBUTES] = {
     [1] = FIELD(max_threads_per_cta),
     [2 ... 3] = IS(1024), /* threads of a CTA in x and y */
     [4] = IS(64),         /* and in z */
@@ -104,7 +105,7 @@ static const struct attribute attributes[150] = {
 
 bool device_attribute(const struct session_device *d, int attribute, int *value) {
   *value = 0;
-  if (attribute <= 0 || (size_t)attribute >= sizeof attributes / sizeof *attributes) return false;
+  if (attribute < 1 || attribute >= ATTRIBUTES) return false;
   const struct attribute *a = &attributes[attribute];
   if (a->of) *value = (int)a->of(d);
   else if (a->field) *value = (int)*(const uint32_t *)((const char *)d + a->field - 1);
