@@ -240,7 +240,15 @@ function stack(f, missing) {
   });
   for (const m of f.means ?? []) {
     const of = ws.map((w, i) => [w, rows[i]]);
-    rows.push([m.label, ...heads.map((_, c) => mean(m, of.map(([w, r]) => [w, r[c + 1]])))]);
+    rows.push([
+      m.label,
+      ...heads.map((_, c) =>
+        mean(
+          m,
+          of.map(([w, r]) => [w, r[c + 1]]),
+        ),
+      ),
+    ]);
   }
   return {
     heads: heads.length ? heads : (rows[0]?.slice(1).map((_, i) => String(i)) ?? []),
@@ -358,7 +366,7 @@ function publishedMarks(f, t) {
     const name = f.metrics
       ? Object.keys(f.metrics).find((k) => plain(f.metrics[k]) === plain(p.quantity))
       : plain(f.metric ?? "") === plain(p.quantity)
-        ? m?.label ?? (p.of_group === undefined ? p.group : undefined)
+        ? (m?.label ?? (p.of_group === undefined ? p.group : undefined))
         : undefined;
     const row = t.rows.findIndex((r) => r[0] === name),
       col = t.heads.indexOf(p.label);
