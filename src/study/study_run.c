@@ -1,4 +1,5 @@
 /* study_run.c - what both engines share: what is missing, the lock on the results file, progress. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -81,6 +82,19 @@ void study_count(struct study_work *w, const struct study_run *r, bool done, con
   study_show(w);
 }
 
+/* What runs left that were stored and then killed with us, before their files went: all files beside the folders of
+ * batches. Nobody else uses the spool: we hold the lock of the results. */
+static void clear_spool(const char *spool) {
+  DIR *d = opendir(spool);
+  const struct dirent *entry;
+  while (d && (entry = readdir(d))) {
+    struct stat st;
+    if (!fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
+      unlinkat(dirfd(d), entry->d_name, 0);
+  }
+  if (d) closedir(d);
+}
+
 enum study_end study_run(const struct study *s, const struct study_runs *r, const struct study_options *o,
                          struct db *db, struct study_progress *p, struct err *e) {
   struct study_work w = {.s = s, .o = o, .db = db, .p = p, .e = e, .started = study_now()};
@@ -102,6 +116,7 @@ enum study_end study_run(const struct study *s, const struct study_runs *r, cons
   } else if (w.count) {
     end = o->engine == STUDY_SLURM ? study_slurm(&w) : study_local(&w);
   }
+  if (end == STUDY_COMPLETE) clear_spool(w.spool);
   rmdir(w.spool); /* if nothing is on its way */
   free(w.spool);
   free(w.run);
