@@ -46,16 +46,20 @@ static uint32_t gpcs_of(const struct gpu_config *c) {
 static bool ctas_that_fit(const struct gpu_config *c, const struct feed_kernel *k, uint32_t *out, struct err *e) {
   uint32_t threads = k->warps_per_cta * WARP_LANES, fit = c->sm_threads / threads;
   if (k->threads_per_cta > c->sm_cta_threads || !fit)
-    return err_set(e, ERR_INPUT, "kernel %s: %u threads per block, but %s runs at most %u", k->name, k->threads_per_cta,
-                   c->name, c->sm_cta_threads < c->sm_threads ? c->sm_cta_threads : c->sm_threads);
+    return err_set(
+        e, ERR_INPUT, "kernel %s: %u threads per block, but %s runs at most %u (sm.cta_threads=%u, sm.threads=%u)",
+        k->name, k->threads_per_cta, c->name, c->sm_cta_threads < c->sm_threads ? c->sm_cta_threads : c->sm_threads,
+        c->sm_cta_threads, c->sm_threads);
   if (k->shared_bytes && c->sm_shared / k->shared_bytes < fit) fit = c->sm_shared / k->shared_bytes;
   if (!fit)
-    return err_set(e, ERR_INPUT, "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u", k->name,
+    return err_set(e, ERR_INPUT,
+                   "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u (sm.shared_bytes)", k->name,
                    k->shared_bytes, c->name, c->sm_shared);
   uint32_t regs = threads * ((k->regs_per_thread + 3) & ~3u);
   if (regs && c->sm_regs / regs < fit) fit = c->sm_regs / regs;
   if (!fit)
-    return err_set(e, ERR_INPUT, "kernel %s: %u registers per thread x %u threads, but an SM of %s has %u", k->name,
+    return err_set(e, ERR_INPUT,
+                   "kernel %s: %u registers per thread x %u threads, but an SM of %s has %u (sm.registers)", k->name,
                    k->regs_per_thread, threads, c->name, c->sm_regs);
   if (fit > c->sm_ctas) fit = c->sm_ctas;
   uint32_t share = (k->ctas + c->sms - 1) / c->sms, gpc = c->sms / gpcs_of(c);

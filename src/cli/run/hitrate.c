@@ -1,4 +1,4 @@
-/* hitrate_run.c - `sluice run --trace-csv FILE`: hit rates of an address-only trace, without time. */
+/* hitrate.c - `sluice run --trace-csv FILE`: hit rates of an address-only trace, without time. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* replay_run.c - `sluice run TRACE`: the launches of a trace in this process. */
+/* replay.c - `sluice run TRACE`: the launches of a trace in this process. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -375,7 +375,8 @@ static bool check_cache(const struct cache_config *k, const char *name, uint32_t
         "%s.sets is %u: the index fermi-hash is defined for 32 and 64 sets; choose %s.index: linear, xor or ipoly",
         name, k->sets, name);
   if ((uint64_t)k->sets * k->ways > 1u << 20)
-    return err_set(e, ERR_USAGE, "%s.ways is %u: with %u sets that is more than 1048576 lines", name, k->ways, k->sets);
+    return err_set(e, ERR_USAGE, "%s.ways is %u: with %u sets (%s.sets) that is more than 1048576 lines", name, k->ways,
+                   k->sets, name);
   return true;
 }
 
@@ -473,14 +474,20 @@ static bool check_network(const struct gpu_config *c, struct err *e) {
   uint32_t line = c->l2.line > c->l1d.line ? c->l2.line : c->l1d.line;
   uint32_t flits = (line + 8 + c->icnt_flit - 1) / c->icnt_flit;
   if (flits > c->icnt_in_buf)
-    return err_set(e, ERR_USAGE, "icnt.injection_buffer is %u flits, but a packet of one line has %u", c->icnt_in_buf,
-                   flits);
+    return err_set(e, ERR_USAGE,
+                   "icnt.injection_buffer is %u flits, but a packet of one line has %u (l1d.line_bytes, l2.line_bytes, "
+                   "icnt.flit_bytes)",
+                   c->icnt_in_buf, flits);
   if (flits > c->icnt_ej_buf)
-    return err_set(e, ERR_USAGE, "icnt.ejection_buffer is %u flits, but a packet of one line has %u", c->icnt_ej_buf,
-                   flits);
+    return err_set(e, ERR_USAGE,
+                   "icnt.ejection_buffer is %u flits, but a packet of one line has %u (l1d.line_bytes, l2.line_bytes, "
+                   "icnt.flit_bytes)",
+                   c->icnt_ej_buf, flits);
   if (flits > c->icnt_bnd_buf)
-    return err_set(e, ERR_USAGE, "icnt.boundary_buffer is %u flits, but a packet of one line has %u", c->icnt_bnd_buf,
-                   flits);
+    return err_set(e, ERR_USAGE,
+                   "icnt.boundary_buffer is %u flits, but a packet of one line has %u (l1d.line_bytes, l2.line_bytes, "
+                   "icnt.flit_bytes)",
+                   c->icnt_bnd_buf, flits);
   return true;
 }
 

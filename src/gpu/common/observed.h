@@ -20,7 +20,7 @@ struct gpu_watch {
   bool lines;     /* memory statistics per instruction */
   bool profile;   /* the run over time in at most PROFILE_INTERVALS intervals: counters, L1 sets, DRAM banks */
   bool character; /* how loads of different un-coalescing degree fare, and how much of a line is used; warps at the L2,
-                     blocks that CTAs and SMs share (observe_l2.h) */
+                     blocks that CTAs and SMs share (gpu/observe/l2.h) */
   bool timeline;  /* events of the core cycles [first, last) on SMs below `timeline_sms` (0: all) */
   uint64_t timeline_first, timeline_last;
   uint32_t timeline_sms;

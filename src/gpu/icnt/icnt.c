@@ -1,7 +1,7 @@
 /* icnt.c - the interconnect: its interface, the topologies, and the clock of the two networks.
  *
- * The networks themselves are in icnt_xbar.c (a crossbar with one virtual channel, the usual machine), in icnt_planes.c
- * (a mesh with one) and in icnt_vcs.c and icnt_router.c (several). Both networks keep the same time and share nothing
+ * The networks themselves are in xbar.c (a crossbar with one virtual channel, the usual machine), in planes.c
+ * (a mesh with one) and in vcs.c and router.c (several). Both networks keep the same time and share nothing
  * else. docs/explanation/interconnect.md describes the machine and derives the latencies.
  */
 #include "gpu/icnt/icnt.h"

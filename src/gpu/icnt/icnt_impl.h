@@ -47,7 +47,7 @@ struct layout {
   uint16_t *router;    /* port -> its router */
 };
 
-/* What is known of the injection buffer of a node of icnt_xbar.c. SMs ask in every cycle, so this is asked first. */
+/* What is known of the injection buffer of a node of xbar.c. SMs ask in every cycle, so this is asked first. */
 struct icnt_room {
   uint32_t fits;    /* a packet of so many bytes fits, until the next push; whole flits */
   uint32_t refused; /* one of so many does not before step `until`, */
@@ -76,7 +76,7 @@ static inline uint32_t icnt_ready(const struct layout *l, uint32_t node) {
   return node < l->sms ? node : l->sm_words * 64 + node - l->sms;
 }
 
-/* icnt_xbar.c, icnt_planes.c and icnt_vcs.c: the same calls as icnt.h's for one network. `flits` and the meta of a
+/* xbar.c, planes.c and vcs.c: the same calls as icnt.h's for one network. `flits` and the meta of a
  * pushed flit are the packet's length; peek and pop are called when `ready` has the node. */
 bool icnt_xbar_fits(const struct layout *l);
 struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net);
@@ -92,7 +92,7 @@ void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t pa
 uint32_t icnt_xbar_peek(const struct icnt_xbar *x, uint32_t node);
 uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node, uint64_t now);
 
-/* Not part of their callers, which are part of icnt_xbar.c's functions or the reverse. */
+/* Not part of their callers, which are part of xbar.c's functions or the reverse. */
 #define SELDOM __attribute__((noinline))
 struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
 void icnt_planes_step(struct icnt_planes *x, uint64_t now);
@@ -223,7 +223,7 @@ struct net {
   struct switch_alloc sa;
 };
 
-/* icnt_router.c */
+/* router.c */
 void icnt_router_new(struct icnt *n, struct net *t);
 void icnt_router_step(struct net *t, uint64_t now);
 

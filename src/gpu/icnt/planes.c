@@ -1,6 +1,6 @@
-/* icnt_planes.c - routers with one virtual channel, all ports at once: a bit per port.
+/* planes.c - routers with one virtual channel, all ports at once: a bit per port.
  *
- * The same machine as icnt.c and icnt_router.c with one VC (docs/explanation/interconnect.md), for which per-flit work
+ * The same machine as icnt.c and router.c with one VC (docs/explanation/interconnect.md), for which per-flit work
  * vanishes. A flit is at most one per port, stage and step, so the content of a wire is a set of ports, and counters
  * that change by one (credits, occupancy, flits left) are kept in bit planes and counted for 64 ports by a carry chain.
  * What a flit belongs to follows from order: every input has a ring of the packets in its buffer and on the way to it

@@ -1,10 +1,10 @@
-/* icnt_router.c - the input-queued router with several virtual channels: buffers, VC allocation, switch allocation.
+/* router.c - the input-queued router with several virtual channels: buffers, VC allocation, switch allocation.
  *
  * Pipeline of a flit that enters an empty input buffer in step t: VC allocation in t (heads only), switch allocation in
  * t + 1, switch traversal in t + 2, link in t + 3, at the other end in t + 4. A packet holds its output VC until its
  * tail has won the switch; the VC can be given to the next packet in the step after. Both allocators are iSLIP
  * (McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", 1999): an output grants round-robin, an input
- * accepts round-robin, pointers move past an accepted match of the first iteration only. One VC is icnt_planes.c's.
+ * accepts round-robin, pointers move past an accepted match of the first iteration only. One VC is planes.c's.
  */
 #include "gpu/icnt/icnt_impl.h"
 

@@ -1,8 +1,8 @@
-/* icnt_vcs.c - a network with several virtual channels: its nodes, and the order of a step.
+/* vcs.c - a network with several virtual channels: its nodes, and the order of a step.
  *
  * A step, in order: flits that reach a node go through its ejection buffer to its boundary buffer (one flit of each VC
  * a step, if there is room), which sends a credit back; every node with a credit injects one flit; routers take in what
- * arrived and allocate (icnt_router.c). A packet can be popped after the step in which its tail reached the boundary
+ * arrived and allocate (router.c). A packet can be popped after the step in which its tail reached the boundary
  * buffer.
  */
 #include "gpu/icnt/icnt_impl.h"

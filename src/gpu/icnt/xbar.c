@@ -1,6 +1,6 @@
-/* icnt_xbar.c - a crossbar with one virtual channel, packet by packet: no flit is moved, its times are computed.
+/* xbar.c - a crossbar with one virtual channel, packet by packet: no flit is moved, its times are computed.
  *
- * The same machine as icnt_planes.c and icnt_vcs.c (docs/explanation/interconnect.md). In a crossbar an input that
+ * The same machine as planes.c and vcs.c (docs/explanation/interconnect.md). In a crossbar an input that
  * holds an output shares it with nobody, so the times of a packet's flits follow from its grant and from what its
  * receiver has taken:
  *

@@ -1,4 +1,4 @@
-/* l1_order.c - first-in first-out queues between coalescer and L1, when a scheme wants them (Jia, Shaw, Martonosi,
+/* order.c - first-in first-out queues between coalescer and L1, when a scheme wants them (Jia, Shaw, Martonosi,
  * "MRPB", HPCA 2014, section 4.2).
  *
  * The memory pipe hands each access to the queue that the scheme names and blocks while it is full; in every cycle in

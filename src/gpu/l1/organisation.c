@@ -1,4 +1,4 @@
-/* l1_org.c - the L1 data cache when a scheme provides its organisation: lines kept in chunks.
+/* organisation.c - the L1 data cache when a scheme provides its organisation: lines kept in chunks.
  *
  * The scheme says where chunks are (struct l1_org); this file keeps what surrounds it: one MSHR per line with a mask of
  * the chunks on their way, the loads that wait (each for its own chunks), and requests and replies that carry only the

@@ -1,4 +1,4 @@
-/* observe_impl.h - state behind observe_l2.h, shared by observe_l2.c and observe_sharing.c. */
+/* character.h - state behind l2.h, shared by l2.c and sharing.c. */
 #ifndef GPU_OBSERVE_IMPL_H
 #define GPU_OBSERVE_IMPL_H
 

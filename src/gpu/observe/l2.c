@@ -1,4 +1,4 @@
-/* observe_l2.c - warps, loads and queues as the L2 sees them. See observe_l2.h. */
+/* l2.c - warps, loads and queues as the L2 sees them. See l2.h. */
 #include <stdlib.h>
 #include <string.h>
 

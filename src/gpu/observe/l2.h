@@ -1,4 +1,4 @@
-/* observe_l2.h - the character of a launch below and across the L1s: warps and queues at the L2 (MeDiC, Fig 3, 4 and
+/* l2.h - the character of a launch below and across the L1s: warps and queues at the L2 (MeDiC, Fig 3, 4 and
  * 6-8, Table II), blocks shared by CTAs and SMs, run times of CTAs (sharing-aware management, Fig 3, 5, 8 and 14).
  *
  * Choices where the papers are silent:

@@ -1,4 +1,4 @@
-/* observe_loads.c - the character of a launch's loads: what un-coalescing costs them, and how well the lines that they
+/* loads.c - the character of a launch's loads: what un-coalescing costs them, and how well the lines that they
  * fetch are used (BUCL, Fig 2, 3 and 5; TSC, Fig 1), how soon they come back to a line, and why they miss. See
  * observe.h.
  */

@@ -1,4 +1,4 @@
-/* observe_profile.c - a whole run over time in a bounded number of intervals: where issue slots go, how warm each set
+/* profile.c - a whole run over time in a bounded number of intervals: where issue slots go, how warm each set
  * of the L1 is, what each DRAM bank does. See observe.h.
  *
  * An interval that began is added to, whatever launch it belongs to; when there would be too many, neighbours are put

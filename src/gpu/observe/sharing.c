@@ -1,4 +1,4 @@
-/* observe_sharing.c - blocks shared by CTAs and SMs, and how long CTAs run. See observe_l2.h. */
+/* sharing.c - blocks shared by CTAs and SMs, and how long CTAs run. See l2.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* scheme_hooks.c - calls the schemes' hooks of the memory side, by the rules of scheme.h.
+/* hooks.c - calls the schemes' hooks of the memory side, by the rules of scheme.h.
  *
  * The memory side knows schemes only through struct mem_hooks (partition.h), one function per decision; here each asks
  * the slots that are filled. An entry whose slot is empty stays NULL.

@@ -1,6 +1,6 @@
 /* sm.c - a streaming multiprocessor: its state, CTAs that begin, requests it sends and replies it takes.
  *
- * What it does in a cycle is in sm_step.h, compiled for any machine and once more for a plain one (kind.inc).
+ * What it does in a cycle is in step.inc, compiled for each kind of machine (kind.inc).
  */
 
 #include "gpu/sm/sm.h"

@@ -25,12 +25,12 @@ void sm_more_ops(struct sm *s); /* room for twice as many instructions in flight
 void sm_receive(struct sm *s);  /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
 void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
 void sm_count(struct sm *s);                  /* make the counters complete */
-/* step_general.c, for sm_sub.c: Collector `c` takes `id` and queues its reads; banks answer; the result of `id` is due at
- * `cycle` (false: too many are). */
+/* step_general.c, for sub_cores.c: collector `c` takes `id` and queues its reads; banks answer; the result of `id` is
+ * due at `cycle` (false: too many are). */
 void sm_collector_take(struct sm *s, uint32_t c, op_id id);
 void sm_read_banks(struct sm *s);
 bool sm_result_at(struct sm *s, op_id id, uint64_t cycle);
-/* sm_sub.c: the same stages of an SM of sub-cores */
+/* sub_cores.c: the same stages of an SM of sub-cores */
 void sm_sub_init(struct sm *s);
 void sm_sub_destroy(struct sm *s);
 void sm_sub_head(struct sm *s, uint32_t warp, const struct inst *i); /* what stands at the head of a warp's buffer */

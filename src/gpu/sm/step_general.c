@@ -32,7 +32,7 @@ void sm_count(struct sm *s) {
   *t = (struct sm_tally){0};
 }
 
-/* ---- for sm_sub.c ---- */
+/* ---- for sub_cores.c ---- */
 
 void sm_collector_take(struct sm *s, uint32_t c, op_id id) {
   collector_take(s, c, id);

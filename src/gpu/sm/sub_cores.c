@@ -1,4 +1,4 @@
-/* sm_sub.c - an SM of sub-cores (knob sm.sub_cores), as NVIDIA builds them since Volta: every scheduler has operand
+/* sub_cores.c - an SM of sub-cores (knob sm.sub_cores), as NVIDIA builds them since Volta: every scheduler has operand
  * collectors, register banks and execution units of its own.
  *
  * A sub-core has one FP32, INT, SFU, FP64 and tensor pipe, and a share of the SM's generic collectors and register

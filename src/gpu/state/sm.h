@@ -161,7 +161,7 @@ struct sm {
   uint64_t orders;
   uint64_t buffer_used;
   struct req_queue eject; /* between interconnect and SM */
-  struct sub_cores *sub;  /* NULL unless the SM is made of sub-cores (sm_sub.c) */
+  struct sub_cores *sub;  /* NULL unless the SM is made of sub-cores (sub_cores.c) */
   struct sm_tally tally;
   /* SP pipes 0..3, SFU pipes 4..7: the dispatch register is empty from this cycle on */
   _Alignas(64) uint64_t pipe_free_at[SM_PIPES];

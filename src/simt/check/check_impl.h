@@ -60,7 +60,7 @@ void race_grid_start(struct simt_run *r, const struct cta *c);
 void race_grid_barrier(struct exec *x); /* complete, of the whole CTA */
 void race_access(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
                  enum check_access kind, bool changed);
-/* Loads and stores whose lanes all lie where the fast path of exec_mem.h reaches, when races are all that is looked
+/* Loads and stores whose lanes all lie where the fast path of exec_mem.inc reaches, when races are all that is looked
  * for; the table then has these in the place of its own, which they call. */
 void race_handlers(struct simt *s);
 #endif

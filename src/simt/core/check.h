@@ -1,7 +1,7 @@
 /* check.h - checks of the simulated program that must be asked for: reads of memory that nothing wrote, races,
  * barriers that only part of a CTA reaches. Bounds, alignment and lifetime are always checked (access.c).
  *
- * With any check on, no access takes the fast path of exec_mem.h: every lane of every access comes through access.c,
+ * With any check on, no access takes the fast path of exec_mem.inc: every lane of every access comes through access.c,
  * which calls check_touch. With none on, `simt_run.check` is NULL and nothing here is called.
  */
 #ifndef SIMT_CHECK_H
@@ -24,7 +24,7 @@ enum check_access { CHECK_READ, CHECK_WRITE, CHECK_ATOMIC };
 struct check_run *check_run_new(struct simt_run *r);
 void check_run_free(struct check_run *k);
 
-bool check_is_fast(const struct simt *s); /* the fast path of exec_mem.h may be taken: see race_handlers */
+bool check_is_fast(const struct simt *s); /* the fast path of exec_mem.inc may be taken: see race_handlers */
 void check_cta_start(struct simt_run *r, const struct cta *c);
 /* A lane's access, in a resolved space, before it is performed. */
 void check_touch(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,

@@ -1,4 +1,4 @@
-/* access.c - memory, lane by lane: the path taken when the fast one in exec_mem.h cannot vouch for all lanes. Finds the
+/* access.c - memory, lane by lane: the path taken when the fast one in exec_mem.inc cannot vouch for all lanes. Finds the
  * allocation of each lane, resolves generic addresses, refreshes the range cache, reports faults. */
 #include <string.h>
 
