@@ -13,10 +13,11 @@
 struct arena_block {
   struct arena_block *next;
   size_t size, used;
-  char *data, *memory; /* 64-byte aligned; what holds it */
+  char *data, *memory; /* 64-byte aligned; the block that holds it */
 };
 
-/* Blocks double in size. They are cleared as they are given out: the rest of the last one stays untouched. */
+/* Blocks double in size. Memory is cleared when it is handed out, so the unused rest of the last block is never
+ * touched. */
 enum { FIRST_BLOCK = 32 * 1024, LAST_BLOCK = 1024 * 1024 };
 
 static struct arena_block *block_new(size_t size) {

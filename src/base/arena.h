@@ -1,4 +1,4 @@
-/* arena.h - bump allocation: everything of one owner is freed at once. Memory comes zeroed. */
+/* arena.h - bump allocation: all memory of one owner is freed at once. Memory is zeroed. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -9,7 +9,7 @@ struct arena {
   size_t used_bytes; /* bytes handed out, for memory accounting */
 };
 
-/* Never returns NULL: running out of memory is fatal. Aligned to 64 bytes when size >= 64, else 16. */
+/* Never returns NULL: without memory the process ends with a message. Aligned to 64 bytes when size >= 64, else 16. */
 void *arena_alloc(struct arena *a, size_t size);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);

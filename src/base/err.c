@@ -60,7 +60,7 @@ const char *err_nearest(const char *word, const char *const *candidates, size_t 
   return best;
 }
 
-/* Tells `sluice run` that the code is ours; the program may end with 70, too. */
+/* Shows `sluice run` that this code is Sluice's: a program may end with 70 as well. */
 static void leave_code(void) {
   const char *dir = getenv("SLUICE_DIR");
   char path[4096];
@@ -95,6 +95,6 @@ void err_die(const char *file, int line, const char *fmt, ...) {
   va_end(ap);
   fputc('\n', stderr);
   leave_code();
-  if (getenv("SLUICE_CORE")) abort();   /* a core dump to look into */
-  for (;;) syscall(SYS_exit_group, 70); /* not by a function that would close the simulation first */
+  if (getenv("SLUICE_CORE")) abort();   /* keep a core dump */
+  for (;;) syscall(SYS_exit_group, 70); /* exit() would close the simulation first */
 }

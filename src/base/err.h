@@ -1,7 +1,7 @@
-/* err.h - one error value: a code and a message that names file, line and column where there are any.
+/* err.h - one error value: a code and a message that names file, line and column where they are known.
  *
- * Functions that can fail on user input take a `struct err *` as their last argument, fill it and return false
- * (or NULL). The caller owns the struct; no allocation happens. Only src/cli turns one into an exit code.
+ * A function that can fail on user input takes a `struct err *` as its last argument, fills it and returns false (or
+ * NULL). The caller owns the struct; no allocation happens. Only src/cli turns an error into an exit code.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -15,11 +15,11 @@ enum err_code {
   ERR_NONE = 0,
   ERR_USAGE,       /* unknown option, scheme, knob, GPU: exit 2 */
   ERR_INPUT,       /* unreadable or malformed input file, PTX that does not parse: exit 2 */
-  ERR_UNSUPPORTED, /* valid input that Sluice refuses by name: exit 3 */
-  ERR_PROGRAM,     /* the simulated program did wrong: out of bounds, misaligned, ...: exit 4 */
+  ERR_UNSUPPORTED, /* valid input that Sluice does not support: exit 3 */
+  ERR_PROGRAM,     /* an error of the simulated program (out of bounds, misaligned, ...): exit 4 */
   ERR_STUCK,       /* a kernel makes no progress: exit 5 */
   ERR_OUTPUT,      /* a file or standard output that could not be written: exit 8 */
-  ERR_INTERNAL,    /* an invariant of ours is broken: exit 70 */
+  ERR_INTERNAL,    /* a broken invariant of Sluice: exit 70 */
 };
 
 struct err {
@@ -42,8 +42,8 @@ _Noreturn void err_die(const char *file, int line, const char *fmt, ...) __attri
     if (__builtin_expect(!(cond), 0)) err_die(__FILE__, __LINE__, __VA_ARGS__); \
   } while (0)
 
-/* For the library, which must not end the program that it is part of. What the work between was about can only be
- * thrown away after a jump. One catches at a time in a thread:
+/* For the library, which must not end the program that embeds it. After a jump, the caller must free what the
+ * interrupted work used. One err_catch per thread at a time:
  *   struct err_catch c = {.err = e};
  *   if (setjmp(c.at)) ...; else err_catch(&c), work(), err_catch(NULL); */
 struct err_catch {

@@ -1,9 +1,9 @@
 /* heap.c - fewer page faults for processes that live some tens of milliseconds.
  *
  * A fault of a 4 KB page costs 1.5 us and 0.2 us more to give it back; one of 2 MB costs about as much as a hundred of
- * them. Between its buffers and ours a program touches some thousand pages, so that the faults took longer than loading
- * its module. glibc's own switch for this (glibc.malloc.hugetlb=1) grows the heap by 2 MB at a time from wherever the
- * kernel put its start, which leaves a quarter of a small heap on small pages, and gives mapped chunks none.
+ * them. A program and Sluice touch some thousand pages; the faults would take longer than loading a module. glibc's
+ * own switch for this (glibc.malloc.hugetlb=1) grows the heap by 2 MB at a time from wherever the kernel put its
+ * start, which leaves a quarter of a small heap on small pages, and gives mapped chunks none.
  */
 #include "base/heap.h"
 
@@ -32,16 +32,16 @@ static bool user_has_tuned(void) {
          getenv("MALLOC_MMAP_THRESHOLD_") || getenv("MALLOC_TRIM_THRESHOLD_");
 }
 
-/* Before the first huge page lies the end of a small one's: what is allocated there is never touched, and takes the
- * room up to the header of the huge page's first allocation. */
+/* The end of a page of 4 KB lies before the first huge page. An allocation there is never touched; it fills the space
+ * up to the header of the huge page's first allocation. */
 void heap_use_huge_pages(void) {
   if (user_has_tuned()) return;
   uintptr_t end = (uintptr_t)sbrk(0), huge = (end + GROW_LEAST + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
   mallopt(M_MMAP_THRESHOLD, HEAP_MAPPED_FROM);
-  mallopt(M_TRIM_THRESHOLD, HEAP_FIRST_BYTES); /* what was given back would come again as small pages */
+  mallopt(M_TRIM_THRESHOLD, HEAP_FIRST_BYTES); /* freed memory would return as small pages */
   mallopt(M_TOP_PAD, HEAP_FIRST_BYTES);
   char *gap = malloc(huge - end - SLACK); /* ends before `huge`: no page there is touched too early */
-  __asm__ volatile("" : "+r"(gap));       /* or the compiler drops the pair of malloc and free */
+  __asm__ volatile("" : "+r"(gap));       /* otherwise the compiler removes the pair of malloc and free */
   mallopt(M_TOP_PAD, LATER_PAD);
   uintptr_t after = (uintptr_t)sbrk(0) & ~(uintptr_t)(HUGE_PAGE - 1), at = (uintptr_t)gap;
   if (after > huge) madvise((void *)huge, after - huge, MADV_HUGEPAGE);

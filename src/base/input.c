@@ -13,7 +13,7 @@ static const char *kind_of(mode_t mode) {
 }
 
 int input_open(const char *path, uint64_t *bytes, struct err *e) {
-  /* Without O_NONBLOCK a pipe is waited for here until somebody writes to it. */
+  /* Without O_NONBLOCK, open() of a pipe waits for a writer. */
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   struct stat st;
   if (fd < 0 || fstat(fd, &st)) {
@@ -33,7 +33,7 @@ static bool too_large(const char *path, size_t most, struct err *e) {
                  most);
 }
 
-/* Files of /proc have no size before they are read, and others may grow meanwhile: read until there is no more. */
+/* Files of /proc report no size and others may grow: read until the end of the file. */
 static char *read_all(int fd, const char *path, size_t size, size_t most, size_t *bytes, struct err *e) {
   char *text = malloc(size + 2);
   size_t used = 0;

@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 
-/* Of processes that `sluice run` started: the temporary names, a line each, beside options.json. */
+/* For processes started by `sluice run`: the temporary names, one per line, beside options.json. */
 #define UNFINISHED "unfinished"
 
 enum { BUFFER = 1 << 16, TRIES = 100, TEMP_ROOM = 24 };
@@ -23,10 +23,11 @@ struct output {
   FILE *f;
   int fd;
   int error;     /* errno of the first write that failed */
-  bool borrowed; /* a descriptor of ours or the caller's: a reader that goes ends us, as it ends any command */
-  int dir;       /* the folder of the file; -1: written where it is */
-  char *name;    /* in that folder */
-  char *temp;    /* its name until the end; NULL: none */
+  bool borrowed; /* a descriptor of this process or of the caller; a closed reader ends the process, as with any
+                  * command */
+  int dir;       /* folder of the file; -1: written in place */
+  char *name;    /* name in that folder */
+  char *temp;    /* temporary name until the end; NULL: none */
   char buffer[BUFFER];
 };
 
@@ -47,8 +48,8 @@ static int descriptor(const char *path) {
   return -1;
 }
 
-/* Follow a link at the end of `path` to the file that it means, there or not. The kernel decides whether we may: a link
- * that another user left in /tmp leads nowhere. */
+/* Follow a link at the end of `path` to its target, which may not exist yet. The kernel decides on permission: a link
+ * that another user left in /tmp is not followed. */
 static bool follow(const char *path, bool there, char *out) {
   int fd = open(path, O_WRONLY | O_CLOEXEC | (there ? 0 : O_CREAT), 0666);
   if (fd < 0) return false;
@@ -57,7 +58,7 @@ static bool follow(const char *path, bool there, char *out) {
   return there || !unlink(out);
 }
 
-/* A regular file, there or to be: its real path in `out` (PATH_MAX). Anything else that can be written: "" there. */
+/* The real path of a regular file, existing or new, in `out` (PATH_MAX). Any other writable target: "". */
 static bool resolve(const char *path, char *out) {
   struct stat st, link;
   *out = 0;
@@ -92,7 +93,7 @@ static void temp_name(char *out, const char *name) {
   out[n] = 0;
 }
 
-/* Whoever started us removes the file if we are killed. */
+/* The parent removes the file if this process is killed. */
 static void note_unfinished(int folder, const char *temp) {
   const char *dir = getenv("SLUICE_DIR");
   char link[64], at[PATH_MAX], note[PATH_MAX];
@@ -131,7 +132,7 @@ static ssize_t put(void *cookie, const char *p, size_t n) {
     if (k < 0 && errno != EINTR) o->error = errno;
     if (k > 0) p += k, left -= (size_t)k;
   }
-  if (left) sigtimedwait(&quiet, NULL, &(struct timespec){0}); /* the signal that came with the error */
+  if (left) sigtimedwait(&quiet, NULL, &(struct timespec){0}); /* the signal that the write error raised */
   pthread_sigmask(SIG_SETMASK, &old, NULL);
   if (left) errno = o->error;
   return left ? 0 : (ssize_t)n;
@@ -168,7 +169,7 @@ struct output *output_open(const char *path) {
   int fd = descriptor(path);
   if (fd >= 0) {
     o->borrowed = true;
-    if (fd == STDOUT_FILENO) fflush(stdout); /* what was printed before comes before */
+    if (fd == STDOUT_FILENO) fflush(stdout); /* keeps the order of earlier output */
     o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
   } else if (!resolve(path, target)) {
     return give_up(o);
@@ -208,7 +209,7 @@ bool output_cut(struct output *o, uint64_t bytes) {
 
 /* ---- the end ---- */
 
-/* A file without a name gets one. Only a new name can be given; what has come to be there is replaced. */
+/* Give an unnamed file its name. Linking needs a new name, which then replaces an existing file. */
 static bool give_name(struct output *o) {
   char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
@@ -254,7 +255,7 @@ bool output_commit(struct output *o) {
 
 void output_abandon(struct output *o) {
   if (!o) return;
-  if (o->error == 0) o->error = ECANCELED; /* what the buffer still holds is not written */
+  if (o->error == 0) o->error = ECANCELED; /* do not write what the buffer still holds */
   if (o->f) fclose(o->f);
   if (o->temp && o->fd >= 0) unlinkat(o->dir, o->temp, 0);
   if (o->fd >= 0) close(o->fd);

@@ -1,9 +1,9 @@
-/* output.h - files that somebody asked for: each appears whole or not at all.
+/* output.h - output files that appear whole or not at all.
  *
- * What is written goes into a file without a name in the folder of the wanted one, which is named at the end: whatever
- * ends the process before that leaves nothing. Where a file system has no such files it has a name that nobody can
- * guess until then. Symbolic links are followed and stay. A device, a pipe or a socket is written as it is; "-",
- * /dev/stdout, /dev/stderr and /dev/fd/N write to that descriptor.
+ * Data goes to an unnamed file in the folder of the target, which gets its name at the end, so an interrupted process
+ * leaves nothing behind. On file systems without unnamed files it has an unguessable temporary name. Symbolic links
+ * are followed and kept. A device, pipe or socket is written directly; "-", /dev/stdout, /dev/stderr and /dev/fd/N
+ * write to that descriptor.
  */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
@@ -18,29 +18,27 @@
 struct output;
 /* NULL with errno. */
 struct output *output_open(const char *path);
-/* The file that is there, written as it is from its beginning; its name is somebody else's business. NULL with errno.
- */
+/* Overwrite an existing file in place, from its beginning; another owner names it. NULL with errno. */
 struct output *output_open_in_place(const char *path);
-/* A path by which other processes of ours can open what `o` writes, as long as this process has it. */
+/* A path through which child processes can open the file of `o` while this process holds it. */
 void output_reach(const struct output *o, char *path, size_t size);
-/* Where to write. A limit on the size of files or a reader that has gone is an error of the file, never a signal. */
+/* The stream to write to. A file-size limit or a closed reader is a write error, never a signal. */
 FILE *output_file(struct output *o);
-/* Forget what was written from `bytes` on and go on there. False with errno. */
+/* Discard everything written from byte `bytes` on and continue there. False with errno. */
 bool output_cut(struct output *o, uint64_t bytes);
-/* The errno of the first write that failed, 0 as long as none did. */
+/* errno of the first failed write, 0 if none failed. */
 int output_error(const struct output *o);
-/* The file is complete: it gets its name. False with the errno of the first thing that failed; then nothing is there.
- * Frees `o`. */
+/* Complete the file and give it its name. False with errno of the first failure; then no file exists. Frees `o`. */
 bool output_commit(struct output *o);
-/* Nothing appears. Frees `o`, which may be NULL. */
+/* Discard the file. Frees `o`, which may be NULL. */
 void output_abandon(struct output *o);
 
-/* Before a run that will write `path`: what an earlier one left there goes, so that nobody takes it for the new one;
- * and a place that cannot be written is said before hours of work. `path` may be NULL. */
+/* Before a long run that will write `path`: remove the file of an earlier run, and report a target that cannot be
+ * written now rather than at the end. `path` may be NULL. */
 bool output_prepare(const char *path, struct err *e);
 /* Fill `e` with "cannot write 'path': reason" and return false. */
 bool output_failed(const char *path, int why, struct err *e);
-/* Remove what a process that was killed had under such names, as listed in the private folder `dir` (SLUICE_DIR). */
+/* Remove the temporary files of a killed process, as listed in the private folder `dir` (SLUICE_DIR). */
 void output_clear_unfinished(const char *dir);
 
 #endif

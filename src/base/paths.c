@@ -1,4 +1,4 @@
-/* paths.c - finding Sluice's own files, and reading and writing whole files. */
+/* paths.c - finds the files of Sluice; reads and writes whole files. */
 #include "base/paths.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/output.h"
 
-/* `dir`/`name` into `out`, cut off where it does not fit (the file is then not found). */
+/* `dir`/`name` into `out`, truncated where it does not fit (the file is then not found). */
 static bool join(char *out, size_t size, const char *dir, const char *name) {
   size_t d = strlen(dir), n = strlen(name);
   if (d + n + 2 > size) {
@@ -31,8 +31,8 @@ static void strip_last(char *path) {
   if (slash) *slash = 0;
 }
 
-/* The folder of the file that holds this function; for a command, which holds the library's code itself, the lib/
- * beside it. */
+/* The folder of the file that holds this function. A command holds the library's code itself: then the lib/ beside it.
+ */
 void path_lib(char *out, size_t size) {
   Dl_info info;
   struct link_map *map;
@@ -41,7 +41,7 @@ void path_lib(char *out, size_t size) {
   if (found) {
     if (realpath(info.dli_fname, real)) strip_last(real);
   } else {
-    ssize_t n = readlink("/proc/self/exe", real, sizeof real - 1); /* no link in it is left to follow */
+    ssize_t n = readlink("/proc/self/exe", real, sizeof real - 1); /* contains no further links */
     if (n > 0) real[n] = 0, strip_last(real);
     join(real, sizeof real, real, "lib");
   }

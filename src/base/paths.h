@@ -1,4 +1,4 @@
-/* paths.h - where Sluice's own files lie: the data directory beside the library, whether built or installed. */
+/* paths.h - locations of Sluice's files: the data directory beside the library, in the build tree or installed. */
 #ifndef BASE_PATHS_H
 #define BASE_PATHS_H
 
@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /* Directory of configs/, the CUDA header, the report page and workloads: $SLUICE_DATA if set, else ../share/sluice
- * beside the directory of the library that this is part of (the build lays itself out like an installation). */
+ * relative to the directory of the library that holds this code. */
 void path_data(char *out, size_t size);
-/* Directory of the library that this is part of, of the CUDA runtime libraries. */
+/* Directory of the library that holds this code, and of the CUDA runtime libraries. */
 void path_lib(char *out, size_t size);
 /* `name` inside the data directory exists: true, with the full path in `out`. */
 bool path_find(char *out, size_t size, const char *name);

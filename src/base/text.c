@@ -9,9 +9,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { ESCAPED = 8 }; /* bytes of the longest escape, and more */
+enum { ESCAPED = 8 }; /* bytes of the longest escape, rounded up */
 
-/* The character at `s`, `*n` bytes of it; -1: no UTF-8, one byte. */
+/* The character at `s`, of `*n` bytes; -1: not UTF-8, one byte. */
 static int32_t character(const unsigned char *s, int *n) {
   static const int32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   int length = *s < 0x80                 ? 1
@@ -30,7 +30,7 @@ static int32_t character(const unsigned char *s, int *n) {
   return bad ? -1 : c;
 }
 
-/* Control characters (C0, DEL, C1), line and paragraph separators, and what turns the direction of text. */
+/* Control characters (C0, DEL, C1), line and paragraph separators, and characters that change the direction of text. */
 static bool escapes(int32_t c, bool lines) {
   if (lines && (c == '\n' || c == '\t')) return false;
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||

@@ -1,7 +1,7 @@
-/* text.h - text that programs and files bring with them, as it may be shown on a terminal.
+/* text.h - prints text from programs and files safely on a terminal.
  *
- * Names of kernels come out of traces and records that anybody can have written. Control characters among them are
- * shown as \x1b or \u202e, and so are bytes that are no UTF-8; what is text stays as it is.
+ * Names of kernels come from traces and records of any origin. Control characters and bytes that are not UTF-8 are
+ * escaped as \x1b or \u202e; all other text is unchanged.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Nothing in `s` has to be escaped. With `lines`, line ends and tabs are no control characters. */
+/* `s` needs no escapes. With `lines`, line ends and tabs are allowed. */
 bool text_is_plain(const char *s, bool lines);
-/* A copy that can be shown, to be freed by the caller. */
+/* An escaped copy, freed by the caller. */
 char *text_visible(const char *s, bool lines);
-/* fprintf for lines with such text in them. */
+/* fprintf for lines that contain such text. */
 void text_say(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -15,7 +15,7 @@ static bool not_yaml(const yaml_parser_t *p, const char *path, struct err *e) {
                  p->problem ? p->problem : "not YAML");
 }
 
-/* One pass over the events, which stops at the first that is too deep. */
+/* One pass over the events; stops at the first that is nested too deep. */
 static bool depth_fits(const char *path, const char *text, size_t bytes, struct err *e) {
   yaml_parser_t p;
   yaml_event_type_t type = YAML_NO_EVENT;

@@ -1,4 +1,4 @@
-/* cache.c - an L2 without a machine around it. See cache.h. */
+/* cache.c - an L2 without the rest of the machine. See cache.h. */
 #include "model/cache.h"
 
 #include <stdlib.h>
@@ -16,20 +16,20 @@ struct cache {
   uint64_t now;
   struct partition_env env;
   struct l2_slice l2;
-  struct l2_op *asked; /* of the level below and not answered; one that is free has r 0 */
-  uint32_t *spare;     /* of them, those that are free */
+  struct l2_op *asked; /* sent to the level below and not answered; r 0: free */
+  uint32_t *spare;     /* indices of the free ones */
   uint32_t room, spares;
   uint64_t fetches, fetched_bytes;
 };
 
-/* One channel with one sub-partition, so that every address is the L2's own; sectors are fetched one by one; nothing
- * that only time or a scheme would use. */
+/* One channel with one sub-partition, so every address belongs to this L2. Sectors are fetched one by one. Timing and
+ * schemes are off. */
 static bool alone(struct gpu_config *c, struct err *e) {
   c->channels = c->subparts = 1;
   c->l2_banked = c->l2_perfect = false;
-  c->l1d.line = SECTOR; /* may not be larger than the L2's */
+  c->l1d.line = SECTOR; /* at most the L2's */
   if (!gpu_config_check(c, e)) return false;
-  c->l2_to_icnt = 0; /* what is complete waits as long as the caller likes */
+  c->l2_to_icnt = 0; /* a completed access waits until the caller takes it */
   c->dram_bus_bytes = 4;
   c->dram_chips = 1;
   c->dram_burst = SECTOR / 4;
@@ -65,7 +65,7 @@ static bool on_time(struct cache *c, uint64_t cycle, struct err *e) {
   return true;
 }
 
-/* Sectors of its line that a write covers from end to end. */
+/* Sectors of the line that a write covers completely. */
 static uint8_t whole_sectors(uint64_t addr, uint32_t bytes, uint32_t line) {
   uint32_t at = (uint32_t)(addr & (line - 1)), first = (at + SECTOR - 1) / SECTOR, end = (at + bytes) / SECTOR;
   return line > 8 * SECTOR || first >= end ? 0 : (uint8_t)((1u << end) - (1u << first));
@@ -157,7 +157,7 @@ bool cache_answer(struct cache *c, uint32_t answer, uint64_t cycle, struct err *
 bool cache_done(struct cache *c, uint64_t *id) {
   struct l2_bank *b = c->l2.bank;
   req_id r = c->l2.out.count ? l2_queue_pop(&c->l2.out).r : 0;
-  while (!r && b->mshrs.ready_count) r = l2_take_filled(&c->l2, b); /* 0: fetched for a write that is done */
+  while (!r && b->mshrs.ready_count) r = l2_take_filled(&c->l2, b); /* 0: fetched for a completed write */
   if (!r) return false;
   *id = (uint64_t)c->pool.at[r].token << 32 | c->pool.at[r].owner;
   req_free(&c->pool, r);

@@ -1,5 +1,5 @@
-/* cache.h - the L2 of one sub-partition by itself: tags, MSHRs and miss queue of the machine (gpu/mem/l2_access.c),
- * without clocks, ports and delays. The caller is the clock and the level below.
+/* cache.h - the L2 of one sub-partition on its own: tags, MSHRs and miss queue of the machine (gpu/mem/l2_access.c),
+ * without clocks, ports and delays. The caller provides the clock and the level below.
  */
 #ifndef MODEL_CACHE_H
 #define MODEL_CACHE_H
@@ -12,7 +12,7 @@
 
 struct cache;
 
-/* Of the configuration counts what belongs to the L2. */
+/* Only the L2's part of the configuration is used. */
 struct cache *cache_new(const struct gpu_config *c, struct err *e);
 void cache_free(struct cache *c);
 
@@ -21,21 +21,21 @@ struct cache_access {
   uint64_t addr, cycle, id;
   uint32_t bytes; /* within one line */
   bool write;
-  bool waits; /* out: cache_done will name it */
+  bool waits; /* out: cache_done will report it */
 };
 bool cache_access(struct cache *c, struct cache_access *a, enum cache_outcome *out, struct err *e);
 
 enum cache_request_kind { CACHE_FETCH, CACHE_WRITE, CACHE_WRITE_BACK };
 struct cache_request {
   uint64_t addr;
-  uint32_t bytes, sectors; /* sectors: of fetches and write-backs of a cache that keeps sectors, else 0 */
+  uint32_t bytes, sectors; /* sectors: mask of a fetch or write-back of a sectored cache, else 0 */
   enum cache_request_kind kind;
-  uint32_t answer; /* for cache_answer; 0: wants none */
+  uint32_t answer; /* argument of cache_answer; 0: no answer needed */
 };
-/* The oldest request to the level below; false: there is none. */
+/* The oldest request to the level below; false: none. */
 bool cache_next(struct cache *c, struct cache_request *out);
 bool cache_answer(struct cache *c, uint32_t answer, uint64_t cycle, struct err *e);
-/* An access that waited and is complete; false: there is none. */
+/* A waiting access that has completed; false: none. */
 bool cache_done(struct cache *c, uint64_t *id);
 
 struct cache_counts {

@@ -1,23 +1,23 @@
-/* energy.c - the sums over energy.def. */
+/* energy.c - sums over energy.def. */
 #include "model/energy.h"
 
 #include <stddef.h>
 
-/* Column reads that fetch lines which a write missed: two 64 B commands for each. A write that merges with a fetch on
- * its way counts as one that missed, so this is an upper bound, kept below all reads. */
+/* Column reads that fetch lines after a write miss: two 64 B commands each. A write that merges with a pending fetch
+ * counts as a miss, so this is an upper bound, limited to all reads. */
 static double energy_write_fetches(const struct gpu_stats *s) {
   double n = 2.0 * (double)(s->l2_write_accesses - s->l2_write_hits), reads = (double)s->dram_reads;
   return n < reads ? n : reads;
 }
 
-/* Lanes that an instruction leaves without work, over all warp instructions. */
+/* Lanes without work, over all warp instructions. */
 static double energy_idle_lanes(const struct gpu_stats *s) {
   double n = 32.0 * (double)s->warp_insts - (double)s->thread_insts;
   return n > 0 ? n : 0;
 }
 
-/* Operands that are no registers, taking three for an instruction: the reference's register file is charged for those
- * as well. */
+/* Operands that are not registers, with three operands per instruction: the reference charges its register file for
+ * those as well. */
 static double energy_other_operands(const struct gpu_stats *s) {
   double n = 3.0 * (double)s->warp_insts - (double)s->reg_reads;
   return n > 0 ? n : 0;

@@ -34,7 +34,7 @@ struct energy_event {
 extern const struct energy_event energy_events[];
 extern const uint32_t energy_event_count;
 
-/* What is no event: energy_constants[ENERGY_CONST_leakage].value and so on. */
+/* Constants, by name: energy_constants[ENERGY_CONST_leakage].value and so on. */
 enum energy_constant_id {
 #define CONSTANT(name, value, unit, meaning, source) ENERGY_CONST_##name,
 #include "model/energy.def"
@@ -52,7 +52,7 @@ struct energy_report {
   double watt, dram_watt; /* mean over the kernel's cycles */
   double per_joule;       /* thread instructions per cycle and joule */
 };
-/* How often event `i` happened. */
+/* Number of events of row `i`. */
 double energy_events_of(const struct gpu_stats *s, uint32_t i);
 /* Energy of one component, in joules. */
 double energy_of(const struct gpu_stats *s, enum energy_component c);
@@ -63,15 +63,14 @@ struct energy_report energy_report(const struct gpu_stats *s, double core_mhz, c
 /* Leakage and refresh of a configuration, in watts. */
 double energy_leakage_watt(const struct gpu_config *c);
 double energy_refresh_watt(const struct gpu_config *c);
-/* What the tables of a list of schemes cost: their size, and energy over a run of these counters. A scheme looks into
- * its tables once per access of each cache whose hooks it fills, once per DRAM request, CTA or issued load where it
- * decides those. */
+/* Cost of the tables of a list of schemes: size, and energy over a run with these counters. A scheme reads its tables
+ * once per access of each cache whose hooks it fills, and once per DRAM request, CTA or issued load that it decides. */
 struct energy_tables {
   double bits, mm2, probes;
   double joule;      /* of the probes */
   double leak_joule; /* of the tables over the run */
 };
-/* False for a list that is not one machine's (searches, errors): then `out` is zero. */
+/* False for a list that is not one machine (searches, errors); `out` is then zero. */
 bool energy_of_tables(const char *schemes, const struct gpu_config *c, const struct gpu_stats *s,
                       struct energy_tables *out);
 

@@ -1,4 +1,4 @@
-/* energy_tables.c - what is added to the dynamic energy of the machine: leakage, refresh, and the tables of schemes.
+/* energy_tables.c - energy beyond the dynamic energy of the machine: leakage, refresh, and the tables of schemes.
  * Values and sources: the CONSTANT rows of energy.def.
  */
 #include "model/energy.h"
@@ -18,7 +18,7 @@ double energy_refresh_watt(const struct gpu_config *c) {
   return constant(ENERGY_CONST_refresh) * c->channels * c->dram_chips;
 }
 
-/* How often the tables behind a scheme's hooks are read, each at its site (hooks.def) once an event. */
+/* Reads of the tables behind a scheme's hooks: one per event at each hook's site (hooks.def). */
 static double probes_of(const struct scheme *sc, const struct gpu_stats *s) {
   bool at[HOOK_SITES] = {0};
   for (uint32_t i = 0; i < hook_count; i++) at[hook_rows[i].site] |= scheme_fills(sc, &hook_rows[i]);
@@ -47,7 +47,7 @@ bool energy_of_tables(const char *schemes, const struct gpu_config *c, const str
     uint32_t n = h->storage ? h->storage(c, slots.at[i].param, row, ROWS) : 0;
     double bits = 0;
     for (uint32_t k = 0; k < n && k < ROWS; k++) bits += row[k].bits;
-    if (bits <= 0) continue; /* no tables: a configuration, or logic alone */
+    if (bits <= 0) continue; /* no tables: a configuration or pure logic */
     double probes = probes_of(h, s);
     out->bits += bits;
     out->probes += probes;

@@ -73,7 +73,7 @@ void hitrate_kernel(struct hitrate *h) {
 /* Part of a line that a warp touches. */
 struct piece {
   uint64_t line;
-  uint32_t sectors, whole; /* touched; of them those of which every byte is */
+  uint32_t sectors, whole; /* touched; `whole`: those of which every byte is */
 };
 
 static uint64_t burst_bytes(const struct hitrate *h, uint32_t sectors) {
@@ -89,7 +89,7 @@ static void evict_l2(struct hitrate *h, struct l2_tags *t, uint32_t at) {
   h->n.dram_write_bytes += t->dirty ? burst_bytes(h, t->dirty[at]) : h->c.l2.line;
 }
 
-/* Sectors of a line that is there or has just been allocated. */
+/* Sectors of a line that is present or was just allocated. */
 static void sectors_l2(struct hitrate *h, struct l2_tags *t, uint32_t at, const struct piece *p, bool fetches,
                        bool write, bool absent) {
   uint32_t missing = p->sectors & ~t->valid[at], known = t->valid[at] | t->dirty[at];
@@ -108,7 +108,8 @@ static void sectors_l2(struct hitrate *h, struct l2_tags *t, uint32_t at, const 
   t->dirty[at] |= (uint8_t)p->sectors;
 }
 
-/* `fetches`: what is not there comes from DRAM. A store to a sectored L2 covers it or waits for a reader. */
+/* `fetches`: absent sectors come from DRAM. A store to a sectored L2 covers a sector or leaves the fetch to a later
+ * reader. */
 static void access_l2(struct hitrate *h, const struct piece *p, bool fetches, bool write) {
   uint64_t line = p->line & ~(uint64_t)(h->c.l2.line - 1);
   struct req r = {.addr = line};
@@ -126,7 +127,7 @@ static void access_l2(struct hitrate *h, const struct piece *p, bool fetches, bo
     l2_tags_stamp(t, at, ++h->now, true);
   }
   if (t->valid) {
-    uint32_t shift = (uint32_t)(p->line - line) / SECTOR; /* a line of the L1 may be a part of the L2's */
+    uint32_t shift = (uint32_t)(p->line - line) / SECTOR; /* a line of the L1 may be part of an L2 line */
     struct piece q = {line, p->sectors << shift, p->whole << shift};
     sectors_l2(h, t, at, &q, fetches, write, absent);
   } else if (absent) {
@@ -139,7 +140,7 @@ static void access_l2(struct hitrate *h, const struct piece *p, bool fetches, bo
   if (write) t->state[at] = L2_DIRTY;
 }
 
-/* Way of the line in its set, or the set's ways; `base`: where the set begins. */
+/* Way of the line in its set, or the number of ways; `base`: index of the set's first way. */
 static uint32_t find_l1(const struct hitrate *h, const struct tags *t, uint64_t line, uint32_t *base) {
   uint32_t way = 0;
   *base = gpu_l1_set(&h->c, h->c.l1d.sets, h->c.l1d.line, line) * t->ways;

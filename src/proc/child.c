@@ -1,8 +1,7 @@
 /* child.c - the child process of `sluice run`: private directory, options, environment, signals.
  *
- * The library in the child reads $SLUICE_DIR/options.json and creates there: `alive` when our runtime is first reached,
- * process-N for each process that simulates, with its record beside it at the end, error.txt and error.code when
- * something went wrong.
+ * The library in the child reads $SLUICE_DIR/options.json and creates there: `alive` at the first call of the runtime,
+ * process-N for each process that simulates (with its record at the end), and error.txt and error.code on an error.
  */
 #include "proc/child.h"
 
@@ -22,12 +21,12 @@
 #include "base/paths.h"
 #include "proc/orphans.h"
 
-/* Found on LD_LIBRARY_PATH, since LD_PRELOAD takes no path with a blank in it. */
+/* Found through LD_LIBRARY_PATH, because LD_PRELOAD cannot hold a path with a blank. */
 #define HOOK "libsluice-static.so"
 
 bool tempdir_make(struct tempdir *t, struct err *e) {
   const char *base = getenv("TMPDIR");
-  char *real = realpath(base && *base ? base : "/tmp", NULL); /* programs change their folder */
+  char *real = realpath(base && *base ? base : "/tmp", NULL); /* absolute: programs change their folder */
   *t = (struct tempdir){.keeper = {-1, -1}};
   int n = snprintf(t->path, sizeof t->path, "%s/sluice-XXXXXX", real ? real : "/tmp");
   free(real);
@@ -62,9 +61,9 @@ char *command_text(char *const *argv) {
   return s;
 }
 
-/* The environment of the program: ours with some variables replaced. */
+/* The program's environment: this process's with some variables replaced. */
 struct environment {
-  char **vars; /* the first `own` are ours to free */
+  char **vars; /* the first `own` are freed by this file */
   size_t own, count;
 };
 
@@ -87,7 +86,7 @@ static bool env_is_set(const struct environment *v, const char *var) {
   return false;
 }
 
-/* `first` joined with what the variable holds already. */
+/* `first` joined with the present value of the variable. */
 static void env_join(struct environment *v, const char *name, const char *first, const char *second) {
   bool both = first && *first && second && *second;
   env_set(v, name, "%s%s%s", first ? first : "", both ? ":" : "", second ? second : "");
@@ -126,13 +125,13 @@ bool child_run(const struct tempdir *t, char *const *argv, struct ended *end, st
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) sigaddset(&watched, list[i]);
   sigprocmask(SIG_BLOCK, &watched, &old);
   fflush(stdout);
-  prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind becomes ours to wait for */
+  prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans of the program become children of this process */
   pid_t pid;
   int status = 0, why = start(t, argv, &old, &pid);
   while (!why && waitpid(pid, &status, WNOHANG) == 0) {
     siginfo_t si;
     int sig = sigwaitinfo(&watched, &si);
-    /* The terminal sends Ctrl-C and Ctrl-\ to the child as well; what another process sent is passed on. */
+    /* The terminal sends Ctrl-C and Ctrl-\ to the child as well; a signal from another process is forwarded. */
     bool from_terminal = (sig == SIGINT || sig == SIGQUIT) && si.si_code > 0;
     if (sig > 0 && sig != SIGCHLD && !from_terminal) kill(pid, sig);
   }

@@ -1,5 +1,4 @@
-/* child.h - running a CUDA program as a child with our runtime in place of NVIDIA's, and finding out what went wrong.
- */
+/* child.h - runs a CUDA program as a child with Sluice's runtime in place of NVIDIA's, and diagnoses failures. */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
@@ -8,8 +7,8 @@
 #include "proc/process.h"
 #include "cli/frame/cli.h"
 
-/* A private directory that is removed with everything in it, by its keeper if this process is killed; what runs with
- * SLUICE_DIR set to it is then killed too. */
+/* A private directory, removed with its contents at the end, or by its keeper if this process is killed. The keeper
+ * also kills processes that run with SLUICE_DIR set to it. */
 struct tempdir {
   char path[512];
   struct keeper keeper;
@@ -21,26 +20,26 @@ void tempdir_remove(struct tempdir *t);
 /* The command as one string, for records and messages; the caller frees it. */
 char *command_text(char *const *argv);
 
-/* Run argv with the simulator in place, signals forwarded, until it and all processes of it that simulate have ended.
- * False with `e`: it could not be started. */
+/* Run argv with the simulator in place, signals forwarded, until it and all its simulating processes have ended. False
+ * with `e`: it could not be started. */
 struct ended {
   pid_t pid;
   int status; /* as waitpid gives it */
 };
 bool child_run(const struct tempdir *t, char *const *argv, struct ended *end, struct err *e);
 
-/* Why a program that ended without reaching our runtime did not: one line with the remedy. `certain`: the program could
- * not have reached it whatever it did. */
+/* One line with cause and remedy for a program that ended without reaching the runtime. `certain`: the program could
+ * not have reached it. */
 struct diagnosis {
   bool certain;
   char text[2048];
 };
 void elf_diagnose(const char *program, struct diagnosis *d);
-/* Whether the program, or one that it starts, may hold NVIDIA's runtime itself or uses its run-time compiler, so that
- * the hook is to be preloaded. */
+/* The program, or one that it starts, may contain NVIDIA's runtime or use its run-time compiler: the hook must be
+ * preloaded. */
 bool elf_needs_hook(const char *program);
 /* The file to run for `program`: a path, a name in PATH, or a bundled workload; false if there is none. */
-bool program_bundled(const char *program); /* it is one of the workloads that came with Sluice */
+bool program_bundled(const char *program); /* it is a workload bundled with Sluice */
 bool program_find(const char *program, char *out, size_t size);
 
 #endif

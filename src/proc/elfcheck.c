@@ -1,4 +1,4 @@
-/* elfcheck.c - why a program did not reach our CUDA runtime, read from its ELF file. */
+/* elfcheck.c - reads from a program's ELF file why it did not reach the CUDA runtime. */
 #include <elf.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -44,7 +44,7 @@ bool program_find(const char *program, char *out, size_t size) {
     snprintf(out, size, "%s", program);
     return access(program, X_OK) == 0;
   }
-  if (find_workload(program, out, size)) return true; /* before PATH: cp, ss and sp are workloads here */
+  if (find_workload(program, out, size)) return true; /* before PATH: cp, ss and sp are also workloads */
   const char *path = getenv("PATH");
   for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
     size_t n = strcspn(p, ":");
@@ -81,7 +81,7 @@ static void read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct fac
   }
 }
 
-/* All that a diagnosis needs, or what the dynamic section says alone, which costs every run only that section. */
+/* All facts of a diagnosis, or only those of the dynamic section, which every run reads. */
 static bool read_facts(const char *path, struct facts *f, bool all) {
   *f = (struct facts){0};
   int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -106,7 +106,7 @@ static bool read_facts(const char *path, struct facts *f, bool all) {
 
 bool elf_needs_hook(const char *program) {
   struct facts f;
-  if (!read_facts(program, &f, false)) return true; /* a script, which may start one that does */
+  if (!read_facts(program, &f, false)) return true; /* a script may start a CUDA program */
   return !*f.cudart || (*f.rpath && !f.has_runpath) || f.needs_compiler;
 }
 
@@ -142,7 +142,7 @@ void elf_diagnose(const char *program, struct diagnosis *d) {
              "(libcudart) only, so build it against the runtime API.",
              program);
   } else if (!*f.cudart) {
-    d->certain = f.dynamic == false; /* a library that it loads could still use CUDA */
+    d->certain = f.dynamic == false; /* a library that it loads can still use CUDA */
     snprintf(d->text, sizeof d->text,
              "'%.300s' does not use CUDA (no libcudart among its libraries); nothing was simulated. If it starts the "
              "CUDA program "

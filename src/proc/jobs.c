@@ -1,4 +1,4 @@
-/* jobs.c - a small pool of child processes with progress, and Ctrl-C that ends them all. */
+/* jobs.c - a small pool of child processes with progress; Ctrl-C ends them all. */
 #include "proc/jobs.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static pid_t start(struct job *j, size_t index, const struct tempdir *dir, const
   if (pid) return pid;
   process_child(parent);
   sigprocmask(SIG_SETMASK, mask, NULL);
-  setpgid(0, 0); /* Ctrl-C reaches us alone; we end the group */
+  setpgid(0, 0); /* Ctrl-C reaches only this process, which ends the group */
   setenv(JOB_VARIABLE, "1", 1);
   int fd = open(j->log, O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_RDONLY);
   dup2(null, STDIN_FILENO);

@@ -1,4 +1,4 @@
-/* jobs.h - running several `sluice run` processes side by side, for compare and calibrate. */
+/* jobs.h - runs several `sluice run` processes in parallel, for compare and calibrate. */
 #ifndef CLI_JOBS_H
 #define CLI_JOBS_H
 
@@ -16,13 +16,13 @@ struct job {
   long peak_kb;
 };
 
-/* Run all with at most `parallel` at a time (0: as many as there are processors). Logs go to `dir`. With
- * `stop_on_failure` nothing new starts after one failed. Returns false on Ctrl-C. */
+/* Run all with at most `parallel` at a time (0: one per processor). Logs go to `dir`. With `stop_on_failure` nothing
+ * new starts after a failure. Returns false on Ctrl-C. */
 bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct tempdir *dir, const char *what,
               bool stop_on_failure);
 /* Print the end of a failed job's log to stderr. */
 void job_print_log(const struct job *j);
-/* Set in the environment of such a process: it is one of many, whose record somebody reads. */
+/* Set in the environment of such a process: it is one of several, and its record is read. */
 #define JOB_VARIABLE "SLUICE_JOB"
 /* Path of this executable. */
 void self_path(char *out, size_t size);

@@ -13,7 +13,7 @@
 
 #include "base/paths.h"
 
-/* It has our runtime in it, or no memory any more: what it leaves behind comes to us when its end is complete. */
+/* It contains Sluice's runtime, or is a zombie: its own orphans become children of this process when it has ended. */
 static bool simulates(pid_t pid) {
   char path[64], line[PATH_MAX + 128], lib[PATH_MAX], want[PATH_MAX + 32];
   path_lib(lib, sizeof lib);
@@ -26,7 +26,7 @@ static bool simulates(pid_t pid) {
   return found || empty;
 }
 
-/* Our children now: orphans come to us (PR_SET_CHILD_SUBREAPER). */
+/* Children of this process now: PR_SET_CHILD_SUBREAPER. */
 static size_t children(pid_t *out, size_t room) {
   char path[64];
   size_t n = 0;
@@ -44,10 +44,10 @@ void processes_wait(void) {
   for (bool any = true; any;) {
     size_t n = children(child, MOST);
     any = false;
-    bool ended = false; /* what it left behind is ours since: look again */
+    bool ended = false; /* its orphans are children of this process now: look again */
     for (size_t i = 0; i < n; i++) {
       int ignored;
-      pid_t changed = waitpid(child[i], &ignored, WNOHANG); /* -1: the keeper, which its owner waits for */
+      pid_t changed = waitpid(child[i], &ignored, WNOHANG); /* -1: the keeper, reaped by its owner */
       if (changed > 0) ended = true;
       if (changed == 0) any |= simulates(child[i]);
     }
@@ -60,7 +60,7 @@ void processes_wait(void) {
     int const list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) sigaddset(&wanted, list[i]);
     int sig = any ? sigtimedwait(&wanted, NULL, &(struct timespec){.tv_nsec = 200000000}) : 0;
-    if (sig > 0 && sig != SIGCHLD) /* all of them are asked to end, and are waited for again */
+    if (sig > 0 && sig != SIGCHLD) /* all receive the signal and are awaited again */
       for (size_t i = 0; i < n; i++)
         if (simulates(child[i])) kill(child[i], sig);
   }

@@ -24,7 +24,7 @@
 
 void process_begin(void) {
   struct sigaction old;
-  /* The other way round than wanted: a use of a descriptor that was closed fails instead of meeting /dev/null. */
+  /* Keep descriptors apart from /dev/null: a use of a closed descriptor must fail. */
   for (int fd = 0; fd < 3; fd++)
     if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);
   if (!sigaction(SIGXFSZ, NULL, &old) && old.sa_handler == SIG_DFL) signal(SIGXFSZ, SIG_IGN);
@@ -33,10 +33,10 @@ void process_begin(void) {
 void process_child(pid_t parent) {
   signal(SIGXFSZ, SIG_DFL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127); /* it ended before the line above */
+  if (getppid() != parent) _exit(127); /* the parent ended before the line above */
 }
 
-/* In the child of vfork nothing of ours may change but `why`. */
+/* In the child of vfork only `why` may be written. */
 __attribute__((noinline)) static pid_t vfork_and_run(const char *program, char *const *argv, char *const *environment,
                                                      const sigset_t *mask, pid_t parent, volatile int *why) {
   pid_t pid = vfork();
@@ -73,8 +73,7 @@ static bool read_start(const char *pid, const char *name, char *out, size_t size
 
 #define KEEPER_NAME "run-keeper"
 
-/* Whether the environment that the process was started with holds `entry`. Another keeper is let be: it has work to do.
- */
+/* The environment at the start of the process contains `entry`. Keepers are skipped: they must finish their work. */
 static bool holds(const char *pid, const char *entry) {
   char text[1 << 18];
   size_t n, length = strlen(entry) + 1;
@@ -85,7 +84,7 @@ static bool holds(const char *pid, const char *entry) {
   return false;
 }
 
-/* Kill those that are there; how many. */
+/* Kill the processes found; returns their number. */
 static unsigned kill_all(const char *entry) {
   DIR *d = opendir("/proc");
   unsigned found = 0;
@@ -109,8 +108,8 @@ void process_remove_folder(const char *dir) {
   nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Until the other end goes: a byte came before that if all is well. Those that are killed may have forked
- * since we looked: look until none is left, for ten seconds at most. */
+/* Wait for the other end of the socket to close; a byte before that reports a regular end. Killed processes may have
+ * forked meanwhile, so repeat until none is found, for at most ten seconds. */
 _Noreturn static void keep(int from, const char *variable, const char *dir) {
   char byte, entry[1200];
   ssize_t n;
@@ -122,7 +121,7 @@ _Noreturn static void keep(int from, const char *variable, const char *dir) {
   _exit(0);
 }
 
-/* Keeps no descriptor of ours open, no terminal and no signal of it, and does not go when a group is killed. */
+/* Keeps no descriptor, terminal or signal of the caller, and survives a kill of its process group. */
 static void become_keeper(int keep_open) {
   sigset_t all;
   sigfillset(&all);
@@ -137,7 +136,7 @@ struct keeper process_keep(const char *variable, const char *dir) {
   struct keeper k = {.pid = -1, .end = -1};
   int p[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p)) return k;
-  /* As fork, but its end is no news: whoever waits for any child does not meet it. */
+  /* As fork, without an end signal: a wait for any child does not return it. */
   k.pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
   if (!k.pid) {
     become_keeper(p[0]);

@@ -2,8 +2,8 @@
  * (register estimate, registers read before they are written).
  *
  * Post-dominators: Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph with
- * one virtual exit. A block from which no exit is reachable (an endless loop) is joined to the exit, as any choice is
- * right for code that never leaves.
+ * one virtual exit. A block from which no exit is reachable (an endless loop) is joined to the exit; any choice is
+ * correct for code that never ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static void find_preds(struct cfg *c) {
     for (uint32_t s = 0; s < degree(&c->b[k]); s++) c->pred[c->pred_at[successor(c, &c->b[k], s) + 1]++] = k;
 }
 
-/* Postorder of the reversed graph from the exit; returns how many blocks were reached (exit included). */
+/* Postorder of the reversed graph from the exit; returns the number of blocks reached (exit included). */
 static uint32_t number(struct cfg *c, uint32_t *rpo) {
   uint32_t *stack = mem_zeroed(c->n + 1, sizeof *stack), *at = mem_zeroed(c->n + 1, sizeof *at), sp = 0, count = 0;
   uint8_t *seen = mem_zeroed(c->n + 1, 1);
@@ -182,7 +182,7 @@ static void operand_uses(const struct ptx_opnd *o, uint16_t *list, uint32_t *n) 
     for (uint32_t k = 0; k < o->n; k++) operand_uses(&o->vec[k], list, n);
 }
 
-/* How many leading operands are destinations. */
+/* Number of leading operands that are destinations. */
 static uint32_t dest_count(const struct ptx_inst *i) {
   switch (i->op) {
   case OP_ST:
@@ -324,7 +324,7 @@ static uint32_t max_live(const struct cfg *c, const struct live *l, uint64_t *ou
     for (uint32_t i = c->b[k].end; i-- > c->b[k].first;) {
       const struct ptx_inst *in = &c->f->code[i];
       const uint16_t *use = uses_of(l, i, &nu), *def = defs_of(l, i, &nd);
-      uint32_t extra = 0; /* a result nobody reads still needs a register */
+      uint32_t extra = 0; /* an unused result still needs a register */
       for (uint32_t r = 0; r < nd; r++) {
         if (!bit_get(out, def[r])) extra += weight(c->f, def[r]);
         else if (!in->guard)

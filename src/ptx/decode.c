@@ -155,10 +155,10 @@ void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const stru
     break;
   }
   for (uint32_t k = 0; k < i->nops; k++) add_operand(out, &i->ops[k], has_dst && k == 0);
-  /* The reference does not list the address of an atomic among its operands: the atomic neither waits for that register
-   * nor reads its bank. It executes in order all the same. */
+  /* The reference does not list the address of an atomic among its operands: the atomic neither waits for that
+   * register nor reads its bank. It still executes in order. */
   if (i->op == OP_ATOM) out->addr_reg = out->addr_arch = 0;
-  /* Nor does its scoreboard look at scalar sources beyond the third, as bfi and shfl have. */
+  /* The reference's scoreboard checks the first three scalar sources only; bfi and shfl have four. */
   bool scalars = true;
   for (uint32_t k = 0; k < i->nops; k++)
     scalars &= i->ops[k].kind != OK_VEC && i->ops[k].kind != OK_LIST && !i->ops[k].n;

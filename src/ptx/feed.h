@@ -1,11 +1,10 @@
-/* feed.h - the one hand-off between whoever provides instructions (src/simt executing, src/trace replaying) and the
- * timing model (src/gpu): docs/explanation/architecture.md, "Decisions". The timing model decides when; the feed says
- * what.
+/* feed.h - the interface between the source of instructions (src/simt executing, src/trace replaying) and the timing
+ * model (src/gpu): docs/explanation/architecture.md, "Decisions". The timing model decides when; the feed says what.
  *
  * The timing model starts a CTA on a slot, then issues instructions of its warps one at a time. Issuing executes: the
- * answer carries the lanes' masks and addresses, and where the warp goes next. Barriers are resolved by the feed, which
- * tells which warps an arrival releases. Atomics return a token at issue and are performed when the timing model says
- * so.
+ * answer carries the lanes' masks and addresses, and where the warp goes next. Barriers are resolved by the feed,
+ * which returns the warps that an arrival releases. Atomics return a token at issue and are performed when the timing
+ * model says so.
  */
 #ifndef PTX_FEED_H
 #define PTX_FEED_H
@@ -19,7 +18,7 @@ enum { WARP_LANES = 32 };
 #define FEED_NO_BARRIER 0xff
 #define FEED_DONE UINT32_MAX /* next_pc of a warp all of whose lanes have exited */
 
-/* Warps of another CTA of the cluster (on `slot`) that stop waiting. */
+/* Warps of another CTA of the cluster (on `slot`) that are released. */
 enum { FEED_PEERS = 15 };
 struct feed_peer {
   uint32_t slot;
@@ -36,11 +35,11 @@ struct issued {
   uint8_t space;        /* memory: the space after resolving generic addresses (never SPACE_GENERIC) */
   uint8_t width;        /* memory: bytes per lane of the whole access (elem_bytes x vec) */
   bool waits;           /* the warp now waits at a barrier */
-  uint8_t bar_id;       /* which of the CTA's 16 barriers the warp arrives at; left alone where it does not */
-  uint16_t bar_threads; /* and how many threads that waits for (a multiple of 32), 0 for all of the CTA */
+  uint8_t bar_id;       /* number of the CTA's barrier (of 16) at which the warp arrives; else unchanged */
+  uint16_t bar_threads; /* threads that the barrier waits for (a multiple of 32), 0 for all of the CTA */
   uint32_t token;       /* atomics: hand it to `atomic`; 0 if the instruction performed nothing */
   uint64_t
-      released;  /* barrier or exit: warps of the CTA (bit = warp in CTA) that stop waiting now; may include this one */
+      released;  /* barrier or exit: warps of the CTA (bit = warp in CTA) that are released now; may include this one */
   uint8_t peers; /* entries of `peer`, the same for other CTAs */
   uint32_t remote; /* lanes whose shared memory access goes to another CTA of the cluster */
   struct feed_peer peer[FEED_PEERS];
@@ -50,11 +49,11 @@ struct issued {
   uint64_t addr[WARP_LANES];
 };
 
-/* Without a timing model a kernel none of whose CTAs ends in so many warp instructions is stuck: a minute or two. */
+/* Without a timing model, a kernel is stuck if no CTA ends within this many warp instructions (one or two minutes). */
 #define FEED_WATCHDOG UINT64_C(2000000000)
 
-#define FEED_UNSUPPORTED (-1) /* an instruction that Sluice does not have */
-/* What went wrong in the simulated program; text is complete (kernel, lines, CTA, thread, address, allocation). */
+#define FEED_UNSUPPORTED (-1) /* an instruction that Sluice does not support */
+/* A fault of the simulated program; the text is complete (kernel, lines, CTA, thread, address, allocation). */
 struct feed_fault {
   int cuda_error; /* the cudaError_t that the runtime reports, 0 if none happened, or FEED_UNSUPPORTED */
   char text[1536];
@@ -78,8 +77,8 @@ struct feed_kernel {
   uint64_t param_base;      /* address of the first kernel parameter in the constant window */
   const char *const *files; /* names of source files by inst.src_file; NULL entries and a NULL array are possible */
   uint32_t nfiles;
-  /* What the recorder of a foreign trace wrote, so that it can be written again: a text per entry of `code`, and the
-   * header of the launch. NULL where there is none. */
+  /* Text of an imported trace, for writing it again: one per entry of `code`, and the header of the launch. NULL if
+   * none. */
   const char *const *text;
   const char *origin;
 };
@@ -98,12 +97,12 @@ struct feed_ops {
   /* All warps of the CTA are done and nothing of it is in flight. */
   void (*end_cta)(void *ctx, uint32_t slot);
   const struct feed_fault *(*fault)(void *ctx);
-  /* Warp `w` may issue a memory instruction within the next few cycles: bring the data that it will touch into the
-   * host's caches. Change nothing. NULL where it would not help. */
+  /* Warp `w` may issue a memory instruction within the next few cycles: prefetch its data into the host's caches. No
+   * other effect. NULL where it would not help. */
   void (*soon)(void *ctx, uint32_t slot, uint32_t w);
 };
 
-/* Who wants to know how far a launch is: told after every CTA that ends, and now and then in between. */
+/* An observer of a launch's progress: called after each CTA that ends, and at intervals in between. */
 struct feed_watch {
   void (*look)(void *ctx, const struct feed_kernel *k, uint32_t ended);
   void *ctx;
@@ -114,13 +113,13 @@ struct feed {
   const struct feed_ops *ops;
   void *ctx;
   const struct feed_kernel *kernel;
-  struct feed_watch *watch; /* NULL: nobody. Set before the launch begins, by whoever has it run */
+  struct feed_watch *watch; /* NULL: none. Set before the launch begins */
 };
 
 static inline void feed_look(const struct feed *f) {
   if (f->watch) f->watch->look(f->watch->ctx, f->kernel, f->watch->ended);
 }
-/* Called by whoever drives the feed, after end_cta. */
+/* Called by the driver of the feed, after end_cta. */
 static inline void feed_cta_ended(const struct feed *f) {
   if (!f->watch) return;
   f->watch->ended++;

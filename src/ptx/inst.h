@@ -1,8 +1,8 @@
-/* inst.h - the static instruction as the timing model and the traces see it.
+/* inst.h - the static instruction as used by the timing model and the traces.
  *
- * A decoded kernel is an array of `struct inst`; the index into it is the instruction's pc within the kernel. What an
- * instruction computes is not here (src/simt keeps that beside it, same index): timing needs pipe, latency class,
- * register names, and what kind of memory access it makes.
+ * A decoded kernel is an array of `struct inst`; the index is the instruction's pc within the kernel. The operation
+ * itself is in a parallel array of src/simt: timing needs only pipe, latency class, registers and the kind of memory
+ * access.
  */
 #ifndef PTX_INST_H
 #define PTX_INST_H
@@ -70,9 +70,9 @@ enum inst_flags {
   INST_PREDICATED = 1 << 1, /* has a guard predicate; its register is `pred` */
   INST_F64 = 1 << 2,
   INST_FLOAT = 1 << 3,
-  INST_NO_RESULT = 1 << 4,  /* red: an atomic nobody waits for */
+  INST_NO_RESULT = 1 << 4,  /* red: an atomic without a result */
   INST_RECONVERGE = 1 << 5, /* some branch reconverges here */
-  INST_WAITS_3 = 1 << 6,    /* the scoreboard looks at the first three sources only */
+  INST_WAITS_3 = 1 << 6,    /* the scoreboard checks the first three sources only */
 };
 
 enum { INST_MAX_DST = 8, INST_MAX_SRC = 12 };
@@ -92,7 +92,7 @@ struct inst {
   uint16_t addr_reg; /* 0 if the address is a symbol or immediate */
   uint16_t dst[INST_MAX_DST];
   uint16_t src[INST_MAX_SRC]; /* data sources, without the guard predicate and the address register */
-  /* The same registers by the number in their name (%r15: 15), which is what picks the operand bank in the reference;
+  /* The same registers by the number in their name (%r15: 15), which selects the operand bank in the reference;
    * predicates and 64-bit registers included, so numbers of different classes coincide. */
   uint16_t dst_arch[INST_MAX_DST], src_arch[INST_MAX_SRC], addr_arch;
   uint32_t ptx_line; /* line in the PTX text, 1-based */

@@ -57,12 +57,12 @@ struct ident *lex_intern(struct lexer *l, const char *s, uint32_t len) {
     if (i->hash == h && i->len == len && same_bytes(i->s, s, len)) return i;
   if (++l->nidents > 2 * l->nbuckets) grow(l);
   struct ident *i = arena_alloc(l->arena, sizeof *i + len + 1), **b = &l->buckets[h & (l->nbuckets - 1)];
-  char *text = memcpy(i + 1, s, len); /* beside what is compared before it */
+  char *text = memcpy(i + 1, s, len); /* stored beside the key for locality */
   *i = (struct ident){.s = text, .len = len, .hash = h, .next = *b};
   return *b = i;
 }
 
-/* What a character may be part of; letters and digits of the C locale. */
+/* Character classes; letters and digits of the C locale. */
 enum { WORD = 1, LETTER = 2, DIGIT = 4, BLANK = 8 };
 static const uint8_t classes[256] = {
     ['a' ... 'z'] = WORD | LETTER,

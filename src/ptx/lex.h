@@ -1,4 +1,4 @@
-/* lex.h - the tokens of PTX. Identifiers are interned, so that a scope can hang its symbol on the identifier. */
+/* lex.h - the tokens of PTX. Identifiers are interned; a scope stores its symbol in the identifier. */
 #ifndef PTX_LEX_H
 #define PTX_LEX_H
 
@@ -30,7 +30,7 @@ struct token {
   const char *s; /* text in the source (dot word: after the dot) */
   uint32_t len, line, col;
   uint64_t bits;       /* numbers */
-  bool wide;           /* an integer that 64 bits do not hold */
+  bool wide;           /* an integer that exceeds 64 bits */
   struct ident *ident; /* identifiers and dot words */
 };
 

@@ -1,4 +1,5 @@
-/* link.c - names across texts: external functions and variables meet their definitions; forms are spelt for messages.
+/* link.c - symbols across texts: external functions and variables are bound to their definitions. Prints instruction
+ * forms for messages.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "base/hash.h"
 #include "ptx/ptx.h"
 
-/* Which functions, or variables, have a name: names are interned, so that one has one address in all texts. */
+/* Functions or variables by name: names are interned, so a name has one address in all texts. */
 struct names {
   const char **key;
   uint32_t *first, *last; /* by slot of `key` */
@@ -102,7 +103,7 @@ static bool link_functions(struct ptx_module *m, const struct names *n, bool (*b
       if (o->text == f->text || (global_name(o) && !d)) d = o;
     }
     f->def = d ? d : f;
-    if (!d && !builtin(f->name)) f->def = NULL; /* refused where it is called */
+    if (!d && !builtin(f->name)) f->def = NULL; /* rejected where it is called */
   }
   return true;
 }

@@ -117,7 +117,7 @@ void parse_pending(struct parser *p, struct ident *i, struct ptx_opnd *o) {
   p->pend[p->npend++] = (struct pending){i, o, o->line, o->col};
 }
 
-/* What an operand that names `s` becomes. False: nothing an operand can be. */
+/* The operand that `s` names. False: not an operand. */
 static bool resolve_operand(struct symbol *s, struct ptx_opnd *o) {
   if (s->kind == SYM_LABEL) o->kind = OK_LABEL, o->imm = s->index;
   else if (s->kind == SYM_FUNC) o->kind = OK_FUNC, o->func = s->ptr;
@@ -150,7 +150,7 @@ static void scope_leave(struct parser *p, uint32_t first_pending) {
 
 /* ---- variables ---- */
 
-struct decl { /* what precedes the name */
+struct decl { /* the part before the name */
   enum ptx_space space;
   enum ptx_type type;
   uint32_t align, vec, line, col;
@@ -176,7 +176,7 @@ static void parse_decl_type(struct parser *p, struct decl *d) {
     } else if (accept_dot(p, "v4")) {
       d->vec = 4;
     } else if (accept_dot(p, "ptr")) {
-      while (p->lex.t.kind == TOK_DOT) { /* .ptr{.space}{.align n} speaks of what the parameter points to */
+      while (p->lex.t.kind == TOK_DOT) { /* .ptr{.space}{.align n} describes the target of the parameter */
         if (accept_dot(p, "align")) parse_int(p, "an alignment");
         else lex_next(&p->lex);
       }
@@ -218,7 +218,7 @@ static struct ptx_var *new_var(struct parser *p, const struct decl *d, const cha
   return v;
 }
 
-/* Bytes that a variable of a state space can have; beyond, no address or offset of ours would hold them. */
+/* Upper bound of a variable's bytes in a state space; larger sizes do not fit addresses or offsets. */
 static uint64_t most_bytes(const struct ptx_var *v) {
   switch (v->space) {
   case SP_CONST:
@@ -258,7 +258,7 @@ static void add_reg(struct parser *p, struct ident *i, enum ptx_type t) {
   const char *d = i->s;
   uint64_t arch = 0;
   while (*d && (*d < '0' || *d > '9')) d++;
-  if (!*d && strcmp(i->s, "%sp") != 0) arch = NO_ARCH; /* %SPL; the reference numbers %sp alone */
+  if (!*d && strcmp(i->s, "%sp") != 0) arch = NO_ARCH; /* %SPL; the reference numbers %sp only */
   for (; *d >= '0' && *d <= '9'; d++) arch = arch * 10 + (uint64_t)(*d - '0');
   if (p->nregs >= 65534) FAIL_TOK(p, "more than 65534 registers in one function");
   GROW(p->regs, p->nregs, p->cap_regs);
@@ -287,7 +287,7 @@ static void parse_regs(struct parser *p) {
   do {
     struct ident *i = parse_ident(p, "a register name");
     if (parse_accept(p, '<')) {
-      int64_t n = parse_count(p, "a register count", UINT32_MAX); /* add_reg says how many there can be */
+      int64_t n = parse_count(p, "a register count", UINT32_MAX); /* add_reg limits the number */
       parse_expect(p, '>', "after the register count");
       if (i->len > 270) FAIL_TOK(p, "the register's name is longer than 270 characters");
       for (int64_t k = 0; k < n; k++) add_reg(p, numbered(p, i, (uint64_t)k), d.type);
@@ -335,7 +335,7 @@ static void parse_vars(struct parser *p, struct decl *d) {
     } else {
       add_module_var(p, v);
     }
-    if (p->depth == 0 && i->sym && i->sym->kind == SYM_VAR) { /* a declaration before: the later definition wins */
+    if (p->depth == 0 && i->sym && i->sym->kind == SYM_VAR) { /* an earlier declaration: the later definition wins */
       struct ptx_var *old = i->sym->ptr;
       if (!old->is_extern && !v->is_extern && !old->weak && !v->weak && !old->common)
         parse_fail(p, v->line, v->col, ERR_INPUT, "'%s' is defined twice", i->s);
@@ -430,7 +430,7 @@ static void parse_loc(struct parser *p) {
   p->src_file = parse_count(p, "a file number", FILE_MOST);
   p->src_line = parse_count(p, "a line number", UINT32_MAX);
   parse_int(p, "a column number");
-  while (parse_accept(p, ',')) { /* the inlined position is kept, not the place of the call */
+  while (parse_accept(p, ',')) { /* keep the inlined position, not the place of the call */
     const struct ident *what = parse_ident(p, "function_name or inlined_at");
     bool name = !strcmp(what->s, "function_name"); /* LABEL {+n}, or .debug_str {+n} */
     if (name) lex_next(&p->lex);
@@ -522,7 +522,7 @@ static uint32_t room_of(const struct ptx_inst *i) {
   return strchr(ptx_ops[i->op].sig, '*') ? PTX_MAX_OPNDS : i->nops > 4 ? i->nops : 4;
 }
 
-/* The drafts become the function's code, with room at its end for an implicit ret. */
+/* The drafts become the function's code, with space at the end for an implicit ret. */
 static void keep_code(struct parser *p, struct ptx_func *f) {
   uint32_t n = p->ncode, ops = 4;
   for (uint32_t i = 0; i < n; i++) ops += room_of(&p->code[i]->inst);
@@ -570,7 +570,7 @@ static void parse_body(struct parser *p, struct ptx_func *f) {
   if (!ends || targeted) f->ncode++;
 }
 
-/* What a kernel says of its launches: .maxntid, .reqntid, .reqnctapercluster, .minnctapersm, .maxnreg. */
+/* Launch directives of a kernel: .maxntid, .reqntid, .reqnctapercluster, .minnctapersm, .maxnreg. */
 static void parse_limits(struct parser *p, struct ptx_func *f) {
   bool max = tok_dot(&p->lex.t, "maxntid"), req = tok_dot(&p->lex.t, "reqntid"),
        cluster = tok_dot(&p->lex.t, "reqnctapercluster"), ctas = tok_dot(&p->lex.t, "minnctapersm"),
@@ -681,7 +681,7 @@ static void parse_target(struct parser *p) {
   } while (parse_accept(p, ','));
 }
 
-/* .file number "name"{, time, size}: the directives may follow the code that refers to them. */
+/* .file number "name"{, time, size}: may follow the code that refers to it. */
 static void parse_file(struct parser *p) {
   struct ptx_module *m = p->m;
   lex_next(&p->lex);

@@ -1,5 +1,5 @@
-/* parse_init.c - initialisers of PTX's variables: numbers, addresses of variables and functions, masked and generic
- * ones. */
+/* parse_init.c - initialisers of variables: numbers, addresses of variables and functions, masked and generic
+ * addresses. */
 #include <string.h>
 
 #include "ptx/parser.h"

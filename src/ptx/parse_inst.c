@@ -185,7 +185,7 @@ static void name_operand(struct parser *p, struct ptx_opnd *o) {
   }
 }
 
-/* What is added to an address: 32 bits, signed or not, as the instruction has them. */
+/* The offset of an address: 32 bits, signed or not, as in the instruction. */
 static int64_t offset(struct parser *p, bool minus) {
   uint32_t line = p->lex.t.line, col = p->lex.t.col;
   int64_t v = const_expr(p);
@@ -235,7 +235,7 @@ static void memory_operand(struct parser *p, struct ptx_opnd *o) {
   parse_expect(p, ']', "after the address");
 }
 
-/* The part of a register that a video instruction takes: .b0, .h1, .h32, .b7654; `false` when the word is none. */
+/* The selected part of a register of a video instruction: .b0, .h1, .h32, .b7654; false if the word is not one. */
 static bool parse_part(struct parser *p, struct ptx_opnd *o) {
   const struct token *t = &p->lex.t;
   if (t->kind != TOK_DOT || t->len < 2 || t->len > 5 || (t->s[0] != 'b' && t->s[0] != 'h')) return false;
@@ -265,7 +265,7 @@ static void vector_operand(struct parser *p, struct ptx_opnd *o) {
   memcpy(o->vec, tmp, o->n * sizeof *tmp);
 }
 
-/* A name, and what may follow it: an offset, a second predicate, an element of a vector, a part of a register. */
+/* A name with an optional offset, second predicate, vector element or register part. */
 static void named_operand(struct parser *p, struct ptx_opnd *o) {
   name_operand(p, o);
   if (o->kind == OK_VAR && (tok_is(&p->lex.t, '+') || tok_is(&p->lex.t, '-'))) {
@@ -405,7 +405,7 @@ static void parse_modifiers(struct parser *p, struct ptx_inst *i) {
       if (!i->ntypes && !(ptx_ops[i->op].types >> t & 1))
         FAIL_TOK(p, "'.%s' is not a type that %s takes", ptx_type_names[t], ptx_ops[i->op].name);
       i->types[i->ntypes++] = (uint8_t)t;
-    } else if (tok_dot(&p->lex.t, "proxy")) { /* fence.proxy.X orders nothing here */
+    } else if (tok_dot(&p->lex.t, "proxy")) { /* fence.proxy.X has no effect here */
       lex_next(&p->lex);
       i->mods[M_PROXY_ALIAS / 64] |= 1ull << (M_PROXY_ALIAS % 64);
     } else {
@@ -482,7 +482,7 @@ static void parse_guard(struct parser *p, struct ptx_inst *i) {
   i->guard = g.reg;
 }
 
-/* The draft after the last instruction, empty: they are used again for the next function. */
+/* The empty draft after the last instruction; drafts are reused for the next function. */
 static struct ptx_inst *new_draft(struct parser *p) {
   if (p->ncode == p->ndrafts) {
     GROW(p->code, p->ndrafts, p->cap_code);
@@ -537,7 +537,7 @@ static void parse_known(struct parser *p) {
   parse_check(p, i);
 }
 
-/* A trap in place of the instruction that starts at `start`: whoever executes it learns `why`. */
+/* Put a trap in place of the instruction that starts at `start`; executing it reports `why`. */
 static void refuse_instruction(struct parser *p, const struct lexer *start, const char *why) {
   struct ptx_inst *i = new_draft(p);
   p->lex = *start;
@@ -556,9 +556,9 @@ static void refuse_instruction(struct parser *p, const struct lexer *start, cons
   p->ncode++;
 }
 
-/* Modules hold many kernels that a program never launches: an instruction that Sluice does not have stops the kernel
- * that executes it, not the load. What a compiler wrote is PTX, so anything unknown in it is of that kind; and in a
- * text of a newer ISA, what looks wrong may be new. */
+/* Modules hold many kernels that a program never launches, so an unsupported instruction stops the kernel that
+ * executes it, not the load. Compilers write valid PTX, so anything unknown in their output counts as unsupported; so
+ * does a parse error in a text of a newer ISA. */
 void parse_instruction(struct parser *p) {
   const struct lexer start = p->lex;
   const uint32_t ncode = p->ncode, npend = p->npend, nested = p->nested;

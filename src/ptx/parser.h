@@ -1,4 +1,4 @@
-/* parser.h - what the files of the parser share: see ptx.h for its face. */
+/* parser.h - shared by the files of the parser; the public interface is ptx.h. */
 #ifndef PTX_PARSER_H
 #define PTX_PARSER_H
 
@@ -6,7 +6,7 @@
 
 #include "ptx/lex.h"
 
-struct pending { /* an operand that names something declared later in the scope */
+struct pending { /* an operand that names a symbol declared later in the scope */
   struct ident *ident;
   struct ptx_opnd *opnd;
   uint32_t line, col;
@@ -40,13 +40,13 @@ struct parser {
   struct ptx_var **locals;
   uint32_t nlocals, cap_locals;
   uint32_t src_file, src_line;
-  uint32_t nested;                                 /* scopes, parentheses and braces that are open: see parse_deeper */
+  uint32_t nested;                                 /* open scopes, parentheses and braces: see parse_deeper */
   uint64_t op_mods[OP_COUNT][(M_COUNT + 63) / 64]; /* valid once op_known */
   bool op_known[OP_COUNT];
   struct ident *sink;
 };
 
-/* Report and leave the parse. */
+/* Report and leave the parser. */
 _Noreturn void parse_fail(struct parser *p, uint32_t line, uint32_t col, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 #define FAIL_TOK(p, ...) parse_fail(p, (p)->lex.t.line, (p)->lex.t.col, ERR_INPUT, __VA_ARGS__)
@@ -55,19 +55,19 @@ void parse_expect(struct parser *p, char punct, const char *where);
 bool parse_accept(struct parser *p, char punct);
 void parse_bind(struct parser *p, struct ident *i, enum sym_kind kind, void *ptr, uint32_t index);
 int64_t parse_int(struct parser *p, const char *what);
-uint32_t parse_count(struct parser *p, const char *what, uint32_t most); /* from 0 to `most` */
-/* The parser calls itself for what nests. Enter before, leave after; an error beyond PARSE_NESTED. */
+uint32_t parse_count(struct parser *p, const char *what, uint32_t most); /* a number from 0 to `most` */
+/* For recursion of the parser: enter before, leave after; an error beyond PARSE_NESTED. */
 enum { PARSE_NESTED = 256 };
 void parse_deeper(struct parser *p);
 struct ident *parse_ident(struct parser *p, const char *what);
-/* Appends what stands after `=` to v->init, nested braces flattened; *cap: elements that v->init has room for, 0 at
+/* Appends the initialiser after `=` to v->init, nested braces flattened; *cap: allocated elements of v->init, 0 at
  * first. */
 void parse_init_list(struct parser *p, struct ptx_var *v, uint32_t *cap);
-enum ptx_type parse_type_word(struct parser *p); /* the dot word as a type, T_NONE if it is none */
+enum ptx_type parse_type_word(struct parser *p); /* the dot word as a type, T_NONE if it is not one */
 void parse_pending(struct parser *p, struct ident *i, struct ptx_opnd *o);
 void parse_instruction(struct parser *p);
 void parse_words(struct parser *p);                                  /* intern every opcode, modifier and type */
-const uint64_t *parse_op_mods(struct parser *p, enum ptx_opcode op); /* bit set of the modifiers that it takes */
+const uint64_t *parse_op_mods(struct parser *p, enum ptx_opcode op); /* bit set of its legal modifiers */
 void parse_operand(struct parser *p, struct ptx_opnd *o);
 void parse_check(struct parser *p, struct ptx_inst *i);
 const char *tok_text(struct parser *p);

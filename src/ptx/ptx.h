@@ -1,6 +1,7 @@
-/* ptx.h - a parsed PTX module: what the texts say, linked together, before anything is placed or lowered.
+/* ptx.h - a parsed PTX module: the linked texts, before placement and lowering.
  *
- * Use: ptx_new, ptx_parse per text, ptx_link once, then read the lists; ptx_free drops everything. Owned by one arena.
+ * Use: ptx_new, ptx_parse per text, ptx_link once, then read the lists; ptx_free releases everything. Owned by one
+ * arena.
  */
 #ifndef PTX_PTX_H
 #define PTX_PTX_H
@@ -89,7 +90,7 @@ enum ptx_sreg {
   SR_CLUSTER_NCTARANK,
   SR_CLUSTER_EXPLICIT,
   SR_ZERO,
-  SR_RESERVED_BEGIN, /* the system's part of shared memory, there for kernels that ask where it is */
+  SR_RESERVED_BEGIN, /* the system's part of shared memory, for kernels that read its location */
   SR_RESERVED_1,
   SR_RESERVED_END,
   SR_COUNT
@@ -102,7 +103,7 @@ struct ptx_reg {
   const char *name;
   uint8_t type;
   uint16_t num;  /* order of declaration in the function, from 1 */
-  uint16_t arch; /* the digits in its name: the compiler's own number */
+  uint16_t arch; /* the digits in its name: the compiler's number */
 };
 
 enum ptx_space { SP_NONE, SP_REG, SP_GLOBAL, SP_SHARED, SP_LOCAL, SP_CONST, SP_PARAM, SP_GENERIC, SP_TEX };
@@ -121,7 +122,7 @@ struct ptx_var {
   uint8_t bank; /* of constants */
   bool is_array, unsized, is_extern, visible, weak, common;
   bool managed; /* one address for host and device */
-  bool formal;  /* a parameter of its function, not a variable for arguments of calls */
+  bool formal;  /* a parameter of its function, not a variable for call arguments */
   uint32_t align;
   uint64_t bytes; /* 0 when unsized */
   struct ptx_init *init;
@@ -167,7 +168,7 @@ struct ptx_opnd {
   uint32_t line, col;
 };
 
-/* ptx_opnd.part: up to four selectors of 3 bits, the rightmost lowest; from bit 12 how many there are, less one; then
+/* ptx_opnd.part: up to four selectors of 3 bits, the rightmost lowest; from bit 12 their number minus one; then
  * whether any was written, and whether they select bytes rather than half-words. */
 enum { PTX_PART_COUNT = 12, PTX_PART_WRITTEN = 1 << 14, PTX_PART_BYTES = 1 << 15 };
 /* The rows of the table from the first to the last video instruction. */
@@ -184,10 +185,10 @@ struct ptx_inst {
   struct ptx_opnd
       *ops; /* beyond nops there are some of kind OK_NONE: at least 4 in all, 8 where the op has no signature */
   struct ptx_func *proto; /* indirect call: its prototype */
-  const char *refused;    /* not an instruction that Sluice knows: why; the op is a trap */
+  const char *refused;    /* unsupported instruction: the reason; the op is a trap */
   uint32_t line, col, src_line, src_file;
   uint32_t target; /* branch: instruction index */
-  uint32_t reconv; /* branch: index of the immediate post-dominator, PTX_EXIT if only the end of the function */
+  uint32_t reconv; /* branch: index of the immediate post-dominator, PTX_EXIT if it is the end of the function */
 };
 #define PTX_EXIT UINT32_MAX
 
@@ -211,33 +212,33 @@ struct ptx_func {
   struct ptx_var **locals; /* .local, .param and .shared declared inside */
   uint32_t nlocals;
   struct ptx_func *def;
-  uint32_t text, line, maxntid, reqntid, minctas, maxnreg; /* directives of performance: 0 if not said */
-  uint32_t cluster[3];                                     /* .reqnctapercluster: CTAs of a cluster, 0 if not said */
+  uint32_t text, line, maxntid, reqntid, minctas, maxnreg; /* performance directives: 0 if absent */
+  uint32_t cluster[3];                                     /* .reqnctapercluster: CTAs of a cluster, 0 if absent */
   bool in_clusters;                                        /* .explicitcluster: launched in clusters */
   uint32_t live_regs;                                      /* maximum live 32-bit values */
-  uint32_t serial, lowered; /* lowered: which of the functions with code, once the module is */
+  uint32_t serial, lowered; /* lowered: index among the functions with code, set when the module is lowered */
   uint64_t *live_in;        /* bit set of registers read before they are written */
-  /* By register number: first and last instruction of the stretch of text in which it may hold a value (ptx_analyse).
-   * A register without use has first > last. */
+  /* By register number: first and last instruction of the text in which the register may hold a value (ptx_analyse).
+   * An unused register has first > last. */
   uint32_t *live_first, *live_last;
   bool indirect_calls;
 };
 
-/* Bytes: a bank of constants and the local memory of a thread have these on every GPU, kernels' parameters since CUDA
- * 12.1. Of shared memory the GPU has less: that is the launch's to say. */
+/* Bytes. A constant bank and the local memory of a thread have these limits on every GPU, kernel parameters since CUDA
+ * 12.1. The smaller limit of shared memory is checked at launch. */
 #define PTX_CONST_MOST UINT64_C(65536)
 #define PTX_LOCAL_MOST (UINT64_C(512) << 10)
 #define PTX_PARAM_MOST UINT64_C(32764)
 #define PTX_SHARED_MOST (UINT64_C(1) << 30)
 #define PTX_GLOBAL_MOST (UINT64_C(1) << 40)
-#define PTX_NEWEST 90 /* ISA version whose instructions the table knows, times 10 */
+#define PTX_NEWEST 90 /* newest ISA version of the table, times 10 */
 
 struct ptx_text {
   const char *name, *src;
   uint32_t version, sm; /* 78, 35 */
   uint32_t address_bits;
-  bool compiled;     /* says that a compiler generated it */
-  const char *shown; /* the line that an error showed last, so that many errors take one walk over the text */
+  bool compiled;     /* declared as generated by a compiler */
+  const char *shown; /* the line of the last error: many errors need one walk over the text */
   uint32_t shown_line;
   uint32_t file_base; /* added to the numbers of its .file directives, so that they are unique in the module */
 };
@@ -253,7 +254,7 @@ struct ptx_module {
   const char **files; /* names from .file, by number + file_base; NULL where there is none */
   uint32_t nfiles;
   struct parser *parser;
-  bool compiled; /* the texts parsed from now on are a compiler's, even if they do not say so */
+  bool compiled; /* the texts parsed from now on come from a compiler, declared or not */
 };
 
 struct ptx_op_info {
@@ -276,19 +277,19 @@ struct ptx_module *ptx_new(void);
 void ptx_free(struct ptx_module *m);
 /* Parse and type-check one text; `src` must outlive the module. */
 bool ptx_parse(struct ptx_module *m, const char *src, const char *name, struct err *e);
-/* Resolve external functions and variables between the texts. `builtin(name)` says which functions the machine has. */
+/* Resolve external functions and variables between the texts. `builtin(name)`: the machine provides the function. */
 bool ptx_link(struct ptx_module *m, bool (*builtin)(const char *), struct err *e);
 /* Reconvergence points, liveness, register estimate of one function. */
 void ptx_analyse(struct ptx_module *m, struct ptx_func *f);
-/* An error at a place of a text: file:line:column, the line, a caret. Returns false. */
+/* Report an error at a place of a text: file:line:column, the line, a caret. Returns false. */
 bool ptx_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col, enum err_code code, struct err *e,
                const char *fmt, ...) __attribute__((format(printf, 7, 8)));
-/* The form as in "ld.global.v4.f32". */
+/* The instruction form, as in "ld.global.v4.f32". */
 const char *ptx_form(struct ptx_module *m, const struct ptx_inst *i);
 /* Static facts for the timing model. */
 void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const struct ptx_inst *i, struct inst *out);
-/* Registers read and written by an instruction (numbers), at most PTX_MAX_USES each; returned counts. A guard counts as
- * read. */
+/* Registers read and written by an instruction (numbers), at most PTX_MAX_USES each; returns the counts. A guard
+ * counts as read. */
 void ptx_uses(const struct ptx_inst *i, uint16_t *use, uint32_t *nuse, uint16_t *def, uint32_t *ndef);
 struct ptx_func *ptx_find_func(struct ptx_module *m, const char *name);
 

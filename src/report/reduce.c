@@ -23,7 +23,7 @@ static bool adds_up(const char *key) {
   return (!strncmp(key, "energy.", 7) && strcmp(key, "energy.efficiency")) || !strcmp(key, "dram.bytes");
 }
 
-/* Sums and maxima; means and rates cannot be added, the page computes the rates again from the sums. */
+/* Sums and maxima only: means and rates cannot be added; the page computes rates from the sums. */
 static void add_counters(json_t *to, json_t *from) {
   const char *key;
   json_t *v;
@@ -60,7 +60,7 @@ static void add_kernels(json_t *run, const json_t *record) {
     json_t *regs = json_object_get(k, "registers");
     add_counters(of, k);
     if (regs) json_object_set(of, "registers", regs);
-    if (json_object_get(k, "launches")) { /* many, of which each is not known */
+    if (json_object_get(k, "launches")) { /* several, with unknown individual values */
       left_out += (size_t)json_integer_value(json_object_get(k, "launches"));
       continue;
     }
@@ -235,7 +235,7 @@ json_t *reduce_sources(const json_t *runs, size_t limit) {
       if (!file || !*file || json_object_get(sources, file)) continue;
       size_t n = 0;
       char *text = path_read_whole(file, &n);
-      json_t *s = text && total + n <= limit ? json_stringn(text, n) : NULL; /* NULL too where it is not UTF-8 */
+      json_t *s = text && total + n <= limit ? json_stringn(text, n) : NULL; /* also NULL if it is not UTF-8 */
       if (s) total += n;
       json_object_set_new(sources, file, s ? s : json_null());
       free(text);

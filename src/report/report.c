@@ -1,7 +1,7 @@
-/* report.c - the HTML report: the page of web/ with the records, counters' documentation and command put into it.
+/* report.c - the HTML report: the page of web/ with records, counter documentation and command inserted.
  *
- * The file stays below 5 MB, so that it can be sent by mail: records are reduced (reduce.c), and where many runs still
- * make too much of it, their pictures over time become coarser.
+ * The file stays below 5 MB for e-mail: records are reduced (reduce.c), and the time resolution is lowered if many
+ * runs still exceed the limit.
  */
 #include "report/report.h"
 
@@ -33,8 +33,8 @@ static json_t *counter_docs(void) {
   return docs;
 }
 
-/* "</script" would end a script element, and "<!--<script" keeps its end from being seen. In JSON a "<" stands in
- * strings only, where "\u003c" is the same. */
+/* "</script" would end a script element, and "<!--<script" would hide its end. In JSON "<" occurs in strings only,
+ * where "\u003c" is equivalent. */
 static const char less[] = "\\u003c";
 
 static size_t safe_bytes(const char *json) {
@@ -66,8 +66,7 @@ static json_t *all_data(const struct report_input *in) {
   return all;
 }
 
-/* Make it smaller by one step: every profile coarser; then fewer source lines; then the last runs without what is shown
- * of single runs. */
+/* Shrink by one step: coarser profiles, then fewer source lines, then less detail of the last runs. */
 static bool shrink(json_t *all) {
   static const char *const parts[] = {"profile", "lines", "loads", "launches", "kernels"};
   json_t *runs = json_object_get(all, "runs"), *run;

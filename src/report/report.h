@@ -1,6 +1,6 @@
 /* report.h - one self-contained HTML file from several result records: charts, table, configuration, how to reproduce.
  *
- * The page is built from web/ into the data directory; this room only puts the records into it.
+ * The page is built from web/ into the data directory; this folder inserts the records.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -15,7 +15,7 @@ struct report_input {
   const char *command;  /* how to reproduce it */
   void *const *records; /* json_t documents as in results/record.h, not owned */
   size_t count;
-  void *figures; /* json_t list of {id, where, title, note, svg}, or NULL: shown first */
+  void *figures; /* json_t list of {id, where, title, note, svg}, or NULL: placed first */
 };
 
 bool report_write(const char *path, const struct report_input *in, struct err *e);

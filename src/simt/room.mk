@@ -1,4 +1,5 @@
-# Flags of the functional machine's handlers: one build per instruction set, bits identical (no contraction), vectorised.
+# Flags of the functional machine's handlers: one build per instruction set, identical results (no contraction),
+# vectorised.
 SIMT_EXEC := -O3 -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math -Wno-unknown-pragmas
 CFLAGS_src/simt/ops/exec_v2.c = $(SIMT_EXEC) -march=x86-64-v2
 CFLAGS_src/simt/ops/exec_v3.c = $(SIMT_EXEC) -march=x86-64-v3

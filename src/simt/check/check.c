@@ -1,9 +1,9 @@
-/* check.c - what the opt-in checks have in common: switching them on, findings and their report, and the check for
- * reads of memory that nothing wrote: one shadow byte per byte of global, shared and local memory.
+/* check.c - common code of the opt-in checks (enabling, findings, report) and the check for uninitialised reads, with
+ * one shadow byte per byte of global, shared and local memory.
  *
- * A read is reported if any of its bytes was never written by a store, an atomic, a copy, a memset or the host (NVIDIA,
- * "Compute Sanitizer User Manual", Initcheck: global memory only). Copies within the device carry the state of their
- * bytes along. Memory that the host can reach directly, module variables and parameters count as written.
+ * A read is reported if any of its bytes was never written by a store, an atomic, a copy, a memset or the host
+ * (NVIDIA, "Compute Sanitizer User Manual", Initcheck: global memory only). Copies within the device copy the state of
+ * their bytes. Host-accessible memory, module variables and parameters count as written.
  */
 #include "simt/check/check_impl.h"
 #include "simt/core/run.h"
@@ -122,7 +122,7 @@ size_t simt_check_summary(const struct simt *s, char *out, size_t size) {
 
 /* ---- the state of global memory ---- */
 
-/* Shadow of device bytes at addr; NULL where the state is not kept. */
+/* Shadow of device bytes at addr; NULL if the state is not tracked. */
 static uint8_t *global_shadow(const struct simt *s, uint64_t addr) {
   if (!s->check || !s->check->global || addr < SIMT_GLOBAL_BASE || addr - SIMT_GLOBAL_BASE >= s->map_bytes) return NULL;
   return s->check->global + (addr - SIMT_GLOBAL_BASE);

@@ -36,7 +36,7 @@ struct check_run {
   struct race_grid *grid;
 };
 
-/* Count a finding; NULL unless it is new and must be told. */
+/* Count a finding; NULL unless it is new and must be reported. */
 struct finding *check_note(struct exec *x, const struct xop *o, const struct xop *other, enum check_kind kind);
 void check_describe(struct exec *x, const struct xop *o, int lane, struct finding *f, const char *what);
 /* Both, where what is told is at hand. */
@@ -46,8 +46,7 @@ void check_report(struct exec *x, const struct xop *o, const struct xop *other, 
 void race_new(struct check_run *k, struct simt_run *r);
 void race_free(struct check_run *k);
 void race_cta_start(struct simt_run *r, const struct cta *c);
-/* Clock of a warp of the CTA on x, and whether an access of `warp` at `clock` lies before barriers that it has passed.
- */
+/* Clock of a warp of the CTA on x; whether an access of `warp` at `clock` precedes barriers that it has passed. */
 uint32_t race_clock_of(const struct exec *x);
 bool race_passed(const struct exec *x, uint32_t warp, uint32_t clock);
 
@@ -57,7 +56,7 @@ void race_shadow_free(struct simt *s);
 void race_grid_new(struct check_run *k, struct simt_run *r);
 void race_grid_free(struct check_run *k);
 void race_grid_start(struct simt_run *r, const struct cta *c);
-void race_grid_barrier(struct exec *x); /* complete, of the whole CTA */
+void race_grid_barrier(struct exec *x); /* complete, for the whole CTA */
 void race_access(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
                  enum check_access kind, bool changed);
 /* Loads and stores whose lanes all lie where the fast path of exec_mem.inc reaches, when races are all that is looked

@@ -1,7 +1,8 @@
-/* race.c - what orders the warps of a CTA, for the check of races, and barriers that only part of a CTA reaches.
+/* race.c - order between the warps of a CTA, for race detection, and the check of barriers that only part of a CTA
+ * reaches.
  *
- * Happens-before with a vector clock per warp (Flanagan and Freund, "FastTrack", PLDI 2009, cut to what a CTA needs): a
- * warp's clock ticks where it arrives at a barrier, and who goes on from the barrier knows the clocks of all that
+ * Happens-before with a vector clock per warp (Flanagan and Freund, "FastTrack", PLDI 2009, cut to what a CTA needs):
+ * a warp's clock ticks when it arrives at a barrier; a warp that leaves the barrier has the clocks of all that
  * arrived. Clocks of a CTA slot only grow. The accesses themselves are in race_global.c.
  */
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static uint32_t first_mask(const struct simt_run *r, uint32_t warp) {
   return threads >= LANES ? FULL_MASK : (1u << threads) - 1;
 }
 
-/* A barrier for the whole CTA, reached by a warp without all of its threads or after other warps have ended. */
+/* A barrier for the whole CTA that a warp reaches without all of its threads or after other warps have ended. */
 static void check_whole(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct simt_run *r = x->run;
   const struct warp *w = x->w;
@@ -106,7 +107,7 @@ void check_barrier_pass(struct exec *x, const struct warp *w, uint32_t b, bool a
   if (all) join(&q->warp[w->index], &q->gone);
 }
 
-/* All mbarriers of a CTA count as one: that may hide a race, and reports none that is not there. */
+/* All mbarriers of a CTA count as one: this may hide a race and never reports a false one. */
 void check_signal(struct exec *x, bool arrives) {
   struct check_run *k = x->run->check;
   if (!k->race) return;
@@ -127,8 +128,8 @@ void check_barrier_done(struct exec *x, uint32_t b) {
   if (!x->cta->bars[b].expected) race_grid_barrier(x);
 }
 
-/* A barrier that waits for the whole CTA orders what an ended warp did as well; one that others already wait at is
- * incomplete without it. */
+/* A barrier for the whole CTA also orders the accesses of ended warps; if others already wait at it, it is incomplete.
+ */
 void check_warp_done(struct exec *x, const struct warp *w) {
   struct check_run *k = x->run->check;
   if (k->on & SIMT_CHECK_BARRIER && x->cta->waiting) {

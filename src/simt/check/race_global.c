@@ -151,8 +151,8 @@ static void release(struct simt_run *r, const struct cta *c) {
   new_epoch(r, c);
 }
 
-/* A volatile access or an atomic: it may publish what its CTA did before the last fence, and may see what others
- * published. */
+/* A volatile access or an atomic: it may publish the CTA's accesses before its last fence, and may acquire those
+ * published by others. */
 static void synchronise(struct exec *x, const struct xop *o, bool writes) {
   struct grid_cta *q = &x->run->check->grid->cta[x->cta->slot];
   if (writes && (q->fenced || o->releases)) release(x->run, x->cta);
@@ -186,7 +186,7 @@ static enum race_verdict judge(const struct exec *x, const struct context *m, ui
 static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr, enum check_access kind,
                    const struct context *m, uint32_t their_lane, enum race_verdict v) {
   struct finding *f = check_note(x, o, &x->ops[m->pc], v == SAME_VALUE ? CHECK_SAME : CHECK_RACE);
-  if (!f) return; /* programs that race do so in thousands of places of memory */
+  if (!f) return; /* racing programs do so at thousands of addresses */
   const struct simt_run *r = x->run;
   const struct epoch *e = &r->s->check->shadow->epoch[m->epoch];
   const struct inst *in = &r->m->code[m->pc];

@@ -1,10 +1,9 @@
-/* stray.c - accesses outside of allocations, where the mode lets them through instead of ending the launch.
+/* stray.c - accesses outside allocations in the modes that allow them.
  *
- * A GPU maps memory in pages of 2 MB, so that an index which is off by little goes unnoticed there: programs read what
- * lies before or behind an array and throw it away. In `warn` such a read gives zeroes, and each place that does it is
- * told once. A pointer that never was one to device memory (null, of the host, made of a wild index) stays a fault, as
- * it is on every GPU; so does a write, which would destroy something. In `hardware` reads and writes go to where the
- * address points, if an allocation has a part of that page.
+ * A GPU maps memory in pages of 2 MB, so a small index error goes unnoticed: programs read around an array and discard
+ * the value. In `warn` such a read returns zero and each place is reported once. A pointer outside device memory
+ * (null, host, wild index) stays a fault, as on every GPU; so does a write. In `hardware` reads and writes access the
+ * address if an allocation shares its page.
  */
 #include <string.h>
 
@@ -12,9 +11,9 @@
 #include "simt/core/machine.h"
 #include "simt/core/run.h"
 
-/* Farther than this from every allocation, an address is a wrong pointer and no index that went astray. */
+/* Maximum distance from an allocation; farther addresses are wrong pointers rather than wrong indices. */
 #define STRAY_MOST (UINT64_C(1) << 30)
-#define STRAY_MOST_SYMBOL (UINT64_C(1) << 16) /* variables lie low: a null pointer with an offset is near them */
+#define STRAY_MOST_SYMBOL (UINT64_C(1) << 16) /* variables lie at low addresses, near null pointers with an offset */
 
 static const char *const memory_names[] = {"strict", "warn", "hardware"};
 
@@ -59,7 +58,7 @@ void simt_strays_summary(const struct simt *s, char *out, size_t size) {
            s -> memory == SIMT_MEMORY_WARN ? " gave zeroes" : " went through: a GPU with pages of 2 MB lets them");
 }
 
-/* Count it and tell its place once. */
+/* Count the access; report its place once. */
 static void note(struct exec *x, const struct xop *o, const struct lane_access *a) {
   static const char *const names[] = {"global",   "global",    "shared",  "local",
                                       "constant", "parameter", "texture", "generic"};
@@ -83,7 +82,7 @@ static void note(struct exec *x, const struct xop *o, const struct lane_access *
   finding_report(&s->stray_found, f, "warning", s->out);
 }
 
-static const char zeroes[64]; /* what reads get; whoever asked to read does not write */
+static const char zeroes[64]; /* value of such reads; never written */
 
 char *stray_access(struct exec *x, const struct xop *o, const struct lane_access *a) {
   struct simt *s = x->run->s;

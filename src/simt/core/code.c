@@ -1,4 +1,4 @@
-/* code.c - the places of functions in code space. */
+/* code.c - addresses of functions in code space. */
 #include "simt/core/code.h"
 
 #include <search.h>
@@ -26,7 +26,7 @@ uint32_t code_place(struct code_space *s, const char *name, uint32_t insts) {
   CHECK(at, "out of memory");
   bool known = *at != c;
   if (known) free(c), c = *at;
-  if (!known || c->insts != insts) { /* code of another length is other code */
+  if (!known || c->insts != insts) { /* a different length means different code */
     c->at = s->next;
     c->insts = insts;
     s->next += insts;

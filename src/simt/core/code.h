@@ -1,7 +1,7 @@
-/* code.h - code space: where the functions of all modules lie, as the instruction cache sees them.
+/* code.h - code space: addresses of all modules' functions, for the instruction cache.
  *
- * The functions of every text follow one another in the order of loading, without a gap, declarations left out. As in
- * the reference, which knows functions by name alone, one that an earlier text defined has its code there.
+ * Functions of all texts follow one another in loading order, without gaps and declarations. As in the reference,
+ * which identifies functions by name, a function keeps the address of its first definition.
  */
 #ifndef SIMT_CODE_H
 #define SIMT_CODE_H
@@ -13,7 +13,7 @@ struct code_space {
   uint32_t next; /* instructions in use */
 };
 
-/* The first instruction, in instructions, of the function's code. */
+/* Address of the function's first instruction, in instructions. */
 uint32_t code_place(struct code_space *s, const char *name, uint32_t insts);
 void code_free(struct code_space *s);
 

@@ -1,4 +1,5 @@
-/* finding.c - findings by place, in a hash table that never grows: what is found is bounded, how often is not. */
+/* finding.c - findings by place, in a hash table of fixed size: the number of findings is bounded, their counts are
+ * not. */
 #include "simt/core/finding.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* lower.h - from instructions of PTX to those of the machine: what the files that lower share. */
+/* lower.h - lowering from PTX instructions to those of the machine: shared by the lowering files. */
 #ifndef SIMT_LOWER_H
 #define SIMT_LOWER_H
 
@@ -35,7 +35,7 @@ bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o
 bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why);
 uint32_t lower_operand(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
-/* The code of a function, NULL if it has none; the function that holds `pc`. */
+/* The code of a function, NULL if it has none; the function that contains `pc`. */
 struct xfunc *lowered_function(const struct simt_module *m, const struct ptx_func *f);
 struct xfunc *function_at(const struct simt_module *m, uint32_t pc);
 uint32_t lower_const(struct simt_module *m, uint64_t bits, uint32_t slot_bytes);

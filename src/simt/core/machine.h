@@ -1,4 +1,4 @@
-/* machine.h - the functional machine and a launch on it: warps, CTAs, clusters. Shared by the files of src/simt only. */
+/* machine.h - the functional machine and a launch on it: warps, CTAs, clusters. Private to src/simt. */
 #ifndef SIMT_MACHINE_H
 #define SIMT_MACHINE_H
 
@@ -16,11 +16,11 @@
 #include "simt/simt.h"
 
 enum { LANES = WARP_LANES };
-enum { CTA_BARRIERS = 16, CLUSTER_BARRIER };    /* the 16 that a program names, and that of the cluster */
+enum { CTA_BARRIERS = 16, CLUSTER_BARRIER };    /* the 16 named barriers of a program and the cluster's */
 enum { CLUSTER_MOST = 16, CLUSTER_SHIFT = 18 }; /* CTAs of a cluster; bits of an address below the rank plus one */
 #define FULL_MASK 0xFFFFFFFFu
 
-/* The generic address space besides global memory: windows of each thread's local and each CTA's shared memory. */
+/* Generic address windows of each thread's local and each CTA's shared memory. */
 #define SHARED_WINDOW UINT64_C(0x90000000)
 #define LOCAL_WINDOW UINT64_C(0x94000000)
 #define WINDOW_BYTES UINT64_C(0x04000000)
@@ -43,7 +43,7 @@ struct simt {
   xop_fn handlers[X_COUNT];
   int isa;
   enum simt_memory memory;
-  uint64_t watchdog; /* of the functional mode; 0: FEED_WATCHDOG */
+  uint64_t watchdog; /* of functional mode; 0: FEED_WATCHDOG */
   uint64_t launches; /* begun */
   uint32_t turn;     /* functional mode: warp instructions of a CTA's turn; 0: CTA by CTA */
   struct simt_strays strays;
@@ -69,10 +69,10 @@ struct entry { /* divergence stack */
 #define RPC_NONE 0xFFFFFFFFu
 #define RPC_RET 0xFFFFFFFEu
 
-enum { OWN_ENTRIES = 9 }; /* more than most kernels need; push finds room for others */
+enum { OWN_ENTRIES = 9 }; /* enough for most kernels; push allocates more */
 
-/* Between two instructions of a warp all others have run, so what every instruction looks at is one line of the host's
- * cache: the end of the struct, with the first entry of the stack. */
+/* The end of the struct, with the first stack entry, is one cache line of the host: other warps run between two
+ * instructions of a warp. */
 struct warp {
   uint32_t cap; /* entries at `stack` */
   uint32_t live;
@@ -81,9 +81,9 @@ struct warp {
   uint8_t waiting, bar;
   uint32_t bar_value; /* bar.red: where the result goes */
   uint32_t bar_pc, bar_mask, bar_frame;
-  uint32_t cluster_lanes;   /* that have arrived at the barrier of the cluster, of a warp that has not as a whole */
-  uint64_t cluster_arrived; /* the phase after which it goes on */
-  _Alignas(64) struct entry *stack; /* `own`, or elsewhere */
+  uint32_t cluster_lanes;           /* lanes that have arrived at the cluster's barrier, of a warp not yet complete */
+  uint64_t cluster_arrived;         /* the phase after which it continues */
+  _Alignas(64) struct entry *stack; /* `own`, or allocated */
   char *regs;
   uint32_t sp;    /* top is stack[sp - 1] */
   uint32_t index; /* in its CTA */
@@ -100,9 +100,9 @@ struct barrier {
 struct cluster { /* CTAs that run together and reach each other's shared memory */
   bool used;
   uint32_t id, ended;           /* CTAs */
-  uint32_t live_warps, arrived; /* of all CTAs, those not begun included */
+  uint32_t live_warps, arrived; /* of all CTAs, including those not started */
   uint64_t phase;
-  struct cta *cta[CLUSTER_MOST]; /* by rank, NULL before its start and after its end */
+  struct cta *cta[CLUSTER_MOST]; /* by rank, NULL before start and after end */
 };
 
 struct cta {
@@ -111,13 +111,13 @@ struct cta {
   char *shared, *local;
   struct warp *warps;
   struct barrier bars[CTA_BARRIERS];
-  uint64_t waiting;    /* warps at a barrier */
+  uint64_t waiting;    /* bit set of warps at a barrier */
   uint32_t local_high; /* dirty bytes of each thread's local memory */
   bool running;
-  uint8_t young; /* short turns that it has yet to get, see simt_run */
+  uint8_t young; /* short turns still due, see simt_run */
   uint32_t rank; /* in its cluster */
   struct cluster *cluster;
-  uint64_t cluster_waiting; /* warps at the cluster's barrier */
+  uint64_t cluster_waiting; /* bit set of warps at the cluster's barrier */
 };
 
 struct token {
@@ -126,10 +126,10 @@ struct token {
   struct warp *w;
   uint32_t frame, next;
   uint32_t lanes;   /* to perform */
-  uint32_t pending; /* not yet called for, lanes that had nothing to do included */
+  uint32_t pending; /* lanes still to be performed, including lanes without work */
   uint64_t addr[LANES];
   uint64_t b[LANES], c[LANES];
-  uint64_t upper[LANES][2]; /* of b and c where they have 128 bits */
+  uint64_t upper[LANES][2]; /* upper halves of b and c for 128-bit operations */
 };
 
 struct exec {
@@ -140,8 +140,8 @@ struct exec {
   struct entry *e;
   struct simt_run *run;
   const struct xop *ops;
-  uint32_t lanes_mask; /* what `lanes` holds */
-  uint32_t stray;      /* lanes whose last access in access.c went out of bounds, and was let through */
+  uint32_t lanes_mask; /* lanes valid in `lanes` */
+  uint32_t stray;      /* lanes whose last access in access.c was out of bounds and allowed */
   bool fault;
   int32_t lanes[LANES] __attribute__((aligned(64))); /* -1 where lanes_mask is set */
 };
@@ -160,7 +160,7 @@ struct simt_run {
   uint32_t slots;
   struct warp *warps; /* of all CTA slots, in `warps_block` */
   void *warps_block;
-  bool grown; /* some have their stack elsewhere */
+  bool grown; /* some warps have an allocated stack */
   char *regs, *locals, *shareds;
   size_t regs_bytes, locals_bytes, shareds_bytes;
   uint32_t local_stride, shared_stride;
@@ -170,13 +170,13 @@ struct simt_run {
   uint64_t generation;
   struct token *tokens;
   uint32_t ntokens, free_token;
-  uint64_t number; /* of the launch, from 1 */
+  uint64_t number; /* number of the launch, from 1 */
   uint64_t instructions, gridid;
-  uint64_t charged; /* on top of them: to turns of warps that may be waiting for others */
+  uint64_t charged; /* additional charge for turns of warps that may be spinning */
   struct issued scratch;
-  struct children *children;        /* grids launched by the kernel, NULL: none yet */
-  struct check_run *check;          /* NULL: nothing is checked beyond bounds */
-  uint32_t fast_shared, fast_local; /* bytes that the fast path may reach: all, or none when checking */
+  struct children *children;        /* grids launched by the kernel, NULL: none */
+  struct check_run *check;          /* NULL: only bounds are checked */
+  uint32_t fast_shared, fast_local; /* bytes within reach of the fast path: all, or none under a check */
 };
 
 #define OPND(T, off) ((T *)(x->base[(off)&1] + ((off) & ~1u)))

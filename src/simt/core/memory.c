@@ -1,8 +1,8 @@
 /* memory.c - device memory: one big host mapping, a sorted list of allocations, exact to the byte.
  *
- * Device allocations follow one another from SIMT_GLOBAL_BASE, each rounded up to 256 bytes; addresses are not reused
- * before the mapping is used up, so that they equal the reference's, which never frees. The mapping sits at the same
- * host address when that is possible, so that managed and pinned memory is one pointer for host and device.
+ * Device allocations follow one another from SIMT_GLOBAL_BASE, each rounded up to 256 bytes. Addresses are reused only
+ * when the mapping is full, so they equal the reference's, which never frees. The mapping has the same host address
+ * where possible: managed and pinned memory is one pointer for host and device.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 
 enum { ALIGN = 256, KEEP_FREED = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_PART = 512 << 10 };
 
-/* Whether this processor and the system let programs use a feature, as the C library found out at the start: asking a
- * processor costs a virtual machine twenty microseconds. CPU_FEATURE_ACTIVE of the same header shifts into the sign. */
+/* The processor and the system support a feature, according to the C library: the CPUID instruction costs 20 us in a
+ * virtual machine. The header's CPU_FEATURE_ACTIVE shifts into the sign bit. */
 static bool active(unsigned feature) {
   const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(feature / 128);
   return leaf->active_array[feature % 128 / 32] >> feature % 32 & 1;
@@ -33,7 +33,7 @@ static bool all_active(const unsigned *features, size_t n) {
   return true;
 }
 
-/* The best handlers this processor runs; SLUICE_ISA=2 or 3 asks for lesser ones (tests, benchmarks). */
+/* The best handlers that the processor supports; SLUICE_ISA=2 or 3 selects lesser ones (tests, benchmarks). */
 static int best_isa(void) {
   const char *force = getenv("SLUICE_ISA");
   static const unsigned v3[] = {x86_cpu_AVX2, x86_cpu_FMA, x86_cpu_BMI2},
@@ -48,7 +48,7 @@ static char *reserve(void *want, uint64_t bytes) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (want ? MAP_FIXED_NOREPLACE : 0);
   char *p = mmap(want, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (p == MAP_FAILED) return NULL;
-  if (want && p != want) { /* an old kernel ignores the flag */
+  if (want && p != want) { /* old kernels ignore the flag */
     munmap(p, bytes);
     return NULL;
   }
@@ -129,7 +129,7 @@ char *mem_in_page(struct simt *s, uint64_t addr, uint32_t bytes) {
   const struct mem_block *b = &s->blocks[k - 1];
   if (b->a.base + b->a.bytes <= from) return NULL;
   if (addr < SYMBOL_LIMIT) return addr + bytes <= SYMBOL_LIMIT ? s->sym_map + addr : NULL;
-  /* Host memory that lies elsewhere has a mapping of its own, without the rest of its page. */
+  /* Host memory outside the mapping has a mapping of its own, without the rest of its page. */
   bool ours = addr >= SIMT_GLOBAL_BASE && addr < end && bytes <= end - addr;
   return ours ? (char *)(uintptr_t)(addr + s->delta) : NULL;
 }
@@ -162,7 +162,7 @@ static uint64_t up_to(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) & ~(multiple - 1);
 }
 
-/* What a block keeps others from using: whole pages where they are a file's. */
+/* The range that a block reserves: whole pages for a file mapping. */
 static uint64_t taken_from(const struct mem_block *b) {
   return b->imported ? b->a.base & ~(uint64_t)(PAGE - 1) : b->a.base;
 }
@@ -171,7 +171,7 @@ static uint64_t taken_to(const struct mem_block *b) {
   return up_to(b->a.base + b->a.bytes, b->imported ? PAGE : ALIGN);
 }
 
-/* First gap of `bytes` between live allocations, once the mapping is used up. */
+/* First gap of `bytes` between live allocations, once the mapping is full. */
 static uint64_t find_gap(const struct simt *s, uint64_t bytes, uint64_t align) {
   uint64_t at = SIMT_GLOBAL_BASE;
   for (uint32_t i = upper(s, SIMT_GLOBAL_BASE - 1); i < s->nblocks; i++) {
@@ -184,7 +184,7 @@ static uint64_t find_gap(const struct simt *s, uint64_t bytes, uint64_t align) {
   return at <= end && end - at >= bytes ? at : 0;
 }
 
-/* `bytes` of the mapping that nothing uses, in the order of the addresses while there are any left; 0: none. */
+/* `bytes` of unused mapping, by rising addresses as long as possible; 0: none. */
 static uint64_t place(struct simt *s, uint64_t bytes, uint64_t align) {
   uint64_t at = up_to(s->next, align);
   if (at + bytes > SIMT_GLOBAL_BASE + s->map_bytes) return find_gap(s, bytes, align);
@@ -192,8 +192,8 @@ static uint64_t place(struct simt *s, uint64_t bytes, uint64_t align) {
   return at;
 }
 
-/* The host's huge pages for all of an allocation, and in the mapping, which allocations fill in the order of the
- * addresses, for a good part of one too: a fault for 2 MB costs as much as a hundred for 4 KB. */
+/* Use the host's huge pages for a whole allocation, or for the part of the mapping that allocations will fill soon:
+ * one fault for 2 MB costs as much as a hundred for 4 KB. */
 static void ask_for_huge_pages(const struct simt *s, uint64_t host, uint64_t bytes) {
   uint64_t mask = HUGE_PAGE - 1, map = (uint64_t)(uintptr_t)s->map, map_end = map + s->map_bytes, end = host + bytes;
   uint64_t lo = host & ~mask, hi = end & ~mask, first_end = end < lo + HUGE_PAGE ? end : lo + HUGE_PAGE;
@@ -208,7 +208,7 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
   uint64_t rounded = (bytes + ALIGN - 1) & ~(uint64_t)(ALIGN - 1), at = 0, delta = s->delta;
   bool host = kind == SIMT_MEM_HOST;
   if (!host && s->used + rounded > s->capacity) return 0;
-  if (s->delta && (host || kind == SIMT_MEM_MANAGED)) { /* one pointer for both sides: wherever the host has room */
+  if (s->delta && (host || kind == SIMT_MEM_MANAGED)) { /* one pointer for both sides, wherever the host has room */
     char *p = reserve(NULL, rounded);
     at = (uint64_t)(uintptr_t)p;
     delta = 0;
@@ -232,10 +232,10 @@ uint64_t simt_mem_import(struct simt *s, int fd, uint64_t offset, uint64_t bytes
     return 0;
   }
   void *host = (void *)(uintptr_t)(at + s->delta);
-  /* The gap stays a gap when this fails: addresses are not scarce. */
+  /* If this fails the gap remains: addresses are plentiful. */
   if (mmap(host, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)(offset - lead)) != host) return 0;
   s->used += rounded;
-  if (s->check) check_allocated(s, at + lead, bytes, true); /* somebody else wrote it */
+  if (s->check) check_allocated(s, at + lead, bytes, true); /* written by another owner */
   insert(s, (struct mem_block){.a = {.base = at + lead, .bytes = bytes, .kind = SIMT_MEM_DEVICE, .label = label},
                                .delta = s->delta,
                                .live = true,
@@ -274,14 +274,14 @@ bool simt_mem_release(struct simt *s, uint64_t base) {
   if (b->a.kind != SIMT_MEM_HOST) s->used -= rounded;
   if (!s->freed) s->freed = mem_zeroed(KEEP_FREED, sizeof *s->freed);
   if (s->freed) s->freed[s->nfreed++ % KEEP_FREED] = *b;
-  if (b->imported) { /* fresh pages of our own in the place of the file's */
+  if (b->imported) { /* anonymous pages replace the file's */
     uint64_t from = taken_from(b);
     void *host = (void *)(uintptr_t)(from + b->delta);
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
     CHECK(mmap(host, taken_to(b) - from, PROT_READ | PROT_WRITE, flags, -1, 0) == host, "cannot unmap a shared file");
   } else if (!b->delta && s->delta) {
     munmap((void *)(uintptr_t)base, rounded);
-  } else { /* whole pages go back to the system; the rest is cleared, as fresh memory is zero */
+  } else { /* whole pages return to the system; the rest is cleared, since fresh memory is zero */
     uintptr_t lo = (uintptr_t)(base + b->delta), hi = lo + b->a.bytes, plo = (lo + 4095) & ~(uintptr_t)4095,
               phi = hi & ~(uintptr_t)4095;
     if (plo < phi) madvise((void *)plo, phi - plo, MADV_DONTNEED);

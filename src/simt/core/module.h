@@ -1,4 +1,4 @@
-/* module.h - a module as lowering makes it: its code, functions and kernels. */
+/* module.h - a lowered module: code, functions and kernels. */
 #ifndef SIMT_MODULE_H
 #define SIMT_MODULE_H
 
@@ -16,8 +16,8 @@ struct simt_kernel {
   struct simt_kernel_info info;
   struct xfunc *func;
   struct simt_module *m;
-  uint32_t set_regs; /* from machine code, 0 unknown */
-  bool apart;        /* its last launch, as far as it went, stored to no allocation that it loaded from */
+  uint32_t set_regs; /* from machine code, 0 if unknown */
+  bool apart;        /* the last launch stored to no allocation that it loaded from */
 };
 
 struct simt_module {
@@ -33,15 +33,15 @@ struct simt_module {
   uint32_t nkernels;
   char *pool; /* broadcast immediates */
   uint32_t pool_bytes, pool_cap;
-  struct pooled *pooled; /* where each is in the pool, by its bits: a hash table */
+  struct pooled *pooled; /* hash table: position in the pool by value */
   uint32_t pooled_used, pooled_mask;
   struct tex_ref *texrefs;
   uint32_t ntexrefs;
-  size_t refusals; /* instructions that Sluice does not have */
+  size_t refusals; /* unsupported instructions */
   const char *first_refusal;
   struct simt_module *next;
   uint32_t shared_vars; /* variables in shared memory, */
-  uint32_t *shared_of;  /* and which of them one is, by serial: while they are placed */
+  uint32_t *shared_of;  /* index of a shared variable by serial, during placement */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* ops.h - handlers of instructions, and the accesses to memory that they leave to slower code. */
+/* ops.h - handlers of instructions, and the slow paths of memory accesses. */
 #ifndef SIMT_OPS_H
 #define SIMT_OPS_H
 
@@ -7,11 +7,11 @@
 
 #include "simt/core/xop.h"
 
-/* handlers by instruction set: bits identical, speed not */
+/* handlers by instruction set: identical results, different speed */
 extern const xop_fn simt_handlers_v2[X_COUNT], simt_handlers_v3[X_COUNT], simt_handlers_v4[X_COUNT];
 /* access.c: slow paths of memory, called from the handlers */
 bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write);
-/* The same from addresses that are still in registers. */
+/* The same, with addresses in registers. */
 void mem_check_slow(struct exec *x, const struct xop *o, uint32_t mask, bool write);
 /* Host address; counts as a read, write or (instruction atom) atomic for the checks. */
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
@@ -19,12 +19,12 @@ char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uin
 uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr);
 /* b128.c */
 void simt_wide_handlers(xop_fn *table);
-/* generic.c, atom.c, tex.c, matrix.c: handlers that are one for all instruction sets */
+/* generic.c, atom.c, tex.c, matrix.c: handlers common to all instruction sets */
 void simt_generic_handlers(xop_fn *table);
 /* tex.c */
 void tex_collect(struct simt_module *m);
 void tex_free(struct simt *s);
-/* atom.c: what memory holds after an atomic of o->sub on o->type */
+/* atom.c: the new memory content after an atomic o->sub on o->type */
 uint64_t atom_combine(const struct xop *o, uint64_t old, uint64_t b, uint64_t c);
 
 #endif

@@ -1,4 +1,5 @@
-/* run.h - what handlers ask of a launch that runs: faults, the divergence stack, barriers, clusters, calls of built-in functions. */
+/* run.h - services of a running launch for handlers: faults, the divergence stack, barriers, clusters, built-in
+ * functions. */
 #ifndef SIMT_RUN_H
 #define SIMT_RUN_H
 
@@ -30,7 +31,7 @@ void barrier_warp_done(struct exec *x);
 /* cluster.c */
 void cluster_start_cta(struct simt_run *r, struct cta *c);
 void cluster_end_cta(struct simt_run *r, struct cta *c);
-/* Shared memory of the CTA that *addr names, which becomes an offset in it; NULL with *why. */
+/* Shared memory of the CTA that *addr names; *addr becomes an offset in it. NULL with *why. */
 char *cluster_shared(struct exec *x, const struct xop *o, int lane, uint64_t *addr, const char **why);
 uint32_t cluster_register(const struct exec *x, enum ptx_sreg s);
 void cluster_barrier(struct exec *x, const struct xop *o, uint32_t mask);
@@ -41,7 +42,7 @@ bool builtin_call(struct exec *x, const struct xop *o, uint32_t mask, const char
 uint64_t builtin_argument(struct exec *x, const struct xop *o, uint32_t k, uint32_t lane);
 void builtin_bytes(struct exec *x, const struct xop *o, uint32_t k, uint32_t lane, void *out, uint32_t bytes);
 void builtin_result(struct exec *x, const struct xop *o, uint32_t lane, uint64_t v);
-/* children.c: true of a call if it changed what is allocated */
+/* children.c: true if the call changed allocations */
 bool children_known(const char *name);
 bool children_call(struct exec *x, const struct xop *o, uint32_t lane, const char *name);
 void children_free(struct simt_run *r);

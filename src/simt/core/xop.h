@@ -3,7 +3,7 @@
  * A module's functions are lowered into one array of `struct xop`, parallel to its `struct inst` array. A warp's
  * registers are vectors of 32 lanes: 4-byte slots for values up to 32 bits (16-bit values zero-extended), 8-byte slots
  * for 64-bit values; a predicate is one 32-bit mask. Immediates live in a module-wide pool as broadcast vectors, so
- * that every operand is (base[bit 0], offset) and handlers need not ask.
+ * every operand is (base[bit 0], offset) without a branch in the handlers.
  */
 #ifndef SIMT_XOP_H
 #define SIMT_XOP_H
@@ -70,12 +70,12 @@ struct xop {
   uint16_t id;
   uint8_t cls, guard_neg;
   uint8_t space, elem, vec, sub; /* memory: enum mem_space, bytes, elements; sub: variant within a handler */
-  bool releases;                 /* memory: a fence lies in it */
-  bool strong;                   /* memory: volatile, or with an order or scope of its own: part of a protocol */
-  bool publishes;                /* a store to global memory, before which a warp's first turn ends */
+  bool releases;                 /* memory: includes a fence */
+  bool strong;                   /* memory: volatile, or with an explicit order or scope (synchronisation) */
+  bool publishes;                /* a store to global memory; ends a warp's first turn before it */
   bool straight;                 /* simple, and neither it nor its successor needs the divergence stack */
   uint8_t type, type2;
-  const void *aux; /* struct xaux or other long tail */
+  const void *aux; /* struct xaux or another extension */
 };
 
 /* Long operand lists: vectors, calls, textures. */

@@ -1,4 +1,4 @@
-/* lower.c - from a linked PTX module to executable code: frames, addresses of variables, immediates, call graph. */
+/* lower.c - lowers a linked PTX module to executable code: frames, addresses of variables, immediates, call graph. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static bool place_variables(struct simt_module *m, struct err *e) {
   return true;
 }
 
-/* A bank of constants has its limit in all texts together. */
+/* A constant bank has one limit for all texts together. */
 static bool constants_fit(const struct simt_module *m, struct err *e) {
   uint64_t bytes[256] = {0};
   for (uint32_t i = 0; i < m->ptx->nvars; i++) {
@@ -139,7 +139,7 @@ void simt_reset_variables(struct simt_module *m) {
   init_variables(m);
 }
 
-/* `v` at the next multiple of `align` from *at on. */
+/* Place `v` at the next multiple of `align` from *at on. */
 static bool place(struct ptx_module *p, struct ptx_var *v, uint64_t align, uint64_t most, uint32_t *at, struct err *e) {
   uint64_t from = (*at + align - 1) & ~(align - 1);
   if (v->bytes > most || from > most - v->bytes)
@@ -162,7 +162,8 @@ static void mark_shared(struct simt_module *m, struct xfunc *xf, const struct pt
     mark_shared(m, xf, &o->vec[k]);
 }
 
-/* The system's kilobyte of shared memory lies at its start, as on sm_80 and later; here it exists where it is used. */
+/* The system's kilobyte of shared memory lies at its start, as on sm_80 and later; it is reserved only where it is
+ * used. */
 static bool asks_for_reserved(const struct ptx_inst *i) {
   for (uint32_t k = 0; k < i->nops; k++)
     if (i->ops[k].kind == OK_SREG && i->ops[k].sreg >= SR_RESERVED_BEGIN && i->ops[k].sreg <= SR_RESERVED_END)
@@ -174,7 +175,7 @@ static bool place_one_shared(struct simt_module *m, struct ptx_var *v, uint32_t 
   return place(m->ptx, v, ref_alignment(v->bytes, v->align), PTX_SHARED_MOST, at, e);
 }
 
-/* Shared variables by their place in `all`; which functions use them. */
+/* Shared variables by index in `all`, and the functions that use them. */
 static bool place_shared_of(struct simt_module *m, struct ptx_var *const *all, uint32_t common, struct err *e) {
   uint32_t n = m->shared_vars;
   bool dynamic_in_func = false;
@@ -242,8 +243,8 @@ static bool local_place(struct simt_module *m, struct ptx_var *v, uint32_t *at, 
   return place(m->ptx, v, v->space == SP_LOCAL ? ref_alignment(v->bytes, v->align) : v->align, PTX_LOCAL_MOST, at, e);
 }
 
-/* Registers that something may write later than their text says: results of atomics, which arrive when the memory
- * performs them, and what a call's formals or result name. They keep a slot of their own. */
+/* Registers that may be written outside their stretch: results of atomics, which arrive when the memory performs them,
+ * and formals and results of calls. They keep a slot of their own. */
 static void mark_alone(const struct ptx_func *f, uint8_t *alone) {
   for (uint32_t i = 0; i < f->ncode; i++) {
     const struct ptx_inst *in = &f->code[i];
@@ -256,7 +257,7 @@ static void mark_alone(const struct ptx_func *f, uint8_t *alone) {
   for (uint32_t i = 0; i < f->nparams; i++)
     if (f->param_regs[i]) alone[f->param_regs[i]->num] = 1;
   if (f->ret_reg) alone[f->ret_reg->num] = 1;
-  for (uint32_t r = 1; r <= f->nregs; r++) /* more than ptx_uses lists for one instruction: not known to be complete */
+  for (uint32_t r = 1; r <= f->nregs; r++) /* more than ptx_uses lists for one instruction: possibly incomplete */
     if (f->live_first[r] > f->live_last[r]) alone[r] = 1;
 }
 
@@ -407,7 +408,7 @@ static bool visit(struct simt_module *m, struct xfunc *xf, uint32_t depth, struc
     const struct xaux *a = o->aux;
     if (a->name) continue;
     struct xfunc *callee = (struct xfunc *)a->func;
-    if (!callee) { /* indirect: anything may be called */
+    if (!callee) { /* indirect: any function may be called */
       xf->recursive = true;
       continue;
     }
@@ -428,7 +429,7 @@ static bool needs_stack(const struct simt_module *m, const struct xop *o) {
   return o->cls != XC_SIMPLE || o->guard != OFF_NONE || (m->code[pc + 1].flags & INST_RECONVERGE);
 }
 
-/* Executing `o` is refused; `why` is copied. */
+/* Executing `o` reports `why`, which is copied. */
 void lower_refusal(struct simt_module *m, struct xop *o, const char *why) {
   struct xaux *a = ARENA_NEW(&m->arena, struct xaux);
   size_t n = strlen(why);
@@ -446,7 +447,7 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
     const struct ptx_inst *in = &f->code[i];
     struct xop *o = &m->ops[xf->entry + i];
     struct inst *t = &m->code[xf->entry + i];
-    uint16_t marked = t->flags & INST_RECONVERGE; /* by a branch before it */
+    uint16_t marked = t->flags & INST_RECONVERGE; /* by an earlier branch */
     ptx_decode(m->ptx, f, in, t);
     t->flags |= marked;
     t->pc = xf->entry + i;
@@ -476,7 +477,7 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
     struct xop empty = *o;
     if (!lower_inst(&l, in, o)) {
       if (e->code != ERR_UNSUPPORTED && m->ptx->texts[f->text].version <= PTX_NEWEST) return false;
-      *o = empty; /* a trap for whoever executes it: most kernels of a module are never launched */
+      *o = empty; /* a trap: most kernels of a module are never launched */
       o->cls = XC_TRAP;
       o->id = X_nop;
       lower_refusal(m, o, e->msg);

@@ -1,4 +1,4 @@
-/* lower_ctl.c - branches, calls, barriers, votes, shuffles, textures: what needs more than its own lane. */
+/* lower_ctl.c - branches, calls, barriers, votes, shuffles, textures: instructions that involve more than one lane. */
 #include <string.h>
 
 #include "simt/core/lower.h"
@@ -44,7 +44,7 @@ static bool lower_call(struct lowering *l, const struct ptx_inst *i, struct xop 
     return true;
   }
   if (fn->kind != OK_FUNC) return bad(l, i, "the target is no function");
-  if (children_known(fn->func->name)) { /* also where NVIDIA's device runtime defines it, on calls of its driver */
+  if (children_known(fn->func->name)) { /* also where NVIDIA's device runtime defines it by calls of its driver */
     a->name = fn->func->name;
     return true;
   }
@@ -83,7 +83,7 @@ static bool lower_brx(struct lowering *l, const struct ptx_inst *i, struct xop *
 /* bar{.warp}.sync a{, b}; bar.arrive a, b; bar.red.op d, a{, b}, p */
 static bool lower_barrier(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   bool red = ptx_has(i, M_RED);
-  if (ptx_has(i, M_WARP)) { /* lanes of a warp are always together here */
+  if (ptx_has(i, M_WARP)) { /* lanes of a warp always run together here */
     return use(o, X_nop);
   }
   if (ptx_has(i, M_CLUSTER)) {
@@ -179,7 +179,7 @@ static bool lower_alloca(struct lowering *l, const struct ptx_inst *i, struct xo
 bool lower_texture(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_matrix(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 
-/* Instructions in which the lanes of a warp hear of each other. */
+/* Instructions that exchange values between lanes of a warp. */
 static bool lower_lanes(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   switch (i->op) {
   case OP_VOTE:

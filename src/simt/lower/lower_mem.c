@@ -4,7 +4,7 @@
 #include "simt/core/lower.h"
 #include "simt/core/machine.h"
 
-/* Base register and constant part of an address; variables become their addresses in the instruction's space. */
+/* Base register and constant part of an address; variables become addresses in the instruction's space. */
 bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o) {
   o->imm = (uint64_t)m->imm;
   if (m->n || (m->reg && m->reg->type == T_B128)) return lower_refuse(l, i, "this address form");

@@ -1,5 +1,5 @@
-/* lower_op.c - picks the handler of each arithmetic, logic and conversion instruction. What no handler covers is
- * refused here, at load, by name. Memory: lower_mem.c; control, textures, calls: lower_ctl.c. */
+/* lower_op.c - selects the handler of each arithmetic, logic and conversion instruction. A form without a handler is
+ * rejected at load, by name. Memory: lower_mem.c; control, textures, calls: lower_ctl.c. */
 #include <string.h>
 
 #include "simt/core/lower.h"
@@ -58,7 +58,7 @@ static uint64_t immediate(const struct ptx_opnd *v, enum ptx_type t) {
   }
 }
 
-/* Offset of a source or destination; OFF_NONE for `_`. Wider register slots than the type are fine for sources. */
+/* Offset of a source or destination; OFF_NONE for `_`. Sources may have wider slots than their type. */
 uint32_t lower_operand(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t) {
   if (v->kind == OK_REG) return l->reg_off[v->reg->num];
   if (v->kind == OK_IMM) return lower_const(l->m, immediate(v, t), ptx_type_bytes[t] > 4 ? 8 : 4);
@@ -132,7 +132,7 @@ static bool int_any(struct xop *o, enum int_op op) {
   return use(o, X_int_any);
 }
 
-/* add, sub, mul, fma in floating point: two fast handlers per type, the evaluator for the rest. */
+/* add, sub, mul, fma in floating point: two fast handlers per type, the evaluator for other forms. */
 static bool float_op(const struct ptx_inst *i, struct xop *o, enum xop_id f32, enum xop_id f32_ftz, enum xop_id f64,
                      enum fp_op op) {
   enum ptx_type t = i->types[0];
@@ -517,7 +517,7 @@ static bool lower_misc_int(struct lowering *l, const struct ptx_inst *i, struct 
   }
 }
 
-/* What has a function of its own for several operations. */
+/* Operations with a lowering function of their own. */
 static bool lower_group(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   switch (i->op) {
   case OP_POPC:

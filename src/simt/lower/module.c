@@ -1,4 +1,4 @@
-/* module.c - loading PTX texts, finding kernels and variables. */
+/* module.c - loads PTX texts; finds kernels and variables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "simt/core/machine.h"
 #include "simt/core/run.h"
 
-/* The module's variables leave device memory; their addresses are not used again. */
+/* Release the module's variables from device memory; their addresses are not reused. */
 static void drop_variables(struct simt_module *m) {
   for (uint32_t k = 0; m->ptx && k < m->ptx->nvars; k++) {
     const struct ptx_var *v = m->ptx->vars[k];

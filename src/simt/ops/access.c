@@ -1,4 +1,4 @@
-/* access.c - memory, lane by lane: the path taken when the fast one in exec_mem.inc cannot vouch for all lanes. Finds the
+/* access.c - memory, lane by lane: the path for accesses that the fast one in exec_mem.inc cannot handle. Finds the
  * allocation of each lane, resolves generic addresses, refreshes the range cache, reports faults. */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void fault_access(struct exec *x, const struct xop *o, const struct lane_
   fault_address(x, o, 0, a->lane, a->addr, a->bytes, what, code);
 }
 
-/* Memory that begins at 0 and has `limit` bytes, of which `there` are behind `own`. */
+/* Memory from 0 to `limit` bytes; the first `there` bytes are at `own`. */
 static char *within(struct exec *x, const struct xop *o, const struct lane_access *a, char *own, uint64_t limit,
                     uint64_t there) {
   if (a->addr <= limit && a->bytes <= limit - a->addr) return own + a->addr;
@@ -38,8 +38,8 @@ static char *resolve_shared(struct exec *x, const struct xop *o, struct lane_acc
   return NULL;
 }
 
-/* Host address of what the lane sees; a->space is the instruction's, and becomes the resolved one, a->addr the address
- * within it. NULL after reporting a fault. */
+/* Host address of a lane's access; a->space is the instruction's and becomes the resolved one, a->addr the address in
+ * it. NULL after a fault was reported. */
 static char *resolve(struct exec *x, const struct xop *o, struct lane_access *a) {
   struct simt_run *r = x->run;
   x->out->remote &= ~(1u << a->lane);
@@ -103,8 +103,8 @@ static void store_lane(struct exec *x, const struct xop *o, int lane, char *host
   memcpy(host, &v, o->elem);
 }
 
-/* One instruction has one space for the timing model: global if any lane is there. A lane elsewhere is given the
- * address of the first lane in that space, so that it adds no traffic. Its own access has nothing to do with this. */
+/* The timing model has one space per instruction: global if any lane uses it. A lane in another space is given the
+ * address of the first global lane, so it adds no traffic. The functional access is unaffected. */
 uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr) {
   uint8_t space = SPACE_NONE;
   uint64_t first = 0;
@@ -138,7 +138,7 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
   for (uint32_t left = mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
     char before[64];
-    bool other = (x->out->remote | x->stray) >> i & 1; /* the checks know a CTA's own shared memory */
+    bool other = (x->out->remote | x->stray) >> i & 1; /* the checks cover a CTA's own shared memory */
     if (x->run->check && !write && !other) check_touch(x, o, i, spaces[i], own[i], width, CHECK_READ);
     if (x->run->check && write && !other) memcpy(before, host[i], width);
     for (uint32_t v = 0; v < o->vec; v++) {
@@ -151,7 +151,7 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
   }
   x->out->space = space;
   uint32_t sound = mask & ~x->stray;
-  if ((space == SPACE_GLOBAL || space == SPACE_CONST) && sound) { /* remember the first lane's that has one */
+  if ((space == SPACE_GLOBAL || space == SPACE_CONST) && sound) { /* cache the first lane's allocation */
     struct simt_run *r = x->run;
     struct mem_block *b = mem_block_at(r->s, addr[__builtin_ctz(sound)]);
     if (!b) return true;

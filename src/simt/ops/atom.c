@@ -1,6 +1,6 @@
 /* atom.c - atomics and asynchronous copies. Global atomics only collect addresses and operands at issue; they are
- * performed when the driver of the feed says so (at the L2 in the timing model). Atomics on shared memory are performed
- * at issue. The result goes to the register of the frame that issued. */
+ * performed at the feed driver's request (at the L2 in the timing model). Atomics on shared memory are performed at
+ * issue. The result goes to the register of the frame that issued. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ uint64_t atom_combine(const struct xop *o, uint64_t old, uint64_t b, uint64_t c)
   }
 }
 
-/* red.v4.f32 and the like: up to 16 bytes travel in the two operands; each element is an operation of its own. */
+/* red.v4.f32 and the like: up to 16 bytes in the two operands; each element is a separate operation. */
 static void perform_vector(const struct xop *o, char *host, char *regs, uint32_t lane, uint64_t b, uint64_t c) {
   const struct xaux *a = o->aux;
   const uint64_t both[2] = {b, c};
@@ -60,7 +60,7 @@ static void perform_vector(const struct xop *o, char *host, char *regs, uint32_t
   }
 }
 
-/* What travels to memory with the address: the two operands, then their upper halves if they have 128 bits. */
+/* Data sent to memory with the address: the two operands, then their upper halves if they have 128 bits. */
 enum { IN_B, IN_C, IN_B_UPPER, IN_C_UPPER, INPUTS };
 
 static void perform_wide(const struct xop *o, char *host, char *regs, uint32_t lane, const uint64_t in[INPUTS]) {
@@ -162,7 +162,7 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
     if (o->space == SPACE_GENERIC && spaces[i] == SPACE_LOCAL) addr[i] -= LOCAL_WINDOW;
   }
   uint32_t global = 0;
-  for (uint32_t m = mask; m; m &= m - 1) { /* lanes outside global memory are done at once */
+  for (uint32_t m = mask; m; m &= m - 1) { /* lanes outside global memory are performed at once */
     uint32_t i = (uint32_t)__builtin_ctz(m);
     uint64_t in[INPUTS];
     if (spaces[i] == SPACE_GLOBAL) {

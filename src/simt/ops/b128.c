@@ -1,5 +1,5 @@
 /* b128.c - 128-bit values: mov, ld, st, and the exchange and compare-and-swap of sm_90. A .b128 register is two 8-byte
- * slots, the lower halves of all lanes before the upper ones; everything else refuses such a register.
+ * slots, the lower halves of all lanes before the upper ones; no other instruction takes such a register.
  */
 #include "simt/core/lower.h"
 #include "simt/core/machine.h"

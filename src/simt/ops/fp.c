@@ -1,6 +1,6 @@
-/* fp.c - scalar arithmetic of PTX by the letter: see fp.h. Compiled with -frounding-math (room.mk): the rounding mode
- * of the host's unit is switched around one operation at a time. Half precision is computed in double with rounding to
- * odd, so that the second rounding is exact (Boldo and Melquiond, "When double rounding is odd", 2005). */
+/* fp.c - bit-exact scalar arithmetic of PTX: see fp.h. Compiled with -frounding-math (room.mk): the host's rounding
+ * mode is switched around one operation at a time. Half precision is computed in double with rounding to odd, which
+ * makes the second rounding exact (Boldo and Melquiond, "When double rounding is odd", 2005). */
 #include "simt/ops/fp.h"
 
 #include <fenv.h>
@@ -248,7 +248,7 @@ static uint64_t eval32(enum fp_op op, const struct fp_env *env, uint64_t ab, uin
   return bits_f32(finish32(v, env));
 }
 
-/* The hardware's double reciprocals look at the upper word only and return one. */
+/* The hardware's double reciprocals read the upper word only and return one. */
 static double upper_word(double d) {
   uint64_t w = bits_f64(d);
   return f64_of(w & 0xFFFFFFFF00000000ull);

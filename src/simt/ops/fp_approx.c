@@ -43,8 +43,8 @@ static double reduce(double x, int *quadrant) {
   int low = e - 24;
   *quadrant = 0;
   if (e <= -1) return x; /* |x| < 1/2 */
-  /* bits of 2/pi below weight 2^-(low - 2) decide; take 96 of them from there */
-  int first = low > 2 ? low - 2 : 0; /* bits of 2/pi that only give multiples of 4 */
+  /* bits of 2/pi below weight 2^-(low - 2) matter; take 96 of them from there */
+  int first = low > 2 ? low - 2 : 0; /* bits of 2/pi that give multiples of 4 */
   unsigned __int128 window = 0;
   for (int k = 0; k < 96; k++) {
     int bit = first + k;

@@ -1,5 +1,5 @@
-/* fp_approx.h - the .approx functions in double arithmetic of our own, so that results do not depend on the host's math
- * library; far inside the errors that PTX states (2^-20.9 for sin, 2 ulp for ex2, ...). */
+/* fp_approx.h - the .approx functions in Sluice's own double arithmetic, so results do not depend on the host's math
+ * library; far inside the error bounds of PTX (2^-20.9 for sin, 2 ulp for ex2, ...). */
 #ifndef SIMT_FP_APPROX_H
 #define SIMT_FP_APPROX_H
 

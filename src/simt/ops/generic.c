@@ -1,5 +1,5 @@
-/* generic.c - handlers that are one for all instruction sets: special registers, packing, conversions and arithmetic
- * through fp.c, carries, votes, shuffles. Lane by lane; none is hot in ordinary programs. */
+/* generic.c - handlers common to all instruction sets: special registers, packing, conversions and arithmetic through
+ * fp.c, carries, votes, shuffles. Lane by lane; none is hot in ordinary programs. */
 #include <string.h>
 
 #include "simt/core/machine.h"
@@ -31,7 +31,7 @@ static void put_pred(struct exec *x, uint32_t off, uint32_t mask, uint32_t v) {
   *p = (*p & ~mask) | (v & mask);
 }
 
-/* Every access is performed before the next: only the checks want to know. */
+/* Accesses are performed in order; only the checks use fences. */
 static void x_fence(struct exec *x, const struct xop *o, uint32_t mask) {
   (void)o;
   if (mask && x->run->check) check_fence(x);
@@ -262,7 +262,7 @@ static void x_slct(struct exec *x, const struct xop *o, uint32_t mask) {
   }
 }
 
-/* lop3.and, lop3.or: the predicate is (result != 0) op q; the result itself may be thrown away. */
+/* lop3.and, lop3.or: the predicate is (result != 0) op q; the result may be discarded. */
 static void x_lop3_p(struct exec *x, const struct xop *o, uint32_t mask) {
   uint32_t q = pred(x, o->p, o->flags & XF_NEG_C), nonzero = 0;
   EACH(mask) {
@@ -376,7 +376,7 @@ static void x_isspacep(struct exec *x, const struct xop *o, uint32_t mask) {
   EACH(mask) {
     uint64_t a = get(x, o->a, o->flags & XF_SRC64, i);
     bool shared = a - SHARED_WINDOW < WINDOW_BYTES, local = a - LOCAL_WINDOW < WINDOW_BYTES;
-    if (o->vec && shared) { /* .shared::cta: not the memory of others */
+    if (o->vec && shared) { /* .shared::cta: not another CTA's memory */
       uint64_t k = (a - SHARED_WINDOW) >> CLUSTER_SHIFT;
       shared = !k || k == x->cta->rank + 1u;
     }
@@ -427,8 +427,8 @@ static void x_shfl(struct exec *x, const struct xop *o, uint32_t mask) {
       break;
     }
     if (!ok) j = (int)i;
-    /* PTX leaves open what a lane that does not take part gives. It is 0 on the GPUs: NVIDIA's sample `reduction` adds
-     * up the eight sums of a CTA with the shuffles of a whole warp. */
+    /* PTX leaves the value of an inactive lane undefined. GPUs return 0: NVIDIA's sample `reduction` adds the eight
+     * sums of a CTA with the shuffles of a whole warp. */
     out[i] = mask >> j & 1 ? src[j] : 0;
     p |= (uint32_t)ok << i;
   }
@@ -485,7 +485,7 @@ static uint32_t combine_lanes(const struct xop *o, const uint32_t *a, uint32_t m
   return v;
 }
 
-/* Groups with masks of their own may execute one redux together (tiles of a warp). */
+/* Groups with different masks may execute one redux together (tiles of a warp). */
 static void x_redux(struct exec *x, const struct xop *o, uint32_t mask) {
   uint32_t a[LANES];
   memcpy(a, OPND(uint32_t, o->a), sizeof a);

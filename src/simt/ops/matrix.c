@@ -1,8 +1,8 @@
 /* matrix.c - warp-level matrix instructions: wmma, mma.sync, ldmatrix.
  *
- * Which lane holds which element of a wmma fragment is open in PTX; here lane l holds the elements [l * n, l * n + n)
- * of the row-major matrix. The fragments of mma.sync and ldmatrix are laid out as the PTX ISA draws them. Products are
- * summed in double and rounded once to the accumulator's type, which is inside what PTX promises.
+ * PTX does not define which lane holds which element of a wmma fragment; here lane l holds the elements [l * n, l * n
+ * + n) of the row-major matrix. The fragments of mma.sync and ldmatrix follow the PTX ISA. Products are summed in
+ * double and rounded once to the accumulator's type, within the bounds of PTX.
  */
 #include <math.h>
 #include <string.h>
@@ -445,7 +445,7 @@ static void x_ldmatrix(struct exec *x, const struct xop *o, uint32_t mask) {
     uint64_t addr = o->imm;
     if (o->a != OFF_NONE) addr += o->flags & XF_ADDR64 ? OPND(uint64_t, o->a)[lane] : OPND(uint32_t, o->a)[lane];
     x->out->addr[lane] = addr;
-    if (lane / 8 >= q->n[0]) continue; /* only the first lanes give addresses */
+    if (lane / 8 >= q->n[0]) continue; /* the first lanes give the addresses */
     space = o->space;
     char *p = mem_host(x, o, (int)lane, addr, 16, false, &space);
     if (!p) return;

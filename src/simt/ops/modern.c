@@ -1,9 +1,9 @@
 /* modern.c - instructions of sm_90: barriers that count arrivals and bytes in shared memory (mbarrier), bulk copies
- * that complete on them, and hints that only the machine could follow.
+ * that complete on them, and hints to the hardware.
  *
- * PTX leaves the 64 bits of an mbarrier object open. Ours: bits 0-19 the expected arrivals of a phase, 20-39 those
- * still pending, 40-62 the bytes still expected (signed), 63 the phase. Copies are performed at issue, so that waiting
- * for one never takes long (PTX ISA 8.0, section "Parallel Synchronization and Communication Instructions: mbarrier").
+ * PTX does not define the 64 bits of an mbarrier object. Here: bits 0-19 the expected arrivals of a phase, 20-39 those
+ * still pending, 40-62 the bytes still expected (signed), 63 the phase. Copies are performed at issue, so waits are
+ * short (PTX ISA 8.0, section "Parallel Synchronization and Communication Instructions: mbarrier").
  */
 #include <math.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static uint32_t pending(uint64_t v) {
   return v >> ARRIVALS & COUNT_MASK;
 }
 
-/* Take away `arrivals`, add `tx` expected bytes; a phase with neither left over gives way to the next. */
+/* Subtract `arrivals`, add `tx` expected bytes; a phase with neither remaining completes. */
 static uint64_t advance(uint64_t v, uint64_t arrivals, int64_t tx, bool drop) {
   uint64_t expected = v & COUNT_MASK, left = (pending(v) - arrivals) & COUNT_MASK, phase = v >> PHASE,
            bytes = ((v >> TX & TX_MASK) + (uint64_t)tx) & TX_MASK;
@@ -181,8 +181,8 @@ static bool lower_mbarrier(struct lowering *l, const struct ptx_inst *i, struct 
   return true;
 }
 
-/* cp.async.mbarrier.arrive{.noinc} [addr]: what was copied before is there already, so this arrives at once; without
- * .noinc the pending count was raised by one first. */
+/* cp.async.mbarrier.arrive{.noinc} [addr]: earlier copies are complete, so this arrives at once; without .noinc the
+ * pending count was raised by one first. */
 static void x_cp_arrive(struct exec *x, const struct xop *o, uint32_t mask) {
   EACH(mask) {
     uint8_t space = o->space;
@@ -208,7 +208,7 @@ struct bulk { /* behind xaux.ref */
 static char *block_at(struct exec *x, const struct xop *o, uint32_t lane, uint64_t addr, uint64_t bytes, bool write,
                       uint8_t space) {
   char *p = NULL;
-  for (uint64_t at = 0; at < bytes; at += 16) { /* each part is checked; the block lies in one piece */
+  for (uint64_t at = 0; at < bytes; at += 16) { /* each part is checked; the block is contiguous */
     uint8_t s = space;
     char *q = mem_host(x, o, (int)lane, addr + at, 16, write, &s);
     if (!q) return NULL;
@@ -295,7 +295,7 @@ struct fp8 {
 };
 static const struct fp8 e4m3 = {3, 7, 448, 0x7E}, e5m2 = {2, 15, 57344, 0x7B};
 
-/* Nearest, ties to even, what is too large to the largest (.satfinite, which PTX demands). */
+/* Round to nearest even; larger values become the largest (.satfinite, required by PTX). */
 static uint8_t to_fp8(const struct fp8 *f, double v, bool relu) {
   if (isnan(v)) return 0x7F;
   if (relu && !(v > 0)) return 0;
@@ -373,7 +373,7 @@ bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   case OP_MAPA:
   case OP_GETCTARANK:
     return lower_mapa(l, i, o);
-  case OP_CREATEPOLICY: { /* cache hints are not followed, so that any policy will do */
+  case OP_CREATEPOLICY: { /* cache hints have no effect, so any policy is valid */
     if (!i->nops || i->ops[0].kind != OK_REG) return malformed(l, i, "expected a register");
     bool slot64 = slot_bytes(i->ops[0].reg->type) == 8 * LANES;
     o->d = lower_operand(l, &i->ops[0], T_B64);

@@ -161,7 +161,7 @@ bool lower_texture(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
     return true;
   }
   if (!mem->n) return malformed(l, i, "there are no coordinates");
-  const struct ptx_opnd *c = &mem->vec[mem->n - 1]; /* before it: a sampler, which a unified texture does not use */
+  const struct ptx_opnd *c = &mem->vec[mem->n - 1]; /* a unified texture does not use the sampler before it */
   uint32_t nc = c->kind == OK_VEC ? c->n : 1, need = coordinates(geo), nd = data->kind == OK_VEC ? data->n : 1;
   if (nc < need) return malformed(l, i, "too few coordinates");
   if (nd > 4) return malformed(l, i, "too many elements");
@@ -485,7 +485,7 @@ static void x_sust(struct exec *x, const struct xop *o, uint32_t mask) {
   x_surface(x, o, mask, true);
 }
 
-/* Performed at issue, unlike atomics on addresses: the order of the lanes and warps is that of their execution. */
+/* Performed at issue, unlike atomics on addresses: lanes and warps are ordered by execution. */
 static void x_sured(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct xaux *a = o->aux;
   const struct xop how = {.type = o->type, .sub = (uint8_t)a->op};

@@ -1,7 +1,7 @@
-/* video.c - the video instructions of PTX: arithmetic on bytes and half-words picked out of 32-bit registers, one value
- * (vadd, vmad, ...) or two or four side by side (vadd2, vadd4, ...), with saturation and a second operation or a merge.
+/* video.c - the video instructions of PTX: arithmetic on bytes and half-words of 32-bit registers, one value (vadd,
+ * vmad, ...) or two or four side by side (vadd2, vadd4, ...), with saturation and a second operation or a merge.
  *
- * Machines since sm_50 have only a few of them left and compose the others; the meaning is that of the PTX ISA, section
+ * GPUs since sm_50 implement a few of them and compose the others; the semantics are those of the PTX ISA, section
  * "Video Instructions": intermediate values are exact, and cut to 32 bits at the end.
  */
 #include "simt/core/lower.h"
@@ -10,14 +10,14 @@
 #define EACH(mask) \
   for (uint32_t left_ = (mask), i = 0; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
 
-typedef __int128 wide_t; /* holds every product, sum and shift of the section */
+typedef __int128 wide_t; /* holds every product, sum and shift of these instructions */
 
 enum video_op { V_ABSDIFF, V_ADD, V_AVRG, V_MAX, V_MIN, V_SET, V_SHL, V_SHR, V_SUB, V_MAD };
 enum second_op { SECOND_NONE, SECOND_ADD, SECOND_MIN, SECOND_MAX };
 
 struct pick {
   uint8_t bytes; /* 1, 2 or 4: of each value */
-  uint8_t at[4]; /* which value, counted from the lowest; in SIMD forms on through a into b */
+  uint8_t at[4]; /* index of the value, from the lowest; SIMD forms continue from a into b */
   uint8_t sign;
 };
 
@@ -26,7 +26,7 @@ struct video {
   uint8_t second, cmp, shift;
   bool sign, sat, wrap, merge, minus_ab, minus_c, plus_one;
   struct pick a, b;
-  uint8_t at, bytes; /* scalar merge: where the result goes, and its size (4: everything) */
+  uint8_t at, bytes; /* scalar merge: position of the result, and its size (4: everything) */
   uint8_t mask;      /* SIMD: results taken; the others come from c */
 };
 

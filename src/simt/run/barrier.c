@@ -10,7 +10,7 @@ static uint32_t live_threads(const struct simt_run *r, const struct cta *c) {
   return c->live_warps * LANES;
 }
 
-/* Release barrier `b` if it is complete: the warps go on, reductions deliver. */
+/* Release barrier `b` if it is complete: its warps continue and receive the results of reductions. */
 static void try_release(struct exec *x, uint32_t b) {
   struct cta *c = x->cta;
   struct barrier *bar = &c->bars[b];
@@ -88,7 +88,7 @@ void barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask) {
   try_release(x, id);
 }
 
-/* The warp has no threads left: barriers without a count need one warp less. */
+/* The warp has ended: barriers without a count need one warp less. */
 void barrier_warp_done(struct exec *x) {
   struct cta *c = x->cta;
   c->live_warps--;

@@ -1,4 +1,4 @@
-/* builtin.c - the functions that CUDA programs call without bringing them: vprintf, __assertfail, malloc, free. */
+/* builtin.c - functions that CUDA programs call without defining them: vprintf, __assertfail, malloc, free. */
 #include <ctype.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ bool builtin_known(const char *name) {
   return children_known(name);
 }
 
-/* Argument k of the call as lane i passes it. */
+/* Argument k of the call for lane i. */
 uint64_t builtin_argument(struct exec *x, const struct xop *o, uint32_t k, uint32_t i) {
   const struct xaux *a = o->aux;
   uint64_t v = 0;
@@ -46,7 +46,7 @@ void builtin_result(struct exec *x, const struct xop *o, uint32_t i, uint64_t v)
   else if (p->kind == 0) memcpy(OPND(char, p->off) + (size_t)i * p->bytes, &v, p->bytes);
 }
 
-/* Byte at a generic address as lane sees it; false outside memory. */
+/* Byte at a lane's generic address; false outside memory. */
 static bool byte_at(struct exec *x, uint32_t lane, uint64_t addr, void *out, uint32_t n) {
   struct simt_run *r = x->run;
   if (addr - SHARED_WINDOW < WINDOW_BYTES) {

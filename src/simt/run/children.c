@@ -1,8 +1,8 @@
-/* children.c - dynamic parallelism: the device runtime's calls, and the grids that a kernel launches.
+/* children.c - dynamic parallelism: calls of the device runtime, and the grids that a kernel launches.
  *
- * A launch copies its parameter buffer and joins the list of the run; the session carries the list out when the grid
- * has ended, in the order of the launches, and so on down. That is what CUDA 12's device runtime promises (a parent
- * cannot wait for its children); a kernel that waits, as before CUDA 12 it could, is refused at the wait.
+ * A launch copies its parameter buffer and is appended to the list of the run. When the grid has ended the session
+ * runs the list in launch order, recursively. These are the semantics of CUDA 12's device runtime (a parent cannot
+ * wait for its children); a kernel that waits, as allowed before CUDA 12, fails at the wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@
 #include "simt/core/ops.h"
 #include "simt/core/run.h"
 
-enum { PARAMETER_BUFFER = 4096, FIRST_HANDLE = 16 }; /* smaller handles have a meaning of their own */
+enum { PARAMETER_BUFFER = 4096, FIRST_HANDLE = 16 }; /* smaller handles are reserved */
 
-struct pending { /* a parameter buffer that was asked for and not launched yet */
+struct pending { /* a parameter buffer that was requested and is not launched yet */
   struct pending *next;
   uint64_t at;
-  uint64_t function; /* 0: named by the launch */
+  uint64_t function; /* 0: given at the launch */
   uint32_t grid[3], block[3], shared;
   uint64_t stream;
 };
@@ -27,7 +27,7 @@ struct children {
   uint64_t handles;
 };
 
-/* CUDA 12's device runtime has the calls under another prefix. */
+/* CUDA 12's device runtime names the calls with another prefix. */
 static const char *plain(const char *name) {
   return strncmp(name, "__cudaCDP2", 10) == 0 ? name + 10 : strncmp(name, "cuda", 4) == 0 ? name + 4 : "";
 }
@@ -107,7 +107,7 @@ static bool launch(struct exec *x, const struct xop *o, uint32_t lane, const str
   return true;
 }
 
-/* The buffer at `at` is launched: as described when it was asked for, or by `by`. */
+/* The buffer at `at` is launched: as described at its request, or by `by`. */
 static void launch_buffer(struct exec *x, const struct xop *o, uint32_t lane, uint64_t at, uint64_t stream,
                           const struct pending *by) {
   struct pending **p = &children_of(x->run)->pending;

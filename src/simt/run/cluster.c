@@ -1,11 +1,11 @@
-/* cluster.c - clusters of CTAs (sm_90): which CTAs belong together, the shared memory of the others, their barrier.
+/* cluster.c - clusters of CTAs (sm_90): members, distributed shared memory, barrier.
  *
- * A CTA sees its own shared memory from 0 on, as always; that of the CTA with rank k of its cluster begins at
- * (k + 1) << CLUSTER_SHIFT, in shared addresses and in the generic window alike. So an access of the plain kind never
- * looks at any of this: the address is outside its CTA's memory and comes to access.c, which asks here. (PTX ISA 8.0,
- * "State Spaces: Shared" and "Parallel Synchronization: barrier.cluster".)
+ * A CTA's own shared memory starts at 0; that of the CTA with rank k of its cluster at (k + 1) << CLUSTER_SHIFT, both
+ * in shared addresses and in the generic window. So an ordinary access needs no extra test: a remote address is
+ * outside the CTA's memory and reaches access.c, which calls this file. (PTX ISA 8.0, "State Spaces: Shared" and
+ * "Parallel Synchronization: barrier.cluster".)
  *
- * Launches without clusters have clusters of one CTA, implicitly, as PTX says.
+ * A launch without clusters has implicit clusters of one CTA, as PTX defines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@
 
 /* ---- who belongs together ---- */
 
-/* CTAs are numbered cluster after cluster, so that those of one cluster start together; within a cluster, and clusters
- * in the grid, x fastest. With clusters of one this is the usual order. */
+/* CTAs are numbered cluster by cluster, so the CTAs of a cluster start together; within a cluster, and clusters within
+ * the grid, x is fastest. With clusters of one CTA this is the usual order. */
 static void place(const struct simt_run *r, struct cta *c) {
   const uint32_t *g = r->fk.grid, *d = r->launch.cluster;
   uint32_t size = r->fk.cluster, q = c->id / size, k = c->id % size;
@@ -81,7 +81,7 @@ static uint64_t value(struct exec *x, uint32_t off, bool wide, uint32_t i) {
   return wide ? OPND(uint64_t, off)[i] : OPND(uint32_t, off)[i];
 }
 
-/* mapa d, a, k: the address in the CTA of rank k that is a in this one. */
+/* mapa d, a, k: the address in the CTA of rank k that corresponds to a in this one. */
 static void x_mapa(struct exec *x, const struct xop *o, uint32_t mask) {
   const uint64_t ranks = WINDOW_BYTES - (UINT64_C(1) << CLUSTER_SHIFT);
   bool wide = o->flags & XF_DST64;
@@ -153,7 +153,7 @@ uint32_t cluster_register(const struct exec *x, enum ptx_sreg s) {
 
 /* ---- the barrier ---- */
 
-/* All warps that are left have arrived: the next phase, and those that waited for it go on, in every CTA. */
+/* All remaining warps have arrived: the next phase begins and waiting warps of every CTA continue. */
 static void try_complete(struct exec *x, struct cluster *k) {
   if (!k->live_warps || k->arrived < k->live_warps) return;
   k->arrived = 0;
@@ -169,7 +169,7 @@ static void try_complete(struct exec *x, struct cluster *k) {
   }
 }
 
-/* barrier.cluster.arrive: counts a warp when all its lanes have come, together or one path after the other. */
+/* barrier.cluster.arrive: counts a warp when all its lanes have arrived, together or path by path. */
 static void arrive(struct exec *x, uint32_t mask) {
   struct warp *w = x->w;
   struct cluster *k = x->cta->cluster;

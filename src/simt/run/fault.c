@@ -1,4 +1,4 @@
-/* fault.c - what the simulated program did wrong, told completely: kernel, source and PTX line, CTA, thread, address.
+/* fault.c - complete messages for errors of the simulated program: kernel, source and PTX line, CTA, thread, address.
  */
 #include <stdarg.h>
 #include <string.h>

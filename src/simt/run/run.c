@@ -11,16 +11,16 @@ enum {
   RECURSION_LOCAL = 64 * 1024,
   RECURSION_FRAMES = 256 * 1024,
   QUANTUM = 4096,
-  /* What %clock advances by in functional mode: about what an instruction of one warp alone takes on a GPU, so that
-   * programs that wait for a number of cycles do not wait long. */
+  /* Advance of %clock per instruction in functional mode: roughly the time of an instruction of a single warp on a
+   * GPU, so programs that wait for a number of cycles do not wait long. */
   FUNCTIONAL_CYCLES = 8,
   CTA_BUDGET = 1 << 22,
   CLUSTER_BUDGET = 1 << 16, /* CTAs of a cluster wait for each other often */
   MANY_TURNS = 8,
-  FIRST_TURNS = 2, /* of one round over the warps of a CTA */
+  FIRST_TURNS = 2, /* for each round over the warps of a CTA */
   FAIR_TURN = 4096,
-  FAIR_WARP = 512, /* of a warp, in its CTA's turn */
-  STRONG_COST = 64 /* a volatile access or an atomic counts as much: warps that spin give way soon */
+  FAIR_WARP = 512, /* for a warp within its CTA's turn */
+  STRONG_COST = 64 /* cost of a volatile access or an atomic: spinning warps yield soon */
 };
 
 bool atom_perform(struct exec *x, struct token *t, uint32_t lanes);
@@ -88,8 +88,8 @@ static bool feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issued *
   return !x->fault;
 }
 
-/* Between two instructions of a warp all others have run, and what they read and wrote is more than the host's L2
- * holds. Registers are not worth it: fetching them cost more than waiting for those that are not there (2 to 7 %). */
+/* All other warps run between two instructions of a warp, and their data exceeds the host's L2. Registers are not
+ * prefetched: that was 2 to 7 % slower. */
 static void feed_soon(void *ctx, uint32_t slot, uint32_t index) {
   struct simt_run *r = ctx;
   const struct warp *w = &r->warps[(size_t)slot * r->fk.warps_per_cta + index];
@@ -133,7 +133,7 @@ static const struct feed_ops feed_operations = {.start_cta = feed_start,
 
 /* ---- set-up ---- */
 
-/* Zeroed memory of a launch: the heap's, unless it is more than is likely to be touched (stacks for recursion). */
+/* Zeroed memory of a launch: from the heap, or mapped if most of it will stay untouched (stacks for recursion). */
 enum { FROM_HEAP = 4 << 20, LINE = 128 };
 
 static char *get_memory(size_t bytes) {
@@ -303,8 +303,8 @@ void simt_end(struct simt_run *r) {
 
 /* ---- functional mode ---- */
 
-/* Up to `budget` instructions of one warp; stops at barriers and the end, in its first turns also before it has
- * stored and at the branch after that. Returns how many ran. */
+/* Up to `budget` instructions of one warp; stops at barriers and the end; in its first turns also before a store and
+ * at the branch after it. Returns the number executed. */
 static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint64_t budget, struct simt_counts *n) {
   struct exec *x = &r->x;
   struct issued *out = &r->scratch;
@@ -319,7 +319,7 @@ static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint
       stored |= o->publishes;
     }
     if (o->strong && r->s->turn) charge += STRONG_COST;
-    if (o->straight) { /* nothing here asks the divergence stack */
+    if (o->straight) { /* no use of the divergence stack */
       const struct xop *first = o;
       uint32_t mask = e->mask;
       x->base[0] = w->regs + e->frame;
@@ -386,7 +386,8 @@ static bool report_endless(struct simt_run *r, uint64_t insts, struct err *e) {
       r->fk.name, (unsigned long long)insts, list);
 }
 
-/* One round over the warps of a CTA. *finished: no warp has work left; *waits: none can go on before another CTA has.
+/* One round over the warps of a CTA. *finished: no warp has work left; *waits: none can continue before another CTA
+ * does.
  */
 static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, bool *finished, bool *waits,
                       struct err *e) {
@@ -403,7 +404,7 @@ static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, 
   }
   *finished = !left;
   if (!left || ran) return true;
-  *waits = c->cluster_waiting && !c->waiting; /* for CTAs of its cluster, which are others' turns */
+  *waits = c->cluster_waiting && !c->waiting; /* wait for CTAs of its cluster, in other turns */
   return *waits || report_stuck(r, c, e);
 }
 
@@ -427,11 +428,11 @@ void simt_interleave(struct simt *s, uint32_t turn) {
   s->turn = turn;
 }
 
-/* Fair turns (simt_interleave): a CTA that starts gets two short ones. In the first, each of its warps stops before it
- * stores to global memory, in the second at the branch after that. So all resident warps have read what they read first
- * before one of them writes, and written that before one reads on: on a GPU the way to memory takes longer than the
- * start of all. Marks of a graph's nodes in one array for this level and the next rely on it. A kernel that stored to
- * nothing that it loads from, the last time and so far, needs none of that. */
+/* Fair turns (simt_interleave): a starting CTA gets two short turns. In the first, each warp stops before it stores to
+ * global memory; in the second, at the branch after that. So all resident warps have done their first reads before one
+ * writes, and those writes before one reads again: on a GPU the latency of memory exceeds the time to start all CTAs.
+ * Programs that mark a graph's nodes in one array for this level and the next rely on this. A kernel that stored to no
+ * allocation that it loads from, last time and so far, skips this. */
 bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
   struct simt_counts n = {0};
   uint32_t next = 0, live = 0;
@@ -465,7 +466,7 @@ bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
         feed_end(r, s);
         feed_cta_ended(&r->feed);
         live--;
-        if (r->fk.cluster == 1) s--; /* the same slot again: its memory is warm */
+        if (r->fk.cluster == 1) s--; /* reuse the slot: its memory is warm */
       }
     }
     if (ok && waiting && r->instructions == before) ok = report_stuck(r, waiting, e);

@@ -28,7 +28,7 @@ static struct entry *push(struct exec *x, struct warp *w) {
   return &w->stack[w->sp++];
 }
 
-/* Pop what is empty, reconverged or returned; a warp without entries is done. */
+/* Pop entries that are empty, reconverged or returned; a warp without entries is done. */
 void warp_settle(struct exec *x, struct warp *w) {
   (void)x;
   while (w->sp) {
@@ -45,7 +45,7 @@ static void diverge(struct exec *x, struct entry *e, uint32_t recv, uint32_t n, 
   struct warp *w = x->w;
   struct entry base = *e;
   if (recv != base.rpc || base.call) e->pc = recv;
-  else w->sp--; /* the entry below waits there already */
+  else w->sp--; /* the entry below is already waiting there */
   for (uint32_t k = 0; k < n; k++) {
     if (pcs[k] == recv) continue;
     struct entry *p = push(x, w);
@@ -98,7 +98,7 @@ static char *local_at(struct exec *x, int lane, uint32_t off) {
   return x->cta->local + ((size_t)x->w->index * LANES + (size_t)lane) * x->run->local_stride + off;
 }
 
-/* Copy one value between two operands of the caller's and the callee's frames. */
+/* Copy a value between operands of the caller's and the callee's frames. */
 static void copy_value(struct exec *x, uint32_t mask, const struct xopnd *d, char *dregs, uint32_t dlocal,
                        const struct xopnd *s, char *sregs, uint32_t slocal) {
   if (d->kind == 2 || s->kind == 2) return;
@@ -135,7 +135,7 @@ static void enter(struct exec *x, const struct xop *o, const struct xfunc *f, ui
   struct entry caller = *x->e;
   const struct xaux *a = o->aux;
   uint32_t pc = (uint32_t)(o - x->ops), frame = caller.frame;
-  frame += function_at(x->run->m, pc)->frame_bytes; /* the caller's frame ends where its own registers do */
+  frame += function_at(x->run->m, pc)->frame_bytes; /* the caller's frame ends after its registers */
   if (!room_for(x, o, f, frame, caller.local_top)) return;
   if (a->n != f->nformals) {
     fault_text(x, o, __builtin_ctz(mask), 719, "indirect call of '%s' with %u arguments instead of %u", f->f->name,
@@ -215,7 +215,7 @@ static void ret(struct exec *x, const struct xop *o, uint32_t mask) {
       w->sp--;
       return;
     }
-    struct entry base = *c; /* some lanes return early: the others go on above, the entry waits for them */
+    struct entry base = *c; /* some lanes return early: the others continue above, the entry waits for them */
     c->pc = RPC_RET;
     struct entry *e = push(x, w);
     *e = base;
