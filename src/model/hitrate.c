@@ -89,9 +89,16 @@ static void evict_l2(struct hitrate *h, struct l2_tags *t, uint32_t at) {
   h->n.dram_write_bytes += t->dirty ? burst_bytes(h, t->dirty[at]) : h->c.l2.line;
 }
 
-/* Sectors of a line that is present or was just allocated. */
-static void sectors_l2(struct hitrate *h, struct l2_tags *t, uint32_t at, const struct piece *p, bool fetches,
-                       bool write, bool absent) {
+/* What an access does to the L2. An atomic does both. */
+enum l2_use {
+  L2_FETCHES = 1, /* absent sectors come from DRAM; a store to a sectored L2 covers a sector or leaves the fetch to a reader */
+  L2_WRITES = 2
+};
+
+/* Sectors of a line that is present or was just allocated (`absent`). */
+static void sectors_l2(struct hitrate *h, struct l2_tags *t, uint32_t at, const struct piece *p, unsigned use,
+                       bool absent) {
+  bool fetches = use & L2_FETCHES;
   uint32_t missing = p->sectors & ~t->valid[at], known = t->valid[at] | t->dirty[at];
   if (fetches && missing) {
     h->n.dram_reads++;
@@ -103,14 +110,12 @@ static void sectors_l2(struct hitrate *h, struct l2_tags *t, uint32_t at, const 
   bool hit = fetches ? !missing : !(p->sectors & ~known);
   h->n.l2_hits += hit;
   h->n.l2_partial += !hit && !absent;
-  if (!write) return;
+  if (!(use & L2_WRITES)) return;
   if (!fetches) t->valid[at] |= (uint8_t)p->whole;
   t->dirty[at] |= (uint8_t)p->sectors;
 }
 
-/* `fetches`: absent sectors come from DRAM. A store to a sectored L2 covers a sector or leaves the fetch to a later
- * reader. */
-static void access_l2(struct hitrate *h, const struct piece *p, bool fetches, bool write) {
+static void access_l2(struct hitrate *h, const struct piece *p, unsigned use) {
   uint64_t line = p->line & ~(uint64_t)(h->c.l2.line - 1);
   struct req r = {.addr = line};
   addrmap_split(&h->map, &r);
@@ -129,7 +134,7 @@ static void access_l2(struct hitrate *h, const struct piece *p, bool fetches, bo
   if (t->valid) {
     uint32_t shift = (uint32_t)(p->line - line) / SECTOR; /* a line of the L1 may be part of an L2 line */
     struct piece q = {line, p->sectors << shift, p->whole << shift};
-    sectors_l2(h, t, at, &q, fetches, write, absent);
+    sectors_l2(h, t, at, &q, use, absent);
   } else if (absent) {
     h->n.dram_reads++;
     h->n.dram_read_bytes += h->c.l2.line;
@@ -137,7 +142,7 @@ static void access_l2(struct hitrate *h, const struct piece *p, bool fetches, bo
     h->n.l2_hits++;
   }
   l2_tags_stamp(t, at, ++h->now, false);
-  if (write) t->state[at] = L2_DIRTY;
+  if (use & L2_WRITES) t->state[at] = L2_DIRTY;
 }
 
 /* Way of the line in its set, or the number of ways; `base`: index of the set's first way. */
@@ -174,7 +179,7 @@ static void load_l1(struct hitrate *h, struct tags *t, const struct piece *p) {
     else missing.sectors = (1u << (h->c.l1d.line / SECTOR)) - 1;
   }
   if (t->valid) t->valid[base + way] |= (uint8_t)missing.sectors;
-  access_l2(h, &missing, true, false);
+  access_l2(h, &missing, L2_FETCHES);
   t->stamp[base + way] = ++h->clock;
 }
 
@@ -184,12 +189,12 @@ static void past_l1(struct hitrate *h, struct tags *t, const struct piece *p, bo
   if (way < t->ways && (!t->valid || !t->valid[base + way])) t->tag[base + way] = 0;
   if (store) h->n.stores++;
   else h->n.atomics++;
-  access_l2(h, p, !store, true);
+  access_l2(h, p, store ? L2_WRITES : L2_FETCHES | L2_WRITES);
 }
 
 static void touch(struct hitrate *h, struct tags *t, uint8_t kind, const struct piece *p) {
   if (kind == KIND_LOAD && h->c.l1d_enabled) load_l1(h, t, p);
-  else if (kind == KIND_LOAD) h->n.loads++, access_l2(h, p, true, false);
+  else if (kind == KIND_LOAD) h->n.loads++, access_l2(h, p, L2_FETCHES);
   else past_l1(h, t, p, kind == KIND_STORE);
 }
 
