@@ -89,11 +89,9 @@ static void evict_l2(struct hitrate *h, struct l2_tags *t, uint32_t at) {
   h->n.dram_write_bytes += t->dirty ? burst_bytes(h, t->dirty[at]) : h->c.l2.line;
 }
 
-/* What an access does to the L2. An atomic does both. */
-enum l2_use {
-  L2_FETCHES = 1, /* absent sectors come from DRAM; a store to a sectored L2 covers a sector or leaves the fetch to a reader */
-  L2_WRITES = 2
-};
+/* What an access does to the L2; an atomic does both. L2_FETCHES: absent sectors come from DRAM. A store to a sectored
+ * L2 covers a sector or leaves the fetch to a later reader. */
+enum l2_use { L2_FETCHES = 1, L2_WRITES = 2 };
 
 /* Sectors of a line that is present or was just allocated (`absent`). */
 static void sectors_l2(struct hitrate *h, struct l2_tags *t, uint32_t at, const struct piece *p, unsigned use,

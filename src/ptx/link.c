@@ -89,8 +89,8 @@ static bool link_functions(struct ptx_module *m, const struct names *n, bool (*b
         struct ptx_func *o = m->funcs[k];
         if (!o->has_body || !global_name(o) || !global_name(f)) continue;
         if (!o->weak && !f->weak)
-          return ptx_error(m, f->text, f->line, 1, ERR_INPUT, e, "'%s' is defined twice (also %s:%u)", f->name,
-                           m->texts[o->text].name, o->line);
+          return ptx_error(m, (struct ptx_place){f->text, f->line, 1}, ERR_INPUT, e,
+                           "'%s' is defined twice (also %s:%u)", f->name, m->texts[o->text].name, o->line);
         if (o->weak) o->def = f;
         else f->def = o;
       }
@@ -114,15 +114,15 @@ static bool link_variables(struct ptx_module *m, const struct names *n, struct e
     if (v->space == SP_SHARED && v->is_extern) continue; /* dynamic shared memory */
     struct ptx_var *d = v->is_extern || v->weak || v->common ? find_var(m, n, v->name) : v;
     if (!d)
-      return ptx_error(m, v->text, v->line, 1, ERR_INPUT, e,
+      return ptx_error(m, (struct ptx_place){v->text, v->line, 1}, ERR_INPUT, e,
                        "external variable '%s' is defined in none of the %u texts", v->name, m->ntexts);
     v->def = d;
     if (v->visible && !v->weak && !v->common && !v->is_extern)
       for (uint32_t k = names_first(n, v->name); k < i; k = n->next[k]) {
         struct ptx_var *o = m->vars[k];
         if (o->visible && !o->weak && !o->common && !o->is_extern && o->def == o && !o->func && !v->func)
-          return ptx_error(m, v->text, v->line, 1, ERR_INPUT, e, "'%s' is defined twice (also %s:%u)", v->name,
-                           m->texts[o->text].name, o->line);
+          return ptx_error(m, (struct ptx_place){v->text, v->line, 1}, ERR_INPUT, e,
+                           "'%s' is defined twice (also %s:%u)", v->name, m->texts[o->text].name, o->line);
       }
   }
   return true;

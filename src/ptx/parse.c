@@ -25,19 +25,18 @@ static void show_line(struct ptx_text *t, uint32_t line, uint32_t col, char *out
   snprintf(out, size, "\n  %.*s\n  %s", n, p, caret);
 }
 
-static void format_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col, enum err_code code,
-                         struct err *e, const char *fmt, va_list ap) {
+static void format_error(struct ptx_module *m, struct ptx_place at, enum err_code code, struct err *e, const char *fmt,
+                         va_list ap) {
   char what[1024], where[400];
   vsnprintf(what, sizeof what, fmt, ap);
-  show_line(&m->texts[text], line, col, where, sizeof where);
-  err_set(e, code, "%s:%u:%u: %s%s", m->texts[text].name, line, col, what, where);
+  show_line(&m->texts[at.text], at.line, at.col, where, sizeof where);
+  err_set(e, code, "%s:%u:%u: %s%s", m->texts[at.text].name, at.line, at.col, what, where);
 }
 
-bool ptx_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col, enum err_code code, struct err *e,
-               const char *fmt, ...) {
+bool ptx_error(struct ptx_module *m, struct ptx_place at, enum err_code code, struct err *e, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  format_error(m, text, line, col, code, e, fmt, ap);
+  format_error(m, at, code, e, fmt, ap);
   va_end(ap);
   return false;
 }
@@ -45,7 +44,7 @@ bool ptx_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col,
 void parse_fail(struct parser *p, uint32_t line, uint32_t col, enum err_code code, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  format_error(p->m, p->text, line, col, code, p->e, fmt, ap);
+  format_error(p->m, (struct ptx_place){p->text, line, col}, code, p->e, fmt, ap);
   va_end(ap);
   longjmp(p->fail, 1);
 }
@@ -767,7 +766,7 @@ bool ptx_parse(struct ptx_module *m, const char *src, const char *name, struct e
     lex_start(&p->lex, src);
     while (p->lex.t.kind != TOK_EOF) parse_module_item(p);
     if (!m->texts[p->text].version)
-      ok = ptx_error(m, p->text, 1, 1, ERR_INPUT, e, "not PTX: there is no .version directive");
+      ok = ptx_error(m, (struct ptx_place){p->text, 1, 1}, ERR_INPUT, e, "not PTX: there is no .version directive");
   }
   while (p->nbinds) { /* names of one text are not names of the next */
     struct ident *i = p->binds[--p->nbinds].ident;

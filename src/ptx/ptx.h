@@ -282,8 +282,11 @@ bool ptx_link(struct ptx_module *m, bool (*builtin)(const char *), struct err *e
 /* Reconvergence points, liveness, register estimate of one function. */
 void ptx_analyse(struct ptx_module *m, struct ptx_func *f);
 /* Report an error at a place of a text: file:line:column, the line, a caret. Returns false. */
-bool ptx_error(struct ptx_module *m, uint32_t text, uint32_t line, uint32_t col, enum err_code code, struct err *e,
-               const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+struct ptx_place {
+  uint32_t text, line, col; /* text: a number of the module's */
+};
+bool ptx_error(struct ptx_module *m, struct ptx_place at, enum err_code code, struct err *e, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 /* The instruction form, as in "ld.global.v4.f32". */
 const char *ptx_form(struct ptx_module *m, const struct ptx_inst *i);
 /* Static facts for the timing model. */

@@ -61,9 +61,15 @@ void study_reason(const struct study_outcome *o, const char *log_text, const str
 bool study_disk_full(const char *log_text);
 /* The last `limit` bytes of a log; the caller frees it. NULL if there is none. */
 char *study_log_tail(const char *path, size_t limit);
-/* Store how a run ended. `record` may be NULL. */
-bool study_store(struct db *db, const struct study *s, const struct study_run *r, const struct study_outcome *o,
-                 json_t *record, const char *log_text, const char *host, struct err *e);
+/* What a run left. */
+struct study_result {
+  struct study_outcome o;
+  json_t *record; /* NULL: none */
+  const char *log, *host;
+};
+/* Store how a run ended. */
+bool study_store(struct db *db, const struct study *s, const struct study_run *r, const struct study_result *d,
+                 struct err *e);
 /* "sluice run ..." as one would type it. */
 char *study_command(struct arena *a, const struct study_run *r);
 double study_now(void);

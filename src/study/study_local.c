@@ -52,8 +52,10 @@ static bool start(struct pool *p) {
   int pid = study_start(p->w->o->self, c->run->args, record, log);
   if (pid < 0) {
     *c = (struct child){0};
-    /* Too many processes for now: what runs will end. */
-    return p->running ? false : (err_set(p->w->e, ERR_INPUT, "fork: %s", strerror(errno)), p->stop = true, false);
+    if (p->running) return false; /* too many processes for now: what runs will end */
+    err_set(p->w->e, ERR_INPUT, "fork: %s", strerror(errno));
+    p->stop = true;
+    return false;
   }
   c->pid = pid;
   p->next++;
@@ -74,10 +76,9 @@ static struct study_outcome outcome(const struct child *c, int status, const str
 }
 
 /* Another program holds the file: the result waits with us, as long as nobody stops us. */
-static bool store(struct pool *p, const struct child *c, const struct study_outcome *o, json_t *record,
-                  const char *log) {
+static bool store(struct pool *p, const struct child *c, const struct study_result *d) {
   for (bool told = false;; told = true) {
-    if (study_store(p->w->db, p->w->s, c->run, o, record, log, p->host, p->w->e)) return true;
+    if (study_store(p->w->db, p->w->s, c->run, d, p->w->e)) return true;
     if (db_trouble(p->w->db) != DB_LOCKED) return false;
     if (!told && p->w->o->note) p->w->o->note(p->w->o->ctx, "the results file is locked by another program; waiting");
     sigset_t pending;
@@ -92,6 +93,7 @@ static void finish(struct pool *p, struct child *c, int status, const struct rus
   struct study_outcome o = outcome(c, status, u);
   json_t *record = o.exit_code ? NULL : json_load_file(record_path, 0, NULL);
   char *log = study_log_tail(log_path, LOG_BYTES);
+  const struct study_result d = {o, record, log, p->host};
   if (o.exit_code && study_disk_full(log)) {
     if (!p->stop)
       err_set(p->w->e, ERR_OUTPUT,
@@ -99,7 +101,7 @@ static void finish(struct pool *p, struct child *c, int status, const struct rus
               "run the study again",
               c->run->program);
     p->stop = true;
-  } else if (!store(p, c, &o, record, log)) {
+  } else if (!store(p, c, &d)) {
     p->stop = true;
   } else {
     bool done = !o.exit_code && record;

@@ -128,17 +128,18 @@ char *study_command(struct arena *a, const struct study_run *r) {
   return text;
 }
 
-bool study_store(struct db *db, const struct study *s, const struct study_run *r, const struct study_outcome *o,
-                 json_t *record, const char *log_text, const char *host, struct err *e) {
+bool study_store(struct db *db, const struct study *s, const struct study_run *r, const struct study_result *d,
+                 struct err *e) {
+  const struct study_outcome *o = &d->o;
   char reason[512] = "";
-  bool done = !o->exit_code && record;
-  if (!done) study_reason(o, log_text, s, reason, sizeof reason);
+  bool done = !o->exit_code && d->record;
+  if (!done) study_reason(o, d->log, s, reason, sizeof reason);
   struct arena a = {0};
   struct db_run run = {.hash = r->hash,
                        .done = done,
                        .exit_code = o->exit_code,
                        .error = done ? NULL : reason,
-                       .log = done ? NULL : log_text,
+                       .log = done ? NULL : d->log,
                        .command = study_command(&a, r),
                        .program = r->program,
                        .program_hash = r->program_hash,
@@ -146,11 +147,11 @@ bool study_store(struct db *db, const struct study *s, const struct study_run *r
                        .scheme = r->scheme,
                        .mode = r->mode,
                        .simulator = study_simulator(),
-                       .host = host,
+                       .host = d->host,
                        .seconds = o->seconds,
                        .cpu_seconds = o->cpu_seconds,
                        .peak_kb = o->peak_kb};
-  bool ok = db_run_put(db, &run, done ? record : NULL, e);
+  bool ok = db_run_put(db, &run, done ? d->record : NULL, e);
   arena_free(&a);
   return ok;
 }

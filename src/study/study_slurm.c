@@ -380,7 +380,8 @@ static bool import(struct cluster *c, size_t run, const char *path, json_t *r) {
     unlink(path);
     return true;
   }
-  if (!study_store(c->w->db, c->w->s, c->w->run[run], &o, record, log, host, c->w->e)) {
+  const struct study_result d = {o, record, log, host};
+  if (!study_store(c->w->db, c->w->s, c->w->run[run], &d, c->w->e)) {
     c->stop = db_trouble(c->w->db) != DB_LOCKED;
     return false;
   }
@@ -446,10 +447,10 @@ static bool give_up(struct cluster *c, const struct batch *b, size_t i) {
   char why[512];
   size_t run = b->run[i];
   task_words(c, b, i / b->per_task, why, sizeof why);
-  struct study_outcome o = {.exit_code = 1};
   char *log = NULL;
   CHECK(asprintf(&log, "sluice: %s\n", why) > 0, "out of memory");
-  bool ok = study_store(c->w->db, c->w->s, c->w->run[run], &o, NULL, log, "slurm", c->w->e);
+  const struct study_result d = {{.exit_code = 1}, NULL, log, "slurm"};
+  bool ok = study_store(c->w->db, c->w->s, c->w->run[run], &d, c->w->e);
   free(log);
   if (ok) settle(c, run, false, why);
   else c->stop = db_trouble(c->w->db) != DB_LOCKED;

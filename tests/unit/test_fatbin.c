@@ -49,42 +49,51 @@ static void begin(struct builder *b) {
   put16(b, 6, 16);
 }
 
-static void add_entry(struct builder *b, uint16_t kind, uint32_t sm, uint64_t flags, const void *stored,
-                      size_t stored_len, uint32_t csize, uint64_t usize) {
-  size_t at = b->len, padded = (stored_len + 7) & ~(size_t)7;
+struct entry {
+  uint16_t kind;
+  uint32_t sm;
+  uint64_t flags;
+  const void *stored;
+  size_t stored_len;
+  uint32_t csize;
+  uint64_t usize;
+};
+
+static void add_entry(struct builder *b, const struct entry *e) {
+  size_t at = b->len, padded = (e->stored_len + 7) & ~(size_t)7;
   b->bytes = realloc(b->bytes, at + 64 + padded);
   b->len = at + 64 + padded;
   memset(b->bytes + at, 0, 64 + padded);
-  put16(b, at, kind);
+  put16(b, at, e->kind);
   put16(b, at + 2, 0x0101);
   put32(b, at + 4, 64);
   put64(b, at + 8, padded);
-  put32(b, at + 16, csize);
+  put32(b, at + 16, e->csize);
   put16(b, at + 24, 8);
   put16(b, at + 26, 7);
-  put32(b, at + 28, sm);
-  put64(b, at + 40, flags | 0x11);
-  put64(b, at + 56, usize);
-  put(b, at + 64, stored, stored_len);
+  put32(b, at + 28, e->sm);
+  put64(b, at + 40, e->flags | 0x11);
+  put64(b, at + 56, e->usize);
+  put(b, at + 64, e->stored, e->stored_len);
   put64(b, 8, b->len - 16);
 }
 
 static void add_plain(struct builder *b, uint32_t sm, const char *text) {
-  add_entry(b, FATBIN_PTX, sm, 0, text, strlen(text) + 1, 0, 0);
+  add_entry(b, &(struct entry){FATBIN_PTX, sm, 0, text, strlen(text) + 1, 0, 0});
 }
 
 static void add_lz4(struct builder *b, uint32_t sm, const char *text) {
   char out[4096];
   int n = LZ4_compress_default(text, out, (int)strlen(text) + 1, sizeof out);
   assert_true(n > 0);
-  add_entry(b, FATBIN_PTX, sm, FLAG_LZ4, out, (size_t)n, (uint32_t)n, strlen(text) + 1);
+  add_entry(b, &(struct entry){FATBIN_PTX, sm, FLAG_LZ4, out, (size_t)n, (uint32_t)n, strlen(text) + 1});
 }
 
 static void add_zstd(struct builder *b, uint32_t sm, const char *text) {
   char out[4096];
   size_t n = ZSTD_compress(out, sizeof out, text, strlen(text) + 1, 3);
   assert_false(ZSTD_isError(n));
-  add_entry(b, FATBIN_PTX, sm, FLAG_ZSTD, out, n, (uint32_t)n, strlen(text) + 1);
+  add_entry(b, &(struct entry){FATBIN_PTX, sm, FLAG_ZSTD, out, n, (uint32_t)n, strlen(text) + 1});
 }
 
 static void reads_every_compression(void **state) {
@@ -118,8 +127,8 @@ static void chooses_the_best_target(void **state) {
   add_plain(&b, 50, ptx);
   add_plain(&b, 35, ptx);
   add_plain(&b, 75, ptx);
-  add_entry(&b, FATBIN_CUBIN, 70, 0, "x", 1, 0, 0);
-  add_entry(&b, FATBIN_CUBIN, 50, 0, "x", 1, 0, 0);
+  add_entry(&b, &(struct entry){FATBIN_CUBIN, 70, 0, "x", 1, 0, 0});
+  add_entry(&b, &(struct entry){FATBIN_CUBIN, 50, 0, "x", 1, 0, 0});
   struct fatbin f = {0};
   assert_true(fatbin_add(&f, b.bytes, b.len, NULL));
   assert_int_equal(fatbin_choose_ptx(&f, 0, 50)->sm, 50);
@@ -200,8 +209,8 @@ static void names_unknown_compression(void **state) {
   (void)state;
   struct builder b;
   begin(&b);
-  add_entry(&b, FATBIN_PTX, 80, 0x4000, "????????", 8, 8, 100);
-  add_entry(&b, FATBIN_PTX, 80, FLAG_LZ4 | FLAG_ZSTD, "????????", 8, 8, 100);
+  add_entry(&b, &(struct entry){FATBIN_PTX, 80, 0x4000, "????????", 8, 8, 100});
+  add_entry(&b, &(struct entry){FATBIN_PTX, 80, FLAG_LZ4 | FLAG_ZSTD, "????????", 8, 8, 100});
   struct fatbin f = {0};
   struct err e = {0};
   assert_true(fatbin_add(&f, b.bytes, b.len, &e));
@@ -219,9 +228,9 @@ static void refuses_forged_sizes(void **state) {
   (void)state;
   struct builder b;
   begin(&b);
-  add_entry(&b, FATBIN_PTX, 80, FLAG_LZ4, "????????", 8, 8, UINT64_C(1) << 40);
-  add_entry(&b, FATBIN_PTX, 80, FLAG_LZ4, "????????", 8, 8, 1 << 20);
-  add_entry(&b, FATBIN_PTX, 80, FLAG_LZ4, "????????", 8, 4096, 100);
+  add_entry(&b, &(struct entry){FATBIN_PTX, 80, FLAG_LZ4, "????????", 8, 8, UINT64_C(1) << 40});
+  add_entry(&b, &(struct entry){FATBIN_PTX, 80, FLAG_LZ4, "????????", 8, 8, 1 << 20});
+  add_entry(&b, &(struct entry){FATBIN_PTX, 80, FLAG_LZ4, "????????", 8, 4096, 100});
   struct fatbin f = {0};
   struct err e = {0};
   assert_true(fatbin_add(&f, b.bytes, b.len, &e));

@@ -160,7 +160,8 @@ static void check_op(struct fixture *x, const char *op, const struct format *f, 
            unary ? "" : ", %b", three ? ", %c" : "");
   uint32_t bytes = (uint32_t)f->bytes;
   fill(f, a, b, c);
-  if (!array_run(x->s, text, bytes, bytes, bytes, bytes, N, a, b, c, d, &e)) fail_msg("%s: %s", text, e.msg);
+  if (!array_run(x->s, &(struct array_op){text, bytes, {bytes, bytes, bytes}, N, {a, b, c}, d}, &e))
+    fail_msg("%s: %s", text, e.msg);
   mpfr_t ma, mb, mc, mr;
   mpfr_inits2(53, ma, mb, mc, (mpfr_ptr)0);
   mpfr_init2(mr, f->prec);
@@ -216,7 +217,7 @@ static void check_convert(struct fixture *x, const struct format *to, const stru
                                            : MPFR_RNDN;
   snprintf(text, sizeof text, "cvt%s%s.%s.%s %%d, %%a;", round, ftz ? ".ftz" : "", to->name, from->name);
   fill(from, a, b, c);
-  if (!array_run(x->s, text, (uint32_t)to->bytes, (uint32_t)from->bytes, 4, 4, N, a, NULL, NULL, d, &e))
+  if (!array_run(x->s, &(struct array_op){text, (uint32_t)to->bytes, {(uint32_t)from->bytes, 4, 4}, N, {a}, d}, &e))
     fail_msg("%s: %s", text, e.msg);
   mpfr_t v;
   mpfr_init2(v, to->prec);
@@ -269,7 +270,8 @@ static void to_integers(void **state) {
           double m = ldexp((double)(int64_t)(b[i] | 1), (int)(b[i + 1 < N ? i + 1 : i] % 80) - 75);
           a[i] = from ? encode(&f64, m) : encode(&f32, (float)m);
         }
-        if (!array_run(x->s, text, (uint32_t)ints[k].bits / 8, (uint32_t)f->bytes, 4, 4, N, a, NULL, NULL, d, &e))
+        if (!array_run(x->s,
+                       &(struct array_op){text, (uint32_t)ints[k].bits / 8, {(uint32_t)f->bytes, 4, 4}, N, {a}, d}, &e))
           fail_msg("%s: %s", text, e.msg);
         mpfr_set_si_2exp(lo, ints[k].sign ? -1 : 0, ints[k].bits - 1, MPFR_RNDN);
         mpfr_set_ui_2exp(hi, 1, ints[k].bits - ints[k].sign, MPFR_RNDN);
@@ -320,7 +322,8 @@ static void from_integers(void **state) {
         char text[128];
         struct err e = {0};
         snprintf(text, sizeof text, "cvt.%s.%s.%s %%d, %%a;", rounds[r], f->name, ints[k].name);
-        if (!array_run(x->s, text, (uint32_t)f->bytes, (uint32_t)ints[k].bytes, 4, 4, N, a, NULL, NULL, d, &e))
+        if (!array_run(x->s, &(struct array_op){text, (uint32_t)f->bytes, {(uint32_t)ints[k].bytes, 4, 4}, N, {a}, d},
+                       &e))
           fail_msg("%s: %s", text, e.msg);
         mpfr_t v;
         mpfr_init2(v, f->prec);
@@ -363,7 +366,7 @@ static void approximations(void **state) {
       a[i] = encode(&f32, (float)in);
     }
     snprintf(text, sizeof text, "%s %%d, %%a;", list[k].op);
-    if (!array_run(x->s, text, 4, 4, 4, 4, N, a, NULL, NULL, d, &e)) fail_msg("%s: %s", text, e.msg);
+    if (!array_run(x->s, &(struct array_op){text, 4, {4, 4, 4}, N, {a}, d}, &e)) fail_msg("%s: %s", text, e.msg);
     for (uint32_t i = 0; i < N; i++) {
       double in = decode(&f32, a[i]), got = decode(&f32, d[i]);
       mpfr_set_d(v, in, MPFR_RNDN);

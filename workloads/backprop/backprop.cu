@@ -115,8 +115,8 @@ static std::vector<float> hidden_errors(const std::vector<double> &sums, const s
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "backprop");
-  int in = wl_int(&w, "inputs", 2048, 16384, 262144, 16, 65535 * 16, "input units (rounded up to 16)");
-  bool original = wl_int(&w, "original", 0, 0, 0, 0, 1, "1: kernels with the original's statements") == 1;
+  int in = wl_int(&w, "inputs", wl_by_size(2048, 16384, 262144), 16, 65535 * 16, "input units (rounded up to 16)");
+  bool original = wl_int(&w, "original", wl_by_size(0, 0, 0), 0, 1, "1: kernels with the original's statements") == 1;
   wl_ready(&w);
   in = (in + HEIGHT - 1) / HEIGHT * HEIGHT;
   const int hid = WIDTH;

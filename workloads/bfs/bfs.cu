@@ -59,9 +59,9 @@ static std::vector<int> reference(const struct wl_csr &g, int source) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "bfs");
-  int scale = wl_int(&w, "scale", 12, 16, 20, 4, 24, "log2 of the vertices");
-  int degree = wl_int(&w, "degree", 6, 6, 8, 1, 64, "edges per vertex");
-  int kind = wl_int(&w, "graph", 2, 2, 2, 0, 2, "0 R-MAT, 1 road map, 2 uniform");
+  int scale = wl_int(&w, "scale", wl_by_size(12, 16, 20), 4, 24, "log2 of the vertices");
+  int degree = wl_int(&w, "degree", wl_by_size(6, 6, 8), 1, 64, "edges per vertex");
+  int kind = wl_int(&w, "graph", wl_by_size(2, 2, 2), 0, 2, "0 R-MAT, 1 road map, 2 uniform");
   wl_ready(&w, true);
 
   struct wl_csr g = wl_graph_for(&w, kind, scale, degree, 10, true);

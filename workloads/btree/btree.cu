@@ -84,8 +84,8 @@ static int build(int n, std::vector<knode> *nodes, int *height) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "btree");
-  int n = wl_int(&w, "records", 20000, 200000, 1000000, 1, 10000000, "records in the tree");
-  int queries = wl_int(&w, "queries", 300, 2200, 60000, 1, 65535, "point queries, and as many ranges");
+  int n = wl_int(&w, "records", wl_by_size(20000, 200000, 1000000), 1, 10000000, "records in the tree");
+  int queries = wl_int(&w, "queries", wl_by_size(300, 2200, 60000), 1, 65535, "point queries, and as many ranges");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

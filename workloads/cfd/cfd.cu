@@ -136,8 +136,8 @@ static void reference(std::vector<float> *v, int n, int iterations, const std::v
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "cfd");
-  int side = wl_int(&w, "side", 48, 112, 320, 4, 2048, "cells per side");
-  int iterations = wl_int(&w, "iterations", 1, 2, 10, 1, 1000, "time steps");
+  int side = wl_int(&w, "side", wl_by_size(48, 112, 320), 4, 2048, "cells per side");
+  int iterations = wl_int(&w, "iterations", wl_by_size(1, 2, 10), 1, 1000, "time steps");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

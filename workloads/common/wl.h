@@ -65,12 +65,22 @@ static inline struct wl wl_begin(int argc, char **argv, const char *name) {
   return w;
 }
 
-/* An integer parameter: its value for small, medium and large, unless --key says otherwise. */
-static inline int wl_int(struct wl *w, const char *key, int s, int m, int l, int lo, int hi, const char *what) {
+/* A value for each size. */
+struct wl_sizes {
+  int of[3]; /* by enum wl_level */
+};
+static inline struct wl_sizes wl_by_size(int small_value, int medium_value, int large_value) {
+  struct wl_sizes s = {{small_value, medium_value, large_value}};
+  return s;
+}
+
+/* An integer parameter: its value for the size, unless --key says otherwise; from lo to hi. */
+static inline int wl_int(struct wl *w, const char *key, struct wl_sizes s, int lo, int hi, const char *what) {
   char line[200];
-  snprintf(line, sizeof line, "  --%-12s %-40s small %d, medium %d, large %d (%d..%d)\n", key, what, s, m, l, lo, hi);
+  snprintf(line, sizeof line, "  --%-12s %-40s small %d, medium %d, large %d (%d..%d)\n", key, what, s.of[WL_SMALL],
+           s.of[WL_MEDIUM], s.of[WL_LARGE], lo, hi);
   w->params += line;
-  int v = w->level == WL_SMALL ? s : w->level == WL_MEDIUM ? m : l;
+  int v = s.of[w->level];
   for (size_t i = 0; i < w->rest.size(); i++) {
     if (w->rest[i].compare(0, strlen(key) + 1, std::string(key) + "=")) continue;
     const char *text = w->rest[i].c_str() + strlen(key) + 1;

@@ -25,8 +25,8 @@ __global__ void convolve(const float *a, float *b, int ni, int nj) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "conv2d");
-  int ni = wl_int(&w, "rows", 192, 512, 2048, 3, 8192, "rows");
-  int nj = wl_int(&w, "columns", 256, 1024, 4096, 3, 8192, "columns");
+  int ni = wl_int(&w, "rows", wl_by_size(192, 512, 2048), 3, 8192, "rows");
+  int nj = wl_int(&w, "columns", wl_by_size(256, 1024, 4096), 3, 8192, "columns");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -59,9 +59,9 @@ __global__ void columns_pass(float *dst, const float *src, int height, int pitch
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "convsep");
-  int width = wl_int(&w, "width", 256, 512, 2048, 128, 8192, "columns (rounded up to 128)");
-  int height = wl_int(&w, "height", 128, 512, 2048, 64, 8192, "rows (rounded up to 64)");
-  int rounds = wl_int(&w, "iterations", 1, 1, 4, 1, 100, "times both passes run");
+  int width = wl_int(&w, "width", wl_by_size(256, 512, 2048), 128, 8192, "columns (rounded up to 128)");
+  int height = wl_int(&w, "height", wl_by_size(128, 512, 2048), 64, 8192, "rows (rounded up to 64)");
+  int rounds = wl_int(&w, "iterations", wl_by_size(1, 1, 4), 1, 100, "times both passes run");
   wl_ready(&w);
   width = (width + 127) / 128 * 128;
   height = (height + 63) / 64 * 64;

@@ -38,8 +38,9 @@ __global__ void potential(int n, float spacing, float *grid, int width) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "cp");
-  int n = wl_int(&w, "atoms", 200, 300, 4400, 1, 1 << 20, "atoms");
-  int side = wl_int(&w, "side", 128, 256, 384, BX * UNROLL, 4096, "grid points per side (rounded up to 128)");
+  int n = wl_int(&w, "atoms", wl_by_size(200, 300, 4400), 1, 1 << 20, "atoms");
+  int side =
+      wl_int(&w, "side", wl_by_size(128, 256, 384), BX * UNROLL, 4096, "grid points per side (rounded up to 128)");
   wl_ready(&w);
   side = (side + BX * UNROLL - 1) / (BX * UNROLL) * (BX * UNROLL);
 

@@ -158,8 +158,8 @@ static void grid_mesh(int side, uint64_t *seed, std::vector<float> *x, std::vect
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "dmr");
-  int side = wl_int(&w, "side", 10, 24, 64, 3, 2048, "points per side of the first mesh");
-  int limit = wl_int(&w, "limit", 200, 150, 100, 10, 400, "largest area allowed, in thousandths");
+  int side = wl_int(&w, "side", wl_by_size(10, 24, 64), 3, 2048, "points per side of the first mesh");
+  int limit = wl_int(&w, "limit", wl_by_size(200, 150, 100), 10, 400, "largest area allowed, in thousandths");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

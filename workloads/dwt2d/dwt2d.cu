@@ -86,8 +86,8 @@ static void lift(int *v, size_t step, int n) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "dwt2d");
-  int side = wl_int(&w, "side", 192, 464, 1024, 16, 4096, "pixels per side (made even at every level)");
-  int levels = wl_int(&w, "levels", 2, 3, 3, 1, 8, "levels");
+  int side = wl_int(&w, "side", wl_by_size(192, 464, 1024), 16, 4096, "pixels per side (made even at every level)");
+  int levels = wl_int(&w, "levels", wl_by_size(2, 3, 3), 1, 8, "levels");
   wl_ready(&w);
   side = std::max(side >> levels, 2) << levels;
 

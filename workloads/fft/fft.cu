@@ -113,7 +113,7 @@ static void reference(std::vector<double> *re, std::vector<double> *im) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "fft");
-  int batch = wl_int(&w, "batch", 64, 1024, 16384, 1, 65535, "transforms");
+  int batch = wl_int(&w, "batch", wl_by_size(64, 1024, 16384), 1, 65535, "transforms");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -87,10 +87,10 @@ __global__ void track(const float *frame, int rows, int cols, struct point_data 
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "heartwall");
-  int points = wl_int(&w, "points", 8, 24, 51, 1, 1024, "points followed");
-  int frames = wl_int(&w, "frames", 1, 2, 10, 1, 100, "frames");
-  int rows = wl_int(&w, "rows", 320, 512, 656, 100, 2048, "rows of a frame");
-  int cols = wl_int(&w, "columns", 320, 512, 744, 100, 2048, "columns of a frame");
+  int points = wl_int(&w, "points", wl_by_size(8, 24, 51), 1, 1024, "points followed");
+  int frames = wl_int(&w, "frames", wl_by_size(1, 2, 10), 1, 100, "frames");
+  int rows = wl_int(&w, "rows", wl_by_size(320, 512, 656), 100, 2048, "rows of a frame");
+  int cols = wl_int(&w, "columns", wl_by_size(320, 512, 744), 100, 2048, "columns of a frame");
   wl_ready(&w);
 
   /* A smooth random texture that moves by (2, -1) a frame: tracking must find just that. */

@@ -73,9 +73,9 @@ __global__ void final_pass(const unsigned *bins, unsigned char *out, int n) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "histogram");
-  int n = wl_int(&w, "pixels", 65536, 524288, 8388608, 512, 1 << 26, "pixels (made even)");
-  int nbins = wl_int(&w, "bins", 8192, 32768, 131072, WINDOW, 1 << 20, "bins");
-  int passes = wl_int(&w, "passes", 2, 3, 5, 1, 100, "passes over the image");
+  int n = wl_int(&w, "pixels", wl_by_size(65536, 524288, 8388608), 512, 1 << 26, "pixels (made even)");
+  int nbins = wl_int(&w, "bins", wl_by_size(8192, 32768, 131072), WINDOW, 1 << 20, "bins");
+  int passes = wl_int(&w, "passes", wl_by_size(2, 3, 5), 1, 100, "passes over the image");
   wl_ready(&w);
   n &= ~1;
 

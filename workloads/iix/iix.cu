@@ -51,8 +51,8 @@ __global__ void map_links(const char *text, const int *page, int pages, const in
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "iix");
-  int pages = wl_int(&w, "pages", 384, 2048, 16384, 16, 1 << 20, "pages");
-  int urls = wl_int(&w, "urls", 200, 1000, 10000, 1, 1 << 20, "different links");
+  int pages = wl_int(&w, "pages", wl_by_size(384, 2048, 16384), 16, 1 << 20, "pages");
+  int urls = wl_int(&w, "urls", wl_by_size(200, 1000, 10000), 1, 1 << 20, "different links");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -75,11 +75,11 @@ static void check_members(struct wl_check *chk, const std::vector<float> &x, con
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "kmeans");
-  int n = wl_int(&w, "points", 2048, 16384, 262144, 32, 1 << 22, "points to cluster");
-  int nf = wl_int(&w, "features", 34, 34, 34, 1, 256, "numbers per point");
-  int k = wl_int(&w, "clusters", 5, 5, 5, 1, 64, "clusters to find");
-  int rounds = wl_int(&w, "rounds", 2, 3, 6, 1, 1000, "most iterations");
-  int layout = wl_int(&w, "layout", 0, 0, 0, 0, 1, "0 row-major point kernel, 1 column-major");
+  int n = wl_int(&w, "points", wl_by_size(2048, 16384, 262144), 32, 1 << 22, "points to cluster");
+  int nf = wl_int(&w, "features", wl_by_size(34, 34, 34), 1, 256, "numbers per point");
+  int k = wl_int(&w, "clusters", wl_by_size(5, 5, 5), 1, 64, "clusters to find");
+  int rounds = wl_int(&w, "rounds", wl_by_size(2, 3, 6), 1, 1000, "most iterations");
+  int layout = wl_int(&w, "layout", wl_by_size(0, 0, 0), 0, 1, "0 row-major point kernel, 1 column-major");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

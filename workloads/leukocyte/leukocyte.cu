@@ -175,10 +175,10 @@ static void check_scores(struct wl_check *chk, const struct tables &t, const std
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "leukocyte");
-  int rows = wl_int(&w, "rows", 80, 96, 256, 48, 1024, "rows of the frame");
-  int cols = wl_int(&w, "columns", 64, 128, 512, 48, 2048, "columns of the frame");
-  int cells = wl_int(&w, "cells", 4, 10, 36, 1, 512, "cells followed");
-  int most = wl_int(&w, "iterations", 8, 20, 100, 1, 1000, "most iterations of the vector flow");
+  int rows = wl_int(&w, "rows", wl_by_size(80, 96, 256), 48, 1024, "rows of the frame");
+  int cols = wl_int(&w, "columns", wl_by_size(64, 128, 512), 48, 2048, "columns of the frame");
+  int cells = wl_int(&w, "cells", wl_by_size(4, 10, 36), 1, 512, "cells followed");
+  int most = wl_int(&w, "iterations", wl_by_size(8, 20, 100), 1, 1000, "most iterations of the vector flow");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

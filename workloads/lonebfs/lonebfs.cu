@@ -30,9 +30,9 @@ __global__ void expand(const int *row, const int *col, int *level, const int *in
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "lonebfs");
-  int scale = wl_int(&w, "scale", 13, 17, 20, 4, 24, "log2 of the vertices");
-  int degree = wl_int(&w, "degree", 6, 8, 8, 1, 64, "edges per vertex");
-  int kind = wl_int(&w, "graph", 0, 0, 0, 0, 2, "0 R-MAT, 1 road map, 2 uniform");
+  int scale = wl_int(&w, "scale", wl_by_size(13, 17, 20), 4, 24, "log2 of the vertices");
+  int degree = wl_int(&w, "degree", wl_by_size(6, 8, 8), 1, 64, "edges per vertex");
+  int kind = wl_int(&w, "graph", wl_by_size(0, 0, 0), 0, 2, "0 R-MAT, 1 road map, 2 uniform");
   wl_ready(&w, true);
 
   struct wl_csr g = wl_graph_for(&w, kind, scale, degree, 10, true);

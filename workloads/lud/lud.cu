@@ -71,7 +71,7 @@ __global__ void lud_internal(float *m, int n, int offset) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "lud");
-  int n = wl_int(&w, "n", 128, 256, 768, B, 4096, "side of the matrix (rounded up to 16)");
+  int n = wl_int(&w, "n", wl_by_size(128, 256, 768), B, 4096, "side of the matrix (rounded up to 16)");
   wl_ready(&w);
   n = (n + B - 1) / B * B;
 

@@ -39,8 +39,8 @@ __global__ void matmul_plain(float *c, const float *a, const float *b, int n) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "matmul");
-  int n = wl_int(&w, "n", 128, 256, 768, 16, 4096, "side of the matrices (rounded up to 16)");
-  int tiled = wl_int(&w, "tiled", 1, 1, 1, 0, 1, "1 tiles in shared memory, 0 without");
+  int n = wl_int(&w, "n", wl_by_size(128, 256, 768), 16, 4096, "side of the matrices (rounded up to 16)");
+  int tiled = wl_int(&w, "tiled", wl_by_size(1, 1, 1), 0, 1, "1 tiles in shared memory, 0 without");
   wl_ready(&w);
   n = (n + TILE - 1) / TILE * TILE;
 

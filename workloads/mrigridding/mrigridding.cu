@@ -89,8 +89,8 @@ __global__ void gridding(const sample *s, const unsigned *start, int n, float2 *
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "mrigridding");
-  int n = wl_int(&w, "samples", 2000, 12000, 400000, 64, 1 << 24, "samples");
-  int side = wl_int(&w, "side", 48, 96, 512, TILE, 2048, "grid points per side (rounded up to 8)");
+  int n = wl_int(&w, "samples", wl_by_size(2000, 12000, 400000), 64, 1 << 24, "samples");
+  int side = wl_int(&w, "side", wl_by_size(48, 96, 512), TILE, 2048, "grid points per side (rounded up to 8)");
   wl_ready(&w);
   side = (side + TILE - 1) / TILE * TILE;
 

@@ -112,9 +112,9 @@ __global__ void match(const tree_node *tree, const char *text, const char *reads
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "mummergpu");
-  int n = wl_int(&w, "genome", 4000, 40000, 400000, 16, 10000000, "letters of the genome");
-  int reads_n = wl_int(&w, "reads", 1024, 8192, 65536, 1, 1 << 20, "reads");
-  int len = wl_int(&w, "length", 25, 25, 40, 4, 1000, "letters per read");
+  int n = wl_int(&w, "genome", wl_by_size(4000, 40000, 400000), 16, 10000000, "letters of the genome");
+  int reads_n = wl_int(&w, "reads", wl_by_size(1024, 8192, 65536), 1, 1 << 20, "reads");
+  int len = wl_int(&w, "length", wl_by_size(25, 25, 40), 4, 1000, "letters per read");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -64,7 +64,7 @@ __global__ void layer_full(const float *in, const float *w, float *out, int inpu
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "neuralnet");
-  int images = wl_int(&w, "images", 1, 7, 56, 1, 1024, "images");
+  int images = wl_int(&w, "images", wl_by_size(1, 7, 56), 1, 1024, "images");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -19,9 +19,9 @@ __global__ void euclid(const float2 *locations, float *distances, int n, float l
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "nn");
-  int n = wl_int(&w, "records", 32768, 131072, 4194304, 32, 1 << 25, "records");
-  int targets = wl_int(&w, "targets", 2, 6, 10, 1, 1000, "targets");
-  int k = wl_int(&w, "k", 5, 5, 5, 1, 32, "neighbours wanted");
+  int n = wl_int(&w, "records", wl_by_size(32768, 131072, 4194304), 32, 1 << 25, "records");
+  int targets = wl_int(&w, "targets", wl_by_size(2, 6, 10), 1, 1000, "targets");
+  int k = wl_int(&w, "k", wl_by_size(5, 5, 5), 1, 32, "neighbours wanted");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -62,8 +62,8 @@ __global__ void shrink(const int *reference, int *item, int cols, int penalty, i
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "nw");
-  int n = wl_int(&w, "length", 256, 1024, 4096, TILE, 16384, "letters per sequence (rounded up to 16)");
-  int penalty = wl_int(&w, "penalty", 10, 10, 10, 1, 100, "cost of a gap");
+  int n = wl_int(&w, "length", wl_by_size(256, 1024, 4096), TILE, 16384, "letters per sequence (rounded up to 16)");
+  int penalty = wl_int(&w, "penalty", wl_by_size(10, 10, 10), 1, 100, "cost of a gap");
   wl_ready(&w);
   n = (n + TILE - 1) / TILE * TILE;
 

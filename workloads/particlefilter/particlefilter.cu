@@ -111,9 +111,9 @@ static std::vector<unsigned char> frame_of(int side, int t, const std::vector<in
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "particlefilter");
-  int n = wl_int(&w, "particles", 1024, 1024, 8192, 32, 1 << 18, "particles");
-  int side = wl_int(&w, "side", 128, 128, 256, 32, 1024, "pixels per side of a frame");
-  int frames = wl_int(&w, "frames", 2, 10, 20, 1, 100, "frames");
+  int n = wl_int(&w, "particles", wl_by_size(1024, 1024, 8192), 32, 1 << 18, "particles");
+  int side = wl_int(&w, "side", wl_by_size(128, 128, 256), 32, 1024, "pixels per side of a frame");
+  int frames = wl_int(&w, "frames", wl_by_size(2, 10, 20), 1, 100, "frames");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

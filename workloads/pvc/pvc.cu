@@ -47,9 +47,9 @@ __global__ void reduce_count(mars_record *r, const int *head, int n) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "pvc");
-  int n = wl_int(&w, "lines", 1024, 4096, 65536, 16, 1 << 20, "log lines");
-  int urls = wl_int(&w, "urls", 200, 1000, 20000, 1, 1 << 20, "pages");
-  int visitors = wl_int(&w, "visitors", 64, 256, 2048, 1, 1 << 20, "visitors");
+  int n = wl_int(&w, "lines", wl_by_size(1024, 4096, 65536), 16, 1 << 20, "log lines");
+  int urls = wl_int(&w, "urls", wl_by_size(200, 1000, 20000), 1, 1 << 20, "pages");
+  int visitors = wl_int(&w, "visitors", wl_by_size(64, 256, 2048), 1, 1 << 20, "visitors");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -25,7 +25,7 @@ __global__ void map_views(const char *text, const int *line, int lines, mars_rec
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "pvr");
-  int n = wl_int(&w, "pages", 2048, 8192, 262144, 16, 1 << 20, "pages");
+  int n = wl_int(&w, "pages", wl_by_size(2048, 8192, 262144), 16, 1 << 20, "pages");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -106,9 +106,9 @@ __global__ void render(const sphere *s, int n, unsigned *image, int w, int h) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "ray");
-  int width = wl_int(&w, "width", 64, 192, 512, 16, 4096, "pixels across");
-  int height = wl_int(&w, "height", 48, 128, 384, 16, 4096, "pixels down");
-  int n = wl_int(&w, "spheres", 16, 24, 64, 1, 4096, "spheres");
+  int width = wl_int(&w, "width", wl_by_size(64, 192, 512), 16, 4096, "pixels across");
+  int height = wl_int(&w, "height", wl_by_size(48, 128, 384), 16, 4096, "pixels down");
+  int n = wl_int(&w, "spheres", wl_by_size(16, 24, 64), 1, 4096, "spheres");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -33,8 +33,8 @@ __global__ void scalar_prod(float *c, const float *a, const float *b, int vector
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "scalarprod");
-  int vectors = wl_int(&w, "vectors", 32, 256, 1024, 1, 65536, "pairs");
-  int elements = wl_int(&w, "elements", 4096, 4096, 16384, 32, 1 << 20, "elements of a vector");
+  int vectors = wl_int(&w, "vectors", wl_by_size(32, 256, 1024), 1, 65536, "pairs");
+  int elements = wl_int(&w, "elements", wl_by_size(4096, 4096, 16384), 32, 1 << 20, "elements of a vector");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

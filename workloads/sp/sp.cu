@@ -93,9 +93,9 @@ static struct formula random_formula(int vars, int clauses, uint64_t *seed) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "sp");
-  int vars = wl_int(&w, "variables", 400, 1500, 20000, 8, 10000000, "variables");
-  int ratio = wl_int(&w, "ratio", 420, 420, 420, 100, 500, "clauses per 100 variables");
-  int rounds = wl_int(&w, "iterations", 3, 4, 20, 1, 1000, "most iterations");
+  int vars = wl_int(&w, "variables", wl_by_size(400, 1500, 20000), 8, 10000000, "variables");
+  int ratio = wl_int(&w, "ratio", wl_by_size(420, 420, 420), 100, 500, "clauses per 100 variables");
+  int rounds = wl_int(&w, "iterations", wl_by_size(3, 4, 20), 1, 1000, "most iterations");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -51,10 +51,10 @@ static struct jds jds_of(const struct wl_csr &m) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "spmv");
-  int n = wl_int(&w, "rows", 2048, 16384, 131072, 32, 1 << 22, "rows and columns");
-  int band = wl_int(&w, "band", 4, 8, 12, 0, 256, "half-width of the band, half filled");
-  int random = wl_int(&w, "random", 8, 16, 24, 0, 256, "random entries per row on average");
-  int launches = wl_int(&w, "launches", 2, 3, 20, 1, 1000, "products");
+  int n = wl_int(&w, "rows", wl_by_size(2048, 16384, 131072), 32, 1 << 22, "rows and columns");
+  int band = wl_int(&w, "band", wl_by_size(4, 8, 12), 0, 256, "half-width of the band, half filled");
+  int random = wl_int(&w, "random", wl_by_size(8, 16, 24), 0, 256, "random entries per row on average");
+  int launches = wl_int(&w, "launches", wl_by_size(2, 3, 20), 1, 1000, "products");
   wl_ready(&w, true);
 
   uint64_t seed = w.seed;

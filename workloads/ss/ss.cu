@@ -29,8 +29,8 @@ __global__ void score(const float *m, const float *len, float *out, int docs, in
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "ss");
-  int docs = wl_int(&w, "documents", 64, 160, 768, 2, 8192, "documents");
-  int dim = wl_int(&w, "features", 64, 128, 128, 1, 4096, "features of a document");
+  int docs = wl_int(&w, "documents", wl_by_size(64, 160, 768), 2, 8192, "documents");
+  int dim = wl_int(&w, "features", wl_by_size(64, 128, 128), 1, 4096, "features of a document");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

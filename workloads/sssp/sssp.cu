@@ -54,9 +54,9 @@ static std::vector<unsigned> reference(const struct wl_csr &g, const std::vector
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "sssp");
-  int scale = wl_int(&w, "scale", 11, 14, 18, 4, 24, "log2 of the vertices");
-  int degree = wl_int(&w, "degree", 6, 8, 8, 1, 64, "edges per vertex");
-  int kind = wl_int(&w, "graph", 2, 2, 2, 0, 2, "0 R-MAT, 1 road map, 2 uniform");
+  int scale = wl_int(&w, "scale", wl_by_size(11, 14, 18), 4, 24, "log2 of the vertices");
+  int degree = wl_int(&w, "degree", wl_by_size(6, 8, 8), 1, 64, "edges per vertex");
+  int kind = wl_int(&w, "graph", wl_by_size(2, 2, 2), 0, 2, "0 R-MAT, 1 road map, 2 uniform");
   wl_ready(&w, true);
 
   struct wl_csr g = wl_graph_for(&w, kind, scale, degree, 100, true);

@@ -50,9 +50,9 @@ __global__ void block2d(float c0, float c1, const float *a0, float *anext, int n
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "stencil");
-  int n = wl_int(&w, "side", 64, 128, 384, 4, 2048, "points in x and y");
-  int nz = wl_int(&w, "depth", 12, 32, 64, 3, 1024, "points in z");
-  int rounds = wl_int(&w, "iterations", 2, 3, 10, 1, 1000, "iterations");
+  int n = wl_int(&w, "side", wl_by_size(64, 128, 384), 4, 2048, "points in x and y");
+  int nz = wl_int(&w, "depth", wl_by_size(12, 32, 64), 3, 1024, "points in z");
+  int rounds = wl_int(&w, "iterations", wl_by_size(2, 3, 10), 1, 1000, "iterations");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

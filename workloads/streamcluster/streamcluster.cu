@@ -39,9 +39,9 @@ __global__ void compute_cost(int num, int dim, int x, const float *weight, const
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "streamcluster");
-  int n = wl_int(&w, "points", 1024, 8192, 65536, 32, 1 << 20, "points");
-  int dim = wl_int(&w, "dim", 32, 64, 64, 1, 1024, "dimensions");
-  int proposals = wl_int(&w, "proposals", 6, 12, 60, 1, 1000, "centres proposed");
+  int n = wl_int(&w, "points", wl_by_size(1024, 8192, 65536), 32, 1 << 20, "points");
+  int dim = wl_int(&w, "dim", wl_by_size(32, 64, 64), 1, 1024, "dimensions");
+  int proposals = wl_int(&w, "proposals", wl_by_size(6, 12, 60), 1, 1000, "centres proposed");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

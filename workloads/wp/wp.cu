@@ -96,9 +96,9 @@ __global__ void microphysics(struct fields f, int columns, int levels, float dt)
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "wp");
-  int columns = wl_int(&w, "columns", 1024, 4096, 65536, 32, 1 << 20, "columns of air");
-  int levels = wl_int(&w, "levels", 12, 27, 27, 2, 128, "levels");
-  int steps = wl_int(&w, "steps", 1, 1, 4, 1, 100, "time steps");
+  int columns = wl_int(&w, "columns", wl_by_size(1024, 4096, 65536), 32, 1 << 20, "columns of air");
+  int levels = wl_int(&w, "levels", wl_by_size(12, 27, 27), 2, 128, "levels");
+  int steps = wl_int(&w, "steps", wl_by_size(1, 1, 4), 1, 100, "time steps");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -120,29 +120,30 @@ static struct layout level_layout(const struct cudaChannelFormatDesc *f, struct 
   return l;
 }
 
-cudaError_t external_memory_mipmap(struct cudart *c, struct cuda_mipmap **out, struct cuda_memory *m, uint64_t offset,
-                                   const struct cudaChannelFormatDesc *format, struct cudaExtent extent, unsigned flags,
-                                   unsigned levels) {
+cudaError_t external_memory_mipmap(struct cudart *c, struct cuda_mipmap **out, struct cuda_memory *m,
+                                   const struct external_mipmap_desc *d) {
+  const struct cudaChannelFormatDesc *format = &d->format;
+  struct cudaExtent extent = d->extent;
   if (!ptrmap_get(&c->external_memories, (uintptr_t)m)) return cudaErrorInvalidResourceHandle;
   int bits = format->x + format->y + format->z + format->w;
-  if (!out || !levels || levels > MAX_LEVELS || bits < 8 || bits > 128 || !extent.width || extent.width > 1u << 20 ||
-      extent.height > 1u << 20 || extent.depth > 1u << 16)
+  if (!out || !d->levels || d->levels > MAX_LEVELS || bits < 8 || bits > 128 || !extent.width ||
+      extent.width > 1u << 20 || extent.height > 1u << 20 || extent.depth > 1u << 16)
     return cudaErrorInvalidValue;
   uint64_t bytes = 0, at, block;
   struct cudaExtent e = extent;
   uint32_t count = 0;
   do bytes += level_layout(format, e).bytes;
-  while (++count < levels && cudart_smaller_level(&e, flags));
-  if (count < levels) return cudaErrorInvalidValue;
-  if (offset <= m->bytes && bytes > m->bytes - offset) /* the last level may lack its padding */
-    bytes = m->bytes - offset < bytes - level_layout(format, e).bytes ? bytes : m->bytes - offset;
-  cudaError_t r = map(c, &block, m, offset, bytes, "cudaExternalMemoryGetMappedMipmappedArray");
+  while (++count < d->levels && cudart_smaller_level(&e, d->flags));
+  if (count < d->levels) return cudaErrorInvalidValue;
+  if (d->offset <= m->bytes && bytes > m->bytes - d->offset) /* the last level may lack its padding */
+    bytes = m->bytes - d->offset < bytes - level_layout(format, e).bytes ? bytes : m->bytes - d->offset;
+  cudaError_t r = map(c, &block, m, d->offset, bytes, "cudaExternalMemoryGetMappedMipmappedArray");
   if (r != cudaSuccess) return r;
   struct cuda_mipmap *a = mem_zeroed(1, sizeof *a);
   a->block = at = block;
   for (e = extent; a->levels < count && r == cudaSuccess;) {
     struct layout l = level_layout(format, e);
-    r = cudart_array_view(c, format, &e, flags, (struct cuda_place){at, l.pitch, l.slice}, &a->level[a->levels]);
+    r = cudart_array_view(c, format, &e, d->flags, (struct cuda_place){at, l.pitch, l.slice}, &a->level[a->levels]);
     if (r == cudaSuccess && !simt_mem_at(c->simt, at, a->level[a->levels]->bytes)) {
       cudart_array_drop_view(c, a->level[a->levels]);
       r = cudart_why(c, cudaErrorInvalidValue, "an array of %zu x %zu x %zu does not fit in its external memory",
@@ -150,7 +151,7 @@ cudaError_t external_memory_mipmap(struct cudart *c, struct cuda_mipmap **out, s
     }
     if (r == cudaSuccess) a->levels++;
     at += l.bytes;
-    cudart_smaller_level(&e, flags);
+    cudart_smaller_level(&e, d->flags);
   }
   if (r != cudaSuccess) cudart_mipmap_free(c, a);
   else *out = a;
@@ -221,13 +222,12 @@ cudaError_t external_semaphore_destroy(struct cudart *c, struct cuda_semaphore *
 }
 
 cudaError_t external_semaphores_submit(struct cudart *c, bool signal, struct cuda_semaphore *const *s,
-                                       const void *params, size_t stride, size_t flags_at, unsigned count,
-                                       cudaStream_t stream) {
-  const char *p = params;
+                                       struct external_params params, unsigned count, cudaStream_t stream) {
+  const char *p = params.at;
   if (count && (!s || !p)) return cudaErrorInvalidValue;
   for (unsigned i = 0; i < count; i++) {
     unsigned flags = 0;
-    if (flags_at != EXTERNAL_NO_FLAGS) memcpy(&flags, p + i * stride + flags_at, sizeof flags);
+    if (params.flags_at != EXTERNAL_NO_FLAGS) memcpy(&flags, p + i * params.stride + params.flags_at, sizeof flags);
     if (!ptrmap_get(&c->external_semaphores, (uintptr_t)s[i])) return cudaErrorInvalidResourceHandle;
     if (flags) return cudaErrorInvalidValue; /* what there is concerns NvSci */
     if (signal && s[i]->kind == SYNC_FILE)
@@ -236,7 +236,7 @@ cudaError_t external_semaphores_submit(struct cudart *c, bool signal, struct cud
   cudaError_t r = cudaSuccess;
   for (unsigned i = 0; i < count && r == cudaSuccess; i++) {
     struct cuda_op op = {.kind = signal ? OP_SIGNAL : OP_AWAIT, .u.semaphore = {.on = s[i]}};
-    memcpy(&op.u.semaphore.value, p + i * stride, sizeof op.u.semaphore.value);
+    memcpy(&op.u.semaphore.value, p + i * params.stride, sizeof op.u.semaphore.value);
     r = cudart_submit(c, stream, &op);
   }
   return r;

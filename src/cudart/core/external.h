@@ -51,18 +51,27 @@ cudaError_t external_memory_buffer(struct cudart *c, uint64_t *ptr, struct cuda_
                                    const struct external_buffer_desc *d);
 /* Levels lie one after the other as Mesa's software drivers lay images out: rows padded to 64 bytes, slices to four
  * rows (one row where the image has one dimension). */
-cudaError_t external_memory_mipmap(struct cudart *c, struct cuda_mipmap **out, struct cuda_memory *m, uint64_t offset,
-                                   const struct cudaChannelFormatDesc *format, struct cudaExtent extent, unsigned flags,
-                                   unsigned levels);
+struct external_mipmap_desc {
+  uint64_t offset; /* in the memory, in bytes */
+  struct cudaChannelFormatDesc format;
+  struct cudaExtent extent; /* of the largest level */
+  unsigned flags, levels;
+};
+cudaError_t external_memory_mipmap(struct cudart *c, struct cuda_mipmap **out, struct cuda_memory *m,
+                                   const struct external_mipmap_desc *d);
 cudaError_t external_semaphore_import(struct cudart *c, struct cuda_semaphore **out,
                                       const struct external_semaphore_desc *d);
 cudaError_t external_semaphore_destroy(struct cudart *c, struct cuda_semaphore *s);
-/* Append to a stream. The `params` are `stride` bytes apart; each begins with a value and has flags at `flags_at`, or
- * none that can be told (EXTERNAL_NO_FLAGS). A signal returns once all that it follows has been carried out: others may
- * wait for it without asking us. */
+/* The parameters of each semaphore: `stride` bytes apart; each begins with a value and has flags at `flags_at`, or none
+ * that can be told (EXTERNAL_NO_FLAGS). */
+struct external_params {
+  const void *at;
+  size_t stride, flags_at;
+};
+/* Append to a stream. A signal returns once all that it follows has been carried out: others may wait for it without
+ * asking us. */
 cudaError_t external_semaphores_submit(struct cudart *c, bool signal, struct cuda_semaphore *const *s,
-                                       const void *params, size_t stride, size_t flags_at, unsigned count,
-                                       cudaStream_t stream);
+                                       struct external_params params, unsigned count, cudaStream_t stream);
 /* Carrying out, by the queue. */
 cudaError_t external_semaphore_signal(struct cudart *c, struct cuda_semaphore *s, uint64_t value);
 /* Whether it is signalled; a binary one no longer is after that. */

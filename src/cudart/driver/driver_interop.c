@@ -160,10 +160,12 @@ struct mipmap_desc { /* CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC */
 CUresult cuExternalMemoryGetMappedMipmappedArray(struct cuda_mipmap **mipmap, struct cuda_memory *memory,
                                                  const struct mipmap_desc *d) {
   DRIVER_ENTER_ASYNC();
-  struct cudaChannelFormatDesc format;
-  if (!d || !driver_channel_desc(d->array.format, d->array.channels, &format)) DRIVER_LEAVE(cudaErrorInvalidValue);
-  const struct cudaExtent extent = {d->array.width, d->array.height, d->array.depth};
-  DRIVER_LEAVE(external_memory_mipmap(c, mipmap, memory, d->offset, &format, extent, d->array.flags, d->levels));
+  struct external_mipmap_desc m;
+  if (!d || !driver_channel_desc(d->array.format, d->array.channels, &m.format)) DRIVER_LEAVE(cudaErrorInvalidValue);
+  m.offset = d->offset;
+  m.extent = (struct cudaExtent){d->array.width, d->array.height, d->array.depth};
+  m.flags = d->array.flags, m.levels = d->levels;
+  DRIVER_LEAVE(external_memory_mipmap(c, mipmap, memory, &m));
 }
 
 /* ---- external semaphores ---- */
@@ -178,19 +180,21 @@ CUresult cuDestroyExternalSemaphore(struct cuda_semaphore *semaphore) {
   DRIVER_LEAVE(external_semaphore_destroy(c, semaphore));
 }
 
+static struct external_params params_at(const struct external_semaphore_params *p) {
+  return (struct external_params){p, sizeof *p, offsetof(struct external_semaphore_params, flags)};
+}
+
 CUresult cuSignalExternalSemaphoresAsync(struct cuda_semaphore *const *semaphores,
                                          const struct external_semaphore_params *p, unsigned count,
                                          cudaStream_t stream) {
   DRIVER_ENTER_ASYNC();
-  DRIVER_LEAVE(external_semaphores_submit(c, true, semaphores, p, sizeof *p,
-                                          offsetof(struct external_semaphore_params, flags), count, stream));
+  DRIVER_LEAVE(external_semaphores_submit(c, true, semaphores, params_at(p), count, stream));
 }
 DRIVER_PTSZ(cuSignalExternalSemaphoresAsync);
 
 CUresult cuWaitExternalSemaphoresAsync(struct cuda_semaphore *const *semaphores,
                                        const struct external_semaphore_params *p, unsigned count, cudaStream_t stream) {
   DRIVER_ENTER_ASYNC();
-  DRIVER_LEAVE(external_semaphores_submit(c, false, semaphores, p, sizeof *p,
-                                          offsetof(struct external_semaphore_params, flags), count, stream));
+  DRIVER_LEAVE(external_semaphores_submit(c, false, semaphores, params_at(p), count, stream));
 }
 DRIVER_PTSZ(cuWaitExternalSemaphoresAsync);

@@ -48,8 +48,8 @@ cudaError_t cudaExternalMemoryGetMappedMipmappedArray(cudaMipmappedArray_t *mipm
                                                       const struct cudaExternalMemoryMipmappedArrayDesc *d) {
   CUDART_ENTER_ASYNC();
   if (!d) return cudart_leave(c, cudaErrorInvalidValue);
-  return cudart_leave(
-      c, external_memory_mipmap(c, mipmap, memory, d->offset, &d->formatDesc, d->extent, d->flags, d->numLevels));
+  const struct external_mipmap_desc m = {d->offset, d->formatDesc, d->extent, d->flags, d->numLevels};
+  return cudart_leave(c, external_memory_mipmap(c, mipmap, memory, &m));
 }
 
 cudaError_t cudaImportExternalSemaphore(cudaExternalSemaphore_t *semaphore,
@@ -73,13 +73,14 @@ cudaError_t cudaDeviceGetNvSciSyncAttributes(void *attributes, int device, int f
                                     "cudaDeviceGetNvSciSyncAttributes: the device does not take part in NvSciSync"));
 }
 
-#define SUBMIT(name, signal, params)                                                                                  \
-  cudaError_t name(const cudaExternalSemaphore_t *semaphores, const struct params *p, unsigned count,                 \
-                   cudaStream_t stream) {                                                                             \
-    CUDART_ENTER_ASYNC();                                                                                             \
-    size_t flags_at = CUDART_MAJOR <= 10 ? EXTERNAL_NO_FLAGS : offsetof(struct params, flags);                        \
-    return cudart_leave(c, external_semaphores_submit(c, signal, semaphores, p, sizeof *p, flags_at, count, stream)); \
-  }                                                                                                                   \
+#define SUBMIT(name, signal, params)                                                                  \
+  cudaError_t name(const cudaExternalSemaphore_t *semaphores, const struct params *p, unsigned count, \
+                   cudaStream_t stream) {                                                             \
+    CUDART_ENTER_ASYNC();                                                                             \
+    struct external_params at = {p, sizeof *p, offsetof(struct params, flags)};                       \
+    if (CUDART_MAJOR <= 10) at.flags_at = EXTERNAL_NO_FLAGS;                                          \
+    return cudart_leave(c, external_semaphores_submit(c, signal, semaphores, at, count, stream));     \
+  }                                                                                                   \
   PTSZ(name)
 #if CUDART_MAJOR >= 13
 SUBMIT(cudaSignalExternalSemaphoresAsync, true, external_semaphore_params);

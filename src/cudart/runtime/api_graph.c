@@ -131,27 +131,33 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, c
   return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
 }
 
+cudaError_t api_graph_symbol(struct cudart *c, const struct symbol_copy *s, struct cuda_op *op) {
+  struct cuda_variable *v = cudart_variable(c, s->symbol);
+  if (!v) return cudaErrorInvalidSymbol;
+  if (s->offset > v->bytes || s->bytes > v->bytes - s->offset) return cudaErrorInvalidValue;
+  const void *at = (const void *)(uintptr_t)(v->addr + s->offset);
+  *op = api_graph_linear(s->to ? at : s->other, s->to ? s->other : at, s->bytes, s->kind);
+  return cudaSuccess;
+}
+
 static cudaError_t symbol_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
-                               const void *symbol, const void *other, size_t bytes, size_t offset, int kind, bool to) {
+                               const struct symbol_copy *s) {
   CUDART_ENTER_ASYNC();
-  struct cuda_variable *v = cudart_variable(c, symbol);
-  if (!v) return cudart_leave(c, cudaErrorInvalidSymbol);
-  if (offset > v->bytes || bytes > v->bytes - offset) return cudart_leave(c, cudaErrorInvalidValue);
-  const void *at = (const void *)(uintptr_t)(v->addr + offset);
-  struct cuda_op op = api_graph_linear(to ? at : other, to ? other : at, bytes, kind);
-  return cudart_leave(c, api_graph_insert(c, node, graph, deps, count, &op));
+  struct cuda_op op;
+  cudaError_t r = api_graph_symbol(c, s, &op);
+  return cudart_leave(c, r ? r : api_graph_insert(c, node, graph, deps, count, &op));
 }
 
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                            size_t count, const void *symbol, const void *src, size_t bytes,
                                            size_t offset, int kind) {
-  return symbol_node(node, graph, deps, count, symbol, src, bytes, offset, kind, true);
+  return symbol_node(node, graph, deps, count, &(struct symbol_copy){symbol, src, bytes, offset, kind, .to = true});
 }
 
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                              size_t count, void *dst, const void *symbol, size_t bytes, size_t offset,
                                              int kind) {
-  return symbol_node(node, graph, deps, count, symbol, dst, bytes, offset, kind, false);
+  return symbol_node(node, graph, deps, count, &(struct symbol_copy){symbol, dst, bytes, offset, kind, .to = false});
 }
 
 cudaError_t api_graph_set(const struct cudaMemsetParams *p, struct cuda_op *op) {

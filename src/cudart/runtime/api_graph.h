@@ -17,6 +17,14 @@ cudaError_t api_graph_kernel(struct cudart *c, const struct cudaKernelNodeParams
 cudaError_t api_graph_copy(struct cudart *c, const struct cudaMemcpy3DParms *p, struct cuda_op *op);
 cudaError_t api_graph_set(const struct cudaMemsetParams *p, struct cuda_op *op);
 struct cuda_op api_graph_linear(const void *dst, const void *src, size_t bytes, int kind);
+/* A copy between a variable of the program and other memory. */
+struct symbol_copy {
+  const void *symbol, *other;
+  size_t bytes, offset; /* offset: in the variable */
+  int kind;
+  bool to; /* the variable is written */
+};
+cudaError_t api_graph_symbol(struct cudart *c, const struct symbol_copy *s, struct cuda_op *op);
 cudaError_t api_graph_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph);
 #pragma GCC visibility pop
 

@@ -401,37 +401,41 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
   return cudart_leave(c, set_linear(instance_node(c, exec, node), dst, src, bytes, kind));
 }
 
-static cudaError_t set_symbol(struct cudart *c, struct cuda_node *n, const void *symbol, const void *other,
-                              size_t bytes, size_t offset, int kind, bool to) {
-  struct cuda_variable *v = cudart_variable(c, symbol);
-  if (!v) return cudaErrorInvalidSymbol;
-  if (offset > v->bytes || bytes > v->bytes - offset) return cudaErrorInvalidValue;
-  const void *at = (const void *)(uintptr_t)(v->addr + offset);
-  return set_linear(n, to ? at : other, to ? other : at, bytes, kind);
+static cudaError_t set_symbol(struct cudart *c, struct cuda_node *n, const struct symbol_copy *s) {
+  struct cuda_op op;
+  cudaError_t r = api_graph_symbol(c, s, &op);
+  if (r) return r;
+  if (!n || n->op.kind != OP_COPY) return cudaErrorInvalidValue;
+  n->op = op;
+  return cudaSuccess;
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *src,
                                                  size_t bytes, size_t offset, int kind) {
   CUDART_ENTER_ASYNC();
-  return cudart_leave(c, set_symbol(c, api_graph_node(c, node), symbol, src, bytes, offset, kind, true));
+  return cudart_leave(
+      c, set_symbol(c, api_graph_node(c, node), &(struct symbol_copy){symbol, src, bytes, offset, kind, .to = true}));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst, const void *symbol, size_t bytes,
                                                    size_t offset, int kind) {
   CUDART_ENTER_ASYNC();
-  return cudart_leave(c, set_symbol(c, api_graph_node(c, node), symbol, dst, bytes, offset, kind, false));
+  return cudart_leave(
+      c, set_symbol(c, api_graph_node(c, node), &(struct symbol_copy){symbol, dst, bytes, offset, kind, .to = false}));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const void *symbol,
                                                      const void *src, size_t bytes, size_t offset, int kind) {
   CUDART_ENTER_ASYNC();
-  return cudart_leave(c, set_symbol(c, instance_node(c, exec, node), symbol, src, bytes, offset, kind, true));
+  return cudart_leave(c, set_symbol(c, instance_node(c, exec, node),
+                                    &(struct symbol_copy){symbol, src, bytes, offset, kind, .to = true}));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void *dst,
                                                        const void *symbol, size_t bytes, size_t offset, int kind) {
   CUDART_ENTER_ASYNC();
-  return cudart_leave(c, set_symbol(c, instance_node(c, exec, node), symbol, dst, bytes, offset, kind, false));
+  return cudart_leave(c, set_symbol(c, instance_node(c, exec, node),
+                                    &(struct symbol_copy){symbol, dst, bytes, offset, kind, .to = false}));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph) {

@@ -153,13 +153,15 @@ struct plan {
   bool no_line;  /* a scheme gives it no line */
 };
 
-/* False: no room for `places` in the miss queue, the MSHRs are exhausted, or every line of the set is reserved. */
-static inline bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, const struct req *r, uint32_t set,
-                             uint32_t found, uint32_t places, struct plan *p, bool plain) {
+/* False: no room in the miss queue (a write needs two places), the MSHRs are exhausted, or every line of the set is
+ * reserved. */
+static inline bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, const struct l2_op *op, uint32_t found,
+                             struct plan *p, bool plain) {
   const struct l2_tags *t = &s->tags;
+  const struct req *r = req_of(s, op->r);
   uint64_t line_addr = r->addr >> t->shift << t->shift;
   *p = (struct plan){.line = found, .mshr = L2_NO_MSHR, .reserved = found != L2_NONE};
-  if (!l2_miss_room(b, places)) return false;
+  if (!l2_miss_room(b, r->write ? 2 : 1)) return false;
   if (p->reserved) {
     const struct l2_mshr *e = &b->mshrs.at[t->mshr[found]];
     if (e->merged && e->line_addr == line_addr) p->mshr = t->mshr[found];
@@ -168,7 +170,7 @@ static inline bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, 
   }
   if (p->mshr != L2_NO_MSHR ? b->mshrs.at[p->mshr].merged >= b->mshrs.merges : b->mshrs.used >= b->mshrs.limit)
     return false;
-  if (!p->reserved) p->line = plain ? l2_tags_victim(t, set) : l2_victim(s, r, set, &p->no_line);
+  if (!p->reserved) p->line = plain ? l2_tags_victim(t, op->set) : l2_victim(s, r, op->set, &p->no_line);
   return p->line != L2_NONE || p->no_line;
 }
 
@@ -201,7 +203,7 @@ static inline enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct
   struct req *r = req_of(s, op->r);
   struct plan p;
   bool write = r->write;
-  if (!plan_miss(s, b, r, op->set, *line, write ? 2 : 1, &p, plain)) return L2_REFUSED;
+  if (!plan_miss(s, b, op, *line, &p, plain)) return L2_REFUSED;
   *line = p.line;
   if (write || p.no_line) l2_to_dram(s, b, op->r, op->set);
   if (!plain && p.no_line) return L2_BYPASSED;

@@ -147,13 +147,19 @@ static bool put_totals(struct db *db, int64_t run, json_t *totals, struct err *e
   return ok;
 }
 
-static bool put_bucket(struct db *db, sqlite3_stmt *s, int64_t kernel, const char *name, size_t bucket,
-                       const char *label, const json_t *v, struct err *e) {
+struct bucket { /* of a histogram */
+  const char *name;
+  size_t index;
+  const char *label;
+  const json_t *value;
+};
+
+static bool put_bucket(struct db *db, sqlite3_stmt *s, int64_t kernel, struct bucket b, struct err *e) {
   sqlite3_bind_int64(s, 1, kernel);
-  db_bind_text(s, 2, name);
-  sqlite3_bind_int64(s, 3, (int64_t)bucket);
-  db_bind_text(s, 4, label);
-  sqlite3_bind_double(s, 5, json_number_value(v));
+  db_bind_text(s, 2, b.name);
+  sqlite3_bind_int64(s, 3, (int64_t)b.index);
+  db_bind_text(s, 4, b.label);
+  sqlite3_bind_double(s, 5, json_number_value(b.value));
   return db_run_once(db, s, e);
 }
 
@@ -169,14 +175,15 @@ static bool put_histograms(struct db *db, sqlite3_stmt *s, int64_t kernel, json_
       char name[96];
       if (!ok || !json_is_number(v)) continue;
       snprintf(name, sizeof name, "loads_by_degree.%s", key);
-      ok = put_bucket(db, s, kernel, name, i, label ? label : "", v, e);
+      ok = put_bucket(db, s, kernel, (struct bucket){name, i, label ? label : "", v}, e);
     }
   }
   json_array_foreach(json_object_get(loads, "lines_by_quarters_used"), i, v) {
-    if (ok && i < 4) ok = put_bucket(db, s, kernel, "lines_by_quarters_used", i, quarters[i + 1], v, e);
+    if (ok && i < 4)
+      ok = put_bucket(db, s, kernel, (struct bucket){"lines_by_quarters_used", i, quarters[i + 1], v}, e);
   }
   json_array_foreach(json_object_get(loads, "lines_by_quarters_reused"), i, v) {
-    if (ok && i < 5) ok = put_bucket(db, s, kernel, "lines_by_quarters_reused", i, quarters[i], v, e);
+    if (ok && i < 5) ok = put_bucket(db, s, kernel, (struct bucket){"lines_by_quarters_reused", i, quarters[i], v}, e);
   }
   return ok;
 }

@@ -33,7 +33,13 @@ bool lower_mapa(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+/* Refuses what no handler covers, by name; `why` may be "". */
 bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why);
+/* An error of the program at `at`, an instruction or operand of the function: a format and its values follow. False. */
+#define LOWER_ERROR(l, at, ...) \
+  ptx_error((l)->m->ptx, (struct ptx_place){(l)->f->text, (at)->line, (at)->col}, ERR_INPUT, (l)->e, __VA_ARGS__)
+/* The instruction's form, and what is wrong with it. */
+bool lower_malformed(struct lowering *l, const struct ptx_inst *i, const char *what);
 uint32_t lower_operand(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
 /* The code of a function, NULL if it has none; the function that contains `pc`. */
 struct xfunc *lowered_function(const struct simt_module *m, const struct ptx_func *f);

@@ -17,8 +17,8 @@ struct xop;
 
 /* fault.c */
 int fault_place(struct exec *x, const struct xop *o, int lane, char *out, size_t size);
-void fault_address(struct exec *x, const struct xop *o, uint32_t mask, int lane, uint64_t addr, uint32_t bytes,
-                   const char *what, int code);
+void fault_address(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, const char *what,
+                   int code);
 void fault_text(struct exec *x, const struct xop *o, int lane, int code, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 /* warp.c: the divergence stack */

@@ -88,8 +88,8 @@ static bool place_variables(struct simt_module *m, struct err *e) {
     v->addr = v->managed ? simt_mem_alloc(m->s, bytes, SIMT_MEM_MANAGED, v->name)
                          : mem_alloc_symbol(m->s, bytes, v->align, v->name);
     if (!v->addr)
-      return ptx_error(p, v->text, v->line, v->col, ERR_PROGRAM, e, "no room for the %llu bytes of '%s'",
-                       (unsigned long long)v->bytes, v->name);
+      return ptx_error(p, (struct ptx_place){v->text, v->line, v->col}, ERR_PROGRAM, e,
+                       "no room for the %llu bytes of '%s'", (unsigned long long)v->bytes, v->name);
   }
   return true;
 }
@@ -102,7 +102,7 @@ static bool constants_fit(const struct simt_module *m, struct err *e) {
     if (v->space != SP_CONST || v->def != v) continue;
     bytes[v->bank] += v->bytes;
     if (bytes[v->bank] > PTX_CONST_MOST)
-      return ptx_error(m->ptx, v->text, v->line, v->col, ERR_INPUT, e,
+      return ptx_error(m->ptx, (struct ptx_place){v->text, v->line, v->col}, ERR_INPUT, e,
                        "with '%s' the constants have %llu bytes; the limit is %llu", v->name,
                        (unsigned long long)bytes[v->bank], (unsigned long long)PTX_CONST_MOST);
   }
@@ -143,7 +143,7 @@ void simt_reset_variables(struct simt_module *m) {
 static bool place(struct ptx_module *p, struct ptx_var *v, uint64_t align, uint64_t most, uint32_t *at, struct err *e) {
   uint64_t from = (*at + align - 1) & ~(align - 1);
   if (v->bytes > most || from > most - v->bytes)
-    return ptx_error(p, v->text, v->line, v->col, ERR_INPUT, e,
+    return ptx_error(p, (struct ptx_place){v->text, v->line, v->col}, ERR_INPUT, e,
                      "with '%s' the .%s variables have %llu bytes; the limit is %llu", v->name,
                      v->space == SP_SHARED  ? "shared"
                      : v->space == SP_LOCAL ? "local"
@@ -388,7 +388,7 @@ static bool place_params(struct simt_module *m, struct simt_kernel *k, struct er
 enum { DEEPEST_CALL = 10000, LARGEST_FRAME = 1 << 30 };
 
 static bool deep_calls(struct simt_module *m, const struct xfunc *xf, struct err *e) {
-  return ptx_error(m->ptx, xf->f->text, xf->f->line, 1, ERR_UNSUPPORTED, e,
+  return ptx_error(m->ptx, (struct ptx_place){xf->f->text, xf->f->line, 1}, ERR_UNSUPPORTED, e,
                    "'%s' is called %u calls deep or with frames of more than %u bytes below it", xf->f->name,
                    DEEPEST_CALL, LARGEST_FRAME);
 }

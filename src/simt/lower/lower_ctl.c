@@ -10,10 +10,6 @@ static bool use(struct xop *o, enum xop_id id) {
   return true;
 }
 
-static bool bad(struct lowering *l, const struct ptx_inst *i, const char *what) {
-  return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s: %s", ptx_form(l->m->ptx, i), what);
-}
-
 static struct xopnd argument(struct lowering *l, const struct ptx_opnd *v) {
   if (v->kind == OK_VAR && v->var->space == SP_PARAM)
     return (struct xopnd){.off = (uint32_t)v->var->addr, .kind = 1, .size = (uint32_t)v->var->bytes};
@@ -43,35 +39,36 @@ static bool lower_call(struct lowering *l, const struct ptx_inst *i, struct xop 
     o->a = l->reg_off[fn->reg->num];
     return true;
   }
-  if (fn->kind != OK_FUNC) return bad(l, i, "the target is no function");
+  if (fn->kind != OK_FUNC) return lower_malformed(l, i, "the target is no function");
   if (children_known(fn->func->name)) { /* also where NVIDIA's device runtime defines it by calls of its driver */
     a->name = fn->func->name;
     return true;
   }
   const struct ptx_func *f = fn->func->def;
   if (!f)
-    return ptx_error(l->m->ptx, l->f->text, fn->line, fn->col, ERR_UNSUPPORTED, l->e,
+    return ptx_error(l->m->ptx, (struct ptx_place){l->f->text, fn->line, fn->col}, ERR_UNSUPPORTED, l->e,
                      "the function '%s' is defined in none of the texts and not built in", fn->func->name);
   if (!f->has_body) {
     a->name = f->name;
     return true;
   }
   a->func = lowered_function(l->m, f);
-  if (!a->func) return bad(l, i, "the target has no code");
-  if (f->entry) return bad(l, i, "a kernel cannot be called");
-  if (f->nparams != a->n) return bad(l, i, "the number of arguments differs from the function's parameters");
+  if (!a->func) return lower_malformed(l, i, "the target has no code");
+  if (f->entry) return lower_malformed(l, i, "a kernel cannot be called");
+  if (f->nparams != a->n)
+    return lower_malformed(l, i, "the number of arguments differs from the function's parameters");
   o->target = a->func->entry;
   return true;
 }
 
 static bool lower_brx(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   if (i->nops != 2 || i->ops[0].kind != OK_REG || i->ops[1].kind != OK_TABLE)
-    return bad(l, i, "expected an index register and a list of targets");
+    return lower_malformed(l, i, "expected an index register and a list of targets");
   struct xaux *a = lower_aux(l);
   a->ntargets = (uint32_t)i->ops[1].imm;
   a->targets = ARENA_ARRAY(&l->m->arena, uint32_t, a->ntargets);
   for (uint32_t k = 0; k < a->ntargets; k++) {
-    if (i->ops[1].vec[k].kind != OK_LABEL) return bad(l, i, "a target is no label");
+    if (i->ops[1].vec[k].kind != OK_LABEL) return lower_malformed(l, i, "a target is no label");
     a->targets[k] = l->pc0 + (uint32_t)i->ops[1].vec[k].imm;
   }
   o->a = l->reg_off[i->ops[0].reg->num];
@@ -94,7 +91,7 @@ static bool lower_barrier(struct lowering *l, const struct ptx_inst *i, struct x
   struct xaux *a = lower_aux(l);
   int n = 0, nops = i->nops;
   if (red) {
-    if (nops < 3) return bad(l, i, "too few operands");
+    if (nops < 3) return lower_malformed(l, i, "too few operands");
     bool popc = ptx_has(i, M_POPC);
     o->d = lower_operand(l, &i->ops[n++], popc ? T_U32 : T_PRED);
     const struct ptx_opnd *p = &i->ops[nops - 1];
@@ -115,11 +112,11 @@ static bool lower_barrier(struct lowering *l, const struct ptx_inst *i, struct x
 
 static bool lower_vote(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   bool ballot = ptx_has(i, M_BALLOT);
-  if (i->nops < 2) return bad(l, i, "too few operands");
+  if (i->nops < 2) return lower_malformed(l, i, "too few operands");
   o->d = lower_operand(l, &i->ops[0], ballot ? T_B32 : T_PRED);
   if (i->ops[1].kind == OK_IMM) o->p = lower_const(l->m, i->ops[1].imm ? 0xFFFFFFFFu : 0, 4);
   else if (i->ops[1].kind == OK_REG) o->p = l->reg_off[i->ops[1].reg->num];
-  else return bad(l, i, "expected a predicate");
+  else return lower_malformed(l, i, "expected a predicate");
   if (i->ops[1].neg) o->flags |= XF_NEG_C;
   if (i->nops > 2) o->a = lower_operand(l, &i->ops[2], T_B32);
   o->sub = ballot ? 3 : ptx_has(i, M_ALL) ? 0 : ptx_has(i, M_ANY) ? 1 : 2;
@@ -138,7 +135,7 @@ static bool lower_shfl(struct lowering *l, const struct ptx_inst *i, struct xop 
 
 static bool lower_match(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   enum ptx_type t = i->types[0];
-  if (i->nops != 3) return bad(l, i, "expected three operands");
+  if (i->nops != 3) return lower_malformed(l, i, "expected three operands");
   o->d = lower_operand(l, &i->ops[0], T_B32);
   if (i->ops[0].reg2) o->d2 = l->reg_off[i->ops[0].reg2->num];
   o->a = lower_operand(l, &i->ops[1], t);
@@ -170,7 +167,7 @@ static bool lower_alloca(struct lowering *l, const struct ptx_inst *i, struct xo
     o->a = o->d;
     return use(o, X_stackrestore);
   }
-  if (i->nops < 2) return bad(l, i, "too few operands");
+  if (i->nops < 2) return lower_malformed(l, i, "too few operands");
   o->a = lower_operand(l, &i->ops[1], t);
   o->imm = i->nops > 2 ? (uint64_t)i->ops[2].imm : 8;
   return use(o, X_alloca);

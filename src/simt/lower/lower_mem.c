@@ -29,8 +29,7 @@ bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct pt
   static const uint8_t want[] = {
       [SP_GLOBAL] = SPACE_GLOBAL, [SP_SHARED] = SPACE_SHARED, [SP_LOCAL] = SPACE_LOCAL, [SP_CONST] = SPACE_CONST};
   if (v->space != SP_PARAM && o->space != SPACE_GENERIC && v->space < sizeof want && want[v->space] != o->space)
-    return ptx_error(l->m->ptx, l->f->text, m->line, m->col, ERR_INPUT, l->e,
-                     "'%s' is not a variable of the instruction's state space", v->name);
+    return LOWER_ERROR(l, m, "'%s' is not a variable of the instruction's state space", v->name);
   return true;
 }
 
@@ -94,9 +93,7 @@ static bool lower_ldst(struct lowering *l, const struct ptx_inst *i, struct xop 
                                     [SPACE_GENERIC] = X_st_generic};
   o->id = load ? loads[o->space] : stores[o->space];
   o->cls = XC_MEMORY;
-  if (!o->id)
-    return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s cannot write this state space",
-                     ptx_form(l->m->ptx, i));
+  if (!o->id) return LOWER_ERROR(l, i, "%s cannot write this state space", ptx_form(l->m->ptx, i));
   return true;
 }
 
@@ -136,13 +133,10 @@ static bool lower_atomic(struct lowering *l, const struct ptx_inst *i, struct xo
   int op = -1;
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
     if (ptx_has(i, ops[k].m)) op = (int)ops[k].op;
-  if (op < 0)
-    return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s needs an operation such as .add",
-                     ptx_ops[i->op].name);
+  if (op < 0) return LOWER_ERROR(l, i, "%s needs an operation such as .add", ptx_ops[i->op].name);
   if (t == T_B128 && (red || o->vec > 1 || op < ATOM_EXCH)) return lower_refuse(l, i, "");
   if (o->vec > 1) return lower_vector_atomic(l, i, o, op);
-  if (op == ATOM_CAS && i->nops != 4)
-    return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "atom.cas takes 4 operands");
+  if (op == ATOM_CAS && i->nops != 4) return LOWER_ERROR(l, i, "atom.cas takes 4 operands");
   if (ptx_type_kinds[t] == 'f' && op > ATOM_MAX && op != ATOM_EXCH && op != ATOM_CAS) return lower_refuse(l, i, "");
   if (!lower_address(l, i, &i->ops[red ? 0 : 1], o)) return false;
   if (!red) o->d = lower_operand(l, &i->ops[0], t);
@@ -164,9 +158,7 @@ static bool lower_cvta(struct lowering *l, const struct ptx_inst *i, struct xop 
   if (ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA) || ptx_has(i, M_SHARED_CLUSTER)) window = SHARED_WINDOW;
   else if (ptx_has(i, M_LOCAL)) window = LOCAL_WINDOW;
   else if (ptx_has(i, M_PARAM) || ptx_has(i, M_PARAM_ENTRY)) return lower_refuse(l, i, "");
-  if (i->nops != 2)
-    return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "cvta takes 2 operands, but there are %u",
-                     i->nops);
+  if (i->nops != 2) return LOWER_ERROR(l, i, "cvta takes 2 operands, but there are %u", i->nops);
   o->d = lower_operand(l, &i->ops[0], t);
   uint64_t v = (uint64_t)s->imm;
   bool wide = ptx_type_bytes[t] == 8;
@@ -185,8 +177,7 @@ static bool lower_cvta(struct lowering *l, const struct ptx_inst *i, struct xop 
     return true;
   }
   o->a = lower_operand(l, s, t);
-  if (o->a == OFF_NONE)
-    return ptx_error(l->m->ptx, l->f->text, s->line, s->col, ERR_INPUT, l->e, "cvta takes a register or a variable");
+  if (o->a == OFF_NONE) return LOWER_ERROR(l, s, "cvta takes a register or a variable");
   if (ptx_has(i, M_TO)) window = 0 - window;
   o->b = lower_const(l->m, wide ? window : window & 0xFFFFFFFFu, wide ? 8 : 4);
   o->id = wide ? X_add_64 : X_add_32;
@@ -228,9 +219,7 @@ static bool lower_cp(struct lowering *l, const struct ptx_inst *i, struct xop *o
   a->v = ARENA_ARRAY(&l->m->arena, struct xopnd, 1);
   a->v[0] = (struct xopnd){.off = dst.a, .bytes = dst.flags & XF_ADDR64 ? 8 : 4, .size = (uint32_t)dst.imm};
   a->n = (uint32_t)i->ops[2].imm;
-  if (a->n != 4 && a->n != 8 && a->n != 16)
-    return ptx_error(l->m->ptx, l->f->text, i->ops[2].line, i->ops[2].col, ERR_INPUT, l->e,
-                     "cp.async copies 4, 8 or 16 bytes");
+  if (a->n != 4 && a->n != 8 && a->n != 16) return LOWER_ERROR(l, &i->ops[2], "cp.async copies 4, 8 or 16 bytes");
   if (i->nops == 4) o->b = lower_operand(l, &i->ops[3], T_U32);
   o->elem = (uint8_t)a->n;
   o->vec = 1;

@@ -7,8 +7,12 @@
 #include "simt/ops/fp.h"
 
 bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why) {
-  return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_UNSUPPORTED, l->e, "%s is not supported%s%s (in '%s')",
-                   ptx_form(l->m->ptx, i), *why ? ": " : "", why, l->f->name);
+  return ptx_error(l->m->ptx, (struct ptx_place){l->f->text, i->line, i->col}, ERR_UNSUPPORTED, l->e,
+                   "%s is not supported%s%s (in '%s')", ptx_form(l->m->ptx, i), *why ? ": " : "", why, l->f->name);
+}
+
+bool lower_malformed(struct lowering *l, const struct ptx_inst *i, const char *what) {
+  return LOWER_ERROR(l, i, "%s: %s", ptx_form(l->m->ptx, i), what);
 }
 
 struct xaux *lower_aux(struct lowering *l) {
@@ -245,9 +249,7 @@ static bool lower_compare(struct lowering *l, const struct ptx_inst *i, struct x
   if (ptx_has(i, M_HI)) cmp = 4;
   if (ptx_has(i, M_HS)) cmp = 5;
   o->flags &= ~(uint32_t)XF_HI;
-  if (cmp < 0)
-    return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e,
-                     "%s needs a comparison such as .eq or .lt", ptx_ops[i->op].name);
+  if (cmp < 0) return LOWER_ERROR(l, i, "%s needs a comparison such as .eq or .lt", ptx_ops[i->op].name);
   o->d = lower_operand(l, &i->ops[0], set ? i->types[0] : T_PRED);
   if (i->ops[0].reg2) o->d2 = l->reg_off[i->ops[0].reg2->num];
   o->a = lower_operand(l, &i->ops[1], t);
@@ -256,9 +258,7 @@ static bool lower_compare(struct lowering *l, const struct ptx_inst *i, struct x
     if (!predicate(l, &i->ops[3], &o->p)) return lower_refuse(l, i, "this operand as predicate");
     if (i->ops[3].neg) o->flags |= XF_NEG_C;
     o->sub = ptx_has(i, M_AND) ? 1 : ptx_has(i, M_OR) ? 2 : ptx_has(i, M_XOR) ? 3 : 0;
-    if (!o->sub)
-      return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e,
-                       "%s with a predicate source needs .and, .or or .xor", ptx_ops[i->op].name);
+    if (!o->sub) return LOWER_ERROR(l, i, "%s with a predicate source needs .and, .or or .xor", ptx_ops[i->op].name);
   }
   if (set) {
     enum ptx_type dt = i->types[0];
@@ -274,8 +274,7 @@ static bool lower_compare(struct lowering *l, const struct ptx_inst *i, struct x
     }
     return use(o, (t == T_F64 ? X_eq_f64 : X_eq_f32) + (enum xop_id)cmp);
   }
-  if (cmp > 5)
-    return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "an unordered comparison of integers");
+  if (cmp > 5) return LOWER_ERROR(l, i, "an unordered comparison of integers");
   static const enum xop_id base[3][2] = {{X_eq_u16, X_eq_s16}, {X_eq_u32, X_eq_s32}, {X_eq_u64, X_eq_s64}};
   return use(o, base[log_width(t)][kind == 's' && !is_unsigned] + (enum xop_id)cmp);
 }
@@ -329,9 +328,7 @@ static bool lower_cvt(struct lowering *l, const struct ptx_inst *i, struct xop *
 static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   enum ptx_type t = i->types[0];
   const struct ptx_opnd *d = &i->ops[0], *s = &i->ops[1];
-  if (i->nops != 2)
-    return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "mov takes 2 operands, but there are %u",
-                     i->nops);
+  if (i->nops != 2) return LOWER_ERROR(l, i, "mov takes 2 operands, but there are %u", i->nops);
   if (t == T_B128) return lower_refuse(l, i, "");
   if (d->kind == OK_VEC || s->kind == OK_VEC) {
     const struct ptx_opnd *v = d->kind == OK_VEC ? d : s, *w = d->kind == OK_VEC ? s : d;
@@ -347,9 +344,7 @@ static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *
     o->d = o->a = lower_operand(l, w, t);
     return use(o, d->kind == OK_VEC ? X_unpack : X_pack);
   }
-  if (d->kind != OK_REG)
-    return ptx_error(l->m->ptx, l->f->text, d->line, d->col, ERR_INPUT, l->e,
-                     "the destination of mov must be a register");
+  if (d->kind != OK_REG) return LOWER_ERROR(l, d, "the destination of mov must be a register");
   o->d = lower_operand(l, d, t);
   bool wide = slot_bytes(d->reg->type) == 8 * LANES;
   if (s->kind == OK_SREG) {
@@ -359,8 +354,7 @@ static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *
   }
   if (s->kind == OK_VAR || s->kind == OK_FUNC || s->kind == OK_LABEL) {
     uint64_t v = (uint64_t)s->imm;
-    if (s->kind == OK_LABEL)
-      return ptx_error(l->m->ptx, l->f->text, s->line, s->col, ERR_INPUT, l->e, "a label is not a value");
+    if (s->kind == OK_LABEL) return LOWER_ERROR(l, s, "a label is not a value");
     if (s->kind == OK_FUNC) {
       const struct ptx_func *f = s->func->def;
       const struct xfunc *xf = f ? lowered_function(l->m, f) : NULL;
@@ -382,8 +376,7 @@ static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *
     return use(o, wide ? X_mov_64 : X_mov_32);
   }
   o->a = lower_operand(l, s, t);
-  if (o->a == OFF_NONE)
-    return ptx_error(l->m->ptx, l->f->text, s->line, s->col, ERR_INPUT, l->e, "mov cannot read this operand");
+  if (o->a == OFF_NONE) return LOWER_ERROR(l, s, "mov cannot read this operand");
   if (t == T_PRED) {
     if (s->kind != OK_REG) { /* mov.pred %p, 1 */
       o->a = lower_const(l->m, s->imm ? 0xFFFFFFFFu : 0, 4);
@@ -392,8 +385,7 @@ static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *
     return use(o, X_mov_p);
   }
   if (s->kind == OK_REG && slot_bytes(s->reg->type) != slot_bytes(d->reg->type))
-    return ptx_error(l->m->ptx, l->f->text, s->line, s->col, ERR_INPUT, l->e,
-                     "mov between registers of different sizes: %s and %s", d->reg->name, s->reg->name);
+    return LOWER_ERROR(l, s, "mov between registers of different sizes: %s and %s", d->reg->name, s->reg->name);
   return use(o, wide ? X_mov_64 : X_mov_32);
 }
 

@@ -12,7 +12,7 @@ static const char *const space_names[] = {"",         "global",    "shared",  "l
 static void fault_access(struct exec *x, const struct xop *o, const struct lane_access *a, const char *how, int code) {
   char what[64];
   snprintf(what, sizeof what, "%s %s %s", how, space_names[a->space], a->write ? "write" : "read");
-  fault_address(x, o, 0, a->lane, a->addr, a->bytes, what, code);
+  fault_address(x, o, a->lane, a->addr, a->bytes, what, code);
 }
 
 /* Memory from 0 to `limit` bytes; the first `there` bytes are at `own`. */

@@ -210,7 +210,7 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
     if (!host) { /* freed between issue and now */
       x->w = t->w;
       x->cta = t->cta;
-      fault_address(x, o, lanes, (int)i, t->addr[i], access_bytes(o), "invalid global atomic", 700);
+      fault_address(x, o, (int)i, t->addr[i], access_bytes(o), "invalid global atomic", 700);
       return false;
     }
     uint64_t in[INPUTS] = {t->b[i], t->c[i]};

@@ -60,6 +60,7 @@ uint16_t fp_f32_to_f16(float f); /* round to nearest even */
 uint64_t fp_eval(enum fp_op op, int type, const struct fp_env *env, uint64_t a, uint64_t b, uint64_t c);
 /* cvt: from type to type; int_round: the rounding is to an integral value (.rni and friends). */
 uint64_t fp_convert(int to, int from, const struct fp_env *env, bool int_round, uint64_t a);
-uint64_t int_eval(enum int_op op, int type, int type2, uint32_t flags, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/* `v` holds the values of operands a, b, c and the fourth one; flags: XF_*. */
+uint64_t int_eval(enum int_op op, int type, int type2, uint32_t flags, const uint64_t v[4]);
 
 #endif

@@ -208,10 +208,9 @@ static void x_int_any(struct exec *x, const struct xop *o, uint32_t mask) {
   bool counts = o->sub == INT_POPC || o->sub == INT_CLZ || o->sub == INT_BFIND; /* 32-bit results */
   bool narrow = o->sub == INT_BFE || o->sub == INT_BFI;                         /* 32-bit positions */
   EACH(mask) {
-    uint64_t b = get(x, o->b, wide && o->sub != INT_BFE, i);
-    uint64_t v = int_eval(o->sub, o->type, o->type2, o->flags, get(x, o->a, wide, i), b,
-                          get(x, o->c, wide && !narrow, i), get(x, o->d2, false, i));
-    put(x, o->d, wide && !counts, i, v);
+    const uint64_t v[] = {get(x, o->a, wide, i), get(x, o->b, wide && o->sub != INT_BFE, i),
+                          get(x, o->c, wide && !narrow, i), get(x, o->d2, false, i)};
+    put(x, o->d, wide && !counts, i, int_eval(o->sub, o->type, o->type2, o->flags, v));
   }
 }
 

@@ -80,7 +80,8 @@ static uint64_t pair(enum int_op op, bool sign, uint32_t a, uint32_t b) {
   return r;
 }
 
-uint64_t int_eval(enum int_op op, int type, int type2, uint32_t flags, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+uint64_t int_eval(enum int_op op, int type, int type2, uint32_t flags, const uint64_t v[4]) {
+  const uint64_t a = v[0], b = v[1], c = v[2], d = v[3];
   int bits = 8 * ptx_type_bytes[type];
   bool sign = ptx_type_kinds[type] == 's', hi = flags & XF_HI, sat = flags & XF_SAT;
   switch (op) {

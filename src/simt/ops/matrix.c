@@ -37,10 +37,6 @@ struct matrix_op { /* behind xaux.ref */
   uint8_t n[4];
 };
 
-static bool malformed(struct lowering *l, const struct ptx_inst *i, const char *what) {
-  return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s: %s", ptx_form(l->m->ptx, i), what);
-}
-
 /* Less than a byte each: 32 bits of a row or column in a register. */
 static bool packed(enum ptx_type t) {
   return t == T_S4 || t == T_U4 || t == T_B1T;
@@ -56,12 +52,13 @@ static bool registers(struct lowering *l, const struct ptx_inst *i, const struct
                       int which, enum ptx_type t) {
   uint32_t bytes = t == T_F64 ? 8 : 4;
   uint32_t n = v->kind == OK_VEC ? v->n : 1;
-  if (n > 16 || (v->kind != OK_VEC && v->kind != OK_REG)) return malformed(l, i, "expected a vector of registers");
+  if (n > 16 || (v->kind != OK_VEC && v->kind != OK_REG))
+    return lower_malformed(l, i, "expected a vector of registers");
   q->n[which] = (uint8_t)n;
   for (uint32_t k = 0; k < n; k++) {
     q->regs[which][k] = lower_elem(l, v->kind == OK_VEC ? &v->vec[k] : v, bytes == 8 ? T_B64 : T_B32);
     if (q->regs[which][k].bytes != bytes || q->regs[which][k].off == OFF_NONE)
-      return malformed(l, i, bytes == 8 ? "expected 64-bit registers" : "expected 32-bit registers");
+      return lower_malformed(l, i, bytes == 8 ? "expected 64-bit registers" : "expected 32-bit registers");
   }
   return true;
 }
@@ -102,7 +99,7 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
     else if (q->s->k >= 32 && q->part != 'c') operand = false;
     if (q->part == 'c' ? !result : !operand) return lower_refuse(l, i, "");
     const struct ptx_opnd *mem = &i->ops[q->store ? 0 : 1], *data = &i->ops[q->store ? 1 : 0];
-    if (i->nops < 2 || mem->kind != OK_MEM) return malformed(l, i, "expected an address");
+    if (i->nops < 2 || mem->kind != OK_MEM) return lower_malformed(l, i, "expected an address");
     if (!registers(l, i, data, q, 0, t)) return false;
     q->d = t;
     if (!lower_address(l, i, mem, o)) return false;
@@ -113,7 +110,7 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
     o->type = (uint8_t)t;
     return true;
   }
-  if (i->nops != 4 || i->ntypes < 2) return malformed(l, i, "expected four fragments");
+  if (i->nops != 4 || i->ntypes < 2) return lower_malformed(l, i, "expected four fragments");
   q->d = i->types[0];
   q->c = i->types[i->ntypes - 1];
   q->a = q->b = T_F16;
@@ -149,15 +146,15 @@ static bool lower_mma(struct lowering *l, const struct ptx_inst *i, struct xop *
   uint32_t per_c = q->s->m * q->s->n / LANES * element_bits(q->c) / word,
            per_d = q->s->m * q->s->n / LANES * element_bits(q->d) / word;
   if (q->n[0] != per_d || q->n[1] != per_a || q->n[2] != per_b || q->n[3] != per_c)
-    return malformed(l, i, "a fragment has the wrong number of registers");
+    return lower_malformed(l, i, "a fragment has the wrong number of registers");
   return true;
 }
 
 static bool lower_ldmatrix(struct lowering *l, const struct ptx_inst *i, struct xop *o, struct matrix_op *q) {
   uint32_t n = ptx_has(i, M_X4) ? 4 : ptx_has(i, M_X2) ? 2 : 1;
-  if (i->nops != 2 || i->ops[1].kind != OK_MEM) return malformed(l, i, "expected registers and an address");
+  if (i->nops != 2 || i->ops[1].kind != OK_MEM) return lower_malformed(l, i, "expected registers and an address");
   if (!registers(l, i, &i->ops[0], q, 0, T_B32)) return false;
-  if (q->n[0] != n) return malformed(l, i, "the wrong number of registers");
+  if (q->n[0] != n) return lower_malformed(l, i, "the wrong number of registers");
   if (!lower_address(l, i, &i->ops[1], o)) return false;
   q->col = ptx_has(i, M_TRANS);
   o->cls = XC_MEMORY;

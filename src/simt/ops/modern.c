@@ -126,10 +126,6 @@ static void x_mbarrier(struct exec *x, const struct xop *o, uint32_t mask) {
   *d = (*d & ~mask) | passed;
 }
 
-static bool malformed(struct lowering *l, const struct ptx_inst *i, const char *what) {
-  return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s: %s", ptx_form(l->m->ptx, i), what);
-}
-
 static const struct ptx_opnd *memory_of(const struct ptx_inst *i, uint32_t *at) {
   for (*at = 0; *at < i->nops; ++*at)
     if (i->ops[*at].kind == OK_MEM) return &i->ops[*at];
@@ -154,11 +150,11 @@ static bool lower_mbarrier(struct lowering *l, const struct ptx_inst *i, struct 
     if (ptx_has(i, ops[k].m)) op = (int)ops[k].op;
   if (ptx_has(i, M_EXPECT_TX)) op = op == MB_ARRIVE ? MB_ARRIVE_EXPECT : op == MB_DROP ? MB_DROP_EXPECT : MB_EXPECT;
   if (op == MB_WAIT && ptx_has(i, M_PARITY)) op = MB_WAIT_PARITY;
-  if (op < 0) return malformed(l, i, "no operation such as .init or .arrive");
+  if (op < 0) return lower_malformed(l, i, "no operation such as .init or .arrive");
   o->sub = (uint8_t)op;
   o->id = X_mbarrier;
   if (op == MB_PENDING) {
-    if (i->nops != 2) return malformed(l, i, "expected two operands");
+    if (i->nops != 2) return lower_malformed(l, i, "expected two operands");
     o->d = lower_operand(l, &i->ops[0], T_U32);
     o->b = lower_operand(l, &i->ops[1], T_B64);
     o->flags |= XF_SRC64;
@@ -166,7 +162,7 @@ static bool lower_mbarrier(struct lowering *l, const struct ptx_inst *i, struct 
   }
   uint32_t at;
   const struct ptx_opnd *m = memory_of(i, &at);
-  if (!m || at > 1) return malformed(l, i, "expected an address");
+  if (!m || at > 1) return lower_malformed(l, i, "expected an address");
   o->space =
       ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA) || ptx_has(i, M_SHARED_CLUSTER) ? SPACE_SHARED : SPACE_GENERIC;
   if (!lower_address(l, i, m, o)) return false;
@@ -176,7 +172,7 @@ static bool lower_mbarrier(struct lowering *l, const struct ptx_inst *i, struct 
     o->b = lower_operand(l, &i->ops[at + 1], op == MB_WAIT ? T_B64 : T_U32);
     if (op == MB_WAIT) o->flags |= XF_SRC64;
   } else if (op != MB_ARRIVE && op != MB_DROP && op != MB_INVAL && op != MB_NO_COMPLETE) {
-    return malformed(l, i, "too few operands");
+    return lower_malformed(l, i, "too few operands");
   }
   return true;
 }
@@ -279,7 +275,7 @@ bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o
   if (ptx_has(i, M_BULK)) return lower_bulk(l, i, o);
   uint32_t at;
   const struct ptx_opnd *m = memory_of(i, &at);
-  if (!m) return malformed(l, i, "expected an address");
+  if (!m) return lower_malformed(l, i, "expected an address");
   o->space = ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA) ? SPACE_SHARED : SPACE_GENERIC;
   o->sub = ptx_has(i, M_NOINC);
   o->id = X_cp_arrive;
@@ -364,7 +360,7 @@ bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   case OP_MBARRIER:
     return lower_mbarrier(l, i, o);
   case OP_ELECT: /* elect.sync d|p, members */
-    if (i->nops != 2) return malformed(l, i, "expected two operands");
+    if (i->nops != 2) return lower_malformed(l, i, "expected two operands");
     o->d = lower_operand(l, &i->ops[0], T_B32);
     if (i->ops[0].reg2) o->d2 = l->reg_off[i->ops[0].reg2->num];
     o->a = lower_operand(l, &i->ops[1], T_B32);
@@ -374,7 +370,7 @@ bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   case OP_GETCTARANK:
     return lower_mapa(l, i, o);
   case OP_CREATEPOLICY: { /* cache hints have no effect, so any policy is valid */
-    if (!i->nops || i->ops[0].kind != OK_REG) return malformed(l, i, "expected a register");
+    if (!i->nops || i->ops[0].kind != OK_REG) return lower_malformed(l, i, "expected a register");
     bool slot64 = slot_bytes(i->ops[0].reg->type) == 8 * LANES;
     o->d = lower_operand(l, &i->ops[0], T_B64);
     o->a = lower_const(l->m, 0, slot64 ? 8 : 4);

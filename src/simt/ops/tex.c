@@ -107,22 +107,18 @@ static uint32_t coordinates(int geo) {
   return n[geo];
 }
 
-static bool malformed(struct lowering *l, const struct ptx_inst *i, const char *what) {
-  return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s: %s", ptx_form(l->m->ptx, i), what);
-}
-
 static bool handle_of(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *mem, struct xop *o,
                       struct xaux *a) {
   if (mem->reg) {
     if (slot_bytes(mem->reg->type) != 8 * LANES)
-      return malformed(l, i, "the texture or surface handle must have 64 bits");
+      return lower_malformed(l, i, "the texture or surface handle must have 64 bits");
     o->a = l->reg_off[mem->reg->num];
     return true;
   }
-  if (!mem->var) return malformed(l, i, "expected a texture or surface");
+  if (!mem->var) return lower_malformed(l, i, "expected a texture or surface");
   for (uint32_t k = 0; k < l->m->ntexrefs; k++)
     if (!strcmp(l->m->texrefs[k].name, mem->var->def->name)) a->ref = &l->m->texrefs[k];
-  return a->ref || malformed(l, i, "the operand is no texture or surface reference");
+  return a->ref || lower_malformed(l, i, "the operand is no texture or surface reference");
 }
 
 /* sured.b: an atomic without result on 32 or 64 bits of a surface. */
@@ -131,7 +127,7 @@ static bool lower_reduction(struct lowering *l, const struct ptx_inst *i, struct
   enum ptx_type t = i->types[0];
   uint32_t op = 0;
   while (op < 5 && !ptx_has(i, ops[op])) op++;
-  if (op == 5) return malformed(l, i, "needs an operation such as .add");
+  if (op == 5) return lower_malformed(l, i, "needs an operation such as .add");
   bool typed = t == T_U32 || t == T_S32 || t == T_U64 || t == T_S64, bits = t == T_B32 || t == T_B64;
   if (a->n != 1 || (op > ATOM_MAX ? !bits : !typed)) return lower_refuse(l, i, "");
   a->op = op;
@@ -146,25 +142,25 @@ bool lower_texture(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
        surface = store || i->op == OP_SULD;
   int geo = query ? 0 : geometry(i);
   if (i->op == OP_ISTYPEP || ptx_has(i, M_P) || geo < 0) return lower_refuse(l, i, "");
-  if (i->nops < 2) return malformed(l, i, "too few operands");
+  if (i->nops < 2) return lower_malformed(l, i, "too few operands");
   const struct ptx_opnd *mem = &i->ops[store ? 0 : 1], *data = &i->ops[store ? 1 : 0];
-  if (mem->kind != OK_MEM) return malformed(l, i, "expected the texture and its coordinates in brackets");
+  if (mem->kind != OK_MEM) return lower_malformed(l, i, "expected the texture and its coordinates in brackets");
   if (!handle_of(l, i, mem, o, a)) return false;
   o->aux = a;
   o->elem = (uint8_t)geo;
   if (query) {
-    if (data->kind != OK_REG) return malformed(l, i, "the destination must be a register");
+    if (data->kind != OK_REG) return lower_malformed(l, i, "the destination must be a register");
     o->d = lower_operand(l, data, T_U32);
     for (uint32_t k = 0; k < i->nmods; k++) o->sub = i->mod_order[k] == M_LEVEL ? o->sub : i->mod_order[k];
     if (o->sub == M_CHTYPE || o->sub == M_CHORDER || o->sub == M_NUMSAMP) return lower_refuse(l, i, "");
     o->id = X_txq;
     return true;
   }
-  if (!mem->n) return malformed(l, i, "there are no coordinates");
+  if (!mem->n) return lower_malformed(l, i, "there are no coordinates");
   const struct ptx_opnd *c = &mem->vec[mem->n - 1]; /* a unified texture does not use the sampler before it */
   uint32_t nc = c->kind == OK_VEC ? c->n : 1, need = coordinates(geo), nd = data->kind == OK_VEC ? data->n : 1;
-  if (nc < need) return malformed(l, i, "too few coordinates");
-  if (nd > 4) return malformed(l, i, "too many elements");
+  if (nc < need) return lower_malformed(l, i, "too few coordinates");
+  if (nd > 4) return lower_malformed(l, i, "too many elements");
   enum ptx_type t = i->types[0];
   if (!surface && t != T_F32 && t != T_S32 && t != T_U32) return lower_refuse(l, i, "");
   a->v = ARENA_ARRAY(&l->m->arena, struct xopnd, 8);
@@ -262,7 +258,7 @@ static void fetch(struct sample *s, bool want_float, int64_t x, int64_t y, int64
   if (!s->first) s->first = addr;
   if (!stray && s->x->run->check) check_touch(s->x, s->o, s->lane, SPACE_TEX, addr, texel_bytes(t), CHECK_READ);
   if (!p) {
-    if (!s->failed) fault_address(s->x, s->o, 0, s->lane, addr, texel_bytes(t), "invalid texture read", 700);
+    if (!s->failed) fault_address(s->x, s->o, s->lane, addr, texel_bytes(t), "invalid texture read", 700);
     s->failed = true;
     memset(out, 0, sizeof *out);
     return;
@@ -446,7 +442,7 @@ static char *surface_at(struct exec *x, const struct xop *o, uint32_t i, uint32_
         .addr = addr, .bytes = bytes, .lane = (int)i, .write = kind != CHECK_READ, .space = SPACE_TEX};
     p = stray_access(x, o, &a);
   }
-  if (!p) fault_address(x, o, 0, (int)i, addr, bytes, "invalid surface access", 700);
+  if (!p) fault_address(x, o, (int)i, addr, bytes, "invalid surface access", 700);
   if (!stray && x->run->check) check_touch(x, o, (int)i, SPACE_GLOBAL, addr, bytes, kind);
   x->out->addr[i] = addr;
   return p;

@@ -148,7 +148,8 @@ static const struct {
 
 static bool bad(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *v, const char *what) {
   uint32_t line = v ? v->line : i->line, col = v ? v->col : i->col;
-  return ptx_error(l->m->ptx, l->f->text, line, col, ERR_INPUT, l->e, "%s %s", ptx_ops[i->op].name, what);
+  return ptx_error(l->m->ptx, (struct ptx_place){l->f->text, line, col}, ERR_INPUT, l->e, "%s %s", ptx_ops[i->op].name,
+                   what);
 }
 
 /* The part of a source: .b0 to .b3 or .h0, .h1 of one value; .h10 (default) or .h32 and the like of two, which count on

@@ -103,8 +103,7 @@ static void x_getctarank(struct exec *x, const struct xop *o, uint32_t mask) {
 bool lower_mapa(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   bool wide = ptx_type_bytes[i->types[0]] == 8, rank = i->op == OP_GETCTARANK;
   if (i->nops != (rank ? 2 : 3) || i->ops[0].kind != OK_REG)
-    return ptx_error(l->m->ptx, l->f->text, i->line, i->col, ERR_INPUT, l->e, "%s takes %s operands",
-                     ptx_form(l->m->ptx, i), rank ? "two" : "three");
+    return LOWER_ERROR(l, i, "%s takes %s operands", ptx_form(l->m->ptx, i), rank ? "two" : "three");
   o->d = lower_operand(l, &i->ops[0], rank ? T_U32 : i->types[0]);
   if (i->ops[1].kind == OK_VAR) {
     uint64_t at = i->ops[1].var->def->addr + (uint64_t)i->ops[1].imm;

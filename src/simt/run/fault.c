@@ -35,10 +35,9 @@ void fault_text(struct exec *x, const struct xop *o, int lane, int code, const c
   x->fault = true;
 }
 
-void fault_address(struct exec *x, const struct xop *o, uint32_t mask, int lane, uint64_t addr, uint32_t bytes,
-                   const char *what, int code) {
+void fault_address(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, const char *what,
+                   int code) {
   char where[400] = "";
-  (void)mask;
   if (code == 700 && o->space != SPACE_SHARED && o->space != SPACE_LOCAL && o->space != SPACE_PARAM) {
     if (addr < SYMBOL_BASE) snprintf(where, sizeof where, ": a null pointer");
     else {

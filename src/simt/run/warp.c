@@ -98,24 +98,31 @@ static char *local_at(struct exec *x, int lane, uint32_t off) {
   return x->cta->local + ((size_t)x->w->index * LANES + (size_t)lane) * x->run->local_stride + off;
 }
 
-/* Copy a value between operands of the caller's and the callee's frames. */
-static void copy_value(struct exec *x, uint32_t mask, const struct xopnd *d, char *dregs, uint32_t dlocal,
-                       const struct xopnd *s, char *sregs, uint32_t slocal) {
+/* Where an operand lies: its registers and local memory are those of a frame. */
+struct framed {
+  const struct xopnd *o;
+  char *regs;
+  uint32_t local;
+};
+
+/* Copy a value between the caller's and the callee's frames. */
+static void copy_value(struct exec *x, uint32_t mask, struct framed to, struct framed from) {
+  const struct xopnd *d = to.o, *s = from.o;
   if (d->kind == 2 || s->kind == 2) return;
   for (uint32_t left = mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
     uint64_t v = 0;
     uint32_t size = s->kind == 1 ? s->size : s->bytes;
-    char *src = s->kind == 1 ? local_at(x, i, slocal + s->off)
-                             : (s->off & 1 ? x->base[1] + (s->off & ~1u) : sregs + s->off) + (size_t)i * s->bytes;
+    char *src = s->kind == 1 ? local_at(x, i, from.local + s->off)
+                             : (s->off & 1 ? x->base[1] + (s->off & ~1u) : from.regs + s->off) + (size_t)i * s->bytes;
     if (s->kind == 3) {
-      v = *(uint32_t *)(sregs + s->off) >> i & 1;
+      v = *(uint32_t *)(from.regs + s->off) >> i & 1;
       src = (char *)&v;
     }
     uint32_t room = d->kind == 1 ? d->size : d->bytes;
-    char *dst = d->kind == 1 ? local_at(x, i, dlocal + d->off) : dregs + d->off + (size_t)i * d->bytes;
+    char *dst = d->kind == 1 ? local_at(x, i, to.local + d->off) : to.regs + d->off + (size_t)i * d->bytes;
     memmove(dst, src, size < room ? size : room);
-    if (d->kind == 1 && x->run->check) check_local_written(x, i, dlocal + d->off, d->size);
+    if (d->kind == 1 && x->run->check) check_local_written(x, i, to.local + d->off, d->size);
   }
 }
 
@@ -145,7 +152,8 @@ static void enter(struct exec *x, const struct xop *o, const struct xfunc *f, ui
   if (x->run->check) check_frame(x, mask, caller.local_top, f->local_bytes);
   char *dregs = w->regs + frame, *sregs = w->regs + caller.frame;
   for (uint32_t k = 0; k < a->n; k++)
-    copy_value(x, mask, &f->formals[k], dregs, caller.local_top, &a->v[k], sregs, caller.local);
+    copy_value(x, mask, (struct framed){&f->formals[k], dregs, caller.local_top},
+               (struct framed){&a->v[k], sregs, caller.local});
   struct entry *e = push(x, w);
   *e = (struct entry){.pc = f->entry,
                       .rpc = RPC_NONE,
@@ -189,11 +197,9 @@ static void call(struct exec *x, const struct xop *o, uint32_t mask) {
       fault_text(x, o, i, 718, "indirect call of 0x%llx, which is no function", (unsigned long long)targets[i]);
       return;
     }
-    struct entry caller = *x->e;
     size_t at = (size_t)(x->e - x->w->stack);
     enter(x, o, f, same);
     x->e = &x->w->stack[at]; /* the stack may have moved */
-    (void)caller;
   }
 }
 
@@ -208,7 +214,8 @@ static void ret(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct xfunc *f = a->func;
   if (!f) f = function_at(x->run->m, pc);
   if (mask && a->nret && f)
-    copy_value(x, mask, &a->v[a->n], w->regs + c->up_frame, c->up_local, &f->ret, w->regs + c->frame, c->local);
+    copy_value(x, mask, (struct framed){&a->v[a->n], w->regs + c->up_frame, c->up_local},
+               (struct framed){&f->ret, w->regs + c->frame, c->local});
   bool all = w->stack[top].mask == mask;
   if (top == at) {
     if (all) {
