@@ -33,7 +33,7 @@ static int status_of(const struct err *e) {
   }
 }
 
-/* By itself, so that nothing but `c` lives across the jump. */
+/* A separate function: only `c` lives across the jump. */
 static bool caught(struct err_catch *c, api_work *work, void *ctx, bool *good) {
   if (setjmp(c->at)) return true;
   err_catch(c);
@@ -51,7 +51,7 @@ int api_call(struct api *a, api_work *work, void *ctx, struct sluice_error *e) {
   bool broke = caught(&c, work, ctx, &good);
   memory_leave();
   if (good && !broke) return SLUICE_OK;
-  /* Whatever the work took it for: a file that cannot be parsed, an invariant. */
+  /* For every cause: a file that cannot be parsed, a broken invariant. */
   int status = a->memory.failed ? SLUICE_NO_MEMORY : status_of(&inner);
   bool says = status != SLUICE_NO_MEMORY || strstr(inner.msg, "memory");
   struct sluice_error told;

@@ -1,4 +1,4 @@
-/* cache.c - the cache of sluice.h: model/cache.h whose calls come back whatever happens. */
+/* cache.c - the cache of sluice.h: model/cache.h with calls that always return. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct opening {
 };
 
 static bool read_option(struct gpu_config *c, const char *option, bool first, struct err *e) {
-  /* As callers write them, and the knobs that they are. */
+  /* Option names of callers and the knobs they set. */
   static const char *const names[] = {"sets",  "ways",        "line",  "mshrs",        "merges", "miss_queue",
                                       "index", "replacement", "write", "organisation", "gpu"};
   char key[128], knob[160];
@@ -70,7 +70,7 @@ int sluice_cache_open(const char *const *options, struct sluice_cache **cache, s
 
 void sluice_cache_close(struct sluice_cache *c) {
   if (!c) return;
-  memory_drop(&c->api.memory); /* all that it has */
+  memory_drop(&c->api.memory); /* all its memory */
   memory_outside_free(c);
 }
 

@@ -51,7 +51,7 @@ static void put(struct memory *m, struct memory_block b) {
   m->count++;
 }
 
-/* At least one place in four stays empty. */
+/* At least one entry in four stays empty. */
 static bool grow(struct memory *m) {
   if (m->room && 4 * (m->count + 1) <= 3 * m->room) return true;
   struct memory old = *m;
@@ -68,7 +68,7 @@ static bool grow(struct memory *m) {
   return true;
 }
 
-/* Those that follow move up, so that no search ends at the gap. */
+/* Move later entries up, so that no search ends at the gap. */
 static void take_out(struct memory *m, struct memory_block *b) {
   size_t mask = m->room - 1, gap = (size_t)(b - m->block);
   for (size_t i = (gap + 1) & mask; m->block[i].at; i = (i + 1) & mask)
@@ -109,7 +109,7 @@ void memory_outside_free(void *p) {
 
 /* ---- the functions ---- */
 
-/* May an allocation be tried? There is then room for it in the ledger. */
+/* True if an allocation may be tried: the ledger has room. */
 static bool may(void) {
   struct memory *m = current;
   bool good = !(memory_fails_at && !--memory_fails_at) && grow(m);
@@ -140,7 +140,7 @@ void *__wrap_aligned_alloc(size_t align, size_t bytes) {
   return may() ? noted(__real_aligned_alloc(align, bytes), 0) : NULL;
 }
 
-/* A block that the C library made is in no ledger, and stays out. */
+/* Blocks allocated by the C library are in no ledger. */
 void *__wrap_realloc(void *p, size_t bytes) {
   if (!current) return __real_realloc(p, bytes);
   if (!p) return __wrap_malloc(bytes);
@@ -193,7 +193,7 @@ int __wrap_asprintf(char **out, const char *fmt, ...) {
   return n;
 }
 
-/* What lies over a mapping of ours goes with it. */
+/* Entries within an unmapped range are removed. */
 void *__wrap_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset) {
   if (!current || flags & MAP_FIXED) return __real_mmap(at, bytes, prot, flags, fd, offset);
   if (!may()) return MAP_FAILED;

@@ -1,10 +1,9 @@
-/* memory.h - what a session or cache of the library has allocated, so that all of it can be freed where memory ran out
- * in the middle of building something.
+/* memory.h - the allocations of a session or cache of the library, so that all can be freed when memory runs out in
+ * the middle of a call.
  *
- * libsluice is linked with malloc and its like wrapped (room.mk): between memory_enter and memory_leave, what this
- * thread allocates and maps is noted in a ledger. Whoever frees a block in the usual way takes it out again. What other
- * libraries allocate for themselves (streams, trees, JSON) is not noted: of a call that memory ended that may stay
- * behind, some kB.
+ * libsluice is linked with wrapped malloc functions (room.mk): between memory_enter and memory_leave, allocations and
+ * mappings of this thread are recorded in a ledger, and removed when freed. Allocations by other libraries (streams,
+ * trees, JSON) are not recorded: a call that runs out of memory may leak some kB of them.
  */
 #ifndef API_MEMORY_H
 #define API_MEMORY_H
@@ -25,13 +24,13 @@ struct memory {
 
 void memory_enter(struct memory *m);
 void memory_leave(void);
-/* Free all that is noted. */
+/* Free all recorded allocations. */
 void memory_drop(struct memory *m);
-/* Not noted anywhere, from within and without. */
+/* Outside the ledger, in and between calls. */
 void *memory_outside(size_t bytes);
 void memory_outside_free(void *p);
 
-/* For tests: the n-th allocation from now on between memory_enter and memory_leave fails; 0: none. */
+/* For tests: the n-th allocation between memory_enter and memory_leave fails; 0: none. */
 extern size_t memory_fails_at;
 
 #endif

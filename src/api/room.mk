@@ -1,6 +1,6 @@
-# libsluice.so.1: the simulator as sluice.h shows it (docs/how-to/building.md). It holds every object of the simulator and exports
-# the functions of libsluice.map and nothing else, so that it stands beside libsluice-core.so, which the CUDA runtime starts
-# with. What allocates goes through memory.c.
+# libsluice.so.1: the simulator behind sluice.h (docs/how-to/building.md). It contains every object of the simulator and
+# exports the functions of libsluice.map only, so it can be loaded beside libsluice-core.so of the CUDA runtime.
+# Allocations go through memory.c.
 API_SRC := $(wildcard src/api/*.c)
 API_OBJ := $(API_SRC:%.c=$(B)/%.o)
 API_WRAPPED := malloc calloc realloc aligned_alloc free strdup strndup asprintf vasprintf mmap munmap
@@ -9,20 +9,19 @@ $(foreach f,$(API_SRC),$(eval CFLAGS_$(f) := -Iinclude))
 CFLAGS_src/api/session.c += -DSLUICE_RELEASE='"$(shell sed -n 's/^.define SLUICE_VERSION "\(.*\)"/\1/p' src/cli/frame/cli.h)"'
 ALL += $(B)/lib/libsluice.so
 
-# The simulator's objects are those of libsluice-core.so: which they are is known when every room.mk has been read.
+# The simulator's objects are those of libsluice-core.so; their list is complete when every room.mk has been read.
 $(B)/lib/libsluice.so.1: $(API_OBJ) $(B)/lib/libsluice-core.so src/api/libsluice.map
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so.1 -Wl,--version-script=src/api/libsluice.map $(API_WRAP) \
 	  $(if $(WERROR),$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(API_OBJ) $(LIB_OBJ) $(call lib_libs,$(LDLIBS))
-# What -lsluice finds.
+# The name for -lsluice.
 $(B)/lib/libsluice.so: $(B)/lib/libsluice.so.1
 	@ln -sf libsluice.so.1 $@
 
 -include $(API_OBJ:.o=.d)
 
-# ---- tests ----
-# One with the library as programs have it, one with the inside of it, where allocations can be made to fail.
+# ---- tests ---- One uses the public library; one has access to the inside and makes allocations fail.
 API_TEST = $(CC) $(BASE_CFLAGS) -Iinclude $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $<
 $(B)/tests/test_sluice_api: tests/unit/test_sluice_api.c $(B)/lib/libsluice.so | $(B)/deps-unit.ok
 	@mkdir -p $(@D)

@@ -1,4 +1,4 @@
-/* session.c - sessions of sluice.h: a struct session whose calls come back whatever happens. */
+/* session.c - sessions of sluice.h: a struct session with calls that always return. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct sluice_session {
   struct api api;
   struct session *session;
   struct arena labels;      /* of allocations */
-  struct sluice_error lost; /* of the launch that the machine did not survive; status SLUICE_OK: none */
+  struct sluice_error lost; /* of the launch that broke the machine; status SLUICE_OK: none */
   char *record;
 };
 
@@ -107,8 +107,7 @@ static bool close_session(void *ctx, struct err *e) {
   return good;
 }
 
-/* What a broken session holds cannot be trusted to be freed piece by piece, but for the record, whose JSON is not in the
- * ledger. */
+/* A broken session cannot be freed piece by piece, except its record, whose JSON is not in the ledger. */
 static bool close_broken(void *ctx, struct err *e) {
   struct sluice_session *s = ctx;
   (void)e;
@@ -302,7 +301,7 @@ struct launching {
   bool began;
 };
 
-/* A machine on which a launch has failed still holds its warps. */
+/* After a failed launch the machine still holds its warps. */
 static int launch_with(struct sluice_session *s, api_work *work, struct launching *w, struct sluice_error *e) {
   if (s->lost.status != SLUICE_OK) return api_error(e, s->lost.status, "%s", s->lost.message);
   struct sluice_error told = {0};
@@ -374,7 +373,7 @@ static bool ask(void *ctx, struct err *e) {
   struct asking *w = ctx;
   const struct record *r = session_record(w->session->session);
   if (record_now(r, w->scope == SLUICE_LAST_LAUNCH, w->name, &w->value)) return true;
-  /* A scheme that is not in the machine, or has had nothing to count. */
+  /* A scheme that is not selected, or has no counters. */
   const char *name;
   for (size_t i = 0; (name = sluice_table(SLUICE_COUNTERS, i, SLUICE_NAME)); i++)
     if (strcmp(name, w->name) == 0) return true;

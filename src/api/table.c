@@ -1,4 +1,4 @@
-/* table.c - what can be named in sluice.h: counters, schemes, knobs. */
+/* table.c - names in sluice.h: counters, schemes, knobs. */
 #include <stdio.h>
 
 #include "api/api.h"
@@ -11,7 +11,7 @@ static const char *cell(int column, const char *name, const char *unit, const ch
   return column == SLUICE_NAME ? name : column == SLUICE_UNIT ? unit : column == SLUICE_MEANING ? meaning : NULL;
 }
 
-/* After the machine's counters and what is derived from them, those of every scheme. */
+/* The machine's counters and derived metrics, then those of every scheme. */
 static const char *counter(size_t row, int column) {
   static _Thread_local char name[128];
   if (row < gpu_stat_row_count) {

@@ -1,13 +1,13 @@
-/* dispatch.c - launches on the machine and the CTAs they give to the SMs.
+/* dispatch.c - launches on the machine and dispatch of CTAs to SMs.
  *
- * One launch alone: docs/explanation/gpu-model.md "Launch and CTA dispatch": each SM may receive one CTA a cycle,
- * round-robin from the one after the last that got one. Several launches: an SM is offered the CTAs of the launch of
- * highest priority first, of the oldest among equals, and those of the next only where the first has none left or finds
- * no room: what is called the leftover policy (Pai et al., ASPLOS 2013, section 2). With kernels.share_sm off, an SM
- * takes CTAs of another launch only when it holds none, as the reference does by default.
+ * One launch alone: docs/explanation/gpu-model.md "Launch and CTA dispatch": each SM may receive one CTA per cycle,
+ * round-robin from the SM after the last receiver. Several launches: an SM is offered CTAs of the launch with the
+ * highest priority, oldest first, and CTAs of the next launch only if the first has none left or does not fit: the
+ * leftover policy (Pai et al., ASPLOS 2013, section 2). With kernels.share_sm off, an SM takes CTAs of another launch
+ * only when it is empty, the reference's default.
  *
  * The CTAs of a cluster start together, on SMs of one GPC (NVIDIA, "H100 Tensor Core GPU Architecture", 2022, "Thread
- * Block Clusters"); which SMs are a GPC is not documented: here 16 or 17 that follow one another, spread evenly.
+ * Block Clusters"). The assignment of SMs to GPCs is not documented: here 16 or 17 consecutive SMs, spread evenly.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "gpu/observe/observe.h"
 #include "gpu/sm/sm.h"
 
-/* The CTA that SM `sm` gets now, by the schemes; false: none. */
+/* The CTA that the schemes choose for SM `sm`; false: none. */
 static bool pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta) {
   const struct slots *s = &g->slots;
   uint32_t running = g->sm[sm].ctas;
@@ -35,14 +35,14 @@ static bool pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta) {
   return true;
 }
 
-enum { LOCAL_SHIFT = 24 }; /* local memory of launches that run together lies so far apart */
+enum { LOCAL_SHIFT = 24 }; /* distance between the local memories of concurrent launches */
 
-/* The SMs are spread over as many GPCs as have no fewer than `gpc_sms`. */
+/* SMs are spread over the largest number of GPCs with at least `gpc_sms` each. */
 static uint32_t gpcs_of(const struct gpu_config *c) {
   return c->sms < c->gpc_sms ? 1 : c->sms / c->gpc_sms;
 }
 
-/* CTAs of this kernel that fit an SM. Small grids are spread: no SM takes more than its share. */
+/* CTAs of this kernel that fit an SM. A small grid is spread: no SM takes more than its share. */
 static bool ctas_that_fit(const struct gpu_config *c, const struct feed_kernel *k, uint32_t *out, struct err *e) {
   uint32_t threads = k->warps_per_cta * WARP_LANES, fit = c->sm_threads / threads;
   if (k->threads_per_cta > c->sm_cta_threads || !fit)
@@ -72,7 +72,7 @@ static bool ctas_that_fit(const struct gpu_config *c, const struct feed_kernel *
 
 /* ---- launches ---- */
 
-/* A scheme that schedules CTAs thinks of one grid: then launches do not overlap. */
+/* A scheme that schedules CTAs handles one grid at a time: launches then do not overlap. */
 bool gpu_can_start(const struct gpu *g) {
   if (!g->works) return true;
   return g->works < g->config.concurrent_kernels && !g->slots.n_may_launch && !g->slots.n_pick_cta;
@@ -86,7 +86,7 @@ bool gpu_overlapped(const struct gpu *g) {
   return g->overlap;
 }
 
-/* All zero: they are worked out as warps come to them. */
+/* All zero: filled when warps first reach them. */
 static void clear_uops(struct gpu_work *k, const struct feed_kernel *fk) {
   if (fk->insts > k->uops) {
     free(k->uop);
@@ -127,14 +127,14 @@ struct gpu_work *gpu_work_new(struct gpu *g, const struct feed *f, const struct 
   return k;
 }
 
-/* The launch that services for schemes speak of is the first in turn. */
+/* The launch that services for schemes refer to is the first in turn. */
 static void set_first(struct gpu *g) {
   if (!g->works) return;
   g->kernel = g->work[g->turn[0]].feed->kernel;
   g->ctas_per_sm = g->work[g->turn[0]].ctas_per_sm;
 }
 
-/* What a launch counts for itself, out of counters that are its own as long as it is alone. */
+/* Counters of a single launch, derived from the machine's, which are exact while it runs alone. */
 static void take_own(const struct gpu *g, struct gpu_stats *own) {
   struct gpu_stats t;
   observe_total(g, &t);
@@ -223,7 +223,7 @@ static bool find_warps(const struct sm *s, uint32_t warps, uint32_t *first) {
 static bool room_for(const struct gpu *g, const struct gpu_work *k, uint32_t sm, uint32_t *first) {
   const struct sm *s = &g->sm[sm];
   if (k->on_sm[sm] >= k->ctas_per_sm || !g->free_slots[sm]) return false;
-  if (s->ctas != k->on_sm[sm]) { /* others have CTAs there */
+  if (s->ctas != k->on_sm[sm]) { /* other launches have CTAs there */
     if (!g->config.share_sm) return false;
     if (s->regs_taken + k->regs > g->config.sm_regs || s->shared_taken + k->shared > g->config.sm_shared) return false;
   }
@@ -267,7 +267,7 @@ static void dispatch_several(struct gpu *g) {
   g->full = !any;
 }
 
-/* A cluster on SMs [from, to) if there is room for all of it: one CTA on each SM in turn. */
+/* Start a cluster on SMs [from, to) if all of it fits: one CTA per SM in turn. */
 static bool offer_cluster(struct gpu *g, struct gpu_work *k, uint32_t from, uint32_t to) {
   uint32_t size = k->feed->kernel->cluster, room = 0, first;
   for (uint32_t i = from; i < to; i++) {
@@ -284,7 +284,7 @@ static bool offer_cluster(struct gpu *g, struct gpu_work *k, uint32_t from, uint
   return true;
 }
 
-/* Schemes that choose CTAs have no say: those of a cluster start together, in their order. */
+/* Schemes that choose CTAs are not called: a cluster's CTAs start together, in order. */
 static bool dispatch_clusters(struct gpu *g, struct gpu_work *k) {
   uint32_t n = g->config.sms, gpcs = gpcs_of(&g->config);
   bool any = false;
@@ -304,7 +304,7 @@ void gpu_release(struct gpu *g) {
   for (uint32_t i = 0; i < g->releases; i++) {
     uint32_t sm = g->released[i].slot / g->cta_slots_per_sm;
     struct sm *s = &g->sm[sm];
-    sm_settle(s, g->now + 1); /* this comes after the SMs in a cycle */
+    sm_settle(s, g->now + 1); /* dispatch follows the SMs within a cycle */
     s->asleep = s->none_to_issue = false;
     s->barrier &= ~(g->released[i].warps << s->cta_first[g->released[i].slot % g->cta_slots_per_sm]);
     gpu_wake_sm(g, sm);
@@ -314,7 +314,7 @@ void gpu_release(struct gpu *g) {
 
 void gpu_dispatch(struct gpu *g) {
   uint32_t n = g->config.sms, from = g->last_sm;
-  if (g->full) return; /* until a CTA ends or a launch comes */
+  if (g->full) return; /* until a CTA ends or a launch starts */
   if (g->works != 1) {
     dispatch_several(g);
     return;

@@ -1,7 +1,8 @@
-/* gpu.c - the machine: clock domains, CTA dispatch, and the loop that skips cycles in which nothing has work.
+/* gpu.c - the machine: clock domains, CTA dispatch, and the loop that skips idle cycles.
  *
- * Order within a tick (docs/explanation/gpu-model.md; the reference's order decides ties): SMs take replies, L2 replies
- * enter the interconnect, DRAM, L2 (taking requests from the interconnect), the interconnect, the SMs, CTA dispatch.
+ * Order within a tick (docs/explanation/gpu-model.md; the reference's order decides ties): SMs take replies, L2
+ * replies enter the interconnect, DRAM, L2 (taking requests from the interconnect), the interconnect, the SMs, CTA
+ * dispatch.
  */
 #include "gpu/gpu.h"
 
@@ -19,17 +20,17 @@
 #include "gpu/sm/sm.h"
 #include "gpu/state/machine.h"
 
-/* The running SMs of word `w` step. */
+/* Step the running SMs of word `w`. */
 static inline bool sm_steps(struct gpu *g, uint32_t w) {
   if (g->kind == SM_BASELINE) return sm_steps_baseline(g, w);
   return g->kind == SM_SCHEMES ? sm_steps_schemes(g, w) : sm_steps_general(g, w);
 }
 
-/* A launch is stuck when nothing issues for so many cycles, or when no block begins or ends for ENDLESS times as many:
- * a kernel that spins forever issues all the time. */
+/* A launch is stuck when nothing issues for this many cycles, or when no CTA begins or ends for ENDLESS times as many:
+ * a spinning kernel issues all the time. */
 enum { DEFAULT_WATCHDOG = 2000000, ENDLESS = 100 };
 
-enum { REPORT_EVERY = 50000 }; /* cycles after which who watches a launch is told again */
+enum { REPORT_EVERY = 50000 }; /* cycles between progress reports to a launch's observer */
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
   while (b) {
@@ -176,12 +177,12 @@ void gpu_set_kinds(struct gpu *g, bool on) {
 #define EACH_BIT(word, m, i) \
   for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
 
-/* Where traffic of sub-partition `p` at its port to the interconnect is counted. */
+/* The traffic counters of sub-partition `p` at its interconnect port. */
 static inline struct gpu_stats *port_stats(struct gpu *g, uint32_t p) {
   return g->observed.subpart ? &g->observed.subpart[p] : &g->stats;
 }
 
-/* Steps until a node of sub-partition `p` has room, and the node: the first that has it now, in rotation. */
+/* Steps until a node of sub-partition `p` has room, and that node: the first with room, in rotation. */
 static __attribute__((noinline)) uint32_t steps_to_any_room(const struct gpu *g, uint32_t p, uint32_t bytes,
                                                             uint32_t *node) {
   uint32_t ports = g->config.icnt_ports, least = UINT32_MAX;
@@ -207,7 +208,7 @@ static void replies_to_icnt(struct gpu *g) {
       uint32_t node = g->config.sms + (uint32_t)p, bytes = req_down_bytes(r);
       uint32_t steps = g->config.icnt_ports == 1 ? icnt_steps_to_room(g->icnt, node, bytes)
                                                  : steps_to_any_room(g, (uint32_t)p, bytes, &node);
-      if (steps) { /* the sub-partition's first reply: none overtakes it */
+      if (steps) { /* the sub-partition's first reply; none overtakes it */
         uint64_t bit = 1ull << (p % 64);
         g->reply_held[w] |= bit;
         g->reply_again[(turn + (steps < REPLY_TURNS ? steps : REPLY_TURNS - 1)) % REPLY_TURNS][w] |= bit;
@@ -223,7 +224,7 @@ static void replies_to_icnt(struct gpu *g) {
   }
 }
 
-/* The sub-partition takes the first request that has come to its node. */
+/* The sub-partition takes the first request that has reached its node. */
 static inline void take_request(struct gpu *g, uint32_t p, uint32_t node) {
   req_id id = icnt_pop(g->icnt, node);
   struct req *r = &g->pool.at[id];
@@ -236,7 +237,7 @@ static inline void take_request(struct gpu *g, uint32_t p, uint32_t node) {
   partition_push(g->parts, p, id);
 }
 
-/* One request from each node of a sub-partition with several, the node looked at first rotating. */
+/* One request from each node of a sub-partition with several; the first node rotates. */
 static __attribute__((noinline)) void take_from_nodes(struct gpu *g) {
   uint32_t ports = g->config.icnt_ports, turn = (uint32_t)(icnt_now(g->icnt) % ports);
   for (uint32_t p = 0; p < g->subparts; p++)
@@ -259,7 +260,7 @@ static void step_l2(struct gpu *g) {
 #define EACH_BIT(word, m, i) \
   for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
 
-/* The first of those that sleep long is due: some may have come within reach of the wheel. */
+/* The first long sleeper is due: some may now fit into the wheel. */
 static void wake_far(struct gpu *g) {
   g->far_due = UINT64_MAX;
   for (uint32_t w = 0; w < g->sm_words; w++) EACH_BIT(w, g->far[w], i) {
@@ -273,7 +274,7 @@ static void wake_far(struct gpu *g) {
     }
 }
 
-/* SMs whose time has come step; next_wake becomes exact. */
+/* Step the SMs that are due; next_wake becomes exact. */
 static void wake_due(struct gpu *g) {
   uint32_t slot = g->now % WAKE_SLOTS;
   if (g->now >= g->far_due) wake_far(g);
@@ -306,12 +307,12 @@ static bool step_sms(struct gpu *g) {
   return true;
 }
 
-/* SMs with a reply to take, in word `w` of the set. */
+/* SMs of word `w` with a reply to take. */
 static uint64_t receivers(const struct gpu *g, uint32_t w) {
   return g->replies[w] | g->ejected[w];
 }
 
-/* What is due at a cycle given beforehand, where no jump passes: an interval of the samples, schemes' epochs. */
+/* Work at a preset cycle that no jump may pass: a sample interval, schemes' epochs. */
 static void run_epochs(struct gpu *g) {
   for (uint32_t i = 0; i < g->config.sms; i++) sm_count(&g->sm[i]);
   partition_settle(g->parts);
@@ -333,9 +334,9 @@ static void run_epochs(struct gpu *g) {
     if (g->sm[i].live) g->sm[i].l1d.refused = 0, g->sm[i].memory_look = true, gpu_wake_sm(g, i);
 }
 
-/* Core and DRAM edges that coincide at `t`: the order in which the reference takes them. It adds periods up in floating
- * point, so rounding decides, for thousands of cycles one way and then the other. Negative: the DRAM's edge comes
- * first; 0: they are one tick. */
+/* Order of core and DRAM edges that coincide at `t`, as in the reference. It adds periods up in floating point, so
+ * rounding decides, for thousands of cycles one way and then the other. Negative: the DRAM's edge comes first; 0: they
+ * are one tick. */
 static int dram_turn(struct gpu *g, uint64_t t) {
   double core = 1 / (g->config.core_mhz * 1e6), dram = 1 / (g->config.dram_mhz * 1e6);
   for (; g->sum.core_edges < t / g->p_core; g->sum.core_edges++) g->sum.core += core;
@@ -347,7 +348,7 @@ static bool tick(struct gpu *g) {
   uint64_t t = g->t_core;
   if (g->t_icnt < t) t = g->t_icnt;
   if (g->t_l2 < t) t = g->t_l2;
-  if (g->t_dram < t) { /* alone: more than half of the ticks */
+  if (g->t_dram < t) { /* DRAM only: more than half of the ticks */
     partition_tick_dram(g->parts);
     g->t_dram += g->p_dram;
     if (RARE(g->observed.timeline)) timeline_queues(g);
@@ -390,7 +391,7 @@ static uint64_t edges(uint64_t next, uint64_t period, uint64_t until) {
   return until <= next ? 0 : (until - next + period - 1) / period;
 }
 
-/* The first tick at which some unit may have work; 0 if that is now. */
+/* The first tick with possible work; 0 if that is now. */
 static uint64_t next_event(const struct gpu *g) {
   uint64_t core = g->slots.next_epoch, at = UINT64_MAX;
   if (g->next_wake < core) core = g->next_wake;
@@ -404,7 +405,7 @@ static uint64_t next_event(const struct gpu *g) {
   q = partition_all_quiet_dram(g->parts);
   if (!q) return 0;
   if (q != UINT32_MAX && g->t_dram + q * g->p_dram < at) at = g->t_dram + q * g->p_dram;
-  uint64_t limit = g->progress_at + g->watchdog + 1; /* nothing will ever happen: let the watchdog see it */
+  uint64_t limit = g->progress_at + g->watchdog + 1; /* no further event: advance to the watchdog */
   if (core > limit) core = limit;
   uint64_t t = g->t_core + (core - g->now) * g->p_core;
   return t < at ? t : at;
@@ -466,7 +467,7 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   for (uint32_t i = 0; i < g->config.sms; i++) sm_grow_score(&g->sm[i], f->kernel->max_reg);
   gpu_work_turn(g, k);
   if (!g->open) begin(g);
-  g->busy = true; /* the next tick must not be jumped over */
+  g->busy = true; /* do not skip the next tick */
   if (f->watch) g->report_at = g->now;
   observe_launch(g, k);
   sm_choose_step(g);
@@ -483,7 +484,7 @@ static bool is_stuck(const struct gpu *g) {
   return g->now - g->progress_at > g->watchdog || g->now - g->block_at > g->watchdog * ENDLESS;
 }
 
-/* The first cycle in which the loop has to look at more than its units. */
+/* The first cycle that the loop itself must handle. */
 static uint64_t look_up_at(const struct gpu *g, uint64_t until) {
   uint64_t left = g->watchdog - (g->now - g->progress_at), endless = g->watchdog * ENDLESS - (g->now - g->block_at);
   if (endless < left) left = endless;
@@ -498,7 +499,7 @@ enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, str
       gpu_describe_stuck(g, e);
       return GPU_FAILED;
     }
-    /* The last one has ended when nothing is in flight any more. */
+    /* The last launch has ended when no request is in flight. */
     if (g->finished && (g->works > 1 || !g->in_flight)) {
       gpu_work_end(g, ended);
       return GPU_ENDED;

@@ -21,48 +21,46 @@ struct slots;
 
 /* `scheme`: NULL or "baseline", or a list (see scheme.h). The configuration is copied. NULL with `e` on bad input. */
 struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *e);
-/* No launch follows: what the schemes leave behind is written, or `e` says why not. gpu_free does it, too, if nobody
- * has. */
+/* Last call of a run: schemes write their files, or `e` has the error. gpu_free does it otherwise. */
 bool gpu_finish(struct gpu *g, struct err *e);
 void gpu_free(struct gpu *g);
-/* CTA slots over the whole machine: what simt_begin needs. */
+/* CTA slots of the whole machine, for simt_begin. */
 uint32_t gpu_cta_slots(const struct gpu *g);
-/* Run one launch to its end and write its counters to *out. False: e->code is ERR_PROGRAM (the program faulted, the
- * feed says how), ERR_STUCK (no progress), or ERR_INPUT (the launch does not fit the machine). */
+/* Run one launch to its end and write its counters to *out. False: e->code is ERR_PROGRAM (a fault of the program,
+ * described by the feed), ERR_STUCK (no progress), or ERR_INPUT (the launch does not fit the machine). */
 bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct err *e);
 
-/* ---- launches that run at the same time ----
- * gpu_start puts a launch on the machine, beside those that run; gpu_run lets time pass until one of them has ended.
- * When the last one has, and nothing of it is in flight, gpu_close gives the counters of all since the machine was
- * idle. gpu_run_kernel is all three for one launch. */
-/* Is there a place for one more launch now? */
+/* ---- launches that run at the same time ---- gpu_start adds a launch to the running ones; gpu_run advances time
+ * until one has ended. When the last has ended with nothing in flight, gpu_close returns the counters of all launches
+ * since the machine was idle. gpu_run_kernel is all three for one launch. */
+/* True if one more launch can start now. */
 bool gpu_can_start(const struct gpu *g);
 /* The feed must live until the launch has ended. False with `e` (ERR_INPUT): it does not fit an SM. */
 bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how, uint32_t *launch, struct err *e);
-/* GPU_ENDED: *ended says which; GPU_TIME: core cycle `until` is reached; GPU_FAILED: see gpu_run_kernel; the launches
- * on the machine are lost. */
+/* GPU_ENDED: *ended names the launch; GPU_TIME: core cycle `until` is reached; GPU_FAILED: see gpu_run_kernel; the
+ * launches on the machine are lost. */
 enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e);
-/* Launches that run. */
+/* Number of running launches. */
 uint32_t gpu_running(const struct gpu *g);
-/* Several ran at a time since the machine was idle. */
+/* Launches have overlapped since the machine was idle. */
 bool gpu_overlapped(const struct gpu *g);
-/* After the last launch has ended, or one has failed: the counters of all. False: a conservation law is violated. */
+/* After the last launch has ended or one has failed: counters of all. False: a conservation law is violated. */
 bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e);
 const struct gpu_config *gpu_config_of(const struct gpu *g);
 struct slots *gpu_slots(struct gpu *g);
-/* What to look at in the launches to come; call it before the first. */
+/* Select observations of later launches; call it before the first. */
 void gpu_watch(struct gpu *g, const struct gpu_watch *w);
 const struct gpu_observed *gpu_observed(const struct gpu *g);
 /* Core cycles since the machine was built. */
 uint64_t gpu_now(const struct gpu *g);
-/* Cycles without an instruction issued after which a launch is called stuck, 0 for the default; a hundred times as many
- * without a CTA that begins or ends count as stuck as well. */
+/* Cycles without an issued instruction after which a launch is stuck, 0 for the default; a hundred times as many
+ * without a CTA that begins or ends also count. */
 void gpu_set_watchdog(struct gpu *g, uint64_t cycles);
-/* Skipping idle time on (default) or off: counters must be the same. */
+/* Skip idle time (default) or not: counters must be equal. */
 void gpu_set_skip(struct gpu *g, bool on);
-/* Steps of SMs compiled for what the machine is (default), or those for any machine: counters must be the same. */
+/* Use the SM steps compiled for the present kind of machine (default), or the general ones: counters must be equal. */
 void gpu_set_kinds(struct gpu *g, bool on);
-/* Those that are taken at the moment. */
+/* The kind in use. */
 enum sm_kind gpu_kind(const struct gpu *g);
 
 #endif

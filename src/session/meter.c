@@ -1,4 +1,4 @@
-/* meter.c - see meter.h. The clock is read for this line only; no result depends on it. */
+/* meter.c - see meter.h. Only this line reads the clock; no result depends on it. */
 #include "session/meter.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static double seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The name in a mangled one: "_Z6kernelPf" is "kernel". */
+/* The name inside a mangled one: "_Z6kernelPf" is "kernel". */
 static int plain_name(const char *mangled, const char **name) {
   char *end;
   *name = mangled;
@@ -48,7 +48,7 @@ static void draw(struct meter *m, const char *what, double part, double spent) {
   m->drawn = true;
 }
 
-/* Is it time to draw what began at `since`? */
+/* True when what began at `since` is due for drawing. */
 static bool due(struct meter *m, double since, double *now) {
   *now = seconds();
   if (*now - (m->launches ? m->start : since) < quiet_seconds || *now - m->shown < between) return false;

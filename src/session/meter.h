@@ -1,5 +1,4 @@
-/* meter.h - how far a launch is, as one line on a terminal: CTAs that have ended, seconds, an estimate of what is left.
- */
+/* meter.h - progress of a launch as one line on a terminal: finished CTAs, seconds, estimated time left. */
 #ifndef SESSION_METER_H
 #define SESSION_METER_H
 
@@ -10,10 +9,10 @@
 
 struct meter {
   bool on, drawn;
-  double start, read_from, shown; /* seconds of a monotonic clock; read_from: when the last launch ended */
-  uint32_t next, from, launches;  /* launches: in all, 0 if nobody knows; from: those before are skipped */
+  double start, read_from, shown; /* seconds of a monotonic clock; read_from: end of the last launch */
+  uint32_t next, from, launches;  /* launches: total, 0 if unknown; from: earlier ones are skipped */
 };
-/* One of the launches that run. */
+/* One of the running launches. */
 struct meter_launch {
   struct feed_watch watch;
   struct meter *meter;
@@ -21,15 +20,15 @@ struct meter_launch {
   double start;
 };
 
-/* `wanted`: draw, if standard error is a terminal. Nothing shows in the first two seconds of a launch (of the run,
- * where the number of launches is known). */
+/* `wanted`: draw, if standard error is a terminal. Nothing is drawn in the first two seconds of a launch (of the run,
+ * if the number of launches is known). */
 void meter_init(struct meter *m, bool wanted);
 void meter_expect(struct meter *m, uint32_t from, uint32_t launches);
-/* Launch `number` (from 0) of the run is about to be driven through `f`; `l` lives as long. */
+/* Launch `number` (from 0) of the run starts, driven through `f`; `l` must live as long. */
 void meter_begin(struct meter *m, struct meter_launch *l, struct feed *f, uint32_t number);
-/* A launch has ended: the line goes. */
+/* A launch has ended: erase the line. */
 void meter_end(struct meter *m);
-/* A launch is being read from a file: bytes. */
+/* A launch is being read from a file: bytes read. */
 void meter_reading(void *meter, uint64_t done, uint64_t total);
 
 #endif

@@ -1,5 +1,5 @@
-/* options.c - the options of a simulation: copied into a session, and as options.json between `sluice run` and the library
- * in the program that it started.
+/* options.c - the options of a simulation: copied into a session, and passed as options.json from `sluice run` to the
+ * library in its child.
  */
 #include <errno.h>
 #include <jansson.h>

@@ -1,8 +1,8 @@
-/* recorded.c - what a recorded program's launches wait for, for whoever replays it: launches that follow each other
- * through copies, events and joins follow each other in the trace.
+/* recorded.c - dependencies between the launches of a recorded program: launches ordered by copies, events and joins
+ * keep that order in the trace.
  *
- * While a program is recorded its launches run one at a time, so that what had ended when something was submitted says
- * nothing; what each task waits for is therefore kept for all of them.
+ * A recorded program's launches run one at a time, so completion at submission says nothing; the dependencies of every
+ * task are therefore kept to the end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "session/session_impl.h"
 #include "trace/slt/slt_write.h"
 
-/* The launches that a task stands for: itself, or those that it waits for. */
+/* The launches behind a task: itself, or those that it waits for. */
 struct stands {
   uint32_t *step;
   uint32_t n;

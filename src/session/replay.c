@@ -1,5 +1,5 @@
-/* replay.c - launches of a trace on the session's machine: one after the other, or, where the trace says what could
- * overlap, as the program submitted them. Each of those that overlap reads the file through a reader of its own. */
+/* replay.c - replays a trace on the session's machine: launch by launch, or, where the trace records concurrency, in
+ * the program's order of submission. Each overlapping launch reads the file through its own reader. */
 #include "session/replay.h"
 
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static bool replay_ordered(struct session *s, struct trace_input *t, const struc
   return good;
 }
 
-/* Bytes copied, which the launches do not wait for. */
+/* Copied bytes; launches do not wait for them. */
 static bool note_copies(struct session *s, struct trace_input *t, struct err *e) {
   struct trace_event ev = {0};
   if (t->knows_copies) {

@@ -1,4 +1,4 @@
-/* replay.h - a recorded program instead of a running one: every launch of a trace through a session. */
+/* replay.h - runs every launch of a trace through a session. */
 #ifndef SESSION_REPLAY_H
 #define SESSION_REPLAY_H
 
@@ -6,10 +6,10 @@
 #include "trace/common/input.h"
 
 struct replay_options {
-  uint32_t from; /* launches before this one are not read */
+  uint32_t from; /* earlier launches are not read */
 };
 
-/* Run what `t` has left. False with `e`: the launches before the one that failed are in the session's record. */
+/* Run the rest of `t`. False with `e`: the record holds the launches before the failed one. */
 bool session_replay(struct session *s, struct trace_input *t, const struct replay_options *o, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* session.c - one simulated GPU as a program sees it: options to configuration, launches through the functional machine
- * or the timing model, and the record of it all.
+/* session.c - one simulated GPU as a program uses it: configuration from options, launches through the functional
+ * machine or the timing model, and the record of results.
  */
 #include "session/session.h"
 
@@ -52,7 +52,7 @@ static void describe_device(struct session *s) {
   d->gpc_sms = g->gpc_sms;
   d->regs_per_sm = d->regs_per_cta = g->sm_regs;
   d->shared_per_cta = d->shared_per_sm = g->sm_shared;
-  if (d->shared_per_cta > 49152) d->shared_per_cta = 49152; /* more only by opting in, as on every GPU since Volta */
+  if (d->shared_per_cta > 49152) d->shared_per_cta = 49152; /* more by opt-in only, as on every GPU since Volta */
   d->const_bytes = CONST_BYTES;
   d->core_khz = g->core_mhz * 1000;
   d->mem_khz = g->dram_mhz * 1000;
@@ -131,7 +131,7 @@ static bool read_mode(const char *word, enum session_mode *mode, struct err *e) 
   return true;
 }
 
-/* One trace and one timeline a run: of the first process that simulates. */
+/* One trace and one timeline per run: of the first process that simulates. */
 static void claim_files(const char *dir, struct session_options *o) {
   char path[4096];
   if (!o->trace_path && !o->timeline_path) return;
@@ -193,7 +193,7 @@ void session_note_copy(struct session *s, uint64_t bytes, bool to_device) {
   if (s->trace) slt_note_copy(s->trace, 0, bytes, to_device);
 }
 
-/* What the checks found, for the user and for the record. */
+/* The findings of the checks, for the user and the record. */
 static void close_checks(struct session *s) {
   char text[256];
   const struct simt_finding *f;
@@ -206,7 +206,7 @@ static void close_checks(struct session *s) {
     record_add_finding(s->record, f->check, f->text, f->count);
 }
 
-/* What went out of bounds and was let through, likewise. */
+/* The same for allowed accesses out of bounds. */
 static void close_strays(struct session *s) {
   char text[256];
   const struct simt_finding *f;
@@ -227,18 +227,18 @@ static bool write_timeline(const struct session *s, struct err *e) {
   return !t || timeline_write(t, s->o.timeline_path, e);
 }
 
-/* Beside its state, if it has one: a folder holds the records of several processes. */
+/* Beside its state file, if it has one: a folder may hold the records of several processes. */
 static bool write_record(struct session *s, struct err *e) {
   const char *state = record_state(s->record);
   struct simt_strays n = simt_strays(s->simt);
-  if (s->o.record_unread && !n.reads && !n.writes) return true; /* else the exit code says so */
+  if (s->o.record_unread && !n.reads && !n.writes) return true; /* otherwise the exit code reports it */
   return record_write(s->record, state ? arena_printf(&s->arena, "%s.json", state) : s->o.record_path, e);
 }
 
 bool session_finish(struct session *s, struct err *e) {
   struct err ignored = {0};
   if (s->advancing) session_leave_undone(s);
-  else session_wait(s, SESSION_ALL, NULL, &ignored); /* what was submitted and never waited for */
+  else session_wait(s, SESSION_ALL, NULL, &ignored); /* tasks that were submitted and never awaited */
   close_checks(s);
   close_strays(s);
   if (s->gpu) record_set_profile(s->record, gpu_observed(s->gpu));
@@ -254,7 +254,7 @@ void session_forked(struct session *s) {
   session_drop_tasks(s);
   if (s->trace || s->o.timeline_path)
     fprintf(stderr, "sluice: what a forked child does is in no %s\n", s->trace ? "trace" : "timeline");
-  s->trace = NULL; /* its file is the parent's */
+  s->trace = NULL; /* the file belongs to the parent */
   s->o.timeline_path = NULL;
   record_restart(s->record, s->o.state_path);
 }

@@ -1,4 +1,4 @@
-/* session_impl.h - a session from the inside: shared by session.c and tasks.c only. */
+/* session_impl.h - the inside of a session, private to session.c and tasks.c. */
 #ifndef SESSION_SESSION_IMPL_H
 #define SESSION_SESSION_IMPL_H
 
@@ -15,7 +15,7 @@ struct task;
 struct stands;
 struct session {
   struct arena arena;
-  struct session_options o; /* texts are ours */
+  struct session_options o; /* owns its texts */
   struct gpu_config config;
   struct session_device device;
   struct simt *simt;
@@ -23,18 +23,18 @@ struct session {
   struct record *record;
   struct slt_writer *trace; /* NULL: not recorded */
   uint32_t launches;        /* submitted */
-  uint64_t cycles;          /* core cycles of all launches so far, while none runs */
+  uint64_t cycles;          /* core cycles of all launches so far, valid while none runs */
   struct meter meter;
   /* tasks.c */
-  struct task **task; /* submitted and not done, in that order */
+  struct task **task; /* submitted and not done, in order of submission */
   uint32_t tasks, task_room;
   session_task last_task;
   bool advancing;
   bool failed;
-  bool broken; /* a launch failed on the machine, which still holds its CTAs: a new one comes with the next launch */
-  struct err error; /* with `failed`: of the launch that did, until a wait has told it */
+  bool broken;      /* a launch failed and left its CTAs on the machine: the next launch builds a new one */
+  struct err error; /* with `failed`: of that launch, until a wait has reported it */
   int cuda_error;
-  uint64_t opened_at;             /* core cycle at which the machine began what runs */
+  uint64_t opened_at;             /* core cycle at which the running launches began */
   struct record_launch *together; /* launches that have ended since then */
   uint32_t togethers, together_room;
   /* recorded.c, by task */
@@ -42,11 +42,10 @@ struct session {
   uint64_t stands_room;
 };
 
-/* The machine of the timing model, new; an old one goes. */
+/* Build the machine of the timing model, replacing an old one. */
 bool session_make_machine(struct session *s, struct err *e);
 void session_tasks_free(struct session *s);
-/* Nothing that was submitted and has not ended will. Launches that have ended and overlapped with others are counted.
- */
+/* Drop all pending tasks. Launches that have ended and overlapped with others are counted. */
 void session_leave_undone(struct session *s);
 void session_drop_tasks(struct session *s);
 /* recorded.c: a task was submitted (returns its step in the trace, TRACE_NO_LAUNCH for none); the host waits. */
@@ -57,7 +56,7 @@ void session_record_free(struct session *s);
 
 /* ---- options (options.c) ---- */
 struct session_options session_options_copy(struct arena *a, const struct session_options *from);
-/* Texts lie in the arena. */
+/* Texts are allocated from the arena. */
 bool session_options_read(struct arena *a, const char *path, struct session_options *o, struct err *e);
 
 #endif

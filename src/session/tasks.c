@@ -1,11 +1,10 @@
-/* tasks.c - work submitted to a session: what waits for what, when each piece of it runs, and what it leaves in the
- * record.
+/* tasks.c - tasks of a session: dependencies, scheduling, and their entries in the record.
  *
- * A task runs when all tasks that it names have ended. Time is the machine's: calls take none, launches take what the
- * timing model says, and the host takes none, so that what it submits after a wait begins when the wait was over.
- * Nothing runs before the host waits for something (or too much has been submitted); then the machine runs until that
- * has ended, and stands still with whatever else is on it until the next wait. Of launches that could begin in the same
- * cycle, priority decides, then the order of submission. In functional mode tasks run in the order of submission.
+ * A task runs when all tasks that it depends on have ended. Simulated time advances only in launches: calls take none,
+ * and neither does the host, so work submitted after a wait starts when the wait ends. Nothing runs before the host
+ * waits (or too many tasks are pending); then the machine runs until the awaited task has ended and pauses, with
+ * everything else on it, until the next wait. Launches that could start in the same cycle are ordered by priority,
+ * then by submission. In functional mode tasks run in order of submission.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +15,22 @@
 #include "trace/trace_feed.h"
 
 enum {
-  MAX_TASKS = 1024,   /* submitted and not done: beyond that, submitting waits, as a launch queue that is full */
-  MAX_TOGETHER = 4096 /* launches that overlapped since the machine was idle: those that follow are folded at once */
+  MAX_TASKS = 1024,   /* pending tasks: beyond this, submission waits, like a full launch queue */
+  MAX_TOGETHER = 4096 /* overlapping launches since the machine was idle: later ones are merged at once */
 };
 
 struct task {
   session_task id;
   struct session_item item;
-  struct simt_launch launch; /* SESSION_LAUNCH, with a parameter block of our own */
+  struct simt_launch launch; /* SESSION_LAUNCH, with its own parameter block */
   uint32_t index;            /* of launches */
   uint32_t step;             /* in a trace that is recorded */
   session_task *dep;
   uint32_t deps;
   bool detail, running, done;
-  struct task *parent; /* whose kernel launched this one, or NULL */
+  struct task *parent; /* the launch whose kernel launched this one, or NULL */
   uint32_t children, depth;
-  uint32_t on; /* running: as the machine calls it */
+  uint32_t on; /* while running: its number on the machine */
   struct simt_run *run;
   struct feed *feed;
   struct meter_launch meter;
@@ -44,7 +43,7 @@ static bool in_detail(const struct session *s, uint32_t launch) {
   return !s->o.timing_end || (launch >= s->o.timing_first && launch < s->o.timing_end);
 }
 
-/* Functional mode has no clock. Events still need times that grow with the work: one warp instruction per SM and cycle,
+/* Functional mode has no clock. Events need times that grow with the work: one warp instruction per SM and cycle,
  * spread over all SMs. */
 static void add_functional(struct session *s, struct gpu_stats *st, uint64_t warp_insts, uint64_t thread_insts) {
   st->warp_insts = warp_insts;
@@ -52,7 +51,7 @@ static void add_functional(struct session *s, struct gpu_stats *st, uint64_t war
   s->cycles += warp_insts / s->config.sms + 1;
 }
 
-/* A feed that is not the functional machine's own loop: a trace, or an execution that is recorded. */
+/* A feed other than the functional machine's own loop: a trace, or a recorded execution. */
 static bool drive(struct session *s, struct feed *f, struct gpu_stats *st, struct err *e) {
   struct trace_counts n = {0};
   bool good = trace_drive(f, session_cta_slots(s), s->o.watchdog, &n, e);
@@ -93,7 +92,7 @@ static void note_launch(struct session *s, const struct record_launch *l) {
     s->together = mem_resize(s->together, s->together_room, sizeof *s->together);
   }
   s->together[s->togethers] = *l;
-  char *name = mem_text(l->kernel); /* its module may be unloaded before the others have ended */
+  char *name = mem_text(l->kernel); /* its module may be unloaded earlier */
   s->together[s->togethers++].kernel = name;
 }
 
@@ -106,7 +105,7 @@ static int by_launch(const void *a, const void *b) {
   return (p->launch > q->launch) - (p->launch < q->launch);
 }
 
-/* The machine is idle: what has run since it was goes into the record. */
+/* The machine is idle: record the launches since it was last idle. */
 static bool close_machine(struct session *s, struct err *e) {
   struct gpu_stats st = {0};
   bool overlapped = gpu_overlapped(s->gpu), good = gpu_close(s->gpu, &st, e);
@@ -140,7 +139,7 @@ static void free_task(struct task *t) {
 
 static void sweep(struct session *s) {
   uint32_t n = 0;
-  bool held = false; /* code of trace files that the machine counts by: until it is idle */
+  bool held = false; /* code of trace files, used by the machine's counters until it is idle */
   held = s->gpu && gpu_running(s->gpu) && (s->o.lines || s->o.detail);
   for (uint32_t i = 0; i < s->tasks; i++)
     if (s->task[i]->done && !(held && s->task[i]->item.kind == SESSION_FEED)) free_task(s->task[i]);
@@ -188,7 +187,7 @@ static void drop_task(struct task *t) {
   t->run = NULL;
 }
 
-/* A kernel is done when the grids that it launched are. */
+/* A kernel has ended when its child grids have. */
 static void end_task(struct session *s, struct task *t) {
   struct simt_child *children = t->run ? simt_take_children(t->run) : NULL;
   drop_task(t);
@@ -198,7 +197,7 @@ static void end_task(struct session *s, struct task *t) {
     if (--p->children == 0) p->done = true;
 }
 
-/* The first failure is kept for whoever waits; what was submitted before it and has not begun never will. */
+/* Keep the first failure for the next wait; pending tasks submitted before it are dropped. */
 static void fail(struct session *s, struct task *t, const struct err *e) {
   s->failed = true;
   s->error = *e;
@@ -214,7 +213,7 @@ static void fail(struct session *s, struct task *t, const struct err *e) {
   for (uint32_t i = 0; i < s->tasks; i++) drop_task(s->task[i]);
 }
 
-/* CTAs of a launch that are on the GPU at a time: what the SMs' slots, threads, registers and shared memory allow. */
+/* CTAs of a launch that the GPU holds at a time, limited by slots, threads, registers and shared memory of the SMs. */
 static uint32_t resident_ctas(const struct session *s, const struct simt_launch *l) {
   const struct session_device *d = &s->device;
   const struct simt_kernel_info *k = simt_kernel_info(l->kernel);
@@ -241,7 +240,7 @@ static bool open_feed(struct session *s, struct task *t, struct err *e) {
   return true;
 }
 
-/* The feed that the machine drives: with a recorder between, if there is one. */
+/* The feed that drives the machine, with a recorder in between if there is one. */
 static struct feed *tapped(struct session *s, struct task *t, struct err *e) {
   return s->trace ? slt_begin(s->trace, t->feed, session_cta_slots(s), e) : t->feed;
 }
@@ -254,7 +253,7 @@ static bool untap(struct session *s, const struct task *t, bool good, struct err
   return false;
 }
 
-/* The timing model says the same of an SM that it fills. */
+/* The timing model gives the same message for an SM. */
 static bool shared_fits(const struct session *s, const struct feed_kernel *k, struct err *e) {
   return k->shared_bytes <= s->config.sm_shared ||
          err_set(e, ERR_INPUT, "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u", k->name,
@@ -327,7 +326,7 @@ static void launch_ended(struct session *s, const struct gpu_ended *ended) {
   else fail(s, t, &e);
 }
 
-/* A launch failed: the others on the machine are lost with it. */
+/* A launch failed: the other launches on the machine are lost. */
 static void machine_failed(struct session *s, struct err *e) {
   struct task *guilty = NULL;
   for (uint32_t i = 0; i < s->tasks; i++) {
@@ -348,7 +347,7 @@ static void machine_failed(struct session *s, struct err *e) {
   fail(s, guilty, e);
 }
 
-/* Put on the machine what can begin now; then let time pass until a launch ends. False: the machine is idle. */
+/* Start the launches that are ready, then run until one ends. False: the machine is idle. */
 static bool run_machine(struct session *s, uint64_t until) {
   for (;;) {
     struct task *best = NULL;
@@ -378,8 +377,8 @@ static bool run_machine(struct session *s, uint64_t until) {
   return true;
 }
 
-/* Everything that takes no time on the machine and can begin. One pass does: tasks name only tasks before them. True:
- * something did. */
+/* Run all ready tasks that take no machine time. One pass suffices: tasks depend on earlier tasks only. True: some
+ * ran. */
 static bool run_calls(struct session *s) {
   bool any = false;
   for (uint32_t i = 0; i < s->tasks && !s->failed; i++) {
@@ -397,7 +396,7 @@ static bool run_calls(struct session *s) {
   return any;
 }
 
-/* False: nothing can go on before somebody outside acts. */
+/* False: nothing can continue without an outside event. */
 static bool advance(struct session *s, uint64_t until) {
   s->advancing = true;
   bool moved = run_calls(s);
@@ -463,14 +462,14 @@ session_task session_submit(struct session *s, const struct session_item *item, 
   return t->id;
 }
 
-/* Grids launched from a kernel begin when it has ended. Those of one CTA in one stream follow one another; tail
- * launches wait for all others. */
+/* Child grids start when their parent has ended. Those of one CTA in one stream run in order; tail launches wait for
+ * all others. */
 enum {
   TAIL_STREAM = 3,
   FREE_STREAM = 4,
   MOST_NESTED = 24,
   MANY = 4096
-}; /* of very many, each follows the one before */
+}; /* beyond a limit, each waits for the one before */
 
 static void start_children(struct session *s, struct task *parent, struct simt_child *list) {
   uint32_t n = 0, count = 0;
@@ -517,7 +516,7 @@ bool session_wait(struct session *s, session_task id, int *cuda_error, struct er
 bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err *e) {
   if (cuda_error) *cuda_error = 0;
   CHECK(!s->advancing, "a wait inside a call of a stream");
-  if (s->trace) return session_wait(s, SESSION_ALL, cuda_error, e); /* time passes otherwise while it is recorded */
+  if (s->trace) return session_wait(s, SESSION_ALL, cuda_error, e); /* a recording has no clock */
   uint64_t now = 0, until = UINT64_MAX;
   if (s->gpu) now = gpu_now(s->gpu), until = now + ns * s->config.core_mhz / 1000 + 1;
   bool moved;

@@ -1,8 +1,8 @@
-/* study.h - a study: a question as a file, the runs that answer it, and the engines that run what is missing.
+/* study.h - a study: a file that describes a set of runs, and the engines that execute the missing ones.
  *
- * study_load reads the file, study_expand turns it into runs identified by the SHA-256 of everything that decides their
- * result, study_run runs what the results file does not have yet. All paths of a study are relative to the folder of
- * its file; the caller has changed there.
+ * study_load reads the file, study_expand turns it into runs identified by the SHA-256 of all their inputs, study_run
+ * executes the runs that the results file lacks. All paths of a study are relative to the folder of its file; the
+ * caller's current folder.
  */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
@@ -96,22 +96,22 @@ struct study_run {
   const char *program_hash, *gpu, *scheme, *mode;
 };
 struct study_runs {
-  struct study_run *run; /* every hash once, in the order of the plan */
+  struct study_run *run; /* each hash once, in plan order */
   size_t count;
   struct db_plan *plan; /* may name a run several times */
   size_t plan_count;
 };
-/* How many rows the plan has, without making them; saturates far above STUDY_RUNS_MAX. */
+/* Number of rows of the plan, without building them; saturates far above STUDY_RUNS_MAX. */
 double study_size(const struct study *s);
-/* What only the command line knows: the file that a program's name stands for. */
+/* Resolves a program's name to a file; provided by the command line. */
 typedef bool (*study_find_fn)(const char *program, char *out, size_t size);
 /* Memory belongs to s->arena. */
 bool study_expand(struct study *s, struct study_runs *r, study_find_fn find, struct err *e);
 
 /* ---- running ---- */
 struct study_progress {
-  size_t total, before, done, failed, running, waiting; /* total: runs; before: there at the start; waiting: queued */
-  double since;                                         /* seconds that the study runs */
+  size_t total, before, done, failed, running, waiting; /* before: stored at the start; waiting: queued */
+  double since;                                         /* seconds since the start */
 };
 enum study_engine { STUDY_LOCAL, STUDY_SLURM };
 struct study_options {
@@ -119,8 +119,8 @@ struct study_options {
   const char *self;    /* path of `sluice` */
   const char *results; /* absolute path of the results file */
   unsigned jobs;       /* at a time, 0: one per processor */
-  bool retry;          /* run again what failed */
-  bool cancel;         /* Slurm: an interrupt cancels what is queued */
+  bool retry;          /* run failed runs again */
+  bool cancel;         /* Slurm: an interrupt cancels queued jobs */
   bool script_only;    /* Slurm: write the job script, submit nothing */
   void (*show)(void *ctx, const struct study_progress *p);
   void (*note)(void *ctx, const char *line); /* a failed run, a lost node */
@@ -128,23 +128,23 @@ struct study_options {
 };
 enum study_end {
   STUDY_COMPLETE,    /* every run has ended */
-  STUDY_INTERRUPTED, /* Ctrl-C or SIGTERM; what is stored is whole */
-  STUDY_STOPPED,     /* cannot store results: `e` says why */
-  STUDY_SCRIPT,      /* script_only: it is written */
+  STUDY_INTERRUPTED, /* Ctrl-C or SIGTERM; stored results are complete */
+  STUDY_STOPPED,     /* results cannot be stored: reason in `e` */
+  STUDY_SCRIPT,      /* script_only: the script is written */
 };
 enum study_end study_run(const struct study *s, const struct study_runs *r, const struct study_options *o,
                          struct db *db, struct study_progress *p, struct err *e);
-/* One task of a Slurm job: the runs `task` of the folder that the engine has written. Exit code. */
+/* One task of a Slurm job: the runs of `task` in the engine's folder. Exit code. */
 int study_task(const char *folder, uint64_t task, const char *self);
 
-/* One writer at a time: false with who holds it. Released by study_unlock or when the process ends. */
+/* One writer at a time: false with the holder's name. Released by study_unlock or when the process ends. */
 bool study_lock(const char *results, int *lock, struct err *e);
 void study_unlock(const char *results, int lock);
 
 /* ---- identity ---- */
 /* SHA-256 of a file's content as hexadecimal text; false with errno. */
 bool study_hash_file(const char *path, char out[STUDY_HASH]);
-/* Of libsluice, which decides every result. */
+/* Hash of libsluice, which determines every result. */
 const char *study_simulator(void);
 
 #endif

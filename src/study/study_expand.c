@@ -13,7 +13,7 @@
 #include "gpu/slots/slots.h"
 #include "study/study_impl.h"
 
-/* A machine with the knobs of one combination of the ranges. */
+/* A machine with one combination of knob values. */
 struct machine {
   const struct study_gpu *gpu;
   char **args; /* --gpu NAME --set ... */
@@ -21,7 +21,7 @@ struct machine {
   struct gpu_config config;
   char hash[STUDY_HASH];
 };
-/* A list of schemes with one combination of their parameters' ranges. */
+/* A list of schemes with one combination of parameter values. */
 struct variant {
   const struct study_scheme *scheme;
   const char *list; /* for --scheme */
@@ -55,8 +55,8 @@ static bool bad(struct expansion *x, struct study_at at, const struct err *why) 
 
 /* ---- counting ---- */
 
-/* The entry of a list that begins with this scheme's name; NULL if none does. A '+' before another separator or the end
- * belongs to a name ("tsc+"). */
+/* The entry of a list with this scheme's name; NULL if none. A '+' before another separator or the end belongs to a
+ * name ("tsc+"). */
 static const char *entry_of(const char *list, const char *scheme) {
   size_t n = strlen(scheme);
   for (const char *p = list; (p = strstr(p, scheme)); p++) {
@@ -183,7 +183,7 @@ static bool make_variant(struct expansion *x, const struct study_scheme *c, uint
     v->list = with_param(x->a, v->list, r->scheme, r->param, value);
     json_object_set_new(v->parameters, r->key, value_of(value));
   }
-  for (size_t i = 0; i < x->machines; i++) /* a scheme may refuse some machine of the study */
+  for (size_t i = 0; i < x->machines; i++) /* a scheme may reject some machine of the study */
     if (!scheme_list_check(v->list, &x->machine[i].config, &why)) return bad(x, c->at, &why);
   struct slots slots;
   if (!slots_parse(&slots, v->list, &why)) return bad(x, c->at, &why);
@@ -202,11 +202,11 @@ static const char *replaced(struct arena *a, const char *text, const char *word,
 static bool hash_line(SHA2_CTX *c, const char *key, const char *value) {
   SHA256Update(c, (const uint8_t *)key, strlen(key));
   SHA256Update(c, (const uint8_t *)"=", 1);
-  SHA256Update(c, (const uint8_t *)value, strlen(value) + 1); /* with its end: values may hold anything else */
+  SHA256Update(c, (const uint8_t *)value, strlen(value) + 1); /* with its terminator: values may hold any character */
   return true;
 }
 
-/* The content of a file that the run reads, where `path` is one. */
+/* The content of a file that the run reads, if `path` is one. */
 static bool hash_input(SHA2_CTX *c, const char *key, const char *path) {
   char hash[STUDY_HASH];
   struct stat st;
@@ -230,7 +230,7 @@ static bool make_input(struct expansion *x, const struct study_program *p, const
   in->text = text;
   SHA2_CTX c;
   SHA256Init(&c);
-  /* Kernel files and traces are read by us, the others are executed. */
+  /* Kernel files and traces are read by Sluice, other programs executed. */
   struct stat st;
   bool plain = p->launch || (strstr(p->argv[0], ".slt") && !stat(p->argv[0], &st));
   bool there = plain ? snprintf(file, sizeof file, "%s", p->argv[0]) > 0 && !stat(file, &st)
@@ -327,7 +327,7 @@ static void identify(const struct study *s, const struct machine *m, const struc
   SHA2_CTX c;
   char what[160];
   SHA256Init(&c);
-  hash_line(&c, "sluice run", "1"); /* raised when the meaning of a record changes */
+  hash_line(&c, "sluice run", "1"); /* increased when the meaning of a record changes */
   hash_line(&c, "machine", m->hash);
   hash_line(&c, "scheme", v->canonical);
   hash_line(&c, "input", in->hash);
@@ -349,7 +349,7 @@ static const char *parameters(struct arena *a, const struct machine *m, const st
   return out;
 }
 
-/* Rows of the plan that name the same run share it. Open addressing over the hashes. */
+/* Rows with the same run share it. Open addressing over the hashes. */
 static void keep_once(struct study_runs *r) {
   size_t room = 64;
   while (room < 2 * r->count) room *= 2;

@@ -1,6 +1,4 @@
-/* study_file.c - reading a study file (YAML). Every complaint names file:line:column and, where a word is near, that
- * word.
- */
+/* study_file.c - reads a study file (YAML). Every error names file:line:column and suggests the nearest valid word. */
 #include <ctype.h>
 #include <errno.h>
 #include <glob.h>
@@ -66,7 +64,7 @@ static yaml_node_t *child(struct reader *r, const yaml_node_t *map, const char *
   return NULL;
 }
 
-/* Every key of `map` belongs to `section`, and stands there once. */
+/* Every key of `map` must belong to `section` and occur once. */
 static bool check_keys(struct reader *r, const yaml_node_t *map, enum study_section section) {
   const char *known[MAX_KEYS];
   size_t count = 0;
@@ -89,7 +87,7 @@ static bool check_keys(struct reader *r, const yaml_node_t *map, enum study_sect
   return true;
 }
 
-/* Texts end up in job scripts, reports and on terminals, a line each. */
+/* Texts appear in job scripts, reports and on terminals, one line each. */
 static bool one_line(struct reader *r, const yaml_node_t *n, const char *key) {
   const char *t = scalar(n);
   if (t && *t && strlen(t) != n->data.scalar.length) return bad(r, n, "%s: a byte 0 stands in the text", key);
@@ -464,7 +462,7 @@ static bool read_limits(struct reader *r, yaml_node_t *top) {
   return true;
 }
 
-/* A value of an #SBATCH line, which sbatch splits at blanks and quotes. */
+/* A value of an #SBATCH line; sbatch splits at blanks and quotes. */
 static bool slurm_word(struct reader *r, yaml_node_t *map, const char *key, const char **out) {
   if (!get_text(r, map, key, out)) return false;
   const char *t = *out ? *out : "", *odd = t + strcspn(t, " \"'`\\$;<>#");

@@ -1,6 +1,6 @@
-/* study_identity.c - the SHA-256 that identifies a run: of every knob, the schemes with every parameter, the content of
- * the program and of each file among its arguments, and what is recorded. FNV of base/hash.h is for tables: two runs of
- * a million would meet there by accident; here a run that meets another would silently never be run.
+/* study_identity.c - the SHA-256 that identifies a run: every knob, the schemes with every parameter, the content of
+ * the program and of file arguments, and the recorded quantities. FNV of base/hash.h is too short: among a million
+ * runs two would collide, and one would silently never run.
  */
 #include <errno.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* study_process.c - one run as a process of its own: a crash, a hang or a leak of one does not touch the others. */
+/* study_process.c - one run as a separate process: a crash, hang or leak does not affect others. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ double study_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Not by setrlimit: the simulated memory reserves gigabytes of addresses that it never touches. */
+/* Not by setrlimit: the simulated memory reserves gigabytes of addresses that stay untouched. */
 uint64_t study_memory(int pid) {
   char path[64], text[4096];
   unsigned long long all = 0, resident = 0;
@@ -59,7 +59,7 @@ int study_start(const char *self, char *const *args, const char *record, const c
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   setenv("SLUICE_JOB", "1", 1); /* see proc/jobs.h */
-  setpgid(0, 0);                /* Ctrl-C reaches us alone; we end the group */
+  setpgid(0, 0);                /* Ctrl-C reaches only this process, which ends the group */
   process_child(parent);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
   int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0666), null = open("/dev/null", O_RDONLY);

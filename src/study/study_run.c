@@ -1,4 +1,4 @@
-/* study_run.c - what both engines share: what is missing, the lock on the results file, progress. */
+/* study_run.c - shared by both engines: missing runs, the lock on the results file, progress. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static char *lock_path(const char *results) {
   return path;
 }
 
-/* A record lock of the process: it goes with the process, however that ends, and works on shared file systems. */
+/* A record lock of the process: the kernel releases it when the process ends, also on shared file systems. */
 bool study_lock(const char *results, int *lock, struct err *e) {
   char *path = lock_path(results), who[256] = "";
   struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -41,7 +41,7 @@ bool study_lock(const char *results, int *lock, struct err *e) {
       close(*lock);
       break;
     }
-    /* The holder before us removed the file between our open and our lock: lock the new one. */
+    /* The previous holder removed the file between open and lock: lock the new one. */
     ok = !fstat(*lock, &mine) && !stat(path, &there) && mine.st_ino == there.st_ino;
     if (ok) break;
     close(*lock);
@@ -50,7 +50,7 @@ bool study_lock(const char *results, int *lock, struct err *e) {
     char host[128] = "";
     gethostname(host, sizeof host - 1);
     int n = snprintf(who, sizeof who, "process %d on %s\n", (int)getpid(), host);
-    if (ftruncate(*lock, 0) || write(*lock, who, (size_t)n) != n) who[0] = 0; /* only said in a message */
+    if (ftruncate(*lock, 0) || write(*lock, who, (size_t)n) != n) who[0] = 0; /* used in a message only */
   }
   free(path);
   return ok;
@@ -82,8 +82,8 @@ void study_count(struct study_work *w, const struct study_run *r, bool done, con
   study_show(w);
 }
 
-/* What runs left that were stored and then killed with us, before their files went: all files beside the folders of
- * batches. Nobody else uses the spool: we hold the lock of the results. */
+/* Remove files of stored runs of a killed study: all files beside the folders of batches. The lock on the results
+ * guarantees that no other process uses the spool. */
 static void clear_spool(const char *spool) {
   DIR *d = opendir(spool);
   const struct dirent *entry;
@@ -117,7 +117,7 @@ enum study_end study_run(const struct study *s, const struct study_runs *r, cons
     end = o->engine == STUDY_SLURM ? study_slurm(&w) : study_local(&w);
   }
   if (end == STUDY_COMPLETE) clear_spool(w.spool);
-  rmdir(w.spool); /* if nothing is on its way */
+  rmdir(w.spool); /* if it is empty */
   free(w.spool);
   free(w.run);
   return end;

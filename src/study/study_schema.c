@@ -1,5 +1,4 @@
-/* study_schema.c - the table of keys, and the JSON schema made from it: editors complete and check study files by it.
- */
+/* study_schema.c - the table of keys, and the JSON schema made from it for editors. */
 #include "study/study_impl.h"
 
 const struct study_key study_keys[] = {
@@ -43,7 +42,7 @@ static json_t *map_of(json_t *values) {
 
 static json_t *of_kind(enum study_kind kind) {
   switch (kind) {
-  case STUDY_KIND_TEXT: /* 2024 or 00:30:00 are texts here, whatever YAML makes of them */
+  case STUDY_KIND_TEXT: /* 2024 or 00:30:00 are text here, although YAML types them otherwise */
     return json_pack("{s:[s,s]}", "type", "string", "number");
   case STUDY_KIND_TEXTS:
     return either(text(), list_of(text()));

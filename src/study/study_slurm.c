@@ -1,10 +1,10 @@
-/* study_slurm.c - the engine of a cluster: arrays of jobs whose tasks leave their results in a folder that we read.
+/* study_slurm.c - the cluster engine: job arrays whose tasks leave results in a shared folder.
  *
- * Needed is a shared file system, sbatch, squeue and scancel; no accounting database, no daemon of ours. A batch is a
- * folder RESULTS.spool/batch-N with runs.json (what its tasks are to run), job.sh (readable, can be submitted by hand)
- * and one HASH.result per ended run, written whole or not at all. The state is in these files and in Slurm's queue,
- * where a batch is found by its job name: whoever comes next, after a kill or a restart of the controller, goes on from
- * there. A task that is not in the queue and has left no result is lost (its node died); its runs go into a new batch.
+ * Requirements: a shared file system, sbatch, squeue and scancel; no accounting database and no daemon. A batch is a
+ * folder RESULTS.spool/batch-N with runs.json (runs of its tasks), job.sh (readable, can be submitted by hand) and one
+ * HASH.result per ended run, written whole or not at all. All state is in these files and in Slurm's queue, where a
+ * batch is found by its job name, so a restarted study continues from there. A task that is neither queued nor has a
+ * result is lost (its node failed); its runs go into a new batch.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ struct batch {
   char *folder, *job; /* job: name in Slurm's queue */
   size_t *run;        /* indices into the work, in the order of the tasks */
   size_t count, tasks, per_task;
-  unsigned absent; /* queries of the queue in a row that did not show it */
+  unsigned absent; /* consecutive queue queries without it */
   bool *live;      /* per task: in the queue */
 };
 
@@ -42,14 +42,14 @@ struct cluster {
   bool *done;             /* per run: stored, or given up */
   uint8_t *attempts;      /* per run */
   size_t left;
-  double asked; /* the queue, when */
-  bool silent;  /* the controller did not answer the last time */
+  double asked; /* time of the last queue query */
+  bool silent;  /* the controller did not answer the last query */
   bool stop;
 };
 
 /* ---- other programs ---- */
 
-/* Run argv, its output (and with `errors` its complaints) into `out`. The exit code, -1 if it could not be run. */
+/* Run argv with output (with `errors` also standard error) into `out`. The exit code, -1 if it could not be run. */
 static int capture(const char *const *argv, char *out, size_t size, bool errors) {
   int p[2];
   if (pipe2(p, O_CLOEXEC)) return -1;
@@ -60,7 +60,7 @@ static int capture(const char *const *argv, char *out, size_t size, bool errors)
     process_child(parent);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0); /* Ctrl-C is for us */
+    setpgid(0, 0); /* Ctrl-C is handled by this process */
     int null = open("/dev/null", O_RDWR);
     dup2(null, STDIN_FILENO);
     dup2(p[1], STDOUT_FILENO);
@@ -135,12 +135,12 @@ static void quoted(FILE *f, const char *s) {
   fputc('\'', f);
 }
 
-/* What stands in a comment of the script ends with its line. */
+/* A comment in the script must stay on one line. */
 static void comment(FILE *f, const char *s) {
   for (; *s; s++) fputc((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s, f);
 }
 
-/* A name of a file for --output: sbatch takes %x for its own, and has no way to write some characters. */
+/* A file name for --output: sbatch expands %x and cannot escape some characters. */
 static void pattern(FILE *f, const char *s) {
   for (; *s; s++) {
     if (*s == '%') fputc('%', f);
@@ -182,7 +182,7 @@ static bool write_script(struct cluster *c, const struct batch *b) {
   option(f, "qos", o->qos);
   option(f, "constraint", o->constraint);
   for (size_t i = 0; i < o->option_count; i++) fprintf(f, "#SBATCH %s\n", o->options[i]);
-  /* A node that dies gives its tasks back to the queue; the output is for when one fails. */
+  /* Tasks of a failed node are requeued; the output is for diagnosing failures. */
   fputs("#SBATCH --requeue\n#SBATCH --open-mode=append\n", f);
   fputs("#SBATCH --output=\"", f);
   pattern(f, b->folder);
@@ -199,7 +199,7 @@ static bool write_script(struct cluster *c, const struct batch *b) {
   return ok;
 }
 
-/* Names of jobs keep to characters that every tool takes; two results files never share one. */
+/* Job names use portable characters; two results files never share one. */
 static char *job_name(const struct cluster *c, size_t number) {
   char word[40], *name;
   const char *s = c->w->s->name;
@@ -243,7 +243,7 @@ static bool submit(struct cluster *c, struct batch *b) {
   return false;
 }
 
-/* Put up to an array's worth of the listed runs into a batch. How many were taken, 0 with the error set. */
+/* Put runs from the list into a batch, up to one array. Returns their number, 0 with the error set. */
 static size_t make_batch(struct cluster *c, const size_t *list, size_t count) {
   struct batch *b = new_batch(c, c->number);
   b->per_task = c->w->s->slurm.runs_per_task;
@@ -286,7 +286,7 @@ static void adopt(struct cluster *c, size_t number) {
   json_array_foreach(tasks, i, task) {
     json_array_foreach(task, k, run) {
       const char *hash = json_string_value(json_object_get(run, "hash"));
-      b->run[n++] = hash ? find_run(c, hash) : SIZE_MAX; /* SIZE_MAX: stored already, or no longer asked for */
+      b->run[n++] = hash ? find_run(c, hash) : SIZE_MAX; /* SIZE_MAX: stored already, or no longer needed */
     }
   }
   json_decref(root);
@@ -321,7 +321,7 @@ static void note_task(struct cluster *c, const char *job, const char *task, cons
     if (strcmp(b->job, job) || !is_live(state)) continue;
     char *end;
     unsigned long long k = strtoull(task, &end, 10);
-    if (*end || end == task) { /* "N/A": all of the array, before Slurm tells its tasks apart */
+    if (*end || end == task) { /* "N/A": the whole array, before Slurm lists its tasks */
       memset(b->live, 1, b->tasks * sizeof *b->live);
     } else if (k < b->tasks) {
       b->live[k] = true;
@@ -330,10 +330,10 @@ static void note_task(struct cluster *c, const char *job, const char *task, cons
   }
 }
 
-/* Which tasks are in the queue. False if the controller does not answer: then nothing is known. */
+/* Find the tasks in the queue. False if the controller does not answer: state unknown. */
 static bool ask_queue(struct cluster *c) {
   char *reply = mem_alloc(REPLY_BYTES);
-  /* %j cut at nothing, %K the index in the array, %T the state in words. */
+  /* %j job name untruncated, %K array index, %T state as a word. */
   const char *const argv[] = {"squeue", "--me", "--noheader", "--array", "--format=%j|%K|%T", NULL};
   bool ok = !capture(argv, reply, REPLY_BYTES, false);
   if (ok) {
@@ -364,7 +364,7 @@ static void settle(struct cluster *c, size_t run, bool done, const char *reason)
   study_count(c->w, c->w->run[run], done, reason);
 }
 
-/* Store one result file and remove it. False: it stays, and the engine stops or comes back to it. */
+/* Store one result file and remove it. False: it remains; the engine stops or retries later. */
 static bool import(struct cluster *c, size_t run, const char *path, json_t *r) {
   const char *log = json_string_value(json_object_get(r, "log"));
   const char *host = json_string_value(json_object_get(r, "host"));
@@ -430,7 +430,7 @@ static bool any_live(const struct batch *b) {
   return false;
 }
 
-/* The end of what a lost task printed: Slurm says there that it was killed. */
+/* The end of a lost task's output, where Slurm reports a kill. */
 static void task_words(const struct cluster *c, const struct batch *b, size_t task, char *out, size_t size) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/task-%zu.out", b->folder, task);
@@ -457,8 +457,8 @@ static bool give_up(struct cluster *c, const struct batch *b, size_t i) {
   return ok;
 }
 
-/* Runs whose tasks are gone without a result, into new batches. Two looks at the queue must agree, with a look at the
- * results between: a result appears before its task leaves. */
+/* Put runs whose tasks vanished without a result into new batches. Two queries of the queue must agree, with a check
+ * for results in between: a result appears before its task leaves the queue. */
 static void submit_lost(struct cluster *c) {
   size_t *lost = mem_zeroed(c->w->count + 1, sizeof *lost), n = 0;
   bool *held = mem_zeroed(c->w->count + 1, sizeof *held);
@@ -529,7 +529,7 @@ static void cancel(struct cluster *c) {
 
 static void look(struct cluster *c) {
   double now = study_now();
-  /* Asked less often than it answers slowly: a controller of thousands of jobs has better things to do. */
+  /* Query less often when the controller answers slowly: it may serve thousands of jobs. */
   if (now - c->asked >= QUEUE_SECONDS) {
     bool ok = ask_queue(c);
     c->asked = study_now() + (c->asked > 0 ? 4 * (study_now() - now) : 0);

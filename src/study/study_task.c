@@ -1,4 +1,4 @@
-/* study_task.c - one task of a job array: makes its runs one after the other and leaves a result file for each. */
+/* study_task.c - one task of a job array: executes its runs in turn and leaves a result file for each. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 enum { LOG_BYTES = 65536, GRACE_SECONDS = 5 };
 
-/* Wait for the run under its time limit. False: Slurm wants the node back (a signal came); nothing is to be written. */
+/* Wait for the run, up to its time limit. False: Slurm reclaims the node (signal); write nothing. */
 static bool wait_for(pid_t pid, double limit, uint64_t memory, struct study_outcome *o) {
   sigset_t watched;
   sigemptyset(&watched);
@@ -55,7 +55,7 @@ static json_t *safe_text(const char *s) {
 static bool write_result(const char *path, const struct study_outcome *o, json_t *record, const char *log) {
   char host[128] = "";
   gethostname(host, sizeof host - 1);
-  const char *node = getenv("SLURMD_NODENAME"); /* nodes of one machine are told apart by it */
+  const char *node = getenv("SLURMD_NODENAME"); /* distinguishes nodes that share a machine */
   json_t *r =
       json_pack("{s:i, s:b, s:b, s:f, s:f, s:I, s:s, s:o}", "exit_code", o->exit_code, "timed_out", o->timed_out,
                 "too_big", o->too_big, "seconds", o->seconds, "cpu_seconds", o->cpu_seconds, "peak_kb",
@@ -68,14 +68,14 @@ static bool write_result(const char *path, const struct study_outcome *o, json_t
   return ok;
 }
 
-/* -1: told to stop. */
+/* -1: stopped. */
 static int one_run(const char *folder, json_t *plan, json_t *run, const char *self) {
   const char *hash = json_string_value(json_object_get(run, "hash"));
   json_t *args = json_object_get(run, "args"), *v;
   char result[PATH_MAX + 128], record_path[PATH_MAX + 128], log_path[PATH_MAX + 128];
   if (!hash || !json_is_array(args)) return 2;
   snprintf(result, sizeof result, "%s/%s.result", folder, hash);
-  if (!access(result, F_OK)) return 0; /* of a task that was given back to the queue after this run */
+  if (!access(result, F_OK)) return 0; /* the task was requeued after this run */
   char **argv = mem_zeroed(json_array_size(args) + 1, sizeof *argv);
   size_t i;
   json_array_foreach(args, i, v) argv[i] = (char *)(json_string_value(v) ? json_string_value(v) : "");
@@ -90,7 +90,7 @@ static int one_run(const char *folder, json_t *plan, json_t *run, const char *se
   int rc = ended ? 0 : -1;
   if (ended && !write_result(result, &o, record, log)) {
     fprintf(stderr, "sluice: cannot write '%s': %s\n", result, strerror(errno));
-    rc = 8; /* as the command's for what cannot be written */
+    rc = 8; /* the command's exit code for an output error */
   }
   unlink(record_path);
   unlink(log_path);

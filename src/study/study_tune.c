@@ -1,5 +1,5 @@
 /* study_tune.c - successive halving over compositions of schemes (Jamieson and Talwalkar, AISTATS 2016, section 2.1:
- * equal work per round; here the work of a candidate grows by workloads).
+ * equal work per round; here work is measured in workloads).
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { ETA = 3, COMPOSED_MAX = 3, POOL_MAX = 128, TRIES = 200, PUBLISHED_IN = 2 };
 
-/* Machines of another size or without limits: not schemes, they win by being bigger. */
+/* Larger or unlimited machines: excluded, since they win by size. */
 static const char *const not_schemes[] = {"perfect-l1", "l1-size",  "l1-latency", "l1-full-assoc",
                                           "l2-size",    "l2-banks", "l2-ports",   "line"};
 
@@ -39,7 +39,7 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Shuffle the suite and hold some of it out. */
+/* Shuffle the suite and hold out a part. */
 static bool split_suite(struct search *x) {
   struct study s = {0};
   bool ok = study_add_suite(&s, x->o->suite, (struct study_at){0}, x->e);
@@ -69,7 +69,7 @@ static bool split_suite(struct search *x) {
 /* ---- candidates ---- */
 
 static bool is_scheme(const struct scheme *s) {
-  if (s->finish) return false; /* leaves a file for a second run: not a scheme of one run */
+  if (s->finish) return false; /* writes a file for a second run: not a single-run scheme */
   for (size_t i = 0; i < sizeof not_schemes / sizeof *not_schemes; i++)
     if (!strcmp(not_schemes[i], s->name)) return false;
   return true;
@@ -110,7 +110,7 @@ static const char *draw_one(struct search *x, const struct scheme *s) {
   bool first = true;
   for (uint32_t i = 0; i < scheme_param_count(s); i++) {
     bool change = rng_below(&x->rng, 2);
-    double v = draw(&x->rng, &s->params[i]); /* drawn anyway: one scheme's choice does not shift another's */
+    double v = draw(&x->rng, &s->params[i]); /* always drawn: one scheme's choice does not shift another's */
     if (!change || v == s->params[i].dflt) continue;
     text = arena_printf(x->a, "%s%c%s=%.4g", text, first ? ':' : '/', s->params[i].name, v);
     first = false;
@@ -127,7 +127,7 @@ static const char *draw_list(struct search *x) {
     bool again = true;
     while (again) {
       double u = (double)(rng_next(&x->rng) >> 11) / 9007199254740992.0;
-      taken[i] = x->pool[(size_t)(u * u * (double)x->pool_count)]; /* half of them out of the best quarter */
+      taken[i] = x->pool[(size_t)(u * u * (double)x->pool_count)]; /* half of them from the best quarter */
       again = false;
       for (uint32_t k = 0; k < i; k++) again |= taken[k] == taken[i];
     }
@@ -136,7 +136,7 @@ static const char *draw_list(struct search *x) {
   return list;
 }
 
-/* A machine can be built with it: combinations and values that a scheme refuses must not cost simulations. */
+/* The machine can be built: combinations and values that a scheme rejects cost no simulations. */
 static bool acceptable(const struct search *x, const char *list) {
   struct err why = {0};
   struct slots s;
@@ -162,7 +162,7 @@ static bool add_candidate(struct search *x, const char *list, bool published) {
   return true;
 }
 
-/* The best published schemes as they are, so that what is found is no worse on what was searched; then compositions. */
+/* The best published schemes unchanged, so the result is never worse on the searched workloads; then compositions. */
 static void make_candidates(struct search *x, size_t n) {
   x->candidate = ARENA_ARRAY(x->a, struct tune_candidate, n + 1);
   for (size_t i = 0; i < PUBLISHED_IN && i < x->r->published_count && x->count < n; i++)
@@ -196,7 +196,7 @@ static bool read_row(void *ctx, const struct db_row *row) {
   double ipc = 0;
   bool ok = row->status == DB_DONE && db_value(s->db, row->run, "ipc", &ipc) && ipc > 0;
   if (w == s->workloads) return true;
-  if (!strcmp(row->scheme, "none")) { /* the first of every workload: the plan has the baseline first */
+  if (!strcmp(row->scheme, "none")) { /* first for every workload: the plan begins with the baseline */
     s->base[w] = ok ? ipc : 0;
     return true;
   }
@@ -235,7 +235,7 @@ static bool make_study(struct search *x, struct study *s, const char *name, cons
   return true;
 }
 
-/* Score `count` candidates; out[i] is 0 for one that failed. */
+/* Score `count` candidates; out[i] is 0 for a failed one. */
 static enum study_end score(struct search *x, const char *what, const struct tune_candidate *c, size_t count,
                             const char *const *workload, size_t workloads, double *out) {
   struct study s;
@@ -274,7 +274,7 @@ static int by_train(const void *a, const void *b) {
   return x->train < y->train ? 1 : x->train > y->train ? -1 : strcmp(x->list, y->list);
 }
 
-/* Rounds from few workloads to all: their counts; each gets the same share of the budget. */
+/* Workloads per round, from few to all; each round has the same share of the budget. */
 static size_t plan_rounds(const struct search *x, size_t workloads[TUNE_ROUNDS]) {
   size_t n = 0, all = x->r->train_count;
   for (size_t w = all; w >= 1 && n < TUNE_ROUNDS; w = w / ETA) workloads[n++] = w;
@@ -286,7 +286,7 @@ static size_t plan_rounds(const struct search *x, size_t workloads[TUNE_ROUNDS])
   return n;
 }
 
-/* Every published scheme alone on the workloads to learn from: what there is to beat. */
+/* Every published scheme alone on the training workloads: the reference for the search. */
 static enum study_end measure_published(struct search *x) {
   struct tune_result *r = x->r;
   r->published = ARENA_ARRAY(x->a, struct tune_candidate, x->pool_count + 1);
@@ -297,7 +297,7 @@ static enum study_end measure_published(struct search *x) {
   enum study_end end = score(x, "published", r->published, r->published_count, r->train, r->train_count, out);
   for (size_t i = 0; i < r->published_count; i++) r->published[i].train = out[i], r->published[i].failed = out[i] == 0;
   qsort(r->published, r->published_count, sizeof *r->published, by_train);
-  /* Compositions are drawn from what works alone, the better the more often. */
+  /* Compositions are drawn from schemes that work alone, better ones more often. */
   size_t n = 0;
   for (size_t i = 0; i < r->published_count; i++)
     if (!r->published[i].failed) x->pool[n++] = scheme_find(r->published[i].list);
@@ -334,7 +334,7 @@ static enum study_end halve(struct search *x) {
   return STUDY_COMPLETE;
 }
 
-/* The last ones and the best published scheme where nothing was decided. */
+/* The finalists and the best published scheme on the held-out workloads. */
 static enum study_end measure_held_out(struct search *x) {
   struct tune_result *r = x->r;
   struct tune_candidate all[TUNE_FINAL + 1] = {0};
@@ -342,11 +342,11 @@ static enum study_end measure_held_out(struct search *x) {
   bool there = false;
   for (size_t i = 0; i < x->count && i < TUNE_FINAL; i++) {
     r->final[i] = x->candidate[i];
-    r->final[i].train = x->candidate[i].score; /* the last round had all of them */
+    r->final[i].train = x->candidate[i].score; /* the last round used all of them */
     there |= !strcmp(r->final[i].list, r->published[0].list);
     r->finals++;
   }
-  /* The best single scheme may have been out early on few workloads; its score on all of them is known. */
+  /* The best single scheme may have lost early on few workloads; its score on all is known. */
   if (!there && r->published[0].train > r->final[r->finals - 1].train) {
     if (r->finals < TUNE_FINAL) r->finals++;
     r->final[r->finals - 1] = r->published[0];
@@ -360,7 +360,7 @@ static enum study_end measure_held_out(struct search *x) {
   enum study_end end = score(x, "held-out", all, n, r->held_out, r->held_out_count, out);
   for (size_t i = 0; i < r->finals; i++) r->final[i].held_out = out[i];
   r->published[0].held_out = out[n - 1];
-  /* The two may be one: then both have the score. */
+  /* They may be the same: then both have the score. */
   for (size_t i = 0; i < r->finals; i++)
     if (!strcmp(r->final[i].list, r->published[0].list)) r->published[0].held_out = r->final[i].held_out;
   return end;

@@ -1,9 +1,9 @@
-/* tune.h - looking for a composition of schemes that beats the published ones, by successive halving.
+/* tune.h - searches for a composition of schemes that beats the published ones, by successive halving.
  *
- * Candidates are lists of schemes with parameters drawn from the schemes' own tables. A round runs those that are left
- * on some workloads and keeps the best third for the next round, on more workloads. A part of the suite is held out: no
- * decision looks at it, and the winner's score there says whether it generalises. Runs go through a study into a
- * results file, so a search that was interrupted goes on where it stopped; the same seed finds the same.
+ * Candidates are lists of schemes with parameters drawn from the schemes' own tables. A round runs the remaining
+ * candidates on some workloads and keeps the best third for the next, larger round. A part of the suite is held out:
+ * no decision uses it, and the winner's score there shows whether it generalises. Runs are stored in a results file,
+ * so an interrupted search continues; the same seed gives the same result.
  */
 #ifndef STUDY_TUNE_H
 #define STUDY_TUNE_H
@@ -17,7 +17,7 @@ struct tune_options {
   const char *const *pool; /* schemes to compose; NULL: all published ones */
   size_t pool_count;
   uint64_t
-      budget; /* simulations of candidates; those of baseline, published schemes and held-out workloads come on top */
+      budget; /* simulations of candidates; those of the baseline, published schemes and held-out workloads are extra */
   uint64_t seed;
   double hold_out; /* share of the workloads */
   struct study_options run;
@@ -29,7 +29,7 @@ struct tune_candidate {
   bool published;   /* one scheme with its default parameters */
   bool failed;
   double score;           /* geometric mean of IPC over the baseline's, on the workloads of its last round */
-  double train, held_out; /* the same on all workloads to learn from, and on the others; 0: not run there */
+  double train, held_out; /* the same on all training workloads, and on the held-out ones; 0: not run there */
 };
 
 struct tune_round {
@@ -48,7 +48,7 @@ struct tune_result {
   size_t finals;
   struct tune_candidate *published; /* best first, by `train` */
   size_t published_count;
-  size_t simulations; /* of this call: what was there before is not run again */
+  size_t simulations; /* in this call: stored runs are not repeated */
 };
 
 /* STUDY_STOPPED with `e`. Free the result with arena_free(&r->arena) in any case. */

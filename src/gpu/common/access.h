@@ -1,4 +1,4 @@
-/* access.h - one access of a warp instruction to a cache: what the coalescer makes and the caches see. */
+/* access.h - one access of a warp instruction to a cache: produced by the coalescer, consumed by the caches. */
 #ifndef GPU_COMMON_ACCESS_H
 #define GPU_COMMON_ACCESS_H
 

@@ -1,8 +1,8 @@
 /* config.c - the GPU configuration: the table generated from knobs.def, configuration files (YAML), and --set.
  *
  * A file is a YAML mapping; nested keys are joined with dots, so that `l2: {sets: 64}` is `l2.sets`. Two keys are not
- * knobs: `base` names the configuration that the file starts from (default: the table's defaults), `description` says
- * what the file is. Numbers may carry the unit of their knob (700 MHz, 48 KiB); another unit is an error.
+ * knobs: `base` names the configuration that the file starts from (default: the table's defaults), `description` is
+ * free text. Numbers may carry the unit of their knob (700 MHz, 48 KiB); another unit is an error.
  */
 #include "gpu/common/config.h"
 
@@ -32,8 +32,8 @@ const char *const dram_names[] = {"fr-fcfs", "fcfs", NULL};
 const char *const partition_names[] = {"modulo", "ipoly", NULL};
 const char *const icnt_names[] = {"crossbar", "mesh", NULL};
 
-/* Least places in a miss queue: a miss waits until there are places for all that it may send, as in the reference. At
- * the L1 that is the fetch and a write-back, at the L2 also the write itself. */
+/* Minimum entries of a miss queue. As in the reference, a miss waits until all its requests fit. At the L1 these are
+ * the fetch and a write-back, at the L2 also the write itself. */
 enum { PLACES_l1d = 2, PLACES_l1i = 1, PLACES_l1c = 1, PLACES_l1t = 1, PLACES_l2 = 3 };
 
 #define AT(field) offsetof(struct gpu_config, field)
@@ -118,7 +118,7 @@ static uint64_t unit_factor(const char *suffix, const char *unit) {
   size_t n = strlen(unit);
   if (n && !strncasecmp(suffix, unit, n) && (!suffix[n] || !strcmp(suffix + n, "s") || !strcmp(suffix + n, "es")))
     return 1;
-  const char *last = strrchr(unit, ' '); /* "cycles" is enough for "L2 cycle" */
+  const char *last = strrchr(unit, ' '); /* "cycles" suffices for "L2 cycle" */
   return last ? unit_factor(suffix, last + 1) : 0;
 }
 
@@ -201,12 +201,12 @@ struct reader {
   yaml_parser_t *p;
   struct err *e;
   struct origins *origins;
-  bool top_seen_knob; /* `base` must come before any knob, or it would undo it */
-  bool base_seen;     /* files that name one another a hundred times would be read a million times */
+  bool top_seen_knob; /* `base` after a knob would undo the knob: an error */
+  bool base_seen;     /* at most one `base`: files naming each other would be read again and again */
   bool seen[sizeof gpu_knob_rows / sizeof *gpu_knob_rows];
 };
 
-/* Where each knob got its value, so that a check of the whole can name the line. */
+/* Source of each knob's value, for errors of the whole-configuration check. */
 struct origins {
   struct {
     uint32_t file, line; /* line 0: the default */
@@ -329,8 +329,8 @@ static bool load_named(struct gpu_config *c, const char *name, struct origins *o
   return unknown_name(name, e);
 }
 
-/* Put file:line before a message of the whole-geometry check: of the first key in it that a file gave, as the key at
- * fault comes first. */
+/* Put file:line before a message of the whole-configuration check: of the first key in it that a file set, since the
+ * key at fault comes first. */
 static bool name_origin(const struct origins *o, struct err *e) {
   for (const char *p = e->msg; *p;) {
     size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
@@ -470,7 +470,7 @@ static bool check_network(const struct gpu_config *c, struct err *e) {
                    "interconnect, which has at most 512",
                    c->sms, c->channels, c->subparts, ports, nodes);
   }
-  /* The largest packet is a whole line with its header. */
+  /* The largest packet is a whole line with header. */
   uint32_t line = c->l2.line > c->l1d.line ? c->l2.line : c->l1d.line;
   uint32_t flits = (line + 8 + c->icnt_flit - 1) / c->icnt_flit;
   if (flits > c->icnt_in_buf)

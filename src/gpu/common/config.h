@@ -79,13 +79,13 @@ void gpu_config_defaults(struct gpu_config *c);
 bool gpu_config_load(struct gpu_config *c, const char *name, struct err *e);
 /* One "key=value"; `where` prefixes errors ("--set" or "file:line"). */
 bool gpu_config_set(struct gpu_config *c, const char *key, const char *value, const char *where, struct err *e);
-/* The whole: impossible geometries, sizes that do not fit. */
+/* Check the whole configuration: impossible geometries, sizes that do not fit. */
 bool gpu_config_check(const struct gpu_config *c, struct err *e);
 /* Every knob in table order as key, value text, for the record and the hash. `value` is valid during the call. */
 void gpu_config_each(const struct gpu_config *c,
                      void (*f)(void *ctx, const char *key, const char *value, const char *unit, const char *doc),
                      void *ctx);
-/* The value of a knob as records and the hash have it: they do not depend on where files lie. */
+/* The value of a knob for records and the hash, independent of file locations. */
 const char *gpu_config_portable(const char *key, const char *value);
 uint64_t gpu_config_hash(const struct gpu_config *c);
 

@@ -1,7 +1,7 @@
-/* invariants.h - conservation laws over the counters of a launch, checked at the end of every one in every build.
+/* invariants.h - conservation laws over the counters of a launch, checked at its end in every build.
  *
- * A law says that two sums of counters are equal (or that one does not exceed the other). A violated law names itself
- * and both sides. Adding a law is one row of the table in invariants.c.
+ * A law states that two sums of counters are equal (or that one is at most the other). A violation reports the law and
+ * both sides. A law is one row of the table in invariants.c.
  */
 #ifndef GPU_INVARIANTS_H
 #define GPU_INVARIANTS_H

@@ -1,8 +1,7 @@
-/* lanes.h - four 32-bit numbers side by side: a time or a set of units for each of four things.
+/* lanes.h - vectors of four 32-bit numbers: a time or a set of units for each of four.
  *
- * Where every one of them has to be compared and the least of them is wanted, a vector does in one instruction, and
- * with no branch, what takes four of each. Any compiler makes of the generic form what its machine has; x86-64 has
- * better for the greater and the lesser of two.
+ * One vector instruction without branches compares all four and finds the least. The generic form compiles everywhere;
+ * x86-64 has better minimum and maximum instructions.
  */
 #ifndef GPU_LANES_H
 #define GPU_LANES_H

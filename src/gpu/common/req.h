@@ -1,7 +1,7 @@
 /* req.h - a memory request below the coalescer: from the SM's caches through the interconnect to L2 and DRAM and back.
  *
- * Requests live in one pool per GPU and are named by 32-bit handles (0 is none). Whoever takes a request out of the
- * last queue frees it.
+ * Requests live in one pool per GPU and are named by 32-bit handles (0 is none). The consumer of the last queue frees
+ * the request.
  */
 #ifndef GPU_REQ_H
 #define GPU_REQ_H
@@ -30,16 +30,16 @@ enum req_type {
 
 enum { REQ_HEADER_BYTES = 8 };
 
-/* The first line of the host's cache is what every request is asked on its way, the second what some are. */
+/* The first cache line of the host holds the fields that every request needs, the second those that some need. */
 struct req {
   uint64_t addr;                    /* first byte */
   uint64_t born, arrived, returned; /* times, in core cycles */
   uint32_t owner;                   /* SM-private: handle of the load that waits */
   uint32_t lanes;                   /* lanes served */
-  uint32_t row, column; /* with channel, subpart and bank, where it goes: filled by addrmap_decode; the column only for
-                           who asks */
+  uint32_t row, column; /* with channel, subpart and bank: the destination, set by addrmap_decode; the column only for
+                         * callers that need it */
   req_id next;          /* intrusive queues */
-  uint16_t bytes;       /* data bytes asked for or written */
+  uint16_t bytes;       /* data bytes requested or written */
   uint8_t type;
   bool write;               /* carries data towards memory */
   uint8_t channel, subpart; /* subpart: over the whole GPU */
@@ -48,18 +48,18 @@ struct req {
   bool bypass; /* skipped the L1: the reply goes to the waiting load, not to a line */
   uint8_t sm;
   uint8_t warp;    /* hardware warp slot on the SM */
-  uint8_t whole;   /* stores, from the L2 line's first sector on: sectors that they write from end to end */
-  uint8_t note;    /* for the schemes: written at the L2, read at the fill */
-  uint8_t sectors; /* of its L2 line, for a sectored L2: what it asks for; 0: all from `addr` on */
+  uint8_t whole;   /* stores: mask of sectors written completely, from the L2 line's first sector on */
+  uint8_t note;    /* for schemes: written at the L2, read at the fill */
+  uint8_t sectors; /* for a sectored L2: requested sectors of the line; 0: all from `addr` on */
   uint16_t degree; /* accesses of its instruction: un-coalescing degree */
   uint32_t pc;     /* index in the kernel */
   uint32_t cta;    /* linear CTA id */
-  uint32_t chunks; /* mask of 32 B sectors (or scheme chunks) asked for, bit 0 = lowest */
+  uint32_t chunks; /* mask of requested 32 B sectors (or scheme chunks), bit 0 = lowest */
   uint32_t token;  /* atomics: feed token */
 } __attribute__((aligned(64)));
 _Static_assert(offsetof(struct req, whole) == 63, "what every request is asked takes more or less than a line");
 
-/* Bytes of the packet towards memory and back. A read request and a write acknowledgement are headers alone. */
+/* Packet bytes towards memory and back. A read request and a write acknowledgement consist of the header only. */
 static inline uint32_t req_up_bytes(const struct req *r) {
   return REQ_HEADER_BYTES + (r->write || r->atomic ? r->bytes : 0);
 }

@@ -1,5 +1,5 @@
-/* reuse.c - see reuse.h. Each line has one mark in the tree, at the time of its last access: the marks after it are the
- * distinct lines accessed since. When the times run out, the marks are moved together in their order.
+/* reuse.c - see reuse.h. Each line has one mark in the tree, at the time of its last access: the marks after it are
+ * the distinct lines accessed since. When the times are used up, the marks are renumbered in order.
  */
 #include "gpu/common/reuse.h"
 
@@ -45,7 +45,7 @@ static uint32_t marks_up_to(const struct reuse_stream *s, uint32_t at) {
   return n;
 }
 
-/* Renumber the times of last accesses 1, 2, ... in their order, with room for more. */
+/* Renumber the times of last accesses 1, 2, ... in order, with free times behind them. */
 static void make_room(struct reuse_stream *s) {
   uint32_t *at = mem_zeroed((size_t)s->times + 1, sizeof *at), next = 0;
   for (uint32_t i = 0; i < s->size; i++)

@@ -1,8 +1,8 @@
-/* reuse.h - how often and how soon a stream of accesses comes back to its lines: exact reuse distances in O(log n).
+/* reuse.h - reuse of lines in a stream of accesses: exact reuse distances in O(log n).
  *
  * The reuse distance of an access is the number of distinct other lines accessed since the last access to its line. A
- * fully associative LRU cache of N lines hits exactly the accesses with a distance below N, which makes the histogram a
- * curve of hit rate over capacity, too (Mattson et al., IBM Systems Journal 1970).
+ * fully associative LRU cache of N lines hits exactly the accesses with a distance below N, so the histogram also
+ * gives the hit rate over capacity (Mattson et al., IBM Systems Journal 1970).
  */
 #ifndef GPU_REUSE_H
 #define GPU_REUSE_H
@@ -30,12 +30,13 @@ struct reuse_stream {
 };
 
 #define REUSE_FIRST UINT64_MAX
-/* An access: its distance, REUSE_FIRST for the first to this line. Counted in `h`. A stream of zeros is empty. */
+/* Record an access; returns its distance, REUSE_FIRST for the first to this line. Counted in `h`. A stream of zeros is
+ * empty. */
 uint64_t reuse_access(struct reuse_stream *s, uint64_t line, struct reuse_histogram *h);
-/* A store took the line away; the next access asks whether one did. */
+/* A store evicted the line; the next access queries this. */
 void reuse_store(struct reuse_stream *s, uint64_t line);
 bool reuse_stored(const struct reuse_stream *s, uint64_t line);
-/* The stream ends: lines and accesses by reuses into `h`; it is empty again. */
+/* End the stream: add lines and accesses by reuses to `h`; the stream is empty afterwards. */
 void reuse_end(struct reuse_stream *s, struct reuse_histogram *h);
 void reuse_free(struct reuse_stream *s);
 

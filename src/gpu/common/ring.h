@@ -1,7 +1,7 @@
-/* ring.h - remainders and quotients that the machine takes in every cycle.
+/* ring.h - remainders and quotients of the cycle loop.
  *
- * A division by a number that the compiler does not know costs as much as ten other instructions; together they were a
- * few per cent of the time of a simulation.
+ * A division by a variable costs as much as ten other instructions; together they took a few per cent of a
+ * simulation's time.
  */
 #ifndef GPU_RING_H
 #define GPU_RING_H
@@ -11,7 +11,7 @@
 static inline uint32_t ring_at(uint32_t i, uint32_t size) { /* i < 2 * size */
   return i >= size ? i - size : i;
 }
-static inline uint32_t modulo(uint32_t x, uint32_t n) { /* n is mostly a power of two */
+static inline uint32_t modulo(uint32_t x, uint32_t n) { /* n is usually a power of two */
   return n & (n - 1) ? x % n : x & (n - 1);
 }
 static inline uint32_t quotient_up(uint32_t x, uint32_t n) {

@@ -25,7 +25,7 @@ extern const uint32_t gpu_stat_row_count;
 
 /* total += s, row by row. */
 void gpu_stats_add(struct gpu_stats *total, const struct gpu_stats *s);
-/* Value of row `r` as it is printed: sums and maxima exactly, means as sum / count (0 if empty). */
+/* Printed value of row `r`: sums and maxima exactly, means as sum / count (0 if empty). */
 double gpu_stats_value(const struct gpu_stats *s, const struct stat_row *r);
 /* Thread instructions per core cycle. */
 double gpu_stats_ipc(const struct gpu_stats *s);

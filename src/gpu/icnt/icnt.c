@@ -1,8 +1,8 @@
 /* icnt.c - the interconnect: its interface, the topologies, and the clock of the two networks.
  *
- * The networks themselves are in xbar.c (a crossbar with one virtual channel, the usual machine), in planes.c
- * (a mesh with one) and in vcs.c and router.c (several). Both networks keep the same time and share nothing
- * else. docs/explanation/interconnect.md describes the machine and derives the latencies.
+ * The networks themselves are in xbar.c (a crossbar with one virtual channel, the default), in planes.c (a mesh with
+ * one) and in vcs.c and router.c (several). Both networks keep the same time and share nothing else.
+ * docs/explanation/interconnect.md describes the machine and derives the latencies.
  */
 #include "gpu/icnt/icnt.h"
 
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "gpu/icnt/icnt_impl.h"
 
-enum { FIRST_STEP = 16 }; /* what happened a few steps ago is never before step 0 */
+enum { FIRST_STEP = 16 }; /* keeps "a few steps ago" at or above step 0 */
 
 static uint32_t flits_of(const struct icnt *n, uint32_t bytes) {
   if (bytes <= n->l.flit_bytes) return 1;
@@ -158,7 +158,7 @@ const struct icnt_stats *icnt_stats(const struct icnt *n) {
 /* ---- construction ---- */
 
 /* Crossbar: port = node. Mesh: as square as it goes, nodes in rows from one corner with the L2 nodes spread evenly
- * among the SMs, so that no row or column carries all of the replies; positions left over have a router and no node. */
+ * among the SMs, so that no row or column carries all of the replies; unused positions have a router and no node. */
 static void topology(struct icnt *n) {
   struct layout *l = &n->l;
   struct arena *a = &n->mem;

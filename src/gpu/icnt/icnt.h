@@ -21,36 +21,36 @@ struct icnt_stats {
 
 struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes);
 void icnt_free(struct icnt *n);
-/* Room in the injection buffer of `node` for a packet of `bytes`? SM nodes inject into ICNT_UP, L2 nodes into
+/* True if the injection buffer of `node` has room for a packet of `bytes`. SM nodes inject into ICNT_UP, L2 nodes into
  * ICNT_DOWN. */
 bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes);
-/* Steps that pass at least until there is; 0: there is. */
+/* Minimum steps until there is room; 0: now. */
 uint32_t icnt_steps_to_room(const struct icnt *n, uint32_t node, uint32_t bytes);
 void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uint32_t bytes);
-/* Flits that wait in the injection buffer of `node`. */
+/* Flits in the injection buffer of `node`. */
 uint32_t icnt_waiting(const struct icnt *n, uint32_t node);
-/* The packet at the head of the node's ejection side, taken out; 0 if none has arrived whole. */
+/* Take the packet at the head of the node's ejection side; 0 if none is complete. */
 uint32_t icnt_pop(struct icnt *n, uint32_t node);
 uint32_t icnt_peek(const struct icnt *n, uint32_t node);
-/* Where the first packet goes that a node has pushed and its router not sent on; false: there is none, or several
- * virtual channels are in use. */
+/* Destination of the first pushed packet that the node's router has not sent on; false: none, or several virtual
+ * channels are in use. */
 bool icnt_bound(const struct icnt *n, uint32_t node, uint32_t *dst);
 /* The receivers of a network with a packet to pop: sub-partitions (ICNT_UP) or SMs, counted from 0, one word per 64;
  * the set lives as long as the interconnect. */
 const uint64_t *icnt_arrivals(const struct icnt *n, enum icnt_net net);
-/* The set of SMs whose injection buffer may have got room since the caller took them out of it, among those that await
- * it: icnt_await, once, for a packet that cannot be pushed now. NULL if that is not known. */
+/* The set of SMs whose injection buffer may have gained room, among those that called icnt_await after a refused push;
+ * the caller clears it. NULL if unknown. */
 uint64_t *icnt_sent(const struct icnt *n);
 void icnt_await(struct icnt *n, uint32_t node, uint32_t bytes);
-/* One interconnect cycle. Costs nothing for nodes with nothing to do. */
+/* One interconnect cycle. Idle nodes cost nothing. */
 void icnt_step(struct icnt *n);
-/* No packet anywhere inside (ejected but not popped ones count as inside). */
+/* No packet is inside (ejected and not popped packets count as inside). */
 bool icnt_idle(const struct icnt *n);
-/* Steps that would change nothing but the clock may be skipped: the number of steps (>= 0) that are known to change
- * nothing, UINT32_MAX if nothing is inside that moves. icnt_skip tells the network that so many were skipped. */
+/* Number of further steps (>= 0) that change nothing but the clock, UINT32_MAX if nothing inside moves. icnt_skip
+ * skips that many steps. */
 uint32_t icnt_quiet_steps(const struct icnt *n);
 void icnt_skip(struct icnt *n, uint32_t steps);
-/* Steps done and skipped, and a few. */
+/* Steps done and skipped, plus a constant. */
 uint64_t icnt_now(const struct icnt *n);
 const struct icnt_stats *icnt_stats(const struct icnt *n);
 

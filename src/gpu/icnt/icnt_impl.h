@@ -10,13 +10,13 @@
 #include "base/err.h"
 #include "gpu/icnt/icnt.h"
 
-/* Steps from sending to being seen at the other end. Flit: one in the channel's input register, one in its output
- * register; after switch allocation one more for switch traversal. Credit: the same two registers. */
+/* Steps from sending to arrival. Flit: one in the channel's input register, one in its output register; after switch
+ * allocation one more for switch traversal. Credit: the same two registers. */
 enum { ICNT_FLIT_WIRE = 2, ICNT_SWITCH_AND_WIRE = 3, ICNT_CREDIT_WIRE = 2, ICNT_SLOTS = 4 };
 enum { ICNT_NONE = 0xffff };
 enum { ICNT_HEAD = 0x8000, ICNT_TAIL = 0x4000, ICNT_LEN = 0x3fff }; /* struct flit.meta */
 
-/* Plain sets of nodes or ports, one word per 64. */
+/* Sets of nodes or ports, one word per 64. */
 static inline void set_add(uint64_t *s, uint32_t i) {
   s[i >> 6] |= (uint64_t)1 << (i & 63);
 }
@@ -32,12 +32,12 @@ struct flit {
   uint16_t dst, meta; /* destination node; packet length in flits | ICNT_HEAD | ICNT_TAIL */
 };
 
-/* What both networks share. */
+/* Common to both networks. */
 struct layout {
   uint32_t sms, nodes, routers, radix, ports, vcs, vc_buf, speedup, iterations, req_words;
   uint32_t inject_flits, boundary_flits, flit_bytes, columns;
   uint32_t sm_words; /* of a set of SMs */
-  int flit_shift;    /* log2 of flit_bytes, -1 if it is no power of two */
+  int flit_shift;    /* log2 of flit_bytes, -1 if it is not a power of two */
   bool mesh;
   uint16_t *node_port; /* node -> port where it is attached */
   uint16_t *port_node; /* port -> node attached there, or ICNT_NONE */
@@ -47,10 +47,10 @@ struct layout {
   uint16_t *router;    /* port -> its router */
 };
 
-/* What is known of the injection buffer of a node of xbar.c. SMs ask in every cycle, so this is asked first. */
+/* Known state of a node's injection buffer in xbar.c. SMs query it every cycle, before anything else. */
 struct icnt_room {
-  uint32_t fits;    /* a packet of so many bytes fits, until the next push; whole flits */
-  uint32_t refused; /* one of so many does not before step `until`, */
+  uint32_t fits;    /* a packet of this many bytes fits until the next push; whole flits */
+  uint32_t refused; /* a packet of this many bytes does not fit before step `until`, */
   uint64_t until;   /* or with UINT64_MAX until the network has set it to 0 */
 };
 
@@ -76,11 +76,11 @@ static inline uint32_t icnt_ready(const struct layout *l, uint32_t node) {
   return node < l->sms ? node : l->sm_words * 64 + node - l->sms;
 }
 
-/* xbar.c, planes.c and vcs.c: the same calls as icnt.h's for one network. `flits` and the meta of a
- * pushed flit are the packet's length; peek and pop are called when `ready` has the node. */
+/* xbar.c, planes.c and vcs.c: the same calls as icnt.h's for one network. `flits` and the meta of a pushed flit are
+ * the packet's length; peek and pop are called when `ready` contains the node. */
 bool icnt_xbar_fits(const struct layout *l);
 struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net);
-bool icnt_xbar_due(const struct icnt_xbar *x, uint64_t now); /* else a step would do nothing */
+bool icnt_xbar_due(const struct icnt_xbar *x, uint64_t now); /* otherwise a step would do nothing */
 void icnt_xbar_step(struct icnt_xbar *x, uint64_t now);
 uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now);
 uint32_t icnt_xbar_waiting(const struct icnt_xbar *x, uint32_t node, uint64_t now);
@@ -92,7 +92,7 @@ void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t pa
 uint32_t icnt_xbar_peek(const struct icnt_xbar *x, uint32_t node);
 uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node, uint64_t now);
 
-/* Not part of their callers, which are part of xbar.c's functions or the reverse. */
+/* Kept out of line: their callers are inlined into xbar.c's functions, or the reverse. */
 #define SELDOM __attribute__((noinline))
 struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net);
 void icnt_planes_step(struct icnt_planes *x, uint64_t now);
@@ -116,12 +116,12 @@ SELDOM uint32_t icnt_vcs_pop(struct net *t, uint32_t node);
 
 /* ---- several virtual channels ----
  *
- * "ivc"/"ovc" = port * vcs + virtual channel on the input/output side. Work waits in bit sets ("go" sets) that hold
- * exactly the members which will do something in the next step, and in delay slots for what is on a wire; both empty
- * means that a step changes nothing but the clock.
+ * "ivc"/"ovc" = port * vcs + virtual channel on the input/output side. Pending work is in bit sets ("go" sets) of the
+ * members that will act in the next step, and in delay slots for flits on a wire; if both are empty, a step changes
+ * nothing but the clock.
  */
 
-/* A set with a summary level, so that visiting costs what is in it. */
+/* A set with a summary level: iteration costs time per member only. */
 struct bits {
   uint64_t *w, *sum;
   uint32_t nsum;
@@ -148,7 +148,7 @@ static inline bool bits_any(const struct bits *b) {
       for (uint32_t k_ = s_ * 64 + (uint32_t)__builtin_ctzll(m_), i, once_ = 1; once_; once_ = 0) \
         for (uint64_t v_ = (b)->w[k_]; v_ && (i = k_ * 64 + (uint32_t)__builtin_ctzll(v_), 1); v_ &= v_ - 1)
 
-/* Packets that a node has accepted and not yet sent whole. */
+/* Packets that a node has accepted and not sent completely. */
 struct source {
   struct flit *ring; /* one entry per packet */
   uint32_t mask, head, packets, flits;
@@ -205,15 +205,15 @@ struct net {
   const struct layout *l;
   struct source *src; /* per node */
   struct sink *snk;   /* per node * vcs */
-  uint8_t *turn;      /* per node: VC that icnt_pop looks at first */
-  uint8_t *credit_q;  /* per node: ring of vcs * vc_buf VCs whose ejected flit still owes a credit */
+  uint8_t *turn;      /* per node: VC that icnt_pop tries first */
+  uint8_t *credit_q;  /* per node: ring of vcs * vc_buf VCs with an ejected flit whose credit is due */
   uint16_t *credit_q_head, *credit_q_count;
   struct ivc *in;
   struct ovc *out;
   struct flit *buf;                /* ivc * vc_buf */
-  uint64_t *req;                   /* per port, req_words: local ivcs that ask for one of its VCs */
+  uint64_t *req;                   /* per port, req_words: local ivcs that request one of its VCs */
   uint16_t *req_count;             /* per port */
-  uint8_t *free_vcs;               /* per port: bit per VC that nobody holds */
+  uint8_t *free_vcs;               /* per port: bit per free VC */
   uint32_t *granted;               /* list of (ovc, ivc) pairs granted in this step */
   struct bits go_inject, go_eject; /* nodes */
   struct bits go_vc;               /* ports with a request and a free VC */

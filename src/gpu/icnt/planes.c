@@ -1,17 +1,17 @@
 /* planes.c - routers with one virtual channel, all ports at once: a bit per port.
  *
- * The same machine as icnt.c and router.c with one VC (docs/explanation/interconnect.md), for which per-flit work
- * vanishes. A flit is at most one per port, stage and step, so the content of a wire is a set of ports, and counters
- * that change by one (credits, occupancy, flits left) are kept in bit planes and counted for 64 ports by a carry chain.
- * What a flit belongs to follows from order: every input has a ring of the packets in its buffer and on the way to it
- * (a node's input: from push on; others: from the grant upstream), a sink one from the grant of its output until
- * popped. Scalar work is left per packet: its request, its grant, its tails.
+ * The same machine as vcs.c and router.c with one VC (docs/explanation/interconnect.md), without work per flit. A flit
+ * is at most one per port, stage and step, so the content of a wire is a set of ports, and counters that change by one
+ * (credits, occupancy, flits left) are kept in bit planes and counted for 64 ports by a carry chain. The packet of a
+ * flit follows from order: every input has a ring of the packets in its buffer and on the way to it (a node's input:
+ * from push on; others: from the grant upstream), a sink one from the grant of its output until popped. Scalar work is
+ * left per packet: its request, its grant, its tails.
  *
  * Switch allocation needs, per input, whether its output has a credit, and per output, whether its holder has a flit.
  * Each fact is computed where its counter lives and mirrored to the other side when it changes.
  *
- * Ports are numbered direction by direction, `span` bits each, so that a wire to the neighbours is a shift: +x, -x, +y,
- * -y, node in the mesh, node alone in the crossbar. Nodes are numbered by position (crossbar: the node; mesh: its
+ * Ports are numbered direction by direction, `span` bits each, so that a wire to the neighbours is a shift: +x, -x,
+ * +y, -y, node in the mesh, node alone in the crossbar. Nodes are numbered by position (crossbar: the node; mesh: its
  * router).
  */
 #include "gpu/icnt/icnt_impl.h"
@@ -27,8 +27,8 @@ struct source_x {
   uint32_t inject, waiting; /* packet being sent; flits in the injection buffer */
   uint32_t left;            /* flits of that packet to be sent */
 };
-/* As long as the boundary buffer has room for the whole packet that comes, its flits pass the ejection buffer without a
- * stop and only the tail, which the wire marks, matters. Else (`tight`, and until nothing waits) they are counted. */
+/* While the boundary buffer has room for the whole arriving packet, its flits pass the ejection buffer without delay
+ * and only the marked tail matters. Otherwise (`tight`, until nothing waits) flits are counted. */
 struct sink_x {
   struct flit *ring;
   uint32_t mask, pop, move, end; /* next to pop; packet whose flits move into the boundary buffer; one past the last */
@@ -65,8 +65,8 @@ struct icnt_planes {
   struct source_x *src;                 /* per position */
   struct sink_x *snk;
   uint16_t *holder, *out_of, *grant; /* output -> input; input -> output; output's round-robin pointer */
-  uint64_t *req;                     /* crossbar: output * req_words: inputs that ask for it */
-  uint8_t *req_dir;                  /* mesh: directions that ask for an output */
+  uint64_t *req;                     /* crossbar: output * req_words: inputs that request it */
+  uint8_t *req_dir;                  /* mesh: directions that request an output */
   uint32_t *granted;                 /* pairs output, input */
   /* Sets of ports. */
   uint64_t *active, *asking;            /* inputs whose front packet holds, or asks for, its output */
@@ -133,7 +133,7 @@ static inline uint64_t nonzero(const struct planes *c, uint32_t w) {
   for (uint32_t k = NARROW; k < c->n; k++) any |= p[k];
   return any;
 }
-/* What arrives and what leaves in the same step cancel. `some`: the set of counters that are not zero. */
+/* Arrivals and departures in the same step cancel. `some`: the set of non-zero counters. */
 static inline void update(const struct planes *c, uint32_t w, uint64_t add, uint64_t sub, uint64_t *some) {
   uint64_t both = add & sub;
   add ^= both;
@@ -152,13 +152,13 @@ static inline void put(const struct planes *c, uint32_t i, uint32_t v) {
 
 /* ---- nodes ---- */
 
-/* Does the boundary buffer have room for all of the packet whose flits arrive? Then nothing has to be counted. */
+/* The boundary buffer has room for the whole packet whose flits arrive: no counting needed. */
 static inline void update_tight(struct icnt_planes *x, uint32_t node) {
   const struct sink_x *k = &x->snk[node];
   if (k->move != k->end && k->whole + k->ring[k->move & k->mask].meta > x->boundary_flits) set_add(x->tight, node);
   else set_remove(x->tight, node);
 }
-/* Is there room for one flit more? */
+/* There is room for one more flit. */
 static bool has_room(const struct icnt_planes *x, uint32_t node) {
   const struct sink_x *k = &x->snk[node];
   return !set_has(x->tight, node) || k->whole + k->ring[k->move & k->mask].meta - k->left < x->boundary_flits;
@@ -188,7 +188,7 @@ static inline void load_source(struct icnt_planes *x, uint32_t node) {
   s->left = f->ring[s->inject & f->mask].meta;
 }
 
-/* A step of the sinks `m` whose flits are counted: those that move one into the boundary buffer. */
+/* A step of the sinks `m` with counted flits: those that move one into the boundary buffer. */
 static uint64_t counted(struct icnt_planes *x, uint32_t w, uint64_t m, uint64_t arrived) {
   uint64_t moved = 0;
   EACH(m, w, node) {
@@ -234,7 +234,7 @@ static inline void sources_step(struct icnt_planes *x, uint32_t w, uint64_t now)
 
 /* ---- router ---- */
 
-/* The head at the front of input `i` asks for its output. */
+/* The head at the front of input `i` requests its output. */
 static inline void ask(struct icnt_planes *x, uint32_t i) {
   const struct fifo *f = &x->in[i];
   uint32_t o = f->ring[f->front & f->mask].dst;
@@ -248,7 +248,7 @@ static inline void ask(struct icnt_planes *x, uint32_t i) {
   set_add(x->asking, i);
 }
 
-/* What the neighbours sent towards direction `dir` (0..3): word `w` of their ports that face it. */
+/* Flits from the neighbours in direction `dir` (0..3): word `w` of the facing ports. */
 static inline uint64_t from_neighbours(const struct icnt_planes *x, const uint64_t *sent, uint32_t dir, uint32_t w) {
   const uint64_t *facing = sent + (dir ^ 1) * x->local_words;
   uint32_t by = dir < 2 ? 1 : x->row;
@@ -267,7 +267,7 @@ static inline void arrivals(struct icnt_planes *x, uint64_t now) {
   WORDS(x->sinks, w) x->credits_in[x->local_word + w] = x->ejected[two][w];
 }
 
-/* What flits that arrive change on the other side of the switch; the same for credits. */
+/* Effect of arriving flits on the other side of the switch; the same for credits. */
 static inline void receive_flits(struct icnt_planes *x, uint32_t w) {
   uint64_t filled = x->flits_in[w] | x->occupied[w], changed = (filled ^ x->has_flit[w]) & x->active[w];
   x->has_flit[w] = filled;
@@ -290,7 +290,7 @@ static inline void receive_credits(struct icnt_planes *x, uint32_t w) {
   }
 }
 
-/* The first input at or after the pointer that asks for `o`, and the pointer moves past it; there is one. */
+/* The first input at or after the pointer that requests `o`; advances the pointer. One exists. */
 static inline uint32_t pick(struct icnt_planes *x, uint32_t o) {
   if (!x->req_words) {
     uint32_t ask = x->req_dir[o], later = ask >> x->grant[o] << x->grant[o];
@@ -386,7 +386,7 @@ static inline void switch_step(struct icnt_planes *x, uint64_t now) {
 
 /* ---- whole ---- */
 
-/* Steps in which only the clock moves; it may say 0 one step too long when an output has just spent its last credit. */
+/* Steps in which only the clock moves; may be 0 one step too long when an output has just spent its last credit. */
 uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now) {
   uint64_t now_any = 0, wire[3] = {0};
   if (x->still == ICNT_SLOTS && !x->packets) return UINT32_MAX;
@@ -472,7 +472,7 @@ bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32_t *dst
   return true;
 }
 
-/* The caller knows that there is a packet. */
+/* The caller has checked that there is a packet. */
 uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node) {
   const struct sink_x *k = &x->snk[x->place[node]];
   return k->ring[k->pop & k->mask].payload;
@@ -485,7 +485,7 @@ uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node) {
   x->packets--;
   if (k->pop == k->move) {
     set_remove(x->ready, x->ready_at[place]);
-    if (k->pop == k->end) k->pop = k->move = k->end = 0; /* begin anew in front, in a line that the cache still has */
+    if (k->pop == k->end) k->pop = k->move = k->end = 0; /* start at the front again, in a cached line */
   }
   k->whole -= p.meta;
   if (set_has(x->tight, place)) update_tight(x, place);

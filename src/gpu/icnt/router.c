@@ -1,16 +1,16 @@
 /* router.c - the input-queued router with several virtual channels: buffers, VC allocation, switch allocation.
  *
- * Pipeline of a flit that enters an empty input buffer in step t: VC allocation in t (heads only), switch allocation in
- * t + 1, switch traversal in t + 2, link in t + 3, at the other end in t + 4. A packet holds its output VC until its
- * tail has won the switch; the VC can be given to the next packet in the step after. Both allocators are iSLIP
+ * Pipeline of a flit that enters an empty input buffer in step t: VC allocation in t (heads only), switch allocation
+ * in t + 1, switch traversal in t + 2, link in t + 3, at the other end in t + 4. A packet holds its output VC until
+ * its tail has won the switch; the VC can be given to the next packet in the step after. Both allocators are iSLIP
  * (McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", 1999): an output grants round-robin, an input
- * accepts round-robin, pointers move past an accepted match of the first iteration only. One VC is planes.c's.
+ * accepts round-robin, pointers move past an accepted match of the first iteration only. planes.c handles one VC.
  */
 #include "gpu/icnt/icnt_impl.h"
 
 #include <string.h>
 
-/* The first member at or after `from`, cyclically, of a set of `words` words that is not empty. */
+/* The first member at or after `from`, cyclically, of a non-empty set of `words` words. */
 static uint32_t first_from(const uint64_t *set, uint32_t words, uint32_t from) {
   uint32_t w = from >> 6;
   if (w >= words) w = 0, from = 0;
@@ -26,7 +26,7 @@ static struct flit *front(const struct net *t, uint32_t i) {
   return &t->buf[i * t->l->vc_buf + t->in[i].head];
 }
 
-/* The packet whose head is at the front of `i` asks for a VC of its output. */
+/* The packet whose head is at the front of `i` requests a VC of its output. */
 static void request_vc(struct net *t, uint32_t i) {
   const struct layout *l = t->l;
   uint32_t in_port = i / l->vcs, o = l->route[l->router[in_port] * l->nodes + front(t, i)->dst];
@@ -145,8 +145,8 @@ static void send(struct net *t, uint32_t oc, uint64_t now) {
   }
 }
 
-/* The VC of expanded input `e` that asks for port `o`: the first from the input's rotation (which steps by the speed-up
- * so that it stays on the VCs of this expanded input). */
+/* The VC of expanded input `e` that requests port `o`: the first from the input's rotation (which steps by the
+ * speed-up so that it stays on the VCs of this expanded input). */
 static uint32_t asking_vc(const struct net *t, uint32_t in_port, uint32_t half, uint32_t o) {
   const struct layout *l = t->l;
   uint32_t best = ICNT_NONE, best_d = ICNT_NONE, at = t->sa.vc_offset[in_port * l->speedup + half];
@@ -205,7 +205,7 @@ static void switch_flits(struct net *t, uint64_t now) {
     a->out_matched[o] = false;
     bits_clear(&a->outs, o);
   }
-  /* A send changes what other VCs of the same input may ask for only through the VC sent: pick all, then send. */
+  /* A send affects the requests of other VCs of the same input only through the VC sent: select all, then send. */
   for (uint32_t k = 0; k < n; k++) {
     uint32_t e = t->granted[k], in_port = e / l->speedup, v = asking_vc(t, in_port, e % l->speedup, a->match[e]);
     CHECK(v != ICNT_NONE, "interconnect: expanded input %u granted without a request", e);

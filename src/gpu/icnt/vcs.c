@@ -7,7 +7,7 @@
  */
 #include "gpu/icnt/icnt_impl.h"
 
-/* Can the node send a flit in the next step? At a packet's head any VC with room will do. */
+/* True if the node can send a flit in the next step. A packet's head may use any VC with room. */
 static void update_inject(struct net *t, uint32_t node) {
   const struct source *s = &t->src[node];
   uint32_t room = s->sent ? s->credits[s->vc] : 0;
@@ -124,7 +124,7 @@ void icnt_vcs_push(struct net *t, uint32_t src, struct flit p) {
   if (s->packets == 1) update_inject(t, src);
 }
 
-/* The next VC in rotation that has a whole packet; there is one. */
+/* The next VC in rotation with a whole packet; one exists. */
 static uint32_t ready_vc(const struct net *t, uint32_t node) {
   uint32_t vcs = t->l->vcs, v = t->turn[node];
   while (!t->snk[node * vcs + v].pcount) v = v + 1 == vcs ? 0 : v + 1;

@@ -1,20 +1,19 @@
-/* xbar.c - a crossbar with one virtual channel, packet by packet: no flit is moved, its times are computed.
+/* xbar.c - a crossbar with one virtual channel, packet by packet: flits are not moved; their times are computed.
  *
- * The same machine as planes.c and vcs.c (docs/explanation/interconnect.md). In a crossbar an input that
- * holds an output shares it with nobody, so the times of a packet's flits follow from its grant and from what its
- * receiver has taken:
+ * The same machine as planes.c and vcs.c (docs/explanation/interconnect.md). In a crossbar an input holds an output
+ * exclusively, so the times of a packet's flits follow from its grant and the receiver's pops:
  *
  *   w(j) = max(w(j - 1) + 1, x(j - B) + 2)            flit j of an output wins the switch; B: flits of a buffer
  *   x(j) = max(w(j) + 3, x(j - 1) + 1, room for j)    it moves from the ejection to the boundary buffer
  *
  * The injection side never delays a flit behind its packet's head, nor a head behind the one granted before it, because
  * a credit is back in 4 steps and B is 5 at least: the head at the front asks at max(tail of the one before + 1,
- * push + 2). So three things happen to a packet: it asks, it is granted, it is whole; a step in which none of them is
- * due costs one test. With room for the whole packet in the boundary buffer, all times are known at the grant, one flit
- * a step. Else (`slow`) they become known flit by flit, when the receiver pops. The flits in an injection buffer, which
- * nothing else depends on, are computed when somebody asks (room_at).
+ * push + 2). So a packet has three events: request, grant, complete. A step without a due event costs one test. With
+ * room for the whole packet in the boundary buffer, all times are known at the grant, one flit a step. Otherwise
+ * (`slow`) they become known flit by flit as the receiver pops. The flits in an injection buffer are computed on
+ * demand (room_at).
  *
- * Inputs and outputs are numbered apart: SMs and sub-partitions on the way up, the reverse on the way down.
+ * Inputs and outputs are numbered separately: SMs and sub-partitions on the way up, the reverse on the way down.
  */
 #include "gpu/icnt/icnt_impl.h"
 
@@ -32,7 +31,8 @@ struct input {
   uint32_t pushed, base; /* flits ever: pushed; of packets granted before the last */
   uint32_t free_sent;    /* flits that would have been sent before step `free_at` if credits never lacked */
   uint64_t free_at;
-  uint64_t granted, tail, tail_before; /* steps: of the last grant; in which its tail wins the switch; the one before */
+  uint64_t granted, tail, tail_before; /* steps: of the last grant; of its tail's switch traversal; of the previous
+                                        * tail's */
   uint64_t told_at;                    /* step before which there is room for `told` bytes; 0: not known */
   uint32_t told, known;                /* known: `pushed` when it was last refused a packet */
   uint32_t first;                      /* of the last granted packet: number of its first flit at its output */
@@ -58,9 +58,9 @@ struct output {
   uint16_t next;
 };
 
-/* Known to the compiler in the steps of the usual machines. */
+/* Compile-time constants in the steps of the default machines. */
 struct sizes {
-  uint32_t slots;               /* ahead of now in which something can be due */
+  uint32_t slots;               /* range of future steps with pending events */
   uint32_t in_words, out_words; /* words of a set of inputs, outputs */
 };
 
@@ -71,7 +71,7 @@ struct icnt_xbar {
   struct sizes z;
   struct input *in;
   struct output *out;
-  uint64_t *asks; /* output * in_words: inputs that ask for it */
+  uint64_t *asks; /* output * in_words: inputs that request it */
   struct icnt_room *room;
   uint64_t *ready;  /* outputs with a whole packet, the set in struct icnt */
   uint64_t *sent;   /* inputs that have got room, the set in struct icnt; NULL on the way down */
@@ -95,10 +95,10 @@ SIZED void add_in(uint64_t *set, uint32_t i, uint32_t words) {
 
 /* ---- the injection buffer ---- */
 
-/* The step before which a packet of so many flits can first be pushed; NEVER: not known yet, and not before *least. */
+/* The step before which a packet of this many flits cannot be pushed; NEVER: unknown, and not before *least. */
 static uint64_t room_at(const struct icnt_xbar *x, const struct input *s, uint32_t flits, uint64_t now,
                         uint64_t *least) {
-  uint32_t sent = s->pushed + flits - x->inject_flits; /* that have to have left */
+  uint32_t sent = s->pushed + flits - x->inject_flits; /* flits that must leave first */
   int32_t ahead = (int32_t)(sent - s->free_sent), of_last = (int32_t)(sent - x->buffer - s->base);
   uint64_t at = ahead > 0 ? s->free_at + (uint32_t)ahead : 0;
   if (of_last < 0) return at;
@@ -145,10 +145,10 @@ uint32_t icnt_xbar_waiting(const struct icnt_xbar *x, uint32_t node, uint64_t no
 bool icnt_xbar_look_for_room(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
   struct input *s = &x->in[node - x->first_in];
   struct icnt_room *r = &x->room[node - x->first_in];
-  uint32_t gone = s->tail < now ? s->len : 0, inside = s->pushed - s->base - gone; /* of the router; not gone from it */
+  uint32_t gone = s->tail < now ? s->len : 0, inside = s->pushed - s->base - gone; /* of the router; not yet sent */
   if (inside + flits > x->inject_flits) {
     uint64_t least, at = NEVER;
-    /* Mostly blocked behind a packet that has not been granted. */
+    /* Usually blocked behind a packet without a grant. */
     bool blocked = inside + flits > x->inject_flits + x->buffer + s->len - gone || flits > x->inject_flits;
     if (!blocked) at = room_at(x, s, flits, now, &least);
     if (at > now) {
@@ -194,7 +194,7 @@ SIZED void whole_at(struct icnt_xbar *x, uint32_t o, uint64_t at, struct sizes z
   add_in(&x->whole[slot_of(x, at, z) * z.out_words], o, z.out_words);
 }
 
-/* Somebody waits to push so many flits: input `i` comes into `sent` when there is room, or earlier. */
+/* A push of this many flits is awaited: input `i` joins `sent` when there is room, or earlier. */
 static void await(struct icnt_xbar *x, uint32_t i, uint32_t flits, uint64_t now) {
   struct input *s = &x->in[i];
   const struct icnt_room *r = &x->room[i];
@@ -217,7 +217,7 @@ void icnt_xbar_await(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_
 
 /* ---- packets ---- */
 
-/* The tail of the packet that holds the output wins the switch in step `at`: who comes after it? */
+/* The tail of the packet that holds the output wins the switch in step `at`: schedule the next packet. */
 SIZED void let_go(struct icnt_xbar *x, uint32_t o, uint32_t i, uint64_t at, struct sizes z) {
   struct output *k = &x->out[o];
   struct input *s = &x->in[i];
@@ -227,7 +227,7 @@ SIZED void let_go(struct icnt_xbar *x, uint32_t o, uint32_t i, uint64_t at, stru
   if (k->asking) free_at(x, o, at + 1, z);
 }
 
-/* The times of the output's flits, as far as they are known. */
+/* Compute the known times of the output's flits. */
 static __attribute__((noinline)) void resolve(struct icnt_xbar *x, uint32_t o, uint64_t now) {
   struct output *k = &x->out[o];
   for (bool more = true; more;) {
@@ -254,12 +254,12 @@ static __attribute__((noinline)) void resolve(struct icnt_xbar *x, uint32_t o, u
   if (x->in[k->holder].want) await(x, k->holder, x->in[k->holder].want, now);
 }
 
-/* The first input at or after the pointer that asks, and the pointer moves past it; there is one. */
+/* The first requesting input at or after the pointer; advances the pointer. One exists. */
 SIZED uint32_t pick(struct icnt_xbar *x, uint32_t o, struct sizes z) {
   struct output *k = &x->out[o];
   uint64_t *r = &x->asks[o * z.in_words], m;
   uint32_t from = k->pointer & 63, w = 0, i;
-  if (z.in_words == 1) { /* no branch: none foresees it */
+  if (z.in_words == 1) { /* without a branch, which would be unpredictable */
     m = r[0] >> from | r[0] << (-from & 63);
     i = ((uint32_t)__builtin_ctzll(m) + from) & 63;
   } else {
@@ -366,7 +366,7 @@ void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t pa
   s->pushed += flits;
   s->told_at = 0;
   if (s->front == s->end) {
-    s->front = s->end = 0; /* in a line that the cache still has */
+    s->front = s->end = 0; /* in a cached line */
     if (s->tail != NEVER) ask_at(x, i, later(s->tail + 1, now + ICNT_FLIT_WIRE), x->z);
   }
   s->ring[s->end++ & s->mask] =
@@ -374,7 +374,7 @@ void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t pa
   set_add(x->unsent, i);
 }
 
-/* The caller knows that there is a packet. */
+/* The caller has checked that there is a packet. */
 uint32_t icnt_xbar_peek(const struct icnt_xbar *x, uint32_t node) {
   const struct output *k = &x->out[node - x->first_out];
   return k->ring[k->pop & k->mask].payload;
@@ -404,7 +404,7 @@ bool icnt_xbar_bound(const struct icnt_xbar *x, uint32_t node, uint64_t now, uin
   return true;
 }
 
-/* A step in which an injection buffer sends is not quiet. */
+/* A step in which an injection buffer sends is not idle. */
 uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now) {
   for (uint32_t w = 0; w < x->z.in_words; w++)
     for (uint64_t m = x->unsent[w]; m; m &= m - 1) {

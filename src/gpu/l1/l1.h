@@ -1,5 +1,4 @@
-/* l1.h - the L1 data cache: its life, what happens in it, organisations in the place of its lines, queues in front of
- * it. */
+/* l1.h - the L1 data cache: life cycle, accesses, organisations that replace its lines, queues in front of it. */
 #ifndef GPU_L1_L1_H
 #define GPU_L1_L1_H
 
@@ -13,7 +12,7 @@
 void l1d_init(struct l1d *l, const struct gpu_config *c);
 void l1d_destroy(struct l1d *l);
 void l1d_invalidate(struct l1d *l);
-void l1d_drop(struct sm *s); /* a warp is past its fence: what the L1 holds may be stale */
+void l1d_drop(struct sm *s); /* a warp passed a fence: the content of the L1 may be stale */
 uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
 enum l1_outcome l1d_notify_access(struct sm *s, struct l1_event *e, enum l1_outcome out);
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
@@ -27,7 +26,7 @@ void l1d_notify(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_e
 void l1_org_init(struct sm *s);
 void l1_org_destroy(struct l1d *l);
 enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a);
-/* A local store whose chunks are all here stays in the L1; false: they are not. */
+/* A local store whose chunks are all present stays in the L1; false: some are not. */
 bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
 void l1_org_begin_kernel(struct sm *s);
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);

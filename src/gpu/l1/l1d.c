@@ -1,12 +1,12 @@
 /* l1d.c - the L1 data cache: tags, MSHRs, miss queue. Global stores write through and evict; local memory writes back.
  *
- * Model: docs/explanation/gpu-model.md "Loads and stores". A refusal changes nothing and names its reason. Reads leave
- * one place of the miss queue free, since a read miss may also write a dirty victim back.
+ * Model: docs/explanation/gpu-model.md "Loads and stores". A refusal changes nothing and gives its reason. Reads leave
+ * one entry of the miss queue free, since a read miss may also write back a dirty victim.
  *
- * A warp that gets past a fence empties the L1 of its SM, as in the reference: other SMs' stores are not seen here, so
- * its copies may be stale. Nothing is written back. Lines on their way lose their places too, but not their MSHRs: a
- * miss of such a line joins its MSHR and reserves a place that this fetch does not fill, for the data goes where the
- * line was reserved first, whatever is there by then.
+ * A fence invalidates the L1 of its SM, as in the reference: stores of other SMs are not visible here, so copies may
+ * be stale. Nothing is written back. Lines being fetched lose their place and keep their MSHR: a miss of such a line
+ * joins the MSHR and reserves a place that this fetch does not fill; the data goes to the place reserved first,
+ * whatever it holds by then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +41,9 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
   l->ready = mem_zeroed(l->mshrs, sizeof *l->ready);
   l->spare = mem_zeroed(l->mshrs, sizeof *l->spare);
   for (uint32_t i = 0; i < l->mshrs; i++) l->spare[i] = (uint16_t)(l->mshrs - 1 - i);
-  /* Lines allocated on the fill may push out dirty ones when the queue is full: at most one for each miss under way,
-   * since a full queue lets no other in. Replies that waited for room there could block it for good. A load in an
-   * organisation in chunks pushes out as many lines as a set has chunks. */
+  /* Lines allocated on fill may evict dirty ones while the queue is full: at most one per outstanding miss, since a
+   * full queue admits no other. Replies waiting for room could block it for good. A load in an organisation with
+   * chunks evicts up to as many lines as a set has chunks. */
   reqq_init(&l->missq, l->missq_limit + 2 + l->mshrs + ORG_LINES);
   l->lat_size = c->l1d_latency + 1;
   l->lat = mem_zeroed(l->lat_size, sizeof *l->lat);
@@ -102,7 +102,7 @@ void l1d_notify(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_e
   }
 }
 
-/* Do the schemes let this miss take a line? Local data always may. */
+/* True if the schemes let this miss allocate a line. Local data always may. */
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e) {
   if (e->local) return true;
   EACH_HOOK (in, &s->g->slots, may_allocate)
@@ -110,7 +110,7 @@ bool l1d_may_allocate(struct sm *s, const struct l1_event *e) {
   return true;
 }
 
-/* Tell observers of every accepted access. Without a scheme nobody looks into `e`, and nobody fills it. */
+/* Notify observers of every accepted access. Without a scheme `e` is unused and not filled. */
 enum l1_outcome l1d_notify_access(struct sm *s, struct l1_event *e, enum l1_outcome out) {
   struct gpu *g = s->g;
   EACH_HOOK (in, &g->slots, on_access) in->scheme->on_access(&in->ctx, e, out);

@@ -1,8 +1,8 @@
-/* order.c - first-in first-out queues between coalescer and L1, when a scheme wants them (Jia, Shaw, Martonosi,
- * "MRPB", HPCA 2014, section 4.2).
+/* order.c - first-in first-out queues between coalescer and L1, for schemes (Jia, Shaw, Martonosi, "MRPB", HPCA 2014,
+ * section 4.2).
  *
- * The memory pipe hands each access to the queue that the scheme names and blocks while it is full; in every cycle in
- * which the L1 takes an access, the scheme names the queue whose head goes next. An access spends a cycle in its queue.
+ * The memory pipe puts each access into the queue chosen by the scheme and blocks while it is full; in every cycle in
+ * which the L1 takes an access, the scheme chooses the next queue. An access spends a cycle in its queue.
  */
 #include "gpu/l1/l1.h"
 #include <stdlib.h>

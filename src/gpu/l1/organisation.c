@@ -1,9 +1,9 @@
 /* organisation.c - the L1 data cache when a scheme provides its organisation: lines kept in chunks.
  *
- * The scheme says where chunks are (struct l1_org); this file keeps what surrounds it: one MSHR per line with a mask of
- * the chunks on their way, the loads that wait (each for its own chunks), and requests and replies that carry only the
- * chunks asked for (Li et al., "Tag-Split Cache for Efficient GPGPU Cache Utilization", ICS 2016, section 3.4). With
- * chunks of a whole line it refuses, merges and fetches exactly as l1d.c does.
+ * The scheme places chunks (struct l1_org); this file has the rest: one MSHR per line with a mask of requested chunks,
+ * the waiting loads (each for its own chunks), and requests and replies that carry only requested chunks (Li et al.,
+ * "Tag-Split Cache for Efficient GPGPU Cache Utilization", ICS 2016, section 3.4). With chunks of a whole line it
+ * refuses, merges and fetches exactly as l1d.c does.
  */
 #include "gpu/l1/l1.h"
 #include "gpu/observe/observe.h"
@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { L2_BLOCK = 128, WORD = 8 }; /* a request stays within a block of this size; bytes of a bit of access.words */
+enum { L2_BLOCK = 128, WORD = 8 }; /* a request stays within one block; bytes per bit of access.words */
 
 void l1_org_init(struct sm *s) {
   struct l1d *l = &s->l1d;
@@ -73,12 +73,12 @@ static struct l1_mshr *find_mshr(struct l1d *l, uint64_t line) {
   return NULL;
 }
 
-/* The chunks that the loads in an MSHR still wait for. */
+/* The chunks that loads in an MSHR still wait for. */
 static uint32_t *left_of(struct l1d *l, const struct l1_mshr *m) {
   return l->org_left + (m->waiter - l->waiting);
 }
 
-/* The free one with the lowest number, for this line. */
+/* The free MSHR with the lowest number, for this line. */
 static struct l1_mshr *take_mshr(struct l1d *l, uint64_t line) {
   if (l->mshrs_busy == l->mshrs) return NULL;
   uint32_t w = 0;
@@ -105,7 +105,7 @@ static void release_mshr(struct l1d *l, struct l1_mshr *m) {
   l->mshrs_busy--;
 }
 
-/* 32 B sectors of the L2 line at `addr` that `chunks` of `bytes` each from there on lie in. */
+/* 32 B sectors of the L2 line at `addr` that contain `chunks` of `bytes` each. */
 static uint8_t sectors_of(const struct gpu_config *c, uint64_t addr, uint32_t chunks, uint32_t bytes) {
   uint32_t mask = 0, from = (uint32_t)(addr & (c->l2.line - 1));
   for (uint32_t m = chunks; m; m &= m - 1) {
@@ -115,7 +115,7 @@ static uint8_t sectors_of(const struct gpu_config *c, uint64_t addr, uint32_t ch
   return (uint8_t)mask;
 }
 
-/* A request stays within an L2 block: how many chunks that are, and the mask of those from chunk `b` on. */
+/* A request stays within an L2 block: number of its chunks, and their mask from chunk `b` on. */
 static uint32_t chunks_a_request(const struct l1d *l) {
   return l->line_bytes > L2_BLOCK ? L2_BLOCK / l->org_chunk : 32;
 }
@@ -124,7 +124,7 @@ static uint32_t block_of(const struct l1d *l, uint32_t b) {
   return per == 32 ? ~0u : ((1u << per) - 1) << b;
 }
 
-/* Ask for `chunks` of the line, a request for each L2 block that they lie in. */
+/* Request `chunks` of the line, one request per L2 block. */
 static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const struct access *a, uint32_t chunks) {
   struct l1d *l = &s->l1d;
   uint32_t sent = 0;
@@ -147,7 +147,7 @@ static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const str
   m->outstanding |= chunks;
 }
 
-/* Some chunks that a load wants are not here. */
+/* Some chunks of a load are absent. */
 static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id op, const struct access *a,
                                                            struct l1_event *e, uint32_t want, uint32_t here) {
   struct l1d *l = &s->l1d;
@@ -196,7 +196,7 @@ static struct l1_dirty *dirty_of(struct l1d *l, uint64_t line) {
   return NULL;
 }
 
-/* These chunks of the line are no longer dirty. Returns those that were. */
+/* Clear the dirty state of these chunks of the line. Returns those that were dirty. */
 static uint32_t clean(struct l1d *l, uint64_t line, uint32_t chunks) {
   struct l1_dirty *d = dirty_of(l, line);
   if (!d) return 0;
@@ -227,7 +227,7 @@ enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
   struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
   uint32_t need = chunks_of(l, a);
-  clean(l, e.line, need); /* the store itself carries the data on */
+  clean(l, e.line, need); /* the store itself writes the data */
   return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
 }
 

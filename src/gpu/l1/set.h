@@ -1,4 +1,4 @@
-/* set.h - the set of the L1 data cache that an address belongs to, by index function (enum gpu_index). */
+/* set.h - the set of the L1 data cache for an address, by index function (enum gpu_index). */
 #ifndef GPU_L1_SET_H
 #define GPU_L1_SET_H
 

@@ -10,7 +10,7 @@ static inline uint64_t by_channels(const struct addrmap *m, uint64_t x) {
 }
 
 static uint64_t gather(const struct addrmap_field *f, uint64_t a) {
-  /* Runs that there are not have no bits: most fields have two at most. */
+  /* Unused runs have no bits: most fields have at most two runs. */
   uint64_t v = (a & f->run[0].mask) >> f->run[0].down | (a & f->run[1].mask) >> f->run[1].down;
   for (uint32_t i = 2; i < f->runs; i++) v |= (a & f->run[i].mask) >> f->run[i].down;
   return v;

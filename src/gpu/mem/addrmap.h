@@ -1,9 +1,9 @@
-/* addrmap.h - which channel, sub-partition, bank, row and column a device address belongs to.
+/* addrmap.h - maps a device address to channel, sub-partition, bank, row and column.
  *
- * The bits above dram.channel_bit are divided by the number of channels: the remainder is the channel, the quotient
+ * The bits above dram.channel_bit are divided by the number of channels: the remainder is the channel; the quotient
  * joined with the low bits is the address inside the channel, whose bits dram.address_map names
- * (docs/explanation/gpu-model.md, "Clocks and sizes"). The lowest bank bits choose the sub-partition and are left out
- * of the L2's set index.
+ * (docs/explanation/gpu-model.md, "Clocks and sizes"). The lowest bank bits select the sub-partition and are excluded
+ * from the L2's set index.
  */
 #ifndef GPU_ADDRMAP_H
 #define GPU_ADDRMAP_H
@@ -32,13 +32,13 @@ struct addrmap {
   bool ipoly;          /* memory.partition_hash */
 };
 
-/* Compile the configuration's map; false (with a message) if the text is no map of 64 bits. */
+/* Compile the configuration's map; false (with a message) if the text is not a map of 64 bits. */
 bool addrmap_init(struct addrmap *m, const struct gpu_config *c, struct err *e);
 /* Fill channel, subpart (over the whole GPU), bank, row and column of `r` from r->addr. */
 void addrmap_split(const struct addrmap *m, struct req *r);
-/* The same without the column, for which nothing in the machine asks. */
+/* The same without the column, which the machine does not use. */
 void addrmap_route(const struct addrmap *m, struct req *r);
-/* The address within its sub-partition: what the L2's set index is taken from. */
+/* The address within its sub-partition: input of the L2's set index. */
 uint64_t addrmap_local(const struct addrmap *m, uint64_t addr);
 
 #endif

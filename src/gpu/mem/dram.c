@@ -1,10 +1,10 @@
-/* dram.c - GDDR5 command timing of one channel, cycle for cycle as the reference machine does it.
+/* dram.c - GDDR5 command timing of one channel, cycle-exact with the reference machine.
  *
  * Order in a command cycle: the burst at the end of the data pipe moves; the scheduler gives at most one idle bank a
- * request; commands are issued. Banks are looked at from `prio` on, each for a column command and then for a row
- * command. After a row command only column commands are looked for, and since the row command moves `prio` while the
- * walk goes on by index, the walk jumps: this decides who is served under load, so it is reproduced. A row and a column
- * command may thus share a cycle; two of one kind never do.
+ * request; commands are issued. Banks are examined from `prio` on, each for a column command and then for a row
+ * command. After a row command only column commands are considered; the row command moves `prio` while the walk
+ * continues by index, so the walk jumps. This decides the order of service under load and is reproduced. A row and a
+ * column command may thus share a cycle; two of one kind never do.
  */
 #include "gpu/mem/dram.h"
 
@@ -42,12 +42,11 @@ void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
   d->to_read[1] = d->WTR > next ? d->WTR : next;
 }
 
-/* Constraints lie so many cycles back at most, and none was ever so far ahead: NONE with a time added stays below all.
- */
+/* Constraints lie at most this many cycles back, and none was ever so far ahead: NONE plus a time stays below all. */
 enum { DRAM_ERA = 1 << 29, NONE = -(1 << 30) };
 
-/* Is this the usual machine, whose sets of banks fit a lane and whose constraints end within a turn of `ripe`, with
- * no command legal for a bank in the cycle of the one before it? */
+/* True for the default machine: its sets of banks fit a lane, its constraints end within a turn of `ripe`, and no
+ * command becomes legal for a bank in the cycle of its previous one. */
 static bool is_narrow(const struct dram *d, const struct partition_env *env) {
   const struct dram_timing *tm = &d->tm;
   uint32_t shortest = tm->RP, longest = d->pipe_most + 2u;
@@ -111,7 +110,7 @@ void dram_init(struct dram *d, const struct partition_env *env) {
   for (uint32_t i = 0; i < d->spares; i++) d->spare[i] = (uint16_t)(d->spares - 1 - i);
   for (uint32_t i = 0; i < tm->banks; i++) {
     d->bank[i] = (struct dram_bank){.serving = DRAM_NO_SLOT, .oldest = DRAM_NO_SLOT, .youngest = DRAM_NO_SLOT};
-    d->bank[i].group = (uint8_t)(i % tm->groups); /* neighbouring banks lie in different groups */
+    d->bank[i].group = (uint8_t)(i % tm->groups); /* neighbouring banks belong to different groups */
     d->bank[i].bit = lanes_all((int32_t)(1u << i % 32));
     for (uint32_t j = i % tm->groups; j < tm->banks && d->narrow; j += tm->groups) d->bank[i].mates |= 1u << j;
     if (d->wide) d->wide->banks[d->bank[i].group] |= 1ull << i;
@@ -149,7 +148,7 @@ static inline int32_t now_of(const struct dram *d) {
   return (int32_t)(d->t - d->base);
 }
 
-/* Constraints that have ended become those of the new base. */
+/* Set constraints that have ended to those of the new base. */
 __attribute__((noinline, cold)) static void new_era(struct dram *d) {
   uint64_t ahead = (d->t - d->base) / DRAM_RIPE * DRAM_RIPE;
   int32_t by = ahead > DRAM_ERA * 2u ? DRAM_ERA * 2 : (int32_t)ahead;
@@ -168,7 +167,7 @@ __attribute__((noinline, cold)) static void new_era(struct dram *d) {
 
 __attribute__((always_inline)) inline void dram_push_as(struct dram *d, const struct l2_op *op, bool narrow) {
   const struct req *r = &d->env->pool->at[op->r];
-  if (__builtin_expect(d->t - d->base >= DRAM_ERA, 0)) new_era(d); /* none is served for longer than the rest of it */
+  if (__builtin_expect(d->t - d->base >= DRAM_ERA, 0)) new_era(d); /* no burst is served longer than the rest of it */
   CHECK(d->spares, "no DRAM slot at command cycle %llu for request %u", (unsigned long long)d->t, op->r);
   uint16_t i = d->spare[--d->spares];
   uint32_t bursts =
@@ -216,8 +215,8 @@ static inline void drop(struct dram *d, const struct dram_bank *b, uint32_t cmd,
   else d->wide->next[cmd] &= ~(1ull << j);
 }
 
-/* The next command of busy bank `j` is `cmd`. Returns the first cycle in which nothing known now holds it back, if that
- * is not too far ahead for `ripe`: what other banks' commands do so comes later and later. */
+/* Set the next command of busy bank `j` to `cmd`. Returns the first cycle without a known constraint, if `ripe` covers
+ * it; constraints of other banks' commands are added later. */
 static inline int32_t expect(struct dram *d, struct dram_bank *b, uint32_t j, uint32_t cmd, bool narrow) {
   int32_t now = now_of(d), own = b->own[cmd], at = d->at[cmd];
   if (at < now) at = now;
@@ -240,7 +239,7 @@ static inline int32_t expect(struct dram *d, struct dram_bank *b, uint32_t j, ui
   return at;
 }
 
-/* Banks whose own constraints end with this cycle are ripe. */
+/* Banks whose own constraints end in this cycle become ripe. */
 static inline void ripen_narrow(struct dram *d) {
   uint64_t slot = d->t % DRAM_RIPE;
   d->unripe &= ~(uint32_t)d->ripe[slot];
@@ -263,8 +262,8 @@ static void ripen_wide(struct dram *d) {
 
 /* ---- scheduler ---- */
 
-/* Which waiting request of a bank is served next: of the most urgent class present the oldest to the row opened last,
- * else the oldest. Gives its predecessor in the queue too. */
+/* Select the next request of a bank: of the most urgent class, the oldest to the last opened row, else the oldest.
+ * Also returns its predecessor in the queue. */
 static inline uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *before, bool narrow) {
   uint8_t cls = b->urgent ? 0 : 1;
   uint16_t prev = DRAM_NO_SLOT, best = DRAM_NO_SLOT;
@@ -296,7 +295,7 @@ static inline void serve(struct dram *d, uint32_t j, uint16_t i, bool narrow) {
   d->issue_at = at < d->issue_at ? at : d->issue_at;
 }
 
-/* The bank that is looked at first after bank `j`. */
+/* The bank examined first after bank `j`. */
 static inline uint8_t after(const struct dram *d, uint32_t j, bool narrow) {
   if (narrow) return (j + 1) % DRAM_NARROW;
   return j + 1 == d->banks ? 0 : (uint8_t)(j + 1);
@@ -314,7 +313,7 @@ static inline uint32_t first_from(uint64_t mask, uint32_t from, bool narrow) {
   return (uint32_t)__builtin_ctzll(high ? high : mask);
 }
 
-/* `idle`: banks that have waiting requests and serve none; not empty. */
+/* `idle`: banks with waiting requests and none in service; not empty. */
 static inline void schedule(struct dram *d, uint64_t idle, bool narrow) {
   if (!narrow && d->fcfs) {
     uint16_t i = (uint16_t)l2_queue_pop(&d->fifo).set;
@@ -326,7 +325,7 @@ static inline void schedule(struct dram *d, uint64_t idle, bool narrow) {
   uint32_t j = first_from(idle, d->prio, narrow);
   struct dram_bank *b = &d->bank[j];
   uint16_t i = b->oldest;
-  if (i == b->youngest) { /* mostly no other waits */
+  if (i == b->youngest) { /* usually no other waits */
     b->oldest = b->youngest = DRAM_NO_SLOT;
     d->waiting &= ~(1ull << j);
   } else {
@@ -353,7 +352,7 @@ static void pipe_turn(struct dram *d, bool write) {
   bool above = d->pipe_end > longer || moved + d->pipe_min > longer;
   d->writing = write;
   d->pipe_min = write ? d->tm.WL : d->tm.CL;
-  /* Longer: empty places are added. Shorter: empty places at the end go, those before the last burst stay. */
+  /* To lengthen, add empty places; to shorten, remove empty places at the end. Those before the last burst stay. */
   d->pipe_end = above ? d->pipe_last_due : 0;
 }
 
@@ -381,7 +380,7 @@ static inline req_id pipe_pop(struct dram *d) {
   return 0;
 }
 
-/* The return queue is full: nothing in the pipe moves. Only then can it be full when a column command may follow. */
+/* The return queue is full: the pipe does not move. Only a column command can follow then. */
 static void pipe_stall(struct dram *d) {
   d->stalled++;
   if (d->pipe_count) d->pop_at++;
@@ -437,7 +436,7 @@ static inline void row(struct dram *d, uint32_t j, bool narrow) {
   enum dram_command cmd = open ? DRAM_PRECHARGE : DRAM_ACTIVATE, column = b->write ? DRAM_WRITE : DRAM_READ;
   note(d, cmd, j, open ? b->row : b->wanted);
   b->open = !open;
-  b->row = b->wanted; /* nobody asks for the old one any more */
+  b->row = b->wanted; /* no request for the old row remains */
   constrain(d, b, cmd);
   drop(d, b, cmd, j, narrow);
   d->rows[open]++;
@@ -445,13 +444,13 @@ static inline void row(struct dram *d, uint32_t j, bool narrow) {
   d->prio = after(d, j, narrow);
 }
 
-/* As rotated16, of any number. */
+/* As rotated16, for any number. */
 static inline uint64_t rotated(const struct dram *d, uint64_t banks, uint32_t from) {
   uint64_t all = d->banks == 64 ? UINT64_MAX : (1ull << d->banks) - 1;
   return from ? (banks >> from | banks << (d->banks - from)) & all : banks;
 }
 
-/* After a row command in place `k` of the walk, the first column command further on, if there is one. */
+/* After a row command in place `k` of the walk: the first later column command, if any. */
 static inline void column_after(struct dram *d, uint64_t cols, uint32_t k, bool narrow) {
   uint32_t from = d->prio, n = narrow ? DRAM_NARROW : d->banks;
   uint64_t later_cols = narrow ? rotated16((uint32_t)cols, from) : rotated(d, cols, from);
@@ -461,8 +460,8 @@ static inline void column_after(struct dram *d, uint64_t cols, uint32_t k, bool 
   column(d, from + k >= n ? from + k - n : from + k, narrow);
 }
 
-/* Of all banks, those whose group holds back command `cmd`: `one`: the last such group; else `each` has a time per
- * group. */
+/* Of all banks, those whose group delays command `cmd`: `one`: the last such group; else `each` has a time per group.
+ */
 static uint64_t held_by_group(const struct dram *d, uint32_t cmd, bool one, const int32_t *each) {
   const struct dram_wide *w = d->wide;
   int32_t now = now_of(d);
@@ -473,7 +472,7 @@ static uint64_t held_by_group(const struct dram *d, uint32_t cmd, bool one, cons
   return held;
 }
 
-/* Banks whose next command is `cmd`, if nothing but their groups holds it back. */
+/* Banks whose next command is `cmd`, delayed at most by their groups. */
 static uint64_t wide_next(const struct dram *d, uint32_t cmd) {
   return now_of(d) < d->at[cmd] ? 0 : d->wide->next[cmd] & ~d->wide->unripe;
 }
@@ -483,7 +482,7 @@ static uint64_t legal_wide_columns(const struct dram *d) {
   return cols ? cols & ~held_by_group(d, DRAM_READ, d->one_group, d->wide->col_at) : 0;
 }
 
-/* What is legal of `rows` and `cols`, sets of banks. */
+/* The legal commands of `rows` and `cols`, sets of banks. */
 static inline void command(struct dram *d, uint64_t rows, uint64_t cols, bool narrow) {
   uint32_t n = narrow ? DRAM_NARROW : d->banks, from = d->prio, j = first_from(cols | rows, from, narrow);
   if (cols >> j & 1) {
@@ -491,14 +490,13 @@ static inline void command(struct dram *d, uint64_t rows, uint64_t cols, bool na
     return;
   }
   row(d, j, narrow);
-  if (!narrow) cols = legal_wide_columns(d); /* the bank that has just been opened may be new among them */
+  if (!narrow) cols = legal_wide_columns(d); /* the bank just opened may be new among them */
   if (cols) column_after(d, cols, j >= from ? j - from : j + n - from, narrow);
 }
 
 /* ---- what is legal now, and when ---- */
 
-/* `first`: first cycle in which a bank that is ready now may have a command; INT32_MAX: there is none. Others become
- * ready. */
+/* `first`: first cycle in which a ready bank may have a command; INT32_MAX: none. Other banks become ready. */
 static inline void issue_again(struct dram *d, int32_t first) {
   uint64_t next = d->t + 1, at = d->base + (uint32_t)first;
   at = at < next ? next : first == INT32_MAX ? UINT64_MAX : at;
@@ -510,7 +508,7 @@ static inline void issue_again(struct dram *d, int32_t first) {
   d->issue_at = at;
 }
 
-/* Which constraint comes first and how long it holds is a toss-up: no branches. */
+/* Branch-free: which constraint ends first, and when, is unpredictable. */
 static inline void issue_narrow(struct dram *d) {
   ripen_narrow(d);
   lanes now = lanes_all(now_of(d));
@@ -524,7 +522,7 @@ static inline void issue_narrow(struct dram *d) {
   issue_again(d, lanes_first(at | (none & INT32_MAX)));
 }
 
-/* The first cycle in which their groups let go one of `banks`. */
+/* The first cycle in which a group releases one of `banks`. */
 static int32_t let_go_at(const struct dram *d, uint64_t banks, uint32_t cmd, bool one, const int32_t *each) {
   const struct dram_wide *w = d->wide;
   if (one) return banks & ~w->held[cmd] ? 0 : d->held_at[cmd];

@@ -1,7 +1,7 @@
 /* dram.h - one GDDR5 channel: request queue, FR-FCFS or FCFS scheduler, banks, data bus.
  *
- * Times are command cycles of the channel (`t`, the cycle being done). A constraint is kept as the first cycle in which
- * the command it holds back is legal, so nothing counts down.
+ * Times are command cycles of the channel (`t`, the cycle being done). A constraint is stored as the first cycle in
+ * which its command is legal, so nothing counts down.
  */
 #ifndef GPU_DRAM_H
 #define GPU_DRAM_H
@@ -33,9 +33,9 @@ struct dram_slot {
   struct l2_op op;
   uint32_t row;
   uint16_t next;   /* in the queue of its bank, towards younger */
-  uint16_t bursts; /* column commands that it takes */
+  uint16_t bursts; /* number of its column commands */
   uint8_t bank;
-  bool write, silent; /* silent: a write-back, whose end nobody is told */
+  bool write, silent; /* silent: a write-back, without a reply */
 };
 
 /* Of a cache line. Lanes are by enum dram_command. */
@@ -44,16 +44,16 @@ struct dram_bank {
   lanes bit;              /* the set of this bank */
   uint32_t mates;         /* the set of the banks of its group */
   uint32_t row;
-  uint32_t urgent;           /* of its waiting requests, those of class 0 */
-  uint32_t wanted;           /* of the request it works on: its row, */
-  uint16_t left;             /* column commands to go, */
+  uint32_t urgent;           /* number of its waiting requests of class 0 */
+  uint32_t wanted;           /* row of the request in service, */
+  uint16_t left;             /* its remaining column commands, */
   uint16_t serving;          /* its slot */
   uint16_t oldest, youngest; /* its waiting requests */
   uint8_t group;
   bool write, open;
 };
 
-/* Cycles by which a bank's own constraints may be noted ahead in `ripe`; those that last longer are noted again. */
+/* Range of `ripe` for a bank's own constraints; longer ones are entered again. */
 enum { DRAM_RIPE = 64, DRAM_NARROW = 16 };
 
 /* What a command adds to the present cycle for the constraints on all banks and on its own; what a read, a write adds
@@ -65,8 +65,8 @@ struct dram_rules {
   lanes hold[2], kept[2];
 };
 
-/* A channel that is not `narrow`: sets of busy banks by their next command, those that their group holds back (as in
- * `held`), those to look at by cycle modulo DRAM_RIPE; where several groups do, until when each. */
+/* A channel that is not `narrow`: sets of busy banks by next command, those delayed by their group (as in `held`),
+ * those to examine by cycle modulo DRAM_RIPE; with several groups, the end of each delay. */
 struct dram_wide {
   uint64_t next[4], held[4], unripe, ripe[DRAM_RIPE];
   uint8_t cmd[64]; /* next command of a bank in `unripe` */
@@ -75,29 +75,29 @@ struct dram_wide {
   uint32_t groups;
 };
 
-/* What a step looks at lies together, and is little: between two steps of a channel the SMs' state passes through the
+/* The data of a step is small and contiguous: between two steps of a channel the SMs' state passes through the host's
  * cache.
  *
- * Constraints are in cycles after `base`, in lanes by enum dram_command. `next` has the busy banks by their next
- * command; those that their own constraints hold back are in `unripe` and, by when that ends, in `ripe`. */
+ * Constraints are in cycles after `base`, in lanes by enum dram_command. `next` has the busy banks by next command;
+ * those delayed by their own constraints are in `unripe` and, by end of the delay, in `ripe`. */
 struct dram {
   _Alignas(64) uint64_t t;
   uint64_t issue_at; /* no command is legal before; UINT64_MAX: no bank is busy */
-  uint64_t pop_at;   /* cycle in which a request is first complete in the data pipe; UINT64_MAX: there is none */
+  uint64_t pop_at;   /* cycle in which a request in the data pipe is first complete; UINT64_MAX: none */
   /* Bit per bank: has waiting requests (FCFS: the oldest of all is for it); serves one. */
   uint64_t waiting, busy;
   uint64_t base;       /* a multiple of DRAM_RIPE */
   uint64_t ripe_slots; /* slots of `ripe` in use */
   uint32_t unripe;
-  uint8_t prio;        /* bank looked at first */
+  uint8_t prio;        /* bank examined first */
   bool writing;        /* direction of the last column command */
   uint8_t atom_shift;  /* log2 of tm.atom */
-  bool narrow;         /* the usual machine: DRAM_NARROW banks, FR-FCFS, no scheme, short constraints (dram_init) */
+  bool narrow;         /* the default machine: DRAM_NARROW banks, FR-FCFS, no scheme, short constraints (dram_init) */
   lanes at;            /* constraints across banks: RRD, CCD with WTR or RTW */
   lanes held_at, held; /* CCDL of the last column command, RTPL of the last read: until when, and which banks */
   lanes next;
   struct l2_queue returns;
-  uint64_t stalled;       /* cycles in which the data pipe stood still */
+  uint64_t stalled;       /* cycles in which the data pipe was stalled */
   uint64_t pipe_end;      /* the pipe is longer than pipe_min until it has moved pipe_end - pipe_min times */
   uint64_t pipe_last_due; /* of the burst that entered last */
   uint16_t pipe_min, pipe_most;
@@ -106,28 +106,27 @@ struct dram {
   struct dram_slot *slot;
   uint16_t *spare;
   uint16_t limit, spares, pipe_head, pipe_count;
-  /* Data bus: a pipe of places (at least the latency of the present direction) that moves one place a cycle unless the
-   * return queue is full. Noted are the requests' last bursts. `due`: after so many moves it comes out; there have been
-   * t less `stalled`. */
+  /* Data bus: a pipe of places (at least the latency of the present direction) that moves one place per cycle unless
+   * the return queue is full. Only the requests' last bursts are stored. `due`: number of moves after which it leaves;
+   * there have been t less `stalled`. */
   struct {
     uint64_t due;
     uint16_t slot;
   } * pipe;
   const struct dram_rules *rules;
   const struct partition_env *env;
-  /* Every command as it is issued; tests and dram_check listen. */
+  /* Called for every issued command, for tests and dram_check. */
   void (*watch)(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row);
   void *watch_ctx;
-  /* Not yet in the counters: reads, writes; activations, precharges; requests, those that hit an open row. */
+  /* Not yet in the counters: reads, writes; activations, precharges; requests, row hits. */
   uint64_t columns[2], rows[2], pushed, hits;
   uint16_t pipe_size;
-  uint16_t ripe[DRAM_RIPE]; /* by cycle modulo DRAM_RIPE: banks to look at in it */
+  uint16_t ripe[DRAM_RIPE]; /* by cycle modulo DRAM_RIPE: banks to examine */
   struct dram_timing tm;
   uint8_t banks; /* as in `tm` */
   bool fcfs;
-  bool one_group,
-      one_held;    /* CCDL, RTPL of earlier commands hold back no other group when a command may follow (CCD) */
-  uint64_t urgent; /* bit per bank: has waiting requests of class 0 */
+  bool one_group, one_held; /* CCDL and RTPL of earlier commands delay no other group when a command may follow (CCD) */
+  uint64_t urgent;          /* bit per bank: has waiting requests of class 0 */
   struct dram_wide *wide;
   struct dram_rules *own_rules;
   struct l2_queue fifo; /* FCFS: waiting slots in order, in op.set */
@@ -135,15 +134,15 @@ struct dram {
 
 void dram_init(struct dram *d, const struct partition_env *env);
 void dram_free(struct dram *d);
-/* Take the rules of another channel, which are the same. */
+/* Copy the rules of an identical channel. */
 void dram_share(struct dram *d, const struct dram *first);
 static inline bool dram_full(const struct dram *d, uint32_t cls) {
   return d->pending[cls] >= d->limit;
 }
-/* One command cycle. Returns the write-back whose data is in the row, to be freed by the caller; else 0. */
+/* One command cycle. Returns a write-back whose data is in the row, freed by the caller; else 0. */
 req_id dram_step(struct dram *d);
-/* What it is made of: the data pipe moves, if that changes anything (dram_moves); scheduler and commands. `narrow`, as
- * a constant: what d->narrow is. */
+/* Parts of dram_step: the data pipe moves, if that has an effect (dram_moves); scheduler and commands. `narrow`, a
+ * constant: the value of d->narrow. */
 static inline bool dram_moves(const struct dram *d) {
   return d->returns.count || d->t >= d->pop_at;
 }
@@ -151,17 +150,17 @@ req_id dram_move(struct dram *d);
 void dram_work_as(struct dram *d, bool narrow);
 void dram_push_as(struct dram *d, const struct l2_op *op, bool narrow);
 void dram_push(struct dram *d, struct l2_op op);
-/* Earliest cycle >= t in which a step can do anything by itself; UINT64_MAX if empty. */
+/* Earliest cycle >= t in which a step can have an effect without input; UINT64_MAX if empty. */
 static inline uint64_t dram_wake(const struct dram *d) {
   if (d->returns.count || d->waiting & ~d->busy) return d->t;
   uint64_t at = d->issue_at < d->pop_at ? d->issue_at : d->pop_at;
   return at > d->t ? at : d->t;
 }
-/* `steps` cycles in which nothing happens pass. */
+/* Skip `steps` idle cycles. */
 static inline void dram_skip(struct dram *d, uint64_t steps) {
   d->t += steps;
 }
-/* The counters of the commands so far become complete. */
+/* Complete the counters of all commands so far. */
 void dram_count(struct dram *d);
 bool dram_idle(const struct dram *d);
 

@@ -34,7 +34,7 @@ struct dram_check {
 };
 
 void dram_check_init(struct dram_check *k, const struct gpu_config *c);
-/* Judge one command; false once something is wrong. */
+/* Check one command; false after the first violation. */
 bool dram_check_command(struct dram_check *k, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row);
 /* The same as a watcher: ctx is a struct dram_check. */
 void dram_check_watch(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row);

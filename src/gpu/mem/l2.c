@@ -1,5 +1,5 @@
-/* l2.c - the queues and the cycle of an L2 sub-partition (docs/explanation/gpu-model.md, "L2 and DRAM"); l2_access.c
- * holds the access itself.
+/* l2.c - queues and cycle of an L2 sub-partition (docs/explanation/gpu-model.md, "L2 and DRAM"); l2_access.c has the
+ * access itself.
  */
 #include "gpu/mem/l2.h"
 
@@ -128,7 +128,7 @@ static inline void take_access(struct l2_slice *s, struct l2_bank *b, bool plain
   req_id r = l2_queue_pop(&b->in).r;
   if (s->env->full) s->env->full[s->id / 64] &= ~(1ull << (s->id % 64));
   if (!reply) return;
-  if (req_of(s, r)->type == REQ_L1_WRITEBACK) req_free(s->env->pool, r); /* nobody waits for it */
+  if (req_of(s, r)->type == REQ_L1_WRITEBACK) req_free(s->env->pool, r); /* it has no reply */
   else l2_reply(s, r);
 }
 
@@ -172,7 +172,7 @@ uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz) {
   if (!cycles) return 0;
   if (mhz == core_mhz) return cycles - 1;
   uint64_t steps = (cycles - 1) * mhz / core_mhz;
-  return steps ? steps - 1 : 0; /* the clocks' phase is not known here */
+  return steps ? steps - 1 : 0; /* the phase of the clocks is unknown here */
 }
 
 /* First L2 cycle after `t` in which the ROP delay releases a request. */
@@ -193,7 +193,7 @@ static inline uint64_t wake_unbanked(struct l2_slice *s, uint64_t now, bool plai
   if (!plain) rop = l2_rop_wake(s);
   if (l2_queue_full(&b->in) && (plain || !s->env->hooks)) rop = UINT64_MAX;
   if (!b->in.count || shut) return rop;
-  /* A refused access is tried in every cycle; only a return from DRAM changes its fate now. */
+  /* A refused access is retried every cycle; until a return from DRAM the result is the same. */
   if (b->refused && !l2_queue_full(&s->out) && b->data_free <= s->t) {
     s->retries = 1;
     return rop;
@@ -277,7 +277,7 @@ void l2_push(struct l2_slice *s, req_id id) {
   r->arrived = *s->env->now;
   struct l2_op op = {
       .r = id, .set = (uint16_t)l2_tags_set(&s->tags, addrmap_local(s->map, r->addr)), .mshr = L2_NO_MSHR};
-  if (r->type == REQ_TEX_READ && !s->ports) { /* textures do not go through the ROP */
+  if (r->type == REQ_TEX_READ && !s->ports) { /* textures bypass the ROP */
     op.at = s->t;
     l2_queue_push(&s->bank[0].in, op);
     s->wake = s->t;

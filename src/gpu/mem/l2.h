@@ -16,24 +16,24 @@
 #include "gpu/mem/l2_tags.h"
 #include "gpu/mem/partition.h"
 
-/* What has its own ports: the whole sub-partition, or one bank of MeDiC's L2. Sets are dealt to banks in turn. */
+/* A unit with its own ports: the whole sub-partition, or one bank of MeDiC's L2. Sets are interleaved over banks. */
 struct l2_bank {
   _Alignas(64) struct l2_queue in; /* requests for this bank */
   struct l2_queue miss;            /* to DRAM, waiting for room in the shared queue */
   struct l2_queue from_dram;
   uint64_t data_free; /* first L2 cycle in which the data port is free */
-  bool refused;       /* the access at the head was refused and nothing has changed since: it would be again */
+  bool refused;       /* the access at the head was refused and the state is unchanged: it would be refused again */
   _Alignas(64) struct l2_mshrs mshrs;
   uint64_t fill_free;     /* as data_free, of the fill port */
   struct l2_queue lookup; /* banked: requests in the tag pipeline; op.at: L2 cycle in which the access happens */
 };
 
-/* What a step looks at lies in front. */
+/* Fields of a step come first. */
 struct l2_slice {
   _Alignas(64) uint64_t t; /* L2 cycles done */
-  uint64_t wake; /* nothing happens before this L2 cycle, except that `retries` accesses are refused in each */
+  uint64_t wake;           /* no event before this L2 cycle, except `retries` refused accesses per cycle */
   uint32_t retries;
-  uint16_t banks, ports; /* ports: banked only (MeDiC section 5), as the rest that speaks of ports */
+  uint16_t banks, ports; /* ports: banked only (MeDiC section 5), like everything about ports */
   struct l2_bank *bank;
   const struct partition_env *env;
   struct l2_queue rop;     /* op.at: core cycle in which it may enter */
@@ -41,39 +41,40 @@ struct l2_slice {
   struct l2_queue to_dram; /* shared by the banks */
   struct l2_queue out;     /* replies to the interconnect */
   uint64_t waited;         /* L2 cycles that requests have spent in the input queues */
-  uint64_t taken;          /* of those, requests that are not in the counters yet */
-  uint16_t line_cycles;    /* in which a line takes a port */
-  uint8_t port_shift;      /* log2 of the bytes that a port moves in a cycle */
-  bool plain;              /* the usual machine (l2_is_plain) */
+  uint64_t taken;          /* number of such requests that are not in the counters yet */
+  uint16_t line_cycles;    /* cycles that a line occupies a port */
+  uint8_t port_shift;      /* log2 of a port's bytes per cycle */
+  bool plain;              /* the default machine (l2_is_plain) */
   uint32_t id;
   const struct addrmap *map;
   _Alignas(64) struct l2_tags tags;
   uint64_t seen[REQ_TYPES][L2_OUTCOMES]; /* accesses that are not in the counters yet */
-  uint64_t waited_counted;               /* of `waited`, what is */
-  uint16_t first_port, first_bank;       /* the unit looked at first */
+  uint64_t waited_counted;               /* part of `waited` that is in the counters */
+  uint16_t first_port, first_bank;       /* the unit examined first */
   struct l2_queue *port;                 /* incoming */
 };
 
 void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id);
 void l2_free(struct l2_slice *s);
 bool l2_port_free(const struct l2_slice *s);
-/* The reference keeps room for the sectors of one request even where requests are not split into sectors. */
+/* Room for the sectors of one request, as in the reference, also where requests are not split. */
 static inline bool l2_can_push(const struct l2_slice *s) {
   const struct l2_queue *q = &s->bank[0].in;
   return s->ports ? l2_port_free(s) : q->count + (q->limit < 4 ? q->limit : 4u) <= q->limit;
 }
 void l2_push(struct l2_slice *s, req_id r);
-/* Will the request come behind another in the ROP delay? Then a push needs no skipped steps (l2_skip) before it. */
+/* True if the request will queue behind another in the ROP delay: a push then needs no skipped steps (l2_skip) before
+ * it. */
 bool l2_joins(const struct l2_slice *s, req_id r);
 void l2_step(struct l2_slice *s);
-/* The same in a cycle in which something may happen; `plain` as a constant: what s->plain is. */
+/* The same in a cycle with events; `plain`, a constant: the value of s->plain. */
 void l2_step_as(struct l2_slice *s, uint64_t now, bool plain);
-/* Not banked, no sectors, not perfect, write-back, the core's clock, no scheme and no listener: may change until the
+/* Not banked, no sectors, not perfect, write-back, the core's clock, no scheme and no observer: may change until the
  * first push. */
 bool l2_is_plain(const struct l2_slice *s);
-/* The counters of the accesses so far become complete. */
+/* Complete the counters of all accesses so far. */
 void l2_count(struct l2_slice *s);
-/* Steps that change nothing; UINT64_MAX: until a push or a return. Whoever takes from `out` does not disturb them. */
+/* Steps that change nothing; UINT64_MAX: until a push or a return. Taking from `out` has no effect on them. */
 uint64_t l2_quiet(const struct l2_slice *s);
 void l2_skip(struct l2_slice *s, uint64_t steps);
 static inline void l2_skip_to(struct l2_slice *s, uint64_t t) {
@@ -81,8 +82,8 @@ static inline void l2_skip_to(struct l2_slice *s, uint64_t t) {
   s->t = t;
 }
 bool l2_idle(const struct l2_slice *s);
-/* DRAM side: the oldest request leaves, for whose place the sub-partition may have waited; room for a return, and the
- * return itself. All of them after the steps skipped so far. */
+/* DRAM side: the oldest request leaves, which may unblock the sub-partition; room for a return; the return. Call them
+ * after the steps skipped so far. */
 static inline struct l2_op l2_take(struct l2_slice *s) {
   if (l2_queue_full(&s->to_dram)) s->wake = s->t;
   return l2_queue_pop(&s->to_dram);
@@ -90,22 +91,21 @@ static inline struct l2_op l2_take(struct l2_slice *s) {
 bool l2_can_return(const struct l2_slice *s, const struct l2_op *op);
 void l2_return(struct l2_slice *s, struct l2_op op);
 
-/* Steps of a clock of `mhz` that certainly end before core cycle now + `cycles` begins. */
+/* Steps of a clock of `mhz` that end before core cycle now + `cycles` begins. */
 uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz);
 
 /* ---- shared by l2.c, l2_access.c and l2_banked.c ---- */
-/* The access of `op` to its bank. *reply: the L2 answers now (else DRAM will, or the fill). */
+/* The access of `op` to its bank. *reply: the L2 answers now (otherwise DRAM or the fill does). */
 __attribute__((noinline)) enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
                                                     bool *reply);
 enum l2_outcome l2_access_plain(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply);
-/* The same with sectors (l2_sector.c), and the arrival of those that `op` asked for: true if no more are on their way.
- */
+/* The same with sectors (l2_sector.c), and the arrival of sectors requested by `op`: true if no more are pending. */
 __attribute__((noinline)) enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
                                                            uint32_t *line, bool *reply);
 __attribute__((noinline)) bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op);
-/* What both take: the line to replace (L2_NONE: all are reserved; *no_line: a scheme gives this access none), the
- * eviction of what it holds, with its write-back or 0; a request of its own to DRAM; room in the miss queue for `more`
- * entries beside one. */
+/* Shared by both: the line to replace (L2_NONE: all are reserved; *no_line: a scheme allocates none), the eviction of
+ * its content with the write-back or 0; a request of its own to DRAM; room in the miss queue for `more` entries beside
+ * one. */
 struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint32_t set, uint32_t line);
 uint32_t l2_victim(const struct l2_slice *s, const struct req *r, uint32_t set, bool *no_line);
 req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set);
@@ -113,16 +113,16 @@ void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set);
 static inline bool l2_miss_room(const struct l2_bank *b, uint32_t more) {
   return b->miss.count + more < b->miss.limit;
 }
-/* Does a request that left the ROP delay go straight to DRAM? The scheme is asked once per request. */
+/* True if a request that left the ROP delay bypasses the L2. The scheme is asked once per request. */
 enum { L2_MSHR_ASKED = L2_NO_MSHR - 1, L2_MSHR_PAST = L2_NO_MSHR - 2 }; /* op.mshr meanwhile */
 __attribute__((noinline)) bool l2_goes_past(struct l2_slice *s, struct l2_op *op);
 __attribute__((noinline)) void l2_send_past(struct l2_slice *s, struct l2_op op);
-/* The oldest request of the ROP delay: still held; free to enter; or it went straight to DRAM. */
+/* The oldest request of the ROP delay: still held; free to enter; or it bypassed the L2. */
 enum l2_release { L2_HELD, L2_RELEASED, L2_GONE };
 enum l2_release l2_release(struct l2_slice *s);
-/* One request of a filled line leaves its MSHR; the reply, or 0 if nobody waits for it. */
+/* One request of a filled line leaves its MSHR; the reply, or 0 if none is needed. */
 req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b);
-/* The oldest return from DRAM fills its line or passes on to `out`; false if it has to wait. */
+/* The oldest return from DRAM fills its line or goes to `out`; false if it must wait. */
 bool l2_take_return(struct l2_slice *s, struct l2_bank *b, bool plain);
 void l2_reply(struct l2_slice *s, req_id r);
 __attribute__((noinline)) void l2_step_banked(struct l2_slice *s);

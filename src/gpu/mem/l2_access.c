@@ -1,12 +1,12 @@
-/* l2_access.c - what one access does in an L2 sub-partition: hit, merge, miss, refusal, and the fill that follows.
+/* l2_access.c - one access in an L2 sub-partition: hit, merge, miss, refusal, and the fill.
  *
  * Write policy: a hit makes the line dirty and is acknowledged at once (write-through: the write also goes to DRAM,
  * which acknowledges it). A miss sends the write to DRAM, which acknowledges it, and fetches the line, which arrives
- * clean. A miss may need three places in the miss queue (write, fetch, write-back) and is refused unless they are
- * certain. Refusals are retried every cycle and counted each time.
+ * clean. A miss may need three entries of the miss queue (write, fetch, write-back) and is refused unless all are
+ * free. Refusals are retried every cycle and counted each time.
  *
- * A scheme may send a request past the L2 as it leaves the ROP delay (l2_goes_past), or keep a miss from taking a line
- * (no_line): then a read is answered by DRAM with the bytes it asked for, and a write is not followed by a fetch.
+ * A scheme may let a request bypass the L2 as it leaves the ROP delay, or keep a miss from allocating (no_line): then
+ * DRAM answers a read with the requested bytes, and a write causes no fetch.
  */
 #include "base/err.h"
 #include "gpu/mem/l2.h"
@@ -45,7 +45,7 @@ static inline void count(struct l2_slice *s, const struct req *r, enum l2_outcom
 static bool bypasses(const struct l2_slice *s, const struct req *r, uint32_t set) {
   const struct mem_hooks *h = s->env->hooks;
   if (!h || !h->bypass || r->atomic) return false;
-  /* What DRAM does not have yet must come from here. */
+  /* Data not yet written to DRAM must come from here. */
   uint32_t line = l2_tags_find(&s->tags, set, r->addr >> s->tags.shift << s->tags.shift);
   bool newer = line != L2_NONE && (s->tags.state[line] == L2_RESERVED ||
                                    (s->tags.state[line] == L2_DIRTY && s->env->config->l2_write == WRITE_BACK));
@@ -53,8 +53,8 @@ static bool bypasses(const struct l2_slice *s, const struct req *r, uint32_t set
   return !newer && h->bypass(h->ctx, &e);
 }
 
-/* The line to replace; L2_NONE if all are reserved; *no_line if a scheme gives this access none. Atomics are performed
- * on a line here and always get one. */
+/* The line to replace; L2_NONE if all are reserved; *no_line if a scheme allocates none. Atomics are performed on a
+ * line here and always get one. */
 uint32_t l2_victim(const struct l2_slice *s, const struct req *r, uint32_t set, bool *no_line) {
   const struct l2_tags *t = &s->tags;
   const struct mem_hooks *h = s->env->hooks;
@@ -136,7 +136,7 @@ req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set) {
   return evict(s, line, by, set, false);
 }
 
-/* Reserve `line` for `addr`. Its dirty data (unless written through) leaves as a write-back: 0 if there is none. */
+/* Reserve `line` for `addr`. Dirty data (unless written through) leaves as a write-back; 0 if none. */
 static inline req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, req_id by, uint32_t set, bool plain) {
   req_id wb = evict(s, line, by, set, plain);
   s->tags.tag[line] = addr;
@@ -145,12 +145,12 @@ static inline req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, r
   return wb;
 }
 
-/* What a miss would use. */
+/* Resources of a miss. */
 struct plan {
   uint32_t line; /* found or to be replaced */
   uint16_t mshr; /* to merge into, or L2_NO_MSHR */
   bool reserved; /* the line is already being fetched */
-  bool no_line;  /* a scheme gives it no line */
+  bool no_line;  /* a scheme allocates no line */
 };
 
 /* False: no room in the miss queue (a write needs two places), the MSHRs are exhausted, or every line of the set is
@@ -179,8 +179,7 @@ void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
   l2_queue_push(&b->miss, (struct l2_op){.r = r, .set = (uint16_t)set, .bytes = bytes, .mshr = L2_NO_MSHR});
 }
 
-/* Make `r` wait for the line of `by`, fetching it if nobody has: the caller made sure of the room. Returns the
- * write-back. */
+/* Let `r` wait for the line of `by`, fetching it if needed; the caller has checked for room. Returns the write-back. */
 static inline req_id fetch(struct l2_slice *s, struct l2_bank *b, struct plan *p, req_id r, const struct l2_op *by,
                            bool plain) {
   struct l2_tags *t = &s->tags;

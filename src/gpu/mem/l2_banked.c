@@ -1,11 +1,12 @@
 /* l2_banked.c - MeDiC's banked L2 (Ausavarungnirun et al., PACT 2015, section 5, "Modeling L2 Bank Conflicts").
  *
  * Requests that leave the ROP delay arrive at a port, travel through port and arbiter for a cycle, and join the queue
- * of the bank their set belongs to; a full bank queue keeps them at the port. A bank looks its tags up for
+ * of the bank their set belongs to; a full bank queue holds them at the port. A bank looks up its tags for
  * l2.lookup_cycles (pipelined, or with l2.lookup_pipelined=false one after the other), then accesses. Port and bank
  * examined first rotate every cycle, so do the banks whose replies enter the one queue to the interconnect. Misses of
- * all banks share the queue to DRAM; returns come to a queue per bank. Not said in the paper, chosen here: every bank
- * has its own MSHRs, miss queue and ports of the configured width; each port and each bank moves one request a cycle.
+ * all banks share the queue to DRAM; returns come to a queue per bank. Not specified in the paper, chosen here: every
+ * bank has its own MSHRs, miss queue and ports of the configured width; each port and each bank moves one request a
+ * cycle.
  */
 #include "gpu/mem/l2.h"
 
@@ -24,7 +25,7 @@ static void reply_filled(struct l2_slice *s) {
   }
 }
 
-/* Tags looked up: the access itself, in order. A refused one holds the bank. */
+/* The access after the tag lookup, in order. A refused one blocks the bank. */
 static void access_bank(struct l2_slice *s, struct l2_bank *b) {
   if (!b->lookup.count || s->t < l2_queue_top(&b->lookup)->at || s->t < b->data_free) return;
   if (l2_queue_full(&s->out) || l2_queue_full(&s->to_dram)) return;
@@ -36,8 +37,8 @@ static void access_bank(struct l2_slice *s, struct l2_bank *b) {
   else l2_reply(s, r);
 }
 
-/* A request enters the tag pipeline if its end will not collide with one that is held up there; a bank without a
- * pipeline looks up one request at a time. */
+/* A request enters the tag pipeline unless it would collide with a blocked one; a bank without a pipeline looks up one
+ * request at a time. */
 static void start_lookup(struct l2_slice *s, struct l2_bank *b) {
   uint32_t depth = s->env->config->l2_lookup;
   if (!b->in.count || b->lookup.count > (s->env->config->l2_lookup_pipelined ? depth : 0)) return;
@@ -59,7 +60,7 @@ static void arbitrate(struct l2_slice *s) {
   }
 }
 
-/* Each port takes one request from the ROP delay, unless it goes past the L2. */
+/* Each port takes one request from the ROP delay, unless the request bypasses the L2. */
 static void fill_ports(struct l2_slice *s) {
   for (uint32_t k = 0; k < s->ports; k++) {
     enum l2_release r = l2_release(s);

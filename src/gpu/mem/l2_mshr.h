@@ -2,7 +2,7 @@
  *
  * An entry collects the requests for one line (chained through req.next) until the line is filled, then waits in the
  * ready ring while its requests leave one per cycle. A ready entry still counts as occupied and still merges: its line
- * may be evicted before the last request left, and a request for it then joins the entry although no fetch follows.
+ * may be evicted before the last request leaves; a new request for it then joins the entry without a fetch.
  */
 #ifndef GPU_L2_MSHR_H
 #define GPU_L2_MSHR_H
@@ -32,7 +32,7 @@ struct l2_mshrs {
 void l2_mshrs_init(struct l2_mshrs *m, uint32_t entries, uint32_t merges);
 void l2_mshrs_free(struct l2_mshrs *m);
 
-/* The filled entry of an address whose line is gone from the tags (while the line is reserved, the line names it). */
+/* The filled entry of an address whose line has left the tags (a reserved line names its entry). */
 static inline uint16_t l2_mshrs_find_ready(const struct l2_mshrs *m, uint64_t line_addr) {
   for (uint32_t k = 0; k < m->ready_count; k++) {
     uint32_t slot = m->ready_head + k;

@@ -1,12 +1,11 @@
-/* l2_sector.c - the L2 of GPUs since Volta: lines of 128 B whose sectors of 32 B are fetched, kept and written back
- * each on its own (l2.organisation: sector).
+/* l2_sector.c - the L2 of GPUs since Volta: lines of 128 B with sectors of 32 B that are fetched, stored and written
+ * back individually (l2.organisation: sector).
  *
- * A load that misses asks DRAM for the sectors that it lacks and nobody has asked for, in whole DRAM bursts. One MSHR
- * holds all loads that wait for a line; they leave when nothing is on its way any more, so that a load that came first
- * may wait for sectors that a later one asked for. A store is acknowledged at once and fetches nothing: a sector that
- * it covers can be read from then on; of one that it covers in part the rest is fetched when somebody reads it
- * (Accel-Sim, "lazy fetch on read"). A sector written in parts by several stores counts as partial although they may
- * cover it together. Evicting a line writes its dirty sectors back.
+ * A missing load requests from DRAM the sectors that are absent and not requested yet, in whole DRAM bursts. One MSHR
+ * holds all loads that wait for a line; they leave when no sector is pending, so an early load may wait for sectors of
+ * a later one. A store is acknowledged at once and fetches nothing: a fully covered sector becomes readable; the rest
+ * of a partly covered sector is fetched when it is read (Accel-Sim, "lazy fetch on read"). A sector written in parts
+ * by several stores counts as partial even if together they cover it. Evicting a line writes its dirty sectors back.
  */
 #include "gpu/mem/l2.h"
 
@@ -21,7 +20,7 @@ static uint32_t sectors_of(const struct l2_slice *s, const struct req *r) {
   return ((1u << end) - 1) & ~((1u << first) - 1);
 }
 
-/* Sectors that one DRAM burst moves, and the bytes of the bursts that some sectors lie in. */
+/* Sectors per DRAM burst, and the bytes of the bursts that contain some sectors. */
 static uint32_t burst_sectors(const struct l2_slice *s) {
   const struct gpu_config *c = s->env->config;
   uint32_t burst = c->dram_bus_bytes * c->dram_chips * c->dram_burst, line = 1u << s->tags.shift;
@@ -39,7 +38,7 @@ static uint16_t burst_bytes(const struct l2_slice *s, uint32_t sectors) {
   return (uint16_t)(SECTOR * (uint32_t)__builtin_popcount(in_bursts(s, sectors)));
 }
 
-/* Give `line` to the line that `op` is for, with nothing in it. */
+/* Allocate `line` for the address of `op`, empty. */
 static void take_line(struct l2_slice *s, struct l2_bank *b, uint32_t line, const struct l2_op *op) {
   struct l2_tags *t = &s->tags;
   uint32_t dirty = t->dirty[line];

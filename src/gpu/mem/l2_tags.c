@@ -51,8 +51,7 @@ static uint32_t ipoly(uint64_t line, uint32_t sets) {
   return (uint32_t)line;
 }
 
-/* Nugteren et al., HPCA 2014: line bits 0-4 with address bits 13, 14, 15, 17, 19 over them; bit 12 on top of 64 sets.
- */
+/* Nugteren et al., HPCA 2014: line bits 0-4 xor address bits 13, 14, 15, 17, 19; bit 12 on top for 64 sets. */
 static uint32_t fermi_hash(uint64_t a, uint32_t shift, uint32_t sets) {
   uint32_t low = (uint32_t)(a >> shift) & 31;
   uint32_t high = (uint32_t)((a >> 13 & 7) | (a >> 17 & 1) << 3 | (a >> 19 & 1) << 4);
@@ -75,7 +74,7 @@ uint32_t l2_tags_set(const struct l2_tags *t, uint64_t local) {
   }
 }
 
-/* Is any of the eight states next to each other invalid, or any reserved? */
+/* True if any of eight neighbouring states is invalid, or any is reserved. */
 static inline bool any_special(const uint8_t *state) {
   const uint64_t twos = 0x0202020202020202;
   _Static_assert(L2_INVALID == 0 && L2_RESERVED == 1 && L2_VALID == 2 && L2_DIRTY == 3, "bit 1 tells them apart");
@@ -84,7 +83,7 @@ static inline bool any_special(const uint8_t *state) {
   return (s & twos) != twos;
 }
 
-/* Of eight ways, none of them special. With its number below it each stamp is another, and no branch is needed. */
+/* Of eight ordinary ways. Adding the way number makes the stamps distinct, so no branch is needed. */
 static inline uint32_t oldest_of_8(const uint64_t *stamp) {
   uint64_t least = stamp[0] << 3;
 #pragma GCC unroll 8
@@ -101,7 +100,7 @@ uint32_t l2_tags_victim(const struct l2_tags *t, uint32_t set) {
   if (t->ways == 8 && !any_special(&t->state[base])) return base + oldest_of_8(&t->stamp[base]);
   bool special = t->ways % 8;
   for (uint32_t i = base; !special && i < end; i += 8) special = any_special(&t->state[i]);
-  for (uint32_t i = base; !special && i < end; i++) { /* which is least is a toss-up: no branches */
+  for (uint32_t i = base; !special && i < end; i++) { /* branch-free: the least is unpredictable */
     uint64_t stamp = t->stamp[i];
     oldest = stamp < least ? i : oldest;
     least = stamp < least ? stamp : least;

@@ -22,15 +22,15 @@ struct l2_tags {
   uint32_t sets, ways;
   uint8_t shift;       /* log2 of the line */
   uint8_t index, repl; /* enum gpu_index, enum gpu_repl */
-  uint64_t *tag;       /* line address; of an invalid line none that there is */
-  uint64_t *stamp;     /* core cycle of the last use (LRU) or of the allocation (FIFO): least goes first */
+  uint64_t *tag;       /* line address; an invalid line has an address that does not exist */
+  uint64_t *stamp;     /* core cycle of the last use (LRU) or of the allocation (FIFO): the least is replaced first */
   uint8_t *state;      /* enum l2_state */
   uint16_t *mshr;      /* of a reserved line: the MSHR that fetched it */
-  /* Sectored (l2_sector.c), else NULL; bit k: bytes 32 k to 32 k + 31 of the line. A reserved line has some on their
-   * way and keeps the others. */
-  uint8_t *valid;   /* can be read */
-  uint8_t *dirty;   /* newer than DRAM; not valid: of its bytes only some were written */
-  uint8_t *pending; /* asked of DRAM */
+  /* Sectored (l2_sector.c), else NULL; bit k: bytes 32 k to 32 k + 31 of the line. Some sectors of a reserved line are
+   * pending; it keeps the others. */
+  uint8_t *valid;   /* readable */
+  uint8_t *dirty;   /* newer than DRAM; if not valid, only some of its bytes were written */
+  uint8_t *pending; /* requested from DRAM */
 };
 
 void l2_tags_init(struct l2_tags *t, const struct gpu_config *c);
@@ -41,7 +41,7 @@ uint32_t l2_tags_set(const struct l2_tags *t, uint64_t local);
 static inline uint32_t l2_tags_find(const struct l2_tags *t, uint32_t set, uint64_t line_addr) {
   uint32_t base = set * t->ways, end = base + t->ways;
 #ifdef __SSE4_1__
-  if (t->ways % 8 == 0) { /* eight at once: where the line lies is a toss-up */
+  if (t->ways % 8 == 0) { /* eight at once, branch-free: the position is unpredictable */
     __m128i a = _mm_set1_epi64x((long long)line_addr);
     for (; base < end; base += 8) {
       const __m128i *tag = (const __m128i *)&t->tag[base];

@@ -19,19 +19,19 @@
 #include "gpu/mem/l2.h"
 
 struct channel {
-  _Alignas(64) uint64_t enter[2]; /* per class: command cycle before which the head of `delay` does not enter */
-  uint16_t wanted;                /* requests that its sub-partitions offer */
+  _Alignas(64) uint64_t enter[2]; /* per class: command cycle before which the head of `delay` cannot enter */
+  uint16_t wanted;                /* requests offered by its sub-partitions */
   uint8_t private_used;           /* bit per sub-partition */
   uint8_t last;                   /* sub-partition served last */
   uint16_t shared_used, shared_limit;
   struct l2_queue delay[2]; /* per class; op.at: core cycle in which it may enter the DRAM queue */
   struct dram dram;
-  uint64_t cycles; /* of the DRAM that have been counted */
+  uint64_t cycles; /* DRAM cycles already counted */
 };
 
-/* Units of one clock. Each has its own time, at present `ticks` + lead[i], of which it may not know yet, and nothing
- * happens in it before tick at[i], of which the low half is kept so that four are compared at once. A
- * unit with nothing to do costs nothing more. NEVER: until disturbed, or in some thousand million ticks for nothing. */
+/* Units of one clock. Each has its own time, `ticks` + lead[i], which may be ahead of its state; it has no event
+ * before tick at[i]. The low half of at[i] is stored, so that four are compared at once; idle units cost nothing.
+ * NEVER: until disturbed, or for some thousand million ticks. */
 enum { NEVER = INT32_MAX, LANES = 4 };
 typedef uint32_t ticks_vec __attribute__((vector_size(4 * LANES), may_alias));
 struct clocked {
@@ -45,13 +45,13 @@ struct partition_set {
   struct partition_env env;
   struct addrmap map;
   uint32_t channels, per_channel;
-  uint16_t *home; /* channel of a sub-partition */
+  uint16_t *home; /* channel of each sub-partition */
   struct channel *channel;
   struct l2_slice *slice;
   struct clocked l2, dram;
-  bool narrow, plain;             /* as the channels', as the sub-partitions' */
+  bool narrow, plain;             /* as in the channels, in the sub-partitions */
   uint64_t *replies;              /* set of sub-partitions with a reply */
-  struct partition_env *unit_env; /* of units that count on their own: sub-partitions, then channels; else NULL */
+  struct partition_env *unit_env; /* of units with their own counters: sub-partitions, then channels; else NULL */
 };
 
 static void clocked_init(struct clocked *k, uint32_t n) {
@@ -66,7 +66,7 @@ static void clocked_free(struct clocked *k) {
   free(k->lead);
 }
 
-/* Ticks until unit `i` is to be looked at; not above 0: now. */
+/* Ticks until unit `i` is due; <= 0: now. */
 static inline int32_t ahead(const struct clocked *k, uint32_t i) {
   return (int32_t)(k->at[i] - (uint32_t)k->ticks);
 }
@@ -75,7 +75,7 @@ static inline uint64_t time_of(const struct clocked *k, uint32_t i) {
   return (uint64_t)(k->ticks + k->lead[i]);
 }
 
-/* Nothing happens in unit `i`, whose time is `now`, before its time `wake` (UINT64_MAX: until disturbed). */
+/* Unit `i`, at time `now`, has no event before its time `wake` (UINT64_MAX: until disturbed). */
 static inline void sleeps(struct clocked *k, uint32_t i, uint64_t now, uint64_t wake) {
   k->at[i] = (uint32_t)(wake - (uint64_t)k->lead[i]);
   if (__builtin_expect(wake - now > NEVER / 4, 0))
@@ -97,7 +97,7 @@ static inline uint32_t signs(ticks_vec v) {
 #endif
 }
 
-/* The units of word `w` whose time has come. */
+/* The units of word `w` that are due. */
 static inline uint64_t due(const struct clocked *k, uint32_t w) {
   uint64_t m = 0;
   uint32_t n = k->n - w * 64 < 64 ? k->n - w * 64 : 64;
@@ -111,7 +111,7 @@ static uint32_t quiet(const struct clocked *k, uint32_t i) {
   return n <= 0 ? 0 : n >= NEVER / 2 ? UINT32_MAX : (uint32_t)n;
 }
 
-/* The least of them all; it may be too small. */
+/* The least of all; may be too small. */
 static uint32_t all_quiet(const struct clocked *k) {
   uint32_t least = UINT32_MAX;
   for (uint32_t i = 0; i < k->n && least; i++) {
@@ -121,13 +121,13 @@ static uint32_t all_quiet(const struct clocked *k) {
   return least;
 }
 
-/* One unit's time passes, without the others'. */
+/* Advance one unit's time alone. */
 static void skip_one(struct clocked *k, uint32_t i, uint32_t steps) {
   k->lead[i] += steps;
   if (quiet(k, i) != UINT32_MAX) k->at[i] -= steps;
 }
 
-/* Skipped steps reach the unit before anything else does. */
+/* Apply skipped steps to the unit before any other operation. */
 static inline struct l2_slice *slice_now(struct partition_set *p, uint32_t s) {
   struct l2_slice *l = &p->slice[s];
   l2_skip_to(l, time_of(&p->l2, s));
@@ -229,13 +229,13 @@ void partition_watch_dram(struct partition_set *p, uint32_t c,
 bool partition_can_push(struct partition_set *p, uint32_t s) {
   const struct l2_slice *l = &p->slice[s];
   if (l2_can_push(l)) return true;
-  if (!l->ports) p->env.full[s / 64] |= 1ull << (s % 64); /* until it takes a request out of its queue */
+  if (!l->ports) p->env.full[s / 64] |= 1ull << (s % 64); /* until a request leaves its queue */
   return false;
 }
 
 __attribute__((flatten)) void partition_push(struct partition_set *p, uint32_t s, req_id r) {
   struct l2_slice *l = &p->slice[s];
-  if (l2_joins(l, r)) { /* it waits behind others: nothing happens earlier for it */
+  if (l2_joins(l, r)) { /* it queues behind others: no earlier event */
     l2_push(l, r);
     return;
   }
@@ -260,7 +260,7 @@ req_id partition_pop(struct partition_set *p, uint32_t s) {
 
 static bool closed(const struct partition_set *p, const struct channel *ch);
 
-/* Step sub-partition `s`. Unless its tick is counted by the caller, it alone goes on. */
+/* Step sub-partition `s`. Unless the caller counts its tick, it advances alone. */
 static inline void step_slice(struct partition_set *p, uint32_t s, uint64_t now, uint32_t counted, bool plain) {
   struct l2_slice *l = slice_now(p, s);
   uint16_t offered = l->to_dram.count;
@@ -275,8 +275,7 @@ static inline void step_slice(struct partition_set *p, uint32_t s, uint64_t now,
   if (ahead(&p->dram, c) > 0 && !closed(p, ch)) disturb(&p->dram, c);
 }
 
-/* Those of set `m` of word `w`. The steps themselves are part of it: what is called in every cycle costs as much by
- * calling as by doing. */
+/* Step the units of set `m` of word `w`. The steps are inlined: calls would cost as much as the work. */
 __attribute__((flatten, noinline)) static void step_slices(struct partition_set *p, uint32_t w, uint64_t m,
                                                            uint32_t counted) {
   uint64_t now = *p->env.now;
@@ -366,18 +365,18 @@ static uint32_t class_of(const struct partition_set *p, const struct l2_op *op) 
   return h && h->dram_class ? h->dram_class(h->ctx, &p->env.pool->at[op->r]) != 0 : 0;
 }
 
-/* Would a request that a sub-partition offers surely find no room? Then only the DRAM itself can change that. */
+/* True if no request from a sub-partition can be accepted: then only the DRAM can change that. */
 static bool closed(const struct partition_set *p, const struct channel *ch) {
   return dram_full(&ch->dram, 0) && (!p->env.hooks || dram_full(&ch->dram, 1));
 }
 
-/* The command cycle before which the request at the head of the fixed delay does not enter the DRAM queue. */
+/* The command cycle before which the request at the head of the fixed delay cannot enter the DRAM queue. */
 static uint64_t enters_at(const struct partition_set *p, const struct channel *ch, uint32_t cls) {
   const struct partition_env *e = &p->env;
   uint64_t ready = l2_queue_top(&ch->delay[cls])->at, now = *e->now;
-  if (ready <= now) return ch->dram.t - 1; /* in this cycle still */
+  if (ready <= now) return ch->dram.t - 1; /* still in this cycle */
   if (e->core_edge) {
-    /* The core edge that makes it ready, as seen from the command cycle that is being done. */
+    /* The core edge at which it is ready, relative to the current command cycle. */
     uint64_t away = *e->core_edge + (ready - now - 1) * e->core_period - *e->dram_edge;
     uint64_t steps = away >> 32 ? away / e->dram_period : (uint32_t)away / (uint32_t)e->dram_period;
     return ch->dram.t - 1 + steps + (steps * e->dram_period < away);
@@ -428,9 +427,8 @@ static inline void enter_dram(struct partition_set *p, struct channel *ch, bool 
   }
 }
 
-/* Cycle before which the channel has nothing to do. A request that could have entered already waits for room, which
- * only the DRAM itself makes; one that a sub-partition offers needs room too. Which comes first is a toss-up: few
- * branches. */
+/* Cycle before which the channel is idle. A request that is ready to enter waits for room, which only the DRAM frees;
+ * one offered by a sub-partition also needs room. Few branches: which is first is unpredictable. */
 static inline uint64_t wake_at(const struct partition_set *p, const struct channel *ch, bool narrow) {
   const struct dram *d = &ch->dram;
   uint64_t at = d->issue_at < d->pop_at ? d->issue_at : d->pop_at;

@@ -30,7 +30,7 @@ struct observed_block {
 struct l2_observer {
   struct gpu_l2_character character;
   struct reuse_stream lines;  /* of the L2, over the whole run */
-  struct reuse_histogram all; /* of them; nobody asks */
+  struct reuse_histogram all; /* of all of them; unused */
   struct observed_warp *warp;
   struct observed_load *load; /* by SM and op */
   uint64_t *cta_start;        /* by SM and CTA slot */

@@ -1,4 +1,4 @@
-/* l2.c - warps, loads and queues as the L2 sees them. See l2.h. */
+/* l2.c - observes warps, loads and queues at the L2. See l2.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static void see_warp(struct gpu *g, const struct req *r, bool hit) {
 
 /* ---- loads ---- */
 
-/* The load that a request is for: the one that waits in its MSHR longest, or the one it answers around the L1. */
+/* The load of a request: the one that has waited longest in its MSHR, or the one that bypassed the L1. */
 static uint32_t load_of(const struct gpu *g, const struct req *r) {
   if (r->bypass) return r->owner;
   const struct l1_mshr *m = &g->sm[r->sm].l1d.mshr[r->owner];

@@ -1,18 +1,18 @@
 /* l2.h - the character of a launch below and across the L1s: warps and queues at the L2 (MeDiC, Fig 3, 4 and
  * 6-8, Table II), blocks shared by CTAs and SMs, run times of CTAs (sharing-aware management, Fig 3, 5, 8 and 14).
  *
- * Choices where the papers are silent:
+ * Choices not specified by the papers:
  *  - A warp counts from the first to the last of its requests (loads and stores of global and local memory) at the L2;
- *    warps that never reach it are left out. A merge with a line on its way is no hit.
+ *    warps that never reach it are excluded. A merge with a pending line is not a hit.
  *  - Types change between periods of 100,000 cycles, MeDiC's, of one warp in which it has at least 30 accesses each.
  *  - The penalty is of loads with two requests or more all of which hit: longest less shortest time from arrival at the
  *    sub-partition to the hit.
  *  - A block is a line of 128 B of global memory; it is touched by every access that reaches the L1, hits and bypasses
  *    included, loads, stores and atomics. Distance of a block: the smallest difference of the linear ids of two CTAs
  * that touched it one after the other.
- *  - Causes of misses of the L2, of all that it looked up, whoever asked: first access of the run (the L2 keeps its
- * lines from launch to launch); a fully associative LRU cache of the size of all its slices would have missed, too
- *    (capacity); it would not (conflict). Counted in sectors where the L2 keeps sectors, by the first one of a request.
+ *  - Causes of all L2 misses: first access of the run (the L2 keeps its
+ * lines from launch to launch); a fully associative LRU cache of the size of all its slices would also have missed
+ *    (capacity); it would not (conflict). A sectored L2 counts sectors, by the first one of a request.
  *  - Reuse of a shared block: every access (no merge) after it was last filled into the L1 of any SM.
  */
 #ifndef GPU_OBSERVE_L2_H
@@ -37,7 +37,7 @@ extern const char *const gpu_warp_type_names[WARP_TYPES];
 extern const char *const gpu_distance_names[DISTANCE_BINS];
 extern const char *const gpu_l2_cause_names[L2_CAUSES];
 
-/* Sums: those of several launches add up. */
+/* Sums over one or several launches. */
 struct gpu_l2_sums {
   uint64_t warp_type[WARP_TYPES], hit_ratio[RATIO_BINS];
   uint64_t type_kept, type_changed; /* pairs of neighbouring periods of a warp */
@@ -55,12 +55,12 @@ struct gpu_l2_sums {
 
 struct gpu_l2_character {
   struct gpu_l2_sums sums;
-  /* Warp slots followed, and per interval of SERIES_CYCLES the accesses and hits of whatever warp is there. */
+  /* Observed warp slots; per interval of SERIES_CYCLES, accesses and hits of the warp in the slot. */
   uint32_t series_sm[SERIES], series_warp[SERIES], intervals, room;
   uint32_t (*series)[SERIES][2];
 };
 
-/* With a character: what the last launch did at the L2, else NULL. */
+/* With a character: the last launch at the L2, else NULL. */
 const struct gpu_l2_character *gpu_observed_l2(const struct gpu_observed *seen);
 /* Add up several launches. */
 void gpu_l2_sums_add(struct gpu_l2_sums *total, const struct gpu_l2_sums *s);

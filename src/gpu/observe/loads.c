@@ -1,6 +1,5 @@
-/* loads.c - the character of a launch's loads: what un-coalescing costs them, and how well the lines that they
- * fetch are used (BUCL, Fig 2, 3 and 5; TSC, Fig 1), how soon they come back to a line, and why they miss. See
- * observe.h.
+/* loads.c - the character of a launch's loads: cost of un-coalescing, use of the fetched lines (BUCL, Fig 2, 3 and 5;
+ * TSC, Fig 1), reuse distances, and causes of misses. See observe.h.
  */
 #include "gpu/observe/observe.h"
 #include <stdlib.h>
@@ -79,7 +78,7 @@ static struct reuse_stream *stream_of(struct sm *s, uint32_t which) {
   return &s->g->observed.character->stream[s->id * REUSE_STREAMS + which];
 }
 
-/* An access to the L1: count its reuse, and why it missed if it did. */
+/* An access to the L1: count its reuse and the cause of a miss. */
 static void see_reuse(struct sm *s, uint64_t line, enum l1_outcome out) {
   struct gpu_character *c = s->g->observed.character;
   const struct cache_config *k = &s->g->config.l1d;
@@ -124,7 +123,7 @@ void observe_line(struct sm *s, uint32_t index, bool local, uint32_t degree) {
   c->fetched_by[(size_t)s->id * lines_of(s->g) + index] = local ? NOT_A_LOAD : (uint8_t)class_of(degree);
 }
 
-/* Quarters of a line that these sectors fill, rounded up. */
+/* Quarters of a line covered by these sectors, rounded up. */
 static uint32_t quarters_of(const struct sm *s, uint32_t sectors) {
   uint32_t bytes = (uint32_t)__builtin_popcount(sectors) * SECTOR * LINE_QUARTERS;
   uint32_t quarters = (bytes + s->l1d.line_bytes - 1) / s->l1d.line_bytes;

@@ -1,9 +1,8 @@
-/* profile.c - a whole run over time in a bounded number of intervals: where issue slots go, how warm each set
- * of the L1 is, what each DRAM bank does. See observe.h.
+/* profile.c - a whole run over time in a bounded number of intervals: use of issue slots, hit rate of each L1 set,
+ * activity of each DRAM bank. See observe.h.
  *
- * An interval that began is added to, whatever launch it belongs to; when there would be too many, neighbours are put
- * together and intervals are twice as long from then on. So the memory, and the size of a report, do not grow with the
- * run.
+ * Intervals continue across launches. When the table is full, neighbours are merged and all intervals become twice as
+ * long, so neither memory nor report size grows with the run.
  */
 #include "gpu/mem/partition.h"
 #include "gpu/observe/observe.h"

@@ -53,7 +53,7 @@ void observe_block(struct sm *s, uint32_t op, uint64_t addr, enum l1_outcome out
   const struct op *o = &s->op[op];
   if (o->space != SPACE_GLOBAL) return;
   struct observed_block *b = block_of(s->g->observed.l2, addr);
-  b->sms |= 1ull << s->id % 64; /* beyond 64 SMs two share a bit */
+  b->sms |= 1ull << s->id % 64; /* beyond 64 SMs, two share a bit */
   if (b->last_cta != UINT32_MAX && b->last_cta != o->cta) {
     uint32_t d = b->last_cta > o->cta ? b->last_cta - o->cta : o->cta - b->last_cta;
     if (d < b->distance) b->distance = d;

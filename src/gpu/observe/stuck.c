@@ -1,8 +1,8 @@
-/* stuck.c - why a launch makes no progress: what its warps wait for, and the chain of queues from there to memory.
+/* stuck.c - why a launch makes no progress: what its warps wait for, and the chain of queues to memory.
  *
  * The chain follows one request: memory pipe, L1, interconnect, L2 sub-partition, DRAM channel and bank, and back to
- * the SM. Each link says how full its queues are, so that the last one that is full is what the others wait for: its
- * knob is named before the chain.
+ * the SM. Each link gives the fill of its queues; the last full one blocks the others, and its knob is printed before
+ * the chain.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct text {
   size_t size, n;
 };
 
-/* The resource furthest along the way that has no room, with its knob. */
+/* The full resource furthest along the chain, with its knob. */
 struct lacking {
   char text[160];
 };
@@ -45,7 +45,7 @@ static uint32_t line_of(const struct sm *s, uint32_t w, uint32_t pc) {
   return pc < s->cta_feed[ws->cta_slot]->kernel->insts ? ws->feed->kernel->code[pc].ptx_line : 0;
 }
 
-/* A line that a load of warp `w` (any warp if w is SM_WARPS) waits for, and is being fetched. */
+/* A line being fetched that a load of warp `w` (any warp if w is SM_WARPS) waits for. */
 static bool awaited_line(const struct sm *s, uint32_t w, uint64_t *line) {
   const struct l1d *l = &s->l1d;
   for (uint32_t i = 0; i < l->mshrs; i++) {
@@ -61,7 +61,7 @@ static bool awaited_line(const struct sm *s, uint32_t w, uint64_t *line) {
   return false;
 }
 
-/* The pipe whose collectors an instruction that nothing else holds back waits for, and their knob. */
+/* The pipe whose collectors block an otherwise ready instruction, and their knob. */
 static void say_collectors(struct text *t, const struct sm *s, uint64_t bit) {
   const struct gpu_config *c = s->c;
   bool mem = s->to_mem & bit, sfu = s->to_sfu & bit;
@@ -117,7 +117,7 @@ static void say_warp(struct text *t, const struct sm *s, uint32_t w, bool silent
   }
 }
 
-/* Launches that have blocks left, none on an SM, and what they lack on the first SM. */
+/* Launches with CTAs left and none on an SM, and what they lack on the first SM. */
 static const char *no_place(const struct gpu *g, const struct gpu_work *k, char *out, size_t size) {
   const struct gpu_config *c = &g->config;
   const struct sm *s = g->sm;
@@ -232,7 +232,7 @@ static void say_replies(struct text *t, struct lacking *k, const struct gpu *g, 
     lacks(k, "the response queue of SM %u, which is full (sm.response_queue=%u)", s->id, s->response.limit);
 }
 
-/* A queue of sub-partition `p`; `waits`: something would go into it. */
+/* A queue of sub-partition `p`; `waits`: an entry is blocked in front of it. */
 static void say_queue(struct text *t, struct lacking *k, uint32_t p, const char *name, const struct l2_queue *q,
                       const char *knob, bool waits) {
   say(t, ", %s %u of %u", name, q->count, q->limit);
@@ -258,7 +258,7 @@ static void say_l2_bank(struct text *t, struct lacking *k, const struct l2_slice
   say(t, ", MSHRs %u of %u", b->mshrs.used, b->mshrs.limit);
   if (waits && b->mshrs.used >= b->mshrs.limit)
     lacks(k, "an MSHR of L2 sub-partition %u: all are busy (l2.mshrs=%u)", p, b->mshrs.limit);
-  /* A miss needs room for what it evicts, too: l2_miss_room. */
+  /* A miss also needs room for its victim: l2_miss_room. */
   say_queue(t, k, p, "miss queue", &b->miss, "l2.miss_queue", waits);
   if (waits && b->refused && !l2_miss_room(b, 2) && b->miss.count < b->miss.limit)
     lacks(k, "room in the miss queue of L2 sub-partition %u for a miss and what it evicts (l2.miss_queue=%u)", p,
@@ -310,7 +310,7 @@ static void say_dram(struct text *t, struct lacking *k, const struct gpu *g, con
     lacks(k, "the return queue of DRAM channel %u, which is full (dram.return_queue=%u)", r->channel, d->returns.limit);
 }
 
-/* What leaves the L2: data from DRAM, replies to the SMs. */
+/* Output of the L2: data from DRAM, replies to the SMs. */
 static void say_l2_out(struct text *t, struct lacking *k, const struct gpu *g, uint32_t p) {
   const struct l2_slice *l = partition_slice(g->parts, p);
   const struct dram *d = partition_dram(g->parts, p / g->config.subparts);
@@ -319,7 +319,7 @@ static void say_l2_out(struct text *t, struct lacking *k, const struct gpu *g, u
   for (uint32_t i = 0; i < l->banks; i++) {
     const struct l2_bank *b = &l->bank[i];
     filled |= b->mshrs.ready_count || b->from_dram.count;
-    /* DRAM is asked for no more than what has room here. */
+    /* DRAM requests are limited by the room here. */
     if (b->from_dram.count || d->returns.count || l->to_dram.count)
       say_queue(t, k, p, "from DRAM", &b->from_dram, "l2.queue_from_dram", d->returns.count || l->to_dram.count);
     filled |= b->in.count > 0;
@@ -342,7 +342,7 @@ static bool awaited_read_only(const struct rocache *c, uint64_t *line) {
   return false;
 }
 
-/* A request of this SM that makes no progress: the oldest that is known. Its bank is 0 if only its way is. */
+/* A request of this SM without progress: the oldest known one. Its bank is 0 if only its path is known. */
 static bool destination(const struct gpu *g, const struct sm *s, struct req *r) {
   req_id head = reqq_top(&s->l1d.missq);
   uint32_t to;

@@ -42,7 +42,7 @@ void timeline_free(struct gpu_timeline *t) {
   free(t);
 }
 
-/* Slices are cut to the window, what lies outside is left out. */
+/* Slices are clipped to the window; events outside it are dropped. */
 static void add(struct gpu_timeline *t, struct gpu_event e) {
   bool slice = e.kind <= EVENT_STALL;
   if (slice && e.from < t->first) e.from = t->first;

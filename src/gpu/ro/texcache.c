@@ -49,7 +49,8 @@ void texcache_destroy(struct texcache *c) {
   *c = (struct texcache){0};
 }
 
-/* Is the line there? It is afterwards: in the place of an invalid one (the highest), else of the least recently used.
+/* True if the line is present. It is afterwards: an absent one replaces an invalid line (the highest), else the least
+ * recently used.
  */
 static bool look_up(struct texcache *c, uint64_t line, uint64_t now) {
   uint32_t base = ((uint32_t)(line >> c->line_shift) & (c->sets - 1)) * c->ways, victim = base;

@@ -1,8 +1,9 @@
 /* texcache.h - the texture cache of an SM: in order, with a latency FIFO instead of MSHRs.
  *
- * An access looks its tag up and takes the line at once; hits and misses then wait in one FIFO, so that a hit behind a
- * miss waits for it, and leave it one a cycle as results. A place of the reorder buffer holds each line on its way.
- * Igehy, Eldridge and Proudfoot, "Prefetching in a texture cache architecture", 1998; sizes of the reference machine.
+ * An access looks up its tag and allocates the line at once; hits and misses then wait in one FIFO, so that a hit
+ * behind a miss waits for it, and leave it one a cycle as results. A place of the reorder buffer holds each line on
+ * its way. Igehy, Eldridge and Proudfoot, "Prefetching in a texture cache architecture", 1998; sizes of the reference
+ * machine.
  */
 #ifndef GPU_TEXCACHE_H
 #define GPU_TEXCACHE_H
@@ -37,12 +38,12 @@ enum tex_outcome { TEX_HIT, TEX_MISS, TEX_REFUSED };
 void texcache_init(struct texcache *c, const struct gpu_config *cfg);
 void texcache_destroy(struct texcache *c);
 enum tex_outcome texcache_access(struct texcache *c, uint64_t addr, uint16_t waiter, uint64_t now);
-/* The oldest line to ask for and its place in the reorder buffer; false if none. */
+/* The oldest line to request and its place in the reorder buffer; false if none. */
 bool texcache_request(const struct texcache *c, uint64_t *line, uint16_t *rob);
 void texcache_request_sent(struct texcache *c);
 void texcache_fill(struct texcache *c, uint16_t rob);
 bool texcache_step(struct texcache *c); /* one access leaves the FIFO; false: none could */
-/* A line that an access waits for; false if none does. */
+/* A line that an access waits for; false if none. */
 bool texcache_awaited(const struct texcache *c, uint64_t *line);
 static inline bool texcache_busy(const struct texcache *c) {
   return c->fragments.count | c->requests.count | c->results.count;

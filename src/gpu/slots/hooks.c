@@ -1,7 +1,7 @@
 /* hooks.c - calls the schemes' hooks of the memory side, by the rules of scheme.h.
  *
- * The memory side knows schemes only through struct mem_hooks (partition.h), one function per decision; here each asks
- * the slots that are filled. An entry whose slot is empty stays NULL.
+ * The memory side knows schemes only through struct mem_hooks (partition.h), one function per decision; each function
+ * here calls the filled slots. An entry with an empty slot stays NULL.
  */
 #include "gpu/slots/slots.h"
 

@@ -1,4 +1,4 @@
-/* memory.h - what a scheme sees and decides at the L2 and in front of DRAM. */
+/* memory.h - events and decisions of a scheme at the L2 and in front of DRAM. */
 #ifndef GPU_SLOTS_MEMORY_H
 #define GPU_SLOTS_MEMORY_H
 
@@ -14,12 +14,12 @@ enum l2_outcome {
   L2_REFUSED,
   L2_BYPASSED,
   L2_OUTCOMES
-}; /* past: answered by DRAM, no line taken */
+}; /* bypass: answered by DRAM, no line allocated */
 
 struct mem_event {
   uint64_t addr, line, cycle;                 /* byte address; address of its line; core cycle */
   uint32_t subpart, set, way;                 /* way UINT32_MAX: none */
-  uint32_t sm, warp, cta, pc, degree, chunks; /* as the request carries them */
+  uint32_t sm, warp, cta, pc, degree, chunks; /* as in the request */
   uint8_t type;                               /* enum req_type */
   bool write, atomic;
   uint8_t *note; /* on_access of a read: travels with the reply to the SM (l1_event.note); else NULL */
@@ -30,22 +30,22 @@ struct cache_set; /* scheme.h */
 /* Any of them may be NULL. */
 struct mem_hooks {
   void *ctx;
-  /* A request (no atomic, not newer in the L2 than in DRAM) left the ROP delay: straight to DRAM? Asked once. */
+  /* A request (no atomic, not newer in the L2 than in DRAM) left the ROP delay: bypass the L2? Called once. */
   bool (*bypass)(void *ctx, const struct mem_event *e);
-  /* May this miss (no atomic) take a line? way: an empty one, UINT32_MAX: one has to be replaced. */
+  /* May this miss (no atomic) allocate a line? way: an empty one, UINT32_MAX: a line must be replaced. */
   bool (*may_allocate)(void *ctx, const struct mem_event *e);
-  /* Way to replace out of s->usable when no way is empty; -1: this access gets no line (DRAM answers it),
-   * unless it is an atomic, which evicts the least recently used. */
+  /* Way to replace out of s->usable when no way is empty; -1: allocate no line (DRAM answers), unless it is an atomic,
+   * which evicts the least recently used. */
   int (*find_victim)(void *ctx, const struct cache_set *s, const struct mem_event *e);
-  /* An access was accepted: hit, pending, miss (way: the line reserved), or past (bypassed, or no line). */
+  /* An access was accepted: hit, pending, miss (way: the reserved line), or bypass. */
   void (*on_access)(void *ctx, const struct mem_event *e, enum l2_outcome out);
-  /* A valid line is replaced: e->line and way are the victim's, the rest the requester's. */
+  /* A valid line is replaced: e->line and way are the victim's, all else the requester's. */
   void (*on_evict)(void *ctx, const struct mem_event *e);
-  /* DRAM queue of a request: 0 is served before 1, FR-FCFS within each. Must not depend on how often it is asked. */
+  /* DRAM queue of a request: 0 is served before 1, FR-FCFS within each. Must not depend on the number of calls. */
   uint32_t (*dram_class)(void *ctx, const struct req *r);
 };
 
-/* Who only listens (gpu_watch): every accepted access, and the L2 cycles that a request waited in front of the L2. */
+/* Observers (gpu_watch): every accepted access, and the L2 cycles that a request waited in front of the L2. */
 struct mem_listener {
   void (*access)(void *ctx, const struct req *r, enum l2_outcome out);
   void (*waited)(void *ctx, uint64_t cycles);

@@ -1,4 +1,4 @@
-/* scheme.c - the registry of schemes and the flattening of the selected ones into slots. See scheme.h. */
+/* scheme.c - the registry of schemes, and the flattening of selected schemes into slots. See scheme.h. */
 #include "gpu/slots/slots.h"
 
 #include <stdarg.h>
@@ -16,7 +16,7 @@ uint32_t scheme_count(void) {
 }
 
 const struct scheme *scheme_at(uint32_t i) {
-  /* The i-th in order of names: few enough to count. */
+  /* The i-th in order of names; counting is fast enough. */
   for (uint32_t a = 0; a < scheme_count(); a++) {
     uint32_t before = 0;
     for (uint32_t b = 0; b < scheme_count(); b++)
@@ -133,7 +133,7 @@ static bool set_param(struct slot_instance *in, const char *name, const char *va
                  near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "", s->name);
 }
 
-/* A parameter that is 0 or 1, named without a value: on. False: there is none of that name. */
+/* Enable a parameter that is 0 or 1, named without a value. False: no such parameter. */
 static bool set_flag(struct slot_instance *in, const char *name) {
   const struct scheme *s = in->scheme;
   for (uint32_t i = 0; i < scheme_param_count(s); i++) {
@@ -196,13 +196,13 @@ static bool parse_one(struct slots *out, char *text, struct err *e) {
 
 /* ---- flattening ---- */
 
-/* Is a hook for the lines of the L1? */
+/* True for a hook on the lines of the L1. */
 static bool of_lines(const struct hook_row *h) {
   return h->rule == RULE_OBSERVE_LINE || h->rule == RULE_DECIDE_LINE;
 }
 
-/* The k-th exclusive part of a scheme, by what it says and by the hooks it fills; NULL after the last. `org`: beside an
- * organisation, which replaces lines in its own manner. */
+/* The k-th exclusive part of a scheme, declared or implied by its hooks; NULL after the last. `org`: beside an
+ * organisation, which does its own replacement. */
 static const char *owned_part(const struct scheme *s, uint32_t k, bool org) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < SCHEME_OWNS && s->owns[i]; i++)
@@ -214,7 +214,7 @@ static const char *owned_part(const struct scheme *s, uint32_t k, bool org) {
   return s->l1 && n == k ? OWNS_L1_REPLACEMENT : NULL;
 }
 
-/* Does one of them keep the lines of the L1 itself? */
+/* True if one of them provides the L1's organisation. */
 static bool has_organisation(const struct slots *s) {
   for (uint32_t i = 0; i < s->count; i++)
     if (s->at[i].scheme->l1) return true;
@@ -235,24 +235,24 @@ static bool check_owners(const struct slots *s, struct err *e) {
   return true;
 }
 
-/* Is a hook that a scheme fills never to be called? */
+/* True if a filled hook is never called. */
 static bool is_idle(const struct slot_instance *in, size_t hook) {
   return in->scheme->idle && in->scheme->idle(in->param, hook);
 }
 
-/* A scheme that only sets the machine, such as the latency of the L1. */
+/* A scheme that only configures the machine, such as the latency of the L1. */
 static bool is_setting(const struct scheme *s) {
   return s->configure && s->no_storage;
 }
 
-/* Of two schemes of a list, which is asked first: settings of the machine come last, so that they hold whatever the
- * others add; else the names decide. */
+/* Order of two schemes of a list: configurations of the machine come last, so that they hold whatever the others do;
+ * otherwise by name. */
 static int by_rank(const void *a, const void *b) {
   const struct scheme *p = ((const struct slot_instance *)a)->scheme, *q = ((const struct slot_instance *)b)->scheme;
   return is_setting(p) != is_setting(q) ? is_setting(p) - is_setting(q) : strcmp(p->name, q->name);
 }
 
-/* The instances that a hook is called of, in `list`; how many. */
+/* The instances that fill a hook, in `list`; returns their number. */
 static uint8_t fill_hook(const struct slots *s, const struct hook_row *h, bool org, uint8_t *list) {
   uint8_t n = 0;
   for (uint32_t i = 0; i < s->count; i++) {
@@ -265,7 +265,7 @@ static uint8_t fill_hook(const struct slots *s, const struct hook_row *h, bool o
 
 static bool fill_hooks(struct slots *s, struct err *e) {
   if (!check_owners(s, e)) return false;
-  qsort(s->at, s->count, sizeof *s->at, by_rank); /* the place in the list means nothing */
+  qsort(s->at, s->count, sizeof *s->at, by_rank); /* the order of the list has no effect */
   bool org = has_organisation(s);
   const struct hook_row *row = hook_rows;
 #define HOOK(hook, ...)                                                                  \
@@ -313,7 +313,7 @@ static char *list_separator(char *p) {
 
 /* ---- searches ---- */
 
-/* Call the entries of a list one by one: length of the one at p. */
+/* Iterate over the entries of a list: length of the entry at p. */
 static size_t entry_length(const char *p) {
   const char *end = list_separator((char *)p);
   return end ? (size_t)(end - p) : strlen(p);
@@ -368,7 +368,7 @@ static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char
   t->used += n > 0 ? (size_t)n : 0;
 }
 
-/* The parameters that the search hands on, after those that `base` has got already. */
+/* The parameters that the search passes on, after those that `base` already has. */
 static void say_own(struct text *t, const struct slot_instance *in) {
   for (uint32_t k = 0; k < scheme_param_count(in->scheme); k++)
     say(t, "/%s=%g", in->scheme->params[k].name, in->param[k]);
@@ -422,7 +422,7 @@ bool scheme_sweep_prepare(const char *list, char *out, size_t size) {
       say(&t, "%s%s:%s", t.used ? "+" : "", s->base, s->prepare);
       say_own(&t, &in);
       any = true;
-    } else if (!s) { /* other searches are left out of it */
+    } else if (!s) { /* other searches are excluded from it */
       say(&t, "%s%.*s", t.used ? "+" : "", (int)len, p);
     }
     p += len + (p[len] != 0);

@@ -5,9 +5,9 @@
  * machine flattens the hooks of the selected schemes into `struct slots`; an empty slot is the inlined baseline.
  *
  * hooks.def has a row for each hook: when it is called, what it answers, and how the hooks of several schemes combine.
- * `owns` is a word for each exclusive part that a scheme sets by configuration; two owners are refused by name. The order
- * of a list means nothing: schemes are configured and asked by their names, those that are only a setting of the machine
- * (l1-latency) last.
+ * `owns` is a word for each exclusive part that a scheme sets by configuration; two owners are refused by name. The
+ * order of a list has no effect: schemes are configured and called by name, and pure machine settings (l1-latency)
+ * last.
  */
 #ifndef GPU_SLOTS_SCHEME_H
 #define GPU_SLOTS_SCHEME_H
@@ -28,8 +28,8 @@ struct gpu;
 struct sm;
 
 /* ---- what hooks see ---- */
-/* Accepted (L1_PARTIAL: a miss of some chunks), then refused (from L1_NO_LINE on); L1_BYPASS: a scheme wants the access
- * to bypass the L1. */
+/* Accepted (L1_PARTIAL: a miss of some chunks), then refused (from L1_NO_LINE on); L1_BYPASS: a scheme bypasses the
+ * L1. */
 enum l1_outcome {
   L1_HIT,
   L1_PENDING,
@@ -41,8 +41,8 @@ enum l1_outcome {
   L1_NO_MERGE,
   L1_BYPASS
 };
-/* What sent an access around the L1: the instruction's cache operator, bypass_load, bypass_access, on_stall, or the cache
- * itself (may_allocate, find_victim, the organisation). */
+/* Origin of a bypass: the instruction's cache operator, bypass_load, bypass_access, on_stall, or the cache itself
+ * (may_allocate, find_victim, the organisation). */
 enum l1_bypass_by { BYPASS_BY_INST, BYPASS_BY_LOAD, BYPASS_BY_ACCESS, BYPASS_BY_STALL, BYPASS_BY_CACHE };
 
 /* One access at the L1 data cache, or one load instruction (then `addr`, `chunks` are of its first access). */
@@ -51,16 +51,16 @@ struct l1_event {
   uint64_t cycle;
   uint32_t sm, warp, cta, pc; /* hardware warp slot on the SM; linear CTA id; index of the instruction */
   uint32_t degree;            /* accesses of the instruction after coalescing */
-  uint32_t chunks;            /* 32 B sectors of the 128 B block that are asked for */
+  uint32_t chunks;            /* requested 32 B sectors of the 128 B block */
   uint32_t set, way;          /* where it hit, was placed, or was evicted from */
   uint32_t subpart;           /* L2 sub-partition the line belongs to */
-  uint32_t note;              /* on the way from a fill: what schemes at the L2 wrote on the request (mem_event.note) */
+  uint32_t note;              /* at a fill: the note written by schemes at the L2 (mem_event.note) */
   bool local, write;
-  bool pending; /* on_stall: all that it misses is on its way already, so that it needs no request of its own */
-  bool retry;   /* on_stall: asked before for this access. How often a refused access is asked again is not defined. */
+  bool pending; /* on_stall: all missing data is already pending, so no request of its own is needed */
+  bool retry;   /* on_stall: called before for this access. The number of calls for a refused access is undefined. */
 };
 
-/* The line arrays of a cache as a replacement scheme sees them: ways of one set. */
+/* The lines of one set as presented to a replacement scheme. */
 struct cache_set {
   uint32_t set, ways;
   uint32_t usable;      /* bit per way: may be replaced (valid and not reserved) */
@@ -78,16 +78,15 @@ struct scheme_ctx {
   size_t sm_state_bytes;
   const double *param; /* values in the order of the parameter table */
   uint64_t *counter;   /* values in the order of the counter table */
-  struct rng rng;      /* seeded by the user alone: the same draws beside any others */
-  uint32_t index;      /* of this scheme among the selected ones */
+  struct rng rng;      /* seeded by the user only: the draws do not depend on other schemes */
+  uint32_t index;      /* index of this scheme among the selected ones */
 };
 
-/* ---- the L1 organisation slot ----
- * Replaces the lines of the baseline: how tags and data are kept. The machine keeps the MSHRs (one per line, with a
- * mask of the chunks on their way), the miss queue and the waiting loads, and asks only for chunks that are neither
- * here nor on their way. Masks are of chunks of a line, bit 0 = lowest address. The L1 then holds no dirty data: stores
- * of every space write through and evict. Questions (find, want, plan) may be repeated for a refused access: they
- * change nothing. */
+/* ---- the L1 organisation slot ---- Replaces the storage of tags and data of the baseline. The machine keeps the
+ * MSHRs (one per line, with a mask of pending chunks), the miss queue and the waiting loads, and requests only chunks
+ * that are neither present nor pending. Masks are of chunks of a line, bit 0 = lowest address. The L1 then holds no
+ * dirty data: stores of every space write through and evict. Questions (find, want, plan) may be repeated for a
+ * refused access: they change nothing. */
 enum l1_plan { PLAN_PLACE, PLAN_FULL, PLAN_BYPASS };
 struct l1_shape {
   uint32_t line, chunk; /* bytes; at most 32 chunks in a line */
@@ -95,22 +94,23 @@ struct l1_shape {
 };
 struct l1_org {
   struct l1_shape (*shape)(const struct scheme_ctx *c);
-  uint32_t (*find)(struct scheme_ctx *c, const struct l1_event *e); /* chunks of e->line that are here, data arrived */
-  /* Chunks a load that needs `need` should bring in: a superset of `need`. NULL: what it needs. */
+  uint32_t (*find)(struct scheme_ctx *c, const struct l1_event *e); /* chunks of e->line that are present (data
+                                                                     * arrived) */
+  /* Chunks to fetch for a load that needs `need`: a superset of `need`. NULL: `need`. */
   uint32_t (*want)(struct scheme_ctx *c, const struct l1_event *e, uint32_t need);
-  enum l1_plan (*plan)(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing); /* is there a place? */
-  /* Give the missing chunks their places (after PLAN_PLACE, at once); cycles beyond the first that this takes. */
+  enum l1_plan (*plan)(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing); /* do the chunks fit? */
+  /* Place the missing chunks (right after PLAN_PLACE); returns the extra cycles beyond the first. */
   uint32_t (*reserve)(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing);
   /* An accepted load reads `here` (chunks present); out: L1_HIT, L1_PENDING (merged), L1_MISS. Before reserve. */
   void (*touch)(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out);
   void (*fill)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks); /* data arrived */
   bool (*store)(struct scheme_ctx *c, const struct l1_event *e,
-                uint32_t chunks);                   /* evict them; was one of them here? */
+                uint32_t chunks);                   /* evict them; true if one was present */
   void (*clear)(struct scheme_ctx *c, uint32_t sm); /* a launch begins */
-  void (*drop)(struct scheme_ctx *c, uint32_t sm);  /* a fence: lose what has arrived, not what is on its way */
-  /* The questions' answers for an SM change only with its own reserve, touch, fill, store, clear and drop. A refused
-   * access is then not asked about again until one of them, a free MSHR or miss queue entry may change its fate. What
-   * changes them otherwise has to call gpu_l1_ask_again. */
+  void (*drop)(struct scheme_ctx *c, uint32_t sm);  /* a fence: invalidate arrived data, keep pending chunks */
+  /* The results of the queries for an SM change only through its own reserve, touch, fill, store, clear and drop. A
+   * refused access is then not retried until one of them, a free MSHR or a free miss queue entry may change the
+   * result. Any other change must call gpu_l1_ask_again. */
   bool steady;
 };
 
@@ -124,21 +124,21 @@ struct scheme_param {
 };
 struct scheme_counter {
   const char *name, *unit, *doc;
-  bool must_move; /* the harness demands that random traffic moves it */
+  bool must_move; /* the test harness requires that random traffic changes it */
 };
 struct scheme_bits {
   const char *item;
   double bits; /* of the whole GPU */
 };
 
-/* A search over one parameter of another scheme, the best value kept: `swl-best`. Run by whoever runs many machines.
- * The parameters of the search itself are handed to `base` under their names. */
+/* A search over one parameter of another scheme that keeps the best value: `swl-best`. Executed by commands that run
+ * many machines. The search's own parameters are passed to `base` by name. */
 struct scheme_sweep {
   const char *base, *param;
   const double *values;
   uint32_t count;
   const char *fixed;   /* further parameters of base in every run, "run=2"; NULL: none */
-  const char *prepare; /* parameters of base in one run before all others, which writes profile.file; NULL: none */
+  const char *prepare; /* parameters of base in one preceding run that writes profile.file; NULL: none */
 };
 
 enum { SCHEME_OWNS = 3 };
@@ -160,7 +160,7 @@ struct scheme {
   const struct scheme_counter *counters;
   const char *positional;           /* parameter that `name=VALUE` sets, NULL if none */
   const char *owns[SCHEME_OWNS];    /* exclusive parts beside those that the hooks imply */
-  const struct scheme_sweep *sweep; /* not NULL: not a scheme of one machine but a search */
+  const struct scheme_sweep *sweep; /* not NULL: a search, not a scheme of one machine */
   /* A value that may be written as a word: `sharing-cta=x`. */
   const char *word;
   double word_value;
@@ -169,26 +169,27 @@ struct scheme {
   /* Further bytes of `state` after state_bytes, by configuration: state per L2 line, per warp. */
   size_t (*more_state)(const struct gpu_config *g, const double *param);
   size_t (*more_sm_state)(const struct gpu_config *g, const double *param); /* of each SM, after sm_state_bytes */
-  /* Change the machine before it is built: schemes that are a configuration (lrr, ball, perfect-l1). */
+  /* Change the configuration before the machine is built: for schemes that are a configuration (lrr, ball,
+   * perfect-l1). */
   bool (*configure)(struct gpu_config *c, const double *param, struct err *e);
-  /* Values of the parameters are checked against their ranges before; check what the ranges cannot say. */
+  /* Check the parameters beyond their ranges, which are checked before. */
   bool (*init)(struct scheme_ctx *c, struct err *e);
-  /* The machine goes: free what init allocated, write what outlives it; what cannot be written is said in `e`. */
+  /* End of the machine: free allocations of init, write output files; errors go to `e`. */
   void (*finish)(struct scheme_ctx *c, struct err *e);
-  /* Fill up to `max` rows; returns how many. */
+  /* Fill up to `max` rows; returns their number. */
   uint32_t (*storage)(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max);
-  const char *no_storage; /* why it adds none, where storage is NULL; searches have that of their base */
-  double probe_picojoule; /* published energy of a look into its tables; 0: none is, energy.def's figure is taken */
-  /* Its rules for the lines of the L1 (find_victim, on_hit, on_place, on_fill) give way to an organisation, which keeps
-   * the lines in its own manner: the rest of the scheme works beside it. */
+  const char *no_storage; /* why there is no storage, if `storage` is NULL; searches use their base's */
+  double probe_picojoule; /* published energy of one table lookup; 0: none, use the value of energy.def */
+  /* Its rules for L1 lines (find_victim, on_hit, on_place, on_fill) do not apply beside an organisation, which does
+   * its own replacement; the rest of the scheme does. */
   bool yields_l1;
-  bool every_cycle; /* may_issue changes with time alone: the machine then visits every SM in every cycle */
-  /* What it answers about an access that the L1 refuses (on_stall, find_victim, may_allocate) changes nothing unless it
-   * is to send the access around the L1, and stays the same until the L1 accepts an access, or data for that set arrive:
-   * it is then not asked again before. */
+  bool every_cycle; /* may_issue depends on time alone: the machine then visits every SM in every cycle */
+  /* The hooks for a refused access (on_stall, find_victim, may_allocate) change state only when they bypass the
+   * access, and repeat their result until the L1 accepts an access or data arrives for that set: they are not called
+   * again before. */
   bool steady;
-  /* Does `hook` (its offset in this struct) of those below do nothing with these parameters? It is then not called.
-   * NULL: none that is filled. */
+  /* Returns true if `hook` (its offset in this struct) has no effect with these parameters; it is then not called.
+   * NULL: all filled hooks have an effect. */
   bool (*idle)(const double *param, size_t hook);
   uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
   const char *epoch_param;
@@ -199,32 +200,32 @@ struct scheme {
 #include "gpu/slots/hooks.def"
 };
 
-/* Place a scheme where the registry finds it. */
+/* Register a scheme. */
 #define SCHEME(symbol) \
   __attribute__((used, section("sluice_schemes"))) static const struct scheme *const symbol##_entry = &symbol
 
 /* ---- services of the machine for schemes ---- */
-/* Occupancy (0..1) of the input queue of an L2 sub-partition, summed over time in core cycles: a difference
- * divided by the cycles between is a mean. */
+/* Occupancy (0..1) of the input queue of an L2 sub-partition, summed over core cycles: a difference divided by the
+ * cycles between is a mean. */
 double gpu_subpart_fill_cycles(const struct gpu *g, uint32_t subpart);
-/* Room for one more request packet between this SM and the interconnect. */
+/* True if one more request packet fits between this SM and the interconnect. */
 bool gpu_sm_can_send(const struct gpu *g, uint32_t sm);
 uint32_t gpu_sm_count(const struct gpu *g);
-/* Warp slots of an SM that hold warps, and the order in which a slot's warp started (age). */
+/* Warp slots of an SM with a warp, and the start order of a slot's warp (age). */
 uint64_t gpu_sm_warps(const struct gpu *g, uint32_t sm);
 uint64_t gpu_sm_warp_age(const struct gpu *g, uint32_t sm, uint32_t warp);
 /* Thread instructions executed by an SM since the launch began. */
 uint64_t gpu_sm_insts(const struct gpu *g, uint32_t sm);
 /* Warp instructions executed by an SM since the launch began. */
 uint64_t gpu_sm_warp_insts(const struct gpu *g, uint32_t sm);
-/* An organisation drops a line (or what it holds of one): counted, and told to the schemes that observe evictions. */
+/* An organisation evicts a line (or its present part): counted and passed to on_evict observers. */
 void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
                     bool reused);
-/* The answers of a steady organisation have changed in every SM: accesses that were refused are asked about again. */
+/* The results of a steady organisation have changed in every SM: retry refused accesses. */
 void gpu_l1_ask_again(struct gpu *g);
-/* It drops chunks of a line of which others stay. Either call before the chunks' places are given away. */
+/* It evicts some chunks of a line. Call either function before the places are reused. */
 void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks);
-/* The launch in progress: CTAs of the grid and in its x direction, and how many an SM holds at once. */
+/* The running launch: CTAs of the grid and in its x direction, and CTAs per SM. */
 uint32_t gpu_grid_ctas(const struct gpu *g);
 uint32_t gpu_grid_x(const struct gpu *g);
 uint32_t gpu_sm_cta_limit(const struct gpu *g);

@@ -60,7 +60,7 @@ static uint32_t segment_size(const struct coalesce_in *in) {
 }
 
 static uint32_t coalesce_atomic(const struct coalesce_in *in, struct access *out, uint32_t segment) {
-  /* Byte sets of the accesses so far; a lane joins the first access of its block whose bytes it does not touch. */
+  /* Byte sets of the accesses so far; a lane joins the first access of its block with none of its bytes touched. */
   uint64_t used[COALESCE_MAX][2];
   uint32_t n = 0;
   for (uint32_t m = in->mask; m; m &= m - 1) {
@@ -88,7 +88,7 @@ static uint32_t coalesce_atomic(const struct coalesce_in *in, struct access *out
   return n;
 }
 
-/* A whole warp on consecutive, aligned elements: what the lanes' walk below comes to, segment by segment. */
+/* A whole warp on consecutive, aligned elements: equals the general loop below, segment by segment. */
 static uint32_t coalesce_dense(const struct coalesce_in *in, uint32_t segment, struct access *out) {
   uint64_t within = segment > 128 ? 255 : 127, first = in->addr[0], end = first + 32ull * in->width;
   uint32_t n = 0, lane = 0;
@@ -114,7 +114,7 @@ static bool is_dense(const struct coalesce_in *in) {
   return !off;
 }
 
-/* The set of 32 B sectors of which a word is in `words`. */
+/* The 32 B sectors with a word in `words`. */
 static inline uint32_t sectors_of(uint32_t words) {
   uint32_t any = words | words >> 1;
   any = (any | any >> 2) & 0x11111111u;
@@ -123,8 +123,8 @@ static inline uint32_t sectors_of(uint32_t words) {
   return (any | any >> 12) & 0xff;
 }
 
-/* Lanes that each lie in one segment, being aligned to their power of two of at most 16 bytes: what the walk in
- * coalesce_global comes to, with segments found by hash and put in order at the end. False: they are not aligned. */
+/* Lanes that each lie in one segment, aligned to their power of two of at most 16 bytes: equals the loop in
+ * coalesce_global, with segments found by hash and sorted at the end. False: not aligned. */
 static bool coalesce_aligned(const struct coalesce_in *in, uint32_t segment, struct access *out, uint32_t *count) {
   uint64_t key[LANES], bad = 0, within = segment > 128 ? 255 : 127;
   uint32_t lanes[LANES], words[LANES], n = 0, shift = (uint32_t)__builtin_ctz(segment);
@@ -163,8 +163,8 @@ static bool coalesce_aligned(const struct coalesce_in *in, uint32_t segment, str
   return true;
 }
 
-/* The same for lanes whose segments only go up, which most are: nothing to search for and nothing to put in order.
- * 0: some lane goes down, or is not aligned. */
+/* The same for lanes in ascending segments, the usual case: no search and no sort. 0: some lane descends, or is not
+ * aligned. */
 static uint32_t coalesce_rising(const struct coalesce_in *in, uint32_t segment, struct access *out) {
   uint64_t bad = 0, within = segment > 128 ? 255 : 127, last = UINT64_MAX;
   uint32_t n = 0, shift = (uint32_t)__builtin_ctz(segment), span = in->width > 8 ? 3 : 1, lanes = 0, words = 0;
@@ -210,11 +210,10 @@ static inline uint32_t any_byte(__m128i v) {
   return (uint32_t)(x | x >> 8) & 0xff;
 }
 
-/* The same for warps of which several lanes lie in each segment, all lanes at a time, segment by segment in the order
- * of their first lanes. 0: too few lanes share a segment for this to pay, or they are not aligned, some are missing, or
- * they lie further apart than 4 GB. */
+/* The same for warps with several lanes per segment, all lanes at a time, segment by segment in order of first lanes.
+ * 0: too few lanes share a segment, or they are not aligned, some are missing, or they span more than 4 GB. */
 static uint32_t coalesce_few(const struct coalesce_in *in, uint32_t segment, struct access *out) {
-  enum { SHARE = 3 }; /* lanes of the first segment, from which on it pays */
+  enum { SHARE = 3 }; /* minimum lanes of the first segment */
   if (in->mask != UINT32_MAX || segment > 128) return 0;
   const __m128i *addr = (const __m128i *)(const void *)in->addr;
   __m128i low[LANES / 4], key[LANES / 4], first = _mm_set1_epi64x((int64_t)in->addr[0]), apart = _mm_setzero_si128();
@@ -231,7 +230,7 @@ static uint32_t coalesce_few(const struct coalesce_in *in, uint32_t segment, str
   lanes_equal(key, (uint32_t)in->addr[0] & -segment, eq);
   uint32_t lanes = (uint32_t)_mm_movemask_epi8(eq[0]) | (uint32_t)_mm_movemask_epi8(eq[1]) << 16;
   if (__builtin_popcount(lanes) < SHARE) return 0;
-  /* Of each lane, the bit of its word: words 0 to 7, and 8 to 15. */
+  /* Per lane, the bit of its word: words 0 to 7, and 8 to 15. */
   const __m128i bit = _mm_set_epi64x(0, (int64_t)0x8040201008040201),
                 next = _mm_set_epi64x((int64_t)0x8040201008040201, 0);
   __m128i word[2][2];
@@ -248,7 +247,7 @@ static uint32_t coalesce_few(const struct coalesce_in *in, uint32_t segment, str
     uint32_t lane = (uint32_t)__builtin_ctz(left);
     uint32_t words = any_byte(_mm_or_si128(_mm_and_si128(eq[0], word[0][0]), _mm_and_si128(eq[1], word[1][0])));
     words |= any_byte(_mm_or_si128(_mm_and_si128(eq[0], word[0][1]), _mm_and_si128(eq[1], word[1][1]))) << 8;
-    words *= span; /* 16 bytes are two words, the first of them even */
+    words *= span; /* 16 bytes are two words, the first one even */
     uint64_t addr_of = above | ((uint32_t)in->addr[lane] & -segment);
     uint32_t k = n++;
     for (; k && out[k - 1].addr > addr_of; k--) out[k] = out[k - 1];
@@ -282,7 +281,7 @@ uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
   for (uint32_t m = in->mask; m; m &= m - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(m);
     uint64_t addr = in->addr[lane], end = addr + in->width - 1;
-    for (uint64_t at = addr;; at = end) { /* a lane may straddle two segments when segments are narrow */
+    for (uint64_t at = addr;; at = end) { /* with narrow segments a lane may straddle two */
       uint64_t block = at & ~(uint64_t)(segment - 1);
       if (!(n && out[last].addr == block)) last = place(out, &n, block);
       out[last].lanes |= 1u << lane;

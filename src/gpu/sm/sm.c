@@ -1,6 +1,6 @@
-/* sm.c - a streaming multiprocessor: its state, CTAs that begin, requests it sends and replies it takes.
+/* sm.c - a streaming multiprocessor: state, start of CTAs, requests sent and replies received.
  *
- * What it does in a cycle is in step.inc, compiled for each kind of machine (kind.inc).
+ * Its work in a cycle is in step.inc, compiled for each kind of machine (kind.inc).
  */
 
 #include "gpu/sm/sm.h"
@@ -76,7 +76,7 @@ void sm_more_ops(struct sm *s) {
 
 /* ---- which step ---- */
 
-/* Are the knobs those of a plain machine: all, or at least those that schemes leave alone? */
+/* True if the knobs have the values of the default machine: all, or at least those that schemes leave unchanged. */
 static bool baseline_knobs(const struct gpu_config *c, bool all) {
   bool are = true;
 #define BASELINE(field, value, keep) are &= (uint32_t)c->field == (value) || !(all || (keep));
@@ -85,7 +85,7 @@ static bool baseline_knobs(const struct gpu_config *c, bool all) {
   return are;
 }
 
-/* Do the schemes of a list repeat what they answer about a refused access? */
+/* True if the schemes of a list repeat their results for a refused access. */
 static bool all_steady(const struct slots *k, const uint8_t *list, uint32_t n) {
   bool steady = true;
   for (uint32_t h = 0; h < n; h++) steady &= k->at[list[h]].scheme->steady;
@@ -135,8 +135,8 @@ void sm_begin_kernel(struct sm *s) {
     if (s->last_issued[k2] < 0 || !s->ages) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int8_t)k2;
 }
 
-/* A launch that begins while others run finds the L1 of an SM that is empty invalidated, as the first one does. An SM
- * that holds CTAs of others keeps its lines. */
+/* A launch that starts while others run invalidates the L1 of an SM that is empty, like a first launch. An SM with
+ * CTAs of others keeps its lines. */
 static void join_launch(struct sm *s, uint64_t launch) {
   struct l1d *l = &s->l1d;
   s->launch = launch;
@@ -149,7 +149,7 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
   struct gpu *g = s->g;
   const struct feed *feed = g->work[work].feed;
   const struct feed_kernel *k = feed->kernel;
-  sm_settle(s, g->now + 1); /* dispatch comes after the SMs in a cycle */
+  sm_settle(s, g->now + 1); /* dispatch follows the SMs within a cycle */
   s->asleep = s->none_to_issue = false;
   s->fetch_look = true;
   gpu_wake_sm(g, s->id);

@@ -1,4 +1,4 @@
-/* sm.h - a streaming multiprocessor: its life, its step, and the stages of one made of sub-cores. */
+/* sm.h - a streaming multiprocessor: life cycle, step, and the stages of an SM with sub-cores. */
 #ifndef GPU_SM_SM_H
 #define GPU_SM_SM_H
 
@@ -9,32 +9,32 @@
 void sm_init(struct sm *s, struct gpu *g, uint32_t id);
 void sm_destroy(struct sm *s);
 void sm_begin_kernel(struct sm *s);
-/* Room for the scoreboard rows (uop.h) of a launch with registers up to `max_reg`. */
+/* Allocate scoreboard rows (uop.h) for a launch with registers up to `max_reg`. */
 void sm_grow_score(struct sm *s, uint32_t max_reg);
-/* A CTA of launch `work` begins: hardware CTA slot, first warp slot, linear id. */
+/* Start a CTA of launch `work`: hardware CTA slot, first warp slot, linear id. */
 void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta);
-/* One core cycle of the SMs in word `w` of gpu.running; false: the simulated program faulted. For the machines of enum
+/* One core cycle of the SMs in word `w` of gpu.running; false: a fault of the simulated program. One function per enum
  * sm_kind (kind.inc). */
 bool sm_steps_general(struct gpu *g, uint32_t w);
 bool sm_steps_schemes(struct gpu *g, uint32_t w);
 bool sm_steps_baseline(struct gpu *g, uint32_t w);
-/* Which of them the machine's SMs take, as far as the launches in progress, the schemes and who watches are concerned.
- */
+/* Select the kind for the present launches, schemes and observers. */
 void sm_choose_step(struct gpu *g);
-void sm_more_ops(struct sm *s); /* room for twice as many instructions in flight */
+void sm_more_ops(struct sm *s); /* double the instructions in flight */
 void sm_receive(struct sm *s);  /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
 void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
-void sm_count(struct sm *s);                  /* make the counters complete */
+void sm_count(struct sm *s);                  /* complete the counters */
 /* step_general.c, for sub_cores.c: collector `c` takes `id` and queues its reads; banks answer; the result of `id` is
- * due at `cycle` (false: too many are). */
+ * due at `cycle` (false: too many). */
 void sm_collector_take(struct sm *s, uint32_t c, op_id id);
 void sm_read_banks(struct sm *s);
 bool sm_result_at(struct sm *s, op_id id, uint64_t cycle);
-/* sub_cores.c: the same stages of an SM of sub-cores */
+/* sub_cores.c: the same stages for an SM with sub-cores */
 void sm_sub_init(struct sm *s);
 void sm_sub_destroy(struct sm *s);
-void sm_sub_head(struct sm *s, uint32_t warp, const struct inst *i); /* what stands at the head of a warp's buffer */
-uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps whose head its sub-core could take */
+void sm_sub_head(struct sm *s, uint32_t warp, const struct inst *i); /* a new instruction is at the head of a warp's
+                                                                      * buffer */
+uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps whose head its sub-core can accept */
 void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
 void sm_sub_collect(struct sm *s);
 void sm_sub_execute(struct sm *s);

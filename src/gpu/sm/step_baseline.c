@@ -1,4 +1,4 @@
-/* step_baseline.c - the step of an SM for a plain machine (kind.inc). */
+/* step_baseline.c - the step of an SM for the default machine (kind.inc). */
 #define SM_KIND SM_BASELINE
 #include "gpu/sm/step.inc"
 

@@ -1,4 +1,4 @@
-/* step_general.c - the step of an SM for every machine (kind.inc), and what others need of its parts. */
+/* step_general.c - the step of an SM for every machine (kind.inc), and parts of it used elsewhere. */
 #define SM_KIND SM_GENERAL
 #include "gpu/sm/step.inc"
 

@@ -1,4 +1,4 @@
-/* step_schemes.c - the step of an SM for a plain machine with schemes (kind.inc). */
+/* step_schemes.c - the step of an SM for the default machine with schemes (kind.inc). */
 #define SM_KIND SM_SCHEMES
 #include "gpu/sm/step.inc"
 

@@ -1,9 +1,9 @@
-/* sub_cores.c - an SM of sub-cores (knob sm.sub_cores), as NVIDIA builds them since Volta: every scheduler has operand
- * collectors, register banks and execution units of its own.
+/* sub_cores.c - an SM with sub-cores (knob sm.sub_cores), as in NVIDIA GPUs since Volta: every scheduler has its own
+ * operand collectors, register banks and execution units.
  *
  * A sub-core has one FP32, INT, SFU, FP64 and tensor pipe, and a share of the SM's generic collectors and register
- * banks. Its scheduler issues to one waiting place per pipe; a collector reads the operands; the instruction then waits
- * before its pipe. Memory instructions of all sub-cores meet before the one memory unit, in turns.
+ * banks. Its scheduler issues to one latch per pipe; a collector reads the operands; the instruction then waits at its
+ * pipe. Memory instructions of all sub-cores take turns at the one memory unit.
  *
  * Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, chapter 2; Khairy et
  * al., "Accel-Sim", ISCA 2020, section III.
@@ -16,12 +16,12 @@
 
 struct sub_core {
   op_id id[SUB_UNITS], ex[SUB_UNITS]; /* issued, waiting for a collector; collected, waiting for the pipe; 0: empty */
-  uint64_t free_at[SUB_UNITS];        /* the pipe takes the next from this cycle on */
+  uint64_t free_at[SUB_UNITS];        /* first cycle in which the pipe accepts the next */
   uint64_t set;                       /* its collectors */
 };
 
 struct sub_cores {
-  uint64_t to[SUB_UNITS]; /* warps by the unit of the instruction at their head */
+  uint64_t to[SUB_UNITS]; /* warps by the unit of their head instruction */
   struct sub_core core[4];
   uint32_t turn; /* sub-core whose memory instruction goes first */
   uint32_t held; /* instructions in `id` */
@@ -67,7 +67,7 @@ void sm_sub_issue(struct sm *s, uint32_t w, op_id id) {
   s->sub->held++;
 }
 
-/* Collected instructions move before their pipes, oldest first where two want the same. */
+/* Move collected instructions to their pipes, oldest first on conflicts. */
 static void dispatch(struct sm *s, struct sub_core *c) {
   for (uint64_t m = s->col_ready & c->set; m; m &= m - 1) {
     uint32_t at = (uint32_t)__builtin_ctzll(m), best = at;
@@ -126,7 +126,7 @@ void sm_sub_execute(struct sm *s) {
         continue;
       }
       struct latency_config l = s->c->lat[s->op[c->ex[u]].lat];
-      s->acted = true; /* a conflict for a result bus is tried again every cycle */
+      s->acted = true; /* a conflict for a result bus is retried every cycle */
       if (!sm_result_at(s, c->ex[u], now + l.latency + 2)) continue;
       c->free_at[u] = now + l.interval;
       c->ex[u] = 0;

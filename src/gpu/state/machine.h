@@ -25,12 +25,12 @@ struct gpu_work {
   uint64_t start; /* core cycle */
   uint64_t local_base;
   uint32_t next_cta, running_ctas;
-  uint32_t ctas_per_sm;         /* at most, of this launch */
-  uint32_t warps, regs, shared; /* that a CTA takes of an SM */
-  uint32_t inst_base;           /* of its code in gpu_observed.inst */
+  uint32_t ctas_per_sm;         /* maximum per SM for this launch */
+  uint32_t warps, regs, shared; /* resources of a CTA on an SM */
+  uint32_t inst_base;           /* start of its code in gpu_observed.inst */
   uint32_t name;                /* in the timeline */
   uint64_t warp_cycles;         /* of CTAs that have ended */
-  struct gpu_stats own;         /* while launches overlap: what can be told apart */
+  struct gpu_stats own;         /* while launches overlap: the separable counters */
   uint8_t on_sm[256];           /* CTAs on each SM */
   struct uop *uop;              /* one for each instruction of its kernel's code; room for `uops` */
   uint32_t uops;
@@ -43,72 +43,72 @@ enum { GPU_SUBPART_WORDS = 16, REPLY_TURNS = 16 }; /* bit sets of 1024 sub-parti
 
 struct gpu {
   struct gpu_config config;
-  struct gpu_stats
-      stats; /* of the launch in progress; what units with counters of their own (gpu_watch) count is not in it */
+  struct gpu_stats stats; /* of the running launch; excludes units with counters of their own (gpu_watch) */
   struct gpu_observed observed;
   struct req_pool pool;
   struct icnt *icnt;
-  const uint64_t *replies, *requests; /* icnt_arrivals at the SMs, at the sub-partitions */
+  const uint64_t *replies, *requests; /* icnt_arrivals at the SMs and at the sub-partitions */
   uint64_t *sent;                     /* icnt_sent */
   const uint64_t *refusing;           /* partition_full */
   struct partition_set *parts;
-  struct sm *sm, *sm_at[GPU_SM_WORDS * 64]; /* they, and where each is */
+  struct sm *sm, *sm_at[GPU_SM_WORDS * 64]; /* the SMs in one block, and a pointer to each */
   struct slots slots;
   struct mem_hooks mem_hooks;                         /* of the slots, for the memory side */
   uint32_t subparts;                                  /* over the whole GPU */
   uint32_t cta_slots_per_sm, sm_words, subpart_words; /* words of a set of SMs, of sub-partitions */
   uint32_t request_words;                             /* of a set of their nodes: `requests` */
-  bool may_sleep;                                     /* skipping idle time; off for the equivalence test */
-  bool every_cycle;                                   /* a scheme wants to see every cycle */
-  enum sm_kind kind;                                  /* for which its SMs' steps are compiled */
-  bool memory_steady;                                 /* no scheme is asked about an access more than once */
-  bool lookups_steady; /* the L1 repeats what it says of an access until something happens in it */
-  bool stalls_steady;  /* the schemes that are asked about a refused access repeat their answers */
-  bool read_hooks;     /* some scheme hears of reads that the L1 accepts */
-  bool general_kind;   /* shall be SM_GENERAL */
+  bool may_sleep;                                     /* skip idle time; off for the equivalence test */
+  bool every_cycle;                                   /* a scheme needs every cycle */
+  enum sm_kind kind;                                  /* kind for which the SM steps are compiled */
+  bool memory_steady;                                 /* no scheme is called more than once for an access */
+  bool lookups_steady; /* the L1 repeats its result for an access until its state changes */
+  bool stalls_steady;  /* schemes called for refused accesses repeat their results */
+  bool read_hooks;     /* some scheme observes accepted reads */
+  bool general_kind;   /* forces SM_GENERAL */
   struct sm_plan plan;
-  /* launch in progress */
-  const struct feed_kernel *kernel; /* with several, the one that came first */
+  /* running launch */
+  const struct feed_kernel *kernel; /* with several, the oldest */
   struct gpu_work *work;            /* config.concurrent_kernels of them */
-  uint8_t turn[128];                /* those that run, in the order in which they are offered room */
-  uint32_t works;                   /* how many run */
-  uint32_t finished;                /* of them, those whose CTAs have all ended */
+  uint8_t turn[128];                /* running launches in the order of dispatch */
+  uint32_t works;                   /* number of running launches */
+  uint32_t finished;                /* of these, launches whose CTAs have all ended */
   uint32_t ended;                   /* since `open` */
   uint64_t launches;                /* since the machine was built */
-  bool open;                        /* launches have begun and gpu_close has not been called */
-  bool overlap;                     /* since then, several ran at a time */
-  bool full;                        /* several: nothing has changed since no CTA found room */
+  bool open;                        /* launches have started and gpu_close has not been called */
+  bool overlap;                     /* since then, launches have overlapped */
+  bool full;                        /* with several launches: no change since no CTA found room */
   const struct feed *faulted;
   struct issued issued;
-  struct feed_peer *released; /* in this cycle, in other CTAs of clusters; as many as CTA slots, NULL: never yet */
+  struct feed_peer *released; /* released in this cycle, in other CTAs of clusters; as many as CTA slots, NULL: never
+                               * yet */
   uint32_t releases;
   uint64_t now;       /* core cycles since the machine was built */
   uint64_t start;     /* first cycle of the launch */
-  uint64_t report_at; /* when who watches the launches is told; UINT64_MAX: nobody does */
-  /* SMs, a bit each: to be stepped; asleep until the interconnect has room for sm.need_icnt bytes; of those, the ones
-   * that may have it, once more to be looked at; with a reply in sm.eject. */
+  uint64_t report_at; /* cycle of the next progress report; UINT64_MAX: none */
+  /* Sets of SMs: to step; asleep until the interconnect has room for sm.need_icnt bytes; of these, SMs to check again;
+   * SMs with a reply in sm.eject. */
   uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], look[GPU_SM_WORDS], ejected[GPU_SM_WORDS];
-  /* Those asleep until a cycle: that cycle, and a lower bound on all of them. Sets by cycle modulo WAKE_SLOTS, which of
-   * them are not empty, and the set of later ones with its lower bound; who was woken earlier stays in its set. */
+  /* SMs asleep until a cycle: that cycle, and a lower bound on all. Sets by cycle modulo WAKE_SLOTS, the non-empty
+   * ones, and the set of later SMs with its lower bound; an SM that wakes early stays in its set. */
   uint64_t wake_at[GPU_SM_WORDS * 64], next_wake;
   uint64_t wheel[WAKE_SLOTS][GPU_SM_WORDS], wheel_slots, far[GPU_SM_WORDS], far_due;
-  /* Sub-partitions whose reply the interconnect has no room for, and by interconnect cycle modulo REPLY_TURNS those to
-   * be looked at again. */
+  /* Sub-partitions whose reply does not fit the interconnect, and by interconnect cycle modulo REPLY_TURNS those to
+   * retry. */
   uint64_t reply_held[GPU_SUBPART_WORDS], reply_again[REPLY_TURNS][GPU_SUBPART_WORDS];
   uint32_t running_ctas, ctas_per_sm /* of `kernel` */, last_sm;
   uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
-  uint32_t in_flight; /* requests that left an SM and whose reply it has not taken; write-backs until the L2 has them */
+  uint32_t in_flight;   /* requests between leaving an SM and its reply; write-backs until the L2 has them */
   uint64_t progress_at; /* last cycle in which an instruction issued or a reply arrived */
   uint64_t block_at;    /* last cycle in which a CTA began or ended */
   uint64_t watchdog;
-  /* clocks in ticks: the time of each domain's next edge */
+  /* clocks in ticks: time of each domain's next edge */
   uint64_t t_core, t_icnt, t_l2, t_dram, p_core, p_icnt, p_l2, p_dram;
-  /* core and DRAM time of the launch as sums of periods, rounded at every edge, and the edges summed (gpu.c) */
+  /* core and DRAM time of the launch as sums of rounded periods, and the number of edges (gpu.c) */
   struct {
     double core, dram;
     uint64_t core_edges, dram_edges;
   } sum;
-  bool busy; /* some SM did something in the last core cycle: no use looking for a jump */
+  bool busy; /* an SM was active in the last core cycle: no jump possible */
   bool fault;
 };
 
@@ -116,16 +116,16 @@ struct gpu {
 /* Perform an atomic of a warp. False: a fault. */
 bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint32_t lanes);
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
-/* Warps of a CTA on another SM stop waiting after this cycle. */
+/* Release warps of a CTA on another SM after this cycle. */
 void gpu_release_later(struct gpu *g, const struct feed_peer *p);
 
-/* The node of the network at which sub-partition `subpart` hears SM `sm`. */
+/* The network node at which sub-partition `subpart` serves SM `sm`. */
 static inline uint32_t gpu_subpart_node(const struct gpu *g, uint32_t subpart, uint32_t sm) {
   uint32_t n = g->config.icnt_ports;
   return g->config.sms + (n == 1 ? subpart : subpart * n + sm % n);
 }
 
-/* The SM does not step before cycle `at`. */
+/* The SM sleeps until cycle `at`. */
 static inline void gpu_sleep_sm(struct gpu *g, uint32_t i, uint64_t at) {
   uint64_t bit = 1ull << (i % 64);
   g->wake_at[i] = at;
@@ -138,7 +138,7 @@ static inline void gpu_sleep_sm(struct gpu *g, uint32_t i, uint64_t at) {
   }
   if (at < g->next_wake) g->next_wake = at;
 }
-/* The SM steps in this cycle, and in each after it until it falls asleep again. */
+/* The SM steps in every cycle until it sleeps again. */
 static inline void gpu_wake_sm(struct gpu *g, uint32_t sm) {
   uint64_t bit = 1ull << (sm % 64);
   g->running[sm / 64] |= bit;

@@ -18,11 +18,11 @@ struct op {
   uint32_t mask, token;
   uint32_t cta; /* linear CTA id */
   uint8_t warp, space, width;
-  bool remote; /* shared memory of other CTAs of the cluster */
+  bool remote; /* shared memory of another CTA of the cluster */
   bool load;   /* waits for data: loads and atomics */
   bool atomic;
   bool bypass;      /* its accesses bypass the L1 */
-  bool admitted;    /* the per-load admission hooks have been asked */
+  bool admitted;    /* the per-load admission hooks have been called */
   uint8_t wb_done;  /* bit per destination whose bank write is done */
   uint16_t left;    /* accesses not yet accepted: acc[0 .. left) */
   uint16_t degree;  /* accesses of the instruction */
@@ -30,7 +30,7 @@ struct op {
   uint16_t passes;  /* shared memory: cycles left in the memory pipe */
   uint16_t buffer;  /* access buffer, NO_BUFFER if none */
   op_id next;
-  /* Of `uop`, which is another line of the host's cache: what the last stages need. */
+  /* Copies from `uop`, which is on another cache line of the host, for the last stages. */
   uint8_t lat, ndst;
   uint16_t dst_bit; /* the first destination; further ones are rare */
   uint8_t dst_bank;

@@ -1,4 +1,4 @@
-/* port.c - what an SM sends into the interconnect. */
+/* port.c - requests from an SM into the interconnect. */
 #include "gpu/state/port.h"
 
 #include "gpu/mem/partition.h"
@@ -16,7 +16,7 @@ req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t byte
   return id;
 }
 
-/* Requests of the caches' own (constants, textures, write-backs) belong to no instruction. */
+/* Requests of the caches themselves (constants, textures, write-backs) belong to no instruction. */
 static void see_request(struct sm *s, const struct req *r) {
   enum { OF_INST = 1 << REQ_GLOBAL_READ | 1 << REQ_LOCAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_WRITE };
   struct gpu_observed *o = &s->g->observed;

@@ -1,4 +1,4 @@
-/* port.h - what an SM sends into the interconnect. */
+/* port.h - requests from an SM into the interconnect. */
 #ifndef GPU_STATE_PORT_H
 #define GPU_STATE_PORT_H
 
@@ -8,7 +8,7 @@
 
 req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
 void sm_send(struct sm *s, req_id r);
-/* For which access of which instruction a request is: what the caches, schemes and observers below the SM ask of it. */
+/* The access and instruction behind a request, for caches, schemes and observers below the SM. */
 static inline void sm_stamp(struct req *r, const struct op *o, const struct access *a) {
   r->warp = o->warp;
   r->cta = o->cta;
@@ -17,7 +17,7 @@ static inline void sm_stamp(struct req *r, const struct op *o, const struct acce
   r->lanes = a->lanes;
   r->chunks = a->chunks;
 }
-/* Room in the interconnect for a packet? If not, an SM that falls asleep now wakes when there is. */
+/* True if a packet fits the interconnect. If not, an SM that sleeps now wakes when it does. */
 static inline __attribute__((always_inline)) bool sm_can_send_bytes(struct sm *s, uint32_t bytes) {
   if (icnt_can_push(s->g->icnt, s->id, bytes)) return true;
   if (bytes < s->need_icnt) s->need_icnt = bytes;

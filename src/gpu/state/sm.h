@@ -1,8 +1,8 @@
 /* sm.h - a streaming multiprocessor: fetch, schedulers, operand collectors, pipes, memory unit and its caches.
  *
  * Private to src/gpu (sm*.c, l1d.c, gpu.c). The order of work within a cycle follows docs/explanation/gpu-model.md
- * "Front of the SM"; warps are bits of 64-bit masks. An SM whose step changed nothing sleeps: the counters of that step
- * are repeated for every cycle slept, until a timed event, a reply, or room in the interconnect wakes it.
+ * "Front of the SM"; warps are bits of 64-bit masks. An SM whose step changed nothing sleeps until a timed event, a
+ * reply, or room in the interconnect wakes it; the counters of that step are repeated for every cycle slept.
  */
 #ifndef GPU_SM_H
 #define GPU_SM_H
@@ -24,7 +24,7 @@
 #include "ptx/feed.h"
 
 enum { SM_WARPS = 64, SM_CTAS = 32, WB_RING = 1024, SM_COLLECTORS = 48, SM_BANKS = 64, ACCESS_BUFFERS = 64 };
-/* Buffers a power of two apart would all begin in the same set of the host's data cache. */
+/* Offsets between buffers: at distances of a power of two all would start in the same set of the host's data cache. */
 enum { BUFFER_ROOM = COALESCE_MAX + 2 };
 enum { SM_OPERANDS = 16, SM_PIPES = 8, SM_SFU_PIPE = 4 };
 enum sub_unit { SUB_FP32, SUB_INT, SUB_SFU, SUB_FP64, SUB_TENSOR, SUB_MEM, SUB_UNITS }; /* pipes of a sub-core */
@@ -40,8 +40,8 @@ struct pipe_reg {
   uint8_t count, width;
 };
 
-/* Tests of what most runs do without: observers, schemes, sub-cores. What depends on them lies apart from the code that
- * every cycle runs, which hardly fits the host's instruction cache. */
+/* Tests of uncommon features: observers, schemes, sub-cores. Their code lies outside the code of every cycle, which
+ * barely fits the host's instruction cache. */
 #define RARE(x) __builtin_expect_with_probability(!!(x), 0, 1.0)
 
 struct warp_state {
@@ -55,37 +55,37 @@ struct warp_state {
   uint16_t atomics;        /* lanes of atomics not yet performed */
   uint16_t regs_pending;   /* registers with a pending write */
   uint32_t cta;
-  uint16_t loads;     /* on their way, also those that nobody waits for: without a destination no register is pending */
-  uint8_t inst_bytes; /* of code space per instruction; 0: its code has addresses of its own (a trace of SASS) */
+  uint16_t loads;     /* pending loads, including those without a destination register */
+  uint8_t inst_bytes; /* code bytes per instruction; 0: its code has its own addresses (a trace of SASS) */
   uint64_t age;
   struct uop *uop;         /* of its launch */
   const struct feed *feed; /* of its launch */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct warp_state) == 64, "a warp takes more than a line of the host's cache");
 
-/* What a cycle adds to the counters: eight bytes, so that cycles alike are found by one comparison. */
+/* Counter increments of a cycle: eight bytes, so that equal cycles are found by one comparison. */
 struct sm_counts {
   uint8_t sched_cat[4];
   union {
     struct {
-      uint8_t stall_kind;   /* counters of a blocked memory pipe */
+      uint8_t stall_kind;   /* cause of a blocked memory pipe */
       uint8_t l1_reject;    /* enum l1_outcome of the access refused in this step, L1_HIT if none */
       uint8_t l1_reject_of; /* enum reject_of of that access */
-      bool icnt;            /* something waits for room in the interconnect: wakes when there is */
+      bool icnt;            /* an access waits for the interconnect: wake when it has room */
     };
-    uint32_t memory; /* all that the memory unit counts; instruction fetch may wait for the interconnect, too */
+    uint32_t memory; /* all counts of the memory unit; instruction fetch may also wait for the interconnect */
   };
 };
 _Static_assert(sizeof(struct sm_counts) == sizeof(uint64_t), "a cycle's counts are compared as one word");
 enum reject_of { REJECT_LOCAL = 1, REJECT_WRITE = 2 };
 
-/* The same summed over cycles, until sm_count moves it to the counters. */
+/* The same summed over cycles, until sm_count adds it to the counters. */
 struct sm_tally {
   uint64_t issue[8];       /* issue slots by enum sched_cat */
-  uint64_t stall[7], icnt; /* cycles by enum stall_kind; those that waited for the interconnect */
+  uint64_t stall[7], icnt; /* cycles by enum stall_kind; cycles waiting for the interconnect */
 };
 
-/* What is the same for all SMs of a machine. */
+/* Values common to all SMs of a machine. */
 struct sm_plan {
   uint64_t turns; /* warps of scheduler 0: every config.schedulers-th; one higher for each scheduler */
   uint64_t set_sp, set_sfu, set_mem; /* the sets of collectors */
@@ -93,57 +93,55 @@ struct sm_plan {
 };
 void sm_plan_init(struct sm_plan *p, const struct gpu_config *c);
 
-/* Every SM is visited in turn, and the others' lines push its own out of the host's first cache: what every cycle looks
- * at fills the first lines, what most cycles do the next, and what is seldom needed or indexed comes last. What is the
- * same for all SMs is in struct sm_plan. */
+/* Every SM is visited in turn, and the others' lines evict its own from the host's L1: fields of every cycle come
+ * first, then those of most cycles, then rare or indexed ones. Values common to all SMs are in struct sm_plan. */
 struct sm {
   /* ---- every cycle ---- */
   _Alignas(64) struct gpu *g;
   const struct gpu_config *c;
   struct gpu_stats *st;
-  struct sm_counts now_counts, run_counts; /* of this cycle; of the `run` cycles before it, not yet in `tally` */
+  struct sm_counts now_counts, run_counts; /* of this cycle; of the preceding `run` cycles, not yet in `tally` */
   uint64_t run;
-  uint32_t memory_counts; /* without memory_look: now_counts.memory of the last time */
+  uint32_t memory_counts; /* without memory_look: now_counts.memory of the last step */
   uint16_t shared_count;
-  bool fetch_look, memory_look,
-      collect_look; /* fetch, the memory unit, the collectors may find something that they did not find last time */
-  bool acted;       /* this step changed something */
+  bool fetch_look, memory_look, collect_look; /* fetch, memory unit and collectors may find new work */
+  bool acted;                                 /* this step changed something */
   bool asleep;
-  bool fenced;        /* a warp got past its fence in this cycle */
-  bool watch_icnt;    /* wakes when it has room: a scheme may then act */
-  bool none_to_issue; /* so the schedulers found, and nothing that they look at has changed: their sched_cat holds */
-  uint8_t first;      /* scheduler that goes first: it changes with every cycle */
-  uint8_t ro_active;  /* read-only caches with a line that arrived, or a miss to send: enum ro_cache */
+  bool fenced;             /* a warp passed its fence in this cycle */
+  bool watch_icnt;         /* wake when it has room: a scheme may then act */
+  bool none_to_issue;      /* the schedulers found none and their inputs are unchanged: their sched_cat holds */
+  uint8_t first;           /* scheduler that goes first: rotates every cycle */
+  uint8_t ro_active;       /* read-only caches with an arrived line or a miss to send: enum ro_cache */
   op_id dispatch, next_wb; /* the instruction at the head of the memory pipe; the next with a result */
-  req_id next_global;      /* a reply around the L1 to be taken */
+  req_id next_global;      /* a reply that bypasses the L1, to be taken */
   uint64_t wake_at;        /* first cycle with a timed event */
-  uint64_t alu_at;         /* the last cycle for which the pipes have been offered what waits before them */
-  uint64_t wb_due;         /* first cycle from now on in which a result is written back */
+  uint64_t alu_at;         /* last cycle in which waiting instructions were offered to the pipes */
+  uint64_t wb_due;         /* first cycle with a result to write back */
   /* warps, a bit each */
   uint64_t live;                /* slot holds a warp that has not been retired */
   uint64_t done;                /* all lanes exited */
-  uint64_t drained;             /* an instruction or a store of it has ended since it was last found to be unfinished */
+  uint64_t drained;             /* an instruction or store of it has ended since it was last found unfinished */
   uint64_t ibuf_any;            /* instruction buffer not empty */
   uint64_t bank_wait;           /* banks with queued reads */
   uint64_t bank_write;          /* banks written this cycle */
-  uint64_t col_used, col_ready; /* collectors in use; of them, those that have read all operands */
-  uint64_t col_leave;           /* collectors of sets before whose pipes there is room */
-  uint64_t col_wanted;          /* collectors of sets for which an instruction waits */
+  uint64_t col_used, col_ready; /* collectors in use; those with all operands read */
+  uint64_t col_leave;           /* collectors of sets with room in their pipes */
+  uint64_t col_wanted;          /* collectors of sets with a waiting instruction */
   struct req_queue response;    /* at the memory unit */
   struct pipe_reg id_sp, id_sfu, id_mem, ex_sp, ex_sfu, ex_mem;
-  uint32_t need_icnt; /* with now_counts.icnt or watch_icnt: bytes of the smallest packet refused in this step */
-  struct l1d l1d;     /* its first line: up to here */
+  uint32_t need_icnt; /* with now_counts.icnt or watch_icnt: bytes of the smallest refused packet of this step */
+  struct l1d l1d;     /* up to here: its first line */
   /* ---- issue: warps, a bit each ---- */
   _Alignas(64) uint64_t barrier;
   uint64_t fence, atomic_wait;
   uint64_t head;           /* the buffered head is the instruction at the warp's pc */
-  uint64_t stale;          /* the buffered head is not: flush when looked at */
+  uint64_t stale;          /* the buffered head is not: flush it when examined */
   uint64_t hazard;         /* the head waits for a register */
   uint64_t to_sfu, to_mem; /* pipe of the head, SP if neither */
   uint64_t load_head;      /* the head is a global or local load */
-  uint64_t *score;         /* scoreboard past the first UOP_REGS registers (`pending`): score_words per warp */
-  uint64_t *score_long;    /* two-level: registers that wait for a load, as `score`; else NULL */
-  uint64_t hazard_long;    /* two-level: of those with a hazard, for one that a load will write */
+  uint64_t *score;         /* scoreboard beyond the first UOP_REGS registers (`pending`): score_words per warp */
+  uint64_t *score_long;    /* two-level: registers that wait for a load, like `score`; else NULL */
+  uint64_t hazard_long;    /* two-level: warps with a hazard on a pending load */
   uint32_t score_words;
   uint32_t id;
   uint32_t fetch_buf_pc;
@@ -161,7 +159,7 @@ struct sm {
   uint64_t orders;
   uint64_t buffer_used;
   struct req_queue eject; /* between interconnect and SM */
-  struct sub_cores *sub;  /* NULL unless the SM is made of sub-cores (sub_cores.c) */
+  struct sub_cores *sub;  /* NULL unless the SM has sub-cores (sub_cores.c) */
   struct sm_tally tally;
   /* SP pipes 0..3, SFU pipes 4..7: the dispatch register is empty from this cycle on */
   _Alignas(64) uint64_t pipe_free_at[SM_PIPES];
@@ -172,10 +170,9 @@ struct sm {
   struct collector col[SM_COLLECTORS];
   struct rocache l1i, l1c;
   struct texcache l1t;
-  struct access
-      *buffer[ACCESS_BUFFERS]; /* of an instruction's accesses: made when the first one needs it, NULL before */
+  struct access *buffer[ACCESS_BUFFERS]; /* accesses of an instruction: allocated at first use, NULL before */
   op_id shared_pipe[256];
-  uint32_t shared_depth; /* places of it in use: more where CTAs of clusters reach each other */
+  uint32_t shared_depth; /* entries in use: more with clusters */
   uint32_t op_size;
   /* ---- CTAs ---- */
   uint64_t active[4]; /* two-level: the active set of a scheduler */
@@ -188,16 +185,16 @@ struct sm {
   uint8_t cta_work[SM_CTAS];  /* its launch: index into gpu.work */
   const struct feed *cta_feed[SM_CTAS];
   uint64_t cta_born[SM_CTAS];
-  uint64_t launch;      /* order of the launch for which the L1 was last invalidated */
-  uint64_t warps_taken; /* slots that belong to a CTA; with the next two: what CTAs of several launches leave */
+  uint64_t launch;      /* launch number of the last invalidation of the L1 */
+  uint64_t warps_taken; /* slots that belong to a CTA; with the next two: the remainder with CTAs of several launches */
   uint32_t regs_taken, shared_taken;
   /* ---- indexed by warp, by operand, by cycle ---- */
   struct warp_state w[SM_WARPS];
-  uint64_t pending[SM_WARPS][UOP_WORDS]; /* scoreboard: registers with a write pending, of the first UOP_REGS */
-  uint64_t older[SM_WARPS];    /* of the warps there, those that started before it: bits of empty slots mean nothing */
-  uint64_t w_queued[SM_WARPS]; /* two-level: when it joined the pending set */
+  uint64_t pending[SM_WARPS][UOP_WORDS]; /* scoreboard: registers with a pending write, of the first UOP_REGS */
+  uint64_t older[SM_WARPS];              /* warps that started before this one; bits of empty slots are undefined */
+  uint64_t w_queued[SM_WARPS];           /* two-level: when it joined the pending set */
   uint16_t bank_next[SM_COLLECTORS * SM_OPERANDS];
-  /* Per future cycle (modulo): the pipes whose last stage is taken, a bit each; instructions whose results are written,
+  /* Per future cycle (modulo): pipes whose last stage is taken, one bit each; instructions whose results are written,
    * chained through op.next. */
   _Alignas(64) uint8_t pipe_busy[WB_RING];
   struct {
@@ -206,12 +203,12 @@ struct sm {
   } wb[WB_RING];
   uint64_t wb_any[WB_RING / 64];
 };
-/* The word of a warp's scoreboard that holds bit `b`. */
+/* The word of a warp's scoreboard with bit `b`. */
 static inline uint64_t *score_word(struct sm *s, uint32_t w, uint32_t b) {
   if (!RARE(b >= UOP_REGS)) return &s->pending[w][b / 64];
   return &s->score[(size_t)w * s->score_words + (b - UOP_REGS) / 64];
 }
-/* Bytes of struct sm that a step reads whatever happens in it. */
+/* Bytes of struct sm that every step reads. */
 enum { SM_HOT_BYTES = offsetof(struct sm, l1d) + offsetof(struct l1d, org_busy) };
 _Static_assert(SM_HOT_BYTES <= 5 * 64, "what every cycle looks at takes more lines of the host's cache than it did");
 

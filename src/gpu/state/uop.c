@@ -1,4 +1,4 @@
-/* uop.c - what the stages of the pipeline ask of an instruction, worked out once. */
+/* uop.c - predecodes instructions for the stages of the pipeline. */
 #include "gpu/state/uop.h"
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 #include "gpu/common/stats.h"
 
-/* Where executions are counted: what the energy model charges. */
+/* Counter of executions, for the energy model. */
 static uint16_t counter_of(const struct inst *i) {
   static const uint16_t field[LAT_COUNT] = {
       [LAT_INT_DIV] = offsetof(struct gpu_stats, exec_div),   [LAT_F32_ADD] = offsetof(struct gpu_stats, exec_f32),
