@@ -1,5 +1,5 @@
-# The CUDA runtime libraries. What does not depend on the version of CUDA is one library, shared by the runtime libraries
-# of the major versions (whose layouts and signatures differ) and by the driver library.
+# The CUDA runtime libraries. Code that does not depend on the version of CUDA is one library, shared by the runtime
+# libraries of the major versions (whose layouts and signatures differ) and the driver library.
 CUDART_CORE := $(wildcard src/cudart/core/*.c src/cudart/image/*.c src/cudart/interop/*.c)
 CUDART_API := $(filter-out %/api_version.c %/support.c,$(wildcard src/cudart/runtime/*.c))
 CUDART_DRIVER := $(wildcard src/cudart/driver/*.c)
@@ -29,7 +29,7 @@ $(B)/cudart-$(1)/%.o: src/cudart/runtime/%.c | $(B)/deps.ok
 endef
 $(foreach m,9 10 11 12 13,$(eval $(call cudart_objects,$(m))))
 
-# The version that each library stands for: the last of those that share its soname.
+# The version that each library represents: the last of those that share its soname.
 CUDART_VERSION_9.0 := 9000
 CUDART_VERSION_9.1 := 9010
 CUDART_VERSION_9.2 := 9020
@@ -55,15 +55,15 @@ $(B)/lib/$(1): $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cu
 endef
 $(foreach l,$(CUDART_SONAMES),$(eval $(call cudart_library,$(l),$(firstword $(subst ., ,$(l:libcudart.so.%=%))))))
 
-# Preloaded: programs with NVIDIA's runtime inside get ours, and processes close the simulation before they end. It stands
-# alone and starts before every other library.
+# Preloaded: programs with a static runtime use Sluice's, and processes close the simulation before they end.
+# Self-contained; starts before every other library.
 $(B)/lib/libsluice-static.so: src/cudart/hook/static_hook.c src/cudart/hook/end_hook.c src/cudart/hook/nvrtc_hook.c src/cudart/core/calls.def | $(B)/deps.ok
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-sanitize=all -shared -Wl,-soname,libsluice-static.so -Wl,-z,initfirst -o $@ $(filter %.c,$^) -ldl
 ALL += $(B)/lib/libsluice-static.so
 
-# What -lcudart finds.
+# The name for -lcudart.
 $(B)/lib/libcudart.so: $(B)/lib/libcudart.so.12
 	@ln -sf libcudart.so.12 $@
 

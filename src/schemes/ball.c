@@ -5,7 +5,7 @@
  *
  * Deviations: local memory keeps the L1. The segment that accesses are coalesced into is the machine's
  * l1d.bypass_segment: 32 B in the reference with its L1 off, 128 B in the simulator of the paper (configuration
- * decoupled-l1d), where a bypass is no worse coalesced than a load through the L1.
+ * decoupled-l1d), where bypassing loads coalesce like cached ones.
  */
 #include "gpu/scheme.h"
 

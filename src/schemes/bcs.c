@@ -6,7 +6,7 @@
  *
  * Choices: the initial set is as many consecutive CTAs as an SM holds (`initial`; 0: pairs from the start). An SM that
  * holds one CTA gets single ones, and so does the last of an odd number. Lee's companion warp scheduler (BAWS) is not
- * part of it; the sharing-aware paper does not mention it either.
+ * included; the sharing-aware paper does not mention it.
  */
 #include "gpu/scheme.h"
 

@@ -1,5 +1,5 @@
-/* block_filter.c - one run of Profiled-BYPASS: a first run counts the references of every block, a second keeps blocks
- * with few out of the L1. `profiled` (profiled.c) is the search that makes both runs for every threshold.
+/* block_filter.c - one run of Profiled-BYPASS: a first run counts the references of every block; in a second run
+ * blocks with few references bypass the L1. The search `profiled` (profiled.c) makes both runs for every threshold.
  *
  * Paper: Li, Song, Dai, Sidelnik, Hari, Zhou, "Locality-Driven Dynamic GPU Cache Bypassing", ICS 2015, section 6.1
  * (Profiled-BYPASS).
@@ -7,9 +7,9 @@
  * By hand: --scheme block-filter:run=1 --set profile.file=F, then --scheme block-filter=T:run=2 --set profile.file=F.
  *
  * Choices: a reference is an access after coalescing, by launch, SM and 128 B block (line of the L1). The local filter
- * knows the references of the SM itself, the global one those of the other SMs ("inter-SM reuse"), both together all. A
- * block at or below the threshold bypasses; one that the first run never saw, too. The order of accesses may differ
- * between the runs (the paper's third caveat).
+ * knows the references of the SM itself, the global one those of the other SMs ("inter-SM reuse"), both together all.
+ * A block at or below the threshold bypasses, as does one without a reference in the first run. The order of accesses
+ * may differ between the runs (the paper's third caveat).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static bool prof_read(struct scheme_ctx *c, struct prof *p, struct err *e) {
   return ok || err_set(e, ERR_INPUT, "%s: not a profile written by scheme block-filter", path);
 }
 
-/* What all SMs counted of a block is summed at the end: each access costs one entry. */
+/* The counts of all SMs are summed at the end: each access updates one entry. */
 static void prof_sum(struct prof *p) {
   struct prof own = *p;
   p->at = NULL, p->size = p->used = 0;

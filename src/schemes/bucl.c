@@ -3,12 +3,12 @@
  * Paper: Zhao, Wang, Lin, Zhou, Zheng, "Selectively GPU Cache Bypassing for Un-Coalesced Loads", ICPADS 2016, sections
  * IV-A and IV-B, Table II.
  *
- * Per load: more accesses after coalescing than the threshold TUCD sends all of them around the L1. Per access: one that
- * the L1 refuses goes past it when last period's L1 hit rate and the fill of the target sub-partition's input buffer
- * are both below their thresholds (the machine asks only while the interconnect has room).
+ * Per load: if it has more accesses after coalescing than the threshold TUCD, all of them bypass the L1. Per access: a
+ * refused access bypasses the L1 when last period's L1 hit rate and the fill of the target sub-partition's input
+ * buffer are both below their thresholds (evaluated only while the interconnect has room).
  *
- * Choices where the paper is silent: the hit rate is that of the accepted accesses of SM 0 (bypassed ones do not
- * reach the L1 and do not count), those to a line on its way included (lib/bucl.h says why); a period without any
+ * Choices not specified in the paper: the hit rate is that of the accepted accesses of SM 0 (bypassed ones do not
+ * reach the L1 and do not count), accesses to pending lines included (lib/bucl.h says why); a period without any
  * access counts as a hit rate of 0. Stores, atomics and local memory behave as in the baseline.
  */
 #include "gpu/scheme.h"
@@ -55,7 +55,7 @@ static void bucl_on_epoch(struct scheme_ctx *c) {
   bool up = b->m.hit_rate > c->param[BUCL_L1DHR];
   if (up && b->tucd < c->param[BUCL_MAX]) b->tucd++;
   if (!up && b->tucd > c->param[BUCL_MIN]) b->tucd--;
-  if (c->param[BUCL_MIN] == c->param[BUCL_MAX]) return; /* a fixed threshold has no course to report */
+  if (c->param[BUCL_MIN] == c->param[BUCL_MAX]) return; /* a fixed threshold has no history to report */
   c->counter[PERIODS]++;
   c->counter[TUCD_SUM] += b->tucd;
 }

@@ -3,8 +3,8 @@
  * Paper: Zhao, Wang, Lin, Zhou, Zheng, "Selectively GPU Cache Bypassing for Un-Coalesced Loads", ICPADS 2016, section
  * IV-C and Table II.
  *
- * Deviations and choices: each launch profiles anew ("at the beginning of kernel execution"). With another number of
- * SMs than 15, SM i takes the entry of Table II at i * 15 / SMs. Of equal IPC the lowest SM wins. A launch that ends
+ * Deviations and choices: each launch is profiled ("at the beginning of kernel execution"). With a number of SMs other
+ * than 15, SM i takes the entry of Table II at i * 15 / SMs. Of equal IPC the lowest SM wins. A launch that ends
  * within the window never chooses. The period of hit rate and buffer fill is BUCL's 1000 cycles; the window ends with
  * the first period that is not before its end. Refused accesses are treated as in BUCL-Dyn.
  */

@@ -2,12 +2,12 @@
  *
  * Paper: Rogers, O'Connor, Aamodt, "Cache-Conscious Wavefront Scheduling", MICRO 2012, section 4.
  *
- * Choices: a score falls by one a cycle down to the base, computed when it is looked at, so that an SM may sleep until
- * the next cycle in which the answer can change. On a hit in its victim tags a warp's score becomes (hits so far / warp
- * instructions issued so far) x K x cutoff, both of this SM and launch; the cutoff is running warps x base. Equal
- * scores are ordered by age. A warp is held when the sum of scores down to and including its own exceeds the cutoff;
- * the first in the order is never held, since nobody could then load. Victim tags are 2 sets of 8 ways by line number,
- * replaced round-robin, and a tag that hits is removed. Bypassed misses do not look at the victim tags.
+ * Choices: a score falls by one per cycle down to the base; it is computed on demand, so an SM may sleep until the
+ * result can change. On a hit in its victim tags a warp's score becomes (hits so far / warp instructions issued so
+ * far) x K x cutoff, both of this SM and launch; the cutoff is running warps x base. Equal scores are ordered by age.
+ * A warp is held when the sum of scores down to and including its own exceeds the cutoff; the first in the order is
+ * never held, since otherwise no warp could load. Victim tags are 2 sets of 8 ways by line number, replaced
+ * round-robin, and a tag that hits is removed. Bypassed misses do not probe the victim tags.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ struct ccws_sm {
   uint8_t next[CCWS_WARPS][CCWS_ENTRIES_MAX]; /* way replaced next, per set */
   uint64_t score[CCWS_WARPS], at[CCWS_WARPS]; /* score at a cycle */
   uint64_t hits;                              /* in victim tags, of this launch */
-  /* the answer, valid until an event or that cycle */
+  /* the result, valid until an event or that cycle */
   uint64_t blocked, until;
   bool fresh;
 };
@@ -83,7 +83,7 @@ static void ccws_order(struct scheme_ctx *c, uint32_t sm) {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t w = order[i];
     sum += score[w];
-    if (score[w] > base) { /* what it loses a cycle lets others pass */
+    if (score[w] > base) { /* its loss per cycle lets others pass */
       falling++;
       if (score[w] - base < soon) soon = score[w] - base;
     }

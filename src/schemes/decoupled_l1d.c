@@ -1,4 +1,4 @@
-/* decoupled_l1d.c - an L1 with more tags than lines: a block gets a line when its tag has seen enough references.
+/* decoupled_l1d.c - an L1 with more tags than lines: a block gets a line when its tag has counted enough references.
  *
  * Paper: Li, Song, Dai, Sidelnik, Hari, Zhou, "Locality-Driven Dynamic GPU Cache Bypassing", ICS 2015, section 4,
  * Table 3.
@@ -8,14 +8,14 @@
  * and counted otherwise the threshold would need three. A replacement that evicts and allocates ages the other tags of
  * the set once. Ties of the least frequently used tag go to the one referenced longest ago. A block that qualifies
  * while all lines of its set await data waits, as in the baseline. A store takes the line and leaves the tag.
- * References by loads that other schemes send around the L1 before its lookup are not seen. Local memory always gets a
- * line. SM dueling: section 4.3 turns the new design off where its miss rate is the higher one and on otherwise, so
- * equal rates (programs without hits) turn it on; higher means by more than Table 3's difference, in points. It has
- * "all the SMs" use the outcome, SM 0 and SM 1 among them, or a grid of few CTAs could never gain; then they must go
- * back now and then to be compared again, which the paper leaves open: here in one interval of eight (rest). The
- * others follow SM 1 at first. A miss is an access that neither hits nor merges, a bypassed one included: section 4.2
- * makes bypass a status of its own, which would also allow to leave it out (bypassed=0). The extra cycle of the larger
- * tag store is hidden in the paper and not modelled.
+ * References by loads that other schemes bypass before the lookup do not count. Local memory always gets a line. SM
+ * dueling: section 4.3 disables the design where its miss rate is higher and enables it otherwise, so equal rates
+ * (programs without hits) enable it; "higher" means by more than Table 3's difference, in points. "All the SMs" use
+ * the outcome, including SM 0 and SM 1, otherwise a grid of few CTAs could never gain; both must return to sampling
+ * from time to time, which the paper does not specify: here in one interval of eight (rest). The others follow SM 1 at
+ * first. A miss is an access that neither hits nor merges, including a bypassed one: section 4.2 makes bypass a
+ * separate status, so it could also be excluded (bypassed=0). The extra cycle of the larger tag store is hidden in the
+ * paper and not modelled.
  */
 #include "gpu/scheme.h"
 
@@ -84,7 +84,7 @@ struct dl_sm {
 struct dl {
   uint32_t tags; /* of a set: the parameter, converted once */
   bool followers_new;
-  uint32_t rest; /* intervals until SM 0 and SM 1 are compared again; 0: they are being compared */
+  uint32_t rest; /* intervals until SM 0 and SM 1 are compared again; 0: comparison in progress */
 };
 
 static uint32_t dl_tag_count(const struct scheme_ctx *c) {
@@ -114,7 +114,7 @@ static bool dl_init(struct scheme_ctx *c, struct err *e) {
   return true;
 }
 
-/* Does this SM filter by reference counts now? */
+/* True if this SM filters by reference counts. */
 static bool dl_filters(const struct scheme_ctx *c, const struct l1_event *e) {
   if (e->local || c->param[DL_THRESHOLD] == 0) return false;
   if (c->param[DL_DUEL] == 0) return true;
@@ -131,7 +131,8 @@ static int dl_tag_of(struct scheme_ctx *c, const struct l1_event *e) {
 
 /* ---- the data store ---- */
 
-/* The line to use: a free one (the highest), else by policy among those whose data is here; -1 if all await data. */
+/* The line to use: a free one (the highest), else by policy among lines whose data has arrived; -1 if all are pending.
+ */
 static int dl_choose_line(struct scheme_ctx *c, const struct l1_event *e) {
   const struct dl_line *l = dl_lines(c, e->sm, e->set);
   int best = -1;
@@ -163,7 +164,7 @@ static void dl_evict(struct scheme_ctx *c, const struct l1_event *e, uint32_t wa
   gpu_l1_evicted(c->gpu, e, t->line, 1, l->warp, l->reused);
   t->way = DL_NONE;
   t->rc = 0;
-  /* RRIP: the others age by what the victim lacked. */
+  /* RRIP: the others age by the victim's distance to the maximum. */
   uint8_t age = (uint8_t)(DL_FAR - l->rrpv);
   for (uint32_t w = 0; w < c->config->l1d.ways; w++) {
     struct dl_line *o = dl_lines(c, e->sm, e->set) + w;
@@ -192,7 +193,7 @@ static uint32_t dl_choose_tag(struct scheme_ctx *c, const struct l1_event *e) {
   return (uint32_t)(free >= 0 ? free : bare >= 0 ? bare : held);
 }
 
-/* Every line may await data: then no tag can be taken. */
+/* If every line is pending, no tag can be allocated. */
 static bool dl_has_tag(struct scheme_ctx *c, const struct l1_event *e) {
   return dl_choose_tag(c, e) != (uint32_t)-1;
 }

@@ -1,17 +1,17 @@
-/* dsc.c - decoupled sectored cache: N tags to a sector frame, each sector says which of them it belongs to.
+/* dsc.c - decoupled sectored cache: N tags to a sector frame, each sector names its tag.
  *
  * Papers: Seznec, "Decoupled Sectored Caches: Conciliating Low Tag Implementation Cost and Low Miss Ratio", ISCA 1994;
  * as DSC-2 and DSC-4 in Li et al., "Tag-Split Cache", ICS 2016, section 5.2, with chunk masks in the MSHRs.
  *
  * Choices (Seznec leaves replacement open): a tag belongs to one frame and a sector of a line can only be in its place
- * of that frame. A line without a tag takes the one where what has to go was used longest ago: the line that has the
- * tag, and the lines of the frame that own the sectors wanted; of equals, where fewest sectors go (victim=0; the LRU
- * order of all tags that Table 3 of the Tag-Split Cache counts). With victim=1 it takes a tag that owns no sector, of
- * these the one whose frame loses fewest valid sectors, else the least recently used: with four tags a frame there
- * nearly always is one without, and the order of use decides nothing. A tag with sectors on their way, and a place that
- * awaits another line's sector, cannot be taken; if there is no other, the access is refused. Every line beyond the
- * first that loses sectors to one access costs a cycle (lines go one at a time). With one tag to a frame it is the
- * sector cache. Storage: Table 3 counts tags, their valid bits and LRU order, and owners, but no valid bits of sectors.
+ * of that frame. A line without a tag takes the tag whose victims are least recently used: the line that has the tag,
+ * and the lines of the frame that own the needed sectors; among equals, the one that evicts fewest sectors (victim=0;
+ * the LRU order of all tags that Table 3 of the Tag-Split Cache counts). With victim=1 it takes a tag that owns no
+ * sector, of these the one whose frame loses fewest valid sectors, else the least recently used: with four tags per
+ * frame such a tag nearly always exists, and recency decides nothing. A tag with pending sectors, and a place that
+ * awaits another line's sector, cannot be taken; without another choice the access is refused. Every line beyond the
+ * first that loses sectors to one access costs a cycle (lines go one at a time). With one tag per frame it is a sector
+ * cache. Storage: Table 3 counts tags, their valid bits and LRU order, and owners, but no valid bits of sectors.
  */
 #ifdef __SSE4_1__
 #include <smmintrin.h>
@@ -44,9 +44,9 @@ struct dsc_tag {
   bool reused;
 };
 struct dsc_sm {
-  uint64_t absent;      /* a line that has no tag: the last one looked for in vain, until a tag is given */
-  struct dsc_tag *last; /* the tag found last; worth a look first */
-  struct {              /* the last choice, until something changes */
+  uint64_t absent;      /* a line without a tag: the last failed lookup, until a tag is allocated */
+  struct dsc_tag *last; /* the tag found last; tried first */
+  struct {              /* the last choice, until the state changes */
     uint64_t line;
     uint32_t missing; /* 0: there is none */
     int tag;
@@ -94,7 +94,7 @@ static __attribute__((noinline)) struct dsc_tag *dsc_search(struct dsc_sm *s, co
   const uint64_t *line = dsc_lines(s) + e->set * tags;
   __m128i both = _mm_set1_epi64x((long long)e->line);
   for (uint32_t from = 0; i + 4 <= tags; from = i) {
-    uint32_t same = 0; /* of up to 32 tags: which of a few it is, a branch would guess wrongly */
+    uint32_t same = 0; /* of up to 32 tags; branch-free, since the match is unpredictable */
     for (; i + 4 <= tags && i < from + 32; i += 4) {
       __m128 low = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i)), both));
       __m128 high = _mm_castsi128_ps(_mm_cmpeq_epi64(_mm_loadu_si128((const __m128i *)(line + i + 2)), both));
@@ -125,7 +125,7 @@ static uint32_t dsc_others(const struct dsc_tag *t, uint32_t i, uint32_t n, bool
   return mask;
 }
 
-/* For a line without a tag: one that owns no sector and displaces fewest, else the least recently used; -1: none. */
+/* For a line without a tag: a tag that owns no sector and displaces fewest, else the least recently used; -1: none. */
 static int dsc_fewest(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   const struct dsc_tag *t = dsc_set(c, e->sm, e->set);
   uint32_t n = dsc_n(c), fewest = UINT32_MAX;
@@ -143,7 +143,7 @@ static int dsc_fewest(struct scheme_ctx *c, const struct l1_event *e, uint32_t m
   return best;
 }
 
-/* The tag to use for the missing sectors, -1 if none can be. */
+/* The tag for the missing sectors, -1 if none can be used. */
 static int dsc_choose(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   const struct dsc_tag *t = dsc_set(c, e->sm, e->set);
   uint32_t n = dsc_n(c);
@@ -156,7 +156,8 @@ static int dsc_choose(struct scheme_ctx *c, const struct l1_event *e, uint32_t m
   for (uint32_t first = 0; first < c->config->l1d.ways * n; first += n)
     for (uint32_t i = first; i < first + n; i++) {
       if (t[i].pending) continue;
-      uint64_t last = t[i].valid ? t[i].used : 0; /* latest use of what goes: its own line, and those it takes from */
+      uint64_t last = t[i].valid ? t[i].used : 0; /* latest use of the victims: its own line, and the lines that lose
+                                                   * sectors */
       uint32_t pending = 0, valid = 0;            /* of the others */
       for (uint32_t k = first; k < first + n; k++) {
         if (k == i) continue;
@@ -171,7 +172,7 @@ static int dsc_choose(struct scheme_ctx *c, const struct l1_event *e, uint32_t m
   return best;
 }
 
-/* The same again costs nothing. */
+/* Repeating the query is free. */
 static int dsc_planned(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   struct dsc_sm *s = SCHEME_SM(c, struct dsc_sm, e->sm);
   if (s->plan.missing != missing || s->plan.line != e->line) {

@@ -1,7 +1,7 @@
 /* l2_banks.c - an L2 of another number of banks in each partition, for the queueing figures.
  *
- * Paper: Ausavarungnirun et al., "Exploiting Inter-Warp Heterogeneity to Improve GPGPU Performance" (MeDiC), PACT 2015,
- * section 5: the banked L2. Turns the banked L2 on where the configuration has the plain one.
+ * Paper: Ausavarungnirun et al., "Exploiting Inter-Warp Heterogeneity to Improve GPGPU Performance" (MeDiC), PACT
+ * 2015, section 5: the banked L2. Turns the banked L2 on where the configuration has an unbanked one.
  *
  * Deviations: none known.
  */

@@ -5,9 +5,9 @@
  * "first grants tokens to the warp that recently used the cache, then grants any remaining tokens to warps that access
  * the cache in order of their arrival".
  *
- * Choices: tokens are granted anew every `epoch` cycles (MeDiC does not say how long its epoch is; its other mechanisms
- * use 100,000): the warps that used the L2 last, latest first, keep or get them, as far as they used it in the epoch
- * that ends; what is left goes to warps in order of their first access. A warp's token is free when it ends. Without a
+ * Choices: tokens are granted again every `epoch` cycles (MeDiC does not give its epoch; its other mechanisms use
+ * 100,000): the warps that used the L2 last, latest first, keep or get them, as far as they used it in the epoch that
+ * ends; what is left goes to warps in order of their first access. A warp's token is free when it ends. Without a
  * token a warp hits, merges, and fills empty ways, but replaces nothing: its miss is answered by DRAM. Requests of no
  * warp (instruction, constant, texture fetches, write-backs) need no token; atomics, which the machine performs in the
  * L2, always get their line.
@@ -74,7 +74,7 @@ static void l2_pcal_on_warp_done(struct scheme_ctx *c, uint32_t sm, uint32_t war
   *w = (struct l2_pcal_warp){0};
 }
 
-/* Tokens that are left go to warps as they come. */
+/* Remaining tokens go to warps in order of arrival. */
 static struct l2_pcal_warp *l2_pcal_arrive(struct scheme_ctx *c, const struct mem_event *e) {
   struct l2_pcal *p = c->state;
   struct l2_pcal_warp *w = &p->warp[e->sm * L2_PCAL_WARPS + e->warp];

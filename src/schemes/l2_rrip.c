@@ -4,8 +4,8 @@
  * (RRIP)", ISCA 2010, sections 3 and 4. Hit-priority promotion.
  *
  * Deviations: the 32 leader sets per policy of the paper's last-level cache are spread over the sub-partitions' sets
- * (`leaders` per policy and sub-partition), with one 10-bit selector for the whole L2. Accesses of all kinds take part;
- * a merge with a line on its way does not promote it.
+ * (`leaders` per policy and sub-partition), with one 10-bit selector for the whole L2. Accesses of all kinds take
+ * part; a merge with a pending line does not promote it.
  */
 #include "gpu/scheme.h"
 

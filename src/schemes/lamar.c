@@ -66,7 +66,7 @@ static bool lamar_known(const struct scheme_ctx *c, const struct lamar_sm *s, ui
   return true;
 }
 
-/* A frame goes: was its line as the default says? */
+/* A frame is evicted: was the default prediction right for its line? */
 static void lamar_learn(struct scheme_ctx *c, struct lamar_sm *s, const struct frame *went) {
   bool coarse = __builtin_popcount(went->read) >= (int)c->param[LAMAR_USES];
   s->evictions++;

@@ -4,11 +4,11 @@
  * Scheduling", HPCA 2014; the sharing-aware paper (IPDPS 2017) names it: "determines the optimal number of CTAs per
  * core".
  *
- * What is built: an SM is first filled to its limit. Under a greedy warp scheduler its oldest CTA issues most. When the
- * first CTA of the SM ends, the limit becomes the warp instructions that all its CTAs have issued, divided by those of
- * the CTA that issued most, rounded up; it holds until the launch ends.
+ * What is built: an SM is first filled to its limit. Under a greedy warp scheduler its oldest CTA issues most. When
+ * the first CTA of the SM ends, the limit becomes the warp instructions that all its CTAs have issued, divided by
+ * those of the CTA that issued most, rounded up; it holds until the launch ends.
  *
- * Choices: the limit is learnt per SM and anew for each launch. `extra` CTAs are added to it.
+ * Choices: the limit is learnt per SM and per launch. `extra` CTAs are added to it.
  */
 #include "gpu/scheme.h"
 

@@ -1,4 +1,4 @@
-/* medic_reuse.c - MeDiC-reuse: MeDiC, but blocks found in a filter of evicted addresses are not bypassed.
+/* medic_reuse.c - MeDiC-reuse: MeDiC in which blocks found in a filter of evicted addresses are not bypassed.
  *
  * Paper: Ausavarungnirun et al., "Exploiting Inter-Warp Heterogeneity to Improve GPGPU Performance", PACT 2015,
  * section 6.4.

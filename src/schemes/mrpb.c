@@ -3,11 +3,11 @@
  * Paper: Jia, Shaw, Martonosi, "MRPB: Memory Request Prioritization for Massively Parallel Processors", HPCA 2014,
  * sections 4 and 5. Compared with by BUCL, Tag-Split Cache and the decoupled L1D.
  *
- * Choices: number and depth of the queues are not established; the defaults make the storage the 1.21 KB of Table 3 of
+ * Choices: number and depth of the queues are not published; the defaults make the storage the 1.21 KB of Table 3 of
  * the Tag-Split Cache paper. The signature is the warp slot modulo the number of queues. Draining: the queue being
- * drained until it is empty, then the longest (drain=0), or the lowest non-empty one (drain=1). All accesses that look
- * in the L1 go through the queues, stores and local memory, too; atomics and cache operators that skip the L1 do not.
- * Any refusal bypasses (BUCL, section V); with assoc=1 only one for want of a line, the paper's case of thrashing
+ * drained until it is empty, then the longest (drain=0), or the lowest non-empty one (drain=1). All accesses that use
+ * the L1 take the queues, including stores and local memory; atomics and cache operators that skip the L1 do not. Any
+ * refusal bypasses (BUCL, section V); with assoc=1 only a refusal for lack of a line, the paper's case of thrashing
  * within a set.
  */
 #include "gpu/scheme.h"

@@ -1,4 +1,4 @@
-/* pdp.c - static protecting distance: a line may not be evicted until its set saw PD accesses since its last use.
+/* pdp.c - static protecting distance: a line may not be evicted until its set has had PD accesses since its last use.
  *
  * Paper: Duong, Zhao, Kim, Cammarota, Valero, Veidenbaum, "Improving Cache Management Policies Using Dynamic Reuse
  * Distances", MICRO 2012, section 2 (static PDP with bypass). PDP-best of Li et al., ICS 2015, sweeps the distance.
@@ -43,7 +43,8 @@ static void pdp_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l
   pdp_access(SCHEME_SM(c, struct pdp_lines, e->sm), e->set, c->config->l1d.ways, way, (uint32_t)c->param[PDP_PD]);
 }
 
-/* A line that is placed when its data arrive is protected from then on; where misses place lines, on_access sees it. */
+/* A line placed at the arrival of its data is protected from then on; where misses place lines, on_access protects it.
+ */
 static void pdp_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   if (c->config->l1d_alloc != ALLOC_ON_FILL) return;
   pdp_protect(SCHEME_SM(c, struct pdp_lines, e->sm), e->set, c->config->l1d.ways, e->way, (uint32_t)c->param[PDP_PD]);

@@ -4,10 +4,10 @@
  * Distances", MICRO 2012, sections 2.4 and 3. E(d) = sum_{i<=d} N_i / (sum N_i i + (N_t - sum N_i)(d + W)).
  *
  * Deviations, all from the size of an L1: every SM samples and chooses for itself; up to 32 sampled sets, which is
- * every set of the baseline; a FIFO takes every 8th access of its set, so that 32 entries reach the paper's distance of
- * 256; PD is recomputed after `interval` accesses of the SM (512 K in the paper, for some 10^4 lines: 16 accesses a
+ * every set of the baseline; a FIFO takes every 8th access of its set, so that 32 entries reach the paper's distance
+ * of 256; PD is recomputed after `interval` accesses of the SM (512 K in the paper, for some 10^4 lines: 16 accesses a
  * line; with 128 lines that would be 2048, too few to see a distance of 256 in 32 sets, hence 16384), and the counters
- * start anew. The start is PD = associativity. See lib/pdp.h.
+ * restart. The start is PD = associativity. See lib/pdp.h.
  */
 #include <string.h>
 #ifdef __SSE2__
@@ -38,7 +38,7 @@ static const struct scheme_counter counters[] = {
 struct dyn_fifo {
   uint16_t tag[DYN_DEPTH];
   uint32_t valid; /* a bit each */
-  uint32_t head;  /* of the entry that came last; the older ones follow */
+  uint32_t head;  /* index of the newest entry; older ones follow */
   uint32_t since; /* accesses since then */
 };
 _Static_assert(DYN_DEPTH == 32, "the entries of a FIFO are a word of bits");
@@ -145,7 +145,8 @@ static void dyn_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l
   dyn_access(c, e, out == L1_HIT || out == L1_MISS ? (int)e->way : -1);
 }
 
-/* A line that is placed when its data arrive is protected from then on; where misses place lines, on_access sees it. */
+/* A line placed at the arrival of its data is protected from then on; where misses place lines, on_access protects it.
+ */
 static void dyn_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   if (c->config->l1d_alloc != ALLOC_ON_FILL) return;
   struct dyn_sm *s = SCHEME_SM(c, struct dyn_sm, e->sm);

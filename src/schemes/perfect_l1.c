@@ -3,7 +3,7 @@
  * Paper: Li et al., "Tag-Split Cache", ICS 2016, section 4 selects benchmarks by a perfect cache (there: compulsory
  * misses only); Zhao et al. (BUCL), ICPADS 2016, Fig 4.
  *
- * Deviations: TSC's perfect cache still takes compulsory misses; this one takes none.
+ * Deviations: TSC's perfect cache still has compulsory misses; this one has none.
  */
 #include "gpu/scheme.h"
 

@@ -1,11 +1,11 @@
-/* rand.c - random bypassing of the L2: a share of the warps, drawn anew every 100,000 cycles, goes straight to DRAM.
+/* rand.c - random bypassing of the L2: a share of the warps, drawn every 100,000 cycles, bypasses the L2.
  *
- * Paper: the yardstick "Rand" of Ausavarungnirun et al. (MeDiC), PACT 2015, section 5, which sets the share per
- * workload to the best one: sweep `percent`.
+ * Paper: the yardstick "Rand" of Ausavarungnirun et al. (MeDiC), PACT 2015, section 5, which uses the best share of
+ * each workload: sweep `percent`.
  *
  * Choices: the draw is per hardware warp slot and independent, so the share is met on average; a warp that starts
- * within a period has the draw of its slot. A store whose line the L2 holds is not bypassed (the copy would go stale),
- * nor are atomics. Requests of no warp (instruction, constant, texture fetches, write-backs) use the L2.
+ * within a period has the draw of its slot. A store whose line the L2 holds is not bypassed (the copy would become
+ * stale), nor are atomics. Requests of no warp (instruction, constant, texture fetches, write-backs) use the L2.
  */
 #include "gpu/scheme.h"
 

@@ -1,4 +1,4 @@
-/* sector.c - a sector cache in the place of the L1: frames of a line, of which only the sectors asked for are fetched.
+/* sector.c - a sector cache as L1: frames of one line of which only requested sectors are fetched.
  *
  * Papers: Liptay, IBM Systems Journal 7(1), 1968; compared with in Li et al., "Tag-Split Cache", ICS 2016, section 5.2
  * and Fig 9 (private tag of 0 bits).

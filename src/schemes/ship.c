@@ -3,8 +3,9 @@
  * Paper: Wu, Jaleel, Hasenplaugh, Martonosi, Steely, Emer, "SHiP: Signature-based Hit Predictor for High Performance
  * Caching", MICRO 2011, sections 3 and 4.
  *
- * Deviations: the table of counters is per SM (the paper's is per last-level cache). A line that a store evicts teaches
- * nothing: no eviction is seen for it. The PC is the number of the instruction. Several hits to a line count once each.
+ * Deviations: the table of counters is per SM (the paper's is per last-level cache). A line evicted by a store does
+ * not train the table: there is no eviction event. The PC is the number of the instruction. Several hits to a line
+ * count once each.
  */
 #include "gpu/scheme.h"
 

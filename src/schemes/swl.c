@@ -1,11 +1,11 @@
 /* swl.c - static warp limiting: only the N oldest warps of an SM may issue.
  *
  * Paper: the static limit that CCWS compares with: Rogers, O'Connor, Aamodt, "Cache-Conscious Wavefront Scheduling",
- * MICRO 2012, section 5; SWL-Best of BUCL (its Table III counts warps per SM, as we do).
+ * MICRO 2012, section 5; SWL-Best of BUCL (its Table III also counts warps per SM).
  *
- * Deviations: the reference's limit is per scheduler; ours is per SM, split evenly over its schedulers, the first ones
- * taking the remainder. With fewer warps than schedulers the oldest of the SM run, whichever scheduler owns them. Warps
- * that wait at a barrier, a fence or for atomics do not count, or the limit could deadlock a CTA.
+ * Deviations: the reference's limit is per scheduler; this one is per SM, split evenly over its schedulers, the first
+ * ones taking the remainder. With fewer warps than schedulers the oldest of the SM run, whichever scheduler owns them.
+ * Warps that wait at a barrier, a fence or for atomics do not count, or the limit could deadlock a CTA.
  */
 #include "gpu/scheme.h"
 
@@ -22,7 +22,7 @@ static const struct scheme_counter counters[] = {
 };
 
 struct swl_sm {
-  uint64_t warps; /* the answer below is for this set of running warps; 0 once a warp started, whatever its slot */
+  uint64_t warps; /* the result below is for this set of running warps; 0 after a warp started in any slot */
   uint64_t allowed;
 };
 

@@ -1,11 +1,11 @@
-/* tsc_plus.c - the tag-split cache with a choice of granularity: fetch the chunks asked for, or the whole line.
+/* tsc_plus.c - the tag-split cache with a choice of granularity: fetch the requested chunks or the whole line.
  *
- * Paper: Li, Hayes, Song, Zhang, "Tag-Split Cache for Efficient GPGPU Cache Utilization", ICS 2016, sections 3.3
- * and 3.5.
+ * Paper: Li, Hayes, Song, Zhang, "Tag-Split Cache for Efficient GPGPU Cache Utilization", ICS 2016, sections 3.3 and
+ * 3.5.
  *
- * Deviations and choices: see tsc.c and lib/tagsplit.h. Sampler sets are spread evenly over the sets of SM 0 (the paper
- * draws them at random). A miss or partial miss that allocates in one adds a miss and 1 + n packets, n the chunks
- * fetched. Of equal products the fine mode wins. In coarse mode a load waits for the whole line. Stores are not
+ * Deviations and choices: see tsc.c and lib/tagsplit.h. Sampler sets are spread evenly over the sets of SM 0 (the
+ * paper draws them at random). A miss or partial miss that allocates in one adds a miss and 1 + n packets, n the
+ * chunks fetched. Of equal products the fine mode wins. In coarse mode a load waits for the whole line. Stores are not
  * widened.
  */
 #include "schemes/lib/tagsplit.h"

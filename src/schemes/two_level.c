@@ -1,11 +1,11 @@
 /* two_level.c - two-level warp scheduling: a small active set in round-robin, and a pending set of warps that wait.
  *
  * Papers: Narasiman et al., "Improving GPU Performance via Large Warps and Two-Level Warp Scheduling", MICRO 2011; the
- * form with a pending set of Gebhart et al., ISCA 2011, which the reference implements. Compared with in Li et al., ICS
- * 2015, section 6.4 and Fig 15. The scheduler itself is in the SM (active_warps).
+ * form with a pending set of Gebhart et al., ISCA 2011, which the reference implements. Compared with in Li et al.,
+ * ICS 2015, section 6.4 and Fig 15. The scheduler itself is in the SM (active_warps).
  *
  * Deviations: Narasiman's fetch groups are fixed sets of warps; here, as in the reference, any pending warp that no
- * longer waits may take a place. A warp that still waits is never promoted (the reference may promote and demote it
+ * longer waits may take a slot. A warp that still waits is never promoted (the reference may promote and demote it
  * again).
  */
 #include "gpu/scheme.h"

@@ -1,4 +1,4 @@
-/* study_impl.h - what the files of this room share. */
+/* study_impl.h - shared by the files of src/study. */
 #ifndef STUDY_STUDY_IMPL_H
 #define STUDY_STUDY_IMPL_H
 
@@ -39,25 +39,25 @@ extern const size_t study_key_count;
 
 /* ---- bundled workloads ---- */
 bool study_is_workload(const char *name);
-/* Add the programs of a suite; the message of `e` has no place in it yet. */
+/* Add the programs of a suite; the message of `e` has no position yet. */
 bool study_add_suite(struct study *s, const char *suite, struct study_at at, struct err *e);
 struct study_program *study_add_program(struct study *s);
 
 /* ---- one run as a process ---- */
 struct study_outcome {
   int exit_code;           /* 128+n: signal n */
-  bool timed_out, too_big; /* a limit of the study ended it */
+  bool timed_out, too_big; /* ended by a limit of the study */
   double seconds, cpu_seconds;
   int64_t peak_kb;
 };
-/* Start `self run --quiet --json RECORD ARGS`, its output in `log`. Its own process group; it ends when we do. Returns
- * the process, -1 with errno. */
+/* Start `self run --quiet --json RECORD ARGS` with output to `log`, in its own process group; it ends with this
+ * process. Returns the process, -1 with errno. */
 int study_start(const char *self, char *const *args, const char *record, const char *log);
-/* Resident memory of a process and all that it started, in bytes. */
+/* Resident memory of a process and its descendants, in bytes. */
 uint64_t study_memory(int pid);
-/* A line why it failed, from the end of its log; "" if nothing is known. */
+/* One line with the cause of a failure, from the end of its log; "" if unknown. */
 void study_reason(const struct study_outcome *o, const char *log_text, const struct study *s, char *out, size_t size);
-/* The failure says that a disk is full: not the run's fault, and not to be stored. */
+/* The failure was a full disk: not stored, since the run is not at fault. */
 bool study_disk_full(const char *log_text);
 /* The last `limit` bytes of a log; the caller frees it. NULL if there is none. */
 char *study_log_tail(const char *path, size_t limit);
@@ -70,25 +70,25 @@ struct study_result {
 /* Store how a run ended. */
 bool study_store(struct db *db, const struct study *s, const struct study_run *r, const struct study_result *d,
                  struct err *e);
-/* "sluice run ..." as one would type it. */
+/* The equivalent "sluice run ..." command. */
 char *study_command(struct arena *a, const struct study_run *r);
 double study_now(void);
 
 /* ---- engines ---- */
 struct study_work {
   const struct study *s;
-  const struct study_run **run; /* still to do */
+  const struct study_run **run; /* remaining runs */
   size_t count;
   const struct study_options *o;
   struct db *db;
   struct study_progress *p;
   struct err *e;
   double started;
-  char *spool; /* folder beside the results file, for records on their way */
+  char *spool; /* folder beside the results file, for records not yet stored */
 };
 enum study_end study_local(struct study_work *w);
 enum study_end study_slurm(struct study_work *w);
-/* Count it, show it, note a failure. */
+/* Count the run, update progress, report a failure. */
 void study_count(struct study_work *w, const struct study_run *r, bool done, const char *reason);
 void study_show(struct study_work *w);
 

@@ -1,4 +1,4 @@
-/* study_local.c - the engine of one machine: as many runs at a time as there are processors. */
+/* study_local.c - the local engine: as many parallel runs as processors. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { LOG_BYTES = 65536, GRACE_SECONDS = 5 };
 struct child {
   pid_t pid; /* 0: free */
   const struct study_run *run;
-  double started, term; /* term: when it was asked to end, 0: not */
+  double started, term; /* term: time of the request to end, 0: none */
   bool timed_out, too_big;
 };
 
@@ -48,7 +48,7 @@ static bool start(struct pool *p) {
   *c = (struct child){.run = p->w->run[p->next], .started = study_now()};
   file_of(p, c, "json", record, sizeof record);
   file_of(p, c, "log", log, sizeof log);
-  remove_files(p, c); /* of a study that was killed */
+  remove_files(p, c); /* left by a killed study */
   int pid = study_start(p->w->o->self, c->run->args, record, log);
   if (pid < 0) {
     *c = (struct child){0};
@@ -75,7 +75,7 @@ static struct study_outcome outcome(const struct child *c, int status, const str
   };
 }
 
-/* Another program holds the file: the result waits with us, as long as nobody stops us. */
+/* Another program locks the file: keep the result until it is free or the study is stopped. */
 static bool store(struct pool *p, const struct child *c, const struct study_result *d) {
   for (bool told = false;; told = true) {
     if (study_store(p->w->db, p->w->s, c->run, d, p->w->e)) return true;
@@ -126,7 +126,7 @@ static void reap(struct pool *p, bool keep) {
   }
 }
 
-/* Over a limit: asked to end, then made to. */
+/* Over a limit: SIGTERM, then SIGKILL. */
 static void watch(struct pool *p) {
   double now = study_now(), limit = p->w->s->time_limit;
   uint64_t memory = p->w->s->memory_limit;

@@ -1,8 +1,8 @@
 /* abi.h - the binary interface of the CUDA runtime as programs were compiled against it: types, layouts, constants.
  *
- * Written from the public documentation of the interface; only what crosses the border is here. CUDART_MAJOR (9 to
- * 13) selects layouts and signatures that changed between major versions. Enumerations are plain ints: a program may
- * pass any value, and an int cannot be undefined.
+ * Written from the public documentation of the interface; only the interface itself is here. CUDART_MAJOR (9 to 13)
+ * selects layouts and signatures that changed between major versions. Enumerations are plain ints: a program may pass
+ * any value, and an int cannot be undefined.
  */
 #ifndef CUDART_ABI_H
 #define CUDART_ABI_H
@@ -26,7 +26,7 @@ struct dim3_abi {
 };
 typedef struct dim3_abi dim3;
 
-/* Handles: what they point to is ours. */
+/* Handles: opaque to programs. */
 typedef struct cuda_stream *cudaStream_t;
 typedef struct cuda_event *cudaEvent_t;
 typedef struct cuda_array *cudaArray_t;

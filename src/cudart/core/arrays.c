@@ -1,4 +1,4 @@
-/* arrays.c - CUDA arrays and mipmapped arrays: their own memory, or views of memory that others share with us. */
+/* arrays.c - CUDA arrays and mipmapped arrays: with their own memory, or views of shared memory. */
 #include <stdlib.h>
 #include <string.h>
 

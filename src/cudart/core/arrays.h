@@ -16,7 +16,7 @@ struct cuda_array {
   uint32_t flags, element;     /* bytes of an element */
   size_t pitch, slice;         /* bytes of a row, and from one slice or layer to the next */
   uint64_t base, bytes;
-  bool view; /* of memory that is not its own: a mapped graphics resource, external memory */
+  bool view; /* a view of foreign memory: a mapped graphics resource, external memory */
 };
 enum { MAX_LEVELS = 17 };
 struct cuda_mipmap {
@@ -29,10 +29,10 @@ struct cuda_mipmap {
 cudaError_t cudart_array_new(struct cudart *c, const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
                              uint32_t flags, struct cuda_array **out);
 cudaError_t cudart_array_free(struct cudart *c, struct cuda_array *a);
-/* The same over memory that is allocated already. */
+/* The same over allocated memory. */
 struct cuda_place {
   uint64_t base;
-  size_t pitch, slice; /* 0: as the array would have it */
+  size_t pitch, slice; /* 0: the array's own layout */
 };
 cudaError_t cudart_array_view(struct cudart *c, const struct cudaChannelFormatDesc *d, const struct cudaExtent *extent,
                               uint32_t flags, struct cuda_place at, struct cuda_array **out);
@@ -42,6 +42,6 @@ cudaError_t cudart_mipmap_new(struct cudart *c, const struct cudaChannelFormatDe
 cudaError_t cudart_mipmap_free(struct cudart *c, struct cuda_mipmap *m);
 /* Extent of the next smaller level. False: `e` was the last one. */
 bool cudart_smaller_level(struct cudaExtent *e, uint32_t flags);
-struct cuda_array *cudart_array(struct cudart *c, struct cuda_array *a); /* NULL: not one of ours */
+struct cuda_array *cudart_array(struct cudart *c, struct cuda_array *a); /* NULL: not an array */
 
 #endif

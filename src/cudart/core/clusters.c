@@ -1,7 +1,7 @@
-/* clusters.c - launches in clusters of CTAs (compute capability 9.0): what asks for them, and what the device allows.
+/* clusters.c - launches in clusters of CTAs (compute capability 9.0): how they are requested, and the device's limits.
  *
  * The dimension comes from the launch's attribute, from cudaFuncSetAttribute, or from the kernel (__cluster_dims__,
- * .reqnctapercluster). Up to 8 CTAs are portable; up to 16 take cudaFuncAttributeNonPortableClusterSizeAllowed.
+ * .reqnctapercluster). Up to 8 CTAs are portable; up to 16 need cudaFuncAttributeNonPortableClusterSizeAllowed.
  */
 #include <string.h>
 
@@ -63,7 +63,7 @@ cudaError_t cudart_check_cluster(struct cudart *c, const struct cuda_launch *l) 
   return r;
 }
 
-/* Clusters lie within a GPC: as src/gpu/dispatch.c places them. */
+/* Clusters lie within a GPC: the same placement as in src/gpu/dispatch.c. */
 uint32_t cudart_active_clusters(const struct cudart *c, const struct cuda_function *f, uint32_t threads,
                                 uint64_t shared, uint32_t size) {
   uint32_t n = c->dev->sms, of_each = c->dev->gpc_sms, gpcs = n < of_each ? 1 : n / of_each, all = 0;

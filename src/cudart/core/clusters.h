@@ -1,4 +1,4 @@
-/* clusters.h - clusters of CTAs: what launches and functions say of them, and what fits the device. */
+/* clusters.h - clusters of CTAs: attributes of launches and functions, and limits of the device. */
 #ifndef CUDART_CLUSTERS_H
 #define CUDART_CLUSTERS_H
 
@@ -12,17 +12,17 @@ struct cuda_function;
 struct cuda_launch;
 struct session_device;
 
-/* What attributes of a launch say; what they do not say stays. */
+/* Apply the attributes of a launch; unset ones do not change. */
 void cudart_launch_attributes(const void *attrs, unsigned n, bool *cooperative, uint32_t cluster[3]);
 bool cudart_has_clusters(const struct session_device *d);
-/* From what the launch asks for to what it gets: {0} is no clusters. */
+/* From the requested cluster to the actual one: {0} is no clusters. */
 cudaError_t cudart_resolve_cluster(struct cudart *c, const struct cuda_function *f, uint32_t d[3]);
 cudaError_t cudart_check_cluster(struct cudart *c, const struct cuda_launch *l);
 uint32_t cudart_active_clusters(const struct cudart *c, const struct cuda_function *f, uint32_t threads,
                                 uint64_t shared, uint32_t size);
 uint32_t cudart_largest_cluster(const struct cudart *c, const struct cuda_function *f, uint32_t threads,
                                 uint64_t shared);
-/* Attributes 10 to 15 of a function; false: not one that can be set so, not one of them. */
+/* Attributes 10 to 15 of a function; false: not settable, or not one of them. */
 bool cudart_cluster_attribute(struct cuda_function *f, int attribute, int value);
 bool cudart_cluster_value(const struct cuda_function *f, int attribute, int *value);
 

@@ -1,9 +1,8 @@
-/* context.c - the one CUDA context of a process: lock, error state, birth and end of the session.
+/* context.c - the one CUDA context of a process: lock, error state, start and end of the session.
  *
- * The contract with `sluice run` is a private directory named by SLUICE_DIR: `alive` says that a program reached this
- * library, `error.txt` and `error.code` carry what went wrong, `process-N` and the
- * files beside it what was counted. Without it the library works
- * the same, from the environment's defaults, and only prints.
+ * The contract with `sluice run` is a private directory named by SLUICE_DIR: `alive` marks that a program reached this
+ * library, `error.txt` and `error.code` report an error, `process-N` and the files beside it hold the counters.
+ * Without it the library uses the environment's defaults and only prints.
  */
 #include "cudart/core/context.h"
 #include "cudart/core/imports.h"
@@ -23,11 +22,11 @@
 #include "base/text.h"
 
 enum {
-  WHY_LINES = 64,       /* explanations printed before we fall silent */
-  END_WAITS_SECONDS = 2 /* for a call of another thread */
+  WHY_LINES = 64,       /* explanations printed at most */
+  END_WAITS_SECONDS = 2 /* wait for a call of another thread */
 };
 
-/* The library is loaded once per process and its C interface has no handle: this is the one place for its state. */
+/* The library is loaded once per process and its C interface has no handle: this is its state. */
 static struct cudart the_context = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 static __thread cudaError_t last_error;
 __thread int cudart_by_thread __attribute__((tls_model("initial-exec"), visibility("default"), used));
@@ -87,7 +86,7 @@ static void put_file(struct cudart *c, const char *name, const char *text, bool 
   close(fd);
 }
 
-/* The first error is the cause; what follows from it does not replace it. */
+/* Keep the first error, which is the cause of later ones. */
 static void leave_error(struct cudart *c, const struct err *e) {
   char code[16];
   snprintf(code, sizeof code, "%d\n", (int)e->code);
@@ -158,8 +157,8 @@ cudaError_t cudart_refuse(const char *call, const char *why) {
   return cudart_leave(c, cudart_why(c, cudaErrorNotSupported, "%s", e.msg));
 }
 
-/* A forked child uses CUDA. Of what its parent opened it has a copy, with which it goes on; what it does is counted in
- * a record of its own. Was the parent within a call when it forked, the copy is of something half done. */
+/* A forked child uses CUDA: it continues with a copy of its parent's session and its own record. If the parent was
+ * within a call when it forked, the copy is incomplete. */
 static void go_on_as_child(struct cudart *c) {
   c->forked = false;
   c->process = getpid();
@@ -235,23 +234,23 @@ cudaError_t cudart_last_error(bool clear) {
 
 static void finish_session(struct cudart *c) {
   struct err e = {0};
-  if (c->session && !c->sticky) cudart_drain(c); /* what was never waited for */
+  if (c->session && !c->sticky) cudart_drain(c); /* tasks that were never awaited */
   if (!c->session || session_finish(c->session, &e)) return;
-  if (!c->sticky || e.code != ERR_OUTPUT) print_error(&e); /* the launch that could not be written said so */
+  if (!c->sticky || e.code != ERR_OUTPUT) print_error(&e); /* a launch that could not be written has reported it */
   leave_error(c, &e);
 }
 
-/* Close the session once: the record is written here. The process ends: nothing is freed. */
+/* Close the session once and write its record. The process ends: nothing is freed. */
 void cudart_close(struct cudart *c) {
   if (c->closed || c->closing || c->process != getpid()) return;
-  c->closing = true; /* a function of the program that still runs may end the process once more */
+  c->closing = true; /* a running function of the program may end the process again */
   finish_session(c);
   c->closed = true;
 }
 
-/* The lock, where the session can be finished: not while this thread is within a call, which a handler of a signal
- * interrupted, unless that call runs a function of the program; nor while another thread stays within one. What has
- * been counted is then left as it is, for `sluice run`. */
+/* Take the lock if the session can be finished: not while this thread is within a call that a signal handler
+ * interrupted, unless that call runs a function of the program; nor while another thread stays within a call. The
+ * counters are then left for `sluice run`. */
 static bool lock_to_end(struct cudart *c, bool for_good) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
@@ -278,20 +277,20 @@ static void exits_quickly(void) {
 static void is_child(void) {
   struct cudart *c = &the_context;
   c->fork_busy = pthread_mutex_trylock(&c->lock) != 0 || c->depth;
-  c->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* who held it is not here */
+  c->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* the holder is not in this process */
   c->depth = 0;
   c->forked = c->last_module != NULL;
 }
 
-/* Before the program allocates anything. Under `sluice run` alone: elsewhere the heap is the program's business. */
+/* Before the program's first allocation. Only under `sluice run`: otherwise the program owns the heap. */
 __attribute__((constructor)) static void start_of_process(void) {
   if (getenv("SLUICE_DIR")) heap_use_huge_pages();
   pthread_atfork(NULL, NULL, is_child);
-  CHECK(!at_quick_exit(exits_quickly), "out of memory"); /* the first to be registered is the last to be called */
+  CHECK(!at_quick_exit(exits_quickly), "out of memory"); /* registered first, called last */
 }
 
-/* Runs after the program's own atexit functions and destructors, which may still call us. A program under `sluice run`
- * that registered kernels but called nothing leaves a record all the same: that of a run without launches. */
+/* Runs after the program's atexit functions and destructors, which may still call the library. A program under `sluice
+ * run` that registered kernels and called nothing still leaves a record without launches. */
 __attribute__((destructor)) static void end_of_process(void) {
   struct cudart *c = &the_context;
   if (!lock_to_end(c, true)) return;

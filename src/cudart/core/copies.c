@@ -1,5 +1,5 @@
-/* copies.c - device memory as the runtime's calls see it: allocation, copies in one to three dimensions between every
- * kind of memory, sets, arrays, and host memory that the program registered.
+/* copies.c - device memory for the runtime's calls: allocation, copies in one to three dimensions between every kind
+ * of memory, sets, arrays, and host memory that the program registered.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "cudart/core/arrays.h"
 #include "cudart/core/context.h"
 
-/* Where an allocation came from, for the memory checker: object and offset of the call. One string per call site. */
+/* Origin of an allocation for messages: object and offset of the call. One string per call site. */
 static const char *site_label(struct cudart *c, const void *site, const char *what) {
   char *label = ptrmap_get(&c->sites, (uintptr_t)site);
   if (label) return label;
@@ -57,7 +57,7 @@ cudaError_t cudart_release(struct cudart *c, uint64_t base, bool host) {
 
 /* ---- copies ---- */
 
-/* Bytes from the first to the last one touched; SIZE_MAX if that overflows. */
+/* Bytes from the first to the last touched one; SIZE_MAX on overflow. */
 static size_t span(size_t bytes, size_t rows, size_t slices, size_t pitch, size_t slice) {
   size_t a, b, sum;
   if (__builtin_mul_overflow(slices - 1, slice, &a) || __builtin_mul_overflow(rows - 1, pitch, &b) ||
@@ -71,10 +71,10 @@ struct place {
   uint8_t *p;
   size_t pitch, slice;
   bool device;
-  uint64_t addr; /* of the first byte on the device, 0: host memory that is none of ours */
+  uint64_t addr; /* of the first byte on the device, 0: host memory unknown to Sluice */
 };
 
-/* Where unified addressing finds `ptr`: device memory, or the host's. An access to device memory must lie in one
+/* Resolve `ptr` under unified addressing: device or host memory. An access to device memory must lie in one
  * allocation. */
 static cudaError_t locate(struct cudart *c, const struct cuda_side *s, const struct cuda_copy *k, const char *role,
                           struct place *out) {
@@ -125,7 +125,7 @@ static bool managed(struct cudart *c, const struct cuda_side *s) {
   return a && a->kind == SIMT_MEM_MANAGED;
 }
 
-/* The stated direction must fit. Pinned memory is a device address too, and managed memory is both. */
+/* Check the stated direction. Pinned memory is also a device address, and managed memory is both. */
 static bool direction_fits(struct cudart *c, const struct cuda_copy *k, const struct place *dst,
                            const struct place *src) {
   bool dst_ours = dst->device || (!k->dst.array && simt_mem_find(c->simt, k->dst.ptr));
@@ -144,7 +144,7 @@ static bool direction_fits(struct cudart *c, const struct cuda_copy *k, const st
   }
 }
 
-/* Which device bytes hold something now, for the check of uninitialised reads. */
+/* Mark device bytes as initialised, for the check of uninitialised reads. */
 static void note_rows(struct cudart *c, uint64_t dst, uint64_t src, size_t bytes) {
   if (src) simt_mem_copied(c->simt, dst, src, bytes);
   else if (dst) simt_mem_written(c->simt, dst, bytes);

@@ -1,4 +1,4 @@
-/* copies.h - memory of the device: allocated, copied, set, and kept equal to what the program registered. */
+/* copies.h - device memory: allocation, copies, sets, and synchronisation with registered host memory. */
 #ifndef CUDART_COPIES_H
 #define CUDART_COPIES_H
 
@@ -30,13 +30,13 @@ struct cuda_set {
   uint32_t value, element;    /* element: 1, 2 or 4 bytes */
 };
 
-/* Host memory that the program registered: the device works on a copy that is brought up to date around each launch. */
+/* Host memory registered by the program: the device uses a copy that is updated around each launch. */
 struct cuda_registered {
   struct cuda_registered *next;
   void *host;
   size_t bytes;
   uint32_t flags;
-  uint64_t shadow; /* 0 until its device pointer is asked for */
+  uint64_t shadow; /* 0 until the program reads its device pointer */
 };
 
 cudaError_t cudart_alloc(struct cudart *c, uint64_t bytes, enum simt_mem_kind kind, const void *site, uint64_t *out);

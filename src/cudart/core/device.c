@@ -1,4 +1,4 @@
-/* device.c - what the simulated device answers when asked for its attributes. */
+/* device.c - attributes of the simulated device. */
 #include "cudart/core/device.h"
 
 #include <limits.h>
@@ -29,7 +29,7 @@ struct attribute {
 #define IS(value) \
   { .fixed = value }
 
-/* By the number of cudaDeviceAttr. What has no row is a feature that is not there: 0. */
+/* By the number of cudaDeviceAttr. An attribute without a row is an absent feature: 0. */
 enum { ATTRIBUTES = 150 }; /* numbers from 1 on */
 static const struct attribute attributes[ATTRIBUTES] = {
     [1] = FIELD(max_threads_per_cta),

@@ -8,7 +8,7 @@
 
 enum { ATTR_MAX_SHARED_OPTIN = 97 };
 
-/* False: there is no attribute of this number. */
+/* False: no attribute with this number. */
 bool device_attribute(const struct session_device *d, int attribute, int *value);
 uint32_t device_max_grid_x(const struct session_device *d);
 

@@ -83,7 +83,7 @@ cudaError_t external_memory_import(struct cudart *c, struct cuda_memory **out, c
 
 cudaError_t external_memory_destroy(struct cudart *c, struct cuda_memory *m) {
   if (!ptrmap_remove(&c->external_memories, (uintptr_t)m)) return cudaErrorInvalidResourceHandle;
-  close(m->fd); /* what was mapped of it stays until it is freed */
+  close(m->fd); /* mappings of it stay until they are freed */
   free(m);
   return cudaSuccess;
 }
@@ -201,7 +201,7 @@ cudaError_t external_semaphore_import(struct cudart *c, struct cuda_semaphore **
     free(s);
     return r;
   }
-  c->lazy = true; /* a wait must not hold the host up before somebody can signal */
+  c->lazy = true; /* a wait must not block the host before the signal can be sent */
   ptrmap_put(&c->external_semaphores, (uintptr_t)s, s);
   *out = s;
   return cudaSuccess;
@@ -215,7 +215,7 @@ static void drop(struct cuda_semaphore *s) {
 
 cudaError_t external_semaphore_destroy(struct cudart *c, struct cuda_semaphore *s) {
   if (!ptrmap_get(&c->external_semaphores, (uintptr_t)s)) return cudaErrorInvalidResourceHandle;
-  cudaError_t r = cudart_drain(c); /* what is queued may still need it */
+  cudaError_t r = cudart_drain(c); /* queued work may still need it */
   ptrmap_remove(&c->external_semaphores, (uintptr_t)s);
   drop(s);
   return r;
@@ -229,7 +229,7 @@ cudaError_t external_semaphores_submit(struct cudart *c, bool signal, struct cud
     unsigned flags = 0;
     if (params.flags_at != EXTERNAL_NO_FLAGS) memcpy(&flags, p + i * params.stride + params.flags_at, sizeof flags);
     if (!ptrmap_get(&c->external_semaphores, (uintptr_t)s[i])) return cudaErrorInvalidResourceHandle;
-    if (flags) return cudaErrorInvalidValue; /* what there is concerns NvSci */
+    if (flags) return cudaErrorInvalidValue; /* existing flags concern NvSci */
     if (signal && s[i]->kind == SYNC_FILE)
       return cudart_why(c, cudaErrorNotSupported, "signalling a sync file: only its driver can");
   }

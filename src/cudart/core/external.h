@@ -1,9 +1,9 @@
 /* external.h - memory and semaphores that other software shares with CUDA through file descriptors.
  *
- * Memory is shared for real: kernels, the host and whoever else maps the file work on the same pages. The file may be a
- * memfd, a shared-memory object or a dma-buf; of Mesa's software Vulkan drivers the allocation inside their memfd is
+ * Memory is truly shared: kernels, the host and other processes that map the file use the same pages. The file may be
+ * a memfd, a shared-memory object or a dma-buf; of Mesa's software Vulkan drivers the allocation inside their memfd is
  * found. Semaphores are eventfds, sync files (waits only), or files that hold the value in their first eight bytes
- * (timelines, and binary ones whose value is 0 or 1). Waiting, we look every millisecond.
+ * (timelines, and binary ones whose value is 0 or 1). Waits poll every millisecond.
  */
 #ifndef CUDART_EXTERNAL_H
 #define CUDART_EXTERNAL_H
@@ -12,7 +12,7 @@
 
 enum { EXTERNAL_OPAQUE_FD = 1, EXTERNAL_NVSCI_BUF = 8, EXTERNAL_TIMELINE_FD = 9, EXTERNAL_TIMELINE_WIN32 = 10 };
 
-/* What arrives from programs; later versions append to these. */
+/* Structures passed by programs; later versions append fields. */
 struct external_handle {
   int type;
   union {
@@ -49,8 +49,8 @@ cudaError_t external_memory_import(struct cudart *c, struct cuda_memory **out, c
 cudaError_t external_memory_destroy(struct cudart *c, struct cuda_memory *m);
 cudaError_t external_memory_buffer(struct cudart *c, uint64_t *ptr, struct cuda_memory *m,
                                    const struct external_buffer_desc *d);
-/* Levels lie one after the other as Mesa's software drivers lay images out: rows padded to 64 bytes, slices to four
- * rows (one row where the image has one dimension). */
+/* Levels are contiguous in the image layout of Mesa's software drivers: rows padded to 64 bytes, slices to four rows
+ * (one row for images of one dimension). */
 struct external_mipmap_desc {
   uint64_t offset; /* in the memory, in bytes */
   struct cudaChannelFormatDesc format;
@@ -72,9 +72,9 @@ struct external_params {
  * asking us. */
 cudaError_t external_semaphores_submit(struct cudart *c, bool signal, struct cuda_semaphore *const *s,
                                        struct external_params params, unsigned count, cudaStream_t stream);
-/* Carrying out, by the queue. */
+/* Execution, by the queue. */
 cudaError_t external_semaphore_signal(struct cudart *c, struct cuda_semaphore *s, uint64_t value);
-/* Whether it is signalled; a binary one no longer is after that. */
+/* True if it is signalled; a binary one is reset. */
 bool external_semaphore_take(struct cuda_semaphore *s, uint64_t value);
 void external_forget(struct cudart *c);
 

@@ -92,7 +92,7 @@ void graph_hold(struct cuda_graph *g, struct cuda_user_object *o, uint32_t count
 void graph_let_go(struct cuda_user_object *o, uint32_t count) {
   if (!o->count) return;
   o->count -= count < o->count ? count : o->count;
-  if (!o->count && o->destroy) o->destroy(o->ptr); /* the small record itself stays: a handle may be asked for again */
+  if (!o->count && o->destroy) o->destroy(o->ptr); /* the record itself stays: a handle may be queried again */
 }
 
 static void free_op(struct cudart *c, struct cuda_op *op) {
@@ -174,7 +174,7 @@ struct cuda_node **graph_order(struct cuda_graph *g) {
   return NULL;
 }
 
-/* Conditions get their values for a launch of the whole graph. */
+/* Set the conditions' values for a launch of the whole graph. */
 static void assign_conditions(struct cudart *c, struct cuda_graph *g) {
   for (const struct cuda_condition *k = g->conditions; k; k = k->next) {
     uint32_t *p = k->assign ? simt_mem_at(c->simt, k->handle, sizeof *p) : NULL;
@@ -190,7 +190,7 @@ static cudaError_t join(struct cudart *c, struct cuda_stream *s, const session_t
 static cudaError_t submit_nodes(struct cudart *c, struct cuda_graph *g, struct cuda_stream *s, const session_task *deps,
                                 uint32_t n, session_task *end);
 
-/* What follows depends on what kernels have left in memory: the host waits for what goes before, and for each body. */
+/* Later nodes depend on memory written by kernels: the host waits for earlier ones, and for each body. */
 static cudaError_t conditional(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s,
                                const session_task *deps, uint32_t n, session_task *end) {
   cudaError_t r = join(c, s, deps, n, end);
@@ -229,7 +229,7 @@ static cudaError_t submit_nodes(struct cudart *c, struct cuda_graph *g, struct c
       if (r == cudaSuccess && op.kind == OP_RECORD) op.u.event->recorded = true;
     }
   }
-  uint32_t all = 0; /* every node: none that is done costs anything */
+  uint32_t all = 0; /* every node; finished ones are free */
   for (uint32_t i = 0; i < g->count && r == cudaSuccess; i++) wait[all++] = order[i]->task;
   for (uint32_t d = 0; d < n && !g->count; d++) wait[all++] = deps[d];
   if (r == cudaSuccess && !c->sticky) r = join(c, s, wait, all, end);
@@ -245,7 +245,7 @@ cudaError_t graph_submit(struct cudart *c, struct cuda_graph *g, struct cuda_str
   if (n) memcpy(all, deps, n * sizeof *all);
   all[n] = g->end;
   cudaError_t r = cudaSuccess;
-  if (g->conditions) { /* that launch may still ask for the old values */
+  if (g->conditions) { /* that launch may still read the old values */
     session_task before = 0;
     r = join(c, s, all, n + 1, &before);
     if (r == cudaSuccess) r = cudart_wait(c, before);

@@ -16,14 +16,14 @@ struct cuda_node {
   bool disabled;
   session_task task; /* of the launch in progress */
 };
-/* What a conditional node asks: a word of device memory that kernels set. */
+/* Condition of a conditional node: a word of device memory that kernels set. */
 struct cuda_condition {
   struct cuda_condition *next;
   uint64_t handle; /* its address */
   uint32_t value;  /* at the start of each launch, if `assign` */
   bool assign;
 };
-/* Something of the program that lives as long as a graph holds it. */
+/* An object of the program that lives as long as a graph refers to it. */
 struct cuda_user_object {
   void *ptr;
   cudaHostFn_t destroy;
@@ -58,7 +58,7 @@ void graph_let_go(struct cuda_user_object *o, uint32_t count);
 /* Queue all nodes, each after those it depends on and the first ones after `deps`; *end: the task after all of them. */
 cudaError_t graph_submit(struct cudart *c, struct cuda_graph *g, struct cuda_stream *s, const session_task *deps,
                          uint32_t n, session_task *end);
-/* An order in which every node follows what it depends on; NULL if there is a cycle. The caller frees it. */
+/* An order in which every node follows its dependencies; NULL if there is a cycle. The caller frees it. */
 struct cuda_node **graph_order(struct cuda_graph *g);
 struct cuda_node *graph_cloned(struct cuda_graph *clone, const struct cuda_node *original);
 

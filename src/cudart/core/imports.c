@@ -1,7 +1,7 @@
-/* imports.c - which CUDA calls a program refers to that Sluice refuses or does not have.
+/* imports.c - finds the CUDA calls of a program that Sluice does not support.
  *
  * The dynamic symbol tables of all loaded objects are read in memory before the first simulation. With lazy binding a
- * missing function would otherwise end the program by the loader's "symbol lookup error", hours into a run.
+ * missing function would otherwise end the program with the loader's "symbol lookup error", hours into a run.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -51,8 +51,8 @@ static void consider(struct found *f, const char *object, const char *name) {
                               f->at ? "\n" : "", name, object, why);
 }
 
-/* The parts of an object's dynamic section that lead to its undefined symbols. Nothing states how many symbols there
- * are; but an undefined function that is called has a relocation, so the relocations name them all. */
+/* The parts of an object's dynamic section that lead to its undefined symbols. The number of symbols is not stored;
+ * but every called undefined function has a relocation. */
 struct object {
   const ElfW(Sym) * symbols;
   const char *names;

@@ -1,4 +1,4 @@
-/* imports.h - what a program imports of CUDA that Sluice refuses. */
+/* imports.h - CUDA imports of a program that Sluice does not support. */
 #ifndef CUDART_IMPORTS_H
 #define CUDART_IMPORTS_H
 
@@ -6,7 +6,7 @@
 
 struct cudart;
 
-/* Undefined CUDA symbols of the program that we refuse or lack: ends the process naming them. */
+/* Ends the process with the names of undefined CUDA symbols that Sluice does not provide or support. */
 void cudart_scan_imports(struct cudart *c);
 struct cudart_refusal {
   const char *call, *why;

@@ -48,7 +48,7 @@ static cudaError_t check_shape(struct cudart *c, const struct cuda_launch *l) {
   const char *name = l->function->name;
   const uint32_t *g = l->grid, *b = l->block;
   const struct simt_kernel_info *k = l->function->info;
-  /* Targets from sm_30 on were promised 31 bits in x. */
+  /* Targets from sm_30 on have 31 bits in x. */
   uint32_t max_x = k->target_sm >= 30 || c->dev->cc_major >= 3 ? INT32_MAX : MAX_GRID_YZ;
   for (int i = 0; i < 3; i++)
     if (g[i] == 0 || b[i] == 0)
@@ -89,7 +89,7 @@ static cudaError_t check_resources(struct cudart *c, const struct cuda_launch *l
   return cudaSuccess;
 }
 
-/* What the driver gives a cooperative grid: its size and a barrier counter, both words of a small block of its own. */
+/* Driver data of a cooperative grid: its size and a barrier counter, two words of a small block. */
 enum { WORKSPACE_BYTES = 256 };
 
 uint64_t cudart_grid_workspace(struct cudart *c) {

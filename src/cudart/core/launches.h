@@ -1,4 +1,4 @@
-/* launches.h - what a launch asks for, and whether the device has it. */
+/* launches.h - the request of a launch, and its check against the device. */
 #ifndef CUDART_LAUNCHES_H
 #define CUDART_LAUNCHES_H
 
@@ -15,7 +15,7 @@ struct simt_kernel_info;
 struct cuda_launch {
   struct cuda_function *function;
   uint32_t grid[3], block[3], shared;
-  uint32_t cluster[3]; /* asked for by the launch, {0}: as the kernel says */
+  uint32_t cluster[3]; /* requested by the launch, {0}: the kernel's */
   bool cooperative;
   void *params; /* parameter block, owned by a graph node */
 };

@@ -1,9 +1,8 @@
-/* minder.c - lets the device get on while the host waits for it without a call.
+/* minder.c - lets the device progress while the host waits without a call.
  *
- * Queued work is carried out when a call waits. A host may wait in other ways: for a condition that a host function of
- * a stream sets, or for pinned memory that a kernel writes. A thread of ours looks after such hosts. It carries the
- * queue out once all threads of the program have slept through LOOKS_ASLEEP looks, or have made no call for
- * LOOKS_AWAKE.
+ * Queued work is executed when a call waits. A host may wait in other ways: for a condition that a host function of a
+ * stream sets, or for pinned memory that a kernel writes. A thread of the library handles such hosts. It executes the
+ * queue once all threads of the program have slept through LOOKS_ASLEEP looks, or have made no call for LOOKS_AWAKE.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -35,7 +34,7 @@ static char state_of(int tasks, const char *id) {
   return end && end[1] == ' ' ? end[2] : 0;
 }
 
-/* Every other thread of the process sleeps, as far as the kernel tells. */
+/* True if every other thread of the process sleeps, according to the kernel. */
 static bool others_sleep(void) {
   DIR *d = opendir("/proc/self/task");
   if (!d) return false;
@@ -50,7 +49,7 @@ static bool others_sleep(void) {
   return asleep;
 }
 
-/* What goes wrong is for the next call of the program to return. */
+/* An error is returned by the program's next call. */
 static void carry_out_all(struct cudart *c, bool awake) {
   if (awake)
     cudart_why(c, cudaSuccess, "the program has made no CUDA call for %d s: what its streams hold is carried out now",
@@ -64,7 +63,7 @@ static void *mind(void *ctx) {
   uint64_t seen = 0;
   for (uint32_t asleep = 0, awake = 0;;) {
     nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-    if (pthread_mutex_trylock(&c->lock)) { /* a call is going on */
+    if (pthread_mutex_trylock(&c->lock)) { /* a call is in progress */
       asleep = awake = 0;
       continue;
     }

@@ -4,7 +4,7 @@
 
 struct cudart;
 
-/* Work stays queued: from now on it is carried out too when the program makes no call for long. */
+/* Work stays queued: from now on it is also executed when the program makes no call for a while. */
 void cudart_mind(struct cudart *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* modules.c - from fat binaries to loaded modules: choosing PTX, loading it, and finding what host code refers to.
+/* modules.c - from fat binaries to loaded modules: selects and loads PTX, and resolves the references of host code.
  *
  * Registration only records. Loading happens at the first call that needs the device, for everything registered until
  * then, so that PTX which cannot be simulated is refused before anything runs.
@@ -30,8 +30,8 @@ static int find_segment(struct dl_phdr_info *info, size_t size, void *ctx) {
   return 0;
 }
 
-/* Bytes from p on that can be read: to the end of its segment of a loaded object, else of its mapping and those that
- * follow without a gap. Nothing else bounds a container: its own header may lie. */
+/* Readable bytes from p on: to the end of its segment of a loaded object, else of its mapping and adjacent ones. The
+ * container's own header cannot be trusted. */
 size_t cudart_readable(const void *p) {
   struct segment s = {.at = (uintptr_t)p};
   if (dl_iterate_phdr(find_segment, &s)) return s.end - s.at;
@@ -65,10 +65,10 @@ bool cudart_module_container(struct cudart *c, struct cuda_module *m, const void
 }
 
 static void take_registers(void *ctx, const char *kernel, uint32_t regs) {
-  simt_set_registers(ctx, kernel, regs); /* machine code may hold kernels that this PTX has not */
+  simt_set_registers(ctx, kernel, regs); /* machine code may hold kernels that are not in this PTX */
 }
 
-/* A module of machine code alone: what it was built for, for the message. */
+/* A module with machine code only: its target, for the message. */
 static bool refuse_machine_code(struct cuda_module *m, struct err *e) {
   char archs[128] = "";
   size_t at = 0;
@@ -85,7 +85,7 @@ static bool refuse_machine_code(struct cuda_module *m, struct err *e) {
                  m->label, archs, lowest, lowest, lowest);
 }
 
-/* Collect the PTX of every container, unpacked, and the machine code that goes with it. */
+/* Collect and unpack the PTX of every container, with its machine code. */
 static bool choose(struct cudart *c, struct cuda_module *m, struct simt_text *texts, size_t *count,
                    struct fatbin_item **cubins, struct err *e) {
   uint32_t cc = c->dev->cc_major * 10 + c->dev->cc_minor;
@@ -124,7 +124,7 @@ bool cudart_module_load(struct cudart *c, struct cuda_module *m, struct err *e) 
   if (good && count == 0) {
     m->machine_only = m->fat.count != 0;
     m->empty = true;
-    /* The container of a device-link step holds nothing to call; refusing is for modules that have kernels. */
+    /* A container from a device-link step has no kernels; only modules with kernels are rejected. */
     if (m->machine_only && m->functions) good = refuse_machine_code(m, e);
   }
   if (good && count) {
@@ -155,7 +155,7 @@ static void resolve_variable(struct cudart *c, struct cuda_variable *v) {
   if (v->managed) *v->managed = simt_mem_at(c->simt, v->addr, bytes);
 }
 
-/* Variables and texture references get their addresses once their module is there. */
+/* Variables and texture references are resolved when their module is loaded. */
 static void resolve(struct cudart *c, struct cuda_module *m) {
   if (m->resolved) return;
   for (struct cuda_variable *v = m->variables; v; v = v->next) resolve_variable(c, v);
@@ -199,7 +199,7 @@ struct cuda_function *cudart_module_function(struct cudart *c, struct cuda_modul
   return f;
 }
 
-/* The device runtime's own kernels and variables are loaded when a program wants one. */
+/* The device runtime's own kernels and variables are loaded on demand. */
 static void want(struct cudart *c, struct cuda_module *m) {
   struct err e = {0};
   if (!m->spare) return;

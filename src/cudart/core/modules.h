@@ -1,4 +1,4 @@
-/* modules.h - what a program registers or loads: modules with their kernels, variables and references to textures. */
+/* modules.h - modules registered or loaded by a program, with kernels, variables and texture references. */
 #ifndef CUDART_MODULES_H
 #define CUDART_MODULES_H
 
@@ -20,7 +20,7 @@ struct cuda_function {
   const struct simt_kernel_info *info;
   uint32_t max_dynamic_shared; /* opted in with cudaFuncSetAttribute; 0: the device's default limit */
   int carveout;
-  uint32_t cluster[3]; /* required by cudaFuncSetAttribute, {0}: nothing said */
+  uint32_t cluster[3]; /* required by cudaFuncSetAttribute, {0}: not set */
   bool non_portable;
   int cluster_policy; /* a hint */
   bool dead;          /* its module was unloaded */
@@ -44,7 +44,7 @@ struct cuda_texref {
   int dim, normalized;
   bool surface;
   bool bound;
-  uint64_t addr, offset; /* of what it is bound to */
+  uint64_t addr, offset; /* address and offset of the bound memory */
 };
 struct cuda_module {
   struct cuda_module *next;
@@ -55,22 +55,22 @@ struct cuda_module {
   struct cuda_function *functions;
   struct cuda_variable *variables;
   struct cuda_texref *texrefs;
-  bool loaded, resolved, empty; /* empty: nothing in it that could be simulated */
-  bool spare;                   /* part of NVIDIA's device runtime library: not loaded unless launched from */
+  bool loaded, resolved, empty; /* empty: no kernels to simulate */
+  bool spare;                   /* part of NVIDIA's device runtime library: loaded only for a launch */
   bool machine_only;            /* holds machine code but no PTX */
 };
 
 struct cuda_module *cudart_module_new(struct cudart *c, const char *label);
-/* Add one container found in this process's memory. */
+/* Add a container in this process's memory. */
 bool cudart_module_container(struct cudart *c, struct cuda_module *m, const void *container, struct err *e);
 struct cuda_function *cudart_module_function(struct cudart *c, struct cuda_module *m, const char *name);
 bool cudart_module_load(struct cudart *c, struct cuda_module *m, struct err *e);
 void cudart_module_unload(struct cudart *c, struct cuda_module *m);
-/* Load and resolve all that is registered; ends the process if it cannot be simulated. */
+/* Load and resolve all registered modules; ends the process if one cannot be simulated. */
 void cudart_load_all(struct cudart *c);
 struct cuda_function *cudart_function(struct cudart *c, const void *stub_or_handle); /* NULL: unknown */
 struct cuda_variable *cudart_variable(struct cudart *c, const void *host);           /* NULL: unknown */
-/* Bytes that can be read at p in this process (from /proc/self/maps). */
+/* Readable bytes at p in this process (from /proc/self/maps). */
 size_t cudart_readable(const void *p);
 
 #endif

@@ -47,7 +47,7 @@ static inline void ptrmap_put(struct ptrmap *m, uint64_t key, void *value) {
   *s = (struct ptrmap_slot){key, value};
 }
 
-/* The value that was there, or NULL. */
+/* The previous value, or NULL. */
 static inline void *ptrmap_remove(struct ptrmap *m, uint64_t key) {
   if (!m->capacity || !key) return NULL;
   struct ptrmap_slot *s = ptrmap_slot(m, key);

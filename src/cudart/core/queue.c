@@ -1,10 +1,9 @@
-/* queue.c - operations of streams as work of the session: what each waits for, when it is carried out, and the host's
- * waits.
+/* queue.c - operations of streams as work of the session: dependencies, execution, and the host's waits.
  *
- * A stream is an in-order queue: an operation names the one before it. The legacy default stream waits for all blocking
- * streams, and they for it (CUDA Runtime API, "Stream synchronization behavior"). Calls return before the work has been
- * done where CUDA's may; it is done when the host waits. Until the program makes a stream of its own nothing could
- * overlap, and every operation is waited for at once.
+ * A stream is an in-order queue: an operation names the one before it. The legacy default stream waits for all
+ * blocking streams, and they for it (CUDA Runtime API, "Stream synchronization behavior"). Calls that are asynchronous
+ * in CUDA return before the work is done; it is done when the host waits. Until the program creates a stream nothing
+ * can overlap, and every operation is executed at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ struct work {
 
 /* ---- the host waits ---- */
 
-/* What came of work that was carried out since the last wait. */
+/* Results of the work executed since the last wait. */
 static cudaError_t outcome(struct cudart *c, bool good, int code, const struct err *e) {
   cudaError_t late = c->late;
   c->late = cudaSuccess;
@@ -44,7 +43,7 @@ static cudaError_t outcome(struct cudart *c, bool good, int code, const struct e
   return c->sticky;
 }
 
-/* Work waits for an external semaphore: other threads may be the ones to signal it. */
+/* Work waits for an external semaphore, which another thread may signal. */
 static void let_others(struct cudart *c) {
   bool per_thread = c->per_thread;
   uint32_t depth = c->depth;
@@ -53,7 +52,7 @@ static void let_others(struct cudart *c) {
   nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
   pthread_mutex_lock(&c->lock);
   c->depth = depth;
-  c->calls++; /* the call goes on */
+  c->calls++; /* the call continues */
   c->per_thread = per_thread;
 }
 
@@ -63,7 +62,7 @@ cudaError_t cudart_wait(struct cudart *c, session_task t) {
   if (c->in_call) return cudaErrorNotPermitted;
   if (!c->session || c->closed) return cudaSuccess;
   c->poll_ns = POLL_FIRST_NS;
-  fflush(stdout); /* what the host printed comes before what kernels print */
+  fflush(stdout); /* keeps the order of host and kernel output */
   bool good = session_wait(c->session, t, &code, &e);
   for (uint32_t looks = 1; good && !session_done(c->session, t) && !c->closing; looks++) {
     if (looks == SAY_AFTER_LOOKS) cudart_why(c, cudaSuccess, "still waiting for an external semaphore");
@@ -79,8 +78,8 @@ cudaError_t cudart_drain(struct cudart *c) {
                                                                                           : cudart_wait(c, SESSION_ALL);
 }
 
-/* A question whether `t` has ended. The host's time is not simulated; asking is given some, more each time that nothing
- * else is done between, so that programs which ask until it has get on. */
+/* Query whether `t` has ended. Host time is not simulated; each query grants some simulated time, more for consecutive
+ * queries, so polling programs make progress. */
 cudaError_t cudart_poll(struct cudart *c, session_task t) {
   struct err e = {0};
   int code = 0;
@@ -100,7 +99,7 @@ static bool blocking(const struct cuda_stream *s) {
   return !(s->flags & STREAM_NON_BLOCKING);
 }
 
-/* Everything that work submitted to `s` now has to wait for; the caller frees it. */
+/* The dependencies of work submitted to `s` now; the caller frees the list. */
 static session_task *waits_of(struct cudart *c, const struct cuda_stream *s, uint32_t *n) {
   session_task *t = mem_alloc((c->streams.used + c->orphans + 3) * sizeof *t);
   *n = 0;
@@ -192,7 +191,7 @@ static bool signalled(void *ctx) {
 
 static void release(void *ctx) {
   struct work *w = ctx;
-  if (w->op.kind == OP_RECORD && w->op.u.event) { /* never carried out: a launch before it failed */
+  if (w->op.kind == OP_RECORD && w->op.u.event) { /* never executed: an earlier launch failed */
     struct cuda_event *e = w->op.u.event;
     if (!--e->pending && e->destroyed) free(e);
   }
@@ -210,7 +209,7 @@ static enum side side_of(struct cudart *c, const struct cuda_side *s) {
   return cudart_find_registered(c, (void *)(uintptr_t)s->ptr) ? PINNED : PAGEABLE;
 }
 
-/* Pageable memory may be reused as soon as the call returns: what it holds is taken now. */
+/* Pageable memory may be reused after the call returns: copy it now. */
 static void stage(struct work *w) {
   struct cuda_copy *k = &w->op.u.copy;
   size_t rows = k->rows * k->slices, slice = k->src.pitch * k->src.rows;
@@ -235,8 +234,7 @@ cudaError_t cudart_check_op(struct cudart *c, const struct cuda_op *op) {
   }
 }
 
-/* Hosts' memory that the device works on a copy of, and grids that wait for each other, have the machine for
- * themselves. */
+/* Registered host memory and cooperative grids need the machine for themselves. */
 static bool in_clusters(const struct cuda_launch *l) {
   return l->cluster[0] || l->function->cluster[0] || l->function->info->in_clusters;
 }
@@ -255,17 +253,17 @@ static session_task enqueue_launch(struct cudart *c, const struct cuda_launch *l
   memcpy(launch.grid, l->grid, sizeof launch.grid);
   memcpy(launch.block, l->block, sizeof launch.block);
   memcpy(launch.cluster, l->cluster, sizeof launch.cluster);
-  cudart_resolve_cluster(c, l->function, launch.cluster); /* it has been checked */
+  cudart_resolve_cluster(c, l->function, launch.cluster); /* checked before */
   struct session_item item = {
       .kind = SESSION_LAUNCH, .stream = (uint32_t)s->id, .priority = s->priority, .launch = &launch};
   return session_submit(c->session, &item, deps, n);
 }
 
-/* Whether the host has to wait for `op` before its call returns. */
+/* True if the host must wait for `op` before its call returns. */
 static bool waited_for(struct cudart *c, const struct cuda_op *op) {
   if (!c->lazy) return true;
   if (op->kind == OP_KERNEL) return c->launch_blocking;
-  if (op->kind == OP_SIGNAL) return true; /* who waits for it may never ask us */
+  if (op->kind == OP_SIGNAL) return true; /* a waiter may be outside this library */
   if (op->kind != OP_COPY) return false;
   enum side src = side_of(c, &op->u.copy.src), dst = side_of(c, &op->u.copy.dst);
   return dst == PAGEABLE || (src == PAGEABLE && dst == PINNED);
@@ -295,11 +293,11 @@ cudaError_t cudart_enqueue(struct cudart *c, const struct cuda_op *op, struct cu
   }
   r = cudart_wait(c, *task);
   if (by_itself && op->kind == OP_KERNEL && !c->sticky) cudart_sync_registered(c, false);
-  /* Launches are asynchronous: the next call reports what the kernel did, and so do all after it. */
+  /* Launches are asynchronous: the next call reports a kernel's error, as do all later ones. */
   return op->kind == OP_KERNEL && c->sticky ? cudaSuccess : r;
 }
 
-/* Submit to a stream what waits for all before it. */
+/* Submit to a stream work that depends on everything before it. */
 cudaError_t cudart_enqueue_in(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s) {
   uint32_t n;
   session_task task = 0;

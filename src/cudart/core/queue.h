@@ -1,4 +1,4 @@
-/* queue.h - operations of streams, queued and carried out when the host waits. */
+/* queue.h - operations of streams, queued and executed when the host waits. */
 #ifndef CUDART_QUEUE_H
 #define CUDART_QUEUE_H
 
@@ -67,13 +67,13 @@ struct cuda_op {
 cudaError_t cudart_wait(struct cudart *c, session_task t);
 cudaError_t cudart_drain(struct cudart *c);
 cudaError_t cudart_poll(struct cudart *c, session_task t); /* cudaErrorNotReady: not yet */
-/* The task after which all that was submitted to `s` so far has ended. */
+/* The last task submitted to `s` so far. */
 session_task cudart_last_of(struct cudart *c, struct cuda_stream *s);
-/* What is submitted to `s` from now on waits for `other` too. */
+/* Work submitted to `s` from now on also waits for `other`. */
 void cudart_join(struct cudart *c, struct cuda_stream *s, session_task other);
 void cudart_forget_stream(struct cudart *c, const struct cuda_stream *s);
 cudaError_t cudart_check_op(struct cudart *c, const struct cuda_op *op);
-/* Queue one operation that has been checked, after the tasks `deps`, on account of stream `s`. */
+/* Queue one checked operation of stream `s`, after the tasks `deps`. */
 cudaError_t cudart_enqueue(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s, const session_task *deps,
                            uint32_t n, session_task *task);
 cudaError_t cudart_enqueue_in(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s);

@@ -1,6 +1,4 @@
-/* streams.c - operations in streams: queued, or recorded while a stream is captured into a graph; the host's waits for
- * streams and events.
- */
+/* streams.c - operations in streams: queued, or captured into a graph; the host's waits for streams and events. */
 #include "cudart/core/streams.h"
 #include "cudart/core/graphs.h"
 #include "cudart/core/queue.h"
@@ -18,7 +16,7 @@ struct own_stream {
   uint32_t epoch;
 };
 
-/* The thread ends; work that it left in its stream is still waited for as that of a destroyed stream is. */
+/* End of a thread: work left in its stream is awaited like that of a destroyed stream. */
 static void thread_ended(void *ctx) {
   struct own_stream *own = ctx;
   struct cudart *c = own->c;
@@ -79,7 +77,7 @@ cudaError_t cudart_submit(struct cudart *c, cudaStream_t handle, struct cuda_op 
     drop_params(op);
     return r;
   }
-  if (op->kind == OP_RECORD) { /* marks a place in the capture, makes no node */
+  if (op->kind == OP_RECORD) { /* marks a position in the capture, not a node */
     op->u.event->capture = s->capture;
     op->u.event->tails = s->tails;
     return cudaSuccess;

@@ -1,4 +1,4 @@
-/* textures.c - texture and surface objects and references, translated into what the functional machine samples. */
+/* textures.c - texture and surface objects and references, translated for the functional machine. */
 #include "cudart/core/textures.h"
 #include "cudart/core/arrays.h"
 #include "cudart/core/modules.h"
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "simt/core/texture.h"
 
-/* Channels of equal width, 1, 2 or 4 of them: what the hardware samples. */
+/* Channels of equal width, 1, 2 or 4 of them, as in hardware. */
 static bool channels_of(const struct cudaChannelFormatDesc *d, struct simt_tex *t) {
   int n = (d->x > 0) + (d->y > 0) + (d->z > 0) + (d->w > 0);
   if (n != 1 && n != 2 && n != 4) return false;

@@ -1,5 +1,5 @@
-/* driver.c - libcuda: devices, contexts, modules, functions and launches, for programs and languages that load PTX
- * themselves, and a clear word to those that reach the driver through NVIDIA's own runtime.
+/* driver.c - libcuda: devices, contexts, modules, functions and launches, for programs that load PTX themselves, and a
+ * clear message for programs that reach the driver through NVIDIA's own runtime.
  */
 #include "cudart/driver/driver.h"
 #include "cudart/core/streams.h"
@@ -41,8 +41,8 @@ CUresult cuGetErrorName(CUresult error, const char **name) {
 
 /* ---- NVIDIA's runtime in front of us ---- */
 
-/* Private tables of the driver are asked for by NVIDIA's runtime only: linked into the program or a library, or loaded
- * instead of ours. What it does with them cannot be answered from outside. */
+/* Only NVIDIA's runtime requests private tables of the driver: linked into the program or a library, or loaded instead
+ * of Sluice's. Its use of them cannot be served. */
 CUresult cuGetExportTable(const void **table, const void *id) {
   (void)table, (void)id;
   struct cudart *c = cudart_enter_quiet();
@@ -70,7 +70,7 @@ CUresult cuGetExportTable(const void **table, const void *id) {
   cudart_die(c, &e);
 }
 
-/* The newest variant of `name` that we have. */
+/* The newest available variant of `name`. */
 static void *find_entry(const char *name, bool per_thread) {
   static const char *const suffixes[] = {"_v2_ptsz", "_v2_ptds", "_ptsz", "_ptds", "_v2", ""};
   char full[160];
@@ -90,7 +90,7 @@ CUresult cuGetProcAddress(const char *name, void **entry, int version, uint64_t 
 
 CUresult cuGetProcAddress_v2(const char *name, void **entry, int version, uint64_t flags, int *status) {
   if (!name || !entry) return cudaErrorInvalidValue;
-  /* Before CUDA 12 it had no status. */
+  /* Without a status before CUDA 12. */
   if (strcmp(name, "cuGetProcAddress") == 0 && version < 12000) *entry = (void *)(uintptr_t)cuGetProcAddress;
   else *entry = find_entry(name, flags & PER_THREAD_STREAM);
   if (status) *status = *entry ? FOUND : NOT_FOUND;

@@ -1,4 +1,4 @@
-/* driver.h - what the files of the driver interface (libcuda) share: handles, error numbers, entering.
+/* driver.h - shared by the files of the driver interface (libcuda): handles, error numbers, entering.
  *
  * The driver API and the runtime share the context of the process, so that handles and memory pass between them. Error
  * numbers are the runtime's.
@@ -32,7 +32,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
 #define DRIVER_PTSZ(name) CUDART_PER_THREAD(name, _ptsz)
 #define DRIVER_PTDS(name) CUDART_PER_THREAD(name, _ptds)
 
-/* As in context.h: without waiting for work of streams, and after waiting for all of it. */
+/* As in context.h: without or after waiting for all work of streams. */
 #define DRIVER_ENTER_ASYNC()                             \
   struct cudart *c = cudart_enter();                     \
   if (c->sticky) return cudart_leave_with(c, c->sticky); \

@@ -109,7 +109,7 @@ DRIVER_ALIAS(cuMemHostGetDevicePointer_v2, cuMemHostGetDevicePointer);
 
 struct physical {
   size_t bytes;
-  CUdeviceptr at; /* where it was mapped first; 0: nowhere yet */
+  CUdeviceptr at; /* address of the first mapping; 0: none */
 };
 enum { GRANULARITY = 2 << 20 };
 

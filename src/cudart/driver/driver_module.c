@@ -17,7 +17,7 @@ enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBIN };
 
 /* ---- modules ---- */
 
-/* Text, container or wrapper: told apart by their first bytes. */
+/* Text, container or wrapper: distinguished by the first bytes. */
 static bool fill(struct cudart *c, struct cuda_module *m, const void *image, struct err *e) {
   uint32_t magic = 0;
   size_t room = cudart_readable(image);
@@ -64,7 +64,7 @@ static CUresult load(CUmodule *module, const void *image, const char *label, cha
     *module = m;
     DRIVER_LEAVE(cudaSuccess);
   }
-  m->loaded = m->resolved = m->empty = true; /* nothing comes of it */
+  m->loaded = m->resolved = m->empty = true; /* contains nothing to load */
   DRIVER_LEAVE(refuse(c, &e, log, log_bytes));
 }
 
@@ -93,7 +93,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
   char *data = path ? path_read_whole(path, &bytes) : NULL;
   if (!data) return path ? cudaErrorFileNotFound : cudaErrorInvalidValue;
   CUresult r = load(module, data, path, NULL, 0);
-  /* Containers are unpacked from where they lie, and modules stay until the process ends. */
+  /* Containers are unpacked in place, and modules stay until the process ends. */
   uint32_t magic = 0;
   memcpy(&magic, data, bytes < sizeof magic ? bytes : sizeof magic);
   if (r || (magic != FATBIN_CONTAINER_MAGIC && magic != FATBIN_WRAPPER_MAGIC)) free(data);

@@ -1,9 +1,9 @@
-/* end_hook.c - the calls by which a process ends, or becomes another program, without its exit functions: the
- * simulation is closed first. Part of the preloaded library, whose functions come before those of the C library.
+/* end_hook.c - intercepts calls that end a process, or replace its program, without its exit functions, and closes the
+ * simulation first. Part of the preloaded library, whose functions precede those of the C library.
  *
- * quick_exit() needs nothing here, since our runtime registers a function with it; processes that a signal kills, or
- * that make the system call themselves, leave their state behind (results/ledger.h). A child of vfork() shares our
- * memory: it must come through here without a trace, which the runtime sees to by its process number.
+ * quick_exit() needs no interception, since the runtime registers a function with it; processes that are killed, or
+ * make the system call themselves, leave their state behind (results/ledger.h). A child of vfork() shares memory with
+ * its parent and must not change it here; the runtime checks the process number.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,11 +16,11 @@
 
 enum { EXITS, EXECS }; /* as in context.h */
 
-/* Our runtime, if the process has loaded it. */
+/* Sluice's runtime, if the process has loaded it. */
 static void tell(int how) {
   void (*ends)(int);
   *(void **)&ends = dlsym(RTLD_DEFAULT, "sluice_process_ends");
-  if (!ends) { /* loaded by us, and so not among the names that everybody sees */
+  if (!ends) { /* loaded by Sluice, so its names are not in the global scope */
     void *runtime = dlopen("libsluice-cuda.so", RTLD_LAZY | RTLD_NOLOAD);
     if (runtime) *(void **)&ends = dlsym(runtime, "sluice_process_ends");
   }
@@ -74,8 +74,7 @@ int execveat(int fd, const char *path, char *const argv[], char *const envp[], i
   return real(fd, path, argv, envp, flags);
 }
 
-/* Arguments up to the NULL; `*envp` what follows it, where that is asked for. On the stack, since vfork() has no other.
- */
+/* Arguments up to the NULL; `*envp` the next argument, where needed. On the stack, since vfork() allows no other. */
 #define GATHER(first, with_env)                              \
   va_list ap;                                                \
   int n = 1;                                                 \

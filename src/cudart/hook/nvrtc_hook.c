@@ -1,4 +1,4 @@
-/* nvrtc_hook.c - programs that compile kernels while they run, with NVIDIA's NVRTC.
+/* nvrtc_hook.c - programs that compile kernels at run time, with NVIDIA's NVRTC.
  *
  * Such a program may ask NVRTC for machine code, which only a GPU can run. This library is preloaded by `sluice run`,
  * so these functions come before NVRTC's: the compilation is for the virtual architecture of the same number, and PTX

@@ -1,13 +1,13 @@
 /* static_hook.c - lets a program with NVIDIA's CUDA runtime inside (nvcc's default, -cudart static) use ours.
  *
- * `sluice run` preloads this library. Before anything of the program runs, it looks for objects that define the
- * runtime's functions themselves and whose symbol table is still there, loads our runtime of the same major version,
- * and writes a jump to ours over the first bytes of each of theirs. The layouts of structures differ between major
- * versions, so the version is read from the program: from the constant that its cudaRuntimeGetVersion stores, else
- * from the calls that came or went with a version.
+ * `sluice run` preloads this library. Before the program starts, it finds objects that define the runtime's functions
+ * and have a symbol table, loads Sluice's runtime of the same major version, and overwrites the start of each function
+ * with a jump to Sluice's. The layouts of structures differ between major versions, so the version is read from the
+ * program: from the constant that its cudaRuntimeGetVersion stores, else from the calls that came or went with a
+ * version.
  *
- * This file stands alone: it is loaded into every process that a script starts under `sluice run`, so it must cost
- * next to nothing there and need nothing but the C library.
+ * This file is self-contained: it is loaded into every process that a script starts under `sluice run`, so it must be
+ * cheap and need only the C library.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -80,7 +80,7 @@ static const ElfW(Sym) * find_function(const struct object *o, const char *name)
   return NULL;
 }
 
-/* The hidden calls of the runtime, and not the functions that the compiler puts into each object to make them. */
+/* The hidden calls of the runtime, without the functions that the compiler emits into each object to call them. */
 static bool hidden_call(const char *name) {
   static const char *const hidden[] = {"__cudaRegisterFatBinary",    "__cudaRegisterFatBinaryEnd",
                                        "__cudaUnregisterFatBinary",  "__cudaInitModule",
@@ -166,7 +166,7 @@ static bool find_place(struct place *p, const struct object *o, size_t bytes) {
   return false;
 }
 
-/* Where a call goes: at first to static_hook_first_call, which finds our function. This library starts before the C
+/* Target of a call: at first static_hook_first_call, which resolves the function. This library starts before the C
  * library, when nothing can be loaded yet. */
 struct target {
   void *to;
@@ -175,10 +175,10 @@ struct target {
 };
 
 static int not_supported(void) {
-  return 801; /* cudaErrorNotSupported; SLUICE_ALLOW_REFUSED has let the call pass */
+  return 801; /* cudaErrorNotSupported; the call was allowed by SLUICE_ALLOW_REFUSED */
 }
 
-/* `sluice run` is to know that the code is ours. */
+/* Shows `sluice run` that the exit code is Sluice's. */
 static void die(void) {
   const char *dir = getenv("SLUICE_DIR");
   char path[4096];
@@ -287,8 +287,8 @@ static void patch(uintptr_t at, const uint8_t *slot) {
   memcpy((void *)(at + 1), &d, sizeof d);
 }
 
-/* The runtime lies in one piece. A function in it whose name we do not know is one of a newer runtime; a function of
- * such a name elsewhere is the program's own. */
+/* The runtime is contiguous. An unknown function inside it belongs to a newer runtime; a function of such a name
+ * elsewhere is the program's. */
 static void patch_all(const struct object *o, struct place *p, int major) {
   uintptr_t first = UINTPTR_MAX, last = 0;
   for (size_t i = 0; i < o->count; i++) {
@@ -328,7 +328,9 @@ static bool writable(const struct dl_phdr_info *info, bool on) {
 static void redirect(const struct dl_phdr_info *info, const struct object *o) {
   if (!find_function(o, "__cudaRegisterFatBinary") && !find_function(o, "cudaRuntimeGetVersion")) return;
   char folder[3800];
-  if (!own_folder(folder, sizeof folder) || strncmp(o->path, folder, strlen(folder)) == 0) return; /* our own runtime */
+  if (!own_folder(folder, sizeof folder) || strncmp(o->path, folder, strlen(folder)) == 0)
+    return; /* Sluice's own
+                                                                                                    * runtime */
   int major = runtime_major(o);
   const char *error = NULL;
   struct place place = {0};

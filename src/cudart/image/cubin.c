@@ -1,9 +1,9 @@
 /* cubin.c - registers per thread from machine code.
  *
- * The PTX is what gets simulated, but how many CTAs fit on an SM depends on physical registers, and those only the
- * machine code beside the PTX states: in bits 24 to 31 of sh_info of section .text.KERNEL, and in .nv.info as attribute
- * EIATTR_REGCOUNT (format 4, attribute 0x2f, 8 bytes: symbol index, count), which wins where both are there because
- * newer compilers stopped filling the former.
+ * PTX is simulated, but the number of CTAs per SM depends on physical registers, which only the machine code beside
+ * the PTX gives: in bits 24 to 31 of sh_info of section .text.KERNEL, and in .nv.info as attribute EIATTR_REGCOUNT
+ * (format 4, attribute 0x2f, 8 bytes: symbol index, count), which takes precedence, since newer compilers leave the
+ * former empty.
  */
 #include <gelf.h>
 #include <libelf.h>

@@ -1,9 +1,9 @@
 /* fatbin.c - reader of CUDA fat binaries.
  *
  * Layout as measured on nvcc 11.8, nvcc 13.0 and clang 14 to 22 output: a 16-byte container header, then entries back
- * to back, each a header of at least 64 bytes (its size is in it) and a payload padded to 8. PTX is stored plain, as a
- * raw LZ4 block (nvcc 11) or as a zstd frame (nvcc 13). Headers are read with memcpy: nothing promises their alignment
- * once a container comes from a file.
+ * to back, each a header of at least 64 bytes (its size is in it) and a payload padded to 8. PTX is stored
+ * uncompressed, as a raw LZ4 block (nvcc 11) or as a zstd frame (nvcc 13). Headers are read with memcpy, since a
+ * container in a file may be unaligned.
  */
 #include "cudart/image/fatbin.h"
 
@@ -129,8 +129,8 @@ static bool unpack_zstd(struct fatbin_item *item, char *out, struct err *e) {
   return true;
 }
 
-/* What the compressed payload can expand to at most: a forged size must not make us allocate it first. LZ4 cannot
- * exceed 255:1; a zstd frame usually states its size. */
+/* Upper bound of the decompressed size, so that a forged size is not allocated: LZ4 cannot exceed 255:1; a zstd frame
+ * usually states its size. */
 static bool plausible(const struct fatbin_item *item) {
   if (item->plain_bytes == 0 || item->plain_bytes > MAX_PLAIN) return false;
   if (item->compressed_bytes == 0 || item->compressed_bytes > item->stored_bytes) return false;

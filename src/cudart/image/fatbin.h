@@ -1,7 +1,7 @@
 /* fatbin.h - reader of CUDA fat binaries: containers of PTX and machine code as nvcc and clang embed them.
  *
- * Reading touches only the entry headers; an entry is decompressed when it is asked for. Every offset is checked
- * against the bytes that are really there, so truncated and corrupted containers end in an error, never in a fault.
+ * Reading touches only the entry headers; an entry is decompressed on demand. Every offset is checked against the
+ * readable bytes, so truncated and corrupted containers give an error, never a fault.
  */
 #ifndef CUDART_FATBIN_H
 #define CUDART_FATBIN_H
@@ -27,7 +27,7 @@ struct fatbin_wrapper {
 };
 
 struct fatbin_item {
-  uint32_t kind;      /* enum fatbin_kind, or a kind that is not known */
+  uint32_t kind;      /* enum fatbin_kind, or an unknown kind */
   uint32_t container; /* order in which its container was added, from 0 */
   uint32_t sm;        /* 35 */
   uint32_t isa_major, isa_minor;
@@ -47,7 +47,7 @@ struct fatbin {
 
 /* Add the container at `data`, of which `limit` bytes can be read. False: `e` names the offset and the rule broken. */
 bool fatbin_add(struct fatbin *f, const void *data, size_t limit, struct err *e);
-/* The entry's plain bytes: item->plain and plain_len. PTX loses its trailing NULs. */
+/* The entry's uncompressed bytes: item->plain and plain_len. PTX loses its trailing NULs. */
 bool fatbin_unpack(struct fatbin *f, struct fatbin_item *item, struct err *e);
 /* The PTX of `container` that a driver would take for a device of compute capability `cc` (20, 75): the highest target
  * not above it, otherwise the lowest. NULL: the container holds no PTX. */
@@ -57,7 +57,7 @@ struct fatbin_item *fatbin_choose_cubin(struct fatbin *f, uint32_t container, ui
 void fatbin_free(struct fatbin *f);
 
 /* Calls `found` for each kernel of a cubin with the registers a thread needs (from the section headers or, in newer
- * files, from .nv.info). False: not a cubin that can be read; what was reported before stays valid. */
+ * files, from .nv.info). False: not a readable cubin; kernels reported before stay valid. */
 bool cubin_registers(const void *image, size_t bytes, void (*found)(void *ctx, const char *kernel, uint32_t regs),
                      void *ctx);
 

@@ -1,7 +1,7 @@
 /* gl.c - reading and writing the program's OpenGL buffers, textures and renderbuffers.
  *
  * Names and numbers are those of the OpenGL registry. CUDA C Programming Guide, "OpenGL Interoperability", lists the
- * image formats that CUDA shares; other formats are refused with a reason.
+ * image formats that CUDA shares; other formats are rejected with a reason.
  */
 #include "cudart/interop/gl.h"
 
@@ -201,7 +201,7 @@ static int get(const struct gl *g, unsigned what) {
   return v;
 }
 
-/* An error that the application has not asked about yet stays its own. */
+/* Keep an error that the application has not read yet. */
 static unsigned take_error(const struct gl *g) {
   unsigned first = g->GetError(), next = first;
   for (int i = 0; next && i < MOST_ERRORS; i++) next = g->GetError();
@@ -217,7 +217,7 @@ static void give_error_back(const struct gl *g, unsigned error) {
   case GL_INVALID_VALUE:
     g->Clear(1);
     break;
-  case GL_INVALID_OPERATION: /* there is no buffer to ask */
+  case GL_INVALID_OPERATION: /* no buffer is bound */
     bound = get(g, GL_ARRAY_BUFFER_BINDING);
     g->BindBuffer(GL_ARRAY_BUFFER, 0);
     g->GetBufferParameteriv(GL_ARRAY_BUFFER, GL_BUFFER_SIZE, &v);
@@ -228,7 +228,7 @@ static void give_error_back(const struct gl *g, unsigned error) {
   }
 }
 
-/* Ends what take_error began: whether all went well between. */
+/* End of take_error's scope: true without an error in between. */
 static bool went_well(const struct gl *g, unsigned before) {
   bool good = take_error(g) == 0;
   give_error_back(g, before);

@@ -1,8 +1,8 @@
-/* gl.h - the program's own OpenGL, as far as sharing buffers and textures with CUDA needs it.
+/* gl.h - the program's OpenGL, for sharing buffers and textures with CUDA.
  *
- * Nothing links with OpenGL: its entry points are looked up among the libraries that the program loaded. All functions
- * work in the calling thread's current context and leave the application's bindings and its error flag as they found
- * them. Desktop OpenGL from 1.5 on, OpenGL ES from 3.0 on (images: 3.1).
+ * Nothing links with OpenGL: entry points are looked up among the libraries that the program loaded. All functions
+ * work in the calling thread's current context and preserve the application's bindings and error flag. Desktop OpenGL
+ * from 1.5 on, OpenGL ES from 3.0 on (images: 3.1).
  */
 #ifndef CUDART_GL_H
 #define CUDART_GL_H
@@ -28,10 +28,10 @@ struct gl_image {
 bool gl_current(struct gl **gl);
 /* False: not a buffer object, or one without storage. */
 bool gl_buffer_bytes(struct gl *gl, uint32_t name, uint64_t *bytes);
-/* False: OpenGL would not, for instance because the application has mapped the buffer. */
+/* False: OpenGL failed, for instance because the application has mapped the buffer. */
 bool gl_buffer_read(struct gl *gl, uint32_t name, void *to, uint64_t bytes);
 bool gl_buffer_write(struct gl *gl, uint32_t name, const void *from, uint64_t bytes);
-/* What kind of image it is. NULL, or why CUDA cannot share it. */
+/* The kind of image. NULL, or why CUDA cannot share it. */
 const char *gl_image_describe(struct gl *gl, uint32_t name, uint32_t target, struct gl_image *out);
 /* All of one level; rows of `row_texels` and slices of `slice_rows` rows in memory. */
 bool gl_image_read(struct gl *gl, const struct gl_image *i, uint32_t level, void *to, uint32_t row_texels,

@@ -1,9 +1,9 @@
-/* graphics.c - sharing OpenGL objects with CUDA: registration, mapping, and what mapped resources are seen through.
+/* graphics.c - sharing OpenGL objects with CUDA: registration, mapping, and access to mapped resources.
  *
  * CUDA Runtime API, "Graphics Interoperability": OpenGL's work before a mapping comes before CUDA's work in the stream
  * after it, and the other way round for unmapping. Here both calls wait for all work of streams and then copy, which
- * orders more than is asked for. The copies take no simulated time: on a GPU that draws there would be none. Device
- * addresses stay the same from one mapping to the next.
+ * orders more than required. The copies take no simulated time: a GPU that draws needs none. Device addresses stay the
+ * same from one mapping to the next.
  */
 #include "cudart/interop/graphics.h"
 #include "cudart/core/arrays.h"
@@ -118,7 +118,7 @@ static cudaError_t refused(struct cudart *c, const struct cuda_graphics *r, cuda
                     verb, r->name ? "buffer" : "image", r->name ? r->name : r->image.name);
 }
 
-/* A buffer may have been given other storage since it was mapped last. */
+/* A buffer's storage may have changed since it was last mapped. */
 static cudaError_t place_buffer(struct cudart *c, struct cuda_graphics *r) {
   uint64_t bytes;
   if (!gl_buffer_bytes(c->gl, r->name, &bytes)) return refused(c, r, cudaErrorMapBufferObjectFailed, "mapping");
@@ -164,7 +164,7 @@ static cudaError_t unmap_one(struct cudart *c, struct cuda_graphics *r) {
   return good ? cudaSuccess : refused(c, r, cudaErrorUnmapBufferObjectFailed, "unmapping");
 }
 
-/* Handles all known, each once, and in the state that they should be in. */
+/* All handles are known, distinct, and in the required state. */
 static cudaError_t check_list(struct cudart *c, unsigned count, struct cuda_graphics *const *r, bool mapped) {
   if (count && !r) return cudaErrorInvalidValue;
   for (unsigned i = 0; i < count; i++) {
@@ -177,7 +177,7 @@ static cudaError_t check_list(struct cudart *c, unsigned count, struct cuda_grap
   return cudaSuccess;
 }
 
-/* Nothing of any stream is under way any more: the blocking and the others. */
+/* All streams are idle, blocking and others. */
 static cudaError_t settle(struct cudart *c, cudaStream_t stream) {
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s) return cudaErrorInvalidResourceHandle;

@@ -1,7 +1,7 @@
 /* graphics.h - OpenGL buffers and images that CUDA works on, for the calls of runtime and driver.
  *
- * Sluice's device memory and OpenGL's are apart: mapping copies the contents from OpenGL, unmapping copies them back,
- * unless the flags say that one of the two is not needed. Errors are the driver's; the runtime's of CUDA 9 differ.
+ * Sluice's device memory and OpenGL's are separate: mapping copies the contents from OpenGL, unmapping copies them
+ * back, unless the flags make one of them unnecessary. Errors are the driver's; the runtime's of CUDA 9 differ.
  */
 #ifndef CUDART_GRAPHICS_H
 #define CUDART_GRAPHICS_H
@@ -18,7 +18,7 @@ struct cuda_graphics {
   bool mapped;
   uint64_t ptr, bytes;        /* of a buffer, from the first mapping on */
   struct cuda_mipmap *mips;   /* of an image */
-  struct cuda_array **layers; /* arrays of single layers that were asked for, [level * layer_count + layer], or NULL */
+  struct cuda_array **layers; /* arrays of single layers, created on demand, [level * layer_count + layer], or NULL */
   uint32_t layer_count;
 };
 
@@ -30,7 +30,7 @@ cudaError_t graphics_unregister(struct cudart *c, struct cuda_graphics *r);
 cudaError_t graphics_set_flags(struct cudart *c, struct cuda_graphics *r, unsigned flags);
 cudaError_t graphics_map(struct cudart *c, unsigned count, struct cuda_graphics *const *r, cudaStream_t stream);
 cudaError_t graphics_unmap(struct cudart *c, unsigned count, struct cuda_graphics *const *r, cudaStream_t stream);
-/* What mapped resources are seen through. */
+/* Access to mapped resources. */
 cudaError_t graphics_pointer(struct cudart *c, struct cuda_graphics *r, uint64_t *ptr, size_t *bytes);
 cudaError_t graphics_array(struct cudart *c, struct cuda_graphics *r, unsigned layer, unsigned level,
                            struct cuda_array **out);

@@ -1,6 +1,6 @@
-/* api.h - what the files of the runtime interface share. They are compiled once per major version of CUDA.
+/* api.h - shared by the files of the runtime interface, which are compiled once per major version of CUDA.
  *
- * Names and signatures are the public ones; every exported function has its row in calls.def.
+ * Names and signatures are the public ones; every exported function has a row in calls.def.
  */
 #ifndef CUDART_API_H
 #define CUDART_API_H
@@ -14,9 +14,9 @@
 #define PTSZ(name) CUDART_PER_THREAD(name, _ptsz)
 #define PTDS(name) CUDART_PER_THREAD(name, _ptds)
 
-/* The version of CUDA that this library stands for, as CUDART_VERSION: 9000, 10010, ... (api_version.c). */
+/* The version of CUDA that this library represents, as CUDART_VERSION: 9000, 10010, ... (api_version.c). */
 extern const int cudart_api_version __attribute__((visibility("hidden")));
-/* The number that a program of that version knows an error code by, and back. */
+/* Error codes in the numbering of that version, and back. */
 cudaError_t cudart_error_number(cudaError_t code) __attribute__((visibility("hidden")));
 cudaError_t cudart_error_code(cudaError_t number) __attribute__((visibility("hidden")));
 #if CUDART_MAJOR <= 10

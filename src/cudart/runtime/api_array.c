@@ -127,7 +127,7 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y
 }
 PTDS(cudaMemcpy2DArrayToArray);
 
-/* A run of bytes that starts at a place of an array and goes on over row ends: as one copy per row. */
+/* A run of bytes from a position of an array across row ends: one copy per row. */
 enum array_way { TO_ARRAY, FROM_ARRAY };
 static cudaError_t copy_run(struct cuda_side in, const void *memory, size_t bytes, int kind, cudaStream_t stream,
                             enum array_way way, enum cuda_when when) {
@@ -217,7 +217,7 @@ static cudaError_t resource_of(struct cudart *c, const struct cudaResourceDesc *
   }
 }
 
-/* What a program of this version has of a texture description. */
+/* This version's part of a texture description. */
 static size_t desc_bytes(void) {
   if (cudart_api_version >= 12000) return sizeof(struct cudaTextureDesc);
   return cudart_api_version >= 10020 ? offsetof(struct cudaTextureDesc, seamlessCubemap)

@@ -216,8 +216,8 @@ cudaError_t cudaThreadSynchronize(void) {
   return cudaDeviceSynchronize();
 }
 
-/* What was allocated stays until the process ends, so that handles of the program cannot dangle; the error state is
- * cleared, as the last call of a run expects. A fault stays: the run cannot be trusted after it. */
+/* Allocations stay until the process ends, so that handles cannot dangle; the error state is cleared, as the last call
+ * of a run expects. A fault stays: the run cannot be trusted after it. */
 static bool is_variable(const struct cudart *c, uint64_t base) {
   for (const struct cuda_module *m = c->modules; m; m = m->next)
     for (const struct cuda_variable *v = m->variables; v; v = v->next)
@@ -230,8 +230,8 @@ static void forget(struct ptrmap *m, bool own) {
   ptrmap_free(m);
 }
 
-/* The context starts anew: its memory, arrays, streams and events are gone, variables have their first values, a fault
- * is forgotten. Handles that the program keeps are refused from now on. */
+/* Reset the context: memory, arrays, streams and events are gone, variables have their initial values, a fault is
+ * cleared. Handles kept by the program become invalid. */
 cudaError_t cudaDeviceReset(void) {
   struct cudart *c = cudart_enter();
   uint64_t at = 0;
@@ -381,7 +381,7 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, int attribute, int source, int
 
 /* ---- versions, errors, profiler ---- */
 
-/* The newest CUDA there is a runtime for here: programs refuse a driver that is older than their runtime. */
+/* The newest supported CUDA: programs reject a driver older than their runtime. */
 enum { DRIVER_VERSION = 13000 };
 
 cudaError_t cudaDriverGetVersion(int *version) {
@@ -412,7 +412,7 @@ cudaError_t cudaPeekAtLastError(void) {
   return cudart_error_number(cudart_last_error(false));
 }
 
-/* Everything is recorded anyway. */
+/* All calls are recorded anyway. */
 cudaError_t cudaProfilerStart(void) {
   CUDART_ENTER();
   return cudart_leave(c, cudaSuccess);

@@ -12,9 +12,8 @@ struct cudaExternalMemoryMipmappedArrayDesc {
   unsigned flags, numLevels;
 };
 
-/* What is signalled and waited for: the value comes first. The second form, which the driver has too, came with
- * CUDA 11.2 and is all there is from CUDA 13 on. Of the first one, what follows the value grew between CUDA 10.0
- * and 10.2. */
+/* Values of signals and waits; the value comes first. The second form, which the driver has too, came with CUDA 11.2
+ * and is all there is from CUDA 13 on. Of the first one, what follows the value grew between CUDA 10.0 and 10.2. */
 struct signal_1 {
   unsigned long long value, sci, key;
   unsigned flags;

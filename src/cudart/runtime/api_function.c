@@ -1,4 +1,4 @@
-/* api_function.c - what a program may ask and set about a kernel, and how many of its CTAs fit on an SM. */
+/* api_function.c - attributes of a kernel, and its CTAs per SM. */
 #include <string.h>
 
 #include "cudart/core/clusters.h"
@@ -54,7 +54,7 @@ cudaError_t cudaFuncSetAttribute(const void *func, int attribute, int value) {
   return cudart_leave(c, cudaSuccess);
 }
 
-/* Preferences between L1 and shared memory: the configuration decides that here. */
+/* Preferences between L1 and shared memory are ignored: the configuration decides. */
 cudaError_t cudaFuncSetCacheConfig(const void *func, int config) {
   CUDART_ENTER();
   if (!cudart_function(c, func)) return cudart_leave(c, cudaErrorInvalidDeviceFunction);

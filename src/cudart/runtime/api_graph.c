@@ -44,7 +44,7 @@ cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph) {
   return cudart_leave(c, cudaSuccess);
 }
 
-/* Append a node that waits for `deps`; on failure what the operation owns is freed. */
+/* Append a node that waits for `deps`; on failure the operation's resources are freed. */
 cudaError_t api_graph_insert(struct cudart *c, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                              size_t count, struct cuda_op *op) {
   struct cuda_graph *g = api_graph_known(c, graph);
@@ -225,7 +225,7 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph, 
   return event_node(node, graph, deps, count, event, OP_WAIT);
 }
 
-/* The address must be known when the node is made, so the memory exists from then on. */
+/* The address is needed when the node is created, so the memory is allocated then. */
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                      size_t count, struct cudaMemAllocNodeParams *p) {
   CUDART_ENTER_ASYNC();
@@ -327,7 +327,7 @@ static cudaError_t add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, con
 #if CUDART_MAJOR >= 13
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                      const void *edges, size_t count) {
-  (void)edges; /* programmatic edges are stricter here: plain ones */
+  (void)edges; /* programmatic edges are treated as the stricter full ones */
   return add_edges(graph, from, to, count);
 }
 #else

@@ -1,15 +1,15 @@
-/* api_graph.h - what the files of the graph interface share. Compiled once per major version, and not exported. */
+/* api_graph.h - shared by the files of the graph interface. Compiled once per major version; not exported. */
 #ifndef CUDART_API_GRAPH_H
 #define CUDART_API_GRAPH_H
 
 #include "cudart/runtime/api.h"
 
 #pragma GCC visibility push(hidden)
-/* Handles of the program: NULL where they are none of ours. */
+/* Handles of the program: NULL if invalid. */
 struct cuda_graph *api_graph_known(struct cudart *c, cudaGraph_t g);
 struct cuda_node *api_graph_node(struct cudart *c, cudaGraphNode_t n);
 struct cuda_exec *api_graph_exec(struct cudart *c, cudaGraphExec_t x);
-/* Append a node that waits for `deps`; on failure what the operation owns is freed. */
+/* Append a node that waits for `deps`; on failure the operation's resources are freed. */
 cudaError_t api_graph_insert(struct cudart *c, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
                              size_t count, struct cuda_op *op);
 /* Operations from the parameters of nodes. */

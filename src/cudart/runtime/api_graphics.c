@@ -1,5 +1,4 @@
-/* api_graphics.c - sharing OpenGL buffers and images with CUDA, in the form of CUDA 3 and later and in that before it.
- */
+/* api_graphics.c - sharing OpenGL buffers and images with CUDA, in the interface since CUDA 3 and the one before. */
 #include "cudart/runtime/api.h"
 #include "cudart/interop/graphics.h"
 

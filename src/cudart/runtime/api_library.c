@@ -1,5 +1,5 @@
-/* api_library.c - calls of CUDA 11.8 and later that hand over to others: entry points of the driver library, modules
- * loaded at run time, copies in batches, clusters.
+/* api_library.c - calls of CUDA 11.8 and later that delegate: entry points of the driver library, modules loaded at
+ * run time, copies in batches, clusters.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -199,7 +199,7 @@ cudaError_t cudaMemcpyBatchAsync(void **to, void **from, size_t *bytes, size_t c
 #endif
 PTSZ(cudaMemcpyBatchAsync);
 
-/* Where managed memory lies is not modelled. */
+/* The location of managed memory is not modelled. */
 cudaError_t cudaMemPrefetchBatchAsync(void **ptrs, size_t *bytes, size_t count, void *locations, size_t *which,
                                       size_t location_count, unsigned long long flags, cudaStream_t stream) {
   (void)bytes, (void)locations, (void)which, (void)location_count, (void)flags;

@@ -364,7 +364,7 @@ cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol) {
 
 /* ---- sets ---- */
 
-/* Of bytes: memory with its pitch, and what is set in it. */
+/* A set, in bytes: memory with its pitch, and the value. */
 static cudaError_t set(struct cudaPitchedPtr p, int value, struct cudaExtent extent, cudaStream_t stream) {
   CUDART_ENTER_ASYNC();
   struct cuda_op op = {.kind = OP_SET,

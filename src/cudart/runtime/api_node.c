@@ -1,5 +1,5 @@
-/* api_node.c - graph nodes after they were made, and by the one call for all kinds: edges, parameters, conditional
- * nodes, user objects.
+/* api_node.c - changes of existing graph nodes, and the generic node calls: edges, parameters, conditional nodes, user
+ * objects.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,7 +219,8 @@ static cudaError_t cut(cudaGraph_t graph, const cudaGraphNode_t *from, const cud
   return cudart_leave(c, cudaSuccess);
 }
 
-/* With data of the edges (the plain names of CUDA 13, _v2 before) and without. Programmatic edges are plain ones here.
+/* With edge data (the unsuffixed names of CUDA 13, _v2 before) and without. Programmatic edges are treated as full
+ * ones.
  */
 #if CUDART_MAJOR >= 13
 #define WITH_EDGE_DATA(name) name

@@ -113,7 +113,7 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
-  (void)keep; /* nothing is held back */
+  (void)keep; /* no memory is retained */
   CUDART_ENTER();
   return cudart_leave(c, ptrmap_get(&c->pools, (uintptr_t)pool) ? cudaSuccess : cudaErrorInvalidValue);
 }

@@ -1,4 +1,4 @@
-/* api_refused.c - the calls that calls.def answers with cudaErrorNotSupported or refuses by name. */
+/* api_refused.c - calls that return cudaErrorNotSupported or are rejected by name, as in calls.def. */
 #include "cudart/runtime/api.h"
 
 #define CUDA_GROUP(title)

@@ -45,7 +45,7 @@ void **__cudaRegisterFatBinary(void *wrapper) {
 }
 
 void __cudaRegisterFatBinaryEnd(void **handle) {
-  (void)handle; /* loading waits for the first call that needs the device */
+  (void)handle; /* modules are loaded by the first call that needs the device */
 }
 
 /* At exit: the session outlives this, because destructors of the program may still use it. */
@@ -59,7 +59,7 @@ char __cudaInitModule(void **handle) {
   return 1;
 }
 
-/* Kernels of NVIDIA's device runtime library come with some link lines; nobody launches them by name. */
+/* Kernels of NVIDIA's device runtime library are linked into some programs; none is launched by name. */
 static bool device_runtime_kernel(const char *name) {
   return strstr(name, "cuda_device_runtime_cu") != NULL;
 }
@@ -141,7 +141,7 @@ void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, c
 }
 
 void __cudaRegisterShared(void **handle, void **device) {
-  (void)handle, (void)device; /* CUDA 9 and older announce shared variables; PTX declares them anyway */
+  (void)handle, (void)device; /* CUDA 9 and older register shared variables; PTX declares them as well */
 }
 
 void __cudaRegisterSharedVar(void **handle, void **device, size_t size, size_t alignment, int storage) {
@@ -149,7 +149,7 @@ void __cudaRegisterSharedVar(void **handle, void **device, size_t size, size_t a
 }
 
 char __cudaRegisterUnifiedTable(void **handle, void *table) {
-  (void)handle, (void)table; /* host-side table for unified function pointers, which nothing here uses */
+  (void)handle, (void)table; /* host-side table for unified function pointers; unused here */
   return 1;
 }
 

@@ -93,7 +93,7 @@ static cudaError_t known_stream(cudaStream_t stream) {
   return cudart_leave(c, cudart_stream(c, stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
-/* Access-policy windows and the like: hints that nothing here acts on. */
+/* Access-policy windows and the like: hints without effect. */
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, int attribute, const void *value) {
   (void)attribute, (void)value;
   return known_stream(stream);
@@ -279,7 +279,7 @@ static bool reached(const struct cuda_stream *s, const struct cuda_node *n) {
   return false;
 }
 
-/* Every captured node must lead to the origin stream's end: work forked off must have been joined. */
+/* Every captured node must lead to the origin stream's end: forked work must have been joined. */
 static bool joined(const struct cuda_stream *s, struct cuda_graph *g) {
   for (struct cuda_node *n = g->nodes; n; n = n->next) n->mark = 0;
   for (struct cuda_node *n = g->nodes; n; n = n->next)
@@ -309,7 +309,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     struct cuda_event *e = c->events.slots[i].value;
     if (e && e->capture == g) e->capture = NULL;
   }
-  bool own = !s->into; /* a graph of the program's stays what it is */
+  bool own = !s->into; /* a graph of the program is not replaced */
   s->into = false;
   if (whole && graph) *graph = g;
   if (!whole && own) graph_free(c, g);

@@ -1,4 +1,4 @@
-/* api_version.c - the minor version that a runtime library stands for, which decides what error codes are numbered.
+/* api_version.c - the CUDA version that a runtime library represents, which determines the numbering of error codes.
  *
  * Compiled once per library with CUDART_VERSION; the other files of the interface once per major version.
  */

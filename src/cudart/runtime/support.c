@@ -1,6 +1,6 @@
-/* support.c - prints docs/reference/cuda-support.md from calls.def: what every runtime call does, and how much of what
- * real programs use is covered. `cuda-support FOOTPRINT.csv [LIBCUDA]` reads the footprint (kind, function, number of
- * programs) and, for the driver API, asks the library which functions it has.
+/* support.c - prints docs/reference/cuda-support.md from calls.def: the semantics of every runtime call, and the
+ * coverage of calls in real programs. `cuda-support FOOTPRINT.csv [LIBCUDA]` reads the footprint (kind, function,
+ * number of programs) and, for the driver API, asks the library which functions it has.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static struct row rows[] = {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 struct tally {
-  unsigned long calls[STATUSES + 1], programs[STATUSES + 1]; /* the last: not there at all */
+  unsigned long calls[STATUSES + 1], programs[STATUSES + 1]; /* last: absent */
 };
 
 static void count(struct tally *t, int status, unsigned long programs) {
@@ -59,7 +59,7 @@ static void print_rows(void) {
   }
 }
 
-/* Headers map some driver calls to a _v2 name; either counts. */
+/* Headers map some driver calls to a _v2 name; either one counts. */
 static int driver_has(void *lib, const char *name) {
   char v2[160];
   snprintf(v2, sizeof v2, "%.150s_v2", name);

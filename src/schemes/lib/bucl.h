@@ -2,15 +2,15 @@
  * refused accesses (Zhao et al., ICPADS 2016, section IV-B).
  *
  * The hit rate is that of the accepted accesses of SM 0 to global memory; a period without any counts as 0. An access
- * to a line on its way is no miss, as in the windowed miss rate of the simulator that the paper's authors extended
- * (with pending=0 it is one): programs whose warps share lines then keep the rate above the threshold and are left
- * alone).
+ * to a pending line is not a miss, as in the windowed miss rate of the simulator that the paper's authors extended
+ * (with pending=0 it is): programs whose warps share lines then keep the rate above the threshold and are not
+ * bypassed.
  *
- * A refused access whose line is on its way waits (merge=0): section II-B puts it into the waiting list of its MSHR,
- * "no new load request is issued"; only a miss that needs a request of its own can want an MSHR, a line or a place in
- * the miss queue. That the list may be full (8 waiters), and that the miss queue is asked about before the list, are
- * the simulator's ways, of which the paper says nothing. Past the L1 such an access fetches again what is about to
- * come. With merge=1 it may bypass like any other; with merge=2 it waits only where the list is full.
+ * A refused access to a pending line waits (merge=0): section II-B puts it into the waiting list of its MSHR, "no new
+ * load request is issued"; only a miss that needs a request of its own can want an MSHR, a line or a place in the miss
+ * queue. The limit of the list (8 waiters), and the check of the miss queue before the list, are properties of the
+ * simulator that the paper does not mention. A bypass of such an access fetches pending data a second time. With
+ * merge=1 it may bypass like any other; with merge=2 it waits only where the list is full.
  */
 #ifndef SCHEMES_LIB_BUCL_H
 #define SCHEMES_LIB_BUCL_H
@@ -53,7 +53,7 @@ static inline void bucl_monitor_access(struct bucl_monitor *m, const struct l1_e
     "merge", "", "refused accesses to a line on its way: 0 wait; 1 may bypass; 2 wait if its list of waiters is full", \
         0, 2, 0, true                                                                                                  \
   }
-/* How refused accesses end: the rows that both tables of counters have in a row. */
+/* Outcomes of refused accesses: consecutive rows of both tables of counters. */
 enum { BUCL_PASSED, BUCL_KEPT_HIT_RATE, BUCL_KEPT_FULL, BUCL_KEPT_MERGE };
 #define BUCL_STALL_COUNTERS                                                                                           \
   {"bypassed_on_stall", "access", "refused accesses sent around the L1", true},                                       \
@@ -62,11 +62,11 @@ enum { BUCL_PASSED, BUCL_KEPT_HIT_RATE, BUCL_KEPT_FULL, BUCL_KEPT_MERGE };
     "kept_merge", "access", "refused accesses kept at first because their line was on its way", false                 \
   }
 
-/* May a refused access bypass the L1? Counts the reason of a first refusal in the four counters at `n`. */
+/* True if a refused access may bypass the L1. Counts the reason of a first refusal in the four counters at `n`. */
 static inline bool bucl_may_pass(const struct bucl_monitor *m, const struct l1_event *e, enum l1_outcome why,
                                  double hit_rate, double uib, double merge, uint64_t *n) {
   if (m->hit_rate >= hit_rate) {
-    if (hit_rate > 0) n[BUCL_KEPT_HIT_RATE] += !e->retry; /* at 0 passing is off, not refused */
+    if (hit_rate > 0) n[BUCL_KEPT_HIT_RATE] += !e->retry; /* at 0 bypassing is off, not refused */
     return false;
   }
   if (merge == 0 ? e->pending : merge == 2 && why == L1_NO_MERGE) {

@@ -1,4 +1,4 @@
-/* eaf.h - evicted-address filters: a Bloom filter per L2 sub-partition of the lines it evicted lately (Seshadri, Mutlu,
+/* eaf.h - evicted-address filters: a Bloom filter per L2 sub-partition of its recently evicted lines (Seshadri, Mutlu,
  * Kozuch, Mowry, PACT 2012, section 3).
  *
  * 8 bits per line of the sub-partition; cleared when as many addresses as it has lines were inserted. The number of

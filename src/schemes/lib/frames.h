@@ -1,5 +1,5 @@
-/* frames.h - a sectored cache: frames of one line each, with a bit per chunk; least recently used. What `line`,
- * `sector` and `lamar` share. Liptay, "Structural aspects of the System/360 Model 85", IBM Systems Journal 7(1), 1968.
+/* frames.h - a sectored cache: frames of one line each, with a bit per chunk; least recently used. Shared by `line`,
+ * `sector` and `lamar`. Liptay, "Structural aspects of the System/360 Model 85", IBM Systems Journal 7(1), 1968.
  *
  * A frame that waits for any chunk is not replaced. Ways are chosen as the baseline does: the highest that is free,
  * else the one used longest ago, so that with chunks of a line it is the baseline. With `per` set, the victim is the
@@ -15,15 +15,15 @@ enum { FRAMES_MAX = 4096 };
 struct frame {
   uint64_t line, used;
   uint32_t valid, pending; /* chunks */
-  uint32_t read;           /* chunks that were read since the frame was taken */
+  uint32_t read;           /* chunks read since the frame was allocated */
   uint8_t warp;            /* that fetched it */
   bool reused;
   uint64_t bits; /* see frames_bits */
 };
 struct frames {
   uint64_t draw;
-  uint64_t absent; /* a line that has no frame: the last one looked for in vain, until a frame is taken */
-  uint32_t last;   /* the frame found last; worth a look first */
+  uint64_t absent; /* a line without a frame: the last failed lookup, until a frame is allocated */
+  uint32_t last;   /* the frame found last; tried first */
   uint32_t per;    /* chunks of a frame if replaced by their recently-used bits; 0: least recently used */
   struct frame at[];
 };
@@ -50,7 +50,7 @@ static inline struct frame *frames_find(struct frames *f, const struct l1_event 
   return NULL;
 }
 
-/* The frame to take for a line that has none; NULL: all wait for data. */
+/* The frame for a line that has none; NULL: all wait for data. */
 static inline struct frame *frames_victim(struct frames *f, const struct l1_event *e, uint32_t ways) {
   struct frame *set = f->at + e->set * ways, *best = NULL;
   bool free = false;
@@ -82,8 +82,8 @@ static inline bool frames_has_place(struct frames *f, const struct l1_event *e, 
   return frames_find(f, e, ways) || frames_victim(f, e, ways);
 }
 
-/* Make room for the missing chunks (frames_has_place said yes). `evicted`, if not NULL, gets the line that went, valid
- * 0 if none. */
+/* Allocate the missing chunks (frames_has_place was true). `evicted`, if not NULL, receives the evicted line, valid 0
+ * if none. */
 static inline struct frame *frames_reserve(struct scheme_ctx *c, struct frames *f, const struct l1_event *e,
                                            uint32_t ways, uint32_t missing, struct frame *evicted) {
   struct frame *at = frames_find(f, e, ways);
@@ -120,7 +120,7 @@ static inline void frames_fill(struct frames *f, const struct l1_event *e, uint3
   at->pending &= ~chunks;
 }
 
-/* A store: the baseline evicts the whole line unless it is being fetched; chunks do the same each. */
+/* A store: the baseline evicts the whole line unless it is being fetched; chunks are treated likewise. */
 static inline bool frames_store(struct frames *f, const struct l1_event *e, uint32_t ways, uint32_t chunks) {
   struct frame *at = frames_find(f, e, ways);
   if (!at || !(at->valid & chunks)) return false;

@@ -1,30 +1,30 @@
-/* medic.h - what MeDiC and its parts share: warp types, bypassing, insertion, DRAM class (Ausavarungnirun et al., PACT
+/* medic.h - shared by MeDiC and its parts: warp types, bypassing, insertion, DRAM class (Ausavarungnirun et al., PACT
  * 2015, section 4).
  *
  * Warp type identification (4.1): two 10-bit counters per hardware warp slot, L2 hits and L2 accesses, halved when the
  * top bit of the second is set; cleared every `period` cycles. The type follows from the
- * counters once they hold `profile` accesses; before, the warp is of no type: nothing of it is bypassed, its lines
- * count as balanced, its requests are not urgent.
+ * counters once they hold `profile` accesses; before that the warp has no type: it is not bypassed, its lines count as
+ * balanced, its requests are not urgent.
  *
- * Choices where the paper is silent:
+ * Choices not specified in the paper:
  *  - A warp that starts in a slot goes on with its counters: only the periodic reset is named, section 3.1 expects the
  *    same behaviour of "different instances of the same warp", and Table II has types for programs whose warps make
  *    fewer accesses than profiling takes (BP, HS). anew=1 is the other reading.
  *  - Loads and stores of global and local memory and atomics count; instruction, constant and texture fetches and
- *    write-backs belong to no warp. A merge with a line on its way is no hit: the warp waits for DRAM all the same.
- *  - The type is computed from the counters at each use, so it may move while the warp still looks its lines up; a warp
+ *    write-backs belong to no warp. A merge with a pending line is not a hit: the warp waits for DRAM.
+ *  - The type is computed from the counters at each use, so it may change while the warp is not bypassed; a warp
  *    that is bypassed counts nothing and keeps its type until the next reset.
  *  - A store is not bypassed while the L2 holds its line: the copy would go stale. Atomics never are (the machine
- * performs them on a line of the L2, which they also may reserve; the paper forbids that to bypassed warps).
+ *    performs them on a line of the L2, which they may reserve; the paper forbids that to bypassed warps).
  *  - Tuning: the miss rate (bypassed requests count as misses) of the first window of a period, in which most warps are
  *    still profiled, is the reference; in each later window the boundary is `mostly_miss` less 5 points for each full 5
- *    points by which the miss rate exceeds the reference. So it comes back by itself when the miss rate falls.
+ *    points by which the miss rate exceeds the reference. It returns when the miss rate falls.
  *  - Insertion: a line begins at the place in the order of replacement that its type gives it: last for mostly-hit and
  *    all-hit warps and those of no type yet, in the middle for balanced, first for mostly-miss and all-miss ones; every
  *    touch makes it the last. The paper says "closer to the MRU position" and "more likely to be evicted", but also
  * that lines of mostly-miss warps go first and those of mostly-hit warps last, and that the bits are "appended to the
  *    replacement policy bits". strict=1 is that reading: a line of a lower type always goes before one of a higher.
- * Then lines of mostly-hit warps that nobody uses again stay for good, and the L2 misses more (mst at medium size: 25 %
+ * Then dead lines of mostly-hit warps are never evicted, and the L2 misses more (mst at medium size: 25 %
  * of accesses instead of 9 %; lonebfs at large: 80 % instead of 61 %), where the paper's misses less.
  */
 #ifndef SCHEMES_LIB_MEDIC_H
@@ -54,7 +54,7 @@ enum { MEDIC_PERIOD, MEDIC_PROFILE, MEDIC_HIT, MEDIC_MISS, MEDIC_ANEW, MEDIC_WIN
     "lowest", "", "1: a rise is one over the lowest reference of the launch; 0: over the period's own", 0, 1, 1, true \
   }
 
-/* The first counters of every scheme of the family; NAMES of the parts follow where the part is in. */
+/* The first counters of every scheme of the family; NAMES of the parts follow for included parts. */
 enum { MEDIC_N_ALL_HIT, MEDIC_N_MOSTLY_HIT, MEDIC_N_BALANCED, MEDIC_N_MOSTLY_MISS, MEDIC_N_ALL_MISS, MEDIC_N_TYPES };
 #define MEDIC_TYPE_COUNTERS                                                     \
   {"all_hit", "warp", "profilings that ended as all-hit", false},               \
@@ -116,7 +116,7 @@ static inline uint8_t *medic_line_class(struct scheme_ctx *c) {
   return (uint8_t *)((struct medic *)c->state)->warp + medic_warps_bytes(c->config);
 }
 
-/* Place of each line in the order of replacement: the lowest of a set goes first. */
+/* Place of each line in the order of replacement: the lowest of a set is replaced first. */
 static inline int64_t *medic_place(struct scheme_ctx *c) {
   uintptr_t after = (uintptr_t)medic_line_class(c) + medic_lines(c->config);
   return (int64_t *)((after + 7) & ~(uintptr_t)7);
@@ -164,7 +164,7 @@ static inline void medic_on_warp_start(struct scheme_ctx *c, uint32_t sm, uint32
   if (c->param[MEDIC_ANEW] == 1) *medic_warp_of(c, sm, warp) = (struct medic_warp){0};
 }
 
-/* Every warp is profiled anew. */
+/* Reset: every warp is profiled again. */
 static inline void medic_reset(struct scheme_ctx *c) {
   struct medic *m = c->state;
   for (uint32_t i = 0; i < c->config->sms * MEDIC_WARPS; i++) m->warp[i] = (struct medic_warp){0};
@@ -173,7 +173,7 @@ static inline void medic_reset(struct scheme_ctx *c) {
   m->requests = m->misses = 0;
 }
 
-/* A launch begins: another program part, another lowest miss rate. */
+/* A launch starts: reset the lowest miss rate. */
 static inline void medic_on_kernel(struct scheme_ctx *c) {
   ((struct medic *)c->state)->lowest = 1;
 }
@@ -199,7 +199,7 @@ static inline void medic_window(struct scheme_ctx *c, uint32_t k) {
   c->counter[k + MEDIC_WINDOWS]++;
   m->boundary = c->param[MEDIC_MISS];
   if (step > 0 && rate > from) {
-    /* An exact multiple counts as reached in spite of rounding. */
+    /* An exact multiple counts as reached, despite rounding. */
     m->boundary -= step * (double)(uint64_t)((rate - from) / step + 1e-9);
     if (m->boundary < 0) m->boundary = 0;
   }
@@ -235,7 +235,7 @@ static inline size_t medic_line(const struct scheme_ctx *c, const struct mem_eve
   return ((size_t)e->subpart * c->config->l2.sets + e->set) * c->config->l2.ways + way;
 }
 
-/* The place of the line that has `rank` of the set's other lines before it; `way`: the one that does not count. */
+/* The place of the line with `rank` of the set's other lines before it; `way` is not counted. */
 static inline int64_t medic_place_of(const int64_t *place, uint32_t ways, uint32_t way, uint32_t rank) {
   for (uint32_t w = 0; w < ways; w++) {
     uint32_t before = 0;
@@ -245,7 +245,7 @@ static inline int64_t medic_place_of(const int64_t *place, uint32_t ways, uint32
   return 0; /* a set of one line */
 }
 
-/* After medic_observe: a miss gives its line a class and a place, a touch the last place. */
+/* After medic_observe: a miss assigns class and place, a touch the last place. */
 static inline void medic_insert(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out, uint32_t k) {
   if (e->way == UINT32_MAX || out == L2_BYPASSED) return;
   int64_t *place = medic_place(c) + medic_line(c, e, 0);

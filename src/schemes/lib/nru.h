@@ -24,8 +24,8 @@ static inline void nru_use_each(uint64_t *bits, uint64_t mask, uint32_t entries)
   for (; mask; mask &= mask - 1) nru_use(bits, (uint32_t)__builtin_ctzll(mask), entries);
 }
 
-/* A pseudo-random member of `mask` (not 0). The same `draw` gives the same member, so that a refused access that asks
- * again gets the same answer; advance `draw` when a victim is taken. */
+/* A pseudo-random member of `mask` (not 0). The same `draw` gives the same member, so a retried access gets the same
+ * result; advance `draw` when a victim is taken. */
 static inline uint32_t nru_random(uint64_t mask, uint64_t draw) {
   for (uint32_t n = (uint32_t)(hash_u64(draw + 0x9e37) % (uint32_t)__builtin_popcountll(mask)); n; n--)
     mask &= mask - 1;

@@ -1,13 +1,13 @@
-/* pdp.h - protecting distances of the lines of an L1: what `pdp` and `pdp-dyn` share (Duong et al., "Improving Cache
+/* pdp.h - protecting distances of the lines of an L1: shared by `pdp` and `pdp-dyn` (Duong et al., "Improving Cache
  * Management Policies Using Dynamic Reuse Distances", MICRO 2012, section 2).
  *
- * A line's remaining distance is set to PD when it is inserted or hit and falls by one at each access to its set. Lines
- * at zero are unprotected; among them the least recently used goes. When all are protected the access bypasses the
- * cache.
+ * A line's remaining distance is set to PD when it is inserted or hit and falls by one at each access to its set.
+ * Lines at zero are unprotected; the least recently used of them is replaced. When all are protected the access
+ * bypasses the cache.
  *
- * Choices: accesses of the set are those that the L1 accepts or that this policy sends past it. A load that merges with
- * a pending line does not renew its distance. Lines being fetched count as protected until their distance runs out;
- * then the access waits.
+ * Choices: accesses of a set are those that the L1 accepts or that this policy bypasses. A load that merges with a
+ * pending line does not renew its distance. Lines being fetched count as protected until their distance runs out; then
+ * the access waits.
  */
 #ifndef SCHEMES_LIB_PDP_H
 #define SCHEMES_LIB_PDP_H

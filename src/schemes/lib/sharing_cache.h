@@ -1,35 +1,36 @@
 /* sharing_cache.h - sharing-aware allocation and replacement in L1 and L2 (Tabbakh, Annavaram, Qian, IPDPS 2017,
  * sections V and VI).
  *
- * L2: a line has the SM that fetched it and a flag, set when another SM touches it, hits and merges alike. Victim: the
- * least recently used private line, else the least recently used shared one. A local load that misses takes no line.
- * L1: a line has a private flag and a dead flag. The reply of a load tells whether the L2 holds its line as shared
- * (here: a bit that travels with the reply). Such data takes an empty way, replaces a least recently used line that was
- * declared dead before, or the least recently used shared line, else it is not placed. Private data replaces by Figure
- * 11: the least recently used line if it is shared or was declared dead before; if it is private, it is declared dead
- * and the least recently used shared line goes, or itself if there is none.
+ * L2: a line stores the SM that fetched it and a flag, set when another SM touches it (hit or merge). Victim: the
+ * least recently used private line, else the least recently used shared one. A missing local load allocates no line.
+ * L1: a line has a private flag and a dead flag. The reply of a load has a bit for lines that are shared in the L2.
+ * Such data takes an empty way, replaces a least recently used line that was declared dead before, or the least
+ * recently used shared line, else it is not placed. Private data replaces by Figure 11: the least recently used line
+ * if it is shared or was declared dead before; if it is private, it is declared dead and the least recently used
+ * shared line goes, or itself if there is none.
  *
- * Choices where the paper is silent or says two things:
+ * Choices not specified, or specified twice, in the paper:
  *  - The text lets a hit in the L2 by another SM bypass the L1 always, property P1 lets shared data replace shared data
  * and fill empty ways: P1 is built, with Figure 11's replacement.
  *  - P1 says that shared data never replaces private data; Figure 11, which is drawn for every replacement, and the
  *    purpose of the dead-block rule say that a private line declared dead may go. Shared data may replace dead private
- *    lines here; `strict=1` is P1 to the letter. To the letter, lines that nobody uses again fill the L1 and shared
- * data stays out of it for good: mummergpu then takes 1.37 times the baseline's time instead of 1.00, neuralnet 1.99
- *    instead of 1.03 (docs/notes/l2-schemes.md).
- *  - In the L2 section VI-B sees no dead blocks, because any line may be the least recent one of its kind. But a shared
- *    line that nobody uses again goes only when all lines of its set are shared, and until then new lines replace each
- *    other in the ways that are left. `l2_dead=1` is an experiment with that: the rule of the L1, the kinds swapped.
+ *    lines here; `strict=1` is P1 to the letter. In that reading, dead lines fill the L1 and keep shared data out:
+ *    mummergpu then takes 1.37 times the baseline's time instead of 1.00, neuralnet 1.99 instead of 1.03
+ *    (docs/notes/l2-schemes.md).
+ *  - Section VI-B has no dead blocks in the L2, because any line may be the least recent one of its kind. But a dead
+ *    shared line is replaced only when all lines of its set are shared, and until then new lines
+ *    replace each other in the ways that are left. `l2_dead=1` is an experiment: the rule of the L1 with the kinds
+ *    swapped.
  *  - A line stays shared once it is, also for its owner.
  *  - Loads of every kind, stores and atomics count as touches of the L2. A line that is shared only after an SM has it
  * as private stays private there.
  *  - A hit takes the dead flag off a line; a fill of shared data declares lines dead as one of private data does.
  *  - The victim of the L1 is chosen when the data arrives (section VI-B), so the L1 allocates on the fill; on a
  *    configuration that allocates on the miss the scheme changes that.
- *  - In the L2 the rule leaves the private lines to whoever decides replacement: the least recently used of them goes,
- * or with MeDiC beside it the one that MeDiC would replace. Where another scheme keeps the lines of the L1 in its own
+ *  - In the L2 the rule passes the private lines to the replacement policy: the least recently used of them is
+ *    replaced, or with MeDiC the one that MeDiC chooses. Where another scheme keeps the lines of the L1 in its own
  *    manner (TSC, the decoupled L1D), the rules for lines of the L1 do not apply.
- *  - An MSHR of the L1 is held until the data arrives and shows itself shared: before that nobody can know.
+ *  - An MSHR of the L1 is held until the data arrives: only then is it known to be shared.
  */
 #ifndef SCHEMES_LIB_SHARING_CACHE_H
 #define SCHEMES_LIB_SHARING_CACHE_H
@@ -45,7 +46,7 @@ struct sharing_l2_line {
   uint8_t owner, shared, dead;
 };
 
-/* Parameters `k` .. of a scheme that has the part. */
+/* Parameters `k` .. of a scheme with this part. */
 enum { SHARING_L1, SHARING_L2, SHARING_DEAD, SHARING_STRICT, SHARING_L2_DEAD, SHARING_PARAMS };
 #define SHARING_CACHE_PARAMS                                                                                     \
   {"l1", "", "0: the L1 keeps its plain policy", 0, 1, 1, true},                                                 \
@@ -110,7 +111,7 @@ static inline bool sharing_l2_admits(struct scheme_ctx *c, const struct mem_even
   return false;
 }
 
-/* The least recently used way out of `ways`, -1 if there is none. */
+/* The least recently used way of `ways`, -1 if none. */
 static inline int sharing_lru(const struct cache_set *s, uint32_t ways) {
   int best = -1;
   for (; ways; ways &= ways - 1) {
@@ -120,8 +121,8 @@ static inline int sharing_lru(const struct cache_set *s, uint32_t ways) {
   return best;
 }
 
-/* The private ways, if there are any: whoever decides replacement chooses among them. With l2_dead a shared line that
- * is the least recently used one a second time goes. */
+/* The private ways, if any: the replacement policy chooses among them. With l2_dead, a shared line that is the least
+ * recently used one for the second time is replaced. */
 static inline uint32_t sharing_l2_left(struct scheme_ctx *c, struct sharing_l2_line *lines, const struct cache_set *s,
                                        const struct mem_event *e, const double *param, uint32_t counters) {
   struct sharing_l2_line *l = sharing_l2_set(c, lines, e);

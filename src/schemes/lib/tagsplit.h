@@ -1,16 +1,17 @@
-/* tagsplit.h - the tag-split cache: chunk groups with a shared tag, chunks with private ones. What `tsc` and `tsc+`
- * share.
+/* tagsplit.h - the tag-split cache: chunk groups with a shared tag, chunks with private ones. Shared by `tsc` and
+ * `tsc+`.
  *
  * Paper: Li, Hayes, Song, Zhang, "Tag-Split Cache for Efficient GPGPU Cache Utilization", ICS 2016, section 3.
  *
- * Choices (the paper leaves them open): missing chunks are placed one by one from the lowest: (1) a free chunk of a
+ * Choices not specified in the paper: missing chunks are placed one by one from the lowest: (1) a free chunk of a
  * group whose shared tag matches, (2) one of an empty group (the highest, as the baseline takes the highest free way),
- * (3) a victim: not recently used first, at random. A group with another shared tag may be taken only if nothing in it
- * is on its way; its other chunks are then dropped and free for rule 1. Chunks of the line asked for and chunks on
- * their way are never victims. In a group a chunk takes the place of its offset if that is free, else the lowest. Too
- * few places are a refusal that changes nothing. With a 0-bit private tag a group is a sector frame. The address is
- * split above the set-index bits of a 32-bit address (bits 31-12 for 32 sets of 128 B); a wider address widens the
- * shared tag by as many bits (8 for 40 bits: 4 groups x 32 sets x 8 bits = 0.125 KB more, in every cache's tag).
+ * (3) a victim: not recently used first, at random. A group with another shared tag may be taken only if none of its
+ * chunks is pending; its other chunks are then evicted and free for rule 1. Chunks of the requested line and pending
+ * chunks are never victims. In a group a chunk takes the place of its offset if that is free, else the lowest. With
+ * too few places the access is refused without a change. With a 0-bit private tag a group is a sector frame. The
+ * address is split above the set-index bits of a 32-bit address (bits 31-12 for 32 sets of 128 B); a wider address
+ * widens the shared tag by as many bits (8 for 40 bits: 4 groups x 32 sets x 8 bits = 0.125 KB more, in every cache's
+ * tag).
  */
 #ifndef SCHEMES_LIB_TAGSPLIT_H
 #define SCHEMES_LIB_TAGSPLIT_H
@@ -68,7 +69,7 @@ static inline uint32_t ts_find(struct tagsplit *s, const struct l1_event *e) {
   return ts_offsets(s, b, own & b->valid);
 }
 
-/* Where the missing chunks go: out[j] for the j-th of them; `drop` gets the valid chunks that must go. False: too few.
+/* Places of the missing chunks: out[j] for the j-th; `drop` receives the valid chunks to evict. False: too few places.
  */
 static inline bool ts_place(struct tagsplit *s, const struct l1_event *e, uint32_t missing, uint8_t *out,
                             uint64_t *drop) {
@@ -77,7 +78,7 @@ static inline bool ts_place(struct tagsplit *s, const struct l1_event *e, uint32
   const uint64_t *line = b->line;
   uint64_t valid = b->valid, pending = b->pending, own = ts_own(s, b, e->line), matches = 0;
   uint64_t group = t.per == 64 ? ~0ull : (1ull << t.per) - 1;
-  for (uint32_t g = 0; g < t.groups; g++) { /* what is in a group shares its upper tag */
+  for (uint32_t g = 0; g < t.groups; g++) { /* the chunks of a group share the upper tag */
     uint64_t its = (valid | pending) & group << (g * t.per);
     if (its && line[__builtin_ctzll(its)] >> t.region == e->line >> t.region) matches |= group << (g * t.per);
   }
@@ -126,7 +127,7 @@ static inline enum l1_plan ts_plan(struct tagsplit *s, const struct l1_event *e,
   return s->plan.full ? PLAN_FULL : PLAN_PLACE;
 }
 
-/* Drop chunks; a line that loses its last chunk here is told as evicted. Returns how many chunks went. */
+/* Evict chunks; a line that loses its last chunk here is reported as evicted. Returns the number of evicted chunks. */
 static inline uint32_t ts_drop(struct scheme_ctx *c, struct tagsplit *s, const struct l1_event *e, uint64_t drop) {
   uint32_t dropped = 0;
   struct ts_set *b = ts_set_of(s, e->set);

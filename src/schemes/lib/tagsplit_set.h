@@ -25,13 +25,13 @@ struct tagsplit {
   struct ts_geometry t;
   uint32_t stride; /* of sets, in 8 B */
   uint64_t draw;
-  struct { /* the last plan, until something changes */
+  struct { /* the last plan, until the state changes */
     uint64_t line, drop;
     uint32_t missing; /* 0: there is none */
     bool full;
     uint8_t at[32];
   } plan;
-  struct { /* the last chunks found, until something changes */
+  struct { /* the last chunks found, until the state changes */
     uint64_t line, own;
     bool known;
   } found;
@@ -58,7 +58,7 @@ static inline uint8_t *ts_warp(const struct tagsplit *s, struct ts_set *b) {
   return (uint8_t *)(b->line + s->t.set + s->t.per);
 }
 
-/* Chunks come, go or change hands. */
+/* Call when chunks are added, removed or reassigned. */
 static inline void ts_changed(struct tagsplit *s) {
   s->plan.missing = 0;
   s->found.known = false;
@@ -78,7 +78,7 @@ static inline uint32_t ts_same_of_16(const uint64_t *k, __m128i line) {
 }
 #endif
 
-/* Chunks of the set whose tag is that of `line`, whether in use or not. */
+/* Chunks of the set with the tag of `line`, in use or not. */
 static inline uint64_t ts_same(const struct tagsplit *s, const struct ts_set *b, uint64_t line) {
   const uint64_t *k = b->line;
   uint64_t same = 0;
@@ -117,7 +117,7 @@ static inline uint64_t ts_among(const struct tagsplit *s, struct ts_set *b, uint
   return among & m;
 }
 
-/* Chunks of the line asked for, here or on their way. */
+/* Chunks of the requested line, present or pending. */
 static inline uint64_t ts_look(struct tagsplit *s, const struct ts_set *b, uint64_t line) {
   s->found.line = line;
   s->found.known = true;
@@ -129,7 +129,7 @@ static __attribute__((noinline)) uint64_t ts_look_again(struct tagsplit *s, cons
 static inline bool ts_known(const struct tagsplit *s, uint64_t line) {
   return s->found.known && s->found.line == line;
 }
-/* Nearly always ts_find has looked before. */
+/* Usually cached by ts_find. */
 static inline uint64_t ts_own(struct tagsplit *s, const struct ts_set *b, uint64_t line) {
   return ts_known(s, line) ? s->found.own : ts_look_again(s, b, line);
 }
