@@ -85,7 +85,7 @@ static bool is_help(const char *word) {
   return word && (!strcmp(word, "--help") || !strcmp(word, "-h"));
 }
 
-/* Anywhere on the line, but for what belongs to a program. */
+/* Anywhere on the line, except within a program's arguments. */
 static bool asks_for_help(const struct command *c, int argc, char **argv) {
   for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
     if (is_help(argv[i])) return true;
@@ -184,14 +184,14 @@ const struct command cmd_help = {
     .run = help_run,
 };
 
-/* Whatever was printed has to be out: a full disk or a limit shows here at the latest. A reader that has gone is no
- * news, as it is to any other command of a pipeline. */
+/* Flush all output: a full disk or a limit shows here at the latest. A closed reader is not an error, as in any
+ * pipeline. */
 static int end_of_output(int rc) {
   errno = 0;
   bool failed = ferror(stdout);
   int why = fflush(stdout) ? errno : 0;
   if (!why && close(STDOUT_FILENO) && errno != EBADF) why = errno;
-  if ((!why && !failed) || (!why && rc == EXIT_OUTPUT)) return rc; /* of which the latter has been said */
+  if ((!why && !failed) || (!why && rc == EXIT_OUTPUT)) return rc; /* already reported */
   if (why == EPIPE) return rc ? rc : 128 + SIGPIPE;
   struct err e = {0};
   output_failed("-", why, &e);

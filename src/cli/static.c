@@ -1,8 +1,8 @@
-/* static.c - the command is linked without the dynamic loader, since every run starts it and a loader takes a quarter of
- * that (docs/explanation/performance.md).
+/* static.c - the command is linked without the dynamic loader, since every run starts it and a loader takes a quarter
+ * of the start (docs/explanation/performance.md).
  *
- * The one part of it that would load a library at run time is SQLite's support of extensions, which we do not use. The
- * linker sends its calls here (--wrap), where they fail as for a file that does not exist.
+ * Its only run-time loading of libraries is SQLite's support of extensions, which is unused. The linker sends its
+ * calls here (--wrap), where they fail as for a file that does not exist.
  */
 #include <stddef.h>
 

@@ -2,9 +2,8 @@
  * tables).
  *
  * Write-ahead log, foreign keys, application_id "SLUC", user_version = DB_VERSION. A file of an older version is
- * migrated when it is opened for writing; one of a newer version is refused. The counters of counters.def are columns
- * of `totals` and `kernels`, added when this sluice knows more of them than the one that made the file. A run is in the
- * file whole or not at all.
+ * migrated when it is opened for writing; one of a newer version is rejected. The counters of counters.def are columns
+ * of `totals` and `kernels`; new ones are added on opening. A run is in the file whole or not at all.
  *
  * Linked into the command only, not into libsluice: simulated programs must not load SQLite.
  */
@@ -22,24 +21,23 @@ enum { DB_VERSION = 4 };
 struct db;
 
 /* ---- opening ---- */
-enum db_mode { DB_READ, DB_WRITE }; /* DB_WRITE makes the file when there is none */
-/* NULL with `e`: no such file, not a results file, newer, read-only, locked, damaged. A damaged file is left as it is.
- */
+enum db_mode { DB_READ, DB_WRITE }; /* DB_WRITE creates a missing file */
+/* NULL with `e`: no such file, not a results file, newer, read-only, locked, damaged. A damaged file is not changed. */
 struct db *db_open(const char *path, enum db_mode mode, struct err *e);
 void db_close(struct db *db);
-/* A line for the user about what opening had to mend, or NULL. */
+/* A line for the user about a repair made by opening, or NULL. */
 const char *db_notice(const struct db *db);
-/* What went wrong in the last call that failed, for callers that can wait or must stop. */
+/* Class of the last failure, for callers that can wait or must stop. */
 enum db_trouble { DB_FINE, DB_LOCKED, DB_FULL, DB_DAMAGED, DB_OTHER };
 enum db_trouble db_trouble(const struct db *db);
 
 /* ---- writing ---- */
-/* What a study consists of, in its order. `hash` identifies the run; several rows may name one run under different
- * labels. Texts may be NULL where there is nothing to say. */
+/* A study's plan, in order. `hash` identifies the run; several rows may name one run under different labels. Texts may
+ * be NULL. */
 struct db_plan {
   const char *hash;
   const char *workload, *suite, *group, *size, *gpu, *scheme;
-  const char *parameters; /* JSON object of what the study varied: {"l1d.sets": 64} */
+  const char *parameters; /* JSON object of the study's parameters: {"l1d.sets": 64} */
   int64_t replica;        /* from 0 */
 };
 /* Replace the plan of study `name` (the runs stay). Returns the study's id, 0 with `e`. */
@@ -50,9 +48,9 @@ struct db_run {
   const char *hash;
   bool done; /* false: failed, `record` may be NULL */
   int exit_code;
-  const char *error;   /* one line why it failed; NULL if done */
-  const char *log;     /* end of what it printed; NULL if done */
-  const char *command; /* that reproduces it */
+  const char *error;   /* one line with the cause of the failure; NULL if done */
+  const char *log;     /* end of its output; NULL if done */
+  const char *command; /* the command that reproduces it */
   const char *program, *program_hash;
   const char *gpu, *scheme, *mode;
   const char *simulator; /* identity of libsluice */
@@ -60,15 +58,13 @@ struct db_run {
   double seconds, cpu_seconds;
   int64_t peak_kb;
 };
-/* Store a run with everything of its record, in one transaction. A run that is there as done stays as it is; a failed
- * one is replaced. */
+/* Store a run with its whole record, in one transaction. A run stored as done is kept; a failed one is replaced. */
 bool db_run_put(struct db *db, const struct db_run *run, json_t *record, struct err *e);
 enum db_status { DB_MISSING, DB_FAILED, DB_DONE };
 enum db_status db_run_status(struct db *db, const char *hash);
 
 /* ---- reading ---- */
-/* A planned run with its labels and what became of it. Texts are valid during the call, NULL where the file has none.
- */
+/* A planned run with its labels and result. Texts are valid during the call, NULL where the file has none. */
 struct db_row {
   int64_t run; /* 0: not run yet */
   const char *study, *hash, *workload, *suite, *group, *size, *gpu, *scheme, *parameters;
@@ -106,21 +102,20 @@ struct db_table *db_sql(struct db *db, const char *sql, struct err *e);
 void db_table_free(struct db_table *t);
 
 /* ---- care ---- */
-/* Everything SQLite and we can check; false with the findings in `e`. */
+/* All checks of SQLite and Sluice; false with the findings in `e`. */
 bool db_check(struct db *db, struct err *e);
-/* Take what stands in the file as right, after changes that were not ours: its trees must be sound, the checksums are
- * made again. */
+/* Accept the content of the file after changes by other programs: its trees must be sound; checksums are recomputed. */
 bool db_seal_file(const char *path, struct err *e);
-/* Copy what is sound of a damaged file into `to`, which must not exist and is made whole or not at all. It ends within
- * seconds of reading in damage, whatever the bytes are; false with `e` if nothing can be saved. */
+/* Copy the sound part of a damaged file into `to`, which must not exist and is written whole or not at all. Bounded to
+ * seconds of reading in damage, for any content; false with `e` if nothing can be saved. */
 struct db_saved {
   size_t runs, studies;    /* copied */
-  size_t lost, plans_lost; /* runs, and lists of a study's runs, that are damaged or cannot be read */
+  size_t lost, plans_lost; /* runs, and plans of studies, that are damaged or unreadable */
 };
-/* `show` (may be NULL): how far it is, in rows of `runs`. A pending SIGINT or SIGTERM ends it, and leaves no file. */
+/* `show` (may be NULL): progress, in rows of `runs`. A pending SIGINT or SIGTERM ends it without a file. */
 bool db_recover(const char *from, const char *to, struct db_saved *saved,
                 void (*show)(void *ctx, double done, double total), void *ctx, struct err *e);
-/* sqlite3 *, for what is not above. */
+/* sqlite3 *, for other uses. */
 void *db_handle(struct db *db);
 
 #endif

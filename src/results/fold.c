@@ -1,4 +1,4 @@
-/* fold.c - closer looks of many launches as one: what observed_to_json made `to_fold` adds up by its keys. */
+/* fold.c - observations of many launches as one: adds values that observed_to_json marked `to_fold`, by key. */
 #include <string.h>
 
 #include "base/err.h"
@@ -9,7 +9,7 @@ static bool ends_with(const char *s, const char *end) {
   return n >= m && !strcmp(s + n - m, end);
 }
 
-/* Numbers that say what is counted, and are the same in every launch. */
+/* Numbers that describe the quantity and are equal in every launch. */
 static bool is_name(const char *key) {
   return !strcmp(key, "ptx_line") || !strcmp(key, "line") || !strcmp(key, "line_bytes") || !strcmp(key, "every_cycles");
 }
@@ -32,7 +32,7 @@ static void add_lines(json_t *into, const json_t *more) {
   size_t i, at = 0;
   json_array_foreach(more, i, line) {
     size_t n = json_array_size(into), tried = 0;
-    for (; tried < n && !same_place(json_array_get(into, at % n), line); tried++) at++; /* most often the next one */
+    for (; tried < n && !same_place(json_array_get(into, at % n), line); tried++) at++; /* usually the next one */
     if (tried < n) observed_fold(json_array_get(into, at++ % n), line);
     else json_array_append_new(into, json_deep_copy(line));
   }

@@ -23,8 +23,8 @@ static char *text_path_of(const char *path) {
   return p;
 }
 
-/* The rows are touched when launches are folded, which most programs never come to: their pages are allocated then, and
- * only what comes before them now, so that a full disk is met here and not as SIGBUS. */
+/* Rows are used when launches are folded, which is rare, so their pages are allocated then. The pages before them are
+ * allocated now: a full disk gives an error here and not SIGBUS. */
 static struct ledger_file *map_new(const char *path) {
   int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return NULL;
@@ -116,7 +116,7 @@ char *ledger_text(const struct ledger *l) {
   return NULL;
 }
 
-/* The disk is full: what was counted goes on in memory, and is lost with the process. */
+/* The disk is full: continue in memory; the counts are lost with the process. */
 static void leave_files(struct ledger *l) {
   struct ledger_file *own = mem_alloc(sizeof *own);
   char *text = ledger_text(l);
@@ -145,7 +145,7 @@ static void keep(struct ledger *l, const char *piece, size_t n) {
   memcpy(l->text + at, piece, n);
 }
 
-/* The file is opened for each piece: a program may close all descriptors but its own, and use their numbers again. */
+/* The file is opened for each piece: a program may close all other descriptors and reuse their numbers. */
 uint64_t ledger_write(struct ledger *l, char kind, const char *text, size_t n) {
   char *piece = NULL;
   int head = asprintf(&piece, "%c%zu\n%.*s\n", kind, n, (int)n, text);
@@ -158,7 +158,7 @@ uint64_t ledger_write(struct ledger *l, char kind, const char *text, size_t n) {
   return at;
 }
 
-/* The compiler keeps this order; so does the kernel, which sees the memory as this process does. */
+/* The compiler keeps this order; the kernel sees memory as this process does. */
 static void then(void) {
   atomic_signal_fence(memory_order_seq_cst);
 }

@@ -1,7 +1,7 @@
-/* seen.c - counters by unit, by instruction and over time, as parts of a launch's entry in the record.
+/* observed.c - counters by unit, by instruction and over time, as parts of a launch's entry in the record.
  *
- * A unit's entry holds the counters that such a unit can move, by the first part of their keys, so that the entries of
- * all units of a launch add up to its own counters (maxima: their maximum).
+ * A unit's entry holds the counters that such a unit changes, by the first part of their keys, so the entries of all
+ * units of a launch add up to its counters (maxima: their maximum).
  */
 #include "results/observed.h"
 
@@ -19,7 +19,7 @@ static enum unit unit_of(const char *key) {
     enum unit unit;
   } rules[] = {{"kernels", UNIT_LAUNCH},
                {"cycles", UNIT_LAUNCH},
-               {"sm.empty_cycles", UNIT_LAUNCH}, /* what the launch's cycles leave over */
+               {"sm.empty_cycles", UNIT_LAUNCH}, /* the remainder of the launch's cycles */
                {"l2.", UNIT_PARTITION},
                {"icnt.flits_down", UNIT_PARTITION},
                {"icnt.packets_down", UNIT_PARTITION},
@@ -71,7 +71,7 @@ static void add_samples(json_t *launch, const struct gpu_observed *seen) {
   json_object_set_new(launch, "samples", all);
 }
 
-/* In the order of the code, which is that of the PTX text; instructions that never touched memory are left out. */
+/* In the order of the code, which is that of the PTX text; instructions without memory accesses are omitted. */
 static void add_lines(json_t *all, const struct gpu_observed *seen, const struct gpu_observed_code *c) {
   const struct feed_kernel *k = &c->kernel;
   for (uint32_t pc = 0; pc < k->insts; pc++) {

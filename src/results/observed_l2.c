@@ -1,5 +1,5 @@
-/* l2_observer.c - warps at the L2, queues, shared blocks and CTAs (gpu/observe/l2.h) as parts of a launch's entry, and as
- * values of the totals: one row each gives the key and its value.
+/* observed_l2.c - warps at the L2, queues, shared blocks and CTAs (gpu/observe/l2.h) as parts of a launch's entry, and
+ * as values of the totals: one row gives the key and its value.
  */
 #include "results/observed.h"
 
@@ -64,7 +64,7 @@ void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
 
 static json_t *counts(const uint64_t *v, uint32_t n) {
   json_t *a = json_array();
-  while (n && !v[n - 1]) n--; /* empty bins at the end say nothing */
+  while (n && !v[n - 1]) n--; /* empty bins at the end are omitted */
   for (uint32_t i = 0; i < n; i++) json_array_append_new(a, json_integer((json_int_t)v[i]));
   return a;
 }

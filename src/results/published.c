@@ -146,12 +146,12 @@ enum quantity { RELATIVE, OWN_RATE, DIFFERENCE, OF_CLASS, STORAGE };
 enum print { AS_GAIN, AS_LOSS, AS_PERCENT, AS_RATIO, AS_TIMES };
 struct metric {
   const char *name;  /* "x_over_" stands for every x_over_SCHEME */
-  const char *paper; /* NULL: every one that has no row of its own */
+  const char *paper; /* NULL: every paper without a row of its own */
   enum quantity quantity;
   enum print print;
   const char *part[METRIC_KEYS];  /* counters to add up, "-" before those to subtract; '@': the class of the loads */
   const char *whole[METRIC_KEYS]; /* no whole: the parts alone */
-  bool any_size;                  /* follows from what the threads ask for */
+  bool any_size;                  /* depends on the threads' requests only */
 };
 
 /* Hits of the L1 where stores and local memory count, as in the decoupled L1D's section 3.2. */
@@ -306,7 +306,7 @@ static const struct metric metrics[] = {
     {"storage_overhead", NULL, STORAGE, AS_RATIO, {0}, {0}, true},
 };
 
-/* Length of the part of a metric's name that the table knows; the scheme compared with follows "_over_". */
+/* Length of the known part of a metric's name; the reference scheme follows "_over_". */
 static size_t known_length(const char *name) {
   const char *over = strstr(name, "_over_");
   return over ? (size_t)(over - name) + 6 : strlen(name);
@@ -342,7 +342,7 @@ bool published_over_is(const struct published_figure *f, const char *list) {
   size_t n = strlen(name);
   if (!strcmp(name, list)) return true;
   if (strcmp(f->paper, "medic") || strchr(list, '+')) return false;
-  if (!strncmp(list, "l2-", 3)) list += 3; /* MeDiC's PCAL is the one at the L2 */
+  if (!strncmp(list, "l2-", 3)) list += 3; /* MeDiC's PCAL is the L2 version */
   return !strncmp(list, name, n) && (!list[n] || list[n] == '=' || list[n] == ':' || !strcmp(list + n, "-best"));
 }
 
@@ -465,7 +465,7 @@ static size_t append_sum(char *out, size_t size, size_t n, const char *const *ke
 void published_quantity(const struct published_figure *f, char *out, size_t size) {
   const struct metric *m = metric_of(f);
   size_t n = append(out, size, 0, "");
-  if (!m || m->quantity == DIFFERENCE || m->quantity == OF_CLASS) return; /* no figure draws those */
+  if (!m || m->quantity == DIFFERENCE || m->quantity == OF_CLASS) return; /* not used by figures */
   n = append_sum(out, size, n, m->part);
   if (m->whole[0]) append_sum(out, size, append(out, size, n, " / "), m->whole);
 }

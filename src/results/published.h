@@ -1,9 +1,8 @@
-/* published.h - the papers' published figures as data (share/sluice/published.csv), and how a result of ours is put
- * beside them: which of our schemes and workloads a row means, what its metric is in our counters, and which mean the
- * paper takes over a group.
+/* published.h - the papers' published figures as data (share/sluice/published.csv), and their comparison with
+ * simulated results: the scheme and workloads of a row, its metric as counters, and the paper's mean over a group.
  *
- * In the order of use: open; pick rows by paper, scheme and group; published_ratio of every workload that a row covers;
- * published_mean and published_interval over them; published_present turns the results into the row's unit.
+ * In the order of use: open; pick rows by paper, scheme and group; published_ratio of every workload that a row
+ * covers; published_mean and published_interval over them; published_present turns the results into the row's unit.
  */
 #ifndef RESULTS_PUBLISHED_H
 #define RESULTS_PUBLISHED_H
@@ -31,7 +30,7 @@ const struct published_figure *published_at(const struct published *p, size_t i)
 void published_close(struct published *p);
 
 /* ---- whose figure it is ---- */
-/* Is it of the paper that --suite NAME means, and does it speak of the scheme that a user types as `list`? */
+/* True if it belongs to the paper of --suite NAME, and to the scheme that a user types as `list`. */
 bool published_of_suite(const struct published_figure *f, const char *suite);
 bool published_of_scheme(const struct published_figure *f, const char *list);
 enum published_kind {
@@ -42,12 +41,12 @@ enum published_kind {
   PUBLISHED_MAXIMUM
 };
 extern const char *const published_kind_names[];
-/* A figure of a group: true, with the group as in workloads.json ("" for all workloads of the suite) and the kind of
- * mean. False: it is of the one workload that the paper calls f->group, or of something that is no set of workloads. */
+/* True for a figure of a group, with the group as in workloads.json ("" for all workloads of the suite) and the kind
+ * of mean. False: it is of the one workload that the paper calls f->group, or not of a set of workloads. */
 bool published_of_group(const struct published_figure *f, const char **group, enum published_kind *kind);
-/* A figure of one workload, or of a class of its loads ("KMN degree 1"): is it of the one that the paper calls so? */
+/* True for a figure of the workload that the paper calls so, or of a class of its loads ("KMN degree 1"). */
 bool published_of_workload(const struct published_figure *f, const char *alias);
-/* The GPU that the row names where it is not that of the paper's other figures; NULL if it is. */
+/* The GPU of the row if it differs from that of the paper's other figures; NULL otherwise. */
 const char *published_gpu(const struct published_figure *f);
 
 /* ---- what it is in our counters ---- */
@@ -55,12 +54,13 @@ const char *published_gpu(const struct published_figure *f);
  * keys of its parts, summed over launches: "loads.by_degree.0.loads". Without them, metrics of such parts cannot be
  * had. */
 typedef double published_get(const void *run, const char *key);
-/* The scheme (as typed) that the metric compares with: "baseline" for most, "mrpb" for ..._over_mrpb. */
+/* The reference scheme (as typed) of the metric: "baseline" for most, "mrpb" for ..._over_mrpb. */
 const char *published_over(const struct published_figure *f);
-/* Is `list`, as users type it, that scheme? For MeDiC's comparators with any setting, searched ones included. */
+/* True if `list`, as users type it, is that scheme. For MeDiC's comparators with any setting, including searched ones.
+ */
 bool published_over_is(const struct published_figure *f, const char *list);
 /* The quantity that is averaged, of one workload: `run` under the figure's scheme relative to `over`, or a rate of
- * `run` alone. False: the metric cannot be had from the totals of runs. */
+ * `run` alone. False: the metric cannot be computed from totals of runs. */
 bool published_ratio(const struct published_figure *f, published_get *get, const void *run, const void *over,
                      double *ratio);
 double published_mean(enum published_kind kind, const double *ratio, size_t n);
@@ -69,16 +69,16 @@ double published_mean(enum published_kind kind, const double *ratio, size_t n);
 bool published_interval(enum published_kind kind, const double *ratio, size_t n, double *low, double *high);
 /* A ratio as the figure prints it: 1.36 is 36 for ipc_improvement. */
 double published_present(const struct published_figure *f, double ratio);
-/* What stands for no change in the row's unit: 0 for a gain, 1 for a ratio. False: a rate or a count of one scheme. */
+/* The value of "no change" in the row's unit: 0 for a gain, 1 for a ratio. False: a rate or a count of one scheme. */
 bool published_no_change(const struct published_figure *f, double *value);
 /* 1: the number is a lower bound ("percent at least"), -1: an upper bound, 0: neither. */
 int published_bound(const struct published_figure *f);
 /* The counters of the metric as an expression of figure files, "a + b / c"; "" if it has none. */
 void published_quantity(const struct published_figure *f, char *out, size_t size);
-/* Is the run compared with another, or is the value one of the run alone? */
+/* True if the run is compared with another; false for a value of the run alone. */
 bool published_is_relative(const struct published_figure *f);
-/* Does it need --characterise? Does it follow from what the threads ask for, whatever the size of caches and inputs? Is
- * it storage, which takes no run? */
+/* Properties of the metric: it needs --characterise; it depends on the threads' requests only, whatever the size of
+ * caches and inputs; it is storage, which needs no run. */
 bool published_needs_character(const struct published_figure *f);
 bool published_at_any_size(const struct published_figure *f);
 bool published_is_storage(const struct published_figure *f);

@@ -17,14 +17,14 @@
 #include "results/ledger.h"
 #include "results/observed.h"
 
-/* Digits enough for rates and means to be compared; few enough to be the same from every compiler's printf. */
+/* Enough digits to compare rates and means; few enough to be equal with every printf. */
 #define RECORD_FLAGS (JSON_INDENT(1) | JSON_REAL_PRECISION(10))
 
-/* The launch that was added last, until everything that belongs to it is there. */
+/* The last added launch, until its data is complete. */
 struct last {
   bool any, timing;
-  uint32_t row;  /* LEDGER_ROWS: it has an entry of its own */
-  json_t *entry; /* that, or what closer looks saw of a folded launch */
+  uint32_t row;  /* LEDGER_ROWS: it has its own entry */
+  json_t *entry; /* that entry, or the observations of a folded launch */
   char kind;     /* of the entry */
   struct gpu_stats stats;
   uint64_t scheme[LEDGER_KEYS], launches;
@@ -39,10 +39,10 @@ struct record {
   struct ledger *ledger;
   bool unread, every_launch;
   struct last last;
-  /* Of folded rows: first keys, closer looks. */
+  /* Of folded rows: first keys, observations. */
   json_t *head[LEDGER_ROWS], *seen[LEDGER_ROWS];
-  uint32_t found;        /* the row that was looked for last */
-  uint64_t early_cycles; /* of launches that were folded before those they overlapped with were added */
+  uint32_t found;        /* the row found last */
+  uint64_t early_cycles; /* of launches folded before the ones they overlapped with were added */
   uint64_t early_launches;
   uint32_t early_row;
 };
@@ -138,7 +138,7 @@ static json_t *launch_json(const struct record_launch *l) {
   return k;
 }
 
-/* Counters that a launch has for itself while others run beside it. */
+/* Counters of a single launch while others run beside it. */
 static bool is_own(const char *key) {
   static const char *const keys[] = {"kernels", "cycles", "thread_insts", "warp_insts", "ctas", "insts.", "registers."};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -172,7 +172,7 @@ static json_t *names_of(const struct record_launch *l, uint32_t n) {
 
 /* ---- what has been counted ---- */
 
-/* An entry as it stands in the document, where it is nested twice. */
+/* An entry as in the document, where it is nested twice. */
 static char *entry_text(json_t *entry) {
   json_t *nested = json_pack("[[O]]", entry);
   char *all = json_dumps(nested, RECORD_FLAGS);
@@ -235,7 +235,7 @@ static bool folds(const struct record *r) {
          (s->folded || s->launches >= RECORD_SINGLE_LAUNCHES || s->text_bytes >= RECORD_SINGLE_BYTES);
 }
 
-/* The first keys of a row, which are those by which launches are told apart: fewer where there are many rows. */
+/* The first keys of a row, by which launches are distinguished: fewer where there are many rows. */
 static json_t *row_head(const struct record *r, const struct record_launch *l) {
   uint32_t rows = r->ledger->f->rows;
   if (rows < LEDGER_SHAPES) return launch_json(l);
@@ -265,7 +265,7 @@ static bool is_row_of(const struct record *r, uint32_t i, const struct ledger_ro
          heads_agree(r->head[i], l);
 }
 
-/* The row for launches such as `l`, in which `like` says what kind of row it is; made where there is none. */
+/* The row for launches like `l`, where `like` gives the kind of row; created if new. */
 static uint32_t find_row(struct record *r, const struct ledger_row *like, const struct record_launch *l) {
   struct ledger_file *f = r->ledger->f;
   if (r->found < f->rows && is_row_of(r, r->found, like, l)) return r->found;
@@ -289,7 +289,8 @@ static uint32_t find_row(struct record *r, const struct ledger_row *like, const 
   return r->found;
 }
 
-/* Count a launch of which only its own counters are known; the sums come with those that it overlapped with. */
+/* Count a launch of which only its own counters are known; the sums follow with the launches that it overlapped with.
+ */
 static uint32_t fold_own(struct record *r, const struct record_launch *l) {
   struct ledger_row like = {.own = true, .timing = true, .launch = l->launch, .start = l->start};
   uint32_t at = find_row(r, &like, l);
@@ -435,7 +436,7 @@ void record_add_stray(struct record *r, const char *what, uint64_t count) {
   json_array_append_new(json_object_get(json_object_get(r->root, "out_of_bounds"), "places"), f);
 }
 
-/* Beside the dynamic energy of the counters: what needs the clock, the configuration or the schemes. */
+/* Energy beyond the counters' dynamic energy: needs the clock, the configuration or the schemes. */
 static json_t *energy_json(const struct record *r) {
   const struct gpu_stats *timed = &r->ledger->f->sums.timed;
   struct energy_report e = energy_report(timed, r->config.core_mhz, NULL);
@@ -552,7 +553,7 @@ static void list_rows(const struct record *r, struct list *kernels, struct list 
   uint64_t place[LEDGER_ROWS], n = f->sums.kernels;
   for (uint32_t i = 0; i < f->rows; i++) place[i] = f->row[i].overlap || !launches_of(&f->row[i]) ? 0 : n++;
   for (uint32_t i = 0; i < f->rows; i++) {
-    if (!launches_of(&f->row[i])) continue; /* made for a launch that was never committed */
+    if (!launches_of(&f->row[i])) continue; /* created for a launch that was never committed */
     json_t *o = row_json(r, i, place);
     char *t = entry_text(o);
     list_add(f->row[i].overlap ? overlaps : kernels, t, strlen(t));
@@ -561,11 +562,11 @@ static void list_rows(const struct record *r, struct list *kernels, struct list 
   }
 }
 
-/* `all` with the entries in the place of the empty list of that name. */
+/* `all` with the entries in place of the empty list of that name. */
 static char *put_list(char *all, const char *key, struct list *l) {
   char mark[64], *out = NULL;
   snprintf(mark, sizeof mark, "\n \"%s\": []",
-           key); /* texts hold no line breaks: only a key of the document stands so */
+           key); /* texts contain no line breaks: only a key of the document has this form */
   if (!l->f) return all;
   fclose(l->f);
   char *at = strstr(all, mark);
@@ -602,7 +603,7 @@ char *record_text(struct record *r) {
     if (overlaps.n) json_object_set_new(whole, "overlaps", json_array());
     if (s->folded) json_object_set_new(whole, "folded", folded_json(s, kernels.n));
   }
-  /* With --timing-kernels most launches have no cycles: rates are those of the launches that have. */
+  /* With --timing-kernels most launches have no cycles: rates use those that have. */
   add_counters(totals, &s->total, s->timed.cycles ? &s->timed : &s->total);
   if (s->l2.launches) seen_l2_to_totals(totals, &s->l2);
   add_scheme_counters(totals, r, s->scheme);
@@ -667,7 +668,7 @@ bool record_write(struct record *r, const char *path, struct err *e) {
 }
 
 bool record_write_json(const void *document, const char *path, struct err *e) {
-  bool shown = !strcmp(path, "-") && isatty(STDOUT_FILENO); /* no control character for a terminal */
+  bool shown = !strcmp(path, "-") && isatty(STDOUT_FILENO); /* no control characters for a terminal */
   char *t = json_dumps(document, RECORD_FLAGS | (shown ? JSON_ENSURE_ASCII : 0));
   CHECK(t, "a document that is not JSON");
   return write_text(t, path, e);

@@ -1,5 +1,5 @@
 /* timeline.c - see timeline.h. The messages are packed by protobuf-c from perfetto.proto; a trace is a sequence of
- * packets, each of them one field of the outermost message, so they are packed one after the other.
+ * packets, each one field of the outermost message, so they are packed in turn.
  */
 #include "results/timeline.h"
 
@@ -45,7 +45,7 @@ enum {
   UUID_LAUNCHES = 1,
   UUID_DRAM = 2,
   UUID_L2 = 3,
-  UUID_STREAM = 100, /* and those after it: streams, in the order of their first launch */
+  UUID_STREAM = 100, /* from here on: streams, in the order of their first launch */
   UUID_SM = 1000,
   SM_STRIDE = 100,
   SM_STALL = 90,
@@ -113,7 +113,7 @@ static void slice(struct out *o, const struct gpu_event *e, uint64_t track, cons
   event(o, e->to, END, track, NULL, NULL, 0);
 }
 
-/* Launches of one stream follow each other, except those of a graph: they get a row more of the stream's. */
+/* Launches of one stream are sequential, except those of a graph, which get further rows. */
 struct rows {
   struct launch_row {
     uint32_t stream;

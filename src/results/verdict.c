@@ -17,7 +17,7 @@ static enum verdict say(enum verdict v, const char *text, const char **why) {
   return v;
 }
 
-/* Between half and twice, on the same side of zero. */
+/* Between half and twice, with the same sign. */
 static bool alike(double a, double b) {
   return a / b >= 0.5 && a / b <= 2;
 }

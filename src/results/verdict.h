@@ -1,4 +1,4 @@
-/* verdict.h - what our measurement says of a published number, by one rule for every paper (docs/how-to/papers.md).
+/* verdict.h - compares a measurement with a published number, by one rule for every paper (docs/how-to/papers.md).
  *
  * - reproduced: a change in the same direction within a quarter of the published one, or a rate within a quarter; or
  *   the published number lies in our interval, if that can tell: one of a change that does not hold no change, one of a
@@ -20,8 +20,8 @@ extern const char *const verdict_names[VERDICTS];
 
 struct verdict_case {
   double published, ours;
-  double low, high; /* the interval of ours, if has_interval */
-  double none;      /* what stands for no change, if has_none; rates and counts have none */
+  double low, high; /* the measurement's interval, if has_interval */
+  double none;      /* the value of "no change", if has_none; rates and counts have none */
   double percent;   /* one percent in the unit of the numbers */
   bool has_interval, has_none;
   int bound; /* 1: the published number is a lower bound, -1: an upper one */

@@ -1,5 +1,5 @@
-/* csv_trace.c - reading address-only traces: a header that names the columns, then a line per warp instruction. A block
- * of text is read at a time and split in place; numbers are parsed by hand, since they are most of the work.
+/* csv_trace.c - reading address-only traces: a header that names the columns, then a line per warp instruction. Text
+ * is read in blocks and split in place; numbers are parsed by hand, as they dominate the time.
  */
 #include "trace/csv_trace.h"
 
@@ -121,10 +121,10 @@ static const int8_t *digits(void) {
       ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
       ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
       ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16};
-  return value; /* the digit + 1; 0: none */
+  return value; /* the digit + 1; 0: not a digit */
 }
 
-/* A number at *p, hexadecimal with 0x (or if `hex`); false if there is none or it does not fit 64 bits. */
+/* A number at *p, hexadecimal with 0x (or if `hex`); false if none, or beyond 64 bits. */
 static bool number(const char **p, bool hex, uint64_t *out) {
   const int8_t *value = digits();
   const char *s = *p;
@@ -157,7 +157,7 @@ static bool read_op(const char *field, uint8_t *kind) {
 }
 
 /* Addresses of the lanes of `mask` in ascending order; or one address and +STRIDE for all of them. Without a mask
- * (`any`), as many lanes from 0 on as there are addresses. NULL: good, else what was expected. */
+ * (`any`), one lane per address, from 0 on. NULL: valid, else the expected content. */
 static const char *read_addresses(const char *p, struct csv_access *a, bool any) {
   uint64_t v, stride = 0;
   uint32_t left = any ? UINT32_MAX : a->mask, got = 0;

@@ -12,7 +12,7 @@
 
 struct csv_access {
   const char *kernel; /* valid until the next one */
-  bool first;         /* of its kernel: the line before names another one, or there is none */
+  bool first;         /* first of its kernel: the previous line names another one, or there is none */
   uint32_t cta, warp;
   uint64_t pc;
   uint8_t kind; /* KIND_LOAD, KIND_STORE, KIND_ATOM */

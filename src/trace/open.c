@@ -1,4 +1,4 @@
-/* input.c - which reader opens a trace: by the first bytes, then by the name. */
+/* open.c - selects the reader of a trace: by the first bytes, then by the name. */
 #include "trace/common/input.h"
 
 #include <string.h>

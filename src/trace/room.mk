@@ -1,2 +1,2 @@
-# Packed traces: zstd for our own and .tracez, xz for Accel-Sim's .traceg.xz.
+# Packed traces: zstd for Sluice's format and .tracez, xz for Accel-Sim's .traceg.xz.
 LDLIBS += -lzstd -llzma

@@ -1,5 +1,5 @@
-/* survey.c - one pass over a trace: every warp of every CTA, in order. Lines of memory are kept in one table, with the
- * CTA that touched them last, which answers how many there are, how many a CTA has, and how many are shared.
+/* survey.c - one pass over a trace: every warp of every CTA, in order. A table holds each memory line with the CTA
+ * that touched it last, which gives the number of lines, lines per CTA, and shared lines.
  */
 #include "trace/survey.h"
 
@@ -11,7 +11,7 @@
 
 struct line {
   uint64_t key; /* line + 1; 0: free */
-  uint64_t cta; /* that touched it last, counted over all launches; its top bit: so did another one */
+  uint64_t cta; /* last CTA that touched it, counted over all launches; top bit: another CTA also did */
 };
 #define SHARED (1ull << 63)
 

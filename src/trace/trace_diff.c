@@ -22,7 +22,7 @@ static void __attribute__((format(printf, 2, 3))) say(struct diff *d, const char
   if (d->found++ < d->limit) d->differ(d->ctx, text);
 }
 
-/* Name, sizes and code of a launch. False: comparing its warps would make no sense. */
+/* Name, sizes and code of a launch. False: comparing its warps would be meaningless. */
 static bool same_kernel(struct diff *d) {
   const struct feed_kernel *a = d->ev[0].kernel, *b = d->ev[1].kernel;
   uint32_t n = d->ev[0].launch;
@@ -94,7 +94,7 @@ static bool compare_warp(struct diff *d, uint32_t cta, uint32_t warp, bool *same
   return true;
 }
 
-/* Up to the first warp that differs: the rest of a launch rarely says more. */
+/* Up to the first warp that differs; the rest of a launch rarely adds information. */
 static bool compare_launch(struct diff *d, struct err *e) {
   const struct feed_kernel *k = d->ev[0].kernel;
   bool same = true;

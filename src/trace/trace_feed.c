@@ -81,7 +81,7 @@ static void feed_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint
   struct slot_state *s = &f->slot[slot];
   if (s->used) memset(s, 0, sizeof *s);
   s->live_warps = f->feed.kernel->warps_per_cta;
-  if (!f->err.code) f->ops->open_cta(f->in, slot, cta, &f->err); /* a failure shows at the first issue */
+  if (!f->err.code) f->ops->open_cta(f->in, slot, cta, &f->err); /* a failure is reported at the first issue */
 }
 
 static inline void clear(struct issued *out) {
@@ -105,7 +105,7 @@ static bool feed_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *o
   return stepped(f, slot, warp, out);
 }
 
-/* Many instructions of a warp, for whoever counts them only. */
+/* Many instructions of a warp, for counting only. */
 static bool feed_skim(struct trace_feed *f, uint32_t slot, uint32_t warp, struct issued *out, struct trace_counts *n) {
   clear(out);
   if (f->err.code || !f->ops->skim(f->in, slot, warp, QUANTUM, out, n, &f->err)) return fail(f);
@@ -174,7 +174,7 @@ static bool drive_fault(const struct drive *d, struct err *e) {
   return err_set(e, ERR_PROGRAM, "%s", fault ? fault->text : "the kernel faulted");
 }
 
-/* What the last instruction did to the warps. False: this one does not go on now. */
+/* Effect of the last instruction on the warps. False: this warp cannot continue now. */
 static bool drive_on(const struct drive *d, struct drive_slot *s, uint64_t bit) {
   if (d->out.waits) s->waiting |= bit;
   s->waiting &= ~d->out.released;
@@ -182,7 +182,7 @@ static bool drive_on(const struct drive *d, struct drive_slot *s, uint64_t bit) 
   return d->out.next_pc != FEED_DONE && !(s->waiting & bit);
 }
 
-/* QUANTUM instructions of one warp, more or less. */
+/* About QUANTUM instructions of one warp. */
 static bool drive_warp(struct drive *d, struct drive_slot *s, uint32_t slot, uint32_t warp, struct err *e) {
   const struct feed_ops *ops = d->f->ops;
   struct issued *out = &d->out;
@@ -255,7 +255,7 @@ bool trace_drive(struct feed *f, uint32_t slots, uint64_t watchdog, struct trace
       s->running = false;
       progress = d.n.warp_insts;
       live--;
-      i--; /* the same slot again: its memory is warm */
+      i--; /* reuse the slot: its memory is warm */
     }
   }
   free(state);

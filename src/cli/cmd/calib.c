@@ -10,14 +10,14 @@
 #include "base/mem.h"
 #include "base/paths.h"
 
-/* A count below this moves by whole percents when one access more happens: relative errors say nothing there. */
+/* Below this count one access is more than a percent: relative errors are not meaningful. */
 static const double small_count = 200;
 
 enum goal_kind { GOAL_EQUAL, GOAL_COUNT, GOAL_RATE };
 static const struct goal {
   const char *column;
   enum goal_kind kind;
-  const char *whole; /* GOAL_RATE: the count that the rate is of */
+  const char *whole; /* GOAL_RATE: the denominator of the rate */
 } goals[] = {
     {"thread_insts", GOAL_EQUAL, NULL},
     {"warp_insts", GOAL_EQUAL, NULL},
@@ -117,8 +117,8 @@ static bool is_total(const struct calib_table *t, const struct calib_case *c, co
   return strncmp(column, "l1d.", 4) && strncmp(column, "l2.read.", 8) && strncmp(column, "l2.write.", 9);
 }
 
-/* Warps of this case race on purpose (which neighbour marks a vertex first): how many instructions run follows from the
- * cycle in which each store arrives. */
+/* Warps of this case race on purpose (which neighbour marks a vertex first): the number of instructions depends on the
+ * arrival of each store. */
 static bool races(const struct calib_case *c) {
   return !strcmp(c->name, "bfs");
 }
@@ -202,7 +202,7 @@ static void check_goal(const struct calib_table *t, const struct calib_case *c, 
   if (!is_total(t, c, g->column)) return;
   if (g->kind == GOAL_EQUAL && fabs(ours - ref) > (races(c) ? 0.001 * ref : 0))
     missed(l, "%s: %s is %.0f, the reference has %.0f", c->name, g->column, ours, ref);
-  /* One access more or less is within 1 % by intent where there are fewer than a hundred. */
+  /* Below a hundred accesses, a difference of one counts as within 1 %. */
   if (g->kind == GOAL_COUNT && fabs(ours - ref) > fmax(1, 0.01 * ref))
     missed(l, "%s: %s is %.0f, the reference has %.0f (%+.1f %%)", c->name, g->column, ours, ref,
            100 * calib_relative(ours, ref));

@@ -37,7 +37,7 @@ double calib_get(const struct calib_table *t, const double *row, const char *col
 double calib_relative(double ours, double reference);
 double calib_cycle_error(const struct calib_table *t, const struct calib_case *c);
 
-/* The column, cycles apart, that is furthest off; counts too small to mean anything are passed over. */
+/* The column, except cycles, with the largest error; counts too small to be meaningful are skipped. */
 struct calib_worst {
   const char *column;
   double error;
@@ -45,7 +45,7 @@ struct calib_worst {
 struct calib_worst calib_worst(const struct calib_table *t, const struct calib_case *c);
 
 struct calib_column {
-  size_t cases; /* with a count that means something */
+  size_t cases; /* cases with a meaningful count */
   double mean, worst;
   const char *worst_case;
 };
@@ -58,7 +58,7 @@ struct calib_overall {
 struct calib_overall calib_overall(const struct calib_table *t);
 
 const char *calib_goal_text(const char *column); /* NULL: no goal for this column */
-/* How many goals are missed, a line for each into `lines` (as many as fit). */
+/* Number of missed goals, with a line for each in `lines` (as many as fit). */
 unsigned calib_goals_missed(const struct calib_table *t, char *lines, size_t size);
 
 #endif

@@ -53,7 +53,7 @@ char **compare_argv(struct arena *arena, const struct sim_options *o, const char
 #define ARG(s) a[n++] = arena_strdup(arena, s)
   ARG(self), ARG("run"), ARG("--quiet"), ARG("--scheme"), ARG(scheme), ARG("--json"), ARG(record);
   n += sim_options_pass(arena, o, a + n);
-  if (o->profile) ARG("--lines"), ARG("--characterise"); /* what a report shows of one run */
+  if (o->profile) ARG("--lines"), ARG("--characterise"); /* shown by a report for a single run */
   ARG("--");
   for (size_t i = 0; i < extra; i++) ARG(program[i]);
 #undef ARG
@@ -165,14 +165,14 @@ bool compare_report(const struct compare_options *o, void *const *record, size_t
       path, &(struct report_input){.title = title, .command = o->command, .records = record, .count = count}, e);
   if (ok && !o->sim.quiet) text_say(f, "\nreport: %s\n", path);
   if (ok || o->html) return ok;
-  text_say(stderr, "sluice: no report: %s\n", e->msg); /* nobody asked for it */
+  text_say(stderr, "sluice: no report: %s\n", e->msg); /* the report was not requested explicitly */
   *e = (struct err){0};
   return true;
 }
 
 /* ---- the command ---- */
 
-/* The search of column i, NULL if it names none. */
+/* The search of column i, NULL if it is none. */
 static const struct search *search_of(const struct comparison *c, size_t i) {
   for (size_t k = 0; k < c->searches; k++)
     if (c->search[k].list == c->scheme[i]) return &c->search[k];
@@ -283,7 +283,7 @@ static int compare_run(const struct command *self, int argc, char **argv) {
   o.command = "sluice compare";
   for (int i = 1; i < argc; i++)
     o.command = arena_printf(&a, strchr(argv[i], ' ') ? "%s '%s'" : "%s %s", o.command, argv[i]);
-  o.sim.profile = !o.no_html && !o.suite; /* hundreds of runs over time would not fit into a page */
+  o.sim.profile = !o.no_html && !o.suite; /* profiles of hundreds of runs do not fit a page */
   if (o.suite) {
     if (first < argc) return err_set(&e, ERR_USAGE, "--suite brings its own programs"), command_usage(self, &e);
     rc = compare_suite(&o);

@@ -1,8 +1,8 @@
-/* suite.c - `sluice compare --suite NAME`: every bundled workload of a paper under several schemes, and the paper's
- * figures beside ours.
+/* compare_suite.c - `sluice compare --suite NAME`: every bundled workload of a paper under several schemes, and the
+ * paper's figures beside the simulated ones.
  *
- * Which workload belongs to which suite and to which of the paper's groups is in share/sluice/workloads.json, made from
- * the workloads' header comments; the papers' figures are read by results/published.
+ * Which workload belongs to which suite and to which of the paper's groups is in share/sluice/workloads.json, made
+ * from the workloads' header comments; the papers' figures are read by results/published.
  */
 #include <jansson.h>
 #include <math.h>
@@ -19,9 +19,9 @@
 #include "results/published.h"
 
 struct suite_row {
-  const char *name, *label, *group; /* label: what the paper calls it */
+  const char *name, *label, *group; /* label: the paper's name */
   char *argv[4];
-  double seconds;                  /* about how long a simulation takes */
+  double seconds;                  /* approximate duration of a simulation */
   json_t *totals[COMPARE_COLUMNS]; /* NULL: failed */
   json_t *record[COMPARE_COLUMNS]; /* for the report */
   const struct search *search[COMPARE_COLUMNS];
@@ -30,7 +30,7 @@ struct suite_row {
 struct suite {
   struct arena arena;
   const char *name, *size;
-  enum published_kind mean; /* that the paper takes of speed */
+  enum published_kind mean; /* the paper's mean of speed */
   struct workload_list list;
   struct suite_row row[WORKLOADS_MAX];
   size_t rows;
@@ -85,7 +85,7 @@ static int take_record(struct suite *s, size_t i, size_t k, const struct job *j,
   return EXIT_OK;
 }
 
-/* Exit code of what failed last; with `e` set the suite is no use. */
+/* Exit code of the last failure; with `e` set the suite is unusable. */
 static int run_all(struct suite *s, const struct compare_options *o, const struct tempdir *dir, struct err *e) {
   int code = run_searches(s, o, dir, e);
   if (code) return code;
@@ -191,7 +191,7 @@ static void print_chosen(const struct suite *s, FILE *f) {
 
 /* ---- the paper's figures beside ours ---- */
 
-/* The column that a figure is over: a searched setting before the others, as the papers tune what they compare with. */
+/* The reference column of a figure: a searched setting first, since the papers tune their references. */
 static size_t column_over(const struct suite *s, const struct published_figure *f) {
   size_t found = SIZE_MAX;
   for (size_t k = 0; k < s->schemes; k++) {
@@ -208,12 +208,12 @@ static bool row_ratio(const struct suite *s, const struct suite_row *r, const st
                       double *ratio) {
   size_t over = column_over(s, f);
   const struct search *found = r->search[k];
-  if (!strcmp(f->metric, "best_warp_limit")) /* what a search over warps chose */
+  if (!strcmp(f->metric, "best_warp_limit")) /* the result of a search over warps */
     return found && found->values && sscanf(found->values, "warps=%lf", ratio) == 1;
   return r->totals[k] && published_ratio(f, get, r->totals[k], over < s->schemes ? r->totals[over] : NULL, ratio);
 }
 
-/* Our value for a figure of column k, over `count` workloads; false if we have none. */
+/* The simulated value for a figure of column k, over `count` workloads; false if there is none. */
 static bool measure(const struct suite *s, const struct published_figure *f, size_t k, double *ours, size_t *count,
                     enum published_kind *kind, const struct suite_row **one) {
   const char *group;
@@ -247,7 +247,7 @@ static json_t *figure_json(const struct published_figure *f, const char *scheme,
   return o;
 }
 
-/* Every figure of the suite that a column speaks to: rows of a table, and of `all`. */
+/* Every figure of the suite that a column covers: rows of a table, and of `all`. */
 static void set_beside(const struct suite *s, const struct published *p, struct table *t, json_t *all) {
   for (size_t i = 0; i < published_count(p); i++) {
     const struct published_figure *f = published_at(p, i);
@@ -324,7 +324,7 @@ static void print_energy(struct suite *s, const struct sim_options *o, FILE *f) 
   if (o->energy_sensitivity) energy_print_sensitivity(&g, f);
 }
 
-/* Of a search only the counters of the best run are kept. */
+/* Of a search, keep only the counters of the best run. */
 static json_t *record_of_search(const struct suite *s, size_t i, size_t k, const struct compare_options *o) {
   char *program = command_text(s->row[i].argv);
   json_t *r = json_pack("{s:s, s:s, s:s, s:O, s:o}", "program", program, "scheme", s->scheme[k], "gpu",
@@ -369,7 +369,7 @@ int compare_suite(const struct compare_options *options) {
   s->mean = !strcmp(s->name, "medic")     ? PUBLISHED_HARMONIC
             : !strcmp(s->name, "sharing") ? PUBLISHED_ARITHMETIC
                                           : PUBLISHED_GEOMETRIC;
-  /* MeDiC and the sharing-aware paper have machines of their own; the others' differ little from the default. */
+  /* MeDiC and the sharing-aware paper have machines of their own; the others' are close to the default. */
   if (!o.sim.gpu && s->mean != PUBLISHED_GEOMETRIC) o.sim.gpu = strcmp(s->name, "medic") ? "sharing-aware" : "medic";
   bool ok = compare_split(&s->arena, o.sim.scheme ? o.sim.scheme : "baseline,bucl", s->scheme, &s->schemes, &e);
   if (ok && o.sim.mode && !strcmp(o.sim.mode, "functional"))

@@ -1,5 +1,5 @@
-/* composition.c - `sluice docs scheme-pairs`: which pairs of schemes combine, and why the others are refused. Made by
- * asking for every pair on the default GPU, so it says what the program does.
+/* composition.c - `sluice docs scheme-pairs`: which pairs of schemes combine, and why the others do not. It tries
+ * every pair on the default GPU.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { SCHEMES = 128, REASONS = 26 };
 struct composition {
   const struct scheme *at[SCHEMES];
   size_t count;
-  char cell[SCHEMES][SCHEMES]; /* '.' runs, a letter: refused for that reason */
+  char cell[SCHEMES][SCHEMES]; /* '.' runs, a letter: rejected for that reason */
   char reason[REASONS][256];
   size_t reasons, ran, refused;
 };

@@ -1,4 +1,4 @@
-/* convert.c - `sluice import` and `sluice export`: traces of Accel-Sim into our format, and back. */
+/* convert.c - `sluice import` and `sluice export`: traces of Accel-Sim into the .slt format, and back. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -53,7 +53,7 @@ static bool import_all(struct slt_writer *w, struct trace_input *t, bool keep_go
   return true;
 }
 
-/* A recording has its header when it is complete; before that, nothing takes it for a trace. */
+/* A recording gets its header when it is complete; before that it is not recognised as a trace. */
 static bool mark_as_trace(const char *path) {
   int fd = open(path, O_WRONLY | O_CLOEXEC);
   bool ok = fd >= 0 && pwrite(fd, SLT_MAGIC, 8, 0) == 8;

@@ -1,4 +1,4 @@
-/* db.c - `sluice db`: what is in a results file, is it sound, and what can be saved of it. */
+/* db.c - `sluice db`: shows, checks and recovers a results file. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static int recover(const char *file, const char *output, struct err *e) {
   struct db_saved n;
   struct progress p;
   progress_start(&p);
-  /* What is half made is removed first, then the signal ends us. */
+  /* Remove incomplete output first, then end by the signal. */
   sigset_t stop, before;
   sigemptyset(&stop);
   sigaddset(&stop, SIGINT);

@@ -1,4 +1,4 @@
-/* diff.c - `sluice diff A B`: do two results files say the same? For CI: exit code 1 when they do not. */
+/* diff.c - `sluice diff A B`: compares two results files. For CI: exit code 1 when they differ. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct diff_opts {
   bool quiet;
 };
 
-/* A planned run by its labels: hashes differ when a program is compiled anew, what it is called does not. */
+/* A planned run by its labels: hashes change when a program is recompiled, labels do not. */
 struct side {
   char *key, *status;
   int64_t run;
@@ -83,7 +83,7 @@ static void compare_run(struct diff *d, const struct side *a, const struct side 
   for (size_t i = 0; i < d->metrics; i++) {
     double x = 0, y = 0;
     bool has_x = db_value(d->db[0], a->run, d->metric[i], &x), has_y = db_value(d->db[1], b->run, d->metric[i], &y);
-    if (!has_x || !has_y || x == y) continue; /* a counter that one side does not know cannot differ */
+    if (!has_x || !has_y || x == y) continue; /* a counter missing on one side does not differ */
     double relative = fabs(x - y) / fmax(fabs(x), fabs(y));
     if (relative <= d->tolerance) continue;
     if (d->differ == d->room) {

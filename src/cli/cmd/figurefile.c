@@ -6,7 +6,7 @@
 
 #include "base/yamltext.h"
 
-enum { DEEPEST = 8, VALUES = 100000 /* anchors let a short file name very many */ };
+enum { DEEPEST = 8, VALUES = 100000 /* anchors let a short file expand to very many */ };
 
 struct reader {
   const char *path;
@@ -72,7 +72,7 @@ static json_t *convert(struct reader *r, const yaml_node_t *n, int depth) {
   return a;
 }
 
-/* Keys of a figure; those that start with '*' must be there. */
+/* Keys of a figure; those that start with '*' are required. */
 static const char *const keys[] = {"*figure",   "*paper",       "*where",  "*title",    "*kind",   "*suite",  "gpu",
                                    "set",       "*schemes",     "metric",  "normalise", "hide",    "groups",  "means",
                                    "published", "item",         "bins",    "parts",     "axis",    "columns", "value",

@@ -8,11 +8,11 @@
 
 #include "base/err.h"
 
-/* The file as JSON: mappings, lists and texts as they are, numbers as numbers. NULL with `e`, which names
- * file:line:column, when it is not YAML, has a key that figures do not know, or lacks one that they need. */
+/* The file as JSON: mappings, lists and texts unchanged, numbers as numbers. NULL with `e`, which names
+ * file:line:column, for invalid YAML, an unknown key, or a missing required key. */
 json_t *figure_load(const char *path, struct err *e);
 
-/* A file of any keys, in the same way. */
+/* A file with any keys, likewise. */
 json_t *yaml_load(const char *path, struct err *e);
 
 #endif

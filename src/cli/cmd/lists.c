@@ -1,4 +1,4 @@
-/* lists.c - `sluice schemes`, `gpus`, `knobs` and `stats`: what there is to choose from, from the tables. */
+/* lists.c - `sluice schemes`, `gpus`, `knobs` and `stats`: the available choices, from the tables. */
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
@@ -22,12 +22,12 @@ struct list_options {
   bool csv, json, whole;
 };
 
-/* The list for a program: numbers without units, every column. */
+/* The list for programs: numbers without units, every column. */
 static bool for_program(const struct list_options *o) {
   return o->csv || o->json;
 }
 
-/* `ranks`: the order in which columns make room on a narrow terminal; --long keeps them all. Frees the table. */
+/* `ranks`: the order in which columns are dropped on a narrow terminal; --long keeps all. Frees the table. */
 static void print_list(struct table *t, const struct list_options *o, const char *ranks, const char *hint) {
   static const char never[] = "........";
   table_order(t, o->whole ? never + sizeof never - 1 - strlen(ranks) : ranks);
@@ -37,7 +37,7 @@ static void print_list(struct table *t, const struct list_options *o, const char
   table_free(t);
 }
 
-/* A line below a list or of an explanation, broken where the terminal ends. */
+/* A line below a list or of an explanation, broken at the terminal's width. */
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *fmt, ...) {
   struct lines l;
@@ -50,7 +50,7 @@ static void say(const char *fmt, ...) {
 
 /* ---- schemes ---- */
 
-/* A search has the storage of what it searches. */
+/* A search has the storage of its base. */
 static double storage_bits(const struct scheme *s, const struct gpu_config *c, struct scheme_bits *rows,
                            uint32_t *count) {
   double param[SCHEME_PARAMS_MAX] = {0}, total = 0;
@@ -66,7 +66,7 @@ static void print_bits(double bits, FILE *f) {
   else fprintf(f, "%.0f bits", bits);
 }
 
-/* The slots that a scheme fills (the spec's words); a search names what it tries. */
+/* The slots that a scheme fills; a search gives the values that it tries. */
 static void print_slots(const struct scheme *s, FILE *f) {
   const char *slot, *seen[16];
   size_t slots = 0;
@@ -131,14 +131,14 @@ static void print_scheme(const struct scheme *s, const struct gpu_config *c, FIL
   }
 }
 
-/* Words of a list, one after the other, in lines that begin with two spaces. `at`: the column. */
+/* Words of a list, in lines that begin with two spaces. `at`: the column. */
 static void put_word(const char *word, size_t *at, FILE *f) {
   size_t n = strlen(word);
   if (*at + n + 1 > cli_page(118)) *at = (size_t)fprintf(f, "\n ") - 1;
   *at += (size_t)fprintf(f, " %s", word);
 }
 
-/* The same as print_scheme in about ten lines: what parameters and counters mean is left out. */
+/* Short form of print_scheme, in about ten lines, without the meaning of parameters and counters. */
 static void print_brief(const struct scheme *s, const struct gpu_config *c, FILE *f) {
   struct scheme_bits rows[STORAGE_ROWS];
   const struct scheme *base = s->sweep ? scheme_find(s->sweep->base) : s;
@@ -343,7 +343,7 @@ static int knobs_run(const struct command *self, int argc, char **argv) {
 
 /* ---- counters ---- */
 
-/* One counter as it is listed: those of the record, then what is derived from them. */
+/* Counters as listed: those of the record, then derived ones. */
 struct stat_line {
   const char *key, *unit, *doc, *note;
 };

@@ -1,7 +1,7 @@
 /* new.c - `sluice new scheme NAME`: a commented scheme that compiles and runs, and its test, from bundled templates.
  *
- * In a source checkout they go where the build finds them by itself. Nothing is ever overwritten: a name is refused
- * whose files, or whose scheme, exist.
+ * In a source checkout they go where the build finds them. Nothing is overwritten: the name of an existing file or
+ * scheme is an error.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -93,7 +93,7 @@ static bool check_name(struct new_scheme *n, struct err *e) {
   return true;
 }
 
-/* File names are unique in the source tree, and the prefix of a room's functions is its own. */
+/* File names are unique in the source tree; the prefix of a folder's functions is reserved. */
 static bool check_tree(const struct new_scheme *n, struct err *e) {
   static const char *const rooms[] = {"base",    "cli",         "cudart",  "gpu",  "ptx",   "report", "results",
                                       "schemes", "schemes/lib", "session", "simt", "study", "trace"};

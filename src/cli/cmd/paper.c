@@ -39,7 +39,7 @@ static int is_yaml(const struct dirent *d) {
   return n > 5 && !strcmp(d->d_name + n - 5, ".yaml");
 }
 
-/* Does the call draw it? --quick: only what small inputs can show, unless it is asked for by name. */
+/* True if this call draws it. --quick: only figures that small inputs can show, unless requested by name. */
 static bool wanted(const json_t *f, const struct paper *p, const struct paper_options *o) {
   if (strcmp(text_of(f, "paper"), p->name)) return false;
   if (o->only) return !strcmp(text_of(f, "figure"), o->only);
@@ -163,7 +163,7 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   return a;
 }
 
-/* Is the record there, of the whole run, with what the figures need of it? */
+/* True if the record exists, for the whole run and with the data that the figures need. */
 static bool have(const json_t *r, const char *file) {
   if (access(file, R_OK)) return false;
   json_t *doc = json_load_file(file, 0, NULL), *kernel;
@@ -172,7 +172,7 @@ static bool have(const json_t *r, const char *file) {
   size_t k;
   json_t *entries = record_entries_of(doc);
   json_array_foreach(entries, k, kernel) found |= json_object_get(kernel, "loads") != NULL;
-  found = found && doc && !json_object_get(doc, "ended"); /* a run that was stopped writes what it has */
+  found = found && doc && !json_object_get(doc, "ended"); /* an interrupted run writes a partial record */
   json_decref(entries);
   json_decref(doc);
   return found;
@@ -223,7 +223,7 @@ static bool command(char *const *argv, const char *what, struct err *e) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFEXITED(status) && !WEXITSTATUS(status)) return true;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OUTPUT) /* it has said which file, and why */
+  if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OUTPUT) /* it has reported the file and the reason */
     return err_set(e, ERR_OUTPUT, "%s stopped there", what);
   return err_set(e, ERR_INPUT, "%s failed; it needs %s (Debian: nodejs, librsvg2-bin)", what, argv[0]);
 }
@@ -295,7 +295,7 @@ static bool make_folders(struct paper *p, struct err *e) {
   return true;
 }
 
-/* What an earlier call drew goes, so that nobody takes it for what this one did. */
+/* Remove the figures of an earlier call. */
 static bool clear_figures(struct paper *p, struct err *e) {
   static const char *const ends[] = {"svg", "pdf", "png", "csv"}, *const others[] = {"data.json", "figures.json",
                                                                                      "report.html"};

@@ -1,4 +1,4 @@
-/* query.c - `sluice query FILE`: questions to a results file, as tables. */
+/* query.c - `sluice query FILE`: tables from a results file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static struct db_table *plain(struct query *q) {
   if (!where) return NULL;
   static const char *const shown[] = {"workload", "size", "gpu", "scheme", "parameters", "replica"};
   for (size_t i = 0; i < 6; i++) {
-    /* Labels that never differ say nothing. */
+    /* Labels without differences are omitted. */
     struct db_table *t = db_sql(
         q->db, arena_printf(&q->a, "SELECT count(DISTINCT \"%s\") > 1 FROM results r WHERE %s", shown[i], where), q->e);
     if (!t) return NULL;
@@ -177,7 +177,7 @@ static struct db_table *pivot(struct query *q) {
   if (!metric) return NULL;
   for (size_t i = 0; i < n; i++)
     select = arena_printf(&q->a, "%s%s AS %s, ", select, query_column(q, names[i], true), sql_name(&q->a, names[i]));
-  /* Rows in the order of the study, and so are the columns: each is placed when it is first seen. */
+  /* Rows and columns in the order of the study: each is placed at first occurrence. */
   struct db_table *t =
       db_sql(q->db,
              arena_printf(&q->a,

@@ -1,4 +1,4 @@
-/* query.h - what the files of `sluice query` share: its options, and names of the command line as SQL over the view
+/* query.h - shared by the files of `sluice query`: its options, and names of the command line as SQL over the view
  * `results`, in which a statement's own rows are `r`.
  */
 #ifndef CLI_QUERY_H
@@ -21,7 +21,7 @@ struct query {
   const char *metric[QUERY_METRICS];
   size_t metrics;
   struct {
-    const char *label, *value; /* --relative, where each run is divided by another; NULL: it is not */
+    const char *label, *value; /* --relative, which divides each run by another; NULL: not set */
   } base;
   struct err *e;
 };
@@ -31,15 +31,15 @@ struct query {
 const char *query_column(struct query *q, const char *name, bool parameter);
 /* Names between commas as SQL columns; the plain names to `names`, QUERY_LABELS of them at most. */
 const char *query_labels(struct query *q, const char *text, const char **names, size_t *count);
-/* The runs that are asked for. */
+/* The selected runs. */
 const char *query_conditions(struct query *q, bool done_only);
-/* Take --relative apart; `first` is the label that it means when it names none. */
+/* Parse --relative; `first` is the default label. */
 bool query_base(struct query *q, const char *first);
-/* A metric of a run, divided by that of the run it is relative to. */
+/* A metric of a run, divided by that of its reference run. */
 const char *query_value(struct query *q, const char *metric);
 /* The mean of an expression over the runs of a group. */
 const char *query_mean(struct query *q, const char *value);
-/* The kind of mean: what --mean says, else geometric of ratios and arithmetic of values. */
+/* The kind of mean: by --mean, else geometric for ratios and arithmetic for values. */
 const char *query_mean_kind(const struct query *q, bool ratios);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "cli/cmd/query.h"
 
-/* What tells runs apart, besides parameters. `group` follows from the workload and the suite. */
+/* Labels that distinguish runs, besides parameters. `group` follows from the workload and the suite. */
 static const char *const labels[] = {"study", "workload", "suite", "size", "gpu", "scheme", "replica"};
 enum { LABELS = sizeof labels / sizeof *labels };
 
@@ -37,7 +37,7 @@ static const char *parameter_of(struct query *q, const char *of, const char *nam
                       sql_text(&q->a, arena_printf(&q->a, "$.\"%s\"", name)));
 }
 
-/* A value of the record: of its totals by name, or by its path. One run of each study is looked at. */
+/* A value of the record: of its totals by name, or by path. Checked in one run of each study. */
 static const char *of_record(struct query *q, const char *name) {
   const char *path = *name == '$' ? name : arena_printf(&q->a, "$.totals.\"%s\"", name);
   if (strchr(name, '"')) return NULL;
@@ -50,7 +50,7 @@ static const char *of_record(struct query *q, const char *name) {
 
 static const char *known(struct query *q, const char *name, bool parameter) {
   bool column = is_column(q, name);
-  /* Parameters shadow the counters and knobs of the same name only where labels are asked for. */
+  /* Parameters shadow the counters and knobs of the same name only for labels. */
   if ((parameter || !column) && is_varied(q, name)) return parameter_of(q, "", name);
   if (column) return sql_name(&q->a, name);
   if (answers(q, arena_printf(&q->a, "SELECT 1 FROM scheme_counters WHERE key = %s LIMIT 1", sql_text(&q->a, name))))
@@ -133,7 +133,7 @@ static const char *condition(struct query *q, const char *text) {
   return NULL;
 }
 
-/* The labels of a row are those of `r`, but for `except`. */
+/* The labels of a row are those of `r`, except `except`. */
 static const char *same_labels(struct query *q, const char *except) {
   const char *out = "1";
   for (size_t i = 0; i < LABELS; i++)
@@ -142,7 +142,7 @@ static const char *same_labels(struct query *q, const char *except) {
   return out;
 }
 
-/* And the parameters by which rows and columns are told apart are as well. */
+/* So are the parameters that distinguish rows and columns. */
 static const char *same_parameters(struct query *q) {
   const char *out = "";
   const char *const lists[] = {q->o->rows, q->o->columns};
@@ -194,7 +194,7 @@ bool query_base(struct query *q, const char *first) {
 const char *query_value(struct query *q, const char *metric) {
   const char *c = query_column(q, metric, false);
   if (!c || !q->base.label) return c;
-  /* The other run may have fewer parameters (the baseline has none of a scheme's); those it has are the same. */
+  /* The other run may have fewer parameters (the baseline has none of a scheme's); common ones are equal. */
   return arena_printf(&q->a,
                       "(1.0 * %s / nullif((SELECT %s FROM results b WHERE status = 'done' AND %s AND CAST(%s AS TEXT) "
                       "= %s AND NOT EXISTS (SELECT 1 FROM json_each(b.parameters) j WHERE j.key <> %s AND j.value IS "
@@ -209,7 +209,7 @@ const char *query_mean_kind(const struct query *q, bool ratios) {
   return q->o->mean ? q->o->mean : ratios ? "geometric" : "arithmetic";
 }
 
-/* A geometric or harmonic mean leaves out what is not positive. */
+/* A geometric or harmonic mean omits values that are not positive. */
 const char *query_mean(struct query *q, const char *c) {
   const char *m = query_mean_kind(q, q->base.label);
   if (!strcmp(m, "geometric")) return arena_printf(&q->a, "exp(avg(CASE WHEN %s > 0 THEN ln(%s) END))", c, c);

@@ -44,11 +44,11 @@ static int summarise(const char *path, const struct sim_options *o) {
   return ok ? EXIT_OK : cli_fail(&e);
 }
 
-/* The program ended without closing the trace: by a signal, or from within a launch. */
+/* The program ended without closing the trace: by a signal, or within a launch. */
 static bool rescue(const char *temp, const char *path, char *const *argv) {
   struct err e = {0};
   struct stat st;
-  if (stat(temp, &st) || !st.st_size) return false; /* it never came to record anything */
+  if (stat(temp, &st) || !st.st_size) return false; /* nothing was recorded */
   char *program = command_text(argv);
   bool ok = trace_salvage(temp, path, program, &e);
   free(program);
@@ -81,7 +81,7 @@ static int record(const struct command *self, struct record_options *opts, char 
   o->meter = !quiet;
   int rc = run_one(self, o, argv);
   o->quiet = quiet;
-  if (trace_is_trace(temp)) { /* whoever wrote it has closed it */
+  if (trace_is_trace(temp)) { /* closed by its writer */
     if (!output_commit(file)) return output_failed(path, errno, &e), cli_fail(&e);
   } else {
     bool saved = rc != 128 + SIGINT && rescue(temp, path, argv);

@@ -159,17 +159,17 @@ bool run_reads_record(const struct sim_options *o) {
   return !o->quiet || o->json || o->check;
 }
 
-/* A run of many (compare, study) ends well when reads were let through: who started it finds them in the record. */
+/* A run of many (compare, study) succeeds despite allowed reads: the caller finds them in the record. */
 static int exit_of(const struct record_file *r, const struct sim_options *o) {
   if (o->check && record_findings(r)) return EXIT_CHECK;
-  bool told = o->memory && !strcmp(o->memory, "hardware"); /* as asked for: it ends as on a GPU */
+  bool told = o->memory && !strcmp(o->memory, "hardware"); /* explicitly requested: ends as on a GPU */
   return record_strays(r).reads && !told && !getenv(JOB_VARIABLE) ? EXIT_STRAY : EXIT_OK;
 }
 
 int run_finish(const char *record, const struct sim_options *o) {
   struct err e = {0};
   struct stat st;
-  if (!run_reads_record(o) && (stat(record, &st) || !st.st_size)) return EXIT_OK; /* nothing to say */
+  if (!run_reads_record(o) && (stat(record, &st) || !st.st_size)) return EXIT_OK; /* no findings */
   struct record_file *r = record_open(record, &e);
   if (!r) return cli_fail(&e);
   bool to_stdout = o->json && !strcmp(o->json, "-");
@@ -186,7 +186,7 @@ int run_finish(const char *record, const struct sim_options *o) {
   return !o->json || record_copy(record, o->json, &e) ? found : cli_fail(&e);
 }
 
-/* The library in the child has printed its message; error.code says of which kind it was. */
+/* The library in the child has printed its message; error.code gives its kind. */
 static int simulator_error(const struct tempdir *t) {
   char path[600];
   tempdir_file(t, "error.code", path, sizeof path);
@@ -197,7 +197,7 @@ static int simulator_error(const struct tempdir *t) {
   return rc ? rc : EXIT_BUG;
 }
 
-/* How the program ended, where that is worth a line. */
+/* How the program ended, if not in order. */
 static void say_end(int status, int own) {
   fflush(stdout);
   if (WIFSIGNALED(status))
@@ -224,7 +224,7 @@ static int after_program(const struct tempdir *t, const struct sim_options *o, c
     return own && !d.certain ? own : EXIT_NOT_REACHED;
   }
   say_end(end->status, own);
-  bool there = !run_reads_record(o) || !access(record, F_OK); /* a full disk had no room for a state */
+  bool there = !run_reads_record(o) || !access(record, F_OK); /* a full disk left no state */
   if (!there && !processes_collect(t, o, argv, end->pid, end->status, record, &e)) {
     if (e.code) return cli_fail(&e);
     fprintf(stderr,
@@ -281,7 +281,7 @@ int run_one(const struct command *self, const struct sim_options *o, char **argv
   return run_program(o, argv);
 }
 
-/* Put what a search found into the record that was asked for. */
+/* Put the result of a search into the record. */
 static bool annotate(const char *path, const struct search *s, struct err *e) {
   json_error_t je;
   json_t *root = json_load_file(path, 0, &je);
@@ -292,7 +292,7 @@ static bool annotate(const char *path, const struct search *s, struct err *e) {
   return ok;
 }
 
-/* Search, then run once more under the best list, as if that had been typed. */
+/* Search, then run once more under the best list, as if it had been typed. */
 static int run_search(const struct command *self, const struct sim_options *o, char **argv) {
   struct err e = {0};
   struct arena a = {0};

@@ -1,4 +1,4 @@
-/* screen.h - what the commands that run studies share: the line of progress, paths. */
+/* screen.h - shared by the commands that run studies: the line of progress, paths. */
 #ifndef CLI_SCREEN_H
 #define CLI_SCREEN_H
 
@@ -14,7 +14,7 @@ void screen_show(void *ctx, const struct study_progress *p);
 void screen_note(void *ctx, const char *line);
 void screen_clear(struct screen *s);
 void screen_seconds(char *buf, size_t size, double s); /* "90 s", "12 min", "3.0 h" */
-/* A path that holds after a change of folder. */
+/* A path that stays valid after a change of folder. */
 bool screen_absolute(const char *path, char *out, size_t size, struct err *e);
 
 #endif

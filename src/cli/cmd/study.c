@@ -1,4 +1,4 @@
-/* study.c - `sluice study FILE`: run what a study asks for and the results file does not have. */
+/* study.c - `sluice study FILE`: executes the runs of a study that the results file lacks. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -54,7 +54,7 @@ static size_t missing(const struct study_runs *r, struct db *db) {
   return n;
 }
 
-/* Many runs by accident: ask, or be told. */
+/* Guard against many runs by accident: ask, or require an option. */
 static bool confirm(double runs, struct err *e) {
   char n[64], answer[16] = "";
   cli_count(n, sizeof n, runs);
@@ -137,10 +137,10 @@ static int run_missing(struct study *s, struct study_runs *r, const struct study
   struct screen screen = {.terminal = isatty(STDERR_FILENO), .quiet = o->quiet};
   char self[PATH_MAX];
   self_path(self, sizeof self);
-  signal(SIGXFSZ, SIG_IGN); /* a file at its limit is then an error like a full disk, not our end */
+  signal(SIGXFSZ, SIG_IGN); /* a file-size limit then gives an error like a full disk */
   int lock;
   if (!study_lock(results, &lock, &e)) return cli_fail(&e);
-  bool fresh = access(results, F_OK) != 0, ran = false; /* under the lock: nobody else makes it meanwhile */
+  bool fresh = access(results, F_OK) != 0, ran = false; /* under the lock: no other process creates it */
   struct db *db = db_open(results, DB_WRITE, &e);
   if (db && db_notice(db)) fprintf(stderr, "sluice: %s %s\n", results, db_notice(db));
   struct study_progress p = {0};
@@ -183,7 +183,7 @@ static int run_study(const char *file, const struct study_opts *o) {
   bool ok = go_to_folder(file, &base, &e) && study_load(&s, base, &e);
   if (ok && !*results) ok = screen_absolute(s.results, results, sizeof results, &e);
   double size = ok ? study_size(&s) : 0;
-  /* So many that even listing them is slow. */
+  /* Too many even to list quickly. */
   if (ok && size > 20 * ASK_FROM && !o->yes) ok = confirm(size, &e);
   ok = ok && study_expand(&s, &r, program_find, &e);
   if (!ok) {
@@ -224,7 +224,7 @@ static int study_main(const struct command *self, int argc, char **argv) {
     self_path(me, sizeof me);
     return study_task(argv[first], o.task, me);
   }
-  char html[PATH_MAX]; /* relative to where the command was given, as --results is */
+  char html[PATH_MAX]; /* relative to the folder of the call, like --results */
   if (o.html && !screen_absolute(o.html, html, sizeof html, &e)) return cli_fail(&e);
   if (o.html) o.html = html;
   return run_study(argv[first], &o);

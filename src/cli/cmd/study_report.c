@@ -1,4 +1,4 @@
-/* study_report.c - the HTML report of a finished study: its runs out of the results file, as `compare` shows them. */
+/* study_report.c - the HTML report of a finished study: its runs from the results file, as in `compare`. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool add_row(void *ctx, const struct db_row *row) {
   if (row->status != DB_DONE || p->count == MOST) return true;
   json_t *r = db_record(p->db, row->run, &p->e);
   if (!r) return false;
-  /* A column of the report is a scheme: what else varies is told in its name. */
+  /* A column of the report is a scheme; other labels are part of its name. */
   const char *label = row->scheme ? row->scheme : "baseline";
   if (p->many_gpus && row->gpu) label = arena_printf(&p->arena, "%s, %s", label, row->gpu);
   json_t *all = row->parameters ? json_loads(row->parameters, 0, NULL) : NULL, *v;

@@ -1,4 +1,4 @@
-/* trace.c - `sluice trace`: what is in a trace (info, head, stats), and what tells two apart (diff). */
+/* trace.c - `sluice trace`: contents of a trace (info, head, stats), and differences of two (diff). */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static bool next_launch(struct trace_input *t, struct trace_event *ev, struct er
   return true;
 }
 
-/* To launch `n`; false with `e` if there is none. */
+/* Advance to launch `n`; false with `e` if there is none. */
 static bool go_to(struct trace_input *t, uint64_t n, struct trace_event *ev, struct err *e) {
   if (t->ops->seek && n < UINT32_MAX && !t->ops->seek(t, (uint32_t)n, e)) return false;
   do

@@ -1,4 +1,4 @@
-/* tune.c - `sluice tune --suite S --budget N`: look for a better composition of schemes. */
+/* tune.c - `sluice tune --suite S --budget N`: searches for a better composition of schemes. */
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static int search(const struct tune_opts *o, struct tune_options *t, const char 
   struct tune_result r = {0};
   int lock;
   if (!study_lock(results, &lock, &e)) return cli_fail(&e);
-  bool fresh = access(results, F_OK) != 0; /* under the lock: nobody else makes it meanwhile */
+  bool fresh = access(results, F_OK) != 0; /* under the lock: no other process creates it */
   struct db *db = db_open(results, DB_WRITE, &e);
   if (db && db_notice(db)) fprintf(stderr, "sluice: %s %s\n", results, db_notice(db));
   enum study_end end = db ? study_tune(t, db, &r, &e) : STUDY_STOPPED;

@@ -1,4 +1,4 @@
-/* cli.h - what the subcommands of `sluice` share: the command table, options, running child simulations, printing.
+/* cli.h - shared by the subcommands of `sluice`: the command table, options, running child simulations, printing.
  *
  * One file per subcommand, one row per option. The table generates --help, the man page and the shell completions.
  */
@@ -13,19 +13,19 @@
 #include "base/err.h"
 #include "gpu/common/config.h"
 
-/* What `sluice --version` prints; the Makefile takes the package's number from this line. */
+/* Printed by `sluice --version`; the Makefile takes the package's number from this line. */
 #define SLUICE_VERSION "0.1"
 
 /* ---- exit codes; the meanings are printed by `sluice help exit-codes` ---- */
 enum exit_code {
   EXIT_OK = 0,
-  EXIT_CHECK = 1,       /* a check that was asked for failed (launch file, calibrate --check) */
+  EXIT_CHECK = 1,       /* a requested check failed (launch file, calibrate --check) */
   EXIT_USAGE = 2,       /* the user's input: option, name, file */
-  EXIT_UNSUPPORTED = 3, /* PTX form or runtime call that Sluice refuses by name */
-  EXIT_FAULT = 4,       /* the simulated program did wrong */
+  EXIT_UNSUPPORTED = 3, /* PTX form or runtime call that Sluice does not support */
+  EXIT_FAULT = 4,       /* an error of the simulated program */
   EXIT_STUCK = 5,       /* a kernel makes no progress */
-  EXIT_NOT_REACHED = 6, /* the program never reached our CUDA runtime */
-  EXIT_STRAY = 7,       /* all went well, but for reads out of bounds that were let through */
+  EXIT_NOT_REACHED = 6, /* the program never reached Sluice's CUDA runtime */
+  EXIT_STRAY = 7,       /* success, except for allowed reads out of bounds */
   EXIT_OUTPUT = 8,      /* a file or standard output could not be written */
   EXIT_BUG = 70,        /* an invariant of Sluice is broken */
 };
@@ -46,12 +46,12 @@ struct opt {
   enum opt_kind kind;
   size_t at; /* bytes into the command's option struct: bool, const char *, uint64_t, struct opt_list */
   char letter;
-  const char *complete; /* what completions offer: "file", "gpu", "scheme", "knob" or words separated by spaces */
+  const char *complete; /* offered by completions: "file", "gpu", "scheme", "knob" or words separated by spaces */
 };
 /* Parse argv[1..) up to the first operand or "--"; returns the index of the first operand, or -1 with `e`. */
 int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct err *e);
 void opt_list_free(struct opt_list *l);
-/* Whether the value of option `word` is the next word of the line. */
+/* True if the value of option `word` is the next word of the line. */
 bool opt_takes_next(const struct opt *table, const char *word);
 
 /* ---- commands ---- */
@@ -60,16 +60,16 @@ struct command {
   const char *help;                   /* paragraphs that teach, then examples */
   const struct opt *opts;
   int (*run)(const struct command *self, int argc, char **argv); /* argv[0] is the command's name */
-  bool program; /* what follows the first operand belongs to a program, --help too */
+  bool program; /* words after the first operand belong to a program, including --help */
 };
 extern const struct command *const commands[]; /* NULL-terminated */
 const struct command *command_find(const char *name, struct err *e);
 void command_help(const struct command *c, FILE *f);
-/* Usage error of a command: message, and where its help is. Returns EXIT_USAGE. */
+/* Usage error of a command: message, and where to find its help. Returns EXIT_USAGE. */
 int command_usage(const struct command *c, const struct err *e);
-/* `path`, which the command will write (NULL: nothing), is none of the files among `words`; those end with NULL. */
+/* `path`, an output file (NULL: none), is not among the files `words`, which end with NULL. */
 bool command_is_no_input(const char *path, char *const *words, struct err *e);
-/* Options parsed, --help handled: returns -1 to go on with *first the first operand, else the exit code. */
+/* Options parsed, --help handled: returns -1 to continue with *first the first operand, else the exit code. */
 int command_begin(const struct command *c, int argc, char **argv, void *into, int *first);
 
 extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cmd_gpus, cmd_knobs, cmd_stats,
@@ -91,39 +91,39 @@ struct sim_options {
 #include "cli/frame/sim_options.def"
   const char *json;
   bool quiet;
-  const char *trace_out, *trace_temp; /* record: the file, and by what the program reaches it */
-  bool meter;                         /* a launch that takes long says how far it is */
+  const char *trace_out, *trace_temp; /* record: the file, and the path by which the program reaches it */
+  bool meter;                         /* report progress of long launches */
 };
 
-/* The GPU with --set applied; schemes have not changed it yet, and whether knobs go together is not checked. */
+/* The GPU with --set applied, before schemes change it and before the check of the whole. */
 bool sim_config(const struct sim_options *o, struct gpu_config *c, struct err *e);
-/* Everything that can be wrong before a program runs: GPU, sets, scheme, mode, launch range. */
+/* All errors that can be found before a program runs: GPU, sets, scheme, mode, launch range. */
 bool sim_check(const struct sim_options *o, struct err *e);
-/* The memory mode of a run of `program`: what was asked for, else strict for bundled workloads and warn for others. */
+/* The memory mode of a run of `program`: as requested, else strict for bundled workloads and warn for others. */
 const char *sim_memory(const struct sim_options *o, const char *program);
 bool scheme_list_check(const char *list, const struct gpu_config *c, struct err *e);
 bool sim_apply_sets(struct gpu_config *c, const struct sim_options *o, struct err *e); /* the values of --set */
 bool sim_timing_range(const char *text, uint32_t *first, uint32_t *end, struct err *e);
-/* Core cycles [*first, *last) of --timeline-window A:B; NULL: all, as far as there is room. */
+/* Core cycles [*first, *last) of --timeline-window A:B; NULL: all, as far as they fit. */
 bool sim_timeline_window(const char *text, uint64_t *first, uint64_t *last, struct err *e);
-/* The file of --timeline where the program finds it, whatever folder it changes to; the caller frees it. */
+/* An absolute path for --timeline, valid when the program changes its folder; the caller frees it. */
 char *sim_timeline_path(const struct sim_options *o);
 bool is_kernel_file(const char *path); /* .ptx or .cu */
 bool is_trace_file(const char *path);  /* recorded by sluice or Accel-Sim */
 
-/* A file that a simulation will write (NULL: none): an earlier one goes, and `e` says if it cannot be written or is one
- * that the simulation of `words` reads. */
+/* An output file of a simulation (NULL: none): an earlier one is removed, and `e` reports a file that cannot be
+ * written or that the simulation of `words` reads. */
 bool sim_output(const char *path, const struct sim_options *o, char *const *words, struct err *e);
 
 /* ---- printing ---- */
 bool cli_color(FILE *f); /* a terminal, and NO_COLOR unset */
-/* Columns of the terminal `f` (of $COLUMNS where it is set); 0: not a terminal, and lines may be of any length. */
+/* Columns of the terminal `f` (of $COLUMNS if set); 0: not a terminal, unlimited lines. */
 unsigned cli_columns(FILE *f);
-unsigned cli_page(unsigned most); /* of standard output, for text that is no wider than `most` anyway */
-/* Between the two, long lines written to what lines_begin returns are broken at the terminal's width. */
+unsigned cli_page(unsigned most); /* of standard output, for text of limited width */
+/* Between the two, long lines written to the result of lines_begin are broken at the terminal's width. */
 struct lines {
   FILE *to, *in;
-  bool prose; /* a line that goes on in the next one is broken anew with it */
+  bool prose; /* continuation lines are reflowed */
   char *text;
   size_t size;
   struct lines *outer;
@@ -131,7 +131,7 @@ struct lines {
 FILE *lines_begin(struct lines *l, FILE *f);
 void lines_end(struct lines *l);
 unsigned cli_text_columns(const char *s, size_t bytes);
-/* Bytes of `s` that fit into so many columns, up to a blank or a mark where there is one. */
+/* Bytes of `s` that fit into that many columns, up to a blank or punctuation if possible. */
 size_t cli_text_break(const char *s, unsigned columns);
 /* A bar of `width` columns filled to `fraction` in eighths, into `buf` (at least 4 * width + 1). */
 void cli_bar(char *buf, double fraction, unsigned width);
@@ -139,16 +139,16 @@ void cli_bar(char *buf, double fraction, unsigned width);
 size_t cli_json_flags(const char *path);
 void cli_bytes(char *buf, size_t size, double bytes); /* "1.2 MB" */
 void cli_count(char *buf, size_t size, double n);     /* "12,345" */
-/* A table whose columns align by their widest cell; cells may hold UTF-8. On a terminal that is too narrow, titles and
- * texts are broken, and columns are left out, the last ones first, with a line that says which. */
+/* A table whose columns align by their widest cell; cells may hold UTF-8. On a narrow terminal, titles and texts are
+ * broken and columns dropped, the last ones first; a line names them. */
 struct table;
 struct table *table_new(const char *const *titles, const char *align /* 'l' or 'r' per column */);
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void table_rule(struct table *t);
-/* The order in which columns are left out, a character each: '.' never, '1' first, then '2'; those of
- * one rank go together. */
+/* The order in which columns are dropped, a character each: '.' never, '1' first, then '2'; columns of equal rank go
+ * together. */
 void table_order(struct table *t, const char *ranks);
-void table_hint(struct table *t, const char *hint); /* what shows the columns that are left out */
+void table_hint(struct table *t, const char *hint); /* how to show the dropped columns */
 void table_print(struct table *t, FILE *f);
 size_t table_rows(const struct table *t), table_columns(const struct table *t); /* without titles and rules */
 const char *table_title(const struct table *t, size_t column);

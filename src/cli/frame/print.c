@@ -14,7 +14,7 @@ bool cli_color(FILE *f) {
   return !(no && *no) && isatty(fileno(f)) && (!term || strcmp(term, "dumb"));
 }
 
-/* The innermost of the streams whose lines are broken. */
+/* The innermost stream with line breaking. */
 static struct lines *lines_open;
 
 unsigned cli_columns(FILE *f) {
@@ -54,7 +54,7 @@ size_t cli_text_break(const char *s, unsigned columns) {
   return blank ? blank : mark > at / 2 ? mark : at;
 }
 
-/* Where what follows the first line begins: under what stands after the first two blanks, else under the line's start. */
+/* Start of continuation lines: after the first two consecutive blanks, else under the line's start. */
 static unsigned hang_of(const char *line, unsigned columns) {
   size_t start = strspn(line, " ");
   const char *two = strstr(line + start, "  ");
@@ -74,7 +74,7 @@ static void put_line(const char *line, unsigned columns, FILE *f) {
   }
 }
 
-/* A line that is broken takes the next one with it if that goes on in the middle of a sentence. */
+/* A broken line is joined with the next one if that continues its sentence. */
 static void join_paragraphs(char *text, unsigned columns) {
   for (char *s = text, *end; *(end = s + strcspn(s, "\n")) && end[1];) {
     bool goes_on = (end[1] >= 'a' && end[1] <= 'z') || end[1] == '`';

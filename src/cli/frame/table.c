@@ -11,9 +11,9 @@
 enum {
   TABLE_COLUMNS = 24,
   GAP = 2,            /* blanks between columns */
-  NAME_COLUMNS = 24,  /* a text of up to so many columns stays whole */
-  FIRST_COLUMNS = 32, /* in the first column, of so many */
-  TEXT_COLUMNS = 36,  /* a longer one is broken, and columns are left out before it gets less */
+  NAME_COLUMNS = 24,  /* text up to this width is not broken */
+  FIRST_COLUMNS = 32, /* the same for the first column */
+  TEXT_COLUMNS = 36,  /* longer text is broken; columns are dropped before it gets narrower */
   LEAST_COLUMNS = 8,
   WIDEST = 1024
 };
@@ -32,7 +32,7 @@ struct table {
   const char *hint;
 };
 
-/* How a table is printed: the width of each column; 0: left out. */
+/* Layout of a table: width of each column; 0: dropped. */
 struct layout {
   unsigned width[TABLE_COLUMNS];
 };
@@ -54,7 +54,7 @@ struct table *table_new(const char *const *titles, const char *align) {
   t->columns = (unsigned)strlen(align);
   CHECK(t->columns <= TABLE_COLUMNS, "table of %u columns", t->columns);
   memcpy(t->align, align, t->columns);
-  /* From the third column on, numbers are left out before texts, and the last ones first. */
+  /* From the third column on, numbers are dropped before texts, the last ones first. */
   memset(t->rank, '.', t->columns);
   char rank = '1';
   for (unsigned i = t->columns; i-- > 2;)
@@ -134,7 +134,7 @@ static unsigned widest_cell(const struct table *t, unsigned i) {
   return w;
 }
 
-/* What nine cells of ten need. */
+/* The width that fits nine cells of ten. */
 static unsigned usual_cell(const struct table *t, unsigned i) {
   unsigned count[WIDEST] = {0}, rows = 0, seen = 0, w = 0;
   for (const struct table_row *r = t->first->next; r; r = r->next)
@@ -159,12 +159,12 @@ static unsigned total(const struct table *t, const unsigned *width) {
   return sum;
 }
 
-/* A column that may be broken: text that is longer than a name. */
+/* A column that may be broken: with text longer than a name. */
 static bool is_text(const struct table *t, unsigned i, const struct layout *l) {
   return t->align[i] == 'l' && l->width[i] > (i ? NAME_COLUMNS : FIRST_COLUMNS);
 }
 
-/* The rank that is left out next; 0 if the rest has to stay. */
+/* The rank dropped next; 0 if the rest must stay. */
 static char next_out(const struct table *t, const struct layout *l) {
   char found = 0;
   for (unsigned i = 0; i < t->columns; i++)
@@ -172,7 +172,7 @@ static char next_out(const struct table *t, const struct layout *l) {
   return found;
 }
 
-/* Leave columns out until the others have room, the texts what they need to be read. */
+/* Drop columns until the others fit and the texts are readable. */
 static void leave_out(const struct table *t, struct layout *l, unsigned columns) {
   for (;;) {
     unsigned least[TABLE_COLUMNS] = {0};
@@ -191,7 +191,7 @@ static void leave_out(const struct table *t, struct layout *l, unsigned columns)
   }
 }
 
-/* Share what the other columns leave among the texts: who needs less than its part leaves the rest to the others. */
+/* Distribute the remaining width among the texts; unused shares go to the others. */
 static void share(const struct table *t, struct layout *l, unsigned columns) {
   unsigned want[TABLE_COLUMNS], left = 0, room = columns + GAP;
   for (unsigned i = 0; i < t->columns; i++) {
@@ -229,7 +229,7 @@ static struct layout fit(const struct table *t, unsigned columns) {
   }
   leave_out(t, &l, columns);
   if (total(t, l.width) > columns) share(t, &l, columns);
-  for (unsigned i = 0; i < t->columns; i++) { /* titles that need not be broken */
+  for (unsigned i = 0; i < t->columns; i++) { /* titles that fit */
     unsigned title = columns_of(t->first->cell[i]);
     if (l.width[i] && title > l.width[i] && total(t, l.width) + title - l.width[i] <= columns) l.width[i] = title;
   }
@@ -238,9 +238,9 @@ static struct layout fit(const struct table *t, unsigned columns) {
 
 /* ---- printing ---- */
 
-/* One line of a row: `rest` is what its cells still hold, and whether anything is left is returned. */
+/* One line of a row: `rest` is the remaining text of each cell; returns true if any remains. */
 static bool print_line(const struct table *t, const struct layout *l, const char **rest, FILE *f) {
-  unsigned blanks = 0; /* before the next text, so that none ends the line */
+  unsigned blanks = 0; /* pending blanks, so that no line ends with blanks */
   bool more = false;
   for (unsigned i = 0; i < t->columns; i++) {
     unsigned w = l->width[i];

@@ -1,4 +1,4 @@
-/* child_options.c - what a run was asked for, for the library in the program: options.json in its private folder. */
+/* child_options.c - the options of a run for the library in the program: options.json in its private folder. */
 #include <stdlib.h>
 
 #include "cli/run/run.h"
@@ -8,7 +8,7 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
   char path[600], *program = command_text(argv), *timeline = sim_timeline_path(o);
   tempdir_file(t, "options.json", path, sizeof path);
   bool ok = sim_session_options(o, program, NULL, &so, e) && simt_memory_parse(sim_memory(o, argv[0]), &so.memory, e);
-  so.timeline_path = timeline; /* the program may change its folder */
+  so.timeline_path = timeline; /* absolute: the program may change its folder */
   so.record_unread = !run_reads_record(o);
   ok = ok && session_options_write(&so, path, e);
   free(program);

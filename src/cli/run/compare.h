@@ -1,4 +1,4 @@
-/* compare.h - what `sluice compare` of one program and of a suite share. */
+/* compare.h - shared by `sluice compare` of one program and of a suite. */
 #ifndef CLI_COMPARE_H
 #define CLI_COMPARE_H
 
@@ -7,7 +7,7 @@
 
 struct compare_options {
   struct sim_options sim;
-  const char *html, *suite, *size, *command; /* command: as it was typed */
+  const char *html, *suite, *size, *command; /* command: as typed */
   uint64_t jobs;
   bool no_html;
 };
@@ -20,8 +20,7 @@ bool compare_split(struct arena *a, const char *list, const char **out, size_t *
  */
 char **compare_argv(struct arena *a, const struct sim_options *o, const char *scheme, const char *record,
                     char **program);
-/* The report of `count` records (json_t; o->html, else report.html) and the line that names it, unless the user wants
- * none. */
+/* Write the report of `count` records (json_t; o->html, else report.html) and print its path, unless disabled. */
 bool compare_report(const struct compare_options *o, void *const *record, size_t count, const char *title,
                     struct err *e);
 /* All workloads of o->suite under every scheme: a table of IPC normalised to the first, with means. Exit code. */

@@ -93,7 +93,7 @@ static yaml_node_t *child(struct launch_file *l, const yaml_node_t *map, const c
   return NULL;
 }
 
-/* Every key of `map` must be among `known`, and there once. */
+/* Every key of `map` must be among `known`, and occur once. */
 static bool keys_known(struct launch_file *l, const yaml_node_t *map, const char *const *known, size_t count) {
   if (map->type != YAML_MAPPING_NODE) return bad(l, map, "a mapping of keys to values is needed here");
   for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
@@ -166,7 +166,7 @@ static void put_double(void *at, enum elem t, double v) {
   else *(double *)at = v;
 }
 
-/* A float: what is too large for its type is refused, unless it says inf or nan. */
+/* A float; values too large for its type are errors, except inf and nan. */
 static bool put_float(struct launch_file *l, const yaml_node_t *n, void *at, enum elem t) {
   const char *s = scalar(n);
   char *end;
@@ -272,7 +272,7 @@ static bool fill(struct launch_file *l, const yaml_node_t *spec, const struct bu
     for (uint64_t i = 0; i < b->count; i++) {
       char *at = data + i * elem_bytes[b->type];
       if (is_float(b->type)) put_double(at, b->type, (double)i);
-      else memcpy(at, &i, elem_bytes[b->type]); /* small types begin anew at 0 */
+      else memcpy(at, &i, elem_bytes[b->type]); /* small types wrap to 0 */
     }
     return true;
   }
@@ -327,7 +327,7 @@ static bool unknown_buffer(struct launch_file *l, const yaml_node_t *n, const ch
              near ? near : "", near ? "'?" : "");
 }
 
-/* A plain number takes the parameter's width: with a point or exponent it is a float, else an integer. */
+/* A number without a type has the parameter's width: with a point or exponent it is a float, else an integer. */
 static bool put_argument(struct launch_file *l, const yaml_node_t *n, uint32_t bytes, char *at) {
   static const char *const known[] = {"type", "value"};
   const char *s = scalar(n);
@@ -377,7 +377,7 @@ static bool make_params(struct launch_file *l, const yaml_node_t *args, const ya
 
 /* ---- outputs ---- */
 
-/* Does the element at `a` equal what is wanted? Integers of 64 bits have more digits than a double. */
+/* True if the element at `a` equals the expected value. Integers of 64 bits have more digits than a double. */
 static bool as_wanted(const void *a, const void *want, enum elem t, double tolerance) {
   double x = get_double(a, t), w = get_double(want, t);
   if (!memcmp(a, want, elem_bytes[t]) || (isnan(x) && isnan(w))) return true;
@@ -459,7 +459,7 @@ static char *kernel_text(const char *file, struct err *e) {
   char cc[PATH_MAX], out[600];
   struct tempdir t;
   uint64_t bytes;
-  int fd = input_open(file, &bytes, e); /* the compiler would wait for a pipe */
+  int fd = input_open(file, &bytes, e); /* the compiler would block on a pipe */
   if (fd < 0) return NULL;
   close(fd);
   if (!path_find(cc, sizeof cc, "sluice-cc"))
@@ -487,7 +487,7 @@ static bool pick_kernel(struct launch_file *l, struct simt_module *m, const yaml
   l->kernel = scalar(name) ? simt_find_kernel(m, scalar(name)) : NULL;
   const char *names[64];
   size_t listed = 0;
-  for (size_t i = 0; i < n && !l->kernel; i++) { /* the plain name of a mangled one: _Z5saxpyifPf is saxpy */
+  for (size_t i = 0; i < n && !l->kernel; i++) { /* the name inside a mangled one: _Z5saxpyifPf is saxpy */
     const char *k = simt_kernel_info(simt_kernel_at(m, i))->name;
     char mangled[256];
     if (!scalar(name)) break;

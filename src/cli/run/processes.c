@@ -1,4 +1,4 @@
-/* processes.c - from the states that processes left to one record. */
+/* processes.c - combines the states left by processes into one record. */
 #include "cli/run/processes.h"
 
 #include <dirent.h>
@@ -46,7 +46,7 @@ static void find_all(const struct tempdir *t, pid_t started, struct processes *a
     if (all->at[i].about.launches) all->main = i, found = true;
 }
 
-/* What the process did last, for one that did not write its record. */
+/* The last action of a process that did not write its record. */
 static void describe_end(bool is_started, int status, char *out, size_t size) {
   if (is_started && WIFSIGNALED(status)) snprintf(out, size, "signal %d", WTERMSIG(status));
   else snprintf(out, size, "without closing the simulation");
@@ -71,7 +71,7 @@ static json_t *recover(const struct process *p, const struct sim_options *o, cha
   return doc;
 }
 
-/* The record of one process; where there is none, an entry that says so. */
+/* The record of one process; without one, an entry that says so. */
 static json_t *document(const struct process *p, const struct sim_options *o, char *const *argv, bool is_started,
                         int status, struct err *e) {
   char written[620], how[64];
@@ -89,7 +89,7 @@ static json_t *others(const struct processes *all, const struct sim_options *o, 
     struct err e = {0};
     json_t *doc = i == all->main ? NULL : document(p, o, argv, p->about.pid == started, status, &e);
     if (i == all->main) continue;
-    if (p->readable && p->about.end == RECORD_CLOSED && !p->about.launches) { /* as a script that ran a program */
+    if (p->readable && p->about.end == RECORD_CLOSED && !p->about.launches) { /* such as a script that ran a program */
       json_decref(doc);
       continue;
     }

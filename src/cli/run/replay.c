@@ -13,7 +13,7 @@ bool is_trace_file(const char *path) {
   return trace_is_trace(path);
 }
 
-/* Replay into `record`. With --keep-going, what is wrong with the trace is said and the launches before it count. */
+/* Replay into `record`. With --keep-going, a damaged trace is reported and its launches before the damage count. */
 static bool replay(const struct sim_options *o, const char *path, const char *record, struct err *e) {
   struct session_options so;
   if (!sim_session_options(o, path, record, &so, e)) return false;

@@ -22,11 +22,12 @@ enum { LIST_BYTES = 1024 };
 struct point {
   struct search *of;
   uint32_t index;
-  const char *list, *key, *file; /* key: what decides the outcome, as text; file: in the cache, NULL without one */
+  const char *list, *key, *file; /* key: everything that decides the result, as text; file: in the cache, NULL without
+                                  * one */
   const char *record;
   double ipc;
   json_t *totals;
-  struct job *job; /* NULL: known from before */
+  struct job *job; /* NULL: cached */
 };
 
 bool search_named(const char *list) {
@@ -59,7 +60,7 @@ static uint64_t hash_simulator(void) {
   return h;
 }
 
-/* The directory of the cache, made if need be; false: there can be none. */
+/* The directory of the cache, created if necessary; false: unavailable. */
 static bool cache_dir(char *out, size_t size) {
   const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   int n = base && *base == '/' ? snprintf(out, size, "%s/sluice/search", base)
@@ -77,7 +78,7 @@ static bool cache_dir(char *out, size_t size) {
   }
 }
 
-/* Everything but the list of schemes that decides the outcome. */
+/* Everything that decides the result, except the list of schemes. */
 static const char *program_key(const struct search *s, const struct sim_options *o, uint64_t simulator,
                                struct arena *a) {
   struct gpu_config c;
@@ -110,7 +111,7 @@ static void remember(const struct point *p) {
   json_object_set(root, "totals", p->totals);
   char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
   json_decref(root);
-  if (text) path_write_whole(p->file, text, strlen(text)); /* a full disk costs only time later */
+  if (text) path_write_whole(p->file, text, strlen(text)); /* a full disk only costs time later */
   free(text);
 }
 
@@ -179,7 +180,7 @@ static bool failed(struct search *s, const char *list, const struct job *j) {
   return true;
 }
 
-/* The runs that write profiles, of searches that need one which is not there. */
+/* The preceding runs that write missing profiles, for searches that need one. */
 static bool run_prepare(struct plan *p, struct search *s, size_t n, unsigned jobs) {
   struct job *job = ARENA_ARRAY(p->a, struct job, n);
   struct search **of = ARENA_ARRAY(p->a, struct search *, n);

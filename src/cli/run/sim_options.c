@@ -1,19 +1,19 @@
-/* sim_options.c - what the rows of sim_options.def say beyond parsing: which options go with what is run (one that could do
- * nothing is an error), which are passed on to other runs, what the simulation gets.
+/* sim_options.c - semantics of the rows of sim_options.def beyond parsing: which options apply to what is run (an
+ * option without effect is an error), which are passed to other runs, and the resulting session options.
  */
 #include <string.h>
 
 #include "base/arena.h"
 #include "cli/run/run.h"
 
-/* With which enum run_what, and what else an option needs. */
+/* Combined with enum run_what: further conditions of an option. */
 enum {
   EXECUTED = RUN_PROGRAM | RUN_KERNEL,
   SIMULATED = EXECUTED | RUN_TRACE,
   ANY = SIMULATED | RUN_CSV | RUN_SUITE,
   NEEDS_TIMING = 32, /* not in functional mode */
   NEEDS_TIMELINE = 64,
-  IDLE_UNTIMED = 128, /* does nothing in functional mode */
+  IDLE_UNTIMED = 128, /* without effect in functional mode */
 };
 enum pass { KEPT, PASSED };
 

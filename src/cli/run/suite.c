@@ -1,4 +1,4 @@
-/* run_suite.c - `sluice run --suite NAME`: the bundled workloads of a paper, each checked, a line for each. */
+/* suite.c - `sluice run --suite NAME`: the bundled workloads of a paper, each checked, one line each. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static bool start_all(struct suite_run *s, const struct sim_options *o, const ch
   return jobs_run(s->job, n, jobs, dir, "running", false);
 }
 
-/* One row per workload; the records of those that ended well are appended to `runs`. Returns how many failed. */
+/* One row per workload; records of successful runs are appended to `runs`. Returns the number of failures. */
 static size_t print_rows(struct suite_run *s, bool timing, json_t *runs, FILE *out) {
   static const char *const titles[] = {"workload", "group",      "result", "warp instructions", "cycles", "IPC",
                                        "L1 hits",  "DRAM reads", "s"};

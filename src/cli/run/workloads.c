@@ -85,7 +85,7 @@ static void number_cell(struct table *t, double n, bool seconds) {
   table_cell(t, "%s", buf);
 }
 
-/* Columns of one size: they are left out together, the largest size first. */
+/* Columns of one size are dropped together, the largest size first. */
 static size_t size_columns(const char **titles, char *align, char *ranks, size_t c, size_t s, char head[2][40],
                            bool program) {
   snprintf(head[0], sizeof head[0], program ? "%s warp insts" : "%s: warp insts", sizes[s]);
@@ -95,7 +95,7 @@ static size_t size_columns(const char **titles, char *align, char *ranks, size_t
 }
 
 static void size_cells(struct table *t, const struct workload *w, size_t s, bool program) {
-  bool timed = w->seconds[s] > 0 || s < 2; /* large: by the pace of medium */
+  bool timed = w->seconds[s] > 0 || s < 2; /* large: extrapolated from medium */
   bool counted = w->warp_insts[s] > 0;
   if (program) table_cell(t, "%.0f", w->warp_insts[s]);
   else number_cell(t, w->warp_insts[s], false);
@@ -152,7 +152,7 @@ static void print_field(const char *title, const char *body) {
   if (*body) putchar('\n');
 }
 
-/* What the header comment of one program says, from the JSON list. */
+/* The header comment of one program, from the JSON list. */
 static bool print_one(const struct workload_list *l, const char *name, struct err *e) {
   const char *names[WORKLOADS_MAX];
   json_t *w, *found = NULL, *v;

@@ -1,6 +1,7 @@
-/* workloads.h - the bundled CUDA programs: which there are, to which paper's suite and group they belong.
+/* workloads.h - the bundled CUDA programs, with their papers' suites and groups.
  *
- * Read from share/sluice/workloads.json, which is made from the header comments of the programs (workloads/gen.sh).
+ * Read from share/sluice/workloads.json, which is generated from the header comments of the programs
+ * (workloads/gen.sh).
  */
 #ifndef CLI_WORKLOADS_H
 #define CLI_WORKLOADS_H
@@ -15,7 +16,7 @@ enum { WORKLOADS_MAX = 128, WORKLOAD_SIZES = 3 };
 struct workload {
   const char *name, *about;
   const char *alias; /* the paper's name for it in the chosen suite; "" in suite all */
-  const char *group; /* its class in the chosen suite's paper, "" where the paper gives none */
+  const char *group; /* its class in the suite's paper, "" if the paper has none */
   /* Dynamic warp instructions and processor seconds of one core under the baseline, by size; 0 where not measured. */
   double warp_insts[WORKLOAD_SIZES], seconds[WORKLOAD_SIZES];
 };

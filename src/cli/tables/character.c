@@ -1,7 +1,7 @@
-/* character.c - the tables of `sluice run --characterise`, over all launches: what un-coalescing costs loads (BUCL, Fig
- * 2, 3 and 5), how much of an L1 line is used before it goes (TSC, Fig 1), how warps fare at the L2 and how long
- * requests wait there (MeDiC, Table II, Fig 3, 6, 7 and 8), what CTAs and SMs share and why the L2 misses
- * (sharing-aware management, sections I and III, Fig 3, 5 and 8).
+/* character.c - the tables of `sluice run --characterise`, over all launches: cost of un-coalescing for loads (BUCL,
+ * Fig 2, 3 and 5), use of an L1 line before its eviction (TSC, Fig 1), hit rates of warps and waiting times at the L2
+ * (MeDiC, Table II, Fig 3, 6, 7 and 8), data shared by CTAs and SMs, and causes of L2 misses (sharing-aware
+ * management, sections I and III, Fig 3, 5 and 8).
  */
 #include <jansson.h>
 
@@ -122,7 +122,7 @@ static void print_followed(const struct record_file *r, FILE *f) {
   const json_t *kernel, *longest = NULL, *warp;
   size_t k, i;
   json_array_foreach(record_entries(r), k, kernel) {
-    if (json_object_get(kernel, "launches")) continue; /* many of them: nothing over time */
+    if (json_object_get(kernel, "launches")) continue; /* merged launches: no time series */
     if (!longest || get(kernel, "cycles") > get(longest, "cycles")) longest = kernel;
   }
   bool any = false;

@@ -8,7 +8,7 @@
 
 enum { DISTANCES = 16, COUNTS = 7, CAUSES = 5 };
 
-/* What loads asked for, or what of it the L1 took. */
+/* Requests of loads, or those admitted to the L1. */
 struct reuse {
   double first, distance[DISTANCES], lines[COUNTS], accesses[COUNTS];
 };

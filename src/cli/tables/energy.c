@@ -1,7 +1,6 @@
-/* energy.c - where the energy went, what a scheme does to it, and how far that hangs on values of the table of
- * energies.
+/* energy.c - tables of energy: by component, per scheme, and sensitivity to the values of the energy table.
  *
- * "whole" is dynamic energy + leakage + refresh + the tables of the schemes. Values, sources and what they are worth:
+ * "whole" is dynamic energy + leakage + refresh + the tables of the schemes. Values, sources and limits:
  * docs/explanation/energy.md.
  */
 #include "cli/tables/energy.h"
@@ -13,7 +12,7 @@
 #include "base/arena.h"
 #include "model/energy.h"
 
-enum { ROWS_MAX = 96, NEAR = 5 }; /* values of the table; per thousand that count as no difference */
+enum { ROWS_MAX = 96, NEAR = 5 }; /* values of the table; differences below this many per thousand are none */
 
 struct whole {
   struct energy_report dynamic;
@@ -174,12 +173,12 @@ static struct value value_of(uint32_t i) {
   return (struct value){"constant", c->name, c->source, c->value};
 }
 
-/* How a ratio reads: -1 less than the first, 0 about the same, 1 more. */
+/* Verdict of a ratio: -1 less than the first, 0 about the same, 1 more. */
 static int verdict(double ratio) {
   return ratio > 1 + NEAR / 1000.0 ? 1 : ratio < 1 - NEAR / 1000.0 ? -1 : 0;
 }
 
-/* Does any pair of schemes that was apart change places? */
+/* True if a pair of distinct schemes changes its order. */
 static bool order_changes(const struct energy_grid *g, const double *before, const double *after) {
   for (size_t a = 0; a < g->schemes; a++)
     for (size_t b = 0; b < g->schemes; b++)

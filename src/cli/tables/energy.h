@@ -17,9 +17,9 @@ struct energy_grid {
 
 /* Where the energy of a run went: components, power, efficiency. */
 void energy_print_run(const struct energy_grid *g, FILE *f);
-/* Each scheme's energy beside the first's: geometric means over the programs. */
+/* Each scheme's energy relative to the first's: geometric means over the programs. */
 void energy_print_compare(const struct energy_grid *g, FILE *f);
-/* What becomes of it when each value of the table is halved and doubled. */
+/* Effect of halving and doubling each value of the table. */
 void energy_print_sensitivity(const struct energy_grid *g, FILE *f);
 
 #endif

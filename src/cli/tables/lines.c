@@ -1,8 +1,8 @@
-/* lines.c - the table of `sluice run --lines`: source lines by the cycles for which their instructions held the memory
- * pipes, with what explains it: un-coalescing degree, L1 hit rate, traffic to the L2.
+/* lines.c - the table of `sluice run --lines`: source lines by the cycles for which their instructions blocked the
+ * memory pipes, with explanations: un-coalescing degree, L1 hit rate, traffic to the L2.
  *
- * Instructions of all launches are put together by file and line of their .loc, or by kernel and PTX line where the
- * program was compiled without -lineinfo.
+ * Instructions of all launches are merged by file and line of their .loc, or by kernel and PTX line in programs
+ * compiled without -lineinfo.
  */
 #include <jansson.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ char *sql_name(struct arena *a, const char *s) {
   return doubled(a, s, '"');
 }
 
-/* Numbers for people: as many digits as mean something. For programs: all of them. */
+/* Numbers for people: significant digits. For programs: all digits. */
 static const char *cell_text(const struct db_cell *c, bool full, char *buf, size_t size) {
   switch (c->kind) {
   case CELL_NULL:
@@ -58,7 +58,7 @@ static const char *cell_text(const struct db_cell *c, bool full, char *buf, size
   return c->s;
 }
 
-/* A spreadsheet takes a text that begins so for a formula, and runs it. */
+/* Spreadsheets execute text that begins with these characters as a formula. */
 static bool is_formula(const char *s) {
   char *end;
   if (!*s || !strchr("=+-@\t\r", *s)) return false;
@@ -66,8 +66,8 @@ static bool is_formula(const char *s) {
   return end == s || *end; /* "-1" is a number */
 }
 
-/* Texts that would be formulas get an apostrophe in front (OWASP, CSV injection): shown as text, not run. A file gets
- * what is there, a terminal what can be shown. */
+/* Texts that would be formulas get an apostrophe in front (OWASP, CSV injection). Files receive the text unchanged,
+ * terminals an escaped form. */
 static void print_csv_cell(const char *s, FILE *f) {
   if (isatty(fileno(f)) && !text_is_plain(s, true)) {
     char *shown = text_visible(s, true);
@@ -173,7 +173,7 @@ static void print_latex(const struct db_table *t, FILE *f) {
   fputs("\\hline\n\\end{tabular}\n", f);
 }
 
-/* Wider than a table of the terminal may be: the rest is for the other formats. */
+/* The column limit of a terminal table: use another format beyond it. */
 enum { TEXT_COLUMNS = 24 };
 
 static void print_text(const struct db_table *t, FILE *f) {

@@ -1,5 +1,5 @@
-/* summary.c - the short table of `sluice run`: one row per kernel, totals, and what the issue slots and the L1 waited
- * for. */
+/* summary.c - the short table of `sluice run`: one row per kernel, totals, and causes of idle issue slots and L1
+ * refusals. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct row {
   const char *name;
   double launches, cycles, timed_insts, thread_insts, warp_insts, l1_hits, l1_reads, l2_hits, l2_accesses, dram_read,
       dram_written;
-  bool overlapped; /* some of it ran beside other launches, which have the caches and the DRAM in common with it */
+  bool overlapped; /* part of it ran beside other launches, with shared caches and DRAM */
 };
 
 static double get(const struct record_file *r, size_t k, const char *key) {

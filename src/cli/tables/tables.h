@@ -13,10 +13,10 @@ void kernel_short_name(char *out, size_t size, const char *name);
 void summary_print(const struct record_file *r, FILE *f);
 /* How the program ended, if not in order, and the tables of its other processes. */
 void summary_print_processes(const struct record_file *r, FILE *f);
-/* Loads by un-coalescing degree, and how much of a line is used. */
+/* Loads by un-coalescing degree, and use of lines. */
 void character_print(const struct record_file *r, FILE *f);
-void character_reuse_print(const struct record_file *r, FILE *f); /* the part of it on reuse and misses */
-/* The source lines whose instructions held the memory pipes longest. */
+void character_reuse_print(const struct record_file *r, FILE *f); /* its part on reuse and causes of misses */
+/* The source lines whose instructions blocked the memory pipes longest. */
 void lines_print(const struct record_file *r, FILE *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* db_care.c - checking a results file: its trees by SQLite, its records by their checksums. */
+/* db_care.c - checks a results file: its trees by SQLite, its records by checksums. */
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ bool db_check(struct db *db, struct err *e) {
   return db_verify(db, DB_ALL, e);
 }
 
-/* The totals of a run in the table and in its record: texts of numbers in the record have ten digits. */
+/* Compare a run's totals with its record: numbers in the record have ten digits. */
 static bool same_totals(sqlite3_stmt *row, const json_t *totals) {
   for (int i = 0; i < sqlite3_column_count(row); i++) {
     const json_t *v = json_object_get(totals, sqlite3_column_name(row, i));

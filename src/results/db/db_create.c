@@ -1,7 +1,7 @@
-/* db_create.c - a new results file: there with all its tables, or not there.
+/* db_create.c - creates a results file with all its tables, or none.
  *
- * The tables are made in memory. Their image goes into a file that has no name yet, and gets the name when it is on the
- * disk: a kill leaves nothing, and of several that create the file at once one wins and the others use its file.
+ * The tables are built in memory. Their image is written to an unnamed file, which gets the name when it is on disk: a
+ * kill leaves nothing, and of several simultaneous creators one wins and the others use its file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,12 +43,12 @@ static bool write_image(int fd, const unsigned char *p, size_t n) {
   return !fsync(fd);
 }
 
-/* A file without a name: nothing of it is left when we are killed. -1 where the file system has no such files. */
+/* An unnamed file, which disappears with the process. -1 where the file system has no such files. */
 static int unnamed(const char *folder) {
   return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 }
 
-/* `tmp` becomes `path` if that is not there: 0, or -1 with EEXIST or another reason. */
+/* Give `tmp` the name `path` if that is free: 0, or -1 with EEXIST or another reason. */
 static int name_it(const char *tmp, const char *path) {
   if (!link(tmp, path)) return unlink(tmp), 0;
   if (errno == EEXIST) return -1;
@@ -83,7 +83,7 @@ static bool create_unnamed(const char *folder, const char *path, const unsigned 
   bool ok = write_image(fd, data, n);
   if (ok && linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW)) {
     ok = false;
-    *possible = errno == EEXIST; /* else no /proc here, or no links */
+    *possible = errno == EEXIST; /* otherwise no /proc, or no links */
   }
   int why = errno;
   close(fd);
@@ -91,7 +91,7 @@ static bool create_unnamed(const char *folder, const char *path, const unsigned 
   return ok;
 }
 
-/* The name survives a power cut only when the folder is on the disk too. */
+/* The name survives a power failure only when the folder is on disk too. */
 static void sync_folder(const char *folder) {
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;

@@ -1,4 +1,4 @@
-/* db_open.c - opening a results file: which errors it can have, and bringing it to the present version. */
+/* db_open.c - opens a results file: its possible errors, and migration to the present version. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ bool db_fail(struct db *db, struct err *e) {
       return err_set(e, ERR_INPUT,
                      "%s was being written when its writer was killed: `sluice db migrate %s` undoes that", p, p);
     return err_set(e, ERR_INPUT, "%s is read-only; make it writable, or name another file with --results", p);
-  case SQLITE_IOERR: /* a write cut short by a limit or a quota arrives as this */
+  case SQLITE_IOERR: /* a write cut short by a limit or quota gives this */
     if (sqlite3_system_errno(db->sql) == ENOSPC || sqlite3_system_errno(db->sql) == EDQUOT ||
         sqlite3_system_errno(db->sql) == EFBIG) {
       db->trouble = DB_FULL;
@@ -164,8 +164,8 @@ static bool recreate(struct db *db, const char *table, const char *sql, struct e
   return ok;
 }
 
-/* SQLite reads the whole schema again for every column that is added. So an empty table gets one counter that way,
- * which finds the place among its columns and constraints, and is then made again with all counters there. */
+/* SQLite reads the whole schema again for every added column. So an empty table gets one counter that way, which finds
+ * its position among columns and constraints, and is then recreated with all counters. */
 static bool widen_empty(struct db *db, const char *table, struct err *e) {
   struct counter c;
   CHECK(counter_at(0, &c), "no counters");
@@ -201,7 +201,7 @@ static bool refuse_newer(const struct db *db, int64_t version, struct err *e) {
                  db->path, (long long)version, DB_VERSION);
 }
 
-/* Bring a file of an older version to this one, step by step. The sums are made anew from what is known to be sound. */
+/* Migrate a file of an older version step by step. The sums are recomputed from verified content. */
 static bool migrate_steps(struct db *db, int64_t version, struct err *e) {
   bool before_lines = version == 1, before_overlaps = version == 1 || version == 2;
   bool ok = version < SUMS_SINCE || db_verify(db, db_parts_there(db), e);
@@ -216,7 +216,7 @@ static bool migrate_steps(struct db *db, int64_t version, struct err *e) {
          db_seal_all(db, e);
 }
 
-/* Counters that this sluice knows and the file does not. */
+/* Counters missing in the file. */
 static bool update_counters(struct db *db, struct err *e) {
   int64_t schema = pragma(db, "PRAGMA schema_version");
   int changes = sqlite3_total_changes(db->sql);
@@ -226,7 +226,7 @@ static bool update_counters(struct db *db, struct err *e) {
 }
 
 bool db_migrate(struct db *db, struct err *e) {
-  /* Another process may have done it between our look and our lock. */
+  /* Another process may have done it between check and lock. */
   if (!db_exec(db, "BEGIN IMMEDIATE", e)) return false;
   int64_t version = pragma(db, "PRAGMA user_version");
   bool ok = version >= 0 || db_fail(db, e);
@@ -236,7 +236,7 @@ bool db_migrate(struct db *db, struct err *e) {
   return ok;
 }
 
-/* No tables and no marks: what is left when the process that makes the file is killed, or a file made by `touch`. */
+/* No tables and no marks: a file of a killed creator, or one made by `touch`. */
 static bool is_blank(struct db *db) {
   return !pragma(db, "SELECT count(*) FROM sqlite_schema") && !pragma(db, "PRAGMA application_id") &&
          !pragma(db, "PRAGMA user_version");
@@ -291,7 +291,7 @@ static bool quick_check(struct db *db, struct err *e) {
   return ok;
 }
 
-/* SQLite takes what a cut took off the last page for zeros. */
+/* SQLite reads a truncated last page as zeros. */
 static bool whole_pages(struct db *db, off_t size, struct err *e) {
   int64_t page = pragma(db, "PRAGMA page_size");
   if (page <= 0 || size % page == 0) return true;
@@ -306,7 +306,7 @@ static bool whole_pages(struct db *db, off_t size, struct err *e) {
 static bool open_file(struct db *db, enum db_mode mode, bool frozen, struct err *e) {
   int flags = mode == DB_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
   char *uri = NULL;
-  if (frozen) { /* a folder in which SQLite cannot make its index of the log, and no log: nobody can be writing */
+  if (frozen) { /* a folder in which SQLite cannot create its index of the log, and no log: there is no writer */
     uri = sqlite3_mprintf("file:%s?immutable=1", db->path);
     flags |= SQLITE_OPEN_URI;
   }
@@ -319,9 +319,7 @@ static bool open_file(struct db *db, enum db_mode mode, bool frozen, struct err 
   return true;
 }
 
-/* Damage where nobody reads would be copied along for weeks: everything is looked at, of large files what resuming
- * needs.
- */
+/* Unread damage would be copied for weeks: verify everything, or in large files the part needed to resume. */
 static bool sound_enough(struct db *db, off_t size, bool sums, struct err *e) {
   bool small = size <= CHECK_BYTES;
   unsigned parts =
@@ -330,13 +328,13 @@ static bool sound_enough(struct db *db, off_t size, bool sums, struct err *e) {
          (!sums || pragma(db, "PRAGMA user_version") < DB_VERSION || db_verify(db, parts, e));
 }
 
-/* SQLite would play an old log into a new file of the same name. */
+/* SQLite would apply an old log to a new file of the same name. */
 static bool no_old_log(const char *path, struct err *e) {
   static const char *const tails[] = {"-wal", "-journal"};
   struct stat st;
   for (size_t i = 0; i < 2; i++) {
     char *log = sqlite3_mprintf("%s%s", path, tails[i]);
-    bool left = !stat(log, &st) && st.st_size && access(path, F_OK); /* access: made by another process just now */
+    bool left = !stat(log, &st) && st.st_size && access(path, F_OK); /* access: created by another process just now */
     if (left)
       err_set(
           e, ERR_INPUT,
@@ -349,7 +347,7 @@ static bool no_old_log(const char *path, struct err *e) {
   return true;
 }
 
-/* The file is there and can be one; made if need be. */
+/* True if the file exists and is usable; created if necessary. */
 static bool find_file(const char *path, enum db_mode mode, off_t *size, struct err *e) {
   struct stat st;
   bool there = !stat(path, &st);
@@ -393,7 +391,7 @@ bool db_seal_file(const char *path, struct err *e) {
   struct db *db = open_checked(path, DB_WRITE, false, e);
   bool ok =
       db && db_exec(db, "BEGIN IMMEDIATE", e) && db_seal_all(db, e) && db_check(db, e) && db_exec(db, "COMMIT", e);
-  db_close(db); /* takes back what is not committed */
+  db_close(db); /* rolls back uncommitted changes */
   return ok;
 }
 

@@ -1,4 +1,4 @@
-/* db_query.c - one SQL statement that only reads, its answer in memory. */
+/* db_query.c - runs one read-only SQL statement; the result is in memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static struct db_table *table_of(struct db *db, sqlite3_stmt *s, struct err *e) 
   return NULL;
 }
 
-/* record(RUN): the record of a run as JSON text, NULL for a run that is none. */
+/* record(RUN): the record of a run as JSON text, NULL if there is none. */
 static void sql_record(sqlite3_context *c, int count, sqlite3_value **v) {
   struct err e = {0};
   size_t bytes;
@@ -56,7 +56,7 @@ static void sql_record(sqlite3_context *c, int count, sqlite3_value **v) {
   else sqlite3_result_error(c, e.msg, -1);
 }
 
-/* Which tables of ours a statement reads, through views as well. */
+/* Sluice's tables that a statement reads, also through views. */
 static int note_part(void *which, int action, const char *table, const char *column, const char *database,
                      const char *inner) {
   (void)column, (void)database, (void)inner;
@@ -83,7 +83,7 @@ struct db_table *db_sql(struct db *db, const char *sql, struct err *e) {
   else if (!s || !sqlite3_column_count(s)) err_set(e, ERR_USAGE, "SQL: a statement that returns rows is needed");
   else if (rest && rest[strspn(rest, " \t\r\n;")])
     err_set(e, ERR_USAGE, "SQL: one statement at a time; '%.40s' follows it", rest);
-  /* What a view shows is in the schema. */
+  /* The definition of a view is in the schema. */
   else if (db_verify(db, which ? which | 1u << DB_SCHEMA : 0, e)) t = table_of(db, s, e);
   sqlite3_finalize(s);
   return t;

@@ -49,7 +49,7 @@ bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const str
         .parameters = text(s, 9),
         .ordinal = sqlite3_column_int64(s, 10),
         .replica = sqlite3_column_int64(s, 11),
-        .status = !status                     ? DB_MISSING /* a view that was changed, and sealed */
+        .status = !status                     ? DB_MISSING /* a changed view whose change was accepted */
                   : !strcmp(status, "done")   ? DB_DONE
                   : !strcmp(status, "failed") ? DB_FAILED
                                               : DB_MISSING,
@@ -75,7 +75,7 @@ bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const str
 
 bool db_value(struct db *db, int64_t run, const char *key, double *value) {
   if (!db_verify(db, 1u << DB_TOTALS | 1u << DB_SCHEME_COUNTERS, NULL)) return false;
-  /* A column name cannot be bound; %w makes any text a harmless quoted name, and an unknown one is no column. */
+  /* A column name cannot be bound; %w quotes any text safely, and an unknown one is no column. */
   bool column = sqlite3_table_column_metadata(db->sql, NULL, "totals", key, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
   char *sql = column ? sqlite3_mprintf("SELECT \"%w\" FROM totals WHERE run_id = ?1", key)
                      : sqlite3_mprintf("SELECT value FROM scheme_counters WHERE run_id = ?1 AND key = %Q", key);
@@ -119,7 +119,7 @@ char *db_record_text(struct db *db, int64_t run, size_t *bytes, struct err *e) {
   int rc = sqlite3_step(s);
   char *t = NULL;
   if (rc == SQLITE_ROW) {
-    /* Migration and recovery read files that have no sum of it yet, or no longer. */
+    /* Migration and recovery read files without a sum. */
     if (db_sum_of(db, DB_RECORDS, run) != DB_SUM_WRONG)
       t = db_unpack(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), bytes);
     if (!t) db_record_damaged(db, run, e);

@@ -1,10 +1,10 @@
-/* db_recover.c - copying what is sound of a damaged results file into a new one.
+/* db_recover.c - copies the sound part of a damaged results file into a new one.
  *
- * A run's record (compressed, with a checksum) holds all that the other tables say of it. So recovery reads the rows of
- * `runs`, `records` and `studies` one by one, going around what cannot be read, and stores every run anew whose record
- * and row are what was written: what comes out is whole. The damaged file is only read; with a log beside it, which
- * opening would play into it, a copy is read instead. Whatever the bytes are, it ends: probes into damage, waits
- * without a row and the time spent in damage are bounded.
+ * A run's record (compressed, with a checksum) contains all of its data in other tables. So recovery reads the rows of
+ * `runs`, `records` and `studies` one by one, skips unreadable ones, and stores every run whose record and row match
+ * their checksums. The damaged file is only read; if it has a log, which opening would apply, a copy is read instead.
+ * Termination is guaranteed for any content: probes into damage, waits without a row and the time spent in damage are
+ * bounded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ struct salvage {
 
 static double now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* a busy machine is no damage */
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* load of the machine must not count as damage */
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -66,7 +66,7 @@ static int step(struct salvage *s, sqlite3_stmt *q) {
   s->waits_since = now();
   int rc = sqlite3_step(q);
   if (rc != SQLITE_ROW && rc != SQLITE_DONE) s->wasted += now() - s->waits_since;
-  s->waits_since = now(); /* what is done with the row has its own statements */
+  s->waits_since = now(); /* statements that use the row have their own limits */
   return rc;
 }
 
@@ -74,8 +74,8 @@ static int step(struct salvage *s, sqlite3_stmt *q) {
 
 static bool run_row(struct salvage *s, sqlite3_stmt *q, struct err *e);
 
-/* The rows of the table between two, upwards or downwards: prepared once, as a damaged file is asked thousands
- * of times. NULL: the schema does not have it, or not its columns. */
+/* The rows of the table in a range, upwards or downwards: prepared once, since thousands of queries are made. NULL:
+ * missing table or columns. */
 static sqlite3_stmt *rows_between(const struct salvage *s, bool down) {
   char *sql = sqlite3_mprintf("SELECT rowid, %s FROM %s WHERE rowid BETWEEN ? AND ? ORDER BY rowid %s", s->columns,
                               s->table, down ? "DESC" : "ASC");
@@ -118,11 +118,11 @@ static int64_t last_row(struct salvage *s) {
   sqlite3_free(sql);
   int64_t max = q && step(s, q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
   sqlite3_finalize(q);
-  return max < 1 || max > INT_MAX ? 1 << 21 : max; /* more than a study can have (STUDY_RUNS_MAX) */
+  return max < 1 || max > INT_MAX ? 1 << 21 : max; /* upper bound of a study's runs (STUDY_RUNS_MAX) */
 }
 
-/* From both ends inwards, then the halves of what lies between, the larger ranges first: each half is smaller than its
- * whole, and after PROBES of them what is left is given up. */
+/* From both ends inwards, then the halves of the range in between, larger ranges first. After PROBES of them the rest
+ * is abandoned. */
 static bool salvage_rows(struct salvage *s) {
   int64_t max = last_row(s);
   s->max = (double)max;
@@ -138,7 +138,7 @@ static bool salvage_rows(struct salvage *s) {
     ok = rc >= 0;
     if (rc) continue;
     if (any) r.lo = reached + 1;
-    if (r.lo >= r.hi) continue; /* one row, and it is what could not be read */
+    if (r.lo >= r.hi) continue; /* a single unreadable row */
     rc = read_until_damage(s, r.lo, r.hi, true, &reached, &any);
     ok = rc >= 0;
     if (rc) continue;
@@ -203,7 +203,7 @@ static bool run_row(struct salvage *s, sqlite3_stmt *q, struct err *e) {
   return ok;
 }
 
-/* The plan of a study, whole or not at all. The texts are the caller's to free. */
+/* The plan of a study, whole or not at all. The caller frees the texts. */
 static bool read_plan(struct salvage *s, int64_t study, struct db_plan **plan, size_t *count) {
   size_t room = 0;
   sqlite3_stmt *p =
@@ -257,7 +257,7 @@ static bool study_row(struct salvage *s, sqlite3_stmt *q, struct err *e) {
   return ok;
 }
 
-/* Runs that the file has sums of, but of which no row was found. */
+/* Runs with sums in the file but without a row. */
 static void count_lost(struct salvage *s) {
   sqlite3_stmt *q = db_prepare(s->from, "SELECT count(*) FROM sums WHERE part = 'runs'", NULL);
   int64_t n = q && step(s, q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
@@ -267,7 +267,7 @@ static void count_lost(struct salvage *s) {
 
 /* ---- what is read ---- */
 
-/* Holes stay holes: a file may say that it is larger than the disk. */
+/* Keep holes: the apparent size of a file may exceed the disk. */
 static bool copy_data(int in, int out, off_t size) {
   char buf[65536];
   off_t at = 0;
@@ -337,7 +337,7 @@ static bool copy_all(const char *from, const char *to, struct err *e) {
   return ok;
 }
 
-/* ':', '?' and the like mean something in a URI. */
+/* ':', '?' and similar characters are special in a URI. */
 static char *frozen_uri(const char *path) {
   sqlite3_str *u = sqlite3_str_new(NULL);
   sqlite3_str_appendall(u, "file:");
@@ -347,7 +347,7 @@ static char *frozen_uri(const char *path) {
   return sqlite3_str_finish(u);
 }
 
-/* Does it say that it is an SQLite file? Bytes that are not are no database whatever follows. */
+/* True if the header is SQLite's. Other content is not a database. */
 static bool check_magic(const char *path, struct err *e) {
   static const char magic[16] = "SQLite format 3";
   char head[16] = "";
@@ -379,7 +379,7 @@ static bool salvage_all(struct salvage *s, const char *path, bool frozen, struct
   sqlite3_progress_handler(from.sql, TICK, too_long, s);
   sqlite3_limit(from.sql, SQLITE_LIMIT_LENGTH, LARGEST_VALUE);
   s->waits_since = now();
-  /* A schema with a broken row is read as far as it goes. */
+  /* Read a schema with a broken row as far as possible. */
   ok = ok && sqlite3_exec(from.sql, "PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON", NULL, NULL, NULL) ==
                  SQLITE_OK;
   ok = ok && salvage(s);
@@ -397,7 +397,7 @@ static bool salvage_all(struct salvage *s, const char *path, bool frozen, struct
 
 /* ---- the new file ---- */
 
-/* It gets its name when it is whole, unless another has taken the name meanwhile. */
+/* Name it when complete, unless the name was taken meanwhile. */
 static bool give_name(const char *tmp, const char *to, struct err *e) {
   if (!link(tmp, to)) return unlink(tmp), true;
   if (errno != EEXIST && access(to, F_OK) && !rename(tmp, to)) return true;
@@ -417,7 +417,7 @@ bool db_recover(const char *from, const char *to, struct db_saved *saved,
   struct salvage s = {.saved = saved, .show = show, .ctx = ctx, .e = e};
   bool ok = (!log || copy_all(from, copied, e)) && (db = db_open(tmp, DB_WRITE, e)) &&
             (s.to = db, salvage_all(&s, log ? copied : from, !log, e)) && db_check(db, e);
-  db_close(db); /* plays the log into the file and removes it */
+  db_close(db); /* applies the log to the file and removes it */
   ok = ok && give_name(tmp, to, e);
   if (log) remove_all(copied);
   remove_all(tmp);

@@ -5,7 +5,7 @@
 #include "results/db/db_impl.h"
 
 static const char to_1[] =
-    /* A question: the study file as it was read. */
+    /* A study with its file as read. */
     "CREATE TABLE studies(\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  name TEXT NOT NULL UNIQUE,\n"
@@ -21,7 +21,7 @@ static const char to_1[] =
     "  key TEXT NOT NULL,\n"
     "  value NOT NULL,\n"
     "  PRIMARY KEY(configuration_id, key)) WITHOUT ROWID;\n"
-    /* One simulation that ended. */
+    /* One ended simulation. */
     "CREATE TABLE runs(\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  hash TEXT NOT NULL UNIQUE,\n"
@@ -42,7 +42,7 @@ static const char to_1[] =
     "  seconds REAL,\n"
     "  cpu_seconds REAL,\n"
     "  peak_kb INTEGER);\n"
-    /* What a study asks for; the runs that are there answer it. Several rows may name one run. */
+    /* Rows of a study's plan; several rows may name one run. */
     "CREATE TABLE plan(\n"
     "  study_id INTEGER NOT NULL REFERENCES studies(id) ON DELETE CASCADE,\n"
     "  ordinal INTEGER NOT NULL,\n"
@@ -57,7 +57,7 @@ static const char to_1[] =
     "  replica INTEGER NOT NULL DEFAULT 0,\n"
     "  PRIMARY KEY(study_id, ordinal)) WITHOUT ROWID;\n"
     "CREATE INDEX plan_hash ON plan(hash);\n"
-    /* Names, units and meanings of the columns below. */
+    /* Names, units and meanings of the counter columns. */
     "CREATE TABLE counters(\n"
     "  key TEXT PRIMARY KEY,\n"
     "  unit TEXT NOT NULL,\n"
@@ -97,11 +97,11 @@ static const char to_1[] =
     "  cycle INTEGER NOT NULL,\n"
     "  value REAL NOT NULL,\n"
     "  PRIMARY KEY(kernel_id, counter, cycle)) WITHOUT ROWID;\n"
-    /* The record itself, zstd over JSON: what the tables do not hold (source lines, units) is in it. */
+    /* The record itself, zstd over JSON: includes data not in tables (source lines, units). */
     "CREATE TABLE records(\n"
     "  run_id INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE,\n"
     "  zstd BLOB NOT NULL);\n"
-    /* What most questions are asked of: labels, fate and totals of every planned run. */
+    /* The view for most queries: labels, status and totals of every planned run. */
     "CREATE VIEW results AS SELECT s.name AS study, p.ordinal, p.workload, p.suite, p.\"group\", p.size, p.gpu, "
     "p.scheme, p.parameters, p.replica, p.hash, r.id AS run, coalesce(r.status, 'missing') AS status, r.exit_code, "
     "r.error, "
@@ -123,7 +123,7 @@ static const char to_2[] = "CREATE TABLE lines(\n"
                            "  l2_bytes INTEGER NOT NULL);\n"
                            "CREATE INDEX lines_kernel ON lines(kernel_id);\n";
 
-/* Launches that overlapped: each has what is its own in `kernels`, and together they have a row here with all counters.
+/* Launches that overlapped: each has its own counters in `kernels`, and together one row here with all counters.
  * Filled from the records for runs of earlier versions. */
 static const char to_3[] = "ALTER TABLE kernels ADD COLUMN stream INTEGER NOT NULL DEFAULT 0;\n"
                            "ALTER TABLE kernels ADD COLUMN overlap INTEGER;\n"

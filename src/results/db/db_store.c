@@ -1,4 +1,4 @@
-/* db_store.c - writing: the plan of a study, and a finished run with everything of its record. */
+/* db_store.c - writing: the plan of a study, and a finished run with its whole record. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void bind_json(sqlite3_stmt *s, int at, const json_t *v) {
   else db_bind_text(s, at, json_string_value(v));
 }
 
-/* The row of `from` in configurations, made when it is new; 0 with `e`. */
+/* The row of `from` in configurations, created if new; 0 with `e`. */
 static int64_t put_configuration(struct db *db, json_t *record, struct err *e) {
   sqlite3_stmt *s = db_prepare(db, "SELECT id FROM configurations WHERE hash = ?", e);
   if (!s) return 0;
@@ -251,7 +251,7 @@ static void bind_triple(sqlite3_stmt *s, int at, const json_t *v) {
   db_bind_text(s, at, text);
 }
 
-/* What closer looks found: of a launch, or of launches that overlapped, under the first of them. */
+/* Observations: of a launch, or of overlapping launches, under the first of them. */
 static bool put_seen(struct db *db, int64_t kernel, json_t *from, struct err *e) {
   sqlite3_stmt *h = db_prepare(db, "INSERT INTO histograms VALUES(?, ?, ?, ?, ?)", e);
   sqlite3_stmt *p = db_prepare(db, "INSERT INTO samples VALUES(?, ?, ?, ?)", e);
@@ -329,7 +329,7 @@ static bool put_overlaps(struct db *db, int64_t run, json_t *overlaps, struct er
   return ok;
 }
 
-/* What the columns of `kernels` that came with `overlaps` say, of a run that is there. */
+/* Fill the columns of `kernels` that belong to `overlaps`, for a stored run. */
 static bool place_kernels(struct db *db, int64_t run, json_t *kernels, struct err *e) {
   sqlite3_stmt *s = db_prepare(db,
                                "UPDATE kernels SET stream = ?, overlap = ?, start_cycle = ?, end_cycle = ? WHERE "
@@ -372,7 +372,7 @@ void *db_pack(const char *text, size_t bytes, size_t *packed) {
   ZSTD_CCtx *c = ZSTD_createCCtx();
   CHECK(c, "out of memory");
   ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-  ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1); /* recovery must know a damaged record */
+  ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1); /* recovery must detect a damaged record */
   *packed = ZSTD_compress2(c, out, room, text, bytes);
   CHECK(!ZSTD_isError(*packed), "zstd: %s", ZSTD_getErrorName(*packed));
   ZSTD_freeCCtx(c);
@@ -415,7 +415,7 @@ static int64_t put_run_row(struct db *db, const struct db_run *r, int64_t config
   return ok ? sqlite3_last_insert_rowid(db->sql) : 0;
 }
 
-/* The run of that hash, with everything of it, if there is one. */
+/* Delete the run of that hash, if there is one. */
 static bool drop_run(struct db *db, const char *hash, struct err *e) {
   sqlite3_stmt *s = db_prepare(db, "SELECT id FROM runs WHERE hash = ?", e);
   if (!s) return false;
@@ -448,6 +448,6 @@ bool db_run_put(struct db *db, const struct db_run *run, json_t *record, struct 
   if (!db_exec(db, "BEGIN IMMEDIATE", e)) return false;
   if (db_run_status(db, run->hash) == DB_DONE) return db_exec(db, "ROLLBACK", e);
   if (put_all(db, run, record, e) && db_exec(db, "COMMIT", e)) return true;
-  sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL); /* SQLite may have done so already */
+  sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL); /* SQLite may have rolled back already */
   return false;
 }

@@ -1,10 +1,9 @@
 /* db_sums.c - a checksum for every record of the file: the rows of a table that belong to one study, machine, run or
  * launch.
  *
- * SQLite finds a tree that is out of order, but takes any content for what was written. So `sums` has a 64-bit checksum
- * per table and owner, made from what stands in the file when it is written and compared before anything of the table
- * is read. It does not depend on the order of the rows nor on columns that are NULL: a counter that a newer sluice adds
- * leaves the sums of older runs as they are.
+ * SQLite detects a damaged tree, but not damaged content. So `sums` has a 64-bit checksum per table and owner,
+ * computed from the file's content when it is written and verified before the table is read. It does not depend on the
+ * order of the rows nor on columns that are NULL: a new counter does not change the sums of older runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "base/hash.h"
 #include "results/db/db_impl.h"
 
-/* Objects of ours in the schema; what others add (an index, a view) is theirs. */
+/* Sluice's objects in the schema; others may add an index or view. */
 #define OURS                                                                                             \
   "'studies', 'configurations', 'knobs', 'runs', 'plan', 'plan_hash', 'counters', 'totals', 'kernels', " \
   "'scheme_counters', 'histograms', 'samples', 'records', 'results', 'lines', 'lines_kernel', 'overlaps', 'sums'"
@@ -21,7 +20,7 @@
 enum owner { OWNER_ITSELF, OWNER_RUN, OWNER_KERNEL, OWNER_FILE };
 static const struct part {
   const char *table;
-  const char *owner; /* column: what a sum is of */
+  const char *owner; /* column that identifies a sum's owner */
   enum owner kind;
   const char *what; /* for messages */
 } parts[DB_PARTS] = {
@@ -55,7 +54,7 @@ struct group {
   uint64_t sum;
 };
 
-/* Rows of a part in the order of their owners, and where we are in them. */
+/* Rows of a part in order of owners, and the position in them. */
 struct scan {
   sqlite3_stmt *s;
   uint64_t *name; /* hash per column */
@@ -123,7 +122,7 @@ static void scan_end(struct scan *c) {
 
 /* ---- sealing ---- */
 
-/* Sums of the rows that `where` takes, in place of the ones there; `sums_where` takes those. */
+/* Recompute the sums of rows selected by `where`; `sums_where` selects the old sums. */
 static bool seal(struct db *db, enum db_part part, const char *where, const char *sums_where, int64_t id,
                  struct err *e) {
   struct scan c;
@@ -210,7 +209,7 @@ static bool say(struct db *db, const struct part *p, int64_t owner, struct err *
       db->path, p->table, of, db->path);
 }
 
-/* The sums are of the rows of the table itself, but readers find them by its indexes. */
+/* The sums cover the table's rows, but readers use its indexes. */
 static bool verify_indexes(struct db *db, const struct part *p, struct err *e) {
   char *sql = sqlite3_mprintf("PRAGMA integrity_check(%s)", p->table);
   sqlite3_stmt *s = db_prepare(db, sql, e);
@@ -251,7 +250,7 @@ static bool verify_part(struct db *db, enum db_part part, struct err *e) {
     int64_t id = rc == SQLITE_ROW ? sqlite3_column_int64(want, 0) : 0;
     ok = any && rc == SQLITE_ROW && id == g.owner && (uint64_t)sqlite3_column_int64(want, 1) == g.sum;
     if (ok) continue;
-    /* One of them is missing: the lower number is the one without its other half. */
+    /* One of them is missing: the lower number has no counterpart. */
     say(db, p, !any || (rc == SQLITE_ROW && id < g.owner) ? id : g.owner, e);
     break;
   }
@@ -271,7 +270,7 @@ unsigned db_parts_there(struct db *db) {
 bool db_verify(struct db *db, unsigned which, struct err *e) {
   which &= ~db->verified;
   if (!which) return true;
-  /* Rows and sums of one state of the file, whoever writes meanwhile. */
+  /* Rows and sums of one state of the file, despite concurrent writers. */
   bool own = sqlite3_get_autocommit(db->sql);
   if (own && !db_exec(db, "BEGIN", e)) return false;
   bool ok = true;

@@ -13,7 +13,7 @@ struct export {
   struct trace_input *t;
   const struct feed_kernel *k;
   struct accel_header h; /* of the file that was imported */
-  bool convert;          /* to another version than that */
+  bool convert;          /* to another version */
   double version;        /* what is written */
   bool lineinfo;
   FILE *f;
@@ -23,7 +23,7 @@ struct export {
 
 #define COLUMNS "PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]"
 
-/* The lines of a header that was imported, but for what another version says otherwise. */
+/* The lines of an imported header, except those that another version changes. */
 static void write_origin(struct export *x) {
   bool lineinfo = false;
   for (const char *p = x->k->origin; *p;) {
@@ -68,7 +68,7 @@ static long stream_of(const struct trace_order *o, uint32_t launch) {
   return 0;
 }
 
-/* What the kernel's own header says, and from that what is written; `version`: as asked for, 0 if not. */
+/* Read the kernel's own header and derive the output; `version`: as requested, 0 if not. */
 static bool read_origin(struct export *x, uint32_t launch, double version, struct err *e) {
   x->h = (struct accel_header){.shmem_base = 0x00007f5500000000, .local_base = 0x00007f5501000000};
   x->h.stream = stream_of(x->t->order, launch);
@@ -135,7 +135,7 @@ static const char *sass_name(const struct inst *i) {
   return i->lat == LAT_ONE ? "MOV" : i->lat == LAT_INT_ADD ? "IADD3" : "IMAD";
 }
 
-/* The columns from the number of destinations to the memory width of an instruction that never was SASS. */
+/* The columns from the number of destinations to the memory width of an instruction not imported from SASS. */
 static void made_up_head(const struct inst *i, char *to, size_t size) {
   bool memory = i->pipe == PIPE_MEM && i->kind != KIND_FENCE;
   unsigned width = (unsigned)i->elem_bytes * i->vec;
@@ -153,7 +153,7 @@ static void made_up_head(const struct inst *i, char *to, size_t size) {
   snprintf(to + n, size - n, " %u", memory ? width : 0);
 }
 
-/* What memory_step of accel_input.c took away. */
+/* Inverse of memory_step of accel_input.c. */
 static uint64_t window_of(const struct export *x, const struct inst *i, uint8_t space) {
   if (space == SPACE_LOCAL) return x->h.local_base;
   return space == SPACE_SHARED && i->space == SPACE_GENERIC ? x->h.shmem_base : 0;
@@ -173,7 +173,7 @@ static void write_addresses(const struct export *x, const struct inst *i, const 
   for (uint32_t k = 1; k < (equal ? 2 : n); k++) fprintf(f, " %lld", (long long)(int64_t)(a[k] - a[k - 1]));
 }
 
-/* A bulk copy: base, how many, and the deltas, whatever lanes they stand in. */
+/* A bulk copy: base, count, and the deltas, for any lanes. */
 static void write_bulk(const struct issued *o, FILE *f) {
   uint64_t before = 0;
   uint32_t n = (uint32_t)__builtin_popcount(o->mask);
@@ -197,7 +197,7 @@ static void write_head(const struct export *x, const char *head, size_t n, FILE 
   }
 }
 
-/* Immediates: none before version 4, one, two from version 6 on. `tail`: what was imported, NULL if nothing was. */
+/* Immediates: none before version 4, one, two from version 6 on. `tail`: as imported, NULL if none. */
 static void write_tail(const struct export *x, const char *tail, FILE *f) {
   if (x->version < 4) return;
   if (!tail || (!*tail && x->h.version < 4)) fputs(" 0", f);
@@ -210,7 +210,8 @@ static void write_inst(const struct export *x, const struct inst *i, const struc
   const char *text = x->k->text ? x->k->text[i->pc] : NULL, *tab = text ? strchr(text, '\t') : NULL;
   bool bulk = tab && accel_head_is_bulk(text);
   if (x->lineinfo) fprintf(f, "%u ", i->src_line);
-  /* What never was SASS is numbered in steps of 8; SASS of binary version 70, which its header names, has 16 B. */
+  /* Instructions not from SASS are numbered in steps of 8; SASS of binary version 70, which its header names, has 16
+   * B. */
   fprintf(f, "%04x ", text || x->h.binary_version ? i->fetch_pc : 2 * i->fetch_pc);
   if (!bulk) fprintf(f, "%08x ", o->mask);
   if (tab) {
@@ -233,7 +234,7 @@ static void write_cluster(const struct export *x, const uint32_t cta[3]) {
           cta[2] / d[2], in[0], in[1], in[2], (in[2] * d[1] + in[1]) * d[0] + in[0]);
 }
 
-/* A CTA begins with its first warp that has instructions: one without any is left out, as the grouping tool does. */
+/* A CTA begins with its first warp that has instructions; warps without any are omitted, as by the grouping tool. */
 static void begin_cta(const struct export *x, const uint32_t at[3], uint32_t empty_warps) {
   fprintf(x->f, "#BEGIN_TB\n\nthread block = %u,%u,%u\n", at[0], at[1], at[2]);
   if (x->version >= 6 && x->h.cluster[0]) write_cluster(x, at);
@@ -241,7 +242,7 @@ static void begin_cta(const struct export *x, const uint32_t at[3], uint32_t emp
   for (uint32_t w = 0; w < empty_warps; w++) fprintf(x->f, "warp = %u\ninsts = 0\n\n", w);
 }
 
-/* One warp's lines. False with `e`: the trace cannot be read on. */
+/* One warp's lines. False with `e`: the trace cannot be read further. */
 static bool write_warp(struct export *x, const uint32_t at[3], uint32_t warp, bool *begun, struct err *e) {
   char *text = NULL;
   size_t bytes = 0;
@@ -252,7 +253,7 @@ static bool write_warp(struct export *x, const uint32_t at[3], uint32_t warp, bo
   for (uint32_t pc = x->k->entry_pc; ok && pc != FEED_DONE;) {
     struct issued o = {.bar_id = FEED_NO_BARRIER};
     ok = x->t->ops->step(x->t, 0, warp, &o, e);
-    /* A warp that does not begin at the kernel's first instruction stands there without lanes (accel_input.c). */
+    /* A warp that does not begin at the kernel's first instruction has a first step without lanes (accel_input.c). */
     if (ok && (insts || o.active)) {
       if (x->version < 3) fprintf(f, "%u %u %u %u ", at[0], at[1], at[2], warp);
       write_inst(x, &x->k->code[pc], &o, f);
@@ -313,8 +314,7 @@ bool accel_export(struct trace_input *t, const char *dir, double version, struct
     if (!(ok = write_launch(&x, dir, version, ev.launch, e))) break;
     fprintf(list, "kernel-%u.traceg\n", ev.launch + 1);
   }
-  if (ok)
-    return output_commit(file) || output_failed(path, errno, e); /* the list comes last: it vouches for the rest */
+  if (ok) return output_commit(file) || output_failed(path, errno, e); /* written last: completes the folder */
   output_abandon(file);
   return false;
 }

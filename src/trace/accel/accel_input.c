@@ -1,6 +1,6 @@
 /* accel_input.c - Accel-Sim's folders and kernel files as a trace_input: see accel.h.
  *
- * What a SASS trace leaves open, and what is assumed here:
+ * Assumptions where a SASS trace is incomplete:
  * - Barriers: the trace names none, so every BAR.SYNC is barrier 0 of all threads; BAR.ARV passes.
  * - Generic addresses: [shared base, local base) is shared memory, the 16 MB from the local base on are local, the rest
  *   global, by the first active lane; with a base of 0 they are shared, as Accel-Sim takes them, but global on Kepler,
@@ -79,14 +79,14 @@ static bool list_line(struct accel *a, char *line, unsigned number, struct err *
   unsigned long long addr, bytes;
   char extra;
   if (!strncmp(line, "Memcpy", 6)) {
-    if (strncmp(line, "MemcpyHtoD", 10)) return true; /* copies back leave nothing on the device */
+    if (strncmp(line, "MemcpyHtoD", 10)) return true; /* copies to the host change no device memory */
     if (sscanf(line, "MemcpyHtoD,0x%llx,%llu%c", &addr, &bytes, &extra) != 2)
       return err_set(e, ERR_INPUT, "%s:%u: '%.60s' where `MemcpyHtoD,0xADDRESS,BYTES` was expected", a->path, number,
                      line);
     return add_entry(a, (struct entry){.copy = true, .addr = addr, .bytes = bytes});
   }
   if (!strncmp(line, "kernel", 6)) return add_entry(a, (struct entry){.path = beside(a->path, line)});
-  return true; /* others are skipped, as the reference's reader does */
+  return true; /* others are skipped, as by the reference's reader */
 }
 
 static bool read_list(struct accel *a, struct err *e) {
@@ -113,7 +113,7 @@ struct last {
   uint32_t step;
 };
 
-/* Which kernels of a list could overlap. A file that cannot be read is left to whoever reads the kernel. */
+/* Find the kernels of a list that may overlap. An unreadable file is reported later, by the reader of the kernel. */
 static void read_order(struct accel *a) {
   struct last *last = mem_zeroed(a->in.launches + 1u, sizeof *last);
   uint32_t *deps = mem_zeroed(a->in.launches + 1u, sizeof *deps), streams = 0, launch = 0;
@@ -238,7 +238,7 @@ static void memory_step(const struct accel_kernel *k, const struct inst *i, cons
   if (out->space == SPACE_LOCAL && first >= k->header.local_base) base = k->header.local_base;
   uint32_t n = 0;
   for (uint32_t m = r->mask; m && n < r->naddr; m &= m - 1) out->addr[__builtin_ctz(m)] = r->addr[n++] - base;
-  if (n < (uint32_t)__builtin_popcount(r->mask)) out->mask = 0; /* no address: nothing to do in memory */
+  if (n < (uint32_t)__builtin_popcount(r->mask)) out->mask = 0; /* no address: no memory access */
   if (i->kind == KIND_ATOM && out->space == SPACE_GLOBAL && out->mask) out->token = 1;
 }
 
@@ -260,7 +260,7 @@ static bool accel_step(struct trace_input *t, uint32_t slot, uint32_t warp, stru
     CHECK(ok, "kernel %s: a warp is stepped past its end", a->k.header.name);
     i = &a->k.code[a->k.place[r.id]];
     out->active = out->mask = r.mask;
-    if (!r.mask && !w->begun) out->active = UINT32_MAX; /* tells it from a warp that only stands there */
+    if (!r.mask && !w->begun) out->active = UINT32_MAX; /* distinguishes it from a warp without instructions */
     w->begun = true;
     if (i->pipe == PIPE_MEM && i->kind != KIND_FENCE) memory_step(&a->k, i, &r, out);
     if (i->kind == KIND_BARRIER && r.mask) {

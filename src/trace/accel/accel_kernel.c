@@ -39,7 +39,7 @@ struct reader {
   uint64_t file_end;
   uint32_t cluster[3]; /* the highest place of a CTA in its cluster, plus 1; 0: no CTA names one */
   ZSTD_CCtx *zstd;
-  const struct trace_input *who; /* told how far it is */
+  const struct trace_input *who; /* receives progress */
 };
 
 static bool at_line(struct reader *r, struct err *e) { /* put file:line before the message */
@@ -121,7 +121,7 @@ static void finish_inst(const struct accel_kernel *k, const struct static_inst *
   bool memory = out->pipe == PIPE_MEM && out->kind != KIND_FENCE;
   for (uint8_t d = 0; d < a->ndst; d++) {
     add_reg(out, true, a->dst[d]);
-    /* Wide loads write a run of registers, of which the trace names the first. */
+    /* Wide loads write a range of registers, of which the trace names the first. */
     for (uint16_t w = 1; out->kind == KIND_LOAD && 4u * w < (uint32_t)out->elem_bytes * out->vec && a->dst[d] + w < 256;
          w++)
       add_reg(out, true, (uint16_t)(a->dst[d] + w));
@@ -138,7 +138,7 @@ static int by_pc(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* Static instructions in the order of their addresses: what follows in memory follows in `code`. */
+/* Static instructions in order of address: neighbours in memory are neighbours in `code`. */
 static void finish_code(struct reader *r) {
   struct accel_kernel *k = r->k;
   const struct static_inst **order = mem_zeroed(r->insts + 1, sizeof *order);
@@ -151,7 +151,7 @@ static void finish_code(struct reader *r) {
     finish_inst(k, order[n], &k->code[n]);
     struct inst *i = &k->code[n];
     if (i->kind == KIND_LOAD &&
-        !i->ndst) { /* LDGSTS, loads to RZ: a register of their own, so that they are waited for */
+        !i->ndst) { /* LDGSTS, loads to RZ: a register of their own, so that their data is awaited */
       if (k->feed.max_reg < FIRST_OWN + OWN_MOST) k->feed.max_reg++;
       i->dst[i->ndst++] = (uint16_t)k->feed.max_reg;
     }
@@ -159,7 +159,9 @@ static void finish_code(struct reader *r) {
     k->text[n] = order[n]->text;
     k->place[order[n] - r->inst] = n;
   }
-  if (!r->insts) k->code[0] = (struct inst){.kind = KIND_EXIT, .pipe = PIPE_SP}; /* warps need one to stand before */
+  if (!r->insts)
+    k->code[0] = (struct inst){.kind = KIND_EXIT, .pipe = PIPE_SP}; /* an empty kernel needs one
+                                                                                  * instruction */
   free(order);
 }
 
@@ -259,7 +261,7 @@ static bool read_cta(struct reader *r, struct err *e) {
       if (!warp_lines(r, v, e)) return false;
       r->length[warp] = (uint32_t)r->warp.used;
       pack_bytes(&r->cta, r->warp.at, r->warp.used);
-      /* Warps come in order; another order would need the records sorted. */
+      /* Warps must be in order; another order would need sorting. */
       for (uint32_t later = (uint32_t)warp + 1; later < r->k->feed.warps_per_cta; later++)
         if (r->length[later])
           return LINE_ERROR(r, e, "warp %d after warp %u: warps of a CTA come in order", warp, later);

@@ -1,5 +1,4 @@
-/* accel_kernel.h - one kernel file of Accel-Sim, read whole and kept packed: static code, and the CTAs' records.
- */
+/* accel_kernel.h - one kernel file of Accel-Sim, read and packed: static code, and the CTAs' records. */
 #ifndef TRACE_ACCEL_KERNEL_H
 #define TRACE_ACCEL_KERNEL_H
 
@@ -25,10 +24,10 @@ struct accel_kernel {
   int fd; /* of the temporary file, -1 before there is one */
 };
 
-/* Read the file at `path`; `who` is told how far it is. False with `e` (file:line and what was expected); free in
- * either case. */
+/* Read the file at `path`; `who` receives progress. False with `e` (file:line and expected content); free in either
+ * case. */
 bool accel_kernel_read(struct accel_kernel *k, const char *path, const struct trace_input *who, struct err *e);
-/* The CUDA stream that the header of the file at `path` names. False with `e`: it cannot be read. */
+/* The CUDA stream in the header of the file at `path`. False with `e`: unreadable. */
 bool accel_kernel_stream(const char *path, long *stream, struct err *e);
 /* Unpack a CTA into `out` (reused); cursors over its warps' records are set up by the caller from `warp_at`. */
 bool accel_kernel_cta(const struct accel_kernel *k, uint32_t cta, struct pack *out, struct pack *scratch,

@@ -1,5 +1,5 @@
-/* accel_pack.h - the dynamic instructions of a CTA as bytes: which instruction, the mask where it changes, addresses as
- * base and stride or base and deltas. What accel_input.c keeps in its temporary file.
+/* accel_pack.h - the dynamic instructions of a CTA as bytes: which instruction, the mask where it changes, addresses
+ * as base and stride or base and deltas. Format of accel_input.c's temporary file.
  */
 #ifndef TRACE_ACCEL_PACK_H
 #define TRACE_ACCEL_PACK_H
@@ -13,7 +13,7 @@ struct pack {
   size_t used, size;
 };
 
-struct pack_warp { /* what the next record is relative to, the same on both sides */
+struct pack_warp { /* base of the next record, equal on both sides */
   uint32_t mask;
   uint64_t addr;
 };
@@ -34,9 +34,9 @@ struct pack_cursor {
   const unsigned char *at, *end;
   struct pack_warp w;
 };
-/* The static instruction of the next record without taking it. False at the end. */
+/* The static instruction of the next record, not consumed. False at the end. */
 bool pack_peek(const struct pack_cursor *c, uint32_t *id);
-/* Take the next record; false at the end. */
+/* Read the next record; false at the end. */
 bool pack_take(struct pack_cursor *c, struct pack_record *r);
 
 #endif

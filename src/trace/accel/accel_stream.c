@@ -21,7 +21,7 @@ struct accel_stream {
   lzma_stream lzma;
   struct tracez *tracez;
   unsigned char *in;
-  /* text[from..to) has not been given out */
+  /* text[from..to) is not consumed yet */
   char *text;
   size_t from, to, size;
 };
@@ -139,7 +139,7 @@ bool accel_stream_line(struct accel_stream *s, const char **line, size_t *n, str
     searched = s->to - s->from;
     if (refill(s, e)) continue;
     if (e->code || s->from == s->to) return false;
-    *line = s->text + s->from; /* a last line without its end */
+    *line = s->text + s->from; /* a last line without a line end */
     *n = s->to - s->from;
     s->from = s->to;
     s->number++;

@@ -120,7 +120,7 @@ bool accel_header_line(struct accel_header *h, const char *line, size_t n, bool 
     return true;
   }
   const char *eq = memchr(line, '=', n);
-  if (!eq) return true; /* not known: skipped, as the reference's reader does */
+  if (!eq) return true; /* unknown: skipped, as by the reference's reader */
   for (v = eq + 1; v < line + n && *v == ' '; v++) continue;
   copy_text(text, sizeof text, v, line + n);
   if (after(line, n, "-kernel id", &v)) return whole("the kernel id", text, UINT32_MAX, &h->id, e);
@@ -143,7 +143,7 @@ bool accel_header_line(struct accel_header *h, const char *line, size_t n, bool 
 
 /* ---- instruction lines ---- */
 
-/* R12 is 13; RZ (R255) and uniform, predicate and other registers 0: nothing waits for them in the model. */
+/* R12 is 13; RZ (R255) and uniform, predicate and other registers are 0: the model does not wait for them. */
 static bool reg(struct words *w, const char *what, uint16_t *out, struct err *e) {
   const char *p;
   size_t n;
@@ -176,8 +176,9 @@ static bool is_hex(const char *p, size_t n) {
   return n > 0;
 }
 
-/* Columns before the PC: four ids before version 3, SM and hardware warp with TOOL_TRACE_CORE=1 (which nothing in the
- * header tells), the source line. The mask has eight hexadecimal digits and follows the PC: that is how to count. */
+/* Columns before the PC: four ids before version 3, SM and hardware warp with TOOL_TRACE_CORE=1 (not stated in the
+ * header), the source line. The columns are counted from the mask, which has eight hexadecimal digits and follows the
+ * PC. */
 static bool leading(const struct accel_header *h, struct words *w, struct accel_inst *i, struct err *e) {
   size_t ids = h->version < 3 ? 4 : 0, columns = ids + h->lineinfo;
   struct words ahead = *w;
@@ -204,7 +205,7 @@ static bool leading(const struct accel_header *h, struct words *w, struct accel_
   return true;
 }
 
-/* `count` addresses were recorded for the lanes that were active, `mask` has those whose predicate held as well. */
+/* `count` addresses were recorded for the active lanes; `mask` has those whose predicate also held. */
 static void keep_active(struct accel_inst *i, const uint64_t *all, uint32_t count) {
   uint32_t lanes = (uint32_t)__builtin_popcount(i->mask);
   i->naddr = lanes;
@@ -228,8 +229,8 @@ static bool lane_addresses(const struct accel_header *h, struct words *w, struct
     i->naddr = lanes;
     return true;
   }
-  /* Before November 2020 the lanes that were active were written, not those whose predicate held: more than the mask
-   * has. Those versions have no immediate, so what is left on the line tells. */
+  /* Before November 2020 addresses were written for all active lanes, more than `mask` has. Those versions have no
+   * immediate, so the rest of the line gives the count. */
   if (h->version < 4) {
     size_t left = words_left(*w);
     if (left > count && left <= ACCEL_LANES) count = (uint32_t)left;
@@ -307,7 +308,7 @@ static bool rest_of_line(const struct accel_header *h, struct words *w, struct a
   return true;
 }
 
-/* The mask has eight digits, the number of destinations never. */
+/* The mask has eight digits, the number of destinations fewer. */
 bool accel_head_is_bulk(const char *head) {
   return strspn(head, "0123456789abcdefABCDEF") == 8;
 }

@@ -19,14 +19,13 @@ struct accel_header {
   unsigned id, nregs, shmem, binary_version;
   long stream;
   uint32_t grid[3], block[3];
-  uint32_t cluster[3]; /* CTAs of a cluster, as an import noted it; 0: no line of the file named any */
+  uint32_t cluster[3]; /* CTAs of a cluster, as an import recorded it; 0: none named in the file */
   uint64_t shmem_base, local_base;
   char nvbit[32];
-  double version; /* 1.2, 3, 4, 5, 6; 0: the header does not say */
+  double version; /* 1.2, 3, 4, 5, 6; 0: not in the header */
   bool lineinfo, seen_grid, seen_block;
 };
-/* Take one header line. *end becomes true at the line that ends the header ('#'). Lines that are not known are skipped.
- */
+/* Parse one header line. *end becomes true at the line that ends the header ('#'). Unknown lines are skipped. */
 bool accel_header_line(struct accel_header *h, const char *line, size_t n, bool *end, struct err *e);
 
 /* One instruction line. Texts point into the line. */
@@ -45,16 +44,17 @@ struct accel_inst {
   uint32_t naddr;             /* addresses that the line holds: lanes of `mask`, or all of a bulk copy */
   uint64_t addr[ACCEL_LANES]; /* in the order of the lanes set in `mask`; of a bulk copy the first 32 */
   uint8_t mode;               /* as written: 0 list, 1 stride, 2 delta, 3 and 4 bulk copies */
-  bool lossy;                 /* more addresses than lanes, and no telling which belong to which */
-  const char *tail;           /* immediate as written, "" if there is none */
+  bool lossy;                 /* more addresses than lanes, with unknown assignment */
+  const char *tail;           /* immediate as written, "" if none */
   size_t tail_len;
 };
-/* Parse one instruction line of a file with header `h`. False with `e`: what was expected (no file name, no line). */
+/* Parse one instruction line of a file with header `h`. False with `e`: the expected content (no file name, no line).
+ */
 bool accel_inst_line(const struct accel_header *h, const char *line, size_t n, struct accel_inst *i, struct err *e);
-/* Is this the head of a bulk copy, which begins with the mask? */
+/* True for the head of a bulk copy, which begins with the mask. */
 bool accel_head_is_bulk(const char *head);
 
-/* What an import adds to a kernel's header, for the export alone. */
+/* An import's additions to a kernel's header, for the export only. */
 #define ACCEL_CLUSTER "-sluice cluster dim"
 
 #endif

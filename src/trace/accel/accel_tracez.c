@@ -12,13 +12,13 @@ enum { HEADER_MOST = 1 << 20, DICT_MOST = 1 << 24, CHUNK_MOST = 1 << 28, CTA_WOR
 struct tracez {
   const char *path;
   FILE *f;
-  uint64_t file_bytes, index_at, at; /* at: where the next CTA of the index is */
+  uint64_t file_bytes, index_at, at; /* at: position of the next CTA of the index */
   uint32_t ctas, cta, warps, warp, chunks, chunk;
   uint64_t chunk_at;
-  bool clusters; /* its version names the cluster of every CTA */
+  bool clusters; /* this version names the cluster of every CTA */
   ZSTD_DCtx *ctx;
   ZSTD_DDict *dict;
-  /* text[from..to) has not been given out */
+  /* text[from..to) is not consumed yet */
   char *text, *packed;
   size_t from, to, size, packed_size;
 };
@@ -135,11 +135,11 @@ static bool next_warp(struct tracez *t, struct err *e) {
   if (t->chunks > t->file_bytes / 4)
     return err_set(e, ERR_INPUT, "%s: a warp of %u chunks in a file of %llu bytes", t->path, t->chunks,
                    (unsigned long long)t->file_bytes);
-  t->at += 4 * (uint64_t)t->chunks; /* sizes, which the chunks repeat */
+  t->at += 4 * (uint64_t)t->chunks; /* sizes, repeated by the chunks */
   say(t, "warp = %u\ninsts = %u\n", t->warp++, insts);
   t->chunk = 0;
   if (!t->chunks) return true;
-  uint64_t at = t->chunk_at; /* the warp's own head: instructions and chunks again */
+  uint64_t at = t->chunk_at; /* the warp's own head: repeats instructions and chunks */
   if (!read_u32(t, &at, &again, "a warp", e) || !read_u32(t, &at, &chunks, "a warp", e)) return false;
   if (again == insts && chunks == t->chunks) t->chunk_at = at;
   return true;

@@ -15,7 +15,7 @@
 
 struct tracez;
 
-/* `f` stays the caller's. NULL with `e`: file, offset, what was expected. */
+/* `f` stays the caller's. NULL with `e`: file, offset, expected content. */
 struct tracez *tracez_open(const char *path, FILE *f, uint64_t file_bytes, struct err *e);
 /* Up to `size` bytes of text; 0 at the end, or with `e` set. */
 size_t tracez_read(struct tracez *t, char *to, size_t size, struct err *e);

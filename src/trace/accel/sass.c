@@ -201,7 +201,7 @@ static void classify_rest(struct inst *i, enum sass_unit u, unsigned version) {
     break;
   case U_FENCE:
     control(i, KIND_FENCE);
-    i->pipe = PIPE_MEM; /* after the memory instructions before it */
+    i->pipe = PIPE_MEM; /* after the preceding memory instructions */
     break;
   default:
     arithmetic(i, PIPE_SP, LAT_ONE, 0);
@@ -226,5 +226,5 @@ void sass_classify(struct inst *i, const char *opcode, size_t n, bool memory, un
   classify_rest(i, u, version);
   if ((u == U_BARRIER) && !sass_has(opcode, n, "SYNC") && !sass_has(opcode, n, "RED") &&
       !sass_has(opcode, n, "SYNCALL"))
-    arithmetic(i, PIPE_SP, LAT_ONE, 0); /* BAR.ARV: the trace does not say which barrier */
+    arithmetic(i, PIPE_SP, LAT_ONE, 0); /* BAR.ARV: the trace does not name the barrier */
 }

@@ -1,8 +1,7 @@
-/* sass.h - SASS opcodes as the timing model sees them: pipe, latency class, kind and space of an instruction by its
- * name.
+/* sass.h - SASS opcodes for the timing model: pipe, latency class, kind and space of an instruction by name.
  *
- * Source: instruction set references in NVIDIA's "CUDA Binary Utilities"; data widths as Accel-Sim's tracer derives
- * them.
+ * Source: instruction set references in NVIDIA's "CUDA Binary Utilities"; data widths as derived by Accel-Sim's
+ * tracer.
  */
 #ifndef TRACE_SASS_H
 #define TRACE_SASS_H
@@ -62,11 +61,11 @@ enum sass_unit {
 enum sass_unit sass_unit_of(const char *opcode, size_t n);
 /* Bytes per lane of a memory instruction: its first modifier that is a number of bits, `64` or `U16`; 4 without. */
 unsigned sass_width(const char *opcode, size_t n);
-/* Is `modifier` one of the dotted parts of the opcode? */
+/* True if `modifier` is one of the dotted parts of the opcode. */
 bool sass_has(const char *opcode, size_t n, const char *modifier);
 /* Fill pipe, kind, lat, space, cache_op, elem_bytes, vec and flags of `i`. `memory`: the trace gives addresses;
- * without, a memory instruction counts as arithmetic (constant bank operands, textures). `version`: binary version, 70
- * say. */
+ * otherwise a memory instruction counts as arithmetic (constant bank operands, textures). `version`: binary version,
+ * 70 say. */
 void sass_classify(struct inst *i, const char *opcode, size_t n, bool memory, unsigned version);
 
 #endif

@@ -1,5 +1,5 @@
-/* slt.h - what writer and reader of our trace format share (docs/reference/trace-format.md): constants, varints,
- * blocks, and the state per warp that both sides keep. Private to the room.
+/* slt.h - shared by writer and reader of the .slt trace format (docs/reference/trace-format.md): constants, varints,
+ * blocks, and the per-warp state kept on both sides. Private to this folder.
  */
 #ifndef TRACE_SLT_H
 #define TRACE_SLT_H
@@ -29,7 +29,7 @@ enum {
 };
 enum slt_plane { SLT_PATH, SLT_KIND, SLT_NUMBER, SLT_LANE, SLT_PLANES };
 
-/* A warp's stream is cut after a run once its planes hold this much, so that replay holds little per warp. */
+/* A warp's stream is cut after a run once its planes reach this size, which bounds the memory of a replay. */
 enum { SLT_SLICE_BYTES = 16 << 10, SLT_GROUP_BYTES = 96 << 10 };
 
 /* ---- little-endian numbers, whatever the machine ---- */
@@ -111,7 +111,7 @@ static inline uint32_t slt_in_32(struct slt_in *i) {
   i->p += 4;
   return slt_get32(i->p - 4);
 }
-/* A value of at most `max`; more is `bad`. */
+/* A value of at most `max`; larger ones are `bad`. */
 static inline uint64_t slt_in_max(struct slt_in *i, uint64_t max) {
   uint64_t v = slt_in_v(i);
   if (v <= max) return v;
@@ -131,19 +131,19 @@ uint32_t slt_block_check(const uint8_t header[12], const uint8_t *payload, size_
 
 /* ---- static code ---- */
 struct slt_code {
-  struct inst *code; /* one more than `insts`, zeroed: the fetch of the last instruction looks there */
+  struct inst *code; /* one more than `insts`, zeroed: read by the fetch of the last instruction */
   uint32_t insts, nfiles;
   char **files;
   char **text;      /* per instruction, of imported traces; else NULL */
-  uint8_t *cls;     /* what KIND says of each instruction: enum slt_class */
+  uint8_t *cls;     /* class of each instruction in KIND: enum slt_class */
   uint8_t *slot;    /* loads, stores, atomics: their entry of a warp's table */
-  uint32_t entries; /* of that table, that it uses */
-  uint32_t *plain;  /* from here on, how many instructions in a row of which KIND says nothing */
+  uint32_t entries; /* used entries of that table */
+  uint32_t *plain;  /* number of consecutive instructions without a KIND entry, from here on */
   uint32_t max_reg;
 };
 enum slt_class { SLT_GUARD = 1, SLT_BRANCH = 2, SLT_BARRIER = 4, SLT_ACCESS = 8 };
 void slt_code_encode(struct slt_buf *out, const struct feed_kernel *k);
-/* False, with the reason in `why`, if it is not what the format says. */
+/* False, with the reason in `why`, if it violates the format. */
 bool slt_code_decode(struct slt_code *c, struct slt_in in, char why[static 128]);
 /* cls and slot of `insts` instructions. */
 void slt_classify(const struct inst *code, uint32_t insts, uint8_t *cls, uint8_t *slot);
@@ -160,7 +160,7 @@ struct slt_entry {
   uint8_t space, width;
 };
 struct slt_shape {
-  uint32_t mask; /* lanes whose offsets mean something; the writer asks */
+  uint32_t mask; /* lanes with valid offsets; used by the writer */
   int32_t off[WARP_LANES];
 };
 struct slt_state {
@@ -188,7 +188,7 @@ static inline uint32_t slt_find_recent(const struct slt_state *s, uint32_t mask)
   while (i < SLT_RECENT && s->recent[i] != mask) i++;
   return i;
 }
-/* What the timing model takes. */
+/* Range accepted by the timing model. */
 static inline bool slt_access_ok(uint8_t space, uint8_t width) {
   return space <= SPACE_TEX && width && width <= (space == SPACE_LOCAL ? 16 : 32) && !(width & (width - 1));
 }

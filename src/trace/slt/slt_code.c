@@ -33,7 +33,7 @@ enum column {
   COL_SRC_LINE,
   COL_SRC_FILE,
   COLUMNS,
-  COL_TEXT = COLUMNS /* not of struct inst: the recorder's text, if there is one */
+  COL_TEXT = COLUMNS /* not of struct inst: the text of the recorder, if any */
 };
 
 /* ---- writing ---- */
@@ -211,7 +211,7 @@ static void get_column(struct slt_in *in, uint64_t c, struct inst *i, const stru
   }
 }
 
-/* Everything that the timing model uses as an index or a size. */
+/* Every value used by the timing model as an index or a size. */
 static const char *valid(const struct inst *i) {
   bool memory = i->kind == KIND_LOAD || i->kind == KIND_STORE || i->kind == KIND_ATOM;
   if (i->pipe > PIPE_MEM) return "a pipe";

@@ -1,4 +1,4 @@
-/* slt_decode.c - from a warp's stream to what it did: the mirror of slt_encode.c. Nothing in the stream is trusted. */
+/* slt_decode.c - decodes a warp's stream: the inverse of slt_encode.c. No part of the stream is trusted. */
 #include "trace/slt/slt_decode.h"
 
 void slt_decoder_start(struct slt_decoder *w, const struct slt_code *c, uint32_t entry_pc) {
@@ -8,7 +8,7 @@ void slt_decoder_start(struct slt_decoder *w, const struct slt_code *c, uint32_t
   w->lanes = w->done = false;
 }
 
-/* recent[n - 1], or from LANE if n is one more than there are. */
+/* recent[n - 1], or from LANE if n is one above the number of entries. */
 static uint32_t take_mask(struct slt_decoder *w, uint32_t n) {
   uint32_t mask = n <= SLT_RECENT ? w->state.recent[n - 1] : slt_in_32(&w->plane[SLT_LANE]);
   slt_use(&w->state, n <= SLT_RECENT ? n - 1 : SLT_RECENT, mask);
@@ -74,7 +74,7 @@ static bool take_barrier(struct slt_decoder *w, struct issued *out) {
 
 /* ---- addresses ---- */
 
-/* Two lanes at a time and by addition alone: every x86-64 has that, a 64-bit vector product only the newest. */
+/* Two lanes at a time with additions only: every x86-64 has those; a 64-bit vector product needs the newest. */
 typedef uint64_t two_lanes __attribute__((vector_size(16), aligned(8), may_alias));
 
 static inline void along_line(uint64_t *addr, uint64_t base, int64_t stride) {
@@ -144,7 +144,7 @@ static bool take_vector(struct slt_decoder *w, struct slt_entry *e, uint32_t tag
   }
 }
 
-/* `expand`: the lanes' addresses are wanted. */
+/* `expand`: compute the lanes' addresses. */
 static inline __attribute__((always_inline)) bool take_access(struct slt_decoder *w, const struct inst *i,
                                                               struct slt_entry *e, struct issued *out, bool expand) {
   struct slt_state *s = &w->state;
@@ -210,7 +210,7 @@ enum slt_decoded slt_decode(struct slt_decoder *w, const struct slt_code *c, str
 
 /* ---- without addresses ---- */
 
-/* Past `n` varints: eight bytes at a time, whose top bits say which of them are the last of one. */
+/* Skip `n` varints: eight bytes at a time, whose top bits mark the last byte of each. */
 static inline void pass_varints(struct slt_in *in, uint32_t n) {
   while (n && in->end - in->p >= 8) {
     uint64_t last = ~slt_get64(in->p) & UINT64_C(0x8080808080808080);
@@ -238,8 +238,7 @@ static inline void pass_bytes(struct slt_in *in, uint32_t n) {
   else in->p += n;
 }
 
-/* Only what stands in the way of the next mask in KIND and LANE is passed: NUMBER holds nothing but bases and strides,
- * and is not looked at. */
+/* Skip only what precedes the next mask in KIND and LANE: NUMBER holds bases and strides only, and is not read. */
 static inline void pass_access(struct slt_decoder *w, uint32_t mask) {
   struct slt_in *kind = &w->plane[SLT_KIND];
   uint32_t tag = slt_in_byte(kind);
@@ -267,7 +266,7 @@ enum slt_decoded slt_skim(struct slt_decoder *w, const struct slt_code *c, uint3
   uint32_t mask = 0, lanes = 0; /* lanes in `mask` */
   enum slt_decoded r = SLT_OK;
   while (insts < limit && r == SLT_OK && !w->done && out->bar_id == FEED_NO_BARRIER) {
-    /* Instructions of which the stream says nothing are counted, not visited. */
+    /* Instructions without stream data are counted, not visited. */
     uint32_t k = w->lanes ? 0 : c->plain[w->pc];
     out->mask = w->active;
     if (k) k = k > w->left ? w->left : k;

@@ -1,4 +1,4 @@
-/* slt_encode.c - from what a warp did to its stream: runs, masks, address vectors against what is foretold. */
+/* slt_encode.c - encodes a warp's instructions: runs, masks, address vectors relative to the prediction. */
 #include "trace/slt/slt_encode.h"
 
 #include <stdlib.h>
@@ -167,7 +167,7 @@ static void put_wide(struct slt_encoder *w, const struct vector *v) {
   }
 }
 
-/* Move the entry to `base`, which was not foretold; `number` says how far. */
+/* Move the entry to a `base` that was not predicted; `number` gives the distance. */
 static void move_entry(struct slt_encoder *w, struct slt_entry *e, uint64_t base, bool had) {
   int64_t d = (int64_t)(base - (had ? e->base : w->state.last));
   slt_z(&w->plane[SLT_NUMBER], d);
@@ -191,7 +191,7 @@ static void put_access(struct slt_encoder *w, const struct inst *i, uint32_t slo
   e->owner = owner;
   e->space = is->space, e->width = is->width;
   uint64_t a0 = is->addr[v.first];
-  bool same = false; /* the entry's lanes foretell the vector */
+  bool same = false; /* the prediction of the entry's lanes matches */
   uint64_t base = 0;
   if (had && e->shape == SLT_AFFINE && v.affine && v.stride == e->stride) {
     same = true;

@@ -10,19 +10,19 @@ struct slt_encoder {
   struct slt_state state;
   struct slt_buf plane[SLT_PLANES];
   uint32_t pc;              /* of the next instruction */
-  uint32_t run_pc, run_len; /* the run that goes on; run_len 0: none yet */
+  uint32_t run_pc, run_len; /* the current run; run_len 0: none yet */
   uint32_t expected;        /* the pc after it */
   uint32_t active;
   bool done;
 };
 
 void slt_encoder_start(struct slt_encoder *w, uint32_t entry_pc);
-/* Add what the warp has just done. False: nothing that the format can say (`why`). */
+/* Add the warp's last instruction. False: not representable in the format (`why`). */
 bool slt_encode(struct slt_encoder *w, const struct inst *code, const uint8_t *cls, const uint8_t *slot,
                 const struct issued *is, const char **why);
 /* Bytes in the planes. */
 size_t slt_encoder_bytes(const struct slt_encoder *w);
-/* The planes end with whole runs: they may be cut here. */
+/* The planes end with complete runs: they may be cut here. */
 bool slt_encoder_at_cut(const struct slt_encoder *w);
 void slt_encoder_empty(struct slt_encoder *w);
 void slt_encoder_free(struct slt_encoder *w);

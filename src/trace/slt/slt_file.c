@@ -13,7 +13,7 @@
 
 struct dict {
   uint64_t at;
-  ZSTD_DDict *ready; /* once it has been asked for */
+  ZSTD_DDict *ready; /* created at first use */
 };
 
 struct slt_file {

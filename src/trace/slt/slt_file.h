@@ -1,5 +1,5 @@
-/* slt_file.h - blocks of a trace file that is open for reading: checked, unpacked, with an error that names file and
- * offset. Private to the room.
+/* slt_file.h - blocks of a trace file open for reading: checked, unpacked, with errors that name file and offset.
+ * Private to this folder.
  */
 #ifndef TRACE_SLT_FILE_H
 #define TRACE_SLT_FILE_H

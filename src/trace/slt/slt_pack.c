@@ -1,5 +1,5 @@
-/* slt_pack.c - writing blocks. A kernel that is launched many times with small grids gives many small blocks that
- * resemble each other: once there are enough of them a zstd dictionary is made from those written so far.
+/* slt_pack.c - writing blocks. A kernel that is launched many times with small grids gives many similar small blocks:
+ * when there are enough, a zstd dictionary is built from those written so far.
  */
 #include "trace/slt/slt_pack.h"
 
@@ -16,7 +16,7 @@ enum { LEVEL = 9, DICT_BYTES = 16 << 10, SAMPLE_MAX = 16 << 10, SAMPLES_BYTES = 
 struct slt_pack_kernel {
   uint32_t code, entry;
   uint32_t dict; /* 0: none yet */
-  bool settled;  /* no more samples: there is a dictionary, or there will be none */
+  bool settled;  /* no more samples: the dictionary exists, or none will be built */
   struct slt_buf samples;
   size_t *sizes;
   uint32_t nsamples;
@@ -24,7 +24,7 @@ struct slt_pack_kernel {
 };
 
 struct slt_pack {
-  struct output *file; /* NULL once it is complete or given up */
+  struct output *file; /* NULL once it is complete or discarded */
   FILE *out;           /* of `file` */
   uint64_t at;
   int error; /* errno of the first failed write */
@@ -44,7 +44,7 @@ struct slt_pack *slt_pack_create(const char *path, const char *temp, struct err 
   struct slt_pack *p = mem_zeroed(1, sizeof *p);
   *p = (struct slt_pack){.file = file, .out = output_file(file), .path = mem_text(path), .zstd = ZSTD_createCCtx()};
   CHECK(p->path && p->zstd, "out of memory");
-  uint8_t header[SLT_HEADER] = {0}; /* no trace yet: the real one comes last */
+  uint8_t header[SLT_HEADER] = {0}; /* not a trace yet: the real header is written last */
   fwrite(header, 1, sizeof header, p->out);
   p->at = SLT_HEADER;
   return p;
@@ -131,7 +131,7 @@ static void make_dictionary(struct slt_pack *p, struct slt_pack_kernel *k) {
 }
 
 static void keep_sample(struct slt_pack *p, struct slt_pack_kernel *k, const struct slt_buf *raw) {
-  if (raw->used > SAMPLE_MAX) { /* blocks that are large enough to compress by themselves */
+  if (raw->used > SAMPLE_MAX) { /* blocks large enough to compress without a dictionary */
     if (!k->nsamples) k->settled = true;
     return;
   }
@@ -206,7 +206,7 @@ void slt_pack_lists(const struct slt_pack *p, struct slt_buf *b) {
 }
 
 void slt_pack_flush(struct slt_pack *p) {
-  fflush(p->out); /* what goes wrong is kept there */
+  fflush(p->out); /* an error is kept there */
 }
 
 bool slt_pack_finish(struct slt_pack *p, const struct slt_buf *index, uint32_t launches, struct err *e) {

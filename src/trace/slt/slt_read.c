@@ -1,5 +1,5 @@
-/* slt_read.c - our trace files as a trace_input: the list of launches, the static code of each, and the streams of the
- * CTAs that are open.
+/* slt_read.c - .slt files as a trace_input: the list of launches, the static code of each, and the streams of open
+ * CTAs.
  */
 #include "trace/slt/slt_read.h"
 
@@ -31,7 +31,7 @@ struct launch_ref {
 struct warp_reader {
   struct slt_decoder d;
   struct slt_slices *block;
-  uint32_t ref; /* place in `sorted` of the next block to look at */
+  uint32_t ref; /* index in `sorted` of the next block to visit */
 };
 
 struct cta_reader {
@@ -48,16 +48,16 @@ struct slt_reader {
   struct code_ref *codes;
   struct launch_ref *launches;
   uint32_t ncodes, nlaunches;
-  uint64_t at;     /* where `next` goes on: offset of a block */
+  uint64_t at;     /* position of `next`: offset of a block */
   uint32_t launch; /* the launch that `next` gives when it meets a K block */
   uint64_t stop;   /* offset at which the events end */
-  uint64_t clock;  /* for throwing out codes */
+  uint64_t clock;  /* for replacing cached code */
   /* the launch that `next` gave last */
   struct feed_kernel kernel;
   char *name, *origin;
   const struct slt_code *code;
   struct slice_ref *refs; /* in order of the file, then sorted by CTA (stable) */
-  uint32_t nrefs, *first; /* by CTA: where its refs begin; one more at the end */
+  uint32_t nrefs, *first; /* by CTA: index of its first ref; with one extra at the end */
   struct cta_reader *ctas;
   uint32_t slots;
 };
@@ -120,7 +120,8 @@ static void forget_launch(struct slt_reader *r) {
   r->slots = r->nrefs = 0;
 }
 
-/* How the timing model needs it: dimensions that multiply without overflow, at most 1024 threads, registers in range.
+/* Requirements of the timing model: dimensions that multiply without overflow, at most 1024 threads, registers in
+ * range.
  */
 static const char *check_kernel(const struct feed_kernel *k, const struct slt_code *c) {
   uint64_t ctas = 1, threads = 1;
@@ -174,7 +175,7 @@ static bool read_launch(struct slt_reader *r, uint64_t at, struct err *e) {
   return true;
 }
 
-/* The L block of launch `l`: how much it executed. */
+/* The L block of launch `l`: its instruction counts. */
 static bool read_totals(struct slt_reader *r, uint32_t l, struct trace_event *ev, struct err *e) {
   struct slt_block b;
   uint8_t *raw = slt_file_load(r->file, r->launches[l].end, SLT_END, &b, e);
@@ -268,7 +269,7 @@ static bool input_begin(struct trace_input *t, uint32_t slots, struct err *e) {
   return true;
 }
 
-/* Give a warp the next part of its stream. */
+/* Supply a warp with the next part of its stream. */
 static bool next_part(struct slt_reader *r, const struct cta_reader *c, struct warp_reader *w, uint32_t warp,
                       struct err *e) {
   uint32_t end = r->first[c->cta + 1];
@@ -302,7 +303,7 @@ static bool broken(struct slt_reader *r, const struct cta_reader *c, uint32_t wa
                         r->name, w->d.pc);
 }
 
-/* The run after the one that has ended, from the next part if need be. */
+/* The run after the one that has ended, from the next part if necessary. */
 static bool next_run(struct slt_reader *r, const struct cta_reader *c, uint32_t warp, struct err *e) {
   struct warp_reader *w = &c->warp[warp];
   enum slt_decoded what;
@@ -433,7 +434,7 @@ static bool read_header(struct slt_reader *r, uint64_t *index, struct err *e) {
   return true;
 }
 
-/* What could overlap. */
+/* Possible overlap of launches. */
 static bool read_order(struct slt_reader *r, uint64_t at, struct err *e) {
   struct slt_block b;
   uint8_t *raw = slt_file_load(r->file, at, SLT_STEPS, &b, e);
@@ -487,7 +488,7 @@ static bool read_index(struct slt_reader *r, uint64_t at, struct err *e) {
   return !in.bad || slt_file_wrong(r->file, at, e, "expected a list of code, dictionaries and launches");
 }
 
-/* Without an index: block after block up to the first that is not whole. */
+/* Without an index: block by block up to the first incomplete one. */
 static void scan(struct slt_reader *r) {
   struct slt_block b;
   struct err ignored = {0};

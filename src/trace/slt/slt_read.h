@@ -1,4 +1,4 @@
-/* slt_read.h - our own trace files as a trace_input. Private to the room: callers use trace_open. */
+/* slt_read.h - .slt files as a trace_input. Private to this folder: callers use trace_open. */
 #ifndef TRACE_SLT_READ_H
 #define TRACE_SLT_READ_H
 

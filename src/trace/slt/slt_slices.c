@@ -1,6 +1,5 @@
-/* slt_slices.c - the slices in memory: a block is unpacked once for all warps that read it at the same time, and goes
- * when the last one has left it and a few later ones have been read. That bounds the memory of a replay by what is
- * running.
+/* slt_slices.c - the slices in memory: a block is unpacked once for all warps that read it at the same time, and freed
+ * when the last one has left it and a few later ones have been read. This bounds the memory of a replay.
  */
 #include "trace/slt/slt_slices.h"
 
@@ -43,7 +42,7 @@ void slt_shelf_free(struct slt_shelf *s) {
   free(s);
 }
 
-/* The table of parts; false: it is not what the format says. */
+/* Read the table of parts; false: it violates the format. */
 static bool read_parts(struct slt_slices *b, struct slt_in in) {
   const uint8_t *start = in.p;
   uint64_t left = (uint64_t)(in.end - in.p), total = 0, cta = 0;

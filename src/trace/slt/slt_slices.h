@@ -1,4 +1,4 @@
-/* slt_slices.h - blocks of slices that some warp is reading, shared and counted. Private to the room. */
+/* slt_slices.h - blocks of slices in use by warps, with reference counts. Private to this folder. */
 #ifndef TRACE_SLT_SLICES_H
 #define TRACE_SLT_SLICES_H
 
@@ -16,11 +16,11 @@ struct slt_slices {
   struct slt_slices *next;
 };
 
-struct slt_shelf; /* those that are in memory */
+struct slt_shelf; /* the blocks in memory */
 struct slt_shelf *slt_shelf_new(struct slt_file *f);
-/* The block at `at`, with one more user; NULL with `e`. */
+/* The block at `at`, with one more reference; NULL with `e`. */
 struct slt_slices *slt_shelf_take(struct slt_shelf *s, uint64_t at, struct err *e);
-/* One user less; without users it may go. */
+/* Drop a reference; an unused block may be freed. */
 void slt_shelf_give(struct slt_shelf *s, struct slt_slices *b);
 void slt_shelf_free(struct slt_shelf *s);
 /* The part of that warp in the block, or NULL. */

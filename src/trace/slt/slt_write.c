@@ -1,4 +1,4 @@
-/* slt_write.c - recording: a feed that listens to another one, encodes what each warp does, and writes CTAs in groups
+/* slt_write.c - recording: a feed around another one that encodes each warp's instructions and writes CTAs in groups
  * as they end (docs/reference/trace-format.md).
  */
 #include "trace/slt/slt_write.h"
@@ -36,16 +36,16 @@ struct slt_writer {
   struct launch_ref *launches;
   uint32_t nlaunches, copies;
   struct trace_order order;
-  struct err err; /* the first thing that went wrong */
-  /* the launch that runs */
+  struct err err; /* the first error */
+  /* the running launch */
   struct feed feed, *inner;
   uint64_t launch_at;
   uint32_t dicts_before;
   uint8_t *cls, *slot;
-  struct slt_pack_kernel *kernel; /* what compression knows of it */
+  struct slt_pack_kernel *kernel; /* its compression state */
   struct cta_writer *ctas;
   uint32_t slots;
-  struct part *parts; /* the group that is being gathered */
+  struct part *parts; /* the group being collected */
   uint32_t nparts, parts_size;
   struct slt_buf group[SLT_PLANES], payload;
   struct slice_ref *refs;
@@ -96,7 +96,7 @@ static void write_group(struct slt_writer *w) {
   for (int k = 0; k < SLT_PLANES; k++) w->group[k].used = 0;
 }
 
-/* A warp has gathered enough: its planes become a block of their own. */
+/* A warp has enough data: its planes become a separate block. */
 static void write_slice(struct slt_writer *w, struct slt_encoder *enc, uint32_t cta, uint32_t warp) {
   struct part p = {.cta = cta, .warp = warp};
   for (int k = 0; k < SLT_PLANES; k++) p.bytes[k] = enc->plane[k].used;
@@ -140,7 +140,7 @@ static bool feed_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *o
   const struct feed_kernel *k = w->inner->kernel;
   const char *why;
   out->bar_id = FEED_NO_BARRIER;
-  if (w->cls[enc->pc] & SLT_ACCESS) { /* some accesses that touch nothing (outside of a texture) name no width */
+  if (w->cls[enc->pc] & SLT_ACCESS) { /* some accesses without effect (outside a texture) have no width */
     out->space = slt_default_space(&k->code[enc->pc]);
     out->width = slt_default_width(&k->code[enc->pc]);
   }
