@@ -49,7 +49,7 @@ static const struct scheme_param params[] = {
     {"rest", "interval", "intervals between comparisons in which SM 0 and 1 follow the outcome too (section 4.3)", 0,
      1000, 7, true},
     {"victim", "",
-     "the tag to replace: 0 the least count of those without a line if there is one, 1 of all (section 4.2)", 0, 1, 0,
+     "the tag to replace: 1 the least count of all (section 4.2), 0 of those without a line if there is one", 0, 1, 1,
      true},
     {0},
 };
@@ -175,22 +175,28 @@ static void dl_evict(struct scheme_ctx *c, const struct l1_event *e, uint32_t wa
 
 /* ---- the tag store ---- */
 
-/* The tag to replace: a free one (the highest), else the smallest count among tags without a line, else among those
- * whose line is here; with victim=1 among both. */
+/* Which of two tags goes: the one of smaller count; of equal ones one without a line, then the older. With victim=0, or
+ * where the counts decide nothing, any without a line goes before those whose line is here. */
+static bool dl_goes_before(const struct scheme_ctx *c, const struct dl_tag *a, const struct dl_tag *b) {
+  bool bare = a->way == DL_NONE, differ = bare != (b->way == DL_NONE);
+  if (differ && (c->param[DL_VICTIM] == 0 || c->param[DL_THRESHOLD] == 0 || a->rc == b->rc)) return bare;
+  return a->rc != b->rc ? a->rc < b->rc : a->used < b->used;
+}
+
+/* The tag to replace: a free one (the highest), else the first to go of those that await no data. */
 static uint32_t dl_choose_tag(struct scheme_ctx *c, const struct l1_event *e) {
   const struct dl_tag *t = dl_tags(c, e->sm, e->set);
   const struct dl_line *l = dl_lines(c, e->sm, e->set);
-  int free = -1, bare = -1, held = -1;
+  int free = -1, best = -1;
   for (uint32_t i = 0; i < dl_tag_count(c); i++) {
     if (!t[i].valid) {
       free = (int)i;
       continue;
     }
     if (t[i].way != DL_NONE && l[t[i].way].pending) continue;
-    int *best = t[i].way == DL_NONE || c->param[DL_VICTIM] == 1 ? &bare : &held;
-    if (*best < 0 || t[i].rc < t[*best].rc || (t[i].rc == t[*best].rc && t[i].used < t[*best].used)) *best = (int)i;
+    if (best < 0 || dl_goes_before(c, &t[i], &t[best])) best = (int)i;
   }
-  return (uint32_t)(free >= 0 ? free : bare >= 0 ? bare : held);
+  return (uint32_t)(free >= 0 ? free : best);
 }
 
 /* If every line is pending, no tag can be allocated. */

@@ -154,9 +154,9 @@ static void decoupled_by_hand(void **state) {
   rig_expect(&rig, 0, 0, 6, "LFU of tags");
   /* Four tags: a, b and c have lines and counts 0, 1 and 2, d has none and counts 1. e takes d's tag, or a's. */
   letters("decoupled-l1d:duel=0/tags=4", "a a b b c c d e a");
-  rig_expect(&rig, 1, 3, 5, "a tag without a line goes first");
-  letters("decoupled-l1d:duel=0/tags=4/victim=1", "a a b b c c d e a");
   rig_expect(&rig, 0, 3, 6, "the smallest count of all goes first");
+  letters("decoupled-l1d:duel=0/tags=4/victim=0", "a a b b c c d e a");
+  rig_expect(&rig, 1, 3, 5, "a tag without a line goes first");
   for (uint32_t repl = 0; repl < 3; repl++) {
     char list[64];
     snprintf(list, sizeof list, "decoupled-l1d:duel=0/repl=%u", repl);
