@@ -24,6 +24,7 @@ const INK = "#1a1a1a",
 const records = new Map();
 function record(run) {
   if (!run) return null;
+  if (run.record) return run.record; // stored results
   if (!records.has(run.file)) {
     try {
       records.set(run.file, JSON.parse(readFileSync(run.file, "utf8")));
@@ -40,9 +41,10 @@ const column = (f, label) => {
   return { list: String(own.list), gpu: own.gpu ?? f.gpu ?? "fermi", set: { ...f.set, ...own.set }, over: own.over };
 };
 function runOf(f, workload, label) {
-  const c = column(f, label);
+  const c = column(f, label),
+    ofSize = data.runs.filter((r) => r.size === (f.size ?? data.size));
   return (
-    data.runs.find(
+    ofSize.find(
       (r) =>
         r.alias === workload.alias &&
         r.suite === f.suite &&
@@ -50,7 +52,7 @@ function runOf(f, workload, label) {
         r.gpu === c.gpu &&
         sorted(r.set) === sorted(c.set),
     ) ??
-    data.runs.find(
+    ofSize.find(
       (r) =>
         r.workload === workload.workload && r.scheme === c.list && r.gpu === c.gpu && sorted(r.set) === sorted(c.set),
     )
@@ -624,7 +626,7 @@ for (const f of data.figures) {
     {
       whole: "",
       partial: `(partly: ${[...missing][0]}${others})`,
-    }[state] ?? `NOT DRAWN: ${[...missing].join("; ") || "no data"}`;
+    }[state] ?? `NOT DRAWN: ${[...missing][0] ?? "no data"}${others}`;
   console.log(`  ${f.figure.padEnd(20)} ${f.where.padEnd(10)} ${lack}`.trimEnd());
 }
 saveText(join(out, "figures.json"), JSON.stringify(done, null, 1));

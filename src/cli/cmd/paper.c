@@ -24,6 +24,7 @@
 #include "proc/jobs.h"
 #include "report/report.h"
 #include "results/record.h"
+#include "results/stored.h"
 
 static const char *const papers[] = {"bucl", "tsc", "medic", "decoupled-l1d", "sharing"};
 enum { PAPERS = sizeof papers / sizeof *papers };
@@ -81,12 +82,14 @@ static uint64_t hash_text(uint64_t h, const char *s) {
 }
 
 static uint64_t identity(struct paper *p, const struct workload *w, const char *gpu, const char *list,
-                         const json_t *set) {
+                         const json_t *set, const char *size) {
   char path[PATH_MAX], program[PATH_MAX];
-  uint64_t h = hash_text(hash_text(hash_u64(p->simulator), w->name), p->size);
-  if (program_find(w->name, program, sizeof program)) h = hash_file(h, program);
+  uint64_t h = hash_text(hash_text(hash_u64(p->simulator), w->name), size);
+  if (p->stored) program[0] = 0; /* nothing is going to run */
+  else if (program_find(w->name, program, sizeof program)) h = hash_file(h, program);
   h = hash_text(hash_text(h, gpu), list);
-  if (path_find(path, sizeof path, arena_printf(&p->arena, "configs/%s.yaml", gpu))) h = hash_file(h, path);
+  if (!p->stored && path_find(path, sizeof path, arena_printf(&p->arena, "configs/%s.yaml", gpu)))
+    h = hash_file(h, path);
   char *knobs = json_dumps(set ? set : json_null(), JSON_ENCODE_ANY | JSON_SORT_KEYS);
   h = hash_text(h, knobs);
   free(knobs);
@@ -95,16 +98,16 @@ static uint64_t identity(struct paper *p, const struct workload *w, const char *
 
 static void add_run(struct paper *p, const json_t *figure, const struct workload *w, const char *list,
                     const json_t *column) {
-  const char *gpu = column_gpu(figure, column);
+  const char *gpu = column_gpu(figure, column), *size = paper_size(p, figure);
   json_t *set = column_set(figure, column);
   char hash[20];
-  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)identity(p, w, gpu, list, set));
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)identity(p, w, gpu, list, set, size));
   json_t *r = json_object_get(p->runs, hash);
   if (!r) {
-    int size = !strcmp(p->size, "medium") ? 1 : !strcmp(p->size, "large") ? 2 : 0;
-    r = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:O, s:s, s:f}", "workload", w->name, "alias", w->alias, "group",
-                  w->group, "suite", text_of(figure, "suite"), "scheme", list, "gpu", gpu, "set", set, "hash", hash,
-                  "seconds", w->seconds[size]);
+    int at = !strcmp(size, "medium") ? 1 : !strcmp(size, "large") ? 2 : 0;
+    r = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:O, s:s, s:s, s:f}", "workload", w->name, "alias", w->alias, "group",
+                  w->group, "suite", text_of(figure, "suite"), "scheme", list, "gpu", gpu, "set", set, "size", size,
+                  "hash", hash, "seconds", w->seconds[at]);
     json_object_set_new(p->runs, hash, r);
   }
   if (json_is_true(json_object_get(figure, "characterise"))) json_object_set_new(r, "characterise", json_true());
@@ -128,18 +131,26 @@ static void add_runs(struct paper *p, const json_t *figure, const struct workloa
   }
 }
 
-bool paper_plan(struct paper *p, struct err *e) {
-  json_t *f, *column;
-  size_t i;
+const char *paper_size(const struct paper *p, const json_t *figure) {
+  const char *own = text_of(figure, "size");
+  return *own ? own : p->size;
+}
+
+bool paper_plan_figure(struct paper *p, const json_t *figure, struct err *e) {
+  struct workload_list l = {0};
   const char *label;
+  json_t *column;
+  bool ok = workloads_load(&l, text_of(figure, "suite"), p->stored ? NULL : paper_size(p, figure), e);
+  if (ok) json_object_foreach(json_object_get(figure, "schemes"), label, column) add_runs(p, figure, &l, column);
+  workloads_free(&l);
+  return ok;
+}
+
+bool paper_plan(struct paper *p, struct err *e) {
+  json_t *f;
+  size_t i;
   p->runs = json_object();
-  json_array_foreach(p->figures, i, f) {
-    struct workload_list l = {0};
-    bool ok = workloads_load(&l, text_of(f, "suite"), p->size, e);
-    if (ok) json_object_foreach(json_object_get(f, "schemes"), label, column) add_runs(p, f, &l, column);
-    workloads_free(&l);
-    if (!ok) return false;
-  }
+  json_array_foreach(p->figures, i, f) if (!paper_plan_figure(p, f, e)) return false;
   return true;
 }
 
@@ -158,13 +169,12 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
     ARG("--set"), ARG(arena_printf(&p->arena, "%s=%s", knob, value));
     free(value);
   }
-  ARG("--"), ARG(text_of(r, "workload")), ARG("--size"), ARG(p->size);
+  ARG("--"), ARG(text_of(r, "workload")), ARG("--size"), ARG(text_of(r, "size"));
 #undef ARG
   return a;
 }
 
-/* True if the record exists, for the whole run and with the data that the figures need. */
-static bool have(const json_t *r, const char *file) {
+bool paper_have(const json_t *r, const char *file) {
   if (access(file, R_OK)) return false;
   json_t *doc = json_load_file(file, 0, NULL), *kernel;
   bool needs = json_is_true(json_object_get(r, "characterise"));
@@ -187,7 +197,7 @@ bool paper_simulate(struct paper *p, const struct paper_options *o, const struct
   json_object_foreach(p->runs, hash, r) {
     const char *file = arena_printf(&p->arena, "%s/runs/%s.json", p->out, hash);
     json_object_set_new(r, "file", json_string(file));
-    if (have(r, file)) continue;
+    if (paper_have(r, file)) continue;
     of[n] = r;
     double seconds = json_number_value(json_object_get(r, "seconds"));
     p->job[n++] = (struct job){.argv = run_argv(p, r, file), .weight = seconds > 0 ? seconds : 1};
@@ -196,7 +206,9 @@ bool paper_simulate(struct paper *p, const struct paper_options *o, const struct
   if (o->sensitivity) printf("%zu runs of the baseline, %zu of them to simulate\n", all, n);
   else printf("%zu figures and tables, %zu runs, %zu of them to simulate\n", json_array_size(p->figures), all, n);
   fflush(stdout);
-  if (n && !jobs_run(p->job, n, (unsigned)o->jobs, dir, "simulating", false)) return false;
+  bool all_ran = !n || jobs_run(p->job, n, (unsigned)o->jobs, dir, "simulating", false);
+  paper_note_times(p, of);
+  if (!all_ran) return false;
   for (size_t i = 0; i < n; i++) {
     if (p->job[i].exit_code <= 0) continue;
     p->failed++;
@@ -258,19 +270,21 @@ static bool report(struct paper *p, const char *typed, struct err *e) {
   const char *hash;
   size_t n = 0;
   json_object_foreach(p->runs, hash, r) {
-    json_t *doc = json_load_file(text_of(r, "file"), 0, NULL);
+    json_t *doc = p->stored ? NULL : json_load_file(text_of(r, "file"), 0, NULL); /* stored: no launches to look at */
     if (!doc) continue;
     if (json_is_string(json_object_get(r, "scheme"))) json_object_set(doc, "scheme", json_object_get(r, "scheme"));
     json_array_append_new(keep, doc);
     record[n++] = doc;
   }
-  bool ok = report_write(arena_printf(&p->arena, "%s/report.html", p->out),
-                         &(struct report_input){.title = arena_printf(&p->arena, "%s, %s inputs", p->name, p->size),
-                                                .command = typed,
-                                                .records = record,
-                                                .count = n,
-                                                .figures = drawn},
-                         e);
+  bool ok = report_write(
+      arena_printf(&p->arena, "%s/report.html", p->out),
+      &(struct report_input){.title = arena_printf(&p->arena, "%s, %s%s", p->name,
+                                                   p->stored ? "stored results" : p->size, p->stored ? "" : " inputs"),
+                             .command = typed,
+                             .records = record,
+                             .count = n,
+                             .figures = drawn},
+      e);
   json_decref(keep);
   json_decref(drawn);
   return ok;
@@ -280,12 +294,14 @@ static bool report(struct paper *p, const char *typed, struct err *e) {
 
 static bool prepare(struct paper *p, const struct paper_options *o, const char *name, struct err *e) {
   p->name = name;
-  p->size = o->size ? o->size : o->quick ? "small" : "medium";
+  p->size = o->size ? o->size : o->quick ? "small" : "medium"; /* --stored: of every figure its own */
   p->quick = o->quick;
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
   p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice-core.so", lib));
-  return (o->sensitivity ? sensitivity_load(p, e) : load_figures(p, o, e)) && paper_plan(p, e);
+  if (!(o->sensitivity ? sensitivity_load(p, e) : load_figures(p, o, e))) return false;
+  if (o->stored && !o->list && !paper_stored_open(p, o->quick ? "small" : o->size, e)) return false;
+  return paper_plan(p, e);
 }
 
 static bool make_folders(struct paper *p, struct err *e) {
@@ -347,7 +363,9 @@ static int run_one(struct paper *p, const struct paper_options *o, const char *t
   double started = cli_seconds();
   int rc = EXIT_OK;
   if (make_folders(p, e) && clear_figures(p, e) && tempdir_make(&dir, e)) {
-    if (!paper_simulate(p, o, &dir)) rc = 130;
+    if (p->stored) paper_stored_attach(p);
+    if (!p->stored && !paper_simulate(p, o, &dir)) rc = 130;
+    else if (o->store && !paper_store(p, o->store, o->commit, e)) rc = EXIT_OK;
     else if (paper_claims(p, e) && draw(p, e) && report(p, typed, e)) {
       printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p->out, cli_seconds() - started);
       paper_claims_rows(p, claims, count);
@@ -398,6 +416,7 @@ static int run_papers(const struct paper_options *o, const char *name, const cha
     json_decref(p.figures);
     json_decref(p.runs);
     json_decref(p.claims);
+    stored_free(p.stored);
     arena_free(&p.arena);
   }
   if (all && !e->code && rc != 130 && !o->list) print_count("all", sum);
@@ -406,6 +425,18 @@ static int run_papers(const struct paper_options *o, const char *name, const cha
     output_failed(o->claims, errno, e);
   free(text);
   return rc;
+}
+
+static bool options_agree(const struct paper_options *o, bool all, struct err *e) {
+  if (all && o->only) return err_set(e, ERR_USAGE, "--only names a figure of one paper");
+  if (all && o->sensitivity) return err_set(e, ERR_USAGE, "--sensitivity is of one paper");
+  if (all && o->store) return err_set(e, ERR_USAGE, "--store is of one paper");
+  if (o->stored && (o->store || o->sensitivity))
+    return err_set(e, ERR_USAGE, "--stored runs nothing: leave out %s", o->store ? "--store" : "--sensitivity");
+  if (!o->store != !o->commit) return err_set(e, ERR_USAGE, "--store FILE and --commit HASH go together");
+  if (o->commit && (strlen(o->commit) != 40 || strspn(o->commit, "0123456789abcdef") != 40))
+    return err_set(e, ERR_USAGE, "--commit takes 40 hexadecimal digits, as `git rev-parse HEAD` prints them");
+  return true;
 }
 
 static int paper_run(const struct command *self, int argc, char **argv) {
@@ -426,9 +457,8 @@ static int paper_run(const struct command *self, int argc, char **argv) {
     }
   }
   rc = EXIT_OK;
-  if (!strcmp(argv[first], "all") && o.only) err_set(&e, ERR_USAGE, "--only names a figure of one paper");
-  else if (!strcmp(argv[first], "all") && o.sensitivity) err_set(&e, ERR_USAGE, "--sensitivity is of one paper");
-  else if (!strcmp(argv[first], "all") || is_paper(argv[first], &e)) rc = run_papers(&o, argv[first], typed, &e);
+  bool all = !strcmp(argv[first], "all");
+  if (options_agree(&o, all, &e) && (all || is_paper(argv[first], &e))) rc = run_papers(&o, argv[first], typed, &e);
   if (e.code) rc = cli_fail(&e);
   arena_free(&arena);
   return rc;
@@ -444,6 +474,9 @@ static const struct opt paper_opts[] = {
     {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
     {"claims", "FILE", "write every published number with ours and a verdict, as CSV", OPT_TEXT, PAPER(claims), 'c',
      "file"},
+    {"stored", NULL, "from the stored results, without a simulation", OPT_FLAG, PAPER(stored), 's', NULL},
+    {"store", "FILE", "add the runs to a file of stored results", OPT_TEXT, PAPER(store), 0, "file"},
+    {"commit", "HASH", "with --store: the commit that the simulator was built from", OPT_TEXT, PAPER(commit), 0, NULL},
     {"sensitivity", NULL, "which readings of the machine reproduce the paper's baseline", OPT_FLAG, PAPER(sensitivity),
      0, NULL},
     {"list", NULL, "only list the figures and tables", OPT_FLAG, PAPER(list), 'l', NULL},
@@ -453,18 +486,22 @@ const struct command cmd_paper = {
     .name = "paper",
     .summary = "a paper's whole evaluation: every figure and table that is a measurement",
     .usage = "[OPTIONS] bucl|tsc|medic|decoupled-l1d|sharing|all",
-    .help = "Simulates what the paper's figures need and draws them in the paper's form, with the published numbers "
-            "beside\n"
-            "ours where its text gives them. Runs are kept in the output folder: a second call draws without "
-            "simulating, and\n"
-            "an interrupted one goes on. A figure is one file in share/sluice/figures (docs/how-to/papers.md).\n\n"
-            "--sensitivity runs the baseline alone over the readings of what the paper leaves open about its machine\n"
-            "(share/sluice/readings) and says which of them give the numbers that the paper states of its baseline.\n\n"
-            "Examples:\n"
-            "  sluice paper bucl --quick\n"
-            "  sluice paper medic --size medium -o results/medic\n"
-            "  sluice paper medic --sensitivity\n"
-            "  sluice paper all --claims claims.csv\n",
+    .help =
+        "Simulates what the paper's figures need and draws them in the paper's form, with the published numbers "
+        "beside\n"
+        "ours where its text gives them. Runs are kept in the output folder: a second call draws without "
+        "simulating, and\n"
+        "an interrupted one goes on. A figure is one file in share/sluice/figures (docs/how-to/papers.md).\n\n"
+        "--stored simulates nothing: figures, tables and claims come from the runs in share/sluice/results, of the\n"
+        "largest inputs of which all are there. --store FILE adds the runs of the call to such a file.\n\n"
+        "--sensitivity runs the baseline alone over the readings of what the paper leaves open about its machine\n"
+        "(share/sluice/readings) and says which of them give the numbers that the paper states of its baseline.\n\n"
+        "Examples:\n"
+        "  sluice paper bucl --stored\n"
+        "  sluice paper bucl --quick\n"
+        "  sluice paper medic --size medium -o results/medic\n"
+        "  sluice paper medic --sensitivity\n"
+        "  sluice paper all --stored --claims claims.csv\n",
     .opts = paper_opts,
     .run = paper_run,
 };

@@ -18,12 +18,13 @@
 #include "results/verdict.h"
 
 struct job;
+struct stored;
 struct tempdir;
 
 struct paper_options {
-  const char *out, *size, *only, *claims;
+  const char *out, *size, *only, *claims, *store, *commit;
   uint64_t jobs;
-  bool quick, list, sensitivity;
+  bool quick, list, sensitivity, stored;
 };
 
 struct paper {
@@ -31,15 +32,22 @@ struct paper {
   const char *name, *out, *size;
   bool quick, all; /* all: one of several whose claims share a table */
   json_t *figures; /* as loaded, ordered by name; with --sensitivity one for each reading and quantity */
-  json_t *runs;    /* {workload, alias, group, suite, scheme, gpu, set, hash, file, args, characterise} by hash */
+  json_t *runs; /* {workload, alias, group, suite, scheme, gpu, set, size, hash, file, record, characterise} by hash */
   json_t *claims; /* of every published number: {where, metric, scheme, group, published, unit, ours, low, high, ...} */
+  struct stored *stored; /* the file of stored results that the records come from; NULL: from simulations */
+  const char *origin;    /* what it is said of these */
   uint64_t simulator;
   struct job *job;
   size_t jobs, failed;
 };
 
-/* The runs that the figures name. */
+/* The runs that the figures name; of one figure, added to those that are there. */
 bool paper_plan(struct paper *p, struct err *e);
+bool paper_plan_figure(struct paper *p, const json_t *figure, struct err *e);
+/* The size of the figure's inputs: its own, or that of the call. NULL: that of the call. */
+const char *paper_size(const struct paper *p, const json_t *figure);
+/* Is the record of a run in `file`, whole, with what the figures need of it? */
+bool paper_have(const json_t *run, const char *file);
 /* Those without a record, in processes of their own. False on Ctrl-C. */
 bool paper_simulate(struct paper *p, const struct paper_options *o, const struct tempdir *dir);
 
@@ -67,5 +75,15 @@ void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]);
 bool sensitivity_load(struct paper *p, struct err *e);
 /* After the runs: the table, and DIR/sensitivity.csv. */
 bool sensitivity_print(struct paper *p, struct err *e);
+
+/* ---- paper_store.c ---- */
+/* The stored results of the paper, and for every figure the size that most of its runs have there; `size` NULL: any. */
+bool paper_stored_open(struct paper *p, const char *size, struct err *e);
+/* After the plan: the runs get their records. Says what there is. */
+void paper_stored_attach(struct paper *p);
+/* After simulations: keep the processor time of run[i], which job i made. */
+void paper_note_times(struct paper *p, json_t *const *run);
+/* Add the runs that have records to the stored results in `file`. */
+bool paper_store(struct paper *p, const char *file, const char *commit, struct err *e);
 
 #endif

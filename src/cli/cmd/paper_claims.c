@@ -88,18 +88,19 @@ double paper_counter(const void *values, const char *key) {
 }
 
 static const json_t *run_values(struct paper *p, const char *list, const char *gpu, const json_t *set,
-                                const char *workload) {
+                                const char *workload, const char *size) {
   const char *hash;
   json_t *r;
   json_object_foreach(p->runs, hash, r) {
     if (strcmp(paper_text(r, "scheme"), list) || strcmp(paper_text(r, "workload"), workload) ||
-        strcmp(paper_text(r, "gpu"), gpu) || !json_equal(set, json_object_get(r, "set")))
+        strcmp(paper_text(r, "gpu"), gpu) || strcmp(paper_text(r, "size"), size) ||
+        !json_equal(set, json_object_get(r, "set")))
       continue;
-    json_t *values = json_object_get(r, "values"), *doc;
-    if (!values && (doc = json_load_file(paper_text(r, "file"), 0, NULL))) {
+    json_t *values = json_object_get(r, "values"), *doc = json_incref(json_object_get(r, "record"));
+    if (!values && (doc || (doc = json_load_file(paper_text(r, "file"), 0, NULL)))) {
       json_object_set_new(r, "values", values = values_of(doc));
-      json_decref(doc);
     }
+    json_decref(doc);
     return values;
   }
   return NULL;
@@ -107,7 +108,7 @@ static const json_t *run_values(struct paper *p, const char *list, const char *g
 
 const json_t *paper_totals(struct paper *p, const json_t *figure, const char *list, const char *workload) {
   json_t *set = column_set(figure, NULL);
-  const json_t *values = run_values(p, list, column_gpu(figure, NULL), set, workload);
+  const json_t *values = run_values(p, list, column_gpu(figure, NULL), set, workload, paper_size(p, figure));
   json_decref(set);
   return values;
 }
@@ -124,13 +125,13 @@ static double mean_of(struct paper *p, const json_t *figure, const json_t *colum
                       const struct workload_list *l) {
   const json_t *base = json_object_get(json_object_get(figure, "schemes"), paper_text(figure, "normalise"));
   const char *key = *paper_text(column, "metric") ? paper_text(column, "metric") : "ipc",
-             *gpu = column_gpu(figure, column);
+             *gpu = column_gpu(figure, column), *size = paper_size(p, figure);
   json_t *set = column_set(figure, column);
   double ratio[WORKLOADS_MAX];
   size_t n = 0;
   for (size_t i = 0; i < l->count && base; i++) {
-    const json_t *a = run_values(p, list, gpu, set, l->at[i].name);
-    const json_t *b = run_values(p, column_list(base), gpu, set, l->at[i].name);
+    const json_t *a = run_values(p, list, gpu, set, l->at[i].name, size);
+    const json_t *b = run_values(p, column_list(base), gpu, set, l->at[i].name, size);
     if (a && b && paper_counter(a, key) > 0 && paper_counter(b, key) > 0)
       ratio[n++] = paper_counter(a, key) / paper_counter(b, key);
   }
@@ -161,7 +162,7 @@ static bool choose_all(struct paper *p, struct err *e) {
   size_t i;
   json_array_foreach(p->figures, i, figure) {
     struct workload_list l = {0};
-    bool ok = workloads_load(&l, paper_text(figure, "suite"), p->size, e);
+    bool ok = workloads_load(&l, paper_text(figure, "suite"), NULL, e);
     if (ok)
       json_object_foreach(json_object_get(figure, "schemes"), label, column) if (json_object_get(column, "among"))
           choose(p, figure, label, column, &l);
@@ -218,7 +219,7 @@ static const json_t *over_of(const json_t *figure, const json_t *column, const s
 
 static bool measure(struct paper *p, const json_t *figure, const json_t *column, const struct published_figure *f,
                     const struct workload_list *l, struct claim *c) {
-  const char *group = NULL, *label, *gpu = column_gpu(figure, column);
+  const char *group = NULL, *label, *gpu = column_gpu(figure, column), *size = paper_size(p, figure);
   enum published_kind kind = PUBLISHED_ARITHMETIC;
   bool set = published_of_group(f, &group, &kind);
   json_t *knobs = column_set(figure, column);
@@ -228,8 +229,8 @@ static bool measure(struct paper *p, const json_t *figure, const json_t *column,
   for (size_t i = 0; i < l->count; i++) {
     const struct workload *w = &l->at[i];
     if (set ? *group && strcmp(group, w->group) : !published_of_workload(f, w->alias)) continue;
-    const json_t *run = run_values(p, column_list(column), gpu, knobs, w->name);
-    const json_t *base = published_is_relative(f) ? run_values(p, over, gpu, knobs, w->name) : NULL;
+    const json_t *run = run_values(p, column_list(column), gpu, knobs, w->name, size);
+    const json_t *base = published_is_relative(f) ? run_values(p, over, gpu, knobs, w->name, size) : NULL;
     c->of++;
     if (run && published_ratio(f, paper_counter, run, base, &ratio[c->programs])) c->programs++;
   }
@@ -262,12 +263,22 @@ static bool storage(const struct published_figure *f, const char *gpu, double *k
   return n > 0;
 }
 
+static bool is_small(const struct paper *p, const json_t *figure) {
+  return !strcmp(paper_size(p, figure), "small");
+}
+
+/* Inputs that can tell go before small ones, then the column that measures more of the programs. */
+static bool better(const struct paper *p, const struct claim *a, const struct claim *b) {
+  bool small = is_small(p, a->figure), other = is_small(p, b->figure);
+  return small != other ? other : a->programs > b->programs;
+}
+
 /* The column that measures most of the programs: of the number's own figure if it can, else of any. */
 static bool best_column(struct paper *p, const struct published_figure *f, struct claim *best) {
   struct workload_list l = {0};
   struct err e = {0};
   bool found = false;
-  if (!workloads_load(&l, p->name, p->size, &e)) return workloads_free(&l), false;
+  if (!workloads_load(&l, p->name, NULL, &e)) return workloads_free(&l), false;
   for (int own = 1; own >= 0; own--) {
     json_t *figure, *column;
     const char *label;
@@ -277,7 +288,7 @@ static bool best_column(struct paper *p, const struct published_figure *f, struc
       json_object_foreach(json_object_get(figure, "schemes"), label, column) {
         struct claim c;
         if (!fits(figure, column, f) || !measure(p, figure, column, f, &l, &c)) continue;
-        if (!found || c.programs > best->programs) *best = c;
+        if (!found || better(p, &c, best)) *best = c;
         found = true;
       }
     }
@@ -290,7 +301,7 @@ static bool best_column(struct paper *p, const struct published_figure *f, struc
 
 static enum verdict judge(const struct paper *p, const struct published_figure *f, const struct claim *c,
                           const char **why) {
-  if (!strcmp(p->size, "small") && !published_at_any_size(f)) {
+  if (is_small(p, c->figure) && !published_at_any_size(f)) {
     *why = "small inputs fit the caches";
     return VERDICT_NOT_COMPARABLE;
   }

@@ -1,0 +1,159 @@
+/* paper_store.c - stored results of papers (results/stored.h): figures and claims from them, without a simulation, and
+ * runs of a call added to them. See paper.h.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/output.h"
+#include "base/paths.h"
+#include "cli/cmd/paper.h"
+#include "proc/jobs.h"
+#include "results/stored.h"
+
+static const char *const sizes[] = {"paper", "large", "medium", "small"}; /* the first is preferred */
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static struct stored_run key_of(const json_t *r) {
+  return (struct stored_run){.workload = paper_text(r, "workload"),
+                             .scheme = paper_text(r, "scheme"),
+                             .gpu = paper_text(r, "gpu"),
+                             .size = paper_text(r, "size"),
+                             .set = json_object_get(r, "set")};
+}
+
+/* ---- figures from stored runs ---- */
+
+/* How many of the figure's runs are there at `size`, of how many. */
+static bool count_at(struct paper *p, json_t *figure, const char *size, size_t *there, size_t *all, struct err *e) {
+  const char *hash;
+  json_t *r;
+  p->runs = json_object();
+  json_object_set_new(figure, "size", json_string(size));
+  *there = *all = 0;
+  if (paper_plan_figure(p, figure, e)) {
+    json_object_foreach(p->runs, hash, r) {
+      struct stored_run key = key_of(r);
+      const json_t *line = stored_find(p->stored, &key);
+      bool whole = line && (!json_is_true(json_object_get(r, "characterise")) || json_object_get(line, "loads"));
+      *there += whole;
+      ++*all;
+    }
+  }
+  json_decref(p->runs);
+  p->runs = NULL;
+  return !e->code;
+}
+
+/* The largest size of which all runs are stored; without one, that of which most are. */
+static bool choose_size(struct paper *p, json_t *figure, const char *only, struct err *e) {
+  size_t most = 0;
+  const char *best = only ? only : "medium";
+  for (int i = 0; i < SIZES; i++) {
+    size_t there, all;
+    if (only && strcmp(only, sizes[i]) != 0) continue;
+    if (!count_at(p, figure, sizes[i], &there, &all, e)) return false;
+    if (there > most) most = there, best = sizes[i];
+    if (there && there == all) break;
+  }
+  json_object_set_new(figure, "size", json_string(best));
+  return true;
+}
+
+bool paper_stored_open(struct paper *p, const char *size, struct err *e) {
+  char path[PATH_MAX];
+  json_t *f;
+  size_t i;
+  if (!path_find(path, sizeof path, arena_printf(&p->arena, "results/%s.jsonl.zst", p->name)))
+    return err_set(e, ERR_INPUT, "no stored results of %s: '%s' is missing; without --stored its runs are simulated",
+                   p->name, path);
+  p->stored = stored_open(path, p->name, e);
+  if (!p->stored) return false;
+  json_array_foreach(p->figures, i, f) if (!choose_size(p, f, size, e)) return false;
+  return true;
+}
+
+void paper_stored_attach(struct paper *p) {
+  const char *hash;
+  json_t *r;
+  size_t found = 0;
+  double seconds = 0;
+  json_t *commits = json_object();
+  json_object_foreach(p->runs, hash, r) {
+    struct stored_run key = key_of(r);
+    const json_t *line = stored_find(p->stored, &key);
+    if (!line) continue;
+    json_object_set_new(r, "record", stored_record(line));
+    json_object_set_new(commits, paper_text(line, "commit"), json_true());
+    seconds += json_number_value(json_object_get(line, "seconds"));
+    found++;
+  }
+  const char *commit, *all = "";
+  json_t *one;
+  json_object_foreach(commits, commit, one) all = arena_printf(&p->arena, "%s%s%.12s", all, *all ? ", " : "", commit);
+  json_decref(commits);
+  p->origin = arena_printf(&p->arena, "%zu of %zu runs stored, made by commit %s, %.1f processor hours", found,
+                           json_object_size(p->runs), *all ? all : "(none)", seconds / 3600);
+  printf("%s: %zu figures and tables, %s\n", p->name, json_array_size(p->figures), p->origin);
+  fflush(stdout);
+}
+
+/* ---- runs of this call into the file ---- */
+
+/* Processor seconds of runs by hash, a line for each run of this folder that has come to its end. */
+static const char *times_of(struct paper *p) {
+  return arena_printf(&p->arena, "%s/runs/seconds.tsv", p->out);
+}
+
+void paper_note_times(struct paper *p, json_t *const *run) {
+  FILE *f = fopen(times_of(p), "a");
+  for (size_t i = 0; f && i < p->jobs; i++)
+    if (!p->job[i].exit_code) fprintf(f, "%s\t%.3f\n", paper_text(run[i], "hash"), p->job[i].cpu_seconds);
+  if (f) fclose(f);
+}
+
+static json_t *read_times(struct paper *p) {
+  json_t *times = json_object();
+  char *text = path_read_whole(times_of(p), NULL), *save = NULL, *end;
+  for (char *l = text ? strtok_r(text, "\n", &save) : NULL; l; l = strtok_r(NULL, "\n", &save)) {
+    char *tab = strchr(l, '\t');
+    if (!tab) continue;
+    *tab = 0;
+    double seconds = strtod(tab + 1, &end);
+    if (end != tab + 1) json_object_set_new(times, l, json_real(seconds));
+  }
+  free(text);
+  return times;
+}
+
+static json_t *line_of(const json_t *r, const json_t *record, const char *commit, const json_t *seconds) {
+  json_t *line = stored_reduce(record);
+  static const char *const names[] = {"alias", "group", "suite"};
+  for (size_t i = 0; i < 3; i++) json_object_set(line, names[i], json_object_get(r, names[i]));
+  json_object_set_new(line, "commit", json_string(commit));
+  if (seconds) json_object_set(line, "seconds", (json_t *)seconds);
+  return line;
+}
+
+bool paper_store(struct paper *p, const char *file, const char *commit, struct err *e) {
+  struct stored *s = access(file, F_OK) ? stored_new(p->name, "workloads") : stored_open(file, p->name, e);
+  if (!s) return false;
+  json_t *times = read_times(p), *r;
+  const char *hash;
+  size_t added = 0;
+  json_object_foreach(p->runs, hash, r) {
+    const char *path = paper_text(r, "file");
+    json_t *record = paper_have(r, path) ? json_load_file(path, 0, NULL) : NULL;
+    if (!record) continue;
+    struct stored_run key = key_of(r);
+    stored_put(s, &key, line_of(r, record, commit, json_object_get(times, hash)));
+    json_decref(record);
+    added++;
+  }
+  bool ok = stored_save(s, file, e);
+  if (ok) printf("%s: %zu runs of this call, %zu in all\n", file, added, json_object_size(stored_runs(s)));
+  json_decref(times);
+  stored_free(s);
+  return ok;
+}
