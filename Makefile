@@ -121,9 +121,10 @@ $(DATA)/%.csv: data/%.csv
 	@mkdir -p $(@D)
 	@cp $< $@
 
-# Each library that is found, mapped and relocated takes 0.06 ms of every run (docs/explanation/performance.md): those whose objects may be
-# part of a shared library become part of ours, invisible from outside, and calls within it need no lookup. The command holds
-# the simulator and the C library too, at a fixed address. Where a library has no archive, the shared one serves.
+# Each library that is found, mapped and relocated takes 0.06 ms of every run (docs/explanation/performance.md): those
+# whose objects may be part of a shared library become part of Sluice's, invisible from outside, and calls within it
+# need no lookup. The command holds the simulator and the C library too, at a fixed address. Where a library has no
+# archive, the shared one serves.
 ifndef SANITIZE
 archive_of = $(filter /%,$(foreach l,$(1),$(shell $(CC) -print-file-name=lib$(l:-l%=%).a)))
 archive = $(if $(call archive_of,$(1)),-Wl$(comma)-Bstatic $(1) -Wl$(comma)-Bdynamic,$(1))

@@ -10,7 +10,7 @@
 
 #include "trace/common/input.h"
 
-/* All instructions of the file once; the sum of what was seen keeps the work from being left out. */
+/* All instructions of the file once; the sum keeps the compiler from removing the work. */
 static bool read_all(const char *path, bool skim, struct trace_counts *n, uint64_t *sum, struct err *e) {
   struct trace_input *t = trace_open(path, false, e);
   struct trace_event ev = {0};

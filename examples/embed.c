@@ -2,9 +2,9 @@
  *
  *   cc embed.c $(pkg-config --cflags --libs libsluice) -o embed && ./embed baseline ball l1-size=48
  *
- * The kernel reads a table with a stride, so that the lanes of a warp touch many lines, twice over. For every scheme
- * the machine is built anew; the results are compared with what the host computes. The last machine's record goes to
- * embed.json, for `sluice report` and `sluice compare`.
+ * The kernel reads a table with a stride, so that the lanes of a warp touch many lines, twice over. Each scheme gets a
+ * new machine; the results are compared with what the host computes. The last machine's record goes to embed.json, for
+ * `sluice report` and `sluice compare`.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* csv.c - libFuzzer target: any text as an address-only trace, its accesses through the caches without time, of
- * whole lines and of sectors; the same twice.
+/* csv.c - libFuzzer target: any text as an address-only trace, its accesses through the caches without time, with
+ * whole lines and with sectors; the same result twice.
  *
  * Build, with a library that is instrumented:
  *   make B=build/fuzz CC=clang-14 SANITIZE=address,undefined lib && \

@@ -1,8 +1,9 @@
-/* db.c - libFuzzer target: any bytes as a results file: what check says is sound is read as it was written or refused, the same
- * twice; recovery ends and saves what check calls sound.
+/* db.c - libFuzzer target: any bytes as a results file: content that check accepts is read unchanged or rejected, with
+ * the same result twice; recovery ends and saves the sound part.
  *
  * Build, with the results room instrumented and the simulator as it is:
- *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/db.c src/results/db/[a-z]*.c \
+ *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/db.c
+ *   src/results/db/[a-z]*.c \
  *     -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib -lsqlite3 -lzstd -ljansson -lm -o db
  * Run: ./db -max_len=300000 found fuzz/corpus/db   (after unxz -k of the seeds)
  */

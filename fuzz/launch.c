@@ -24,7 +24,7 @@ NEVER(tempdir_remove)
 static struct simt *machine;
 static uint64_t launched;
 
-/* The session is ours: a machine alone. */
+/* The session is minimal: a machine alone. */
 #define session_simt fuzz_simt
 #define session_launch fuzz_launch
 #include "../src/cli/run/launchfile.c"

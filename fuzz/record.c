@@ -1,5 +1,5 @@
-/* record.c - libFuzzer target: any text as a result record, everything that is asked of one, the same twice; what it is
- * written as reads the same.
+/* record.c - libFuzzer target: any text as a result record: every query, with the same result twice; writing and
+ * reading it changes nothing.
  *
  * Build, with the readers instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/record.c \

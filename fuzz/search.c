@@ -1,5 +1,5 @@
-/* search.c - libFuzzer target: any text as an outcome in the cache of searches. What is taken for an outcome chooses
- * among three, and is the same when it is kept and recalled again; what is not is simulated anew.
+/* search.c - libFuzzer target: any text as an outcome in the cache of searches. A valid outcome selects among three
+ * and is the same after storing and reading it; anything else is simulated again.
  *
  * Build, with the reader instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/search.c \

@@ -1,13 +1,13 @@
-/* slt.c - libFuzzer target: any bytes as a trace of our own format, read as far as it goes, and the same twice; then
+/* slt.c - libFuzzer target: any bytes as a .slt trace, read as far as possible, with the same result twice; then
  * counted without addresses (skim), from behind by seeking launches and CTAs, and driven as a replay does it.
- * Checksums are not looked at (FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION), and the seeds are not compressed, so that
- * changes reach what lies behind them.
+ * Checksums are ignored (FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION), and the seeds are not compressed, so that changes
+ * reach what lies behind them.
  *
  * Sources: fuzz/slt.c, src/trace/{slt,accel,common}/*.c, src/trace/{open,trace_feed}.c,
  * src/base/{arena,err,input,output,paths}.c; libraries: zstd, lzma.
  *
- * Seeds: clang -g -O1 -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -DSLT_SEEDS -D_GNU_SOURCE -Isrc -Itests/unit
- * SOURCES -o seeds; ./seeds fuzz/corpus/slt
+ * Seeds: clang -g -O1 -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -DSLT_SEEDS -D_GNU_SOURCE -Isrc -Itests/unit SOURCES
+ * -o seeds; ./seeds fuzz/corpus/slt
  *
  * Build: the same without -DSLT_SEEDS, with -fsanitize=fuzzer,address,undefined; run: ./slt fuzz/corpus/slt
  */

@@ -1,4 +1,4 @@
-/* study.c - libFuzzer target: any text as a study file, and the runs that it asks for; the same twice.
+/* study.c - libFuzzer target: any text as a study file, and its runs, with the same result twice.
  *
  * Build, with the readers instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/study.c \

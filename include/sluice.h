@@ -1,14 +1,14 @@
 /* sluice.h - the GPU simulator as a library, and its cache by itself. `pkg-config --cflags --libs libsluice`
  *
- * A session is one simulated GPU: sluice_open makes it from a configuration and schemes; sluice_load brings PTX;
+ * A session is one simulated GPU: sluice_open creates it from a configuration and schemes; sluice_load loads PTX;
  * sluice_alloc and sluice_write fill device memory; sluice_launch runs a kernel to its end; sluice_value reads
- * counters; sluice_close frees everything. A cache (sluice_cache_*) is the L2 of that machine without the rest, for
- * simulators of other things.
+ * counters; sluice_close frees everything. A cache (sluice_cache_*) is the L2 of that machine alone, for use in other
+ * simulators.
  *
- * Every function that can fail returns a status, SLUICE_OK if it did not, and then fills *e unless `e` is NULL; what it
- * was to make does not exist. No function ends the process, neither on wrong input nor where memory runs out. After
- * SLUICE_NO_MEMORY or SLUICE_INTERNAL from anything but sluice_alloc, the session or cache answers every call with that
- * error and can only be closed.
+ * Every function that can fail returns a status: SLUICE_OK, or an error that also fills *e unless `e` is NULL; it then
+ * creates nothing. No function ends the process, neither on wrong input nor where memory runs out. After
+ * SLUICE_NO_MEMORY or SLUICE_INTERNAL from anything but sluice_alloc, the session or cache answers every call with
+ * that error and can only be closed.
  *
  * Texts and structs that are passed in are copied: the caller may free them after the call. Handles belong to their
  * session. A session or cache may be used by one thread at a time; different ones at the same time.
@@ -28,28 +28,28 @@ extern "C" {
 
 /* Of this header: 100 * major + minor. A program runs with a library of the same major and no smaller minor. */
 #define SLUICE_INTERFACE 100
-/* Of the library that was loaded; *release (may be NULL) is its release, e.g. "0.1", a constant. */
+/* Version of the loaded library; *release (may be NULL) is its release, e.g. "0.1", a constant. */
 uint32_t sluice_interface(const char **release);
 
 /* ---- errors ---- */
 enum sluice_status {
   SLUICE_OK = 0,
   SLUICE_USAGE = 1,       /* an unknown option, knob, scheme, GPU or name; a value out of range; a wrong argument */
-  SLUICE_INPUT = 2,       /* PTX, a file or a trace that cannot be read or understood */
-  SLUICE_UNSUPPORTED = 3, /* valid, but not simulated: the message names it */
-  SLUICE_PROGRAM = 4,     /* the kernel did wrong: out of bounds, misaligned, a trap */
+  SLUICE_INPUT = 2,       /* PTX, a file or a trace that cannot be read or parsed */
+  SLUICE_UNSUPPORTED = 3, /* valid but unsupported: named by the message */
+  SLUICE_PROGRAM = 4,     /* a fault of the kernel: out of bounds, misaligned, a trap */
   SLUICE_STUCK = 5,       /* the kernel makes no progress */
   SLUICE_INTERNAL = 6,    /* a broken invariant of the simulator */
   SLUICE_NO_MEMORY = 7    /* host memory, or from sluice_alloc device memory, ran out */
 };
 struct sluice_error {
   int32_t status;     /* enum sluice_status */
-  char message[1020]; /* one line, UTF-8, no full stop; names file, line and column where there are any */
+  char message[1020]; /* one line, UTF-8, without a full stop; names file, line and column where known */
 };
 
 /* ---- sessions ---- */
 struct sluice_session;
-struct sluice_module; /* PTX that was loaded */
+struct sluice_module; /* loaded PTX */
 struct sluice_kernel;
 
 /* `options`: texts "KEY=VALUE", a NULL at the end; NULL: none. A knob of the configuration ("l1d.sets=64"), or one of
@@ -77,11 +77,11 @@ int sluice_find_variable(struct sluice_session *s, struct sluice_module *m, cons
                          uint64_t *bytes, struct sluice_error *e);
 
 /* ---- device memory: addresses of the simulated GPU, sizes in bytes ---- */
-/* `label` (may be NULL) is for messages about accesses beside it. Contents: zeroes. SLUICE_NO_MEMORY: the GPU's memory
- * (memory.size_mb) is full; the session goes on. */
+/* `label` (may be NULL) is for messages about accesses nearby. Contents: zeros. SLUICE_NO_MEMORY: the GPU's memory
+ * (memory.size_mb) is full; the session remains usable. */
 int sluice_alloc(struct sluice_session *s, uint64_t bytes, const char *label, uint64_t *address,
                  struct sluice_error *e);
-/* `address` as sluice_alloc gave it. */
+/* `address` as returned by sluice_alloc. */
 int sluice_free(struct sluice_session *s, uint64_t address, struct sluice_error *e);
 /* Host to device and device to host, within one allocation or variable. Takes no simulated time. */
 int sluice_write(struct sluice_session *s, uint64_t address, const void *from, uint64_t bytes, struct sluice_error *e);
@@ -93,29 +93,29 @@ struct sluice_launch {
   uint32_t grid[3], block[3];   /* blocks; threads of a block; 0 stands for 1 */
   uint32_t shared_bytes;        /* dynamic shared memory of a block */
   uint32_t argument_count;      /* must be the kernel's number of parameters */
-  const void *const *arguments; /* where each argument lies: as many bytes as the parameter has */
+  const void *const *arguments; /* pointers to the arguments, each with the size of its parameter */
 };
-/* Run a kernel to its end. After SLUICE_PROGRAM, SLUICE_STUCK, or SLUICE_UNSUPPORTED from a kernel that had begun, memory
- * and counters can be read and nothing more can be launched: every further launch answers with the same error. */
+/* Run a kernel to its end. After SLUICE_PROGRAM, SLUICE_STUCK, or SLUICE_UNSUPPORTED from a running kernel, memory and
+ * counters can be read but nothing can be launched: every further launch returns the same error. */
 int sluice_launch(struct sluice_session *s, struct sluice_kernel *k, const struct sluice_launch *launch,
                   struct sluice_error *e);
-/* Every launch of a recorded trace (.slt, kernelslist.g, .traceg), one after the other. */
+/* Run every launch of a recorded trace (.slt, kernelslist.g, .traceg) in order. */
 int sluice_replay(struct sluice_session *s, const char *path, struct sluice_error *e);
 
 /* ---- results ---- */
 enum sluice_scope { SLUICE_LAST_LAUNCH, SLUICE_ALL_LAUNCHES };
 /* A counter or a rate by its name in sluice_table, e.g. "cycles", "l1d.read.hit_rate". */
 int sluice_value(struct sluice_session *s, int scope, const char *name, double *value, struct sluice_error *e);
-/* The record of all launches so far, as `sluice run --json` writes it. The text is the session's: valid until the next
+/* The record of all launches so far, as written by `sluice run --json`. Owned by the session: valid until the next
  * sluice_record or sluice_close. */
 int sluice_record(struct sluice_session *s, const char **json, struct sluice_error *e);
 
-/* What there is to name: row 0, 1, ... of a table. NULL after the last row. The text is valid until the next call in
- * this thread. */
+/* Names of counters, schemes and knobs: row 0, 1, ... of a table. NULL after the last row. The text is valid until the
+ * next call in this thread. */
 enum sluice_table { SLUICE_COUNTERS, SLUICE_SCHEMES, SLUICE_KNOBS };
 enum sluice_column {
   SLUICE_NAME,
-  SLUICE_UNIT,   /* of one of it: "cycle", "B"; "" for none, and for schemes */
+  SLUICE_UNIT,   /* of one: "cycle", "B"; "" for none, and for schemes */
   SLUICE_MEANING /* one line */
 };
 const char *sluice_table(int table, size_t row, int column);
@@ -141,10 +141,10 @@ int sluice_cache_open(const char *const *options, struct sluice_cache **cache, s
 void sluice_cache_close(struct sluice_cache *c); /* NULL: nothing */
 
 enum sluice_outcome {
-  SLUICE_HIT,     /* complete; a write that goes through waits for its answer, see `waits` */
-  SLUICE_PENDING, /* its line is on the way already */
-  SLUICE_MISS,    /* it was not there; a write to sectors does not wait */
-  SLUICE_REFUSED  /* no line, MSHR, place in one, or in the miss queue: nothing has changed but the counter */
+  SLUICE_HIT,     /* complete; a write-through waits for its answer, see `waits` */
+  SLUICE_PENDING, /* its line is already being fetched */
+  SLUICE_MISS,    /* it was absent; a write to sectors does not wait */
+  SLUICE_REFUSED  /* no line, MSHR, merge entry or miss queue entry: only the counter changes */
 };
 struct sluice_access {
   size_t size;      /* sizeof (struct sluice_access) */
@@ -152,16 +152,16 @@ struct sluice_access {
   uint32_t bytes;   /* within one line */
   uint32_t write;   /* 0: a read */
   uint64_t cycle;
-  uint64_t id;    /* the caller's: sluice_cache_done gives it back */
-  uint32_t waits; /* out: sluice_cache_done will name it */
+  uint64_t id;    /* chosen by the caller: returned by sluice_cache_done */
+  uint32_t waits; /* out: sluice_cache_done will return it */
 };
 /* *outcome: enum sluice_outcome. */
 int sluice_cache_access(struct sluice_cache *c, struct sluice_access *access, int *outcome, struct sluice_error *e);
 
 enum sluice_request_kind {
   SLUICE_FETCH,     /* bytes of a line, or of some sectors of it */
-  SLUICE_WRITE,     /* bytes of an access that goes past or through */
-  SLUICE_WRITE_BACK /* a line that was replaced, or its dirty sectors: wants no answer */
+  SLUICE_WRITE,     /* bytes of an access that bypasses or writes through the cache */
+  SLUICE_WRITE_BACK /* a replaced line, or its dirty sectors: needs no answer */
 };
 struct sluice_request {
   size_t size; /* sizeof (struct sluice_request), set by the caller; the rest by the cache */
@@ -169,19 +169,19 @@ struct sluice_request {
   uint32_t bytes;
   uint32_t kind;    /* enum sluice_request_kind */
   uint32_t sectors; /* organisation=sector, fetches and write-backs: which of the line, bit 0 is the lowest */
-  uint32_t answer;  /* for sluice_cache_answer; 0: wants none */
+  uint32_t answer;  /* argument of sluice_cache_answer; 0: no answer needed */
 };
-/* *any: 0 if there is no request, and then *request says nothing. */
+/* *any: 0 if there is no request; *request is then undefined. */
 int sluice_cache_next(struct sluice_cache *c, struct sluice_request *request, int *any, struct sluice_error *e);
 int sluice_cache_answer(struct sluice_cache *c, uint32_t answer, uint64_t cycle, struct sluice_error *e);
-/* *any: 0 if none is complete. An MSHR is free again when all that waited in it have been taken. */
+/* *any: 0 if none is complete. An MSHR is free when all accesses waiting in it have been taken. */
 int sluice_cache_done(struct sluice_cache *c, uint64_t *id, int *any, struct sluice_error *e);
 
 struct sluice_cache_counts {
   size_t size;                              /* sizeof (struct sluice_cache_counts), set by the caller */
   uint64_t accesses, hits, pending, misses; /* accesses = hits + pending + misses */
   uint64_t refused, evictions, write_backs;
-  uint64_t fetches, fetched_bytes; /* asked of the level below */
+  uint64_t fetches, fetched_bytes; /* requested from the level below */
 };
 int sluice_cache_count(struct sluice_cache *c, struct sluice_cache_counts *counts, struct sluice_error *e);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make a Debian package of a build: tools/deb.sh BUILD VERSION [OUTPUT.deb]
-# Prints the name of the package, BUILD/sluice_VERSION_ARCH.deb unless told. What it depends on is found by
-# dpkg-shlibdeps from what the binaries are linked with.
+# Prints the name of the package, BUILD/sluice_VERSION_ARCH.deb by default. Its dependencies are found by dpkg-shlibdeps
+# from the libraries of the binaries.
 set -eu
 build=$(realpath "$1") version=$2
 cd "$(dirname "$0")/.."

@@ -3,7 +3,7 @@
 
   tools/energy_fit.py BUILD [--fit] [--all] [CASE...]
 
-Runs the calibration cases (--all: the two slow ones as well) and prints, for each component, ours over the reference's in the cases where it is at least
+Runs the calibration cases (--all: the two slow ones as well) and prints, for each component, Sluice's value over the reference's in the cases where it is at least
 5 % of the whole, and the same for the sum. Exits with 1 if a sum is off by more than 10 %, or if a component is off by more
 than 15 % in such a case. With --fit it prints fitted picojoules instead: non-negative least squares on errors relative to the component's
 energy, or to 5 % of the whole where it is less than that.

@@ -5,7 +5,7 @@
 
 #include "ptx/ptx.h"
 
-/* What the op table lets through and the lowering refuses, by opcode; every refusal names the form and its place at
+/* Forms that the op table allows and lowering rejects, by opcode; every rejection names the form and its place at
  * load. */
 static const struct {
   enum ptx_opcode op;

@@ -73,7 +73,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
 def arrows():
-    """Each include of a header of ours, as (room, file, line, header, room of the header)."""
+    """Each include of a header of Sluice, as (room, file, line, header, room of the header)."""
     for f in sorted(SRC.rglob("*")):
         if f.suffix not in (".c", ".h", ".inc"):
             continue

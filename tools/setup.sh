@@ -66,7 +66,7 @@ abigail-tools:/usr/bin/abidiff
 zsh:/usr/bin/zsh
 fish:/usr/bin/fish
 '
-# The report page: a node that is not Debian's serves too.
+# The report page: a node from another source than Debian serves too.
 need_report='
 nodejs:/usr/bin/node
 npm:/usr/bin/npm

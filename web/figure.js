@@ -65,8 +65,8 @@ export function tooltipStyle() {
   };
 }
 
-// `spec.option()` gives the ECharts option, `spec.rows()` the data as rows of a CSV; null: nothing to show.
-// renderer canvas: for figures of many cells; their SVG is drawn when asked for.
+// `spec.option()` gives the ECharts option, `spec.rows()` the data as rows of a CSV; null: nothing to show. renderer
+// canvas: for figures of many cells; their SVG is drawn on demand.
 export function figure(parent, spec) {
   const box = el("div", {
     className: "chart",

@@ -1,7 +1,6 @@
-// Draw a paper's figures from the records of its runs: node paper.mjs DATA.json DIR
-// DATA.json comes from `sluice paper`: the figure files as JSON, the published rows with ours beside them, and the runs
-// with the files of their records. Writes DIR/FIGURE.svg, .pdf, .png and .csv, and DIR/figures.json for the report and
-// docs/notes/figures.md.
+// Draw a paper's figures from the records of its runs: node paper.mjs DATA.json DIR DATA.json comes from `sluice
+// paper`: the figure files as JSON, the published rows with the simulated values, and the runs with the files of their
+// records. Writes DIR/FIGURE.svg, .pdf, .png and .csv, and DIR/figures.json for the report and docs/notes/figures.md.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -552,7 +551,7 @@ function tableSvg(t) {
     `${rule(8, 1.2)}${rule(31, 0.7)}${rule(height - 8, 1.2)}</svg>`
   );
 }
-// A figure without its data says so: nobody should take an empty frame for a result.
+// A figure without data says so, since an empty frame could be taken for a result.
 function absentSvg(f, missing) {
   const text = [`${f.where}: not drawn`, ...[...missing].slice(0, 4)];
   const line = (s, i) => `<text x="280" y="${44 + 22 * i}"${i ? "" : ' font-weight="bold"'}>${escape(s)}</text>`;

@@ -1,4 +1,4 @@
-// Figures of a paper as `sluice paper` drew them, each with the published numbers beside ours.
+// Figures of a paper as `sluice paper` drew them, each with the published and the simulated numbers.
 import { $, csv, el, save } from "./dom.js";
 import { data, format } from "./data.js";
 

@@ -4,7 +4,7 @@
 #   workloads/measure.sh BUILD [NAME...]      all of them by default; a name's row is replaced
 #
 # Per workload, at size medium in timing mode, as the papers define their classes: on fermi the baseline and lines of 32 B
-# (line=32; Tag-Split Cache); on decoupled-l1d the baseline and every load past the L1 (ball); on medic the types of warps. At
+# (line=32; Tag-Split Cache); on decoupled-l1d the baseline and every load bypassing the L1 (ball); on medic the types of warps. At
 # size small the instruction count and the time; at size large the instruction count, in functional mode.
 set -eu
 build=$(realpath "$1")

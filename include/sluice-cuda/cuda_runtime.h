@@ -1,4 +1,4 @@
-/* Sluice's CUDA header: everything that a CUDA C program sees when clang compiles it without NVIDIA software.
+/* Sluice's CUDA header: the declarations for compiling a CUDA C program with clang and without NVIDIA software.
  *
  * tools/sluice-cc includes it ahead of every source, as nvcc does with its own. It adds to the C interface the C++
  * forms (typed allocation, symbols, kernels as function arguments), channel descriptions and texture fetches. */

@@ -1,7 +1,7 @@
 /* The CUDA runtime interface, as of version 11: types, constants, functions.
  *
  * Programs built with this header link against libcudart.so.11.0 (Sluice's own). Names, values and layouts are the
- * public interface; only the part that the programs of the public suites call is declared. */
+ * public interface; it declares the part that programs of public suites use. */
 #ifndef SLUICE_CUDA_RUNTIME_API_H
 #define SLUICE_CUDA_RUNTIME_API_H
 

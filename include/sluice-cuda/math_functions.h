@@ -1,9 +1,9 @@
 /* Device mathematics.
  *
  * Exact operations and the hardware's fast approximations are PTX instructions. The rest (sin, exp, pow, ...) is
- * libclc's, Debian's OpenCL C library for this target, bound by its symbol names and inlined when tools/sluice-cc links
- * its bitcode. tests/cuda/math.cu measures the error of each against the host's libm. libclc's sine, cosine and tangent
- * lose all precision near the zeros outside [-pi, pi], so these three are ours. */
+ * libclc's, Debian's OpenCL C library for this target, bound by its symbol names and inlined when tools/sluice-cc
+ * links its bitcode. tests/cuda/math.cu measures the error of each against the host's libm. libclc's sine, cosine and
+ * tangent lose all precision near the zeros outside [-pi, pi], so these three are Sluice's own. */
 #ifndef SLUICE_CUDA_MATH_FUNCTIONS_H
 #define SLUICE_CUDA_MATH_FUNCTIONS_H
 

@@ -73,7 +73,7 @@ static bool resolve(const char *path, char *out) {
   return true;
 }
 
-/* ---- a file without a name, or with one that nobody can guess ---- */
+/* ---- a file without a name, or with an unguessable one ---- */
 
 static int open_folder(const char *target, const char **name) {
   char folder[PATH_MAX];

@@ -1,13 +1,13 @@
-/* lamar.c - LAMAR: a sector cache that chooses for each line between the sectors asked for and the whole line.
+/* lamar.c - LAMAR: a sector cache that chooses for each line between the requested sectors and the whole line.
  *
  * Paper: Rhu, Sullivan, Leng, Erez, "A Locality-Aware Memory Hierarchy for Energy-Efficient GPU Architectures", MICRO
  * 2013, section 4. Compared with in Li et al., "Tag-Split Cache", ICS 2016, whose Table 3 counts the sectors' valid
  * bits (0.063 KB) and not the filters.
  *
  * Choices: filters are per SM. Hash k is the low 11 of 22 line-address bits XORed with the high 11 rotated by 2k. A
- * line's use is the sectors that loads asked for while it had its frame, the first load included; 2 or more are coarse.
- * Sub-ranked DRAM is not modelled: the L2 fetches whole lines. The prediction is asked on every miss, also under a
- * present frame.
+ * line's use is the sectors that loads requested while it had its frame, the first load included; 2 or more are
+ * coarse. Sub-ranked DRAM is not modelled: the L2 fetches whole lines. The prediction is asked on every miss, also
+ * under a present frame.
  */
 #include <string.h>
 

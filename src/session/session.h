@@ -21,7 +21,7 @@ struct session_options { /* one row of options.def each */
   const char *const *sets; /* "key=value" */
   size_t set_count;
   const char *record_path; /* where the JSON record is written (atomically), NULL: nowhere */
-  bool record_unread;      /* nobody reads the record: do not write it */
+  bool record_unread;      /* the record is not read: do not write it */
   bool every_launch;       /* one entry per launch, without a limit: see record.h */
   const char *state_path;  /* see record_head; the record is then written to this name with ".json" */
   const char *program;     /* for the record: program path and arguments as one string */

@@ -49,7 +49,7 @@ const struct simt_alloc *simt_mem_after(struct simt *s, uint64_t addr); /* first
 uint64_t simt_mem_used(struct simt *s);
 uint64_t simt_mem_capacity(struct simt *s);
 
-/* ---- checks that must be asked for, after simt_new and before anything is allocated or loaded ---- */
+/* ---- opt-in checks, after simt_new and before anything is allocated or loaded ---- */
 enum simt_checks {
   SIMT_CHECK_INIT = 1,    /* uninitialised reads */
   SIMT_CHECK_RACE = 2,    /* races on shared memory */

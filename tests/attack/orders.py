@@ -172,7 +172,7 @@ class Bounds:
                 "  mov.u32 %r1, %tid.x;\n  mov.u32 %r6, 0;\n" + lines +
                 "  mul.wide.u32 %rd5, %r1, 4;\n  add.u64 %rd5, %rd5, %rd2;\n  st.global.u32 [%rd5], %r6;\n  ret;\n}\n")
 
-    def launch(self):  # p begins at a multiple of 256 bytes, and 63 words that are nobody's lie before it
+    def launch(self):  # p begins at a multiple of 256 bytes, with 63 unused words before it
         return (f"block: {self.threads}\ngrid: 1\nbuffers:\n  q: {{type: u32, count: 65}}\n  p: {{type: u32, count: {self.count}}}\n"
                 "args: [p, q]\noutputs:\n  - {buffer: q, print: 64}\n")
 

@@ -1,4 +1,4 @@
-/* One warp reads `lines` lines, `stride` lines apart, past the L1, and then all of them again. */
+/* One warp reads `lines` lines, `stride` lines apart, bypassing the L1, and then all of them again. */
 __global__ void twice(const float *x, float *y, int lines, int stride) {
   float sum = 0, v;
   for (int k = 0; k < 2; k++)

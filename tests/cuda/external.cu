@@ -81,7 +81,7 @@ static void memory(void) {
   OK(cudaFree(all));
   EXPECT(host[0] == 3 && host[N - 1] == 3);
   GIVES(cudaFree(all), cudaErrorInvalidValue);
-  OK(cudaMemcpy(&one, own, 4, cudaMemcpyDeviceToHost)); /* memory of our own beside it is what it was */
+  OK(cudaMemcpy(&one, own, 4, cudaMemcpyDeviceToHost)); /* the program's own memory beside it is unchanged */
   EXPECT(one == 0);
   OK(cudaFree(own));
   munmap(host, BYTES);
@@ -342,7 +342,7 @@ static void timeline(void) {
   OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   OK(cudaStreamCreateWithFlags(&free_, cudaStreamNonBlocking));
   OK(signal(s, 1, stream));
-  EXPECT(*word == 1); /* whoever looks sees it without asking us */
+  EXPECT(*word == 1); /* visible to others without a further call */
   OK(await(s, 1, stream));
   OK(cudaStreamSynchronize(stream));
   OK(await(s, 5, stream));

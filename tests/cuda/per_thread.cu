@@ -84,7 +84,7 @@ int main(void) {
   printf("%d threads %.4f ms, one after the other %.4f ms\n", THREADS, together, row);
   EXPECT(together < 1.2f * own_ms[0]);
   EXPECT(row > 2.7f * own_ms[0]);
-  OK(cudaDeviceReset()); /* streams of threads begin anew */
+  OK(cudaDeviceReset()); /* streams of threads start again */
   OK(cudaMalloc(&memory, LANES * sizeof *memory));
   OK(cudaMemset(memory, 0, LANES * sizeof *memory));
   spin<<<1, LANES>>>(memory, 5);

@@ -2,7 +2,7 @@
 // flags: -arch=sm_80
 // expect: PASS
 /* mma.sync and wmma on elements of 8, 4 and 1 bit against sums on the host, element by element from the figures of the
- * PTX ISA: which lane holds what is worked out here anew. */
+ * PTX ISA: the assignment of elements to lanes is derived here again. */
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>

@@ -138,7 +138,7 @@ int main(int argc, char **argv) {
     add<<<1, 32, 0, s>>>(word);
     cudaStreamSynchronize(s);
   }
-  if (how == "queued") { // nobody waits for what is in the stream
+  if (how == "queued") { // the work in the stream is never awaited
     cudaStream_t s;
     cudaStreamCreate(&s);
     add<<<1, 32, 0, s>>>(word);

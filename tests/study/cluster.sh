@@ -6,7 +6,7 @@
 #   cluster_stop
 # shellcheck shell=bash
 
-# Four ports of our own: two clusters at a time must not meet.
+# Four separate ports: two clusters at a time must not meet.
 cluster_ports() {
   python3 - <<'PY'
 import socket

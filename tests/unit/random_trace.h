@@ -126,7 +126,7 @@ static void rt_next(const struct rt_feed *f, struct rt_warp *w, struct issued *o
     rt_addresses(w, i, o);
     o->token = i->kind == KIND_ATOM && (o->space == SPACE_GLOBAL) != (rng_below(r, 20) == 0);
   }
-  if (i->kind == KIND_BARRIER && o->mask) { /* that nobody waits: any order of warps is possible */
+  if (i->kind == KIND_BARRIER && o->mask) { /* without waiting: any order of warps is possible */
     o->bar_id = (uint8_t)rng_below(r, 16);
     o->bar_threads = (uint16_t)(rng_below(r, 33) * 32);
     o->waits = false;

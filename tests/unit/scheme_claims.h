@@ -1,6 +1,6 @@
 /* scheme_claims.h - which test stands for which scheme. A test says beside its name that it is a paper test of some
- * schemes (the paper's example, or a sequence worked out by hand) or the one in which they never act; it fails if it
- * then does not run them. `test_x --claims` prints what a program's tests claim, which test_scheme_audit.c adds up.
+ * schemes (the paper's example, or a hand-computed sequence) or the one in which they never act; it fails if it then
+ * does not run them. `test_x --claims` prints what a program's tests claim, which test_scheme_audit.c adds up.
  */
 #ifndef TESTS_SCHEME_CLAIMS_H
 #define TESTS_SCHEME_CLAIMS_H
@@ -50,7 +50,7 @@ static inline int claims_begin(void **state) {
   return 0;
 }
 
-/* Every scheme claimed was seen. */
+/* Every claimed scheme occurred. */
 static inline int claims_end(void **state) {
   char names[512], *save = NULL;
   int bad = 0;

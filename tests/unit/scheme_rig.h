@@ -2,7 +2,7 @@
  *
  * One SM, one CTA of one warp (or more) whose program is the sequence: each access is a load or store that waits for
  * the one before, so that every fill has arrived before the next lookup. An access touches the 32 B sectors of one 128
- * B line that its mask names. The counts of hits, misses and bypasses are compared with what was worked out by hand.
+ * B line that its mask names. The counts of hits, misses and bypasses are compared with hand-computed values.
  */
 #ifndef TESTS_SCHEME_RIG_H
 #define TESTS_SCHEME_RIG_H

@@ -120,7 +120,7 @@ static void caches(void **state) {
   hitrate_free(h);
 }
 
-/* As volta and later: sectors of 32 B in both caches. Worked out by hand. */
+/* As volta and later: sectors of 32 B in both caches. Computed by hand. */
 static void sectors(void **state) {
   (void)state;
   struct gpu_config c;
@@ -138,7 +138,7 @@ static void sectors(void **state) {
   assert_true(n.loads == 3 && n.l1_hits == 1 && n.l1_partial == 1);
   assert_true(n.l2_accesses == 2 && n.l2_hits == 0 && n.l2_partial == 1 && n.dram_reads == 2 &&
               n.dram_read_bytes == 64);
-  /* A warp that touches sectors 0 to 3 is one access and asks for 2 and 3 alone. */
+  /* A warp that touches sectors 0 to 3 is one access and requests only 2 and 3. */
   for (int i = 0; i < 32; i++) lanes[i] = base + 4 * (uint64_t)i;
   hitrate_access(h, 0, KIND_LOAD, 4, UINT32_MAX, lanes);
   n = hitrate_take(h);

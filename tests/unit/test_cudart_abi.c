@@ -234,7 +234,7 @@ static void names_errors(void **state) {
   assert_string_equal(cudaGetErrorName(12345), "unrecognized error code");
 }
 
-/* In a child: the context is lost for good, and every call says so. */
+/* In a child: the context is lost, and every call reports it. */
 static void faults_stay(void **state) {
   (void)state;
   int status;

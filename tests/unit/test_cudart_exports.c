@@ -1,5 +1,5 @@
 /* test_cudart_exports.c - the table of calls and the libraries agree: every row is exported by the three runtime
- * libraries, everything they export has a row, and no library needs a symbol that nobody has. */
+ * libraries, everything they export has a row, and no library needs an undefined symbol. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static const char *const rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Gone from CUDA 13, whose plain names have the new signatures. */
+/* Gone from CUDA 13, whose unsuffixed names have the new signatures. */
 static const char *const until_12[] = {"cudaMemPrefetchAsync_v2", "cudaMemAdvise_v2", "cudaStreamGetCaptureInfo_v2"};
 
 static bool in(const char *name, size_t len, const char *const *list, size_t n) {

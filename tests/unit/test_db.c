@@ -1,4 +1,4 @@
-/* The results database: what is put in comes out, in whole runs; files that are not ours, newer, damaged or locked. */
+/* The results database: what is put in comes out, in whole runs; foreign, newer, damaged or locked files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -395,8 +395,8 @@ static bool status_of(void *ctx, const struct db_row *r) {
   return false;
 }
 
-/* The view that everything is read through says something else than it did: nobody reads through it, and when the
- * change was meant (the file is sealed), what it does not say is missing. */
+/* The view that everything is read through says something else than it did: it is not used, and when the change was
+ * meant (the file is sealed), what it does not say is missing. */
 static void other_view(void **state) {
   (void)state;
   struct err e = {0};

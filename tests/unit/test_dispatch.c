@@ -1,5 +1,5 @@
-/* test_dispatch.c - which CTA begins on which SM, in which warps, and when there is room: written launches, with the
- * answers worked out beside them.
+/* test_dispatch.c - which CTA begins on which SM, in which warps, and when there is room: written launches, with
+ * hand-computed answers.
  */
 #include "written_feed.h"
 

@@ -20,7 +20,7 @@ struct outcome {
   enum sm_kind kind; /* of its last launch */
 };
 
-/* Instrumented code is slow: there a third of the pairs is enough, the plain build runs all. */
+/* Instrumented code is slow: there a third of the pairs is enough, the uninstrumented build runs all. */
 #ifdef __SANITIZE_ADDRESS__
 enum { EVERY_NTH_PAIR = 3 };
 #else
@@ -134,8 +134,8 @@ static void skipping_changes_nothing(void **state) {
     }
 }
 
-/* The steps compiled for plain machines, without and with schemes, do what those for any machine do; where a knob that
- * they rely on differs nobody takes them. */
+/* The steps compiled for the default machine, without and with schemes, do what those for any machine do; with a
+ * different value of such a knob they are not used. */
 static void baseline_kind_changes_nothing(void **state) {
   (void)state;
   static const char *const plain[] = {NULL,
@@ -297,7 +297,7 @@ static void laws_catch_mutations(void **state) {
     uint64_t *left = (uint64_t *)((char *)&m + gpu_laws[i].left[0] - 1);
     *left = gpu_laws[i].at_most ? UINT64_MAX / 2 : *left + 1;
     bool named = false;
-    /* An earlier law over the same counter may speak first: mend it by skipping to ours. */
+    /* An earlier law over the same counter may speak first: skip to this one. */
     if (gpu_check_laws(&m, &e)) fail_msg("law '%s' did not catch its mutation", gpu_laws[i].name);
     for (uint32_t k = 0; k <= i; k++) named |= strstr(e.msg, gpu_laws[k].name) != NULL;
     assert_true(named);

@@ -102,7 +102,7 @@ struct router {
   int *state, *out, *out_vc; /* per input VC */
   int *busy, *used;          /* per output VC: owner or -1, places taken downstream */
   struct islip va, sa;
-  int *label, *rotation;          /* VC that asks for (expanded input, output); per expanded input */
+  int *label, *rotation;          /* VC that requests (expanded input, output); per expanded input */
   struct fl *crossbar, *outgoing; /* per output: in the crossbar, in the output buffer */
   int *credit_out;                /* per input: set of VCs freed in this step */
   struct flit_wire **from, **to;  /* channels of the ports; NULL at the border */
@@ -424,7 +424,7 @@ struct refused {
   uint64_t until;
 };
 
-/* An SM that awaits room for a packet is told in the cycle in which there is; it may be told earlier. */
+/* An SM that awaits room for a packet is notified in the cycle in which there is room, or earlier. */
 static void check_reported(struct icnt *n, const struct model *m, struct refused *r) {
   uint64_t *sent = icnt_sent(n);
   for (int node = 0; sent && node < m->sms; node++) {

@@ -1,4 +1,4 @@
-/* test_l1.c - the L1 data cache on written sequences, whose hits and misses are worked out beside them. */
+/* test_l1.c - the L1 data cache on written sequences, with hand-computed hits and misses. */
 #include "scheme_rig.h"
 #include "written_feed.h"
 
@@ -86,8 +86,8 @@ static void accesses_merge(void **state) {
   assert_int_equal(st.l1d_read_rejects, st.l1d_rej_merge);
 }
 
-/* Four lines: all miss, and each asks for 128 bytes. One MSHR, or one line, serves them one after the other: each waits
- * for the whole way of the one before, and only the reason that is counted differs. */
+/* Four lines: all miss, and each requests 128 bytes. One MSHR, or one line, serves them one after the other: each
+ * waits for the whole way of the one before, and only the reason that is counted differs. */
 static void one_at_a_time(void **state) {
   (void)state;
   struct gpu_stats wide = four(NULL, 1), mshr = four((const char *const[]){"l1d.mshrs=1", NULL}, 1),

@@ -354,7 +354,7 @@ static void a_miss_fetches_the_bursts_of_the_sectors_it_lacks(void **state) {
   }
 }
 
-/* Two loads of one line: both wait until nothing of it is on its way. */
+/* Two loads of one line: both wait until no sector of it is pending. */
 static void one_mshr_holds_a_line(void **state) {
   (void)state;
   struct gpu_config c;

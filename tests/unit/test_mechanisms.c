@@ -137,7 +137,7 @@ static void fences_empty_the_l1(void **state) {
   struct gpu_stats no = run(LOAD LOAD, 32), yes = run(LOAD "membar.gl;\n" LOAD, 32);
   assert_int_equal(no.l1d_read_misses, 1);
   assert_int_equal(yes.l1d_read_misses, 2);
-  /* The load of the same warp on its way: the fence waits for it. */
+  /* The load of the same warp is in flight: the fence waits for it. */
   struct gpu_stats late = run("ld.global.u32 %r2, [%d1];\nmembar.cta;\nld.global.u32 %r3, [%d1];\n", 32);
   assert_int_equal(late.l1d_read_misses, 2);
   assert_true(late.cycles > no.cycles + 100);
@@ -146,7 +146,7 @@ static void fences_empty_the_l1(void **state) {
   assert_in_range(fenced, plain, plain + 4);
 }
 
-/* Another warp's fence drops a line on its way: the next miss joins the MSHR that fetches it. */
+/* Another warp's fence drops a pending line: the next miss joins the MSHR that fetches it. */
 #define OTHERS \
   "setp.lt.u32 %p1, %r1, 32;\n@%p1 ld.global.u32 %r2, [%d1];\n@!%p1 membar.gl;\n@!%p1 ld.global.u32 %r3, [%d1];\n"
 static void fences_of_others(void **state) {
@@ -157,7 +157,7 @@ static void fences_of_others(void **state) {
   assert_int_equal(st.mem_reads, 1);
 }
 
-/* So do the organisations of the L1: what has arrived is lost, what is on its way is kept. */
+/* Organisations of the L1: arrived data is lost, pending data is kept. */
 static void fences_and_organisations(void **state) {
   (void)state;
   static const char *const schemes[] = {

@@ -105,7 +105,7 @@ static void size_of_instructions(void **state) {
     feed.kernel.origin = t[k].sass ? "" : NULL;
     run(t[k].volta ? &c : &old, NULL, true, &st);
     feed.kernel.origin = NULL;
-    /* A line that is on its way is missed again by the next fetch into it; it is asked for once. */
+    /* A pending line is missed again by the next fetch into it; it is requested once. */
     assert_in_range(st.l1i_misses, t[k].lines, t[k].lines + 1);
   }
 }

@@ -1,4 +1,4 @@
-/* test_observe.c - closer looks change nothing and add up: counters by unit, over time, and by instruction against the
+/* test_observe.c - observations change nothing and add up: counters by unit, over time, and by instruction against the
  * counters of the same launch unobserved, with idle time skipped and not, and under schemes with epochs and
  * organisations of their own.
  */
@@ -167,7 +167,7 @@ static void loads_add_up(const struct look *l) {
   assert_int_equal(hits, s->l1d_read_hits);
   assert_int_equal(lines, c->has_blocks ? s->l1d_read_misses : 0);
   assert_int_equal(by_use, lines);
-  /* Everything that loads asked for, what of it the L1 took, and a cause for every miss. */
+  /* All requests of loads, those that the L1 admitted, and a cause for every miss. */
   const struct reuse_histogram *asked = &c->reuse[REUSE_ASKED], *in = &c->reuse[REUSE_IN_L1];
   uint64_t all = asked->first, taken = in->first, causes = 0, by_count = 0;
   for (uint32_t i = 0; i < REUSE_DISTANCES; i++) all += asked->distance[i], taken += in->distance[i];

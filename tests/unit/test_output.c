@@ -45,7 +45,7 @@ static void whole_or_not_at_all(void **state) {
   (void)state;
   struct output *o = begin("a", "one");
   fflush(output_file(o));
-  assert_int_equal(files(), 0); /* nothing to be seen, and so nothing to be left behind */
+  assert_int_equal(files(), 0); /* no visible name, so nothing can be left behind */
   assert_true(output_commit(o));
   assert_holds("a", "one");
   output_abandon(begin("a", "two"));

@@ -164,7 +164,7 @@ static bool push_requests(struct machine *m, struct sender *t) {
   return stuck;
 }
 
-/* Write-backs may still be on their way; after them nothing is. */
+/* Write-backs may still be in flight; after them nothing is. */
 static void settle(struct machine *m) {
   for (uint32_t k = 0; k < 3000; k++) {
     one_cycle_dram(m);

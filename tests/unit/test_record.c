@@ -151,7 +151,7 @@ static double sum_of(const struct record_file *f, const char *key) {
   return sum;
 }
 
-/* Beyond the first launches a row stands for all that are alike; sums stay exact. Asked for, each has its entry. */
+/* Beyond the first launches a row stands for all that are alike; sums stay exact. On request each has its entry. */
 static void many_launches_fold(void **state) {
   (void)state;
   enum { N = RECORD_SINGLE_LAUNCHES + 6000 };

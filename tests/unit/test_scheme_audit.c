@@ -66,7 +66,7 @@ static int gather(void **state) {
     add_claims(text);
   }
   closedir(d);
-  /* The command is built beside the tests, but for an instrumented build, which has the plain one further up. */
+  /* The command is built beside the tests, but for an instrumented build, which has the default one further up. */
   for (const char *const *at = (const char *const[]){"../sluice", "../../sluice", NULL}; *at && !*sluice; at++) {
     bool whole = snprintf(sluice, sizeof sluice, "%s/%s", self, *at) < (int)sizeof sluice;
     if (!whole || access(sluice, X_OK)) *sluice = 0;
@@ -104,7 +104,7 @@ static bool has_words(const struct scheme *s, char *out) {
 }
 
 /* Something that acts in a hook counts what it does; at least one of the counters moves on random traffic, which
- * test_gpu_harness.c demands. A scheme that is a configuration is seen in the machine's own counters. */
+ * test_gpu_harness.c demands. A scheme that is a configuration changes the machine's own counters. */
 static bool has_counters(const struct scheme *s, char *out) {
   const char *slot, *hook;
   bool acts = false, moves = false;

@@ -31,9 +31,9 @@ static void bucl_threshold(void **state) {
   assert_int_equal(rig.counter[0], 0); /* degree 1 never exceeds it */
 }
 
-/* Section II-B: an access whose line is on its way goes into the list of its MSHR and issues no request, so whatever
- * refuses it, it waits; merge=1 lets it pass, merge=2 lets it wait for room in the list alone. A miss of its own passes
- * whatever it lacks. */
+/* Section II-B: an access to a pending line joins the list of its MSHR and issues no request, so whatever refuses it,
+ * it waits; merge=1 lets it pass, merge=2 lets it wait for room in the list alone. A miss of its own passes whatever
+ * it lacks. */
 static void bucl_waits_for_pending(void **state) {
   (void)state;
   const struct scheme *s = scheme_find("bucl");

@@ -1,5 +1,5 @@
 /* test_scheme_l2_admission.c - what MeDiC is compared with at the L2 (eaf, l2-pcal, rand, pc-byp), and l2-rrip, on
- * sequences worked out by hand from the papers' definitions. */
+ * sequences computed by hand from the papers' definitions. */
 #include "mem_scheme.h"
 
 static void tell(struct bench *b, struct mem_event e, uint32_t way, enum l2_outcome out) {
@@ -55,7 +55,7 @@ static bool allowed(struct bench *b, uint32_t warp, uint32_t way) {
   return b->scheme->l2_may_allocate(b->c, &e);
 }
 
-/* MeDiC, section 5: tokens in order of arrival; anew, first to those that used the cache last. */
+/* MeDiC, section 5: tokens in order of arrival; in the next epoch, first to those that used the cache last. */
 static void pcal_grants_tokens(void **state) {
   (void)state;
   struct bench b;

@@ -1,5 +1,4 @@
-/* test_scheme_medic.c - MeDiC and its parts on sequences worked out from Ausavarungnirun et al., PACT 2015, section 4.
- */
+/* test_scheme_medic.c - MeDiC and its parts on sequences computed from Ausavarungnirun et al., PACT 2015, section 4. */
 #include "mem_scheme.h"
 
 /* `hits` hits, then misses, of a warp: `n` accesses in all. */
@@ -69,7 +68,7 @@ static void counters_are_halved(void **state) {
   bench_end(&b);
 }
 
-/* A store goes past the L2 only if no copy would go stale. */
+/* A store bypasses the L2 only if no copy would become stale. */
 static void stores_that_hit_stay(void **state) {
   (void)state;
   struct bench b;
@@ -90,7 +89,7 @@ static void stores_that_hit_stay(void **state) {
 }
 
 /* Footnote 3: 5 points less for every 5 points by which the miss rate rises. Reference 50 %; then 60 %: boundary 10 %;
- * then 54 %: back to 20 %. After the period every warp is profiled anew. */
+ * then 54 %: back to 20 %. After the period every warp is profiled again. */
 static void the_boundary_follows_the_miss_rate(void **state) {
   (void)state;
   struct bench b;

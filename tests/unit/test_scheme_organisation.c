@@ -1,5 +1,5 @@
-/* test_scheme_organisation.c - organisations of the L1: sequences worked out by hand on one set of four frames, and
- * Table 3 of the Tag-Split Cache paper.
+/* test_scheme_organisation.c - organisations of the L1: hand-computed sequences on one set of four frames, and Table 3
+ * of the Tag-Split Cache paper.
  */
 #include <math.h>
 
@@ -76,7 +76,8 @@ static void tsc_foreign_group(void **state) {
   assert_int_equal(rig.st.l1d_evictions, 1);
 }
 
-/* Section 3.2: a partial miss asks for the missing chunks only. Section 3.3: a store invalidates the chunks it touches.
+/* Section 3.2: a partial miss requests only the missing chunks. Section 3.3: a store invalidates the chunks it
+ * touches.
  */
 static void tsc_partial(void **state) {
   (void)state;
@@ -190,7 +191,7 @@ static void decoupled_duels(void **state) {
   duel(&b, 100, 100); /* nothing hits: the new design costs nothing */
   assert_int_equal(bench_counter(&b, "to_new"), 1);
   assert_true(filters(&b, 0) && filters(&b, 1) && filters(&b, 2));
-  duel(&b, 100, 0), duel(&b, 100, 0); /* they rest, and nobody counts */
+  duel(&b, 100, 0), duel(&b, 100, 0); /* they are idle, and are not counted */
   assert_true(filters(&b, 0) && !filters(&b, 1) && filters(&b, 2));
   duel(&b, 60, 49); /* eleven points */
   assert_true(!filters(&b, 0) && !filters(&b, 1) && !filters(&b, 2));

@@ -1,5 +1,5 @@
-/* test_scheme_replacement.c - replacement schemes at the L1: the papers' own examples and sequences worked out by hand,
- * on one set of four ways.
+/* test_scheme_replacement.c - replacement schemes at the L1: the papers' own examples and hand-computed sequences, on
+ * one set of four ways.
  */
 #include "scheme_rig.h"
 

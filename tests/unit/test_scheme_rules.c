@@ -1,4 +1,4 @@
-/* test_scheme_rules.c - what must equal what: every scheme, told never to act, is the baseline in every counter; the
+/* test_scheme_rules.c - equalities: every scheme, set to never act, equals the baseline in every counter; the
  * degenerate cases of the specification; and every scheme, left to act, changes something on the same traffic, without
  * which the first would say nothing. Random kernels; one row a case.
  */
@@ -192,7 +192,7 @@ static struct gpu_stats run(const char *list, const char *set, unsigned without,
   struct gpu *g = gpu_new(&c, list, &e);
   if (!g) fail_msg("%s: %s", list, e.msg);
   bool few = without & ONE_A_TIME;
-  /* A small L2 is seen with a footprint that does not fit it either. */
+  /* A small L2 shows with a footprint that does not fit it either. */
   uint64_t footprint = without & FITS ? 4096 : set && strstr(set, "l2.") ? 512 * 1024 : 128 * 1024;
   fake_kernel(&feed, seed, few ? 3 : 14, few ? 2 : 4, 2, footprint);
   narrow_traffic(without);

@@ -1,5 +1,5 @@
 /* test_scheme_sharing.c - sharing-aware CTA scheduling and cache management (Tabbakh et al., IPDPS 2017), BCS and LCS
- * (Lee et al., HPCA 2014) on examples from the papers and sequences worked out by hand.
+ * (Lee et al., HPCA 2014) on examples from the papers and hand-computed sequences.
  */
 #include "gpu/state/machine.h"
 #include "mem_scheme.h"
@@ -132,7 +132,7 @@ static void the_l2_tells_shared_lines(void **state) {
   bench_end(&b);
 }
 
-/* A shared line that nobody touches outlives every private one, unless l2_dead=1 gives it one more chance only. */
+/* An untouched shared line outlives every private one, unless l2_dead=1 gives it one more chance only. */
 static void shared_lines_of_the_l2_may_die(void **state) {
   (void)state;
   for (uint32_t rule = 0; rule < 2; rule++) {
@@ -211,7 +211,7 @@ static void dead_lines_may_come_back(void **state) {
   assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 1); /* way 0 is dead now */
   struct l1_event h = l1_event_of(0, false);
   b.scheme->on_hit(b.c, &h);
-  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 1); /* it is not: declared anew */
+  assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 1); /* it is not: declared again */
   s.usable = 13;
   assert_int_equal(b.scheme->find_victim(b.c, 0, &s, &e), 0);
   bench_end(&b);

@@ -296,7 +296,7 @@ static void a_failure_ends_what_was_submitted(void **state) {
     assert_true(session_done(r.s, SESSION_ALL));
     assert_int_equal(r.released, 3);
     LOGGED(&r, 1);
-    wait_for(&r, SESSION_ALL); /* it is told once */
+    wait_for(&r, SESSION_ALL); /* it is reported once */
     wait_for(&r, submit(&r, r.note, 4, (struct how){0}));
     LOGGED(&r, 1, 4);
     json_decref(close_rig(&r));

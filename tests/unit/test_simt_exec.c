@@ -1,5 +1,5 @@
 /* test_simt_exec.c - the functional machine as a whole: control flow, calls, barriers, atomics, warp operations,
- * spaces, textures, printf and malloc, and what is said when a program does wrong. */
+ * spaces, textures, printf and malloc, and messages about faults of a program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -261,7 +261,7 @@ static void textures(void **state) {
   done(&x);
 }
 
-/* ---- programs that do wrong ---- */
+/* ---- faults of programs ---- */
 
 static void expect_fault(const char *body, uint32_t threads, const char *const *says) {
   struct machine x;

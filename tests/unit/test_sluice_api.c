@@ -1,4 +1,4 @@
-/* test_sluice_api.c - the library as programs have it: sluice.h and libsluice.so.1, nothing else of ours. */
+/* test_sluice_api.c - the library as programs have it: sluice.h and libsluice.so.1, nothing else of Sluice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -159,7 +159,7 @@ static void launches(void **state) {
   }
 }
 
-/* Wrong calls are told, and the session goes on. */
+/* Wrong calls return an error, and the session remains usable. */
 static void mistakes(void **state) {
   (void)state;
   const char *const list[] = {"sms=2", "memory.size_mb=16", "watchdog=1000", NULL};
@@ -197,7 +197,7 @@ static void mistakes(void **state) {
   sluice_close(j.s);
 }
 
-/* What a kernel did wrong is told again for every further launch; memory and counters stay. */
+/* A kernel's fault is returned again by every further launch; memory and counters stay. */
 static void failures(void **state) {
   (void)state;
   const char *const list[] = {"sms=2", "watchdog=1000", NULL};
@@ -236,7 +236,7 @@ static void tables(void **state) {
   assert_null(sluice_table(SLUICE_SCHEMES, 100000, SLUICE_NAME));
   assert_null(sluice_table(3, 0, SLUICE_NAME));
   assert_null(sluice_table(SLUICE_KNOBS, 0, 3));
-  /* Every counter can be asked for, also those of schemes that are not there. */
+  /* Every counter has a value, also those of schemes that are not there. */
   const char *const list[] = {"sms=2", NULL};
   struct sluice_session *s = opened(list);
   const char *name;
@@ -342,7 +342,7 @@ static void cache_lines(void **state) {
   asks(c, SLUICE_WRITE_BACK, C, 128);
   answer(c, &r, 18);
   assert_int_equal(finished(c), 8);
-  assert_int_equal(touch(c, 19, D + 12, 4, true, 9), SLUICE_MISS); /* goes past, and its line is fetched */
+  assert_int_equal(touch(c, 19, D + 12, 4, true, 9), SLUICE_MISS); /* bypasses, and its line is fetched */
   struct sluice_request w = asks(c, SLUICE_WRITE, D + 12, 4);
   r = asks(c, SLUICE_FETCH, D, 128);
   answer(c, &w, 19);
@@ -352,7 +352,7 @@ static void cache_lines(void **state) {
   assert_int_equal(touch(c, 20, D, 4, false, 10), SLUICE_HIT);
   assert_int_equal(touch(c, 21, E, 4, false, 11), SLUICE_MISS);
   assert_int_equal(touch(c, 22, F, 4, false, 12), SLUICE_MISS);    /* in the place of D */
-  assert_int_equal(touch(c, 23, G, 4, false, 13), SLUICE_REFUSED); /* two MSHRs, two lines on their way */
+  assert_int_equal(touch(c, 23, G, 4, false, 13), SLUICE_REFUSED); /* two MSHRs, two pending lines */
   struct sluice_cache_counts n = {.size = sizeof n};
   assert_int_equal(sluice_cache_count(c, &n, NULL), SLUICE_OK);
   assert_int_equal(n.accesses, 14);
@@ -414,7 +414,7 @@ static void cache_sectors(void **state) {
   q = asks(c, SLUICE_FETCH, A, 32);
   assert_int_equal(q.sectors, 4);
   answer(c, &r, 3);
-  assert_int_equal(finished(c), 0); /* the line has more on its way */
+  assert_int_equal(finished(c), 0); /* more of the line is pending */
   answer(c, &q, 4);
   assert_int_equal(finished(c), 1);
   assert_int_equal(finished(c), 2);

@@ -1,5 +1,5 @@
 /* test_sluice_memory.c - every allocation of a call of the library fails once: the error comes back, nothing is used
- * after it, and nothing of ours stays behind (as the sanitizers see it).
+ * after it, and nothing of Sluice leaks (checked by the sanitizers).
  */
 #include <setjmp.h>
 #include <stdarg.h>

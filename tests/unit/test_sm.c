@@ -1,5 +1,5 @@
-/* test_sm.c - the pipeline of an SM on written programs. Cycles are compared between two programs, or two machines, that
- * differ in one thing, and the difference is worked out beside them; instructions are in their cache.
+/* test_sm.c - the pipeline of an SM on written programs. Cycles are compared between two programs, or two machines,
+ * that differ in one thing, with a hand-computed difference; instructions are in their cache.
  */
 #include <stdio.h>
 
@@ -50,7 +50,7 @@ static void pipes_take_their_interval(void **state) {
   assert_in_range(four - three, 76, 84);
 }
 
-/* A register is not written while an earlier write of it is on its way. */
+/* A register is not written while an earlier write of it is pending. */
 static void again(uint32_t n) {
   for (uint32_t k = 0; k < n; k++) written_int_add(&f, 1, 0);
 }

@@ -53,7 +53,7 @@ static void shut_ejection(struct gpu *g) {
   for (uint32_t i = 0; i < g->config.sms; i++) g->sm[i].eject.limit = 0;
 }
 
-/* Barriers that release nobody. */
+/* Barriers that release no warp. */
 static bool issue_unreleased(void *ctx, uint32_t slot, uint32_t w, struct issued *o) {
   bool ok = fake_issue(ctx, slot, w, o);
   o->released = 0;

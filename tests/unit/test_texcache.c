@@ -1,5 +1,5 @@
-/* test_texcache.c - the texture cache on written sequences: which line goes, what waits behind what, what is refused. Each
- * expected answer is worked out in the comment beside it.
+/* test_texcache.c - the texture cache on written sequences: which line goes, what waits behind what, what is refused.
+ * The comment beside each expected answer derives it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,8 +61,7 @@ static void the_least_recent_line_goes(void **state) {
   texcache_destroy(&t);
 }
 
-/* Line 0 misses, is asked for again and hits, since its tag is there before its data; both wait for the data, and so
- * does the hit of line 1, whose data came with an earlier miss. They leave in the order of arrival, one a step. */
+/* Line 0 misses, is requested again and hits, since its tag is there already. */
 static void a_hit_waits_behind_a_miss(void **state) {
   (void)state;
   struct texcache t = small();

@@ -55,7 +55,7 @@ __global__ void adjust_weights(const float *delta, int hid, const float *ly, flo
 }
 
 /* With the original's statements: the tree's bounds are computed, the products written back (the host uploads the
- * weights anew). */
+ * weights again). */
 __global__ void layer_forward_original(const float *input, float *weights, float *partial, int hid) {
   int by = blockIdx.y, tx = threadIdx.x, ty = threadIdx.y;
   int index = (hid + 1) * HEIGHT * by + (hid + 1) * ty + tx + 1 + (hid + 1);

@@ -24,7 +24,7 @@ struct wl {
   uint64_t seed;
   const char *input; /* --input FILE, or NULL */
   bool help;
-  std::vector<std::string> rest; /* NAME=VALUE options not yet asked for */
+  std::vector<std::string> rest; /* NAME=VALUE options that no code has read yet */
   std::string params;            /* for --help */
 };
 
@@ -97,7 +97,7 @@ static inline int wl_int(struct wl *w, const char *key, struct wl_sizes s, int l
   return v;
 }
 
-/* All parameters are read: help, or a complaint about options that nothing asked for. */
+/* All parameters are read: help, or an error for options that no code has read. */
 static inline void wl_ready(struct wl *w, bool takes_input = false) {
   if (w->help) {
     printf("%s [--size small|medium|large] [--seed N]%s [--PARAMETER VALUE]...\n%s", w->name,

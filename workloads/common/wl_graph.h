@@ -186,7 +186,7 @@ static inline void wl_print_degrees(const char *what, const struct wl_csr &g) {
   printf("\n");
 }
 
-/* The graph that --input or --graph (0: R-MAT, 1: road map, 2: uniform) asks for, with about 2^scale vertices. */
+/* The graph that --input or --graph (0: R-MAT, 1: road map, 2: uniform) selects, with about 2^scale vertices. */
 static inline struct wl_csr wl_graph_for(const struct wl *w, int kind, int scale, int degree, int max_weight,
                                          bool symmetric) {
   uint64_t seed = w->seed;

@@ -7,7 +7,7 @@
  *   sorting and taking the first of each group removes repeated visits. Second: URL as the key; groups are counted.
  * Loads: a thread scans its own line of text byte by byte (degree up to 32, each line of the cache reused over many
  *   iterations); the sort reads records of 16 bytes and compares strings at unrelated places.
- * Simplified: a hash is compared before the strings; the sort is a plain global-memory bitonic network.
+ * Simplified: a hash is compared before the strings; the sort is a bitonic network in global memory.
  */
 #include "../common/wl_mars.h"
 #include <map>

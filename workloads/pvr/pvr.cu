@@ -8,7 +8,7 @@
  * Loads: the parse scans each thread's own
  *   line of text (degree up to 32); the sort moves records of 16 bytes through a bitonic network over global memory,
  *   streaming once per stage.
- * Simplified: the sort is a plain global-memory bitonic network.
+ * Simplified: the sort is a bitonic network in global memory.
  */
 #include "../common/wl_mars.h"
 

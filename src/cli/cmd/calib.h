@@ -33,7 +33,7 @@ void calib_fill(const struct calib_table *t, struct calib_case *c, const struct 
 /* Value of a column by name; 0 if the table has none. */
 double calib_get(const struct calib_table *t, const double *row, const char *column);
 
-/* (ours - reference) / reference; against a reference of 0, ours / 1. */
+/* (measured - reference) / reference; for a reference of 0, measured / 1. */
 double calib_relative(double ours, double reference);
 double calib_cycle_error(const struct calib_table *t, const struct calib_case *c);
 

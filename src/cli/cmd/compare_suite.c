@@ -189,7 +189,7 @@ static void print_chosen(const struct suite *s, FILE *f) {
   table_free(t);
 }
 
-/* ---- the paper's figures beside ours ---- */
+/* ---- the paper's figures beside the simulated ones ---- */
 
 /* The reference column of a figure: a searched setting first, since the papers tune their references. */
 static size_t column_over(const struct suite *s, const struct published_figure *f) {

@@ -1,5 +1,5 @@
 /* paper_claims.c - the published numbers of a paper beside the runs of its figures: which column of which figure
- * measures a number, ours with its interval, and the verdict. See paper.h.
+ * measures a number, the result with its interval, and the verdict. See paper.h.
  */
 #include "cli/cmd/paper.h"
 

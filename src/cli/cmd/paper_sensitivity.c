@@ -195,7 +195,7 @@ static bool agrees(const json_t *q, double v) {
   return fabs(v - published) <= fabs(published) * json_number_value(json_object_get(q, "within")) / 100;
 }
 
-/* How far the value is from the published one: |ln(ours/published)|; 0 inside a limit. */
+/* How far the value is from the published one: |ln(simulated/published)|; 0 inside a limit. */
 static double distance(const json_t *q, double v) {
   double published = json_number_value(json_object_get(q, "published"));
   if (json_object_get(q, "limit")) return v <= published ? 0 : log((100 + v) / (100 + published));

@@ -1,7 +1,7 @@
 /* abi.h - the binary interface of the CUDA runtime as programs were compiled against it: types, layouts, constants.
  *
  * Written from the public documentation of the interface; only the interface itself is here. CUDART_MAJOR (9 to 13)
- * selects layouts and signatures that changed between major versions. Enumerations are plain ints: a program may pass
+ * selects layouts and signatures that changed between major versions. Enumerations are ints: a program may pass
  * any value, and an int cannot be undefined.
  */
 #ifndef CUDART_ABI_H

@@ -88,8 +88,8 @@ _Noreturn void cudart_die(struct cudart *c, const struct err *e);
 /* An unsupported runtime call. Ends the process unless SLUICE_ALLOW_REFUSED is set. */
 cudaError_t cudart_refuse(const char *call, const char *why);
 void cudart_close(struct cudart *c);
-/* The process is about to end without its exit functions, or to call exec. Finishes the session if possible, which it
- * is not within an interrupted call. Found by name from the preloaded library. */
+/* The process will end without its exit functions, or to call exec. Finishes the session if possible, which it is not
+ * within an interrupted call. Found by name from the preloaded library. */
 enum { CUDART_EXITS, CUDART_EXECS };
 void sluice_process_ends(int how);
 const char *cudart_program(void);

@@ -42,7 +42,7 @@ struct cuda_registered {
 cudaError_t cudart_alloc(struct cudart *c, uint64_t bytes, enum simt_mem_kind kind, const void *site, uint64_t *out);
 cudaError_t cudart_release(struct cudart *c, uint64_t base, bool host);
 cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k);
-/* Whether it could be carried out. */
+/* True if it could be done. */
 cudaError_t cudart_check_copy(struct cudart *c, const struct cuda_copy *k);
 cudaError_t cudart_check_set(struct cudart *c, const struct cuda_set *s);
 cudaError_t cudart_copy_linear(struct cudart *c, uint64_t dst, uint64_t src, size_t bytes, int kind);

@@ -62,14 +62,14 @@ cudaError_t external_memory_mipmap(struct cudart *c, struct cuda_mipmap **out, s
 cudaError_t external_semaphore_import(struct cudart *c, struct cuda_semaphore **out,
                                       const struct external_semaphore_desc *d);
 cudaError_t external_semaphore_destroy(struct cudart *c, struct cuda_semaphore *s);
-/* The parameters of each semaphore: `stride` bytes apart; each begins with a value and has flags at `flags_at`, or none
- * that can be told (EXTERNAL_NO_FLAGS). */
+/* The parameters of each semaphore: `stride` bytes apart; each begins with a value and has flags at `flags_at`, or
+ * none that is known (EXTERNAL_NO_FLAGS). */
 struct external_params {
   const void *at;
   size_t stride, flags_at;
 };
-/* Append to a stream. A signal returns once all that it follows has been carried out: others may wait for it without
- * asking us. */
+/* Append to a stream. A signal returns when all earlier work is done, since others may wait for it outside this
+ * library. */
 cudaError_t external_semaphores_submit(struct cudart *c, bool signal, struct cuda_semaphore *const *s,
                                        struct external_params params, unsigned count, cudaStream_t stream);
 /* Execution, by the queue. */

@@ -1,4 +1,4 @@
-/* static_hook.c - lets a program with NVIDIA's CUDA runtime inside (nvcc's default, -cudart static) use ours.
+/* static_hook.c - lets a program with a static CUDA runtime (nvcc's default, -cudart static) use Sluice's.
  *
  * `sluice run` preloads this library. Before the program starts, it finds objects that define the runtime's functions
  * and have a symbol table, loads Sluice's runtime of the same major version, and overwrites the start of each function

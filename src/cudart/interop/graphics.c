@@ -223,7 +223,7 @@ void graphics_forget(struct cudart *c) {
   ptrmap_free(&c->gl_buffers);
 }
 
-/* ---- what mapped resources are seen through ---- */
+/* ---- access to mapped resources ---- */
 
 static cudaError_t seen_as(struct cudart *c, const struct cuda_graphics *r, bool buffer) {
   if (!known(c, r)) return cudaErrorInvalidResourceHandle;

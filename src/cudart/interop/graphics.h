@@ -35,7 +35,7 @@ cudaError_t graphics_pointer(struct cudart *c, struct cuda_graphics *r, uint64_t
 cudaError_t graphics_array(struct cudart *c, struct cuda_graphics *r, unsigned layer, unsigned level,
                            struct cuda_array **out);
 cudaError_t graphics_mipmap(struct cudart *c, struct cuda_graphics *r, struct cuda_mipmap **out);
-/* Devices of the current OpenGL context: ours. */
+/* Devices of the current OpenGL context: the simulated one. */
 cudaError_t graphics_devices(struct cudart *c, unsigned *count, int *devices, unsigned room, int list);
 /* ---- the interface until CUDA 3, by name of the buffer ---- */
 cudaError_t graphics_old_register(struct cudart *c, uint32_t name);

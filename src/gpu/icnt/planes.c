@@ -69,7 +69,7 @@ struct icnt_planes {
   uint8_t *req_dir;                  /* mesh: directions that request an output */
   uint32_t *granted;                 /* pairs output, input */
   /* Sets of ports. */
-  uint64_t *active, *asking;            /* inputs whose front packet holds, or asks for, its output */
+  uint64_t *active, *asking;            /* inputs whose front packet holds, or requests, its output */
   uint64_t *held, *wanted;              /* outputs with a holder, with a request */
   uint64_t *has_flit, *holder_has_flit; /* inputs with a flit; outputs whose holder has one (mirror) */
   uint64_t *credit, *output_credit;     /* outputs with a credit; inputs whose output has one (mirror) */

@@ -38,7 +38,7 @@ struct input {
   uint32_t first;                      /* of the last granted packet: number of its first flit at its output */
   uint16_t len, to;
   uint16_t next; /* in a list of struct icnt_xbar */
-  uint16_t want; /* flits of the packet that somebody waits to push, while it is not known when there is room; 0 */
+  uint16_t want; /* flits of the packet whose push is awaited, while the time of room is unknown; 0 */
   bool slow;     /* the last granted one is */
 };
 
@@ -76,8 +76,8 @@ struct icnt_xbar {
   uint64_t *ready;  /* outputs with a whole packet, the set in struct icnt */
   uint64_t *sent;   /* inputs that have got room, the set in struct icnt; NULL on the way down */
   uint64_t *unsent; /* inputs with flits in the injection buffer, and some without */
-  /* By step modulo `slots`: is anything due; sets of outputs and inputs; lists of inputs whose packet comes to ask and
-   * of outputs that become free while somebody asks, as number + 1. */
+  /* By step modulo `slots`: is anything due; sets of outputs and inputs; lists of inputs whose packet will request and
+   * of outputs that become free with a request pending, as number + 1. */
   uint64_t *due;
   uint64_t *whole, *roomy;
   uint16_t *ask, *free;

@@ -42,7 +42,7 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
   l->spare = mem_zeroed(l->mshrs, sizeof *l->spare);
   for (uint32_t i = 0; i < l->mshrs; i++) l->spare[i] = (uint16_t)(l->mshrs - 1 - i);
   /* Lines allocated on fill may evict dirty ones while the queue is full: at most one per outstanding miss, since a
-   * full queue admits no other. Replies waiting for room could block it for good. A load in an organisation with
+   * full queue admits no other. Replies waiting for room could block it permanently. A load in an organisation with
    * chunks evicts up to as many lines as a set has chunks. */
   reqq_init(&l->missq, l->missq_limit + 2 + l->mshrs + ORG_LINES);
   l->lat_size = c->l1d_latency + 1;

@@ -39,7 +39,7 @@ struct check_run {
 /* Count a finding; NULL unless it is new and must be reported. */
 struct finding *check_note(struct exec *x, const struct xop *o, const struct xop *other, enum check_kind kind);
 void check_describe(struct exec *x, const struct xop *o, int lane, struct finding *f, const char *what);
-/* Both, where what is told is at hand. */
+/* Both, where the text is at hand. */
 void check_report(struct exec *x, const struct xop *o, const struct xop *other, int lane, enum check_kind kind,
                   const char *what);
 

@@ -4,12 +4,13 @@
  * Eight bytes of shadow for four of memory: two marks, the last write and the last read, or two reads where nothing in
  * the launch wrote. A mark names a context (which warp, which instruction, since which barrier) in a table, the lane,
  * and which of the four bytes were touched. An access races with an earlier one of the same launch if both touch a
- * byte, one is a write, they are not both volatile or atomic, and nothing orders them: the program order of a warp, the
- * barriers of a CTA (race.c), or a fence and a volatile or atomic write after the earlier access that a volatile or
- * atomic read came after. Which location that was is not looked at, and who of the CTA did it neither: a race may be
- * missed for that, and none is reported that is ordered. Launches are ordered, also where they overlap.
+ * byte, one is a write, they are not both volatile or atomic, and nothing orders them: the program order of a warp,
+ * the barriers of a CTA (race.c), or a fence and a volatile or atomic write after the earlier access that a volatile
+ * or atomic read came after. Which location that was is not looked at, and who of the CTA did it neither: a race may
+ * be missed for that, and none is reported that is ordered. Launches are ordered, also where they overlap.
  *
- * The table is bounded. When it is full, all marks are dropped and it begins anew: races across that point are missed.
+ * The table is bounded. When it is full, all marks are dropped and it starts empty: races across that point are
+ * missed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -239,7 +240,7 @@ enum race_verdict race_touch(struct exec *x, const struct xop *o, int lane, uint
     if (v != ORDERED && !told) report(x, o, lane, addr, kind, m, old >> 4 & (LANES - 1), v), told = true;
   }
   if (how & KIND_WRITES) {
-    if (first != SAME_VALUE) cell[0] = mark; /* else whoever changed it stays */
+    if (first != SAME_VALUE) cell[0] = mark; /* otherwise the mark of the writer stays */
   } else if (live(d, x->run->check->grid, cell[0]) && race_mark_id(cell[0]) != race_mark_id(mark)) {
     cell[1] = mark;
   } else {

@@ -52,7 +52,7 @@ struct simt {
   struct texture_table *tex;
   struct mem_block *freed; /* recent releases, for messages */
   uint32_t nfreed;
-  struct check *check; /* NULL unless a check was asked for */
+  struct check *check; /* NULL unless a check is on */
 };
 
 struct range {                /* cached allocation of one static instruction */

@@ -22,8 +22,8 @@ struct feed *slt_begin(struct slt_writer *w, struct feed *inner, uint32_t slots,
 /* End of the launch. `whole` false: it faulted and is omitted from the file. */
 bool slt_end(struct slt_writer *w, bool whole, struct err *e);
 /* Possible overlap (order.h): a launch is submitted, after the steps `deps`; returns its step. The host waits for
- * steps, for everything if there are none. The launch that slt_end is about to end is that of `step`. The order is
- * written if there is more than one stream in it. */
+ * steps, for everything if there are none. The next slt_end ends the launch of `step`. The order is written if there
+ * is more than one stream in it. */
 uint32_t slt_note_submit(struct slt_writer *w, uint32_t stream, int priority, const uint32_t *deps, uint32_t n);
 void slt_note_wait(struct slt_writer *w, const uint32_t *deps, uint32_t n);
 void slt_note_ran(struct slt_writer *w, uint32_t step);
