@@ -6,6 +6,7 @@ Looks at
   - relative links of Markdown pages, with their #anchors
   - paths of sources, tests and tools that a page names in backquotes (* matches; NAME and X stand for any name); docs/notes and
     the tutorials, which make files, are left out
+  - the index of each folder of docs/, which must name every page of the folder
 
 Prints "FILE:LINE: what is missing", then "ok citations" or "not ok citations"; exits 1 when something is missing.
 """
@@ -73,9 +74,23 @@ def named(name, text, tracked):
             yield m.start(), path
 
 
+def unlisted(tracked):
+    """Each page that the index of its folder of docs/ does not link."""
+    for name in map(pathlib.Path, tracked):
+        index = name.parent / "README.md"
+        if name.parts[:1] != ("docs",) or name.suffix != ".md" or name == index:
+            continue
+        links = LINK.findall((ROOT / index).read_text()) if str(index) in tracked else []
+        if name.name not in (link.partition("#")[0] for link, _ in links):
+            yield f"{index}: no link to {name.name}"
+
+
 def main():
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     bad = 0
+    for line in unlisted(tracked):
+        print(line)
+        bad += 1
     for name in filter(None, tracked):
         path = ROOT / name
         try:

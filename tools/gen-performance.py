@@ -60,7 +60,7 @@ def groups(data):
     base = next((float(r["host_insts"]) for r in g if r["ctas"] == "none" and r["host_insts"]), 0)
     out = [[f"`{r['ctas']}`" if r["ctas"] != "none" else "none", f"{int(r['host_insts']):,}", f"{float(r['host_insts']) / base:.3f}"]
            for r in g if base and r["host_insts"]]
-    return table(["asked for", "host instructions of `histogram_256`", "against none"], out)
+    return table(["option", "host instructions of `histogram_256`", "against none"], out)
 
 
 def pairs(data, name):

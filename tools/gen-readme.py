@@ -4,6 +4,7 @@
   tools/gen-readme.py [--build DIR] [run|compare|accuracy|speed ...]     all four without a name
 """
 import argparse
+import csv
 import pathlib
 import re
 import subprocess
@@ -32,12 +33,17 @@ def accuracy(build):
     return "\n".join(rows)
 
 
-def speed(build):
-    out = sh(["bench/run", "--build", str(build), "--cases", SPEED_CASES])
-    rows = ["| case | warp instructions | CPU s | million/s | times the reference's speed | functional mode, million/s |", "|---|---:|---:|---:|---:|---:|"]
-    lines = [line.split() for line in out.splitlines()[1:]]
-    functional = {f[1]: f[4] for f in lines if f[0] == "functional"}
-    rows += [f"| {f[1]} | {f[2]} | {f[3]} | {f[4]} | {f[6]} | {functional[f[1]]} |" for f in lines if f[0] == "timing"]
+def speed():
+    """From the last rows of bench/history.csv, with their dates and commits."""
+    with open(HERE / "tests/calibration/reference-speed.csv", newline="") as f:
+        reference = {r["case"]: float(r["cpu_s"]) for r in csv.DictReader(f)}
+    with open(HERE / "bench/history.csv", newline="") as f:
+        last = {(r["mode"], r["case"]): r for r in csv.DictReader(f)}
+    rows = ["| case | warp instructions | times the reference's speed | functional mode | measured |", "|---|---:|---:|---:|---|"]
+    for case in SPEED_CASES.split(","):
+        timing, functional = last["timing", case], last["functional", case]
+        ratio = [reference[case] / max(float(r["cpu_s"]), 1e-3) for r in (timing, functional)]
+        rows.append(f"| {case} | {int(timing['warp_insts']):,} | {ratio[0]:.0f} | {ratio[1]:.0f} | {timing['date']}, {timing['commit']} |")
     return "\n".join(rows)
 
 
@@ -51,7 +57,7 @@ def main():
         "run": lambda: transcript(build, ["run", "--", "bfs", "--size", "small"]),
         "compare": lambda: transcript(build, ["compare", "--scheme", "baseline,bucl,swl=2,swl=2+bucl", "--", "kmeans", "--size", "small"]),
         "accuracy": lambda: accuracy(build),
-        "speed": lambda: speed(build),
+        "speed": speed,
     }
     path = HERE / "README.md"
     for name in o.sections or make:

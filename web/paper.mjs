@@ -1,6 +1,6 @@
 // Draw a paper's figures from the records of its runs: node paper.mjs DATA.json DIR DATA.json comes from `sluice
 // paper`: the figure files as JSON, the published rows with the simulated values, and the runs with the files of their
-// records. Writes DIR/FIGURE.svg, .pdf, .png and .csv, and DIR/figures.json for the report and docs/notes/figures.md.
+// records. Writes DIR/FIGURE.svg, .pdf, .png and .csv, and DIR/figures.json for the report.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

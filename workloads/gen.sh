@@ -41,7 +41,7 @@ function json() {
 function md() {
   classes[name] = groups
   row[++count] = "| [" name "](#" name ") | " about " | " pretty(suites) " | " pretty(groups) " |"
-  text[count] = "## " name "\n" about ".\n\n- **Stands for:** " field["Program"] "\n- **In the papers:** " (suites == "" ? "not named" : pretty(suites)) "\n- **Classes:** " (groups == "" ? "none given" : pretty(groups)) "\n- **Algorithm:** " field["Algorithm"] "\n- **Loads:** " field["Loads"] "\n- **Simplified:** " field["Simplified"] "\n"
+  text[count] = "## " name "\n" about " (" field["Program"] ").\n\n- **Algorithm:** " field["Algorithm"] "\n- **Loads:** " field["Loads"] "\n" (field["Simplified"] ~ /^nothing\.$/ ? "" : "- **Simplified:** " field["Simplified"] "\n")
 }
 # The table of measured.tsv against the classes of the header comments; a note of notes.tsv says what differs.
 function measured(line, c, n, i, paper, class, mine, given, fits, note, key) {

@@ -1,4 +1,4 @@
-# libsluice.so.1: the simulator behind sluice.h (docs/how-to/building.md). It contains every object of the simulator and
+# libsluice.so.1: the simulator behind sluice.h (docs/how-to/embed.md). It contains every object of the simulator and
 # exports the functions of libsluice.map only, so it can be loaded beside libsluice-core.so of the CUDA runtime.
 # Allocations go through memory.c.
 API_SRC := $(wildcard src/api/*.c)
