@@ -3,6 +3,7 @@
 import { $, csv, el, save, sortable } from "./dom.js";
 import { data, format, keys, runs, schemes, value, workloads } from "./data.js";
 import { redrawAll } from "./figure.js";
+import { claims } from "./claims.js";
 import { compare, loads, slots, summary } from "./compare.js";
 import { paperFigures } from "./paperfigures.js";
 import { profiles } from "./profile.js";
@@ -128,7 +129,17 @@ if (data.left_out)
   $("left-out").textContent =
     "To keep this file below 5 MB, pictures over time or source lines of some of its last runs are left out; " +
     "a report of fewer runs has them.";
-if (runs.length) {
+function drop(id) {
+  document.querySelector(`nav a[href="#${id}"]`)?.remove();
+  $(id).remove();
+}
+if (claims()) drop("summary");
+else drop("claims");
+if (!paperFigures()) drop("figures");
+if (!runs.length) {
+  ["summary", "compare", "where", "degrees", "time", "code", "all"].filter($).forEach(drop);
+  $("command").textContent = data.command;
+} else {
   const r = runs[0],
     launches = runs.reduce((n, x) => n + x.launches.length + (x.launches_left_out ?? 0), 0);
   $("subtitle").textContent = [
@@ -141,19 +152,14 @@ if (runs.length) {
     .filter(Boolean)
     .join(" · ");
   state = compare(() => drawCounters());
-  summary();
+  if ($("summary")) summary();
   slots();
   for (const [id, shown] of [
-    ["figures-box", paperFigures()],
     ["loads", loads()],
     ["profile", profiles()],
     ["lines-box", sources()],
-  ]) {
-    if (shown) continue;
-    const section = $(id).closest("section");
-    document.querySelector(`nav a[href="#${section.id}"]`)?.remove();
-    section.remove();
-  }
+  ])
+    if (!shown) drop($(id).closest("section").id);
   $("filter").addEventListener("input", drawCounters);
   $("changed").addEventListener("change", drawCounters);
   $("csv").addEventListener("click", saveCounters);

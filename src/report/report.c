@@ -61,6 +61,8 @@ static json_t *all_data(const struct report_input *in) {
   json_object_set_new(all, "command", json_string(in->command));
   json_object_set_new(all, "docs", counter_docs());
   if (in->figures) json_object_set(all, "figures", in->figures);
+  if (in->claims) json_object_set(all, "claims", in->claims);
+  if (in->origin) json_object_set_new(all, "origin", json_string(in->origin));
   json_object_set_new(all, "sources", reduce_sources(runs, SOURCE_BYTES));
   json_object_set_new(all, "runs", runs);
   return all;

@@ -15,7 +15,9 @@ struct report_input {
   const char *command;  /* how to reproduce it */
   void *const *records; /* json_t documents as in results/record.h, not owned */
   size_t count;
-  void *figures; /* json_t list of {id, where, title, note, svg}, or NULL: placed first */
+  void *figures;      /* json_t list of {id, where, title, note, svg}, or NULL: placed first */
+  void *claims;       /* json_t list of published numbers with ours, or NULL: placed before everything */
+  const char *origin; /* where its results come from, in a sentence; may be NULL */
 };
 
 bool report_write(const char *path, const struct report_input *in, struct err *e);

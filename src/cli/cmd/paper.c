@@ -251,8 +251,8 @@ static bool draw(struct paper *p, struct err *e) {
     json_object_del(copy, "values");
     json_array_append_new(runs, copy);
   }
-  json_t *doc = json_pack("{s:s, s:s, s:O, s:O, s:o}", "paper", p->name, "size", p->size, "figures", p->figures,
-                          "claims", p->claims, "runs", runs);
+  json_t *doc = json_pack("{s:s, s:s, s:s, s:O, s:O, s:o}", "paper", p->name, "size", p->size, "origin",
+                          p->origin ? p->origin : "", "figures", p->figures, "claims", p->claims, "runs", runs);
   const char *file = arena_printf(&p->arena, "%s/data.json", p->out);
   char *text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
   json_decref(doc);
@@ -283,7 +283,9 @@ static bool report(struct paper *p, const char *typed, struct err *e) {
                              .command = typed,
                              .records = record,
                              .count = n,
-                             .figures = drawn},
+                             .figures = drawn,
+                             .claims = p->claims,
+                             .origin = p->origin},
       e);
   json_decref(keep);
   json_decref(drawn);
@@ -416,6 +418,7 @@ static int run_papers(const struct paper_options *o, const char *name, const cha
     json_decref(p.figures);
     json_decref(p.runs);
     json_decref(p.claims);
+    json_decref(p.reasons);
     stored_free(p.stored);
     arena_free(&p.arena);
   }

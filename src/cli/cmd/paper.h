@@ -34,6 +34,7 @@ struct paper {
   json_t *figures; /* as loaded, ordered by name; with --sensitivity one for each reading and quantity */
   json_t *runs; /* {workload, alias, group, suite, scheme, gpu, set, size, hash, file, record, characterise} by hash */
   json_t *claims; /* of every published number: {where, metric, scheme, group, published, unit, ours, low, high, ...} */
+  json_t *reasons;       /* why numbers are not reproduced, as in reasons/NAME.yaml */
   struct stored *stored; /* the file of stored results that the records come from; NULL: from simulations */
   const char *origin;    /* what it is said of these */
   uint64_t simulator;
@@ -69,6 +70,12 @@ bool paper_claims(struct paper *p, struct err *e);
 /* The table for programs: titles, then the rows of a paper, whose verdicts it adds to `count`. */
 void paper_claims_titles(FILE *f, bool all);
 void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]);
+
+/* ---- paper_reasons.c ---- */
+/* Entries are checked against the published numbers. Without a file there are none. */
+bool paper_reasons_load(struct paper *p, const struct published *all, struct err *e);
+/* What the first entry that fits the number says; NULL without one. */
+const char *paper_reason(const struct paper *p, const struct published_figure *f);
 
 /* ---- paper_sensitivity.c ---- */
 /* The readings of the machine and the quantities of the paper's baseline, as p->figures. */

@@ -335,6 +335,9 @@ static json_t *claim_json(struct paper *p, const struct published_figure *f) {
   if (c.interval && isfinite(c.low)) json_object_set_new(row, "low", json_real(c.low));
   if (c.interval && isfinite(c.high)) json_object_set_new(row, "high", json_real(c.high));
   if (c.programs < c.of) why = arena_printf(&p->arena, "%s; %zu of %zu programs", why, c.programs, c.of);
+  bool open = measured && v != VERDICT_REPRODUCED && (!is_small(p, c.figure) || published_at_any_size(f));
+  const char *reason = open ? paper_reason(p, f) : NULL;
+  if (reason) why = arena_printf(&p->arena, "%s: %s", why, reason);
   json_object_set_new(row, "verdict", json_string(verdict_names[v]));
   json_object_set_new(row, "reason", json_string(why));
   if (c.figure) json_object_set_new(row, "figure", json_string(paper_text(c.figure, "figure")));
@@ -376,6 +379,7 @@ static void add_rows(struct paper *p, const struct published *all) {
 bool paper_claims(struct paper *p, struct err *e) {
   struct published *all = choose_all(p, e) ? published_open(NULL, e) : NULL;
   if (!all) return false;
+  if (!paper_reasons_load(p, all, e)) return published_close(all), false;
   p->claims = json_array();
   for (size_t i = 0; i < published_count(all); i++)
     if (published_of_suite(published_at(all, i), p->name))

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Write docs/papers/NAME.md, a page for each paper, from the folders of `sluice paper all --stored -o DIR`.
+
+    build/sluice paper all --stored -o DIR && tools/papers-doc.py DIR
+
+The page has the claims table, the figures, the machine and the programs. Nothing in it is written by hand but the reasons
+in reasons/NAME.yaml and figures/*.yaml.
+"""
+import collections
+import json
+import pathlib
+import shutil
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAPERS = {  # name: title, machine, headline figure
+    "bucl": ("BUCL", "bucl", "bucl-7"),
+    "tsc": ("Tag-Split Cache", "tsc", "tsc-10b"),
+    "medic": ("MeDiC", "medic", "medic-11"),
+    "decoupled-l1d": ("Decoupled L1D", "decoupled-l1d", "decoupled-8"),
+    "sharing": ("Sharing-aware management", "sharing-aware", "sharing-14"),
+}
+ORDER = ["contradicted", "direction", "reproduced", "not-comparable"]
+
+
+def number(v):
+    return "" if v is None else f"{v:.0f}" if abs(v) >= 1000 else f"{v:.3g}"
+
+
+def interval(c):
+    if "low" not in c and "high" not in c:
+        return ""
+    return f" ({number(c.get('low'))} to {number(c.get('high'))})"
+
+
+def cell(text):
+    return str(text).replace("|", "/").replace("\n", " ")
+
+
+def claims(data):
+    rows = sorted(data["claims"], key=lambda c: ORDER.index(c["verdict"]))
+    count = collections.Counter(c["verdict"] for c in rows)
+    yield f"Of {len(rows)} published numbers " + ", ".join(f"{count[v]} {v}" for v in ORDER) + ".\n"
+    yield "| where | what | published | originals | ours (95 %) | verdict | why |"
+    yield "|---|---|---:|---:|---:|---|---|"
+    for c in rows:
+        what = f"{c['metric']}, {c['scheme']}, {c['group']} [{c['unit']}]"
+        ours = number(c["ours"]) + interval(c) if "ours" in c else ""
+        yield (f"| {c['where']} | {cell(what)} | {number(c['published'])} | {number(c.get('originals'))} | {ours} "
+               f"| {c['verdict']} | {cell(c['reason'])} |")
+
+
+def figures(data, drawn):
+    sizes = {f["figure"]: f.get("size", data["size"]) for f in data["figures"]}
+    yield "| figure | in the paper | what | inputs | drawn | notes |"
+    yield "|---|---|---|---|---|---|"
+    for f in drawn:
+        state = {"whole": "yes", "partial": f"in part: {f['missing'][0] if f['missing'] else ''}", "absent": "no"}[f["state"]]
+        inputs = "" if f["state"] == "absent" else sizes[f["figure"]]
+        yield f"| `{f['figure']}` | {f['where']} | {cell(f['title'])} | {inputs} | {cell(state)} | {cell(f['reason'])} |"
+
+
+def programs(data):
+    seen = {}
+    for r in data["runs"]:
+        seen.setdefault((r["group"], r["alias"]), r["workload"])
+    yield "| in the paper | group | workload |"
+    yield "|---|---|---|"
+    for (group, alias), workload in sorted(seen.items()):
+        yield f"| {alias} | {group} | `{workload}` |"
+
+
+def page(name, folder):
+    title, machine, headline = PAPERS[name]
+    data = json.loads((folder / "data.json").read_text())
+    drawn = json.loads((folder / "figures.json").read_text())
+    state = {f["figure"]: f["state"] for f in drawn}
+    out = [f"# {title}: published and ours\n"]
+    out.append(f"`sluice paper {name} --stored` prints these results in seconds and draws every figure. The rule of the verdicts is in "
+               "[the guide](../how-to/papers.md), `tools/papers-doc.py` writes this page.\n")
+    out.append(f"- Results: {data['origin']}.")
+    out.append(f"- Machine: [`configs/{machine}.yaml`](../../configs/{machine}.yaml), each value with its section or table.")
+    out.append(f"- Readings of what the paper leaves open: [`readings/{name}.yaml`](../../readings/{name}.yaml), chosen by the baseline alone.\n")
+    if state.get(headline) in ("whole", "partial"):
+        shutil.copy(folder / f"{headline}.svg", ROOT / "docs" / "papers" / f"{headline}.svg")
+        out.append(f"![{headline}]({headline}.svg)\n")
+    for head, part in (("Claims", claims(data)), ("Figures", figures(data, drawn)), ("Programs", programs(data))):
+        out.append(f"## {head}\n")
+        out.append("\n".join(part) + "\n")
+    return "\n".join(out)
+
+
+def main():
+    base = pathlib.Path(sys.argv[1])
+    (ROOT / "docs" / "papers").mkdir(exist_ok=True)
+    for name in PAPERS:
+        if (base / name / "figures.json").exists():
+            (ROOT / "docs" / "papers" / f"{name}.md").write_text(page(name, base / name))
+
+
+main()
