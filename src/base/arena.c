@@ -48,7 +48,6 @@ void *arena_alloc(struct arena *a, size_t size) {
     at = 0;
   }
   b->used = at + size;
-  a->used_bytes += size;
   return memset(b->data + at, 0, size);
 }
 

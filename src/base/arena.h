@@ -6,7 +6,6 @@
 
 struct arena {
   struct arena_block *head;
-  size_t used_bytes; /* bytes handed out, for memory accounting */
 };
 
 /* Never returns NULL: without memory the process ends with a message. Aligned to 64 bytes when size >= 64, else 16. */

@@ -149,9 +149,6 @@ void gpu_free(struct gpu *g) {
 uint32_t gpu_cta_slots(const struct gpu *g) {
   return g->config.sms * g->cta_slots_per_sm;
 }
-const struct gpu_config *gpu_config_of(const struct gpu *g) {
-  return &g->config;
-}
 struct slots *gpu_slots(struct gpu *g) {
   return &g->slots;
 }
@@ -535,14 +532,6 @@ bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e) {
   return !whole || gpu_check_laws(out, e);
 }
 
-bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct err *e) {
-  struct gpu_ended ended;
-  uint32_t launch;
-  if (!gpu_start(g, f, &(struct gpu_start){0}, &launch, e)) return false;
-  bool ok = gpu_run(g, UINT64_MAX, &ended, e) == GPU_ENDED;
-  return gpu_close(g, out, e) && ok;
-}
-
 /* ---- services for schemes ---- */
 
 uint32_t gpu_grid_ctas(const struct gpu *g) {
@@ -557,12 +546,6 @@ uint32_t gpu_sm_cta_limit(const struct gpu *g) {
 
 double gpu_subpart_fill_cycles(const struct gpu *g, uint32_t subpart) {
   return partition_input_fill(g->parts, subpart) * g->config.core_mhz / g->config.l2_mhz;
-}
-bool gpu_sm_can_send(const struct gpu *g, uint32_t sm) {
-  return icnt_can_push(g->icnt, sm, REQ_HEADER_BYTES);
-}
-uint32_t gpu_sm_count(const struct gpu *g) {
-  return g->config.sms;
 }
 uint64_t gpu_sm_warps(const struct gpu *g, uint32_t sm) {
   return g->sm[sm].live & ~g->sm[sm].done;

@@ -26,19 +26,16 @@ bool gpu_finish(struct gpu *g, struct err *e);
 void gpu_free(struct gpu *g);
 /* CTA slots of the whole machine, for simt_begin. */
 uint32_t gpu_cta_slots(const struct gpu *g);
-/* Run one launch to its end and write its counters to *out. False: e->code is ERR_PROGRAM (a fault of the program,
- * described by the feed), ERR_STUCK (no progress), or ERR_INPUT (the launch does not fit the machine). */
-bool gpu_run_kernel(struct gpu *g, struct feed *f, struct gpu_stats *out, struct err *e);
 
 /* ---- launches that run at the same time ---- gpu_start adds a launch to the running ones; gpu_run advances time
  * until one has ended. When the last has ended with nothing in flight, gpu_close returns the counters of all launches
- * since the machine was idle. gpu_run_kernel is all three for one launch. */
+ * since the machine was idle. */
 /* True if one more launch can start now. */
 bool gpu_can_start(const struct gpu *g);
 /* The feed must live until the launch has ended. False with `e` (ERR_INPUT): it does not fit an SM. */
 bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how, uint32_t *launch, struct err *e);
-/* GPU_ENDED: *ended names the launch; GPU_TIME: core cycle `until` is reached; GPU_FAILED: see gpu_run_kernel; the
- * launches on the machine are lost. */
+/* GPU_ENDED: *ended names the launch; GPU_TIME: core cycle `until` is reached; GPU_FAILED: e->code is ERR_PROGRAM (a
+ * fault of the program, described by the feed) or ERR_STUCK (no progress); the launches on the machine are lost. */
 enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e);
 /* Number of running launches. */
 uint32_t gpu_running(const struct gpu *g);
@@ -46,7 +43,6 @@ uint32_t gpu_running(const struct gpu *g);
 bool gpu_overlapped(const struct gpu *g);
 /* After the last launch has ended or one has failed: counters of all. False: a conservation law is violated. */
 bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e);
-const struct gpu_config *gpu_config_of(const struct gpu *g);
 struct slots *gpu_slots(struct gpu *g);
 /* Select observations of later launches; call it before the first. */
 void gpu_watch(struct gpu *g, const struct gpu_watch *w);

@@ -55,17 +55,6 @@ static uint32_t names_first(const struct names *n, const char *name) {
   return n->key[at] ? n->first[at] : NO_MORE;
 }
 
-struct ptx_func *ptx_find_func(struct ptx_module *m, const char *name) {
-  struct ptx_func *best = NULL;
-  for (uint32_t i = 0; i < m->nfuncs; i++) {
-    struct ptx_func *f = m->funcs[i];
-    if (strcmp(f->name, name)) continue;
-    if (f->has_body && (!best || !best->has_body || (best->weak && !f->weak))) best = f;
-    if (!best) best = f;
-  }
-  return best;
-}
-
 static struct ptx_var *find_var(struct ptx_module *m, const struct names *n, const char *name) {
   struct ptx_var *best = NULL;
   for (uint32_t i = names_first(n, name); i != NO_MORE; i = n->next[i]) {

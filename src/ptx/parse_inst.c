@@ -464,7 +464,6 @@ static void parse_call(struct parser *p, struct ptx_inst *i) {
   }
   if (i->ops[1].kind == OK_LABEL)
     parse_fail(p, i->ops[1].line, i->ops[1].col, ERR_INPUT, "the function to call is not declared");
-  if (i->ops[1].kind == OK_REG && p->func) p->func->indirect_calls = true;
 }
 
 /* Instructions of PTX that are not in the table. */

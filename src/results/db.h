@@ -115,7 +115,5 @@ struct db_saved {
 /* `show` (may be NULL): progress, in rows of `runs`. A pending SIGINT or SIGTERM ends it without a file. */
 bool db_recover(const char *from, const char *to, struct db_saved *saved,
                 void (*show)(void *ctx, double done, double total), void *ctx, struct err *e);
-/* sqlite3 *, for other uses. */
-void *db_handle(struct db *db);
 
 #endif

@@ -130,13 +130,13 @@ bool simt_find_symbol(struct simt_module *m, const char *name, uint64_t *addr, u
 struct simt_kernel_info {
   const char *name;
   uint32_t params;
-  const uint32_t *param_offset, *param_bytes, *param_align; /* per parameter, in the parameter block */
+  const uint32_t *param_offset, *param_bytes; /* per parameter, in the parameter block */
   uint32_t param_block_bytes;
   uint32_t regs, static_shared, local_bytes, const_bytes, max_threads; /* max_threads from .maxntid, else 1024 */
-  uint32_t resident;               /* threads per SM that .maxntid and .minnctapersm promise, 0 if absent */
-  uint32_t cluster[3];             /* CTAs of a cluster, from .reqnctapercluster; 0 if absent */
-  bool in_clusters;                /* must be launched in clusters */
-  uint32_t ptx_version, target_sm; /* 78, 35 */
+  uint32_t resident;   /* threads per SM that .maxntid and .minnctapersm promise, 0 if absent */
+  uint32_t cluster[3]; /* CTAs of a cluster, from .reqnctapercluster; 0 if absent */
+  bool in_clusters;    /* must be launched in clusters */
+  uint32_t target_sm;  /* 35 */
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *k);
 /* Maximum registers per thread that a compiler gives a kernel with CTAs of `threads` on SMs with sm_regs registers: it

@@ -21,6 +21,7 @@
 #include "gpu/gpu.h"
 #include "gpu/slots/slots.h"
 #include "scheme_claims.h"
+#include "units.h"
 
 enum { RIG_MAX = 4096 };
 

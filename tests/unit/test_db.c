@@ -316,7 +316,7 @@ static void locked(void **state) {
   struct err e = {0};
   struct db *db = db_open(file("a.db"), DB_WRITE, &e);
   assert_non_null(db);
-  sqlite3_busy_timeout(db_handle(db), 50);
+  sqlite3_busy_timeout(db->sql, 50);
   sqlite3 *other;
   assert_int_equal(sqlite3_open(file("a.db"), &other), SQLITE_OK);
   assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);

@@ -2,6 +2,7 @@
  * hand-computed answers.
  */
 #include "written_feed.h"
+#include "units.h"
 
 static struct written f;
 

@@ -1,4 +1,5 @@
 /* test_fatbin.c - fat binaries built by hand: every compression, the choice of target, and every way to be damaged. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,8 +113,6 @@ static void reads_every_compression(void **state) {
     assert_true(fatbin_unpack(&f, &f.items[i], &e));
     assert_string_equal(f.items[i].plain, ptx);
     assert_int_equal(f.items[i].plain_len, strlen(ptx));
-    assert_int_equal(f.items[i].isa_major, 7);
-    assert_int_equal(f.items[i].isa_minor, 8);
   }
   fatbin_free(&f);
   free(b.bytes);
@@ -233,12 +232,13 @@ static void refuses_forged_sizes(void **state) {
   add_entry(&b, &(struct entry){FATBIN_PTX, 80, FLAG_LZ4, "????????", 8, 4096, 100});
   struct fatbin f = {0};
   struct err e = {0};
+  size_t before = mallinfo2().uordblks;
   assert_true(fatbin_add(&f, b.bytes, b.len, &e));
   for (uint32_t i = 0; i < f.count; i++) {
     assert_false(fatbin_unpack(&f, &f.items[i], &e));
     assert_int_equal(e.code, ERR_INPUT);
   }
-  assert_true(f.arena.used_bytes < 1 << 16);
+  assert_true(mallinfo2().uordblks - before < 1 << 16);
   fatbin_free(&f);
   free(b.bytes);
 }

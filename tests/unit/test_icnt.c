@@ -32,14 +32,12 @@ static uint32_t latency(const struct gpu_config *c, uint32_t src, uint32_t dst, 
   struct icnt *n = icnt_new(c, NODES);
   uint32_t steps = 0;
   icnt_push(n, src, dst, 77, bytes);
-  assert_false(icnt_idle(n));
   for (; !icnt_peek(n, dst); steps++) {
     icnt_step(n);
     assert_true(steps < 1000);
   }
   assert_int_equal(icnt_pop(n, dst), 77);
   assert_int_equal(icnt_pop(n, dst), 0);
-  assert_true(icnt_idle(n));
   icnt_free(n);
   return steps;
 }
@@ -125,7 +123,7 @@ static void blocked_receiver(void **state) {
   icnt_skip(n, 12345);
   assert_int_equal(icnt_pop(n, SMS), ++popped);
   assert_int_equal(icnt_quiet_steps(n), 0);
-  while (!icnt_idle(n)) {
+  while (popped < pushed) {
     icnt_step(n);
     uint32_t p = icnt_pop(n, SMS);
     if (p) assert_int_equal(p, ++popped);
@@ -173,7 +171,7 @@ static struct seen traffic(const struct gpu_config *c, uint32_t nodes, struct dr
   uint64_t *number = calloc((size_t)nodes * nodes, sizeof *number);
   uint64_t pushed = 0;
   d->n = icnt_new(c, nodes);
-  for (uint32_t cycle = 0; cycle < cycles || !icnt_idle(d->n); cycle++) {
+  for (uint32_t cycle = 0; cycle < cycles || s.packets < pushed; cycle++) {
     assert_true(cycle < cycles * 50);
     for (uint32_t node = 0; node < nodes; node++) {
       if (cycle < cycles && rng_below(&g, 1000) >= pop) continue;

@@ -466,7 +466,7 @@ static uint64_t compare(const struct gpu_config *c, int nodes, const struct traf
   uint32_t next = 1;
   uint64_t popped = 0;
   struct refused *refused = calloc((size_t)nodes, sizeof *refused);
-  for (int cycle = 0; cycle < w->cycles || !icnt_idle(n); cycle++) {
+  for (int cycle = 0; cycle < w->cycles || popped < next - 1; cycle++) {
     bool drain = cycle >= w->cycles;
     assert_true(cycle < w->cycles * 40);
     for (int node = 0; node < nodes; node++) {

@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "gpu/mem/l2.h"
+#include "units.h"
 
 /* ---- the slow model ---- */
 
@@ -321,7 +322,7 @@ static void compare(const struct gpu_config *config, struct traffic w, uint64_t 
     if ((t / 1500) % 4 != 3) offer(&r, s, &g, &w); /* pauses in which everything drains */
     slow_step(s, r.now);
     if (skipping && l2_quiet(&r.s)) {
-      l2_skip(&r.s, 1);
+      l2_skip(&r.s);
       r.now++;
       slept++;
     } else {

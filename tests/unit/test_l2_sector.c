@@ -14,6 +14,7 @@
 #include "gpu/sm/coalesce.h"
 #include "gpu/common/invariants.h"
 #include "gpu/mem/l2.h"
+#include "units.h"
 
 enum { LINES = 48, SECTORS = 4, HALVES = 2 * SECTORS };
 

@@ -14,6 +14,7 @@
 #include "gpu/ro/texcache.h"
 #include "simt/simt.h"
 #include "simt/core/texture.h"
+#include "units.h"
 
 #define HEAD ".version 7.8\n.target sm_35\n.address_size 64\n"
 /* A kernel of the data at %d1 (`p`), of which lane i owns the 16 bytes at %d2; %r1 is the thread. */

@@ -12,6 +12,7 @@
 #include "gpu/mem/addrmap.h"
 #include "gpu/gpu.h"
 #include "gpu/slots/slots.h"
+#include "units.h"
 
 static const char *const machines[] = {"volta", "turing", "ampere", "a100", "hopper"};
 static struct fake_feed feed;

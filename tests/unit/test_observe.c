@@ -12,6 +12,7 @@
 
 #include "fake_feed.h"
 #include "gpu/gpu.h"
+#include "units.h"
 
 enum { EVERY = 777, MAX_SAMPLES = 4096 };
 

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "gpu/mem/dram_check.h"
 #include "gpu/mem/partition.h"
 #include "gpu/slots/slots.h"
+#include "dram_check.h"
 
 enum { SUBS = 64, CHANNELS = 16 };
 
@@ -65,29 +65,22 @@ static uint32_t dram_edges(const struct machine *m, uint64_t cycles) {
 }
 
 static void one_cycle_dram(struct machine *m) {
-  for (uint32_t n = dram_edges(m, 1); n; n--)
-    for (uint32_t i = 0; i < m->c.channels; i++) partition_step_dram(m->p, i);
+  for (uint32_t n = dram_edges(m, 1); n; n--) partition_tick_dram(m->p);
   m->dram_phase = (m->dram_phase + m->c.dram_mhz) % m->c.core_mhz;
 }
 
 /* How many cycles, at most `most`, nothing can happen in. */
 static uint64_t quiet(const struct machine *m, uint64_t most) {
-  uint64_t n = most;
-  for (uint32_t s = 0; s < m->subs; s++) {
-    uint32_t q = partition_quiet_l2(m->p, s);
-    if (q < n) n = q;
-  }
-  for (uint32_t i = 0; i < m->c.channels; i++) {
-    uint32_t q = partition_quiet_dram(m->p, i);
-    while (n && dram_edges(m, n) > q) n--;
-  }
+  uint32_t l2 = partition_all_quiet_l2(m->p), dram = partition_all_quiet_dram(m->p);
+  uint64_t n = l2 < most ? l2 : most;
+  while (n && dram_edges(m, n) > dram) n--;
   return n;
 }
 
 static void jump(struct machine *m, uint64_t n) {
   uint32_t edges = dram_edges(m, n);
-  for (uint32_t s = 0; s < m->subs; s++) partition_skip_l2(m->p, s, (uint32_t)n);
-  for (uint32_t i = 0; i < m->c.channels; i++) partition_skip_dram(m->p, i, edges);
+  partition_skip_all_l2(m->p, n);
+  partition_skip_all_dram(m->p, edges);
   m->dram_phase = (m->dram_phase + n * m->c.dram_mhz) % m->c.core_mhz;
   m->now += n;
   m->jumped += n;
@@ -159,8 +152,8 @@ static bool push_requests(struct machine *m, struct sender *t) {
       t->waiting[s] = 0;
     }
     stuck |= t->waiting[s] != 0;
-    partition_step_l2(m->p, s);
   }
+  partition_tick_l2(m->p);
   return stuck;
 }
 
@@ -168,14 +161,11 @@ static bool push_requests(struct machine *m, struct sender *t) {
 static void settle(struct machine *m) {
   for (uint32_t k = 0; k < 3000; k++) {
     one_cycle_dram(m);
-    for (uint32_t s = 0; s < m->subs; s++) partition_step_l2(m->p, s);
+    partition_tick_l2(m->p);
     m->now++;
   }
-  for (uint32_t s = 0; s < m->subs; s++) assert_true(partition_idle_l2(m->p, s));
-  for (uint32_t i = 0; i < m->c.channels; i++) {
-    assert_true(partition_idle_dram(m->p, i));
-    assert_int_equal(partition_quiet_dram(m->p, i), UINT32_MAX);
-  }
+  assert_int_equal(partition_all_quiet_l2(m->p), UINT32_MAX);
+  assert_int_equal(partition_all_quiet_dram(m->p), UINT32_MAX);
   assert_int_equal(m->pool.live, 0);
 }
 
@@ -301,10 +291,8 @@ static uint64_t latency(struct machine *m, uint64_t addr) {
   uint64_t start = m->now;
   for (bool pushed = false; !partition_top(m->p, s);) {
     one_cycle_dram(m);
-    for (uint32_t i = 0; i < m->subs; i++) {
-      if (i == s && !pushed) partition_push(m->p, s, r), pushed = true;
-      partition_step_l2(m->p, i);
-    }
+    if (!pushed) partition_push(m->p, s, r), pushed = true;
+    partition_tick_l2(m->p);
     m->now++;
     assert_true(m->now < start + 1000);
   }
@@ -344,8 +332,8 @@ static void flood(struct machine *m, uint32_t *made, uint32_t cycles, uint64_t *
         assert_int_equal(m->pool.at[r].subpart, s);
         partition_push(m->p, s, r);
       }
-      partition_step_l2(m->p, s);
     }
+    partition_tick_l2(m->p);
     m->now++;
   }
 }

@@ -15,6 +15,12 @@
 
 #define HEAD ".version 6.0\n.target sm_35\n.address_size 64\n" /* lines 1 to 3 */
 
+static struct ptx_func *find_func(struct ptx_module *m, const char *name) {
+  for (uint32_t i = 0; i < m->nfuncs; i++)
+    if (m->funcs[i]->has_body && !strcmp(m->funcs[i]->name, name)) return m->funcs[i];
+  return NULL;
+}
+
 static struct ptx_module *parsed(const char *text) {
   struct err e = {0};
   struct ptx_module *m = ptx_new();
@@ -57,10 +63,9 @@ static void state_spaces(void **state) {
   struct ptx_module *m = parsed(spaces_text);
   assert_int_equal(m->texts[0].version, 60);
   assert_int_equal(m->texts[0].sm, 35);
-  assert_int_equal(m->texts[0].address_bits, 64);
   const struct ptx_var *g = var_of(m->vars, m->nvars, "g"), *at = var_of(m->vars, m->nvars, "at");
   check_var(g, SP_GLOBAL, T_U32, 16, 16, 4);
-  assert_true(g->is_array && !g->visible && !g->is_extern);
+  assert_true(!g->visible && !g->is_extern);
   assert_int_equal(g->inits, 3); /* the fourth element is zero */
   assert_int_equal(g->init[0].bits, 1);
   assert_int_equal((uint32_t)g->init[1].bits, 0xfffffffe);
@@ -74,13 +79,13 @@ static void state_spaces(void **state) {
   assert_true(at->visible && at->init[0].var == g);
   assert_int_equal(at->init[0].bits, 8);
 
-  const struct ptx_func *k = ptx_find_func(m, "k");
+  const struct ptx_func *k = find_func(m, "k");
   assert_true(k && k->entry && k->visible && k->has_body);
   assert_int_equal(k->line, 9);
   assert_int_equal(k->nparams, 2);
   check_var(k->params[0], SP_PARAM, T_U64, 8, 8, 9);
   check_var(k->params[1], SP_PARAM, T_B8, 12, 4, 9);
-  assert_true(k->params[1]->formal && k->params[1]->is_array);
+  assert_true(k->params[1]->formal);
   check_var(var_of(k->locals, k->nlocals, "l"), SP_LOCAL, T_B8, 24, 8, 13);
   check_var(var_of(k->locals, k->nlocals, "own"), SP_SHARED, T_F64, 8, 8, 14);
   assert_true(var_of(k->locals, k->nlocals, "l")->func == k);
@@ -113,7 +118,7 @@ static const char operands_text[] = HEAD ".global .u32 g[8];\n"
 static void operands(void **state) {
   (void)state;
   struct ptx_module *m = parsed(operands_text);
-  const struct ptx_func *k = ptx_find_func(m, "k");
+  const struct ptx_func *k = find_func(m, "k");
   assert_int_equal(k->ncode, 8);
   for (uint32_t i = 0; i < 7; i++) assert_int_equal(k->code[i].line, 11 + i);
   assert_int_equal(k->code[7].line, 19);
@@ -219,7 +224,7 @@ static void unknown_instruction(void **state) {
   (void)state;
   struct ptx_module *m = parsed(HEAD ".entry k()\n{\n.reg .u32 %r<2>;\n.reg .pred %p;\n"
                                      "@%p frobnicate.u32 %r1, 1;\nmov.u32 %r1, 2;\nret;\n}\n");
-  const struct ptx_func *k = ptx_find_func(m, "k");
+  const struct ptx_func *k = find_func(m, "k");
   assert_int_equal(k->ncode, 3);
   assert_int_equal(k->code[0].op, OP_TRAP);
   assert_non_null(k->code[0].guard);
@@ -261,7 +266,7 @@ static void meets_definitions(void **state) {
                                 true, &e);
   assert_int_equal(m->ntexts, 2);
   assert_int_equal(m->nfuncs, 4);
-  struct ptx_func *body = ptx_find_func(m, "twice");
+  struct ptx_func *body = find_func(m, "twice");
   assert_true(body->has_body && body->text == 1 && body->def == body);
   assert_true(m->funcs[0]->is_extern && m->funcs[0]->def == body);
   assert_null(m->funcs[1]->def);                /* in no text, and the machine has none */
@@ -296,7 +301,7 @@ static struct ptx_func *analysed(struct ptx_module **m, const char *body) {
   const char *text = arena_printf(
       &(*m)->arena, HEAD ".entry k()\n{\n.reg .u32 %%r<9>;\n.reg .u64 %%rd<9>;\n.reg .pred %%p<4>;\n%s}\n", body);
   if (!ptx_parse(*m, text, "t.ptx", &e)) fail_msg("%s", e.msg);
-  struct ptx_func *f = ptx_find_func(*m, "k");
+  struct ptx_func *f = find_func(*m, "k");
   ptx_analyse(*m, f);
   return f;
 }

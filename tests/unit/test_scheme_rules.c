@@ -15,6 +15,7 @@
 #include "gpu/gpu.h"
 #include "gpu/slots/slots.h"
 #include "scheme_claims.h"
+#include "units.h"
 
 /* Kinds of traffic that a case leaves out, because the equality is not claimed with them. */
 enum {

@@ -15,6 +15,7 @@
 #include "gpu/mem/dram.h"
 #include "gpu/state/machine.h"
 #include "gpu/mem/l2.h"
+#include "units.h"
 
 static struct fake_feed feed;
 

@@ -14,6 +14,7 @@
 
 #include "gpu/gpu.h"
 #include "ptx/feed.h"
+#include "units.h"
 
 enum { WRITTEN_CODE = 128, WRITTEN_SLOTS = 256, WRITTEN_WARPS = 32, WRITTEN_CTAS = 256 };
 

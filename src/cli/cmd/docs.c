@@ -133,7 +133,7 @@ static void invariants_page(void) {
   puts(
       "\n## Checkers beside the model\n\n"
       "| checker | what it judges | mutations it is shown to catch |\n|---|---|---|\n"
-      "| `src/gpu/mem/dram_check.c` | replays a channel's command stream against every GDDR5 constraint | each "
+      "| `tests/unit/dram_check.h` | replays a channel's command stream against every GDDR5 constraint | each "
       "constraint "
       "cut "
       "by one cycle (`tests/unit/test_dram.c`) |\n"

@@ -73,8 +73,6 @@ static uint64_t read_entry(struct fatbin *f, const uint8_t *p, uint64_t left, ui
   item->stored = p + header;
   item->stored_bytes = payload;
   item->compressed_bytes = get32(p + 16);
-  item->isa_minor = get16(p + 24);
-  item->isa_major = get16(p + 26);
   item->sm = get32(p + 28);
   item->flags = get64(p + 40);
   item->plain_bytes = get64(p + 56);

@@ -30,7 +30,6 @@ struct fatbin_item {
   uint32_t kind;      /* enum fatbin_kind, or an unknown kind */
   uint32_t container; /* order in which its container was added, from 0 */
   uint32_t sm;        /* 35 */
-  uint32_t isa_major, isa_minor;
   uint64_t flags;
   const uint8_t *stored;
   uint64_t stored_bytes, compressed_bytes, plain_bytes; /* the last two are 0 for uncompressed entries */

@@ -36,7 +36,7 @@ struct req {
   uint64_t born, arrived, returned; /* times, in core cycles */
   uint32_t owner;                   /* SM-private: handle of the load that waits */
   uint32_t lanes;                   /* lanes served */
-  uint32_t row, column; /* with channel, subpart and bank: the destination, set by addrmap_decode; the column only for
+  uint32_t row, column; /* with channel, subpart and bank: the destination, set by addrmap_route; the column only for
                          * callers that need it */
   req_id next;          /* intrusive queues */
   uint16_t bytes;       /* data bytes requested or written */
@@ -84,9 +84,6 @@ struct req_queue {
 };
 static inline bool reqq_full(const struct req_queue *q) {
   return q->count >= q->limit;
-}
-static inline bool reqq_empty(const struct req_queue *q) {
-  return !q->count;
 }
 static inline req_id reqq_top(const struct req_queue *q) {
   return q->count ? q->at[q->head] : 0;

@@ -103,7 +103,6 @@ __attribute__((flatten)) void icnt_push(struct icnt *n, uint32_t src, uint32_t d
   CHECK(flits <= n->l.boundary_flits, "interconnect: a packet of %u flits never fits the boundary buffer of %u", flits,
         n->l.boundary_flits);
   CHECK(icnt_can_push(n, src, bytes), "interconnect: node %u pushes into a full injection buffer", src);
-  n->inside++;
   n->st.packets[which]++;
   n->st.flits[which] += flits;
   if (n->xbar[which]) {
@@ -130,7 +129,6 @@ bool icnt_bound(const struct icnt *n, uint32_t node, uint32_t *dst) {
 __attribute__((flatten)) uint32_t icnt_pop(struct icnt *n, uint32_t node) {
   if (!set_has(n->ready, icnt_ready(&n->l, node))) return 0;
   int which = net_in(n, node);
-  n->inside--;
   if (n->xbar[which]) return icnt_xbar_pop(n->xbar[which], node, n->now);
   return n->planes[which] ? icnt_planes_pop(n->planes[which], node) : icnt_vcs_pop(n->vcs[which], node);
 }
@@ -141,10 +139,6 @@ uint64_t *icnt_sent(const struct icnt *n) {
 
 const uint64_t *icnt_arrivals(const struct icnt *n, enum icnt_net net) {
   return n->ready + (net == ICNT_UP ? n->l.sm_words : 0);
-}
-
-bool icnt_idle(const struct icnt *n) {
-  return n->inside == 0;
 }
 
 uint64_t icnt_now(const struct icnt *n) {

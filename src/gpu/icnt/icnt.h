@@ -44,8 +44,6 @@ uint64_t *icnt_sent(const struct icnt *n);
 void icnt_await(struct icnt *n, uint32_t node, uint32_t bytes);
 /* One interconnect cycle. Idle nodes cost nothing. */
 void icnt_step(struct icnt *n);
-/* No packet is inside (ejected and not popped packets count as inside). */
-bool icnt_idle(const struct icnt *n);
 /* Number of further steps (>= 0) that change nothing but the clock, UINT32_MAX if nothing inside moves. icnt_skip
  * skips that many steps. */
 uint32_t icnt_quiet_steps(const struct icnt *n);

@@ -67,7 +67,6 @@ struct icnt {
   struct icnt_planes *planes[2]; /* a mesh with one, a crossbar of small buffers */
   struct net *vcs[2];            /* with several */
   uint64_t now;
-  uint64_t inside; /* packets pushed and not popped */
   struct icnt_stats st;
 };
 

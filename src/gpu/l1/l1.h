@@ -13,7 +13,6 @@ void l1d_init(struct l1d *l, const struct gpu_config *c);
 void l1d_destroy(struct l1d *l);
 void l1d_invalidate(struct l1d *l);
 void l1d_drop(struct sm *s); /* a warp passed a fence: the content of the L1 may be stale */
-uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr);
 enum l1_outcome l1d_notify_access(struct sm *s, struct l1_event *e, enum l1_outcome out);
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
 void l1d_notify(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);

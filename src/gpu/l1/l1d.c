@@ -89,10 +89,6 @@ uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, ui
   return l1_set(c->l1d_index, sets, line, addr);
 }
 
-uint32_t l1d_set_index(const struct gpu_config *c, uint64_t addr) {
-  return gpu_l1_set(c, c->l1d.sets, c->l1d.line, addr);
-}
-
 void l1d_notify(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook) {
   for (uint32_t i = 0; i < n; i++) {
     struct slot_instance *in = &s->g->slots.at[list[i]];

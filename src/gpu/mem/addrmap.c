@@ -125,9 +125,3 @@ uint64_t addrmap_local(const struct addrmap *m, uint64_t addr) {
   uint64_t inside = by_channels(m, addr >> m->low) << m->low | (addr & ((1ull << m->low) - 1));
   return gather(&m->local, inside);
 }
-
-void addrmap_decode(const struct gpu_config *c, struct req *r) {
-  struct addrmap m;
-  CHECK(addrmap_init(&m, c, NULL), "address map \"%s\" was not checked", c->dram_map);
-  addrmap_split(&m, r);
-}

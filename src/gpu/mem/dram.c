@@ -198,11 +198,6 @@ __attribute__((always_inline)) inline void dram_push_as(struct dram *d, const st
   d->urgent |= 1ull << r->bank;
 }
 
-void dram_push(struct dram *d, struct l2_op op) {
-  if (d->narrow) dram_push_as(d, &op, true);
-  else dram_push_as(d, &op, false);
-}
-
 /* ---- sets of banks by command ---- */
 
 static inline lanes lane_of(uint32_t cmd) {
@@ -573,13 +568,6 @@ __attribute__((always_inline)) inline void dram_work_as(struct dram *d, bool nar
   d->t++;
 }
 
-req_id dram_step(struct dram *d) {
-  req_id done = dram_moves(d) ? dram_move(d) : 0;
-  if (d->narrow) dram_work_as(d, true);
-  else dram_work_as(d, false);
-  return done;
-}
-
 void dram_count(struct dram *d) {
   struct gpu_stats *st = d->env->stats;
   uint64_t reads = d->columns[0], writes = d->columns[1];
@@ -593,8 +581,4 @@ void dram_count(struct dram *d) {
   st->dram_requests += d->pushed;
   st->dram_row_hits += d->hits;
   d->pushed = d->hits = d->columns[0] = d->columns[1] = d->rows[0] = d->rows[1] = 0;
-}
-
-bool dram_idle(const struct dram *d) {
-  return !d->pending[0] && !d->pending[1] && !d->busy && !d->pipe_count && !d->returns.count;
 }

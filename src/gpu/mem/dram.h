@@ -115,7 +115,7 @@ struct dram {
   } * pipe;
   const struct dram_rules *rules;
   const struct partition_env *env;
-  /* Called for every issued command, for tests and dram_check. */
+  /* Called for every issued command, for profiles and tests. */
   void (*watch)(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row);
   void *watch_ctx;
   /* Not yet in the counters: reads, writes; activations, precharges; requests, row hits. */
@@ -139,29 +139,15 @@ void dram_share(struct dram *d, const struct dram *first);
 static inline bool dram_full(const struct dram *d, uint32_t cls) {
   return d->pending[cls] >= d->limit;
 }
-/* One command cycle. Returns a write-back whose data is in the row, freed by the caller; else 0. */
-req_id dram_step(struct dram *d);
-/* Parts of dram_step: the data pipe moves, if that has an effect (dram_moves); scheduler and commands. `narrow`, a
- * constant: the value of d->narrow. */
+/* One command cycle: the data pipe moves, if that has an effect (dram_moves); scheduler and commands. dram_move returns
+ * a write-back whose data is in the row, freed by the caller; else 0. `narrow`, a constant: the value of d->narrow. */
 static inline bool dram_moves(const struct dram *d) {
   return d->returns.count || d->t >= d->pop_at;
 }
 req_id dram_move(struct dram *d);
 void dram_work_as(struct dram *d, bool narrow);
 void dram_push_as(struct dram *d, const struct l2_op *op, bool narrow);
-void dram_push(struct dram *d, struct l2_op op);
-/* Earliest cycle >= t in which a step can have an effect without input; UINT64_MAX if empty. */
-static inline uint64_t dram_wake(const struct dram *d) {
-  if (d->returns.count || d->waiting & ~d->busy) return d->t;
-  uint64_t at = d->issue_at < d->pop_at ? d->issue_at : d->pop_at;
-  return at > d->t ? at : d->t;
-}
-/* Skip `steps` idle cycles. */
-static inline void dram_skip(struct dram *d, uint64_t steps) {
-  d->t += steps;
-}
 /* Complete the counters of all commands so far. */
 void dram_count(struct dram *d);
-bool dram_idle(const struct dram *d);
 
 #endif

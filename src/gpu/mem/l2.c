@@ -202,22 +202,12 @@ static inline uint64_t wake_unbanked(struct l2_slice *s, uint64_t now, bool plai
   return in < rop ? in : rop;
 }
 
-void l2_skip(struct l2_slice *s, uint64_t steps) {
-  l2_skip_to(s, s->t + steps);
-}
-
 __attribute__((always_inline)) inline void l2_step_as(struct l2_slice *s, uint64_t now, bool plain) {
   bool banked = !plain && s->ports != 0;
   if (banked) l2_step_banked(s);
   else step_unbanked(s, now, plain);
   s->t++;
   s->wake = banked ? l2_wake_banked(s) : wake_unbanked(s, now, plain);
-}
-
-void l2_step(struct l2_slice *s) {
-  if (s->t < s->wake) l2_skip(s, 1);
-  else if (s->plain) l2_step_as(s, *s->env->now, true);
-  else l2_step_as(s, *s->env->now, false);
 }
 
 void l2_count(struct l2_slice *s) {
@@ -243,20 +233,6 @@ void l2_count(struct l2_slice *s) {
   s->waited_counted = s->waited;
   s->taken = 0;
   memset(s->seen, 0, sizeof s->seen);
-}
-
-uint64_t l2_quiet(const struct l2_slice *s) {
-  return s->wake <= s->t ? 0 : s->wake == UINT64_MAX ? UINT64_MAX : s->wake - s->t;
-}
-
-bool l2_idle(const struct l2_slice *s) {
-  uint32_t n = s->rop.count + s->to_dram.count + s->out.count;
-  for (uint32_t i = 0; i < s->ports; i++) n += s->port[i].count;
-  for (uint32_t i = 0; i < s->banks; i++) {
-    const struct l2_bank *b = &s->bank[i];
-    n += b->mshrs.used + b->in.count + b->miss.count + b->from_dram.count + b->lookup.count;
-  }
-  return !n;
 }
 
 /* ---- borders ---- */

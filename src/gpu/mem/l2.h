@@ -63,25 +63,22 @@ static inline bool l2_can_push(const struct l2_slice *s) {
   return s->ports ? l2_port_free(s) : q->count + (q->limit < 4 ? q->limit : 4u) <= q->limit;
 }
 void l2_push(struct l2_slice *s, req_id r);
-/* True if the request will queue behind another in the ROP delay: a push then needs no skipped steps (l2_skip) before
- * it. */
+/* True if the request will queue behind another in the ROP delay: a push then needs no skipped steps (l2_skip_to)
+ * before it. */
 bool l2_joins(const struct l2_slice *s, req_id r);
-void l2_step(struct l2_slice *s);
-/* The same in a cycle with events; `plain`, a constant: the value of s->plain. */
+/* A cycle with events; `plain`, a constant: the value of s->plain. */
 void l2_step_as(struct l2_slice *s, uint64_t now, bool plain);
 /* Not banked, no sectors, not perfect, write-back, the core's clock, no scheme and no observer: may change until the
  * first push. */
 bool l2_is_plain(const struct l2_slice *s);
 /* Complete the counters of all accesses so far. */
 void l2_count(struct l2_slice *s);
-/* Steps that change nothing; UINT64_MAX: until a push or a return. Taking from `out` has no effect on them. */
-uint64_t l2_quiet(const struct l2_slice *s);
-void l2_skip(struct l2_slice *s, uint64_t steps);
+/* Skip the steps up to t, which change nothing: none before `wake` does, until a push or a return. Taking from `out` has
+ * no effect on them. */
 static inline void l2_skip_to(struct l2_slice *s, uint64_t t) {
   if (__builtin_expect(s->retries != 0, 0)) s->env->stats->l2_rejects += (t - s->t) * s->retries;
   s->t = t;
 }
-bool l2_idle(const struct l2_slice *s);
 /* DRAM side: the oldest request leaves, which may unblock the sub-partition; room for a return; the return. Call them
  * after the steps skipped so far. */
 static inline struct l2_op l2_take(struct l2_slice *s) {

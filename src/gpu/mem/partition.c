@@ -29,14 +29,13 @@ struct channel {
   uint64_t cycles; /* DRAM cycles already counted */
 };
 
-/* Units of one clock. Each has its own time, `ticks` + lead[i], which may be ahead of its state; it has no event
- * before tick at[i]. The low half of at[i] is stored, so that four are compared at once; idle units cost nothing.
- * NEVER: until disturbed, or for some thousand million ticks. */
+/* Units of one clock, whose time is `ticks`; a unit's state may lag behind it. Unit i has no event before tick at[i]. The
+ * low half of at[i] is stored, so that four are compared at once; idle units cost nothing. NEVER: until disturbed, or for
+ * some thousand million ticks. */
 enum { NEVER = INT32_MAX, LANES = 4 };
 typedef uint32_t ticks_vec __attribute__((vector_size(4 * LANES), may_alias));
 struct clocked {
-  int64_t ticks;
-  int64_t *lead;
+  uint64_t ticks;
   uint32_t *at; /* room for a multiple of 64 */
   uint32_t n, words;
 };
@@ -57,13 +56,7 @@ struct partition_set {
 static void clocked_init(struct clocked *k, uint32_t n) {
   *k = (struct clocked){.n = n, .words = (n + 63) / 64};
   k->at = mem_lines((size_t)k->words * 64 * sizeof *k->at, 1);
-  k->lead = mem_zeroed(n, sizeof *k->lead);
   memset(k->at, 0, (size_t)k->words * 64 * sizeof *k->at);
-}
-
-static void clocked_free(struct clocked *k) {
-  free(k->at);
-  free(k->lead);
 }
 
 /* Ticks until unit `i` is due; <= 0: now. */
@@ -71,13 +64,9 @@ static inline int32_t ahead(const struct clocked *k, uint32_t i) {
   return (int32_t)(k->at[i] - (uint32_t)k->ticks);
 }
 
-static inline uint64_t time_of(const struct clocked *k, uint32_t i) {
-  return (uint64_t)(k->ticks + k->lead[i]);
-}
-
 /* Unit `i`, at time `now`, has no event before its time `wake` (UINT64_MAX: until disturbed). */
 static inline void sleeps(struct clocked *k, uint32_t i, uint64_t now, uint64_t wake) {
-  k->at[i] = (uint32_t)(wake - (uint64_t)k->lead[i]);
+  k->at[i] = (uint32_t)wake;
   if (__builtin_expect(wake - now > NEVER / 4, 0))
     k->at[i] = (uint32_t)k->ticks + (wake == UINT64_MAX ? NEVER : NEVER / 4);
 }
@@ -121,23 +110,17 @@ static uint32_t all_quiet(const struct clocked *k) {
   return least;
 }
 
-/* Advance one unit's time alone. */
-static void skip_one(struct clocked *k, uint32_t i, uint32_t steps) {
-  k->lead[i] += steps;
-  if (quiet(k, i) != UINT32_MAX) k->at[i] -= steps;
-}
-
 /* Apply skipped steps to the unit before any other operation. */
 static inline struct l2_slice *slice_now(struct partition_set *p, uint32_t s) {
   struct l2_slice *l = &p->slice[s];
-  l2_skip_to(l, time_of(&p->l2, s));
+  l2_skip_to(l, p->l2.ticks);
   return l;
 }
 
 /* The same for a channel, whose cycles are counted here. */
 static void channel_now(struct partition_set *p, uint32_t c) {
   struct channel *ch = &p->channel[c];
-  ch->dram.t = time_of(&p->dram, c);
+  ch->dram.t = p->dram.ticks;
   ch->dram.env->stats->dram_cycles += ch->dram.t - ch->cycles;
   ch->cycles = ch->dram.t;
   dram_count(&ch->dram);
@@ -186,8 +169,8 @@ void partition_free(struct partition_set *p) {
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_free(&p->slice[i]);
   free(p->channel);
   free(p->slice);
-  clocked_free(&p->l2);
-  clocked_free(&p->dram);
+  free(p->l2.at);
+  free(p->dram.at);
   free(p->replies);
   free(p->env.full);
   free(p->home);
@@ -260,12 +243,10 @@ req_id partition_pop(struct partition_set *p, uint32_t s) {
 
 static bool closed(const struct partition_set *p, const struct channel *ch);
 
-/* Step sub-partition `s`. Unless the caller counts its tick, it advances alone. */
-static inline void step_slice(struct partition_set *p, uint32_t s, uint64_t now, uint32_t counted, bool plain) {
+static inline void step_slice(struct partition_set *p, uint32_t s, uint64_t now, bool plain) {
   struct l2_slice *l = slice_now(p, s);
   uint16_t offered = l->to_dram.count;
   l2_step_as(l, now, plain);
-  if (!counted) p->l2.lead[s]++;
   sleeps(&p->l2, s, l->t, l->wake);
   if (l->out.count) p->replies[s / 64] |= 1ull << (s % 64);
   if (l->to_dram.count == offered) return;
@@ -276,41 +257,23 @@ static inline void step_slice(struct partition_set *p, uint32_t s, uint64_t now,
 }
 
 /* Step the units of set `m` of word `w`. The steps are inlined: calls would cost as much as the work. */
-__attribute__((flatten, noinline)) static void step_slices(struct partition_set *p, uint32_t w, uint64_t m,
-                                                           uint32_t counted) {
+__attribute__((flatten, noinline)) static void step_slices(struct partition_set *p, uint32_t w, uint64_t m) {
   uint64_t now = *p->env.now;
-  for (; m; m &= m - 1) step_slice(p, w * 64 + (uint32_t)__builtin_ctzll(m), now, counted, false);
+  for (; m; m &= m - 1) step_slice(p, w * 64 + (uint32_t)__builtin_ctzll(m), now, false);
 }
-__attribute__((flatten, noinline)) static void step_slices_lines(struct partition_set *p, uint32_t w, uint64_t m,
-                                                                 uint32_t counted) {
+__attribute__((flatten, noinline)) static void step_slices_lines(struct partition_set *p, uint32_t w, uint64_t m) {
   uint64_t now = *p->env.now;
-  for (; m; m &= m - 1) step_slice(p, w * 64 + (uint32_t)__builtin_ctzll(m), now, counted, true);
-}
-
-void partition_step_l2(struct partition_set *p, uint32_t s) {
-  (p->plain ? step_slices_lines : step_slices)(p, s / 64, 1ull << (s % 64), 0);
+  for (; m; m &= m - 1) step_slice(p, w * 64 + (uint32_t)__builtin_ctzll(m), now, true);
 }
 
 void partition_tick_l2(struct partition_set *p) {
   for (uint32_t w = 0; w < p->l2.words; w++) {
     uint64_t m = due(&p->l2, w);
     if (!m) continue;
-    if (p->plain) step_slices_lines(p, w, m, 1);
-    else step_slices(p, w, m, 1);
+    if (p->plain) step_slices_lines(p, w, m);
+    else step_slices(p, w, m);
   }
   p->l2.ticks++;
-}
-
-bool partition_idle_l2(const struct partition_set *p, uint32_t s) {
-  return l2_idle(&p->slice[s]);
-}
-
-uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s) {
-  return quiet(&p->l2, s);
-}
-
-void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps) {
-  skip_one(&p->l2, s, steps);
 }
 
 uint32_t partition_all_quiet_l2(const struct partition_set *p) {
@@ -318,7 +281,7 @@ uint32_t partition_all_quiet_l2(const struct partition_set *p) {
 }
 
 void partition_skip_all_l2(struct partition_set *p, uint64_t steps) {
-  p->l2.ticks += (int64_t)steps;
+  p->l2.ticks += steps;
 }
 
 double partition_input_fill(struct partition_set *p, uint32_t s) {
@@ -441,10 +404,10 @@ static inline uint64_t wake_at(const struct partition_set *p, const struct chann
   return now || at < d->t ? d->t : at;
 }
 
-static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t counted, bool narrow) {
+static inline void step_channel(struct partition_set *p, uint32_t c, bool narrow) {
   struct channel *ch = &p->channel[c];
   struct dram *d = &ch->dram;
-  d->t = time_of(&p->dram, c);
+  d->t = p->dram.ticks;
   if (dram_moves(d)) {
     if (d->returns.count) take_returned(p, ch, c);
     req_id written = dram_move(d);
@@ -456,45 +419,25 @@ static inline void step_channel(struct partition_set *p, uint32_t c, uint32_t co
   dram_work_as(d, narrow);
   if (ch->wanted) accept(p, ch, &p->slice[c * p->per_channel], narrow);
   if (d->t > ch->enter[0] || (!narrow && d->t > ch->enter[1])) enter_dram(p, ch, narrow);
-  if (!counted) p->dram.lead[c]++;
   sleeps(&p->dram, c, d->t, wake_at(p, ch, narrow));
 }
 
 /* As step_slices, for channels. */
-__attribute__((flatten, noinline)) static void step_channels(struct partition_set *p, uint32_t w, uint64_t m,
-                                                             uint32_t counted) {
-  for (; m; m &= m - 1) step_channel(p, w * 64 + (uint32_t)__builtin_ctzll(m), counted, false);
+__attribute__((flatten, noinline)) static void step_channels(struct partition_set *p, uint32_t w, uint64_t m) {
+  for (; m; m &= m - 1) step_channel(p, w * 64 + (uint32_t)__builtin_ctzll(m), false);
 }
-__attribute__((flatten, noinline)) static void step_channels_narrow(struct partition_set *p, uint32_t w, uint64_t m,
-                                                                    uint32_t counted) {
-  for (; m; m &= m - 1) step_channel(p, w * 64 + (uint32_t)__builtin_ctzll(m), counted, true);
-}
-
-void partition_step_dram(struct partition_set *p, uint32_t c) {
-  (p->narrow ? step_channels_narrow : step_channels)(p, c / 64, 1ull << (c % 64), 0);
+__attribute__((flatten, noinline)) static void step_channels_narrow(struct partition_set *p, uint32_t w, uint64_t m) {
+  for (; m; m &= m - 1) step_channel(p, w * 64 + (uint32_t)__builtin_ctzll(m), true);
 }
 
 void partition_tick_dram(struct partition_set *p) {
   for (uint32_t w = 0; w < p->dram.words; w++) {
     uint64_t m = due(&p->dram, w);
     if (!m) continue;
-    if (p->narrow) step_channels_narrow(p, w, m, 1);
-    else step_channels(p, w, m, 1);
+    if (p->narrow) step_channels_narrow(p, w, m);
+    else step_channels(p, w, m);
   }
   p->dram.ticks++;
-}
-
-bool partition_idle_dram(const struct partition_set *p, uint32_t c) {
-  const struct channel *ch = &p->channel[c];
-  return !ch->wanted && !ch->delay[0].count && !ch->delay[1].count && dram_idle(&ch->dram);
-}
-
-uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c) {
-  return quiet(&p->dram, c);
-}
-
-void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps) {
-  skip_one(&p->dram, c, steps);
 }
 
 uint32_t partition_all_quiet_dram(const struct partition_set *p) {
@@ -502,7 +445,7 @@ uint32_t partition_all_quiet_dram(const struct partition_set *p) {
 }
 
 void partition_skip_all_dram(struct partition_set *p, uint64_t steps) {
-  p->dram.ticks += (int64_t)steps;
+  p->dram.ticks += steps;
 }
 
 void partition_clocks_changed(struct partition_set *p) {

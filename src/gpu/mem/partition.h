@@ -39,9 +39,7 @@ struct partition_env {
 struct partition_set *partition_new(const struct partition_env *env);
 void partition_free(struct partition_set *p);
 
-/* Set channel, sub-partition, bank, row and column of r->addr. addrmap_decode compiles the map on each call, for tests
- * and tools; hot code calls partition_locate. */
-void addrmap_decode(const struct gpu_config *c, struct req *r);
+/* Set channel, sub-partition, bank, row and column of r->addr. */
 void partition_locate(const struct partition_set *p, struct req *r);
 
 /* Interconnect side of sub-partition `s`. push takes requests from the interconnect (the ROP delay is inside). */
@@ -50,24 +48,12 @@ void partition_push(struct partition_set *p, uint32_t s, req_id r);
 req_id partition_top(struct partition_set *p, uint32_t s); /* next reply, 0 if none */
 req_id partition_pop(struct partition_set *p, uint32_t s); /* an atomic is performed here */
 
-/* One cycle of the L2 clock for sub-partition `s`, of the DRAM command clock for channel `c`. */
-void partition_step_l2(struct partition_set *p, uint32_t s);
-void partition_step_dram(struct partition_set *p, uint32_t c);
-/* Empty: stepping changes no counter. */
-bool partition_idle_l2(const struct partition_set *p, uint32_t s);
-bool partition_idle_dram(const struct partition_set *p, uint32_t c);
-/* Number of further steps of that clock that change nothing (0: step it; UINT32_MAX: until a push), and a call to skip
- * steps (internal timing counters catch up). A result is valid until another unit of the same channel acts: jump by
- * the minimum over all units, and skip before the next push. Replies waiting in partition_top do not make a unit busy.
- */
-uint32_t partition_quiet_l2(const struct partition_set *p, uint32_t s);
-uint32_t partition_quiet_dram(const struct partition_set *p, uint32_t c);
-void partition_skip_l2(struct partition_set *p, uint32_t s, uint32_t steps);
-void partition_skip_dram(struct partition_set *p, uint32_t c, uint32_t steps);
-/* The same for all units of a clock together, free for idle ones. Do not mix with stepping or skipping one unit of
- * that clock. The number of idle steps may be too small. */
+/* One cycle of the L2 clock for all sub-partitions, of the DRAM command clock for all channels; idle units are free. */
 void partition_tick_l2(struct partition_set *p);
 void partition_tick_dram(struct partition_set *p);
+/* Number of further cycles of that clock that change nothing (0: tick; UINT32_MAX: until a push; it may be too small), and
+ * a call to skip cycles (internal timing counters catch up). A result is valid until a unit of the other clock acts: jump
+ * by the minimum of both, and skip before the next push. Replies waiting in partition_top do not make a unit busy. */
 uint32_t partition_all_quiet_l2(const struct partition_set *p);
 uint32_t partition_all_quiet_dram(const struct partition_set *p);
 void partition_skip_all_l2(struct partition_set *p, uint64_t steps);
@@ -92,7 +78,7 @@ void partition_settle(struct partition_set *p);
 /* Occupancy of the input queue of sub-partition `s` as a fraction of its size, summed over its L2 cycles so far. */
 double partition_input_fill(struct partition_set *p, uint32_t s);
 
-/* Observe a channel's DRAM commands (tests, dram_check). `t`: command cycle. */
+/* Observe a channel's DRAM commands. `t`: command cycle. */
 enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE };
 void partition_watch_dram(struct partition_set *p, uint32_t c,
                           void (*watch)(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row),

@@ -208,9 +208,6 @@ struct scheme {
 /* Occupancy (0..1) of the input queue of an L2 sub-partition, summed over core cycles: a difference divided by the
  * cycles between is a mean. */
 double gpu_subpart_fill_cycles(const struct gpu *g, uint32_t subpart);
-/* True if one more request packet fits between this SM and the interconnect. */
-bool gpu_sm_can_send(const struct gpu *g, uint32_t sm);
-uint32_t gpu_sm_count(const struct gpu *g);
 /* Warp slots of an SM with a warp, and the start order of a slot's warp (age). */
 uint64_t gpu_sm_warps(const struct gpu *g, uint32_t sm);
 uint64_t gpu_sm_warp_age(const struct gpu *g, uint32_t sm, uint32_t warp);

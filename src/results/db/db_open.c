@@ -21,10 +21,6 @@ const char *db_notice(const struct db *db) {
   return db->notice;
 }
 
-void *db_handle(struct db *db) {
-  return db->sql;
-}
-
 bool db_fail(struct db *db, struct err *e) {
   const char *p = db->path;
   switch (sqlite3_errcode(db->sql) & 0xff) {

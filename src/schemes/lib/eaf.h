@@ -12,8 +12,7 @@
 
 struct eaf_filter {
   uint32_t inserted; /* since it was cleared */
-  uint32_t clears;
-  uint8_t bits[]; /* one byte per line of the sub-partition: 8 bits each */
+  uint8_t bits[];    /* one byte per line of the sub-partition: 8 bits each */
 };
 
 static inline size_t eaf_filter_bytes(const struct gpu_config *g) {

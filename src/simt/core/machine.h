@@ -79,7 +79,6 @@ struct warp {
   uint32_t reg_bytes;
   uint32_t carry; /* condition code of add.cc and friends: a mask */
   uint8_t waiting, bar;
-  uint32_t bar_value; /* bar.red: where the result goes */
   uint32_t bar_pc, bar_mask, bar_frame;
   uint32_t cluster_lanes;           /* lanes that have arrived at the cluster's barrier, of a warp not yet complete */
   uint64_t cluster_arrived;         /* the phase after which it continues */

@@ -365,19 +365,17 @@ static void place_formals(struct simt_module *m, struct xfunc *xf, const uint32_
 static bool place_params(struct simt_module *m, struct simt_kernel *k, struct err *e) {
   const struct ptx_func *f = k->func->f;
   uint32_t *off = ARENA_ARRAY(&m->arena, uint32_t, f->nparams), *bytes = ARENA_ARRAY(&m->arena, uint32_t, f->nparams),
-           *align = ARENA_ARRAY(&m->arena, uint32_t, f->nparams), at = 0;
+           at = 0;
   for (uint32_t i = 0; i < f->nparams; i++) {
     struct ptx_var *v = f->params[i];
     if (!v) continue;
     if (!place(m->ptx, v, v->align, PTX_PARAM_MOST, &at, e)) return false;
     off[i] = (uint32_t)v->addr;
     bytes[i] = (uint32_t)v->bytes;
-    align[i] = v->align;
   }
   k->info.params = f->nparams;
   k->info.param_offset = off;
   k->info.param_bytes = bytes;
-  k->info.param_align = align;
   k->info.param_block_bytes = at;
   return true;
 }
@@ -556,7 +554,6 @@ bool lower_module(struct simt_module *m, struct err *e) {
     if ((f->maxntid || f->reqntid) && resident <= UINT32_MAX) k->info.resident = (uint32_t)resident;
     memcpy(k->info.cluster, f->cluster, sizeof f->cluster);
     k->info.in_clusters = f->in_clusters || f->cluster[0];
-    k->info.ptx_version = p->texts[f->text].version;
     k->info.target_sm = p->texts[f->text].sm;
   }
   return true;

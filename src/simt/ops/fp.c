@@ -50,10 +50,10 @@ static int host_mode(uint8_t r) {
 /* ---- formats below 32 bits ---- */
 
 struct small_format {
-  int prec, emin, emax; /* significand bits with the hidden one; exponent of the smallest and largest normal */
+  int prec, emin; /* significand bits with the hidden one; exponent of the smallest normal */
   int exp_bits, frac_bits;
 };
-static const struct small_format half_format = {11, -14, 15, 5, 10}, bf16_format = {8, -126, 127, 8, 7};
+static const struct small_format half_format = {11, -14, 5, 10}, bf16_format = {8, -126, 8, 7};
 
 /* Encode `v` in a small format with the given rounding. NaN becomes the canonical one. */
 static uint16_t encode_small(const struct small_format *f, double v, uint8_t round, bool satfinite) {

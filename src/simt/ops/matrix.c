@@ -30,7 +30,7 @@ static const struct shape shapes[] = {
 struct matrix_op { /* behind xaux.ref */
   const struct shape *s;
   uint8_t part; /* wmma: 'a', 'b', 'c' */
-  bool col, col_b, load, store;
+  bool col, load, store;
   bool bit_and;             /* 1-bit elements: and instead of xor */
   enum ptx_type a, b, c, d; /* element types */
   struct xopnd regs[4][16]; /* d, a, b, c */
@@ -83,12 +83,11 @@ static bool bit_operation(const struct ptx_inst *i, struct matrix_op *q) {
 static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop *o, struct matrix_op *q) {
   q->load = ptx_has(i, M_LOAD);
   q->store = ptx_has(i, M_STORE);
-  q->col = q->col_b = false;
+  q->col = false;
   uint32_t layouts = 0;
   for (uint32_t k = 0; k < i->nmods; k++)
     if (i->mod_order[k] == M_ROW || i->mod_order[k] == M_COL) {
       if (layouts++ == 0) q->col = i->mod_order[k] == M_COL;
-      else q->col_b = i->mod_order[k] == M_COL;
     }
   if (q->load || q->store) {
     enum ptx_type t = i->types[0];

@@ -9,9 +9,9 @@
 struct slt_encoder {
   struct slt_state state;
   struct slt_buf plane[SLT_PLANES];
-  uint32_t pc;              /* of the next instruction */
-  uint32_t run_pc, run_len; /* the current run; run_len 0: none yet */
-  uint32_t expected;        /* the pc after it */
+  uint32_t pc;       /* of the next instruction */
+  uint32_t run_len;  /* the current run; 0: none yet */
+  uint32_t expected; /* the pc after it */
   uint32_t active;
   bool done;
 };

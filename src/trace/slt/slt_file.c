@@ -50,10 +50,6 @@ void slt_file_close(struct slt_file *f) {
 uint64_t slt_file_bytes(const struct slt_file *f) {
   return f->bytes;
 }
-const char *slt_file_path(const struct slt_file *f) {
-  return f->path;
-}
-
 bool slt_file_wrong(const struct slt_file *f, uint64_t at, struct err *e, const char *fmt, ...) {
   char text[600];
   va_list a;

@@ -11,7 +11,6 @@ struct slt_file; /* descriptor, decompressor, dictionaries */
 struct slt_file *slt_file_open(const char *path, struct err *e);
 void slt_file_close(struct slt_file *f);
 uint64_t slt_file_bytes(const struct slt_file *f);
-const char *slt_file_path(const struct slt_file *f);
 /* "FILE: offset N: expected ..., and not ...": false. */
 bool slt_file_wrong(const struct slt_file *f, uint64_t at, struct err *e, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
