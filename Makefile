@@ -171,8 +171,7 @@ setup:
 test:
 	@tools/setup.sh
 	@$(MAKE) --no-print-directory web-tools
-	@$(MAKE) --no-print-directory -j$(JOBS) all unit
-	@$(MAKE) --no-print-directory -j$(JOBS) asan
+	@$(MAKE) --no-print-directory -j$(JOBS) all unit asan
 	@tests/run --build $(B)
 demo:
 	@tools/setup.sh demo
