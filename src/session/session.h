@@ -28,6 +28,8 @@ struct session_options { /* one row of options.def each */
   uint64_t watchdog;       /* limit before a kernel counts as stuck: cycles without an issue; in functional mode warp
                             * instructions without an ended CTA; 0: default */
   uint32_t timing_first, timing_end; /* launches (from 0) simulated in detail: first to end - 1; end 0: all */
+  uint64_t
+      max_insts; /* of threads: once launches in detail have executed so many, others run functionally; 0: no end */
   bool quiet;
   bool meter;                /* report progress of launches above two seconds on a terminal */
   bool detail, lines;        /* record: counters per unit; memory statistics per instruction */

@@ -23,6 +23,7 @@ struct session {
   struct record *record;
   struct slt_writer *trace; /* NULL: not recorded */
   uint32_t launches;        /* submitted */
+  uint64_t timed_insts;     /* thread instructions of launches in detail that have ended */
   uint64_t cycles;          /* core cycles of all launches so far, valid while none runs */
   struct meter meter;
   /* tasks.c */

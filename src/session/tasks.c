@@ -122,6 +122,7 @@ static bool close_machine(struct session *s, struct err *e) {
   }
   record_commit(s->record);
   s->cycles += st.cycles;
+  s->timed_insts += st.thread_insts;
   for (uint32_t i = 0; i < s->togethers; i++) free((void *)s->together[i].kernel);
   s->togethers = 0;
   return good;
@@ -396,9 +397,16 @@ static bool run_calls(struct session *s) {
   return any;
 }
 
+/* After enough timed instructions, launches that have not begun run functionally. */
+static void stop_timing(struct session *s) {
+  for (uint32_t i = 0; i < s->tasks; i++)
+    if (!s->task[i]->running) s->task[i]->detail = false;
+}
+
 /* False: nothing can continue without an outside event. */
 static bool advance(struct session *s, uint64_t until) {
   s->advancing = true;
+  if (s->o.max_insts && s->timed_insts >= s->o.max_insts) stop_timing(s);
   bool moved = run_calls(s);
   if (s->gpu && !s->failed) moved = run_machine(s, until) || moved;
   sweep(s);
