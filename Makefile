@@ -65,7 +65,7 @@ TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 DATA := $(B)/share/sluice
 CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
 CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
-TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json)) $(patsubst %,$(DATA)/%,$(wildcard figures/*.yaml readings/*.yaml reasons/*.yaml results/*.zst)) \
+TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json)) $(patsubst %,$(DATA)/%,$(wildcard figures/*.yaml readings/*.yaml reasons/*.yaml results/*.zst) $(patsubst data/%,%,$(wildcard data/originals/*.yaml))) \
   $(patsubst data/%,$(DATA)/%,$(wildcard data/templates/*.in))
 ALL := $(B)/lib/libsluice-core.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
@@ -110,6 +110,10 @@ $(DATA)/readings/%.yaml: readings/%.yaml
 	@cp $< $@
 
 $(DATA)/reasons/%.yaml: reasons/%.yaml
+	@mkdir -p $(@D)
+	@cp $< $@
+
+$(DATA)/originals/%.yaml: data/originals/%.yaml
 	@mkdir -p $(@D)
 	@cp $< $@
 

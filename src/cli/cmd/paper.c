@@ -82,10 +82,11 @@ static uint64_t hash_text(uint64_t h, const char *s) {
 }
 
 static uint64_t identity(struct paper *p, const struct workload *w, const char *gpu, const char *list,
-                         const json_t *set, const char *size) {
+                         const json_t *set, const char *size, const json_t *original) {
   char path[PATH_MAX], program[PATH_MAX];
   uint64_t h = hash_text(hash_text(hash_u64(p->simulator), w->name), size);
   if (p->stored) program[0] = 0; /* nothing is going to run */
+  else if (original) h = paper_originals_hash(h, original);
   else if (program_find(w->name, program, sizeof program)) h = hash_file(h, program);
   h = hash_text(hash_text(h, gpu), list);
   if (!p->stored && path_find(path, sizeof path, arena_printf(&p->arena, "configs/%s.yaml", gpu)))
@@ -99,18 +100,22 @@ static uint64_t identity(struct paper *p, const struct workload *w, const char *
 static void add_run(struct paper *p, const json_t *figure, const struct workload *w, const char *list,
                     const json_t *column) {
   const char *gpu = column_gpu(figure, column), *size = paper_size(p, figure);
+  json_t *original = p->originals ? paper_originals_run(p, w, size) : NULL;
+  if (p->originals && !original) return;
   json_t *set = column_set(figure, column);
   char hash[20];
-  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)identity(p, w, gpu, list, set, size));
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)identity(p, w, gpu, list, set, size, original));
   json_t *r = json_object_get(p->runs, hash);
   if (!r) {
     int at = !strcmp(size, "medium") ? 1 : !strcmp(size, "large") ? 2 : 0;
     r = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:O, s:s, s:s, s:f}", "workload", w->name, "alias", w->alias, "group",
                   w->group, "suite", text_of(figure, "suite"), "scheme", list, "gpu", gpu, "set", set, "size", size,
-                  "hash", hash, "seconds", w->seconds[at]);
+                  "hash", hash, "seconds", original ? 0 : w->seconds[at]);
+    if (original) json_object_update(r, original);
     json_object_set_new(p->runs, hash, r);
   }
   if (json_is_true(json_object_get(figure, "characterise"))) json_object_set_new(r, "characterise", json_true());
+  json_decref(original);
   json_decref(set);
 }
 
@@ -140,7 +145,7 @@ bool paper_plan_figure(struct paper *p, const json_t *figure, struct err *e) {
   struct workload_list l = {0};
   const char *label;
   json_t *column;
-  bool ok = workloads_load(&l, text_of(figure, "suite"), p->stored ? NULL : paper_size(p, figure), e);
+  bool ok = workloads_load(&l, text_of(figure, "suite"), p->stored || p->originals ? NULL : paper_size(p, figure), e);
   if (ok) json_object_foreach(json_object_get(figure, "schemes"), label, column) add_runs(p, figure, &l, column);
   workloads_free(&l);
   return ok;
@@ -155,12 +160,16 @@ bool paper_plan(struct paper *p, struct err *e) {
 }
 
 static char **run_argv(struct paper *p, const json_t *r, const char *record) {
-  json_t *set = json_object_get(r, "set"), *v;
-  char **a = ARENA_ARRAY(&p->arena, char *, 20 + 2 * json_object_size(set)), self[PATH_MAX];
-  size_t n = 0;
+  json_t *set = json_object_get(r, "set"), *words = json_object_get(r, "arguments"), *v;
+  char **a = ARENA_ARRAY(&p->arena, char *, 27 + 2 * json_object_size(set) + json_array_size(words)), self[PATH_MAX];
+  size_t n = 0, i;
   const char *knob;
   self_path(self, sizeof self);
 #define ARG(s) a[n++] = arena_strdup(&p->arena, s)
+  char data[PATH_MAX]; /* of this command, absolute: the program runs in a folder of its own */
+  if (words) ARG("/usr/bin/env"), ARG("-C"), ARG(text_of(r, "folder"));
+  if (words && getenv("SLUICE_DATA") && realpath(getenv("SLUICE_DATA"), data))
+    ARG(arena_printf(&p->arena, "SLUICE_DATA=%s", data));
   ARG(self), ARG("run"), ARG("--quiet"), ARG("--json"), ARG(record), ARG("--gpu"), ARG(text_of(r, "gpu"));
   ARG("--scheme"), ARG(text_of(r, "scheme"));
   if (json_is_true(json_object_get(r, "characterise"))) ARG("--characterise");
@@ -169,7 +178,11 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
     ARG("--set"), ARG(arena_printf(&p->arena, "%s=%s", knob, value));
     free(value);
   }
-  ARG("--"), ARG(text_of(r, "workload")), ARG("--size"), ARG(text_of(r, "size"));
+  double most = json_number_value(json_object_get(r, "max_insts"));
+  if (most > 0) ARG(arena_printf(&p->arena, "--max-insts=%.0f", most));
+  if (words) ARG("--"), ARG(text_of(r, "program"));
+  else ARG("--"), ARG(text_of(r, "workload")), ARG("--size"), ARG(text_of(r, "size"));
+  json_array_foreach(words, i, v) ARG(json_string_value(v));
 #undef ARG
   return a;
 }
@@ -195,7 +208,7 @@ bool paper_simulate(struct paper *p, const struct paper_options *o, const struct
   p->job = ARENA_ARRAY(&p->arena, struct job, all);
   json_t **of = ARENA_ARRAY(&p->arena, json_t *, all);
   json_object_foreach(p->runs, hash, r) {
-    const char *file = arena_printf(&p->arena, "%s/runs/%s.json", p->out, hash);
+    const char *file = arena_printf(&p->arena, "%s/runs/%s.json", p->originals ? p->whole : p->out, hash);
     json_object_set_new(r, "file", json_string(file));
     if (paper_have(r, file)) continue;
     of[n] = r;
@@ -210,7 +223,7 @@ bool paper_simulate(struct paper *p, const struct paper_options *o, const struct
   paper_note_times(p, of);
   if (!all_ran) return false;
   for (size_t i = 0; i < n; i++) {
-    if (p->job[i].exit_code <= 0) continue;
+    if (p->job[i].exit_code <= 0 || (p->originals && p->job[i].exit_code == EXIT_STRAY)) continue; /* as published */
     p->failed++;
     json_object_set_new(of[i], "failed", json_integer(p->job[i].exit_code));
     fprintf(stderr, "sluice: %s under '%s' ended with code %d:\n", text_of(of[i], "workload"), text_of(of[i], "scheme"),
@@ -302,6 +315,7 @@ static bool prepare(struct paper *p, const struct paper_options *o, const char *
   path_lib(lib, sizeof lib);
   p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice-core.so", lib));
   if (!(o->sensitivity ? sensitivity_load(p, e) : load_figures(p, o, e))) return false;
+  if (o->originals && !paper_originals_load(p, o->originals, o->only != NULL, e)) return false;
   if (o->stored && !o->list && !paper_stored_open(p, o->quick ? "small" : o->size, e)) return false;
   return paper_plan(p, e);
 }
@@ -364,15 +378,19 @@ static int run_one(struct paper *p, const struct paper_options *o, const char *t
   struct tempdir dir = {0};
   double started = cli_seconds();
   int rc = EXIT_OK;
-  if (make_folders(p, e) && clear_figures(p, e) && tempdir_make(&dir, e)) {
+  bool ready = make_folders(p, e) && clear_figures(p, e) && tempdir_make(&dir, e);
+  if (ready && p->originals) ready = paper_originals_prepare(p, e);
+  if (ready) {
     if (p->stored) paper_stored_attach(p);
+    json_t *planned = json_deep_copy(p->figures); /* claims change the figures */
     if (!p->stored && !paper_simulate(p, o, &dir)) rc = 130;
     else if (o->store && !paper_store(p, o->store, o->commit, e)) rc = EXIT_OK;
-    else if (paper_claims(p, e) && draw(p, e) && report(p, typed, e)) {
+    else if (paper_claims(p, e) && paper_beside(p, planned, e) && draw(p, e) && report(p, typed, e)) {
       printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p->out, cli_seconds() - started);
       paper_claims_rows(p, claims, count);
       rc = p->failed ? EXIT_CHECK : EXIT_OK;
     }
+    json_decref(planned);
   }
   tempdir_remove(&dir);
   return rc;
@@ -434,6 +452,15 @@ static bool options_agree(const struct paper_options *o, bool all, struct err *e
   if (all && o->only) return err_set(e, ERR_USAGE, "--only names a figure of one paper");
   if (all && o->sensitivity) return err_set(e, ERR_USAGE, "--sensitivity is of one paper");
   if (all && o->store) return err_set(e, ERR_USAGE, "--store is of one paper");
+  if (o->originals && (all || o->stored || o->sensitivity || o->quick))
+    return err_set(e, ERR_USAGE, "--originals runs the original programs of one paper: leave out %s",
+                   all         ? "all"
+                   : o->stored ? "--stored"
+                   : o->quick  ? "--quick"
+                               : "--sensitivity");
+  if (o->size && !strcmp(o->size, "paper") && !o->originals && !o->stored)
+    return err_set(e, ERR_USAGE,
+                   "--size paper is of --originals and --stored: bundled workloads are small, medium or large");
   if (o->stored && (o->store || o->sensitivity))
     return err_set(e, ERR_USAGE, "--stored runs nothing: leave out %s", o->store ? "--store" : "--sensitivity");
   if (!o->store != !o->commit) return err_set(e, ERR_USAGE, "--store FILE and --commit HASH go together");
@@ -471,12 +498,15 @@ static int paper_run(const struct command *self, int argc, char **argv) {
 static const struct opt paper_opts[] = {
     {"quick", NULL, "small inputs, and only what they can show: minutes instead of hours", OPT_FLAG, PAPER(quick), 'q',
      NULL},
-    {"size", "SIZE", "inputs: small, medium (default) or large", OPT_TEXT, PAPER(size), 'z', "small medium large"},
+    {"size", "SIZE", "inputs: small, medium (default), large, or with --originals paper", OPT_TEXT, PAPER(size), 'z',
+     "small medium large paper"},
     {"output", "DIR", "folder for figures and runs (default paper-NAME)", OPT_TEXT, PAPER(out), 'o', "file"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, PAPER(jobs), 'J', NULL},
     {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
     {"claims", "FILE", "write every published number with ours and a verdict, as CSV", OPT_TEXT, PAPER(claims), 'c',
      "file"},
+    {"originals", "FOLDER", "run the original programs of the benchmark suites, built in FOLDER", OPT_TEXT,
+     PAPER(originals), 0, "file"},
     {"stored", NULL, "from the stored results, without a simulation", OPT_FLAG, PAPER(stored), 's', NULL},
     {"store", "FILE", "add the runs to a file of stored results", OPT_TEXT, PAPER(store), 0, "file"},
     {"commit", "HASH", "with --store: the commit that the simulator was built from", OPT_TEXT, PAPER(commit), 0, NULL},
@@ -499,11 +529,16 @@ const struct command cmd_paper = {
         "largest inputs of which all are there. --store FILE adds the runs of the call to such a file.\n\n"
         "--sensitivity runs the baseline alone over the readings of what the paper leaves open about its machine\n"
         "(share/sluice/readings) and says which of them give the numbers that the paper states of its baseline.\n\n"
+        "--originals runs the programs that the paper used, from a folder where you have built them. What the folder "
+        "lacks\n"
+        "is named with where it comes from, and the rest runs. share/sluice/originals has the command lines;\n"
+        "tools/originals.py makes inputs. The tables have published, originals and ours.\n\n"
         "Examples:\n"
         "  sluice paper bucl --stored\n"
         "  sluice paper bucl --quick\n"
         "  sluice paper medic --size medium -o results/medic\n"
         "  sluice paper medic --sensitivity\n"
+        "  sluice paper bucl --originals ~/suites --size paper\n"
         "  sluice paper all --stored --claims claims.csv\n",
     .opts = paper_opts,
     .run = paper_run,

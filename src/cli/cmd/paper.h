@@ -18,11 +18,12 @@
 #include "results/verdict.h"
 
 struct job;
+struct originals;
 struct stored;
 struct tempdir;
 
 struct paper_options {
-  const char *out, *size, *only, *claims, *store, *commit;
+  const char *out, *size, *only, *claims, *store, *commit, *originals;
   uint64_t jobs;
   bool quick, list, sensitivity, stored;
 };
@@ -34,9 +35,11 @@ struct paper {
   json_t *figures; /* as loaded, ordered by name; with --sensitivity one for each reading and quantity */
   json_t *runs; /* {workload, alias, group, suite, scheme, gpu, set, size, hash, file, record, characterise} by hash */
   json_t *claims; /* of every published number: {where, metric, scheme, group, published, unit, ours, low, high, ...} */
-  json_t *reasons;       /* why numbers are not reproduced, as in reasons/NAME.yaml */
-  struct stored *stored; /* the file of stored results that the records come from; NULL: from simulations */
-  const char *origin;    /* what it is said of these */
+  json_t *reasons;             /* why numbers are not reproduced, as in reasons/NAME.yaml */
+  struct stored *stored;       /* the file of stored results that the records come from; NULL: from simulations */
+  struct originals *originals; /* the programs are the paper's own; NULL: bundled workloads */
+  const char *whole;           /* absolute path of `out`; with originals */
+  const char *origin;          /* what it is said of these */
   uint64_t simulator;
   struct job *job;
   size_t jobs, failed;
@@ -77,6 +80,23 @@ bool paper_reasons_load(struct paper *p, const struct published *all, struct err
 /* What the first entry that fits the number says; NULL without one. */
 const char *paper_reason(const struct paper *p, const struct published_figure *f);
 
+/* Counters of a run, as paper_totals gives them; NULL without a record. */
+const json_t *paper_run_values(json_t *run);
+
+/* ---- paper_originals.c ---- */
+/* The paper's mapping to original programs; `folder` NULL: nothing is going to run. Keeps the figures that the mapping
+ * names, or with `one_figure` those that are there. */
+bool paper_originals_load(struct paper *p, const char *folder, bool one_figure, struct err *e);
+/* Program and arguments of a run as originals_run has them, a new reference; NULL: there is no such run. */
+json_t *paper_originals_run(struct paper *p, const struct workload *w, const char *size);
+/* What decides its outcome. */
+uint64_t paper_originals_hash(uint64_t h, const json_t *run);
+/* Before the runs: a working folder for each program. */
+bool paper_originals_prepare(struct paper *p, struct err *e);
+/* After the claims: what is stored of the originals beside ours or, with originals, of ours beside these, which are then
+ * printed. `figures` are those of the plan, without what claims added. */
+bool paper_beside(struct paper *p, const json_t *figures, struct err *e);
+
 /* ---- paper_sensitivity.c ---- */
 /* The readings of the machine and the quantities of the paper's baseline, as p->figures. */
 bool sensitivity_load(struct paper *p, struct err *e);
@@ -84,6 +104,8 @@ bool sensitivity_load(struct paper *p, struct err *e);
 bool sensitivity_print(struct paper *p, struct err *e);
 
 /* ---- paper_store.c ---- */
+/* File of the stored results, below the data folder. */
+const char *paper_stored_name(struct paper *p);
 /* The stored results of the paper, and for every figure the size that most of its runs have there; `size` NULL: any. */
 bool paper_stored_open(struct paper *p, const char *size, struct err *e);
 /* After the plan: the runs get their records. Says what there is. */

@@ -87,6 +87,15 @@ double paper_counter(const void *values, const char *key) {
   return json_number_value(json_object_get(values, key));
 }
 
+const json_t *paper_run_values(json_t *r) {
+  json_t *values = json_object_get(r, "values"), *doc = json_incref(json_object_get(r, "record"));
+  if (!values && (doc || (doc = json_load_file(paper_text(r, "file"), 0, NULL)))) {
+    json_object_set_new(r, "values", values = values_of(doc));
+  }
+  json_decref(doc);
+  return values;
+}
+
 static const json_t *run_values(struct paper *p, const char *list, const char *gpu, const json_t *set,
                                 const char *workload, const char *size) {
   const char *hash;
@@ -96,12 +105,7 @@ static const json_t *run_values(struct paper *p, const char *list, const char *g
         strcmp(paper_text(r, "gpu"), gpu) || strcmp(paper_text(r, "size"), size) ||
         !json_equal(set, json_object_get(r, "set")))
       continue;
-    json_t *values = json_object_get(r, "values"), *doc = json_incref(json_object_get(r, "record"));
-    if (!values && (doc || (doc = json_load_file(paper_text(r, "file"), 0, NULL)))) {
-      json_object_set_new(r, "values", values = values_of(doc));
-    }
-    json_decref(doc);
-    return values;
+    return paper_run_values(r);
   }
   return NULL;
 }
@@ -336,8 +340,10 @@ static json_t *claim_json(struct paper *p, const struct published_figure *f) {
   if (c.interval && isfinite(c.high)) json_object_set_new(row, "high", json_real(c.high));
   if (c.programs < c.of) why = arena_printf(&p->arena, "%s; %zu of %zu programs", why, c.programs, c.of);
   bool open = measured && v != VERDICT_REPRODUCED && (!is_small(p, c.figure) || published_at_any_size(f));
-  const char *reason = open ? paper_reason(p, f) : NULL;
+  const char *reason = open && !p->originals ? paper_reason(p, f) : NULL; /* they are of ours */
   if (reason) why = arena_printf(&p->arena, "%s: %s", why, reason);
+  json_object_set_new(row, "programs", json_integer((json_int_t)c.programs));
+  json_object_set_new(row, "of", json_integer((json_int_t)c.of));
   json_object_set_new(row, "verdict", json_string(verdict_names[v]));
   json_object_set_new(row, "reason", json_string(why));
   if (c.figure) json_object_set_new(row, "figure", json_string(paper_text(c.figure, "figure")));

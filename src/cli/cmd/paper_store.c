@@ -61,11 +61,15 @@ static bool choose_size(struct paper *p, json_t *figure, const char *only, struc
   return true;
 }
 
+const char *paper_stored_name(struct paper *p) {
+  return arena_printf(&p->arena, "results/%s%s.jsonl.zst", p->name, p->originals ? ".originals" : "");
+}
+
 bool paper_stored_open(struct paper *p, const char *size, struct err *e) {
   char path[PATH_MAX];
   json_t *f;
   size_t i;
-  if (!path_find(path, sizeof path, arena_printf(&p->arena, "results/%s.jsonl.zst", p->name)))
+  if (!path_find(path, sizeof path, paper_stored_name(p)))
     return err_set(e, ERR_INPUT, "no stored results of %s: '%s' is missing; without --stored its runs are simulated",
                    p->name, path);
   p->stored = stored_open(path, p->name, e);
@@ -129,15 +133,18 @@ static json_t *read_times(struct paper *p) {
 
 static json_t *line_of(const json_t *r, const json_t *record, const char *commit, const json_t *seconds) {
   json_t *line = stored_reduce(record);
-  static const char *const names[] = {"alias", "group", "suite"};
-  for (size_t i = 0; i < 3; i++) json_object_set(line, names[i], json_object_get(r, names[i]));
+  static const char *const names[] = {"alias", "group", "suite", "command"};
+  for (size_t i = 0; i < 4; i++)
+    if (json_object_get(r, names[i])) json_object_set(line, names[i], json_object_get(r, names[i]));
+  if (json_object_get(r, "from")) json_object_set(line, "suite", json_object_get(r, "from"));
   json_object_set_new(line, "commit", json_string(commit));
   if (seconds) json_object_set(line, "seconds", (json_t *)seconds);
   return line;
 }
 
 bool paper_store(struct paper *p, const char *file, const char *commit, struct err *e) {
-  struct stored *s = access(file, F_OK) ? stored_new(p->name, "workloads") : stored_open(file, p->name, e);
+  struct stored *s = access(file, F_OK) ? stored_new(p->name, p->originals ? "originals" : "workloads")
+                                        : stored_open(file, p->name, e);
   if (!s) return false;
   json_t *times = read_times(p), *r;
   const char *hash;
