@@ -12,6 +12,8 @@ struct symbol {
   enum sym_kind kind;
   void *ptr;      /* ptx_reg, ptx_var, ptx_func, ptx_table */
   uint32_t index; /* label: instruction index */
+  uint32_t depth; /* of the scope, 0 outside of functions */
+  uint32_t line, col;
   struct symbol *shadowed;
 };
 

@@ -91,6 +91,10 @@ static bool link_functions(struct ptx_module *m, const struct names *n, bool (*b
       if (!o->has_body) continue;
       if (o->text == f->text || (global_name(o) && !d)) d = o;
     }
+    if (d && !ptx_same_func(f, d))
+      return ptx_error(m, (struct ptx_place){f->text, f->line, 1}, ERR_INPUT, e,
+                       "'%s' has other parameters or results where it is defined (%s:%u)", f->name,
+                       m->texts[d->text].name, d->line);
     f->def = d ? d : f;
     if (!d && !builtin(f->name)) f->def = NULL; /* rejected where it is called */
   }
@@ -105,6 +109,10 @@ static bool link_variables(struct ptx_module *m, const struct names *n, struct e
     if (!d)
       return ptx_error(m, (struct ptx_place){v->text, v->line, 1}, ERR_INPUT, e,
                        "external variable '%s' is defined in none of the %u texts", v->name, m->ntexts);
+    if (!ptx_same_var(v, d))
+      return ptx_error(m, (struct ptx_place){v->text, v->line, 1}, ERR_INPUT, e,
+                       "'%s' has another state space, type or size where it is defined (%s:%u)", v->name,
+                       m->texts[d->text].name, d->line);
     v->def = d;
     if (v->visible && !v->weak && !v->common && !v->is_extern)
       for (uint32_t k = names_first(n, v->name); k < i; k = n->next[k]) {

@@ -1,4 +1,4 @@
-/* parse.c - module level of the PTX parser: directives, variables, functions, scopes. The rest: parse_i*.c. */
+/* parse.c - module level of the PTX parser: directives, variables, functions. The rest: parse_*.c. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,52 +99,8 @@ void parse_deeper(struct parser *p) {
   if (++p->nested > PARSE_NESTED) FAIL_TOK(p, "more than %d scopes, brackets or signs inside each other", PARSE_NESTED);
 }
 
-void parse_bind(struct parser *p, struct ident *i, enum sym_kind kind, void *ptr, uint32_t index) {
-  struct symbol *s = ARENA_NEW(&p->m->arena, struct symbol);
-  *s = (struct symbol){.kind = kind, .ptr = ptr, .index = index, .shadowed = i->sym};
-  i->sym = s;
-  GROW(p->binds, p->nbinds, p->cap_binds);
-  p->binds[p->nbinds++] = (struct binding){i, p->depth};
-}
-
 enum ptx_type parse_type_word(struct parser *p) {
   return p->lex.t.kind == TOK_DOT ? p->lex.t.ident->type : T_NONE;
-}
-
-void parse_pending(struct parser *p, struct ident *i, struct ptx_opnd *o) {
-  GROW(p->pend, p->npend, p->cap_pend);
-  p->pend[p->npend++] = (struct pending){i, o, o->line, o->col};
-}
-
-/* The operand that `s` names. False: not an operand. */
-static bool resolve_operand(struct symbol *s, struct ptx_opnd *o) {
-  if (s->kind == SYM_LABEL) o->kind = OK_LABEL, o->imm = s->index;
-  else if (s->kind == SYM_FUNC) o->kind = OK_FUNC, o->func = s->ptr;
-  else if (s->kind == SYM_VAR) o->kind = OK_VAR, o->var = s->ptr;
-  else if (s->kind == SYM_TABLE) o->kind = OK_TABLE, o->vec = ((struct ptx_table *)s->ptr)->labels, o->n = 0;
-  else return false;
-  if (s->kind == SYM_TABLE) o->imm = ((struct ptx_table *)s->ptr)->n;
-  return true;
-}
-
-static void scope_enter(struct parser *p) {
-  p->depth++;
-}
-
-static void scope_leave(struct parser *p, uint32_t first_pending) {
-  uint32_t keep = first_pending;
-  for (uint32_t i = first_pending; i < p->npend; i++) {
-    struct pending *q = &p->pend[i];
-    if (q->ident->sym && resolve_operand(q->ident->sym, q->opnd)) continue;
-    if (p->depth <= 1) parse_fail(p, q->line, q->col, ERR_INPUT, "'%s' is not declared", q->ident->s);
-    p->pend[keep++] = *q;
-  }
-  p->npend = keep;
-  while (p->nbinds && p->binds[p->nbinds - 1].depth == p->depth) {
-    struct ident *i = p->binds[--p->nbinds].ident;
-    i->sym = i->sym->shadowed;
-  }
-  p->depth--;
 }
 
 /* ---- variables ---- */
@@ -251,7 +207,7 @@ static void parse_array_suffix(struct parser *p, struct ptx_var *v) {
   }
 }
 
-static void add_reg(struct parser *p, struct ident *i, enum ptx_type t) {
+static void add_reg(struct parser *p, struct ident *i, enum ptx_type t, const struct token *at) {
   struct ptx_reg *r = ARENA_NEW(&p->m->arena, struct ptx_reg);
   const char *d = i->s;
   uint64_t arch = 0;
@@ -262,7 +218,7 @@ static void add_reg(struct parser *p, struct ident *i, enum ptx_type t) {
   GROW(p->regs, p->nregs, p->cap_regs);
   p->regs[p->nregs++] = r;
   *r = (struct ptx_reg){.name = i->s, .type = (uint8_t)t, .num = (uint16_t)p->nregs, .arch = (uint16_t)arch};
-  parse_bind(p, i, SYM_REG, r, 0);
+  parse_bind(p, i, &(struct symbol){.kind = SYM_REG, .ptr = r, .line = at->line, .col = at->col});
 }
 
 /* "%r" and 12 to "%r12", which is interned. */
@@ -283,14 +239,15 @@ static void parse_regs(struct parser *p) {
     parse_fail(p, p->lex.t.line, p->lex.t.col, ERR_UNSUPPORTED, "vector registers (.reg .v%u) are not supported",
                d.vec);
   do {
+    struct token at = p->lex.t;
     struct ident *i = parse_ident(p, "a register name");
     if (parse_accept(p, '<')) {
       int64_t n = parse_count(p, "a register count", UINT32_MAX); /* add_reg limits the number */
       parse_expect(p, '>', "after the register count");
       if (i->len > 270) FAIL_TOK(p, "the register's name is longer than 270 characters");
-      for (int64_t k = 0; k < n; k++) add_reg(p, numbered(p, i, (uint64_t)k), d.type);
+      for (int64_t k = 0; k < n; k++) add_reg(p, numbered(p, i, (uint64_t)k), d.type, &at);
     } else {
-      add_reg(p, i, d.type);
+      add_reg(p, i, d.type, &at);
     }
   } while (parse_accept(p, ','));
   parse_expect(p, ';', "after the register declaration");
@@ -335,11 +292,10 @@ static void parse_vars(struct parser *p, struct decl *d) {
     }
     if (p->depth == 0 && i->sym && i->sym->kind == SYM_VAR) { /* an earlier declaration: the later definition wins */
       struct ptx_var *old = i->sym->ptr;
-      if (!old->is_extern && !v->is_extern && !old->weak && !v->weak && !old->common)
-        parse_fail(p, v->line, v->col, ERR_INPUT, "'%s' is defined twice", i->s);
+      parse_same_var(p, old, v);
       if (old->is_extern) old->def = v;
     }
-    parse_bind(p, i, SYM_VAR, v, 0);
+    parse_bind(p, i, &(struct symbol){.kind = SYM_VAR, .ptr = v, .line = v->line, .col = v->col});
   } while (parse_accept(p, ','));
   parse_expect(p, ';', "after the variable declaration");
 }
@@ -358,18 +314,20 @@ static void parse_formals(struct parser *p, struct ptx_func *f, bool is_ret) {
     if (!reg && !tok_dot(&p->lex.t, "param")) FAIL_TOK(p, "expected .param, found %s", tok_text(p));
     lex_next(&p->lex);
     parse_decl_type(p, &d);
+    struct token at = p->lex.t;
     struct ident *i = parse_ident(p, "a parameter name");
+    if (f->proto) i = p->sink; /* names in a prototype mean nothing */
     vars[n] = NULL;
     regs[n] = NULL;
     if (reg) {
-      add_reg(p, i, d.type);
+      add_reg(p, i, d.type, &at);
       regs[n] = p->regs[p->nregs - 1];
     } else {
       vars[n] = new_var(p, &d, i->s);
       vars[n]->func = f;
       vars[n]->formal = true;
       parse_array_suffix(p, vars[n]);
-      parse_bind(p, i, SYM_VAR, vars[n], 0);
+      parse_bind(p, i, &(struct symbol){.kind = SYM_VAR, .ptr = vars[n], .line = at.line, .col = at.col});
     }
     n++;
     if (!parse_accept(p, ',')) break;
@@ -386,7 +344,7 @@ static void parse_formals(struct parser *p, struct ptx_func *f, bool is_ret) {
   f->nparams = n;
 }
 
-static void parse_table(struct parser *p, struct ident *name) {
+static void parse_table(struct parser *p, const struct token *name) {
   struct ptx_opnd ops[1024];
   struct ptx_table *t = ARENA_NEW(&p->m->arena, struct ptx_table);
   lex_next(&p->lex);
@@ -404,12 +362,12 @@ static void parse_table(struct parser *p, struct ident *name) {
     t->labels[k].vec = NULL;
     parse_pending(p, i, &t->labels[k]);
   }
-  parse_bind(p, name, SYM_TABLE, t, 0);
+  parse_bind(p, name->ident, &(struct symbol){.kind = SYM_TABLE, .ptr = t, .line = name->line, .col = name->col});
 }
 
-static void parse_prototype(struct parser *p, struct ident *name) {
+static void parse_prototype(struct parser *p, const struct token *name) {
   struct ptx_func *f = ARENA_NEW(&p->m->arena, struct ptx_func);
-  *f = (struct ptx_func){.name = name->s, .proto = true, .text = p->text, .line = p->lex.t.line};
+  *f = (struct ptx_func){.name = name->ident->s, .proto = true, .text = p->text, .line = p->lex.t.line};
   lex_next(&p->lex);
   uint32_t regs = p->nregs;
   p->depth++;
@@ -417,10 +375,10 @@ static void parse_prototype(struct parser *p, struct ident *name) {
   parse_ident(p, "'_' in the prototype");
   if (tok_is(&p->lex.t, '(')) parse_formals(p, f, false);
   accept_dot(p, "noreturn");
-  scope_leave(p, p->npend);
+  parse_scope_leave(p, p->npend);
   p->nregs = regs;
   parse_expect(p, ';', "after the prototype");
-  parse_bind(p, name, SYM_PROTO, f, 0);
+  parse_bind(p, name->ident, &(struct symbol){.kind = SYM_PROTO, .ptr = f, .line = name->line, .col = name->col});
 }
 
 static void parse_loc(struct parser *p) {
@@ -454,14 +412,14 @@ static void parse_statement(struct parser *p) {
   if (tok_is(&t, '{')) {
     parse_deeper(p);
     lex_next(&p->lex);
-    scope_enter(p);
+    parse_scope_enter(p);
     uint32_t first = p->npend;
     while (!tok_is(&p->lex.t, '}')) {
       if (p->lex.t.kind == TOK_EOF) FAIL_TOK(p, "expected '}' to close the block of line %u", t.line);
       parse_statement(p);
     }
     lex_next(&p->lex);
-    scope_leave(p, first);
+    parse_scope_leave(p, first);
     p->nested--;
   } else if (t.kind == TOK_DOT) {
     if (tok_dot(&t, "reg")) {
@@ -486,12 +444,11 @@ static void parse_statement(struct parser *p) {
     const char *q = p->lex.p;
     while (*q == ' ' || *q == '\t') q++;
     if (*q == ':') { /* label */
-      struct ident *name = t.ident;
       lex_next(&p->lex);
       lex_next(&p->lex);
-      if (tok_dot(&p->lex.t, "callprototype")) parse_prototype(p, name);
-      else if (tok_dot(&p->lex.t, "branchtargets") || tok_dot(&p->lex.t, "calltargets")) parse_table(p, name);
-      else parse_bind(p, name, SYM_LABEL, NULL, p->ncode);
+      if (tok_dot(&p->lex.t, "callprototype")) parse_prototype(p, &t);
+      else if (tok_dot(&p->lex.t, "branchtargets") || tok_dot(&p->lex.t, "calltargets")) parse_table(p, &t);
+      else parse_bind(p, t.ident, &(struct symbol){.kind = SYM_LABEL, .index = p->ncode, .line = t.line, .col = t.col});
     } else {
       parse_instruction(p);
     }
@@ -502,17 +459,16 @@ static void parse_statement(struct parser *p) {
   }
 }
 
-static void add_func(struct parser *p, struct ptx_func *f, struct ident *name) {
+/* `old`: what was declared under its name before, or NULL. */
+static void add_func(struct parser *p, struct ptx_func *f, struct ptx_func *old) {
   struct ptx_module *m = p->m;
   GROW(m->funcs, m->nfuncs, m->cap_funcs);
   m->funcs[m->nfuncs++] = f;
   f->serial = m->nfuncs - 1;
-  if (name->sym && name->sym->kind == SYM_FUNC) {
-    struct ptx_func *old = name->sym->ptr;
-    if (old->has_body && f->has_body) parse_fail(p, f->line, 1, ERR_INPUT, "'%s' is defined twice", name->s);
-    if (!old->has_body) old->def = f; /* a prototype before the definition */
-    else f->def = old;
-  }
+  if (!old) return;
+  parse_same_func(p, old, f);
+  if (!old->has_body) old->def = f; /* a prototype before the definition */
+  else f->def = old;
 }
 
 /* Operands kept for an instruction: see struct ptx_inst. */
@@ -549,7 +505,7 @@ static void parse_body(struct parser *p, struct ptx_func *f) {
     parse_statement(p);
   }
   lex_next(&p->lex);
-  scope_leave(p, first); /* operands must not move while they are pending: drafts stay where they are */
+  parse_scope_leave(p, first); /* operands must not move while they are pending: drafts stay where they are */
   p->depth++;
   keep_code(p, f);
   f->locals = ARENA_ARRAY(&p->m->arena, struct ptx_var *, p->nlocals);
@@ -627,17 +583,20 @@ static void parse_func(struct parser *p, const struct decl *d) {
     }
   }
   /* the function's own name is visible in its body (recursion) and after it */
-  struct symbol *before = name->sym;
+  struct symbol **outside = parse_outermost(name), *before = *outside;
+  bool again = before && before->kind == SYM_FUNC;
+  if (before && !again)
+    parse_fail(p, f->line, 1, ERR_INPUT, "'%s' is declared twice (also in line %u)", name->s, before->line);
   f->has_body = tok_is(&p->lex.t, '{');
-  add_func(p, f, name);
+  add_func(p, f, again ? before->ptr : NULL);
   struct symbol *s = ARENA_NEW(&p->m->arena, struct symbol);
-  *s = (struct symbol){.kind = SYM_FUNC, .ptr = before && before->kind == SYM_FUNC && !f->has_body ? before->ptr : f};
-  name->sym = s;
+  *s = (struct symbol){
+      .kind = SYM_FUNC, .ptr = again && !f->has_body ? before->ptr : f, .line = f->line, .col = 1, .shadowed = before};
+  *outside = s;
   if (f->has_body) parse_body(p, f);
   else parse_expect(p, ';', "after the function declaration");
-  scope_leave(p, p->npend);
+  parse_scope_leave(p, p->npend);
   p->depth = 0;
-  name->sym = s;
   GROW(p->binds, p->nbinds, p->cap_binds);
   p->binds[p->nbinds++] = (struct binding){name, 0};
   f->regs = ARENA_ARRAY(&p->m->arena, struct ptx_reg *, p->nregs + 1);

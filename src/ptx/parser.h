@@ -53,7 +53,16 @@ _Noreturn void parse_fail(struct parser *p, uint32_t line, uint32_t col, enum er
 
 void parse_expect(struct parser *p, char punct, const char *where);
 bool parse_accept(struct parser *p, char punct);
-void parse_bind(struct parser *p, struct ident *i, enum sym_kind kind, void *ptr, uint32_t index);
+/* parse_names.c. A name means `s` (copied) to the end of the scope; an error if it means something there already. */
+void parse_bind(struct parser *p, struct ident *i, const struct symbol *s);
+/* Where what the name means outside of functions stands; NULL stands there if it means nothing. */
+struct symbol **parse_outermost(struct ident *i);
+void parse_scope_enter(struct parser *p);
+/* Operands kept since `first_pending` get what their names mean; what was bound in the scope is forgotten. */
+void parse_scope_leave(struct parser *p, uint32_t first_pending);
+/* A second declaration outside of functions must say what the first one says; at most one is the definition. */
+void parse_same_var(struct parser *p, const struct ptx_var *old, const struct ptx_var *v);
+void parse_same_func(struct parser *p, const struct ptx_func *old, const struct ptx_func *f);
 int64_t parse_int(struct parser *p, const char *what);
 uint32_t parse_count(struct parser *p, const char *what, uint32_t most); /* a number from 0 to `most` */
 /* For recursion of the parser: enter before, leave after; an error beyond PARSE_NESTED. */

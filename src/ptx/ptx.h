@@ -275,6 +275,9 @@ struct ptx_module *ptx_new(void);
 void ptx_free(struct ptx_module *m);
 /* Parse and type-check one text; `src` must outlive the module. */
 bool ptx_parse(struct ptx_module *m, const char *src, const char *name, struct err *e);
+/* Do two declarations say the same: state space, type and size; sizes of parameters and results? */
+bool ptx_same_var(const struct ptx_var *a, const struct ptx_var *b);
+bool ptx_same_func(const struct ptx_func *a, const struct ptx_func *b);
 /* Resolve external functions and variables between the texts. `builtin(name)`: the machine provides the function. */
 bool ptx_link(struct ptx_module *m, bool (*builtin)(const char *), struct err *e);
 /* Reconvergence points, liveness, register estimate of one function. */
