@@ -27,7 +27,7 @@ struct feed_peer {
 
 struct issued {
   /* in: set by the timing model */
-  uint64_t cycle; /* for %clock; functional mode passes its instruction count */
+  uint64_t cycle; /* for %clock; without timing FEED_FUNCTIONAL_CYCLES per instruction */
   /* out */
   uint32_t active;      /* lanes on the current path, before the guard predicate */
   uint32_t mask;        /* lanes that execute */
@@ -51,6 +51,10 @@ struct issued {
 
 /* Without a timing model, a kernel is stuck if no CTA ends within this many warp instructions (one or two minutes). */
 #define FEED_WATCHDOG UINT64_C(2000000000)
+
+/* Advance of %clock per instruction without a timing model: roughly the time of an instruction of a single warp on a GPU,
+ * so programs that wait for a number of cycles do not wait long. */
+enum { FEED_FUNCTIONAL_CYCLES = 8 };
 
 #define FEED_UNSUPPORTED (-1) /* an instruction that Sluice does not support */
 /* A fault of the simulated program; the text is complete (kernel, lines, CTA, thread, address, allocation). */

@@ -97,6 +97,7 @@ static bool open_machine(struct session *s, struct err *e) {
   s->simt = simt_new(s->device.mem_bytes, e);
   if (!s->simt) return false;
   simt_set_watchdog(s->simt, s->o.watchdog);
+  simt_set_clock(s->simt, s->config.core_mhz);
   if (!simt_check(s->simt, s->o.checks, stderr, e)) return false;
   simt_interleave(s->simt, s->o.turn);
   simt_memory(s->simt, s->o.memory, stderr);

@@ -25,6 +25,7 @@ struct session {
   uint32_t launches;        /* submitted */
   uint64_t timed_insts;     /* thread instructions of launches in detail that have ended */
   uint64_t cycles;          /* core cycles of all launches so far, valid while none runs */
+  uint64_t clock;           /* advance of %clock by launches without timing, in cycles */
   struct meter meter;
   /* tasks.c */
   struct task **task; /* submitted and not done, in order of submission */

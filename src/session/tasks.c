@@ -49,6 +49,7 @@ static void add_functional(struct session *s, struct gpu_stats *st, uint64_t war
   st->warp_insts = warp_insts;
   st->thread_insts = thread_insts;
   s->cycles += warp_insts / s->config.sms + 1;
+  s->clock += warp_insts * FEED_FUNCTIONAL_CYCLES;
 }
 
 /* A feed other than the functional machine's own loop: a trace, or a recorded execution. */
@@ -235,6 +236,7 @@ static bool open_feed(struct session *s, struct task *t, struct err *e) {
   const uint32_t *b = t->launch.block;
   bool fair = !t->detail && !s->trace && s->o.turn;
   t->launch.reg_limit = simt_register_limit(simt_kernel_info(t->launch.kernel), b[0] * b[1] * b[2], s->config.sm_regs);
+  t->launch.now = s->clock + (s->gpu && !t->detail ? gpu_now(s->gpu) : 0);
   t->run = simt_begin(s->simt, &t->launch, fair ? resident_ctas(s, &t->launch) : session_cta_slots(s), e);
   if (!t->run) return false;
   t->feed = simt_feed(t->run);

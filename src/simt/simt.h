@@ -73,6 +73,8 @@ size_t simt_check_summary(const struct simt *s, char *out, size_t size);
 
 /* A launch is stuck if no CTA ends within this many warp instructions of simt_run; 0: FEED_WATCHDOG. */
 void simt_set_watchdog(struct simt *s, uint64_t warp_insts);
+/* The clock of %globaltimer: nanoseconds are cycles of so many MHz. A new machine has 1000. */
+void simt_set_clock(struct simt *s, uint32_t core_mhz);
 
 /* ---- accesses outside of allocations ---- */
 enum simt_memory {
@@ -154,6 +156,7 @@ struct simt_launch {
   uint32_t reg_limit;      /* registers per thread that fit; a compiler would spill the rest. 0: no limit */
   uint32_t cluster[3];     /* CTAs of a cluster, which divide the grid; {0}: one */
   bool in_clusters;        /* %is_explicit_cluster; simt_begin sets it if `cluster` is set */
+  uint64_t now;            /* %clock at cycle 0 of the driver of the feed */
   uint64_t grid_workspace; /* cooperative launch: device address that %envreg1 and 2 give, else 0 */
 };
 /* `cta_slots`: CTA slots of the machine that drives the feed; also sufficient for simt_run. NULL with `e`. */

@@ -191,7 +191,7 @@ static bool drive_warp(struct drive *d, struct drive_slot *s, uint32_t slot, uin
     if (d->skim) {
       if (!feed_skim(d->skim, slot, warp, out, &d->n)) return drive_fault(d, e);
     } else {
-      out->cycle = d->n.warp_insts;
+      out->cycle = d->n.warp_insts * FEED_FUNCTIONAL_CYCLES;
       out->waits = false;
       out->token = 0;
       out->released = 0;

@@ -60,6 +60,7 @@ struct simt *simt_new(uint64_t capacity, struct err *e) {
   s->capacity = capacity;
   s->next = SIMT_GLOBAL_BASE;
   s->symbol_next = SYMBOL_BASE;
+  s->core_mhz = 1000;
   s->out = stdout;
   s->isa = best_isa();
   memcpy(s->handlers,

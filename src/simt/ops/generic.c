@@ -58,6 +58,14 @@ static uint32_t lanemask(enum ptx_sreg r, uint32_t i) {
   }
 }
 
+static uint64_t clock_of(const struct exec *x) {
+  return x->run->launch.now + x->out->cycle;
+}
+
+static uint64_t nanoseconds(const struct exec *x) {
+  return clock_of(x) * 1000 / x->run->s->core_mhz;
+}
+
 static uint64_t special(struct exec *x, enum ptx_sreg r, uint32_t i) {
   const struct simt_run *run = x->run;
   const struct feed_kernel *k = &run->fk;
@@ -98,17 +106,17 @@ static uint64_t special(struct exec *x, enum ptx_sreg r, uint32_t i) {
   case SR_LANEMASK_GT:
     return lanemask(r, i);
   case SR_CLOCK:
-    return (uint32_t)x->out->cycle;
+    return (uint32_t)clock_of(x);
   case SR_CLOCK_HI:
-    return x->out->cycle >> 32;
+    return clock_of(x) >> 32;
   case SR_CLOCK64:
-    return x->out->cycle;
+    return clock_of(x);
   case SR_GLOBALTIMER:
-    return x->out->cycle * 10 / 7; /* ns at 700 MHz */
+    return nanoseconds(x);
   case SR_GLOBALTIMER_LO:
-    return (uint32_t)(x->out->cycle * 10 / 7);
+    return (uint32_t)nanoseconds(x);
   case SR_GLOBALTIMER_HI:
-    return (x->out->cycle * 10 / 7) >> 32;
+    return nanoseconds(x) >> 32;
   case SR_ENVREG1:
     return run->launch.grid_workspace >> 32;
   case SR_ENVREG2:

@@ -11,9 +11,6 @@ enum {
   RECURSION_LOCAL = 64 * 1024,
   RECURSION_FRAMES = 256 * 1024,
   QUANTUM = 4096,
-  /* Advance of %clock per instruction in functional mode: roughly the time of an instruction of a single warp on a
-   * GPU, so programs that wait for a number of cycles do not wait long. */
-  FUNCTIONAL_CYCLES = 8,
   CTA_BUDGET = 1 << 22,
   CLUSTER_BUDGET = 1 << 16, /* CTAs of a cluster wait for each other often */
   MANY_TURNS = 8,
@@ -327,7 +324,7 @@ static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint
       x->w = w;
       x->cta = c;
       x->e = e;
-      out->cycle = (r->instructions + done) * FUNCTIONAL_CYCLES;
+      out->cycle = (r->instructions + done) * FEED_FUNCTIONAL_CYCLES;
       do {
         o->fn(x, o, mask);
         o++;
@@ -339,7 +336,7 @@ static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint
       if (x->fault) break;
       continue;
     }
-    out->cycle = (r->instructions + done) * FUNCTIONAL_CYCLES;
+    out->cycle = (r->instructions + done) * FEED_FUNCTIONAL_CYCLES;
     bool ok = feed_issue(r, c->slot, w->index, out);
     done++;
     n->thread_insts += (uint32_t)__builtin_popcount(out->mask);
@@ -410,6 +407,10 @@ static bool run_round(struct simt_run *r, struct cta *c, struct simt_counts *n, 
 
 void simt_set_watchdog(struct simt *s, uint64_t warp_insts) {
   s->watchdog = warp_insts;
+}
+
+void simt_set_clock(struct simt *s, uint32_t core_mhz) {
+  s->core_mhz = core_mhz;
 }
 
 bool simt_interleave_parse(const char *text, uint32_t *turn, struct err *e) {
