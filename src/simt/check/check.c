@@ -188,12 +188,12 @@ bool check_is_fast(const struct simt *s) {
   return s->check->fast;
 }
 
-void check_run_free(struct check_run *k) {
+void check_run_free(struct check_run *k, struct simt *s) {
   if (!k) return;
   if (k->shared) munmap(k->shared, k->shared_bytes ? k->shared_bytes : 1);
   if (k->local) munmap(k->local, k->local_bytes ? k->local_bytes : 1);
-  race_free(k);
-  race_grid_free(k);
+  race_free(k, s);
+  race_grid_free(k, s);
   free(k);
 }
 

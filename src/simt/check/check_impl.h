@@ -44,7 +44,7 @@ void check_report(struct exec *x, const struct xop *o, const struct xop *other, 
                   const char *what);
 
 void race_new(struct check_run *k, struct simt_run *r);
-void race_free(struct check_run *k);
+void race_free(struct check_run *k, struct simt *s);
 void race_cta_start(struct simt_run *r, const struct cta *c);
 /* Clock of a warp of the CTA on x; whether an access of `warp` at `clock` precedes barriers that it has passed. */
 uint32_t race_clock_of(const struct exec *x);
@@ -54,7 +54,7 @@ bool race_passed(const struct exec *x, uint32_t warp, uint32_t clock);
 bool race_shadow_new(struct simt *s);
 void race_shadow_free(struct simt *s);
 void race_grid_new(struct check_run *k, struct simt_run *r);
-void race_grid_free(struct check_run *k);
+void race_grid_free(struct check_run *k, struct simt *s);
 void race_grid_start(struct simt_run *r, const struct cta *c);
 void race_grid_barrier(struct exec *x); /* complete, for the whole CTA */
 void race_access(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,

@@ -3,13 +3,13 @@
  *
  * Happens-before with a vector clock per warp (Flanagan and Freund, "FastTrack", PLDI 2009, cut to what a CTA needs):
  * a warp's clock ticks when it arrives at a barrier; a warp that leaves the barrier has the clocks of all that
- * arrived. Clocks of a CTA slot only grow. The accesses themselves are in race_global.c.
+ * arrived. The accesses themselves are in race_global.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "simt/check/check_impl.h"
+#include "simt/check/race_impl.h"
 
 enum { MAX_WARPS = 32, BARRIERS = CTA_BARRIERS };
 
@@ -22,30 +22,39 @@ struct race_cta {
 
 struct race {
   struct race_cta *ctas;
+  struct spare memory; /* of them */
+  uint32_t warps;      /* of a CTA: of each clock only so many are used */
 };
 
 void race_new(struct check_run *k, struct simt_run *r) {
   struct race *q = mem_zeroed(1, sizeof *q);
-  q->ctas = mem_zeroed(r->slots, sizeof *q->ctas);
+  q->memory = race_take(&r->s->check->shadow->clocks, r->slots * sizeof *q->ctas);
+  q->ctas = q->memory.p;
+  q->warps = r->fk.warps_per_cta;
   k->race = q;
 }
 
-void race_free(struct check_run *k) {
+void race_free(struct check_run *k, struct simt *s) {
   if (!k->race) return;
-  free(k->race->ctas);
+  race_give(&s->check->shadow->clocks, &k->race->memory);
   free(k->race);
 }
 
+static void clear(const struct race *q, struct race_clock *c) {
+  memset(c->at, 0, q->warps * sizeof *c->at);
+}
+
+/* Clocks are compared within a CTA only: each starts anew. */
 void race_cta_start(struct simt_run *r, const struct cta *c) {
-  struct race_cta *q = &r->check->race->ctas[c->slot];
-  uint32_t latest = 0;
-  for (uint32_t w = 0; w < MAX_WARPS; w++)
-    if (q->warp[w].at[w] > latest) latest = q->warp[w].at[w];
-  memset(q, 0, sizeof *q);
-  for (uint32_t w = 0; w < MAX_WARPS; w++) {
-    for (uint32_t v = 0; v < MAX_WARPS; v++) q->warp[w].at[v] = latest;
-    q->warp[w].at[w] = latest + 1;
+  const struct race *q = r->check->race;
+  struct race_cta *a = &q->ctas[c->slot];
+  for (uint32_t w = 0; w < q->warps; w++) {
+    clear(q, &a->warp[w]);
+    a->warp[w].at[w] = 1;
   }
+  for (uint32_t b = 0; b < BARRIERS; b++) clear(q, &a->barrier[b]);
+  clear(q, &a->gone);
+  clear(q, &a->signal);
 }
 
 uint32_t race_clock_of(const struct exec *x) {
@@ -58,8 +67,8 @@ bool race_passed(const struct exec *x, uint32_t warp, uint32_t clock) {
 
 /* ---- barriers ---- */
 
-static void join(struct race_clock *into, const struct race_clock *from) {
-  for (uint32_t v = 0; v < MAX_WARPS; v++)
+static void join(const struct race *q, struct race_clock *into, const struct race_clock *from) {
+  for (uint32_t v = 0; v < q->warps; v++)
     if (from->at[v] > into->at[v]) into->at[v] = from->at[v];
 }
 
@@ -95,7 +104,7 @@ void check_barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask, ui
   if (all && k->on & SIMT_CHECK_BARRIER) check_whole(x, o, mask);
   if (!k->race) return;
   struct race_cta *q = &k->race->ctas[x->cta->slot];
-  join(&q->barrier[b], &q->warp[x->w->index]);
+  join(k->race, &q->barrier[b], &q->warp[x->w->index]);
   q->warp[x->w->index].at[x->w->index]++;
 }
 
@@ -103,8 +112,8 @@ void check_barrier_pass(struct exec *x, const struct warp *w, uint32_t b, bool a
   struct check_run *k = x->run->check;
   if (!k->race) return;
   struct race_cta *q = &k->race->ctas[x->cta->slot];
-  join(&q->warp[w->index], &q->barrier[b]);
-  if (all) join(&q->warp[w->index], &q->gone);
+  join(k->race, &q->warp[w->index], &q->barrier[b]);
+  if (all) join(k->race, &q->warp[w->index], &q->gone);
 }
 
 /* All mbarriers of a CTA count as one: this may hide a race and never reports a false one. */
@@ -114,17 +123,17 @@ void check_signal(struct exec *x, bool arrives) {
   struct race_cta *q = &k->race->ctas[x->cta->slot];
   struct race_clock *mine = &q->warp[x->w->index];
   if (arrives) {
-    join(&q->signal, mine);
+    join(k->race, &q->signal, mine);
     mine->at[x->w->index]++;
   } else {
-    join(mine, &q->signal);
+    join(k->race, mine, &q->signal);
   }
 }
 
 void check_barrier_done(struct exec *x, uint32_t b) {
   struct check_run *k = x->run->check;
   if (!k->race) return;
-  memset(&k->race->ctas[x->cta->slot].barrier[b], 0, sizeof(struct race_clock));
+  clear(k->race, &k->race->ctas[x->cta->slot].barrier[b]);
   if (!x->cta->bars[b].expected) race_grid_barrier(x);
 }
 
@@ -146,5 +155,5 @@ void check_warp_done(struct exec *x, const struct warp *w) {
       x->w = self;
     }
   }
-  if (k->race) join(&k->race->ctas[x->cta->slot].gone, &k->race->ctas[x->cta->slot].warp[w->index]);
+  if (k->race) join(k->race, &k->race->ctas[x->cta->slot].gone, &k->race->ctas[x->cta->slot].warp[w->index]);
 }

@@ -26,9 +26,33 @@ struct recent { /* the contexts that a warp used last */
   uint32_t kind, generation;
 };
 
+/* Where a launch begins, nothing older can race any more. From so many contexts on everything is dropped then: the table
+ * and the marks stay small in programs of many launches. */
+enum { CONTEXTS_KEPT = 1 << 18 };
+
 static void *reserve(size_t bytes) {
   void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? NULL : p;
+}
+
+struct spare race_take(struct spare *kept, size_t bytes) {
+  struct spare s = *kept;
+  *kept = (struct spare){0};
+  if (s.bytes >= bytes) return s;
+  if (s.p) munmap(s.p, s.bytes);
+  s = (struct spare){reserve(bytes), bytes};
+  CHECK(s.p, "out of memory");
+  return s;
+}
+
+void race_give(struct spare *kept, struct spare *s) {
+  if (s->bytes > kept->bytes) {
+    struct spare old = *kept;
+    *kept = *s;
+    *s = old;
+  }
+  if (s->p) munmap(s->p, s->bytes);
+  *s = (struct spare){0};
 }
 
 bool race_shadow_new(struct simt *s) {
@@ -37,9 +61,10 @@ bool race_shadow_new(struct simt *s) {
   d->cells_bytes = s->map_bytes * 2;
   d->symbols_bytes = s->sym_bytes * 2;
   d->cells = reserve(d->cells_bytes);
+  d->asked = reserve(d->cells_bytes / RACE_CHUNK + 1);
   d->symbols = reserve(d->symbols_bytes);
   d->contexts = d->epochs = 1; /* 0: none */
-  return d->cells && d->symbols;
+  return d->cells && d->symbols && d->asked;
 }
 
 void race_shadow_free(struct simt *s) {
@@ -47,29 +72,46 @@ void race_shadow_free(struct simt *s) {
   if (!d) return;
   if (d->cells) munmap(d->cells, d->cells_bytes);
   if (d->symbols) munmap(d->symbols, d->symbols_bytes);
+  if (d->asked) munmap(d->asked, d->cells_bytes / RACE_CHUNK + 1);
+  const struct spare kept[] = {d->shared, d->recent, d->clocks};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    if (kept[i].p) munmap(kept[i].p, kept[i].bytes);
   free(d->context);
   free(d->epoch);
   free(d);
 }
 
+static void drop_all(struct race_shadow *d) {
+  madvise(d->cells, d->cells_bytes, MADV_DONTNEED);
+  madvise(d->symbols, d->symbols_bytes, MADV_DONTNEED);
+  madvise(d->asked, d->cells_bytes / RACE_CHUNK + 1, MADV_DONTNEED);
+  if (d->shared.p) madvise(d->shared.p, d->shared.bytes, MADV_DONTNEED);
+  d->contexts = d->epochs = 1;
+  d->generation++; /* what shared memory has is dropped when it is next looked at */
+}
+
 void race_grid_new(struct check_run *k, struct simt_run *r) {
+  struct race_shadow *d = r->s->check->shadow;
   struct race_grid *g = mem_zeroed(1, sizeof *g);
-  g->launch = ++r->s->check->shadow->launches;
+  if (!d->live && d->contexts > CONTEXTS_KEPT) drop_all(d);
+  d->live++;
+  g->launch = ++d->launches;
   g->cta = mem_zeroed(r->slots, sizeof *g->cta);
-  g->recent = mem_zeroed((size_t)r->slots * r->fk.warps_per_cta * RECENT, sizeof *g->recent);
-  g->shared_bytes = 2 * r->shareds_bytes + 8;
-  g->shared = reserve(g->shared_bytes);
-  CHECK(g->shared, "out of memory");
-  g->first = r->s->check->shadow->contexts;
-  g->generation = g->shared_generation = r->s->check->shadow->generation;
+  g->recent = race_take(&d->recent, (size_t)r->slots * r->fk.warps_per_cta * RECENT * sizeof(struct recent));
+  g->shared = race_take(&d->shared, 2 * r->shareds_bytes + 8);
+  g->first = d->contexts;
+  g->generation = g->shared_generation = d->generation;
   k->grid = g;
 }
 
-void race_grid_free(struct check_run *k) {
+void race_grid_free(struct check_run *k, struct simt *s) {
+  struct race_shadow *d = s->check->shadow;
   if (!k->grid) return;
+  d->live--;
+  race_give(&d->recent, &k->grid->recent);
+  if (k->grid->shared_generation == d->generation) race_give(&d->shared, &k->grid->shared);
+  else munmap(k->grid->shared.p, k->grid->shared.bytes); /* its marks name contexts that are gone */
   free(k->grid->cta);
-  free(k->grid->recent);
-  munmap(k->grid->shared, k->grid->shared_bytes);
   free(k->grid);
 }
 
@@ -80,13 +122,6 @@ static void *grown(void *table, uint32_t used, uint32_t *room, size_t each) {
   *room = *room ? 2 * *room : 1024;
   table = mem_resize(table, *room * each, 1);
   return table;
-}
-
-static void drop_all(struct race_shadow *d) {
-  madvise(d->cells, d->cells_bytes, MADV_DONTNEED);
-  madvise(d->symbols, d->symbols_bytes, MADV_DONTNEED);
-  d->contexts = d->epochs = 1;
-  d->generation++; /* what shared memory has is dropped when it is next looked at */
 }
 
 static void new_epoch(struct simt_run *r, const struct cta *c) {
@@ -112,7 +147,7 @@ uint32_t race_context(struct exec *x, const struct xop *o, uint8_t kind) {
   struct race_grid *g = r->check->grid;
   uint32_t pc = (uint32_t)(o - x->ops), clock = race_clock_of(x);
   if (g->cta[x->cta->slot].generation != d->generation) new_epoch(r, x->cta);
-  struct recent *k = &g->recent[((size_t)x->cta->slot * r->fk.warps_per_cta + x->w->index) * RECENT];
+  struct recent *k = (struct recent *)g->recent.p + ((size_t)x->cta->slot * r->fk.warps_per_cta + x->w->index) * RECENT;
   k += (pc ^ (uint32_t)kind * 5) % RECENT;
   uint32_t epoch = g->cta[x->cta->slot].epoch;
   if (k->id && k->pc == pc && k->clock == clock && k->epoch == epoch && k->kind == kind &&
@@ -249,17 +284,30 @@ enum race_verdict race_touch(struct exec *x, const struct xop *o, int lane, uint
   return worst;
 }
 
+/* Cells at byte `at` of the mapping's. A host that does not know the call gives page by page. */
+static uint32_t *global_cell(const struct race_shadow *d, uint64_t at) {
+  char *cells = (char *)d->cells;
+  if (!d->asked[at / RACE_CHUNK]) {
+    uint64_t from = at / RACE_CHUNK * RACE_CHUNK,
+             bytes = d->cells_bytes - from < RACE_CHUNK ? d->cells_bytes - from : RACE_CHUNK;
+    d->asked[at / RACE_CHUNK] = 1;
+    madvise(cells + from, bytes, MADV_POPULATE_WRITE);
+  }
+  return (uint32_t *)(cells + at);
+}
+
 uint32_t *race_cell(const struct exec *x, uint8_t space, uint64_t addr) {
   const struct simt *s = x->run->s;
   const struct race_shadow *d = s->check->shadow;
   struct race_grid *g = x->run->check->grid;
   if (space == SPACE_SHARED && g->shared_generation != d->generation) {
-    madvise(g->shared, g->shared_bytes, MADV_DONTNEED);
+    madvise(g->shared.p, g->shared.bytes, MADV_DONTNEED);
     g->shared_generation = d->generation;
   }
-  if (space == SPACE_SHARED) return (uint32_t *)(g->shared + ((size_t)x->cta->slot * x->run->shared_stride + addr) / 4);
+  if (space == SPACE_SHARED)
+    return (uint32_t *)((uint64_t *)g->shared.p + ((size_t)x->cta->slot * x->run->shared_stride + addr) / 4);
   if (space != SPACE_GLOBAL) return NULL;
-  if (addr - SIMT_GLOBAL_BASE < s->map_bytes) return (uint32_t *)(d->cells + (addr - SIMT_GLOBAL_BASE) / 4);
+  if (addr - SIMT_GLOBAL_BASE < s->map_bytes) return global_cell(d, (addr - SIMT_GLOBAL_BASE) / 4 * sizeof *d->cells);
   return addr < SYMBOL_LIMIT ? (uint32_t *)(d->symbols + addr / 4) : NULL;
 }
 

@@ -7,6 +7,9 @@
 enum { RACE_ID_BITS = 20, RACE_LANE_BITS = 5, RACE_MOST = 1 << RACE_ID_BITS };
 enum { KIND_WRITES = 1, KIND_STRONG = 2, KIND_SAME = 4 /* the value that was there */, KIND_SHARED = 8 };
 
+/* Pages that the host gives for cells at a time: one by one they take longer than what is done with them. */
+enum { RACE_CHUNK = 1 << 16 };
+
 struct context { /* a million of them: packed */
   uint32_t clock, pc;
   uint32_t epoch : RACE_ID_BITS, warp : 5, kind : 4;
@@ -18,16 +21,24 @@ struct epoch { /* of a CTA: from its start or a release to the next release */
   uint64_t released; /* by the count of releases; 0: not yet */
 };
 
+/* Memory of a launch that has ended, for the next one: fresh pages would cost more than the work of a small launch. */
+struct spare {
+  void *p;
+  size_t bytes;
+};
+
 struct race_shadow { /* of a device */
   uint64_t *cells;   /* of the mapping of device memory */
   uint64_t *symbols; /* of variables */
   size_t cells_bytes, symbols_bytes;
+  uint8_t *asked; /* by chunk of the cells: the host has been asked for its pages */
   struct context *context;
   struct epoch *epoch;
   uint32_t contexts, context_room, epochs, epoch_room;
-  uint32_t generation; /* how often all was dropped */
-  uint32_t launches;
+  uint32_t generation;     /* how often all was dropped */
+  uint32_t launches, live; /* begun; not ended yet */
   uint64_t releases;
+  struct spare shared, recent, clocks;
 };
 
 struct grid_cta {
@@ -40,11 +51,10 @@ struct grid_cta {
 struct recent;
 struct race_grid {                    /* of a launch */
   uint32_t launch, first, generation; /* contexts below `first` of that generation are of launches before it */
-  uint64_t *shared;                   /* cells of all CTA slots' shared memory */
-  size_t shared_bytes;
   uint32_t shared_generation;
+  struct spare shared;  /* uint64_t cells of all CTA slots' shared memory */
+  struct spare recent;  /* struct recent, RECENT by warp and slot */
   struct grid_cta *cta; /* by slot */
-  struct recent *recent;
 };
 
 /* A mark, from the top: whether it is a write, the context, the lane, the bytes. */
@@ -62,6 +72,10 @@ static inline uint8_t race_kind(const struct xop *o, uint8_t space, enum check_a
   return (kind != CHECK_READ ? KIND_WRITES : 0) | (kind == CHECK_ATOMIC || o->strong ? KIND_STRONG : 0) |
          (space == SPACE_SHARED ? KIND_SHARED : 0);
 }
+
+/* At least so many bytes of any content, from `kept` if that has them; and back. */
+struct spare race_take(struct spare *kept, size_t bytes);
+void race_give(struct spare *kept, struct spare *s);
 
 /* The context of an access, a new one where there is none yet; that may drop all marks. */
 uint32_t race_context(struct exec *x, const struct xop *o, uint8_t kind);

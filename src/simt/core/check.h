@@ -22,7 +22,7 @@ enum check_access { CHECK_READ, CHECK_WRITE, CHECK_ATOMIC };
 
 /* NULL when no check is on. */
 struct check_run *check_run_new(struct simt_run *r);
-void check_run_free(struct check_run *k);
+void check_run_free(struct check_run *k, struct simt *s);
 
 bool check_is_fast(const struct simt *s); /* the fast path of exec_mem.inc is allowed: see race_handlers */
 void check_cta_start(struct simt_run *r, const struct cta *c);

@@ -286,7 +286,7 @@ void simt_end(struct simt_run *r) {
   put_memory(r->regs, r->regs_bytes);
   put_memory(r->locals, r->locals_bytes);
   put_memory(r->shareds, r->shareds_bytes);
-  check_run_free(r->check);
+  check_run_free(r->check, r->s);
   children_free(r);
   free(r->ctas);
   free(r->clusters);
