@@ -2,6 +2,8 @@
 DB_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/results/db/*.c))
 TEST_OBJ_test_db := $(DB_OBJ)
 LDLIBS_test_db := -lsqlite3 -lzstd
+TEST_OBJ_test_db_power := $(DB_OBJ)
+LDLIBS_test_db_power := -lsqlite3 -lzstd
 
 # The messages of a timeline, generated from their description.
 PERFETTO := $(B)/gen/results/perfetto.pb-c
