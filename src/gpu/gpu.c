@@ -67,6 +67,15 @@ bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint3
   return false;
 }
 
+/* With fixed latencies the knobs say what a program measures, from the issue of a load to that of an instruction that
+ * needs its result. What the stages between the scheduler and the caches take of that is no part of the caches' own. */
+static void latencies_of_stages(struct gpu_config *c) {
+  enum { TO_SHARED = 4, TO_L1 = 3, TO_CONSTANT = 2 };
+  c->shared_latency = c->shared_latency > TO_SHARED ? c->shared_latency - TO_SHARED : 1;
+  c->l1d_latency = c->l1d_latency > TO_L1 ? c->l1d_latency - TO_L1 : 1;
+  c->l1c_latency = c->l1c_latency > TO_CONSTANT ? c->l1c_latency - TO_CONSTANT : 0;
+}
+
 struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *e) {
   struct gpu *g = mem_zeroed(1, sizeof *g);
   g->config = *c;
@@ -76,6 +85,10 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
     return NULL;
   }
   c = &g->config;
+  if (c->sub_cores && c->fixed_issue) latencies_of_stages(&g->config);
+  const struct slots *own = &g->slots;
+  g->l1_split = c->unified_kb && own->n_l1 && !strcmp(own->at[own->l1[0]].scheme->name, c->l1d_org);
+  if (g->l1_split) g->config.l1d.ways = c->unified_kb * 1024 / (c->l1d.sets * c->l1d.line);
   g->watchdog = DEFAULT_WATCHDOG;
   g->report_at = UINT64_MAX;
   g->may_sleep = true;
@@ -214,7 +227,7 @@ static void replies_to_icnt(struct gpu *g) {
       r->returned = g->now;
       struct gpu_stats *st = port_stats(g, (uint32_t)p);
       st->packets_down++;
-      st->flits_down += quotient_up(bytes, g->config.icnt_flit);
+      st->flits_down += quotient_up(bytes, g->config.icnt_reply_flit ? g->config.icnt_reply_flit : g->config.icnt_flit);
       icnt_push(g->icnt, node, r->sm, id, bytes);
       partition_pop(g->parts, (uint32_t)p);
     }
@@ -458,12 +471,31 @@ static void begin(struct gpu *g) {
   EACH_HOOK (in, &g->slots, on_kernel) in->scheme->on_kernel(&in->ctx);
 }
 
+/* The L1 has what shared memory leaves: the driver takes the least of some sizes that holds the shared memory of all
+ * CTAs that fit an SM (CUDA C Programming Guide, "Shared Memory" of each compute capability). */
+static void split_l1(struct gpu *g, const struct gpu_work *k) {
+  struct gpu_config *c = &g->config;
+  uint32_t need = k->ctas_per_sm * k->shared, best = UINT32_MAX;
+  char *at = c->carveouts, *end;
+  for (; *at; at = end) {
+    uint32_t bytes = (uint32_t)strtoul(at, &end, 10) * 1024;
+    if (end == at) break;
+    if (bytes >= need && bytes < best) best = bytes;
+  }
+  uint32_t left = best < c->unified_kb * 1024 ? c->unified_kb * 1024 - best : 0, way = c->l1d.sets * c->l1d.line;
+  c->l1d.ways = left > way ? (left + way / 2) / way : 1;
+}
+
 bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how, uint32_t *launch, struct err *e) {
   struct gpu_work *k = gpu_work_new(g, f, how, e);
   if (!k) return false;
   for (uint32_t i = 0; i < g->config.sms; i++) sm_grow_score(&g->sm[i], f->kernel->max_reg);
   gpu_work_turn(g, k);
-  if (!g->open) begin(g);
+  if (!g->open) {
+    if (g->config.cold_l2) partition_empty_l2(g->parts);
+    if (g->l1_split) split_l1(g, k);
+    begin(g);
+  }
   g->busy = true; /* do not skip the next tick */
   if (f->watch) g->report_at = g->now;
   observe_launch(g, k);

@@ -31,6 +31,29 @@ static enum lat_class latency(uint8_t family, char kind, uint32_t bytes) {
   }
 }
 
+/* What the GTX480 does alike and later GPUs on different pipes. */
+static uint8_t class_of_simple(const struct ptx_inst *i) {
+  switch (i->op) {
+  case OP_MOV:
+  case OP_CVTA:
+    return LAT_MOV;
+  case OP_SETP:
+  case OP_SET:
+    return LAT_CMP;
+  case OP_CVT:
+    for (uint32_t k = 0; k < i->ntypes; k++)
+      if (ptx_type_kinds[i->types[k]] == 'f') return LAT_CVT;
+    return LAT_MOV;
+  case OP_POPC:
+  case OP_CLZ:
+  case OP_BREV:
+  case OP_BFIND:
+    return LAT_BIT;
+  default:
+    return LAT_ONE;
+  }
+}
+
 static enum mem_space space_of(const struct ptx_inst *i, const struct ptx_opnd *mem, bool entry) {
   if (i->op == OP_TEX || i->op == OP_TLD4) return SPACE_TEX;
   if (i->op == OP_SULD || i->op == OP_SUST || i->op == OP_SURED) return SPACE_GLOBAL;
@@ -116,6 +139,7 @@ void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const stru
                        .src_line = i->src_line,
                        .src_file = (uint16_t)(i->src_file ? i->src_file + m->texts[f->text].file_base : 0)};
   out->lat = (uint8_t)latency(info->lat, t == T_F16X2 || t == T_BF16X2 || t == T_TF32 ? 'b' : kind, bytes);
+  if (out->lat == LAT_ONE) out->lat = class_of_simple(i);
   if (ptx_type_kinds[ft] == 'f') out->flags |= INST_FLOAT;
   if (ft == T_F64) out->flags |= INST_F64;
   if (i->op == OP_RET && f->entry) out->kind = KIND_EXIT;

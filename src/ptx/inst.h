@@ -28,7 +28,7 @@ enum inst_kind {
 
 /* Rows of the latency table in the GPU configuration: result latency and cycles until the pipe takes the next one. */
 enum lat_class {
-  LAT_ONE, /* mov, cvt, logic, shift, setp, selp, cvta, bra, ... */
+  LAT_ONE, /* logic, shift, selp, bra, ... */
   LAT_INT_ADD,
   LAT_INT_MAX,
   LAT_INT_MUL,
@@ -49,6 +49,10 @@ enum lat_class {
   LAT_SFU,
   LAT_TENSOR,
   LAT_SHFL,
+  LAT_MOV,
+  LAT_CMP,
+  LAT_CVT,
+  LAT_BIT,
   LAT_COUNT
 };
 

@@ -30,6 +30,8 @@ const char *const l2_org_names[] = {"line", "sector", NULL};
 const char *const write_names[] = {"write-back", "write-through", NULL};
 const char *const dram_names[] = {"fr-fcfs", "fcfs", NULL};
 const char *const partition_names[] = {"modulo", "ipoly", NULL};
+const char *const store_names[] = {"evict", "update", NULL};
+const char *const pipe_names[] = {"by-type", "fp32", "int", "either", "sfu", "fp64", "tensor", NULL};
 const char *const icnt_names[] = {"crossbar", "mesh", NULL};
 
 /* Minimum entries of a miss queue. As in the reference, a miss waits until all its requests fit. At the L1 these are
@@ -39,15 +41,17 @@ enum { PLACES_l1d = 2, PLACES_l1i = 1, PLACES_l1c = 1, PLACES_l1t = 1, PLACES_l2
 #define AT(field) offsetof(struct gpu_config, field)
 #define UINT_ROW(k, u, d, at, lo, hi) \
   {.key = k, .unit = u, .doc = d, .type = KNOB_UINT, .offset = at, .min = lo, .max = hi},
+#define WORD_ROW(k, d, at, w) {.key = k, .unit = "", .doc = d, .type = KNOB_WORD, .offset = at, .words = w},
 const struct knob_row gpu_knob_rows[] = {
 #define KNOB_U(field, key, dflt, min, max, unit, doc) UINT_ROW(key, unit, doc, AT(field), min, max)
 #define KNOB_B(field, k, dflt, d) {.key = k, .unit = "", .doc = d, .type = KNOB_BOOL, .offset = AT(field)},
 #define KNOB_E(field, k, dflt, names, d) \
   {.key = k, .unit = "", .doc = d, .type = KNOB_WORD, .offset = AT(field), .words = names},
 #define KNOB_S(field, k, dflt, d) {.key = k, .unit = "", .doc = d, .type = KNOB_TEXT, .offset = AT(field)},
-#define LATENCY(cls, key, lat_, every, doc)                                                         \
-  UINT_ROW("latency." key, "cycle", doc ": cycles until the result", AT(lat[cls].latency), 1, 1000) \
-  UINT_ROW("interval." key, "cycle", doc ": cycles until the pipe takes the next", AT(lat[cls].interval), 1, 10000)
+#define LATENCY(cls, key, lat_, every, doc)                                                                         \
+  UINT_ROW("latency." key, "cycle", doc ": cycles until the result", AT(lat[cls].latency), 1, 1000)                 \
+  UINT_ROW("interval." key, "cycle", doc ": cycles until the pipe takes the next", AT(lat[cls].interval), 1, 10000) \
+  WORD_ROW("pipe." key, doc ": pipe of a sub-core", AT(lat[cls].pipe), pipe_names)
 #define CACHE(field, key, sets_, ways_, line_, mshrs_, merges_, missq_, doc)                              \
   UINT_ROW(key ".sets", "set", doc ": sets", AT(field.sets), 1, 65536)                                    \
   UINT_ROW(key ".ways", "way", doc ": lines of a set", AT(field.ways), 1, 4096)                           \
@@ -71,7 +75,7 @@ void gpu_config_defaults(struct gpu_config *c) {
 #define KNOB_B(field, key, dflt, doc) c->field = (dflt);
 #define KNOB_E(field, key, dflt, names, doc) c->field = (dflt);
 #define KNOB_S(field, key, dflt, doc) snprintf(c->field, sizeof c->field, "%s", dflt);
-#define LATENCY(cls, key, lat_, every, doc) c->lat[cls] = (struct latency_config){lat_, every};
+#define LATENCY(cls, key, lat_, every, doc) c->lat[cls] = (struct latency_config){lat_, every, PIPE_BY_TYPE};
 #define CACHE(field, key, sets_, ways_, line_, mshrs_, merges_, missq_, doc) \
   c->field = (struct cache_config){sets_, ways_, line_, mshrs_, merges_, missq_};
 #include "gpu/common/knobs.def"

@@ -23,6 +23,7 @@ enum gpu_repl { REPL_LRU, REPL_FIFO };
 enum gpu_write { WRITE_BACK, WRITE_THROUGH };
 enum gpu_l2_org { L2_LINES, L2_SECTORS };
 enum gpu_dram { DRAM_FRFCFS, DRAM_FCFS };
+enum gpu_store { STORE_EVICTS, STORE_UPDATES };
 enum gpu_icnt { ICNT_CROSSBAR, ICNT_MESH };
 /* NULL-terminated words, index = enum value. */
 extern const char *const sched_names[];
@@ -34,13 +35,18 @@ extern const char *const l2_org_names[];
 extern const char *const dram_names[];
 extern const char *const icnt_names[];
 extern const char *const partition_names[];
+extern const char *const pipe_names[];
+extern const char *const store_names[];
 
 struct cache_config {
   uint32_t sets, ways, line; /* line in bytes */
   uint32_t mshrs, merges, miss_queue;
 };
+/* The pipe of a sub-core that a class of instructions takes; either: INT or FP32, whichever is free. */
+enum gpu_pipe { PIPE_BY_TYPE, PIPE_FP32, PIPE_INT, PIPE_EITHER, PIPE_XU, PIPE_FP64, PIPE_TENSOR };
 struct latency_config {
   uint32_t latency, interval;
+  uint32_t pipe; /* enum gpu_pipe */
 };
 
 struct gpu_config {

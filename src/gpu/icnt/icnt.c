@@ -14,7 +14,9 @@
 
 enum { FIRST_STEP = 16 }; /* keeps "a few steps ago" at or above step 0 */
 
-static uint32_t flits_of(const struct icnt *n, uint32_t bytes) {
+static uint32_t flits_of(const struct icnt *n, int which, uint32_t bytes) {
+  if (__builtin_expect(which == ICNT_DOWN && n->l.reply_bytes != n->l.flit_bytes, 0))
+    return (bytes + n->l.reply_bytes - 1) / n->l.reply_bytes;
   if (bytes <= n->l.flit_bytes) return 1;
   if (n->l.flit_shift >= 0) return (bytes + n->l.flit_bytes - 1) >> n->l.flit_shift;
   return (bytes + n->l.flit_bytes - 1) / n->l.flit_bytes;
@@ -57,7 +59,7 @@ void icnt_skip(struct icnt *n, uint32_t steps) {
 
 static __attribute__((noinline, flatten)) bool look_for_room(const struct icnt *n, uint32_t node, uint32_t bytes) {
   int which = net_out(n, node);
-  uint32_t flits = flits_of(n, bytes);
+  uint32_t flits = flits_of(n, which, bytes);
   if (n->xbar[which]) return icnt_xbar_look_for_room(n->xbar[which], node, flits, n->now);
   if (n->planes[which]) return icnt_planes_can_push(n->planes[which], node, flits);
   return icnt_vcs_can_push(n->vcs[which], node, flits);
@@ -73,7 +75,7 @@ bool icnt_can_push(const struct icnt *n, uint32_t node, uint32_t bytes) {
 /* A node sends at most one flit a step. */
 __attribute__((flatten)) uint32_t icnt_steps_to_room(const struct icnt *n, uint32_t node, uint32_t bytes) {
   int which = net_out(n, node);
-  uint32_t flits = flits_of(n, bytes);
+  uint32_t flits = flits_of(n, which, bytes);
   if (n->xbar[which]) return icnt_xbar_steps_to_room(n->xbar[which], node, flits, n->now);
   if (!n->planes[which]) return !icnt_vcs_can_push(n->vcs[which], node, flits);
   uint32_t full = icnt_planes_waiting(n->planes[which], node) + flits;
@@ -81,7 +83,7 @@ __attribute__((flatten)) uint32_t icnt_steps_to_room(const struct icnt *n, uint3
 }
 
 __attribute__((flatten)) void icnt_await(struct icnt *n, uint32_t node, uint32_t bytes) {
-  if (n->xbar[ICNT_UP]) icnt_xbar_await(n->xbar[ICNT_UP], node, flits_of(n, bytes), n->now);
+  if (n->xbar[ICNT_UP]) icnt_xbar_await(n->xbar[ICNT_UP], node, flits_of(n, ICNT_UP, bytes), n->now);
 }
 
 uint32_t icnt_waiting(const struct icnt *n, uint32_t node) {
@@ -97,7 +99,7 @@ static __attribute__((noinline)) void push_elsewhere(struct icnt *n, int which, 
 
 __attribute__((flatten)) void icnt_push(struct icnt *n, uint32_t src, uint32_t dst, uint32_t payload, uint32_t bytes) {
   int which = net_out(n, src);
-  uint32_t flits = flits_of(n, bytes);
+  uint32_t flits = flits_of(n, which, bytes);
   CHECK(payload && dst < n->l.nodes && net_out(n, dst) != which, "interconnect: packet %u of %u B from %u to %u",
         payload, bytes, src, dst);
   CHECK(flits <= n->l.boundary_flits, "interconnect: a packet of %u flits never fits the boundary buffer of %u", flits,
@@ -106,7 +108,7 @@ __attribute__((flatten)) void icnt_push(struct icnt *n, uint32_t src, uint32_t d
   n->st.packets[which]++;
   n->st.flits[which] += flits;
   if (n->xbar[which]) {
-    n->room[src].fits -= flits * n->l.flit_bytes;
+    n->room[src].fits -= flits * (which == ICNT_UP ? n->l.flit_bytes : n->l.reply_bytes);
     icnt_xbar_push(n->xbar[which], src, dst, payload, flits, n->now);
   } else {
     push_elsewhere(n, which, src, (struct flit){.payload = payload, .dst = (uint16_t)dst, .meta = (uint16_t)flits});
@@ -225,6 +227,7 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .inject_flits = c->icnt_in_buf,
                          .boundary_flits = c->icnt_bnd_buf,
                          .flit_bytes = c->icnt_flit,
+                         .reply_bytes = c->icnt_reply_flit ? c->icnt_reply_flit : c->icnt_flit,
                          .flit_shift = c->icnt_flit & (c->icnt_flit - 1) ? -1 : __builtin_ctz(c->icnt_flit),
                          .sm_words = (c->sms + 63) / 64,
                          .mesh = c->icnt_kind == ICNT_MESH};

@@ -438,7 +438,7 @@ struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net) {
   *x = (struct icnt_xbar){.buffer = l->vc_buf,
                           .inject_flits = l->inject_flits,
                           .boundary_flits = l->boundary_flits,
-                          .flit_bytes = l->flit_bytes,
+                          .flit_bytes = up_net ? l->flit_bytes : l->reply_bytes,
                           .first_in = up_net ? 0 : l->sms,
                           .first_out = up_net ? l->sms : 0,
                           .z = {.slots = power_of_two(longest + l->vc_buf + 16),

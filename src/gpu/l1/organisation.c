@@ -171,6 +171,7 @@ static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id o
   m->waiter[m->head++] = op; /* the first `head` entries wait; `count` have not been delivered */
   m->count++;
   l->org->touch(c, e, here & want, out);
+  s->st->l1d_sectors_read += (uint32_t)__builtin_popcount(want);
   if (!missing) return l1d_notify_access(s, e, out);
   fetch(s, m, &s->op[op], a, missing);
   l->org_busy = s->g->now + 1 + l->org->reserve(c, e, missing);
@@ -186,6 +187,7 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
   uint32_t want = l->org->want ? l->org->want(c, &e, need) : need;
   if (want & ~here) return read_miss(s, op, a, &e, want, here);
   l->org->touch(c, &e, want, L1_HIT);
+  s->st->l1d_sectors_read += (uint32_t)__builtin_popcount(want);
   L1D_NOTIFY(s, on_hit, &e);
   return l1d_notify_access(s, &e, L1_HIT);
 }
@@ -228,6 +230,10 @@ enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
   uint32_t need = chunks_of(l, a);
   clean(l, e.line, need); /* the store itself writes the data */
+  uint32_t here = need & l->org->find(&l->org_of->ctx, &e);
+  s->st->l1d_sectors_written += (uint32_t)__builtin_popcount(need);
+  s->st->l1d_sectors_written_hit += (uint32_t)__builtin_popcount(here);
+  if (s->c->l1d_store == STORE_UPDATES) return here ? L1_HIT : L1_MISS;
   return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
 }
 

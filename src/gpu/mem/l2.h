@@ -105,6 +105,7 @@ __attribute__((noinline)) bool l2_sector_arrive(struct l2_slice *s, uint32_t lin
  * one. */
 struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint32_t set, uint32_t line);
 uint32_t l2_victim(const struct l2_slice *s, const struct req *r, uint32_t set, bool *no_line);
+req_id l2_write_back(struct l2_slice *s, uint32_t line); /* a request that writes all of a line, which stays */
 req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set);
 void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set);
 static inline bool l2_miss_room(const struct l2_bank *b, uint32_t more) {

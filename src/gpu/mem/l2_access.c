@@ -105,22 +105,29 @@ void l2_send_past(struct l2_slice *s, struct l2_op op) {
 
 /* ---- misses ---- */
 
+static inline req_id write_back(struct l2_slice *s, uint32_t line) {
+  req_id wb = req_new(s->env->pool);
+  struct req *w = req_of(s, wb);
+  w->addr = s->tags.tag[line];
+  w->bytes = 1u << s->tags.shift;
+  w->type = REQ_L2_WRITEBACK;
+  w->write = true;
+  w->born = *s->env->now;
+  addrmap_route(s->map, w);
+  s->env->stats->l2_writebacks++;
+  return wb;
+}
+
+req_id l2_write_back(struct l2_slice *s, uint32_t line) {
+  return write_back(s, line);
+}
+
 static inline req_id evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set, bool plain) {
   struct l2_tags *t = &s->tags;
   struct gpu_stats *st = s->env->stats;
   const struct mem_hooks *h = plain ? NULL : s->env->hooks;
   req_id wb = 0;
-  if (t->state[line] == L2_DIRTY && (plain || s->env->config->l2_write == WRITE_BACK)) {
-    wb = req_new(s->env->pool);
-    struct req *w = req_of(s, wb);
-    w->addr = t->tag[line];
-    w->bytes = 1u << t->shift;
-    w->type = REQ_L2_WRITEBACK;
-    w->write = true;
-    w->born = *s->env->now;
-    addrmap_route(s->map, w);
-    st->l2_writebacks++;
-  }
+  if (t->state[line] == L2_DIRTY && (plain || s->env->config->l2_write == WRITE_BACK)) wb = write_back(s, line);
   if (t->state[line] != L2_INVALID) {
     st->l2_evictions++;
     if (h && h->on_evict) {

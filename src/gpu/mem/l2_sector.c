@@ -54,6 +54,27 @@ static void take_line(struct l2_slice *s, struct l2_bank *b, uint32_t line, cons
   l2_tags_stamp(t, line, *s->env->now, true);
 }
 
+/* More lines of the set are dirty than may be: write back the one of them used longest ago, if there is room. */
+static void limit_dirty(struct l2_slice *s, struct l2_bank *b, const struct l2_op *op, uint32_t just) {
+  struct l2_tags *t = &s->tags;
+  uint32_t base = op->set * t->ways, most = t->ways * s->env->config->l2_dirty / 100, n = 0, oldest = L2_NONE;
+  for (uint32_t k = base; k < base + t->ways; k++) {
+    if (t->state[k] != L2_DIRTY) continue;
+    n++;
+    if (k != just && (oldest == L2_NONE || t->stamp[k] < t->stamp[oldest])) oldest = k;
+  }
+  if (n <= most || oldest == L2_NONE || !l2_miss_room(b, 0)) return;
+  uint32_t dirty = t->dirty[oldest];
+  req_id wb = l2_write_back(s, oldest);
+  struct req *w = &s->env->pool->at[wb];
+  w->bytes = burst_bytes(s, dirty);
+  w->sectors = (uint8_t)dirty;
+  s->env->stats->l2_sectors_written += (uint32_t)__builtin_popcount(dirty);
+  l2_to_dram(s, b, wb, op->set);
+  t->dirty[oldest] = 0;
+  t->state[oldest] = L2_VALID;
+}
+
 static void use_port(struct l2_slice *s, struct l2_bank *b, uint32_t bytes) {
   uint32_t width = s->env->config->l2_port_bytes;
   b->data_free = s->t + (bytes + width - 1) / width;
@@ -79,6 +100,7 @@ static enum l2_outcome store(struct l2_slice *s, struct l2_bank *b, struct l2_op
     take_line(s, b, *line, op);
     t->state[*line] = L2_DIRTY;
   }
+  s->env->stats->l2_sectors_stored += (uint32_t)__builtin_popcount(mask);
   uint32_t known = t->valid[*line] | t->dirty[*line] | t->pending[*line];
   t->valid[*line] |= (uint8_t)whole;
   if (through) {
@@ -90,6 +112,7 @@ static enum l2_outcome store(struct l2_slice *s, struct l2_bank *b, struct l2_op
   }
   l2_tags_stamp(t, *line, *s->env->now, false);
   use_port(s, b, bytes);
+  if (!through && s->env->config->l2_dirty < 100 && t->state[*line] == L2_DIRTY) limit_dirty(s, b, op, *line);
   if (!(mask & ~known)) return L2_HIT;
   s->env->stats->l2_sector_misses += !absent;
   return L2_MISS;
@@ -135,6 +158,8 @@ static enum l2_outcome load(struct l2_slice *s, struct l2_bank *b, struct l2_op 
     t->mshr[*line] = m;
     l2_mshrs_add(&b->mshrs, m, s->env->pool, op->r);
   }
+  if (r->type != REQ_INST_READ && r->type != REQ_CONST_READ)
+    s->env->stats->l2_sectors_read += (uint32_t)__builtin_popcount(mask);
   if (atomic) { /* performed when it leaves */
     t->dirty[*line] |= (uint8_t)mask;
     if (t->state[*line] == L2_VALID) t->state[*line] = L2_DIRTY;

@@ -28,6 +28,16 @@ void l2_tags_init(struct l2_tags *t, const struct gpu_config *c) {
   t->pending = mem_zeroed(lines, 1);
 }
 
+void l2_tags_empty(struct l2_tags *t) {
+  uint32_t lines = t->sets * t->ways;
+  memset(t->tag, 0xff, lines * sizeof *t->tag);
+  memset(t->state, L2_INVALID, lines * sizeof *t->state);
+  if (!t->valid) return;
+  memset(t->valid, 0, lines);
+  memset(t->dirty, 0, lines);
+  memset(t->pending, 0, lines);
+}
+
 void l2_tags_free(struct l2_tags *t) {
   free(t->tag);
   free(t->stamp);

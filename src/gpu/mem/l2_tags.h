@@ -35,6 +35,7 @@ struct l2_tags {
 
 void l2_tags_init(struct l2_tags *t, const struct gpu_config *c);
 void l2_tags_free(struct l2_tags *t);
+void l2_tags_empty(struct l2_tags *t); /* no line is reserved */
 /* Set of an address within its sub-partition (see addrmap_local). */
 uint32_t l2_tags_set(const struct l2_tags *t, uint64_t local);
 /* The line that holds `line_addr`, or L2_NONE. */

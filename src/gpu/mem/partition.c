@@ -467,6 +467,10 @@ const uint64_t *partition_full(const struct partition_set *p) {
   return p->env.full;
 }
 
+void partition_empty_l2(struct partition_set *p) {
+  for (uint32_t s = 0; s < p->channels * p->per_channel; s++) l2_tags_empty(&p->slice[s].tags);
+}
+
 struct l2_slice *partition_slice(const struct partition_set *p, uint32_t s) {
   return &p->slice[s];
 }

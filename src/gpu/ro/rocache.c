@@ -77,6 +77,27 @@ enum ro_result rocache_access(struct rocache *c, uint64_t addr, uint16_t waiter,
   return RO_MISS;
 }
 
+bool rocache_prefetch(struct rocache *c, uint64_t addr) {
+  uint64_t line = addr >> c->line_shift << c->line_shift;
+  uint32_t base = set_of(c, line) * c->ways;
+  struct romshr *unused = NULL;
+  for (uint32_t w = 0; w < c->ways; w++)
+    if (c->tag[base + w] == line) return false;
+  for (uint32_t i = 0; i < c->mshrs; i++) {
+    if (c->mshr[i].busy && c->mshr[i].line == line) return false;
+    if (!c->mshr[i].busy) unused = &c->mshr[i];
+  }
+  if (!unused || c->missq_count >= c->missq_limit) return false;
+  unused->busy = true;
+  unused->ready = false;
+  unused->line = line;
+  unused->head = unused->count = 0;
+  uint32_t at = ring_at(c->missq_head + c->missq_count++, c->missq_limit);
+  c->missq[at] = line;
+  c->missq_mshr[at] = (uint16_t)(unused - c->mshr);
+  return true;
+}
+
 bool rocache_miss(const struct rocache *c, uint64_t *line, uint16_t *mshr) {
   if (!c->missq_count) return false;
   *line = c->missq[c->missq_head];
@@ -101,6 +122,10 @@ void rocache_fill(struct rocache *c, uint16_t mshr, uint64_t now) {
   }
   c->tag[victim] = m->line;
   c->used[victim] = now;
+  if (!m->count) { /* a prefetch */
+    m->busy = false;
+    return;
+  }
   m->ready = true;
   c->ready[ring_at(c->ready_head + c->ready_count++, c->mshrs)] = mshr;
 }

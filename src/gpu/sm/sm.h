@@ -25,16 +25,19 @@ void sm_receive(struct sm *s);  /* replies: interconnect -> ejection queue -> me
 void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
 void sm_count(struct sm *s);                  /* complete the counters */
 /* step_general.c, for sub_cores.c: collector `c` takes `id` and queues its reads; banks answer; the result of `id` is
- * due at `cycle` (false: too many). */
+ * due at `cycle` (false: too many; sm_result_due: however many). */
 void sm_collector_take(struct sm *s, uint32_t c, op_id id);
 void sm_read_banks(struct sm *s);
 bool sm_result_at(struct sm *s, op_id id, uint64_t cycle);
+void sm_result_due(struct sm *s, op_id id, uint64_t cycle);
 /* sub_cores.c: the same stages for an SM with sub-cores */
 void sm_sub_init(struct sm *s);
 void sm_sub_destroy(struct sm *s);
 void sm_sub_head(struct sm *s, uint32_t warp, const struct inst *i); /* a new instruction is at the head of a warp's
                                                                       * buffer */
 uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps whose head its sub-core can accept */
+/* The cycle in which a pipe is free for one of the warps `ready` of the scheduler; UINT64_MAX: none is busy. */
+uint64_t sm_sub_wake(const struct sm *s, uint32_t scheduler, uint64_t ready);
 void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
 void sm_sub_collect(struct sm *s);
 void sm_sub_execute(struct sm *s);

@@ -45,3 +45,7 @@ void sm_read_banks(struct sm *s) {
 bool sm_result_at(struct sm *s, op_id id, uint64_t cycle) {
   return result_at(s, id, cycle);
 }
+
+void sm_result_due(struct sm *s, op_id id, uint64_t cycle) {
+  result_due(s, id, cycle);
+}

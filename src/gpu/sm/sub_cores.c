@@ -5,34 +5,62 @@
  * banks. Its scheduler issues to one latch per pipe; a collector reads the operands; the instruction then waits at its
  * pipe. Memory instructions of all sub-cores take turns at the one memory unit.
  *
+ * With sm.fixed_latency there are no collectors: an instruction issues when its pipe is free, and its result is there
+ * `latency` cycles later, when an instruction that needs it can issue. Compilers since Volta count on that and let the
+ * operands of most instructions be read without a conflict (Huerta et al., "Analyzing Modern NVIDIA GPU cores", 2025,
+ * sections 4 and 5: operands are read at a fixed time, memory instructions wait in a queue per sub-core for the unit
+ * that they share). Conflicts of register banks, which compilers avoid, are not modelled. Control instructions take no
+ * pipe.
+ *
  * Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, chapter 2; Khairy et
  * al., "Accel-Sim", ISCA 2020, section III.
  */
 #include "gpu/sm/sm.h"
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+
+enum { MEM_QUEUE = 16 }; /* most of sm.memory_queue */
 
 struct sub_core {
   op_id id[SUB_UNITS], ex[SUB_UNITS]; /* issued, waiting for a collector; collected, waiting for the pipe; 0: empty */
   uint64_t free_at[SUB_UNITS];        /* first cycle in which the pipe accepts the next */
   uint64_t set;                       /* its collectors */
+  op_id mem[MEM_QUEUE];               /* fixed latencies: memory instructions, oldest first */
+  uint32_t mems;
 };
 
 struct sub_cores {
-  uint64_t to[SUB_UNITS]; /* warps by the unit of their head instruction */
+  uint64_t to[SUB_KINDS + 1]; /* warps by the unit of the instruction at their head; the last: it takes none */
   struct sub_core core[4];
   uint32_t turn; /* sub-core whose memory instruction goes first */
   uint32_t held; /* instructions in `id` */
 };
 
-static enum sub_unit unit_of(const struct inst *i) {
-  if (i->pipe == PIPE_MEM) return SUB_MEM;
+enum { SUB_NO_UNIT = SUB_KINDS };
+
+static enum sub_unit unit_by_type(const struct inst *i) {
   if (i->lat == LAT_TENSOR) return SUB_TENSOR;
   if (i->flags & INST_F64) return SUB_FP64;
   if (i->pipe == PIPE_SFU) return SUB_SFU;
   return i->flags & INST_FLOAT ? SUB_FP32 : SUB_INT;
+}
+
+static enum sub_unit unit_of(const struct sm *s, const struct inst *i) {
+  static const uint8_t unit[] = {[PIPE_FP32] = SUB_FP32, [PIPE_INT] = SUB_INT,   [PIPE_EITHER] = SUB_INT,
+                                 [PIPE_XU] = SUB_SFU,    [PIPE_FP64] = SUB_FP64, [PIPE_TENSOR] = SUB_TENSOR};
+  if (i->pipe == PIPE_MEM) return SUB_MEM;
+  uint32_t pipe = s->c->lat[i->lat].pipe;
+  return pipe == PIPE_BY_TYPE || i->kind != KIND_ALU ? unit_by_type(i) : (enum sub_unit)unit[pipe];
+}
+
+/* With fixed latencies: control takes no pipe, and some classes have the choice of two. */
+static uint32_t fixed_unit_of(const struct sm *s, const struct inst *i) {
+  if (i->pipe == PIPE_MEM) return SUB_MEM;
+  if (i->kind != KIND_ALU) return SUB_NO_UNIT;
+  return s->c->lat[i->lat].pipe == PIPE_EITHER ? SUB_EITHER : unit_of(s, i);
 }
 
 void sm_sub_init(struct sm *s) {
@@ -47,21 +75,62 @@ void sm_sub_destroy(struct sm *s) {
 
 void sm_sub_head(struct sm *s, uint32_t w, const struct inst *i) {
   uint64_t bit = 1ull << w;
-  enum sub_unit u = unit_of(i);
-  for (uint32_t k = 0; k < SUB_UNITS; k++) s->sub->to[k] &= ~bit;
+  uint32_t u = s->c->fixed_issue ? fixed_unit_of(s, i) : unit_of(s, i);
+  for (uint32_t k = 0; k <= SUB_NO_UNIT; k++) s->sub->to[k] &= ~bit;
   s->sub->to[u] |= bit;
+}
+
+static uint64_t fixed_room(const struct sm *s, const struct sub_core *c) {
+  const struct sub_cores *b = s->sub;
+  uint64_t room = b->to[SUB_NO_UNIT], now = s->g->now;
+  for (uint32_t u = 0; u < SUB_MEM; u++)
+    if (c->free_at[u] <= now) room |= b->to[u];
+  if (c->free_at[SUB_INT] <= now || c->free_at[SUB_FP32] <= now) room |= b->to[SUB_EITHER];
+  if (c->mems < s->c->mem_queue) room |= b->to[SUB_MEM];
+  return room;
+}
+
+uint64_t sm_sub_wake(const struct sm *s, uint32_t k, uint64_t ready) {
+  const struct sub_cores *b = s->sub;
+  const struct sub_core *c = &b->core[k];
+  uint64_t wake = UINT64_MAX, now = s->g->now;
+  for (uint32_t u = 0; u < SUB_MEM; u++) {
+    uint64_t waits = b->to[u] | (u == SUB_INT || u == SUB_FP32 ? b->to[SUB_EITHER] : 0);
+    if (waits & ready && c->free_at[u] > now && c->free_at[u] < wake) wake = c->free_at[u];
+  }
+  return wake;
 }
 
 uint64_t sm_sub_room(const struct sm *s, uint32_t k) {
   uint64_t room = 0;
+  if (s->c->fixed_issue) return fixed_room(s, &s->sub->core[k]);
   for (uint32_t u = 0; u < SUB_UNITS; u++)
     if (!s->sub->core[k].id[u]) room |= s->sub->to[u];
   return room;
 }
 
+static void fixed_issue(struct sm *s, struct sub_core *c, op_id id) {
+  const struct inst *i = s->op[id].uop->inst;
+  struct latency_config l = s->c->lat[i->lat];
+  uint32_t u = fixed_unit_of(s, i);
+  uint64_t now = s->g->now;
+  if (u == SUB_MEM) {
+    c->mem[c->mems++] = id;
+    s->sub->held++;
+    return;
+  }
+  if (u == SUB_EITHER) u = c->free_at[SUB_INT] <= now ? SUB_INT : SUB_FP32;
+  if (u != SUB_NO_UNIT) c->free_at[u] = now + l.interval;
+  sm_result_due(s, id, now + l.latency);
+}
+
 void sm_sub_issue(struct sm *s, uint32_t w, op_id id) {
   struct sub_core *c = &s->sub->core[w % s->c->schedulers];
-  enum sub_unit u = unit_of(s->op[id].uop->inst);
+  if (s->c->fixed_issue) {
+    fixed_issue(s, c, id);
+    return;
+  }
+  enum sub_unit u = unit_of(s, s->op[id].uop->inst);
   CHECK(!c->id[u], "SM %u: two instructions issued to one unit of a sub-core", s->id);
   c->id[u] = id;
   s->sub->held++;
@@ -71,12 +140,12 @@ void sm_sub_issue(struct sm *s, uint32_t w, op_id id) {
 static void dispatch(struct sm *s, struct sub_core *c) {
   for (uint64_t m = s->col_ready & c->set; m; m &= m - 1) {
     uint32_t at = (uint32_t)__builtin_ctzll(m), best = at;
-    enum sub_unit u = unit_of(s->op[s->col[at].op].uop->inst);
+    enum sub_unit u = unit_of(s, s->op[s->col[at].op].uop->inst);
     if (c->ex[u]) continue;
     for (uint64_t later = m & (m - 1); later; later &= later - 1) {
       uint32_t other = (uint32_t)__builtin_ctzll(later);
       const struct op *o = &s->op[s->col[other].op];
-      if (unit_of(o->uop->inst) == u && o->order < s->op[s->col[best].op].order) best = other;
+      if (unit_of(s, o->uop->inst) == u && o->order < s->op[s->col[best].op].order) best = other;
     }
     c->ex[u] = s->col[best].op;
     s->col_used &= ~(1ull << best);
@@ -98,9 +167,29 @@ static void collect_issued(struct sm *s, struct sub_core *c) {
   }
 }
 
+/* The memory unit takes one instruction, of the sub-cores in turn. */
+static void fixed_collect(struct sm *s) {
+  struct sub_cores *b = s->sub;
+  uint32_t n = s->c->schedulers;
+  for (uint32_t k = 0; b->held && !s->ex_mem.count && k < n; k++) {
+    struct sub_core *c = &b->core[(b->turn + k) % n];
+    if (!c->mems) continue;
+    s->ex_mem.at[s->ex_mem.count++] = c->mem[0];
+    memmove(c->mem, c->mem + 1, --c->mems * sizeof *c->mem);
+    b->held--;
+    b->turn = (b->turn + k + 1) % n;
+    s->memory_look = s->acted = true;
+    s->none_to_issue = false;
+  }
+}
+
 void sm_sub_collect(struct sm *s) {
   struct sub_cores *b = s->sub;
   uint32_t n = s->c->schedulers;
+  if (s->c->fixed_issue) {
+    fixed_collect(s);
+    return;
+  }
   for (uint32_t k = 0; s->col_ready && k < n; k++) dispatch(s, &b->core[k]);
   for (uint32_t k = 0; k < n && !s->ex_mem.count; k++) {
     struct sub_core *c = &b->core[(b->turn + k) % n];
@@ -117,6 +206,7 @@ void sm_sub_collect(struct sm *s) {
 
 void sm_sub_execute(struct sm *s) {
   uint64_t now = s->g->now;
+  if (s->c->fixed_issue) return;
   for (uint32_t k = 0; k < s->c->schedulers; k++) {
     struct sub_core *c = &s->sub->core[k];
     for (uint32_t u = 0; u < SUB_MEM; u++) {

@@ -73,6 +73,7 @@ struct gpu {
   uint32_t works;                   /* number of running launches */
   uint32_t finished;                /* of these, launches whose CTAs have all ended */
   uint32_t ended;                   /* since `open` */
+  bool l1_split;                    /* the launch decides the ways of the L1 (sm.unified_kb) */
   uint64_t launches;                /* since the machine was built */
   bool open;                        /* launches have started and gpu_close has not been called */
   bool overlap;                     /* since then, launches have overlapped */

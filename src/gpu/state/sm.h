@@ -27,7 +27,18 @@ enum { SM_WARPS = 64, SM_CTAS = 32, WB_RING = 1024, SM_COLLECTORS = 48, SM_BANKS
 /* Offsets between buffers: at distances of a power of two all would start in the same set of the host's data cache. */
 enum { BUFFER_ROOM = COALESCE_MAX + 2 };
 enum { SM_OPERANDS = 16, SM_PIPES = 8, SM_SFU_PIPE = 4 };
-enum sub_unit { SUB_FP32, SUB_INT, SUB_SFU, SUB_FP64, SUB_TENSOR, SUB_MEM, SUB_UNITS }; /* pipes of a sub-core */
+/* Pipes of a sub-core; SUB_EITHER: INT or FP32. */
+enum sub_unit {
+  SUB_FP32,
+  SUB_INT,
+  SUB_SFU,
+  SUB_FP64,
+  SUB_TENSOR,
+  SUB_MEM,
+  SUB_UNITS,
+  SUB_EITHER = SUB_UNITS,
+  SUB_KINDS
+};
 enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4 };
 struct collector {
   op_id op;         /* 0: free */

@@ -132,7 +132,7 @@ static const char *sass_name(const struct inst *i) {
   if (i->pipe == PIPE_SFU) return "MUFU";
   if (i->lat >= LAT_F32_ADD && i->lat <= LAT_F32_DIV) return i->lat == LAT_F32_ADD ? "FADD" : "FFMA";
   if (i->lat == LAT_SHFL) return "SHFL";
-  return i->lat == LAT_ONE ? "MOV" : i->lat == LAT_INT_ADD ? "IADD3" : "IMAD";
+  return i->lat == LAT_ONE || i->lat >= LAT_MOV ? "MOV" : i->lat == LAT_INT_ADD ? "IADD3" : "IMAD";
 }
 
 /* The columns from the number of destinations to the memory width of an instruction not imported from SASS. */
