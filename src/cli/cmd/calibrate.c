@@ -16,13 +16,14 @@
 #include "base/output.h"
 #include "base/paths.h"
 #include "cli/cmd/calib.h"
+#include "cli/cmd/silicon.h"
 #include "proc/jobs.h"
 #include "cli/run/run.h"
 
 enum { MAX_CASES = 256 };
 
 struct calibrate_options {
-  const char *table, *csv, *gpu;
+  const char *table, *csv, *gpu, *silicon;
   struct opt_list sets, cases;
   uint64_t jobs;
   bool check, list;
@@ -266,6 +267,19 @@ static int calibrate_run(const struct command *self, int argc, char **argv) {
   if (rc >= 0) return rc;
   struct sim_options sim = {.gpu = o.gpu, .sets = o.sets};
   if (!output_prepare(o.csv, &e)) return cli_fail(&e);
+  if (o.silicon) {
+    struct silicon_options s = {.file = o.silicon,
+                                .dir = first < argc ? argv[first] : ".",
+                                .csv = o.csv,
+                                .gpu = o.gpu,
+                                .sets = &o.sets,
+                                .kernels = &o.cases,
+                                .jobs = (unsigned)o.jobs};
+    rc = silicon_run(&s);
+    opt_list_free(&o.sets);
+    opt_list_free(&o.cases);
+    return rc;
+  }
   struct plan *p = mem_zeroed(1, sizeof *p);
   if (first < argc) snprintf(dir, sizeof dir, "%s", argv[first]);
   else path_find(dir, sizeof dir, "calibration");
@@ -287,10 +301,13 @@ static const struct opt calibrate_opts[] = {
     {"table", "NAME", "one table: fermi, lrr or ball (default: all three)", OPT_TEXT, CAL(table), 't',
      "fermi lrr ball"},
     {"case", "NAME", "only this case, every column printed; may be repeated", OPT_LIST, CAL(cases), 'c', NULL},
+    {"silicon", "FILE", "set kernels of DIR beside a GPU's hardware counters instead (--case: a kernel)", OPT_TEXT,
+     CAL(silicon), 0, "file"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, CAL(jobs), 'J', NULL},
     {"csv", "FILE", "write ours and the reference's value of every case and column", OPT_TEXT, CAL(csv), 0, "file"},
     {"check", NULL, "exit with 1 when a goal is missed", OPT_FLAG, CAL(check), 0, NULL},
-    {"gpu", "NAME|FILE", "GPU configuration (default fermi)", OPT_TEXT, CAL(gpu), 'g', "gpu"},
+    {"gpu", "NAME|FILE", "GPU configuration (default fermi; with --silicon the one that FILE names, or volta)",
+     OPT_TEXT, CAL(gpu), 'g', "gpu"},
     {"set", "KEY=VALUE", "change one knob of the GPU; may be repeated", OPT_LIST, CAL(sets), 's', "knob"},
     {.name = NULL}};
 
@@ -301,10 +318,14 @@ const struct command cmd_calibrate = {
     .help = "Runs all cases of DIR (default: the bundled tests/calibration) and prints, per case, per column and "
             "overall, ours\n"
             "against the reference. Three tables: the baseline, loose round-robin, and all loads around the L1.\n\n"
+            "With --silicon, FILE is a table of counters measured on a GPU, a row per program and kernel\n"
+            "(tests/silicon/v100.csv; bench/silicon makes one). DIR holds for each program PROGRAM.slt, a trace\n"
+            "(sluice record), or PROGRAM.cmd, the command line; programs without either are passed over.\n\n"
             "Examples:\n"
             "  sluice calibrate\n"
             "  sluice calibrate --table fermi --case copy        every column of one case\n"
-            "  sluice calibrate --check --csv accuracy.csv\n",
+            "  sluice calibrate --check --csv accuracy.csv\n"
+            "  sluice calibrate --silicon tests/silicon/v100.csv traces\n",
     .opts = calibrate_opts,
     .run = calibrate_run,
 };
