@@ -1,0 +1,259 @@
+/* micro_table.c - the microbenchmarks, a row each, and their PTX.
+ *
+ * A kernel gets: out (results), data (device memory), n (a loop count), one (1, unknown to a compiler). Registers: r1 r2
+ * r3 integers, f1 f2 f3 and d1 d2 d3 floats, rd1 the address of a chase, rd9 `out`, p1 a predicate. A latency is the
+ * difference between a long and a short chain, both timed in the third turn of a loop, when the code is in the
+ * instruction caches.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/cmd/micro.h"
+
+#define LAT(name_, op_, ...) \
+  { .name = "latency." name_, .unit = "cycles", .kind = MICRO_LATENCY, .op = op_, __VA_ARGS__ }
+#define RATE(name_, op_, ...) \
+  { .name = "rate." name_, .unit = "lanes/cycle/SM", .kind = MICRO_RATE, .op = op_, __VA_ARGS__ }
+#define BAND(name_, op_, ...) \
+  { .name = "bandwidth." name_, .kind = MICRO_BANDWIDTH, .op = op_, __VA_ARGS__ }
+#define SELF_SHARED "mov.u32 %r1,sm;\nst.shared.u32 [%r1],%r1;\nbar.sync 0;\n"
+/* Each lane chases within its own word, `s` bytes from its neighbour's. */
+#define LANES_SHARED(s)                                                                     \
+  "mov.u32 %r2,%tid.x;\nmul.lo.u32 %r2,%r2," s ";\nmov.u32 %r1,sm;\nadd.u32 %r1,%r1,%r2;\n" \
+  "st.shared.u32 [%r1],%r1;\nbar.sync 0;\n"
+#define LANE_SHARED                                                                                \
+  "mov.u32 %r2,%tid.x;\nshl.b32 %r2,%r2,2;\nmov.u32 %r1,sm;\nadd.u32 %r1,%r1,%r2;\nst.shared.u32 " \
+  "[%r1],%r2;\nbar.sync 0;\n"
+
+const struct micro micros[] = {
+    LAT("fadd", "add.f32 %f1,%f1,%f2;"),
+    LAT("fmul", "mul.f32 %f1,%f1,%f2;"),
+    LAT("ffma", "fma.rn.f32 %f1,%f1,%f2,%f3;"),
+    LAT("iadd", "add.s32 %r1,%r1,%r2;"),
+    LAT("imad", "mad.lo.s32 %r1,%r1,%r2,%r3;"),
+    LAT("lop3", "lop3.b32 %r1,%r1,%r2,%r3,0xE8;"),
+    LAT("shf", "shf.l.wrap.b32 %r1,%r1,%r1,%r2;"),
+    LAT("popc", "popc.b32 %r1,%r1;"),
+    LAT("cvt", "cvt.rn.f32.s32 %f1,%r1;\ncvt.rzi.s32.f32 %r1,%f1;"),
+    LAT("hfma2", "fma.rn.f16x2 %r1,%r1,%r2,%r3;", .least_cc = 53),
+    LAT("dadd", "add.f64 %d1,%d1,%d2;"),
+    LAT("dfma", "fma.rn.f64 %d1,%d1,%d2,%d3;"),
+    LAT("ex2", "ex2.approx.ftz.f32 %f1,%f1;"),
+    LAT("rsqrt", "rsqrt.approx.ftz.f32 %f1,%f1;"),
+    LAT("shfl", "shfl.sync.idx.b32 %r1,%r1,0,31,-1;", .threads = 32, .least_cc = 30),
+    LAT("shared", "ld.shared.u32 %r1,[%r1];", .setup = SELF_SHARED),
+    LAT("shared.conflict_2", "ld.shared.u32 %r1,[%r1];", .setup = LANES_SHARED("8"), .threads = 32),
+    LAT("shared.conflict_32", "ld.shared.u32 %r1,[%r1];", .setup = LANES_SHARED("128"), .threads = 32),
+    LAT("constant", "ld.const.u32 %r2,[%r1];\nadd.s32 %r1,%r1,%r2;", .setup = "mov.u32 %r1,cst;\n",
+        .less = "latency.iadd"),
+    LAT("constant.divergent_32", "ld.const.u32 %r2,[%r1];\nadd.s32 %r1,%r1,%r2;", .threads = 32, .less = "latency.iadd",
+        .setup = "mov.u32 %r2,%tid.x;\nshl.b32 %r2,%r2,2;\nmov.u32 %r1,cst;\nadd.u32 %r1,%r1,%r2;\n"),
+    LAT("l1", "ld.global.ca.u64 %rd1,[%rd1];"),
+    LAT("l2", "ld.global.cg.u64 %rd1,[%rd1];"),
+    LAT("dram", "ld.global.cg.u64 %rd1,[%rd1];", .stride = 1),
+    LAT("atomic.shared", "atom.shared.add.u32 %r2,[%r1],%r2;", .setup = SELF_SHARED),
+    LAT("atomic.global", "atom.global.add.u32 %r1,[%rd1],%r1;"),
+    LAT("barrier.32", "bar.sync 0;", .threads = 32),
+    LAT("barrier.1024", "bar.sync 0;", .threads = 1024),
+    RATE("fadd", "add.f32 %fa#,%fa#,%f2;"),
+    RATE("ffma", "fma.rn.f32 %fa#,%fa#,%f2,%f3;"),
+    RATE("iadd", "add.s32 %ra#,%ra#,%r2;"),
+    RATE("imad", "mad.lo.s32 %ra#,%ra#,%r2,%r3;"),
+    RATE("lop3", "lop3.b32 %ra#,%ra#,%r2,%r3,0xE8;"),
+    RATE("popc", "popc.b32 %ra#,%ra#;"),
+    RATE("dfma", "fma.rn.f64 %da#,%da#,%d2,%d3;"),
+    RATE("ex2", "ex2.approx.ftz.f32 %fa#,%fa#;"),
+    RATE("shfl", "shfl.sync.idx.b32 %ra#,%ra#,0,31,-1;", .least_cc = 30),
+    BAND("shared", "ld.shared.u32 %ra#,[%r1+#*4096];", .unit = "B/cycle/SM", .stride = 4, .setup = LANE_SHARED),
+    BAND("l1", "ld.global.ca.u32 %ra#,[%rd1+#*4096];", .unit = "B/cycle/SM", .stride = 4),
+    BAND("l2", "ld.global.v4.u32 {%va#0,%va#1,%va#2,%va#3},[%rd1];", .unit = "B/cycle", .stride = 16, .grid = true,
+         .warm = true),
+    BAND("dram", "ld.global.v4.u32 {%va#0,%va#1,%va#2,%va#3},[%rd1];", .unit = "GB/s", .stride = 16, .grid = true),
+    BAND("copy",
+         "ld.global.v4.u32 {%va#0,%va#1,%va#2,%va#3},[%rd1];\nst.global.v4.u32 [%rd2],{%va#0,%va#1,%va#2,%va#3};",
+         .unit = "GB/s", .stride = 16, .grid = true, .writes = true),
+    {.name = "capacity.l1", .unit = "KiB", .kind = MICRO_CAPACITY, .op = "ca"},
+    {.name = "sector.l1", .unit = "B", .kind = MICRO_SECTOR, .op = "ca"},
+    {.name = "sector.l2", .unit = "B", .kind = MICRO_SECTOR, .op = "cg"},
+};
+const size_t micro_count = sizeof micros / sizeof *micros;
+
+/* ---- PTX ---- */
+
+enum { SHORT_CHAIN = 8, LONG_CHAIN = 24, SHORT_RATE = 16, LONG_RATE = 80 };
+
+static void head(FILE *f, const char *name) {
+  fprintf(f,
+          ".visible .entry %s(.param .u64 out,.param .u64 data,.param .u32 n,.param .u32 one)\n{\n"
+          ".reg .b64 %%rd<12>;\n.reg .b32 %%r<16>;\n.reg .b32 %%ra<4>;\n.reg .b32 %%c<4>;\n.reg .f32 %%f<4>;\n"
+          ".reg .f32 %%fa<4>;\n.reg .f64 %%d<4>;\n.reg .f64 %%da<4>;\n.reg .pred %%p<3>;\n"
+          ".shared .align 16 .b8 sm[32768];\n"
+          "ld.param.u64 %%rd9,[out];\nld.param.u64 %%rd1,[data];\nld.param.u32 %%r10,[n];\nld.param.u32 %%r2,[one];\n"
+          "add.s32 %%r1,%%r2,%%r2;\nadd.s32 %%r3,%%r1,%%r2;\n"
+          "cvt.rn.f32.s32 %%f1,%%r1;\ncvt.rn.f32.s32 %%f2,%%r2;\ncvt.rn.f32.s32 %%f3,%%r3;\n"
+          "cvt.f64.f32 %%d1,%%f1;\ncvt.f64.f32 %%d2,%%f2;\ncvt.f64.f32 %%d3,%%f3;\n",
+          name);
+  for (int i = 0; i < 4; i++)
+    fprintf(f, "add.s32 %%ra%d,%%r1,%d;\nadd.f32 %%fa%d,%%f1,0f3F80000%d;\ncvt.f64.f32 %%da%d,%%fa%d;\n", i, i, i, i, i,
+            i);
+}
+
+/* What was computed is stored, and the store waits for it. */
+static void consume(FILE *f, const struct micro *m) {
+  fputs("st.shared.u32 [sm+32764],%r1;\nst.shared.f32 [sm+32764],%f1;\n", f);
+  if (strstr(m->op, "%d1")) fputs("st.shared.f64 [sm+32760],%d1;\n", f);
+  if (strstr(m->op, "%rd1")) fputs("st.shared.u64 [sm+32760],%rd1;\n", f);
+  if (strstr(m->op, "%r2,[")) fputs("st.shared.u32 [sm+32764],%r2;\n", f);
+}
+
+static void tail(FILE *f) {
+  fputs("ret;\n}\n", f);
+}
+
+static void timed_chain(FILE *f, const struct micro *m, int ops, int clock) {
+  fprintf(f, "bar.sync 0;\nmov.u32 %%c%d,%%clock;\nbar.sync 0;\n", clock);
+  for (int i = 0; i < ops; i++) fprintf(f, "%s\n", m->op);
+  consume(f, m);
+  fprintf(f, "bar.sync 0;\nmov.u32 %%c%d,%%clock;\n", clock + 1);
+}
+
+/* The times of the short and of the long part, of the last turn. */
+static void end_of_turns(FILE *f) {
+  fputs("add.u32 %r11,%r11,1;\nsetp.lt.u32 %p1,%r11,%r10;\n@%p1 bra LOOP;\n"
+        "sub.u32 %r12,%c1,%c0;\nsub.u32 %r13,%c3,%c2;\nst.global.u32 [%rd9],%r12;\nst.global.u32 [%rd9+4],%r13;\n",
+        f);
+}
+
+static void latency_kernel(FILE *f, const struct micro *m, const char *name) {
+  head(f, name);
+  if (m->setup) fputs(m->setup, f);
+  fputs("mov.u32 %r11,0;\nLOOP:\n", f);
+  timed_chain(f, m, SHORT_CHAIN, 0);
+  timed_chain(f, m, LONG_CHAIN, 2);
+  end_of_turns(f);
+  tail(f);
+}
+
+/* `op` with # replaced by a digit. */
+static void numbered(FILE *f, const char *op, int number) {
+  for (; *op; op++) *op == '#' ? fprintf(f, "%d", number) : fputc(*op, f);
+  fputc('\n', f);
+}
+
+/* The slowest warp decides: a barrier before the second clock. */
+static void timed_rate(FILE *f, const struct micro *m, int ops, int clock) {
+  fprintf(f, "bar.sync 0;\nmov.u32 %%c%d,%%clock;\nbar.sync 0;\n", clock);
+  for (int i = 0; i < ops; i++) numbered(f, m->op, i % 4);
+  for (int i = 0; i < 4; i++)
+    fprintf(f, "st.shared.u32 [sm+32764],%%ra%d;\nst.shared.f32 [sm+32764],%%fa%d;\nst.shared.f64 [sm+32760],%%da%d;\n",
+            i, i, i);
+  fprintf(f, "bar.sync 0;\nmov.u32 %%c%d,%%clock;\n", clock + 1);
+}
+
+static void rate_kernel(FILE *f, const struct micro *m, const char *name) {
+  head(f, name);
+  if (m->kind == MICRO_BANDWIDTH)
+    fputs("mov.u32 %r13,%tid.x;\nmul.wide.u32 %rd2,%r13,4;\nadd.u64 %rd1,%rd1,%rd2;\n", f);
+  if (m->setup) fputs(m->setup, f);
+  fputs("mov.u32 %r11,0;\nLOOP:\n", f);
+  timed_rate(f, m, SHORT_RATE, 0);
+  timed_rate(f, m, LONG_RATE, 2);
+  end_of_turns(f);
+  tail(f);
+}
+
+/* Every CTA streams through memory, four loads at a time, neighbours side by side; a copy writes 256 MiB further on. From
+ * the L2 the CTAs read what others have read, which is not in their L1. One turn goes before the n timed ones, for the instruction caches. */
+static void stream_kernel(FILE *f, const struct micro *m, const char *name) {
+  enum { AT_A_TIME = 4 };
+  head(f, name);
+  for (int i = 0; i < AT_A_TIME; i++) fprintf(f, ".reg .b32 %%va%d<4>;\n", i);
+  fputs("mov.u32 %r12,%ctaid.x;\nmov.u32 %r13,%ntid.x;\nmov.u32 %r14,%tid.x;\nmad.lo.u32 %r12,%r12,%r13,%r14;\n"
+        "mov.u32 %r14,%nctaid.x;\nmul.lo.u32 %r14,%r14,%r13;\nsub.u32 %r11,%r10,1;\nmov.u32 %r15,0;\n",
+        f);
+  fprintf(f,
+          "mul.wide.u32 %%rd4,%%r12,%u;\nmul.wide.u32 %%rd5,%%r14,%u;\nadd.u64 %%rd1,%%rd1,%%rd4;\n"
+          "add.u64 %%rd2,%%rd1,268435456;\n",
+          m->stride, m->stride);
+  fprintf(
+      f,
+      "mov.u32 %%r6,%%ctaid.x;\nmov.u32 %%r7,%%nctaid.x;\nmul.lo.u32 %%r8,%%r13,%u;\nmul.wide.u32 %%rd4,%%r6,%%r8;\n"
+      "sub.u64 %%rd6,%%rd1,%%rd4;\n",
+      m->stride);
+  fputs("TURNS:\nbar.sync 0;\nmov.u32 %c0,%clock;\nLOOP:\n", f);
+  for (int i = 0; i < AT_A_TIME; i++) {
+    numbered(f, m->op, i);
+    fputs(m->warm ? "add.u32 %r6,%r6,5;\nsetp.ge.u32 %p2,%r6,%r7;\n@%p2 sub.u32 %r6,%r6,%r7;\n"
+                    "mad.wide.u32 %rd1,%r6,%r8,%rd6;\n"
+                  : "add.u64 %rd1,%rd1,%rd5;\nadd.u64 %rd2,%rd2,%rd5;\n",
+          f);
+  }
+  fputs("add.u32 %r11,%r11,1;\nsetp.lt.u32 %p1,%r11,%r10;\n@%p1 bra LOOP;\n", f);
+  for (int i = 0; i < AT_A_TIME; i++) fprintf(f, "st.shared.u32 [sm],%%va%d0;\n", i);
+  fputs("bar.sync 0;\nmov.u32 %c1,%clock;\nmov.u32 %r11,0;\nadd.u32 %r15,%r15,1;\nsetp.lt.u32 %p1,%r15,2;\n@%p1 bra "
+        "TURNS;\n"
+        "mov.u32 %r12,%ctaid.x;\nmul.wide.u32 %rd3,%r12,8;\nadd.u64 %rd3,%rd3,%rd9;\n"
+        "st.global.u32 [%rd3],%c0;\nst.global.u32 [%rd3+4],%c1;\n",
+        f);
+  tail(f);
+}
+
+/* Two turns of n loads through pointers, the second timed. */
+static void chase_kernel(FILE *f, const char *name, const char *cache) {
+  head(f, name);
+  for (int turn = 0; turn < 2; turn++)
+    fprintf(f,
+            "bar.sync 0;\nmov.u32 %%c%d,%%clock;\nmov.u32 %%r11,0;\nTURN%d:\nld.global.%s.u64 %%rd1,[%%rd1];\nadd.u32 "
+            "%%r11,%%r11,1;\n"
+            "setp.lt.u32 %%p1,%%r11,%%r10;\n@%%p1 bra TURN%d;\nst.shared.u64 [sm],%%rd1;\n",
+            turn, turn, cache, turn);
+  fputs("bar.sync 0;\nmov.u32 %c2,%clock;\nsub.u32 %r12,%c2,%c1;\nst.global.u32 [%rd9],%r12;\n", f);
+  tail(f);
+}
+
+/* A load, then one `n` bytes after it: the time of the second. */
+static void sector_kernel(FILE *f, const struct micro *m, const char *name) {
+  head(f, name);
+  fprintf(f,
+          "cvt.u64.u32 %%rd2,%%r10;\nmov.u32 %%r11,0;\nLOOP:\nld.global.%s.u32 %%r1,[%%rd1];\nst.shared.u32 "
+          "[sm],%%r1;\nbar.sync 0;\n"
+          "mov.u32 %%c0,%%clock;\nadd.u64 %%rd3,%%rd1,%%rd2;\nld.global.%s.u32 %%r1,[%%rd3];\nst.shared.u32 "
+          "[sm],%%r1;\nbar.sync 0;\n"
+          "mov.u32 %%c1,%%clock;\nadd.u64 %%rd1,%%rd1,65536;\nadd.u32 %%r11,%%r11,1;\nsetp.lt.u32 %%p1,%%r11,3;\n@%%p1 "
+          "bra LOOP;\n"
+          "sub.u32 %%r12,%%c1,%%c0;\nst.global.u32 [%%rd9],%%r12;\n",
+          m->op, m->op);
+  tail(f);
+}
+
+char *micro_ptx(uint32_t cc) {
+  char *text = NULL, name[16];
+  size_t size;
+  FILE *f = open_memstream(&text, &size);
+  CHECK(f, "out of memory for the microbenchmarks");
+  fprintf(f, ".version 7.8\n.target sm_%u\n.address_size 64\n.const .align 4 .b8 cst[256];\n", cc < 20 ? 20 : cc);
+  for (size_t i = 0; i < micro_count; i++) {
+    const struct micro *m = &micros[i];
+    if (m->least_cc > cc) continue;
+    snprintf(name, sizeof name, "k%zu", i);
+    switch (m->kind) {
+    case MICRO_LATENCY:
+      latency_kernel(f, m, name);
+      break;
+    case MICRO_CAPACITY:
+      chase_kernel(f, name, m->op);
+      break;
+    case MICRO_SECTOR:
+      sector_kernel(f, m, name);
+      break;
+    default:
+      (m->grid ? stream_kernel : rate_kernel)(f, m, name);
+      break;
+    }
+  }
+  fclose(f);
+  return text;
+}
