@@ -65,7 +65,7 @@ TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 DATA := $(B)/share/sluice
 CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
 CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
-TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json)) $(patsubst %,$(DATA)/%,$(wildcard figures/*.yaml readings/*.yaml reasons/*.yaml results/*.zst) $(patsubst data/%,%,$(wildcard data/originals/*.yaml))) \
+TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json)) $(patsubst %,$(DATA)/%,$(wildcard figures/*.yaml readings/*.yaml reasons/*.yaml inputs/*.yaml results/*.zst) $(patsubst data/%,%,$(wildcard data/originals/*.yaml))) \
   $(patsubst data/%,$(DATA)/%,$(wildcard data/templates/*.in))
 ALL := $(B)/lib/libsluice-core.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
@@ -106,6 +106,10 @@ $(DATA)/figures/%.yaml: figures/%.yaml
 	@cp $< $@
 
 $(DATA)/readings/%.yaml: readings/%.yaml
+	@mkdir -p $(@D)
+	@cp $< $@
+
+$(DATA)/inputs/%.yaml: inputs/%.yaml
 	@mkdir -p $(@D)
 	@cp $< $@
 

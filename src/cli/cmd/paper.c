@@ -102,9 +102,17 @@ static void add_run(struct paper *p, const json_t *figure, const struct workload
   const char *gpu = column_gpu(figure, column), *size = paper_size(p, figure);
   json_t *original = p->originals ? paper_originals_run(p, w, size) : NULL;
   if (p->originals && !original) return;
-  json_t *set = column_set(figure, column);
+  json_t *set = column_set(figure, column), *words = NULL;
+  double most = 0;
   char hash[20];
-  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)identity(p, w, gpu, list, set, size, original));
+  uint64_t h = identity(p, w, gpu, list, set, size, original);
+  if (p->inputs) {
+    words = paper_input(p, w->alias, &most);
+    char *text = json_dumps(words, JSON_COMPACT);
+    h = hash_text(h, arena_printf(&p->arena, "%s %.0f", text, most));
+    free(text);
+  }
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)h);
   json_t *r = json_object_get(p->runs, hash);
   if (!r) {
     int at = !strcmp(size, "medium") ? 1 : !strcmp(size, "large") ? 2 : 0;
@@ -112,10 +120,12 @@ static void add_run(struct paper *p, const json_t *figure, const struct workload
                   w->group, "suite", text_of(figure, "suite"), "scheme", list, "gpu", gpu, "set", set, "size", size,
                   "hash", hash, "seconds", original ? 0 : w->seconds[at]);
     if (original) json_object_update(r, original);
+    if (words) json_object_set(r, "words", words), json_object_set_new(r, "max_insts", json_real(most));
     json_object_set_new(p->runs, hash, r);
   }
   if (json_is_true(json_object_get(figure, "characterise"))) json_object_set_new(r, "characterise", json_true());
   json_decref(original);
+  json_decref(words);
   json_decref(set);
 }
 
@@ -130,7 +140,7 @@ static void add_runs(struct paper *p, const json_t *figure, const struct workloa
     json_array_foreach(only, k, one) in |= !strcmp(json_string_value(one), w->alias);
     json_array_foreach(groups, k, one) of |=
         !strcmp(json_string_value(one), w->group) || !strcmp(json_string_value(one), "*");
-    if (!in || !of) continue;
+    if (!in || !of || (p->program && strcmp(p->program, w->alias) != 0)) continue;
     if (column_list(column)) add_run(p, figure, w, column_list(column), column);
     json_array_foreach(among, k, one) add_run(p, figure, w, json_string_value(one), column);
   }
@@ -145,7 +155,8 @@ bool paper_plan_figure(struct paper *p, const json_t *figure, struct err *e) {
   struct workload_list l = {0};
   const char *label;
   json_t *column;
-  bool ok = workloads_load(&l, text_of(figure, "suite"), p->stored || p->originals ? NULL : paper_size(p, figure), e);
+  bool ok = workloads_load(&l, text_of(figure, "suite"),
+                           p->stored || p->originals || p->inputs ? NULL : paper_size(p, figure), e);
   if (ok) json_object_foreach(json_object_get(figure, "schemes"), label, column) add_runs(p, figure, &l, column);
   workloads_free(&l);
   return ok;
@@ -160,8 +171,10 @@ bool paper_plan(struct paper *p, struct err *e) {
 }
 
 static char **run_argv(struct paper *p, const json_t *r, const char *record) {
-  json_t *set = json_object_get(r, "set"), *words = json_object_get(r, "arguments"), *v;
-  char **a = ARENA_ARRAY(&p->arena, char *, 27 + 2 * json_object_size(set) + json_array_size(words)), self[PATH_MAX];
+  json_t *set = json_object_get(r, "set"), *words = json_object_get(r, "arguments"), *own = json_object_get(r, "words"),
+         *v;
+  size_t most_words = 27 + 2 * json_object_size(set) + json_array_size(words) + json_array_size(own);
+  char **a = ARENA_ARRAY(&p->arena, char *, most_words), self[PATH_MAX];
   size_t n = 0, i;
   const char *knob;
   self_path(self, sizeof self);
@@ -181,8 +194,10 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   double most = json_number_value(json_object_get(r, "max_insts"));
   if (most > 0) ARG(arena_printf(&p->arena, "--max-insts=%.0f", most));
   if (words) ARG("--"), ARG(text_of(r, "program"));
-  else ARG("--"), ARG(text_of(r, "workload")), ARG("--size"), ARG(text_of(r, "size"));
+  else ARG("--"), ARG(text_of(r, "workload"));
+  if (!words && !own) ARG("--size"), ARG(text_of(r, "size"));
   json_array_foreach(words, i, v) ARG(json_string_value(v));
+  json_array_foreach(own, i, v) ARG(json_string_value(v));
 #undef ARG
   return a;
 }
@@ -316,8 +331,14 @@ static bool prepare(struct paper *p, const struct paper_options *o, const char *
   p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice-core.so", lib));
   if (!(o->sensitivity ? sensitivity_load(p, e) : load_figures(p, o, e))) return false;
   if (o->originals && !paper_originals_load(p, o->originals, o->only != NULL, e)) return false;
+  p->program = o->program;
+  if (!strcmp(p->size, "paper") && !o->originals && !o->stored && !paper_inputs_load(p, e)) return false;
   if (o->stored && !o->list && !paper_stored_open(p, o->quick ? "small" : o->size, e)) return false;
-  return paper_plan(p, e);
+  if (!paper_plan(p, e)) return false;
+  if (p->program && !json_object_size(p->runs))
+    return err_set(e, ERR_USAGE, "no figure here has a program '%s'; `sluice workloads --suite %s` names them",
+                   p->program, p->name);
+  return true;
 }
 
 static bool make_folders(struct paper *p, struct err *e) {
@@ -387,6 +408,7 @@ static int run_one(struct paper *p, const struct paper_options *o, const char *t
     else if (o->store && !paper_store(p, o->store, o->commit, e)) rc = EXIT_OK;
     else if (paper_claims(p, e) && paper_beside(p, planned, e) && draw(p, e) && report(p, typed, e)) {
       printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p->out, cli_seconds() - started);
+      if (p->inputs) paper_inputs_print(p);
       paper_claims_rows(p, claims, count);
       rc = p->failed ? EXIT_CHECK : EXIT_OK;
     }
@@ -437,6 +459,7 @@ static int run_papers(const struct paper_options *o, const char *name, const cha
     json_decref(p.runs);
     json_decref(p.claims);
     json_decref(p.reasons);
+    json_decref(p.inputs);
     stored_free(p.stored);
     arena_free(&p.arena);
   }
@@ -458,9 +481,6 @@ static bool options_agree(const struct paper_options *o, bool all, struct err *e
                    : o->stored ? "--stored"
                    : o->quick  ? "--quick"
                                : "--sensitivity");
-  if (o->size && !strcmp(o->size, "paper") && !o->originals && !o->stored)
-    return err_set(e, ERR_USAGE,
-                   "--size paper is of --originals and --stored: bundled workloads are small, medium or large");
   if (o->stored && (o->store || o->sensitivity))
     return err_set(e, ERR_USAGE, "--stored runs nothing: leave out %s", o->store ? "--store" : "--sensitivity");
   if (!o->store != !o->commit) return err_set(e, ERR_USAGE, "--store FILE and --commit HASH go together");
@@ -498,11 +518,12 @@ static int paper_run(const struct command *self, int argc, char **argv) {
 static const struct opt paper_opts[] = {
     {"quick", NULL, "small inputs, and only what they can show: minutes instead of hours", OPT_FLAG, PAPER(quick), 'q',
      NULL},
-    {"size", "SIZE", "inputs: small, medium (default), large, or with --originals paper", OPT_TEXT, PAPER(size), 'z',
-     "small medium large paper"},
+    {"size", "SIZE", "inputs: small, medium (default), large, or paper (its instruction counts)", OPT_TEXT, PAPER(size),
+     'z', "small medium large paper"},
     {"output", "DIR", "folder for figures and runs (default paper-NAME)", OPT_TEXT, PAPER(out), 'o', "file"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, PAPER(jobs), 'J', NULL},
     {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
+    {"program", "NAME", "one program, by the paper's name for it", OPT_TEXT, PAPER(program), 0, NULL},
     {"claims", "FILE", "write every published number with ours and a verdict, as CSV", OPT_TEXT, PAPER(claims), 'c',
      "file"},
     {"originals", "FOLDER", "run the original programs of the benchmark suites, built in FOLDER", OPT_TEXT,

@@ -23,18 +23,19 @@ struct stored;
 struct tempdir;
 
 struct paper_options {
-  const char *out, *size, *only, *claims, *store, *commit, *originals;
+  const char *out, *size, *only, *claims, *store, *commit, *originals, *program;
   uint64_t jobs;
   bool quick, list, sensitivity, stored;
 };
 
 struct paper {
   struct arena arena;
-  const char *name, *out, *size;
-  bool quick, all; /* all: one of several whose claims share a table */
+  const char *name, *out, *size, *program; /* program: that one alone, by the paper's name; NULL: all */
+  bool quick, all;                         /* all: one of several whose claims share a table */
   json_t *figures; /* as loaded, ordered by name; with --sensitivity one for each reading and quantity */
   json_t *runs; /* {workload, alias, group, suite, scheme, gpu, set, size, hash, file, record, characterise} by hash */
   json_t *claims; /* of every published number: {where, metric, scheme, group, published, unit, ours, low, high, ...} */
+  json_t *inputs; /* with --size paper: inputs/NAME.yaml */
   json_t *reasons;             /* why numbers are not reproduced, as in reasons/NAME.yaml */
   struct stored *stored;       /* the file of stored results that the records come from; NULL: from simulations */
   struct originals *originals; /* the programs are the paper's own; NULL: bundled workloads */
@@ -73,6 +74,15 @@ bool paper_claims(struct paper *p, struct err *e);
 /* The table for programs: titles, then the rows of a paper, whose verdicts it adds to `count`. */
 void paper_claims_titles(FILE *f, bool all);
 void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]);
+
+/* ---- paper_inputs.c ---- */
+/* The inputs that have the paper's size. */
+bool paper_inputs_load(struct paper *p, struct err *e);
+/* Arguments of a workload by the paper's name for it, a new list of words, and the cut-off in thread instructions; 0:
+ * none. */
+json_t *paper_input(const struct paper *p, const char *alias, double *max_insts);
+/* After the runs: thread instructions beside the paper's, and the rule that chose each input. */
+void paper_inputs_print(struct paper *p);
 
 /* ---- paper_reasons.c ---- */
 /* Entries are checked against the published numbers. Without a file there are none. */
