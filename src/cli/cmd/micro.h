@@ -36,16 +36,22 @@ extern const size_t micro_count;
  * frees it. */
 char *micro_ptx(uint32_t cc);
 
-/* Measure all on a GPU (name or file, with "key=value" knobs): result[i] of micros[i], NAN where the GPU has no such
- * thing. `tell`, if not NULL, hears which one begins. */
-struct micro_run {
-  const char *gpu;
-  const char *const *sets;
-  size_t set_count;
-  const char *only; /* how the names of those to be measured begin; NULL: all */
-  void (*tell)(void *ctx, size_t i);
+/* A GPU that runs the kernels: a simulated one (microbench.c) or hardware (bench/silicon). */
+struct micro_device {
   void *ctx;
+  uint64_t data; /* address of MICRO_DATA bytes of its memory */
+  uint32_t cc, sms, sm_threads, cta_threads, core_mhz;
+  /* Run a kernel, one-dimensional, on `data` with the count `n`, to its end; false with `e`. */
+  bool (*launch)(void *ctx, const char *kernel, uint32_t ctas, uint32_t threads, uint64_t data, uint32_t n);
+  const uint32_t *(*results)(void *ctx);                         /* of the last launch, 4 KiB */
+  void (*point)(void *ctx, uint64_t offset, uint64_t to_offset); /* an address within the data into the data */
+  struct err *e;
 };
-bool micro_measure(const struct micro_run *run, double *result, struct err *e);
+#define MICRO_DATA (640ull << 20)
+
+/* Measure those whose names begin with `only` (NULL: all): result[i] of micros[i], NAN where the GPU has no such thing.
+ * `tell`, if not NULL, hears which one begins. */
+bool micro_measure(const struct micro_device *d, const char *only, void (*tell)(void *ctx, size_t i), void *ctx,
+                   double *result);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/paths.h"
 #include "cli/cmd/micro.h"
 #include "cli/frame/cli.h"
+#include "session/session.h"
 
 struct microbench_options {
   const char *gpu, *csv, *only;
@@ -107,12 +108,81 @@ static bool write_csv(const struct state *st, const char *path, struct err *e) {
   return true;
 }
 
-/* ---- the command ---- */
+/* ---- the simulated GPU ---- */
+
+struct simulated {
+  struct session *session;
+  struct simt_module *module;
+  uint64_t out, data;
+  struct err *e;
+};
+
+static bool launch(void *ctx, const char *kernel, uint32_t ctas, uint32_t threads, uint64_t data, uint32_t n) {
+  struct simulated *s = ctx;
+  struct {
+    uint64_t out, data;
+    uint32_t n, one;
+  } params = {s->out, data, n, 1};
+  int cuda_error;
+  struct simt_launch l = {
+      .kernel = simt_find_kernel(s->module, kernel), .grid = {ctas, 1, 1}, .block = {threads, 1, 1}, .params = &params};
+  return session_launch(s->session, &l, &cuda_error, s->e);
+}
+
+static const uint32_t *results(void *ctx) {
+  struct simulated *s = ctx;
+  return simt_mem_at(session_simt(s->session), s->out, 4096);
+}
+
+static void point(void *ctx, uint64_t offset, uint64_t to_offset) {
+  struct simulated *s = ctx;
+  uint64_t address = s->data + to_offset;
+  memcpy(simt_mem_at(session_simt(s->session), s->data + offset, 8), &address, 8);
+}
 
 static void tell(void *ctx, size_t i) {
   struct state *st = ctx;
   progress_show(&st->progress, micros[i].name, (double)i, (double)micro_count);
 }
+
+static bool measure(struct state *st, const struct microbench_options *o, struct err *e) {
+  struct session_options so = {.gpu = o->gpu,
+                               .sets = o->sets.at,
+                               .set_count = o->sets.count,
+                               .record_unread = true,
+                               .quiet = true,
+                               .program = "microbench"};
+  struct sim_options sim = {.gpu = o->gpu, .sets = o->sets};
+  struct gpu_config c;
+  struct simulated s = {.e = e};
+  if (!sim_config(&sim, &c, e) || !(s.session = session_open(&so, e))) return false;
+  struct simt *simt = session_simt(s.session);
+  char *text = micro_ptx(c.cc_major * 10 + c.cc_minor);
+  struct simt_text t = {.ptx = text, .name = "microbench"};
+  s.module = simt_load(simt, &t, 1, e);
+  s.out = simt_mem_alloc(simt, 4096, SIMT_MEM_DEVICE, "results");
+  s.data = simt_mem_alloc(simt, MICRO_DATA, SIMT_MEM_DEVICE, "data");
+  bool ok = s.module != NULL;
+  if (ok && !s.data) ok = err_set(e, ERR_INPUT, "%s has no room for 640 MiB of data (memory.size_mb)", c.name);
+  struct micro_device d = {.ctx = &s,
+                           .data = s.data,
+                           .cc = c.cc_major * 10 + c.cc_minor,
+                           .sms = c.sms,
+                           .sm_threads = c.sm_threads,
+                           .cta_threads = c.sm_cta_threads,
+                           .core_mhz = c.core_mhz,
+                           .launch = launch,
+                           .results = results,
+                           .point = point,
+                           .e = e};
+  ok = ok && micro_measure(&d, o->only, tell, st, st->ours);
+  struct err ignored = {0};
+  session_close(s.session, ok ? e : &ignored);
+  free(text);
+  return ok && !e->code;
+}
+
+/* ---- the command ---- */
 
 static int bench(const struct microbench_options *o) {
   char path[PATH_MAX];
@@ -120,15 +190,13 @@ static int bench(const struct microbench_options *o) {
   const char *gpu = o->gpu ? o->gpu : "fermi";
   struct state st = {.ours = mem_zeroed(micro_count, sizeof(double)),
                      .published = mem_zeroed(micro_count, sizeof(struct published))};
-  struct micro_run run = {
-      .gpu = o->gpu, .sets = o->sets.at, .set_count = o->sets.count, .only = o->only, .tell = tell, .ctx = &st};
   bool ok = output_prepare(o->csv, &e);
   path_find(path, sizeof path, "microbench.csv");
   st.table = path_read_whole(path, NULL);
   if (ok && !st.table) ok = err_set(&e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
   ok = ok && read_published(&st, path, gpu, &e);
   progress_start(&st.progress);
-  ok = ok && micro_measure(&run, st.ours, &e);
+  ok = ok && measure(&st, o, &e);
   progress_clear(&st.progress);
   if (ok) print(&st);
   ok = ok && (!o->csv || write_csv(&st, o->csv, &e));
