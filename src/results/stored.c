@@ -183,8 +183,40 @@ static json_t *sum(json_t *a, const json_t *b) {
   return all;
 }
 
+/* Launches, cycles and thread instructions of each kernel, for means over kernels. */
+static json_t *kernels_of(const json_t *record) {
+  static const char *const counters[] = {"cycles", "thread_insts"};
+  json_t *all = json_object(), *kernel;
+  size_t k;
+  json_array_foreach(json_object_get(record, "kernels"), k, kernel) {
+    const char *name = text_of(kernel, "name");
+    json_t *one = json_object_get(all, name), *folded = json_object_get(kernel, "launches");
+    if (!*name) continue;
+    if (!one) json_object_set_new(all, name, one = json_object());
+    json_int_t n = folded ? json_integer_value(folded) : 1;
+    json_object_set_new(one, "launches", json_integer(json_integer_value(json_object_get(one, "launches")) + n));
+    for (size_t i = 0; i < 2; i++) {
+      const json_t *v = json_object_get(kernel, counters[i]);
+      if (v) json_object_set_new(one, counters[i], sum(json_incref(json_object_get(one, counters[i])), v));
+    }
+  }
+  return all;
+}
+
+/* With and without leakage, without what each structure took. */
+static json_t *energy_of(const json_t *record) {
+  json_t *all = json_object(), *v;
+  const char *name;
+  json_object_foreach(json_object_get(record, "energy"), name, v) {
+    if (json_is_number(v)) json_object_set(all, name, v);
+  }
+  return all;
+}
+
 json_t *stored_reduce(const json_t *record) {
   json_t *line = json_object(), *search = json_object_get(record, "search"), *kernel;
+  json_object_set_new(line, "kernels", kernels_of(record));
+  json_object_set_new(line, "energy", energy_of(record));
   json_object_set(line, "totals", json_object_get(record, "totals"));
   size_t k;
   json_array_foreach(json_object_get(record, "kernels"), k, kernel) {
