@@ -240,6 +240,7 @@ bool paper_simulate(struct paper *p, const struct paper_options *o, const struct
   for (size_t i = 0; i < n; i++) {
     if (p->job[i].exit_code <= 0 || (p->originals && p->job[i].exit_code == EXIT_STRAY)) continue; /* as published */
     p->failed++;
+    if (p->originals) unlink(text_of(of[i], "file")); /* what it counted until it failed is not the program's */
     json_object_set_new(of[i], "failed", json_integer(p->job[i].exit_code));
     fprintf(stderr, "sluice: %s under '%s' ended with code %d:\n", text_of(of[i], "workload"), text_of(of[i], "scheme"),
             p->job[i].exit_code);
