@@ -141,26 +141,41 @@ void race_grid_start(struct simt_run *r, const struct cta *c) {
   new_epoch(r, c);
 }
 
+/* The epoch of the CTA on x if a context of it can hold clock and pc, else one that goes on from it. */
+static uint32_t epoch_for(struct exec *x, uint32_t clock, uint32_t pc) {
+  struct race_shadow *d = x->run->s->check->shadow;
+  const struct grid_cta *q = &x->run->check->grid->cta[x->cta->slot];
+  if (q->generation != d->generation) new_epoch(x->run, x->cta);
+  const struct epoch *e = &d->epoch[q->epoch];
+  if (clock - e->clock < 1u << RACE_CLOCK_BITS && pc - e->pc < 1u << RACE_PC_BITS) return q->epoch;
+  uint32_t before = q->epoch, generation = d->generation, lag = 1u << (RACE_CLOCK_BITS - 1);
+  new_epoch(x->run, x->cta);
+  struct epoch *now = &d->epoch[q->epoch];
+  now->clock = clock > lag ? clock - lag : 0;
+  now->pc = pc >> RACE_PC_BITS << RACE_PC_BITS;
+  now->part = generation == d->generation ? before : 0;
+  return q->epoch;
+}
+
 uint32_t race_context(struct exec *x, const struct xop *o, uint8_t kind) {
   struct simt_run *r = x->run;
   struct race_shadow *d = r->s->check->shadow;
   struct race_grid *g = r->check->grid;
   uint32_t pc = (uint32_t)(o - x->ops), clock = race_clock_of(x);
-  if (g->cta[x->cta->slot].generation != d->generation) new_epoch(r, x->cta);
+  uint32_t epoch = epoch_for(x, clock, pc);
   struct recent *k = (struct recent *)g->recent.p + ((size_t)x->cta->slot * r->fk.warps_per_cta + x->w->index) * RECENT;
   k += (pc ^ (uint32_t)kind * 5) % RECENT;
-  uint32_t epoch = g->cta[x->cta->slot].epoch;
   if (k->id && k->pc == pc && k->clock == clock && k->epoch == epoch && k->kind == kind &&
       k->generation == d->generation)
     return k->id;
   if (d->contexts == RACE_MOST) {
     drop_all(d);
-    new_epoch(r, x->cta);
-    epoch = g->cta[x->cta->slot].epoch;
+    epoch = epoch_for(x, clock, pc);
   }
   d->context = grown(d->context, d->contexts, &d->context_room, sizeof *d->context);
-  d->context[d->contexts] =
-      (struct context){.epoch = epoch, .clock = clock, .pc = pc, .warp = (uint8_t)x->w->index, .kind = kind};
+  const struct epoch *e = &d->epoch[epoch];
+  d->context[d->contexts] = (struct context){
+      .epoch = epoch, .clock = clock - e->clock, .pc = pc - e->pc, .warp = (uint8_t)x->w->index, .kind = kind};
   *k = (struct recent){pc, clock, epoch, d->contexts, kind, d->generation};
   return d->contexts++;
 }
@@ -182,7 +197,8 @@ static void release(struct simt_run *r, const struct cta *c) {
   struct race_shadow *d = r->s->check->shadow;
   struct grid_cta *q = &r->check->grid->cta[c->slot];
   d->releases++;
-  if (q->generation == d->generation) d->epoch[q->epoch].released = d->releases;
+  for (uint32_t n = q->generation == d->generation ? q->epoch : 0; n; n = d->epoch[n].part)
+    d->epoch[n].released = d->releases;
   q->fenced = false;
   new_epoch(r, c);
 }
@@ -212,7 +228,7 @@ static enum race_verdict judge(const struct exec *x, const struct context *m, ui
   const struct epoch *e = &d->epoch[m->epoch];
   if (kind & KIND_SHARED && e->cta != x->cta->id) return ORDERED;
   if (e->launch != g->launch || (e->released && e->released <= q->acquired)) return ORDERED;
-  if (e->cta == x->cta->id && (m->warp == x->w->index || race_passed(x, m->warp, m->clock))) return ORDERED;
+  if (e->cta == x->cta->id && (m->warp == x->w->index || race_passed(x, m->warp, e->clock + m->clock))) return ORDERED;
   if (!((m->kind | kind) & KIND_WRITES) || m->kind & kind & KIND_STRONG) return ORDERED;
   if (kind & KIND_SHARED) return kind & KIND_SAME && m->kind & KIND_WRITES ? ORDERED : RACES;
   if (kind & KIND_SAME || (m->kind & KIND_SAME && !(kind & KIND_WRITES))) return SAME_VALUE;
@@ -221,11 +237,12 @@ static enum race_verdict judge(const struct exec *x, const struct context *m, ui
 
 static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr, enum check_access kind,
                    const struct context *m, uint32_t their_lane, enum race_verdict v) {
-  struct finding *f = check_note(x, o, &x->ops[m->pc], v == SAME_VALUE ? CHECK_SAME : CHECK_RACE);
+  const struct epoch *e = &x->run->s->check->shadow->epoch[m->epoch];
+  uint32_t pc = e->pc + m->pc;
+  struct finding *f = check_note(x, o, &x->ops[pc], v == SAME_VALUE ? CHECK_SAME : CHECK_RACE);
   if (!f) return; /* racing programs do so at thousands of addresses */
   const struct simt_run *r = x->run;
-  const struct epoch *e = &r->s->check->shadow->epoch[m->epoch];
-  const struct inst *in = &r->m->code[m->pc];
+  const struct inst *in = &r->m->code[pc];
   const char *file = in->src_file < r->fk.nfiles ? r->fk.files[in->src_file] : NULL;
   const uint32_t *grid = r->fk.grid, *block = r->fk.block, t = m->warp * LANES + their_lane;
   const struct simt_alloc *a = simt_mem_find(r->s, addr);
@@ -236,7 +253,7 @@ static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr,
     snprintf(place, sizeof place, " (byte %llu of %s%.80s%s, %llu bytes)", (unsigned long long)(addr - a->base),
              a->label ? "'" : "an allocation", a->label ? a->label : "", a->label ? "'" : "",
              (unsigned long long)a->bytes);
-  bool atomic = r->m->code[m->pc].kind == KIND_ATOM;
+  bool atomic = r->m->code[pc].kind == KIND_ATOM;
   const char *theirs = atomic ? "atomic" : m->kind & KIND_WRITES ? "write" : "read";
   if (m->kind & KIND_SHARED) {
     snprintf(

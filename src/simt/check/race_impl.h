@@ -10,15 +10,19 @@ enum { KIND_WRITES = 1, KIND_STRONG = 2, KIND_SAME = 4 /* the value that was the
 /* Pages that the host gives for cells at a time: one by one they take longer than what is done with them. */
 enum { RACE_CHUNK = 1 << 16 };
 
-struct context { /* a million of them: packed */
-  uint32_t clock, pc;
-  uint32_t epoch : RACE_ID_BITS, warp : 5, kind : 4;
+enum { RACE_CLOCK_BITS = 13, RACE_PC_BITS = 22 };
+
+struct context { /* a million of them: packed. Clock and pc count from those of the epoch */
+  uint64_t clock : RACE_CLOCK_BITS, pc : RACE_PC_BITS, epoch : RACE_ID_BITS, warp : 5, kind : 4;
 };
-_Static_assert(sizeof(struct context) == 12, "contexts take more memory than they need");
+_Static_assert(sizeof(struct context) == 8, "contexts take more memory than they need");
 
 struct epoch { /* of a CTA: from its start or a release to the next release */
   uint32_t launch, cta;
-  uint64_t released; /* by the count of releases; 0: not yet */
+  uint64_t released;  /* by the count of releases; 0: not yet */
+  uint32_t clock, pc; /* of its contexts, at least */
+  uint32_t
+      part; /* the epoch that this one goes on from without a release, as its clocks or pcs did not suffice; 0: none */
 };
 
 /* Memory of a launch that has ended, for the next one: fresh pages would cost more than the work of a small launch. */
