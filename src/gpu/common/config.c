@@ -424,7 +424,8 @@ static bool check_map(const struct gpu_config *c, struct err *e) {
                    bits[0], bits[2]);
   uint32_t atom = c->dram_bus_bytes * c->dram_chips * c->dram_burst;
   if (bits[3] > 31 || atom != 1u << bits[3])
-    return err_set(e, ERR_USAGE, "dram.address_map has %u burst bits, but bus_bytes x chips x burst is %u bytes",
+    return err_set(e, ERR_USAGE,
+                   "dram.address_map has %u burst bits, but dram.bus_bytes x dram.chips x dram.burst is %u bytes",
                    bits[3], atom);
   if (c->l2.line % atom && atom % c->l2.line)
     return err_set(e, ERR_USAGE, "l2.line_bytes is %u, which DRAM bursts of %u bytes do not fill evenly", c->l2.line,
