@@ -78,7 +78,7 @@ function measured(line, c, n, i, paper, class, mine, given, fits, note, key) {
 # originals.tsv: original programs beside ours in the baseline of a machine; what differs by more than 15 % is named.
 function share(a, b) { return a == "" ? "-" : a " %, " b " %" }
 function apart(name, a, b) { return a != "" && (a > b ? a - b : b - a) > 0.15 * a && (a > b ? a - b : b - a) >= 1 ? name : "" }
-function originals(line, c, i, far, what) {
+function originals(line, c, far, what, n, sum, own) {
   print "## Beside the originals\n"
   print "The original programs of BUCL and ours at size medium, in the baseline of `--gpu bucl`: original, ours. `data/originals/bucl.yaml` has the"
   print "versions and command lines. \"Paper\" is the count of thread instructions of Table I; in brackets is that of the original on the input that the"
@@ -88,11 +88,12 @@ function originals(line, c, i, far, what) {
     split(line, c, "\t")
     if (c[1] == "name") continue
     far = apart("L1 hits", c[9], c[10]); what = apart("L2 hits", c[11], c[12]); far = far (far != "" && what != "" ? ", " : "") what
+    if (classes[c[1]] ~ /bucl=un-coalesced/) { n++; sum += c[9]; own += c[10] }
     what = apart("loads over 2", c[13], c[14]); far = far (far != "" && what != "" ? ", " : "") what
     printf "| %s (%s) | %s, %s | %s%s | %s, %s | %s | %s | %s | %s |\n", c[1], c[2], c[3], c[4], thousands(c[5]), c[6] == "" ? "" : " (" thousands(c[6]) ")", thousands(c[7]), thousands(c[8]), share(c[9], c[10]), share(c[11], c[12]), share(c[13], c[14]), far == "" ? "-" : far
   }
-  print "\nMean L1 hit rate of the un-coalesced five: paper 18 %, originals 19.1 %. `kmeans` reads points from global memory where the original reads them"
-  print "through a texture: half of its loads have degree 32, as in the paper (50 %); of the original\047s all have. `backprop` keeps values between"
+  printf "\nMean L1 hit rate of the un-coalesced %d: paper 18 %%, originals %.1f %%, ours %.1f %%. `kmeans` reads points from global memory where the original\n", n, sum / n, own / n
+  print "reads them through a texture: half of its loads have degree 32, as in the paper (50 %); of the original\047s all have. `backprop` keeps values between"
   print "statements that the original reads again (`--original 1` has its statements).\n"
 }
 function thousands(x, s) { s = ""; while (length(x) > 3) { s = "," substr(x, length(x) - 2) s; x = substr(x, 1, length(x) - 3) } return x s }
