@@ -1,8 +1,8 @@
 /* ptx.c - libFuzzer target: any text as PTX through parser, checker, linker and lowering; what loads is also run for
- * one CTA, so that the handlers see odd operands. The same text twice gives the same answer.
+ * one CTA, as it is and as machine code, so that the handlers see odd operands. The same text twice gives the same answer.
  *
  * Build: clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc -fno-strict-aliasing fuzz/ptx.c \
- *   src/ptx/[a-z]*.c src/simt/[a-z]*.c src/base/{arena,err}.c -lm, with -march=x86-64-v3 and v4 for exec_v3.c and
+ *   src/ptx/[a-z]*.c src/back/*.c src/simt/[a-z]*.c src/base/{arena,err}.c -lm, with -march=x86-64-v3 and v4 for exec_v3.c and
  * exec_v4.c Run: ./ptx fuzz/corpus/ptx
  */
 #include <stdlib.h>
@@ -13,11 +13,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static uint64_t digest(const char *text) {
+static uint64_t digest(const char *text, uint32_t sm) {
   struct err e = {0};
   uint64_t h = HASH_INIT;
   struct simt *s = simt_new(1 << 20, &e);
   if (!s) return 0;
+  simt_back_end(s, sm);
   struct simt_text t = {.ptx = text, .name = "fuzz.ptx"};
   struct simt_module *m = simt_load(s, &t, 1, &e);
   h = hash_bytes(h, e.msg, strlen(e.msg));
@@ -50,8 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!text) return 0;
   memcpy(text, data, size);
   text[size] = 0;
-  uint64_t a = digest(text), b = digest(text);
-  if (a != b) abort();
+  uint64_t a = digest(text, 0), b = digest(text, 0), c = digest(text, 70), d = digest(text, 70);
+  if (a != b || c != d) abort();
   free(text);
   return 0;
 }

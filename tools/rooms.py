@@ -20,11 +20,13 @@ SCHEME = "gpu/scheme.h gpu/common/req.h gpu/common/config.h gpu/common/stats.h p
 ROOMS = {
     "base": "",
     "ptx": "base",
+    # what a GPU's assembler makes of PTX
+    "back": "base ptx",
     # the functional machine; src/simt itself holds its interface, simt.h
     "simt": "base ptx",
     "simt/core": "base ptx simt",
     "simt/ops": "base ptx simt simt/core",
-    "simt/lower": "base ptx simt simt/core simt/ops",
+    "simt/lower": "base ptx back simt simt/core simt/ops",
     "simt/check": "base ptx simt simt/core",
     "simt/run": "base ptx simt simt/core",
     # recorded programs

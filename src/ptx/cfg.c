@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ptx/mach.h"
 #include "ptx/ptx.h"
 
 struct block {
@@ -183,7 +184,7 @@ static void operand_uses(const struct ptx_opnd *o, uint16_t *list, uint32_t *n) 
 }
 
 /* Number of leading operands that are destinations. */
-static uint32_t dest_count(const struct ptx_inst *i) {
+uint32_t ptx_dests(const struct ptx_inst *i) {
   switch (i->op) {
   case OP_ST:
   case OP_RED:
@@ -220,10 +221,39 @@ static uint32_t dest_count(const struct ptx_inst *i) {
   }
 }
 
+static bool listed(const uint16_t *list, uint32_t n, uint16_t r) {
+  for (uint32_t k = 0; k < n; k++)
+    if (list[k] == r) return true;
+  return false;
+}
+
+/* Of all that a machine instruction executes: what a member has written whole, those after it do not read from outside;
+ * what one writes under a guard keeps its old value elsewhere. */
+static void group_uses(const struct ptx_mach *m, uint16_t *use, uint32_t *nuse, uint16_t *def, uint32_t *ndef) {
+  uint16_t u[PTX_MAX_USES], d[PTX_MAX_USES], whole[PTX_MAX_USES];
+  uint32_t nu, nd, nwhole = 0;
+  for (uint32_t g = 0; g < m->ngroup; g++) {
+    ptx_uses(&m->group[g], u, &nu, d, &nd);
+    for (uint32_t k = 0; k < nu; k++)
+      if (!listed(whole, nwhole, u[k]) && !listed(use, *nuse, u[k]) && *nuse < PTX_MAX_USES) use[(*nuse)++] = u[k];
+    for (uint32_t k = 0; k < nd; k++) {
+      bool guarded = m->group[g].guard != NULL;
+      if (!listed(def, *ndef, d[k]) && *ndef < PTX_MAX_USES) def[(*ndef)++] = d[k];
+      if (!guarded && nwhole < PTX_MAX_USES) whole[nwhole++] = d[k];
+      if (guarded && !listed(whole, nwhole, d[k]) && !listed(use, *nuse, d[k]) && *nuse < PTX_MAX_USES)
+        use[(*nuse)++] = d[k];
+    }
+  }
+}
+
 void ptx_uses(const struct ptx_inst *i, uint16_t *use, uint32_t *nuse, uint16_t *def, uint32_t *ndef) {
   *nuse = *ndef = 0;
+  if (i->mach && !i->mach->own) {
+    group_uses(i->mach, use, nuse, def, ndef);
+    return;
+  }
   add_use(use, nuse, i->guard);
-  uint32_t dests = dest_count(i);
+  uint32_t dests = ptx_dests(i);
   for (uint32_t k = 0; k < i->nops; k++) {
     const struct ptx_opnd *o = &i->ops[k];
     if (k < dests && o->kind != OK_MEM) {

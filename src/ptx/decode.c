@@ -3,6 +3,9 @@
  * The classes follow the reference machine (docs/explanation/gpu-model.md): which pipe and latency an opcode has
  * depends on opcode and first type; destination and source registers are listed as its pre-decoder lists them.
  */
+#include <string.h>
+
+#include "ptx/mach.h"
 #include "ptx/ptx.h"
 
 static enum lat_class latency(uint8_t family, char kind, uint32_t bytes) {
@@ -128,7 +131,49 @@ static void decode_memory(const struct ptx_func *f, const struct ptx_inst *i, st
   if (i->op == OP_RED) out->flags |= INST_NO_RESULT;
 }
 
+/* Of a machine instruction: pipe and class by its own operation, registers as the back end lists them; the memory access is
+ * that of the PTX that it executes. */
+static void decode_machine(const struct ptx_module *m, const struct ptx_func *f, const struct ptx_inst *i,
+                           struct inst *out) {
+  const struct ptx_mach *a = i->mach;
+  const struct mach_info *info = &mach_infos[a->op];
+  const struct ptx_inst *p = a->own ? i : a->ngroup ? &a->group[a->main] : NULL;
+  bool memory = info->pipe == PIPE_MEM && p;
+  struct inst d = {.kind = KIND_ALU};
+  if (p && (memory || a->own)) {
+    struct ptx_inst plain = *p;
+    plain.mach = NULL;
+    ptx_decode(m, f, &plain, &d);
+  }
+  *out = (struct inst){.kind = d.kind,
+                       .space = d.space,
+                       .cache_op = d.cache_op,
+                       .elem_bytes = d.elem_bytes,
+                       .vec = d.vec,
+                       .pipe = info->pipe,
+                       .lat = info->lat,
+                       .flags = info->flags | (d.flags & (INST_VOLATILE | INST_NO_RESULT | INST_PREDICATED)),
+                       .pred = a->pred,
+                       .addr_reg = d.kind == KIND_ATOM ? 0 : a->addr,
+                       .addr_arch = a->addr_bank,
+                       .nsrc = a->nsrc,
+                       .ndst = a->ndst,
+                       .ptx_line = i->line,
+                       .src_line = i->src_line,
+                       .src_file = (uint16_t)(i->src_file ? i->src_file + m->texts[f->text].file_base : 0)};
+  if (memory || d.kind != KIND_ALU) out->pipe = d.pipe;
+  if (!memory && info->pipe == PIPE_MEM) out->pipe = PIPE_SP; /* part of a sequence that touches no memory */
+  memcpy(out->src, a->src, sizeof out->src);
+  memcpy(out->dst, a->dst, sizeof out->dst);
+  memcpy(out->src_arch, a->src_bank, sizeof out->src_arch);
+  memcpy(out->dst_arch, a->dst_bank, sizeof out->dst_arch);
+}
+
 void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const struct ptx_inst *i, struct inst *out) {
+  if (i->mach) {
+    decode_machine(m, f, i, out);
+    return;
+  }
   const struct ptx_op_info *info = &ptx_ops[i->op];
   enum ptx_type t = i->ntypes ? i->types[0] : T_NONE;
   enum ptx_type ft = (i->op == OP_CVT || i->op == OP_SET || i->op == OP_SLCT) && i->ntypes > 1 ? i->types[1] : t;

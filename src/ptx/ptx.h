@@ -187,8 +187,9 @@ struct ptx_inst {
   struct ptx_func *proto; /* indirect call: its prototype */
   const char *refused;    /* unsupported instruction: the reason; the op is a trap */
   uint32_t line, col, src_line, src_file;
-  uint32_t target; /* branch: instruction index */
-  uint32_t reconv; /* branch: index of the immediate post-dominator, PTX_EXIT if it is the end of the function */
+  uint32_t target;       /* branch: instruction index */
+  uint32_t reconv;       /* branch: index of the immediate post-dominator, PTX_EXIT if it is the end of the function */
+  struct ptx_mach *mach; /* of a machine instruction (ptx/mach.h), else NULL */
 };
 #define PTX_EXIT UINT32_MAX
 
@@ -221,6 +222,8 @@ struct ptx_func {
   /* By register number: first and last instruction of the text in which the register may hold a value (ptx_analyse).
    * An unused register has first > last. */
   uint32_t *live_first, *live_last;
+  uint32_t mach_regs;       /* registers of the machine code, 0: the code is PTX */
+  const char *mach_refused; /* why a back end left it so, NULL: none was asked, or it did not */
 };
 
 /* Bytes. A constant bank and the local memory of a thread have these limits on every GPU, kernel parameters since CUDA
@@ -295,5 +298,7 @@ void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const stru
 /* Registers read and written by an instruction (numbers), at most PTX_MAX_USES each; returns the counts. A guard
  * counts as read. */
 void ptx_uses(const struct ptx_inst *i, uint16_t *use, uint32_t *nuse, uint16_t *def, uint32_t *ndef);
+/* How many of its leading operands are destinations. */
+uint32_t ptx_dests(const struct ptx_inst *i);
 
 #endif

@@ -98,6 +98,7 @@ static bool open_machine(struct session *s, struct err *e) {
   if (!s->simt) return false;
   simt_set_watchdog(s->simt, s->o.watchdog);
   simt_set_clock(s->simt, s->config.core_mhz);
+  if (s->config.code == CODE_MACHINE) simt_back_end(s->simt, s->config.cc_major * 10 + s->config.cc_minor);
   if (!simt_check(s->simt, s->o.checks, stderr, e)) return false;
   simt_interleave(s->simt, s->o.turn);
   simt_memory(s->simt, s->o.memory, stderr);

@@ -102,6 +102,21 @@ bool simt_interleave_parse(const char *text, uint32_t *turn, struct err *e);
 void simt_interleave(struct simt *s, uint32_t turn); /* before modules are loaded; the default of a new machine is CTA
                                                       * by CTA */
 
+/* ---- the back end (src/back) ---- */
+/* Before modules are loaded: kernels run as the machine code of compute capability `sm` (70), 0: as their PTX is written. */
+void simt_back_end(struct simt *s, uint32_t sm);
+struct simt_kernel;
+struct simt_machine {
+  const char *name, *cls;                  /* mnemonic; class of mixes */
+  uint32_t cls_number, depth, bytes, line; /* loops around it; of a memory access, per lane; of the PTX */
+};
+enum { SIMT_MACHINE_CLASSES = 26 };
+const char *simt_machine_class(uint32_t number);
+/* Machine instruction `i` of a kernel; false after the last, and if the kernel runs as its PTX is written. */
+bool simt_machine_at(const struct simt_kernel *k, uint32_t i, struct simt_machine *out);
+/* Why a kernel runs as its PTX is written, NULL if it does not. */
+const char *simt_machine_refused(const struct simt_kernel *k);
+
 /* ---- modules ---- */
 struct simt_text {
   const char *ptx;  /* NUL-terminated */

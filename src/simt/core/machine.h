@@ -46,6 +46,7 @@ struct simt {
   uint64_t watchdog; /* of functional mode; 0: FEED_WATCHDOG */
   uint64_t launches; /* begun */
   uint32_t core_mhz; /* of %globaltimer */
+  uint32_t back_sm;  /* the compute capability (70) whose machine code PTX becomes; 0: it runs as it is */
   uint32_t turn;     /* functional mode: warp instructions of a CTA's turn; 0: CTA by CTA */
   struct simt_strays strays;
   struct findings stray_found;

@@ -27,6 +27,7 @@ struct simt_module {
   struct inst *code;
   struct xop *ops;
   uint32_t ninsts;
+  uint32_t members; /* of both arrays in all: behind the code, what its groups execute (X_group) */
   struct xfunc *funcs;
   uint32_t nfuncs;
   struct simt_kernel *kernels;

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "back/back.h"
+#include "ptx/mach.h"
 #include "simt/core/lower.h"
 #include "base/hash.h"
 #include "simt/core/machine.h"
@@ -171,6 +173,14 @@ static bool asks_for_reserved(const struct ptx_inst *i) {
   return false;
 }
 
+/* Marks the shared variables of an instruction; does it ask for the reserved part? */
+static bool mentions(struct simt_module *m, struct xfunc *xf, const struct ptx_inst *i) {
+  bool reserved = asks_for_reserved(i);
+  for (uint32_t q = 0; q < i->nops; q++) mark_shared(m, xf, &i->ops[q]);
+  for (uint32_t g = 0; i->mach && g < i->mach->ngroup; g++) reserved |= mentions(m, xf, &i->mach->group[g]);
+  return reserved;
+}
+
 static bool place_one_shared(struct simt_module *m, struct ptx_var *v, uint32_t *at, struct err *e) {
   return place(m->ptx, v, ref_alignment(v->bytes, v->align), PTX_SHARED_MOST, at, e);
 }
@@ -225,10 +235,8 @@ static bool place_shared(struct simt_module *m, struct err *e) {
   for (uint32_t k = 0; k < m->nfuncs; k++) {
     struct xfunc *xf = &m->funcs[k];
     xf->uses_shared = arena_alloc(&m->arena, m->shared_vars + 1);
-    for (uint32_t i = 0; i < xf->f->ncode; i++) {
-      for (uint32_t q = 0; q < xf->f->code[i].nops; q++) mark_shared(m, xf, &xf->f->code[i].ops[q]);
-      if (asks_for_reserved(&xf->f->code[i])) common = RESERVED_SHARED;
-    }
+    for (uint32_t i = 0; i < xf->f->ncode; i++)
+      if (mentions(m, xf, &xf->f->code[i])) common = RESERVED_SHARED;
   }
   bool ok = place_shared_of(m, all, common, e);
   free(m->shared_of);
@@ -438,6 +446,74 @@ void lower_refusal(struct simt_module *m, struct xop *o, const char *why) {
   if (!m->first_refusal) m->first_refusal = a->name;
 }
 
+/* Instruction `in` as `o`, at place `at` of the module's arrays; `t`: what the timing model knows of it. */
+static bool lower_one(struct lowering *l, const struct ptx_inst *in, struct xop *o, const struct inst *t) {
+  struct simt_module *m = l->m;
+  const struct ptx_func *f = l->f;
+  *o = (struct xop){.d = OFF_NONE,
+                    .a = OFF_NONE,
+                    .b = OFF_NONE,
+                    .c = OFF_NONE,
+                    .d2 = OFF_NONE,
+                    .p = OFF_NONE,
+                    .guard = OFF_NONE,
+                    .guard_neg = in->guard_neg,
+                    .space = t->space,
+                    .elem = t->elem_bytes,
+                    .vec = t->vec,
+                    .type = in->types[0],
+                    .type2 = in->types[1]};
+  o->strong = ptx_has(in, M_VOLATILE) || ptx_has(in, M_RELAXED) || ptx_has(in, M_ACQUIRE) || ptx_has(in, M_RELEASE) ||
+              ptx_has(in, M_ACQ_REL) || in->op == OP_ATOM || in->op == OP_RED;
+  o->releases = ptx_has(in, M_RELEASE) || ptx_has(in, M_ACQ_REL);
+  if (in->guard) o->guard = l->reg_off[in->guard->num];
+  if (in->op == OP_BRA || in->op == OP_BRX) {
+    o->target = l->xf->entry + in->target;
+    o->reconv = in->reconv == PTX_EXIT ? f->entry ? RPC_NONE : RPC_RET : l->xf->entry + in->reconv;
+    if (in->reconv != PTX_EXIT && (in->guard || in->op == OP_BRX)) m->code[o->reconv].flags |= INST_RECONVERGE;
+  }
+  struct xop empty = *o;
+  if (!lower_inst(l, in, o)) {
+    if (l->e->code != ERR_UNSUPPORTED && m->ptx->texts[f->text].version <= PTX_NEWEST) return false;
+    *o = empty; /* a trap for whoever executes it: most kernels of a module are never launched */
+    o->cls = XC_TRAP;
+    o->id = X_nop;
+    lower_refusal(m, o, l->e->msg);
+    *l->e = (struct err){0};
+  }
+  if (!o->fn) o->fn = m->s->handlers[o->id];
+  return true;
+}
+
+/* A machine instruction that executes several of PTX, or none: they lie behind the module's code, one after the other. */
+static bool lower_group(struct lowering *l, const struct ptx_inst *in, struct xop *o) {
+  struct simt_module *m = l->m;
+  const struct ptx_mach *a = in->mach;
+  *o = (struct xop){.d = OFF_NONE,
+                    .a = OFF_NONE,
+                    .b = OFF_NONE,
+                    .c = OFF_NONE,
+                    .d2 = OFF_NONE,
+                    .p = OFF_NONE,
+                    .guard = OFF_NONE,
+                    .id = X_group,
+                    .target = m->members,
+                    .imm = a->ngroup,
+                    .reconv = a->main};
+  o->fn = m->s->handlers[X_group];
+  for (uint32_t g = 0; g < a->ngroup; g++) {
+    uint32_t at = m->members++;
+    struct inst *t = &m->code[at];
+    ptx_decode(m->ptx, l->f, &a->group[g], t);
+    t->pc = at;
+    if (!lower_one(l, &a->group[g], &m->ops[at], t)) return false;
+    o->strong |= m->ops[at].strong;
+    o->releases |= m->ops[at].releases;
+    if (m->ops[at].cls > XC_MEMORY) *o = m->ops[at]; /* a refusal */
+  }
+  return true;
+}
+
 static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *e, uint32_t *reg_off) {
   const struct ptx_func *f = xf->f;
   struct lowering l = {.m = m, .f = (struct ptx_func *)f, .xf = xf, .e = e, .reg_off = reg_off, .pc0 = xf->entry};
@@ -450,38 +526,7 @@ static bool lower_function(struct simt_module *m, struct xfunc *xf, struct err *
     t->flags |= marked;
     t->pc = xf->entry + i;
     t->fetch_pc = 8 * (xf->code_at + i);
-    *o = (struct xop){.d = OFF_NONE,
-                      .a = OFF_NONE,
-                      .b = OFF_NONE,
-                      .c = OFF_NONE,
-                      .d2 = OFF_NONE,
-                      .p = OFF_NONE,
-                      .guard = OFF_NONE,
-                      .guard_neg = in->guard_neg,
-                      .space = t->space,
-                      .elem = t->elem_bytes,
-                      .vec = t->vec,
-                      .type = in->types[0],
-                      .type2 = in->types[1]};
-    o->strong = ptx_has(in, M_VOLATILE) || ptx_has(in, M_RELAXED) || ptx_has(in, M_ACQUIRE) || ptx_has(in, M_RELEASE) ||
-                ptx_has(in, M_ACQ_REL) || in->op == OP_ATOM || in->op == OP_RED;
-    o->releases = ptx_has(in, M_RELEASE) || ptx_has(in, M_ACQ_REL);
-    if (in->guard) o->guard = reg_off[in->guard->num];
-    if (in->op == OP_BRA || in->op == OP_BRX) {
-      o->target = xf->entry + in->target;
-      o->reconv = in->reconv == PTX_EXIT ? f->entry ? RPC_NONE : RPC_RET : xf->entry + in->reconv;
-      if (in->reconv != PTX_EXIT && (in->guard || in->op == OP_BRX)) m->code[o->reconv].flags |= INST_RECONVERGE;
-    }
-    struct xop empty = *o;
-    if (!lower_inst(&l, in, o)) {
-      if (e->code != ERR_UNSUPPORTED && m->ptx->texts[f->text].version <= PTX_NEWEST) return false;
-      *o = empty; /* a trap: most kernels of a module are never launched */
-      o->cls = XC_TRAP;
-      o->id = X_nop;
-      lower_refusal(m, o, e->msg);
-      *e = (struct err){0};
-    }
-    if (!o->fn) o->fn = m->s->handlers[o->id];
+    if (!(in->mach && !in->mach->own ? lower_group(&l, in, o) : lower_one(&l, in, o, t))) return false;
   }
   return true;
 }
@@ -503,37 +548,47 @@ static bool reachable_pass(struct simt_module *m, struct err *e) {
   return true;
 }
 
+static bool publishes(const struct simt_module *m, const struct xop *o) {
+  if (o->id != X_group) return o->id == X_st_global || o->id == X_st_generic;
+  for (uint32_t g = 0; g < o->imm; g++)
+    if (publishes(m, &m->ops[o->target + g])) return true;
+  return false;
+}
+
 bool lower_module(struct simt_module *m, struct err *e) {
   struct ptx_module *p = m->ptx;
   for (uint32_t i = 0; i < p->nfuncs; i++)
     if (p->funcs[i]->has_body) m->nfuncs++;
   m->funcs = ARENA_ARRAY(&m->arena, struct xfunc, m->nfuncs + 1);
   m->kernels = ARENA_ARRAY(&m->arena, struct simt_kernel, m->nfuncs + 1);
-  uint32_t n = 0;
+  uint32_t n = 0, members = 0;
   for (uint32_t i = 0; i < p->nfuncs; i++) {
     struct ptx_func *f = p->funcs[i];
     if (!f->has_body) continue;
     ptx_analyse(p, f);
+    if (m->s->back_sm && back_compile(p, f, &(struct back_target){.sm = m->s->back_sm})) ptx_analyse(p, f);
     f->lowered = n;
     struct xfunc *xf = &m->funcs[n++];
     *xf = (struct xfunc){.f = f, .entry = m->ninsts, .end = m->ninsts + f->ncode};
     xf->code_at = code_place(&m->s->code, f->name, f->ncode);
     m->ninsts += f->ncode;
+    for (uint32_t q = 0; f->mach_regs && q < f->ncode; q++) members += f->code[q].mach->ngroup;
     if (f->entry && f->def == f) {
       struct simt_kernel *k = &m->kernels[m->nkernels++];
       *k = (struct simt_kernel){.func = xf, .m = m};
       if (!place_params(m, k, e)) return false;
     }
   }
-  m->code = mem_zeroed(m->ninsts + 1, sizeof *m->code);
-  m->ops = mem_zeroed(m->ninsts + 1, sizeof *m->ops);
+  m->members = m->ninsts + 1;
+  m->code = mem_zeroed(m->members + members, sizeof *m->code);
+  m->ops = mem_zeroed(m->members + members, sizeof *m->ops);
   m->code[m->ninsts].fetch_pc = 8 * m->s->code.next;
   tex_collect(m);
   if (!constants_fit(m, e) || !place_variables(m, e) || !place_shared(m, e) || !reachable_pass(m, e)) return false;
   init_variables(m);
   for (uint32_t i = 0; i < m->ninsts; i++) {
     struct xop *o = &m->ops[i];
-    o->publishes = m->s->turn && (o->id == X_st_global || o->id == X_st_generic);
+    o->publishes = m->s->turn && publishes(m, o);
     o->straight = !o->publishes && !(o->strong && m->s->turn) && !needs_stack(m, o);
   }
   for (uint32_t i = 0; i < m->nfuncs; i++)
@@ -545,7 +600,8 @@ bool lower_module(struct simt_module *m, struct err *e) {
     struct simt_kernel *k = &m->kernels[i];
     const struct ptx_func *f = k->func->f;
     k->info.name = f->name;
-    k->info.regs = f->maxnreg && f->live_regs > f->maxnreg ? f->maxnreg : f->live_regs;
+    k->info.regs = f->mach_regs ? f->mach_regs : f->live_regs;
+    if (f->maxnreg && k->info.regs > f->maxnreg) k->info.regs = f->maxnreg;
     k->info.static_shared = k->func->shared_bytes;
     k->info.local_bytes = k->func->total_local;
     k->info.const_bytes = (uint32_t)consts;

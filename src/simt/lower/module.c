@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ptx/mach.h"
 #include "simt/core/lower.h"
 #include "simt/core/machine.h"
 #include "simt/core/run.h"
@@ -122,4 +123,29 @@ size_t simt_kernel_count(struct simt_module *m) {
 
 struct simt_kernel *simt_kernel_at(struct simt_module *m, size_t i) {
   return i < m->nkernels ? &m->kernels[i] : NULL;
+}
+
+_Static_assert((int)SIMT_MACHINE_CLASSES == (int)MC_COUNT, "simt.h has another number of classes");
+
+const char *simt_machine_class(uint32_t number) {
+  return mach_class_names[number];
+}
+
+bool simt_machine_at(const struct simt_kernel *k, uint32_t i, struct simt_machine *out) {
+  const struct ptx_func *f = k->func->f;
+  if (!f->mach_regs || i >= f->ncode) return false;
+  const struct ptx_mach *a = f->code[i].mach;
+  const struct inst *t = &k->m->code[k->func->entry + i];
+  const struct mach_info *info = &mach_infos[a->op];
+  *out = (struct simt_machine){.name = info->name,
+                               .cls = mach_class_names[info->cls],
+                               .cls_number = info->cls,
+                               .depth = a->depth,
+                               .bytes = t->pipe == PIPE_MEM ? t->elem_bytes * (uint32_t)t->vec : 0,
+                               .line = t->ptx_line};
+  return true;
+}
+
+const char *simt_machine_refused(const struct simt_kernel *k) {
+  return k->func->f->mach_refused;
 }

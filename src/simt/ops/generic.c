@@ -41,6 +41,19 @@ static void x_nop(struct exec *x, const struct xop *o, uint32_t mask) {
   (void)x, (void)o, (void)mask;
 }
 
+/* What one machine instruction executes, in order; its lanes are those of the main one. */
+static void x_group(struct exec *x, const struct xop *o, uint32_t mask) {
+  const struct xop *p = x->ops + o->target;
+  uint32_t lanes = mask;
+  for (uint32_t g = 0; g < o->imm && !x->fault; g++, p++) {
+    uint32_t q = mask;
+    if (p->guard != OFF_NONE) q &= *OPND(uint32_t, p->guard) ^ -(uint32_t)p->guard_neg;
+    if (g == o->reconv) lanes = q;
+    if (q) p->fn(x, p, q);
+  }
+  x->out->mask = lanes;
+}
+
 /* ---- special registers ---- */
 
 static uint32_t lanemask(enum ptx_sreg r, uint32_t i) {
@@ -541,8 +554,8 @@ void simt_video_handlers(xop_fn *table);
 
 void simt_generic_handlers(xop_fn *table) {
 #define SET(name) table[X_##name] = x_##name
-  SET(nop), SET(fence), SET(mov_sreg), SET(mov_frame), SET(pack), SET(unpack), SET(cvt_any), SET(fp_any), SET(int_any),
-      SET(carry_any), SET(slct);
+  SET(nop), SET(group), SET(fence), SET(mov_sreg), SET(mov_frame), SET(pack), SET(unpack), SET(cvt_any), SET(fp_any),
+      SET(int_any), SET(carry_any), SET(slct);
   SET(copysign), SET(testp), SET(isspacep), SET(vote), SET(shfl), SET(match), SET(activemask), SET(redux);
   SET(alloca), SET(stacksave), SET(stackrestore), SET(setp_half), SET(lop3_p);
 #undef SET

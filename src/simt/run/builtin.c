@@ -173,6 +173,6 @@ bool builtin_call(struct exec *x, const struct xop *o, uint32_t mask, const char
       changed |= children_call(x, o, i, name);
     }
   }
-  if (changed) memset(x->run->ranges, 0, (x->run->m->ninsts + 1) * sizeof *x->run->ranges);
+  if (changed) memset(x->run->ranges, 0, x->run->m->members * sizeof *x->run->ranges);
   return !x->fault;
 }

@@ -219,7 +219,7 @@ static bool allocate(struct simt_run *r, struct err *e) {
   r->warps_block = mem_zeroed(1, warps * sizeof *r->warps + 63);
   r->warps = (struct warp *)(((uintptr_t)r->warps_block + 63) & ~(uintptr_t)63);
   r->tids = mem_lines(wpc * sizeof *r->tids, 1);
-  r->ranges = mem_zeroed(r->m->ninsts + 1, sizeof *r->ranges);
+  r->ranges = mem_zeroed(r->m->members, sizeof *r->ranges);
   r->params = mem_zeroed(1, r->k->info.param_block_bytes + 16);
   if (!r->regs || !r->locals || !r->shareds || !r->ctas || !r->clusters || !r->warps_block || !r->tids || !r->ranges ||
       !r->params)
@@ -423,6 +423,10 @@ bool simt_interleave_parse(const char *text, uint32_t *turn, struct err *e) {
                    text);
   *turn = (uint32_t)n;
   return true;
+}
+
+void simt_back_end(struct simt *s, uint32_t sm) {
+  s->back_sm = sm;
 }
 
 void simt_interleave(struct simt *s, uint32_t turn) {

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Tables of what ptxas makes of PTX: instructions by class and loop depth, registers, per kernel (`sluice mix --table`).
+
+  bench/silicon/ptxas_mix.py --tools DIR -o TABLE.csv --arch 70,80,90 FILE.ptx...
+
+DIR holds NVIDIA's ptxas and cuobjdump. A row per kernel, GPU and loop depth; the loop depth of an instruction is the number of
+loops (spans of a backward branch) that contain it. What follows the last exit, padding, does not count.
+"""
+import argparse
+import collections
+import csv
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+CLASSES = "fp32 fp64 fp16 tensor imad int mov setp sfu cvt ldg stg lds sts ldl stl ldc atom tex shfl bar branch sync s2r uniform other".split()
+TABLE = {
+    "fp32": "FADD FMUL FFMA FMNMX FSEL FSET FSWZADD FCHK FADD32I FMUL32I FFMA32I",
+    "fp64": "DADD DMUL DFMA DMNMX",
+    "fp16": "HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HADD2_32I HFMA2_MMA",
+    "tensor": "HMMA IMMA DMMA BMMA HGMMA IGMMA QGMMA MOVM",
+    "int": "IADD3 LEA LOP3 SHF IMNMX SEL PRMT BMSK SGXT IABS POPC FLO BREV IDP IDP4A VABSDIFF VABSDIFF4 VIADD VIMNMX "
+           "ISCADD SHL SHR LOP I2IP IADD32I IADD R2P P2R VIADDMNMX REDUX",
+    "mov": "MOV CS2R MOV32I",
+    "setp": "ISETP FSETP DSETP PLOP3 PSETP HSETP2 CSETP",
+    "sfu": "MUFU",
+    "cvt": "F2I F2F I2F FRND I2I F2FP I2FP",
+    "ldg": "LDG LD LDGSTS", "stg": "STG ST", "lds": "LDS LDSM", "sts": "STS", "ldl": "LDL", "stl": "STL", "ldc": "LDC",
+    "atom": "ATOM ATOMG ATOMS RED REDG", "tex": "TEX TLD TLD4 TXD TXQ TMML TLDS TEXS SULD SUST",
+    "shfl": "SHFL VOTE MATCH", "bar": "BAR", "branch": "BRA BRX BRXU JMP JMX CALL RET EXIT",
+    "sync": "BSSY BSYNC BMOV BREAK WARPSYNC NOP YIELD DEPBAR LDGDEPBAR MEMBAR CCTL ERRBAR NANOSLEEP BPT KILL LEPC",
+    "s2r": "S2R S2UR B2R R2B",
+}
+CLASS = {op: c for c, ops in TABLE.items() for op in ops.split()}
+
+
+def class_of(op, args=""):
+    base = op.split(".")[0]
+    if base == "HFMA2" and "RZ, RZ" in args: return "mov"  # a constant by the FMA pipe
+    if base == "IMAD":
+        m = op.split(".")[1:]
+        if m[:1] == ["MOV"]: return "mov"
+        if m[:1] in (["IADD"], ["SHL"], ["X"]): return "int"  # by the FMA pipe
+        return "imad"
+    if base in CLASS: return CLASS[base]
+    if base.startswith("U") or base in ("R2UR", "VOTEU"): return "uniform"
+    return "other"
+
+
+def width(op):
+    m = re.search(r"\.(128|64|U16|S16|U8|S8|16|8)\b", op)
+    return {"128": 128, "64": 64}.get(m.group(1), 16 if "16" in m.group(1) else 8) if m else 32
+
+
+def functions(sass):
+    name, code = None, []
+    for line in sass.splitlines():
+        m = re.match(r"\s*Function : (\S+)", line)
+        if m:
+            if name: yield name, code
+            name, code = m.group(1), []
+        m = re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P[T0-9]+)\s+)?([A-Z][A-Z0-9_.]+)\s*(.*?);", line)
+        if m: code.append((int(m.group(1), 16), m.group(2), m.group(3), m.group(4)))
+    if name: yield name, code
+
+
+def kernel(code):
+    """Counters by (depth, class) and (depth, width of access). Subroutines for rare operands (of a division, say) are left out."""
+    calls = [int(m.group(1), 16) for _, _, op, args in code if op.startswith("CALL") and (m := re.search(r"0x([0-9a-f]+)", args))]
+    code = [c for c in code if not calls or c[0] < min(calls)]
+    while code and (code[-1][2] == "NOP" or (code[-1][2] == "BRA" and re.search(r"0x%x\b" % code[-1][0], code[-1][3]))): code.pop()
+    loops = {}
+    for at, g, op, args in code:
+        m = re.search(r"0x([0-9a-f]+)", args) if op.startswith("BRA") else None
+        if m and int(m.group(1), 16) <= at:
+            h = int(m.group(1), 16)
+            loops[h] = max(loops.get(h, 0), at)
+    n, w = collections.Counter(), collections.Counter()
+    for at, g, op, args in code:
+        if g == "@!PT": continue
+        d = sum(h <= at <= e for h, e in loops.items())
+        c = class_of(op, args)
+        n[d, c] += 1
+        if c in ("ldg", "stg", "lds", "sts", "ldl", "stl"): w[d, c + str(max(width(op), 32))] += 1
+    return n, w
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument("--tools", required=True)
+    a.add_argument("-o", required=True)
+    a.add_argument("--arch", default="70,80,90")
+    a.add_argument("--nounroll", action="store_true", help="keep ptxas from unrolling loops")
+    a.add_argument("files", nargs="+")
+    o = a.parse_args()
+    wide = [k + w for k in ("ldg", "stg", "lds", "sts") for w in ("64", "128")]
+    with open(o.o, "w", newline="") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(["file", "kernel", "sm", "registers", "depth"] + CLASSES + wide)
+        for p in o.files:
+            for arch in o.arch.split(","):
+                with tempfile.TemporaryDirectory() as d:
+                    cubin = d + "/x.cubin"
+                    text = open(p).read()
+                    if o.nounroll: text = re.sub(r"^(\$?[A-Za-z_$][\w$]*:)", r'\1\n.pragma "nounroll";', text, flags=re.M)
+                    with open(d + "/x.ptx", "w") as t: t.write(text)
+                    r = subprocess.run([o.tools + "/ptxas", "-arch=sm_" + arch, d + "/x.ptx", "-o", cubin], capture_output=True, text=True)
+                    if r.returncode:
+                        print(p, arch, r.stderr[:200], file=sys.stderr)
+                        continue
+                    res = subprocess.run([o.tools + "/cuobjdump", "-res-usage", cubin], capture_output=True, text=True).stdout
+                    sass = subprocess.run([o.tools + "/cuobjdump", "-sass", cubin], capture_output=True, text=True).stdout
+                regs = dict(re.findall(r"Function (\S+):\s*\n\s*REG:(\d+)", res))
+                for name, code in functions(sass):
+                    if name not in regs: continue
+                    n, w = kernel(code)
+                    for depth in sorted({k[0] for k in n}):
+                        out.writerow([os.path.basename(p), name, arch, regs[name], depth] + [n[depth, c] for c in CLASSES] + [w[depth, k] for k in wide])
+
+
+main()

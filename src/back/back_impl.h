@@ -1,0 +1,147 @@
+/* back_impl.h - a function while the back end works on it; shared by the files of src/back. */
+#ifndef BACK_IMPL_H
+#define BACK_IMPL_H
+
+#include "back/back.h"
+#include "ptx/mach.h"
+
+enum { NODE_NONE = 0xFFFFFFFFu, MAX_SEQ = 40, MAX_SRC = 24 };
+
+enum role {
+  ROLE_COST, /* takes machine instructions */
+  ROLE_FREE, /* takes none: part of its readers, a constant operand, a copy that shares its register */
+  ROLE_GONE  /* not executed */
+};
+
+/* What keeps an instruction in its place among others. */
+enum order {
+  ORD_LOAD = 1,   /* reads memory that stores of its space may change */
+  ORD_STORE = 2,  /* writes memory */
+  ORD_FENCE = 4,  /* no memory access crosses it */
+  ORD_WARP = 8,   /* lanes hear of each other: in order among themselves */
+  ORD_ALL = 16,   /* nothing crosses it */
+  ORD_CARRY = 32, /* the condition code: in order among themselves */
+  ORD_END = 64    /* ends its block */
+};
+
+struct node {
+  struct ptx_inst *in; /* NULL: a machine instruction that executes nothing */
+  uint32_t block;
+  uint8_t role, order, space, nops;
+  bool parallel;       /* its machine instructions do not wait for each other */
+  const uint8_t *ops;  /* enum mach_op; the last one executes */
+  uint16_t nuse, ndef; /* PTX registers, a guard among the uses; a guarded result is a use, too */
+  const uint16_t *use, *def;
+  uint8_t nsrc;
+  uint16_t src[MAX_SRC]; /* machine registers read, without constants and what it absorbed */
+  uint16_t addr, pred;   /* machine registers of address and guard, 0 none */
+  int64_t addr_imm;      /* what is added to it */
+  uint16_t fresh;        /* a node without PTX: the register that it writes */
+};
+
+struct fact {
+  uint32_t def, defs; /* node of the only definition, NODE_NONE if there are several; how many */
+  uint32_t uses;      /* nodes that read it */
+  uint32_t absorbed;  /* of these, readers of which its definition is part */
+  uint16_t same;      /* the register that it shares with another: 0 its own */
+  bool lanes;         /* may differ between the lanes of a warp */
+  bool ssa;           /* one definition, which all reads come after */
+  uint8_t konst;      /* enum konst */
+  uint8_t zeros;      /* low bits known to be zero, of an address or what leads to one */
+  int64_t imm;        /* K_IMM: value */
+};
+enum konst { K_NO, K_IMM, K_BANK /* constant bank: parameters, sizes of the grid, addresses of variables */ };
+
+struct bblock {
+  uint32_t first, end; /* nodes */
+  uint32_t succ[2], nsucc;
+  const struct ptx_opnd *targets; /* of brx.idx */
+  uint32_t ntargets;
+  uint32_t preds, depth;
+  bool parts, meets;    /* lanes disagree at its end; lanes meet at its begin */
+  uint32_t idom, order; /* immediate dominator; in reverse postorder */
+};
+
+struct back {
+  struct ptx_module *m;
+  struct ptx_func *f;
+  const struct back_target *t;
+  struct arena *a; /* of the module: what stays */
+  struct arena scratch;
+  struct node *n;
+  uint32_t nn;
+  struct bblock *b;
+  uint32_t nb;
+  struct fact *r;                 /* by register number, 0 to nregs */
+  uint32_t nregs, cap_regs, orig; /* orig: those that the PTX declares */
+  bool blocks_named;              /* branches name blocks */
+  uint32_t *seq, nseq; /* nodes in the order of the machine, block by block; b[].first and end index it then */
+};
+
+/* facts.c */
+void back_open(struct back *k);
+void back_blocks(struct back *k);
+/* `first`: also decide which registers have one definition, which all reads come after. Guards put in later do not change that. */
+void back_facts(struct back *k, bool first);
+void back_dominators(struct back *k);
+bool back_dominates(const struct back *k, uint32_t a, uint32_t b);
+void back_compact(struct back *k);
+void back_touch(struct back *k, struct node *n); /* after a change of its operands */
+uint16_t back_register(struct back *k, enum ptx_type t);
+bool back_ends(const struct ptx_inst *i);
+struct ptx_inst *back_single(const struct back *k, uint16_t r); /* the definition of a register that has one */
+static inline uint16_t back_same(const struct back *k, uint16_t r) {
+  while (k->r[r].same) r = k->r[r].same;
+  return r;
+}
+static inline bool back_wide(const struct back *k, uint16_t r) {
+  return ptx_type_bytes[k->f->regs[r]->type] == 8;
+}
+/* Successors of a block. */
+uint32_t back_successors(const struct back *k, uint32_t q);
+uint32_t back_successor(const struct back *k, uint32_t q, uint32_t s);
+/* order.c */
+const struct ptx_var *back_named(const struct back *k, uint16_t r); /* the variable whose address it holds, or NULL */
+void back_orders(struct back *k);
+/* An address as base register (0: none) plus variable plus offset; root: a variable that it lies in, if that is known. */
+struct place {
+  uint16_t base;
+  const struct ptx_var *var, *root;
+  int64_t off;
+};
+struct place back_place(const struct back *k, const struct ptx_opnd *m);
+bool back_may_alias(const struct back *k, const struct node *x, const struct node *y);
+/* Is the instruction a sum of a register and a constant? */
+bool back_adds(const struct back *k, const struct ptx_inst *i, int64_t *c, uint16_t *base);
+/* clean.c: copies, constants, common subexpressions, code without effect */
+void back_clean(struct back *k);
+/* flow.c: short branches become predicates, branches to an exit become exits */
+void back_predicate(struct back *k);
+void back_converge(struct back *k); /* after the last change of blocks */
+/* wide.c: adjacent accesses become one */
+void back_widen(struct back *k);
+/* expand.c: the machine instructions of one instruction by itself, at most MAX_SEQ; returns how many. back_machine_op: the
+ * last of them where there is no sequence. */
+uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out);
+enum mach_op back_machine_op(const struct ptx_inst *i);
+/* select.c. Afterwards branches name blocks, not nodes. */
+void back_select(struct back *k);
+/* sched.c */
+void back_schedule(struct back *k);
+/* regs.c: liveness of machine registers, over nodes in text order or, once there is one, in that of the schedule. */
+struct live {
+  uint64_t *in, *out; /* a row of `words` per block */
+  uint32_t words;
+};
+struct live back_liveness(struct back *k);
+uint32_t back_weight(const struct back *k, uint16_t r); /* 32-bit registers that it takes */
+/* Machine registers that a node reads and writes, each once; how many. */
+uint32_t back_reads(const struct back *k, const struct node *n, uint16_t *out);
+uint32_t back_writes(const struct back *k, const struct node *n, uint16_t *out);
+bool back_overwrites(const struct node *n); /* whole: not under a guard */
+/* The registers of the schedule; bank[r] becomes the physical register of machine register r. */
+uint32_t back_registers(struct back *k, uint16_t *bank);
+/* emit.c */
+void back_emit(struct back *k);
+
+#endif

@@ -1,0 +1,237 @@
+/* emit.c - the schedule as code of the function: each machine instruction with the PTX that it executes. */
+#include <string.h>
+
+#include "back/back_impl.h"
+
+/* The stack pointer, and two that the machine keeps since Volta (cuobjdump counts them). */
+enum { RESERVED_REGISTERS = 3 };
+enum { MOST_PENDING = 128 }; /* of the lists of ptx_uses a group takes a part */
+
+struct emit {
+  struct back *k;
+  struct ptx_inst *out;
+  uint32_t n, cap;
+  uint32_t block_first;      /* of the block's instructions in `out` */
+  struct ptx_inst **pending; /* PTX that costs nothing and waits for a machine instruction to execute it */
+  uint32_t npending;
+  uint16_t *bank;
+};
+
+static struct ptx_inst *add(struct emit *e, const struct ptx_inst *from, enum mach_op op, uint32_t depth) {
+  if (e->n == e->cap) {
+    struct ptx_inst *o = ARENA_ARRAY(&e->k->scratch, struct ptx_inst, e->cap = 2 * e->cap + 64);
+    if (e->n) memcpy(o, e->out, e->n * sizeof *o);
+    e->out = o;
+  }
+  struct ptx_inst *i = &e->out[e->n++];
+  *i = (struct ptx_inst){.op = OP_NONE};
+  if (from) i->line = from->line, i->col = from->col, i->src_line = from->src_line, i->src_file = from->src_file;
+  i->ops = ARENA_ARRAY(e->k->a, struct ptx_opnd, PTX_MAX_OPNDS);
+  i->mach = ARENA_NEW(e->k->a, struct ptx_mach);
+  i->mach->op = (uint8_t)op;
+  i->mach->depth = (uint8_t)(depth > 255 ? 255 : depth);
+  return i;
+}
+
+/* ---- registers of a machine instruction ---- */
+
+static void reads(const struct emit *e, struct ptx_mach *m, uint16_t r) {
+  if (m->nsrc == INST_MAX_SRC) return;
+  bool banked = r < e->k->nregs && back_weight(e->k, r);
+  m->src_bank[m->nsrc] = banked ? e->bank[r] : NO_ARCH;
+  m->src[m->nsrc++] = r;
+}
+
+static void writes(const struct emit *e, struct ptx_mach *m, uint16_t r) {
+  if (m->ndst == INST_MAX_DST) return;
+  m->dst_bank[m->ndst] = back_weight(e->k, r) ? e->bank[r] : NO_ARCH;
+  m->dst[m->ndst++] = r;
+}
+
+static void sources(const struct emit *e, struct ptx_mach *m, const struct node *n) {
+  for (uint32_t q = 0; q < n->nsrc; q++) reads(e, m, n->src[q]);
+  m->addr = n->addr;
+  m->addr_bank = n->addr ? e->bank[n->addr] : NO_ARCH;
+  m->pred = n->pred;
+}
+
+static void results(const struct emit *e, struct ptx_mach *m, const struct node *n) {
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  uint32_t w = back_writes(e->k, n, r);
+  for (uint32_t q = 0; q < w; q++) writes(e, m, r[q]);
+}
+
+/* ---- groups ---- */
+
+static bool groupable(const struct ptx_inst *i) {
+  switch (ptx_ops[i->op].kind) {
+  case KIND_ALU:
+  case KIND_LOAD:
+  case KIND_STORE:
+    return !i->refused && i->op != OP_CP;
+  default:
+    return false;
+  }
+}
+
+static void set_group(struct emit *e, struct ptx_inst *i, struct ptx_inst *const *list, uint32_t n, uint32_t main) {
+  struct ptx_inst *g = ARENA_ARRAY(e->k->a, struct ptx_inst, n);
+  for (uint32_t q = 0; q < n; q++) g[q] = *list[q];
+  i->mach->group = g;
+  i->mach->ngroup = (uint16_t)n;
+  i->mach->main = (uint16_t)main;
+}
+
+/* What waits joins the instruction before it, or becomes one. */
+static void flush(struct emit *e, uint32_t depth) {
+  if (!e->npending) return;
+  struct ptx_inst *last = e->n > e->block_first ? &e->out[e->n - 1] : NULL;
+  bool own = last && last->mach->own;
+  if (!last || (own && !groupable(last))) {
+    struct ptx_inst *i = add(e, e->pending[0], MO_MOV, depth);
+    set_group(e, i, e->pending, e->npending, e->npending - 1);
+    e->npending = 0;
+    return;
+  }
+  uint32_t had = own ? 1 : last->mach->ngroup, n = had + e->npending;
+  struct ptx_inst **list = ARENA_ARRAY(&e->k->scratch, struct ptx_inst *, n), *copy = NULL;
+  if (own) {
+    copy = ARENA_NEW(e->k->a, struct ptx_inst);
+    *copy = *last;
+    copy->mach = NULL;
+    list[0] = copy;
+  } else {
+    for (uint32_t q = 0; q < had; q++) list[q] = &last->mach->group[q];
+  }
+  memcpy(list + had, e->pending, e->npending * sizeof *list);
+  uint32_t main = own ? 0 : had ? last->mach->main : n - 1;
+  if (own) {
+    struct ptx_mach *m = last->mach;
+    *last = (struct ptx_inst){.op = OP_NONE,
+                              .ops = ARENA_ARRAY(e->k->a, struct ptx_opnd, PTX_MAX_OPNDS),
+                              .line = copy->line,
+                              .col = copy->col,
+                              .src_line = copy->src_line,
+                              .src_file = copy->src_file,
+                              .mach = m};
+    m->own = false;
+  }
+  set_group(e, last, list, n, main);
+  e->npending = 0;
+}
+
+/* The machine instructions before the last of a sequence: they compute what only the next one reads. */
+static uint16_t lead_in(struct emit *e, const struct node *n, uint32_t depth) {
+  uint16_t chain = 0;
+  for (uint32_t q = 0; q + 1 < n->nops; q++) {
+    struct ptx_inst *i = add(e, n->in, (enum mach_op)n->ops[q], depth);
+    sources(e, i->mach, n);
+    i->mach->addr = 0;
+    if (chain && !n->parallel) i->mach->nsrc = 0, reads(e, i->mach, chain);
+    uint16_t t = back_register(e->k, T_B32);
+    i->mach->dst[i->mach->ndst] = t;
+    i->mach->dst_bank[i->mach->ndst++] = NO_ARCH;
+    chain = t;
+  }
+  return n->parallel ? 0 : chain;
+}
+
+static void emit_cost(struct emit *e, const struct node *n, uint32_t depth) {
+  bool joins = n->in && groupable(n->in);
+  if (n->in && !joins) flush(e, depth);
+  uint16_t chain = lead_in(e, n, depth);
+  struct ptx_inst *i = add(e, n->in, (enum mach_op)n->ops[n->nops - 1], depth);
+  struct ptx_mach *m = i->mach;
+  sources(e, m, n);
+  if (chain) {
+    if (m->nsrc == INST_MAX_SRC) m->nsrc--;
+    m->src_bank[m->nsrc] = NO_ARCH;
+    m->src[m->nsrc++] = chain;
+  }
+  results(e, m, n);
+  if (!n->in) return;
+  if (joins && e->npending) {
+    e->pending[e->npending++] = n->in;
+    set_group(e, i, e->pending, e->npending, e->npending - 1);
+    e->npending = 0;
+    return;
+  }
+  uint32_t line = i->line;
+  *i = *n->in;
+  i->line = line;
+  i->mach = m;
+  m->own = true;
+}
+
+/* ---- constants come first, where they cost nothing ---- */
+
+static bool is_constant(const struct back *k, const struct node *n) {
+  return n->in && n->ndef == 1 && n->role == ROLE_FREE && k->r[n->def[0]].konst != K_NO;
+}
+
+static void emit_constants(struct emit *e) {
+  enum { MOST_CONSTANTS = 256 };
+  struct back *k = e->k;
+  uint8_t *done = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + 1);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < k->nn; i++) {
+      struct node *n = &k->n[i];
+      if (done[i] || !is_constant(k, n) || e->npending == MOST_CONSTANTS) continue;
+      bool ready = true;
+      for (uint32_t u = 0; u < n->nuse; u++) ready &= k->r[n->use[u]].def != NODE_NONE && done[k->r[n->use[u]].def];
+      if (!ready) continue;
+      done[i] = changed = true;
+      n->role = ROLE_GONE;
+      e->pending[e->npending++] = n->in;
+    }
+  }
+}
+
+static void emit_block(struct emit *e, uint32_t q) {
+  struct back *k = e->k;
+  const struct bblock *b = &k->b[q];
+  e->block_first = e->n;
+  if (b->meets) add(e, k->n[k->seq[b->first]].in, MO_BSYNC, b->depth);
+  for (uint32_t i = b->first; i < b->end; i++) {
+    const struct node *n = &k->n[k->seq[i]];
+    if (b->parts && i + 1 == b->end) {
+      flush(e, b->depth);
+      if (k->t->sm < 80) add(e, n->in, MO_NOP, b->depth); /* BMOV: the outer branch's mask is cleared */
+      add(e, n->in, MO_BSSY, b->depth);
+    }
+    if (n->role == ROLE_COST) emit_cost(e, n, b->depth);
+    else if (n->role == ROLE_FREE) e->pending[e->npending++] = n->in;
+    if (e->npending == MOST_PENDING) flush(e, b->depth);
+  }
+  flush(e, b->depth);
+  if (e->n == e->block_first) add(e, NULL, MO_NOP, b->depth); /* a place for branches to go to */
+}
+
+void back_emit(struct back *k) {
+  struct emit e = {.k = k};
+  e.pending = ARENA_ARRAY(&k->scratch, struct ptx_inst *, k->nn + 1);
+  e.bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  k->f->mach_regs = back_registers(k, e.bank) + RESERVED_REGISTERS;
+  uint32_t *start = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
+  /* The prologue: the stack pointer, from the constant bank. */
+  add(&e, k->n[k->seq[0]].in, k->t->sm < 90 ? MO_MOV : MO_LDC, 0);
+  emit_constants(&e);
+  if (e.npending) {
+    set_group(&e, &e.out[0], e.pending, e.npending, e.npending - 1);
+    e.npending = 0;
+  }
+  for (uint32_t q = 0; q < k->nb; q++) {
+    start[q] = q ? e.n : 0;
+    emit_block(&e, q);
+  }
+  for (uint32_t i = 0; i < e.n; i++) {
+    struct ptx_inst *in = &e.out[i];
+    if (in->op == OP_BRA) in->target = start[in->target];
+    for (int64_t t = 0; in->op == OP_BRX && t < in->ops[1].imm; t++)
+      in->ops[1].vec[t].imm = start[in->ops[1].vec[t].imm];
+  }
+  k->f->code = ARENA_ARRAY(k->a, struct ptx_inst, e.n);
+  memcpy(k->f->code, e.out, e.n * sizeof *e.out);
+  k->f->ncode = e.n;
+}

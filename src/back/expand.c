@@ -1,0 +1,256 @@
+/* expand.c - the machine instructions of one instruction of PTX that no neighbour is part of: the table of sequences, and
+ * for all others one instruction by operation and type, or two for 64 bits. */
+#include <string.h>
+
+#include "back/back_impl.h"
+
+static const struct {
+  uint8_t op, type;
+  uint16_t mod;
+  const char *seq;
+} rows[] = {
+#define EXPAND(op, type, mod, seq) {OP_##op, T_##type, M_##mod, seq},
+#include "back/expand.def"
+#undef EXPAND
+};
+
+static const char *expansion(const struct back *k, const struct ptx_inst *i) {
+  for (size_t q = 0; q < sizeof rows / sizeof *rows; q++) {
+    if (rows[q].op != i->op || (rows[q].type != T_NONE && rows[q].type != i->types[0])) continue;
+    if (rows[q].mod != M_NONE && !ptx_has(i, (enum ptx_mod)rows[q].mod)) continue;
+    if (i->op == OP_MUL && rows[q].mod == M_NONE && ptx_has(i, M_WIDE)) continue;
+    if (i->op == OP_MAD && ptx_has(i, M_WIDE)) continue;
+    if (!strncmp(rows[q].seq, "70:", 3)) return k->t->sm < 80 ? rows[q].seq + 3 : NULL;
+    return rows[q].seq;
+  }
+  return NULL;
+}
+
+static enum mach_op float_op(const struct ptx_inst *i, enum mach_op f32, enum mach_op f64, enum mach_op f16) {
+  uint32_t bytes = ptx_type_bytes[i->types[0]];
+  if (i->types[0] == T_F16X2 || i->types[0] == T_BF16X2 || bytes == 2) return f16;
+  return bytes == 8 ? f64 : f32;
+}
+
+static enum mach_op convert_op(const struct ptx_inst *i) {
+  bool to = ptx_type_kinds[i->types[0]] == 'f', from = ptx_type_kinds[i->types[1]] == 'f';
+  if (to && from) {
+    if (i->types[0] != i->types[1]) return MO_F2F;
+    return ptx_has(i, M_SAT) && !ptx_has(i, M_RNI) ? MO_FADD : MO_FRND;
+  }
+  if (to) return MO_I2F;
+  if (from) return MO_F2I;
+  if (ptx_type_bytes[i->types[0]] == 8) return MO_SHF;
+  return ptx_type_kinds[i->types[1]] == 's' ? MO_PRMT : MO_LOP3;
+}
+
+static enum mach_op memory_op(const struct ptx_inst *i, bool load) {
+  if (ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA)) return load ? MO_LDS : MO_STS;
+  if (ptx_has(i, M_LOCAL)) return load ? MO_LDL : MO_STL;
+  if (ptx_has(i, M_CONST) || ptx_has(i, M_PARAM)) return MO_LDC;
+  return load ? MO_LDG : MO_STG;
+}
+
+static enum mach_op move_op(const struct ptx_inst *i) {
+  if (i->types[0] == T_PRED) return MO_PLOP3;
+  const struct ptx_opnd *s = &i->ops[1];
+  if (i->ops[0].kind == OK_VEC || s->kind == OK_VEC) return MO_PRMT;
+  bool timer = s->kind == OK_SREG && s->sreg >= SR_CLOCK && s->sreg <= SR_PM;
+  return s->kind == OK_SREG && !timer ? MO_S2R : MO_MOV;
+}
+
+static enum mach_op arithmetic_op(const struct ptx_inst *i, bool f) {
+  switch (i->op) {
+  case OP_ADD:
+  case OP_SUB:
+    return f ? float_op(i, MO_FADD, MO_DADD, MO_HADD2) : MO_IADD3;
+  case OP_NEG:
+  case OP_ABS:
+    if (!f && i->op == OP_ABS) return MO_IABS;
+    return f ? float_op(i, MO_FADD, MO_DADD, MO_HADD2) : MO_IADD3;
+  case OP_MUL:
+    return f ? float_op(i, MO_FMUL, MO_DMUL, MO_HMUL2) : MO_IMAD;
+  case OP_FMA:
+  case OP_MAD:
+    return f ? float_op(i, MO_FFMA, MO_DFMA, MO_HFMA2) : MO_IMAD;
+  case OP_MIN:
+  case OP_MAX:
+    return f ? float_op(i, MO_FMNMX, MO_DSETP, MO_HADD2) : MO_IMNMX;
+  case OP_MADC:
+    return MO_IMAD;
+  default: /* addc, subc */
+    return MO_IADD3;
+  }
+}
+
+static enum mach_op logic_op(const struct ptx_inst *i) {
+  switch (i->op) {
+  case OP_SHL:
+  case OP_SHR:
+  case OP_SHF:
+    return MO_SHF;
+  case OP_PRMT:
+    return MO_PRMT;
+  case OP_BFE:
+    return MO_SGXT;
+  case OP_BMSK:
+    return MO_BMSK;
+  case OP_POPC:
+    return MO_POPC;
+  case OP_BFIND:
+  case OP_FNS:
+    return MO_FLO;
+  case OP_BREV:
+    return MO_BREV;
+  case OP_SAD:
+    return MO_VABSDIFF;
+  case OP_DP2A:
+  case OP_DP4A:
+    return MO_IDP;
+  case OP_SELP:
+    return ptx_type_kinds[i->types[0]] == 'f' ? MO_FSEL : MO_SEL;
+  default: /* and, or, xor, not, lop3 */
+    return i->types[0] == T_PRED ? MO_PLOP3 : MO_LOP3;
+  }
+}
+
+static enum mach_op other_op(const struct ptx_inst *i) {
+  switch (ptx_ops[i->op].kind) {
+  case KIND_LOAD:
+    if (i->op == OP_TEX || i->op == OP_TLD4 || i->op == OP_SULD) return MO_TEX;
+    return i->op == OP_LDMATRIX ? MO_LDS : i->op == OP_CP && !ptx_has(i, M_GLOBAL) ? MO_NOP : memory_op(i, true);
+  case KIND_STORE:
+    return i->op == OP_ST ? memory_op(i, false) : MO_TEX;
+  case KIND_ATOM:
+    return MO_ATOM;
+  case KIND_BARRIER:
+    return MO_BAR;
+  case KIND_FENCE:
+    return MO_MEMBAR;
+  case KIND_BRANCH:
+    return MO_BRA;
+  case KIND_EXIT:
+  case KIND_RET:
+    return MO_EXIT;
+  case KIND_CALL:
+    return MO_CALL;
+  default:
+    break;
+  }
+  switch (i->op) {
+  case OP_SHFL:
+    return MO_SHFL;
+  case OP_VOTE:
+  case OP_ACTIVEMASK:
+  case OP_MATCH:
+  case OP_ELECT:
+    return MO_VOTE;
+  case OP_MMA:
+  case OP_WMMA:
+    return MO_HMMA;
+  case OP_NANOSLEEP:
+  case OP_PREFETCH:
+    return MO_NOP;
+  case OP_EX2:
+  case OP_TANH:
+    return MO_MUFU;
+  case OP_TESTP:
+    return MO_FSETP;
+  default:
+    return MO_OTHER;
+  }
+}
+
+enum mach_op back_machine_op(const struct ptx_inst *i) {
+  bool f = ptx_type_kinds[i->types[0]] == 'f';
+  switch (i->op) {
+  case OP_ADD:
+  case OP_SUB:
+  case OP_NEG:
+  case OP_ABS:
+  case OP_MUL:
+  case OP_FMA:
+  case OP_MAD:
+  case OP_MIN:
+  case OP_MAX:
+  case OP_MADC:
+  case OP_ADDC:
+  case OP_SUBC:
+    return arithmetic_op(i, f);
+  case OP_SHL:
+  case OP_SHR:
+  case OP_SHF:
+  case OP_PRMT:
+  case OP_BFE:
+  case OP_BMSK:
+  case OP_POPC:
+  case OP_BFIND:
+  case OP_FNS:
+  case OP_BREV:
+  case OP_SAD:
+  case OP_DP2A:
+  case OP_DP4A:
+  case OP_SELP:
+  case OP_AND:
+  case OP_OR:
+  case OP_XOR:
+  case OP_NOT:
+  case OP_LOP3:
+    return logic_op(i);
+  case OP_SETP:
+    return f ? float_op(i, MO_FSETP, MO_DSETP, MO_FSETP) : MO_ISETP;
+  case OP_CVT:
+    return convert_op(i);
+  case OP_CVTA:
+    return MO_IADD3;
+  case OP_MOV:
+    return move_op(i);
+  default:
+    return other_op(i);
+  }
+}
+
+/* Integers of 64 bits take the instruction twice. */
+static uint32_t repeats(const struct ptx_inst *i, enum mach_op op) {
+  if (ptx_type_bytes[i->types[0]] != 8 || ptx_type_kinds[i->types[0]] == 'f') return 1;
+  switch (i->op) {
+  case OP_ADD:
+  case OP_SUB:
+  case OP_NEG:
+  case OP_AND:
+  case OP_OR:
+  case OP_XOR:
+  case OP_NOT:
+  case OP_SHL:
+  case OP_SHR:
+  case OP_SELP:
+  case OP_SETP:
+    return 2;
+  case OP_MOV:
+    return op == MO_MOV ? 2 : 1;
+  default:
+    return 1;
+  }
+}
+
+static uint32_t parse(const char *seq, uint8_t *out) {
+  uint32_t n = 0;
+  while (*seq && n < MAX_SEQ) {
+    size_t len = strcspn(seq, " ");
+    for (uint32_t o = 1; o < MO_COUNT; o++)
+      if (strlen(mach_infos[o].name) == len && !strncmp(mach_infos[o].name, seq, len)) out[n++] = (uint8_t)o;
+    seq += len;
+    seq += strspn(seq, " ");
+  }
+  return n;
+}
+
+uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out) {
+  const char *seq = expansion(k, i);
+  if (seq) return parse(seq, out);
+  enum mach_op op = back_machine_op(i);
+  uint32_t n = repeats(i, op);
+  if (i->op == OP_SELP && ptx_type_bytes[i->types[0]] == 8) n = 2;
+  for (uint32_t q = 0; q < n; q++) out[q] = (uint8_t)op;
+  return n;
+}

@@ -1,0 +1,262 @@
+/* facts.c - a function as nodes and blocks, and what holds of its registers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "back/back_impl.h"
+#include "base/mem.h"
+
+bool back_ends(const struct ptx_inst *i) {
+  return i->op == OP_BRA || i->op == OP_BRX || i->op == OP_RET || i->op == OP_EXIT || i->op == OP_TRAP;
+}
+
+struct ptx_inst *back_single(const struct back *k, uint16_t r) {
+  uint32_t d = k->r[r].def;
+  return d == NODE_NONE ? NULL : k->n[d].in;
+}
+
+uint16_t back_register(struct back *k, enum ptx_type t) {
+  if (++k->nregs >= k->cap_regs) {
+    uint32_t cap = 2 * k->cap_regs;
+    struct fact *r = ARENA_ARRAY(&k->scratch, struct fact, cap);
+    struct ptx_reg **regs = ARENA_ARRAY(k->a, struct ptx_reg *, cap);
+    memcpy(r, k->r, k->cap_regs * sizeof *r);
+    memcpy(regs, k->f->regs, k->cap_regs * sizeof *regs);
+    k->r = r;
+    k->f->regs = regs;
+    k->cap_regs = cap;
+  }
+  struct ptx_reg *g = ARENA_NEW(k->a, struct ptx_reg);
+  *g = (struct ptx_reg){.name = "%machine", .type = (uint8_t)t, .num = (uint16_t)k->nregs};
+  k->f->regs[k->nregs] = g;
+  k->f->nregs = k->nregs;
+  k->r[k->nregs] = (struct fact){.def = NODE_NONE};
+  return g->num;
+}
+
+static void copy_operand(struct arena *a, struct ptx_opnd *to, const struct ptx_opnd *from) {
+  *to = *from;
+  bool list = from->kind == OK_VEC || from->kind == OK_LIST || from->kind == OK_MEM || from->kind == OK_TABLE;
+  uint32_t n = from->kind == OK_TABLE ? (uint32_t)from->imm : from->n;
+  if (!list || !from->vec || !n) return;
+  to->vec = ARENA_ARRAY(a, struct ptx_opnd, n);
+  for (uint32_t q = 0; q < n; q++) copy_operand(a, &to->vec[q], &from->vec[q]);
+}
+
+static struct ptx_inst *copy_inst(struct back *k, const struct ptx_inst *i) {
+  struct ptx_inst *c = ARENA_NEW(k->a, struct ptx_inst);
+  *c = *i;
+  c->ops = ARENA_ARRAY(k->a, struct ptx_opnd, PTX_MAX_OPNDS);
+  uint32_t n = i->nops < 4 ? 4 : PTX_MAX_OPNDS;
+  for (uint32_t q = 0; q < n && q < i->nops; q++) copy_operand(k->a, &c->ops[q], &i->ops[q]);
+  return c;
+}
+
+void back_touch(struct back *k, struct node *n) {
+  uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
+  uint32_t nu, nd;
+  ptx_uses(n->in, use, &nu, def, &nd);
+  uint16_t *at = ARENA_ARRAY(&k->scratch, uint16_t, nu + nd + 1);
+  memcpy(at, use, nu * sizeof *use);
+  memcpy(at + nu, def, nd * sizeof *def);
+  n->use = at;
+  n->def = at + nu;
+  n->nuse = (uint16_t)nu;
+  n->ndef = (uint16_t)nd;
+}
+
+void back_open(struct back *k) {
+  struct ptx_func *f = k->f;
+  k->nregs = k->orig = f->nregs;
+  k->cap_regs = f->nregs + 1;
+  struct ptx_reg **regs = ARENA_ARRAY(k->a, struct ptx_reg *, k->cap_regs);
+  memcpy(regs, f->regs, k->cap_regs * sizeof *regs);
+  f->regs = regs;
+  k->r = ARENA_ARRAY(&k->scratch, struct fact, k->cap_regs);
+  k->nn = f->ncode;
+  k->n = ARENA_ARRAY(&k->scratch, struct node, k->nn + 1);
+  for (uint32_t i = 0; i < k->nn; i++) {
+    k->n[i].in = copy_inst(k, &f->code[i]);
+    back_touch(k, &k->n[i]);
+  }
+  back_blocks(k);
+}
+
+static void mark_leaders(const struct back *k, uint8_t *leader) {
+  leader[0] = 1;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    const struct ptx_inst *in = k->n[i].in;
+    if (!back_ends(in)) continue;
+    leader[i + 1] = 1;
+    if (in->op == OP_BRA) leader[in->target] = 1;
+    for (int64_t q = 0; in->op == OP_BRX && q < in->ops[1].imm; q++) leader[in->ops[1].vec[q].imm] = 1;
+  }
+}
+
+static void connect(struct back *k) {
+  for (uint32_t q = 0; q < k->nb; q++) {
+    struct bblock *b = &k->b[q];
+    const struct ptx_inst *in = k->n[b->end - 1].in;
+    bool next = q + 1 < k->nb;
+    if (in->op == OP_BRA) b->succ[b->nsucc++] = k->n[in->target].block;
+    if (in->op == OP_BRX) b->targets = in->ops[1].vec, b->ntargets = (uint32_t)in->ops[1].imm;
+    if (next && (!back_ends(in) || in->guard)) b->succ[b->nsucc++] = q + 1;
+  }
+  for (uint32_t q = 0; q < k->nb; q++) {
+    struct bblock *b = &k->b[q];
+    for (uint32_t s = 0; s < b->nsucc; s++) k->b[b->succ[s]].preds++;
+    for (uint32_t s = 0; s < b->ntargets; s++) k->b[k->n[b->targets[s].imm].block].preds++;
+  }
+}
+
+/* Loops around a block: spans of text from the target of a backward branch to that branch. */
+static void find_depths(struct back *k) {
+  uint32_t *span = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1); /* by first block: last block + 1 */
+  for (uint32_t q = 0; q < k->nb; q++)
+    for (uint32_t s = 0; s < k->b[q].nsucc; s++)
+      if (k->b[q].succ[s] <= q) span[k->b[q].succ[s]] = q + 1;
+  for (uint32_t h = 0; h < k->nb; h++)
+    for (uint32_t q = h; q < span[h]; q++) k->b[q].depth++;
+}
+
+void back_blocks(struct back *k) {
+  uint8_t *leader = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + 2);
+  mark_leaders(k, leader);
+  k->nb = 0;
+  for (uint32_t i = 0; i < k->nn; i++) k->nb += leader[i];
+  k->b = ARENA_ARRAY(&k->scratch, struct bblock, k->nb + 1);
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    if (leader[i]) k->b[at++].first = i;
+    k->b[at - 1].end = i + 1;
+    k->n[i].block = at - 1;
+  }
+  connect(k);
+  find_depths(k);
+}
+
+/* Nodes that are gone leave; branches to them go to what follows. */
+void back_compact(struct back *k) {
+  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1), n = 0;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    to[i] = n;
+    n += k->n[i].role != ROLE_GONE;
+  }
+  to[k->nn] = n;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    struct ptx_inst *in = k->n[i].in;
+    if (in->op == OP_BRA) in->target = to[in->target];
+    for (int64_t q = 0; in->op == OP_BRX && q < in->ops[1].imm; q++)
+      in->ops[1].vec[q].imm = (int64_t)to[in->ops[1].vec[q].imm];
+    if (k->n[i].role != ROLE_GONE) k->n[to[i]] = k->n[i];
+  }
+  k->nn = n;
+  back_blocks(k);
+}
+
+void back_facts(struct back *k, bool first) {
+  for (uint32_t r = 0; r <= k->nregs; r++) k->r[r].def = NODE_NONE, k->r[r].defs = 0, k->r[r].uses = 0;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    const struct node *n = &k->n[i];
+    if (n->role == ROLE_GONE) continue;
+    for (uint32_t u = 0; u < n->nuse; u++) k->r[n->use[u]].uses++;
+    for (uint32_t d = 0; d < n->ndef; d++) {
+      struct fact *r = &k->r[n->def[d]];
+      r->def = i;
+      r->defs += first && n->in->guard ? 2 : 1;
+    }
+  }
+  if (first) {
+    const struct ptx_func *f = k->f;
+    for (uint32_t i = 0; i < f->nparams; i++)
+      if (f->param_regs[i]) k->r[f->param_regs[i]->num].defs += 2;
+    for (uint32_t r = 1; r <= k->nregs; r++) {
+      bool before = f->live_in[r / 64] >> (r % 64) & 1;
+      k->r[r].ssa = k->r[r].defs == 1 && !before;
+    }
+  }
+  for (uint32_t r = 0; r <= k->nregs; r++)
+    if (!k->r[r].ssa || k->r[r].defs != 1) k->r[r].def = NODE_NONE;
+}
+
+/* ---- dominators (Cooper, Harvey and Kennedy 2001) ---- */
+
+uint32_t back_successors(const struct back *k, uint32_t q) {
+  return k->b[q].nsucc + k->b[q].ntargets;
+}
+uint32_t back_successor(const struct back *k, uint32_t q, uint32_t s) {
+  const struct bblock *b = &k->b[q];
+  if (s < b->nsucc) return b->succ[s];
+  int64_t to = b->targets[s - b->nsucc].imm;
+  return k->blocks_named ? (uint32_t)to : k->n[to].block;
+}
+
+static uint32_t reverse_postorder(struct back *k, uint32_t *rpo) {
+  uint32_t *stack = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1), *at = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
+  uint8_t *seen = ARENA_ARRAY(&k->scratch, uint8_t, k->nb + 1);
+  uint32_t sp = 0, n = k->nb;
+  for (uint32_t q = 0; q < k->nb; q++) k->b[q].order = UINT32_MAX;
+  stack[sp++] = 0;
+  seen[0] = 1;
+  while (sp) {
+    uint32_t q = stack[sp - 1];
+    if (at[q] < back_successors(k, q)) {
+      uint32_t s = back_successor(k, q, at[q]++);
+      if (!seen[s]) seen[s] = 1, stack[sp++] = s;
+    } else {
+      rpo[--n] = q;
+      sp--;
+    }
+  }
+  for (uint32_t i = n; i < k->nb; i++) k->b[rpo[i]].order = i;
+  return n;
+}
+
+static uint32_t meet(const struct back *k, uint32_t x, uint32_t y) {
+  while (x != y) {
+    while (k->b[x].order > k->b[y].order) x = k->b[x].idom;
+    while (k->b[y].order > k->b[x].order) y = k->b[y].idom;
+  }
+  return x;
+}
+
+/* Predecessors of block q are pred[at[q]] up to at[q + 1]. */
+static uint32_t *predecessors(struct back *k, uint32_t **at) {
+  uint32_t edges = 0;
+  for (uint32_t q = 0; q < k->nb; q++) edges += back_successors(k, q);
+  uint32_t *p = ARENA_ARRAY(&k->scratch, uint32_t, edges + 1), *a = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 2);
+  for (uint32_t q = 0; q < k->nb; q++)
+    for (uint32_t s = 0; s < back_successors(k, q); s++) a[back_successor(k, q, s) + 1]++;
+  for (uint32_t q = 0; q < k->nb; q++) a[q + 1] += a[q];
+  uint32_t *fill = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
+  for (uint32_t q = 0; q < k->nb; q++)
+    for (uint32_t s = 0; s < back_successors(k, q); s++) {
+      uint32_t t = back_successor(k, q, s);
+      p[a[t] + fill[t]++] = q;
+    }
+  *at = a;
+  return p;
+}
+
+void back_dominators(struct back *k) {
+  uint32_t *rpo = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1), first = reverse_postorder(k, rpo), *at;
+  uint32_t *pred = predecessors(k, &at);
+  for (uint32_t q = 0; q < k->nb; q++) k->b[q].idom = NODE_NONE;
+  k->b[0].idom = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = first + 1; i < k->nb; i++) {
+      uint32_t q = rpo[i], best = NODE_NONE;
+      for (uint32_t p = at[q]; p < at[q + 1]; p++) {
+        if (k->b[pred[p]].idom == NODE_NONE) continue;
+        best = best == NODE_NONE ? pred[p] : meet(k, best, pred[p]);
+      }
+      if (best != k->b[q].idom) k->b[q].idom = best, changed = true;
+    }
+  }
+}
+
+bool back_dominates(const struct back *k, uint32_t a, uint32_t b) {
+  if (k->b[a].order == UINT32_MAX || k->b[b].order == UINT32_MAX) return false;
+  while (k->b[b].order > k->b[a].order) b = k->b[b].idom;
+  return a == b;
+}

@@ -1,0 +1,174 @@
+/* flow.c - control flow as an assembler leaves it: a branch to an exit is an exit, a branch to the next instruction is
+ * nothing, and the instructions of a short branch carry its predicate instead.
+ */
+#include <string.h>
+
+#include "back/back_impl.h"
+
+/* Machine instructions that may carry a predicate instead of a branch: where ptxas 11.8 changes over, about. */
+enum { PREDICATED_MOST = 12 };
+
+static bool only_leaves(const struct back *k, const struct bblock *b) {
+  const struct ptx_inst *i = k->n[b->first].in;
+  return b->end == b->first + 1 && !i->guard && (i->op == OP_RET || i->op == OP_EXIT);
+}
+
+static void make_exit(struct back *k, struct node *n) {
+  struct ptx_inst *i = n->in;
+  i->op = OP_EXIT;
+  i->nops = 0;
+  memset(i->mods, 0, sizeof i->mods);
+  i->target = 0;
+  back_touch(k, n);
+}
+
+static void exits(struct back *k) {
+  for (uint32_t q = 0; q < k->nb; q++) {
+    struct node *n = &k->n[k->b[q].end - 1];
+    if (n->in->op == OP_BRA && only_leaves(k, &k->b[k->n[n->in->target].block])) make_exit(k, n);
+  }
+}
+
+static bool may_be_guarded(const struct ptx_inst *i, const struct ptx_reg *p) {
+  const struct ptx_op_info *info = &ptx_ops[i->op];
+  if (i->guard || i->refused || info->lat == LF_SHFL) return false;
+  switch (i->op) {
+  case OP_VOTE:
+  case OP_MATCH:
+  case OP_REDUX:
+  case OP_ACTIVEMASK:
+  case OP_ELECT:
+  case OP_WMMA:
+  case OP_MMA:
+  case OP_LDMATRIX:
+  case OP_MOVMATRIX:
+  case OP_ADDC:
+  case OP_SUBC:
+  case OP_MADC:
+  case OP_ALLOCA:
+  case OP_MBARRIER:
+  case OP_DIV:
+  case OP_REM:
+    return false;
+  default:
+    break;
+  }
+  if (ptx_has(i, M_CC) || ptx_has(i, M_VOLATILE)) return false;
+  if (info->kind != KIND_ALU && info->kind != KIND_LOAD && info->kind != KIND_STORE && info->kind != KIND_ATOM)
+    return false;
+  uint16_t use[PTX_MAX_USES], def[PTX_MAX_USES];
+  uint32_t nu, nd;
+  ptx_uses(i, use, &nu, def, &nd);
+  for (uint32_t d = 0; d < nd; d++)
+    if (def[d] == p->num) return false;
+  return true;
+}
+
+/* What the instructions cost, about: more than the limit if they cannot carry a guard. */
+static uint32_t cost(const struct back *k, uint32_t first, uint32_t end, const struct ptx_reg *p) {
+  uint32_t n = 0;
+  for (uint32_t i = first; i < end; i++) {
+    const struct ptx_inst *in = k->n[i].in;
+    if (in->op == OP_BRA && !in->guard && i + 1 == end) continue;
+    if (!may_be_guarded(in, p)) return PREDICATED_MOST + 1;
+    if (in->nops && in->ops[0].kind == OK_REG && k->r[in->ops[0].reg->num].konst) continue;
+    n += ptx_type_bytes[in->types[0]] == 8 && ptx_ops[in->op].kind == KIND_ALU ? 2 : 1;
+  }
+  return n;
+}
+
+static void guard(struct back *k, uint32_t first, uint32_t end, struct ptx_reg *p, bool neg) {
+  for (uint32_t i = first; i < end; i++) {
+    struct node *n = &k->n[i];
+    if (n->in->op == OP_BRA) {
+      n->role = ROLE_GONE;
+      continue;
+    }
+    if (n->in->nops && n->in->ops[0].kind == OK_REG && k->r[n->in->ops[0].reg->num].konst) continue;
+    n->in->guard = p;
+    n->in->guard_neg = neg;
+    back_touch(k, n);
+  }
+}
+
+static uint32_t goes_to(const struct back *k, uint32_t q) { /* the block after one that has one way out */
+  return k->b[q].nsucc == 1 && !k->b[q].ntargets ? k->b[q].succ[0] : NODE_NONE;
+}
+
+/* @p bra L; T; L:   and   @p bra E; T; bra L; E: ...; L: */
+static bool predicate_one(struct back *k, uint32_t q) {
+  struct bblock *b = &k->b[q];
+  struct node *n = &k->n[b->end - 1];
+  if (n->in->op != OP_BRA || !n->in->guard || b->nsucc != 2 || q + 1 >= k->nb) return false;
+  struct ptx_reg *p = n->in->guard;
+  bool neg = n->in->guard_neg;
+  uint32_t t = q + 1, taken = k->n[n->in->target].block;
+  if (taken <= q || k->b[t].preds != 1) return false;
+  const struct bblock *bt = &k->b[t];
+  uint32_t c = cost(k, bt->first, bt->end, p), after = goes_to(k, t);
+  if (c > PREDICATED_MOST || after == NODE_NONE) return false;
+  if (after == taken && taken == t + 1) {
+    guard(k, bt->first, bt->end, p, !neg);
+    n->role = ROLE_GONE;
+    return true;
+  }
+  if (taken != t + 1 || k->b[taken].preds != 1 || goes_to(k, taken) != after || after != taken + 1) return false;
+  const struct bblock *be = &k->b[taken];
+  if (c + cost(k, be->first, be->end, p) > PREDICATED_MOST) return false;
+  guard(k, bt->first, bt->end, p, !neg);
+  guard(k, be->first, be->end, p, neg);
+  n->role = ROLE_GONE;
+  return true;
+}
+
+static void skip_to_next(struct back *k) {
+  for (uint32_t q = 0; q + 1 < k->nb; q++) {
+    struct node *n = &k->n[k->b[q].end - 1];
+    if (n->in->op == OP_BRA && n->in->target == k->b[q].end) n->role = ROLE_GONE;
+  }
+}
+
+void back_predicate(struct back *k) {
+  exits(k);
+  skip_to_next(k);
+  back_compact(k);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t q = 0; q < k->nb && !changed; q++) changed = predicate_one(k, q);
+    if (changed) back_compact(k);
+  }
+  back_facts(k, false);
+}
+
+/* ---- convergence ---- */
+
+static bool differs(const struct back *k, const struct node *n) { /* between the lanes of a warp */
+  const struct ptx_inst *i = n->in;
+  for (uint32_t u = 0; u < n->nuse; u++)
+    if (k->r[n->use[u]].lanes) return true;
+  for (uint32_t q = 0; q < i->nops; q++)
+    if (i->ops[q].kind == OK_SREG && (i->ops[q].sreg <= SR_TID_Z || i->ops[q].sreg == SR_LANEID)) return true;
+  uint8_t kind = ptx_ops[i->op].kind;
+  return kind == KIND_ATOM || (kind == KIND_LOAD && n->order);
+}
+
+/* A branch forward on which lanes may disagree saves the warp's mask (BSSY), and its lanes meet again where it goes to
+ * (BSYNC). */
+void back_converge(struct back *k) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < k->nn; i++)
+      for (uint32_t d = 0; d < k->n[i].ndef; d++) {
+        struct fact *r = &k->r[k->n[i].def[d]];
+        if (!r->lanes && differs(k, &k->n[i])) r->lanes = changed = true;
+      }
+  }
+  for (uint32_t q = 0, outer = 0; q < k->nb; q++) {
+    const struct ptx_inst *i = k->n[k->b[q].end - 1].in;
+    if (q < outer || i->op != OP_BRA || !i->guard || ptx_has(i, M_UNI) || !k->r[i->guard->num].lanes) continue;
+    uint32_t to = k->n[i->target].block;
+    if (to <= q || only_leaves(k, &k->b[to])) continue;
+    k->b[q].parts = k->b[to].meets = true;
+    outer = to; /* branches within meet there, too */
+  }
+}

@@ -1,0 +1,295 @@
+/* sched.c - the order of instructions within a block: a list scheduler over the dependences through registers, predicates,
+ * memory, barriers and the condition code. The longest way to the end of the block goes first (loads, that is), until as
+ * many registers are live as do not cost a CTA; then what ends the life of registers.
+ *
+ * Instructions that cost nothing are placed as soon as what they read is there.
+ */
+#include <string.h>
+
+#include "back/back_impl.h"
+
+enum { ALU_CYCLES = 5, SHARED_CYCLES = 24, GLOBAL_CYCLES = 250, SFU_CYCLES = 20, F64_CYCLES = 10, MEMORY_WINDOW = 400 };
+
+struct edge {
+  uint32_t to, next, latency;
+};
+
+struct sched {
+  struct back *k;
+  uint32_t first, n; /* of the block */
+  struct edge *e;
+  uint32_t ne, cap;
+  uint32_t *out;  /* by node of the block: first edge + 1 */
+  uint32_t *wait; /* predecessors not yet placed */
+  uint32_t *height, *ready_at;
+  uint32_t *last_def; /* by register: node + 1 */
+  uint32_t *uses_of;  /* by register: first entry + 1 of `use_list`, readers since the last definition */
+  struct {
+    uint32_t node, next;
+  } * use_list;
+  uint32_t nuse, cap_use;
+  uint32_t live, limit; /* registers */
+  uint64_t *out_live;
+  uint16_t *left; /* by machine register: readers in this block yet to be placed */
+};
+
+static uint32_t latency_of(const struct node *n) {
+  if (n->role != ROLE_COST) return 0;
+  uint32_t sum = 0;
+  for (uint32_t q = 0; q < n->nops; q++) {
+    uint32_t c;
+    switch (mach_infos[n->ops[q]].cls) {
+    case MC_LDG:
+    case MC_LDL:
+    case MC_TEX:
+    case MC_ATOM:
+      c = GLOBAL_CYCLES;
+      break;
+    case MC_LDS:
+    case MC_LDC:
+    case MC_SHFL:
+      c = SHARED_CYCLES;
+      break;
+    case MC_SFU:
+    case MC_CVT:
+    case MC_S2R:
+    case MC_TENSOR:
+      c = SFU_CYCLES;
+      break;
+    case MC_FP64:
+      c = F64_CYCLES;
+      break;
+    default:
+      c = ALU_CYCLES;
+    }
+    sum = n->parallel ? (c > sum ? c : sum) : sum + c;
+  }
+  return sum;
+}
+
+static void edge(struct sched *s, uint32_t from, uint32_t to, uint32_t latency) {
+  if (from == to) return;
+  if (s->ne == s->cap) {
+    struct edge *e = ARENA_ARRAY(&s->k->scratch, struct edge, s->cap = 2 * s->cap + 64);
+    if (s->ne) memcpy(e, s->e, s->ne * sizeof *e);
+    s->e = e;
+  }
+  s->e[s->ne++] = (struct edge){to, s->out[from], latency};
+  s->out[from] = s->ne;
+  s->wait[to]++;
+}
+
+static void note_use(struct sched *s, uint32_t i, uint16_t r) {
+  if (s->nuse == s->cap_use) {
+    void *u = ARENA_ARRAY(&s->k->scratch, uint64_t, s->cap_use = 2 * s->cap_use + 64);
+    if (s->nuse) memcpy(u, s->use_list, s->nuse * sizeof *s->use_list);
+    s->use_list = u;
+  }
+  s->use_list[s->nuse].node = i;
+  s->use_list[s->nuse].next = s->uses_of[r];
+  s->uses_of[r] = ++s->nuse;
+}
+
+static void reads(struct sched *s, uint32_t i, uint16_t r) {
+  if (s->last_def[r]) edge(s, s->last_def[r] - 1, i, latency_of(&s->k->n[s->first + s->last_def[r] - 1]));
+  note_use(s, i, r);
+}
+
+static void writes(struct sched *s, uint32_t i, uint16_t r) {
+  if (s->last_def[r]) edge(s, s->last_def[r] - 1, i, 1);
+  for (uint32_t u = s->uses_of[r]; u; u = s->use_list[u - 1].next) edge(s, s->use_list[u - 1].node, i, 0);
+  s->uses_of[r] = 0;
+  s->last_def[r] = i + 1;
+}
+
+static void register_edges(struct sched *s) {
+  for (uint32_t i = 0; i < s->n; i++) {
+    const struct node *n = &s->k->n[s->first + i];
+    for (uint32_t u = 0; u < n->nuse; u++) reads(s, i, n->use[u]);
+    /* what the machine reads besides: constants moved to registers, operands of what was absorbed elsewhere */
+    for (uint32_t u = 0; u < n->nsrc; u++) reads(s, i, n->src[u]);
+    if (n->addr) reads(s, i, n->addr);
+    for (uint32_t d = 0; d < n->ndef; d++) writes(s, i, n->def[d]);
+    if (n->fresh) writes(s, i, n->fresh);
+  }
+  for (uint32_t i = 0; i < s->n; i++) {
+    const struct node *n = &s->k->n[s->first + i];
+    for (uint32_t u = 0; u < n->nuse; u++) s->uses_of[n->use[u]] = s->last_def[n->use[u]] = 0;
+    for (uint32_t u = 0; u < n->nsrc; u++) s->uses_of[n->src[u]] = s->last_def[n->src[u]] = 0;
+    for (uint32_t d = 0; d < n->ndef; d++) s->uses_of[n->def[d]] = s->last_def[n->def[d]] = 0;
+    if (n->addr) s->uses_of[n->addr] = s->last_def[n->addr] = 0;
+    if (n->fresh) s->uses_of[n->fresh] = s->last_def[n->fresh] = 0;
+  }
+}
+
+static bool keeps_order(const struct sched *s, const struct node *x, const struct node *y) {
+  if ((x->order | y->order) & ORD_ALL) return true;
+  if (x->order & y->order & (ORD_WARP | ORD_CARRY)) return true;
+  uint8_t memory = ORD_LOAD | ORD_STORE | ORD_FENCE;
+  if (!(x->order & memory) || !(y->order & memory)) return false;
+  if ((x->order | y->order) & ORD_FENCE) return true;
+  if (!((x->order | y->order) & ORD_STORE)) return false;
+  return back_may_alias(s->k, x, y);
+}
+
+/* Every MEMORY_WINDOW-th access is one that none crosses: a bound on comparisons. */
+static void order_edges(struct sched *s) {
+  uint32_t *list = ARENA_ARRAY(&s->k->scratch, uint32_t, s->n + 1), m = 0, from = 0, all = UINT32_MAX;
+  for (uint32_t i = 0; i < s->n; i++) {
+    const struct node *n = &s->k->n[s->first + i];
+    if (n->order & (ORD_ALL | ORD_END)) {
+      for (uint32_t q = all == UINT32_MAX ? 0 : all; q < i; q++) edge(s, q, i, 0);
+      all = i;
+    } else if (all != UINT32_MAX) {
+      edge(s, all, i, 0);
+    }
+    if (!n->order) continue;
+    bool wall = m - from >= MEMORY_WINDOW;
+    if (from) edge(s, list[from], i, 0);
+    for (uint32_t q = m; q-- > from;)
+      if (wall || keeps_order(s, &s->k->n[s->first + list[q]], n)) edge(s, list[q], i, 0);
+    if (wall) from = m;
+    list[m++] = i;
+  }
+}
+
+static void heights(struct sched *s) {
+  for (uint32_t i = s->n; i-- > 0;) {
+    uint32_t h = 0;
+    for (uint32_t e = s->out[i]; e; e = s->e[e - 1].next) {
+      uint32_t t = s->height[s->e[e - 1].to] + s->e[e - 1].latency;
+      if (t > h) h = t;
+    }
+    s->height[i] = h + s->k->n[s->first + i].nops * (s->k->n[s->first + i].role == ROLE_COST);
+  }
+}
+
+/* How many registers more are live after the node than before. */
+static int growth(const struct sched *s, const struct node *n) {
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  int g = 0;
+  uint32_t m = back_writes(s->k, n, r);
+  for (uint32_t q = 0; q < m; q++)
+    if (s->left[r[q]] || s->out_live[r[q] / 64] >> (r[q] % 64) & 1) g += (int)back_weight(s->k, r[q]);
+  m = back_reads(s->k, n, r);
+  for (uint32_t q = 0; q < m; q++)
+    if (s->left[r[q]] == 1 && !(s->out_live[r[q] / 64] >> (r[q] % 64) & 1)) g -= (int)back_weight(s->k, r[q]);
+  return g;
+}
+
+static void place(struct sched *s, uint32_t i, uint32_t *clock) {
+  struct back *k = s->k;
+  const struct node *n = &k->n[s->first + i];
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  int live = (int)s->live + growth(s, n);
+  s->live = live > 0 ? (uint32_t)live : 0;
+  uint32_t m = back_reads(k, n, r);
+  for (uint32_t q = 0; q < m; q++)
+    if (s->left[r[q]]) s->left[r[q]]--;
+  k->seq[k->nseq++] = s->first + i;
+  uint32_t start = *clock;
+  if (n->role == ROLE_COST) *clock += n->nops;
+  for (uint32_t e = s->out[i]; e; e = s->e[e - 1].next) {
+    uint32_t t = s->e[e - 1].to, at = start + s->e[e - 1].latency;
+    if (n->role != ROLE_COST) at = s->ready_at[i];
+    if (at > s->ready_at[t]) s->ready_at[t] = at;
+    s->wait[t]--;
+  }
+}
+
+/* The best of the nodes that may come next. */
+static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n, uint32_t clock) {
+  uint32_t best = 0;
+  int best_growth = 0;
+  bool tight = s->live + 2 > s->limit, found = false, best_now = false;
+  for (uint32_t q = 0; q < n; q++) {
+    uint32_t i = ready[q];
+    const struct node *c = &s->k->n[s->first + i];
+    if (c->role != ROLE_COST) return q;
+    bool now = s->ready_at[i] <= clock;
+    int g = tight ? growth(s, c) : 0;
+    bool better;
+    if (!found) better = true;
+    else if (tight && g != best_growth && (g > 0 || best_growth > 0)) better = g < best_growth;
+    else if (now != best_now) better = now;
+    else if (!now && s->ready_at[i] != s->ready_at[ready[best]]) better = s->ready_at[i] < s->ready_at[ready[best]];
+    else if (s->height[i] != s->height[ready[best]]) better = s->height[i] > s->height[ready[best]];
+    else better = i < ready[best];
+    if (better) best = q, best_growth = g, best_now = now, found = true;
+  }
+  return best;
+}
+
+static void list_schedule(struct sched *s) {
+  uint32_t *ready = ARENA_ARRAY(&s->k->scratch, uint32_t, s->n + 1), n = 0, clock = 0;
+  uint8_t *queued = ARENA_ARRAY(&s->k->scratch, uint8_t, s->n + 1);
+  for (uint32_t i = 0; i < s->n; i++)
+    if (!s->wait[i]) ready[n++] = i, queued[i] = 1;
+  while (n) {
+    uint32_t q = choose(s, ready, n, clock), i = ready[q];
+    if (s->k->n[s->first + i].role == ROLE_COST && s->ready_at[i] > clock) clock = s->ready_at[i];
+    ready[q] = ready[--n];
+    place(s, i, &clock);
+    for (uint32_t e = s->out[i]; e; e = s->e[e - 1].next) {
+      uint32_t t = s->e[e - 1].to;
+      if (!s->wait[t] && !queued[t]) ready[n++] = t, queued[t] = 1;
+    }
+  }
+}
+
+static void schedule_block(struct sched *s, struct bblock *b, uint64_t *in, uint64_t *out) {
+  struct back *k = s->k;
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  s->first = b->first;
+  s->n = b->end - b->first;
+  s->ne = s->nuse = 0;
+  s->out = ARENA_ARRAY(&k->scratch, uint32_t, s->n + 1);
+  s->wait = ARENA_ARRAY(&k->scratch, uint32_t, s->n + 1);
+  s->height = ARENA_ARRAY(&k->scratch, uint32_t, s->n + 1);
+  s->ready_at = ARENA_ARRAY(&k->scratch, uint32_t, s->n + 1);
+  s->out_live = out;
+  s->live = 0;
+  for (uint32_t x = 1; x <= k->nregs; x++)
+    if (in[x / 64] >> (x % 64) & 1) s->live += back_weight(k, (uint16_t)x);
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;) s->left[r[q]]++;
+  register_edges(s);
+  order_edges(s);
+  heights(s);
+  list_schedule(s);
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;) s->left[r[q]] = 0;
+}
+
+/* Registers that do not cost a resident warp more than `used` do, of an SM with 64 K. */
+static uint32_t free_registers(uint32_t used) {
+  uint32_t own = used < 32 ? 32 : (used + 7) & ~7u;
+  uint32_t warps = 2048 / own;
+  while (own + 8 <= 255 && 2048 / (own + 8) == warps) own += 8;
+  return own;
+}
+
+static uint32_t limit_of(const struct back *k, uint32_t used) {
+  uint32_t limit = free_registers(used + 4) - 4;
+  const struct ptx_func *f = k->f;
+  uint32_t threads = f->maxntid ? f->maxntid : f->reqntid, ctas = f->minctas ? f->minctas : 1;
+  if (threads && 65536 / (threads * ctas) < limit) limit = 65536 / (threads * ctas);
+  if (f->maxnreg && f->maxnreg < limit) limit = f->maxnreg;
+  return limit;
+}
+
+void back_schedule(struct back *k) {
+  uint16_t *bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  struct sched s = {.k = k};
+  s.limit = limit_of(k, back_registers(k, bank));
+  struct live l = back_liveness(k);
+  uint32_t *seq = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
+  s.last_def = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  s.uses_of = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  s.left = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  k->seq = seq;
+  k->nseq = 0;
+  for (uint32_t q = 0; q < k->nb; q++)
+    schedule_block(&s, &k->b[q], l.in + (size_t)q * l.words, l.out + (size_t)q * l.words);
+  CHECK(k->nseq == k->nn, "the schedule of %s lost an instruction", k->f->name);
+}

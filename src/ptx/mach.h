@@ -1,0 +1,74 @@
+/* mach.h - machine instructions, as a back end (src/back) makes them of PTX: what one executes, and what it looks like to
+ * the timing model.
+ *
+ * A machine instruction executes any number of instructions of PTX, in order: none (part of a longer sequence), one, or
+ * several (a multiplication and the addition that uses it). So the results are those of the PTX whatever is selected.
+ */
+#ifndef PTX_MACH_H
+#define PTX_MACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ptx/inst.h"
+
+enum mach_class {
+  MC_FP32,
+  MC_FP64,
+  MC_FP16,
+  MC_TENSOR,
+  MC_IMAD,
+  MC_INT,
+  MC_MOV,
+  MC_SETP,
+  MC_SFU,
+  MC_CVT,
+  MC_LDG,
+  MC_STG,
+  MC_LDS,
+  MC_STS,
+  MC_LDL,
+  MC_STL,
+  MC_LDC,
+  MC_ATOM,
+  MC_TEX,
+  MC_SHFL,
+  MC_BAR,
+  MC_BRANCH,
+  MC_SYNC,
+  MC_S2R,
+  MC_UNIFORM,
+  MC_OTHER,
+  MC_COUNT
+};
+
+enum mach_op {
+  MO_NONE,
+#define MACH(name, cls, lat, pipe, flags) MO_##name,
+#include "ptx/mach.def"
+#undef MACH
+  MO_COUNT
+};
+
+struct mach_info {
+  const char *name;
+  uint8_t cls, lat, pipe;
+  uint16_t flags;
+};
+extern const struct mach_info mach_infos[MO_COUNT];
+extern const char *const mach_class_names[MC_COUNT];
+
+struct ptx_inst;
+struct ptx_mach {
+  uint8_t op;            /* enum mach_op */
+  bool own;              /* executes what its ptx_inst says; else `group`, in order */
+  uint8_t depth;         /* loops around it */
+  uint16_t ngroup, main; /* main: the member whose lanes and addresses are the instruction's */
+  struct ptx_inst *group;
+  uint8_t nsrc, ndst;
+  uint16_t addr, pred; /* registers of address and guard, 0 none */
+  uint16_t src[INST_MAX_SRC], dst[INST_MAX_DST];
+  uint16_t src_bank[INST_MAX_SRC], dst_bank[INST_MAX_DST], addr_bank; /* the physical registers */
+};
+
+#endif

@@ -1,0 +1,368 @@
+/* test_back.c - the back end: what it makes of random kernels leaves the same memory as their PTX, on every machine; what it
+ * selects, merges and schedules in kernels written for it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "simt/simt.h"
+
+enum { WORDS = 1024, TEXT = 1 << 16, THREADS = 64 };
+
+/* ---- random kernels ---- */
+
+struct maker {
+  char text[TEXT];
+  size_t at;
+  struct rng rng;
+  unsigned labels;
+};
+
+static void say(struct maker *m, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  m->at += (size_t)vsnprintf(m->text + m->at, TEXT - m->at, fmt, ap);
+  va_end(ap);
+  assert_true(m->at < TEXT);
+}
+
+static unsigned pick(struct maker *m, unsigned n) {
+  return (unsigned)(rng_next(&m->rng) % n);
+}
+
+static void access(struct maker *m, const char *guard, unsigned d) {
+  unsigned off = 4 * pick(m, 8);
+  switch (pick(m, 7)) {
+  case 0:
+    say(m, "%sld.global.u32 %%r%u, [%%out+%u];\n", guard, d, off);
+    break;
+  case 1:
+    say(m, "%sst.global.u32 [%%out+%u], %%r%u;\n", guard, off, d);
+    break;
+  case 2:
+    say(m, "%sst.shared.u32 [%%sh+%u], %%r%u;\n", guard, off, d);
+    break;
+  case 3:
+  case 4:
+    say(m, "%sld.shared.u32 %%r%u, [%%sh+%u];\n", guard, d, off);
+    break;
+  case 5: /* neighbours */
+    for (unsigned q = 0; q < 4; q++) say(m, "ld.shared.u32 %%r%u, [%%sh+%u];\n", (d + q) % 12, 4 * q);
+    break;
+  default:
+    for (unsigned q = 0; q < 4; q++) say(m, "st.shared.u32 [%%sh+%u], %%r%u;\n", 16 + 4 * q, (d + q) % 12);
+    break;
+  }
+}
+
+static void instruction(struct maker *m) {
+  unsigned a = pick(m, 12), b = pick(m, 12), c = pick(m, 12), d = pick(m, 12);
+  static const char *const binary[] = {"add.s32", "sub.s32", "mul.lo.s32", "and.b32",
+                                       "or.b32",  "xor.b32", "min.s32",    "max.u32"};
+  static const char *const wide[] = {"add.s64", "sub.s64", "xor.b64", "mul.lo.s64", "min.s64"};
+  static const char *const compare[] = {"eq.s32", "ne.s32", "lt.s32", "ge.u32"};
+  char guard[16] = "";
+  if (!pick(m, 5)) snprintf(guard, sizeof guard, "@%s%%p%u ", pick(m, 2) ? "!" : "", pick(m, 4));
+  switch (pick(m, 24)) {
+  case 0:
+    say(m, "mov.u32 %%r%u, %u;\n", d, pick(m, 100));
+    break;
+  case 1:
+    say(m, "%smov.u32 %%r%u, %%r%u;\n", guard, d, a);
+    break;
+  case 2:
+    say(m, "shl.b32 %%r%u, %%r%u, %u;\n", d, a, pick(m, 5));
+    break;
+  case 3:
+    say(m, "mad.lo.s32 %%r%u, %%r%u, %%r%u, %%r%u;\n", d, a, b, c);
+    break;
+  case 4:
+    say(m, "setp.%s %%p%u, %%r%u, %u;\n", compare[pick(m, 4)], pick(m, 4), a, pick(m, 3));
+    break;
+  case 5:
+    say(m, "and.pred %%p%u, %%p%u, %%p%u;\n", pick(m, 4), pick(m, 4), pick(m, 4));
+    break;
+  case 6:
+    say(m, "not.pred %%p%u, %%p%u;\n", pick(m, 4), pick(m, 4));
+    break;
+  case 7:
+    say(m, "selp.b32 %%r%u, %%r%u, %%r%u, %%p%u;\n", d, a, b, pick(m, 4));
+    break;
+  case 8:
+    say(m, "mul.wide.s32 %%rd%u, %%r%u, %u;\nadd.s64 %%rd%u, %%rd%u, %%rd%u;\n", d, a, pick(m, 9), b, c, d);
+    break;
+  case 9:
+    say(m, "%s %%rd%u, %%rd%u, %%rd%u;\n", wide[pick(m, 5)], d, a, b);
+    break;
+  case 10:
+    say(m, "cvt.u32.u64 %%r%u, %%rd%u;\n", d, a);
+    break;
+  case 11:
+    say(m, "cvt.%c64.%c32 %%rd%u, %%r%u;\n", "su"[a & 1], "su"[a & 1], d, b);
+    break;
+  case 12:
+  case 13:
+  case 14:
+  case 15:
+  case 16:
+  case 17:
+  case 18:
+    access(m, guard, d);
+    break;
+  case 19:
+    say(m,
+        "cvt.rn.f32.s32 %%f0, %%r%u;\nneg.f32 %%f1, %%f0;\nfma.rn.f32 %%f2, %%f1, %%f0, %%f1;\ncvt.rzi.s32.f32 %%r%u, "
+        "%%f2;\n",
+        a, d);
+    break;
+  case 20:
+    say(m, "rem.u32 %%r%u, %%r%u, 7;\n", d, a);
+    break;
+  case 21:
+    say(m, "add.cc.u32 %%r%u, %%r%u, %%r%u;\naddc.u32 %%r%u, %%r%u, 0;\n", d, a, b, c, b);
+    break;
+  default:
+    say(m, "%s%s %%r%u, %%r%u, %%r%u;\n", guard, binary[pick(m, 8)], d, a, b);
+  }
+}
+
+static void statements(struct maker *m, unsigned depth) {
+  for (unsigned n = 2 + pick(m, 12); n > 0 && m->at < TEXT / 2; n--) {
+    unsigned what = depth < 3 ? pick(m, 12) : 9, label = m->labels;
+    if (what == 0) { /* a branch around */
+      m->labels++;
+      say(m, "@%s%%p%u bra L%u;\n", pick(m, 2) ? "!" : "", pick(m, 4), label);
+      statements(m, depth + 1);
+      say(m, "L%u:\n", label);
+    } else if (what == 1) { /* either, or */
+      m->labels += 2;
+      say(m, "@%%p%u bra L%u;\n", pick(m, 4), label);
+      statements(m, depth + 1);
+      say(m, "bra L%u;\nL%u:\n", label + 1, label);
+      statements(m, depth + 1);
+      say(m, "L%u:\n", label + 1);
+    } else if (what == 2) { /* a loop whose variable is copied at its end, as compilers write it */
+      m->labels++;
+      say(m, "mov.u32 %%i%u, 0;\nL%u:\n", depth, label);
+      statements(m, depth + 1);
+      say(m, "add.s32 %%j%u, %%i%u, 1;\nsetp.lt.u32 %%q, %%j%u, %u;\nmov.u32 %%i%u, %%j%u;\n@%%q bra L%u;\n", depth,
+          depth, depth, 1 + pick(m, 3), depth, depth, label);
+    } else if (what == 3 && !depth) {
+      say(m, "bar.sync 0;\n");
+    } else {
+      instruction(m);
+    }
+  }
+}
+
+static void make(struct maker *m, uint64_t seed) {
+  *m = (struct maker){.at = 0};
+  m->rng = rng_seed(seed);
+  say(m, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) {\n"
+         ".reg .pred %%p<4>, %%q;\n.reg .b32 %%r<12>, %%i<4>, %%j<4>, %%n, %%t, %%s, %%sh, %%sb;\n.reg .f32 %%f<3>;\n"
+         ".reg .b64 %%rd<12>, %%out, %%base, %%g, %%x;\n.shared .align 4 .b8 buf[4096];\n"
+         "ld.param.u64 %%base, [p];\nld.param.u32 %%n, [n];\ncvta.to.global.u64 %%g, %%base;\nmov.u32 %%t, %%tid.x;\n"
+         "mul.wide.u32 %%x, %%t, 64;\nadd.s64 %%out, %%g, %%x;\nmov.u32 %%sb, buf;\nshl.b32 %%s, %%t, 5;\nadd.s32 "
+         "%%sh, %%sb, %%s;\n");
+  for (unsigned r = 0; r < 12; r++) {
+    say(m, "mad.lo.s32 %%r%u, %%t, %u, %%n;\n", r, 3 * r + 1);
+    say(m, "cvt.u64.u32 %%rd%u, %%r%u;\n", r, r);
+  }
+  for (unsigned p = 0; p < 4; p++) say(m, "setp.gt.s32 %%p%u, %%r%u, %u;\n", p, p, 40 * p);
+  statements(m, 0);
+  statements(m, 0);
+  for (unsigned r = 0; r < 12; r++) say(m, "st.global.u32 [%%out+%u], %%r%u;\n", 4 * (r % 8), r);
+  for (unsigned r = 0; r < 4; r++) say(m, "st.global.u64 [%%out+%u], %%rd%u;\n", 32 + 8 * r, r);
+  say(m, "ret;\n}\n");
+}
+
+/* The memory that the kernel leaves, and how many machine instructions it has. */
+static void run(const char *text, uint32_t sm, uint32_t *memory) {
+  struct err e = {0};
+  struct simt *s = simt_new(1 << 24, &e);
+  assert_non_null(s);
+  if (sm) simt_back_end(s, sm);
+  struct simt_text t = {.ptx = text, .name = "random.ptx"};
+  struct simt_module *m = simt_load(s, &t, 1, &e);
+  if (!m) fail_msg("%s\n%s", e.msg, text);
+  struct simt_kernel *k = simt_find_kernel(m, "k");
+  if (sm && simt_machine_refused(k)) fail_msg("stays PTX: %s", simt_machine_refused(k));
+  uint64_t at = simt_mem_alloc(s, WORDS * 4, SIMT_MEM_DEVICE, NULL);
+  for (uint32_t i = 0; i < WORDS; i++) ((uint32_t *)simt_mem_at(s, at, WORDS * 4))[i] = i * 2654435761u;
+  struct {
+    uint64_t p;
+    uint32_t n;
+  } params = {at, 11};
+  struct simt_launch l = {.kernel = k, .grid = {1, 1, 1}, .block = {THREADS, 1, 1}, .params = &params};
+  struct simt_run *r = simt_begin(s, &l, 1, &e);
+  if (!r || !simt_run(r, NULL, &e)) fail_msg("sm_%u: %s\n%s", sm, e.msg, text);
+  simt_end(r);
+  memcpy(memory, simt_mem_at(s, at, WORDS * 4), WORDS * 4);
+  simt_free(s);
+}
+
+static void random_kernels_leave_the_same_memory(void **state) {
+  (void)state;
+  const char *n = getenv("BACK_KERNELS"), *first = getenv("BACK_FIRST");
+  uint64_t from = first ? strtoull(first, NULL, 10) : 1, count = n ? strtoull(n, NULL, 10) : 150;
+  static struct maker m;
+  for (uint64_t seed = from; seed < from + count; seed++) {
+    static uint32_t want[WORDS], got[WORDS];
+    make(&m, seed);
+    run(m.text, 0, want);
+    for (uint32_t sm = 70; sm <= 90; sm += 10) {
+      run(m.text, sm, got);
+      if (memcmp(want, got, sizeof want))
+        fail_msg("seed %llu, sm_%u differs:\n%s", (unsigned long long)seed, sm, m.text);
+    }
+  }
+}
+
+/* ---- kernels written for a pass ---- */
+
+struct code {
+  uint32_t n, regs;
+  struct simt_machine at[512];
+};
+
+static struct code compile(const char *body, uint32_t sm) {
+  struct err e = {0};
+  static char text[8192];
+  snprintf(text, sizeof text,
+           ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q, .param .u32 "
+           "n) {\n"
+           ".reg .pred %%p<8>;\n.reg .b32 %%r<32>;\n.reg .f32 %%f<32>;\n.reg .b64 %%rd<32>;\n.shared .align 4 .b8 "
+           "buf[4096];\n%s}\n",
+           body);
+  struct simt *s = simt_new(1 << 24, &e);
+  simt_back_end(s, sm);
+  struct simt_text t = {.ptx = text, .name = "written.ptx"};
+  struct simt_module *m = simt_load(s, &t, 1, &e);
+  if (!m) fail_msg("%s", e.msg);
+  struct simt_kernel *k = simt_find_kernel(m, "k");
+  struct code c = {.regs = simt_kernel_info(k)->regs};
+  while (c.n < 512 && simt_machine_at(k, c.n, &c.at[c.n])) c.n++;
+  simt_free(s);
+  return c;
+}
+
+static uint32_t count(const struct code *c, const char *cls, uint32_t bytes) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->n; i++) n += !strcmp(c->at[i].cls, cls) && (!bytes || c->at[i].bytes == bytes);
+  return n;
+}
+
+#define INDEX                                                                                                  \
+  "ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [q];\nld.param.u32 %r9, [n];\ncvta.to.global.u64 %rd3, %rd1;\n" \
+  "cvta.to.global.u64 %rd4, %rd2;\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"      \
+  "mad.lo.s32 %r4, %r1, %r2, %r3;\n"
+
+/* As ptxas 11.8 has it for sm_70: 2 S2R, an IMAD, a comparison, EXIT, a MOV of the factor, 3 IMAD.WIDE, 2 LDG, FADD, STG,
+ * EXIT, and the prologue. */
+static void an_addition_of_vectors_is_that_of_ptxas(void **state) {
+  (void)state;
+  struct code c = compile(
+      INDEX
+      "setp.ge.s32 %p1, %r4, %r9;\n@%p1 bra DONE;\nmul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\n"
+      "add.s64 %rd7, %rd4, %rd5;\nld.global.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd7];\nadd.f32 %f3, %f1, %f2;\n"
+      "st.global.f32 [%rd7], %f3;\nDONE:\nret;\n",
+      70);
+  assert_int_equal(count(&c, "s2r", 0), 2);
+  assert_int_equal(count(&c, "imad", 0), 3); /* the index and two addresses */
+  assert_int_equal(count(&c, "mov", 0), 2);
+  assert_int_equal(count(&c, "branch", 0), 2);
+  assert_int_equal(count(&c, "int", 0), 0);
+  assert_int_equal(c.n, 14);
+}
+
+static void adjacent_shared_accesses_become_wide(void **state) {
+  (void)state;
+  struct code c = compile("mov.u32 %r1, %tid.x;\nmov.u32 %r2, buf;\nshl.b32 %r3, %r1, 4;\nadd.s32 %r4, %r2, %r3;\n"
+                          "ld.shared.f32 %f1, [%r4];\nld.shared.f32 %f2, [%r4+4];\nld.shared.f32 %f3, "
+                          "[%r4+8];\nld.shared.f32 %f4, [%r4+12];\n"
+                          "add.f32 %f5, %f1, %f3;\nadd.f32 %f6, %f2, %f4;\n"
+                          "st.shared.f32 [%r4+1024], %f5;\nst.shared.f32 [%r4+1028], %f6;\nret;\n",
+                          70);
+  assert_int_equal(count(&c, "lds", 16), 1);
+  assert_int_equal(count(&c, "lds", 0), 1);
+  assert_int_equal(count(&c, "sts", 8), 1);
+  assert_int_equal(count(&c, "sts", 0), 1);
+  c = compile("mov.u32 %r1, %tid.x;\nmov.u32 %r2, buf;\nshl.b32 %r3, %r1, 2;\nadd.s32 %r4, %r2, %r3;\n"
+              "ld.shared.f32 %f1, [%r4];\nld.shared.f32 %f2, [%r4+4];\nst.shared.f32 [%r4+8], %f1;\nst.shared.f32 "
+              "[%r4+12], %f2;\nret;\n",
+              70);
+  assert_int_equal(count(&c, "lds", 0), 2); /* a multiple of 4 is not one of 8 */
+  assert_int_equal(count(&c, "sts", 0), 2);
+}
+
+/* A load of the same base at another offset goes above the store; one that may touch what is stored does not. */
+static void loads_rise_above_stores_that_they_cannot_meet(void **state) {
+  (void)state;
+  struct code c =
+      compile("mov.u32 %r1, %tid.x;\nmov.u32 %r2, buf;\nshl.b32 %r3, %r1, 5;\nadd.s32 %r4, %r2, %r3;\n"
+              "ld.shared.f32 %f1, [%r4];\nadd.f32 %f2, %f1, 0f3F800000;\nst.shared.f32 [%r4+8], %f2;\n"
+              "ld.shared.f32 %f3, [%r4+20];\nadd.f32 %f4, %f3, 0f3F800000;\nst.shared.f32 [%r4+28], %f4;\nret;\n",
+              70);
+  uint32_t first_store = 0, last_load = 0;
+  for (uint32_t i = 0; i < c.n; i++) {
+    if (!strcmp(c.at[i].cls, "sts") && !first_store) first_store = i;
+    if (!strcmp(c.at[i].cls, "lds")) last_load = i;
+  }
+  assert_true(last_load < first_store);
+  c = compile(
+      INDEX
+      "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nadd.s64 %rd7, %rd4, %rd5;\nst.global.f32 [%rd6], %f1;\n"
+      "ld.global.f32 %f3, [%rd7];\nst.global.f32 [%rd6+4], %f3;\nret;\n",
+      70);
+  uint32_t load = 0, store = 0;
+  for (uint32_t i = c.n; i-- > 0;) {
+    if (!strcmp(c.at[i].cls, "stg")) store = i;
+    if (!strcmp(c.at[i].cls, "ldg")) load = i;
+  }
+  assert_true(store < load);
+}
+
+static void short_branches_become_predicates(void **state) {
+  (void)state;
+  struct code c = compile(
+      "mov.u32 %r1, %tid.x;\nsetp.gt.u32 %p1, %r1, 7;\nmov.u32 %r2, buf;\n@%p1 bra L1;\nst.shared.u32 [%r2], %r1;\n"
+      "L1:\nst.shared.u32 [%r2+64], %r1;\nret;\n",
+      70);
+  assert_int_equal(count(&c, "branch", 0), 1); /* EXIT */
+  assert_int_equal(count(&c, "sts", 0), 2);
+}
+
+static void a_function_with_calls_stays_ptx(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct simt *s = simt_new(1 << 24, &e);
+  simt_back_end(s, 70);
+  struct simt_text t = {
+      .ptx =
+          ".version 7.0\n.target sm_70\n.address_size 64\n.func f() { ret; }\n.visible .entry k() { call f; ret; }\n",
+      .name = "calls.ptx"};
+  struct simt_module *m = simt_load(s, &t, 1, &e);
+  assert_non_null(m);
+  struct simt_machine i;
+  assert_string_equal(simt_machine_refused(simt_find_kernel(m, "k")), "calls");
+  assert_false(simt_machine_at(simt_find_kernel(m, "k"), 0, &i));
+  simt_free(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_kernels_leave_the_same_memory),
+      cmocka_unit_test(an_addition_of_vectors_is_that_of_ptxas),
+      cmocka_unit_test(adjacent_shared_accesses_become_wide),
+      cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
+      cmocka_unit_test(short_branches_become_predicates),
+      cmocka_unit_test(a_function_with_calls_stays_ptx),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
