@@ -97,9 +97,10 @@ void paper_stored_attach(struct paper *p) {
   json_t *one;
   json_object_foreach(commits, commit, one) all = arena_printf(&p->arena, "%s%s%.12s", all, *all ? ", " : "", commit);
   json_decref(commits);
-  p->origin = arena_printf(&p->arena, "%zu of %zu runs stored, made by commit %s, %.1f processor hours", found,
+  p->origin = arena_printf(&p->arena, "%zu of %zu runs stored, made by commit %s, %.2f processor hours", found,
                            json_object_size(p->runs), *all ? all : "(none)", seconds / 3600);
-  printf("%s: %zu figures and tables, %s\n", p->name, json_array_size(p->figures), p->origin);
+  printf("%s%s: %zu figures and tables, %s\n", p->name, p->originals ? ", originals" : "", json_array_size(p->figures),
+         p->origin);
   fflush(stdout);
 }
 
