@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write docs/papers/NAME.md, a page for each paper, from the folders of `sluice paper all --stored -o DIR`.
+"""Write the pages of docs/papers, one for each paper, from the folders of `sluice paper all --stored -o DIR`.
 
     build/sluice paper all --stored -o DIR && tools/papers-doc.py DIR
 
