@@ -84,11 +84,7 @@ struct silicon {
 
 static size_t split(char *line, char **cell) {
   size_t n = 0;
-  for (char *p = line; p && n < CELLS_MAX; n++) {
-    cell[n] = p;
-    p = strchr(p, ',');
-    if (p) *p++ = 0;
-  }
+  for (char *at; n < CELLS_MAX && (at = strsep(&line, ",")); n++) cell[n] = at;
   return n;
 }
 

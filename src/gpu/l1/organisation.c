@@ -230,10 +230,12 @@ enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
   uint32_t need = chunks_of(l, a);
   clean(l, e.line, need); /* the store itself writes the data */
-  uint32_t here = need & l->org->find(&l->org_of->ctx, &e);
-  s->st->l1d_sectors_written += (uint32_t)__builtin_popcount(need);
-  s->st->l1d_sectors_written_hit += (uint32_t)__builtin_popcount(here);
-  if (s->c->l1d_store == STORE_UPDATES) return here ? L1_HIT : L1_MISS;
+  if (s->c->l1d_store == STORE_UPDATES) {
+    uint32_t here = need & l->org->find(&l->org_of->ctx, &e);
+    s->st->l1d_sectors_written += (uint32_t)__builtin_popcount(need);
+    s->st->l1d_sectors_written_hit += (uint32_t)__builtin_popcount(here);
+    return here ? L1_HIT : L1_MISS;
+  }
   return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
 }
 
