@@ -23,10 +23,10 @@ static uint64_t digest(const uint8_t *data, size_t size) {
   uint64_t h = HASH_INIT;
   if (!fatbin_add(&f, data, size, &e)) h = hash_bytes(h, e.msg, strlen(e.msg));
   for (uint32_t i = 0; i < f.count; i++) {
-    if (fatbin_unpack(&f, &f.items[i], &e)) h = hash_bytes(h, f.items[i].plain, f.items[i].plain_len);
+    if (fatbin_unpack(&f, &f.items[i], &e)) h = hash_bytes(h, f.items[i].unpacked, f.items[i].unpacked_len);
     else h = hash_bytes(h, e.msg, strlen(e.msg));
-    if (f.items[i].plain && f.items[i].kind == FATBIN_CUBIN)
-      cubin_registers(f.items[i].plain, f.items[i].plain_len, note, &h);
+    if (f.items[i].unpacked && f.items[i].kind == FATBIN_CUBIN)
+      cubin_registers(f.items[i].unpacked, f.items[i].unpacked_len, note, &h);
   }
   for (uint32_t cc = 0; cc < 120; cc += 7) {
     const struct fatbin_item *ptx = fatbin_choose_ptx(&f, 0, cc);

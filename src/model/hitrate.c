@@ -181,7 +181,7 @@ static void load_l1(struct hitrate *h, struct tags *t, const struct piece *p) {
   t->stamp[base + way] = ++h->clock;
 }
 
-static void past_l1(struct hitrate *h, struct tags *t, const struct piece *p, bool store) {
+static void bypass_l1(struct hitrate *h, struct tags *t, const struct piece *p, bool store) {
   uint32_t base, way = store ? find_l1(h, t, p->line, &base) : t->ways;
   if (way < t->ways && t->valid) t->valid[base + way] &= (uint8_t)~p->sectors;
   if (way < t->ways && (!t->valid || !t->valid[base + way])) t->tag[base + way] = 0;
@@ -193,7 +193,7 @@ static void past_l1(struct hitrate *h, struct tags *t, const struct piece *p, bo
 static void touch(struct hitrate *h, struct tags *t, uint8_t kind, const struct piece *p) {
   if (kind == KIND_LOAD && h->c.l1d_enabled) load_l1(h, t, p);
   else if (kind == KIND_LOAD) h->n.loads++, access_l2(h, p, L2_FETCHES);
-  else past_l1(h, t, p, kind == KIND_STORE);
+  else bypass_l1(h, t, p, kind == KIND_STORE);
 }
 
 /* The bytes of a line that a store covers: bit k is byte k, lines of up to 256 B. */

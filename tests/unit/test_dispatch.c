@@ -40,7 +40,7 @@ static void round_by_round(void **state) {
   began(6, 6, 0, f.start[f.end[end]].first_warp);
 }
 
-/* The next launch goes on after the SM that was given a CTA last: 4 CTAs on 3 SMs end with SM 0, so that the second run
+/* The next launch continues after the SM that was given a CTA last: 4 CTAs on 3 SMs end with SM 0, so that the second run
  * of them begins with SM 1. */
 static void launches_go_on_round(void **state) {
   (void)state;

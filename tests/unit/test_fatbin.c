@@ -111,8 +111,8 @@ static void reads_every_compression(void **state) {
   assert_int_equal(f.containers, 1);
   for (uint32_t i = 0; i < 3; i++) {
     assert_true(fatbin_unpack(&f, &f.items[i], &e));
-    assert_string_equal(f.items[i].plain, ptx);
-    assert_int_equal(f.items[i].plain_len, strlen(ptx));
+    assert_string_equal(f.items[i].unpacked, ptx);
+    assert_int_equal(f.items[i].unpacked_len, strlen(ptx));
   }
   fatbin_free(&f);
   free(b.bytes);

@@ -140,16 +140,16 @@ static void skipping_changes_nothing(void **state) {
  * different value of such a knob they are not used. */
 static void baseline_kind_changes_nothing(void **state) {
   (void)state;
-  static const char *const plain[] = {NULL,
-                                      "l1d.ways=8",
-                                      "l1d.sets=64",
-                                      "l1d.mshrs=4",
-                                      "l1d.mshr_merges=2",
-                                      "l1d.miss_queue=2",
-                                      "l1d.line_bytes=64",
-                                      "sm.shared_latency=30",
-                                      "icnt.topology=mesh",
-                                      "clock.core_mhz=500"};
+  static const char *const defaults[] = {NULL,
+                                         "l1d.ways=8",
+                                         "l1d.sets=64",
+                                         "l1d.mshrs=4",
+                                         "l1d.mshr_merges=2",
+                                         "l1d.miss_queue=2",
+                                         "l1d.line_bytes=64",
+                                         "sm.shared_latency=30",
+                                         "icnt.topology=mesh",
+                                         "clock.core_mhz=500"};
   static const char *const other[] = {"sm.warp_scheduler=lrr", "sm.warp_scheduler=two-level",
                                       "sm.schedulers=1",       "sm.schedulers=3",
                                       "sm.sp_units=1",         "sm.sfu_units=2",
@@ -161,13 +161,13 @@ static void baseline_kind_changes_nothing(void **state) {
                                       "sm.collectors_sp=4",    "sm.collectors_sfu=2",
                                       "sm.collectors_mem=1"};
   struct outcome a, b;
-  for (uint32_t s = 0; s < sizeof plain / sizeof *plain; s++)
+  for (uint32_t s = 0; s < sizeof defaults / sizeof *defaults; s++)
     for (uint64_t seed = 40; seed < 42; seed++) {
-      must_run_sized(&medium, NULL, seed, true, plain[s], &a);
+      must_run_sized(&medium, NULL, seed, true, defaults[s], &a);
       kinds = false;
-      must_run_sized(&medium, NULL, seed, true, plain[s], &b);
+      must_run_sized(&medium, NULL, seed, true, defaults[s], &b);
       kinds = true;
-      same(&a, &b, plain[s] ? plain[s] : "defaults");
+      same(&a, &b, defaults[s] ? defaults[s] : "defaults");
       assert_true(a.kind == SM_BASELINE && b.kind == SM_GENERAL);
     }
   for (uint32_t s = 0; s < sizeof other / sizeof *other; s++) {
@@ -176,7 +176,7 @@ static void baseline_kind_changes_nothing(void **state) {
     must_run_sized(&medium, NULL, 40, true, other[s], &b);
     kinds = true;
     same(&a, &b, other[s]);
-    if (a.kind == SM_BASELINE) fail_msg("%s: taken for a plain machine", other[s]);
+    if (a.kind == SM_BASELINE) fail_msg("%s: taken for the default machine", other[s]);
   }
   uint32_t found = 0;
   for (uint32_t i = 0; i < scheme_count(); i++) {

@@ -322,8 +322,8 @@ static uint64_t cycles_of_lines(uint32_t nodes, uint32_t times) {
   struct gpu_config c;
   gpu_config_defaults(&c);
   c.sms = 4, c.channels = 1, c.subparts = 1, c.icnt_ports = nodes;
-  c.l2_port_bytes = 128;                   /* a line a cycle */
-  c.l1d_enabled = false, c.l1d_past = 128; /* every load goes to the L2, whole lines */
+  c.l2_port_bytes = 128;                             /* a line a cycle */
+  c.l1d_enabled = false, c.l1d_bypass_segment = 128; /* every load goes to the L2, whole lines */
   c.icnt_in_buf = c.icnt_ej_buf = c.icnt_bnd_buf = c.icnt_vc_buf = 64;
   c.icnt_flit = 32; /* a reply of 8 + 128 bytes is 5 flits */
   char body[2048] = "mul.wide.u32 %d5, %r1, 4;\nadd.s64 %d4, %d1, %d5;\nmov.u32 %r4, 0;\nL:\n";

@@ -118,7 +118,7 @@ static void mrpb_drains(void **state) {
   slots_free(&s);
 }
 
-/* A burst that misses for want of MSHRs bypasses; with assoc=1 only for want of a line. */
+/* A burst that misses for lack of MSHRs bypasses; with assoc=1 only for lack of a line. */
 static void mrpb_bypasses(void **state) {
   (void)state;
   struct rig_access at[200];

@@ -46,10 +46,10 @@ static void types_follow_the_hit_ratio(void **state) {
   assert_int_equal(bench_counter(&b, "mostly_hit"), 1);
   assert_int_equal(bench_counter(&b, "all_hit"), 1);
   assert_int_equal(bench_counter(&b, "all_miss"), 1);
-  b.scheme->on_warp_start(b.c, 0, 6, 99); /* another warp in the slot goes on as the one before */
+  b.scheme->on_warp_start(b.c, 0, 6, 99); /* another warp in the slot continues as the one before */
   assert_true(bypassed(&b, 6));
   bench_end(&b);
-  bench_start(&b, "medic:anew=1");
+  bench_start(&b, "medic:reprofile=1");
   accesses(&b, 6, 0, 30);
   assert_true(bypassed(&b, 6));
   b.scheme->on_warp_start(b.c, 0, 6, 99);

@@ -108,7 +108,7 @@ static void two_level_sets(void **state) {
 }
 
 /* When the barrier opens, all warps have instructions ready. In turn: none issues twice before the others of its
- * scheduler. Greedy, then oldest: the same warp goes on while it can, and the youngest come last. */
+ * scheduler. Greedy, then oldest: the same warp continues while it can, and the youngest come last. */
 static void orders(void **state) {
   (void)state;
   for (uint32_t greedy = 0; greedy < 2; greedy++) {

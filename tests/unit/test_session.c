@@ -266,7 +266,7 @@ static void a_call_that_is_not_ready(void **state) {
   struct session_item item = {.kind = SESSION_CALL, .ctx = &c, .call = look, .ready = ready_later};
   session_task t = session_submit(r.s, &item, NULL, 0);
   session_task after = submit(&r, r.note, 1, (struct how){.after = t}), beside = submit(&r, r.note, 2, (struct how){0});
-  wait_for(&r, after); /* gives up: nothing can go on */
+  wait_for(&r, after); /* gives up: nothing can continue */
   assert_false(session_done(r.s, t) || session_done(r.s, after));
   assert_true(session_done(r.s, beside) && c.asked > 0);
   assert_int_equal(c.calls, 0);

@@ -492,7 +492,7 @@ static size_t mapped_bytes(void) {
   return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* In a process with so much address space more than it has: 0 if the error came back and the process goes on. */
+/* In a process with so much address space more than it has: 0 if the error came back and the process continues. */
 static int squeezed(size_t room, int *status) {
   struct rlimit old, limit;
   struct sluice_session *s;

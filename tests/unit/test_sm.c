@@ -108,7 +108,7 @@ static void load(uint32_t remote) {
   written_int_add(&f, 2, 1);
 }
 
-/* The own CTA's shared memory answers after 3 cycles, that of another of the cluster after 180, or what the knobs say. */
+/* A CTA's own shared memory answers after 3 cycles, that of another of the cluster after 180, or what the knobs say. */
 static void shared_memory_of_others_is_far(void **state) {
   (void)state;
   uint64_t own = cycles("sms=1", 1, load, 0);

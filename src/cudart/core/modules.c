@@ -81,7 +81,7 @@ static bool refuse_machine_code(struct cuda_module *m, struct err *e) {
   }
   return err_set(e, ERR_UNSUPPORTED,
                  "%s holds machine code (%s) and no PTX, which is what Sluice simulates: build it again with nvcc "
-                 "-gencode arch=compute_%u,code=compute_%u (or plain -arch=sm_%u, which keeps the PTX)",
+                 "-gencode arch=compute_%u,code=compute_%u (or -arch=sm_%u alone, which keeps the PTX)",
                  m->label, archs, lowest, lowest, lowest);
 }
 
@@ -97,7 +97,7 @@ static bool choose(struct cudart *c, struct cuda_module *m, struct simt_text *te
     char *name = arena_printf(&m->fat.arena, "%s", m->label);
     if (ptx->source) name = arena_printf(&m->fat.arena, "%s: %s", m->label, ptx->source);
     else if (m->fat.containers > 1) name = arena_printf(&m->fat.arena, "%s, part %u", m->label, i + 1);
-    texts[*count] = (struct simt_text){.ptx = ptx->plain, .name = name, .compiled = true};
+    texts[*count] = (struct simt_text){.ptx = ptx->unpacked, .name = name, .compiled = true};
     cubins[*count] = fatbin_choose_cubin(&m->fat, i, ptx->sm);
     ++*count;
   }
@@ -133,7 +133,7 @@ bool cudart_module_load(struct cudart *c, struct cuda_module *m, struct err *e) 
     if (good) warn_newer(c, m);
     for (size_t i = 0; good && i < count; i++)
       if (cubins[i] && fatbin_unpack(&m->fat, cubins[i], NULL))
-        cubin_registers(cubins[i]->plain, cubins[i]->plain_len, take_registers, m->simt);
+        cubin_registers(cubins[i]->unpacked, cubins[i]->unpacked_len, take_registers, m->simt);
   }
   free(texts);
   free(cubins);

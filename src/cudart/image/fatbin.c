@@ -75,7 +75,7 @@ static uint64_t read_entry(struct fatbin *f, const uint8_t *p, uint64_t left, ui
   item->compressed_bytes = get32(p + 16);
   item->sm = get32(p + 28);
   item->flags = get64(p + 40);
-  item->plain_bytes = get64(p + 56);
+  item->unpacked_bytes = get64(p + 56);
   uint32_t name = get32(p + 32), name_len = get32(p + 36);
   if (name && name_len && name <= header && name_len <= header - name)
     item->source = arena_strndup(&f->arena, (const char *)p + name, strnlen((const char *)p + name, name_len));
@@ -110,41 +110,42 @@ bool fatbin_add(struct fatbin *f, const void *data, size_t limit, struct err *e)
 }
 
 static bool unpack_lz4(struct fatbin_item *item, char *out, struct err *e) {
-  int got = LZ4_decompress_safe((const char *)item->stored, out, (int)item->compressed_bytes, (int)item->plain_bytes);
-  if (got < 0 || (uint64_t)got != item->plain_bytes)
+  int got =
+      LZ4_decompress_safe((const char *)item->stored, out, (int)item->compressed_bytes, (int)item->unpacked_bytes);
+  if (got < 0 || (uint64_t)got != item->unpacked_bytes)
     return err_set(e, ERR_INPUT, "fat binary: LZ4 data of the sm_%u entry is damaged", item->sm);
   return true;
 }
 
 static bool unpack_zstd(struct fatbin_item *item, char *out, struct err *e) {
-  size_t got = ZSTD_decompress(out, item->plain_bytes, item->stored, item->compressed_bytes);
+  size_t got = ZSTD_decompress(out, item->unpacked_bytes, item->stored, item->compressed_bytes);
   if (ZSTD_isError(got))
     return err_set(e, ERR_INPUT, "fat binary: zstd data of the sm_%u entry is damaged: %s", item->sm,
                    ZSTD_getErrorName(got));
-  if (got != item->plain_bytes)
+  if (got != item->unpacked_bytes)
     return err_set(e, ERR_INPUT, "fat binary: zstd data of the sm_%u entry unpacks to %zu bytes, %llu stated", item->sm,
-                   got, (unsigned long long)item->plain_bytes);
+                   got, (unsigned long long)item->unpacked_bytes);
   return true;
 }
 
 /* Upper bound of the decompressed size, so that a forged size is not allocated: LZ4 cannot exceed 255:1; a zstd frame
  * usually states its size. */
 static bool plausible(const struct fatbin_item *item) {
-  if (item->plain_bytes == 0 || item->plain_bytes > MAX_PLAIN) return false;
+  if (item->unpacked_bytes == 0 || item->unpacked_bytes > MAX_PLAIN) return false;
   if (item->compressed_bytes == 0 || item->compressed_bytes > item->stored_bytes) return false;
-  if (item->flags & FLAG_LZ4) return item->plain_bytes <= item->compressed_bytes * 255;
+  if (item->flags & FLAG_LZ4) return item->unpacked_bytes <= item->compressed_bytes * 255;
   unsigned long long stated = ZSTD_getFrameContentSize(item->stored, item->compressed_bytes);
   if (stated == ZSTD_CONTENTSIZE_ERROR) return false;
-  return stated == ZSTD_CONTENTSIZE_UNKNOWN || stated == item->plain_bytes;
+  return stated == ZSTD_CONTENTSIZE_UNKNOWN || stated == item->unpacked_bytes;
 }
 
 bool fatbin_unpack(struct fatbin *f, struct fatbin_item *item, struct err *e) {
-  if (item->plain) return true;
+  if (item->unpacked) return true;
   uint64_t method = item->flags & (FLAG_LZ4 | FLAG_ZSTD);
   char *out;
   size_t len;
   if (method == 0) {
-    if (item->compressed_bytes || item->plain_bytes)
+    if (item->compressed_bytes || item->unpacked_bytes)
       return err_set(e, ERR_UNSUPPORTED, "fat binary: sm_%u entry is compressed in an unknown way (flags 0x%llx)",
                      item->sm, (unsigned long long)item->flags);
     len = item->stored_bytes;
@@ -156,8 +157,8 @@ bool fatbin_unpack(struct fatbin *f, struct fatbin_item *item, struct err *e) {
                      (unsigned long long)item->flags);
     if (!plausible(item))
       return err_set(e, ERR_INPUT, "fat binary: sm_%u entry states impossible sizes: %llu bytes from %llu", item->sm,
-                     (unsigned long long)item->plain_bytes, (unsigned long long)item->compressed_bytes);
-    len = item->plain_bytes;
+                     (unsigned long long)item->unpacked_bytes, (unsigned long long)item->compressed_bytes);
+    len = item->unpacked_bytes;
     out = arena_alloc(&f->arena, len + 1);
     if (!(method == FLAG_LZ4 ? unpack_lz4(item, out, e) : unpack_zstd(item, out, e))) return false;
   }
@@ -166,8 +167,8 @@ bool fatbin_unpack(struct fatbin *f, struct fatbin_item *item, struct err *e) {
     if (memchr(out, 0, len)) return err_set(e, ERR_INPUT, "fat binary: PTX of sm_%u contains a NUL byte", item->sm);
   }
   out[len] = 0;
-  item->plain = out;
-  item->plain_len = len;
+  item->unpacked = out;
+  item->unpacked_len = len;
   return true;
 }
 

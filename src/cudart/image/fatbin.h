@@ -32,10 +32,10 @@ struct fatbin_item {
   uint32_t sm;        /* 35 */
   uint64_t flags;
   const uint8_t *stored;
-  uint64_t stored_bytes, compressed_bytes, plain_bytes; /* the last two are 0 for uncompressed entries */
-  const char *source;                                   /* source name recorded by the compiler, or NULL */
-  const char *plain;                                    /* set by fatbin_unpack; NUL-terminated */
-  size_t plain_len;
+  uint64_t stored_bytes, compressed_bytes, unpacked_bytes; /* the last two are 0 for uncompressed entries */
+  const char *source;                                      /* source name recorded by the compiler, or NULL */
+  const char *unpacked;                                    /* set by fatbin_unpack; NUL-terminated */
+  size_t unpacked_len;
 };
 
 struct fatbin {
@@ -46,7 +46,7 @@ struct fatbin {
 
 /* Add the container at `data`, of which `limit` bytes can be read. False: `e` names the offset and the rule broken. */
 bool fatbin_add(struct fatbin *f, const void *data, size_t limit, struct err *e);
-/* The entry's uncompressed bytes: item->plain and plain_len. PTX loses its trailing NULs. */
+/* The entry's uncompressed bytes: item->unpacked and unpacked_len. PTX loses its trailing NULs. */
 bool fatbin_unpack(struct fatbin *f, struct fatbin_item *item, struct err *e);
 /* The PTX of `container` that a driver would take for a device of compute capability `cc` (20, 75): the highest target
  * not above it, otherwise the lowest. NULL: the container holds no PTX. */

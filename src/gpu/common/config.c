@@ -450,8 +450,8 @@ static bool check_memory(const struct gpu_config *c, struct err *e) {
   if (c->partition_hash == PARTITION_IPOLY && !is_pow2(c->channels))
     return err_set(e, ERR_USAGE, "memory.partition_hash ipoly needs a power of two of memory.channels, not %u",
                    c->channels);
-  if (!is_pow2(c->l1d_past))
-    return err_set(e, ERR_USAGE, "l1d.bypass_segment is %u: 32, 64 or 128 are possible", c->l1d_past);
+  if (!is_pow2(c->l1d_bypass_segment))
+    return err_set(e, ERR_USAGE, "l1d.bypass_segment is %u: 32, 64 or 128 are possible", c->l1d_bypass_segment);
   if (c->dram_banks % c->dram_groups)
     return err_set(e, ERR_USAGE, "dram.banks (%u) is not a multiple of dram.bank_groups (%u)", c->dram_banks,
                    c->dram_groups);

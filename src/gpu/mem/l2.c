@@ -49,7 +49,7 @@ void l2_mshrs_free(struct l2_mshrs *m) {
   *m = (struct l2_mshrs){0};
 }
 
-bool l2_is_plain(const struct l2_slice *s) {
+bool l2_is_baseline(const struct l2_slice *s) {
   const struct gpu_config *c = s->env->config;
   const struct mem_listener *l = &s->env->listener;
   return !c->l2_banked && c->l2_mhz == c->core_mhz && !s->tags.valid && !c->l2_perfect && c->l2_write == WRITE_BACK &&
@@ -76,7 +76,7 @@ void l2_init(struct l2_slice *s, const struct partition_env *env, const struct a
     l2_queue_init(&b->from_dram, c->dram_to_l2);
     l2_queue_init(&b->lookup, 0);
   }
-  s->plain = l2_is_plain(s);
+  s->baseline = l2_is_baseline(s);
   if (!c->l2_banked) return;
   s->ports = (uint16_t)c->l2_ports;
   s->port = mem_zeroed(s->ports, sizeof *s->port);
@@ -112,17 +112,17 @@ void l2_reply(struct l2_slice *s, req_id r) {
 /* ---- a cycle ---- */
 
 /* The access at the head of the queue; it stays there if refused. */
-static inline void take_access(struct l2_slice *s, struct l2_bank *b, bool plain) {
+static inline void take_access(struct l2_slice *s, struct l2_bank *b, bool baseline) {
   struct l2_op *op = l2_queue_top(&b->in);
   if (b->refused) {
     s->env->stats->l2_rejects++;
     return;
   }
   bool reply;
-  enum l2_outcome o = plain ? l2_access_plain(s, b, op, &reply) : l2_access(s, b, op, &reply);
+  enum l2_outcome o = baseline ? l2_access_baseline(s, b, op, &reply) : l2_access(s, b, op, &reply);
   b->refused = o == L2_REFUSED;
   if (b->refused) return;
-  if (!plain && s->env->listener.waited) s->env->listener.waited(s->env->listener.ctx, s->t - op->at);
+  if (!baseline && s->env->listener.waited) s->env->listener.waited(s->env->listener.ctx, s->t - op->at);
   s->waited += s->t - op->at;
   s->taken++;
   req_id r = l2_queue_pop(&b->in).r;
@@ -140,28 +140,28 @@ struct l2_op l2_rop_pop(struct l2_slice *s) {
 
 enum l2_release l2_release(struct l2_slice *s) {
   if (*s->env->now < s->rop_at) return L2_HELD;
-  if (!s->env->hooks || !l2_goes_past(s, l2_queue_top(&s->rop))) return L2_RELEASED;
+  if (!s->env->hooks || !l2_bypasses(s, l2_queue_top(&s->rop))) return L2_RELEASED;
   if (l2_queue_full(&s->to_dram)) return L2_HELD;
-  l2_send_past(s, l2_rop_pop(s));
+  l2_bypass(s, l2_rop_pop(s));
   return L2_GONE;
 }
 
-static inline void step_unbanked(struct l2_slice *s, uint64_t now, bool plain) {
+static inline void step_unbanked(struct l2_slice *s, uint64_t now, bool baseline) {
   struct l2_bank *b = s->bank;
   if (b->mshrs.ready_count && !l2_queue_full(&s->out)) {
     req_id r = l2_take_filled(s, b);
     if (r) l2_reply(s, r);
     b->refused = false;
   }
-  if (b->from_dram.count && l2_take_return(s, b, plain)) b->refused = false;
+  if (b->from_dram.count && l2_take_return(s, b, baseline)) b->refused = false;
   if (b->miss.count && !l2_queue_full(&s->to_dram)) {
     l2_queue_push(&s->to_dram, l2_queue_pop(&b->miss));
     b->refused = false;
   }
   if (b->in.count && !l2_queue_full(&s->to_dram) && !l2_queue_full(&s->out) && s->t >= b->data_free)
-    take_access(s, b, plain);
+    take_access(s, b, baseline);
   if (now < s->rop_at) return;
-  if ((plain || l2_release(s) == L2_RELEASED) && !l2_queue_full(&b->in)) {
+  if ((baseline || l2_release(s) == L2_RELEASED) && !l2_queue_full(&b->in)) {
     struct l2_op op = l2_rop_pop(s);
     op.at = s->t;
     l2_queue_push(&b->in, op);
@@ -183,15 +183,15 @@ uint64_t l2_rop_wake(const struct l2_slice *s) {
   return at <= now ? s->t : s->t + l2_steps_before(at - now, c->l2_mhz, c->core_mhz);
 }
 
-static inline uint64_t wake_unbanked(struct l2_slice *s, uint64_t now, bool plain) {
+static inline uint64_t wake_unbanked(struct l2_slice *s, uint64_t now, bool baseline) {
   const struct l2_bank *b = s->bank;
   s->retries = 0;
   bool shut = l2_queue_full(&s->to_dram); /* until l2_take */
   if (b->mshrs.ready_count || b->from_dram.count || (b->miss.count && !shut)) return s->t;
   uint64_t rop = UINT64_MAX;
-  if (plain && s->rop_at != UINT64_MAX) rop = s->rop_at <= now ? s->t : s->t + (s->rop_at - now) - 1;
-  if (!plain) rop = l2_rop_wake(s);
-  if (l2_queue_full(&b->in) && (plain || !s->env->hooks)) rop = UINT64_MAX;
+  if (baseline && s->rop_at != UINT64_MAX) rop = s->rop_at <= now ? s->t : s->t + (s->rop_at - now) - 1;
+  if (!baseline) rop = l2_rop_wake(s);
+  if (l2_queue_full(&b->in) && (baseline || !s->env->hooks)) rop = UINT64_MAX;
   if (!b->in.count || shut) return rop;
   /* A refused access is retried every cycle; until a return from DRAM the result is the same. */
   if (b->refused && !l2_queue_full(&s->out) && b->data_free <= s->t) {
@@ -202,12 +202,12 @@ static inline uint64_t wake_unbanked(struct l2_slice *s, uint64_t now, bool plai
   return in < rop ? in : rop;
 }
 
-__attribute__((always_inline)) inline void l2_step_as(struct l2_slice *s, uint64_t now, bool plain) {
-  bool banked = !plain && s->ports != 0;
+__attribute__((always_inline)) inline void l2_step_as(struct l2_slice *s, uint64_t now, bool baseline) {
+  bool banked = !baseline && s->ports != 0;
   if (banked) l2_step_banked(s);
-  else step_unbanked(s, now, plain);
+  else step_unbanked(s, now, baseline);
   s->t++;
-  s->wake = banked ? l2_wake_banked(s) : wake_unbanked(s, now, plain);
+  s->wake = banked ? l2_wake_banked(s) : wake_unbanked(s, now, baseline);
 }
 
 void l2_count(struct l2_slice *s) {

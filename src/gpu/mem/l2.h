@@ -44,7 +44,7 @@ struct l2_slice {
   uint64_t taken;          /* number of such requests that are not in the counters yet */
   uint16_t line_cycles;    /* cycles that a line occupies a port */
   uint8_t port_shift;      /* log2 of a port's bytes per cycle */
-  bool plain;              /* the default machine (l2_is_plain) */
+  bool baseline;           /* the default machine (l2_is_baseline) */
   uint32_t id;
   const struct addrmap *map;
   _Alignas(64) struct l2_tags tags;
@@ -66,11 +66,11 @@ void l2_push(struct l2_slice *s, req_id r);
 /* True if the request will queue behind another in the ROP delay: a push then needs no skipped steps (l2_skip_to)
  * before it. */
 bool l2_joins(const struct l2_slice *s, req_id r);
-/* A cycle with events; `plain`, a constant: the value of s->plain. */
-void l2_step_as(struct l2_slice *s, uint64_t now, bool plain);
+/* A cycle with events; `baseline`, a constant: the value of s->baseline. */
+void l2_step_as(struct l2_slice *s, uint64_t now, bool baseline);
 /* Not banked, no sectors, not perfect, write-back, the core's clock, no scheme and no observer: may change until the
  * first push. */
-bool l2_is_plain(const struct l2_slice *s);
+bool l2_is_baseline(const struct l2_slice *s);
 /* Complete the counters of all accesses so far. */
 void l2_count(struct l2_slice *s);
 /* Skip the steps up to t, which change nothing: none before `wake` does, until a push or a return. Taking from `out` has
@@ -95,7 +95,7 @@ uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz);
 /* The access of `op` to its bank. *reply: the L2 answers now (otherwise DRAM or the fill does). */
 __attribute__((noinline)) enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
                                                     bool *reply);
-enum l2_outcome l2_access_plain(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply);
+enum l2_outcome l2_access_baseline(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply);
 /* The same with sectors (l2_sector.c), and the arrival of sectors requested by `op`: true if no more are pending. */
 __attribute__((noinline)) enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
                                                            uint32_t *line, bool *reply);
@@ -112,16 +112,16 @@ static inline bool l2_miss_room(const struct l2_bank *b, uint32_t more) {
   return b->miss.count + more < b->miss.limit;
 }
 /* True if a request that left the ROP delay bypasses the L2. The scheme is asked once per request. */
-enum { L2_MSHR_ASKED = L2_NO_MSHR - 1, L2_MSHR_PAST = L2_NO_MSHR - 2 }; /* op.mshr meanwhile */
-__attribute__((noinline)) bool l2_goes_past(struct l2_slice *s, struct l2_op *op);
-__attribute__((noinline)) void l2_send_past(struct l2_slice *s, struct l2_op op);
+enum { L2_MSHR_ASKED = L2_NO_MSHR - 1, L2_MSHR_BYPASS = L2_NO_MSHR - 2 }; /* op.mshr meanwhile */
+__attribute__((noinline)) bool l2_bypasses(struct l2_slice *s, struct l2_op *op);
+__attribute__((noinline)) void l2_bypass(struct l2_slice *s, struct l2_op op);
 /* The oldest request of the ROP delay: still held; free to enter; or it bypassed the L2. */
 enum l2_release { L2_HELD, L2_RELEASED, L2_GONE };
 enum l2_release l2_release(struct l2_slice *s);
 /* One request of a filled line leaves its MSHR; the reply, or 0 if none is needed. */
 req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b);
 /* The oldest return from DRAM fills its line or goes to `out`; false if it must wait. */
-bool l2_take_return(struct l2_slice *s, struct l2_bank *b, bool plain);
+bool l2_take_return(struct l2_slice *s, struct l2_bank *b, bool baseline);
 void l2_reply(struct l2_slice *s, req_id r);
 __attribute__((noinline)) void l2_step_banked(struct l2_slice *s);
 __attribute__((noinline)) uint64_t l2_wake_banked(const struct l2_slice *s);

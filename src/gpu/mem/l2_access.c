@@ -34,8 +34,8 @@ struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint
                             .atomic = r->atomic};
 }
 
-static inline void count(struct l2_slice *s, const struct req *r, enum l2_outcome o, bool plain) {
-  if (!plain && s->env->listener.access) s->env->listener.access(s->env->listener.ctx, r, o);
+static inline void count(struct l2_slice *s, const struct req *r, enum l2_outcome o, bool baseline) {
+  if (!baseline && s->env->listener.access) s->env->listener.access(s->env->listener.ctx, r, o);
   if (r->type == REQ_L1_WRITEBACK && s->env->in_flight) --*s->env->in_flight;
   s->seen[r->type][o]++;
 }
@@ -84,14 +84,14 @@ uint32_t l2_victim(const struct l2_slice *s, const struct req *r, uint32_t set, 
   return base + (uint32_t)way;
 }
 
-bool l2_goes_past(struct l2_slice *s, struct l2_op *op) {
-  if (op->mshr != L2_NO_MSHR) return op->mshr == L2_MSHR_PAST; /* asked once */
-  bool past = s->env->hooks && bypasses(s, req_of(s, op->r), op->set);
-  op->mshr = past ? L2_MSHR_PAST : L2_MSHR_ASKED;
-  return past;
+bool l2_bypasses(struct l2_slice *s, struct l2_op *op) {
+  if (op->mshr != L2_NO_MSHR) return op->mshr == L2_MSHR_BYPASS; /* asked once */
+  bool yes = s->env->hooks && bypasses(s, req_of(s, op->r), op->set);
+  op->mshr = yes ? L2_MSHR_BYPASS : L2_MSHR_ASKED;
+  return yes;
 }
 
-void l2_send_past(struct l2_slice *s, struct l2_op op) {
+void l2_bypass(struct l2_slice *s, struct l2_op op) {
   op.bytes = (uint16_t)req_of(s, op.r)->bytes;
   op.mshr = L2_NO_MSHR;
   l2_queue_push(&s->to_dram, op);
@@ -122,12 +122,12 @@ req_id l2_write_back(struct l2_slice *s, uint32_t line) {
   return write_back(s, line);
 }
 
-static inline req_id evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set, bool plain) {
+static inline req_id evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set, bool baseline) {
   struct l2_tags *t = &s->tags;
   struct gpu_stats *st = s->env->stats;
-  const struct mem_hooks *h = plain ? NULL : s->env->hooks;
+  const struct mem_hooks *h = baseline ? NULL : s->env->hooks;
   req_id wb = 0;
-  if (t->state[line] == L2_DIRTY && (plain || s->env->config->l2_write == WRITE_BACK)) wb = write_back(s, line);
+  if (t->state[line] == L2_DIRTY && (baseline || s->env->config->l2_write == WRITE_BACK)) wb = write_back(s, line);
   if (t->state[line] != L2_INVALID) {
     st->l2_evictions++;
     if (h && h->on_evict) {
@@ -144,8 +144,8 @@ req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set) {
 }
 
 /* Reserve `line` for `addr`. Dirty data (unless written through) leaves as a write-back; 0 if none. */
-static inline req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, req_id by, uint32_t set, bool plain) {
-  req_id wb = evict(s, line, by, set, plain);
+static inline req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, req_id by, uint32_t set, bool baseline) {
+  req_id wb = evict(s, line, by, set, baseline);
   s->tags.tag[line] = addr;
   s->tags.state[line] = L2_RESERVED;
   l2_tags_stamp(&s->tags, line, *s->env->now, true);
@@ -163,7 +163,7 @@ struct plan {
 /* False: no room in the miss queue (a write needs two places), the MSHRs are exhausted, or every line of the set is
  * reserved. */
 static inline bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, const struct l2_op *op, uint32_t found,
-                             struct plan *p, bool plain) {
+                             struct plan *p, bool baseline) {
   const struct l2_tags *t = &s->tags;
   const struct req *r = req_of(s, op->r);
   uint64_t line_addr = r->addr >> t->shift << t->shift;
@@ -177,7 +177,7 @@ static inline bool plan_miss(const struct l2_slice *s, const struct l2_bank *b, 
   }
   if (p->mshr != L2_NO_MSHR ? b->mshrs.at[p->mshr].merged >= b->mshrs.merges : b->mshrs.used >= b->mshrs.limit)
     return false;
-  if (!p->reserved) p->line = plain ? l2_tags_victim(t, op->set) : l2_victim(s, r, op->set, &p->no_line);
+  if (!p->reserved) p->line = baseline ? l2_tags_victim(t, op->set) : l2_victim(s, r, op->set, &p->no_line);
   return p->line != L2_NONE || p->no_line;
 }
 
@@ -188,12 +188,12 @@ void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
 
 /* Let `r` wait for the line of `by`, fetching it if needed; the caller has checked for room. Returns the write-back. */
 static inline req_id fetch(struct l2_slice *s, struct l2_bank *b, struct plan *p, req_id r, const struct l2_op *by,
-                           bool plain) {
+                           bool baseline) {
   struct l2_tags *t = &s->tags;
   req_id wb = 0;
   uint64_t line_addr = req_of(s, r)->addr >> t->shift << t->shift;
   if (p->reserved) l2_tags_stamp(t, p->line, *s->env->now, false);
-  else wb = reserve(s, p->line, line_addr, by->r, by->set, plain);
+  else wb = reserve(s, p->line, line_addr, by->r, by->set, baseline);
   if (p->mshr == L2_NO_MSHR) {
     p->mshr = l2_mshrs_take(&b->mshrs, line_addr, p->line);
     struct l2_op op = {.r = r, .set = by->set, .bytes = (uint16_t)(1u << t->shift), .mshr = p->mshr};
@@ -205,14 +205,14 @@ static inline req_id fetch(struct l2_slice *s, struct l2_bank *b, struct plan *p
 }
 
 static inline enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line,
-                                   bool plain) {
+                                   bool baseline) {
   struct req *r = req_of(s, op->r);
   struct plan p;
   bool write = r->write;
-  if (!plan_miss(s, b, op, *line, &p, plain)) return L2_REFUSED;
+  if (!plan_miss(s, b, op, *line, &p, baseline)) return L2_REFUSED;
   *line = p.line;
   if (write || p.no_line) l2_to_dram(s, b, op->r, op->set);
-  if (!plain && p.no_line) return L2_BYPASSED;
+  if (!baseline && p.no_line) return L2_BYPASSED;
   req_id waits = op->r;
   if (write) {
     waits = req_new(s->env->pool);
@@ -222,7 +222,7 @@ static inline enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct
     a->write = a->atomic = false;
     a->bytes = 1u << s->tags.shift;
   }
-  req_id wb = fetch(s, b, &p, waits, op, plain);
+  req_id wb = fetch(s, b, &p, waits, op, baseline);
   if (wb) {
     l2_to_dram(s, b, wb, op->set);
     /* Reading the victim out takes the data port; the reference charges it to write misses only. */
@@ -234,9 +234,9 @@ static inline enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct
 /* ---- hits ---- */
 
 static inline enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t line, bool *reply,
-                                  bool plain) {
+                                  bool baseline) {
   struct req *r = req_of(s, op->r);
-  bool through = !plain && r->write && s->env->config->l2_write == WRITE_THROUGH;
+  bool through = !baseline && r->write && s->env->config->l2_write == WRITE_THROUGH;
   if (through && !l2_miss_room(b, 0)) return L2_REFUSED;
   if (line != L2_NONE) {
     l2_tags_stamp(&s->tags, line, *s->env->now, false);
@@ -248,7 +248,7 @@ static inline enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct 
   return L2_HIT;
 }
 
-enum l2_outcome l2_access_plain(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply) {
+enum l2_outcome l2_access_baseline(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply) {
   const struct req *r = req_of(s, op->r);
   uint32_t line = l2_tags_find(&s->tags, op->set, r->addr >> s->tags.shift << s->tags.shift);
   bool present = line != L2_NONE && s->tags.state[line] != L2_RESERVED;
@@ -292,8 +292,8 @@ req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b) {
   return 0;
 }
 
-bool l2_take_return(struct l2_slice *s, struct l2_bank *b, bool plain) {
-  bool sectors = !plain && s->tags.valid;
+bool l2_take_return(struct l2_slice *s, struct l2_bank *b, bool baseline) {
+  bool sectors = !baseline && s->tags.valid;
   struct l2_op *op = l2_queue_top(&b->from_dram);
   if (op->mshr == L2_NO_MSHR) {
     if (l2_queue_full(&s->out)) return false;

@@ -48,7 +48,7 @@ struct partition_set {
   struct channel *channel;
   struct l2_slice *slice;
   struct clocked l2, dram;
-  bool narrow, plain;             /* as in the channels, in the sub-partitions */
+  bool narrow, baseline;          /* as in the channels, in the sub-partitions */
   uint64_t *replies;              /* set of sub-partitions with a reply */
   struct partition_env *unit_env; /* of units with their own counters: sub-partitions, then channels; else NULL */
 };
@@ -155,7 +155,7 @@ struct partition_set *partition_new(const struct partition_env *env) {
   }
   p->narrow = p->channel[0].dram.narrow;
   for (uint32_t i = 0; i < p->channels * p->per_channel; i++) l2_init(&p->slice[i], &p->env, &p->map, i);
-  p->plain = p->slice[0].plain;
+  p->baseline = p->slice[0].baseline;
   return p;
 }
 
@@ -193,7 +193,8 @@ void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, s
 void partition_listen(struct partition_set *p, const struct mem_listener *l) {
   p->env.listener = *l;
   for (uint32_t i = 0; p->unit_env && i < p->channels * (p->per_channel + 1); i++) p->unit_env[i].listener = *l;
-  for (uint32_t i = 0; i < p->channels * p->per_channel; i++) p->plain = p->slice[i].plain = l2_is_plain(&p->slice[i]);
+  for (uint32_t i = 0; i < p->channels * p->per_channel; i++)
+    p->baseline = p->slice[i].baseline = l2_is_baseline(&p->slice[i]);
 }
 
 void partition_locate(const struct partition_set *p, struct req *r) {
@@ -243,10 +244,10 @@ req_id partition_pop(struct partition_set *p, uint32_t s) {
 
 static bool closed(const struct partition_set *p, const struct channel *ch);
 
-static inline void step_slice(struct partition_set *p, uint32_t s, uint64_t now, bool plain) {
+static inline void step_slice(struct partition_set *p, uint32_t s, uint64_t now, bool baseline) {
   struct l2_slice *l = slice_now(p, s);
   uint16_t offered = l->to_dram.count;
-  l2_step_as(l, now, plain);
+  l2_step_as(l, now, baseline);
   sleeps(&p->l2, s, l->t, l->wake);
   if (l->out.count) p->replies[s / 64] |= 1ull << (s % 64);
   if (l->to_dram.count == offered) return;
@@ -270,7 +271,7 @@ void partition_tick_l2(struct partition_set *p) {
   for (uint32_t w = 0; w < p->l2.words; w++) {
     uint64_t m = due(&p->l2, w);
     if (!m) continue;
-    if (p->plain) step_slices_lines(p, w, m);
+    if (p->baseline) step_slices_lines(p, w, m);
     else step_slices(p, w, m);
   }
   p->l2.ticks++;

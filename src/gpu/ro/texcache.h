@@ -1,8 +1,8 @@
 /* texcache.h - the texture cache of an SM: in order, with a latency FIFO instead of MSHRs.
  *
  * An access looks up its tag and allocates the line at once; hits and misses then wait in one FIFO, so that a hit
- * behind a miss waits for it, and leave it one a cycle as results. A place of the reorder buffer holds each line on
- * its way. Igehy, Eldridge and Proudfoot, "Prefetching in a texture cache architecture", 1998; sizes of the reference
+ * behind a miss waits for it, and leave it one per cycle as results. An entry of the reorder buffer holds each pending
+ * line. Igehy, Eldridge and Proudfoot, "Prefetching in a texture cache architecture", 1998; sizes of the reference
  * machine.
  */
 #ifndef GPU_TEXCACHE_H

@@ -7,9 +7,9 @@
  * balanced, its requests are not urgent.
  *
  * Choices not specified in the paper:
- *  - A warp that starts in a slot goes on with its counters: only the periodic reset is named, section 3.1 expects the
+ *  - A warp that starts in a slot continues with its counters: only the periodic reset is named, section 3.1 expects the
  *    same behaviour of "different instances of the same warp", and Table II has types for programs whose warps make
- *    fewer accesses than profiling takes (BP, HS). anew=1 is the other reading.
+ *    fewer accesses than profiling takes (BP, HS). reprofile=1 is the other reading.
  *  - Loads and stores of global and local memory and atomics count; instruction, constant and texture fetches and
  *    write-backs belong to no warp. A merge with a pending line is not a hit: the warp waits for DRAM.
  *  - The type is computed from the counters at each use, so it may change while the warp is not bypassed; a warp
@@ -36,15 +36,15 @@
 enum { MEDIC_WARPS = 64, MEDIC_COUNTER_TOP = 512 };
 enum medic_type { MEDIC_ALL_HIT, MEDIC_MOSTLY_HIT, MEDIC_BALANCED, MEDIC_MOSTLY_MISS, MEDIC_ALL_MISS, MEDIC_UNKNOWN };
 
-enum { MEDIC_PERIOD, MEDIC_PROFILE, MEDIC_HIT, MEDIC_MISS, MEDIC_ANEW, MEDIC_WINDOW, MEDIC_STEP, MEDIC_LOWEST };
-#define MEDIC_TYPE_PARAMS                                                                                          \
-  {"period", "core cycle", "hit ratios are sampled anew after this (section 4.1)", 1, 1e9, 100000, true},          \
-      {"profile", "access", "accesses of a warp before it has a type; above 511 it never has one (section 4.1)",   \
-       1,         1024,     30,                                                                                    \
-       true},                                                                                                      \
-      {"mostly_hit", "", "hit ratio from which a warp is mostly-hit (Fig 4)", 0, 1, 0.7, false},                   \
-      {"mostly_miss", "", "hit ratio up to which a warp is mostly-miss (Fig 4)", 0, 1, 0.2, false}, {              \
-    "anew", "", "1: a warp that starts is profiled anew; 0: it has what its slot has counted (3.1)", 0, 1, 0, true \
+enum { MEDIC_PERIOD, MEDIC_PROFILE, MEDIC_HIT, MEDIC_MISS, MEDIC_REPROFILE, MEDIC_WINDOW, MEDIC_STEP, MEDIC_LOWEST };
+#define MEDIC_TYPE_PARAMS                                                                                           \
+  {"period", "core cycle", "hit ratios are sampled again after this time (section 4.1)", 1, 1e9, 100000, true},     \
+      {"profile", "access", "accesses of a warp before it has a type; above 511 it never has one (section 4.1)",    \
+       1,         1024,     30,                                                                                     \
+       true},                                                                                                       \
+      {"mostly_hit", "", "hit ratio from which a warp is mostly-hit (Fig 4)", 0, 1, 0.7, false},                    \
+      {"mostly_miss", "", "hit ratio up to which a warp is mostly-miss (Fig 4)", 0, 1, 0.2, false}, {               \
+    "reprofile", "", "1: a starting warp is profiled; 0: it inherits the counters of its slot (3.1)", 0, 1, 0, true \
   }
 #define MEDIC_TUNE_PARAMS                                                                                             \
   {"window", "core cycle", "miss rates are compared and the boundary set after this", 1, 1e9, 10000, true},           \
@@ -161,7 +161,7 @@ static inline bool medic_is_miss(enum medic_type t) {
 
 static inline void medic_on_warp_start(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta) {
   (void)cta;
-  if (c->param[MEDIC_ANEW] == 1) *medic_warp_of(c, sm, warp) = (struct medic_warp){0};
+  if (c->param[MEDIC_REPROFILE] == 1) *medic_warp_of(c, sm, warp) = (struct medic_warp){0};
 }
 
 /* Reset: every warp is profiled again. */

@@ -49,15 +49,15 @@ struct sharing_l2_line {
 /* Parameters `k` .. of a scheme with this part. */
 enum { SHARING_L1, SHARING_L2, SHARING_DEAD, SHARING_STRICT, SHARING_L2_DEAD, SHARING_PARAMS };
 #define SHARING_CACHE_PARAMS                                                                                     \
-  {"l1", "", "0: the L1 keeps its plain policy", 0, 1, 1, true},                                                 \
-      {"l2", "", "0: the L2 keeps its plain policy (it still tracks sharing)", 0, 1, 1, true},                   \
+  {"l1", "", "0: the L1 keeps its default policy", 0, 1, 1, true},                                               \
+      {"l2", "", "0: the L2 keeps its default policy (and tracks sharing)", 0, 1, 1, true},                      \
       {"dead", "", "0: no dead-block rule (section VI-B)", 0, 1, 1, true},                                       \
       {"strict", "", "1: shared data replaces no dead private line either (P1 to the letter)", 0, 1, 0, true}, { \
     "l2_dead", "", "1: shared lines of the L2 die like private ones of the L1 (not in the paper)", 0, 1, 0, true \
   }
 enum {
   SHARING_MARKED,
-  SHARING_LOCAL_PAST,
+  SHARING_LOCAL_BYPASSES,
   SHARING_L2_SPARED,
   SHARING_KEPT_OUT,
   SHARING_L1_SPARED,
@@ -68,10 +68,10 @@ enum {
 };
 #define SHARING_CACHE_COUNTERS                                                                               \
   {"marked_shared", "line", "L2 lines that a second SM touched", true},                                      \
-      {"local_past_l2", "access", "local loads that missed in the L2 and took no line", false},              \
-      {"l2_spared", "line", "shared lines of the L2 that outlived a younger private one", false},            \
-      {"l1_kept_out", "line", "shared data that found only private lines in its L1 set", true},              \
-      {"l1_spared", "line", "private lines of the L1 that outlived a younger shared one", false},            \
+      {"local_bypasses", "access", "local loads that missed in the L2 and allocated no line", false},        \
+      {"l2_spared", "line", "shared L2 lines kept although a younger private one was evicted", false},       \
+      {"l1_kept_out", "line", "shared data not placed, as its L1 set had only private lines", true},         \
+      {"l1_spared", "line", "private L1 lines kept although a younger shared one was evicted", false},       \
       {"dead_declared", "line", "private lines declared dead", false},                                       \
       {"dead_replaced", "line", "private lines replaced because they had been declared dead", false}, {      \
     "l2_dead_replaced", "line", "shared lines of the L2 replaced because they had been declared dead", false \
@@ -107,7 +107,7 @@ static inline void sharing_l2_access(struct scheme_ctx *c, struct sharing_l2_lin
 
 static inline bool sharing_l2_admits(struct scheme_ctx *c, const struct mem_event *e, bool on, uint32_t counters) {
   if (!on || e->type != REQ_LOCAL_READ) return true;
-  c->counter[counters + SHARING_LOCAL_PAST]++;
+  c->counter[counters + SHARING_LOCAL_BYPASSES]++;
   return false;
 }
 
