@@ -1,6 +1,6 @@
 #!/bin/bash
 # Checks of the source: formatting (of JavaScript after make web-tools), cppcheck, shellcheck where present, dependency rules,
-# generated pages, citations, forbidden words.
+# generated pages, citations, words that the field does not use, unfinished markers.
 #   tools/lint.sh [--build DIR]
 # Prints "ok NAME" or "not ok NAME" per check; exits 1 when one failed.
 set -u
@@ -54,6 +54,8 @@ if [ -e "$build/lib/libsluice-core.so" ] && ${CC:-cc} -Isrc -o "$build/ptx-suppo
 fi
 
 tools/citations.py || bad=1
+
+tools/words.py || bad=1
 
 tools/programs.py | diff -q - docs/reference/programs.md >/dev/null
 report "docs/reference/programs.md is current" $?

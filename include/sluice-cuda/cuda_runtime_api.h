@@ -503,7 +503,7 @@ cudaError_t cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *semap
                                             cudaStream_t stream);
 
 /* What clang's kernel<<<grid, block, shared, stream>>>(...) turns into; shared defaults to 0 and the stream to none.
- * clang 14 always goes on to cudaLaunchKernel, so the thread's own stream is named here. */
+ * clang 14 always calls cudaLaunchKernel, so the thread's own stream is named here. */
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
 #ifndef CUDA_API_PER_THREAD_DEFAULT_STREAM
 unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void *stream = 0);

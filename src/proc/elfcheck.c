@@ -132,7 +132,7 @@ void elf_diagnose(const char *program, struct diagnosis *d) {
              program);
   } else if (!*f.cudart && (f.defines_runtime || f.opens_driver)) {
     snprintf(d->text, sizeof d->text,
-             "'%.300s' carries NVIDIA's CUDA runtime inside and %s, so that ours cannot take its place; %s "
+             "'%.300s' contains NVIDIA's CUDA runtime and %s, so Sluice's cannot replace it; %s "
              "`nvcc -cudart shared`, or set NVCC_APPEND_FLAGS=\"-cudart shared\" and make it again.",
              program, f.dynamic ? "its symbol table was stripped" : "is linked without shared libraries",
              f.dynamic ? "leave the symbols in it, or link it with" : "link it with");
@@ -161,10 +161,11 @@ void elf_diagnose(const char *program, struct diagnosis *d) {
              program, f.rpath, program);
   } else {
     d->certain = false;
-    snprintf(d->text, sizeof d->text,
-             "'%.300s' needs %s but ended before it reached ours: it made no CUDA call, or another copy was loaded (is "
-             "LD_PRELOAD "
-             "set, or the program set-uid?).",
-             program, f.cudart);
+    snprintf(
+        d->text, sizeof d->text,
+        "'%.300s' needs %s but ended before it reached Sluice's: it made no CUDA call, or another copy was loaded (is "
+        "LD_PRELOAD "
+        "set, or the program set-uid?).",
+        program, f.cudart);
   }
 }

@@ -452,7 +452,7 @@ static json_t *energy_json(const struct record *r) {
                    t.mm2, "probes", t.probes, "dynamic_uj", 1e6 * t.joule, "leakage_uj", 1e6 * t.leak_joule);
 }
 
-/* ---- while it goes on ---- */
+/* ---- while it runs ---- */
 
 bool record_now(const struct record *r, bool last, const char *key, double *value) {
   const struct ledger_file *f = r->ledger->f;

@@ -19,9 +19,8 @@ static const struct scheme ball = {
     .name = "ball",
     .title = "bypass all: global memory does not use the L1",
     .paper = "Li, Song, Dai, Sidelnik, Hari, Zhou: Locality-Driven Dynamic GPU Cache Bypassing. ICS 2015, section 5",
-    .idea =
-        "Every global load goes straight to the L2, as on GPUs that cache only local memory in the L1. Programs that\n"
-        "run faster so are the paper's cache-unfriendly ones (Table 1).",
+    .idea = "Every global load bypasses the L1, as on GPUs that cache only local memory in the L1. Programs that\n"
+            "run faster so are the paper's cache-unfriendly ones (Table 1).",
     .no_storage = "nothing is added: the L1 is not used by global loads",
     .configure = ball_configure,
 };

@@ -28,7 +28,7 @@ enum { PROF_ALL_SMS = 0xffff, PROF_START = 1 << 12 };
 static const char prof_magic[8] = "SLUICEP1";
 
 static const struct scheme_param params[] = {
-    {"threshold", "reference", "blocks with so many references or fewer bypass (section 6.1: 1 to 16)", 0, 1e6, 2,
+    {"threshold", "reference", "blocks with at most this many references bypass (section 6.1: 1 to 16)", 0, 1e6, 2,
      true},
     {"run", "", "1: count, everything uses the L1; 2: filter by the counts of run 1", 1, 2, 1, true},
     {"filter", "", "run 2: 0 local, 1 global, 2 both (section 6.1)", 0, 2, 2, true},
@@ -37,7 +37,7 @@ static const struct scheme_param params[] = {
 enum { COUNTED, FILTERED };
 static const struct scheme_counter counters[] = {
     {"counted", "access", "accesses counted (run 1)", true},
-    {"filtered", "access", "accesses sent around the L1 (run 2)", false},
+    {"filtered", "access", "accesses that bypassed the L1 (run 2)", false},
     {0},
 };
 
@@ -174,7 +174,7 @@ static const struct scheme block_filter = {
     .paper = "Li, Song, Dai, Sidelnik, Hari, Zhou: Locality-Driven Dynamic GPU Cache Bypassing. ICS 2015, section 6.1",
     .idea =
         "What a filter on reuse could gain if the reuse were known: run 1 counts the references of every block into\n"
-        "profile.file, run 2 sends the accesses of blocks at or below the threshold around the L1. No hardware.",
+        "profile.file, in run 2 accesses of blocks at or below the threshold bypass the L1. No hardware.",
     .no_storage = "no hardware is proposed: the host keeps the counts, to bound what a filter could gain",
     .params = params,
     .counters = counters,

@@ -96,7 +96,7 @@ static const struct scheme bucl = {
     .name = "bucl",
     .title = "bypassing for un-coalesced loads, adaptive threshold (BUCL-Dyn)",
     .paper = "Zhao, Wang, Lin, Zhou, Zheng: Selectively GPU Cache Bypassing for Un-Coalesced Loads. ICPADS 2016",
-    .idea = "A load that touches many lines brings data that is seldom reused and blocks the L1 for everyone.\n"
+    .idea = "A load that touches many lines brings data that is seldom reused and blocks the L1 for all warps.\n"
             "Loads whose un-coalescing degree exceeds a threshold skip the L1; accesses that the L1 refuses skip it\n"
             "while its hit rate is low and the memory side has room. The threshold follows the hit rate.",
     .params = params,

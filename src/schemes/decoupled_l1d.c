@@ -386,12 +386,12 @@ static const struct l1_org dl_org = {
 
 static const struct scheme decoupled_l1d = {
     .name = "decoupled-l1d",
-    .title = "decoupled tag and data stores that keep blocks without reuse out",
+    .title = "decoupled tag and data stores that exclude blocks without reuse",
     .paper = "Li, Song, Dai, Sidelnik, Hari, Zhou: Locality-Driven Dynamic GPU Cache Bypassing. ICS 2015",
     .idea =
         "There are twice as many tags as lines. A block first gets only a tag, which counts its references while its\n"
         "loads bypass the L1; when the count reaches the threshold it gets a line. Counts age as lines change hands.\n"
-        "Two SMs duel to turn the filter off where the plain cache hits more.",
+        "Two SMs duel to turn the filter off where the baseline cache hits more.",
     .params = params,
     .counters = counters,
     .positional = "threshold",

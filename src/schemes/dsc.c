@@ -25,13 +25,13 @@ enum { DSC_TAGS_MAX = 16384 };
 static const struct scheme_param params[] = {
     {"tags", "tag", "tags of a frame (TSC section 5.2: 2 and 4)", 1, 8, 2, true},
     {"sector", "B", "sector size, a power of two up to the line", 8, 128, 32, true},
-    {"victim", "", "a new line displaces: 0 what was used longest ago; 1 the fewest sectors under a tag without any", 0,
+    {"victim", "", "a new line displaces: 0 the least recently used; 1 the fewest sectors, under a tag without any", 0,
      1, 0, true},
     {0},
 };
 enum { PARTIAL, STOLEN, EXTRA };
 static const struct scheme_counter counters[] = {
-    {"partial_misses", "access", "some of the sectors asked for were here or on their way", true},
+    {"partial_misses", "access", "some of the requested sectors were present or pending", true},
     {"stolen", "sector", "valid sectors overwritten by another line of the frame", false},
     {"replacement_cycles", "cycle", "cycles spent on replacing further lines", false},
     {0},
@@ -306,7 +306,7 @@ static const struct scheme dsc = {
     .title = "decoupled sectored cache",
     .paper =
         "Seznec: Decoupled Sectored Caches: Conciliating Low Tag Implementation Cost and Low Miss Ratio. ISCA 1994",
-    .idea = "A sector frame has several tags, and each of its sectors names the tag that it belongs to, so that lines\n"
+    .idea = "A sector frame has several tags, and each of its sectors names its tag, so that lines\n"
             "which use different sectors share a frame.",
     .params = params,
     .counters = counters,

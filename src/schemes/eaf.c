@@ -92,8 +92,8 @@ static const struct scheme eaf = {
     .title = "evicted-address filter: L2 insertion by recent eviction",
     .paper = "Seshadri, Mutlu, Kozuch, Mowry: The Evicted-Address Filter. PACT 2012",
     .idea =
-        "A line that is wanted again soon after its eviction has reuse; one that is not may pass through.\n"
-        "A Bloom filter remembers the addresses evicted lately: lines found in it are inserted at MRU, others at LRU.",
+        "A line requested again soon after its eviction has reuse; others do not.\n"
+        "A Bloom filter remembers recently evicted addresses: lines found in it are inserted at MRU, others at LRU.",
     .params = params,
     .counters = counters,
     .positional = "throttle",

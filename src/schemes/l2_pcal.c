@@ -18,13 +18,13 @@ enum { L2_PCAL_TOKENS, L2_PCAL_EPOCH };
 enum { L2_PCAL_WARPS = 64 };
 static const struct scheme_param params[] = {
     {"tokens", "warp", "warps of the GPU that may replace lines; swept in MeDiC", 0, 16384, 128, true},
-    {"epoch", "core cycle", "tokens are granted anew after this", 1, 1e9, 100000, true},
+    {"epoch", "core cycle", "tokens are granted again after this time", 1, 1e9, 100000, true},
     {0},
 };
 enum { GRANTED, DENIED };
 static const struct scheme_counter counters[] = {
     {"granted", "token", "tokens granted to warps", true},
-    {"denied", "access", "misses that replaced nothing for want of a token", false},
+    {"denied", "access", "misses that replaced nothing for lack of a token", false},
     {0},
 };
 
@@ -114,7 +114,7 @@ static const struct scheme l2_pcal = {
     .paper = "Li, Rhu, Johnson, O'Connor, Erez, Burger, Fussell, Redder: Priority-Based Cache Allocation in Throughput "
              "Processors. HPCA 2015",
     .idea = "So many warps share the L2 that none keeps its lines. Only warps with a token may replace lines;\n"
-            "the others hit what is there and otherwise get their data from DRAM.",
+            "the others may hit; their misses are answered by DRAM.",
     .params = params,
     .counters = counters,
     .positional = "tokens",

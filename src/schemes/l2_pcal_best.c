@@ -16,7 +16,7 @@ static const struct scheme l2_pcal_best = {
     .name = "l2-pcal-best",
     .title = "priority-based allocation at the L2, best number of tokens",
     .paper = "Li, Rhu, Johnson, O'Connor, Erez, Burger, Fussell, Redder: Priority-Based Cache Allocation. HPCA 2015",
-    .idea = "The number of tokens with which a program runs fastest, found by trying.",
+    .idea = "The number of tokens with which a program runs fastest, found by search.",
     .sweep = &sweep,
 };
 SCHEME(l2_pcal_best);

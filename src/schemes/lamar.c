@@ -29,7 +29,7 @@ static const struct scheme_param params[] = {
 enum { COARSE, FINE, INSERTED, FLIPS, ROTATIONS };
 static const struct scheme_counter counters[] = {
     {"coarse", "miss", "misses that fetched whole lines", true},
-    {"fine", "miss", "misses that fetched the sectors asked for", false},
+    {"fine", "miss", "misses that fetched the requested sectors", false},
     {"inserted", "line", "evicted lines that disagreed with the default", true},
     {"flips", "time", "changes of the default", false},
     {"rotations", "time", "changes of roles of the filters", false},

@@ -23,9 +23,9 @@ static const struct scheme_param params[] = {
 };
 enum { BYPASSED_LINE, BYPASSED_RESOURCE, QUEUED, SWITCHES };
 static const struct scheme_counter counters[] = {
-    {"bypassed_no_line", "access", "refused for want of a line, sent around the L1", false},
-    {"bypassed_no_resource", "access", "refused for want of an MSHR, a merge or a miss-queue place, sent around the L1",
-     true},
+    {"bypassed_no_line", "access", "bypasses of accesses refused for lack of a line", false},
+    {"bypassed_no_resource", "access",
+     "bypasses of accesses refused for lack of an MSHR, merge entry or miss-queue entry", true},
     {"drained", "access", "accesses that left a queue for the L1", true},
     {"switches", "time", "times another queue began to be drained", true},
     {0},
@@ -90,7 +90,7 @@ static const struct scheme mrpb = {
     .paper = "Jia, Shaw, Martonosi: MRPB: Memory Request Prioritization for Massively Parallel Processors. HPCA 2014",
     .idea = "Accesses wait in queues by warp in front of the L1, and one queue is drained at a time, so that few warps "
             "use\n"
-            "the cache at once. An access that the L1 would refuse goes past it instead of blocking the pipe.",
+            "the cache at once. A refused access bypasses the L1 instead of blocking the pipe.",
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct mrpb_sm),

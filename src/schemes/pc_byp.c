@@ -24,7 +24,7 @@ static const struct scheme_param params[] = {
 enum { BYPASSED, KEPT_STORES, SHARED };
 static const struct scheme_counter counters[] = {
     {"bypassed", "request", "requests sent straight to DRAM", true},
-    {"kept_stores", "request", "stores that would have gone past but for their line in the L2", false},
+    {"kept_stores", "request", "stores that used the L2 because it held their line", false},
     {"shared", "access", "accesses to an entry that another instruction used last", true},
     {0},
 };

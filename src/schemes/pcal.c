@@ -17,7 +17,7 @@ static const struct scheme_param params[] = {
 };
 enum { DENIED, PASSED_ON };
 static const struct scheme_counter counters[] = {
-    {"denied", "access", "misses of warps without a token, sent around the L1", true},
+    {"denied", "access", "misses of warps without a token, which bypass the L1", true},
     {"passed_on", "token", "tokens that passed from a finished warp to a running one", true},
     {0},
 };
@@ -81,7 +81,7 @@ static const struct scheme pcal = {
     .paper = "Li, Rhu, Johnson, O'Connor, Erez, Burger, Fussell, Redder: Priority-Based Cache Allocation. HPCA 2015",
     .idea =
         "Throttling warps idles the machine; taking cache space from some does not. Warps that hold one of T tokens\n"
-        "may allocate in the L1, the others may hit in it, and their misses go past it.",
+        "may allocate in the L1, the others may hit in it, and their misses bypass it.",
     .params = params,
     .counters = counters,
     .positional = "tokens",

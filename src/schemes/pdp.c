@@ -14,7 +14,7 @@ static const struct scheme_param params[] = {
 };
 enum { BYPASSES, RENEWED };
 static const struct scheme_counter counters[] = {
-    {"bypasses", "access", "misses sent around the L1 because all lines of the set were protected", true},
+    {"bypasses", "access", "misses that bypassed the L1 because all lines of the set were protected", true},
     {"renewed", "hit", "hits that renewed a line's distance", true},
     {0},
 };
@@ -69,7 +69,7 @@ static const struct scheme pdp = {
     .paper = "Duong, Zhao, Kim, Cammarota, Valero, Veidenbaum: Dynamic Reuse Distances. MICRO 2012",
     .idea =
         "A line is protected for PD accesses to its set after each use, which is how long its reuse may take. A miss\n"
-        "replaces an unprotected line; when all are protected it goes past the cache.",
+        "replaces an unprotected line; when all are protected it bypasses the cache.",
     .params = params,
     .counters = counters,
     .positional = "pd",

@@ -16,7 +16,7 @@ static const struct scheme pdp_best = {
     .name = "pdp-best",
     .title = "static protecting distance, best distance",
     .paper = "Duong, Zhao, Kim, Cammarota, Valero, Veidenbaum: Dynamic Reuse Distances. MICRO 2012",
-    .idea = "The protecting distance with which a program runs fastest, found by trying.",
+    .idea = "The protecting distance with which a program runs fastest, found by search.",
     .sweep = &sweep,
 };
 SCHEME(pdp_best);

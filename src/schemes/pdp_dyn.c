@@ -27,7 +27,7 @@ static const struct scheme_param params[] = {
 };
 enum { BYPASSES, RENEWED, COMPUTED, PD_SUM, SAMPLED };
 static const struct scheme_counter counters[] = {
-    {"bypasses", "access", "misses sent around the L1 because all lines of the set were protected", true},
+    {"bypasses", "access", "misses that bypassed the L1 because all lines of the set were protected", true},
     {"renewed", "hit", "hits that renewed a line's distance", true},
     {"computed", "time", "computations of PD, over all SMs", false},
     {"pd_sum", "access", "PD summed over computations: divide by them for its mean", false},
@@ -177,7 +177,7 @@ static const struct scheme pdp_dyn = {
     .title = "protecting distance computed from sampled reuse distances",
     .paper = "Duong, Zhao, Kim, Cammarota, Valero, Veidenbaum: Dynamic Reuse Distances. MICRO 2012",
     .idea =
-        "As pdp, but the distance is recomputed now and then: small FIFOs of sampled addresses measure how far apart\n"
+        "As pdp, but the distance is recomputed periodically: small FIFOs of sampled addresses measure how far apart\n"
         "uses of a line are, and the distance with most hits for the time that lines occupy the cache is chosen.",
     .params = params,
     .counters = counters,

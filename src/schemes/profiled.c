@@ -27,8 +27,8 @@ static const struct scheme profiled = {
     .paper = "Li, Song, Dai, Sidelnik, Hari, Zhou: Locality-Driven Dynamic GPU Cache Bypassing. ICS 2015, section 6.1",
     .idea =
         "What a filter on reuse could gain if the reuse were known: a first run counts the references of every block,\n"
-        "others send the accesses of blocks at or below a threshold around the L1, for every threshold from 1 to 16.\n"
-        "profiled=local counts those of the own SM, global those of the others, both all. No hardware.",
+        "in further runs accesses of blocks at or below a threshold bypass the L1, for thresholds from 1 to 16.\n"
+        "profiled=local counts those of the SM itself, global those of the others, both all. No hardware.",
     .params = params,
     .positional = "filter",
     .words = filters,

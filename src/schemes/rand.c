@@ -13,7 +13,7 @@ enum { RAND_PERCENT, RAND_PERIOD };
 enum { RAND_WARPS = 64 };
 static const struct scheme_param params[] = {
     {"percent", "%", "share of warps that bypass; swept in MeDiC", 0, 100, 30, false},
-    {"period", "core cycle", "warps are drawn anew after this (section 5)", 1, 1e9, 100000, true},
+    {"period", "core cycle", "warps are drawn again after this time (section 5)", 1, 1e9, 100000, true},
     {0},
 };
 enum { BYPASSED, KEPT_STORES };

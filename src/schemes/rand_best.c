@@ -2,7 +2,7 @@
  * reported.
  *
  * Paper: Ausavarungnirun et al. (MeDiC), PACT 2015, section 5: the share of warps that bypass is set per workload to
- * the best one, found by trying.
+ * the best one, found by search.
  *
  * Deviations: the paper names no steps; these are of ten percent.
  */
@@ -16,7 +16,7 @@ static const struct scheme rand_best = {
     .name = "rand-best",
     .title = "random bypassing of the L2, best share of warps",
     .paper = "Ausavarungnirun et al.: Exploiting Inter-Warp Heterogeneity (MeDiC). PACT 2015, section 5",
-    .idea = "The share of bypassing warps with which a program runs fastest, found by trying.",
+    .idea = "The share of bypassing warps with which a program runs fastest, found by search.",
     .sweep = &sweep,
 };
 SCHEME(rand_best);

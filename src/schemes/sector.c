@@ -94,11 +94,11 @@ static const struct l1_org sector_org = {
 
 static const struct scheme sector = {
     .name = "sector",
-    .title = "sector cache: only the sectors asked for are fetched",
+    .title = "sector cache: only requested sectors are fetched",
     .paper = "Liptay: Structural Aspects of the System/360 Model 85, II: The Cache. IBM Systems Journal 7(1), 1968",
     .idea =
         "A frame has the tag of one line and a valid bit for each of its sectors. A miss fetches the sectors that the\n"
-        "load needs, which saves traffic; the sectors not fetched still take their place in the cache.",
+        "load needs, which saves traffic; absent sectors still occupy space in the cache.",
     .params = params,
     .counters = counters,
     .positional = "bytes",

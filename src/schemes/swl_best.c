@@ -16,7 +16,7 @@ static const struct scheme swl_best = {
     .title = "static warp limiting, best limit",
     .paper = "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling. MICRO 2012, section 5",
     .idea =
-        "The limit with which a program runs fastest, found by trying. BUCL's Table III lists those of its programs.",
+        "The limit with which a program runs fastest, found by search. BUCL's Table III lists those of its programs.",
     .sweep = &sweep,
 };
 SCHEME(swl_best);

@@ -13,9 +13,9 @@ static const struct scheme_param params[] = {
 };
 enum { PARTIAL, PLACED, DROPPED };
 static const struct scheme_counter counters[] = {
-    {"partial_misses", "access", "some of the chunks asked for were here or on their way", true},
-    {"placed", "chunk", "chunks that were given a place", true},
-    {"dropped", "chunk", "valid chunks that went for others", true},
+    {"partial_misses", "access", "some of the requested chunks were present or pending", true},
+    {"placed", "chunk", "chunks placed", true},
+    {"dropped", "chunk", "valid chunks evicted for others", true},
     {0},
 };
 
@@ -71,7 +71,7 @@ static const struct scheme tsc = {
     .title = "tag-split cache",
     .paper = "Li, Hayes, Song, Zhang: Tag-Split Cache for Efficient GPGPU Cache Utilization. ICS 2016",
     .idea =
-        "Accesses stay 128 B, but only the chunks asked for are fetched and stored, anywhere in the set. To keep tags\n"
+        "Accesses stay 128 B, but only the requested chunks are fetched and stored, anywhere in the set. To keep tags\n"
         "small, the chunks of a group share the upper part of their tag and each has a short private part, so that a\n"
         "group holds chunks of any lines of a 1 MB region.",
     .params = params,

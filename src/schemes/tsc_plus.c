@@ -19,9 +19,9 @@ static const struct scheme_param params[] = {
 };
 enum { PARTIAL, PLACED, DROPPED, COARSE, SWITCHES, HALVINGS };
 static const struct scheme_counter counters[] = {
-    {"partial_misses", "access", "some of the chunks asked for were here or on their way", true},
-    {"placed", "chunk", "chunks that were given a place", true},
-    {"dropped", "chunk", "valid chunks that went for others", true},
+    {"partial_misses", "access", "some of the requested chunks were present or pending", true},
+    {"placed", "chunk", "chunks placed", true},
+    {"dropped", "chunk", "valid chunks evicted for others", true},
     {"coarse", "miss", "misses that fetched whole lines", true},
     {"switches", "time", "changes of the mode of the follower sets", false},
     {"halvings", "time", "times the four counters were halved", false},
@@ -129,7 +129,7 @@ static const struct scheme tsc_plus = {
     .title = "tag-split cache that chooses between chunks and whole lines",
     .paper = "Li, Hayes, Song, Zhang: Tag-Split Cache for Efficient GPGPU Cache Utilization. ICS 2016, section 3.5",
     .idea =
-        "As tsc, but a few sampler sets of SM 0 always fetch the chunks asked for and a few always whole lines. The\n"
+        "As tsc, but a few sampler sets of SM 0 always fetch the requested chunks and a few always whole lines. The\n"
         "mode with the smaller product of misses and packets is used by all other sets.",
     .params = params,
     .counters = counters,

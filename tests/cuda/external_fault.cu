@@ -1,4 +1,4 @@
-// external_fault.cu - a kernel that runs past a mapped part of external memory is caught to the byte, although the pages go on.
+// external_fault.cu - a kernel that runs past a mapped part of external memory is caught to the byte, although the pages continue.
 // compilers: clang nvcc
 // exit: 4
 // report: cudaExternalMemoryGetMappedBuffer|0 bytes past the end

@@ -1,6 +1,6 @@
 // compilers: clang nvcc
 // expect: PASS
-/* cudaDeviceReset: memory and handles are gone, variables have their first values, work goes on. */
+/* cudaDeviceReset: memory and handles are gone, variables have their first values, work continues. */
 #include "check.h"
 __device__ int value = 5;
 __global__ void bump() { value += 1; }

@@ -1,5 +1,7 @@
-// static_runtime.cu - NVIDIA's runtime linked into the program, nvcc's default: Sluice's replaces it. compilers: nvcc
-// flags: -cudart static -rdc=true expect: runtime 13000|sum 4950|symbol 7|error invalid argument|PASS
+// static_runtime.cu - NVIDIA's runtime linked into the program, nvcc's default: Sluice's replaces it.
+// compilers: nvcc
+// flags: -cudart static -rdc=true
+// expect: runtime 13000|sum 4950|symbol 7|error invalid argument|PASS
 #include <cstdio>
 #include <cuda_runtime.h>
 /* Functions of the program's own whose names look like the runtime's. */

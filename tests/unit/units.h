@@ -20,7 +20,7 @@ static inline void l2_skip(struct l2_slice *s) {
 
 static inline void l2_step(struct l2_slice *s) {
   if (l2_quiet(s)) l2_skip(s);
-  else l2_step_as(s, *s->env->now, s->plain);
+  else l2_step_as(s, *s->env->now, s->baseline);
 }
 
 static inline bool l2_idle(const struct l2_slice *s) {

@@ -322,7 +322,7 @@ static const struct opt compare_opts[] = {
     {"json", "FILE", "write all records as one document (- for standard output)", OPT_TEXT, CMP(sim.json), 'j', "file"},
     {"html", "FILE", "where the self-contained HTML report goes (default report.html)", OPT_TEXT, CMP(html), 'H',
      "file"},
-    {"no-html", NULL, "no report, and no closer look at the runs for it", OPT_FLAG, CMP(no_html), 0, NULL},
+    {"no-html", NULL, "no report, and none of its observations", OPT_FLAG, CMP(no_html), 0, NULL},
     {"quiet", NULL, "no table", OPT_FLAG, CMP(sim.quiet), 'q', NULL},
 #define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) \
   {name, arg, help, OPT_##kind, CMP(sim.member), letter, complete},

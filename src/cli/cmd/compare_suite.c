@@ -274,7 +274,8 @@ static void set_beside(const struct suite *s, const struct published *p, struct 
 }
 
 static bool print_beside(const struct suite *s, FILE *f, json_t *all, struct err *e) {
-  static const char *const titles[] = {"in the paper", "figure", "scheme", "of", "ours is", "paper", "ours", "unit"};
+  static const char *const titles[] = {"in the paper", "figure", "scheme", "of",
+                                       "scheme here",  "paper",  "sluice", "unit"};
   struct published *p = published_open(NULL, e);
   if (!p) return false;
   struct table *t = table_new(titles, "lllllrrl");

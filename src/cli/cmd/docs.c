@@ -194,9 +194,9 @@ static void man_page(void) {
       putchar('\n');
     }
   }
-  puts(".SH EXIT STATUS\nThe program's own, and: 1 a check that was asked for failed; 2 bad input; 3 something that "
+  puts(".SH EXIT STATUS\nThe program's own, and: 1 a requested check failed; 2 bad input; 3 something that "
        "Sluice does not support;\n"
-       "4 the simulated program did wrong; 5 a kernel is stuck; 6 the program never reached our CUDA runtime; 70 an "
+       "4 a fault of the simulated program; 5 a kernel is stuck; 6 the program never reached our CUDA runtime; 70 an "
        "internal error.\n"
        "See\n.BR \"sluice help exit\\-codes\" .\n"
        ".SH ENVIRONMENT\n.TP\n.B SLUICE_DATA\nDirectory of configurations, report page and workload list, in place of "

@@ -174,7 +174,7 @@ static int new_run(const struct command *self, int argc, char **argv) {
   else
     printf("\nNext:\n  make -j2\n  make build/tests/test_scheme_%s && build/tests/test_scheme_%s\n"
            "  build/sluice compare --scheme baseline,%s -- kmeans --size small\n"
-           "docs/tutorials/your-first-scheme.md goes on from there.\n",
+           "docs/tutorials/your-first-scheme.md continues from there.\n",
            n.ident, n.ident, n.name);
   return EXIT_OK;
 }
@@ -190,7 +190,7 @@ const struct command cmd_new = {
     .help =
         "Writes a scheme that compiles, runs and does something simple, with a comment on each part, and a test of "
         "it on\n"
-        "accesses worked out by hand: src/schemes/NAME.c and tests/unit/test_scheme_NAME.c of the source checkout "
+        "hand-computed accesses: src/schemes/NAME.c and tests/unit/test_scheme_NAME.c of the source checkout "
         "that the\n"
         "current folder is in. Change them into your idea. Nothing else has to be edited; nothing is overwritten.\n\n"
         "Example:\n"

@@ -115,7 +115,7 @@ static int report_end(enum study_end end, const struct study_progress *p, struct
   }
   if (end == STUDY_STOPPED) return cli_fail(e);
   if (end == STUDY_INTERRUPTED) {
-    fprintf(stderr, "sluice: interrupted; the same command goes on from here\n");
+    fprintf(stderr, "sluice: interrupted; the same command continues from here\n");
     return 130;
   }
   return !written ? EXIT_OUTPUT : p->failed ? EXIT_CHECK : EXIT_OK;
@@ -249,14 +249,14 @@ static const struct opt study_opts_table[] = {
 
 const struct command cmd_study = {
     .name = "study",
-    .summary = "sweeps: run what a study file asks for and is not in the results yet",
+    .summary = "sweeps: execute the runs of a study file that are not in the results yet",
     .usage = "[OPTIONS] FILE.yaml",
     .help =
         "A study file names programs, schemes, GPUs and parameter ranges; every combination is a run. Results go into\n"
-        "one SQLite file, run by run: whatever interrupts the study, the same command goes on where it stopped, and\n"
+        "one SQLite file, run by run: whatever interrupts the study, the same command continues where it stopped, and\n"
         "nothing is run twice. Runs are recognised by the SHA-256 of the complete configuration, the schemes, the\n"
         "content of the program and of the files among its arguments. A failed run keeps its log and the command\n"
-        "that reproduces it, and the others go on; the exit code is then 1. docs/how-to/studies.md explains the "
+        "that reproduces it, and the others continue; the exit code is then 1. docs/how-to/studies.md explains the "
         "file.\n\n"
         "Example:\n"
         "  name: l1\n"

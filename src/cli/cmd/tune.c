@@ -122,7 +122,7 @@ static int search(const struct tune_opts *o, struct tune_options *t, const char 
   int rc = EXIT_OK;
   if (end == STUDY_STOPPED) rc = cli_fail(&e);
   else if (end == STUDY_INTERRUPTED) {
-    fprintf(stderr, "sluice: interrupted; the same command goes on from here\n");
+    fprintf(stderr, "sluice: interrupted; the same command continues from here\n");
     rc = 130;
   } else if (!o->quiet) {
     rc = print(&r, o, results);
@@ -205,16 +205,15 @@ const struct command cmd_tune = {
     .name = "tune",
     .summary = "search for a composition of schemes that beats the published ones",
     .usage = "--suite NAME [OPTIONS]",
-    .help =
-        "Successive halving: many lists of up to three schemes, with parameters drawn from the schemes' tables, on "
-        "few\n"
-        "workloads; the best third on more; the last ones on all but those held out. Then the winner and the best\n"
-        "published scheme (alone, default parameters) run on the workloads held out, which no decision has seen. The\n"
-        "same seed does the same search. Results go into a results file; an interrupted search goes on where it\n"
-        "stopped. The budget counts runs of candidates; baseline, single schemes and held-out runs come on top.\n\n"
-        "Examples:\n"
-        "  sluice tune --suite bucl --budget 300\n"
-        "  sluice tune --suite medic --schemes medic,wbyp,wip,wms,eaf,pcal --seed 2\n",
+    .help = "Successive halving: many lists of up to three schemes, with parameters drawn from the schemes' tables, on "
+            "few\n"
+            "workloads; the best third on more; the last ones on all but those held out. Then the winner and the best\n"
+            "published scheme (alone, default parameters) run on the workloads held out, which no decision uses. The\n"
+            "same seed does the same search. Results go into a results file; an interrupted search continues where it\n"
+            "stopped. The budget counts runs of candidates; baseline, single schemes and held-out runs come on top.\n\n"
+            "Examples:\n"
+            "  sluice tune --suite bucl --budget 300\n"
+            "  sluice tune --suite medic --schemes medic,wbyp,wip,wms,eaf,pcal --seed 2\n",
     .opts = tune_opts_table,
     .run = tune_run,
 };

@@ -161,7 +161,8 @@ int run_hit_rates(const char *path, const struct sim_options *o) {
   struct err e = {0};
   struct gpu_config c;
   if (o->scheme && strcmp(o->scheme, "baseline"))
-    return err_set(&e, ERR_USAGE, "--trace-csv gives hit rates of the plain caches; a scheme needs a trace with paths"),
+    return err_set(&e, ERR_USAGE,
+                   "--trace-csv gives hit rates of the default caches; a scheme needs a trace with paths"),
            cli_fail(&e);
   if (!sim_check(o, &e) || !sim_config(o, &c, &e)) return cli_fail(&e);
   struct csv_trace *t = csv_open(path, &e);

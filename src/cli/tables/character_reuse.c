@@ -103,7 +103,7 @@ static void print_totals(const struct record_file *r, const struct reuse *asked,
   char a[32], b[32];
   cli_bytes(a, sizeof a, line * asked->first);
   cli_bytes(b, sizeof b, line * in->first);
-  fprintf(f, "footprint, summed over SMs and launches: %s asked for, %s of it in the L1\n", a, b);
+  fprintf(f, "footprint, summed over SMs and launches: %s requested, %s of it in the L1\n", a, b);
   fprintf(f, "L1 misses: %.3f per load, %.2f per 1000 thread instructions\n", get(t, "l1d.read.misses_per_load"),
           get(t, "l1d.read.mpki"));
   cli_bytes(a, sizeof a, 32 * get(t, "icnt.flits_up"));

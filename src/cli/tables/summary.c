@@ -170,7 +170,7 @@ static void print_strays(const struct record_file *r, FILE *f) {
   if (!n.reads && !n.writes) return;
   cli_count(reads, sizeof reads, (double)n.reads);
   cli_count(writes, sizeof writes, (double)n.writes);
-  fprintf(f, "out of bounds: %s reads, %s writes at %zu place%s, let through\n", reads, writes, n.places,
+  fprintf(f, "out of bounds: %s reads, %s writes at %zu place%s, allowed\n", reads, writes, n.places,
           &"s"[n.places == 1]);
 }
 

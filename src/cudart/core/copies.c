@@ -32,7 +32,7 @@ cudaError_t cudart_alloc(struct cudart *c, uint64_t bytes, enum simt_mem_kind ki
   if (bytes == 0) return cudaSuccess;
   uint64_t base = simt_mem_alloc(c->simt, bytes, kind, site_label(c, site, what[kind]));
   if (!base)
-    return cudart_why(c, cudaErrorMemoryAllocation, "%s: %llu bytes asked for, %llu of %llu in use", what[kind],
+    return cudart_why(c, cudaErrorMemoryAllocation, "%s: %llu bytes requested, %llu of %llu in use", what[kind],
                       (unsigned long long)bytes, (unsigned long long)simt_mem_used(c->simt),
                       (unsigned long long)simt_mem_capacity(c->simt));
   *out = base;

@@ -52,7 +52,7 @@ static bool others_sleep(void) {
 /* An error is returned by the program's next call. */
 static void carry_out_all(struct cudart *c, bool awake) {
   if (awake)
-    cudart_why(c, cudaSuccess, "the program has made no CUDA call for %d s: what its streams hold is carried out now",
+    cudart_why(c, cudaSuccess, "the program has made no CUDA call for %d s: the work in its streams is executed now",
                (int)((uint64_t)LOOK_NS * LOOKS_AWAKE / 1000000000));
   cudaError_t r = cudart_drain(c);
   if (r != cudaSuccess && !c->sticky && !c->late) c->late = r;

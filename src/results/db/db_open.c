@@ -246,7 +246,7 @@ static bool check_kind(struct db *db, enum db_mode mode, struct err *e) {
       return err_set(
           e, ERR_INPUT,
           "%s has no tables yet: what made it was stopped before it had begun. The same `sluice study` makes "
-          "them and goes on",
+          "them and continues",
           db->path);
     db->notice = "had no tables: what made it was stopped before it had begun; they are made now";
     return true;

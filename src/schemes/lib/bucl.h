@@ -49,17 +49,17 @@ static inline void bucl_monitor_access(struct bucl_monitor *m, const struct l1_e
 
 /* The last rows of both tables of parameters. */
 #define BUCL_READING_PARAMS                                                                                            \
-  {"pending", "", "1: an access to a line on its way counts as a hit in the hit rate; 0: as a miss", 0, 1, 1, true}, { \
-    "merge", "", "refused accesses to a line on its way: 0 wait; 1 may bypass; 2 wait if its list of waiters is full", \
-        0, 2, 0, true                                                                                                  \
+  {"pending", "", "1: an access to a pending line counts as a hit; 0: as a miss", 0, 1, 1, true}, {                    \
+    "merge", "", "refused accesses to a pending line: 0 wait; 1 may bypass; 2 wait if its list of waiters is full", 0, \
+        2, 0, true                                                                                                     \
   }
 /* Outcomes of refused accesses: consecutive rows of both tables of counters. */
 enum { BUCL_PASSED, BUCL_KEPT_HIT_RATE, BUCL_KEPT_FULL, BUCL_KEPT_MERGE };
 #define BUCL_STALL_COUNTERS                                                                                           \
-  {"bypassed_on_stall", "access", "refused accesses sent around the L1", true},                                       \
+  {"bypassed_on_stall", "access", "refused accesses that bypassed the L1", true},                                     \
       {"kept_hit_rate", "access", "refused accesses kept at first because the hit rate was high", false},             \
       {"kept_full", "access", "refused accesses kept at first because the sub-partition's buffer was full", false}, { \
-    "kept_merge", "access", "refused accesses kept at first because their line was on its way", false                 \
+    "kept_merge", "access", "refused accesses kept at first because their line was pending", false                    \
   }
 
 /* True if a refused access may bypass the L1. Counts the reason of a first refusal in the four counters at `n`. */

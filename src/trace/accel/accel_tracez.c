@@ -27,7 +27,7 @@ static bool read_at(struct tracez *t, uint64_t at, void *to, size_t n, const cha
   if (at <= t->file_bytes && n <= t->file_bytes - at && !fseeko(t->f, (off_t)at, SEEK_SET) &&
       fread(to, 1, n, t->f) == n)
     return true;
-  return err_set(e, ERR_INPUT, "%s: %s at offset %llu goes past the end of the file (%llu bytes)", t->path, what,
+  return err_set(e, ERR_INPUT, "%s: %s at offset %llu exceeds the end of the file (%llu bytes)", t->path, what,
                  (unsigned long long)at, (unsigned long long)t->file_bytes);
 }
 

@@ -47,7 +47,7 @@ struct trace_input_ops {
   bool (*open_cta)(struct trace_input *t, uint32_t slot, uint32_t cta, struct err *e);
   /* The next instruction of warp `warp` of the CTA on `slot`: the one at kernel->entry_pc first, then the one at the
    * next_pc of the last answer. Never called after FEED_DONE. Fills of `out`
-   *   always:                          active, mask, next_pc (FEED_DONE: no lane goes on)
+   *   always:                          active, mask, next_pc (FEED_DONE: no lane continues)
    *   load, store, atomic with lanes:  space, width, addr[] of the lanes in `mask`; token: nonzero for an atomic that
    *                                    the L2 performs
    *   arrival at a barrier:            bar_id, bar_threads, waits (false: arrives without waiting)
