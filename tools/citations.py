@@ -43,6 +43,8 @@ def cited(name, text):
     flat = joined(text)
     for m in PATH.finditer(text):
         page = ROOT / m[0]
+        if page.stem == "NAME":
+            continue
         if not page.is_file():
             yield m.start(), m[0]
             continue

@@ -41,7 +41,7 @@ def claims(data):
     rows = sorted(data["claims"], key=lambda c: ORDER.index(c["verdict"]))
     count = collections.Counter(c["verdict"] for c in rows)
     yield f"Of {len(rows)} published numbers " + ", ".join(f"{count[v]} {v}" for v in ORDER) + ".\n"
-    yield "| where | what | published | originals | ours (95 %) | verdict | why |"
+    yield "| where | what | published | originals | Sluice (95 %) | verdict | why |"
     yield "|---|---|---:|---:|---:|---|---|"
     for c in rows:
         what = f"{c['metric']}, {c['scheme']}, {c['group']} [{c['unit']}]"
@@ -75,7 +75,7 @@ def page(name, folder):
     data = json.loads((folder / "data.json").read_text())
     drawn = json.loads((folder / "figures.json").read_text())
     state = {f["figure"]: f["state"] for f in drawn}
-    out = [f"# {title}: published and ours\n"]
+    out = [f"# {title}: published and simulated\n"]
     out.append(f"`sluice paper {name} --stored` prints these results in seconds and draws every figure. The rule of the verdicts is in "
                "[the guide](../how-to/papers.md), `tools/papers-doc.py` writes this page.\n")
     out.append(f"- Results: {data['origin']}.")
