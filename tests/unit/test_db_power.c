@@ -260,7 +260,7 @@ static void survives(size_t n, int fate, unsigned char *made, size_t bytes) {
   if (!db_check(db, &e)) fail_msg("cut behind %zu of %zu operations (%d): %s", n, nops, fate, e.msg);
   int found = there(db);
   if (found < sure) fail_msg("cut behind %zu of %zu operations (%d): %d runs of %d", n, nops, fate, found, sure);
-  if (n % 4 == 0) { /* the same study goes on */
+  if (n % 4 == 0) { /* the same study continues */
     plan(db);
     for (int i = 0; i < RUNS; i++)
       if (db_run_status(db, hash_of(i)) != DB_DONE) put(db, i);

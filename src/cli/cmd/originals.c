@@ -29,7 +29,7 @@ static bool bad(struct reader *r, const yaml_node_t *n, const char *what, const 
                  what, which);
 }
 
-/* A value by its key; marks what it has seen in `seen`. */
+/* A value by its key; marks it in `seen`. */
 struct key {
   const char *name;
   bool needed;

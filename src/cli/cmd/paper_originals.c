@@ -1,6 +1,6 @@
-/* paper_originals.c - `sluice paper NAME --originals FOLDER`: figures of a paper on the original programs of the suites, and
- * their numbers beside the published ones and ours. originals.h has the mapping file; the runs, the claims and the file of
- * stored results are those of the bundled workloads, with an original program in the place of the workload.
+/* paper_originals.c - `sluice paper NAME --originals FOLDER`: figures of a paper on the original programs of the suites,
+ * and their numbers beside the published and the simulated ones. originals.h has the mapping file; runs, claims and the
+ * file of stored results are those of the bundled workloads, with an original program in place of the workload.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 
 /* ---- the plan ---- */
 
-/* The figures that the mapping names, or the one that was asked for. */
+/* The figures that the mapping names, or the requested one. */
 static void keep_figures(struct paper *p) {
   json_t *kept = json_array(), *f;
   size_t i;
@@ -253,7 +253,7 @@ bool paper_beside(struct paper *p, const json_t *figures, struct err *e) {
   if (!e->code) join(p, &q);
   if (!e->code && p->originals) {
     print_programs(p, &q);
-    if (!there) printf("ours: no stored results (results/%s.jsonl.zst)\n", p->name);
+    if (!there) printf("workloads: no stored results (results/%s.jsonl.zst)\n", p->name);
     print_claims(p);
   }
   close_others(&q);

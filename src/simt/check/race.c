@@ -44,7 +44,7 @@ static void clear(const struct race *q, struct race_clock *c) {
   memset(c->at, 0, q->warps * sizeof *c->at);
 }
 
-/* Clocks are compared within a CTA only: each starts anew. */
+/* Clocks are compared within a CTA only: each starts at 0. */
 void race_cta_start(struct simt_run *r, const struct cta *c) {
   const struct race *q = r->check->race;
   struct race_cta *a = &q->ctas[c->slot];

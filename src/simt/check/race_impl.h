@@ -35,7 +35,7 @@ struct race_shadow { /* of a device */
   uint64_t *cells;   /* of the mapping of device memory */
   uint64_t *symbols; /* of variables */
   size_t cells_bytes, symbols_bytes;
-  uint8_t *asked; /* by chunk of the cells: the host has been asked for its pages */
+  uint8_t *asked; /* by chunk of the cells: its pages were requested from the host */
   struct context *context;
   struct epoch *epoch;
   uint32_t contexts, context_room, epochs, epoch_room;
