@@ -75,15 +75,15 @@ function measured(line, c, n, i, paper, class, mine, given, fits, note, key) {
   }
   print "\n" fits " of the " given " classes that the papers give are reproduced.\n"
 }
-# originals.tsv: original programs beside ours in the baseline of a machine; what differs by more than 15 % is named.
+# originals.tsv: original programs beside the workloads in the baseline of a machine; what differs by more than 15 % is named.
 function share(a, b) { return a == "" ? "-" : a " %, " b " %" }
 function apart(name, a, b) { return a != "" && (a > b ? a - b : b - a) > 0.15 * a && (a > b ? a - b : b - a) >= 1 ? name : "" }
 function originals(line, c, far, what, n, sum, own) {
   print "## Beside the originals\n"
-  print "The original programs of BUCL and ours at size medium, in the baseline of `--gpu bucl`: original, ours. `data/originals/bucl.yaml` has the"
+  print "The original programs of BUCL and the workloads at size medium, in the baseline of `--gpu bucl`: original, workload. `data/originals/bucl.yaml` has the"
   print "versions and command lines. \"Paper\" is the count of thread instructions of Table I; in brackets is that of the original on the input that the"
   print "paper names or its count suggests. \"Over 2\" is the share of loads with more than two accesses. What differs by more than 15 % is in the last column.\n"
-  print "| workload | original, its input | thread instructions: paper | original, ours | L1 hits | L2 hits | over 2 | differs |\n|---|---|---:|---:|---:|---:|---:|---|"
+  print "| workload | original, its input | thread instructions: paper | original, workload | L1 hits | L2 hits | over 2 | differs |\n|---|---|---:|---:|---:|---:|---:|---|"
   while ((getline line < "workloads/originals.tsv") > 0) {
     split(line, c, "\t")
     if (c[1] == "name") continue

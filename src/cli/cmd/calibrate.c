@@ -118,7 +118,7 @@ static void print_columns(const struct calib_table *t) {
 
 /* One case alone: every column. */
 static void print_one(const struct calib_table *t, const struct calib_case *c) {
-  static const char *const titles[] = {"column", "ours", "reference", "error"};
+  static const char *const titles[] = {"column", "sluice", "reference", "error"};
   struct table *out = table_new(titles, "lrrr");
   for (size_t k = 0; c->ran && k < t->columns; k++) {
     table_cell(out, "%s", t->column[k]);
@@ -304,7 +304,8 @@ static const struct opt calibrate_opts[] = {
     {"silicon", "FILE", "set kernels of DIR beside a GPU's hardware counters instead (--case: a kernel)", OPT_TEXT,
      CAL(silicon), 0, "file"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, CAL(jobs), 'J', NULL},
-    {"csv", "FILE", "write ours and the reference's value of every case and column", OPT_TEXT, CAL(csv), 0, "file"},
+    {"csv", "FILE", "write the simulated and the reference value of every case and column", OPT_TEXT, CAL(csv), 0,
+     "file"},
     {"check", NULL, "exit with 1 when a goal is missed", OPT_FLAG, CAL(check), 0, NULL},
     {"gpu", "NAME|FILE", "GPU configuration (default fermi; with --silicon the one that FILE names, or volta)",
      OPT_TEXT, CAL(gpu), 'g', "gpu"},
@@ -316,8 +317,8 @@ const struct command cmd_calibrate = {
     .summary = "compare 47 kernels with the reference simulator's counters",
     .usage = "[OPTIONS] [DIR]",
     .help = "Runs all cases of DIR (default: the bundled tests/calibration) and prints, per case, per column and "
-            "overall, ours\n"
-            "against the reference. Three tables: the baseline, loose round-robin, and all loads around the L1.\n\n"
+            "overall, the counters\n"
+            "against the reference. Three tables: the baseline, loose round-robin, and all loads bypassing the L1.\n\n"
             "With --silicon, FILE is a table of counters measured on a GPU, a row per program and kernel\n"
             "(tests/silicon/v100.csv; bench/silicon makes one). DIR holds for each program PROGRAM.slt, a trace\n"
             "(sluice record), or PROGRAM.cmd, the command line; programs without either are passed over.\n\n"

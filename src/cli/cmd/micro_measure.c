@@ -36,7 +36,7 @@ static void point(const struct bench *b, uint64_t from, uint64_t to) {
   b->d->point(b->d->ctx, from, to);
 }
 
-/* Through lines that nobody has touched, in no order, far enough apart that each is in another row of DRAM. */
+/* Through untouched lines, in random order, far enough apart that each is in another row of DRAM. */
 static uint64_t fresh_chase(struct bench *b) {
   enum { PLACES = TURNS * (SHORT_CHAIN + LONG_CHAIN) + 1, APART = 256 * 1024 };
   uint64_t at = b->fresh, first = at;
@@ -142,7 +142,7 @@ static double find(const double *result, const char *name) {
   return NAN;
 }
 
-/* Is it asked for, or what another one needs? */
+/* True if it is requested, or another one needs it. */
 static bool asked(const char *only, const struct micro *m) {
   if (!only || !strncmp(m->name, only, strlen(only))) return true;
   for (size_t i = 0; i < micro_count; i++)

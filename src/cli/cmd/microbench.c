@@ -223,7 +223,8 @@ static const struct opt microbench_opts[] = {
     {"set", "KEY=VALUE", "change one knob of the GPU; may be repeated", OPT_LIST, MIC(sets), 's', "knob"},
     {"only", "NAME", "only microbenchmarks whose name begins so: latency, bandwidth.l2", OPT_TEXT, MIC(only), 'o',
      NULL},
-    {"csv", "FILE", "write name,unit,ours,published,error_percent,source", OPT_TEXT, MIC(csv), 0, "file"},
+    {"csv", "FILE", "write names, units, measured and published values, errors and sources", OPT_TEXT, MIC(csv), 0,
+     "file"},
     {.name = NULL}};
 
 const struct command cmd_microbench = {

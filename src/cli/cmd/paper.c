@@ -3,7 +3,7 @@
  *
  * A run is kept as DIR/runs/HASH.json, where HASH stands for everything that decides its outcome: simulator, program,
  * GPU, scheme, knobs, size. A record appears there whole or not at all, so a run that was interrupted is simply missing
- * and the next call goes on where the last one stopped.
+ * and the next call continues where the last one stopped.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -380,7 +380,7 @@ static bool is_paper(const char *name, struct err *e) {
 static void say_quick(const struct paper_options *o) {
   if (!o->quick || o->list || o->sensitivity) return;
   puts("small inputs fit the caches: they cannot show speed, hit rates, traffic, latency or energy, only what follows "
-       "from what the threads ask for; leave --quick out for the rest");
+       "from the requests of the threads; omit --quick for the rest");
 }
 
 static int run_sensitivity(struct paper *p, const struct paper_options *o, struct err *e) {
@@ -525,7 +525,7 @@ static const struct opt paper_opts[] = {
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, PAPER(jobs), 'J', NULL},
     {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
     {"program", "NAME", "one program, by the paper's name for it", OPT_TEXT, PAPER(program), 0, NULL},
-    {"claims", "FILE", "write every published number with ours and a verdict, as CSV", OPT_TEXT, PAPER(claims), 'c',
+    {"claims", "FILE", "write every published and simulated number, a verdict, as CSV", OPT_TEXT, PAPER(claims), 'c',
      "file"},
     {"originals", "FOLDER", "run the original programs of the benchmark suites, built in FOLDER", OPT_TEXT,
      PAPER(originals), 0, "file"},
@@ -544,9 +544,9 @@ const struct command cmd_paper = {
     .help =
         "Simulates what the paper's figures need and draws them in the paper's form, with the published numbers "
         "beside\n"
-        "ours where its text gives them. Runs are kept in the output folder: a second call draws without "
+        "the simulated ones where its text gives them. Runs are kept in the output folder: a second call draws without "
         "simulating, and\n"
-        "an interrupted one goes on. A figure is one file in share/sluice/figures (docs/how-to/papers.md).\n\n"
+        "an interrupted one continues. A figure is one file in share/sluice/figures (docs/how-to/papers.md).\n\n"
         "--stored simulates nothing: figures, tables and claims come from the runs in share/sluice/results, of the\n"
         "largest inputs of which all are there. --store FILE adds the runs of the call to such a file.\n\n"
         "--sensitivity runs the baseline alone over the readings of what the paper leaves open about its machine\n"
@@ -554,7 +554,7 @@ const struct command cmd_paper = {
         "--originals runs the programs that the paper used, from a folder where you have built them. What the folder "
         "lacks\n"
         "is named with where it comes from, and the rest runs. share/sluice/originals has the command lines;\n"
-        "tools/originals.py makes inputs. The tables have published, originals and ours.\n\n"
+        "tools/originals.py makes inputs. The tables have published, originals and Sluice.\n\n"
         "Examples:\n"
         "  sluice paper bucl --stored\n"
         "  sluice paper bucl --quick\n"

@@ -34,9 +34,9 @@ struct paper {
   bool quick, all;                         /* all: one of several whose claims share a table */
   json_t *figures; /* as loaded, ordered by name; with --sensitivity one for each reading and quantity */
   json_t *runs; /* {workload, alias, group, suite, scheme, gpu, set, size, hash, file, record, characterise} by hash */
-  json_t *claims; /* of every published number: {where, metric, scheme, group, published, unit, ours, low, high, ...} */
-  json_t *inputs; /* with --size paper: inputs/NAME.yaml */
-  json_t *reasons;             /* why numbers are not reproduced, as in reasons/NAME.yaml */
+  json_t *claims;  /* of every published number: {where, metric, scheme, group, published, unit, `ours`, low, ...} */
+  json_t *inputs;  /* with --size paper: inputs/NAME.yaml */
+  json_t *reasons; /* why numbers are not reproduced, as in reasons/NAME.yaml */
   struct stored *stored;       /* the file of stored results that the records come from; NULL: from simulations */
   struct originals *originals; /* the programs are the paper's own; NULL: bundled workloads */
   const char *whole;           /* absolute path of `out`; with originals */
@@ -103,7 +103,7 @@ json_t *paper_originals_run(struct paper *p, const struct workload *w, const cha
 uint64_t paper_originals_hash(uint64_t h, const json_t *run);
 /* Before the runs: a working folder for each program. */
 bool paper_originals_prepare(struct paper *p, struct err *e);
-/* After the claims: what is stored of the originals beside ours or, with originals, of ours beside these, which are then
+/* After the claims: the stored values of the originals beside the simulated ones or, with originals, the reverse, then
  * printed. `figures` are those of the plan, without what claims added. */
 bool paper_beside(struct paper *p, const json_t *figures, struct err *e);
 

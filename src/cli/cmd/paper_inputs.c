@@ -73,7 +73,7 @@ json_t *paper_input(const struct paper *p, const char *alias, double *max_insts)
 void paper_inputs_print(struct paper *p) {
   json_t *r, *said = json_object();
   const char *hash;
-  puts("\nthread instructions of ours and of the paper's programs:");
+  puts("\nthread instructions of the workloads and of the paper's programs:");
   json_object_foreach(p->runs, hash, r) {
     const char *alias = paper_text(r, "alias");
     if (strcmp(paper_text(r, "scheme"), "baseline") != 0 || json_object_get(said, alias)) continue;

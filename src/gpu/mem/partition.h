@@ -69,7 +69,7 @@ void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, s
 /* Call before the first push. */
 void partition_listen(struct partition_set *p, const struct mem_listener *l);
 /* Access to the units, for describing a stuck machine and for tests; requests in the fixed delay. */
-/* Drop all lines of the L2; nothing is on its way. */
+/* Drop all lines of the L2; nothing is pending. */
 void partition_empty_l2(struct partition_set *p);
 struct l2_slice *partition_slice(const struct partition_set *p, uint32_t s);
 struct dram *partition_dram(const struct partition_set *p, uint32_t c);

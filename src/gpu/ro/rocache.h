@@ -38,7 +38,7 @@ void rocache_init(struct rocache *c, const struct cache_config *cfg);
 void rocache_destroy(struct rocache *c);
 void rocache_invalidate(struct rocache *c);
 enum ro_result rocache_access(struct rocache *c, uint64_t addr, uint16_t waiter, uint64_t now);
-/* Fetch a line that nobody waits for; false: it is there, on its way, or there is no room. */
+/* Prefetch a line; false: it is present or pending, or there is no room. */
 bool rocache_prefetch(struct rocache *c, uint64_t addr);
 /* The head of the miss queue: line address and MSHR; false if none. */
 bool rocache_miss(const struct rocache *c, uint64_t *line, uint16_t *mshr);
