@@ -2,7 +2,7 @@
  * the same result twice; recovery ends and saves the sound part.
  *
  * Flipped bytes rarely get behind the checksums. So the mutator also changes the file through SQL (cells of any type, rows, the
- * schema, records) and mostly makes the checksums anew: then the readers meet values that nobody wrote. Files have five counters
+ * schema, records) and mostly recomputes the checksums: then the readers meet unwritten values. Files have five counters
  * instead of 300, in pages of 512 bytes: an execution takes a quarter of the time.
  *
  * Build, with the results room instrumented and the simulator as it is:
@@ -44,7 +44,7 @@ const uint32_t derived_row_count = 1;
 
 /* ---- memory of SQLite ----
  *
- * It asks for some 50,000 small blocks per execution, and the sanitizer's allocator took half of the time. Free blocks are kept
+ * It requests some 50,000 small blocks per execution, and the sanitizer's allocator took half of the time. Free blocks are kept
  * per size and poisoned, so a text that is read after its statement has ended is still found.
  */
 

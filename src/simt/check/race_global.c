@@ -141,7 +141,7 @@ void race_grid_start(struct simt_run *r, const struct cta *c) {
   new_epoch(r, c);
 }
 
-/* The epoch of the CTA on x if a context of it can hold clock and pc, else one that goes on from it. */
+/* The epoch of the CTA on x if a context of it can hold clock and pc, else a continuation of it. */
 static uint32_t epoch_for(struct exec *x, uint32_t clock, uint32_t pc) {
   struct race_shadow *d = x->run->s->check->shadow;
   const struct grid_cta *q = &x->run->check->grid->cta[x->cta->slot];

@@ -22,7 +22,7 @@ struct epoch { /* of a CTA: from its start or a release to the next release */
   uint64_t released;  /* by the count of releases; 0: not yet */
   uint32_t clock, pc; /* of its contexts, at least */
   uint32_t
-      part; /* the epoch that this one goes on from without a release, as its clocks or pcs did not suffice; 0: none */
+      part; /* the epoch that this one continues without a release, as its clocks or pcs did not suffice; 0: none */
 };
 
 /* Memory of a launch that has ended, for the next one: fresh pages would cost more than the work of a small launch. */

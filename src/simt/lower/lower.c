@@ -173,7 +173,7 @@ static bool asks_for_reserved(const struct ptx_inst *i) {
   return false;
 }
 
-/* Marks the shared variables of an instruction; does it ask for the reserved part? */
+/* Marks the shared variables of an instruction; true if it uses the reserved part. */
 static bool mentions(struct simt_module *m, struct xfunc *xf, const struct ptx_inst *i) {
   bool reserved = asks_for_reserved(i);
   for (uint32_t q = 0; q < i->nops; q++) mark_shared(m, xf, &i->ops[q]);
@@ -475,7 +475,7 @@ static bool lower_one(struct lowering *l, const struct ptx_inst *in, struct xop 
   struct xop empty = *o;
   if (!lower_inst(l, in, o)) {
     if (l->e->code != ERR_UNSUPPORTED && m->ptx->texts[f->text].version <= PTX_NEWEST) return false;
-    *o = empty; /* a trap for whoever executes it: most kernels of a module are never launched */
+    *o = empty; /* a trap: most kernels of a module are never launched */
     o->cls = XC_TRAP;
     o->id = X_nop;
     lower_refusal(m, o, l->e->msg);
