@@ -493,6 +493,52 @@ static void linking(void **state) {
   done(&x);
 }
 
+/* Variables follow one another in the order of the text, texture, sampler and surface references with 4 B each among
+ * them: the addresses are those that the reference printed for Rodinia's kmeans and Parboil's bfs. */
+static void variable_addresses(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *name;
+    uint64_t addr;
+  } cases[] = {
+      {".global .texref a;\n.global .texref b;\n.global .texref c;\n.const .align 4 .b8 clusters[4352];\n", "clusters",
+       0x180},
+      {".global .texref a;\n.global .texref b;\n.global .align 4 .u32 count;\n.global .align 4 .u32 nodes;\n", "nodes",
+       0x10c},
+      {".global .align 8 .u64 x;\n.global .surfref a;\n.global .samplerref b;\n.global .align 8 .u64 y;\n", "y", 0x110},
+      {".global .align 4 .u32 x;\n.global .align 4 .b8 y[12];\n", "y", 0x180},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct machine x;
+    char text[1024];
+    uint64_t addr, bytes;
+    snprintf(text, sizeof text, "%s%s%s", HEAD, cases[i].text, ENTRY "ret;\n}\n");
+    if (!load(&x, text)) fail_msg("%s", x.e.msg);
+    assert_true(simt_find_symbol(x.m, cases[i].name, &addr, &bytes));
+    assert_int_equal(addr, cases[i].addr);
+    done(&x);
+  }
+}
+
+/* Pinned memory is the host's: it takes no address of the device, until the mapping has no others. */
+static void pinned_memory(void **state) {
+  (void)state;
+  struct err e;
+  struct simt *s = simt_new(1 << 20, &e);
+  uint64_t a = simt_mem_alloc(s, 100, SIMT_MEM_DEVICE, "a"), h = simt_mem_alloc(s, 1000, SIMT_MEM_HOST, "h"),
+           b = simt_mem_alloc(s, 100, SIMT_MEM_DEVICE, "b"), i = simt_mem_alloc(s, 1, SIMT_MEM_HOST, "i");
+  assert_int_equal(a, SIMT_GLOBAL_BASE);
+  assert_int_equal(b, a + 256);
+  assert_true(h > b + (1 << 20) && i == h + 1024);
+  assert_ptr_equal(simt_mem_at(s, h, 1000), (void *)(uintptr_t)h);
+  assert_int_equal(simt_mem_used(s), 512);
+  uint64_t last = i, most = 0;
+  for (uint64_t p; (p = simt_mem_alloc(s, 1 << 18, SIMT_MEM_HOST, NULL)); last = p) most++;
+  assert_true(most >= 8 && last < h); /* the rest of the mapping serves too */
+  assert_true(simt_mem_release(s, h));
+  simt_free(s);
+}
+
 /* Device memory: addresses in a row of 256, exact sizes, release, pointers shared with the host. */
 static void device_memory(void **state) {
   (void)state;
@@ -603,6 +649,8 @@ int main(void) {
                                      cmocka_unit_test(bad_text),
                                      cmocka_unit_test(linking),
                                      cmocka_unit_test(device_memory),
+                                     cmocka_unit_test(variable_addresses),
+                                     cmocka_unit_test(pinned_memory),
                                      cmocka_unit_test(vector_atomics),
                                      cmocka_unit_test(surface_reductions),
                                      cmocka_unit_test(newer_isa),

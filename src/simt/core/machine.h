@@ -33,7 +33,8 @@ struct simt {
   struct mem_block *blocks;
   uint32_t nblocks, cap_blocks;
   uint64_t capacity, used, next, serial, symbol_next;
-  char *map; /* host mapping of [SIMT_GLOBAL_BASE, + capacity) */
+  uint64_t host_base, host_next; /* pinned memory: first address, next address */
+  char *map;                     /* host mapping of [SIMT_GLOBAL_BASE, + capacity) */
   uint64_t map_bytes, delta;
   char *sym_map; /* host mapping of [0, SYMBOL_LIMIT) */
   uint64_t sym_bytes;

@@ -1,8 +1,9 @@
 /* memory.c - device memory: one big host mapping, a sorted list of allocations, exact to the byte.
  *
  * Device allocations follow one another from SIMT_GLOBAL_BASE, each rounded up to 256 bytes. Addresses are reused only
- * when the mapping is full, so they equal the reference's, which never frees. The mapping has the same host address
- * where possible: managed and pinned memory is one pointer for host and device.
+ * when the mapping is full, so they equal the reference's, which never frees. Pinned memory is the host's and takes none
+ * of them: it lies in the last eighth of the mapping. The mapping has the same host address where possible: managed and
+ * pinned memory is one pointer for host and device.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -86,6 +87,7 @@ struct simt *simt_new(uint64_t capacity, struct err *e) {
     return NULL;
   }
   s->delta = (uint64_t)(uintptr_t)s->map - SIMT_GLOBAL_BASE;
+  s->host_base = s->host_next = SIMT_GLOBAL_BASE + (s->map_bytes - s->map_bytes / 8) / PAGE * PAGE;
   return s;
 }
 
@@ -172,10 +174,9 @@ static uint64_t taken_to(const struct mem_block *b) {
   return up_to(b->a.base + b->a.bytes, b->imported ? PAGE : ALIGN);
 }
 
-/* First gap of `bytes` between live allocations, once the mapping is full. */
-static uint64_t find_gap(const struct simt *s, uint64_t bytes, uint64_t align) {
-  uint64_t at = SIMT_GLOBAL_BASE;
-  for (uint32_t i = upper(s, SIMT_GLOBAL_BASE - 1); i < s->nblocks; i++) {
+/* First gap of `bytes` between live allocations, from address `at` on. */
+static uint64_t find_gap(const struct simt *s, uint64_t at, uint64_t bytes, uint64_t align) {
+  for (uint32_t i = upper(s, at - 1); i < s->nblocks; i++) {
     const struct mem_block *b = &s->blocks[i];
     if (b->a.base >= SIMT_GLOBAL_BASE + s->map_bytes) break;
     if (taken_from(b) >= at && taken_from(b) - at >= bytes) return at;
@@ -185,12 +186,17 @@ static uint64_t find_gap(const struct simt *s, uint64_t bytes, uint64_t align) {
   return at <= end && end - at >= bytes ? at : 0;
 }
 
-/* `bytes` of unused mapping, by rising addresses as long as possible; 0: none. */
-static uint64_t place(struct simt *s, uint64_t bytes, uint64_t align) {
-  uint64_t at = up_to(s->next, align);
-  if (at + bytes > SIMT_GLOBAL_BASE + s->map_bytes) return find_gap(s, bytes, align);
-  s->next = at + bytes;
-  return at;
+/* `bytes` of the device's or (`host`) the host's part of the mapping, by rising addresses as long as possible, then of
+ * any gap; 0: none. */
+static uint64_t place(struct simt *s, uint64_t bytes, uint64_t align, bool host) {
+  uint64_t *next = host ? &s->host_next : &s->next, at = up_to(*next, align);
+  uint64_t end = host ? SIMT_GLOBAL_BASE + s->map_bytes : s->host_base;
+  if (at + bytes <= end) {
+    *next = at + bytes;
+    return at;
+  }
+  at = host ? find_gap(s, s->host_base, bytes, align) : 0;
+  return at ? at : find_gap(s, SIMT_GLOBAL_BASE, bytes, align);
 }
 
 /* Use the host's huge pages for a whole allocation, or for the part of the mapping that allocations will fill soon:
@@ -214,7 +220,7 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
     at = (uint64_t)(uintptr_t)p;
     delta = 0;
   } else {
-    at = place(s, rounded, ALIGN);
+    at = place(s, rounded, ALIGN, host);
   }
   if (!at) return 0;
   ask_for_huge_pages(s, at + delta, rounded);
@@ -227,7 +233,7 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
 
 uint64_t simt_mem_import(struct simt *s, int fd, uint64_t offset, uint64_t bytes, const char *label) {
   uint64_t lead = offset % PAGE, pages = up_to(lead + bytes, PAGE), rounded = up_to(bytes, ALIGN);
-  uint64_t at = bytes && bytes <= s->map_bytes && s->used + rounded <= s->capacity ? place(s, pages, PAGE) : 0;
+  uint64_t at = bytes && bytes <= s->map_bytes && s->used + rounded <= s->capacity ? place(s, pages, PAGE, false) : 0;
   if (!at) {
     errno = ENOMEM;
     return 0;
@@ -244,13 +250,19 @@ uint64_t simt_mem_import(struct simt *s, int fd, uint64_t offset, uint64_t bytes
   return at + lead;
 }
 
-uint64_t mem_alloc_symbol(struct simt *s, uint64_t bytes, uint32_t align, const char *label) {
+uint64_t mem_pass_symbol(struct simt *s, uint64_t bytes, uint32_t align) {
   uint64_t pad = bytes < 128 && !(bytes & (bytes - 1)) ? bytes : 128; /* the reference's rule */
   if (pad < align) pad = align;
   if (!pad) pad = 1;
   uint64_t at = (s->symbol_next + pad - 1) & ~(pad - 1);
   if (at + bytes > SYMBOL_LIMIT) return 0;
   s->symbol_next = at + bytes;
+  return at;
+}
+
+uint64_t mem_alloc_symbol(struct simt *s, uint64_t bytes, uint32_t align, const char *label) {
+  uint64_t at = mem_pass_symbol(s, bytes, align);
+  if (!at) return 0;
   if (bytes)
     insert(s, (struct mem_block){.a = {.base = at, .bytes = bytes, .kind = SIMT_MEM_SYMBOL, .label = label},
                                  .delta = (uint64_t)(uintptr_t)s->sym_map,

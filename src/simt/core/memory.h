@@ -28,6 +28,8 @@ struct lane_access { /* one lane's access, in a resolved space */
 };
 
 struct mem_block *mem_block_at(struct simt *s, uint64_t addr);
+/* The address of a variable without bytes here; the next variable lies behind it. 0: no room. */
+uint64_t mem_pass_symbol(struct simt *s, uint64_t bytes, uint32_t align);
 uint64_t mem_alloc_symbol(struct simt *s, uint64_t bytes, uint32_t align, const char *label);
 void mem_drop_symbol(struct simt *s, uint64_t addr);
 void mem_describe(struct simt *s, uint64_t addr, char *out, size_t size);

@@ -80,12 +80,17 @@ static uint32_t ref_alignment(uint64_t bytes, uint32_t align) { /* the reference
   return pad > align ? pad : align;
 }
 
+enum { REF_BYTES = 4 }; /* a texture, sampler or surface reference in the reference's space of variables */
+
 static bool place_variables(struct simt_module *m, struct err *e) {
   struct ptx_module *p = m->ptx;
   for (uint32_t i = 0; i < p->nvars; i++) {
     struct ptx_var *v = p->vars[i];
     if (v->def != v || (v->space != SP_GLOBAL && v->space != SP_CONST)) continue;
-    if (v->type == T_TEXREF || v->type == T_SAMPLERREF || v->type == T_SURFREF) continue;
+    if (v->type == T_TEXREF || v->type == T_SAMPLERREF || v->type == T_SURFREF) {
+      mem_pass_symbol(m->s, REF_BYTES, 1); /* bound by its name; only the variables behind it lie higher */
+      continue;
+    }
     uint64_t bytes = v->bytes ? v->bytes : 1;
     v->addr = v->managed ? simt_mem_alloc(m->s, bytes, SIMT_MEM_MANAGED, v->name)
                          : mem_alloc_symbol(m->s, bytes, v->align, v->name);
