@@ -2,7 +2,7 @@
  * one CTA, as it is and as machine code, so that the handlers see odd operands. The same text twice gives the same answer.
  *
  * Build: clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc -fno-strict-aliasing fuzz/ptx.c \
- *   src/ptx/[a-z]*.c src/back/*.c src/simt/[a-z]*.c src/base/{arena,err}.c -lm, with -march=x86-64-v3 and v4 for exec_v3.c and
+ *   src/ptx/[a-z]*.c src/back/[a-z]*.c src/simt/[a-z]*.c src/base/{arena,err}.c -lm, with -march=x86-64-v3 and v4 for exec_v3.c and
  * exec_v4.c Run: ./ptx fuzz/corpus/ptx
  */
 #include <stdlib.h>
