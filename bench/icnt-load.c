@@ -38,6 +38,7 @@ struct result {
 static struct gpu_config config(const struct load *w) {
   return (struct gpu_config){.sms = SMS,
                              .icnt_kind = w->kind,
+                             .icnt_wire = 2,
                              .icnt_flit = 32,
                              .icnt_vcs = w->vcs,
                              .icnt_vc_buf = 8,

@@ -17,6 +17,7 @@ enum { SMS = 15, NODES = 27 };
 static struct gpu_config fermi(enum gpu_icnt kind) {
   return (struct gpu_config){.sms = SMS,
                              .icnt_kind = kind,
+                             .icnt_wire = 2,
                              .icnt_flit = 32,
                              .icnt_vcs = 1,
                              .icnt_vc_buf = 8,

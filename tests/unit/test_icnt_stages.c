@@ -35,12 +35,13 @@ static struct fl take(struct queue *q) {
   return f;
 }
 
-/* ---- channels: written in one step, inside in the next, readable in the one after ---- */
+/* ---- channels: written in one step, readable `wire` steps later ---- */
+enum { MODEL_WIRE = 6 };
 struct flit_wire {
-  struct fl in, mid, out;
+  struct fl in, mid[MODEL_WIRE], out;
 };
 struct credit_wire {
-  int in, mid, out; /* set of VCs */
+  int in, mid[MODEL_WIRE], out; /* sets of VCs */
 };
 
 /* ---- iSLIP on a matrix ---- */
@@ -119,7 +120,8 @@ struct model_net {
   int *whole, *turn;
 };
 struct model {
-  int sms, nodes, vcs, buf, speedup, iterations, inject_flits, boundary_flits, flit, mesh, columns, routers, radix;
+  int sms, nodes, vcs, buf, speedup, iterations, inject_flits, boundary_flits, flit, wire, mesh, columns, routers,
+      radix;
   int *place; /* node -> router in the mesh */
   struct model_net net[2];
 };
@@ -190,6 +192,7 @@ static struct model *model_new(const struct gpu_config *c, int nodes) {
                       .inject_flits = (int)c->icnt_in_buf,
                       .boundary_flits = (int)c->icnt_bnd_buf,
                       .flit = (int)c->icnt_flit,
+                      .wire = (int)c->icnt_wire,
                       .mesh = c->icnt_kind == ICNT_MESH,
                       .routers = 1,
                       .radix = nodes};
@@ -335,10 +338,11 @@ static void net_step(struct model *m, struct model_net *t) {
     if (r->credit_from[p]) credited[k] = r->credit_from[p]->out;
   }
   for (int k = 0; k < t->n_wires; k++) {
-    t->wires[k].mid = t->wires[k].in;
-    t->wires[k].in.payload = 0;
-    t->credits[k].mid = t->credits[k].in;
-    t->credits[k].in = 0;
+    struct flit_wire *f = &t->wires[k];
+    struct credit_wire *c = &t->credits[k];
+    for (int d = m->wire - 2; d > 0; d--) f->mid[d] = f->mid[d - 1], c->mid[d] = c->mid[d - 1];
+    f->mid[0] = f->in, c->mid[0] = c->in;
+    f->in.payload = 0, c->in = 0;
   }
   for (int n = 0; n < m->nodes; n++) {
     if (!t->source[n].n) continue;
@@ -359,16 +363,21 @@ static void net_step(struct model *m, struct model_net *t) {
   for (int n = 0; n < m->nodes; n++) t->credits[m->nodes + n].in = ejected[n];
   for (int k = 0; k < m->routers; k++) router_step(m, &t->r[k], k, arrived + k * m->radix, credited + k * m->radix);
   for (int k = 0; k < t->n_wires; k++) {
-    t->wires[k].out = t->wires[k].mid;
-    t->wires[k].mid.payload = 0;
-    t->credits[k].out = t->credits[k].mid;
-    t->credits[k].mid = 0;
+    if (m->wire < 2) break;
+    t->wires[k].out = t->wires[k].mid[m->wire - 2];
+    t->wires[k].mid[m->wire - 2].payload = 0;
+    t->credits[k].out = t->credits[k].mid[m->wire - 2];
+    t->credits[k].mid[m->wire - 2] = 0;
   }
   for (int k = 0; k < m->routers * m->radix; k++) {
     struct router *r = &t->r[k / m->radix];
     int p = k % m->radix;
     if (r->outgoing[p].payload) r->to[p]->in = r->outgoing[p];
     if (r->credit_out[p]) r->credit_to[p]->in = r->credit_out[p];
+  }
+  for (int k = 0; k < t->n_wires && m->wire == 1; k++) {
+    t->wires[k].out = t->wires[k].in, t->credits[k].out = t->credits[k].in;
+    t->wires[k].in.payload = 0, t->credits[k].in = 0;
   }
   free(ejected), free(arrived), free(credited);
 }
@@ -408,6 +417,7 @@ struct traffic {
 static void config(struct gpu_config *c, enum gpu_icnt kind, uint32_t sms, uint32_t vcs) {
   *c = (struct gpu_config){.sms = sms,
                            .icnt_kind = kind,
+                           .icnt_wire = 2,
                            .icnt_flit = 32,
                            .icnt_vcs = vcs,
                            .icnt_vc_buf = 8,
@@ -595,11 +605,32 @@ static void mesh(void **state) {
   run_all(&c, 36, 14);
 }
 
+/* Channels of one step and of many, in each of the networks; buffers above and below a round trip. */
+static void channels_of_every_length(void **state) {
+  (void)state;
+  struct gpu_config c;
+  for (uint32_t wire = 1; wire <= MODEL_WIRE; wire++) {
+    if (wire == 2) continue; /* as above */
+    config(&c, ICNT_CROSSBAR, 6, 1);
+    c.icnt_wire = wire;
+    run_all(&c, 10, 800 + wire);
+    c.icnt_vc_buf = 2 * wire + 1;
+    run_all(&c, 10, 810 + wire);
+    config(&c, ICNT_CROSSBAR, 6, 2);
+    c.icnt_wire = wire;
+    run_all(&c, 10, 820 + wire);
+    config(&c, ICNT_MESH, 6, 1 + wire % 2);
+    c.icnt_wire = wire;
+    run_all(&c, 10, 830 + wire);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crossbar_of_the_fermi_machine), cmocka_unit_test(crossbar_with_several_virtual_channels),
       cmocka_unit_test(crossbar_with_small_buffers),   cmocka_unit_test(crossbar_of_many_nodes),
       cmocka_unit_test(crossbar_with_narrow_flits),    cmocka_unit_test(mesh),
+      cmocka_unit_test(channels_of_every_length),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,6 +228,7 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .boundary_flits = c->icnt_bnd_buf,
                          .flit_bytes = c->icnt_flit,
                          .reply_bytes = c->icnt_reply_flit ? c->icnt_reply_flit : c->icnt_flit,
+                         .wire = c->icnt_wire,
                          .flit_shift = c->icnt_flit & (c->icnt_flit - 1) ? -1 : __builtin_ctz(c->icnt_flit),
                          .sm_words = (c->sms + 63) / 64,
                          .mesh = c->icnt_kind == ICNT_MESH};

@@ -10,9 +10,10 @@
 #include "base/err.h"
 #include "gpu/icnt/icnt.h"
 
-/* Steps from sending to arrival. Flit: one in the channel's input register, one in its output register; after switch
- * allocation one more for switch traversal. Credit: the same two registers. */
-enum { ICNT_FLIT_WIRE = 2, ICNT_SWITCH_AND_WIRE = 3, ICNT_CREDIT_WIRE = 2, ICNT_SLOTS = 4 };
+/* Steps from sending to being seen at the other end are layout.wire for a flit and for a credit; after switch allocation
+ * there is one more for switch traversal. Wires are kept by step modulo ICNT_SLOTS. */
+enum { ICNT_WIRE_MOST = 6, ICNT_SLOTS = 8 };
+_Static_assert(ICNT_WIRE_MOST + 1 < ICNT_SLOTS && !(ICNT_SLOTS & (ICNT_SLOTS - 1)), "a flit outlasts its slot");
 enum { ICNT_NONE = 0xffff };
 enum { ICNT_HEAD = 0x8000, ICNT_TAIL = 0x4000, ICNT_LEN = 0x3fff }; /* struct flit.meta */
 
@@ -35,7 +36,7 @@ struct flit {
 /* Common to both networks. */
 struct layout {
   uint32_t sms, nodes, routers, radix, ports, vcs, vc_buf, speedup, iterations, req_words;
-  uint32_t inject_flits, boundary_flits, flit_bytes, columns;
+  uint32_t inject_flits, boundary_flits, flit_bytes, columns, wire;
   uint32_t reply_bytes; /* flits from memory to the SMs */
   uint32_t sm_words;    /* of a set of SMs */
   int flit_shift;       /* log2 of flit_bytes, -1 if it is not a power of two */

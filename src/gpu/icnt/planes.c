@@ -51,7 +51,7 @@ struct span {
 };
 
 struct icnt_planes {
-  uint32_t nodes, inject_flits, boundary_flits;
+  uint32_t nodes, inject_flits, boundary_flits, wire;
   uint32_t dirs, span, row;             /* directions; ports of one (a multiple of 64); routers in a row */
   uint32_t local_words, words;          /* words of one direction, of all */
   uint32_t local, local_word;           /* first port and word of the direction of the nodes, the last */
@@ -83,7 +83,7 @@ struct icnt_planes {
   uint64_t *src_credit, *waiting; /* where src_credits, the ejection buffers' flits are not zero */
   uint64_t *sent;                 /* SMs that injected a flit: the set in struct icnt; NULL on the way down */
   uint64_t *ready;                /* nodes with a whole packet: the set in struct icnt */
-  /* Wires, by step modulo 4: flits that left inputs, outputs (ports), sources, and the ejection buffer (positions). */
+  /* Wires, by step modulo ICNT_SLOTS: flits that left inputs, outputs (ports), sources, and the ejection buffer (positions). */
   uint64_t *sent_in[ICNT_SLOTS], *sent_out[ICNT_SLOTS], *injected[ICNT_SLOTS], *ejected[ICNT_SLOTS];
   uint64_t *tails[ICNT_SLOTS]; /* of sent_out, at the nodes' outputs: tails (positions) */
   uint32_t packets;            /* pushed and not popped */
@@ -207,9 +207,10 @@ static uint64_t counted(struct icnt_planes *x, uint32_t w, uint64_t m, uint64_t 
 }
 
 static inline void sinks_step(struct icnt_planes *x, uint32_t w, uint64_t now) {
-  uint32_t three = (now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
-  uint64_t arrived = x->sent_out[three][x->local_word + w], slow = x->tight[w] | x->waiting[w], move = arrived & ~slow;
-  EACH(x->tails[three][w] & ~slow, w, node) {
+  uint32_t switched = (now - x->wire - 1) & (ICNT_SLOTS - 1);
+  uint64_t arrived = x->sent_out[switched][x->local_word + w], slow = x->tight[w] | x->waiting[w],
+           move = arrived & ~slow;
+  EACH(x->tails[switched][w] & ~slow, w, node) {
     complete(x, (uint32_t)node);
   }
   if (slow) move |= counted(x, w, slow, arrived);
@@ -218,7 +219,7 @@ static inline void sinks_step(struct icnt_planes *x, uint32_t w, uint64_t now) {
 }
 
 static inline void sources_step(struct icnt_planes *x, uint32_t w, uint64_t now) {
-  uint64_t credits = x->sent_in[(now - ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1)][x->local_word + w];
+  uint64_t credits = x->sent_in[(now - x->wire) & (ICNT_SLOTS - 1)][x->local_word + w];
   uint64_t send = x->sending[w] & (credits | x->src_credit[w]);
   update(&x->src_credits, w, credits, send, x->src_credit);
   EACH(send, w, node) {
@@ -257,14 +258,14 @@ static inline uint64_t from_neighbours(const struct icnt_planes *x, const uint64
 }
 
 static inline void arrivals(struct icnt_planes *x, uint64_t now) {
-  uint32_t two = (now - ICNT_FLIT_WIRE) & (ICNT_SLOTS - 1), three = (now - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
+  uint32_t wired = (now - x->wire) & (ICNT_SLOTS - 1), switched = (now - x->wire - 1) & (ICNT_SLOTS - 1);
   for (uint32_t d = 0; d + 1 < x->dirs; d++)
     for (uint32_t w = 0; w < x->local_words; w++) {
-      x->flits_in[d * x->local_words + w] = from_neighbours(x, x->sent_out[three], d, w);
-      x->credits_in[d * x->local_words + w] = from_neighbours(x, x->sent_in[two], d, w);
+      x->flits_in[d * x->local_words + w] = from_neighbours(x, x->sent_out[switched], d, w);
+      x->credits_in[d * x->local_words + w] = from_neighbours(x, x->sent_in[wired], d, w);
     }
-  WORDS(x->sources, w) x->flits_in[x->local_word + w] = x->injected[two][w];
-  WORDS(x->sinks, w) x->credits_in[x->local_word + w] = x->ejected[two][w];
+  WORDS(x->sources, w) x->flits_in[x->local_word + w] = x->injected[wired][w];
+  WORDS(x->sinks, w) x->credits_in[x->local_word + w] = x->ejected[wired][w];
 }
 
 /* Effect of arriving flits on the other side of the switch; the same for credits. */
@@ -388,7 +389,7 @@ static inline void switch_step(struct icnt_planes *x, uint64_t now) {
 
 /* Steps in which only the clock moves; may be 0 one step too long when an output has just spent its last credit. */
 uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now) {
-  uint64_t now_any = 0, wire[3] = {0};
+  uint64_t now_any = 0, wire[ICNT_SLOTS] = {0};
   if (x->still == ICNT_SLOTS && !x->packets) return UINT32_MAX;
   for (uint32_t w = 0; w < x->local_words; w++) {
     now_any |= x->sending[w] & x->src_credit[w];
@@ -402,13 +403,15 @@ uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now) {
   }
   if (now_any) return 0;
   if (x->still == ICNT_SLOTS) return UINT32_MAX;
-  for (uint32_t k = 0; k < 3; k++) {
-    uint32_t two = (now + k - ICNT_FLIT_WIRE) & (ICNT_SLOTS - 1);
-    uint32_t three = (now + k - ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1);
-    for (uint32_t w = 0; w < x->words; w++) wire[k] |= x->sent_out[three][w] | (k < 2 ? x->sent_in[two][w] : 0);
-    for (uint32_t w = 0; k < 2 && w < x->local_words; w++) wire[k] |= x->injected[two][w] | x->ejected[two][w];
+  for (uint32_t k = 0; k <= x->wire; k++) {
+    uint32_t wired = (now + k - x->wire) & (ICNT_SLOTS - 1);
+    uint32_t switched = (now + k - x->wire - 1) & (ICNT_SLOTS - 1);
+    for (uint32_t w = 0; w < x->words; w++)
+      wire[k] |= x->sent_out[switched][w] | (k < x->wire ? x->sent_in[wired][w] : 0);
+    for (uint32_t w = 0; k < x->wire && w < x->local_words; w++)
+      wire[k] |= x->injected[wired][w] | x->ejected[wired][w];
   }
-  for (uint32_t k = 0; k < 3; k++)
+  for (uint32_t k = 0; k <= x->wire; k++)
     if (wire[k]) return k;
   return UINT32_MAX;
 }
@@ -591,6 +594,7 @@ struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net) {
   *x = (struct icnt_planes){.nodes = l->nodes,
                             .inject_flits = l->inject_flits,
                             .boundary_flits = l->boundary_flits,
+                            .wire = l->wire,
                             .dirs = dirs,
                             .span = local_words * 64,
                             .row = l->columns,

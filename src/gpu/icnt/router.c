@@ -124,11 +124,11 @@ static void send(struct net *t, uint32_t oc, uint64_t now) {
   if (++v->head == l->vc_buf) v->head = 0;
   v->count--;
   ov->credits--;
-  struct slot *s = &t->slot[(now + ICNT_SWITCH_AND_WIRE) & (ICNT_SLOTS - 1)];
+  struct slot *s = &t->slot[(now + l->wire + 1) & (ICNT_SLOTS - 1)];
   if (l->port_node[o] != ICNT_NONE)
     s->to_node[s->n_to_node++] = (struct wire_flit){.to = l->port_node[o] * l->vcs + vc, .f = f};
   else s->to_router[s->n_to_router++] = (struct wire_flit){.to = l->peer[o] * l->vcs + vc, .f = f};
-  s = &t->slot[(now + ICNT_CREDIT_WIRE) & (ICNT_SLOTS - 1)];
+  s = &t->slot[(now + l->wire) & (ICNT_SLOTS - 1)];
   if (l->port_node[in_port] != ICNT_NONE)
     s->credit_node[s->n_credit_node++] = l->port_node[in_port] * l->vcs + i % l->vcs;
   else s->credit_router[s->n_credit_router++] = l->peer[in_port] * l->vcs + i % l->vcs;

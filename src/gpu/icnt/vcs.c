@@ -86,8 +86,7 @@ void icnt_vcs_step(struct net *t, uint64_t now) {
   if (icnt_vcs_quiet(t, now)) return;
   const struct layout *l = t->l;
   struct slot *s = &t->slot[now & (ICNT_SLOTS - 1)];
-  struct slot *later = &t->slot[(now + ICNT_FLIT_WIRE) & (ICNT_SLOTS - 1)]; /* credits take as long */
-  _Static_assert(ICNT_FLIT_WIRE == ICNT_CREDIT_WIRE, "one slot for both");
+  struct slot *later = &t->slot[(now + l->wire) & (ICNT_SLOTS - 1)];
   for (uint32_t i = 0; i < s->n_to_node; i++) {
     struct sink *k = &t->snk[s->to_node[i].to];
     CHECK(k->count <= k->mask, "interconnect: ejection buffer %u overflows", s->to_node[i].to);

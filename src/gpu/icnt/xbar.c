@@ -65,7 +65,7 @@ struct sizes {
 };
 
 struct icnt_xbar {
-  uint32_t buffer, inject_flits, boundary_flits, flit_bytes;
+  uint32_t buffer, inject_flits, boundary_flits, flit_bytes, wire;
   uint32_t first_in, first_out; /* nodes */
   uint32_t w_mask, x_mask;
   struct sizes z;
@@ -103,18 +103,18 @@ static uint64_t room_at(const struct icnt_xbar *x, const struct input *s, uint32
   uint64_t at = ahead > 0 ? s->free_at + (uint32_t)ahead : 0;
   if (of_last < 0) return at;
   /* The credit of flit number `of_last` of the last granted packet. */
-  if (!of_last) return later(at, s->tail_before + 1 + ICNT_CREDIT_WIRE);
+  if (!of_last) return later(at, s->tail_before + 1 + x->wire);
   if (of_last > s->len) {
     uint64_t granted = s->tail == NEVER ? now : later(now, s->tail + 1);
-    *least = granted + (uint32_t)of_last - s->len + 1 + ICNT_CREDIT_WIRE;
+    *least = granted + (uint32_t)of_last - s->len + 1 + x->wire;
     return NEVER;
   }
-  if (!s->slow) return later(at, s->granted + (uint32_t)of_last + 1 + ICNT_CREDIT_WIRE);
-  if (s->tail != NEVER && s->tail + ICNT_CREDIT_WIRE < now) return at;
+  if (!s->slow) return later(at, s->granted + (uint32_t)of_last + 1 + x->wire);
+  if (s->tail != NEVER && s->tail + x->wire < now) return at;
   const struct output *k = &x->out[s->to];
   uint32_t flit = s->first + (uint32_t)of_last - 1;
-  if ((int32_t)(flit - k->won) < 0) return later(at, k->w_at[flit & x->w_mask] + 1 + ICNT_CREDIT_WIRE);
-  *least = now + ICNT_CREDIT_WIRE + flit - k->won + 1 + ICNT_CREDIT_WIRE; /* the output waits for a pop */
+  if ((int32_t)(flit - k->won) < 0) return later(at, k->w_at[flit & x->w_mask] + 1 + x->wire);
+  *least = now + x->wire + flit - k->won + 1 + x->wire; /* the output waits for a pop */
   return NEVER;
 }
 
@@ -131,7 +131,7 @@ static inline uint32_t won_before(const struct icnt_xbar *x, const struct input 
 /* Flits in the injection buffer before step `now`. */
 static inline uint32_t waiting(const struct icnt_xbar *x, const struct input *s, uint64_t now) {
   uint32_t all = s->pushed - s->free_sent;
-  uint64_t could = now - s->free_at, until = now - ICNT_CREDIT_WIRE;
+  uint64_t could = now - s->free_at, until = now - x->wire;
   uint32_t left = could < all ? all - (uint32_t)could : 0;
   uint32_t credited = s->base - (s->tail_before >= until) + won_before(x, s, until) + x->buffer;
   int32_t behind = (int32_t)(s->pushed - credited);
@@ -223,7 +223,7 @@ SIZED void let_go(struct icnt_xbar *x, uint32_t o, uint32_t i, uint64_t at, stru
   struct input *s = &x->in[i];
   s->tail = at;
   k->free_at = at + 1;
-  if (s->front != s->end) ask_at(x, i, later(at + 1, s->ring[s->front & s->mask].pushed + ICNT_FLIT_WIRE), z);
+  if (s->front != s->end) ask_at(x, i, later(at + 1, s->ring[s->front & s->mask].pushed + x->wire), z);
   if (k->asking) free_at(x, o, at + 1, z);
 }
 
@@ -232,14 +232,14 @@ static __attribute__((noinline)) void resolve(struct icnt_xbar *x, uint32_t o, u
   struct output *k = &x->out[o];
   for (bool more = true; more;) {
     while (k->won != k->granted && k->won - k->moved < x->buffer) {
-      uint64_t at = later(k->next_win, k->x_at[(k->won - x->buffer) & x->x_mask] + ICNT_CREDIT_WIRE);
+      uint64_t at = later(k->next_win, k->x_at[(k->won - x->buffer) & x->x_mask] + x->wire);
       k->w_at[k->won & x->w_mask] = at;
       k->next_win = at + 1;
       if (++k->won == k->granted) let_go(x, o, k->holder, at, x->z);
     }
     more = false;
     while (k->moved != k->won && k->moved - k->popped < x->boundary_flits) {
-      uint64_t at = later(later(k->w_at[k->moved & x->w_mask] + ICNT_SWITCH_AND_WIRE, k->moved_at + 1), now);
+      uint64_t at = later(later(k->w_at[k->moved & x->w_mask] + x->wire + 1, k->moved_at + 1), now);
       CHECK(at - now < x->z.slots, "interconnect: output %u is known %u steps ahead", o, (uint32_t)(at - now));
       k->x_at[k->moved & x->x_mask] = k->moved_at = at;
       more = true;
@@ -295,7 +295,7 @@ SIZED void grant(struct icnt_xbar *x, uint32_t o, uint64_t now, struct sizes z) 
   p->payload = q->payload;
   p->end = k->granted;
   k->holder = (uint16_t)i;
-  s->slow = k->moved != first || k->granted - k->popped > x->boundary_flits || k->moved_at > now + ICNT_SWITCH_AND_WIRE;
+  s->slow = k->moved != first || k->granted - k->popped > x->boundary_flits || k->moved_at > now + x->wire + 1;
   if (s->slow) {
     p->whole = s->tail = k->free_at = NEVER;
     s->first = first;
@@ -304,7 +304,7 @@ SIZED void grant(struct icnt_xbar *x, uint32_t o, uint64_t now, struct sizes z) 
     return;
   }
   uint64_t tail = now + q->len;
-  p->whole = k->moved_at = tail + ICNT_SWITCH_AND_WIRE;
+  p->whole = k->moved_at = tail + x->wire + 1;
   k->won = k->moved = k->granted;
   k->moving = k->end;
   whole_at(x, o, p->whole, z);
@@ -367,7 +367,7 @@ void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t pa
   s->told_at = 0;
   if (s->front == s->end) {
     s->front = s->end = 0; /* in a cached line */
-    if (s->tail != NEVER) ask_at(x, i, later(s->tail + 1, now + ICNT_FLIT_WIRE), x->z);
+    if (s->tail != NEVER) ask_at(x, i, later(s->tail + 1, now + x->wire), x->z);
   }
   s->ring[s->end++ & s->mask] =
       (struct queued){.pushed = now, .payload = payload, .to = (uint16_t)(dst - x->first_out), .len = (uint16_t)flits};
@@ -420,9 +420,10 @@ uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now) {
 
 /* ---- construction ---- */
 
+/* A buffer holds what a flit there and its credit back take. When a packet is granted, all credits of the packets before
+ * it but the last are back: so it is on channels of up to two steps. */
 bool icnt_xbar_fits(const struct layout *l) {
-  enum { ROUND_TRIP = ICNT_SWITCH_AND_WIRE + ICNT_CREDIT_WIRE };
-  return !l->mesh && l->vcs == 1 && l->vc_buf >= ROUND_TRIP;
+  return !l->mesh && l->vcs == 1 && l->wire <= 2 && l->vc_buf >= 2 * l->wire + 1;
 }
 
 static uint32_t power_of_two(uint32_t n) {
@@ -439,6 +440,7 @@ struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net) {
                           .inject_flits = l->inject_flits,
                           .boundary_flits = l->boundary_flits,
                           .flit_bytes = up_net ? l->flit_bytes : l->reply_bytes,
+                          .wire = l->wire,
                           .first_in = up_net ? 0 : l->sms,
                           .first_out = up_net ? l->sms : 0,
                           .z = {.slots = power_of_two(longest + l->vc_buf + 16),
