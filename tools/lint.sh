@@ -67,6 +67,6 @@ awk '{n[FILENAME] = FNR} END {for (f in n) if (n[f] > (f ~ /\.h$/ ? 300 : 800)) 
   $(git ls-files 'src/*.c' 'src/*.h' 'src/*.inc' 'tests/unit/*.[ch]' 'bench/*.[ch]' 'workloads/*.h')
 report "headers of at most 300 lines, other files of at most 800" $?
 
-awk -v max=70 -f tools/functions.awk $(git ls-files '*.c' '*.h' '*.inc')
-report "functions of at most 70 lines" $?
+awk -v max=70 -v params=7 -f tools/functions.awk $(git ls-files '*.c' '*.h' '*.inc')
+report "functions of at most 70 lines and 7 parameters" $?
 exit $bad

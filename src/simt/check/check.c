@@ -244,7 +244,7 @@ static void report_unwritten(struct exec *x, const struct xop *o, int lane, uint
 void check_touch(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
                  enum check_access kind) {
   const struct check_run *k = x->run->check;
-  if (k->on & SIMT_CHECK_RACE) race_access(x, o, lane, space, addr, bytes, kind, true);
+  if (k->on & SIMT_CHECK_RACE) race_access(x, o, &(struct checked){lane, space, addr, bytes, kind, true});
   if (!(k->on & SIMT_CHECK_INIT)) return;
   uint8_t *state = shadow_of(x, lane, space, addr);
   if (!state) return;
@@ -255,7 +255,7 @@ void check_touch(struct exec *x, const struct xop *o, int lane, uint8_t space, u
 void check_store(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
                  bool changed) {
   const struct check_run *k = x->run->check;
-  if (k->on & SIMT_CHECK_RACE) race_access(x, o, lane, space, addr, bytes, CHECK_WRITE, changed);
+  if (k->on & SIMT_CHECK_RACE) race_access(x, o, &(struct checked){lane, space, addr, bytes, CHECK_WRITE, changed});
   uint8_t *state = k->on & SIMT_CHECK_INIT ? shadow_of(x, lane, space, addr) : NULL;
   if (state) memset(state, 1, bytes);
 }

@@ -57,8 +57,16 @@ void race_grid_new(struct check_run *k, struct simt_run *r);
 void race_grid_free(struct check_run *k, struct simt *s);
 void race_grid_start(struct simt_run *r, const struct cta *c);
 void race_grid_barrier(struct exec *x); /* complete, for the whole CTA */
-void race_access(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
-                 enum check_access kind, bool changed);
+/* An access of a lane; `changed`: a write that changes memory. */
+struct checked {
+  int lane;
+  uint8_t space;
+  uint64_t addr;
+  uint32_t bytes;
+  enum check_access kind;
+  bool changed;
+};
+void race_access(struct exec *x, const struct xop *o, const struct checked *a);
 /* Loads and stores whose lanes all lie where the fast path of exec_mem.inc reaches, when races are all that is looked
  * for; the table then has these in the place of its own, which they call. */
 void race_handlers(struct simt *s);

@@ -235,8 +235,8 @@ static enum race_verdict judge(const struct exec *x, const struct context *m, ui
   return RACES;
 }
 
-static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr, enum check_access kind,
-                   const struct context *m, uint32_t their_lane, enum race_verdict v) {
+static void report(struct exec *x, const struct xop *o, const struct checked *word, const struct context *m,
+                   uint32_t their_lane, enum race_verdict v) {
   const struct epoch *e = &x->run->s->check->shadow->epoch[m->epoch];
   uint32_t pc = e->pc + m->pc;
   struct finding *f = check_note(x, o, &x->ops[pc], v == SAME_VALUE ? CHECK_SAME : CHECK_RACE);
@@ -245,12 +245,12 @@ static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr,
   const struct inst *in = &r->m->code[pc];
   const char *file = in->src_file < r->fk.nfiles ? r->fk.files[in->src_file] : NULL;
   const uint32_t *grid = r->fk.grid, *block = r->fk.block, t = m->warp * LANES + their_lane;
-  const struct simt_alloc *a = simt_mem_find(r->s, addr);
+  const struct simt_alloc *a = simt_mem_find(r->s, word->addr);
   char src[200] = "", place[200] = "", what[700];
   static const char *const verbs[] = {"read", "write", "atomic"};
   if (in->src_line && file) snprintf(src, sizeof src, "%.160s:%u, ", file, in->src_line);
   if (a)
-    snprintf(place, sizeof place, " (byte %llu of %s%.80s%s, %llu bytes)", (unsigned long long)(addr - a->base),
+    snprintf(place, sizeof place, " (byte %llu of %s%.80s%s, %llu bytes)", (unsigned long long)(word->addr - a->base),
              a->label ? "'" : "an allocation", a->label ? a->label : "", a->label ? "'" : "",
              (unsigned long long)a->bytes);
   bool atomic = r->m->code[pc].kind == KIND_ATOM;
@@ -259,17 +259,18 @@ static void report(struct exec *x, const struct xop *o, int lane, uint64_t addr,
     snprintf(
         what, sizeof what,
         "%s of shared 0x%llx races with the %s by thread (%u,%u,%u) at %sPTX line %u: no barrier lies between them",
-        verbs[kind], (unsigned long long)addr, theirs, t % block[0], t / block[0] % block[1], t / block[0] / block[1],
-        src, in->ptx_line);
-    check_describe(x, o, lane, f, what);
+        verbs[word->kind], (unsigned long long)word->addr, theirs, t % block[0], t / block[0] % block[1],
+        t / block[0] / block[1], src, in->ptx_line);
+    check_describe(x, o, word->lane, f, what);
     return;
   }
   snprintf(what, sizeof what,
            "%s of global 0x%llx%s races with the %s by CTA (%u,%u,%u), thread (%u,%u,%u) at %sPTX line %u%s",
-           verbs[kind], (unsigned long long)addr, place, theirs, e->cta % grid[0], e->cta / grid[0] % grid[1],
-           e->cta / grid[0] / grid[1], t % block[0], t / block[0] % block[1], t / block[0] / block[1], src,
-           in->ptx_line, v == SAME_VALUE ? ": both leave the same value" : ": nothing orders them");
-  check_describe(x, o, lane, f, what);
+           verbs[word->kind], (unsigned long long)word->addr, place, theirs, e->cta % grid[0],
+           e->cta / grid[0] % grid[1], e->cta / grid[0] / grid[1], t % block[0], t / block[0] % block[1],
+           t / block[0] / block[1], src, in->ptx_line,
+           v == SAME_VALUE ? ": both leave the same value" : ": nothing orders them");
+  check_describe(x, o, word->lane, f, what);
 }
 
 /* ---- accesses ---- */
@@ -278,8 +279,8 @@ static bool live(const struct race_shadow *d, const struct race_grid *g, uint32_
   return mark && race_mark_id(mark) < d->contexts && d->epoch[d->context[race_mark_id(mark)].epoch].launch == g->launch;
 }
 
-enum race_verdict race_touch(struct exec *x, const struct xop *o, int lane, uint64_t addr, enum check_access kind,
-                             uint8_t how, uint32_t mark, uint32_t *cell, bool told) {
+enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct checked *word, uint8_t how,
+                             uint32_t mark, uint32_t *cell, bool told) {
   const struct race_shadow *d = x->run->s->check->shadow;
   enum race_verdict worst = ORDERED, first = ORDERED;
   for (int n = 0; n < 2; n++) {
@@ -289,7 +290,7 @@ enum race_verdict race_touch(struct exec *x, const struct xop *o, int lane, uint
     enum race_verdict v = judge(x, m, how);
     if (!n) first = v;
     if (v > worst) worst = v;
-    if (v != ORDERED && !told) report(x, o, lane, addr, kind, m, old >> 4 & (LANES - 1), v), told = true;
+    if (v != ORDERED && !told) report(x, o, word, m, old >> 4 & (LANES - 1), v), told = true;
   }
   if (how & KIND_WRITES) {
     if (first != SAME_VALUE) cell[0] = mark; /* otherwise the mark of the writer stays */
@@ -328,19 +329,23 @@ uint32_t *race_cell(const struct exec *x, uint8_t space, uint64_t addr) {
   return addr < SYMBOL_LIMIT ? (uint32_t *)(d->symbols + addr / 4) : NULL;
 }
 
-void race_access(struct exec *x, const struct xop *o, int lane, uint8_t space, uint64_t addr, uint32_t bytes,
-                 enum check_access kind, bool changed) {
+void race_access(struct exec *x, const struct xop *o, const struct checked *a) {
+  uint8_t space = a->space;
   if (space != SPACE_SHARED && space != SPACE_GLOBAL) return;
-  uint8_t how = race_kind(o, space, kind) | (changed ? 0 : KIND_SAME);
-  if (space == SPACE_SHARED && kind != CHECK_ATOMIC) how &= (uint8_t)~KIND_STRONG; /* no barrier: a race, if volatile */
+  uint8_t how = race_kind(o, space, a->kind) | (a->changed ? 0 : KIND_SAME);
+  if (space == SPACE_SHARED && a->kind != CHECK_ATOMIC)
+    how &= (uint8_t)~KIND_STRONG; /* no barrier: a race, if volatile */
   if (how & KIND_STRONG && space == SPACE_GLOBAL) synchronise(x, o, how & KIND_WRITES);
-  uint32_t id = race_context(x, o, how), within = (uint32_t)addr & 3, *cell = race_cell(x, space, addr);
+  uint32_t id = race_context(x, o, how), within = (uint32_t)a->addr & 3, *cell = race_cell(x, space, a->addr);
+  uint32_t end = a->bytes + within;
+  struct checked word = *a;
   bool told = false;
   if (!cell) return;
-  for (uint32_t at = 0; at < bytes + within; at += 4, cell += 2) {
-    uint32_t from = at ? 0 : within, to = bytes + within - at < 4 ? bytes + within - at : 4;
-    uint32_t mask = (1u << to) - (1u << from), mark = race_mark(id, how, (uint32_t)lane, mask);
-    told |= race_touch(x, o, lane, addr + at - (at ? within : 0), kind, how, mark, cell, told) != ORDERED;
+  for (uint32_t at = 0; at < end; at += 4, cell += 2) {
+    uint32_t from = at ? 0 : within, to = end - at < 4 ? end - at : 4;
+    uint32_t mask = (1u << to) - (1u << from), mark = race_mark(id, how, (uint32_t)a->lane, mask);
+    word.addr = a->addr + at - (at ? within : 0);
+    told |= race_touch(x, o, &word, how, mark, cell, told) != ORDERED;
   }
 }
 

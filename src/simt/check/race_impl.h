@@ -87,8 +87,8 @@ uint32_t race_context(struct exec *x, const struct xop *o, uint8_t kind);
 uint32_t *race_cell(const struct exec *x, uint8_t space, uint64_t addr);
 enum race_verdict { ORDERED, SAME_VALUE, RACES };
 /* One cell: the marks it holds against a new one, then the new one in the place of an old one. */
-enum race_verdict race_touch(struct exec *x, const struct xop *o, int lane, uint64_t addr, enum check_access kind,
-                             uint8_t how, uint32_t mark, uint32_t *cell, bool told);
+enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct checked *word, uint8_t how,
+                             uint32_t mark, uint32_t *cell, bool told);
 
 /* Put the fast path of an instruction set into a table of handlers. */
 void race_fast_v2(xop_fn *handlers);
