@@ -1,8 +1,6 @@
 /* ptx.h - a parsed PTX module: the linked texts, before placement and lowering.
  *
- * Use: ptx_new, ptx_parse per text, ptx_link once, then read the lists; ptx_free releases everything. Owned by one
- * arena.
- */
+ * Use: ptx_new, ptx_parse per text, ptx_link once, then read the lists; ptx_free releases everything: one arena. */
 #ifndef PTX_PTX_H
 #define PTX_PTX_H
 
@@ -273,7 +271,6 @@ extern const char ptx_type_kinds[T_COUNT];
 static inline bool ptx_has(const struct ptx_inst *i, enum ptx_mod m) {
   return i->mods[m / 64] >> (m % 64) & 1;
 }
-
 struct ptx_module *ptx_new(void);
 void ptx_free(struct ptx_module *m);
 /* Parse and type-check one text; `src` must outlive the module. */
@@ -295,8 +292,7 @@ bool ptx_error(struct ptx_module *m, struct ptx_place at, enum err_code code, st
 const char *ptx_form(struct ptx_module *m, const struct ptx_inst *i);
 /* Static facts for the timing model. */
 void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const struct ptx_inst *i, struct inst *out);
-/* Registers read and written by an instruction (numbers), at most PTX_MAX_USES each; returns the counts. A guard
- * counts as read. */
+/* Numbers of the registers read (with the guard) and written, at most PTX_MAX_USES each; returns the counts. */
 void ptx_uses(const struct ptx_inst *i, uint16_t *use, uint32_t *nuse, uint16_t *def, uint32_t *ndef);
 /* How many of its leading operands are destinations. */
 uint32_t ptx_dests(const struct ptx_inst *i);
