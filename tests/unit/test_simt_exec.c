@@ -560,6 +560,39 @@ static void device_memory(void **state) {
   simt_free(s);
 }
 
+/* A warp goes on until its atomic, whose token is given, or until its end. */
+static uint32_t go_on(const struct feed *f, uint32_t warp, struct issued *out) {
+  do assert_true(f->ops->issue(f->ctx, 0, warp, out));
+  while (!out->token && out->next_pc != FEED_DONE);
+  return out->token;
+}
+
+/* Atomics on shared memory take effect when the timing model has them done, not in the order of issue: of two warps that
+ * count in one word, the one performed first gets 0 to 31. */
+static void shared_atomics_when_performed(void **state) {
+  (void)state;
+  struct machine x;
+  const char *text = HEAD ".shared .align 4 .u32 word;\n" ENTRY "atom.shared.add.u32 %r9, [word], 1;\n" STORE;
+  if (!load(&x, text)) fail_msg("%s", x.e.msg);
+  uint64_t params[2] = {simt_mem_alloc(x.s, 256, SIMT_MEM_DEVICE, "out"), 0};
+  struct simt_launch l = {
+      .kernel = simt_find_kernel(x.m, "k"), .grid = {1, 1, 1}, .block = {64, 1, 1}, .params = params};
+  struct simt_run *r = simt_begin(x.s, &l, 1, &x.e);
+  if (!r) fail_msg("%s", x.e.msg);
+  const struct feed *f = simt_feed(r);
+  struct issued out;
+  f->ops->start_cta(f->ctx, 0, 0, 0, 0);
+  uint32_t first = go_on(f, 0, &out), second = go_on(f, 1, &out);
+  assert_true(first && second);
+  assert_true(f->ops->atomic(f->ctx, second, UINT32_MAX) && f->ops->atomic(f->ctx, first, UINT32_MAX));
+  for (uint32_t w = 0; w < 2; w++) assert_int_equal(go_on(f, w, &out), 0);
+  f->ops->end_cta(f->ctx, 0);
+  simt_end(r);
+  const uint32_t *o = simt_mem_at(x.s, params[0], 256);
+  for (uint32_t i = 0; i < 64; i++) assert_int_equal(o[i], (i + 32) % 64);
+  done(&x);
+}
+
 /* red and atom on vectors: each element is its own sum; the old values of one thread belong together. */
 static void vector_atomics(void **state) {
   (void)state;
@@ -652,6 +685,7 @@ int main(void) {
                                      cmocka_unit_test(variable_addresses),
                                      cmocka_unit_test(pinned_memory),
                                      cmocka_unit_test(vector_atomics),
+                                     cmocka_unit_test(shared_atomics_when_performed),
                                      cmocka_unit_test(surface_reductions),
                                      cmocka_unit_test(newer_isa),
                                      cmocka_unit_test(wide_values),

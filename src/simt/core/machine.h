@@ -130,6 +130,7 @@ struct token {
   uint32_t lanes;   /* to perform */
   uint32_t pending; /* lanes still to be performed, including lanes without work */
   uint64_t addr[LANES];
+  char *shared[LANES]; /* where a lane's bytes of shared memory are; NULL: in global memory */
   uint64_t b[LANES], c[LANES];
   uint64_t upper[LANES][2]; /* upper halves of b and c for 128-bit operations */
 };

@@ -1,6 +1,6 @@
-/* atom.c - atomics and asynchronous copies. Global atomics only collect addresses and operands at issue; they are
- * performed at the feed driver's request (at the L2 in the timing model). Atomics on shared memory are performed at
- * issue. The result goes to the register of the frame that issued. */
+/* atom.c - atomics and asynchronous copies. Global and shared atomics only collect addresses and operands at issue; they
+ * are performed at the feed driver's request (in the timing model at the L2, and as they leave the pipe of shared
+ * memory). Atomics on local memory are performed at issue. The result goes to the register of the frame that issued. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,12 +161,12 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
     if (spaces[i] == SPACE_SHARED) addr[i] %= UINT64_C(1) << CLUSTER_SHIFT;
     if (o->space == SPACE_GENERIC && spaces[i] == SPACE_LOCAL) addr[i] -= LOCAL_WINDOW;
   }
-  uint32_t global = 0;
-  for (uint32_t m = mask; m; m &= m - 1) { /* lanes outside global memory are performed at once */
+  uint32_t later = 0;
+  for (uint32_t m = mask; m; m &= m - 1) { /* nobody else sees local memory */
     uint32_t i = (uint32_t)__builtin_ctz(m);
     uint64_t in[INPUTS];
-    if (spaces[i] == SPACE_GLOBAL) {
-      global |= m & -m;
+    if (spaces[i] != SPACE_LOCAL) {
+      later |= m & -m;
       continue;
     }
     sources(x, o, i, in);
@@ -174,7 +174,7 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   }
   x->out->space = mem_one_space(mask, spaces, addr);
   x->out->width = (uint8_t)bytes;
-  if (!global) return;
+  if (!later) return;
   struct simt_run *r = x->run;
   uint32_t id = take_token(r);
   struct token *t = &r->tokens[id];
@@ -182,12 +182,13 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   t->cta = x->cta;
   t->w = x->w;
   t->frame = x->e->frame;
-  t->lanes = global;
+  t->lanes = later;
   t->pending = mask;
-  for (uint32_t m = global; m; m &= m - 1) {
+  for (uint32_t m = later; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
     uint64_t in[INPUTS];
     t->addr[i] = addr[i];
+    t->shared[i] = spaces[i] == SPACE_SHARED ? host[i] : NULL;
     sources(x, o, i, in);
     t->b[i] = in[IN_B];
     t->c[i] = in[IN_C];
@@ -202,11 +203,13 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
   struct mem_block *b = NULL;
   for (uint32_t m = lanes; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
-    if (!b || t->addr[i] - b->a.base >= b->a.bytes) b = mem_block_at(x->run->s, t->addr[i]);
     struct simt *s = x->run->s;
-    char *host = b                                   ? (char *)(uintptr_t)(t->addr[i] + b->delta)
-                 : s->memory == SIMT_MEMORY_HARDWARE ? mem_in_page(s, t->addr[i], access_bytes(o))
-                                                     : NULL;
+    char *host = t->shared[i];
+    if (!host) {
+      if (!b || t->addr[i] - b->a.base >= b->a.bytes) b = mem_block_at(s, t->addr[i]);
+      if (b) host = (char *)(uintptr_t)(t->addr[i] + b->delta);
+      else if (s->memory == SIMT_MEMORY_HARDWARE) host = mem_in_page(s, t->addr[i], access_bytes(o));
+    }
     if (!host) { /* freed between issue and now */
       x->w = t->w;
       x->cta = t->cta;
