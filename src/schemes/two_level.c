@@ -35,9 +35,10 @@ static const struct scheme two_level = {
     .name = "two-level",
     .title = "two-level warp scheduling",
     .paper = "Narasiman et al.: Improving GPU Performance via Large Warps and Two-Level Warp Scheduling. MICRO 2011",
-    .idea = "Each scheduler rotates over a few active warps. One that waits for a load, a barrier or a fence moves to\n"
-            "the pending set, and the warp that has been pending longest and can continue takes its place, so that warps\n"
-            "reach their long loads at different times.",
+    .idea =
+        "Each scheduler rotates over a few active warps. One that waits for a load, a barrier or a fence moves to\n"
+        "the pending set, and the warp that has been pending longest and can continue takes its place, so that warps\n"
+        "reach their long loads at different times.",
     .params = params,
     .positional = "active",
     .owns = {OWNS_WARP_SCHEDULER},

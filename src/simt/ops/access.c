@@ -123,7 +123,7 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
   uint64_t *addr = x->out->addr;
   const struct xaux *aux = o->aux;
   char *host[LANES];
-  uint8_t spaces[LANES];
+  uint8_t spaces[LANES] = {SPACE_NONE}; /* of the lanes in `mask` */
   for (uint32_t left = mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
     struct lane_access a = {.addr = addr[i], .bytes = width, .lane = i, .write = write, .space = o->space};
