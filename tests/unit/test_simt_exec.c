@@ -563,7 +563,7 @@ static void device_memory(void **state) {
   simt_free(s);
 }
 
-/* A warp goes on until its atomic, whose token is given, or until its end. */
+/* Runs a warp until its atomic, whose token is given, or its end. */
 static uint32_t go_on(const struct feed *f, uint32_t warp, struct issued *out) {
   do assert_true(f->ops->issue(f->ctx, 0, warp, out));
   while (!out->token && out->next_pc != FEED_DONE);

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "gpu/icnt/icnt.h"
 
-/* Steps from sending to being seen at the other end are layout.wire for a flit and for a credit; after switch allocation
+/* Steps from sending to arrival at the other end are layout.wire for a flit and for a credit; after switch allocation
  * there is one more for switch traversal. Wires are kept by step modulo ICNT_SLOTS. */
 enum { ICNT_WIRE_MOST = 6, ICNT_SLOTS = 8 };
 _Static_assert(ICNT_WIRE_MOST + 1 < ICNT_SLOTS && !(ICNT_SLOTS & (ICNT_SLOTS - 1)), "a flit outlasts its slot");

@@ -162,7 +162,7 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
     if (o->space == SPACE_GENERIC && spaces[i] == SPACE_LOCAL) addr[i] -= LOCAL_WINDOW;
   }
   uint32_t later = 0;
-  for (uint32_t m = mask; m; m &= m - 1) { /* nobody else sees local memory */
+  for (uint32_t m = mask; m; m &= m - 1) { /* local memory is visible to its thread alone */
     uint32_t i = (uint32_t)__builtin_ctz(m);
     uint64_t in[INPUTS];
     if (spaces[i] != SPACE_LOCAL) {
