@@ -451,23 +451,20 @@ void lower_refusal(struct simt_module *m, struct xop *o, const char *why) {
   if (!m->first_refusal) m->first_refusal = a->name;
 }
 
+static const struct xop no_operands = {
+    .d = OFF_NONE, .a = OFF_NONE, .b = OFF_NONE, .c = OFF_NONE, .d2 = OFF_NONE, .p = OFF_NONE, .guard = OFF_NONE};
+
 /* Instruction `in` as `o`, at place `at` of the module's arrays; `t`: what the timing model knows of it. */
 static bool lower_one(struct lowering *l, const struct ptx_inst *in, struct xop *o, const struct inst *t) {
   struct simt_module *m = l->m;
   const struct ptx_func *f = l->f;
-  *o = (struct xop){.d = OFF_NONE,
-                    .a = OFF_NONE,
-                    .b = OFF_NONE,
-                    .c = OFF_NONE,
-                    .d2 = OFF_NONE,
-                    .p = OFF_NONE,
-                    .guard = OFF_NONE,
-                    .guard_neg = in->guard_neg,
-                    .space = t->space,
-                    .elem = t->elem_bytes,
-                    .vec = t->vec,
-                    .type = in->types[0],
-                    .type2 = in->types[1]};
+  *o = no_operands;
+  o->guard_neg = in->guard_neg;
+  o->space = t->space;
+  o->elem = t->elem_bytes;
+  o->vec = t->vec;
+  o->type = in->types[0];
+  o->type2 = in->types[1];
   o->strong = ptx_has(in, M_VOLATILE) || ptx_has(in, M_RELAXED) || ptx_has(in, M_ACQUIRE) || ptx_has(in, M_RELEASE) ||
               ptx_has(in, M_ACQ_REL) || in->op == OP_ATOM || in->op == OP_RED;
   o->releases = ptx_has(in, M_RELEASE) || ptx_has(in, M_ACQ_REL);
@@ -494,17 +491,11 @@ static bool lower_one(struct lowering *l, const struct ptx_inst *in, struct xop 
 static bool lower_group(struct lowering *l, const struct ptx_inst *in, struct xop *o) {
   struct simt_module *m = l->m;
   const struct ptx_mach *a = in->mach;
-  *o = (struct xop){.d = OFF_NONE,
-                    .a = OFF_NONE,
-                    .b = OFF_NONE,
-                    .c = OFF_NONE,
-                    .d2 = OFF_NONE,
-                    .p = OFF_NONE,
-                    .guard = OFF_NONE,
-                    .id = X_group,
-                    .target = m->members,
-                    .imm = a->ngroup,
-                    .reconv = a->main};
+  *o = no_operands;
+  o->id = X_group;
+  o->target = m->members;
+  o->imm = a->ngroup;
+  o->reconv = a->main;
   o->fn = m->s->handlers[X_group];
   for (uint32_t g = 0; g < a->ngroup; g++) {
     uint32_t at = m->members++;
