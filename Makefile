@@ -63,10 +63,14 @@ TESTS := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 
 # The data directory lies beside lib/ as in an installation: configurations, header, report page, workload index.
 DATA := $(B)/share/sluice
-CONFIGS := $(patsubst configs/%,$(DATA)/configs/%,$(wildcard configs/*.yaml))
+CONFIGS := $(patsubst %,$(DATA)/%,$(wildcard configs/*.yaml))
 CALIBRATION := $(patsubst tests/calibration/%,$(DATA)/calibration/%,$(wildcard tests/calibration/calib tests/calibration/*.csv))
-TABLES := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json)) $(patsubst %,$(DATA)/%,$(wildcard figures/*.yaml readings/*.yaml reasons/*.yaml inputs/*.yaml results/*.zst) $(patsubst data/%,%,$(wildcard data/originals/*.yaml))) \
-  $(patsubst data/%,$(DATA)/%,$(wildcard data/templates/*.in))
+FROM_ROOT := $(CONFIGS) $(patsubst %,$(DATA)/%,$(wildcard $(addsuffix /*.yaml,figures readings reasons inputs) results/*.zst))
+FROM_DATA := $(patsubst data/%,$(DATA)/%,$(wildcard data/*.csv data/*.json data/originals/*.yaml data/templates/*.in))
+TABLES := $(filter-out $(CONFIGS),$(FROM_ROOT)) $(FROM_DATA)
+# A copy whose source is gone goes too.
+STALE := $(filter-out $(FROM_ROOT) $(FROM_DATA),$(wildcard $(addsuffix /*,$(addprefix $(DATA)/,configs figures readings reasons inputs results originals templates))))
+$(if $(STALE),$(shell rm -f $(STALE)))
 ALL := $(B)/lib/libsluice-core.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
@@ -89,47 +93,15 @@ $(B)/src/%.o: src/%.c | $(B)/deps.ok
 	$(call say,CC,$<)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS_src/$*.c) $(LAST_OPT) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(DATA)/configs/%.yaml: configs/%.yaml
+$(FROM_ROOT): $(DATA)/%: %
 	@mkdir -p $(@D)
 	@cp $< $@
 
-$(DATA)/calibration/%: tests/calibration/%
+$(FROM_DATA): $(DATA)/%: data/%
 	@mkdir -p $(@D)
 	@cp $< $@
 
-$(DATA)/%.schema.json: data/%.schema.json
-	@mkdir -p $(@D)
-	@cp $< $@
-
-$(DATA)/figures/%.yaml: figures/%.yaml
-	@mkdir -p $(@D)
-	@cp $< $@
-
-$(DATA)/readings/%.yaml: readings/%.yaml
-	@mkdir -p $(@D)
-	@cp $< $@
-
-$(DATA)/inputs/%.yaml: inputs/%.yaml
-	@mkdir -p $(@D)
-	@cp $< $@
-
-$(DATA)/reasons/%.yaml: reasons/%.yaml
-	@mkdir -p $(@D)
-	@cp $< $@
-
-$(DATA)/originals/%.yaml: data/originals/%.yaml
-	@mkdir -p $(@D)
-	@cp $< $@
-
-$(DATA)/results/%.zst: results/%.zst
-	@mkdir -p $(@D)
-	@cp $< $@
-
-$(DATA)/templates/%.in: data/templates/%.in
-	@mkdir -p $(@D)
-	@cp $< $@
-
-$(DATA)/%.csv: data/%.csv
+$(CALIBRATION): $(DATA)/calibration/%: tests/calibration/%
 	@mkdir -p $(@D)
 	@cp $< $@
 
