@@ -73,7 +73,25 @@ STALE := $(filter-out $(FROM_ROOT) $(FROM_DATA),$(wildcard $(addsuffix /*,$(addp
 $(if $(STALE),$(shell rm -f $(STALE)))
 ALL := $(B)/lib/libsluice-core.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
+# $(call list,NAME,OBJECTS): a file with the names of the objects that are linked together. When a source comes or goes, the
+# file is written again, and what depends on it is linked again.
+define list_rule
+$(if $(call differ,$(file <$(B)/lists/$(1)),$(2:$(B)/%=%)),$(shell rm -f $(B)/lists/$(1)))
+$(B)/lists/$(1):
+	@mkdir -p $$(@D)
+	@echo '$(2:$(B)/%=%)' > $$@
+endef
+differ = $(filter-out $(1),$(2))$(filter-out $(2),$(1))
+list = $(eval $(list_rule))$(B)/lists/$(1)
+
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
+
+# A build folder may be older than a move of sources: libraries, tests and programs whose source is gone go; what an old .d
+# file says depends on a source that is gone is made again (the rule without a recipe).
+MADE := $(filter $(B)/lib/%,$(ALL)) $(addprefix $(B)/lib/,libsluice.so.1 libsluice-cuda.so libcuda.so) $(TESTS) $(TESTS:=.d) $(WORKLOAD_BIN)
+STALE := $(filter-out $(MADE),$(wildcard $(B)/lib/lib*.so* $(B)/tests/test_* $(B)/workloads/*))
+$(if $(STALE),$(shell rm -f $(STALE)))
+src/%: ;
 
 .PHONY: all lib cli unit asan test demo setup check lint format install deb clean help docs bench ci
 all: $(ALL)
@@ -122,12 +140,12 @@ EXE_ALL = $(filter-out -lm,$(EXE_LDLIBS) $(LDLIBS)) -lz -lm
 exe_libs = $(if $(filter -static,$(1)),$(EXE_ALL),$(foreach l,$(filter-out -lm,$(EXE_ALL)),$(or $(call archive,$(l)),$(l))) -lm)
 
 # Every object is linked directly: schemes register themselves through a linker section.
-$(B)/lib/libsluice-core.so: $(LIB_OBJ)
+$(B)/lib/libsluice-core.so: $(LIB_OBJ) $(call list,core,$(LIB_OBJ))
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice-core.so $(if $(WERROR),$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs)) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJ) $(call lib_libs,$(LDLIBS))
 
-$(B)/sluice: $(EXE_OBJ) $(LIB_OBJ) $(B)/lib/libsluice-core.so
+$(B)/sluice: $(EXE_OBJ) $(LIB_OBJ) $(B)/lib/libsluice-core.so $(call list,exe,$(EXE_OBJ))
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CC) $(CFLAGS) $(EXE_LDFLAGS) $(LDFLAGS) -o $@ $(EXE_OBJ) $(LIB_OBJ) $(call exe_libs,$(EXE_LDFLAGS))

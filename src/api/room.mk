@@ -10,7 +10,7 @@ CFLAGS_src/api/session.c += -DSLUICE_RELEASE='"$(shell sed -n 's/^.define SLUICE
 ALL += $(B)/lib/libsluice.so
 
 # The simulator's objects are those of libsluice-core.so; their list is complete when every room.mk has been read.
-$(B)/lib/libsluice.so.1: $(API_OBJ) $(B)/lib/libsluice-core.so src/api/libsluice.map
+$(B)/lib/libsluice.so.1: $(API_OBJ) $(B)/lib/libsluice-core.so src/api/libsluice.map $(call list,api,$(API_OBJ))
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CC) $(CFLAGS) -shared -Wl,-soname,libsluice.so.1 -Wl,--version-script=src/api/libsluice.map $(API_WRAP) \

@@ -14,7 +14,7 @@ endif
 CUDART_LINK = $(CC) $(CFLAGS) -shared $(LIB_LDFLAGS) $(LDFLAGS) -Wl,--unresolved-symbols=ignore-in-shared-libs -Wl,-rpath,'$$ORIGIN'
 ALL += $(CUDART_LIBS)
 
-$(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice-core.so
+$(B)/lib/libsluice-cuda.so: $(CUDART_CORE_OBJ) $(B)/lib/libsluice-core.so $(call list,cuda,$(CUDART_CORE_OBJ))
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CUDART_LINK) -Wl,-soname,libsluice-cuda.so -o $@ $(CUDART_CORE_OBJ) -L$(B)/lib -lsluice-core $(call lib_libs,-llz4 -lzstd -lelf)
@@ -40,13 +40,14 @@ CUDART_VERSION_11.0 := 11080
 CUDART_VERSION_12 := 12080
 CUDART_VERSION_13 := 13000
 
+CUDART_LIST := $(call list,runtime,$(CUDART_API))
 # $(call cudart_library,soname,major): the library, whose symbols carry the version that NVIDIA's have.
 define cudart_library
 $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o: src/cudart/runtime/api_version.c src/cudart/runtime/errors_old.def | $(B)/deps.ok
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$< for $(1))
 	$$(CC) $$(BASE_CFLAGS) -DCUDART_MAJOR=$(2) -DCUDART_VERSION=$(CUDART_VERSION_$(1:libcudart.so.%=%)) $$(CFLAGS) -c -o $$@ $$<
-$(B)/lib/$(1): $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o $(B)/lib/libsluice-cuda.so
+$(B)/lib/$(1): $(CUDART_API:src/cudart/runtime/%.c=$(B)/cudart-$(2)/%.o) $(B)/cudart-$(2)/version-$(1:libcudart.so.%=%).o $(B)/lib/libsluice-cuda.so $(B)/lists/runtime
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
 	@printf '%s { global: *; };\n' $(1) > $(B)/cudart-$(2)/$(1).map
@@ -67,7 +68,7 @@ ALL += $(B)/lib/libsluice-static.so
 $(B)/lib/libcudart.so: $(B)/lib/libcudart.so.12
 	@ln -sf libcudart.so.12 $@
 
-$(B)/lib/libcuda.so.1: $(CUDART_DRIVER_OBJ) $(B)/lib/libsluice-cuda.so
+$(B)/lib/libcuda.so.1: $(CUDART_DRIVER_OBJ) $(B)/lib/libsluice-cuda.so $(call list,driver,$(CUDART_DRIVER_OBJ))
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(CUDART_LINK) -Wl,-soname,libcuda.so.1 -o $@ $(CUDART_DRIVER_OBJ) -L$(B)/lib -lsluice-cuda -lsluice-core

@@ -8,7 +8,7 @@ GPU_FLAGS += -flto
 # The unit is compiled once, into an object that the library and the command link.
 GPU_OBJ := $(filter $(B)/src/gpu/%.o,$(LIB_OBJ))
 LIB_OBJ := $(filter-out $(GPU_OBJ),$(LIB_OBJ)) $(B)/src/gpu/room.o
-$(B)/src/gpu/room.o: $(GPU_OBJ)
+$(B)/src/gpu/room.o: $(GPU_OBJ) $(call list,gpu,$(GPU_OBJ))
 	$(call say,LD,$@)
 	$(CC) $(CFLAGS) -r -flto -flto-partition=one -flinker-output=nolto-rel -o $@ $(GPU_OBJ)
 -include $(GPU_OBJ:.o=.d)
