@@ -100,6 +100,27 @@ function totals(r) {
   }
   return flat.get(r);
 }
+// Launches, cycles and instructions of each kernel of a run by name.
+function byKernel(r) {
+  if (r.by_kernel) return r.by_kernel; // stored results
+  const all = {};
+  for (const k of r.kernels ?? []) {
+    const one = (all[k.name] ??= { cycles: 0, thread_insts: 0 });
+    one.cycles += k.cycles ?? 0;
+    one.thread_insts += k.thread_insts ?? 0;
+  }
+  return all;
+}
+// IPC of every kernel of a workload under a scheme, over the scheme that the column or the figure is normalised to.
+function kernelRatios(f, w, label) {
+  const a = record(runOf(f, w, label)),
+    b = record(runOf(f, w, column(f, label).over ?? f.normalise));
+  if (!a || !b) return [];
+  const of = byKernel(b);
+  return Object.entries(byKernel(a))
+    .filter(([name, k]) => k.cycles && k.thread_insts && of[name]?.cycles && of[name].thread_insts)
+    .map(([name, k]) => k.thread_insts / k.cycles / (of[name].thread_insts / of[name].cycles));
+}
 function metric(f, w, label, missing, of = f.metric) {
   const r = record(runOf(f, w, label));
   if (!r) return void missing.add(`${w.alias} under ${label} did not run`);
@@ -184,15 +205,11 @@ function bars(f, missing) {
     only = Object.keys(f.schemes)[0];
   const value = (w, l) => (f.columns ? relative(f, w, only, missing, f.columns[l]) : relative(f, w, l, missing));
   const of = ws.map((w) => labels.map((l) => value(w, l)));
-  const means = (f.means ?? []).map((m) => [
-    m.label,
-    ...labels.map((_, i) =>
-      mean(
-        m,
-        ws.map((w, k) => [w, of[k][i]]),
-      ),
-    ),
-  ]);
+  const valuesOf = (m, l, i) =>
+    m.per === "kernel" && !f.columns
+      ? ws.flatMap((w) => kernelRatios(f, w, l).map((x) => [w, x]))
+      : ws.map((w, k) => [w, of[k][i]]);
+  const means = (f.means ?? []).map((m) => [m.label, ...labels.map((l, i) => mean(m, valuesOf(m, l, i)))]);
   const rows = [];
   for (const [k, w] of ws.entries()) {
     rows.push([w.alias, ...of[k]]);

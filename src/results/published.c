@@ -374,9 +374,15 @@ bool published_of_group(const struct published_figure *f, const char **group, en
     *group = groups[i].group;
     *kind =
         m && m->quantity != RELATIVE && groups[i].kind <= PUBLISHED_HARMONIC ? PUBLISHED_ARITHMETIC : groups[i].kind;
+    if (published_by_kernel(f)) *kind = PUBLISHED_HARMONIC;
     return true;
   }
   return false;
+}
+
+bool published_by_kernel(const struct published_figure *f) {
+  const struct metric *m = metric_of(f);
+  return m && !strcmp(f->paper, "medic") && m->quantity == RELATIVE && !strcmp(m->part[0], "ipc");
 }
 
 bool published_of_workload(const struct published_figure *f, const char *alias) {

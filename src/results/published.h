@@ -44,6 +44,8 @@ extern const char *const published_kind_names[];
 /* True for a figure of a group, with the group as in workloads.json ("" for all workloads of the suite) and the kind
  * of mean. False: it is of the one workload that the paper calls f->group, or not of a set of workloads. */
 bool published_of_group(const struct published_figure *f, const char **group, enum published_kind *kind);
+/* True if the mean is over the kernels of every workload, not over workloads (MeDiC, section 5): ratios of IPC. */
+bool published_by_kernel(const struct published_figure *f);
 /* True for a figure of the workload that the paper calls so, or of a class of its loads ("KMN degree 1"). */
 bool published_of_workload(const struct published_figure *f, const char *alias);
 /* The GPU of the row if it differs from that of the paper's other figures; NULL otherwise. */

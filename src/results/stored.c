@@ -183,10 +183,11 @@ static json_t *sum(json_t *a, const json_t *b) {
   return all;
 }
 
-/* Launches, cycles and thread instructions of each kernel, for means over kernels. */
-static json_t *kernels_of(const json_t *record) {
+json_t *stored_kernels(const json_t *record) {
   static const char *const counters[] = {"cycles", "thread_insts"};
-  json_t *all = json_object(), *kernel;
+  json_t *ready = json_object_get(record, "by_kernel"), *kernel;
+  if (ready) return json_incref(ready);
+  json_t *all = json_object();
   size_t k;
   json_array_foreach(json_object_get(record, "kernels"), k, kernel) {
     const char *name = text_of(kernel, "name");
@@ -215,7 +216,7 @@ static json_t *energy_of(const json_t *record) {
 
 json_t *stored_reduce(const json_t *record) {
   json_t *line = json_object(), *search = json_object_get(record, "search"), *kernel;
-  json_object_set_new(line, "kernels", kernels_of(record));
+  json_object_set_new(line, "kernels", stored_kernels(record));
   json_object_set_new(line, "energy", energy_of(record));
   json_object_set(line, "totals", json_object_get(record, "totals"));
   size_t k;
@@ -236,6 +237,7 @@ json_t *stored_record(const json_t *line) {
     if (part) json_object_set(kernel, parts[i], part);
   }
   json_object_set_new(record, "kernels", json_pack("[o]", kernel));
+  if (json_object_get(line, "kernels")) json_object_set(record, "by_kernel", json_object_get(line, "kernels"));
   if (json_object_get(line, "search")) json_object_set(record, "search", json_object_get(line, "search"));
   return record;
 }

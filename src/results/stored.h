@@ -39,8 +39,11 @@ void stored_put(struct stored *s, const struct stored_run *run, json_t *line);
 /* Of a record (results/record.h): the totals, time and instructions of each kernel, energy with and without leakage, the
  * characterisation summed over launches, the outcome of a search. A new reference. */
 json_t *stored_reduce(const json_t *record);
-/* The other way: a record that has these, with one launch. A new reference. */
+/* The other way: a record that has these, with one launch, and `by_kernel` as stored_kernels gives it. A new reference.
+ */
 json_t *stored_record(const json_t *line);
+/* Of a record: {NAME: {launches, cycles, thread_insts}}, for means over kernels. A new reference. */
+json_t *stored_kernels(const json_t *record);
 /* Whole or not at all. False with `e`. */
 bool stored_save(const struct stored *s, const char *path, struct err *e);
 

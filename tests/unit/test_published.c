@@ -54,6 +54,12 @@ static void test_bundled(void **state) {
   assert_true(published_of_group(find(p, "bucl", "l1d_hit_rate", "bucl", "uncoalesced average"), &group, &kind));
   assert_int_equal(kind, PUBLISHED_ARITHMETIC);
   assert_false(published_of_group(find(p, "bucl", "ipc_improvement", "mrpb", "BP"), &group, &kind));
+  /* MeDiC, section 5: the harmonic mean of the IPC ratios of all kernels; energy is of programs. */
+  assert_true(published_by_kernel(pcal) && published_of_group(pcal, &group, &kind) && kind == PUBLISHED_HARMONIC);
+  const struct published_figure *banks = find(p, "medic", "speedup_of_24_banks", "l2-banks=4", "average");
+  assert_true(published_by_kernel(banks) && published_of_group(banks, &group, &kind) && kind == PUBLISHED_HARMONIC);
+  assert_false(published_by_kernel(find(p, "medic", "energy_efficiency", "medic", "average")));
+  assert_false(published_by_kernel(bcs));
   published_close(p);
 }
 

@@ -50,6 +50,7 @@ static void launches_are_summed(void **state) {
   assert_true(json_equal(json_object_get(line, "energy"), energy));
   json_t *again = stored_record(line), *twice = stored_reduce(again); /* a record of one launch has the same sums */
   assert_true(json_equal(json_object_get(twice, "loads"), json_object_get(line, "loads")));
+  assert_true(json_equal(json_object_get(twice, "kernels"), kernels));
   json_decref(record), json_decref(line), json_decref(distance), json_decref(again), json_decref(twice);
   json_decref(kernels), json_decref(energy);
 }

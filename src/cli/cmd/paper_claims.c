@@ -10,8 +10,9 @@
 #include "gpu/common/config.h"
 #include "gpu/slots/scheme.h"
 #include "gpu/slots/slots.h"
+#include "results/stored.h"
 
-enum { KEY = 160, TEXT = 1024 };
+enum { KEY = 160, TEXT = 1024, RATIOS_MAX = 16 * WORKLOADS_MAX };
 
 /* ---- columns ---- */
 
@@ -64,7 +65,8 @@ static void flatten(json_t *values, const char *prefix, const json_t *part) {
   }
 }
 
-/* Counters of all launches, of the schemes, and of the characterisation if there is one; what a search found. */
+/* Counters of all launches, of the schemes, and of the characterisation if there is one; what a search found; an object
+ * of the kernels by name. */
 static json_t *values_of(json_t *doc) {
   static const char *const parts[] = {"loads", "warps_at_l2", "sharing"};
   json_t *values = json_object(), *totals = json_object_get(doc, "totals"), *kernel;
@@ -80,6 +82,7 @@ static json_t *values_of(json_t *doc) {
     json_object_update(values, json_object_get(totals, "scheme_counters"));
   const char *found = strchr(paper_text(json_object_get(doc, "search"), "values"), '=');
   if (found) json_object_set_new(values, "search.value", json_real(strtod(found + 1, NULL)));
+  json_object_set_new(values, "by_kernel", stored_kernels(doc));
   return values;
 }
 
@@ -117,6 +120,20 @@ const json_t *paper_totals(struct paper *p, const json_t *figure, const char *li
   return values;
 }
 
+/* IPC of each kernel over that of the same kernel in the other run; how many there are, at most `room`. */
+static size_t kernel_ratios(const json_t *run, const json_t *over, double *ratio, size_t room) {
+  json_t *all = json_object_get(run, "by_kernel"), *of = json_object_get(over, "by_kernel"), *a;
+  const char *name;
+  size_t n = 0;
+  json_object_foreach(all, name, a) {
+    const json_t *b = json_object_get(of, name);
+    double mine = paper_counter(a, "thread_insts") * paper_counter(b, "cycles"),
+           theirs = paper_counter(b, "thread_insts") * paper_counter(a, "cycles");
+    if (mine > 0 && theirs > 0 && n < room) ratio[n++] = mine / theirs;
+  }
+  return n;
+}
+
 /* ---- the best of several settings for all programs ---- */
 
 static enum published_kind kind_of(const char *of) {
@@ -131,12 +148,14 @@ static double mean_of(struct paper *p, const json_t *figure, const json_t *colum
   const char *key = *paper_text(column, "metric") ? paper_text(column, "metric") : "ipc",
              *gpu = column_gpu(figure, column), *size = paper_size(p, figure);
   json_t *set = column_set(figure, column);
-  double ratio[WORKLOADS_MAX];
+  bool kernels = !strcmp(paper_text(column, "per"), "kernel");
+  double ratio[RATIOS_MAX];
   size_t n = 0;
   for (size_t i = 0; i < l->count && base; i++) {
     const json_t *a = run_values(p, list, gpu, set, l->at[i].name, size);
     const json_t *b = run_values(p, column_list(base), gpu, set, l->at[i].name, size);
-    if (a && b && paper_counter(a, key) > 0 && paper_counter(b, key) > 0)
+    if (kernels && a && b) n += kernel_ratios(a, b, ratio + n, RATIOS_MAX - n);
+    else if (a && b && paper_counter(a, key) > 0 && paper_counter(b, key) > 0)
       ratio[n++] = paper_counter(a, key) / paper_counter(b, key);
   }
   json_decref(set);
@@ -227,7 +246,8 @@ static bool measure(struct paper *p, const json_t *figure, const json_t *column,
   enum published_kind kind = PUBLISHED_ARITHMETIC;
   bool set = published_of_group(f, &group, &kind);
   json_t *knobs = column_set(figure, column);
-  double ratio[WORKLOADS_MAX];
+  double ratio[RATIOS_MAX];
+  size_t n = 0;
   *c = (struct claim){.figure = figure, .column = column, .over = over_of(figure, column, f, &label)};
   const char *over = c->over ? column_list(c->over) : published_over(f);
   for (size_t i = 0; i < l->count; i++) {
@@ -236,12 +256,16 @@ static bool measure(struct paper *p, const json_t *figure, const json_t *column,
     const json_t *run = run_values(p, column_list(column), gpu, knobs, w->name, size);
     const json_t *base = published_is_relative(f) ? run_values(p, over, gpu, knobs, w->name, size) : NULL;
     c->of++;
-    if (run && published_ratio(f, paper_counter, run, base, &ratio[c->programs])) c->programs++;
+    size_t more = 0;
+    if (run && base && set && published_by_kernel(f)) more = kernel_ratios(run, base, ratio + n, RATIOS_MAX - n);
+    else if (run && published_ratio(f, paper_counter, run, base, &ratio[n])) more = 1;
+    n += more;
+    c->programs += more > 0;
   }
   json_decref(knobs);
-  if (!c->programs) return false;
-  c->ours = published_present(f, published_mean(kind, ratio, c->programs));
-  if (set && published_interval(kind, ratio, c->programs, &c->low, &c->high)) {
+  if (!n) return false;
+  c->ours = published_present(f, published_mean(kind, ratio, n));
+  if (set && published_interval(kind, ratio, n, &c->low, &c->high)) {
     double a = published_present(f, c->low), b = published_present(f, c->high);
     c->interval = true, c->low = fmin(a, b), c->high = fmax(a, b);
   }
