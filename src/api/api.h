@@ -19,6 +19,10 @@ typedef bool api_work(void *ctx, struct err *e);
 int api_call(struct api *a, api_work *work, void *ctx, struct sluice_error *e);
 /* Fill `e` (may be NULL) and return the status. */
 int api_error(struct sluice_error *e, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The same for a handle or pointer that is NULL. */
+static inline int api_null(struct sluice_error *e, const char *function) {
+  return api_error(e, SLUICE_USAGE, "%s: a pointer is NULL", function);
+}
 /* Split "KEY=VALUE": `value` points into `option`, `key` has 128 bytes. False with `e`. */
 bool api_option(const char *option, char *key, const char **value, struct err *e);
 

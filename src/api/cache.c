@@ -11,10 +11,6 @@ struct sluice_cache {
   struct cache *cache;
 };
 
-static int missing(struct sluice_error *e, const char *function) {
-  return api_error(e, SLUICE_USAGE, "%s: a pointer is NULL", function);
-}
-
 static int wrong_size(struct sluice_error *e, const char *function, size_t got, size_t want) {
   return api_error(e, SLUICE_USAGE, "%s: size is %zu, not %zu", function, got, want);
 }
@@ -57,7 +53,7 @@ static bool open_cache(void *ctx, struct err *e) {
 }
 
 int sluice_cache_open(const char *const *options, struct sluice_cache **cache, struct sluice_error *e) {
-  if (!cache) return missing(e, "sluice_cache_open");
+  if (!cache) return api_null(e, "sluice_cache_open");
   *cache = NULL;
   struct sluice_cache *c = memory_outside(sizeof *c);
   if (!c) return api_error(e, SLUICE_NO_MEMORY, "out of memory for a cache");
@@ -86,7 +82,7 @@ struct using {
   struct cache_counts counts;
 };
 
-static bool use(void *ctx, struct err *e) {
+static bool use_cache(void *ctx, struct err *e) {
   static const int names[] = {[CACHE_HIT] = SLUICE_HIT,
                               [CACHE_PENDING] = SLUICE_PENDING,
                               [CACHE_MISS] = SLUICE_MISS,
@@ -103,10 +99,10 @@ static bool use(void *ctx, struct err *e) {
 }
 
 int sluice_cache_access(struct sluice_cache *c, struct sluice_access *access, int *outcome, struct sluice_error *e) {
-  if (!c || !access || !outcome) return missing(e, "sluice_cache_access");
+  if (!c || !access || !outcome) return api_null(e, "sluice_cache_access");
   if (access->size < sizeof *access) return wrong_size(e, "sluice_cache_access", access->size, sizeof *access);
   struct using w = {.cache = c->cache, .access = access};
-  int status = api_call(&c->api, use, &w, e);
+  int status = api_call(&c->api, use_cache, &w, e);
   if (status == SLUICE_OK) *outcome = w.result;
   return status;
 }
@@ -128,7 +124,7 @@ static bool next(void *ctx, struct err *e) {
 }
 
 int sluice_cache_next(struct sluice_cache *c, struct sluice_request *request, int *any, struct sluice_error *e) {
-  if (!c || !request || !any) return missing(e, "sluice_cache_next");
+  if (!c || !request || !any) return api_null(e, "sluice_cache_next");
   if (request->size < sizeof *request) return wrong_size(e, "sluice_cache_next", request->size, sizeof *request);
   struct using w = {.cache = c->cache, .request = request};
   int status = api_call(&c->api, next, &w, e);
@@ -142,7 +138,7 @@ static bool answered(void *ctx, struct err *e) {
 }
 
 int sluice_cache_answer(struct sluice_cache *c, uint32_t answer, uint64_t cycle, struct sluice_error *e) {
-  if (!c) return missing(e, "sluice_cache_answer");
+  if (!c) return api_null(e, "sluice_cache_answer");
   struct using w = {.cache = c->cache, .answer = answer, .cycle = cycle};
   return api_call(&c->api, answered, &w, e);
 }
@@ -155,7 +151,7 @@ static bool done(void *ctx, struct err *e) {
 }
 
 int sluice_cache_done(struct sluice_cache *c, uint64_t *id, int *any, struct sluice_error *e) {
-  if (!c || !id || !any) return missing(e, "sluice_cache_done");
+  if (!c || !id || !any) return api_null(e, "sluice_cache_done");
   struct using w = {.cache = c->cache};
   int status = api_call(&c->api, done, &w, e);
   *any = w.result;
@@ -163,7 +159,7 @@ int sluice_cache_done(struct sluice_cache *c, uint64_t *id, int *any, struct slu
   return status;
 }
 
-static bool count(void *ctx, struct err *e) {
+static bool count_access(void *ctx, struct err *e) {
   struct using *w = ctx;
   (void)e;
   w->counts = cache_count(w->cache);
@@ -171,10 +167,10 @@ static bool count(void *ctx, struct err *e) {
 }
 
 int sluice_cache_count(struct sluice_cache *c, struct sluice_cache_counts *counts, struct sluice_error *e) {
-  if (!c || !counts) return missing(e, "sluice_cache_count");
+  if (!c || !counts) return api_null(e, "sluice_cache_count");
   if (counts->size < sizeof *counts) return wrong_size(e, "sluice_cache_count", counts->size, sizeof *counts);
   struct using w = {.cache = c->cache};
-  int status = api_call(&c->api, count, &w, e);
+  int status = api_call(&c->api, count_access, &w, e);
   const struct cache_counts *n = &w.counts;
   *counts = (struct sluice_cache_counts){.size = counts->size,
                                          .accesses = n->accesses,

@@ -38,13 +38,13 @@ static size_t home(const struct memory *m, const void *p) {
   return (size_t)((uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (m->room - 1);
 }
 
-static struct memory_block *find(const struct memory *m, const void *p) {
+static struct memory_block *block_find(const struct memory *m, const void *p) {
   for (size_t i = m->room ? home(m, p) : 0; m->room && m->block[i].at; i = (i + 1) & (m->room - 1))
     if (m->block[i].at == p) return &m->block[i];
   return NULL;
 }
 
-static void put(struct memory *m, struct memory_block b) {
+static void block_put(struct memory *m, struct memory_block b) {
   size_t i = home(m, b.at);
   while (m->block[i].at) i = (i + 1) & (m->room - 1);
   m->block[i] = b;
@@ -52,7 +52,7 @@ static void put(struct memory *m, struct memory_block b) {
 }
 
 /* At least one entry in four stays empty. */
-static bool grow(struct memory *m) {
+static bool blocks_grow(struct memory *m) {
   if (m->room && 4 * (m->count + 1) <= 3 * m->room) return true;
   struct memory old = *m;
   m->room = old.room ? 2 * old.room : 256;
@@ -63,7 +63,7 @@ static bool grow(struct memory *m) {
   }
   m->count = 0;
   for (size_t i = 0; i < old.room; i++)
-    if (old.block[i].at) put(m, old.block[i]);
+    if (old.block[i].at) block_put(m, old.block[i]);
   __real_free(old.block);
   return true;
 }
@@ -112,7 +112,7 @@ void memory_outside_free(void *p) {
 /* True if an allocation may be tried: the ledger has room. */
 static bool may(void) {
   struct memory *m = current;
-  bool good = !(memory_fails_at && !--memory_fails_at) && grow(m);
+  bool good = !(memory_fails_at && !--memory_fails_at) && blocks_grow(m);
   if (good) return true;
   m->failed = true;
   errno = ENOMEM;
@@ -120,7 +120,7 @@ static bool may(void) {
 }
 
 static void *noted(void *p, size_t mapped) {
-  if (p) put(current, (struct memory_block){p, mapped});
+  if (p) block_put(current, (struct memory_block){p, mapped});
   else current->failed = true;
   return p;
 }
@@ -145,7 +145,7 @@ void *__wrap_realloc(void *p, size_t bytes) {
   if (!current) return __real_realloc(p, bytes);
   if (!p) return __wrap_malloc(bytes);
   if (!may()) return NULL;
-  struct memory_block *b = find(current, p);
+  struct memory_block *b = block_find(current, p);
   if (!b) return __real_realloc(p, bytes);
   take_out(current, b);
   void *q = __real_realloc(p, bytes);
@@ -155,12 +155,12 @@ void *__wrap_realloc(void *p, size_t bytes) {
 }
 
 void __wrap_free(void *p) {
-  struct memory_block *b = current && p ? find(current, p) : NULL;
+  struct memory_block *b = current && p ? block_find(current, p) : NULL;
   if (b) take_out(current, b);
   __real_free(p);
 }
 
-static char *copy(const char *s, size_t n) {
+static char *copy_text(const char *s, size_t n) {
   char *p = __wrap_malloc(n + 1);
   if (!p) return NULL;
   p[n] = 0;
@@ -168,11 +168,11 @@ static char *copy(const char *s, size_t n) {
 }
 
 char *__wrap_strdup(const char *s) {
-  return copy(s, strlen(s));
+  return copy_text(s, strlen(s));
 }
 
 char *__wrap_strndup(const char *s, size_t most) {
-  return copy(s, strnlen(s, most));
+  return copy_text(s, strnlen(s, most));
 }
 
 int __wrap_vasprintf(char **out, const char *fmt, va_list ap) {
@@ -204,7 +204,7 @@ void *__wrap_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t off
 }
 
 int __wrap_munmap(void *at, size_t bytes) {
-  struct memory_block *b = current ? find(current, at) : NULL;
+  struct memory_block *b = current ? block_find(current, at) : NULL;
   if (b) take_out(current, b);
   return __real_munmap(at, bytes);
 }

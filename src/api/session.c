@@ -126,17 +126,13 @@ void sluice_close(struct sluice_session *s) {
 
 /* ---- programs ---- */
 
-static int missing(struct sluice_error *e, const char *function) {
-  return api_error(e, SLUICE_USAGE, "%s: a pointer is NULL", function);
-}
-
 struct loading {
   struct session *session;
   const char *ptx, *name;
   struct simt_module *module;
 };
 
-static bool load(void *ctx, struct err *e) {
+static bool load_module(void *ctx, struct err *e) {
   struct loading *w = ctx;
   struct simt_text text = {.ptx = w->ptx, .name = w->name};
   w->module = simt_load(session_simt(w->session), &text, 1, e);
@@ -148,23 +144,23 @@ static bool load_file(void *ctx, struct err *e) {
   char *text = path_read_whole(w->name, NULL);
   if (!text) return err_set(e, ERR_INPUT, "%s: cannot be read", w->name);
   w->ptx = text;
-  bool good = load(w, e);
+  bool good = load_module(w, e);
   free(text);
   return good;
 }
 
 int sluice_load(struct sluice_session *s, const char *ptx, const char *name, struct sluice_module **module,
                 struct sluice_error *e) {
-  if (!s || !ptx || !module) return missing(e, "sluice_load");
+  if (!s || !ptx || !module) return api_null(e, "sluice_load");
   struct loading w = {s->session, ptx, name ? name : "PTX", NULL};
-  int status = api_call(&s->api, load, &w, e);
+  int status = api_call(&s->api, load_module, &w, e);
   *module = (struct sluice_module *)w.module;
   return status;
 }
 
 int sluice_load_file(struct sluice_session *s, const char *path, struct sluice_module **module,
                      struct sluice_error *e) {
-  if (!s || !path || !module) return missing(e, "sluice_load_file");
+  if (!s || !path || !module) return api_null(e, "sluice_load_file");
   struct loading w = {s->session, NULL, path, NULL};
   int status = api_call(&s->api, load_file, &w, e);
   *module = (struct sluice_module *)w.module;
@@ -194,7 +190,7 @@ static bool find_kernel(void *ctx, struct err *e) {
 
 int sluice_find_kernel(struct sluice_session *s, struct sluice_module *m, const char *name,
                        struct sluice_kernel **kernel, struct sluice_error *e) {
-  if (!s || !m || !name || !kernel) return missing(e, "sluice_find_kernel");
+  if (!s || !m || !name || !kernel) return api_null(e, "sluice_find_kernel");
   struct naming w = {.module = (struct simt_module *)m, .name = name};
   int status = api_call(&s->api, find_kernel, &w, e);
   *kernel = (struct sluice_kernel *)w.kernel;
@@ -209,7 +205,7 @@ static bool find_variable(void *ctx, struct err *e) {
 
 int sluice_find_variable(struct sluice_session *s, struct sluice_module *m, const char *name, uint64_t *address,
                          uint64_t *bytes, struct sluice_error *e) {
-  if (!s || !m || !name) return missing(e, "sluice_find_variable");
+  if (!s || !m || !name) return api_null(e, "sluice_find_variable");
   struct naming w = {.module = (struct simt_module *)m, .name = name};
   int status = api_call(&s->api, find_variable, &w, e);
   if (address) *address = w.address;
@@ -238,7 +234,7 @@ static bool alloc(void *ctx, struct err *e) {
 
 int sluice_alloc(struct sluice_session *s, uint64_t bytes, const char *label, uint64_t *address,
                  struct sluice_error *e) {
-  if (!s || !address) return missing(e, "sluice_alloc");
+  if (!s || !address) return api_null(e, "sluice_alloc");
   struct moving w = {.session = s, .bytes = bytes, .label = label};
   int status = api_call(&s->api, alloc, &w, e);
   *address = w.address;
@@ -249,19 +245,19 @@ int sluice_alloc(struct sluice_session *s, uint64_t bytes, const char *label, ui
                    (unsigned long long)simt_mem_capacity(gpu));
 }
 
-static bool release(void *ctx, struct err *e) {
+static bool release_memory(void *ctx, struct err *e) {
   struct moving *w = ctx;
   return simt_mem_release(session_simt(w->session->session), w->address) ||
          err_set(e, ERR_USAGE, "0x%llx is not where an allocation begins", (unsigned long long)w->address);
 }
 
 int sluice_free(struct sluice_session *s, uint64_t address, struct sluice_error *e) {
-  if (!s) return missing(e, "sluice_free");
+  if (!s) return api_null(e, "sluice_free");
   struct moving w = {.session = s, .address = address};
-  return api_call(&s->api, release, &w, e);
+  return api_call(&s->api, release_memory, &w, e);
 }
 
-static bool copy(void *ctx, struct err *e) {
+static bool copy_memory(void *ctx, struct err *e) {
   struct moving *w = ctx;
   struct simt *gpu = session_simt(w->session->session);
   if (!w->bytes) return true;
@@ -280,15 +276,15 @@ static bool copy(void *ctx, struct err *e) {
 }
 
 int sluice_write(struct sluice_session *s, uint64_t address, const void *from, uint64_t bytes, struct sluice_error *e) {
-  if (!s || !from) return missing(e, "sluice_write");
+  if (!s || !from) return api_null(e, "sluice_write");
   struct moving w = {.session = s, .address = address, .bytes = bytes, .from = from};
-  return api_call(&s->api, copy, &w, e);
+  return api_call(&s->api, copy_memory, &w, e);
 }
 
 int sluice_read(struct sluice_session *s, void *to, uint64_t address, uint64_t bytes, struct sluice_error *e) {
-  if (!s || !to) return missing(e, "sluice_read");
+  if (!s || !to) return api_null(e, "sluice_read");
   struct moving w = {.session = s, .address = address, .bytes = bytes, .to = to};
-  return api_call(&s->api, copy, &w, e);
+  return api_call(&s->api, copy_memory, &w, e);
 }
 
 /* ---- launches ---- */
@@ -339,7 +335,7 @@ static bool run(void *ctx, struct err *e) {
 
 int sluice_launch(struct sluice_session *s, struct sluice_kernel *k, const struct sluice_launch *launch,
                   struct sluice_error *e) {
-  if (!s || !k || !launch) return missing(e, "sluice_launch");
+  if (!s || !k || !launch) return api_null(e, "sluice_launch");
   struct launching w = {.session = s->session, .kernel = (struct simt_kernel *)k, .launch = launch};
   return launch_with(s, run, &w, e);
 }
@@ -355,7 +351,7 @@ static bool replay(void *ctx, struct err *e) {
 }
 
 int sluice_replay(struct sluice_session *s, const char *path, struct sluice_error *e) {
-  if (!s || !path) return missing(e, "sluice_replay");
+  if (!s || !path) return api_null(e, "sluice_replay");
   struct launching w = {.session = s->session, .path = path};
   return launch_with(s, replay, &w, e);
 }
@@ -381,7 +377,7 @@ static bool ask(void *ctx, struct err *e) {
 }
 
 int sluice_value(struct sluice_session *s, int scope, const char *name, double *value, struct sluice_error *e) {
-  if (!s || !name || !value) return missing(e, "sluice_value");
+  if (!s || !name || !value) return api_null(e, "sluice_value");
   if (scope != SLUICE_LAST_LAUNCH && scope != SLUICE_ALL_LAUNCHES)
     return api_error(e, SLUICE_USAGE, "sluice_value: no scope %d", scope);
   struct asking w = {.session = s, .name = name, .scope = scope};
@@ -400,7 +396,7 @@ static bool write_text(void *ctx, struct err *e) {
 }
 
 int sluice_record(struct sluice_session *s, const char **json, struct sluice_error *e) {
-  if (!s || !json) return missing(e, "sluice_record");
+  if (!s || !json) return api_null(e, "sluice_record");
   int status = api_call(&s->api, write_text, s, e);
   *json = status == SLUICE_OK ? s->record : NULL;
   return status;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *kind_of(mode_t mode) {
+static const char *file_kind(mode_t mode) {
   return S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
@@ -19,7 +19,7 @@ int input_open(const char *path, uint64_t *bytes, struct err *e) {
   if (fd < 0 || fstat(fd, &st)) {
     err_set(e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
   } else if (!S_ISREG(st.st_mode)) {
-    err_set(e, ERR_INPUT, "cannot read '%s': it is %s, and a file is needed", path, kind_of(st.st_mode));
+    err_set(e, ERR_INPUT, "cannot read '%s': it is %s, and a file is needed", path, file_kind(st.st_mode));
   } else {
     *bytes = (uint64_t)st.st_size;
     return fd;

@@ -59,7 +59,7 @@ static bool follow(const char *path, bool there, char *out) {
 }
 
 /* The real path of a regular file, existing or new, in `out` (PATH_MAX). Any other writable target: "". */
-static bool resolve(const char *path, char *out) {
+static bool resolve_links(const char *path, char *out) {
   struct stat st, link;
   *out = 0;
   if (strlen(path) >= PATH_MAX) return errno = ENAMETOOLONG, false;
@@ -119,7 +119,7 @@ static bool open_temp(struct output *o) {
 
 /* ---- writing ---- */
 
-static ssize_t put(void *cookie, const char *p, size_t n) {
+static ssize_t output_write(void *cookie, const char *p, size_t n) {
   struct output *o = cookie;
   sigset_t quiet, old;
   size_t left = n;
@@ -153,9 +153,9 @@ static struct output *give_up(struct output *o) {
   return NULL;
 }
 
-static struct output *begin(struct output *o) {
+static struct output *output_begin(struct output *o) {
   if (o->fd < 0) return give_up(o);
-  o->f = fopencookie(o, "w", (cookie_io_functions_t){.write = put, .seek = seek});
+  o->f = fopencookie(o, "w", (cookie_io_functions_t){.write = output_write, .seek = seek});
   CHECK(o->f, "out of memory");
   setvbuf(o->f, o->buffer, _IOFBF, sizeof o->buffer);
   return o;
@@ -171,7 +171,7 @@ struct output *output_open(const char *path) {
     o->borrowed = true;
     if (fd == STDOUT_FILENO) fflush(stdout); /* keeps the order of earlier output */
     o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-  } else if (!resolve(path, target)) {
+  } else if (!resolve_links(path, target)) {
     return give_up(o);
   } else if (!*target) {
     o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -181,14 +181,14 @@ struct output *output_open(const char *path) {
     o->name = mem_text(name);
     open_temp(o);
   }
-  return begin(o);
+  return output_begin(o);
 }
 
 struct output *output_open_in_place(const char *path) {
   struct output *o = mem_zeroed(1, sizeof *o);
   o->dir = -1;
   o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-  return begin(o);
+  return output_begin(o);
 }
 
 void output_reach(const struct output *o, char *path, size_t size) {
@@ -274,7 +274,7 @@ bool output_failed(const char *path, int why, struct err *e) {
 bool output_prepare(const char *path, struct err *e) {
   char target[PATH_MAX];
   if (!path || descriptor(path) >= 0) return true;
-  if (!resolve(path, target)) return output_failed(path, errno, e);
+  if (!resolve_links(path, target)) return output_failed(path, errno, e);
   if (!*target) return !access(path, W_OK) || output_failed(path, errno, e);
   struct output *o = output_open(target);
   if (!o) return output_failed(path, errno, e);

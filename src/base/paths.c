@@ -14,7 +14,7 @@
 #include "base/output.h"
 
 /* `dir`/`name` into `out`, truncated where it does not fit (the file is then not found). */
-static bool join(char *out, size_t size, const char *dir, const char *name) {
+static bool join_path(char *out, size_t size, const char *dir, const char *name) {
   size_t d = strlen(dir), n = strlen(name);
   if (d + n + 2 > size) {
     if (size) *out = 0;
@@ -43,7 +43,7 @@ void path_lib(char *out, size_t size) {
   } else {
     ssize_t n = readlink("/proc/self/exe", real, sizeof real - 1); /* contains no further links */
     if (n > 0) real[n] = 0, strip_last(real);
-    join(real, sizeof real, real, "lib");
+    join_path(real, sizeof real, real, "lib");
   }
   CHECK(strlen(real) < size, "path of libsluice is longer than %zu", size);
   strcpy(out, real);
@@ -58,13 +58,13 @@ void path_data(char *out, size_t size) {
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
   strip_last(lib);
-  join(out, size, lib, "share/sluice");
+  join_path(out, size, lib, "share/sluice");
 }
 
 bool path_find(char *out, size_t size, const char *name) {
   char dir[PATH_MAX];
   path_data(dir, sizeof dir);
-  return join(out, size, dir, name) && access(out, R_OK) == 0;
+  return join_path(out, size, dir, name) && access(out, R_OK) == 0;
 }
 
 bool path_write_whole(const char *path, const void *data, size_t bytes) {

@@ -1,4 +1,4 @@
-/* text.h - prints text from programs and files safely on a terminal.
+/* text.h - tests text, and prints text from programs and files safely on a terminal.
  *
  * Names of kernels come from traces and records of any origin. Control characters and bytes that are not UTF-8 are
  * escaped as \x1b or \u202e; all other text is unchanged.
@@ -8,6 +8,12 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+
+static inline bool text_ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), m = strlen(end);
+  return n >= m && !strcmp(s + n - m, end);
+}
 
 /* `s` needs no escapes. With `lines`, line ends and tabs are allowed. */
 bool text_is_plain(const char *s, bool lines);

@@ -5,7 +5,7 @@
 
 #include "base/input.h"
 
-static void begin(yaml_parser_t *p, const char *text, size_t bytes) {
+static void begin_parser(yaml_parser_t *p, const char *text, size_t bytes) {
   CHECK(yaml_parser_initialize(p), "libyaml: out of memory");
   yaml_parser_set_input_string(p, (const unsigned char *)text, bytes);
 }
@@ -21,7 +21,7 @@ static bool depth_fits(const char *path, const char *text, size_t bytes, struct 
   yaml_event_type_t type = YAML_NO_EVENT;
   unsigned depth = 0;
   bool ok = true;
-  begin(&p, text, bytes);
+  begin_parser(&p, text, bytes);
   while (ok && type != YAML_STREAM_END_EVENT) {
     yaml_event_t ev;
     if (!yaml_parser_parse(&p, &ev)) {
@@ -42,7 +42,7 @@ static bool depth_fits(const char *path, const char *text, size_t bytes, struct 
 bool yaml_text_load(yaml_document_t *doc, const char *path, const char *text, size_t bytes, struct err *e) {
   if (!depth_fits(path, text, bytes, e)) return false;
   yaml_parser_t p;
-  begin(&p, text, bytes);
+  begin_parser(&p, text, bytes);
   bool ok = yaml_parser_load(&p, doc) || not_yaml(&p, path, e);
   yaml_parser_delete(&p);
   return ok;

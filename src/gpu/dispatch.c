@@ -220,7 +220,7 @@ static bool find_warps(const struct sm *s, uint32_t warps, uint32_t *first) {
   return false;
 }
 
-static bool room_for(const struct gpu *g, const struct gpu_work *k, uint32_t sm, uint32_t *first) {
+static bool sm_has_room(const struct gpu *g, const struct gpu_work *k, uint32_t sm, uint32_t *first) {
   const struct sm *s = &g->sm[sm];
   if (k->on_sm[sm] >= k->ctas_per_sm || !g->free_slots[sm]) return false;
   if (s->ctas != k->on_sm[sm]) { /* other launches have CTAs there */
@@ -249,7 +249,7 @@ static void start_cta(struct gpu *g, struct gpu_work *k, uint32_t sm, uint32_t f
 
 static bool offer(struct gpu *g, struct gpu_work *k, uint32_t sm) {
   uint32_t first, cta = k->next_cta;
-  if (!room_for(g, k, sm, &first) || !pick_cta(g, sm, &cta)) return false;
+  if (!sm_has_room(g, k, sm, &first) || !pick_cta(g, sm, &cta)) return false;
   start_cta(g, k, sm, first, cta);
   return true;
 }
@@ -277,7 +277,7 @@ static bool offer_cluster(struct gpu *g, struct gpu_work *k, uint32_t from, uint
   }
   if (room < size) return false;
   for (uint32_t i = from; size; i = i + 1 < to ? i + 1 : from) {
-    if (!room_for(g, k, i, &first)) continue;
+    if (!sm_has_room(g, k, i, &first)) continue;
     start_cta(g, k, i, first, k->next_cta);
     size--;
   }

@@ -446,7 +446,7 @@ static void jump(struct gpu *g) {
 
 /* ---- launches ---- */
 
-static void begin(struct gpu *g) {
+static void begin_launches(struct gpu *g) {
   memset(&g->stats, 0, sizeof g->stats);
   g->start = g->progress_at = g->block_at = g->now;
   g->open = true;
@@ -494,7 +494,7 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   if (!g->open) {
     if (g->config.cold_l2) partition_empty_l2(g->parts);
     if (g->l1_split) split_l1(g, k);
-    begin(g);
+    begin_launches(g);
   }
   g->busy = true; /* do not skip the next tick */
   if (f->watch) g->report_at = g->now;
@@ -504,7 +504,7 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   return true;
 }
 
-static void report(struct gpu *g) {
+static void report_launch(struct gpu *g) {
   g->report_at = g->works ? g->now + REPORT_EVERY : UINT64_MAX;
   for (uint32_t i = 0; i < g->works; i++) feed_look(g->work[g->turn[i]].feed);
 }
@@ -535,7 +535,7 @@ enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, str
     }
     if (g->now >= look_up) {
       if (g->now >= until) return GPU_TIME;
-      if (g->now >= g->report_at) report(g);
+      if (g->now >= g->report_at) report_launch(g);
       look_up = look_up_at(g, until);
     }
     if (!g->busy && g->may_sleep && !g->every_cycle) jump(g);

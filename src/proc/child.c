@@ -108,7 +108,7 @@ static struct environment child_environment(const struct tempdir *t, const char 
   return v;
 }
 
-static int start(const struct tempdir *t, char *const *argv, const sigset_t *mask, pid_t *pid) {
+static int child_start(const struct tempdir *t, char *const *argv, const sigset_t *mask, pid_t *pid) {
   char program[PATH_MAX];
   if (!program_find(argv[0], program, sizeof program)) snprintf(program, sizeof program, "%s", argv[0]);
   struct environment env = child_environment(t, program);
@@ -127,7 +127,7 @@ bool child_run(const struct tempdir *t, char *const *argv, struct ended *end, st
   fflush(stdout);
   prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans of the program become children of this process */
   pid_t pid;
-  int status = 0, why = start(t, argv, &old, &pid);
+  int status = 0, why = child_start(t, argv, &old, &pid);
   while (!why && waitpid(pid, &status, WNOHANG) == 0) {
     siginfo_t si;
     int sig = sigwaitinfo(&watched, &si);

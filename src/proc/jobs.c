@@ -21,7 +21,7 @@ void self_path(char *out, size_t size) {
   out[n] = 0;
 }
 
-static pid_t start(struct job *j, size_t index, const struct tempdir *dir, const sigset_t *mask) {
+static pid_t job_start(struct job *j, size_t index, const struct tempdir *dir, const sigset_t *mask) {
   char name[32];
   snprintf(name, sizeof name, "job%zu.log", index);
   tempdir_file(dir, name, j->log, sizeof j->log);
@@ -102,7 +102,7 @@ bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct te
   bool stopped = false;
   while (!stopped && (p.running || (p.next < count && !(stop_on_failure && p.failed)))) {
     while (p.running < parallel && p.next < count && !(stop_on_failure && p.failed)) {
-      pid_t pid = start(&jobs[p.next], p.next, dir, &old);
+      pid_t pid = job_start(&jobs[p.next], p.next, dir, &old);
       CHECK(pid > 0, "fork: %s", strerror(errno));
       p.since[p.next] = cli_seconds();
       p.pid[p.next++] = pid;

@@ -104,7 +104,7 @@ static void find_preds(struct cfg *c) {
 }
 
 /* Postorder of the reversed graph from the exit; returns the number of blocks reached (exit included). */
-static uint32_t number(struct cfg *c, uint32_t *rpo) {
+static uint32_t number_blocks(struct cfg *c, uint32_t *rpo) {
   uint32_t *stack = mem_zeroed(c->n + 1, sizeof *stack), *at = mem_zeroed(c->n + 1, sizeof *at), sp = 0, count = 0;
   uint8_t *seen = mem_zeroed(c->n + 1, 1);
   stack[sp++] = c->n;
@@ -145,7 +145,7 @@ static void find_postdominators(struct cfg *c) {
   uint32_t count;
   for (;;) { /* give endless loops an edge to the exit */
     find_preds(c);
-    count = number(c, rpo);
+    count = number_blocks(c, rpo);
     if (count == c->n + 1) break;
     uint32_t k = c->n;
     while (k-- > 0 && c->b[k].order != UINT32_MAX) {

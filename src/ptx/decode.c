@@ -57,7 +57,7 @@ static uint8_t class_of_simple(const struct ptx_inst *i) {
   }
 }
 
-static enum mem_space space_of(const struct ptx_inst *i, const struct ptx_opnd *mem, bool entry) {
+static enum mem_space space_of_operand(const struct ptx_inst *i, const struct ptx_opnd *mem, bool entry) {
   if (i->op == OP_TEX || i->op == OP_TLD4) return SPACE_TEX;
   if (i->op == OP_SULD || i->op == OP_SUST || i->op == OP_SURED) return SPACE_GLOBAL;
   if (ptx_has(i, M_GLOBAL)) return SPACE_GLOBAL;
@@ -115,7 +115,7 @@ static void decode_memory(const struct ptx_func *f, const struct ptx_inst *i, st
   const struct ptx_opnd *mem = NULL;
   for (uint32_t k = 0; k < i->nops && !mem; k++)
     if (i->ops[k].kind == OK_MEM) mem = &i->ops[k];
-  out->space = (uint8_t)space_of(i, mem, f->entry);
+  out->space = (uint8_t)space_of_operand(i, mem, f->entry);
   out->cache_op = (uint8_t)cache_of(i);
   out->elem_bytes = i->ntypes ? ptx_type_bytes[i->types[0]] : 4;
   out->vec = ptx_has(i, M_V2) ? 2 : ptx_has(i, M_V4) ? 4 : ptx_has(i, M_V8) ? 8 : 1;

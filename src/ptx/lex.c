@@ -20,7 +20,7 @@ void lex_free(struct lexer *l) {
   free(l->buckets);
 }
 
-static void grow(struct lexer *l) {
+static void grow_tokens(struct lexer *l) {
   uint32_t n = l->nbuckets * 4;
   struct ident **b = mem_zeroed(n, sizeof *b);
   for (uint32_t k = 0; k < l->nbuckets; k++)
@@ -55,7 +55,7 @@ struct ident *lex_intern(struct lexer *l, const char *s, uint32_t len) {
   uint32_t h = (uint32_t)hash_bytes(HASH_INIT, s, len);
   for (struct ident *i = l->buckets[h & (l->nbuckets - 1)]; i; i = i->next)
     if (i->hash == h && i->len == len && same_bytes(i->s, s, len)) return i;
-  if (++l->nidents > 2 * l->nbuckets) grow(l);
+  if (++l->nidents > 2 * l->nbuckets) grow_tokens(l);
   struct ident *i = arena_alloc(l->arena, sizeof *i + len + 1), **b = &l->buckets[h & (l->nbuckets - 1)];
   char *text = memcpy(i + 1, s, len); /* stored beside the key for locality */
   *i = (struct ident){.s = text, .len = len, .hash = h, .next = *b};

@@ -207,7 +207,7 @@ static void parse_array_suffix(struct parser *p, struct ptx_var *v) {
   }
 }
 
-static void add_reg(struct parser *p, struct ident *i, enum ptx_type t, const struct token *at) {
+static void declare_reg(struct parser *p, struct ident *i, enum ptx_type t, const struct token *at) {
   struct ptx_reg *r = ARENA_NEW(&p->m->arena, struct ptx_reg);
   const char *d = i->s;
   uint64_t arch = 0;
@@ -245,9 +245,9 @@ static void parse_regs(struct parser *p) {
       int64_t n = parse_count(p, "a register count", UINT32_MAX); /* add_reg limits the number */
       parse_expect(p, '>', "after the register count");
       if (i->len > 270) FAIL_TOK(p, "the register's name is longer than 270 characters");
-      for (int64_t k = 0; k < n; k++) add_reg(p, numbered(p, i, (uint64_t)k), d.type, &at);
+      for (int64_t k = 0; k < n; k++) declare_reg(p, numbered(p, i, (uint64_t)k), d.type, &at);
     } else {
-      add_reg(p, i, d.type, &at);
+      declare_reg(p, i, d.type, &at);
     }
   } while (parse_accept(p, ','));
   parse_expect(p, ';', "after the register declaration");
@@ -320,7 +320,7 @@ static void parse_formals(struct parser *p, struct ptx_func *f, bool is_ret) {
     vars[n] = NULL;
     regs[n] = NULL;
     if (reg) {
-      add_reg(p, i, d.type, &at);
+      declare_reg(p, i, d.type, &at);
       regs[n] = p->regs[p->nregs - 1];
     } else {
       vars[n] = new_var(p, &d, i->s);

@@ -87,15 +87,17 @@ void parse_same_var(struct parser *p, const struct ptx_var *old, const struct pt
                old->line);
 }
 
-static uint64_t bytes_of(const struct ptx_var *v, const struct ptx_reg *r) {
+static uint64_t size_of_operand(const struct ptx_var *v, const struct ptx_reg *r) {
   return v ? v->bytes : r ? ptx_type_bytes[r->type] : 0;
 }
 
 bool ptx_same_func(const struct ptx_func *a, const struct ptx_func *b) {
-  if (a->nparams != b->nparams || bytes_of(a->ret, a->ret_reg) != bytes_of(b->ret, b->ret_reg)) return false;
+  if (a->nparams != b->nparams || size_of_operand(a->ret, a->ret_reg) != size_of_operand(b->ret, b->ret_reg))
+    return false;
   for (uint32_t i = 0; i < a->nparams; i++) {
     bool open = (a->params[i] && a->params[i]->unsized) || (b->params[i] && b->params[i]->unsized);
-    if (!open && bytes_of(a->params[i], a->param_regs[i]) != bytes_of(b->params[i], b->param_regs[i])) return false;
+    if (!open && size_of_operand(a->params[i], a->param_regs[i]) != size_of_operand(b->params[i], b->param_regs[i]))
+      return false;
   }
   return true;
 }

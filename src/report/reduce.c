@@ -9,15 +9,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/text.h"
 
 enum { MAX_LAUNCHES = 2000, MAX_LINES = 400, LEAST_INTERVALS = 32, LEAST_LINES = 24 };
 
 /* ---- kernels ---- */
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n >= m && !strcmp(s + n - m, end);
-}
 
 static bool adds_up(const char *key) {
   return (!strncmp(key, "energy.", 7) && strcmp(key, "energy.efficiency")) || !strcmp(key, "dram.bytes");
@@ -34,7 +30,7 @@ static void add_counters(json_t *to, json_t *from) {
     if (!json_is_integer(v) || !json_integer_value(v)) continue;
     if (!strcmp(key, "shared_bytes") || !strcmp(key, "registers")) continue;
     json_int_t old = json_integer_value(json_object_get(to, key)), now = json_integer_value(v);
-    json_object_set_new(to, key, json_integer(ends_with(key, ".max") ? now > old ? now : old : old + now));
+    json_object_set_new(to, key, json_integer(text_ends_with(key, ".max") ? now > old ? now : old : old + now));
   }
 }
 

@@ -2,46 +2,42 @@
 #include "model/energy.h"
 #include "results/record.h"
 
-static double ratio(uint64_t a, uint64_t b) {
-  return b ? (double)a / (double)b : 0;
-}
-
 static double ipc(const struct gpu_stats *s) {
   return gpu_stats_ipc(s);
 }
 static double l1d_hit_rate(const struct gpu_stats *s) {
-  return ratio(s->l1d_read_hits, s->l1d_read_accesses);
+  return record_ratio(s->l1d_read_hits, s->l1d_read_accesses);
 }
 static double l1d_pending_rate(const struct gpu_stats *s) {
-  return ratio(s->l1d_read_pending, s->l1d_read_accesses);
+  return record_ratio(s->l1d_read_pending, s->l1d_read_accesses);
 }
 static double l1d_miss_rate(const struct gpu_stats *s) {
-  return ratio(s->l1d_read_misses, s->l1d_read_accesses);
+  return record_ratio(s->l1d_read_misses, s->l1d_read_accesses);
 }
 static double l1d_bypass_rate(const struct gpu_stats *s) {
-  return ratio(s->l1d_read_bypasses, s->l1d_read_accesses + s->l1d_read_bypasses);
+  return record_ratio(s->l1d_read_bypasses, s->l1d_read_accesses + s->l1d_read_bypasses);
 }
 static double l1d_misses_per_load(const struct gpu_stats *s) {
-  return ratio(s->l1d_read_misses + s->l1d_read_partial,
-               s->loads_1 + s->loads_2 + s->loads_10 + s->loads_20 + s->loads_32);
+  return record_ratio(s->l1d_read_misses + s->l1d_read_partial,
+                      s->loads_1 + s->loads_2 + s->loads_10 + s->loads_20 + s->loads_32);
 }
 static double l1d_mpki(const struct gpu_stats *s) {
-  return 1000 * ratio(s->l1d_read_misses + s->l1d_read_partial, s->thread_insts);
+  return 1000 * record_ratio(s->l1d_read_misses + s->l1d_read_partial, s->thread_insts);
 }
 static double l2_hit_rate(const struct gpu_stats *s) {
-  return ratio(s->l2_hits, s->l2_accesses);
+  return record_ratio(s->l2_hits, s->l2_accesses);
 }
 static double row_hit_rate(const struct gpu_stats *s) {
-  return ratio(s->dram_row_hits, s->dram_requests);
+  return record_ratio(s->dram_row_hits, s->dram_requests);
 }
 static double dram_utilisation(const struct gpu_stats *s) {
-  return ratio(s->dram_busy_cycles, s->dram_cycles);
+  return record_ratio(s->dram_busy_cycles, s->dram_cycles);
 }
 static double dram_bytes(const struct gpu_stats *s) {
   return (double)(s->dram_read_bytes + s->dram_write_bytes);
 }
 static double simt_efficiency(const struct gpu_stats *s) {
-  return ratio(s->thread_insts, 32 * s->warp_insts);
+  return record_ratio(s->thread_insts, 32 * s->warp_insts);
 }
 
 #define ENERGY_ROW(c)                                   \

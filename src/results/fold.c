@@ -3,11 +3,7 @@
 
 #include "base/err.h"
 #include "results/observed.h"
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n >= m && !strcmp(s + n - m, end);
-}
+#include "base/text.h"
 
 /* Numbers that describe the quantity and are equal in every launch. */
 static bool is_name(const char *key) {
@@ -16,8 +12,8 @@ static bool is_name(const char *key) {
 
 static json_int_t folded(const char *key, json_int_t a, json_int_t b) {
   if (is_name(key)) return a;
-  if (ends_with(key, ".max") || ends_with(key, ".longest")) return a > b ? a : b;
-  if (ends_with(key, ".shortest")) return a < b ? a : b;
+  if (text_ends_with(key, ".max") || text_ends_with(key, ".longest")) return a > b ? a : b;
+  if (text_ends_with(key, ".shortest")) return a < b ? a : b;
   return a + b;
 }
 
@@ -27,7 +23,7 @@ static bool same_place(const json_t *a, const json_t *b) {
          json_equal(json_object_get(a, "file"), json_object_get(b, "file"));
 }
 
-static void add_lines(json_t *into, const json_t *more) {
+static void fold_lines(json_t *into, const json_t *more) {
   json_t *line;
   size_t i, at = 0;
   json_array_foreach(more, i, line) {
@@ -56,7 +52,7 @@ void observed_fold(json_t *into, const json_t *more) {
     json_t *old = json_object_get(into, key);
     if (!old) json_object_set_new(into, key, json_deep_copy(v));
     else if (json_is_object(v)) observed_fold(old, v);
-    else if (json_is_array(v)) (strcmp(key, "lines") ? add_array : add_lines)(old, v);
+    else if (json_is_array(v)) (strcmp(key, "lines") ? add_array : fold_lines)(old, v);
     else if (json_is_integer(v)) json_integer_set(old, folded(key, json_integer_value(old), json_integer_value(v)));
   }
 }
@@ -75,7 +71,7 @@ void observed_fold_end(json_t *o) {
     return;
   }
   json_object_foreach(o, key, v) {
-    if (!ends_with(key, ".mean")) observed_fold_end(v);
+    if (!text_ends_with(key, ".mean")) observed_fold_end(v);
     else if (json_is_array(v)) json_object_set_new(o, key, json_real(mean_of(v)));
   }
 }

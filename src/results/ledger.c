@@ -88,7 +88,7 @@ struct ledger *ledger_open(const char *path, struct err *e) {
   return l;
 }
 
-static bool append(const char *path, uint64_t at, const char *text, size_t n) {
+static bool append_line(const char *path, uint64_t at, const char *text, size_t n) {
   int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return false;
   bool ok = true;
@@ -150,7 +150,7 @@ uint64_t ledger_write(struct ledger *l, char kind, const char *text, size_t n) {
   char *piece = NULL;
   int head = asprintf(&piece, "%c%zu\n%.*s\n", kind, n, (int)n, text);
   CHECK(head >= 0, "out of memory");
-  if (l->text_path && !append(l->text_path, l->f->sums.text_bytes, piece, (size_t)head)) leave_files(l);
+  if (l->text_path && !append_line(l->text_path, l->f->sums.text_bytes, piece, (size_t)head)) leave_files(l);
   if (!l->text_path) keep(l, piece, (size_t)head);
   free(piece);
   uint64_t at = l->f->sums.text_bytes + (uint64_t)head - n - 1;

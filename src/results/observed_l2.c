@@ -5,10 +5,7 @@
 
 #include "gpu/common/observed.h"
 #include "gpu/observe/l2.h"
-
-static double ratio(uint64_t a, uint64_t b) {
-  return b ? (double)a / (double)b : 0;
-}
+#include "results/record.h"
 
 static uint64_t warps(const struct gpu_l2_sums *s) {
   uint64_t n = 0;
@@ -33,30 +30,31 @@ void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
                                                 "character.warps.balanced", "character.warps.mostly_miss",
                                                 "character.warps.all_miss"};
   uint64_t n = warps(s);
-  for (int i = 0; i < WARP_TYPES; i++) json_object_set_new(totals, types[i], json_real(ratio(s->warp_type[i], n)));
+  for (int i = 0; i < WARP_TYPES; i++)
+    json_object_set_new(totals, types[i], json_real(record_ratio(s->warp_type[i], n)));
   uint64_t misses = s->miss[0] + s->miss[1] + s->miss[2];
   const struct {
     const char *key;
     double value;
   } rows[] = {
       {"character.warps", (double)n},
-      {"character.warps.type_kept", ratio(s->type_kept, s->type_kept + s->type_changed)},
-      {"character.divergence_penalty.mean", ratio(s->penalty, s->all_hit_loads)},
+      {"character.warps.type_kept", record_ratio(s->type_kept, s->type_kept + s->type_changed)},
+      {"character.divergence_penalty.mean", record_ratio(s->penalty, s->all_hit_loads)},
       {"character.divergence_penalty.max", (double)s->penalty_max},
-      {"character.l2_misses.first", ratio(s->miss[0], misses)},
-      {"character.l2_misses.capacity", ratio(s->miss[1], misses)},
-      {"character.l2_misses.conflict", ratio(s->miss[2], misses)},
+      {"character.l2_misses.first", record_ratio(s->miss[0], misses)},
+      {"character.l2_misses.capacity", record_ratio(s->miss[1], misses)},
+      {"character.l2_misses.conflict", record_ratio(s->miss[2], misses)},
       {"character.blocks", (double)s->blocks},
-      {"character.blocks.shared_by_ctas", ratio(s->cta_shared, s->blocks)},
-      {"character.blocks.shared_below_distance_5", ratio(s->distance[0] + s->distance[1], s->cta_shared)},
-      {"character.blocks.shared_by_sms", ratio(blocks_of(s, 2), s->blocks)},
-      {"character.sharers_per_block", ratio(sharers_of(s, 1), s->blocks)},
-      {"character.sharers_per_shared_block", ratio(sharers_of(s, 2), blocks_of(s, 2))},
-      {"character.shared_loads.merged", ratio(s->shared_merges, s->shared_loads)},
-      {"character.shared_loads.hits", ratio(s->shared_hits, s->shared_loads)},
-      {"character.shared_loads.reused_late", ratio(s->late_reuses, s->reuses)},
-      {"character.ctas.longest_over_mean", ratio(s->cta_longest, s->cta_mean)},
-      {"character.ctas.shortest_over_mean", ratio(s->cta_shortest, s->cta_mean)},
+      {"character.blocks.shared_by_ctas", record_ratio(s->cta_shared, s->blocks)},
+      {"character.blocks.shared_below_distance_5", record_ratio(s->distance[0] + s->distance[1], s->cta_shared)},
+      {"character.blocks.shared_by_sms", record_ratio(blocks_of(s, 2), s->blocks)},
+      {"character.sharers_per_block", record_ratio(sharers_of(s, 1), s->blocks)},
+      {"character.sharers_per_shared_block", record_ratio(sharers_of(s, 2), blocks_of(s, 2))},
+      {"character.shared_loads.merged", record_ratio(s->shared_merges, s->shared_loads)},
+      {"character.shared_loads.hits", record_ratio(s->shared_hits, s->shared_loads)},
+      {"character.shared_loads.reused_late", record_ratio(s->late_reuses, s->reuses)},
+      {"character.ctas.longest_over_mean", record_ratio(s->cta_longest, s->cta_mean)},
+      {"character.ctas.shortest_over_mean", record_ratio(s->cta_shortest, s->cta_mean)},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     json_object_set_new(totals, rows[i].key, json_real(rows[i].value));

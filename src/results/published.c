@@ -24,7 +24,7 @@ const char *const published_kind_names[] = {"arithmetic mean", "geometric mean",
 /* ---- reading ---- */
 
 /* Split a line at its commas, in place. */
-static size_t split(char *line, char **field) {
+static size_t split_fields(char *line, char **field) {
   size_t n = 0;
   for (char *p = line; n <= FIELDS; n++) {
     if (n < FIELDS) field[n] = p;
@@ -36,9 +36,9 @@ static size_t split(char *line, char **field) {
   return n;
 }
 
-static bool add_row(struct published *p, char *line, const char *path, size_t number, struct err *e) {
+static bool add_published(struct published *p, char *line, const char *path, size_t number, struct err *e) {
   char *f[FIELDS], *end;
-  size_t n = split(line, f);
+  size_t n = split_fields(line, f);
   if (n != FIELDS)
     return err_set(e, ERR_INPUT, "%s:%zu: %zu fields; expected paper,where,metric,scheme,group,value,unit", path,
                    number, n);
@@ -65,7 +65,7 @@ struct published *published_open(const char *path, struct err *e) {
     if (next) *next++ = 0;
     line[strcspn(line, "\r")] = 0;
     if (!number++ || !*line) continue; /* titles */
-    if (add_row(p, line, path, number, e)) continue;
+    if (add_published(p, line, path, number, e)) continue;
     published_close(p);
     return NULL;
   }
@@ -395,7 +395,7 @@ const char *published_gpu(const struct published_figure *f) {
 }
 
 /* The class of loads that "KMN degree 21-32" speaks of. */
-static int class_of(const struct published_figure *f) {
+static int figure_class(const struct published_figure *f) {
   static const char *const names[] = {"1", "2", "3-10", "11-20", "21-32"};
   const char *s = f->group ? strstr(f->group, " degree ") : NULL;
   for (int i = 0; s && i < (int)(sizeof names / sizeof *names); i++)
@@ -403,7 +403,7 @@ static int class_of(const struct published_figure *f) {
   return 0;
 }
 
-static double value_of(published_get *get, const void *run, const char *key, int class) {
+static double published_value(published_get *get, const void *run, const char *key, int class) {
   char own[96];
   const char *at = strchr(key, '@');
   if (!at) return get(run, key);
@@ -411,17 +411,17 @@ static double value_of(published_get *get, const void *run, const char *key, int
   return get(run, own);
 }
 
-static double sum(published_get *get, const void *run, const char *const *key, int class) {
+static double published_sum(published_get *get, const void *run, const char *const *key, int class) {
   double s = 0;
   for (size_t i = 0; i < METRIC_KEYS && key[i]; i++)
-    s += *key[i] == '-' ? -value_of(get, run, key[i] + 1, class) : value_of(get, run, key[i], class);
+    s += *key[i] == '-' ? -published_value(get, run, key[i] + 1, class) : published_value(get, run, key[i], class);
   return s;
 }
 
 static bool quotient(const struct metric *m, published_get *get, const void *run, int class, double *out) {
-  *out = sum(get, run, m->part, class);
+  *out = published_sum(get, run, m->part, class);
   if (!m->whole[0]) return true;
-  double whole = sum(get, run, m->whole, class);
+  double whole = published_sum(get, run, m->whole, class);
   *out = whole > 0 ? *out / whole : 0;
   return whole > 0;
 }
@@ -454,7 +454,7 @@ bool published_is_relative(const struct published_figure *f) {
   return m && (m->quantity == RELATIVE || m->quantity == DIFFERENCE);
 }
 
-static size_t append(char *out, size_t size, size_t n, const char *s) {
+static size_t append_text(char *out, size_t size, size_t n, const char *s) {
   int k = n < size ? snprintf(out + n, size - n, "%s", s) : 0;
   return n + (size_t)k;
 }
@@ -462,24 +462,24 @@ static size_t append(char *out, size_t size, size_t n, const char *s) {
 static size_t append_sum(char *out, size_t size, size_t n, const char *const *key) {
   for (size_t i = 0; i < METRIC_KEYS && key[i]; i++) {
     bool minus = *key[i] == '-';
-    if (i) n = append(out, size, n, minus ? " - " : " + ");
-    n = append(out, size, n, key[i] + minus);
+    if (i) n = append_text(out, size, n, minus ? " - " : " + ");
+    n = append_text(out, size, n, key[i] + minus);
   }
   return n;
 }
 
 void published_quantity(const struct published_figure *f, char *out, size_t size) {
   const struct metric *m = metric_of(f);
-  size_t n = append(out, size, 0, "");
+  size_t n = append_text(out, size, 0, "");
   if (!m || m->quantity == DIFFERENCE || m->quantity == OF_CLASS) return; /* not used by figures */
   n = append_sum(out, size, n, m->part);
-  if (m->whole[0]) append_sum(out, size, append(out, size, n, " / "), m->whole);
+  if (m->whole[0]) append_sum(out, size, append_text(out, size, n, " / "), m->whole);
 }
 
 bool published_ratio(const struct published_figure *f, published_get *get, const void *run, const void *over,
                      double *ratio) {
   const struct metric *m = metric_of(f);
-  int class = class_of(f);
+  int class = figure_class(f);
   double a, b;
   if (!m || m->quantity == STORAGE) return false;
   if (published_needs_character(f) && !(get(run, "character.warps") > 0 || get(run, "loads.by_degree.0.loads") > 0 ||

@@ -47,7 +47,7 @@ struct record {
   uint32_t early_row;
 };
 
-static json_t *text(const char *s) {
+static json_t *text_or_null(const char *s) {
   json_t *j = json_string(s);
   return j ? j : json_string_nocheck("(not UTF-8)");
 }
@@ -60,7 +60,7 @@ static void add_knob(void *ctx, const char *key, const char *value, const char *
   json_t *v = *value && !*end           ? json_integer(n)
               : !strcmp(value, "true")  ? json_true()
               : !strcmp(value, "false") ? json_false()
-                                        : text(value);
+                                        : text_or_null(value);
   json_object_set_new(ctx, key, v);
 }
 
@@ -73,11 +73,11 @@ static struct record *new_document(const struct record_head *h) {
   r->root = json_object();
   r->config = *h->config;
   json_object_set_new(r->root, "format", json_integer(RECORD_FORMAT));
-  json_object_set_new(r->root, "program", text(h->program ? h->program : ""));
-  json_object_set_new(r->root, "mode", text(h->mode));
-  json_object_set_new(r->root, "scheme", text(h->scheme));
+  json_object_set_new(r->root, "program", text_or_null(h->program ? h->program : ""));
+  json_object_set_new(r->root, "mode", text_or_null(h->mode));
+  json_object_set_new(r->root, "scheme", text_or_null(h->scheme));
   r->scheme = json_string_value(json_object_get(r->root, "scheme"));
-  json_object_set_new(r->root, "gpu", text(h->config->name));
+  json_object_set_new(r->root, "gpu", text_or_null(h->config->name));
   json_object_set_new(r->root, "config_hash", json_string(hash));
   json_object_set_new(r->root, "config", config);
   json_object_set_new(r->root, "kernels", json_array());
@@ -110,7 +110,7 @@ static json_t *triple(const uint32_t v[3]) {
 }
 
 /* Counters of `s`; rates of `timed`. */
-static void add_counters(json_t *o, const struct gpu_stats *s, const struct gpu_stats *timed) {
+static void add_stat_counters(json_t *o, const struct gpu_stats *s, const struct gpu_stats *timed) {
   for (uint32_t i = 0; i < gpu_stat_row_count; i++) {
     const struct stat_row *row = &gpu_stat_rows[i];
     json_t *v;
@@ -123,13 +123,13 @@ static void add_counters(json_t *o, const struct gpu_stats *s, const struct gpu_
 }
 
 static void add_stats(json_t *o, const struct gpu_stats *s) {
-  add_counters(o, s, s);
+  add_stat_counters(o, s, s);
 }
 
 static json_t *launch_json(const struct record_launch *l) {
   json_t *k = json_object();
-  json_object_set_new(k, "name", text(l->kernel));
-  json_object_set_new(k, "mode", text(l->timing ? "timing" : "functional"));
+  json_object_set_new(k, "name", text_or_null(l->kernel));
+  json_object_set_new(k, "mode", text_or_null(l->timing ? "timing" : "functional"));
   json_object_set_new(k, "grid", triple(l->grid));
   json_object_set_new(k, "block", triple(l->block));
   json_object_set_new(k, "shared_bytes", json_integer(l->shared_bytes));
@@ -167,7 +167,7 @@ static json_t *names_of(const struct record_launch *l, uint32_t n) {
     for (uint32_t k = 0; k < i && !known; k++) known = !strcmp(l[k].kernel, l[i].kernel);
     if (!known) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? " + " : "", l[i].kernel);
   }
-  return text(all);
+  return text_or_null(all);
 }
 
 /* ---- what has been counted ---- */
@@ -239,8 +239,8 @@ static bool folds(const struct record *r) {
 static json_t *row_head(const struct record *r, const struct record_launch *l) {
   uint32_t rows = r->ledger->f->rows;
   if (rows < LEDGER_SHAPES) return launch_json(l);
-  return json_pack("{s:o, s:s}", "name", rows < LEDGER_NAMED ? text(l->kernel) : json_string("(others)"), "mode",
-                   l->timing ? "timing" : "functional");
+  return json_pack("{s:o, s:s}", "name", rows < LEDGER_NAMED ? text_or_null(l->kernel) : json_string("(others)"),
+                   "mode", l->timing ? "timing" : "functional");
 }
 
 static bool heads_agree(const json_t *head, const struct record_launch *l) {
@@ -417,8 +417,8 @@ void record_begin_findings(struct record *r) {
 
 void record_add_finding(struct record *r, const char *check, const char *what, uint64_t count) {
   json_t *f = json_object();
-  json_object_set_new(f, "check", text(check));
-  json_object_set_new(f, "text", text(what));
+  json_object_set_new(f, "check", text_or_null(check));
+  json_object_set_new(f, "text", text_or_null(what));
   json_object_set_new(f, "count", json_integer((json_int_t)count));
   json_array_append_new(json_object_get(r->root, "findings"), f);
 }
@@ -431,7 +431,7 @@ void record_begin_strays(struct record *r, uint64_t reads, uint64_t writes) {
 
 void record_add_stray(struct record *r, const char *what, uint64_t count) {
   json_t *f = json_object();
-  json_object_set_new(f, "text", text(what));
+  json_object_set_new(f, "text", text_or_null(what));
   json_object_set_new(f, "count", json_integer((json_int_t)count));
   json_array_append_new(json_object_get(json_object_get(r->root, "out_of_bounds"), "places"), f);
 }
@@ -604,7 +604,7 @@ char *record_text(struct record *r) {
     if (s->folded) json_object_set_new(whole, "folded", folded_json(s, kernels.n));
   }
   /* With --timing-kernels most launches have no cycles: rates use those that have. */
-  add_counters(totals, &s->total, s->timed.cycles ? &s->timed : &s->total);
+  add_stat_counters(totals, &s->total, s->timed.cycles ? &s->timed : &s->total);
   if (s->l2.launches) seen_l2_to_totals(totals, &s->l2);
   add_scheme_counters(totals, r, s->scheme);
   json_object_set_new(whole, "copies",

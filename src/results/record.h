@@ -18,6 +18,11 @@
 
 enum { RECORD_FORMAT = 1 }; /* "format" of the document; incremented when the meaning of a key changes */
 
+/* A rate that is 0 when nothing was counted. */
+static inline double record_ratio(uint64_t part, uint64_t whole) {
+  return whole ? (double)part / (double)whole : 0;
+}
+
 /* ---- writing ---- */
 struct record;
 

@@ -32,16 +32,16 @@ static char *key_of(const struct stored_run *r) {
   return key;
 }
 
-static const char *text_of(const json_t *o, const char *key) {
+static const char *stored_text(const json_t *o, const char *key) {
   const char *s = json_string_value(json_object_get(o, key));
   return s ? s : "";
 }
 
 static struct stored_run run_of(const json_t *line) {
-  return (struct stored_run){.workload = text_of(line, "workload"),
-                             .scheme = text_of(line, "scheme"),
-                             .gpu = text_of(line, "gpu"),
-                             .size = text_of(line, "size"),
+  return (struct stored_run){.workload = stored_text(line, "workload"),
+                             .scheme = stored_text(line, "scheme"),
+                             .gpu = stored_text(line, "gpu"),
+                             .size = stored_text(line, "size"),
                              .set = json_object_get(line, "set"),
                              .seed = (int)json_integer_value(json_object_get(line, "seed"))};
 }
@@ -57,7 +57,7 @@ const json_t *stored_runs(const struct stored *s) {
   return s->runs;
 }
 
-static void put(struct stored *s, json_t *line) {
+static void put_run(struct stored *s, json_t *line) {
   struct stored_run r = run_of(line);
   char *key = key_of(&r);
   json_object_set_new(s->runs, key, line);
@@ -71,9 +71,9 @@ void stored_put(struct stored *s, const struct stored_run *run, json_t *line) {
   json_object_update(whole, line);
   json_decref(line);
   const json_t *old = stored_find(s, run); /* the same run may have been characterised for another figure */
-  if (old && !strcmp(text_of(old, "commit"), text_of(whole, "commit")))
+  if (old && !strcmp(stored_text(old, "commit"), stored_text(whole, "commit")))
     json_object_update_missing(whole, (json_t *)old);
-  put(s, whole);
+  put_run(s, whole);
 }
 
 /* ---- reading ---- */
@@ -115,7 +115,8 @@ static char *unpack(const char *path, struct err *e) {
 }
 
 static bool is_header(const json_t *line, const char *paper) {
-  return json_integer_value(json_object_get(line, "format")) == STORED_FORMAT && !strcmp(text_of(line, "paper"), paper);
+  return json_integer_value(json_object_get(line, "format")) == STORED_FORMAT &&
+         !strcmp(stored_text(line, "paper"), paper);
 }
 
 struct stored *stored_open(const char *path, const char *paper, struct err *e) {
@@ -131,8 +132,8 @@ struct stored *stored_open(const char *path, const char *paper, struct err *e) {
     else if (row == 1 && !is_header(line, paper))
       err_set(e, ERR_INPUT, "%s:1: stored results of %s in format %d begin with another header", path, paper,
               STORED_FORMAT);
-    else if (row == 1) s = stored_new(paper, text_of(line, "programs"));
-    else put(s, json_incref(line));
+    else if (row == 1) s = stored_new(paper, stored_text(line, "programs"));
+    else put_run(s, json_incref(line));
     json_decref(line);
   }
   free(text);
@@ -145,7 +146,7 @@ struct stored *stored_open(const char *path, const char *paper, struct err *e) {
 /* ---- a record and its line ---- */
 
 /* The sum of two values: of numbers, of lists by place, of objects by key; a mean latency becomes a sum over loads. */
-static json_t *sum(json_t *a, const json_t *b) {
+static json_t *sum_records(json_t *a, const json_t *b) {
   const char *name;
   json_t *v;
   if (json_is_integer(b) && (!a || json_is_integer(a))) {
@@ -161,7 +162,7 @@ static json_t *sum(json_t *a, const json_t *b) {
   if (json_is_array(b)) {
     json_t *all = json_is_array(a) ? a : json_array();
     for (size_t i = 0; i < json_array_size(b); i++) {
-      json_t *was = json_array_get(all, i), *now = sum(json_incref(was), json_array_get(b, i));
+      json_t *was = json_array_get(all, i), *now = sum_records(json_incref(was), json_array_get(b, i));
       if (was) json_array_set_new(all, i, now);
       else json_array_append_new(all, now);
     }
@@ -177,7 +178,7 @@ static json_t *sum(json_t *a, const json_t *b) {
     bool mean = !strcmp(name, "latency.mean");
     const char *key = mean ? "latency_sum" : name;
     json_t *term = mean ? json_real(json_number_value(v) * loads) : json_incref(v);
-    json_object_set_new(all, key, sum(json_incref(json_object_get(all, key)), term));
+    json_object_set_new(all, key, sum_records(json_incref(json_object_get(all, key)), term));
     json_decref(term);
   }
   return all;
@@ -190,7 +191,7 @@ json_t *stored_kernels(const json_t *record) {
   json_t *all = json_object();
   size_t k;
   json_array_foreach(json_object_get(record, "kernels"), k, kernel) {
-    const char *name = text_of(kernel, "name");
+    const char *name = stored_text(kernel, "name");
     json_t *one = json_object_get(all, name), *folded = json_object_get(kernel, "launches");
     if (!*name) continue;
     if (!one) json_object_set_new(all, name, one = json_object());
@@ -198,7 +199,7 @@ json_t *stored_kernels(const json_t *record) {
     json_object_set_new(one, "launches", json_integer(json_integer_value(json_object_get(one, "launches")) + n));
     for (size_t i = 0; i < 2; i++) {
       const json_t *v = json_object_get(kernel, counters[i]);
-      if (v) json_object_set_new(one, counters[i], sum(json_incref(json_object_get(one, counters[i])), v));
+      if (v) json_object_set_new(one, counters[i], sum_records(json_incref(json_object_get(one, counters[i])), v));
     }
   }
   return all;
@@ -223,7 +224,7 @@ json_t *stored_reduce(const json_t *record) {
   json_array_foreach(json_object_get(record, "kernels"), k, kernel) {
     for (int i = 0; i < PARTS; i++) {
       const json_t *part = json_object_get(kernel, parts[i]);
-      if (part) json_object_set_new(line, parts[i], sum(json_incref(json_object_get(line, parts[i])), part));
+      if (part) json_object_set_new(line, parts[i], sum_records(json_incref(json_object_get(line, parts[i])), part));
     }
   }
   if (search) json_object_set(line, "search", search);

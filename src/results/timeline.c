@@ -24,7 +24,7 @@ struct out {
   size_t bytes, room;
 };
 
-static void put(struct out *o, packet_msg *p) {
+static void put_packet(struct out *o, packet_msg *p) {
   packet_msg *one[1] = {p};
   trace_msg t = SLUICE__PERFETTO__TRACE__INIT;
   p->has_trusted_packet_sequence_id = 1;
@@ -62,7 +62,7 @@ static uint64_t queue_track(uint32_t queue, uint32_t unit) {
   return UUID_SM + (uint64_t)unit * SM_STRIDE + (queue == QUEUE_UP ? SM_UP : SM_MSHRS);
 }
 
-static void describe(struct out *o, uint64_t uuid, uint64_t parent, const char *name, const char *unit) {
+static void put_track(struct out *o, uint64_t uuid, uint64_t parent, const char *name, const char *unit) {
   packet_msg p = SLUICE__PERFETTO__TRACE_PACKET__INIT;
   track_msg d = SLUICE__PERFETTO__TRACK_DESCRIPTOR__INIT;
   Sluice__Perfetto__CounterDescriptor c = SLUICE__PERFETTO__COUNTER_DESCRIPTOR__INIT;
@@ -74,7 +74,7 @@ static void describe(struct out *o, uint64_t uuid, uint64_t parent, const char *
   c.unit_name = (char *)unit;
   if (unit) d.counter = &c;
   p.track_descriptor = &d;
-  put(o, &p);
+  put_packet(o, &p);
 }
 
 static void event(struct out *o, uint64_t at, int type, uint64_t track, const char *name, const char *key,
@@ -100,7 +100,7 @@ static void event(struct out *o, uint64_t at, int type, uint64_t track, const ch
     v.n_debug_annotations = 1;
     v.debug_annotations = as;
   }
-  put(o, &p);
+  put_packet(o, &p);
 }
 
 #define BEGIN SLUICE__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN
@@ -168,11 +168,11 @@ static void l2_tracks(struct out *o, const uint32_t *units) {
             {QUEUE_OUT, "replies waiting", "replies"},
             {QUEUE_DOWN, "waiting for the interconnect", "flits"}};
   char name[64];
-  if (units[QUEUE_L2_IN]) describe(o, UUID_L2, 0, "L2", NULL);
+  if (units[QUEUE_L2_IN]) put_track(o, UUID_L2, 0, "L2", NULL);
   for (uint32_t p = 0; p < units[QUEUE_L2_IN]; p++)
     for (uint32_t i = 0; i < sizeof of / sizeof *of; i++) {
       snprintf(name, sizeof name, "sub-partition %u %s", p, of[i].name);
-      describe(o, queue_track(of[i].queue, p), UUID_L2, name, of[i].unit);
+      put_track(o, queue_track(of[i].queue, p), UUID_L2, name, of[i].unit);
     }
 }
 
@@ -186,32 +186,32 @@ static void tracks(struct out *o, const struct gpu_timeline *t, const struct row
     if (e->kind == EVENT_DRAM && e->unit >= banks) banks = e->unit + 1;
     if (e->kind == EVENT_QUEUE && e->unit >= units[e->part]) units[e->part] = e->unit + 1;
   }
-  describe(o, UUID_LAUNCHES, 0, "kernel launches", NULL);
+  put_track(o, UUID_LAUNCHES, 0, "kernel launches", NULL);
   for (uint32_t i = 0; i < rows->used; i++) {
     snprintf(name, sizeof name, rows->at[i].stream ? "stream %u" : "default stream", rows->at[i].stream);
-    describe(o, UUID_STREAM + i, UUID_LAUNCHES, name, NULL);
+    put_track(o, UUID_STREAM + i, UUID_LAUNCHES, name, NULL);
   }
   for (uint32_t s = 0; s < t->sms; s++) {
     uint64_t sm = UUID_SM + (uint64_t)s * SM_STRIDE;
     snprintf(name, sizeof name, "SM %u", s);
-    describe(o, sm, 0, name, NULL);
-    describe(o, sm + SM_STALL, sm, "memory pipe held by", NULL);
-    describe(o, sm + SM_MSHRS, sm, "L1 lines in flight", "lines");
-    describe(o, sm + SM_UP, sm, "waiting for the interconnect", "flits");
+    put_track(o, sm, 0, name, NULL);
+    put_track(o, sm + SM_STALL, sm, "memory pipe held by", NULL);
+    put_track(o, sm + SM_MSHRS, sm, "L1 lines in flight", "lines");
+    put_track(o, sm + SM_UP, sm, "waiting for the interconnect", "flits");
     for (uint32_t w = 0; w < 64; w++) {
       snprintf(name, sizeof name, "warp slot %u", w);
-      if (warps[s < 256 ? s : 255] >> w & 1) describe(o, sm + w + 1, sm, name, NULL);
+      if (warps[s < 256 ? s : 255] >> w & 1) put_track(o, sm + w + 1, sm, name, NULL);
     }
   }
   l2_tracks(o, units);
-  if (banks || units[QUEUE_DRAM]) describe(o, UUID_DRAM, 0, "DRAM", NULL);
+  if (banks || units[QUEUE_DRAM]) put_track(o, UUID_DRAM, 0, "DRAM", NULL);
   for (uint32_t c = 0; c < units[QUEUE_DRAM]; c++) {
     snprintf(name, sizeof name, "channel %u queue", c);
-    describe(o, queue_track(QUEUE_DRAM, c), UUID_DRAM, name, "requests");
+    put_track(o, queue_track(QUEUE_DRAM, c), UUID_DRAM, name, "requests");
   }
   for (uint32_t b = 0; b < banks; b++) {
     snprintf(name, sizeof name, "channel %u bank %u", b / t->banks, b % t->banks);
-    describe(o, UUID_BANK + b, UUID_DRAM, name, NULL);
+    put_track(o, UUID_BANK + b, UUID_DRAM, name, NULL);
   }
 }
 

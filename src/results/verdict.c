@@ -14,7 +14,7 @@ static bool holds(const struct verdict_case *c, double v) {
   return c->has_interval && c->low - rounding <= v && v <= c->high + rounding;
 }
 
-static enum verdict say(enum verdict v, const char *text, const char **why) {
+static enum verdict give_reason(enum verdict v, const char *text, const char **why) {
   if (why) *why = text;
   return v;
 }
@@ -26,23 +26,25 @@ static bool alike(double a, double b) {
 
 static enum verdict bound(const struct verdict_case *c, const char **why) {
   if (c->bound < 0 ? c->ours <= c->published : c->ours >= c->published)
-    return say(VERDICT_REPRODUCED, "keeps the bound", why);
-  if (holds(c, c->published)) return say(VERDICT_REPRODUCED, "the bound lies in our interval", why);
-  return say(VERDICT_CONTRADICTED, "breaks the bound", why);
+    return give_reason(VERDICT_REPRODUCED, "keeps the bound", why);
+  if (holds(c, c->published)) return give_reason(VERDICT_REPRODUCED, "the bound lies in our interval", why);
+  return give_reason(VERDICT_CONTRADICTED, "breaks the bound", why);
 }
 
 /* A published change from `none`. */
 static enum verdict change(const struct verdict_case *c, const char **why) {
   double theirs = c->published - c->none, mine = c->ours - c->none;
   bool same = theirs > 0 ? mine > 0 : mine < 0, tie = holds(c, c->none), inside = holds(c, c->published);
-  if (same && fabs(mine - theirs) <= NEAR * fabs(theirs)) return say(VERDICT_REPRODUCED, "within 25 %", why);
-  if (inside && !tie) return say(VERDICT_REPRODUCED, "in our interval", why);
+  if (same && fabs(mine - theirs) <= NEAR * fabs(theirs)) return give_reason(VERDICT_REPRODUCED, "within 25 %", why);
+  if (inside && !tie) return give_reason(VERDICT_REPRODUCED, "in our interval", why);
   if (inside && same && alike(mine, theirs))
-    return say(VERDICT_DIRECTION, "same direction; our interval holds no change too", why);
-  if (inside) return say(VERDICT_NOT_COMPARABLE, "our interval holds both no change and the published number", why);
-  if (tie || mine == 0) return say(VERDICT_CONTRADICTED, "a tie here: our interval holds no change", why);
-  return same ? say(VERDICT_DIRECTION, fabs(mine) > fabs(theirs) ? "same direction, more" : "same direction, less", why)
-              : say(VERDICT_CONTRADICTED, "the other direction", why);
+    return give_reason(VERDICT_DIRECTION, "same direction; our interval holds no change too", why);
+  if (inside)
+    return give_reason(VERDICT_NOT_COMPARABLE, "our interval holds both no change and the published number", why);
+  if (tie || mine == 0) return give_reason(VERDICT_CONTRADICTED, "a tie here: our interval holds no change", why);
+  return same ? give_reason(VERDICT_DIRECTION,
+                            fabs(mine) > fabs(theirs) ? "same direction, more" : "same direction, less", why)
+              : give_reason(VERDICT_CONTRADICTED, "the other direction", why);
 }
 
 enum verdict verdict_of(const struct verdict_case *c, const char **why) {
@@ -50,14 +52,15 @@ enum verdict verdict_of(const struct verdict_case *c, const char **why) {
   if (c->has_none && fabs(c->published - c->none) > NO_CHANGE * c->percent) return change(c, why);
   if (c->has_none) {
     bool small = fabs(c->ours - c->none) <= SMALL_CHANGE * c->percent;
-    if (small || holds(c, c->none)) return say(VERDICT_REPRODUCED, small ? "no change" : "a tie", why);
-    return say(VERDICT_CONTRADICTED, "a change here", why);
+    if (small || holds(c, c->none)) return give_reason(VERDICT_REPRODUCED, small ? "no change" : "a tie", why);
+    return give_reason(VERDICT_CONTRADICTED, "a change here", why);
   }
-  if (fabs(c->ours - c->published) <= NEAR * fabs(c->published)) return say(VERDICT_REPRODUCED, "within 25 %", why);
+  if (fabs(c->ours - c->published) <= NEAR * fabs(c->published))
+    return give_reason(VERDICT_REPRODUCED, "within 25 %", why);
   if (holds(c, c->published)) {
     if (alike(c->low, c->published) && alike(c->high, c->published))
-      return say(VERDICT_REPRODUCED, "in our interval", why);
-    return say(VERDICT_NOT_COMPARABLE, "our interval is too wide to tell", why);
+      return give_reason(VERDICT_REPRODUCED, "in our interval", why);
+    return give_reason(VERDICT_NOT_COMPARABLE, "our interval is too wide to tell", why);
   }
-  return say(VERDICT_CONTRADICTED, c->ours > c->published ? "more than published" : "less than published", why);
+  return give_reason(VERDICT_CONTRADICTED, c->ours > c->published ? "more than published" : "less than published", why);
 }

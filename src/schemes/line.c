@@ -44,7 +44,7 @@ static bool line_init(struct scheme_ctx *c, struct err *e) {
   return err_set(e, ERR_USAGE, "scheme line: more than %d lines", FRAMES_MAX);
 }
 
-static struct frames *line_of(struct scheme_ctx *c, uint32_t sm) {
+static struct frames *frames_of(struct scheme_ctx *c, uint32_t sm) {
   return SCHEME_SM(c, struct frames, sm);
 }
 static struct l1_shape line_shape(const struct scheme_ctx *c) {
@@ -52,7 +52,7 @@ static struct l1_shape line_shape(const struct scheme_ctx *c) {
   return (struct l1_shape){bytes, bytes > 128 ? 128 : bytes, line_sets(c)};
 }
 static uint32_t line_find(struct scheme_ctx *c, const struct l1_event *e) {
-  const struct frame *f = frames_find(line_of(c, e->sm), e, c->config->l1d.ways);
+  const struct frame *f = frames_find(frames_of(c, e->sm), e, c->config->l1d.ways);
   return f ? f->valid : 0;
 }
 /* A miss brings the whole line. */
@@ -62,29 +62,29 @@ static uint32_t line_want(struct scheme_ctx *c, const struct l1_event *e, uint32
 }
 static enum l1_plan line_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   (void)missing;
-  return frames_has_place(line_of(c, e->sm), e, c->config->l1d.ways) ? PLAN_PLACE : PLAN_FULL;
+  return frames_has_place(frames_of(c, e->sm), e, c->config->l1d.ways) ? PLAN_PLACE : PLAN_FULL;
 }
 static uint32_t line_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   c->counter[LINE_PLACED]++;
   c->counter[LINE_HALVES] += missing == 3;
-  frames_reserve(c, line_of(c, e->sm), e, c->config->l1d.ways, missing, NULL);
+  frames_reserve(c, frames_of(c, e->sm), e, c->config->l1d.ways, missing, NULL);
   return 0;
 }
 static void line_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out) {
-  frames_touch(line_of(c, e->sm), e, c->config->l1d.ways, here, out);
+  frames_touch(frames_of(c, e->sm), e, c->config->l1d.ways, here, out);
 }
 static void line_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
-  frames_fill(line_of(c, e->sm), e, c->config->l1d.ways, chunks);
+  frames_fill(frames_of(c, e->sm), e, c->config->l1d.ways, chunks);
 }
 static bool line_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
   (void)chunks; /* the whole line goes */
-  return frames_store(line_of(c, e->sm), e, c->config->l1d.ways, 3);
+  return frames_store(frames_of(c, e->sm), e, c->config->l1d.ways, 3);
 }
 static void line_clear(struct scheme_ctx *c, uint32_t sm) {
-  frames_clear(line_of(c, sm), line_sets(c) * c->config->l1d.ways);
+  frames_clear(frames_of(c, sm), line_sets(c) * c->config->l1d.ways);
 }
 static void line_drop(struct scheme_ctx *c, uint32_t sm) {
-  frames_drop(line_of(c, sm), line_sets(c) * c->config->l1d.ways);
+  frames_drop(frames_of(c, sm), line_sets(c) * c->config->l1d.ways);
 }
 
 /* Beside 128 B lines: a tag, a valid bit and 2 bits of age more per line added (32-bit addresses, as in TSC Fig 9). */

@@ -37,7 +37,7 @@ static const char *grouped(char *to, uint32_t v) {
   return to;
 }
 
-static void draw(struct meter *m, const char *what, double part, double spent) {
+static void draw_bar(struct meter *m, const char *what, double part, double spent) {
   char bar[3 * BAR + 1] = "", left[48] = "";
   for (int i = 0; i < BAR; i++) strcat(bar, i < (int)(part * BAR + 0.5) ? "█" : "░");
   if (part > 0.02) snprintf(left, sizeof left, ", about %.0f s left", spent * (1 - part) / part);
@@ -68,8 +68,8 @@ static void look(void *ctx, const struct feed_kernel *k, uint32_t ended) {
   if (m->launches) snprintf(of, sizeof of, " of %u", m->launches);
   snprintf(what, sizeof what, "launch %u%s, %.*s: %s of %s CTAs", l->number + 1, of, length, name, grouped(done, ended),
            grouped(all, k->ctas));
-  if (m->launches > m->from) draw(m, what, (l->number - m->from + part) / (m->launches - m->from), now - m->start);
-  else draw(m, what, part, now - l->start);
+  if (m->launches > m->from) draw_bar(m, what, (l->number - m->from + part) / (m->launches - m->from), now - m->start);
+  else draw_bar(m, what, part, now - l->start);
 }
 
 void meter_reading(void *meter, uint64_t done, uint64_t total) {
@@ -79,7 +79,7 @@ void meter_reading(void *meter, uint64_t done, uint64_t total) {
   char what[64], of[24] = "";
   if (m->launches) snprintf(of, sizeof of, " of %u", m->launches);
   snprintf(what, sizeof what, "reading launch %u%s:", m->next + 1, of);
-  draw(m, what, (double)done / (double)total, now - m->read_from);
+  draw_bar(m, what, (double)done / (double)total, now - m->read_from);
 }
 
 void meter_init(struct meter *m, bool wanted) {

@@ -10,13 +10,13 @@
 #include "base/paths.h"
 #include "session/session_impl.h"
 
-static const char *copy(struct arena *a, const char *s) {
+static const char *copy_option(struct arena *a, const char *s) {
   return s ? arena_strdup(a, s) : NULL;
 }
 
 struct session_options session_options_copy(struct arena *a, const struct session_options *from) {
   struct session_options o = *from;
-#define SESSION_TEXT(member) o.member = copy(a, from->member);
+#define SESSION_TEXT(member) o.member = copy_option(a, from->member);
 #include "session/options.def"
   const char **sets = ARENA_ARRAY(a, const char *, from->set_count + 1);
   for (size_t i = 0; i < from->set_count; i++) sets[i] = arena_strdup(a, from->sets[i]);
@@ -46,7 +46,7 @@ bool session_options_read(struct arena *a, const char *path, struct session_opti
   json_t *root = json_load_file(path, 0, &je);
   if (!root) return err_set(e, ERR_INPUT, "%s:%d:%d: %s", path, je.line, je.column, je.text);
   *o = (struct session_options){0};
-#define SESSION_TEXT(member) o->member = copy(a, json_string_value(json_object_get(root, #member)));
+#define SESSION_TEXT(member) o->member = copy_option(a, json_string_value(json_object_get(root, #member)));
 #define SESSION_FLAG(member) o->member = json_is_true(json_object_get(root, #member));
 #define SESSION_NUMBER(type, member) o->member = (type)json_integer_value(json_object_get(root, #member));
 #include "session/options.def"

@@ -149,7 +149,7 @@ static void sweep(struct session *s) {
   s->tasks = n;
 }
 
-static struct task *find(const struct session *s, session_task id) {
+static struct task *task_by_id(const struct session *s, session_task id) {
   uint32_t lo = 0, hi = s->tasks;
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2;
@@ -160,7 +160,7 @@ static struct task *find(const struct session *s, session_task id) {
 }
 
 bool session_done(const struct session *s, session_task id) {
-  return id == SESSION_ALL ? !s->tasks : !find(s, id);
+  return id == SESSION_ALL ? !s->tasks : !task_by_id(s, id);
 }
 
 void session_tasks_free(struct session *s) {
@@ -176,7 +176,7 @@ void session_tasks_free(struct session *s) {
 /* ---- running ---- */
 
 static bool ready(const struct session *s, struct task *t) {
-  while (t->deps && !find(s, t->dep[t->deps - 1])) t->deps--;
+  while (t->deps && !task_by_id(s, t->dep[t->deps - 1])) t->deps--;
   return !t->deps && !t->running && !t->done && !t->children;
 }
 
@@ -430,7 +430,7 @@ void session_drop_tasks(struct session *s) {
 
 /* ---- for callers ---- */
 
-static bool tell(struct session *s, int *cuda_error, struct err *e) {
+static bool tell_failure(struct session *s, int *cuda_error, struct err *e) {
   if (!s->failed) return true;
   s->failed = false;
   if (cuda_error) *cuda_error = s->cuda_error;
@@ -463,7 +463,7 @@ session_task session_submit(struct session *s, const struct session_item *item, 
   t->step = session_record_submit(s, t->id, item, deps, n);
   t->dep = mem_alloc((n + 1) * sizeof *t->dep);
   for (uint32_t i = 0; i < n; i++)
-    if (deps[i] && find(s, deps[i])) t->dep[t->deps++] = deps[i];
+    if (deps[i] && task_by_id(s, deps[i])) t->dep[t->deps++] = deps[i];
   if (s->tasks == s->task_room) {
     s->task_room = s->task_room ? 2 * s->task_room : 64;
     s->task = mem_resize(s->task, s->task_room, sizeof *s->task);
@@ -520,7 +520,7 @@ bool session_wait(struct session *s, session_task id, int *cuda_error, struct er
   CHECK(!s->advancing, "a wait inside a call of a stream");
   session_record_wait(s, id);
   while (!s->failed && !session_done(s, id) && advance(s, UINT64_MAX)) continue;
-  return tell(s, cuda_error, e);
+  return tell_failure(s, cuda_error, e);
 }
 
 bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err *e) {
@@ -534,7 +534,7 @@ bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err
     moved = advance(s, until);
     if (s->gpu) now = gpu_now(s->gpu);
   } while (moved && !s->failed && s->tasks && now < until && s->gpu);
-  return tell(s, cuda_error, e);
+  return tell_failure(s, cuda_error, e);
 }
 
 bool session_launch(struct session *s, const struct simt_launch *l, int *cuda_error, struct err *e) {

@@ -69,7 +69,7 @@ static int next_line(struct csv_trace *t, char **line, struct err *e) {
 
 /* ---- the header ---- */
 
-static int read_header(struct csv_trace *t, struct err *e) {
+static int read_csv_header(struct csv_trace *t, struct err *e) {
   char *line = NULL, *rest = NULL;
   int r;
   while ((r = next_line(t, &line, e)) == 1 && (!*line || *line == '#')) continue;
@@ -97,7 +97,7 @@ struct csv_trace *csv_open(const char *path, struct err *e) {
   }
   struct csv_trace *t = mem_zeroed(1, sizeof *t);
   *t = (struct csv_trace){.fd = fd, .path = mem_text(path), .text = mem_alloc(BLOCK + 1)};
-  if (read_header(t, e) == 1) return t;
+  if (read_csv_header(t, e) == 1) return t;
   csv_close(t);
   return NULL;
 }
@@ -125,7 +125,7 @@ static const int8_t *digits(void) {
 }
 
 /* A number at *p, hexadecimal with 0x (or if `hex`); false if none, or beyond 64 bits. */
-static bool number(const char **p, bool hex, uint64_t *out) {
+static bool parse_field(const char **p, bool hex, uint64_t *out) {
   const int8_t *value = digits();
   const char *s = *p;
   if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) hex = true, s += 2;
@@ -142,7 +142,7 @@ static bool number(const char **p, bool hex, uint64_t *out) {
 }
 
 static bool whole_number(const char *field, bool hex, uint64_t max, uint64_t *out) {
-  return number(&field, hex, out) && !*field && *out <= max;
+  return parse_field(&field, hex, out) && !*field && *out <= max;
 }
 
 static bool read_op(const char *field, uint8_t *kind) {
@@ -164,10 +164,10 @@ static const char *read_addresses(const char *p, struct csv_access *a, bool any)
   while (*p == ' ') p++;
   while (*p) {
     if (!left) return "as many addresses as the mask has lanes; there are more";
-    if (!number(&p, false, &v)) return "addresses, decimal or 0x..., with a blank between them";
+    if (!parse_field(&p, false, &v)) return "addresses, decimal or 0x..., with a blank between them";
     if (*p == '+' || *p == '-') {
       bool down = *p++ == '-';
-      if (got || !number(&p, false, &stride) || *p) return "one address and +STRIDE, and nothing after it";
+      if (got || !parse_field(&p, false, &stride) || *p) return "one address and +STRIDE, and nothing after it";
       if (down) stride = -stride;
       if (any) a->mask = UINT32_MAX;
       for (uint32_t m = a->mask; m; m &= m - 1) a->addr[__builtin_ctz(m)] = v, v += stride;

@@ -8,6 +8,7 @@
 #include "trace/accel/accel.h"
 #include "trace/slt/slt.h"
 #include "trace/slt/slt_read.h"
+#include "base/text.h"
 
 static bool begins_with(const char *path, const char *magic, size_t n) {
   char head[16];
@@ -19,13 +20,8 @@ static bool begins_with(const char *path, const char *magic, size_t n) {
   return same;
 }
 
-static bool ends_with(const char *path, const char *end) {
-  size_t n = strlen(path), k = strlen(end);
-  return n > k && !strcmp(path + n - k, end);
-}
-
 static bool is_slt(const char *path) {
-  return ends_with(path, ".slt") || begins_with(path, SLT_MAGIC, 8);
+  return text_ends_with(path, ".slt") || begins_with(path, SLT_MAGIC, 8);
 }
 
 bool trace_is_trace(const char *path) {

@@ -39,27 +39,27 @@ const struct survey *survey_result(const struct surveyor *s) {
   return &s->r;
 }
 
-static struct line *place(struct line *table, uint64_t size, uint64_t key) {
+static struct line *find_slot(struct line *table, uint64_t size, uint64_t key) {
   uint64_t at = hash_u64(key) & (size - 1);
   while (table[at].key && table[at].key != key) at = (at + 1) & (size - 1);
   return &table[at];
 }
 
-static void grow(struct surveyor *s) {
+static void grow_table(struct surveyor *s) {
   struct line *bigger = mem_zeroed(s->size * 2, sizeof *bigger);
   for (uint64_t i = 0; i < s->size; i++)
-    if (s->table[i].key) *place(bigger, s->size * 2, s->table[i].key) = s->table[i];
+    if (s->table[i].key) *find_slot(bigger, s->size * 2, s->table[i].key) = s->table[i];
   free(s->table);
   s->table = bigger;
   s->size *= 2;
 }
 
 static void touch(struct surveyor *s, uint64_t line) {
-  struct line *l = place(s->table, s->size, line + 1);
+  struct line *l = find_slot(s->table, s->size, line + 1);
   if (!l->key) {
     *l = (struct line){line + 1, s->r.ctas};
     s->cta_lines++;
-    if (++s->r.lines * 2 > s->size) grow(s);
+    if (++s->r.lines * 2 > s->size) grow_table(s);
   } else if ((l->cta & ~SHARED) != s->r.ctas) {
     if (!(l->cta & SHARED)) s->r.shared_lines++;
     l->cta = s->r.ctas | SHARED;
@@ -87,7 +87,7 @@ static void memory(struct surveyor *s, const struct inst *i, const struct issued
   if (i->kind == KIND_LOAD && o->space == SPACE_GLOBAL) s->r.degree[n < 32 ? n : 32]++;
 }
 
-static void count(struct surveyor *s, const struct inst *i, const struct issued *o, uint32_t full) {
+static void count_inst(struct surveyor *s, const struct inst *i, const struct issued *o, uint32_t full) {
   s->r.warp_insts++;
   s->r.thread_insts += (uint32_t)__builtin_popcount(o->mask);
   s->r.diverged += o->mask != full;
@@ -107,7 +107,7 @@ static bool survey_cta(struct surveyor *s, struct trace_input *t, const struct f
     for (uint32_t pc = k->entry_pc; pc != FEED_DONE; pc = out.next_pc) {
       out.waits = false, out.token = 0, out.bar_id = FEED_NO_BARRIER;
       if (!t->ops->step(t, 0, w, &out, e)) return false;
-      count(s, &k->code[pc], &out, full);
+      count_inst(s, &k->code[pc], &out, full);
     }
   }
   s->r.ctas++;

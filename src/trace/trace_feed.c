@@ -36,7 +36,7 @@ struct trace_feed {
 
 /* ---- barriers ---- */
 
-static void release(struct slot_state *s, struct arrivals *b, struct issued *out) {
+static void release_slot(struct slot_state *s, struct arrivals *b, struct issued *out) {
   uint32_t need = b->expected ? b->expected : s->live_warps * WARP_LANES;
   if (!b->count || b->count < need) return;
   out->released |= b->waiting;
@@ -56,7 +56,7 @@ static bool arrive(struct trace_feed *f, struct slot_state *s, uint32_t warp, st
     b->waiting |= 1ull << warp;
     s->waiting |= 1ull << warp;
   }
-  release(s, b, out);
+  release_slot(s, b, out);
   return true;
 }
 
@@ -64,7 +64,7 @@ static void warp_done(struct slot_state *s, struct issued *out) {
   s->live_warps--;
   if (!s->waiting) return;
   for (uint32_t b = 0; b < BARRIERS; b++)
-    if (s->bar[b].count && !s->bar[b].expected) release(s, &s->bar[b], out);
+    if (s->bar[b].count && !s->bar[b].expected) release_slot(s, &s->bar[b], out);
 }
 
 /* ---- the feed ---- */
@@ -75,7 +75,7 @@ static bool fail(struct trace_feed *f) {
   return false;
 }
 
-static void feed_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp) {
+static void replay_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp) {
   (void)sm, (void)first_warp;
   struct trace_feed *f = ctx;
   struct slot_state *s = &f->slot[slot];
@@ -98,7 +98,7 @@ static inline bool stepped(struct trace_feed *f, uint32_t slot, uint32_t warp, s
   return true;
 }
 
-static bool feed_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *out) {
+static bool replay_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *out) {
   struct trace_feed *f = ctx;
   clear(out);
   if (__builtin_expect(f->err.code != ERR_NONE, 0) || !f->ops->step(f->in, slot, warp, out, &f->err)) return fail(f);
@@ -112,22 +112,25 @@ static bool feed_skim(struct trace_feed *f, uint32_t slot, uint32_t warp, struct
   return stepped(f, slot, warp, out);
 }
 
-static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
+static bool replay_atomic(void *ctx, uint32_t token, uint32_t lanes) {
   (void)ctx, (void)token, (void)lanes;
   return true;
 }
 
-static void feed_end(void *ctx, uint32_t slot) {
+static void replay_end(void *ctx, uint32_t slot) {
   struct trace_feed *f = ctx;
   f->ops->close_cta(f->in, slot);
 }
 
-static const struct feed_fault *feed_fault(void *ctx) {
+static const struct feed_fault *replay_fault(void *ctx) {
   return &((struct trace_feed *)ctx)->fault;
 }
 
-static const struct feed_ops operations = {
-    .start_cta = feed_start, .issue = feed_issue, .atomic = feed_atomic, .end_cta = feed_end, .fault = feed_fault};
+static const struct feed_ops operations = {.start_cta = replay_start,
+                                           .issue = replay_issue,
+                                           .atomic = replay_atomic,
+                                           .end_cta = replay_end,
+                                           .fault = replay_fault};
 
 struct trace_feed *trace_feed_new(struct trace_input *t, const struct feed_kernel *kernel, uint32_t slots,
                                   struct err *e) {

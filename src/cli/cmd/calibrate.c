@@ -55,7 +55,7 @@ static void add_job(struct arena *a, struct job *j, const struct calibrate_optio
   j->argv = v;
 }
 
-static bool wanted(const struct calibrate_options *o, const char *name) {
+static bool case_wanted(const struct calibrate_options *o, const char *name) {
   for (size_t i = 0; i < o->cases.count; i++)
     if (!strcmp(o->cases.at[i], name)) return true;
   return !o->cases.count;
@@ -187,7 +187,7 @@ static bool make_plan(struct plan *p, const struct calibrate_options *o, const c
     if (!calib_read(ct, path, e)) return false;
     size_t kept = 0;
     for (size_t i = 0; i < ct->count; i++)
-      if (wanted(o, ct->at[i].name)) ct->at[kept++] = ct->at[i];
+      if (case_wanted(o, ct->at[i].name)) ct->at[kept++] = ct->at[i];
     if (o->cases.count && !kept) return err_set(e, ERR_USAGE, "no case '%s' in %s", o->cases.at[0], path);
     ct->count = kept;
     for (size_t i = 0; i < kept && p->jobs < TABLES * MAX_CASES; i++) {
@@ -205,7 +205,7 @@ static bool make_plan(struct plan *p, const struct calibrate_options *o, const c
   return true;
 }
 
-static unsigned collect(struct plan *p) {
+static unsigned collect_cases(struct plan *p) {
   unsigned failed = 0;
   for (size_t j = 0; j < p->jobs; j++) {
     struct calib_table *t = &p->table[p->of[j].table];
@@ -239,8 +239,8 @@ static bool select_tables(struct plan *p, const char *name, struct err *e) {
                  near ? "did you mean '" : "there are fermi, lrr and ball", near ? near : "", near ? "'?" : "");
 }
 
-static int finish(struct plan *p, const struct calibrate_options *o) {
-  unsigned bad = collect(p), missed = 0;
+static int finish_calibration(struct plan *p, const struct calibrate_options *o) {
+  unsigned bad = collect_cases(p), missed = 0;
   struct output *file = o->csv ? output_open(o->csv) : NULL;
   FILE *csv = file ? output_file(file) : NULL;
   struct err e = {0};
@@ -286,7 +286,7 @@ static int calibrate_run(const struct command *self, int argc, char **argv) {
   bool ok =
       sim_check(&sim, &e) && select_tables(p, o.table, &e) && tempdir_make(&tmp, &e) && make_plan(p, &o, dir, &tmp, &e);
   if (!ok) rc = cli_fail(&e);
-  else rc = jobs_run(p->job, p->jobs, (unsigned)o.jobs, &tmp, "calibrating", false) ? finish(p, &o) : 130;
+  else rc = jobs_run(p->job, p->jobs, (unsigned)o.jobs, &tmp, "calibrating", false) ? finish_calibration(p, &o) : 130;
   for (size_t t = 0; t < TABLES; t++) calib_free(&p->table[t]);
   tempdir_remove(&tmp);
   arena_free(&p->arena);

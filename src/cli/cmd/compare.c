@@ -62,13 +62,13 @@ char **compare_argv(struct arena *arena, const struct sim_options *o, const char
 
 /* ---- output ---- */
 
-static double get(const struct record_file *r, const char *key) {
+static double total_of(const struct record_file *r, const char *key) {
   double v = 0;
   record_value(r, RECORD_TOTALS, key, &v);
   return v;
 }
 
-static double ratio(double a, double b) {
+static double quotient(double a, double b) {
   return b > 0 ? a / b : 0;
 }
 
@@ -86,39 +86,40 @@ static void print_table(const struct comparison *c, FILE *f) {
   for (size_t i = 0; i < c->count; i++) {
     const struct record_file *r = c->record[i];
     char n[48];
-    double loads = get(r, "l1d.read.accesses"), bypass = get(r, "l1d.read.bypasses");
+    double loads = total_of(r, "l1d.read.accesses"), bypass = total_of(r, "l1d.read.bypasses");
     table_cell(t, "%s", c->scheme[i]);
-    cli_count(n, sizeof n, get(r, "cycles"));
+    cli_count(n, sizeof n, total_of(r, "cycles"));
     table_cell(t, "%s", n);
-    table_cell(t, "%.2f", get(r, "ipc"));
-    table_cell(t, "%.3f", ratio(get(r, "ipc"), get(b, "ipc")));
-    cell_percent(t, get(r, "l1d.read.hits"), loads);
+    table_cell(t, "%.2f", total_of(r, "ipc"));
+    table_cell(t, "%.3f", quotient(total_of(r, "ipc"), total_of(b, "ipc")));
+    cell_percent(t, total_of(r, "l1d.read.hits"), loads);
     cell_percent(t, bypass, loads + bypass);
-    cli_count(n, sizeof n, get(r, "l1d.read.rejections"));
+    cli_count(n, sizeof n, total_of(r, "l1d.read.rejections"));
     table_cell(t, "%s", n);
-    cell_percent(t, get(r, "l2.hits"), get(r, "l2.accesses"));
+    cell_percent(t, total_of(r, "l2.hits"), total_of(r, "l2.accesses"));
     table_cell(t, "%.3f",
-               ratio(get(r, "icnt.flits_up") + get(r, "icnt.flits_down"),
-                     get(b, "icnt.flits_up") + get(b, "icnt.flits_down")));
+               quotient(total_of(r, "icnt.flits_up") + total_of(r, "icnt.flits_down"),
+                        total_of(b, "icnt.flits_up") + total_of(b, "icnt.flits_down")));
     table_cell(t, "%.3f",
-               ratio(get(r, "dram.reads") + get(r, "dram.writes"), get(b, "dram.reads") + get(b, "dram.writes")));
+               quotient(total_of(r, "dram.reads") + total_of(r, "dram.writes"),
+                        total_of(b, "dram.reads") + total_of(b, "dram.writes")));
   }
   table_print(t, f);
   table_free(t);
 }
 
 static void print_bars(const struct comparison *c, FILE *f) {
-  double max = 0, base = get(c->record[0], "ipc");
+  double max = 0, base = total_of(c->record[0], "ipc");
   size_t width = 0;
   bool color = cli_color(f);
   for (size_t i = 0; i < c->count; i++) {
-    max = fmax(max, ratio(get(c->record[i], "ipc"), base));
+    max = fmax(max, quotient(total_of(c->record[i], "ipc"), base));
     if (strlen(c->scheme[i]) > width) width = strlen(c->scheme[i]);
   }
   if (!(max > 0)) return;
   fprintf(f, "\nIPC, normalised to %s\n", c->scheme[0]);
   for (size_t i = 0; i < c->count; i++) {
-    double v = ratio(get(c->record[i], "ipc"), base);
+    double v = quotient(total_of(c->record[i], "ipc"), base);
     char bar[4 * BAR_COLUMNS + 1];
     cli_bar(bar, v / max, BAR_COLUMNS);
     const char *paint = !color      ? ""
@@ -130,7 +131,7 @@ static void print_bars(const struct comparison *c, FILE *f) {
   }
 }
 
-static void print_energy(struct comparison *c, const struct sim_options *o, FILE *f) {
+static void print_energy_table(struct comparison *c, const struct sim_options *o, FILE *f) {
   struct err e = {0};
   struct energy_grid g = {.scheme = c->scheme, .programs = 1, .schemes = c->count};
   g.stats = ARENA_ARRAY(&c->arena, struct gpu_stats, c->count);
@@ -140,7 +141,7 @@ static void print_energy(struct comparison *c, const struct sim_options *o, FILE
   if (o->energy_sensitivity) energy_print_sensitivity(&g, f);
 }
 
-static bool write_json(const char *path, const struct comparison *c, struct err *e) {
+static bool write_comparison(const char *path, const struct comparison *c, struct err *e) {
   json_t *runs = json_array(), *root = json_object();
   for (size_t i = 0; i < c->count; i++) json_array_append(runs, record_json(c->record[i]));
   json_object_set_new(root, "format", json_integer(RECORD_FORMAT));
@@ -244,9 +245,9 @@ static int write_outputs(struct comparison *c, const struct compare_options *o, 
     print_bars(c, f);
     if (c->searches) fputc('\n', f);
     for (size_t k = 0; k < c->searches; k++) search_say(&c->search[k], f);
-    if (o->sim.energy || o->sim.energy_sensitivity) print_energy(c, &o->sim, f);
+    if (o->sim.energy || o->sim.energy_sensitivity) print_energy_table(c, &o->sim, f);
   }
-  if (o->sim.json && !write_json(o->sim.json, c, &e)) return cli_fail(&e);
+  if (o->sim.json && !write_comparison(o->sim.json, c, &e)) return cli_fail(&e);
   char *title = command_text(program);
   void *records[MAX_COLUMNS];
   for (size_t i = 0; i < c->count; i++) records[i] = record_json(c->record[i]);

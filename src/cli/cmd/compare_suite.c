@@ -116,7 +116,7 @@ static int run_all(struct suite *s, const struct compare_options *o, const struc
 
 /* ---- our own table ---- */
 
-static double get(const void *totals, const char *key) {
+static double total_named(const void *totals, const char *key) {
   const json_t *v = json_object_get(totals, key);
   if (!v) v = json_object_get(json_object_get(totals, "scheme_counters"), key);
   return json_number_value(v);
@@ -124,7 +124,8 @@ static double get(const void *totals, const char *key) {
 
 /* IPC under column k relative to the first; 0 if one of them failed. */
 static double relative(const struct suite_row *r, size_t k) {
-  double base = r->totals[0] ? get(r->totals[0], "ipc") : 0, ipc = r->totals[k] ? get(r->totals[k], "ipc") : 0;
+  double base = r->totals[0] ? total_named(r->totals[0], "ipc") : 0,
+         ipc = r->totals[k] ? total_named(r->totals[k], "ipc") : 0;
   return base > 0 ? ipc / base : 0;
 }
 
@@ -153,7 +154,7 @@ static void print_ours(const struct suite *s, FILE *f) {
     const struct suite_row *r = &s->row[i];
     table_cell(t, "%s", r->name);
     table_cell(t, "%s", r->group);
-    table_cell(t, "%.2f", r->totals[0] ? get(r->totals[0], "ipc") : 0);
+    table_cell(t, "%.2f", r->totals[0] ? total_named(r->totals[0], "ipc") : 0);
     for (size_t k = 0; k < s->schemes; k++) {
       if (relative(r, k) > 0) table_cell(t, "%.3f", relative(r, k));
       else table_cell(t, "failed");
@@ -210,12 +211,13 @@ static bool row_ratio(const struct suite *s, const struct suite_row *r, const st
   const struct search *found = r->search[k];
   if (!strcmp(f->metric, "best_warp_limit")) /* the result of a search over warps */
     return found && found->values && sscanf(found->values, "warps=%lf", ratio) == 1;
-  return r->totals[k] && published_ratio(f, get, r->totals[k], over < s->schemes ? r->totals[over] : NULL, ratio);
+  return r->totals[k] &&
+         published_ratio(f, total_named, r->totals[k], over < s->schemes ? r->totals[over] : NULL, ratio);
 }
 
 /* The simulated value for a figure of column k, over `count` workloads; false if there is none. */
-static bool measure(const struct suite *s, const struct published_figure *f, size_t k, double *ours, size_t *count,
-                    enum published_kind *kind, const struct suite_row **one) {
+static bool measure_figure(const struct suite *s, const struct published_figure *f, size_t k, double *ours,
+                           size_t *count, enum published_kind *kind, const struct suite_row **one) {
   const char *group;
   double v[WORKLOADS_MAX];
   bool average = published_of_group(f, &group, kind);
@@ -257,7 +259,7 @@ static void set_beside(const struct suite *s, const struct published *p, struct 
       enum published_kind kind;
       const struct suite_row *one;
       if (!published_of_suite(f, s->name) || !published_of_scheme(f, s->scheme[k])) continue;
-      if (!measure(s, f, k, &ours, &count, &kind, &one)) continue;
+      if (!measure_figure(s, f, k, &ours, &count, &kind, &one)) continue;
       const char *how = one ? one->name : published_kind_names[kind];
       json_array_append_new(all, figure_json(f, s->scheme[k], ours, count, how));
       table_cell(t, "%s", f->where);
@@ -290,7 +292,7 @@ static bool print_beside(const struct suite *s, FILE *f, json_t *all, struct err
   return true;
 }
 
-static bool write_json(const struct suite *s, const char *path, json_t *beside, struct err *e) {
+static bool write_suite(const struct suite *s, const char *path, json_t *beside, struct err *e) {
   json_t *root = json_object(), *runs = json_array();
   for (size_t i = 0; i < s->rows; i++)
     for (size_t k = 0; k < s->schemes; k++) {
@@ -299,7 +301,7 @@ static bool write_json(const struct suite *s, const char *path, json_t *beside, 
       json_object_set_new(o, "workload", json_string(r->name));
       json_object_set_new(o, "group", json_string(r->group));
       json_object_set_new(o, "scheme", json_string(s->scheme[k]));
-      json_object_set_new(o, "ipc", json_real(r->totals[k] ? get(r->totals[k], "ipc") : 0));
+      json_object_set_new(o, "ipc", json_real(r->totals[k] ? total_named(r->totals[k], "ipc") : 0));
       if (r->totals[k]) json_object_set(o, "totals", r->totals[k]);
       if (r->search[k]) json_object_set_new(o, "search", search_json(r->search[k]));
       json_array_append_new(runs, o);
@@ -314,7 +316,7 @@ static bool write_json(const struct suite *s, const char *path, json_t *beside, 
   return ok;
 }
 
-static void print_energy(struct suite *s, const struct sim_options *o, FILE *f) {
+static void print_suite_energy(struct suite *s, const struct sim_options *o, FILE *f) {
   struct err e = {0};
   struct energy_grid g = {.scheme = s->scheme, .programs = s->rows, .schemes = s->schemes};
   g.stats = ARENA_ARRAY(&s->arena, struct gpu_stats, s->rows * s->schemes);
@@ -346,14 +348,14 @@ static bool html(struct suite *s, const struct compare_options *o, struct err *e
   return !n || compare_report(o, records, n, arena_printf(&s->arena, "%s, %s inputs", s->name, s->size), e);
 }
 
-static int report(struct suite *s, const struct compare_options *o, struct err *e) {
+static int report_suite(struct suite *s, const struct compare_options *o, struct err *e) {
   bool json_out = o->sim.json && !strcmp(o->sim.json, "-");
   FILE *f = o->sim.quiet ? NULL : json_out ? stderr : stdout;
   json_t *beside = json_array();
   if (f) print_ours(s, f);
   if (f) print_chosen(s, f);
-  if (f && (o->sim.energy || o->sim.energy_sensitivity)) print_energy(s, &o->sim, f);
-  bool ok = print_beside(s, f, beside, e) && (!o->sim.json || write_json(s, o->sim.json, beside, e));
+  if (f && (o->sim.energy || o->sim.energy_sensitivity)) print_suite_energy(s, &o->sim, f);
+  bool ok = print_beside(s, f, beside, e) && (!o->sim.json || write_suite(s, o->sim.json, beside, e));
   ok = ok && html(s, o, e);
   json_decref(beside);
   return ok ? EXIT_OK : exit_code_of(e->code);
@@ -383,7 +385,7 @@ int compare_suite(const struct compare_options *options) {
   if (ok && load_rows(s, s->name, s->size, &e) && tempdir_make(&dir, &e)) {
     code = run_all(s, &o, &dir, &e);
     if (!e.code && code != 130) {
-      int rc = report(s, &o, &e);
+      int rc = report_suite(s, &o, &e);
       if (rc) code = rc;
     }
   }

@@ -40,7 +40,7 @@ static int info(const char *file, struct err *e) {
   return rc;
 }
 
-static int check(const char *file, struct err *e) {
+static int check_file(const char *file, struct err *e) {
   struct db *db = db_open(file, DB_READ, e);
   bool ok = db && db_check(db, e);
   db_close(db);
@@ -115,7 +115,7 @@ static int db_run(const struct command *self, int argc, char **argv) {
   if (!file || first < argc)
     return err_set(&e, ERR_USAGE, "a verb and one results file are needed"), command_usage(self, &e);
   if (!strcmp(verb, "info")) return info(file, &e);
-  if (!strcmp(verb, "check")) return check(file, &e);
+  if (!strcmp(verb, "check")) return check_file(file, &e);
   if (!strcmp(verb, "migrate")) return migrate(file, &e);
   if (!strcmp(verb, "seal")) return seal(file, &e);
   if (!strcmp(verb, "recover")) return recover(file, o.output, &e);

@@ -63,7 +63,7 @@ static int by_key(const void *a, const void *b) {
   return strcmp(((const struct side *)a)->key, ((const struct side *)b)->key);
 }
 
-static bool load(struct diff *d, int i, const char *file, const char *study, struct err *e) {
+static bool load_side(struct diff *d, int i, const char *file, const char *study, struct err *e) {
   d->db[i] = db_open(file, DB_READ, e);
   if (!d->db[i] || !db_each(d->db[i], study, add_side, &d->side[i], e)) return false;
   if (!d->side[i].count) return err_set(e, ERR_INPUT, study ? "%s: no study '%s'" : "%s: no study in it", file, study);
@@ -121,7 +121,7 @@ static int by_relative(const void *a, const void *b) {
   return x < y ? 1 : x > y ? -1 : strcmp(((const struct difference *)a)->key, ((const struct difference *)b)->key);
 }
 
-static void print(struct diff *d, uint64_t top) {
+static void print_diff(struct diff *d, uint64_t top) {
   static const char *const titles[] = {"run", "metric", "A", "B", "difference"};
   qsort(d->list, d->differ, sizeof *d->list, by_relative);
   struct table *t = table_new(titles, "llrrr");
@@ -139,10 +139,10 @@ static void print(struct diff *d, uint64_t top) {
   if (d->differ > top) printf("(the largest %llu of %zu)\n", (unsigned long long)top, d->differ);
 }
 
-static int finish(struct diff *d, const struct diff_opts *o) {
+static int finish_diff(struct diff *d, const struct diff_opts *o) {
   bool same = !d->differ && !d->only[0] && !d->only[1] && !d->status_differs;
   if (!o->quiet) {
-    if (d->differ) print(d, o->top ? o->top : 20);
+    if (d->differ) print_diff(d, o->top ? o->top : 20);
     printf(
         "%zu runs compared over %zu metrics: %zu values differ by more than %g %%; %zu runs only in A, %zu only in B, "
         "%zu ended differently\n",
@@ -174,12 +174,12 @@ static int diff_run(const struct command *self, int argc, char **argv) {
   }
   if (count < 2) return err_set(&e, ERR_USAGE, "two results files are needed"), command_usage(self, &e);
   struct diff d = {0};
-  bool ok = read_tolerance(o.tolerance, &d.tolerance, &e) && load(&d, 0, file[0], o.study, &e) &&
-            load(&d, 1, file[1], o.study, &e);
+  bool ok = read_tolerance(o.tolerance, &d.tolerance, &e) && load_side(&d, 0, file[0], o.study, &e) &&
+            load_side(&d, 1, file[1], o.study, &e);
   if (ok) {
     choose_metrics(&d, &o);
     compare_all(&d, o.quiet);
-    rc = finish(&d, &o);
+    rc = finish_diff(&d, &o);
   } else {
     rc = cli_fail(&e);
   }

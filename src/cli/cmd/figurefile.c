@@ -15,14 +15,14 @@ struct reader {
   struct err *e;
 };
 
-static bool bad(struct reader *r, const yaml_node_t *n, const char *what, const char *which) {
+static bool refuse_node(struct reader *r, const yaml_node_t *n, const char *what, const char *which) {
   return err_set(r->e, ERR_INPUT, "%s:%zu:%zu: %s%s", r->path, n->start_mark.line + 1, n->start_mark.column + 1, what,
                  which);
 }
 
 static json_t *convert(struct reader *r, const yaml_node_t *n, int depth);
 
-static json_t *scalar(const yaml_node_t *n) {
+static json_t *scalar_json(const yaml_node_t *n) {
   const char *s = (const char *)n->data.scalar.value;
   char *end;
   if (n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE) {
@@ -38,9 +38,9 @@ static json_t *mapping(struct reader *r, const yaml_node_t *n, int depth) {
   for (const yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
     const yaml_node_t *key = yaml_document_get_node(&r->doc, p->key);
     json_t *v = NULL;
-    if (key->type != YAML_SCALAR_NODE) bad(r, key, "a key must be a word", "");
+    if (key->type != YAML_SCALAR_NODE) refuse_node(r, key, "a key must be a word", "");
     else if (json_object_get(o, (const char *)key->data.scalar.value))
-      bad(r, key, "given twice: ", (const char *)key->data.scalar.value);
+      refuse_node(r, key, "given twice: ", (const char *)key->data.scalar.value);
     else v = convert(r, yaml_document_get_node(&r->doc, p->value), depth);
     if (!v) {
       json_decref(o);
@@ -52,11 +52,11 @@ static json_t *mapping(struct reader *r, const yaml_node_t *n, int depth) {
 }
 
 static json_t *convert(struct reader *r, const yaml_node_t *n, int depth) {
-  if (depth == DEEPEST) return bad(r, n, "nested too deeply", ""), NULL;
-  if (++r->values > VALUES) return bad(r, n, "too many values", ""), NULL;
+  if (depth == DEEPEST) return refuse_node(r, n, "nested too deeply", ""), NULL;
+  if (++r->values > VALUES) return refuse_node(r, n, "too many values", ""), NULL;
   if (n->type == YAML_SCALAR_NODE) {
-    json_t *v = scalar(n);
-    if (!v) bad(r, n, "not UTF-8", "");
+    json_t *v = scalar_json(n);
+    if (!v) refuse_node(r, n, "not UTF-8", "");
     return v;
   }
   if (n->type == YAML_MAPPING_NODE) return mapping(r, n, depth + 1);
@@ -80,7 +80,7 @@ static const char *const keys[] = {"*figure",   "*paper",       "*where",  "*tit
                                    "metrics",   "scale",        "small"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
-static bool known(struct reader *r, const yaml_node_t *root) {
+static bool keys_are_known(struct reader *r, const yaml_node_t *root) {
   const char *names[KEYS];
   for (size_t i = 0; i < KEYS; i++) names[i] = keys[i] + (*keys[i] == '*');
   for (const yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top; p++) {
@@ -93,27 +93,28 @@ static bool known(struct reader *r, const yaml_node_t *root) {
     char text[256];
     snprintf(text, sizeof text, "%.100s%s%s%s", word, near ? ", did you mean '" : "", near ? near : "",
              near ? "'?" : "");
-    return bad(r, key, "figures have no key ", text);
+    return refuse_node(r, key, "figures have no key ", text);
   }
   return true;
 }
 
-static bool complete(struct reader *r, const yaml_node_t *root, const json_t *o) {
+static bool has_needed_keys(struct reader *r, const yaml_node_t *root, const json_t *o) {
   for (size_t i = 0; i < KEYS; i++)
-    if (*keys[i] == '*' && !json_object_get(o, keys[i] + 1)) return bad(r, root, "the figure lacks ", keys[i] + 1);
+    if (*keys[i] == '*' && !json_object_get(o, keys[i] + 1))
+      return refuse_node(r, root, "the figure lacks ", keys[i] + 1);
   return json_is_object(json_object_get(o, "schemes")) ||
-         bad(r, root, "schemes: must map the paper's labels to scheme lists", "");
+         refuse_node(r, root, "schemes: must map the paper's labels to scheme lists", "");
 }
 
-static json_t *load(const char *path, bool figure, struct err *e) {
+static json_t *load_figure_file(const char *path, bool figure, struct err *e) {
   struct reader r = {.path = path, .e = e};
   json_t *o = NULL;
   if (!yaml_file_load(&r.doc, path, e)) return NULL;
   const yaml_node_t *root = yaml_document_get_root_node(&r.doc);
   if (!root) err_set(e, ERR_INPUT, "%s: the file is empty", path);
-  else if (root->type != YAML_MAPPING_NODE) bad(&r, root, "the file is no mapping of keys to values", "");
-  else if (!figure || known(&r, root)) o = convert(&r, root, 0);
-  if (o && figure && !complete(&r, root, o)) {
+  else if (root->type != YAML_MAPPING_NODE) refuse_node(&r, root, "the file is no mapping of keys to values", "");
+  else if (!figure || keys_are_known(&r, root)) o = convert(&r, root, 0);
+  if (o && figure && !has_needed_keys(&r, root, o)) {
     json_decref(o);
     o = NULL;
   }
@@ -122,9 +123,9 @@ static json_t *load(const char *path, bool figure, struct err *e) {
 }
 
 json_t *figure_load(const char *path, struct err *e) {
-  return load(path, true, e);
+  return load_figure_file(path, true, e);
 }
 
 json_t *yaml_load(const char *path, struct err *e) {
-  return load(path, false, e);
+  return load_figure_file(path, false, e);
 }

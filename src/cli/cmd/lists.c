@@ -38,8 +38,8 @@ static void print_list(struct table *t, const struct list_options *o, const char
 }
 
 /* A line below a list or of an explanation, broken at the terminal's width. */
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *fmt, ...) {
+static void print_wrapped_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void print_wrapped_text(const char *fmt, ...) {
   struct lines l;
   va_list ap;
   va_start(ap, fmt);
@@ -202,7 +202,8 @@ static void list_schemes(const struct gpu_config *c, const struct list_options *
     table_cell(t, "%s", s->paper);
   }
   print_list(t, o, "..2.1", "`sluice schemes --long` or NAME shows them");
-  if (!for_program(o)) say("\n`sluice schemes NAME` explains one. Schemes combine: --scheme swl=8+bucl:tucd=5\n");
+  if (!for_program(o))
+    print_wrapped_text("\n`sluice schemes NAME` explains one. Schemes combine: --scheme swl=8+bucl:tucd=5\n");
 }
 
 static int schemes_run(const struct command *self, int argc, char **argv) {
@@ -230,7 +231,7 @@ static int schemes_run(const struct command *self, int argc, char **argv) {
 
 /* ---- GPUs ---- */
 
-static int by_name(const void *a, const void *b) {
+static int compare_names(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
@@ -258,7 +259,7 @@ static int gpus_run(const struct command *self, int argc, char **argv) {
   for (struct dirent *de; d && n < MAX_NAMES && (de = readdir(d));)
     if (strstr(de->d_name, ".yaml")) names[n++] = mem_text_n(de->d_name, strlen(de->d_name) - 5);
   if (d) closedir(d);
-  qsort(names, n, sizeof *names, by_name);
+  qsort(names, n, sizeof *names, compare_names);
   const char *const *titles = for_program(&o) ? exact : people;
   struct table *t = table_new(titles, "lrrrrl");
   for (size_t i = 0; i < n; i++) {
@@ -278,7 +279,8 @@ static int gpus_run(const struct command *self, int argc, char **argv) {
   }
   print_list(t, &o, "....1.", "`sluice gpus --long` shows them");
   if (!for_program(&o))
-    say("\nA file of your own: --gpu FILE.yaml, starting with `base: fermi`; `sluice knobs` lists what it can say.\n");
+    print_wrapped_text(
+        "\nA file of your own: --gpu FILE.yaml, starting with `base: fermi`; `sluice knobs` lists what it can say.\n");
   return EXIT_OK;
 }
 
@@ -301,9 +303,10 @@ struct knob_printer {
 
 static void explain_knob(const struct knob_printer *p, const char *key, const char *value, const char *unit,
                          const char *range, const char *doc) {
-  say("%s - %s\n\n  value    %s%s%s on %s\n", key, doc, *value ? value : "none", *unit ? " " : "", unit, p->gpu);
-  if (*range) say("  allowed  %s\n", range);
-  say("\nTry:\n  sluice run --set %s=%s -- PROGRAM\n", key, *value ? value : "VALUE");
+  print_wrapped_text("%s - %s\n\n  value    %s%s%s on %s\n", key, doc, *value ? value : "none", *unit ? " " : "", unit,
+                     p->gpu);
+  if (*range) print_wrapped_text("  allowed  %s\n", range);
+  print_wrapped_text("\nTry:\n  sluice run --set %s=%s -- PROGRAM\n", key, *value ? value : "VALUE");
 }
 
 static void print_knob(void *ctx, const char *key, const char *value, const char *unit, const char *doc) {
@@ -371,8 +374,8 @@ static int stats_run(const struct command *self, int argc, char **argv) {
   for (uint32_t i = 0; i < gpu_stat_row_count + derived_row_count; i++) {
     struct stat_line s = stat_line(i);
     if (!strcmp(s.key, only) && !for_program(&o) && !o.whole) {
-      say("%s - %s%s\n", s.key, s.doc, s.note);
-      if (*s.unit) say("\n  unit  %s\n", s.unit);
+      print_wrapped_text("%s - %s%s\n", s.key, s.doc, s.note);
+      if (*s.unit) print_wrapped_text("\n  unit  %s\n", s.unit);
       table_free(t);
       return EXIT_OK;
     }

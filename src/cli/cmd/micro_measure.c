@@ -22,13 +22,13 @@ struct bench {
   uint64_t fresh; /* bytes of the data that have been touched */
 };
 
-static bool launch(const struct bench *b, size_t i, uint32_t ctas, uint32_t threads, uint64_t at, uint32_t n) {
+static bool launch_kernel(const struct bench *b, size_t i, uint32_t ctas, uint32_t threads, uint64_t at, uint32_t n) {
   char name[32];
   snprintf(name, sizeof name, "k%zu", i);
   return b->d->launch(b->d->ctx, name, ctas, threads, b->d->data + at, n);
 }
 
-static const uint32_t *results(const struct bench *b) {
+static const uint32_t *kernel_results(const struct bench *b) {
   return b->d->results(b->d->ctx);
 }
 
@@ -54,8 +54,8 @@ static double latency(struct bench *b, size_t i) {
   const struct micro *m = &micros[i];
   uint64_t at = m->stride ? fresh_chase(b) : 0;
   if (!m->stride) point(b, 0, 0);
-  if (!launch(b, i, 1, m->threads ? m->threads : 1, at, TURNS)) return NAN;
-  const uint32_t *r = results(b);
+  if (!launch_kernel(b, i, 1, m->threads ? m->threads : 1, at, TURNS)) return NAN;
+  const uint32_t *r = kernel_results(b);
   double ops = LONG_CHAIN - SHORT_CHAIN;
   for (const char *more = strchr(m->op, '\n'); more && !m->less; more = strchr(more + 1, '\n'))
     ops += LONG_CHAIN - SHORT_CHAIN; /* several operations a link */
@@ -69,9 +69,9 @@ static uint32_t cta_threads(const struct bench *b) {
 
 static double rate(struct bench *b, size_t i) {
   uint32_t threads = cta_threads(b);
-  if (!launch(b, i, 1, threads, 0, TURNS)) return NAN;
+  if (!launch_kernel(b, i, 1, threads, 0, TURNS)) return NAN;
   double each = micros[i].kind == MICRO_BANDWIDTH ? micros[i].stride : 1;
-  const uint32_t *r = results(b);
+  const uint32_t *r = kernel_results(b);
   return each * threads * (LONG_RATE - SHORT_RATE) / ((double)r[1] - r[0]);
 }
 
@@ -80,10 +80,10 @@ static double stream(struct bench *b, size_t i) {
   const struct micro *m = &micros[i];
   uint32_t threads = cta_threads(b), ctas = b->d->sms * (b->d->sm_threads / threads), first = UINT32_MAX, last = 0;
   uint64_t bytes = (uint64_t)ctas * threads * m->stride, at = m->warm ? 0 : b->fresh, ops = 4 * STREAM_TURNS;
-  if (m->warm && !launch(b, i, ctas, threads, 0, 1)) return NAN;
-  if (!launch(b, i, ctas, threads, at, STREAM_TURNS)) return NAN;
+  if (m->warm && !launch_kernel(b, i, ctas, threads, 0, 1)) return NAN;
+  if (!launch_kernel(b, i, ctas, threads, at, STREAM_TURNS)) return NAN;
   b->fresh += m->warm ? 0 : (ops + 4) * bytes;
-  const uint32_t *r = results(b);
+  const uint32_t *r = kernel_results(b);
   for (uint32_t k = 0; k < ctas; k++) {
     if (r[2 * k] < first) first = r[2 * k];
     if (r[2 * k + 1] > last) last = r[2 * k + 1];
@@ -96,8 +96,8 @@ static double stream(struct bench *b, size_t i) {
 static double chase(struct bench *b, size_t i, uint32_t bytes) {
   uint32_t line = 128, n = bytes / line;
   for (uint32_t k = 0; k < n; k++) point(b, k * line, (k + 1) % n * line);
-  if (!launch(b, i, 1, 1, 0, n)) return NAN;
-  return (double)results(b)[0] / n;
+  if (!launch_kernel(b, i, 1, 1, 0, n)) return NAN;
+  return (double)kernel_results(b)[0] / n;
 }
 
 static double capacity(struct bench *b, size_t i) {
@@ -114,16 +114,16 @@ static double capacity(struct bench *b, size_t i) {
 static double sector(struct bench *b, size_t i) {
   double near = NAN;
   for (uint32_t apart = 4; apart <= 256; apart *= 2) {
-    if (!launch(b, i, 1, 1, b->fresh, apart)) return NAN;
+    if (!launch_kernel(b, i, 1, 1, b->fresh, apart)) return NAN;
     b->fresh += 4 * 65536;
-    double t = results(b)[0];
+    double t = kernel_results(b)[0];
     if (isnan(near)) near = t;
     if (t > 1.5 * near) return apart;
   }
   return NAN;
 }
 
-static double measure(struct bench *b, size_t i) {
+static double measure_row(struct bench *b, size_t i) {
   switch (micros[i].kind) {
   case MICRO_LATENCY:
     return latency(b, i);
@@ -136,7 +136,7 @@ static double measure(struct bench *b, size_t i) {
   }
 }
 
-static double find(const double *result, const char *name) {
+static double result_named(const double *result, const char *name) {
   for (size_t i = 0; i < micro_count; i++)
     if (!strcmp(micros[i].name, name)) return result[i];
   return NAN;
@@ -157,9 +157,9 @@ bool micro_measure(const struct micro_device *d, const char *only, void (*tell)(
     result[i] = NAN;
     if (micros[i].least_cc > d->cc || !asked(only, &micros[i])) continue;
     if (tell) tell(ctx, i);
-    result[i] = measure(&b, i);
+    result[i] = measure_row(&b, i);
     if (d->e->code) return false;
-    if (micros[i].less) result[i] -= find(result, micros[i].less);
+    if (micros[i].less) result[i] -= result_named(result, micros[i].less);
   }
   return true;
 }

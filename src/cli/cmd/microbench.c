@@ -63,7 +63,7 @@ static double error_of(const struct published *p, double ours) {
 
 /* ---- output ---- */
 
-static void print(const struct state *st) {
+static void print_machine(const struct state *st) {
   static const char *const titles[] = {"microbenchmark", "ours", "published", "error", "unit", "source"};
   struct table *t = table_new(titles, "lrrrll");
   table_order(t, "....21");
@@ -117,7 +117,7 @@ struct simulated {
   struct err *e;
 };
 
-static bool launch(void *ctx, const char *kernel, uint32_t ctas, uint32_t threads, uint64_t data, uint32_t n) {
+static bool bench_launch(void *ctx, const char *kernel, uint32_t ctas, uint32_t threads, uint64_t data, uint32_t n) {
   struct simulated *s = ctx;
   struct {
     uint64_t out, data;
@@ -129,7 +129,7 @@ static bool launch(void *ctx, const char *kernel, uint32_t ctas, uint32_t thread
   return session_launch(s->session, &l, &cuda_error, s->e);
 }
 
-static const uint32_t *results(void *ctx) {
+static const uint32_t *bench_results(void *ctx) {
   struct simulated *s = ctx;
   return simt_mem_at(session_simt(s->session), s->out, 4096);
 }
@@ -140,12 +140,12 @@ static void point(void *ctx, uint64_t offset, uint64_t to_offset) {
   memcpy(simt_mem_at(session_simt(s->session), s->data + offset, 8), &address, 8);
 }
 
-static void tell(void *ctx, size_t i) {
+static void bench_progress(void *ctx, size_t i) {
   struct state *st = ctx;
   progress_show(&st->progress, micros[i].name, (double)i, (double)micro_count);
 }
 
-static bool measure(struct state *st, const struct microbench_options *o, struct err *e) {
+static bool measure_machine(struct state *st, const struct microbench_options *o, struct err *e) {
   struct session_options so = {.gpu = o->gpu,
                                .sets = o->sets.at,
                                .set_count = o->sets.count,
@@ -171,11 +171,11 @@ static bool measure(struct state *st, const struct microbench_options *o, struct
                            .sm_threads = c.sm_threads,
                            .cta_threads = c.sm_cta_threads,
                            .core_mhz = c.core_mhz,
-                           .launch = launch,
-                           .results = results,
+                           .launch = bench_launch,
+                           .results = bench_results,
                            .point = point,
                            .e = e};
-  ok = ok && micro_measure(&d, o->only, tell, st, st->ours);
+  ok = ok && micro_measure(&d, o->only, bench_progress, st, st->ours);
   struct err ignored = {0};
   session_close(s.session, ok ? e : &ignored);
   free(text);
@@ -196,9 +196,9 @@ static int bench(const struct microbench_options *o) {
   if (ok && !st.table) ok = err_set(&e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
   ok = ok && read_published(&st, path, gpu, &e);
   progress_start(&st.progress);
-  ok = ok && measure(&st, o, &e);
+  ok = ok && measure_machine(&st, o, &e);
   progress_clear(&st.progress);
-  if (ok) print(&st);
+  if (ok) print_machine(&st);
   ok = ok && (!o->csv || write_csv(&st, o->csv, &e));
   free(st.table);
   free(st.ours);

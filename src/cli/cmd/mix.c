@@ -56,8 +56,8 @@ static void print_code(const struct simt_kernel *k, const char *name) {
     printf("  %4u  %-8s %-8s %3u  line %u\n", n, i.name, i.cls, i.bytes, i.line);
 }
 
-static void print_rows(const char *file, const struct simt_kernel_info *info, const struct simt_kernel *k,
-                       uint64_t sm) {
+static void print_kernel_mix(const char *file, const struct simt_kernel_info *info, const struct simt_kernel *k,
+                             uint64_t sm) {
   uint32_t deepest = 0;
   struct simt_machine i;
   for (uint32_t n = 0; simt_machine_at(k, n, &i); n++)
@@ -95,7 +95,7 @@ static bool one_file(struct mixes *all, const struct mix_options *o, const char 
       continue;
     }
     if (o->kernel) print_code(k, info->name);
-    else if (o->csv) print_rows(file, info, k, o->sm);
+    else if (o->csv) print_kernel_mix(file, info, k, o->sm);
     struct mix *x = mix_of(all, file, info->name, true);
     x->registers = (int)info->regs;
     struct simt_machine i;
@@ -108,7 +108,7 @@ static bool one_file(struct mixes *all, const struct mix_options *o, const char 
 
 /* ---- the table: file,kernel,sm,registers,depth, a column per class ---- */
 
-static bool read_table(struct mixes *all, const struct mix_options *o, struct err *e) {
+static bool read_mix_table(struct mixes *all, const struct mix_options *o, struct err *e) {
   char *text = path_read_whole(o->table, NULL), *rest = text;
   int column[64], columns = 0;
   if (!text) return err_set(e, ERR_INPUT, "%s: %s", o->table, strerror(errno));
@@ -140,7 +140,7 @@ static bool read_table(struct mixes *all, const struct mix_options *o, struct er
 }
 
 /* Every kernel counts the same: shares of its weighted instructions. */
-static void compare(const struct mixes *all) {
+static void compare_with_table(const struct mixes *all) {
   static const char *const titles[] = {"class", "ptxas", "ours", "off by", "mean abs off"};
   double ours[CLASSES] = {0}, theirs[CLASSES] = {0}, apart[CLASSES] = {0}, sum = 0, off = 0;
   size_t kernels = 0, near = 0;
@@ -195,8 +195,8 @@ static int mix_run(const struct command *self, int argc, char **argv) {
   }
   bool ok = true;
   for (int i = first; ok && i < argc; i++) ok = one_file(&all, &o, argv[i], &e);
-  if (ok && o.table) ok = read_table(&all, &o, &e);
-  if (ok && o.table) compare(&all);
+  if (ok && o.table) ok = read_mix_table(&all, &o, &e);
+  if (ok && o.table) compare_with_table(&all);
   free(all.at);
   return ok ? EXIT_OK : cli_fail(&e);
 }

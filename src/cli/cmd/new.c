@@ -47,7 +47,7 @@ static bool find_checkout(char *root, size_t size) {
   return false;
 }
 
-static bool place(struct new_scheme *n, const char *dir, struct err *e) {
+static bool choose_file(struct new_scheme *n, const char *dir, struct err *e) {
   if (dir) {
     if (strlen(dir) + NAME_MAX_CHARS + 32 > sizeof n->test)
       return err_set(e, ERR_USAGE, "the name of the folder is too long");
@@ -167,7 +167,8 @@ static int new_run(const struct command *self, int argc, char **argv) {
   if (more < 0) return command_usage(self, &e);
   if (more != argc - first - 1) return err_set(&e, ERR_USAGE, "one scheme at a time"), command_usage(self, &e);
   find_checkout(n.root, sizeof n.root);
-  if (!check_name(&n, &e) || !check_tree(&n, &e) || !place(&n, o.dir, &e) || !write_both(&n, &e)) return cli_fail(&e);
+  if (!check_name(&n, &e) || !check_tree(&n, &e) || !choose_file(&n, o.dir, &e) || !write_both(&n, &e))
+    return cli_fail(&e);
   size_t cut = o.dir ? 0 : strlen(n.root) + 1;
   printf("%s\n%s\n", n.scheme + cut, n.test + cut);
   if (o.dir) puts("\nThey compile in a checkout of Sluice's sources, as src/schemes/ and tests/unit/.");

@@ -24,7 +24,7 @@ struct reader {
   struct err *e;
 };
 
-static bool bad(struct reader *r, const yaml_node_t *n, const char *what, const char *which) {
+static bool refuse_node(struct reader *r, const yaml_node_t *n, const char *what, const char *which) {
   return err_set(r->e, ERR_INPUT, "%s:%zu:%zu: %s%.200s", r->path, n->start_mark.line + 1, n->start_mark.column + 1,
                  what, which);
 }
@@ -49,20 +49,20 @@ static bool unknown_key(struct reader *r, const yaml_node_t *key, const struct k
   const char *near = err_nearest(word, names, n);
   snprintf(text, sizeof text, "%s has no key '%.100s'%s%s%s", what, word, near ? ", did you mean '" : "",
            near ? near : "", near ? "'?" : "");
-  return bad(r, key, text, "");
+  return refuse_node(r, key, text, "");
 }
 
 /* The keys of a mapping into `into`. */
 static bool take_keys(struct reader *r, const yaml_node_t *n, const struct key *keys, const char *what, void *into) {
   unsigned seen = 0;
-  if (n->type != YAML_MAPPING_NODE) return bad(r, n, what, " must be a mapping of keys to values");
+  if (n->type != YAML_MAPPING_NODE) return refuse_node(r, n, what, " must be a mapping of keys to values");
   for (const yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
     const yaml_node_t *key = node(r, p->key);
-    if (key->type != YAML_SCALAR_NODE) return bad(r, key, "a key must be a word", "");
+    if (key->type != YAML_SCALAR_NODE) return refuse_node(r, key, "a key must be a word", "");
     const struct key *k = keys;
     while (k->name && strcmp(k->name, (const char *)key->data.scalar.value) != 0) k++;
     if (!k->name) return unknown_key(r, key, keys, what);
-    if (seen >> (k - keys) & 1) return bad(r, key, "given twice: ", k->name);
+    if (seen >> (k - keys) & 1) return refuse_node(r, key, "given twice: ", k->name);
     seen |= 1U << (k - keys);
     if (!k->take(r, node(r, p->value), (char *)into + k->at)) return false;
   }
@@ -70,13 +70,13 @@ static bool take_keys(struct reader *r, const yaml_node_t *n, const struct key *
     if (k->needed && !(seen >> (k - keys) & 1)) {
       char text[120];
       snprintf(text, sizeof text, "%s lacks '", what);
-      return bad(r, n, text, arena_printf(r->a, "%s'", k->name));
+      return refuse_node(r, n, text, arena_printf(r->a, "%s'", k->name));
     }
   return true;
 }
 
 static bool take_text(struct reader *r, const yaml_node_t *n, void *into) {
-  if (n->type != YAML_SCALAR_NODE) return bad(r, n, "must be a text", "");
+  if (n->type != YAML_SCALAR_NODE) return refuse_node(r, n, "must be a text", "");
   *(const char **)into = arena_strdup(r->a, (const char *)n->data.scalar.value);
   return true;
 }
@@ -85,16 +85,16 @@ static bool take_count(struct reader *r, const yaml_node_t *n, void *into) {
   const char *s = n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : "";
   char *end;
   double v = strtod(s, &end);
-  if (!*s || *end || !(v > 0) || v > 1e18) return bad(r, n, "must be a number of instructions: ", s);
+  if (!*s || *end || !(v > 0) || v > 1e18) return refuse_node(r, n, "must be a number of instructions: ", s);
   *(double *)into = v;
   return true;
 }
 
 static bool take_figures(struct reader *r, const yaml_node_t *n, void *into) {
   struct originals *o = into;
-  if (n->type != YAML_SEQUENCE_NODE) return bad(r, n, "must be a list of figures", "");
+  if (n->type != YAML_SEQUENCE_NODE) return refuse_node(r, n, "must be a list of figures", "");
   for (const yaml_node_item_t *i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
-    if (o->figure_count == sizeof o->figures / sizeof *o->figures) return bad(r, n, "too many figures", "");
+    if (o->figure_count == sizeof o->figures / sizeof *o->figures) return refuse_node(r, n, "too many figures", "");
     if (!take_text(r, node(r, *i), &o->figures[o->figure_count++])) return false;
   }
   return true;
@@ -102,9 +102,9 @@ static bool take_figures(struct reader *r, const yaml_node_t *n, void *into) {
 
 static bool take_files(struct reader *r, const yaml_node_t *n, void *into) {
   struct original *p = into;
-  if (n->type != YAML_MAPPING_NODE) return bad(r, n, "must map a name to a file of the inputs", "");
+  if (n->type != YAML_MAPPING_NODE) return refuse_node(r, n, "must map a name to a file of the inputs", "");
   for (const yaml_node_pair_t *q = n->data.mapping.pairs.start; q < n->data.mapping.pairs.top; q++) {
-    if (p->files == sizeof p->file / sizeof *p->file) return bad(r, n, "too many files", "");
+    if (p->files == sizeof p->file / sizeof *p->file) return refuse_node(r, n, "too many files", "");
     struct original_file *f = &p->file[p->files++];
     if (!take_text(r, node(r, q->key), &f->name) || !take_text(r, node(r, q->value), &f->input)) return false;
   }
@@ -123,12 +123,12 @@ static const struct key input_keys[] = {{"arguments", true, take_text, offsetof(
 /* Of each size its arguments, or a mapping. */
 static bool take_inputs(struct reader *r, const yaml_node_t *n, void *into) {
   struct original *p = into;
-  if (n->type != YAML_MAPPING_NODE) return bad(r, n, "must map sizes to command lines", "");
+  if (n->type != YAML_MAPPING_NODE) return refuse_node(r, n, "must map sizes to command lines", "");
   for (const yaml_node_pair_t *q = n->data.mapping.pairs.start; q < n->data.mapping.pairs.top; q++) {
     const yaml_node_t *key = node(r, q->key), *value = node(r, q->value);
     int s = key->type == YAML_SCALAR_NODE ? originals_size((const char *)key->data.scalar.value) : -1;
     struct input in = {0};
-    if (s < 0) return bad(r, key, "a size is small, medium, large or paper", "");
+    if (s < 0) return refuse_node(r, key, "a size is small, medium, large or paper", "");
     bool ok = value->type == YAML_SCALAR_NODE ? take_text(r, value, &in.arguments)
                                               : take_keys(r, value, input_keys, "an input", &in);
     if (!ok) return false;
@@ -159,13 +159,13 @@ static const struct key program_keys[] = {{"name", true, take_text, AT(name)},
 
 static bool take_programs(struct reader *r, const yaml_node_t *n, void *into) {
   struct originals *o = into;
-  if (n->type != YAML_SEQUENCE_NODE) return bad(r, n, "must be a list of programs", "");
+  if (n->type != YAML_SEQUENCE_NODE) return refuse_node(r, n, "must be a list of programs", "");
   for (const yaml_node_item_t *i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
     const yaml_node_t *one = node(r, *i);
     struct program q = {.p.line = one->start_mark.line + 1};
     if (!take_keys(r, one, program_keys, "a program", &q)) return false;
-    if (originals_find(o, q.p.name)) return bad(r, one, "a program that is there already: ", q.p.name);
-    if (o->count == ORIGINALS_MAX) return bad(r, one, "too many programs", "");
+    if (originals_find(o, q.p.name)) return refuse_node(r, one, "a program that is there already: ", q.p.name);
+    if (o->count == ORIGINALS_MAX) return refuse_node(r, one, "too many programs", "");
     for (int s = 0; s < INPUT_SIZES; s++)
       if (!q.p.input[s].program) q.p.input[s].program = q.program;
     o->at[o->count++] = q.p;
@@ -188,7 +188,7 @@ struct originals *originals_load_file(struct arena *a, const char *path, const c
   if (!yaml_file_load(&r.doc, path, e)) return NULL;
   const yaml_node_t *root = yaml_document_get_root_node(&r.doc);
   bool ok = root ? take_keys(&r, root, file_keys, "the file", f) : err_set(e, ERR_INPUT, "%s: the file is empty", path);
-  if (ok && strcmp(f->paper, paper) != 0) ok = bad(&r, root, "the mapping is of another paper: ", f->paper);
+  if (ok && strcmp(f->paper, paper) != 0) ok = refuse_node(&r, root, "the mapping is of another paper: ", f->paper);
   yaml_document_delete(&r.doc);
   f->o.path = r.path;
   return ok ? &f->o : NULL;

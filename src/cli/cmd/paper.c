@@ -29,10 +29,6 @@
 static const char *const papers[] = {"bucl", "tsc", "medic", "decoupled-l1d", "sharing"};
 enum { PAPERS = sizeof papers / sizeof *papers };
 
-static const char *text_of(const json_t *o, const char *key) {
-  return paper_text(o, key);
-}
-
 /* ---- the figures of a paper ---- */
 
 static int is_yaml(const struct dirent *d) {
@@ -41,9 +37,9 @@ static int is_yaml(const struct dirent *d) {
 }
 
 /* True if this call draws it. --quick: only figures that small inputs can show, unless requested by name. */
-static bool wanted(const json_t *f, const struct paper *p, const struct paper_options *o) {
-  if (strcmp(text_of(f, "paper"), p->name)) return false;
-  if (o->only) return !strcmp(text_of(f, "figure"), o->only);
+static bool figure_wanted(const json_t *f, const struct paper *p, const struct paper_options *o) {
+  if (strcmp(paper_text(f, "paper"), p->name)) return false;
+  if (o->only) return !strcmp(paper_text(f, "figure"), o->only);
   return !o->quick || o->list || json_is_true(json_object_get(f, "small"));
 }
 
@@ -56,7 +52,7 @@ static bool load_figures(struct paper *p, const struct paper_options *o, struct 
   p->figures = json_array();
   for (int i = 0; i < n; i++) {
     json_t *f = e->code ? NULL : figure_load(arena_printf(&p->arena, "%s/%s", dir, name[i]->d_name), e);
-    if (f && wanted(f, p, o)) json_array_append(p->figures, f);
+    if (f && figure_wanted(f, p, o)) json_array_append(p->figures, f);
     json_decref(f);
     free(name[i]);
   }
@@ -117,7 +113,7 @@ static void add_run(struct paper *p, const json_t *figure, const struct workload
   if (!r) {
     int at = !strcmp(size, "medium") ? 1 : !strcmp(size, "large") ? 2 : 0;
     r = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:O, s:s, s:s, s:f}", "workload", w->name, "alias", w->alias, "group",
-                  w->group, "suite", text_of(figure, "suite"), "scheme", list, "gpu", gpu, "set", set, "size", size,
+                  w->group, "suite", paper_text(figure, "suite"), "scheme", list, "gpu", gpu, "set", set, "size", size,
                   "hash", hash, "seconds", original ? 0 : w->seconds[at]);
     if (original) json_object_update(r, original);
     if (words) json_object_set(r, "words", words), json_object_set_new(r, "max_insts", json_real(most));
@@ -147,7 +143,7 @@ static void add_runs(struct paper *p, const json_t *figure, const struct workloa
 }
 
 const char *paper_size(const struct paper *p, const json_t *figure) {
-  const char *own = text_of(figure, "size");
+  const char *own = paper_text(figure, "size");
   return *own ? own : p->size;
 }
 
@@ -155,7 +151,7 @@ bool paper_plan_figure(struct paper *p, const json_t *figure, struct err *e) {
   struct workload_list l = {0};
   const char *label;
   json_t *column;
-  bool ok = workloads_load(&l, text_of(figure, "suite"),
+  bool ok = workloads_load(&l, paper_text(figure, "suite"),
                            p->stored || p->originals || p->inputs ? NULL : paper_size(p, figure), e);
   if (ok) json_object_foreach(json_object_get(figure, "schemes"), label, column) add_runs(p, figure, &l, column);
   workloads_free(&l);
@@ -180,11 +176,11 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   self_path(self, sizeof self);
 #define ARG(s) a[n++] = arena_strdup(&p->arena, s)
   char data[PATH_MAX]; /* of this command, absolute: the program runs in a folder of its own */
-  if (words) ARG("/usr/bin/env"), ARG("-C"), ARG(text_of(r, "folder"));
+  if (words) ARG("/usr/bin/env"), ARG("-C"), ARG(paper_text(r, "folder"));
   if (words && getenv("SLUICE_DATA") && realpath(getenv("SLUICE_DATA"), data))
     ARG(arena_printf(&p->arena, "SLUICE_DATA=%s", data));
-  ARG(self), ARG("run"), ARG("--quiet"), ARG("--json"), ARG(record), ARG("--gpu"), ARG(text_of(r, "gpu"));
-  ARG("--scheme"), ARG(text_of(r, "scheme"));
+  ARG(self), ARG("run"), ARG("--quiet"), ARG("--json"), ARG(record), ARG("--gpu"), ARG(paper_text(r, "gpu"));
+  ARG("--scheme"), ARG(paper_text(r, "scheme"));
   if (json_is_true(json_object_get(r, "characterise"))) ARG("--characterise");
   json_object_foreach(set, knob, v) {
     char *value = json_is_string(v) ? strdup(json_string_value(v)) : json_dumps(v, JSON_ENCODE_ANY);
@@ -193,9 +189,9 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   }
   double most = json_number_value(json_object_get(r, "max_insts"));
   if (most > 0) ARG(arena_printf(&p->arena, "--max-insts=%.0f", most));
-  if (words) ARG("--"), ARG(text_of(r, "program"));
-  else ARG("--"), ARG(text_of(r, "workload"));
-  if (!words && !own) ARG("--size"), ARG(text_of(r, "size"));
+  if (words) ARG("--"), ARG(paper_text(r, "program"));
+  else ARG("--"), ARG(paper_text(r, "workload"));
+  if (!words && !own) ARG("--size"), ARG(paper_text(r, "size"));
   json_array_foreach(words, i, v) ARG(json_string_value(v));
   json_array_foreach(own, i, v) ARG(json_string_value(v));
 #undef ARG
@@ -240,10 +236,10 @@ bool paper_simulate(struct paper *p, const struct paper_options *o, const struct
   for (size_t i = 0; i < n; i++) {
     if (p->job[i].exit_code <= 0 || (p->originals && p->job[i].exit_code == EXIT_STRAY)) continue; /* as published */
     p->failed++;
-    if (p->originals) unlink(text_of(of[i], "file")); /* what it counted until it failed is not the program's */
+    if (p->originals) unlink(paper_text(of[i], "file")); /* what it counted until it failed is not the program's */
     json_object_set_new(of[i], "failed", json_integer(p->job[i].exit_code));
-    fprintf(stderr, "sluice: %s under '%s' ended with code %d:\n", text_of(of[i], "workload"), text_of(of[i], "scheme"),
-            p->job[i].exit_code);
+    fprintf(stderr, "sluice: %s under '%s' ended with code %d:\n", paper_text(of[i], "workload"),
+            paper_text(of[i], "scheme"), p->job[i].exit_code);
     job_print_log(&p->job[i]);
   }
   return true;
@@ -269,7 +265,7 @@ static bool command(char *const *argv, const char *what, struct err *e) {
   return err_set(e, ERR_INPUT, "%s failed; it needs %s (Debian: nodejs, librsvg2-bin)", what, argv[0]);
 }
 
-static bool draw(struct paper *p, struct err *e) {
+static bool draw_figures(struct paper *p, struct err *e) {
   char script[PATH_MAX];
   if (!path_find(script, sizeof script, "paper.mjs"))
     return err_set(e, ERR_INPUT, "'%s' is not built: `make` builds it (it needs npm)", script);
@@ -292,14 +288,15 @@ static bool draw(struct paper *p, struct err *e) {
   return ok && command(argv, "drawing", e);
 }
 
-static bool report(struct paper *p, const char *typed, struct err *e) {
+static bool write_report(struct paper *p, const char *typed, struct err *e) {
   json_t *drawn = json_load_file(arena_printf(&p->arena, "%s/figures.json", p->out), 0, NULL), *r;
   void **record = ARENA_ARRAY(&p->arena, void *, json_object_size(p->runs));
   json_t *keep = json_array();
   const char *hash;
   size_t n = 0;
   json_object_foreach(p->runs, hash, r) {
-    json_t *doc = p->stored ? NULL : json_load_file(text_of(r, "file"), 0, NULL); /* stored: no launches to look at */
+    json_t *doc =
+        p->stored ? NULL : json_load_file(paper_text(r, "file"), 0, NULL); /* stored: no launches to look at */
     if (!doc) continue;
     if (json_is_string(json_object_get(r, "scheme"))) json_object_set(doc, "scheme", json_object_get(r, "scheme"));
     json_array_append_new(keep, doc);
@@ -358,7 +355,7 @@ static bool clear_figures(struct paper *p, struct err *e) {
   bool ok = true;
   for (size_t k = 0; k < 3; k++) ok = ok && output_prepare(arena_printf(&p->arena, "%s/%s", p->out, others[k]), e);
   json_array_foreach(p->figures, i, f) for (size_t k = 0; k < 4; k++) ok =
-      ok && output_prepare(arena_printf(&p->arena, "%s/%s.%s", p->out, text_of(f, "figure"), ends[k]), e);
+      ok && output_prepare(arena_printf(&p->arena, "%s/%s.%s", p->out, paper_text(f, "figure"), ends[k]), e);
   return ok;
 }
 
@@ -366,7 +363,7 @@ static void print_figures(const struct paper *p) {
   json_t *f;
   size_t i;
   json_array_foreach(p->figures, i, f)
-      printf("%-20s %-10s %s\n", text_of(f, "figure"), text_of(f, "where"), text_of(f, "title"));
+      printf("%-20s %-10s %s\n", paper_text(f, "figure"), paper_text(f, "where"), paper_text(f, "title"));
 }
 
 static bool is_paper(const char *name, struct err *e) {
@@ -407,7 +404,7 @@ static int run_one(struct paper *p, const struct paper_options *o, const char *t
     json_t *planned = json_deep_copy(p->figures); /* claims change the figures */
     if (!p->stored && !paper_simulate(p, o, &dir)) rc = 130;
     else if (o->store && !paper_store(p, o->store, o->commit, e)) rc = EXIT_OK;
-    else if (paper_claims(p, e) && paper_beside(p, planned, e) && draw(p, e) && report(p, typed, e)) {
+    else if (paper_claims(p, e) && paper_beside(p, planned, e) && draw_figures(p, e) && write_report(p, typed, e)) {
       printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p->out, cli_seconds() - started);
       if (p->inputs) paper_inputs_print(p);
       paper_claims_rows(p, claims, count);

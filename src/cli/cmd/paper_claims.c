@@ -136,7 +136,7 @@ static size_t kernel_ratios(const json_t *run, const json_t *over, double *ratio
 
 /* ---- the best of several settings for all programs ---- */
 
-static enum published_kind kind_of(const char *of) {
+static enum published_kind claim_mean(const char *of) {
   return !strcmp(of, "harmonic")     ? PUBLISHED_HARMONIC
          : !strcmp(of, "arithmetic") ? PUBLISHED_ARITHMETIC
                                      : PUBLISHED_GEOMETRIC;
@@ -159,11 +159,12 @@ static double mean_of(struct paper *p, const json_t *figure, const json_t *colum
       ratio[n++] = paper_counter(a, key) / paper_counter(b, key);
   }
   json_decref(set);
-  return n ? published_mean(kind_of(paper_text(column, "of")), ratio, n) : 0;
+  return n ? published_mean(claim_mean(paper_text(column, "of")), ratio, n) : 0;
 }
 
 /* A column with `among` stands for the list with the best mean over all programs. The figure's reason names it. */
-static void choose(struct paper *p, json_t *figure, const char *label, json_t *column, const struct workload_list *l) {
+static void choose_workloads(struct paper *p, json_t *figure, const char *label, json_t *column,
+                             const struct workload_list *l) {
   const char *best = NULL;
   double most = 0;
   json_t *one;
@@ -188,7 +189,7 @@ static bool choose_all(struct paper *p, struct err *e) {
     bool ok = workloads_load(&l, paper_text(figure, "suite"), NULL, e);
     if (ok)
       json_object_foreach(json_object_get(figure, "schemes"), label, column) if (json_object_get(column, "among"))
-          choose(p, figure, label, column, &l);
+          choose_workloads(p, figure, label, column, &l);
     workloads_free(&l);
     if (!ok) return false;
   }
@@ -240,8 +241,8 @@ static const json_t *over_of(const json_t *figure, const json_t *column, const s
   return found;
 }
 
-static bool measure(struct paper *p, const json_t *figure, const json_t *column, const struct published_figure *f,
-                    const struct workload_list *l, struct claim *c) {
+static bool measure_claim(struct paper *p, const json_t *figure, const json_t *column, const struct published_figure *f,
+                          const struct workload_list *l, struct claim *c) {
   const char *group = NULL, *label, *gpu = column_gpu(figure, column), *size = paper_size(p, figure);
   enum published_kind kind = PUBLISHED_ARITHMETIC;
   bool set = published_of_group(f, &group, &kind);
@@ -315,7 +316,7 @@ static bool best_column(struct paper *p, const struct published_figure *f, struc
       if (where_is(figure, f) != own) continue;
       json_object_foreach(json_object_get(figure, "schemes"), label, column) {
         struct claim c;
-        if (!fits(figure, column, f) || !measure(p, figure, column, f, &l, &c)) continue;
+        if (!fits(figure, column, f) || !measure_claim(p, figure, column, f, &l, &c)) continue;
         if (!found || better(p, &c, best)) *best = c;
         found = true;
       }
@@ -327,8 +328,8 @@ static bool best_column(struct paper *p, const struct published_figure *f, struc
 
 /* ---- verdicts ---- */
 
-static enum verdict judge(const struct paper *p, const struct published_figure *f, const struct claim *c,
-                          const char **why) {
+static enum verdict judge_claim(const struct paper *p, const struct published_figure *f, const struct claim *c,
+                                const char **why) {
   if (is_small(p, c->figure) && !published_at_any_size(f)) {
     *why = "small inputs fit the caches";
     return VERDICT_NOT_COMPARABLE;
@@ -357,7 +358,7 @@ static json_t *claim_json(struct paper *p, const struct published_figure *f) {
   bool kept = published_is_storage(f),
        measured = kept ? storage(f, !strcmp(p->name, "medic") ? "medic" : "fermi", &c.ours) : best_column(p, f, &c);
   const char *why = kept ? "the scheme does not say its storage" : "no run of this call measures it";
-  enum verdict v = measured ? judge(p, f, &c, &why) : VERDICT_NOT_COMPARABLE;
+  enum verdict v = measured ? judge_claim(p, f, &c, &why) : VERDICT_NOT_COMPARABLE;
   if (p->quick && !published_at_any_size(f)) c.interval = measured = false; /* not shown */
   if (measured) json_object_set_new(row, "ours", json_real(c.ours));
   if (c.interval && isfinite(c.low)) json_object_set_new(row, "low", json_real(c.low));
@@ -375,7 +376,7 @@ static json_t *claim_json(struct paper *p, const struct published_figure *f) {
 }
 
 /* The figure's own rows: labels of its columns say where a diamond goes. */
-static void add_row(json_t *rows, const json_t *figure, const struct published_figure *f, const json_t *claim) {
+static void add_claim_row(json_t *rows, const json_t *figure, const struct published_figure *f, const json_t *claim) {
   json_t *row = json_copy((json_t *)claim), *column;
   const char *label, *over = NULL, *group;
   enum published_kind kind;
@@ -400,7 +401,7 @@ static void add_rows(struct paper *p, const struct published *all) {
     if (!published_of_suite(f, p->name)) continue;
     const json_t *claim = json_array_get(p->claims, of++);
     json_array_foreach(p->figures, i, figure) {
-      if (where_is(figure, f)) add_row(rows[i], figure, f, claim);
+      if (where_is(figure, f)) add_claim_row(rows[i], figure, f, claim);
     }
   }
   json_array_foreach(p->figures, i, figure) json_object_set_new(figure, "published", rows[i]);

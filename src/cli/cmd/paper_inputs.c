@@ -25,7 +25,7 @@ static bool keys_are(const json_t *o, const char *const *keys, const char *path,
 }
 
 /* Every program has arguments and a rule, and the paper has it. */
-static bool check(const struct paper *p, const json_t *file, const char *path, struct err *e) {
+static bool check_inputs(const struct paper *p, const json_t *file, const char *path, struct err *e) {
   struct workload_list l = {0};
   json_t *q;
   size_t i;
@@ -49,7 +49,7 @@ bool paper_inputs_load(struct paper *p, struct err *e) {
   if (!path_find(path, sizeof path, arena_printf(&p->arena, "inputs/%s.yaml", p->name)))
     return err_set(e, ERR_INPUT, "there are no inputs of the paper's size for %s: '%s' is missing", p->name, path);
   p->inputs = yaml_load(path, e);
-  return p->inputs && check(p, p->inputs, path, e);
+  return p->inputs && check_inputs(p, p->inputs, path, e);
 }
 
 static const json_t *program_of(const struct paper *p, const char *alias) {

@@ -149,7 +149,7 @@ static bool is_most(const json_t *claim) {
 }
 
 /* The originals decide: a number that they measure on four fifths of its programs has their verdict. */
-static void join(struct paper *p, const struct paper *q) {
+static void join_originals(struct paper *p, const struct paper *q) {
   static const char *const ours[] = {"ours", "low", "high"};
   json_t *claim;
   size_t i;
@@ -189,7 +189,7 @@ static void rate(struct table *t, json_t *run, const char *part, const char *all
   else table_cell(t, "-");
 }
 
-static void count(struct table *t, double n) {
+static void count_cell(struct table *t, double n) {
   char text[48];
   cli_count(text, sizeof text, n);
   table_cell(t, "%s", n > 0 ? text : "-");
@@ -207,9 +207,9 @@ static void print_programs(const struct paper *p, const struct paper *ours) {
     if (!run) continue;
     table_cell(t, "%s", o->name);
     table_cell(t, "%s", paper_text(run, "size"));
-    count(t, o->insts);
-    count(t, paper_counter(paper_run_values(run), "thread_insts"));
-    count(t, own ? paper_counter(paper_run_values(own), "thread_insts") : 0);
+    count_cell(t, o->insts);
+    count_cell(t, paper_counter(paper_run_values(run), "thread_insts"));
+    count_cell(t, own ? paper_counter(paper_run_values(own), "thread_insts") : 0);
     rate(t, run, "l1d.read.hits", "l1d.read.accesses");
     rate(t, own, "l1d.read.hits", "l1d.read.accesses");
     rate(t, run, "l2.read.hits", "l2.read.accesses");
@@ -218,7 +218,7 @@ static void print_programs(const struct paper *p, const struct paper *ours) {
   table_print(t, stdout);
 }
 
-static void number(struct table *t, const json_t *v) {
+static void number_cell(struct table *t, const json_t *v) {
   if (v) table_cell(t, "%.4g", json_number_value(v));
   else table_cell(t, "-");
 }
@@ -235,9 +235,9 @@ static void print_claims(const struct paper *p) {
     table_cell(t, "%s", paper_text(c, "metric"));
     table_cell(t, "%s", paper_text(c, "scheme"));
     table_cell(t, "%s", paper_text(c, "group"));
-    number(t, json_object_get(c, "published"));
-    number(t, json_object_get(c, "originals"));
-    number(t, json_object_get(c, "ours"));
+    number_cell(t, json_object_get(c, "published"));
+    number_cell(t, json_object_get(c, "originals"));
+    number_cell(t, json_object_get(c, "ours"));
     if (is_whole(c)) table_cell(t, "%s", paper_text(c, "verdict"));
     else
       table_cell(t, "%s; %.0f of %.0f programs", paper_text(c, "verdict"), number_of(c, "programs"),
@@ -250,7 +250,7 @@ bool paper_beside(struct paper *p, const json_t *figures, struct err *e) {
   struct paper q;
   if (!p->originals && !p->stored) return true;
   bool there = others(p, figures, &q, e);
-  if (!e->code) join(p, &q);
+  if (!e->code) join_originals(p, &q);
   if (!e->code && p->originals) {
     print_programs(p, &q);
     if (!there) printf("workloads: no stored results (results/%s.jsonl.zst)\n", p->name);

@@ -11,7 +11,7 @@
 static const char *const keys[] = {"where", "metric", "scheme", "over", "why"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
-static bool known(const char *name) {
+static bool name_known(const char *name) {
   for (int i = 0; i < KEYS; i++)
     if (!strcmp(name, keys[i])) return true;
   return false;
@@ -35,14 +35,14 @@ const char *paper_reason(const struct paper *p, const struct published_figure *f
 }
 
 /* Every key is known, every entry says why and speaks of a number of the paper. */
-static bool check(const struct paper *p, const json_t *list, const struct published *all, const char *path,
-                  struct err *e) {
+static bool check_reasons(const struct paper *p, const json_t *list, const struct published *all, const char *path,
+                          struct err *e) {
   json_t *entry, *v;
   const char *name;
   size_t i;
   json_array_foreach(list, i, entry) {
     bool fits = false;
-    json_object_foreach(entry, name, v) if (!known(name)) return err_set(
+    json_object_foreach(entry, name, v) if (!name_known(name)) return err_set(
         e, ERR_INPUT, "%s: reason %zu has an unknown key '%s'", path, i + 1, name);
     if (!*paper_text(entry, "why")) return err_set(e, ERR_INPUT, "%s: reason %zu says no why", path, i + 1);
     for (size_t k = 0; k < published_count(all) && !fits; k++)
@@ -59,7 +59,7 @@ bool paper_reasons_load(struct paper *p, const struct published *all, struct err
   if (!file) return false;
   json_t *list = json_object_get(file, "reasons");
   if (!json_is_array(list)) err_set(e, ERR_INPUT, "%s: 'reasons' is no list", path);
-  else if (check(p, list, all, path, e)) p->reasons = json_incref(list);
+  else if (check_reasons(p, list, all, path, e)) p->reasons = json_incref(list);
   json_decref(file);
   return !e->code;
 }

@@ -88,7 +88,7 @@ static bool mean_named(const char *word, enum published_kind *kind) {
   return false;
 }
 
-static bool check(const json_t *file, const char *path, struct err *e) {
+static bool check_quantities(const json_t *file, const char *path, struct err *e) {
   json_t *q, *reading;
   const char *name;
   size_t i;
@@ -109,12 +109,12 @@ static bool check(const json_t *file, const char *path, struct err *e) {
   return true;
 }
 
-static json_t *load(struct paper *p, struct err *e) {
+static json_t *load_quantities(struct paper *p, struct err *e) {
   char path[PATH_MAX];
   if (!path_find(path, sizeof path, arena_printf(&p->arena, "readings/%s.yaml", p->name)))
     return err_set(e, ERR_INPUT, "there are no readings of %s: '%s' is missing", p->name, path), NULL;
   json_t *file = yaml_load(path, e);
-  if (file && !check(file, path, e)) {
+  if (file && !check_quantities(file, path, e)) {
     json_decref(file);
     file = NULL;
   }
@@ -122,7 +122,7 @@ static json_t *load(struct paper *p, struct err *e) {
 }
 
 bool sensitivity_load(struct paper *p, struct err *e) {
-  json_t *file = load(p, e);
+  json_t *file = load_quantities(p, e);
   if (!file) return false;
   p->figures = figures_of(file);
   json_decref(file);
@@ -132,7 +132,7 @@ bool sensitivity_load(struct paper *p, struct err *e) {
 /* ---- values ---- */
 
 /* Counters joined by '+'; with '/' a ratio of two such sums. */
-static double value_of(const json_t *totals, const char *metric) {
+static double metric_value(const json_t *totals, const char *metric) {
   double part[2] = {0, 0};
   size_t at = 0;
   char *copy = strdup(metric), *save = NULL;
@@ -146,7 +146,7 @@ static double value_of(const json_t *totals, const char *metric) {
   return !ratio ? part[0] : part[1] != 0 ? part[0] / part[1] : NAN;
 }
 
-static enum published_kind kind_of(const json_t *q) {
+static enum published_kind quantity_mean(const json_t *q) {
   const char *word = json_string_value(json_object_get(q, "mean"));
   enum published_kind kind = PUBLISHED_ARITHMETIC;
   if (word) mean_named(word, &kind);
@@ -178,13 +178,13 @@ static double measured(struct paper *p, const json_t *q, json_t *const figure[2]
     const json_t *run = paper_totals(p, figure[0], BASELINE, l.at[i].name);
     const json_t *over = paper_totals(p, figure[1], BASELINE, l.at[i].name);
     if (!run || (relative && !over)) continue;
-    double x = value_of(run, metric);
-    if (relative) x /= value_of(over, metric);
+    double x = metric_value(run, metric);
+    if (relative) x /= metric_value(over, metric);
     if (isfinite(x)) v[n++] = x;
   }
   workloads_free(&l);
   if (!n) return NAN;
-  double mean = published_mean(kind_of(q), v, n);
+  double mean = published_mean(quantity_mean(q), v, n);
   return relative ? 100 * (mean - 1) : mean * (scale != 0 ? scale : 1);
 }
 
@@ -214,7 +214,8 @@ static bool better(const struct outcome *a, const struct outcome *b) {
   return a->agree != b->agree ? a->agree > b->agree : a->away < b->away;
 }
 
-static struct outcome judge(struct paper *p, const json_t *quantities, const char *name, size_t first, double *value) {
+static struct outcome judge_quantity(struct paper *p, const json_t *quantities, const char *name, size_t first,
+                                     double *value) {
   struct outcome v = {.name = name};
   json_t *q;
   size_t i;
@@ -230,8 +231,8 @@ static struct outcome judge(struct paper *p, const json_t *quantities, const cha
   return v;
 }
 
-static void add_row(struct table *t, FILE *csv, const json_t *quantities, const struct outcome *v,
-                    const double *value) {
+static void add_outcome(struct table *t, FILE *csv, const json_t *quantities, const struct outcome *v,
+                        const double *value) {
   json_t *q;
   size_t i;
   table_cell(t, "%s", v->name);
@@ -279,7 +280,7 @@ static void print_legend(const json_t *quantities) {
 }
 
 bool sensitivity_print(struct paper *p, struct err *e) {
-  json_t *file = load(p, e), *reading;
+  json_t *file = load_quantities(p, e), *reading;
   if (!file) return false;
   const json_t *quantities = json_object_get(file, "quantities");
   const char *name, *path = arena_printf(&p->arena, "%s/sensitivity.csv", p->out);
@@ -291,9 +292,9 @@ bool sensitivity_print(struct paper *p, struct err *e) {
   struct table *t = header(p, quantities);
   fprintf(csv, "reading,quantity,where,published,ours,agrees\n");
   json_object_foreach(json_object_get(file, "readings"), name, reading) {
-    struct outcome v = judge(p, quantities, name, first, value);
+    struct outcome v = judge_quantity(p, quantities, name, first, value);
     first += 2 * json_array_size(quantities);
-    add_row(t, csv, quantities, &v, value);
+    add_outcome(t, csv, quantities, &v, value);
     if (v.measured && (!best.name || better(&v, &best))) best = v;
   }
   fclose(csv);

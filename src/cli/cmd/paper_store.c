@@ -132,7 +132,7 @@ static json_t *read_times(struct paper *p) {
   return times;
 }
 
-static json_t *line_of(const json_t *r, const json_t *record, const char *commit, const json_t *seconds) {
+static json_t *stored_line(const json_t *r, const json_t *record, const char *commit, const json_t *seconds) {
   json_t *line = stored_reduce(record);
   static const char *const names[] = {"alias", "group", "suite", "command"};
   for (size_t i = 0; i < 4; i++)
@@ -155,7 +155,7 @@ bool paper_store(struct paper *p, const char *file, const char *commit, struct e
     json_t *record = paper_have(r, path) ? json_load_file(path, 0, NULL) : NULL;
     if (!record) continue;
     struct stored_run key = key_of(r);
-    stored_put(s, &key, line_of(r, record, commit, json_object_get(times, hash)));
+    stored_put(s, &key, stored_line(r, record, commit, json_object_get(times, hash)));
     json_decref(record);
     added++;
   }

@@ -11,7 +11,7 @@ enum { MAX_COLUMNS_PIVOT = 256 };
 
 /* ---- questions ---- */
 
-static struct db_table *plain(struct query *q) {
+static struct db_table *plain_table(struct query *q) {
   const char *where = query_conditions(q, !q->o->failed), *select = "";
   if (!where) return NULL;
   static const char *const shown[] = {"workload", "size", "gpu", "scheme", "parameters", "replica"};
@@ -69,7 +69,7 @@ static double cell_value(const struct db_cell *c) {
   return c->kind == CELL_INT ? (double)c->i : c->kind == CELL_REAL ? c->r : NAN;
 }
 
-static size_t place(const char **names, size_t *count, const char *name) {
+static size_t place_name(const char **names, size_t *count, const char *name) {
   for (size_t i = 0; i < *count; i++)
     if (!strcmp(names[i], name)) return i;
   if (*count == MAX_COLUMNS_PIVOT) return SIZE_MAX;
@@ -77,7 +77,7 @@ static size_t place(const char **names, size_t *count, const char *name) {
   return (*count)++;
 }
 
-static void put(struct db_table *t, size_t row, size_t col, double v) {
+static void put_number(struct db_table *t, size_t row, size_t col, double v) {
   t->cell[row * t->columns + col] =
       isnan(v) ? (struct db_cell){.kind = CELL_NULL} : (struct db_cell){.kind = CELL_REAL, .r = v};
 }
@@ -105,7 +105,7 @@ static void add_means(const struct query *q, struct db_table *t, const char *con
   if (strcmp(kind, "geometric") && strcmp(kind, "harmonic")) kind = ratios ? "geometric" : "arithmetic";
   size_t rows = t->rows, key = 0, count = 0;
   while (q->o->groups && key < keys && strcmp(names[key], q->o->groups)) key++;
-  for (size_t r = 0; q->o->groups && r < rows; r++) place(seen, &count, t->cell[r * t->columns + key].s);
+  for (size_t r = 0; q->o->groups && r < rows; r++) place_name(seen, &count, t->cell[r * t->columns + key].s);
   seen[count] = NULL;
   t->cell = mem_resize(t->cell, (rows + count + 2) * t->columns, sizeof *t->cell);
   for (size_t g = 0; g <= count; g++) {
@@ -114,7 +114,8 @@ static void add_means(const struct query *q, struct db_table *t, const char *con
     row[0] =
         (struct db_cell){.kind = CELL_TEXT,
                          .s = arena_printf(t->arena, "%s mean%s%s", kind, seen[g] ? ", " : "", seen[g] ? seen[g] : "")};
-    for (size_t i = keys; i < t->columns; i++) put(t, t->rows - 1, i, column_mean(t, rows, i, kind, key, seen[g]));
+    for (size_t i = keys; i < t->columns; i++)
+      put_number(t, t->rows - 1, i, column_mean(t, rows, i, kind, key, seen[g]));
   }
 }
 
@@ -122,7 +123,7 @@ static struct db_table *spread(struct query *q, const struct db_table *from, con
   const char *columns[MAX_COLUMNS_PIVOT], *last = NULL;
   size_t count = 0, rows = 0, base = SIZE_MAX;
   for (size_t i = 0; i < from->rows; i++)
-    place(columns, &count, cell_label(&q->a, &from->cell[i * from->columns + keys]));
+    place_name(columns, &count, cell_label(&q->a, &from->cell[i * from->columns + keys]));
   bool divide = q->o->relative && !q->base.label;
   for (size_t i = 0; divide && i < count; i++)
     if (!strcmp(columns[i], q->o->relative)) base = i;
@@ -150,13 +151,13 @@ static struct db_table *spread(struct query *q, const struct db_table *from, con
             (struct db_cell){.kind = CELL_TEXT, .s = arena_strdup(t->arena, cell_label(&q->a, &c[k]))};
     }
     last = key;
-    size_t at = place(columns, &count, cell_label(&q->a, &c[keys]));
-    if (at != SIZE_MAX) put(t, rows - 1, keys + at, cell_value(&c[keys + 1]));
+    size_t at = place_name(columns, &count, cell_label(&q->a, &c[keys]));
+    if (at != SIZE_MAX) put_number(t, rows - 1, keys + at, cell_value(&c[keys + 1]));
   }
   for (size_t r = 0; base != SIZE_MAX && r < rows; r++) {
     double by = cell_value(&t->cell[r * t->columns + keys + base]);
     for (size_t i = 0; i < count; i++)
-      put(t, r, keys + i, by > 0 ? cell_value(&t->cell[r * t->columns + keys + i]) / by : NAN);
+      put_number(t, r, keys + i, by > 0 ? cell_value(&t->cell[r * t->columns + keys + i]) / by : NAN);
   }
   t->rows = rows;
   add_means(q, t, names, keys, q->o->relative);
@@ -192,7 +193,7 @@ static struct db_table *pivot(struct query *q) {
 
 /* ---- the command ---- */
 
-static bool check(const struct query *q) {
+static bool check_query(const struct query *q) {
   static const char *const means[] = {"arithmetic", "geometric", "harmonic", "minimum", "maximum", "sum"};
   const char *m = q->o->mean;
   for (size_t i = 0; m && i < 6; i++)
@@ -238,8 +239,8 @@ static int query_run(const struct command *self, int argc, char **argv) {
     else first++;
   }
   if (!q.metrics && !o.failed && !o.sql) q.metric[q.metrics++] = "ipc";
-  bool ok = rows_format(o.format, &format, &e) && check(&q) && (q.db = db_open(file, DB_READ, &e));
-  struct db_table *t = !ok ? NULL : o.sql ? by_sql(&q) : o.columns ? pivot(&q) : o.rows ? grouped(&q) : plain(&q);
+  bool ok = rows_format(o.format, &format, &e) && check_query(&q) && (q.db = db_open(file, DB_READ, &e));
+  struct db_table *t = !ok ? NULL : o.sql ? by_sql(&q) : o.columns ? pivot(&q) : o.rows ? grouped(&q) : plain_table(&q);
   if (t) rows_print(t, format, stdout);
   rc = t ? EXIT_OK : cli_fail(&e);
   db_table_free(t);

@@ -48,7 +48,7 @@ static const char *of_record(struct query *q, const char *name) {
   return there ? arena_printf(&q->a, "json_extract(record(run), %s)", sql_text(&q->a, path)) : NULL;
 }
 
-static const char *known(struct query *q, const char *name, bool parameter) {
+static const char *known_name(struct query *q, const char *name, bool parameter) {
   bool column = is_column(q, name);
   /* Parameters shadow the counters and knobs of the same name only for labels. */
   if ((parameter || !column) && is_varied(q, name)) return parameter_of(q, "", name);
@@ -73,11 +73,11 @@ static void unknown(struct query *q, const char *name) {
 }
 
 /* "a+b" as a sum. */
-static const char *sum(struct query *q, const char *text) {
+static const char *sum_term(struct query *q, const char *text) {
   const char *out = NULL;
   for (const char *p = text;; p++) {
     size_t n = strcspn(p, "+");
-    const char *name = arena_strndup(&q->a, p, n), *c = known(q, name, false);
+    const char *name = arena_strndup(&q->a, p, n), *c = known_name(q, name, false);
     if (!c) return unknown(q, name), NULL;
     out = out ? arena_printf(&q->a, "%s + %s", out, c) : c;
     p += n;
@@ -86,12 +86,12 @@ static const char *sum(struct query *q, const char *text) {
 }
 
 const char *query_column(struct query *q, const char *name, bool parameter) {
-  const char *c = known(q, name, parameter), *slash = strchr(name, '/');
+  const char *c = known_name(q, name, parameter), *slash = strchr(name, '/');
   if (c) return c;
   if (!slash && !strchr(name, '+')) return unknown(q, name), NULL;
-  const char *above = sum(q, slash ? arena_strndup(&q->a, name, (size_t)(slash - name)) : name);
+  const char *above = sum_term(q, slash ? arena_strndup(&q->a, name, (size_t)(slash - name)) : name);
   if (!slash || !above) return above ? arena_printf(&q->a, "(%s)", above) : NULL;
-  const char *below = sum(q, slash + 1);
+  const char *below = sum_term(q, slash + 1);
   return below ? arena_printf(&q->a, "(1.0 * (%s) / nullif(%s, 0))", above, below) : NULL;
 }
 

@@ -82,19 +82,19 @@ struct silicon {
 
 /* ---- the table of measurements ---- */
 
-static size_t split(char *line, char **cell) {
+static size_t split_cells(char *line, char **cell) {
   size_t n = 0;
   for (char *at; n < CELLS_MAX && (at = strsep(&line, ",")); n++) cell[n] = at;
   return n;
 }
 
-static bool wanted(const struct silicon_options *o, const char *kernel) {
+static bool kernel_wanted(const struct silicon_options *o, const char *kernel) {
   for (size_t i = 0; i < o->kernels->count; i++)
     if (strstr(kernel, o->kernels->at[i])) return true;
   return !o->kernels->count;
 }
 
-static bool add_row(struct silicon *s, char **cell, size_t cells, const int *is, unsigned at, struct err *e) {
+static bool add_measurement(struct silicon *s, char **cell, size_t cells, const int *is, unsigned at, struct err *e) {
   if (s->rows == ROWS_MAX) return err_set(e, ERR_INPUT, "%s:%u: more than %d rows", s->o->file, at, ROWS_MAX);
   struct row *r = &s->row[s->rows];
   *r = (struct row){.program = cell[0], .kernel = cell[1]};
@@ -105,11 +105,11 @@ static bool add_row(struct silicon *s, char **cell, size_t cells, const int *is,
     r->hard[is[k]] = strtod(cell[k], &end);
     if (*end) return err_set(e, ERR_INPUT, "%s:%u: '%s' is not a number", s->o->file, at, cell[k]);
   }
-  s->rows += wanted(s->o, r->kernel);
+  s->rows += kernel_wanted(s->o, r->kernel);
   return true;
 }
 
-static bool read_table(struct silicon *s, struct err *e) {
+static bool read_measurements(struct silicon *s, struct err *e) {
   const char *path = s->o->file;
   s->text = path_read_whole(path, NULL);
   if (!s->text) return err_set(e, ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
@@ -120,7 +120,7 @@ static bool read_table(struct silicon *s, struct err *e) {
     line[strcspn(line, "\r")] = 0;
     if (!strncmp(line, "# gpu: ", 7)) s->gpu = line + 7;
     if (!*line || *line == '#') continue;
-    size_t n = split(line, cell);
+    size_t n = split_cells(line, cell);
     if (!heads) {
       if (n < 3 || strcmp(cell[0], "program") || strcmp(cell[1], "kernel"))
         return err_set(e, ERR_INPUT, "%s:%u: the first columns must be program,kernel", path, at);
@@ -132,7 +132,7 @@ static bool read_table(struct silicon *s, struct err *e) {
       continue;
     }
     if (n != heads) return err_set(e, ERR_INPUT, "%s:%u: %zu values, the heading has %zu", path, at, n, heads);
-    if (!add_row(s, cell, n, is, at, e)) return false;
+    if (!add_measurement(s, cell, n, is, at, e)) return false;
   }
   if (s->rows) return true;
   return s->o->kernels->count ? err_set(e, ERR_USAGE, "no kernel '%s' in %s", s->o->kernels->at[0], path)
@@ -199,7 +199,7 @@ static double counter(const struct record_file *f, size_t kernel, const char *ke
 }
 
 /* Add what one entry of the record counted. */
-static void add_counters(const struct silicon *s, const struct record_file *f, size_t kernel, double *sum) {
+static void add_measured(const struct silicon *s, const struct record_file *f, size_t kernel, double *sum) {
 #define GET(key) counter(f, kernel, key)
   double l1_missed = GET("l1d.fetch_bytes") / 32, l2_missed = GET("l2.sectors.fetched");
   double add[COLUMNS] = {
@@ -227,14 +227,14 @@ static void fill_row(const struct silicon *s, struct row *r, const struct record
     const char *name = record_kernel_name(f, k);
     if (!name || !strstr(name, r->kernel)) continue;
     launches += counter(f, k, "kernels");
-    add_counters(s, f, k, sum);
+    add_measured(s, f, k, sum);
   }
   if (!(launches > 0)) return;
   r->found = true;
   for (size_t k = 0; k < COLUMNS; k++) r->ours[k] = sum[k] / launches;
 }
 
-static unsigned collect(struct silicon *s) {
+static unsigned collect_jobs(struct silicon *s) {
   unsigned failed = 0;
   for (size_t j = 0; j < s->jobs; j++) {
     struct err e = {0};
@@ -363,9 +363,9 @@ static bool write_csv(const struct silicon *s, struct err *e) {
   return true;
 }
 
-static int finish(struct silicon *s) {
+static int finish_silicon(struct silicon *s) {
   struct err e = {0};
-  unsigned failed = collect(s);
+  unsigned failed = collect_jobs(s);
   printf("%s beside %s (errors in percent of what was measured)\n\n", s->gpu, s->o->file);
   if (s->o->kernels->count && s->rows <= 4)
     for (size_t i = 0; i < s->rows; i++) print_kernel(&s->row[i]);
@@ -384,7 +384,7 @@ int silicon_run(const struct silicon_options *o) {
   struct gpu_config c;
   struct silicon *s = mem_zeroed(1, sizeof *s);
   *s = (struct silicon){.o = o, .gpu = "volta"};
-  bool ok = read_table(s, &e);
+  bool ok = read_measurements(s, &e);
   if (o->gpu) s->gpu = o->gpu;
   struct sim_options sim = {.gpu = s->gpu, .sets = *o->sets};
   ok = ok && sim_check(&sim, &e) && sim_config(&sim, &c, &e) && tempdir_make(&tmp, &e);
@@ -396,7 +396,7 @@ int silicon_run(const struct silicon_options *o) {
       ok = err_set(&e, ERR_INPUT, "no program of %s is in '%s' (PROGRAM.slt or PROGRAM.cmd)", o->file, o->dir);
   }
   if (!ok) rc = cli_fail(&e);
-  else rc = jobs_run(s->job, s->jobs, o->jobs, &tmp, "calibrating", false) ? finish(s) : 130;
+  else rc = jobs_run(s->job, s->jobs, o->jobs, &tmp, "calibrating", false) ? finish_silicon(s) : 130;
   tempdir_remove(&tmp);
   arena_free(&s->arena);
   free(s->text);

@@ -48,7 +48,7 @@ static void print_plan(const struct study_runs *r, struct db *db) {
   table_free(t);
 }
 
-static size_t missing(const struct study_runs *r, struct db *db) {
+static size_t runs_missing(const struct study_runs *r, struct db *db) {
   size_t n = 0;
   for (size_t i = 0; i < r->count; i++) n += !db || db_run_status(db, r->run[i].hash) == DB_MISSING;
   return n;
@@ -144,7 +144,7 @@ static int run_missing(struct study *s, struct study_runs *r, const struct study
   struct db *db = db_open(results, DB_WRITE, &e);
   if (db && db_notice(db)) fprintf(stderr, "sluice: %s %s\n", results, db_notice(db));
   struct study_progress p = {0};
-  size_t todo = db ? missing(r, db) : 0;
+  size_t todo = db ? runs_missing(r, db) : 0;
   bool ok = db && (todo < ASK_FROM || o->yes || confirm((double)todo, &e)) &&
             db_study_put(db, s->name, s->path, s->text, r->plan, r->plan_count, &e) > 0;
   int rc;
@@ -191,7 +191,7 @@ static int run_study(const char *file, const struct study_opts *o) {
   } else if (o->dry_run) {
     struct db *db = access(results, F_OK) ? NULL : db_open(results, DB_READ, &e);
     print_plan(&r, db);
-    printf("\n%zu runs, %zu to do; results in %s\n", r.count, missing(&r, db), results);
+    printf("\n%zu runs, %zu to do; results in %s\n", r.count, runs_missing(&r, db), results);
     db_close(db);
     rc = e.code ? cli_fail(&e) : EXIT_OK;
   } else {

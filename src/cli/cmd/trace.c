@@ -43,7 +43,7 @@ struct row {
   bool several; /* launches of different sizes */
 };
 
-static void add_row(struct row **rows, size_t *count, const struct trace_event *ev, bool each) {
+static void add_event_row(struct row **rows, size_t *count, const struct trace_event *ev, bool each) {
   const struct feed_kernel *k = ev->kernel;
   size_t i = 0;
   while (i < *count && (each || strcmp((*rows)[i].name, k->name))) i++;
@@ -73,7 +73,7 @@ static void cell_count(struct table *t, double n, bool known) {
   table_cell(t, "%s", known ? text : "-");
 }
 
-static void print_rows(const struct row *rows, size_t count) {
+static void print_event_rows(const struct row *rows, size_t count) {
   static const char *const titles[] = {"kernel",    "launches", "grid",       "block",
                                        "registers", "shared",   "warp insts", "lanes"};
   struct table *t = table_new(titles, "lrrrrrrr");
@@ -110,7 +110,7 @@ static bool info(struct trace_input *t, const struct trace_options *o, struct er
     }
     launches++;
     insts += (double)ev.warp_insts;
-    add_row(&rows, &count, &ev, o->launches);
+    add_event_row(&rows, &count, &ev, o->launches);
   }
   char bytes[48], in[48], n[48];
   double size = stat(t->path, &st) ? 0 : (double)st.st_size;
@@ -122,7 +122,7 @@ static bool info(struct trace_input *t, const struct trace_options *o, struct er
   printf("%.0f launches, %.0f copies (%s)", launches, copies, in);
   if (insts > 0) printf(", %s warp instructions, %.2f bytes each", n, size / insts);
   printf("\n\n");
-  print_rows(rows, count);
+  print_event_rows(rows, count);
   for (size_t i = 0; i < count; i++) free(rows[i].name);
   free(rows);
   return ok;
@@ -331,7 +331,7 @@ static bool csv(struct trace_input *t, const struct trace_options *o, struct err
 
 /* ---- diff ---- */
 
-static void print_line(void *ctx, const char *text) {
+static void print_text(void *ctx, const char *text) {
   (void)ctx;
   text_say(stdout, "%s\n", text);
 }
@@ -340,7 +340,7 @@ static int diff(const char *first, const char *second, const struct trace_option
   struct err e = {0};
   struct trace_input *a = trace_open(first, false, &e), *b = a ? trace_open(second, false, &e) : NULL;
   uint32_t found = 0;
-  bool ok = b && trace_compare(a, b, (uint32_t)o->count, print_line, NULL, &found, &e);
+  bool ok = b && trace_compare(a, b, (uint32_t)o->count, print_text, NULL, &found, &e);
   trace_close(a);
   trace_close(b);
   if (!ok) return cli_fail(&e);
@@ -368,7 +368,7 @@ static int with_trace(const char *path, const struct trace_options *o,
   return ok ? EXIT_OK : cli_fail(&e);
 }
 
-static int dispatch(const struct command *self, struct trace_options *o, const char *verb, int files, char **file) {
+static int run_verb(const struct command *self, struct trace_options *o, const char *verb, int files, char **file) {
   static const char *const verbs[] = {"info", "head", "stats", "diff", "csv"};
   struct err e = {0};
   int want = !strcmp(verb, "diff") ? 2 : 1;
@@ -401,7 +401,7 @@ static int trace_run(const struct command *self, int argc, char **argv) {
     if (first < 0) return command_usage(self, &e);
   }
   if (!n) return err_set(&e, ERR_USAGE, "what to do: info, head, stats, diff or csv"), command_usage(self, &e);
-  return dispatch(self, &o, words[0], n - 1, words + 1);
+  return run_verb(self, &o, words[0], n - 1, words + 1);
 }
 
 #define TRACE(member) offsetof(struct trace_options, member)

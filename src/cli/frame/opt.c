@@ -8,7 +8,7 @@
 
 enum { MAX_OPTIONS = 64 };
 
-static const struct opt *find(const struct opt *table, const char *name, size_t n) {
+static const struct opt *find_option(const struct opt *table, const char *name, size_t n) {
   for (const struct opt *o = table; o->name; o++)
     if (strlen(o->name) == n && !strncmp(o->name, name, n)) return o;
   return NULL;
@@ -26,7 +26,7 @@ static int unknown(const struct opt *table, const char *word, struct err *e) {
   return -1;
 }
 
-static bool store(const struct opt *o, void *into, const char *value, struct err *e) {
+static bool store_value(const struct opt *o, void *into, const char *value, struct err *e) {
   char *at = (char *)into + o->at;
   switch (o->kind) {
   case OPT_FLAG:
@@ -65,7 +65,7 @@ static const struct opt *lettered(const struct opt *table, char letter) {
 bool opt_takes_next(const struct opt *table, const char *word) {
   bool is_long = word[0] == '-' && word[1] == '-';
   if (word[0] != '-' || !word[1] || (is_long ? strchr(word, '=') != NULL : word[2] != 0)) return false;
-  const struct opt *o = is_long ? find(table, word + 2, strlen(word + 2)) : lettered(table, word[1]);
+  const struct opt *o = is_long ? find_option(table, word + 2, strlen(word + 2)) : lettered(table, word[1]);
   return o && o->kind != OPT_FLAG;
 }
 
@@ -79,7 +79,7 @@ int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct
     const char *value = NULL;
     if (a[1] == '-') {
       size_t n = strcspn(a + 2, "=");
-      o = find(table, a + 2, n);
+      o = find_option(table, a + 2, n);
       if (a[2 + n] == '=') value = a + 3 + n;
     } else {
       o = lettered(table, a[1]);
@@ -97,7 +97,7 @@ int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct
       }
       value = argv[++i];
     }
-    if (!store(o, into, value, e)) return -1;
+    if (!store_value(o, into, value, e)) return -1;
     i++;
   }
   return i;

@@ -41,7 +41,7 @@ static unsigned columns_of(const char *s) {
   return s ? cli_text_columns(s, strlen(s)) : 0;
 }
 
-static struct table_row *add_row(struct table *t) {
+static struct table_row *table_add_row(struct table *t) {
   struct table_row *r = ARENA_NEW(&t->arena, struct table_row);
   if (t->last) t->last->next = r;
   else t->first = r;
@@ -82,7 +82,7 @@ void table_cell(struct table *t, const char *fmt, ...) {
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  struct table_row *r = t->at ? t->last : add_row(t);
+  struct table_row *r = t->at ? t->last : table_add_row(t);
   char *shown = text_is_plain(text, false) ? NULL : text_visible(text, false);
   r->cell[t->at] = arena_strdup(&t->arena, shown ? shown : text);
   free(shown);
@@ -90,7 +90,7 @@ void table_cell(struct table *t, const char *fmt, ...) {
 }
 
 void table_rule(struct table *t) {
-  add_row(t)->rule = true;
+  table_add_row(t)->rule = true;
 }
 
 /* ---- what it holds ---- */
@@ -239,7 +239,7 @@ static struct layout fit(const struct table *t, unsigned columns) {
 /* ---- printing ---- */
 
 /* One line of a row: `rest` is the remaining text of each cell; returns true if any remains. */
-static bool print_line(const struct table *t, const struct layout *l, const char **rest, FILE *f) {
+static bool print_wrapped(const struct table *t, const struct layout *l, const char **rest, FILE *f) {
   unsigned blanks = 0; /* pending blanks, so that no line ends with blanks */
   bool more = false;
   for (unsigned i = 0; i < t->columns; i++) {
@@ -288,7 +288,7 @@ void table_print(struct table *t, FILE *f) {
       continue;
     }
     for (unsigned i = 0; i < t->columns; i++) rest[i] = r->cell[i] ? r->cell[i] : "";
-    while (print_line(t, &l, rest, f)) {
+    while (print_wrapped(t, &l, rest, f)) {
     }
   }
   if (columns) print_left_out(t, &l, f);

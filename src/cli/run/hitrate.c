@@ -27,7 +27,7 @@ struct rates {
   struct hitrate_counts all;
 };
 
-static void add(struct hitrate_counts *to, const struct hitrate_counts *n) {
+static void add_counts(struct hitrate_counts *to, const struct hitrate_counts *n) {
   to->insts += n->insts, to->lanes += n->lanes;
   to->loads += n->loads, to->l1_hits += n->l1_hits;
   to->stores += n->stores, to->atomics += n->atomics;
@@ -46,8 +46,8 @@ static void kernel_done(struct rates *r, const char *name, const struct hitrate_
     snprintf(r->row[r->rows++].name, sizeof r->row[i].name, "%s", i == MAX_ROWS ? "(others)" : plain);
   if (i > MAX_ROWS) i = MAX_ROWS;
   r->row[i].launches++;
-  add(&r->row[i].n, n);
-  add(&r->all, n);
+  add_counts(&r->row[i].n, n);
+  add_counts(&r->all, n);
 }
 
 /* ---- output ---- */
@@ -63,7 +63,7 @@ static void cell_n(struct table *t, double n) {
   table_cell(t, "%s", text);
 }
 
-static void print_row(struct table *t, const char *name, double launches, const struct hitrate_counts *n) {
+static void rates_row(struct table *t, const char *name, double launches, const struct hitrate_counts *n) {
   char bytes[48];
   table_cell(t, "%s", name);
   cell_n(t, launches);
@@ -86,10 +86,10 @@ static void print_rates(const struct rates *r, const char *path, const struct gp
   struct table *t = table_new(titles, "lrrrrrrrrr");
   double launches = 0;
   for (uint32_t i = 0; i < r->rows; i++) {
-    print_row(t, r->row[i].name, (double)r->row[i].launches, &r->row[i].n);
+    rates_row(t, r->row[i].name, (double)r->row[i].launches, &r->row[i].n);
     launches += (double)r->row[i].launches;
   }
-  if (r->rows > 1) table_rule(t), print_row(t, "total", launches, &r->all);
+  if (r->rows > 1) table_rule(t), rates_row(t, "total", launches, &r->all);
   table_print(t, f);
   table_free(t);
 }
@@ -104,8 +104,8 @@ static json_t *json_of(const struct hitrate_counts *n) {
                    "dram.written_bytes", (json_int_t)n->dram_write_bytes);
 }
 
-static bool write_json(const struct rates *r, const char *trace, const struct gpu_config *c, const char *path,
-                       struct err *e) {
+static bool write_rates(const struct rates *r, const char *trace, const struct gpu_config *c, const char *path,
+                        struct err *e) {
   json_t *kernels = json_array();
   for (uint32_t i = 0; i < r->rows; i++) {
     json_t *k = json_of(&r->row[i].n);
@@ -173,7 +173,7 @@ int run_hit_rates(const char *path, const struct sim_options *o) {
   bool ok = h && read_trace(h, t, o->keep_going, stat(path, &st) ? 0 : (double)st.st_size, &r, &e);
   bool to_stdout = o->json && !strcmp(o->json, "-");
   if (ok && !o->quiet) print_rates(&r, path, &c, to_stdout ? stderr : stdout);
-  if (ok && o->json) ok = write_json(&r, path, &c, o->json, &e);
+  if (ok && o->json) ok = write_rates(&r, path, &c, o->json, &e);
   hitrate_free(h);
   csv_close(t);
   return ok ? EXIT_OK : cli_fail(&e);

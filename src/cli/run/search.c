@@ -214,7 +214,7 @@ static bool run_points(struct plan *p, unsigned jobs) {
   return !count || jobs_run(job, count, jobs, p->dir, "searching", false);
 }
 
-static bool collect(struct plan *p, struct err *e) {
+static bool collect_points(struct plan *p, struct err *e) {
   for (size_t i = 0; i < p->count; i++) {
     struct point *q = &p->at[i];
     if (!q->job || failed(q->of, q->list, q->job)) continue;
@@ -227,7 +227,7 @@ static bool collect(struct plan *p, struct err *e) {
   return true;
 }
 
-static void choose(struct plan *p) {
+static void choose_points(struct plan *p) {
   char values[LIST_BYTES];
   for (size_t i = 0; i < p->count; i++) {
     struct point *q = &p->at[i];
@@ -254,8 +254,8 @@ int search_all(struct search *s, size_t n, const struct sim_options *o, unsigned
   int rc = EXIT_OK;
   if (!plan_points(&p, s, n, e)) rc = exit_code_of(e->code);
   else if (!run_prepare(&p, s, n, jobs) || !run_points(&p, jobs)) rc = 130;
-  else if (!collect(&p, e)) rc = exit_code_of(e->code);
-  else choose(&p);
+  else if (!collect_points(&p, e)) rc = exit_code_of(e->code);
+  else choose_points(&p);
   for (size_t i = 0; i < p.count; i++) json_decref(p.at[i].totals);
   return rc;
 }

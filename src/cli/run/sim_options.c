@@ -35,37 +35,37 @@ enum { ROWS = sizeof rows / sizeof *rows };
 static bool flag_of(const struct row *r, const struct sim_options *o) {
   return r->kind == OPT_FLAG && *(const bool *)((const char *)o + r->at);
 }
-static const char *text_of(const struct row *r, const struct sim_options *o) {
+static const char *option_text(const struct row *r, const struct sim_options *o) {
   const char *s = r->kind == OPT_TEXT ? *(const char *const *)((const char *)o + r->at) : NULL;
   return s ? s : "";
 }
 static uint64_t number_of(const struct row *r, const struct sim_options *o) {
   return r->kind == OPT_UINT ? *(const uint64_t *)((const char *)o + r->at) : 0;
 }
-static struct opt_list list_of(const struct row *r, const struct sim_options *o) {
+static struct opt_list option_list(const struct row *r, const struct sim_options *o) {
   return r->kind == OPT_LIST ? *(const struct opt_list *)((const char *)o + r->at) : (struct opt_list){0};
 }
 
 static bool is_given(const struct row *r, const struct sim_options *o) {
-  return flag_of(r, o) || *text_of(r, o) || number_of(r, o) || list_of(r, o).count;
+  return flag_of(r, o) || *option_text(r, o) || number_of(r, o) || option_list(r, o).count;
 }
 
 /* ---- passed on to the runs of compare, of suites and of searches ---- */
 
 size_t sim_options_pass_most(const struct sim_options *o) {
   size_t n = 0;
-  for (size_t i = 0; i < ROWS; i++) n += 2 + 2 * list_of(&rows[i], o).count;
+  for (size_t i = 0; i < ROWS; i++) n += 2 + 2 * option_list(&rows[i], o).count;
   return n;
 }
 
 size_t sim_options_pass(struct arena *a, const struct sim_options *o, char **argv) {
   size_t n = 0;
   for (const struct row *r = rows; r < rows + ROWS; r++) {
-    const struct opt_list l = list_of(r, o);
+    const struct opt_list l = option_list(r, o);
     if (r->pass != PASSED || !is_given(r, o)) continue;
     if (r->kind == OPT_UINT) argv[n++] = arena_printf(a, "--%s=%llu", r->name, (unsigned long long)number_of(r, o));
     else if (r->kind != OPT_LIST) argv[n++] = arena_printf(a, "--%s", r->name);
-    if (r->kind == OPT_TEXT) argv[n++] = arena_strdup(a, text_of(r, o));
+    if (r->kind == OPT_TEXT) argv[n++] = arena_strdup(a, option_text(r, o));
     for (size_t i = 0; i < l.count; i++) {
       argv[n++] = arena_printf(a, "--%s", r->name);
       argv[n++] = arena_strdup(a, l.at[i]);
@@ -104,7 +104,7 @@ bool run_fits(const struct sim_options *o, enum run_what what, struct err *e) {
     if (!(r->runs & what)) return refuse(r, what, e);
     if (r->runs & NEEDS_TIMING && functional)
       return err_set(e, ERR_USAGE, "--%s needs timing mode: functional mode gives results only", r->name);
-    if (r->runs & IDLE_UNTIMED && functional && !o->quiet && strcmp(text_of(r, o), "baseline") != 0)
+    if (r->runs & IDLE_UNTIMED && functional && !o->quiet && strcmp(option_text(r, o), "baseline") != 0)
       fprintf(stderr, "sluice: --%s does nothing here: functional mode gives results only\n", r->name);
     if (r->runs & NEEDS_TIMELINE && !o->timeline) return err_set(e, ERR_USAGE, "--%s needs --timeline FILE", r->name);
   }

@@ -35,7 +35,7 @@ static bool start_all(struct suite_run *s, const struct sim_options *o, const ch
 }
 
 /* One row per workload; records of successful runs are appended to `runs`. Returns the number of failures. */
-static size_t print_rows(struct suite_run *s, bool timing, json_t *runs, FILE *out) {
+static size_t print_suite_rows(struct suite_run *s, bool timing, json_t *runs, FILE *out) {
   static const char *const titles[] = {"workload", "group",      "result", "warp instructions", "cycles", "IPC",
                                        "L1 hits",  "DRAM reads", "s"};
   static const char *const keys[] = {"warp_insts", "cycles", "ipc", "l1d.read.hit_rate", "dram.reads"};
@@ -83,7 +83,7 @@ int run_suite(const struct sim_options *o, const char *suite, const char *size, 
     json_object_set_new(doc, "suite", json_string(suite));
     json_object_set_new(doc, "size", json_string(size));
     json_object_set_new(doc, "runs", runs);
-    size_t failed = print_rows(s, timing, runs, o->quiet ? NULL : to_stdout ? stderr : stdout);
+    size_t failed = print_suite_rows(s, timing, runs, o->quiet ? NULL : to_stdout ? stderr : stdout);
     for (size_t i = 0; i < s->list.count; i++)
       if (s->job[i].exit_code > 0) {
         fprintf(stderr, "sluice: %s ended with code %d:\n", s->list.at[i].name, s->job[i].exit_code);

@@ -13,12 +13,12 @@
 static const char *const suites[] = {"all", "bucl", "tsc", "medic", "decoupled-l1d", "sharing"};
 static const char *const sizes[WORKLOAD_SIZES] = {"small", "medium", "large"};
 
-static const char *text(json_t *w, const char *key) {
+static const char *workload_text(json_t *w, const char *key) {
   const char *s = json_string_value(json_object_get(w, key));
   return s ? s : "";
 }
 
-static bool known(const char *what, const char *word, const char *const *words, size_t n, struct err *e) {
+static bool word_known(const char *what, const char *word, const char *const *words, size_t n, struct err *e) {
   for (size_t i = 0; i < n; i++)
     if (!strcmp(word, words[i])) return true;
   const char *near = err_nearest(word, words, n);
@@ -39,8 +39,8 @@ bool workloads_load(struct workload_list *l, const char *suite, const char *size
   json_error_t je;
   l->count = 0;
   l->json = NULL;
-  if (!known("suite", suite, suites, sizeof suites / sizeof *suites, e)) return false;
-  if (size && !known("size", size, sizes, WORKLOAD_SIZES, e)) return false;
+  if (!word_known("suite", suite, suites, sizeof suites / sizeof *suites, e)) return false;
+  if (size && !word_known("size", size, sizes, WORKLOAD_SIZES, e)) return false;
   path_find(path, sizeof path, "workloads.json");
   l->json = json_load_file(path, 0, &je);
   if (!json_is_array((json_t *)l->json))
@@ -48,14 +48,14 @@ bool workloads_load(struct workload_list *l, const char *suite, const char *size
   size_t i;
   json_t *w;
   json_array_foreach((json_t *)l->json, i, w) {
-    const char *alias = text(json_object_get(w, "suites"), suite);
+    const char *alias = workload_text(json_object_get(w, "suites"), suite);
     if (strcmp(suite, "all") && !*alias) continue;
     CHECK(l->count < WORKLOADS_MAX, "more than %d workloads", WORKLOADS_MAX);
     struct workload *r = &l->at[l->count++];
-    *r = (struct workload){.name = text(w, "name"),
-                           .about = text(w, "about"),
+    *r = (struct workload){.name = workload_text(w, "name"),
+                           .about = workload_text(w, "about"),
                            .alias = alias,
-                           .group = text(json_object_get(w, "groups"), suite)};
+                           .group = workload_text(json_object_get(w, "groups"), suite)};
     for (size_t s = 0; s < WORKLOAD_SIZES; s++) {
       r->warp_insts[s] = json_number_value(json_object_get(json_object_get(w, "warp_insts"), sizes[s]));
       r->seconds[s] = json_number_value(json_object_get(json_object_get(w, "seconds"), sizes[s]));
@@ -159,7 +159,7 @@ static bool print_one(const struct workload_list *l, const char *name, struct er
   size_t i;
   const char *key;
   json_array_foreach((json_t *)l->json, i, w) {
-    names[i] = text(w, "name");
+    names[i] = workload_text(w, "name");
     if (!strcmp(names[i], name)) found = w;
   }
   if (!found) {
@@ -167,16 +167,16 @@ static bool print_one(const struct workload_list *l, const char *name, struct er
     return err_set(e, ERR_USAGE, "no workload '%s'%s%s%s", name, near ? ", did you mean '" : "", near ? near : "",
                    near ? "'?" : "; `sluice workloads` lists them");
   }
-  printf("%s - %s\n\n", name, text(found, "about"));
+  printf("%s - %s\n\n", name, workload_text(found, "about"));
   json_object_foreach(json_object_get(found, "suites"), key, v) {
-    const char *group = text(json_object_get(found, "groups"), key);
+    const char *group = workload_text(json_object_get(found, "groups"), key);
     printf("  in %-14s %s%s%s\n", key, json_string_value(v), *group ? ", " : "", group);
   }
   static const char *const fields[][2] = {
       {"Stands for", "stands_for"}, {"Algorithm", "algorithm"}, {"Loads", "loads"}, {"Simplified", "simplified"}};
-  for (size_t f = 0; f < 4; f++) print_field(fields[f][0], text(found, fields[f][1]));
+  for (size_t f = 0; f < 4; f++) print_field(fields[f][0], workload_text(found, fields[f][1]));
   printf("\nTry:\n  sluice run -- %s --size small\n  %s --help     the parameters behind the sizes\n", name,
-         text(found, "program"));
+         workload_text(found, "program"));
   return true;
 }
 
@@ -194,7 +194,7 @@ static int workloads_run(const struct command *self, int argc, char **argv) {
       if (*l.at[i].group && (!n || strcmp(groups[n - 1], l.at[i].group))) groups[n++] = l.at[i].group;
     if (!o.suite || !strcmp(o.suite, "all"))
       ok = err_set(&e, ERR_USAGE, "--group needs --suite: the groups are a paper's");
-    else ok = known("group", o.group, groups, n, &e);
+    else ok = word_known("group", o.group, groups, n, &e);
   }
   if (ok && o.json) {
     json_dumpf(l.json, stdout, JSON_INDENT(1));

@@ -15,20 +15,16 @@ struct degree {
   double loads, accesses, hits, all_hit, latency, fetched, reused;
 };
 
-static double get(const json_t *o, const char *key) {
-  return json_number_value(json_object_get(o, key));
-}
-
-static void add(struct degree *d, const json_t *o) {
-  double loads = get(o, "loads");
+static void add_degree(struct degree *d, const json_t *o) {
+  double loads = number_at(o, "loads");
   d->name = json_string_value(json_object_get(o, "degrees"));
   d->loads += loads;
-  d->accesses += get(o, "accesses");
-  d->hits += get(o, "hits");
-  d->all_hit += get(o, "all_hit_loads");
-  d->latency += get(o, "latency.mean") * loads;
-  d->fetched += get(o, "lines_fetched");
-  d->reused += get(o, "lines_reused");
+  d->accesses += number_at(o, "accesses");
+  d->hits += number_at(o, "hits");
+  d->all_hit += number_at(o, "all_hit_loads");
+  d->latency += number_at(o, "latency.mean") * loads;
+  d->fetched += number_at(o, "lines_fetched");
+  d->reused += number_at(o, "lines_reused");
 }
 
 static void cell_share(struct table *t, double part, double whole) {
@@ -123,12 +119,12 @@ static void print_followed(const struct record_file *r, FILE *f) {
   size_t k, i;
   json_array_foreach(record_entries(r), k, kernel) {
     if (json_object_get(kernel, "launches")) continue; /* merged launches: no time series */
-    if (!longest || get(kernel, "cycles") > get(longest, "cycles")) longest = kernel;
+    if (!longest || number_at(kernel, "cycles") > number_at(longest, "cycles")) longest = kernel;
   }
   bool any = false;
   json_array_foreach(json_object_get(json_object_get(longest, "warps_at_l2"), "followed_warps"), k, warp) {
     const json_t *accesses = json_object_get(warp, "accesses"), *hits = json_object_get(warp, "hits");
-    size_t per = (size_t)(100000 / get(warp, "every_cycles")), n = json_array_size(accesses);
+    size_t per = (size_t)(100000 / number_at(warp, "every_cycles")), n = json_array_size(accesses);
     double a[PERIODS] = {0}, h[PERIODS] = {0}, all = 0;
     for (i = 0; i < n && i / per < PERIODS; i++) {
       a[i / per] += json_number_value(json_array_get(accesses, i));
@@ -138,7 +134,7 @@ static void print_followed(const struct record_file *r, FILE *f) {
     if (all <= 0) continue;
     if (!any) fputs("hit ratio of chosen warps in each 100,000 cycles of the longest launch (%):\n", f);
     any = true;
-    fprintf(f, "  SM %.0f, slot %.0f:", get(warp, "sm"), get(warp, "warp"));
+    fprintf(f, "  SM %.0f, slot %.0f:", number_at(warp, "sm"), number_at(warp, "warp"));
     for (i = 0; i < PERIODS && i * per < n; i++) {
       if (a[i] > 0) fprintf(f, " %3.0f", 100 * h[i] / a[i]);
       else fputs("   -", f);
@@ -205,7 +201,7 @@ static void print_all(const struct record_file *r, FILE *f) {
   json_array_foreach(record_entries(r), k, kernel) {
     const json_t *all = json_object_get(kernel, "loads");
     json_array_foreach(json_object_get(all, "by_degree"), i, o) {
-      if (i < CLASSES) add(&d[i], o), loads += get(o, "loads");
+      if (i < CLASSES) add_degree(&d[i], o), loads += number_at(o, "loads");
     }
     json_array_foreach(json_object_get(all, "lines_by_quarters_used"), i, o) {
       if (i < QUARTERS) used[i] += json_number_value(o), lines += json_number_value(o);

@@ -13,10 +13,6 @@ struct reuse {
   double first, distance[DISTANCES], lines[COUNTS], accesses[COUNTS];
 };
 
-static double get(const json_t *o, const char *key) {
-  return json_number_value(json_object_get(o, key));
-}
-
 static void cell_share(struct table *t, double part, double whole) {
   if (whole > 0) table_cell(t, "%.1f %%", 100 * part / whole);
   else table_cell(t, "-");
@@ -27,13 +23,13 @@ static void add_array(double *to, const json_t *from, size_t n) {
 }
 
 static void add_reuse(struct reuse *r, const json_t *o) {
-  r->first += get(o, "first_accesses");
+  r->first += number_at(o, "first_accesses");
   add_array(r->distance, json_object_get(o, "by_distance"), DISTANCES);
   add_array(r->lines, json_object_get(o, "lines_by_reuses"), COUNTS);
   add_array(r->accesses, json_object_get(o, "accesses_by_reuses"), COUNTS);
 }
 
-static double sum(const double *v, size_t n) {
+static double sum_of_bins(const double *v, size_t n) {
   double s = 0;
   for (size_t i = 0; i < n; i++) s += v[i];
   return s;
@@ -45,10 +41,10 @@ static void print_counts(const struct reuse *asked, const struct reuse *in, FILE
   struct table *t = table_new(titles, "lrrrr");
   for (size_t i = 0; i < COUNTS; i++) {
     table_cell(t, "%s", names[i]);
-    cell_share(t, asked->lines[i], sum(asked->lines, COUNTS));
-    cell_share(t, asked->accesses[i], sum(asked->accesses, COUNTS));
-    cell_share(t, in->lines[i], sum(in->lines, COUNTS));
-    cell_share(t, in->accesses[i], sum(in->accesses, COUNTS));
+    cell_share(t, asked->lines[i], sum_of_bins(asked->lines, COUNTS));
+    cell_share(t, asked->accesses[i], sum_of_bins(asked->accesses, COUNTS));
+    cell_share(t, in->lines[i], sum_of_bins(in->lines, COUNTS));
+    cell_share(t, in->accesses[i], sum_of_bins(in->accesses, COUNTS));
   }
   fputc('\n', f);
   table_print(t, f);
@@ -59,8 +55,8 @@ static void print_counts(const struct reuse *asked, const struct reuse *in, FILE
  * distances up to this row would hit of all that is asked. */
 static void print_distances(const struct reuse *asked, const struct reuse *in, double line, FILE *f) {
   static const char *const titles[] = {"reuse distance", "of accesses", "in the L1", "LRU cache of", "would hit"};
-  double all = asked->first + sum(asked->distance, DISTANCES), taken = in->first + sum(in->distance, DISTANCES),
-         hits = 0;
+  double all = asked->first + sum_of_bins(asked->distance, DISTANCES),
+         taken = in->first + sum_of_bins(in->distance, DISTANCES), hits = 0;
   size_t last = DISTANCES - 1;
   while (last && asked->distance[last] <= 0) last--;
   struct table *t = table_new(titles, "lrrrr");
@@ -89,7 +85,7 @@ static void print_distances(const struct reuse *asked, const struct reuse *in, d
 static void print_causes(const double *cause, FILE *f) {
   static const char *const names[CAUSES] = {"first access", "evicted by a store", "capacity", "conflict",
                                             "part of the line missing"};
-  double all = sum(cause, CAUSES);
+  double all = sum_of_bins(cause, CAUSES);
   if (all <= 0) return;
   fputs("why loads missed the L1:", f);
   for (size_t i = 0, n = 0; i < CAUSES; i++)
@@ -104,10 +100,10 @@ static void print_totals(const struct record_file *r, const struct reuse *asked,
   cli_bytes(a, sizeof a, line * asked->first);
   cli_bytes(b, sizeof b, line * in->first);
   fprintf(f, "footprint, summed over SMs and launches: %s requested, %s of it in the L1\n", a, b);
-  fprintf(f, "L1 misses: %.3f per load, %.2f per 1000 thread instructions\n", get(t, "l1d.read.misses_per_load"),
-          get(t, "l1d.read.mpki"));
-  cli_bytes(a, sizeof a, 32 * get(t, "icnt.flits_up"));
-  cli_bytes(b, sizeof b, 32 * get(t, "icnt.flits_down"));
+  fprintf(f, "L1 misses: %.3f per load, %.2f per 1000 thread instructions\n", number_at(t, "l1d.read.misses_per_load"),
+          number_at(t, "l1d.read.mpki"));
+  cli_bytes(a, sizeof a, 32 * number_at(t, "icnt.flits_up"));
+  cli_bytes(b, sizeof b, 32 * number_at(t, "icnt.flits_down"));
   fprintf(f, "flits between L1 and L2: %s up, %s down\n", a, b);
 }
 
@@ -119,10 +115,10 @@ void character_reuse_print(const struct record_file *r, FILE *f) {
   size_t k;
   json_array_foreach(record_entries(r), k, kernel) {
     const json_t *all = json_object_get(kernel, "loads"), *reuse = json_object_get(all, "reuse");
-    if (reuse) line = get(reuse, "line_bytes");
+    if (reuse) line = number_at(reuse, "line_bytes");
     add_reuse(&asked, json_object_get(reuse, "asked"));
     add_reuse(&in, json_object_get(reuse, "in_l1"));
-    for (size_t i = 0; i < CAUSES; i++) cause[i] += get(json_object_get(all, "misses_by_cause"), causes[i]);
+    for (size_t i = 0; i < CAUSES; i++) cause[i] += number_at(json_object_get(all, "misses_by_cause"), causes[i]);
   }
   print_counts(&asked, &in, f);
   print_distances(&asked, &in, line, f);

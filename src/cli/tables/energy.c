@@ -164,7 +164,7 @@ struct value {
   double value;
 };
 
-static struct value value_of(uint32_t i) {
+static struct value energy_value(uint32_t i) {
   if (i < energy_event_count) {
     const struct energy_event *e = &energy_events[i];
     return (struct value){energy_component_names[e->component], e->name, e->source, e->picojoule};
@@ -191,9 +191,9 @@ struct trial {
   uint32_t turned, disordered;         /* trials in which a verdict is reversed; an order is */
 };
 
-static void print_row(struct table *t, const struct energy_grid *g, uint32_t i, double by, const double *ratio,
-                      const char *what) {
-  struct value v = value_of(i);
+static void energy_row(struct table *t, const struct energy_grid *g, uint32_t i, double by, const double *ratio,
+                       const char *what) {
+  struct value v = energy_value(i);
   table_cell(t, "%s: %s", v.component, v.name);
   table_cell(t, "%s %.4g", by < 1 ? "halved from" : "doubled from", v.value);
   for (size_t k = 0; k < g->schemes; k++) table_cell(t, "%.3f", ratio[k]);
@@ -218,7 +218,7 @@ static void try_value(const struct energy_grid *g, double *factor, uint32_t i, d
   bool moved = false;
   for (size_t k = 0; k < g->schemes; k++) moved |= fabs(ratio[k] - tr->ratio[k]) > 2 * NEAR / 1000.0;
   if (moved || turned || disordered)
-    print_row(t, g, i, by, ratio, turned ? "a verdict turns" : disordered ? "two schemes change places" : "");
+    energy_row(t, g, i, by, ratio, turned ? "a verdict turns" : disordered ? "two schemes change places" : "");
 }
 
 static void sensitivity_of_schemes(const struct energy_grid *g, FILE *f) {
@@ -263,7 +263,7 @@ static void sensitivity_of_run(const struct energy_grid *g, FILE *f) {
   for (uint32_t i = 0; i < rows; i++) factor[i] = 1;
   struct table *t = table_new(titles, "lrrrl");
   for (uint32_t i = 0; i < rows; i++) {
-    struct value v = value_of(i);
+    struct value v = energy_value(i);
     factor[i] = 0.5;
     double low = whole_of(g, 0, factor).joule / base - 1;
     factor[i] = 2;

@@ -20,21 +20,17 @@ struct line {
   json_int_t line, executions, accesses, l1_accesses, l1_hits, stalls, bytes;
 };
 
-static json_int_t get(const json_t *o, const char *key) {
-  return json_integer_value(json_object_get(o, key));
-}
-
-static struct line line_of(const json_t *kernel, const json_t *o) {
-  bool ptx = get(o, "line") == 0;
+static struct line line_read(const json_t *kernel, const json_t *o) {
+  bool ptx = integer_at(o, "line") == 0;
   return (struct line){.where = json_string_value(json_object_get(ptx ? kernel : o, ptx ? "name" : "file")),
                        .ptx = ptx,
-                       .line = get(o, ptx ? "ptx_line" : "line"),
-                       .executions = get(o, "executions"),
-                       .accesses = get(o, "accesses"),
-                       .l1_accesses = get(o, "l1_accesses"),
-                       .l1_hits = get(o, "l1_hits"),
-                       .stalls = get(o, "stall_cycles"),
-                       .bytes = get(o, "l2_bytes")};
+                       .line = integer_at(o, ptx ? "ptx_line" : "line"),
+                       .executions = integer_at(o, "executions"),
+                       .accesses = integer_at(o, "accesses"),
+                       .l1_accesses = integer_at(o, "l1_accesses"),
+                       .l1_hits = integer_at(o, "l1_hits"),
+                       .stalls = integer_at(o, "stall_cycles"),
+                       .bytes = integer_at(o, "l2_bytes")};
 }
 
 static int by_place(const void *a, const void *b) {
@@ -52,14 +48,14 @@ static int by_stalls(const void *a, const void *b) {
 }
 
 /* All instructions of all launches, one element per place. */
-static struct line *collect(const json_t *kernels, size_t *count) {
+static struct line *collect_lines(const json_t *kernels, size_t *count) {
   size_t k, i, n = 0, used = 0;
   const json_t *kernel, *o;
   json_array_foreach(kernels, k, kernel) n += json_array_size(json_object_get(kernel, "lines"));
   struct line *all = mem_zeroed(n + 1, sizeof *all);
   n = 0;
   json_array_foreach(kernels, k, kernel) {
-    json_array_foreach(json_object_get(kernel, "lines"), i, o) all[n++] = line_of(kernel, o);
+    json_array_foreach(json_object_get(kernel, "lines"), i, o) all[n++] = line_read(kernel, o);
   }
   qsort(all, n, sizeof *all, by_place);
   for (i = 0; i < n; i++) {
@@ -80,7 +76,7 @@ static struct line *collect(const json_t *kernels, size_t *count) {
   return all;
 }
 
-static void print_line(struct table *t, const struct line *l, double stalls) {
+static void line_row(struct table *t, const struct line *l, double stalls) {
   char buf[48];
   const char *slash = l->ptx ? NULL : strrchr(l->where, '/');
   table_cell(t, l->ptx ? "%s, PTX line %lld" : "%s:%lld", slash ? slash + 1 : l->where, (long long)l->line);
@@ -100,12 +96,12 @@ void lines_print(const struct record_file *r, FILE *f) {
   static const char *const titles[] = {"source line", "stall cycles", "share",   "executions",
                                        "accesses",    "L1 hits",      "L2 bytes"};
   size_t n;
-  struct line *all = collect(record_entries(r), &n);
+  struct line *all = collect_lines(record_entries(r), &n);
   double stalls = 0;
   for (size_t i = 0; i < n; i++) stalls += (double)all[i].stalls;
   if (stalls > 0) {
     struct table *t = table_new(titles, "lrrrrrr");
-    for (size_t i = 0; i < n && i < SHOWN && all[i].stalls; i++) print_line(t, &all[i], stalls);
+    for (size_t i = 0; i < n && i < SHOWN && all[i].stalls; i++) line_row(t, &all[i], stalls);
     fputc('\n', f);
     table_print(t, f);
     table_free(t);

@@ -212,7 +212,7 @@ void rows_print(const struct db_table *t, enum db_format format, FILE *f) {
   }
 }
 
-static struct db_cell cell_of(const char *s, bool number) {
+static struct db_cell csv_cell(const char *s, bool number) {
   char *end;
   struct db_cell c = {.kind = CELL_TEXT, .s = s};
   if (!number) return c;
@@ -233,7 +233,7 @@ void rows_print_table(const struct table *t, enum db_format format, FILE *f) {
     out.title[i] = arena_strdup(&a, table_title(t, i));
     for (char *s = out.title[i]; (s = strchr(s, ' '));) *s = '_';
     for (size_t r = 0; r < out.rows; r++)
-      out.cell[r * out.columns + i] = cell_of(table_at(t, r, i), table_is_number(t, i));
+      out.cell[r * out.columns + i] = csv_cell(table_at(t, r, i), table_is_number(t, i));
   }
   rows_print(&out, format, f);
   arena_free(&a);

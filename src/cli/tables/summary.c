@@ -17,27 +17,27 @@ struct row {
   bool overlapped; /* part of it ran beside other launches, with shared caches and DRAM */
 };
 
-static double get(const struct record_file *r, size_t k, const char *key) {
+static double kernel_value(const struct record_file *r, size_t k, const char *key) {
   double v = 0;
   record_value(r, k, key, &v);
   return v;
 }
 
-static void add(struct row *row, const struct record_file *r, size_t k) {
-  row->launches += get(r, k, "kernels");
-  row->cycles += get(r, k, "cycles");
-  if (k == RECORD_TOTALS) row->timed_insts = get(r, k, "ipc") * row->cycles;
-  else if (get(r, k, "cycles") > 0) row->timed_insts += get(r, k, "thread_insts");
-  row->thread_insts += get(r, k, "thread_insts");
-  row->warp_insts += get(r, k, "warp_insts");
-  row->l1_hits += get(r, k, "l1d.read.hits");
-  row->l1_reads += get(r, k, "l1d.read.accesses");
-  row->l2_hits += get(r, k, "l2.hits");
-  row->l2_accesses += get(r, k, "l2.accesses");
+static void add_kernel(struct row *row, const struct record_file *r, size_t k) {
+  row->launches += kernel_value(r, k, "kernels");
+  row->cycles += kernel_value(r, k, "cycles");
+  if (k == RECORD_TOTALS) row->timed_insts = kernel_value(r, k, "ipc") * row->cycles;
+  else if (kernel_value(r, k, "cycles") > 0) row->timed_insts += kernel_value(r, k, "thread_insts");
+  row->thread_insts += kernel_value(r, k, "thread_insts");
+  row->warp_insts += kernel_value(r, k, "warp_insts");
+  row->l1_hits += kernel_value(r, k, "l1d.read.hits");
+  row->l1_reads += kernel_value(r, k, "l1d.read.accesses");
+  row->l2_hits += kernel_value(r, k, "l2.hits");
+  row->l2_accesses += kernel_value(r, k, "l2.accesses");
   double read = 0;
   row->overlapped |= !record_value(r, k, "dram.read_bytes", &read);
   row->dram_read += read;
-  row->dram_written += get(r, k, "dram.write_bytes");
+  row->dram_written += kernel_value(r, k, "dram.write_bytes");
 }
 
 void kernel_short_name(char *out, size_t size, const char *name) {
@@ -70,7 +70,7 @@ static void cell_count(struct table *t, double n) {
   table_cell(t, "%s", buf);
 }
 
-static void print_row(struct table *t, const struct row *r, bool timing) {
+static void kernel_row(struct table *t, const struct row *r, bool timing) {
   char name[128];
   kernel_short_name(name, sizeof name, r->name);
   table_cell(t, "%s", name);
@@ -101,7 +101,7 @@ static void print_shares(const struct record_file *r, const char *title, const s
                          FILE *f) {
   bool any = false;
   for (size_t i = 0; i < n; i++) {
-    double v = get(r, RECORD_TOTALS, s[i].key);
+    double v = kernel_value(r, RECORD_TOTALS, s[i].key);
     if (v <= 0 || v < 0.0005 * whole) continue;
     fprintf(f, "%s %s %.1f %%", any ? "," : title, s[i].label, 100 * v / whole);
     any = true;
@@ -121,7 +121,8 @@ static void print_stalls(const struct record_file *r, FILE *f) {
       {"l1d.read.rejections.mshr_merge", "merge list full"},
       {"l1d.read.rejections.miss_queue", "miss queue full"},
   };
-  double all = get(r, RECORD_TOTALS, "issue.slots"), rejected = get(r, RECORD_TOTALS, "l1d.read.rejections");
+  double all = kernel_value(r, RECORD_TOTALS, "issue.slots"),
+         rejected = kernel_value(r, RECORD_TOTALS, "l1d.read.rejections");
   if (all > 0) print_shares(r, "issue slots:  ", slots, sizeof slots / sizeof *slots, all, f);
   if (rejected > 0) {
     char n[48];
@@ -190,19 +191,19 @@ void summary_print(const struct record_file *r, FILE *f) {
     while (i < used && strcmp(rows[i].name, name)) i++;
     if (i == used && used < MAX_ROWS) rows[used++].name = name;
     struct row *row = i < MAX_ROWS ? &rows[i] : &others;
-    add(row, r, k);
+    add_kernel(row, r, k);
     overlapped |= row->overlapped;
   }
-  add(&total, r, RECORD_TOTALS);
+  add_kernel(&total, r, RECORD_TOTALS);
   text_say(f, "\nsluice: %s, %s, %s mode, %llu launch%s\n", record_field(r, "gpu"), record_field(r, "scheme"),
            mode ? mode : "?", (unsigned long long)launches, launches == 1 ? "" : "es");
   if (!n) return;
   struct table *t = timing ? table_new(titles, "lrrrrrrrr") : table_new(plain, "lrrr");
-  for (size_t i = 0; i < used; i++) print_row(t, &rows[i], timing);
-  if (others.launches > 0) print_row(t, &others, timing);
+  for (size_t i = 0; i < used; i++) kernel_row(t, &rows[i], timing);
+  if (others.launches > 0) kernel_row(t, &others, timing);
   if (used > 1 || (timing && overlapped)) {
     table_rule(t);
-    print_row(t, &total, timing);
+    kernel_row(t, &total, timing);
   }
   table_print(t, f);
   table_free(t);

@@ -2,11 +2,19 @@
 #ifndef CLI_TABLES_H
 #define CLI_TABLES_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "results/record.h"
 
+/* The number of a key; 0 without it. */
+static inline double number_at(const json_t *o, const char *key) {
+  return json_number_value(json_object_get(o, key));
+}
+static inline json_int_t integer_at(const json_t *o, const char *key) {
+  return json_integer_value(json_object_get(o, key));
+}
 /* Mangled names of C++ kernels: _Z6kernelPfi is "kernel". Nested and templated ones stay as they are. */
 void kernel_short_name(char *out, size_t size, const char *name);
 /* The short table of `sluice run`. */

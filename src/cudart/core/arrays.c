@@ -15,8 +15,8 @@ static cudaError_t check_array(const struct cudaChannelFormatDesc *d, size_t w, 
   return !w || w > 1u << 20 || h > 1u << 20 || depth > 1u << 16 ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-static struct cuda_array *describe(const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
-                                   uint32_t flags) {
+static struct cuda_array *array_new(const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
+                                    uint32_t flags) {
   struct cuda_array *a = mem_zeroed(1, sizeof *a);
   *a = (struct cuda_array){.desc = *d, .width = w, .height = h, .depth = depth, .flags = flags};
   a->element = (uint32_t)(d->x + d->y + d->z + d->w) / 8;
@@ -30,7 +30,7 @@ cudaError_t cudart_array_new(struct cudart *c, const struct cudaChannelFormatDes
                              uint32_t flags, struct cuda_array **out) {
   cudaError_t r = check_array(d, w, h, depth);
   if (r != cudaSuccess) return r;
-  struct cuda_array *a = describe(d, w, h, depth, flags);
+  struct cuda_array *a = array_new(d, w, h, depth, flags);
   a->base = simt_mem_alloc(c->simt, a->bytes, SIMT_MEM_DEVICE, "cudaMallocArray");
   if (!a->base) {
     free(a);
@@ -45,7 +45,7 @@ cudaError_t cudart_array_view(struct cudart *c, const struct cudaChannelFormatDe
                               uint32_t flags, struct cuda_place at, struct cuda_array **out) {
   cudaError_t r = check_array(d, extent->width, extent->height, extent->depth);
   if (r != cudaSuccess) return r;
-  struct cuda_array *a = describe(d, extent->width, extent->height, extent->depth, flags);
+  struct cuda_array *a = array_new(d, extent->width, extent->height, extent->depth, flags);
   a->base = at.base;
   a->view = true;
   if (at.pitch) a->pitch = at.pitch;

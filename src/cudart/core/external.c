@@ -207,7 +207,7 @@ cudaError_t external_semaphore_import(struct cudart *c, struct cuda_semaphore **
   return cudaSuccess;
 }
 
-static void drop(struct cuda_semaphore *s) {
+static void drop_semaphore(struct cuda_semaphore *s) {
   if (s->word) munmap(s->word, WORD_BYTES);
   close(s->fd);
   free(s);
@@ -217,7 +217,7 @@ cudaError_t external_semaphore_destroy(struct cudart *c, struct cuda_semaphore *
   if (!ptrmap_get(&c->external_semaphores, (uintptr_t)s)) return cudaErrorInvalidResourceHandle;
   cudaError_t r = cudart_drain(c); /* queued work may still need it */
   ptrmap_remove(&c->external_semaphores, (uintptr_t)s);
-  drop(s);
+  drop_semaphore(s);
   return r;
 }
 
@@ -267,7 +267,7 @@ bool external_semaphore_take(struct cuda_semaphore *s, uint64_t value) {
 
 void external_forget(struct cudart *c) {
   for (uint32_t i = 0; i < c->external_semaphores.capacity; i++)
-    if (c->external_semaphores.slots[i].value) drop(c->external_semaphores.slots[i].value);
+    if (c->external_semaphores.slots[i].value) drop_semaphore(c->external_semaphores.slots[i].value);
   for (uint32_t i = 0; i < c->external_memories.capacity; i++) {
     struct cuda_memory *m = c->external_memories.slots[i].value;
     if (!m) continue;

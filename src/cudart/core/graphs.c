@@ -140,7 +140,7 @@ void graph_free(struct cudart *c, struct cuda_graph *g) {
 }
 
 /* Depth first with an explicit stack: captured graphs can be thousands of nodes deep. */
-static bool visit(struct cuda_node *first, struct cuda_node **stack, struct cuda_node **out, uint32_t *done) {
+static bool visit_node(struct cuda_node *first, struct cuda_node **stack, struct cuda_node **out, uint32_t *done) {
   uint32_t depth = 0;
   if (first->mark == 2) return true;
   stack[depth++] = first;
@@ -167,7 +167,7 @@ struct cuda_node **graph_order(struct cuda_graph *g) {
   uint32_t done = 0;
   bool good = true;
   for (struct cuda_node *n = g->nodes; n; n = n->next) n->mark = 0;
-  for (struct cuda_node *n = g->nodes; n && good; n = n->next) good = visit(n, stack, out, &done);
+  for (struct cuda_node *n = g->nodes; n && good; n = n->next) good = visit_node(n, stack, out, &done);
   free(stack);
   if (good) return out;
   free(out);
@@ -182,8 +182,8 @@ static void assign_conditions(struct cudart *c, struct cuda_graph *g) {
   }
 }
 
-static cudaError_t join(struct cudart *c, struct cuda_stream *s, const session_task *deps, uint32_t n,
-                        session_task *end) {
+static cudaError_t join_nodes(struct cudart *c, struct cuda_stream *s, const session_task *deps, uint32_t n,
+                              session_task *end) {
   return cudart_enqueue(c, &(struct cuda_op){.kind = OP_EMPTY}, s, deps, n, end);
 }
 
@@ -193,7 +193,7 @@ static cudaError_t submit_nodes(struct cudart *c, struct cuda_graph *g, struct c
 /* Later nodes depend on memory written by kernels: the host waits for earlier ones, and for each body. */
 static cudaError_t conditional(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s,
                                const session_task *deps, uint32_t n, session_task *end) {
-  cudaError_t r = join(c, s, deps, n, end);
+  cudaError_t r = join_nodes(c, s, deps, n, end);
   for (;;) {
     if (r == cudaSuccess) r = cudart_wait(c, *end);
     if (r != cudaSuccess) return r;
@@ -232,7 +232,7 @@ static cudaError_t submit_nodes(struct cudart *c, struct cuda_graph *g, struct c
   uint32_t all = 0; /* every node; finished ones are free */
   for (uint32_t i = 0; i < g->count && r == cudaSuccess; i++) wait[all++] = order[i]->task;
   for (uint32_t d = 0; d < n && !g->count; d++) wait[all++] = deps[d];
-  if (r == cudaSuccess && !c->sticky) r = join(c, s, wait, all, end);
+  if (r == cudaSuccess && !c->sticky) r = join_nodes(c, s, wait, all, end);
   free(wait);
   free(order);
   return r;
@@ -247,7 +247,7 @@ cudaError_t graph_submit(struct cudart *c, struct cuda_graph *g, struct cuda_str
   cudaError_t r = cudaSuccess;
   if (g->conditions) { /* that launch may still read the old values */
     session_task before = 0;
-    r = join(c, s, all, n + 1, &before);
+    r = join_nodes(c, s, all, n + 1, &before);
     if (r == cudaSuccess) r = cudart_wait(c, before);
     if (r == cudaSuccess) assign_conditions(c, g);
   }

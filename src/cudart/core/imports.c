@@ -78,7 +78,7 @@ static struct object read_dynamic(const struct dl_phdr_info *info) {
   return o;
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *ctx) {
+static int visit_library(struct dl_phdr_info *info, size_t size, void *ctx) {
   (void)size;
   const char *path = *info->dlpi_name ? info->dlpi_name : cudart_program();
   const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -105,7 +105,7 @@ void cudart_scan_imports(struct cudart *c) {
   if (c->scanned || getenv("SLUICE_ALLOW_REFUSED")) return;
   c->scanned = true;
   struct found f = {.at = 0};
-  dl_iterate_phdr(visit, &f);
+  dl_iterate_phdr(visit_library, &f);
   if (!f.count) return;
   struct err e;
   err_set(&e, ERR_UNSUPPORTED,

@@ -86,8 +86,8 @@ static bool refuse_machine_code(struct cuda_module *m, struct err *e) {
 }
 
 /* Collect and unpack the PTX of every container, with its machine code. */
-static bool choose(struct cudart *c, struct cuda_module *m, struct simt_text *texts, size_t *count,
-                   struct fatbin_item **cubins, struct err *e) {
+static bool choose_image(struct cudart *c, struct cuda_module *m, struct simt_text *texts, size_t *count,
+                         struct fatbin_item **cubins, struct err *e) {
   uint32_t cc = c->dev->cc_major * 10 + c->dev->cc_minor;
   *count = 0;
   for (uint32_t i = 0; i < m->fat.containers; i++) {
@@ -120,7 +120,7 @@ bool cudart_module_load(struct cudart *c, struct cuda_module *m, struct err *e) 
   struct fatbin_item **cubins = mem_zeroed(room, sizeof *cubins);
   bool good = true;
   if (m->text) texts[count++] = (struct simt_text){.ptx = m->text, .name = m->label};
-  else good = choose(c, m, texts, &count, cubins, e);
+  else good = choose_image(c, m, texts, &count, cubins, e);
   if (good && count == 0) {
     m->machine_only = m->fat.count != 0;
     m->empty = true;
@@ -156,7 +156,7 @@ static void resolve_variable(struct cudart *c, struct cuda_variable *v) {
 }
 
 /* Variables and texture references are resolved when their module is loaded. */
-static void resolve(struct cudart *c, struct cuda_module *m) {
+static void resolve_symbols(struct cudart *c, struct cuda_module *m) {
   if (m->resolved) return;
   for (struct cuda_variable *v = m->variables; v; v = v->next) resolve_variable(c, v);
   for (struct cuda_function *f = m->functions; f; f = f->next) resolve_function(f);
@@ -168,7 +168,7 @@ void cudart_load_all(struct cudart *c) {
     if (m->resolved || m->spare) continue;
     struct err e = {0};
     if (!cudart_module_load(c, m, &e)) cudart_die(c, &e);
-    resolve(c, m);
+    resolve_symbols(c, m);
   }
 }
 
@@ -205,7 +205,7 @@ static void want(struct cudart *c, struct cuda_module *m) {
   if (!m->spare) return;
   if (!cudart_module_load(c, m, &e)) cudart_die(c, &e);
   m->spare = false;
-  resolve(c, m);
+  resolve_symbols(c, m);
 }
 
 struct cuda_function *cudart_function(struct cudart *c, const void *stub_or_handle) {

@@ -189,7 +189,7 @@ static bool signalled(void *ctx) {
   return external_semaphore_take(w->op.u.semaphore.on, w->op.u.semaphore.value);
 }
 
-static void release(void *ctx) {
+static void release_op(void *ctx) {
   struct work *w = ctx;
   if (w->op.kind == OP_RECORD && w->op.u.event) { /* never executed: an earlier launch failed */
     struct cuda_event *e = w->op.u.event;
@@ -202,7 +202,7 @@ static void release(void *ctx) {
 /* ---- submitting ---- */
 
 enum side { ON_DEVICE, PINNED, PAGEABLE };
-static enum side side_of(struct cudart *c, const struct cuda_side *s) {
+static enum side resolve_side(struct cudart *c, const struct cuda_side *s) {
   if (s->array) return ON_DEVICE;
   const struct simt_alloc *a = simt_mem_find(c->simt, s->ptr);
   if (a) return a->kind == SIMT_MEM_HOST ? PINNED : ON_DEVICE;
@@ -265,7 +265,7 @@ static bool waited_for(struct cudart *c, const struct cuda_op *op) {
   if (op->kind == OP_KERNEL) return c->launch_blocking;
   if (op->kind == OP_SIGNAL) return true; /* a waiter may be outside this library */
   if (op->kind != OP_COPY) return false;
-  enum side src = side_of(c, &op->u.copy.src), dst = side_of(c, &op->u.copy.dst);
+  enum side src = resolve_side(c, &op->u.copy.src), dst = resolve_side(c, &op->u.copy.dst);
   return dst == PAGEABLE || (src == PAGEABLE && dst == PINNED);
 }
 
@@ -280,9 +280,9 @@ cudaError_t cudart_enqueue(struct cudart *c, const struct cuda_op *op, struct cu
   } else {
     struct work *w = mem_zeroed(1, sizeof *w);
     *w = (struct work){.c = c, .op = *op};
-    if (op->kind == OP_COPY && c->lazy && !waited_for(c, op) && side_of(c, &op->u.copy.src) == PAGEABLE) stage(w);
+    if (op->kind == OP_COPY && c->lazy && !waited_for(c, op) && resolve_side(c, &op->u.copy.src) == PAGEABLE) stage(w);
     if (op->kind == OP_RECORD) op->u.event->pending++;
-    struct session_item item = {.kind = SESSION_CALL, .ctx = w, .call = carry_out, .release = release};
+    struct session_item item = {.kind = SESSION_CALL, .ctx = w, .call = carry_out, .release = release_op};
     if (op->kind == OP_AWAIT) item.ready = signalled;
     *task = session_submit(c->session, &item, deps, n);
     if (op->kind == OP_RECORD) op->u.event->task = *task;

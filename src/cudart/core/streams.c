@@ -57,7 +57,7 @@ static void drop_params(struct cuda_op *op) {
   if (op->kind == OP_KERNEL) free(op->u.launch.params);
 }
 
-static void append(struct cudart *c, struct cuda_stream *s, const struct cuda_op *op) {
+static void append_op(struct cudart *c, struct cuda_stream *s, const struct cuda_op *op) {
   struct cuda_node *n = graph_add(c, s->capture, op);
   for (uint32_t i = 0; i < s->tails.count; i++) graph_depend(n, s->tails.node[i]);
   s->tails = (struct cuda_tails){.node = {n}, .count = 1};
@@ -82,7 +82,7 @@ cudaError_t cudart_submit(struct cudart *c, cudaStream_t handle, struct cuda_op 
     op->u.event->tails = s->tails;
     return cudaSuccess;
   }
-  append(c, s, op);
+  append_op(c, s, op);
   return cudaSuccess;
 }
 
@@ -158,7 +158,7 @@ void cudart_join_capture(struct cudart *c, struct cuda_stream *s, const struct c
     bool known = false;
     for (uint32_t t = 0; t < s->tails.count; t++) known |= s->tails.node[t] == e->tails.node[i];
     if (known) continue;
-    if (s->tails.count == MAX_TAILS) append(c, s, &(struct cuda_op){.kind = OP_EMPTY});
+    if (s->tails.count == MAX_TAILS) append_op(c, s, &(struct cuda_op){.kind = OP_EMPTY});
     s->tails.node[s->tails.count++] = e->tails.node[i];
   }
 }

@@ -13,25 +13,25 @@
 
 /* ---- allocation ---- */
 
-static CUresult allocate(uint64_t *out, uint64_t bytes, enum simt_mem_kind kind, const void *site) {
+static CUresult driver_allocate(uint64_t *out, uint64_t bytes, enum simt_mem_kind kind, const void *site) {
   DRIVER_ENTER();
   if (!out || !bytes) DRIVER_LEAVE(cudaErrorInvalidValue);
   DRIVER_LEAVE(cudart_alloc(c, bytes, kind, site, out));
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t bytes) {
-  return allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
+  return driver_allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
 }
 DRIVER_ALIAS(cuMemAlloc_v2, cuMemAlloc);
 
 CUresult cuMemAllocManaged(CUdeviceptr *p, size_t bytes, unsigned flags) {
   (void)flags;
-  return allocate(p, bytes, SIMT_MEM_MANAGED, CALL_SITE());
+  return driver_allocate(p, bytes, SIMT_MEM_MANAGED, CALL_SITE());
 }
 
 CUresult cuMemAllocHost_v2(void **p, size_t bytes) {
   uint64_t base = 0;
-  CUresult r = allocate(&base, bytes, SIMT_MEM_HOST, CALL_SITE());
+  CUresult r = driver_allocate(&base, bytes, SIMT_MEM_HOST, CALL_SITE());
   if (p) *p = (void *)(uintptr_t)base;
   return r;
 }
@@ -48,13 +48,13 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t 
   size_t bytes;
   *pitch = (width + 511) / 512 * 512;
   if (__builtin_mul_overflow(*pitch, height, &bytes)) return cudaErrorMemoryAllocation;
-  return allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
+  return driver_allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
 }
 DRIVER_ALIAS(cuMemAllocPitch_v2, cuMemAllocPitch);
 
 CUresult cuMemAllocAsync(CUdeviceptr *p, size_t bytes, cudaStream_t stream) {
   (void)stream;
-  return allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
+  return driver_allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
 }
 DRIVER_PTSZ(cuMemAllocAsync);
 
@@ -123,7 +123,7 @@ CUresult cuMemGetAllocationGranularity(size_t *bytes, const void *props, int opt
 CUresult cuMemAddressReserve(CUdeviceptr *p, size_t bytes, size_t alignment, CUdeviceptr where, uint64_t flags) {
   (void)alignment, (void)where;
   if (flags || bytes % GRANULARITY) return cudaErrorInvalidValue;
-  return allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
+  return driver_allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
 }
 
 CUresult cuMemAddressFree(CUdeviceptr p, size_t bytes) {
@@ -185,7 +185,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(void *props, uint64_t handle) {
 
 /* ---- copies and sets ---- */
 
-static CUresult copy(uint64_t dst, uint64_t src, size_t bytes, int kind, cudaStream_t stream) {
+static CUresult copy_linear(uint64_t dst, uint64_t src, size_t bytes, int kind, cudaStream_t stream) {
   DRIVER_ENTER_ASYNC();
   struct cuda_op op = {
       .kind = OP_COPY,
@@ -194,47 +194,47 @@ static CUresult copy(uint64_t dst, uint64_t src, size_t bytes, int kind, cudaStr
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes) {
-  return copy(dst, (uintptr_t)src, bytes, COPY_H2D, NULL);
+  return copy_linear(dst, (uintptr_t)src, bytes, COPY_H2D, NULL);
 }
 DRIVER_ALIAS(cuMemcpyHtoD_v2, cuMemcpyHtoD);
 DRIVER_PTDS(cuMemcpyHtoD_v2);
 
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t bytes) {
-  return copy((uintptr_t)dst, src, bytes, COPY_D2H, NULL);
+  return copy_linear((uintptr_t)dst, src, bytes, COPY_D2H, NULL);
 }
 DRIVER_ALIAS(cuMemcpyDtoH_v2, cuMemcpyDtoH);
 DRIVER_PTDS(cuMemcpyDtoH_v2);
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
-  return copy(dst, src, bytes, COPY_D2D, NULL);
+  return copy_linear(dst, src, bytes, COPY_D2D, NULL);
 }
 DRIVER_ALIAS(cuMemcpyDtoD_v2, cuMemcpyDtoD);
 DRIVER_PTDS(cuMemcpyDtoD_v2);
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
-  return copy(dst, src, bytes, COPY_DEFAULT, NULL);
+  return copy_linear(dst, src, bytes, COPY_DEFAULT, NULL);
 }
 DRIVER_PTDS(cuMemcpy);
 
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, cudaStream_t stream) {
-  return copy(dst, src, bytes, COPY_DEFAULT, stream);
+  return copy_linear(dst, src, bytes, COPY_DEFAULT, stream);
 }
 DRIVER_PTSZ(cuMemcpyAsync);
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, cudaStream_t stream) {
-  return copy(dst, (uintptr_t)src, bytes, COPY_H2D, stream);
+  return copy_linear(dst, (uintptr_t)src, bytes, COPY_H2D, stream);
 }
 DRIVER_ALIAS(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync);
 DRIVER_PTSZ(cuMemcpyHtoDAsync_v2);
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, cudaStream_t stream) {
-  return copy((uintptr_t)dst, src, bytes, COPY_D2H, stream);
+  return copy_linear((uintptr_t)dst, src, bytes, COPY_D2H, stream);
 }
 DRIVER_ALIAS(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync);
 DRIVER_PTSZ(cuMemcpyDtoHAsync_v2);
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, cudaStream_t stream) {
-  return copy(dst, src, bytes, COPY_D2D, stream);
+  return copy_linear(dst, src, bytes, COPY_D2D, stream);
 }
 DRIVER_ALIAS(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync);
 DRIVER_PTSZ(cuMemcpyDtoDAsync_v2);
@@ -266,7 +266,7 @@ struct copy_3d {
   size_t width, height, depth;
 };
 
-static bool side_of(struct cudart *c, const struct side_3d *s, struct cuda_side *out) {
+static bool side_of_3d(struct cudart *c, const struct side_3d *s, struct cuda_side *out) {
   *out = (struct cuda_side){.pitch = s->pitch, .rows = s->height, .x = s->x, .y = s->y, .z = s->z};
   if (s->type == TYPE_ARRAY) out->array = cudart_array(c, s->array);
   else out->ptr = s->type == TYPE_HOST ? (uintptr_t)s->host : s->device;
@@ -277,7 +277,8 @@ static CUresult copy_box(const struct copy_3d *k, cudaStream_t stream) {
   DRIVER_ENTER_ASYNC();
   struct cuda_op op = {.kind = OP_COPY,
                        .u.copy = {.bytes = k->width, .rows = k->height, .slices = k->depth, .kind = COPY_DEFAULT}};
-  if (!side_of(c, &k->src, &op.u.copy.src) || !side_of(c, &k->dst, &op.u.copy.dst)) DRIVER_LEAVE(cudaErrorInvalidValue);
+  if (!side_of_3d(c, &k->src, &op.u.copy.src) || !side_of_3d(c, &k->dst, &op.u.copy.dst))
+    DRIVER_LEAVE(cudaErrorInvalidValue);
   DRIVER_LEAVE((stream ? cudart_submit : cudart_submit_wait)(c, stream, &op));
 }
 

@@ -18,7 +18,7 @@ enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBIN };
 /* ---- modules ---- */
 
 /* Text, container or wrapper: distinguished by the first bytes. */
-static bool fill(struct cudart *c, struct cuda_module *m, const void *image, struct err *e) {
+static bool fill_module(struct cudart *c, struct cuda_module *m, const void *image, struct err *e) {
   uint32_t magic = 0;
   size_t room = cudart_readable(image);
   if (!room) return err_set(e, ERR_INPUT, "module image %p cannot be read", image);
@@ -49,14 +49,14 @@ static CUresult refuse(struct cudart *c, const struct err *e, char *log, size_t 
   return cudart_why(c, cudaErrorInvalidPtx, "%s", e->msg);
 }
 
-static CUresult load(CUmodule *module, const void *image, const char *label, char *log, size_t log_bytes) {
+static CUresult load_image(CUmodule *module, const void *image, const char *label, char *log, size_t log_bytes) {
   DRIVER_ENTER();
   if (!module || !image) DRIVER_LEAVE(cudaErrorInvalidValue);
   char name[64];
   snprintf(name, sizeof name, "module %u", (unsigned)++c->next_id);
   struct cuda_module *m = cudart_module_new(c, label ? label : name);
   struct err e = {0};
-  if (fill(c, m, image, &e) && cudart_module_load(c, m, &e)) {
+  if (fill_module(c, m, image, &e) && cudart_module_load(c, m, &e)) {
     if (m->empty) {
       m->resolved = true;
       DRIVER_LEAVE(cudart_why(c, cudaErrorNoKernelImageForDevice, "%s holds no PTX", m->label));
@@ -69,11 +69,11 @@ static CUresult load(CUmodule *module, const void *image, const char *label, cha
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
-  return load(module, image, NULL, NULL, 0);
+  return load_image(module, image, NULL, NULL, 0);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) {
-  return load(module, image, NULL, NULL, 0);
+  return load_image(module, image, NULL, NULL, 0);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, const int *options, void **values) {
@@ -85,14 +85,14 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
     if (options[i] == JIT_INFO_SIZE) values[i] = NULL; /* no messages */
   }
   if (log && bytes) *log = 0;
-  return load(module, image, NULL, log, bytes);
+  return load_image(module, image, NULL, log, bytes);
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *path) {
   size_t bytes;
   char *data = path ? path_read_whole(path, &bytes) : NULL;
   if (!data) return path ? cudaErrorFileNotFound : cudaErrorInvalidValue;
-  CUresult r = load(module, data, path, NULL, 0);
+  CUresult r = load_image(module, data, path, NULL, 0);
   /* Containers are unpacked in place, and modules stay until the process ends. */
   uint32_t magic = 0;
   memcpy(&magic, data, bytes < sizeof magic ? bytes : sizeof magic);
@@ -301,7 +301,8 @@ static void *pack(struct cudart *c, CUfunction f, void **params, void **extra) {
 }
 
 /* `l` without function and parameters. */
-static CUresult launch(CUfunction function, struct cuda_launch l, cudaStream_t stream, void **params, void **extra) {
+static CUresult launch_function(CUfunction function, struct cuda_launch l, cudaStream_t stream, void **params,
+                                void **extra) {
   DRIVER_ENTER_ASYNC();
   CUfunction f = l.function = known_function(c, function);
   if (!f || f->dead)
@@ -316,14 +317,14 @@ static CUresult launch(CUfunction function, struct cuda_launch l, cudaStream_t s
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                         unsigned shared, cudaStream_t stream, void **params, void **extra) {
   struct cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
-  return launch(f, l, stream, params, extra);
+  return launch_function(f, l, stream, params, extra);
 }
 DRIVER_PTSZ(cuLaunchKernel);
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                    unsigned bz, unsigned shared, cudaStream_t stream, void **params) {
   struct cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .cooperative = true};
-  return launch(f, l, stream, params, NULL);
+  return launch_function(f, l, stream, params, NULL);
 }
 DRIVER_PTSZ(cuLaunchCooperativeKernel);
 
@@ -340,7 +341,7 @@ CUresult cuLaunchKernelEx(const struct launch_config *k, CUfunction f, void **pa
   memcpy(l.grid, k->grid, sizeof l.grid);
   memcpy(l.block, k->block, sizeof l.block);
   cudart_launch_attributes(k->attributes, k->count, &l.cooperative, l.cluster);
-  return launch(f, l, k->stream, params, extra);
+  return launch_function(f, l, k->stream, params, extra);
 }
 DRIVER_PTSZ(cuLaunchKernelEx);
 
@@ -394,7 +395,7 @@ CUresult cuLaunchGridAsync(CUfunction f, int width, int height, cudaStream_t str
   void *extra[] = {(void *)EXTRA_POINTER, f->old_params, (void *)EXTRA_SIZE, &bytes, (void *)EXTRA_END};
   struct cuda_launch l = {.grid = {(uint32_t)width, (uint32_t)height, 1}, .shared = f->old_shared};
   memcpy(l.block, f->old_block, sizeof l.block);
-  return launch(f, l, stream, NULL, extra);
+  return launch_function(f, l, stream, NULL, extra);
 }
 
 CUresult cuLaunchGrid(CUfunction f, int width, int height) {

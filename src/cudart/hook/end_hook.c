@@ -17,7 +17,7 @@
 enum { EXITS, EXECS }; /* as in context.h */
 
 /* Sluice's runtime, if the process has loaded it. */
-static void tell(int how) {
+static void tell_parent(int how) {
   void (*ends)(int);
   *(void **)&ends = dlsym(RTLD_DEFAULT, "sluice_process_ends");
   if (!ends) { /* loaded by Sluice, so its names are not in the global scope */
@@ -30,7 +30,7 @@ static void tell(int how) {
 }
 
 void _exit(int status) {
-  tell(EXITS);
+  tell_parent(EXITS);
   for (;;) syscall(SYS_exit_group, status);
 }
 
@@ -42,7 +42,7 @@ void _Exit(int status) {
   static int (*real)(__VA_ARGS__);                      \
   if (!real) *(void **)&real = dlsym(RTLD_NEXT, #name); \
   if (!real) return errno = ENOSYS, -1;                 \
-  tell(EXECS)
+  tell_parent(EXECS)
 
 int execve(const char *path, char *const argv[], char *const envp[]) {
   REAL(execve, const char *, char *const[], char *const[]);

@@ -42,7 +42,7 @@ struct place {
 
 /* ---- finding the functions ---- */
 
-static bool read_table(struct object *o, uint32_t type) {
+static bool read_symbol_table(struct object *o, uint32_t type) {
   const ElfW(Ehdr) *h = (const void *)o->file;
   if (o->bytes < sizeof *h || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS64)
     return false;
@@ -366,7 +366,7 @@ static void look_into(const struct dl_phdr_info *info) {
     void *map = mmap(NULL, o.bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     o.file = map;
     if (map != MAP_FAILED) {
-      if (read_table(&o, SHT_SYMTAB) || read_table(&o, SHT_DYNSYM)) redirect(info, &o);
+      if (read_symbol_table(&o, SHT_SYMTAB) || read_symbol_table(&o, SHT_DYNSYM)) redirect(info, &o);
       munmap(map, o.bytes);
     }
   }
@@ -378,7 +378,7 @@ struct list {
   size_t count;
 };
 
-static int note(struct dl_phdr_info *info, size_t size, void *ctx) {
+static int note_object(struct dl_phdr_info *info, size_t size, void *ctx) {
   struct list *l = ctx;
   if (l->count < MOST_OBJECTS && size <= sizeof *info) memcpy(&l->at[l->count++], info, size);
   return 0;
@@ -394,6 +394,6 @@ __attribute__((constructor)) static void before_the_program(int argc, char **arg
     ours = ours || (strncmp(*e, "SLUICE_DIR=", 11) == 0 && (*e)[11]);
     wanted = wanted && strcmp(*e, "SLUICE_STATIC=no") != 0;
   }
-  if (ours && wanted) dl_iterate_phdr(note, &l);
+  if (ours && wanted) dl_iterate_phdr(note_object, &l);
   for (size_t i = 0; i < l.count; i++) look_into(&l.at[i]);
 }

@@ -116,7 +116,7 @@ struct gl {
 /* ---- finding it ---- */
 
 /* Libraries before the program itself: programs have variables called glBindBuffer that hold a pointer to it. */
-static void *find(const char *name) {
+static void *gl_function(const char *name) {
   static const char *const libraries[] = {"libGL.so.1", "libOpenGL.so.0", "libGLESv2.so.2", "libOSMesa.so.8"};
   static const char *const askers[][2] = {{"libGL.so.1", "glXGetProcAddressARB"},
                                           {"libEGL.so.1", "eglGetProcAddress"},
@@ -138,11 +138,11 @@ static void *find(const char *name) {
   return p ? p : dlsym(RTLD_DEFAULT, name);
 }
 
-static bool resolve(struct gl *g) {
+static bool gl_load_functions(struct gl *g) {
   char full[64];
 #define RESOLVE(result, name, parameters)     \
   snprintf(full, sizeof full, "gl%s", #name); \
-  g->name = (result(*) parameters)(uintptr_t)find(full);
+  g->name = (result(*) parameters)(uintptr_t)gl_function(full);
   ENTRY_POINTS(RESOLVE)
 #undef RESOLVE
   return g->GetError && g->GetString && g->GetIntegerv && g->BindBuffer && g->IsBuffer && g->GetBufferParameteriv &&
@@ -152,7 +152,7 @@ static bool resolve(struct gl *g) {
 bool gl_current(struct gl **gl) {
   if (!*gl) {
     struct gl *g = mem_zeroed(1, sizeof *g);
-    if (!resolve(g)) {
+    if (!gl_load_functions(g)) {
       free(g);
       return false;
     }
@@ -195,7 +195,7 @@ static int store_count(const struct gl *g, int side) {
   return g->es && side == PACK ? 4 : STORES;
 }
 
-static int get(const struct gl *g, unsigned what) {
+static int gl_integer(const struct gl *g, unsigned what) {
   int v = 0;
   g->GetIntegerv(what, &v);
   return v;
@@ -218,7 +218,7 @@ static void give_error_back(const struct gl *g, unsigned error) {
     g->Clear(1);
     break;
   case GL_INVALID_OPERATION: /* no buffer is bound */
-    bound = get(g, GL_ARRAY_BUFFER_BINDING);
+    bound = gl_integer(g, GL_ARRAY_BUFFER_BINDING);
     g->BindBuffer(GL_ARRAY_BUFFER, 0);
     g->GetBufferParameteriv(GL_ARRAY_BUFFER, GL_BUFFER_SIZE, &v);
     g->BindBuffer(GL_ARRAY_BUFFER, (unsigned)bound);
@@ -253,27 +253,27 @@ static unsigned binding_of(unsigned target) {
 static void keep(const struct gl *g, struct kept *k, unsigned target, uint32_t row_texels, uint32_t slice_rows) {
   *k = (struct kept){.error = take_error(g), .binding = binding_of(target), .target = target};
   if (target == GL_RENDERBUFFER) k->target = GL_TEXTURE_2D;
-  k->texture = get(g, k->binding);
+  k->texture = gl_integer(g, k->binding);
   for (int s = 0; s < SIDES; s++) {
     const int wanted[STORES] = {(int)row_texels, 0, 0, 1, (int)slice_rows, 0};
     for (int i = 0; i < store_count(g, s); i++) {
-      k->store[s][i] = get(g, stores[s][i]);
+      k->store[s][i] = gl_integer(g, stores[s][i]);
       g->PixelStorei(stores[s][i], wanted[i]);
     }
     for (int i = 0; i < 2 && !g->es; i++) {
-      k->order[s][i] = get(g, orders[s][i]);
+      k->order[s][i] = gl_integer(g, orders[s][i]);
       g->PixelStorei(orders[s][i], 0);
     }
   }
   if (has_pixel_buffers(g)) {
-    k->pixel_buffer[PACK] = get(g, GL_PIXEL_PACK_BUFFER_BINDING);
-    k->pixel_buffer[UNPACK] = get(g, GL_PIXEL_UNPACK_BUFFER_BINDING);
+    k->pixel_buffer[PACK] = gl_integer(g, GL_PIXEL_PACK_BUFFER_BINDING);
+    k->pixel_buffer[UNPACK] = gl_integer(g, GL_PIXEL_UNPACK_BUFFER_BINDING);
     g->BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     g->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
   }
   if (has_framebuffers(g)) {
-    k->draw = get(g, GL_DRAW_FRAMEBUFFER_BINDING);
-    k->read = get(g, GL_READ_FRAMEBUFFER_BINDING);
+    k->draw = gl_integer(g, GL_DRAW_FRAMEBUFFER_BINDING);
+    k->read = gl_integer(g, GL_READ_FRAMEBUFFER_BINDING);
     k->scissor = g->IsEnabled(GL_SCISSOR_TEST); /* a blit obeys it */
     if (k->scissor) g->Disable(GL_SCISSOR_TEST);
   }
@@ -302,7 +302,7 @@ static bool put_back(const struct gl *g, const struct kept *k) {
 bool gl_buffer_bytes(struct gl *g, uint32_t name, uint64_t *bytes) {
   if (!name || !g->IsBuffer(name)) return false;
   unsigned before = take_error(g);
-  int bound = get(g, GL_ARRAY_BUFFER_BINDING), small = 0;
+  int bound = gl_integer(g, GL_ARRAY_BUFFER_BINDING), small = 0;
   int64_t large = 0;
   g->BindBuffer(GL_ARRAY_BUFFER, name);
   g->GetBufferParameteriv(GL_ARRAY_BUFFER, GL_BUFFER_SIZE, &small);
@@ -321,7 +321,7 @@ static bool is_mapped(const struct gl *g) {
 
 bool gl_buffer_read(struct gl *g, uint32_t name, void *to, uint64_t bytes) {
   unsigned before = take_error(g);
-  int bound = get(g, GL_ARRAY_BUFFER_BINDING);
+  int bound = gl_integer(g, GL_ARRAY_BUFFER_BINDING);
   g->BindBuffer(GL_ARRAY_BUFFER, name);
   bool good = !is_mapped(g) && (g->es ? g->MapBufferRange != NULL && g->version >= 30 : g->GetBufferSubData != NULL);
   if (good && g->es) {
@@ -337,7 +337,7 @@ bool gl_buffer_read(struct gl *g, uint32_t name, void *to, uint64_t bytes) {
 
 /* Storage that the application made immutable takes copies from other buffers only. */
 static void write_immutable(const struct gl *g, uint32_t name, const void *from, uint64_t bytes) {
-  int read = get(g, GL_COPY_READ_BUFFER), write = get(g, GL_COPY_WRITE_BUFFER);
+  int read = gl_integer(g, GL_COPY_READ_BUFFER), write = gl_integer(g, GL_COPY_WRITE_BUFFER);
   unsigned staging = 0;
   g->GenBuffers(1, &staging);
   g->BindBuffer(GL_COPY_READ_BUFFER, staging);
@@ -351,7 +351,7 @@ static void write_immutable(const struct gl *g, uint32_t name, const void *from,
 
 bool gl_buffer_write(struct gl *g, uint32_t name, const void *from, uint64_t bytes) {
   unsigned before = take_error(g);
-  int bound = get(g, GL_ARRAY_BUFFER_BINDING), immutable = 0;
+  int bound = gl_integer(g, GL_ARRAY_BUFFER_BINDING), immutable = 0;
   g->BindBuffer(GL_ARRAY_BUFFER, name);
   bool good = !is_mapped(g);
   if (!g->es && g->version >= 44) g->GetBufferParameteriv(GL_ARRAY_BUFFER, GL_BUFFER_IMMUTABLE_STORAGE, &immutable);
@@ -457,7 +457,7 @@ static int level_value(const struct gl *g, unsigned target, uint32_t level, unsi
 }
 
 static const char *describe_renderbuffer(const struct gl *g, struct gl_image *i) {
-  int w = 0, h = 0, internal = 0, samples = 0, bound = get(g, GL_RENDERBUFFER_BINDING);
+  int w = 0, h = 0, internal = 0, samples = 0, bound = gl_integer(g, GL_RENDERBUFFER_BINDING);
   if (!has_framebuffers(g) || !g->IsRenderbuffer(i->name)) return "it is not the name of a renderbuffer";
   g->BindRenderbuffer(GL_RENDERBUFFER, i->name);
   g->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &w);
@@ -487,7 +487,7 @@ static void count_levels(const struct gl *g, struct gl_image *i) {
 }
 
 static const char *describe_texture(const struct gl *g, struct gl_image *i) {
-  int bound = get(g, binding_of(i->target));
+  int bound = gl_integer(g, binding_of(i->target));
   if (!g->IsTexture || !g->IsTexture(i->name)) return "it is not the name of a texture";
   if (!g->GetTexLevelParameteriv || (g->es && g->version < 31)) return "OpenGL ES before 3.1 does not tell its format";
   g->BindTexture(i->target, i->name);

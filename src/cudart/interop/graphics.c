@@ -27,7 +27,7 @@ static bool flags_fit(unsigned flags) {
   return !(flags & ~(unsigned)EVERY_FLAG) && (flags & access) != access;
 }
 
-static struct cuda_graphics *known(struct cudart *c, const struct cuda_graphics *r) {
+static struct cuda_graphics *known_graphics(struct cudart *c, const struct cuda_graphics *r) {
   return ptrmap_get(&c->graphics, (uintptr_t)r);
 }
 
@@ -66,7 +66,7 @@ static cudaError_t place_levels(struct cudart *c, struct cuda_graphics *r, uint3
   return cudaSuccess;
 }
 
-static void release(struct cudart *c, struct cuda_graphics *r) {
+static void release_graphics(struct cudart *c, struct cuda_graphics *r) {
   uint32_t levels = r->mips ? r->mips->levels : 0;
   for (uint32_t i = 0; r->layers && i < levels * r->layer_count; i++) cudart_array_drop_view(c, r->layers[i]);
   for (uint32_t i = 0; i < levels; i++) {
@@ -96,7 +96,7 @@ cudaError_t graphics_register_image(struct cudart *c, struct cuda_graphics **out
   error =
       place_levels(c, r, (flags & GRAPHICS_SURFACE ? ARRAY_SURFACE : 0) | (flags & GRAPHICS_GATHER ? ARRAY_GATHER : 0));
   if (error != cudaSuccess) {
-    release(c, r);
+    release_graphics(c, r);
     return error;
   }
   *out = r;
@@ -104,7 +104,7 @@ cudaError_t graphics_register_image(struct cudart *c, struct cuda_graphics **out
 }
 
 cudaError_t graphics_set_flags(struct cudart *c, struct cuda_graphics *r, unsigned flags) {
-  if (!known(c, r)) return cudaErrorInvalidResourceHandle;
+  if (!known_graphics(c, r)) return cudaErrorInvalidResourceHandle;
   if (flags > GRAPHICS_WRITE_DISCARD) return cudaErrorInvalidValue;
   if (r->mapped) return cudaErrorAlreadyMapped;
   r->flags = flags;
@@ -168,7 +168,7 @@ static cudaError_t unmap_one(struct cudart *c, struct cuda_graphics *r) {
 static cudaError_t check_list(struct cudart *c, unsigned count, struct cuda_graphics *const *r, bool mapped) {
   if (count && !r) return cudaErrorInvalidValue;
   for (unsigned i = 0; i < count; i++) {
-    if (!known(c, r[i])) return cudaErrorInvalidResourceHandle;
+    if (!known_graphics(c, r[i])) return cudaErrorInvalidResourceHandle;
     for (unsigned k = 0; k < i; k++)
       if (r[k] == r[i]) return cudaErrorInvalidResourceHandle;
   }
@@ -178,7 +178,7 @@ static cudaError_t check_list(struct cudart *c, unsigned count, struct cuda_grap
 }
 
 /* All streams are idle, blocking and others. */
-static cudaError_t settle(struct cudart *c, cudaStream_t stream) {
+static cudaError_t settle_stream(struct cudart *c, cudaStream_t stream) {
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s) return cudaErrorInvalidResourceHandle;
   if (s->capture) return cudaErrorStreamCaptureUnsupported;
@@ -187,7 +187,7 @@ static cudaError_t settle(struct cudart *c, cudaStream_t stream) {
 
 cudaError_t graphics_map(struct cudart *c, unsigned count, struct cuda_graphics *const *r, cudaStream_t stream) {
   cudaError_t error = check_list(c, count, r, false);
-  if (error == cudaSuccess) error = settle(c, stream);
+  if (error == cudaSuccess) error = settle_stream(c, stream);
   if (error == cudaSuccess) error = current(c, "mapping resources");
   for (unsigned i = 0; i < count && error == cudaSuccess; i++) {
     error = map_one(c, r[i]);
@@ -198,16 +198,16 @@ cudaError_t graphics_map(struct cudart *c, unsigned count, struct cuda_graphics 
 
 cudaError_t graphics_unmap(struct cudart *c, unsigned count, struct cuda_graphics *const *r, cudaStream_t stream) {
   cudaError_t error = check_list(c, count, r, true);
-  if (error == cudaSuccess) error = settle(c, stream);
+  if (error == cudaSuccess) error = settle_stream(c, stream);
   if (error == cudaSuccess) error = current(c, "unmapping resources");
   for (unsigned i = 0; i < count && error == cudaSuccess; i++) error = unmap_one(c, r[i]);
   return error;
 }
 
 cudaError_t graphics_unregister(struct cudart *c, struct cuda_graphics *r) {
-  if (!known(c, r)) return cudaErrorInvalidResourceHandle;
+  if (!known_graphics(c, r)) return cudaErrorInvalidResourceHandle;
   if (r->mapped && gl_current(&c->gl)) unmap_one(c, r);
-  release(c, r);
+  release_graphics(c, r);
   return cudaSuccess;
 }
 
@@ -226,7 +226,7 @@ void graphics_forget(struct cudart *c) {
 /* ---- access to mapped resources ---- */
 
 static cudaError_t seen_as(struct cudart *c, const struct cuda_graphics *r, bool buffer) {
-  if (!known(c, r)) return cudaErrorInvalidResourceHandle;
+  if (!known_graphics(c, r)) return cudaErrorInvalidResourceHandle;
   if (!r->mapped) return cudaErrorNotMapped;
   if (buffer && !r->name) return cudaErrorNotMappedAsPointer;
   return !buffer && r->name ? cudaErrorNotMappedAsArray : cudaSuccess;
@@ -277,37 +277,37 @@ cudaError_t graphics_devices(struct cudart *c, unsigned *count, int *devices, un
 
 /* ---- the interface until CUDA 3 ---- */
 
-static struct cuda_graphics *by_name(struct cudart *c, uint32_t name) {
+static struct cuda_graphics *graphics_by_name(struct cudart *c, uint32_t name) {
   return name ? ptrmap_get(&c->gl_buffers, name) : NULL;
 }
 
 cudaError_t graphics_old_register(struct cudart *c, uint32_t name) {
   struct cuda_graphics *r = NULL;
-  if (by_name(c, name)) return cudaErrorAlreadyMapped;
+  if (graphics_by_name(c, name)) return cudaErrorAlreadyMapped;
   cudaError_t error = graphics_register_buffer(c, &r, name, 0);
   if (error == cudaSuccess) ptrmap_put(&c->gl_buffers, name, r);
   return error;
 }
 
 cudaError_t graphics_old_unregister(struct cudart *c, uint32_t name) {
-  struct cuda_graphics *r = by_name(c, name);
+  struct cuda_graphics *r = graphics_by_name(c, name);
   ptrmap_remove(&c->gl_buffers, name);
   return r ? graphics_unregister(c, r) : cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t graphics_old_flags(struct cudart *c, uint32_t name, unsigned flags) {
-  struct cuda_graphics *r = by_name(c, name);
+  struct cuda_graphics *r = graphics_by_name(c, name);
   return r ? graphics_set_flags(c, r, flags) : cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t graphics_old_map(struct cudart *c, uint64_t *ptr, size_t *bytes, uint32_t name, cudaStream_t stream) {
-  struct cuda_graphics *r = by_name(c, name);
+  struct cuda_graphics *r = graphics_by_name(c, name);
   if (!r) return cudaErrorInvalidResourceHandle;
   cudaError_t error = graphics_map(c, 1, &r, stream);
   return error == cudaSuccess ? graphics_pointer(c, r, ptr, bytes) : error;
 }
 
 cudaError_t graphics_old_unmap(struct cudart *c, uint32_t name, cudaStream_t stream) {
-  struct cuda_graphics *r = by_name(c, name);
+  struct cuda_graphics *r = graphics_by_name(c, name);
   return r ? graphics_unmap(c, 1, &r, stream) : cudaErrorInvalidResourceHandle;
 }

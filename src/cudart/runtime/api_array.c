@@ -268,7 +268,7 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
   return cudart_leave(c, texture_free(c, object, true));
 }
 
-static cudaError_t describe(struct cudaResourceDesc *out, uint64_t object, bool surface) {
+static cudaError_t describe_resource(struct cudaResourceDesc *out, uint64_t object, bool surface) {
   CUDART_ENTER();
   struct cuda_texture *t = texture_find(c, object, surface);
   if (!t || !out) return cudart_leave(c, cudaErrorInvalidValue);
@@ -292,11 +292,11 @@ static cudaError_t describe(struct cudaResourceDesc *out, uint64_t object, bool 
 }
 
 cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out, cudaTextureObject_t object) {
-  return describe(out, object, false);
+  return describe_resource(out, object, false);
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out, cudaSurfaceObject_t object) {
-  return describe(out, object, true);
+  return describe_resource(out, object, true);
 }
 
 static cudaError_t describe_reading(void *out, size_t bytes, cudaTextureObject_t object) {

@@ -15,61 +15,61 @@
 #include "cudart/interop/graphics.h"
 #include "cudart/runtime/api.h"
 
-#define FILL_COMMON(p, d)                                    \
-  do {                                                       \
-    memset((p), 0, sizeof *(p));                             \
-    snprintf((p)->name, sizeof(p)->name, "%s", (d)->name);   \
-    (p)->totalGlobalMem = (d)->mem_bytes;                    \
-    (p)->sharedMemPerBlock = (d)->shared_per_cta;            \
-    (p)->regsPerBlock = attribute((d), 12);                  \
-    (p)->warpSize = attribute((d), 10);                      \
-    (p)->memPitch = INT_MAX;                                 \
-    (p)->maxThreadsPerBlock = attribute((d), 1);             \
-    fill((d), (p)->maxThreadsDim, 3, 2);                     \
-    fill((d), (p)->maxGridSize, 3, 5);                       \
-    (p)->totalConstMem = (d)->const_bytes;                   \
-    (p)->major = attribute((d), 75);                         \
-    (p)->minor = attribute((d), 76);                         \
-    (p)->textureAlignment = (size_t)attribute((d), 14);      \
-    (p)->texturePitchAlignment = (size_t)attribute((d), 51); \
-    (p)->multiProcessorCount = attribute((d), 16);           \
-    (p)->canMapHostMemory = 1;                               \
-    (p)->maxTexture1D = attribute((d), 21);                  \
-    (p)->maxTexture1DMipmap = attribute((d), 77);            \
-    fill((d), (p)->maxTexture2D, 2, 22);                     \
-    fill((d), (p)->maxTexture2DMipmap, 2, 73);               \
-    fill((d), (p)->maxTexture2DLinear, 3, 70);               \
-    fill((d), (p)->maxTexture2DGather, 2, 45);               \
-    fill((d), (p)->maxTexture3D, 3, 24);                     \
-    fill((d), (p)->maxTexture3DAlt, 3, 47);                  \
-    (p)->maxTextureCubemap = attribute((d), 52);             \
-    fill((d), (p)->maxTexture1DLayered, 2, 42);              \
-    fill((d), (p)->maxTexture2DLayered, 3, 27);              \
-    fill((d), (p)->maxTextureCubemapLayered, 2, 53);         \
-    (p)->maxSurface1D = attribute((d), 55);                  \
-    fill((d), (p)->maxSurface2D, 2, 56);                     \
-    fill((d), (p)->maxSurface3D, 3, 58);                     \
-    fill((d), (p)->maxSurface1DLayered, 2, 61);              \
-    fill((d), (p)->maxSurface2DLayered, 3, 63);              \
-    (p)->maxSurfaceCubemap = attribute((d), 66);             \
-    fill((d), (p)->maxSurfaceCubemapLayered, 2, 67);         \
-    (p)->surfaceAlignment = (size_t)attribute((d), 30);      \
-    (p)->concurrentKernels = attribute((d), 31);             \
-    (p)->pciBusID = attribute((d), 33);                      \
-    (p)->asyncEngineCount = attribute((d), 40);              \
-    (p)->unifiedAddressing = 1;                              \
-    (p)->memoryBusWidth = attribute((d), 37);                \
-    (p)->l2CacheSize = attribute((d), 38);                   \
-    (p)->maxThreadsPerMultiProcessor = attribute((d), 39);   \
-    (p)->streamPrioritiesSupported = 1;                      \
-    (p)->globalL1CacheSupported = 1;                         \
-    (p)->localL1CacheSupported = 1;                          \
-    (p)->sharedMemPerMultiprocessor = (d)->shared_per_sm;    \
-    (p)->regsPerMultiprocessor = attribute((d), 82);         \
-    (p)->managedMemory = 1;                                  \
-    (p)->concurrentManagedAccess = 1;                        \
-    (p)->cooperativeLaunch = attribute((d), 95);             \
-    (p)->sharedMemPerBlockOptin = (d)->shared_per_sm;        \
+#define FILL_COMMON(p, d)                                       \
+  do {                                                          \
+    memset((p), 0, sizeof *(p));                                \
+    snprintf((p)->name, sizeof(p)->name, "%s", (d)->name);      \
+    (p)->totalGlobalMem = (d)->mem_bytes;                       \
+    (p)->sharedMemPerBlock = (d)->shared_per_cta;               \
+    (p)->regsPerBlock = attribute((d), 12);                     \
+    (p)->warpSize = attribute((d), 10);                         \
+    (p)->memPitch = INT_MAX;                                    \
+    (p)->maxThreadsPerBlock = attribute((d), 1);                \
+    fill_attributes((d), (p)->maxThreadsDim, 3, 2);             \
+    fill_attributes((d), (p)->maxGridSize, 3, 5);               \
+    (p)->totalConstMem = (d)->const_bytes;                      \
+    (p)->major = attribute((d), 75);                            \
+    (p)->minor = attribute((d), 76);                            \
+    (p)->textureAlignment = (size_t)attribute((d), 14);         \
+    (p)->texturePitchAlignment = (size_t)attribute((d), 51);    \
+    (p)->multiProcessorCount = attribute((d), 16);              \
+    (p)->canMapHostMemory = 1;                                  \
+    (p)->maxTexture1D = attribute((d), 21);                     \
+    (p)->maxTexture1DMipmap = attribute((d), 77);               \
+    fill_attributes((d), (p)->maxTexture2D, 2, 22);             \
+    fill_attributes((d), (p)->maxTexture2DMipmap, 2, 73);       \
+    fill_attributes((d), (p)->maxTexture2DLinear, 3, 70);       \
+    fill_attributes((d), (p)->maxTexture2DGather, 2, 45);       \
+    fill_attributes((d), (p)->maxTexture3D, 3, 24);             \
+    fill_attributes((d), (p)->maxTexture3DAlt, 3, 47);          \
+    (p)->maxTextureCubemap = attribute((d), 52);                \
+    fill_attributes((d), (p)->maxTexture1DLayered, 2, 42);      \
+    fill_attributes((d), (p)->maxTexture2DLayered, 3, 27);      \
+    fill_attributes((d), (p)->maxTextureCubemapLayered, 2, 53); \
+    (p)->maxSurface1D = attribute((d), 55);                     \
+    fill_attributes((d), (p)->maxSurface2D, 2, 56);             \
+    fill_attributes((d), (p)->maxSurface3D, 3, 58);             \
+    fill_attributes((d), (p)->maxSurface1DLayered, 2, 61);      \
+    fill_attributes((d), (p)->maxSurface2DLayered, 3, 63);      \
+    (p)->maxSurfaceCubemap = attribute((d), 66);                \
+    fill_attributes((d), (p)->maxSurfaceCubemapLayered, 2, 67); \
+    (p)->surfaceAlignment = (size_t)attribute((d), 30);         \
+    (p)->concurrentKernels = attribute((d), 31);                \
+    (p)->pciBusID = attribute((d), 33);                         \
+    (p)->asyncEngineCount = attribute((d), 40);                 \
+    (p)->unifiedAddressing = 1;                                 \
+    (p)->memoryBusWidth = attribute((d), 37);                   \
+    (p)->l2CacheSize = attribute((d), 38);                      \
+    (p)->maxThreadsPerMultiProcessor = attribute((d), 39);      \
+    (p)->streamPrioritiesSupported = 1;                         \
+    (p)->globalL1CacheSupported = 1;                            \
+    (p)->localL1CacheSupported = 1;                             \
+    (p)->sharedMemPerMultiprocessor = (d)->shared_per_sm;       \
+    (p)->regsPerMultiprocessor = attribute((d), 82);            \
+    (p)->managedMemory = 1;                                     \
+    (p)->concurrentManagedAccess = 1;                           \
+    (p)->cooperativeLaunch = attribute((d), 95);                \
+    (p)->sharedMemPerBlockOptin = (d)->shared_per_sm;           \
   } while (0)
 #define FILL_CLOCKS(p, d)                                       \
   do {                                                          \
@@ -94,7 +94,7 @@ static int attribute(const struct session_device *d, int number) {
 }
 
 /* Consecutive attributes into an array. */
-static void fill(const struct session_device *d, int *out, int n, int first) {
+static void fill_attributes(const struct session_device *d, int *out, int n, int first) {
   for (int i = 0; i < n; i++) out[i] = attribute(d, first + i);
 }
 

@@ -84,7 +84,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, con
   return cudart_leave(c, r ? r : api_graph_insert(c, node, graph, deps, count, &op));
 }
 
-static struct cuda_side side_of(cudaArray_t array, struct cudaPos pos, struct cudaPitchedPtr p) {
+static struct cuda_side side_of_node(cudaArray_t array, struct cudaPos pos, struct cudaPitchedPtr p) {
   return (struct cuda_side){.array = array,
                             .ptr = (uintptr_t)p.ptr,
                             .pitch = p.pitch,
@@ -100,8 +100,8 @@ cudaError_t api_graph_copy(struct cudart *c, const struct cudaMemcpy3DParms *p, 
     return cudaErrorInvalidResourceHandle;
   size_t element = p->srcArray ? p->srcArray->element : p->dstArray ? p->dstArray->element : 1;
   *op = (struct cuda_op){.kind = OP_COPY,
-                         .u.copy = {.src = side_of(p->srcArray, p->srcPos, p->srcPtr),
-                                    .dst = side_of(p->dstArray, p->dstPos, p->dstPtr),
+                         .u.copy = {.src = side_of_node(p->srcArray, p->srcPos, p->srcPtr),
+                                    .dst = side_of_node(p->dstArray, p->dstPos, p->dstPtr),
                                     .bytes = p->extent.width * element,
                                     .rows = p->extent.height,
                                     .slices = p->extent.depth,

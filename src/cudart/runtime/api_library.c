@@ -103,7 +103,7 @@ cudaError_t cudaLibraryGetManaged(void **at, size_t *bytes, cudaLibrary_t librar
   return cudaLibraryGetGlobal(at, bytes, library, name);
 }
 
-static bool known(struct cudart *c, cudaLibrary_t library) {
+static bool library_known(struct cudart *c, cudaLibrary_t library) {
   for (struct cuda_module *m = c->modules; m; m = m->next)
     if (m == library) return m->simt != NULL;
   return false;
@@ -111,14 +111,14 @@ static bool known(struct cudart *c, cudaLibrary_t library) {
 
 cudaError_t cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t library) {
   CUDART_ENTER();
-  if (!count || !known(c, library)) return cudart_leave(c, cudaErrorInvalidValue);
+  if (!count || !library_known(c, library)) return cudart_leave(c, cudaErrorInvalidValue);
   *count = (unsigned)simt_kernel_count(library->simt);
   return cudart_leave(c, cudaSuccess);
 }
 
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned count, cudaLibrary_t library) {
   CUDART_ENTER();
-  if ((count && !kernels) || !known(c, library)) return cudart_leave(c, cudaErrorInvalidValue);
+  if ((count && !kernels) || !library_known(c, library)) return cudart_leave(c, cudaErrorInvalidValue);
   for (unsigned i = 0; i < count && i < simt_kernel_count(library->simt); i++)
     kernels[i] = cudart_module_function(c, library, simt_kernel_info(simt_kernel_at(library->simt, i))->name);
   return cudart_leave(c, cudaSuccess);

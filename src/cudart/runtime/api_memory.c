@@ -14,7 +14,7 @@ enum { PITCH_ALIGN = 512 };
 
 /* ---- allocation ---- */
 
-static cudaError_t allocate(void **p, uint64_t bytes, enum simt_mem_kind kind, const void *site) {
+static cudaError_t runtime_allocate(void **p, uint64_t bytes, enum simt_mem_kind kind, const void *site) {
   CUDART_ENTER_ASYNC();
   if (!p) return cudart_leave(c, cudaErrorInvalidValue);
   uint64_t base = 0;
@@ -24,12 +24,12 @@ static cudaError_t allocate(void **p, uint64_t bytes, enum simt_mem_kind kind, c
 }
 
 cudaError_t cudaMalloc(void **p, size_t bytes) {
-  return allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
+  return runtime_allocate(p, bytes, SIMT_MEM_DEVICE, CALL_SITE());
 }
 
 cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags) {
   if ((flags != 1 && flags != 2) || !bytes) return cudart_leave(cudart_enter(), cudaErrorInvalidValue);
-  return allocate(p, bytes, SIMT_MEM_MANAGED, CALL_SITE());
+  return runtime_allocate(p, bytes, SIMT_MEM_MANAGED, CALL_SITE());
 }
 
 static cudaError_t allocate_host(void **p, size_t bytes, unsigned flags, const void *site) {
@@ -175,7 +175,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
 
 /* ---- copies ---- */
 
-static cudaError_t copy(const struct cuda_copy *k, cudaStream_t stream, bool waits) {
+static cudaError_t copy_any(const struct cuda_copy *k, cudaStream_t stream, bool waits) {
   CUDART_ENTER_ASYNC();
   cudaError_t r = waits ? cudart_sync_allowed(c) : cudaSuccess;
   struct cuda_op op = {.kind = OP_COPY, .u.copy = *k};
@@ -189,13 +189,13 @@ static struct cuda_copy linear(const void *dst, const void *src, size_t bytes, i
 
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, int kind) {
   struct cuda_copy k = linear(dst, src, bytes, kind);
-  return copy(&k, NULL, true);
+  return copy_any(&k, NULL, true);
 }
 PTDS(cudaMemcpy);
 
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, int kind, cudaStream_t stream) {
   struct cuda_copy k = linear(dst, src, bytes, kind);
-  return copy(&k, stream, false);
+  return copy_any(&k, stream, false);
 }
 PTSZ(cudaMemcpyAsync);
 
@@ -206,14 +206,14 @@ static bool peers(int a, int b) {
 cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t bytes) {
   if (!peers(dst_device, src_device)) return cudart_leave(cudart_enter(), cudaErrorInvalidDevice);
   struct cuda_copy k = linear(dst, src, bytes, COPY_D2D);
-  return copy(&k, NULL, true);
+  return copy_any(&k, NULL, true);
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t bytes,
                                 cudaStream_t stream) {
   if (!peers(dst_device, src_device)) return cudart_leave(cudart_enter(), cudaErrorInvalidDevice);
   struct cuda_copy k = linear(dst, src, bytes, COPY_D2D);
-  return copy(&k, stream, false);
+  return copy_any(&k, stream, false);
 }
 
 static struct cuda_copy rectangle(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
@@ -230,7 +230,7 @@ cudaError_t cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t sr
                          int kind) {
   if (width > dst_pitch || width > src_pitch) return cudart_leave(cudart_enter(), cudaErrorInvalidPitchValue);
   struct cuda_copy k = rectangle(dst, dst_pitch, src, src_pitch, width, rows, kind);
-  return copy(&k, NULL, true);
+  return copy_any(&k, NULL, true);
 }
 PTDS(cudaMemcpy2D);
 
@@ -238,12 +238,13 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size
                               int kind, cudaStream_t stream) {
   if (width > dst_pitch || width > src_pitch) return cudart_leave(cudart_enter(), cudaErrorInvalidPitchValue);
   struct cuda_copy k = rectangle(dst, dst_pitch, src, src_pitch, width, rows, kind);
-  return copy(&k, stream, false);
+  return copy_any(&k, stream, false);
 }
 PTSZ(cudaMemcpy2DAsync);
 
 /* Positions and extents are in elements where an array takes part, otherwise in bytes. */
-static struct cuda_side side_of(cudaArray_t array, struct cudaPos pos, struct cudaPitchedPtr p, uint32_t element) {
+static struct cuda_side side_of_region(cudaArray_t array, struct cudaPos pos, struct cudaPitchedPtr p,
+                                       uint32_t element) {
   struct cuda_side s = {.array = array, .ptr = (uintptr_t)p.ptr, .pitch = p.pitch, .rows = p.ysize, .y = pos.y};
   s.x = array ? pos.x * element : pos.x;
   s.z = pos.z;
@@ -255,8 +256,8 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
   if ((p->srcArray && !cudart_array(c, p->srcArray)) || (p->dstArray && !cudart_array(c, p->dstArray)))
     return cudart_leave(c, cudaErrorInvalidResourceHandle);
   uint32_t element = p->srcArray ? p->srcArray->element : p->dstArray ? p->dstArray->element : 1;
-  struct cuda_copy k = {.src = side_of(p->srcArray, p->srcPos, p->srcPtr, element),
-                        .dst = side_of(p->dstArray, p->dstPos, p->dstPtr, element),
+  struct cuda_copy k = {.src = side_of_region(p->srcArray, p->srcPos, p->srcPtr, element),
+                        .dst = side_of_region(p->dstArray, p->dstPos, p->dstPtr, element),
                         .bytes = p->extent.width * element,
                         .rows = p->extent.height,
                         .slices = p->extent.depth,

@@ -253,25 +253,25 @@ cudaError_t WITH_EDGE_DATA(cudaGraphAddNode)(cudaGraphNode_t *node, cudaGraph_t 
 
 enum { EDGE_DATA_BYTES = 8 };
 
-static void plain(void *data, const size_t *count) {
+static void check_plain(void *data, const size_t *count) {
   if (data && count) memset(data, 0, *count * EDGE_DATA_BYTES);
 }
 
 cudaError_t WITH_EDGE_DATA(cudaGraphGetEdges)(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, void *data,
                                               size_t *count) {
-  plain(from ? data : NULL, count);
+  check_plain(from ? data : NULL, count);
   return edges(graph, from, to, count);
 }
 
 cudaError_t WITH_EDGE_DATA(cudaGraphNodeGetDependencies)(cudaGraphNode_t node, cudaGraphNode_t *out, void *data,
                                                          size_t *count) {
-  plain(out ? data : NULL, count);
+  check_plain(out ? data : NULL, count);
   return neighbours(node, out, count, false);
 }
 
 cudaError_t WITH_EDGE_DATA(cudaGraphNodeGetDependentNodes)(cudaGraphNode_t node, cudaGraphNode_t *out, void *data,
                                                            size_t *count) {
-  plain(out ? data : NULL, count);
+  check_plain(out ? data : NULL, count);
   return neighbours(node, out, count, true);
 }
 

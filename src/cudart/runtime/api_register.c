@@ -199,7 +199,7 @@ static cudaError_t submit(struct cudart *c, struct cuda_launch l, cudaStream_t s
 }
 
 /* `l` without function and parameters. */
-static cudaError_t launch(const void *func, struct cuda_launch l, void **args, cudaStream_t stream) {
+static cudaError_t launch_stub(const void *func, struct cuda_launch l, void **args, cudaStream_t stream) {
   CUDART_ENTER_ASYNC();
   struct cuda_function *f = l.function = cudart_function(c, func);
   if (!f)
@@ -213,19 +213,19 @@ static cudaError_t launch(const void *func, struct cuda_launch l, void **args, c
 }
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
-  return launch(func, shape(grid, block, shared), args, stream);
+  return launch_stub(func, shape(grid, block, shared), args, stream);
 }
 PTSZ(cudaLaunchKernel);
 
 cudaError_t __cudaLaunchKernel(cudaFunction_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
                                cudaStream_t stream) {
-  return launch(kernel, shape(grid, block, shared), args, stream);
+  return launch_stub(kernel, shape(grid, block, shared), args, stream);
 }
 PTSZ(__cudaLaunchKernel);
 
 static cudaError_t launch_cooperative(const void *func, struct cuda_launch l, void **args, cudaStream_t stream) {
   l.cooperative = true;
-  return launch(func, l, args, stream);
+  return launch_stub(func, l, args, stream);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
@@ -254,7 +254,7 @@ cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *k, const void *fu
   if (!k) return cudart_leave(cudart_enter(), cudaErrorInvalidValue);
   struct cuda_launch l = shape(k->gridDim, k->blockDim, k->dynamicSmemBytes);
   cudart_launch_attributes(k->attrs, k->numAttrs, &l.cooperative, l.cluster);
-  return launch(func, l, args, k->stream);
+  return launch_stub(func, l, args, k->stream);
 }
 PTSZ(cudaLaunchKernelExC);
 

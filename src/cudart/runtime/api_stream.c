@@ -201,7 +201,7 @@ PTSZ(cudaStreamWaitEvent);
 
 /* ---- capture ---- */
 
-static cudaError_t begin(struct cudart *c, cudaStream_t stream, struct cuda_graph *g) {
+static cudaError_t begin_capture(struct cudart *c, cudaStream_t stream, struct cuda_graph *g) {
   struct cuda_stream *s = cudart_stream(c, stream);
   if (!s) return cudaErrorInvalidResourceHandle;
   if (s == &c->null_stream) return cudaErrorStreamCaptureUnsupported; /* the legacy stream cannot be captured */
@@ -216,7 +216,7 @@ static cudaError_t begin(struct cudart *c, cudaStream_t stream, struct cuda_grap
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode) {
   (void)mode;
   CUDART_ENTER_ASYNC();
-  return cudart_leave(c, begin(c, stream, NULL));
+  return cudart_leave(c, begin_capture(c, stream, NULL));
 }
 PTSZ(cudaStreamBeginCapture);
 
@@ -225,7 +225,7 @@ static cudaError_t begin_into(cudaStream_t stream, cudaGraph_t graph, const cuda
   struct cuda_graph *g = ptrmap_get(&c->graphs, (uintptr_t)graph);
   bool good = g && (deps || !count) && count <= MAX_TAILS;
   for (size_t i = 0; good && i < count; i++) good = ptrmap_get(&c->nodes, (uintptr_t)deps[i]) && deps[i]->graph == g;
-  cudaError_t r = good ? begin(c, stream, g) : cudaErrorInvalidValue;
+  cudaError_t r = good ? begin_capture(c, stream, g) : cudaErrorInvalidValue;
   if (r != cudaSuccess) return cudart_leave(c, r);
   struct cuda_stream *s = cudart_stream(c, stream);
   s->into = true;

@@ -29,12 +29,12 @@ struct tally {
   unsigned long calls[STATUSES + 1], programs[STATUSES + 1]; /* last: absent */
 };
 
-static void count(struct tally *t, int status, unsigned long programs) {
+static void count_status(struct tally *t, int status, unsigned long programs) {
   t->calls[status]++;
   t->programs[status] += programs;
 }
 
-static struct row *find(const char *name) {
+static struct row *row_named(const char *name) {
   for (int i = 0; i < ROWS; i++)
     if (rows[i].name && strcmp(rows[i].name, name) == 0) return &rows[i];
   return NULL;
@@ -46,7 +46,7 @@ static void print_tally(const char *what, const struct tally *t) {
   printf("\n");
 }
 
-static void print_rows(void) {
+static void print_support(void) {
   for (int i = 0; i < ROWS; i++) {
     const struct row *r = &rows[i];
     if (!r->name) {
@@ -79,13 +79,13 @@ int main(int argc, char **argv) {
   while (fgets(line, sizeof line, f)) {
     if (sscanf(line, "%31[^,],%127[^,],%lu", kind, name, &programs) != 3) continue;
     if (strcmp(kind, "driver") == 0) {
-      count(&driver_calls, driver_has(driver, name) ? WORKS : STATUSES, programs);
+      count_status(&driver_calls, driver_has(driver, name) ? WORKS : STATUSES, programs);
       continue;
     }
-    struct row *r = find(name);
+    struct row *r = row_named(name);
     if (r) r->programs = programs;
-    count(&runtime, r ? (int)r->status : STATUSES, programs);
-    if (programs >= 2) count(&often, r ? (int)r->status : STATUSES, programs);
+    count_status(&runtime, r ? (int)r->status : STATUSES, programs);
+    if (programs >= 2) count_status(&often, r ? (int)r->status : STATUSES, programs);
   }
   fclose(f);
   printf(
@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
   print_tally("runtime, all in the list", &runtime);
   print_tally("runtime, made by at least two programs", &often);
   print_tally("driver", &driver_calls);
-  print_rows();
+  print_support();
   printf("\n## Driver API\n\n`libcuda.so.1` serves programs that load PTX themselves: initialisation, devices, "
          "contexts (one "
          "per process), modules from\nPTX text or fat binaries, linking of PTX, launches, memory, copies, arrays, "

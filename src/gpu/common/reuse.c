@@ -20,18 +20,18 @@ struct reuse_line {
 
 const char *const reuse_count_names[REUSE_COUNTS] = {"0", "1", "2", "3", "4-7", "8-15", "16 and more"};
 
-static struct reuse_line *find(const struct reuse_stream *s, uint64_t line) {
+static struct reuse_line *find_line(const struct reuse_stream *s, uint64_t line) {
   uint32_t i = (uint32_t)hash_u64(line) & (s->size - 1);
   while (s->line[i].count && s->line[i].line != line) i = (i + 1) & (s->size - 1);
   return &s->line[i];
 }
 
-static void grow(struct reuse_stream *s) {
+static void grow_lines(struct reuse_stream *s) {
   struct reuse_stream old = *s;
   s->size = old.size ? 2 * old.size : REUSE_START;
   s->line = mem_zeroed(s->size, sizeof *s->line);
   for (uint32_t i = 0; i < old.size; i++)
-    if (old.line[i].count) *find(s, old.line[i].line) = old.line[i];
+    if (old.line[i].count) *find_line(s, old.line[i].line) = old.line[i];
   free(old.line);
 }
 
@@ -62,9 +62,9 @@ static void make_room(struct reuse_stream *s) {
 }
 
 uint64_t reuse_access(struct reuse_stream *s, uint64_t line, struct reuse_histogram *h) {
-  if (2 * (s->used + 1) > s->size) grow(s);
+  if (2 * (s->used + 1) > s->size) grow_lines(s);
   if (s->now == s->times) make_room(s);
-  struct reuse_line *l = find(s, line);
+  struct reuse_line *l = find_line(s, line);
   uint64_t distance = REUSE_FIRST;
   if (l->count) {
     distance = s->used - marks_up_to(s, l->last);
@@ -84,12 +84,12 @@ uint64_t reuse_access(struct reuse_stream *s, uint64_t line, struct reuse_histog
 }
 
 void reuse_store(struct reuse_stream *s, uint64_t line) {
-  struct reuse_line *l = s->size ? find(s, line) : NULL;
+  struct reuse_line *l = s->size ? find_line(s, line) : NULL;
   if (l && l->count) l->stored = true;
 }
 
 bool reuse_stored(const struct reuse_stream *s, uint64_t line) {
-  return s->size && find(s, line)->stored;
+  return s->size && find_line(s, line)->stored;
 }
 
 void reuse_end(struct reuse_stream *s, struct reuse_histogram *h) {

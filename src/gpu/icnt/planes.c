@@ -94,12 +94,12 @@ struct icnt_planes {
 
 /* ---- counters ---- */
 
-static inline uint64_t *at(const struct planes *c, uint32_t w) {
+static inline uint64_t *plane_at(const struct planes *c, uint32_t w) {
   return &c->p[w * c->stride];
 }
 /* Add one to the counters in `m`. */
 static inline void up(const struct planes *c, uint32_t w, uint64_t m) {
-  uint64_t *p = at(c, w);
+  uint64_t *p = plane_at(c, w);
   for (uint32_t k = 0; k < NARROW; k++) {
     uint64_t carry = p[k] & m;
     p[k] ^= m;
@@ -113,7 +113,7 @@ static inline void up(const struct planes *c, uint32_t w, uint64_t m) {
   CHECK(!m, "interconnect: counter of %u bits overflows", c->n);
 }
 static inline void down(const struct planes *c, uint32_t w, uint64_t m) {
-  uint64_t *p = at(c, w);
+  uint64_t *p = plane_at(c, w);
   for (uint32_t k = 0; k < NARROW; k++) {
     uint64_t borrow = ~p[k] & m;
     p[k] ^= m;
@@ -127,7 +127,7 @@ static inline void down(const struct planes *c, uint32_t w, uint64_t m) {
   CHECK(!m, "interconnect: counter of %u bits falls below zero", c->n);
 }
 static inline uint64_t nonzero(const struct planes *c, uint32_t w) {
-  const uint64_t *p = at(c, w);
+  const uint64_t *p = plane_at(c, w);
   uint64_t any = p[0] | p[1] | p[2] | p[3];
   _Static_assert(NARROW == 4, "planes named one by one");
   for (uint32_t k = NARROW; k < c->n; k++) any |= p[k];
@@ -144,8 +144,8 @@ static inline void update(const struct planes *c, uint32_t w, uint64_t add, uint
   some[w] = nonzero(c, w);
 }
 /* The counter is zero. */
-static inline void put(const struct planes *c, uint32_t i, uint32_t v) {
-  uint64_t *p = at(c, i >> 6), bit = (uint64_t)1 << (i & 63);
+static inline void put_plane(const struct planes *c, uint32_t i, uint32_t v) {
+  uint64_t *p = plane_at(c, i >> 6), bit = (uint64_t)1 << (i & 63);
   for (; v; v &= v - 1) p[__builtin_ctz(v)] |= bit;
 }
 #define EACH(m, w, i) for (uint64_t m_ = (m), i; m_ && (i = (w)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
@@ -171,7 +171,7 @@ static inline void load_sink(struct icnt_planes *x, uint32_t node) {
   update_tight(x, node);
 }
 /* All of packet `snk->move` is in the boundary buffer. */
-static inline void complete(struct icnt_planes *x, uint32_t node) {
+static inline void packet_complete(struct icnt_planes *x, uint32_t node) {
   struct sink_x *k = &x->snk[node];
   k->whole += k->ring[k->move++ & k->mask].meta;
   set_add(x->ready, x->ready_at[node]);
@@ -198,7 +198,7 @@ static uint64_t counted(struct icnt_planes *x, uint32_t w, uint64_t m, uint64_t 
     if (k->ejection && has_room(x, (uint32_t)node)) {
       moved |= bit;
       k->ejection--;
-      if (!--k->left) complete(x, (uint32_t)node);
+      if (!--k->left) packet_complete(x, (uint32_t)node);
     }
     if (k->ejection) x->waiting[w] |= bit;
     else x->waiting[w] &= ~bit;
@@ -211,7 +211,7 @@ static inline void sinks_step(struct icnt_planes *x, uint32_t w, uint64_t now) {
   uint64_t arrived = x->sent_out[switched][x->local_word + w], slow = x->tight[w] | x->waiting[w],
            move = arrived & ~slow;
   EACH(x->tails[switched][w] & ~slow, w, node) {
-    complete(x, (uint32_t)node);
+    packet_complete(x, (uint32_t)node);
   }
   if (slow) move |= counted(x, w, slow, arrived);
   x->tails[now & (ICNT_SLOTS - 1)][w] = 0;
@@ -292,7 +292,7 @@ static inline void receive_credits(struct icnt_planes *x, uint32_t w) {
 }
 
 /* The first input at or after the pointer that requests `o`; advances the pointer. One exists. */
-static inline uint32_t pick(struct icnt_planes *x, uint32_t o) {
+static inline uint32_t pick_input(struct icnt_planes *x, uint32_t o) {
   if (!x->req_words) {
     uint32_t ask = x->req_dir[o], later = ask >> x->grant[o] << x->grant[o];
     uint32_t d = (uint32_t)__builtin_ctz(later ? later : ask);
@@ -315,7 +315,7 @@ static inline uint32_t grant(struct icnt_planes *x) {
   uint32_t n = 0;
   WORDS(x->outputs, w) EACH(x->wanted[w] & ~x->held[w], w, o) {
     x->granted[n++] = (uint32_t)o;
-    x->granted[n++] = pick(x, (uint32_t)o);
+    x->granted[n++] = pick_input(x, (uint32_t)o);
   }
   return n;
 }
@@ -346,7 +346,7 @@ static inline void take(struct icnt_planes *x, uint32_t n) {
     set_add(x->holder_has_flit, o); /* its head */
     if (set_has(x->credit, o)) set_add(x->output_credit, i);
     else set_remove(x->output_credit, i);
-    put(&x->left_in, i, p.meta);
+    put_plane(&x->left_in, i, p.meta);
     if (o < x->local) {
       struct fifo *next = &x->in[x->peer[o]];
       next->ring[next->end++ & next->mask] = p;
@@ -416,7 +416,7 @@ uint32_t icnt_planes_quiet(const struct icnt_planes *x, uint64_t now) {
   return UINT32_MAX;
 }
 
-static inline void step(struct icnt_planes *x, uint64_t now) {
+static inline void step_planes(struct icnt_planes *x, uint64_t now) {
   uint32_t slot = now & (ICNT_SLOTS - 1);
   uint64_t any = 0;
   WORDS(x->sinks, w) sinks_step(x, w, now);
@@ -434,7 +434,7 @@ static inline void step(struct icnt_planes *x, uint64_t now) {
 }
 
 void icnt_planes_step(struct icnt_planes *x, uint64_t now) {
-  if (x->still < ICNT_SLOTS || !icnt_planes_quiet(x, now)) step(x, now);
+  if (x->still < ICNT_SLOTS || !icnt_planes_quiet(x, now)) step_planes(x, now);
 }
 
 void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps) {
@@ -631,11 +631,11 @@ struct icnt_planes *icnt_planes_new(struct icnt *n, bool up_net) {
   x->left_in = planes_new(a, x->words, longest);
   x->left_in.n = NARROW;
   for (uint32_t p = 0; p < x->span; p++) {
-    put(&x->src_credits, p, l->vc_buf);
+    put_plane(&x->src_credits, p, l->vc_buf);
     set_add(x->src_credit, p);
   }
   for (uint32_t p = 0; p < ports; p++) {
-    put(&x->out_credits, p, l->vc_buf);
+    put_plane(&x->out_credits, p, l->vc_buf);
     set_add(x->out_credit, p);
   }
   return x;

@@ -228,7 +228,7 @@ SIZED void let_go(struct icnt_xbar *x, uint32_t o, uint32_t i, uint64_t at, stru
 }
 
 /* Compute the known times of the output's flits. */
-static __attribute__((noinline)) void resolve(struct icnt_xbar *x, uint32_t o, uint64_t now) {
+static __attribute__((noinline)) void resolve_output(struct icnt_xbar *x, uint32_t o, uint64_t now) {
   struct output *k = &x->out[o];
   for (bool more = true; more;) {
     while (k->won != k->granted && k->won - k->moved < x->buffer) {
@@ -300,7 +300,7 @@ SIZED void grant(struct icnt_xbar *x, uint32_t o, uint64_t now, struct sizes z) 
     p->whole = s->tail = k->free_at = NEVER;
     s->first = first;
     k->next_win = now + 1;
-    resolve(x, o, now);
+    resolve_output(x, o, now);
     return;
   }
   uint64_t tail = now + q->len;
@@ -392,7 +392,7 @@ uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node, uint64_t now) {
     return payload;
   }
   if (k->ring[k->pop & k->mask].whole >= now) set_remove(x->ready, o);
-  if (k->moved != k->granted) resolve(x, o, now);
+  if (k->moved != k->granted) resolve_output(x, o, now);
   return payload;
 }
 

@@ -3,7 +3,7 @@
 
 #include "gpu/mem/partition.h"
 
-static uint64_t line_of(const struct sm *s, uint64_t addr) {
+static uint64_t line_address(const struct sm *s, uint64_t addr) {
   return addr & ~(uint64_t)(s->l1d.line_bytes - 1);
 }
 
@@ -15,7 +15,7 @@ struct l1_event l1_event_of_access(const struct sm *s, const struct op *o, const
   struct req probe = {.addr = a->addr};
   partition_locate(s->g->parts, &probe);
   return (struct l1_event){.addr = a->addr,
-                           .line = line_of(s, a->addr),
+                           .line = line_address(s, a->addr),
                            .cycle = s->g->now,
                            .sm = s->id,
                            .warp = o->warp,
@@ -31,7 +31,7 @@ struct l1_event l1_event_of_access(const struct sm *s, const struct op *o, const
 
 struct l1_event l1_event_of_fill(const struct sm *s, const struct req *r, uint32_t set) {
   return (struct l1_event){.addr = r->addr,
-                           .line = line_of(s, r->addr),
+                           .line = line_address(s, r->addr),
                            .cycle = s->g->now,
                            .sm = s->id,
                            .warp = r->warp,

@@ -63,12 +63,12 @@ static inline uint32_t chunks_of(const struct l1d *l, const struct access *a) {
   return mask;
 }
 
-static uint16_t *list_of(struct l1d *l, uint64_t line) {
+static uint16_t *waiting_list(struct l1d *l, uint64_t line) {
   return &l->org_first[(line / 32 ^ line >> 12) % L1_ORG_HASH];
 }
 
 static struct l1_mshr *find_mshr(struct l1d *l, uint64_t line) {
-  for (uint16_t i = *list_of(l, line); i; i = l->org_next[i - 1])
+  for (uint16_t i = *waiting_list(l, line); i; i = l->org_next[i - 1])
     if (l->mshr[i - 1].line == line) return &l->mshr[i - 1];
   return NULL;
 }
@@ -85,7 +85,7 @@ static struct l1_mshr *take_mshr(struct l1d *l, uint64_t line) {
   while (!l->org_free[w]) w++;
   uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(l->org_free[w]);
   struct l1_mshr *m = &l->mshr[i];
-  uint16_t *first = list_of(l, line);
+  uint16_t *first = waiting_list(l, line);
   l->org_free[w] &= l->org_free[w] - 1;
   l->org_next[i] = *first;
   *first = (uint16_t)(i + 1);
@@ -97,7 +97,7 @@ static struct l1_mshr *take_mshr(struct l1d *l, uint64_t line) {
 static void release_mshr(struct l1d *l, struct l1_mshr *m) {
   if (m->count || m->outstanding) return;
   uint32_t i = (uint32_t)(m - l->mshr);
-  uint16_t *at = list_of(l, m->line);
+  uint16_t *at = waiting_list(l, m->line);
   while (*at != i + 1) at = &l->org_next[*at - 1];
   *at = l->org_next[i];
   l->org_free[i / 64] |= 1ull << i % 64;
@@ -106,7 +106,7 @@ static void release_mshr(struct l1d *l, struct l1_mshr *m) {
 }
 
 /* 32 B sectors of the L2 line at `addr` that contain `chunks` of `bytes` each. */
-static uint8_t sectors_of(const struct gpu_config *c, uint64_t addr, uint32_t chunks, uint32_t bytes) {
+static uint8_t sectors_of_access(const struct gpu_config *c, uint64_t addr, uint32_t chunks, uint32_t bytes) {
   uint32_t mask = 0, from = (uint32_t)(addr & (c->l2.line - 1));
   for (uint32_t m = chunks; m; m &= m - 1) {
     uint32_t at = from + (uint32_t)__builtin_ctz(m) * bytes;
@@ -125,7 +125,8 @@ static uint32_t block_of(const struct l1d *l, uint32_t b) {
 }
 
 /* Request `chunks` of the line, one request per L2 block. */
-static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const struct access *a, uint32_t chunks) {
+static void fetch_sectors(struct sm *s, struct l1_mshr *m, const struct op *o, const struct access *a,
+                          uint32_t chunks) {
   struct l1d *l = &s->l1d;
   uint32_t sent = 0;
   for (uint32_t b = 0; b < 32 && chunks >> b; b += chunks_a_request(l)) {
@@ -137,7 +138,7 @@ static void fetch(struct sm *s, struct l1_mshr *m, const struct op *o, const str
     struct req *r = &s->g->pool.at[id];
     sm_stamp(r, o, a);
     r->chunks = part;
-    if (s->c->l2_org) r->sectors = sectors_of(s->c, addr, part >> b, l->org_chunk);
+    if (s->c->l2_org) r->sectors = sectors_of_access(s->c, addr, part >> b, l->org_chunk);
     r->owner = (uint32_t)(m - l->mshr);
     r->born = l->lat[l->lat_head].at;
     s->st->l1d_fetch_bytes += bytes;
@@ -173,7 +174,7 @@ static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id o
   l->org->touch(c, e, here & want, out);
   s->st->l1d_sectors_read += (uint32_t)__builtin_popcount(want);
   if (!missing) return l1d_notify_access(s, e, out);
-  fetch(s, m, &s->op[op], a, missing);
+  fetch_sectors(s, m, &s->op[op], a, missing);
   l->org_busy = s->g->now + 1 + l->org->reserve(c, e, missing);
   L1D_NOTIFY(s, on_miss, e);
   return l1d_notify_access(s, e, out);
@@ -297,7 +298,7 @@ void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_
     uint32_t bytes = (uint32_t)__builtin_popcount(part) * l->org_chunk;
     uint64_t addr = line + (uint64_t)b * l->org_chunk;
     req_id id = sm_request(s, REQ_L1_WRITEBACK, addr, bytes);
-    if (s->c->l2_org) s->g->pool.at[id].sectors = sectors_of(s->c, addr, part >> b, l->org_chunk);
+    if (s->c->l2_org) s->g->pool.at[id].sectors = sectors_of_access(s->c, addr, part >> b, l->org_chunk);
     reqq_push(&l->missq, id);
   }
 }

@@ -205,7 +205,7 @@ static inline lanes lane_of(uint32_t cmd) {
   return at[cmd];
 }
 
-static inline void drop(struct dram *d, const struct dram_bank *b, uint32_t cmd, uint32_t j, bool narrow) {
+static inline void drop_request(struct dram *d, const struct dram_bank *b, uint32_t cmd, uint32_t j, bool narrow) {
   if (narrow) d->next &= ~(b->bit & lane_of(cmd));
   else d->wide->next[cmd] &= ~(1ull << j);
 }
@@ -259,7 +259,7 @@ static void ripen_wide(struct dram *d) {
 
 /* Select the next request of a bank: of the most urgent class, the oldest to the last opened row, else the oldest.
  * Also returns its predecessor in the queue. */
-static inline uint16_t pick(const struct dram *d, const struct dram_bank *b, uint16_t *before, bool narrow) {
+static inline uint16_t pick_request(const struct dram *d, const struct dram_bank *b, uint16_t *before, bool narrow) {
   uint8_t cls = b->urgent ? 0 : 1;
   uint16_t prev = DRAM_NO_SLOT, best = DRAM_NO_SLOT;
   for (uint16_t i = b->oldest; i != DRAM_NO_SLOT; prev = i, i = d->slot[i].next) {
@@ -325,7 +325,7 @@ static inline void schedule(struct dram *d, uint64_t idle, bool narrow) {
     d->waiting &= ~(1ull << j);
   } else {
     uint16_t before = DRAM_NO_SLOT;
-    i = pick(d, b, &before, narrow);
+    i = pick_request(d, b, &before, narrow);
     if (before == DRAM_NO_SLOT) b->oldest = d->slot[i].next;
     else d->slot[before].next = d->slot[i].next;
     if (b->youngest == i) b->youngest = before;
@@ -387,7 +387,7 @@ static void pipe_stall(struct dram *d) {
 
 /* ---- commands ---- */
 
-static inline void note(struct dram *d, enum dram_command cmd, uint32_t bank, uint32_t row) {
+static inline void note_command(struct dram *d, enum dram_command cmd, uint32_t bank, uint32_t row) {
   if (__builtin_expect(d->watch != NULL, 0)) d->watch(d->watch_ctx, d->t, cmd, bank, row);
 }
 
@@ -418,10 +418,10 @@ static inline void column(struct dram *d, uint32_t j, bool narrow) {
     if (!write) w->pre_at[b->group] = d->held_at[DRAM_PRECHARGE];
   }
   d->columns[write]++;
-  note(d, cmd, j, b->row);
+  note_command(d, cmd, j, b->row);
   if (!last) return;
   b->serving = DRAM_NO_SLOT;
-  drop(d, b, cmd, j, narrow);
+  drop_request(d, b, cmd, j, narrow);
   d->busy &= ~(1ull << j);
 }
 
@@ -429,11 +429,11 @@ static inline void row(struct dram *d, uint32_t j, bool narrow) {
   struct dram_bank *b = &d->bank[j];
   bool open = b->open;
   enum dram_command cmd = open ? DRAM_PRECHARGE : DRAM_ACTIVATE, column = b->write ? DRAM_WRITE : DRAM_READ;
-  note(d, cmd, j, open ? b->row : b->wanted);
+  note_command(d, cmd, j, open ? b->row : b->wanted);
   b->open = !open;
   b->row = b->wanted; /* no request for the old row remains */
   constrain(d, b, cmd);
-  drop(d, b, cmd, j, narrow);
+  drop_request(d, b, cmd, j, narrow);
   d->rows[open]++;
   expect(d, b, j, open ? DRAM_ACTIVATE : column, narrow);
   d->prio = after(d, j, narrow);

@@ -34,7 +34,7 @@ struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint
                             .atomic = r->atomic};
 }
 
-static inline void count(struct l2_slice *s, const struct req *r, enum l2_outcome o, bool baseline) {
+static inline void count_outcome(struct l2_slice *s, const struct req *r, enum l2_outcome o, bool baseline) {
   if (!baseline && s->env->listener.access) s->env->listener.access(s->env->listener.ctx, r, o);
   if (r->type == REQ_L1_WRITEBACK && s->env->in_flight) --*s->env->in_flight;
   s->seen[r->type][o]++;
@@ -96,7 +96,7 @@ void l2_bypass(struct l2_slice *s, struct l2_op op) {
   op.mshr = L2_NO_MSHR;
   l2_queue_push(&s->to_dram, op);
   struct req *r = req_of(s, op.r);
-  count(s, r, L2_BYPASSED, false);
+  count_outcome(s, r, L2_BYPASSED, false);
   if (!s->env->hooks->on_access) return;
   struct mem_event e = l2_event_of(s, r, op.set, L2_NONE);
   e.note = &r->note;
@@ -144,7 +144,8 @@ req_id l2_evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set) {
 }
 
 /* Reserve `line` for `addr`. Dirty data (unless written through) leaves as a write-back; 0 if none. */
-static inline req_id reserve(struct l2_slice *s, uint32_t line, uint64_t addr, req_id by, uint32_t set, bool baseline) {
+static inline req_id reserve_mshr(struct l2_slice *s, uint32_t line, uint64_t addr, req_id by, uint32_t set,
+                                  bool baseline) {
   req_id wb = evict(s, line, by, set, baseline);
   s->tags.tag[line] = addr;
   s->tags.state[line] = L2_RESERVED;
@@ -187,13 +188,13 @@ void l2_to_dram(struct l2_slice *s, struct l2_bank *b, req_id r, uint32_t set) {
 }
 
 /* Let `r` wait for the line of `by`, fetching it if needed; the caller has checked for room. Returns the write-back. */
-static inline req_id fetch(struct l2_slice *s, struct l2_bank *b, struct plan *p, req_id r, const struct l2_op *by,
-                           bool baseline) {
+static inline req_id fetch_line_of(struct l2_slice *s, struct l2_bank *b, struct plan *p, req_id r,
+                                   const struct l2_op *by, bool baseline) {
   struct l2_tags *t = &s->tags;
   req_id wb = 0;
   uint64_t line_addr = req_of(s, r)->addr >> t->shift << t->shift;
   if (p->reserved) l2_tags_stamp(t, p->line, *s->env->now, false);
-  else wb = reserve(s, p->line, line_addr, by->r, by->set, baseline);
+  else wb = reserve_mshr(s, p->line, line_addr, by->r, by->set, baseline);
   if (p->mshr == L2_NO_MSHR) {
     p->mshr = l2_mshrs_take(&b->mshrs, line_addr, p->line);
     struct l2_op op = {.r = r, .set = by->set, .bytes = (uint16_t)(1u << t->shift), .mshr = p->mshr};
@@ -222,7 +223,7 @@ static inline enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct
     a->write = a->atomic = false;
     a->bytes = 1u << s->tags.shift;
   }
-  req_id wb = fetch(s, b, &p, waits, op, baseline);
+  req_id wb = fetch_line_of(s, b, &p, waits, op, baseline);
   if (wb) {
     l2_to_dram(s, b, wb, op->set);
     /* Reading the victim out takes the data port; the reference charges it to write misses only. */
@@ -255,7 +256,7 @@ enum l2_outcome l2_access_baseline(struct l2_slice *s, struct l2_bank *b, struct
   *reply = false;
   enum l2_outcome o = present ? hit(s, b, op, line, reply, true) : miss(s, b, op, &line, true);
   if (o == L2_REFUSED) s->env->stats->l2_rejects++;
-  else count(s, req_of(s, op->r), o, true);
+  else count_outcome(s, req_of(s, op->r), o, true);
   return o;
 }
 
@@ -274,7 +275,7 @@ enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *o
     return o;
   }
   r = req_of(s, op->r); /* the pool may have moved */
-  count(s, r, o, false);
+  count_outcome(s, r, o, false);
   if (h && h->on_access) {
     struct mem_event e = l2_event_of(s, r, op->set, line);
     e.note = &r->note;

@@ -12,7 +12,7 @@
 enum { SECTOR = 32 };
 
 /* Sectors of its line that a request touches. */
-static uint32_t sectors_of(const struct l2_slice *s, const struct req *r) {
+static uint32_t sectors_of_request(const struct l2_slice *s, const struct req *r) {
   if (r->sectors) return r->sectors;
   uint32_t line = 1u << s->tags.shift, first = (uint32_t)(r->addr & (line - 1)) / SECTOR;
   uint32_t end = ((uint32_t)(r->addr & (line - 1)) + r->bytes + SECTOR - 1) / SECTOR;
@@ -80,11 +80,13 @@ static void use_port(struct l2_slice *s, struct l2_bank *b, uint32_t bytes) {
   b->data_free = s->t + (bytes + width - 1) / width;
 }
 
-static enum l2_outcome store(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply) {
+static enum l2_outcome store_sectors(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line,
+                                     bool *reply) {
   struct l2_tags *t = &s->tags;
   struct req *r = &s->env->pool->at[op->r];
   bool through = s->env->config->l2_write == WRITE_THROUGH, absent = *line == L2_NONE, no_line = false;
-  uint32_t mask = sectors_of(s, r), whole = r->type == REQ_L1_WRITEBACK ? mask : mask & r->whole, bytes = r->bytes;
+  uint32_t mask = sectors_of_request(s, r), whole = r->type == REQ_L1_WRITEBACK ? mask : mask & r->whole,
+           bytes = r->bytes;
   if ((through || absent) && !l2_miss_room(b, 0)) return L2_REFUSED;
   if (absent && through) {
     l2_to_dram(s, b, op->r, op->set);
@@ -119,10 +121,11 @@ static enum l2_outcome store(struct l2_slice *s, struct l2_bank *b, struct l2_op
 }
 
 /* Loads and atomics. */
-static enum l2_outcome load(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply) {
+static enum l2_outcome load_sectors(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line,
+                                    bool *reply) {
   struct l2_tags *t = &s->tags;
   struct req *r = &s->env->pool->at[op->r];
-  uint32_t mask = sectors_of(s, r), valid = 0, pending = 0;
+  uint32_t mask = sectors_of_request(s, r), valid = 0, pending = 0;
   bool absent = *line == L2_NONE, atomic = r->atomic, no_line = false;
   if (!absent) valid = t->valid[*line], pending = t->pending[*line];
   uint32_t missing = mask & ~valid & ~pending;
@@ -168,7 +171,7 @@ static enum l2_outcome load(struct l2_slice *s, struct l2_bank *b, struct l2_op 
 }
 
 enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply) {
-  return s->env->pool->at[op->r].write ? store(s, b, op, line, reply) : load(s, b, op, line, reply);
+  return s->env->pool->at[op->r].write ? store_sectors(s, b, op, line, reply) : load_sectors(s, b, op, line, reply);
 }
 
 bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op) {

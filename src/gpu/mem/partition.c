@@ -324,7 +324,7 @@ static void take_returned(struct partition_set *p, struct channel *ch, uint32_t 
   give_back(ch, taken.sub);
 }
 
-static uint32_t class_of(const struct partition_set *p, const struct l2_op *op) {
+static uint32_t request_class(const struct partition_set *p, const struct l2_op *op) {
   const struct mem_hooks *h = p->env.hooks;
   return h && h->dram_class ? h->dram_class(h->ctx, &p->env.pool->at[op->r]) != 0 : 0;
 }
@@ -356,7 +356,7 @@ static inline void accept(struct partition_set *p, struct channel *ch, struct l2
     uint32_t sub = ch->last + k >= p->per_channel ? ch->last + k - p->per_channel : ch->last + k;
     struct l2_slice *s = &slices[sub];
     if (!s->to_dram.count || !has_credit(ch, sub) || !l2_can_return(s, l2_queue_top(&s->to_dram))) continue;
-    uint32_t cls = narrow ? 0 : class_of(p, l2_queue_top(&s->to_dram));
+    uint32_t cls = narrow ? 0 : request_class(p, l2_queue_top(&s->to_dram));
     if (!narrow && dram_full(&ch->dram, cls)) continue; /* the other class may have room */
     if (l2_queue_full(&s->to_dram)) {
       uint32_t id = (uint32_t)(s - p->slice);

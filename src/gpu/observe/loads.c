@@ -15,7 +15,7 @@ const char *const gpu_degree_names[DEGREE_CLASSES] = {"1", "2", "3-10", "11-20",
 const char *const gpu_reuse_names[REUSE_STREAMS] = {"asked", "in_l1"};
 const char *const gpu_miss_names[MISS_CAUSES] = {"first", "store", "capacity", "conflict", "partial"};
 
-static uint32_t class_of(uint32_t degree) {
+static uint32_t degree_class(uint32_t degree) {
   return degree <= 2 ? degree - 1 : degree <= 10 ? 2 : degree <= 20 ? 3 : 4;
 }
 
@@ -53,7 +53,7 @@ void observe_character_begin(struct gpu_character *c) {
 /* ---- loads ---- */
 
 static struct gpu_degree_class *of_op(struct sm *s, uint32_t op) {
-  return &s->g->observed.character->degree[class_of(s->op[op].degree)];
+  return &s->g->observed.character->degree[degree_class(s->op[op].degree)];
 }
 
 static bool is_load(const struct sm *s, uint32_t op) {
@@ -120,7 +120,7 @@ void observe_load_done(struct sm *s, uint32_t op) {
 
 void observe_line(struct sm *s, uint32_t index, bool local, uint32_t degree) {
   struct gpu_character *c = s->g->observed.character;
-  c->fetched_by[(size_t)s->id * lines_of(s->g) + index] = local ? NOT_A_LOAD : (uint8_t)class_of(degree);
+  c->fetched_by[(size_t)s->id * lines_of(s->g) + index] = local ? NOT_A_LOAD : (uint8_t)degree_class(degree);
 }
 
 /* Quarters of a line covered by these sectors, rounded up. */

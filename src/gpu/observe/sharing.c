@@ -27,7 +27,7 @@ static struct observed_block *place_of(struct observed_block *table, uint32_t ro
   return &table[i];
 }
 
-static void grow(struct l2_observer *o) {
+static void grow_owners(struct l2_observer *o) {
   uint32_t room = o->block_room ? 2 * o->block_room : 1 << 14;
   struct observed_block *table = mem_zeroed(room, sizeof *table);
   for (uint32_t i = 0; i < o->block_room; i++)
@@ -38,7 +38,7 @@ static void grow(struct l2_observer *o) {
 }
 
 static struct observed_block *block_of(struct l2_observer *o, uint64_t addr) {
-  if (2 * o->blocks >= o->block_room) grow(o);
+  if (2 * o->blocks >= o->block_room) grow_owners(o);
   uint64_t line = (addr >> BLOCK_SHIFT) + 1;
   struct observed_block *b = place_of(o->block, o->block_room, line);
   if (b->line) return b;

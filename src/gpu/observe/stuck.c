@@ -40,7 +40,7 @@ static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char
   if (t->n >= t->size) t->n = t->size - 1;
 }
 
-static uint32_t line_of(const struct sm *s, uint32_t w, uint32_t pc) {
+static uint32_t source_line(const struct sm *s, uint32_t w, uint32_t pc) {
   const struct warp_state *ws = &s->w[w];
   return pc < s->cta_feed[ws->cta_slot]->kernel->insts ? ws->feed->kernel->code[pc].ptx_line : 0;
 }
@@ -94,7 +94,8 @@ static void say_barrier(struct text *t, const struct sm *s, const struct warp_st
 static void say_warp(struct text *t, const struct sm *s, uint32_t w, bool silent) {
   uint64_t bit = 1ull << w, line;
   const struct warp_state *ws = &s->w[w];
-  say(t, "\n  SM %u warp %u (block %u, warp %u): PTX line %u, ", s->id, w, ws->cta, ws->index, line_of(s, w, ws->pc));
+  say(t, "\n  SM %u warp %u (block %u, warp %u): PTX line %u, ", s->id, w, ws->cta, ws->index,
+      source_line(s, w, ws->pc));
   if (s->done & bit) {
     say(t, "has exited: %u instructions in flight, stores not acknowledged: %u, loads not answered: %u", ws->in_pipe,
         ws->stores, ws->loads);
@@ -192,7 +193,7 @@ static void say_sm(struct text *t, struct lacking *k, const struct sm *s) {
   if (s->dispatch) {
     const struct op *o = &s->op[s->dispatch];
     say(t, "\n  SM %u: memory pipe held by warp %u, PTX line %u%s", s->id, o->warp,
-        line_of(s, o->warp, o->uop->inst->pc),
+        source_line(s, o->warp, o->uop->inst->pc),
         kind == STALL_L1D      ? ": the L1 takes no access"
         : kind == STALL_BYPASS ? ": the interconnect takes no request"
         : kind == STALL_CONST  ? ": the constant cache takes no access"

@@ -43,7 +43,7 @@ void timeline_free(struct gpu_timeline *t) {
 }
 
 /* Slices are clipped to the window; events outside it are dropped. */
-static void add(struct gpu_timeline *t, struct gpu_event e) {
+static void add_event(struct gpu_timeline *t, struct gpu_event e) {
   bool slice = e.kind <= EVENT_STALL;
   if (slice && e.from < t->first) e.from = t->first;
   if (slice && e.to > t->last) e.to = t->last;
@@ -67,15 +67,15 @@ void timeline_launch(struct gpu *g, struct gpu_work *k) {
 }
 
 static void close_stall(struct gpu_timeline *t, uint32_t sm) {
-  if (t->stall[sm].to) add(t, t->stall[sm]);
+  if (t->stall[sm].to) add_event(t, t->stall[sm]);
   t->stall[sm].to = 0;
 }
 
 void timeline_end(struct gpu *g, const struct gpu_work *k) {
   struct gpu_timeline *t = g->observed.timeline;
   for (uint32_t i = 0; g->works == 1 && i < t->sms; i++) close_stall(t, i);
-  add(t, (struct gpu_event){
-             .kind = EVENT_LAUNCH, .from = k->start, .to = g->now, .value = k->name, .unit = k->how.stream});
+  add_event(t, (struct gpu_event){
+                   .kind = EVENT_LAUNCH, .from = k->start, .to = g->now, .value = k->name, .unit = k->how.stream});
 }
 
 void timeline_warp_start(struct sm *s, uint32_t warp) {
@@ -87,7 +87,8 @@ void timeline_warp_end(struct sm *s, uint32_t warp, uint32_t cta) {
   struct gpu_timeline *t = s->g->observed.timeline;
   uint64_t from = t->warp_from[s->id * WARPS + warp];
   if (s->id < t->sms)
-    add(t, (struct gpu_event){
+    add_event(
+        t, (struct gpu_event){
                .kind = EVENT_WARP, .from = from, .to = s->g->now, .value = cta, .unit = s->id, .part = (uint16_t)warp});
 }
 
@@ -107,12 +108,13 @@ void timeline_stall(struct sm *s, uint64_t from, uint64_t cycles, uint32_t kind)
 void timeline_l1(struct sm *s, uint32_t warp, uint64_t addr, bool miss) {
   struct gpu_timeline *t = s->g->observed.timeline;
   if (s->id >= t->sms || !miss) return;
-  add(t,
-      (struct gpu_event){.kind = EVENT_MISS, .from = s->g->now, .value = addr, .unit = s->id, .part = (uint16_t)warp});
+  add_event(t, (struct gpu_event){
+                   .kind = EVENT_MISS, .from = s->g->now, .value = addr, .unit = s->id, .part = (uint16_t)warp});
 }
 
 void timeline_dram(struct gpu *g, uint32_t bank, uint32_t command, uint32_t row) {
-  add(g->observed.timeline,
+  add_event(
+      g->observed.timeline,
       (struct gpu_event){.kind = EVENT_DRAM, .from = g->now, .value = row, .unit = bank, .part = (uint16_t)command});
 }
 
@@ -159,6 +161,7 @@ void timeline_queues(struct gpu *g) {
       uint32_t length = queue_length(g, q, u);
       if (length == t->length[q][u]) continue;
       t->length[q][u] = length;
-      add(t, (struct gpu_event){.kind = EVENT_QUEUE, .from = g->now, .value = length, .unit = u, .part = (uint16_t)q});
+      add_event(
+          t, (struct gpu_event){.kind = EVENT_QUEUE, .from = g->now, .value = length, .unit = u, .part = (uint16_t)q});
     }
 }

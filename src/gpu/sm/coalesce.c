@@ -9,7 +9,7 @@
 enum { LANES = 32 };
 
 /* Index of the access for block `block` in the ascending list, inserting it if it is new. */
-static uint32_t place(struct access *out, uint32_t *n, uint64_t block) {
+static uint32_t place_block(struct access *out, uint32_t *n, uint64_t block) {
   uint32_t i = *n;
   while (i > 0 && out[i - 1].addr > block) i--;
   if (i > 0 && out[i - 1].addr == block) return i - 1;
@@ -115,7 +115,7 @@ static bool is_dense(const struct coalesce_in *in) {
 }
 
 /* The 32 B sectors with a word in `words`. */
-static inline uint32_t sectors_of(uint32_t words) {
+static inline uint32_t sectors_of_words(uint32_t words) {
   uint32_t any = words | words >> 1;
   any = (any | any >> 2) & 0x11111111u;
   any = (any | any >> 3) & 0x03030303u;
@@ -155,8 +155,8 @@ static bool coalesce_aligned(const struct coalesce_in *in, uint32_t segment, str
   }
   for (uint32_t k = 0; k < n; k++) {
     uint32_t i = order[k];
-    out[k] =
-        (struct access){.addr = key[i] << shift, .lanes = lanes[i], .chunks = sectors_of(words[i]), .words = words[i]};
+    out[k] = (struct access){
+        .addr = key[i] << shift, .lanes = lanes[i], .chunks = sectors_of_words(words[i]), .words = words[i]};
     shrink(&out[k], segment);
   }
   *count = n;
@@ -176,7 +176,7 @@ static uint32_t coalesce_rising(const struct coalesce_in *in, uint32_t segment, 
       if (n) {
         if (block < last) return 0;
         out[n - 1] =
-            (struct access){.addr = last << shift, .lanes = lanes, .chunks = sectors_of(words), .words = words};
+            (struct access){.addr = last << shift, .lanes = lanes, .chunks = sectors_of_words(words), .words = words};
       }
       n++;
       last = block;
@@ -186,7 +186,8 @@ static uint32_t coalesce_rising(const struct coalesce_in *in, uint32_t segment, 
     words |= span << (addr & within) / 8;
   }
   if (bad & (in->width - 1)) return 0;
-  out[n - 1] = (struct access){.addr = last << shift, .lanes = lanes, .chunks = sectors_of(words), .words = words};
+  out[n - 1] =
+      (struct access){.addr = last << shift, .lanes = lanes, .chunks = sectors_of_words(words), .words = words};
   for (uint32_t i = 0; i < n; i++) shrink(&out[i], segment);
   return n;
 }
@@ -251,7 +252,7 @@ static uint32_t coalesce_few(const struct coalesce_in *in, uint32_t segment, str
     uint64_t addr_of = above | ((uint32_t)in->addr[lane] & -segment);
     uint32_t k = n++;
     for (; k && out[k - 1].addr > addr_of; k--) out[k] = out[k - 1];
-    out[k] = (struct access){.addr = addr_of, .lanes = lanes, .chunks = sectors_of(words), .words = words};
+    out[k] = (struct access){.addr = addr_of, .lanes = lanes, .chunks = sectors_of_words(words), .words = words};
     if (!(left &= ~lanes)) break;
     lane = (uint32_t)__builtin_ctz(left);
     lanes_equal(key, (uint32_t)in->addr[lane] & -segment, eq);
@@ -283,7 +284,7 @@ uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
     uint64_t addr = in->addr[lane], end = addr + in->width - 1;
     for (uint64_t at = addr;; at = end) { /* with narrow segments a lane may straddle two */
       uint64_t block = at & ~(uint64_t)(segment - 1);
-      if (!(n && out[last].addr == block)) last = place(out, &n, block);
+      if (!(n && out[last].addr == block)) last = place_block(out, &n, block);
       out[last].lanes |= 1u << lane;
       uint32_t w0 = (uint32_t)(at & within) / 8, w1 = w0;
       if ((end & ~within) == (at & ~within) && (end & ~(uint64_t)(segment - 1)) == block)
@@ -312,7 +313,7 @@ uint32_t coalesce_lines(const uint64_t *addr, uint32_t mask, uint32_t line, stru
   for (uint32_t m = mask; m; m &= m - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(m);
     uint64_t block = addr[lane] & ~(uint64_t)(line - 1);
-    if (!(n && out[last].addr == block)) last = place(out, &n, block);
+    if (!(n && out[last].addr == block)) last = place_block(out, &n, block);
     out[last].lanes |= 1u << lane;
     out[last].bytes = line;
     out[last].chunks = (1u << ((line + 31) / 32)) - 1;

@@ -23,7 +23,7 @@ static uint16_t counter_of(const struct inst *i) {
   return field[i->lat] ? field[i->lat] : offsetof(struct gpu_stats, exec_int); /* no counter is first in the struct */
 }
 
-static void add_reg(struct uop *u, struct uop_regs *regs, uint64_t *set, uint32_t reg) {
+static void uop_add_reg(struct uop *u, struct uop_regs *regs, uint64_t *set, uint32_t reg) {
   if (!reg) return;
   if (!regs->place[reg] && regs->used < UOP_REGS) regs->place[reg] = (uint8_t)++regs->used;
   uint32_t bit = uop_bit(regs, reg);
@@ -58,12 +58,12 @@ void uop_make(struct uop *u, const struct inst *i, struct uop_regs *regs, uint32
                     .ndst = i->ndst,
                     .reg_reads = (uint8_t)(i->nsrc + (i->addr_reg != 0)),
                     .dst_bank = uop_bank(i->dst_arch[0], banks)};
-  for (uint32_t r = 0; r < i->ndst; r++) add_reg(u, regs, u->writes, i->dst[r]);
+  for (uint32_t r = 0; r < i->ndst; r++) uop_add_reg(u, regs, u->writes, i->dst[r]);
   if (i->ndst && i->dst[0]) u->dst_bit = (uint16_t)(uop_bit(regs, i->dst[0]) + 1);
   for (uint32_t k = 0; k < UOP_WORDS; k++) u->waits[k] = u->writes[k];
-  for (uint32_t r = 0, n = uop_waited_sources(i); r < n; r++) add_reg(u, regs, u->waits, i->src[r]);
-  add_reg(u, regs, u->waits, i->pred);
-  add_reg(u, regs, u->waits, i->addr_reg);
+  for (uint32_t r = 0, n = uop_waited_sources(i); r < n; r++) uop_add_reg(u, regs, u->waits, i->src[r]);
+  uop_add_reg(u, regs, u->waits, i->pred);
+  uop_add_reg(u, regs, u->waits, i->addr_reg);
   for (uint32_t r = 0; r < i->nsrc; r++)
     if (i->src[r] && !named_before(i, r, i->src_arch[r])) add_read(u, i->src_arch[r], banks);
   if (i->addr_reg && !named_before(i, i->nsrc, i->addr_arch)) add_read(u, i->addr_arch, banks);

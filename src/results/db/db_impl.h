@@ -30,6 +30,10 @@ bool db_fail(struct db *db, struct err *e);
 bool db_exec(struct db *db, const char *sql, struct err *e);
 /* NULL with `e`. */
 sqlite3_stmt *db_prepare(struct db *db, const char *sql, struct err *e);
+/* The text of a column of the present row, or NULL; valid until the next step. */
+static inline const char *db_column_text(sqlite3_stmt *s, int at) {
+  return (const char *)sqlite3_column_text(s, at);
+}
 /* Text or NULL; static during the statement. */
 void db_bind_text(sqlite3_stmt *s, int at, const char *text);
 /* Step a statement that returns no rows, and reset it. */

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "results/db/db_impl.h"
 
-static struct db_cell cell_of(sqlite3_stmt *s, int i, struct arena *a) {
+static struct db_cell column_cell(sqlite3_stmt *s, int i, struct arena *a) {
   switch (sqlite3_column_type(s, i)) {
   case SQLITE_NULL:
     return (struct db_cell){.kind = CELL_NULL};
@@ -34,7 +34,7 @@ static struct db_table *table_of(struct db *db, sqlite3_stmt *s, struct err *e) 
       room = room ? 2 * room : 64;
       t->cell = mem_resize(t->cell, room * t->columns, sizeof *t->cell);
     }
-    for (size_t i = 0; i < t->columns; i++) t->cell[t->rows * t->columns + i] = cell_of(s, (int)i, t->arena);
+    for (size_t i = 0; i < t->columns; i++) t->cell[t->rows * t->columns + i] = column_cell(s, (int)i, t->arena);
     t->rows++;
   }
   if (rc == SQLITE_DONE) return t;

@@ -16,10 +16,6 @@ enum db_status db_run_status(struct db *db, const char *hash) {
   return status;
 }
 
-static const char *text(sqlite3_stmt *s, int at) {
-  return (const char *)sqlite3_column_text(s, at);
-}
-
 bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const struct db_row *row), void *ctx,
              struct err *e) {
   sqlite3_stmt *s = db_prepare(db,
@@ -35,18 +31,18 @@ bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const str
   db_bind_text(s, 1, study);
   int rc;
   while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-    const char *status = text(s, 12);
+    const char *status = db_column_text(s, 12);
     struct db_row r = {
         .run = sqlite3_column_int64(s, 0),
-        .study = text(s, 1),
-        .hash = text(s, 2),
-        .workload = text(s, 3),
-        .suite = text(s, 4),
-        .group = text(s, 5),
-        .size = text(s, 6),
-        .gpu = text(s, 7),
-        .scheme = text(s, 8),
-        .parameters = text(s, 9),
+        .study = db_column_text(s, 1),
+        .hash = db_column_text(s, 2),
+        .workload = db_column_text(s, 3),
+        .suite = db_column_text(s, 4),
+        .group = db_column_text(s, 5),
+        .size = db_column_text(s, 6),
+        .gpu = db_column_text(s, 7),
+        .scheme = db_column_text(s, 8),
+        .parameters = db_column_text(s, 9),
         .ordinal = sqlite3_column_int64(s, 10),
         .replica = sqlite3_column_int64(s, 11),
         .status = !status                     ? DB_MISSING /* a changed view whose change was accepted */
@@ -54,11 +50,11 @@ bool db_each(struct db *db, const char *study, bool (*each)(void *ctx, const str
                   : !strcmp(status, "failed") ? DB_FAILED
                                               : DB_MISSING,
         .exit_code = sqlite3_column_int(s, 13),
-        .error = text(s, 14),
-        .command = text(s, 15),
-        .program = text(s, 16),
-        .mode = text(s, 17),
-        .simulator = text(s, 18),
+        .error = db_column_text(s, 14),
+        .command = db_column_text(s, 15),
+        .program = db_column_text(s, 16),
+        .mode = db_column_text(s, 17),
+        .simulator = db_column_text(s, 18),
         .seconds = sqlite3_column_double(s, 19),
         .cpu_seconds = sqlite3_column_double(s, 20),
         .peak_kb = sqlite3_column_int64(s, 21),

@@ -62,7 +62,7 @@ static int too_long(void *ctx) {
   return interrupted() || waits > WAIT_SECONDS || s->wasted + waits > WASTE_SECONDS;
 }
 
-static int step(struct salvage *s, sqlite3_stmt *q) {
+static int step_salvage(struct salvage *s, sqlite3_stmt *q) {
   s->waits_since = now();
   int rc = sqlite3_step(q);
   if (rc != SQLITE_ROW && rc != SQLITE_DONE) s->wasted += now() - s->waits_since;
@@ -92,7 +92,7 @@ static int read_until_damage(struct salvage *s, int64_t lo, int64_t hi, bool dow
   sqlite3_bind_int64(q, 2, hi);
   *any = false;
   int rc, result = 0;
-  while ((rc = step(s, q)) == SQLITE_ROW) {
+  while ((rc = step_salvage(s, q)) == SQLITE_ROW) {
     int64_t at = sqlite3_column_int64(q, 0);
     if (at < lo || at > hi || (*any && (down ? at >= *reached : at <= *reached))) break; /* a tree with a loop */
     *reached = at;
@@ -116,7 +116,7 @@ static int64_t last_row(struct salvage *s) {
   char *sql = sqlite3_mprintf("SELECT max(rowid) FROM %s", s->table);
   sqlite3_stmt *q = db_prepare(s->from, sql, NULL);
   sqlite3_free(sql);
-  int64_t max = q && step(s, q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
+  int64_t max = q && step_salvage(s, q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
   sqlite3_finalize(q);
   return max < 1 || max > INT_MAX ? 1 << 21 : max; /* upper bound of a study's runs (STUDY_RUNS_MAX) */
 }
@@ -163,28 +163,24 @@ static bool salvage(struct salvage *s) {
 
 /* ---- what is done with a row ---- */
 
-static const char *text(sqlite3_stmt *s, int at) {
-  return (const char *)sqlite3_column_text(s, at);
-}
-
 static const char run_columns[] = "hash, status, exit_code, error, log, command, program, program_hash, gpu, scheme, "
                                   "mode, simulator, host, seconds, cpu_seconds, peak_kb";
 
 static bool run_row(struct salvage *s, sqlite3_stmt *q, struct err *e) {
-  const char *status = text(q, 2);
-  struct db_run r = {.hash = text(q, 1),
+  const char *status = db_column_text(q, 2);
+  struct db_run r = {.hash = db_column_text(q, 1),
                      .done = status && !strcmp(status, "done"),
                      .exit_code = sqlite3_column_int(q, 3),
-                     .error = text(q, 4),
-                     .log = text(q, 5),
-                     .command = text(q, 6),
-                     .program = text(q, 7),
-                     .program_hash = text(q, 8),
-                     .gpu = text(q, 9),
-                     .scheme = text(q, 10),
-                     .mode = text(q, 11),
-                     .simulator = text(q, 12),
-                     .host = text(q, 13),
+                     .error = db_column_text(q, 4),
+                     .log = db_column_text(q, 5),
+                     .command = db_column_text(q, 6),
+                     .program = db_column_text(q, 7),
+                     .program_hash = db_column_text(q, 8),
+                     .gpu = db_column_text(q, 9),
+                     .scheme = db_column_text(q, 10),
+                     .mode = db_column_text(q, 11),
+                     .simulator = db_column_text(q, 12),
+                     .host = db_column_text(q, 13),
                      .seconds = sqlite3_column_double(q, 14),
                      .cpu_seconds = sqlite3_column_double(q, 15),
                      .peak_kb = sqlite3_column_int64(q, 16)};
@@ -215,8 +211,8 @@ static bool read_plan(struct salvage *s, int64_t study, struct db_plan **plan, s
   sqlite3_bind_int64(p, 1, study);
   int rc;
   bool ok = true;
-  while (ok && (rc = step(s, p)) == SQLITE_ROW) {
-    ok = text(p, 0) && sqlite3_column_int64(p, 9) == (int64_t)*count && *count < MOST_PLAN;
+  while (ok && (rc = step_salvage(s, p)) == SQLITE_ROW) {
+    ok = db_column_text(p, 0) && sqlite3_column_int64(p, 9) == (int64_t)*count && *count < MOST_PLAN;
     if (!ok) break;
     if (*count == room) {
       room = room ? 2 * room : 64;
@@ -224,7 +220,7 @@ static bool read_plan(struct salvage *s, int64_t study, struct db_plan **plan, s
       *plan = grown;
     }
     char *t[8];
-    for (int i = 0; i < 8; i++) t[i] = text(p, i) ? strdup(text(p, i)) : NULL;
+    for (int i = 0; i < 8; i++) t[i] = db_column_text(p, i) ? strdup(db_column_text(p, i)) : NULL;
     (*plan)[(*count)++] = (struct db_plan){t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], sqlite3_column_int64(p, 8)};
   }
   sqlite3_finalize(p);
@@ -241,7 +237,7 @@ static void free_plan(struct db_plan *plan, size_t count) {
 }
 
 static bool study_row(struct salvage *s, sqlite3_stmt *q, struct err *e) {
-  const char *name = text(q, 1), *file = text(q, 2), *about = text(q, 3);
+  const char *name = db_column_text(q, 1), *file = db_column_text(q, 2), *about = db_column_text(q, 3);
   int64_t id = sqlite3_column_int64(q, 0);
   if (!name || !file || !about || db_sum_of(s->from, DB_STUDIES, id) == DB_SUM_WRONG) {
     s->saved->plans_lost++;
@@ -260,7 +256,7 @@ static bool study_row(struct salvage *s, sqlite3_stmt *q, struct err *e) {
 /* Runs with sums in the file but without a row. */
 static void count_lost(struct salvage *s) {
   sqlite3_stmt *q = db_prepare(s->from, "SELECT count(*) FROM sums WHERE part = 'runs'", NULL);
-  int64_t n = q && step(s, q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
+  int64_t n = q && step_salvage(s, q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
   sqlite3_finalize(q);
   if (n < INT_MAX && (size_t)n > s->saved->runs + s->saved->lost) s->saved->lost = (size_t)n - s->saved->runs;
 }
@@ -292,7 +288,7 @@ static bool copy_data(int in, int out, off_t size) {
   return !ftruncate(out, size);
 }
 
-static bool copy(const char *from, const char *to, struct err *e) {
+static bool copy_file(const char *from, const char *to, struct err *e) {
   struct stat st;
   int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (in < 0) return err_set(e, ERR_INPUT, "cannot read '%s': %s", from, strerror(errno));
@@ -330,7 +326,7 @@ static bool copy_all(const char *from, const char *to, struct err *e) {
   bool ok = true;
   for (int i = 0; ok && i < LOGS_TO; i++) {
     char *a = sqlite3_mprintf("%s%s", from, tails[i]), *b = sqlite3_mprintf("%s%s", to, tails[i]);
-    ok = (i && access(a, F_OK)) || copy(a, b, e);
+    ok = (i && access(a, F_OK)) || copy_file(a, b, e);
     sqlite3_free(a);
     sqlite3_free(b);
   }

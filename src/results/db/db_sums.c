@@ -198,7 +198,7 @@ bool db_seal_all(struct db *db, struct err *e) {
 
 /* ---- comparing ---- */
 
-static bool say(struct db *db, const struct part *p, int64_t owner, struct err *e) {
+static bool report_damage(struct db *db, const struct part *p, int64_t owner, struct err *e) {
   db->trouble = DB_DAMAGED;
   char of[64] = "";
   if (p->kind != OWNER_FILE) snprintf(of, sizeof of, " of %s %lld", p->what, (long long)owner);
@@ -251,7 +251,7 @@ static bool verify_part(struct db *db, enum db_part part, struct err *e) {
     ok = any && rc == SQLITE_ROW && id == g.owner && (uint64_t)sqlite3_column_int64(want, 1) == g.sum;
     if (ok) continue;
     /* One of them is missing: the lower number has no counterpart. */
-    say(db, p, !any || (rc == SQLITE_ROW && id < g.owner) ? id : g.owner, e);
+    report_damage(db, p, !any || (rc == SQLITE_ROW && id < g.owner) ? id : g.owner, e);
     break;
   }
   scan_end(&c);

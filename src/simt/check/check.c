@@ -73,26 +73,26 @@ void check_free(struct simt *s) {
 
 /* ---- findings ---- */
 
-static struct finding *note(struct check *c, const void *at, const void *other, enum check_kind kind) {
+static struct finding *note_finding(struct check *c, const void *at, const void *other, enum check_kind kind) {
   c->count[kind]++;
   return finding_note(&c->found, at, other, kind, check_names[kind]);
 }
 
-static void tell(const struct simt *s, const struct finding *f) {
+static void tell_finding(const struct simt *s, const struct finding *f) {
   char prefix[64];
   snprintf(prefix, sizeof prefix, "check %s", f->f.check);
   finding_report(&s->check->found, f, prefix, s->out);
 }
 
 struct finding *check_note(struct exec *x, const struct xop *o, const struct xop *other, enum check_kind kind) {
-  struct finding *f = note(x->run->s->check, o, other, kind);
+  struct finding *f = note_finding(x->run->s->check, o, other, kind);
   return f && !*f->text ? f : NULL;
 }
 
 void check_describe(struct exec *x, const struct xop *o, int lane, struct finding *f, const char *what) {
   int n = fault_place(x, o, lane, f->text, sizeof f->text);
   if (n > 0 && (size_t)n < sizeof f->text) snprintf(f->text + n, sizeof f->text - (size_t)n, ": %s", what);
-  tell(x->run->s, f);
+  tell_finding(x->run->s, f);
 }
 
 void check_report(struct exec *x, const struct xop *o, const struct xop *other, int lane, enum check_kind kind,
@@ -150,13 +150,13 @@ void simt_mem_copied(struct simt *s, uint64_t dst, uint64_t src, uint64_t bytes)
   const uint8_t *gap = !d && f ? memchr(f, 0, bytes) : NULL;
   if (!gap) return;
   const struct simt_alloc *a = simt_mem_find(s, src);
-  struct finding *k = note(s->check, NULL, a ? (const void *)(uintptr_t)a->base : NULL, CHECK_INIT);
+  struct finding *k = note_finding(s->check, NULL, a ? (const void *)(uintptr_t)a->base : NULL, CHECK_INIT);
   if (!k || *k->text) return;
   char where[400];
   describe_place(s, src + (uint64_t)(gap - f), where, sizeof where);
   snprintf(k->text, sizeof k->text, "copy of %llu bytes to the host from 0x%llx: nothing has written 0x%llx%s",
            (unsigned long long)bytes, (unsigned long long)src, (unsigned long long)(src + (uint64_t)(gap - f)), where);
-  tell(s, k);
+  tell_finding(s, k);
 }
 
 void check_allocated(struct simt *s, uint64_t base, uint64_t bytes, bool initialised) {

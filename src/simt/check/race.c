@@ -67,7 +67,7 @@ bool race_passed(const struct exec *x, uint32_t warp, uint32_t clock) {
 
 /* ---- barriers ---- */
 
-static void join(const struct race *q, struct race_clock *into, const struct race_clock *from) {
+static void join_clocks(const struct race *q, struct race_clock *into, const struct race_clock *from) {
   for (uint32_t v = 0; v < q->warps; v++)
     if (from->at[v] > into->at[v]) into->at[v] = from->at[v];
 }
@@ -104,7 +104,7 @@ void check_barrier_arrive(struct exec *x, const struct xop *o, uint32_t mask, ui
   if (all && k->on & SIMT_CHECK_BARRIER) check_whole(x, o, mask);
   if (!k->race) return;
   struct race_cta *q = &k->race->ctas[x->cta->slot];
-  join(k->race, &q->barrier[b], &q->warp[x->w->index]);
+  join_clocks(k->race, &q->barrier[b], &q->warp[x->w->index]);
   q->warp[x->w->index].at[x->w->index]++;
 }
 
@@ -112,8 +112,8 @@ void check_barrier_pass(struct exec *x, const struct warp *w, uint32_t b, bool a
   struct check_run *k = x->run->check;
   if (!k->race) return;
   struct race_cta *q = &k->race->ctas[x->cta->slot];
-  join(k->race, &q->warp[w->index], &q->barrier[b]);
-  if (all) join(k->race, &q->warp[w->index], &q->gone);
+  join_clocks(k->race, &q->warp[w->index], &q->barrier[b]);
+  if (all) join_clocks(k->race, &q->warp[w->index], &q->gone);
 }
 
 /* All mbarriers of a CTA count as one: this may hide a race and never reports a false one. */
@@ -123,10 +123,10 @@ void check_signal(struct exec *x, bool arrives) {
   struct race_cta *q = &k->race->ctas[x->cta->slot];
   struct race_clock *mine = &q->warp[x->w->index];
   if (arrives) {
-    join(k->race, &q->signal, mine);
+    join_clocks(k->race, &q->signal, mine);
     mine->at[x->w->index]++;
   } else {
-    join(k->race, mine, &q->signal);
+    join_clocks(k->race, mine, &q->signal);
   }
 }
 
@@ -155,5 +155,5 @@ void check_warp_done(struct exec *x, const struct warp *w) {
       x->w = self;
     }
   }
-  if (k->race) join(k->race, &k->race->ctas[x->cta->slot].gone, &k->race->ctas[x->cta->slot].warp[w->index]);
+  if (k->race) join_clocks(k->race, &k->race->ctas[x->cta->slot].gone, &k->race->ctas[x->cta->slot].warp[w->index]);
 }

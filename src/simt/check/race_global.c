@@ -30,7 +30,7 @@ struct recent { /* the contexts that a warp used last */
  * and the marks stay small in programs of many launches. */
 enum { CONTEXTS_KEPT = 1 << 18 };
 
-static void *reserve(size_t bytes) {
+static void *reserve_shadow(size_t bytes) {
   void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? NULL : p;
 }
@@ -40,7 +40,7 @@ struct spare race_take(struct spare *kept, size_t bytes) {
   *kept = (struct spare){0};
   if (s.bytes >= bytes) return s;
   if (s.p) munmap(s.p, s.bytes);
-  s = (struct spare){reserve(bytes), bytes};
+  s = (struct spare){reserve_shadow(bytes), bytes};
   CHECK(s.p, "out of memory");
   return s;
 }
@@ -60,9 +60,9 @@ bool race_shadow_new(struct simt *s) {
   s->check->shadow = d;
   d->cells_bytes = s->map_bytes * 2;
   d->symbols_bytes = s->sym_bytes * 2;
-  d->cells = reserve(d->cells_bytes);
-  d->asked = reserve(d->cells_bytes / RACE_CHUNK + 1);
-  d->symbols = reserve(d->symbols_bytes);
+  d->cells = reserve_shadow(d->cells_bytes);
+  d->asked = reserve_shadow(d->cells_bytes / RACE_CHUNK + 1);
+  d->symbols = reserve_shadow(d->symbols_bytes);
   d->contexts = d->epochs = 1; /* 0: none */
   return d->cells && d->symbols && d->asked;
 }
@@ -193,7 +193,7 @@ void race_grid_barrier(struct exec *x) {
   if (q->generation == d->generation) q->floor = d->contexts;
 }
 
-static void release(struct simt_run *r, const struct cta *c) {
+static void release_cta(struct simt_run *r, const struct cta *c) {
   struct race_shadow *d = r->s->check->shadow;
   struct grid_cta *q = &r->check->grid->cta[c->slot];
   d->releases++;
@@ -207,7 +207,7 @@ static void release(struct simt_run *r, const struct cta *c) {
  * published by others. */
 static void synchronise(struct exec *x, const struct xop *o, bool writes) {
   struct grid_cta *q = &x->run->check->grid->cta[x->cta->slot];
-  if (writes && (q->fenced || o->releases)) release(x->run, x->cta);
+  if (writes && (q->fenced || o->releases)) release_cta(x->run, x->cta);
   q->acquired = x->run->s->check->shadow->releases;
 }
 
@@ -215,13 +215,13 @@ void check_cluster_met(struct exec *x, const struct cluster *k) {
   struct race_grid *g = x->run->check->grid;
   if (!g) return;
   for (uint32_t n = 0; n < x->run->fk.cluster; n++)
-    if (k->cta[n]) release(x->run, k->cta[n]);
+    if (k->cta[n]) release_cta(x->run, k->cta[n]);
   for (uint32_t n = 0; n < x->run->fk.cluster; n++)
     if (k->cta[n]) g->cta[k->cta[n]->slot].acquired = x->run->s->check->shadow->releases;
 }
 
 /* The earlier access `m` of another context against one of `kind` on `x` now, which touch a byte in common. */
-static enum race_verdict judge(const struct exec *x, const struct context *m, uint8_t kind) {
+static enum race_verdict judge_race(const struct exec *x, const struct context *m, uint8_t kind) {
   const struct race_shadow *d = x->run->s->check->shadow;
   const struct race_grid *g = x->run->check->grid;
   const struct grid_cta *q = &g->cta[x->cta->slot];
@@ -235,8 +235,8 @@ static enum race_verdict judge(const struct exec *x, const struct context *m, ui
   return RACES;
 }
 
-static void report(struct exec *x, const struct xop *o, const struct checked *word, const struct context *m,
-                   uint32_t their_lane, enum race_verdict v) {
+static void report_race(struct exec *x, const struct xop *o, const struct checked *word, const struct context *m,
+                        uint32_t their_lane, enum race_verdict v) {
   const struct epoch *e = &x->run->s->check->shadow->epoch[m->epoch];
   uint32_t pc = e->pc + m->pc;
   struct finding *f = check_note(x, o, &x->ops[pc], v == SAME_VALUE ? CHECK_SAME : CHECK_RACE);
@@ -287,10 +287,10 @@ enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct c
     uint32_t old = cell[n];
     if (!(old & mark & 15) || race_mark_id(old) == race_mark_id(mark) || race_mark_id(old) >= d->contexts) continue;
     const struct context *m = &d->context[race_mark_id(old)];
-    enum race_verdict v = judge(x, m, how);
+    enum race_verdict v = judge_race(x, m, how);
     if (!n) first = v;
     if (v > worst) worst = v;
-    if (v != ORDERED && !told) report(x, o, word, m, old >> 4 & (LANES - 1), v), told = true;
+    if (v != ORDERED && !told) report_race(x, o, word, m, old >> 4 & (LANES - 1), v), told = true;
   }
   if (how & KIND_WRITES) {
     if (first != SAME_VALUE) cell[0] = mark; /* otherwise the mark of the writer stays */

@@ -59,7 +59,7 @@ void simt_strays_summary(const struct simt *s, char *out, size_t size) {
 }
 
 /* Count the access; report its place once. */
-static void note(struct exec *x, const struct xop *o, const struct lane_access *a) {
+static void note_stray(struct exec *x, const struct xop *o, const struct lane_access *a) {
   static const char *const names[] = {"global",   "global",    "shared",  "local",
                                       "constant", "parameter", "texture", "generic"};
   struct simt *s = x->run->s;
@@ -91,7 +91,7 @@ char *stray_access(struct exec *x, const struct xop *o, const struct lane_access
   if (s->memory == SIMT_MEMORY_WARN && !a->write && a->addr >= SYMBOL_BASE && a->bytes <= sizeof zeroes &&
       mem_distance(s, a->addr) <= (a->addr < SYMBOL_LIMIT ? STRAY_MOST_SYMBOL : STRAY_MOST))
     host = (char *)(uintptr_t)zeroes;
-  if (host) note(x, o, a);
+  if (host) note_stray(x, o, a);
   return host;
 }
 
@@ -101,6 +101,6 @@ char *stray_limited(struct exec *x, const struct xop *o, const struct lane_acces
   if (a->space == SPACE_PARAM) return NULL;
   if (s->memory == SIMT_MEMORY_HARDWARE && a->addr <= there && a->bytes <= there - a->addr) host = own + a->addr;
   if (s->memory == SIMT_MEMORY_WARN && !a->write && a->bytes <= sizeof zeroes) host = (char *)(uintptr_t)zeroes;
-  if (host) note(x, o, a);
+  if (host) note_stray(x, o, a);
   return host;
 }

@@ -14,7 +14,7 @@ struct code_name {
   char name[];
 };
 
-static int by_name(const void *a, const void *b) {
+static int order_by_name(const void *a, const void *b) {
   return strcmp(((const struct code_name *)a)->name, ((const struct code_name *)b)->name);
 }
 
@@ -22,7 +22,7 @@ uint32_t code_place(struct code_space *s, const char *name, uint32_t insts) {
   size_t n = strlen(name) + 1;
   struct code_name *c = mem_alloc(sizeof *c + n);
   memcpy(c->name, name, n);
-  struct code_name **at = tsearch(c, &s->names, by_name);
+  struct code_name **at = tsearch(c, &s->names, order_by_name);
   CHECK(at, "out of memory");
   bool known = *at != c;
   if (known) free(c), c = *at;

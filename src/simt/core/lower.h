@@ -18,6 +18,11 @@ struct lowering {
   uint32_t *reg_off; /* by register number */
   uint32_t pc0;
 };
+/* Select the handler. Returns true. */
+static inline bool set_xop(struct xop *o, enum xop_id id) {
+  o->id = (uint16_t)id;
+  return true;
+}
 bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_memory(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o);

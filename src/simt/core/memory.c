@@ -45,7 +45,7 @@ static int best_isa(void) {
   return force && *force >= '2' && *force - '0' < best ? *force - '0' : best;
 }
 
-static char *reserve(void *want, uint64_t bytes) {
+static char *reserve_pages(void *want, uint64_t bytes) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (want ? MAP_FIXED_NOREPLACE : 0);
   char *p = mmap(want, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (p == MAP_FAILED) return NULL;
@@ -72,14 +72,14 @@ struct simt *simt_new(uint64_t capacity, struct err *e) {
   simt_generic_handlers(s->handlers);
   for (uint64_t bytes = capacity * 8; bytes >= capacity && !s->map; bytes /= 2) {
     s->map_bytes = (bytes + 0xFFFFF) & ~UINT64_C(0xFFFFF);
-    s->map = reserve((void *)(uintptr_t)SIMT_GLOBAL_BASE, s->map_bytes);
+    s->map = reserve_pages((void *)(uintptr_t)SIMT_GLOBAL_BASE, s->map_bytes);
   }
   for (uint64_t bytes = capacity * 2; bytes >= capacity && !s->map; bytes /= 2) {
     s->map_bytes = (bytes + 0xFFFFF) & ~UINT64_C(0xFFFFF);
-    s->map = reserve(NULL, s->map_bytes);
+    s->map = reserve_pages(NULL, s->map_bytes);
   }
   s->sym_bytes = SYMBOL_LIMIT;
-  s->sym_map = reserve(NULL, s->sym_bytes);
+  s->sym_map = reserve_pages(NULL, s->sym_bytes);
   if (!s->map || !s->sym_map) {
     err_set(e, ERR_INTERNAL, "cannot reserve %llu bytes of address space for device memory",
             (unsigned long long)capacity);
@@ -188,7 +188,7 @@ static uint64_t find_gap(const struct simt *s, uint64_t at, uint64_t bytes, uint
 
 /* `bytes` of the device's or (`host`) the host's part of the mapping, by rising addresses as long as possible, then of
  * any gap; 0: none. */
-static uint64_t place(struct simt *s, uint64_t bytes, uint64_t align, bool host) {
+static uint64_t place_region(struct simt *s, uint64_t bytes, uint64_t align, bool host) {
   uint64_t *next = host ? &s->host_next : &s->next, at = up_to(*next, align);
   uint64_t end = host ? SIMT_GLOBAL_BASE + s->map_bytes : s->host_base;
   if (at + bytes <= end) {
@@ -216,11 +216,11 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
   bool host = kind == SIMT_MEM_HOST;
   if (!host && s->used + rounded > s->capacity) return 0;
   if (s->delta && (host || kind == SIMT_MEM_MANAGED)) { /* one pointer for both sides, wherever the host has room */
-    char *p = reserve(NULL, rounded);
+    char *p = reserve_pages(NULL, rounded);
     at = (uint64_t)(uintptr_t)p;
     delta = 0;
   } else {
-    at = place(s, rounded, ALIGN, host);
+    at = place_region(s, rounded, ALIGN, host);
   }
   if (!at) return 0;
   ask_for_huge_pages(s, at + delta, rounded);
@@ -233,7 +233,8 @@ uint64_t simt_mem_alloc(struct simt *s, uint64_t bytes, enum simt_mem_kind kind,
 
 uint64_t simt_mem_import(struct simt *s, int fd, uint64_t offset, uint64_t bytes, const char *label) {
   uint64_t lead = offset % PAGE, pages = up_to(lead + bytes, PAGE), rounded = up_to(bytes, ALIGN);
-  uint64_t at = bytes && bytes <= s->map_bytes && s->used + rounded <= s->capacity ? place(s, pages, PAGE, false) : 0;
+  uint64_t at =
+      bytes && bytes <= s->map_bytes && s->used + rounded <= s->capacity ? place_region(s, pages, PAGE, false) : 0;
   if (!at) {
     errno = ENOMEM;
     return 0;

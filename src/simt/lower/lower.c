@@ -147,7 +147,8 @@ void simt_reset_variables(struct simt_module *m) {
 }
 
 /* Place `v` at the next multiple of `align` from *at on. */
-static bool place(struct ptx_module *p, struct ptx_var *v, uint64_t align, uint64_t most, uint32_t *at, struct err *e) {
+static bool place_var(struct ptx_module *p, struct ptx_var *v, uint64_t align, uint64_t most, uint32_t *at,
+                      struct err *e) {
   uint64_t from = (*at + align - 1) & ~(align - 1);
   if (v->bytes > most || from > most - v->bytes)
     return ptx_error(p, (struct ptx_place){v->text, v->line, v->col}, ERR_INPUT, e,
@@ -187,7 +188,7 @@ static bool mentions(struct simt_module *m, struct xfunc *xf, const struct ptx_i
 }
 
 static bool place_one_shared(struct simt_module *m, struct ptx_var *v, uint32_t *at, struct err *e) {
-  return place(m->ptx, v, ref_alignment(v->bytes, v->align), PTX_SHARED_MOST, at, e);
+  return place_var(m->ptx, v, ref_alignment(v->bytes, v->align), PTX_SHARED_MOST, at, e);
 }
 
 /* Shared variables by index in `all`, and the functions that use them. */
@@ -253,7 +254,8 @@ static bool place_shared(struct simt_module *m, struct err *e) {
 /* ---- frames ---- */
 
 static bool local_place(struct simt_module *m, struct ptx_var *v, uint32_t *at, struct err *e) {
-  return place(m->ptx, v, v->space == SP_LOCAL ? ref_alignment(v->bytes, v->align) : v->align, PTX_LOCAL_MOST, at, e);
+  return place_var(m->ptx, v, v->space == SP_LOCAL ? ref_alignment(v->bytes, v->align) : v->align, PTX_LOCAL_MOST, at,
+                   e);
 }
 
 /* Registers that may be written outside their stretch: results of atomics, which arrive when the memory performs them,
@@ -382,7 +384,7 @@ static bool place_params(struct simt_module *m, struct simt_kernel *k, struct er
   for (uint32_t i = 0; i < f->nparams; i++) {
     struct ptx_var *v = f->params[i];
     if (!v) continue;
-    if (!place(m->ptx, v, v->align, PTX_PARAM_MOST, &at, e)) return false;
+    if (!place_var(m->ptx, v, v->align, PTX_PARAM_MOST, &at, e)) return false;
     off[i] = (uint32_t)v->addr;
     bytes[i] = (uint32_t)v->bytes;
   }
@@ -404,7 +406,7 @@ static bool deep_calls(struct simt_module *m, const struct xfunc *xf, struct err
                    DEEPEST_CALL, LARGEST_FRAME);
 }
 
-static bool visit(struct simt_module *m, struct xfunc *xf, uint32_t depth, struct err *e) {
+static bool visit_callees(struct simt_module *m, struct xfunc *xf, uint32_t depth, struct err *e) {
   if (xf->active) {
     xf->recursive = true;
     return true;
@@ -423,7 +425,7 @@ static bool visit(struct simt_module *m, struct xfunc *xf, uint32_t depth, struc
       xf->recursive = true;
       continue;
     }
-    if (!visit(m, callee, depth + 1, e)) return false;
+    if (!visit_callees(m, callee, depth + 1, e)) return false;
     xf->recursive |= callee->recursive;
     if (callee->total_frame > frame) frame = callee->total_frame;
     if (callee->total_local > local) local = callee->total_local;
@@ -588,7 +590,7 @@ bool lower_module(struct simt_module *m, struct err *e) {
     o->straight = !o->publishes && !(o->strong && m->s->turn) && !needs_stack(m, o);
   }
   for (uint32_t i = 0; i < m->nfuncs; i++)
-    if (!visit(m, &m->funcs[i], 0, e)) return false;
+    if (!visit_callees(m, &m->funcs[i], 0, e)) return false;
   uint64_t consts = 0;
   for (uint32_t i = 0; i < p->nvars; i++)
     if (p->vars[i]->space == SP_CONST && p->vars[i]->def == p->vars[i]) consts += p->vars[i]->bytes;

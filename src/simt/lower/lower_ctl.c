@@ -5,11 +5,6 @@
 #include "simt/core/machine.h"
 #include "simt/core/run.h"
 
-static bool use(struct xop *o, enum xop_id id) {
-  o->id = (uint16_t)id;
-  return true;
-}
-
 static struct xopnd argument(struct lowering *l, const struct ptx_opnd *v) {
   if (v->kind == OK_VAR && v->var->space == SP_PARAM)
     return (struct xopnd){.off = (uint32_t)v->var->addr, .kind = 1, .size = (uint32_t)v->var->bytes};
@@ -74,19 +69,19 @@ static bool lower_brx(struct lowering *l, const struct ptx_inst *i, struct xop *
   o->a = l->reg_off[i->ops[0].reg->num];
   o->aux = a;
   o->cls = XC_BRX;
-  return use(o, X_nop);
+  return set_xop(o, X_nop);
 }
 
 /* bar{.warp}.sync a{, b}; bar.arrive a, b; bar.red.op d, a{, b}, p */
 static bool lower_barrier(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   bool red = ptx_has(i, M_RED);
   if (ptx_has(i, M_WARP)) { /* lanes of a warp always run together here */
-    return use(o, X_nop);
+    return set_xop(o, X_nop);
   }
   if (ptx_has(i, M_CLUSTER)) {
     o->sub = ptx_has(i, M_ARRIVE) ? CLUSTER_ARRIVE : CLUSTER_WAIT;
     o->cls = XC_BARRIER;
-    return use(o, X_nop);
+    return set_xop(o, X_nop);
   }
   struct xaux *a = lower_aux(l);
   int n = 0, nops = i->nops;
@@ -107,7 +102,7 @@ static bool lower_barrier(struct lowering *l, const struct ptx_inst *i, struct x
   o->sub = red ? 2 : ptx_has(i, M_ARRIVE) ? 1 : 0;
   o->aux = a;
   o->cls = XC_BARRIER;
-  return use(o, X_nop);
+  return set_xop(o, X_nop);
 }
 
 static bool lower_vote(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
@@ -120,7 +115,7 @@ static bool lower_vote(struct lowering *l, const struct ptx_inst *i, struct xop 
   if (i->ops[1].neg) o->flags |= XF_NEG_C;
   if (i->nops > 2) o->a = lower_operand(l, &i->ops[2], T_B32);
   o->sub = ballot ? 3 : ptx_has(i, M_ALL) ? 0 : ptx_has(i, M_ANY) ? 1 : 2;
-  return use(o, X_vote);
+  return set_xop(o, X_vote);
 }
 
 static bool lower_shfl(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
@@ -130,7 +125,7 @@ static bool lower_shfl(struct lowering *l, const struct ptx_inst *i, struct xop 
   o->b = lower_operand(l, &i->ops[2], T_B32);
   o->c = lower_operand(l, &i->ops[3], T_B32);
   o->sub = ptx_has(i, M_UP) ? 0 : ptx_has(i, M_DOWN) ? 1 : ptx_has(i, M_BFLY) ? 2 : 3;
-  return use(o, X_shfl);
+  return set_xop(o, X_shfl);
 }
 
 static bool lower_match(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
@@ -142,7 +137,7 @@ static bool lower_match(struct lowering *l, const struct ptx_inst *i, struct xop
   o->b = lower_operand(l, &i->ops[2], T_B32);
   if (ptx_type_bytes[t] == 8) o->flags |= XF_SRC64;
   o->sub = ptx_has(i, M_ALL);
-  return use(o, X_match);
+  return set_xop(o, X_match);
 }
 
 static bool lower_redux(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
@@ -155,22 +150,22 @@ static bool lower_redux(struct lowering *l, const struct ptx_inst *i, struct xop
            : ptx_has(i, M_AND) ? 3
            : ptx_has(i, M_OR)  ? 4
                                : 5;
-  return use(o, X_redux);
+  return set_xop(o, X_redux);
 }
 
 static bool lower_alloca(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   enum ptx_type t = i->types[0];
   o->d = lower_operand(l, &i->ops[0], t);
   if (ptx_type_bytes[t] == 8) o->flags |= XF_DST64;
-  if (i->op == OP_STACKSAVE) return use(o, X_stacksave);
+  if (i->op == OP_STACKSAVE) return set_xop(o, X_stacksave);
   if (i->op == OP_STACKRESTORE) {
     o->a = o->d;
-    return use(o, X_stackrestore);
+    return set_xop(o, X_stackrestore);
   }
   if (i->nops < 2) return lower_malformed(l, i, "too few operands");
   o->a = lower_operand(l, &i->ops[1], t);
   o->imm = i->nops > 2 ? (uint64_t)i->ops[2].imm : 8;
-  return use(o, X_alloca);
+  return set_xop(o, X_alloca);
 }
 
 bool lower_texture(struct lowering *l, const struct ptx_inst *i, struct xop *o);
@@ -189,7 +184,7 @@ static bool lower_lanes(struct lowering *l, const struct ptx_inst *i, struct xop
     return lower_redux(l, i, o);
   default: /* activemask */
     o->d = lower_operand(l, &i->ops[0], T_B32);
-    return use(o, X_activemask);
+    return set_xop(o, X_activemask);
   }
 }
 
@@ -197,34 +192,34 @@ bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
   switch (i->op) {
   case OP_BRA:
     o->cls = XC_BRANCH;
-    return use(o, X_nop);
+    return set_xop(o, X_nop);
   case OP_BRX:
     return lower_brx(l, i, o);
   case OP_CALL:
     return lower_call(l, i, o);
   case OP_RET:
     o->cls = l->f->entry ? XC_EXIT : XC_RET;
-    return use(o, X_nop);
+    return set_xop(o, X_nop);
   case OP_EXIT:
     o->cls = XC_EXIT;
-    return use(o, X_nop);
+    return set_xop(o, X_nop);
   case OP_TRAP:
     o->cls = XC_TRAP;
     if (i->refused) lower_refusal(l->m, o, i->refused);
-    return use(o, X_nop);
+    return set_xop(o, X_nop);
   case OP_BAR:
   case OP_BARRIER:
     return lower_barrier(l, i, o);
   case OP_MEMBAR:
   case OP_FENCE:
-    return use(o, X_fence);
+    return set_xop(o, X_fence);
   case OP_PREFETCH:
   case OP_PREFETCHU:
   case OP_DISCARD:
   case OP_NANOSLEEP:
   case OP_PMEVENT:
   case OP_BRKPT:
-    return use(o, X_nop);
+    return set_xop(o, X_nop);
   case OP_ALLOCA:
   case OP_STACKSAVE:
   case OP_STACKRESTORE:

@@ -77,19 +77,14 @@ struct xopnd lower_elem(struct lowering *l, const struct ptx_opnd *v, enum ptx_t
   return r;
 }
 
-static bool use(struct xop *o, enum xop_id id) {
-  o->id = (uint16_t)id;
-  return true;
-}
-
 static int log_width(enum ptx_type t) { /* 16: 0, 32: 1, 64: 2 */
   return ptx_type_bytes[t] == 8 ? 2 : ptx_type_bytes[t] == 4 ? 1 : 0;
 }
 static bool by_width(struct xop *o, enum xop_id first, enum ptx_type t) {
-  return use(o, first + (enum xop_id)log_width(t));
+  return set_xop(o, first + (enum xop_id)log_width(t));
 }
 static bool by_sign(struct xop *o, enum xop_id first, enum ptx_type t) {
-  return use(o, first + (enum xop_id)(log_width(t) + (ptx_type_kinds[t] == 's' ? 3 : 0)));
+  return set_xop(o, first + (enum xop_id)(log_width(t) + (ptx_type_kinds[t] == 's' ? 3 : 0)));
 }
 
 static uint8_t rounding(const struct ptx_inst *i) {
@@ -128,12 +123,12 @@ static bool is_half(enum ptx_type t) {
 static bool fp_any(const struct ptx_inst *i, struct xop *o, enum fp_op op) {
   o->sub = (uint8_t)op;
   o->elem = rounding(i);
-  return use(o, X_fp_any);
+  return set_xop(o, X_fp_any);
 }
 
 static bool int_any(struct xop *o, enum int_op op) {
   o->sub = (uint8_t)op;
-  return use(o, X_int_any);
+  return set_xop(o, X_int_any);
 }
 
 /* add, sub, mul, fma in floating point: two fast handlers per type, the evaluator for other forms. */
@@ -141,8 +136,8 @@ static bool float_op(const struct ptx_inst *i, struct xop *o, enum xop_id f32, e
                      enum fp_op op) {
   enum ptx_type t = i->types[0];
   bool plain = rounding(i) == FP_RN && !(o->flags & (XF_SAT | XF_RELU));
-  if (t == T_F32 && plain) return use(o, o->flags & XF_FTZ ? f32_ftz : f32);
-  if (t == T_F64 && plain) return use(o, f64);
+  if (t == T_F32 && plain) return set_xop(o, o->flags & XF_FTZ ? f32_ftz : f32);
+  if (t == T_F64 && plain) return set_xop(o, f64);
   return fp_any(i, o, op);
 }
 
@@ -156,7 +151,7 @@ static bool lower_add(struct lowering *l, const struct ptx_inst *i, struct xop *
   if (i->op == OP_ADDC || i->op == OP_SUBC) o->flags |= XF_CARRY;
   if (o->flags & (XF_CC | XF_CARRY)) {
     o->sub = sub;
-    return use(o, X_carry_any);
+    return set_xop(o, X_carry_any);
   }
   if (t == T_U16X2 || t == T_S16X2) return int_any(o, sub ? INT_SUB2 : INT_ADD2);
   if (o->flags & XF_SAT) return int_any(o, sub ? INT_SUBSAT : INT_ADDSAT);
@@ -169,7 +164,7 @@ static bool lower_mul(struct lowering *l, const struct ptx_inst *i, struct xop *
   abc(l, i, o, t);
   if (ptx_type_kinds[t] == 'f') return float_op(i, o, X_mul_f32, X_mul_ftz_f32, X_mul_f64, FP_MUL);
   if (ptx_has(i, M_WIDE))
-    return use(o, ptx_type_bytes[t] == 2 ? (s ? X_mulw_s16 : X_mulw_u16) : (s ? X_mulw_s32 : X_mulw_u32));
+    return set_xop(o, ptx_type_bytes[t] == 2 ? (s ? X_mulw_s16 : X_mulw_u16) : (s ? X_mulw_s32 : X_mulw_u32));
   if (ptx_has(i, M_HI)) return by_sign(o, X_mulhi_u16, t);
   return by_width(o, X_mul_16, t);
 }
@@ -186,12 +181,12 @@ static bool lower_mad(struct lowering *l, const struct ptx_inst *i, struct xop *
       struct ptx_opnd v = i->ops[3];
       o->c = lower_operand(l, &v, w);
     }
-    return use(o, ptx_type_bytes[t] == 2 ? (s ? X_madw_s16 : X_madw_u16) : (s ? X_madw_s32 : X_madw_u32));
+    return set_xop(o, ptx_type_bytes[t] == 2 ? (s ? X_madw_s16 : X_madw_u16) : (s ? X_madw_s32 : X_madw_u32));
   }
   if (i->op == OP_MADC) o->flags |= XF_CARRY;
   if (o->flags & (XF_CC | XF_CARRY)) {
     o->sub = 2;
-    return use(o, X_carry_any);
+    return set_xop(o, X_carry_any);
   }
   if (o->flags & XF_SAT) return int_any(o, INT_MADSAT);
   if (ptx_has(i, M_HI)) return by_sign(o, X_madhi_u16, t);
@@ -215,10 +210,10 @@ static bool lower_logic(struct lowering *l, const struct ptx_inst *i, struct xop
       return lower_refuse(l, i, "this operand as predicate");
     if (i->ops[1].neg) o->flags |= XF_NEG_A;
     if (i->nops > 2 && i->ops[2].neg) o->flags |= XF_NEG_C;
-    return use(o, p);
+    return set_xop(o, p);
   }
   abc(l, i, o, t);
-  return use(o, ptx_type_bytes[t] == 8 ? w64 : w32);
+  return set_xop(o, ptx_type_bytes[t] == 8 ? w64 : w32);
 }
 
 static bool lower_minmax(struct lowering *l, const struct ptx_inst *i, struct xop *o, bool max) {
@@ -228,8 +223,8 @@ static bool lower_minmax(struct lowering *l, const struct ptx_inst *i, struct xo
   if (ptx_type_kinds[t] != 'f')
     return o->flags & XF_RELU ? lower_refuse(l, i, "") : by_sign(o, max ? X_max_u16 : X_min_u16, t);
   if (!(o->flags & (XF_FTZ | XF_NAN | XF_XORSIGN)) && i->nops == 3 && !ptx_has(i, M_ABS)) {
-    if (t == T_F32) return use(o, max ? X_max_f32 : X_min_f32);
-    if (t == T_F64) return use(o, max ? X_max_f64 : X_min_f64);
+    if (t == T_F32) return set_xop(o, max ? X_max_f32 : X_min_f32);
+    if (t == T_F64) return set_xop(o, max ? X_max_f64 : X_min_f64);
   }
   if (i->nops == 4 || ptx_has(i, M_ABS)) return lower_refuse(l, i, "");
   return fp_any(i, o, max ? FP_MAX : FP_MIN);
@@ -270,13 +265,13 @@ static bool lower_compare(struct lowering *l, const struct ptx_inst *i, struct x
   if (kind == 'f') {
     if (is_half(t)) {
       o->elem = (uint8_t)cmp;
-      return use(o, X_setp_half);
+      return set_xop(o, X_setp_half);
     }
-    return use(o, (t == T_F64 ? X_eq_f64 : X_eq_f32) + (enum xop_id)cmp);
+    return set_xop(o, (t == T_F64 ? X_eq_f64 : X_eq_f32) + (enum xop_id)cmp);
   }
   if (cmp > 5) return LOWER_ERROR(l, i, "an unordered comparison of integers");
   static const enum xop_id base[3][2] = {{X_eq_u16, X_eq_s16}, {X_eq_u32, X_eq_s32}, {X_eq_u64, X_eq_s64}};
-  return use(o, base[log_width(t)][kind == 's' && !is_unsigned] + (enum xop_id)cmp);
+  return set_xop(o, base[log_width(t)][kind == 's' && !is_unsigned] + (enum xop_id)cmp);
 }
 
 static bool lower_cvt(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
@@ -295,34 +290,34 @@ static bool lower_cvt(struct lowering *l, const struct ptx_inst *i, struct xop *
   bool int_round = ptx_has(i, M_RNI) || ptx_has(i, M_RZI) || ptx_has(i, M_RMI) || ptx_has(i, M_RPI);
   bool exact_slots = (db == 8) == wide_d && (sb == 8) == wide_s;
   if (ints && !(o->flags & XF_SAT) && exact_slots) {
-    if (db == 8 && sb == 4) return use(o, sk == 's' ? X_sext_32_64 : X_zext_32_64);
-    if (db == 4 && sb == 8) return use(o, X_trunc_64_32);
-    if (db == sb) return use(o, db == 8 ? X_mov_64 : X_mov_32);
-    if (db == 4 && sb == 2) return use(o, sk == 's' ? X_sext_16_32 : X_zext_16_32);
-    if (db == 4 && sb == 1) return use(o, sk == 's' ? X_sext_8_32 : X_zext_8_32);
-    if (db == 2 && sb == 4) return use(o, X_zext_16_32);
+    if (db == 8 && sb == 4) return set_xop(o, sk == 's' ? X_sext_32_64 : X_zext_32_64);
+    if (db == 4 && sb == 8) return set_xop(o, X_trunc_64_32);
+    if (db == sb) return set_xop(o, db == 8 ? X_mov_64 : X_mov_32);
+    if (db == 4 && sb == 2) return set_xop(o, sk == 's' ? X_sext_16_32 : X_zext_16_32);
+    if (db == 4 && sb == 1) return set_xop(o, sk == 's' ? X_sext_8_32 : X_zext_8_32);
+    if (db == 2 && sb == 4) return set_xop(o, X_zext_16_32);
   }
   if (!(o->flags & (XF_FTZ | XF_SAT | XF_RELU | XF_SATFIN)) && exact_slots) {
     if (r == FP_RN && !int_round) {
-      if (d == T_F32 && sb == 4 && sk == 's') return use(o, X_f32_s32);
-      if (d == T_F32 && sb == 4 && sk == 'u') return use(o, X_f32_u32);
-      if (d == T_F64 && sb == 4 && sk == 's') return use(o, X_f64_s32);
-      if (d == T_F64 && sb == 4 && sk == 'u') return use(o, X_f64_u32);
-      if (d == T_F64 && s == T_F32) return use(o, X_f64_f32);
-      if (d == T_F32 && s == T_F64) return use(o, X_f32_f64);
+      if (d == T_F32 && sb == 4 && sk == 's') return set_xop(o, X_f32_s32);
+      if (d == T_F32 && sb == 4 && sk == 'u') return set_xop(o, X_f32_u32);
+      if (d == T_F64 && sb == 4 && sk == 's') return set_xop(o, X_f64_s32);
+      if (d == T_F64 && sb == 4 && sk == 'u') return set_xop(o, X_f64_u32);
+      if (d == T_F64 && s == T_F32) return set_xop(o, X_f64_f32);
+      if (d == T_F32 && s == T_F64) return set_xop(o, X_f32_f64);
     }
-    if (ptx_has(i, M_RZI) && s == T_F32 && d == T_S32) return use(o, X_s32_f32);
-    if (ptx_has(i, M_RZI) && s == T_F32 && d == T_U32) return use(o, X_u32_f32);
+    if (ptx_has(i, M_RZI) && s == T_F32 && d == T_S32) return set_xop(o, X_s32_f32);
+    if (ptx_has(i, M_RZI) && s == T_F32 && d == T_U32) return set_xop(o, X_u32_f32);
   }
   bool to8 = d == T_E4M3X2 || d == T_E5M2X2, from8 = s == T_E4M3X2 || s == T_E5M2X2;
   if ((to8 && ((s == T_F32 && i->nops == 3) || (s == T_F16X2 && i->nops == 2))) ||
       (from8 && d == T_F16X2 && i->nops == 2))
-    return use(o, X_cvt_fp8);
+    return set_xop(o, X_cvt_fp8);
   if (dk == 'o' || sk == 'o') return lower_refuse(l, i, "");
   if (i->nops > 2 && d != T_F16X2 && d != T_BF16X2) return lower_refuse(l, i, "");
   o->elem = r;
   o->vec = int_round;
-  return use(o, X_cvt_any);
+  return set_xop(o, X_cvt_any);
 }
 
 static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
@@ -342,7 +337,7 @@ static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *
     o->elem = (uint8_t)each;
     o->flags |= ptx_type_bytes[t] == 8 ? XF_DST64 | XF_SRC64 : 0;
     o->d = o->a = lower_operand(l, w, t);
-    return use(o, d->kind == OK_VEC ? X_unpack : X_pack);
+    return set_xop(o, d->kind == OK_VEC ? X_unpack : X_pack);
   }
   if (d->kind != OK_REG) return LOWER_ERROR(l, d, "the destination of mov must be a register");
   o->d = lower_operand(l, d, t);
@@ -350,7 +345,7 @@ static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *
   if (s->kind == OK_SREG) {
     o->sub = s->sreg;
     if (wide) o->flags |= XF_DST64;
-    return use(o, X_mov_sreg);
+    return set_xop(o, X_mov_sreg);
   }
   if (s->kind == OK_VAR || s->kind == OK_FUNC || s->kind == OK_LABEL) {
     uint64_t v = (uint64_t)s->imm;
@@ -369,11 +364,11 @@ static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *
       if (var->space == SP_LOCAL || (var->space == SP_PARAM && !(l->f->entry && var->formal))) {
         o->imm = v;
         if (wide) o->flags |= XF_DST64;
-        return use(o, X_mov_frame);
+        return set_xop(o, X_mov_frame);
       }
     }
     o->a = lower_const(l->m, v, wide ? 8 : 4);
-    return use(o, wide ? X_mov_64 : X_mov_32);
+    return set_xop(o, wide ? X_mov_64 : X_mov_32);
   }
   o->a = lower_operand(l, s, t);
   if (o->a == OFF_NONE) return LOWER_ERROR(l, s, "mov cannot read this operand");
@@ -382,11 +377,11 @@ static bool lower_mov(struct lowering *l, const struct ptx_inst *i, struct xop *
       o->a = lower_const(l->m, s->imm ? 0xFFFFFFFFu : 0, 4);
     }
     if (s->neg) o->flags |= XF_NEG_A;
-    return use(o, X_mov_p);
+    return set_xop(o, X_mov_p);
   }
   if (s->kind == OK_REG && slot_bytes(s->reg->type) != slot_bytes(d->reg->type))
     return LOWER_ERROR(l, s, "mov between registers of different sizes: %s and %s", d->reg->name, s->reg->name);
-  return use(o, wide ? X_mov_64 : X_mov_32);
+  return set_xop(o, wide ? X_mov_64 : X_mov_32);
 }
 
 static bool lower_bits(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
@@ -396,11 +391,11 @@ static bool lower_bits(struct lowering *l, const struct ptx_inst *i, struct xop 
   o->a = lower_operand(l, &i->ops[1], t);
   switch (i->op) {
   case OP_POPC:
-    return w64 ? int_any(o, INT_POPC) : use(o, X_popc_32);
+    return w64 ? int_any(o, INT_POPC) : set_xop(o, X_popc_32);
   case OP_CLZ:
-    return w64 ? int_any(o, INT_CLZ) : use(o, X_clz_32);
+    return w64 ? int_any(o, INT_CLZ) : set_xop(o, X_clz_32);
   case OP_BREV:
-    return w64 ? int_any(o, INT_BREV) : use(o, X_brev_32);
+    return w64 ? int_any(o, INT_BREV) : set_xop(o, X_brev_32);
   case OP_BFIND:
     if (ptx_has(i, M_SHIFTAMT)) o->flags |= XF_HI;
     return int_any(o, INT_BFIND);
@@ -409,12 +404,12 @@ static bool lower_bits(struct lowering *l, const struct ptx_inst *i, struct xop 
   case OP_BFE:
     o->b = lower_operand(l, &i->ops[2], T_U32);
     o->c = lower_operand(l, &i->ops[3], T_U32);
-    return w64 ? int_any(o, INT_BFE) : use(o, s ? X_bfe_s32 : X_bfe_u32);
+    return w64 ? int_any(o, INT_BFE) : set_xop(o, s ? X_bfe_s32 : X_bfe_u32);
   case OP_BFI:
     o->b = lower_operand(l, &i->ops[2], t);
     o->c = lower_operand(l, &i->ops[3], T_U32);
     o->d2 = lower_operand(l, &i->ops[4], T_U32);
-    return w64 ? int_any(o, INT_BFI) : use(o, X_bfi_32);
+    return w64 ? int_any(o, INT_BFI) : set_xop(o, X_bfi_32);
   default:
     return lower_refuse(l, i, "");
   }
@@ -427,12 +422,12 @@ static bool lower_prmt_lop(struct lowering *l, const struct ptx_inst *i, struct 
       return lower_refuse(l, i, "");
     abc(l, i, o, T_B32);
     o->imm = (uint64_t)i->ops[4].imm & 0xFF;
-    if (!both) return use(o, X_lop3);
+    if (!both) return set_xop(o, X_lop3);
     o->d2 = l->reg_off[i->ops[0].reg2->num]; /* lop3.BoolOp.b32 d|p, a, b, c, table, q */
     o->p = l->reg_off[i->ops[5].reg->num];
     if (i->ops[5].neg) o->flags |= XF_NEG_C;
     o->sub = ptx_has(i, M_OR);
-    return use(o, X_lop3_p);
+    return set_xop(o, X_lop3_p);
   }
   abc(l, i, o, T_B32);
   if (i->op == OP_PRMT) {
@@ -443,10 +438,10 @@ static bool lower_prmt_lop(struct lowering *l, const struct ptx_inst *i, struct 
              : ptx_has(i, M_ECR)  ? 5
              : ptx_has(i, M_RC16) ? 6
                                   : 0;
-    return use(o, X_prmt);
+    return set_xop(o, X_prmt);
   }
   bool wrap = ptx_has(i, M_WRAP);
-  return use(o, ptx_has(i, M_L) ? (wrap ? X_shf_l_wrap : X_shf_l_clamp) : (wrap ? X_shf_r_wrap : X_shf_r_clamp));
+  return set_xop(o, ptx_has(i, M_L) ? (wrap ? X_shf_l_wrap : X_shf_l_clamp) : (wrap ? X_shf_r_wrap : X_shf_r_clamp));
 }
 
 static bool lower_unary_float(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
@@ -456,11 +451,11 @@ static bool lower_unary_float(struct lowering *l, const struct ptx_inst *i, stru
   bool f64 = t == T_F64;
   switch (i->op) {
   case OP_RCP:
-    return plain && (t == T_F32 || f64) ? use(o, f64 ? X_rcp_f64 : X_rcp_f32) : fp_any(i, o, FP_RCP);
+    return plain && (t == T_F32 || f64) ? set_xop(o, f64 ? X_rcp_f64 : X_rcp_f32) : fp_any(i, o, FP_RCP);
   case OP_SQRT:
-    return plain && (t == T_F32 || f64) ? use(o, f64 ? X_sqrt_f64 : X_sqrt_f32) : fp_any(i, o, FP_SQRT);
+    return plain && (t == T_F32 || f64) ? set_xop(o, f64 ? X_sqrt_f64 : X_sqrt_f32) : fp_any(i, o, FP_SQRT);
   case OP_DIV:
-    return plain ? use(o, f64 ? X_div_f64 : X_div_f32) : fp_any(i, o, FP_DIV);
+    return plain ? set_xop(o, f64 ? X_div_f64 : X_div_f32) : fp_any(i, o, FP_DIV);
   case OP_RSQRT:
     return fp_any(i, o, FP_RSQRT);
   case OP_SIN:
@@ -481,8 +476,8 @@ static bool lower_neg_abs(struct lowering *l, const struct ptx_inst *i, struct x
   bool neg = i->op == OP_NEG;
   abc(l, i, o, t);
   if (is_half(t) || (t == T_F32 && (o->flags & XF_FTZ))) return fp_any(i, o, neg ? FP_NEG : FP_ABS);
-  if (t == T_F32) return use(o, neg ? X_neg_f32 : X_abs_f32);
-  if (t == T_F64) return use(o, neg ? X_neg_f64 : X_abs_f64);
+  if (t == T_F32) return set_xop(o, neg ? X_neg_f32 : X_abs_f32);
+  if (t == T_F64) return set_xop(o, neg ? X_neg_f64 : X_abs_f64);
   return by_width(o, neg ? X_neg_16 : X_abs_16, t);
 }
 
@@ -576,19 +571,19 @@ static bool lower_value(struct lowering *l, const struct ptx_inst *i, struct xop
     o->c = OFF_NONE;
     if (!predicate(l, &i->ops[3], &o->p)) return lower_refuse(l, i, "this operand as predicate");
     if (i->ops[3].neg) o->flags |= XF_NEG_C;
-    return use(o, ptx_type_bytes[t] == 8 ? X_selp_64 : X_selp_32);
+    return set_xop(o, ptx_type_bytes[t] == 8 ? X_selp_64 : X_selp_32);
   case OP_SLCT:
     abc(l, i, o, t);
     o->c = lower_operand(l, &i->ops[3], i->types[1]);
-    return use(o, X_slct);
+    return set_xop(o, X_slct);
   case OP_COPYSIGN:
     abc(l, i, o, t);
-    return use(o, X_copysign);
+    return set_xop(o, X_copysign);
   case OP_TESTP:
     o->d = lower_operand(l, &i->ops[0], T_PRED);
     o->a = lower_operand(l, &i->ops[1], t);
     o->sub = i->mod_order[0];
-    return use(o, X_testp);
+    return set_xop(o, X_testp);
   case OP_CVT:
     return lower_cvt(l, i, o);
   case OP_MOV:

@@ -40,7 +40,7 @@ static char *resolve_shared(struct exec *x, const struct xop *o, struct lane_acc
 
 /* Host address of a lane's access; a->space is the instruction's and becomes the resolved one, a->addr the address in
  * it. NULL after a fault was reported. */
-static char *resolve(struct exec *x, const struct xop *o, struct lane_access *a) {
+static char *resolve_lane(struct exec *x, const struct xop *o, struct lane_access *a) {
   struct simt_run *r = x->run;
   x->out->remote &= ~(1u << a->lane);
   x->stray &= ~(1u << a->lane);
@@ -76,7 +76,7 @@ static char *resolve(struct exec *x, const struct xop *o, struct lane_access *a)
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space) {
   struct lane_access a = {.addr = addr, .bytes = bytes, .lane = lane, .write = write, .space = *space};
-  char *host = resolve(x, o, &a);
+  char *host = resolve_lane(x, o, &a);
   *space = a.space;
   if (host && x->run->check && !((x->out->remote | x->stray) >> lane & 1))
     check_touch(x, o, lane, a.space, a.addr, bytes,
@@ -127,7 +127,7 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
   for (uint32_t left = mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
     struct lane_access a = {.addr = addr[i], .bytes = width, .lane = i, .write = write, .space = o->space};
-    host[i] = resolve(x, o, &a);
+    host[i] = resolve_lane(x, o, &a);
     addr[i] = a.addr;
     spaces[i] = a.space;
     if (!host[i]) return false;

@@ -35,7 +35,7 @@ static uint64_t bits_f64(double d) {
   memcpy(&w, &d, 8);
   return d != d ? NAN64 : w;
 }
-static float flush(float f) {
+static float flush_subnormal(float f) {
   uint32_t w;
   memcpy(&w, &f, 4);
   if (!(w & 0x7F800000u)) w &= 0x80000000u;
@@ -179,7 +179,7 @@ static uint16_t eval_small(enum fp_op op, const struct small_format *f, const st
 /* ---- 32 and 64 bits ---- */
 
 static float finish32(float r, const struct fp_env *env) {
-  if (env->ftz) r = flush(r);
+  if (env->ftz) r = flush_subnormal(r);
   if (env->relu && r < 0) r = 0;
   if (env->sat) r = r != r || r <= 0 ? 0 : r > 1 ? 1 : r;
   return r;
@@ -187,7 +187,7 @@ static float finish32(float r, const struct fp_env *env) {
 
 static uint64_t eval32(enum fp_op op, const struct fp_env *env, uint64_t ab, uint64_t bb, uint64_t cb) {
   volatile float a = f32_of(ab), b = f32_of(bb), c = f32_of(cb), r;
-  if (env->ftz) a = flush(a), b = flush(b), c = flush(c);
+  if (env->ftz) a = flush_subnormal(a), b = flush_subnormal(b), c = flush_subnormal(c);
   int mode = host_mode(env->round);
   if (mode != FE_TONEAREST) fesetround(mode);
   switch (op) {
@@ -423,7 +423,7 @@ uint64_t fp_convert(int to, int from, const struct fp_env *env, bool int_round, 
     v = from == T_F64   ? f64_of(a)
         : from == T_F32 ? f32_of(a)
                         : decode_small(from == T_BF16 ? &bf16_format : &half_format, (uint16_t)a);
-    if (env->ftz && from == T_F32) v = flush(f32_of(a));
+    if (env->ftz && from == T_F32) v = flush_subnormal(f32_of(a));
   }
   if (!ti) return truncate(to, clamp_int(to, to_integral(v, env->round)));
   if (int_round) v = to_integral(v, env->round);
@@ -433,7 +433,7 @@ uint64_t fp_convert(int to, int from, const struct fp_env *env, bool int_round, 
   if (to == T_F64) return bits_f64(v);
   if (to == T_F32) {
     float f = double_to_float(v, round);
-    return bits_f32(env->ftz ? flush(f) : f);
+    return bits_f32(env->ftz ? flush_subnormal(f) : f);
   }
   return encode_small(to == T_BF16 ? &bf16_format : &half_format, v, round, env->satfinite);
 }

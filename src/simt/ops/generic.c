@@ -10,12 +10,12 @@
 #define EACH(mask) \
   for (uint32_t left_ = (mask), i = 0; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
 
-static uint64_t get(struct exec *x, uint32_t off, bool wide, uint32_t i) {
+static uint64_t get_reg(struct exec *x, uint32_t off, bool wide, uint32_t i) {
   if (off == OFF_NONE) return 0;
   return wide ? OPND(uint64_t, off)[i] : OPND(uint32_t, off)[i];
 }
 
-static void put(struct exec *x, uint32_t off, bool wide, uint32_t i, uint64_t v) {
+static void put_reg(struct exec *x, uint32_t off, bool wide, uint32_t i, uint64_t v) {
   if (off == OFF_NONE) return;
   if (wide) OPND(uint64_t, off)[i] = v;
   else OPND(uint32_t, off)[i] = (uint32_t)v;
@@ -149,12 +149,12 @@ static uint64_t special(struct exec *x, enum ptx_sreg r, uint32_t i) {
 
 static void x_mov_sreg(struct exec *x, const struct xop *o, uint32_t mask) {
   bool wide = o->flags & XF_DST64;
-  EACH(mask) put(x, o->d, wide, i, special(x, o->sub, i));
+  EACH(mask) put_reg(x, o->d, wide, i, special(x, o->sub, i));
 }
 
 static void x_mov_frame(struct exec *x, const struct xop *o, uint32_t mask) {
   uint64_t v = o->imm + x->e->local;
-  EACH(mask) put(x, o->d, o->flags & XF_DST64, i, v);
+  EACH(mask) put_reg(x, o->d, o->flags & XF_DST64, i, v);
 }
 
 /* ---- vectors in registers ---- */
@@ -165,8 +165,8 @@ static void x_pack(struct exec *x, const struct xop *o, uint32_t mask) {
   uint64_t keep = bits >= 64 ? ~0ull : (1ull << bits) - 1;
   EACH(mask) {
     uint64_t v = 0;
-    for (uint32_t k = 0; k < a->n; k++) v |= (get(x, a->v[k].off, a->v[k].bytes == 8, i) & keep) << (bits * k);
-    put(x, o->d, o->flags & XF_DST64, i, v);
+    for (uint32_t k = 0; k < a->n; k++) v |= (get_reg(x, a->v[k].off, a->v[k].bytes == 8, i) & keep) << (bits * k);
+    put_reg(x, o->d, o->flags & XF_DST64, i, v);
   }
 }
 
@@ -175,8 +175,8 @@ static void x_unpack(struct exec *x, const struct xop *o, uint32_t mask) {
   uint32_t bits = o->elem * 8u;
   uint64_t keep = bits >= 64 ? ~0ull : (1ull << bits) - 1;
   EACH(mask) {
-    uint64_t v = get(x, o->a, o->flags & XF_SRC64, i);
-    for (uint32_t k = 0; k < a->n; k++) put(x, a->v[k].off, a->v[k].bytes == 8, i, v >> (bits * k) & keep);
+    uint64_t v = get_reg(x, o->a, o->flags & XF_SRC64, i);
+    for (uint32_t k = 0; k < a->n; k++) put_reg(x, a->v[k].off, a->v[k].bytes == 8, i, v >> (bits * k) & keep);
   }
 }
 
@@ -202,17 +202,17 @@ static void x_cvt_any(struct exec *x, const struct xop *o, uint32_t mask) {
     uint64_t v;
     if (o->b != OFF_NONE) { /* cvt.f16x2.f32 d, a, b: a is the upper half */
       int half = o->type == T_F16X2 ? T_F16 : T_BF16;
-      v = fp_convert(half, o->type2, &env, false, get(x, o->a, ws, i)) << 16 |
-          fp_convert(half, o->type2, &env, false, get(x, o->b, ws, i));
+      v = fp_convert(half, o->type2, &env, false, get_reg(x, o->a, ws, i)) << 16 |
+          fp_convert(half, o->type2, &env, false, get_reg(x, o->b, ws, i));
     } else {
-      v = fp_convert(o->type, o->type2, &env, o->vec, get(x, o->a, ws, i));
+      v = fp_convert(o->type, o->type2, &env, o->vec, get_reg(x, o->a, ws, i));
     }
     if (sign && bytes < 8) { /* a wider register holds the sign-extended value */
       uint32_t shift = 64 - 8 * bytes;
       v = (uint64_t)((int64_t)(v << shift) >> shift);
       if (bytes == 2 && !wd) v &= 0xFFFFFFFFu;
     }
-    put(x, o->d, wd, i, v);
+    put_reg(x, o->d, wd, i, v);
   }
 }
 
@@ -220,8 +220,9 @@ static void x_fp_any(struct exec *x, const struct xop *o, uint32_t mask) {
   struct fp_env env = environment(o);
   bool wide = o->type == T_F64;
   EACH(mask)
-  put(x, o->d, wide, i,
-      fp_eval(o->sub, o->type, &env, get(x, o->a, wide, i), get(x, o->b, wide, i), get(x, o->c, wide, i)));
+  put_reg(
+      x, o->d, wide, i,
+      fp_eval(o->sub, o->type, &env, get_reg(x, o->a, wide, i), get_reg(x, o->b, wide, i), get_reg(x, o->c, wide, i)));
 }
 
 static void x_int_any(struct exec *x, const struct xop *o, uint32_t mask) {
@@ -229,9 +230,9 @@ static void x_int_any(struct exec *x, const struct xop *o, uint32_t mask) {
   bool counts = o->sub == INT_POPC || o->sub == INT_CLZ || o->sub == INT_BFIND; /* 32-bit results */
   bool narrow = o->sub == INT_BFE || o->sub == INT_BFI;                         /* 32-bit positions */
   EACH(mask) {
-    const uint64_t v[] = {get(x, o->a, wide, i), get(x, o->b, wide && o->sub != INT_BFE, i),
-                          get(x, o->c, wide && !narrow, i), get(x, o->d2, false, i)};
-    put(x, o->d, wide && !counts, i, int_eval(o->sub, o->type, o->type2, o->flags, v));
+    const uint64_t v[] = {get_reg(x, o->a, wide, i), get_reg(x, o->b, wide && o->sub != INT_BFE, i),
+                          get_reg(x, o->c, wide && !narrow, i), get_reg(x, o->d2, false, i)};
+    put_reg(x, o->d, wide && !counts, i, int_eval(o->sub, o->type, o->type2, o->flags, v));
   }
 }
 
@@ -240,7 +241,8 @@ static void x_carry_any(struct exec *x, const struct xop *o, uint32_t mask) {
   bool wide = ptx_type_bytes[o->type] == 8, sign = ptx_type_kinds[o->type] == 's';
   uint32_t carry = x->w->carry, out = carry;
   EACH(mask) {
-    uint64_t a = get(x, o->a, wide, i), b = get(x, o->b, wide, i), in = o->flags & XF_CARRY ? carry >> i & 1 : 0;
+    uint64_t a = get_reg(x, o->a, wide, i), b = get_reg(x, o->b, wide, i),
+             in = o->flags & XF_CARRY ? carry >> i & 1 : 0;
     unsigned __int128 r;
     bool c;
     if (o->sub == 2) {
@@ -253,7 +255,7 @@ static void x_carry_any(struct exec *x, const struct xop *o, uint32_t mask) {
         uint64_t full = sign ? (uint64_t)((int64_t)(int32_t)a * (int32_t)b) : a * b;
         p = o->flags & XF_HI ? full >> 32 : full & 0xFFFFFFFFu;
       }
-      r = (unsigned __int128)p + get(x, o->c, wide, i) + in;
+      r = (unsigned __int128)p + get_reg(x, o->c, wide, i) + in;
       c = wide ? r >> 64 & 1 : r >> 32 & 1;
     } else if (o->sub == 1) {
       r = (unsigned __int128)a - b - in;
@@ -262,7 +264,7 @@ static void x_carry_any(struct exec *x, const struct xop *o, uint32_t mask) {
       r = (unsigned __int128)a + b + in;
       c = wide ? r >> 64 & 1 : r >> 32 & 1;
     }
-    put(x, o->d, wide, i, (uint64_t)r);
+    put_reg(x, o->d, wide, i, (uint64_t)r);
     out = (out & ~(1u << i)) | (uint32_t)c << i;
   }
   if (o->flags & XF_CC) x->w->carry = out;
@@ -278,7 +280,7 @@ static void x_slct(struct exec *x, const struct xop *o, uint32_t mask) {
       memcpy(&f, &c, 4);
       ge = f >= 0 || ((o->flags & XF_FTZ) && !(c & 0x7F800000u));
     }
-    put(x, o->d, wide, i, get(x, ge ? o->a : o->b, wide, i));
+    put_reg(x, o->d, wide, i, get_reg(x, ge ? o->a : o->b, wide, i));
   }
 }
 
@@ -290,7 +292,7 @@ static void x_lop3_p(struct exec *x, const struct xop *o, uint32_t mask) {
     for (uint32_t row = 0; row < 8; row++)
       if (o->imm >> row & 1) r |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
     nonzero |= (uint32_t)(r != 0) << i;
-    put(x, o->d, false, i, r);
+    put_reg(x, o->d, false, i, r);
   }
   put_pred(x, o->d2, mask, o->sub ? nonzero | q : nonzero & q);
 }
@@ -298,10 +300,10 @@ static void x_lop3_p(struct exec *x, const struct xop *o, uint32_t mask) {
 static void x_copysign(struct exec *x, const struct xop *o, uint32_t mask) { /* the sign of a on b */
   bool wide = o->type == T_F64;
   uint64_t s = wide ? 1ull << 63 : 1ull << 31;
-  EACH(mask) put(x, o->d, wide, i, (get(x, o->a, wide, i) & s) | (get(x, o->b, wide, i) & ~s));
+  EACH(mask) put_reg(x, o->d, wide, i, (get_reg(x, o->a, wide, i) & s) | (get_reg(x, o->b, wide, i) & ~s));
 }
 
-static bool compare(uint32_t cmp, float a, float b) {
+static bool compare_floats(uint32_t cmp, float a, float b) {
   bool nan = a != a || b != b;
   if (cmp >= 12) return nan == (cmp == 13); /* num, nan */
   if (nan) return cmp >= 6;                 /* the unordered forms */
@@ -336,9 +338,9 @@ static void x_setp_half(struct exec *x, const struct xop *o, uint32_t mask) {
   uint32_t r[2] = {0, 0};
   EACH(mask) {
     for (int k = 0; k <= pair; k++) {
-      float a = half_value(bf ? T_BF16 : T_F16, get(x, o->a, false, i) >> 16 * k),
-            b = half_value(bf ? T_BF16 : T_F16, get(x, o->b, false, i) >> 16 * k);
-      r[k] |= (uint32_t)compare(o->elem, a, b) << i;
+      float a = half_value(bf ? T_BF16 : T_F16, get_reg(x, o->a, false, i) >> 16 * k),
+            b = half_value(bf ? T_BF16 : T_F16, get_reg(x, o->b, false, i) >> 16 * k);
+      r[k] |= (uint32_t)compare_floats(o->elem, a, b) << i;
     }
   }
   if (!pair) r[1] = ~r[0];
@@ -356,15 +358,15 @@ static void x_setp_half(struct exec *x, const struct xop *o, uint32_t mask) {
                  : o->type == T_BF16 || o->type == T_BF16X2 ? 0x3F80
                  : pair || ptx_type_bytes[o->type] == 2     ? 0xFFFF
                                                             : 0xFFFFFFFFu;
-  EACH(mask) put(x, o->d, false, i, (r[0] >> i & 1 ? one : 0) | (pair && (r[1] >> i & 1) ? one << 16 : 0));
+  EACH(mask) put_reg(x, o->d, false, i, (r[0] >> i & 1 ? one : 0) | (pair && (r[1] >> i & 1) ? one << 16 : 0));
 }
 
 static void x_testp(struct exec *x, const struct xop *o, uint32_t mask) {
   bool wide = o->type == T_F64;
   uint32_t r = 0;
   EACH(mask) {
-    uint64_t v = get(x, o->a, wide, i), exp = wide ? v >> 52 & 0x7FF : v >> 23 & 0xFF, frac = wide ? v << 12 : v << 41,
-             top = wide ? 0x7FF : 0xFF;
+    uint64_t v = get_reg(x, o->a, wide, i), exp = wide ? v >> 52 & 0x7FF : v >> 23 & 0xFF,
+             frac = wide ? v << 12 : v << 41, top = wide ? 0x7FF : 0xFF;
     bool t = false;
     switch (o->sub) {
     case M_FINITE:
@@ -394,7 +396,7 @@ static void x_testp(struct exec *x, const struct xop *o, uint32_t mask) {
 static void x_isspacep(struct exec *x, const struct xop *o, uint32_t mask) {
   uint32_t r = 0;
   EACH(mask) {
-    uint64_t a = get(x, o->a, o->flags & XF_SRC64, i);
+    uint64_t a = get_reg(x, o->a, o->flags & XF_SRC64, i);
     bool shared = a - SHARED_WINDOW < WINDOW_BYTES, local = a - LOCAL_WINDOW < WINDOW_BYTES;
     if (o->vec && shared) { /* .shared::cta: not another CTA's memory */
       uint64_t k = (a - SHARED_WINDOW) >> CLUSTER_SHIFT;
@@ -416,7 +418,7 @@ static void x_vote(struct exec *x, const struct xop *o, uint32_t mask) {
   EACH(mask) {
     uint32_t members = o->a == OFF_NONE ? mask : OPND(uint32_t, o->a)[i] & mask, v = p & members;
     if (o->sub == 3) {
-      put(x, o->d, false, i, v);
+      put_reg(x, o->d, false, i, v);
       continue;
     }
     bool t = o->sub == 0 ? v == members : o->sub == 1 ? v != 0 : v == members || !v;
@@ -452,7 +454,7 @@ static void x_shfl(struct exec *x, const struct xop *o, uint32_t mask) {
     out[i] = mask >> j & 1 ? src[j] : 0;
     p |= (uint32_t)ok << i;
   }
-  EACH(mask) put(x, o->d, false, i, out[i]);
+  EACH(mask) put_reg(x, o->d, false, i, out[i]);
   put_pred(x, o->d2, mask, p);
 }
 
@@ -461,19 +463,19 @@ static void x_match(struct exec *x, const struct xop *o, uint32_t mask) {
   uint32_t r[LANES], p = 0;
   EACH(mask) {
     uint32_t members = OPND(uint32_t, o->b)[i] & mask, same = 0;
-    uint64_t v = get(x, o->a, wide, i);
+    uint64_t v = get_reg(x, o->a, wide, i);
     for (uint32_t m = members; m; m &= m - 1)
-      if (get(x, o->a, wide, (uint32_t)__builtin_ctz(m)) == v) same |= m & -m;
+      if (get_reg(x, o->a, wide, (uint32_t)__builtin_ctz(m)) == v) same |= m & -m;
     bool all = same == members;
     r[i] = o->sub && !all ? 0 : same;
     p |= (uint32_t)all << i;
   }
-  EACH(mask) put(x, o->d, false, i, r[i]);
+  EACH(mask) put_reg(x, o->d, false, i, r[i]);
   put_pred(x, o->d2, mask, p);
 }
 
 static void x_activemask(struct exec *x, const struct xop *o, uint32_t mask) {
-  EACH(mask) put(x, o->d, false, i, mask);
+  EACH(mask) put_reg(x, o->d, false, i, mask);
 }
 
 static uint32_t combine_lanes(const struct xop *o, const uint32_t *a, uint32_t members) {
@@ -513,7 +515,7 @@ static void x_redux(struct exec *x, const struct xop *o, uint32_t mask) {
     uint32_t members = OPND(uint32_t, o->b)[__builtin_ctz(left)] & left;
     if (!members) members = left & -left;
     uint32_t v = combine_lanes(o, a, members);
-    EACH(members) put(x, o->d, false, i, v);
+    EACH(members) put_reg(x, o->d, false, i, v);
     left &= ~members;
   }
 }
@@ -524,7 +526,7 @@ static void x_alloca(struct exec *x, const struct xop *o, uint32_t mask) {
   uint64_t most = 0, align = o->imm ? o->imm : 8;
   bool wide = o->flags & XF_DST64;
   EACH(mask) {
-    uint64_t n = get(x, o->a, wide, i);
+    uint64_t n = get_reg(x, o->a, wide, i);
     if (n > most) most = n;
   }
   uint64_t at = (x->e->local_top + align - 1) & ~(align - 1);
@@ -534,15 +536,15 @@ static void x_alloca(struct exec *x, const struct xop *o, uint32_t mask) {
   }
   x->e->local_top = (uint32_t)((at + most + 15) & ~15ull);
   if (x->e->local_top > x->cta->local_high) x->cta->local_high = x->e->local_top;
-  EACH(mask) put(x, o->d, wide, i, at);
+  EACH(mask) put_reg(x, o->d, wide, i, at);
 }
 
 static void x_stacksave(struct exec *x, const struct xop *o, uint32_t mask) {
-  EACH(mask) put(x, o->d, o->flags & XF_DST64, i, x->e->local_top);
+  EACH(mask) put_reg(x, o->d, o->flags & XF_DST64, i, x->e->local_top);
 }
 
 static void x_stackrestore(struct exec *x, const struct xop *o, uint32_t mask) {
-  x->e->local_top = (uint32_t)get(x, o->a, o->flags & XF_DST64, (uint32_t)__builtin_ctz(mask));
+  x->e->local_top = (uint32_t)get_reg(x, o->a, o->flags & XF_DST64, (uint32_t)__builtin_ctz(mask));
 }
 
 void simt_atom_handlers(xop_fn *table);

@@ -187,7 +187,7 @@ static uint32_t word(struct exec *x, const struct matrix_op *q, int which, uint3
   return OPND(uint32_t, q->regs[which][k].off)[lane];
 }
 
-static double value_of(enum ptx_type t, uint32_t bits) {
+static double element_value(enum ptx_type t, uint32_t bits) {
   struct fp_env env = {.round = FP_RN};
   float f;
   uint64_t v;
@@ -220,7 +220,7 @@ static double element(struct exec *x, const struct matrix_op *q, int which, enum
                       uint32_t lane) {
   if (t == T_F64) return OPND(double, q->regs[which][e].off)[lane];
   uint32_t bits = element_bits(t), per = 32 / bits, w = word(x, q, which, e / per, lane);
-  return value_of(t, bits == 32 ? w : w >> (e % per * bits) & ((1u << bits) - 1));
+  return element_value(t, bits == 32 ? w : w >> (e % per * bits) & ((1u << bits) - 1));
 }
 
 static void put_element(struct exec *x, const struct matrix_op *q, enum ptx_type t, uint32_t e, uint32_t lane, double v,

@@ -36,13 +36,13 @@ enum mbar_op {
   MB_PENDING
 };
 
-static uint64_t value(struct exec *x, uint32_t off, bool wide, uint32_t i) {
+static uint64_t operand_value(struct exec *x, uint32_t off, bool wide, uint32_t i) {
   if (off == OFF_NONE) return 0;
   return wide ? OPND(uint64_t, off)[i] : OPND(uint32_t, off)[i];
 }
 
-static uint64_t address(struct exec *x, const struct xop *o, uint32_t i) {
-  uint64_t a = value(x, o->a, o->flags & XF_ADDR64, i) + o->imm;
+static uint64_t operand_address(struct exec *x, const struct xop *o, uint32_t i) {
+  uint64_t a = operand_value(x, o->a, o->flags & XF_ADDR64, i) + o->imm;
   return o->flags & XF_ADDR64 || o->a == OFF_NONE ? a : (uint32_t)a;
 }
 
@@ -75,13 +75,13 @@ static bool complete_bytes(struct exec *x, const struct xop *o, uint32_t lane, u
 static void x_mbarrier(struct exec *x, const struct xop *o, uint32_t mask) {
   uint32_t passed = 0;
   EACH(mask) {
-    uint64_t n = value(x, o->b, o->flags & XF_SRC64, i), v, old;
+    uint64_t n = operand_value(x, o->b, o->flags & XF_SRC64, i), v, old;
     if (o->sub == MB_PENDING) {
       OPND(uint32_t, o->d)[i] = pending(n);
       continue;
     }
     uint8_t space = o->space;
-    char *p = mem_host(x, o, (int)i, address(x, o, i), 8, true, &space);
+    char *p = mem_host(x, o, (int)i, operand_address(x, o, i), 8, true, &space);
     if (!p) return;
     memcpy(&old, p, 8);
     v = old;
@@ -183,7 +183,7 @@ static void x_cp_arrive(struct exec *x, const struct xop *o, uint32_t mask) {
   EACH(mask) {
     uint8_t space = o->space;
     uint64_t v;
-    char *p = mem_host(x, o, (int)i, address(x, o, i), 8, true, &space);
+    char *p = mem_host(x, o, (int)i, operand_address(x, o, i), 8, true, &space);
     if (!p) return;
     memcpy(&v, p, 8);
     if (o->sub) v = advance(v, 1, 0, false);
@@ -216,8 +216,8 @@ static char *block_at(struct exec *x, const struct xop *o, uint32_t lane, uint64
 static void x_bulk(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct bulk *k = ((const struct xaux *)o->aux)->ref;
   EACH(mask) {
-    uint64_t src = address(x, o, i), dst = value(x, k->dst, k->dst_wide, i) + k->dst_imm,
-             n = value(x, k->bytes, false, i);
+    uint64_t src = operand_address(x, o, i), dst = operand_value(x, k->dst, k->dst_wide, i) + k->dst_imm,
+             n = operand_value(x, k->bytes, false, i);
     x->out->addr[i] = k->src_space == SPACE_GLOBAL ? src : dst;
     if (n % 16) {
       fault_text(x, o, (int)i, 716, "a bulk copy of %llu bytes: not a multiple of 16", (unsigned long long)n);
@@ -229,7 +229,7 @@ static void x_bulk(struct exec *x, const struct xop *o, uint32_t mask) {
       if (!to) return;
       memmove(to, from, n);
     }
-    if (k->signals && !complete_bytes(x, o, i, value(x, k->mbar, k->mbar_wide, i) + k->mbar_imm, n)) return;
+    if (k->signals && !complete_bytes(x, o, i, operand_value(x, k->mbar, k->mbar_wide, i) + k->mbar_imm, n)) return;
     if (k->signals && x->run->check) check_signal(x, true);
   }
   x->out->space = SPACE_GLOBAL;
@@ -325,7 +325,7 @@ static void x_cvt_fp8(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct fp8 *to = o->type == T_E4M3X2 ? &e4m3 : &e5m2, *from = o->type2 == T_E4M3X2 ? &e4m3 : &e5m2;
   bool relu = o->flags & XF_RELU;
   EACH(mask) {
-    uint64_t a = value(x, o->a, false, i);
+    uint64_t a = operand_value(x, o->a, false, i);
     uint32_t r;
     if (o->type == T_F16X2) {
       r = from_fp8(from, (uint8_t)a) | (uint32_t)from_fp8(from, (uint8_t)(a >> 8)) << 16;
@@ -333,7 +333,7 @@ static void x_cvt_fp8(struct exec *x, const struct xop *o, uint32_t mask) {
         for (int k = 0; k < 2; k++)
           if ((r >> 16 * k & 0x8000) && (r >> 16 * k & 0x7FFF) <= 0x7C00) r &= ~(0xFFFFu << 16 * k);
     } else if (o->type2 == T_F32) { /* a is the upper half */
-      r = (uint32_t)to_fp8(to, float_of(a), relu) << 8 | to_fp8(to, float_of(value(x, o->b, false, i)), relu);
+      r = (uint32_t)to_fp8(to, float_of(a), relu) << 8 | to_fp8(to, float_of(operand_value(x, o->b, false, i)), relu);
     } else {
       r = to_fp8(to, fp_f16_to_f32((uint16_t)a), relu) | (uint32_t)to_fp8(to, fp_f16_to_f32((uint16_t)(a >> 16)), relu)
                                                              << 8;

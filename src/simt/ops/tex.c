@@ -240,7 +240,8 @@ static void decode(const struct simt_tex *t, const char *p, bool want_float, uni
   }
 }
 
-static void fetch(struct sample *s, bool want_float, int64_t x, int64_t y, int64_t z, bool inside, union texel *out) {
+static void fetch_texel(struct sample *s, bool want_float, int64_t x, int64_t y, int64_t z, bool inside,
+                        union texel *out) {
   const struct simt_tex *t = s->t;
   if (!inside) {
     for (int k = 0; k < 4; k++)
@@ -288,13 +289,13 @@ static bool wrap_texel(const struct simt_tex *t, int dim, int64_t *i, int64_t n)
   }
 }
 
-static void at(struct sample *s, bool want_float, int dims, const int64_t *pos, int64_t layer, union texel *out) {
+static void texel_at(struct sample *s, bool want_float, int dims, const int64_t *pos, int64_t layer, union texel *out) {
   const struct simt_tex *t = s->t;
   int64_t p[3] = {pos[0], dims > 1 ? pos[1] : 0, dims > 2 ? pos[2] : layer};
   const int64_t size[3] = {t->width, t->height ? t->height : 1, t->depth ? t->depth : 1};
   bool inside = true;
   for (int d = 0; d < dims; d++) inside = wrap_texel(t, d, &p[d], size[d]) && inside;
-  fetch(s, want_float, p[0], p[1], p[2], inside, out);
+  fetch_texel(s, want_float, p[0], p[1], p[2], inside, out);
 }
 
 static void sample_linear(struct sample *s, int dims, const double *c, int64_t layer, union texel *out) {
@@ -315,7 +316,7 @@ static void sample_linear(struct sample *s, int dims, const double *c, int64_t l
       pos[d] = base[d] + (k >> d & 1);
       weight *= k >> d & 1 ? w[d] : 1 - w[d];
     }
-    at(s, true, dims, pos, layer, &v);
+    texel_at(s, true, dims, pos, layer, &v);
     for (int q = 0; q < 4; q++) sum[q] += weight * v.f[q];
   }
   for (int q = 0; q < 4; q++) out->f[q] = (float)sum[q];
@@ -348,7 +349,7 @@ static void sample_one(struct sample *s, int geo, const uint32_t *raw, bool inte
   if (t->linear_memory || (integer && dims == 1)) { /* tex1Dfetch: outside is zero */
     int64_t i = integer ? (int64_t)c[0] : (int64_t)floor(c[0]);
     if (i < 0 || i >= t->width) memset(out, 0, sizeof *out);
-    else fetch(s, want_float, i, 0, 0, true, out);
+    else fetch_texel(s, want_float, i, 0, 0, true, out);
     return;
   }
   const uint32_t size[3] = {t->width, t->height ? t->height : 1, t->depth ? t->depth : 1};
@@ -373,7 +374,7 @@ static void sample_one(struct sample *s, int geo, const uint32_t *raw, bool inte
     for (int k = 0; k < 4; k++) {
       union texel v;
       int64_t pos[3] = {bx + order[k][0], by + order[k][1], 0};
-      at(s, want_float, 2, pos, layer, &v);
+      texel_at(s, want_float, 2, pos, layer, &v);
       out->u[k] = v.u[s->o->sub - 1];
     }
     return;
@@ -384,7 +385,7 @@ static void sample_one(struct sample *s, int geo, const uint32_t *raw, bool inte
     return;
   }
   int64_t pos[3] = {(int64_t)floor(c[0]), (int64_t)floor(c[1]), (int64_t)floor(c[2])};
-  at(s, want_float, dims, pos, layer, out);
+  texel_at(s, want_float, dims, pos, layer, out);
 }
 
 static void x_tex(struct exec *x, const struct xop *o, uint32_t mask) {

@@ -82,7 +82,7 @@ static wide_t operate(const struct video *k, wide_t a, wide_t b) {
 }
 
 /* One value. The third operand has the sign of the result. */
-static uint32_t scalar(const struct video *k, uint32_t a, uint32_t b, uint32_t c) {
+static uint32_t scalar_op(const struct video *k, uint32_t a, uint32_t b, uint32_t c) {
   wide_t v = operate(k, take(a, &k->a, 0), take(b, &k->b, 0)), third = k->sign ? (wide_t)(int32_t)c : (wide_t)c;
   if (k->sat) v = limit(v, k->bytes, k->sign);
   if (k->merge) {
@@ -123,7 +123,7 @@ static void x_video(struct exec *x, const struct xop *o, uint32_t mask) {
   EACH(mask) {
     uint32_t a = OPND(uint32_t, o->a)[i], b = OPND(uint32_t, o->b)[i],
              c = o->c == OFF_NONE ? 0 : OPND(uint32_t, o->c)[i];
-    uint32_t r = k->op == V_MAD ? multiply_add(k, a, b, c) : k->lanes == 1 ? scalar(k, a, b, c) : simd(k, a, b, c);
+    uint32_t r = k->op == V_MAD ? multiply_add(k, a, b, c) : k->lanes == 1 ? scalar_op(k, a, b, c) : simd(k, a, b, c);
     if (o->d != OFF_NONE) OPND(uint32_t, o->d)[i] = r;
   }
 }
@@ -146,7 +146,7 @@ static const struct {
     [OP_VSHR] = {V_SHR, 1},         [OP_VMAD] = {V_MAD, 1},
 };
 
-static bool bad(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *v, const char *what) {
+static bool refuse_operand(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *v, const char *what) {
   uint32_t line = v ? v->line : i->line, col = v ? v->col : i->col;
   return ptx_error(l->m->ptx, (struct ptx_place){l->f->text, line, col}, ERR_INPUT, l->e, "%s %s", ptx_ops[i->op].name,
                    what);
@@ -163,11 +163,11 @@ static bool pick_source(struct lowering *l, const struct ptx_inst *i, int n, uin
   if (!v->part) return true;
   uint32_t most = lanes == 1 ? (bytes ? 4 : 2) : 2 * lanes;
   if (count != lanes || (lanes == 2 && bytes) || (lanes == 4 && !bytes))
-    return bad(l, i, v, "cannot take that part of its operand");
+    return refuse_operand(l, i, v, "cannot take that part of its operand");
   k->bytes = bytes ? 1 : 2;
   for (uint32_t j = 0; j < lanes; j++) {
     k->at[j] = v->part >> (3 * j) & 7;
-    if (k->at[j] >= most) return bad(l, i, v, "cannot take that part of its operand");
+    if (k->at[j] >= most) return refuse_operand(l, i, v, "cannot take that part of its operand");
   }
   return true;
 }
@@ -180,18 +180,18 @@ static bool pick_result(struct lowering *l, const struct ptx_inst *i, struct vid
   k->bytes = 4;
   k->mask = (uint8_t)((1u << k->lanes) - 1);
   if (!v->part) return true;
-  if (k->op == V_MAD) return bad(l, i, v, "writes a whole register");
+  if (k->op == V_MAD) return refuse_operand(l, i, v, "writes a whole register");
   if (k->lanes == 1) {
     k->merge = true;
     k->bytes = bytes ? 1 : 2;
     k->at = v->part & 7;
-    return (count == 1 && k->at < 4 / k->bytes) || bad(l, i, v, "cannot write that part of its destination");
+    return (count == 1 && k->at < 4 / k->bytes) || refuse_operand(l, i, v, "cannot write that part of its destination");
   }
   k->mask = 0;
   for (uint32_t j = 0, above = 0; j < count; j++) { /* selectors rise from right to left */
     uint32_t at = v->part >> (3 * j) & 7;
     if (at >= k->lanes || at < above || bytes != (k->lanes == 4))
-      return bad(l, i, v, "cannot write that part of its destination");
+      return refuse_operand(l, i, v, "cannot write that part of its destination");
     above = at + 1;
     k->mask |= (uint8_t)(1u << at);
   }
@@ -200,13 +200,15 @@ static bool pick_result(struct lowering *l, const struct ptx_inst *i, struct vid
 
 static bool video_types(struct lowering *l, const struct ptx_inst *i, struct video *k) {
   uint32_t n = k->op == V_SET ? 2 : 3, first = n - 2;
-  if (i->ntypes != n) return bad(l, i, NULL, n == 2 ? "needs two types" : "needs three types");
+  if (i->ntypes != n) return refuse_operand(l, i, NULL, n == 2 ? "needs two types" : "needs three types");
   for (uint32_t j = 0; j < n; j++)
-    if (i->types[j] != T_U32 && i->types[j] != T_S32) return bad(l, i, NULL, "takes the types .u32 and .s32");
+    if (i->types[j] != T_U32 && i->types[j] != T_S32)
+      return refuse_operand(l, i, NULL, "takes the types .u32 and .s32");
   k->sign = k->op != V_SET && i->types[0] == T_S32;
   k->a.sign = i->types[first] == T_S32;
   k->b.sign = i->types[first + 1] == T_S32;
-  if ((k->op == V_SHL || k->op == V_SHR) && k->b.sign) return bad(l, i, NULL, "takes .u32 as the type of the shift");
+  if ((k->op == V_SHL || k->op == V_SHR) && k->b.sign)
+    return refuse_operand(l, i, NULL, "takes .u32 as the type of the shift");
   return true;
 }
 
@@ -215,9 +217,9 @@ static bool video_modifiers(struct lowering *l, const struct ptx_inst *i, struct
   uint32_t comparisons = 0;
   for (uint8_t j = 0; j < 6; j++)
     if (ptx_has(i, order[j])) k->cmp = j, comparisons++;
-  if (k->op == V_SET && comparisons != 1) return bad(l, i, NULL, "needs one comparison such as .eq or .lt");
+  if (k->op == V_SET && comparisons != 1) return refuse_operand(l, i, NULL, "needs one comparison such as .eq or .lt");
   bool shifts = k->op == V_SHL || k->op == V_SHR;
-  if (shifts && ptx_has(i, M_CLAMP) == ptx_has(i, M_WRAP)) return bad(l, i, NULL, "needs .clamp or .wrap");
+  if (shifts && ptx_has(i, M_CLAMP) == ptx_has(i, M_WRAP)) return refuse_operand(l, i, NULL, "needs .clamp or .wrap");
   k->wrap = ptx_has(i, M_WRAP);
   k->sat = ptx_has(i, M_SAT);
   k->shift = ptx_has(i, M_SHR7) ? 7 : ptx_has(i, M_SHR15) ? 15 : 0;
@@ -228,11 +230,13 @@ static bool video_modifiers(struct lowering *l, const struct ptx_inst *i, struct
   k->plus_one = ptx_has(i, M_PO);
   k->minus_ab = i->ops[1].minus != i->ops[2].minus;
   k->minus_c = i->ops[3].minus;
-  if (k->minus_ab + k->minus_c + k->plus_one > 1) return bad(l, i, NULL, "takes one of .po, a negated product and -c");
-  if (i->ops[0].minus || i->ops[3].part) return bad(l, i, NULL, "cannot take that part of its operand");
+  if (k->minus_ab + k->minus_c + k->plus_one > 1)
+    return refuse_operand(l, i, NULL, "takes one of .po, a negated product and -c");
+  if (i->ops[0].minus || i->ops[3].part) return refuse_operand(l, i, NULL, "cannot take that part of its operand");
   if (k->op == V_MAD || k->lanes > 1) return true;
   if (i->nops == 3 ? k->merge || k->second : k->merge == (k->second != SECOND_NONE))
-    return bad(l, i, NULL, "takes a third source with .add, .min, .max or a part of the destination, and only then");
+    return refuse_operand(l, i, NULL,
+                          "takes a third source with .add, .min, .max or a part of the destination, and only then");
   return true;
 }
 

@@ -28,13 +28,13 @@ struct children {
 };
 
 /* CUDA 12's device runtime names the calls with another prefix. */
-static const char *plain(const char *name) {
+static const char *plain_name(const char *name) {
   return strncmp(name, "__cudaCDP2", 10) == 0 ? name + 10 : strncmp(name, "cuda", 4) == 0 ? name + 4 : "";
 }
 
 static bool is(const char *name, const char *call) {
   size_t n = strlen(call);
-  name = plain(name);
+  name = plain_name(name);
   return strncmp(name, call, n) == 0 && (!name[n] || !strcmp(name + n, "_ptsz"));
 }
 
@@ -86,7 +86,7 @@ static struct simt_kernel *kernel_at(struct simt_run *r, uint64_t function) {
   return NULL;
 }
 
-static bool launch(struct exec *x, const struct xop *o, uint32_t lane, const struct pending *p) {
+static bool launch_child(struct exec *x, const struct xop *o, uint32_t lane, const struct pending *p) {
   struct children *c = children_of(x->run);
   struct simt_kernel *k = kernel_at(x->run, p->function);
   void *params = k ? simt_mem_at(x->run->s, p->at, k->info.param_block_bytes ? k->info.param_block_bytes : 1) : NULL;
@@ -121,10 +121,11 @@ static void launch_buffer(struct exec *x, const struct xop *o, uint32_t lane, ui
   own.stream = stream;
   *p = gone->next;
   free(gone);
-  if (launch(x, o, lane, &own)) simt_mem_release(x->run->s, at);
+  if (launch_child(x, o, lane, &own)) simt_mem_release(x->run->s, at);
 }
 
-static void put(struct exec *x, const struct xop *o, uint32_t lane, uint64_t at, uint64_t value, uint32_t bytes) {
+static void store_lane(struct exec *x, const struct xop *o, uint32_t lane, uint64_t at, uint64_t value,
+                       uint32_t bytes) {
   uint8_t space = SPACE_GENERIC;
   char *p = mem_host(x, o, (int)lane, at, bytes, true, &space);
   if (p) memcpy(p, &value, bytes);
@@ -166,12 +167,12 @@ bool children_call(struct exec *x, const struct xop *o, uint32_t i, const char *
     return false;
   }
   if (is(name, "StreamCreateWithFlags") || is(name, "EventCreateWithFlags"))
-    put(x, o, i, builtin_argument(x, o, 0, i), FIRST_HANDLE + children_of(x->run)->handles++, 8);
+    store_lane(x, o, i, builtin_argument(x, o, 0, i), FIRST_HANDLE + children_of(x->run)->handles++, 8);
   else if (is(name, "GetDevice") || is(name, "GetDeviceCount"))
-    put(x, o, i, builtin_argument(x, o, 0, i), is(name, "GetDeviceCount"), 4);
+    store_lane(x, o, i, builtin_argument(x, o, 0, i), is(name, "GetDeviceCount"), 4);
   else if (is(name, "Malloc"))
-    put(x, o, i, builtin_argument(x, o, 0, i),
-        simt_mem_alloc(s, builtin_argument(x, o, 1, i), SIMT_MEM_DEVICE, "cudaMalloc in a kernel"), 8);
+    store_lane(x, o, i, builtin_argument(x, o, 0, i),
+               simt_mem_alloc(s, builtin_argument(x, o, 1, i), SIMT_MEM_DEVICE, "cudaMalloc in a kernel"), 8);
   else if (is(name, "Free") && builtin_argument(x, o, 0, i) && !simt_mem_release(s, builtin_argument(x, o, 0, i)))
     fault_text(x, o, (int)i, 719, "cudaFree of 0x%llx, which is no allocation",
                (unsigned long long)builtin_argument(x, o, 0, i));

@@ -21,7 +21,7 @@
 
 /* CTAs are numbered cluster by cluster, so the CTAs of a cluster start together; within a cluster, and clusters within
  * the grid, x is fastest. With clusters of one CTA this is the usual order. */
-static void place(const struct simt_run *r, struct cta *c) {
+static void place_cta(const struct simt_run *r, struct cta *c) {
   const uint32_t *g = r->fk.grid, *d = r->launch.cluster;
   uint32_t size = r->fk.cluster, q = c->id / size, k = c->id % size;
   uint32_t nx = g[0] / d[0], ny = g[1] / d[1];
@@ -31,7 +31,7 @@ static void place(const struct simt_run *r, struct cta *c) {
   c->ctaid[2] = q / nx / ny * d[2] + k / d[0] / d[1];
 }
 
-static struct cluster *join(struct simt_run *r, const struct cta *c) {
+static struct cluster *join_cluster(struct simt_run *r, const struct cta *c) {
   struct cluster *unused = NULL;
   uint32_t id = c->id / r->fk.cluster;
   if (r->fk.cluster == 1) unused = &r->clusters[c->slot];
@@ -46,8 +46,8 @@ static struct cluster *join(struct simt_run *r, const struct cta *c) {
 }
 
 void cluster_start_cta(struct simt_run *r, struct cta *c) {
-  place(r, c);
-  c->cluster = join(r, c);
+  place_cta(r, c);
+  c->cluster = join_cluster(r, c);
   c->cluster->cta[c->rank] = c;
   c->cluster_waiting = 0;
 }
@@ -77,7 +77,7 @@ char *cluster_shared(struct exec *x, const struct xop *o, int lane, uint64_t *ad
   return c->shared;
 }
 
-static uint64_t value(struct exec *x, uint32_t off, bool wide, uint32_t i) {
+static uint64_t cluster_operand(struct exec *x, uint32_t off, bool wide, uint32_t i) {
   return wide ? OPND(uint64_t, off)[i] : OPND(uint32_t, off)[i];
 }
 
@@ -86,7 +86,7 @@ static void x_mapa(struct exec *x, const struct xop *o, uint32_t mask) {
   const uint64_t ranks = WINDOW_BYTES - (UINT64_C(1) << CLUSTER_SHIFT);
   bool wide = o->flags & XF_DST64;
   EACH(mask) {
-    uint64_t a = value(x, o->a, wide, i) & ~ranks, k = OPND(uint32_t, o->b)[i];
+    uint64_t a = cluster_operand(x, o->a, wide, i) & ~ranks, k = OPND(uint32_t, o->b)[i];
     a |= (k + 1) << CLUSTER_SHIFT & ranks;
     if (wide) OPND(uint64_t, o->d)[i] = a;
     else OPND(uint32_t, o->d)[i] = (uint32_t)a;
@@ -95,7 +95,7 @@ static void x_mapa(struct exec *x, const struct xop *o, uint32_t mask) {
 
 static void x_getctarank(struct exec *x, const struct xop *o, uint32_t mask) {
   EACH(mask) {
-    uint64_t k = value(x, o->a, o->flags & XF_SRC64, i) % WINDOW_BYTES >> CLUSTER_SHIFT;
+    uint64_t k = cluster_operand(x, o->a, o->flags & XF_SRC64, i) % WINDOW_BYTES >> CLUSTER_SHIFT;
     OPND(uint32_t, o->d)[i] = k ? (uint32_t)k - 1 : x->cta->rank;
   }
 }

@@ -24,7 +24,7 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes);
 
 /* ---- the feed ---- */
 
-static void feed_start(void *ctx, uint32_t slot, uint32_t id, uint32_t sm, uint32_t first_warp) {
+static void run_feed_start(void *ctx, uint32_t slot, uint32_t id, uint32_t sm, uint32_t first_warp) {
   struct simt_run *r = ctx;
   struct cta *c = &r->ctas[slot];
   c->id = id;
@@ -44,7 +44,7 @@ static void feed_start(void *ctx, uint32_t slot, uint32_t id, uint32_t sm, uint3
   for (uint32_t w = 0; w < r->fk.warps_per_cta; w++) warp_start(r, c, w);
 }
 
-static bool feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issued *out) {
+static bool run_feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issued *out) {
   struct simt_run *r = ctx;
   struct exec *x = &r->x;
   struct cta *c = &r->ctas[slot];
@@ -99,7 +99,7 @@ static void feed_soon(void *ctx, uint32_t slot, uint32_t index) {
   __builtin_prefetch((const char *)(addr[LANES - 1] + delta));
 }
 
-static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
+static bool run_feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
   struct simt_run *r = ctx;
   struct token *t = &r->tokens[token];
   bool ok = atom_perform(&r->x, t, lanes & t->lanes);
@@ -111,22 +111,22 @@ static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
   return ok;
 }
 
-static void feed_end(void *ctx, uint32_t slot) {
+static void run_feed_end(void *ctx, uint32_t slot) {
   struct simt_run *r = ctx;
   r->ctas[slot].running = false;
   cluster_end_cta(r, &r->ctas[slot]);
 }
 
-static const struct feed_fault *feed_fault(void *ctx) {
+static const struct feed_fault *run_feed_fault(void *ctx) {
   return &((struct simt_run *)ctx)->fault;
 }
 
-static const struct feed_ops feed_operations = {.start_cta = feed_start,
-                                                .issue = feed_issue,
+static const struct feed_ops feed_operations = {.start_cta = run_feed_start,
+                                                .issue = run_feed_issue,
                                                 .soon = feed_soon,
-                                                .atomic = feed_atomic,
-                                                .end_cta = feed_end,
-                                                .fault = feed_fault};
+                                                .atomic = run_feed_atomic,
+                                                .end_cta = run_feed_end,
+                                                .fault = run_feed_fault};
 
 /* ---- set-up ---- */
 
@@ -203,7 +203,7 @@ static void fill_feed(struct simt_run *r, const struct simt_launch *l) {
     if (r->m->funcs[i].f->nregs > f->max_reg) f->max_reg = r->m->funcs[i].f->nregs;
 }
 
-static bool allocate(struct simt_run *r, struct err *e) {
+static bool allocate_warps(struct simt_run *r, struct err *e) {
   const struct xfunc *f = r->k->func;
   uint32_t wpc = r->fk.warps_per_cta, warps = r->slots * wpc;
   uint32_t frame = f->total_frame + (f->recursive ? RECURSION_FRAMES : 0) + 128;
@@ -259,7 +259,7 @@ struct simt_run *simt_begin(struct simt *s, const struct simt_launch *l, uint32_
   const struct xfunc *f = r->k->func;
   r->local_stride = (f->total_local + (f->recursive ? RECURSION_LOCAL : 0) + 15) & ~15u;
   fill_feed(r, l);
-  if (!allocate(r, e)) {
+  if (!allocate_warps(r, e)) {
     simt_end(r);
     return NULL;
   }
@@ -337,10 +337,10 @@ static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint
       continue;
     }
     out->cycle = (r->instructions + done) * FEED_FUNCTIONAL_CYCLES;
-    bool ok = feed_issue(r, c->slot, w->index, out);
+    bool ok = run_feed_issue(r, c->slot, w->index, out);
     done++;
     n->thread_insts += (uint32_t)__builtin_popcount(out->mask);
-    if (ok && out->token) ok = feed_atomic(r, out->token, out->mask);
+    if (ok && out->token) ok = run_feed_atomic(r, out->token, out->mask);
     if (!ok || out->next_pc == FEED_DONE || w->waiting) break;
   }
   r->charged += charge;
@@ -454,7 +454,7 @@ bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
       struct cta *c = &r->ctas[s];
       if (!c->running) {
         if (next == r->fk.ctas) continue;
-        feed_start(r, s, next++, s, 0);
+        run_feed_start(r, s, next++, s, 0);
         c->young = r->s->turn && !(apart && r->k->apart) ? FIRST_TURNS : 0;
         live++;
       }
@@ -468,7 +468,7 @@ bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
         ok = report_endless(r, r->instructions - progress, e);
       if (finished) {
         progress = r->instructions;
-        feed_end(r, s);
+        run_feed_end(r, s);
         feed_cta_ended(&r->feed);
         live--;
         if (r->fk.cluster == 1) s--; /* reuse the slot: its memory is warm */

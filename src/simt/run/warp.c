@@ -126,7 +126,7 @@ static void copy_value(struct exec *x, uint32_t mask, struct framed to, struct f
   }
 }
 
-static bool room_for(struct exec *x, const struct xop *o, const struct xfunc *f, uint32_t frame, uint32_t local) {
+static bool stack_room(struct exec *x, const struct xop *o, const struct xfunc *f, uint32_t frame, uint32_t local) {
   struct warp *w = x->w;
   if (local + f->local_bytes > x->run->local_stride || frame + f->frame_bytes > w->reg_bytes || w->sp > MAX_STACK) {
     fault_text(x, o, __builtin_ctz(x->e->mask), 719,
@@ -143,7 +143,7 @@ static void enter(struct exec *x, const struct xop *o, const struct xfunc *f, ui
   const struct xaux *a = o->aux;
   uint32_t pc = (uint32_t)(o - x->ops), frame = caller.frame;
   frame += function_at(x->run->m, pc)->frame_bytes; /* the caller's frame ends after its registers */
-  if (!room_for(x, o, f, frame, caller.local_top)) return;
+  if (!stack_room(x, o, f, frame, caller.local_top)) return;
   if (a->n != f->nformals) {
     fault_text(x, o, __builtin_ctz(mask), 719, "indirect call of '%s' with %u arguments instead of %u", f->f->name,
                a->n, f->nformals);

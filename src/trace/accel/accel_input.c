@@ -215,7 +215,7 @@ static bool accel_open_cta(struct trace_input *t, uint32_t slot, uint32_t cta, s
   return true;
 }
 
-static uint8_t space_of(const struct accel_kernel *k, const struct inst *i, uint64_t first) {
+static uint8_t space_of_address(const struct accel_kernel *k, const struct inst *i, uint64_t first) {
   const struct accel_header *h = &k->header;
   bool windows = h->shmem_base && h->local_base;
   bool in_shared = windows && first >= h->shmem_base && first < h->local_base;
@@ -232,7 +232,7 @@ static uint8_t space_of(const struct accel_kernel *k, const struct inst *i, uint
 static void memory_step(const struct accel_kernel *k, const struct inst *i, const struct pack_record *r,
                         struct issued *out) {
   uint64_t first = r->naddr ? r->addr[0] : 0, base = 0;
-  out->space = space_of(k, i, first);
+  out->space = space_of_address(k, i, first);
   out->width = (uint8_t)(i->elem_bytes * i->vec);
   if (out->space == SPACE_SHARED && first >= k->header.shmem_base) base = k->header.shmem_base;
   if (out->space == SPACE_LOCAL && first >= k->header.local_base) base = k->header.local_base;

@@ -107,7 +107,7 @@ static uint32_t static_of(struct reader *r, const struct accel_inst *i) {
   return r->insts - 1;
 }
 
-static void add_reg(struct inst *out, bool dst, uint16_t reg) {
+static void inst_add_reg(struct inst *out, bool dst, uint16_t reg) {
   uint8_t *n = dst ? &out->ndst : &out->nsrc;
   if (*n == (dst ? (int)INST_MAX_DST : (int)INST_MAX_SRC)) return;
   (dst ? out->dst : out->src)[*n] = reg;
@@ -120,15 +120,15 @@ static void finish_inst(const struct accel_kernel *k, const struct static_inst *
   sass_classify(out, opcode, a->opcode_len, a->memory, k->header.binary_version);
   bool memory = out->pipe == PIPE_MEM && out->kind != KIND_FENCE;
   for (uint8_t d = 0; d < a->ndst; d++) {
-    add_reg(out, true, a->dst[d]);
+    inst_add_reg(out, true, a->dst[d]);
     /* Wide loads write a range of registers, of which the trace names the first. */
     for (uint16_t w = 1; out->kind == KIND_LOAD && 4u * w < (uint32_t)out->elem_bytes * out->vec && a->dst[d] + w < 256;
          w++)
-      add_reg(out, true, (uint16_t)(a->dst[d] + w));
+      inst_add_reg(out, true, (uint16_t)(a->dst[d] + w));
   }
   for (uint8_t s = 0; s < a->nsrc; s++) {
     if (memory && !s) out->addr_reg = a->src[0], out->addr_arch = (uint16_t)(a->src[0] - 1);
-    else add_reg(out, false, a->src[s]);
+    else inst_add_reg(out, false, a->src[s]);
   }
 }
 
@@ -305,7 +305,7 @@ static bool read_ctas(struct reader *r, struct err *e) {
 
 /* ---- the file ---- */
 
-static bool read_header(struct reader *r, struct err *e) {
+static bool read_kernel_header(struct reader *r, struct err *e) {
   struct accel_kernel *k = r->k;
   struct accel_header *h = &k->header;
   const char *line;
@@ -376,7 +376,7 @@ bool accel_kernel_read(struct accel_kernel *k, const char *path, const struct tr
   if (!r.s) return false;
   r.zstd = ZSTD_createCCtx();
   CHECK(r.zstd, "out of memory");
-  bool ok = temp_file(k, e) && read_header(&r, e) && read_ctas(&r, e);
+  bool ok = temp_file(k, e) && read_kernel_header(&r, e) && read_ctas(&r, e);
   if (ok) {
     finish_code(&r);
     keep_header(&r);

@@ -14,7 +14,7 @@ void pack_free(struct pack *p) {
   *p = (struct pack){0};
 }
 
-static void grow(struct pack *p, size_t n) {
+static void pack_grow(struct pack *p, size_t n) {
   if (p->size - p->used >= n) return;
   p->size = 2 * p->size + n + 4096;
   p->at = mem_resize(p->at, p->size, 1);
@@ -22,7 +22,7 @@ static void grow(struct pack *p, size_t n) {
 
 void pack_bytes(struct pack *p, const void *from, size_t n) {
   if (!n) return;
-  grow(p, n);
+  pack_grow(p, n);
   memcpy(p->at + p->used, from, n);
   p->used += n;
 }
@@ -37,7 +37,7 @@ static void zigzag(struct pack *p, uint64_t difference) {
 }
 
 void pack_put(struct pack *p, struct pack_warp *w, const struct pack_record *r) {
-  grow(p, 32 + 10 * 34);
+  pack_grow(p, 32 + 10 * 34);
   unsigned shape = r->naddr ? SHAPE_STRIDE : SHAPE_NONE;
   for (uint32_t k = 2; k < r->naddr; k++)
     if (r->addr[k] - r->addr[k - 1] != r->addr[1] - r->addr[0]) shape = SHAPE_LIST;

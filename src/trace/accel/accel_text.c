@@ -34,7 +34,7 @@ static int digit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
 }
 
-static bool number(const char *p, size_t n, int base, uint64_t *out) {
+static bool parse_digits(const char *p, size_t n, int base, uint64_t *out) {
   uint64_t v = 0;
   if (!n || n > 20) return false;
   for (size_t i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ static bool need(struct words *w, const char *what, int base, uint64_t most, uin
   const char *d = p;
   size_t len = n;
   if (base == 16 && n > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) d += 2, len -= 2;
-  if (!number(d, len, base, out) || *out > most)
+  if (!parse_digits(d, len, base, out) || *out > most)
     return err_set(e, ERR_INPUT, "'%.*s' where %s was expected (%s, at most %llu)", (int)(n < 40 ? n : 40), p, what,
                    base == 16 ? "hexadecimal" : "decimal", (unsigned long long)most);
   return true;
@@ -66,7 +66,7 @@ static bool need_signed(struct words *w, const char *what, int64_t *out, struct 
   uint64_t v;
   if (!next_word(w, &p, &n)) return err_set(e, ERR_INPUT, "the line ends before %s", what);
   bool minus = *p == '-';
-  if (!number(p + minus, n - minus, 10, &v))
+  if (!parse_digits(p + minus, n - minus, 10, &v))
     return err_set(e, ERR_INPUT, "'%.*s' where %s was expected (a decimal number)", (int)(n < 40 ? n : 40), p, what);
   *out = minus ? (int64_t)(0 - v) : (int64_t)v;
   return true;
@@ -151,7 +151,7 @@ static bool reg(struct words *w, const char *what, uint16_t *out, struct err *e)
   if (!next_word(w, &p, &n)) return err_set(e, ERR_INPUT, "the line ends before %s", what);
   *out = 0;
   if (*p == 'U' || *p == 'P' || (n == 2 && !memcmp(p, "RZ", 2))) return true;
-  if (*p != 'R' || !number(p + 1, n - 1, 10, &v) || v > 255)
+  if (*p != 'R' || !parse_digits(p + 1, n - 1, 10, &v) || v > 255)
     return err_set(e, ERR_INPUT, "'%.*s' where %s was expected (R0 to R255)", (int)(n < 40 ? n : 40), p, what);
   *out = v == 255 ? 0 : (uint16_t)(v + 1);
   return true;
@@ -299,7 +299,7 @@ static bool rest_of_line(const struct accel_header *h, struct words *w, struct a
     if (h->version >= 6 && ((n == 3 && !memcmp(p, "Val", 3)) || (n == 5 && !memcmp(p, "NoVal", 5))))
       return n == 5 || register_values(w, e);
     bool minus = *p == '-', hex = n > 2 && p[0] == '0' && p[1] == 'x';
-    if (k >= 2 || !(hex ? number(p + 2, n - 2, 16, &v) : number(p + minus, n - minus, 10, &v)))
+    if (k >= 2 || !(hex ? parse_digits(p + 2, n - 2, 16, &v) : parse_digits(p + minus, n - minus, 10, &v)))
       return err_set(e, ERR_INPUT, "'%.*s' after the end of the instruction%s", (int)(n < 40 ? n : 40), p,
                      k >= 2 ? "" : ": an immediate is a decimal number");
     if (!k) i->tail = p;

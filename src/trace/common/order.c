@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-static void *room_for(void *at, uint32_t used, uint32_t more, uint32_t *room, size_t size) {
+static void *grown(void *at, uint32_t used, uint32_t more, uint32_t *room, size_t size) {
   if (used + more <= *room) return at;
   while (*room < used + more) *room = *room ? 2 * *room : 64;
   at = mem_resize(at, *room * size, 1);
@@ -15,8 +15,8 @@ static void *room_for(void *at, uint32_t used, uint32_t more, uint32_t *room, si
 }
 
 uint32_t trace_order_add(struct trace_order *o, struct trace_step step, const uint32_t *deps, uint32_t n) {
-  o->step = room_for(o->step, o->steps, 1, &o->step_room, sizeof *o->step);
-  o->dep = room_for(o->dep, o->ndeps, n, &o->dep_room, sizeof *o->dep);
+  o->step = grown(o->step, o->steps, 1, &o->step_room, sizeof *o->step);
+  o->dep = grown(o->dep, o->ndeps, n, &o->dep_room, sizeof *o->dep);
   step.first = o->ndeps;
   step.deps = n;
   if (n) memcpy(o->dep + o->ndeps, deps, n * sizeof *deps);

@@ -406,7 +406,7 @@ static void add_launch(struct slt_reader *r, uint64_t at, uint64_t end) {
   r->launches[r->nlaunches++] = (struct launch_ref){at, end};
 }
 
-static bool read_header(struct slt_reader *r, uint64_t *index, struct err *e) {
+static bool read_slt_header(struct slt_reader *r, uint64_t *index, struct err *e) {
   uint8_t h[SLT_HEADER];
   if (slt_file_bytes(r->file) < SLT_HEADER)
     return slt_file_wrong(r->file, 0, e, "expected a trace (.slt), whose header has %d bytes, and not %llu in all",
@@ -534,7 +534,7 @@ struct trace_input *slt_open(const char *path, bool salvage, struct err *e) {
   r->in.path = r->path = mem_text(path);
   r->at = SLT_HEADER;
   uint64_t index = 0;
-  if (!read_header(r, &index, e) || !read_index(r, index, e) || !read_meta(r, e)) {
+  if (!read_slt_header(r, &index, e) || !read_index(r, index, e) || !read_meta(r, e)) {
     r->ncodes = r->nlaunches = 0;
     slt_file_forget_dicts(file);
     trace_order_free(&r->order);

@@ -26,7 +26,7 @@ struct slt_shelf *slt_shelf_new(struct slt_file *f) {
   return s;
 }
 
-static void drop(struct slt_shelf *s, struct slt_slices *b) {
+static void drop_slices(struct slt_shelf *s, struct slt_slices *b) {
   struct slt_slices **p = bucket_of(s, b->at);
   while (*p != b) p = &(*p)->next;
   *p = b->next;
@@ -38,7 +38,7 @@ static void drop(struct slt_shelf *s, struct slt_slices *b) {
 void slt_shelf_free(struct slt_shelf *s) {
   if (!s) return;
   for (uint32_t i = 0; i < BUCKETS; i++)
-    while (s->bucket[i]) drop(s, s->bucket[i]);
+    while (s->bucket[i]) drop_slices(s, s->bucket[i]);
   free(s);
 }
 
@@ -93,7 +93,7 @@ struct slt_slices *slt_shelf_take(struct slt_shelf *s, uint64_t at, struct err *
 void slt_shelf_give(struct slt_shelf *s, struct slt_slices *b) {
   if (--b->users) return;
   struct slt_slices **place = &s->idle[s->oldest++ % IDLE];
-  if (*place) drop(s, *place);
+  if (*place) drop_slices(s, *place);
   *place = b;
 }
 

@@ -121,7 +121,7 @@ static void add_to_group(struct slt_writer *w, const struct slt_encoder *enc, ui
 
 /* ---- the feed ---- */
 
-static void feed_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp) {
+static void tee_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp) {
   struct slt_writer *w = ctx;
   struct cta_writer *c = &w->ctas[slot];
   const struct feed_kernel *k = w->inner->kernel;
@@ -133,7 +133,7 @@ static void feed_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint
   w->inner->ops->start_cta(w->inner->ctx, slot, cta, sm, first_warp);
 }
 
-static bool feed_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *out) {
+static bool tee_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *out) {
   struct slt_writer *w = ctx;
   struct cta_writer *c = &w->ctas[slot];
   struct slt_encoder *enc = &c->warp[warp];
@@ -156,12 +156,12 @@ static bool feed_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *o
   return true;
 }
 
-static bool feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
+static bool tee_atomic(void *ctx, uint32_t token, uint32_t lanes) {
   struct slt_writer *w = ctx;
   return w->inner->ops->atomic(w->inner->ctx, token, lanes);
 }
 
-static void feed_end(void *ctx, uint32_t slot) {
+static void tee_end(void *ctx, uint32_t slot) {
   struct slt_writer *w = ctx;
   struct cta_writer *c = &w->ctas[slot];
   size_t bytes = 0;
@@ -171,13 +171,13 @@ static void feed_end(void *ctx, uint32_t slot) {
   w->inner->ops->end_cta(w->inner->ctx, slot);
 }
 
-static const struct feed_fault *feed_fault(void *ctx) {
+static const struct feed_fault *tee_fault(void *ctx) {
   struct slt_writer *w = ctx;
   return w->inner->ops->fault(w->inner->ctx);
 }
 
 static const struct feed_ops operations = {
-    .start_cta = feed_start, .issue = feed_issue, .atomic = feed_atomic, .end_cta = feed_end, .fault = feed_fault};
+    .start_cta = tee_start, .issue = tee_issue, .atomic = tee_atomic, .end_cta = tee_end, .fault = tee_fault};
 
 /* ---- launches ---- */
 
