@@ -111,18 +111,28 @@ function byKernel(r) {
   }
   return all;
 }
-// IPC of every kernel of a workload under a scheme, over the scheme that the column or the figure is normalised to.
+// The run of a column on the default input, or on that of a further seed.
+const runAt = (f, w, label, seed) => (seed ? runOf(f, w, label)?.seeds?.[seed - 1] : runOf(f, w, label));
+const inputsOf = (f, w, label) => 1 + (runOf(f, w, label)?.seeds?.length ?? 0);
+const average = (v) => v.reduce((s, x) => s + x, 0) / v.length;
+// IPC of every kernel of a workload under a scheme, over the scheme that the column or the figure is normalised to; of
+// each the mean over the program's inputs.
 function kernelRatios(f, w, label) {
-  const a = record(runOf(f, w, label)),
-    b = record(runOf(f, w, column(f, label).over ?? f.normalise));
-  if (!a || !b) return [];
-  const of = byKernel(b);
-  return Object.entries(byKernel(a))
-    .filter(([name, k]) => k.cycles && k.thread_insts && of[name]?.cycles && of[name].thread_insts)
-    .map(([name, k]) => k.thread_insts / k.cycles / (of[name].thread_insts / of[name].cycles));
+  const all = {};
+  for (let seed = 0; seed < inputsOf(f, w, label); seed++) {
+    const a = record(runAt(f, w, label, seed)),
+      b = record(runAt(f, w, column(f, label).over ?? f.normalise, seed));
+    if (!a || !b) continue;
+    const of = byKernel(b);
+    for (const [name, k] of Object.entries(byKernel(a)))
+      if (k.cycles && k.thread_insts && of[name]?.cycles && of[name].thread_insts)
+        (all[name] ??= []).push(k.thread_insts / k.cycles / (of[name].thread_insts / of[name].cycles));
+  }
+  return Object.values(all).map(average);
 }
-function metric(f, w, label, missing, of = f.metric) {
-  const r = record(runOf(f, w, label));
+function metric(f, w, label, missing, of = f.metric, seed = 0) {
+  const r = record(runAt(f, w, label, seed));
+  if (!r && seed) return;
   if (!r) return void missing.add(`${w.alias} under ${label} did not run`);
   if (!known(totals(r), of)) return void missing.add(`no run counts ${of}`);
   return evaluate(totals(r), of);
@@ -173,13 +183,17 @@ const mean = (m, pairs) => {
 
 // ---- tables behind the figures: {heads, rows: [name, ...numbers], means: set of names} ----
 
-// Of a workload under a scheme, over the scheme that the column or the figure is normalised to.
+// Of a workload under a scheme, over the scheme that the column or the figure is normalised to; the mean over its inputs.
 function relative(f, w, label, missing, of = f.metric) {
   const base = column(f, label).over ?? f.normalise,
-    v = metric(f, w, label, missing, of),
-    ref = base ? metric(f, w, base, missing, of) : 1;
-  if (v !== undefined && ref === 0) missing.add(`${w.alias} has no ${of} under ${base}`);
-  return v === undefined || !ref ? undefined : ((f.scale ?? (f.percent ? 100 : 1)) * v) / ref;
+    all = [];
+  for (let seed = 0; seed < inputsOf(f, w, label); seed++) {
+    const v = metric(f, w, label, missing, of, seed),
+      ref = base ? metric(f, w, base, missing, of, seed) : 1;
+    if (v !== undefined && ref === 0) missing.add(`${w.alias} has no ${of} under ${base}`);
+    if (v !== undefined && ref) all.push(((f.scale ?? (f.percent ? 100 : 1)) * v) / ref);
+  }
+  return all.length ? average(all) : undefined;
 }
 // Several quantities, each the mean over all workloads.
 function quantities(f, missing) {

@@ -166,10 +166,15 @@ bool paper_plan(struct paper *p, struct err *e) {
   return true;
 }
 
+/* The search's outcome on the default input is what runs on the others. */
+static const char *list_to_run(const json_t *r) {
+  return *paper_text(r, "chosen") ? paper_text(r, "chosen") : paper_text(r, "scheme");
+}
+
 static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   json_t *set = json_object_get(r, "set"), *words = json_object_get(r, "arguments"), *own = json_object_get(r, "words"),
          *v;
-  size_t most_words = 27 + 2 * json_object_size(set) + json_array_size(words) + json_array_size(own);
+  size_t most_words = 29 + 2 * json_object_size(set) + json_array_size(words) + json_array_size(own);
   char **a = ARENA_ARRAY(&p->arena, char *, most_words), self[PATH_MAX];
   size_t n = 0, i;
   const char *knob;
@@ -180,7 +185,7 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   if (words && getenv("SLUICE_DATA") && realpath(getenv("SLUICE_DATA"), data))
     ARG(arena_printf(&p->arena, "SLUICE_DATA=%s", data));
   ARG(self), ARG("run"), ARG("--quiet"), ARG("--json"), ARG(record), ARG("--gpu"), ARG(paper_text(r, "gpu"));
-  ARG("--scheme"), ARG(paper_text(r, "scheme"));
+  ARG("--scheme"), ARG(list_to_run(r));
   if (json_is_true(json_object_get(r, "characterise"))) ARG("--characterise");
   json_object_foreach(set, knob, v) {
     char *value = json_is_string(v) ? strdup(json_string_value(v)) : json_dumps(v, JSON_ENCODE_ANY);
@@ -194,6 +199,8 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   if (!words && !own) ARG("--size"), ARG(paper_text(r, "size"));
   json_array_foreach(words, i, v) ARG(json_string_value(v));
   json_array_foreach(own, i, v) ARG(json_string_value(v));
+  json_int_t seed = json_integer_value(json_object_get(r, "seed")); /* 1 is that of the default input */
+  if (seed > 0) ARG("--seed"), ARG(arena_printf(&p->arena, "%lld", (long long)seed + 1));
 #undef ARG
   return a;
 }
@@ -213,15 +220,15 @@ bool paper_have(const json_t *r, const char *file) {
 }
 
 bool paper_simulate(struct paper *p, const struct paper_options *o, const struct tempdir *dir) {
-  json_t *r;
-  const char *hash;
-  size_t n = 0, all = json_object_size(p->runs);
+  size_t n = 0, all;
+  json_t **every = paper_every_run(p, &all), **of = ARENA_ARRAY(&p->arena, json_t *, all);
   p->job = ARENA_ARRAY(&p->arena, struct job, all);
-  json_t **of = ARENA_ARRAY(&p->arena, json_t *, all);
-  json_object_foreach(p->runs, hash, r) {
-    const char *file = arena_printf(&p->arena, "%s/runs/%s.json", p->originals ? p->whole : p->out, hash);
+  for (size_t i = 0; i < all; i++) {
+    json_t *r = every[i];
+    const char *file =
+        arena_printf(&p->arena, "%s/runs/%s.json", p->originals ? p->whole : p->out, paper_text(r, "hash"));
     json_object_set_new(r, "file", json_string(file));
-    if (paper_have(r, file)) continue;
+    if (json_object_get(r, "failed") || paper_have(r, file)) continue;
     of[n] = r;
     double seconds = json_number_value(json_object_get(r, "seconds"));
     p->job[n++] = (struct job){.argv = run_argv(p, r, file), .weight = seconds > 0 ? seconds : 1};
@@ -265,17 +272,24 @@ static bool command(char *const *argv, const char *what, struct err *e) {
   return err_set(e, ERR_INPUT, "%s failed; it needs %s (Debian: nodejs, librsvg2-bin)", what, argv[0]);
 }
 
+/* A copy for drawing, of the run and of those of further seeds. */
+static json_t *without_values(const json_t *r) {
+  json_t *copy = json_copy((json_t *)r), *seeds = json_object_get(r, "seeds"), *copies = json_array(), *one;
+  size_t i;
+  json_array_foreach(seeds, i, one) json_array_append_new(copies, without_values(one));
+  json_object_del(copy, "values");
+  if (seeds) json_object_set(copy, "seeds", copies);
+  json_decref(copies);
+  return copy;
+}
+
 static bool draw_figures(struct paper *p, struct err *e) {
   char script[PATH_MAX];
   if (!path_find(script, sizeof script, "paper.mjs"))
     return err_set(e, ERR_INPUT, "'%s' is not built: `make` builds it (it needs npm)", script);
   const char *hash;
   json_t *r, *runs = json_array();
-  json_object_foreach(p->runs, hash, r) {
-    json_t *copy = json_copy(r);
-    json_object_del(copy, "values");
-    json_array_append_new(runs, copy);
-  }
+  json_object_foreach(p->runs, hash, r) json_array_append_new(runs, without_values(r));
   json_t *doc = json_pack("{s:s, s:s, s:s, s:O, s:O, s:o}", "paper", p->name, "size", p->size, "origin",
                           p->origin ? p->origin : "", "figures", p->figures, "claims", p->claims, "runs", runs);
   const char *file = arena_printf(&p->arena, "%s/data.json", p->out);
@@ -402,7 +416,7 @@ static int run_one(struct paper *p, const struct paper_options *o, const char *t
   if (ready) {
     if (p->stored) paper_stored_attach(p);
     json_t *planned = json_deep_copy(p->figures); /* claims change the figures */
-    if (!p->stored && !paper_simulate(p, o, &dir)) rc = 130;
+    if (!p->stored && (!paper_simulate(p, o, &dir) || !paper_seeds(p, o, &dir, e))) rc = e->code ? EXIT_OK : 130;
     else if (o->store && !paper_store(p, o->store, o->commit, e)) rc = EXIT_OK;
     else if (paper_claims(p, e) && paper_beside(p, planned, e) && draw_figures(p, e) && write_report(p, typed, e)) {
       printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p->out, cli_seconds() - started);
@@ -481,6 +495,11 @@ static bool options_agree(const struct paper_options *o, bool all, struct err *e
                                : "--sensitivity");
   if (o->stored && (o->store || o->sensitivity))
     return err_set(e, ERR_USAGE, "--stored runs nothing: leave out %s", o->store ? "--store" : "--sensitivity");
+  if (o->seeds > 1 && (o->stored || o->originals || o->sensitivity))
+    return err_set(e, ERR_USAGE, "--seeds is of simulations of the bundled workloads: leave out %s",
+                   o->stored      ? "--stored, which has the seeds that are stored"
+                   : o->originals ? "--originals"
+                                  : "--sensitivity");
   if (!o->store != !o->commit) return err_set(e, ERR_USAGE, "--store FILE and --commit HASH go together");
   if (o->commit && (strlen(o->commit) != 40 || strspn(o->commit, "0123456789abcdef") != 40))
     return err_set(e, ERR_USAGE, "--commit takes 40 hexadecimal digits, as `git rev-parse HEAD` prints them");
@@ -520,6 +539,7 @@ static const struct opt paper_opts[] = {
      'z', "small medium large paper"},
     {"output", "DIR", "folder for figures and runs (default paper-NAME)", OPT_TEXT, PAPER(out), 'o', "file"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, PAPER(jobs), 'J', NULL},
+    {"seeds", "N", "inputs of each program, from so many seeds (default 1)", OPT_UINT, PAPER(seeds), 0, NULL},
     {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
     {"program", "NAME", "one program, by the paper's name for it", OPT_TEXT, PAPER(program), 0, NULL},
     {"claims", "FILE", "write every published and simulated number, a verdict, as CSV", OPT_TEXT, PAPER(claims), 'c',

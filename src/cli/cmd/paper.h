@@ -24,7 +24,7 @@ struct tempdir;
 
 struct paper_options {
   const char *out, *size, *only, *claims, *store, *commit, *originals, *program;
-  uint64_t jobs;
+  uint64_t jobs, seeds;
   bool quick, list, sensitivity, stored;
 };
 
@@ -33,7 +33,9 @@ struct paper {
   const char *name, *out, *size, *program; /* program: that one alone, by the paper's name; NULL: all */
   bool quick, all;                         /* all: one of several whose claims share a table */
   json_t *figures; /* as loaded, ordered by name; with --sensitivity one for each reading and quantity */
-  json_t *runs; /* {workload, alias, group, suite, scheme, gpu, set, size, hash, file, record, characterise} by hash */
+  /* {workload, alias, group, suite, scheme, gpu, set, size, hash, file, record, characterise} by hash, of the programs'
+   * default inputs; `seeds`: a list of such objects, the same runs on inputs of further seeds, in their order. */
+  json_t *runs;
   json_t *claims;  /* of every published number: {where, metric, scheme, group, published, unit, `ours`, low, ...} */
   json_t *inputs;  /* with --size paper: inputs/NAME.yaml */
   json_t *reasons; /* why numbers are not reproduced, as in reasons/NAME.yaml */
@@ -56,6 +58,13 @@ bool paper_have(const json_t *run, const char *file);
 /* Those without a record, in processes of their own. False on Ctrl-C. */
 bool paper_simulate(struct paper *p, const struct paper_options *o, const struct tempdir *dir);
 
+/* ---- paper_seeds.c ---- */
+/* After the simulations of the default inputs: the same runs on inputs of further seeds, `seeds` in all. False on
+ * Ctrl-C or with `e`. */
+bool paper_seeds(struct paper *p, const struct paper_options *o, const struct tempdir *dir, struct err *e);
+/* Every run, those of further seeds after that of the default input; an array in the arena, its length in `count`. */
+json_t **paper_every_run(struct paper *p, size_t *count);
+
 /* ---- paper_claims.c ---- */
 /* Text of an object, "" without it. */
 const char *paper_text(const json_t *o, const char *key);
@@ -68,6 +77,8 @@ json_t *column_set(const json_t *figure, const json_t *column); /* a new referen
 const json_t *paper_totals(struct paper *p, const json_t *figure, const char *list, const char *workload);
 /* A counter or derived value of such totals; 0 if there is none. */
 double paper_counter(const void *totals, const char *key);
+/* Give each column that stands for the best of several its list. */
+bool paper_choose(struct paper *p, struct err *e);
 /* After the simulations: choose the lists of columns that stand for the best of several, measure every published number
  * of the paper, and give each figure its rows. */
 bool paper_claims(struct paper *p, struct err *e);

@@ -12,7 +12,7 @@
 #include "gpu/slots/slots.h"
 #include "results/stored.h"
 
-enum { KEY = 160, TEXT = 1024, RATIOS_MAX = 16 * WORKLOADS_MAX };
+enum { KEY = 160, TEXT = 1024, RATIOS_MAX = 16 * WORKLOADS_MAX, SEEDS_MAX = 64 };
 
 /* ---- columns ---- */
 
@@ -99,8 +99,9 @@ const json_t *paper_run_values(json_t *r) {
   return values;
 }
 
+/* On the default input, or on that of a further seed. */
 static const json_t *run_values(struct paper *p, const char *list, const char *gpu, const json_t *set,
-                                const char *workload, const char *size) {
+                                const char *workload, const char *size, size_t seed) {
   const char *hash;
   json_t *r;
   json_object_foreach(p->runs, hash, r) {
@@ -108,29 +109,41 @@ static const json_t *run_values(struct paper *p, const char *list, const char *g
         strcmp(paper_text(r, "gpu"), gpu) || strcmp(paper_text(r, "size"), size) ||
         !json_equal(set, json_object_get(r, "set")))
       continue;
-    return paper_run_values(r);
+    json_t *of = seed ? json_array_get(json_object_get(r, "seeds"), seed - 1) : r;
+    return of ? paper_run_values(of) : NULL;
   }
   return NULL;
 }
 
 const json_t *paper_totals(struct paper *p, const json_t *figure, const char *list, const char *workload) {
   json_t *set = column_set(figure, NULL);
-  const json_t *values = run_values(p, list, column_gpu(figure, NULL), set, workload, paper_size(p, figure));
+  const json_t *values = run_values(p, list, column_gpu(figure, NULL), set, workload, paper_size(p, figure), 0);
   json_decref(set);
   return values;
 }
 
-/* IPC of each kernel over that of the same kernel in the other run; how many there are, at most `room`. */
-static size_t kernel_ratios(const json_t *run, const json_t *over, double *ratio, size_t room) {
+/* Add IPC of each kernel over that of the same kernel in the other run to [sum, number] by the kernel's name. */
+static void add_kernels(json_t *sums, const json_t *run, const json_t *over) {
   json_t *all = json_object_get(run, "by_kernel"), *of = json_object_get(over, "by_kernel"), *a;
   const char *name;
-  size_t n = 0;
   json_object_foreach(all, name, a) {
-    const json_t *b = json_object_get(of, name);
+    const json_t *b = json_object_get(of, name), *had = json_object_get(sums, name);
     double mine = paper_counter(a, "thread_insts") * paper_counter(b, "cycles"),
            theirs = paper_counter(b, "thread_insts") * paper_counter(a, "cycles");
-    if (mine > 0 && theirs > 0 && n < room) ratio[n++] = mine / theirs;
+    if (mine <= 0 || theirs <= 0) continue;
+    double sum = json_number_value(json_array_get(had, 0)) + mine / theirs,
+           n = json_number_value(json_array_get(had, 1)) + 1;
+    json_object_set_new(sums, name, json_pack("[f, f]", sum, n));
   }
+}
+
+/* The mean of each kernel; how many there are, at most `room`. */
+static size_t kernel_means(json_t *sums, double *ratio, size_t room) {
+  const char *name;
+  json_t *v;
+  size_t n = 0;
+  json_object_foreach(sums, name, v) if (n < room) ratio[n++] =
+      json_number_value(json_array_get(v, 0)) / json_number_value(json_array_get(v, 1));
   return n;
 }
 
@@ -152,10 +165,13 @@ static double mean_of(struct paper *p, const json_t *figure, const json_t *colum
   double ratio[RATIOS_MAX];
   size_t n = 0;
   for (size_t i = 0; i < l->count && base; i++) {
-    const json_t *a = run_values(p, list, gpu, set, l->at[i].name, size);
-    const json_t *b = run_values(p, column_list(base), gpu, set, l->at[i].name, size);
-    if (kernels && a && b) n += kernel_ratios(a, b, ratio + n, RATIOS_MAX - n);
-    else if (a && b && paper_counter(a, key) > 0 && paper_counter(b, key) > 0)
+    const json_t *a = run_values(p, list, gpu, set, l->at[i].name, size, 0);
+    const json_t *b = run_values(p, column_list(base), gpu, set, l->at[i].name, size, 0);
+    json_t *sums = json_object();
+    if (kernels && a && b) add_kernels(sums, a, b);
+    n += kernel_means(sums, ratio + n, RATIOS_MAX - n);
+    json_decref(sums);
+    if (!kernels && a && b && paper_counter(a, key) > 0 && paper_counter(b, key) > 0)
       ratio[n++] = paper_counter(a, key) / paper_counter(b, key);
   }
   json_decref(set);
@@ -169,6 +185,7 @@ static void choose_workloads(struct paper *p, json_t *figure, const char *label,
   double most = 0;
   json_t *one;
   size_t i;
+  if (column_list(column)) return; /* chosen before */
   json_array_foreach(json_object_get(column, "among"), i, one) {
     double mean = mean_of(p, figure, column, json_string_value(one), l);
     if (mean > most) most = mean, best = json_string_value(one);
@@ -180,7 +197,7 @@ static void choose_workloads(struct paper *p, json_t *figure, const char *label,
   json_object_set_new(figure, "reason", json_string(why));
 }
 
-static bool choose_all(struct paper *p, struct err *e) {
+bool paper_choose(struct paper *p, struct err *e) {
   json_t *figure, *column;
   const char *label;
   size_t i;
@@ -241,35 +258,74 @@ static const json_t *over_of(const json_t *figure, const json_t *column, const s
   return found;
 }
 
+/* What measures a number: the column's runs of a workload and those that they are over. */
+struct source {
+  const char *list, *over, *gpu, *size;
+  const json_t *knobs;
+  bool kernels; /* of each, rather than of the whole program */
+};
+
+/* What is measured: ratios of programs or kernels, and those of the last program's inputs. */
+struct ratios {
+  double at[RATIOS_MAX], input[SEEDS_MAX];
+  size_t count, inputs;
+};
+
+/* Add the ratio of a workload, the mean over its inputs, or those of its kernels. False: there is none. */
+static bool add_ratios(struct paper *p, const struct source *s, const struct published_figure *f, const char *workload,
+                       struct ratios *r) {
+  json_t *sums = json_object();
+  double sum = 0;
+  size_t before = r->count;
+  r->inputs = 0;
+  for (size_t seed = 0; seed < SEEDS_MAX; seed++) {
+    const json_t *run = run_values(p, s->list, s->gpu, s->knobs, workload, s->size, seed);
+    const json_t *base =
+        run && published_is_relative(f) ? run_values(p, s->over, s->gpu, s->knobs, workload, s->size, seed) : NULL;
+    if (!run) break;
+    if (s->kernels && base) add_kernels(sums, run, base);
+    else if (!s->kernels && published_ratio(f, paper_counter, run, base, &r->input[r->inputs]))
+      sum += r->input[r->inputs++];
+  }
+  r->count += kernel_means(sums, r->at + r->count, RATIOS_MAX - r->count);
+  json_decref(sums);
+  if (r->inputs) r->at[r->count++] = sum / (double)r->inputs;
+  return r->count > before;
+}
+
+static void set_interval(struct claim *c, const struct published_figure *f, enum published_kind kind,
+                         const double *ratio, size_t n) {
+  if (!published_interval(kind, ratio, n, &c->low, &c->high)) return;
+  double a = published_present(f, c->low), b = published_present(f, c->high);
+  c->interval = true, c->low = fmin(a, b), c->high = fmax(a, b);
+}
+
 static bool measure_claim(struct paper *p, const json_t *figure, const json_t *column, const struct published_figure *f,
                           const struct workload_list *l, struct claim *c) {
-  const char *group = NULL, *label, *gpu = column_gpu(figure, column), *size = paper_size(p, figure);
+  const char *group = NULL, *label;
   enum published_kind kind = PUBLISHED_ARITHMETIC;
   bool set = published_of_group(f, &group, &kind);
   json_t *knobs = column_set(figure, column);
-  double ratio[RATIOS_MAX];
-  size_t n = 0;
+  struct ratios r = {.count = 0};
   *c = (struct claim){.figure = figure, .column = column, .over = over_of(figure, column, f, &label)};
-  const char *over = c->over ? column_list(c->over) : published_over(f);
+  struct source s = {column_list(column),
+                     c->over ? column_list(c->over) : published_over(f),
+                     column_gpu(figure, column),
+                     paper_size(p, figure),
+                     knobs,
+                     set && published_by_kernel(f)};
   for (size_t i = 0; i < l->count; i++) {
     const struct workload *w = &l->at[i];
     if (set ? *group && strcmp(group, w->group) : !published_of_workload(f, w->alias)) continue;
-    const json_t *run = run_values(p, column_list(column), gpu, knobs, w->name, size);
-    const json_t *base = published_is_relative(f) ? run_values(p, over, gpu, knobs, w->name, size) : NULL;
     c->of++;
-    size_t more = 0;
-    if (run && base && set && published_by_kernel(f)) more = kernel_ratios(run, base, ratio + n, RATIOS_MAX - n);
-    else if (run && published_ratio(f, paper_counter, run, base, &ratio[n])) more = 1;
-    n += more;
-    c->programs += more > 0;
+    c->programs += add_ratios(p, &s, f, w->name, &r);
   }
   json_decref(knobs);
-  if (!n) return false;
-  c->ours = published_present(f, published_mean(kind, ratio, n));
-  if (set && published_interval(kind, ratio, n, &c->low, &c->high)) {
-    double a = published_present(f, c->low), b = published_present(f, c->high);
-    c->interval = true, c->low = fmin(a, b), c->high = fmax(a, b);
-  }
+  if (!r.count) return false;
+  c->ours = published_present(f, published_mean(kind, r.at, r.count));
+  if (set) set_interval(c, f, kind, r.at, r.count);
+  else if (r.count == 1 && r.inputs > 2)
+    set_interval(c, f, PUBLISHED_ARITHMETIC, r.input, r.inputs); /* has randomness */
   return true;
 }
 
@@ -408,7 +464,7 @@ static void add_rows(struct paper *p, const struct published *all) {
 }
 
 bool paper_claims(struct paper *p, struct err *e) {
-  struct published *all = choose_all(p, e) ? published_open(NULL, e) : NULL;
+  struct published *all = paper_choose(p, e) ? published_open(NULL, e) : NULL;
   if (!all) return false;
   if (!paper_reasons_load(p, all, e)) return published_close(all), false;
   p->claims = json_array();

@@ -59,6 +59,8 @@ static json_t *figure_of(const json_t *file, const json_t *reading, const json_t
   json_object_set_new(f, "set", joined(reading, set));
   if (json_object_get(quantity, "workloads")) json_object_set(f, "workloads", json_object_get(quantity, "workloads"));
   if (json_object_get(quantity, "characterise")) json_object_set_new(f, "characterise", json_true());
+  if (json_object_get(quantity, "group"))
+    json_object_set_new(f, "groups", json_pack("[O]", json_object_get(quantity, "group")));
   json_object_set_new(schemes, BASELINE, json_string(BASELINE));
   json_object_set_new(f, "schemes", schemes);
   return f;

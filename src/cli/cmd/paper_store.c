@@ -20,7 +20,8 @@ static struct stored_run key_of(const json_t *r) {
                              .scheme = paper_text(r, "scheme"),
                              .gpu = paper_text(r, "gpu"),
                              .size = paper_text(r, "size"),
-                             .set = json_object_get(r, "set")};
+                             .set = json_object_get(r, "set"),
+                             .seed = (int)json_integer_value(json_object_get(r, "seed"))};
 }
 
 /* ---- figures from stored runs ---- */
@@ -78,10 +79,23 @@ bool paper_stored_open(struct paper *p, const char *size, struct err *e) {
   return true;
 }
 
+/* The same run on inputs of further seeds, as far as they follow each other; how many. */
+static size_t attach_seeds(struct paper *p, json_t *r) {
+  struct stored_run key = key_of(r);
+  const json_t *line;
+  json_t *seeds = json_array();
+  for (key.seed = 1; (line = stored_find(p->stored, &key)); key.seed++)
+    json_array_append_new(seeds, json_pack("{s:o}", "record", stored_record(line)));
+  size_t n = json_array_size(seeds);
+  if (n) json_object_set(r, "seeds", seeds);
+  json_decref(seeds);
+  return n;
+}
+
 void paper_stored_attach(struct paper *p) {
   const char *hash;
   json_t *r;
-  size_t found = 0;
+  size_t found = 0, further = 0;
   double seconds = 0;
   json_t *commits = json_object();
   json_object_foreach(p->runs, hash, r) {
@@ -92,6 +106,7 @@ void paper_stored_attach(struct paper *p) {
     json_object_set_new(commits, paper_text(line, "commit"), json_true());
     seconds += json_number_value(json_object_get(line, "seconds"));
     found++;
+    further += attach_seeds(p, r);
   }
   const char *commit, *all = "";
   json_t *one;
@@ -99,6 +114,7 @@ void paper_stored_attach(struct paper *p) {
   json_decref(commits);
   p->origin = arena_printf(&p->arena, "%zu of %zu runs stored, made by commit %s, %.2f processor hours", found,
                            json_object_size(p->runs), *all ? all : "(none)", seconds / 3600);
+  if (further) p->origin = arena_printf(&p->arena, "%s; %zu more on inputs of other seeds", p->origin, further);
   printf("%s%s: %zu figures and tables, %s\n", p->name, p->originals ? ", originals" : "", json_array_size(p->figures),
          p->origin);
   fflush(stdout);
@@ -147,15 +163,16 @@ bool paper_store(struct paper *p, const char *file, const char *commit, struct e
   struct stored *s = access(file, F_OK) ? stored_new(p->name, p->originals ? "originals" : "workloads")
                                         : stored_open(file, p->name, e);
   if (!s) return false;
-  json_t *times = read_times(p), *r;
-  const char *hash;
-  size_t added = 0;
-  json_object_foreach(p->runs, hash, r) {
+  json_t *times = read_times(p);
+  size_t added = 0, count;
+  json_t **every = paper_every_run(p, &count);
+  for (size_t i = 0; i < count; i++) {
+    json_t *r = every[i];
     const char *path = paper_text(r, "file");
     json_t *record = paper_have(r, path) ? json_load_file(path, 0, NULL) : NULL;
     if (!record) continue;
     struct stored_run key = key_of(r);
-    stored_put(s, &key, stored_line(r, record, commit, json_object_get(times, hash)));
+    stored_put(s, &key, stored_line(r, record, commit, json_object_get(times, paper_text(r, "hash"))));
     json_decref(record);
     added++;
   }
