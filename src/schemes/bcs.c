@@ -54,11 +54,7 @@ static int64_t bcs_pick_cta(struct scheme_ctx *c, uint32_t sm, uint32_t room) {
   return s->at++;
 }
 
-static uint32_t bcs_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  if (max) out[0] = (struct scheme_bits){"next and end of the CTAs given to an SM, 2 x 32 bits per SM", 64.0 * g->sms};
-  return 1;
-}
+SCHEME_STORAGE(bcs_storage, {"next and end of the CTAs given to an SM, 2 x 32 bits per SM", 64.0 * g->sms})
 
 static const struct scheme bcs = {
     .name = "bcs",

@@ -83,21 +83,12 @@ static void prf_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l
   bucl_monitor_access(&((struct prf *)c->state)->m, e, out, c->param[PRF_PENDING] == 1);
 }
 
-static uint32_t prf_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  const struct scheme_bits rows[] = {
-      {"TUCD while profiling, 5 bits per SM", 5.0 * g->sms},
-      {"instruction counter, 20 bits per SM", 20.0 * g->sms},
-      {"TUCD chosen, 5 bits", 5},
-      {"hit and access counters of one SM, 2 x 10 bits", 20},
-      {"hit rate of the last period, 7 bits", 7},
-      {"input-buffer fill, sum and last mean, 14 + 7 bits per sub-partition", 21.0 * g->channels * g->subparts},
-      {"degree counter of the load bypass logic, 6 bits per SM", 6.0 * g->sms},
-  };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
-}
+SCHEME_STORAGE(prf_storage, {"TUCD while profiling, 5 bits per SM", 5.0 * g->sms},
+               {"instruction counter, 20 bits per SM", 20.0 * g->sms}, {"TUCD chosen, 5 bits", 5},
+               {"hit and access counters of one SM, 2 x 10 bits", 20}, {"hit rate of the last period, 7 bits", 7},
+               {"input-buffer fill, sum and last mean, 14 + 7 bits per sub-partition",
+                21.0 * g->channels * g->subparts},
+               {"degree counter of the load bypass logic, 6 bits per SM", 6.0 * g->sms})
 
 static const struct scheme bucl_prf = {
     .name = "bucl-prf",

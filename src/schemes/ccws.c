@@ -167,9 +167,7 @@ static uint32_t ccws_storage(const struct gpu_config *g, const double *param, st
       {"victim-tag hits and issued instructions, 2 x 32 bits per SM", 64.0 * g->sms},
       {"can-issue-loads bit per warp", warps * g->sms},
   };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
+  return SCHEME_ROWS(rows, out, max);
 }
 
 static const struct scheme ccws = {

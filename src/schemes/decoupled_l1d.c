@@ -366,9 +366,7 @@ static uint32_t dl_storage(const struct gpu_config *g, const double *param, stru
       {"signatures, outcome bits and history table (ship)",
        param[DL_REPL] == DL_SHIP ? 15 * lines + 3.0 * DL_TABLE * g->sms : 0},
   };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
+  return SCHEME_ROWS(rows, out, max);
 }
 
 static const struct l1_org dl_org = {

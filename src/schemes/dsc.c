@@ -283,9 +283,7 @@ static uint32_t dsc_storage(const struct gpu_config *g, const double *param, str
       {"less: LRU order of the lines", -dsc_log2(g->l1d.ways) * frames},
       {"owner of every sector", dsc_log2(param[DSC_TAGS]) * slots},
   };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
+  return SCHEME_ROWS(rows, out, max);
 }
 
 static const struct l1_org dsc_org = {

@@ -82,9 +82,7 @@ static uint32_t eaf_storage(const struct gpu_config *g, const double *param, str
       {"count of addresses in the filter, 16 bits per sub-partition", 16.0 * g->channels * g->subparts},
       {"bimodal counter, 6 bits", 6},
   };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
+  return SCHEME_ROWS(rows, out, max);
 }
 
 static const struct scheme eaf = {

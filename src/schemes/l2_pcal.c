@@ -103,9 +103,7 @@ static uint32_t l2_pcal_storage(const struct gpu_config *g, const double *param,
       {"order of the last access, 10 bits per warp", 10 * warps},
       {"tokens held, 14 bits", 14},
   };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
+  return SCHEME_ROWS(rows, out, max);
 }
 
 static const struct scheme l2_pcal = {

@@ -142,14 +142,9 @@ static void lamar_drop(struct scheme_ctx *c, uint32_t sm) {
   frames_drop(&lamar_of(c, sm)->f, c->config->l1d.sets * c->config->l1d.ways);
 }
 
-static uint32_t lamar_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  if (max)
-    out[0] =
-        (struct scheme_bits){"valid bit of every sector (Table 3 of TSC leaves out the filters: 2 x 2048 bits per SM)",
-                             (double)LAMAR_SECTORS * g->l1d.sets * g->l1d.ways * g->sms};
-  return 1;
-}
+SCHEME_STORAGE(lamar_storage,
+               {"valid bit of every sector (Table 3 of TSC leaves out the filters: 2 x 2048 bits per SM)",
+                (double)LAMAR_SECTORS * g->l1d.sets * g->l1d.ways * g->sms})
 
 static const struct l1_org lamar_org = {
     .shape = lamar_shape,

@@ -71,12 +71,8 @@ static bool lcs_may_launch(struct scheme_ctx *c, uint32_t sm, uint32_t running) 
   return !limit || running < limit;
 }
 
-static uint32_t lcs_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  if (max > 0) out[0] = (struct scheme_bits){"instruction count per CTA slot, 32 bits", 32.0 * g->sm_ctas * g->sms};
-  if (max > 1) out[1] = (struct scheme_bits){"limit, 4 bits per SM", 4.0 * g->sms};
-  return 2;
-}
+SCHEME_STORAGE(lcs_storage, {"instruction count per CTA slot, 32 bits", 32.0 * g->sm_ctas * g->sms},
+               {"limit, 4 bits per SM", 4.0 * g->sms})
 
 static const struct scheme lcs = {
     .name = "lcs",

@@ -40,17 +40,9 @@ static void medic_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, 
   medic_insert(c, e, out, INSERT);
 }
 
-static uint32_t medic_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  const struct scheme_bits rows[] = {
-      {"hits and accesses, 2 x 10 bits, and type, 2 bits, per warp", medic_warp_bits(g)},
-      {"warp type, 2 bits per L2 line", 2.0 * (double)medic_lines(g)},
-      {"mostly-hit bit per entry of the DRAM queues", 2.0 * g->dram_queue * g->channels},
-  };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
-}
+SCHEME_STORAGE(medic_storage, {"hits and accesses, 2 x 10 bits, and type, 2 bits, per warp", medic_warp_bits(g)},
+               {"warp type, 2 bits per L2 line", 2.0 * (double)medic_lines(g)},
+               {"mostly-hit bit per entry of the DRAM queues", 2.0 * g->dram_queue * g->channels})
 
 static const struct scheme medic = {
     .name = "medic",

@@ -79,9 +79,7 @@ static uint32_t mrpb_storage(const struct gpu_config *g, const double *param, st
        77 * entries * g->sms},
       {"head and tail of each queue", 2 * pointer * param[MRPB_QUEUES] * g->sms},
   };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
+  return SCHEME_ROWS(rows, out, max);
 }
 
 static const struct scheme mrpb = {

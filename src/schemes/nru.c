@@ -58,11 +58,7 @@ static void nru_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   s->draw++;
 }
 
-static uint32_t nru_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  if (max) out[0] = (struct scheme_bits){"recently-used bit per line", (double)g->l1d.sets * g->l1d.ways * g->sms};
-  return 1;
-}
+SCHEME_STORAGE(nru_storage, {"recently-used bit per line", (double)g->l1d.sets * g->l1d.ways * g->sms})
 
 static const struct scheme nru = {
     .name = "nru",

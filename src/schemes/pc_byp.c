@@ -78,11 +78,7 @@ static void pc_byp_on_l2_access(struct scheme_ctx *c, const struct mem_event *e,
   if (p->accesses & PC_BYP_TOP) p->accesses >>= 1, p->hits >>= 1;
 }
 
-static uint32_t pc_byp_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)g;
-  if (max) out[0] = (struct scheme_bits){"hit and access counters, 2 x 10 bits per entry", 20 * param[PC_BYP_ENTRIES]};
-  return 1;
-}
+SCHEME_STORAGE(pc_byp_storage, {"hit and access counters, 2 x 10 bits per entry", 20 * param[PC_BYP_ENTRIES]})
 
 static const struct scheme pc_byp = {
     .name = "pc-byp",

@@ -159,18 +159,12 @@ static void dyn_on_bypass(struct scheme_ctx *c, const struct l1_event *e, enum l
   dyn_access(c, e, -1);
 }
 
-static uint32_t dyn_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  const struct scheme_bits rows[] = {
-      {"remaining distance, 8 bits per line", 8.0 * g->l1d.sets * g->l1d.ways * g->sms},
-      {"sampler, 32 FIFOs of 32 tags of 16 bits and a valid bit, per SM", 32.0 * 32 * 17 * g->sms},
-      {"insertion counters, 3 bits per FIFO", 32.0 * 3 * g->sms},
-      {"distance counters of 16 bits, total of 32 bits, per SM", (param[DYN_MAX] / DYN_STEP * 16 + 32) * g->sms},
-      {"PD, 8 bits per SM", 8.0 * g->sms},
-  };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
-}
+SCHEME_STORAGE(dyn_storage, {"remaining distance, 8 bits per line", 8.0 * g->l1d.sets * g->l1d.ways * g->sms},
+               {"sampler, 32 FIFOs of 32 tags of 16 bits and a valid bit, per SM", 32.0 * 32 * 17 * g->sms},
+               {"insertion counters, 3 bits per FIFO", 32.0 * 3 * g->sms},
+               {"distance counters of 16 bits, total of 32 bits, per SM",
+                (param[DYN_MAX] / DYN_STEP * 16 + 32) * g->sms},
+               {"PD, 8 bits per SM", 8.0 * g->sms})
 
 static const struct scheme pdp_dyn = {
     .name = "pdp-dyn",

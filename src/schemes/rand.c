@@ -54,12 +54,8 @@ static bool rand_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
   return !keep;
 }
 
-static uint32_t rand_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  if (max > 0) out[0] = (struct scheme_bits){"bypass bit per warp", (double)g->sms * (g->sm_threads / 32)};
-  if (max > 1) out[1] = (struct scheme_bits){"linear-feedback shift register, 16 bits", 16};
-  return 2;
-}
+SCHEME_STORAGE(rand_storage, {"bypass bit per warp", (double)(g->sms * (g->sm_threads / 32))},
+               {"linear-feedback shift register, 16 bits", 16})
 
 static const struct scheme rand_scheme = {
     .name = "rand",

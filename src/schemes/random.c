@@ -32,11 +32,7 @@ static void random_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   SCHEME_SM(c, struct random_sm, e->sm)->draw++;
 }
 
-static uint32_t random_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  if (max) out[0] = (struct scheme_bits){"shift register that draws the way, 16 bits per SM", 16.0 * g->sms};
-  return 1;
-}
+SCHEME_STORAGE(random_storage, {"shift register that draws the way, 16 bits per SM", 16.0 * g->sms})
 
 static const struct scheme random_scheme = {
     .name = "random",

@@ -100,14 +100,8 @@ static void rrip_insert(struct scheme_ctx *c, const struct l1_event *e) {
   c->counter[distant ? INSERT_DISTANT : INSERT_LONG]++;
 }
 
-static uint32_t rrip_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  if (max > 0)
-    out[0] = (struct scheme_bits){"prediction value per line", param[RRIP_BITS] * g->l1d.sets * g->l1d.ways * g->sms};
-  if (max > 1)
-    out[1] =
-        (struct scheme_bits){"policy selector (DRRIP), 10 bits per SM", param[RRIP_POLICY] == 2 ? 10.0 * g->sms : 0};
-  return 2;
-}
+SCHEME_STORAGE(rrip_storage, {"prediction value per line", param[RRIP_BITS] * g->l1d.sets * g->l1d.ways * g->sms},
+               {"policy selector (DRRIP), 10 bits per SM", param[RRIP_POLICY] == 2 ? 10.0 * g->sms : 0})
 
 static const struct scheme rrip = {
     .name = "rrip",

@@ -23,12 +23,7 @@ static int64_t sharing_cta_pick_cta(struct scheme_ctx *c, uint32_t sm, uint32_t 
   return sharing_cta_pick(c, c->state, sm, c->param[ADPT] != 0);
 }
 
-static uint32_t sharing_cta_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out,
-                                    uint32_t max) {
-  (void)param;
-  if (max) out[0] = (struct scheme_bits){"current and end pointer of a group, 2 x 32 bits per SM", 64.0 * g->sms};
-  return 1;
-}
+SCHEME_STORAGE(sharing_cta_storage, {"current and end pointer of a group, 2 x 32 bits per SM", 64.0 * g->sms})
 
 static const struct scheme sharing_cta = {
     .name = "sharing-cta",

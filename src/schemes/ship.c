@@ -102,9 +102,7 @@ static uint32_t ship_storage(const struct gpu_config *g, const double *param, st
       {"outcome bit per line", lines},
       {"signature history table per SM", param[SHIP_TABLE] * param[SHIP_BITS] * g->sms},
   };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
+  return SCHEME_ROWS(rows, out, max);
 }
 
 static const struct scheme ship = {

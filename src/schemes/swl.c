@@ -68,11 +68,7 @@ static void swl_on_warp_start(struct scheme_ctx *c, uint32_t sm, uint32_t warp, 
   c->counter[HELD_BACK] += __builtin_popcountll(others) >= (int)c->param[N_WARPS];
 }
 
-static uint32_t swl_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  if (max) out[0] = (struct scheme_bits){"warp limit, 6 bits per SM", 6.0 * g->sms};
-  return 1;
-}
+SCHEME_STORAGE(swl_storage, {"warp limit, 6 bits per SM", 6.0 * g->sms})
 
 static const struct scheme swl = {
     .name = "swl",

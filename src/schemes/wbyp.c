@@ -33,15 +33,7 @@ static void wbyp_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, e
   medic_observe(c, e, out);
 }
 
-static uint32_t wbyp_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
-  (void)param;
-  const struct scheme_bits rows[] = {
-      {"hits and accesses, 2 x 10 bits, and type, 2 bits, per warp", medic_warp_bits(g)},
-  };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
-}
+SCHEME_STORAGE(wbyp_storage, {"hits and accesses, 2 x 10 bits, and type, 2 bits, per warp", medic_warp_bits(g)})
 
 static const struct scheme wbyp = {
     .name = "wbyp",

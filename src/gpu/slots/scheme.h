@@ -130,6 +130,19 @@ struct scheme_bits {
   const char *item;
   double bits; /* of the whole GPU */
 };
+/* For `storage`: copies an array of rows and returns their number. */
+#define SCHEME_ROWS(rows, out, max) scheme_rows(rows, sizeof(rows) / sizeof *(rows), out, max)
+static inline uint32_t scheme_rows(const struct scheme_bits *rows, uint32_t n, struct scheme_bits *out, uint32_t max) {
+  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
+  return n;
+}
+/* A `storage` function of rows that need no more than the configuration `g` and the parameters `param`. */
+#define SCHEME_STORAGE(name, ...)                                                                                \
+  static uint32_t name(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) { \
+    (void)g, (void)param;                                                                                        \
+    const struct scheme_bits rows[] = {__VA_ARGS__};                                                             \
+    return SCHEME_ROWS(rows, out, max);                                                                          \
+  }
 
 /* A search over one parameter of another scheme that keeps the best value: `swl-best`. Executed by commands that run
  * many machines. The search's own parameters are passed to `base` by name. */

@@ -188,9 +188,7 @@ static inline uint32_t sharing_bits(const struct gpu_config *g, const double *pa
       {"private and dead flag of an L1 line", 2.0 * g->l1d.sets * g->l1d.ways * g->sms},
       {"dead flag of an L2 line", l2},
   };
-  uint32_t n = sizeof rows / sizeof *rows - (param[SHARING_L2_DEAD] == 0);
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
+  return scheme_rows(rows, sizeof rows / sizeof *rows - (param[SHARING_L2_DEAD] == 0), out, max);
 }
 
 #endif

@@ -221,9 +221,7 @@ static inline uint32_t ts_storage(const struct gpu_config *g, const double *para
       {"less: shared tags are shorter by the private part", -param[TS_PRIVATE] * groups},
       {"less: no LRU order, 2 bits per line", -2 * groups},
   };
-  uint32_t n = sizeof rows / sizeof *rows;
-  for (uint32_t i = 0; i < n && i < max; i++) out[i] = rows[i];
-  return n;
+  return SCHEME_ROWS(rows, out, max);
 }
 
 #endif
