@@ -29,6 +29,7 @@ struct last {
   struct gpu_stats stats;
   uint64_t scheme[LEDGER_KEYS], launches;
   uint64_t folded; /* of the launches */
+  bool warm;       /* not to be counted */
   struct gpu_l2_sums l2;
 };
 
@@ -38,6 +39,7 @@ struct record {
   json_t *root;
   struct ledger *ledger;
   bool unread, every_launch;
+  uint64_t warm;
   struct last last;
   /* Of folded rows: first keys, observations. */
   json_t *head[LEDGER_ROWS], *seen[LEDGER_ROWS];
@@ -82,6 +84,8 @@ static struct record *new_document(const struct record_head *h) {
   json_object_set_new(r->root, "config", config);
   json_object_set_new(r->root, "kernels", json_array());
   r->unread = h->unread;
+  r->warm = h->warm;
+  if (h->warm) json_object_set_new(r->root, "warm", json_integer((json_int_t)h->warm));
   r->every_launch = h->every_launch;
   return r;
 }
@@ -205,10 +209,12 @@ void record_commit(struct record *r) {
     write_entry(r, n->kind, n->entry);
     s = &r->ledger->f->sums; /* a full disk moves it */
   }
-  gpu_stats_add(&s->total, &n->stats);
-  if (n->timing) gpu_stats_add(&s->timed, &n->stats);
-  if (n->l2.launches) gpu_l2_sums_add(&s->l2, &n->l2);
-  for (uint32_t i = 0; i < r->ledger->f->keys; i++) s->scheme[i] += n->scheme[i];
+  if (!n->warm) {
+    gpu_stats_add(&s->total, &n->stats);
+    if (n->timing) gpu_stats_add(&s->timed, &n->stats);
+    if (n->l2.launches) gpu_l2_sums_add(&s->l2, &n->l2);
+    for (uint32_t i = 0; i < r->ledger->f->keys; i++) s->scheme[i] += n->scheme[i];
+  }
   s->launches += n->launches;
   s->folded += n->folded;
   ledger_commit(r->ledger);
@@ -224,7 +230,17 @@ void record_commit(struct record *r) {
 /* Launches that were added alone or together: their entry is open until the next. */
 static void open_last(struct record *r, const struct gpu_stats *stats, bool timing, uint64_t launches) {
   record_commit(r);
-  r->last = (struct last){.any = true, .timing = timing, .row = LEDGER_ROWS, .stats = *stats, .launches = launches};
+  r->last = (struct last){.any = true,
+                          .timing = timing,
+                          .row = LEDGER_ROWS,
+                          .stats = *stats,
+                          .launches = launches,
+                          .warm = r->ledger->f->sums.launches < r->warm};
+}
+
+/* Has the last launch no entry? */
+static bool has_no_entry(const struct record *r) {
+  return r->unread || r->last.warm;
 }
 
 /* ---- folding ---- */
@@ -308,7 +324,7 @@ static uint32_t fold_own(struct record *r, const struct record_launch *l) {
 
 void record_add(struct record *r, const struct record_launch *l, const struct gpu_stats *stats) {
   open_last(r, stats, l->timing, 1);
-  if (r->unread) return;
+  if (has_no_entry(r)) return;
   if (folds(r)) {
     r->last.row = find_row(r, &(struct ledger_row){.timing = l->timing, .launch = l->launch}, l);
     r->last.folded = 1;
@@ -355,7 +371,7 @@ void record_add_overlapping(struct record *r, const struct record_launch *l, uin
   open_last(r, stats, true, n + r->early_launches);
   bool fold = folds(r) || r->early_launches;
   r->early_cycles = r->early_launches = 0;
-  if (r->unread) return;
+  if (has_no_entry(r)) return;
   if (fold) {
     fold_overlap(r, l, n, start, cycles);
     return;
@@ -382,7 +398,7 @@ void record_add_overlapping(struct record *r, const struct record_launch *l, uin
 
 void record_add_observed(struct record *r, const struct gpu_observed *seen) {
   struct last *n = &r->last;
-  if (!n->any || r->unread) return;
+  if (!n->any || has_no_entry(r)) return;
   if (n->row < LEDGER_ROWS && !n->entry) n->entry = json_object();
   observed_to_json(n->entry, seen, n->row < LEDGER_ROWS);
   if (gpu_observed_l2(seen)) gpu_l2_sums_add(&n->l2, &gpu_observed_l2(seen)->sums);

@@ -33,6 +33,7 @@ struct record_head {
   const char *scheme;  /* as the user wrote it; "baseline" for none */
   bool unread;         /* the document will not be read: keep totals only */
   bool every_launch;   /* one entry per launch, without a limit */
+  uint64_t warm;       /* the first launches: they fill the caches and are in no entry and no sum */
   const char *state;   /* the state outlives this process in the first free file of STATE-1, STATE-2, ...; for
                         * record_recover, the file itself; NULL: it does not */
 };

@@ -108,6 +108,7 @@ static bool open_machine(struct session *s, struct err *e) {
                                                .scheme = s->o.scheme,
                                                .unread = s->o.record_unread,
                                                .every_launch = s->o.every_launch,
+                                               .warm = s->o.warm,
                                                .state = s->o.state_path});
   if (!s->o.trace_path) return true;
   s->trace = slt_create(s->o.trace_path, s->o.trace_temp, s->o.program, e);

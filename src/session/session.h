@@ -30,6 +30,7 @@ struct session_options { /* one row of options.def each */
   uint32_t timing_first, timing_end; /* launches (from 0) simulated in detail: first to end - 1; end 0: all */
   uint64_t
       max_insts; /* of threads: once launches in detail have executed so many, others run functionally; 0: no end */
+  uint64_t warm; /* the first launches fill the caches and are not in the record */
   bool quiet;
   bool meter;                /* report progress of launches above two seconds on a terminal */
   bool detail, lines;        /* record: counters per unit; memory statistics per instruction */

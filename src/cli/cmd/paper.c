@@ -85,6 +85,7 @@ static uint64_t identity(struct paper *p, const struct workload *w, const char *
   else if (original) h = paper_originals_hash(h, original);
   else if (program_find(w->name, program, sizeof program)) h = hash_file(h, program);
   h = hash_text(hash_text(h, gpu), list);
+  if (p->warm) h = hash_u64(h ^ p->warm);
   if (!p->stored && path_find(path, sizeof path, arena_printf(&p->arena, "configs/%s.yaml", gpu)))
     h = hash_file(h, path);
   char *knobs = json_dumps(set ? set : json_null(), JSON_ENCODE_ANY | JSON_SORT_KEYS);
@@ -174,7 +175,7 @@ static const char *list_to_run(const json_t *r) {
 static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   json_t *set = json_object_get(r, "set"), *words = json_object_get(r, "arguments"), *own = json_object_get(r, "words"),
          *v;
-  size_t most_words = 29 + 2 * json_object_size(set) + json_array_size(words) + json_array_size(own);
+  size_t most_words = 30 + 2 * json_object_size(set) + json_array_size(words) + json_array_size(own);
   char **a = ARENA_ARRAY(&p->arena, char *, most_words), self[PATH_MAX];
   size_t n = 0, i;
   const char *knob;
@@ -193,6 +194,7 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
     free(value);
   }
   double most = json_number_value(json_object_get(r, "max_insts"));
+  if (p->warm) ARG(arena_printf(&p->arena, "--warm=%llu", (unsigned long long)p->warm));
   if (most > 0) ARG(arena_printf(&p->arena, "--max-insts=%.0f", most));
   if (words) ARG("--"), ARG(paper_text(r, "program"));
   else ARG("--"), ARG(paper_text(r, "workload"));
@@ -338,6 +340,7 @@ static bool prepare(struct paper *p, const struct paper_options *o, const char *
   p->name = name;
   p->size = o->size ? o->size : o->quick ? "small" : "medium"; /* --stored: of every figure its own */
   p->quick = o->quick;
+  p->warm = o->warm;
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
   p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice-core.so", lib));
@@ -500,6 +503,8 @@ static bool options_agree(const struct paper_options *o, bool all, struct err *e
                    o->stored      ? "--stored, which has the seeds that are stored"
                    : o->originals ? "--originals"
                                   : "--sensitivity");
+  if (o->warm && (o->stored || o->store))
+    return err_set(e, ERR_USAGE, "the stored results are of a cold start: leave out --warm");
   if (!o->store != !o->commit) return err_set(e, ERR_USAGE, "--store FILE and --commit HASH go together");
   if (o->commit && (strlen(o->commit) != 40 || strspn(o->commit, "0123456789abcdef") != 40))
     return err_set(e, ERR_USAGE, "--commit takes 40 hexadecimal digits, as `git rev-parse HEAD` prints them");
@@ -540,6 +545,7 @@ static const struct opt paper_opts[] = {
     {"output", "DIR", "folder for figures and runs (default paper-NAME)", OPT_TEXT, PAPER(out), 'o', "file"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, PAPER(jobs), 'J', NULL},
     {"seeds", "N", "inputs of each program, from so many seeds (default 1)", OPT_UINT, PAPER(seeds), 0, NULL},
+    {"warm", "N", "warm start: count the launches after the first N of each program", OPT_UINT, PAPER(warm), 0, NULL},
     {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
     {"program", "NAME", "one program, by the paper's name for it", OPT_TEXT, PAPER(program), 0, NULL},
     {"claims", "FILE", "write every published and simulated number, a verdict, as CSV", OPT_TEXT, PAPER(claims), 'c',

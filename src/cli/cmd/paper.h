@@ -24,7 +24,7 @@ struct tempdir;
 
 struct paper_options {
   const char *out, *size, *only, *claims, *store, *commit, *originals, *program;
-  uint64_t jobs, seeds;
+  uint64_t jobs, seeds, warm;
   bool quick, list, sensitivity, stored;
 };
 
@@ -43,7 +43,7 @@ struct paper {
   struct originals *originals; /* the programs are the paper's own; NULL: bundled workloads */
   const char *whole;           /* absolute path of `out`; with originals */
   const char *origin;          /* what it is said of these */
-  uint64_t simulator;
+  uint64_t simulator, warm;    /* warm: launches before those that count */
   struct job *job;
   size_t jobs, failed;
 };
