@@ -71,7 +71,7 @@ awk -v max=70 -v params=7 -f tools/functions.awk $(git ls-files '*.c' '*.h' '*.i
 report "functions of at most 70 lines and 7 parameters" $?
 
 # A search for a file-local function finds it: no name is defined in more than two files.
-git grep -oE '^(static|ONCE) [^=;{}()]*\<[a-z_0-9]+\(' -- 'src/*.c' 'src/*.h' 'src/*.inc' | sed -E 's/^([^:]+):.*[^a-z_0-9]([a-z_0-9]+)\($/\2 \1/' |
+git grep -oE '^(static|STEP) [^=;{}()]*\<[a-z_0-9]+\(' -- 'src/*.c' 'src/*.h' 'src/*.inc' | sed -E 's/^([^:]+):.*[^a-z_0-9]([a-z_0-9]+)\($/\2 \1/' |
   grep -v '^__attribute__ ' | sort -u | awk '{n[$1]++; in_[$1] = in_[$1] " " $2} END {for (f in n) if (n[f] > 2) {print f ":" in_[f]; bad = 1} exit bad}'
 report "names of file-local functions occur in at most two files" "${PIPESTATUS[4]}"
 exit $bad

@@ -1,6 +1,6 @@
 /* sm.c - a streaming multiprocessor: state, start of CTAs, requests sent and replies received.
  *
- * Its work in a cycle is in step.inc, compiled for each kind of machine (kind.inc).
+ * Its work in a cycle is in step.c, compiled for each kind of machine (kind.inc).
  */
 
 #include "gpu/sm/sm.h"

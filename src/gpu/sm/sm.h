@@ -24,7 +24,7 @@ void sm_more_ops(struct sm *s); /* double the instructions in flight */
 void sm_receive(struct sm *s);  /* replies: interconnect -> ejection queue -> memory unit or instruction cache */
 void sm_settle(struct sm *s, uint64_t until); /* account for cycles slept before cycle `until` */
 void sm_count(struct sm *s);                  /* complete the counters */
-/* step_general.c, for sub_cores.c: collector `c` takes `id` and queues its reads; banks answer; the result of `id` is
+/* step.c, for sub_cores.c: collector `c` takes `id` and queues its reads; banks answer; the result of `id` is
  * due at `cycle` (false: too many; sm_result_due: however many). */
 void sm_collector_take(struct sm *s, uint32_t c, op_id id);
 void sm_read_banks(struct sm *s);

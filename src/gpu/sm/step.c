@@ -1,6 +1,7 @@
-/* step.inc - a core cycle of an SM: write results back, start pipes and the memory unit (operand collectors step
- * inside it), issue, decode, fetch (docs/explanation/gpu-model.md "Front of the SM"). Compiled by step_general.c and
- * step_baseline.c (kind.inc). */
+/* step.c - a core cycle of an SM: write results back, start pipes and the memory unit (operand collectors step inside
+ * it), issue, decode, fetch (docs/explanation/gpu-model.md "Front of the SM"). Its parts are the .inc files, all of them
+ * one unit. They are compiled once for each kind of machine (kind.inc).
+ */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "gpu/sm/fetch.inc"
 #include "gpu/sm/issue.inc"
 
-static void fall_asleep(struct sm *s) {
+STEP void fall_asleep(struct sm *s, enum sm_kind kind) {
   uint64_t wake = s->wb_due;
   EACH_SM_HOOK (in, s, issue_wake) {
     uint64_t at = in->scheme->issue_wake(&in->ctx, s->id);
@@ -30,7 +31,7 @@ static void fall_asleep(struct sm *s) {
 }
 
 /* An access that waits for the L1's hit latency, or for a busy organisation. */
-static inline bool memory_waits(const struct sm *s) {
+STEP bool memory_waits(const struct sm *s, enum sm_kind kind) {
   const struct l1d *l = &s->l1d;
   if (!l->lat_count || (KNOB(s, l1d_latency) == 1 && !L1_ORG(s))) return false;
   return s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency) || s->g->now < l->org_busy;
@@ -38,13 +39,13 @@ static inline bool memory_waits(const struct sm *s) {
 
 /* The memory unit's cycle. An unchanged cycle repeats until a reply or an instruction arrives, the interconnect has
  * room, or a fence invalidates the L1: until then only its counts are repeated. */
-ONCE bool memory_unit(struct sm *s) {
+STEP bool memory_unit(struct sm *s, enum sm_kind kind) {
   bool acted = s->acted;
   s->now_counts.memory = 0;
   s->need_icnt = UINT32_MAX;
   s->acted = false;
-  if (!ldst(s)) return false;
-  if (!s->acted && MEMORY_STEADY(s) && !memory_waits(s) && !(HOOKS(s, on_stall) && s->watch_icnt)) {
+  if (!ldst(s, kind)) return false;
+  if (!s->acted && MEMORY_STEADY(s) && !memory_waits(s, kind) && !(HOOKS(s, on_stall) && s->watch_icnt)) {
     s->memory_look = false;
     s->memory_counts = s->now_counts.memory;
   }
@@ -61,9 +62,9 @@ static inline bool fetch_busy(const struct sm *s) {
          (s->live & ((s->done & s->drained) | ~(s->done | s->imiss | s->ibuf_any)));
 }
 
-ONCE bool step(struct sm *s) {
+STEP bool step(struct sm *s, enum sm_kind kind) {
   if (s->asleep) {
-    settle(s, s->g->now);
+    settle(s, s->g->now, kind);
     s->asleep = false;
   }
   s->acted = false;
@@ -71,33 +72,33 @@ ONCE bool step(struct sm *s) {
   s->wake_at = UINT64_MAX;
   s->now_counts.memory = s->memory_counts;
   s->bank_write = 0;
-  if (s->wb_due == s->g->now) writeback(s);
+  if (s->wb_due == s->g->now) writeback(s, kind);
   if (SUB_CORES(s) || s->ex_sp.count | s->ex_sfu.count) {
-    if (s->alu_at != s->g->now) execute_alu(s, s->g->now);
+    if (s->alu_at != s->g->now) execute_alu(s, s->g->now, kind);
     else s->acted = true; /* the rest waits for the next cycle */
   }
   if (!s->memory_look && s->now_counts.icnt) s->memory_look = icnt_can_push(s->g->icnt, s->id, s->need_icnt);
-  if (s->memory_look && !memory_unit(s)) return false;
+  if (s->memory_look && !memory_unit(s, kind)) return false;
   if (s->collect_look) {
-    if (SUB_CORES(s) || collectors_move(s)) collect(s);
+    if (SUB_CORES(s) || collectors_move(s)) collect(s, kind);
     else s->collect_look = false;
   }
   if (!s->none_to_issue) {
     if (RARE(s->fenced)) s->fenced = false, l1d_drop(s); /* and the schedulers run again */
-    if (!schedule(s)) return false;
+    if (!schedule(s, kind)) return false;
   }
   if (s->fetch_look || s->live & s->done & s->drained) {
     s->fetch_look = fetch_busy(s);
-    for (uint32_t i = 0; i < KNOB(s, fetch_width) && fetch_busy(s); i++) fetch(s);
+    for (uint32_t i = 0; i < KNOB(s, fetch_width) && fetch_busy(s); i++) fetch(s, kind);
   }
-  count_cycles(s, s->g->now, 1);
+  count_cycles(s, s->g->now, 1, kind);
   s->first = (uint8_t)modulo(s->first + 1u, KNOB(s, schedulers));
-  if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s);
+  if (!s->acted && s->g->may_sleep && !s->g->every_cycle) fall_asleep(s, kind);
   return true;
 }
 
-ONCE bool step_and_sleep(struct gpu *g, struct sm *s) {
-  if (!step(s)) return false;
+STEP bool step_and_sleep(struct gpu *g, struct sm *s, enum sm_kind kind) {
+  if (!step(s, kind)) return false;
   if (s->live && !s->asleep) return true;
   uint32_t i = s->id;
   uint64_t bit = 1ull << (i % 64);
@@ -121,16 +122,76 @@ static inline void expect_step(const struct sm *s) {
 }
 
 /* Step the running SMs of a word in turn. */
-ONCE bool steps(struct gpu *g, uint32_t w) {
+STEP bool steps(struct gpu *g, uint32_t w, enum sm_kind kind) {
   struct sm *const *at = &g->sm_at[w * 64], *s = at[__builtin_ctzll(g->running[w])], *next;
   bool acted = false;
   for (uint64_t left = g->running[w]; left; s = next) {
     left &= left - 1;
     next = left ? at[__builtin_ctzll(left)] : s;
     expect_step(next);
-    if (!step_and_sleep(g, s)) return false;
+    if (!step_and_sleep(g, s, kind)) return false;
     acted |= s->acted;
   }
   if (acted) g->progress_at = g->now, g->busy = true;
   return true;
+}
+
+/* ---- the kinds ---- */
+
+bool sm_steps_general(struct gpu *g, uint32_t w) {
+  return steps(g, w, SM_GENERAL);
+}
+
+bool sm_steps_schemes(struct gpu *g, uint32_t w) {
+  return steps(g, w, SM_SCHEMES);
+}
+
+bool sm_steps_baseline(struct gpu *g, uint32_t w) {
+  return steps(g, w, SM_BASELINE);
+}
+
+/* ---- parts of it for others ---- */
+
+void sm_settle(struct sm *s, uint64_t until) {
+  settle(s, until, SM_GENERAL);
+}
+
+void sm_count(struct sm *s) {
+  count_run(s, SM_GENERAL);
+  struct sm_tally *t = &s->tally;
+  struct gpu_stats *st = s->st;
+  for (uint32_t k = 0; k < 8; k++) st->issue_slots += t->issue[k];
+  st->issue_issued += t->issue[CAT_ISSUED];
+  st->issue_data += t->issue[CAT_DATA];
+  st->issue_memory += t->issue[CAT_MEMORY];
+  st->issue_pipe += t->issue[CAT_PIPE];
+  st->issue_barrier += t->issue[CAT_BARRIER];
+  st->issue_control += t->issue[CAT_CONTROL];
+  st->issue_idle += t->issue[CAT_IDLE] + t->issue[CAT_NONE];
+  st->stall_shared += t->stall[STALL_SHARED];
+  st->stall_const += t->stall[STALL_CONST];
+  st->stall_tex += t->stall[STALL_TEX];
+  st->stall_l1d += t->stall[STALL_L1D];
+  st->stall_bypass += t->stall[STALL_BYPASS];
+  st->stall_coalesce += t->stall[STALL_COALESCE];
+  st->stall_icnt += t->icnt;
+  *t = (struct sm_tally){0};
+}
+
+/* ---- for sub_cores.c ---- */
+
+void sm_collector_take(struct sm *s, uint32_t c, op_id id) {
+  collector_take(s, c, id, SM_GENERAL);
+}
+
+void sm_read_banks(struct sm *s) {
+  read_banks(s);
+}
+
+bool sm_result_at(struct sm *s, op_id id, uint64_t cycle) {
+  return result_at(s, id, cycle, SM_GENERAL);
+}
+
+void sm_result_due(struct sm *s, op_id id, uint64_t cycle) {
+  result_due(s, id, cycle);
 }
