@@ -92,9 +92,8 @@ function originals(line, c, far, what, n, sum, own) {
     what = apart("loads over 2", c[13], c[14]); far = far (far != "" && what != "" ? ", " : "") what
     printf "| %s (%s) | %s, %s | %s%s | %s, %s | %s | %s | %s | %s |\n", c[1], c[2], c[3], c[4], thousands(c[5]), c[6] == "" ? "" : " (" thousands(c[6]) ")", thousands(c[7]), thousands(c[8]), share(c[9], c[10]), share(c[11], c[12]), share(c[13], c[14]), far == "" ? "-" : far
   }
-  printf "\nMean L1 hit rate of the un-coalesced %d: paper 18 %%, originals %.1f %%, workloads %.1f %%. `kmeans` reads points from global memory where the original\n", n, sum / n, own / n
-  print "reads them through a texture: half of its loads have degree 32, as in the paper (50 %); of the original\047s all have. `backprop` keeps values between"
-  print "statements that the original reads again (`--original 1` has its statements).\n"
+  printf "\nMean L1 hit rate of the un-coalesced %d: paper 18 %%, originals %.1f %%, workloads %.1f %%. The original `kmeans` reads points through a\n", n, sum / n, own / n
+  print "texture: all of its global loads have degree 32; the paper has 50 %.\n"
 }
 function thousands(x, s) { s = ""; while (length(x) > 3) { s = "," substr(x, length(x) - 2) s; x = substr(x, 1, length(x) - 3) } return x s }
 function pretty(t) { gsub(/=/, ": ", t); return words(t) }

@@ -7,10 +7,9 @@
  *   reduces over the inputs as a tree; the host finishes sums, sigmoids, the output layer and the errors; adjust_weights
  *   adds delta and momentum to every weight of the input layer.
  * Loads: CTAs of 16 x 16; weights form rows of 17 floats
- *   (16 hidden units and the bias), so a warp reads two pieces of adjacent rows (degree 1 to 3); weights, old weights and
- *   deltas are read and written once each.
- * Simplified: 16 hidden units as in the original; one training step; products are not written back, and what was read
- *   before a store is kept, where the original's source reads it again (--original 1 has kernels of its statements).
+ *   (16 hidden units and the bias), so a warp reads two pieces of adjacent rows (degree 1 to 3); products are
+ *   written back over the weights; a store may have changed what was read before, so weights and deltas are read twice.
+ * Simplified: 16 hidden units as in the original; one training step.
  */
 #include "../common/wl.h"
 
@@ -31,45 +30,9 @@ __global__ void layer_forward(const float *input, float *weights, float *partial
   __syncthreads();
   product[ty][tx] = product[ty][tx] * node[ty];
   __syncthreads();
-  for (int power = 2; power <= HEIGHT; power *= 2) {
-    if (ty % power == 0) product[ty][tx] = product[ty][tx] + product[ty + power / 2][tx];
-    __syncthreads();
-  }
-  if (tx == 0) partial[by * hid + ty] = product[tx][ty];
-}
-
-__global__ void adjust_weights(const float *delta, int hid, const float *ly, float *w, float *oldw) {
-  int by = blockIdx.y, tx = threadIdx.x, ty = threadIdx.y;
-  int index = (hid + 1) * HEIGHT * by + (hid + 1) * ty + tx + 1 + (hid + 1);
-  int index_y = HEIGHT * by + ty + 1;
-  int index_x = tx + 1;
-  float step = ETA * delta[index_x] * ly[index_y] + MOMENTUM * oldw[index];
-  w[index] += step;
-  oldw[index] = step;
-  __syncthreads();
-  if (ty == 0 && by == 0) {
-    float bias = ETA * delta[index_x] + MOMENTUM * oldw[index_x];
-    w[index_x] += bias;
-    oldw[index_x] = bias;
-  }
-}
-
-/* With the original's statements: the tree's bounds are computed, the products written back (the host uploads the
- * weights again). */
-__global__ void layer_forward_original(const float *input, float *weights, float *partial, int hid) {
-  int by = blockIdx.y, tx = threadIdx.x, ty = threadIdx.y;
-  int index = (hid + 1) * HEIGHT * by + (hid + 1) * ty + tx + 1 + (hid + 1);
-  int index_in = HEIGHT * by + ty + 1;
-  __shared__ float node[HEIGHT];
-  __shared__ float product[HEIGHT][WIDTH];
-  if (tx == 0) node[ty] = input[index_in];
-  __syncthreads();
-  product[ty][tx] = weights[index];
-  __syncthreads();
-  product[ty][tx] = product[ty][tx] * node[ty];
-  __syncthreads();
-  for (int i = 1; i <= __log2f(HEIGHT); i++) {
-    int power = __powf(2, i);
+#pragma unroll
+  for (int i = 1; i <= 4; i++) {
+    int power = __float2int_rz((float)(1 << i));
     if (ty % power == 0) product[ty][tx] = product[ty][tx] + product[ty + power / 2][tx];
     __syncthreads();
   }
@@ -79,7 +42,7 @@ __global__ void layer_forward_original(const float *input, float *weights, float
 }
 
 /* The store to w may have changed delta, ly and oldw, for all that a compiler knows: they are read twice. */
-__global__ void adjust_weights_original(const float *delta, int hid, const float *ly, float *w, float *oldw) {
+__global__ void adjust_weights(const float *delta, int hid, const float *ly, float *w, float *oldw) {
   int by = blockIdx.y, tx = threadIdx.x, ty = threadIdx.y;
   int index = (hid + 1) * HEIGHT * by + (hid + 1) * ty + tx + 1 + (hid + 1);
   int index_y = HEIGHT * by + ty + 1;
@@ -116,7 +79,6 @@ static std::vector<float> hidden_errors(const std::vector<double> &sums, const s
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "backprop");
   int in = wl_int(&w, "inputs", wl_by_size(2048, 16384, 262144), 16, 65535 * 16, "input units (rounded up to 16)");
-  bool original = wl_int(&w, "original", wl_by_size(0, 0, 0), 0, 1, "1: kernels with the original's statements") == 1;
   wl_ready(&w);
   in = (in + HEIGHT - 1) / HEIGHT * HEIGHT;
   const int hid = WIDTH;
@@ -134,8 +96,7 @@ int main(int argc, char **argv) {
   float *dpart = wl_alloc<float>((size_t)blocks * hid);
 
   dim3 block(WIDTH, HEIGHT), grid(1, blocks);
-  if (original) layer_forward_original<<<grid, block>>>(din, dw, dpart, hid);
-  else layer_forward<<<grid, block>>>(din, dw, dpart, hid);
+  layer_forward<<<grid, block>>>(din, dw, dpart, hid);
   WL_LAUNCHED();
   std::vector<float> part = wl_download(dpart, (size_t)blocks * hid);
   std::vector<double> got((size_t)hid + 1, 0), want((size_t)hid + 1, 0);
@@ -149,12 +110,8 @@ int main(int argc, char **argv) {
 
   std::vector<float> delta = hidden_errors(want, out_w);
   float *ddelta = wl_upload(delta);
-  if (original) {
-    dw = wl_upload(weights);
-    adjust_weights_original<<<grid, block>>>(ddelta, hid, din, dw, dold);
-  } else {
-    adjust_weights<<<grid, block>>>(ddelta, hid, din, dw, dold);
-  }
+  wl_put(dw, weights); /* the products are there now */
+  adjust_weights<<<grid, block>>>(ddelta, hid, din, dw, dold);
   WL_LAUNCHED();
   for (size_t k = 0; k <= (size_t)in; k++)
     for (size_t j = 1; j <= (size_t)hid; j++) {

@@ -60,12 +60,12 @@ static std::vector<int> reference(const struct wl_csr &g, int source) {
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "bfs");
   int scale = wl_int(&w, "scale", wl_by_size(12, 16, 20), 4, 24, "log2 of the vertices");
-  int degree = wl_int(&w, "degree", wl_by_size(6, 6, 8), 1, 64, "edges per vertex");
-  int kind = wl_int(&w, "graph", wl_by_size(2, 2, 2), 0, 2, "0 R-MAT, 1 road map, 2 uniform");
+  int degree = wl_int(&w, "degree", wl_by_size(4, 4, 4), 1, 64, "edges that a vertex chooses at most");
+  int kind = wl_int(&w, "graph", wl_by_size(2, 2, 2), 0, 3, WL_GRAPHS);
   wl_ready(&w, true);
 
   struct wl_csr g = wl_graph_for(&w, kind, scale, degree, 10, true);
-  int source = wl_hub(g);
+  int source = kind == 2 && !w.input && g.degree(0) ? 0 : wl_hub(g);
   size_t n = (size_t)g.rows;
   std::vector<node> nodes(n);
   for (size_t v = 0; v < n; v++) nodes[v] = {g.row[v], g.row[v + 1] - g.row[v]};

@@ -217,8 +217,8 @@ static void check_forces(struct wl_check *chk, const std::vector<float> *p, cons
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "bh");
-  int n = wl_int(&w, "bodies", wl_by_size(512, 1280, 32768), 32, 1 << 20, "bodies");
-  int steps = wl_int(&w, "steps", wl_by_size(1, 1, 2), 1, 1000, "time steps");
+  int n = wl_int(&w, "bodies", wl_by_size(512, 512, 32768), 32, 1 << 20, "bodies");
+  int steps = wl_int(&w, "steps", wl_by_size(1, 3, 3), 1, 1000, "time steps");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -51,11 +51,13 @@ __global__ void find_range(int height, const knode *nodes, int *curr, int *offse
   if (nodes[last[q]].keys[t] == end[q]) length[q] = nodes[last[q]].indices[t] - first[q] + 1;
 }
 
+#define FILLED 177 /* entries of a node: 69 % of its places, as insertion in random order leaves them */
+
 /* Keys 2i for i < n; record i belongs to key 2i. Leaves first, then levels of parents; returns the root's index. */
 static int build(int n, std::vector<knode> *nodes, int *height) {
   std::vector<int> level, low;
-  for (int i = 0; i < n; i += ORDER) {
-    knode k = {(int)nodes->size(), 1, std::min(ORDER, n - i), {0}, {0}};
+  for (int i = 0; i < n; i += FILLED) {
+    knode k = {(int)nodes->size(), 1, std::min(FILLED, n - i), {0}, {0}};
     for (int j = 0; j <= ORDER; j++) {
       k.keys[j] = j < k.num_keys ? 2 * (i + j) : 0x7fffffff;
       k.indices[j] = j < k.num_keys ? i + j : 0;
@@ -66,8 +68,8 @@ static int build(int n, std::vector<knode> *nodes, int *height) {
   }
   for (*height = 0; level.size() > 1; ++*height) {
     std::vector<int> up, up_low;
-    for (size_t i = 0; i < level.size(); i += ORDER) {
-      knode k = {(int)nodes->size(), 0, (int)std::min((size_t)ORDER, level.size() - i), {0}, {0}};
+    for (size_t i = 0; i < level.size(); i += FILLED) {
+      knode k = {(int)nodes->size(), 0, (int)std::min((size_t)FILLED, level.size() - i), {0}, {0}};
       for (int j = 0; j <= ORDER; j++) {
         k.keys[j] = j < k.num_keys ? low[i + (size_t)j] : 0x7fffffff;
         k.indices[j] = j < k.num_keys ? level[i + (size_t)j] : 0;
@@ -84,8 +86,8 @@ static int build(int n, std::vector<knode> *nodes, int *height) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "btree");
-  int n = wl_int(&w, "records", wl_by_size(20000, 200000, 1000000), 1, 10000000, "records in the tree");
-  int queries = wl_int(&w, "queries", wl_by_size(300, 2200, 60000), 1, 65535, "point queries, and as many ranges");
+  int n = wl_int(&w, "records", wl_by_size(20000, 100000, 1000000), 1, 10000000, "records in the tree");
+  int queries = wl_int(&w, "queries", wl_by_size(300, 2000, 10000), 1, 65535, "point queries, and as many ranges");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -136,19 +136,19 @@ static void reference(std::vector<float> *v, int n, int iterations, const std::v
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "cfd");
-  int side = wl_int(&w, "side", wl_by_size(48, 112, 320), 4, 2048, "cells per side");
-  int iterations = wl_int(&w, "iterations", wl_by_size(1, 2, 10), 1, 1000, "time steps");
+  int side = wl_int(&w, "side", wl_by_size(48, 128, 312), 4, 2048, "cells per side");
+  int iterations = wl_int(&w, "iterations", wl_by_size(1, 3, 10), 1, 1000, "time steps");
   wl_ready(&w);
 
   uint64_t seed = w.seed;
   int n = side * side;
   size_t cells = (size_t)n;
-  /* Numbers within windows of 2048 cells are shuffled, as a mesh generator's bandwidth-reduced order would be. */
+  /* Numbers within windows of 256 cells are shuffled, as a mesh generator's bandwidth-reduced order would be. */
   std::vector<int> number(cells), nb(cells * NNB);
   for (int i = 0; i < n; i++) number[(size_t)i] = i;
   for (int i = 0; i < n; i++)
     std::swap(number[(size_t)i],
-              number[(size_t)(i / 2048 * 2048 + (int)wl_below(&seed, (uint32_t)std::min(2048, n - i / 2048 * 2048)))]);
+              number[(size_t)(i / 256 * 256 + (int)wl_below(&seed, (uint32_t)std::min(256, n - i / 256 * 256)))]);
   std::vector<float> normals(cells * NNB * 3), areas(cells, 1.0f), v(cells * NVAR);
   static const int dx[NNB] = {1, -1, 0, 0}, dy[NNB] = {0, 0, 1, -1};
   for (int y = 0; y < side; y++)

@@ -62,12 +62,14 @@ static inline struct wl_csr wl_rmat(int scale, int degree, int max_weight, bool 
   return wl_csr_of(n, n, e);
 }
 
-/* 2^scale vertices, every end of every edge anywhere: Rodinia's own generator. Symmetric. */
+/* 2^scale vertices, each of which chooses 2 to `degree` neighbours anywhere: Rodinia's own generator for degree 4.
+ * Symmetric: about `degree` + 2 edges a vertex. */
 static inline struct wl_csr wl_uniform(int scale, int degree, int max_weight, uint64_t *seed) {
   uint32_t n = 1u << scale;
   std::vector<wl_edge> e;
   for (uint32_t v = 0; v < n; v++)
-    for (int k = (int)wl_below(seed, (uint32_t)degree) + 1; k > 0; k--) {
+    for (int least = degree < 2 ? degree : 2, k = least + (int)wl_below(seed, (uint32_t)(degree - least) + 1); k > 0;
+         k--) {
       int to = (int)wl_below(seed, n);
       float w = 1.0f + (float)wl_below(seed, (uint32_t)max_weight);
       if (to == (int)v) continue;
@@ -75,6 +77,21 @@ static inline struct wl_csr wl_uniform(int scale, int degree, int max_weight, ui
       e.push_back({to, (int)v, w});
     }
   return wl_csr_of((int)n, (int)n, e);
+}
+
+/* 2^scale vertices with `degree` uniform random neighbours each, one way, in no order: LonestarGPU's r4-2eN for
+ * degree 4. */
+static inline struct wl_csr wl_random(int scale, int degree, int max_weight, uint64_t *seed) {
+  int n = 1 << scale;
+  struct wl_csr g = {n, n, std::vector<int>(1, 0), {}, {}};
+  for (int v = 0; v < n; v++) {
+    for (int k = 0; k < degree; k++) {
+      g.col.push_back((int)wl_below(seed, (uint32_t)n));
+      g.val.push_back(1.0f + (float)wl_below(seed, (uint32_t)max_weight));
+    }
+    g.row.push_back((int)g.col.size());
+  }
+  return g;
 }
 
 /* side x side road map: four neighbours, a tenth of the roads missing, one in 64 vertices with a long road. */
@@ -96,16 +113,18 @@ static inline struct wl_csr wl_grid(int side, int max_weight, uint64_t *seed) {
   return wl_csr_of(n, n, e);
 }
 
-/* Sparse matrix: a band of half-width `band` filled to a half, plus `random` entries a row at random columns whose
- * number varies from row to row as in circuit matrices. */
-static inline struct wl_csr wl_matrix(int n, int band, int random, uint64_t *seed) {
+/* Symmetric sparse matrix as a mesh gives it: `per_row` entries a row on average, normally distributed around the
+ * diagonal with a deviation of the root of n, and the diagonal. */
+static inline struct wl_csr wl_mesh_matrix(int n, int per_row, uint64_t *seed) {
   std::vector<wl_edge> e;
-  for (int r = 0; r < n; r++) {
-    for (int c = std::max(0, r - band); c <= std::min(n - 1, r + band); c++)
-      if (c == r || wl_below(seed, 2)) e.push_back({r, c, wl_range(seed, -1, 1)});
-    int extra = random ? (int)wl_below(seed, (uint32_t)(2 * random + 1)) : 0;
-    if (random && wl_below(seed, 128) == 0) extra *= 16;
-    for (int k = 0; k < extra; k++) e.push_back({r, (int)wl_below(seed, (uint32_t)n), wl_range(seed, -1, 1)});
+  int deviation = (int)sqrtf((float)n);
+  for (int r = 0; r < n; r++) e.push_back({r, r, wl_range(seed, -1, 1)});
+  for (long k = 0; k < (long)n * per_row / 2; k++) {
+    int r = (int)wl_below(seed, (uint32_t)n), c = std::max(0, r - (int)fabsf(wl_normal(seed) * (float)deviation));
+    float v = wl_range(seed, -1, 1);
+    if (r == c) continue;
+    e.push_back({r, c, v});
+    e.push_back({c, r, v});
   }
   return wl_csr_of(n, n, e);
 }
@@ -186,13 +205,16 @@ static inline void wl_print_degrees(const char *what, const struct wl_csr &g) {
   printf("\n");
 }
 
-/* The graph that --input or --graph (0: R-MAT, 1: road map, 2: uniform) selects, with about 2^scale vertices. */
+#define WL_GRAPHS "0 R-MAT, 1 road map, 2 uniform, 3 random" /* --graph */
+
+/* The graph that --input or --graph selects, with about 2^scale vertices. */
 static inline struct wl_csr wl_graph_for(const struct wl *w, int kind, int scale, int degree, int max_weight,
                                          bool symmetric) {
   uint64_t seed = w->seed;
   struct wl_csr g = w->input    ? wl_read_graph(w->input)
                     : kind == 1 ? wl_grid(1 << (scale / 2), max_weight, &seed)
                     : kind == 2 ? wl_uniform(scale, degree, max_weight, &seed)
+                    : kind == 3 ? wl_random(scale, degree, max_weight, &seed)
                                 : wl_rmat(scale, degree, max_weight, symmetric, &seed);
   if (g.rows != g.cols) {
     fprintf(stderr, "%s: a graph needs a square matrix, this is %d x %d\n", w->input, g.rows, g.cols);

@@ -30,7 +30,7 @@ __global__ void fan2(const float *m, float *a, float *b, int size, int t) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "gaussian");
-  int n = wl_int(&w, "n", wl_by_size(64, 144, 512), 2, 2048, "unknowns");
+  int n = wl_int(&w, "n", wl_by_size(64, 96, 208), 2, 2048, "unknowns");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

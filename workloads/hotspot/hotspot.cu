@@ -50,8 +50,8 @@ __global__ void calculate_temp(int iteration, const float *power, const float *s
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "hotspot");
-  int n = wl_int(&w, "side", wl_by_size(128, 384, 1024), SIDE, 8192, "cells per side");
-  int steps = wl_int(&w, "steps", wl_by_size(4, 4, 40), 1, 10000, "time steps");
+  int n = wl_int(&w, "side", wl_by_size(128, 512, 1024), SIDE, 8192, "cells per side");
+  int steps = wl_int(&w, "steps", wl_by_size(4, 2, 40), 1, 10000, "time steps");
   int height = wl_int(&w, "pyramid", wl_by_size(2, 2, 2), 1, 6, "steps per launch");
   wl_ready(&w);
 

@@ -3,16 +3,16 @@
  * Program: CUDA SDK matrixMul
  * Suites: decoupled-l1d=MM sharing=matrixMul
  * Groups: decoupled-l1d=cache-friendly
- * Algorithm: C = A B; a CTA of 16 x 16 threads computes a tile of C, loading one tile of A and one of B into shared
+ * Algorithm: C = A B; a CTA of 32 x 32 threads computes a tile of C, loading one tile of A and one of B into shared
  *   memory per step.
- * Loads: a warp reads two half rows of 64 bytes of A and of B (degree 2 at 128-byte lines); the CTAs of a row of the
+ * Loads: a warp reads a row of a tile of A and of B, a line each (degree 1); the CTAs of a row of the
  *   grid share A's rows, those of a column share B's columns.
  * Simplified: --tiled 0 selects the kernel without shared
  *   memory (every operand through the L1), for cache studies.
  */
 #include "../common/wl.h"
 
-#define TILE 16
+#define TILE 32
 
 __global__ void matmul_tiled(float *c, const float *a, const float *b, int n) {
   __shared__ float as[TILE][TILE];
@@ -39,7 +39,7 @@ __global__ void matmul_plain(float *c, const float *a, const float *b, int n) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "matmul");
-  int n = wl_int(&w, "n", wl_by_size(128, 256, 768), 16, 4096, "side of the matrices (rounded up to 16)");
+  int n = wl_int(&w, "n", wl_by_size(128, 256, 768), 16, 4096, "side of the matrices (rounded up to 32)");
   int tiled = wl_int(&w, "tiled", wl_by_size(1, 1, 1), 0, 1, "1 tiles in shared memory, 0 without");
   wl_ready(&w);
   n = (n + TILE - 1) / TILE * TILE;

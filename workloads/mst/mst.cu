@@ -91,8 +91,8 @@ static std::vector<unsigned char> reference(int n, const std::vector<int> &from,
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "mst");
   int scale = wl_int(&w, "scale", wl_by_size(11, 14, 18), 4, 22, "log2 of the vertices");
-  int degree = wl_int(&w, "degree", wl_by_size(6, 8, 8), 1, 64, "edges per vertex");
-  int kind = wl_int(&w, "graph", wl_by_size(0, 0, 0), 0, 2, "0 R-MAT, 1 road map, 2 uniform");
+  int degree = wl_int(&w, "degree", wl_by_size(2, 2, 2), 1, 64, "edges per vertex");
+  int kind = wl_int(&w, "graph", wl_by_size(2, 2, 2), 0, 2, "0 R-MAT, 1 road map, 2 uniform");
   wl_ready(&w, true);
 
   struct wl_csr g = wl_graph_for(&w, kind, scale, degree, 1000, true);

@@ -1,8 +1,8 @@
 /* neuralnet - recognising handwritten digits with a small convolutional network
  *
  * Program: ISPASS-2009 NN
- * Suites: sharing=NN
- * Groups: none
+ * Suites: medic=NN sharing=NN
+ * Groups: medic=mostly-hit
  * Algorithm: four launches, one per layer: two convolutional layers of 5 x 5 windows with stride 2 (6 maps of 13 x 13,
  *   50 maps of 5 x 5), a full layer of 100 neurons, and 10 outputs; a CTA computes one map (or one neuron) of one image.
  * Loads: weights are read by all threads of a CTA at one address and by all CTAs of a map; inputs are 5 x 5 windows,

@@ -1,12 +1,11 @@
 /* nn - nearest neighbours of a point among locations
  *
  * Program: Rodinia nn
- * Suites: medic=NN
- * Groups: medic=mostly-hit
+ * Suites: none
+ * Groups: none
  * Algorithm: each thread computes the distance of one record's location to the target; the host picks the k smallest.
  * Loads: pairs of floats, coalesced (degree 2), each read once; distances are written coalesced.
- * Simplified: MeDiC takes an NN from the CUDA SDK samples; the bundled program is the one of that name in Rodinia, run
- *   for several targets over the same records, so that the L2 sees them again.
+ * Simplified: several targets over the same records.
  */
 #include "../common/wl.h"
 

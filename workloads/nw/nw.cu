@@ -34,6 +34,7 @@ __device__ void tile(const int *reference, int *item, int cols, int penalty, int
   __syncthreads();
   temp[0][tx + 1] = item[index_n];
   __syncthreads();
+#pragma unroll
   for (int m = 0; m < TILE; m++) {
     if (tx <= m) {
       int x = tx + 1, y = m - tx + 1;
@@ -41,6 +42,7 @@ __device__ void tile(const int *reference, int *item, int cols, int penalty, int
     }
     __syncthreads();
   }
+#pragma unroll
   for (int m = TILE - 2; m >= 0; m--) {
     if (tx <= m) {
       int x = tx + TILE - m, y = TILE - tx;

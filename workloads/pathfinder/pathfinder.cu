@@ -39,8 +39,8 @@ __global__ void dynproc(int iteration, const int *wall, const int *src, int *dst
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "pathfinder");
-  int cols = wl_int(&w, "columns", wl_by_size(8192, 32768, 262144), BLOCK, 1 << 22, "columns");
-  int rows = wl_int(&w, "rows", wl_by_size(21, 81, 401), 2, 10000, "rows");
+  int cols = wl_int(&w, "columns", wl_by_size(8192, 20000, 100000), BLOCK, 1 << 22, "columns");
+  int rows = wl_int(&w, "rows", wl_by_size(21, 40, 100), 2, 10000, "rows");
   int height = wl_int(&w, "pyramid", wl_by_size(20, 20, 20), 1, 100, "rows per launch");
   wl_ready(&w);
 

@@ -7,7 +7,7 @@
  *   together; a thread computes one row and finds its k-th entry through the start of diagonal k.
  * Loads: values and columns of a diagonal are coalesced; x[column] gathers (degree up to 32, a word or two per line);
  *   the diagonal starts are in constant memory as in the original.
- * Simplified: nothing; the matrix (band plus random entries) is generated, or read from --input. --launches products
+ * Simplified: nothing; the matrix (entries around the diagonal, as of a mesh) is generated, or read from --input. --launches products
  *   are computed with the same x.
  */
 #include "../common/wl_graph.h"
@@ -51,14 +51,13 @@ static struct jds jds_of(const struct wl_csr &m) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "spmv");
-  int n = wl_int(&w, "rows", wl_by_size(2048, 16384, 131072), 32, 1 << 22, "rows and columns");
-  int band = wl_int(&w, "band", wl_by_size(4, 8, 12), 0, 256, "half-width of the band, half filled");
-  int random = wl_int(&w, "random", wl_by_size(8, 16, 24), 0, 256, "random entries per row on average");
-  int launches = wl_int(&w, "launches", wl_by_size(2, 3, 20), 1, 1000, "products");
+  int n = wl_int(&w, "rows", wl_by_size(2048, 32768, 146689), 32, 1 << 22, "rows and columns");
+  int entries = wl_int(&w, "entries", wl_by_size(16, 16, 24), 1, 256, "entries per row on average");
+  int launches = wl_int(&w, "launches", wl_by_size(2, 3, 50), 1, 1000, "products");
   wl_ready(&w, true);
 
   uint64_t seed = w.seed;
-  struct wl_csr m = w.input ? wl_read_graph(w.input) : wl_matrix(n, band, random, &seed);
+  struct wl_csr m = w.input ? wl_read_graph(w.input) : wl_mesh_matrix(n, entries, &seed);
   wl_print_degrees("matrix", m);
   struct jds j = jds_of(m);
   if (j.start.size() > MAX_DIAGONALS) {

@@ -114,9 +114,9 @@ static void reference(std::vector<double> *img, int rows, int cols, int iteratio
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "srad_v1");
-  int rows = wl_int(&w, "rows", wl_by_size(128, 320, 1024), 4, 4096, "rows");
-  int cols = wl_int(&w, "columns", wl_by_size(96, 256, 1024), 4, 4096, "columns");
-  int iterations = wl_int(&w, "iterations", wl_by_size(1, 4, 10), 1, 1000, "iterations");
+  int rows = wl_int(&w, "rows", wl_by_size(128, 256, 502), 4, 4096, "rows");
+  int cols = wl_int(&w, "columns", wl_by_size(96, 256, 458), 4, 4096, "columns");
+  int iterations = wl_int(&w, "iterations", wl_by_size(1, 1, 100), 1, 1000, "iterations");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -98,8 +98,8 @@ static void reference(std::vector<double> *img, int rows, int cols, double q0) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "srad_v2");
-  int side = wl_int(&w, "side", wl_by_size(128, 384, 1536), TILE, 8192, "pixels per side (rounded up to 16)");
-  int iterations = wl_int(&w, "iterations", wl_by_size(1, 2, 6), 1, 1000, "iterations");
+  int side = wl_int(&w, "side", wl_by_size(128, 256, 2048), TILE, 8192, "pixels per side (rounded up to 16)");
+  int iterations = wl_int(&w, "iterations", wl_by_size(1, 2, 2), 1, 1000, "iterations");
   wl_ready(&w);
   side = (side + TILE - 1) / TILE * TILE;
 
