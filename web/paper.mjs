@@ -70,8 +70,12 @@ function workloadsOf(f) {
     .sort((a, b) => at(a) - at(b) || a.alias.localeCompare(b.alias));
 }
 
-// "a + b - c / d": sums of counters, and their ratio. A number stands for itself.
-const terms = (sum) => [...sum.matchAll(/([+-]?)\s*([\w.]+)/g)].map(([, sign, key]) => [sign === "-" ? -1 : 1, key]);
+// "a + b - c / d": sums of counters, and their ratio. A number stands for itself, or is the factor of what follows: "2*a".
+const terms = (sum) =>
+  [...sum.matchAll(/([+-]?)\s*(?:([\d.]+)\s*\*\s*)?([\w.]+)/g)].map(([, sign, factor, key]) => [
+    (sign === "-" ? -1 : 1) * (factor ?? 1),
+    key,
+  ]);
 const counter = (values, key) => (Number.isFinite(+key) ? +key : (values[key] ?? values.scheme_counters?.[key]));
 function evaluate(values, expression) {
   const sum = (t) => terms(t).reduce((s, [sign, key]) => s + sign * (counter(values, key) ?? 0), 0);
@@ -96,6 +100,7 @@ function totals(r) {
       for (const k of r.kernels ?? []) if (k[name] !== undefined) sum = add(sum, k[name]);
       put(name, sum);
     }
+    for (const [k, v] of Object.entries(r.energy ?? {})) if (typeof v === "number") all[`energy.${k}`] = v;
     flat.set(r, { ...all, ...r.totals });
   }
   return flat.get(r);

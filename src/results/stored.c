@@ -239,6 +239,7 @@ json_t *stored_record(const json_t *line) {
   }
   json_object_set_new(record, "kernels", json_pack("[o]", kernel));
   if (json_object_get(line, "kernels")) json_object_set(record, "by_kernel", json_object_get(line, "kernels"));
+  if (json_object_get(line, "energy")) json_object_set(record, "energy", json_object_get(line, "energy"));
   if (json_object_get(line, "search")) json_object_set(record, "search", json_object_get(line, "search"));
   return record;
 }

@@ -39,7 +39,7 @@ void stored_put(struct stored *s, const struct stored_run *run, json_t *line);
 /* Of a record (results/record.h): the totals, time and instructions of each kernel, energy with and without leakage, the
  * characterisation summed over launches, the outcome of a search. A new reference. */
 json_t *stored_reduce(const json_t *record);
-/* The other way: a record that has these, with one launch, and `by_kernel` as stored_kernels gives it. A new reference.
+/* The other way: a record that has these, with one launch, its `energy`, and `by_kernel` as stored_kernels gives it. A new reference.
  */
 json_t *stored_record(const json_t *line);
 /* Of a record: {NAME: {launches, cycles, thread_insts}}, for means over kernels. A new reference. */
