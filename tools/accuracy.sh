@@ -1,5 +1,5 @@
 #!/bin/sh
-# accuracy.sh - refill the table of docs/explanation/accuracy.md: cycles of every calibration case beside the reference's.
+# accuracy.sh - refill the table of docs/explanation/accuracy.md: cycles of every calibration case, with its error.
 #
 #   tools/accuracy.sh [BUILD]
 set -e
@@ -8,8 +8,8 @@ build=${1:-build} tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 "$build/sluice" calibrate --csv "$tmp/all.csv" >"$tmp/out" || true
 {
-  echo '| case | fermi | reference | error | lrr | reference | error | ball | reference | error |'
-  echo '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|'
+  echo '| case | fermi | lrr | ball |'
+  echo '|---|---:|---:|---:|'
   awk -F, '
     $3 == "cycles" { if (!($2 in seen)) { seen[$2] = 1; order[++n] = $2 } ours[$1, $2] = $4; ref[$1, $2] = $5 }
     END {
@@ -18,14 +18,18 @@ trap 'rm -rf "$tmp"' EXIT
         printf "| %s |", order[i]
         for (t = 1; t <= 3; t++) {
           o = ours[table[t], order[i]]; r = ref[table[t], order[i]]
-          if (r == "") printf " | | |"
-          else printf " %d | %d | %+.2f %% |", o, r, (o / r - 1) * 100
+          if (r == "") printf " |"
+          else if (o == r) printf " %d |", o
+          else printf " %d (%+.2f %%) |", o, (o / r - 1) * 100
         }
         print ""
       }
     }' "$tmp/all.csv"
   echo
-  awk '/^== / { name = $2 } /^cycles: mean abs error/ { print "- " name " " $0 }' "$tmp/out"
+  echo '| | mean error | worst | correlation |'
+  echo '|---|--:|--:|--:|'
+  sed -nE 's/^== (\w+):.*/\1/p; s/^cycles: mean abs error ([^,]*), worst ([^,]*), correlation (.*)/| \1 | \2 | \3 |/p' "$tmp/out" |
+    sed -E 'N; s/^(\w+)\n/| \1 /'
 } >"$tmp/table"
 awk -v table="$tmp/table" '
   /<!-- begin:table -->/ { print; while ((getline line < table) > 0) print line; skip = 1 }

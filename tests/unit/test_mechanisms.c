@@ -1,5 +1,5 @@
 /* test_mechanisms.c - what the calibration cases do not exercise: one small PTX kernel per mechanism of the SM, and the
- * counters or cycles that the mechanism costs (docs/explanation/accuracy.md, "Mechanisms beyond the cases").
+ * counters or cycles that the mechanism costs (docs/notes/accuracy.md, "Mechanisms beyond the cases").
  */
 #include <setjmp.h>
 #include <stdarg.h>
