@@ -7,9 +7,9 @@
 #include "gpu/observe/l2.h"
 #include "results/record.h"
 
-static uint64_t warps(const struct gpu_l2_sums *s) {
+static uint64_t sum_of_types(const uint64_t type[WARP_TYPES]) {
   uint64_t n = 0;
-  for (int i = 0; i < WARP_TYPES; i++) n += s->warp_type[i];
+  for (int i = 0; i < WARP_TYPES; i++) n += type[i];
   return n;
 }
 
@@ -29,15 +29,21 @@ void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
   static const char *const types[WARP_TYPES] = {"character.warps.all_hit", "character.warps.mostly_hit",
                                                 "character.warps.balanced", "character.warps.mostly_miss",
                                                 "character.warps.all_miss"};
-  uint64_t n = warps(s);
+  static const char *const of_loads[WARP_TYPES] = {"character.l2_loads.all_hit", "character.l2_loads.mostly_hit",
+                                                   "character.l2_loads.balanced", "character.l2_loads.mostly_miss",
+                                                   "character.l2_loads.all_miss"};
+  uint64_t n = sum_of_types(s->warp_type), loads = sum_of_types(s->load_type);
   for (int i = 0; i < WARP_TYPES; i++)
     json_object_set_new(totals, types[i], json_real(record_ratio(s->warp_type[i], n)));
+  for (int i = 0; i < WARP_TYPES; i++)
+    json_object_set_new(totals, of_loads[i], json_real(record_ratio(s->load_type[i], loads)));
   uint64_t misses = s->miss[0] + s->miss[1] + s->miss[2];
   const struct {
     const char *key;
     double value;
   } rows[] = {
       {"character.warps", (double)n},
+      {"character.l2_loads", (double)loads},
       {"character.warps.type_kept", record_ratio(s->type_kept, s->type_kept + s->type_changed)},
       {"character.divergence_penalty.mean", record_ratio(s->penalty, s->all_hit_loads)},
       {"character.divergence_penalty.max", (double)s->penalty_max},
@@ -92,6 +98,7 @@ void observed_l2_to_json(json_t *launch, const struct gpu_l2_character *c, bool 
   const struct gpu_l2_sums *s = &c->sums;
   json_t *l2 = json_object(), *sharing = json_object();
   json_object_set_new(l2, "warps_by_type", named(s->warp_type, gpu_warp_type_names, WARP_TYPES));
+  json_object_set_new(l2, "loads_by_type", named(s->load_type, gpu_warp_type_names, WARP_TYPES));
   json_object_set_new(l2, "warps_by_hit_ratio_tenths", counts(s->hit_ratio, RATIO_BINS));
   json_object_set_new(l2, "types_kept", json_integer((json_int_t)s->type_kept));
   json_object_set_new(l2, "types_changed", json_integer((json_int_t)s->type_changed));

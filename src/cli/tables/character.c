@@ -160,13 +160,15 @@ static void print_causes(const struct record_file *r, FILE *f) {
 static void print_l2(const struct record_file *r, FILE *f) {
   static const char *const tenths[] = {"0-10",  "10-20", "20-30", "30-40", "40-50",
                                        "50-60", "60-70", "70-80", "80-90", "90-100"};
-  double v[16] = {0}, tenth[10] = {0}, distance[16] = {0};
+  double v[16] = {0}, loads[16] = {0}, tenth[10] = {0}, distance[16] = {0};
   const char *name[16] = {0};
   if (total(r, "character.warps") > 0) {
     size_t n = add_up(r, "warps_at_l2", "warps_by_type", v, name, 16);
     print_counts(f, "warps at the L2:          ", v, name, n);
     print_counts(f, "their hit ratios (%):     ", tenth, tenths,
                  add_up(r, "warps_at_l2", "warps_by_hit_ratio_tenths", tenth, NULL, 10));
+    print_counts(f, "loads at the L2:          ", loads, name,
+                 add_up(r, "warps_at_l2", "loads_by_type", loads, name, 16));
     fprintf(f, "a warp's type stays for another 100,000 cycles in %.1f %% of cases\n",
             100 * total(r, "character.warps.type_kept"));
     print_followed(r, f);

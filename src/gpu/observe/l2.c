@@ -99,8 +99,9 @@ void observe_l2_load(struct sm *s, uint32_t op) {
 
 void observe_l2_load_done(struct sm *s, uint32_t op) {
   const struct observed_load *l = &s->g->observed.l2->load[s->id * OPS + op];
-  if (l->requests < 2 || l->hits != l->requests) return;
   struct gpu_l2_sums *sums = &s->g->observed.l2->character.sums;
+  if (l->requests) sums->load_type[type_of(l->hits, l->requests)]++;
+  if (l->requests < 2 || l->hits != l->requests) return;
   uint32_t penalty = l->slowest - l->fastest;
   sums->all_hit_loads++;
   sums->penalty += penalty;

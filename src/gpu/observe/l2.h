@@ -4,6 +4,8 @@
  * Choices not specified by the papers:
  *  - A warp counts from the first to the last of its requests (loads and stores of global and local memory) at the L2;
  *    warps that never reach it are excluded. A merge with a pending line is not a hit.
+ *  - Table II can be read in two ways: by the hits of a warp over its life, or (section 3.1) "when the warp issues a single
+ *    memory instruction". Both are counted, the second for loads.
  *  - Types change between periods of 100,000 cycles, MeDiC's, of one warp in which it has at least 30 accesses each.
  *  - The penalty is of loads with two requests or more all of which hit: longest less shortest time from arrival at the
  *    sub-partition to the hit.
@@ -40,6 +42,7 @@ extern const char *const gpu_l2_cause_names[L2_CAUSES];
 /* Sums over one or several launches. */
 struct gpu_l2_sums {
   uint64_t warp_type[WARP_TYPES], hit_ratio[RATIO_BINS];
+  uint64_t load_type[WARP_TYPES];   /* load instructions with requests at the L2, by the hits among these */
   uint64_t type_kept, type_changed; /* pairs of neighbouring periods of a warp */
   uint64_t waits[QUEUE_BINS];       /* requests by L2 cycles in the queues in front of the L2 */
   uint64_t miss[L2_CAUSES];
