@@ -3,7 +3,7 @@
  *
  * Flipped bytes rarely get behind the checksums. So the mutator also changes the file through SQL (cells of any type, rows, the
  * schema, records) and mostly recomputes the checksums: then the readers meet unwritten values. Files have five counters
- * instead of 300, in pages of 512 bytes: an execution takes a quarter of the time.
+ * instead of 300, in pages of 512 bytes: an execution takes a sixth of the time.
  *
  * Build, with the results room instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/db.c \
@@ -57,12 +57,12 @@ struct head {
   int class;
 };
 
-static struct head *head_of(void *p) {
+__attribute__((no_sanitize("coverage"))) static struct head *head_of(void *p) {
   return (struct head *)((char *)p - HEAD);
 }
 
 /* From the system: the leak checker does not follow pointers in poisoned blocks. `blocks` finds leaks instead. */
-static void *cut(size_t bytes) {
+__attribute__((no_sanitize("coverage"))) static void *cut(size_t bytes) {
   static char *slab;
   static size_t left;
   if (left < bytes) {
@@ -75,9 +75,16 @@ static void *cut(size_t bytes) {
   return slab - bytes;
 }
 
-static void *take(int bytes) {
-  int class = 0;
-  while (class < CLASSES && (SMALLEST << class) < bytes) class ++;
+/* Its branches are the same in every execution. */
+#define NOT_COUNTED __attribute__((no_sanitize("coverage")))
+
+NOT_COUNTED static int class_of(int bytes) {
+  return bytes <= SMALLEST ? 0 : 27 - __builtin_clz((unsigned)bytes - 1); /* 2^(5 + class) bytes */
+}
+
+NOT_COUNTED static void *take(int bytes) {
+  int class = class_of(bytes);
+  if (class > CLASSES) class = CLASSES;
   char *raw;
   if (class < CLASSES && unused[class]) {
     raw = unused[class];
@@ -94,7 +101,7 @@ static void *take(int bytes) {
   return raw + HEAD;
 }
 
-static void give(void *p) {
+NOT_COUNTED static void give(void *p) {
   if (!p) return;
   struct head *h = head_of(p);
   blocks--;
@@ -109,11 +116,11 @@ static void give(void *p) {
   __asan_poison_memory_region(p, room);
 }
 
-static int size_of(void *p) {
+NOT_COUNTED static int size_of(void *p) {
   return p ? (int)head_of(p)->size : 0;
 }
 
-static void *resize(void *p, int bytes) {
+NOT_COUNTED static void *resize(void *p, int bytes) {
   void *q = take(bytes);
   if (!q) return NULL;
   memcpy(q, p, (size_t)(size_of(p) < bytes ? size_of(p) : bytes));

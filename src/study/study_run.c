@@ -95,6 +95,19 @@ static void clear_spool(const char *spool) {
   if (d) closedir(d);
 }
 
+/* A folder that another user made could hold links in place of what is written there. */
+static bool make_spool(const char *spool, struct err *e) {
+  struct stat there;
+  if (!mkdir(spool, 0777)) return true;
+  if (errno != EEXIST || lstat(spool, &there) || !S_ISDIR(there.st_mode))
+    return err_set(e, ERR_OUTPUT, "cannot make the folder '%s': %s", spool, strerror(errno));
+  return there.st_uid == geteuid() ||
+         err_set(e, ERR_INPUT,
+                 "the folder '%s' belongs to another user; remove it, or name a results file elsewhere "
+                 "with --results",
+                 spool);
+}
+
 enum study_end study_run(const struct study *s, const struct study_runs *r, const struct study_options *o,
                          struct db *db, struct study_progress *p, struct err *e) {
   struct study_work w = {.s = s, .o = o, .db = db, .p = p, .e = e, .started = study_now()};
@@ -109,9 +122,7 @@ enum study_end study_run(const struct study *s, const struct study_runs *r, cons
   }
   p->done = p->before;
   enum study_end end = STUDY_COMPLETE;
-  struct stat there;
-  if (w.count && mkdir(w.spool, 0777) && (errno != EEXIST || lstat(w.spool, &there) || !S_ISDIR(there.st_mode))) {
-    err_set(e, ERR_OUTPUT, "cannot make the folder '%s': %s", w.spool, strerror(errno));
+  if (w.count && !make_spool(w.spool, e)) {
     end = STUDY_STOPPED;
   } else if (w.count) {
     end = o->engine == STUDY_SLURM ? study_slurm(&w) : study_local(&w);

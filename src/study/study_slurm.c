@@ -253,7 +253,7 @@ static size_t make_batch(struct cluster *c, const size_t *list, size_t count) {
   b->live = mem_zeroed(b->tasks, sizeof *b->live);
   memcpy(b->run, list, b->count * sizeof *list);
   for (size_t i = 0; i < b->count; i++) c->attempts[b->run[i]]++;
-  if (mkdir(b->folder, 0777) && errno != EEXIST)
+  if (mkdir(b->folder, 0777))
     return err_set(c->w->e, ERR_INPUT, "cannot make the folder '%s': %s", b->folder, strerror(errno)), 0;
   if (!write_runs(c, b) || !write_script(c, b)) return 0;
   if (c->w->o->script_only) {
@@ -299,7 +299,11 @@ static void adopt_all(struct cluster *c) {
     char *end;
     if (strncmp(e->d_name, "batch-", 6)) continue;
     unsigned long long n = strtoull(e->d_name + 6, &end, 10);
-    if (!*end && end != e->d_name + 6 && count < BATCHES_MAX / 2) number[count++] = n;
+    if (*end || end == e->d_name + 6) continue;
+    struct stat st; /* a link to a folder is not a batch: batches are emptied at the end */
+    bool folder = !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+    if (!folder && n >= c->number && n < SIZE_MAX) c->number = (size_t)n + 1;
+    if (folder && count < BATCHES_MAX / 2) number[count++] = n;
   }
   if (d) closedir(d);
   for (size_t i = 0; i < count; i++) adopt(c, number[i]);

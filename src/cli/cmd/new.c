@@ -143,8 +143,9 @@ static bool write_from(const char *template, const char *path, const struct new_
 
 static bool write_both(const struct new_scheme *n, struct err *e) {
   const char *const paths[] = {n->scheme, n->test};
+  struct stat there;
   for (size_t i = 0; i < 2; i++)
-    if (!access(paths[i], F_OK))
+    if (!lstat(paths[i], &there)) /* also a link to nothing */
       return err_set(e, ERR_USAGE, "'%s' exists and is left as it is; choose another name", paths[i]);
   if (!write_from("templates/scheme.c.in", n->scheme, n, e)) return false;
   if (write_from("templates/test_scheme.c.in", n->test, n, e)) return true;

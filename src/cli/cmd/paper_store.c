@@ -1,6 +1,7 @@
 /* paper_store.c - stored results of papers (results/stored.h): figures and claims from them, without a simulation, and
  * runs of a call added to them. See paper.h.
  */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,8 @@ static const char *times_of(struct paper *p) {
 }
 
 void paper_note_times(struct paper *p, json_t *const *run) {
-  FILE *f = fopen(times_of(p), "a");
+  int fd = open(times_of(p), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+  FILE *f = fd < 0 ? NULL : fdopen(fd, "a");
   for (size_t i = 0; f && i < p->jobs; i++)
     if (!p->job[i].exit_code) fprintf(f, "%s\t%.3f\n", paper_text(run[i], "hash"), p->job[i].cpu_seconds);
   if (f) fclose(f);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/output.h"
 #include "results/db/db_impl.h"
 
 /* PROBES: reads that meet damage, of one table. WAIT_SECONDS: of processor time without a row, in one statement;
@@ -400,13 +401,24 @@ static bool give_name(const char *tmp, const char *to, struct err *e) {
   return err_set(e, ERR_INPUT, "cannot make '%s': %s", to, strerror(errno));
 }
 
+/* Nobody else can put a link or a file into a new folder of this user. */
+static char *private_folder(const char *to, struct err *e) {
+  char *folder = sqlite3_mprintf("%s.part-XXXXXX", to);
+  CHECK(folder, "out of memory");
+  if (mkdtemp(folder)) return folder;
+  output_failed(to, errno, e);
+  sqlite3_free(folder);
+  return NULL;
+}
+
 bool db_recover(const char *from, const char *to, struct db_saved *saved,
                 void (*show)(void *ctx, double done, double total), void *ctx, struct err *e) {
   *saved = (struct db_saved){0};
   if (!check_magic(from, e)) return false;
   if (!access(to, F_OK)) return err_set(e, ERR_INPUT, "'%s' is there already; name another with --output", to);
-  char *copied = sqlite3_mprintf("%s.damaged-%d", to, (int)getpid()),
-       *tmp = sqlite3_mprintf("%s.part-%d", to, (int)getpid());
+  char *folder = private_folder(to, e);
+  if (!folder) return false;
+  char *copied = sqlite3_mprintf("%s/damaged", folder), *tmp = sqlite3_mprintf("%s/new", folder);
   CHECK(copied && tmp, "out of memory");
   bool log = has_log(from);
   struct db *db = NULL;
@@ -415,8 +427,10 @@ bool db_recover(const char *from, const char *to, struct db_saved *saved,
             (s.to = db, salvage_all(&s, log ? copied : from, !log, e)) && db_check(db, e);
   db_close(db); /* applies the log to the file and removes it */
   ok = ok && give_name(tmp, to, e);
-  if (log) remove_all(copied);
+  remove_all(copied);
   remove_all(tmp);
+  rmdir(folder);
+  sqlite3_free(folder);
   sqlite3_free(copied);
   sqlite3_free(tmp);
   return ok;
