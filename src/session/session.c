@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/output.h"
+#include "base/text.h"
 #include "results/record.h"
 #include "gpu/observe/timeline.h"
 #include "results/timeline.h"
@@ -144,8 +145,8 @@ static void claim_files(const char *dir, struct session_options *o) {
     close(fd);
     return;
   }
-  fprintf(stderr, "sluice: %s is another process of the run; what it launches is in no %s\n",
-          program_invocation_short_name, o->trace_path ? "trace" : "timeline");
+  text_say(stderr, "sluice: %s is another process of the run; what it launches is in no %s\n",
+           program_invocation_short_name, o->trace_path ? "trace" : "timeline");
   o->trace_path = o->timeline_path = NULL;
 }
 

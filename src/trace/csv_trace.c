@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 
-enum { BLOCK = 1 << 20, LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 255, MAX_COLUMNS = 16 };
+enum { BLOCK = 1 << 20, LINE_MAX_BYTES = 65536, MAX_COLUMNS = 16 };
 
 enum column { COL_KERNEL, COL_CTA, COL_WARP, COL_PC, COL_MASK, COL_ADDRESSES, COL_OP, COL_BYTES, COL_OTHER };
 static const char *const names[] = {"kernel", "cta", "warp", "pc", "mask", "addresses", "op", "bytes"};
@@ -26,7 +26,7 @@ struct csv_trace {
   double bytes; /* read so far */
   enum column column[MAX_COLUMNS];
   uint32_t columns;
-  char kernel[NAME_MAX_BYTES + 1];
+  char kernel[LINE_MAX_BYTES + 1];
   bool begun;
 };
 
@@ -43,7 +43,7 @@ static int next_line(struct csv_trace *t, char **line, struct err *e) {
     size_t n = nl ? (size_t)(nl - from) : t->end - t->at;
     if (n > LINE_MAX_BYTES) {
       t->line++;
-      return wrong(t, e, "a line of at most 4096 bytes", NULL);
+      return wrong(t, e, "a line of at most 65536 bytes", NULL);
     }
     if (nl || (t->eof && n)) {
       t->line++;
@@ -190,7 +190,7 @@ static const char *read_field(struct csv_access *a, enum column c, const char *f
   switch (c) {
   case COL_KERNEL:
     *kernel = field;
-    return strlen(field) <= NAME_MAX_BYTES ? NULL : "a kernel's name of at most 255 bytes";
+    return NULL;
   case COL_CTA:
     if (!whole_number(field, false, UINT32_MAX, &v)) return "the number of a CTA";
     a->cta = (uint32_t)v;
@@ -218,11 +218,36 @@ static const char *read_field(struct csv_access *a, enum column c, const char *f
   return NULL;
 }
 
+static char *trim_left(char *s) {
+  return s + strspn(s, " \t");
+}
+
 static char *trim(char *s) {
-  while (*s == ' ' || *s == '\t') s++;
   size_t n = strlen(s);
   while (n && (s[n - 1] == ' ' || s[n - 1] == '\t')) s[--n] = 0;
   return s;
+}
+
+/* The next field of *line, which moves behind its comma, NULL at the end; in quotes it may hold commas, and "" for a
+ * quote. NULL: text that no quote ends. */
+static char *next_field(char **line) {
+  char *field = trim_left(*line), *to = field, *p = field;
+  if (*field != '"') {
+    char *comma = strchr(field, ',');
+    if (comma) *comma = 0;
+    *line = comma ? comma + 1 : NULL;
+    return trim(field);
+  }
+  for (p++; *p && (*p != '"' || p[1] == '"'); p++) {
+    if (*p == '"') p++;
+    *to++ = *p;
+  }
+  if (!*p) return NULL;
+  p = trim_left(p + 1);
+  if (*p && *p != ',') return NULL;
+  *to = 0;
+  *line = *p ? p + 1 : NULL;
+  return field;
 }
 
 int csv_next(struct csv_trace *t, struct csv_access *a, struct err *e) {
@@ -244,10 +269,8 @@ int csv_next(struct csv_trace *t, struct csv_access *a, struct err *e) {
                t->column[c] < COL_OTHER ? names[t->column[c]] : "another one");
       return wrong(t, e, what, NULL);
     }
-    char *comma = strchr(line, ',');
-    if (comma) *comma = 0;
-    char *field = trim(line);
-    line = comma ? comma + 1 : NULL;
+    char *field = next_field(&line);
+    if (!field) return wrong(t, e, "a field that its quotes end", NULL);
     if (t->column[c] == COL_ADDRESSES) addresses = field;
     if (t->column[c] == COL_MASK) any = false;
     if ((expected = read_field(a, t->column[c], field, &kernel))) return wrong(t, e, expected, field);

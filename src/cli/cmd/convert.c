@@ -134,7 +134,8 @@ static int export_run(const struct command *self, int argc, char **argv) {
   struct trace_input *t = ok ? trace_open(argv[first], false, &e) : NULL;
   if (!t) return cli_fail(&e);
   ok = accel_export(t, o.out, version, &e);
-  if (ok && !o.quiet) printf("exported %u launch%s to %s\n", t->launches, t->launches == 1 ? "" : "es", o.out);
+  if (ok && !o.quiet)
+    text_say(stdout, "exported %u launch%s to %s\n", t->launches, t->launches == 1 ? "" : "es", o.out);
   trace_close(t);
   return ok ? EXIT_OK : cli_fail(&e);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/tables/rows.h"
 
 struct db_opts {
@@ -44,7 +45,7 @@ static int check_file(const char *file, struct err *e) {
   struct db *db = db_open(file, DB_READ, e);
   bool ok = db && db_check(db, e);
   db_close(db);
-  if (ok) printf("%s is sound\n", file);
+  if (ok) text_say(stdout, "%s is sound\n", file);
   if (ok) return EXIT_OK;
   cli_fail(e);
   return EXIT_CHECK;
@@ -54,15 +55,15 @@ static int migrate(const char *file, struct err *e) {
   if (access(file, F_OK)) return err_set(e, ERR_INPUT, "cannot open '%s': %s", file, strerror(errno)), cli_fail(e);
   struct db *db = db_open(file, DB_WRITE, e);
   if (!db) return cli_fail(e);
-  if (db_notice(db)) printf("%s %s\n", file, db_notice(db));
-  printf("%s is of version %d\n", file, DB_VERSION);
+  if (db_notice(db)) text_say(stdout, "%s %s\n", file, db_notice(db));
+  text_say(stdout, "%s is of version %d\n", file, DB_VERSION);
   db_close(db);
   return EXIT_OK;
 }
 
 static int seal(const char *file, struct err *e) {
   if (!db_seal_file(file, e)) return cli_fail(e);
-  printf("what stands in %s is taken as right: its checksums were made again\n", file);
+  text_say(stdout, "what stands in %s is taken as right: its checksums were made again\n", file);
   return EXIT_OK;
 }
 
@@ -86,15 +87,16 @@ static int recover(const char *file, const char *output, struct err *e) {
   progress_clear(&p);
   sigprocmask(SIG_SETMASK, &before, NULL);
   if (ok) {
-    printf("%zu whole runs and %zu %s were copied to %s; %s is as it was\n", n.runs, n.studies,
-           n.studies == 1 ? "study" : "studies", to, file);
+    text_say(stdout, "%zu whole runs and %zu %s were copied to %s; %s is as it was\n", n.runs, n.studies,
+             n.studies == 1 ? "study" : "studies", to, file);
     if (n.lost)
-      printf("%zu %s damaged and left out: the same `sluice study` with --results %s runs what is missing\n", n.lost,
-             n.lost == 1 ? "run is" : "runs are", to);
+      text_say(stdout, "%zu %s damaged and left out: the same `sluice study` with --results %s runs what is missing\n",
+               n.lost, n.lost == 1 ? "run is" : "runs are", to);
     if (n.plans_lost)
-      printf("of %zu %s the list of runs is damaged and left out: the same `sluice study` with --results %s makes it "
-             "again\n",
-             n.plans_lost, n.plans_lost == 1 ? "study" : "studies", to);
+      text_say(stdout,
+               "of %zu %s the list of runs is damaged and left out: the same `sluice study` with --results %s makes it "
+               "again\n",
+               n.plans_lost, n.plans_lost == 1 ? "study" : "studies", to);
   }
   arena_free(&a);
   return ok ? EXIT_OK : cli_fail(e);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "cli/run/run.h"
 #include "simt/simt.h"
 
@@ -51,7 +52,7 @@ static double weight(uint32_t depth) {
 
 static void print_code(const struct simt_kernel *k, const char *name) {
   struct simt_machine i;
-  printf("%s:\n", name);
+  text_say(stdout, "%s:\n", name);
   for (uint32_t n = 0; simt_machine_at(k, n, &i); n++)
     printf("  %4u  %-8s %-8s %3u  line %u\n", n, i.name, i.cls, i.bytes, i.line);
 }
@@ -91,7 +92,7 @@ static bool one_file(struct mixes *all, const struct mix_options *o, const char 
     const struct simt_kernel_info *info = simt_kernel_info(k);
     if (o->kernel && strcmp(o->kernel, info->name)) continue;
     if (simt_machine_refused(k)) {
-      fprintf(stderr, "sluice: %s: %s stays PTX: %s\n", path, info->name, simt_machine_refused(k));
+      text_say(stderr, "sluice: %s: %s stays PTX: %s\n", path, info->name, simt_machine_refused(k));
       continue;
     }
     if (o->kernel) print_code(k, info->name);

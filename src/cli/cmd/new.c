@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "cli/frame/cli.h"
 #include "gpu/slots/slots.h"
 
@@ -171,7 +172,7 @@ static int new_run(const struct command *self, int argc, char **argv) {
   if (!check_name(&n, &e) || !check_tree(&n, &e) || !choose_file(&n, o.dir, &e) || !write_both(&n, &e))
     return cli_fail(&e);
   size_t cut = o.dir ? 0 : strlen(n.root) + 1;
-  printf("%s\n%s\n", n.scheme + cut, n.test + cut);
+  text_say(stdout, "%s\n%s\n", n.scheme + cut, n.test + cut);
   if (o.dir) puts("\nThey compile in a checkout of Sluice's sources, as src/schemes/ and tests/unit/.");
   else
     printf("\nNext:\n  make -j2\n  make build/tests/test_scheme_%s && build/tests/test_scheme_%s\n"

@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/output.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "cli/cmd/figurefile.h"
 #include "cli/cmd/paper.h"
 #include "proc/jobs.h"
@@ -263,7 +264,7 @@ static bool command(char *const *argv, const char *what, struct err *e) {
   if (!pid) {
     process_child(parent);
     execvp(argv[0], argv);
-    fprintf(stderr, "sluice: cannot run %s: %s\n", argv[0], strerror(errno));
+    text_say(stderr, "sluice: cannot run %s: %s\n", argv[0], strerror(errno));
     _exit(127);
   }
   int status = 0;
@@ -422,7 +423,8 @@ static int run_one(struct paper *p, const struct paper_options *o, const char *t
     if (!p->stored && (!paper_simulate(p, o, &dir) || !paper_seeds(p, o, &dir, e))) rc = e->code ? EXIT_OK : 130;
     else if (o->store && !paper_store(p, o->store, o->commit, e)) rc = EXIT_OK;
     else if (paper_claims(p, e) && paper_beside(p, planned, e) && draw_figures(p, e) && write_report(p, typed, e)) {
-      printf("%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p->out, cli_seconds() - started);
+      text_say(stdout, "%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p->out,
+               cli_seconds() - started);
       if (p->inputs) paper_inputs_print(p);
       paper_claims_rows(p, claims, count);
       rc = p->failed ? EXIT_CHECK : EXIT_OK;

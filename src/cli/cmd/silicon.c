@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "proc/jobs.h"
 #include "results/record.h"
 
@@ -241,7 +242,7 @@ static unsigned collect_jobs(struct silicon *s) {
     struct record_file *f = s->job[j].exit_code == 0 ? record_open(s->record[j], &e) : NULL;
     if (!f) {
       failed++;
-      fprintf(stderr, "sluice: %s failed (exit code %d):\n", s->program[j], s->job[j].exit_code);
+      text_say(stderr, "sluice: %s failed (exit code %d):\n", s->program[j], s->job[j].exit_code);
       job_print_log(&s->job[j]);
       continue;
     }
@@ -289,7 +290,7 @@ static void print_overview(const struct silicon *s) {
 /* One kernel alone: every counter. */
 static void print_kernel(const struct row *r) {
   static const char *const titles[] = {"counter", "measured", "ours", "error"};
-  printf("%s (%s)\n", r->kernel, r->program);
+  text_say(stdout, "%s (%s)\n", r->kernel, r->program);
   struct table *t = table_new(titles, "lrrr");
   for (size_t k = 0; r->found && k < COLUMNS; k++) {
     char hard[48] = " ", ours[48];

@@ -110,7 +110,8 @@ static int report_end(enum study_end end, const struct study_progress *p, struct
     if (end == STUDY_COMPLETE) print_metrics(db, s);
     if (end == STUDY_COMPLETE && !o->no_html && p->done) written = write_report(db, s, results, o);
     if (p->failed)
-      printf("\nFailed runs: sluice query %s --failed    again: sluice study %s --retry-failed\n", results, s->path);
+      text_say(stdout, "\nFailed runs: sluice query %s --failed    again: sluice study %s --retry-failed\n", results,
+               s->path);
     fflush(stdout);
   }
   if (end == STUDY_STOPPED) return cli_fail(e);
@@ -142,7 +143,7 @@ static int run_missing(struct study *s, struct study_runs *r, const struct study
   if (!study_lock(results, &lock, &e)) return cli_fail(&e);
   bool fresh = access(results, F_OK) != 0, ran = false; /* under the lock: no other process creates it */
   struct db *db = db_open(results, DB_WRITE, &e);
-  if (db && db_notice(db)) fprintf(stderr, "sluice: %s %s\n", results, db_notice(db));
+  if (db && db_notice(db)) text_say(stderr, "sluice: %s %s\n", results, db_notice(db));
   struct study_progress p = {0};
   size_t todo = db ? runs_missing(r, db) : 0;
   bool ok = db && (todo < ASK_FROM || o->yes || confirm((double)todo, &e)) &&
@@ -191,7 +192,7 @@ static int run_study(const char *file, const struct study_opts *o) {
   } else if (o->dry_run) {
     struct db *db = access(results, F_OK) ? NULL : db_open(results, DB_READ, &e);
     print_plan(&r, db);
-    printf("\n%zu runs, %zu to do; results in %s\n", r.count, runs_missing(&r, db), results);
+    text_say(stdout, "\n%zu runs, %zu to do; results in %s\n", r.count, runs_missing(&r, db), results);
     db_close(db);
     rc = e.code ? cli_fail(&e) : EXIT_OK;
   } else {

@@ -283,21 +283,48 @@ static bool stats(struct trace_input *t, const struct trace_options *o, struct e
 
 /* ---- csv ---- */
 
-static void csv_line(const struct feed_kernel *k, const char *name, uint32_t launch, uint32_t cta, uint32_t warp,
-                     uint32_t pc, const struct issued *o) {
+static void csv_line(const struct feed_kernel *k, const char *name, uint32_t cta, uint32_t warp, uint32_t pc,
+                     const struct issued *o) {
   const struct inst *i = &k->code[pc];
   const char *op = i->kind == KIND_LOAD ? "load" : i->kind == KIND_STORE ? "store" : "atomic";
-  printf("%u %s,%u,%u,%u,%08x,%s,%u,", launch, name, cta, warp, pc, o->mask, op, o->width);
+  printf("%s,%u,%u,%u,%08x,%s,%u,", name, cta, warp, pc, o->mask, op, o->width);
   for (uint32_t m = o->mask; m; m &= m - 1)
     printf("%s0x%llx", m == o->mask ? "" : " ", (unsigned long long)o->addr[__builtin_ctz(m)]);
   printf("\n");
 }
 
-static const char *visible(const char *name, char *buf, size_t size) {
-  char *shown = text_visible(name, false);
-  snprintf(buf, size, "%s", shown);
+/* The cell of a launch: its number and name on one line, in quotes if the name has commas or quotes. */
+static char *csv_name(uint32_t launch, const char *name) {
+  char *shown = text_visible(name, false), *cell = mem_alloc(2 * strlen(shown) + 32), *to = cell;
+  bool quoted = strpbrk(shown, ",\"") != NULL;
+  to += sprintf(to, "%s%u ", quoted ? "\"" : "", launch);
+  for (const char *p = shown; *p; p++) {
+    if (*p == '"') *to++ = '"';
+    *to++ = *p;
+  }
+  if (quoted) *to++ = '"';
+  *to = 0;
   free(shown);
-  return buf;
+  return cell;
+}
+
+/* The CTAs of the launch that `t` stands at. */
+static bool csv_launch(struct trace_input *t, const struct feed_kernel *k, const char *name, struct err *e) {
+  if (!t->ops->begin(t, 1, e)) return false;
+  for (uint32_t c = 0; c < k->ctas; c++) {
+    struct issued out = {0};
+    if (!t->ops->open_cta(t, 0, c, e)) return false;
+    for (uint32_t w = 0; w < k->warps_per_cta; w++)
+      for (uint32_t pc = k->entry_pc; pc != FEED_DONE; pc = out.next_pc) {
+        out.waits = false, out.token = 0, out.bar_id = FEED_NO_BARRIER;
+        if (!t->ops->step(t, 0, w, &out, e)) return false;
+        uint8_t kind = k->code[pc].kind;
+        bool access = kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOM;
+        if (access && out.mask && out.space == SPACE_GLOBAL) csv_line(k, name, c, w, pc, &out);
+      }
+    t->ops->close_cta(t, 0);
+  }
+  return true;
 }
 
 /* Accesses to global memory, warp by warp, as an address-only trace. */
@@ -307,24 +334,10 @@ static bool csv(struct trace_input *t, const struct trace_options *o, struct err
   for (;;) {
     if (!(o->kernel == ALL ? next_launch(t, &ev, e) : go_to(t, o->kernel, &ev, e))) return false;
     if (ev.kind == TRACE_END) return true;
-    const struct feed_kernel *k = ev.kernel;
-    const char *name = k->name;
-    char shown[1024];
-    if (isatty(STDOUT_FILENO) && !text_is_plain(name, false)) name = visible(name, shown, sizeof shown);
-    if (!t->ops->begin(t, 1, e)) return false;
-    for (uint32_t c = 0; c < k->ctas; c++) {
-      struct issued out = {0};
-      if (!t->ops->open_cta(t, 0, c, e)) return false;
-      for (uint32_t w = 0; w < k->warps_per_cta; w++)
-        for (uint32_t pc = k->entry_pc; pc != FEED_DONE; pc = out.next_pc) {
-          out.waits = false, out.token = 0, out.bar_id = FEED_NO_BARRIER;
-          if (!t->ops->step(t, 0, w, &out, e)) return false;
-          uint8_t kind = k->code[pc].kind;
-          bool access = kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOM;
-          if (access && out.mask && out.space == SPACE_GLOBAL) csv_line(k, name, ev.launch, c, w, pc, &out);
-        }
-      t->ops->close_cta(t, 0);
-    }
+    char *name = csv_name(ev.launch, ev.kernel->name);
+    bool ok = csv_launch(t, ev.kernel, name, e);
+    free(name);
+    if (!ok) return false;
     if (o->kernel != ALL) return true;
   }
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "proc/child.h"
 #include "cli/run/compare.h"
 #include "proc/jobs.h"
@@ -80,7 +81,7 @@ static void verdict(const struct tune_result *r) {
 }
 
 static int print(const struct tune_result *r, const struct tune_opts *o, const char *results) {
-  printf("IPC over the baseline's, geometric means; %zu simulations now, in %s\n", r->simulations, results);
+  text_say(stdout, "IPC over the baseline's, geometric means; %zu simulations now, in %s\n", r->simulations, results);
   print_names("searched on:", r->train, r->train_count);
   print_names("held out:   ", r->held_out, r->held_out_count);
   putchar('\n');
@@ -116,7 +117,7 @@ static int search(const struct tune_opts *o, struct tune_options *t, const char 
   if (!study_lock(results, &lock, &e)) return cli_fail(&e);
   bool fresh = access(results, F_OK) != 0; /* under the lock: no other process creates it */
   struct db *db = db_open(results, DB_WRITE, &e);
-  if (db && db_notice(db)) fprintf(stderr, "sluice: %s %s\n", results, db_notice(db));
+  if (db && db_notice(db)) text_say(stderr, "sluice: %s %s\n", results, db_notice(db));
   enum study_end end = db ? study_tune(t, db, &r, &e) : STUDY_STOPPED;
   screen_clear(t->run.ctx);
   int rc = EXIT_OK;

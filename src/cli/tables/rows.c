@@ -128,7 +128,7 @@ static bool is_number(const struct db_table *t, size_t column) {
 
 static void print_markdown(const struct db_table *t, FILE *f) {
   char buf[64];
-  for (size_t i = 0; i < t->columns; i++) fprintf(f, "| %s ", t->title[i]);
+  for (size_t i = 0; i < t->columns; i++) text_say(f, "| %s ", t->title[i]);
   fputs("|\n", f);
   for (size_t i = 0; i < t->columns; i++) fputs(is_number(t, i) ? "|---:" : "|---", f);
   fputs("|\n", f);
