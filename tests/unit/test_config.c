@@ -222,6 +222,8 @@ static void impossible_machines(void **state) {
       {"dram: {address_map: RBC}\n", "has 3 bits, not 64"},
       {"dram: {bank_groups: 3}\n", "not a multiple of dram.bank_groups"},
       {"icnt: {injection_buffer: 2}\n", "a packet of one line has 5"},
+      {"icnt: {reply_flit_bytes: 8}\n",
+       "a packet of one line has 17 (l1d.line_bytes, l2.line_bytes, icnt.reply_flit_bytes)"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) file_is(rows[i][0], rows[i][1]);
 }

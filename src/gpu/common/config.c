@@ -478,22 +478,18 @@ static bool check_network(const struct gpu_config *c, struct err *e) {
   }
   /* The largest packet is a whole line with header. */
   uint32_t line = c->l2.line > c->l1d.line ? c->l2.line : c->l1d.line;
-  uint32_t flits = (line + 8 + c->icnt_flit - 1) / c->icnt_flit;
-  if (flits > c->icnt_in_buf)
-    return err_set(e, ERR_USAGE,
-                   "icnt.injection_buffer is %u flits, but a packet of one line has %u (l1d.line_bytes, l2.line_bytes, "
-                   "icnt.flit_bytes)",
-                   c->icnt_in_buf, flits);
-  if (flits > c->icnt_ej_buf)
-    return err_set(e, ERR_USAGE,
-                   "icnt.ejection_buffer is %u flits, but a packet of one line has %u (l1d.line_bytes, l2.line_bytes, "
-                   "icnt.flit_bytes)",
-                   c->icnt_ej_buf, flits);
-  if (flits > c->icnt_bnd_buf)
-    return err_set(e, ERR_USAGE,
-                   "icnt.boundary_buffer is %u flits, but a packet of one line has %u (l1d.line_bytes, l2.line_bytes, "
-                   "icnt.flit_bytes)",
-                   c->icnt_bnd_buf, flits);
+  bool reply = c->icnt_reply_flit && c->icnt_reply_flit < c->icnt_flit;
+  uint32_t bytes = reply ? c->icnt_reply_flit : c->icnt_flit, flits = (line + 8 + bytes - 1) / bytes;
+  const struct {
+    const char *key;
+    uint32_t flits;
+  } buffers[] = {{"injection", c->icnt_in_buf}, {"ejection", c->icnt_ej_buf}, {"boundary", c->icnt_bnd_buf}};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+    if (flits > buffers[i].flits)
+      return err_set(e, ERR_USAGE,
+                     "icnt.%s_buffer is %u flits, but a packet of one line has %u (l1d.line_bytes, l2.line_bytes, "
+                     "icnt.%s)",
+                     buffers[i].key, buffers[i].flits, flits, reply ? "reply_flit_bytes" : "flit_bytes");
   return true;
 }
 

@@ -75,17 +75,22 @@ static char *beside(const char *list, const char *name) { /* in the list's folde
 
 static bool list_line(struct accel *a, char *line, unsigned number, struct err *e) {
   size_t n = strlen(line);
+  bool ended = n && line[n - 1] == '\n';
   while (n && strchr(" \t\r\n", line[n - 1])) line[--n] = 0;
   unsigned long long addr, bytes;
   char extra;
-  if (!strncmp(line, "Memcpy", 6)) {
-    if (strncmp(line, "MemcpyHtoD", 10)) return true; /* copies to the host change no device memory */
+  if (!strncmp(line, "MemcpyDtoH", 10)) return true; /* changes no device memory */
+  if (!strncmp(line, "MemcpyHtoD", 10)) {
     if (sscanf(line, "MemcpyHtoD,0x%llx,%llu%c", &addr, &bytes, &extra) != 2)
       return err_set(e, ERR_INPUT, "%s:%u: '%.60s' where `MemcpyHtoD,0xADDRESS,BYTES` was expected", a->path, number,
                      line);
     return add_entry(a, (struct entry){.copy = true, .addr = addr, .bytes = bytes});
   }
   if (!strncmp(line, "kernel", 6)) return add_entry(a, (struct entry){.path = beside(a->path, line)});
+  if (n && !ended)
+    return err_set(e, ERR_INPUT,
+                   "%s:%u: '%.60s' is no kernel and no copy, and no line end follows: the list was cut off", a->path,
+                   number, line);
   return true; /* others are skipped, as by the reference's reader */
 }
 
