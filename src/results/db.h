@@ -28,7 +28,7 @@ void db_close(struct db *db);
 /* A line for the user about a repair made by opening, or NULL. */
 const char *db_notice(const struct db *db);
 /* Class of the last failure, for callers that can wait or must stop. */
-enum db_trouble { DB_FINE, DB_LOCKED, DB_FULL, DB_DAMAGED, DB_OTHER };
+enum db_trouble { DB_FINE, DB_LOCKED, DB_FULL, DB_DAMAGED, DB_REFUSED, DB_OTHER }; /* refused: by a rule of a table */
 enum db_trouble db_trouble(const struct db *db);
 
 /* ---- writing ---- */
@@ -110,7 +110,8 @@ bool db_seal_file(const char *path, struct err *e);
  * seconds of reading in damage, for any content; false with `e` if nothing can be saved. */
 struct db_saved {
   size_t runs, studies;    /* copied */
-  size_t lost, plans_lost; /* runs, and plans of studies, that are damaged or unreadable */
+  size_t lost, plans_lost; /* runs, and plans of studies, that are damaged, unreadable or against a table's rules */
+  char which[2000];        /* of these, those with a readable row: a line each, as many as there is room for */
 };
 /* `show` (may be NULL): progress, in rows of `runs`. A pending SIGINT or SIGTERM ends it without a file. */
 bool db_recover(const char *from, const char *to, struct db_saved *saved,

@@ -247,6 +247,7 @@ bool session_finish(struct session *s, struct err *e) {
   close_strays(s);
   if (s->gpu) record_set_profile(s->record, gpu_observed(s->gpu));
   bool good = !s->gpu || gpu_finish(s->gpu, e);
+  if (s->trace && s->launch_lost) fputs("sluice: the trace does not hold the launch that was stopped\n", stderr);
   if (good && s->trace) good = slt_finish(s->trace, e), s->trace = NULL;
   if (good) good = write_timeline(s, e);
   if (good && s->o.record_path) good = write_record(s, e);

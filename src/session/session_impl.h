@@ -22,6 +22,7 @@ struct session {
   struct gpu *gpu; /* NULL in functional mode */
   struct record *record;
   struct slt_writer *trace; /* NULL: not recorded */
+  bool launch_lost;         /* one was stopped and is not in the trace */
   uint32_t launches;        /* submitted */
   uint64_t timed_insts;     /* thread instructions of launches in detail that have ended */
   uint64_t cycles;          /* core cycles of all launches so far, valid while none runs */

@@ -251,6 +251,7 @@ static struct feed *tapped(struct session *s, struct task *t, struct err *e) {
 static bool untap(struct session *s, const struct task *t, bool good, struct err *e) {
   struct err second = {0};
   if (s->trace && good) slt_note_ran(s->trace, t->step);
+  if (!good) s->launch_lost = true;
   if (!s->trace || slt_end(s->trace, good, &second) || !good) return good;
   *e = second;
   return false;

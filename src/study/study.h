@@ -61,7 +61,9 @@ struct study_slurm {
 
 struct study {
   struct arena arena;
-  const char *path, *text; /* of the study file */
+  const char *path, *file; /* of the study file: as given, without its folder */
+  const char *text;
+  size_t bytes;
   const char *name, *results, *mode, *timing_kernels;
   struct study_program *programs;
   size_t program_count, program_room;
@@ -84,6 +86,9 @@ struct study {
 
 /* Errors name file:line:column. Free with study_free, also after a failure. */
 bool study_load(struct study *s, const char *path, struct err *e);
+/* The same in two steps: paths in the file are relative to its folder, where the second step looks for programs. */
+bool study_read(struct study *s, const char *path, struct err *e);
+bool study_parse(struct study *s, struct err *e);
 void study_free(struct study *s);
 /* The JSON schema of study files, from the table of keys (a json_t). */
 json_t *study_schema(void);

@@ -544,7 +544,7 @@ static bool read_top(struct reader *r, yaml_node_t *top) {
 static void set_defaults(struct study *s) {
   static const char *small[] = {"small", NULL}, *ipc[] = {"ipc", NULL};
   if (!s->name) {
-    char *name = arena_strdup(&s->arena, base_name(s->path)), *dot = strrchr(name, '.');
+    char *name = arena_strdup(&s->arena, s->file), *dot = strrchr(name, '.');
     if (dot && dot > name) *dot = 0;
     s->name = name;
   }
@@ -555,23 +555,28 @@ static void set_defaults(struct study *s) {
   if (!s->mode) s->mode = "timing";
 }
 
-bool study_load(struct study *s, const char *path, struct err *e) {
+bool study_read(struct study *s, const char *path, struct err *e) {
   *s = (struct study){0};
   s->path = arena_strdup(&s->arena, path);
-  size_t size;
-  char *text = input_read(path, INPUT_YAML_MOST, &size, e);
-  if (!text) return false;
-  s->text = arena_strdup(&s->arena, text);
-  struct reader r = {.s = s, .e = e};
-  bool ok = yaml_text_load(&r.doc, path, text, size, e);
-  if (ok) {
-    yaml_node_t *top = yaml_document_get_root_node(&r.doc);
-    ok = top ? read_top(&r, top) : err_set(e, ERR_INPUT, "%s:1:1: the file is empty", path);
-    yaml_document_delete(&r.doc);
-  }
+  s->file = base_name(s->path);
+  char *text = input_read(path, INPUT_YAML_MOST, &s->bytes, e);
+  if (text) s->text = memcpy(arena_alloc(&s->arena, s->bytes + 1), text, s->bytes + 1);
   free(text);
+  return s->text != NULL;
+}
+
+bool study_parse(struct study *s, struct err *e) {
+  struct reader r = {.s = s, .e = e};
+  if (!yaml_text_load(&r.doc, s->path, s->text, s->bytes, e)) return false;
+  yaml_node_t *top = yaml_document_get_root_node(&r.doc);
+  bool ok = top ? read_top(&r, top) : err_set(e, ERR_INPUT, "%s:1:1: the file is empty", s->path);
+  yaml_document_delete(&r.doc);
   if (ok) set_defaults(s);
   return ok;
+}
+
+bool study_load(struct study *s, const char *path, struct err *e) {
+  return study_read(s, path, e) && study_parse(s, e);
 }
 
 void study_free(struct study *s) {

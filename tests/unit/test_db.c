@@ -390,6 +390,45 @@ static void damaged(void **state) {
   assert_false(db_recover(file("d.db"), file("r.db"), &saved, NULL, NULL, &e)); /* there already */
 }
 
+/* A record that its checksum fits and the tables refuse: the other runs are saved, and that one is named. */
+static void unfit_record(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct db *db = db_open(file("u.db"), DB_WRITE, &e);
+  assert_non_null(db);
+  json_t *record = make_record(10);
+  const char *const hashes[] = {"u1", "u2", "u3"};
+  for (int i = 0; i < 3; i++) {
+    struct db_run run = run_of(hashes[i], true);
+    assert_true(db_run_put(db, &run, record, &e));
+  }
+  json_object_del(json_array_get(json_object_get(record, "kernels"), 1), "name");
+  char *text = json_dumps(record, JSON_COMPACT);
+  size_t packed;
+  void *data = db_pack(text, strlen(text), &packed);
+  free(text);
+  json_decref(record);
+  sqlite3_stmt *put = db_prepare(db, "UPDATE records SET zstd = ? WHERE run_id = 2", &e);
+  assert_non_null(put);
+  sqlite3_bind_blob64(put, 1, data, packed, free);
+  assert_int_equal(sqlite3_step(put), SQLITE_DONE);
+  sqlite3_finalize(put);
+  db_close(db);
+  assert_true(db_seal_file(file("u.db"), &e));
+  struct db_saved saved;
+  if (!db_recover(file("u.db"), file("v.db"), &saved, NULL, NULL, &e)) fail_msg("%s", e.msg);
+  assert_int_equal(saved.runs, 2);
+  assert_int_equal(saved.lost, 1);
+  assert_string_equal(saved.which, "  run 2 (prog under bucl): NOT NULL constraint failed: kernels.name\n");
+  db = db_open(file("v.db"), DB_READ, &e);
+  assert_non_null(db);
+  assert_int_equal(db_run_status(db, "u1"), DB_DONE);
+  assert_int_equal(db_run_status(db, "u2"), DB_MISSING);
+  assert_int_equal(db_run_status(db, "u3"), DB_DONE);
+  assert_true(db_check(db, &e));
+  db_close(db);
+}
+
 static bool status_of(void *ctx, const struct db_row *r) {
   *(enum db_status *)ctx = r->status;
   return false;
@@ -421,9 +460,9 @@ static void other_view(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),  cmocka_unit_test(bad_files),
-                                     cmocka_unit_test(unfinished),  cmocka_unit_test(created_together),
-                                     cmocka_unit_test(same_tables), cmocka_unit_test(locked),
-                                     cmocka_unit_test(damaged),     cmocka_unit_test(other_view)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(round_trip),       cmocka_unit_test(bad_files),   cmocka_unit_test(unfinished),
+      cmocka_unit_test(created_together), cmocka_unit_test(same_tables), cmocka_unit_test(locked),
+      cmocka_unit_test(damaged),          cmocka_unit_test(other_view),  cmocka_unit_test(unfit_record)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

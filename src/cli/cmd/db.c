@@ -97,6 +97,7 @@ static int recover(const char *file, const char *output, struct err *e) {
                "of %zu %s the list of runs is damaged and left out: the same `sluice study` with --results %s makes it "
                "again\n",
                n.plans_lost, n.plans_lost == 1 ? "study" : "studies", to);
+    text_say(stdout, "%s", n.which);
   }
   arena_free(&a);
   return ok ? EXIT_OK : cli_fail(e);

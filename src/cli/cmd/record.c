@@ -44,6 +44,17 @@ static int summarise(const char *path, const struct sim_options *o) {
   return ok ? EXIT_OK : cli_fail(&e);
 }
 
+static const char no_launch[] = "sluice: no launch had ended: there is no trace\n";
+
+/* A trace without a launch. */
+static bool is_empty(const char *path) {
+  struct err ignored = {0};
+  struct trace_input *t = trace_open(path, false, &ignored);
+  bool empty = t && !t->launches;
+  if (t) trace_close(t);
+  return empty;
+}
+
 /* The program ended without closing the trace: by a signal, or within a launch. */
 static bool rescue(const char *temp, const char *path, char *const *argv) {
   struct err e = {0};
@@ -52,8 +63,9 @@ static bool rescue(const char *temp, const char *path, char *const *argv) {
   char *program = command_text(argv);
   bool ok = trace_salvage(temp, path, program, &e);
   free(program);
+  if (ok && is_empty(path)) ok = unlink(path) != 0;
   if (ok) fputs("sluice: the trace holds the launches that had ended, one after the other\n", stderr);
-  else fputs("sluice: no launch had ended: there is no trace\n", stderr);
+  else fputs(no_launch, stderr);
   return ok;
 }
 
@@ -82,6 +94,11 @@ static int record(const struct command *self, struct record_options *opts, char 
   int rc = run_one(self, o, argv);
   o->quiet = quiet;
   if (trace_is_trace(temp)) { /* closed by its writer */
+    if (rc && is_empty(temp)) {
+      fputs(no_launch, stderr);
+      output_abandon(file);
+      return rc;
+    }
     if (!output_commit(file)) return output_failed(path, errno, &e), cli_fail(&e);
   } else {
     bool saved = rc != 128 + SIGINT && rescue(temp, path, argv);

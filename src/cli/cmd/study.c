@@ -92,7 +92,7 @@ static bool write_report(struct db *db, struct study *s, const char *results, co
   bool ending = n > 3 && !strcmp(results + n - 3, ".db");
   const char *path =
       o->html ? o->html : arena_printf(&s->arena, "%.*s-report.html", (int)(ending ? n - 3 : n), results);
-  bool ok = output_prepare(path, &e) && study_report(db, s->name, s->path, path, &e);
+  bool ok = output_prepare(path, &e) && study_report(db, s->name, s->file, path, &e);
   if (ok) text_say(stdout, "\nreport: %s\n", path);
   else text_say(stderr, "sluice: no report: %s\n", e.msg);
   return ok || e.code != ERR_OUTPUT;
@@ -124,9 +124,8 @@ static int report_end(enum study_end end, const struct study_progress *p, struct
 
 /* ---- the command ---- */
 
-static bool go_to_folder(const char *file, const char **base, struct err *e) {
+static bool go_to_folder(const char *file, struct err *e) {
   const char *slash = strrchr(file, '/');
-  *base = slash ? slash + 1 : file;
   if (!slash) return true;
   char dir[PATH_MAX];
   if ((size_t)snprintf(dir, sizeof dir, "%.*s", (int)(slash - file), file) >= sizeof dir) return true;
@@ -147,7 +146,7 @@ static int run_missing(struct study *s, struct study_runs *r, const struct study
   struct study_progress p = {0};
   size_t todo = db ? runs_missing(r, db) : 0;
   bool ok = db && (todo < ASK_FROM || o->yes || confirm((double)todo, &e)) &&
-            db_study_put(db, s->name, s->path, s->text, r->plan, r->plan_count, &e) > 0;
+            db_study_put(db, s->name, s->file, s->text, r->plan, r->plan_count, &e) > 0;
   int rc;
   if (!ok) {
     rc = cli_fail(&e);
@@ -177,11 +176,10 @@ static int run_study(const char *file, const struct study_opts *o) {
   struct err e = {0};
   struct study s = {0};
   struct study_runs r;
-  const char *base;
   char results[PATH_MAX] = "";
   if (o->results && !screen_absolute(o->results, results, sizeof results, &e)) return cli_fail(&e);
   int rc;
-  bool ok = go_to_folder(file, &base, &e) && study_load(&s, base, &e);
+  bool ok = study_read(&s, file, &e) && go_to_folder(file, &e) && study_parse(&s, &e);
   if (ok && !*results) ok = screen_absolute(s.results, results, sizeof results, &e);
   double size = ok ? study_size(&s) : 0;
   /* Too many even to list quickly. */

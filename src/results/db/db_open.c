@@ -59,6 +59,11 @@ bool db_fail(struct db *db, struct err *e) {
                      p, strerror(sqlite3_system_errno(db->sql)));
     }
     break;
+  case SQLITE_CONSTRAINT:
+  case SQLITE_MISMATCH:
+  case SQLITE_TOOBIG:
+    db->trouble = DB_REFUSED;
+    return err_set(e, ERR_INPUT, "%s: %s", p, sqlite3_errmsg(db->sql));
   default:
     break;
   }

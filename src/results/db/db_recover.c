@@ -164,6 +164,25 @@ static bool salvage(struct salvage *s) {
 
 /* ---- what is done with a row ---- */
 
+/* Names what is left out; `e` (may be NULL): of the new file, which it then leaves to say why. */
+static void left_out(struct salvage *s, const char *what, int64_t id, const char *of, const struct err *e) {
+  char *which = s->saved->which;
+  size_t used = strlen(which), room = sizeof s->saved->which - used;
+  /* "FILE: UNIQUE constraint failed: ..." without the file, which nobody sees */
+  const char *why = e ? strstr(e->msg, ": ") : NULL;
+  int n =
+      snprintf(which + used, room, "  %s %lld (%.200s): %.300s\n", what, (long long)id, of, why ? why + 2 : "damaged");
+  if (n < 0 || (size_t)n >= room) which[used] = 0;
+}
+
+/* The new file's tables refuse the row, and nothing else is wrong with that file: leave the row out. */
+static bool refused(struct salvage *s, struct err *e, const char *what, int64_t id, const char *of) {
+  if (db_trouble(s->to) != DB_REFUSED) return false;
+  left_out(s, what, id, of, e);
+  *e = (struct err){0};
+  return true;
+}
+
 static const char run_columns[] = "hash, status, exit_code, error, log, command, program, program_hash, gpu, scheme, "
                                   "mode, simulator, host, seconds, cpu_seconds, peak_kb";
 
@@ -189,14 +208,18 @@ static bool run_row(struct salvage *s, sqlite3_stmt *q, struct err *e) {
   bool whole = r.hash && status && (r.done || !strcmp(status, "failed")) && r.command && r.program && r.gpu &&
                r.scheme && r.mode && db_sum_of(s->from, DB_RUNS, id) != DB_SUM_WRONG;
   json_t *record = whole && r.done ? db_record(s->from, id, NULL) : NULL;
+  char of[200];
+  snprintf(of, sizeof of, "%s under %s", r.program ? r.program : "?", r.scheme ? r.scheme : "?");
   if (!whole || (r.done && !json_is_object(json_object_get(record, "totals")))) {
     s->saved->lost++;
+    left_out(s, "run", id, of, NULL);
     json_decref(record);
     return true;
   }
-  if (db_run_status(s->to, r.hash) == DB_MISSING) s->saved->runs++;
-  bool ok = db_run_put(s->to, &r, record, e);
+  bool missing = db_run_status(s->to, r.hash) == DB_MISSING, ok = db_run_put(s->to, &r, record, e);
   json_decref(record);
+  if (ok) s->saved->runs += missing;
+  else s->saved->lost += ok = refused(s, e, "run", id, of);
   return ok;
 }
 
@@ -242,6 +265,7 @@ static bool study_row(struct salvage *s, sqlite3_stmt *q, struct err *e) {
   int64_t id = sqlite3_column_int64(q, 0);
   if (!name || !file || !about || db_sum_of(s->from, DB_STUDIES, id) == DB_SUM_WRONG) {
     s->saved->plans_lost++;
+    left_out(s, "study", id, name ? name : "?", NULL);
     return true;
   }
   struct db_plan *plan = NULL;
@@ -249,7 +273,8 @@ static bool study_row(struct salvage *s, sqlite3_stmt *q, struct err *e) {
   bool whole = read_plan(s, id, &plan, &count);
   bool ok = db_study_put(s->to, name, file, about, plan, whole ? count : 0, e) > 0;
   free_plan(plan, count);
-  s->saved->studies++;
+  if (ok) s->saved->studies++;
+  else whole = false, ok = refused(s, e, "study", id, name);
   s->saved->plans_lost += !whole;
   return ok;
 }
