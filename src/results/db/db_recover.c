@@ -168,7 +168,7 @@ static bool salvage(struct salvage *s) {
 static void left_out(struct salvage *s, const char *what, int64_t id, const char *of, const struct err *e) {
   char *which = s->saved->which;
   size_t used = strlen(which), room = sizeof s->saved->which - used;
-  /* "FILE: UNIQUE constraint failed: ..." without the file, which nobody sees */
+  /* "FILE: UNIQUE constraint failed: ..." without the file, which is temporary */
   const char *why = e ? strstr(e->msg, ": ") : NULL;
   int n =
       snprintf(which + used, room, "  %s %lld (%.200s): %.300s\n", what, (long long)id, of, why ? why + 2 : "damaged");
@@ -426,7 +426,7 @@ static bool give_name(const char *tmp, const char *to, struct err *e) {
   return err_set(e, ERR_INPUT, "cannot make '%s': %s", to, strerror(errno));
 }
 
-/* Nobody else can put a link or a file into a new folder of this user. */
+/* No other user can put a link or a file into it. */
 static char *private_folder(const char *to, struct err *e) {
   char *folder = sqlite3_mprintf("%s.part-XXXXXX", to);
   CHECK(folder, "out of memory");
