@@ -402,7 +402,8 @@ static void test_list(void **state) {
   assert_int_equal(ev.kind, TRACE_END);
   assert_false(t->ops->seek(t, 3, &e));
   t->ops->close(t);
-  static const char *const bad[][2] = {{"MemcpyHtoD,zzz\n", "kernelslist.g:1"}, {"nothing\n", "names a kernel"}, {"kernel-1.traceg\nker", "cut off"}};
+  static const char *const bad[][2] = {
+      {"MemcpyHtoD,zzz\n", "kernelslist.g:1"}, {"nothing\n", "names a kernel"}, {"kernel-1.traceg\nker", "cut off"}};
   for (int k = 0; k < 2; k++) {
     e = (struct err){0};
     write_text("kernelslist.g", bad[k][0]);
