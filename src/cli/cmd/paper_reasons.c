@@ -8,7 +8,7 @@
 #include "cli/cmd/figurefile.h"
 #include "cli/cmd/paper.h"
 
-static const char *const keys[] = {"where", "metric", "scheme", "over", "why"};
+static const char *const keys[] = {"where", "metric", "scheme", "over", "why", "programs"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 static bool name_known(const char *name) {
@@ -27,10 +27,17 @@ static bool speaks_of(const json_t *entry, const struct published_figure *f) {
   return true;
 }
 
+/* Of the bundled workloads, the originals or both: as `programs` says, without it the workloads. */
+static bool is_of(const json_t *entry, bool originals) {
+  const char *programs = paper_text(entry, "programs");
+  return !strcmp(programs, "both") || originals == !strcmp(programs, "originals");
+}
+
 const char *paper_reason(const struct paper *p, const struct published_figure *f) {
   json_t *entry;
   size_t i;
-  json_array_foreach(p->reasons, i, entry) if (speaks_of(entry, f)) return paper_text(entry, "why");
+  json_array_foreach(p->reasons, i, entry) if (is_of(entry, p->originals != NULL) &&
+                                               speaks_of(entry, f)) return paper_text(entry, "why");
   return NULL;
 }
 
@@ -44,6 +51,10 @@ static bool check_reasons(const struct paper *p, const json_t *list, const struc
     bool fits = false;
     json_object_foreach(entry, name, v) if (!name_known(name)) return err_set(
         e, ERR_INPUT, "%s: reason %zu has an unknown key '%s'", path, i + 1, name);
+    const char *programs = paper_text(entry, "programs");
+    if (*programs && strcmp(programs, "workloads") && strcmp(programs, "originals") && strcmp(programs, "both"))
+      return err_set(e, ERR_INPUT, "%s: reason %zu has programs '%s'; there are workloads, originals, both", path,
+                     i + 1, programs);
     if (!*paper_text(entry, "why")) return err_set(e, ERR_INPUT, "%s: reason %zu says no why", path, i + 1);
     for (size_t k = 0; k < published_count(all) && !fits; k++)
       fits = published_of_suite(published_at(all, k), p->name) && speaks_of(entry, published_at(all, k));
