@@ -48,15 +48,6 @@ struct cache *cache_new(const struct gpu_config *config, struct err *e) {
   return c;
 }
 
-void cache_free(struct cache *c) {
-  if (!c) return;
-  l2_free(&c->l2);
-  req_pool_destroy(&c->pool);
-  free(c->asked);
-  free(c->spare);
-  free(c);
-}
-
 static bool on_time(struct cache *c, uint64_t cycle, struct err *e) {
   if (cycle < c->now)
     return err_set(e, ERR_USAGE, "cycle %llu comes after cycle %llu", (unsigned long long)cycle,
