@@ -3,56 +3,67 @@
  * Program: Mars InvertedIndex
  * Suites: medic=IIX
  * Groups: medic=all-hit
- * Algorithm: map runs twice over each chunk of HTML: to count the links (a small state machine looks for <a href="),
- *   and, after the prefix sum, to emit link and document; the group phase sorts by link, so that the documents of each
- *   link lie together.
- * Loads: each thread reads its own page byte by byte, with branches on every byte: lines of the
- *   cache are reused for 128 iterations if they survive; the sort compares links at unrelated places of the text.
- * Simplified: a page per thread; a hash is compared before the strings.
+ * Algorithm: map runs twice over each page of HTML: to count the links (a small state machine looks for <a href="), and,
+ *   after the prefix sums, to emit link and page; the group phase sorts by link, so that the pages of each link lie
+ *   together.
+ * Loads: each thread reads its own page byte by byte, with branches on every byte: lines of the cache are reused for 128
+ *   iterations if they survive; the sort compares hashes, and links, at unrelated places.
+ * Simplified: a page per thread.
  */
 #include "../common/wl_mars.h"
+#include <set>
 
-/* The next link at or after `at`: its offset, or -1; its length is stored. */
-__device__ int next_link(const char *text, int at, int end, int *length) {
-  const char want[10] = "<a href=\"";
-  int state = 0;
-  for (; at < end; at++) {
-    char c = text[at];
-    if (c == want[state]) {
-      if (++state < 9) continue;
-      int start = at + 1, n = 0;
-      while (start + n < end && text[start + n] != '"') n++;
-      *length = n;
-      return start;
+struct block {
+  int offset, size, page;
+};
+
+struct inverted_index {
+  /* The next link at or after `at`: its offset, or -1; its length is stored. */
+  __device__ static int next_link(const char *text, int at, int end, int *length) {
+    const char want[10] = "<a href=\"";
+    int state = 0;
+    for (; at < end; at++) {
+      char c = text[at];
+      if (c == want[state]) {
+        if (++state < 9) continue;
+        int start = at + 1, n = 0;
+        while (start + n < end && text[start + n] != '"') n++;
+        *length = n;
+        return start;
+      }
+      state = c == '<';
     }
-    state = c == '<';
+    return -1;
   }
-  return -1;
-}
-__global__ void map_count(const char *text, const int *page, int pages, int *count) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= pages) return;
-  int n = 0, length = 0;
-  for (int at = next_link(text, page[i], page[i + 1], &length); at >= 0;
-       at = next_link(text, at + length, page[i + 1], &length))
-    n++;
-  count[i] = n;
-}
-__global__ void map_links(const char *text, const int *page, int pages, const int *place, mars_record *out) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= pages) return;
-  int n = place[i], length = 0;
-  for (int at = next_link(text, page[i], page[i + 1], &length); at >= 0;
-       at = next_link(text, at + length, page[i + 1], &length)) {
-    mars_record r = {mars_hash(text, at, length), at, length, i};
-    out[n++] = r;
+  __device__ static void count(char *key, char *value, mars_emitter &e) {
+    const block *b = (const block *)value;
+    const char *text = ((mars_string *)key)->text;
+    int length = 0;
+    for (int at = next_link(text, b->offset, b->offset + b->size, &length); at >= 0;
+         at = next_link(text, at + length, b->offset + b->size, &length))
+      e.size(sizeof(mars_string), sizeof(int));
   }
-}
+  __device__ static void map(char *key, char *value, mars_emitter &e) {
+    block *b = (block *)value;
+    mars_string *link = (mars_string *)key;
+    int length = 0;
+    for (int at = next_link(link->text, b->offset, b->offset + b->size, &length); at >= 0;
+         at = next_link(link->text, at + length + 1, b->offset + b->size, &length)) {
+      link->text[at + length] = 0;
+      link->offset = at;
+      link->hash = mars_hash(link->text + at, length);
+      e.emit(link, &b->page, sizeof(mars_string), sizeof(int));
+    }
+  }
+  __device__ static int compare(const char *a, const char *b) {
+    return mars_compare_strings((const mars_string *)a, (const mars_string *)b);
+  }
+};
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "iix");
-  int pages = wl_int(&w, "pages", wl_by_size(384, 2048, 16384), 16, 1 << 20, "pages");
-  int urls = wl_int(&w, "urls", wl_by_size(200, 1000, 10000), 1, 1 << 20, "different links");
+  int pages = wl_int(&w, "pages", wl_by_size(384, 3000, 16384), 16, 1 << 20, "pages");
+  int urls = wl_int(&w, "urls", wl_by_size(200, 2000, 10000), 1, 1 << 20, "different links");
   wl_ready(&w);
 
   uint64_t seed = w.seed;
@@ -71,28 +82,30 @@ int main(int argc, char **argv) {
     }
   }
   page.push_back((int)text.size());
-  size_t np = (size_t)pages;
   char *dtext = wl_upload(wl_bytes(text));
-  int *dpage = wl_upload(page), *place = wl_alloc<int>(np), *total = wl_alloc<int>(1);
-  map_count<<<wl_blocks(np, 128), 128>>>(dtext, dpage, pages, place);
-  mars_scan<<<1, 512>>>(place, pages, total);
-  WL_LAUNCHED();
-  int n = wl_get(total), room = mars_room(n);
-  mars_record *r = mars_places(room);
-  map_links<<<wl_blocks(np, 128), 128>>>(dtext, dpage, pages, place, r);
-  WL_LAUNCHED();
-  mars_sort(r, dtext, room);
+  std::vector<block> blocks;
+  for (int i = 0; i < pages; i++) blocks.push_back({page[(size_t)i], page[(size_t)i + 1] - page[(size_t)i], i});
+  std::vector<mars_string> keys((size_t)pages, mars_string{dtext, 0, 0});
+  int2 *groups;
+  int n_groups;
+  mars_records r =
+      mars_group<inverted_index>(mars_run_map<inverted_index>(mars_upload(keys, blocks)), &groups, &n_groups);
 
   struct wl_check chk = {};
-  wl_near(&chk, "links", 0, n, (double)want.size(), 1e-9);
+  wl_near(&chk, "links", 0, r.n, (double)want.size(), 1e-9);
   if (chk.wrong) return wl_end(&w, &chk);
-  std::vector<mars_record> got = wl_download(r, (size_t)n);
+  std::vector<mars_string> links = mars_download<mars_string>(r.keys, r.n);
+  std::vector<int> of = mars_download<int>(r.values, r.n);
   std::vector<std::pair<std::string, int>> found;
-  for (size_t i = 0; i < got.size(); i++) {
-    found.push_back({text.substr((size_t)got[i].offset, (size_t)got[i].length), got[i].value});
-    if (i)
-      wl_that(&chk, got[i - 1].hash < got[i].hash || found[i - 1] <= found[i],
-              "links lie together, documents in order");
+  for (size_t i = 0; i < links.size(); i++) {
+    size_t at = (size_t)links[i].offset;
+    found.push_back({text.substr(at, text.find('"', at) - at), of[i]});
+  }
+  std::set<std::string> different;
+  for (const int2 &g : wl_download(groups, (size_t)n_groups)) {
+    for (int i = g.x + 1; i < g.y; i++)
+      wl_that(&chk, found[(size_t)i].first == found[(size_t)g.x].first, "a group is of one link");
+    wl_that(&chk, different.insert(found[(size_t)g.x].first).second, "a link has one group");
   }
   std::sort(found.begin(), found.end());
   std::sort(want.begin(), want.end());
