@@ -33,10 +33,11 @@ struct node {
   uint16_t nuse, ndef; /* PTX registers, a guard among the uses; a guarded result is a use, too */
   const uint16_t *use, *def;
   uint8_t nsrc;
-  uint16_t src[MAX_SRC]; /* machine registers read, without constants and what it absorbed */
-  uint16_t addr, pred;   /* machine registers of address and guard, 0 none */
-  int64_t addr_imm;      /* what is added to it */
-  uint16_t fresh;        /* a node without PTX: the register that it writes */
+  uint16_t src[MAX_SRC];          /* machine registers read, without constants and what it absorbed */
+  uint16_t addr, pred;            /* machine registers of address and guard, 0 none */
+  int64_t addr_imm;               /* what is added to it */
+  uint16_t fresh;                 /* a node without PTX: the register that it writes */
+  const struct ptx_inst *line_of; /* a node without PTX: the instruction whose line it has, or NULL */
 };
 
 struct fact {
@@ -48,7 +49,8 @@ struct fact {
   bool ssa;           /* one definition, which all reads come after */
   uint8_t konst;      /* enum konst */
   uint8_t zeros;      /* low bits known to be zero, of an address or what leads to one */
-  int64_t imm;        /* K_IMM: value */
+  bool number;        /* K_IMM: no variable's address is part of it */
+  int64_t imm;        /* K_IMM: value; of 32 bits with its sign */
 };
 enum konst { K_NO, K_IMM, K_BANK /* constant bank: parameters, sizes of the grid, addresses of variables */ };
 
@@ -86,7 +88,9 @@ void back_facts(struct back *k, bool first);
 void back_dominators(struct back *k);
 bool back_dominates(const struct back *k, uint32_t a, uint32_t b);
 void back_compact(struct back *k);
-void back_touch(struct back *k, struct node *n); /* after a change of its operands */
+struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i); /* with operands of its own */
+struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i); /* with operands of its own */
+void back_touch(struct back *k, struct node *n);                      /* after a change of its operands */
 uint16_t back_register(struct back *k, enum ptx_type t);
 bool back_ends(const struct ptx_inst *i);
 struct ptx_inst *back_single(const struct back *k, uint16_t r); /* the definition of a register that has one */
@@ -113,8 +117,16 @@ struct place back_place(const struct back *k, const struct ptx_opnd *m);
 bool back_may_alias(const struct back *k, const struct node *x, const struct node *y);
 /* Is the instruction a sum of a register and a constant? */
 bool back_adds(const struct back *k, const struct ptx_inst *i, int64_t *c, uint16_t *base);
+/* unroll.c: loops, before anything is known of the registers */
+void back_unroll(struct back *k);
+/* unroll.c: loops, before anything is known of the registers */
+void back_unroll(struct back *k);
+/* fold.c: the value of an instruction whose operands are numbers; sums of sums with constants */
+bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value);
+bool back_join_sums(struct back *k);
 /* clean.c: copies, constants, common subexpressions, code without effect */
 void back_clean(struct back *k);
+void back_drop_unread(struct back *k);
 /* flow.c: short branches become predicates, branches to an exit become exits */
 void back_predicate(struct back *k);
 void back_converge(struct back *k); /* after the last change of blocks */

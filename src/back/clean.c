@@ -81,9 +81,11 @@ static bool parameter(const struct back *k, const struct ptx_inst *i) {
   return m->kind == OK_MEM && !m->reg && m->var && m->var->formal && !m->n;
 }
 
-static enum konst constant(const struct back *k, const struct ptx_inst *i, int64_t *imm) {
+static enum konst constant(const struct back *k, const struct ptx_inst *i, int64_t *imm, bool *number) {
   *imm = 0;
+  *number = false;
   if (i->guard || !i->nops || !plain(&i->ops[0]) || k->r[i->ops[0].reg->num].def == NODE_NONE) return K_NO;
+  if (back_fold(k, i, imm)) return *number = true, K_IMM;
   if (parameter(k, i)) return K_BANK;
   if (i->op == OP_CVTA && i->nops == 2 && i->ops[1].kind == OK_VAR) return K_BANK;
   if ((i->op == OP_CVT || i->op == OP_CVTA) && i->nops == 2 && plain(&i->ops[1]) &&
@@ -101,6 +103,7 @@ static enum konst constant(const struct back *k, const struct ptx_inst *i, int64
   if (s->kind == OK_VAR) return s->var->space == SP_LOCAL ? K_NO : s->var->space == SP_SHARED ? K_IMM : K_BANK;
   if (s->kind != OK_IMM) return K_NO;
   *imm = s->imm;
+  *number = !s->is_float || s->is_f32;
   return K_IMM;
 }
 
@@ -110,10 +113,12 @@ static void find_constants(struct back *k) {
     for (uint32_t i = 0; i < k->nn; i++) {
       if (k->n[i].role == ROLE_GONE) continue;
       int64_t imm;
-      enum konst c = constant(k, k->n[i].in, &imm);
+      bool number;
+      enum konst c = constant(k, k->n[i].in, &imm, &number);
       if (c == K_NO) continue;
       struct fact *r = &k->r[k->n[i].in->ops[0].reg->num];
-      changed |= r->konst != c;
+      changed |= r->konst != c || r->number != number;
+      r->number = number;
       r->konst = (uint8_t)c;
       r->imm = imm;
     }
@@ -235,7 +240,7 @@ static bool droppable(const struct back *k, const struct ptx_inst *i) {
   return (i->op == OP_LD || i->op == OP_LDU) && !ptx_has(i, M_VOLATILE) && !ptx_has(i, M_ACQUIRE);
 }
 
-static void drop_unread(struct back *k) {
+void back_drop_unread(struct back *k) {
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t i = k->nn; i-- > 0;) {
@@ -254,12 +259,13 @@ static void drop_unread(struct back *k) {
 void back_clean(struct back *k) {
   back_dominators(k);
   for (bool changed = true; changed;) {
-    changed = drop_copies(k);
+    changed = back_join_sums(k);
+    changed |= drop_copies(k);
     changed |= share_values(k);
     back_facts(k, false);
   }
   find_constants(k);
-  drop_unread(k);
+  back_drop_unread(k);
   back_facts(k, false);
   back_compact(k);
   back_facts(k, false);

@@ -140,7 +140,7 @@ static void emit_cost(struct emit *e, const struct node *n, uint32_t depth) {
   bool joins = n->in && groupable(n->in);
   if (n->in && !joins) flush(e, depth);
   uint16_t chain = lead_in(e, n, depth);
-  struct ptx_inst *i = add(e, n->in, (enum mach_op)n->ops[n->nops - 1], depth);
+  struct ptx_inst *i = add(e, n->in ? n->in : n->line_of, (enum mach_op)n->ops[n->nops - 1], depth);
   struct ptx_mach *m = i->mach;
   sources(e, m, n);
   if (chain) {

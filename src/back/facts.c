@@ -42,7 +42,7 @@ static void copy_operand(struct arena *a, struct ptx_opnd *to, const struct ptx_
   for (uint32_t q = 0; q < n; q++) copy_operand(a, &to->vec[q], &from->vec[q]);
 }
 
-static struct ptx_inst *copy_inst(struct back *k, const struct ptx_inst *i) {
+struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i) {
   struct ptx_inst *c = ARENA_NEW(k->a, struct ptx_inst);
   *c = *i;
   c->ops = ARENA_ARRAY(k->a, struct ptx_opnd, PTX_MAX_OPNDS);
@@ -75,7 +75,7 @@ void back_open(struct back *k) {
   k->nn = f->ncode;
   k->n = ARENA_ARRAY(&k->scratch, struct node, k->nn + 1);
   for (uint32_t i = 0; i < k->nn; i++) {
-    k->n[i].in = copy_inst(k, &f->code[i]);
+    k->n[i].in = back_copy(k, &f->code[i]);
     back_touch(k, &k->n[i]);
   }
   back_blocks(k);
@@ -170,7 +170,7 @@ void back_facts(struct back *k, bool first) {
     for (uint32_t i = 0; i < f->nparams; i++)
       if (f->param_regs[i]) k->r[f->param_regs[i]->num].defs += 2;
     for (uint32_t r = 1; r <= k->nregs; r++) {
-      bool before = f->live_in[r / 64] >> (r % 64) & 1;
+      bool before = r <= k->orig && f->live_in[r / 64] >> (r % 64) & 1;
       k->r[r].ssa = k->r[r].defs == 1 && !before;
     }
   }

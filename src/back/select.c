@@ -567,17 +567,50 @@ static void find_sources(struct select *s, struct node *u) {
   }
 }
 
-/* The moves of constants join their blocks. */
+/* A sequence that leaves out rare operands branches: code before and after it lies in blocks of its own. */
+static bool jumps(const struct node *u) {
+  bool yes = false;
+  for (uint32_t q = 0; q < u->nops && u->role == ROLE_COST && u->in; q++)
+    yes |= u->nops > 1 && (u->ops[q] == MO_BRA || u->ops[q] == MO_CALL);
+  return yes;
+}
+
+/* The machine instructions before the last of a sequence, each a node: the first reads what the instruction reads, every
+ * other the one before it. */
+static uint32_t lead_in(struct back *k, struct node *u, struct node *out) {
+  uint32_t n = u->role == ROLE_COST && u->in && !u->parallel && u->nops > 1 ? u->nops - 1u : 0;
+  uint16_t last = 0;
+  for (uint32_t q = 0; q < n; q++) {
+    struct node *c = &out[q];
+    *c = (struct node){.block = u->block, .ops = u->ops + q, .nops = 1, .line_of = u->in};
+    if (last) c->src[c->nsrc++] = last;
+    else memcpy(c->src, u->src, sizeof c->src), c->nsrc = u->nsrc;
+    c->fresh = last = back_register(k, T_B32);
+  }
+  if (!n) return 0;
+  if (u->nsrc < MAX_SRC) u->src[u->nsrc++] = last;
+  u->ops += n;
+  u->nops = 1;
+  return n;
+}
+
+/* The moves of constants and the beginnings of sequences join their blocks. */
 static void insert_made(struct select *s) {
   struct back *k = s->k;
-  struct node *n = ARENA_ARRAY(&k->scratch, struct node, k->nn + s->nmade + 1);
+  uint32_t most = k->nn + s->nmade;
+  for (uint32_t i = 0; i < k->nn; i++) most += k->n[i].nops;
+  struct node *n = ARENA_ARRAY(&k->scratch, struct node, most + 1);
   uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1), at = 0;
   for (uint32_t q = 0; q < k->nb; q++) {
     struct bblock *b = &k->b[q];
     uint32_t first = at;
     for (uint32_t m = 0; m < s->nmade; m++)
       if (s->made[m].block == q) n[at++] = s->made[m];
-    for (uint32_t i = b->first; i < b->end; i++) to[i] = at, n[at++] = k->n[i];
+    for (uint32_t i = b->first; i < b->end; i++) {
+      if (jumps(&k->n[i])) k->n[i].order |= ORD_ALL;
+      at += lead_in(k, &k->n[i], n + at);
+      to[i] = at, n[at++] = k->n[i];
+    }
     b->first = first;
     b->end = at;
   }

@@ -223,6 +223,8 @@ static void widen_block(struct back *k, const struct bblock *b) {
 void back_widen(struct back *k) {
   find_zeros(k);
   for (uint32_t q = 0; q < k->nb; q++) widen_block(k, &k->b[q]);
+  back_facts(k, false);
+  back_drop_unread(k); /* addresses that only merged accesses had */
   back_compact(k);
   back_facts(k, false);
 }

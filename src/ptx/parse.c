@@ -428,7 +428,8 @@ static void parse_statement(struct parser *p) {
     } else if (tok_dot(&t, "loc")) {
       parse_loc(p);
     } else if (tok_dot(&t, "pragma")) {
-      while (!tok_is(&p->lex.t, ';') && p->lex.t.kind != TOK_EOF) lex_next(&p->lex);
+      for (; !tok_is(&p->lex.t, ';') && p->lex.t.kind != TOK_EOF; lex_next(&p->lex))
+        p->nounroll |= p->lex.t.kind == TOK_STRING && p->lex.t.len == 8 && !memcmp(p->lex.t.s, "nounroll", 8);
       parse_expect(p, ';', "after .pragma");
     } else if (space_word(p, &d)) {
       parse_vars(p, &d);

@@ -491,6 +491,8 @@ static struct ptx_inst *new_draft(struct parser *p) {
   struct draft *d = p->code[p->ncode];
   memset(d, 0, sizeof *d);
   d->inst.ops = d->ops;
+  d->inst.nounroll = p->nounroll;
+  p->nounroll = false;
   return &d->inst;
 }
 

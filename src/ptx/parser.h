@@ -40,6 +40,7 @@ struct parser {
   struct ptx_var **locals;
   uint32_t nlocals, cap_locals;
   uint32_t src_file, src_line;
+  bool nounroll;                                   /* of the next instruction */
   uint32_t nested;                                 /* open scopes, parentheses and braces: see parse_deeper */
   uint64_t op_mods[OP_COUNT][(M_COUNT + 63) / 64]; /* valid once op_known */
   bool op_known[OP_COUNT];

@@ -177,8 +177,8 @@ enum { PTX_MAX_OPNDS = 8, PTX_MAX_TYPES = 4, PTX_MAX_USES = 600 };
 struct ptx_inst {
   uint8_t op, ntypes, nops, guard_neg;
   uint8_t types[PTX_MAX_TYPES];
-  uint64_t mods[(M_COUNT + 63) / 64]; /* set of modifiers; order is kept where it matters in mod_order */
-  uint8_t mod_order[8], nmods;
+  uint64_t mods[(M_COUNT + 63) / 64];    /* set of modifiers; order is kept where it matters in mod_order */
+  uint8_t mod_order[8], nmods, nounroll; /* nounroll: .pragma "nounroll" stands before it */
   struct ptx_reg *guard;
   struct ptx_opnd
       *ops; /* beyond nops there are some of kind OK_NONE: at least 4 in all, 8 where the op has no signature */

@@ -132,6 +132,22 @@ static void instruction(struct maker *m) {
   }
 }
 
+/* Loops that are unrolled: with a known count, and down to zero from a count that is not known. */
+static void loop_of_one_block(struct maker *m, unsigned depth) {
+  unsigned label = m->labels++, known = pick(m, 2), step = 1 + pick(m, 4);
+  if (known) say(m, "mov.u32 %%i%u, %u;\n", depth, pick(m, 3));
+  else
+    say(m, "and.b32 %%i%u, %%r%u, 15;\nmad.lo.s32 %%i%u, %%i%u, %u, %u;\n", depth, pick(m, 12), depth, depth, step,
+        step);
+  say(m, "L%u:\n", label);
+  for (unsigned n = 1 + pick(m, 9); n > 0; n--) instruction(m);
+  if (known)
+    say(m, "add.s32 %%i%u, %%i%u, %u;\nsetp.%s.s32 %%q, %%i%u, %u;\n", depth, depth, step, pick(m, 2) ? "lt" : "le",
+        depth, 1 + pick(m, 70));
+  else say(m, "add.s32 %%i%u, %%i%u, -%u;\nsetp.ne.s32 %%q, %%i%u, 0;\n", depth, depth, step, depth);
+  say(m, "@%%q bra L%u;\n", label);
+}
+
 static void statements(struct maker *m, unsigned depth) {
   for (unsigned n = 2 + pick(m, 12); n > 0 && m->at < TEXT / 2; n--) {
     unsigned what = depth < 3 ? pick(m, 12) : 9, label = m->labels;
@@ -153,6 +169,8 @@ static void statements(struct maker *m, unsigned depth) {
       statements(m, depth + 1);
       say(m, "add.s32 %%j%u, %%i%u, 1;\nsetp.lt.u32 %%q, %%j%u, %u;\nmov.u32 %%i%u, %%j%u;\n@%%q bra L%u;\n", depth,
           depth, depth, 1 + pick(m, 3), depth, depth, label);
+    } else if (what == 4) {
+      loop_of_one_block(m, depth);
     } else if (what == 3 && !depth) {
       say(m, "bar.sync 0;\n");
     } else {
@@ -301,6 +319,32 @@ static void adjacent_shared_accesses_become_wide(void **state) {
   assert_int_equal(count(&c, "sts", 0), 2);
 }
 
+/* A loop of four disappears, and its addresses are those of its first one; one that counts down to zero is repeated four
+ * times before the loop as it was, unless the compiler forbids it. */
+static void loops_of_one_block_are_unrolled(void **state) {
+  (void)state;
+  struct code c = compile("mov.u32 %r1, buf;\nmov.u32 %r2, 0;\nmov.f32 %f1, 0f00000000;\nL:\nadd.s32 %r3, %r1, %r2;\n"
+                          "ld.shared.f32 %f2, [%r3];\nadd.f32 %f1, %f1, %f2;\nadd.s32 %r2, %r2, 4;\n"
+                          "setp.lt.s32 %p1, %r2, 16;\n@%p1 bra L;\nst.shared.f32 [%r1+64], %f1;\nret;\n",
+                          70);
+  assert_int_equal(count(&c, "lds", 16), 1);
+  assert_int_equal(count(&c, "fp32", 0), 4);
+  assert_int_equal(count(&c, "branch", 0), 1);
+  assert_int_equal(count(&c, "int", 0), 0);
+  static const char down[] =
+      "ld.param.u32 %%r2, [n];\nld.param.u64 %%rd1, [p];\nand.b32 %%r2, %%r2, 60;\nmov.f32 %%f1, "
+      "0f00000000;\nL:\n%sld.global.f32 %%f2, [%%rd1];\nadd.f32 %%f1, %%f1, %%f2;\n"
+      "add.s64 %%rd1, %%rd1, 4;\nadd.s32 %%r2, %%r2, -1;\nsetp.ne.s32 %%p1, %%r2, 0;\n@%%p1 bra L;\n"
+      "st.global.f32 [%%rd1], %%f1;\nret;\n";
+  char text[1024];
+  snprintf(text, sizeof text, down, "");
+  c = compile(text, 70);
+  assert_int_equal(count(&c, "ldg", 0), 5);
+  snprintf(text, sizeof text, down, ".pragma \"nounroll\";\n");
+  c = compile(text, 70);
+  assert_int_equal(count(&c, "ldg", 0), 1);
+}
+
 /* A load of the same base at another offset goes above the store; one that may touch what is stored does not. */
 static void loads_rise_above_stores_that_they_cannot_meet(void **state) {
   (void)state;
@@ -361,6 +405,7 @@ int main(void) {
       cmocka_unit_test(an_addition_of_vectors_is_that_of_ptxas),
       cmocka_unit_test(adjacent_shared_accesses_become_wide),
       cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
+      cmocka_unit_test(loops_of_one_block_are_unrolled),
       cmocka_unit_test(short_branches_become_predicates),
       cmocka_unit_test(a_function_with_calls_stays_ptx),
   };

@@ -1,0 +1,386 @@
+/* unroll.c - loops of one block, as ptxas unrolls them: one whose count is known disappears where its copies stay small; the
+ * bodies of others are repeated four times, with what is left for the loop as it was.
+ *
+ * A register that the body writes has a name of its own in every copy but the last, so that later passes see single
+ * definitions; registers to which the body adds a constant begin as a copy, the base of all addresses of the copies.
+ */
+#include <string.h>
+
+#include "back/back_impl.h"
+
+enum { MOST_INSTRUCTIONS = 600, MOST_TRIPS = 64, FACTOR = 4, MOST_INDUCTIONS = 32, MOST_REGISTERS = 60000 };
+
+struct loop {
+  uint32_t block, trips; /* trips: 0 not known */
+  uint32_t setp;         /* node that decides */
+  uint16_t counter;
+  int64_t first, step;
+  bool whole; /* becomes straight code */
+};
+
+struct unroll {
+  struct back *k;
+  struct node *n;
+  uint32_t nn, cap;
+  uint16_t *name; /* by register: its name in the copy that is made */
+  uint8_t *kept;  /* by register: has the same name in all copies */
+  uint32_t *last; /* by register: its last definition in the body, a node + 1 */
+};
+
+/* ---- what a loop is ---- */
+
+static bool plain_register(const struct ptx_opnd *o) {
+  return o->kind == OK_REG && !o->sel && !o->part && !o->neg && !o->minus && !o->reg2;
+}
+
+/* The only definition of a register in nodes `from` up to `to`; NODE_NONE: none, or several. */
+static uint32_t only_definition(const struct back *k, uint16_t r, uint32_t from, uint32_t to) {
+  uint32_t at = NODE_NONE;
+  for (uint32_t i = from; i < to; i++)
+    for (uint32_t d = 0; d < k->n[i].ndef; d++)
+      if (k->n[i].def[d] == r) {
+        if (at != NODE_NONE) return NODE_NONE;
+        at = i;
+      }
+  return at;
+}
+
+static bool sum_with_constant(const struct ptx_inst *i, int64_t *c) {
+  if ((i->op != OP_ADD && i->op != OP_SUB) || i->guard || i->nops != 3 || ptx_has(i, M_CC) || ptx_has(i, M_SAT))
+    return false;
+  if (ptx_type_kinds[i->types[0]] == 'f' || ptx_type_bytes[i->types[0]] < 4) return false;
+  if (!plain_register(&i->ops[0]) || !plain_register(&i->ops[1])) return false;
+  if (i->ops[2].kind != OK_IMM || i->ops[2].is_float) return false;
+  *c = i->op == OP_SUB ? -i->ops[2].imm : i->ops[2].imm;
+  return *c > -(1 << 20) && *c < 1 << 20;
+}
+
+/* The node that adds the constant: r = r + c, or x = r + c and later r = x. NODE_NONE: the body changes r otherwise. */
+static uint32_t induction(const struct back *k, const struct bblock *b, uint16_t r, int64_t *step) {
+  uint32_t at = only_definition(k, r, b->first, b->end);
+  if (at == NODE_NONE) return NODE_NONE;
+  const struct ptx_inst *i = k->n[at].in;
+  if (i->op == OP_MOV && !i->guard && i->nops == 2 && plain_register(&i->ops[0]) && plain_register(&i->ops[1])) {
+    uint32_t add = only_definition(k, i->ops[1].reg->num, b->first, b->end);
+    if (add == NODE_NONE || add > at) return NODE_NONE;
+    i = k->n[at = add].in;
+  }
+  if (!sum_with_constant(i, step) || i->ops[1].reg->num != r || !*step) return NODE_NONE;
+  return ptx_type_bytes[i->types[0]] == ptx_type_bytes[k->f->regs[r]->type] ? at : NODE_NONE;
+}
+
+static bool holds(const struct ptx_inst *setp, int64_t x) {
+  int64_t y = setp->ops[2].imm;
+  bool is_unsigned = ptx_type_kinds[setp->types[0]] == 'u';
+  if (is_unsigned) x = (uint32_t)x, y = (uint32_t)y;
+  else x = (int32_t)x, y = (int32_t)y;
+  if (ptx_has(setp, M_EQ)) return x == y;
+  if (ptx_has(setp, M_NE)) return x != y;
+  if (ptx_has(setp, M_LT)) return x < y;
+  if (ptx_has(setp, M_LE)) return x <= y;
+  if (ptx_has(setp, M_GT)) return x > y;
+  return x >= y;
+}
+
+static bool comparison(const struct ptx_inst *i) {
+  if (i->op != OP_SETP || i->guard || i->nops != 3 || !plain_register(&i->ops[0]) || !plain_register(&i->ops[1]))
+    return false;
+  if (i->ops[2].kind != OK_IMM || i->ops[2].is_float || ptx_type_bytes[i->types[0]] != 4) return false;
+  if (ptx_type_kinds[i->types[0]] == 'f') return false;
+  return ptx_has(i, M_EQ) || ptx_has(i, M_NE) || ptx_has(i, M_LT) || ptx_has(i, M_LE) || ptx_has(i, M_GT) ||
+         ptx_has(i, M_GE);
+}
+
+/* The counter's value before the loop: a constant that the blocks which only lead here set. */
+static bool first_value(const struct back *k, const struct loop *l, int64_t *v) {
+  for (uint32_t b = l->block; b-- > 0;) {
+    for (uint32_t i = k->b[b].end; i-- > k->b[b].first;)
+      for (uint32_t d = 0; d < k->n[i].ndef; d++) {
+        const struct ptx_inst *in = k->n[i].in;
+        if (k->n[i].def[d] != l->counter) continue;
+        if (in->op != OP_MOV || in->guard || in->ops[1].kind != OK_IMM || in->ops[1].is_float) return false;
+        *v = in->ops[1].imm;
+        return true;
+      }
+    if (!b || k->b[b].preds != 1) return false;
+    bool from_before = false;
+    for (uint32_t s = 0; s < k->b[b - 1].nsucc; s++) from_before |= k->b[b - 1].succ[s] == b;
+    if (!from_before) return false;
+  }
+  return false;
+}
+
+static uint32_t trips_of(const struct back *k, const struct loop *l, bool while_true) {
+  const struct ptx_inst *setp = k->n[l->setp].in;
+  int64_t v = l->first;
+  for (uint32_t t = 1; t <= 1 << 16; t++) {
+    v = (int32_t)(v + l->step);
+    if (holds(setp, v) != while_true) return t;
+  }
+  return 0;
+}
+
+static bool copyable(const struct back *k, const struct bblock *b) {
+  for (uint32_t i = b->first; i + 1 < b->end; i++) {
+    const struct ptx_inst *in = k->n[i].in;
+    if (in->refused || in->op == OP_WMMA || in->op == OP_MMA || in->op == OP_ALLOCA || ptx_has(in, M_CC)) return false;
+    if (in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC) return false;
+    for (uint32_t q = 0; q < ptx_dests(in); q++) {
+      const struct ptx_opnd *o = &in->ops[q];
+      if (o->sel || o->part) return false;
+      for (uint32_t v = 0; o->kind == OK_VEC && v < o->n; v++)
+        if (o->vec[v].sel || o->vec[v].part) return false;
+    }
+  }
+  return true;
+}
+
+static bool counts_to_zero(const struct ptx_inst *setp, bool while_true) {
+  return setp->ops[2].imm == 0 && (while_true ? ptx_has(setp, M_NE) : ptx_has(setp, M_EQ));
+}
+
+static bool find_loop(const struct back *k, uint32_t q, struct loop *l) {
+  const struct bblock *b = &k->b[q];
+  const struct ptx_inst *bra = k->n[b->end - 1].in;
+  uint32_t size = b->end - b->first;
+  if (!q || bra->op != OP_BRA || !bra->guard || bra->target != b->first || b->preds != 2 || !copyable(k, b))
+    return false;
+  bool from_before = false;
+  for (uint32_t s = 0; s < k->b[q - 1].nsucc; s++) from_before |= k->b[q - 1].succ[s] == q;
+  const struct ptx_inst *before = k->n[b->first - 1].in;
+  if (!from_before || (before->op == OP_BRA && (!before->guard || before->target == b->first))) return false;
+  if (k->n[b->first].in->nounroll) return false;
+  *l = (struct loop){.block = q};
+  l->setp = only_definition(k, bra->guard->num, b->first, b->end);
+  if (l->setp == NODE_NONE || !comparison(k->n[l->setp].in)) return false;
+  uint32_t add = only_definition(k, k->n[l->setp].in->ops[1].reg->num, b->first, b->end);
+  int64_t c;
+  if (add == NODE_NONE || add > l->setp || !sum_with_constant(k->n[add].in, &c)) return false;
+  l->counter = k->n[add].in->ops[1].reg->num;
+  if (induction(k, b, l->counter, &l->step) != add || back_wide(k, l->counter)) return false;
+  bool while_true = !bra->guard_neg;
+  if (first_value(k, l, &l->first)) l->trips = trips_of(k, l, while_true);
+  l->whole = l->trips && l->trips <= MOST_TRIPS && l->trips * size <= MOST_INSTRUCTIONS;
+  if (l->whole) return true;
+  if (size * FACTOR > MOST_INSTRUCTIONS) return false;
+  if (l->trips) return l->trips % FACTOR == 0;
+  return l->step < 0 && counts_to_zero(k->n[l->setp].in, while_true);
+}
+
+/* ---- copies ---- */
+
+static struct node *add_node(struct unroll *u, struct ptx_inst *in) {
+  if (u->nn == u->cap) {
+    struct node *n = ARENA_ARRAY(&u->k->scratch, struct node, u->cap = 2 * u->cap + 64);
+    if (u->nn) memcpy(n, u->n, u->nn * sizeof *n);
+    u->n = n;
+  }
+  struct node *n = &u->n[u->nn++];
+  *n = (struct node){.in = in};
+  back_touch(u->k, n);
+  return n;
+}
+
+static uint16_t fresh_name(struct unroll *u, uint16_t r) {
+  return back_register(u->k, (enum ptx_type)u->k->f->regs[r]->type);
+}
+
+static void rename_use(struct unroll *u, struct ptx_opnd *o) {
+  if (o->reg && u->name[o->reg->num]) o->reg = u->k->f->regs[u->name[o->reg->num]];
+  if (o->kind == OK_VEC || o->kind == OK_LIST || o->kind == OK_MEM)
+    for (uint32_t q = 0; q < o->n; q++) rename_use(u, &o->vec[q]);
+}
+
+static struct ptx_reg *define(struct unroll *u, struct ptx_reg *r, uint32_t node, bool last) {
+  if (u->kept[r->num]) return r;
+  bool own = last && u->last[r->num] == node + 1;
+  u->name[r->num] = own ? r->num : fresh_name(u, r->num);
+  return u->k->f->regs[u->name[r->num]];
+}
+
+static void rename_def(struct unroll *u, struct ptx_opnd *o, uint32_t node, bool last) {
+  if (o->reg && o->kind == OK_REG) o->reg = define(u, o->reg, node, last);
+  if (o->reg2) o->reg2 = define(u, o->reg2, node, last);
+  for (uint32_t q = 0; o->kind == OK_VEC && q < o->n; q++) rename_def(u, &o->vec[q], node, last);
+}
+
+static void copy_body(struct unroll *u, const struct loop *l, bool drop_setp, bool last) {
+  struct back *k = u->k;
+  const struct bblock *b = &k->b[l->block];
+  for (uint32_t i = b->first; i + 1 < b->end; i++) {
+    if (i == l->setp && drop_setp) continue;
+    struct ptx_inst *c = back_copy(k, k->n[i].in);
+    uint32_t dests = ptx_dests(c);
+    if (c->guard && u->name[c->guard->num]) c->guard = k->f->regs[u->name[c->guard->num]];
+    for (uint32_t q = dests; q < c->nops; q++) rename_use(u, &c->ops[q]);
+    for (uint32_t q = 0; q < dests; q++) {
+      if (c->ops[q].kind == OK_MEM) rename_use(u, &c->ops[q]);
+      else rename_def(u, &c->ops[q], i, last);
+    }
+    add_node(u, c);
+  }
+}
+
+static void prepare(struct unroll *u, const struct loop *l) {
+  struct back *k = u->k;
+  const struct bblock *b = &k->b[l->block];
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t d = 0; d < k->n[i].ndef; d++) {
+      uint16_t r = k->n[i].def[d];
+      u->name[r] = 0;
+      u->kept[r] = false;
+    }
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t d = 0; d < k->n[i].ndef; d++) {
+      uint16_t r = k->n[i].def[d];
+      if (k->n[i].in->guard) u->kept[r] = true;
+      u->last[r] = i + 1;
+    }
+}
+
+/* Registers that the body adds a constant to, and the counter of a loop whose count is known. */
+static void begin(struct unroll *u, const struct loop *l) {
+  struct back *k = u->k;
+  const struct bblock *b = &k->b[l->block];
+  for (uint32_t i = b->first, n = 0; i < b->end && n < MOST_INDUCTIONS; i++) {
+    int64_t step;
+    const struct ptx_inst *in = k->n[i].in;
+    uint16_t r = k->n[i].ndef == 1 ? k->n[i].def[0] : 0;
+    if (!r || u->kept[r] || induction(k, b, r, &step) == NODE_NONE) continue;
+    struct ptx_inst *c = back_copy(k, in);
+    c->op = OP_MOV;
+    c->nops = 2;
+    c->ntypes = 1;
+    c->types[0] = back_wide(k, r) ? T_B64 : T_B32;
+    memset(c->mods, 0, sizeof c->mods);
+    c->nmods = 0;
+    uint16_t t = fresh_name(u, r);
+    c->ops[0].reg = k->f->regs[t];
+    c->ops[1] = (struct ptx_opnd){.kind = OK_REG, .reg = k->f->regs[r], .line = in->line};
+    if (l->whole && r == l->counter) c->ops[1] = (struct ptx_opnd){.kind = OK_IMM, .imm = l->first, .line = in->line};
+    add_node(u, c);
+    u->name[r] = t;
+    n++;
+  }
+}
+
+static struct ptx_inst *compare_counter(struct unroll *u, const struct loop *l, enum ptx_mod how, int64_t with,
+                                        struct ptx_reg **p) {
+  struct back *k = u->k;
+  struct ptx_inst *c = back_copy(k, k->n[l->setp].in);
+  memset(c->mods, 0, sizeof c->mods);
+  c->mods[how / 64] |= 1ull << (how % 64);
+  c->types[0] = T_S32;
+  c->nmods = 1;
+  c->mod_order[0] = (uint8_t)how;
+  uint16_t r = back_register(k, T_PRED);
+  *p = k->f->regs[r];
+  c->ops[0].reg = *p;
+  c->ops[1].reg = k->f->regs[l->counter];
+  c->ops[2].imm = with;
+  return c;
+}
+
+static uint32_t add_branch(struct unroll *u, const struct loop *l, struct ptx_reg *p, bool neg) {
+  struct back *k = u->k;
+  struct ptx_inst *c = back_copy(k, k->n[k->b[l->block].end - 1].in);
+  c->guard = p;
+  c->guard_neg = neg;
+  add_node(u, c);
+  return u->nn - 1;
+}
+
+static bool read_elsewhere(const struct back *k, const struct loop *l) {
+  uint16_t p = k->n[l->setp].in->ops[0].reg->num;
+  for (uint32_t i = 0; i < k->nn; i++)
+    for (uint32_t x = 0; x < k->n[i].nuse; x++)
+      if (k->n[i].use[x] == p && i != k->b[l->block].end - 1) return true;
+  return false;
+}
+
+/* Branches of nodes from `fixed` on name new nodes already: their targets are kept in `own`. */
+struct fix {
+  uint32_t node, target;
+  bool after; /* the node after the loop, an old number */
+};
+
+static void repeat(struct unroll *u, const struct loop *l, struct fix *f, uint32_t *nf) {
+  bool drop = !read_elsewhere(u->k, l);
+  prepare(u, l);
+  if (l->whole) {
+    begin(u, l);
+    for (uint32_t t = 0; t < l->trips; t++) copy_body(u, l, drop, t + 1 == l->trips);
+    return;
+  }
+  int64_t least = -(FACTOR - 1) * l->step;
+  struct ptx_reg *p;
+  uint32_t to_rest = NODE_NONE;
+  if (!l->trips) {
+    add_node(u, compare_counter(u, l, M_GT, least, &p));
+    to_rest = add_branch(u, l, p, true);
+  }
+  uint32_t head = u->nn;
+  begin(u, l);
+  for (uint32_t t = 0; t < FACTOR; t++) copy_body(u, l, drop && (!l->trips || t + 1 < FACTOR), t + 1 == FACTOR);
+  const struct ptx_inst *bra = u->k->n[u->k->b[l->block].end - 1].in;
+  if (l->trips) {
+    f[(*nf)++] = (struct fix){add_branch(u, l, bra->guard, bra->guard_neg), head, false};
+    return;
+  }
+  add_node(u, compare_counter(u, l, M_GT, least, &p));
+  f[(*nf)++] = (struct fix){add_branch(u, l, p, false), head, false};
+  add_node(u, compare_counter(u, l, M_EQ, 0, &p));
+  f[(*nf)++] = (struct fix){add_branch(u, l, p, false), u->k->b[l->block].end, true};
+  f[(*nf)++] = (struct fix){to_rest, u->nn, false};
+}
+
+static void finish(struct unroll *u, const uint32_t *to, const struct fix *f, uint32_t nf, const uint8_t *old) {
+  struct back *k = u->k;
+  for (uint32_t i = 0; i < u->nn; i++) {
+    struct ptx_inst *in = u->n[i].in;
+    if (!old[i]) continue;
+    if (in->op == OP_BRA) in->target = to[in->target];
+    for (int64_t q = 0; in->op == OP_BRX && q < in->ops[1].imm; q++) in->ops[1].vec[q].imm = to[in->ops[1].vec[q].imm];
+  }
+  for (uint32_t q = 0; q < nf; q++) u->n[f[q].node].in->target = f[q].after ? to[f[q].target] : f[q].target;
+  k->n = u->n;
+  k->nn = u->nn;
+  back_blocks(k);
+}
+
+void back_unroll(struct back *k) {
+  struct loop *loops = ARENA_ARRAY(&k->scratch, struct loop, k->nb + 1);
+  uint32_t n = 0, nf = 0, most = k->nn;
+  for (uint32_t q = 0; q < k->nb; q++)
+    if (find_loop(k, q, &loops[n])) n++;
+  if (!n) return;
+  for (uint32_t q = 0; q < n; q++) {
+    uint32_t size = k->b[loops[q].block].end - k->b[loops[q].block].first;
+    most += (loops[q].whole ? loops[q].trips : FACTOR) * size + MOST_INDUCTIONS + 8;
+  }
+  if (k->nregs + most > MOST_REGISTERS) return;
+  struct unroll u = {.k = k};
+  u.name = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  u.kept = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
+  u.last = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  struct fix *f = ARENA_ARRAY(&k->scratch, struct fix, 3 * n + 1);
+  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
+  uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, most + 1);
+  for (uint32_t i = 0, q = 0; i < k->nn; i++) {
+    if (q < n && i == k->b[loops[q].block].first) {
+      const struct loop *l = &loops[q++];
+      uint32_t at = u.nn;
+      repeat(&u, l, f, &nf);
+      if (l->whole || l->trips) { /* nothing is left of it */
+        for (uint32_t x = i; x < k->b[l->block].end; x++) to[x] = at;
+        i = k->b[l->block].end - 1;
+        continue;
+      }
+    }
+    to[i] = u.nn;
+    old[u.nn] = 1;
+    add_node(&u, k->n[i].in);
+  }
+  to[k->nn] = u.nn;
+  finish(&u, to, f, nf, old);
+}
