@@ -127,16 +127,6 @@ static void end_of_turns(FILE *f) {
         f);
 }
 
-static void latency_kernel(FILE *f, const struct micro *m, const char *name) {
-  head(f, name);
-  if (m->setup) fputs(m->setup, f);
-  fputs("mov.u32 %r11,0;\nLOOP:\n", f);
-  timed_chain(f, m, SHORT_CHAIN, 0);
-  timed_chain(f, m, LONG_CHAIN, 2);
-  end_of_turns(f);
-  tail(f);
-}
-
 /* `op` with # replaced by a digit. */
 static void numbered(FILE *f, const char *op, int number) {
   for (; *op; op++) *op == '#' ? fprintf(f, "%d", number) : fputc(*op, f);
@@ -153,14 +143,17 @@ static void timed_rate(FILE *f, const struct micro *m, int ops, int clock) {
   fprintf(f, "bar.sync 0;\nmov.u32 %%c%d,%%clock;\n", clock + 1);
 }
 
-static void rate_kernel(FILE *f, const struct micro *m, const char *name) {
+/* A loop of two timed parts, a short and a long one: their difference has no cost of the clocks. */
+static void timed_kernel(FILE *f, const struct micro *m, const char *name) {
+  bool latency = m->kind == MICRO_LATENCY;
+  void (*timed)(FILE *, const struct micro *, int, int) = latency ? timed_chain : timed_rate;
   head(f, name);
   if (m->kind == MICRO_BANDWIDTH)
     fputs("mov.u32 %r13,%tid.x;\nmul.wide.u32 %rd2,%r13,4;\nadd.u64 %rd1,%rd1,%rd2;\n", f);
   if (m->setup) fputs(m->setup, f);
   fputs("mov.u32 %r11,0;\nLOOP:\n", f);
-  timed_rate(f, m, SHORT_RATE, 0);
-  timed_rate(f, m, LONG_RATE, 2);
+  timed(f, m, latency ? SHORT_CHAIN : SHORT_RATE, 0);
+  timed(f, m, latency ? LONG_CHAIN : LONG_RATE, 2);
   end_of_turns(f);
   tail(f);
 }
@@ -241,7 +234,7 @@ char *micro_ptx(uint32_t cc) {
     snprintf(name, sizeof name, "k%zu", i);
     switch (m->kind) {
     case MICRO_LATENCY:
-      latency_kernel(f, m, name);
+      timed_kernel(f, m, name);
       break;
     case MICRO_CAPACITY:
       chase_kernel(f, name, m->op);
@@ -250,7 +243,7 @@ char *micro_ptx(uint32_t cc) {
       sector_kernel(f, m, name);
       break;
     default:
-      (m->grid ? stream_kernel : rate_kernel)(f, m, name);
+      (m->grid ? stream_kernel : timed_kernel)(f, m, name);
       break;
     }
   }

@@ -1,10 +1,11 @@
-/* minder.h - hosts that wait without a call. */
+/* minder.h - executes queued work while the host waits without a call, for example for memory that a kernel writes. */
 #ifndef CUDART_MINDER_H
 #define CUDART_MINDER_H
 
 struct cudart;
 
-/* Work stays queued: from now on it is also executed when the program makes no call for a while. */
+/* From now on a thread executes the queue once the program has slept for 0.2 s or made no call for 5 s. Called when work
+ * stays queued; later calls do nothing. */
 void cudart_mind(struct cudart *c);
 
 #endif

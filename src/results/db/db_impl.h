@@ -36,6 +36,8 @@ static inline const char *db_column_text(sqlite3_stmt *s, int at) {
 }
 /* Text or NULL; static during the statement. */
 void db_bind_text(sqlite3_stmt *s, int at, const char *text);
+/* Run a check of SQLite that answers "ok"; else an error with `what` before its answer, and db->trouble. */
+bool db_check_ok(struct db *db, const char *sql, const char *what, struct err *e);
 /* Step a statement that returns no rows, and reset it. */
 bool db_run_once(struct db *db, sqlite3_stmt *s, struct err *e);
 /* Add the columns of new counters, and refresh `counters`. */

@@ -273,18 +273,18 @@ static bool check_kind(struct db *db, enum db_mode mode, struct err *e) {
   return true;
 }
 
-static bool quick_check(struct db *db, struct err *e) {
-  sqlite3_stmt *s = db_prepare(db, "PRAGMA quick_check(1)", e);
+bool db_check_ok(struct db *db, const char *sql, const char *what, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db, sql, e);
   if (!s) return false;
   int rc = sqlite3_step(s);
-  const char *found = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+  const char *found = rc == SQLITE_ROW ? db_column_text(s, 0) : NULL;
   bool ok = found && !strcmp(found, "ok");
   if (!ok && found) {
     db->trouble = DB_DAMAGED;
-    err_set(e, ERR_INPUT,
-            "%s is damaged (%.200s). It was left as it is: `sluice db recover %s` copies what can be read into a new "
-            "file",
-            db->path, found, db->path);
+    err_set(
+        e, ERR_INPUT,
+        "%s is damaged: %s%.200s. It was left as it is: `sluice db recover %s` copies what is sound into a new file",
+        db->path, what, found, db->path);
   } else if (!ok) {
     db_fail(db, e);
   }
@@ -325,7 +325,7 @@ static bool sound_enough(struct db *db, off_t size, bool sums, struct err *e) {
   bool small = size <= CHECK_BYTES;
   unsigned parts =
       small ? DB_ALL : 1u << DB_SCHEMA | 1u << DB_COUNTERS | 1u << DB_STUDIES | 1u << DB_PLAN | 1u << DB_RUNS;
-  return (!small || quick_check(db, e)) &&
+  return (!small || db_check_ok(db, "PRAGMA quick_check(1)", "", e)) &&
          (!sums || pragma(db, "PRAGMA user_version") < DB_VERSION || db_verify(db, parts, e));
 }
 

@@ -211,21 +211,10 @@ static bool report_damage(struct db *db, const struct part *p, int64_t owner, st
 
 /* The sums cover the table's rows, but readers use its indexes. */
 static bool verify_indexes(struct db *db, const struct part *p, struct err *e) {
-  char *sql = sqlite3_mprintf("PRAGMA integrity_check(%s)", p->table);
-  sqlite3_stmt *s = db_prepare(db, sql, e);
+  char what[80], *sql = sqlite3_mprintf("PRAGMA integrity_check(%s)", p->table);
+  snprintf(what, sizeof what, "`%s`: ", p->table);
+  bool ok = db_check_ok(db, sql, what, e);
   sqlite3_free(sql);
-  if (!s) return false;
-  int rc = sqlite3_step(s);
-  const char *found = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
-  bool ok = found && !strcmp(found, "ok");
-  if (!ok && found) {
-    db->trouble = DB_DAMAGED;
-    err_set(e, ERR_INPUT, "%s is damaged: `%s` (%.200s). `sluice db recover %s` copies what is sound into a new file",
-            db->path, p->table, found, db->path);
-  } else if (!ok) {
-    db_fail(db, e);
-  }
-  sqlite3_finalize(s);
   return ok;
 }
 
