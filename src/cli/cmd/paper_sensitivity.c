@@ -20,6 +20,7 @@
 #include "results/published.h"
 
 static const char BASELINE[] = "baseline";
+enum { METRIC_SHOWN = 80 }; /* a longer one is in the file */
 
 /* ---- the file ---- */
 
@@ -133,16 +134,17 @@ bool sensitivity_load(struct paper *p, struct err *e) {
 
 /* ---- values ---- */
 
-/* Counters joined by '+'; with '/' a ratio of two such sums. */
+/* Counters joined by '+' and '-'; with '/' a ratio of two such sums. */
 static double metric_value(const json_t *totals, const char *metric) {
   double part[2] = {0, 0};
   size_t at = 0;
   char *copy = strdup(metric), *save = NULL;
   bool ratio = strchr(copy, '/') != NULL;
   size_t slash = ratio ? (size_t)(strchr(copy, '/') - copy) : SIZE_MAX;
-  for (char *s = strtok_r(copy, "+/", &save); s; s = strtok_r(NULL, "+/", &save)) {
-    at = (size_t)(s - copy) > slash;
-    part[at] += paper_counter(totals, s);
+  for (char *s = strtok_r(copy, "+-/", &save); s; s = strtok_r(NULL, "+-/", &save)) {
+    size_t first = (size_t)(s - copy);
+    at = first > slash;
+    part[at] += (first && metric[first - 1] == '-' ? -1 : 1) * paper_counter(totals, s);
   }
   free(copy);
   return !ratio ? part[0] : part[1] != 0 ? part[0] / part[1] : NAN;
@@ -273,9 +275,10 @@ static void print_legend(const json_t *quantities) {
   puts("");
   json_array_foreach(quantities, i, q) {
     const char *unit = json_string_value(json_object_get(q, "unit"));
-    printf("%s: %s, %s%s%s", json_string_value(json_object_get(q, "name")),
-           json_string_value(json_object_get(q, "where")), json_string_value(json_object_get(q, "metric")),
-           unit ? ", " : "", unit ? unit : "");
+    const char *metric = json_string_value(json_object_get(q, "metric"));
+    printf("%s: %s", json_string_value(json_object_get(q, "name")), json_string_value(json_object_get(q, "where")));
+    if (strlen(metric) < METRIC_SHOWN) printf(", %s", metric);
+    printf("%s%s", unit ? ", " : "", unit ? unit : "");
     if (json_object_get(q, "within")) printf(", within %g %%", json_number_value(json_object_get(q, "within")));
     puts("");
   }
