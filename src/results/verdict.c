@@ -9,7 +9,7 @@ const char *const verdict_names[VERDICTS] = {"reproduced", "direction", "contrad
 static const double NEAR = 0.25, SMALL_CHANGE = 3, NO_CHANGE = 0.5; /* of the number; percent; percent */
 
 /* Programs without any change give an interval of no width but for rounding. */
-static bool holds(const struct verdict_case *c, double v) {
+static bool claim_holds(const struct verdict_case *c, double v) {
   const double rounding = 1e-9;
   return c->has_interval && c->low - rounding <= v && v <= c->high + rounding;
 }
@@ -27,14 +27,14 @@ static bool alike(double a, double b) {
 static enum verdict bound(const struct verdict_case *c, const char **why) {
   if (c->bound < 0 ? c->ours <= c->published : c->ours >= c->published)
     return give_reason(VERDICT_REPRODUCED, "keeps the bound", why);
-  if (holds(c, c->published)) return give_reason(VERDICT_REPRODUCED, "the bound lies in our interval", why);
+  if (claim_holds(c, c->published)) return give_reason(VERDICT_REPRODUCED, "the bound lies in our interval", why);
   return give_reason(VERDICT_CONTRADICTED, "breaks the bound", why);
 }
 
 /* A published change from `none`. */
 static enum verdict change(const struct verdict_case *c, const char **why) {
   double theirs = c->published - c->none, mine = c->ours - c->none;
-  bool same = theirs > 0 ? mine > 0 : mine < 0, tie = holds(c, c->none), inside = holds(c, c->published);
+  bool same = theirs > 0 ? mine > 0 : mine < 0, tie = claim_holds(c, c->none), inside = claim_holds(c, c->published);
   if (same && fabs(mine - theirs) <= NEAR * fabs(theirs)) return give_reason(VERDICT_REPRODUCED, "within 25 %", why);
   if (inside && !tie) return give_reason(VERDICT_REPRODUCED, "in our interval", why);
   if (inside && same && alike(mine, theirs))
@@ -52,12 +52,12 @@ enum verdict verdict_of(const struct verdict_case *c, const char **why) {
   if (c->has_none && fabs(c->published - c->none) > NO_CHANGE * c->percent) return change(c, why);
   if (c->has_none) {
     bool small = fabs(c->ours - c->none) <= SMALL_CHANGE * c->percent;
-    if (small || holds(c, c->none)) return give_reason(VERDICT_REPRODUCED, small ? "no change" : "a tie", why);
+    if (small || claim_holds(c, c->none)) return give_reason(VERDICT_REPRODUCED, small ? "no change" : "a tie", why);
     return give_reason(VERDICT_CONTRADICTED, "a change here", why);
   }
   if (fabs(c->ours - c->published) <= NEAR * fabs(c->published))
     return give_reason(VERDICT_REPRODUCED, "within 25 %", why);
-  if (holds(c, c->published)) {
+  if (claim_holds(c, c->published)) {
     if (alike(c->low, c->published) && alike(c->high, c->published))
       return give_reason(VERDICT_REPRODUCED, "in our interval", why);
     return give_reason(VERDICT_NOT_COMPARABLE, "our interval is too wide to tell", why);

@@ -54,7 +54,7 @@ static bool rand_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
   return !keep;
 }
 
-SCHEME_STORAGE(rand_storage, {"bypass bit per warp", (double)(g->sms * (g->sm_threads / 32))},
+SCHEME_STORAGE(rand_storage, {"bypass bit per warp", g->sm_threads / 32 * 1.0 * g->sms},
                {"linear-feedback shift register, 16 bits", 16})
 
 static const struct scheme rand_scheme = {

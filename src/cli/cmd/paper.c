@@ -337,7 +337,7 @@ static bool write_report(struct paper *p, const char *typed, struct err *e) {
 
 /* ---- the command ---- */
 
-static bool prepare(struct paper *p, const struct paper_options *o, const char *name, struct err *e) {
+static bool prepare_folder(struct paper *p, const struct paper_options *o, const char *name, struct err *e) {
   p->name = name;
   p->size = o->size ? o->size : o->quick ? "small" : "medium"; /* --stored: of every figure its own */
   p->quick = o->quick;
@@ -464,7 +464,7 @@ static int run_papers(const struct paper_options *o, const char *name, const cha
                           : arena_printf(&p.arena, "paper-%s", papers[i]);
     if (all && o->out && !o->list && mkdir(o->out, 0777) && errno != EEXIST)
       err_set(e, ERR_OUTPUT, "cannot make '%s': %s", o->out, strerror(errno));
-    else if (prepare(&p, o, papers[i], e) && o->list) print_figures(&p);
+    else if (prepare_folder(&p, o, papers[i], e) && o->list) print_figures(&p);
     else if (!e->code && o->sensitivity) rc = run_sensitivity(&p, o, e);
     else if (!e->code) {
       int one = run_one(&p, o, typed, claims, count, e);

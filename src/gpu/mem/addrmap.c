@@ -9,7 +9,7 @@ static inline uint64_t by_channels(const struct addrmap *m, uint64_t x) {
   return (uint64_t)((unsigned __int128)x * m->reciprocal >> 64);
 }
 
-static uint64_t gather(const struct addrmap_field *f, uint64_t a) {
+static uint64_t gather_bits(const struct addrmap_field *f, uint64_t a) {
   /* Unused runs have no bits: most fields have at most two runs. */
   uint64_t v = (a & f->run[0].mask) >> f->run[0].down | (a & f->run[1].mask) >> f->run[1].down;
   for (uint32_t i = 2; i < f->runs; i++) v |= (a & f->run[i].mask) >> f->run[i].down;
@@ -100,14 +100,14 @@ static inline uint64_t route(const struct addrmap *m, struct req *r) {
     uint64_t inside = (high / n * m->subparts + s % m->subparts) << m->low | low;
     r->channel = (uint8_t)(s / m->subparts);
     r->subpart = (uint8_t)s;
-    r->bank = (uint8_t)gather(&m->bank, inside);
-    r->row = (uint32_t)gather(&m->row, inside);
+    r->bank = (uint8_t)gather_bits(&m->bank, inside);
+    r->row = (uint32_t)gather_bits(&m->row, inside);
     return inside;
   }
   uint64_t quotient = by_channels(m, high), inside = quotient << m->low | low;
   r->channel = (uint8_t)(high - quotient * m->channels);
-  r->bank = (uint8_t)gather(&m->bank, inside);
-  r->row = (uint32_t)gather(&m->row, inside);
+  r->bank = (uint8_t)gather_bits(&m->bank, inside);
+  r->row = (uint32_t)gather_bits(&m->row, inside);
   r->subpart = (uint8_t)(r->channel * m->subparts + (r->bank & (m->subparts - 1)));
   return inside;
 }
@@ -117,11 +117,11 @@ void addrmap_route(const struct addrmap *m, struct req *r) {
 }
 
 void addrmap_split(const struct addrmap *m, struct req *r) {
-  r->column = (uint32_t)gather(&m->column, route(m, r));
+  r->column = (uint32_t)gather_bits(&m->column, route(m, r));
 }
 
 uint64_t addrmap_local(const struct addrmap *m, uint64_t addr) {
   if (m->ipoly) return (addr >> m->low) / (m->channels * m->subparts) << m->low | (addr & ((1ull << m->low) - 1));
   uint64_t inside = by_channels(m, addr >> m->low) << m->low | (addr & ((1ull << m->low) - 1));
-  return gather(&m->local, inside);
+  return gather_bits(&m->local, inside);
 }
