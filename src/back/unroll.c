@@ -69,7 +69,7 @@ static uint32_t induction(const struct back *k, const struct bblock *b, uint16_t
   return ptx_type_bytes[i->types[0]] == ptx_type_bytes[k->f->regs[r]->type] ? at : NODE_NONE;
 }
 
-static bool holds(const struct ptx_inst *setp, int64_t x) {
+static bool is_true(const struct ptx_inst *setp, int64_t x) {
   int64_t y = setp->ops[2].imm;
   bool is_unsigned = ptx_type_kinds[setp->types[0]] == 'u';
   if (is_unsigned) x = (uint32_t)x, y = (uint32_t)y;
@@ -115,7 +115,7 @@ static uint32_t trips_of(const struct back *k, const struct loop *l, bool while_
   int64_t v = l->first;
   for (uint32_t t = 1; t <= 1 << 16; t++) {
     v = (int32_t)(v + l->step);
-    if (holds(setp, v) != while_true) return t;
+    if (is_true(setp, v) != while_true) return t;
   }
   return 0;
 }
@@ -221,7 +221,7 @@ static void copy_body(struct unroll *u, const struct loop *l, bool drop_setp, bo
   }
 }
 
-static void prepare(struct unroll *u, const struct loop *l) {
+static void prepare_names(struct unroll *u, const struct loop *l) {
   struct back *k = u->k;
   const struct bblock *b = &k->b[l->block];
   for (uint32_t i = b->first; i < b->end; i++)
@@ -306,7 +306,7 @@ struct fix {
 
 static void repeat(struct unroll *u, const struct loop *l, struct fix *f, uint32_t *nf) {
   bool drop = !read_elsewhere(u->k, l);
-  prepare(u, l);
+  prepare_names(u, l);
   if (l->whole) {
     begin(u, l);
     for (uint32_t t = 0; t < l->trips; t++) copy_body(u, l, drop, t + 1 == l->trips);

@@ -265,6 +265,9 @@ static int calibrate_run(const struct command *self, int argc, char **argv) {
   char dir[PATH_MAX];
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
+  if (first + 1 < argc)
+    return err_set(&e, ERR_USAGE, "'%s' follows '%s': options come before DIR", argv[first + 1], argv[first]),
+           command_usage(self, &e);
   struct sim_options sim = {.gpu = o.gpu, .sets = o.sets};
   if (!output_prepare(o.csv, &e)) return cli_fail(&e);
   if (o.silicon) {
