@@ -168,6 +168,37 @@ def weblog(path, lines, r):
             f.write(f"http://www.site{page % 977}.com/page{page}.html\t{ip}\t{r.randrange(1000)}\n")
 
 
+def pages(path, n, r):
+    """Lines of a page and its number of views, for Mars's PageViewRank."""
+    with open(path, "w") as f:
+        for i in range(n):
+            f.write(f"http://www.site{i % 97}.org/page{i}.html\t{1000000 // int(r.paretovariate(0.8))}\n")
+
+
+def html(path, n, r):
+    """A folder of pages with two links each, for Mars's InvertedIndex."""
+    words = ("cache ", "memory ", "the ", "<b>warp</b> ", "of ", "<p>", "page ", "line ")
+    path.mkdir(exist_ok=True)
+    for i in range(n):
+        with open(path / f"{i:05d}.html", "w") as f:
+            for _ in range(2):
+                f.write("".join(r.choice(words) for _ in range(r.randint(1, 300))))
+                f.write(f'<a href="http://www.site{r.randrange(97)}.org/page{int(r.paretovariate(0.8)) % 1000}.html">here</a> ')
+
+
+def formula(path, variables, clauses, r):
+    """A random formula of three literals a clause, in DIMACS' format."""
+    with open(path, "w") as f:
+        f.write(f"p cnf {variables} {clauses}\n")
+        for _ in range(clauses):
+            f.write(" ".join(str(r.choice((-1, 1)) * v) for v in r.sample(range(1, variables + 1), 3)) + " 0\n")
+
+
+def digits(path, n, r):
+    """Pictures of 28 x 28 pixels in MNIST's format."""
+    path.write_bytes(struct.pack(">4i", 2051, n, 28, 28) + bytes(r.randrange(256) if r.random() < 0.3 else 0 for _ in range(n * 784)))
+
+
 INPUTS = {
     "graph65536.txt": lambda p, r: rodinia_graph(p, 65536, r),
     "graph256k.txt": lambda p, r: rodinia_graph(p, 262144, r),
@@ -204,6 +235,17 @@ INPUTS = {
     "small.uks": lambda p, r: samples(p, 60000, 64, r),
     "reference.fna": lambda p, r: genome(p, 20000, r, "reference"),
     "weblog.txt": lambda p, r: weblog(p, 20000, r),
+    "weblog_8k.txt": lambda p, r: weblog(p, 8192, r),
+    "pages_20k.txt": lambda p, r: pages(p, 20000, r),
+    "pages_256k.txt": lambda p, r: pages(p, 262144, r),
+    "html": lambda p, r: html(p, 1024, r),
+    "random-1500-6300.cnf": lambda p, r: formula(p, 1500, 6300, r),
+    "random-42000-176400.cnf": lambda p, r: formula(p, 42000, 176400, r),
+    "lw1.wei": lambda p, r: p.write_bytes(floats(r.gauss(0, 0.1) for _ in range(156))),
+    "lw2.wei": lambda p, r: p.write_bytes(floats(r.gauss(0, 0.1) for _ in range(7800))),
+    "lw3.wei": lambda p, r: p.write_bytes(floats(r.gauss(0, 0.1) for _ in range(125100))),
+    "lw4.wei": lambda p, r: p.write_bytes(floats(r.gauss(0, 0.1) for _ in range(1010))),
+    "t10k-images-idx3-ubyte": lambda p, r: digits(p, 100, r),
 }
 
 

@@ -4,32 +4,28 @@
  * Suites: tsc=dwt2d sharing=dwt2d
  * Groups: tsc=cache-line-positive
  * Algorithm: the RGB bytes are split into three planes through shared memory; the reversible 5/3 transform is applied
- *   to each plane, level by level: a CTA owns 64 columns and slides down the image in windows of 8 rows, lifting rows and
- *   then columns in shared memory and writing the four bands.
- * Loads: windows are read row by row, coalesced, with a halo
- *   of columns that neighbouring CTAs read too (degree 1 or 2); the split reads bytes of three colours interleaved.
- *   Levels shrink, so later launches are short.
- * Simplified: forward 5/3 only; windows of one fixed width for all levels.
+ *   to each plane, level by level: a CTA owns 64 to 192 columns and slides down a fifteenth of the image in windows of 8
+ *   rows, lifting rows in shared memory and columns in registers, and writing the four bands.
+ * Loads: windows are read row by row, coalesced, and a halo of three columns that neighbouring CTAs read too; the split
+ *   reads the bytes of three interleaved colours as words. Levels shrink, so later launches are short.
+ * Simplified: forward 5/3 only.
  */
 #include "../common/wl.h"
 
-#define WIN 64
 #define STEP 8
+#define AHEAD 3 /* rows of a window that the next one needs, too */
 #define SPLIT 256
 
-__global__ void split_rgb(const unsigned char *src, int *r, int *g, int *b, int n) {
-  __shared__ unsigned char data[SPLIT * 3];
-  int base = blockIdx.x * SPLIT * 3;
-  for (int k = 0; k < 3; k++) {
-    int at = base + k * SPLIT + threadIdx.x;
-    data[k * SPLIT + threadIdx.x] = at < 3 * n ? src[at] : 0;
-  }
+__global__ void split_rgb(const unsigned *src, int *r, int *g, int *b, int n) {
+  __shared__ unsigned words[SPLIT * 3 / 4];
+  int x = threadIdx.x, i = blockIdx.x * SPLIT + x;
+  if (4 * x < SPLIT * 3) words[x] = src[blockIdx.x * (SPLIT * 3 / 4) + x];
   __syncthreads();
-  int i = blockIdx.x * SPLIT + threadIdx.x;
+  const unsigned char *data = (const unsigned char *)words;
   if (i >= n) return;
-  r[i] = data[3 * threadIdx.x] - 128;
-  g[i] = data[3 * threadIdx.x + 1] - 128;
-  b[i] = data[3 * threadIdx.x + 2] - 128;
+  r[i] = data[3 * x] - 128;
+  g[i] = data[3 * x + 1] - 128;
+  b[i] = data[3 * x + 2] - 128;
 }
 
 /* Index mirrored at the borders of 0..n-1. */
@@ -38,40 +34,64 @@ __host__ __device__ inline int mirror(int i, int n) {
   return i < n ? i : 2 * (n - 1) - i;
 }
 
-/* sx x sy pixels at row pitch `pitch`; bands go to out with the same pitch: LL | HL over LH | HH. */
-__global__ void fdwt53(const int *in, int *out, int sx, int sy, int pitch) {
-  /* Columns -2..WIN+1 of the window and rows -2..STEP+1: what lifting of the window's samples needs. */
-  __shared__ int s[STEP + 4][WIN + 4];
-  int x0 = blockIdx.x * WIN;
-  for (int y0 = 0; y0 < sy; y0 += STEP) {
-    for (int y = 0; y < STEP + 4; y++) {
-      for (int x = threadIdx.x; x < WIN + 4; x += WIN)
-        s[y][x] = in[mirror(min(y0 + y - 2, sy + 1), sy) * pitch + mirror(min(x0 + x - 2, sx + 1), sx)];
+/* sx x sy pixels at row pitch `pitch`; bands go to out with the same pitch: LL | HL over LH | HH. A CTA has W threads. */
+template <int W> __global__ void fdwt53(const int *in, int *out, int sx, int sy, int pitch, int windows) {
+  /* Columns -2..W and rows -2..STEP of the window: what lifting of its samples needs. */
+  __shared__ int s[STEP + AHEAD][W + 3];
+  int tx = threadIdx.x, x0 = blockIdx.x * W, y0 = blockIdx.y * windows * STEP;
+  int column = mirror(min(x0 + tx, sx + 1), sx), edge = tx < 2 ? tx : W + 2;
+  int edge_column = mirror(min(x0 + edge - 2, sx + 1), sx);
+  int pair = tx % (W / 2), parity = tx / (W / 2);
+  for (int k = 0; k < windows && y0 < sy; k++, y0 += STEP) {
+    int kept = k ? AHEAD : 0;
+    if (kept) {
+      for (int y = 0; y < AHEAD; y++) s[y][tx + 2] = s[y + STEP][tx + 2];
+      __syncthreads();
+    }
+    for (int y = kept; y < STEP + AHEAD; y++) {
+      const int *row = in + mirror(min(y0 + y - 2, sy + 1), sy) * pitch;
+      s[y][tx + 2] = row[column];
+      if (tx < AHEAD) s[y][edge] = row[edge_column];
     }
     __syncthreads();
     /* Rows: odd samples are predicted from even neighbours, then even ones updated. */
-    for (int i = threadIdx.x; i < (STEP + 4) * (WIN / 2 + 1); i += WIN) {
-      int y = i / (WIN / 2 + 1), x = 2 * (i % (WIN / 2 + 1)) + 1;
+    for (int y = kept + parity; y < STEP + AHEAD; y += 2) {
+      int x = 2 * pair + 1;
       s[y][x] -= (s[y][x - 1] + s[y][x + 1]) >> 1;
+      if (pair == 0) s[y][W + 1] -= (s[y][W] + s[y][W + 2]) >> 1;
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < (STEP + 4) * (WIN / 2); i += WIN) {
-      int y = i / (WIN / 2), x = 2 * (i % (WIN / 2)) + 2;
+    for (int y = kept + parity; y < STEP + AHEAD; y += 2) {
+      int x = 2 * pair + 2;
       s[y][x] += (s[y][x - 1] + s[y][x + 1] + 2) >> 2;
     }
     __syncthreads();
-    /* Columns: a thread lifts its own column of the window. */
-    int x = threadIdx.x + 2;
-    for (int y = 1; y < STEP + 3; y += 2) s[y][x] -= (s[y - 1][x] + s[y + 1][x]) >> 1;
-    for (int y = 2; y < STEP + 2; y += 2) s[y][x] += (s[y - 1][x] + s[y + 1][x] + 2) >> 2;
-    int gx = x0 + threadIdx.x;
-    if (gx < sx)
-      for (int y = 0; y < STEP && y0 + y < sy; y++) {
-        int gy = y0 + y;
-        out[((gy & 1) * ((sy + 1) / 2) + gy / 2) * pitch + (gx & 1) * ((sx + 1) / 2) + gx / 2] = s[y + 2][x];
-      }
+    /* Columns: a thread lifts one, the first half of the CTA those of the low band. */
+    int v[STEP + AHEAD], c = 2 * pair + parity;
+#pragma unroll
+    for (int y = 0; y < STEP + AHEAD; y++) v[y] = s[y][c + 2];
+#pragma unroll
+    for (int y = 1; y < STEP + 2; y += 2) v[y] -= (v[y - 1] + v[y + 1]) >> 1;
+#pragma unroll
+    for (int y = 2; y < STEP + 2; y += 2) v[y] += (v[y - 1] + v[y + 1] + 2) >> 2;
+    int *to = out + parity * ((sx + 1) / 2) + (x0 + c) / 2;
+    if (x0 + c < sx)
+#pragma unroll
+      for (int y = 0; y < STEP; y++)
+        if (y0 + y < sy) to[((y & 1) * ((sy + 1) / 2) + (y0 + y) / 2) * pitch] = v[y + 2];
     __syncthreads();
   }
+}
+
+/* Wider windows for larger images, and fifteen CTAs from top to bottom. */
+static void transform(const int *in, int *out, int side, int pitch) {
+  int windows = ((side + STEP - 1) / STEP + 14) / 15;
+  int width = side >= 960 ? 192 : side >= 480 ? 128 : 64;
+  dim3 grid(wl_blocks((size_t)side, (unsigned)width), wl_blocks((size_t)side, (unsigned)(windows * STEP)));
+  if (width == 192) fdwt53<192><<<grid, 192>>>(in, out, side, side, pitch, windows);
+  else if (width == 128) fdwt53<128><<<grid, 128>>>(in, out, side, side, pitch, windows);
+  else fdwt53<64><<<grid, 64>>>(in, out, side, side, pitch, windows);
+  WL_LAUNCHED();
 }
 
 /* One line of n samples, `step` apart: lifted, then low band before high band. */
@@ -86,7 +106,7 @@ static void lift(int *v, size_t step, int n) {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "dwt2d");
-  int side = wl_int(&w, "side", wl_by_size(192, 464, 1024), 16, 4096, "pixels per side (made even at every level)");
+  int side = wl_int(&w, "side", wl_by_size(192, 512, 1024), 16, 4096, "pixels per side (made even at every level)");
   int levels = wl_int(&w, "levels", wl_by_size(2, 3, 3), 1, 8, "levels");
   wl_ready(&w);
   side = std::max(side >> levels, 2) << levels;
@@ -98,7 +118,8 @@ int main(int argc, char **argv) {
     size_t p = i / 3, x = p % (size_t)side, y = p / (size_t)side;
     rgb[i] = (unsigned char)(((x * 3 + y * (1 + i % 3)) / 8 + wl_below(&seed, 8)) & 255);
   }
-  unsigned char *drgb = wl_upload(rgb);
+  rgb.resize((rgb.size() + SPLIT * 3 - 1) / (SPLIT * 3) * (SPLIT * 3));
+  unsigned *drgb = (unsigned *)wl_upload(rgb);
   int *plane[3], *tmp = wl_alloc<int>(n);
   for (int c = 0; c < 3; c++) plane[c] = wl_alloc<int>(n);
   split_rgb<<<wl_blocks(n, SPLIT), SPLIT>>>(drgb, plane[0], plane[1], plane[2], (int)n);
@@ -107,8 +128,7 @@ int main(int argc, char **argv) {
   for (size_t c = 0; c < 3; c++) {
     for (int l = 0; l < levels; l++) {
       int s = side >> l;
-      fdwt53<<<wl_blocks((size_t)s, WIN), WIN>>>(plane[c], tmp, s, s, side);
-      WL_LAUNCHED();
+      transform(plane[c], tmp, s, side);
       WL_CUDA(cudaMemcpy2D(plane[c], (size_t)side * 4, tmp, (size_t)side * 4, (size_t)s * 4, (size_t)s,
                            cudaMemcpyDeviceToDevice));
     }

@@ -62,8 +62,9 @@ struct inverted_index {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "iix");
-  int pages = wl_int(&w, "pages", wl_by_size(384, 3000, 16384), 16, 1 << 20, "pages");
+  int pages = wl_int(&w, "pages", wl_by_size(384, 1024, 16384), 16, 1 << 20, "pages");
   int urls = wl_int(&w, "urls", wl_by_size(200, 2000, 10000), 1, 1 << 20, "different links");
+  int most = wl_int(&w, "words", wl_by_size(12, 300, 300), 1, 10000, "most words before a link");
   wl_ready(&w);
 
   uint64_t seed = w.seed;
@@ -75,7 +76,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < pages; i++) {
     page.push_back((int)text.size());
     for (int k = 0, n = 1 + (int)wl_below(&seed, 3); k < n; k++) {
-      for (int j = (int)wl_below(&seed, 12); j >= 0; j--) text += words[wl_below(&seed, 8)];
+      for (int j = (int)wl_below(&seed, (uint32_t)most); j >= 0; j--) text += words[wl_below(&seed, 8)];
       std::string url = wl_url(wl_zipf_next(z, &seed));
       text += "<a href=\"" + url + "\">here</a> ";
       want.push_back({url, i});

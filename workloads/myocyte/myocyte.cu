@@ -93,7 +93,7 @@ template <class F> static double rkf_step(std::vector<double> *y, double *h, F d
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "myocyte");
-  int steps = wl_int(&w, "steps", wl_by_size(10, 2500, 10000), 1, 100000, "accepted time steps");
+  int steps = wl_int(&w, "steps", wl_by_size(10, 360, 10000), 1, 100000, "accepted time steps");
   wl_ready(&w);
 
   uint64_t seed = w.seed;

@@ -59,7 +59,7 @@ struct page_views {
 
 int main(int argc, char **argv) {
   struct wl w = wl_begin(argc, argv, "pvc");
-  int n = wl_int(&w, "lines", wl_by_size(1024, 10000, 131072), 16, 1 << 20, "log lines");
+  int n = wl_int(&w, "lines", wl_by_size(1024, 8192, 131072), 16, 1 << 20, "log lines");
   int urls = wl_int(&w, "urls", wl_by_size(200, 2000, 20000), 1, 1 << 20, "pages");
   int visitors = wl_int(&w, "visitors", wl_by_size(64, 512, 2048), 1, 1 << 20, "visitors");
   wl_ready(&w);
