@@ -11,6 +11,7 @@
  * Simplified: a page per thread.
  */
 #include "../common/wl_mars.h"
+#include "../common/wl_weblog.h"
 #include <set>
 
 struct block {

@@ -12,6 +12,7 @@
  * Simplified: nothing of the frame (wl_mars.h) but a record per task and its prefix sums.
  */
 #include "../common/wl_mars.h"
+#include "../common/wl_weblog.h"
 #include <map>
 #include <set>
 

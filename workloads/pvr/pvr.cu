@@ -10,6 +10,7 @@
  * Simplified: nothing of the frame (wl_mars.h) but a record per task and its prefix sums.
  */
 #include "../common/wl_mars.h"
+#include "../common/wl_weblog.h"
 
 struct page_rank {
   __device__ static void count(char *, char *, mars_emitter &e) {
