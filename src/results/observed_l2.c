@@ -3,6 +3,8 @@
  */
 #include "results/observed.h"
 
+#include <stdio.h>
+
 #include "gpu/common/observed.h"
 #include "gpu/observe/l2.h"
 #include "results/record.h"
@@ -25,25 +27,25 @@ static uint64_t sharers_of(const struct gpu_l2_sums *s, uint32_t from) {
   return n;
 }
 
+/* Shares of the types in all, as KEY.all_hit to KEY.all_miss, and their number as KEY. */
+static void types_to_totals(json_t *totals, const char *key, const uint64_t type[WARP_TYPES]) {
+  uint64_t all = sum_of_types(type);
+  json_object_set_new(totals, key, json_real((double)all));
+  for (int i = 0; i < WARP_TYPES; i++) {
+    char of_type[64];
+    snprintf(of_type, sizeof of_type, "%s.%s", key, gpu_warp_type_names[i]);
+    json_object_set_new(totals, of_type, json_real(record_ratio(type[i], all)));
+  }
+}
+
 void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
-  static const char *const types[WARP_TYPES] = {"character.warps.all_hit", "character.warps.mostly_hit",
-                                                "character.warps.balanced", "character.warps.mostly_miss",
-                                                "character.warps.all_miss"};
-  static const char *const of_loads[WARP_TYPES] = {"character.l2_loads.all_hit", "character.l2_loads.mostly_hit",
-                                                   "character.l2_loads.balanced", "character.l2_loads.mostly_miss",
-                                                   "character.l2_loads.all_miss"};
-  uint64_t n = sum_of_types(s->warp_type), loads = sum_of_types(s->load_type);
-  for (int i = 0; i < WARP_TYPES; i++)
-    json_object_set_new(totals, types[i], json_real(record_ratio(s->warp_type[i], n)));
-  for (int i = 0; i < WARP_TYPES; i++)
-    json_object_set_new(totals, of_loads[i], json_real(record_ratio(s->load_type[i], loads)));
+  types_to_totals(totals, "character.warps", s->warp_type);
+  types_to_totals(totals, "character.l2_loads", s->load_type);
   uint64_t misses = s->miss[0] + s->miss[1] + s->miss[2];
   const struct {
     const char *key;
     double value;
   } rows[] = {
-      {"character.warps", (double)n},
-      {"character.l2_loads", (double)loads},
       {"character.warps.type_kept", record_ratio(s->type_kept, s->type_kept + s->type_changed)},
       {"character.divergence_penalty.mean", record_ratio(s->penalty, s->all_hit_loads)},
       {"character.divergence_penalty.max", (double)s->penalty_max},

@@ -4,17 +4,17 @@
  * Choices not specified by the papers:
  *  - A warp counts from the first to the last of its requests (loads and stores of global and local memory) at the L2;
  *    warps that never reach it are excluded. A merge with a pending line is not a hit.
- *  - Table II can be read in two ways: by the hits of a warp over its life, or (section 3.1) "when the warp issues a single
- *    memory instruction". Both are counted, the second for loads.
+ *  - Table II can be read in two ways: by the hits of a warp over its life, or (section 3.1) "when the warp issues a
+ *    single memory instruction". Both are counted, the second for loads.
  *  - Types change between periods of 100,000 cycles, MeDiC's, of one warp in which it has at least 30 accesses each.
  *  - The penalty is of loads with two requests or more all of which hit: longest less shortest time from arrival at the
  *    sub-partition to the hit.
  *  - A block is a line of 128 B of global memory; it is touched by every access that reaches the L1, hits and bypasses
  *    included, loads, stores and atomics. Distance of a block: the smallest difference of the linear ids of two CTAs
- * that touched it one after the other.
- *  - Causes of all L2 misses: first access of the run (the L2 keeps its
- * lines from launch to launch); a fully associative LRU cache of the size of all its slices would also have missed
- *    (capacity); it would not (conflict). A sectored L2 counts sectors, by the first one of a request.
+ *    that touched it one after the other.
+ *  - Causes of all L2 misses: first access of the run (the L2 keeps its lines from launch to launch); a fully
+ *    associative LRU cache of the size of all its slices would also have missed (capacity); it would not (conflict). A
+ *    sectored L2 counts sectors, by the first one of a request.
  *  - Reuse of a shared block: every access (no merge) after it was last filled into the L1 of any SM.
  */
 #ifndef GPU_OBSERVE_L2_H
