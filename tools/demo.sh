@@ -12,8 +12,8 @@ say "1. A CUDA program on a machine without a GPU: breadth-first search, nothing
 echo "\$ $shown/sluice run -- $shown/workloads/bfs --size small"
 "$sluice" run -- "$build/workloads/bfs" --size small
 
-say "2. k-means under four schemes, each column a whole simulation"
-schemes=baseline,bucl,swl=2,swl=2+bucl
+say "2. k-means under three schemes, one simulation per row"
+schemes=baseline,bucl,swl=4,tsc
 echo "\$ $shown/sluice compare --scheme $schemes --html $shown/kmeans.html -- $shown/workloads/kmeans --size small"
 "$sluice" compare --scheme "$schemes" --html "$build/kmeans.html" -- "$build/workloads/kmeans" --size small
 

@@ -6,6 +6,7 @@ const ORDER = ["contradicted", "direction", "reproduced", "not-comparable"];
 const number = (v) => (v === undefined ? "–" : Math.abs(v) >= 1000 ? v.toFixed(0) : String(+v.toPrecision(3)));
 const interval = (c) => (c.low === undefined && c.high === undefined ? "" : ` (${number(c.low)} to ${number(c.high)})`);
 
+// Columns of the CSV, and what each holds.
 const HEADS = ["where", "metric", "scheme", "over", "published", "originals", "ours", "verdict", "why", "unit"];
 const row = (c) => [
   c.where,
@@ -20,6 +21,25 @@ const row = (c) => [
   c.unit,
 ];
 
+// On the page, the reason stands under the claim, so that numbers and verdict fit the width.
+const SHOWN = ["where", "verdict", "claim", "published", "originals", "ours", "unit"];
+const word = (text, className = "word", extra = undefined) => ({
+  text: text ?? "–",
+  value: text ?? "",
+  className,
+  extra,
+});
+const amount = (v, more = "") => (v === undefined ? { text: "–", value: "" } : { text: number(v) + more, value: v });
+const shown = (c) => [
+  word(c.where),
+  word(c.verdict, `word verdict ${c.verdict}`),
+  word([c.metric?.replaceAll("_", " "), c.scheme, c.group].filter(Boolean).join(", "), "claim", c.reason),
+  amount(c.published),
+  amount(c.originals),
+  amount(c.ours, interval(c)),
+  word(c.unit),
+];
+
 export function claims() {
   const all = data.claims ?? [];
   if (!all.length) return false;
@@ -32,18 +52,7 @@ export function claims() {
   );
   if (data.origin) $("claims-origin").textContent = data.origin;
   const sorted = [...all].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
-  sortable(
-    $("claims-table"),
-    HEADS,
-    sorted.map((c) =>
-      row(c).map((v, i) =>
-        typeof v === "number"
-          ? { text: number(v) + (HEADS[i] === "ours" ? interval(c) : ""), value: v }
-          : { text: v ?? "–", value: v ?? "", className: HEADS[i] === "why" ? "prose" : "word" },
-      ),
-    ),
-    {},
-  );
+  sortable($("claims-table"), SHOWN, sorted.map(shown), {});
   $("claims-csv").addEventListener("click", () => save("claims.csv", "text/csv", csv([HEADS, ...sorted.map(row)])));
   return true;
 }

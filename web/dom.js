@@ -72,7 +72,12 @@ export function sortable(table, heads, rows, state) {
         sortable(table, heads, rows, state);
         table.tHead.rows[0].cells[i].querySelector("button").focus();
       });
-      return el("th", { scope: "col", "aria-sort": on ? (state.down ? "descending" : "ascending") : "none" }, b);
+      const className = rows[0]?.[i]?.className?.split(" ")[0];
+      return el(
+        "th",
+        { scope: "col", className, "aria-sort": on ? (state.down ? "descending" : "ascending") : "none" },
+        b,
+      );
     }),
   );
   table.replaceChildren(

@@ -110,11 +110,7 @@ await test("bars: another metric, plain, in order, with schemes hidden", async (
   const rows = table(
     (await download(page, button("#chart", "CSV"))).text,
   ).slice(1);
-  assert.deepEqual(rows.map((r) => r[0]).sort(), [
-    "baseline",
-    "swl=2",
-    "swl=2+bucl",
-  ]);
+  assert.deepEqual(rows.map((r) => r[0]).sort(), ["baseline", "swl=4", "tsc"]);
   for (const [scheme, v] of rows)
     near(+v, records.find((r) => r.scheme === scheme).totals["dram.bytes"]);
   assert.deepEqual(
@@ -148,7 +144,7 @@ await test("bars: one kernel only", async () => {
 await test("bars: normalised to another scheme", async () => {
   await page.selectOption("#metric", "ipc");
   await page.check("#normalise");
-  await page.selectOption("#base", "swl=2");
+  await page.selectOption("#base", "swl=4");
   const rows = table(
     (await download(page, button("#chart", "CSV"))).text,
   ).slice(1);
@@ -180,7 +176,7 @@ await test("a figure as SVG is a drawing with its bars and labels", async () => 
   assert.equal(f.name, "ipc.svg");
   assert.ok(
     f.text.startsWith("<svg") &&
-      f.text.includes("swl=2+bucl") &&
+      f.text.includes("tsc") &&
       f.text.includes((ipc[1] / ipc[0]).toFixed(3)),
   );
   const errors = await page.evaluate(
@@ -359,7 +355,7 @@ await test("counters: filter, only those that differ, sort by keyboard, CSV", as
 await test("how to reproduce it: command, runs, configuration", async () => {
   assert.equal(
     await page.locator("#command").innerText(),
-    "sluice compare --scheme baseline,bucl,swl=2,swl=2+bucl --json runs.json -- build/workloads/kmeans --size small",
+    "sluice compare --scheme baseline,bucl,swl=4,tsc --json runs.json -- build/workloads/kmeans --size small",
   );
   await page.locator("#again summary").nth(1).click();
   assert.equal(
@@ -452,6 +448,30 @@ await test("two workloads: grouped bars with a geometric mean", async () => {
   );
   assert.equal(await p.locator("#profile").count(), 0);
   assert.match(await p.locator("#title").innerText(), /alert\(1\)/);
+  assert.deepEqual(p.wrong, []);
+  await p.close();
+});
+await test("a paper's report opens with its claims, contradictions first, numbers and verdicts in sight", async () => {
+  const p = await open("paper/report.html");
+  const verdicts = await p.locator("#claims-table td.verdict").allInnerTexts();
+  const count = (v) => verdicts.filter((x) => x === v).length;
+  assert.ok(verdicts.length > 20 && count("contradicted") > 0);
+  assert.ok(
+    verdicts.slice(0, count("contradicted")).every((v) => v === "contradicted"),
+  );
+  assert.ok(
+    (await p.locator("#claims-verdict").innerText()).includes(
+      `${count("reproduced")} are reproduced`,
+    ),
+  );
+  const beyond = await p.evaluate(() => {
+    const box = document.getElementById("claims-table").parentElement;
+    return box.scrollWidth - box.clientWidth;
+  });
+  assert.equal(beyond, 0);
+  const rows = table((await download(p, "#claims-csv")).text);
+  assert.equal(rows.length - 1, verdicts.length);
+  assert.ok(rows[0].includes("why"));
   assert.deepEqual(p.wrong, []);
   await p.close();
 });
