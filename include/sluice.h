@@ -13,7 +13,7 @@
  * Texts and structs that are passed in are copied: the caller may free them after the call. Handles belong to their
  * session. A session or cache may be used by one thread at a time; different ones at the same time.
  *
- * The interface only grows: symbols carry the version that brought them (SLUICE_1.0), and structs that may get further
+ * The interface only grows: symbols carry the version that brought them (SLUICE_1.0, SLUICE_1.1), and structs that may get further
  * members begin with `size`, which the caller sets to sizeof of the struct.
  */
 #ifndef SLUICE_H
@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Of this header: 100 * major + minor. A program runs with a library of the same major and no smaller minor. */
-#define SLUICE_INTERFACE 100
+#define SLUICE_INTERFACE 101
 /* Version of the loaded library; *release (may be NULL) is its release, e.g. "0.1", a constant. */
 uint32_t sluice_interface(const char **release);
 
@@ -40,7 +40,8 @@ enum sluice_status {
   SLUICE_PROGRAM = 4,     /* a fault of the kernel: out of bounds, misaligned, a trap */
   SLUICE_STUCK = 5,       /* the kernel makes no progress */
   SLUICE_INTERNAL = 6,    /* a broken invariant of the simulator */
-  SLUICE_NO_MEMORY = 7    /* host memory, or from sluice_alloc device memory, ran out */
+  SLUICE_NO_MEMORY = 7,   /* host memory, or from sluice_alloc device memory, ran out */
+  SLUICE_STOPPED = 8      /* a watcher ended the launch: the session can only be closed */
 };
 struct sluice_error {
   int32_t status;     /* enum sluice_status */
@@ -72,6 +73,16 @@ int sluice_load(struct sluice_session *s, const char *ptx, const char *name, str
 int sluice_load_file(struct sluice_session *s, const char *path, struct sluice_module **module, struct sluice_error *e);
 int sluice_find_kernel(struct sluice_session *s, struct sluice_module *m, const char *name,
                        struct sluice_kernel **kernel, struct sluice_error *e);
+/* Kernel `row` (from 0) of a module, as in the PTX; NULL after the last. Valid as long as the module. */
+const char *sluice_kernel_name(struct sluice_session *s, struct sluice_module *m, size_t row);
+struct sluice_parameter {
+  size_t size;    /* sizeof (struct sluice_parameter), set by the caller; the rest by the library */
+  uint32_t bytes; /* of an argument */
+  char type[12];  /* as in the PTX: "u64", "f32"; "b8" for a struct or an array */
+};
+/* Parameter `index` (from 0) of a kernel; SLUICE_USAGE after the last. */
+int sluice_find_parameter(struct sluice_session *s, struct sluice_kernel *k, uint32_t index,
+                          struct sluice_parameter *parameter, struct sluice_error *e);
 /* Device address and size in bytes of a .global or .const variable. Either pointer may be NULL. */
 int sluice_find_variable(struct sluice_session *s, struct sluice_module *m, const char *name, uint64_t *address,
                          uint64_t *bytes, struct sluice_error *e);
@@ -101,6 +112,20 @@ int sluice_launch(struct sluice_session *s, struct sluice_kernel *k, const struc
                   struct sluice_error *e);
 /* Run every launch of a recorded trace (.slt, kernelslist.g, .traceg) in order. */
 int sluice_replay(struct sluice_session *s, const char *path, struct sluice_error *e);
+
+/* ---- progress ---- */
+struct sluice_progress {
+  size_t size;            /* of the struct that the library has */
+  uint64_t launch;        /* number of the launch, from 0 */
+  const char *kernel;     /* as in the PTX */
+  uint32_t blocks, ended; /* of the launch; those of them that have ended */
+};
+/* What it returns: 0 goes on, anything else ends the launch with SLUICE_STOPPED. It must return, must not keep the
+ * struct, and must not use the session. */
+typedef int sluice_watcher(void *context, const struct sluice_progress *progress);
+/* Call `watcher` about ten times a second while launches run; NULL: no longer. Functional mode: only where a block
+ * ends. Watching changes no result. */
+int sluice_watch(struct sluice_session *s, sluice_watcher *watcher, void *context, struct sluice_error *e);
 
 /* ---- results ---- */
 enum sluice_scope { SLUICE_LAST_LAUNCH, SLUICE_ALL_LAUNCHES };

@@ -34,8 +34,9 @@ static int status_of(const struct err *e) {
 }
 
 /* A separate function: only `c` lives across the jump. */
-static bool caught(struct err_catch *c, api_work *work, void *ctx, bool *good) {
+static bool caught(struct api *a, struct err_catch *c, api_work *work, void *ctx, bool *good) {
   if (setjmp(c->at)) return true;
+  a->inside = c;
   err_catch(c);
   *good = work(ctx, c->err);
   err_catch(NULL);
@@ -43,22 +44,43 @@ static bool caught(struct err_catch *c, api_work *work, void *ctx, bool *good) {
 }
 
 int api_call(struct api *a, api_work *work, void *ctx, struct sluice_error *e) {
+  if (a->inside) return api_error(e, SLUICE_USAGE, "a watcher must not use the session that it watches");
   if (a->broken.status != SLUICE_OK) return api_error(e, a->broken.status, "%s", a->broken.message);
   struct err inner = {0};
   struct err_catch c = {.err = &inner};
   bool good = false;
   memory_enter(&a->memory);
-  bool broke = caught(&c, work, ctx, &good);
+  bool broke = caught(a, &c, work, ctx, &good);
+  a->inside = NULL;
   memory_leave();
   if (good && !broke) return SLUICE_OK;
   /* For every cause: a file that cannot be parsed, a broken invariant. */
-  int status = a->memory.failed ? SLUICE_NO_MEMORY : status_of(&inner);
+  int status = a->stopped ? SLUICE_STOPPED : a->memory.failed ? SLUICE_NO_MEMORY : status_of(&inner);
   bool says = status != SLUICE_NO_MEMORY || strstr(inner.msg, "memory");
   struct sluice_error told;
   api_error(&told, status, "%s%.1000s", says ? "" : "out of memory: ", inner.msg);
   if (broke) a->broken = told;
   if (e) *e = told;
   return status;
+}
+
+int api_outside(struct api *a, int (*function)(void *ctx), void *ctx) {
+  bool failed = a->memory.failed;
+  memory_leave();
+  err_catch(NULL);
+  int answer = function(ctx);
+  err_catch(a->inside);
+  memory_enter(&a->memory);
+  a->memory.failed = failed;
+  return answer;
+}
+
+void api_stop(struct api *a, const char *message) {
+  struct err_catch *c = a->inside;
+  a->stopped = true;
+  err_catch(NULL);
+  err_set(c->err, ERR_PROGRAM, "%s", message);
+  longjmp(c->at, 1);
 }
 
 bool api_option(const char *option, char *key, const char **value, struct err *e) {

@@ -9,8 +9,10 @@
 #include "base/paths.h"
 #include "gpu/common/config.h"
 #include "results/record.h"
+#include "session/meter.h"
 #include "session/replay.h"
 #include "session/session.h"
+#include "simt/params.h"
 #include "simt/simt.h"
 
 struct sluice_session {
@@ -19,6 +21,8 @@ struct sluice_session {
   struct arena labels;      /* of allocations */
   struct sluice_error lost; /* of the launch that broke the machine; status SLUICE_OK: none */
   char *record;
+  sluice_watcher *watcher;
+  void *watcher_context;
 };
 
 uint32_t sluice_interface(const char **release) {
@@ -116,7 +120,7 @@ static bool close_broken(void *ctx, struct err *e) {
 }
 
 void sluice_close(struct sluice_session *s) {
-  if (!s) return;
+  if (!s || s->api.inside) return; /* a watcher must not close the session that runs */
   bool broken = s->api.broken.status != SLUICE_OK;
   s->api.broken.status = SLUICE_OK;
   api_call(&s->api, broken ? close_broken : close_session, s, NULL);
@@ -171,6 +175,8 @@ struct naming {
   struct simt_module *module;
   const char *name;
   struct simt_kernel *kernel;
+  uint32_t index;
+  struct sluice_parameter *parameter;
   uint64_t address, bytes;
 };
 
@@ -195,6 +201,31 @@ int sluice_find_kernel(struct sluice_session *s, struct sluice_module *m, const 
   int status = api_call(&s->api, find_kernel, &w, e);
   *kernel = (struct sluice_kernel *)w.kernel;
   return status;
+}
+
+const char *sluice_kernel_name(struct sluice_session *s, struct sluice_module *m, size_t row) {
+  struct simt_kernel *k = s && m ? simt_kernel_at((struct simt_module *)m, row) : NULL;
+  return k ? simt_kernel_info(k)->name : NULL;
+}
+
+static bool find_parameter(void *ctx, struct err *e) {
+  struct naming *w = ctx;
+  struct sluice_parameter *p = w->parameter;
+  const struct simt_kernel_info *k = simt_kernel_info(w->kernel);
+  if (p->size < sizeof *p)
+    return err_set(e, ERR_USAGE, "sluice_find_parameter: size is %zu, not %zu", p->size, sizeof *p);
+  if (w->index >= k->params)
+    return err_set(e, ERR_USAGE, "kernel %s has %u parameters, none with the number %u", k->name, k->params, w->index);
+  p->bytes = k->param_bytes[w->index];
+  snprintf(p->type, sizeof p->type, "%s", simt_param_type(w->kernel, w->index));
+  return true;
+}
+
+int sluice_find_parameter(struct sluice_session *s, struct sluice_kernel *k, uint32_t index,
+                          struct sluice_parameter *parameter, struct sluice_error *e) {
+  if (!s || !k || !parameter) return api_null(e, "sluice_find_parameter");
+  struct naming w = {.kernel = (struct simt_kernel *)k, .index = index, .parameter = parameter};
+  return api_call(&s->api, find_parameter, &w, e);
 }
 
 static bool find_variable(void *ctx, struct err *e) {
@@ -354,6 +385,40 @@ int sluice_replay(struct sluice_session *s, const char *path, struct sluice_erro
   if (!s || !path) return api_null(e, "sluice_replay");
   struct launching w = {.session = s->session, .path = path};
   return launch_with(s, replay, &w, e);
+}
+
+/* ---- progress ---- */
+
+struct looking {
+  struct sluice_session *session;
+  struct sluice_progress progress;
+};
+
+static int ask_watcher(void *ctx) {
+  struct looking *w = ctx;
+  return w->session->watcher(w->session->watcher_context, &w->progress);
+}
+
+static void look(void *ctx, uint32_t number, const char *kernel, uint32_t ended, uint32_t ctas) {
+  struct sluice_session *s = ctx;
+  struct looking w = {s,
+                      {.size = sizeof w.progress, .launch = number, .kernel = kernel, .blocks = ctas, .ended = ended}};
+  if (api_outside(&s->api, ask_watcher, &w)) api_stop(&s->api, "the launch was stopped by its watcher");
+}
+
+static bool watch(void *ctx, struct err *e) {
+  struct sluice_session *s = ctx;
+  (void)e;
+  meter_watch(session_meter(s->session), s->watcher ? look : NULL, s);
+  return true;
+}
+
+int sluice_watch(struct sluice_session *s, sluice_watcher *watcher, void *context, struct sluice_error *e) {
+  if (!s) return api_null(e, "sluice_watch");
+  if (s->api.inside) return api_call(&s->api, watch, s, e); /* refused */
+  s->watcher = watcher;
+  s->watcher_context = context;
+  return api_call(&s->api, watch, s, e);
 }
 
 /* ---- results ---- */

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 enum { BAR = 20 };
-static const double quiet_seconds = 2, between = 0.2;
+static const double quiet_seconds = 2, between = 0.2, between_looks = 0.1;
 
 static double seconds(void) {
   struct timespec t;
@@ -60,6 +60,12 @@ static void look(void *ctx, const struct feed_kernel *k, uint32_t ended) {
   struct meter_launch *l = ctx;
   struct meter *m = l->meter;
   double now;
+  if (m->look) {
+    if (seconds() - m->shown < between_looks) return;
+    m->look(m->ctx, l->number, k->name, ended, k->ctas);
+    m->shown = seconds();
+    return;
+  }
   if (!due(m, l->start, &now)) return;
   char what[160], of[24] = "", done[16], all[16];
   const char *name;
@@ -75,7 +81,7 @@ static void look(void *ctx, const struct feed_kernel *k, uint32_t ended) {
 void meter_reading(void *meter, uint64_t done, uint64_t total) {
   struct meter *m = meter;
   double now;
-  if (!m->on || !total || !due(m, m->read_from, &now)) return;
+  if (!m->on || m->look || !total || !due(m, m->read_from, &now)) return;
   char what[64], of[24] = "";
   if (m->launches) snprintf(of, sizeof of, " of %u", m->launches);
   snprintf(what, sizeof what, "reading launch %u%s:", m->next + 1, of);
@@ -84,6 +90,12 @@ void meter_reading(void *meter, uint64_t done, uint64_t total) {
 
 void meter_init(struct meter *m, bool wanted) {
   *m = (struct meter){.on = wanted && isatty(STDERR_FILENO)};
+  if (m->on) m->start = m->read_from = seconds();
+}
+
+void meter_watch(struct meter *m, meter_look *look, void *ctx) {
+  meter_end(m);
+  *m = (struct meter){.on = look != NULL, .look = look, .ctx = ctx, .next = m->next};
   if (m->on) m->start = m->read_from = seconds();
 }
 

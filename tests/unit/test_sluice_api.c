@@ -17,6 +17,7 @@
 /* Programs that were compiled have these numbers in them; tests/abi sees structs and functions. */
 _Static_assert(SLUICE_OK == 0 && SLUICE_USAGE == 1 && SLUICE_INPUT == 2 && SLUICE_UNSUPPORTED == 3, "");
 _Static_assert(SLUICE_PROGRAM == 4 && SLUICE_STUCK == 5 && SLUICE_INTERNAL == 6 && SLUICE_NO_MEMORY == 7, "");
+_Static_assert(SLUICE_STOPPED == 8, "");
 _Static_assert(SLUICE_LAST_LAUNCH == 0 && SLUICE_ALL_LAUNCHES == 1, "");
 _Static_assert(SLUICE_COUNTERS == 0 && SLUICE_SCHEMES == 1 && SLUICE_KNOBS == 2, "");
 _Static_assert(SLUICE_NAME == 0 && SLUICE_UNIT == 1 && SLUICE_MEANING == 2, "");
@@ -224,6 +225,83 @@ static bool has(int table, const char *name, const char *unit) {
   size_t i = 0;
   while ((n = sluice_table(table, i, SLUICE_NAME)) && strcmp(n, name)) i++;
   return n && strcmp(sluice_table(table, i, SLUICE_UNIT), unit) == 0 && *sluice_table(table, i, SLUICE_MEANING);
+}
+
+/* What a program must know of a kernel that it has not written. */
+static void signatures(void **state) {
+  (void)state;
+  static const char *const none[] = {NULL};
+  static const char more[] =
+      ".version 3.1\n.target sm_20\n.address_size 64\n"
+      ".visible .entry one(.param .f32 a, .param .align 4 .b8 s[12], .param .s64 n)\n{\n  ret;\n}\n";
+  struct job j = job_on(none);
+  struct sluice_error e;
+  struct sluice_module *m;
+  struct sluice_kernel *k;
+  struct sluice_parameter p = {.size = sizeof p};
+  assert_string_equal(sluice_kernel_name(j.s, j.m, 0), "scale");
+  assert_string_equal(sluice_kernel_name(j.s, j.m, 1), "forever");
+  assert_null(sluice_kernel_name(j.s, j.m, 2));
+  assert_null(sluice_kernel_name(j.s, NULL, 0));
+  assert_int_equal(sluice_load(j.s, more, "more.ptx", &m, &e), SLUICE_OK);
+  assert_int_equal(sluice_find_kernel(j.s, m, "one", &k, &e), SLUICE_OK);
+  static const struct {
+    const char *type;
+    uint32_t bytes;
+  } want[] = {{"f32", 4}, {"b8", 12}, {"s64", 8}};
+  for (uint32_t i = 0; i < 3; i++) {
+    assert_int_equal(sluice_find_parameter(j.s, k, i, &p, &e), SLUICE_OK);
+    assert_string_equal(p.type, want[i].type);
+    assert_int_equal(p.bytes, want[i].bytes);
+  }
+  no(sluice_find_parameter(j.s, k, 3, &p, &e), SLUICE_USAGE, &e, "one has 3 parameters");
+  p.size--;
+  no(sluice_find_parameter(j.s, k, 0, &p, &e), SLUICE_USAGE, &e, "size");
+  no(sluice_find_parameter(j.s, k, 0, NULL, &e), SLUICE_USAGE, &e, "NULL");
+  sluice_close(j.s);
+}
+
+/* A watcher that ends the launch at its `left`-th look. */
+struct watch {
+  struct sluice_session *s;
+  int left, looks;
+  struct sluice_progress seen;
+};
+
+static int watched(void *context, const struct sluice_progress *p) {
+  struct watch *w = context;
+  struct sluice_error e;
+  double v;
+  no(sluice_value(w->s, SLUICE_ALL_LAUNCHES, "cycles", &v, &e), SLUICE_USAGE, &e, "watcher");
+  no(sluice_watch(w->s, NULL, NULL, &e), SLUICE_USAGE, &e, "watcher");
+  sluice_close(w->s); /* does nothing */
+  w->seen = *p;
+  w->looks++;
+  return --w->left == 0;
+}
+
+static void watching(void **state) {
+  (void)state;
+  static const char *const list[] = {"sms=2", "watchdog=1000000000", NULL};
+  struct job j = job_on(list);
+  struct watch w = {.s = j.s, .left = 2};
+  struct sluice_kernel *k;
+  struct sluice_error e;
+  struct sluice_launch l = {.size = sizeof l, .grid = {3}, .block = {32}};
+  assert_int_equal(sluice_watch(j.s, watched, &w, &e), SLUICE_OK);
+  assert_int_equal(launch(&j, 4, 7, &e), SLUICE_OK); /* too short for a second look */
+  w.left = 2, w.looks = 0;
+  assert_int_equal(sluice_find_kernel(j.s, j.m, "forever", &k, &e), SLUICE_OK);
+  no(sluice_launch(j.s, k, &l, &e), SLUICE_STOPPED, &e, "stopped by its watcher");
+  assert_int_equal(w.looks, 2);
+  assert_int_equal(w.seen.size, sizeof w.seen);
+  assert_int_equal(w.seen.launch, 1);
+  assert_int_equal(w.seen.blocks, 3);
+  assert_int_equal(w.seen.ended, 0);
+  double v;
+  no(sluice_value(j.s, SLUICE_ALL_LAUNCHES, "cycles", &v, &e), SLUICE_STOPPED, &e, "stopped");
+  no(sluice_watch(NULL, watched, &w, &e), SLUICE_USAGE, &e, "NULL");
+  sluice_close(j.s);
 }
 
 static void tables(void **state) {
@@ -539,7 +617,8 @@ int main(void) {
       cmocka_unit_test(version),        cmocka_unit_test(options),        cmocka_unit_test(launches),
       cmocka_unit_test(mistakes),       cmocka_unit_test(failures),       cmocka_unit_test(tables),
       cmocka_unit_test(cache_lines),    cmocka_unit_test(cache_policies), cmocka_unit_test(cache_sectors),
-      cmocka_unit_test(cache_mistakes), cmocka_unit_test(address_space),
+      cmocka_unit_test(cache_mistakes), cmocka_unit_test(address_space),  cmocka_unit_test(signatures),
+      cmocka_unit_test(watching),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "simt/core/lower.h"
 #include "simt/core/machine.h"
 #include "simt/core/run.h"
+#include "simt/params.h"
 
 /* Release the module's variables from device memory; their addresses are not reused. */
 static void drop_variables(struct simt_module *m) {
@@ -148,4 +149,9 @@ bool simt_machine_at(const struct simt_kernel *k, uint32_t i, struct simt_machin
 
 const char *simt_machine_refused(const struct simt_kernel *k) {
   return k->func->f->mach_refused;
+}
+
+const char *simt_param_type(const struct simt_kernel *k, uint32_t i) {
+  const struct ptx_var *v = k->func->f->params[i];
+  return v ? ptx_type_names[v->type] : "b32";
 }
