@@ -84,7 +84,7 @@ endef
 differ = $(filter-out $(1),$(2))$(filter-out $(2),$(1))
 list = $(eval $(list_rule))$(B)/lists/$(1)
 
-include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk))
+include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk python/room.mk))
 
 # A build folder may be older than a move of sources: libraries, tests and programs whose source is gone go; what an old .d
 # file says depends on a source that is gone is made again (the rule without a recipe).
@@ -169,7 +169,7 @@ setup:
 test:
 	@tools/setup.sh
 	@$(MAKE) --no-print-directory web-tools
-	@$(MAKE) --no-print-directory -j$(JOBS) all unit asan
+	@$(MAKE) --no-print-directory -j$(JOBS) all unit asan python
 	@tests/run --build $(B)
 demo:
 	@tools/setup.sh demo
@@ -210,6 +210,7 @@ help:
 	@echo "make lint     formatting, cppcheck, dependency rules between rooms"
 	@echo "make format   clang-format every C source; prettier for JavaScript after make web-tools"
 	@echo "make docs     regenerate the pages of docs/reference that come from tables"
+	@echo "make python   the Python package in $(B)/python"
 	@echo "make bench    speed of the simulator, appended to bench/history.csv"
 	@echo "make install  to PREFIX=$(PREFIX): command, library, headers, pkg-config file, man page, completions"
 	@echo "make deb      the same as a Debian package in $(B)"

@@ -120,7 +120,7 @@ struct sluice_progress {
   const char *kernel;     /* as in the PTX */
   uint32_t blocks, ended; /* of the launch; those of them that have ended */
 };
-/* What it returns: 0 goes on, anything else ends the launch with SLUICE_STOPPED. It must return, must not keep the
+/* What it returns: 0 to continue, anything else ends the launch with SLUICE_STOPPED. It must return, must not keep the
  * struct, and must not use the session. */
 typedef int sluice_watcher(void *context, const struct sluice_progress *progress);
 /* Call `watcher` about ten times a second while launches run; NULL: no longer. Functional mode: only where a block

@@ -57,6 +57,13 @@ tools/citations.py || bad=1
 
 tools/words.py || bad=1
 
+if command -v mypy >/dev/null; then
+  mypy --config-file python/mypy.ini --cache-dir "$build/mypy" python/sluice >"$build/mypy.log" || { cat "$build/mypy.log"; false; }
+  report "types of the Python package" $?
+  flake8 --max-line-length 140 python tests/python/run
+  report "flake8 of it" $?
+fi
+
 tools/programs.py | diff -q - docs/reference/programs.md >/dev/null
 report "docs/reference/programs.md is current" $?
 

@@ -66,6 +66,16 @@ abigail-tools:/usr/bin/abidiff
 zsh:/usr/bin/zsh
 fish:/usr/bin/fish
 '
+# The Python package and its tests; a build needs none of them.
+need_python='
+python3-dev:/usr/include/python3.11/Python.h
+python3-cffi:/usr/lib/python3/dist-packages/cffi/__init__.py
+python3-numpy:/usr/lib/python3/dist-packages/numpy/__init__.py
+python3-pandas:/usr/lib/python3/dist-packages/pandas/__init__.py
+python3-matplotlib:/usr/lib/python3/dist-packages/matplotlib/__init__.py
+mypy:/usr/bin/mypy
+flake8:/usr/bin/flake8
+'
 # The report page: a node from another source than Debian serves too.
 need_report='
 nodejs:/usr/bin/node
@@ -86,7 +96,7 @@ check=
 case $check${1:-} in
 1 | demo) need=$need_build$report ;;
 1unit) need=$need_build$need_unit ;;
-'') need=$need_build$report$need_unit$need_test$need_cluster$need_graphics$need_package ;;
+'') need=$need_build$report$need_unit$need_test$need_cluster$need_graphics$need_package$need_python ;;
 *) echo "usage: tools/setup.sh [demo | --check [unit]]" >&2 && exit 2 ;;
 esac
 m=$(missing "$need")

@@ -399,7 +399,7 @@ static int ask_watcher(void *ctx) {
   return w->session->watcher(w->session->watcher_context, &w->progress);
 }
 
-static void look(void *ctx, uint32_t number, const char *kernel, uint32_t ended, uint32_t ctas) {
+static void call_watcher(void *ctx, uint32_t number, const char *kernel, uint32_t ended, uint32_t ctas) {
   struct sluice_session *s = ctx;
   struct looking w = {s,
                       {.size = sizeof w.progress, .launch = number, .kernel = kernel, .blocks = ctas, .ended = ended}};
@@ -409,7 +409,7 @@ static void look(void *ctx, uint32_t number, const char *kernel, uint32_t ended,
 static bool watch(void *ctx, struct err *e) {
   struct sluice_session *s = ctx;
   (void)e;
-  meter_watch(session_meter(s->session), s->watcher ? look : NULL, s);
+  meter_watch(session_meter(s->session), s->watcher ? call_watcher : NULL, s);
   return true;
 }
 

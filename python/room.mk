@@ -1,0 +1,21 @@
+# The Python package (docs/how-to/python.md): its files and the extension module around libsluice, in $(B)/python. PYTHONPATH=
+# $(B)/python finds it; the command and the library are those of $(B). Only `make python` and the tests need Python.
+PYTHON ?= /usr/bin/python3
+PY := $(B)/python/sluice
+PY_FILES := $(patsubst python/%,$(B)/python/%,$(wildcard python/sluice/*.py) python/sluice/py.typed)
+STALE := $(filter-out $(PY_FILES),$(wildcard $(PY)/*.py))
+$(if $(STALE),$(shell rm -f $(STALE)))
+
+.PHONY: python
+python: all $(PY_FILES) $(PY)/_libsluice.abi3.so
+$(PY_FILES): $(B)/python/%: python/%
+	@mkdir -p $(@D)
+	@cp $< $@
+$(B)/gen/libsluice.py.c: python/build_library.py include/sluice.h
+	@mkdir -p $(@D)
+	@$(PYTHON) $^ $@
+$(PY)/_libsluice.abi3.so: $(B)/gen/libsluice.py.c $(B)/lib/libsluice.so
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(CC) $(OPT) -g -fPIC -shared -Wall -Iinclude -I$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))') \
+	  $(LDFLAGS) -o $@ $< -L$(B)/lib -lsluice -Wl,-rpath,'$$ORIGIN/../../lib'

@@ -1,0 +1,137 @@
+"""sluice.run, sluice.compare and the lists of what there is."""
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+import warnings
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from . import _command
+from ._errors import StrayWarning
+from ._result import Comparison, Result
+from ._table import frame_of_rows
+
+Program = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
+Word = Union[int, float, str]
+
+
+def _program_words(program: Program, arguments: Sequence[Word], size: Optional[str]) -> List[str]:
+    words = [os.fspath(program)] if isinstance(program, (str, os.PathLike)) else [os.fspath(p) for p in program]
+    return [*words, *map(str, arguments), *(["--size", size] if size else [])]
+
+
+def _machine_words(gpu: Optional[_command.Path], scheme: Optional[str], set: Optional[Mapping[str, Any]]) -> List[str]:
+    words = _command.option_words({"gpu": gpu, "scheme": scheme})
+    for key, value in (set or {}).items():
+        words += ["--set", f"{key}={str(value).lower() if isinstance(value, bool) else value}"]
+    return words
+
+
+def _summary_at(output: str) -> int:
+    """Where the command's tables begin in what program and command printed."""
+    return 0 if output.startswith("sluice: ") and "\nsluice: " not in output else output.rfind("\nsluice: ") + 1
+
+
+def run(
+    program: Program,
+    *arguments: Word,
+    gpu: Optional[_command.Path] = None,
+    scheme: Optional[str] = None,
+    size: Optional[str] = None,
+    set: Optional[Mapping[str, Any]] = None,
+    cwd: Optional[_command.Path] = None,
+    progress: bool = True,
+    **options: _command.Option,
+) -> Result:
+    """Simulate one program under one scheme, as `sluice run` does.
+
+    program    a bundled one by name (`sluice.workloads()`), a path of any CUDA program, a trace (.slt), or a .ptx or .cu
+               file with launch="FILE.yaml"; a sequence is a program with its first arguments
+    arguments  of the program
+    gpu        a name of `sluice.gpus()` or a configuration file; None: fermi, the papers' GTX480
+    scheme     as after `--scheme`: "bucl", "swl=4+rrip"; None: baseline
+    size       "small", "medium" or "large", of a bundled program
+    set        knobs of the machine by name, in the units of `sluice.knobs()`: {"l1d.sets": 64}
+    cwd        folder in which the program runs
+    progress   show a line of progress, on terminals and in notebooks, after two seconds
+    options    of `sluice run --help`, with _ for -: timing_kernels="0:3", characterise=True, mode="functional"
+
+    Returns a Result; .output has what the program printed. Raises an Error of a class that says what went wrong; Ctrl-C
+    stops the simulation first. Warns with StrayWarning where reads out of bounds gave zeroes.
+    """
+    words = [*_machine_words(gpu, scheme, set), *_command.option_words(options)]
+    with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
+        record = os.path.join(folder, "record.json")
+        command = ["run", *words, "--json", record, "--", *_program_words(program, arguments, size)]
+        ended = _command.checked(command, cwd, progress, good=(0, 7))
+        text = pathlib.Path(record).read_bytes()
+    if ended.code == 7:
+        told = [line for line in ended.messages.splitlines() if line.startswith("sluice: warning:")]
+        warnings.warn("\n".join(told) or "reads out of bounds gave zeroes", StrayWarning, stacklevel=2)
+    at = _summary_at(ended.output)
+    shown = ["sluice", "run", *words, "--", *_program_words(program, arguments, size)]
+    return Result(text, shown, ended.output[:at], ended.output[at:])
+
+
+def compare(
+    program: Program,
+    *arguments: Word,
+    schemes: Sequence[str] = ("baseline", "bucl"),
+    gpu: Optional[_command.Path] = None,
+    size: Optional[str] = None,
+    set: Optional[Mapping[str, Any]] = None,
+    html: Optional[_command.Path] = None,
+    jobs: Optional[int] = None,
+    cwd: Optional[_command.Path] = None,
+    progress: bool = True,
+    **options: _command.Option,
+) -> Comparison:
+    """Simulate one program under several schemes, one simulation each, as `sluice compare` does.
+
+    schemes    lists as after `--scheme`, e.g. ("baseline", "swl=4", "swl=4+bucl"); the first is what others are divided by
+    html       file for the HTML report, whose observations take some more time; None: no report
+    jobs       simulations at a time; None: one per processor
+    others     as for sluice.run; options are those of `sluice compare --help`
+
+    Returns a Comparison. Raises as sluice.run.
+    """
+    if isinstance(schemes, str):
+        schemes = schemes.split(",")
+    given: Dict[str, _command.Option] = {**options, "jobs": jobs, "html": html, "no_html": html is None}
+    words = [*_machine_words(gpu, ",".join(schemes), set), *_command.option_words(given)]
+    with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
+        document = os.path.join(folder, "runs.json")
+        _command.checked(["compare", *words, "--json", document, "--", *_program_words(program, arguments, size)], cwd, progress)
+        text = pathlib.Path(document).read_bytes()
+    return Comparison(text, schemes, ["sluice", "compare", *words, "--", *_program_words(program, arguments, size)])
+
+
+def _list(*words: str) -> Any:
+    rows = _command.listed(*words)
+    return frame_of_rows([{k: v for k, v in row.items() if not isinstance(v, (dict, list))} for row in rows], {}, {})
+
+
+def counters() -> Any:
+    """A DataFrame of all counters and derived values: counter, unit, meaning."""
+    return _list("stats")
+
+
+def schemes() -> Any:
+    """A DataFrame of all schemes: name, what it does, parameters, storage (bits), paper."""
+    return _list("schemes")
+
+
+def gpus() -> Any:
+    """A DataFrame of the GPUs."""
+    return _list("gpus")
+
+
+def knobs(gpu: str = "fermi") -> Any:
+    """A DataFrame of the knobs of a GPU: name, value, unit, meaning."""
+    return _list("knobs", "--gpu", gpu)
+
+
+def workloads() -> Any:
+    """A DataFrame of the bundled CUDA programs."""
+    return _list("workloads")
