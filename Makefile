@@ -47,7 +47,7 @@ LDFLAGS ?=
 LDFLAGS += $(filter -fsanitize=% -fprofile%,$(SAN_FLAGS))
 
 comma := ,
-LIB_ROOMS := base ptx back simt trace gpu model schemes results session
+LIB_ROOMS := base ptx back simt trace gpu model schemes results sample session
 EXE_ROOMS := cli report study proc results/db
 LDLIBS := -ljansson -lyaml -lzstd -lm
 EXE_LDLIBS := -lelf -lsqlite3 -lzstd -lmd

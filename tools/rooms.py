@@ -50,7 +50,9 @@ ROOMS = {
     "model": "base gpu/common gpu/slots gpu/mem ptx",
     "results": "base gpu/common gpu/observe/l2.h gpu/observe/timeline.h model ptx/feed.h",
     "results/db": "base gpu/common results",
-    "session": "base simt trace trace/common trace/slt results gpu gpu/common gpu/slots gpu/observe/timeline.h ptx/feed.h",
+    # samples of launches: signatures, plans, and totals with their intervals
+    "sample": "base gpu/common ptx/inst.h ptx/feed.h",
+    "session": "base sample simt trace trace/common trace/slt results gpu gpu/common gpu/slots gpu/observe/timeline.h ptx/feed.h",
     # the library for programs that embed the simulator
     "api": "base session simt trace/common results gpu/common gpu/slots model",
     # the CUDA runtime and driver libraries
@@ -66,8 +68,8 @@ ROOMS = {
     "cli/tables": "base results gpu/common model cli/frame",
     "proc": "base cli/frame",
     "study": "base results session proc gpu/common gpu/slots",
-    "cli/run": "base results session simt trace trace/common model gpu/slots proc cli/frame cli/tables",
-    "cli/cmd": "base results report session simt trace trace/common trace/slt trace/accel study model gpu/common gpu/slots "
+    "cli/run": "base sample results session simt trace trace/common model gpu/slots proc cli/frame cli/tables",
+    "cli/cmd": "base sample results report session simt trace trace/common trace/slt trace/accel study model gpu/common gpu/slots "
                "proc cli/frame cli/tables cli/run",
     "cli": "base proc cli/frame cli/cmd",
 }

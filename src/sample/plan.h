@@ -1,0 +1,51 @@
+/* plan.h - which launches of a program are timed in place of all: clusters of launches that do nearly the same, each with
+ * its members in a random order and the number of them that is timed.
+ */
+#ifndef SAMPLE_PLAN_H
+#define SAMPLE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sample/launchlog.h"
+
+struct plan_cluster {
+  char *kernel;
+  uint32_t *launch; /* the members, in the order in which they are drawn */
+  uint32_t members, timed;
+  uint32_t blocks;   /* of each timed launch, groups of CTAs that are timed; 0: all CTAs */
+  bool alone;        /* the first launch of a kernel */
+  double warp_insts; /* of all members */
+};
+
+struct sample_plan {
+  char *program;
+  double error, confidence; /* the bound as a fraction, and 0.95 say */
+  uint64_t seed;
+  bool cold;         /* launches that run functionally leave the L2 as it is */
+  uint32_t launches; /* of the whole program */
+  struct plan_cluster *cluster;
+  uint32_t clusters;
+};
+
+/* Launches [first, end) of a log, clustered: in the order of the program, a launch joins the first cluster of its
+ * kernel, block size and shape whose first member's counts differ by at most `plan_likeness` of the larger. The first launch
+ * of a kernel is a cluster of its own. */
+struct plan_range {
+  uint32_t first, end;
+};
+extern const double plan_likeness;
+void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, struct plan_range r);
+/* The number of members that any cluster is timed with at least: all of three, or three; two of a cluster with little work.
+ */
+void plan_first_samples(struct sample_plan *p);
+/* Text for a person: why this number is timed. */
+bool plan_write(const struct sample_plan *p, const char *path, struct err *e);
+/* False with `e`: no plan, or a damaged one. */
+bool plan_read(struct sample_plan *p, const char *path, struct err *e);
+void plan_free(struct sample_plan *p);
+/* The cluster of a launch if it is timed, else NULL. */
+const struct plan_cluster *plan_times(const struct sample_plan *p, uint32_t launch);
+
+#endif

@@ -1,0 +1,46 @@
+/* signature.h - what a launch does, without time: the counts by which launches are compared (docs/how-to/estimate.md).
+ *
+ * A signer taps feeds that are driven functionally. Its counts depend on the executed instructions only, so equal
+ * launches have equal signatures.
+ */
+#ifndef SAMPLE_SIGNATURE_H
+#define SAMPLE_SIGNATURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ptx/feed.h"
+
+struct signature {
+  uint64_t warp_insts, thread_insts; /* their ratio is the divergence */
+  uint64_t loads, stores, atomics;   /* warp instructions on global memory */
+  uint64_t shared, other;            /* the same on shared memory; on local, constant and texture memory */
+  uint64_t lines;                    /* 128 B lines that the global ones touch, each instruction by itself */
+  uint64_t footprint;                /* different lines of them in the launch, an estimate above 10^5 */
+  uint32_t shape;                    /* equal for launches of a kernel with nearly equal shares of each
+                                                * instruction in the executed ones: the first such launch */
+};
+
+/* Fields of a signature by name, for files and for comparing. */
+struct signature_row {
+  const char *key;
+  uint32_t offset;
+};
+enum { SIGNATURE_ROWS = 9 };
+extern const struct signature_row signature_rows[SIGNATURE_ROWS];
+
+/* Told of each line of global memory that an instruction touches; bit k of `sectors`: bytes 32 k to 32 k + 31. */
+typedef void signature_touch(void *ctx, uint64_t line, uint32_t sectors, bool write);
+
+struct signer;
+struct signer *signer_new(void);
+void signer_free(struct signer *s);
+/* The feed to drive instead of `inner`, until signer_end. `slots`: CTA slots of the driver. `touch` may be NULL. */
+struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, signature_touch *touch, void *ctx);
+/* Before signer_end: executions of each instruction, and the lines of 32 B of constants and parameters that were read. */
+const uint64_t *signer_counts(const struct signer *s);
+const uint64_t *signer_constants(const struct signer *s, uint32_t *n);
+/* The launch is the number `launch` of the run. */
+void signer_end(struct signer *s, uint32_t launch, struct signature *out);
+
+#endif

@@ -1,0 +1,157 @@
+/* Plans: clusters of a log, the order of drawing, the file and what is wrong with others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "sample/plan.h"
+
+static void add(struct launchlog *l, const char *kernel, uint64_t insts, uint32_t shape) {
+  struct logged_launch *q = launchlog_at(l, l->n);
+  *q = (struct logged_launch){.kernel = mem_text(kernel), .grid = {4, 1, 1}, .block = {64, 1, 1}, .signed_ = true};
+  q->sig = (struct signature){.warp_insts = insts, .thread_insts = 32 * insts, .shape = shape};
+}
+
+/* 20 launches of a, of which 8 are ten times as long; 5 of b; one of a with another shape. */
+static struct launchlog a_log(void) {
+  struct launchlog l = {0};
+  for (int i = 0; i < 12; i++) add(&l, "a", 1000 + (uint64_t)i, 0);
+  for (int i = 0; i < 8; i++) add(&l, "a", 10000, 0);
+  for (int i = 0; i < 5; i++) add(&l, "b", 1000, 20);
+  add(&l, "a", 1000, 25);
+  return l;
+}
+
+static struct sample_plan a_plan(const struct launchlog *l, uint64_t seed) {
+  struct sample_plan p = {.error = 0.02, .confidence = 0.95, .seed = seed, .program = mem_text("prog -x")};
+  plan_cluster_launches(&p, l, (struct plan_range){0, l->n});
+  plan_first_samples(&p);
+  return p;
+}
+
+static void clusters(void **state) {
+  (void)state;
+  struct launchlog l = a_log();
+  struct sample_plan p = a_plan(&l, 1), q = a_plan(&l, 2);
+  static const uint32_t members[] = {1, 11, 8, 1, 4, 1}, timed[] = {1, 3, 3, 1, 3, 1};
+  bool differs = false, seen[26] = {false};
+  assert_int_equal(p.clusters, 6);
+  for (uint32_t c = 0; c < 6; c++) {
+    assert_int_equal(p.cluster[c].members, members[c]);
+    assert_int_equal(p.cluster[c].timed, timed[c]);
+    differs |= memcmp(p.cluster[c].launch, q.cluster[c].launch, members[c] * sizeof(uint32_t)) != 0;
+    for (uint32_t i = 0; i < members[c]; i++) seen[p.cluster[c].launch[i]] = true;
+  }
+  for (int i = 0; i < 26; i++) assert_true(seen[i]);
+  assert_true(differs); /* the seed decides */
+  assert_non_null(plan_times(&p, p.cluster[1].launch[2]));
+  assert_null(plan_times(&p, p.cluster[1].launch[3]));
+  plan_free(&p);
+  plan_free(&q);
+  launchlog_free(&l);
+}
+
+static void part_of_the_run(void **state) {
+  (void)state;
+  struct launchlog l = a_log();
+  struct sample_plan p = {.error = 0.02, .confidence = 0.95};
+  plan_cluster_launches(&p, &l, (struct plan_range){12, 22});
+  assert_int_equal(p.clusters, 4); /* the first of a and of b, the others */
+  plan_free(&p);
+  launchlog_free(&l);
+}
+
+static void file(void **state) {
+  (void)state;
+  char path[] = "/tmp/sluice-plan-XXXXXX";
+  struct err e = {0};
+  struct launchlog l = a_log();
+  struct sample_plan p = a_plan(&l, 3), q;
+  close(mkstemp(path));
+  p.cluster[1].blocks = 7;
+  p.cold = true;
+  assert_true(plan_write(&p, path, &e));
+  assert_true(plan_read(&q, path, &e));
+  assert_int_equal(q.clusters, p.clusters);
+  assert_int_equal(q.launches, 26);
+  assert_int_equal(q.seed, 3);
+  assert_true(q.cold && q.error == p.error && q.confidence == p.confidence && !strcmp(q.program, p.program));
+  for (uint32_t c = 0; c < p.clusters; c++) {
+    assert_int_equal(q.cluster[c].timed, p.cluster[c].timed);
+    assert_int_equal(q.cluster[c].blocks, p.cluster[c].blocks);
+    assert_int_equal(q.cluster[c].members, p.cluster[c].members);
+    assert_memory_equal(q.cluster[c].launch, p.cluster[c].launch, p.cluster[c].members * sizeof(uint32_t));
+  }
+  plan_free(&q);
+  plan_free(&p);
+  launchlog_free(&l);
+  unlink(path);
+}
+
+static void damaged(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "",
+      "{",
+      "[]",
+      "{}",
+      "{\"format\": 2}",
+      "{\"format\": 1, \"error\": 0.02, \"confidence\": 0.95, \"launches\": 3, \"clusters\": [{\"kernel\": \"a\", "
+      "\"timed\": 2, "
+      "\"blocks\": 0, \"launches\": [3]}]}",
+      "{\"format\": 1, \"error\": 0.02, \"confidence\": 0.95, \"launches\": 3, \"clusters\": [{\"kernel\": \"a\", "
+      "\"timed\": 2, "
+      "\"blocks\": 0, \"launches\": [0]}]}",
+      "{\"format\": 1, \"error\": 0, \"confidence\": 0.95, \"launches\": 3, \"clusters\": []}"};
+  char path[] = "/tmp/sluice-plan-XXXXXX";
+  close(mkstemp(path));
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    struct err e = {0};
+    struct sample_plan p;
+    assert_true(path_write_whole(path, texts[i], strlen(texts[i])));
+    if (plan_read(&p, path, &e)) fail_msg("text %zu was read as a plan", i);
+    assert_int_equal(e.code, ERR_INPUT);
+    assert_non_null(strstr(e.msg, path));
+  }
+  unlink(path);
+}
+
+static void log_file(void **state) {
+  (void)state;
+  char path[] = "/tmp/sluice-log-XXXXXX";
+  struct err e = {0};
+  struct launchlog l = a_log(), m;
+  close(mkstemp(path));
+  l.at[3].timed = true;
+  l.at[3].stats.cycles = 12345;
+  l.at[3].stats.mem_latency_sum = 99, l.at[3].stats.mem_latency_count = 3;
+  launchlog_add_counter(&l.at[3], "x.y", 5);
+  launchlog_add_counter(&l.at[3], "x.y", 6);
+  l.at[3].inside = (struct logged_inside){.ctas = 9, .warp_insts = 10, .cycles = 1.5, .variance = 2.5, .freedom = 4};
+  assert_true(launchlog_write(&l, path, &e));
+  assert_true(launchlog_read(&m, path, &e));
+  assert_int_equal(m.n, l.n);
+  assert_int_equal(m.at[15].sig.warp_insts, 10000);
+  assert_false(m.at[2].timed);
+  assert_memory_equal(&m.at[3].stats, &l.at[3].stats, sizeof l.at[3].stats);
+  assert_int_equal(m.at[3].schemes, 1);
+  assert_int_equal(m.at[3].scheme[0].value, 11);
+  assert_true(m.at[3].inside.variance == 2.5 && m.at[3].inside.ctas == 9 && m.at[3].inside.freedom == 4);
+  launchlog_free(&m);
+  launchlog_free(&l);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(clusters), cmocka_unit_test(part_of_the_run),
+                                     cmocka_unit_test(file), cmocka_unit_test(damaged), cmocka_unit_test(log_file)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
