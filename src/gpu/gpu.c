@@ -15,6 +15,7 @@
 #include "gpu/common/invariants.h"
 #include "gpu/dispatch.h"
 #include "gpu/icnt/icnt.h"
+#include "gpu/mem/l2.h"
 #include "gpu/mem/partition.h"
 #include "gpu/observe/observe.h"
 #include "gpu/sm/sm.h"
@@ -167,6 +168,35 @@ struct slots *gpu_slots(struct gpu *g) {
 }
 uint64_t gpu_now(const struct gpu *g) {
   return g->now;
+}
+
+void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write) {
+  struct req r = {.addr = addr};
+  partition_locate(g->parts, &r);
+  if (!g->touched) g->touched = g->now;
+  l2_warm(partition_slice(g->parts, r.subpart),
+          &(struct l2_warm){.addr = addr, .order = ++g->touched, .sectors = sectors, .write = write});
+}
+
+static void touch_sm(struct gpu *g, struct sm *s, const struct gpu_executed *c) {
+  uint64_t bytes = c->kernel->origin ? 0 : g->config.inst_bytes, last = UINT64_MAX;
+  for (uint32_t i = 0; i < c->kernel->insts; i++) {
+    uint32_t at = c->kernel->code[i].fetch_pc;
+    uint64_t line = (CODE_BASE + (bytes ? bytes * (at / 8) : at)) / g->config.l1i.line;
+    if (c->count[i] && line != last) rocache_touch(&s->l1i, line * g->config.l1i.line, g->now), last = line;
+  }
+  for (uint32_t i = 0; i < c->constants; i++) rocache_touch(&s->l1c, c->constant[i], g->now);
+}
+
+void gpu_touch_code(struct gpu *g, const struct gpu_executed *c) {
+  uint32_t n = g->config.sms, ctas = c->kernel->ctas;
+  for (uint32_t i = 0; i < n && i < ctas; i++) touch_sm(g, &g->sm[(g->last_sm + 1 + i) % n], c);
+  g->last_sm = (g->last_sm + ctas % n) % n;
+}
+
+static void end_touches(struct gpu *g) {
+  for (uint32_t i = 0; g->touched && i < g->subparts; i++) l2_warm_end(partition_slice(g->parts, i), g->now);
+  g->touched = 0;
 }
 void gpu_set_watchdog(struct gpu *g, uint64_t cycles) {
   g->watchdog = cycles ? cycles : DEFAULT_WATCHDOG;
@@ -492,6 +522,7 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   for (uint32_t i = 0; i < g->config.sms; i++) sm_grow_score(&g->sm[i], f->kernel->max_reg);
   gpu_work_turn(g, k);
   if (!g->open) {
+    end_touches(g);
     if (g->config.cold_l2) partition_empty_l2(g->parts);
     if (g->l1_split) split_l1(g, k);
     begin_launches(g);

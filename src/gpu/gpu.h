@@ -47,6 +47,17 @@ struct slots *gpu_slots(struct gpu *g);
 /* Select observations of later launches; call it before the first. */
 void gpu_watch(struct gpu *g, const struct gpu_watch *w);
 const struct gpu_observed *gpu_observed(const struct gpu *g);
+/* While no launch runs: a launch that runs functionally touches `sectors` (bit k: bytes 32 k to 32 k + 31) of the 128
+ * bytes at `addr`. Tags of the L2 follow, without time and counters. */
+void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write);
+/* The same at the end of that launch for the read-only caches of the SMs that its CTAs would run on. */
+struct gpu_executed {
+  const struct feed_kernel *kernel;
+  const uint64_t *count;    /* executions of each instruction */
+  const uint64_t *constant; /* addresses in the constant window, one for each line of 32 B */
+  uint32_t constants;
+};
+void gpu_touch_code(struct gpu *g, const struct gpu_executed *c);
 /* Core cycles since the machine was built. */
 uint64_t gpu_now(const struct gpu *g);
 /* Cycles without an issued instruction after which a launch is stuck, 0 for the default; a hundred times as many

@@ -130,6 +130,12 @@ static void add_stats(json_t *o, const struct gpu_stats *s) {
   add_stat_counters(o, s, s);
 }
 
+void *record_counters(const struct gpu_stats *s) {
+  json_t *o = json_object();
+  add_stats(o, s);
+  return o;
+}
+
 static json_t *launch_json(const struct record_launch *l) {
   json_t *k = json_object();
   json_object_set_new(k, "name", text_or_null(l->kernel));
@@ -453,13 +459,12 @@ void record_add_stray(struct record *r, const char *what, uint64_t count) {
 }
 
 /* Energy beyond the counters' dynamic energy: needs the clock, the configuration or the schemes. */
-static json_t *energy_json(const struct record *r) {
-  const struct gpu_stats *timed = &r->ledger->f->sums.timed;
-  struct energy_report e = energy_report(timed, r->config.core_mhz, NULL);
+void *record_energy(const struct gpu_config *c, const char *scheme, const struct gpu_stats *timed) {
+  struct energy_report e = energy_report(timed, c->core_mhz, NULL);
   struct energy_tables t;
-  double seconds = (double)timed->cycles / (r->config.core_mhz * 1e6);
-  double leakage = energy_leakage_watt(&r->config) * seconds, refresh = energy_refresh_watt(&r->config) * seconds;
-  energy_of_tables(r->scheme, &r->config, timed, &t);
+  double seconds = (double)timed->cycles / (c->core_mhz * 1e6);
+  double leakage = energy_leakage_watt(c) * seconds, refresh = energy_refresh_watt(c) * seconds;
+  energy_of_tables(scheme, c, timed, &t);
   double whole = e.total + leakage + refresh + t.joule + t.leak_joule;
   return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f}}", "seconds", seconds,
                    "whole_uj", 1e6 * whole, "dynamic_uj", 1e6 * e.total, "leakage_uj", 1e6 * leakage, "refresh_uj",
@@ -627,7 +632,7 @@ char *record_text(struct record *r) {
                       json_pack("{s:I, s:I}", "to_device_bytes", (json_int_t)s->to_device, "from_device_bytes",
                                 (json_int_t)s->from_device));
   json_object_set_new(whole, "totals", totals);
-  if (s->total.cycles) json_object_set_new(whole, "energy", energy_json(r));
+  if (s->total.cycles) json_object_set_new(whole, "energy", record_energy(&r->config, r->scheme, &s->timed));
   char *out = json_dumps(whole, RECORD_FLAGS);
   json_decref(whole);
   CHECK(out, "a record that is not JSON");

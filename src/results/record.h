@@ -101,6 +101,9 @@ void record_begin_strays(struct record *r, uint64_t reads, uint64_t writes);
 void record_add_stray(struct record *r, const char *text, uint64_t count);
 /* The data of the last launch is complete: from now on it survives the process. */
 void record_commit(struct record *r);
+/* Counters and rates of `s`, and the energy of a run, as in the document (a json_t; a new reference). */
+void *record_counters(const struct gpu_stats *s);
+void *record_energy(const struct gpu_config *c, const char *scheme, const struct gpu_stats *s);
 /* Write atomically (a temporary file beside `path`, then rename). `path` "-" is standard output. */
 bool record_write(struct record *r, const char *path, struct err *e);
 /* Any document (a json_t of jansson) in the same form. */

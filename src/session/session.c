@@ -69,6 +69,7 @@ static void free_session(struct session *s) {
   if (s->gpu) gpu_free(s->gpu);
   if (s->simt) simt_free(s->simt);
   if (s->record) record_free(s->record);
+  sampler_free(s->sampler);
   slt_abandon(s->trace);
   arena_free(&s->arena);
   free(s);
@@ -111,6 +112,7 @@ static bool open_machine(struct session *s, struct err *e) {
                                                .every_launch = s->o.every_launch,
                                                .warm = s->o.warm,
                                                .state = s->o.state_path});
+  if (!sampler_open(s, e)) return false;
   if (!s->o.trace_path) return true;
   s->trace = slt_create(s->o.trace_path, s->o.trace_temp, s->o.program, e);
   return s->trace != NULL;
@@ -251,6 +253,7 @@ bool session_finish(struct session *s, struct err *e) {
   if (good && s->trace) good = slt_finish(s->trace, e), s->trace = NULL;
   if (good) good = write_timeline(s, e);
   if (good && s->o.record_path) good = write_record(s, e);
+  if (good) good = sampler_write(s, e);
   if (good) record_set_end(s->record, RECORD_CLOSED);
   return good;
 }

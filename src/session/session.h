@@ -43,6 +43,8 @@ struct session_options { /* one row of options.def each */
   uint64_t timeline_first, timeline_last;
   uint32_t timeline_sms;  /* SMs in it; 0: all */
   uint64_t sample_cycles; /* record: counters for each interval of this many core cycles; 0: none */
+  const char *launch_log; /* write what each launch did (sample/launchlog.h), NULL: do not */
+  const char *time_plan;  /* time only the launches of this plan (sample/plan.h), NULL: see above */
   const char *trace_path; /* record every launch as a trace (docs/reference/trace-format.md), NULL: do not */
   const char *trace_temp; /* file to write to, if the caller renames it when complete; NULL: none */
 };

@@ -13,6 +13,7 @@
 
 struct task;
 struct stands;
+struct sampler;
 struct session {
   struct arena arena;
   struct session_options o; /* owns its texts */
@@ -22,6 +23,7 @@ struct session {
   struct gpu *gpu; /* NULL in functional mode */
   struct record *record;
   struct slt_writer *trace; /* NULL: not recorded */
+  struct sampler *sampler;  /* NULL: no log of launches, no plan */
   bool launch_lost;         /* one was stopped and is not in the trace */
   uint32_t launches;        /* submitted */
   uint64_t timed_insts;     /* thread instructions of launches in detail that have ended */
@@ -56,6 +58,20 @@ uint32_t session_record_submit(struct session *s, session_task id, const struct 
                                const session_task *deps, uint32_t n);
 void session_record_wait(struct session *s, session_task id);
 void session_record_free(struct session *s);
+
+/* ---- samples of launches (sampled.c); without a sampler nothing happens ---- */
+bool sampler_open(struct session *s, struct err *e);
+void sampler_free(struct sampler *p);
+/* Is launch `launch` timed? Without a plan: true. */
+bool sampler_times(const struct session *s, uint32_t launch);
+/* The feed to drive functionally in place of `f`; `f` itself if it is not observed. */
+struct feed *sampler_tap(struct session *s, struct feed *f, uint32_t launch);
+/* A launch has ended, with its counters; only their instructions count if it was not timed. `overlapped`: the counters are
+ * of several launches. */
+void sampler_note(struct session *s, const struct record_launch *l, const struct gpu_stats *stats, bool overlapped);
+/* A counter of a scheme, of the launch noted last. */
+void sampler_note_counter(struct session *s, const char *key, uint64_t value);
+bool sampler_write(const struct session *s, struct err *e);
 
 /* ---- options (options.c) ---- */
 struct session_options session_options_copy(struct arena *a, const struct session_options *from);

@@ -39,7 +39,7 @@ struct task {
 /* ---- functional execution ---- */
 
 static bool in_detail(const struct session *s, uint32_t launch) {
-  if (!s->gpu) return false;
+  if (!s->gpu || !sampler_times(s, launch)) return false;
   return !s->o.timing_end || (launch >= s->o.timing_first && launch < s->o.timing_end);
 }
 
@@ -61,7 +61,8 @@ static bool drive(struct session *s, struct feed *f, struct gpu_stats *st, struc
 }
 
 static bool run_functional(struct session *s, struct task *t, struct gpu_stats *st, struct err *e) {
-  if (!t->run || s->trace) return drive(s, t->feed, st, e);
+  struct feed *f = sampler_tap(s, t->feed, t->index);
+  if (!t->run || s->trace || f != t->feed) return drive(s, f, st, e);
   struct simt_counts n = {0};
   bool good = simt_run(t->run, &n, e);
   add_functional(s, st, n.warp_insts, n.thread_insts);
@@ -98,7 +99,9 @@ static void note_launch(struct session *s, const struct record_launch *l) {
 }
 
 static void add_scheme_counter(void *ctx, const char *key, uint64_t value) {
-  record_add_scheme_counter(ctx, key, value);
+  struct session *s = ctx;
+  record_add_scheme_counter(s->record, key, value);
+  sampler_note_counter(s, key, value);
 }
 
 static int by_launch(const void *a, const void *b) {
@@ -113,13 +116,15 @@ static bool close_machine(struct session *s, struct err *e) {
   if (s->togethers && !overlapped) {
     st.kernels = 1;
     record_add(s->record, &s->together[0], &st);
+    sampler_note(s, &s->together[0], &st, false);
   } else if (s->togethers) {
     qsort(s->together, s->togethers, sizeof *s->together, by_launch);
     record_add_overlapping(s->record, s->together, s->togethers, s->cycles, &st);
+    for (uint32_t i = 0; i < s->togethers; i++) sampler_note(s, &s->together[i], &s->together[i].own, true);
   }
   if (s->togethers) {
     record_add_observed(s->record, gpu_observed(s->gpu));
-    slots_take_counters(gpu_slots(s->gpu), add_scheme_counter, s->record);
+    slots_take_counters(gpu_slots(s->gpu), add_scheme_counter, s);
   }
   record_commit(s->record);
   s->cycles += st.cycles;
@@ -284,6 +289,7 @@ static void run_at_once(struct session *s, struct task *t) {
   st.kernels = 1;
   if (good || t->item.kind == SESSION_LAUNCH) {
     record_add(s->record, &l, &st);
+    sampler_note(s, &l, &st, false);
     record_commit(s->record);
   }
   if (good) end_task(s, t);

@@ -91,6 +91,16 @@ void l2_return(struct l2_slice *s, struct l2_op op);
 /* Steps of a clock of `mhz` that end before core cycle now + `cycles` begins. */
 uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz);
 
+/* An access of a launch that runs functionally (l2_warm.c): tags and states only. The slice is idle. */
+struct l2_warm {
+  uint64_t addr, order; /* order: at least the present core cycle, growing */
+  uint32_t sectors;     /* bit k: bytes 32 k to 32 k + 31 of its line */
+  bool write;
+};
+void l2_warm(struct l2_slice *s, const struct l2_warm *w);
+/* Before the next step: the order of these accesses becomes cycles up to `now`. */
+void l2_warm_end(struct l2_slice *s, uint64_t now);
+
 /* ---- shared by l2.c, l2_access.c and l2_banked.c ---- */
 /* The access of `op` to its bank. *reply: the L2 answers now (otherwise DRAM or the fill does). */
 __attribute__((noinline)) enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,

@@ -110,16 +110,31 @@ void rocache_miss_sent(struct rocache *c) {
   c->missq_count--;
 }
 
-void rocache_fill(struct rocache *c, uint16_t mshr, uint64_t now) {
-  struct romshr *m = &c->mshr[mshr];
-  CHECK(m->busy && !m->ready, "a line arrived for an MSHR that does not wait");
-  uint32_t base = set_of(c, m->line) * c->ways, victim = base;
+/* The way for a line that is not there. */
+static uint32_t victim_of(const struct rocache *c, uint64_t line) {
+  uint32_t base = set_of(c, line) * c->ways, victim = base;
   bool invalid = false;
   for (uint32_t w = 0; w < c->ways; w++) {
     uint32_t i = base + w;
     if (c->tag[i] == UINT64_MAX) victim = i, invalid = true;
     else if (!invalid && c->used[i] < c->used[victim]) victim = i;
   }
+  return victim;
+}
+
+void rocache_touch(struct rocache *c, uint64_t addr, uint64_t now) {
+  uint64_t line = addr >> c->line_shift << c->line_shift;
+  uint32_t base = set_of(c, line) * c->ways, at = base;
+  while (at < base + c->ways && c->tag[at] != line) at++;
+  if (at == base + c->ways) at = victim_of(c, line);
+  c->tag[at] = line;
+  c->used[at] = now;
+}
+
+void rocache_fill(struct rocache *c, uint16_t mshr, uint64_t now) {
+  struct romshr *m = &c->mshr[mshr];
+  CHECK(m->busy && !m->ready, "a line arrived for an MSHR that does not wait");
+  uint32_t victim = victim_of(c, m->line);
   c->tag[victim] = m->line;
   c->used[victim] = now;
   if (!m->count) { /* a prefetch */

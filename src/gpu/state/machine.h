@@ -111,6 +111,7 @@ struct gpu {
   } sum;
   bool busy; /* an SM was active in the last core cycle: no jump possible */
   bool fault;
+  uint64_t touched; /* order of the last gpu_touch since a launch ran, 0: none */
 };
 
 /* ---- what the machine does for its blocks (gpu.c, dispatch.c) ---- */

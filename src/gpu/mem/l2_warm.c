@@ -1,0 +1,53 @@
+/* l2_warm.c - accesses of launches that run functionally: tags and replacement order of the L2, without time.
+ *
+ * Between launches the clock stands still, so these accesses are ordered by a count that starts at the present cycle;
+ * l2_warm_end turns the order within each set into cycles up to now. Schemes are not called: their own state per line
+ * stays as it was.
+ */
+#include "base/err.h"
+#include "gpu/mem/l2.h"
+
+enum { MOST_WAYS = 4096 };
+
+static void fill_line(struct l2_tags *t, uint32_t line, uint64_t addr) {
+  t->tag[line] = addr;
+  t->state[line] = L2_VALID;
+  if (t->valid) t->valid[line] = t->dirty[line] = t->pending[line] = 0;
+}
+
+static void write_line(struct l2_slice *s, uint32_t line, uint32_t sectors, bool was_there) {
+  struct l2_tags *t = &s->tags;
+  if (s->env->config->l2_write == WRITE_THROUGH) return;
+  if (t->valid) t->dirty[line] |= (uint8_t)sectors;
+  if (t->valid || was_there) t->state[line] = L2_DIRTY; /* lines: a store that misses fetches the line, clean */
+}
+
+void l2_warm(struct l2_slice *s, const struct l2_warm *w) {
+  struct l2_tags *t = &s->tags;
+  uint64_t addr = w->addr >> t->shift << t->shift;
+  uint32_t set = l2_tags_set(t, addrmap_local(s->map, w->addr)), line = l2_tags_find(t, set, addr);
+  bool there = line != L2_NONE;
+  if (!there && w->write && t->valid && s->env->config->l2_write == WRITE_THROUGH) return;
+  if (!there) {
+    line = l2_tags_victim(t, set);
+    if (line == L2_NONE) return;
+    fill_line(t, line, addr);
+  }
+  if (t->valid) t->valid[line] |= (uint8_t)w->sectors;
+  if (w->write) write_line(s, line, w->sectors, there);
+  l2_tags_stamp(t, line, w->order, !there);
+}
+
+void l2_warm_end(struct l2_slice *s, uint64_t now) {
+  struct l2_tags *t = &s->tags;
+  for (uint32_t base = 0; base < t->sets * t->ways; base += t->ways) {
+    uint64_t old[MOST_WAYS];
+    CHECK(t->ways <= MOST_WAYS, "an L2 of %u ways", t->ways);
+    for (uint32_t i = 0; i < t->ways; i++) old[i] = t->stamp[base + i];
+    for (uint32_t i = 0; i < t->ways; i++) {
+      uint32_t newer = 0;
+      for (uint32_t k = 0; k < t->ways; k++) newer += old[k] > old[i] || (k > i && old[k] == old[i]);
+      if (old[i] >= now || newer) t->stamp[base + i] = now > newer ? now - newer : 0;
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/* sampled.c - a session that times a sample of its launches and logs what each launch did.
+ *
+ * Launches that are not timed run functionally through a tap (sample/signature.h), which also keeps the tags of the L2
+ * warm.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sample/launchlog.h"
+#include "sample/plan.h"
+#include "session/session_impl.h"
+
+struct sampler {
+  struct launchlog log;
+  struct sample_plan plan;
+  bool planned;
+  struct signer *signer;
+  uint32_t tapped; /* the launch that the signer observes, plus 1; 0: none */
+  const struct feed_kernel *kernel;
+  bool orderly;  /* its CTAs do not wait for each other */
+  uint32_t last; /* the launch noted last */
+};
+
+bool sampler_open(struct session *s, struct err *e) {
+  if (!s->o.launch_log && !s->o.time_plan) return true;
+  struct sampler *p = s->sampler = mem_zeroed(1, sizeof *p);
+  p->signer = signer_new();
+  p->planned = s->o.time_plan != NULL;
+  return !p->planned || plan_read(&p->plan, s->o.time_plan, e);
+}
+
+void sampler_free(struct sampler *p) {
+  if (!p) return;
+  signer_free(p->signer);
+  launchlog_free(&p->log);
+  plan_free(&p->plan);
+  free(p);
+}
+
+bool sampler_times(const struct session *s, uint32_t launch) {
+  return !s->sampler || !s->sampler->planned || plan_times(&s->sampler->plan, launch);
+}
+
+/* Does it read memory that another CTA writes meanwhile? Volatile loads and exchanges are how CTAs wait for each other. */
+static bool is_orderly(const struct feed_kernel *k) {
+  for (uint32_t i = 0; i < k->insts; i++) {
+    const struct inst *in = &k->code[i];
+    bool far = in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC;
+    if (far && in->kind == KIND_LOAD && in->flags & INST_VOLATILE) return false;
+    if (far && in->kind == KIND_ATOM && !(in->flags & INST_NO_RESULT)) return false;
+  }
+  return k->cluster <= 1;
+}
+
+static void touch_l2(void *ctx, uint64_t line, uint32_t sectors, bool write) {
+  gpu_touch(ctx, line, sectors, write);
+}
+
+struct feed *sampler_tap(struct session *s, struct feed *f, uint32_t launch) {
+  struct sampler *p = s->sampler;
+  if (!p || f->kernel->cluster > 1) return f; /* CTAs of a cluster wait for each other */
+  if (s->gpu && p->plan.cold && s->o.time_plan) return f;
+  p->tapped = launch + 1;
+  p->kernel = f->kernel;
+  p->orderly = is_orderly(f->kernel);
+  return signer_begin(p->signer, f, session_cta_slots(s), s->gpu ? touch_l2 : NULL, s->gpu);
+}
+
+/* CTAs of a launch that the GPU holds at a time. */
+static uint32_t resident(const struct session *s, const struct record_launch *l) {
+  const struct session_device *d = &s->device;
+  uint64_t threads = ((uint64_t)l->block[0] * l->block[1] * l->block[2] + 31) / 32 * 32, n = d->max_ctas_per_sm;
+  uint64_t regs = threads * ((l->regs + 3) & ~3u);
+  if (threads && d->max_threads_per_sm / threads < n) n = d->max_threads_per_sm / threads;
+  if (regs && d->regs_per_sm / regs < n) n = d->regs_per_sm / regs;
+  if (l->shared_bytes && d->shared_per_sm / l->shared_bytes < n) n = d->shared_per_sm / l->shared_bytes;
+  return (uint32_t)(n ? n : 1) * d->sms;
+}
+
+static void end_tap(struct session *s, uint32_t launch, struct signature *sig) {
+  const struct sampler *p = s->sampler;
+  struct gpu_executed code = {.kernel = p->kernel, .count = signer_counts(p->signer)};
+  code.constant = signer_constants(p->signer, &code.constants);
+  if (s->gpu) gpu_touch_code(s->gpu, &code);
+  signer_end(p->signer, launch, sig);
+}
+
+void sampler_note(struct session *s, const struct record_launch *l, const struct gpu_stats *stats, bool overlapped) {
+  struct sampler *p = s->sampler;
+  if (!p) return;
+  struct logged_launch *q = launchlog_at(&p->log, p->last = l->launch);
+  free(q->kernel);
+  q->kernel = mem_text(l->kernel);
+  memcpy(q->grid, l->grid, sizeof q->grid);
+  memcpy(q->block, l->block, sizeof q->block);
+  q->shared_bytes = l->shared_bytes;
+  q->regs = l->regs;
+  q->resident = resident(s, l);
+  q->timed = l->timing;
+  q->overlapped = overlapped;
+  q->stats = *stats;
+  q->signed_ = p->tapped == l->launch + 1;
+  if (q->signed_) end_tap(s, l->launch, &q->sig);
+  q->orderly = q->signed_ && p->orderly;
+  p->tapped = 0;
+  q->sig.warp_insts = stats->warp_insts;
+  q->sig.thread_insts = stats->thread_insts;
+}
+
+void sampler_note_counter(struct session *s, const char *key, uint64_t value) {
+  if (s->sampler && value) launchlog_add_counter(launchlog_at(&s->sampler->log, s->sampler->last), key, value);
+}
+
+bool sampler_write(const struct session *s, struct err *e) {
+  return !s->sampler || !s->o.launch_log || launchlog_write(&s->sampler->log, s->o.launch_log, e);
+}
