@@ -17,6 +17,7 @@
 #include "proc/child.h"
 #include "cli/tables/energy.h"
 #include "proc/jobs.h"
+#include "cli/run/estimate.h"
 #include "cli/run/processes.h"
 #include "cli/run/search.h"
 #include "gpu/slots/slots.h"
@@ -176,6 +177,7 @@ int run_finish(const char *record, const struct sim_options *o) {
   if (!o->quiet) {
     fflush(stdout);
     summary_print(r, to_stdout ? stderr : stdout);
+    estimate_print(record_json(r), to_stdout ? stderr : stdout);
     summary_print_processes(r, to_stdout ? stderr : stdout);
     if (o->characterise) character_print(r, to_stdout ? stderr : stdout);
     if (o->energy || o->energy_sensitivity) print_energy(r, o, to_stdout ? stderr : stdout);
@@ -274,6 +276,7 @@ static int run_kernel_file(const struct command *self, const struct sim_options 
 }
 
 int run_one(const struct command *self, const struct sim_options *o, char **argv) {
+  if (o->estimate) return run_estimate(self, o, argv);
   if (is_kernel_file(argv[0])) return run_kernel_file(self, o, argv);
   if (is_trace_file(argv[0])) return run_trace(self, o, argv);
   struct err e = {0};

@@ -34,7 +34,9 @@ int exit_code_of(enum err_code c);
 int cli_fail(const struct err *e);
 
 /* ---- options ---- */
-enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_UINT, OPT_LIST, OPT_END };
+/* OPT_MAYBE: a text that may be left out. `complete` is "NAME=VALUE", the value without one; the next word is taken if
+ * it begins with "NAME=". */
+enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_UINT, OPT_LIST, OPT_MAYBE, OPT_END };
 struct opt_list {
   const char **at;
   size_t count;
@@ -83,7 +85,7 @@ void completion_bash(void), completion_zsh(void), completion_fish(void);
 /* ---- what every simulation takes ---- */
 /* A member for each row of sim_options.def, of the type of its kind. */
 typedef bool opt_type_FLAG;
-typedef const char *opt_type_TEXT;
+typedef const char *opt_type_TEXT, *opt_type_MAYBE;
 typedef uint64_t opt_type_UINT;
 typedef struct opt_list opt_type_LIST;
 struct sim_options {

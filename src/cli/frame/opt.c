@@ -26,6 +26,15 @@ static int unknown(const struct opt *table, const char *word, struct err *e) {
   return -1;
 }
 
+/* The value of an option that may have none: "=VALUE", the next word, or the one that its table gives. */
+static const char *maybe_value(const struct opt *o, const char *given, const char *next, int *i) {
+  size_t n = strcspn(o->complete, "=") + 1;
+  if (given) return given;
+  if (!next || strncmp(next, o->complete, n) != 0) return o->complete;
+  ++*i;
+  return next;
+}
+
 static bool store_value(const struct opt *o, void *into, const char *value, struct err *e) {
   char *at = (char *)into + o->at;
   switch (o->kind) {
@@ -33,6 +42,7 @@ static bool store_value(const struct opt *o, void *into, const char *value, stru
     *(bool *)at = true;
     return true;
   case OPT_TEXT:
+  case OPT_MAYBE:
     *(const char **)at = value;
     return true;
   case OPT_UINT: {
@@ -66,7 +76,7 @@ bool opt_takes_next(const struct opt *table, const char *word) {
   bool is_long = word[0] == '-' && word[1] == '-';
   if (word[0] != '-' || !word[1] || (is_long ? strchr(word, '=') != NULL : word[2] != 0)) return false;
   const struct opt *o = is_long ? find_option(table, word + 2, strlen(word + 2)) : lettered(table, word[1]);
-  return o && o->kind != OPT_FLAG;
+  return o && o->kind != OPT_FLAG && o->kind != OPT_MAYBE;
 }
 
 int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct err *e) {
@@ -90,6 +100,7 @@ int opt_parse(const struct opt *table, void *into, int argc, char **argv, struct
       err_set(e, ERR_USAGE, "--%s takes no value", o->name);
       return -1;
     }
+    if (o->kind == OPT_MAYBE) value = maybe_value(o, value, i + 1 < argc ? argv[i + 1] : NULL, &i);
     if (o->kind != OPT_FLAG && !value) {
       if (i + 1 >= argc || !strcmp(argv[i + 1], "--")) {
         err_set(e, ERR_USAGE, "--%s needs a value: %s", o->name, o->arg);

@@ -13,6 +13,7 @@ enum {
   ANY = SIMULATED | RUN_CSV | RUN_SUITE,
   NEEDS_TIMING = 32, /* not in functional mode */
   NEEDS_TIMELINE = 64,
+  NEEDS_ESTIMATE = 256,
   IDLE_UNTIMED = 128, /* without effect in functional mode */
 };
 enum pass { KEPT, PASSED };
@@ -36,7 +37,7 @@ static bool flag_of(const struct row *r, const struct sim_options *o) {
   return r->kind == OPT_FLAG && *(const bool *)((const char *)o + r->at);
 }
 static const char *option_text(const struct row *r, const struct sim_options *o) {
-  const char *s = r->kind == OPT_TEXT ? *(const char *const *)((const char *)o + r->at) : NULL;
+  const char *s = r->kind == OPT_TEXT || r->kind == OPT_MAYBE ? *(const char *const *)((const char *)o + r->at) : NULL;
   return s ? s : "";
 }
 static uint64_t number_of(const struct row *r, const struct sim_options *o) {
@@ -64,6 +65,7 @@ size_t sim_options_pass(struct arena *a, const struct sim_options *o, char **arg
     const struct opt_list l = option_list(r, o);
     if (r->pass != PASSED || !is_given(r, o)) continue;
     if (r->kind == OPT_UINT) argv[n++] = arena_printf(a, "--%s=%llu", r->name, (unsigned long long)number_of(r, o));
+    else if (r->kind == OPT_MAYBE) argv[n++] = arena_printf(a, "--%s=%s", r->name, option_text(r, o));
     else if (r->kind != OPT_LIST) argv[n++] = arena_printf(a, "--%s", r->name);
     if (r->kind == OPT_TEXT) argv[n++] = arena_strdup(a, option_text(r, o));
     for (size_t i = 0; i < l.count; i++) {
@@ -106,6 +108,7 @@ bool run_fits(const struct sim_options *o, enum run_what what, struct err *e) {
       return err_set(e, ERR_USAGE, "--%s needs timing mode: functional mode gives results only", r->name);
     if (r->runs & IDLE_UNTIMED && functional && !o->quiet && strcmp(option_text(r, o), "baseline") != 0)
       fprintf(stderr, "sluice: --%s does nothing here: functional mode gives results only\n", r->name);
+    if (r->runs & NEEDS_ESTIMATE && !o->estimate) return err_set(e, ERR_USAGE, "--%s needs --estimate", r->name);
     if (r->runs & NEEDS_TIMELINE && !o->timeline) return err_set(e, ERR_USAGE, "--%s needs --timeline FILE", r->name);
   }
   if (o->from_kernel > UINT32_MAX) return err_set(e, ERR_USAGE, "--from-kernel: no trace has that many launches");
