@@ -174,7 +174,7 @@ test:
 demo:
 	@tools/setup.sh demo
 	+@tools/progress.sh $(MAKE) --no-print-directory -j$(JOBS) all
-	@tools/demo.sh $(B)
+	@$(B)/sluice demo -o $(B)
 
 # ---- checks ----
 lint:
