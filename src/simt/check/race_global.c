@@ -1,13 +1,14 @@
 /* race_global.c - races on global memory, between CTAs of a launch and between the warps of a CTA, and on shared
  * memory.
  *
- * Eight bytes of shadow for four of memory: two marks, the last write and the last read, or two reads where nothing in
- * the launch wrote. A mark names a context (which warp, which instruction, since which barrier) in a table, the lane,
- * and which of the four bytes were touched. An access races with an earlier one of the same launch if both touch a
- * byte, one is a write, they are not both volatile or atomic, and nothing orders them: the program order of a warp,
- * the barriers of a CTA (race.c), or a fence and a volatile or atomic write after the earlier access that a volatile
- * or atomic read came after. Which location that was is not looked at, and who of the CTA did it neither: a race may
- * be missed for that, and none is reported that is ordered. Launches are ordered, also where they overlap.
+ * A cell of shadow for four bytes of memory: two marks, the last write and the last read, or two reads where nothing in
+ * the launch wrote. It takes eight bytes for shared memory and for variables, mostly four elsewhere (race_words.h). A
+ * mark names a context (which warp, which instruction, since which barrier) in a table, the lane, and which of the four
+ * bytes were touched. An access races with an earlier one of the same launch if both touch a byte, one is a write, they
+ * are not both volatile or atomic, and nothing orders them: the program order of a warp, the barriers of a CTA
+ * (race.c), or a fence and a volatile or atomic write after the earlier access that a volatile or atomic read came
+ * after. Which location that was is not looked at, and who of the CTA did it neither: a race may be missed for that,
+ * and none is reported that is ordered. Launches are ordered, also where they overlap.
  *
  * The table is bounded. When it is full, all marks are dropped and it starts empty: races across that point are
  * missed.
@@ -58,21 +59,17 @@ void race_give(struct spare *kept, struct spare *s) {
 bool race_shadow_new(struct simt *s) {
   struct race_shadow *d = mem_zeroed(1, sizeof *d);
   s->check->shadow = d;
-  d->cells_bytes = s->map_bytes * 2;
   d->symbols_bytes = s->sym_bytes * 2;
-  d->cells = reserve_shadow(d->cells_bytes);
-  d->asked = reserve_shadow(d->cells_bytes / RACE_CHUNK + 1);
   d->symbols = reserve_shadow(d->symbols_bytes);
-  d->contexts = d->epochs = 1; /* 0: none */
-  return d->cells && d->symbols && d->asked;
+  d->contexts = d->epochs = d->settled = 1; /* 0: none */
+  return race_words_new(&d->words, s->map_bytes / 4) && d->symbols;
 }
 
 void race_shadow_free(struct simt *s) {
   struct race_shadow *d = s->check->shadow;
   if (!d) return;
-  if (d->cells) munmap(d->cells, d->cells_bytes);
+  race_words_free(&d->words);
   if (d->symbols) munmap(d->symbols, d->symbols_bytes);
-  if (d->asked) munmap(d->asked, d->cells_bytes / RACE_CHUNK + 1);
   const struct spare kept[] = {d->shared, d->recent, d->clocks};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
     if (kept[i].p) munmap(kept[i].p, kept[i].bytes);
@@ -82,11 +79,10 @@ void race_shadow_free(struct simt *s) {
 }
 
 static void drop_all(struct race_shadow *d) {
-  madvise(d->cells, d->cells_bytes, MADV_DONTNEED);
+  race_words_drop(&d->words);
   madvise(d->symbols, d->symbols_bytes, MADV_DONTNEED);
-  madvise(d->asked, d->cells_bytes / RACE_CHUNK + 1, MADV_DONTNEED);
   if (d->shared.p) madvise(d->shared.p, d->shared.bytes, MADV_DONTNEED);
-  d->contexts = d->epochs = 1;
+  d->contexts = d->epochs = d->settled = 1;
   d->generation++; /* what shared memory has is dropped when it is next looked at */
 }
 
@@ -94,6 +90,7 @@ void race_grid_new(struct check_run *k, struct simt_run *r) {
   struct race_shadow *d = r->s->check->shadow;
   struct race_grid *g = mem_zeroed(1, sizeof *g);
   if (!d->live && d->contexts > CONTEXTS_KEPT) drop_all(d);
+  if (!d->live) d->settled = d->contexts;
   d->live++;
   g->launch = ++d->launches;
   g->cta = mem_zeroed(r->slots, sizeof *g->cta);
@@ -235,6 +232,11 @@ static enum race_verdict judge_race(const struct exec *x, const struct context *
   return RACES;
 }
 
+bool race_ordered(const struct exec *x, uint32_t id, uint8_t kind) {
+  const struct race_shadow *d = x->run->s->check->shadow;
+  return id < d->contexts && judge_race(x, &d->context[id], kind) == ORDERED;
+}
+
 static void report_race(struct exec *x, const struct xop *o, const struct checked *word, const struct context *m,
                         uint32_t their_lane, enum race_verdict v) {
   const struct epoch *e = &x->run->s->check->shadow->epoch[m->epoch];
@@ -280,53 +282,39 @@ static bool live(const struct race_shadow *d, const struct race_grid *g, uint32_
 }
 
 enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct checked *word, uint8_t how,
-                             uint32_t mark, uint32_t *cell, bool told) {
+                             uint32_t mark, uint64_t *cell, bool told) {
   const struct race_shadow *d = x->run->s->check->shadow;
+  uint32_t marks[2] = {(uint32_t)*cell, (uint32_t)(*cell >> 32)};
   enum race_verdict worst = ORDERED, first = ORDERED;
   for (int n = 0; n < 2; n++) {
-    uint32_t old = cell[n];
+    uint32_t old = marks[n];
     if (!(old & mark & 15) || race_mark_id(old) == race_mark_id(mark) || race_mark_id(old) >= d->contexts) continue;
     const struct context *m = &d->context[race_mark_id(old)];
     enum race_verdict v = judge_race(x, m, how);
     if (!n) first = v;
     if (v > worst) worst = v;
-    if (v != ORDERED && !told) report_race(x, o, word, m, old >> 4 & (LANES - 1), v), told = true;
+    if (v != ORDERED && !told) report_race(x, o, word, m, old >> RACE_LANE_SHIFT & (LANES - 1), v), told = true;
   }
   if (how & KIND_WRITES) {
-    if (first != SAME_VALUE) cell[0] = mark; /* otherwise the mark of the writer stays */
-  } else if (live(d, x->run->check->grid, cell[0]) && race_mark_id(cell[0]) != race_mark_id(mark)) {
-    cell[1] = mark;
+    if (first != SAME_VALUE) marks[0] = mark; /* otherwise the mark of the writer stays */
+  } else if (live(d, x->run->check->grid, marks[0]) && race_mark_id(marks[0]) != race_mark_id(mark)) {
+    marks[1] = mark;
   } else {
-    cell[0] = mark;
+    marks[0] = mark;
   }
+  *cell = marks[0] | (uint64_t)marks[1] << 32;
   return worst;
 }
 
-/* Cells at byte `at` of the mapping's. A host that does not know the call gives page by page. */
-static uint32_t *global_cell(const struct race_shadow *d, uint64_t at) {
-  char *cells = (char *)d->cells;
-  if (!d->asked[at / RACE_CHUNK]) {
-    uint64_t from = at / RACE_CHUNK * RACE_CHUNK,
-             bytes = d->cells_bytes - from < RACE_CHUNK ? d->cells_bytes - from : RACE_CHUNK;
-    d->asked[at / RACE_CHUNK] = 1;
-    madvise(cells + from, bytes, MADV_POPULATE_WRITE);
-  }
-  return (uint32_t *)(cells + at);
-}
-
-uint32_t *race_cell(const struct exec *x, uint8_t space, uint64_t addr) {
-  const struct simt *s = x->run->s;
-  const struct race_shadow *d = s->check->shadow;
+uint64_t *race_cell(const struct exec *x, uint8_t space, uint64_t addr) {
+  const struct race_shadow *d = x->run->s->check->shadow;
   struct race_grid *g = x->run->check->grid;
   if (space == SPACE_SHARED && g->shared_generation != d->generation) {
     madvise(g->shared.p, g->shared.bytes, MADV_DONTNEED);
     g->shared_generation = d->generation;
   }
-  if (space == SPACE_SHARED)
-    return (uint32_t *)((uint64_t *)g->shared.p + ((size_t)x->cta->slot * x->run->shared_stride + addr) / 4);
-  if (space != SPACE_GLOBAL) return NULL;
-  if (addr - SIMT_GLOBAL_BASE < s->map_bytes) return global_cell(d, (addr - SIMT_GLOBAL_BASE) / 4 * sizeof *d->cells);
-  return addr < SYMBOL_LIMIT ? (uint32_t *)(d->symbols + addr / 4) : NULL;
+  if (space == SPACE_SHARED) return (uint64_t *)g->shared.p + ((size_t)x->cta->slot * x->run->shared_stride + addr) / 4;
+  return space == SPACE_GLOBAL && addr < SYMBOL_LIMIT ? d->symbols + addr / 4 : NULL;
 }
 
 void race_access(struct exec *x, const struct xop *o, const struct checked *a) {
@@ -336,16 +324,20 @@ void race_access(struct exec *x, const struct xop *o, const struct checked *a) {
   if (space == SPACE_SHARED && a->kind != CHECK_ATOMIC)
     how &= (uint8_t)~KIND_STRONG; /* no barrier: a race, if volatile */
   if (how & KIND_STRONG && space == SPACE_GLOBAL) synchronise(x, o, how & KIND_WRITES);
-  uint32_t id = race_context(x, o, how), within = (uint32_t)a->addr & 3, *cell = race_cell(x, space, a->addr);
-  uint32_t end = a->bytes + within;
+  uint32_t id = race_context(x, o, how), within = (uint32_t)a->addr & 3, end = a->bytes + within;
+  struct race_shadow *d = x->run->s->check->shadow;
+  bool told = false, mapped = space == SPACE_GLOBAL && race_mapped(d, a->addr);
+  uint64_t *cell = mapped ? NULL : race_cell(x, space, a->addr);
   struct checked word = *a;
-  bool told = false;
-  if (!cell) return;
-  for (uint32_t at = 0; at < end; at += 4, cell += 2) {
+  if (!cell && !mapped) return;
+  for (uint32_t at = 0; at < end; at += 4) {
     uint32_t from = at ? 0 : within, to = end - at < 4 ? end - at : 4;
     uint32_t mask = (1u << to) - (1u << from), mark = race_mark(id, how, (uint32_t)a->lane, mask);
     word.addr = a->addr + at - (at ? within : 0);
-    told |= race_touch(x, o, &word, how, mark, cell, told) != ORDERED;
+    uint64_t n = race_word_of(a->addr) + at / 4, now = mapped ? race_words_load(&d->words, n) : cell[at / 4];
+    told |= race_touch(x, o, &word, how, mark, &now, told) != ORDERED;
+    if (mapped) race_words_store(&d->words, n, race_settled(now, d->settled));
+    else cell[at / 4] = now;
   }
 }
 

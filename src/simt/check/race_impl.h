@@ -3,12 +3,10 @@
 #define SIMT_RACE_IMPL_H
 
 #include "simt/check/check_impl.h"
+#include "simt/check/race_words.h"
 
-enum { RACE_ID_BITS = 20, RACE_LANE_BITS = 5, RACE_MOST = 1 << RACE_ID_BITS };
+enum { RACE_MOST = 1 << RACE_ID_BITS };
 enum { KIND_WRITES = 1, KIND_STRONG = 2, KIND_SAME = 4 /* the value that was there */, KIND_SHARED = 8 };
-
-/* Pages that the host gives for cells at a time: one by one they take longer than what is done with them. */
-enum { RACE_CHUNK = 1 << 16 };
 
 enum { RACE_CLOCK_BITS = 13, RACE_PC_BITS = 22 };
 
@@ -31,14 +29,14 @@ struct spare {
   size_t bytes;
 };
 
-struct race_shadow { /* of a device */
-  uint64_t *cells;   /* of the mapping of device memory */
-  uint64_t *symbols; /* of variables */
-  size_t cells_bytes, symbols_bytes;
-  uint8_t *asked; /* by chunk of the cells: its pages were requested from the host */
+struct race_shadow {       /* of a device */
+  struct race_words words; /* of the mapping of device memory */
+  uint64_t *symbols;       /* cells of variables */
+  size_t symbols_bytes;
   struct context *context;
   struct epoch *epoch;
   uint32_t contexts, context_room, epochs, epoch_room;
+  uint32_t settled;        /* contexts below it are of launches that have ended */
   uint32_t generation;     /* how often all was dropped */
   uint32_t launches, live; /* begun; not ended yet */
   uint64_t releases;
@@ -61,15 +59,15 @@ struct race_grid {                    /* of a launch */
   struct grid_cta *cta; /* by slot */
 };
 
-/* A mark, from the top: whether it is a write, the context, the lane, the bytes. */
-#define MARK_WRITES (1u << 31)
+/* A mark, from the top: 0, whether it is a write, 0, the context, the lane, the bytes. */
+#define MARK_WRITES (1u << 30)
 
 static inline uint32_t race_mark(uint32_t id, uint8_t how, uint32_t lane, uint32_t bytes) {
-  return (how & KIND_WRITES ? MARK_WRITES : 0) | id << (RACE_LANE_BITS + 4) | lane << 4 | bytes;
+  return (how & KIND_WRITES ? MARK_WRITES : 0) | id << RACE_ID_SHIFT | lane << RACE_LANE_SHIFT | bytes;
 }
 
 static inline uint32_t race_mark_id(uint32_t mark) {
-  return mark >> (RACE_LANE_BITS + 4) & (RACE_MOST - 1);
+  return mark >> RACE_ID_SHIFT & (RACE_MOST - 1);
 }
 
 static inline uint8_t race_kind(const struct xop *o, uint8_t space, enum check_access kind) {
@@ -83,12 +81,25 @@ void race_give(struct spare *kept, struct spare *s);
 
 /* The context of an access, a new one where there is none yet; that may drop all marks. */
 uint32_t race_context(struct exec *x, const struct xop *o, uint8_t kind);
-/* The cell of an address; NULL where there is none. */
-uint32_t *race_cell(const struct exec *x, uint8_t space, uint64_t addr);
+/* The cell of an address of shared memory or a variable; NULL where there is none. */
+uint64_t *race_cell(const struct exec *x, uint8_t space, uint64_t addr);
+/* Whether race_words has the cell of an address of global memory, and which it is. */
+static inline bool race_mapped(const struct race_shadow *d, uint64_t addr) {
+  return addr - SIMT_GLOBAL_BASE < 4 * d->words.words;
+}
+static inline uint64_t race_word_of(uint64_t addr) {
+  return (addr - SIMT_GLOBAL_BASE) / 4;
+}
+/* A cell without the second mark if that is of a launch that has ended. */
+static inline uint64_t race_settled(uint64_t cell, uint32_t settled) {
+  return race_mark_id((uint32_t)(cell >> 32)) < settled ? (uint32_t)cell : cell;
+}
+/* Whether the accesses of a context are ordered before one of `kind` on x now, wherever they were. */
+bool race_ordered(const struct exec *x, uint32_t id, uint8_t kind);
 enum race_verdict { ORDERED, SAME_VALUE, RACES };
 /* One cell: the marks it holds against a new one, then the new one in the place of an old one. */
 enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct checked *word, uint8_t how,
-                             uint32_t mark, uint32_t *cell, bool told);
+                             uint32_t mark, uint64_t *cell, bool told);
 
 /* Put the fast path of an instruction set into a table of handlers. */
 void race_fast_v2(xop_fn *handlers);
