@@ -250,7 +250,8 @@ bool trace_drive(struct feed *f, uint32_t slots, uint64_t watchdog, struct trace
         live++;
       }
       uint64_t limit = d.n.warp_insts + CTA_BUDGET;
-      while (ok && s->live && d.n.warp_insts < limit) ok = drive_round(&d, s, i, e);
+      while (ok && s->live && d.n.warp_insts < limit && d.n.warp_insts - progress <= watchdog)
+        ok = drive_round(&d, s, i, e);
       if (ok && s->live && d.n.warp_insts - progress > watchdog) ok = drive_endless(&d, d.n.warp_insts - progress, e);
       if (!ok || s->live) continue;
       f->ops->end_cta(f->ctx, i);

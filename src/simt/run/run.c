@@ -460,7 +460,8 @@ bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
       }
       uint64_t limit = r->instructions + r->charged + (c->young ? 1 : budget);
       bool finished = false, waits = false;
-      while (ok && !finished && !waits && r->instructions + r->charged < limit)
+      while (ok && !finished && !waits && r->instructions + r->charged < limit &&
+             r->instructions - progress <= watchdog)
         ok = run_round(r, c, &n, &finished, &waits, e);
       if (c->young) c->young--;
       if (waits) waiting = c;
