@@ -6,7 +6,7 @@ PY_FILES := $(patsubst python/%,$(B)/python/%,$(wildcard python/sluice/*.py) pyt
 STALE := $(filter-out $(PY_FILES),$(wildcard $(PY)/*.py))
 $(if $(STALE),$(shell rm -f $(STALE)))
 
-.PHONY: python
+.PHONY: python wheel
 python: all $(PY_FILES) $(PY)/_libsluice.abi3.so
 $(PY_FILES): $(B)/python/%: python/%
 	@mkdir -p $(@D)
@@ -18,4 +18,7 @@ $(PY)/_libsluice.abi3.so: $(B)/gen/libsluice.py.c $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(CC) $(OPT) -g -fPIC -shared -Wall -Iinclude -I$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))') \
-	  $(LDFLAGS) -o $@ $< -L$(B)/lib -lsluice -Wl,-rpath,'$$ORIGIN/../../lib'
+	  $(LDFLAGS) -o $@ $< -L$(B)/lib -lsluice -Wl,-rpath,'$$ORIGIN/../../lib:$$ORIGIN/installed/lib'
+# With the command in it, for pip. In $(B).
+wheel: python
+	@$(PYTHON) python/wheel.py $(B) $(VERSION)

@@ -10,6 +10,7 @@ import selectors
 import shutil
 import signal
 import subprocess
+import sys
 import tty
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 
@@ -153,6 +154,11 @@ def checked(words: Sequence[str], cwd: Optional[Path] = None, progress: bool = F
 def listed(*words: str) -> Any:
     """What a command prints as JSON."""
     return json.loads(checked([*words, "--json"]).output)
+
+
+def main() -> None:
+    """The command `sluice` of a wheel: becomes the program within it."""
+    os.execv(command(), ["sluice", *sys.argv[1:]])
 
 
 def option_words(options: Dict[str, Option]) -> List[str]:
