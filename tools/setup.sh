@@ -68,7 +68,7 @@ fish:/usr/bin/fish
 '
 # The Python package and its tests; a build needs none of them.
 need_python='
-python3-venv:/usr/lib/python3.11/ensurepip/__init__.py
+python3-pip-whl:/usr/share/python-wheels/pip-23.0.1-py3-none-any.whl
 python3-dev:/usr/include/python3.11/Python.h
 python3-cffi:/usr/lib/python3/dist-packages/cffi/__init__.py
 python3-numpy:/usr/lib/python3/dist-packages/numpy/__init__.py
