@@ -74,6 +74,10 @@ awk '{n[FILENAME] = FNR} END {for (f in n) if (n[f] > (f ~ /\.h$/ ? 300 : 800)) 
   $(git ls-files 'src/*.c' 'src/*.h' 'src/*.inc' 'tests/unit/*.[ch]' 'bench/*.[ch]' 'workloads/*.h')
 report "headers of at most 300 lines, other files of at most 800" $?
 
+version=$(sed -n 's/^.define SLUICE_VERSION "\(.*\)"/\1/p' src/cli/frame/cli.h)
+grep -qx "version: \"$version\"" CITATION.cff
+report "CITATION.cff has the version" $?
+
 awk -v max=70 -v params=7 -f tools/functions.awk $(git ls-files '*.c' '*.h' '*.inc')
 report "functions of at most 70 lines and 7 parameters" $?
 
