@@ -173,9 +173,12 @@ uint64_t gpu_now(const struct gpu *g) {
 void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write) {
   struct req r = {.addr = addr};
   partition_locate(g->parts, &r);
-  if (!g->touched) g->touched = g->now;
-  l2_warm(partition_slice(g->parts, r.subpart),
-          &(struct l2_warm){.addr = addr, .order = ++g->touched, .sectors = sectors, .write = write});
+  struct l2_warm w = {.addr = addr, .order = g->now, .sectors = sectors, .write = write};
+  if (!g->works) { /* the clock stands still */
+    if (!g->touched) g->touched = g->now;
+    w.order = ++g->touched;
+  }
+  l2_warm(partition_slice(g->parts, r.subpart), &w);
 }
 
 static void touch_sm(struct gpu *g, struct sm *s, const struct gpu_executed *c) {

@@ -47,7 +47,7 @@ struct slots *gpu_slots(struct gpu *g);
 /* Select observations of later launches; call it before the first. */
 void gpu_watch(struct gpu *g, const struct gpu_watch *w);
 const struct gpu_observed *gpu_observed(const struct gpu *g);
-/* While no launch runs: a launch that runs functionally touches `sectors` (bit k: bytes 32 k to 32 k + 31) of the 128
+/* A launch, or CTAs of one, that run functionally touch `sectors` (bit k: bytes 32 k to 32 k + 31) of the 128
  * bytes at `addr`. Tags of the L2 follow, without time and counters. */
 void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write);
 /* The same at the end of that launch for the read-only caches of the SMs that its CTAs would run on. */

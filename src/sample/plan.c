@@ -1,6 +1,8 @@
 /* plan.c - see plan.h. */
 #include "sample/plan.h"
 
+#include "sample/inside.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -75,13 +77,30 @@ void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, str
   for (uint32_t c = 0; c < p->clusters; c++) shuffle(&p->cluster[c], p->seed);
 }
 
-void plan_first_samples(struct sample_plan *p) {
+/* Groups of CTAs of a launch, 0 if they have to be timed all. */
+static uint32_t groups_of(const struct logged_launch *l) {
+  double mean = (double)l->sig.warp_insts / (double)launchlog_ctas(l);
+  uint32_t n = inside_groups(launchlog_ctas(l), l->resident);
+  return l->orderly && n >= INSIDE_LEAST_GROUPS && (double)l->sig.longest <= 2 * mean ? n : 0;
+}
+
+uint32_t plan_groups(const struct plan_cluster *c, const struct launchlog *l) {
+  uint32_t least = UINT32_MAX;
+  for (uint32_t i = 0; i < c->members; i++) {
+    uint32_t n = groups_of(&l->at[c->launch[i]]);
+    if (n < least) least = n;
+  }
+  return least;
+}
+
+void plan_first_samples(struct sample_plan *p, const struct launchlog *l) {
   double all = 0;
   for (uint32_t c = 0; c < p->clusters; c++) all += p->cluster[c].warp_insts;
   for (uint32_t c = 0; c < p->clusters; c++) {
     struct plan_cluster *k = &p->cluster[c];
     uint32_t want = k->warp_insts < little_work * all ? FEW_SAMPLES : FIRST_SAMPLES;
     k->timed = k->members < want ? k->members : want;
+    if (plan_groups(k, l)) k->blocks = INSIDE_FIRST_GROUPS;
   }
 }
 

@@ -39,7 +39,9 @@ extern const double plan_likeness;
 void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, struct plan_range r);
 /* The number of members that any cluster is timed with at least: all of three, or three; two of a cluster with little work.
  */
-void plan_first_samples(struct sample_plan *p);
+void plan_first_samples(struct sample_plan *p, const struct launchlog *l);
+/* Groups of CTAs of which each member has at least so many (sample/inside.h); 0: their CTAs are all timed. */
+uint32_t plan_groups(const struct plan_cluster *c, const struct launchlog *l);
 /* Text for a person: why this number is timed. */
 bool plan_write(const struct sample_plan *p, const char *path, struct err *e);
 /* False with `e`: no plan, or a damaged one. */

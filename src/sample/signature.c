@@ -13,9 +13,9 @@ static const double shape_distance = 0.05; /* half the sum of the differences of
 
 #define ROW(field) \
   { #field, offsetof(struct signature, field) }
-const struct signature_row signature_rows[SIGNATURE_ROWS] = {ROW(warp_insts), ROW(thread_insts), ROW(loads),
-                                                             ROW(stores),     ROW(atomics),      ROW(shared),
-                                                             ROW(other),      ROW(lines),        ROW(footprint)};
+const struct signature_row signature_rows[SIGNATURE_ROWS] = {
+    ROW(warp_insts), ROW(thread_insts), ROW(loads), ROW(stores),    ROW(atomics),
+    ROW(shared),     ROW(other),        ROW(lines), ROW(footprint), ROW(longest)};
 #undef ROW
 
 /* The shares of the instructions in a launch. */
@@ -32,8 +32,9 @@ struct signer {
   signature_touch *touch;
   void *ctx;
   struct signature now;
-  uint32_t *pc; /* of each warp of each slot */
-  uint32_t warps, warp_room;
+  uint32_t *pc;        /* of each warp of each slot */
+  uint64_t *cta_insts; /* of the CTA on each slot */
+  uint32_t warps, warp_room, slot_room;
   uint64_t *count; /* executions of each instruction */
   uint32_t count_room;
   uint64_t seen[SEEN_BITS / 64]; /* lines, by a hash: linear counting */
@@ -47,6 +48,7 @@ struct signer {
 
 static void tap_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp) {
   struct signer *s = ctx;
+  s->cta_insts[slot] = 0;
   for (uint32_t w = 0; w < s->warps; w++) s->pc[slot * s->warps + w] = s->feed.kernel->entry_pc;
   s->inner->ops->start_cta(s->inner->ctx, slot, cta, sm, first_warp);
 }
@@ -105,6 +107,7 @@ static bool tap_issue(void *ctx, uint32_t slot, uint32_t w, struct issued *out) 
   const struct inst *in = &s->code[*pc];
   s->count[*pc]++;
   s->now.warp_insts++;
+  s->cta_insts[slot]++;
   s->now.thread_insts += (uint32_t)__builtin_popcount(out->mask);
   if (in->kind >= KIND_LOAD && in->kind <= KIND_ATOM && out->mask) count_access(s, in, out);
   if (out->next_pc != FEED_DONE) *pc = out->next_pc;
@@ -117,7 +120,8 @@ static bool tap_atomic(void *ctx, uint32_t token, uint32_t lanes) {
 }
 
 static void tap_end(void *ctx, uint32_t slot) {
-  const struct signer *s = ctx;
+  struct signer *s = ctx;
+  if (s->cta_insts[slot] > s->now.longest) s->now.longest = s->cta_insts[slot];
   s->inner->ops->end_cta(s->inner->ctx, slot);
 }
 
@@ -176,6 +180,7 @@ void signer_free(struct signer *s) {
   free(s->shape);
   free(s->pc);
   free(s->count);
+  free(s->cta_insts);
   free(s);
 }
 
@@ -200,6 +205,10 @@ struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, 
   if (slots * s->warps > s->warp_room) {
     s->warp_room = slots * s->warps;
     s->pc = mem_resize(s->pc, s->warp_room, sizeof *s->pc);
+  }
+  if (slots > s->slot_room) {
+    s->slot_room = slots;
+    s->cta_insts = mem_resize(s->cta_insts, slots, sizeof *s->cta_insts);
   }
   if (k->insts > s->count_room) {
     s->count_room = k->insts;

@@ -17,6 +17,7 @@ struct signature {
   uint64_t shared, other;            /* the same on shared memory; on local, constant and texture memory */
   uint64_t lines;                    /* 128 B lines that the global ones touch, each instruction by itself */
   uint64_t footprint;                /* different lines of them in the launch, an estimate above 10^5 */
+  uint64_t longest;                  /* warp instructions of the longest CTA */
   uint32_t shape;                    /* equal for launches of a kernel with nearly equal shares of each
                                                 * instruction in the executed ones: the first such launch */
 };
@@ -26,10 +27,10 @@ struct signature_row {
   const char *key;
   uint32_t offset;
 };
-enum { SIGNATURE_ROWS = 9 };
+enum { SIGNATURE_ROWS = 10 };
 extern const struct signature_row signature_rows[SIGNATURE_ROWS];
 
-/* Told of each line of global memory that an instruction touches; bit k of `sectors`: bytes 32 k to 32 k + 31. */
+/* Called for each line of global memory that an instruction touches; bit k of `sectors`: bytes 32 k to 32 k + 31. */
 typedef void signature_touch(void *ctx, uint64_t line, uint32_t sectors, bool write);
 
 struct signer;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sample/inside.h"
 #include "sample/launchlog.h"
 #include "sample/plan.h"
 #include "session/session_impl.h"
@@ -18,8 +19,9 @@ struct sampler {
   struct signer *signer;
   uint32_t tapped; /* the launch that the signer observes, plus 1; 0: none */
   const struct feed_kernel *kernel;
-  bool orderly;  /* its CTAs do not wait for each other */
-  uint32_t last; /* the launch noted last */
+  bool orderly;          /* its CTAs do not wait for each other */
+  struct inside *inside; /* of the launch that runs, NULL: none */
+  uint32_t last;         /* the launch noted last */
 };
 
 bool sampler_open(struct session *s, struct err *e) {
@@ -33,6 +35,7 @@ bool sampler_open(struct session *s, struct err *e) {
 void sampler_free(struct sampler *p) {
   if (!p) return;
   signer_free(p->signer);
+  inside_free(p->inside);
   launchlog_free(&p->log);
   plan_free(&p->plan);
   free(p);
@@ -68,14 +71,46 @@ struct feed *sampler_tap(struct session *s, struct feed *f, uint32_t launch) {
 }
 
 /* CTAs of a launch that the GPU holds at a time. */
-static uint32_t resident(const struct session *s, const struct record_launch *l) {
+struct cta_needs {
+  uint64_t threads;
+  uint32_t regs, shared_bytes;
+};
+
+static uint32_t resident(const struct session *s, const struct cta_needs *l) {
   const struct session_device *d = &s->device;
-  uint64_t threads = ((uint64_t)l->block[0] * l->block[1] * l->block[2] + 31) / 32 * 32, n = d->max_ctas_per_sm;
-  uint64_t regs = threads * ((l->regs + 3) & ~3u);
+  uint64_t threads = (l->threads + 31) / 32 * 32, n = d->max_ctas_per_sm, regs = threads * ((l->regs + 3) & ~3u);
   if (threads && d->max_threads_per_sm / threads < n) n = d->max_threads_per_sm / threads;
   if (regs && d->regs_per_sm / regs < n) n = d->regs_per_sm / regs;
   if (l->shared_bytes && d->shared_per_sm / l->shared_bytes < n) n = d->shared_per_sm / l->shared_bytes;
   return (uint32_t)(n ? n : 1) * d->sms;
+}
+
+/* ---- CTAs of a launch ---- */
+
+uint32_t sampler_slots(const struct session *s, uint32_t launch) {
+  const struct plan_cluster *c = s->sampler && s->sampler->planned ? plan_times(&s->sampler->plan, launch) : NULL;
+  return session_cta_slots(s) + (c && c->blocks);
+}
+
+struct feed *sampler_inside(struct session *s, struct feed *f, uint32_t launch) {
+  struct sampler *p = s->sampler;
+  const struct plan_cluster *c = p && p->planned ? plan_times(&p->plan, launch) : NULL;
+  const struct feed_kernel *k = f->kernel;
+  if (!c || !c->blocks || p->inside || k->cluster > 1) return f;
+  struct inside_choice how = {.groups = c->blocks, .seed = p->plan.seed ^ launch, .spare = session_cta_slots(s)};
+  how.resident = resident(s, &(struct cta_needs){k->threads_per_cta, k->regs_per_thread, k->shared_bytes});
+  if (how.groups < INSIDE_FIRST_GROUPS || how.groups >= inside_groups(k->ctas, how.resident)) return f;
+  struct feed *other = p->plan.cold ? NULL : signer_begin(p->signer, f, how.spare + 1, touch_l2, s->gpu);
+  p->inside = inside_new(f, &how, other);
+  return inside_feed(p->inside);
+}
+
+/* The timed CTAs of a launch have ended: run what is left of it. */
+static void end_inside(struct sampler *p, struct logged_launch *q) {
+  if (inside_end(p->inside))
+    q->inside = inside_result(p->inside, q->stats.cycles, &q->sig.warp_insts, &q->sig.thread_insts);
+  inside_free(p->inside);
+  p->inside = NULL;
 }
 
 static void end_tap(struct session *s, uint32_t launch, struct signature *sig) {
@@ -96,7 +131,8 @@ void sampler_note(struct session *s, const struct record_launch *l, const struct
   memcpy(q->block, l->block, sizeof q->block);
   q->shared_bytes = l->shared_bytes;
   q->regs = l->regs;
-  q->resident = resident(s, l);
+  q->resident =
+      resident(s, &(struct cta_needs){(uint64_t)l->block[0] * l->block[1] * l->block[2], l->regs, l->shared_bytes});
   q->timed = l->timing;
   q->overlapped = overlapped;
   q->stats = *stats;
@@ -106,6 +142,7 @@ void sampler_note(struct session *s, const struct record_launch *l, const struct
   p->tapped = 0;
   q->sig.warp_insts = stats->warp_insts;
   q->sig.thread_insts = stats->thread_insts;
+  if (p->inside && q->timed) end_inside(p, q);
 }
 
 void sampler_note_counter(struct session *s, const char *key, uint64_t value) {

@@ -242,7 +242,7 @@ static bool open_feed(struct session *s, struct task *t, struct err *e) {
   bool fair = !t->detail && !s->trace && s->o.turn;
   t->launch.reg_limit = simt_register_limit(simt_kernel_info(t->launch.kernel), b[0] * b[1] * b[2], s->config.sm_regs);
   t->launch.now = s->clock + (s->gpu && !t->detail ? gpu_now(s->gpu) : 0);
-  t->run = simt_begin(s->simt, &t->launch, fair ? resident_ctas(s, &t->launch) : session_cta_slots(s), e);
+  t->run = simt_begin(s->simt, &t->launch, fair ? resident_ctas(s, &t->launch) : sampler_slots(s, t->index), e);
   if (!t->run) return false;
   t->feed = simt_feed(t->run);
   return true;
@@ -304,6 +304,7 @@ static void start_on_machine(struct session *s, struct task *t) {
   }
   if (!gpu_running(s->gpu)) s->opened_at = gpu_now(s->gpu);
   struct feed *f = tapped(s, t, &e);
+  if (f && t->run) f = sampler_inside(s, f, t->index);
   if (f) meter_begin(&s->meter, &t->meter, f, t->index);
   struct gpu_start how = {.priority = t->item.priority, .stream = t->item.stream};
   if (f && gpu_start(s->gpu, f, &how, &t->on, &e)) {

@@ -33,7 +33,7 @@ static struct launchlog a_log(void) {
 static struct sample_plan a_plan(const struct launchlog *l, uint64_t seed) {
   struct sample_plan p = {.error = 0.02, .confidence = 0.95, .seed = seed, .program = mem_text("prog -x")};
   plan_cluster_launches(&p, l, (struct plan_range){0, l->n});
-  plan_first_samples(&p);
+  plan_first_samples(&p, l);
   return p;
 }
 

@@ -32,6 +32,7 @@ struct rounds {
   struct estimated x;
   struct job job;     /* of the last run */
   const char *record; /* and its record */
+  bool given;         /* the plan was read */
   int own;            /* exit code of the program */
 };
 
@@ -161,14 +162,13 @@ static bool join(struct rounds *r, struct launchlog *l, struct err *e) {
                      "launch %u (%s) ran beside others: --estimate takes launches one after the other "
                      "(--set kernels.concurrent=1 runs them so)",
                      i, from->kernel);
-    if (!from->timed || to->timed) continue;
+    if (!from->timed) continue;
+    struct logged_launch was = *to;
     to->timed = true;
     to->stats = from->stats;
-    to->scheme = from->scheme;
-    to->schemes = from->schemes;
     to->inside = from->inside;
-    from->scheme = NULL;
-    from->schemes = 0;
+    to->scheme = from->scheme, from->scheme = was.scheme;
+    to->schemes = from->schemes, from->schemes = was.schemes;
   }
   return true;
 }
@@ -212,7 +212,35 @@ static int time_members(struct rounds *r, const uint32_t *from, struct err *e) {
   return ok ? 0 : cli_fail(e);
 }
 
-/* How many members of each cluster the bound asks for; false: no more, or none are left. */
+/* Where CTAs left out make most of the variance, time twice as many: of all timed members, again. */
+static bool widen_inside(struct rounds *r, struct estimate_part *parts, double allowed, uint32_t *from) {
+  struct estimated *x = &r->x;
+  bool any = false;
+  for (;;) {
+    double sum = 0;
+    uint32_t most = 0;
+    for (uint32_t c = 0; c < x->plan.clusters; c++) {
+      sum += parts[c].within;
+      if (parts[c].within > parts[most].within) most = c;
+    }
+    struct plan_cluster *k = &x->plan.cluster[most];
+    if (sum <= allowed / 2 || !k->blocks) return any;
+    k->blocks *= 2;
+    if (2 * k->blocks > plan_groups(k, &x->log)) k->blocks = 0;
+    parts[most].within = k->blocks ? parts[most].within / 2 : 0;
+    from[most] = 0;
+    any = true;
+  }
+}
+
+/* Where all is timed in the end, it is timed in one run: exact. */
+static void time_all_together(const struct sample_plan *p, uint32_t *from) {
+  for (uint32_t c = 0; c < p->clusters; c++)
+    if (p->cluster[c].blocks || p->cluster[c].timed < p->cluster[c].members) return;
+  memset(from, 0, p->clusters * sizeof *from);
+}
+
+/* How many members of each cluster the bound needs; false: no more, or none are left. */
 static bool ask_more(struct rounds *r, uint32_t *from) {
   struct estimated *x = &r->x;
   uint32_t n = x->plan.clusters;
@@ -230,9 +258,11 @@ static bool ask_more(struct rounds *r, uint32_t *from) {
     cost[c] = k->warp_insts / k->members;
     from[c] = k->timed;
   }
-  if (x->reached || x->rounds == MOST_ROUNDS) return false;
+  if (x->reached || x->rounds == MOST_ROUNDS || r->given) return false;
   /* With more samples there are more degrees of freedom; the next round sees what is missing. */
   double student = estimate_student(x->plan.confidence, fmax(t.freedom, 8));
+  double allowed = margin * bound / student * (margin * bound / student);
+  more = widen_inside(r, parts, allowed, from);
   estimate_allocate(s, parts, cost, n, margin * bound, student, want);
   for (uint32_t c = 0; c < n; c++) {
     x->plan.cluster[c].timed = (uint32_t)want[c];
@@ -242,6 +272,7 @@ static bool ask_more(struct rounds *r, uint32_t *from) {
     struct plan_cluster *k = &x->plan.cluster[c];
     if (k->timed < k->members) k->timed++, more = true;
   }
+  if (more) time_all_together(&x->plan, from);
   return more;
 }
 
@@ -271,13 +302,13 @@ static void new_plan(struct rounds *r) {
   p->program = command_text(r->program);
   r->x.range = whole_range(r, &r->x.log);
   plan_cluster_launches(p, &r->x.log, r->x.range);
-  plan_first_samples(p);
+  plan_first_samples(p, &r->x.log);
 }
 
 /* All rounds. 0, or an exit code. */
 static int all_rounds(struct rounds *r, struct err *e) {
   const char *file = r->o->estimate_plan;
-  bool given = file && !access(file, F_OK);
+  bool given = r->given = file && !access(file, F_OK);
   r->x.warm = r->o->warm;
   if (given) {
     if (!plan_read(&r->x.plan, file, e) || !check_plan(r, e)) return cli_fail(e);
@@ -298,7 +329,7 @@ static int all_rounds(struct rounds *r, struct err *e) {
       return cli_fail(e);
     }
     if (given) r->x.range = whole_range(r, &r->x.log);
-  } while (ask_more(r, from) && !given);
+  } while (ask_more(r, from));
   if (file && !given && !plan_write(&r->x.plan, file, e)) return cli_fail(e);
   count_detail(&r->x);
   return 0;

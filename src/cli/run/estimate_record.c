@@ -227,10 +227,23 @@ static json_t *clusters_json(const struct estimated *x) {
   for (uint32_t c = 0; c < x->plan.clusters; c++) {
     const struct plan_cluster *k = &x->plan.cluster[c];
     json_t *o = json_object(), *timed = json_array();
-    for (uint32_t i = 0; i < k->timed; i++) json_array_append_new(timed, json_integer(k->launch[i]));
+    json_t *cycles = json_array(), *variance = json_array(), *insts = json_array();
+    double all_insts = 0;
+    for (uint32_t i = 0; i < k->members; i++) all_insts += (double)x->log.at[k->launch[i]].sig.warp_insts;
+    for (uint32_t i = 0; i < k->timed; i++) {
+      const struct logged_launch *l = &x->log.at[k->launch[i]];
+      json_array_append_new(timed, json_integer(k->launch[i]));
+      json_array_append_new(cycles, json_real(value_of(l, offsetof(struct gpu_stats, cycles))));
+      json_array_append_new(variance, json_real(l->inside.variance));
+      json_array_append_new(insts, json_real((double)l->sig.warp_insts));
+    }
     json_object_set_new(o, "kernel", json_string(k->kernel));
     json_object_set_new(o, "launches", json_integer(k->members));
     json_object_set_new(o, "timed", timed);
+    json_object_set_new(o, "timed_cycles", cycles);
+    json_object_set_new(o, "timed_variance", variance);
+    json_object_set_new(o, "timed_warp_insts", insts);
+    put(o, "warp_insts", all_insts);
     put(o, "cycles", parts[c].total);
     put(o, "deviation", sqrt(parts[c].between + parts[c].within));
     json_array_append_new(all, o);
@@ -292,6 +305,52 @@ void estimate_into_record(const struct estimated *x, const struct gpu_config *c,
   json_object_set_new(root, "energy", record_energy(c, json_string_value(json_object_get(root, "scheme")), &timed));
   json_object_set_new(root, "estimate", estimate_json(x, intervals));
   free(cluster);
+}
+
+/* ---- two records of one plan ---- */
+
+static double *numbers_of(const json_t *o, const char *key) {
+  const json_t *a = json_object_get(o, key);
+  double *v = mem_zeroed(json_array_size(a), sizeof *v);
+  for (size_t i = 0; i < json_array_size(a); i++) v[i] = json_number_value(json_array_get(a, i));
+  return v;
+}
+
+static struct estimate_stratum stored_stratum(const json_t *o, struct stratum_room *room) {
+  *room = (struct stratum_room){numbers_of(o, "timed_warp_insts"), numbers_of(o, "timed_cycles"),
+                                numbers_of(o, "timed_variance")};
+  return (struct estimate_stratum){.members = (uint64_t)json_integer_value(json_object_get(o, "launches")),
+                                   .timed = json_array_size(json_object_get(o, "timed")),
+                                   .x_all = json_number_value(json_object_get(o, "warp_insts")),
+                                   .x = room->x,
+                                   .y = room->y,
+                                   .own = room->own,
+                                   .own_freedom = 3};
+}
+
+bool estimate_compared(const void *a, const void *b, double *ratio, double *half) {
+  const json_t *ea = json_object_get(a, "estimate"), *eb = json_object_get(b, "estimate");
+  const json_t *ca = json_object_get(ea, "clusters"), *cb = json_object_get(eb, "clusters");
+  size_t n = json_array_size(ca);
+  bool same = n && n == json_array_size(cb);
+  struct estimate_stratum *sa = mem_zeroed(n, sizeof *sa), *sb = mem_zeroed(n, sizeof *sb);
+  struct stratum_room *room = mem_zeroed(2 * n, sizeof *room);
+  for (size_t i = 0; same && i < n; i++) {
+    const json_t *p = json_array_get(ca, i), *q = json_array_get(cb, i);
+    same = json_equal(json_object_get(p, "timed"), json_object_get(q, "timed"));
+    sa[i] = stored_stratum(p, &room[2 * i]);
+    sb[i] = stored_stratum(q, &room[2 * i + 1]);
+  }
+  if (same) {
+    struct estimate t = estimate_ratio(sa, sb, n);
+    *ratio = t.total;
+    *half = estimate_half(&t, json_number_value(json_object_get(ea, "confidence")));
+  }
+  for (size_t i = 0; i < 2 * n; i++) free(room[i].x), free(room[i].y), free(room[i].own);
+  free(room);
+  free(sa);
+  free(sb);
+  return same;
 }
 
 /* ---- for people ---- */

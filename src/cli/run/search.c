@@ -90,9 +90,9 @@ static const char *program_key(const struct search *s, const struct sim_options 
   hash_file(&h, program_find(s->program[0], path, sizeof path) ? path : s->program[0]);
   for (size_t i = 1; s->program[i]; i++) hash_file(&h, s->program[i]);
   char *command = command_text(s->program);
-  const char *key =
-      arena_printf(a, "%016" PRIx64 " %016" PRIx64 " %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %s", h, config,
-                   o->timing_kernels ? o->timing_kernels : "all", o->max_insts, o->warm, o->watchdog, command);
+  const char *key = arena_printf(a, "%016" PRIx64 " %016" PRIx64 " %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %s%s", h,
+                                 config, o->timing_kernels ? o->timing_kernels : "all", o->max_insts, o->warm,
+                                 o->watchdog, o->estimate ? "estimated " : "", command);
   free(command);
   return key;
 }

@@ -1,4 +1,4 @@
-/* l2_warm.c - accesses of launches that run functionally: tags and replacement order of the L2, without time.
+/* l2_warm.c - accesses of launches and CTAs that run functionally: tags and replacement order of the L2, without time.
  *
  * Between launches the clock stands still, so these accesses are ordered by a count that starts at the present cycle;
  * l2_warm_end turns the order within each set into cycles up to now. Schemes are not called: their own state per line
@@ -28,6 +28,7 @@ void l2_warm(struct l2_slice *s, const struct l2_warm *w) {
   uint32_t set = l2_tags_set(t, addrmap_local(s->map, w->addr)), line = l2_tags_find(t, set, addr);
   bool there = line != L2_NONE;
   if (!there && w->write && t->valid && s->env->config->l2_write == WRITE_THROUGH) return;
+  if (there && t->state[line] == L2_RESERVED) return; /* it is being fetched */
   if (!there) {
     line = l2_tags_victim(t, set);
     if (line == L2_NONE) return;

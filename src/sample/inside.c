@@ -1,0 +1,191 @@
+/* inside.c - see inside.h. */
+#include "sample/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+struct inside {
+  struct feed feed;
+  struct feed_kernel kernel; /* of the timed CTAs */
+  struct feed *inner, *other;
+  uint32_t spare, resident;
+  uint32_t *cta; /* the timed ones, ascending */
+  uint32_t ctas;
+  uint32_t next; /* the first CTA that has not been started */
+  bool failed;
+  uint64_t now, warp_insts, thread_insts;   /* of the timed ones */
+  uint64_t other_warp_insts, other_threads; /* of the rest */
+  struct inside_point *point;               /* ends of timed CTAs */
+  uint32_t points;
+};
+
+uint32_t inside_groups(uint64_t ctas, uint32_t resident) {
+  return resident ? (uint32_t)(ctas / resident) : 0;
+}
+
+/* ---- the CTAs that are not timed ---- */
+
+/* One instruction of warp `w`; false: a fault. */
+static bool step_other(struct inside *s, uint32_t w, uint64_t *live, uint64_t *waiting, bool *on) {
+  struct issued out = {.cycle = s->now};
+  const struct feed_ops *ops = s->other->ops;
+  bool ok = ops->issue(s->other->ctx, s->spare, w, &out);
+  if (ok && out.token) ok = ops->atomic(s->other->ctx, out.token, out.mask);
+  s->other_warp_insts++;
+  s->other_threads += (uint32_t)__builtin_popcount(out.mask);
+  if (out.waits) *waiting |= 1ull << w;
+  *waiting &= ~out.released;
+  if (out.next_pc == FEED_DONE) *live &= ~(1ull << w);
+  *on = out.next_pc != FEED_DONE && !(*waiting >> w & 1);
+  return ok;
+}
+
+static bool run_other(struct inside *s, uint32_t cta) {
+  uint32_t warps = s->kernel.warps_per_cta;
+  uint64_t live = warps >= 64 ? ~0ull : (1ull << warps) - 1, waiting = 0;
+  enum { TURN = 4096 };
+  s->other->ops->start_cta(s->other->ctx, s->spare, cta, 0, 0);
+  while (live) {
+    if (!(live & ~waiting)) return false; /* all wait for ever: timed, it would be stuck too */
+    for (uint64_t left = live; left; left &= left - 1) {
+      uint32_t w = (uint32_t)__builtin_ctzll(left);
+      bool on = !(waiting >> w & 1);
+      for (uint32_t i = 0; on && i < TURN; i++)
+        if (!step_other(s, w, &live, &waiting, &on)) return false;
+    }
+  }
+  s->other->ops->end_cta(s->other->ctx, s->spare);
+  return true;
+}
+
+static bool run_up_to(struct inside *s, uint32_t cta) {
+  while (!s->failed && s->next < cta) s->failed = !run_other(s, s->next++);
+  return !s->failed;
+}
+
+/* ---- the feed ---- */
+
+static void inside_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp) {
+  struct inside *s = ctx;
+  uint32_t real = s->cta[cta];
+  run_up_to(s, real); /* a failure shows at the next issue */
+  if (s->next == real) s->next++;
+  s->inner->ops->start_cta(s->inner->ctx, slot, real, sm, first_warp);
+}
+
+static bool inside_issue(void *ctx, uint32_t slot, uint32_t w, struct issued *out) {
+  struct inside *s = ctx;
+  if (s->failed) return false;
+  s->now = out->cycle;
+  bool ok = s->inner->ops->issue(s->inner->ctx, slot, w, out);
+  s->warp_insts++;
+  s->thread_insts += (uint32_t)__builtin_popcount(out->mask);
+  return ok;
+}
+
+static bool inside_atomic(void *ctx, uint32_t token, uint32_t lanes) {
+  const struct inside *s = ctx;
+  return s->inner->ops->atomic(s->inner->ctx, token, lanes);
+}
+
+static void inside_end_cta(void *ctx, uint32_t slot) {
+  struct inside *s = ctx;
+  s->point[s->points++] = (struct inside_point){(double)s->now, (double)s->warp_insts};
+  s->inner->ops->end_cta(s->inner->ctx, slot);
+}
+
+static const struct feed_fault *inside_fault(void *ctx) {
+  const struct inside *s = ctx;
+  return s->inner->ops->fault(s->inner->ctx);
+}
+
+static const struct feed_ops operations = {.start_cta = inside_start,
+                                           .issue = inside_issue,
+                                           .atomic = inside_atomic,
+                                           .end_cta = inside_end_cta,
+                                           .fault = inside_fault};
+
+/* ---- the choice ---- */
+
+/* One group of each of `n` equal parts of the groups between the first and the last. */
+static void choose(struct inside *s, const struct inside_choice *c, uint32_t all) {
+  uint32_t groups = inside_groups(all, c->resident), between = groups - 2, n = c->groups - 2;
+  for (uint32_t g = 0; g < c->groups; g++) {
+    uint32_t from = 0, at = 0, size = c->resident;
+    if (g && g <= n) {
+      uint32_t first = (uint32_t)((uint64_t)(g - 1) * between / n), end = (uint32_t)((uint64_t)g * between / n);
+      at = 1 + first + (uint32_t)(hash_u64(c->seed ^ hash_u64(g)) % (end - first));
+    }
+    from = at * c->resident;
+    if (g > n) from = (groups - 1) * c->resident, size = all - from; /* with the incomplete one */
+    for (uint32_t i = 0; i < size; i++) s->cta[s->ctas++] = from + i;
+  }
+}
+
+struct inside *inside_new(struct feed *inner, const struct inside_choice *c, struct feed *other) {
+  const struct feed_kernel *k = inner->kernel;
+  struct inside *s = mem_zeroed(1, sizeof *s);
+  CHECK(c->groups >= 3 && c->groups <= inside_groups(k->ctas, c->resident), "%u groups of a launch", c->groups);
+  s->inner = inner;
+  s->other = other ? other : inner;
+  s->spare = c->spare;
+  s->resident = c->resident;
+  s->cta = mem_zeroed((size_t)(c->groups + 1) * c->resident, sizeof *s->cta);
+  choose(s, c, k->ctas);
+  s->point = mem_zeroed(s->ctas, sizeof *s->point);
+  s->kernel = *k;
+  s->kernel.ctas = s->ctas;
+  s->feed = (struct feed){.ops = &operations, .ctx = s, .kernel = &s->kernel, .watch = inner->watch};
+  return s;
+}
+
+void inside_free(struct inside *s) {
+  if (!s) return;
+  free(s->cta);
+  free(s->point);
+  free(s);
+}
+
+struct feed *inside_feed(struct inside *s) {
+  return &s->feed;
+}
+
+bool inside_end(struct inside *s) {
+  return run_up_to(s, s->inner->kernel->ctas);
+}
+
+/* ---- the result ---- */
+
+void inside_extrapolate(const struct inside_point *p, const struct inside_rate *r, struct logged_inside *out) {
+  double cycles = p[r->to].cycle - p[r->from].cycle, insts = p[r->to].insts - p[r->from].insts, squares = 0;
+  double rate = insts > 0 ? cycles / insts : 0;
+  uint32_t n = (r->to - r->from) / r->size;
+  for (uint32_t b = 0; b < n; b++) {
+    const struct inside_point *a = &p[r->from + b * r->size], *z = a + r->size;
+    double d = z->cycle - a->cycle - rate * (z->insts - a->insts);
+    squares += d * d;
+  }
+  out->cycles = r->cycles + rate * r->rest;
+  out->freedom = n > 1 ? n - 1 : 1;
+  /* The batches are a sample of all: insts / n each. */
+  double batch = n ? squares / out->freedom / n : 0, scale = insts > 0 ? r->rest / (insts / (n ? n : 1)) : 0;
+  out->variance = batch * scale * scale * (1 - r->share);
+}
+
+struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint64_t *warp_insts,
+                                   uint64_t *thread_insts) {
+  *warp_insts = s->warp_insts + s->other_warp_insts;
+  *thread_insts = s->thread_insts + s->other_threads;
+  struct logged_inside out = {.ctas = s->ctas, .warp_insts = s->warp_insts, .thread_insts = s->thread_insts};
+  struct inside_rate r = {.from = s->resident - 1,
+                          .to = s->points - s->resident,
+                          .size = s->resident,
+                          .cycles = (double)cycles,
+                          .rest = (double)s->other_warp_insts};
+  r.share = *warp_insts ? (double)s->warp_insts / (double)*warp_insts : 1;
+  inside_extrapolate(s->point, &r, &out);
+  return out;
+}

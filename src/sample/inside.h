@@ -1,0 +1,49 @@
+/* inside.h - a sample of the CTAs of one launch: a feed that has fewer CTAs, in groups drawn at random, and runs the others
+ * functionally in between.
+ *
+ * A group is as many consecutive CTAs as the GPU holds. The first and the last are always timed: with them the machine fills and
+ * drains. What lies between runs at a steady rate of cycles per warp instruction, and the CTAs left out are taken to run at
+ * it too.
+ */
+#ifndef SAMPLE_INSIDE_H
+#define SAMPLE_INSIDE_H
+
+#include "ptx/feed.h"
+#include "sample/launchlog.h"
+
+/* A launch is sampled inside if it has this many groups, and its longest CTA executes at most twice the mean. */
+enum { INSIDE_LEAST_GROUPS = 12, INSIDE_FIRST_GROUPS = 6 };
+
+struct inside_choice {
+  uint32_t resident; /* CTAs of a group */
+  uint32_t groups;   /* timed, at least INSIDE_FIRST_GROUPS; less than there are */
+  uint64_t seed;
+  uint32_t spare; /* a CTA slot of `inner` that the machine does not use */
+};
+/* Groups of a launch. */
+uint32_t inside_groups(uint64_t ctas, uint32_t resident);
+
+struct inside;
+/* `other`: the feed in which the CTAs run that are not timed, a tap of `inner`; NULL: `inner` itself. */
+struct inside *inside_new(struct feed *inner, const struct inside_choice *c, struct feed *other);
+void inside_free(struct inside *s);
+struct feed *inside_feed(struct inside *s);
+/* The timed CTAs have ended after `cycles`: run the rest. False: a fault of the program, which `inner` describes. */
+bool inside_end(struct inside *s);
+/* Warp and thread instructions of all CTAs, and the estimate of the whole from the timed ones' `cycles`. */
+struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint64_t *warp_insts,
+                                   uint64_t *thread_insts);
+
+/* The estimate from the timed part: at points of it, in the order of time, the cycle and the instructions issued so far. */
+struct inside_point {
+  double cycle, insts;
+};
+/* The launch takes `cycles` plus `rest` instructions at the rate between points[from] and points[to]; batches of `size`
+ * points give its variance. `share`: of all instructions, those timed. */
+struct inside_rate {
+  uint32_t from, to, size;
+  double cycles, rest, share;
+};
+void inside_extrapolate(const struct inside_point *p, const struct inside_rate *r, struct logged_inside *out);
+
+#endif

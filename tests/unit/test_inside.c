@@ -1,0 +1,88 @@
+/* A sample of the CTAs of a launch: the extrapolation worked by hand, and the CTAs that are started and run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample/inside.h"
+
+/* Points 0 to 6; from 0 to 6 in batches of 2: cycles 20, 30, 40 for 10 instructions each: rate 90 / 30 = 3, residuals -10, 0, 10,
+ * squares 200; with 60 instructions left 100 + 3 x 60 = 280 cycles, variance 200 / 2 / 3 x (60 / 10)^2 x (1 - 1/4) = 900. */
+static void by_hand(void **state) {
+  (void)state;
+  static const struct inside_point p[] = {{0, 0}, {10, 5}, {20, 10}, {35, 15}, {50, 20}, {70, 25}, {90, 30}};
+  struct logged_inside out = {0};
+  inside_extrapolate(p, &(struct inside_rate){.from = 0, .to = 6, .size = 2, .cycles = 100, .rest = 60, .share = 0.25},
+                     &out);
+  assert_true(fabs(out.cycles - 280) < 1e-9);
+  assert_true(fabs(out.variance - 900) < 1e-9);
+  assert_int_equal(out.freedom, 2);
+}
+
+/* A feed whose CTAs are one warp of CTA % 3 + 1 instructions; it notes who started. */
+enum { ALL = 50, SLOTS = 5 };
+struct noted {
+  uint32_t started[ALL], on[SLOTS], left[SLOTS], times, spare;
+};
+
+static void note_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first) {
+  (void)sm, (void)first;
+  struct noted *n = ctx;
+  n->started[cta]++;
+  n->spare += slot == SLOTS - 1;
+  n->left[slot] = cta % 3 + 1;
+}
+static bool note_issue(void *ctx, uint32_t slot, uint32_t w, struct issued *out) {
+  (void)w;
+  struct noted *n = ctx;
+  n->times++;
+  out->mask = 0xff;
+  out->token = 0;
+  out->waits = false;
+  out->released = 0;
+  out->next_pc = --n->left[slot] ? 0 : FEED_DONE;
+  return true;
+}
+static void note_end(void *ctx, uint32_t slot) {
+  (void)ctx, (void)slot;
+}
+
+static void every_cta_once(void **state) {
+  (void)state;
+  static const struct feed_ops ops = {.start_cta = note_start, .issue = note_issue, .end_cta = note_end};
+  static const struct feed_kernel k = {.name = "k", .ctas = ALL, .warps_per_cta = 1, .threads_per_cta = 32};
+  struct noted n = {0};
+  struct feed inner = {.ops = &ops, .ctx = &n, .kernel = &k};
+  struct inside_choice c = {.resident = 4, .groups = 6, .seed = 1, .spare = SLOTS - 1};
+  assert_int_equal(inside_groups(ALL, 4), 12);
+  struct inside *s = inside_new(&inner, &c, NULL);
+  struct feed *f = inside_feed(s);
+  assert_int_equal(f->kernel->ctas, 6 * 4 + 2); /* the incomplete group goes with the last */
+  for (uint32_t i = 0; i < f->kernel->ctas; i++) {
+    struct issued out = {.cycle = i};
+    f->ops->start_cta(f->ctx, i % 4, i, 0, 0);
+    do assert_true(f->ops->issue(f->ctx, i % 4, 0, &out));
+    while (out.next_pc != FEED_DONE);
+    f->ops->end_cta(f->ctx, i % 4);
+  }
+  assert_true(inside_end(s));
+  uint64_t warp_insts, thread_insts;
+  struct logged_inside r = inside_result(s, 100, &warp_insts, &thread_insts);
+  for (uint32_t i = 0; i < ALL; i++) assert_int_equal(n.started[i], 1);
+  assert_int_equal(n.spare, ALL - f->kernel->ctas);
+  assert_int_equal(warp_insts, n.times);
+  assert_int_equal(thread_insts, 8 * n.times);
+  assert_true(r.ctas == 26 && r.warp_insts < warp_insts && r.cycles > 100);
+  inside_free(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(every_cta_once)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
