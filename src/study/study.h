@@ -64,7 +64,7 @@ struct study {
   const char *path, *file; /* of the study file: as given, without its folder */
   const char *text;
   size_t bytes;
-  const char *name, *results, *mode, *timing_kernels;
+  const char *name, *results, *mode, *timing_kernels, *estimate;
   struct study_program *programs;
   size_t program_count, program_room;
   const char **sizes;

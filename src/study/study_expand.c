@@ -311,6 +311,7 @@ static char **run_args(struct expansion *x, const struct machine *m, const struc
   for (size_t i = 0; i < machine; i++) args[n++] = m->args[i];
   args[n++] = "--mode", args[n++] = (char *)s->mode;
   if (s->timing_kernels) args[n++] = "--timing-kernels", args[n++] = (char *)s->timing_kernels;
+  if (s->estimate) args[n++] = arena_printf(x->a, "--estimate=%s", s->estimate);
   if (s->watchdog) args[n++] = arena_printf(x->a, "--watchdog=%llu", (unsigned long long)s->watchdog);
   if (s->sample) args[n++] = arena_printf(x->a, "--sample=%llu", (unsigned long long)s->sample);
   if (s->characterise) args[n++] = "--characterise";
@@ -333,6 +334,7 @@ static void identify(const struct study *s, const struct machine *m, const struc
   hash_line(&c, "input", in->hash);
   hash_line(&c, "mode", s->mode);
   hash_line(&c, "timing-kernels", s->timing_kernels ? s->timing_kernels : "");
+  if (s->estimate) hash_line(&c, "estimate", s->estimate);
   snprintf(what, sizeof what, "%llu %llu %d %d %d", (unsigned long long)s->watchdog, (unsigned long long)s->sample,
            s->characterise, s->lines, s->detail);
   hash_line(&c, "recorded", what);

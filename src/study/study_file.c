@@ -526,10 +526,10 @@ static bool read_top(struct reader *r, yaml_node_t *top) {
       !get_text(r, top, "results", &s->results))
     return false;
   if (s->name && strlen(s->name) > 100) return bad(r, child(r, top, "name"), "the name is longer than 100 characters");
-  if (!get_text(r, top, "timing-kernels", &s->timing_kernels) || !get_count(r, top, "replicas", &s->replicas) ||
-      !get_count(r, top, "watchdog", &s->watchdog) || !get_count(r, top, "sample", &s->sample) ||
-      !get_flag(r, top, "characterise", &s->characterise) || !get_flag(r, top, "lines", &s->lines) ||
-      !get_flag(r, top, "detail", &s->detail))
+  if (!get_text(r, top, "timing-kernels", &s->timing_kernels) || !get_text(r, top, "estimate", &s->estimate) ||
+      !get_count(r, top, "replicas", &s->replicas) || !get_count(r, top, "watchdog", &s->watchdog) ||
+      !get_count(r, top, "sample", &s->sample) || !get_flag(r, top, "characterise", &s->characterise) ||
+      !get_flag(r, top, "lines", &s->lines) || !get_flag(r, top, "detail", &s->detail))
     return false;
   if (!read_words(r, top) || !read_limits(r, top) || !read_slurm(r, top) || !read_programs(r, top) ||
       !read_gpus(r, top) || !read_schemes(r, top) || !read_ranges(r, top))
