@@ -15,6 +15,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/run/compare.h"
+#include "cli/run/estimate.h"
 #include "cli/tables/energy.h"
 #include "proc/jobs.h"
 #include "cli/run/run.h"
@@ -131,6 +132,16 @@ static void print_bars(const struct comparison *c, FILE *f) {
   }
 }
 
+/* With --estimate: the gains and their intervals. All columns timed the same launches, so differences are paired. */
+static void print_paired(const struct comparison *c, FILE *f) {
+  double ratio, half;
+  for (size_t i = 1; i < c->count; i++) {
+    if (!estimate_compared(record_json(c->record[0]), record_json(c->record[i]), &ratio, &half)) continue;
+    fprintf(f, "%s%-16s %.3f +- %.3f%s\n", i == 1 ? "\nestimates of IPC norm., of the same launches:\n  " : "  ",
+            c->scheme[i], ratio, half, fabs(ratio - 1) > half ? "" : ", not different from 1");
+  }
+}
+
 static void print_energy_table(struct comparison *c, const struct sim_options *o, FILE *f) {
   struct err e = {0};
   struct energy_grid g = {.scheme = c->scheme, .programs = 1, .schemes = c->count};
@@ -216,16 +227,24 @@ static int read_records(struct comparison *c, const struct tempdir *dir) {
 
 static int simulate(struct comparison *c, const struct compare_options *o, char **program, const struct tempdir *dir) {
   int rc = search_columns(c, o, program, dir);
+  char plan[600];
   if (rc) return rc;
+  tempdir_file(dir, "estimate.plan", plan, sizeof plan);
   for (size_t i = 0; i < c->count; i++) {
     char name[32], path[600];
     snprintf(name, sizeof name, "run%zu.json", i);
     tempdir_file(dir, name, path, sizeof path);
     const struct search *s = search_of(c, i);
     struct sim_options one = s ? search_options(s, &o->sim, &c->arena) : o->sim;
+    if (one.estimate && !one.estimate_plan) one.estimate_plan = plan;
     c->job[i].argv = compare_argv(&c->arena, &one, s ? s->chosen : c->scheme[i], path, program);
   }
-  if (!jobs_run(c->job, c->count, (unsigned)o->jobs, dir, "comparing", true)) return 130;
+  /* The first column makes the plan that serves the others. */
+  size_t first = o->sim.estimate ? 1 : 0;
+  if (first && !jobs_run(c->job, 1, 1, dir, "comparing", true)) return 130;
+  if (!(first && c->job[0].exit_code) &&
+      !jobs_run(c->job + first, c->count - first, (unsigned)o->jobs, dir, "comparing", true))
+    return 130;
   for (size_t i = 0; i < c->count; i++) {
     if (c->job[i].exit_code <= 0) continue;
     fprintf(stderr, "sluice: the run under '%s' ended with code %d:\n", c->scheme[i], c->job[i].exit_code);
@@ -243,6 +262,7 @@ static int write_outputs(struct comparison *c, const struct compare_options *o, 
     text_say(f, "sluice: %s on %s\n\n", program[0], record_field(c->record[0], "gpu"));
     print_table(c, f);
     print_bars(c, f);
+    print_paired(c, f);
     if (c->searches) fputc('\n', f);
     for (size_t k = 0; k < c->searches; k++) search_say(&c->search[k], f);
     if (o->sim.energy || o->sim.energy_sensitivity) print_energy_table(c, &o->sim, f);
@@ -257,6 +277,7 @@ static int write_outputs(struct comparison *c, const struct compare_options *o, 
 }
 
 static bool check_all(const struct comparison *c, const struct compare_options *o, char **program, struct err *e) {
+  if (o->sim.estimate && !estimate_fits(&o->sim, e)) return false;
   for (size_t i = 0; i < c->count; i++) {
     struct sim_options one = o->sim;
     one.scheme = c->scheme[i];
@@ -284,7 +305,7 @@ static int compare_run(const struct command *self, int argc, char **argv) {
   o.command = "sluice compare";
   for (int i = 1; i < argc; i++)
     o.command = arena_printf(&a, strchr(argv[i], ' ') ? "%s '%s'" : "%s %s", o.command, argv[i]);
-  o.sim.profile = !o.no_html && !o.suite; /* profiles of hundreds of runs do not fit a page */
+  o.sim.profile = !o.no_html && !o.suite && !o.sim.estimate; /* profiles of hundreds of runs do not fit a page */
   if (o.suite) {
     if (first < argc) return err_set(&e, ERR_USAGE, "--suite brings its own programs"), command_usage(self, &e);
     rc = compare_suite(&o);
