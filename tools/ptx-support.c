@@ -1,5 +1,5 @@
-/* ptx-support.c - prints docs/reference/ptx-support.md from the op table and the list of forms; `make docs` runs it. Run it
- * from the root of the repository. */
+/* ptx-support.c - prints docs/reference/ptx-support.md from the op table and the list of forms; `make docs` runs it.
+ * Run it from the root of the repository. */
 #include <stdio.h>
 #include <string.h>
 

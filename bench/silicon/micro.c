@@ -1,4 +1,5 @@
-/* micro.c - the microbenchmarks of `sluice microbench` on a GPU, through CUDA's driver API: the same PTX, the same sizes.
+/* micro.c - the microbenchmarks of `sluice microbench` on a GPU, through CUDA's driver API: the same PTX, the same
+ * sizes.
  *
  * Prints name,unit,value as CSV after notes of the GPU's name and clocks. Built and run by bench/silicon/run.
  */

@@ -2,8 +2,8 @@
  * than the PTX has, and the registers they take.
  *
  * The result stays executable as PTX is: each machine instruction lists the PTX that it executes (ptx/mach.h), every
- * dependence through registers, predicates and memory is kept, so results are those of the PTX. docs/explanation/backend.md
- * describes the passes.
+ * dependence through registers, predicates and memory is kept, so results are those of the PTX.
+ * docs/explanation/backend.md describes the passes.
  */
 #ifndef BACK_BACK_H
 #define BACK_BACK_H

@@ -83,7 +83,8 @@ struct back {
 /* facts.c */
 void back_open(struct back *k);
 void back_blocks(struct back *k);
-/* `first`: also decide which registers have one definition, which all reads come after. Guards put in later do not change that. */
+/* `first`: also decide which registers have one definition, which all reads come after. Guards put in later do not
+ * change that. */
 void back_facts(struct back *k, bool first);
 void back_dominators(struct back *k);
 bool back_dominates(const struct back *k, uint32_t a, uint32_t b);
@@ -107,7 +108,8 @@ uint32_t back_successor(const struct back *k, uint32_t q, uint32_t s);
 /* order.c */
 const struct ptx_var *back_named(const struct back *k, uint16_t r); /* the variable whose address it holds, or NULL */
 void back_orders(struct back *k);
-/* An address as base register (0: none) plus variable plus offset; root: a variable that it lies in, if that is known. */
+/* An address as base register (0: none) plus variable plus offset; root: a variable that it lies in, if that is
+ * known. */
 struct place {
   uint16_t base;
   const struct ptx_var *var, *root;
@@ -132,8 +134,8 @@ void back_predicate(struct back *k);
 void back_converge(struct back *k); /* after the last change of blocks */
 /* wide.c: adjacent accesses become one */
 void back_widen(struct back *k);
-/* expand.c: the machine instructions of one instruction by itself, at most MAX_SEQ; returns how many. back_machine_op: the
- * last of them where there is no sequence. */
+/* expand.c: the machine instructions of one instruction by itself, at most MAX_SEQ; returns how many. back_machine_op:
+ * the last of them where there is no sequence. */
 uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out);
 enum mach_op back_machine_op(const struct ptx_inst *i);
 /* select.c. Afterwards branches name blocks, not nodes. */

@@ -1,5 +1,5 @@
-/* expand.c - the machine instructions of one instruction of PTX that no neighbour is part of: the table of sequences, and
- * for all others one instruction by operation and type, or two for 64 bits. */
+/* expand.c - the machine instructions of one instruction of PTX that no neighbour is part of: the table of sequences,
+ * and for all others one instruction by operation and type, or two for 64 bits. */
 #include <string.h>
 
 #include "back/back_impl.h"
@@ -245,8 +245,8 @@ static uint32_t parse(const char *seq, uint8_t *out) {
   return n;
 }
 
-/* A remainder by a number that only the assembler has found: the divisor's absolute value is known, and what is made of the
- * dividend serves all remainders of it. As ptxas 11.8 has it. */
+/* A remainder by a number that only the assembler has found: the divisor's absolute value is known, and what is made of
+ * the dividend serves all remainders of it. As ptxas 11.8 has it. */
 static bool by_number(const struct back *k, const struct ptx_inst *i) {
   if (i->op != OP_REM || i->types[0] != T_S32 || i->nops != 3 || i->ops[2].kind != OK_REG) return false;
   const struct fact *d = &k->r[i->ops[2].reg->num];

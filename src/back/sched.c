@@ -1,6 +1,6 @@
-/* sched.c - the order of instructions within a block: a list scheduler over the dependences through registers, predicates,
- * memory, barriers and the condition code. The longest way to the end of the block goes first (loads, that is), until as
- * many registers are live as do not cost a CTA; then what ends the life of registers.
+/* sched.c - the order of instructions within a block: a list scheduler over the dependences through registers,
+ * predicates, memory, barriers and the condition code. The longest way to the end of the block goes first (loads, that
+ * is), until as many registers are live as do not cost a CTA; then what ends the life of registers.
  *
  * Instructions that cost nothing are placed as soon as what they read is there.
  */

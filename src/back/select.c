@@ -1,9 +1,9 @@
 /* select.c - which instructions of PTX become one machine instruction, which none, and what each reads.
  *
- * An instruction is absorbed where the machine instruction of its reader does its work as well: a product by the sum that
- * uses it (IMAD, IMAD.WIDE, LEA), sums of three, logic of three inputs, a negated operand, an address plus a constant, a
- * comparison by the operation on its predicate. Constants and parameters are operands from the instruction or the constant
- * bank; a machine instruction has room for one, and others cost a move, once a block.
+ * An instruction is absorbed where the machine instruction of its reader does its work as well: a product by the sum
+ * that uses it (IMAD, IMAD.WIDE, LEA), sums of three, logic of three inputs, a negated operand, an address plus a
+ * constant, a comparison by the operation on its predicate. Constants and parameters are operands from the instruction
+ * or the constant bank; a machine instruction has room for one, and others cost a move, once a block.
  */
 #include <string.h>
 
@@ -575,8 +575,8 @@ static bool jumps(const struct node *u) {
   return yes;
 }
 
-/* The machine instructions before the last of a sequence, each a node: the first reads what the instruction reads, every
- * other the one before it. */
+/* The machine instructions before the last of a sequence, each a node: the first reads what the instruction reads,
+ * every other the one before it. */
 static uint32_t lead_in(struct back *k, struct node *u, struct node *out) {
   uint32_t n = u->role == ROLE_COST && u->in && !u->parallel && u->nops > 1 ? u->nops - 1u : 0;
   uint16_t last = 0;

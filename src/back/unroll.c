@@ -1,5 +1,5 @@
-/* unroll.c - loops of one block, as ptxas unrolls them: one whose count is known disappears where its copies stay small; the
- * bodies of others are repeated four times, with what is left for the loop as it was.
+/* unroll.c - loops of one block, as ptxas unrolls them: one whose count is known disappears where its copies stay
+ * small; the bodies of others are repeated four times, with what is left for the loop as it was.
  *
  * A register that the body writes has a name of its own in every copy but the last, so that later passes see single
  * definitions; registers to which the body adds a constant begin as a copy, the base of all addresses of the copies.

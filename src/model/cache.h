@@ -12,8 +12,8 @@
 
 struct cache;
 
-/* Only the L2's part of the configuration is used. NULL with `e`. There is no call that frees a cache: it is made between
- * memory_enter and memory_leave (api/memory.h), whose ledger frees all its memory at once. */
+/* Only the L2's part of the configuration is used. NULL with `e`. There is no call that frees a cache: it is made
+ * between memory_enter and memory_leave (api/memory.h), whose ledger frees all its memory at once. */
 struct cache *cache_new(const struct gpu_config *c, struct err *e);
 
 enum cache_outcome { CACHE_HIT, CACHE_PENDING, CACHE_MISS, CACHE_REFUSED };

@@ -131,8 +131,8 @@ static void decode_memory(const struct ptx_func *f, const struct ptx_inst *i, st
   if (i->op == OP_RED) out->flags |= INST_NO_RESULT;
 }
 
-/* Of a machine instruction: pipe and class by its own operation, registers as the back end lists them; the memory access is
- * that of the PTX that it executes. */
+/* Of a machine instruction: pipe and class by its own operation, registers as the back end lists them; the memory
+ * access is that of the PTX that it executes. */
 static void decode_machine(const struct ptx_module *m, const struct ptx_func *f, const struct ptx_inst *i,
                            struct inst *out) {
   const struct ptx_mach *a = i->mach;

@@ -52,8 +52,8 @@ struct issued {
 /* Without a timing model, a kernel is stuck if no CTA ends within this many warp instructions (one or two minutes). */
 #define FEED_WATCHDOG UINT64_C(2000000000)
 
-/* Advance of %clock per instruction without a timing model: roughly the time of an instruction of a single warp on a GPU,
- * so programs that wait for a number of cycles do not wait long. */
+/* Advance of %clock per instruction without a timing model: roughly the time of an instruction of a single warp on a
+ * GPU, so programs that wait for a number of cycles do not wait long. */
 enum { FEED_FUNCTIONAL_CYCLES = 8 };
 
 #define FEED_UNSUPPORTED (-1) /* an instruction that Sluice does not support */

@@ -1,5 +1,5 @@
-/* mach.h - machine instructions, as a back end (src/back) makes them of PTX: what one executes, and what it looks like to
- * the timing model.
+/* mach.h - machine instructions, as a back end (src/back) makes them of PTX: what one executes, and what it looks like
+ * to the timing model.
  *
  * A machine instruction executes any number of instructions of PTX, in order: none (part of a longer sequence), one, or
  * several (a multiplication and the addition that uses it). So the results are those of the PTX whatever is selected.

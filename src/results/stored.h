@@ -1,5 +1,5 @@
-/* stored.h - stored results of a paper: runs in a file of JSON lines under zstd (results/README.md), without what figures
- * and claims do not need.
+/* stored.h - stored results of a paper: runs in a file of JSON lines under zstd (results/README.md), without what
+ * figures and claims do not need.
  *
  * In the order of use: stored_open, or stored_new; stored_put for runs; stored_find; stored_save.
  */
@@ -36,10 +36,11 @@ const json_t *stored_runs(const struct stored *s);
 /* Add or replace a run; what only the line before it has stays if the commit is the same. `line` has the keys of
  * results/README.md but those of `run`, and is taken over. */
 void stored_put(struct stored *s, const struct stored_run *run, json_t *line);
-/* Of a record (results/record.h): the totals, time and instructions of each kernel, energy with and without leakage, the
- * characterisation summed over launches, the outcome of a search. A new reference. */
+/* Of a record (results/record.h): the totals, time and instructions of each kernel, energy with and without leakage,
+ * the characterisation summed over launches, the outcome of a search. A new reference. */
 json_t *stored_reduce(const json_t *record);
-/* The other way: a record that has these, with one launch, its `energy`, and `by_kernel` as stored_kernels gives it. A new reference.
+/* The other way: a record that has these, with one launch, its `energy`, and `by_kernel` as stored_kernels gives it. A
+ * new reference.
  */
 json_t *stored_record(const json_t *line);
 /* Of a record: {NAME: {launches, cycles, thread_insts}}, for means over kernels. A new reference. */

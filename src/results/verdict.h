@@ -2,8 +2,8 @@
  *
  * - reproduced: a change in the same direction within a quarter of the published one, or a rate within a quarter; or
  *   the published number lies in our interval, if that can tell: one of a change that does not hold no change, one of a
- *   rate between half and twice the published one. A published bound is reproduced when the result keeps it. A published "no
- *   change" is reproduced by a change of at most 3 %, or one whose interval holds no change.
+ *   rate between half and twice the published one. A published bound is reproduced when the result keeps it. A
+ *   published "no change" is reproduced by a change of at most 3 %, or one whose interval holds no change.
  * - direction: a change in the same direction, of another size.
  * - contradicted: a change in the other direction, none where one was published (our interval holds no change and not
  *   the published number), or a rate elsewhere.

@@ -1,5 +1,5 @@
-/* settings.c - schemes that are one setting of the machine: schedulers, replacement, bypassing, and the bounds and sizes
- * of sensitivity figures. Each row says what it sets, then what a scheme declares.
+/* settings.c - schemes that are one setting of the machine: schedulers, replacement, bypassing, and the bounds and
+ * sizes of sensitivity figures. Each row says what it sets, then what a scheme declares.
  *
  * Deviations: none known but those named.
  */

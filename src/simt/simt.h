@@ -103,7 +103,8 @@ void simt_interleave(struct simt *s, uint32_t turn); /* before modules are loade
                                                       * by CTA */
 
 /* ---- the back end (src/back) ---- */
-/* Before modules are loaded: kernels run as the machine code of compute capability `sm` (70), 0: as their PTX is written. */
+/* Before modules are loaded: kernels run as the machine code of compute capability `sm` (70), 0: as their PTX is
+ * written. */
 void simt_back_end(struct simt *s, uint32_t sm);
 struct simt_kernel;
 struct simt_machine {

@@ -1,7 +1,7 @@
 /* trace_feed.c - replay: the feed over a recorded launch, and the driver that runs any feed without a timing model.
  *
- * Barrier rules are those of the functional machine (src/simt/run/barrier.c): a warp arrives as a whole; a barrier without
- * a count waits for every warp of the CTA that has not finished.
+ * Barrier rules are those of the functional machine (src/simt/run/barrier.c): a warp arrives as a whole; a barrier
+ * without a count waits for every warp of the CTA that has not finished.
  */
 #include "trace/trace_feed.h"
 

@@ -1,7 +1,7 @@
 /* abi.c - a host program as nvcc of one version makes it, written by hand: compiled with -DCUDA=9000, 9010, 9020,
  * 10000, 10010, 10020, 11080, 12080 or 13000 and linked with the runtime of that version. Types and calls are declared
- * here again, as the headers of that version have them and apart from src/cudart/core/abi.h and abi_prop.h, so that a layout that differs
- * shows: guards lie behind every structure that the runtime fills in. */
+ * here again, as the headers of that version have them and apart from src/cudart/core/abi.h and abi_prop.h, so that a
+ * layout that differs shows: guards lie behind every structure that the runtime fills in. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

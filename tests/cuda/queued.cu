@@ -1,5 +1,5 @@
-/* queued.cu - for tests/cuda/run: keeps several streams busy for as long as it is let, says so, and waits. With a number of
- * rounds as argument it ends by itself. */
+/* queued.cu - for tests/cuda/run: keeps several streams busy for as long as it is let, says so, and waits. With a
+ * number of rounds as argument it ends by itself. */
 #include "check.h"
 
 enum { STREAMS = 4, N = 4096 };

@@ -1,5 +1,5 @@
-/* test_back.c - the back end: what it makes of random kernels leaves the same memory as their PTX, on every machine; what it
- * selects, merges and schedules in kernels written for it. */
+/* test_back.c - the back end: what it makes of random kernels leaves the same memory as their PTX, on every machine;
+ * what it selects, merges and schedules in kernels written for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -281,8 +281,8 @@ static uint32_t count(const struct code *c, const char *cls, uint32_t bytes) {
   "cvta.to.global.u64 %rd4, %rd2;\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"      \
   "mad.lo.s32 %r4, %r1, %r2, %r3;\n"
 
-/* As ptxas 11.8 has it for sm_70: 2 S2R, an IMAD, a comparison, EXIT, a MOV of the factor, 3 IMAD.WIDE, 2 LDG, FADD, STG,
- * EXIT, and the prologue. */
+/* As ptxas 11.8 has it for sm_70: 2 S2R, an IMAD, a comparison, EXIT, a MOV of the factor, 3 IMAD.WIDE, 2 LDG, FADD,
+ * STG, EXIT, and the prologue. */
 static void an_addition_of_vectors_is_that_of_ptxas(void **state) {
   (void)state;
   struct code c = compile(
@@ -319,8 +319,8 @@ static void adjacent_shared_accesses_become_wide(void **state) {
   assert_int_equal(count(&c, "sts", 0), 2);
 }
 
-/* A loop of four disappears, and its addresses are those of its first one; one that counts down to zero is repeated four
- * times before the loop as it was, unless the compiler forbids it. */
+/* A loop of four disappears, and its addresses are those of its first one; one that counts down to zero is repeated
+ * four times before the loop as it was, unless the compiler forbids it. */
 static void loops_of_one_block_are_unrolled(void **state) {
   (void)state;
   struct code c = compile("mov.u32 %r1, buf;\nmov.u32 %r2, 0;\nmov.f32 %f1, 0f00000000;\nL:\nadd.s32 %r3, %r1, %r2;\n"

@@ -25,7 +25,8 @@ static void began(uint32_t nth, uint32_t cta, uint32_t sm, uint32_t first_warp) 
 }
 
 /* Three SMs of two CTAs, CTAs of two warps: one round puts 0, 1, 2 on SM 0, 1, 2 at warp 0, the next one 3, 4, 5 beside
- * them at warp 2. 6 begins when one has ended, in its place; SM 0, the next in turn, has its first end when the others do. */
+ * them at warp 2. 6 begins when one has ended, in its place; SM 0, the next in turn, has its first end when the others
+ * do. */
 static void round_by_round(void **state) {
   (void)state;
   struct gpu_config c = written_machine(3, (const char *const[]){"sm.ctas=2", NULL});
@@ -40,8 +41,8 @@ static void round_by_round(void **state) {
   began(6, 6, 0, f.start[f.end[end]].first_warp);
 }
 
-/* The next launch continues after the SM that was given a CTA last: 4 CTAs on 3 SMs end with SM 0, so that the second run
- * of them begins with SM 1. */
+/* The next launch continues after the SM that was given a CTA last: 4 CTAs on 3 SMs end with SM 0, so that the second
+ * run of them begins with SM 1. */
 static void launches_go_on_round(void **state) {
   (void)state;
   struct gpu_config c = written_machine(3, NULL);
@@ -130,8 +131,8 @@ static void clusters_lie_within_a_gpc(void **state) {
   for (uint32_t i = 0; i < 3; i++) began(i, i, i, 0);
 }
 
-/* Two launches on an SM that holds two CTAs of one warp: the one of higher priority (the lower number) takes both places,
- * though the other came first; where SMs are not shared it is the same, and the other waits for both to end. */
+/* Two launches on an SM that holds two CTAs of one warp: the one of higher priority (the lower number) takes both
+ * places, though the other came first; where SMs are not shared it is the same, and the other waits for both to end. */
 static void the_urgent_launch_goes_first(void **state) {
   (void)state;
   struct gpu_config c = written_machine(1, (const char *const[]){"sm.ctas=2", NULL});

@@ -11,21 +11,22 @@ static void sequence(const char *machine, const char *text, uint64_t hits, uint6
   assert_int_equal(r.st.l1d_evictions, evictions);
 }
 
-/* One set of two ways. a and b miss; a hits and is then the younger, so c takes the place of b; a hits; b takes the place
- * of c, the older; a hits once more. */
+/* One set of two ways. a and b miss; a hits and is then the younger, so c takes the place of b; a hits; b takes the
+ * place of c, the older; a hits once more. */
 static void the_least_recent_line_goes(void **state) {
   (void)state;
   sequence("l1d.ways=2", "a b a c a b a", 3, 4, 2);
 }
 
-/* The same with the oldest line going, whether it has been used since or not: c takes the place of a, a that of b, b that
- * of c; the last a hits. */
+/* The same with the oldest line going, whether it has been used since or not: c takes the place of a, a that of b, b
+ * that of c; the last a hits. */
 static void the_first_in_goes(void **state) {
   (void)state;
   sequence("l1d.ways=2,l1d.replacement=fifo", "a b a c a b a", 2, 5, 3);
 }
 
-/* Lines over two sets of one way: a and c are of set 0, b of set 1. c takes the place of a, b stays, a takes that of c. */
+/* Lines over two sets of one way: a and c are of set 0, b of set 1. c takes the place of a, b stays, a takes that of
+ * c. */
 static void sets_are_apart(void **state) {
   (void)state;
   sequence("l1d.sets=2,l1d.ways=1", "a b c b a", 1, 4, 2);

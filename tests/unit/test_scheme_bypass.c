@@ -1,5 +1,5 @@
-/* test_scheme_bypass.c - schemes that send loads around the L1 or order them in front of it: thresholds over time, tokens
- * and queues by hand.
+/* test_scheme_bypass.c - schemes that send loads around the L1 or order them in front of it: thresholds over time,
+ * tokens and queues by hand.
  */
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* test_session.c - work that waits for other work: what begins when, on the machine and without one, and what becomes of
- * it when a launch fails. Kernels write their number into a log in the order in which they get there.
+/* test_session.c - work that waits for other work: what begins when, on the machine and without one, and what becomes
+ * of it when a launch fails. Kernels write their number into a log in the order in which they get there.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -570,8 +570,8 @@ static uint32_t go_on(const struct feed *f, uint32_t warp, struct issued *out) {
   return out->token;
 }
 
-/* Atomics on shared memory take effect when the timing model has them done, not in the order of issue: of two warps that
- * count in one word, the one performed first gets 0 to 31. */
+/* Atomics on shared memory take effect when the timing model has them done, not in the order of issue: of two warps
+ * that count in one word, the one performed first gets 0 to 31. */
 static void shared_atomics_when_performed(void **state) {
   (void)state;
   struct machine x;

@@ -39,9 +39,9 @@ static void apart(uint32_t n) {
   for (uint32_t k = 0; k < n; k++) written_int_add(&f, (uint16_t)(1 + k), 0);
 }
 
-/* Four warps of forty additions are 160 on two SP pipes, 80 each; one that takes another after `interval` cycles needs 80
- * more for each cycle of interval. From 2 on the pipes are what holds the warps up; when the last instructions find one
- * pipe busy and the other idle, some cycles are lost or won. */
+/* Four warps of forty additions are 160 on two SP pipes, 80 each; one that takes another after `interval` cycles needs
+ * 80 more for each cycle of interval. From 2 on the pipes are what holds the warps up; when the last instructions find
+ * one pipe busy and the other idle, some cycles are lost or won. */
 static void pipes_take_their_interval(void **state) {
   (void)state;
   uint64_t two = cycles("interval.int_add=2", 4, apart, 40), three = cycles("interval.int_add=3", 4, apart, 40),
@@ -59,8 +59,8 @@ static void writes_wait_for_writes(void **state) {
   assert_int_equal(cycles("latency.int_add=21", 1, again, 8) - cycles("latency.int_add=20", 1, again, 8), 8);
 }
 
-/* Chains whose additions read register 1 and another: of the same of 16 banks (17), or of the next (18). A bank serves one
- * access a cycle, so that a pair of one bank is read a cycle later. */
+/* Chains whose additions read register 1 and another: of the same of 16 banks (17), or of the next (18). A bank serves
+ * one access a cycle, so that a pair of one bank is read a cycle later. */
 static void pairs(uint32_t other) {
   for (uint32_t k = 0; k < 10; k++) {
     written_int_add(&f, 1, 1);
@@ -82,9 +82,9 @@ static void shared(uint32_t words) {
 }
 
 /* 32 banks of a word. A stride of 1, 3 or 5 words touches each bank once, a stride of 2 sixteen banks twice, of 8 four
- * banks eight times, of 32 one bank 32 times; words that all lanes share are read once. A load holds the pipe one cycle for
- * each pass, so that loads of sixteen passes take eight more each than loads of eight (loads of one pass leave the pipe
- * idle now and then). */
+ * banks eight times, of 32 one bank 32 times; words that all lanes share are read once. A load holds the pipe one cycle
+ * for each pass, so that loads of sixteen passes take eight more each than loads of eight (loads of one pass leave the
+ * pipe idle now and then). */
 static void banks_of_shared_memory(void **state) {
   (void)state;
   static const uint32_t stride[] = {0, 1, 2, 3, 4, 5, 8, 16, 32, 48}, passes[] = {1, 1, 2, 1, 4, 1, 8, 16, 32, 16};

@@ -1,5 +1,5 @@
-/* units.h - a slice of the L2, a DRAM channel and a machine stepped on their own. Their machine steps many at a time and
- * skips those that are quiet (gpu/mem/partition.c, gpu/gpu.c).
+/* units.h - a slice of the L2, a DRAM channel and a machine stepped on their own. Their machine steps many at a time
+ * and skips those that are quiet (gpu/mem/partition.c, gpu/gpu.c).
  */
 #ifndef TESTS_UNITS_H
 #define TESTS_UNITS_H

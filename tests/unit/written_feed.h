@@ -1,5 +1,5 @@
-/* written_feed.h - a feed whose program a test writes instruction by instruction, with the address that each lane of each
- * warp touches. It executes nothing and keeps which CTA began where.
+/* written_feed.h - a feed whose program a test writes instruction by instruction, with the address that each lane of
+ * each warp touches. It executes nothing and keeps which CTA began where.
  */
 #ifndef TESTS_WRITTEN_FEED_H
 #define TESTS_WRITTEN_FEED_H
@@ -152,8 +152,8 @@ static struct gpu_config written_machine(uint32_t sms, const char *const *set) {
   return c;
 }
 
-/* Run it `times` times on a new machine; the counters are those of the last run. From the second on the instructions are
- * in their cache and what was loaded is in the L2. */
+/* Run it `times` times on a new machine; the counters are those of the last run. From the second on the instructions
+ * are in their cache and what was loaded is in the L2. */
 static struct gpu_stats written_run(struct written *f, const struct gpu_config *c, uint32_t times) {
   struct err e = {0};
   struct gpu_stats st;

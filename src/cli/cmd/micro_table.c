@@ -1,7 +1,7 @@
 /* micro_table.c - the microbenchmarks, a row each, and their PTX.
  *
- * A kernel gets: out (results), data (device memory), n (a loop count), one (1, unknown to a compiler). Registers: r1 r2
- * r3 integers, f1 f2 f3 and d1 d2 d3 floats, rd1 the address of a chase, rd9 `out`, p1 a predicate. A latency is the
+ * A kernel gets: out (results), data (device memory), n (a loop count), one (1, unknown to a compiler). Registers: r1
+ * r2 r3 integers, f1 f2 f3 and d1 d2 d3 floats, rd1 the address of a chase, rd9 `out`, p1 a predicate. A latency is the
  * difference between a long and a short chain, both timed in the third turn of a loop, when the code is in the
  * instruction caches.
  */
@@ -158,8 +158,9 @@ static void timed_kernel(FILE *f, const struct micro *m, const char *name) {
   tail(f);
 }
 
-/* Every CTA streams through memory, four loads at a time, neighbours side by side; a copy writes 256 MiB further on. From
- * the L2 the CTAs read what others have read, which is not in their L1. One turn goes before the n timed ones, for the instruction caches. */
+/* Every CTA streams through memory, four loads at a time, neighbours side by side; a copy writes 256 MiB further on.
+ * From the L2 the CTAs read what others have read, which is not in their L1. One turn goes before the n timed ones, for
+ * the instruction caches. */
 static void stream_kernel(FILE *f, const struct micro *m, const char *name) {
   enum { AT_A_TIME = 4 };
   head(f, name);

@@ -1,5 +1,5 @@
-/* originals.h - the mapping file of a paper (share/sluice/originals/NAME.yaml): the original programs behind the names in
- * the paper, where a folder has them, and their command lines by size. docs/how-to/papers.md has the keys.
+/* originals.h - the mapping file of a paper (share/sluice/originals/NAME.yaml): the original programs behind the names
+ * in the paper, where a folder has them, and their command lines by size. docs/how-to/papers.md has the keys.
  *
  * In the order of use: originals_load; originals_in, which looks what a folder has; originals_run for each run.
  */
@@ -46,15 +46,15 @@ struct originals {
 struct originals *originals_load(struct arena *a, const char *paper, struct err *e);
 /* The mapping in `path` instead. */
 struct originals *originals_load_file(struct arena *a, const char *path, const char *paper, struct err *e);
-/* Look into `folder` for the programs and inputs of `size`; what is not there is marked, and said on stdout with where it
- * comes from. False with `e`: there is no such folder, or it has none of them. */
+/* Look into `folder` for the programs and inputs of `size`; what is not there is marked, and said on stdout with where
+ * it comes from. False with `e`: there is no such folder, or it has none of them. */
 bool originals_in(struct arena *a, struct originals *o, const char *folder, const char *size, struct err *e);
 /* By its name in the paper; NULL: the mapping has none. */
 const struct original *originals_find(const struct originals *o, const char *name);
 /* Index of a size in input_sizes; -1: no such size. */
 int originals_size(const char *size);
-/* What `sluice run` needs for it, a new reference: {from: suite and version, command, program, arguments: [...], files: {name: path},
- * max_insts, bytes: of inputs}. NULL: it has no input of that size, or the folder lacks it. */
+/* What `sluice run` needs for it, a new reference: {from: suite and version, command, program, arguments: [...], files:
+ * {name: path}, max_insts, bytes: of inputs}. NULL: it has no input of that size, or the folder lacks it. */
 json_t *originals_run(struct arena *a, const struct originals *o, const struct original *p, const char *size);
 
 #endif

@@ -1,6 +1,6 @@
-/* paper_originals.c - `sluice paper NAME --originals FOLDER`: figures of a paper on the original programs of the suites,
- * and their numbers beside the published and the simulated ones. originals.h has the mapping file; runs, claims and the
- * file of stored results are those of the bundled workloads, with an original program in place of the workload.
+/* paper_originals.c - `sluice paper NAME --originals FOLDER`: figures of a paper on the original programs of the
+ * suites, and their numbers beside the published and the simulated ones. originals.h has the mapping file; runs, claims
+ * and the file of stored results are those of the bundled workloads, with an original program in place of the workload.
  */
 #include <errno.h>
 #include <limits.h>
@@ -73,8 +73,8 @@ static bool make_folder(const char *path) {
   return !mkdir(path, 0777) || errno == EEXIST;
 }
 
-/* The program's working folder, three below DIR/work/NAME, where "../../../data" of a suite can be: with links to what it
- * reads by a fixed name. */
+/* The program's working folder, three below DIR/work/NAME, where "../../../data" of a suite can be: with links to what
+ * it reads by a fixed name. */
 static bool prepare_folder(struct paper *p, const json_t *run, const char **out, struct err *e) {
   const char *at = arena_printf(&p->arena, "%s/work", p->whole), *parts[] = {paper_text(run, "alias"), "1", "2", "3"},
              *name;

@@ -1,7 +1,7 @@
 /* paper_seeds.c - `sluice paper NAME --seeds N`: every run again on inputs of other seeds. See paper.h.
  *
- * A program whose cycles are the same on the second input has no randomness that matters, and gets no third. The outcome
- * of a search, and of a choice among several lists, is that of the default inputs: tuned once, measured on all.
+ * A program whose cycles are the same on the second input has no randomness that matters, and gets no third. The
+ * outcome of a search, and of a choice among several lists, is that of the default inputs: tuned once, measured on all.
  */
 #include "cli/cmd/paper.h"
 

@@ -27,7 +27,8 @@ struct query {
 };
 
 /* A label, PARAMETER of a study (l1d.sets), a counter, a column of `results`, a value of the record, or sums of those
- * and their ratio ("a+b/c+d"). With `parameter`, a parameter hides the counter or knob of the same name. NULL with `e`. */
+ * and their ratio ("a+b/c+d"). With `parameter`, a parameter hides the counter or knob of the same name. NULL with
+ * `e`. */
 const char *query_column(struct query *q, const char *name, bool parameter);
 /* Names between commas as SQL columns; the unquoted names to `names`, QUERY_LABELS of them at most. */
 const char *query_labels(struct query *q, const char *text, const char **names, size_t *count);

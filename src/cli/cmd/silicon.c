@@ -1,9 +1,9 @@
 /* silicon.c - kernels beside the hardware counters of a GPU.
  *
  * The table is a CSV: program,kernel, then a column per counter of `columns`, in any order; others are skipped, and
- * a cell may be empty. Lines that begin with # are notes; "# gpu: NAME" names the configuration. A value is the mean over
- * the launches of the kernel, and so is the simulated one; the L2 is empty when a launch begins, as profilers have it.
- * Sectors are 32 B.
+ * a cell may be empty. Lines that begin with # are notes; "# gpu: NAME" names the configuration. A value is the mean
+ * over the launches of the kernel, and so is the simulated one; the L2 is empty when a launch begins, as profilers have
+ * it. Sectors are 32 B.
  *
  * A program's kernels are found by their names: DIR/PROGRAM.slt is replayed, else the command line in DIR/PROGRAM.cmd
  * runs, in DIR.

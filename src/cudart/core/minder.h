@@ -4,8 +4,8 @@
 
 struct cudart;
 
-/* From now on a thread executes the queue once the program has slept for 0.2 s or made no call for 5 s. Called when work
- * stays queued; later calls do nothing. */
+/* From now on a thread executes the queue once the program has slept for 0.2 s or made no call for 5 s. Called when
+ * work stays queued; later calls do nothing. */
 void cudart_mind(struct cudart *c);
 
 #endif

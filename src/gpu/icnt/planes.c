@@ -83,7 +83,8 @@ struct icnt_planes {
   uint64_t *src_credit, *waiting; /* where src_credits, the ejection buffers' flits are not zero */
   uint64_t *sent;                 /* SMs that injected a flit: the set in struct icnt; NULL on the way down */
   uint64_t *ready;                /* nodes with a whole packet: the set in struct icnt */
-  /* Wires, by step modulo ICNT_SLOTS: flits that left inputs, outputs (ports), sources, and the ejection buffer (positions). */
+  /* Wires, by step modulo ICNT_SLOTS: flits that left inputs, outputs (ports), sources, and the ejection buffer
+   * (positions). */
   uint64_t *sent_in[ICNT_SLOTS], *sent_out[ICNT_SLOTS], *injected[ICNT_SLOTS], *ejected[ICNT_SLOTS];
   uint64_t *tails[ICNT_SLOTS]; /* of sent_out, at the nodes' outputs: tails (positions) */
   uint32_t packets;            /* pushed and not popped */

@@ -420,8 +420,8 @@ uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now) {
 
 /* ---- construction ---- */
 
-/* A buffer holds what a flit there and its credit back take. When a packet is granted, all credits of the packets before
- * it but the last are back: so it is on channels of up to two steps. */
+/* A buffer holds what a flit there and its credit back take. When a packet is granted, all credits of the packets
+ * before it but the last are back: so it is on channels of up to two steps. */
 bool icnt_xbar_fits(const struct layout *l) {
   return !l->mesh && l->vcs == 1 && l->wire <= 2 && l->vc_buf >= 2 * l->wire + 1;
 }

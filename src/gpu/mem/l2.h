@@ -73,8 +73,8 @@ void l2_step_as(struct l2_slice *s, uint64_t now, bool baseline);
 bool l2_is_baseline(const struct l2_slice *s);
 /* Complete the counters of all accesses so far. */
 void l2_count(struct l2_slice *s);
-/* Skip the steps up to t, which change nothing: none before `wake` does, until a push or a return. Taking from `out` has
- * no effect on them. */
+/* Skip the steps up to t, which change nothing: none before `wake` does, until a push or a return. Taking from `out`
+ * has no effect on them. */
 static inline void l2_skip_to(struct l2_slice *s, uint64_t t) {
   if (__builtin_expect(s->retries != 0, 0)) s->env->stats->l2_rejects += (t - s->t) * s->retries;
   s->t = t;

@@ -29,9 +29,9 @@ struct channel {
   uint64_t cycles; /* DRAM cycles already counted */
 };
 
-/* Units of one clock, whose time is `ticks`; a unit's state may lag behind it. Unit i has no event before tick at[i]. The
- * low half of at[i] is stored, so that four are compared at once; idle units cost nothing. NEVER: until disturbed, or for
- * some thousand million ticks. */
+/* Units of one clock, whose time is `ticks`; a unit's state may lag behind it. Unit i has no event before tick at[i].
+ * The low half of at[i] is stored, so that four are compared at once; idle units cost nothing. NEVER: until disturbed,
+ * or for some thousand million ticks. */
 enum { NEVER = INT32_MAX, LANES = 4 };
 typedef uint32_t ticks_vec __attribute__((vector_size(4 * LANES), may_alias));
 struct clocked {

@@ -51,9 +51,10 @@ req_id partition_pop(struct partition_set *p, uint32_t s); /* an atomic is perfo
 /* One cycle of the L2 clock for all sub-partitions, of the DRAM command clock for all channels; idle units are free. */
 void partition_tick_l2(struct partition_set *p);
 void partition_tick_dram(struct partition_set *p);
-/* Number of further cycles of that clock that change nothing (0: tick; UINT32_MAX: until a push; it may be too small), and
- * a call to skip cycles (internal timing counters catch up). A result is valid until a unit of the other clock acts: jump
- * by the minimum of both, and skip before the next push. Replies waiting in partition_top do not make a unit busy. */
+/* Number of further cycles of that clock that change nothing (0: tick; UINT32_MAX: until a push; it may be too small),
+ * and a call to skip cycles (internal timing counters catch up). A result is valid until a unit of the other clock
+ * acts: jump by the minimum of both, and skip before the next push. Replies waiting in partition_top do not make a unit
+ * busy. */
 uint32_t partition_all_quiet_l2(const struct partition_set *p);
 uint32_t partition_all_quiet_dram(const struct partition_set *p);
 void partition_skip_all_l2(struct partition_set *p, uint64_t steps);

@@ -1,6 +1,6 @@
 /* step.c - a core cycle of an SM: write results back, start pipes and the memory unit (operand collectors step inside
- * it), issue, decode, fetch (docs/explanation/gpu-model.md "Front of the SM"). Its parts are the .inc files, all of them
- * one unit. They are compiled once for each kind of machine (kind.inc).
+ * it), issue, decode, fetch (docs/explanation/gpu-model.md "Front of the SM"). Its parts are the .inc files, all of
+ * them one unit. They are compiled once for each kind of machine (kind.inc).
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -2,13 +2,13 @@
  * 2015, section 4).
  *
  * Warp type identification (4.1): two 10-bit counters per hardware warp slot, L2 hits and L2 accesses, halved when the
- * top bit of the second is set; cleared every `period` cycles. The type follows from the
- * counters once they hold `profile` accesses; before that the warp has no type: it is not bypassed, its lines count as
- * balanced, its requests are not urgent.
+ * top bit of the second is set; cleared every `period` cycles. The type follows from the counters once they hold
+ * `profile` accesses; before that the warp has no type: it is not bypassed, its lines count as balanced, its requests
+ * are not urgent.
  *
  * Choices not specified in the paper:
- *  - A warp that starts in a slot continues with its counters: only the periodic reset is named, section 3.1 expects the
- *    same behaviour of "different instances of the same warp", and Table II has types for programs whose warps make
+ *  - A warp that starts in a slot continues with its counters: only the periodic reset is named, section 3.1 expects
+ *    the same behaviour of "different instances of the same warp", and Table II has types for programs whose warps make
  *    fewer accesses than profiling takes (BP, HS). reprofile=1 is the other reading.
  *  - Loads and stores of global and local memory and atomics count; instruction, constant and texture fetches and
  *    write-backs belong to no warp. A merge with a pending line is not a hit: the warp waits for DRAM.
@@ -22,10 +22,10 @@
  *  - Insertion: a line begins at the place in the order of replacement that its type gives it: last for mostly-hit and
  *    all-hit warps and those of no type yet, in the middle for balanced, first for mostly-miss and all-miss ones; every
  *    touch makes it the last. The paper says "closer to the MRU position" and "more likely to be evicted", but also
- * that lines of mostly-miss warps go first and those of mostly-hit warps last, and that the bits are "appended to the
- *    replacement policy bits". strict=1 is that reading: a line of a lower type always goes before one of a higher.
- * Then dead lines of mostly-hit warps are never evicted, and the L2 misses more (mst at medium size: 25 %
- * of accesses instead of 9 %; lonebfs at large: 80 % instead of 61 %), where the paper's misses less.
+ *    that lines of mostly-miss warps go first and those of mostly-hit warps last, and that the bits are "appended to
+ *    the replacement policy bits". strict=1 is that reading: a line of a lower type always goes before one of a higher.
+ *    Then dead lines of mostly-hit warps are never evicted, and the L2 misses more (mst at medium size: 25 % of
+ *    accesses instead of 9 %; lonebfs at large: 80 % instead of 61 %), where the paper's misses less.
  */
 #ifndef SCHEMES_LIB_MEDIC_H
 #define SCHEMES_LIB_MEDIC_H

@@ -11,7 +11,7 @@
  *
  * Choices not specified, or specified twice, in the paper:
  *  - The text lets a hit in the L2 by another SM bypass the L1 always, property P1 lets shared data replace shared data
- * and fill empty ways: P1 is built, with Figure 11's replacement.
+ *    and fill empty ways: P1 is built, with Figure 11's replacement.
  *  - P1 says that shared data never replaces private data; Figure 11, which is drawn for every replacement, and the
  *    purpose of the dead-block rule say that a private line declared dead may go. Shared data may replace dead private
  *    lines here; `strict=1` is P1 to the letter. In that reading, dead lines fill the L1 and keep shared data out:
@@ -23,7 +23,7 @@
  *    swapped.
  *  - A line stays shared once it is, also for its owner.
  *  - Loads of every kind, stores and atomics count as touches of the L2. A line that is shared only after an SM has it
- * as private stays private there.
+ *    as private stays private there.
  *  - A hit takes the dead flag off a line; a fill of shared data declares lines dead as one of private data does.
  *  - The victim of the L1 is chosen when the data arrives (section VI-B), so the L1 allocates on the fill; on a
  *    configuration that allocates on the miss the scheme changes that.

@@ -1,4 +1,5 @@
-/* tagsplit_set.h - a set of the tag-split cache (tagsplit.h): its chunks, their tags and offsets, and the search for them.
+/* tagsplit_set.h - a set of the tag-split cache (tagsplit.h): its chunks, their tags and offsets, and the search for
+ * them.
  */
 #ifndef SCHEMES_LIB_TAGSPLIT_SET_H
 #define SCHEMES_LIB_TAGSPLIT_SET_H

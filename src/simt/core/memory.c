@@ -1,9 +1,9 @@
 /* memory.c - device memory: one big host mapping, a sorted list of allocations, exact to the byte.
  *
  * Device allocations follow one another from SIMT_GLOBAL_BASE, each rounded up to 256 bytes. Addresses are reused only
- * when the mapping is full, so they equal the reference's, which never frees. Pinned memory is the host's and takes none
- * of them: it lies in the last eighth of the mapping. The mapping has the same host address where possible: managed and
- * pinned memory is one pointer for host and device.
+ * when the mapping is full, so they equal the reference's, which never frees. Pinned memory is the host's and takes
+ * none of them: it lies in the last eighth of the mapping. The mapping has the same host address where possible:
+ * managed and pinned memory is one pointer for host and device.
  */
 #include <errno.h>
 #include <stdlib.h>

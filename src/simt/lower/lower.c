@@ -489,7 +489,8 @@ static bool lower_one(struct lowering *l, const struct ptx_inst *in, struct xop 
   return true;
 }
 
-/* A machine instruction that executes several of PTX, or none: they lie behind the module's code, one after the other. */
+/* A machine instruction that executes several of PTX, or none: they lie behind the module's code, one after the
+ * other. */
 static bool lower_group(struct lowering *l, const struct ptx_inst *in, struct xop *o) {
   struct simt_module *m = l->m;
   const struct ptx_mach *a = in->mach;

@@ -1,5 +1,5 @@
-/* atom.c - atomics and asynchronous copies. Global and shared atomics only collect addresses and operands at issue; they
- * are performed at the feed driver's request (in the timing model at the L2, and as they leave the pipe of shared
+/* atom.c - atomics and asynchronous copies. Global and shared atomics only collect addresses and operands at issue;
+ * they are performed at the feed driver's request (in the timing model at the L2, and as they leave the pipe of shared
  * memory). Atomics on local memory are performed at issue. The result goes to the register of the frame that issued. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // target: compute_75
 // expect: hello from 0 1.500000|PASS
-/* In the style of the CUDA samples: scan, histogram, transpose, constant-memory convolution, Mandelbrot, n-body, textures, surfaces, votes, atomics, streams, events, templates, printf, function pointers, recursion. */
+/* In the style of the CUDA samples: scan, histogram, transpose, constant-memory convolution, Mandelbrot, n-body,
+ * textures, surfaces, votes, atomics, streams, events, templates, printf, function pointers, recursion. */
 #include "check.h"
 #include <math.h>
 template <int N> __global__ void transpose(const float *in, float *out, int w, int h) {
