@@ -73,8 +73,8 @@ STALE := $(filter-out $(FROM_ROOT) $(FROM_DATA),$(wildcard $(addsuffix /*,$(addp
 $(if $(STALE),$(shell rm -f $(STALE)))
 ALL := $(B)/lib/libsluice-core.so $(B)/sluice $(CONFIGS) $(CALIBRATION) $(TABLES)
 
-# $(call list,NAME,OBJECTS): a file with the names of the objects that are linked together. When a source comes or goes, the
-# file is written again, and what depends on it is linked again.
+# $(call list,NAME,OBJECTS): a file with the names of the objects that are linked together. When a source comes or goes,
+# the file is written again, and what depends on it is linked again.
 define list_rule
 $(if $(call differ,$(file <$(B)/lists/$(1)),$(2:$(B)/%=%)),$(shell rm -f $(B)/lists/$(1)))
 $(B)/lists/$(1):
@@ -86,8 +86,8 @@ list = $(eval $(list_rule))$(B)/lists/$(1)
 
 include $(sort $(wildcard src/*/room.mk) $(wildcard workloads/room.mk web/room.mk bench/room.mk python/room.mk))
 
-# A build folder may be older than a move of sources: libraries, tests and programs whose source is gone go; what an old .d
-# file says depends on a source that is gone is made again (the rule without a recipe).
+# A build folder may be older than a move of sources: libraries, tests and programs whose source is gone go; what an old
+# .d file says depends on a source that is gone is made again (the rule without a recipe).
 MADE := $(filter $(B)/lib/%,$(ALL)) $(addprefix $(B)/lib/,libsluice.so.1 libsluice-cuda.so libcuda.so) $(TESTS) $(TESTS:=.d) $(WORKLOAD_BIN)
 STALE := $(filter-out $(MADE),$(wildcard $(B)/lib/lib*.so* $(B)/tests/test_* $(B)/workloads/*))
 $(if $(STALE),$(shell rm -f $(STALE)))

@@ -1,10 +1,11 @@
-"""bench/run --scaling: what a warp instruction costs as SMs are added and as the work grows, timing beside functional mode, memory.
+"""bench/run --scaling: what a warp instruction costs as SMs are added and as the work grows, timing beside functional
+mode, memory.
 
-Kernels of tests/calibration/calib.ptx whose length is a parameter, started through launch files. Host instructions come from
-`perf stat` where the processor's counters can be read, else from callgrind, which takes fifty times as long: it measures runs
-up to COUNTED warp instructions, CPU seconds (user + system, the least of three) all of them. Every run's cost includes starting
-the process and building the machine. The kernel counts the memory of the process that starts a run to it, so nothing below
-Python's own 14 MB shows.
+Kernels of tests/calibration/calib.ptx whose length is a parameter, started through launch files. Host instructions come
+from `perf stat` where the processor's counters can be read, else from callgrind, which takes fifty times as long: it
+measures runs up to COUNTED warp instructions, CPU seconds (user + system, the least of three) all of them. Every run's
+cost includes starting the process and building the machine. The kernel counts the memory of the process that starts a
+run to it, so nothing below Python's own 14 MB shows.
 """
 import csv
 import datetime
@@ -19,7 +20,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PTX = HERE.parent / "tests/calibration/calib.ptx"
-FIELDS = ["date", "commit", "table", "kernel", "sms", "ctas", "mode", "warp_insts", "cycles", "cpu_s", "rss_kb", "program_kb", "host_insts"]
+FIELDS = ["date", "commit", "table", "kernel", "sms", "ctas", "mode", "warp_insts", "cycles", "cpu_s", "rss_kb",
+          "program_kb", "host_insts"]
 COUNTED = 1_000_000
 
 # Launch files: parameter, buffers (element count in words), and warp instructions per unit of the parameter and warp.
@@ -56,9 +58,11 @@ def counters():
 
 def host_instructions(argv, tool):
     if tool == "perf":
-        p = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u"] + argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        p = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u"] + argv, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, text=True)
         return int(re.search(r"^(\d+),", p.stderr, re.M)[1])
-    p = subprocess.run(["valgrind", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=/dev/null"] + argv,
+    p = subprocess.run(["valgrind", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=/dev/null"]
+                       + argv,
                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     counts = re.findall(r"Collected : (\d+)", p.stderr)
     if p.returncode or not counts:
@@ -84,10 +88,12 @@ def measure(sluice, tool, table, kernel, insts, sms, ctas, threads, mode="timing
         totals = json.loads(record.read_text())["totals"]
         n = int(totals["warp_insts"])
         counted = host_instructions(argv, tool) if tool and n <= (COUNTED if tool == "callgrind" else 1 << 62) else ""
-    row = {"table": table, "kernel": kernel, "sms": sms, "ctas": ctas, "mode": mode, "warp_insts": n, "cycles": int(totals["cycles"]),
+    row = {"table": table, "kernel": kernel, "sms": sms, "ctas": ctas, "mode": mode, "warp_insts": n,
+           "cycles": int(totals["cycles"]),
            "cpu_s": best, "rss_kb": use.ru_maxrss, "program_kb": program_kb, "host_insts": counted}
     per = f"{counted / n:>9.0f}" if counted else " " * 9
-    print(f"{table:<8} {kernel:<14} {sms:>4} SMs {ctas:>4} CTAs {mode:<10} {n:>12,} {best:>8.2f} s {1e9 * best / n:>7.1f} ns {per} insts"
+    print(f"{table:<8} {kernel:<14} {sms:>4} SMs {ctas:>4} CTAs {mode:<10} {n:>12,} {best:>8.2f} s "
+          f"{1e9 * best / n:>7.1f} ns {per} insts"
           f" {(use.ru_maxrss - program_kb) / 1024:>6.1f} MB", flush=True)
     return row
 
@@ -99,21 +105,25 @@ def observe(sluice, calib, tool, table, name, options):
         argv = [sluice, "run", "--quiet", *(o.replace("@", at) for o in options), "--", calib, name]
         cpu = None
         for _ in range(5):
-            p = subprocess.Popen(argv if table == "start" else argv[:2] + ["--json", record] + argv[2:], stdout=subprocess.DEVNULL)
+            p = subprocess.Popen(argv if table == "start" else argv[:2] + ["--json", record] + argv[2:],
+                                 stdout=subprocess.DEVNULL)
             _, status, use = os.wait4(p.pid, 0)
             p.returncode = os.waitstatus_to_exitcode(status)
             if p.returncode:
                 sys.exit(f"bench/run: {' '.join(argv)} ended with {p.returncode}")
             cpu = min(cpu, use.ru_utime + use.ru_stime) if cpu else use.ru_utime + use.ru_stime
-        totals = json.loads(pathlib.Path(record).read_text())["totals"] if table != "start" else {"warp_insts": 0, "cycles": 0}
+        totals = json.loads(pathlib.Path(record).read_text())["totals"] if table != "start" else {"warp_insts": 0,
+                                                                                                  "cycles": 0}
         counted = host_instructions(argv, tool) if tool else ""
     label = " ".join(o for o in options if o.startswith("--")) or "none"
     print(f"{table:<8} {name:<18} {label:<16} {cpu:>8.3f} s {counted if counted else 0:>14,} insts", flush=True)
-    return {"table": table, "kernel": name, "sms": 15, "ctas": label, "mode": "timing", "warp_insts": totals["warp_insts"],
+    return {"table": table, "kernel": name, "sms": 15, "ctas": label, "mode": "timing",
+            "warp_insts": totals["warp_insts"],
             "cycles": totals["cycles"], "cpu_s": cpu, "rss_kb": use.ru_maxrss, "program_kb": 0, "host_insts": counted}
 
 
-GROUPS = [[], ["--detail"], ["--lines"], ["--characterise"], ["--profile"], ["--sample", "1000"], ["--energy"], ["--timeline", "@/t.json"]]
+GROUPS = [[], ["--detail"], ["--lines"], ["--characterise"], ["--profile"], ["--sample", "1000"], ["--energy"],
+          ["--timeline", "@/t.json"]]
 
 
 def rows_of(tables, sluice, calib, tool):
@@ -128,7 +138,8 @@ def rows_of(tables, sluice, calib, tool):
 def plan(tables):
     """Rows to measure: table, kernel, warp instructions, SMs, CTAs, threads, mode, repeats."""
     sizes = {"alu_chain": 1_000_000, "gather_random": 150_000, "uncoalesced": 60_000, "stream_copy": 140_000}
-    for table, ctas, threads in (("idle", 15, 1024), ("spread", 90, 256)):  # SMs with nothing to do; work on more of them
+    for table, ctas, threads in (("idle", 15, 1024),
+                                 ("spread", 90, 256)):  # SMs with nothing to do; work on more of them
         for kernel in sizes if table in tables else ():
             for sms in (15, 128):
                 yield table, kernel, sizes[kernel], sms, ctas, threads, "timing", 3

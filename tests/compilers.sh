@@ -1,6 +1,6 @@
 #!/bin/bash
-# The build. An old build folder serves after sources have moved. clang builds without a warning or a word too many, and its
-# build gives the same bytes.
+# The build. An old build folder serves after sources have moved. clang builds without a warning or a word too many, and
+# its build gives the same bytes.
 #   tests/compilers.sh BUILD
 set -u
 build=$1

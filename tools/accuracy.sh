@@ -28,7 +28,8 @@ trap 'rm -rf "$tmp"' EXIT
   echo
   echo '| | mean error | worst | correlation |'
   echo '|---|--:|--:|--:|'
-  sed -nE 's/^== (\w+):.*/\1/p; s/^cycles: mean abs error ([^,]*), worst ([^,]*), correlation (.*)/| \1 | \2 | \3 |/p' "$tmp/out" |
+  sed -nE -e 's/^== (\w+):.*/\1/p' \
+    -e 's/^cycles: mean abs error ([^,]*), worst ([^,]*), correlation (.*)/| \1 | \2 | \3 |/p' "$tmp/out" |
     sed -E 'N; s/^(\w+)\n/| \1 /'
 } >"$tmp/table"
 awk -v table="$tmp/table" '

@@ -4,7 +4,8 @@
 Looks at
   - docs/... paths in every tracked text file, and the section names in quotes that follow such a path
   - relative links of Markdown pages, with their #anchors
-  - paths of sources, tests and tools that a page names in backquotes (* matches; NAME and X stand for any name); docs/notes and
+  - paths of sources, tests and tools that a page names in backquotes (* matches; NAME and X stand for any name);
+  docs/notes and
     the tutorials, which make files, are left out
   - the index of each folder of docs/, which must name every page of the folder
 
@@ -49,7 +50,8 @@ def cited(name, text):
             yield m.start(), m[0]
             continue
         section = SECTION.match(flat, m.end())
-        if section and name.suffix != ".md" and page.suffix == ".md" and re.sub(r" +", " ", section[1]) not in headings(page):
+        if section and name.suffix != ".md" and page.suffix == ".md" and re.sub(r" +", " ",
+                                                                                section[1]) not in headings(page):
             yield m.start(), f'section "{section[1]}" of {m[0]}'
 
 
@@ -72,7 +74,8 @@ def named(name, text, tracked):
         return
     for m in SOURCE.finditer(text):
         path = m[1].rstrip("/.")
-        if not re.search(r"/(NAME|\w*X)\.", path) and not any(fnmatch.fnmatch(t, path) or t.startswith(path + "/") for t in tracked):
+        if not re.search(r"/(NAME|\w*X)\.",
+                         path) and not any(fnmatch.fnmatch(t, path) or t.startswith(path + "/") for t in tracked):
             yield m.start(), path
 
 
@@ -88,7 +91,8 @@ def unlisted(tracked):
 
 
 def main():
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True,
+                             check=True).stdout.decode().split("\0")
     bad = 0
     for line in unlisted(tracked):
         print(line)

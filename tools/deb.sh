@@ -42,7 +42,8 @@ Architecture: any
 CONTROL
 # Our own libraries are found in the package; nothing provides dependency information about them, nor need it.
 # shellcheck disable=SC2086
-depends=$(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info -xsluice -l"$stage/usr/lib/sluice/lib" $elf 2>"$work/log" |
+depends=$(cd "$work" &&
+  dpkg-shlibdeps -O --ignore-missing-info -xsluice -l"$stage/usr/lib/sluice/lib" $elf 2>"$work/log" |
   sed -n 's/^shlibs:Depends=//p')
 [ -n "$depends" ] || { cat "$work/log" >&2; exit 1; }
 

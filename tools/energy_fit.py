@@ -3,10 +3,11 @@
 
   tools/energy_fit.py BUILD [--fit] [--all] [CASE...]
 
-Runs the calibration cases (--all: the two slow ones as well) and prints, for each component, Sluice's value over the reference's in the cases where it is at least
-5 % of the whole, and the same for the sum. Exits with 1 if a sum is off by more than 10 %, or if a component is off by more
-than 15 % in such a case. With --fit it prints fitted picojoules instead: non-negative least squares on errors relative to the component's
-energy, or to 5 % of the whole where it is less than that.
+Runs the calibration cases (--all: the two slow ones as well) and prints, for each component, Sluice's value over the
+reference's in the cases where it is at least 5 % of the whole, and the same for the sum. Exits with 1 if a sum is off
+by more than 10 %, or if a component is off by more than 15 % in such a case. With --fit it prints fitted picojoules
+instead: non-negative least squares on errors relative to the component's energy, or to 5 % of the whole where it is
+less than that.
 """
 import csv
 import json
@@ -99,7 +100,8 @@ def main():
         ratio = {c: got[c] / want[c] for c in cases if want[c] >= 0.05 * whole[c]}
         far = {c: r for c, r in ratio.items() if abs(r - 1) > 0.15}
         bad += bool(far)
-        print(f"{'not ok' if far else 'ok'} {part}: within 15 % in {len(ratio) - len(far)} of {len(ratio)} cases where it matters"
+        print(f"{'not ok' if far else 'ok'} {part}: within 15 % in {len(ratio) - len(far)} of {len(ratio)} cases where "
+              f"it matters"
               + "".join(f"; {c} {r:.2f}" for c, r in far.items()))
     for c in cases:
         r = ours[c]["energy.total"] / whole[c]

@@ -1,7 +1,8 @@
-# Functions of C sources that are too long or take too many parameters: a definition starts at column 0, its body ends with
-# a brace at column 0.
+# Functions of C sources that are too long or take too many parameters: a definition starts at column 0, its body ends
+# with a brace at column 0.
 #   awk -v max=70 -v params=7 -f tools/functions.awk FILE...
-# Prints FILE:LINE: what is too much: SIGNATURE of each; exits 1 when there is one. CUDA dictates the parameters of its own calls.
+# Prints FILE:LINE: what is too much: SIGNATURE of each; exits 1 when there is one.
+# CUDA dictates the parameters of its own calls.
 FNR == 1 { open = start = 0 }
 { code = $0; sub(/[ \t]*\/[*\/].*$/, "", code) }
 !open && /^[A-Za-z_]/ && code !~ /;$/ { start = FNR; text = "" }

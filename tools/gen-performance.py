@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Refill the generated parts of docs/explanation/performance.md from the last entries of bench/history.csv, bench/scaling.csv and bench/schemes.csv.
+"""Refill the generated parts of docs/explanation/performance.md from the last entries of bench/history.csv,
+bench/scaling.csv and bench/schemes.csv.
 
   tools/gen-performance.py
 """
@@ -19,7 +20,8 @@ def rows(name):
 
 
 def table(head, lines):
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "|".join("---:" if i else "---" for i in range(len(head))) + "|"]
+    return "\n".join(["| " + " | ".join(head) + " |",
+                      "|" + "|".join("---:" if i else "---" for i in range(len(head))) + "|"]
                      + ["| " + " | ".join(map(str, r)) + " |" for r in lines])
 
 
@@ -46,19 +48,22 @@ def speed():
     for r in last([r for r in rows("history.csv") if r["mode"] == "timing"], "case"):
         s, n = max(float(r["cpu_s"]), 1e-3), int(r["warp_insts"])
         ratio = f"{reference[r['case']] / s:.0f}" if r["case"] in reference else ""
-        out.append([f"`{r['case']}`", f"{n:,}", f"{s:.3f}", f"{n / s / 1e6:.2f}", ratio, f"{int(r['rss_kb']) / 1024:.0f}"])
+        out.append([f"`{r['case']}`", f"{n:,}", f"{s:.3f}", f"{n / s / 1e6:.2f}", ratio,
+                    f"{int(r['rss_kb']) / 1024:.0f}"])
     return table(["case", "warp instructions", "CPU s", "million/s", "times the reference's speed", "MB"], out)
 
 
 def start(data):
-    out = [[r["date"], f"`{r['commit']}`", f"{float(r['host_insts']) / 1e6:.1f}", f"{1e3 * float(r['cpu_s']):.0f}"] for r in data if r["table"] == "start"]
+    out = [[r["date"], f"`{r['commit']}`", f"{float(r['host_insts']) / 1e6:.1f}", f"{1e3 * float(r['cpu_s']):.0f}"]
+           for r in data if r["table"] == "start"]
     return table(["date", "commit", "million host instructions", "CPU ms"], out)
 
 
 def groups(data):
     g = last([r for r in data if r["table"] == "groups"], "ctas")
     base = next((float(r["host_insts"]) for r in g if r["ctas"] == "none" and r["host_insts"]), 0)
-    out = [[f"`{r['ctas']}`" if r["ctas"] != "none" else "none", f"{int(r['host_insts']):,}", f"{float(r['host_insts']) / base:.3f}"]
+    out = [[f"`{r['ctas']}`" if r["ctas"] != "none" else "none", f"{int(r['host_insts']):,}",
+            f"{float(r['host_insts']) / base:.3f}"]
            for r in g if base and r["host_insts"]]
     return table(["option", "host instructions of `histogram_256`", "against none"], out)
 
@@ -69,10 +74,14 @@ def pairs(data, name):
         few, many = ({r["sms"]: r for r in got if r["kernel"] == kernel}.get(n) for n in ("15", "128"))
         if not few or not many:
             continue
-        insts = f"{float(many['host_insts']) / float(few['host_insts']):.2f}" if few["host_insts"] and many["host_insts"] else "-"
-        out.append([f"`{kernel}`", f"{int(few['warp_insts']):,}", per(few, "host_insts"), per(many, "host_insts"), insts, per(few, "cpu_s"),
-                    per(many, "cpu_s"), f"{float(many['cpu_s']) / float(few['cpu_s']):.2f}", int(few["cycles"]), int(many["cycles"])])
-    return table(["kernel", "warp instructions", "host instructions each, 15 SMs", "128 SMs", "ratio", "ns each, 15 SMs", "128 SMs", "ratio",
+        counted = few["host_insts"] and many["host_insts"]
+        insts = f"{float(many['host_insts']) / float(few['host_insts']):.2f}" if counted else "-"
+        out.append([f"`{kernel}`", f"{int(few['warp_insts']):,}", per(few, "host_insts"), per(many, "host_insts"),
+                    insts, per(few, "cpu_s"),
+                    per(many, "cpu_s"), f"{float(many['cpu_s']) / float(few['cpu_s']):.2f}", int(few["cycles"]),
+                    int(many["cycles"])])
+    return table(["kernel", "warp instructions", "host instructions each, 15 SMs", "128 SMs", "ratio",
+                  "ns each, 15 SMs", "128 SMs", "ratio",
                   "cycles, 15 SMs", "128 SMs"], out)
 
 
@@ -84,9 +93,11 @@ def growth(data):
         first = float(g[0]["cpu_s"]) / float(g[0]["warp_insts"])
         for r in g:
             ns = float(r["cpu_s"]) / float(r["warp_insts"])
-            out.append([f"`{kernel}`", f"{int(r['warp_insts']):,}", f"{float(r['cpu_s']):.2f}", f"{1e9 * ns:.0f}", f"{ns / first:.2f}",
+            out.append([f"`{kernel}`", f"{int(r['warp_insts']):,}", f"{float(r['cpu_s']):.2f}", f"{1e9 * ns:.0f}",
+                        f"{ns / first:.2f}",
                         f"{int(r['rss_kb']) / 1024:.0f}", f"{int(r['program_kb']) / 1024:.0f}"])
-    return table(["kernel", "warp instructions", "CPU s", "ns each", "against the shortest", "MB", "of them the program's buffers"], out)
+    return table(["kernel", "warp instructions", "CPU s", "ns each", "against the shortest", "MB",
+                  "of them the program's buffers"], out)
 
 
 def modes(data):
@@ -102,7 +113,8 @@ def modes(data):
 
 
 def schemes():
-    """A row for each scheme; the verdict goes by the worst case: within 1.3 times the baseline, or what makes it more."""
+    """A row for each scheme; the verdict goes by the worst case: within 1.3 times the baseline, or what makes it
+    more."""
     data = rows("schemes.csv")
     cases = list(dict.fromkeys(r["case"] for r in data))
     by = {(r["case"], r["scheme"]): r for r in data}
@@ -116,24 +128,29 @@ def schemes():
             if r and (worst is None or float(r["ratio"]) > float(worst["ratio"])):
                 worst = r
         ratio, per_cycle = float(worst["ratio"]), float(worst["ratio_per_cycle"])
-        line.append("within 1.3" if ratio <= 1.3 else f"above: more cycles, {per_cycle:.2f} for each" if per_cycle <= 1.1 else
+        line.append("within 1.3" if ratio <= 1.3 else f"above: more cycles, {per_cycle:.2f} for each"
+                    if per_cycle <= 1.1 else
                     f"above: {per_cycle:.2f} for each cycle")
         out.append(line)
     head = ["scheme"]
     for c in cases:
         name = c.split(":")[0]
-        head += [f"`{name}`: host instructions each", "in the scheme", "against the baseline", "simulated cycles against it"]
+        head += [f"`{name}`: host instructions each", "in the scheme", "against the baseline",
+                 "simulated cycles against it"]
     return table(head + ["verdict"], out)
 
 
 def main():
     data = rows("scaling.csv")
-    make = {"speed": speed, "start": lambda: start(data), "groups": lambda: groups(data), "idle": lambda: pairs(data, "idle"),
-            "spread": lambda: pairs(data, "spread"), "growth": lambda: growth(data), "modes": lambda: modes(data), "schemes": schemes}
+    make = {"speed": speed, "start": lambda: start(data), "groups": lambda: groups(data),
+            "idle": lambda: pairs(data, "idle"),
+            "spread": lambda: pairs(data, "spread"), "growth": lambda: growth(data), "modes": lambda: modes(data),
+            "schemes": schemes}
     path = HERE / "docs/explanation/performance.md"
     text = path.read_text()
     for name, f in make.items():
-        text, n = re.subn(rf"(<!-- begin:{name} -->\n).*?(<!-- end:{name} -->)", lambda m: m[1] + f() + "\n" + m[2], text, flags=re.S)
+        text, n = re.subn(rf"(<!-- begin:{name} -->\n).*?(<!-- end:{name} -->)", lambda m: m[1] + f() + "\n" + m[2],
+                          text, flags=re.S)
         if n != 1:
             raise SystemExit(f"docs/explanation/performance.md: {n} places for the table {name}")
     path.write_text(text)

@@ -26,7 +26,8 @@ def transcript(build, args):
 def accuracy(build):
     out = sh([str(build / "sluice"), "calibrate"])
     rows = ["| table | mean abs error of cycles | worst (case) | correlation of log cycles |", "|---|---:|---:|---:|"]
-    names = {"fermi": "baseline (`fermi`)", "lrr": "loose round-robin (`lrr`)", "ball": "all loads bypass the L1 (`ball`)"}
+    names = {"fermi": "baseline (`fermi`)", "lrr": "loose round-robin (`lrr`)",
+             "ball": "all loads bypass the L1 (`ball`)"}
     for name, text in re.findall(r"== (\w+): (.*?)(?=\n== |\Z)", out, re.S):
         m = re.search(r"cycles: mean abs error ([\d.]+) %, worst ([\d.]+) % \((\w+)\), correlation ([\d.]+)", text)
         rows.append(f"| {names[name]} | {m[1]} % | {m[2]} % ({m[3]}) | {m[4]} |")
@@ -39,11 +40,13 @@ def speed():
         reference = {r["case"]: float(r["cpu_s"]) for r in csv.DictReader(f)}
     with open(HERE / "bench/history.csv", newline="") as f:
         last = {(r["mode"], r["case"]): r for r in csv.DictReader(f)}
-    rows = ["| case | warp instructions | times the reference's speed | functional mode | measured |", "|---|---:|---:|---:|---|"]
+    rows = ["| case | warp instructions | times the reference's speed | functional mode | measured |",
+            "|---|---:|---:|---:|---|"]
     for case in SPEED_CASES.split(","):
         timing, functional = last["timing", case], last["functional", case]
         ratio = [reference[case] / max(float(r["cpu_s"]), 1e-3) for r in (timing, functional)]
-        rows.append(f"| {case} | {int(timing['warp_insts']):,} | {ratio[0]:.0f} | {ratio[1]:.0f} | {timing['date']}, {timing['commit']} |")
+        rows.append(f"| {case} | {int(timing['warp_insts']):,} | {ratio[0]:.0f} | {ratio[1]:.0f} | {timing['date']}, "
+                    f"{timing['commit']} |")
     return "\n".join(rows)
 
 
@@ -55,7 +58,8 @@ def main():
     build = pathlib.Path(o.build).resolve()
     make = {
         "run": lambda: transcript(build, ["run", "--", "bfs", "--size", "small"]),
-        "compare": lambda: transcript(build, ["compare", "--scheme", "baseline,bucl,swl=4,tsc", "--", "kmeans", "--size", "small"]),
+        "compare": lambda: transcript(build, ["compare", "--scheme", "baseline,bucl,swl=4,tsc", "--", "kmeans", "--size",
+                                              "small"]),
         "accuracy": lambda: accuracy(build),
         "speed": speed,
     }
@@ -63,7 +67,8 @@ def main():
     for name in o.sections or make:
         body = make[name]()
         text = path.read_text()
-        text = re.sub(rf"(<!-- begin:{name} -->\n).*?(<!-- end:{name} -->)", lambda m: m[1] + body + "\n" + m[2], text, flags=re.S)
+        text = re.sub(rf"(<!-- begin:{name} -->\n).*?(<!-- end:{name} -->)", lambda m: m[1] + body + "\n" + m[2], text,
+                      flags=re.S)
         path.write_text(text)
 
 

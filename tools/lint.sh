@@ -1,6 +1,6 @@
 #!/bin/bash
-# Checks of the source: formatting (of JavaScript after make web-tools), cppcheck, shellcheck where present, dependency rules,
-# generated pages, citations, words that the field does not use, unfinished markers.
+# Checks of the source: formatting (of JavaScript after make web-tools), cppcheck, shellcheck where present, dependency
+# rules, generated pages, citations, words that the field does not use, unfinished markers.
 #   tools/lint.sh [--build DIR]
 # Prints "ok NAME" or "not ok NAME" per check; exits 1 when one failed.
 set -u
@@ -20,9 +20,11 @@ if [ -x web/node_modules/.bin/prettier ]; then
   report prettier $?
 fi
 
-# Suppressed: findings about X-macro headers parsed alone; type puns of lane vectors; and in the files named, paths that end in
-# the parser's longjmp or arrays filled for the lanes of a mask, which cppcheck does not follow (gcc and the sanitizers do).
-cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr --std=c11 -j "$(nproc)" -Isrc -D__x86_64__ \
+# Suppressed: findings about X-macro headers parsed alone; type puns of lane vectors; and in the files named, paths that
+# end in the parser's longjmp or arrays filled for the lanes of a mask, which cppcheck does not follow (gcc and the
+# sanitizers do).
+cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr --std=c11 -j "$(nproc)" -Isrc \
+  -D__x86_64__ \
   --suppress=missingIncludeSystem --suppress=syntaxError --suppress=unknownMacro --suppress=internalAstError \
   --suppress=normalCheckLevelMaxBranches --suppress=preprocessorErrorDirective --suppress=comparePointers \
   --suppress=invalidPointerCast --suppress=compareBoolExpressionWithInt \
@@ -47,8 +49,8 @@ for page in knobs counters schemes scheme-pairs hooks energies invariants; do
   fi
 done
 
-if [ -e "$build/lib/libsluice-core.so" ] && ${CC:-cc} -Isrc -o "$build/ptx-support" tools/ptx-support.c -L"$build/lib" -lsluice-core \
-  -Wl,-rpath,"$(realpath "$build/lib")"; then
+if [ -e "$build/lib/libsluice-core.so" ] && ${CC:-cc} -Isrc -o "$build/ptx-support" tools/ptx-support.c -L"$build/lib" \
+  -lsluice-core -Wl,-rpath,"$(realpath "$build/lib")"; then
   "$build/ptx-support" | diff -q - docs/reference/ptx-support.md >/dev/null
   report "docs/reference/ptx-support.md is current" $?
 fi
@@ -67,10 +69,12 @@ fi
 tools/programs.py | diff -q - docs/reference/programs.md >/dev/null
 report "docs/reference/programs.md is current" $?
 
-git grep -nIE '\b(TO''DO|FIX''ME|XX''X|HA''CK)\b' -- '*.c' '*.h' '*.def' '*.sh' '*.js' '*.cu' Makefile | head -n 5 | grep .
+git grep -nIE '\b(TO''DO|FIX''ME|XX''X|HA''CK)\b' -- '*.c' '*.h' '*.def' '*.sh' '*.js' '*.cu' Makefile | head -n 5 |
+  grep .
 report "no unfinished markers" "$(( $? == 0 ))"
 
-awk '{n[FILENAME] = FNR} END {for (f in n) if (n[f] > (f ~ /\.h$/ ? 300 : 800)) {print f ": " n[f] " lines"; bad = 1} exit bad}' \
+awk '{n[FILENAME] = FNR}
+  END {for (f in n) if (n[f] > (f ~ /\.h$/ ? 300 : 800)) {print f ": " n[f] " lines"; bad = 1} exit bad}' \
   $(git ls-files 'src/*.c' 'src/*.h' 'src/*.inc' 'tests/unit/*.[ch]' 'bench/*.[ch]' 'workloads/*.h')
 report "headers of at most 300 lines, other files of at most 800" $?
 
@@ -81,8 +85,16 @@ report "CITATION.cff has the version" $?
 awk -v max=70 -v params=7 -f tools/functions.awk $(git ls-files '*.c' '*.h' '*.inc')
 report "functions of at most 70 lines and 7 parameters" $?
 
+# Tables (.def, room.mk), CUDA programs and the shell scripts of tests, which hold whole commands, may be wider.
+wide=$(git ls-files 'src/*.[ch]' 'src/*.inc' 'tests/*.[ch]' 'bench/*.[ch]' 'tools/*' 'tools/**' '*.py' ':!workloads' ':!src/simt/check' |
+  xargs grep -nHE '^.{121,}' | cut -c1-160 | head -n 20)
+[ -z "$wide" ] || echo "$wide"
+report "lines of at most 120 columns" "$([ -z "$wide" ]; echo $?)"
+
 # A search for a file-local function finds it: no name is defined in more than two files.
-git grep -oE '^(static|STEP) [^=;{}()]*\<[a-z_0-9]+\(' -- 'src/*.c' 'src/*.h' 'src/*.inc' | sed -E 's/^([^:]+):.*[^a-z_0-9]([a-z_0-9]+)\($/\2 \1/' |
-  grep -v '^__attribute__ ' | sort -u | awk '{n[$1]++; in_[$1] = in_[$1] " " $2} END {for (f in n) if (n[f] > 2) {print f ":" in_[f]; bad = 1} exit bad}'
+git grep -oE '^(static|STEP) [^=;{}()]*\<[a-z_0-9]+\(' -- 'src/*.c' 'src/*.h' 'src/*.inc' |
+  sed -E 's/^([^:]+):.*[^a-z_0-9]([a-z_0-9]+)\($/\2 \1/' |
+  grep -v '^__attribute__ ' | sort -u |
+  awk '{n[$1]++; in_[$1] = in_[$1] " " $2} END {for (f in n) if (n[f] > 2) {print f ":" in_[f]; bad = 1} exit bad}'
 report "names of file-local functions occur in at most two files" "${PIPESTATUS[4]}"
 exit $bad

@@ -2,7 +2,8 @@
 """Inputs for original programs of benchmark suites, in the suites' own file formats.
 
 The suites' data sets are not always at hand. This makes inputs of the same size and format from a fixed seed:
-`sluice paper NAME --originals FOLDER` looks for them in FOLDER/inputs. data/originals/*.yaml say which program reads which.
+`sluice paper NAME --originals FOLDER` looks for them in FOLDER/inputs. data/originals/*.yaml say which program reads
+which.
 """
 
 import array
@@ -183,7 +184,8 @@ def html(path, n, r):
         with open(path / f"{i:05d}.html", "w") as f:
             for _ in range(2):
                 f.write("".join(r.choice(words) for _ in range(r.randint(1, 300))))
-                f.write(f'<a href="http://www.site{r.randrange(97)}.org/page{int(r.paretovariate(0.8)) % 1000}.html">here</a> ')
+                site, page = r.randrange(97), int(r.paretovariate(0.8)) % 1000
+                f.write(f'<a href="http://www.site{site}.org/page{page}.html">here</a> ')
 
 
 def formula(path, variables, clauses, r):
@@ -196,7 +198,8 @@ def formula(path, variables, clauses, r):
 
 def digits(path, n, r):
     """Pictures of 28 x 28 pixels in MNIST's format."""
-    path.write_bytes(struct.pack(">4i", 2051, n, 28, 28) + bytes(r.randrange(256) if r.random() < 0.3 else 0 for _ in range(n * 784)))
+    path.write_bytes(struct.pack(">4i", 2051, n, 28, 28)
+                     + bytes(r.randrange(256) if r.random() < 0.3 else 0 for _ in range(n * 784)))
 
 
 INPUTS = {

@@ -3,8 +3,8 @@
 
     build/sluice paper all --stored -o DIR && tools/papers-doc.py DIR
 
-The page has the claims table, the figures, the machine and the programs. Nothing in it is written by hand but the reasons
-in reasons/NAME.yaml and figures/*.yaml.
+The page has the claims table, the figures, the machine and the programs. Nothing in it is written by hand but the
+reasons in reasons/NAME.yaml and figures/*.yaml.
 """
 import collections
 import json
@@ -55,9 +55,11 @@ def figures(data, drawn):
     yield "| figure | in the paper | what | inputs | drawn | notes |"
     yield "|---|---|---|---|---|---|"
     for f in drawn:
-        state = {"whole": "yes", "partial": f"in part: {f['missing'][0] if f['missing'] else ''}", "absent": "no"}[f["state"]]
+        state = {"whole": "yes", "partial": f"in part: {f['missing'][0] if f['missing'] else ''}",
+                 "absent": "no"}[f["state"]]
         inputs = "" if f["state"] == "absent" else sizes[f["figure"]]
-        yield f"| `{f['figure']}` | {f['where']} | {cell(f['title'])} | {inputs} | {cell(state)} | {cell(f['reason'])} |"
+        title, reason = cell(f["title"]), cell(f["reason"])
+        yield f"| `{f['figure']}` | {f['where']} | {title} | {inputs} | {cell(state)} | {reason} |"
 
 
 def programs(data):
@@ -76,11 +78,14 @@ def page(name, folder):
     drawn = json.loads((folder / "figures.json").read_text())
     state = {f["figure"]: f["state"] for f in drawn}
     out = [f"# {title}: published and simulated\n"]
-    out.append(f"`sluice paper {name} --stored` prints these results in seconds and draws every figure. The rule of the verdicts is in "
+    out.append(f"`sluice paper {name} --stored` prints these results in seconds and draws every figure. The rule of "
+               f"the verdicts is in "
                "[the guide](../how-to/papers.md), `tools/papers-doc.py` writes this page.\n")
     out.append(f"- Results: {data['origin']}.")
-    out.append(f"- Machine: [`configs/{machine}.yaml`](../../configs/{machine}.yaml), each value with its section or table.")
-    out.append(f"- Readings of what the paper leaves open: [`readings/{name}.yaml`](../../readings/{name}.yaml), chosen by the baseline alone.\n")
+    out.append(f"- Machine: [`configs/{machine}.yaml`](../../configs/{machine}.yaml), each value with its section or "
+               f"table.")
+    out.append(f"- Readings of what the paper leaves open: [`readings/{name}.yaml`](../../readings/{name}.yaml), "
+               f"chosen by the baseline alone.\n")
     if state.get(headline) in ("whole", "partial"):
         shutil.copy(folder / f"{headline}.svg", ROOT / "docs" / "papers" / f"{headline}.svg")
         out.append(f"![{headline}]({headline}.svg)\n")

@@ -65,7 +65,8 @@ def summary(suites):
             checks = {r["own_check"] for r in ran}
             c["failed" if "failed" in checks else "passed" if "passed" in checks else "none"] += bool(ran)
         total.update(c)
-        print(f"| {suite} | {c['programs']} | {c['run']} | {c['timing']} | {c['passed']} | {c['failed']} | {c['none']} |")
+        print(f"| {suite} | {c['programs']} | {c['run']} | {c['timing']} | {c['passed']} | {c['failed']} | {c['none']} "
+              f"|")
     print(f"| **all** | **{total['programs']}** | **{total['run']}** | {total['timing']} | {total['passed']} | "
           f"{total['failed']} | {total['none']} |")
 
@@ -86,19 +87,21 @@ def main():
 
 Generated from `programs.csv` by `tools/programs.py` (`make docs`).
 
-Each program is the one at the named commit, compiled unchanged unless its row says otherwise, and started by `sluice run`.
-Inputs are small and generated, except where a suite brings its own. *Runs* means that the program ended with exit code 0 (or
-the one in its row). *Own check* is the program's own comparison; "none" means that it has none. Seconds are processor time of
-the whole run on a busy machine; for HeCBench and the CUDA samples, time on the clock. HeCBench has host code at -O1 and,
-where nothing is linked on the device, PTX alone.
+Each program is the one at the named commit, compiled unchanged unless its row says otherwise, and started by
+`sluice run`. Inputs are small and generated, except where a suite brings its own. *Runs* means that the program ended
+with exit code 0 (or the one in its row). *Own check* is the program's own comparison; "none" means that it has none.
+Seconds are processor time of the whole run on a busy machine; for HeCBench and the CUDA samples, time on the clock.
+HeCBench has host code at -O1 and, where nothing is linked on the device, PTX alone.
 """)
     summary(suites)
     for suite, group in suites.items():
         print(f"\n## {suite}\n")
-        print("| program | version | compiler | GPU | input | mode | runs | own check | seconds | warp instructions | reason |")
+        print("| program | version | compiler | GPU | input | mode | runs | own check | seconds | warp instructions | "
+              "reason |")
         print("|---|---|---|---|---|---|---|---|---:|---:|---|")
         for r in group:
-            cells = [r["program"], r["version"], r["compiler"], r["gpu"], r["input"], r["mode"], r["runs"], r["own_check"],
+            cells = [r["program"], r["version"], r["compiler"], r["gpu"], r["input"], r["mode"], r["runs"],
+                     r["own_check"],
                      r["seconds"], count(r["warp_insts"]), r["reason"]]
             print("| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |")
 

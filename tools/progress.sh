@@ -1,8 +1,8 @@
 #!/bin/bash
 # Run a build and say how far it is, in one line of a terminal that is written over (elsewhere a line for every tenth).
 #   tools/progress.sh MAKE [ARGUMENTS]
-# What is no line of a file (`CC src/base/err.c`), a warning or an error, is printed as it is. With V=1 in the environment
-# the build prints its whole commands.
+# What is no line of a file (`CC src/base/err.c`), a warning or an error, is printed as it is. With V=1 in the
+# environment the build prints its whole commands.
 set -u -o pipefail
 [ "${V:-}" = 1 ] && exec "$@"
 file='^(CC|LD|CUDA|GEN|NPM|WEB) [^ ]'

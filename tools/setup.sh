@@ -86,7 +86,8 @@ npm:/usr/bin/npm
 missing() {
   for row in $1; do
     pkg=${row%%:*} file=${row#*:}
-    [ -e "$file" ] || [ -e "$(echo "$file" | sed 's,^/usr/include/,/usr/include/x86_64-linux-gnu/,')" ] || printf '%s ' "$pkg"
+    [ -e "$file" ] || [ -e "$(echo "$file" | sed 's,^/usr/include/,/usr/include/x86_64-linux-gnu/,')" ] ||
+      printf '%s ' "$pkg"
   done
 }
 

@@ -18,7 +18,8 @@ PROTO = pathlib.Path(__file__).resolve().parent.parent / "src/results"
 WIDTH, LEFT, ROW, GAP = 1280, 290, 15, 3
 FIRST = {"warp slot": 10, "sub-partition": 2, "channel": 1, "bank": 6}  # tracks kept of a kind, in each group
 COLOURS = ["#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#76b7b2", "#9c755f", "#edc948", "#e15759"]
-EVENT_COLOURS = {"L1 miss": "#d62728", "activate": "#2ca02c", "precharge": "#7f7f7f", "read": "#1f77b4", "write": "#ff7f0e"}
+EVENT_COLOURS = {"L1 miss": "#d62728", "activate": "#2ca02c", "precharge": "#7f7f7f", "read": "#1f77b4",
+                 "write": "#ff7f0e"}
 
 
 class Track:
@@ -106,23 +107,27 @@ def draw(tracks):
         for a, b, what in t.slices:
             fill = colour.setdefault(what, COLOURS[len(colour) % len(COLOURS)])
             wide = round((b - a) * scale, 2)
-            out.append(f'<rect x="{x(a)}" y="{top}" width="{max(wide, .3)}" height="{high}" fill="{fill}" fill-opacity=".8"/>')
+            out.append(f'<rect x="{x(a)}" y="{top}" width="{max(wide, .3)}" height="{high}" fill="{fill}" '
+                       f'fill-opacity=".8"/>')
             if wide > 6.5 * len(what):
                 text(x(a) + 3, top + 11, what, 'fill="#fff"')
         for at, what in t.instants:
-            out.append(f'<line x1="{x(at)}" x2="{x(at)}" y1="{top + 1}" y2="{top + high - 1}" stroke="{EVENT_COLOURS.get(what, "#000")}"/>')
+            out.append(f'<line x1="{x(at)}" x2="{x(at)}" y1="{top + 1}" y2="{top + high - 1}" '
+                       f'stroke="{EVENT_COLOURS.get(what, "#000")}"/>')
         text(6 if t is group else 18, top + high / 2 + 4, name)
         y += high + GAP
     shown = {i[1] for _, t in rows(tracks) if t for i in t.instants}
     stalls = {s[2] for _, t in rows(tracks) if t and t.name.startswith("memory pipe") for s in t.slices}
     at = LEFT
-    for what, fill in [(w, c) for w, c in EVENT_COLOURS.items() if w in shown] + [(w, c) for w, c in colour.items() if w in stalls]:
+    events = [(w, c) for w, c in EVENT_COLOURS.items() if w in shown]
+    for what, fill in events + [(w, c) for w, c in colour.items() if w in stalls]:
         out.append(f'<rect x="{at}" y="{y + 6}" width="10" height="10" fill="{fill}"/>')
         text(at + 14, y + 15, what)
         at += 34 + 7 * len(what)
     y += 24
     body = "\n".join(out).replace('y2="@"', f'y2="{y - 24}"')
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="Liberation Sans, sans-serif" '
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="Liberation Sans, '
+            f'sans-serif" '
             f'font-size="11"><rect width="100%" height="100%" fill="#fff"/>\n{body}\n</svg>\n')
 
 

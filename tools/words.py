@@ -17,12 +17,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PERSON = r"\b(?:some|any|no)body\b|\bwho(?:so)?ever\b"
 WORDS = [  # what must not stand there, and what stands there instead
     ("anew", r"\banew\b(?!=)", "again"),
-    ("past", r"\b(?:sent|send|sends|goes|go|going|went|loads?|accesses) past\b|\bpast the (?:L1|L2|cache|filter)\b", "bypass"),
+    ("past", r"\b(?:sent|send|sends|goes|go|going|went|loads?|accesses) past\b|\bpast the (?:L1|L2|cache|filter)\b",
+     "bypass"),
     ("plain", r"\bplain\b(?! (?:text|C\b|English|JSON))", "default, ordinary, uncompressed, unnamed ..."),
     ("usual machine", r"\busual machine\b", "default machine"),
     ("somebody", PERSON, "the component: caller, user, scheme, observer"),
-    ("told", r"\b(?:is|are|was|be|been|not|what) told\b|\btold (?:of|about|apart|once|completely)\b", "reported, notified, distinguished"),
-    ("seen", r"\b(?:is|are|was|were|has|have|be|been|as) seen\b|\bseen (?:by|from|to|at|through)\b", "observed, visible"),
+    ("told", r"\b(?:is|are|was|be|been|not|what) told\b|\btold (?:of|about|apart|once|completely)\b",
+     "reported, notified, distinguished"),
+    ("seen", r"\b(?:is|are|was|were|has|have|be|been|as) seen\b|\bseen (?:by|from|to|at|through)\b",
+     "observed, visible"),
     ("ours", r"\bours\b|\bof our own\b", "Sluice's, simulated, measured"),
     ("asked for", r"\basked for\b|\basks? for\b", "requested, requests, opt-in"),
     ("on its way", r"\bon (?:its|their) way\b", "pending, in flight"),
@@ -82,11 +85,13 @@ def found(name, text):
     body = prose(name, text)
     for line in [] if body is None else body.split("\n"):
         line = re.sub(r"`[^`]*`", "", line)
-        yield [(word, m[0], instead) for word, pattern, instead in WORDS for m in pattern.finditer(line) if "words: ok" not in line]
+        yield [(word, m[0], instead) for word, pattern, instead in WORDS
+               for m in pattern.finditer(line) if "words: ok" not in line]
 
 
 def main():
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True,
+                             check=True).stdout.decode().split("\0")
     count = collections.Counter()
     for name in filter(None, tracked):
         path = ROOT / name

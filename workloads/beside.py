@@ -109,7 +109,8 @@ def run(build, record, gpu, options, command, cwd):
     if record.exists():
         return json.loads(record.read_text())
     part = record.with_suffix(".part")
-    words = [build / "sluice", "run", "--quiet", "--gpu", gpu, "--characterise", "--json", part, *options, "--", *command]
+    words = [build / "sluice", "run", "--quiet", "--gpu", gpu, "--characterise", "--json", part, *options, "--",
+             *command]
     done = subprocess.run([str(w) for w in words], cwd=cwd, capture_output=True, text=True)
     if not part.exists():
         print(f"beside.py: {record.stem}: {(done.stdout + done.stderr).strip()[-200:]}", file=sys.stderr)
@@ -159,11 +160,14 @@ def main(arguments):
             if arguments[3:] and paper not in arguments[3:]:
                 continue
             theirs = original(build, folder, records, paper, p)
-            ours = run(build, records / f"{paper}.{p['like']}.ours.json", gpu, [], [build / "workloads" / p["like"], "--size", "medium"], records)
+            ours = run(build, records / f"{paper}.{p['like']}.ours.json", gpu, [],
+                       [build / "workloads" / p["like"], "--size", "medium"], records)
             both = [measures(paper, r) if r else {} for r in (theirs, ours)]
             for quantity in both[1] or both[0]:
-                said = published.get((paper, p["name"], quantity), p.get("insts", "") if quantity == "thread instructions" else "")
-                rows.append([paper, p["like"], p["name"], quantity, str(said), shown(both[0].get(quantity)), shown(both[1].get(quantity))])
+                said = published.get((paper, p["name"], quantity),
+                                     p.get("insts", "") if quantity == "thread instructions" else "")
+                rows.append([paper, p["like"], p["name"], quantity, str(said), shown(both[0].get(quantity)),
+                             shown(both[1].get(quantity))])
     table = ROOT / "originals.tsv"
     if arguments[3:] and table.exists():
         rows += [r for r in csv.reader(open(table), delimiter="\t") if r[0] != "paper" and r[0] not in arguments[3:]]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Tables of what ptxas makes of PTX: instructions by class and loop depth, registers, per kernel (`sluice mix --table`).
+"""Tables of what ptxas makes of PTX: instructions by class and loop depth, registers, per kernel (`sluice mix
+--table`).
 
   bench/silicon/ptxas_mix.py --tools DIR -o TABLE.csv --arch 70,80,90 FILE.ptx...
 
-DIR holds NVIDIA's ptxas and cuobjdump. A row per kernel, GPU and loop depth; the loop depth of an instruction is the number of
-loops (spans of a backward branch) that contain it. What follows the last exit, padding, does not count.
+DIR holds NVIDIA's ptxas and cuobjdump. A row per kernel, GPU and loop depth; the loop depth of an instruction is the
+number of loops (spans of a backward branch) that contain it. What follows the last exit, padding, does not count.
 """
 import argparse
 import collections
@@ -15,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-CLASSES = "fp32 fp64 fp16 tensor imad int mov setp sfu cvt ldg stg lds sts ldl stl ldc atom tex shfl bar branch sync s2r uniform other".split()
+CLASSES = ("fp32 fp64 fp16 tensor imad int mov setp sfu cvt ldg stg lds sts ldl stl ldc atom tex shfl bar branch "
+           "sync s2r uniform other").split()
 TABLE = {
     "fp32": "FADD FMUL FFMA FMNMX FSEL FSET FSWZADD FCHK FADD32I FMUL32I FFMA32I",
     "fp64": "DADD DMUL DFMA DMNMX",
@@ -67,10 +69,13 @@ def functions(sass):
 
 
 def kernel(code):
-    """Counters by (depth, class) and (depth, width of access). Subroutines for rare operands (of a division, say) are left out."""
-    calls = [int(m.group(1), 16) for _, _, op, args in code if op.startswith("CALL") and (m := re.search(r"0x([0-9a-f]+)", args))]
+    """Counters by (depth, class) and (depth, width of access). Subroutines for rare operands (of a division, say) are
+    left out."""
+    calls = [int(m.group(1), 16) for _, _, op, args in code
+             if op.startswith("CALL") and (m := re.search(r"0x([0-9a-f]+)", args))]
     code = [c for c in code if not calls or c[0] < min(calls)]
-    while code and (code[-1][2] == "NOP" or (code[-1][2] == "BRA" and re.search(r"0x%x\b" % code[-1][0], code[-1][3]))): code.pop()
+    while code and (code[-1][2] == "NOP"
+                    or (code[-1][2] == "BRA" and re.search(r"0x%x\b" % code[-1][0], code[-1][3]))): code.pop()
     loops = {}
     for at, g, op, args in code:
         m = re.search(r"0x([0-9a-f]+)", args) if op.startswith("BRA") else None
@@ -104,20 +109,25 @@ def main():
                 with tempfile.TemporaryDirectory() as d:
                     cubin = d + "/x.cubin"
                     text = open(p).read()
-                    if o.nounroll: text = re.sub(r"^(\$?[A-Za-z_$][\w$]*:)", r'\1\n.pragma "nounroll";', text, flags=re.M)
+                    if o.nounroll: text = re.sub(r"^(\$?[A-Za-z_$][\w$]*:)", r'\1\n.pragma "nounroll";', text,
+                                                 flags=re.M)
                     with open(d + "/x.ptx", "w") as t: t.write(text)
-                    r = subprocess.run([o.tools + "/ptxas", "-arch=sm_" + arch, d + "/x.ptx", "-o", cubin], capture_output=True, text=True)
+                    r = subprocess.run([o.tools + "/ptxas", "-arch=sm_" + arch, d + "/x.ptx", "-o", cubin],
+                                       capture_output=True, text=True)
                     if r.returncode:
                         print(p, arch, r.stderr[:200], file=sys.stderr)
                         continue
-                    res = subprocess.run([o.tools + "/cuobjdump", "-res-usage", cubin], capture_output=True, text=True).stdout
-                    sass = subprocess.run([o.tools + "/cuobjdump", "-sass", cubin], capture_output=True, text=True).stdout
+                    res = subprocess.run([o.tools + "/cuobjdump", "-res-usage", cubin], capture_output=True,
+                                         text=True).stdout
+                    sass = subprocess.run([o.tools + "/cuobjdump", "-sass", cubin], capture_output=True,
+                                          text=True).stdout
                 regs = dict(re.findall(r"Function (\S+):\s*\n\s*REG:(\d+)", res))
                 for name, code in functions(sass):
                     if name not in regs: continue
                     n, w = kernel(code)
                     for depth in sorted({k[0] for k in n}):
-                        out.writerow([os.path.basename(p), name, arch, regs[name], depth] + [n[depth, c] for c in CLASSES] + [w[depth, k] for k in wide])
+                        out.writerow([os.path.basename(p), name, arch, regs[name], depth]
+                                     + [n[depth, c] for c in CLASSES] + [w[depth, k] for k in wide])
 
 
 main()

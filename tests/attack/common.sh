@@ -1,4 +1,5 @@
-# What the attacks share. An attack sources this, then calls `report` for each thing that must hold and ends with `finish`:
+# What the attacks share. An attack sources this, then calls `report` for each thing that must hold and ends with
+# `finish`:
 #   . "$(dirname "$0")/common.sh"
 # It then stands in an empty folder of its own, removed at the end; BUILD, ROOT, SLUICE and `sluice` are set.
 # shellcheck shell=bash
@@ -21,8 +22,8 @@ report() { # NAME STATUS
 finish() { exit $bad; }
 # What must end within seconds: 20 of processor time, as the machine may be busy. 137 or 124: it did not.
 soon() { (ulimit -t 20 && exec timeout 600 "$@"); }
-# `while again; do`: true once, then until HOURS are over. SEED is 1 in the first round (or what the environment says) and fresh
-# in each further one; an attack prints it with what failed.
+# `while again; do`: true once, then until HOURS are over. SEED is 1 in the first round (or what the environment says)
+# and fresh in each further one; an attack prints it with what failed.
 again() {
   round=$((round + 1))
   if [ $round = 1 ]; then

@@ -3,11 +3,12 @@
 
   orders.py SLUICE SEED COUNT
 
-Every thread makes the accesses of a kernel one after another, some behind a barrier, at places that are a linear function of its
-numbers. Which pairs race is then counted here, byte by byte: both touch it, one writes, they are not both atomic (on global memory:
-nor volatile), they are of different warps, and no barrier of their CTA lies between them. What races nowhere is never reported, and
-leaves the same memory in every order and in timing mode; of two accesses of whole words a race is always found. The checker keeps
-two accesses of a word: of more accesses, or of parts of words, it may miss one.
+Every thread makes the accesses of a kernel one after another, some behind a barrier, at places that are a linear
+function of its numbers. Which pairs race is then counted here, byte by byte: both touch it, one writes, they are not
+both atomic (on global memory: nor volatile), they are of different warps, and no barrier of their CTA lies between
+them. What races nowhere is never reported, and leaves the same memory in every order and in timing mode; of two
+accesses of whole words a race is always found. The checker keeps two accesses of a word: of more accesses, or of parts
+of words, it may miss one.
 """
 import json
 import os
@@ -26,7 +27,8 @@ class Access:
         self.a, self.b, self.c = r.choice([0, 1, 1, 1, 2, 31, 63]), r.choice([0, 1, 32, 64, 96]), r.randrange(0, 128)
         self.modulus = r.choice([1, 8, 64, 4 * WORDS // self.width])
         one = r.randrange(0, 96)
-        self.low, self.high = r.choice([(0, 1024), (0, 1024), (0, 32), (32, 64), (16, 48), (one, one + 1), (one, one + 1)])
+        self.low, self.high = r.choice([(0, 1024), (0, 1024), (0, 32), (32, 64), (16, 48), (one, one + 1),
+                                        (one, one + 1)])
         self.cta = r.choice([None, None, None, 0, 1])
         self.barrier = r.random() < .5  # in front of it
 
@@ -42,7 +44,8 @@ class Access:
         base = "%rd1" if self.space == "global" else "%rd2"
         lines = ["bar.sync 0;"] if self.barrier else []
         lines += [f"mad.lo.u32 %r4, %r1, {self.a}, {self.c % 4096};", f"mad.lo.u32 %r4, %r2, {self.b}, %r4;",
-                  f"rem.u32 %r4, %r4, {self.modulus};", f"mul.wide.u32 %rd4, %r4, {self.width};", f"add.u64 %rd4, %rd4, {base};",
+                  f"rem.u32 %r4, %r4, {self.modulus};", f"mul.wide.u32 %rd4, %r4, {self.width};",
+                  f"add.u64 %rd4, %rd4, {base};",
                   f"setp.ge.u32 %p1, %r1, {self.low};", f"setp.lt.and.u32 %p1, %r1, {self.high}, %p1;"]
         if self.cta is not None:
             lines.append(f"setp.eq.and.u32 %p1, %r2, {self.cta}, %p1;")
@@ -120,7 +123,8 @@ def run(sluice, *options):
     return p.returncode, p.stdout
 
 
-ORDERS = (["-m", "functional"], ["-m", "functional", "--interleave", "none"], ["-m", "functional", "--interleave", "fair=3"], [])
+ORDERS = (["-m", "functional"], ["-m", "functional", "--interleave", "none"],
+          ["-m", "functional", "--interleave", "fair=3"], [])
 
 
 def try_races(sluice, seed, counts):
@@ -158,14 +162,17 @@ class Bounds:
     def __init__(self, seed):
         r = random.Random(seed)
         self.count, self.threads = r.choice([1, 31, 64, 100, 4096]), r.choice([1, 32, 48])
-        self.at = [(r.choice(["ld", "ld", "ld", "st", "atom"]), r.choice([0, 0, -1, -3, self.count - 1, self.count, self.count // 2]),
+        self.at = [(r.choice(["ld", "ld", "ld", "st", "atom"]),
+                    r.choice([0, 0, -1, -3, self.count - 1, self.count, self.count // 2]),
                     r.choice([0, 1, -1, 3])) for _ in range(r.randint(1, 3))]
 
     def ptx(self):
         lines = ""
         for op, first, step in self.at:
-            lines += f"  mad.lo.s32 %r4, %r1, {step}, {first};\n  mul.wide.s32 %rd4, %r4, 4;\n  add.s64 %rd4, %rd4, %rd1;\n"
-            lines += {"ld": "  ld.global.u32 %r5, [%rd4];\n  or.b32 %r6, %r6, %r5;\n", "st": "  st.global.u32 [%rd4], 7;\n",
+            lines += f"  mad.lo.s32 %r4, %r1, {step}, {first};\n"
+            lines += "  mul.wide.s32 %rd4, %r4, 4;\n  add.s64 %rd4, %rd4, %rd1;\n"
+            lines += {"ld": "  ld.global.u32 %r5, [%rd4];\n  or.b32 %r6, %r6, %r5;\n",
+                      "st": "  st.global.u32 [%rd4], 7;\n",
                       "atom": "  atom.global.max.u32 %r5, [%rd4], 7;\n"}[op]
         return (".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{\n"
                 "  .reg .b32 %r<10>;\n  .reg .b64 %rd<10>;\n  ld.param.u64 %rd1, [p];\n  ld.param.u64 %rd2, [q];\n"
@@ -173,7 +180,8 @@ class Bounds:
                 "  mul.wide.u32 %rd5, %r1, 4;\n  add.u64 %rd5, %rd5, %rd2;\n  st.global.u32 [%rd5], %r6;\n  ret;\n}\n")
 
     def launch(self):  # p begins at a multiple of 256 bytes, with 63 unused words before it
-        return (f"block: {self.threads}\ngrid: 1\nbuffers:\n  q: {{type: u32, count: 65}}\n  p: {{type: u32, count: {self.count}}}\n"
+        return (f"block: {self.threads}\ngrid: 1\nbuffers:\n  q: {{type: u32, count: 65}}\n  p: "
+                f"{{type: u32, count: {self.count}}}\n"
                 "args: [p, q]\noutputs:\n  - {buffer: q, print: 64}\n")
 
     def outside(self):

@@ -3,7 +3,8 @@
 
   tests/cli/on-terminal.py COLUMNS [--longest] COMMAND...
 
-With --longest only the command's words and whether a line is longer than the terminal is wide. Exits as the command does.
+With --longest only the command's words and whether a line is longer than the terminal is wide. Exits as the command
+does.
 """
 import fcntl
 import os

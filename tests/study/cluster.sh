@@ -1,4 +1,5 @@
-# A Slurm cluster of two nodes on loopback, for tests: munged, slurmctld and two slurmd, all as the present user, in one folder.
+# A Slurm cluster of two nodes on loopback, for tests: munged, slurmctld and two slurmd, all as the present user, in one
+# folder.
 #   . tests/study/cluster.sh
 #   cluster_start DIR     returns 1, with the logs shown, when it does not come up
 #   cluster_kill_node N   kill -9 of a slurmd and of everything that runs on it

@@ -3,8 +3,9 @@
 
   accel-canon.py FOLDER VERSION LINEINFO SEED
 
-Versions: 1.2, 3, 4- (version 4 before it had immediates), 4, 5, 6. Canonical: base and stride where the lanes are neighbours at equal
-distances, else base and deltas, also for bulk copies; register values not recorded; CTAs without instructions left out.
+Versions: 1.2, 3, 4- (version 4 before it had immediates), 4, 5, 6. Canonical: base and stride where the lanes are
+neighbours at equal distances, else base and deltas, also for bulk copies; register values not recorded; CTAs without
+instructions left out.
 """
 import os
 import random
@@ -12,8 +13,10 @@ import sys
 
 # name, destinations, sources, memory width
 OPS = [("MOV", 1, 1, 0), ("IADD3.X", 1, 3, 0), ("FFMA.FTZ", 1, 3, 0), ("MUFU.RCP", 1, 1, 0), ("LDG.E.64.SYS", 1, 1, 8),
-       ("LDG.E.U8", 1, 1, 1), ("STG.E.128", 0, 2, 16), ("LDS.U.32", 1, 1, 4), ("STS", 0, 2, 4), ("ATOMG.E.ADD.STRONG.GPU", 1, 2, 4),
-       ("RED.E.ADD", 0, 2, 4), ("ATOMS.ADD", 1, 2, 4), ("LD.E", 1, 1, 4), ("LDL.64", 1, 1, 8), ("STL", 0, 2, 4), ("LDC.U8", 1, 1, 1),
+       ("LDG.E.U8", 1, 1, 1), ("STG.E.128", 0, 2, 16), ("LDS.U.32", 1, 1, 4), ("STS", 0, 2, 4),
+       ("ATOMG.E.ADD.STRONG.GPU", 1, 2, 4),
+       ("RED.E.ADD", 0, 2, 4), ("ATOMS.ADD", 1, 2, 4), ("LD.E", 1, 1, 4), ("LDL.64", 1, 1, 8), ("STL", 0, 2, 4),
+       ("LDC.U8", 1, 1, 1),
        ("HMMA.884.F32.F32.STEP0", 1, 3, 0), ("BRA", 0, 0, 0), ("SHFL.IDX", 1, 2, 0), ("LDGSTS.E.BYPASS.128", 0, 2, 16),
        ("MEMBAR.SC.GPU", 0, 0, 0), ("ATOM.E.CAS", 1, 2, 4), ("ST.E.64", 0, 2, 8)]
 HOPPER = [("HGMMA.64x128x16.F32", 1, 3, 0), ("UTMALDG.2D", 0, 2, 4), ("UBLKCP.S.G", 0, 2, 4), ("R2UR", 1, 1, 0)]
@@ -28,12 +31,15 @@ class Writer:
         self.immediates = self.v >= 4 and version != "4-"
 
     def header(self, k, grid, block):
-        h = (f"-kernel name = _Z{k}kernel\n-kernel id = {k}\n-grid dim = ({grid[0]},{grid[1]},{grid[2]})\n-block dim = ({block[0]},{block[1]},{block[2]})\n"
+        h = (f"-kernel name = _Z{k}kernel\n-kernel id = {k}\n-grid dim = ({grid[0]},{grid[1]},{grid[2]})\n-block dim = "
+             f"({block[0]},{block[1]},{block[2]})\n"
              f"-shmem = 1024\n-nregs = 32\n-binary version = {90 if self.v >= 6 else 70}\n-cuda stream id = {k % 2}\n"
-             f"-shmem base_addr = 0x00007f5500000000\n-local mem base_addr = 0x00007f5501000000\n-nvbit version = 1.5.5\n-accelsim tracer version = {self.v:g}\n")
+             f"-shmem base_addr = 0x00007f5500000000\n-local mem base_addr = 0x00007f5501000000\n-nvbit version = "
+             f"1.5.5\n-accelsim tracer version = {self.v:g}\n")
         if self.v >= 4:
             h += f"-enable lineinfo = {self.lineinfo}\n"
-        columns = "[line_num] " if self.lineinfo else "threadblock_x threadblock_y threadblock_z warpid_tb " if self.v < 4 else ""
+        cta = "threadblock_x threadblock_y threadblock_z warpid_tb " if self.v < 4 else ""
+        columns = "[line_num] " if self.lineinfo else cta
         return h + (f"\n#traces format = {columns}PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
                     f"[adrrescompress?] [mem_addresses]{' immediate' if self.immediates else ''}\n\n")
 
@@ -42,8 +48,10 @@ class Writer:
         for pc in range(24):
             op, nd, ns, width = r.choice(OPS + (HOPPER if self.v >= 6 else []))
             names = ["R0", "R4", "R7", "R20", "R255"] + (["UR4", "P0", "UP1"] if self.v >= 6 else [])
-            out.append((pc * 16, (op, nd, ns, width), [r.choice(names) for _ in range(nd)], [r.choice(names[1:]) for _ in range(ns)],
-                        [r.choice([0, -8, 4, 1024]) for _ in range(r.choice([1, 2]) if self.v >= 6 else 1)], 10 + pc // 3))
+            out.append((pc * 16, (op, nd, ns, width), [r.choice(names) for _ in range(nd)],
+                        [r.choice(names[1:]) for _ in range(ns)],
+                        [r.choice([0, -8, 4, 1024]) for _ in range(r.choice([1, 2]) if self.v >= 6 else 1)],
+                        10 + pc // 3))
         return out
 
     def addresses(self, op, mask):
@@ -52,7 +60,8 @@ class Writer:
             base, n = 0x7f0000000000 + r.randrange(0, 1 << 20, 16), r.choice([0, 1, 2, 8, 32])
             deltas = [r.choice([128, 4096, -64]) for _ in range(n - 1)]
             multicast = r.random() < .3
-            return (f" 0x{r.choice([0x400, 0x408]):x} {int(multicast)}{' 0x3' if multicast else ''} {128 * n} {r.choice([0, 0, 32])} 4 "
+            return (f" 0x{r.choice([0x400, 0x408]):x} {int(multicast)}{' 0x3' if multicast else ''} {128 * n} "
+                    f"{r.choice([0, 0, 32])} 4 "
                     f"0x{base if n else 0:x} {n}" + "".join(f" {d}" for d in deltas))
         if not n:
             return " 1 0x0 0"
@@ -61,7 +70,8 @@ class Writer:
         elif op.startswith(("LDL", "STL")):
             base = 0x7f5501000000 + r.randrange(0, 4000, 4)
         elif op.startswith(("LD.E", "ST.E", "ATOM.")):
-            base = r.choice([0x7f5500000000 + r.randrange(0, 900, 4), 0x7f5501000000 + r.randrange(0, 4000, 4), 0x7f0000000000 + r.randrange(0, 1 << 20, 4)])
+            base = r.choice([0x7f5500000000 + r.randrange(0, 900, 4), 0x7f5501000000 + r.randrange(0, 4000, 4),
+                             0x7f0000000000 + r.randrange(0, 1 << 20, 4)])
         elif op.startswith("LDC"):
             base = r.randrange(0, 4096)
         else:
@@ -120,9 +130,11 @@ class Writer:
                     text += f"#BEGIN_TB\n\nthread block = {x},{y},{z}\n"
                     if self.v >= 6:
                         at = (x % cluster[0], y % cluster[1])
-                        text += (f"cluster id = {x // cluster[0]},{y // cluster[1]},{z}\ncluster cta = {at[0]},{at[1]},0\n"
+                        text += (f"cluster id = {x // cluster[0]},{y // cluster[1]},{z}\ncluster cta = "
+                                 f"{at[0]},{at[1]},0\n"
                                  f"cluster rank = {at[1] * cluster[0] + at[0]}\n")
-                    text += "\n" + "".join(f"warp = {w}\ninsts = {len(lines)}\n{''.join(lines)}\n" for w, lines in enumerate(warps)) + "#END_TB\n\n"
+                    text += "\n" + "".join(f"warp = {w}\ninsts = {len(lines)}\n{''.join(lines)}\n"
+                                           for w, lines in enumerate(warps)) + "#END_TB\n\n"
         return text
 
 

@@ -4,7 +4,8 @@
   tests/tutorial/pages.py BUILD
 
   README.md                 a `$ command` of a console block is executed; it must print the lines below it, to the byte
-  every page but notes      `sluice COMMAND ... --option`, in blocks and in backquotes: the command exists, and its --help
+  every page but notes      `sluice COMMAND ... --option`, in blocks and in backquotes: the command exists, and its
+  --help
                             or its page of help names the option; `make TARGET`: the Makefile has it
 """
 import os
@@ -39,7 +40,8 @@ def transcripts(build):
         os.symlink(build, pathlib.Path(tmp) / "build")
         for command, expected in shown:
             printed = output(command.split(), cwd=tmp, env={**os.environ, "LC_ALL": "C.UTF-8"}).rstrip() + "\n"
-            report(f"README.md: {command}", None if printed == expected else f"expected:\n{expected}\nprinted:\n{printed}")
+            report(f"README.md: {command}",
+                   None if printed == expected else f"expected:\n{expected}\nprinted:\n{printed}")
 
 
 def commands(text):
@@ -56,7 +58,8 @@ def main():
     transcripts(build)
     names = set(re.findall(r"^  (\w+) ", output([sluice, "--help"]), re.M))
     targets = set(re.findall(r"^([\w-]+)(?: [\w-]+)*:", (ROOT / "Makefile").read_text(), re.M))
-    targets |= {t for room in [*ROOT.glob("*/room.mk"), *ROOT.glob("src/*/room.mk")] for t in re.findall(r"^([\w-]+):", room.read_text(), re.M)}
+    targets |= {t for room in [*ROOT.glob("*/room.mk"), *ROOT.glob("src/*/room.mk")]
+                for t in re.findall(r"^([\w-]+):", room.read_text(), re.M)}
     helps, seen, bad = {}, 0, []
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*/*.md"))]
     for page in pages:

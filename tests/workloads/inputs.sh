@@ -1,5 +1,6 @@
 #!/bin/bash
-# The workloads' readers and options: public formats are read, and what is wrong with an input is said with file and line.
+# The workloads' readers and options: public formats are read, and what is wrong with an input is said with file and
+# line.
 #   tests/workloads/inputs.sh BUILD
 set -u
 build=$(realpath "$1")
