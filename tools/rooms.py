@@ -52,7 +52,8 @@ ROOMS = {
     "results/db": "base gpu/common results",
     # samples of launches: signatures, plans, and totals with their intervals
     "sample": "base gpu/common ptx/inst.h ptx/feed.h",
-    "session": "base sample simt trace trace/common trace/slt results gpu gpu/common gpu/slots gpu/observe/timeline.h ptx/feed.h",
+    "session": "base sample simt trace trace/common trace/slt results gpu gpu/common gpu/slots gpu/observe/timeline.h "
+               "ptx/feed.h",
     # the library for programs that embed the simulator
     "api": "base session simt trace/common results gpu/common gpu/slots model",
     # the CUDA runtime and driver libraries
@@ -64,12 +65,13 @@ ROOMS = {
     "cudart/hook": "cudart/core/calls.def",
     # the command
     "report": "base results gpu/common",
-    "cli/frame": "base gpu/common",
+    "cli/frame": "base gpu/common session/options.def",
     "cli/tables": "base results gpu/common model cli/frame",
     "proc": "base cli/frame",
     "study": "base results session proc gpu/common gpu/slots",
     "cli/run": "base sample results session simt trace trace/common model gpu/slots proc cli/frame cli/tables",
-    "cli/cmd": "base sample results report session simt trace trace/common trace/slt trace/accel study model gpu/common gpu/slots "
+    "cli/cmd": "base sample results report session simt trace trace/common trace/slt trace/accel study model gpu/common "
+               "gpu/slots "
                "proc cli/frame cli/tables cli/run",
     "cli": "base proc cli/frame cli/cmd",
 }
@@ -85,7 +87,8 @@ def arrows():
         for m in INCLUDE.finditer(text):
             header = m.group(1)
             if (SRC / header).exists():
-                yield f.parent.relative_to(SRC).as_posix(), f, text.count("\n", 0, m.start()) + 1, header, pathlib.PurePath(header).parent.as_posix()
+                yield f.parent.relative_to(SRC).as_posix(), f, text.count("\n", 0,
+                    m.start()) + 1, header, pathlib.PurePath(header).parent.as_posix()
 
 
 def check():
@@ -119,7 +122,8 @@ def check():
 
 def graph():
     seen = collections.defaultdict(collections.Counter)
-    files = collections.Counter(f.parent.relative_to(SRC).as_posix() for f in SRC.rglob("*") if f.suffix in (".c", ".h", ".inc", ".def"))
+    files = collections.Counter(f.parent.relative_to(SRC).as_posix() for f in SRC.rglob("*")
+                                if f.suffix in (".c", ".h", ".inc", ".def"))
     for room, _, _, _, target in arrows():
         if target != room:
             seen[room][target] += 1
@@ -127,9 +131,11 @@ def graph():
     up = 0
     for room in order:
         names = sorted(seen[room], key=order.index)
-        above = [n for n in names if order.index(n) > order.index(room) and (room, n) not in (("schemes", "gpu"), ("schemes/lib", "gpu"))]
+        above = [n for n in names if order.index(n) > order.index(room)
+                 and (room, n) not in (("schemes", "gpu"), ("schemes/lib", "gpu"))]
         up += len(above)
-        print(f"{room:15} {files[room]:3} files -> {' '.join(names) or '-'}" + (f"   UPWARD: {' '.join(above)}" if above else ""))
+        print(f"{room:15} {files[room]:3} files -> {' '.join(names) or '-'}"
+              + (f"   UPWARD: {' '.join(above)}" if above else ""))
     print(f"{len(order)} rooms, {sum(len(s) for s in seen.values())} arrows, {up} of them upward")
     return 1 if up else 0
 

@@ -68,7 +68,7 @@ static bool read_option(struct session_options *o, const char **sets, const char
   else if (strcmp(key, "watchdog") == 0) return cycles_of(&o->watchdog, key, value, e);
   else if (strcmp(key, "detail") == 0) return yes_or_no(&o->detail, key, value, e);
   else if (strcmp(key, "lines") == 0) return yes_or_no(&o->lines, key, value, e);
-  else if (strcmp(key, "characterise") == 0) return yes_or_no(&o->character, key, value, e);
+  else if (strcmp(key, "characterise") == 0) return yes_or_no(&o->characterise, key, value, e);
   else {
     gpu_config_defaults(&scratch);
     if (!gpu_config_set(&scratch, key, value, "option", e)) return false;

@@ -80,15 +80,16 @@ bool session_make_machine(struct session *s, struct err *e) {
   s->gpu = gpu_new(&s->config, s->o.scheme, e);
   if (!s->gpu) return false;
   if (s->o.watchdog) gpu_set_watchdog(s->gpu, s->o.watchdog);
-  gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.character,
+  uint32_t sms = s->o.timeline_sms < UINT32_MAX ? (uint32_t)s->o.timeline_sms : 0;
+  gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.characterise,
                                         .profile = s->o.profile,
-                                        .timeline = s->o.timeline_path != NULL,
+                                        .timeline = s->o.timeline != NULL,
                                         .timeline_first = s->o.timeline_first,
                                         .timeline_last = s->o.timeline_last,
-                                        .timeline_sms = s->o.timeline_sms,
+                                        .timeline_sms = sms,
                                         .detail = s->o.detail,
                                         .lines = s->o.lines || s->o.detail,
-                                        .sample = s->o.sample_cycles});
+                                        .sample = s->o.sample});
   return true;
 }
 
@@ -140,7 +141,7 @@ static bool read_mode(const char *word, enum session_mode *mode, struct err *e) 
 /* One trace and one timeline per run: of the first process that simulates. */
 static void claim_files(const char *dir, struct session_options *o) {
   char path[4096];
-  if (!o->trace_path && !o->timeline_path) return;
+  if (!o->trace_path && !o->timeline) return;
   if (snprintf(path, sizeof path, "%s/claimed", dir) >= (int)sizeof path) return;
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd >= 0) {
@@ -149,7 +150,7 @@ static void claim_files(const char *dir, struct session_options *o) {
   }
   text_say(stderr, "sluice: %s is another process of the run; what it launches is in no %s\n",
            program_invocation_short_name, o->trace_path ? "trace" : "timeline");
-  o->trace_path = o->timeline_path = NULL;
+  o->trace_path = o->timeline = NULL;
 }
 
 static struct session *open_from_file(const char *dir, struct err *e) {
@@ -226,11 +227,11 @@ static void close_strays(struct session *s) {
 }
 
 static bool write_timeline(const struct session *s, struct err *e) {
-  const struct gpu_timeline *t = s->gpu && s->o.timeline_path ? gpu_observed(s->gpu)->timeline : NULL;
+  const struct gpu_timeline *t = s->gpu && s->o.timeline ? gpu_observed(s->gpu)->timeline : NULL;
   if (t && t->dropped)
     fprintf(stderr, "sluice: the timeline holds %zu events, %llu more did not fit: choose a shorter window\n", t->count,
             (unsigned long long)t->dropped);
-  return !t || timeline_write(t, s->o.timeline_path, e);
+  return !t || timeline_write(t, s->o.timeline, e);
 }
 
 /* Beside its state file, if it has one: a folder may hold the records of several processes. */
@@ -260,10 +261,10 @@ bool session_finish(struct session *s, struct err *e) {
 
 void session_forked(struct session *s) {
   session_drop_tasks(s);
-  if (s->trace || s->o.timeline_path)
+  if (s->trace || s->o.timeline)
     fprintf(stderr, "sluice: what a forked child does is in no %s\n", s->trace ? "trace" : "timeline");
   s->trace = NULL; /* the file belongs to the parent */
-  s->o.timeline_path = NULL;
+  s->o.timeline = NULL;
   record_restart(s->record, s->o.state_path);
 }
 

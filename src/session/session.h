@@ -14,39 +14,15 @@
 
 enum session_mode { SESSION_TIMING, SESSION_FUNCTIONAL };
 
-struct session_options { /* one row of options.def each */
-  const char *gpu;       /* configuration name or file; NULL: "fermi" */
-  const char *scheme;    /* "baseline" or a comma- or plus-separated list; NULL: baseline */
-  enum session_mode mode;
+/* What options.def says of its rows. The watchdog counts cycles without an issue, in functional mode warp instructions
+ * without an ended CTA. */
+struct session_options {
   const char *const *sets; /* "key=value" */
   size_t set_count;
-  const char *record_path; /* where the JSON record is written (atomically), NULL: nowhere */
-  bool record_unread;      /* the record is not read: do not write it */
-  bool every_launch;       /* one entry per launch, without a limit: see record.h */
-  const char *state_path;  /* see record_head; the record is then written to this name with ".json" */
-  const char *program;     /* for the record: program path and arguments as one string */
-  uint64_t watchdog;       /* limit before a kernel counts as stuck: cycles without an issue; in functional mode warp
-                            * instructions without an ended CTA; 0: default */
-  uint32_t timing_first, timing_end; /* launches (from 0) simulated in detail: first to end - 1; end 0: all */
-  uint64_t
-      max_insts; /* of threads: once launches in detail have executed so many, others run functionally; 0: no end */
-  uint64_t warm; /* the first launches fill the caches and are not in the record */
-  bool quiet;
-  bool meter;                /* report progress of launches above two seconds on a terminal */
-  bool detail, lines;        /* record: counters per unit; memory statistics per instruction */
-  bool character;            /* record: loads by un-coalescing degree, use of lines */
-  unsigned checks;           /* enum simt_checks: uninitialised reads, races, divergent barriers */
-  enum simt_memory memory;   /* handling of accesses outside allocations */
-  uint32_t turn;             /* functional mode: see simt_interleave; 0: CTA by CTA */
-  bool profile;              /* record: the run over time, L1 sets, DRAM banks */
-  const char *timeline_path; /* a Perfetto trace of the core cycles [first, last); NULL: none */
-  uint64_t timeline_first, timeline_last;
-  uint32_t timeline_sms;  /* SMs in it; 0: all */
-  uint64_t sample_cycles; /* record: counters for each interval of this many core cycles; 0: none */
-  const char *launch_log; /* write what each launch did (sample/launchlog.h), NULL: do not */
-  const char *time_plan;  /* time only the launches of this plan (sample/plan.h), NULL: see above */
-  const char *trace_path; /* record every launch as a trace (docs/reference/trace-format.md), NULL: do not */
-  const char *trace_temp; /* file to write to, if the caller renames it when complete; NULL: none */
+#define SESSION_TEXT(member) const char *member;
+#define SESSION_FLAG(member) bool member;
+#define SESSION_NUMBER(type, member) type member;
+#include "session/options.def"
 };
 
 /* Values of cudaGetDeviceProperties and similar calls, from the GPU configuration. */

@@ -349,7 +349,7 @@ static const struct opt compare_opts[] = {
 #define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) \
   {name, arg, help, OPT_##kind, CMP(sim.member), letter, complete},
 #define RUN_OPTION(...)
-#include "cli/frame/sim_options.def"
+#include "session/options.def"
     {.name = NULL}};
 
 const struct command cmd_compare = {

@@ -385,7 +385,7 @@ static const struct opt run_opts[] = {
      offsetof(struct run_options, trace_csv), 0, "file"},
 #define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) \
   {name, arg, help, OPT_##kind, RUN(member), letter, complete},
-#include "cli/frame/sim_options.def"
+#include "session/options.def"
     {.name = NULL}};
 
 const struct command cmd_run = {

@@ -2,8 +2,8 @@
  *
  * One file per subcommand, one row per option. The table generates --help, the man page and the shell completions.
  */
-#ifndef CLI_CLI_H
-#define CLI_CLI_H
+#ifndef CLI_FRAME_CLI_H
+#define CLI_FRAME_CLI_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,14 +83,14 @@ void composition_page(void); /* `sluice docs scheme-pairs` */
 void completion_bash(void), completion_zsh(void), completion_fish(void);
 
 /* ---- what every simulation takes ---- */
-/* A member for each row of sim_options.def, of the type of its kind. */
+/* A member for each row of session/options.def, of the type of its kind. */
 typedef bool opt_type_FLAG;
 typedef const char *opt_type_TEXT, *opt_type_MAYBE;
 typedef uint64_t opt_type_UINT;
 typedef struct opt_list opt_type_LIST;
 struct sim_options {
 #define SIM_OPTION(kind, member, ...) opt_type_##kind member;
-#include "cli/frame/sim_options.def"
+#include "session/options.def"
   const char *json;
   bool quiet;
   const char *trace_out, *trace_temp; /* record: the file, and the path by which the program reaches it */

@@ -20,7 +20,7 @@ bool child_write_options(const struct tempdir *t, const struct sim_options *o, c
                   *plan = absolute(o->time_plan);
   tempdir_file(t, "options.json", path, sizeof path);
   bool ok = sim_session_options(o, program, NULL, &so, e) && simt_memory_parse(sim_memory(o, argv[0]), &so.memory, e);
-  so.timeline_path = timeline; /* absolute, too */
+  so.timeline = timeline; /* absolute, too */
   so.launch_log = log;
   so.time_plan = plan;
   so.record_unread = !run_reads_record(o);

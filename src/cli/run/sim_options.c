@@ -1,4 +1,4 @@
-/* sim_options.c - semantics of the rows of sim_options.def beyond parsing: which options apply to what is run (an
+/* sim_options.c - semantics of the rows of session/options.def beyond parsing: which options apply to what is run (an
  * option without effect is an error), which are passed to other runs, and the resulting session options.
  */
 #include <string.h>
@@ -29,7 +29,7 @@ struct row {
 static const struct row rows[] = {
 #define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) \
   {name, OPT_##kind, offsetof(struct sim_options, member), runs, pass},
-#include "cli/frame/sim_options.def"
+#include "session/options.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -131,10 +131,10 @@ bool sim_session_options(const struct sim_options *o, const char *program, const
       .trace_path = o->trace_out,
       .trace_temp = o->trace_temp,
   };
-#define COMPUTED
-#define SAME(theirs, ours) so->theirs = o->ours
-#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) session;
-#include "cli/frame/sim_options.def"
+#define COMPUTED(member)
+#define SAME(member) so->member = o->member;
+#define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) session(member)
+#include "session/options.def"
   return simt_check_parse(o->check, &so->checks, e) && simt_memory_parse(sim_memory(o, ""), &so->memory, e) &&
          simt_interleave_parse(o->interleave, &so->turn, e) &&
          sim_timeline_window(o->timeline_window, &so->timeline_first, &so->timeline_last, e) &&
