@@ -1,6 +1,6 @@
 /* back_impl.h - a function while the back end works on it; shared by the files of src/back. */
-#ifndef BACK_IMPL_H
-#define BACK_IMPL_H
+#ifndef BACK_BACK_IMPL_H
+#define BACK_BACK_IMPL_H
 
 #include "back/back.h"
 #include "ptx/mach.h"
@@ -108,6 +108,7 @@ uint32_t back_successor(const struct back *k, uint32_t q, uint32_t s);
 /* order.c */
 const struct ptx_var *back_named(const struct back *k, uint16_t r); /* the variable whose address it holds, or NULL */
 void back_orders(struct back *k);
+bool back_movable(const struct ptx_inst *i); /* nothing keeps it in its place but the values that it reads */
 /* An address as base register (0: none) plus variable plus offset; root: a variable that it lies in, if that is
  * known. */
 struct place {

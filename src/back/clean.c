@@ -133,38 +133,7 @@ static bool varies(const struct ptx_opnd *o) { /* a special register that two re
 
 static bool pure(const struct back *k, const struct ptx_inst *i) {
   if (parameter(k, i)) return true;
-  if (ptx_ops[i->op].kind != KIND_ALU || ptx_has(i, M_CC) || i->refused) return false;
-  switch (i->op) {
-  case OP_ADDC:
-  case OP_SUBC:
-  case OP_MADC:
-  case OP_VOTE:
-  case OP_SHFL:
-  case OP_MATCH:
-  case OP_REDUX:
-  case OP_ACTIVEMASK:
-  case OP_ELECT:
-  case OP_MBARRIER:
-  case OP_ALLOCA:
-  case OP_STACKSAVE:
-  case OP_STACKRESTORE:
-  case OP_NANOSLEEP:
-  case OP_PMEVENT:
-  case OP_BRKPT:
-  case OP_PREFETCH:
-  case OP_PREFETCHU:
-  case OP_DISCARD:
-  case OP_APPLYPRIORITY:
-  case OP_CREATEPOLICY:
-  case OP_GRIDDEPCONTROL:
-  case OP_SETMAXNREG:
-  case OP_WMMA:
-  case OP_MMA:
-  case OP_MOVMATRIX:
-    return false;
-  default:
-    break;
-  }
+  if (ptx_ops[i->op].kind != KIND_ALU || !back_movable(i) || i->op == OP_CREATEPOLICY) return false;
   for (uint32_t q = 0; q < i->nops; q++)
     if (varies(&i->ops[q])) return false;
   return true;

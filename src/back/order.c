@@ -83,6 +83,10 @@ static uint8_t order_of(const struct ptx_inst *i, uint8_t space) {
   return ptx_has(i, M_CC) ? ORD_CARRY : 0;
 }
 
+bool back_movable(const struct ptx_inst *i) {
+  return !order_of(i, space_of(i));
+}
+
 void back_orders(struct back *k) {
   for (uint32_t i = 0; i < k->nn; i++) {
     struct node *n = &k->n[i];

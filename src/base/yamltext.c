@@ -1,6 +1,7 @@
 /* yamltext.c - see yamltext.h. */
 #include "base/yamltext.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/input.h"
@@ -54,4 +55,18 @@ bool yaml_file_load(yaml_document_t *doc, const char *path, struct err *e) {
   bool ok = text && yaml_text_load(doc, path, text, bytes, e);
   free(text);
   return ok;
+}
+
+bool yaml_refuse_va(struct err *e, const char *path, const yaml_node_t *n, const char *fmt, va_list ap) {
+  char text[1200];
+  vsnprintf(text, sizeof text, fmt, ap);
+  return err_set(e, ERR_INPUT, "%s:%zu:%zu: %s", path, n->start_mark.line + 1, n->start_mark.column + 1, text);
+}
+
+bool yaml_refuse(struct err *e, const char *path, const yaml_node_t *n, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  yaml_refuse_va(e, path, n, fmt, ap);
+  va_end(ap);
+  return false;
 }

@@ -1,6 +1,6 @@
 /* child.h - runs a CUDA program as a child with Sluice's runtime in place of NVIDIA's, and diagnoses failures. */
-#ifndef CLI_CHILD_H
-#define CLI_CHILD_H
+#ifndef PROC_CHILD_H
+#define PROC_CHILD_H
 
 #include <sys/types.h>
 

@@ -91,11 +91,7 @@ bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct te
     if (!(jobs[i].weight > 0)) jobs[i].weight = 1;
     p.all_weight += jobs[i].weight;
   }
-  sigset_t watched, old;
-  sigemptyset(&watched);
-  sigaddset(&watched, SIGINT);
-  sigaddset(&watched, SIGTERM);
-  sigaddset(&watched, SIGCHLD);
+  sigset_t watched = process_signals(), old;
   sigprocmask(SIG_BLOCK, &watched, &old);
   struct progress progress;
   progress_start(&progress);

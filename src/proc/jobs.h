@@ -1,6 +1,6 @@
 /* jobs.h - runs several `sluice run` processes in parallel, for compare and calibrate. */
-#ifndef CLI_JOBS_H
-#define CLI_JOBS_H
+#ifndef PROC_JOBS_H
+#define PROC_JOBS_H
 
 #include "proc/child.h"
 

@@ -48,6 +48,15 @@ __attribute__((noinline)) static pid_t vfork_and_run(const char *program, char *
   _exit(127);
 }
 
+sigset_t process_signals(void) {
+  sigset_t s;
+  sigemptyset(&s);
+  sigaddset(&s, SIGINT);
+  sigaddset(&s, SIGTERM);
+  sigaddset(&s, SIGCHLD);
+  return s;
+}
+
 int process_spawn(pid_t *pid, const char *program, char *const *argv, char *const *environment, const sigset_t *mask) {
   volatile int why = 0;
   *pid = vfork_and_run(program, argv, environment, mask, getpid(), &why);

@@ -3,8 +3,8 @@
  * A killed process runs no further code. Its children are ended by the kernel (a parent-death signal, which reaches
  * children only) and by its keeper (which finds other descendants by an environment variable).
  */
-#ifndef BASE_PROCESS_H
-#define BASE_PROCESS_H
+#ifndef PROC_PROCESS_H
+#define PROC_PROCESS_H
 
 #include <stdbool.h>
 #include <signal.h>
@@ -16,6 +16,9 @@ void process_child(pid_t parent);
 /* At the start of a command: exceeding a file-size limit becomes a write error instead of a signal, and descriptors 0,
  * 1 and 2 are opened, so that no file takes the place of standard output. */
 void process_begin(void);
+
+/* The signals that a command with children waits for: SIGINT, SIGTERM and SIGCHLD. */
+sigset_t process_signals(void);
 
 /* As posix_spawn with signal mask `mask`, without copying page tables; the child ends with its parent. 0 or an errno.
  */

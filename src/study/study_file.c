@@ -28,12 +28,11 @@ struct reader {
 
 static bool bad(struct reader *r, const yaml_node_t *n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static bool bad(struct reader *r, const yaml_node_t *n, const char *fmt, ...) {
-  char text[1200];
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
+  yaml_refuse_va(r->e, r->s->path, n, fmt, ap);
   va_end(ap);
-  return err_set(r->e, ERR_INPUT, "%s:%zu:%zu: %s", r->s->path, n->start_mark.line + 1, n->start_mark.column + 1, text);
+  return false;
 }
 
 static struct study_at at(const yaml_node_t *n) {

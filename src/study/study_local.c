@@ -159,11 +159,7 @@ enum study_end study_local(struct study_work *w) {
   struct pool p = {.w = w, .size = w->o->jobs ? w->o->jobs : cpus > 0 ? (unsigned)cpus : 1};
   p.child = mem_zeroed(p.size + 1, sizeof *p.child);
   gethostname(p.host, sizeof p.host - 1);
-  sigset_t watched, old;
-  sigemptyset(&watched);
-  sigaddset(&watched, SIGINT);
-  sigaddset(&watched, SIGTERM);
-  sigaddset(&watched, SIGCHLD);
+  sigset_t watched = process_signals(), old;
   sigprocmask(SIG_BLOCK, &watched, &old);
   bool interrupted = false;
   while (!interrupted && !p.stop && (p.running || p.next < w->count)) {

@@ -17,11 +17,7 @@ enum { LOG_BYTES = 65536, GRACE_SECONDS = 5 };
 
 /* Wait for the run, up to its time limit. False: Slurm reclaims the node (signal); write nothing. */
 static bool wait_for(pid_t pid, double limit, uint64_t memory, struct study_outcome *o) {
-  sigset_t watched;
-  sigemptyset(&watched);
-  sigaddset(&watched, SIGTERM);
-  sigaddset(&watched, SIGINT);
-  sigaddset(&watched, SIGCHLD);
+  sigset_t watched = process_signals();
   double started = study_now(), term = 0;
   bool stopped = false;
   int status;
@@ -114,11 +110,7 @@ int study_task(const char *folder, uint64_t task, const char *self) {
             plan ? strerror(errno) : je.text);
     rc = 2;
   }
-  sigset_t watched;
-  sigemptyset(&watched);
-  sigaddset(&watched, SIGTERM);
-  sigaddset(&watched, SIGINT);
-  sigaddset(&watched, SIGCHLD);
+  sigset_t watched = process_signals();
   sigprocmask(SIG_BLOCK, &watched, NULL);
   size_t i;
   json_array_foreach(runs, i, run) {

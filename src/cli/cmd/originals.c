@@ -25,8 +25,7 @@ struct reader {
 };
 
 static bool refuse_node(struct reader *r, const yaml_node_t *n, const char *what, const char *which) {
-  return err_set(r->e, ERR_INPUT, "%s:%zu:%zu: %s%.200s", r->path, n->start_mark.line + 1, n->start_mark.column + 1,
-                 what, which);
+  return yaml_refuse(r->e, r->path, n, "%s%.200s", what, which);
 }
 
 /* A value by its key; marks it in `seen`. */

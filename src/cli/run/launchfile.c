@@ -72,12 +72,11 @@ struct launch_file {
 static bool refuse_value(struct launch_file *l, const yaml_node_t *n, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 static bool refuse_value(struct launch_file *l, const yaml_node_t *n, const char *fmt, ...) {
-  char text[1024];
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
+  yaml_refuse_va(l->e, l->path, n, fmt, ap);
   va_end(ap);
-  return err_set(l->e, ERR_INPUT, "%s:%zu:%zu: %s", l->path, n->start_mark.line + 1, n->start_mark.column + 1, text);
+  return false;
 }
 
 static const char *scalar_text(const yaml_node_t *n) {

@@ -1,7 +1,6 @@
-/* scheme.c - the registry of schemes, and the flattening of selected schemes into slots. See scheme.h. */
-#include "gpu/slots/slots.h"
+/* scheme.c - the registry of schemes, and the flattening of selected schemes into slots. See slots.h. */
+#include "gpu/slots/slots_impl.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,9 +144,7 @@ static bool set_flag(struct slot_instance *in, const char *name) {
   return false;
 }
 
-/* "name", "name=value", "name:param=value/param=value" in `text` (modified) as an instance; `in->scheme` stays NULL for
- * the baseline. */
-static bool parse_instance(struct slot_instance *in, char *text, struct err *e) {
+bool slots_parse_instance(struct slot_instance *in, char *text, struct err *e) {
   char *params = strchr(text, ':');
   if (params) *params++ = 0;
   char *value = strchr(text, '=');
@@ -180,7 +177,7 @@ static bool parse_instance(struct slot_instance *in, char *text, struct err *e) 
 
 static bool parse_one(struct slots *out, char *text, struct err *e) {
   struct slot_instance in;
-  if (!parse_instance(&in, text, e)) return false;
+  if (!slots_parse_instance(&in, text, e)) return false;
   const struct scheme *s = in.scheme;
   if (!s) return true;
   if (out->count == SLOTS_MAX) return err_set(e, ERR_USAGE, "more than %d schemes at once", SLOTS_MAX);
@@ -303,131 +300,10 @@ static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const s
   return !sc->init || sc->init(&in->ctx, e);
 }
 
-/* The separator that ends the first scheme of a list; NULL at its end. A '+' before another separator, a value or the
- * end belongs to a name ("tsc+", "tsc++bucl"). */
-static char *list_separator(char *p) {
+char *slots_separator(char *p) {
   for (p = strpbrk(p, ",+"); p && *p == '+' && strchr(",+:=", p[1]); p = strpbrk(p + 1, ",+"))
     ;
   return p;
-}
-
-/* ---- searches ---- */
-
-/* Iterate over the entries of a list: length of the entry at p. */
-static size_t entry_length(const char *p) {
-  const char *end = list_separator((char *)p);
-  return end ? (size_t)(end - p) : strlen(p);
-}
-
-/* The entry of `n` bytes at p; NULL if it names no search. */
-static const struct scheme_sweep *entry_sweep(const char *p, size_t n, struct slot_instance *in, struct err *e) {
-  char text[256];
-  if (n >= sizeof text) return NULL;
-  snprintf(text, sizeof text, "%.*s", (int)n, p);
-  text[strcspn(text, ":=")] = 0;
-  const struct scheme *s = scheme_find(text);
-  if (!s || !s->sweep) return NULL;
-  snprintf(text, sizeof text, "%.*s", (int)n, p);
-  if (!parse_instance(in, text, e)) in->scheme = NULL;
-  return s->sweep;
-}
-
-uint32_t scheme_sweep_count(const char *list) {
-  uint32_t n = 1;
-  struct slot_instance in;
-  for (const char *p = list; *p;) {
-    size_t len = entry_length(p);
-    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
-    if (s) n *= s->count;
-    p += len + (p[len] != 0);
-  }
-  return n;
-}
-
-bool scheme_sweep_check(const char *list, struct err *e) {
-  struct slot_instance in;
-  for (const char *p = list; *p;) {
-    size_t len = entry_length(p);
-    if (entry_sweep(p, len, &in, e) && !in.scheme) return false;
-    p += len + (p[len] != 0);
-  }
-  return true;
-}
-
-struct text {
-  char *at;
-  size_t size, used;
-};
-
-static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  size_t room = t->used < t->size ? t->size - t->used : 0;
-  int n = vsnprintf(room ? t->at + t->used : NULL, room, fmt, ap);
-  va_end(ap);
-  t->used += n > 0 ? (size_t)n : 0;
-}
-
-/* The parameters that the search passes on, after those that `base` already has. */
-static void say_own(struct text *t, const struct slot_instance *in) {
-  for (uint32_t k = 0; k < scheme_param_count(in->scheme); k++)
-    say(t, "/%s=%g", in->scheme->params[k].name, in->param[k]);
-}
-
-bool scheme_sweep_list(const char *list, uint32_t i, char *out, size_t size) {
-  uint32_t left = scheme_sweep_count(list);
-  struct text t = {out, size, 0};
-  struct slot_instance in;
-  for (const char *p = list; *p;) {
-    size_t len = entry_length(p);
-    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
-    if (t.used) say(&t, "+");
-    if (s && !in.scheme) return false;
-    if (s) {
-      left /= s->count;
-      say(&t, "%s:%s=%g", s->base, s->param, s->values[i / left % s->count]);
-      if (s->fixed) say(&t, "/%s", s->fixed);
-      say_own(&t, &in);
-    } else {
-      say(&t, "%.*s", (int)len, p);
-    }
-    p += len + (p[len] != 0);
-  }
-  return t.used < size;
-}
-
-bool scheme_sweep_values(const char *list, uint32_t i, char *out, size_t size) {
-  uint32_t left = scheme_sweep_count(list);
-  struct text t = {out, size, 0};
-  struct slot_instance in;
-  for (const char *p = list; *p;) {
-    size_t len = entry_length(p);
-    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
-    p += len + (p[len] != 0);
-    if (!s) continue;
-    left /= s->count;
-    say(&t, "%s%s=%g", t.used ? " " : "", s->param, s->values[i / left % s->count]);
-  }
-  return t.used < size;
-}
-
-bool scheme_sweep_prepare(const char *list, char *out, size_t size) {
-  struct text t = {out, size, 0};
-  struct slot_instance in;
-  bool any = false;
-  for (const char *p = list; *p;) {
-    size_t len = entry_length(p);
-    const struct scheme_sweep *s = entry_sweep(p, len, &in, NULL);
-    if (s && s->prepare && in.scheme) {
-      say(&t, "%s%s:%s", t.used ? "+" : "", s->base, s->prepare);
-      say_own(&t, &in);
-      any = true;
-    } else if (!s) { /* other searches are excluded from it */
-      say(&t, "%s%.*s", t.used ? "+" : "", (int)len, p);
-    }
-    p += len + (p[len] != 0);
-  }
-  return any && t.used < size;
 }
 
 bool slots_parse(struct slots *out, const char *list, struct err *e) {
@@ -437,7 +313,7 @@ bool slots_parse(struct slots *out, const char *list, struct err *e) {
   if (strlen(list) >= sizeof text) return err_set(e, ERR_USAGE, "the list of schemes is too long");
   strcpy(text, list);
   for (char *p = text, *next; p; p = next) {
-    next = list_separator(p);
+    next = slots_separator(p);
     if (next) *next++ = 0;
     if (out->count && !scheme_find(p) && set_flag(&out->at[out->count - 1], p)) continue; /* "sharing-cta=x,adpt" */
     if (!*p) return err_set(e, ERR_USAGE, "an empty name in the list of schemes '%s'", list);

@@ -70,7 +70,24 @@ static void bind_json(sqlite3_stmt *s, int at, const json_t *v) {
   else db_bind_text(s, at, json_string_value(v));
 }
 
-/* The row of `from` in configurations, created if new; 0 with `e`. */
+/* A row (id, key, value) by `insert` for each member of `o`. */
+static bool put_pairs(struct db *db, const char *insert, int64_t id, json_t *o, struct err *e) {
+  sqlite3_stmt *s = db_prepare(db, insert, e);
+  bool ok = s;
+  const char *key;
+  json_t *v;
+  json_object_foreach(o, key, v) {
+    if (!ok) break;
+    sqlite3_bind_int64(s, 1, id);
+    db_bind_text(s, 2, key);
+    bind_json(s, 3, v);
+    ok = db_run_once(db, s, e);
+  }
+  sqlite3_finalize(s);
+  return ok;
+}
+
+/* The row of the record's configuration, created if new; 0 with `e`. */
 static int64_t put_configuration(struct db *db, json_t *record, struct err *e) {
   sqlite3_stmt *s = db_prepare(db, "SELECT id FROM configurations WHERE hash = ?", e);
   if (!s) return 0;
@@ -87,18 +104,7 @@ static int64_t put_configuration(struct db *db, json_t *record, struct err *e) {
   bool ok = db_run_once(db, s, e);
   sqlite3_finalize(s);
   id = ok ? sqlite3_last_insert_rowid(db->sql) : 0;
-  s = ok ? db_prepare(db, "INSERT INTO knobs VALUES(?, ?, ?)", e) : NULL;
-  ok = s;
-  const char *key;
-  json_t *v;
-  json_object_foreach(json_object_get(record, "config"), key, v) {
-    if (!ok) break;
-    sqlite3_bind_int64(s, 1, id);
-    db_bind_text(s, 2, key);
-    bind_json(s, 3, v);
-    ok = db_run_once(db, s, e);
-  }
-  sqlite3_finalize(s);
+  ok = ok && put_pairs(db, "INSERT INTO knobs VALUES(?, ?, ?)", id, json_object_get(record, "config"), e);
   ok = ok && db_seal(db, DB_CONFIGURATIONS, id, e) && db_seal(db, DB_KNOBS, id, e);
   return ok ? id : 0;
 }
@@ -132,19 +138,8 @@ static bool put_totals(struct db *db, int64_t run, json_t *totals, struct err *e
   bind_counters(s, 2, totals);
   bool ok = db_run_once(db, s, e);
   sqlite3_finalize(s);
-  s = ok ? db_prepare(db, "INSERT INTO scheme_counters VALUES(?, ?, ?)", e) : NULL;
-  ok = s;
-  const char *key;
-  json_t *v;
-  json_object_foreach(json_object_get(totals, "scheme_counters"), key, v) {
-    if (!ok) break;
-    sqlite3_bind_int64(s, 1, run);
-    db_bind_text(s, 2, key);
-    bind_json(s, 3, v);
-    ok = db_run_once(db, s, e);
-  }
-  sqlite3_finalize(s);
-  return ok;
+  json_t *own = json_object_get(totals, "scheme_counters");
+  return ok && put_pairs(db, "INSERT INTO scheme_counters VALUES(?, ?, ?)", run, own, e);
 }
 
 struct bucket { /* of a histogram */

@@ -1,6 +1,6 @@
 /* ops.h - handlers of instructions, and the slow paths of memory accesses. */
-#ifndef SIMT_OPS_H
-#define SIMT_OPS_H
+#ifndef SIMT_CORE_OPS_H
+#define SIMT_CORE_OPS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,10 +17,13 @@ void mem_check_slow(struct exec *x, const struct xop *o, uint32_t mask, bool wri
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space);
 uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr);
-/* b128.c */
-void simt_wide_handlers(xop_fn *table);
-/* generic.c, atom.c, tex.c, matrix.c: handlers common to all instruction sets */
+/* generic.c: put the handlers common to all instruction sets into `table`, its own and those of the other files */
 void simt_generic_handlers(xop_fn *table);
+void simt_atom_handlers(xop_fn *table), simt_wide_handlers(xop_fn *table), simt_tex_handlers(xop_fn *table),
+    simt_matrix_handlers(xop_fn *table), simt_modern_handlers(xop_fn *table), simt_cluster_handlers(xop_fn *table),
+    simt_video_handlers(xop_fn *table);
+/* generic.c: the comparison eq, ne, lt, le, gt, ge (0 to 5) of two numbers */
+bool generic_compare(uint32_t cmp, double a, double b);
 /* tex.c */
 void tex_collect(struct simt_module *m);
 void tex_free(struct simt *s);

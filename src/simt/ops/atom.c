@@ -243,7 +243,6 @@ static void x_cp_async(struct exec *x, const struct xop *o, uint32_t mask) {
   }
 }
 
-void simt_atom_handlers(xop_fn *table);
 void simt_atom_handlers(xop_fn *table) {
   table[X_atom] = x_atom;
   table[X_cp_async] = x_cp_async;

@@ -1,7 +1,7 @@
 /* fp.h - exact scalar arithmetic of PTX: every rounding mode, flush, saturation, half precision, approximations, and
  * the integer operations that are too rare for a vector handler. One lane at a time; values travel as bits. */
-#ifndef SIMT_FP_H
-#define SIMT_FP_H
+#ifndef SIMT_OPS_FP_H
+#define SIMT_OPS_FP_H
 
 #include <stdbool.h>
 #include <stdint.h>

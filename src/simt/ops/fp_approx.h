@@ -1,7 +1,7 @@
 /* fp_approx.h - the .approx functions in Sluice's own double arithmetic, so results do not depend on the host's math
  * library; far inside the error bounds of PTX (2^-20.9 for sin, 2 ulp for ex2, ...). */
-#ifndef SIMT_FP_APPROX_H
-#define SIMT_FP_APPROX_H
+#ifndef SIMT_OPS_FP_APPROX_H
+#define SIMT_OPS_FP_APPROX_H
 
 double approx_ex2(double x);
 double approx_lg2(double x);

@@ -303,11 +303,8 @@ static void x_copysign(struct exec *x, const struct xop *o, uint32_t mask) { /* 
   EACH(mask) put_reg(x, o->d, wide, i, (get_reg(x, o->a, wide, i) & s) | (get_reg(x, o->b, wide, i) & ~s));
 }
 
-static bool compare_floats(uint32_t cmp, float a, float b) {
-  bool nan = a != a || b != b;
-  if (cmp >= 12) return nan == (cmp == 13); /* num, nan */
-  if (nan) return cmp >= 6;                 /* the unordered forms */
-  switch (cmp % 6) {
+bool generic_compare(uint32_t cmp, double a, double b) {
+  switch (cmp) {
   case 0:
     return a == b;
   case 1:
@@ -321,6 +318,12 @@ static bool compare_floats(uint32_t cmp, float a, float b) {
   default:
     return a >= b;
   }
+}
+
+static bool compare_floats(uint32_t cmp, float a, float b) {
+  bool nan = a != a || b != b;
+  if (cmp >= 12) return nan == (cmp == 13);               /* num, nan */
+  return nan ? cmp >= 6 : generic_compare(cmp % 6, a, b); /* from 6 on the unordered forms */
 }
 
 static float half_value(int type, uint64_t bits) {
@@ -546,13 +549,6 @@ static void x_stacksave(struct exec *x, const struct xop *o, uint32_t mask) {
 static void x_stackrestore(struct exec *x, const struct xop *o, uint32_t mask) {
   x->e->local_top = (uint32_t)get_reg(x, o->a, o->flags & XF_DST64, (uint32_t)__builtin_ctz(mask));
 }
-
-void simt_atom_handlers(xop_fn *table);
-void simt_tex_handlers(xop_fn *table);
-void simt_matrix_handlers(xop_fn *table);
-void simt_modern_handlers(xop_fn *table);
-void simt_cluster_handlers(xop_fn *table);
-void simt_video_handlers(xop_fn *table);
 
 void simt_generic_handlers(xop_fn *table) {
 #define SET(name) table[X_##name] = x_##name

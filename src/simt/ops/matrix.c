@@ -460,7 +460,6 @@ static void x_ldmatrix(struct exec *x, const struct xop *o, uint32_t mask) {
   x->out->width = 16;
 }
 
-void simt_matrix_handlers(xop_fn *table);
 void simt_matrix_handlers(xop_fn *table) {
   table[X_wmma] = x_wmma;
   table[X_mma] = x_mma;

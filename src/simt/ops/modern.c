@@ -382,7 +382,6 @@ bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   }
 }
 
-void simt_modern_handlers(xop_fn *table);
 void simt_modern_handlers(xop_fn *table) {
   table[X_mbarrier] = x_mbarrier;
   table[X_cp_arrive] = x_cp_arrive;

@@ -533,7 +533,6 @@ static void x_txq(struct exec *x, const struct xop *o, uint32_t mask) {
   }
 }
 
-void simt_tex_handlers(xop_fn *table);
 void simt_tex_handlers(xop_fn *table) {
   table[X_tex] = x_tex;
   table[X_suld] = x_suld;

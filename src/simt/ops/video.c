@@ -41,23 +41,6 @@ static wide_t limit(wide_t v, uint32_t bytes, bool sign) {
   return v > hi ? hi : v < lo ? lo : v;
 }
 
-static bool compares(uint32_t cmp, wide_t a, wide_t b) {
-  switch (cmp) {
-  case 0:
-    return a == b;
-  case 1:
-    return a != b;
-  case 2:
-    return a < b;
-  case 3:
-    return a <= b;
-  case 4:
-    return a > b;
-  default:
-    return a >= b;
-  }
-}
-
 static wide_t operate(const struct video *k, wide_t a, wide_t b) {
   uint32_t n = (uint32_t)b;
   switch (k->op) {
@@ -72,7 +55,7 @@ static wide_t operate(const struct video *k, wide_t a, wide_t b) {
   case V_MIN:
     return a < b ? a : b;
   case V_SET:
-    return compares(k->cmp, a, b);
+    return generic_compare(k->cmp, (double)a, (double)b); /* at most 34 bits: exact */
   case V_SUB:
     return a - b;
   default:
@@ -128,7 +111,6 @@ static void x_video(struct exec *x, const struct xop *o, uint32_t mask) {
   }
 }
 
-void simt_video_handlers(xop_fn *table);
 void simt_video_handlers(xop_fn *table) {
   table[X_video] = x_video;
 }

@@ -206,7 +206,6 @@ void cluster_warp_done(struct exec *x) {
   try_complete(x, k);
 }
 
-void simt_cluster_handlers(xop_fn *table);
 void simt_cluster_handlers(xop_fn *table) {
   table[X_mapa] = x_mapa;
   table[X_getctarank] = x_getctarank;

@@ -44,6 +44,15 @@ static void run_feed_start(void *ctx, uint32_t slot, uint32_t id, uint32_t sm, u
   for (uint32_t w = 0; w < r->fk.warps_per_cta; w++) warp_start(r, c, w);
 }
 
+/* What the handlers of instructions work on: warp `w` of CTA `c`, at entry `e` of its divergence stack. */
+static inline void run_enter(struct exec *x, struct warp *w, struct cta *c, struct entry *e, struct issued *out) {
+  x->base[0] = w->regs + e->frame;
+  x->out = out;
+  x->w = w;
+  x->cta = c;
+  x->e = e;
+}
+
 static bool run_feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issued *out) {
   struct simt_run *r = ctx;
   struct exec *x = &r->x;
@@ -52,11 +61,7 @@ static bool run_feed_issue(void *ctx, uint32_t slot, uint32_t index, struct issu
   struct entry *e = &w->stack[w->sp - 1];
   const struct xop *o = &x->ops[e->pc];
   uint32_t mask = e->mask;
-  x->base[0] = w->regs + e->frame;
-  x->out = out;
-  x->w = w;
-  x->cta = c;
-  x->e = e;
+  run_enter(x, w, c, e, out);
   out->active = mask;
   if (o->guard != OFF_NONE) mask &= *(uint32_t *)(x->base[0] + o->guard) ^ -(uint32_t)o->guard_neg;
   out->mask = mask;
@@ -319,11 +324,7 @@ static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint
     if (o->straight) { /* no use of the divergence stack */
       const struct xop *first = o;
       uint32_t mask = e->mask;
-      x->base[0] = w->regs + e->frame;
-      x->out = out;
-      x->w = w;
-      x->cta = c;
-      x->e = e;
+      run_enter(x, w, c, e, out);
       out->cycle = (r->instructions + done) * FEED_FUNCTIONAL_CYCLES;
       do {
         o->fn(x, o, mask);
