@@ -1,6 +1,6 @@
 /* energy.h - dynamic energy from counters: events times joules per event (energy.def), by component. */
-#ifndef GPU_ENERGY_H
-#define GPU_ENERGY_H
+#ifndef MODEL_ENERGY_H
+#define MODEL_ENERGY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  * nothing into the L2; a partly covered sector is fetched when it is read. Effects of time (refusals, merged misses,
  * the order of SMs) are not modelled.
  */
-#ifndef GPU_HITRATE_H
-#define GPU_HITRATE_H
+#ifndef MODEL_HITRATE_H
+#define MODEL_HITRATE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* observed.h - observations of a launch as parts of its entry in the record (private to src/results). */
-#ifndef RESULTS_SEEN_H
-#define RESULTS_SEEN_H
+#ifndef RESULTS_OBSERVED_H
+#define RESULTS_OBSERVED_H
 
 #include <jansson.h>
 #include <stdbool.h>

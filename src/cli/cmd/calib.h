@@ -1,6 +1,6 @@
 /* calib.h - the arithmetic of `sluice calibrate`: reference tables, errors, goals. No processes, no printing. */
-#ifndef CLI_CALIB_H
-#define CLI_CALIB_H
+#ifndef CLI_CMD_CALIB_H
+#define CLI_CMD_CALIB_H
 
 #include <stdbool.h>
 #include <stddef.h>

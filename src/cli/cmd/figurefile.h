@@ -1,7 +1,7 @@
 /* figurefile.h - the declarative files of figures/, one figure or table of a paper each (docs/how-to/papers.md), and of
  * readings/. */
-#ifndef CLI_FIGUREFILE_H
-#define CLI_FIGUREFILE_H
+#ifndef CLI_CMD_FIGUREFILE_H
+#define CLI_CMD_FIGUREFILE_H
 
 #include <jansson.h>
 #include <stdbool.h>

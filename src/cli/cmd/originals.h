@@ -3,8 +3,8 @@
  *
  * In the order of use: originals_load; originals_in, which looks what a folder has; originals_run for each run.
  */
-#ifndef CLI_ORIGINALS_H
-#define CLI_ORIGINALS_H
+#ifndef CLI_CMD_ORIGINALS_H
+#define CLI_CMD_ORIGINALS_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * them, and draws; paper_claims.c puts the published numbers beside them; paper_sensitivity.c tries readings of the
  * machine.
  */
-#ifndef CLI_PAPER_H
-#define CLI_PAPER_H
+#ifndef CLI_CMD_PAPER_H
+#define CLI_CMD_PAPER_H
 
 #include <jansson.h>
 #include <stdbool.h>

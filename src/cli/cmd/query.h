@@ -1,8 +1,8 @@
 /* query.h - shared by the files of `sluice query`: its options, and names of the command line as SQL over the view
  * `results`, in which a statement's own rows are `r`.
  */
-#ifndef CLI_QUERY_H
-#define CLI_QUERY_H
+#ifndef CLI_CMD_QUERY_H
+#define CLI_CMD_QUERY_H
 
 #include "cli/tables/rows.h"
 

@@ -1,6 +1,6 @@
 /* study_report.h - the HTML report of a study. */
-#ifndef CLI_STUDY_REPORT_H
-#define CLI_STUDY_REPORT_H
+#ifndef CLI_CMD_STUDY_REPORT_H
+#define CLI_CMD_STUDY_REPORT_H
 
 #include "base/err.h"
 #include "results/db.h"

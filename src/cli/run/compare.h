@@ -1,6 +1,6 @@
 /* compare.h - shared by `sluice compare` of one program and of a suite. */
-#ifndef CLI_COMPARE_H
-#define CLI_COMPARE_H
+#ifndef CLI_RUN_COMPARE_H
+#define CLI_RUN_COMPARE_H
 
 #include "base/arena.h"
 #include "cli/run/run.h"

@@ -2,8 +2,8 @@
  * programs that replaced it by exec. Each leaves its state in the run's private folder (results/ledger.h), and its
  * record if it could write one.
  */
-#ifndef CLI_PROCESSES_H
-#define CLI_PROCESSES_H
+#ifndef CLI_RUN_PROCESSES_H
+#define CLI_RUN_PROCESSES_H
 
 #include <sys/types.h>
 

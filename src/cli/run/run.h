@@ -1,6 +1,6 @@
 /* run.h - one simulation from the command line: of a CUDA program (child process) or of a kernel file (in process). */
-#ifndef CLI_RUN_H
-#define CLI_RUN_H
+#ifndef CLI_RUN_RUN_H
+#define CLI_RUN_RUN_H
 
 #include "cli/frame/cli.h"
 #include "proc/child.h"

@@ -6,8 +6,8 @@
  * list of schemes and the simulator. Other inputs of a program (files named inside files, the environment) are not
  * part of it: --fresh searches again.
  */
-#ifndef CLI_SEARCH_H
-#define CLI_SEARCH_H
+#ifndef CLI_RUN_SEARCH_H
+#define CLI_RUN_SEARCH_H
 
 #include <jansson.h>
 

@@ -3,8 +3,8 @@
  * Read from share/sluice/workloads.json, which is generated from the header comments of the programs
  * (workloads/gen.sh).
  */
-#ifndef CLI_WORKLOADS_H
-#define CLI_WORKLOADS_H
+#ifndef CLI_RUN_WORKLOADS_H
+#define CLI_RUN_WORKLOADS_H
 
 #include <stdbool.h>
 #include <stddef.h>

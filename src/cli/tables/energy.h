@@ -1,6 +1,6 @@
 /* energy.h - the tables of `--energy` and `--energy-sensitivity`, for one run, a comparison and a suite. */
-#ifndef CLI_ENERGY_H
-#define CLI_ENERGY_H
+#ifndef CLI_TABLES_ENERGY_H
+#define CLI_TABLES_ENERGY_H
 
 #include "cli/frame/cli.h"
 #include "gpu/common/stats.h"

@@ -1,6 +1,6 @@
 /* rows.h - printing the answer of a query, for people and for programs. */
-#ifndef CLI_ROWS_H
-#define CLI_ROWS_H
+#ifndef CLI_TABLES_ROWS_H
+#define CLI_TABLES_ROWS_H
 
 #include "base/arena.h"
 #include "cli/frame/cli.h"

@@ -1,6 +1,6 @@
 /* tables.h - the tables that `sluice run` prints of a record. */
-#ifndef CLI_TABLES_H
-#define CLI_TABLES_H
+#ifndef CLI_TABLES_TABLES_H
+#define CLI_TABLES_TABLES_H
 
 #include <jansson.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * selects layouts and signatures that changed between major versions. Enumerations are ints: a program may pass
  * any value, and an int cannot be undefined.
  */
-#ifndef CUDART_ABI_H
-#define CUDART_ABI_H
+#ifndef CUDART_CORE_ABI_H
+#define CUDART_CORE_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>

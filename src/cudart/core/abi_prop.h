@@ -1,6 +1,6 @@
 /* abi_prop.h - cudaDeviceProp, of the interface abi.h, in the layouts of the major versions. */
-#ifndef CUDART_ABI_PROP_H
-#define CUDART_ABI_PROP_H
+#ifndef CUDART_CORE_ABI_PROP_H
+#define CUDART_CORE_ABI_PROP_H
 
 #include "cudart/core/abi.h"
 

@@ -1,6 +1,6 @@
 /* arrays.h - arrays and mipmapped arrays. */
-#ifndef CUDART_ARRAYS_H
-#define CUDART_ARRAYS_H
+#ifndef CUDART_CORE_ARRAYS_H
+#define CUDART_CORE_ARRAYS_H
 
 #include <stdbool.h>
 #include <stddef.h>

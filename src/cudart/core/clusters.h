@@ -1,6 +1,6 @@
 /* clusters.h - clusters of CTAs: attributes of launches and functions, and limits of the device. */
-#ifndef CUDART_CLUSTERS_H
-#define CUDART_CLUSTERS_H
+#ifndef CUDART_CORE_CLUSTERS_H
+#define CUDART_CORE_CLUSTERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

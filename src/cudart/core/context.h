@@ -4,8 +4,8 @@
  * A call enters (takes the lock, opens the session on first use), works, and leaves with its result. Work of streams
  * is queued (queue.c) and executed when the host waits. A call waits for all work unless declared otherwise.
  */
-#ifndef CUDART_CONTEXT_H
-#define CUDART_CONTEXT_H
+#ifndef CUDART_CORE_CONTEXT_H
+#define CUDART_CORE_CONTEXT_H
 
 #include <pthread.h>
 #include <stdbool.h>

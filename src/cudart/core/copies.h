@@ -1,6 +1,6 @@
 /* copies.h - device memory: allocation, copies, sets, and synchronisation with registered host memory. */
-#ifndef CUDART_COPIES_H
-#define CUDART_COPIES_H
+#ifndef CUDART_CORE_COPIES_H
+#define CUDART_CORE_COPIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* device.h - device attributes by number, the same for cudaDeviceGetAttribute and cuDeviceGetAttribute. */
-#ifndef CUDART_DEVICE_H
-#define CUDART_DEVICE_H
+#ifndef CUDART_CORE_DEVICE_H
+#define CUDART_CORE_DEVICE_H
 
 #include <stdbool.h>
 

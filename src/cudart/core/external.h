@@ -5,8 +5,8 @@
  * found. Semaphores are eventfds, sync files (waits only), or files that hold the value in their first eight bytes
  * (timelines, and binary ones whose value is 0 or 1). Waits poll every millisecond.
  */
-#ifndef CUDART_EXTERNAL_H
-#define CUDART_EXTERNAL_H
+#ifndef CUDART_CORE_EXTERNAL_H
+#define CUDART_CORE_EXTERNAL_H
 
 #include "cudart/core/context.h"
 

@@ -1,6 +1,6 @@
 /* graphs.h - CUDA graphs: nodes in order of creation with the nodes they wait for. */
-#ifndef CUDART_GRAPHS_H
-#define CUDART_GRAPHS_H
+#ifndef CUDART_CORE_GRAPHS_H
+#define CUDART_CORE_GRAPHS_H
 
 #include "cudart/core/context.h"
 #include "cudart/core/queue.h"

@@ -1,6 +1,6 @@
 /* imports.h - CUDA imports of a program that Sluice does not support. */
-#ifndef CUDART_IMPORTS_H
-#define CUDART_IMPORTS_H
+#ifndef CUDART_CORE_IMPORTS_H
+#define CUDART_CORE_IMPORTS_H
 
 #include <stdint.h>
 

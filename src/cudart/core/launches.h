@@ -1,6 +1,6 @@
 /* launches.h - the request of a launch, and its check against the device. */
-#ifndef CUDART_LAUNCHES_H
-#define CUDART_LAUNCHES_H
+#ifndef CUDART_CORE_LAUNCHES_H
+#define CUDART_CORE_LAUNCHES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* minder.h - executes queued work while the host waits without a call, for example for memory that a kernel writes. */
-#ifndef CUDART_MINDER_H
-#define CUDART_MINDER_H
+#ifndef CUDART_CORE_MINDER_H
+#define CUDART_CORE_MINDER_H
 
 struct cudart;
 

@@ -1,6 +1,6 @@
 /* modules.h - modules registered or loaded by a program, with kernels, variables and texture references. */
-#ifndef CUDART_MODULES_H
-#define CUDART_MODULES_H
+#ifndef CUDART_CORE_MODULES_H
+#define CUDART_CORE_MODULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* ptrmap.h - map from an address-sized key to a pointer: host stubs to functions, handles to themselves. Open
  * addressing, linear probing; removed slots stay as tombstones until the table grows. Key 0 cannot be stored. */
-#ifndef CUDART_PTRMAP_H
-#define CUDART_PTRMAP_H
+#ifndef CUDART_CORE_PTRMAP_H
+#define CUDART_CORE_PTRMAP_H
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* queue.h - operations of streams, queued and executed when the host waits. */
-#ifndef CUDART_QUEUE_H
-#define CUDART_QUEUE_H
+#ifndef CUDART_CORE_QUEUE_H
+#define CUDART_CORE_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* streams.h - streams and events, and their order. */
-#ifndef CUDART_STREAMS_H
-#define CUDART_STREAMS_H
+#ifndef CUDART_CORE_STREAMS_H
+#define CUDART_CORE_STREAMS_H
 
 #include <stdbool.h>
 #include <stdint.h>

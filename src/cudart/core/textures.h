@@ -1,7 +1,7 @@
 /* textures.h - texture and surface objects and references: what they are bound to and how they are read.
  */
-#ifndef CUDART_TEXTURES_H
-#define CUDART_TEXTURES_H
+#ifndef CUDART_CORE_TEXTURES_H
+#define CUDART_CORE_TEXTURES_H
 
 #include "cudart/core/context.h"
 

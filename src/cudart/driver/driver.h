@@ -3,8 +3,8 @@
  * The driver API and the runtime share the context of the process, so that handles and memory pass between them. Error
  * numbers are the runtime's.
  */
-#ifndef CUDART_DRIVER_H
-#define CUDART_DRIVER_H
+#ifndef CUDART_DRIVER_DRIVER_H
+#define CUDART_DRIVER_DRIVER_H
 
 #include "cudart/core/context.h"
 #include "cudart/core/textures.h"

@@ -3,8 +3,8 @@
  * Reading touches only the entry headers; an entry is decompressed on demand. Every offset is checked against the
  * readable bytes, so truncated and corrupted containers give an error, never a fault.
  */
-#ifndef CUDART_FATBIN_H
-#define CUDART_FATBIN_H
+#ifndef CUDART_IMAGE_FATBIN_H
+#define CUDART_IMAGE_FATBIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * work in the calling thread's current context and preserve the application's bindings and error flag. Desktop OpenGL
  * from 1.5 on, OpenGL ES from 3.0 on (images: 3.1).
  */
-#ifndef CUDART_GL_H
-#define CUDART_GL_H
+#ifndef CUDART_INTEROP_GL_H
+#define CUDART_INTEROP_GL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Sluice's device memory and OpenGL's are separate: mapping copies the contents from OpenGL, unmapping copies them
  * back, unless the flags make one of them unnecessary. Errors are the driver's; the runtime's of CUDA 9 differ.
  */
-#ifndef CUDART_GRAPHICS_H
-#define CUDART_GRAPHICS_H
+#ifndef CUDART_INTEROP_GRAPHICS_H
+#define CUDART_INTEROP_GRAPHICS_H
 
 #include "cudart/core/context.h"
 #include "cudart/interop/gl.h"

@@ -2,8 +2,8 @@
  *
  * Names and signatures are the public ones; every exported function has a row in calls.def.
  */
-#ifndef CUDART_API_H
-#define CUDART_API_H
+#ifndef CUDART_RUNTIME_API_H
+#define CUDART_RUNTIME_API_H
 
 #include "cudart/core/context.h"
 #include "cudart/core/graphs.h"

@@ -1,6 +1,6 @@
 /* api_graph.h - shared by the files of the graph interface. Compiled once per major version; not exported. */
-#ifndef CUDART_API_GRAPH_H
-#define CUDART_API_GRAPH_H
+#ifndef CUDART_RUNTIME_API_GRAPH_H
+#define CUDART_RUNTIME_API_GRAPH_H
 
 #include "cudart/runtime/api.h"
 

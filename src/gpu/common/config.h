@@ -3,8 +3,8 @@
  * Units are in the table. A configuration is checked as a whole (geometry, queue sizes) before anything runs; every
  * error names file:line and what is allowed.
  */
-#ifndef GPU_CONFIG_H
-#define GPU_CONFIG_H
+#ifndef GPU_COMMON_CONFIG_H
+#define GPU_COMMON_CONFIG_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * A law states that two sums of counters are equal (or that one is at most the other). A violation reports the law and
  * both sides. A law is one row of the table in invariants.c.
  */
-#ifndef GPU_INVARIANTS_H
-#define GPU_INVARIANTS_H
+#ifndef GPU_COMMON_INVARIANTS_H
+#define GPU_COMMON_INVARIANTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

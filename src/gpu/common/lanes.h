@@ -3,8 +3,8 @@
  * One vector instruction without branches compares all four and finds the least. The generic form compiles everywhere;
  * x86-64 has better minimum and maximum instructions.
  */
-#ifndef GPU_LANES_H
-#define GPU_LANES_H
+#ifndef GPU_COMMON_LANES_H
+#define GPU_COMMON_LANES_H
 
 #include <stdint.h>
 #ifdef __SSE4_1__

@@ -3,8 +3,8 @@
  *
  * Enabled by struct gpu_watch and gpu_watch(); counted by gpu/observe.
  */
-#ifndef GPU_COMMON_SEEN_H
-#define GPU_COMMON_SEEN_H
+#ifndef GPU_COMMON_OBSERVED_H
+#define GPU_COMMON_OBSERVED_H
 
 #include <stdbool.h>
 #include <stdint.h>

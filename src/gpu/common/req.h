@@ -3,8 +3,8 @@
  * Requests live in one pool per GPU and are named by 32-bit handles (0 is none). The consumer of the last queue frees
  * the request.
  */
-#ifndef GPU_REQ_H
-#define GPU_REQ_H
+#ifndef GPU_COMMON_REQ_H
+#define GPU_COMMON_REQ_H
 
 #include <stdbool.h>
 #include <stddef.h>

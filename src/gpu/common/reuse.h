@@ -4,8 +4,8 @@
  * fully associative LRU cache of N lines hits exactly the accesses with a distance below N, so the histogram also
  * gives the hit rate over capacity (Mattson et al., IBM Systems Journal 1970).
  */
-#ifndef GPU_REUSE_H
-#define GPU_REUSE_H
+#ifndef GPU_COMMON_REUSE_H
+#define GPU_COMMON_REUSE_H
 
 #include <stdbool.h>
 #include <stdint.h>

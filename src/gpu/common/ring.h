@@ -3,8 +3,8 @@
  * A division by a variable costs as much as ten other instructions; together they took a few per cent of a
  * simulation's time.
  */
-#ifndef GPU_RING_H
-#define GPU_RING_H
+#ifndef GPU_COMMON_RING_H
+#define GPU_COMMON_RING_H
 
 #include <stdint.h>
 

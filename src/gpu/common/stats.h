@@ -1,6 +1,6 @@
 /* stats.h - the counters of one kernel launch (or of any sum of them), generated from counters.def. */
-#ifndef GPU_STATS_H
-#define GPU_STATS_H
+#ifndef GPU_COMMON_STATS_H
+#define GPU_COMMON_STATS_H
 
 #include <stdint.h>
 

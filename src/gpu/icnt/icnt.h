@@ -4,8 +4,8 @@
  * latency and the saturation follow the reference's network: see docs/explanation/gpu-model.md "Interconnect" and
  * docs/explanation/interconnect.md.
  */
-#ifndef GPU_ICNT_H
-#define GPU_ICNT_H
+#ifndef GPU_ICNT_ICNT_H
+#define GPU_ICNT_ICNT_H
 
 #include <stdbool.h>
 #include <stdint.h>

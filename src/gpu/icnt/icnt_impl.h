@@ -3,8 +3,8 @@
  * A network is `routers` routers of `radix` ports; port p = router * radix + direction. The crossbar is one router
  * whose port is the node; in the mesh a router has five ports: 0 +x, 1 -x, 2 +y, 3 -y, 4 the node.
  */
-#ifndef GPU_ICNT_IMPL_H
-#define GPU_ICNT_IMPL_H
+#ifndef GPU_ICNT_ICNT_IMPL_H
+#define GPU_ICNT_ICNT_IMPL_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -5,8 +5,8 @@
  * (docs/explanation/gpu-model.md, "Clocks and sizes"). The lowest bank bits select the sub-partition and are excluded
  * from the L2's set index.
  */
-#ifndef GPU_ADDRMAP_H
-#define GPU_ADDRMAP_H
+#ifndef GPU_MEM_ADDRMAP_H
+#define GPU_MEM_ADDRMAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Times are command cycles of the channel (`t`, the cycle being done). A constraint is stored as the first cycle in
  * which its command is legal, so nothing counts down.
  */
-#ifndef GPU_DRAM_H
-#define GPU_DRAM_H
+#ifndef GPU_MEM_DRAM_H
+#define GPU_MEM_DRAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

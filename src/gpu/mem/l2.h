@@ -4,8 +4,8 @@
  * access, then the ROP delay releases a request. Times inside are L2 cycles (`t`), except that LRU stamps and the ROP
  * delay count core cycles, as the reference's do.
  */
-#ifndef GPU_L2_H
-#define GPU_L2_H
+#ifndef GPU_MEM_L2_H
+#define GPU_MEM_L2_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * ready ring while its requests leave one per cycle. A ready entry still counts as occupied and still merges: its line
  * may be evicted before the last request leaves; a new request for it then joins the entry without a fetch.
  */
-#ifndef GPU_L2_MSHR_H
-#define GPU_L2_MSHR_H
+#ifndef GPU_MEM_L2_MSHR_H
+#define GPU_MEM_L2_MSHR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* l2_queue.h - first-in first-out queues of the memory side. An entry is a request with all data that the units behind
  * the L2 need, so that they never access the request pool.
  */
-#ifndef GPU_L2_QUEUE_H
-#define GPU_L2_QUEUE_H
+#ifndef GPU_MEM_L2_QUEUE_H
+#define GPU_MEM_L2_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>

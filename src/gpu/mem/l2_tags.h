@@ -3,8 +3,8 @@
  * Reserved lines (being fetched) are never victims. The three decisions a scheme may own are one function each:
  * l2_tags_victim, l2_tags_stamp (insertion and promotion position).
  */
-#ifndef GPU_L2_TAGS_H
-#define GPU_L2_TAGS_H
+#ifndef GPU_MEM_L2_TAGS_H
+#define GPU_MEM_L2_TAGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

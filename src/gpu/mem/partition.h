@@ -4,8 +4,8 @@
  * arbitration between the channel's sub-partitions -> [fixed delay] -> DRAM queue -> banks -> return queue -> queue
  * from DRAM -> L2 fill -> queue out -> interconnect.
  */
-#ifndef GPU_PARTITION_H
-#define GPU_PARTITION_H
+#ifndef GPU_MEM_PARTITION_H
+#define GPU_MEM_PARTITION_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* character.h - state behind l2.h, shared by l2.c and sharing.c. */
-#ifndef GPU_OBSERVE_IMPL_H
-#define GPU_OBSERVE_IMPL_H
+#ifndef GPU_OBSERVE_CHARACTER_H
+#define GPU_OBSERVE_CHARACTER_H
 
 #include "gpu/observe/l2.h"
 #include "gpu/common/reuse.h"

@@ -3,8 +3,8 @@
  *
  * Without a timeline each of these places tests one pointer, beside the tests of other observers.
  */
-#ifndef GPU_TIMELINE_H
-#define GPU_TIMELINE_H
+#ifndef GPU_OBSERVE_TIMELINE_H
+#define GPU_OBSERVE_TIMELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Waiters are 16-bit tags of the owner (a warp slot, or an instruction in flight). Lines are allocated when they
  * arrive.
  */
-#ifndef GPU_ROCACHE_H
-#define GPU_ROCACHE_H
+#ifndef GPU_RO_ROCACHE_H
+#define GPU_RO_ROCACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * line. Igehy, Eldridge and Proudfoot, "Prefetching in a texture cache architecture", 1998; sizes of the reference
  * machine.
  */
-#ifndef GPU_TEXCACHE_H
-#define GPU_TEXCACHE_H
+#ifndef GPU_RO_TEXCACHE_H
+#define GPU_RO_TEXCACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * 32 B quarter. Accesses that bypass the L1 have their own limit (32 B in the reference, 128 B in its version 3).
  * Lanes of an atomic that hit the same bytes become separate accesses.
  */
-#ifndef GPU_COALESCE_H
-#define GPU_COALESCE_H
+#ifndef GPU_SM_COALESCE_H
+#define GPU_SM_COALESCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * "Front of the SM"; warps are bits of 64-bit masks. An SM whose step changed nothing sleeps until a timed event, a
  * reply, or room in the interconnect wakes it; the counters of that step are repeated for every cycle slept.
  */
-#ifndef GPU_SM_H
-#define GPU_SM_H
+#ifndef GPU_STATE_SM_H
+#define GPU_STATE_SM_H
 
 #include <stdbool.h>
 #include <stddef.h>

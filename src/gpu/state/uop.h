@@ -4,8 +4,8 @@
  * computed here once, when a warp first reaches the instruction. A launch has one uop per instruction of its kernel's
  * code (gpu_work.uop), initially all zero.
  */
-#ifndef GPU_UOP_H
-#define GPU_UOP_H
+#ifndef GPU_STATE_UOP_H
+#define GPU_STATE_UOP_H
 
 #include <stdint.h>
 

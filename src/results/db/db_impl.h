@@ -1,6 +1,6 @@
 /* db_impl.h - shared by the files of the results database. Private to src/results/db. */
-#ifndef RESULTS_DB_IMPL_H
-#define RESULTS_DB_IMPL_H
+#ifndef RESULTS_DB_DB_IMPL_H
+#define RESULTS_DB_DB_IMPL_H
 
 #include <sqlite3.h>
 

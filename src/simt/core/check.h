@@ -4,8 +4,8 @@
  * With any check on, no access takes the fast path of exec_mem.inc: every lane of every access takes access.c, which
  * calls check_touch. With none on, `simt_run.check` is NULL and nothing here is called.
  */
-#ifndef SIMT_CHECK_H
-#define SIMT_CHECK_H
+#ifndef SIMT_CORE_CHECK_H
+#define SIMT_CORE_CHECK_H
 
 #include <stdbool.h>
 #include <stdint.h>

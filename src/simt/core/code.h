@@ -3,8 +3,8 @@
  * Functions of all texts follow one another in loading order, without gaps and declarations. As in the reference,
  * which identifies functions by name, a function keeps the address of its first definition.
  */
-#ifndef SIMT_CODE_H
-#define SIMT_CODE_H
+#ifndef SIMT_CORE_CODE_H
+#define SIMT_CORE_CODE_H
 
 #include <stdint.h>
 

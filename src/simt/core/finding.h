@@ -1,8 +1,8 @@
 /* finding.h - errors found in the simulated program: stored once per place (or pair of places), then counted, and
  * reported as they occur.
  */
-#ifndef SIMT_FINDING_H
-#define SIMT_FINDING_H
+#ifndef SIMT_CORE_FINDING_H
+#define SIMT_CORE_FINDING_H
 
 #include <stdbool.h>
 #include <stdint.h>

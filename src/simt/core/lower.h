@@ -1,6 +1,6 @@
 /* lower.h - lowering from PTX instructions to those of the machine: shared by the lowering files. */
-#ifndef SIMT_LOWER_H
-#define SIMT_LOWER_H
+#ifndef SIMT_CORE_LOWER_H
+#define SIMT_CORE_LOWER_H
 
 #include <stdbool.h>
 #include <stdint.h>

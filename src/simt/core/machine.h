@@ -1,6 +1,6 @@
 /* machine.h - the functional machine and a launch on it: warps, CTAs, clusters. Private to src/simt. */
-#ifndef SIMT_MACHINE_H
-#define SIMT_MACHINE_H
+#ifndef SIMT_CORE_MACHINE_H
+#define SIMT_CORE_MACHINE_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* memory.h - device memory: allocations, symbols, and accesses outside them. */
-#ifndef SIMT_MEMORY_H
-#define SIMT_MEMORY_H
+#ifndef SIMT_CORE_MEMORY_H
+#define SIMT_CORE_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* module.h - a lowered module: code, functions and kernels. */
-#ifndef SIMT_MODULE_H
-#define SIMT_MODULE_H
+#ifndef SIMT_CORE_MODULE_H
+#define SIMT_CORE_MODULE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* run.h - services of a running launch for handlers: faults, the divergence stack, barriers, clusters, built-in
  * functions. */
-#ifndef SIMT_RUN_H
-#define SIMT_RUN_H
+#ifndef SIMT_CORE_RUN_H
+#define SIMT_CORE_RUN_H
 
 #include <stdbool.h>
 #include <stddef.h>

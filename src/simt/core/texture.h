@@ -1,6 +1,6 @@
 /* texture.h - textures and surfaces of the functional machine: descriptors, objects, references by name. */
-#ifndef SIMT_TEXTURE_H
-#define SIMT_TEXTURE_H
+#ifndef SIMT_CORE_TEXTURE_H
+#define SIMT_CORE_TEXTURE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * for 64-bit values; a predicate is one 32-bit mask. Immediates live in a module-wide pool as broadcast vectors, so
  * every operand is (base[bit 0], offset) without a branch in the handlers.
  */
-#ifndef SIMT_XOP_H
-#define SIMT_XOP_H
+#ifndef SIMT_CORE_XOP_H
+#define SIMT_CORE_XOP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * A kernel file is read once, when its launch starts: its text becomes compact records in an unlinked temporary file,
  * CTA by CTA, so that CTAs can be opened in any order and no kernel is ever held in memory.
  */
-#ifndef TRACE_ACCEL_H
-#define TRACE_ACCEL_H
+#ifndef TRACE_ACCEL_ACCEL_H
+#define TRACE_ACCEL_ACCEL_H
 
 #include "trace/common/input.h"
 

@@ -4,8 +4,8 @@
  * distances, else base and deltas. An imported trace is exported byte for byte; instructions not from SASS get SASS
  * names by pipe and latency class.
  */
-#ifndef TRACE_ACCEL_EXPORT_H
-#define TRACE_ACCEL_EXPORT_H
+#ifndef TRACE_ACCEL_ACCEL_EXPORT_H
+#define TRACE_ACCEL_ACCEL_EXPORT_H
 
 #include "trace/common/input.h"
 

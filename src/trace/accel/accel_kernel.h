@@ -1,6 +1,6 @@
 /* accel_kernel.h - one kernel file of Accel-Sim, read and packed: static code, and the CTAs' records. */
-#ifndef TRACE_ACCEL_KERNEL_H
-#define TRACE_ACCEL_KERNEL_H
+#ifndef TRACE_ACCEL_ACCEL_KERNEL_H
+#define TRACE_ACCEL_ACCEL_KERNEL_H
 
 #include "ptx/feed.h"
 #include "trace/accel/accel_pack.h"

@@ -1,8 +1,8 @@
 /* accel_pack.h - the dynamic instructions of a CTA as bytes: which instruction, the mask where it changes, addresses
  * as base and stride or base and deltas. Format of accel_input.c's temporary file.
  */
-#ifndef TRACE_ACCEL_PACK_H
-#define TRACE_ACCEL_PACK_H
+#ifndef TRACE_ACCEL_ACCEL_PACK_H
+#define TRACE_ACCEL_ACCEL_PACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

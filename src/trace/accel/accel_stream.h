@@ -3,8 +3,8 @@
  *
  * Streams: a buffer of a few megabytes, never a whole kernel.
  */
-#ifndef TRACE_ACCEL_STREAM_H
-#define TRACE_ACCEL_STREAM_H
+#ifndef TRACE_ACCEL_ACCEL_STREAM_H
+#define TRACE_ACCEL_ACCEL_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Facts of the format: Accel-Sim's tracer (NVBit) from version 1.2 of 2020 to 6; docs/how-to/accel-sim.md lists what is
  * read.
  */
-#ifndef TRACE_ACCEL_TEXT_H
-#define TRACE_ACCEL_TEXT_H
+#ifndef TRACE_ACCEL_ACCEL_TEXT_H
+#define TRACE_ACCEL_ACCEL_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * coordinates, cluster id, place in the cluster, rank, warps) and per warp u32 instructions, u32 chunks, u64 offset,
  * the chunks' sizes; u64 offset of the index as the last eight bytes.
  */
-#ifndef TRACE_ACCEL_TRACEZ_H
-#define TRACE_ACCEL_TRACEZ_H
+#ifndef TRACE_ACCEL_ACCEL_TRACEZ_H
+#define TRACE_ACCEL_ACCEL_TRACEZ_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * Source: instruction set references in NVIDIA's "CUDA Binary Utilities"; data widths as derived by Accel-Sim's
  * tracer.
  */
-#ifndef TRACE_SASS_H
-#define TRACE_SASS_H
+#ifndef TRACE_ACCEL_SASS_H
+#define TRACE_ACCEL_SASS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * CTA `open_cta`, `step` of its warps in any interleaving, `close_cta`; at the end `close`. To skip a launch, call
  * `next` again.
  */
-#ifndef TRACE_INPUT_H
-#define TRACE_INPUT_H
+#ifndef TRACE_COMMON_INPUT_H
+#define TRACE_COMMON_INPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* order.h - possible overlap in a recorded program: its launches with their dependencies and the waits of its host, in
  * program order.
  */
-#ifndef TRACE_ORDER_H
-#define TRACE_ORDER_H
+#ifndef TRACE_COMMON_ORDER_H
+#define TRACE_COMMON_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

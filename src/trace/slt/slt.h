@@ -1,8 +1,8 @@
 /* slt.h - shared by writer and reader of the .slt trace format (docs/reference/trace-format.md): constants, varints,
  * blocks, and the per-warp state kept on both sides. Private to this folder.
  */
-#ifndef TRACE_SLT_H
-#define TRACE_SLT_H
+#ifndef TRACE_SLT_SLT_H
+#define TRACE_SLT_SLT_H
 
 #include <stdbool.h>
 #include <stddef.h>

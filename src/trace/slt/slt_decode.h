@@ -1,6 +1,6 @@
 /* slt_decode.h - decodes one warp's stream into its instructions. Private to this folder. */
-#ifndef TRACE_SLT_DECODE_H
-#define TRACE_SLT_DECODE_H
+#ifndef TRACE_SLT_SLT_DECODE_H
+#define TRACE_SLT_SLT_DECODE_H
 
 #include "trace/common/input.h"
 #include "trace/slt/slt.h"

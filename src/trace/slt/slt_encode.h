@@ -1,8 +1,8 @@
 /* slt_encode.h - one warp's instructions into the four planes of its stream (docs/reference/trace-format.md, "A warp's
  * stream"). Private to the room.
  */
-#ifndef TRACE_SLT_ENCODE_H
-#define TRACE_SLT_ENCODE_H
+#ifndef TRACE_SLT_SLT_ENCODE_H
+#define TRACE_SLT_SLT_ENCODE_H
 
 #include "trace/slt/slt.h"
 

@@ -1,8 +1,8 @@
 /* slt_file.h - blocks of a trace file open for reading: checked, unpacked, with errors that name file and offset.
  * Private to this folder.
  */
-#ifndef TRACE_SLT_FILE_H
-#define TRACE_SLT_FILE_H
+#ifndef TRACE_SLT_SLT_FILE_H
+#define TRACE_SLT_SLT_FILE_H
 
 #include "trace/slt/slt.h"
 

@@ -1,8 +1,8 @@
 /* slt_pack.h - blocks of a trace file being written: compression, dictionaries per kernel, static code once. Private
  * to this folder.
  */
-#ifndef TRACE_SLT_PACK_H
-#define TRACE_SLT_PACK_H
+#ifndef TRACE_SLT_SLT_PACK_H
+#define TRACE_SLT_SLT_PACK_H
 
 #include "base/output.h"
 #include "trace/slt/slt.h"

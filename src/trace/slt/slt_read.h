@@ -1,6 +1,6 @@
 /* slt_read.h - .slt files as a trace_input. Private to this folder: callers use trace_open. */
-#ifndef TRACE_SLT_READ_H
-#define TRACE_SLT_READ_H
+#ifndef TRACE_SLT_SLT_READ_H
+#define TRACE_SLT_SLT_READ_H
 
 #include "trace/common/input.h"
 

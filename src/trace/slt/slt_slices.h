@@ -1,6 +1,6 @@
 /* slt_slices.h - blocks of slices in use by warps, with reference counts. Private to this folder. */
-#ifndef TRACE_SLT_SLICES_H
-#define TRACE_SLT_SLICES_H
+#ifndef TRACE_SLT_SLT_SLICES_H
+#define TRACE_SLT_SLT_SLICES_H
 
 #include "trace/slt/slt_file.h"
 

@@ -2,8 +2,8 @@
  *
  * The file appears whole or not at all: it gets its name at slt_finish (base/output.h).
  */
-#ifndef TRACE_SLT_WRITE_H
-#define TRACE_SLT_WRITE_H
+#ifndef TRACE_SLT_SLT_WRITE_H
+#define TRACE_SLT_SLT_WRITE_H
 
 #include "ptx/feed.h"
 #include "trace/common/input.h"
