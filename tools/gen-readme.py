@@ -58,8 +58,8 @@ def main():
     build = pathlib.Path(o.build).resolve()
     make = {
         "run": lambda: transcript(build, ["run", "--", "bfs", "--size", "small"]),
-        "compare": lambda: transcript(build, ["compare", "--scheme", "baseline,bucl,swl=4,tsc", "--", "kmeans", "--size",
-                                              "small"]),
+        "compare": lambda: transcript(build, ["compare", "--scheme", "baseline,bucl,swl=4,tsc",
+                                              "--", "kmeans", "--size", "small"]),
         "accuracy": lambda: accuracy(build),
         "speed": speed,
     }

@@ -86,10 +86,17 @@ awk -v max=70 -v params=7 -f tools/functions.awk $(git ls-files '*.c' '*.h' '*.i
 report "functions of at most 70 lines and 7 parameters" $?
 
 # Tables (.def, room.mk), CUDA programs and the shell scripts of tests, which hold whole commands, may be wider.
-wide=$(git ls-files 'src/*.[ch]' 'src/*.inc' 'tests/*.[ch]' 'bench/*.[ch]' 'tools/*' 'tools/**' '*.py' ':!workloads' ':!src/simt/check' |
-  xargs grep -nHE '^.{121,}' | cut -c1-160 | head -n 20)
+wide=$(git ls-files 'src/*.[ch]' 'src/*.inc' 'tests/*.[ch]' 'bench/*.[ch]' 'tools/*' '*.py' ':!workloads' |
+  grep -v '^src/simt/check/' | xargs grep -nHE '^.{121,}' | cut -c1-160 | head -n 20)
 [ -z "$wide" ] || echo "$wide"
 report "lines of at most 120 columns" "$([ -z "$wide" ]; echo $?)"
+
+wrong=$(for header in $(git ls-files 'src/*.h' | grep -v '^src/simt/check/'); do
+  guard=$(echo "${header#src/}" | tr 'a-z/.-' 'A-Z___')
+  grep -q "^#ifndef $guard\$" "$header" || echo "$header: its guard is not $guard"
+done)
+[ -z "$wrong" ] || echo "$wrong"
+report "guards of headers are their paths" "$([ -z "$wrong" ]; echo $?)"
 
 # A search for a file-local function finds it: no name is defined in more than two files.
 git grep -oE '^(static|STEP) [^=;{}()]*\<[a-z_0-9]+\(' -- 'src/*.c' 'src/*.h' 'src/*.inc' |
