@@ -3,7 +3,7 @@
  *
  * Build, with the reader instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/search.c \
- *     src/results/read.c src/base/{input,paths}.c -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib \
+ *     src/results/record_read.c src/base/{input,paths}.c -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib \
  *     -ljansson -lm -o search
  * Run: ./search found fuzz/corpus/search
  */

@@ -60,22 +60,23 @@ static void add_units(json_t *launch, const char *name, enum unit unit, const st
   json_object_set_new(launch, name, all);
 }
 
-static void add_samples(json_t *launch, const struct gpu_observed *seen) {
+static void add_samples(json_t *launch, const struct gpu_observed *observed) {
   json_t *all = json_object();
-  json_object_set_new(all, "every_cycles", json_count(seen->on.sample));
+  json_object_set_new(all, "every_cycles", json_count(observed->on.sample));
   for (uint32_t k = 0; k < GPU_SAMPLE_COUNTERS; k++) {
     json_t *values = json_array();
-    for (uint32_t i = 0; i < seen->samples; i++) json_array_append_new(values, json_count(seen->sample[i].v[k]));
+    for (uint32_t i = 0; i < observed->samples; i++)
+      json_array_append_new(values, json_count(observed->sample[i].v[k]));
     json_object_set_new(all, gpu_sample_keys[k], values);
   }
   json_object_set_new(launch, "samples", all);
 }
 
 /* In the order of the code, which is that of the PTX text; instructions without memory accesses are omitted. */
-static void add_observed_lines(json_t *all, const struct gpu_observed *seen, const struct gpu_observed_code *c) {
+static void add_observed_lines(json_t *all, const struct gpu_observed *observed, const struct gpu_observed_code *c) {
   const struct feed_kernel *k = &c->kernel;
   for (uint32_t pc = 0; pc < k->insts; pc++) {
-    const struct gpu_inst_memory *m = &seen->inst[c->base + pc];
+    const struct gpu_inst_memory *m = &observed->inst[c->base + pc];
     const struct inst *i = &k->code[pc];
     if (!m->executions) continue;
     const char *file = k->files && i->src_line && i->src_file < k->nfiles ? k->files[i->src_file] : NULL;
@@ -146,20 +147,20 @@ static void add_loads(json_t *launch, const struct gpu_character *c, bool to_fol
   json_object_set_new(launch, "loads", loads);
 }
 
-void observed_to_json(json_t *launch, const struct gpu_observed *seen, bool to_fold) {
-  if (seen->on.detail) {
-    add_units(launch, "sms", UNIT_SM, seen->sm, seen->sms, to_fold);
-    add_units(launch, "partitions", UNIT_PARTITION, seen->subpart, seen->subparts, to_fold);
-    add_units(launch, "channels", UNIT_CHANNEL, seen->channel, seen->channels, to_fold);
+void observed_to_json(json_t *launch, const struct gpu_observed *observed, bool to_fold) {
+  if (observed->on.detail) {
+    add_units(launch, "sms", UNIT_SM, observed->sm, observed->sms, to_fold);
+    add_units(launch, "partitions", UNIT_PARTITION, observed->subpart, observed->subparts, to_fold);
+    add_units(launch, "channels", UNIT_CHANNEL, observed->channel, observed->channels, to_fold);
   }
-  if (seen->on.lines) {
+  if (observed->on.lines) {
     json_t *lines = json_array();
-    for (uint32_t i = 0; i < seen->codes; i++) add_observed_lines(lines, seen, &seen->code[i]);
+    for (uint32_t i = 0; i < observed->codes; i++) add_observed_lines(lines, observed, &observed->code[i]);
     json_object_set_new(launch, "lines", lines);
   }
-  if (seen->character) add_loads(launch, seen->character, to_fold);
-  if (gpu_observed_l2(seen)) observed_l2_to_json(launch, gpu_observed_l2(seen), to_fold);
-  if (seen->on.sample && !to_fold) add_samples(launch, seen);
+  if (observed->character) add_loads(launch, observed->character, to_fold);
+  if (gpu_observed_l2(observed)) observed_l2_to_json(launch, gpu_observed_l2(observed), to_fold);
+  if (observed->on.sample && !to_fold) add_samples(launch, observed);
 }
 
 static json_t *rows(const uint32_t *v, uint32_t used, uint32_t width) {
@@ -168,8 +169,8 @@ static json_t *rows(const uint32_t *v, uint32_t used, uint32_t width) {
   return all;
 }
 
-json_t *profile_to_json(const struct gpu_observed *seen) {
-  const struct gpu_profile *p = seen->profile;
+json_t *profile_to_json(const struct gpu_observed *observed) {
+  const struct gpu_profile *p = observed->profile;
   if (!p) return NULL;
   json_t *all = json_object(), *counters = json_object();
   json_object_set_new(all, "every_cycles", json_count(1ull << p->shift));

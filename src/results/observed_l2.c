@@ -38,7 +38,7 @@ static void types_to_totals(json_t *totals, const char *key, const uint64_t type
   }
 }
 
-void seen_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
+void observed_l2_to_totals(json_t *totals, const struct gpu_l2_sums *s) {
   types_to_totals(totals, "character.warps", s->warp_type);
   types_to_totals(totals, "character.l2_loads", s->load_type);
   uint64_t misses = s->miss[0] + s->miss[1] + s->miss[2];

@@ -42,7 +42,7 @@ struct record {
   uint64_t warm;
   struct last last;
   /* Of folded rows: first keys, observations. */
-  json_t *head[LEDGER_ROWS], *seen[LEDGER_ROWS];
+  json_t *head[LEDGER_ROWS], *observed[LEDGER_ROWS];
   uint32_t found;        /* the row found last */
   uint64_t early_cycles; /* of launches folded before the ones they overlapped with were added */
   uint64_t early_launches;
@@ -99,8 +99,8 @@ struct record *record_new(const struct record_head *h) {
 
 void record_restart(struct record *r, const char *state) {
   for (uint32_t i = 0; i < LEDGER_ROWS; i++) {
-    json_decref(r->head[i]), json_decref(r->seen[i]);
-    r->head[i] = r->seen[i] = NULL;
+    json_decref(r->head[i]), json_decref(r->observed[i]);
+    r->head[i] = r->observed[i] = NULL;
   }
   json_decref(r->last.entry);
   r->last = (struct last){.row = LEDGER_ROWS};
@@ -225,8 +225,8 @@ void record_commit(struct record *r) {
   s->folded += n->folded;
   ledger_commit(r->ledger);
   if (n->row < LEDGER_ROWS && n->entry) {
-    if (r->seen[n->row]) observed_fold(r->seen[n->row], n->entry);
-    else r->seen[n->row] = json_incref(n->entry);
+    if (r->observed[n->row]) observed_fold(r->observed[n->row], n->entry);
+    else r->observed[n->row] = json_incref(n->entry);
   }
   json_decref(n->entry);
   n->any = false;
@@ -402,16 +402,16 @@ void record_add_overlapping(struct record *r, const struct record_launch *l, uin
   r->last.kind = LEDGER_OVERLAP;
 }
 
-void record_add_observed(struct record *r, const struct gpu_observed *seen) {
+void record_add_observed(struct record *r, const struct gpu_observed *observed) {
   struct last *n = &r->last;
   if (!n->any || has_no_entry(r)) return;
   if (n->row < LEDGER_ROWS && !n->entry) n->entry = json_object();
-  observed_to_json(n->entry, seen, n->row < LEDGER_ROWS);
-  if (gpu_observed_l2(seen)) gpu_l2_sums_add(&n->l2, &gpu_observed_l2(seen)->sums);
+  observed_to_json(n->entry, observed, n->row < LEDGER_ROWS);
+  if (gpu_observed_l2(observed)) gpu_l2_sums_add(&n->l2, &gpu_observed_l2(observed)->sums);
 }
 
-void record_set_profile(struct record *r, const struct gpu_observed *seen) {
-  json_t *profile = profile_to_json(seen);
+void record_set_profile(struct record *r, const struct gpu_observed *observed) {
+  json_t *profile = profile_to_json(observed);
   if (profile) json_object_set_new(r->root, "profile", profile);
 }
 
@@ -531,11 +531,11 @@ static json_t *row_json(const struct record *r, uint32_t i, const uint64_t *plac
   } else {
     add_stats(o, &row->stats);
   }
-  if (r->seen[i]) {
-    json_t *seen = json_deep_copy(r->seen[i]);
-    observed_fold_end(seen);
-    json_object_update(o, seen);
-    json_decref(seen);
+  if (r->observed[i]) {
+    json_t *observed = json_deep_copy(r->observed[i]);
+    observed_fold_end(observed);
+    json_object_update(o, observed);
+    json_decref(observed);
   }
   add_scheme_counters(o, r, row->scheme);
   return o;
@@ -626,7 +626,7 @@ char *record_text(struct record *r) {
   }
   /* With --timing-kernels most launches have no cycles: rates use those that have. */
   add_stat_counters(totals, &s->total, s->timed.cycles ? &s->timed : &s->total);
-  if (s->l2.launches) seen_l2_to_totals(totals, &s->l2);
+  if (s->l2.launches) observed_l2_to_totals(totals, &s->l2);
   add_scheme_counters(totals, r, s->scheme);
   json_object_set_new(whole, "copies",
                       json_pack("{s:I, s:I}", "to_device_bytes", (json_int_t)s->to_device, "from_device_bytes",
@@ -697,7 +697,7 @@ bool record_write_json(const void *document, const char *path, struct err *e) {
 
 void record_free(struct record *r) {
   if (!r) return;
-  for (uint32_t i = 0; i < LEDGER_ROWS; i++) json_decref(r->head[i]), json_decref(r->seen[i]);
+  for (uint32_t i = 0; i < LEDGER_ROWS; i++) json_decref(r->head[i]), json_decref(r->observed[i]);
   json_decref(r->last.entry);
   json_decref(r->root);
   ledger_free(r->ledger);

@@ -86,9 +86,9 @@ void record_add_overlapping(struct record *r, const struct record_launch *l, uin
                             const struct gpu_stats *stats);
 /* Observations of the last launch, if any: its "sms", "partitions", "channels", "lines", "samples", "loads". */
 struct gpu_observed;
-void record_add_observed(struct record *r, const struct gpu_observed *seen);
+void record_add_observed(struct record *r, const struct gpu_observed *observed);
 /* The whole run over time (gpu_watch.profile), as "profile" beside the totals; the last call counts. */
-void record_set_profile(struct record *r, const struct gpu_observed *seen);
+void record_set_profile(struct record *r, const struct gpu_observed *observed);
 /* A counter of a scheme (key "bucl.bypassed_loads"), added to the last launch and to the total. Zeros are omitted. */
 void record_add_scheme_counter(struct record *r, const char *key, uint64_t value);
 /* Bytes copied between host and device. */

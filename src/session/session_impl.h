@@ -12,7 +12,7 @@
 #include "session/session.h"
 
 struct task;
-struct stands;
+struct task_launches;
 struct sampler;
 struct session {
   struct arena arena;
@@ -42,9 +42,9 @@ struct session {
   uint64_t opened_at;             /* core cycle at which the running launches began */
   struct record_launch *together; /* launches that have ended since then */
   uint32_t togethers, together_room;
-  /* recorded.c, by task */
-  struct stands *stands;
-  uint64_t stands_room;
+  /* trace_order.c, by task */
+  struct task_launches *task_launches;
+  uint64_t task_launches_room;
 };
 
 /* Build the machine of the timing model, replacing an old one. */
@@ -53,7 +53,7 @@ void session_tasks_free(struct session *s);
 /* Drop all pending tasks. Launches that have ended and overlapped with others are counted. */
 void session_leave_undone(struct session *s);
 void session_drop_tasks(struct session *s);
-/* recorded.c: a task was submitted (returns its step in the trace, TRACE_NO_LAUNCH for none); the host waits. */
+/* trace_order.c: a task was submitted (returns its step in the trace, TRACE_NO_LAUNCH for none); the host waits. */
 uint32_t session_record_submit(struct session *s, session_task id, const struct session_item *item,
                                const session_task *deps, uint32_t n);
 void session_record_wait(struct session *s, session_task id);

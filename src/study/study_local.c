@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "proc/process.h"
 #include "study/study_impl.h"
 
 enum { LOG_BYTES = 65536, GRACE_SECONDS = 5 };

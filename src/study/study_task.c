@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "proc/process.h"
 #include "study/study_impl.h"
 
 enum { LOG_BYTES = 65536, GRACE_SECONDS = 5 };

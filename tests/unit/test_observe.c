@@ -169,7 +169,7 @@ static void loads_add_up(const struct look *l) {
   assert_int_equal(lines, c->has_blocks ? s->l1d_read_misses : 0);
   assert_int_equal(by_use, lines);
   /* All requests of loads, those that the L1 admitted, and a cause for every miss. */
-  const struct reuse_histogram *asked = &c->reuse[REUSE_ASKED], *in = &c->reuse[REUSE_IN_L1];
+  const struct reuse_histogram *asked = &c->reuse[REUSE_LOADS], *in = &c->reuse[REUSE_ADMITTED];
   uint64_t all = asked->first, taken = in->first, causes = 0, by_count = 0;
   for (uint32_t i = 0; i < REUSE_DISTANCES; i++) all += asked->distance[i], taken += in->distance[i];
   for (uint32_t i = 0; i < REUSE_COUNTS; i++) by_count += asked->accesses[i];

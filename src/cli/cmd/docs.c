@@ -227,7 +227,7 @@ static void energy_page(void) {
 static const struct {
   const char *name;
   void (*print)(void);
-} pages[] = {{"scheme-pairs", composition_page},
+} pages[] = {{"scheme-pairs", scheme_pairs_page},
              {"hooks", hooks_page},
              {"energies", energy_page},
              {"knobs", knobs_page},

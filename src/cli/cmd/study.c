@@ -13,7 +13,7 @@
 #include "proc/child.h"
 #include "proc/jobs.h"
 #include "cli/tables/rows.h"
-#include "cli/cmd/screen.h"
+#include "cli/cmd/study_progress.h"
 #include "cli/cmd/study_report.h"
 #include "study/study.h"
 

@@ -10,7 +10,7 @@
 #include "proc/child.h"
 #include "cli/run/compare.h"
 #include "proc/jobs.h"
-#include "cli/cmd/screen.h"
+#include "cli/cmd/study_progress.h"
 #include "study/tune.h"
 
 struct tune_opts {

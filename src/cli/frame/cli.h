@@ -78,7 +78,7 @@ extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cm
     cmd_workloads, cmd_report, cmd_docs, cmd_help, cmd_overhead, cmd_record, cmd_trace, cmd_import, cmd_export,
     cmd_study, cmd_query, cmd_diff, cmd_db, cmd_paper, cmd_tune, cmd_new, cmd_microbench, cmd_mix, cmd_doctor, cmd_demo;
 
-void composition_page(void); /* `sluice docs scheme-pairs` */
+void scheme_pairs_page(void); /* `sluice docs scheme-pairs` */
 /* `sluice docs bash`, `zsh` and `fish` */
 void completion_bash(void), completion_zsh(void), completion_fish(void);
 

@@ -26,6 +26,7 @@ struct cuda_mipmap {
   bool mapped;    /* of a graphics resource, which frees it */
 };
 
+/* Arrays and mipmaps in device memory, checked as CUDA does: dimensions, format, flags. */
 cudaError_t cudart_array_new(struct cudart *c, const struct cudaChannelFormatDesc *d, size_t w, size_t h, size_t depth,
                              uint32_t flags, struct cuda_array **out);
 cudaError_t cudart_array_free(struct cudart *c, struct cuda_array *a);

@@ -39,16 +39,20 @@ struct cuda_registered {
   uint64_t shadow; /* 0 until the program reads its device pointer */
 };
 
+/* Memory of the device or of the host: `site`, the caller, is named in reports about the allocation. */
 cudaError_t cudart_alloc(struct cudart *c, uint64_t bytes, enum simt_mem_kind kind, const void *site, uint64_t *out);
 cudaError_t cudart_release(struct cudart *c, uint64_t base, bool host);
-cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k);
-/* True if it could be done. */
+/* Whether the copy or set could be done: cudaSuccess, or what is wrong with it. */
 cudaError_t cudart_check_copy(struct cudart *c, const struct cuda_copy *k);
 cudaError_t cudart_check_set(struct cudart *c, const struct cuda_set *s);
+/* Do it now. */
+cudaError_t cudart_copy(struct cudart *c, const struct cuda_copy *k);
 cudaError_t cudart_copy_linear(struct cudart *c, uint64_t dst, uint64_t src, size_t bytes, int kind);
 cudaError_t cudart_set(struct cudart *c, const struct cuda_set *s);
+/* Copy all registered host memory that the device uses to its shadow or back: before and after a launch. */
 void cudart_sync_registered(struct cudart *c, bool to_device);
-struct cuda_registered *cudart_find_registered(struct cudart *c, const void *p);
+struct cuda_registered *cudart_find_registered(struct cudart *c, const void *p); /* that contains p; NULL: none */
+/* The device address of `p` in it; the first call makes the shadow. 0: no memory. */
 uint64_t cudart_registered_device(struct cudart *c, struct cuda_registered *r, const void *p);
 
 #endif

@@ -76,6 +76,7 @@ cudaError_t external_semaphores_submit(struct cudart *c, bool signal, struct cud
 cudaError_t external_semaphore_signal(struct cudart *c, struct cuda_semaphore *s, uint64_t value);
 /* True if it is signalled; a binary one is reset. */
 bool external_semaphore_take(struct cuda_semaphore *s, uint64_t value);
+/* Free all imported objects: cudaDeviceReset. */
 void external_forget(struct cudart *c);
 
 #endif

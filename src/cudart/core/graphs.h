@@ -49,10 +49,13 @@ struct cuda_exec {
 struct cuda_graph *graph_new(struct cudart *c);
 /* Takes over the parameter block of a kernel. */
 struct cuda_node *graph_add(struct cudart *c, struct cuda_graph *g, const struct cuda_op *op);
+/* `n` runs after `on`. */
 void graph_depend(struct cuda_node *n, struct cuda_node *on);
+/* With all nodes, their parameters and child graphs; graph_cloned finds a node's copy (NULL: it has none). */
 struct cuda_graph *graph_clone(struct cudart *c, const struct cuda_graph *g);
 void graph_free(struct cudart *c, struct cuda_graph *g);
 void graph_remove(struct cudart *c, struct cuda_node *n);
+/* The graph refers to the object `count` times more; that many references end, and with the last one the object. */
 void graph_hold(struct cuda_graph *g, struct cuda_user_object *o, uint32_t count);
 void graph_let_go(struct cuda_user_object *o, uint32_t count);
 /* Queue all nodes, each after those it depends on and the first ones after `deps`; *end: the task after all of them. */

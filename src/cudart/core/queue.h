@@ -64,6 +64,7 @@ struct cuda_op {
   } u;
 };
 
+/* Run the queue until the task has ended; until all have. An error: of a launch that failed since the last wait. */
 cudaError_t cudart_wait(struct cudart *c, session_task t);
 cudaError_t cudart_drain(struct cudart *c);
 cudaError_t cudart_poll(struct cudart *c, session_task t); /* cudaErrorNotReady: not yet */
@@ -71,11 +72,14 @@ cudaError_t cudart_poll(struct cudart *c, session_task t); /* cudaErrorNotReady:
 session_task cudart_last_of(struct cudart *c, struct cuda_stream *s);
 /* Work submitted to `s` from now on also waits for `other`. */
 void cudart_join(struct cudart *c, struct cuda_stream *s, session_task other);
+/* A stream is destroyed: the default stream still waits for its last task. */
 void cudart_forget_stream(struct cudart *c, const struct cuda_stream *s);
+/* Whether the operation could be done: cudaSuccess, or what is wrong with it. */
 cudaError_t cudart_check_op(struct cudart *c, const struct cuda_op *op);
 /* Queue one checked operation of stream `s`, after the tasks `deps`. */
 cudaError_t cudart_enqueue(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s, const session_task *deps,
                            uint32_t n, session_task *task);
+/* The same after all that the stream has to do. */
 cudaError_t cudart_enqueue_in(struct cudart *c, const struct cuda_op *op, struct cuda_stream *s);
 
 #endif

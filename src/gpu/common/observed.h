@@ -41,9 +41,8 @@ struct gpu_inst_memory {
   uint64_t accesses;    /* after coalescing; shared memory: passes through its banks */
   uint64_t l1_accesses; /* loads accepted by the L1 data cache, including local ones */
   uint64_t l1_hits;
-  uint64_t
-      stalls;     /* cycles for which it blocked the memory pipe, over all SMs: the sum of the pipe's stall.* reasons */
-  uint64_t bytes; /* data of its requests to the L2, both ways */
+  uint64_t stalls; /* cycles, over all SMs, in which it blocked the memory pipe: the sum of the stall.* reasons */
+  uint64_t bytes;  /* data of its requests to the L2, both ways */
 };
 
 /* Global loads by accesses per instruction after coalescing (BUCL, Fig 2, 3 and 5): 1, 2, 3-10, 11-20, 21 and more. */
@@ -59,7 +58,7 @@ struct gpu_degree_class {
 };
 /* Global loads line by line, per SM and launch: all, and those that a scheme admits to the L1 (ICS 2015, Fig 3, 4 and
  * 11). */
-enum { REUSE_ASKED, REUSE_IN_L1, REUSE_STREAMS };
+enum { REUSE_LOADS, REUSE_ADMITTED, REUSE_STREAMS };
 extern const char *const gpu_reuse_names[REUSE_STREAMS];
 /* Causes of L1 misses of loads: the SM's first access to the line; a store evicted it; a fully associative L1 of this
  * size with LRU would also have missed; it would have hit; (organisations with chunks) only part of the line was

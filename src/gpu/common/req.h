@@ -57,7 +57,8 @@ struct req {
   uint32_t chunks; /* mask of requested 32 B sectors (or scheme chunks), bit 0 = lowest */
   uint32_t token;  /* atomics: feed token */
 } __attribute__((aligned(64)));
-_Static_assert(offsetof(struct req, whole) == 63, "what every request is asked takes more or less than a line");
+_Static_assert(offsetof(struct req, whole) == 63,
+               "the fields that every request needs are not a line of the host's cache");
 
 /* Packet bytes towards memory and back. A read request and a write acknowledgement consist of the header only. */
 static inline uint32_t req_up_bytes(const struct req *r) {

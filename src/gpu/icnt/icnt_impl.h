@@ -201,6 +201,7 @@ struct switch_alloc {
   uint32_t words;
 };
 
+/* A network with several virtual channels (vcs.c, router.c). */
 struct net {
   uint64_t *ready; /* the one in struct icnt */
   const struct layout *l;

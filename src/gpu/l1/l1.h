@@ -13,8 +13,11 @@ void l1d_init(struct l1d *l, const struct gpu_config *c);
 void l1d_destroy(struct l1d *l);
 void l1d_invalidate(struct l1d *l);
 void l1d_drop(struct sm *s); /* a warp passed a fence: the content of the L1 may be stale */
+/* Call on_access for an accepted access; returns `out`. */
 enum l1_outcome l1d_notify_access(struct sm *s, struct l1_event *e, enum l1_outcome out);
+/* No scheme objects to a line for this load (may_allocate). */
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
+/* Call an observing hook, by its offset in struct scheme, of the `n` instances in `list`: see L1D_NOTIFY. */
 void l1d_notify(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);
 #define L1D_NOTIFY(s, hook, e)                                                                     \
   do {                                                                                             \
@@ -29,12 +32,13 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a);
 bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
 void l1_org_begin_kernel(struct sm *s);
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
-void l1_org_fill(struct sm *s, req_id r);
-op_id l1_org_next(struct sm *s);
+void l1_org_fill(struct sm *s, req_id r); /* data of a request has arrived */
+op_id l1_org_next(struct sm *s);          /* the next load whose data is complete: ready_count is not 0 */
 /* order.c: queues in front of the L1 */
 void l1_order_init(struct sm *s);
 void l1_order_destroy(struct l1d *l);
-bool l1_order_push(struct sm *s, op_id op, const struct access *a);
-void l1_order_step(struct sm *s);
+bool l1_order_push(struct sm *s, op_id op, const struct access *a); /* false: its queue is full */
+void l1_order_step(
+    struct sm *s); /* the access that the scheme chooses enters the L1's latency pipe, if there is room */
 
 #endif

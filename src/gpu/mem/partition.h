@@ -69,9 +69,9 @@ const uint64_t *partition_full(const struct partition_set *p);
 void partition_split_stats(struct partition_set *p, struct gpu_stats *subpart, struct gpu_stats *channel);
 /* Call before the first push. */
 void partition_listen(struct partition_set *p, const struct mem_listener *l);
-/* Access to the units, for describing a stuck machine and for tests; requests in the fixed delay. */
 /* Drop all lines of the L2; nothing is pending. */
 void partition_empty_l2(struct partition_set *p);
+/* Access to the units, for describing a stuck machine and for tests; requests in the fixed delay. */
 struct l2_slice *partition_slice(const struct partition_set *p, uint32_t s);
 struct dram *partition_dram(const struct partition_set *p, uint32_t c);
 uint32_t partition_delayed(const struct partition_set *p, uint32_t c);

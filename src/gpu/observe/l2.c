@@ -175,8 +175,8 @@ void observe_l2_end(struct gpu *g) {
   observe_sharing_end(o);
 }
 
-const struct gpu_l2_character *gpu_observed_l2(const struct gpu_observed *seen) {
-  return seen->l2 ? &seen->l2->character : NULL;
+const struct gpu_l2_character *gpu_observed_l2(const struct gpu_observed *observed) {
+  return observed->l2 ? &observed->l2->character : NULL;
 }
 
 void gpu_l2_sums_add(struct gpu_l2_sums *total, const struct gpu_l2_sums *s) {

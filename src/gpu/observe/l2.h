@@ -64,7 +64,7 @@ struct gpu_l2_character {
 };
 
 /* With a character: the last launch at the L2, else NULL. */
-const struct gpu_l2_character *gpu_observed_l2(const struct gpu_observed *seen);
+const struct gpu_l2_character *gpu_observed_l2(const struct gpu_observed *observed);
 /* Add up several launches. */
 void gpu_l2_sums_add(struct gpu_l2_sums *total, const struct gpu_l2_sums *s);
 

@@ -82,10 +82,10 @@ static struct reuse_stream *stream_of(struct sm *s, uint32_t which) {
 static void see_reuse(struct sm *s, uint64_t line, enum l1_outcome out) {
   struct gpu_character *c = s->g->observed.character;
   const struct cache_config *k = &s->g->config.l1d;
-  struct reuse_stream *in = stream_of(s, REUSE_IN_L1);
+  struct reuse_stream *in = stream_of(s, REUSE_ADMITTED);
   uint64_t capacity = (uint64_t)k->sets * k->ways * k->line / s->l1d.line_bytes;
   bool stored = reuse_stored(in, line);
-  uint64_t distance = reuse_access(in, line, &c->reuse[REUSE_IN_L1]);
+  uint64_t distance = reuse_access(in, line, &c->reuse[REUSE_ADMITTED]);
   if (out == L1_PARTIAL) c->miss[MISS_PARTIAL]++;
   if (out != L1_MISS) return;
   c->miss[distance == REUSE_FIRST ? MISS_FIRST
@@ -99,12 +99,12 @@ void observe_access(struct sm *s, uint32_t op, uint64_t addr, int out) {
   if (out == L1_HIT) of_op(s, op)->hits++;
   else *missed_word(s, op) |= 1ull << op % 64;
   uint64_t line = addr & ~(uint64_t)(s->l1d.line_bytes - 1);
-  reuse_access(stream_of(s, REUSE_ASKED), line, &s->g->observed.character->reuse[REUSE_ASKED]);
+  reuse_access(stream_of(s, REUSE_LOADS), line, &s->g->observed.character->reuse[REUSE_LOADS]);
   if (out != L1_BYPASS) see_reuse(s, line, (enum l1_outcome)out);
 }
 
 void observe_store(struct sm *s, uint64_t addr) {
-  reuse_store(stream_of(s, REUSE_IN_L1), addr & ~(uint64_t)(s->l1d.line_bytes - 1));
+  reuse_store(stream_of(s, REUSE_ADMITTED), addr & ~(uint64_t)(s->l1d.line_bytes - 1));
 }
 
 void observe_load_done(struct sm *s, uint32_t op) {

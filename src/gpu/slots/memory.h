@@ -7,14 +7,8 @@
 
 #include "gpu/common/req.h"
 
-enum l2_outcome {
-  L2_HIT,
-  L2_PENDING,
-  L2_MISS,
-  L2_REFUSED,
-  L2_BYPASSED,
-  L2_OUTCOMES
-}; /* bypass: answered by DRAM, no line allocated */
+/* L2_PENDING: merged with a line in flight. L2_BYPASSED: DRAM answers, no line is allocated. */
+enum l2_outcome { L2_HIT, L2_PENDING, L2_MISS, L2_REFUSED, L2_BYPASSED, L2_OUTCOMES };
 
 struct mem_event {
   uint64_t addr, line, cycle;                 /* byte address; address of its line; core cycle */

@@ -82,7 +82,8 @@ struct scheme_ctx {
   uint32_t index;      /* index of this scheme among the selected ones */
 };
 
-/* ---- the L1 organisation slot ---- Replaces the storage of tags and data of the baseline. The machine keeps the
+/* ---- the L1 organisation slot ---- */
+/* Replaces the storage of tags and data of the baseline. The machine keeps the
  * MSHRs (one per line, with a mask of pending chunks), the miss queue and the waiting loads, and requests only chunks
  * that are neither present nor pending. Masks are of chunks of a line, bit 0 = lowest address. The L1 then holds no
  * dirty data: stores of every space write through and evict. Questions (find, want, plan) may be repeated for a
@@ -94,8 +95,8 @@ struct l1_shape {
 };
 struct l1_org {
   struct l1_shape (*shape)(const struct scheme_ctx *c);
-  uint32_t (*find)(struct scheme_ctx *c, const struct l1_event *e); /* chunks of e->line that are present (data
-                                                                     * arrived) */
+  /* Chunks of e->line whose data is present. */
+  uint32_t (*find)(struct scheme_ctx *c, const struct l1_event *e);
   /* Chunks to fetch for a load that needs `need`: a superset of `need`. NULL: `need`. */
   uint32_t (*want)(struct scheme_ctx *c, const struct l1_event *e, uint32_t need);
   enum l1_plan (*plan)(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing); /* do the chunks fit? */
@@ -104,8 +105,8 @@ struct l1_org {
   /* An accepted load reads `here` (chunks present); out: L1_HIT, L1_PENDING (merged), L1_MISS. Before reserve. */
   void (*touch)(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out);
   void (*fill)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks); /* data arrived */
-  bool (*store)(struct scheme_ctx *c, const struct l1_event *e,
-                uint32_t chunks);                   /* evict them; true if one was present */
+  /* Evict the chunks that a store writes; true if one was present. */
+  bool (*store)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks);
   void (*clear)(struct scheme_ctx *c, uint32_t sm); /* a launch begins */
   void (*drop)(struct scheme_ctx *c, uint32_t sm);  /* a fence: invalidate arrived data, keep pending chunks */
   /* The results of the queries for an SM change only through its own reserve, touch, fill, store, clear and drop. A
@@ -231,10 +232,10 @@ uint64_t gpu_sm_warp_insts(const struct gpu *g, uint32_t sm);
 /* An organisation evicts a line (or its present part): counted and passed to on_evict observers. */
 void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
                     bool reused);
-/* The results of a steady organisation have changed in every SM: retry refused accesses. */
-void gpu_l1_ask_again(struct gpu *g);
 /* It evicts some chunks of a line. Call either function before the places are reused. */
 void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks);
+/* The results of a steady organisation have changed in every SM: retry refused accesses. */
+void gpu_l1_ask_again(struct gpu *g);
 /* The running launch: CTAs of the grid and in its x direction, and CTAs per SM. */
 uint32_t gpu_grid_ctas(const struct gpu *g);
 uint32_t gpu_grid_x(const struct gpu *g);

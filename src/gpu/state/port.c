@@ -17,7 +17,7 @@ req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t byte
 }
 
 /* Requests of the caches themselves (constants, textures, write-backs) belong to no instruction. */
-static void see_request(struct sm *s, const struct req *r) {
+static void observe_request(struct sm *s, const struct req *r) {
   enum { OF_INST = 1 << REQ_GLOBAL_READ | 1 << REQ_LOCAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_WRITE };
   struct gpu_observed *o = &s->g->observed;
   if (!(OF_INST >> r->type & 1)) return;
@@ -35,6 +35,6 @@ void sm_send(struct sm *s, req_id id) {
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
   s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
-  if (RARE(s->g->observed.inst)) see_request(s, r);
+  if (RARE(s->g->observed.inst)) observe_request(s, r);
   icnt_push(s->g->icnt, s->id, gpu_subpart_node(s->g, r->subpart, s->id), id, bytes);
 }

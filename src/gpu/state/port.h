@@ -6,7 +6,9 @@
 #include "gpu/state/machine.h"
 #include "gpu/state/sm.h"
 
+/* A new request of this SM, stamped with the time and its destination (channel, sub-partition, bank). */
 req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
+/* Inject it; sm_can_send_bytes has returned true for its packet. */
 void sm_send(struct sm *s, req_id r);
 /* The access and instruction behind a request, for caches, schemes and observers below the SM. */
 static inline void sm_stamp(struct req *r, const struct op *o, const struct access *a) {

@@ -221,7 +221,7 @@ static inline uint64_t *score_word(struct sm *s, uint32_t w, uint32_t b) {
 }
 /* Bytes of struct sm that every step reads. */
 enum { SM_HOT_BYTES = offsetof(struct sm, l1d) + offsetof(struct l1d, org_busy) };
-_Static_assert(SM_HOT_BYTES <= 5 * 64, "what every cycle looks at takes more lines of the host's cache than it did");
+_Static_assert(SM_HOT_BYTES <= 5 * 64, "the fields of every cycle take more than five lines of the host's cache");
 
 enum sched_cat { CAT_NONE, CAT_ISSUED, CAT_DATA, CAT_MEMORY, CAT_PIPE, CAT_BARRIER, CAT_CONTROL, CAT_IDLE };
 enum stall_kind { STALL_NONE, STALL_SHARED, STALL_CONST, STALL_TEX, STALL_L1D, STALL_BYPASS, STALL_COALESCE };

@@ -23,6 +23,8 @@ static inline bool set_xop(struct xop *o, enum xop_id id) {
   o->id = (uint16_t)id;
   return true;
 }
+/* An instruction of PTX as a handler with its operands; the others serve it for a part of the instructions. False with
+ * l->e. */
 bool lower_inst(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_memory(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_address(struct lowering *l, const struct ptx_inst *i, const struct ptx_opnd *m, struct xop *o);
@@ -34,9 +36,9 @@ bool lower_wide_move(struct lowering *l, const struct ptx_inst *i, struct xop *o
 bool lower_wide_value(struct lowering *l, const struct ptx_opnd *v, struct xop *o, bool load);
 /* cluster.c */
 bool lower_mapa(struct lowering *l, const struct ptx_inst *i, struct xop *o);
-/* modern.c */
-bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
-bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+/* sm90.c */
+bool lower_sm90(struct lowering *l, const struct ptx_inst *i, struct xop *o);
+bool lower_cp_sm90(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 /* Refuses what no handler covers, by name; `why` may be "". */
 bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why);
@@ -45,13 +47,17 @@ bool lower_refuse(struct lowering *l, const struct ptx_inst *i, const char *why)
   ptx_error((l)->m->ptx, (struct ptx_place){(l)->f->text, (at)->line, (at)->col}, ERR_INPUT, (l)->e, __VA_ARGS__)
 /* The instruction's form, and what is wrong with it. */
 bool lower_malformed(struct lowering *l, const struct ptx_inst *i, const char *what);
+/* The offset of an operand of type `t` in a warp's registers; constants get a place there. */
 uint32_t lower_operand(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
 /* The code of a function, NULL if it has none; the function that contains `pc`. */
 struct xfunc *lowered_function(const struct simt_module *m, const struct ptx_func *f);
 struct xfunc *function_at(const struct simt_module *m, uint32_t pc);
+/* The place of a constant; bytes of a register of that type. */
 uint32_t lower_const(struct simt_module *m, uint64_t bits, uint32_t slot_bytes);
 uint32_t slot_bytes(enum ptx_type t);
+/* The instruction ends the launch with `why` when it is reached. */
 void lower_refusal(struct simt_module *m, struct xop *o, const char *why);
+/* Further operands of an instruction (vectors, lists of arguments); one of them. */
 struct xaux *lower_aux(struct lowering *l);
 struct xopnd lower_elem(struct lowering *l, const struct ptx_opnd *v, enum ptx_type t);
 

@@ -20,7 +20,7 @@ uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr);
 /* generic.c: put the handlers common to all instruction sets into `table`, its own and those of the other files */
 void simt_generic_handlers(xop_fn *table);
 void simt_atom_handlers(xop_fn *table), simt_wide_handlers(xop_fn *table), simt_tex_handlers(xop_fn *table),
-    simt_matrix_handlers(xop_fn *table), simt_modern_handlers(xop_fn *table), simt_cluster_handlers(xop_fn *table),
+    simt_matrix_handlers(xop_fn *table), simt_sm90_handlers(xop_fn *table), simt_cluster_handlers(xop_fn *table),
     simt_video_handlers(xop_fn *table);
 /* generic.c: the comparison eq, ne, lt, le, gt, ge (0 to 5) of two numbers */
 bool generic_compare(uint32_t cmp, double a, double b);

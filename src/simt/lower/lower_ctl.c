@@ -241,7 +241,7 @@ bool lower_special(struct lowering *l, const struct ptx_inst *i, struct xop *o) 
   case OP_GRIDDEPCONTROL:
   case OP_SETMAXNREG:
   case OP_APPLYPRIORITY:
-    return lower_modern(l, i, o);
+    return lower_sm90(l, i, o);
   case OP_WMMA:
   case OP_MMA:
   case OP_LDMATRIX:

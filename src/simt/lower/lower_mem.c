@@ -206,7 +206,7 @@ static bool lower_cp(struct lowering *l, const struct ptx_inst *i, struct xop *o
     o->id = X_nop;
     return true;
   }
-  if (ptx_has(i, M_BULK) || ptx_has(i, M_MBARRIER)) return lower_cp_modern(l, i, o);
+  if (ptx_has(i, M_BULK) || ptx_has(i, M_MBARRIER)) return lower_cp_sm90(l, i, o);
   if (!ptx_has(i, M_ASYNC) || i->nops < 3 || i->nops > 4 || i->ops[0].kind != OK_MEM || i->ops[1].kind != OK_MEM ||
       i->ops[2].kind != OK_IMM)
     return lower_refuse(l, i, "");

@@ -561,7 +561,7 @@ void simt_generic_handlers(xop_fn *table) {
   simt_wide_handlers(table);
   simt_tex_handlers(table);
   simt_matrix_handlers(table);
-  simt_modern_handlers(table);
+  simt_sm90_handlers(table);
   simt_cluster_handlers(table);
   simt_video_handlers(table);
 }

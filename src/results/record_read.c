@@ -1,4 +1,4 @@
-/* read.c - reading result records back. */
+/* record_read.c - reading result records back. */
 #include "results/record.h"
 
 #include <jansson.h>

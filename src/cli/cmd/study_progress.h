@@ -1,6 +1,6 @@
-/* screen.h - shared by the commands that run studies: the line of progress, paths. */
-#ifndef CLI_CMD_SCREEN_H
-#define CLI_CMD_SCREEN_H
+/* study_progress.h - shared by the commands that run studies: the line of progress, paths. */
+#ifndef CLI_CMD_STUDY_PROGRESS_H
+#define CLI_CMD_STUDY_PROGRESS_H
 
 #include "cli/frame/cli.h"
 #include "study/study.h"

@@ -1,5 +1,5 @@
-/* screen.c - progress of a study on a terminal. */
-#include "cli/cmd/screen.h"
+/* study_progress.c - progress of a study on a terminal. */
+#include "cli/cmd/study_progress.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* db_care.c - checks a results file: its trees by SQLite, its records by checksums. */
+/* db_check.c - checks a results file: its trees by SQLite, its records by checksums. */
 #include <math.h>
 #include <string.h>
 

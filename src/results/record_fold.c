@@ -1,4 +1,4 @@
-/* fold.c - observations of many launches as one: adds values that observed_to_json marked `to_fold`, by key. */
+/* record_fold.c - observations of many launches as one: adds values that observed_to_json marked `to_fold`, by key. */
 #include <string.h>
 
 #include "base/err.h"

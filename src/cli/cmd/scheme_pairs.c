@@ -1,4 +1,4 @@
-/* composition.c - `sluice docs scheme-pairs`: which pairs of schemes combine, and why the others do not. It tries
+/* scheme_pairs.c - `sluice docs scheme-pairs`: which pairs of schemes combine, and why the others do not. It tries
  * every pair on the default GPU.
  */
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void ask_all(struct composition *c, const struct gpu_config *g) {
     }
 }
 
-void composition_page(void) {
+void scheme_pairs_page(void) {
   struct composition *c = mem_zeroed(1, sizeof *c);
   struct gpu_config g;
   gpu_config_defaults(&g);

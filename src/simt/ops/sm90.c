@@ -1,4 +1,4 @@
-/* modern.c - instructions of sm_90: barriers that count arrivals and bytes in shared memory (mbarrier), bulk copies
+/* sm90.c - instructions of sm_90: barriers that count arrivals and bytes in shared memory (mbarrier), bulk copies
  * that complete on them, and hints to the hardware.
  *
  * PTX does not define the 64 bits of an mbarrier object. Here: bits 0-19 the expected arrivals of a phase, 20-39 those
@@ -267,7 +267,7 @@ static bool lower_bulk(struct lowering *l, const struct ptx_inst *i, struct xop 
   return true;
 }
 
-bool lower_cp_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
+bool lower_cp_sm90(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   if (ptx_has(i, M_PREFETCH)) {
     o->id = X_nop;
     return true;
@@ -354,7 +354,7 @@ static void x_elect(struct exec *x, const struct xop *o, uint32_t mask) {
   }
 }
 
-bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
+bool lower_sm90(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   o->id = X_nop;
   switch (i->op) {
   case OP_MBARRIER:
@@ -382,7 +382,7 @@ bool lower_modern(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   }
 }
 
-void simt_modern_handlers(xop_fn *table) {
+void simt_sm90_handlers(xop_fn *table) {
   table[X_mbarrier] = x_mbarrier;
   table[X_cp_arrive] = x_cp_arrive;
   table[X_bulk] = x_bulk;
