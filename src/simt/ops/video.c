@@ -6,6 +6,7 @@
  */
 #include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
 
 #define EACH(mask) \
   for (uint32_t left_ = (mask), i = 0; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)

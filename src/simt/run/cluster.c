@@ -12,6 +12,7 @@
 
 #include "simt/core/lower.h"
 #include "simt/core/machine.h"
+#include "simt/core/ops.h"
 #include "simt/core/run.h"
 
 #define EACH(mask) \
