@@ -1,12 +1,6 @@
-<<<<<<< HEAD
 /* estimate.h - `--estimate`: a program of which a sample of the launches is timed, in the rounds that the bound needs. */
-#ifndef CLI_ESTIMATE_H
-#define CLI_ESTIMATE_H
-=======
-/* estimate.h - `--estimate`: a program of which a sample of the launches is timed, in the rounds that the bound asks for. */
 #ifndef CLI_RUN_ESTIMATE_H
 #define CLI_RUN_ESTIMATE_H
->>>>>>> 4ac5aa9 (Exempt the Python package from the check of width, and include what video.c and cluster.c use)
 
 #include "cli/run/run.h"
 #include "sample/estimate.h"
