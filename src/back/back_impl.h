@@ -5,6 +5,8 @@
 #include "back/back.h"
 #include "ptx/mach.h"
 
+/* The stack pointer, and two that the machine keeps since Volta (cuobjdump counts them). */
+enum { RESERVED_REGISTERS = 3 };
 enum { NODE_NONE = 0xFFFFFFFFu, MAX_SEQ = 40, MAX_SRC = 24 };
 
 enum role {
@@ -36,6 +38,7 @@ struct node {
   uint16_t src[MAX_SRC];          /* machine registers read, without constants and what it absorbed */
   uint16_t addr, pred;            /* machine registers of address and guard, 0 none */
   int64_t addr_imm;               /* what is added to it */
+  uint8_t operand;                /* as in struct inst */
   uint16_t fresh;                 /* a node without PTX: the register that it writes */
   const struct ptx_inst *line_of; /* a node without PTX: the instruction whose line it has, or NULL */
 };

@@ -3,8 +3,6 @@
 
 #include "back/back_impl.h"
 
-/* The stack pointer, and two that the machine keeps since Volta (cuobjdump counts them). */
-enum { RESERVED_REGISTERS = 3 };
 enum { MOST_PENDING = 128 }; /* of the lists of ptx_uses a group takes a part */
 
 struct emit {
@@ -142,6 +140,7 @@ static void emit_cost(struct emit *e, const struct node *n, uint32_t depth) {
   uint16_t chain = lead_in(e, n, depth);
   struct ptx_inst *i = add(e, n->in ? n->in : n->line_of, (enum mach_op)n->ops[n->nops - 1], depth);
   struct ptx_mach *m = i->mach;
+  m->operand = n->operand;
   sources(e, m, n);
   if (chain) {
     if (m->nsrc == INST_MAX_SRC) m->nsrc--;
@@ -215,7 +214,7 @@ void back_emit(struct back *k) {
   k->f->mach_regs = back_registers(k, e.bank) + RESERVED_REGISTERS;
   uint32_t *start = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
   /* The prologue: the stack pointer, from the constant bank. */
-  add(&e, k->n[k->seq[0]].in, k->t->sm < 90 ? MO_MOV : MO_LDC, 0);
+  add(&e, k->n[k->seq[0]].in, k->t->sm < 90 ? MO_MOV : MO_LDC, 0)->mach->operand = 1;
   emit_constants(&e);
   if (e.npending) {
     set_group(&e, &e.out[0], e.pending, e.npending, e.npending - 1);

@@ -461,6 +461,28 @@ static void leaf(struct select *s, struct node *u, uint16_t r, struct leaves *l,
   add_source(u, back_same(k, r));
 }
 
+/* The line of the constant banks in which a constant lies, + 1; 0: it is part of the instruction. The sizes of grid and CTA
+ * come first, then the parameters (cuobjdump); addresses of variables have a bank of their own. */
+static uint8_t operand_of(const struct back *k, uint16_t r) {
+  enum { LINE = 64, BANK = 4096, ADDRESSES = 2048 };
+  const struct ptx_inst *i = k->r[r].konst == K_BANK ? back_single(k, r) : NULL;
+  if (!i) return 0;
+  const struct ptx_opnd *o = &i->ops[1];
+  if (i->op == OP_CVTA && o->kind == OK_REG) return operand_of(k, o->reg->num);
+  if (o->kind == OK_SREG) return 1;
+  if (o->kind == OK_VAR) return (uint8_t)(1 + (ADDRESSES + 8 * (o->var->serial % 256)) / LINE);
+  uint64_t at = k->t->sm < 90 ? 0x160 : 0x210;
+  for (uint32_t p = 0; p < k->f->nparams; p++) {
+    const struct ptx_var *v = k->f->params[p];
+    if (!v) continue;
+    uint64_t align = v->align ? v->align : 4;
+    at = (at + align - 1) / align * align;
+    if (v == o->var) return (uint8_t)(1 + (at + (uint64_t)o->imm) % BANK / LINE);
+    at += v->bytes;
+  }
+  return 0;
+}
+
 static uint16_t new_move(struct select *s, uint32_t block, bool wide) {
   struct back *k = s->k;
   static const uint8_t movs[] = {MO_MOV, MO_MOV};
@@ -479,6 +501,7 @@ static uint16_t in_register(struct select *s, uint32_t block, uint16_t r) {
   if (s->moved_in[r] != (uint16_t)(block + 1)) {
     s->moved_in[r] = (uint16_t)(block + 1);
     s->moved[r] = new_move(s, block, back_wide(s->k, r));
+    s->made[s->nmade - 1].operand = operand_of(s->k, r);
   }
   return s->moved[r];
 }
@@ -558,7 +581,10 @@ static void find_sources(struct select *s, struct node *u) {
   bool is_float = ptx_type_kinds[u->in->types[0]] == 'f' && ptx_ops[u->in->op].kind == KIND_ALU;
   if (back_machine_op(u->in) == MO_SHFL) room = 3;
   for (uint32_t q = 0; q < l.nkonst; q++) {
-    if (room && !(s->moved_in[l.konst[q]] == (uint16_t)(u->block + 1))) room--;
+    bool inside = room && !(s->moved_in[l.konst[q]] == (uint16_t)(u->block + 1));
+    uint8_t operand = inside ? operand_of(s->k, l.konst[q]) : 0;
+    if (operand) u->operand = operand;
+    if (inside) room--;
     else add_source(u, in_register(s, u->block, l.konst[q]));
   }
   for (uint32_t q = 0; q < l.nimm; q++) {
@@ -582,7 +608,8 @@ static uint32_t lead_in(struct back *k, struct node *u, struct node *out) {
   uint16_t last = 0;
   for (uint32_t q = 0; q < n; q++) {
     struct node *c = &out[q];
-    *c = (struct node){.block = u->block, .ops = u->ops + q, .nops = 1, .line_of = u->in};
+    *c =
+        (struct node){.block = u->block, .ops = u->ops + q, .nops = 1, .line_of = u->in, .operand = q ? 0 : u->operand};
     if (last) c->src[c->nsrc++] = last;
     else memcpy(c->src, u->src, sizeof c->src), c->nsrc = u->nsrc;
     c->fresh = last = back_register(k, T_B32);

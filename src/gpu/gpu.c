@@ -128,6 +128,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
                               .hooks = slots_mem_hooks(&g->slots, &g->mem_hooks),
                               .in_flight = &g->in_flight};
   g->parts = partition_new(&env);
+  tlb_init(&g->tlb, c);
   g->refusing = partition_full(g->parts);
   g->sm = mem_lines(c->sms * sizeof *g->sm, 1);
   memset(g->sm, 0, c->sms * sizeof *g->sm);
@@ -153,6 +154,7 @@ void gpu_free(struct gpu *g) {
   free(g->work);
   free(g->released);
   partition_free(g->parts);
+  tlb_destroy(&g->tlb);
   icnt_free(g->icnt);
   req_pool_destroy(&g->pool);
   slots_free(&g->slots);
@@ -526,7 +528,7 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   gpu_work_turn(g, k);
   if (!g->open) {
     end_touches(g);
-    if (g->config.cold_l2) partition_empty_l2(g->parts);
+    if (g->config.cold_l2) partition_empty_l2(g->parts), tlb_clear(&g->tlb);
     if (g->l1_split) split_l1(g, k);
     begin_launches(g);
   }

@@ -158,6 +158,7 @@ static void decode_machine(const struct ptx_module *m, const struct ptx_func *f,
                        .addr_arch = a->addr_bank,
                        .nsrc = a->nsrc,
                        .ndst = a->ndst,
+                       .operand = a->operand,
                        .ptx_line = i->line,
                        .src_line = i->src_line,
                        .src_file = (uint16_t)(i->src_file ? i->src_file + m->texts[f->text].file_base : 0)};

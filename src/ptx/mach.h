@@ -66,6 +66,7 @@ struct ptx_mach {
   uint16_t ngroup, main; /* main: the member whose lanes and addresses are the instruction's */
   struct ptx_inst *group;
   uint8_t nsrc, ndst;
+  uint8_t operand;     /* as in struct inst */
   uint16_t addr, pred; /* registers of address and guard, 0 none */
   uint16_t src[INST_MAX_SRC], dst[INST_MAX_DST];
   uint16_t src_bank[INST_MAX_SRC], dst_bank[INST_MAX_DST], addr_bank; /* the physical registers */

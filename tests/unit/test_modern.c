@@ -34,6 +34,12 @@ static uint64_t run(struct gpu_config *c, const char *scheme, bool skip, struct 
   return st->cycles;
 }
 
+/* Random code; most instructions have a constant operand, in one of four lines. */
+static void operand_kernel(uint64_t seed) {
+  fake_kernel(&feed, seed, 24, 4, 6, 1 << 16);
+  for (uint32_t pc = 0; pc < FAKE_CODE; pc++) feed.code[pc].operand = (uint8_t)(pc % 5);
+}
+
 /* Random code: all laws hold (they are checked after every launch), skipping idle time changes nothing. */
 static void random_code(void **state) {
   (void)state;
@@ -42,10 +48,12 @@ static void random_code(void **state) {
     struct gpu_stats a, b;
     c.sms = 4;
     for (uint64_t seed = 1; seed < 3; seed++) {
-      fake_kernel(&feed, seed, 24, 4, 6, 1 << 16);
+      operand_kernel(seed);
       run(&c, NULL, true, &a);
-      fake_kernel(&feed, seed, 24, 4, 6, 1 << 16);
+      operand_kernel(seed);
       run(&c, NULL, false, &b);
+      assert_true(c.imc_lines == 0 || a.imc_misses > 0);
+      assert_true(c.tlb_entries == 0 || a.tlb_misses > 0);
       for (uint32_t i = 0; i < gpu_stat_row_count; i++)
         if (gpu_stats_value(&a, &gpu_stat_rows[i]) != gpu_stats_value(&b, &gpu_stat_rows[i]))
           fail_msg("%s: %s differs with and without skipping", machines[m], gpu_stat_rows[i].key);
@@ -112,6 +120,41 @@ static void size_of_instructions(void **state) {
   }
 }
 
+/* Cycles of a warp whose instructions take turns among `lines` lines of constant operands. */
+static uint64_t with_operands(const struct gpu_config *from, uint32_t lines, struct gpu_stats *st) {
+  struct gpu_config c = *from;
+  const uint8_t lat[2] = {LAT_F32_ADD, LAT_F32_ADD};
+  const uint16_t flags[2] = {0, 0};
+  c.sms = 1;
+  straight(&c, 1, lat, flags); /* fills feed.code */
+  struct inst code[FAKE_CODE];
+  memcpy(code, feed.code, sizeof code);
+  fake_kernel(&feed, 1, 1, 1, 40, 4096);
+  memcpy(feed.code, code, sizeof code);
+  for (uint32_t pc = 0; pc < FAKE_CODE; pc++) feed.code[pc].operand = (uint8_t)(lines ? 1 + pc / 2 % lines : 0);
+  return run(&c, NULL, true, st);
+}
+
+/* The first read of each line of constant operands takes as long as a read of memory, and no other. */
+static void operands_miss_once(void **state) {
+  (void)state;
+  struct gpu_config c = machine("volta"), never = c;
+  struct gpu_stats st;
+  never.imc_lines = 0;
+  uint64_t none = with_operands(&c, 0, &st);
+  assert_int_equal(st.imc_misses, 0);
+  assert_int_equal(with_operands(&never, 4, &st), none);
+  uint64_t one = with_operands(&c, 1, &st);
+  assert_int_equal(st.imc_misses, 1);
+  assert_in_range(one - none, 300, 480);
+  uint64_t four = with_operands(&c, 4, &st);
+  assert_int_equal(st.imc_misses, 4);
+  assert_in_range(four - none, 4 * 200, 4 * 480);
+  c.imc_lines = 2; /* too few for four lines in turn */
+  assert_true(with_operands(&c, 4, &st) > four);
+  assert_true(st.imc_misses > 8);
+}
+
 static void organisation_of_the_machine(void **state) {
   (void)state;
   struct gpu_config c = machine("volta");
@@ -166,7 +209,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_code),          cmocka_unit_test(pipes_of_a_sub_core),
       cmocka_unit_test(size_of_instructions), cmocka_unit_test(organisation_of_the_machine),
-      cmocka_unit_test(hashed_partitions),
+      cmocka_unit_test(hashed_partitions),    cmocka_unit_test(operands_miss_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,12 +37,12 @@ static void point(const struct bench *b, uint64_t from, uint64_t to) {
 }
 
 /* Through untouched lines, in random order, far enough apart that each is in another row of DRAM. */
-static uint64_t fresh_chase(struct bench *b) {
+static uint64_t fresh_chase(struct bench *b, uint32_t line) {
   enum { PLACES = TURNS * (SHORT_CHAIN + LONG_CHAIN) + 1, APART = 256 * 1024 };
   uint64_t at = b->fresh, first = at;
   for (uint32_t k = 1, place = 0; k <= PLACES; k++) {
     place = (place + 37) % PLACES; /* 37 and PLACES have no common factor */
-    uint64_t next = b->fresh + (uint64_t)place * APART + (uint64_t)(k * 2654435761u >> 20) % 512 * 256;
+    uint64_t next = b->fresh + (uint64_t)place * APART + (uint64_t)((k * 2654435761u >> 20) + line) % 512 * 256;
     point(b, at, next);
     at = next;
   }
@@ -52,8 +52,16 @@ static uint64_t fresh_chase(struct bench *b) {
 
 static double latency(struct bench *b, size_t i) {
   const struct micro *m = &micros[i];
-  uint64_t at = m->stride ? fresh_chase(b) : 0;
-  if (!m->stride) point(b, 0, 0);
+  uint64_t at = 0;
+  if (m->stride) { /* once through other lines of the same pages, which are translated then */
+    uint64_t fresh = b->fresh;
+    at = fresh_chase(b, 1);
+    if (!launch_kernel(b, i, 1, 1, at, TURNS)) return NAN;
+    b->fresh = fresh;
+    at = fresh_chase(b, 0);
+  } else {
+    point(b, 0, 0);
+  }
   if (!launch_kernel(b, i, 1, m->threads ? m->threads : 1, at, TURNS)) return NAN;
   const uint32_t *r = kernel_results(b);
   double ops = LONG_CHAIN - SHORT_CHAIN;

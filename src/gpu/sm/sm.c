@@ -33,6 +33,10 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->shared_depth = c->shared_latency;
   rocache_init(&s->l1i, &c->l1i);
   rocache_init(&s->l1c, &c->l1c);
+  /* Jia et al. 2018, Table 3.1: 2 KiB, lines of 64 B */
+  const struct cache_config imc = {
+      .sets = 1, .ways = c->imc_lines, .line = 64, .mshrs = 4, .merges = SM_WARPS, .miss_queue = 4};
+  if (c->imc_lines) rocache_init(&s->imc, &imc);
   texcache_init(&s->l1t, c);
   l1d_init(&s->l1d, c);
   if (g->slots.n_l1) l1_org_init(s);
@@ -53,6 +57,8 @@ void sm_destroy(struct sm *s) {
   sm_sub_destroy(s);
   rocache_destroy(&s->l1i);
   rocache_destroy(&s->l1c);
+  rocache_destroy(&s->imc);
+  free(s->untranslated.held);
   texcache_destroy(&s->l1t);
   l1d_destroy(&s->l1d);
   reqq_free(&s->response);
@@ -130,6 +136,7 @@ void sm_begin_kernel(struct sm *s) {
   s->fetch_valid = false;
   s->asleep = false;
   l1d_invalidate(&s->l1d);
+  if (s->imc.ways) rocache_invalidate(&s->imc);
   if (s->l1d.org) l1_org_begin_kernel(s);
   for (uint32_t k2 = 0; k2 < s->c->schedulers; k2++)
     if (s->last_issued[k2] < 0 || !s->ages) s->last_issued[k2] = s->c->warp_sched == SCHED_LRR ? -1 : (int8_t)k2;
@@ -202,8 +209,13 @@ void sm_receive(struct sm *s) {
     struct req *r = &g->pool.at[id];
     if (r->type == REQ_INST_READ) {
       reqq_pop(&s->eject);
-      rocache_fill(&s->l1i, (uint16_t)r->owner, g->now);
-      s->ro_active |= RO_INST;
+      if (RARE(r->owner & OWNER_OPERAND)) {
+        rocache_fill(&s->imc, (uint16_t)(r->owner & ~OWNER_OPERAND), g->now);
+        s->ro_active |= RO_OPERAND;
+      } else {
+        rocache_fill(&s->l1i, (uint16_t)r->owner, g->now);
+        s->ro_active |= RO_INST;
+      }
       s->fetch_look = true;
       req_free(&g->pool, id);
       s->acted = true;

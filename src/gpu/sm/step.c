@@ -33,6 +33,7 @@ STEP void fall_asleep(struct sm *s, enum sm_kind kind) {
 /* An access that waits for the L1's hit latency, or for a busy organisation. */
 STEP bool memory_waits(const struct sm *s, enum sm_kind kind) {
   const struct l1d *l = &s->l1d;
+  if (kind == SM_GENERAL && RARE(s->untranslated.count)) return true; /* requests wait for their translation */
   if (!l->lat_count || (KNOB(s, l1d_latency) == 1 && !L1_ORG(s))) return false;
   return s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency) || s->g->now < l->org_busy;
 }
@@ -58,7 +59,7 @@ static inline bool collectors_move(const struct sm *s) {
   return s->bank_wait | (s->col_ready & s->col_leave) | (s->col_wanted & ~s->col_used);
 }
 static inline bool fetch_busy(const struct sm *s) {
-  return s->fetch_valid | (s->ro_active & RO_INST) ||
+  return s->fetch_valid | (s->ro_active & (RO_INST | RO_OPERAND)) ||
          (s->live & ((s->done & s->drained) | ~(s->done | s->imiss | s->ibuf_any)));
 }
 

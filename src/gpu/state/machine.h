@@ -12,7 +12,8 @@
 #include "ptx/feed.h"
 
 #define CODE_BASE 0xF0000000ull
-#define LOCAL_BASE 0x1F880000ull /* local memory of all threads: below the heap, above static variables */
+#define OPERAND_BASE 0xFF000000ull /* constant banks of launches, 4 KB each */
+#define LOCAL_BASE 0x1F880000ull   /* local memory of all threads: below the heap, above static variables */
 
 struct icnt;
 struct partition_set;
@@ -51,6 +52,7 @@ struct gpu {
   uint64_t *sent;                     /* icnt_sent */
   const uint64_t *refusing;           /* partition_full */
   struct partition_set *parts;
+  struct tlb tlb;
   struct sm *sm, *sm_at[GPU_SM_WORDS * 64]; /* the SMs in one block, and a pointer to each */
   struct slots slots;
   struct mem_hooks mem_hooks;                         /* of the slots, for the memory side */

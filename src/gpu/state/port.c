@@ -25,6 +25,33 @@ static void observe_request(struct sm *s, const struct req *r) {
   if (at < o->insts) o->inst[at].bytes += r->bytes;
 }
 
+/* Data of programs lie in pages. */
+static bool is_paged(const struct req *r) {
+  enum {
+    PAGED =
+        1 << REQ_GLOBAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_READ | 1 << REQ_LOCAL_WRITE | 1 << REQ_TEX_READ
+  };
+  return PAGED >> r->type & 1;
+}
+
+static void into_network(struct sm *s, req_id id) {
+  const struct req *r = &s->g->pool.at[id];
+  icnt_push(s->g->icnt, s->id, gpu_subpart_node(s->g, r->subpart, s->id), id, req_up_bytes(r));
+}
+
+bool sm_send_held(struct sm *s) {
+  struct tlb_held h = s->untranslated.held[s->untranslated.first];
+  if (h.ready > s->g->now) {
+    if (h.ready < s->wake_at) s->wake_at = h.ready;
+    return true;
+  }
+  if (!sm_can_send_bytes(s, req_up_bytes(&s->g->pool.at[h.id]))) return false;
+  tlb_leave(&s->untranslated);
+  into_network(s, h.id);
+  s->acted = true;
+  return true;
+}
+
 void sm_send(struct sm *s, req_id id) {
   struct req *r = &s->g->pool.at[id];
   if (r->type == REQ_GLOBAL_READ) s->st->mem_reads++;
@@ -36,5 +63,14 @@ void sm_send(struct sm *s, req_id id) {
   s->st->packets_up++;
   s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
   if (RARE(s->g->observed.inst)) observe_request(s, r);
-  icnt_push(s->g->icnt, s->id, gpu_subpart_node(s->g, r->subpart, s->id), id, bytes);
+  if (RARE(s->g->tlb.entries) && is_paged(r)) {
+    bool missed;
+    uint64_t ready = tlb_look(&s->g->tlb, r->addr, s->g->now, &missed);
+    s->st->tlb_misses += missed;
+    if (ready > s->g->now) {
+      tlb_hold(&s->untranslated, id, ready);
+      return;
+    }
+  }
+  into_network(s, id);
 }

@@ -20,6 +20,7 @@
 #include "gpu/ro/texcache.h"
 #include "gpu/state/l1d.h"
 #include "gpu/state/op.h"
+#include "gpu/state/tlb.h"
 #include "gpu/state/uop.h"
 #include "ptx/feed.h"
 
@@ -39,7 +40,9 @@ enum sub_unit {
   SUB_EITHER = SUB_UNITS,
   SUB_KINDS
 };
-enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4 };
+enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4, RO_OPERAND = 8 };
+/* In req.owner of an instruction read: a line of constant operands. */
+enum { OWNER_OPERAND = 0x8000 };
 struct collector {
   op_id op;         /* 0: free */
   uint16_t waiting; /* bit per operand not yet read */
@@ -179,7 +182,8 @@ struct sm {
     uint16_t first, last;
   } bank[SM_BANKS];
   struct collector col[SM_COLLECTORS];
-  struct rocache l1i, l1c;
+  struct rocache l1i, l1c, imc;
+  struct tlb_wait untranslated;
   struct texcache l1t;
   struct access *buffer[ACCESS_BUFFERS]; /* accesses of an instruction: allocated at first use, NULL before */
   op_id shared_pipe[256];
