@@ -74,4 +74,11 @@ struct energy_tables {
 bool energy_of_tables(const char *schemes, const struct gpu_config *c, const struct gpu_stats *s,
                       struct energy_tables *out);
 
+/* ---- the whole board, for GPUs whose configuration says what it takes (knobs power.*) ---- */
+struct energy_board {
+  double constant, instructions, l1, l2, dram, watt; /* W, mean over the launches and their overhead; watt: the sum */
+};
+/* False: the configuration does not say, or nothing was timed. */
+bool energy_board(const struct gpu_config *c, const struct gpu_stats *s, struct energy_board *out);
+
 #endif

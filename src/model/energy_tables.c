@@ -1,4 +1,5 @@
-/* energy_tables.c - energy beyond the dynamic energy of the machine: leakage, refresh, and the tables of schemes.
+/* energy_tables.c - energy beyond the dynamic energy of the machine: leakage, refresh, the tables of schemes, and the
+ * power of a board.
  * Values and sources: the CONSTANT rows of energy.def.
  */
 #include "model/energy.h"
@@ -55,5 +56,21 @@ bool energy_of_tables(const char *schemes, const struct gpu_config *c, const str
   }
   out->mm2 = out->bits * constant(ENERGY_CONST_bit_area);
   out->leak_joule = out->bits * constant(ENERGY_CONST_bit_leakage) * seconds;
+  return true;
+}
+
+bool energy_board(const struct gpu_config *c, const struct gpu_stats *s, struct energy_board *out) {
+  enum { SECTOR = 32, SHARED_SECTORS = 4 }; /* a shared-memory instruction moves a word for each lane */
+  *out = (struct energy_board){0};
+  if (!c->power_constant || !s->cycles) return false;
+  double seconds = ((double)s->cycles + (double)c->launch_cycles * (double)s->kernels) / (c->core_mhz * 1e6);
+  double l1 = (double)(s->l1d_sectors_read + s->l1d_sectors_written + SHARED_SECTORS * s->shared_accesses);
+  double dram = (double)(s->dram_read_bytes + s->dram_write_bytes) / SECTOR;
+  out->constant = 1e-3 * c->power_constant;
+  out->instructions = 1e-12 * c->power_inst * (double)s->warp_insts / seconds;
+  out->l1 = 1e-12 * c->power_l1 * l1 / seconds;
+  out->l2 = 1e-12 * c->power_l2 * (double)(s->l2_sectors_read + s->l2_sectors_stored) / seconds;
+  out->dram = 1e-12 * c->power_dram * dram / seconds;
+  out->watt = out->constant + out->instructions + out->l1 + out->l2 + out->dram;
   return true;
 }

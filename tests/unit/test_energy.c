@@ -92,6 +92,38 @@ static void tables_of_schemes(void **state) {
   near(energy_refresh_watt(&c), 12 * 0.045);
 }
 
+/* A millisecond of a board: its constant power, and events by their own figures. */
+static void power_of_a_board(void **state) {
+  (void)state;
+  struct gpu_config c;
+  struct err e = {0};
+  struct energy_board b;
+  assert_true(gpu_config_load(&c, "volta", &e));
+  c.launch_cycles = 32000;
+  struct gpu_stats s = {.cycles = 1100000, /* and the overhead: 1,132,000 at 1,132 MHz */
+                        .kernels = 1,
+                        .warp_insts = 1000000,
+                        .l1d_sectors_read = 100000,
+                        .l1d_sectors_written = 50000,
+                        .shared_accesses = 12500,
+                        .l2_sectors_read = 60000,
+                        .l2_sectors_stored = 40000,
+                        .dram_read_bytes = 32 * 70000,
+                        .dram_write_bytes = 32 * 30000};
+  assert_true(energy_board(&c, &s, &b));
+  near(b.constant, 94.5);
+  near(b.instructions, 1e6 * 290e-12 / 1e-3);
+  near(b.l1, 200000 * 407e-12 / 1e-3);
+  near(b.l2, 100000 * 1206e-12 / 1e-3);
+  near(b.dram, 100000 * 1016e-12 / 1e-3);
+  near(b.watt, b.constant + b.instructions + b.l1 + b.l2 + b.dram);
+  s.cycles = 0;
+  assert_false(energy_board(&c, &s, &b)); /* nothing was timed */
+  s.cycles = 1;
+  assert_true(gpu_config_load(&c, "a100", &e));
+  assert_false(energy_board(&c, &s, &b)); /* not known */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(by_hand),
@@ -99,6 +131,7 @@ int main(void) {
       cmocka_unit_test(nothing_costs_nothing),
       cmocka_unit_test(idle_lanes_and_other_operands),
       cmocka_unit_test(tables_of_schemes),
+      cmocka_unit_test(power_of_a_board),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@
 #include "base/output.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "model/energy.h"
 #include "proc/jobs.h"
 #include "results/record.h"
 
@@ -39,6 +40,7 @@ enum column {
   L2_READ_MISSES,
   L2_WRITES,
   INSTRUCTIONS,
+  WATTS, /* of the board, by its configuration; the last */
   COLUMNS
 };
 static const struct {
@@ -57,6 +59,7 @@ static const struct {
     {"l2.read_sector_misses", "L2 misses"},
     {"l2.write_sector_hits", "L2 writes"},
     {"instructions", "instructions"},
+    {"watts", "watts"},
 };
 enum { ROWS_MAX = 1024, CELLS_MAX = 64 };
 static const double few = 2000; /* of so few events an error says little: counters below are not in the means */
@@ -78,7 +81,7 @@ struct silicon {
   struct job job[ROWS_MAX];
   const char *program[ROWS_MAX], *record[ROWS_MAX]; /* of a job */
   size_t jobs;
-  double launch_cycles;
+  struct gpu_config config;
 };
 
 /* ---- the table of measurements ---- */
@@ -199,12 +202,30 @@ static double counter(const struct record_file *f, size_t kernel, const char *ke
   return record_value(f, kernel, key, &v) ? v : 0;
 }
 
+/* The board's power during one entry of the record; NAN: the configuration does not say. */
+static double watts_of(const struct silicon *s, const struct record_file *f, size_t kernel) {
+#define GET(key) (uint64_t) counter(f, kernel, key)
+  const struct gpu_stats st = {.cycles = GET("cycles"),
+                               .kernels = GET("kernels"),
+                               .warp_insts = GET("warp_insts"),
+                               .l1d_sectors_read = GET("l1d.sectors.read"),
+                               .l1d_sectors_written = GET("l1d.sectors.written"),
+                               .shared_accesses = GET("shared.accesses"),
+                               .l2_sectors_read = GET("l2.sectors.read"),
+                               .l2_sectors_stored = GET("l2.sectors.stored"),
+                               .dram_read_bytes = GET("dram.read_bytes"),
+                               .dram_write_bytes = GET("dram.write_bytes")};
+#undef GET
+  struct energy_board b;
+  return energy_board(&s->config, &st, &b) ? b.watt : NAN;
+}
+
 /* Add what one entry of the record counted. */
 static void add_measured(const struct silicon *s, const struct record_file *f, size_t kernel, double *sum) {
 #define GET(key) counter(f, kernel, key)
   double l1_missed = GET("l1d.fetch_bytes") / 32, l2_missed = GET("l2.sectors.fetched");
   double add[COLUMNS] = {
-      [CYCLES] = GET("cycles") + s->launch_cycles * GET("kernels"),
+      [CYCLES] = GET("cycles") + s->config.launch_cycles * GET("kernels"),
       [L1_READ_HITS] = GET("l1d.sectors.read") - l1_missed,
       [L1_READ_MISSES] = l1_missed,
       [L1_WRITE_HITS] = GET("l1d.sectors.written_hits"),
@@ -217,6 +238,7 @@ static void add_measured(const struct silicon *s, const struct record_file *f, s
       [L2_READ_MISSES] = l2_missed,
       [L2_WRITES] = GET("l2.sectors.stored"),
       [INSTRUCTIONS] = GET("warp_insts"),
+      [WATTS] = watts_of(s, f, kernel) * GET("kernels"),
   };
 #undef GET
   for (size_t k = 0; k < COLUMNS; k++) sum[k] += add[k];
@@ -256,10 +278,18 @@ static unsigned collect_jobs(struct silicon *s) {
 /* ---- output ---- */
 
 static bool compared(const struct row *r, size_t k) {
-  return r->found && !isnan(r->hard[k]) && !isnan(r->ours[k]) && r->hard[k] >= (k == CYCLES ? 1 : few);
+  return r->found && !isnan(r->hard[k]) && !isnan(r->ours[k]) && r->hard[k] >= (k == CYCLES || k == WATTS ? 1 : few);
 }
 static double error_of(const struct row *r, size_t k) {
   return 100 * (r->ours[k] - r->hard[k]) / r->hard[k];
+}
+
+/* Columns of the overview; watts only where some were measured. */
+static bool in_overview(const struct silicon *s, size_t k) {
+  if (!columns[k].short_name || k == INSTRUCTIONS) return false;
+  for (size_t i = 0; i < s->rows; i++)
+    if (k != WATTS || !isnan(s->row[i].hard[WATTS])) return true;
+  return false;
 }
 
 static void print_overview(const struct silicon *s) {
@@ -267,7 +297,7 @@ static void print_overview(const struct silicon *s) {
   char align[COLUMNS + 4] = "lrr";
   size_t n = 3;
   for (size_t k = 0; k < COLUMNS; k++)
-    if (columns[k].short_name && k != INSTRUCTIONS) titles[n] = columns[k].short_name, align[n++] = 'r';
+    if (in_overview(s, k)) titles[n] = columns[k].short_name, align[n++] = 'r';
   struct table *t = table_new(titles, align);
   for (size_t i = 0; i < s->rows; i++) {
     const struct row *r = &s->row[i];
@@ -278,7 +308,7 @@ static void print_overview(const struct silicon *s) {
     table_cell(t, "%s", hard);
     table_cell(t, "%s", r->found ? ours : r->job == SIZE_MAX ? "not at hand" : "not run");
     for (size_t k = 0; k < COLUMNS; k++) {
-      if (!columns[k].short_name || k == INSTRUCTIONS) continue;
+      if (!in_overview(s, k)) continue;
       if (compared(r, k)) table_cell(t, "%+.1f %%", error_of(r, k));
       else table_cell(t, " ");
     }
@@ -294,6 +324,7 @@ static void print_kernel(const struct row *r) {
   struct table *t = table_new(titles, "lrrr");
   for (size_t k = 0; r->found && k < COLUMNS; k++) {
     char hard[48] = " ", ours[48];
+    if (isnan(r->ours[k])) continue;
     if (!isnan(r->hard[k])) cli_count(hard, sizeof hard, r->hard[k]);
     cli_count(ours, sizeof ours, r->ours[k]);
     table_cell(t, "%s", columns[k].name);
@@ -354,6 +385,7 @@ static bool write_csv(const struct silicon *s, struct err *e) {
   for (size_t i = 0; i < s->rows; i++)
     for (size_t k = 0; s->row[i].found && k < COLUMNS; k++) {
       const struct row *r = &s->row[i];
+      if (isnan(r->ours[k])) continue;
       fprintf(f, "%s,%s,%s,", r->program, r->kernel, columns[k].name);
       if (!isnan(r->hard[k])) fprintf(f, "%.10g", r->hard[k]);
       fprintf(f, ",%.10g,", r->ours[k]);
@@ -382,16 +414,14 @@ static int finish_silicon(struct silicon *s) {
 int silicon_run(const struct silicon_options *o) {
   struct err e = {0};
   struct tempdir tmp = {0};
-  struct gpu_config c;
   struct silicon *s = mem_zeroed(1, sizeof *s);
   *s = (struct silicon){.o = o, .gpu = "volta"};
   bool ok = read_measurements(s, &e);
   if (o->gpu) s->gpu = o->gpu;
   struct sim_options sim = {.gpu = s->gpu, .sets = *o->sets};
-  ok = ok && sim_check(&sim, &e) && sim_config(&sim, &c, &e) && tempdir_make(&tmp, &e);
+  ok = ok && sim_check(&sim, &e) && sim_config(&sim, &s->config, &e) && tempdir_make(&tmp, &e);
   int rc;
   if (ok) {
-    s->launch_cycles = c.launch_cycles;
     plan(s, &tmp);
     if (!s->jobs)
       ok = err_set(&e, ERR_INPUT, "no program of %s is in '%s' (PROGRAM.slt or PROGRAM.cmd)", o->file, o->dir);

@@ -87,6 +87,13 @@ static void print_run(const struct energy_grid *g, FILE *f) {
   table_free(t);
   fprintf(f, "DRAM power %.3f W; efficiency %.4g IPC per joule, %.4g of the dynamic energy alone\n",
           w.dynamic.dram_watt + w.refresh / w.seconds, w.per_joule, w.dynamic.per_joule);
+  struct energy_board b;
+  if (energy_board(&g->config, &g->stats[0], &b))
+    fprintf(f,
+            "board: %.1f W by this GPU's own figures: constant %.1f, instructions %.1f, L1 and shared memory %.1f, L2 "
+            "%.1f, "
+            "DRAM %.1f; the table above has a GTX480's\n",
+            b.watt, b.constant, b.instructions, b.l1, b.l2, b.dram);
   if (w.tables.bits > 0)
     fprintf(f, "tables of %s: %.3f KB, %.4f mm2, %.3f mW leakage\n", g->scheme[0], w.tables.bits / 8192, w.tables.mm2,
             1e3 * w.tables.leak_joule / w.seconds);
