@@ -201,7 +201,7 @@ static void place(struct sched *s, uint32_t i, uint32_t *clock) {
 static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n, uint32_t clock) {
   uint32_t best = 0;
   int best_growth = 0;
-  bool tight = s->live + 2 > s->limit, found = false, best_now = false;
+  bool tight = s->live > s->limit, found = false, best_now = false;
   for (uint32_t q = 0; q < n; q++) {
     uint32_t i = ready[q];
     const struct node *c = &s->k->n[s->first + i];
@@ -270,7 +270,7 @@ static uint32_t free_registers(uint32_t used) {
 }
 
 static uint32_t limit_of(const struct back *k, uint32_t used) {
-  uint32_t limit = free_registers(used + 4) - 4;
+  uint32_t limit = free_registers(used + RESERVED_REGISTERS) - RESERVED_REGISTERS;
   const struct ptx_func *f = k->f;
   uint32_t threads = f->maxntid ? f->maxntid : f->reqntid, ctas = f->minctas ? f->minctas : 1;
   if (threads && 65536 / (threads * ctas) < limit) limit = 65536 / (threads * ctas);
