@@ -70,9 +70,8 @@ ROOMS = {
     "proc": "base cli/frame",
     "study": "base results session proc gpu/common gpu/slots",
     "cli/run": "base sample results session simt trace trace/common model gpu/slots proc cli/frame cli/tables",
-    "cli/cmd": "base sample results report session simt trace trace/common trace/slt trace/accel study model gpu/common "
-               "gpu/slots "
-               "proc cli/frame cli/tables cli/run",
+    "cli/cmd": "base sample results report session simt trace trace/common trace/slt trace/accel study model "
+               "gpu/common gpu/slots proc cli/frame cli/tables cli/run",
     "cli": "base proc cli/frame cli/cmd",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

@@ -1,8 +1,9 @@
-/* estimate.h - totals from samples, with their intervals: Cochran, "Sampling Techniques", 3rd ed. 1977, chapters 5 to 7.
+/* estimate.h - totals from samples, with their intervals: Cochran, "Sampling Techniques", 3rd ed. 1977, chapters 5 to
+ * 7.
  *
- * A stratum is a cluster of launches. Of all its members the executed warp instructions x are known, of the timed ones a
- * counter y too. The rest is estimated by the ratio of y to x in the timed ones (chapter 6), strata are added up (chapter
- * 5), and the variance has the finite population correction: a stratum that is timed whole contributes none.
+ * A stratum is a cluster of launches. Of all its members the executed warp instructions x are known, of the timed ones
+ * a counter y too. The rest is estimated by the ratio of y to x in the timed ones (chapter 6), strata are added up
+ * (chapter 5), and the variance has the finite population correction: a stratum that is timed whole contributes none.
  */
 #ifndef SAMPLE_ESTIMATE_H
 #define SAMPLE_ESTIMATE_H
@@ -36,17 +37,17 @@ struct estimate {
   double total, variance, freedom;
 };
 
-/* The sum over strata. With few members in a stratum its own variance is uncertain: the mean relative variance of all strata
- * enters it with the weight of one degree of freedom. parts[n] may be NULL. */
+/* The sum over strata. With few members in a stratum its own variance is uncertain: the mean relative variance of all
+ * strata enters it with the weight of one degree of freedom. parts[n] may be NULL. */
 struct estimate estimate_total(const struct estimate_stratum *s, size_t n, struct estimate_part *parts);
 /* Half the width of the interval. */
 double estimate_half(const struct estimate *t, double confidence);
-/* The ratio of two totals of the same members under two machines, `a` over `b`: strata of both have the same members in the
- * same order, so the differences count (chapter 6.11). */
+/* The ratio of two totals of the same members under two machines, `a` over `b`: strata of both have the same members in
+ * the same order, so the differences count (chapter 6.11). */
 struct estimate estimate_ratio(const struct estimate_stratum *a, const struct estimate_stratum *b, size_t n);
 
-/* How many members of each stratum to time, so that the half width becomes at most `half`: Neyman's allocation with costs
- * (5.5), n from the variances of `parts`, never less than what is timed. Costs: of one member. */
+/* How many members of each stratum to time, so that the half width becomes at most `half`: Neyman's allocation with
+ * costs (5.5), n from the variances of `parts`, never less than what is timed. Costs: of one member. */
 void estimate_allocate(const struct estimate_stratum *s, const struct estimate_part *parts, const double *cost,
                        size_t n, double half, double student, uint64_t *want);
 

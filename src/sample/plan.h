@@ -1,5 +1,5 @@
-/* plan.h - which launches of a program are timed in place of all: clusters of launches that do nearly the same, each with
- * its members in a random order and the number of them that is timed.
+/* plan.h - which launches of a program are timed in place of all: clusters of launches that do nearly the same, each
+ * with its members in a random order and the number of them that is timed.
  */
 #ifndef SAMPLE_PLAN_H
 #define SAMPLE_PLAN_H
@@ -30,14 +30,15 @@ struct sample_plan {
 };
 
 /* Launches [first, end) of a log, clustered: in the order of the program, a launch joins the first cluster of its
- * kernel, block size and shape whose first member's counts differ by at most `plan_likeness` of the larger. The first launch
- * of a kernel is a cluster of its own. */
+ * kernel, block size and shape whose first member's counts differ by at most `plan_likeness` of the larger. The first
+ * launch of a kernel is a cluster of its own. */
 struct plan_range {
   uint32_t first, end;
 };
 extern const double plan_likeness;
 void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, struct plan_range r);
-/* The number of members that any cluster is timed with at least: all of three, or three; two of a cluster with little work.
+/* The number of members that any cluster is timed with at least: all of three, or three; two of a cluster with little
+ * work.
  */
 void plan_first_samples(struct sample_plan *p, const struct launchlog *l);
 /* Groups of CTAs of which each member has at least so many (sample/inside.h); 0: their CTAs are all timed. */

@@ -45,7 +45,8 @@ bool sampler_times(const struct session *s, uint32_t launch) {
   return !s->sampler || !s->sampler->planned || plan_times(&s->sampler->plan, launch);
 }
 
-/* Does it read memory that another CTA writes meanwhile? Volatile loads and exchanges are how CTAs wait for each other. */
+/* Does it read memory that another CTA writes meanwhile? Volatile loads and exchanges are how CTAs wait for each
+ * other. */
 static bool is_orderly(const struct feed_kernel *k) {
   for (uint32_t i = 0; i < k->insts; i++) {
     const struct inst *in = &k->code[i];

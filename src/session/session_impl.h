@@ -66,8 +66,8 @@ void sampler_free(struct sampler *p);
 bool sampler_times(const struct session *s, uint32_t launch);
 /* The feed to drive functionally in place of `f`; `f` itself if it is not observed. */
 struct feed *sampler_tap(struct session *s, struct feed *f, uint32_t launch);
-/* A launch has ended, with its counters; only their instructions count if it was not timed. `overlapped`: the counters are
- * of several launches. */
+/* A launch has ended, with its counters; only their instructions count if it was not timed. `overlapped`: the counters
+ * are of several launches. */
 void sampler_note(struct session *s, const struct record_launch *l, const struct gpu_stats *stats, bool overlapped);
 /* A counter of a scheme, of the launch noted last. */
 void sampler_note_counter(struct session *s, const char *key, uint64_t value);

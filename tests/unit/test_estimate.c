@@ -26,10 +26,11 @@ static void quantiles(void **state) {
   near(estimate_student(0.95, 1e6), 1.960, 0.001);
 }
 
-/* Two strata. A: x = 1, 2, 3 of 6 members with sum 12; y = 10, 22, 28: R = 10, residuals 0, 2, -2, s2 = 4; the total is 60 +
- * 10 x 6 = 120. B is timed whole: 5 + 7. Relative variance: s2 / mean^2 = 4 / 400 = 0.01, weight 2 of A; of B with x = 1, 1:
- * R = 6, s2 = 2, 2 / 36 = 0.0556, weight 1; mean (0.02 + 0.0556) / 3 = 0.025185. A with the weight of one more degree of
- * freedom: (2 x 4 + 0.025185 x 400) / 3 = 6.0247; variance 36 x (1 - 1/2) / 3 x 6.0247 x (2 / 2)^2 = 36.148. */
+/* Two strata. A: x = 1, 2, 3 of 6 members with sum 12; y = 10, 22, 28: R = 10, residuals 0, 2, -2, s2 = 4; the total is
+ * 60 + 10 x 6 = 120. B is timed whole: 5 + 7. Relative variance: s2 / mean^2 = 4 / 400 = 0.01, weight 2 of A; of B with
+ * x = 1, 1: R = 6, s2 = 2, 2 / 36 = 0.0556, weight 1; mean (0.02 + 0.0556) / 3 = 0.025185. A with the weight of one
+ * more degree of freedom: (2 x 4 + 0.025185 x 400) / 3 = 6.0247; variance 36 x (1 - 1/2) / 3 x 6.0247 x (2 / 2)^2 =
+ * 36.148. */
 static const double ax[] = {1, 2, 3}, ay[] = {10, 22, 28}, bx[] = {1, 1}, by[] = {5, 7};
 static const struct estimate_stratum strata[] = {{.members = 6, .timed = 3, .x_all = 12, .x = ax, .y = ay},
                                                  {.members = 2, .timed = 2, .x_all = 2, .x = bx, .y = by}};
@@ -79,7 +80,8 @@ static void allocation(void **state) {
   estimate_total(strata, 2, p);
   estimate_allocate(strata, p, cost, 2, 100, 2, want); /* within the bound already */
   assert_int_equal(want[0], 3);
-  /* (N S)^2 = 36.148 x 3 / 0.5 = 216.89; with n = 5 216.89 x (1 / 6) / 5 = 7.23, with n = 4 18.07: half = 2 sqrt(10). */
+  /* (N S)^2 = 36.148 x 3 / 0.5 = 216.89; with n = 5 216.89 x (1 / 6) / 5 = 7.23, with n = 4 18.07: half = 2
+   * sqrt(10). */
   estimate_allocate(strata, p, cost, 2, 2 * sqrt(10), 2, want);
   assert_int_equal(want[0], 5);
   assert_int_equal(want[1], 2);

@@ -109,7 +109,7 @@ static void thin(void **state) {
   race_words_free(&s);
 }
 
-/* Random stores against a plain array. */
+/* Random stores against an array of their own. */
 static void any(void **state) {
   (void)state;
   struct race_words s = fresh();

@@ -1,4 +1,5 @@
-/* demo.c - `sluice demo`: a tour of bundled CUDA programs on the simulated GPU, under the baseline and under schemes. */
+/* demo.c - `sluice demo`: a tour of bundled CUDA programs on the simulated GPU, under the baseline and under
+ * schemes. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

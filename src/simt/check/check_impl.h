@@ -1,6 +1,6 @@
 /* check_impl.h - the inside of the opt-in checks, shared by check.c and race.c. */
-#ifndef SIMT_CHECK_IMPL_H
-#define SIMT_CHECK_IMPL_H
+#ifndef SIMT_CHECK_CHECK_IMPL_H
+#define SIMT_CHECK_CHECK_IMPL_H
 
 #include "simt/core/check.h"
 #include "simt/core/finding.h"

@@ -27,8 +27,8 @@ struct recent { /* the contexts that a warp used last */
   uint32_t kind, generation;
 };
 
-/* Where a launch begins, nothing older can race any more. From so many contexts on everything is dropped then: the table
- * and the marks stay small in programs of many launches. */
+/* Where a launch begins, nothing older can race any more. From so many contexts on everything is dropped then: the
+ * table and the marks stay small in programs of many launches. */
 enum { CONTEXTS_KEPT = 1 << 18 };
 
 static void *reserve_shadow(size_t bytes) {

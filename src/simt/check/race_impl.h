@@ -1,6 +1,7 @@
-/* race_impl.h - what the check of races keeps of an access, shared by race_global.c and the fast path, race_fast.inc. */
-#ifndef SIMT_RACE_IMPL_H
-#define SIMT_RACE_IMPL_H
+/* race_impl.h - what the check of races keeps of an access, shared by race_global.c and the fast path,
+ * race_fast.inc. */
+#ifndef SIMT_CHECK_RACE_IMPL_H
+#define SIMT_CHECK_RACE_IMPL_H
 
 #include "simt/check/check_impl.h"
 #include "simt/check/race_words.h"

@@ -1,7 +1,7 @@
 /* race_words.c - cells of the check of races in four bytes, see race_words.h.
  *
- * Pairs are never freed one by one. When as many were made as `limit` says, a sweep over all narrow cells finds those in
- * use. It makes chunks wide whose cells hold many pairs that no chunk before them has.
+ * Pairs are never freed one by one. When as many were made as `limit` says, a sweep over all narrow cells finds those
+ * in use. It makes chunks wide whose cells hold many pairs that no chunk before them has.
  */
 #include "simt/check/race_words.h"
 

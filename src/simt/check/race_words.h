@@ -1,12 +1,12 @@
 /* race_words.h - the shadow of device memory that the check of races keeps: a cell for every word of four bytes.
  *
  * A cell is 64 bits: two marks (race_impl.h), the second in the upper half, 0: none. It is kept in four bytes: a cell
- * of one mark as that mark, a cell of two as the number of their pair in a table, and the lanes of both. The 32 lanes of
- * an access mostly make one pair. Where words have pairs of their own, a chunk of the shadow is wide: eight bytes a cell.
- * So are those of the first 4 MB of memory that are touched, as that takes less time.
+ * of one mark as that mark, a cell of two as the number of their pair in a table, and the lanes of both. The 32 lanes
+ * of an access mostly make one pair. Where words have pairs of their own, a chunk of the shadow is wide: eight bytes a
+ * cell. So are those of the first 4 MB of memory that are touched, as that takes less time.
  */
-#ifndef SIMT_RACE_WORDS_H
-#define SIMT_RACE_WORDS_H
+#ifndef SIMT_CHECK_RACE_WORDS_H
+#define SIMT_CHECK_RACE_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ struct race_words {
   uint32_t widened;     /* chunks that became wide, ever */
   uint32_t next, limit; /* the first pair that may be free; pairs until the next sweep */
   uint32_t narrow_chunks, wide_chunks;
-  uint32_t failed; /* chunks that were made wide for want of a pair since the last sweep */
+  uint32_t failed; /* chunks that were made wide for lack of a pair since the last sweep */
 };
 
 /* Shadow of so many words, all cells 0. False: out of address space; race_words_free frees what there is. */
