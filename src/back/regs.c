@@ -80,8 +80,8 @@ struct live back_liveness(struct back *k) {
   return l;
 }
 
-/* ---- physical registers: each takes the first that is free in all stretches of the schedule where it is live, in the order
- * of their begins ---- */
+/* ---- physical registers: each takes the first that is free in all stretches of the schedule where it is live, in the
+ * order of their begins ---- */
 
 /* A stretch: from the place after which the value is there up to the one that reads it last. */
 struct stretch {

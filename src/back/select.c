@@ -461,8 +461,8 @@ static void leaf(struct select *s, struct node *u, uint16_t r, struct leaves *l,
   add_source(u, back_same(k, r));
 }
 
-/* The line of the constant banks in which a constant lies, + 1; 0: it is part of the instruction. The sizes of grid and CTA
- * come first, then the parameters (cuobjdump); addresses of variables have a bank of their own. */
+/* The line of the constant banks in which a constant lies, + 1; 0: it is part of the instruction. The sizes of grid and
+ * CTA come first, then the parameters (cuobjdump); addresses of variables have a bank of their own. */
 static uint8_t operand_of(const struct back *k, uint16_t r) {
   enum { LINE = 64, BANK = 4096, ADDRESSES = 2048 };
   const struct ptx_inst *i = k->r[r].konst == K_BANK ? back_single(k, r) : NULL;

@@ -1,9 +1,9 @@
-/* inside.h - a sample of the CTAs of one launch: a feed that has fewer CTAs, in groups drawn at random, and runs the others
- * functionally in between.
+/* inside.h - a sample of the CTAs of one launch: a feed that has fewer CTAs, in groups drawn at random, and runs the
+ * others functionally in between.
  *
- * A group is as many consecutive CTAs as the GPU holds. The first and the last are always timed: with them the machine fills and
- * drains. What lies between runs at a steady rate of cycles per warp instruction, and the CTAs left out are taken to run at
- * it too.
+ * A group is as many consecutive CTAs as the GPU holds. The first and the last are always timed: with them the machine
+ * fills and drains. What lies between runs at a steady rate of cycles per warp instruction, and the CTAs left out are
+ * taken to run at it too.
  */
 #ifndef SAMPLE_INSIDE_H
 #define SAMPLE_INSIDE_H
@@ -34,7 +34,8 @@ bool inside_end(struct inside *s);
 struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint64_t *warp_insts,
                                    uint64_t *thread_insts);
 
-/* The estimate from the timed part: at points of it, in the order of time, the cycle and the instructions issued so far. */
+/* The estimate from the timed part: at points of it, in the order of time, the cycle and the instructions issued so
+ * far. */
 struct inside_point {
   double cycle, insts;
 };

@@ -71,8 +71,8 @@ struct feed *sampler_tap(struct session *s, struct feed *f, uint32_t launch);
 void sampler_note(struct session *s, const struct record_launch *l, const struct gpu_stats *stats, bool overlapped);
 /* A counter of a scheme, of the launch noted last. */
 void sampler_note_counter(struct session *s, const char *key, uint64_t value);
-/* A timed launch of which only some CTAs are timed: the number of CTA slots that it needs, and the feed that drives the machine
- * in place of `f` (`f` itself if all are timed). */
+/* A timed launch of which only some CTAs are timed: the number of CTA slots that it needs, and the feed that drives the
+ * machine in place of `f` (`f` itself if all are timed). */
 uint32_t sampler_slots(const struct session *s, uint32_t launch);
 struct feed *sampler_inside(struct session *s, struct feed *f, uint32_t launch);
 bool sampler_write(const struct session *s, struct err *e);

@@ -12,8 +12,9 @@
 
 #include "sample/inside.h"
 
-/* Points 0 to 6; from 0 to 6 in batches of 2: cycles 20, 30, 40 for 10 instructions each: rate 90 / 30 = 3, residuals -10, 0, 10,
- * squares 200; with 60 instructions left 100 + 3 x 60 = 280 cycles, variance 200 / 2 / 3 x (60 / 10)^2 x (1 - 1/4) = 900. */
+/* Points 0 to 6; from 0 to 6 in batches of 2: cycles 20, 30, 40 for 10 instructions each: rate 90 / 30 = 3, residuals
+ * -10, 0, 10, squares 200; with 60 instructions left 100 + 3 x 60 = 280 cycles, variance 200 / 2 / 3 x (60 / 10)^2 x (1
+ * - 1/4) = 900. */
 static void by_hand(void **state) {
   (void)state;
   static const struct inside_point p[] = {{0, 0}, {10, 5}, {20, 10}, {35, 15}, {50, 20}, {70, 25}, {90, 30}};

@@ -1,4 +1,5 @@
-/* estimate.h - `--estimate`: a program of which a sample of the launches is timed, in the rounds that the bound needs. */
+/* estimate.h - `--estimate`: a program of which a sample of the launches is timed, in the rounds that the bound
+ * needs. */
 #ifndef CLI_RUN_ESTIMATE_H
 #define CLI_RUN_ESTIMATE_H
 
@@ -29,8 +30,8 @@ struct estimate estimate_counter(const struct estimated *x, uint32_t offset, str
 void estimate_into_record(const struct estimated *x, const struct gpu_config *c, void *record);
 /* Add the truth, a record of the whole program; says on `f` how far off the estimate was. */
 void estimate_validate(void *record, const void *truth, FILE *f);
-/* The ratio of the cycles of two estimated records of one plan, `a` over `b`, and half its interval, from the launches that
- * both have timed. False: they are not of one plan. */
+/* The ratio of the cycles of two estimated records of one plan, `a` over `b`, and half its interval, from the launches
+ * that both have timed. False: they are not of one plan. */
 bool estimate_compared(const void *a, const void *b, double *ratio, double *half);
 /* The intervals under the table. */
 void estimate_print(const void *record, FILE *f);

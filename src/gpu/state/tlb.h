@@ -1,12 +1,12 @@
 /* tlb.h - translation of addresses: a request to a page that the GPU has not translated waits before the interconnect.
  *
- * The caches of an SM are virtual: only requests that leave it are translated. The translations are the GPU's (its second
- * level, which reaches 8 GiB on Volta); a page walk takes one time. Later requests to the page wait for the same answer,
- * and requests to other pages pass. Misses of the first level, whose cost published latencies of DRAM contain, are not
- * modelled.
+ * The caches of an SM are virtual: only requests that leave it are translated. The translations are the GPU's (its
+ * second level, which reaches 8 GiB on Volta); a page walk takes one time. Later requests to the page wait for the same
+ * answer, and requests to other pages pass. Misses of the first level, whose cost published latencies of DRAM contain,
+ * are not modelled.
  *
- * Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, Fig 3.2 (a first access
- * takes 1,029 cycles, one that misses the L2 only 375).
+ * Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, Fig 3.2 (a first
+ * access takes 1,029 cycles, one that misses the L2 only 375).
  */
 #ifndef GPU_STATE_TLB_H
 #define GPU_STATE_TLB_H
