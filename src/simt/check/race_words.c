@@ -109,7 +109,7 @@ static void raise_limit(struct race_words *s, uint64_t to) {
 
 static void sweep(struct race_words *s) {
   uint32_t own[RACE_CHUNK], live = 0;
-  memset(s->used, 0, s->limit / 8 + 8);
+  memset(s->used, 0, (s->limit / 64 + 1) * sizeof *s->used);
   memset(s->memo, 0, MEMO_BYTES);
   for (uint64_t c = 0; c < s->words / RACE_CHUNK; c++) {
     if (s->form[c] != RACE_NARROW) continue;

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 struct code_space {
-  void *names;   /* of functions, by tsearch */
+  struct code_name **names; /* of functions, in their order */
+  uint32_t count;
   uint32_t next; /* instructions in use */
 };
 
