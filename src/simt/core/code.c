@@ -12,30 +12,36 @@ struct code_name {
   char name[];
 };
 
-/* Where the name stands, or would. */
-static uint32_t place_of(const struct code_space *s, const char *name) {
-  uint32_t from = 0, to = s->count;
-  while (from < to) {
-    uint32_t at = from + (to - from) / 2;
-    if (strcmp(s->names[at]->name, name) < 0) from = at + 1;
-    else to = at;
-  }
-  return from;
+/* The place of a name, or the free one where it belongs. FNV-1a. */
+static struct code_name **place_of(const struct code_space *s, const char *name) {
+  uint32_t h = 2166136261u;
+  for (const char *p = name; *p; p++) h = (h ^ (uint8_t)*p) * 16777619u;
+  while (s->names[h & (s->places - 1)] && strcmp(s->names[h & (s->places - 1)]->name, name)) h++;
+  return &s->names[h & (s->places - 1)];
+}
+
+static void grow(struct code_space *s) {
+  struct code_space more = {.places = s->places ? 2 * s->places : 64};
+  more.names = mem_zeroed(more.places, sizeof *more.names);
+  for (uint32_t i = 0; i < s->places; i++)
+    if (s->names[i]) *place_of(&more, s->names[i]->name) = s->names[i];
+  free(s->names);
+  s->names = more.names;
+  s->places = more.places;
 }
 
 /* All memory is from mem.h: a session that ends in the middle of a launch gives it back without code_free. */
 uint32_t code_place(struct code_space *s, const char *name, uint32_t insts) {
-  uint32_t at = place_of(s, name);
-  bool known = at < s->count && !strcmp(s->names[at]->name, name);
+  if (2 * s->count >= s->places) grow(s);
+  struct code_name **at = place_of(s, name);
+  bool known = *at;
   if (!known) {
     size_t n = strlen(name) + 1;
-    s->names = mem_resize(s->names, s->count + 1, sizeof *s->names);
-    memmove(s->names + at + 1, s->names + at, (s->count - at) * sizeof *s->names);
+    *at = mem_alloc(sizeof **at + n);
+    memcpy((*at)->name, name, n);
     s->count++;
-    s->names[at] = mem_alloc(sizeof **s->names + n);
-    memcpy(s->names[at]->name, name, n);
   }
-  struct code_name *c = s->names[at];
+  struct code_name *c = *at;
   if (!known || c->insts != insts) { /* a different length means different code */
     c->at = s->next;
     c->insts = insts;
@@ -45,6 +51,6 @@ uint32_t code_place(struct code_space *s, const char *name, uint32_t insts) {
 }
 
 void code_free(struct code_space *s) {
-  for (uint32_t i = 0; i < s->count; i++) free(s->names[i]);
+  for (uint32_t i = 0; i < s->places; i++) free(s->names[i]);
   free(s->names);
 }

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct code_space {
-  struct code_name **names; /* of functions, in their order */
-  uint32_t count;
+  struct code_name **names; /* of functions: a hash table of `places`, at most half full */
+  uint32_t count, places;
   uint32_t next; /* instructions in use */
 };
 
