@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "base/mem.h"
 #include "base/output.h"
 #include "base/paths.h"
@@ -675,7 +676,8 @@ bool record_process(const char *state, struct record_process *out) {
   return true;
 }
 
-static bool write_text(char *t, const char *path, struct err *e) {
+bool record_write(struct record *r, const char *path, struct err *e) {
+  char *t = record_text(r);
   size_t n = strlen(t);
   t[n] = '\n'; /* the terminator is not written */
   bool ok = path_write_whole(path, t, n + 1);
@@ -684,15 +686,8 @@ static bool write_text(char *t, const char *path, struct err *e) {
   return ok || output_failed(path, why, e);
 }
 
-bool record_write(struct record *r, const char *path, struct err *e) {
-  return write_text(record_text(r), path, e);
-}
-
 bool record_write_json(const void *document, const char *path, struct err *e) {
-  bool shown = !strcmp(path, "-") && isatty(STDOUT_FILENO); /* no control characters for a terminal */
-  char *t = json_dumps(document, RECORD_FLAGS | (shown ? JSON_ENSURE_ASCII : 0));
-  CHECK(t, "a document that is not JSON");
-  return write_text(t, path, e);
+  return jsonfile_write(json_incref((json_t *)document), path, RECORD_FLAGS, e);
 }
 
 void record_free(struct record *r) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonfile.h"
 #include "base/mem.h"
 #include "base/output.h"
 #include "base/paths.h"
@@ -114,13 +115,7 @@ bool launchlog_write(const struct launchlog *l, const char *path, struct err *e)
   for (uint32_t i = 0; i < l->n; i++) json_array_append_new(all, launch_json(&l->at[i]));
   put(root, "format", FORMAT);
   json_object_set_new(root, "launches", all);
-  char *text = json_dumps(root, JSON_INDENT(1));
-  json_decref(root);
-  CHECK(text, "a log of launches that is not JSON");
-  bool ok = path_write_whole(path, text, strlen(text));
-  int why = errno;
-  free(text);
-  return ok || output_failed(path, why, e);
+  return jsonfile_write(root, path, JSON_INDENT(1), e);
 }
 
 /* ---- reading ---- */

@@ -1,6 +1,7 @@
 /* plan.c - see plan.h. */
 #include "sample/plan.h"
 
+#include "base/jsonfile.h"
 #include "sample/inside.h"
 
 #include <errno.h>
@@ -142,13 +143,7 @@ bool plan_write(const struct sample_plan *p, const char *path, struct err *e) {
   json_object_set_new(o, "cold", json_boolean(p->cold));
   json_object_set_new(o, "launches", json_integer(p->launches));
   json_object_set_new(o, "clusters", all);
-  char *text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-  json_decref(o);
-  CHECK(text, "a plan that is not JSON");
-  bool ok = path_write_whole(path, text, strlen(text));
-  int why = errno;
-  free(text);
-  return ok || output_failed(path, why, e);
+  return jsonfile_write(o, path, JSON_INDENT(1) | JSON_REAL_PRECISION(10), e);
 }
 
 /* A whole number of `o`, from 0 to `most`. */

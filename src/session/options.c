@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonfile.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "session/session_impl.h"
@@ -33,12 +34,7 @@ bool session_options_write(const struct session_options *o, const char *path, st
 #define SESSION_FLAG(member) json_object_set_new(j, #member, json_boolean(o->member));
 #define SESSION_NUMBER(type, member) json_object_set_new(j, #member, json_integer((json_int_t)o->member));
 #include "session/options.def"
-  char *text = json_dumps(j, JSON_INDENT(1));
-  json_decref(j);
-  CHECK(text, "options that are not JSON");
-  bool ok = path_write_whole(path, text, strlen(text));
-  free(text);
-  return ok || output_failed(path, errno, e);
+  return jsonfile_write(j, path, JSON_INDENT(1), e);
 }
 
 bool session_options_read(struct arena *a, const char *path, struct session_options *o, struct err *e) {

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "base/mem.h"
 #include "base/hash.h"
 #include "base/output.h"
@@ -113,13 +114,8 @@ static bool write_runs(struct cluster *c, const struct batch *b) {
   json_t *root =
       json_pack("{s:i, s:s, s:f, s:I, s:o}", "format", 1, "folder", getcwd(cwd, sizeof cwd) ? cwd : ".", "time_limit",
                 c->w->s->time_limit, "memory_limit", (json_int_t)c->w->s->memory_limit, "tasks", tasks);
-  char *text = json_dumps(root, JSON_INDENT(1));
-  json_decref(root);
-  if (!text) return err_set(c->w->e, ERR_INPUT, "a command line of the study is not valid UTF-8");
   snprintf(path, sizeof path, "%s/runs.json", b->folder);
-  bool ok = path_write_whole(path, text, strlen(text)) || output_failed(path, errno, c->w->e);
-  free(text);
-  return ok;
+  return jsonfile_write(root, path, JSON_INDENT(1), c->w->e);
 }
 
 static void option(FILE *f, const char *name, const char *value) {

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "proc/process.h"
@@ -58,11 +59,7 @@ static bool write_result(const char *path, const struct study_outcome *o, json_t
                 "too_big", o->too_big, "seconds", o->seconds, "cpu_seconds", o->cpu_seconds, "peak_kb",
                 (json_int_t)o->peak_kb, "host", node && *node ? node : host, "log", safe_text(o->exit_code ? log : ""));
   if (record) json_object_set(r, "record", record);
-  char *text = json_dumps(r, JSON_COMPACT | JSON_REAL_PRECISION(10));
-  json_decref(r);
-  bool ok = text && path_write_whole(path, text, strlen(text));
-  free(text);
-  return ok;
+  return jsonfile_write(r, path, JSON_COMPACT | JSON_REAL_PRECISION(10), NULL);
 }
 
 /* -1: stopped. */

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -141,6 +142,22 @@ static void unfinished(void **state) {
   unlink("kept"), unlink("unfinished");
 }
 
+static void documents(void **state) {
+  (void)state;
+  struct err e = {0};
+  assert_true(jsonfile_write(json_pack("{s:i}", "a", 1), "d.json", JSON_INDENT(1), &e));
+  assert_holds("d.json", "{\n \"a\": 1\n}\n");
+  unlink("d.json");
+  assert_false(jsonfile_write(NULL, "d.json", 0, &e)); /* what jansson makes of text that is not UTF-8 */
+  assert_int_equal(e.code, ERR_INPUT);
+  assert_non_null(strstr(e.msg, "'d.json'"));
+  assert_false(jsonfile_write(json_object(), "no such folder/d.json", 0, &e));
+  assert_int_equal(e.code, ERR_OUTPUT);
+  assert_non_null(strstr(e.msg, "No such file or directory"));
+  assert_false(jsonfile_on_terminal("d.json"));
+  assert_int_equal(files(), 0);
+}
+
 static void shown(void **state) {
   (void)state;
   static const char *const cases[][2] = {
@@ -171,6 +188,7 @@ int main(void) {
       cmocka_unit_test(reasons),
       cmocka_unit_test(limit),
       cmocka_unit_test(unfinished),
+      cmocka_unit_test(documents),
       cmocka_unit_test(shown),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "base/mem.h"
 #include "base/arena.h"
 #include "base/output.h"
@@ -157,15 +158,7 @@ static bool write_comparison(const char *path, const struct comparison *c, struc
   for (size_t i = 0; i < c->count; i++) json_array_append(runs, record_json(c->record[i]));
   json_object_set_new(root, "format", json_integer(RECORD_FORMAT));
   json_object_set_new(root, "runs", runs);
-  char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10) | cli_json_flags(path));
-  json_decref(root);
-  CHECK(text, "records that are not JSON");
-  size_t n = strlen(text);
-  text[n] = '\n';
-  bool ok = path_write_whole(path, text, n + 1);
-  if (!ok) output_failed(path, errno, e);
-  free(text);
-  return ok;
+  return jsonfile_write(root, path, JSON_INDENT(1) | JSON_REAL_PRECISION(10), e);
 }
 
 bool compare_report(const struct compare_options *o, void *const *record, size_t count, const char *title,

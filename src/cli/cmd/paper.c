@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/jsonfile.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -296,11 +297,7 @@ static bool draw_figures(struct paper *p, struct err *e) {
   json_t *doc = json_pack("{s:s, s:s, s:s, s:O, s:O, s:o}", "paper", p->name, "size", p->size, "origin",
                           p->origin ? p->origin : "", "figures", p->figures, "claims", p->claims, "runs", runs);
   const char *file = arena_printf(&p->arena, "%s/data.json", p->out);
-  char *text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-  json_decref(doc);
-  bool ok = path_write_whole(file, text, strlen(text));
-  if (!ok) output_failed(file, errno, e);
-  free(text);
+  bool ok = jsonfile_write(doc, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10), e);
   char *argv[] = {"node", script, (char *)file, (char *)p->out, NULL};
   return ok && command(argv, "drawing", e);
 }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "base/heap.h"
 #include "base/output.h"
 #include "base/paths.h"
@@ -132,7 +133,7 @@ bool sim_output(const char *path, const struct sim_options *o, char *const *word
 
 static bool record_copy(const char *from, const char *to, struct err *e) {
   size_t n;
-  if (cli_json_flags(to)) {
+  if (jsonfile_on_terminal(to)) {
     json_t *root = json_load_file(from, 0, NULL);
     bool ok = root && record_write_json(root, to, e);
     json_decref(root);

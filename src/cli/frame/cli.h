@@ -137,8 +137,6 @@ unsigned cli_text_columns(const char *s, size_t bytes);
 size_t cli_text_break(const char *s, unsigned columns);
 /* A bar of `width` columns filled to `fraction` in eighths, into `buf` (at least 4 * width + 1). */
 void cli_bar(char *buf, double fraction, unsigned width);
-/* Flags of jansson for JSON that goes to `path`: to a terminal nothing but ASCII. */
-size_t cli_json_flags(const char *path);
 void cli_bytes(char *buf, size_t size, double bytes); /* "1.2 MB" */
 void cli_count(char *buf, size_t size, double n);     /* "12,345" */
 /* A table whose columns align by their widest cell; cells may hold UTF-8. On a narrow terminal, titles and texts are

@@ -107,10 +107,6 @@ void lines_end(struct lines *l) {
   free(l->text);
 }
 
-size_t cli_json_flags(const char *path) {
-  return !strcmp(path, "-") && isatty(STDOUT_FILENO) ? JSON_ENSURE_ASCII : 0;
-}
-
 void cli_bar(char *buf, double fraction, unsigned width) {
   static const char *const eighths[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   if (!(fraction > 0)) fraction = 0;

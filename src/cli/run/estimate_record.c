@@ -33,16 +33,32 @@ static double variance_of(const struct logged_launch *l, double value) {
   return l->inside.variance * part * part;
 }
 
-struct stratum_room {
-  double *x, *y, *own;
+/* Strata of one counter, a stratum per cluster, with the samples they point to. */
+struct strata {
+  struct estimate_stratum *at;
+  struct stratum_samples {
+    double *x, *y, *own;
+  } * samples;
+  size_t n;
 };
+
+static struct strata strata_new(size_t n) {
+  return (struct strata){mem_zeroed(n, sizeof(struct estimate_stratum)), mem_zeroed(n, sizeof(struct stratum_samples)),
+                         n};
+}
+
+static void strata_free(struct strata *s) {
+  for (size_t i = 0; i < s->n; i++) free(s->samples[i].x), free(s->samples[i].y), free(s->samples[i].own);
+  free(s->samples);
+  free(s->at);
+}
 
 /* The stratum of cluster `c`; scheme counters by name. */
 static struct estimate_stratum stratum_of(const struct estimated *x, const struct plan_cluster *c, uint32_t offset,
-                                          const char *scheme, struct stratum_room *room) {
+                                          const char *scheme, struct stratum_samples *room) {
   struct estimate_stratum s = {.members = c->members};
-  *room = (struct stratum_room){mem_zeroed(c->timed, sizeof(double)), mem_zeroed(c->timed, sizeof(double)),
-                                mem_zeroed(c->timed, sizeof(double))};
+  *room = (struct stratum_samples){mem_zeroed(c->timed, sizeof(double)), mem_zeroed(c->timed, sizeof(double)),
+                                   mem_zeroed(c->timed, sizeof(double))};
   for (uint32_t i = 0; i < c->members; i++) s.x_all += (double)x->log.at[c->launch[i]].sig.warp_insts;
   for (uint32_t i = 0; i < c->timed; i++) {
     const struct logged_launch *l = &x->log.at[c->launch[i]];
@@ -55,6 +71,14 @@ static struct estimate_stratum stratum_of(const struct estimated *x, const struc
     if (l->inside.ctas) s.own_freedom = l->inside.freedom;
   }
   s.x = room->x, s.y = room->y, s.own = room->own;
+  return s;
+}
+
+/* The strata of a counter, or of the scheme counter `scheme`. */
+static struct strata strata_of(const struct estimated *x, uint32_t offset, const char *scheme) {
+  struct strata s = strata_new(x->plan.clusters);
+  for (uint32_t c = 0; c < x->plan.clusters; c++)
+    s.at[c] = stratum_of(x, &x->plan.cluster[c], offset, scheme, &s.samples[c]);
   return s;
 }
 
@@ -76,16 +100,11 @@ static bool sum_known(const struct estimated *x, uint32_t offset, struct estimat
 
 static struct estimate estimate_any(const struct estimated *x, uint32_t offset, const char *scheme,
                                     struct estimate_part *parts) {
-  uint32_t n = x->plan.clusters;
   struct estimate t;
   if (!scheme && sum_known(x, offset, parts, &t)) return t;
-  struct estimate_stratum *s = mem_zeroed(n, sizeof *s);
-  struct stratum_room *room = mem_zeroed(n, sizeof *room);
-  for (uint32_t c = 0; c < n; c++) s[c] = stratum_of(x, &x->plan.cluster[c], offset, scheme, &room[c]);
-  t = estimate_total(s, n, parts);
-  for (uint32_t c = 0; c < n; c++) free(room[c].x), free(room[c].y), free(room[c].own);
-  free(room);
-  free(s);
+  struct strata s = strata_of(x, offset, scheme);
+  t = estimate_total(s.at, x->plan.clusters, parts);
+  strata_free(&s);
   return t;
 }
 
@@ -114,18 +133,10 @@ static json_t *with_interval(const struct estimated *x, const struct estimate *t
 
 /* A ratio of two counters: strata of both, with their differences. */
 static struct estimate ratio_of(const struct estimated *x, uint32_t part, uint32_t whole) {
-  uint32_t n = x->plan.clusters;
-  struct estimate_stratum *a = mem_zeroed(n, sizeof *a), *b = mem_zeroed(n, sizeof *b);
-  struct stratum_room *room = mem_zeroed(2 * (size_t)n, sizeof *room);
-  for (uint32_t c = 0; c < n; c++) {
-    a[c] = stratum_of(x, &x->plan.cluster[c], part, NULL, &room[2 * c]);
-    b[c] = stratum_of(x, &x->plan.cluster[c], whole, NULL, &room[2 * c + 1]);
-  }
-  struct estimate t = estimate_ratio(a, b, n);
-  for (uint32_t i = 0; i < 2 * n; i++) free(room[i].x), free(room[i].y), free(room[i].own);
-  free(room);
-  free(a);
-  free(b);
+  struct strata a = strata_of(x, part, NULL), b = strata_of(x, whole, NULL);
+  struct estimate t = estimate_ratio(a.at, b.at, x->plan.clusters);
+  strata_free(&a);
+  strata_free(&b);
   return t;
 }
 
@@ -316,9 +327,9 @@ static double *numbers_of(const json_t *o, const char *key) {
   return v;
 }
 
-static struct estimate_stratum stored_stratum(const json_t *o, struct stratum_room *room) {
-  *room = (struct stratum_room){numbers_of(o, "timed_warp_insts"), numbers_of(o, "timed_cycles"),
-                                numbers_of(o, "timed_variance")};
+static struct estimate_stratum stored_stratum(const json_t *o, struct stratum_samples *room) {
+  *room = (struct stratum_samples){numbers_of(o, "timed_warp_insts"), numbers_of(o, "timed_cycles"),
+                                   numbers_of(o, "timed_variance")};
   return (struct estimate_stratum){.members = (uint64_t)json_integer_value(json_object_get(o, "launches")),
                                    .timed = json_array_size(json_object_get(o, "timed")),
                                    .x_all = json_number_value(json_object_get(o, "warp_insts")),
@@ -333,23 +344,20 @@ bool estimate_compared(const void *a, const void *b, double *ratio, double *half
   const json_t *ca = json_object_get(ea, "clusters"), *cb = json_object_get(eb, "clusters");
   size_t n = json_array_size(ca);
   bool same = n && n == json_array_size(cb);
-  struct estimate_stratum *sa = mem_zeroed(n, sizeof *sa), *sb = mem_zeroed(n, sizeof *sb);
-  struct stratum_room *room = mem_zeroed(2 * n, sizeof *room);
+  struct strata sa = strata_new(n), sb = strata_new(n);
   for (size_t i = 0; same && i < n; i++) {
     const json_t *p = json_array_get(ca, i), *q = json_array_get(cb, i);
     same = json_equal(json_object_get(p, "timed"), json_object_get(q, "timed"));
-    sa[i] = stored_stratum(p, &room[2 * i]);
-    sb[i] = stored_stratum(q, &room[2 * i + 1]);
+    sa.at[i] = stored_stratum(p, &sa.samples[i]);
+    sb.at[i] = stored_stratum(q, &sb.samples[i]);
   }
   if (same) {
-    struct estimate t = estimate_ratio(sa, sb, n);
+    struct estimate t = estimate_ratio(sa.at, sb.at, n);
     *ratio = t.total;
     *half = estimate_half(&t, json_number_value(json_object_get(ea, "confidence")));
   }
-  for (size_t i = 0; i < 2 * n; i++) free(room[i].x), free(room[i].y), free(room[i].own);
-  free(room);
-  free(sa);
-  free(sb);
+  strata_free(&sa);
+  strata_free(&sb);
   return same;
 }
 

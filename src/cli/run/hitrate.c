@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/jsonfile.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -115,14 +116,7 @@ static bool write_rates(const struct rates *r, const char *trace, const struct g
   }
   json_t *root = json_pack("{ss ss ss so so}", "trace", trace, "gpu", c->name, "mode", "functional caches", "totals",
                            json_of(&r->all), "kernels", kernels);
-  char *text = root ? json_dumps(root, JSON_INDENT(1) | cli_json_flags(path)) : NULL;
-  json_decref(root);
-  if (!text) return err_set(e, ERR_INPUT, "%s: a name that is not valid UTF-8", trace);
-  size_t n = strlen(text);
-  text[n] = '\n';
-  bool ok = path_write_whole(path, text, n + 1) || output_failed(path, errno, e);
-  free(text);
-  return ok;
+  return jsonfile_write(root, path, JSON_INDENT(1), e);
 }
 
 /* ---- the run ---- */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/jsonfile.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/run/compare.h"
@@ -110,10 +111,7 @@ static void remember(const struct point *p) {
   json_t *root = json_object();
   json_object_set_new(root, "key", json_string(p->key));
   json_object_set(root, "totals", p->totals);
-  char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-  json_decref(root);
-  if (text) path_write_whole(p->file, text, strlen(text)); /* a full disk only costs time later */
-  free(text);
+  jsonfile_write(root, p->file, JSON_INDENT(1) | JSON_REAL_PRECISION(17), NULL); /* a full disk only costs time later */
 }
 
 /* ---- running ---- */

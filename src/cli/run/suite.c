@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonfile.h"
 #include "base/mem.h"
 #include "base/arena.h"
 #include "base/output.h"
@@ -93,12 +94,7 @@ int run_suite(const struct sim_options *o, const char *suite, const char *size, 
     if (!o->quiet)
       fprintf(to_stdout ? stderr : stdout, "\n%zu of %zu workloads pass their checks\n", s->list.count - failed,
               s->list.count);
-    if (o->json) {
-      char *text = json_dumps(doc, JSON_INDENT(1) | cli_json_flags(o->json));
-      CHECK(text, "records that are not JSON");
-      ok = path_write_whole(o->json, text, strlen(text)) || output_failed(o->json, errno, &e);
-      free(text);
-    }
+    if (o->json) ok = jsonfile_write(json_incref(doc), o->json, JSON_INDENT(1), &e);
     json_decref(doc);
   } else if (ok) {
     code = 130;
