@@ -3,10 +3,12 @@
 
     build/sluice paper all --stored -o DIR && tools/papers-doc.py DIR
 
+A page has the readings of the machine if `build/sluice paper NAME --stored --sensitivity -o DIR/NAME` ran too.
 The page has the claims table, the figures, the machine and the programs. Nothing in it is written by hand but the
 reasons in reasons/NAME.yaml and figures/*.yaml.
 """
 import collections
+import csv
 import json
 import pathlib
 import shutil
@@ -62,6 +64,21 @@ def figures(data, drawn):
         yield f"| `{f['figure']}` | {f['where']} | {title} | {inputs} | {cell(state)} | {reason} |"
 
 
+def readings(file):
+    """The readings of the machine beside what the paper says of its baseline."""
+    rows = list(csv.DictReader(file.open()))
+    quantities = list(dict.fromkeys((r["quantity"], r["where"], r["unit"], r["published"]) for r in rows))
+    value = {(r["reading"], r["quantity"]): r for r in rows}
+    yield f"The baseline alone at {rows[0]['size']} inputs; * agrees with the paper.\n"
+    yield "| reading | " + " | ".join(f"{q} ({where}) [{unit}]" for q, where, unit, _ in quantities) + " |"
+    yield "|---|" + "---:|" * len(quantities)
+    yield "| published | " + " | ".join(number(float(v)) for *_, v in quantities) + " |"
+    for reading in dict.fromkeys(r["reading"] for r in rows):
+        cells = [value[reading, q] for q, *_ in quantities]
+        yield f"| {reading} | " + " | ".join(
+            "-" if c["ours"] == "nan" else number(float(c["ours"])) + " *" * int(c["agrees"]) for c in cells) + " |"
+
+
 def programs(data):
     seen = {}
     for r in data["runs"]:
@@ -89,7 +106,10 @@ def page(name, folder):
     if state.get(headline) in ("whole", "partial"):
         shutil.copy(folder / f"{headline}.svg", ROOT / "docs" / "papers" / f"{headline}.svg")
         out.append(f"![{headline}]({headline}.svg)\n")
-    for head, part in (("Claims", claims(data)), ("Figures", figures(data, drawn)), ("Programs", programs(data))):
+    parts = [("Claims", claims(data)), ("Figures", figures(data, drawn)), ("Programs", programs(data))]
+    if (folder / "sensitivity.csv").exists():
+        parts.insert(1, ("Readings of the machine", readings(folder / "sensitivity.csv")))
+    for head, part in parts:
         out.append(f"## {head}\n")
         out.append("\n".join(part) + "\n")
     return "\n".join(out)

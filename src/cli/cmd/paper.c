@@ -338,6 +338,7 @@ static bool prepare_folder(struct paper *p, const struct paper_options *o, const
   p->name = name;
   p->size = o->size ? o->size : o->quick ? "small" : "medium"; /* --stored: of every figure its own */
   p->quick = o->quick;
+  p->readings = o->sensitivity;
   p->warm = o->warm;
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
@@ -399,7 +400,12 @@ static int run_sensitivity(struct paper *p, const struct paper_options *o, struc
   struct tempdir dir = {0};
   int rc = EXIT_OK;
   if (make_folders(p, e) && tempdir_make(&dir, e)) {
-    if (!paper_simulate(p, o, &dir)) rc = 130;
+    if (p->stored) {
+      paper_stored_attach(p);
+      printf("%s: readings of its machine, %s inputs, %s\n", p->name, p->size, p->origin);
+    }
+    if (!p->stored && !paper_simulate(p, o, &dir)) rc = 130;
+    else if (o->store && !paper_store(p, o->store, o->commit, e)) rc = EXIT_OK;
     else if (sensitivity_print(p, e) && p->failed) rc = EXIT_CHECK;
   }
   tempdir_remove(&dir);
@@ -415,7 +421,10 @@ static int run_one(struct paper *p, const struct paper_options *o, const char *t
   bool ready = make_folders(p, e) && clear_figures(p, e) && tempdir_make(&dir, e);
   if (ready && p->originals) ready = paper_originals_prepare(p, e);
   if (ready) {
-    if (p->stored) paper_stored_attach(p);
+    if (p->stored) {
+      paper_stored_attach(p);
+      paper_stored_print(p);
+    }
     json_t *planned = json_deep_copy(p->figures); /* claims change the figures */
     if (!p->stored && (!paper_simulate(p, o, &dir) || !paper_seeds(p, o, &dir, e))) rc = e->code ? EXIT_OK : 130;
     else if (o->store && !paper_store(p, o->store, o->commit, e)) rc = EXIT_OK;
@@ -495,8 +504,7 @@ static bool options_agree(const struct paper_options *o, bool all, struct err *e
                    : o->stored ? "--stored"
                    : o->quick  ? "--quick"
                                : "--sensitivity");
-  if (o->stored && (o->store || o->sensitivity))
-    return err_set(e, ERR_USAGE, "--stored runs nothing: leave out %s", o->store ? "--store" : "--sensitivity");
+  if (o->stored && o->store) return err_set(e, ERR_USAGE, "--stored runs nothing: leave out --store");
   if (o->seeds > 1 && (o->stored || o->originals || o->sensitivity))
     return err_set(e, ERR_USAGE, "--seeds is of simulations of the bundled workloads: leave out %s",
                    o->stored      ? "--stored, which has the seeds that are stored"

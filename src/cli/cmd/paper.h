@@ -32,6 +32,7 @@ struct paper {
   struct arena arena;
   const char *name, *out, *size, *program; /* program: that one alone, by the paper's name; NULL: all */
   bool quick, all;                         /* all: one of several whose claims share a table */
+  bool readings;                           /* --sensitivity: `figures` are those of the readings */
   json_t *figures; /* as loaded, ordered by name; with --sensitivity one for each reading and quantity */
   /* {workload, alias, group, suite, scheme, gpu, set, size, hash, file, record, characterise} by hash, of the programs'
    * default inputs; `seeds`: a list of such objects, the same runs on inputs of further seeds, in their order. */
@@ -127,10 +128,12 @@ bool sensitivity_print(struct paper *p, struct err *e);
 /* ---- paper_store.c ---- */
 /* File of the stored results, below the data folder. */
 const char *paper_stored_name(struct paper *p);
-/* The stored results of the paper, and for every figure the size that most of its runs have there; `size` NULL: any. */
+/* The stored results of the paper, and for every figure the size that most of its runs have there; `size` NULL: any.
+ * With `readings` one size for all, p->size from then on. */
 bool paper_stored_open(struct paper *p, const char *size, struct err *e);
-/* After the plan: the runs get their records. Says what there is. */
+/* After the plan: the runs get their records; p->origin says what there is. */
 void paper_stored_attach(struct paper *p);
+void paper_stored_print(const struct paper *p);
 /* After simulations: keep the processor time of run[i], which job i made. */
 void paper_note_times(struct paper *p, json_t *const *run);
 /* Add the runs that have records to the stored results in `file`. */

@@ -118,6 +118,7 @@ static bool others(struct paper *p, const json_t *figures, struct paper *q, stru
   if (!path_find(path, sizeof path, paper_stored_name(q))) return false;
   if (!paper_stored_open(q, NULL, e) || !paper_plan(q, e)) return false;
   paper_stored_attach(q);
+  paper_stored_print(q);
   return paper_claims(q, e);
 }
 

@@ -238,16 +238,16 @@ static struct outcome judge_quantity(struct paper *p, const json_t *quantities, 
 }
 
 static void add_outcome(struct table *t, FILE *csv, const json_t *quantities, const struct outcome *v,
-                        const double *value) {
+                        const double *value, const char *size) {
   json_t *q;
   size_t i;
   table_cell(t, "%s", v->name);
   json_array_foreach(quantities, i, q) {
     if (isfinite(value[i])) table_cell(t, "%.3g%s", value[i], agrees(q, value[i]) ? " *" : "");
     else table_cell(t, "-");
-    fprintf(csv, "%s,%s,%s,%g,%g,%d\n", v->name, json_string_value(json_object_get(q, "name")),
-            json_string_value(json_object_get(q, "where")), json_number_value(json_object_get(q, "published")),
-            value[i], isfinite(value[i]) && agrees(q, value[i]));
+    fprintf(csv, "%s,%s,\"%s\",%s,%g,%g,%d,%s\n", v->name, paper_text(q, "name"), paper_text(q, "where"),
+            paper_text(q, "unit"), json_number_value(json_object_get(q, "published")), value[i],
+            isfinite(value[i]) && agrees(q, value[i]), size);
   }
   table_cell(t, "%zu of %zu", v->agree, v->measured);
   table_cell(t, "%.2f", v->away);
@@ -298,11 +298,11 @@ bool sensitivity_print(struct paper *p, struct err *e) {
   char *text = NULL;
   FILE *csv = open_memstream(&text, &size);
   struct table *t = header(p, quantities);
-  fprintf(csv, "reading,quantity,where,published,ours,agrees\n");
+  fprintf(csv, "reading,quantity,where,unit,published,ours,agrees,size\n");
   json_object_foreach(json_object_get(file, "readings"), name, reading) {
     struct outcome v = judge_quantity(p, quantities, name, first, value);
     first += 2 * json_array_size(quantities);
-    add_outcome(t, csv, quantities, &v, value);
+    add_outcome(t, csv, quantities, &v, value, p->size);
     if (v.measured && (!best.name || better(&v, &best, kept))) best = v, kept = !rows++;
   }
   fclose(csv);

@@ -63,6 +63,26 @@ static bool choose_size(struct paper *p, json_t *figure, const char *only, struc
   return true;
 }
 
+/* Of all figures: the largest size of which all runs are stored; without one, that of which most are. NULL with `e`. */
+static const char *common_size(struct paper *p, struct err *e) {
+  const char *best = NULL;
+  size_t most = 0;
+  for (int i = 0; i < SIZES; i++) {
+    json_t *f;
+    size_t sum = 0, wanted = 0, k;
+    json_array_foreach(p->figures, k, f) {
+      size_t there, all;
+      if (!count_at(p, f, sizes[i], &there, &all, e)) return NULL;
+      sum += there, wanted += all;
+    }
+    if (sum > most) most = sum, best = sizes[i];
+    if (sum && sum == wanted) break;
+  }
+  if (!best)
+    err_set(e, ERR_INPUT, "no runs of the readings of %s are stored: without --stored they are simulated", p->name);
+  return best;
+}
+
 const char *paper_stored_name(struct paper *p) {
   return arena_printf(&p->arena, "results/%s%s.jsonl.zst", p->name, p->originals ? ".originals" : "");
 }
@@ -76,6 +96,8 @@ bool paper_stored_open(struct paper *p, const char *size, struct err *e) {
                    p->name, path);
   p->stored = stored_open(path, p->name, e);
   if (!p->stored) return false;
+  if (p->readings && !size && !(size = common_size(p, e))) return false;
+  if (p->readings) p->size = size;
   json_array_foreach(p->figures, i, f) if (!choose_size(p, f, size, e)) return false;
   return true;
 }
@@ -116,6 +138,9 @@ void paper_stored_attach(struct paper *p) {
   p->origin = arena_printf(&p->arena, "%zu of %zu runs stored, made by commit %s, %.2f processor hours", found,
                            json_object_size(p->runs), *all ? all : "(none)", seconds / 3600);
   if (further) p->origin = arena_printf(&p->arena, "%s; %zu more on inputs of other seeds", p->origin, further);
+}
+
+void paper_stored_print(const struct paper *p) {
   printf("%s%s: %zu figures and tables, %s\n", p->name, p->originals ? ", originals" : "", json_array_size(p->figures),
          p->origin);
   fflush(stdout);
