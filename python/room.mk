@@ -7,7 +7,9 @@ STALE := $(filter-out $(PY_FILES),$(wildcard $(PY)/*.py))
 $(if $(STALE),$(shell rm -f $(STALE)))
 
 .PHONY: python wheel
-python: all $(PY_FILES) $(PY)/_libsluice.abi3.so
+python: all $(PY_FILES) $(PY)/_libsluice.abi3.so $(PY)/_schemes.abi3.so
+PY_INCLUDE = -Iinclude -I$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
+PY_LINK = $(LDFLAGS) -L$(B)/lib -lsluice -Wl,-rpath,'$$ORIGIN/../../lib:$$ORIGIN/installed/lib'
 $(PY_FILES): $(B)/python/%: python/%
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -17,8 +19,12 @@ $(B)/gen/libsluice.py.c: python/build_library.py include/sluice.h
 $(PY)/_libsluice.abi3.so: $(B)/gen/libsluice.py.c $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(CC) $(OPT) -g -fPIC -shared -Wall -Iinclude -I$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))') \
-	  $(LDFLAGS) -o $@ $< -L$(B)/lib -lsluice -Wl,-rpath,'$$ORIGIN/../../lib:$$ORIGIN/installed/lib'
+	$(CC) $(OPT) -g -fPIC -shared -Wall $(PY_INCLUDE) -o $@ $< $(PY_LINK)
+# Schemes in Python. They share structures with the machine: any of its headers may change them.
+$(PY)/_schemes.abi3.so: $(wildcard python/schemes/*.[ch]) $(B)/lib/libsluice.so
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(CC) $(BASE_CFLAGS) -fvisibility=hidden -Ipython -shared $(PY_INCLUDE) -o $@ $(filter %.c,$^) $(PY_LINK)
 # With the command in it, for pip. In $(B).
 wheel: python
 	@$(PYTHON) python/wheel.py $(B) $(VERSION)

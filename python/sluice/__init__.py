@@ -21,6 +21,11 @@ A kernel from a string of CUDA C or PTX, on NumPy arrays, in this process:
     k = sluice.Kernel('''extern "C" __global__ void twice(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }''')
     r = k(4, 256, x)                            # 4 CTAs of 256 threads; x is changed in place
 
+A scheme as a Python class, whose methods are the hooks of the machine:
+
+    class Wide(sluice.Scheme): ...              # help(sluice.Scheme)
+    sluice.run("kmeans", scheme=Wide, size="small")
+
 What there is: sluice.workloads(), schemes(), gpus(), knobs() and counters(), the last two with units.
 
 Errors are classes below sluice.Error, with the message in parts: .file, .line, .column, .hint. The command `sluice` does the
@@ -45,12 +50,14 @@ from ._errors import (
 from ._kernel import Kernel, compile_cuda
 from ._result import Comparison, Result, load
 from ._run import compare, counters, gpus, knobs, run, schemes, workloads
+from ._scheme import L1, L2, BypassBy, Counter, Param, Scheme
 from ._table import Table
 
 __all__ = [
     "run", "compare", "study", "open", "load", "Kernel", "compile_cuda",
     "workloads", "schemes", "gpus", "knobs", "counters",
     "Result", "Comparison", "Study", "Database", "Counters", "Count", "Rate", "Table",
+    "Scheme", "Param", "Counter", "L1", "L2", "BypassBy",
     "Error", "InputError", "UnsupportedError", "ProgramError", "StuckError", "NotReachedError", "InternalError", "MissingError",
     "StrayWarning", "FailedRunsWarning",
 ]

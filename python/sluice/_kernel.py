@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Un
 
 import numpy as np
 
-from . import _command, _figure
+from . import _command, _figure, _scheme
 from ._errors import Error, InputError, InternalError, MissingError, ProgramError, StuckError, UnsupportedError
 from ._progress import Progress
 from ._result import Result
@@ -35,13 +35,16 @@ def _library() -> Tuple[Any, Any]:
 class _Watch:
     """Looks at a launch from time to time: shows progress, and lets Ctrl-C through."""
 
-    def __init__(self, wanted: bool) -> None:
+    def __init__(self, wanted: bool, schemes: bool) -> None:
         self.progress = Progress(wanted)
+        self.schemes = schemes
         self.raised: Optional[BaseException] = None
         self.looks = 0
 
     def look(self, ffi: Any, p: Any) -> int:
-        """Called by the library."""
+        """Called by the library; 1 ends the launch."""
+        if self.schemes and _scheme.module().has_failed():
+            return 1
         self.looks += 1
         if self.looks > _SHOWN_AFTER and self.progress.on:
             name = _figure._plain(ffi.string(p.kernel).decode())
@@ -107,18 +110,51 @@ def compile_cuda(source: str, name: str = "kernel.cu", options: Sequence[str] = 
 class _Session:
     """One simulated GPU of the library; to be used in a with statement."""
 
-    def __init__(self, options: Sequence[str]) -> None:
+    def __init__(self, options: Sequence[str], scheme: _scheme.Selection = None) -> None:
         self.ffi, self.lib = _library()
+        self.schemes = _scheme.Defined(scheme)
+        options = [*options, f"scheme={_scheme.text_of(scheme)}"] if scheme else options
         texts = [self.ffi.new("char[]", o.encode()) for o in options]
         out = self.ffi.new("struct sluice_session **")
         self.e = self.ffi.new("struct sluice_error *")
         self.s = self.ffi.NULL
-        self.do("sluice_open", self.ffi.new("char *[]", [*texts, self.ffi.NULL]), out, session=False)
+        self.schemes.__enter__()
+        try:
+            self.do("sluice_open", self.ffi.new("char *[]", [*texts, self.ffi.NULL]), out, session=False)
+        except BaseException:
+            self.schemes.__exit__()
+            raise
         self.s = out[0]
 
     def do(self, function: str, *arguments: Any, session: bool = True) -> None:
         """Call a function of the library; raises its error."""
-        if getattr(self.lib, function)(*([self.s] if session else []), *arguments, self.e):
+        self._checked(getattr(self.lib, function)(*([self.s] if session else []), *arguments, self.e))
+
+    def simulate(self, function: str, *arguments: Any, wanted: bool) -> None:
+        """Launch or replay, with progress where it is wanted; raises its error, or the first exception of a Python scheme."""
+        watch = _Watch(wanted, bool(self.schemes.classes))
+        handle = self.ffi.new_handle(watch)
+        _watch_with(self.ffi)
+        self.do("sluice_watch", self.lib.sluice_python_watcher, handle)
+        try:
+            if self.schemes.classes:  # a call that keeps the interpreter's lock, for the hooks
+                words = [a if isinstance(a, bytes) else int(self.ffi.cast("intptr_t", a)) for a in (self.s, *arguments, self.e)]
+                self._checked(getattr(_scheme.module(), function)(*words))
+            else:
+                self.do("sluice_" + function, *arguments)
+        except Error:
+            if watch.raised:
+                raise watch.raised from None
+            raise
+        finally:
+            watch.progress.close()
+
+    def _checked(self, status: int) -> None:
+        """Raise the error behind a status."""
+        raised = _scheme.failure() if self.schemes.classes else None
+        if raised:
+            raise raised
+        if status:
             raise _error(self.ffi, self.e)
 
     def load(self, ptx: str, name: str) -> Any:
@@ -155,6 +191,7 @@ class _Session:
 
     def __exit__(self, *_: object) -> None:
         self.lib.sluice_close(self.s)
+        self.schemes.__exit__()
 
 
 def _three(size: Size, what: str) -> List[int]:
@@ -194,7 +231,7 @@ class Kernel:
     source   PTX or CUDA C as text, or the path of a .ptx or .cu file
     name     of the kernel; needed if the source has several. Of CUDA C without its types: "saxpy"
     gpu      a name of `sluice.gpus()` or a configuration file; None: fermi
-    scheme   as after `--scheme`; None: baseline
+    scheme   as after `--scheme`, or a Scheme class; None: baseline
     set      knobs of the machine by name, in the units of `sluice.knobs()`: {"l1d.sets": 64}
     options  further options of the library (include/sluice.h): mode="functional", memory="warn", watchdog=100000 (cycles),
              lines=True, characterise=True
@@ -210,7 +247,7 @@ class Kernel:
         name: Optional[str] = None,
         *,
         gpu: Optional[_command.Path] = None,
-        scheme: Optional[str] = None,
+        scheme: _scheme.Selection = None,
         set: Optional[Mapping[str, Any]] = None,
         compile: Sequence[str] = (),
         **options: Union[bool, int, str],
@@ -220,9 +257,10 @@ class Kernel:
         self.ptx = text if is_ptx else compile_cuda(text, file or "kernel.cu", compile)
         """The PTX that runs."""
         self._file = (file or "kernel.ptx") if is_ptx else str(pathlib.Path(file or "kernel.cu").with_suffix(".ptx"))
-        given: Dict[str, Any] = {"gpu": gpu, "scheme": scheme, **options, **(set or {})}
+        given: Dict[str, Any] = {"gpu": gpu, **options, **(set or {})}
         self._options = [f"{k}={_word(v, k in options)}" for k, v in given.items() if v is not None]
-        with _Session(self._options) as s:
+        self._scheme = scheme
+        with _Session(self._options, scheme) as s:
             names = s.names(s.load(self.ptx, self._file))
         self.names: Tuple[str, ...] = tuple(names)
         """The kernels of the source, as in the PTX."""
@@ -254,7 +292,7 @@ class Kernel:
         Returns the Result, with the counters of this launch. After an Error the arrays are as before. Ctrl-C stops the
         simulation.
         """
-        with _Session(["program=" + _figure._plain(self.name), *self._options]) as s:
+        with _Session(["program=" + _figure._plain(self.name), *self._options], self._scheme) as s:
             ffi = s.ffi
             out = ffi.new("struct sluice_kernel **")
             s.do("sluice_find_kernel", s.load(self.ptx, self._file), self.name.encode(), out)
@@ -265,25 +303,11 @@ class Kernel:
             launch.argument_count = len(held)
             pointers = ffi.new("void *[]", [ffi.cast("void *", h) for h in held])
             launch.arguments = pointers
-            self._launch(s, out[0], launch, progress)
+            s.simulate("launch", out[0], launch, wanted=progress)
             for address, array in places.values():
                 if array.flags.writeable and array.nbytes:
                     s.do("sluice_read", ffi.from_buffer(array), address, array.nbytes)
             return Result(s.record())
-
-    def _launch(self, s: _Session, kernel: Any, launch: Any, progress: bool) -> None:
-        watch = _Watch(progress)
-        handle = s.ffi.new_handle(watch)
-        _watch_with(s.ffi)
-        s.do("sluice_watch", s.lib.sluice_python_watcher, handle)
-        try:
-            s.do("sluice_launch", kernel, launch)
-        except Error:
-            if watch.raised:
-                raise watch.raised from None
-            raise
-        finally:
-            watch.progress.close()
 
     def _place(self, s: _Session, parameters: Sequence[Tuple[str, int]], arguments: Sequence[Argument]) -> Tuple[List[Any], Dict[int, Any]]:
         """Arrays into the GPU's memory, arguments into buffers: those, and address and array of each allocation."""

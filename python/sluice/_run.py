@@ -1,14 +1,15 @@
 """sluice.run, sluice.compare and the lists of what there is."""
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import tempfile
 import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from . import _command
-from ._errors import StrayWarning
+from . import _command, _kernel, _scheme
+from ._errors import InputError, StrayWarning
 from ._result import Comparison, Result
 from ._table import frame_of_rows
 
@@ -37,7 +38,7 @@ def run(
     program: Program,
     *arguments: Word,
     gpu: Optional[_command.Path] = None,
-    scheme: Optional[str] = None,
+    scheme: _scheme.Selection = None,
     size: Optional[str] = None,
     set: Optional[Mapping[str, Any]] = None,
     cwd: Optional[_command.Path] = None,
@@ -50,7 +51,7 @@ def run(
                file with launch="FILE.yaml"; a sequence is a program with its first arguments
     arguments  of the program
     gpu        a name of `sluice.gpus()` or a configuration file; None: fermi, the papers' GTX480
-    scheme     as after `--scheme`: "bucl", "swl=4+rrip"; None: baseline
+    scheme     as after `--scheme`: "bucl", "swl=4+rrip"; a Scheme class; None: baseline
     size       "small", "medium" or "large", of a bundled program
     set        knobs of the machine by name, in the units of `sluice.knobs()`: {"l1d.sets": 64}
     cwd        folder in which the program runs
@@ -59,7 +60,14 @@ def run(
 
     Returns a Result; .output has what the program printed. Raises an Error of a class that says what went wrong; Ctrl-C
     stops the simulation first. Warns with StrayWarning where reads out of bounds gave zeroes.
+
+    With a Scheme class the program is recorded in functional mode and the trace simulated in this process. The counters are
+    those of an execution, but for a program whose result depends on the order of its warps (docs/how-to/traces.md).
     """
+    if _scheme.used(scheme):
+        with _Recorded(_program_words(program, arguments, size), cwd, progress) as recorded:
+            return recorded.run(gpu, scheme, set, options, progress)
+    scheme = _scheme.text_of(scheme)
     words = [*_machine_words(gpu, scheme, set), *_command.option_words(options)]
     with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
         record = os.path.join(folder, "record.json")
@@ -74,10 +82,51 @@ def run(
     return Result(text, shown, ended.output[:at], ended.output[at:])
 
 
+class _Recorded:
+    """A program as a trace, for Python schemes; to be used in a with statement."""
+
+    def __init__(self, program: Sequence[str], cwd: Optional[_command.Path], progress: bool) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="sluice-")
+        self._program = program
+        self._is_trace = len(program) == 1 and program[0].endswith((".slt", ".g", ".traceg"))
+        self.path = os.path.abspath(program[0]) if self._is_trace else os.path.join(self._folder.name, "program.slt")
+        self.output = ""
+        if not self._is_trace:
+            try:
+                self.output = _command.checked(["record", "-o", self.path, "--", *program], cwd, progress).output
+            except BaseException:
+                self._folder.cleanup()
+                raise
+
+    def run(
+        self,
+        gpu: Optional[_command.Path],
+        scheme: _scheme.Selection,
+        set: Optional[Mapping[str, Any]],
+        options: Mapping[str, _command.Option],
+        progress: bool,
+    ) -> Result:
+        """Simulate it under a list of schemes, in this process."""
+        wrong = [key for key in options if key not in ("lines", "characterise", "detail", "watchdog")]
+        if wrong:
+            raise InputError(f"a Python scheme does not go with {wrong[0]}=; use lines, characterise, detail or watchdog", 2)
+        given: Dict[str, Any] = {"gpu": os.fspath(gpu) if gpu else None, "program": " ".join(self._program), **options, **(set or {})}
+        words = [f"{k}={_kernel._word(v, k in options)}" for k, v in given.items() if v is not None]
+        with _kernel._Session(words, scheme) as s:
+            s.simulate("replay", self.path.encode(), wanted=progress)
+            return Result(s.record(), output=self.output)
+
+    def __enter__(self) -> "_Recorded":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+
 def compare(
     program: Program,
     *arguments: Word,
-    schemes: Sequence[str] = ("baseline", "bucl"),
+    schemes: Sequence[_scheme.Selection] = ("baseline", "bucl"),
     gpu: Optional[_command.Path] = None,
     size: Optional[str] = None,
     set: Optional[Mapping[str, Any]] = None,
@@ -89,7 +138,8 @@ def compare(
 ) -> Comparison:
     """Simulate one program under several schemes, one simulation each, as `sluice compare` does.
 
-    schemes    lists as after `--scheme`, e.g. ("baseline", "swl=4", "swl=4+bucl"); the first is what others are divided by
+    schemes    lists as after `--scheme`, e.g. ("baseline", "swl=4", "swl=4+bucl"), or Scheme classes; the first is what others
+               are divided by. With a Scheme class all are simulated in this process from one recording, without a report
     html       file for the HTML report, whose observations take some more time; None: no report
     jobs       simulations at a time; None: one per processor
     others     as for sluice.run; options are those of `sluice compare --help`
@@ -98,13 +148,19 @@ def compare(
     """
     if isinstance(schemes, str):
         schemes = schemes.split(",")
+    if any(_scheme.used(s) for s in schemes):
+        with _Recorded(_program_words(program, arguments, size), cwd, progress) as recorded:
+            runs = [recorded.run(gpu, s, set, options, progress) for s in schemes]
+        text = json.dumps({"runs": [r.record for r in runs]}, indent=1).encode() + b"\n"
+        return Comparison(text, [_scheme.text_of(s) or "baseline" for s in schemes])
+    names = [_scheme.text_of(s) or "baseline" for s in schemes]
     given: Dict[str, _command.Option] = {**options, "jobs": jobs, "html": html, "no_html": html is None}
-    words = [*_machine_words(gpu, ",".join(schemes), set), *_command.option_words(given)]
+    words = [*_machine_words(gpu, ",".join(names), set), *_command.option_words(given)]
     with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
         document = os.path.join(folder, "runs.json")
         _command.checked(["compare", *words, "--json", document, "--", *_program_words(program, arguments, size)], cwd, progress)
         text = pathlib.Path(document).read_bytes()
-    return Comparison(text, schemes, ["sluice", "compare", *words, "--", *_program_words(program, arguments, size)])
+    return Comparison(text, names, ["sluice", "compare", *words, "--", *_program_words(program, arguments, size)])
 
 
 def _list(*words: str) -> Any:

@@ -10,25 +10,57 @@
 extern const struct scheme *const __start_sluice_schemes[] __attribute__((weak));
 extern const struct scheme *const __stop_sluice_schemes[] __attribute__((weak));
 
-uint32_t scheme_count(void) {
+/* Those of scheme_add, of this thread. */
+enum { ADDED_MAX = 8 };
+static _Thread_local const struct scheme *added[ADDED_MAX];
+static _Thread_local uint32_t added_count;
+
+static uint32_t compiled_count(void) {
   return (uint32_t)(__stop_sluice_schemes - __start_sluice_schemes);
+}
+
+/* In any order. */
+static const struct scheme *registered(uint32_t i) {
+  return i < compiled_count() ? __start_sluice_schemes[i] : added[i - compiled_count()];
+}
+
+uint32_t scheme_count(void) {
+  return compiled_count() + added_count;
 }
 
 const struct scheme *scheme_at(uint32_t i) {
   /* The i-th in order of names; counting is fast enough. */
   for (uint32_t a = 0; a < scheme_count(); a++) {
     uint32_t before = 0;
-    for (uint32_t b = 0; b < scheme_count(); b++)
-      before += strcmp(__start_sluice_schemes[b]->name, __start_sluice_schemes[a]->name) < 0;
-    if (before == i) return __start_sluice_schemes[a];
+    for (uint32_t b = 0; b < scheme_count(); b++) before += strcmp(registered(b)->name, registered(a)->name) < 0;
+    if (before == i) return registered(a);
   }
   return NULL;
 }
 
 const struct scheme *scheme_find(const char *name) {
   for (uint32_t i = 0; i < scheme_count(); i++)
-    if (!strcmp(__start_sluice_schemes[i]->name, name)) return __start_sluice_schemes[i];
+    if (!strcmp(registered(i)->name, name)) return registered(i);
   return NULL;
+}
+
+bool scheme_add(const struct scheme *s, struct err *e) {
+  if (scheme_find(s->name) || !strcmp(s->name, "baseline") || !strcmp(s->name, "none"))
+    return err_set(e, ERR_USAGE, "there is a scheme '%s' already; choose another name", s->name);
+  if (scheme_param_count(s) > SCHEME_PARAMS_MAX || scheme_counter_count(s) > SCHEME_COUNTERS_MAX)
+    return err_set(e, ERR_USAGE, "scheme %s: at most %d parameters and %d counters", s->name, SCHEME_PARAMS_MAX,
+                   SCHEME_COUNTERS_MAX);
+  if (added_count == ADDED_MAX) return err_set(e, ERR_USAGE, "more than %d schemes were added", ADDED_MAX);
+  added[added_count++] = s;
+  return true;
+}
+
+void scheme_remove(const struct scheme *s) {
+  for (uint32_t i = 0; i < added_count; i++)
+    if (added[i] == s) {
+      added[i] = added[--added_count];
+      return;
+    }
 }
 
 uint32_t scheme_param_count(const struct scheme *s) {
@@ -85,7 +117,7 @@ const char *scheme_hook(const struct scheme *s, uint32_t k, const char **slot) {
 static bool unknown_scheme(const char *name, struct err *e) {
   const char *names[256];
   uint32_t n = scheme_count() < 255 ? scheme_count() : 255;
-  for (uint32_t i = 0; i < n; i++) names[i] = __start_sluice_schemes[i]->name;
+  for (uint32_t i = 0; i < n; i++) names[i] = registered(i)->name;
   names[n] = "baseline";
   const char *near = err_nearest(name, names, n + 1);
   return err_set(e, ERR_USAGE, "unknown scheme '%s'%s%s%s; `sluice schemes` lists them", name,

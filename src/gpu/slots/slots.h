@@ -7,6 +7,10 @@
 uint32_t scheme_count(void);
 const struct scheme *scheme_at(uint32_t i); /* in order of names */
 const struct scheme *scheme_find(const char *name);
+/* A scheme that is not compiled in: known to this thread until scheme_remove, and to be removed after the machines that
+ * use it. False with `e`: its name is taken, its tables are too long, or there are too many. */
+bool scheme_add(const struct scheme *s, struct err *e);
+void scheme_remove(const struct scheme *s);
 uint32_t scheme_param_count(const struct scheme *s);
 /* A hook, as in hooks.def. */
 enum hook_rule { RULE_OBSERVE, RULE_OBSERVE_LINE, RULE_ANY, RULE_ALL, RULE_NARROW, RULE_DECIDE, RULE_DECIDE_LINE };
