@@ -176,9 +176,9 @@ void gpu_work_end(struct gpu *g, struct gpu_ended *out) {
   while (!has_ended(&g->work[g->turn[at]])) at++;
   struct gpu_work *k = &g->work[g->turn[at]];
   if (!g->overlap) take_own(g, &k->own);
-  *out = (struct gpu_ended){.launch = g->turn[at], .start = k->start, .end = g->now, .own = k->own};
+  *out = (struct gpu_ended){.launch = g->turn[at], .start = k->start, .end = gpu_end(g), .own = k->own};
   out->own.kernels = 1;
-  out->own.cycles = g->now - k->start;
+  out->own.cycles = gpu_end(g) - k->start;
   if (out->own.cycles) out->warps = (double)k->warp_cycles / ((double)out->own.cycles * g->config.sms);
   for (uint32_t i = 0; g->observed.timeline && i < g->config.sms; i++) sm_settle(&g->sm[i], g->now);
   if (g->observed.timeline) timeline_end(g, k);

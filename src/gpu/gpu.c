@@ -15,6 +15,7 @@
 #include "gpu/common/invariants.h"
 #include "gpu/dispatch.h"
 #include "gpu/icnt/icnt.h"
+#include "gpu/l1/l1.h"
 #include "gpu/mem/l2.h"
 #include "gpu/mem/partition.h"
 #include "gpu/observe/observe.h"
@@ -486,6 +487,7 @@ static void begin_launches(struct gpu *g) {
   g->start = g->progress_at = g->block_at = g->now;
   g->open = true;
   g->overlap = g->fault = false;
+  g->prefetches = g->prefetches_sent = 0;
   g->t_core = g->t_icnt = g->t_l2 = g->t_dram = 0;
   partition_clocks_changed(g->parts);
   g->sum.core = g->sum.dram = 0;
@@ -533,6 +535,7 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
     begin_launches(g);
   }
   g->busy = true; /* do not skip the next tick */
+  g->demand_end = 0;
   if (f->watch) g->report_at = g->now;
   observe_launch(g, k);
   sm_choose_step(g);
@@ -564,10 +567,13 @@ enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, str
       gpu_describe_stuck(g, e);
       return GPU_FAILED;
     }
-    /* The last launch has ended when no request is in flight. */
-    if (g->finished && (g->works > 1 || !g->in_flight)) {
-      gpu_work_end(g, ended);
-      return GPU_ENDED;
+    /* The last launch has ended when no request is in flight; its cycles do not include the wait for prefetches. */
+    if (g->finished) {
+      if (g->works > 1 || !(g->in_flight | g->prefetches)) {
+        gpu_work_end(g, ended);
+        return GPU_ENDED;
+      }
+      if (RARE(g->prefetches) && g->in_flight == g->prefetches_sent && !g->demand_end) g->demand_end = g->now;
     }
     if (g->now >= look_up) {
       if (g->now >= until) return GPU_TIME;
@@ -586,6 +592,7 @@ enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, str
 bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e) {
   bool whole = !g->works;
   uint32_t launches = g->ended + g->works;
+  for (uint32_t i = 0; g->slots.n_on_prefetch && i < g->config.sms; i++) l1_prefetch_end(&g->sm[i]);
   for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
   partition_settle(g->parts);
   gpu_work_clear(g);
@@ -593,7 +600,7 @@ bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e) {
   observe_end(g);
   observe_total(g, out);
   out->kernels = launches;
-  out->cycles = g->now - g->start;
+  out->cycles = gpu_end(g) - g->start;
   uint64_t held = out->issue_slots / g->config.schedulers, all = out->cycles * g->config.sms;
   out->sm_idle_cycles = all > held ? all - held : 0;
   g->open = false;

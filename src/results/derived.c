@@ -24,6 +24,19 @@ static double l1d_misses_per_load(const struct gpu_stats *s) {
 static double l1d_mpki(const struct gpu_stats *s) {
   return 1000 * record_ratio(s->l1d_read_misses + s->l1d_read_partial, s->thread_insts);
 }
+static double prefetch_accuracy(const struct gpu_stats *s) {
+  return record_ratio(s->prefetch_useful + s->prefetch_late, s->prefetch_issued);
+}
+static double prefetch_coverage(const struct gpu_stats *s) {
+  uint64_t first = s->prefetch_useful + s->prefetch_late;
+  return record_ratio(first, first + s->l1d_read_misses + s->l1d_read_partial);
+}
+static double prefetch_lateness(const struct gpu_stats *s) {
+  return record_ratio(s->prefetch_late, s->prefetch_useful + s->prefetch_late);
+}
+static double prefetch_traffic(const struct gpu_stats *s) {
+  return record_ratio(s->prefetch_bytes, s->l1d_fetch_bytes);
+}
 static double l2_hit_rate(const struct gpu_stats *s) {
   return record_ratio(s->l2_hits, s->l2_accesses);
 }
@@ -74,6 +87,11 @@ const struct derived_row derived_rows[] = {
     {"l1d.read.misses_per_load", "access", "misses, partial ones included, per global load instruction",
      l1d_misses_per_load},
     {"l1d.read.mpki", "access", "the same per 1000 thread instructions", l1d_mpki},
+    {"prefetch.accuracy", "", "share of the prefetched lines that a load needed: useful or late", prefetch_accuracy},
+    {"prefetch.coverage", "", "prefetched lines that a load needed, as a share of these and the misses",
+     prefetch_coverage},
+    {"prefetch.lateness", "", "prefetch.late / (prefetch.useful + prefetch.late)", prefetch_lateness},
+    {"prefetch.traffic", "", "prefetch.bytes / l1d.fetch_bytes", prefetch_traffic},
     {"l2.hit_rate", "", "l2.hits / l2.accesses", l2_hit_rate},
     {"dram.row_hit_rate", "", "dram.row_hits / dram.requests", row_hit_rate},
     {"dram.utilisation", "", "dram.busy_cycles / dram.cycles", dram_utilisation},

@@ -75,6 +75,8 @@ static const struct equal never[] = {
     {"medic-reuse:profile=1000", NULL, SMALL_L2, 0, "no warp ever has a type"},
     {"medic-reuse:profile=1000", NULL, BANKED_L2, 0, "no warp ever has a type"},
     {"mrpb:depth=0/bypass=0", NULL, NULL, 0, "no queues and no bypass"},
+    {"next-line=0", NULL, NULL, 0, "no line to ask for"},
+    {"next-line", NULL, NULL, NO_LOADS, "no load to follow"},
     {"nru", NULL, NULL, FITS | NO_LOCAL, "nothing is replaced"},
     {"pc-byp:profile=1000", NULL, SMALL_L2, 0, "no instruction is ever judged"},
     {"pc-byp:profile=1000", NULL, BANKED_L2, 0, "no instruction is ever judged"},

@@ -31,6 +31,7 @@ const char *const write_names[] = {"write-back", "write-through", NULL};
 const char *const dram_names[] = {"fr-fcfs", "fcfs", NULL};
 const char *const partition_names[] = {"modulo", "ipoly", NULL};
 const char *const store_names[] = {"evict", "update", NULL};
+const char *const prefetch_names[] = {"after-demand", "equal", NULL};
 const char *const pipe_names[] = {"by-type", "fp32", "int", "either", "sfu", "fp64", "tensor", NULL};
 const char *const code_names[] = {"ptx", "machine", NULL};
 const char *const icnt_names[] = {"crossbar", "mesh", NULL};

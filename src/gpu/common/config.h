@@ -24,6 +24,7 @@ enum gpu_write { WRITE_BACK, WRITE_THROUGH };
 enum gpu_l2_org { L2_LINES, L2_SECTORS };
 enum gpu_dram { DRAM_FRFCFS, DRAM_FCFS };
 enum gpu_store { STORE_EVICTS, STORE_UPDATES };
+enum gpu_prefetch_priority { PREFETCH_AFTER_DEMAND, PREFETCH_EQUAL };
 enum gpu_code { CODE_PTX, CODE_MACHINE };
 enum gpu_icnt { ICNT_CROSSBAR, ICNT_MESH };
 /* NULL-terminated words, index = enum value. */
@@ -39,6 +40,7 @@ extern const char *const code_names[];
 extern const char *const partition_names[];
 extern const char *const pipe_names[];
 extern const char *const store_names[];
+extern const char *const prefetch_names[];
 
 struct cache_config {
   uint32_t sets, ways, line; /* line in bytes */

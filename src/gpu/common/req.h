@@ -56,6 +56,7 @@ struct req {
   uint32_t cta;    /* linear CTA id */
   uint32_t chunks; /* mask of requested 32 B sectors (or scheme chunks), bit 0 = lowest */
   uint32_t token;  /* atomics: feed token */
+  bool prefetch;   /* no load waits for it */
 } __attribute__((aligned(64)));
 _Static_assert(offsetof(struct req, whole) == 63,
                "the fields that every request needs are not a line of the host's cache");

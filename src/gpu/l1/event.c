@@ -42,5 +42,6 @@ struct l1_event l1_event_of_fill(const struct sm *s, const struct req *r, uint32
                            .set = set,
                            .subpart = r->subpart,
                            .note = r->note,
+                           .prefetch = r->prefetch,
                            .local = r->type == REQ_LOCAL_READ};
 }

@@ -34,6 +34,23 @@ void l1_org_begin_kernel(struct sm *s);
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
 void l1_org_fill(struct sm *s, req_id r); /* data of a request has arrived */
 op_id l1_org_next(struct sm *s);          /* the next load whose data is complete: ready_count is not 0 */
+/* The chunks of a prefetch are fetched, or why not (then they are not). */
+enum prefetch_fate l1_org_prefetch(struct sm *s, struct l1_event *e);
+/* prefetch.c: lines that schemes requested (gpu_prefetch); only with a scheme that fills on_prefetch */
+enum { PREFETCH_ISSUED = PREFETCH_ENDED + 1 };
+void l1_prefetch_init(struct sm *s);
+void l1_prefetch_destroy(struct l1d *l);
+bool l1_prefetch_waits(const struct l1d *l); /* a line waits for the L1 */
+struct l1_event l1_prefetch_take(struct sm *s);
+/* The line taken last was fetched (PREFETCH_ISSUED) or not. */
+void l1_prefetch_done(struct sm *s, const struct l1_event *e, enum prefetch_fate fate);
+void l1_prefetch_sent(struct sm *s, struct req *r, const struct l1_event *e); /* one of its requests is made */
+void l1_prefetch_arrived(struct sm *s, const struct req *r, bool placed);
+void l1_prefetch_loaded(struct sm *s, uint64_t addr, enum l1_outcome out); /* a demand load of the line */
+void l1_prefetch_gone(struct sm *s, uint64_t line, enum prefetch_fate fate);
+void l1_prefetch_invalidated(struct sm *s); /* all lines that have arrived are */
+void l1_prefetch_drain(struct sm *s);       /* the SM has no warp: nothing waits any more */
+void l1_prefetch_end(struct sm *s);         /* the launch has ended */
 /* order.c: queues in front of the L1 */
 void l1_order_init(struct sm *s);
 void l1_order_destroy(struct l1d *l);

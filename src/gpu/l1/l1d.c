@@ -52,6 +52,7 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
 void l1d_destroy(struct l1d *l) {
   l1_org_destroy(l);
   l1_order_destroy(l);
+  l1_prefetch_destroy(l);
   free(l->waiting);
   free(l->tags);
   free(l->line_mshr);
@@ -73,6 +74,7 @@ void l1d_invalidate(struct l1d *l) {
 void l1d_drop(struct sm *s) {
   struct l1d *l = &s->l1d;
   s->memory_look = true;
+  if (RARE(l->prefetch)) l1_prefetch_invalidated(s);
   if (RARE(l->org)) {
     l->org->drop(&l->org_of->ctx, s->id);
     l->dirty_count = 0;

@@ -124,9 +124,16 @@ static uint32_t block_of(const struct l1d *l, uint32_t b) {
   return per == 32 ? ~0u : ((1u << per) - 1) << b;
 }
 
+/* What requests chunks: a load or, without one, a prefetch. */
+struct fetch {
+  const struct op *o;
+  const struct access *a;
+  const struct l1_event *e;
+};
+
 /* Request `chunks` of the line, one request per L2 block. */
-static void fetch_sectors(struct sm *s, struct l1_mshr *m, const struct op *o, const struct access *a,
-                          uint32_t chunks) {
+static void fetch_sectors(struct sm *s, struct l1_mshr *m, const struct fetch *f, uint32_t chunks) {
+  const struct op *o = f->o;
   struct l1d *l = &s->l1d;
   uint32_t sent = 0;
   for (uint32_t b = 0; b < 32 && chunks >> b; b += chunks_a_request(l)) {
@@ -134,15 +141,15 @@ static void fetch_sectors(struct sm *s, struct l1_mshr *m, const struct op *o, c
     if (!part) continue;
     uint64_t addr = m->line + (uint64_t)b * l->org_chunk;
     uint32_t bytes = (uint32_t)__builtin_popcount(part) * l->org_chunk;
-    req_id id = sm_request(s, o->space == SPACE_LOCAL ? REQ_LOCAL_READ : REQ_GLOBAL_READ, addr, bytes);
+    req_id id = sm_request(s, o && o->space == SPACE_LOCAL ? REQ_LOCAL_READ : REQ_GLOBAL_READ, addr, bytes);
     struct req *r = &s->g->pool.at[id];
-    sm_stamp(r, o, a);
+    if (o) sm_stamp(r, o, f->a), r->born = l->lat[l->lat_head].at;
+    else l1_prefetch_sent(s, r, f->e);
     r->chunks = part;
     if (s->c->l2_org) r->sectors = sectors_of_access(s->c, addr, part >> b, l->org_chunk);
     r->owner = (uint32_t)(m - l->mshr);
-    r->born = l->lat[l->lat_head].at;
     s->st->l1d_fetch_bytes += bytes;
-    if (sent++ && o->space != SPACE_LOCAL) s->st->l1d_read_split++;
+    if (sent++ && o && o->space != SPACE_LOCAL) s->st->l1d_read_split++;
     reqq_push(&l->missq, id);
   }
   m->outstanding |= chunks;
@@ -174,7 +181,8 @@ static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id o
   l->org->touch(c, e, here & want, out);
   s->st->l1d_sectors_read += (uint32_t)__builtin_popcount(want);
   if (!missing) return l1d_notify_access(s, e, out);
-  fetch_sectors(s, m, &s->op[op], a, missing);
+  const struct fetch f = {.o = &s->op[op], .a = a};
+  fetch_sectors(s, m, &f, missing);
   l->org_busy = s->g->now + 1 + l->org->reserve(c, e, missing);
   L1D_NOTIFY(s, on_miss, e);
   return l1d_notify_access(s, e, out);
@@ -191,6 +199,24 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
   s->st->l1d_sectors_read += (uint32_t)__builtin_popcount(want);
   L1D_NOTIFY(s, on_hit, &e);
   return l1d_notify_access(s, &e, L1_HIT);
+}
+
+enum prefetch_fate l1_org_prefetch(struct sm *s, struct l1_event *e) {
+  struct l1d *l = &s->l1d;
+  struct scheme_ctx *c = &l->org_of->ctx;
+  uint32_t chunks = l->line_bytes / l->org_chunk, need = chunks >= 32 ? ~0u : (1u << chunks) - 1;
+  if (need & (need - 1) && l->org_chunk == 32 && l->line_bytes == L2_BLOCK) need &= e->chunks;
+  e->set = l1_event_set(s, e->addr);
+  uint32_t here = l->org->find(c, e), want = l->org->want ? l->org->want(c, e, need) : need;
+  uint32_t missing = want & ~here;
+  if (!missing || find_mshr(l, e->line)) return PREFETCH_REDUNDANT;
+  if (l->mshrs_busy == l->mshrs) return PREFETCH_NO_MSHR;
+  if (l->org->plan(c, e, missing) != PLAN_PLACE) return PREFETCH_NO_LINE;
+  if (s->g->slots.n_may_allocate && !l1d_may_allocate(s, e)) return PREFETCH_NO_LINE;
+  const struct fetch f = {.e = e};
+  fetch_sectors(s, take_mshr(l, e->line), &f, missing);
+  l->org_busy = s->g->now + 1 + l->org->reserve(c, e, missing);
+  return (enum prefetch_fate)PREFETCH_ISSUED;
 }
 
 static struct l1_dirty *dirty_of(struct l1d *l, uint64_t line) {
@@ -253,6 +279,7 @@ void l1_org_fill(struct sm *s, req_id id) {
   l->org->fill(&l->org_of->ctx, &e, r->chunks);
   s->st->l1d_fill_bytes += r->bytes;
   L1D_NOTIFY(s, on_fill, &e);
+  if (RARE(r->prefetch)) l1_prefetch_arrived(s, r, true);
   uint16_t kept = 0;
   uint32_t *left = left_of(l, m);
   for (uint16_t i = 0; i < m->head; i++) {
@@ -307,6 +334,7 @@ void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint
                     bool reused) {
   g->sm[e->sm].st->l1d_evictions++;
   gpu_l1_lost(g, e, line, chunks);
+  if (g->slots.n_on_prefetch) l1_prefetch_gone(&g->sm[e->sm], line, PREFETCH_EVICTED);
   struct l1_event v = *e;
   v.line = v.addr = line;
   v.chunks = chunks;

@@ -45,6 +45,21 @@ enum l1_outcome {
  * (may_allocate, find_victim, the organisation). */
 enum l1_bypass_by { BYPASS_BY_INST, BYPASS_BY_LOAD, BYPASS_BY_ACCESS, BYPASS_BY_STALL, BYPASS_BY_CACHE };
 
+/* What becomes of a line that a scheme requested (gpu_prefetch). Never fetched: REDUNDANT, present or being fetched;
+ * NO_MSHR, none was free; NO_LINE, none could be replaced, or a scheme or the organisation refused it a line; ENDED,
+ * the SM had no warp left. Fetched: USEFUL, the first demand load found its data; LATE, it found the line still being
+ * fetched; EVICTED, replaced before; LEFT, invalidated before by a store, a fence or the end of the launch. */
+enum prefetch_fate {
+  PREFETCH_USEFUL,
+  PREFETCH_LATE,
+  PREFETCH_EVICTED,
+  PREFETCH_LEFT,
+  PREFETCH_REDUNDANT,
+  PREFETCH_NO_MSHR,
+  PREFETCH_NO_LINE,
+  PREFETCH_ENDED
+};
+
 /* One access at the L1 data cache, or one load instruction (then `addr`, `chunks` are of its first access). */
 struct l1_event {
   uint64_t addr, line; /* byte address; address of its line */
@@ -56,8 +71,9 @@ struct l1_event {
   uint32_t subpart;           /* L2 sub-partition the line belongs to */
   uint32_t note;              /* at a fill: the note written by schemes at the L2 (mem_event.note) */
   bool local, write;
-  bool pending; /* on_stall: all missing data is already pending, so no request of its own is needed */
-  bool retry;   /* on_stall: called before for this access. The number of calls for a refused access is undefined. */
+  bool prefetch; /* of a prefetch; warp, cta, pc, degree are those of the event that led to it */
+  bool pending;  /* on_stall: all missing data is already pending, so no request of its own is needed */
+  bool retry;    /* on_stall: called before for this access. The number of calls for a refused access is undefined. */
 };
 
 /* The lines of one set as presented to a replacement scheme. */
@@ -236,6 +252,11 @@ void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint
 void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks);
 /* The results of a steady organisation have changed in every SM: retry refused accesses. */
 void gpu_l1_ask_again(struct gpu *g);
+/* Request the line of `addr` in the L1 of SM `of->sm`. For schemes that fill on_prefetch, which tells its fate. `of` is
+ * the event that led to it: `warp`, `cta`, `pc` and `degree` are kept for observers. It waits in a queue of
+ * l1d.prefetch_queue lines and goes to the L1 by l1d.prefetch_priority. False: the queue is full, it is dropped. A hook
+ * of one SM may only request for that SM; those of a launch, a CTA, an epoch or the L2 may request for any. */
+bool gpu_prefetch(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr);
 /* The running launch: CTAs of the grid and in its x direction, and CTAs per SM. */
 uint32_t gpu_grid_ctas(const struct gpu *g);
 uint32_t gpu_grid_x(const struct gpu *g);

@@ -41,6 +41,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   l1d_init(&s->l1d, c);
   if (g->slots.n_l1) l1_org_init(s);
   if (g->slots.n_queues) l1_order_init(s);
+  if (g->slots.n_on_prefetch) l1_prefetch_init(s);
   s->id_sp.width = s->ex_sp.width = (uint8_t)c->sp_width;
   s->id_sfu.width = s->ex_sfu.width = (uint8_t)c->sfu_width;
   s->id_mem.width = s->ex_mem.width = 1;
@@ -148,6 +149,7 @@ static void join_launch(struct sm *s, uint64_t launch) {
   struct l1d *l = &s->l1d;
   s->launch = launch;
   if (s->ctas || l->mshrs_busy || l->lat_count || l->missq.count || l->ready_count || l->order_waiting) return;
+  if (RARE(l->prefetch)) l1_prefetch_invalidated(s);
   l1d_invalidate(l);
   if (RARE(l->org)) l->org->clear(&l->org_of->ctx, s->id);
 }
@@ -235,6 +237,7 @@ void sm_receive(struct sm *s) {
   }
   if (!reqq_full(&s->eject) && (id = icnt_pop(g->icnt, s->id))) {
     g->in_flight--;
+    if (RARE(g->prefetches_sent)) g->prefetches_sent -= g->pool.at[id].prefetch;
     s->st->requests_answered++;
     g->progress_at = g->now;
     reqq_push(&s->eject, id);

@@ -14,6 +14,7 @@
 #include "gpu/sm/count.inc"
 #include "gpu/sm/collect.inc"
 #include "gpu/l1/access.inc"
+#include "gpu/l1/prefetch.inc"
 #include "gpu/sm/ldst.inc"
 #include "gpu/sm/fetch.inc"
 #include "gpu/sm/issue.inc"
@@ -34,6 +35,7 @@ STEP void fall_asleep(struct sm *s, enum sm_kind kind) {
 STEP bool memory_waits(const struct sm *s, enum sm_kind kind) {
   const struct l1d *l = &s->l1d;
   if (kind == SM_GENERAL && RARE(s->untranslated.count)) return true; /* requests wait for their translation */
+  if (HOOKS(s, on_prefetch) && l1_prefetch_waits(l)) return true;
   if (!l->lat_count || (KNOB(s, l1d_latency) == 1 && !L1_ORG(s))) return false;
   return s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency) || s->g->now < l->org_busy;
 }
@@ -98,9 +100,23 @@ STEP bool step(struct sm *s, enum sm_kind kind) {
   return true;
 }
 
+/* An SM without a warp only waits for its prefetches: their requests leave and their lines are filled. */
+static __attribute__((noinline)) bool step_prefetches(struct gpu *g, struct sm *s) {
+  s->wake_at = UINT64_MAX;
+  s->now_counts.memory = 0;
+  s->need_icnt = UINT32_MAX;
+  s->acted = false;
+  l1_prefetch_drain(s);
+  if (!ldst(s, SM_GENERAL)) return false;
+  if (!s->l1d.mshrs_busy) g->running[s->id / 64] &= ~(1ull << (s->id % 64));
+  return true;
+}
+
 STEP bool step_and_sleep(struct gpu *g, struct sm *s, enum sm_kind kind) {
+  if (HOOKS(s, on_prefetch) && RARE(!s->live)) return step_prefetches(g, s);
   if (!step(s, kind)) return false;
   if (s->live && !s->asleep) return true;
+  if (HOOKS(s, on_prefetch) && RARE(!s->live)) return true; /* until they are done */
   uint32_t i = s->id;
   uint64_t bit = 1ull << (i % 64);
   g->running[i / 64] &= ~bit;

@@ -71,6 +71,7 @@ struct l1d {
   uint32_t mshrs_busy;
   uint16_t *ready, *spare; /* ring of MSHRs whose line has arrived; stack of free ones */
   struct l1_order order;
+  struct l1_prefetch *prefetch; /* prefetch.c; NULL without a prefetching scheme */
   /* an organisation that replaces the lines */
   const struct l1_org *org;
   struct slot_instance *org_of;

@@ -100,9 +100,11 @@ struct gpu {
   uint64_t reply_held[GPU_SUBPART_WORDS], reply_again[REPLY_TURNS][GPU_SUBPART_WORDS];
   uint32_t running_ctas, ctas_per_sm /* of `kernel` */, last_sm;
   uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
-  uint32_t in_flight;   /* requests between leaving an SM and its reply; write-backs until the L2 has them */
-  uint64_t progress_at; /* last cycle in which an instruction issued or a reply arrived */
-  uint64_t block_at;    /* last cycle in which a CTA began or ended */
+  uint32_t in_flight; /* requests between leaving an SM and its reply; write-backs until the L2 has them */
+  uint32_t prefetches, prefetches_sent; /* not yet filled; of these, in flight */
+  uint64_t demand_end;                  /* cycle in which only prefetches of the last launch were left, 0: not yet */
+  uint64_t progress_at;                 /* last cycle in which an instruction issued or a reply arrived */
+  uint64_t block_at;                    /* last cycle in which a CTA began or ended */
   uint64_t watchdog;
   /* clocks in ticks: time of each domain's next edge */
   uint64_t t_core, t_icnt, t_l2, t_dram, p_core, p_icnt, p_l2, p_dram;
@@ -122,6 +124,11 @@ bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint3
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 /* Release warps of a CTA on another SM after this cycle. */
 void gpu_release_later(struct gpu *g, const struct feed_peer *p);
+
+/* The cycle in which the last launch ended. */
+static inline uint64_t gpu_end(const struct gpu *g) {
+  return g->demand_end ? g->demand_end : g->now;
+}
 
 /* The network node at which sub-partition `subpart` serves SM `sm`. */
 static inline uint32_t gpu_subpart_node(const struct gpu *g, uint32_t subpart, uint32_t sm) {

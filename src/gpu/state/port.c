@@ -59,6 +59,7 @@ void sm_send(struct sm *s, req_id id) {
   s->g->in_flight++;
   s->st->requests_awaited += r->type != REQ_L1_WRITEBACK;
   s->st->atomic_requests += r->atomic;
+  if (RARE(s->l1d.prefetch) && r->prefetch) s->st->prefetch_requests++, s->g->prefetches_sent++;
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
   s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
