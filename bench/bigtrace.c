@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
   struct big b = {.rng = rng_seed(1)};
   struct feed feed = {.ops = &ops, .ctx = &b, .kernel = &k};
   struct err e = {0};
-  struct slt_writer *w = slt_create(argv[1], NULL, "bigtrace", &e);
+  struct slt_writer *w = slt_create(argv[1], NULL, "bigtrace", 0, &e);
   struct feed *tap = w ? slt_begin(w, &feed, SLOTS, &e) : NULL;
   if (!tap || !trace_drive(tap, SLOTS, 0, NULL, &e) || !slt_end(w, true, &e) || !slt_finish(w, &e))
     return fprintf(stderr, "%s\n", e.msg), 1;

@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
     struct err e = {0};
     char path[512];
     snprintf(path, sizeof path, "%s/seed%u", argv[1], n);
-    struct slt_writer *w = slt_create(path, NULL, "fuzz", &e);
+    struct slt_writer *w = slt_create(path, NULL, "fuzz", 0, &e);
     for (uint32_t l = 0; w && l < 1 + n % 3; l++) {
       struct rt_feed *f = malloc(sizeof *f);
       struct trace_counts c;

@@ -117,6 +117,13 @@ bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct te
   return !stopped;
 }
 
+void job_print_warnings(const struct job *j) {
+  char *text = path_read_whole(j->log, NULL), *rest = text, *line;
+  while ((line = strsep(&rest, "\n")))
+    if (!strncmp(line, "sluice: warning:", 16)) text_say(stderr, "%s\n", line);
+  free(text);
+}
+
 void job_print_log(const struct job *j) {
   size_t n;
   char *text = path_read_whole(j->log, &n);

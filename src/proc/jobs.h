@@ -22,6 +22,8 @@ bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct te
               bool stop_on_failure);
 /* Print the end of a failed job's log to stderr. */
 void job_print_log(const struct job *j);
+/* Print the warnings in a job's log to stderr. */
+void job_print_warnings(const struct job *j);
 /* Set in the environment of such a process: it is one of several, and its record is read. */
 #define JOB_VARIABLE "SLUICE_JOB"
 /* Path of this executable. */

@@ -91,7 +91,7 @@ struct inst {
   uint8_t elem_bytes; /* memory: bytes of one element (1, 2, 4, 8, 16) */
   uint8_t vec;        /* memory: elements per lane (1, 2, 4) */
   uint8_t ndst, nsrc;
-  uint8_t operand; /* machine code: 64 B line of the constant banks with an operand, + 1; 0: none. Not in traces */
+  uint8_t operand; /* machine code: 64 B line of the constant banks with an operand, + 1; 0: none */
   uint16_t flags;
   uint16_t pred;     /* guard predicate register, 0 if none */
   uint16_t addr_reg; /* 0 if the address is a symbol or immediate */

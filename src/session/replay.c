@@ -2,9 +2,11 @@
  * the program's order of submission. Each overlapping launch reads the file through its own reader. */
 #include "session/replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "session/meter.h"
 #include "trace/trace_feed.h"
 
@@ -131,20 +133,36 @@ static bool skip_to(struct session *s, struct trace_input *t, const struct repla
   return !t->ops->seek || t->ops->seek(t, o->from, e);
 }
 
+/* A trace keeps the instructions that it was recorded with. */
+static void compare_code(const struct session *s, const struct trace_input *t) {
+  uint32_t machine = session_machine_code(s);
+  char has[32] = "PTX", runs[32] = "PTX", record[64] = "a GPU with sm.code=ptx";
+  if (t->machine == TRACE_SASS || t->machine == machine) return;
+  if (t->machine) snprintf(has, sizeof has, "machine code of sm_%u", t->machine);
+  if (machine) snprintf(runs, sizeof runs, "machine code of sm_%u", machine);
+  if (machine) snprintf(record, sizeof record, "this --gpu");
+  text_say(stderr, "sluice: warning: %s holds %s and is replayed as that; programs run as %s here: record it for %s\n",
+           t->path, has, runs, record);
+}
+
 bool session_replay(struct session *s, struct trace_input *t, const struct replay_options *o, struct err *e) {
   struct err local = {0};
   struct trace_event ev = {0};
+  bool compared = false;
   if (!e) e = &local;
   meter_expect(session_meter(s), o->from, t->launches);
   t->reading = meter_reading;
   t->reading_ctx = session_meter(s);
   if (!skip_to(s, t, o, e)) return false;
+  if (t->order && t->ops->seek) compare_code(s, t);
   if (t->order && t->ops->seek) return note_copies(s, t, e) && replay_ordered(s, t, o, e);
   for (;;) {
     if (!t->ops->next(t, &ev, e)) return false;
     if (ev.kind == TRACE_END) return true;
     if (ev.kind == TRACE_COPY) session_note_copy(s, ev.bytes, ev.to_device);
     if (ev.kind != TRACE_LAUNCH || ev.launch < o->from) continue;
+    if (!compared && !ev.kernel->text) compare_code(s, t);
+    compared = true;
     if (!replay_launch(s, t, &ev, e)) return false;
   }
 }

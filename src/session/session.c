@@ -64,6 +64,10 @@ static void describe_device(struct session *s) {
   d->mem_bytes = (uint64_t)g->mem_mb << 20;
 }
 
+uint32_t session_machine_code(const struct session *s) {
+  return s->config.code == CODE_MACHINE ? s->config.cc_major * 10 + s->config.cc_minor : 0;
+}
+
 static void free_session(struct session *s) {
   session_tasks_free(s);
   if (s->gpu) gpu_free(s->gpu);
@@ -101,7 +105,7 @@ static bool open_machine(struct session *s, struct err *e) {
   if (!s->simt) return false;
   simt_set_watchdog(s->simt, s->o.watchdog);
   simt_set_clock(s->simt, s->config.core_mhz);
-  if (s->config.code == CODE_MACHINE) simt_back_end(s->simt, s->config.cc_major * 10 + s->config.cc_minor);
+  if (session_machine_code(s)) simt_back_end(s->simt, session_machine_code(s));
   if (!simt_check(s->simt, s->o.checks, stderr, e)) return false;
   simt_interleave(s->simt, s->o.turn);
   simt_memory(s->simt, s->o.memory, stderr);
@@ -115,7 +119,7 @@ static bool open_machine(struct session *s, struct err *e) {
                                                .state = s->o.state_path});
   if (!sampler_open(s, e)) return false;
   if (!s->o.trace_path) return true;
-  s->trace = slt_create(s->o.trace_path, s->o.trace_temp, s->o.program, e);
+  s->trace = slt_create(s->o.trace_path, s->o.trace_temp, s->o.program, session_machine_code(s), e);
   return s->trace != NULL;
 }
 

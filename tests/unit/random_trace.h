@@ -42,6 +42,7 @@ static void rt_code(struct rt_feed *f) {
       i->pipe = PIPE_MEM;
       i->kind = k < 2 ? KIND_LOAD : k < 3 ? KIND_STORE : KIND_ATOM;
       i->space = spaces[rng_below(&r, k < 2 ? 7 : 2)];
+      i->operand = (uint8_t)(pc % 5);
       i->elem_bytes = (uint8_t)(1u << rng_below(&r, 4));
       i->vec = i->elem_bytes == 4 ? (uint8_t)(1u << rng_below(&r, 3)) : 1;
       i->addr_reg = (uint16_t)(1 + rng_below(&r, 60)), i->addr_arch = i->addr_reg;

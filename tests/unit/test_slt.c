@@ -33,7 +33,7 @@ static struct rt_feed *record_into(struct slt_writer *w, uint64_t seed, uint32_t
 
 static struct rt_feed *record(uint64_t seed, uint32_t ctas, uint32_t threads, uint32_t length) {
   struct err e = {0};
-  struct slt_writer *w = slt_create(path, NULL, "prog arg", &e);
+  struct slt_writer *w = slt_create(path, NULL, "prog arg", 70, &e);
   assert_non_null(w);
   struct rt_feed *f = record_into(w, seed, ctas, threads, length);
   assert_true(slt_finish(w, &e));
@@ -97,6 +97,7 @@ static void round_trip(void **state) {
     struct trace_input *t = trace_open(path, false, &e);
     assert_non_null(t);
     assert_string_equal(t->program, "prog arg");
+    assert_int_equal(t->machine, 70);
     assert_int_equal(t->launches, 1);
     struct trace_event ev = launch_of(t);
     const struct feed_kernel *k = ev.kernel;
@@ -199,7 +200,7 @@ static void many_launches(void **state) {
   (void)state;
   enum { LAUNCHES = 60 };
   struct err e = {0};
-  struct slt_writer *w = slt_create(path, NULL, NULL, &e);
+  struct slt_writer *w = slt_create(path, NULL, NULL, 0, &e);
   struct rt_feed *f[LAUNCHES];
   for (uint32_t l = 0; l < LAUNCHES; l++) {
     slt_note_copy(w, 64ull * l, 1ull << l, l & 1);
@@ -234,7 +235,7 @@ static void many_launches(void **state) {
 static void left_out(void **state) {
   (void)state;
   struct err e = {0};
-  struct slt_writer *w = slt_create(path, NULL, NULL, &e);
+  struct slt_writer *w = slt_create(path, NULL, NULL, 0, &e);
   struct rt_feed *a = record_into(w, 1, 4, 64, 100), *b = malloc(sizeof *b);
   rt_init(b, 2, 4, 64, 5000);
   struct trace_counts n;
@@ -259,12 +260,12 @@ static void whole_or_not(void **state) {
   (void)state;
   struct err e = {0};
   unlink(path);
-  struct slt_writer *w = slt_create(path, NULL, NULL, &e);
+  struct slt_writer *w = slt_create(path, NULL, NULL, 0, &e);
   free(record_into(w, 1, 2, 64, 100));
   assert_int_not_equal(access(path, F_OK), 0);
   slt_abandon(w);
   assert_int_not_equal(access(path, F_OK), 0);
-  assert_null(slt_create("/nonexistent/x.slt", NULL, NULL, &e));
+  assert_null(slt_create("/nonexistent/x.slt", NULL, NULL, 0, &e));
   assert_non_null(strstr(e.msg, "cannot write"));
 }
 
@@ -297,7 +298,7 @@ static bool read_all(const char *file, bool salvage, uint32_t *launches, struct 
 static void damage(void **state) {
   (void)state;
   struct err e = {0};
-  struct slt_writer *w = slt_create(path, NULL, NULL, &e);
+  struct slt_writer *w = slt_create(path, NULL, NULL, 0, &e);
   for (uint64_t s = 1; s <= 4; s++) free(record_into(w, s, 3, 64, 60));
   assert_true(slt_finish(w, &e));
   uint8_t bytes[1 << 16];
@@ -350,7 +351,7 @@ static void barriers(void **state) {
   extern const struct feed_ops bar_ops;
   uint32_t pcs[WARPS] = {0};
   struct feed inner = {.ops = &bar_ops, .ctx = pcs, .kernel = &k};
-  struct slt_writer *w = slt_create(path, NULL, NULL, &e);
+  struct slt_writer *w = slt_create(path, NULL, NULL, 0, &e);
   struct feed *tap = slt_begin(w, &inner, 1, &e);
   struct issued out = {0};
   tap->ops->start_cta(tap->ctx, 0, 0, 0, 0);

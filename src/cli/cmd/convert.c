@@ -64,7 +64,7 @@ static bool mark_as_trace(const char *path) {
 bool trace_salvage(const char *from, const char *to, const char *program, struct err *e) {
   if (!mark_as_trace(from)) return err_set(e, ERR_INPUT, "%s: %s", from, strerror(errno));
   struct trace_input *t = trace_open(from, true, e);
-  struct slt_writer *w = t ? slt_create(to, NULL, program, e) : NULL;
+  struct slt_writer *w = t ? slt_create(to, NULL, program, t->machine, e) : NULL;
   uint64_t insts = 0;
   bool ok = w && import_all(w, t, false, &insts, e);
   if (ok) ok = slt_finish(w, e);
@@ -84,7 +84,7 @@ static int import_run(const struct command *self, int argc, char **argv) {
   if (!command_is_no_input(o.out, argv + first, &e) || !output_prepare(o.out, &e)) return cli_fail(&e);
   struct trace_input *t = trace_open(argv[first], o.keep_going, &e);
   if (!t) return cli_fail(&e);
-  struct slt_writer *w = slt_create(o.out, NULL, argv[first], &e);
+  struct slt_writer *w = slt_create(o.out, NULL, argv[first], t->machine, &e);
   uint64_t insts = 0;
   bool ok = w && import_all(w, t, o.keep_going, &insts, &e);
   if (ok && t->order) slt_set_order(w, t->order);

@@ -268,6 +268,7 @@ static unsigned collect_jobs(struct silicon *s) {
       job_print_log(&s->job[j]);
       continue;
     }
+    job_print_warnings(&s->job[j]);
     for (size_t i = 0; i < s->rows; i++)
       if (s->row[i].job == j) fill_row(s, &s->row[i], f);
     record_close(f);

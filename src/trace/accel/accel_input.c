@@ -327,6 +327,7 @@ struct trace_input *accel_open(const char *path, struct err *e) {
   struct accel *a = mem_zeroed(1, sizeof *a);
   a->path = mem_text(path);
   a->in.ops = &operations;
+  a->in.machine = TRACE_SASS;
   a->in.path = a->path;
   bool ok = is_list(path) ? read_list(a, e) : add_entry(a, (struct entry){.path = mem_text(path)});
   if (ok && a->in.launches > 1) read_order(a);

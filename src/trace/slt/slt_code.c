@@ -33,7 +33,8 @@ enum column {
   COL_SRC_LINE,
   COL_SRC_FILE,
   COLUMNS,
-  COL_TEXT = COLUMNS /* not of struct inst: the text of the recorder, if any */
+  COL_TEXT = COLUMNS, /* not of struct inst: the text of the recorder, if any */
+  COL_OPERAND         /* where an instruction has one */
 };
 
 /* ---- writing ---- */
@@ -107,9 +108,21 @@ static void put_column(struct slt_buf *b, enum column c, const struct inst *i, c
   case COL_SRC_FILE:
     slt_v(b, i->src_file);
     break;
+  case COL_OPERAND:
+    slt_byte(b, i->operand);
+    break;
   case COLUMNS:
     break;
   }
+}
+
+static void put_columns(struct slt_buf *out, struct slt_buf *col, enum column c, const struct feed_kernel *k) {
+  static const struct inst none = {.fetch_pc = (uint32_t)-8};
+  col->used = 0;
+  for (uint32_t pc = 0; pc < k->insts; pc++) put_column(col, c, &k->code[pc], pc ? &k->code[pc - 1] : &none);
+  slt_v(out, c);
+  slt_v(out, col->used);
+  slt_bytes(out, col->at, col->used);
 }
 
 void slt_code_encode(struct slt_buf *out, const struct feed_kernel *k) {
@@ -118,15 +131,11 @@ void slt_code_encode(struct slt_buf *out, const struct feed_kernel *k) {
   slt_v(out, k->insts);
   slt_v(out, nfiles);
   for (uint32_t f = 0; f < nfiles; f++) slt_text(out, k->files[f]);
-  slt_v(out, COLUMNS - 1 + (k->text != NULL));
-  for (enum column c = 1; c < COLUMNS; c++) {
-    static const struct inst none = {.fetch_pc = (uint32_t)-8};
-    col.used = 0;
-    for (uint32_t pc = 0; pc < k->insts; pc++) put_column(&col, c, &k->code[pc], pc ? &k->code[pc - 1] : &none);
-    slt_v(out, c);
-    slt_v(out, col.used);
-    slt_bytes(out, col.at, col.used);
-  }
+  bool operands = false;
+  for (uint32_t pc = 0; pc < k->insts; pc++) operands |= k->code[pc].operand != 0;
+  slt_v(out, COLUMNS - 1 + (k->text != NULL) + operands);
+  for (enum column c = 1; c < COLUMNS; c++) put_columns(out, &col, c, k);
+  if (operands) put_columns(out, &col, COL_OPERAND, k);
   if (k->text) {
     col.used = 0;
     for (uint32_t pc = 0; pc < k->insts; pc++) slt_text(&col, k->text[pc] ? k->text[pc] : "");
@@ -208,6 +217,9 @@ static void get_column(struct slt_in *in, uint64_t c, struct inst *i, const stru
   case COL_SRC_FILE:
     i->src_file = (uint16_t)slt_in_max(in, UINT16_MAX);
     break;
+  case COL_OPERAND:
+    i->operand = slt_in_byte(in);
+    break;
   }
 }
 
@@ -244,7 +256,7 @@ static bool read_columns(struct slt_code *c, struct slt_in *in, char *why) {
         if (!(c->text[pc] = slt_in_text(&col)))
           return snprintf(why, 128, "column %d to have %u texts", COL_TEXT, c->insts), false;
     }
-    if (id >= COLUMNS || !id) continue;
+    if ((id >= COLUMNS && id != COL_OPERAND) || !id) continue;
     bool late = (seen >> COL_DST & 1) || (seen >> COL_SRC & 1);
     if (seen >> id & 1 || (late && (id == COL_NDST || id == COL_NSRC)))
       return snprintf(why, 128, "column %llu once, before the operands", (unsigned long long)id), false;

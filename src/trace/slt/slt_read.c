@@ -509,6 +509,13 @@ static void scan(struct slt_reader *r) {
   }
 }
 
+/* "sass", "sm_70"; others are unknown and PTX. */
+static uint32_t machine_of(const char *code) {
+  if (!strcmp(code, "sass")) return TRACE_SASS;
+  unsigned long sm = strncmp(code, "sm_", 3) ? 0 : strtoul(code + 3, NULL, 10);
+  return sm > TRACE_SASS && sm < 1000 ? (uint32_t)sm : 0;
+}
+
 static bool read_meta(struct slt_reader *r, struct err *e) {
   struct slt_block b;
   uint8_t *raw = slt_file_load(r->file, SLT_HEADER, SLT_META, &b, e);
@@ -517,6 +524,7 @@ static bool read_meta(struct slt_reader *r, struct err *e) {
   while (in.p < in.end && !in.bad) {
     char *key = slt_in_text(&in), *value = slt_in_text(&in);
     if (key && value && !strcmp(key, "program") && !r->program) r->program = value, value = NULL;
+    if (key && value && !strcmp(key, "code")) r->in.machine = machine_of(value);
     free(key);
     free(value);
   }

@@ -325,7 +325,15 @@ static uint64_t write_order(struct slt_writer *w) {
 
 /* ---- the file ---- */
 
-struct slt_writer *slt_create(const char *path, const char *temp, const char *program, struct err *e) {
+static void put_machine(struct slt_buf *b, uint32_t machine) {
+  char name[16];
+  if (!machine) return;
+  snprintf(name, sizeof name, machine == TRACE_SASS ? "sass" : "sm_%u", machine);
+  slt_text(b, "code"), slt_text(b, name);
+}
+
+struct slt_writer *slt_create(const char *path, const char *temp, const char *program, uint32_t machine,
+                              struct err *e) {
   struct slt_writer *w = mem_zeroed(1, sizeof *w);
   w->pack = slt_pack_create(path, temp, e);
   if (!w->pack) {
@@ -335,6 +343,7 @@ struct slt_writer *slt_create(const char *path, const char *temp, const char *pr
   struct slt_buf *b = &w->payload;
   if (program) slt_text(b, "program"), slt_text(b, program);
   slt_text(b, "writer"), slt_text(b, "sluice");
+  put_machine(b, machine);
   slt_pack_block(w->pack, SLT_META, b->at, b->used);
   return w;
 }
