@@ -385,6 +385,7 @@ static void expand(struct select *s, struct node *u) {
   u->nops = (uint8_t)n;
   if (u->ndef == 1 && s->narrow[u->def[0]] && n == 2) u->nops = 1;
   u->parallel = ptx_type_bytes[u->in->types[0]] == 8 && n == 2 && u->in->op != OP_ADD && u->in->op != OP_SUB;
+  if (ptx_ops[u->in->op].kind == KIND_BARRIER || ptx_ops[u->in->op].kind == KIND_FENCE) u->parallel = true;
   s->inputs[u - s->k->n] = 2;
 }
 

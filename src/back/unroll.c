@@ -120,9 +120,19 @@ static uint32_t trips_of(const struct back *k, const struct loop *l, bool while_
   return 0;
 }
 
+/* A sequence that branches around rare operands: its loop has several blocks to ptxas. */
+static bool branches(const struct back *k, const struct ptx_inst *i) {
+  uint8_t ops[MAX_SEQ];
+  uint32_t n = i->refused ? 0 : back_expand(k, i, ops);
+  for (uint32_t q = 0; q < n; q++)
+    if (ops[q] == MO_BRA || ops[q] == MO_CALL) return true;
+  return false;
+}
+
 static bool copyable(const struct back *k, const struct bblock *b) {
   for (uint32_t i = b->first; i + 1 < b->end; i++) {
     const struct ptx_inst *in = k->n[i].in;
+    if (branches(k, in)) return false;
     if (in->refused || in->op == OP_WMMA || in->op == OP_MMA || in->op == OP_ALLOCA || ptx_has(in, M_CC)) return false;
     if (in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC) return false;
     for (uint32_t q = 0; q < ptx_dests(in); q++) {
