@@ -210,7 +210,8 @@ static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n,
     int g = tight ? growth(s, c) : 0;
     bool better;
     if (!found) better = true;
-    else if (tight && g != best_growth && (g > 0 || best_growth > 0)) better = g < best_growth;
+    else if (tight && g > 0 && best_growth > 0) better = i < ready[best]; /* as in the text, to be free again soon */
+    else if (tight && (g > 0 || best_growth > 0)) better = g < best_growth;
     else if (now != best_now) better = now;
     else if (!now && s->ready_at[i] != s->ready_at[ready[best]]) better = s->ready_at[i] < s->ready_at[ready[best]];
     else if (s->height[i] != s->height[ready[best]]) better = s->height[i] > s->height[ready[best]];
@@ -278,18 +279,32 @@ static uint32_t limit_of(const struct back *k, uint32_t used) {
   return limit;
 }
 
-void back_schedule(struct back *k) {
-  uint16_t *bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
-  struct sched s = {.k = k};
-  s.limit = limit_of(k, back_registers(k, bank));
-  struct live l = back_liveness(k);
-  uint32_t *seq = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
-  s.last_def = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
-  s.uses_of = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
-  s.left = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+/* All blocks, and how many registers they take. */
+static uint32_t schedule(struct sched *s, const struct live *l, uint32_t *seq, uint16_t *bank) {
+  struct back *k = s->k;
   k->seq = seq;
   k->nseq = 0;
   for (uint32_t q = 0; q < k->nb; q++)
-    schedule_block(&s, &k->b[q], l.in + (size_t)q * l.words, l.out + (size_t)q * l.words);
+    schedule_block(s, &k->b[q], l->in + (size_t)q * l->words, l->out + (size_t)q * l->words);
   CHECK(k->nseq == k->nn, "the schedule of %s lost an instruction", k->f->name);
+  return back_registers(k, bank);
+}
+
+void back_schedule(struct back *k) {
+  enum { TRIES = 6 };
+  uint16_t *bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  struct sched s = {.k = k};
+  uint32_t goal = limit_of(k, back_registers(k, bank)), least = UINT32_MAX;
+  struct live l = back_liveness(k);
+  uint32_t *seq = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1), *best = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
+  s.last_def = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  s.uses_of = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  s.left = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  s.limit = goal;
+  for (uint32_t t = 0; t < TRIES && least > goal; t++) { /* pairs leave gaps: aim lower until it fits */
+    uint32_t used = schedule(&s, &l, seq, bank);
+    if (used < least) least = used, memcpy(best, seq, k->nn * sizeof *seq);
+    s.limit = s.limit > used - goal ? s.limit - (used - goal) : 0;
+  }
+  k->seq = best;
 }

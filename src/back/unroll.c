@@ -1,5 +1,7 @@
 /* unroll.c - loops of one block, as ptxas unrolls them: one whose count is known disappears where its copies stay
- * small; the bodies of others are repeated four times, with what is left for the loop as it was.
+ * small; the bodies of others are repeated, four times if the count is not known, with what is left for the loop as it
+ * was. Before and after the copies the counter is compared with the last value from which all of them run. The limits
+ * are those of ptxas 11.8 for loops of sums and loads of all sizes and counts.
  *
  * A register that the body writes has a name of its own in every copy but the last, so that later passes see single
  * definitions; registers to which the body adds a constant begin as a copy, the base of all addresses of the copies.
@@ -8,14 +10,23 @@
 
 #include "back/back_impl.h"
 
-enum { MOST_INSTRUCTIONS = 600, MOST_TRIPS = 64, FACTOR = 4, MOST_INDUCTIONS = 32, MOST_REGISTERS = 60000 };
+enum {
+  MOST_TRIPS = 1024,
+  FACTOR = 4,
+  MOST_REPEATED = 300,
+  MOST_WEIGHT = 100,
+  MOST_INDUCTIONS = 32,
+  MOST_REGISTERS = 60000
+};
 
 struct loop {
   uint32_t block, trips; /* trips: 0 not known */
+  enum ptx_mod cond;     /* M_LT, M_GT, M_NE: the loop goes on while the counter is that to the bound */
   uint32_t setp;         /* node that decides */
   uint16_t counter;
   int64_t first, step;
-  bool whole; /* becomes straight code */
+  uint32_t copies; /* of the body */
+  bool whole;      /* becomes straight code */
 };
 
 struct unroll {
@@ -25,6 +36,7 @@ struct unroll {
   uint16_t *name; /* by register: its name in the copy that is made */
   uint8_t *kept;  /* by register: has the same name in all copies */
   uint32_t *last; /* by register: its last definition in the body, a node + 1 */
+  uint8_t *local; /* by register: each round of the body writes it before it reads it, and nothing else reads it */
 };
 
 /* ---- what a loop is ---- */
@@ -82,13 +94,27 @@ static bool is_true(const struct ptx_inst *setp, int64_t x) {
   return x >= y;
 }
 
-static bool comparison(const struct ptx_inst *i) {
+/* Pairs of opposites. */
+static const enum ptx_mod conditions[] = {M_EQ, M_NE, M_LT, M_GE, M_GT, M_LE};
+enum { CONDITIONS = sizeof conditions / sizeof *conditions };
+
+static uint32_t condition(const struct ptx_inst *setp) {
+  uint32_t c = 0;
+  while (c < CONDITIONS && !ptx_has(setp, conditions[c])) c++;
+  return c;
+}
+
+/* Of a register with a number, or with a register that the body leaves alone. */
+static bool comparison(const struct back *k, const struct ptx_inst *i, const struct bblock *b) {
   if (i->op != OP_SETP || i->guard || i->nops != 3 || !plain_register(&i->ops[0]) || !plain_register(&i->ops[1]))
     return false;
-  if (i->ops[2].kind != OK_IMM || i->ops[2].is_float || ptx_type_bytes[i->types[0]] != 4) return false;
-  if (ptx_type_kinds[i->types[0]] == 'f') return false;
-  return ptx_has(i, M_EQ) || ptx_has(i, M_NE) || ptx_has(i, M_LT) || ptx_has(i, M_LE) || ptx_has(i, M_GT) ||
-         ptx_has(i, M_GE);
+  const struct ptx_opnd *bound = &i->ops[2];
+  if (ptx_type_kinds[i->types[0]] == 'f' || ptx_type_bytes[i->types[0]] != 4 || bound->is_float) return false;
+  if (bound->kind != OK_IMM && !plain_register(bound)) return false;
+  for (uint32_t q = b->first; q < b->end && bound->kind == OK_REG; q++)
+    for (uint32_t d = 0; d < k->n[q].ndef; d++)
+      if (k->n[q].def[d] == bound->reg->num) return false;
+  return condition(i) < CONDITIONS;
 }
 
 /* The counter's value before the loop: a constant that the blocks which only lead here set. */
@@ -145,14 +171,67 @@ static bool copyable(const struct back *k, const struct bblock *b) {
   return true;
 }
 
-static bool counts_to_zero(const struct ptx_inst *setp, bool while_true) {
-  return setp->ops[2].imm == 0 && (while_true ? ptx_has(setp, M_NE) : ptx_has(setp, M_EQ));
+/* From which value on not all copies run: the bound less their steps but one, if that is a number. */
+static bool number_of_last(const struct loop *l, const struct ptx_inst *setp, int64_t *last) {
+  bool is_unsigned = ptx_type_kinds[setp->types[0]] == 'u';
+  int64_t bound = is_unsigned ? (int64_t)(uint32_t)setp->ops[2].imm : (int64_t)(int32_t)setp->ops[2].imm;
+  *last = bound - (int64_t)(l->copies - 1) * l->step;
+  return *last >= (is_unsigned ? 0 : INT32_MIN) && *last <= (is_unsigned ? (int64_t)UINT32_MAX : INT32_MAX);
+}
+
+/* Can it be told that all copies run? */
+static bool repeats(const struct back *k, struct loop *l, bool while_true) {
+  const struct ptx_inst *setp = k->n[l->setp].in;
+  int64_t last;
+  l->cond = conditions[condition(setp) ^ !while_true];
+  if (l->cond == M_NE) return true;
+  if (l->cond == M_LT ? l->step < 0 : l->cond != M_GT || l->step > 0) return false;
+  return setp->ops[2].kind != OK_IMM || number_of_last(l, setp, &last);
+}
+
+/* Instructions of the body without those that count. */
+static uint32_t body_size(const struct back *k, const struct loop *l) {
+  const struct bblock *b = &k->b[l->block];
+  uint32_t n = 0;
+  int64_t step;
+  for (uint32_t i = b->first; i + 1 < b->end; i++)
+    n += i != l->setp && k->n[i].in->op != OP_MOV &&
+         !(sum_with_constant(k->n[i].in, &step) && k->n[i].in->ops[0].reg == k->n[i].in->ops[1].reg);
+  return n ? n : 1;
+}
+
+/* Twice the instructions of the body, accesses of memory and functions more, those of shared memory less. */
+static uint32_t body_weight(const struct back *k, const struct bblock *b) {
+  uint32_t n = 0;
+  for (uint32_t i = b->first; i < b->end; i++) {
+    uint8_t ops[MAX_SEQ];
+    uint32_t m = back_expand(k, k->n[i].in, ops);
+    for (uint32_t q = 0; q < m; q++) {
+      uint8_t cls = mach_infos[ops[q]].cls;
+      n += cls == MC_SFU                                      ? 5
+           : cls == MC_LDG || cls == MC_STG || cls == MC_ATOM ? 4
+           : cls == MC_LDS || cls == MC_STS                   ? 1
+                                                              : 2;
+    }
+  }
+  return n;
+}
+
+static uint32_t most_whole(uint32_t size) {
+  return size <= 17 ? 1450 : size <= 26 ? 900 : 600;
+}
+
+/* How many copies of a body that stays a loop; 0: it stays as it is. */
+static uint32_t copies_of(const struct back *k, const struct loop *l, uint32_t size) {
+  if (l->trips)
+    for (uint32_t f = MOST_REPEATED / size; f >= FACTOR; f--)
+      if (l->trips % f == 0) return f;
+  return body_weight(k, &k->b[l->block]) <= MOST_WEIGHT ? FACTOR : 0;
 }
 
 static bool find_loop(const struct back *k, uint32_t q, struct loop *l) {
   const struct bblock *b = &k->b[q];
   const struct ptx_inst *bra = k->n[b->end - 1].in;
-  uint32_t size = b->end - b->first;
   if (!q || bra->op != OP_BRA || !bra->guard || bra->target != b->first || b->preds != 2 || !copyable(k, b))
     return false;
   bool from_before = false;
@@ -162,19 +241,23 @@ static bool find_loop(const struct back *k, uint32_t q, struct loop *l) {
   if (k->n[b->first].in->nounroll) return false;
   *l = (struct loop){.block = q};
   l->setp = only_definition(k, bra->guard->num, b->first, b->end);
-  if (l->setp == NODE_NONE || !comparison(k->n[l->setp].in)) return false;
+  if (l->setp == NODE_NONE || !comparison(k, k->n[l->setp].in, b)) return false;
   uint32_t add = only_definition(k, k->n[l->setp].in->ops[1].reg->num, b->first, b->end);
   int64_t c;
   if (add == NODE_NONE || add > l->setp || !sum_with_constant(k->n[add].in, &c)) return false;
   l->counter = k->n[add].in->ops[1].reg->num;
   if (induction(k, b, l->counter, &l->step) != add || back_wide(k, l->counter)) return false;
   bool while_true = !bra->guard_neg;
-  if (first_value(k, l, &l->first)) l->trips = trips_of(k, l, while_true);
-  l->whole = l->trips && l->trips <= MOST_TRIPS && l->trips * size <= MOST_INSTRUCTIONS;
+  bool number = k->n[l->setp].in->ops[2].kind == OK_IMM;
+  if (number && first_value(k, l, &l->first)) l->trips = trips_of(k, l, while_true);
+  uint32_t size = body_size(k, l);
+  l->copies = l->trips;
+  l->whole = l->trips && l->trips <= MOST_TRIPS && l->trips * size <= most_whole(size);
   if (l->whole) return true;
-  if (size * FACTOR > MOST_INSTRUCTIONS) return false;
-  if (l->trips) return l->trips % FACTOR == 0;
-  return l->step < 0 && counts_to_zero(k->n[l->setp].in, while_true);
+  l->copies = copies_of(k, l, size);
+  if (!l->copies) return false;
+  if (l->trips % l->copies) l->trips = 0;
+  return l->trips || repeats(k, l, while_true);
 }
 
 /* ---- copies ---- */
@@ -203,7 +286,7 @@ static void rename_use(struct unroll *u, struct ptx_opnd *o) {
 
 static struct ptx_reg *define(struct unroll *u, struct ptx_reg *r, uint32_t node, bool last) {
   if (u->kept[r->num]) return r;
-  bool own = last && u->last[r->num] == node + 1;
+  bool own = last && !u->local[r->num] && u->last[r->num] == node + 1;
   u->name[r->num] = own ? r->num : fresh_name(u, r->num);
   return u->k->f->regs[u->name[r->num]];
 }
@@ -231,6 +314,16 @@ static void copy_body(struct unroll *u, const struct loop *l, bool drop_setp, bo
   }
 }
 
+static void find_local(struct unroll *u, const struct bblock *b) {
+  const struct back *k = u->k;
+  for (uint32_t i = b->end; i-- > b->first;) { /* backwards: the first that reads or writes it decides */
+    for (uint32_t d = 0; d < k->n[i].ndef; d++) u->local[k->n[i].def[d]] = !k->n[i].in->guard;
+    for (uint32_t q = 0; q < k->n[i].nuse; q++) u->local[k->n[i].use[q]] = false;
+  }
+  for (uint32_t i = 0; i < k->nn; i++)
+    for (uint32_t q = 0; q < k->n[i].nuse && (i < b->first || i >= b->end); q++) u->local[k->n[i].use[q]] = false;
+}
+
 static void prepare_names(struct unroll *u, const struct loop *l) {
   struct back *k = u->k;
   const struct bblock *b = &k->b[l->block];
@@ -246,6 +339,7 @@ static void prepare_names(struct unroll *u, const struct loop *l) {
       if (k->n[i].in->guard) u->kept[r] = true;
       u->last[r] = i + 1;
     }
+  find_local(u, b);
 }
 
 /* Registers that the body adds a constant to, and the counter of a loop whose count is known. */
@@ -274,21 +368,72 @@ static void begin(struct unroll *u, const struct loop *l) {
   }
 }
 
-static struct ptx_inst *compare_counter(struct unroll *u, const struct loop *l, enum ptx_mod how, int64_t with,
-                                        struct ptx_reg **p) {
+/* A comparison like the loop's: of x with y, and of another predicate if there is one. */
+static struct ptx_reg *add_comparison(struct unroll *u, const struct loop *l, enum ptx_mod how,
+                                      const struct ptx_opnd *x, const struct ptx_opnd *y, struct ptx_reg *also) {
+  struct back *k = u->k;
+  struct ptx_inst *c = back_copy(k, k->n[l->setp].in);
+  uint16_t r = back_register(k, T_PRED); /* may move regs */
+  struct ptx_reg *p = k->f->regs[r];
+  memset(c->mods, 0, sizeof c->mods);
+  c->mods[how / 64] |= 1ull << (how % 64);
+  c->nmods = 1;
+  c->mod_order[0] = (uint8_t)how;
+  c->ops[0].reg = p;
+  c->ops[1] = *x;
+  c->ops[2] = *y;
+  if (also) {
+    c->mods[M_AND / 64] |= 1ull << (M_AND % 64);
+    c->mod_order[c->nmods++] = M_AND;
+    c->ops[3] = (struct ptx_opnd){.kind = OK_REG, .reg = also, .line = c->line};
+    c->nops = 4;
+  }
+  add_node(u, c);
+  return p;
+}
+
+static struct ptx_opnd add_difference(struct unroll *u, const struct loop *l, const struct ptx_opnd *x,
+                                      const struct ptx_opnd *y) {
   struct back *k = u->k;
   struct ptx_inst *c = back_copy(k, k->n[l->setp].in);
   memset(c->mods, 0, sizeof c->mods);
-  c->mods[how / 64] |= 1ull << (how % 64);
-  c->types[0] = T_S32;
-  c->nmods = 1;
-  c->mod_order[0] = (uint8_t)how;
-  uint16_t r = back_register(k, T_PRED);
-  *p = k->f->regs[r];
-  c->ops[0].reg = *p;
-  c->ops[1].reg = k->f->regs[l->counter];
-  c->ops[2].imm = with;
-  return c;
+  c->nmods = 0;
+  c->op = OP_SUB;
+  c->ntypes = 1;
+  c->types[0] = T_U32;
+  uint16_t r = back_register(k, T_B32); /* may move regs */
+  c->ops[0].reg = k->f->regs[r];
+  c->ops[1] = *x;
+  c->ops[2] = *y;
+  add_node(u, c);
+  return c->ops[0];
+}
+
+/* Do all copies run? `last`: the bound less their steps but one; made before the loop. */
+static struct ptx_reg *copies_follow(struct unroll *u, const struct loop *l, struct ptx_opnd *last, bool before) {
+  struct back *k = u->k;
+  const struct ptx_inst *setp = k->n[l->setp].in;
+  const struct ptx_opnd *bound = &setp->ops[2],
+                        counter = {.kind = OK_REG, .reg = k->f->regs[l->counter], .line = setp->line};
+  struct ptx_opnd steps = {.kind = OK_IMM, .imm = (int64_t)(l->copies - 1) * l->step, .line = setp->line};
+  int64_t number = 0;
+  if (l->cond == M_NE) { /* how far it is, in steps that may pass the end of the numbers */
+    struct ptx_opnd far = counter;
+    bool zero = bound->kind == OK_IMM && !bound->imm && l->step < 0;
+    if (!zero) far = l->step > 0 ? add_difference(u, l, bound, &counter) : add_difference(u, l, &counter, bound);
+    if (steps.imm < 0) steps.imm = -steps.imm;
+    struct ptx_reg *p = add_comparison(u, l, M_GT, &far, &steps, NULL);
+    u->n[u->nn - 1].in->types[0] = T_U32;
+    return p;
+  }
+  if (!before) return add_comparison(u, l, l->cond, &counter, last, NULL);
+  if (bound->kind == OK_IMM) {
+    number_of_last(l, setp, &number);
+    *last = (struct ptx_opnd){.kind = OK_IMM, .imm = number, .line = setp->line};
+    return add_comparison(u, l, l->cond, &counter, last, NULL);
+  }
+  *last = add_difference(u, l, bound, &steps);
+  return add_comparison(u, l, l->cond, &counter, last, add_comparison(u, l, l->cond, last, bound, NULL));
 }
 
 static uint32_t add_branch(struct unroll *u, const struct loop *l, struct ptx_reg *p, bool neg) {
@@ -322,25 +467,22 @@ static void repeat(struct unroll *u, const struct loop *l, struct fix *f, uint32
     for (uint32_t t = 0; t < l->trips; t++) copy_body(u, l, drop, t + 1 == l->trips);
     return;
   }
-  int64_t least = -(FACTOR - 1) * l->step;
-  struct ptx_reg *p;
+  struct ptx_opnd last = {.kind = OK_NONE};
   uint32_t to_rest = NODE_NONE;
-  if (!l->trips) {
-    add_node(u, compare_counter(u, l, M_GT, least, &p));
-    to_rest = add_branch(u, l, p, true);
-  }
+  if (!l->trips) to_rest = add_branch(u, l, copies_follow(u, l, &last, true), true);
   uint32_t head = u->nn;
   begin(u, l);
-  for (uint32_t t = 0; t < FACTOR; t++) copy_body(u, l, drop && (!l->trips || t + 1 < FACTOR), t + 1 == FACTOR);
+  for (uint32_t t = 1; t <= l->copies; t++) copy_body(u, l, drop && (!l->trips || t < l->copies), t == l->copies);
   const struct ptx_inst *bra = u->k->n[u->k->b[l->block].end - 1].in;
   if (l->trips) {
     f[(*nf)++] = (struct fix){add_branch(u, l, bra->guard, bra->guard_neg), head, false};
     return;
   }
-  add_node(u, compare_counter(u, l, M_GT, least, &p));
-  f[(*nf)++] = (struct fix){add_branch(u, l, p, false), head, false};
-  add_node(u, compare_counter(u, l, M_EQ, 0, &p));
-  f[(*nf)++] = (struct fix){add_branch(u, l, p, false), u->k->b[l->block].end, true};
+  f[(*nf)++] = (struct fix){add_branch(u, l, copies_follow(u, l, &last, false), false), head, false};
+  const struct ptx_inst *setp = u->k->n[l->setp].in;
+  struct ptx_opnd counter = {.kind = OK_REG, .reg = u->k->f->regs[l->counter], .line = setp->line};
+  struct ptx_reg *more = add_comparison(u, l, l->cond, &counter, &setp->ops[2], NULL);
+  f[(*nf)++] = (struct fix){add_branch(u, l, more, true), u->k->b[l->block].end, true};
   f[(*nf)++] = (struct fix){to_rest, u->nn, false};
 }
 
@@ -366,13 +508,14 @@ void back_unroll(struct back *k) {
   if (!n) return;
   for (uint32_t q = 0; q < n; q++) {
     uint32_t size = k->b[loops[q].block].end - k->b[loops[q].block].first;
-    most += (loops[q].whole ? loops[q].trips : FACTOR) * size + MOST_INDUCTIONS + 8;
+    most += loops[q].copies * size + MOST_INDUCTIONS + 12;
   }
   if (k->nregs + most > MOST_REGISTERS) return;
   struct unroll u = {.k = k};
   u.name = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   u.kept = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   u.last = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  u.local = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   struct fix *f = ARENA_ARRAY(&k->scratch, struct fix, 3 * n + 1);
   uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
   uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, most + 1);

@@ -132,19 +132,45 @@ static void instruction(struct maker *m) {
   }
 }
 
-/* Loops that are unrolled: with a known count, and down to zero from a count that is not known. */
+/* Up or down to a register, which may lie at the end of the numbers, from up to 15 before it or from it on. */
+static void loop_to_a_register(struct maker *m, unsigned d, unsigned step) {
+  static const char *const ends[2][2][3] = {{{"40", "2147483640", "-2147483640"}, {"-40", "2147483630", "-2147483640"}},
+                                            {{"40", "2147483640", "-16"}, {"40", "2147483640", "8"}}};
+  unsigned is_unsigned = pick(m, 2), down = pick(m, 2), label = m->labels++;
+  say(m, "and.b32 %%j%u, %%r%u, 3;\nadd.s32 %%e%u, %%j%u, %s;\n", d, pick(m, 12), d, d,
+      ends[is_unsigned][down][pick(m, 3)]);
+  say(m, "and.b32 %%i%u, %%r%u, 15;\n%s.s32 %%i%u, %%e%u, %%i%u;\nL%u:\n", d, pick(m, 12), down ? "add" : "sub", d, d,
+      d, label);
+  for (unsigned n = 1 + pick(m, 9); n > 0; n--) instruction(m);
+  bool opposite = pick(m, 2);
+  say(m, "add.s32 %%i%u, %%i%u, %s%u;\nsetp.%s.%s32 %%q, %%i%u, %%e%u;\n@%s%%q bra L%u;\n", d, d, down ? "-" : "", step,
+      down       ? opposite ? "le" : "gt"
+      : opposite ? "ge"
+                 : "lt",
+      is_unsigned ? "u" : "s", d, d, opposite ? "!" : "", label);
+}
+
+/* Loops that are unrolled: with a known count, down to zero from a count that is not known, from and to registers. */
 static void loop_of_one_block(struct maker *m, unsigned depth) {
-  unsigned label = m->labels++, known = pick(m, 2), step = 1 + pick(m, 4);
-  if (known) say(m, "mov.u32 %%i%u, %u;\n", depth, pick(m, 3));
+  unsigned how = pick(m, 4), step = 1 + pick(m, 4);
+  if (!how) {
+    loop_to_a_register(m, depth, step);
+    return;
+  }
+  unsigned label = m->labels++;
+  if (how == 1) say(m, "mov.u32 %%i%u, %u;\n", depth, pick(m, 3));
   else
     say(m, "and.b32 %%i%u, %%r%u, 15;\nmad.lo.s32 %%i%u, %%i%u, %u, %u;\n", depth, pick(m, 12), depth, depth, step,
         step);
+  if (how == 3) say(m, "mov.b32 %%e%u, %%r3;\nadd.s32 %%i%u, %%i%u, %%e%u;\n", depth, depth, depth, depth);
   say(m, "L%u:\n", label);
   for (unsigned n = 1 + pick(m, 9); n > 0; n--) instruction(m);
-  if (known)
+  if (how == 1)
     say(m, "add.s32 %%i%u, %%i%u, %u;\nsetp.%s.s32 %%q, %%i%u, %u;\n", depth, depth, step, pick(m, 2) ? "lt" : "le",
         depth, 1 + pick(m, 70));
-  else say(m, "add.s32 %%i%u, %%i%u, -%u;\nsetp.ne.s32 %%q, %%i%u, 0;\n", depth, depth, step, depth);
+  else say(m, "add.s32 %%i%u, %%i%u, -%u;\n", depth, depth, step);
+  if (how == 2) say(m, "setp.ne.s32 %%q, %%i%u, 0;\n", depth);
+  if (how == 3) say(m, "setp.ne.s32 %%q, %%i%u, %%e%u;\n", depth, depth);
   say(m, "@%%q bra L%u;\n", label);
 }
 
@@ -183,7 +209,8 @@ static void make(struct maker *m, uint64_t seed) {
   *m = (struct maker){.at = 0};
   m->rng = rng_seed(seed);
   say(m, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) {\n"
-         ".reg .pred %%p<4>, %%q;\n.reg .b32 %%r<12>, %%i<4>, %%j<4>, %%n, %%t, %%s, %%sh, %%sb;\n.reg .f32 %%f<3>;\n"
+         ".reg .pred %%p<4>, %%q;\n.reg .b32 %%r<12>, %%i<4>, %%j<4>, %%e<4>, %%n, %%t, %%s, %%sh, %%sb;\n.reg .f32 "
+         "%%f<3>;\n"
          ".reg .b64 %%rd<12>, %%out, %%base, %%g, %%x;\n.shared .align 4 .b8 buf[4096];\n"
          "ld.param.u64 %%base, [p];\nld.param.u32 %%n, [n];\ncvta.to.global.u64 %%g, %%base;\nmov.u32 %%t, %%tid.x;\n"
          "mul.wide.u32 %%x, %%t, 64;\nadd.s64 %%out, %%g, %%x;\nmov.u32 %%sb, buf;\nshl.b32 %%s, %%t, 5;\nadd.s32 "
