@@ -31,6 +31,7 @@ class Progress:
         if self._page:
             self._show_on_page(text)
         elif self._terminal and (text or self._drawn):
+            self._drawn = True  # before it is: Ctrl-C may come in between
             sys.stderr.write(f"\r\033[K{text}")
             sys.stderr.flush()
             self._drawn = bool(text)
