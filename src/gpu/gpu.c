@@ -173,35 +173,75 @@ uint64_t gpu_now(const struct gpu *g) {
   return g->now;
 }
 
+/* The stamp of an access without time: between launches the clock stands still. */
+static uint64_t touch_order(struct gpu *g) {
+  if (g->works) return g->now;
+  if (!g->touched) g->touched = g->now;
+  return ++g->touched;
+}
+
 void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write) {
   struct req r = {.addr = addr};
   partition_locate(g->parts, &r);
-  struct l2_warm w = {.addr = addr, .order = g->now, .sectors = sectors, .write = write};
-  if (!g->works) { /* the clock stands still */
-    if (!g->touched) g->touched = g->now;
-    w.order = ++g->touched;
-  }
+  struct l2_warm w = {.addr = addr, .order = touch_order(g), .sectors = sectors, .write = write};
   l2_warm(partition_slice(g->parts, r.subpart), &w);
 }
 
-static void touch_sm(struct gpu *g, struct sm *s, const struct gpu_executed *c) {
-  uint64_t bytes = c->kernel->origin ? 0 : g->config.inst_bytes, last = UINT64_MAX;
+/* What is not in the read-only cache comes from the L2. */
+static void touch_read_only(struct gpu *g, struct rocache *c, uint64_t addr, uint32_t line) {
+  uint64_t at = addr / line * line;
+  if (rocache_touch(c, addr, touch_order(g))) return;
+  for (uint64_t end = at + line; at < end; at = (at | 127) + 1) {
+    uint32_t bytes = end - at < 128 - at % 128 ? (uint32_t)(end - at) : (uint32_t)(128 - at % 128);
+    gpu_touch(g, at & ~127ull, ((1u << (bytes + 31) / 32) - 1) << at % 128 / 32, false);
+  }
+}
+
+/* Lines of code, by their last execution. */
+struct code_line {
+  uint64_t addr, last;
+};
+
+static int by_last(const void *a, const void *b) {
+  const struct code_line *x = a, *y = b;
+  return (x->last > y->last) - (x->last < y->last);
+}
+
+static uint32_t lines_of(const struct gpu *g, const struct gpu_executed *c, struct code_line *out) {
+  uint64_t bytes = c->kernel->origin ? 0 : g->config.inst_bytes;
+  uint32_t n = 0;
   for (uint32_t i = 0; i < c->kernel->insts; i++) {
     uint32_t at = c->kernel->code[i].fetch_pc;
-    uint64_t line = (CODE_BASE + (bytes ? bytes * (at / 8) : at)) / g->config.l1i.line;
-    if (c->count[i] && line != last) rocache_touch(&s->l1i, line * g->config.l1i.line, g->now), last = line;
+    uint64_t addr = CODE_BASE + (bytes ? bytes * (at / 8) : at);
+    addr -= addr % g->config.l1i.line;
+    if (!c->last[i]) continue;
+    if (!n || out[n - 1].addr != addr) out[n++] = (struct code_line){addr, c->last[i]};
+    else if (c->last[i] > out[n - 1].last) out[n - 1].last = c->last[i];
   }
-  for (uint32_t i = 0; i < c->constants; i++) rocache_touch(&s->l1c, c->constant[i], g->now);
+  qsort(out, n, sizeof *out, by_last);
+  return n;
 }
 
 void gpu_touch_code(struct gpu *g, const struct gpu_executed *c) {
-  uint32_t n = g->config.sms, ctas = c->kernel->ctas;
-  for (uint32_t i = 0; i < n && i < ctas; i++) touch_sm(g, &g->sm[(g->last_sm + 1 + i) % n], c);
+  const struct gpu_config *m = &g->config;
+  struct code_line *line = mem_zeroed(c->kernel->insts, sizeof *line);
+  uint32_t n = m->sms, ctas = c->kernel->ctas, lines = lines_of(g, c, line);
+  for (uint32_t i = 0; i < n && i < ctas; i++) {
+    struct sm *s = &g->sm[(g->last_sm + 1 + i) % n];
+    for (uint32_t k = 0; k < lines; k++) touch_read_only(g, &s->l1i, line[k].addr, m->l1i.line);
+    for (uint32_t k = 0; k < c->constants; k++) touch_read_only(g, &s->l1c, c->constant[k], m->l1c.line);
+  }
   g->last_sm = (g->last_sm + ctas % n) % n;
+  free(line);
 }
 
 static void end_touches(struct gpu *g) {
-  for (uint32_t i = 0; g->touched && i < g->subparts; i++) l2_warm_end(partition_slice(g->parts, i), g->now);
+  if (!g->touched) return;
+  for (uint32_t i = 0; i < g->subparts; i++) l2_warm_end(partition_slice(g->parts, i), g->now);
+  for (uint32_t i = 0; i < g->config.sms; i++) {
+    rocache_touch_end(&g->sm[i].l1i, g->now);
+    rocache_touch_end(&g->sm[i].l1c, g->now);
+  }
   g->touched = 0;
 }
 void gpu_set_watchdog(struct gpu *g, uint64_t cycles) {

@@ -53,7 +53,7 @@ void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write);
 /* The same at the end of that launch for the read-only caches of the SMs that its CTAs would run on. */
 struct gpu_executed {
   const struct feed_kernel *kernel;
-  const uint64_t *count;    /* executions of each instruction */
+  const uint64_t *last;     /* of each instruction the place of its last execution among all, from 1; 0: none */
   const uint64_t *constant; /* addresses in the constant window, one for each line of 32 B */
   uint32_t constants;
 };

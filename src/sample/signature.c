@@ -36,6 +36,7 @@ struct signer {
   uint64_t *cta_insts; /* of the CTA on each slot */
   uint32_t warps, warp_room, slot_room;
   uint64_t *count; /* executions of each instruction */
+  uint64_t *last;  /* which instruction of the launch, from 1, was its last execution; 0: none */
   uint32_t count_room;
   uint64_t seen[SEEN_BITS / 64]; /* lines, by a hash: linear counting */
   uint64_t constant[MOST_CONSTANTS];
@@ -106,7 +107,7 @@ static bool tap_issue(void *ctx, uint32_t slot, uint32_t w, struct issued *out) 
   if (!s->inner->ops->issue(s->inner->ctx, slot, w, out)) return false;
   const struct inst *in = &s->code[*pc];
   s->count[*pc]++;
-  s->now.warp_insts++;
+  s->last[*pc] = ++s->now.warp_insts;
   s->cta_insts[slot]++;
   s->now.thread_insts += (uint32_t)__builtin_popcount(out->mask);
   if (in->kind >= KIND_LOAD && in->kind <= KIND_ATOM && out->mask) count_access(s, in, out);
@@ -180,12 +181,13 @@ void signer_free(struct signer *s) {
   free(s->shape);
   free(s->pc);
   free(s->count);
+  free(s->last);
   free(s->cta_insts);
   free(s);
 }
 
-const uint64_t *signer_counts(const struct signer *s) {
-  return s->count;
+const uint64_t *signer_last(const struct signer *s) {
+  return s->last;
 }
 
 const uint64_t *signer_constants(const struct signer *s, uint32_t *n) {
@@ -213,8 +215,10 @@ struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, 
   if (k->insts > s->count_room) {
     s->count_room = k->insts;
     s->count = mem_resize(s->count, s->count_room, sizeof *s->count);
+    s->last = mem_resize(s->last, s->count_room, sizeof *s->last);
   }
   memset(s->count, 0, k->insts * sizeof *s->count);
+  memset(s->last, 0, k->insts * sizeof *s->last);
   memset(s->seen, 0, sizeof s->seen);
   s->feed = (struct feed){.ops = &operations, .ctx = s, .kernel = k, .watch = inner->watch};
   return &s->feed;

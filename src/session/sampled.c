@@ -116,7 +116,7 @@ static void end_inside(struct sampler *p, struct logged_launch *q) {
 
 static void end_tap(struct session *s, uint32_t launch, struct signature *sig) {
   const struct sampler *p = s->sampler;
-  struct gpu_executed code = {.kernel = p->kernel, .count = signer_counts(p->signer)};
+  struct gpu_executed code = {.kernel = p->kernel, .last = signer_last(p->signer)};
   code.constant = signer_constants(p->signer, &code.constants);
   if (s->gpu) gpu_touch_code(s->gpu, &code);
   signer_end(p->signer, launch, sig);

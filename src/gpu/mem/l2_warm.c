@@ -1,13 +1,12 @@
 /* l2_warm.c - accesses of launches and CTAs that run functionally: tags and replacement order of the L2, without time.
  *
  * Between launches the clock stands still, so these accesses are ordered by a count that starts at the present cycle;
- * l2_warm_end turns the order within each set into cycles up to now. Schemes are not called: their own state per line
+ * l2_warm_end turns the order within each set into cycles up to now. While the machine runs, accesses of one cycle are
+ * ordered by making the others older. Schemes are not called: their own state per line
  * stays as it was.
  */
-#include "base/err.h"
+#include "gpu/common/recency.h"
 #include "gpu/mem/l2.h"
-
-enum { MOST_WAYS = 4096 };
 
 static void fill_line(struct l2_tags *t, uint32_t line, uint64_t addr) {
   t->tag[line] = addr;
@@ -37,18 +36,11 @@ void l2_warm(struct l2_slice *s, const struct l2_warm *w) {
   if (t->valid) t->valid[line] |= (uint8_t)w->sectors;
   if (w->write) write_line(s, line, w->sectors, there);
   l2_tags_stamp(t, line, w->order, !there);
+  uint32_t base = set * t->ways;
+  if (t->stamp[line] == w->order) recency_newest(&t->stamp[base], t->ways, line - base);
 }
 
 void l2_warm_end(struct l2_slice *s, uint64_t now) {
   struct l2_tags *t = &s->tags;
-  for (uint32_t base = 0; base < t->sets * t->ways; base += t->ways) {
-    uint64_t old[MOST_WAYS];
-    CHECK(t->ways <= MOST_WAYS, "an L2 of %u ways", t->ways);
-    for (uint32_t i = 0; i < t->ways; i++) old[i] = t->stamp[base + i];
-    for (uint32_t i = 0; i < t->ways; i++) {
-      uint32_t newer = 0;
-      for (uint32_t k = 0; k < t->ways; k++) newer += old[k] > old[i] || (k > i && old[k] == old[i]);
-      if (old[i] >= now || newer) t->stamp[base + i] = now > newer ? now - newer : 0;
-    }
-  }
+  for (uint32_t base = 0; base < t->sets * t->ways; base += t->ways) recency_rebase(&t->stamp[base], t->ways, now);
 }

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/common/recency.h"
 
 void rocache_init(struct rocache *c, const struct cache_config *cfg) {
   *c = (struct rocache){.sets = cfg->sets,
@@ -122,13 +123,20 @@ static uint32_t victim_of(const struct rocache *c, uint64_t line) {
   return victim;
 }
 
-void rocache_touch(struct rocache *c, uint64_t addr, uint64_t now) {
+bool rocache_touch(struct rocache *c, uint64_t addr, uint64_t order) {
   uint64_t line = addr >> c->line_shift << c->line_shift;
   uint32_t base = set_of(c, line) * c->ways, at = base;
   while (at < base + c->ways && c->tag[at] != line) at++;
-  if (at == base + c->ways) at = victim_of(c, line);
+  bool there = at < base + c->ways;
+  if (!there) at = victim_of(c, line);
   c->tag[at] = line;
-  c->used[at] = now;
+  c->used[at] = order;
+  recency_newest(&c->used[base], c->ways, at - base);
+  return there;
+}
+
+void rocache_touch_end(struct rocache *c, uint64_t now) {
+  for (uint32_t base = 0; base < c->sets * c->ways; base += c->ways) recency_rebase(&c->used[base], c->ways, now);
 }
 
 void rocache_fill(struct rocache *c, uint16_t mshr, uint64_t now) {
