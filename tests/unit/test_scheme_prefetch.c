@@ -27,7 +27,7 @@ static void fates(const char *what, const uint64_t fetched[4], const uint64_t no
 #define NOT_FETCHED(...) ((const uint64_t[4]){__VA_ARGS__})
 
 /* Each line is loaded twice. What a miss requests comes with its own line, before the next one is loaded; what a hit asks
- * for takes longer than the hits, so that c is on its way when it is loaded. */
+ * for takes longer than the hits, so that c is in flight when it is loaded. */
 static void one_block_lookahead(void **state) {
   (void)state;
   letters("next-line:when=1", NULL, "a a b b c c d d"); /* a and c miss and request b and d */
@@ -65,7 +65,7 @@ static void each_fate(void **state) {
   fates("a short queue", FETCHED(0, 0, 0, 3), NOT_FETCHED(0, 5, 0, 0));
   letters("next-line=8:when=1", NULL, "a"); /* three ways are left while all of them are being fetched */
   fates("a small set", FETCHED(0, 0, 0, 3), NOT_FETCHED(0, 0, 0, 5));
-  /* A reply takes 5 steps of a slow network: b is on its way when its load comes. */
+  /* A reply takes 5 steps of a slow network: b is in flight when its load comes. */
   letters("next-line:when=1", "clock.icnt_mhz=20", "a b");
   assert_int_equal(rig.st.l1d_read_pending, 1);
   rig_expect(&rig, 0, 1, 0, "late");
