@@ -9,6 +9,7 @@
  * like that of a load.
  */
 #include "gpu/scheme.h"
+#include "schemes/lib/prefetch.h"
 
 enum { NEXT_DEGREE, NEXT_WHEN };
 enum { ALWAYS, ON_MISS, TAGGED };
@@ -51,7 +52,7 @@ static bool next_idle(const double *param, size_t hook) {
 SCHEME_STORAGE(next_storage,
                {"tag bit per line (tagged)",
                 param[NEXT_WHEN] == TAGGED ? (double)g->l1d.sets * g->l1d.ways * g->sms : 0},
-               {"prefetch queue, 25-bit line addresses", 25.0 * g->prefetch_queue * g->sms})
+               {"prefetch queue, 25-bit line addresses", prefetch_queue_bits(g)})
 
 static const struct scheme next_line = {
     .name = "next-line",

@@ -1,6 +1,7 @@
 /* test_scheme_prefetch.c - what becomes of prefetched lines, and the prefetching schemes, by hand: one warp whose loads
  * wait for each other, on an L1 of one set of four ways.
  */
+#include "gpu/l1/l1.h"
 #include "scheme_rig.h"
 
 static struct rig rig;
@@ -104,12 +105,193 @@ static void the_end(void **state) {
   assert_true(slow > cycles);
 }
 
+/* ---- loads told to a scheme by hand, on a machine that stands still: the lines that it requests ---- */
+
+enum { PC = 0x1a, LINE = 128 };
+static struct gpu *still;
+static struct slot_instance *told;
+
+static void begin(const char *scheme) {
+  struct gpu_config c;
+  struct err e = {0};
+  gpu_config_defaults(&c);
+  c.sms = 1;
+  claims_saw(scheme);
+  still = gpu_new(&c, scheme, &e);
+  if (!still) fail_msg("%s", e.msg);
+  told = &still->slots.at[0];
+}
+
+static void end(void) {
+  gpu_free(still);
+}
+
+/* A load of one access by `warp`; the addresses of the lines that it makes the scheme request, 0 after the last. */
+static void load(uint32_t warp, uint32_t pc, uint64_t addr, const uint64_t *lines) {
+  struct sm *s = &still->sm[0];
+  struct l1_event e = {.addr = addr, .line = addr / LINE * LINE, .warp = warp, .pc = pc, .degree = 1, .chunks = 15};
+  told->scheme->on_access(&told->ctx, &e, L1_MISS);
+  for (uint32_t i = 0; lines[i] || l1_prefetch_waits(&s->l1d); i++) {
+    uint64_t line = l1_prefetch_waits(&s->l1d) ? l1_prefetch_take(s).line : 0;
+    if (line != lines[i])
+      fail_msg("%s: warp %u at %lu requests %lu, by hand %lu", told->scheme->name, warp, (unsigned long)addr,
+               (unsigned long)line, (unsigned long)lines[i]);
+    if (!line) break;
+  }
+}
+#define LOAD(warp, addr, ...) load(warp, PC, addr, (const uint64_t[]){__VA_ARGS__, 0})
+
+/* Chen, Baer: the states of an entry. */
+static void reference_prediction(void **state) {
+  (void)state;
+  begin("stride");
+  LOAD(0, 1024, 0);    /* initial */
+  LOAD(0, 1536, 0);    /* transient: stride 512 */
+  LOAD(0, 2048, 2560); /* steady */
+  LOAD(0, 2560, 3072);
+  LOAD(0, 9216, 0);      /* initial, the stride stays */
+  LOAD(0, 9728, 10240);  /* steady */
+  LOAD(0, 9856, 0);      /* initial */
+  LOAD(0, 20480, 0);     /* transient: stride 10624 */
+  LOAD(0, 30720, 0);     /* no prediction: stride 10240 */
+  LOAD(0, 40960, 0);     /* transient */
+  LOAD(0, 51200, 61440); /* steady */
+  assert_int_equal(told->counter[2], 4);
+  end();
+  begin("stride=2:distance=3/eager=1");
+  LOAD(0, 1024, 0);
+  LOAD(0, 1536, 1536 + 3 * 512, 1536 + 4 * 512); /* transient */
+  end();
+  /* Lee et al., section III: two warps in a loop of stride 1000 look irregular without an entry for each. */
+  for (uint32_t warps = 0; warps < 2; warps++) {
+    begin(warps ? "stride" : "stride:warp=0");
+    LOAD(1, 0, 0);
+    LOAD(2, 640, 0);
+    LOAD(1, 12800, 0);
+    LOAD(2, 13440, 0);
+    if (warps) {
+      LOAD(1, 25600, 38400);
+      LOAD(2, 26240, 39040);
+    } else {
+      LOAD(1, 25600, 0);
+      LOAD(2, 26240, 0);
+    }
+    end();
+  }
+}
+
+/* Three warps with a stride of 12800 in a loop promote it: the first load of a fourth is enough then. They differ by no
+ * common stride between warps. */
+static void many_threads(void **state) {
+  (void)state;
+  static const uint64_t base[] = {0, 128000, 1280000};
+  begin("mta:throttle=0");
+  for (uint32_t round = 0; round < 2; round++)
+    for (uint32_t w = 0; w < 3; w++) LOAD(w, base[w] + round * 12800, 0);
+  LOAD(0, base[0] + 25600, base[0] + 38400);
+  LOAD(1, base[1] + 25600, base[1] + 38400);
+  assert_int_equal(told->counter[4], 0);
+  LOAD(2, base[2] + 25600, base[2] + 38400);
+  assert_int_equal(told->counter[4], 1); /* promoted */
+  LOAD(3, 6400000, 6412800);
+  assert_int_equal(told->counter[0], 1);
+  assert_int_equal(told->counter[2], 3);
+  end();
+  /* Warps 0, 1 and 3 load 256 B per warp apart: warp 4 tells the line of warp 5. */
+  begin("mta:throttle=0");
+  LOAD(0, 4096, 0);
+  LOAD(1, 4352, 0);
+  LOAD(3, 4864, 0);
+  LOAD(4, 5120, 5376);
+  assert_int_equal(told->counter[1], 1);
+  end();
+}
+
+static void told_fate(enum prefetch_fate fate, uint32_t times) {
+  const struct l1_event e = {.warp = 0};
+  for (uint32_t i = 0; i < times; i++) told->scheme->on_prefetch(&told->ctx, &e, fate);
+}
+
+/* Loads of one warp with a stride: each requests a line once the stride is known, or is throttled. */
+static uint64_t walk(uint32_t loads) {
+  static uint64_t at = 1 << 20;
+  uint64_t before = told->counter[5];
+  for (uint32_t i = 0; i < loads; i++) {
+    struct l1_event e = {.addr = at += 12800, .pc = PC, .degree = 1};
+    told->scheme->on_access(&told->ctx, &e, L1_HIT);
+    if (l1_prefetch_waits(&still->sm[0].l1d)) l1_prefetch_take(&still->sm[0]);
+  }
+  return told->counter[5] - before;
+}
+
+/* Section V, Table I: of five requests, as many as the degree are dropped. A period of 200 useful lines. */
+static void many_threads_throttle(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t evicted, merges, degree;
+  } period[] = {
+      {1, 300, 1},               /* few evictions, many merges: one less */
+      {0, 300, 0},  {3, 300, 1}, /* 1.5 % evicted: one more */
+      {10, 300, 5},              /* 5 %: none */
+      {0, 300, 4},  {0, 0, 3},   /* the merge ratio is a mean with that of the time before: still high */
+      {0, 0, 5},                 /* few merges: none */
+  };
+  struct l1_event joins = {.local = true};
+  begin("mta");
+  assert_int_equal(walk(2), 0); /* the stride is not known */
+  assert_int_equal(walk(5), 2); /* the first degree */
+  for (uint32_t i = 0; i < sizeof period / sizeof *period; i++) {
+    told_fate(PREFETCH_USEFUL, 200);
+    told_fate(PREFETCH_EVICTED, period[i].evicted);
+    for (uint32_t k = 0; k < period[i].merges; k++) told->scheme->on_access(&told->ctx, &joins, L1_PENDING);
+    told->scheme->on_epoch(&told->ctx);
+    assert_int_equal(walk(5), period[i].degree);
+  }
+  end();
+}
+
+/* Four warps of CTA 7 and four of CTA 8. Warp 0 leads; warp 2 shows 1024 B per warp, which gives the lines of the other
+ * warps of both CTAs that have a base. */
+static void cta_aware(void **state) {
+  (void)state;
+  begin("cta-prefetch:wrong=2");
+  for (uint32_t w = 0; w < 8; w++) told->scheme->on_warp_start(&told->ctx, 0, w, w < 4 ? 7 : 8);
+  LOAD(0, 4096, 0);
+  LOAD(5, 65536, 0); /* leads CTA 8 */
+  LOAD(2, 6144, 5120, 7168, 64512, 66560, 67584);
+  LOAD(1, 5120, 0);
+  assert_int_equal(told->counter[3], 1); /* right */
+  LOAD(0, 8192, 9216, 10240, 11264);     /* the next round of a loop */
+  LOAD(1, 9216 + 128, 0);
+  LOAD(2, 10240 + 128, 0);
+  assert_int_equal(told->counter[4], 2); /* wrong: twice is too often */
+  LOAD(0, 12288, 0);
+  end();
+  /* An address that was loaded, through an addition, is not traced. */
+  const struct inst index = {.kind = KIND_LOAD, .space = SPACE_GLOBAL, .addr_reg = 1, .ndst = 1, .dst = {2}},
+                    add = {.kind = KIND_ALU, .nsrc = 2, .src = {3, 2}, .ndst = 1, .dst = {4}},
+                    data = {.kind = KIND_LOAD, .space = SPACE_GLOBAL, .pc = PC, .addr_reg = 4, .ndst = 1, .dst = {5}};
+  begin("cta-prefetch");
+  for (uint32_t w = 0; w < 4; w++) told->scheme->on_warp_start(&told->ctx, 0, w, 7);
+  told->scheme->on_issue(&told->ctx, 0, 0, &index);
+  told->scheme->on_issue(&told->ctx, 0, 0, &add);
+  told->scheme->on_issue(&told->ctx, 0, 0, &data);
+  LOAD(0, 4096, 0);
+  LOAD(1, 5120, 0);
+  assert_int_equal(told->counter[5], 2);
+  end();
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       PAPER_TEST(one_block_lookahead, "next-line"),
       cmocka_unit_test(each_fate),
       cmocka_unit_test(organisations),
       cmocka_unit_test(the_end),
+      PAPER_TEST(reference_prediction, "stride"),
+      PAPER_TEST(many_threads, "mta"),
+      PAPER_TEST(many_threads_throttle, "mta"),
+      PAPER_TEST(cta_aware, "cta-prefetch"),
   };
   return scheme_tests(tests, argc, argv);
 }

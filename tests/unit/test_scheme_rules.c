@@ -47,6 +47,7 @@ static const struct equal never[] = {
     {"bucl:tucd=32/min=32/max=32/l1dhr=0", NULL, NULL, 0, "thresholds at their limits"},
     {"bucl-prf=500:l1dhr=0", NULL, NULL, COALESCED, "no load above the lowest threshold of Table II"},
     {"ccws:k=0", NULL, NULL, 0, "scores stay at the base"},
+    {"cta-prefetch=0", NULL, NULL, 0, "switched off"},
     {"decoupled-l1d:threshold=0/tags=4", NULL, NULL, 0, "threshold 0 and equal tags"},
     {"decoupled-l1d:threshold=0", NULL, NULL, 0, "threshold 0: the other tags are switched off"},
     {"dsc:tags=1/sector=128", NULL, NULL, 0, "one tag to a frame of one sector"},
@@ -75,7 +76,8 @@ static const struct equal never[] = {
     {"medic-reuse:profile=1000", NULL, SMALL_L2, 0, "no warp ever has a type"},
     {"medic-reuse:profile=1000", NULL, BANKED_L2, 0, "no warp ever has a type"},
     {"mrpb:depth=0/bypass=0", NULL, NULL, 0, "no queues and no bypass"},
-    {"next-line=0", NULL, NULL, 0, "no line to ask for"},
+    {"mta=0", NULL, NULL, 0, "no line to request"},
+    {"next-line=0", NULL, NULL, 0, "no line to request"},
     {"next-line", NULL, NULL, NO_LOADS, "no load to follow"},
     {"nru", NULL, NULL, FITS | NO_LOCAL, "nothing is replaced"},
     {"pc-byp:profile=1000", NULL, SMALL_L2, 0, "no instruction is ever judged"},
@@ -98,6 +100,7 @@ static const struct equal never[] = {
     {"sharing-cta=1", NULL, SMALL_L2, 0, "groups of one CTA"},
     {"sharing-cta=1", NULL, ON_FILL, 0, "groups of one CTA"},
     {"ship", NULL, NULL, FITS | NO_LOCAL, "nothing is replaced"},
+    {"stride=0", NULL, NULL, 0, "no line to request"},
     {"swl=48", NULL, NULL, 0, "a limit of all warps"},
     {"tsc:chunk=128/latency=0", NULL, NULL, FITS | NO_LOCAL, "chunks of a line, nothing is replaced"},
     {"tsc+:chunk=128/latency=0/samplers=0", NULL, NULL, FITS | NO_LOCAL, "chunks of a line, nothing is replaced"},
@@ -152,6 +155,7 @@ static const struct {
     {"l2-banks=8", BANKED_L2},
     {"l2-ports=1", BANKED_L2},
     {"ccws:k=64", NULL},
+    {"stride:eager=1", NULL},
 };
 /* The baseline by another name, and a first run that is for its second. */
 static const char *const inert[] = {"fr-fcfs", "gto", "block-filter"};
