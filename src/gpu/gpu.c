@@ -585,7 +585,18 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
 
 static void report_launch(struct gpu *g) {
   g->report_at = g->works ? g->now + REPORT_EVERY : UINT64_MAX;
+  g->reporting = true;
   for (uint32_t i = 0; i < g->works; i++) feed_look(g->work[g->turn[i]].feed);
+  g->reporting = false;
+}
+
+bool gpu_peek(struct gpu *g, struct gpu_stats *out) {
+  if (!g->reporting) return false;
+  for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
+  partition_settle(g->parts);
+  observe_total(g, out);
+  out->cycles = g->now - g->start;
+  return true;
 }
 
 static bool is_stuck(const struct gpu *g) {

@@ -476,6 +476,10 @@ void *record_energy(const struct gpu_config *c, const char *scheme, const struct
 
 /* ---- while it runs ---- */
 
+const struct gpu_stats *record_total(const struct record *r) {
+  return &r->ledger->f->sums.total;
+}
+
 bool record_now(const struct record *r, bool last, const char *key, double *value) {
   const struct ledger_file *f = r->ledger->f;
   const struct ledger_sums *s = &f->sums;

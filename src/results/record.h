@@ -111,6 +111,8 @@ bool record_write_json(const void *document, const char *path, struct err *e);
 /* A value of the last committed launch or of all: a counter, a derived value, or a non-zero counter of a scheme, by
  * key. */
 bool record_now(const struct record *r, bool last, const char *key, double *value);
+/* The sums of all committed launches. */
+const struct gpu_stats *record_total(const struct record *r);
 /* The document as text; the caller frees it. */
 char *record_text(struct record *r);
 void record_free(struct record *r);

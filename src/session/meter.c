@@ -17,16 +17,16 @@ static double seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The name inside a mangled one: "_Z6kernelPf" is "kernel". */
-static int plain_name(const char *mangled, const char **name) {
+const char *meter_kernel(const char *mangled, int *length) {
   char *end;
-  *name = mangled;
-  int n = (int)strlen(mangled);
+  const char *name = mangled;
+  size_t n = strlen(mangled);
   if (!strncmp(mangled, "_Z", 2)) {
     long k = strtol(mangled + 2, &end, 10);
-    if (k > 0 && (size_t)k <= strlen(end)) *name = end, n = (int)k;
+    if (k > 0 && (size_t)k <= strlen(end)) name = end, n = (size_t)k;
   }
-  return n > 32 ? 32 : n;
+  *length = n > 32 ? 32 : (int)n;
+  return name;
 }
 
 /* "12,345" */
@@ -61,15 +61,15 @@ static void look(void *ctx, const struct feed_kernel *k, uint32_t ended) {
   struct meter *m = l->meter;
   double now;
   if (m->look) {
-    if (seconds() - m->shown < between_looks) return;
+    if (m->every > 0 && seconds() - m->shown < m->every) return;
     m->look(m->ctx, l->number, k->name, ended, k->ctas);
-    m->shown = seconds();
+    if (m->every > 0) m->shown = seconds();
     return;
   }
   if (!due(m, l->start, &now)) return;
   char what[160], of[24] = "", done[16], all[16];
-  const char *name;
-  int length = plain_name(k->name, &name);
+  int length;
+  const char *name = meter_kernel(k->name, &length);
   double part = (double)ended / k->ctas;
   if (m->launches) snprintf(of, sizeof of, " of %u", m->launches);
   snprintf(what, sizeof what, "launch %u%s, %.*s: %s of %s CTAs", l->number + 1, of, length, name, grouped(done, ended),
@@ -95,7 +95,7 @@ void meter_init(struct meter *m, bool wanted) {
 
 void meter_watch(struct meter *m, meter_look *look, void *ctx) {
   meter_end(m);
-  *m = (struct meter){.on = look != NULL, .look = look, .ctx = ctx, .next = m->next};
+  *m = (struct meter){.on = look != NULL, .look = look, .ctx = ctx, .every = between_looks, .next = m->next};
   if (m->on) m->start = m->read_from = seconds();
 }
 
@@ -114,5 +114,6 @@ void meter_begin(struct meter *m, struct meter_launch *l, struct feed *f, uint32
 void meter_end(struct meter *m) {
   if (m->drawn) fputs("\r\033[K", stderr), fflush(stderr);
   m->drawn = false;
+  if (m->look && m->end) m->end(m->ctx);
   if (m->on) m->read_from = seconds();
 }

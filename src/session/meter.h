@@ -11,8 +11,10 @@
 typedef void meter_look(void *ctx, uint32_t number, const char *kernel, uint32_t ended, uint32_t ctas);
 struct meter {
   bool on, drawn;
-  meter_look *look; /* NULL: draw */
+  meter_look *look;       /* NULL: draw */
+  void (*end)(void *ctx); /* beside `look`: a launch has ended; may be NULL */
   void *ctx;
+  double every;                   /* seconds between two calls of `look`, at least */
   double start, read_from, shown; /* seconds of a monotonic clock; read_from: end of the last launch */
   uint32_t next, from, launches;  /* launches: total, 0 if unknown; from: earlier ones are skipped */
 };
@@ -24,6 +26,8 @@ struct meter_launch {
   double start;
 };
 
+/* The name inside a mangled one, "kernel" in "_Z6kernelPf": where it begins, and *length, at most 32. */
+const char *meter_kernel(const char *mangled, int *length);
 /* `wanted`: draw, if standard error is a terminal. Nothing is drawn in the first two seconds of a launch (of the run,
  * if the number of launches is known). */
 void meter_init(struct meter *m, bool wanted);

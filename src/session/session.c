@@ -18,6 +18,7 @@
 #include "results/timeline.h"
 #include "trace/slt/slt_write.h"
 #include "trace/trace_feed.h"
+#include "session/live.h"
 #include "session/session_impl.h"
 
 enum { CONST_BYTES = 65536 };
@@ -69,6 +70,7 @@ uint32_t session_machine_code(const struct session *s) {
 }
 
 static void free_session(struct session *s) {
+  live_close(s->live);
   session_tasks_free(s);
   if (s->gpu) gpu_free(s->gpu);
   if (s->simt) simt_free(s->simt);
@@ -128,6 +130,7 @@ struct session *session_open(const struct session_options *o, struct err *e) {
   if (!s) return err_set(e, ERR_INTERNAL, "out of memory"), NULL;
   copy_options(s, o);
   meter_init(&s->meter, o->meter);
+  if (o->live_ms) s->live = live_open(s, o->live_ms);
   if (open_machine(s, e)) return s;
   free_session(s);
   return NULL;

@@ -14,6 +14,7 @@
 struct task;
 struct task_launches;
 struct sampler;
+struct live;
 struct session {
   struct arena arena;
   struct session_options o; /* owns its texts */
@@ -30,6 +31,7 @@ struct session {
   uint64_t cycles;          /* core cycles of all launches so far, valid while none runs */
   uint64_t clock;           /* advance of %clock by launches without timing, in cycles */
   struct meter meter;
+  struct live *live; /* NULL: none */
   /* tasks.c */
   struct task **task; /* submitted and not done, in order of submission */
   uint32_t tasks, task_room;

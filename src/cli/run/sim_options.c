@@ -1,10 +1,12 @@
 /* sim_options.c - semantics of the rows of session/options.def beyond parsing: which options apply to what is run (an
  * option without effect is an error), which are passed to other runs, and the resulting session options.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "cli/run/run.h"
+#include "session/live.h"
 
 /* Combined with enum run_what: further conditions of an option. */
 enum {
@@ -117,6 +119,20 @@ bool run_fits(const struct sim_options *o, enum run_what what, struct err *e) {
 
 /* ---- what the simulation gets ---- */
 
+/* Of --live: "every=SECONDS". */
+static bool live_interval(const char *text, uint32_t *ms, struct err *e) {
+  *ms = 0;
+  if (!text) return true;
+  *ms = LIVE_DEFAULT_MS;
+  if (!strcmp(text, "every=auto")) return true;
+  char *end = NULL;
+  double seconds = strncmp(text, "every=", 6) ? -1 : strtod(text + 6, &end);
+  if (!(seconds >= 0.001 && seconds <= 86400) || *end)
+    return err_set(e, ERR_USAGE, "--live needs every=SECONDS from 0.001 to 86400, every=10 say, not '%s'", text);
+  *ms = (uint32_t)(seconds * 1000);
+  return true;
+}
+
 bool sim_session_options(const struct sim_options *o, const char *program, const char *record,
                          struct session_options *so, struct err *e) {
   *so = (struct session_options){
@@ -136,7 +152,7 @@ bool sim_session_options(const struct sim_options *o, const char *program, const
 #define SIM_OPTION(kind, member, name, letter, arg, complete, runs, pass, session, help) session(member)
 #include "session/options.def"
   return simt_check_parse(o->check, &so->checks, e) && simt_memory_parse(sim_memory(o, ""), &so->memory, e) &&
-         simt_interleave_parse(o->interleave, &so->turn, e) &&
+         simt_interleave_parse(o->interleave, &so->turn, e) && live_interval(o->live, &so->live_ms, e) &&
          sim_timeline_window(o->timeline_window, &so->timeline_first, &so->timeline_last, e) &&
          sim_timing_range(o->timing_kernels, &so->timing_first, &so->timing_end, e);
 }

@@ -88,6 +88,7 @@ struct gpu {
   uint64_t now;       /* core cycles since the machine was built */
   uint64_t start;     /* first cycle of the launch */
   uint64_t report_at; /* cycle of the next progress report; UINT64_MAX: none */
+  bool reporting;     /* a report is being made: no unit is within a cycle */
   /* Sets of SMs: to step; asleep until the interconnect has room for sm.need_icnt bytes; of these, SMs to check again;
    * SMs with a reply in sm.eject. */
   uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], look[GPU_SM_WORDS], ejected[GPU_SM_WORDS];
