@@ -237,6 +237,9 @@ static void py_on_place(struct scheme_ctx *c, const struct l1_event *e) {
 static void py_on_fill(struct scheme_ctx *c, const struct l1_event *e) {
   nothing(call_with(c, HOOK_on_fill, l1_of(c, e), NULL, NULL));
 }
+static void py_on_prefetch(struct scheme_ctx *c, const struct l1_event *e, enum prefetch_fate fate) {
+  nothing(call_with(c, HOOK_on_prefetch, l1_of(c, e), number(fate), NULL));
+}
 static bool py_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
   bool yes = truth(call_with(c, HOOK_l2_bypass, l2_of(c, e), NULL, NULL), false);
   forget(c);

@@ -19,13 +19,25 @@ PyTypeObject *l1_type, *l2_type, *set_type, *inst_type, *req_type, *gpu_type, *c
   { #name, T_UBYTE, offsetof(struct s, member), READONLY, NULL }
 #define YES(name, s, member) \
   { #name, T_BOOL, offsetof(struct s, member), READONLY, NULL }
-static PyMemberDef l1_members[] = {
-    U64(addr, l1_object, e.addr),       U64(line, l1_object, e.line),     U64(cycle, l1_object, e.cycle),
-    U32(sm, l1_object, e.sm),           U32(warp, l1_object, e.warp),     U32(cta, l1_object, e.cta),
-    U32(pc, l1_object, e.pc),           U32(degree, l1_object, e.degree), U32(chunks, l1_object, e.chunks),
-    U32(set, l1_object, e.set),         U32(way, l1_object, e.way),       U32(subpart, l1_object, e.subpart),
-    U32(note, l1_object, e.note),       YES(local, l1_object, e.local),   YES(write, l1_object, e.write),
-    YES(pending, l1_object, e.pending), YES(retry, l1_object, e.retry),   {0}};
+static PyMemberDef l1_members[] = {U64(addr, l1_object, e.addr),
+                                   U64(line, l1_object, e.line),
+                                   U64(cycle, l1_object, e.cycle),
+                                   U32(sm, l1_object, e.sm),
+                                   U32(warp, l1_object, e.warp),
+                                   U32(cta, l1_object, e.cta),
+                                   U32(pc, l1_object, e.pc),
+                                   U32(degree, l1_object, e.degree),
+                                   U32(chunks, l1_object, e.chunks),
+                                   U32(set, l1_object, e.set),
+                                   U32(way, l1_object, e.way),
+                                   U32(subpart, l1_object, e.subpart),
+                                   U32(note, l1_object, e.note),
+                                   YES(local, l1_object, e.local),
+                                   YES(write, l1_object, e.write),
+                                   YES(pending, l1_object, e.pending),
+                                   YES(retry, l1_object, e.retry),
+                                   YES(prefetch, l1_object, e.prefetch),
+                                   {0}};
 static PyMemberDef l2_members[] = {U64(addr, l2_object, e.addr),     U64(line, l2_object, e.line),
                                    U64(cycle, l2_object, e.cycle),   U32(subpart, l2_object, e.subpart),
                                    U32(set, l2_object, e.set),       U32(way, l2_object, e.way),
@@ -175,6 +187,17 @@ static PyObject *py_l1_set(PyObject *self, PyObject *args) {
   PyErr_SetString(PyExc_ValueError, "sets and line are powers of two");
   return NULL;
 }
+static PyObject *py_prefetch(PyObject *self, PyObject *args) {
+  struct scheme_ctx *c = ((struct gpu_object *)self)->c;
+  PyObject *of;
+  unsigned long long addr;
+  if (!c) return over("a machine");
+  if (!PyArg_ParseTuple(args, "O!K", l1_type, &of, &addr)) return NULL;
+  if (defined_of(c)->scheme.on_prefetch)
+    return PyBool_FromLong(inside->prefetch(c, &((struct l1_object *)of)->e, addr));
+  PyErr_SetString(PyExc_ValueError, "a scheme that prefetches needs the hook on_prefetch");
+  return NULL;
+}
 static PyObject *py_cycle(PyObject *self, void *closure) {
   struct scheme_ctx *c = ((struct gpu_object *)self)->c;
   (void)closure;
@@ -189,6 +212,7 @@ static PyMethodDef gpu_methods[] = {{"subpart_fill_cycles", py_subpart_fill_cycl
                                     {"grid_x", py_grid_x, METH_VARARGS, NULL},
                                     {"sm_cta_limit", py_sm_cta_limit, METH_VARARGS, NULL},
                                     {"l1_set", py_l1_set, METH_VARARGS, NULL},
+                                    {"prefetch", py_prefetch, METH_VARARGS, NULL},
                                     {"random", py_random, METH_VARARGS, NULL},
                                     {0}};
 static PyGetSetDef gpu_now[] = {{"cycle", py_cycle, NULL, NULL, NULL}, {0}};

@@ -58,6 +58,19 @@ class L2(enum.IntEnum):
     BYPASSED = 4
 
 
+class Prefetch(enum.IntEnum):
+    """What becomes of a line that a scheme requested with self.gpu.prefetch."""
+
+    USEFUL = 0
+    LATE = 1
+    EVICTED = 2
+    LEFT = 3
+    REDUNDANT = 4
+    NO_MSHR = 5
+    NO_LINE = 6
+    ENDED = 7
+
+
 class BypassBy(enum.IntEnum):
     """What made a load bypass the L1: its cache operator, a hook, or the cache itself."""
 
@@ -105,14 +118,14 @@ class Scheme:
 
     Hooks are methods, called as docs/reference/hooks.md says, without the context and with an event as object: e.degree,
     e.line, e.sm, ... An event belongs to its call unless it is kept, which makes the next one a new object. Outcomes are the
-    numbers of sluice.L1, sluice.L2 and sluice.BypassBy; a way that is none is 4294967295. `queues` returns (how many, accesses
+    numbers of sluice.L1, L2, BypassBy and Prefetch; a way that is none is 4294967295. `queues` returns (how many, accesses
     in each); `pick_queue` gets the lengths as a tuple. A scheme that replaces the lines of the L1 (an organisation) is written
     in C. An exception in a hook ends the simulation.
 
     Within methods: self.param.NAME; self.count.NAME, which may be changed; self.knobs["l1d.sets"] (text); self.gpu with
     .cycle (core cycle), .random(n) (from 0 to below n), .subpart_fill_cycles(subpart), .sm_warps(sm), .sm_warp_age(sm, warp),
-    .sm_insts(sm), .sm_warp_insts(sm), .grid_ctas(), .grid_x(), .sm_cta_limit(), .l1_set(sets, line, addr): the services of
-    src/gpu/slots/scheme.h.
+    .sm_insts(sm), .sm_warp_insts(sm), .grid_ctas(), .grid_x(), .sm_cta_limit(), .l1_set(sets, line, addr),
+    .prefetch(event, addr) (true: the queue had room): the services of src/gpu/slots/scheme.h.
     """
 
     name: ClassVar[str] = ""

@@ -17,6 +17,7 @@ const struct api_inside *api_inside(void) {
       .grid_ctas = gpu_grid_ctas,
       .grid_x = gpu_grid_x,
       .sm_cta_limit = gpu_sm_cta_limit,
+      .prefetch = gpu_prefetch,
       .l1_set = gpu_l1_set,
   };
   return &inside;

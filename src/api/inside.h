@@ -27,6 +27,7 @@ struct api_inside {
   uint32_t (*grid_ctas)(const struct gpu *g);
   uint32_t (*grid_x)(const struct gpu *g);
   uint32_t (*sm_cta_limit)(const struct gpu *g);
+  bool (*prefetch)(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr);
   uint32_t (*l1_set)(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr);
 };
 
