@@ -270,8 +270,20 @@ static uint32_t free_registers(uint32_t used) {
   return own;
 }
 
+/* With fewer to spare ptxas 11.8 takes the next step: a few, or three results of loads of 16 bytes unless one more
+ * leaves all warps of the SM resident. */
+static uint32_t to_spare(const struct back *k, uint32_t used) {
+  for (uint32_t i = 0; i < k->nn; i++) {
+    const struct node *n = &k->n[i];
+    if (n->role != ROLE_COST || !n->in || ptx_ops[n->in->op].kind != KIND_LOAD || n->ndef != 4) continue;
+    return used + 4 <= 32 ? 4 : 12;
+  }
+  return 3;
+}
+
 static uint32_t limit_of(const struct back *k, uint32_t used) {
-  uint32_t limit = free_registers(used + RESERVED_REGISTERS) - RESERVED_REGISTERS;
+  used += RESERVED_REGISTERS;
+  uint32_t limit = free_registers(used + to_spare(k, used)) - RESERVED_REGISTERS;
   const struct ptx_func *f = k->f;
   uint32_t threads = f->maxntid ? f->maxntid : f->reqntid, ctas = f->minctas ? f->minctas : 1;
   if (threads && 65536 / (threads * ctas) < limit) limit = 65536 / (threads * ctas);
