@@ -10,8 +10,8 @@ enum {
   SHORT_CHAIN = 8,
   LONG_CHAIN = 24,
   TURNS = 3,       /* of the loop around what is timed */
-  SHORT_RATE = 16, /* operations of a thread between two clocks */
-  LONG_RATE = 80,
+  SHORT_RATE = 64, /* operations of a thread between two clocks */
+  LONG_RATE = 320,
   STREAM_TURNS = 4, /* of four loads of a thread */
   THREADS = 1024,
   MIB = 1 << 20,

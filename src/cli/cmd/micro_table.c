@@ -83,19 +83,19 @@ const size_t micro_count = sizeof micros / sizeof *micros;
 
 /* ---- PTX ---- */
 
-enum { SHORT_CHAIN = 8, LONG_CHAIN = 24, SHORT_RATE = 16, LONG_RATE = 80 };
+enum { SHORT_CHAIN = 8, LONG_CHAIN = 24, SHORT_RATE = 64, LONG_RATE = 320 };
 
-static void head(FILE *f, const char *name) {
+static void head(FILE *f, const char *name, bool shared) {
   fprintf(f,
           ".visible .entry %s(.param .u64 out,.param .u64 data,.param .u32 n,.param .u32 one)\n{\n"
           ".reg .b64 %%rd<12>;\n.reg .b32 %%r<16>;\n.reg .b32 %%ra<4>;\n.reg .b32 %%c<4>;\n.reg .f32 %%f<4>;\n"
           ".reg .f32 %%fa<4>;\n.reg .f64 %%d<4>;\n.reg .f64 %%da<4>;\n.reg .pred %%p<3>;\n"
-          ".shared .align 16 .b8 sm[32768];\n"
+          "%s"
           "ld.param.u64 %%rd9,[out];\nld.param.u64 %%rd1,[data];\nld.param.u32 %%r10,[n];\nld.param.u32 %%r2,[one];\n"
           "add.s32 %%r1,%%r2,%%r2;\nadd.s32 %%r3,%%r1,%%r2;\n"
           "cvt.rn.f32.s32 %%f1,%%r1;\ncvt.rn.f32.s32 %%f2,%%r2;\ncvt.rn.f32.s32 %%f3,%%r3;\n"
           "cvt.f64.f32 %%d1,%%f1;\ncvt.f64.f32 %%d2,%%f2;\ncvt.f64.f32 %%d3,%%f3;\n",
-          name);
+          name, shared ? ".shared .align 16 .b8 sm[32768];\n" : "");
   for (int i = 0; i < 4; i++)
     fprintf(f, "add.s32 %%ra%d,%%r1,%d;\nadd.f32 %%fa%d,%%f1,0f3F80000%d;\ncvt.f64.f32 %%da%d,%%fa%d;\n", i, i, i, i, i,
             i);
@@ -147,7 +147,7 @@ static void timed_rate(FILE *f, const struct micro *m, int ops, int clock) {
 static void timed_kernel(FILE *f, const struct micro *m, const char *name) {
   bool latency = m->kind == MICRO_LATENCY;
   void (*timed)(FILE *, const struct micro *, int, int) = latency ? timed_chain : timed_rate;
-  head(f, name);
+  head(f, name, true);
   if (m->kind == MICRO_BANDWIDTH)
     fputs("mov.u32 %r13,%tid.x;\nmul.wide.u32 %rd2,%r13,4;\nadd.u64 %rd1,%rd1,%rd2;\n", f);
   if (m->setup) fputs(m->setup, f);
@@ -163,7 +163,7 @@ static void timed_kernel(FILE *f, const struct micro *m, const char *name) {
  * the instruction caches. */
 static void stream_kernel(FILE *f, const struct micro *m, const char *name) {
   enum { AT_A_TIME = 4 };
-  head(f, name);
+  head(f, name, true);
   for (int i = 0; i < AT_A_TIME; i++) fprintf(f, ".reg .b32 %%va%d<4>;\n", i);
   fputs("mov.u32 %r12,%ctaid.x;\nmov.u32 %r13,%ntid.x;\nmov.u32 %r14,%tid.x;\nmad.lo.u32 %r12,%r12,%r13,%r14;\n"
         "mov.u32 %r14,%nctaid.x;\nmul.lo.u32 %r14,%r14,%r13;\nsub.u32 %r11,%r10,1;\nmov.u32 %r15,0;\n",
@@ -195,14 +195,14 @@ static void stream_kernel(FILE *f, const struct micro *m, const char *name) {
   tail(f);
 }
 
-/* Two turns of n loads through pointers, the second timed. */
+/* Two turns of n loads through pointers, the second timed. Without shared memory, which would take of the L1. */
 static void chase_kernel(FILE *f, const char *name, const char *cache) {
-  head(f, name);
+  head(f, name, false);
   for (int turn = 0; turn < 2; turn++)
     fprintf(f,
             "bar.sync 0;\nmov.u32 %%c%d,%%clock;\nmov.u32 %%r11,0;\nTURN%d:\nld.global.%s.u64 %%rd1,[%%rd1];\nadd.u32 "
             "%%r11,%%r11,1;\n"
-            "setp.lt.u32 %%p1,%%r11,%%r10;\n@%%p1 bra TURN%d;\nst.shared.u64 [sm],%%rd1;\n",
+            "setp.lt.u32 %%p1,%%r11,%%r10;\n@%%p1 bra TURN%d;\nst.global.u64 [%%rd9+8],%%rd1;\n",
             turn, turn, cache, turn);
   fputs("bar.sync 0;\nmov.u32 %c2,%clock;\nsub.u32 %r12,%c2,%c1;\nst.global.u32 [%rd9],%r12;\n", f);
   tail(f);
@@ -210,7 +210,7 @@ static void chase_kernel(FILE *f, const char *name, const char *cache) {
 
 /* A load, then one `n` bytes after it: the time of the second. */
 static void sector_kernel(FILE *f, const struct micro *m, const char *name) {
-  head(f, name);
+  head(f, name, true);
   fprintf(f,
           "cvt.u64.u32 %%rd2,%%r10;\nmov.u32 %%r11,0;\nLOOP:\nld.global.%s.u32 %%r1,[%%rd1];\nst.shared.u32 "
           "[sm],%%r1;\nbar.sync 0;\n"
