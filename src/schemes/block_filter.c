@@ -179,6 +179,7 @@ static const struct scheme block_filter = {
     .params = params,
     .counters = counters,
     .positional = "threshold",
+    .owns = {"profile.file"},
     .state_bytes = sizeof(struct prof),
     .idle = prof_idle,
     .init = prof_init,

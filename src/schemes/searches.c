@@ -47,3 +47,27 @@ SEARCH(rand_best, "rand", "percent", VALUES(0, 10, 20, 30, 40, 50, 60, 70, 80, 9
        .title = "random bypassing of the L2, best share of warps",
        .paper = "Ausavarungnirun et al.: Exploiting Inter-Warp Heterogeneity (MeDiC). PACT 2015, section 5",
        .idea = "The share of bypassing warps with which a program runs fastest, found by search.");
+
+#define FORESEEN VALUES(0, 1), .fixed = "run=2", .prepare = "run=1"
+
+/* Paper: Belady, 1966; with bypassing McFarling, ISCA 1992.
+ * Deviations: those of belady.c. */
+SEARCH(
+    min, "belady", "bypass", FORESEEN, .name = "min", .title = "Belady's MIN at the L1, a bound of replacement",
+    .paper =
+        "Belady: A Study of Replacement Algorithms for a Virtual-Storage Computer. IBM Systems Journal 5 (2), 1966",
+    .idea =
+        "A first run records the accesses of the L1s; then the line whose next use is the last is replaced, with and\n"
+        "without bypassing of loads that would be used later still. The faster is kept. It bounds the hits for the\n"
+        "recorded order; the order changes with timing, and fewer misses need not be fewer cycles.");
+
+/* Paper: Belady, 1966; with bypassing McFarling, ISCA 1992.
+ * Deviations: those of l2_belady.c. */
+SEARCH(
+    l2_min, "l2-belady", "bypass", FORESEEN, .name = "l2-min",
+    .title = "Belady's MIN at the L2, a bound of replacement",
+    .paper =
+        "Belady: A Study of Replacement Algorithms for a Virtual-Storage Computer. IBM Systems Journal 5 (2), 1966",
+    .idea =
+        "As min at the L2: a first run records the requests of every sub-partition; then the line whose next use is\n"
+        "the last is replaced, with and without bypassing. The faster is kept.");

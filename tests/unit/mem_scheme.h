@@ -25,6 +25,7 @@ struct bench {
   uint8_t note;
 };
 
+static const char *bench_profile; /* profile.file; NULL: none */
 static inline void bench_start_on(struct bench *b, uint32_t sms, const char *list) {
   struct err e = {0};
   memset(b, 0, sizeof *b);
@@ -32,6 +33,7 @@ static inline void bench_start_on(struct bench *b, uint32_t sms, const char *lis
   b->config.sms = sms;
   b->config.channels = b->config.subparts = 1;
   b->config.l2.sets = b->config.l2.ways = 4;
+  if (bench_profile) snprintf(b->config.profile, sizeof b->config.profile, "%s", bench_profile);
   claims_saw(list);
   if (!slots_parse(&b->slots, list, &e) || !slots_start(&b->slots, NULL, &b->config, 1, &e)) fail_msg("%s", e.msg);
   b->scheme = b->slots.at[0].scheme;

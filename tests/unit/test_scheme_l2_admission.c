@@ -1,5 +1,7 @@
 /* test_scheme_l2_admission.c - what MeDiC is compared with at the L2 (eaf, l2-pcal, rand, pc-byp), and l2-rrip, on
  * sequences computed by hand from the papers' definitions. */
+#include <unistd.h>
+
 #include "mem_scheme.h"
 
 static void tell(struct bench *b, struct mem_event e, uint32_t way, enum l2_outcome out) {
@@ -174,12 +176,57 @@ static void rrip_resists_the_scan(void **state) {
   bench_end(&b);
 }
 
+/* One set of four ways under a scheme: hits, and requests that take no line. */
+static void min_set(struct bench *b, const char *text, uint32_t *hits, uint32_t *bypassed) {
+  uint64_t tag[4] = {0}, used[4] = {0};
+  struct cache_set s = {.ways = 4, .tag = tag, .used = used};
+  for (uint64_t at = 1; *text; text++, at++) {
+    struct mem_event e = bench_event(b, 0, 0, 4 * (uint64_t)(*text - 'a' + 1));
+    int w = 0;
+    while (w < 4 && !(s.usable >> w & 1 && tag[w] == e.line)) w++;
+    bool hit = w < 4;
+    if (!hit) w = s.usable == 15 ? b->scheme->l2_find_victim(b->c, &s, &e) : __builtin_ctz(~s.usable);
+    tell(b, e, w < 0 ? UINT32_MAX : (uint32_t)w, hit ? L2_HIT : w < 0 ? L2_BYPASSED : L2_MISS);
+    *hits += hit;
+    *bypassed += w < 0;
+    if (w < 0) continue;
+    tag[w] = e.line;
+    used[w] = at;
+    s.usable |= 1u << w;
+  }
+}
+
+/* As in test_scheme_replacement.c: five lines in turn. */
+static void min_looks_ahead(void **state) {
+  (void)state;
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/sluice-l2-future-%ld", (long)getpid());
+  bench_profile = path;
+  for (uint32_t bypass = 0; bypass < 2; bypass++) {
+    static const char text[] = "abcdeabcdeabcde";
+    struct bench b;
+    uint32_t hits = 0, bypassed = 0;
+    bench_start(&b, "l2-belady");
+    for (const char *p = text; *p; p++) tell(&b, bench_event(&b, 0, 0, 4 * (uint64_t)(*p - 'a' + 1)), 0, L2_MISS);
+    assert_int_equal(bench_counter(&b, "recorded"), 15);
+    bench_end(&b);
+    bench_start(&b, bypass ? "l2-belady=1:run=2" : "l2-belady:run=2");
+    min_set(&b, text, &hits, &bypassed);
+    assert_int_equal(hits, 8);
+    assert_int_equal(bypassed, bypass ? 2 : 0);
+    assert_int_equal(bench_counter(&b, "foreseen"), 15);
+    bench_end(&b);
+  }
+  bench_profile = NULL;
+  unlink(path);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       PAPER_TEST(eaf_inserts_by_recent_eviction, "eaf"), PAPER_TEST(eaf_forgets_when_full, "eaf"),
       PAPER_TEST(pcal_grants_tokens, "l2-pcal"),         PAPER_TEST(rand_draws_a_share_of_the_warps, "rand"),
       PAPER_TEST(pc_byp_goes_by_instruction, "pc-byp"),  cmocka_unit_test(pc_byp_entries_are_shared),
-      PAPER_TEST(rrip_resists_the_scan, "l2-rrip"),
+      PAPER_TEST(rrip_resists_the_scan, "l2-rrip"),      PAPER_TEST(min_looks_ahead, "l2-belady"),
   };
   return scheme_tests(tests, argc, argv);
 }

@@ -1,6 +1,8 @@
 /* test_scheme_replacement.c - replacement schemes at the L1: the papers' own examples and hand-computed sequences, on
  * one set of four ways.
  */
+#include <unistd.h>
+
 #include "scheme_rig.h"
 
 static struct rig rig;
@@ -124,13 +126,67 @@ static void placed_on_fill(void **state) {
   assert_true(rig.st.l1d_read_hits > 300);
 }
 
+/* ---- Belady's MIN ---- */
+
+/* Hits of MIN on one set of four ways, by looking ahead in the whole sequence. */
+static uint64_t min_hits(const struct rig_access *at, uint32_t n) {
+  uint64_t way[4], hits = 0;
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t last = 0, next[4];
+    bool hit = false;
+    for (uint32_t w = 0; w < used; w++) {
+      hit |= way[w] == at[i].line;
+      for (next[w] = i + 1; next[w] < n && at[next[w]].line != way[w];) next[w]++;
+      if (next[w] > next[last]) last = w;
+    }
+    hits += hit;
+    if (!hit) way[used < 4 ? used++ : last] = at[i].line;
+  }
+  return hits;
+}
+
+static void min_runs(const struct rig_access *at, uint32_t n, const char *second) {
+  char set[96];
+  snprintf(set, sizeof set, "profile.file=/tmp/sluice-future-%ld", (long)getpid());
+  rig_run(&rig, "belady", set, at, n);
+  assert_int_equal(rig.counter[0], n);
+  rig_run(&rig, second, set, at, n);
+  assert_int_equal(rig.counter[1], n);
+  assert_int_equal(rig.counter[2], 0);
+  unlink(strchr(set, '=') + 1);
+}
+
+/* Five lines in turn: LRU always misses. e replaces d, d c, c a: a b c hit, then e a b, then d e. With bypassing a to d
+ * stay; e bypasses twice, and at its last use, after which none is used again, it replaces one. */
+static void min_by_hand(void **state) {
+  (void)state;
+  struct rig_access at[RIG_MAX];
+  uint32_t n = rig_letters("a b c d e a b c d e a b c d e", at);
+  rig_run(&rig, NULL, NULL, at, n);
+  rig_expect(&rig, 0, 15, 0, "LRU");
+  min_runs(at, n, "belady:run=2");
+  rig_expect(&rig, 8, 7, 0, "MIN");
+  min_runs(at, n, "belady=1:run=2");
+  rig_expect(&rig, 8, 5, 2, "MIN with bypassing");
+  uint64_t x = 1;
+  for (uint32_t i = 0; i < 400; i++) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    at[i] = (struct rig_access){.line = (x >> 33) % 9};
+  }
+  min_runs(at, 400, "belady:run=2");
+  assert_int_equal(rig.st.l1d_read_hits, min_hits(at, 400));
+  rig_run(&rig, NULL, NULL, at, 400);
+  assert_true(rig.st.l1d_read_hits < min_hits(at, 400));
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       PAPER_TEST(rrip_figure, "rrip"),     PAPER_TEST(brrip_scan, "rrip"),
       PAPER_TEST(nru_by_hand, "nru"),      PAPER_TEST(fifo_by_hand, "fifo"),
       PAPER_TEST(random_counts, "random"), PAPER_TEST(ship_by_hand, "ship"),
       PAPER_TEST(pdp_by_hand, "pdp"),      PAPER_TEST(pdp_dyn_finds_the_distance, "pdp-dyn"),
-      cmocka_unit_test(placed_on_fill),
+      cmocka_unit_test(placed_on_fill),    PAPER_TEST(min_by_hand, "belady"),
   };
   return scheme_tests(tests, argc, argv);
 }

@@ -43,6 +43,7 @@ static const struct equal never[] = {
     {"ball", NULL, NULL, NO_LOADS | NO_STORES, "nothing but atomics, which never use the L1"},
     {"bcs:block=1/initial=0", NULL, SMALL_L2, 0, "blocks of one CTA"},
     {"bcs:block=1/initial=0", NULL, ON_FILL, 0, "blocks of one CTA"},
+    {"belady:run=1", NULL, NULL, 0, "the first run only records"},
     {"block-filter:run=1", NULL, NULL, 0, "the first run only counts"},
     {"bucl:tucd=32/min=32/max=32/l1dhr=0", NULL, NULL, 0, "thresholds at their limits"},
     {"bucl-prf=500:l1dhr=0", NULL, NULL, COALESCED, "no load above the lowest threshold of Table II"},
@@ -61,6 +62,7 @@ static const struct equal never[] = {
     {"l1-latency=1", NULL, NULL, 0, "the baseline's latency"},
     {"l1-size=16", NULL, NULL, 0, "the baseline's size"},
     {"l2-banks=4", NULL, BANKED_L2, 0, "the machine's banks"},
+    {"l2-belady:run=1", NULL, SMALL_L2, 0, "the first run only records"},
     {"l2-pcal=16384", NULL, SMALL_L2, 0, "a token for every warp"},
     {"l2-pcal=16384", NULL, BANKED_L2, 0, "a token for every warp"},
     {"l2-ports=4", NULL, BANKED_L2, 0, "the machine's ports"},
@@ -158,7 +160,7 @@ static const struct {
     {"stride:eager=1", NULL},
 };
 /* The baseline by another name, and a first run that is for its second. */
-static const char *const inert[] = {"fr-fcfs", "gto", "block-filter"};
+static const char *const inert[] = {"fr-fcfs", "gto", "belady", "block-filter", "l2-belady"};
 
 static struct fake_feed feed;
 

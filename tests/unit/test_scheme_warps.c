@@ -318,7 +318,7 @@ int main(int argc, char **argv) {
       PAPER_TEST(perfect, "perfect-l1"),
       cmocka_unit_test(configured),
       cmocka_unit_test(owners),
-      PAPER_TEST(sweeps, "swl-best pdp-best pcal-best l2-pcal-best rand-best profiled"),
+      PAPER_TEST(sweeps, "swl-best pdp-best pcal-best l2-pcal-best rand-best profiled min l2-min"),
   };
   return scheme_tests(tests, argc, argv);
 }
