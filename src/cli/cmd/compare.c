@@ -110,6 +110,32 @@ static void print_table(const struct comparison *c, FILE *f) {
   table_free(t);
 }
 
+/* What became of the prefetches, if a column has some. */
+static void print_prefetches(const struct comparison *c, FILE *f) {
+  static const char *const titles[] = {"scheme",   "prefetched", "accuracy",       "coverage",
+                                       "lateness", "evicted",    "of L1's traffic"};
+  struct table *t = NULL;
+  for (size_t i = 0; i < c->count; i++) {
+    const struct record_file *r = c->record[i];
+    char n[48];
+    double lines = total_of(r, "prefetch.issued");
+    if (!(lines > 0)) continue;
+    if (!t) t = table_new(titles, "lrrrrrr");
+    table_cell(t, "%s", c->scheme[i]);
+    cli_count(n, sizeof n, lines);
+    table_cell(t, "%s", n);
+    cell_percent(t, total_of(r, "prefetch.accuracy"), 1);
+    cell_percent(t, total_of(r, "prefetch.coverage"), 1);
+    cell_percent(t, total_of(r, "prefetch.lateness"), 1);
+    cell_percent(t, total_of(r, "prefetch.evicted"), lines);
+    cell_percent(t, total_of(r, "prefetch.traffic"), 1);
+  }
+  if (!t) return;
+  fprintf(f, "\nlines prefetched into the L1\n");
+  table_print(t, f);
+  table_free(t);
+}
+
 static void print_bars(const struct comparison *c, FILE *f) {
   double max = 0, base = total_of(c->record[0], "ipc");
   size_t width = 0;
@@ -254,6 +280,7 @@ static int write_outputs(struct comparison *c, const struct compare_options *o, 
   if (!o->sim.quiet) {
     text_say(f, "sluice: %s on %s\n\n", program[0], record_field(c->record[0], "gpu"));
     print_table(c, f);
+    print_prefetches(c, f);
     print_bars(c, f);
     print_paired(c, f);
     if (c->searches) fputc('\n', f);
