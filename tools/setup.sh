@@ -74,6 +74,8 @@ python3-cffi:/usr/lib/python3/dist-packages/cffi/__init__.py
 python3-numpy:/usr/lib/python3/dist-packages/numpy/__init__.py
 python3-pandas:/usr/lib/python3/dist-packages/pandas/__init__.py
 python3-matplotlib:/usr/lib/python3/dist-packages/matplotlib/__init__.py
+jupyter-nbconvert:/usr/bin/jupyter-nbconvert
+python3-ipykernel:/usr/share/jupyter/kernels/python3/kernel.json
 mypy:/usr/bin/mypy
 flake8:/usr/bin/flake8
 '
