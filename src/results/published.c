@@ -185,6 +185,7 @@ static const struct metric metrics[] = {
     {"l1d_hit_rate", "decoupled-l1d", OWN_RATE, AS_PERCENT, ALL_HITS, ALL_ACCESSES, false},
     {"l1d_hit_rate_gain", NULL, DIFFERENCE, AS_PERCENT, {"l1d.read.hits"}, {"l1d.read.accesses"}, false},
     {"l1d_hit_rate_gain", "decoupled-l1d", DIFFERENCE, AS_PERCENT, ALL_HITS, ALL_ACCESSES, false},
+    {"prefetch_accuracy", NULL, OWN_RATE, AS_PERCENT, {"prefetch.useful", "prefetch.late"}, {"prefetch.issued"}, false},
     {"l1_miss_rate",
      NULL,
      OWN_RATE,
