@@ -21,7 +21,7 @@ enum {
 
 struct loop {
   uint32_t block, trips; /* trips: 0 not known */
-  enum ptx_mod cond;     /* M_LT, M_GT, M_NE: the loop goes on while the counter is that to the bound */
+  enum ptx_mod cond;     /* M_LT, M_GT, M_NE: the loop continues while the counter is that to the bound */
   uint32_t setp;         /* node that decides */
   uint16_t counter;
   int64_t first, step;
@@ -179,7 +179,7 @@ static bool number_of_last(const struct loop *l, const struct ptx_inst *setp, in
   return *last >= (is_unsigned ? 0 : INT32_MIN) && *last <= (is_unsigned ? (int64_t)UINT32_MAX : INT32_MAX);
 }
 
-/* Can it be told that all copies run? */
+/* Does a comparison say that all copies run? */
 static bool repeats(const struct back *k, struct loop *l, bool while_true) {
   const struct ptx_inst *setp = k->n[l->setp].in;
   int64_t last;
