@@ -108,11 +108,8 @@ static void put_column(struct slt_buf *b, enum column c, const struct inst *i, c
   case COL_SRC_FILE:
     slt_v(b, i->src_file);
     break;
-  case COL_OPERAND:
+  default: /* COL_OPERAND */
     slt_byte(b, i->operand);
-    break;
-  case COLUMNS:
-    break;
   }
 }
 
