@@ -57,10 +57,10 @@ int api_call(struct api *a, api_work *work, void *ctx, struct sluice_error *e) {
   /* For every cause: a file that cannot be parsed, a broken invariant. */
   int status = a->stopped ? SLUICE_STOPPED : a->memory.failed ? SLUICE_NO_MEMORY : status_of(&inner);
   bool says = status != SLUICE_NO_MEMORY || strstr(inner.msg, "memory");
-  struct sluice_error told;
-  api_error(&told, status, "%s%.1000s", says ? "" : "out of memory: ", inner.msg);
-  if (broke) a->broken = told;
-  if (e) *e = told;
+  struct sluice_error reason;
+  api_error(&reason, status, "%s%.1000s", says ? "" : "out of memory: ", inner.msg);
+  if (broke) a->broken = reason;
+  if (e) *e = reason;
   return status;
 }
 

@@ -331,10 +331,11 @@ struct launching {
 /* After a failed launch the machine still holds its warps. */
 static int launch_with(struct sluice_session *s, api_work *work, struct launching *w, struct sluice_error *e) {
   if (s->lost.status != SLUICE_OK) return api_error(e, s->lost.status, "%s", s->lost.message);
-  struct sluice_error told = {0};
-  int status = api_call(&s->api, work, w, &told);
-  if (status != SLUICE_OK && e) *e = told;
-  if (w->began && (status == SLUICE_PROGRAM || status == SLUICE_STUCK || status == SLUICE_UNSUPPORTED)) s->lost = told;
+  struct sluice_error reason = {0};
+  int status = api_call(&s->api, work, w, &reason);
+  if (status != SLUICE_OK && e) *e = reason;
+  if (w->began && (status == SLUICE_PROGRAM || status == SLUICE_STUCK || status == SLUICE_UNSUPPORTED))
+    s->lost = reason;
   return status;
 }
 

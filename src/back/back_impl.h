@@ -20,7 +20,7 @@ enum order {
   ORD_LOAD = 1,   /* reads memory that stores of its space may change */
   ORD_STORE = 2,  /* writes memory */
   ORD_FENCE = 4,  /* no memory access crosses it */
-  ORD_WARP = 8,   /* lanes hear of each other: in order among themselves */
+  ORD_WARP = 8,   /* lanes exchange values: in order among themselves */
   ORD_ALL = 16,   /* nothing crosses it */
   ORD_CARRY = 32, /* the condition code: in order among themselves */
   ORD_END = 64    /* ends its block */

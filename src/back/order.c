@@ -1,5 +1,5 @@
-/* order.c - what keeps an instruction in its place: memory that another may touch, barriers, lanes that hear of each
- * other, clocks. */
+/* order.c - what keeps an instruction in its place: memory that another may touch, barriers, lanes that exchange
+ * values, clocks. */
 #include "back/back_impl.h"
 
 static uint8_t space_of(const struct ptx_inst *i) {

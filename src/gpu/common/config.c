@@ -62,12 +62,6 @@ const struct knob_row gpu_knob_rows[] = {
   UINT_ROW(key ".mshr_merges", "access", doc ": accesses that one MSHR holds", AT(field.merges), 1, 4096) \
   UINT_ROW(key ".miss_queue", "request", doc ": misses that wait to leave", AT(field.miss_queue), PLACES_##field, 4096)
 #include "gpu/common/knobs.def"
-#undef KNOB_U
-#undef KNOB_B
-#undef KNOB_E
-#undef KNOB_S
-#undef LATENCY
-#undef CACHE
 };
 const uint32_t gpu_knob_row_count = sizeof gpu_knob_rows / sizeof *gpu_knob_rows;
 
@@ -81,12 +75,6 @@ void gpu_config_defaults(struct gpu_config *c) {
 #define CACHE(field, key, sets_, ways_, line_, mshrs_, merges_, missq_, doc) \
   c->field = (struct cache_config){sets_, ways_, line_, mshrs_, merges_, missq_};
 #include "gpu/common/knobs.def"
-#undef KNOB_U
-#undef KNOB_B
-#undef KNOB_E
-#undef KNOB_S
-#undef LATENCY
-#undef CACHE
 }
 
 /* ---- one value ---- */

@@ -61,12 +61,6 @@ struct gpu_config {
 #define LATENCY(cls, key, lat, every, doc)
 #define CACHE(field, key, sets, ways, line, mshrs, merges, missq, doc) struct cache_config field;
 #include "gpu/common/knobs.def"
-#undef KNOB_U
-#undef KNOB_B
-#undef KNOB_E
-#undef KNOB_S
-#undef LATENCY
-#undef CACHE
   struct latency_config lat[LAT_COUNT];
 };
 

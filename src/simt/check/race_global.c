@@ -282,7 +282,7 @@ static bool live(const struct race_shadow *d, const struct race_grid *g, uint32_
 }
 
 enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct checked *word, uint8_t how,
-                             uint32_t mark, uint64_t *cell, bool told) {
+                             uint32_t mark, uint64_t *cell, bool reported) {
   const struct race_shadow *d = x->run->s->check->shadow;
   uint32_t marks[2] = {(uint32_t)*cell, (uint32_t)(*cell >> 32)};
   enum race_verdict worst = ORDERED, first = ORDERED;
@@ -293,7 +293,7 @@ enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct c
     enum race_verdict v = judge_race(x, m, how);
     if (!n) first = v;
     if (v > worst) worst = v;
-    if (v != ORDERED && !told) report_race(x, o, word, m, old >> RACE_LANE_SHIFT & (LANES - 1), v), told = true;
+    if (v != ORDERED && !reported) report_race(x, o, word, m, old >> RACE_LANE_SHIFT & (LANES - 1), v), reported = true;
   }
   if (how & KIND_WRITES) {
     if (first != SAME_VALUE) marks[0] = mark; /* otherwise the mark of the writer stays */
@@ -326,7 +326,7 @@ void race_access(struct exec *x, const struct xop *o, const struct checked *a) {
   if (how & KIND_STRONG && space == SPACE_GLOBAL) synchronise(x, o, how & KIND_WRITES);
   uint32_t id = race_context(x, o, how), within = (uint32_t)a->addr & 3, end = a->bytes + within;
   struct race_shadow *d = x->run->s->check->shadow;
-  bool told = false, mapped = space == SPACE_GLOBAL && race_mapped(d, a->addr);
+  bool reported = false, mapped = space == SPACE_GLOBAL && race_mapped(d, a->addr);
   uint64_t *cell = mapped ? NULL : race_cell(x, space, a->addr);
   struct checked word = *a;
   if (!cell && !mapped) return;
@@ -335,7 +335,7 @@ void race_access(struct exec *x, const struct xop *o, const struct checked *a) {
     uint32_t mask = (1u << to) - (1u << from), mark = race_mark(id, how, (uint32_t)a->lane, mask);
     word.addr = a->addr + at - (at ? within : 0);
     uint64_t n = race_word_of(a->addr) + at / 4, now = mapped ? race_words_load(&d->words, n) : cell[at / 4];
-    told |= race_touch(x, o, &word, how, mark, &now, told) != ORDERED;
+    reported |= race_touch(x, o, &word, how, mark, &now, reported) != ORDERED;
     if (mapped) race_words_store(&d->words, n, race_settled(now, d->settled));
     else cell[at / 4] = now;
   }

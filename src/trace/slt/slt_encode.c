@@ -182,9 +182,9 @@ static void put_access(struct slt_encoder *w, const struct inst *i, uint32_t slo
   struct slt_buf *kind = &w->plane[SLT_KIND];
   bool had = e->owner == owner;
   if (!had) *e = (struct slt_entry){.shape = SLT_AFFINE, .space = slt_default_space(i), .width = slt_default_width(i)};
-  bool told = e->space == is->space && e->width == is->width;
+  bool written = e->space == is->space && e->width == is->width;
   bool performed = i->kind == KIND_ATOM && is->space == SPACE_GLOBAL;
-  uint32_t tag = (told ? 0 : 8) | ((is->token != 0) != performed ? 16 : 0);
+  uint32_t tag = (written ? 0 : 8) | ((is->token != 0) != performed ? 16 : 0);
   uint8_t given[2] = {is->space, is->width};
   struct vector v;
   look_at(&v, is, e);
@@ -220,7 +220,7 @@ static void put_access(struct slt_encoder *w, const struct inst *i, uint32_t slo
     *e = (struct slt_entry){e->owner, SLT_AFFINE, a0, 0, 0, e->space, e->width};
   } else if ((shape = find_shape(s, &v)) != SLT_AFFINE) {
     slt_byte(kind, tag | 4);
-    if (!told) slt_bytes(kind, given, 2), told = true;
+    if (!written) slt_bytes(kind, given, 2), written = true;
     slt_byte(kind, s->shapes - 1 - shape);
     move_entry(w, e, a0 - (uint64_t)(int64_t)s->shape[shape % SLT_SHAPES].off[v.first], had);
     e->shape = shape;
@@ -229,7 +229,7 @@ static void put_access(struct slt_encoder *w, const struct inst *i, uint32_t slo
     move_entry(w, e, a0, had);
     e->shape = s->shapes - 1;
   }
-  if (!told) slt_bytes(kind, given, 2);
+  if (!written) slt_bytes(kind, given, 2);
   s->last = e->base;
 }
 
