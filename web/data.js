@@ -64,6 +64,17 @@ export function value(run, key, kernel) {
 const isMean = (key) =>
   key.endsWith(".mean") || ["simt_efficiency", "l1d.read.bypass_rate", "energy.efficiency"].includes(key);
 
+// Lowest and highest value of an estimated counter of all launches; undefined if it is exact.
+export function interval(run, key, kernel) {
+  const [low, high] = (!kernel && run.estimate?.intervals[key]) || [0, 0];
+  return high > low ? [low, high] : undefined;
+}
+export function halfWidth(run, key, kernel) {
+  const i = interval(run, key, kernel),
+    v = value(run, key, kernel);
+  return i && v ? ` ± ${((50 * (i[1] - i[0])) / v).toFixed(1)} %` : "";
+}
+
 const FIRST = [
   "ipc",
   "cycles",

@@ -1,7 +1,7 @@
 // The report page: summary, comparison, each run over time, loads by source line, counters, configuration. Reads the
 // JSON that sluice put into the page; loads nothing.
 import { $, csv, el, save, sortable } from "./dom.js";
-import { data, format, keys, runs, schemes, value, workloads } from "./data.js";
+import { data, format, halfWidth, interval, keys, runs, schemes, value, workloads } from "./data.js";
 import { redrawAll } from "./figure.js";
 import { claims } from "./claims.js";
 import { compare, loads, slots, summary } from "./compare.js";
@@ -70,20 +70,28 @@ function drawCounters() {
       ...row.map((v, i) => ({
         text: format(v, key),
         value: v ?? -1,
-        extra: runs[i].label !== state.base && v !== undefined && ref(i) ? ` ${(v / ref(i)).toFixed(3)}×` : undefined,
+        extra:
+          halfWidth(runs[i], key, state.kernel) +
+          (runs[i].label !== state.base && v !== undefined && ref(i) ? ` ${(v / ref(i)).toFixed(3)}×` : ""),
       })),
     ]),
     counterSort,
   );
   $("counters-shown").textContent = `${rows.length} of ${keys().length} counters`;
 }
+// Of an estimated run: one cell for each end of the interval.
+const ends = (run, cell) => (run.estimate ? ["low", "high"].map(cell) : []);
 function saveCounters() {
   save(
     "counters.csv",
     "text/csv",
     csv([
-      ["counter", "unit", ...runs.map((r) => r.name)],
-      ...counterRows().map(({ key, row }) => [key, data.docs[key]?.unit ?? "", ...row]),
+      ["counter", "unit", ...runs.flatMap((r) => [r.name, ...ends(r, (end) => `${r.name}, ${end}`)])],
+      ...counterRows().map(({ key, row }) => [
+        key,
+        data.docs[key]?.unit ?? "",
+        ...row.flatMap((v, i) => [v, ...ends(runs[i], (end, k) => interval(runs[i], key, state.kernel)?.[k] ?? v)]),
+      ]),
     ]),
   );
 }
@@ -112,7 +120,7 @@ const configSort = {};
 function reproduce() {
   $("command").textContent = data.command;
   const one = (r) =>
-    `sluice run --gpu ${r.gpu.match(/\(([^)]*)\)/)?.[1] ?? r.gpu} --scheme ${r.scheme} -- ${r.program}`;
+    `sluice run --gpu ${r.gpu.match(/\(([^)]*)\)/)?.[1] ?? r.gpu} --scheme ${r.scheme}${r.estimate ? " --estimate" : ""} -- ${r.program}`;
   $("each").replaceChildren(
     ...runs.map((r) =>
       el("li", {}, el("code", { textContent: one(r) }), r.config_hash && ` configuration ${r.config_hash}`),
@@ -121,6 +129,11 @@ function reproduce() {
 }
 
 // ---- the page ----
+
+function estimated(e) {
+  const share = ((100 * e.detailed_warp_insts) / e.warp_insts).toFixed(1);
+  return `estimated from ${share} % of the warp instructions, intervals of ${100 * e.confidence} % confidence`;
+}
 
 const title = data.title.replace(/^\S*\//, ""); // a program by its name; where it lies is below
 document.title = `Sluice: ${title}`;
@@ -147,6 +160,7 @@ if (!runs.length) {
     workloads.length > 1 ? `${workloads.length} workloads` : null,
     `${schemes.length} ${schemes.length > 1 ? "schemes" : "scheme"}`,
     `${launches} launches`,
+    r.estimate && estimated(r.estimate),
     r.config_hash && `configuration ${r.config_hash}`,
   ]
     .filter(Boolean)

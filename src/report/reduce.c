@@ -169,6 +169,21 @@ static json_t *config_of(const json_t *record, const json_t *first) {
   return own;
 }
 
+/* Of an estimated run: what was timed, and the interval of each counter. */
+static json_t *estimate_of(const json_t *record) {
+  static const char *const kept[] = {"confidence", "warp_insts", "detailed_warp_insts"};
+  const json_t *estimate = json_object_get(record, "estimate"), *v;
+  if (!estimate) return NULL;
+  json_t *o = json_object(), *intervals = json_object();
+  const char *key;
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    json_object_set(o, kept[i], json_object_get(estimate, kept[i]));
+  json_object_foreach(json_object_get(estimate, "totals"), key, v)
+      json_object_set_new(intervals, key, json_pack("[O, O]", json_object_get(v, "low"), json_object_get(v, "high")));
+  json_object_set_new(o, "intervals", intervals);
+  return o;
+}
+
 json_t *reduce_record(json_t *record, const json_t *first) {
   static const char *const kept[] = {"program", "mode", "scheme", "gpu", "config_hash", "profile", "copies"};
   json_t *run = json_object();
@@ -177,6 +192,8 @@ json_t *reduce_record(json_t *record, const json_t *first) {
     if (v) json_object_set_new(run, kept[i], json_deep_copy(v));
   }
   json_object_set_new(run, "totals", totals_of(record));
+  json_t *estimate = estimate_of(record);
+  if (estimate) json_object_set_new(run, "estimate", estimate);
   json_object_set_new(run, "config", config_of(record, first));
   add_kernels(run, record);
   add_lines(run, record);

@@ -21,6 +21,7 @@ async function open(file, options = {}) {
     acceptDownloads: true,
     ...options,
   });
+  page.setDefaultTimeout(600_000); // a loaded machine is slow, not wrong
   page.wrong = [];
   page.on("console", (m) => m.type() === "error" && page.wrong.push(m.text()));
   page.on("pageerror", (e) => page.wrong.push(e.message));
@@ -390,6 +391,24 @@ await test("keyboard: the first stop leads to the figures, every control has a n
       .map((e) => e.outerHTML),
   );
   assert.deepEqual(nameless, []);
+});
+await test("an estimated run: what was timed, and the interval of each counter", async () => {
+  const p = await open("estimated.html");
+  const { estimate, totals } = JSON.parse(readFileSync(join(dir, "estimated.json")));
+  const { low, high } = estimate.totals.cycles;
+  const share = (100 * estimate.detailed_warp_insts) / estimate.warp_insts;
+  assert.ok(high > low && share < 100);
+  const subtitle = await p.locator("#subtitle").innerText();
+  assert.ok(subtitle.includes(`estimated from ${share.toFixed(1)} % of the warp`), subtitle);
+  const row = (name) => p.locator("#counters tbody tr").filter({ has: p.getByText(name, { exact: true }) });
+  const half = ((50 * (high - low)) / totals.cycles).toFixed(1);
+  assert.ok((await row("cycles").first().innerText()).includes(`± ${half} %`));
+  assert.ok(!(await row("thread_insts").first().innerText()).includes("±"));
+  const f = table((await download(p, "#csv")).text);
+  const digits = (v) => Number(v).toPrecision(7);
+  assert.deepEqual(f.find((r) => r[0] === "cycles").slice(2).map(digits), [totals.cycles, low, high].map(digits));
+  assert.deepEqual(p.wrong, []);
+  await p.close();
 });
 await test("light and dark", async () => {
   const ground = () =>
