@@ -13,7 +13,8 @@
  *
  * Choices: a use is an access of a global or local load after coalescing, also one that joins a line in flight or that
  * the scheme bypasses. Stores are no uses: a line that a store evicts is kept until then as if its next load could hit.
- * Lines never used again are equal, and the least recently used of them goes. Launches do not overlap.
+ * Lines never used again are equal, and the least recently used of them goes. Launches do not overlap. A launch of
+ * another grid than that of run 1 gets its CTAs in order.
  */
 #include "gpu/scheme.h"
 #include "schemes/lib/future.h"
@@ -39,6 +40,7 @@ static const struct scheme_counter counters[] = {
 struct belady {
   struct future future;
   uint32_t *cta, *next, *end; /* CTAs by SM; those left of an SM */
+  uint32_t ctas, given;       /* recorded for this launch; given to SMs in order of their number */
 };
 
 static bool belady_second(const struct scheme_ctx *c) {
@@ -71,6 +73,8 @@ static void belady_ctas(struct scheme_ctx *c, const uint64_t *event, size_t n) {
     if (future_kind(event[i]) == FUTURE_CTA && BELADY_SM(event[i]) < sms)
   EACH_CTA(i) b->end[BELADY_SM(event[i])]++;
   for (uint32_t s = 0; s < sms; s++) b->next[s] = first, first += b->end[s], b->end[s] = b->next[s];
+  b->ctas = first;
+  b->given = 0;
   b->cta = mem_resize(b->cta, first + 1, sizeof *b->cta);
   EACH_CTA(i) b->cta[b->end[BELADY_SM(event[i])]++] = (uint32_t)event[i];
 }
@@ -94,6 +98,8 @@ static bool belady_may_launch(struct scheme_ctx *c, uint32_t sm, uint32_t runnin
 static int64_t belady_pick_cta(struct scheme_ctx *c, uint32_t sm, uint32_t room) {
   struct belady *b = c->state;
   (void)room;
+  uint32_t all = gpu_grid_ctas(c->gpu);
+  if (b->ctas != all) return b->given < all ? (int64_t)b->given++ : -1; /* not the launch of run 1 */
   return b->next[sm] < b->end[sm] ? (int64_t)b->cta[b->next[sm]++] : -1;
 }
 
