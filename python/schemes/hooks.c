@@ -81,6 +81,13 @@ static uint64_t mask(PyObject *answer, uint64_t otherwise) {
 
 /* ---- the hooks, in the order of hooks.def ---- */
 
+/* clang-format off */
+/* A row without a function here is NULL: a Python class cannot fill it. */
+#define HOOK(name, type, arguments, ...) type py_##name arguments __attribute__((weak, visibility("hidden")));
+#define HOOK_TABLE(...)
+#include "gpu/slots/hooks.def"
+/* clang-format on */
+
 static PyObject *l1_of(struct scheme_ctx *c, const struct l1_event *e) {
   struct machine *m = c->state;
   return EVENT(m, l1, e, e);
@@ -103,38 +110,38 @@ static PyObject *l2_of(struct scheme_ctx *c, const struct mem_event *e) {
   return EVENT(m, l2, e, e);
 }
 
-static void py_on_kernel(struct scheme_ctx *c) {
+void py_on_kernel(struct scheme_ctx *c) {
   nothing(call(c, HOOK_on_kernel, NULL, NULL, NULL));
 }
-static void py_on_epoch(struct scheme_ctx *c) {
+void py_on_epoch(struct scheme_ctx *c) {
   nothing(call(c, HOOK_on_epoch, NULL, NULL, NULL));
 }
-static bool py_may_launch(struct scheme_ctx *c, uint32_t sm, uint32_t running) {
+bool py_may_launch(struct scheme_ctx *c, uint32_t sm, uint32_t running) {
   return truth(call(c, HOOK_may_launch, number(sm), number(running), NULL), true);
 }
-static int64_t py_pick_cta(struct scheme_ctx *c, uint32_t sm, uint32_t room) {
+int64_t py_pick_cta(struct scheme_ctx *c, uint32_t sm, uint32_t room) {
   PyObject *answer = call(c, HOOK_pick_cta, number(sm), number(room), NULL);
   return whole(answer, -1, (int64_t)inside->grid_ctas(c->gpu) - 1, -1, HOOK_pick_cta);
 }
-static void py_on_cta_start(struct scheme_ctx *c, uint32_t sm, uint32_t cta) {
+void py_on_cta_start(struct scheme_ctx *c, uint32_t sm, uint32_t cta) {
   nothing(call(c, HOOK_on_cta_start, number(sm), number(cta), NULL));
 }
-static void py_on_cta_done(struct scheme_ctx *c, uint32_t sm, uint32_t cta) {
+void py_on_cta_done(struct scheme_ctx *c, uint32_t sm, uint32_t cta) {
   nothing(call(c, HOOK_on_cta_done, number(sm), number(cta), NULL));
 }
-static void py_on_warp_start(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta) {
+void py_on_warp_start(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta) {
   nothing(call(c, HOOK_on_warp_start, number(sm), number(warp), number(cta)));
 }
-static void py_on_warp_done(struct scheme_ctx *c, uint32_t sm, uint32_t warp) {
+void py_on_warp_done(struct scheme_ctx *c, uint32_t sm, uint32_t warp) {
   nothing(call(c, HOOK_on_warp_done, number(sm), number(warp), NULL));
 }
-static uint64_t py_may_issue(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads) {
+uint64_t py_may_issue(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads) {
   return mask(call(c, HOOK_may_issue, number(sm), number(warps), number(loads)), warps);
 }
-static uint64_t py_issue_wake(struct scheme_ctx *c, uint32_t sm) {
+uint64_t py_issue_wake(struct scheme_ctx *c, uint32_t sm) {
   return mask(call(c, HOOK_issue_wake, number(sm), NULL, NULL), UINT64_MAX);
 }
-static int py_pick_warp(struct scheme_ctx *c, uint32_t sm, uint32_t scheduler, uint64_t eligible) {
+int py_pick_warp(struct scheme_ctx *c, uint32_t sm, uint32_t scheduler, uint64_t eligible) {
   PyObject *answer = call(c, HOOK_pick_warp, number(sm), number(scheduler), number(eligible));
   int warp = (int)whole(answer, -1, 63, -1, HOOK_pick_warp);
   if (warp < 0 || eligible >> warp & 1) return warp;
@@ -142,20 +149,20 @@ static int py_pick_warp(struct scheme_ctx *c, uint32_t sm, uint32_t scheduler, u
   keep_exception();
   return -1;
 }
-static void py_on_issue(struct scheme_ctx *c, uint32_t sm, uint32_t warp, const struct inst *i) {
+void py_on_issue(struct scheme_ctx *c, uint32_t sm, uint32_t warp, const struct inst *i) {
   struct machine *m = c->state;
   PyObject *e = EVENT(m, inst, i, i);
   Py_XINCREF(e);
   nothing(call(c, HOOK_on_issue, number(sm), number(warp), e));
 }
-static bool py_bypass_load(struct scheme_ctx *c, const struct l1_event *e) {
+bool py_bypass_load(struct scheme_ctx *c, const struct l1_event *e) {
   return truth(call_with(c, HOOK_bypass_load, l1_of(c, e), NULL, NULL), false);
 }
-static bool py_bypass_access(struct scheme_ctx *c, const struct l1_event *e) {
+bool py_bypass_access(struct scheme_ctx *c, const struct l1_event *e) {
   return truth(call_with(c, HOOK_bypass_access, l1_of(c, e), NULL, NULL), false);
 }
 /* Asked while the machine is built, outside launch() and replay(). */
-static uint32_t py_queues(struct scheme_ctx *c, uint32_t *depth) {
+uint32_t py_queues(struct scheme_ctx *c, uint32_t *depth) {
   PyGILState_STATE lock = PyGILState_Ensure();
   struct machine *m = c->state;
   PyObject *answer = call(c, HOOK_queues, NULL, NULL, NULL);
@@ -172,12 +179,12 @@ static uint32_t py_queues(struct scheme_ctx *c, uint32_t *depth) {
   PyGILState_Release(lock);
   return n;
 }
-static uint32_t py_queue_of(struct scheme_ctx *c, const struct l1_event *e) {
+uint32_t py_queue_of(struct scheme_ctx *c, const struct l1_event *e) {
   struct machine *m = c->state;
   PyObject *answer = call_with(c, HOOK_queue_of, l1_of(c, e), NULL, NULL);
   return (uint32_t)whole(answer, 0, (int64_t)m->queues - 1, 0, HOOK_queue_of);
 }
-static int py_pick_queue(struct scheme_ctx *c, uint32_t sm, const uint32_t *lengths) {
+int py_pick_queue(struct scheme_ctx *c, uint32_t sm, const uint32_t *lengths) {
   struct machine *m = c->state;
   int first = -1; /* what is picked after an exception: any that has an access */
   PyObject *list = PyTuple_New(m->queues);
@@ -192,7 +199,7 @@ static int py_pick_queue(struct scheme_ctx *c, uint32_t sm, const uint32_t *leng
   keep_exception();
   return first;
 }
-static bool py_may_allocate(struct scheme_ctx *c, const struct l1_event *e) {
+bool py_may_allocate(struct scheme_ctx *c, const struct l1_event *e) {
   return truth(call_with(c, HOOK_may_allocate, l1_of(c, e), NULL, NULL), true);
 }
 
@@ -205,7 +212,7 @@ static int way_of(PyObject *answer, uint32_t usable, int hook) {
   keep_exception();
   return lowest;
 }
-static int py_find_victim(struct scheme_ctx *c, uint32_t sm, const struct cache_set *s, const struct l1_event *e) {
+int py_find_victim(struct scheme_ctx *c, uint32_t sm, const struct cache_set *s, const struct l1_event *e) {
   PyObject *set = set_of(c, s), *access = l1_of(c, e);
   Py_XINCREF(set);
   Py_XINCREF(access);
@@ -213,44 +220,44 @@ static int py_find_victim(struct scheme_ctx *c, uint32_t sm, const struct cache_
   forget(c);
   return way;
 }
-static void py_on_evict(struct scheme_ctx *c, const struct l1_event *e, uint32_t owner_warp, bool reused) {
+void py_on_evict(struct scheme_ctx *c, const struct l1_event *e, uint32_t owner_warp, bool reused) {
   nothing(call_with(c, HOOK_on_evict, l1_of(c, e), number(owner_warp), PyBool_FromLong(reused)));
 }
-static void py_on_miss(struct scheme_ctx *c, const struct l1_event *e) {
+void py_on_miss(struct scheme_ctx *c, const struct l1_event *e) {
   nothing(call_with(c, HOOK_on_miss, l1_of(c, e), NULL, NULL));
 }
-static void py_on_hit(struct scheme_ctx *c, const struct l1_event *e) {
+void py_on_hit(struct scheme_ctx *c, const struct l1_event *e) {
   nothing(call_with(c, HOOK_on_hit, l1_of(c, e), NULL, NULL));
 }
-static void py_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {
+void py_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome out) {
   nothing(call_with(c, HOOK_on_access, l1_of(c, e), number(out), NULL));
 }
-static bool py_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why) {
+bool py_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l1_outcome why) {
   return truth(call_with(c, HOOK_on_stall, l1_of(c, e), number(why), NULL), false);
 }
-static void py_on_bypass(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
+void py_on_bypass(struct scheme_ctx *c, const struct l1_event *e, enum l1_bypass_by by) {
   nothing(call_with(c, HOOK_on_bypass, l1_of(c, e), number(by), NULL));
 }
-static void py_on_place(struct scheme_ctx *c, const struct l1_event *e) {
+void py_on_place(struct scheme_ctx *c, const struct l1_event *e) {
   nothing(call_with(c, HOOK_on_place, l1_of(c, e), NULL, NULL));
 }
-static void py_on_fill(struct scheme_ctx *c, const struct l1_event *e) {
+void py_on_fill(struct scheme_ctx *c, const struct l1_event *e) {
   nothing(call_with(c, HOOK_on_fill, l1_of(c, e), NULL, NULL));
 }
-static void py_on_prefetch(struct scheme_ctx *c, const struct l1_event *e, enum prefetch_fate fate) {
+void py_on_prefetch(struct scheme_ctx *c, const struct l1_event *e, enum prefetch_fate fate) {
   nothing(call_with(c, HOOK_on_prefetch, l1_of(c, e), number(fate), NULL));
 }
-static bool py_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
+bool py_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
   bool yes = truth(call_with(c, HOOK_l2_bypass, l2_of(c, e), NULL, NULL), false);
   forget(c);
   return yes;
 }
-static bool py_l2_may_allocate(struct scheme_ctx *c, const struct mem_event *e) {
+bool py_l2_may_allocate(struct scheme_ctx *c, const struct mem_event *e) {
   bool yes = truth(call_with(c, HOOK_l2_may_allocate, l2_of(c, e), NULL, NULL), true);
   forget(c);
   return yes;
 }
-static uint32_t py_l2_narrow(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
+uint32_t py_l2_narrow(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
   PyObject *set = set_of(c, s), *access = l2_of(c, e);
   Py_XINCREF(access);
   uint64_t ways = mask(call_with(c, HOOK_l2_narrow, set, access, NULL), s->usable);
@@ -260,29 +267,35 @@ static uint32_t py_l2_narrow(struct scheme_ctx *c, const struct cache_set *s, co
   keep_exception();
   return s->usable;
 }
-static int py_l2_find_victim(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
+int py_l2_find_victim(struct scheme_ctx *c, const struct cache_set *s, const struct mem_event *e) {
   PyObject *set = set_of(c, s), *access = l2_of(c, e);
   Py_XINCREF(access);
   int way = way_of(call_with(c, HOOK_l2_find_victim, set, access, NULL), s->usable, HOOK_l2_find_victim);
   forget(c);
   return way;
 }
-static void py_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
+void py_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, enum l2_outcome out) {
   nothing(call_with(c, HOOK_on_l2_access, l2_of(c, e), number(out), NULL));
   forget(c);
 }
-static void py_on_l2_evict(struct scheme_ctx *c, const struct mem_event *e) {
+void py_on_l2_evict(struct scheme_ctx *c, const struct mem_event *e) {
   nothing(call_with(c, HOOK_on_l2_evict, l2_of(c, e), NULL, NULL));
   forget(c);
 }
-static uint32_t py_dram_class(struct scheme_ctx *c, const struct req *r) {
+uint32_t py_dram_class(struct scheme_ctx *c, const struct req *r) {
   struct machine *m = c->state;
   return (uint32_t)whole(call_with(c, HOOK_dram_class, EVENT(m, req, r, r), NULL, NULL), 0, 1, 0, HOOK_dram_class);
 }
 
+static void no_function(const char *hook) {
+  PyErr_Format(PyExc_NotImplementedError, "Python schemes have no hook %s: python/schemes/hooks.c lacks py_%s", hook,
+               hook);
+}
+
 void fill_hooks(struct scheme *s, PyObject *names) {
-#define HOOK(name, ...) \
-  if (PyDict_GetItemString(names, #name)) s->name = py_##name;
+#define HOOK(name, ...)                                        \
+  if (PyDict_GetItemString(names, #name)) s->name = py_##name; \
+  if (PyDict_GetItemString(names, #name) && !s->name) no_function(#name);
 #define HOOK_TABLE(...)
 #include "gpu/slots/hooks.def"
 }
