@@ -1,4 +1,5 @@
-/* inside.h - what the Python package uses of the simulator beside sluice.h: schemes that exist only while a program runs.
+/* inside.h - what the Python package uses of the simulator beside sluice.h: schemes that exist only while a program
+ * runs.
  *
  * The package and the library are of the same build: api_inside is no part of the interface that programs rely on, and
  * `bytes` differs where a part of it does.

@@ -292,7 +292,7 @@ static uint32_t limit_of(const struct back *k, uint32_t used) {
 }
 
 /* All blocks, and how many registers they take. */
-static uint32_t schedule(struct sched *s, const struct live *l, uint32_t *seq, uint16_t *bank) {
+static uint32_t schedule_all(struct sched *s, const struct live *l, uint32_t *seq, uint16_t *bank) {
   struct back *k = s->k;
   k->seq = seq;
   k->nseq = 0;
@@ -314,7 +314,7 @@ void back_schedule(struct back *k) {
   s.left = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   s.limit = goal;
   for (uint32_t t = 0; t < TRIES && least > goal; t++) { /* pairs leave gaps: aim lower until it fits */
-    uint32_t used = schedule(&s, &l, seq, bank);
+    uint32_t used = schedule_all(&s, &l, seq, bank);
     if (used < least) least = used, memcpy(best, seq, k->nn * sizeof *seq);
     s.limit = s.limit > used - goal ? s.limit - (used - goal) : 0;
   }

@@ -180,7 +180,7 @@ static bool number_of_last(const struct loop *l, const struct ptx_inst *setp, in
 }
 
 /* Does a comparison say that all copies run? */
-static bool repeats(const struct back *k, struct loop *l, bool while_true) {
+static bool copies_all_run(const struct back *k, struct loop *l, bool while_true) {
   const struct ptx_inst *setp = k->n[l->setp].in;
   int64_t last;
   l->cond = conditions[condition(setp) ^ !while_true];
@@ -257,7 +257,7 @@ static bool find_loop(const struct back *k, uint32_t q, struct loop *l) {
   l->copies = copies_of(k, l, size);
   if (!l->copies) return false;
   if (l->trips % l->copies) l->trips = 0;
-  return l->trips || repeats(k, l, while_true);
+  return l->trips || copies_all_run(k, l, while_true);
 }
 
 /* ---- copies ---- */
@@ -320,8 +320,10 @@ static void find_local(struct unroll *u, const struct bblock *b) {
     for (uint32_t d = 0; d < k->n[i].ndef; d++) u->local[k->n[i].def[d]] = !k->n[i].in->guard;
     for (uint32_t q = 0; q < k->n[i].nuse; q++) u->local[k->n[i].use[q]] = false;
   }
-  for (uint32_t i = 0; i < k->nn; i++)
-    for (uint32_t q = 0; q < k->n[i].nuse && (i < b->first || i >= b->end); q++) u->local[k->n[i].use[q]] = false;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    if (i >= b->first && i < b->end) continue;
+    for (uint32_t q = 0; q < k->n[i].nuse; q++) u->local[k->n[i].use[q]] = false;
+  }
 }
 
 static void prepare_names(struct unroll *u, const struct loop *l) {

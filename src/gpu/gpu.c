@@ -207,7 +207,7 @@ static int by_last(const void *a, const void *b) {
   return (x->last > y->last) - (x->last < y->last);
 }
 
-static uint32_t lines_of(const struct gpu *g, const struct gpu_executed *c, struct code_line *out) {
+static uint32_t code_lines(const struct gpu *g, const struct gpu_executed *c, struct code_line *out) {
   uint64_t bytes = c->kernel->origin ? 0 : g->config.inst_bytes;
   uint32_t n = 0;
   for (uint32_t i = 0; i < c->kernel->insts; i++) {
@@ -225,7 +225,7 @@ static uint32_t lines_of(const struct gpu *g, const struct gpu_executed *c, stru
 void gpu_touch_code(struct gpu *g, const struct gpu_executed *c) {
   const struct gpu_config *m = &g->config;
   struct code_line *line = mem_zeroed(c->kernel->insts, sizeof *line);
-  uint32_t n = m->sms, ctas = c->kernel->ctas, lines = lines_of(g, c, line);
+  uint32_t n = m->sms, ctas = c->kernel->ctas, lines = code_lines(g, c, line);
   for (uint32_t i = 0; i < n && i < ctas; i++) {
     struct sm *s = &g->sm[(g->last_sm + 1 + i) % n];
     for (uint32_t k = 0; k < lines; k++) touch_read_only(g, &s->l1i, line[k].addr, m->l1i.line);

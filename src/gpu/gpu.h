@@ -43,8 +43,8 @@ uint32_t gpu_running(const struct gpu *g);
 bool gpu_overlapped(const struct gpu *g);
 /* After the last launch has ended or one has failed: counters of all. False: a conservation law is violated. */
 bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e);
-/* Within a call of a feed's watch: the counters of the running launches so far. False with none: the machine is within a
- * cycle. */
+/* Within a call of a feed's watch: the counters of the running launches so far. False with none: the machine is within
+ * a cycle. */
 bool gpu_peek(struct gpu *g, struct gpu_stats *out);
 struct slots *gpu_slots(struct gpu *g);
 /* Select observations of later launches; call it before the first. */

@@ -38,8 +38,8 @@ struct signer *signer_new(void);
 void signer_free(struct signer *s);
 /* The feed to drive instead of `inner`, until signer_end. `slots`: CTA slots of the driver. `touch` may be NULL. */
 struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, signature_touch *touch, void *ctx);
-/* Before signer_end: the place of the last execution of each instruction among all, from 1, 0 for none; and the lines of
- * 32 B of constants and parameters that were read. */
+/* Before signer_end: the place of the last execution of each instruction among all, from 1, 0 for none; and the lines
+ * of 32 B of constants and parameters that were read. */
 const uint64_t *signer_last(const struct signer *s);
 const uint64_t *signer_constants(const struct signer *s, uint32_t *n);
 /* The launch is the number `launch` of the run. */

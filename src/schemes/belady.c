@@ -1,5 +1,5 @@
-/* belady.c - one run of Belady's MIN at the L1: a first run records the accesses; a second one replaces the line that is
- * used last. The search `min` makes both.
+/* belady.c - one run of Belady's MIN at the L1: a first run records the accesses; a second one replaces the line that
+ * is used last. The search `min` makes both.
  *
  * Paper: Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM Systems Journal 5 (2), 1966;
  * with bypassing, McFarling, "Cache Replacement with Dynamic Exclusion", ISCA 1992 (its optimal direct-mapped cache).

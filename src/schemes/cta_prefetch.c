@@ -1,5 +1,5 @@
-/* cta_prefetch.c - CTA-aware prefetching: the address of a CTA's first warp and a stride between warps give those of its
- * other warps.
+/* cta_prefetch.c - CTA-aware prefetching: the address of a CTA's first warp and a stride between warps give those of
+ * its other warps.
  *
  * Paper: Koo, Jeon, Liu, Kim, Annavaram, "CTA-Aware Prefetching and Scheduling for GPU", IPDPS 2018, the prefetcher
  * (CAP); first in Jeon, Koo, Annavaram, "CTA-aware Prefetching for GPGPU", technical report CENG-2014-08, USC, 2014.

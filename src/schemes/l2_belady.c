@@ -1,5 +1,5 @@
-/* l2_belady.c - one run of Belady's MIN at the L2: a first run records the accesses of every sub-partition; a second one
- * replaces the line that is used last. The search `l2-min` makes both.
+/* l2_belady.c - one run of Belady's MIN at the L2: a first run records the accesses of every sub-partition; a second
+ * one replaces the line that is used last. The search `l2-min` makes both.
  *
  * Paper: Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM Systems Journal 5 (2), 1966;
  * with bypassing, McFarling, "Cache Replacement with Dynamic Exclusion", ISCA 1992.

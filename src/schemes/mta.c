@@ -2,8 +2,9 @@
  * throttle.
  *
  * Paper: Lee, Lakshminarayana, Kim, Vuduc, "Many-Thread Aware Prefetching Mechanisms for GPGPU Applications", MICRO
- * 2010: the hardware prefetcher MT-HWP of section III-B and the adaptive throttling of section V. The sizes are those
- * of its Table V: 32 entries of 93 bits, 8 of 52, 8 of 133.
+ * 2010: the hardware prefetcher MT-HWP and the adaptive throttling. The full text was not at hand: this follows the
+ * abstract and public descriptions of the tables and the throttle, with 32 entries of 93 bits, 8 of 52 and 8 of 133.
+ * The sizes and thresholds are to be checked against the paper.
  *
  * Deviations: the paper's 16 KB prefetch cache beside an SM without an L1 is the L1 here, so that prefetched lines
  * compete with the others. Its software prefetching is left out.
@@ -27,11 +28,11 @@ enum { MTA_ENTRIES = 256, MTA_PROMOTE = 3, MTA_OFF = 5, MTA_START = 2 };
 static const struct scheme_param params[] = {
     {"degree", "stride", "lines requested at a time; 0: none", 0, 16, 1, true},
     {"distance", "stride", "strides, or warps, between the load and the first of them", 1, 64, 1, true},
-    {"pws", "entry", "per-warp stride table (Table V)", 1, MTA_ENTRIES, 32, true},
-    {"gs", "entry", "global stride table (Table V)", 1, MTA_ENTRIES, 8, true},
-    {"ip", "entry", "inter-thread table (Table V)", 1, MTA_ENTRIES, 8, true},
-    {"throttle", "", "1: adaptive throttling (section V); 0: none", 0, 1, 1, true},
-    {"period", "core cycle", "the throttle degree is set again after this time (section V)", 1, 1e9, 100000, true},
+    {"pws", "entry", "per-warp stride table", 1, MTA_ENTRIES, 32, true},
+    {"gs", "entry", "global stride table", 1, MTA_ENTRIES, 8, true},
+    {"ip", "entry", "inter-thread table", 1, MTA_ENTRIES, 8, true},
+    {"throttle", "", "1: adaptive throttling; 0: none", 0, 1, 1, true},
+    {"period", "core cycle", "the throttle degree is set again after this time", 1, 1e9, 100000, true},
     {0},
 };
 enum { BY_GLOBAL, BY_THREAD, BY_WARP, UNTRAINED, PROMOTED, THROTTLED, PERIODS };
@@ -217,7 +218,7 @@ static void mta_on_prefetch(struct scheme_ctx *c, const struct l1_event *e, enum
   s->requests += fate < PREFETCH_REDUNDANT;
 }
 
-/* Section V: Table I. */
+/* The table of the throttle. */
 static void mta_on_epoch(struct scheme_ctx *c) {
   for (uint32_t i = 0; i < c->config->sms && c->param[MTA_THROTTLE] == 1; i++) {
     struct mta_sm *s = SCHEME_SM(c, struct mta_sm, i);

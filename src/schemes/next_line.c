@@ -4,9 +4,9 @@
  * misses, tagged); with a degree above one, Dahlgren, Dubois, Stenstrom, "Fixed and Adaptive Sequential Prefetching in
  * Shared Memory Multiprocessors", ICPP 1993.
  *
- * Choices: global loads only, one access at a time after coalescing. `tagged` requests on a miss and on the first use of a
- * prefetched line, as the paper's tag bit does. A prefetch may cross any boundary: the machine translates its address
- * like that of a load.
+ * Choices: global loads only, one access at a time after coalescing. `tagged` requests on a miss and on the first use
+ * of a prefetched line, as the paper's tag bit does. A prefetch may cross any boundary: the machine translates its
+ * address like that of a load.
  */
 #include "gpu/scheme.h"
 #include "schemes/lib/prefetch.h"

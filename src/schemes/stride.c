@@ -4,8 +4,8 @@
  * Computers 44 (5), 1995, section 3 (the table and its four states); Lee, Lakshminarayana, Kim, Vuduc, "Many-Thread
  * Aware Prefetching Mechanisms for GPGPU Applications", MICRO 2010, section III (an entry for each warp and load).
  *
- * Choices: the table is direct-mapped by a hash of instruction and warp, with both as its tag. A load trains it with its
- * first access after coalescing, whatever the others do. Lines are requested in the steady state only; `eager` also
+ * Choices: the table is direct-mapped by a hash of instruction and warp, with both as its tag. A load trains it with
+ * its first access after coalescing, whatever the others do. Lines are requested in the steady state only; `eager` also
  * does in the transient one. The look-ahead program counter is left out: `distance` strides take its place.
  */
 #include "base/hash.h"

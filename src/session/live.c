@@ -199,7 +199,7 @@ static void subtract(struct gpu_stats *b, const struct gpu_stats *a) {
   for (size_t i = 0; i < sizeof *b / sizeof *to; i++) to[i] -= by[i];
 }
 
-static void look(void *ctx, uint32_t number, const char *kernel, uint32_t ended, uint32_t ctas) {
+static void live_look(void *ctx, uint32_t number, const char *kernel, uint32_t ended, uint32_t ctas) {
   struct live *l = ctx;
   double now = clock_seconds() - l->began;
   struct scene c = {kernel, number, ended, ctas, now, 0, {0}, {0}};
@@ -230,7 +230,7 @@ struct live *live_open(struct session *s, uint32_t ms) {
   struct live *l = mem_zeroed(1, sizeof *l);
   *l = (struct live){.s = s, .terminal = isatty(STDERR_FILENO), .began = clock_seconds(), .launch = UINT32_MAX};
   l->every = ms != LIVE_DEFAULT_MS ? ms / 1000.0 : l->terminal ? 0.5 : 10;
-  meter_watch(&s->meter, look, l);
+  meter_watch(&s->meter, live_look, l);
   s->meter.end = leave;
   s->meter.every = 0;
   return l;

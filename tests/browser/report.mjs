@@ -394,19 +394,33 @@ await test("keyboard: the first stop leads to the figures, every control has a n
 });
 await test("an estimated run: what was timed, and the interval of each counter", async () => {
   const p = await open("estimated.html");
-  const { estimate, totals } = JSON.parse(readFileSync(join(dir, "estimated.json")));
+  const { estimate, totals } = JSON.parse(
+    readFileSync(join(dir, "estimated.json")),
+  );
   const { low, high } = estimate.totals.cycles;
   const share = (100 * estimate.detailed_warp_insts) / estimate.warp_insts;
   assert.ok(high > low && share < 100);
   const subtitle = await p.locator("#subtitle").innerText();
-  assert.ok(subtitle.includes(`estimated from ${share.toFixed(1)} % of the warp`), subtitle);
-  const row = (name) => p.locator("#counters tbody tr").filter({ has: p.getByText(name, { exact: true }) });
+  assert.ok(
+    subtitle.includes(`estimated from ${share.toFixed(1)} % of the warp`),
+    subtitle,
+  );
+  const row = (name) =>
+    p
+      .locator("#counters tbody tr")
+      .filter({ has: p.getByText(name, { exact: true }) });
   const half = ((50 * (high - low)) / totals.cycles).toFixed(1);
   assert.ok((await row("cycles").first().innerText()).includes(`± ${half} %`));
   assert.ok(!(await row("thread_insts").first().innerText()).includes("±"));
   const f = table((await download(p, "#csv")).text);
   const digits = (v) => Number(v).toPrecision(7);
-  assert.deepEqual(f.find((r) => r[0] === "cycles").slice(2).map(digits), [totals.cycles, low, high].map(digits));
+  assert.deepEqual(
+    f
+      .find((r) => r[0] === "cycles")
+      .slice(2)
+      .map(digits),
+    [totals.cycles, low, high].map(digits),
+  );
   assert.deepEqual(p.wrong, []);
   await p.close();
 });

@@ -27,8 +27,8 @@ static void fates(const char *what, const uint64_t fetched[4], const uint64_t no
 #define FETCHED(...) ((const uint64_t[4]){__VA_ARGS__})
 #define NOT_FETCHED(...) ((const uint64_t[4]){__VA_ARGS__})
 
-/* Each line is loaded twice. What a miss requests comes with its own line, before the next one is loaded; what a hit asks
- * for takes longer than the hits, so that c is in flight when it is loaded. */
+/* Each line is loaded twice. What a miss requests comes with its own line, before the next one is loaded; what a hit
+ * requests takes longer than the hits, so that c is in flight when it is loaded. */
 static void one_block_lookahead(void **state) {
   (void)state;
   letters("next-line:when=1", NULL, "a a b b c c d d"); /* a and c miss and request b and d */

@@ -71,8 +71,8 @@ struct trace_input {
   const char *path;
   const char *program; /* the recorded program, as one line; NULL if not in the file */
   uint32_t launches;   /* launches in the file; 0 if unknown before reading it */
-  /* Its instructions: 0 those of the PTX, TRACE_SASS those of a GPU, else machine code that Sluice made for this compute
-   * capability (70). */
+  /* Its instructions: 0 those of the PTX, TRACE_SASS those of a GPU, else machine code that Sluice made for this
+   * compute capability (70). */
   uint32_t machine;
   /* Progress where `next` reads a whole kernel: bytes of the file. NULL: none. */
   void (*reading)(void *ctx, uint64_t done, uint64_t total);

@@ -11,8 +11,8 @@
 
 struct slt_writer;
 
-/* `program`: the recorded program, may be NULL. `machine`: as in struct trace_input. `temp`: the file that becomes `path`, if the caller renames it
- * (output_reach); NULL: slt_finish does. */
+/* `program`: the recorded program, may be NULL. `machine`: as in struct trace_input. `temp`: the file that becomes
+ * `path`, if the caller renames it (output_reach); NULL: slt_finish does. */
 struct slt_writer *slt_create(const char *path, const char *temp, const char *program, uint32_t machine, struct err *e);
 /* A copy between host and device; `addr`: on the device, 0 if not known. */
 void slt_note_copy(struct slt_writer *w, uint64_t addr, uint64_t bytes, bool to_device);
