@@ -85,6 +85,8 @@ bool paper_choose(struct paper *p, struct err *e);
 bool paper_claims(struct paper *p, struct err *e);
 /* The table for programs: titles, then the rows of a paper, whose verdicts it adds to `count`. */
 void paper_claims_titles(FILE *f, bool all);
+/* A cell of a CSV file, in quotes where it needs them, and what follows it. */
+void paper_csv_text(FILE *f, const char *s, const char *after);
 void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]);
 
 /* ---- paper_inputs.c ---- */

@@ -482,7 +482,7 @@ void paper_claims_titles(FILE *f, bool all) {
   fprintf(f, "%swhere,metric,scheme,over,published,ours,low,high,originals,unit,verdict,reason\n", all ? "paper," : "");
 }
 
-static void put_text(FILE *f, const char *s, const char *after) {
+void paper_csv_text(FILE *f, const char *s, const char *after) {
   bool quote = strpbrk(s, ",\"\n") != NULL;
   if (quote) fputc('"', f);
   for (; *s; s++) fprintf(f, *s == '"' ? "\"\"" : "%c", *s);
@@ -504,19 +504,19 @@ void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]) {
     json_array_foreach(p->claims, i, c) {
       if (strcmp(paper_text(c, "verdict"), verdict_names[order[k]])) continue;
       count[order[k]]++;
-      if (p->all) put_text(f, p->name, ",");
-      put_text(f, paper_text(c, "where"), ",");
-      put_text(f, paper_text(c, "metric"), ",");
-      put_text(f, paper_text(c, "scheme"), ",");
-      put_text(f, paper_text(c, "group"), ",");
+      if (p->all) paper_csv_text(f, p->name, ",");
+      paper_csv_text(f, paper_text(c, "where"), ",");
+      paper_csv_text(f, paper_text(c, "metric"), ",");
+      paper_csv_text(f, paper_text(c, "scheme"), ",");
+      paper_csv_text(f, paper_text(c, "group"), ",");
       put_number(f, json_object_get(c, "published"));
       put_number(f, json_object_get(c, "ours"));
       put_number(f, json_object_get(c, "low"));
       put_number(f, json_object_get(c, "high"));
       put_number(f, json_object_get(c, "originals"));
-      put_text(f, paper_text(c, "unit"), ",");
-      put_text(f, paper_text(c, "verdict"), ",");
-      put_text(f, paper_text(c, "reason"), "\n");
+      paper_csv_text(f, paper_text(c, "unit"), ",");
+      paper_csv_text(f, paper_text(c, "verdict"), ",");
+      paper_csv_text(f, paper_text(c, "reason"), "\n");
     }
   }
 }

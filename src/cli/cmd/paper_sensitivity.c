@@ -245,8 +245,11 @@ static void add_outcome(struct table *t, FILE *csv, const json_t *quantities, co
   json_array_foreach(quantities, i, q) {
     if (isfinite(value[i])) table_cell(t, "%.3g%s", value[i], agrees(q, value[i]) ? " *" : "");
     else table_cell(t, "-");
-    fprintf(csv, "%s,%s,\"%s\",%s,%g,%g,%d,%s\n", v->name, paper_text(q, "name"), paper_text(q, "where"),
-            paper_text(q, "unit"), json_number_value(json_object_get(q, "published")), value[i],
+    paper_csv_text(csv, v->name, ",");
+    paper_csv_text(csv, paper_text(q, "name"), ",");
+    paper_csv_text(csv, paper_text(q, "where"), ",");
+    paper_csv_text(csv, paper_text(q, "unit"), ",");
+    fprintf(csv, "%g,%g,%d,%s\n", json_number_value(json_object_get(q, "published")), value[i],
             isfinite(value[i]) && agrees(q, value[i]), size);
   }
   table_cell(t, "%zu of %zu", v->agree, v->measured);

@@ -191,7 +191,7 @@ bool paper_store(struct paper *p, const char *file, const char *commit, struct e
                                         : stored_open(file, p->name, e);
   if (!s) return false;
   json_t *times = read_times(p);
-  size_t added = 0, count;
+  size_t added = 0, kept = 0, count;
   json_t **every = paper_every_run(p, &count);
   for (size_t i = 0; i < count; i++) {
     json_t *r = every[i];
@@ -199,12 +199,20 @@ bool paper_store(struct paper *p, const char *file, const char *commit, struct e
     json_t *record = paper_have(r, path) ? json_load_file(path, 0, NULL) : NULL;
     if (!record) continue;
     struct stored_run key = key_of(r);
+    const json_t *old = stored_find(s, &key);
+    if (json_object_get(old, "loads") && !json_is_true(json_object_get(r, "characterise"))) {
+      json_decref(record); /* it says less than what is stored */
+      kept++;
+      continue;
+    }
     stored_put(s, &key, stored_line(r, record, commit, json_object_get(times, paper_text(r, "hash"))));
     json_decref(record);
     added++;
   }
   bool ok = stored_save(s, file, e);
-  if (ok) printf("%s: %zu runs of this call, %zu in all\n", file, added, json_object_size(stored_runs(s)));
+  if (ok) printf("%s: %zu runs of this call, %zu in all", file, added, json_object_size(stored_runs(s)));
+  if (ok && kept) printf("; %zu stay as they were, with their characterisation", kept);
+  if (ok) puts("");
   json_decref(times);
   stored_free(s);
   return ok;
