@@ -3,7 +3,7 @@
  *
  * Build, with the readers instrumented and the simulator as it is:
  *   make lib && clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc fuzz/record.c \
- *     src/results/{read,record,derived}.c src/base/input.c -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib \
+ *     src/results/{record_read,record,derived}.c src/base/input.c -Lbuild/lib -lsluice-core -Wl,-rpath,$PWD/build/lib \
  *     -ljansson -lm -o record
  * Run: ./record found fuzz/corpus/record
  */
