@@ -9,6 +9,7 @@ does.
 import fcntl
 import os
 import pty
+import select
 import struct
 import sys
 import termios
@@ -17,8 +18,10 @@ columns, argv = int(sys.argv[1]), sys.argv[2:]
 longest = argv[0] == "--longest"
 if longest:
     argv = argv[1:]
-pid, fd = pty.fork()
+fd, held = pty.openpty()
+pid = os.fork()
 if not pid:
+    os.login_tty(held)
     fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.environ.update(NO_COLOR="1", TERM="xterm")
     os.environ.pop("COLUMNS", None)
@@ -28,9 +31,14 @@ if not pid:
     os.execvp(argv[0], argv)
 out = b""
 while True:
+    # `held` stays open: a loaded kernel may report the close before the last bytes.
+    if not select.select([fd], [], [], 0.1)[0]:
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            continue
+        break
     try:
         more = os.read(fd, 65536)
-    except OSError:  # the other end has closed
+    except OSError:
         break
     if not more:
         break
