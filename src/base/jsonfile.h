@@ -13,6 +13,9 @@
  * UTF-8, is ERR_INPUT; a failed write is "cannot write 'path': reason". False then; no file is left. */
 bool jsonfile_write(json_t *document, const char *path, size_t flags, struct err *e);
 
+/* The same for a document that is text already. Takes `text`, of malloc. */
+bool jsonfile_write_text(char *text, const char *path, struct err *e);
+
 /* True if `path` is standard output and that is a terminal. */
 bool jsonfile_on_terminal(const char *path);
 

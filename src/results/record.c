@@ -1,17 +1,13 @@
 /* record.c - writing the result record. Order of keys is order of insertion, so the tables decide it. */
 #include "results/record.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/jsonfile.h"
 #include "base/mem.h"
-#include "base/output.h"
-#include "base/paths.h"
 #include "model/energy.h"
 #include "gpu/common/observed.h"
 #include "gpu/observe/l2.h"
@@ -681,13 +677,7 @@ bool record_process(const char *state, struct record_process *out) {
 }
 
 bool record_write(struct record *r, const char *path, struct err *e) {
-  char *t = record_text(r);
-  size_t n = strlen(t);
-  t[n] = '\n'; /* the terminator is not written */
-  bool ok = path_write_whole(path, t, n + 1);
-  int why = errno;
-  free(t);
-  return ok || output_failed(path, why, e);
+  return jsonfile_write_text(record_text(r), path, e);
 }
 
 bool record_write_json(const void *document, const char *path, struct err *e) {

@@ -1,8 +1,9 @@
 /* stride.c - stride prefetching by a reference prediction table.
  *
  * Paper: Chen, Baer, "Effective Hardware-Based Data Prefetching for High-Performance Processors", IEEE Transactions on
- * Computers 44 (5), 1995, section 3 (the table and its four states); Lee, Lakshminarayana, Kim, Vuduc, "Many-Thread
- * Aware Prefetching Mechanisms for GPGPU Applications", MICRO 2010, section III (an entry for each warp and load).
+ * Computers 44 (5), 1995 (the table and its four states); Lee, Lakshminarayana, Kim, Vuduc, "Many-Thread Aware
+ * Prefetching Mechanisms for GPGPU Applications", MICRO 2010 (an entry for each warp and load). Both as later papers
+ * describe them: their own sections are not cited.
  *
  * Choices: the table is direct-mapped by a hash of instruction and warp, with both as its tag. A load trains it with
  * its first access after coalescing, whatever the others do. Lines are requested in the steady state only; `eager` also
@@ -31,7 +32,7 @@ static const struct scheme_counter counters[] = {
     {0},
 };
 
-/* Section 3.2, Fig 3. */
+/* Chen, Baer: the four states of an entry. */
 enum rpt_state { INITIAL, TRANSIENT, STEADY, NO_PREDICTION };
 static const uint8_t rpt_next[2][4] = {
     [false] = {[INITIAL] = TRANSIENT, [TRANSIENT] = NO_PREDICTION, [STEADY] = INITIAL, [NO_PREDICTION] = NO_PREDICTION},

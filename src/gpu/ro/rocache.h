@@ -45,8 +45,8 @@ bool rocache_miss(const struct rocache *c, uint64_t *line, uint16_t *mshr);
 void rocache_miss_sent(struct rocache *c);
 void rocache_fill(struct rocache *c, uint16_t mshr, uint64_t now);
 /* The line of `addr` is there from now on, without time: of a launch that runs functionally. Nothing is pending. True:
- * it was there before. `order` rises from
- * one to the next, from the present cycle on; rocache_touch_end turns it into cycles up to `now`. */
+ * it was there before. `order` rises from one to the next, from the present cycle on; rocache_touch_end turns it into
+ * cycles up to `now`. */
 bool rocache_touch(struct rocache *c, uint64_t addr, uint64_t order);
 void rocache_touch_end(struct rocache *c, uint64_t now);
 /* Next waiter whose data has arrived. */
