@@ -78,10 +78,10 @@ static struct study_outcome outcome(const struct child *c, int status, const str
 
 /* Another program locks the file: keep the result until it is free or the study is stopped. */
 static bool store(struct pool *p, const struct child *c, const struct study_result *d) {
-  for (bool told = false;; told = true) {
+  for (bool noted = false;; noted = true) {
     if (study_store(p->w->db, p->w->s, c->run, d, p->w->e)) return true;
     if (db_trouble(p->w->db) != DB_LOCKED) return false;
-    if (!told && p->w->o->note) p->w->o->note(p->w->o->ctx, "the results file is locked by another program; waiting");
+    if (!noted && p->w->o->note) p->w->o->note(p->w->o->ctx, "the results file is locked by another program; waiting");
     sigset_t pending;
     if (!sigpending(&pending) && (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM))) return false;
   }

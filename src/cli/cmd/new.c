@@ -149,12 +149,13 @@ static char *ask_python(const char *file, const char *name, struct err *e) {
   if (!tempdir_make(&dir, e)) return NULL;
   tempdir_file(&dir, "out", out, sizeof out);
   tempdir_file(&dir, "errors", errors, sizeof errors);
-  int to = open(out, O_CREAT | O_WRONLY | O_CLOEXEC, 0666), told = open(errors, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+  int to = open(out, O_CREAT | O_WRONLY | O_CLOEXEC, 0666),
+      messages = open(errors, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
   int status = -1;
-  pid_t child = to < 0 || told < 0 ? -1 : start_python(file, name, to, told);
+  pid_t child = to < 0 || messages < 0 ? -1 : start_python(file, name, to, messages);
   if (child > 0) waitpid(child, &status, 0);
   close(to);
-  close(told);
+  close(messages);
   char *text = child > 0 && !status ? path_read_whole(out, NULL) : NULL;
   char *why = path_read_whole(errors, NULL);
   char *last = why ? strrchr(why, '\n') : NULL; /* of a traceback: its last line */

@@ -105,8 +105,8 @@ static int record(const struct command *self, struct record_options *opts, char 
     output_abandon(file);
     if (!saved) return rc ? rc : EXIT_NOT_REACHED;
   }
-  int told = summarise(path, o);
-  return rc ? rc : told;
+  int summary = summarise(path, o);
+  return rc ? rc : summary;
 }
 
 static int record_run(const struct command *self, int argc, char **argv) {

@@ -164,8 +164,8 @@ bool run_reads_record(const struct sim_options *o) {
 /* A run of many (compare, study) succeeds despite allowed reads: the caller finds them in the record. */
 static int exit_of(const struct record_file *r, const struct sim_options *o) {
   if (o->check && record_findings(r)) return EXIT_CHECK;
-  bool told = o->memory && !strcmp(o->memory, "hardware"); /* explicitly requested: ends as on a GPU */
-  return record_strays(r).reads && !told && !getenv(JOB_VARIABLE) ? EXIT_STRAY : EXIT_OK;
+  bool chosen = o->memory && !strcmp(o->memory, "hardware"); /* explicitly requested: ends as on a GPU */
+  return record_strays(r).reads && !chosen && !getenv(JOB_VARIABLE) ? EXIT_STRAY : EXIT_OK;
 }
 
 int run_finish(const char *record, const struct sim_options *o) {

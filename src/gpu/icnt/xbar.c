@@ -33,8 +33,8 @@ struct input {
   uint64_t free_at;
   uint64_t granted, tail, tail_before; /* steps: of the last grant; of its tail's switch traversal; of the previous
                                         * tail's */
-  uint64_t told_at;                    /* step before which there is room for `told` bytes; 0: not known */
-  uint32_t told, known;                /* known: `pushed` when it was last refused a packet */
+  uint64_t fits_at;                    /* step before which there is room for `fits_bytes` bytes; 0: not known */
+  uint32_t fits_bytes, known;          /* known: `pushed` when it was last refused a packet */
   uint32_t first;                      /* of the last granted packet: number of its first flit at its output */
   uint16_t len, to;
   uint16_t next; /* in a list of struct icnt_xbar */
@@ -202,16 +202,16 @@ static void await(struct icnt_xbar *x, uint32_t i, uint32_t flits, uint64_t now)
   uint64_t least, at = known ? r->until : room_at(x, s, flits, now, &least);
   s->want = at == NEVER ? (uint16_t)flits : 0;
   if (at == NEVER) return;
-  s->told_at = at;
-  s->told = flits * x->flit_bytes;
+  s->fits_at = at;
+  s->fits_bytes = flits * x->flit_bytes;
   at = later(at, now + 1) - 1; /* after this step */
-  if (at - now >= x->z.slots) at = now + x->z.slots - 1, s->told_at = 0;
+  if (at - now >= x->z.slots) at = now + x->z.slots - 1, s->fits_at = 0;
   set_add(&x->roomy[slot_of(x, at, x->z) * x->z.in_words], i);
 }
 
 void icnt_xbar_await(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
   const struct input *s = &x->in[node - x->first_in];
-  bool awaited = s->want == flits || (s->told_at > now && s->told == flits * x->flit_bytes);
+  bool awaited = s->want == flits || (s->fits_at > now && s->fits_bytes == flits * x->flit_bytes);
   if (!awaited) await(x, node - x->first_in, flits, now);
 }
 
@@ -330,7 +330,7 @@ SIZED void step(struct icnt_xbar *x, uint64_t now, struct sizes z) {
     x->roomy[slot * z.in_words + w] = 0;
     for (; m; m &= m - 1) {
       uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(m);
-      if (x->in[i].told_at == now + 1) x->room[i].fits = x->in[i].told;
+      if (x->in[i].fits_at == now + 1) x->room[i].fits = x->in[i].fits_bytes;
     }
   }
   for (uint32_t o = x->free[slot]; o; o = x->out[o - 1].next) x->try[n++] = (uint16_t)(o - 1);
@@ -364,7 +364,7 @@ void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t pa
   s->free_sent += could < all ? (uint32_t)could : all;
   s->free_at = now;
   s->pushed += flits;
-  s->told_at = 0;
+  s->fits_at = 0;
   if (s->front == s->end) {
     s->front = s->end = 0; /* in a cached line */
     if (s->tail != NEVER) ask_at(x, i, later(s->tail + 1, now + x->wire), x->z);

@@ -100,7 +100,7 @@ bool race_ordered(const struct exec *x, uint32_t id, uint8_t kind);
 enum race_verdict { ORDERED, SAME_VALUE, RACES };
 /* One cell: the marks it holds against a new one, then the new one in the place of an old one. */
 enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct checked *word, uint8_t how,
-                             uint32_t mark, uint64_t *cell, bool told);
+                             uint32_t mark, uint64_t *cell, bool reported);
 
 /* Put the fast path of an instruction set into a table of handlers. */
 void race_fast_v2(xop_fn *handlers);
