@@ -51,6 +51,7 @@ static const struct equal never[] = {
     {"cta-prefetch=0", NULL, NULL, 0, "switched off"},
     {"decoupled-l1d:threshold=0/tags=4", NULL, NULL, 0, "threshold 0 and equal tags"},
     {"decoupled-l1d:threshold=0", NULL, NULL, 0, "threshold 0: the other tags are switched off"},
+    {"dlp=0", NULL, NULL, 0, "no line is protected, which leaves LRU"},
     {"dsc:tags=1/sector=128", NULL, NULL, 0, "one tag to a frame of one sector"},
     {"eaf=1", NULL, SMALL_L2, 0, "every line is inserted at MRU"},
     {"eaf=1", NULL, BANKED_L2, 0, "every line is inserted at MRU"},
