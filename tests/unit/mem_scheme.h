@@ -26,13 +26,15 @@ struct bench {
 };
 
 static const char *bench_profile; /* profile.file; NULL: none */
+static uint32_t bench_ways = 4;
 static inline void bench_start_on(struct bench *b, uint32_t sms, const char *list) {
   struct err e = {0};
   memset(b, 0, sizeof *b);
   gpu_config_defaults(&b->config);
   b->config.sms = sms;
   b->config.channels = b->config.subparts = 1;
-  b->config.l2.sets = b->config.l2.ways = 4;
+  b->config.l2.sets = 4;
+  b->config.l2.ways = bench_ways;
   if (bench_profile) snprintf(b->config.profile, sizeof b->config.profile, "%s", bench_profile);
   claims_saw(list);
   if (!slots_parse(&b->slots, list, &e) || !slots_start(&b->slots, NULL, &b->config, 1, &e)) fail_msg("%s", e.msg);
