@@ -1,5 +1,5 @@
-/* test_scheme_l2_learning.c - l2-hawkeye, which learns what MIN would do, on sequences computed by hand from its
- * description. Every set is sampled.
+/* test_scheme_l2_learning.c - schemes at the L2 that learn what MIN would do, l2-hawkeye and l2-mockingjay, on sequences
+ * computed by hand from their descriptions. Every set is sampled.
  */
 #include "mem_scheme.h"
 
@@ -106,11 +106,88 @@ static void hawkeye_keeps_a_cycle(void **state) {
   bench_end(&b);
 }
 
+/* ---- Mockingjay ---- */
+
+/* Instruction 1 learns distance 2, instruction 2 distance 9; line 3 of instruction 8 passes the time. Distances are
+ * up to 31, a counter falls with every access. */
+static void jay_learn(struct bench *b) {
+  use(b, 1, 1, 0, L2_MISS);
+  use(b, 2, 2, 1, L2_MISS);
+  use(b, 9, 1, 0, L2_HIT); /* two accesses after the miss */
+  use(b, 8, 3, 3, L2_MISS);
+  for (uint32_t i = 0; i < 6; i++) use(b, 9, 3, 3, L2_HIT);
+  use(b, 9, 2, 1, L2_HIT); /* nine after */
+}
+
+static void the_furthest_use_goes(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "l2-mockingjay:grain=1");
+  jay_learn(&b);
+  use(&b, 1, 11, 0, L2_MISS);                /* 2 */
+  use(&b, 2, 12, 1, L2_MISS);                /* 1 9 */
+  assert_int_equal(victim(&b, 7, 20, 3), 1); /* nothing known of instruction 7 */
+  assert_int_equal(victim(&b, 2, 20, 3), 1); /* as far as the furthest: takes its place */
+  use(&b, 9, 3, 3, L2_HIT);                  /* 0 8 */
+  assert_int_equal(victim(&b, 2, 20, 3), -1);
+  for (uint32_t i = 0; i < 4; i++) use(&b, 9, 3, 3, L2_HIT); /* -4 4: overdue counts more */
+  assert_int_equal(victim(&b, 7, 20, 3), 0);
+  evict(&b, 0, 11);
+  evict(&b, 1, 12);
+  assert_int_equal(bench_counter(&b, "overdue"), 1);
+  assert_int_equal(bench_counter(&b, "far"), 1);
+  use(&b, 2, 20, UINT32_MAX, L2_BYPASSED); /* -5 3: time goes on */
+  assert_int_equal(bench_counter(&b, "bypassed"), 1);
+  bench_end(&b);
+}
+
+/* After distance 2 one of 20 moves the prediction to 3, not further; without bypassing a line always goes. */
+static void predictions_move_by_one(void **state) {
+  (void)state;
+  for (uint32_t bypass = 0; bypass < 2; bypass++) {
+    struct bench b;
+    bench_start(&b, bypass ? "l2-mockingjay:grain=1" : "l2-mockingjay:grain=1/bypass=0");
+    jay_learn(&b);
+    use(&b, 1, 11, 0, L2_MISS); /* 2 */
+    assert_int_equal(victim(&b, 1, 20, 1), 0);
+    for (uint32_t i = 0; i < 19; i++) use(&b, 9, 3, 3, L2_HIT);
+    use(&b, 9, 11, 2, L2_HIT);  /* 20 after: 3 */
+    use(&b, 1, 12, 0, L2_MISS); /* 3 */
+    assert_int_equal(victim(&b, 1, 20, 1), 0);
+    use(&b, 9, 3, 3, L2_HIT); /* 2 */
+    assert_int_equal(victim(&b, 1, 20, 1), bypass ? -1 : 0);
+    use(&b, 9, 3, 3, L2_HIT);
+    use(&b, 9, 3, 3, L2_HIT); /* 0 */
+    assert_int_equal(victim(&b, 1, 20, 1), bypass ? -1 : 0);
+    for (uint32_t i = 0; i < 3; i++) use(&b, 9, 3, 3, L2_HIT);
+    assert_int_equal(victim(&b, 1, 20, 1), 0); /* -3: as far as the request */
+    bench_end(&b);
+  }
+}
+
+/* Lines of instruction 4 are used once: those that leave the memory make it a scan, which takes no line at all. */
+static void scans_take_no_line(void **state) {
+  (void)state;
+  struct bench b;
+  bench_start(&b, "l2-mockingjay");
+  assert_int_equal(victim(&b, 4, 99, 15), 0);
+  for (uint64_t i = 0; i < 40; i++) use(&b, 4, 100 + i, 0, L2_MISS);
+  assert_true(bench_counter(&b, "scans") > 8);
+  assert_int_equal(bench_counter(&b, "trained"), 0);
+  assert_int_equal(victim(&b, 4, 99, 15), -1);
+  struct mem_event e = event(&b, 4, 99);
+  e.atomic = true;
+  uint64_t tag[4] = {0}, used[4] = {0};
+  struct cache_set s = {.ways = 4, .usable = 15, .tag = tag, .used = used};
+  assert_int_equal(b.scheme->l2_find_victim(b.c, &s, &e), 3); /* performed in the L2 */
+  bench_end(&b);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      PAPER_TEST(optgen_by_hand, "l2-hawkeye"),
-      PAPER_TEST(hawkeye_replaces_averse_lines_first, "l2-hawkeye"),
-      cmocka_unit_test(hawkeye_keeps_a_cycle),
+      PAPER_TEST(optgen_by_hand, "l2-hawkeye"),  PAPER_TEST(hawkeye_replaces_averse_lines_first, "l2-hawkeye"),
+      cmocka_unit_test(hawkeye_keeps_a_cycle),   PAPER_TEST(the_furthest_use_goes, "l2-mockingjay"),
+      cmocka_unit_test(predictions_move_by_one), cmocka_unit_test(scans_take_no_line),
   };
   return scheme_tests(tests, argc, argv);
 }

@@ -1,5 +1,5 @@
 /* l2_sample.h - for schemes at the L2 that learn from some of its sets: which sets those are, what stands for the
- * instruction of a request, and the lines of the L2 as an index. For `l2-hawkeye`.
+ * instruction of a request, and the lines of the L2 as an index. Shared by `l2-hawkeye` and `l2-mockingjay`.
  */
 #ifndef SCHEMES_LIB_L2_SAMPLE_H
 #define SCHEMES_LIB_L2_SAMPLE_H
