@@ -10,8 +10,8 @@
  * the line the distance of the instruction that uses it. The least recently used line with no life left is replaced.
  * The tags of replaced lines go to a victim tag array as large as the L1. A hit counts for the instruction kept
  * with the line or tag. At the end of a period, over all instructions: fewer hits in the L1 than in the victim tags
- * raise the distances, each by the associativity times 4, 2, 1 or 1/2 where an instruction's victim hits are at least 4,
- * 2, 1 or 1/2 times its L1 hits; more than twice as many lower all of them by the associativity.
+ * raise the distances, each by the associativity times 4, 2, 1 or 1/2 where an instruction's victim hits are at least
+ * 4, 2, 1 or 1/2 times its L1 hits; more than twice as many lower all of them by the associativity.
  *
  * Choices: the accesses of a set are the loads that the L1 accepts or that this scheme bypasses; a load that joins
  * a line in flight neither renews it nor counts as a hit. A line in flight is protected, too. A victim tag that hits is

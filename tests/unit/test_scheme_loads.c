@@ -1,4 +1,5 @@
 /* test_scheme_loads.c - schemes that treat each load instruction by what its lines were used for, by hand. */
+#include "gpu/l1/l1.h"
 #include "scheme_rig.h"
 
 static struct rig rig;
@@ -24,9 +25,9 @@ static void counters(const uint64_t *by_hand, uint32_t n, const char *what) {
 /* ---- dlp: one set of four ways ---- */
 
 /* Six lines go round. A period is two rounds; under LRU nothing hits.
- * 1: all miss; the tags of a ... f are found in the second round: six times more than hits, so the distance rises to 15.
- * 2: a, b, c, d take the lines and are protected; e and f bypass. Their tags and those of a ... d are found once each, and
- *    a ... d hit once: 4 hits, 6 tags, one step more, which is the most already.
+ * 1: all miss; the tags of a ... f are found in the second round and nothing hits: the distance rises to 15.
+ * 2: a, b, c, d take the lines and are protected; e and f bypass. Their tags and those of a ... d are found once each,
+ *    and a ... d hit once: 4 hits, 6 tags, one step more, which is the most already.
  * 3, 4, 5: 8 hits, no tag: 11, 7, 3.
  * 6: a ... d hit with a life of 3, which is over when e comes: e replaces a, and so on. */
 static void dlp_round(void **state) {
@@ -71,11 +72,98 @@ static void dlp_storage(void **state) {
   assert_float_equal(rig_storage_kb("dlp") * 1024, 176 + 624 + 464, 0.01);
 }
 
+/* ---- apcm: one set of four ways, 8 tags, two lines to judge a load by ---- */
+
+/* Each round instruction 1 loads a new line X, 2 four more, y z w v, and 1 X again. Under LRU v evicts X.
+ * The 9th and 12th lines push y and z of the first round out of the tags: 2 streams from round 1 on, so that y ... v of
+ * later rounds bypass. X of rounds 0 and 1 are out at the 13th and 18th line: 1 reuses them, 5 loads after. X is
+ * protected when it is placed after that: the second time of round 3, if it does not hit, and in each later round. */
+static void apcm_by_hand(void **state) {
+  (void)state;
+  static struct rig_access at[42];
+  static const struct {
+    const char *list;
+    uint64_t hits, misses, bypasses, protected;
+  } runs[] = {{"apcm:lines=2/tags=8/bypass=0/protect=0", 0, 42, 0, 0},
+              {"apcm:lines=2/tags=8/bypass=0", 3, 39, 0, 4},
+              {"apcm:lines=2/tags=8/protect=0", 5, 17, 20, 0},
+              {"apcm:lines=2/tags=8", 5, 17, 20, 3}};
+  for (uint32_t i = 0; i < 42; i++) {
+    uint32_t round = i / 6, k = i % 6;
+    at[i] = (struct rig_access){.line = 5 * round + k % 5, .pc = k % 5 ? 2 : 1};
+  }
+  for (uint32_t i = 0; i < 4; i++) {
+    rig_run(&rig, runs[i].list, NULL, at, 42);
+    rig_expect(&rig, runs[i].hits, runs[i].misses, runs[i].bypasses, runs[i].list);
+    COUNTERS(runs[i].list, 35, 1, 1, 0, 0, runs[i].bypasses, 0, runs[i].protected);
+  }
+  /* One line to judge by: a of a round of five, used again 5 loads later. From j on lines are protected: n finds four
+   * of them and bypasses, o too; p comes when the life of j is over. */
+  loads("apcm:lines=1/tags=8", NULL, "1a 1b 1c 1d 1e 1a 1b 1c 1d 1e 1f 1g 1h 1i 1j 1k 1l 1m 1n 1j 1o 1p", 1);
+  rig_expect(&rig, 1, 19, 2, "a set of protected lines");
+  assert_int_equal(rig.counter[6], 2);
+}
+
+/* ---- loads shown to a scheme by hand, of several warps, on a machine that stands still ---- */
+
+static struct gpu *still;
+static struct slot_instance *in;
+
+static void begin(const char *scheme) {
+  struct gpu_config c;
+  struct err e = {0};
+  gpu_config_defaults(&c);
+  c.sms = 1;
+  claims_saw(scheme);
+  still = gpu_new(&c, scheme, &e);
+  if (!still) fail_msg("%s", e.msg);
+  in = &still->slots.at[0];
+}
+
+static void end(void) {
+  gpu_free(still);
+}
+
+static void load(uint32_t warp, uint32_t pc, uint64_t addr, enum l1_outcome out) {
+  struct l1_event e = {.addr = addr, .line = addr / 128 * 128, .warp = warp, .pc = pc, .degree = 1, .chunks = 15};
+  in->scheme->on_access(&in->ctx, &e, out);
+}
+
+/* Warp 3 loads first and is monitored. 1: warp 5 loads the same lines; 2: warp 3 does, too; 3: no warp again; 4: warp 3
+ * alone. Only 3 takes no line. When warp 3 ends, warp 5 is monitored. */
+static void apcm_types(void **state) {
+  (void)state;
+  begin("apcm:lines=2/tags=8");
+  for (uint64_t i = 0; i < 2; i++) {
+    load(3, 1, 0x10000 + 128 * i, L1_MISS);
+    load(5, 1, 0x10000 + 128 * i, L1_HIT);
+    load(3, 2, 0x20000 + 128 * i, L1_MISS);
+    load(3, 2, 0x20000 + 128 * i, L1_HIT);
+    load(5, 2, 0x20000 + 128 * i, L1_HIT);
+    load(3, 3, 0x30000 + 128 * i, L1_MISS);
+    load(5, 4, 0x50000 + 128 * i, L1_MISS);
+    load(3, 4, 0x40000 + 128 * i, L1_MISS);
+    load(3, 4, 0x40000 + 128 * i, L1_HIT);
+  }
+  assert_int_equal(in->counter[0], 0);
+  in->scheme->on_warp_done(&in->ctx, 0, 3);
+  assert_int_equal(in->counter[0], 8);
+  for (uint32_t i = 1; i <= 4; i++) assert_int_equal(in->counter[i], 1);
+  for (uint32_t pc = 1; pc <= 4; pc++) {
+    const struct l1_event e = {.pc = pc};
+    assert_int_equal(in->scheme->may_allocate(&in->ctx, &e), pc != 3);
+  }
+  load(5, 6, 0x60000, L1_MISS);
+  load(3, 6, 0x60000 + 128, L1_MISS);
+  in->scheme->on_warp_done(&in->ctx, 0, 5);
+  assert_int_equal(in->counter[0], 9);
+  end();
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      PAPER_TEST(dlp_round, "dlp"),
-      PAPER_TEST(dlp_instructions, "dlp"),
-      cmocka_unit_test(dlp_storage),
+      PAPER_TEST(dlp_round, "dlp"),     PAPER_TEST(dlp_instructions, "dlp"), cmocka_unit_test(dlp_storage),
+      PAPER_TEST(apcm_by_hand, "apcm"), PAPER_TEST(apcm_types, "apcm"),
   };
   return scheme_tests(tests, argc, argv);
 }
