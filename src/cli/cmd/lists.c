@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonfile.h"
 #include "base/paths.h"
 #include "base/mem.h"
 #include "cli/frame/cli.h"
@@ -206,6 +207,76 @@ static void list_schemes(const struct gpu_config *c, const struct list_options *
     print_wrapped_text("\n`sluice schemes NAME` explains one. Schemes combine: --scheme swl=8+bucl:tucd=5\n");
 }
 
+/* ---- schemes for programs: all that their tables say ---- */
+
+static json_t *params_json(const struct scheme *s) {
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < scheme_param_count(s); i++) {
+    const struct scheme_param *p = &s->params[i];
+    bool positional = s->positional && !strcmp(s->positional, p->name);
+    json_array_append_new(all, json_pack("{s:s, s:f, s:f, s:f, s:b, s:s, s:b, s:s}", "name", p->name, "default",
+                                         p->dflt, "from", p->min, "to", p->max, "integer", p->integer, "unit", p->unit,
+                                         "positional", positional, "meaning", p->doc));
+  }
+  return all;
+}
+
+static json_t *counters_json(const struct scheme *s) {
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < scheme_counter_count(s); i++) {
+    const struct scheme_counter *k = &s->counters[i];
+    json_array_append_new(all, json_pack("{s:s, s:s, s:s}", "name", k->name, "unit", k->unit, "meaning", k->doc));
+  }
+  return all;
+}
+
+/* Hooks with the slots that they fill ("" for an observer), and the parts that the scheme owns beside them. */
+static json_t *hooks_json(const struct scheme *s) {
+  json_t *all = json_array();
+  const char *slot, *hook;
+  for (uint32_t k = 0; !s->sweep && (hook = scheme_hook(s, k, &slot)); k++)
+    json_array_append_new(all, json_pack("{s:s, s:s}", "hook", hook, "slot", slot));
+  return all;
+}
+
+static json_t *sweep_json(const struct scheme_sweep *w) {
+  if (!w) return json_null();
+  json_t *values = json_array();
+  for (uint32_t i = 0; i < w->count; i++) json_array_append_new(values, json_real(w->values[i]));
+  return json_pack("{s:s, s:s, s:o}", "base", w->base, "parameter", w->param, "values", values);
+}
+
+static json_t *scheme_json(const struct scheme *s, const struct gpu_config *c) {
+  struct scheme_bits rows[STORAGE_ROWS];
+  const struct scheme *base = s->sweep ? scheme_find(s->sweep->base) : s;
+  uint32_t count;
+  double total = storage_bits(base, c, rows, &count);
+  json_t *items = json_array(), *owns = json_array();
+  for (uint32_t i = 0; i < count; i++)
+    json_array_append_new(items, json_pack("{s:s, s:f}", "item", rows[i].item, "bits", rows[i].bits));
+  for (size_t i = 0; i < SCHEME_OWNS && s->owns[i]; i++) json_array_append_new(owns, json_string(s->owns[i]));
+  return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:s?}", "scheme", s->name, "what_it_does",
+                   s->title, "paper", s->paper, "idea", s->idea, "parameters", params_json(s), "counters",
+                   counters_json(s), "hooks", hooks_json(s), "owns", owns, "search", sweep_json(s->sweep),
+                   "storage_bits", total, "storage", items, "no_storage", base->no_storage);
+}
+
+/* The schemes named, or all of them. */
+static int describe_schemes(const struct gpu_config *c, char **names, uint32_t count) {
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < (count ? count : scheme_count()); i++) {
+    const struct scheme *s = count ? scheme_find(names[i]) : scheme_at(i);
+    if (s) {
+      json_array_append_new(all, scheme_json(s, c));
+      continue;
+    }
+    json_decref(all);
+    return unknown_scheme(names[i]);
+  }
+  struct err e = {0};
+  return jsonfile_write(all, "-", JSON_INDENT(1) | JSON_REAL_PRECISION(15), &e) ? EXIT_OK : cli_fail(&e);
+}
+
 static int schemes_run(const struct command *self, int argc, char **argv) {
   struct list_options o = {0};
   struct gpu_config c;
@@ -213,6 +284,7 @@ static int schemes_run(const struct command *self, int argc, char **argv) {
   int first, rc = command_begin(self, argc, argv, &o, &first);
   if (rc >= 0) return rc;
   if (!gpu_config_load(&c, o.gpu ? o.gpu : "fermi", &e)) return cli_fail(&e);
+  if (o.json && (o.whole || first < argc)) return describe_schemes(&c, argv + first, (uint32_t)(argc - first));
   for (int i = first; i < argc; i++) {
     const struct scheme *s = scheme_find(argv[i]);
     if (!s) return unknown_scheme(argv[i]);
@@ -412,8 +484,10 @@ const struct command cmd_schemes = {
             "parameters\n"
             "and paper too. With a name, in about ten lines: the idea, the slots, the parameters with defaults and "
             "ranges,\n"
-            "the counters, and the storage item by item; --long says what every parameter and counter means.\n\n"
-            "Examples:\n  sluice schemes bucl\n  sluice schemes --long bucl\n  sluice schemes --csv\n",
+            "the counters, and the storage item by item; --long says what every parameter and counter means.\n"
+            "--json with a name, or with --long, gives all of that for programs.\n\n"
+            "Examples:\n  sluice schemes bucl\n  sluice schemes --long bucl\n  sluice schemes --csv\n"
+            "  sluice schemes --json bucl\n",
     .opts = gpu_opts,
     .run = schemes_run,
 };
