@@ -212,6 +212,7 @@ help:
 	@echo "make docs     regenerate the pages of docs/reference that come from tables"
 	@echo "make python   the Python package in $(B)/python"
 	@echo "make wheel    the same with the command in it, for pip, in $(B)"
+	@echo "make gallery  the papers' reports, the schemes and the documentation as a static site in $(B)/gallery"
 	@echo "make bench    speed of the simulator, appended to bench/history.csv"
 	@echo "make install  to PREFIX=$(PREFIX): command, library, headers, pkg-config file, man page, completions"
 	@echo "make deb      the same as a Debian package in $(B)"

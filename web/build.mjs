@@ -31,7 +31,7 @@ const js = await build({
   target: "es2020",
   legalComments: "none",
 });
-const css = await build({ entryPoints: [join(here, "report.css")], minify: true, write: false });
+const css = await build({ entryPoints: [join(here, "report.css")], bundle: true, minify: true, write: false });
 // A function as replacement: `$&` and the like inside the bundle must stay as they are.
 const page = readFileSync(join(here, "report.html"), "utf8")
   .replace("/*STYLE*/", () => css.outputFiles[0].text)

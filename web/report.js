@@ -8,26 +8,9 @@ import { compare, loads, slots, summary } from "./compare.js";
 import { paperFigures } from "./paperfigures.js";
 import { profiles } from "./profile.js";
 import { sources } from "./source.js";
+import { themes } from "./theme.js";
 
-// ---- light and dark ----
-
-const THEMES = ["auto", "light", "dark"];
-function theme(next) {
-  if (next === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = next;
-  $("theme").textContent = `Theme: ${next}`;
-  redrawAll();
-}
-let chosen = 0;
-$("theme").addEventListener("click", () => theme(THEMES[(chosen = (chosen + 1) % THEMES.length)]));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
-// On paper always light, and nothing cut off.
-let before;
-addEventListener(
-  "beforeprint",
-  () => ((before = chosen), theme("light"), document.querySelectorAll("details").forEach((d) => (d.open = true))),
-);
-addEventListener("afterprint", () => theme(THEMES[(chosen = before ?? 0)]));
+themes($("theme"), redrawAll);
 
 // ---- tables ----
 
@@ -182,3 +165,4 @@ if (!runs.length) {
   drawConfig();
   reproduce();
 }
+document.querySelector(".skip").href = `#${document.querySelector("main > section").id}`;

@@ -14,10 +14,22 @@ $(WEB_TOOLS): web/package.json web/package-lock.json
 .PHONY: web-tools
 web-tools: $(WEB_TOOLS)
 
-$(DATA)/report.html: $(wildcard web/*.js) web/report.css web/report.html web/build.mjs web/node_modules/.sluice
+$(DATA)/report.html: $(wildcard web/*.js) $(wildcard web/*.css) web/report.html web/build.mjs web/node_modules/.sluice
 	$(call say,WEB,$@)
 	node web/build.mjs $@
 
 $(DATA)/paper.mjs: web/paper.mjs web/dom.js web/build.mjs web/node_modules/.sluice
 	$(call say,WEB,$@)
 	node web/build.mjs $@
+
+# The gallery: a static site in $(B)/gallery (docs/how-to/gallery.md). The papers' reports are made when what they come
+# from has changed.
+$(B)/papers/.done: $(B)/sluice $(TABLES) $(DATA)/report.html $(DATA)/paper.mjs
+	$(call say,PAPER,$(@D))
+	@mkdir -p $(@D)
+	$(B)/sluice paper all --stored -o $(@D) >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
+	@touch $@
+.PHONY: gallery
+gallery: $(B)/papers/.done
+	$(call say,GALLERY,$(B)/gallery)
+	node web/gallery/build.mjs $(B) $(B)/papers $(B)/gallery

@@ -1,53 +1,22 @@
 // What a reader of the report does, done in Chromium: see run. Prints "ok NAME" and "not ok NAME".
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
+import { browser, end, test, watch } from "./page.mjs";
 
-const { chromium } = createRequire(
-  new URL("../../web/package.json", import.meta.url),
-)("playwright-core");
 const [, , dir, shots] = process.argv;
 const records = JSON.parse(readFileSync(join(dir, "runs.json"))).runs;
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox"],
-});
-let failed = 0;
 
 async function open(file, options = {}) {
-  const page = await browser.newPage({
-    viewport: { width: 1280, height: 900 },
-    acceptDownloads: true,
-    ...options,
-  });
-  page.setDefaultTimeout(600_000); // a loaded machine is slow, not wrong
-  page.wrong = [];
-  page.on("console", (m) => m.type() === "error" && page.wrong.push(m.text()));
-  page.on("pageerror", (e) => page.wrong.push(e.message));
-  page.on(
-    "dialog",
-    (d) => (page.wrong.push(`dialog: ${d.message()}`), d.dismiss()),
-  );
-  page.on(
-    "request",
-    (r) =>
-      r.url().startsWith("file:") ||
-      r.url().startsWith("data:") ||
-      r.url().startsWith("blob:") ||
-      page.wrong.push(`network: ${r.url()}`),
+  const page = watch(
+    await browser.newPage({
+      viewport: { width: 1280, height: 900 },
+      acceptDownloads: true,
+      ...options,
+    }),
   );
   await page.goto(`file://${join(dir, file)}`);
   return page;
-}
-async function test(name, body) {
-  try {
-    await body();
-    console.log(`ok ${name}`);
-  } catch (e) {
-    failed = 1;
-    console.log(`${e.stack}\nnot ok ${name}`);
-  }
 }
 async function download(page, selector) {
   const [d] = await Promise.all([
@@ -485,7 +454,7 @@ await test("two workloads: grouped bars with a geometric mean", async () => {
   await p.close();
 });
 await test("a paper's report opens with its claims, contradictions first, numbers and verdicts in sight", async () => {
-  const p = await open("paper/report.html");
+  const p = await open("papers/bucl/report.html");
   const verdicts = await p.locator("#claims-table td.verdict").allInnerTexts();
   const count = (v) => verdicts.filter((x) => x === v).length;
   assert.ok(verdicts.length > 20 && count("contradicted") > 0);
@@ -562,5 +531,4 @@ for (const width of [1280, 400]) {
     await p.close();
   });
 }
-await browser.close();
-process.exit(failed);
+await end();
