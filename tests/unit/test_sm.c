@@ -118,11 +118,73 @@ static void shared_memory_of_others_is_far(void **state) {
   assert_int_equal(cycles("sm.shared_latency=30", 1, load, 1) - own, 180 - 3);
 }
 
+/* With fixed latencies: four sub-cores, of two register banks each. */
+static uint64_t fixed_cycles(const char *set, uint32_t warps, void (*program)(uint32_t n), uint32_t n) {
+  struct gpu_config c =
+      written_machine(1, (const char *const[]){"sm.schedulers=4", "sm.sub_cores=true", "sm.fixed_latency=true",
+                                               "sm.register_banks=8", "l1t.unified=true", set, NULL});
+  written_begin(&f, 1, warps);
+  program(n);
+  written_exit(&f);
+  return written_run(&f, &c, 2).cycles;
+}
+
+/* A load of shared memory with `n` results in registers of one bank, and an addition that waits for the last. */
+static void wide(uint32_t n) {
+  written_memory(&f, KIND_LOAD, SPACE_SHARED, 16, (struct written_access){.lane = 4});
+  struct inst *i = &f.code[f.count - 1];
+  for (uint32_t d = 0; d < n; d++) i->dst[d] = i->dst_arch[d] = (uint16_t)(16 * (d + 1));
+  i->ndst = (uint8_t)n;
+  written_int_add(&f, 1, (uint16_t)(16 * n));
+}
+
+/* A bank takes one result a cycle; with fixed latencies four take no more time than one. */
+static void results_wait_for_no_bank(void **state) {
+  (void)state;
+  assert_int_equal(cycles("sms=1", 1, wide, 4) - cycles("sms=1", 1, wide, 1), 3);
+  assert_int_equal(fixed_cycles("sms=1", 1, wide, 4), fixed_cycles("sms=1", 1, wide, 1));
+}
+
+/* Loads of shared memory or textures whose lanes touch one word. */
+static void close_loads(uint32_t n) {
+  for (uint32_t k = 0; k < n; k++)
+    written_memory(&f, KIND_LOAD, SPACE_SHARED, (uint16_t)(1 + k), (struct written_access){0});
+}
+static void textures(uint32_t n) {
+  for (uint32_t k = 0; k < n; k++)
+    written_memory(&f, KIND_LOAD, SPACE_TEX, (uint16_t)(1 + k), (struct written_access){0});
+}
+
+/* Of 20 loads of a warp each but the first waits a cycle more for each cycle of its sub-core's interval; four warps are
+ * in four sub-cores, whose loads cross over. The memory unit's interval is between all of them. */
+static void memory_instructions_keep_their_interval(void **state) {
+  (void)state;
+  uint64_t eight = fixed_cycles("sm.memory_interval=8", 1, close_loads, 20);
+  assert_in_range(fixed_cycles("sm.memory_interval=10", 1, close_loads, 20) - eight, 19 * 2, 20 * 2);
+  assert_in_range(fixed_cycles("sm.memory_interval=8", 4, close_loads, 20) - eight, 0, 12);
+  eight = fixed_cycles("sm.memory_unit_interval=8", 4, close_loads, 20);
+  assert_in_range(fixed_cycles("sm.memory_unit_interval=10", 4, close_loads, 20) - eight, 79 * 2, 80 * 2);
+}
+
+/* A warp has eight groups of four lanes: eight cycles at one a cycle, four at two. Other loads do not wait for them. */
+static void textures_take_four_lanes_at_a_time(void **state) {
+  (void)state;
+  assert_in_range(fixed_cycles("l1t.quads=1", 4, textures, 20), 640, 720);
+  assert_in_range(fixed_cycles("l1t.quads=2", 4, textures, 20), 320, 440);
+  assert_int_equal(fixed_cycles("l1t.quads=1", 4, close_loads, 20), fixed_cycles("l1t.quads=8", 4, close_loads, 20));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(results_take_their_latency), cmocka_unit_test(pipes_take_their_interval),
-      cmocka_unit_test(writes_wait_for_writes),     cmocka_unit_test(banks_serve_one_a_cycle),
-      cmocka_unit_test(banks_of_shared_memory),     cmocka_unit_test(shared_memory_of_others_is_far),
+      cmocka_unit_test(results_take_their_latency),
+      cmocka_unit_test(pipes_take_their_interval),
+      cmocka_unit_test(writes_wait_for_writes),
+      cmocka_unit_test(banks_serve_one_a_cycle),
+      cmocka_unit_test(banks_of_shared_memory),
+      cmocka_unit_test(shared_memory_of_others_is_far),
+      cmocka_unit_test(results_wait_for_no_bank),
+      cmocka_unit_test(memory_instructions_keep_their_interval),
+      cmocka_unit_test(textures_take_four_lanes_at_a_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

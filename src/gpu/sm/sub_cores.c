@@ -30,13 +30,15 @@ struct sub_core {
   uint64_t set;                       /* its collectors */
   op_id mem[MEM_QUEUE];               /* fixed latencies: memory instructions, oldest first */
   uint32_t mems;
+  uint64_t mem_at; /* first cycle in which the next of them has its addresses */
 };
 
 struct sub_cores {
   uint64_t to[SUB_KINDS + 1]; /* warps by the unit of the instruction at their head; the last: it takes none */
   struct sub_core core[4];
-  uint32_t turn; /* sub-core whose memory instruction goes first */
-  uint32_t held; /* instructions in `id` */
+  uint32_t turn;            /* sub-core whose memory instruction goes first */
+  uint64_t unit_at, tex_at; /* fixed latencies: first cycle in which the memory unit and the texture units take one */
+  uint32_t held;            /* instructions in `id` */
 };
 
 enum { SUB_NO_UNIT = SUB_KINDS };
@@ -167,13 +169,41 @@ static void collect_issued(struct sm *s, struct sub_core *c) {
   }
 }
 
+static bool is_texture(const struct op *o) {
+  return o->uop->inst->space == SPACE_TEX && o->mask;
+}
+
+/* Cycles of an instruction in the texture units: groups of four lanes without an active one take none. */
+static uint64_t texture_cycles(const struct sm *s, const struct op *o) {
+  uint32_t m = o->mask | o->mask >> 1, quads = (uint32_t)__builtin_popcount((m | m >> 2) & 0x11111111u);
+  return (quads + s->c->l1t_quads - 1) / s->c->l1t_quads;
+}
+
+/* First cycle in which the memory unit can take the oldest memory instruction of a sub-core. */
+static uint64_t memory_at(const struct sm *s, const struct sub_core *c) {
+  const struct sub_cores *b = s->sub;
+  uint64_t at = c->mem_at > b->unit_at ? c->mem_at : b->unit_at;
+  if (s->c->l1t_quads && b->tex_at > at && is_texture(&s->op[c->mem[0]])) at = b->tex_at;
+  return at;
+}
+
 /* The memory unit takes one instruction, of the sub-cores in turn. */
 static void fixed_collect(struct sm *s) {
   struct sub_cores *b = s->sub;
   uint32_t n = s->c->schedulers;
+  uint64_t now = s->g->now;
   for (uint32_t k = 0; b->held && !s->ex_mem.count && k < n; k++) {
     struct sub_core *c = &b->core[(b->turn + k) % n];
     if (!c->mems) continue;
+    uint64_t at = memory_at(s, c);
+    if (at > now) {
+      if (at < s->wake_at) s->wake_at = at;
+      continue;
+    }
+    const struct op *o = &s->op[c->mem[0]];
+    if (s->c->l1t_quads && is_texture(o)) b->tex_at = now + texture_cycles(s, o);
+    c->mem_at = now + s->c->mem_interval;
+    b->unit_at = now + s->c->unit_interval;
     s->ex_mem.at[s->ex_mem.count++] = c->mem[0];
     memmove(c->mem, c->mem + 1, --c->mems * sizeof *c->mem);
     b->held--;
