@@ -81,12 +81,23 @@ static bool parameter(const struct back *k, const struct ptx_inst *i) {
   return m->kind == OK_MEM && !m->reg && m->var && m->var->formal && !m->n;
 }
 
+/* A word of a variable in constant memory at an address that the instruction names. */
+static bool constant_word(const struct back *k, const struct ptx_inst *i) {
+  if (i->op != OP_LD || i->guard || !k->f->entry || i->nops < 2 || i->ops[0].kind != OK_REG || !ptx_has(i, M_CONST))
+    return false;
+  const struct ptx_opnd *m = &i->ops[1];
+  if (m->kind != OK_MEM || m->reg || !m->var || m->n || m->imm < 0) return false;
+  const struct ptx_var *v = m->var->def ? m->var->def : m->var;
+  uint64_t bytes = ptx_type_bytes[i->types[0]];
+  return v->space == SP_CONST && bytes >= 4 && (uint64_t)m->imm + bytes <= v->bytes;
+}
+
 static enum konst constant(const struct back *k, const struct ptx_inst *i, int64_t *imm, bool *number) {
   *imm = 0;
   *number = false;
   if (i->guard || !i->nops || !plain(&i->ops[0]) || k->r[i->ops[0].reg->num].def == NODE_NONE) return K_NO;
   if (back_fold(k, i, imm)) return *number = true, K_IMM;
-  if (parameter(k, i)) return K_BANK;
+  if (parameter(k, i) || constant_word(k, i)) return K_BANK;
   if (i->op == OP_CVTA && i->nops == 2 && i->ops[1].kind == OK_VAR) return K_BANK;
   if ((i->op == OP_CVT || i->op == OP_CVTA) && i->nops == 2 && plain(&i->ops[1]) &&
       ptx_type_kinds[i->types[0]] != 'f') {
@@ -132,7 +143,7 @@ static bool varies(const struct ptx_opnd *o) { /* a special register that two re
 }
 
 static bool pure(const struct back *k, const struct ptx_inst *i) {
-  if (parameter(k, i)) return true;
+  if (parameter(k, i) || constant_word(k, i)) return true;
   if (ptx_ops[i->op].kind != KIND_ALU || !back_movable(i) || i->op == OP_CREATEPOLICY) return false;
   for (uint32_t q = 0; q < i->nops; q++)
     if (varies(&i->ops[q])) return false;

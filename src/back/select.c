@@ -463,15 +463,20 @@ static void leaf(struct select *s, struct node *u, uint16_t r, struct leaves *l,
 }
 
 /* The line of the constant banks in which a constant lies, + 1; 0: it is part of the instruction. The sizes of grid and
- * CTA come first, then the parameters (cuobjdump); addresses of variables have a bank of their own. */
+ * CTA come first, then the parameters (cuobjdump); addresses of variables and variables in constant memory have banks
+ * of their own. Approximation: those share the lines after the parameters'. */
 static uint8_t operand_of(const struct back *k, uint16_t r) {
-  enum { LINE = 64, BANK = 4096, ADDRESSES = 2048 };
+  enum { LINE = 64, BANK = 4096, ADDRESSES = 2048, APART = 5 * LINE };
   const struct ptx_inst *i = k->r[r].konst == K_BANK ? back_single(k, r) : NULL;
   if (!i) return 0;
   const struct ptx_opnd *o = &i->ops[1];
   if (i->op == OP_CVTA && o->kind == OK_REG) return operand_of(k, o->reg->num);
   if (o->kind == OK_SREG) return 1;
   if (o->kind == OK_VAR) return (uint8_t)(1 + (ADDRESSES + 8 * (o->var->serial % 256)) / LINE);
+  if (ptx_has(i, M_CONST)) {
+    uint64_t in_bank = (uint64_t)o->imm + (uint64_t)o->var->serial * APART;
+    return (uint8_t)(1 + (ADDRESSES + in_bank % (BANK - ADDRESSES)) / LINE);
+  }
   uint64_t at = k->t->sm < 90 ? 0x160 : 0x210;
   for (uint32_t p = 0; p < k->f->nparams; p++) {
     const struct ptx_var *v = k->f->params[p];
@@ -602,11 +607,34 @@ static bool jumps(const struct node *u) {
   return yes;
 }
 
+/* Sine and cosine begin with the same product: the one of another of them, of the same operand and between `from` and
+ * `to`, or 0. */
+static uint16_t shared_lead(const struct back *k, const struct node *u, const struct node *from,
+                            const struct node *to) {
+  const struct ptx_inst *i = u->in;
+  if ((i->op != OP_SIN && i->op != OP_COS) || i->guard || i->ops[1].kind != OK_REG || !k->r[i->ops[1].reg->num].ssa)
+    return 0;
+  for (; from < to; from++) {
+    const struct ptx_inst *o = from->in ? NULL : from->line_of;
+    if (o && from->fresh && (o->op == OP_SIN || o->op == OP_COS) && !o->guard && o->types[0] == i->types[0] &&
+        o->ops[1].reg == i->ops[1].reg && o->ops[1].neg == i->ops[1].neg && o->ops[1].minus == i->ops[1].minus)
+      return from->fresh;
+  }
+  return 0;
+}
+
 /* The machine instructions before the last of a sequence, each a node: the first reads what the instruction reads,
- * every other the one before it. */
-static uint32_t lead_in(struct back *k, struct node *u, struct node *out) {
+ * every other the one before it. `first`: of the block. */
+static uint32_t lead_in(struct back *k, struct node *u, const struct node *first, struct node *out) {
   uint32_t n = u->role == ROLE_COST && u->in && !u->parallel && u->nops > 1 ? u->nops - 1u : 0;
-  uint16_t last = 0;
+  uint16_t last = n ? shared_lead(k, u, first, out) : 0;
+  if (last) {
+    u->src[0] = last;
+    u->nsrc = 1;
+    u->ops += n;
+    u->nops = 1;
+    return 0;
+  }
   for (uint32_t q = 0; q < n; q++) {
     struct node *c = &out[q];
     *c =
@@ -636,7 +664,7 @@ static void insert_made(struct select *s) {
       if (s->made[m].block == q) n[at++] = s->made[m];
     for (uint32_t i = b->first; i < b->end; i++) {
       if (jumps(&k->n[i])) k->n[i].order |= ORD_ALL;
-      at += lead_in(k, &k->n[i], n + at);
+      at += lead_in(k, &k->n[i], n + first, n + at);
       to[i] = at, n[at++] = k->n[i];
     }
     b->first = first;

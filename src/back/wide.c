@@ -1,6 +1,6 @@
-/* wide.c - accesses of neighbouring words of one block become one of 8 or 16 bytes, where the address is known to be
- * aligned: of shared and local memory, whose variables the assembler places, and of global memory where multiples of an
- * index say so.
+/* wide.c - accesses of neighbouring words of one block become one of 8 or 16 bytes (of constant memory 8), where the
+ * address is known to be aligned: of shared, local and constant memory, whose variables the assembler places, and of
+ * global memory where multiples of an index say so.
  */
 #include <string.h>
 
@@ -16,7 +16,8 @@ static uint8_t zeros_of_value(uint64_t v) {
 
 static uint8_t variable_zeros(const struct ptx_var *v) { /* as simt/lower places them */
   const struct ptx_var *d = v->def ? v->def : v;
-  if (d->space != SP_SHARED && d->space != SP_LOCAL) return d->align ? zeros_of_value(d->align) : 0;
+  if (d->space != SP_SHARED && d->space != SP_LOCAL && d->space != SP_CONST)
+    return d->align ? zeros_of_value(d->align) : 0;
   if (d->is_extern || d->unsized || !d->bytes) return 4;
   uint64_t pad = d->bytes < 128 && !(d->bytes & (d->bytes - 1)) ? d->bytes : 128;
   uint64_t a = pad > d->align ? pad : d->align;
@@ -110,7 +111,8 @@ static bool candidate(const struct ptx_inst *i) {
   if ((i->op != OP_LD && i->op != OP_ST) || i->nops != 2 || ptx_has(i, M_VOLATILE) || ptx_has(i, M_RELAXED) ||
       ptx_has(i, M_ACQUIRE) || ptx_has(i, M_RELEASE) || ptx_has(i, M_V2) || ptx_has(i, M_V4) || ptx_has(i, M_PARAM))
     return false;
-  if (!ptx_has(i, M_SHARED) && !ptx_has(i, M_GLOBAL) && !ptx_has(i, M_LOCAL)) return false;
+  bool constant = i->op == OP_LD && ptx_has(i, M_CONST) && i->ops[1].kind == OK_MEM && i->ops[1].reg;
+  if (!ptx_has(i, M_SHARED) && !ptx_has(i, M_GLOBAL) && !ptx_has(i, M_LOCAL) && !constant) return false;
   uint32_t bytes = ptx_type_bytes[i->types[0]];
   const struct ptx_opnd *data = &i->ops[i->op == OP_ST ? 1 : 0];
   return (bytes == 4 || bytes == 8) && data->kind == OK_REG && !data->sel && address(i)->kind == OK_MEM &&
@@ -206,6 +208,10 @@ static bool try_group(struct back *k, struct member *all, uint32_t count, uint32
   return true;
 }
 
+static uint32_t widest(const struct ptx_inst *i) {
+  return ptx_has(i, M_CONST) ? 8 : 16;
+}
+
 static void widen_block(struct back *k, const struct bblock *b) {
   struct member *all = ARENA_ARRAY(&k->scratch, struct member, b->end - b->first + 1);
   uint32_t count = 0;
@@ -215,7 +221,7 @@ static void widen_block(struct back *k, const struct bblock *b) {
     for (uint32_t q = 0; q < count; q++) {
       const struct ptx_inst *in = k->n[all[q].node].in;
       uint32_t bytes = ptx_type_bytes[in->types[0]];
-      if (k->n[all[q].node].role == ROLE_GONE || !candidate(in) || bytes * n > 16) continue;
+      if (k->n[all[q].node].role == ROLE_GONE || !candidate(in) || bytes * n > widest(in)) continue;
       try_group(k, all, count, q, bytes, n);
     }
 }

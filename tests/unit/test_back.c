@@ -280,7 +280,8 @@ static struct code compile(const char *body, uint32_t sm) {
   struct err e = {0};
   static char text[8192];
   snprintf(text, sizeof text,
-           ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q, .param .u32 "
+           ".version 7.0\n.target sm_70\n.address_size 64\n.const .align 4 .b8 table[4096];\n.visible .entry k(.param "
+           ".u64 p, .param .u64 q, .param .u32 "
            "n) {\n"
            ".reg .pred %%p<8>;\n.reg .b32 %%r<32>;\n.reg .f32 %%f<32>;\n.reg .b64 %%rd<32>;\n.shared .align 4 .b8 "
            "buf[4096];\n%s}\n",
@@ -344,6 +345,40 @@ static void adjacent_shared_accesses_become_wide(void **state) {
               70);
   assert_int_equal(count(&c, "lds", 0), 2); /* a multiple of 4 is not one of 8 */
   assert_int_equal(count(&c, "sts", 0), 2);
+}
+
+/* Words of constant memory whose address is known are operands; neighbours at an index come two at a time, never four
+ * (ptxas 11.8: LDC.64, c[0x3][..]). */
+static void constants_are_operands_or_come_in_pairs(void **state) {
+  (void)state;
+  struct code c = compile(INDEX "ld.const.f32 %f1, [table+16];\nld.const.f32 %f2, [table+20];\n"
+                                "mul.f32 %f3, %f1, %f2;\nmul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\n"
+                                "st.global.f32 [%rd6], %f3;\nret;\n",
+                          70);
+  assert_int_equal(count(&c, "ldc", 0), 0);
+  assert_int_equal(count(&c, "fp32", 0), 1);
+  c = compile(INDEX "mul.wide.s32 %rd5, %r4, 16;\nmov.u64 %rd6, table;\nadd.s64 %rd7, %rd6, %rd5;\n"
+                    "ld.const.f32 %f1, [%rd7];\nld.const.f32 %f2, [%rd7+4];\nld.const.f32 %f3, [%rd7+8];\n"
+                    "ld.const.f32 %f4, [%rd7+12];\nadd.f32 %f5, %f1, %f2;\nadd.f32 %f6, %f3, %f4;\n"
+                    "mul.f32 %f7, %f5, %f6;\nmul.wide.s32 %rd8, %r4, 4;\nadd.s64 %rd9, %rd3, %rd8;\n"
+                    "st.global.f32 [%rd9], %f7;\nret;\n",
+              70);
+  assert_int_equal(count(&c, "ldc", 8), 2);
+  assert_int_equal(count(&c, "ldc", 0), 2);
+}
+
+#define SINE_AND_COSINE(of)                                                                     \
+  INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n"   \
+        "ld.global.f32 %f2, [%rd6+4];\nsin.approx.f32 %f3, %f1;\ncos.approx.f32 %f4, " of ";\n" \
+        "add.f32 %f5, %f3, %f4;\nst.global.f32 [%rd6], %f5;\nret;\n"
+
+/* Of one value they share the product that brings it into range. */
+static void sine_and_cosine_share_their_product(void **state) {
+  (void)state;
+  struct code one = compile(SINE_AND_COSINE("%f1"), 70), two = compile(SINE_AND_COSINE("%f2"), 70);
+  assert_int_equal(count(&one, "sfu", 0), 2);
+  assert_int_equal(count(&one, "fp32", 0), 2);
+  assert_int_equal(count(&two, "fp32", 0), 3);
 }
 
 /* A loop of four disappears, and its addresses are those of its first one; one that counts down to zero is repeated
@@ -431,6 +466,8 @@ int main(void) {
       cmocka_unit_test(random_kernels_leave_the_same_memory),
       cmocka_unit_test(an_addition_of_vectors_is_that_of_ptxas),
       cmocka_unit_test(adjacent_shared_accesses_become_wide),
+      cmocka_unit_test(constants_are_operands_or_come_in_pairs),
+      cmocka_unit_test(sine_and_cosine_share_their_product),
       cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
       cmocka_unit_test(loops_of_one_block_are_unrolled),
       cmocka_unit_test(short_branches_become_predicates),
