@@ -7,7 +7,7 @@
  * ones taking the remainder. With fewer warps than schedulers the oldest of the SM run, whichever scheduler owns them.
  * Warps that wait at a barrier, a fence or for atomics do not count, or the limit could deadlock a CTA.
  */
-#include "gpu/scheme.h"
+#include "schemes/lib/oldest.h"
 
 enum { N_WARPS };
 
@@ -26,37 +26,12 @@ struct swl_sm {
   uint64_t allowed;
 };
 
-/* The `n` oldest of `warps`. */
-static uint64_t swl_oldest(const struct gpu *g, uint32_t sm, uint64_t warps, uint32_t n) {
-  uint64_t kept = 0;
-  while (n-- && warps) {
-    uint32_t best = (uint32_t)__builtin_ctzll(warps);
-    for (uint64_t m = warps & (warps - 1); m; m &= m - 1) {
-      uint32_t w = (uint32_t)__builtin_ctzll(m);
-      if (gpu_sm_warp_age(g, sm, w) < gpu_sm_warp_age(g, sm, best)) best = w;
-    }
-    kept |= 1ull << best;
-    warps &= ~(1ull << best);
-  }
-  return kept;
-}
-
 static uint64_t swl_may_issue(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads) {
   (void)loads;
   struct swl_sm *s = SCHEME_SM(c, struct swl_sm, sm);
   if (s->warps != warps || !warps) {
-    uint32_t n = (uint32_t)c->param[N_WARPS], k = c->config->schedulers;
     s->warps = warps;
-    s->allowed = 0;
-    if (n < k) {
-      s->allowed = swl_oldest(c->gpu, sm, warps, n);
-    } else {
-      for (uint32_t i = 0; i < k; i++) {
-        uint64_t own = 0;
-        for (uint32_t w = i; w < 64; w += k) own |= 1ull << w;
-        s->allowed |= swl_oldest(c->gpu, sm, warps & own, n / k + (i < n % k));
-      }
-    }
+    s->allowed = oldest_of_schedulers(c->gpu, sm, warps, (uint32_t)c->param[N_WARPS], c->config->schedulers);
   }
   return s->allowed;
 }
