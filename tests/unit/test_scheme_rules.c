@@ -50,6 +50,8 @@ static const struct equal never[] = {
     {"bucl-prf=500:l1dhr=0", NULL, NULL, COALESCED, "no load above the lowest threshold of Table II"},
     {"ccws:k=0", NULL, NULL, 0, "scores stay at the base"},
     {"cta-prefetch=0", NULL, NULL, 0, "switched off"},
+    {"cta-clustering:redirect=1/clusters=1", NULL, SMALL_L2, 0, "one cluster in the grid's order"},
+    {"cta-clustering:redirect=1/clusters=1", NULL, ON_FILL, 0, "one cluster in the grid's order"},
     {"decoupled-l1d:threshold=0/tags=4", NULL, NULL, 0, "threshold 0 and equal tags"},
     {"decoupled-l1d:threshold=0", NULL, NULL, 0, "threshold 0: the other tags are switched off"},
     {"dlp=0", NULL, NULL, 0, "no line is protected, which leaves LRU"},

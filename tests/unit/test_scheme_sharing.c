@@ -1,5 +1,6 @@
 /* test_scheme_sharing.c - sharing-aware CTA scheduling and cache management (Tabbakh et al., IPDPS 2017), BCS and LCS
- * (Lee et al., HPCA 2014) on examples from the papers and hand-computed sequences.
+ * (Lee et al., HPCA 2014), and CTA clustering (Li et al., ASPLOS 2017) on examples from the papers and hand-computed
+ * sequences.
  */
 #include "gpu/state/machine.h"
 #include "mem_scheme.h"
@@ -92,6 +93,51 @@ static void a_lazy_limit(void **state) {
   assert_int_equal(bench_counter(&l.b, "limit_sum"), 2);
   l.b.scheme->on_kernel(l.b.c);
   assert_true(l.b.scheme->may_launch(l.b.c, 0, 3));
+  bench_end(&l.b);
+}
+
+/* A grid of 3 x 4 CTAs on two SMs, by hand: each SM takes its half of the order, whenever it has room. */
+static void clusters_in_order(void **state) {
+  (void)state;
+  static const struct {
+    const char *list;
+    int sm[2][6];
+  } cases[] = {
+      {"cta-clustering", {{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 10, 11}}},
+      {"cta-clustering=column", {{0, 3, 6, 9, 1, 4}, {7, 10, 2, 5, 8, 11}}},
+      {"cta-clustering=tile:tile=2", {{0, 1, 3, 4, 2, 5}, {6, 7, 9, 10, 8, 11}}},
+      {"cta-clustering=tile:tile=3", {{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 10, 11}}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct launch l;
+    launch_start(&l, cases[i].list, 12, 3, 4);
+    for (uint32_t k = 0; k < 3; k++) expect(&l, 1, 4, cases[i].sm[1][k]); /* SM 1 is first and fast */
+    for (uint32_t k = 0; k < 6; k++) expect(&l, 0, 1, cases[i].sm[0][k]);
+    expect(&l, 0, 1, -1); /* its cluster is done, the other's is not */
+    for (uint32_t k = 3; k < 6; k++) expect(&l, 1, 1, cases[i].sm[1][k]);
+    expect(&l, 1, 1, -1);
+    assert_int_equal(bench_counter(&l.b, "given"), 12);
+    assert_int_equal(bench_counter(&l.b, "done_early"), 1);
+    bench_end(&l.b);
+  }
+}
+
+/* Eleven CTAs: six and five. Redirected, the n-th to start is of cluster n modulo 2 on whichever SM; in one cluster
+ * that is the grid's own order. Throttled to two agents an SM takes no third CTA. */
+static void clusters_of_a_redirected_grid(void **state) {
+  (void)state;
+  struct launch l;
+  launch_start(&l, "cta-clustering:redirect=1", 11, 11, 4);
+  static const int at[] = {0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, -1};
+  for (uint32_t k = 0; k < 12; k++) expect(&l, k == 1, 2, at[k]);
+  assert_int_equal(bench_counter(&l.b, "moved"), 10);
+  bench_end(&l.b);
+  launch_start(&l, "cta-clustering:redirect=1/clusters=1", 11, 11, 4);
+  for (int k = 0; k < 11; k++) expect(&l, k % 3 == 1, 2, k);
+  bench_end(&l.b);
+  launch_start(&l, "cta-clustering:agents=2", 11, 11, 4);
+  assert_true(l.b.scheme->may_launch(l.b.c, 0, 1));
+  assert_false(l.b.scheme->may_launch(l.b.c, 0, 2));
   bench_end(&l.b);
 }
 
@@ -286,6 +332,8 @@ int main(int argc, char **argv) {
       PAPER_TEST(adaptive_end, "sharing-cta"),
       PAPER_TEST(blocks_of_two, "bcs"),
       PAPER_TEST(a_lazy_limit, "lcs"),
+      PAPER_TEST(clusters_in_order, "cta-clustering"),
+      cmocka_unit_test(clusters_of_a_redirected_grid),
       PAPER_TEST(the_l2_tells_shared_lines, "sharing-cache"),
       cmocka_unit_test(shared_lines_of_the_l2_may_die),
       PAPER_TEST(figure_12, "sharing-cache"),
