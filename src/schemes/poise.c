@@ -16,7 +16,7 @@
  *
  * Choices: N is split over the schedulers as the limit of `swl`. Vital warps are the oldest that wait for no barrier,
  * fence or atomic; polluting ones are the oldest that run. The misses of the others bypass the L1; they hit and merge.
- * Each launch begins anew. Lengths and strides are choices of this file.
+ * Each launch begins at the start again. Lengths and strides are choices of this file.
  */
 #include "schemes/lib/oldest.h"
 

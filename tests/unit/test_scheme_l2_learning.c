@@ -1,5 +1,5 @@
-/* test_scheme_l2_learning.c - schemes at the L2 that learn what MIN would do, l2-hawkeye and l2-mockingjay, on sequences
- * computed by hand from their descriptions. Every set is sampled.
+/* test_scheme_l2_learning.c - schemes at the L2 that learn what MIN would do, l2-hawkeye and l2-mockingjay, on
+ * sequences computed by hand from their descriptions. Every set is sampled.
  */
 #include "mem_scheme.h"
 
@@ -136,7 +136,7 @@ static void the_furthest_use_goes(void **state) {
   evict(&b, 1, 12);
   assert_int_equal(bench_counter(&b, "overdue"), 1);
   assert_int_equal(bench_counter(&b, "far"), 1);
-  use(&b, 2, 20, UINT32_MAX, L2_BYPASSED); /* -5 3: time goes on */
+  use(&b, 2, 20, UINT32_MAX, L2_BYPASSED); /* -5 3: an access all the same */
   assert_int_equal(bench_counter(&b, "bypassed"), 1);
   bench_end(&b);
 }
