@@ -160,10 +160,100 @@ static void apcm_types(void **state) {
   end();
 }
 
+/* ---- apres: six warps ---- */
+
+static void issue(uint32_t warp, uint32_t pc) {
+  const struct inst i = {.kind = KIND_LOAD, .space = SPACE_GLOBAL, .pc = pc};
+  in->scheme->on_issue(&in->ctx, 0, warp, &i);
+}
+
+static void order(const char *by_hand) {
+  char is[8] = "";
+  uint64_t left = 63;
+  for (uint32_t i = 0; left; i++) {
+    int w = in->scheme->pick_warp(&in->ctx, 0, 0, left);
+    assert_in_range(w, 0, 5);
+    is[i] = (char)('0' + w);
+    left &= ~(1ull << w);
+  }
+  assert_string_equal(is, by_hand);
+}
+
+/* The lines that wait to be fetched, in order. */
+static void lines(const uint64_t *by_hand, uint32_t n) {
+  struct sm *s = &still->sm[0];
+  for (uint32_t i = 0; i < n; i++) {
+    assert_true(l1_prefetch_waits(&s->l1d));
+    assert_int_equal(l1_prefetch_take(s).line, by_hand[i]);
+  }
+  assert_false(l1_prefetch_waits(&s->l1d));
+}
+#define LINES(...) lines((const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+#define NO_LINES() lines(NULL, 0)
+
+/* Loads 7 hit: the other warps come first. Loads 9 miss with 1024 B from warp to warp: the group waits behind the rest,
+ * until two pairs agree; then its lines are requested and it comes first. */
+static void apres_groups(void **state) {
+  (void)state;
+  begin("apres");
+  for (uint32_t w = 0; w < 6; w++) in->scheme->on_warp_start(&in->ctx, 0, w, 0);
+  order("012345");
+  issue(0, 7);
+  load(0, 7, 0x8000, L1_HIT);
+  order("123450");
+  for (uint32_t w = 1; w < 6; w++) issue(w, 7), load(w, 7, 0x8000, L1_HIT);
+  order("543210"); /* 1 moves 2 3 4 5 to the head, 2 moves 3 4 5, and so on; 5 has no group left */
+  issue(5, 9);
+  load(5, 9, 0x10000 + 5 * 1024, L1_MISS);
+  order("543210"); /* all of them, and none before the others */
+  issue(1, 9);
+  load(1, 9, 0x10000 + 1 * 1024, L1_MISS);
+  order("543210"); /* 1 and its group 0 2 3 4 behind 5 */
+  NO_LINES();
+  issue(2, 9);
+  load(2, 9, 0x10000 + 2 * 1024, L1_MISS);
+  order("430512"); /* the group 0 3 4 first, 2 last */
+  LINES(0x10000, 0x10000 + 3 * 1024, 0x10000 + 4 * 1024);
+  issue(3, 9);
+  load(3, 9, 0x20000, L1_MISS); /* another stride */
+  order("512430");
+  NO_LINES();
+  issue(0, 9);
+  issue(4, 9);
+  issue(5, 11);
+  issue(1, 11); /* the fourth: the group of 0 is lost */
+  load(0, 9, 0x8000, L1_HIT);
+  order("512430");
+  const uint64_t by_hand[] = {5, 3, 1, 1, 3};
+  for (uint32_t i = 0; i < 5; i++) assert_int_equal(in->counter[i], by_hand[i]);
+  in->scheme->on_warp_done(&in->ctx, 0, 5);
+  assert_int_equal(in->scheme->pick_warp(&in->ctx, 0, 0, 63), 1);
+  end();
+}
+
+/* A load of two accesses is repeated with both, as they look up the L1. */
+static void apres_accesses(void **state) {
+  (void)state;
+  begin("apres:laws=0");
+  for (uint32_t w = 0; w < 6; w++) in->scheme->on_warp_start(&in->ctx, 0, w, 0);
+  for (uint32_t w = 0; w < 4; w++) {
+    issue(w, 9);
+    for (uint64_t i = 0; i < 2; i++) {
+      struct l1_event e = {.line = 0x10000 + 512 * w + 4096 * i, .warp = w, .pc = 9, .degree = 2, .chunks = 15};
+      e.addr = e.line;
+      in->scheme->on_access(&in->ctx, &e, L1_MISS);
+    }
+    if (w == 2) LINES(0x10600, 0x10800, 0x10a00, 0x11600, 0x11800, 0x11a00);
+    else if (w == 3) LINES(0x10800, 0x10a00, 0x11800, 0x11a00);
+    else NO_LINES();
+  }
+  end();
+}
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      PAPER_TEST(dlp_round, "dlp"),     PAPER_TEST(dlp_instructions, "dlp"), cmocka_unit_test(dlp_storage),
-      PAPER_TEST(apcm_by_hand, "apcm"), PAPER_TEST(apcm_types, "apcm"),
+      PAPER_TEST(dlp_round, "dlp"),        PAPER_TEST(dlp_instructions, "dlp"), cmocka_unit_test(dlp_storage),
+      PAPER_TEST(apcm_by_hand, "apcm"),    PAPER_TEST(apcm_types, "apcm"),      PAPER_TEST(apres_groups, "apres"),
+      PAPER_TEST(apres_accesses, "apres"),
   };
   return scheme_tests(tests, argc, argv);
 }

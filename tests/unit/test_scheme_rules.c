@@ -41,6 +41,7 @@ struct equal {
 
 static const struct equal never[] = {
     {"apcm:bypass=0/protect=0", NULL, NULL, 0, "neither bypass nor protection, which leaves LRU"},
+    {"apres:laws=0/sap=0", NULL, NULL, 0, "no order and no line to request"},
     {"ball", NULL, NULL, NO_LOADS | NO_STORES, "nothing but atomics, which never use the L1"},
     {"bcs:block=1/initial=0", NULL, SMALL_L2, 0, "blocks of one CTA"},
     {"bcs:block=1/initial=0", NULL, ON_FILL, 0, "blocks of one CTA"},
