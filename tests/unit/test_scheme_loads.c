@@ -249,11 +249,167 @@ static void apres_accesses(void **state) {
   }
   end();
 }
+/* ---- snake ---- */
+
+/* Load `pc` of a warp, and the lines that it requests. */
+static void snake_load(uint32_t warp, uint32_t pc, uint64_t addr, const uint64_t *by_hand, uint32_t n) {
+  uint64_t line[16];
+  load(warp, pc, addr, L1_MISS);
+  for (uint32_t i = 0; i < n; i++) line[i] = by_hand[i] / 128 * 128;
+  lines(line, n);
+}
+#define CHAIN(warp, pc, addr, ...)                            \
+  snake_load(warp, pc, addr, (const uint64_t[]){__VA_ARGS__}, \
+             sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+#define QUIET(warp, pc, addr) snake_load(warp, pc, addr, NULL, 0)
+
+static void snake_start(const char *list, uint32_t warps) {
+  begin(list);
+  for (uint32_t w = 0; w < warps; w++) in->scheme->on_warp_start(&in->ctx, 0, w, 0);
+}
+
+/* The strides of LPS: -400, 40400, -400 from load to load, from bases that have no stride. Three warps
+ * promote each link, the fourth follows the chain. Then two warps go elsewhere from load 1, which costs the link these
+ * warps, and a third, which costs it its promotion. */
+static void snake_chain(void **state) {
+  (void)state;
+  static const uint64_t base[] = {100000, 200000, 700000, 1500000};
+  snake_start("snake:ahead=0", 8);
+  for (uint32_t w = 0; w < 3; w++) {
+    QUIET(w, 1, base[w]);
+    QUIET(w, 2, base[w] - 400);
+    QUIET(w, 3, base[w] + 40000);
+    QUIET(w, 4, base[w] + 39600);
+  }
+  assert_int_equal(in->counter[0], 9);
+  assert_int_equal(in->counter[1], 3); /* promoted */
+  CHAIN(3, 1, base[3], base[3] - 400, base[3] + 40000, base[3] + 39600);
+  CHAIN(3, 2, base[3] - 400, base[3] + 40000, base[3] + 39600);
+  for (uint32_t w = 4; w < 7; w++) {
+    CHAIN(w, 1, base[3] * w, base[3] * w - 400, base[3] * w + 40000, base[3] * w + 39600);
+    assert_int_equal(in->counter[2], 0);
+    CHAIN(w, 2, base[3] * w + 8000, base[3] * w + 48400, base[3] * w + 48000);
+  }
+  assert_int_equal(in->counter[2], 1);
+  CHAIN(7, 1, base[0], base[0] + 8000, base[0] + 48400, base[0] + 48000); /* three warps agree on this stride */
+  end();
+  snake_start("snake:depth=1/ahead=0", 4);
+  for (uint32_t w = 0; w < 3; w++) QUIET(w, 1, base[w]), QUIET(w, 2, base[w] - 400), QUIET(w, 3, base[w] + 40000);
+  CHAIN(3, 1, base[3], base[3] - 400);
+  end();
+}
+
+/* Loads 6 and 7 of a loop, 300 B apart, 2000 B a round: the stride of load 6 is found back along the chain. */
+static void snake_within(void **state) {
+  (void)state;
+  static const uint64_t base[] = {100000, 200000, 700000};
+  snake_start("snake:ahead=0/depth=0", 3);
+  for (uint32_t w = 0; w < 3; w++) {
+    QUIET(w, 6, base[w]);
+    QUIET(w, 7, base[w] + 300);
+    if (w < 2) QUIET(w, 6, base[w] + 2000);
+    else CHAIN(w, 6, base[w] + 2000, base[w] + 4000);
+  }
+  assert_int_equal(in->counter[4], 1);
+  end();
+}
+
+/* Warps 1, 2, 3 load 1024 B apart, and 8192 B further next. In the second round, 0x80c24 further, the third of
+ * them knows both. */
+static void snake_between(void **state) {
+  (void)state;
+  snake_start("snake:ahead=2", 8);
+  for (uint64_t pc = 520; pc < 560; pc += 20)
+    for (uint64_t w = 1; w <= 3; w++) QUIET((uint32_t)w, (uint32_t)pc, 1024 * w + (pc - 520) / 20 * 8192);
+  CHAIN(1, 520, 0x81024, 0x81024 + 8192);
+  CHAIN(2, 520, 0x81024 + 1024, 0x81024 + 1024 + 8192);
+  CHAIN(3, 520, 0x81824, 0x81824 + 8192, 0x81824 + 0x80c24, 0x81824 + 1024, 0x81824 + 2048);
+  assert_int_equal(in->counter[5], 2);
+  end();
+}
+
+static void snake_line(uint32_t way, bool prefetch, bool hit) {
+  struct l1_event e = {.way = way, .prefetch = prefetch};
+  if (hit) in->scheme->on_hit(&in->ctx, &e);
+  else in->scheme->on_place(&in->ctx, &e);
+}
+
+static int snake_victim(void) {
+  static const uint64_t used[] = {9, 8, 1, 2}, tag[4];
+  const struct cache_set cs = {.ways = 4, .usable = 15, .tag = tag, .used = used};
+  const struct l1_event e = {.line = 0};
+  return in->scheme->find_victim(&in->ctx, 0, &cs, &e);
+}
+
+/* Prefetched lines give way, until four fifths of them were loaded: then the others do. */
+static void snake_decouples(void **state) {
+  (void)state;
+  snake_start("snake", 3);
+  for (uint32_t w = 0; w < 4; w++) snake_line(w, w < 2, false);
+  assert_int_equal(snake_victim(), 1);
+  snake_line(1, false, true);
+  assert_int_equal(snake_victim(), 0);
+  snake_line(0, false, true);
+  assert_int_equal(snake_victim(), 2);
+  for (uint32_t set = 1; set < 32; set++)
+    for (uint32_t w = 0; w < 4; w++)
+      in->scheme->on_place(&in->ctx, &(struct l1_event){.set = set, .way = w, .prefetch = set == 31});
+  const struct l1_event evicts = {.set = 5, .prefetch = true};
+  in->scheme->on_evict(&in->ctx, &evicts, 0, false); /* 2 of 6 lines were loaded: the four of set 31 are freed */
+  assert_int_equal(in->counter[7], 1);
+  in->scheme->on_evict(&in->ctx, &evicts, 0, false); /* there is space in other sets */
+  assert_int_equal(in->counter[7], 1);
+  for (uint32_t w = 0; w < 4; w++) in->scheme->on_hit(&in->ctx, &(struct l1_event){.set = 31, .way = w});
+  snake_line(3, true, false);
+  snake_line(3, false, true);
+  in->scheme->on_evict(&in->ctx, &evicts, 0, false); /* 5 of 1: 32 others are freed, the oldest, 2 of set 0 first */
+  assert_int_equal(in->counter[7], 2);
+  snake_line(0, true, false);
+  assert_int_equal(snake_victim(), 2);
+  end();
+}
+
+/* The first load of a warp, with one load after it in its chain. */
+static void snake_new_warp(bool halted) {
+  in->scheme->on_warp_start(&in->ctx, 0, 3, 0);
+  if (halted) QUIET(3, 1, 50000);
+  else CHAIN(3, 1, 50000, 58000);
+}
+
+/* 50 cycles without requests for lack of space; from 70 % of the bandwidth down to 50 %. A window of 128
+ * cycles takes 128 flits, a line is 5. */
+static void snake_throttles(void **state) {
+  (void)state;
+  const struct l1_event fill = {.way = 0};
+  snake_start("snake:ahead=0", 4);
+  for (uint32_t w = 0; w < 3; w++) QUIET(w, 1, 100000 + 7000 * w * w), QUIET(w, 2, 108000 + 7000 * w * w);
+  for (uint32_t set = 0; set < 32; set++)
+    for (uint32_t w = 0; w < 4; w++) in->scheme->on_place(&in->ctx, &(struct l1_event){.set = set, .way = w});
+  still->now = 1000;
+  snake_new_warp(false);
+  in->scheme->on_evict(&in->ctx, &(struct l1_event){.prefetch = true}, 0, false);
+  snake_new_warp(true);
+  still->now = 1049;
+  snake_new_warp(true);
+  still->now = 1050;
+  snake_new_warp(false);
+  assert_int_equal(in->counter[6], 2);
+  static const uint32_t fills[] = {17, 18, 17, 13, 12, 17};
+  static const bool halted[] = {false, false, true, true, true, false};
+  for (uint32_t i = 0; i < 6; i++) {
+    still->now = 1280 + 128 * i;
+    snake_new_warp(halted[i]);
+    for (uint32_t k = 0; k < fills[i]; k++) in->scheme->on_fill(&in->ctx, &fill);
+  }
+  assert_int_equal(in->counter[8], 1);
+  end();
+}
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      PAPER_TEST(dlp_round, "dlp"),        PAPER_TEST(dlp_instructions, "dlp"), cmocka_unit_test(dlp_storage),
-      PAPER_TEST(apcm_by_hand, "apcm"),    PAPER_TEST(apcm_types, "apcm"),      PAPER_TEST(apres_groups, "apres"),
-      PAPER_TEST(apres_accesses, "apres"),
+      PAPER_TEST(dlp_round, "dlp"),        PAPER_TEST(dlp_instructions, "dlp"),  cmocka_unit_test(dlp_storage),
+      PAPER_TEST(apcm_by_hand, "apcm"),    PAPER_TEST(apcm_types, "apcm"),       PAPER_TEST(apres_groups, "apres"),
+      PAPER_TEST(apres_accesses, "apres"), PAPER_TEST(snake_chain, "snake"),     PAPER_TEST(snake_within, "snake"),
+      PAPER_TEST(snake_between, "snake"),  PAPER_TEST(snake_decouples, "snake"), PAPER_TEST(snake_throttles, "snake"),
   };
   return scheme_tests(tests, argc, argv);
 }

@@ -112,6 +112,7 @@ static const struct equal never[] = {
     {"sharing-cta=1", NULL, SMALL_L2, 0, "groups of one CTA"},
     {"sharing-cta=1", NULL, ON_FILL, 0, "groups of one CTA"},
     {"ship", NULL, NULL, FITS | NO_LOCAL, "nothing is replaced"},
+    {"snake=0", NULL, NULL, 0, "switched off"},
     {"stride=0", NULL, NULL, 0, "no line to request"},
     {"swl=48", NULL, NULL, 0, "a limit of all warps"},
     {"tsc:chunk=128/latency=0", NULL, NULL, FITS | NO_LOCAL, "chunks of a line, nothing is replaced"},
@@ -171,6 +172,7 @@ static const struct {
     {"l2-ports=1", BANKED_L2},
     {"ccws:k=64", NULL},
     {"stride:eager=1", NULL},
+    {"snake:warps=1", NULL},
 };
 /* The baseline by another name, and a first run that is for its second. */
 static const char *const inert[] = {"fr-fcfs", "gto", "belady", "block-filter", "l2-belady"};
