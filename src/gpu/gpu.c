@@ -173,9 +173,23 @@ uint64_t gpu_now(const struct gpu *g) {
   return g->now;
 }
 
-/* The stamp of an access without time: between launches the clock stands still. */
+/* The cycle in which the oldest of the running CTAs began. */
+static uint64_t oldest_start(const struct gpu *g) {
+  uint64_t oldest = g->now;
+  for (uint32_t i = 0; i < g->config.sms; i++)
+    for (uint32_t k = 0; k < g->cta_slots_per_sm; k++)
+      if (g->sm[i].cta_warps_left[k] && g->sm[i].cta_born[k] < oldest) oldest = g->sm[i].cta_born[k];
+  return oldest;
+}
+
+/* The stamp of an access without time: between launches the clock stands still. While CTAs run, those that run without
+ * time have ended before the oldest of them began: else they would replace what the running ones are about to use. */
 static uint64_t touch_order(struct gpu *g) {
-  if (g->works) return g->now;
+  if (g->works && g->touched_at != g->now) {
+    g->touched_at = g->now;
+    g->touched_as = oldest_start(g);
+  }
+  if (g->works) return g->touched_as;
   if (!g->touched) g->touched = g->now;
   return ++g->touched;
 }

@@ -160,9 +160,9 @@ bool inside_end(struct inside *s) {
 /* ---- the result ---- */
 
 void inside_extrapolate(const struct inside_point *p, const struct inside_rate *r, struct logged_inside *out) {
-  double cycles = p[r->to].cycle - p[r->from].cycle, insts = p[r->to].insts - p[r->from].insts, squares = 0;
+  uint32_t n = (r->to - r->from) / r->size, to = n ? r->from + n * r->size : r->to; /* CTAs often end in waves */
+  double cycles = p[to].cycle - p[r->from].cycle, insts = p[to].insts - p[r->from].insts, squares = 0;
   double rate = insts > 0 ? cycles / insts : 0;
-  uint32_t n = (r->to - r->from) / r->size;
   for (uint32_t b = 0; b < n; b++) {
     const struct inside_point *a = &p[r->from + b * r->size], *z = a + r->size;
     double d = z->cycle - a->cycle - rate * (z->insts - a->insts);

@@ -674,6 +674,38 @@ static void banked_traffic_is_conserved(void **state) {
   }
 }
 
+/* ---- accesses without time ---- */
+
+static uint32_t set_at(const struct rig *r, uint64_t addr) {
+  return l2_tags_set(&r->s.tags, addrmap_local(&r->map, addr));
+}
+static bool there(const struct rig *r, uint64_t addr) {
+  return l2_tags_find(&r->s.tags, set_at(r, addr), addr) != L2_NONE;
+}
+/* The k-th line of set 0. */
+static uint64_t of_set(const struct rig *r, uint32_t k) {
+  uint32_t i = 0;
+  while (set_at(r, line_at(r, i)) || k--) i++;
+  return line_at(r, i);
+}
+
+/* A set of 8 ways: lines 0 to 3 are used in cycles 10 to 13, lines 4 to 7 in 20 to 23 by running CTAs, which began in
+ * cycle 15. Six lines of CTAs that run without time take the place of the first four, then of each other. */
+static void accesses_without_time_leave_the_lines_of_running_ctas(void **state) {
+  (void)state;
+  struct rig r;
+  rig_init(&r, NULL);
+  for (uint32_t i = 0; i < 8; i++)
+    l2_warm(&r.s, &(struct l2_warm){.addr = of_set(&r, i), .order = i < 4 ? 10 + i : 16 + i, .sectors = 15});
+  for (uint32_t i = 8; i < 14; i++) l2_warm(&r.s, &(struct l2_warm){.addr = of_set(&r, i), .order = 15, .sectors = 15});
+  for (uint32_t i = 0; i < 14; i++) assert_int_equal(there(&r, of_set(&r, i)), (i >= 4 && i < 8) || i >= 10);
+  /* One that hits such a line leaves its age; the next miss replaces the oldest of the others. */
+  l2_warm(&r.s, &(struct l2_warm){.addr = of_set(&r, 4), .order = 15, .sectors = 15});
+  l2_warm(&r.s, &(struct l2_warm){.addr = of_set(&r, 14), .order = 15, .sectors = 15});
+  assert_true(there(&r, of_set(&r, 4)) && !there(&r, of_set(&r, 10)));
+  rig_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_as_the_searching_model),
@@ -691,6 +723,7 @@ int main(void) {
       cmocka_unit_test(different_banks_do_not_wait_for_each_other),
       cmocka_unit_test(a_lookup_may_occupy_its_bank),
       cmocka_unit_test(banked_traffic_is_conserved),
+      cmocka_unit_test(accesses_without_time_leave_the_lines_of_running_ctas),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,11 +70,15 @@ static void touches_of_one_cycle(void **state) {
 static void stamps(void **state) {
   (void)state;
   uint64_t s[4] = {50, 50, 49, 7};
-  recency_newest(s, 4, 0);
+  recency_place(s, 4, 0);
   static const uint64_t older[4] = {50, 49, 48, 6};
   assert_memory_equal(s, older, sizeof s);
-  recency_newest(s, 4, 0); /* nothing to do: the others are older */
+  recency_place(s, 4, 0); /* nothing to do: the others are older */
   assert_memory_equal(s, older, sizeof s);
+  uint64_t u[4] = {90, 50, 50, 49}; /* newer ones keep their stamp */
+  static const uint64_t below[4] = {90, 50, 49, 48};
+  recency_place(u, 4, 1);
+  assert_memory_equal(u, below, sizeof u);
   uint64_t t[4] = {105, 101, 3, 101};
   static const uint64_t rebased[4] = {100, 98, 3, 99};
   recency_rebase(t, 4, 100);

@@ -212,25 +212,39 @@ static int time_members(struct rounds *r, const uint32_t *from, struct err *e) {
   return ok ? 0 : cli_fail(e);
 }
 
-/* Where CTAs left out make most of the variance, time twice as many: of all timed members, again. */
-static bool widen_inside(struct rounds *r, struct estimate_part *parts, double allowed, uint32_t *from) {
+/* The variance that CTAs left out may cause: half of it all, or what the launches left out leave if that is more. */
+static double allowed_inside(const struct estimate_part *parts, uint32_t n, double allowed) {
+  double between = 0;
+  for (uint32_t c = 0; c < n; c++) between += parts[c].between;
+  return fmax(allowed / 2, allowed - between);
+}
+
+/* Where CTAs left out make more of the variance than `room`, time more of them: of all timed members, again. The
+ * variance of a cluster is inverse to its batches, the groups but the first and the last (Neyman's allocation, with the
+ * instructions of a group as cost). */
+static bool widen_inside(struct rounds *r, struct estimate_part *parts, double room, uint32_t *from) {
   struct estimated *x = &r->x;
+  double sum = 0, all = 0;
   bool any = false;
-  for (;;) {
-    double sum = 0;
-    uint32_t most = 0;
-    for (uint32_t c = 0; c < x->plan.clusters; c++) {
-      sum += parts[c].within;
-      if (parts[c].within > parts[most].within) most = c;
-    }
-    struct plan_cluster *k = &x->plan.cluster[most];
-    if (sum <= allowed / 2 || !k->blocks) return any;
-    k->blocks *= 2;
-    if (2 * k->blocks > plan_groups(k, &x->log)) k->blocks = 0;
-    parts[most].within = k->blocks ? parts[most].within / 2 : 0;
-    from[most] = 0;
+  for (uint32_t c = 0; c < x->plan.clusters; c++) {
+    const struct plan_cluster *k = &x->plan.cluster[c];
+    if (!k->blocks) continue;
+    all += parts[c].within;
+    sum += sqrt(parts[c].within * (k->blocks - 2) * k->warp_insts / plan_groups(k, &x->log));
+  }
+  if (all <= room) return false;
+  for (uint32_t c = 0; c < x->plan.clusters; c++) {
+    struct plan_cluster *k = &x->plan.cluster[c];
+    if (!k->blocks) continue;
+    uint32_t groups = plan_groups(k, &x->log), now = k->blocks - 2;
+    double batches = ceil(sqrt(parts[c].within * now * groups / k->warp_insts) * sum / room);
+    if (batches <= now) continue;
+    k->blocks = 2 * (batches + 2) > groups ? 0 : (uint32_t)batches + 2;
+    parts[c].within *= k->blocks ? now / batches : 0;
+    from[c] = 0;
     any = true;
   }
+  return any;
 }
 
 /* Where all is timed in the end, it is timed in one run: exact. */
@@ -262,7 +276,7 @@ static bool ask_more(struct rounds *r, uint32_t *from) {
   /* With more samples there are more degrees of freedom; the next round sees what is missing. */
   double student = estimate_student(x->plan.confidence, fmax(t.freedom, 8));
   double allowed = margin * bound / student * (margin * bound / student);
-  more = widen_inside(r, parts, allowed, from);
+  more = widen_inside(r, parts, allowed_inside(parts, n, allowed), from);
   estimate_allocate(s, parts, cost, n, margin * bound, student, want);
   for (uint32_t c = 0; c < n; c++) {
     x->plan.cluster[c].timed = (uint32_t)want[c];

@@ -6,16 +6,16 @@
 #ifndef GPU_COMMON_RECENCY_H
 #define GPU_COMMON_RECENCY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Line `at` has just been stamped: where another is not older, all others become older by one. */
-static inline void recency_newest(uint64_t *stamp, uint32_t ways, uint32_t at) {
-  uint64_t most = 0;
-  for (uint32_t i = 0; i < ways; i++)
-    if (i != at && stamp[i] > most) most = stamp[i];
-  if (most < stamp[at]) return;
-  for (uint32_t i = 0; i < ways; i++)
-    if (i != at && stamp[i]) stamp[i]--;
+/* Line `at` has just been stamped, and goes before the others with its stamp: these and all older ones become older by
+ * one. */
+static inline void recency_place(uint64_t *stamp, uint32_t ways, uint32_t at) {
+  bool equal = false;
+  for (uint32_t i = 0; i < ways; i++) equal |= i != at && stamp[i] == stamp[at];
+  for (uint32_t i = 0; equal && i < ways; i++)
+    if (i != at && stamp[i] && stamp[i] <= stamp[at]) stamp[i]--;
 }
 
 /* Stamps up to `now`, in the same order. */

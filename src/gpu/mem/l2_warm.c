@@ -1,9 +1,9 @@
 /* l2_warm.c - accesses of launches and CTAs that run functionally: tags and replacement order of the L2, without time.
  *
  * Between launches the clock stands still, so these accesses are ordered by a count that starts at the present cycle;
- * l2_warm_end turns the order within each set into cycles up to now. While the machine runs, accesses of one cycle are
- * ordered by making the others older. Schemes are not called: their own state per line
- * stays as it was.
+ * l2_warm_end turns the order within each set into cycles up to now. While the machine runs, all have the cycle in
+ * which the oldest running CTA began, the latest one in front: lines that running CTAs have used since are newer, and
+ * stay. Schemes are not called: their own state per line stays as it was.
  */
 #include "gpu/common/recency.h"
 #include "gpu/mem/l2.h"
@@ -35,9 +35,9 @@ void l2_warm(struct l2_slice *s, const struct l2_warm *w) {
   }
   if (t->valid) t->valid[line] |= (uint8_t)w->sectors;
   if (w->write) write_line(s, line, w->sectors, there);
-  l2_tags_stamp(t, line, w->order, !there);
+  if (!there || t->stamp[line] < w->order) l2_tags_stamp(t, line, w->order, !there);
   uint32_t base = set * t->ways;
-  if (t->stamp[line] == w->order) recency_newest(&t->stamp[base], t->ways, line - base);
+  if (t->stamp[line] == w->order) recency_place(&t->stamp[base], t->ways, line - base);
 }
 
 void l2_warm_end(struct l2_slice *s, uint64_t now) {

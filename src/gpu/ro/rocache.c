@@ -131,7 +131,7 @@ bool rocache_touch(struct rocache *c, uint64_t addr, uint64_t order) {
   if (!there) at = victim_of(c, line);
   c->tag[at] = line;
   c->used[at] = order;
-  recency_newest(&c->used[base], c->ways, at - base);
+  recency_place(&c->used[base], c->ways, at - base);
   return there;
 }
 

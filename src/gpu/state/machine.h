@@ -116,7 +116,8 @@ struct gpu {
   } sum;
   bool busy; /* an SM was active in the last core cycle: no jump possible */
   bool fault;
-  uint64_t touched; /* order of the last gpu_touch since a launch ran, 0: none */
+  uint64_t touched_at, touched_as; /* the stamp of accesses without time in cycle `touched_at` */
+  uint64_t touched;                /* order of the last gpu_touch since a launch ran, 0: none */
 };
 
 /* ---- what the machine does for its blocks (gpu.c, dispatch.c) ---- */
