@@ -43,7 +43,7 @@ export const slug = (s) =>
     .replace(/^-|-$/g, "");
 
 // A table whose columns sort by a click or the Enter key on their heading. Cells: { text, value, title, extra,
-// className }.
+// bar (its length in percent), className }.
 export function sortable(table, heads, rows, state) {
   const sorted =
     state.column === undefined
@@ -95,6 +95,7 @@ export function sortable(table, heads, rows, state) {
               { title: c.title, className: c.className, scope: i ? null : "row" },
               c.text,
               c.extra && el("small", { textContent: c.extra }),
+              c.bar !== undefined && el("span", { className: "bar", style: `width:${c.bar.toFixed(1)}%` }),
             ),
           ),
         ),

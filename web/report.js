@@ -4,6 +4,7 @@ import { $, csv, el, save, sortable } from "./dom.js";
 import { data, format, halfWidth, interval, keys, runs, schemes, value, workloads } from "./data.js";
 import { redrawAll } from "./figure.js";
 import { claims } from "./claims.js";
+import { league } from "./league.js";
 import { compare, loads, slots, summary } from "./compare.js";
 import { paperFigures } from "./paperfigures.js";
 import { profiles } from "./profile.js";
@@ -129,6 +130,7 @@ function drop(id) {
   document.querySelector(`nav a[href="#${id}"]`)?.remove();
   $(id).remove();
 }
+if (!league()) drop("league");
 if (claims()) drop("summary");
 else drop("claims");
 if (!paperFigures()) drop("figures");

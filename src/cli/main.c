@@ -12,10 +12,11 @@
 #include "cli/frame/cli.h"
 
 const struct command *const commands[] = {
-    &cmd_run,   &cmd_compare, &cmd_record, &cmd_trace,     &cmd_import,   &cmd_export,    &cmd_report,
-    &cmd_study, &cmd_paper,   &cmd_query,  &cmd_diff,      &cmd_db,       &cmd_tune,      &cmd_schemes,
-    &cmd_gpus,  &cmd_knobs,   &cmd_stats,  &cmd_workloads, &cmd_overhead, &cmd_calibrate, &cmd_microbench,
-    &cmd_mix,   &cmd_docs,    &cmd_new,    &cmd_demo,      &cmd_doctor,   &cmd_help,      NULL};
+    &cmd_run,       &cmd_compare,  &cmd_record,    &cmd_trace,      &cmd_import, &cmd_export,
+    &cmd_report,    &cmd_study,    &cmd_paper,     &cmd_query,      &cmd_league, &cmd_diff,
+    &cmd_db,        &cmd_tune,     &cmd_schemes,   &cmd_gpus,       &cmd_knobs,  &cmd_stats,
+    &cmd_workloads, &cmd_overhead, &cmd_calibrate, &cmd_microbench, &cmd_mix,    &cmd_docs,
+    &cmd_new,       &cmd_demo,     &cmd_doctor,    &cmd_help,       NULL};
 
 int exit_code_of(enum err_code c) {
   switch (c) {

@@ -16,6 +16,7 @@ struct report_input {
   void *const *records; /* json_t documents as in results/record.h, not owned */
   size_t count;
   void *figures;      /* json_t list of {id, where, title, note, svg}, or NULL: placed first */
+  void *league;       /* json_t list of ranked schemes (sluice league), or NULL */
   void *claims;       /* json_t list of published numbers with the simulated ones, or NULL: placed before everything */
   const char *origin; /* where its results come from, in a sentence; may be NULL */
 };

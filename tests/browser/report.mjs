@@ -477,6 +477,31 @@ await test("a paper's report opens with its claims, contradictions first, number
   assert.deepEqual(p.wrong, []);
   await p.close();
 });
+await test("a league ranks the schemes of each class and draws their means", async () => {
+  const p = await open("league.html");
+  const ranks = () => p.locator("#league-table tbody th").allInnerTexts();
+  assert.deepEqual(await ranks(), ["1", "2", "3"]);
+  assert.match(
+    await p.locator("#league-verdict").innerText(),
+    /^none leads .* over 2 programs; 3 schemes/,
+  );
+  const widths = await p
+    .locator("#league-table span.bar")
+    .evaluateAll((all) => all.map((b) => parseFloat(b.style.width)));
+  assert.equal(widths[0], 50);
+  assert.ok(widths[2] < widths[1] && widths[1] < 50);
+  await p.locator("#league-class select").selectOption("all-miss");
+  assert.match(
+    await p.locator("#league-verdict").innerText(),
+    /programs of class all-miss/,
+  );
+  const rows = table((await download(p, "#league-csv")).text);
+  assert.equal(rows.length - 1, 6);
+  assert.ok(rows[0].includes("storage_bits"));
+  assert.equal(await p.locator("#summary").count(), 0);
+  assert.deepEqual(p.wrong, []);
+  await p.close();
+});
 await test("64 runs stay below 5 MB and open", async () => {
   const size = statSync(join(dir, "many.html")).size;
   assert.ok(size < 5e6, `${size} bytes`);

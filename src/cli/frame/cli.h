@@ -76,7 +76,8 @@ int command_begin(const struct command *c, int argc, char **argv, void *into, in
 
 extern const struct command cmd_run, cmd_compare, cmd_calibrate, cmd_schemes, cmd_gpus, cmd_knobs, cmd_stats,
     cmd_workloads, cmd_report, cmd_docs, cmd_help, cmd_overhead, cmd_record, cmd_trace, cmd_import, cmd_export,
-    cmd_study, cmd_query, cmd_diff, cmd_db, cmd_paper, cmd_tune, cmd_new, cmd_microbench, cmd_mix, cmd_doctor, cmd_demo;
+    cmd_study, cmd_query, cmd_diff, cmd_db, cmd_paper, cmd_tune, cmd_new, cmd_microbench, cmd_mix, cmd_doctor, cmd_demo,
+    cmd_league;
 
 void scheme_pairs_page(void); /* `sluice docs scheme-pairs` */
 /* `sluice docs bash`, `zsh` and `fish` */
