@@ -15,12 +15,15 @@
  * tuple holds until the `period` is over; the next search begins at it.
  *
  * Choices: N is split over the schedulers as the limit of `swl`. Vital warps are the oldest that wait for no barrier,
- * fence or atomic; polluting ones are the oldest that run. The misses of the others bypass the L1; they hit and merge.
- * Each launch begins at the start again. Lengths and strides are choices of this file.
+ * fence or atomic; polluting ones are the oldest that run. As many as ran when the search began are no limit. The
+ * misses of the others bypass the L1; they hit and merge. A launch begins at the start again, after `warmup` quanta:
+ * while its caches are cold, every later trial looks better. The first stride is a quarter of the running warps at
+ * most. Lengths and strides are choices of this file.
  */
 #include "schemes/lib/oldest.h"
 
-enum { POISE_N, POISE_P, POISE_STRIDE, POISE_QUANTUM, POISE_MEASURE, POISE_PERIOD };
+enum { POISE_N, POISE_P, POISE_STRIDE, POISE_QUANTUM, POISE_MEASURE, POISE_PERIOD, POISE_WARMUP };
+enum { POISE_PART = 4 }; /* the first stride is this part of the running warps at most */
 static const struct scheme_param params[] = {
     {"n", "warp", "vital warps of an SM at the start; 0: all", 0, 64, 0, true},
     {"p", "warp", "polluting warps of an SM at the start; 0: all vital ones", 0, 64, 0, true},
@@ -28,6 +31,7 @@ static const struct scheme_param params[] = {
     {"quantum", "core cycle", "time between two looks at the SMs", 100, 1e6, 1000, true},
     {"measure", "quantum", "counted quanta of a trial", 1, 1000, 2, true},
     {"period", "quantum", "from a search's end to the next one; 0: one search in a launch", 0, 1e6, 200, true},
+    {"warmup", "quantum", "of an SM's launch before its first search", 0, 1e6, 10, true},
     {0},
 };
 enum { LOOKS, TRIALS, MOVES, SEARCHES, N_SUM, P_SUM, DENIED };
@@ -50,8 +54,9 @@ struct poise_sm {
   struct poise_tuple now, best; /* n 0: no limit yet */
   uint64_t best_work, from;     /* warp instructions of the best trial; at the start of this one */
   enum poise_phase phase;
-  uint32_t most; /* warps that ran when the search began */
-  uint32_t left; /* quanta of this trial or of the rest */
+  uint32_t most;   /* warps that ran when the search began */
+  uint32_t left;   /* quanta of this trial or of the rest */
+  uint32_t waited; /* quanta since the launch began */
   uint32_t stride;
   bool on_p, up, moved, first; /* which number moves; where to; this way was better; the start is being measured */
   uint64_t of, vital;          /* the vital warps of `of`; 0: to be found */
@@ -77,6 +82,7 @@ static void poise_begin(struct scheme_ctx *c, struct poise_sm *s, uint64_t runni
   if (!n || n > s->most) n = s->most;
   if (!p || p > n) p = n;
   s->stride = (uint32_t)c->param[POISE_STRIDE];
+  if (s->stride > s->most / POISE_PART) s->stride = s->most > POISE_PART ? s->most / POISE_PART : s->stride > 0;
   s->on_p = s->up = s->moved = false;
   s->first = true;
   s->phase = POISE_SEARCH;
@@ -136,6 +142,7 @@ static void poise_look(struct scheme_ctx *c, uint32_t sm) {
   if (!running) return;
   c->counter[LOOKS]++;
   if (s->phase == POISE_HOLD && s->left && !--s->left) s->phase = POISE_BEGIN;
+  if (s->phase == POISE_BEGIN && !s->best.n && s->waited++ < c->param[POISE_WARMUP]) return;
   if (s->phase == POISE_BEGIN) poise_begin(c, s, running);
   else if (s->phase == POISE_SEARCH) {
     s->left--;
@@ -155,7 +162,7 @@ static void poise_on_epoch(struct scheme_ctx *c) {
 static uint64_t poise_may_issue(struct scheme_ctx *c, uint32_t sm, uint64_t warps, uint64_t loads) {
   (void)loads;
   struct poise_sm *s = SCHEME_SM(c, struct poise_sm, sm);
-  if (!s->now.n) return warps;
+  if (!s->now.n || s->now.n >= s->most) return warps;
   if (s->of != warps || !warps) {
     s->of = warps;
     s->vital = oldest_of_schedulers(c->gpu, sm, warps, s->now.n, c->config->schedulers);
@@ -166,7 +173,7 @@ static uint64_t poise_may_issue(struct scheme_ctx *c, uint32_t sm, uint64_t warp
 static bool poise_may_allocate(struct scheme_ctx *c, const struct l1_event *e) {
   struct poise_sm *s = SCHEME_SM(c, struct poise_sm, e->sm);
   uint64_t running = gpu_sm_warps(c->gpu, e->sm);
-  if (!s->now.n) return true;
+  if (!s->now.n || s->now.p >= s->most) return true;
   if (s->running != running || !running) {
     s->running = running;
     s->polluting = oldest_of(c->gpu, e->sm, running, s->now.p);

@@ -41,9 +41,11 @@ static void quantum(int n, int p) {
 static void search_by_hand(void **state) {
   (void)state;
   static const uint32_t tried[][2] = {{8, 8}, {6, 6}, {4, 4}, {2, 2}, {4, 2}, {4, 1}, {3, 2}, {5, 2}, {4, 1}, {4, 3}};
-  start("poise:stride=2/period=5");
+  start("poise:stride=2/period=5/warmup=1");
   assert_int_equal(vital(), 8);
-  quantum(4, 2); /* the first look begins the search */
+  quantum(4, 2);
+  assert_int_equal(bench_counter(&b, "looks"), 1);
+  quantum(4, 2); /* the second look begins the search */
   for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
     for (uint32_t q = 0; q < 3; q++) {
       assert_int_equal(vital(), tried[i][0]);
@@ -69,7 +71,7 @@ static void search_by_hand(void **state) {
 /* A given tuple stays: the oldest four issue, two by each scheduler, and the oldest of them allocates. */
 static void a_tuple_stays(void **state) {
   (void)state;
-  start("poise:n=4/p=1/stride=0");
+  start("poise:n=4/p=1/stride=0/warmup=0");
   assert_int_equal(b.scheme->may_issue(b.c, 0, sms[0].live, 0), sms[0].live); /* before the first look */
   for (uint32_t q = 0; q < 10; q++) {
     quantum(8, 8);
