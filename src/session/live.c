@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/redraw.h"
 #include "base/text.h"
 #include "session/session_impl.h"
 
@@ -19,7 +19,7 @@ struct live {
   struct session *s;
   bool terminal;
   double every, began, drawn_at; /* seconds */
-  uint32_t lines;                /* on the terminal now */
+  struct redraw lines;           /* on the terminal now */
   char view[VIEW];               /* the last one */
   struct gpu_stats before;       /* at the last view */
   uint32_t launch;               /* the last one, and when it began */
@@ -163,35 +163,6 @@ static void compose(const struct live *l, const struct scene *c, char *view) {
 
 /* ---- drawing ---- */
 
-static void erase(struct live *l) {
-  for (; l->lines > 1; l->lines--) fputs("\r\033[K\033[A", stderr);
-  if (l->lines) fputs("\r\033[K", stderr);
-  l->lines = 0;
-  fflush(stderr);
-}
-
-/* As many characters of a line as the terminal has columns: a wrapped line could not be erased. */
-static size_t fitting(const char *line, size_t bytes, uint32_t columns) {
-  size_t n = 0;
-  for (uint32_t shown = 0; n < bytes; n++) {
-    if (((unsigned char)line[n] & 0xC0) == 0x80) continue;
-    if (shown++ == columns) break;
-  }
-  return n;
-}
-
-static void draw(struct live *l) {
-  struct winsize size = {0};
-  uint32_t columns = !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 1 ? size.ws_col - 1u : 79;
-  erase(l);
-  for (const char *line = l->view; *line;) {
-    size_t n = strcspn(line, "\n");
-    fprintf(stderr, "%s%.*s", l->lines++ ? "\n" : "", (int)fitting(line, n, columns), line);
-    line += n + (line[n] == '\n');
-  }
-  fflush(stderr);
-}
-
 /* b - a, of sums; what is a maximum means nothing here and is not shown. */
 static void subtract(struct gpu_stats *b, const struct gpu_stats *a) {
   uint64_t *to = (uint64_t *)b;
@@ -206,8 +177,8 @@ static void live_look(void *ctx, uint32_t number, const char *kernel, uint32_t e
   if (number != l->launch) l->launch = number, l->launch_began = now;
   bool due = now - l->drawn_at >= l->every;
   if (!due || !l->s->gpu || !gpu_peek(l->s->gpu, &c.all)) {
-    if (*l->view && l->terminal && !l->lines && !due)
-      draw(l); /* the view of the launch before, until a new one is due */
+    if (*l->view && l->terminal && !l->lines.lines && !due)
+      redraw_show(&l->lines, l->view); /* the view of the launch before, until a new one is due */
     return;
   }
   gpu_stats_add(&c.all, record_total(l->s->record));
@@ -217,18 +188,35 @@ static void live_look(void *ctx, uint32_t number, const char *kernel, uint32_t e
   compose(l, &c, l->view);
   l->before = c.all;
   l->drawn_at = now;
-  if (l->terminal) draw(l);
+  if (l->terminal) redraw_show(&l->lines, l->view);
   else fprintf(stderr, "sluice: %s\n", l->view);
 }
 
 /* A launch has ended: what follows may be the program's output. */
 static void leave(void *ctx) {
-  erase(ctx);
+  redraw_erase(&((struct live *)ctx)->lines);
+}
+
+bool live_interval(const char *text, uint32_t *ms, struct err *e) {
+  *ms = 0;
+  if (!text) return true;
+  *ms = LIVE_DEFAULT_MS;
+  if (!strcmp(text, "every=auto")) return true;
+  char *end = NULL;
+  double seconds = strncmp(text, "every=", 6) ? -1 : strtod(text + 6, &end);
+  if (!(seconds >= 0.001 && seconds <= 86400) || *end)
+    return err_set(e, ERR_USAGE, "--live needs every=SECONDS from 0.001 to 86400, every=10 say, not '%s'", text);
+  *ms = (uint32_t)(seconds * 1000);
+  return true;
 }
 
 struct live *live_open(struct session *s, uint32_t ms) {
   struct live *l = mem_zeroed(1, sizeof *l);
-  *l = (struct live){.s = s, .terminal = isatty(STDERR_FILENO), .began = clock_seconds(), .launch = UINT32_MAX};
+  *l = (struct live){.s = s,
+                     .lines = {.f = stderr},
+                     .terminal = isatty(STDERR_FILENO),
+                     .began = clock_seconds(),
+                     .launch = UINT32_MAX};
   l->every = ms != LIVE_DEFAULT_MS ? ms / 1000.0 : l->terminal ? 0.5 : 10;
   meter_watch(&s->meter, live_look, l);
   s->meter.end = leave;
@@ -238,6 +226,6 @@ struct live *live_open(struct session *s, uint32_t ms) {
 
 void live_close(struct live *l) {
   if (!l) return;
-  erase(l);
+  redraw_erase(&l->lines);
   free(l);
 }

@@ -118,6 +118,14 @@ struct study_progress {
   size_t total, before, done, failed, running, waiting; /* before: stored at the start; waiting: queued */
   double since;                                         /* seconds since the start */
 };
+/* A run has begun (as far as the engine knows: with Slurm no run has) or ended. */
+struct study_event {
+  const struct study_run *run;
+  bool ended;
+  const char *failed;   /* why; NULL: done */
+  const json_t *record; /* of a run that is done */
+  double seconds;       /* that it took */
+};
 enum study_engine { STUDY_LOCAL, STUDY_SLURM };
 struct study_options {
   enum study_engine engine;
@@ -129,6 +137,8 @@ struct study_options {
   bool script_only;    /* Slurm: write the job script, submit nothing */
   void (*show)(void *ctx, const struct study_progress *p);
   void (*note)(void *ctx, const char *line); /* a failed run, a lost node */
+  /* May be NULL. After an end, `p` counts the run. */
+  void (*event)(void *ctx, const struct study_event *v, const struct study_progress *p);
   void *ctx;
 };
 enum study_end {

@@ -88,8 +88,9 @@ struct study_work {
 };
 enum study_end study_local(struct study_work *w);
 enum study_end study_slurm(struct study_work *w);
-/* Count the run, update progress, report a failure. */
-void study_count(struct study_work *w, const struct study_run *r, bool done, const char *reason);
+void study_began(struct study_work *w, const struct study_run *r);
+/* Count the run, update progress, report a failure; `reason` is NULL for a run that is done. */
+void study_count(struct study_work *w, const struct study_run *r, const struct study_result *d, const char *reason);
 void study_show(struct study_work *w);
 
 #endif

@@ -60,7 +60,8 @@ static bool start(struct pool *p) {
   }
   c->pid = pid;
   p->next++;
-  p->running++;
+  p->w->p->running = ++p->running;
+  study_began(p->w, c->run);
   return true;
 }
 
@@ -107,7 +108,7 @@ static void finish(struct pool *p, struct child *c, int status, const struct rus
   } else {
     bool done = !o.exit_code && record;
     if (!done) study_reason(&o, log, p->w->s, reason, sizeof reason);
-    study_count(p->w, c->run, done, done ? NULL : reason);
+    study_count(p->w, c->run, &d, done ? NULL : reason);
   }
   json_decref(record);
   free(log);

@@ -70,10 +70,20 @@ void study_show(struct study_work *w) {
   if (w->o->show) w->o->show(w->o->ctx, w->p);
 }
 
-void study_count(struct study_work *w, const struct study_run *r, bool done, const char *reason) {
-  if (done) w->p->done++;
+static void announce(struct study_work *w, const struct study_event *v) {
+  w->p->since = study_now() - w->started;
+  if (w->o->event) w->o->event(w->o->ctx, v, w->p);
+}
+
+void study_began(struct study_work *w, const struct study_run *r) {
+  announce(w, &(struct study_event){.run = r});
+}
+
+void study_count(struct study_work *w, const struct study_run *r, const struct study_result *d, const char *reason) {
+  if (!reason) w->p->done++;
   else w->p->failed++;
-  if (!done && w->o->note) {
+  announce(w, &(struct study_event){r, true, reason, reason ? NULL : d->record, d->o.seconds});
+  if (reason && w->o->note) {
     char *line = NULL;
     CHECK(asprintf(&line, "failed: %s under %s: %s", r->program, r->scheme, reason) > 0, "out of memory");
     w->o->note(w->o->ctx, line);

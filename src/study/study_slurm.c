@@ -357,11 +357,11 @@ static bool ask_queue(struct cluster *c) {
 
 /* ---- results ---- */
 
-static void settle(struct cluster *c, size_t run, bool done, const char *reason) {
+static void settle(struct cluster *c, size_t run, const struct study_result *d, const char *reason) {
   if (c->done[run]) return;
   c->done[run] = true;
   c->left--;
-  study_count(c->w, c->w->run[run], done, reason);
+  study_count(c->w, c->w->run[run], d, reason);
 }
 
 /* Store one result file and remove it. False: it remains; the engine stops or retries later. */
@@ -389,7 +389,7 @@ static bool import(struct cluster *c, size_t run, const char *path, json_t *r) {
   bool done = !o.exit_code && record;
   char reason[512] = "";
   if (!done) study_reason(&o, log, c->w->s, reason, sizeof reason);
-  settle(c, run, done, reason);
+  settle(c, run, &d, done ? NULL : reason);
   return true;
 }
 
@@ -452,7 +452,7 @@ static bool give_up(struct cluster *c, const struct batch *b, size_t i) {
   const struct study_result d = {{.exit_code = 1}, NULL, log, "slurm"};
   bool ok = study_store(c->w->db, c->w->s, c->w->run[run], &d, c->w->e);
   free(log);
-  if (ok) settle(c, run, false, why);
+  if (ok) settle(c, run, &d, why);
   else c->stop = db_trouble(c->w->db) != DB_LOCKED;
   return ok;
 }

@@ -13,8 +13,10 @@
 #include "proc/child.h"
 #include "proc/jobs.h"
 #include "cli/tables/rows.h"
+#include "cli/cmd/study_live.h"
 #include "cli/cmd/study_progress.h"
 #include "cli/cmd/study_report.h"
+#include "session/live.h"
 #include "study/study.h"
 
 enum { ASK_FROM = 1000 };
@@ -23,8 +25,9 @@ struct study_opts {
   const char *engine, *results;
   uint64_t jobs, task;
   bool yes, dry_run, retry, cancel, script, quiet;
-  const char *html;
+  const char *html, *live;
   bool no_html;
+  uint32_t live_ms;
 };
 
 /* ---- before ---- */
@@ -161,8 +164,11 @@ static int run_missing(struct study *s, struct study_runs *r, const struct study
                                .show = screen_show,
                                .note = screen_note,
                                .ctx = &screen};
+    struct study_live *live = o->live_ms ? study_live_open(s, o->live_ms) : NULL;
+    if (live) so.show = study_live_show, so.note = study_live_note, so.event = study_live_event, so.ctx = live;
     enum study_end end = study_run(s, r, &so, db, &p, &e);
     ran = true;
+    study_live_close(live);
     screen_clear(&screen);
     rc = end == STUDY_SCRIPT ? EXIT_OK : report_end(end, &p, s, db, results, o, &e);
   }
@@ -223,6 +229,7 @@ static int study_main(const struct command *self, int argc, char **argv) {
     self_path(me, sizeof me);
     return study_task(argv[first], o.task, me);
   }
+  if (!live_interval(o.live, &o.live_ms, &e)) return command_usage(self, &e);
   char html[PATH_MAX]; /* relative to the folder of the call, like --results */
   if (o.html && !screen_absolute(o.html, html, sizeof html, &e)) return cli_fail(&e);
   if (o.html) o.html = html;
@@ -241,6 +248,10 @@ static const struct opt study_opts_table[] = {
     {"script", NULL, "with slurm: write the job script, to be submitted by hand", OPT_FLAG, AT(script), 0, NULL},
     {"cancel", NULL, "with slurm: Ctrl-C cancels what is queued (else it stays)", OPT_FLAG, AT(cancel), 0, NULL},
     {"task", "N", "with a folder in place of the file: what a job script calls", OPT_UINT, AT(task), 0, NULL},
+    {"live", "[every=SECONDS]",
+     "what runs, IPC and hit rates of what has ended, rate, time left; redrawn on a terminal, "
+     "lines elsewhere",
+     OPT_MAYBE, AT(live), 0, "every=auto"},
     {"html", "FILE", "where the report goes (default: beside the results)", OPT_TEXT, AT(html), 'H', "file"},
     {"no-html", NULL, "no report", OPT_FLAG, AT(no_html), 0, NULL},
     {"quiet", NULL, "no progress, no summary, no report", OPT_FLAG, AT(quiet), 'q', NULL},

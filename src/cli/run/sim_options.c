@@ -119,20 +119,6 @@ bool run_fits(const struct sim_options *o, enum run_what what, struct err *e) {
 
 /* ---- what the simulation gets ---- */
 
-/* Of --live: "every=SECONDS". */
-static bool live_interval(const char *text, uint32_t *ms, struct err *e) {
-  *ms = 0;
-  if (!text) return true;
-  *ms = LIVE_DEFAULT_MS;
-  if (!strcmp(text, "every=auto")) return true;
-  char *end = NULL;
-  double seconds = strncmp(text, "every=", 6) ? -1 : strtod(text + 6, &end);
-  if (!(seconds >= 0.001 && seconds <= 86400) || *end)
-    return err_set(e, ERR_USAGE, "--live needs every=SECONDS from 0.001 to 86400, every=10 say, not '%s'", text);
-  *ms = (uint32_t)(seconds * 1000);
-  return true;
-}
-
 bool sim_session_options(const struct sim_options *o, const char *program, const char *record,
                          struct session_options *so, struct err *e) {
   *so = (struct session_options){
