@@ -209,7 +209,7 @@ static bool read_row(void *ctx, const struct db_row *row) {
 
 static bool make_study(struct search *x, struct study *s, const char *name, const struct tune_candidate *c,
                        size_t count, const char *const *workload, size_t workloads) {
-  *s = (struct study){.mode = "timing", .replicas = 1, .path = "tune"};
+  *s = (struct study){.mode = "timing", .replicas = 1, .path = "tune", .estimate = x->o->estimate};
   if (!study_add_suite(s, x->o->suite, (struct study_at){0}, x->e)) return false;
   size_t kept = 0;
   for (size_t i = 0; i < s->program_count; i++)

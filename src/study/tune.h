@@ -19,7 +19,8 @@ struct tune_options {
   uint64_t
       budget; /* simulations of candidates; those of the baseline, published schemes and held-out workloads are extra */
   uint64_t seed;
-  double hold_out; /* share of the workloads */
+  const char *estimate; /* bound of --estimate; NULL: everything is timed */
+  double hold_out;      /* share of the workloads */
   struct study_options run;
   study_find_fn find;
 };

@@ -23,6 +23,7 @@
 #include "base/text.h"
 #include "cli/cmd/figurefile.h"
 #include "cli/cmd/paper.h"
+#include "cli/run/estimate.h"
 #include "proc/jobs.h"
 #include "report/report.h"
 #include "results/record.h"
@@ -88,6 +89,7 @@ static uint64_t identity(struct paper *p, const struct workload *w, const char *
   else if (program_find(w->name, program, sizeof program)) h = hash_file(h, program);
   h = hash_text(hash_text(h, gpu), list);
   if (p->warm) h = hash_u64(h ^ p->warm);
+  if (p->estimate) h = hash_text(h, p->estimate);
   if (!p->stored && path_find(path, sizeof path, arena_printf(&p->arena, "configs/%s.yaml", gpu)))
     h = hash_file(h, path);
   char *knobs = json_dumps(set ? set : json_null(), JSON_ENCODE_ANY | JSON_SORT_KEYS);
@@ -177,7 +179,7 @@ static const char *list_to_run(const json_t *r) {
 static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   json_t *set = json_object_get(r, "set"), *words = json_object_get(r, "arguments"), *own = json_object_get(r, "words"),
          *v;
-  size_t most_words = 30 + 2 * json_object_size(set) + json_array_size(words) + json_array_size(own);
+  size_t most_words = 34 + 2 * json_object_size(set) + json_array_size(words) + json_array_size(own);
   char **a = ARENA_ARRAY(&p->arena, char *, most_words), self[PATH_MAX];
   size_t n = 0, i;
   const char *knob;
@@ -190,6 +192,8 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   ARG(self), ARG("run"), ARG("--quiet"), ARG("--json"), ARG(record), ARG("--gpu"), ARG(paper_text(r, "gpu"));
   ARG("--scheme"), ARG(list_to_run(r));
   if (json_is_true(json_object_get(r, "characterise"))) ARG("--characterise");
+  if (paper_estimates(p, r)) ARG(arena_printf(&p->arena, "--estimate=%s", p->estimate));
+  if (paper_estimates(p, r)) ARG("--estimate-plan"), ARG(paper_estimate_plan(p, r));
   json_object_foreach(set, knob, v) {
     char *value = json_is_string(v) ? strdup(json_string_value(v)) : json_dumps(v, JSON_ENCODE_ANY);
     ARG("--set"), ARG(arena_printf(&p->arena, "%s=%s", knob, value));
@@ -223,25 +227,36 @@ bool paper_have(const json_t *r, const char *file) {
   return found;
 }
 
-bool paper_simulate(struct paper *p, const struct paper_options *o, const struct tempdir *dir) {
-  size_t n = 0, all;
-  json_t **every = paper_every_run(p, &all), **of = ARENA_ARRAY(&p->arena, json_t *, all);
-  p->job = ARENA_ARRAY(&p->arena, struct job, all);
+/* Those of `every` without a record; how many. */
+static size_t not_run(struct paper *p, json_t **every, size_t all, json_t **of) {
+  size_t n = 0;
   for (size_t i = 0; i < all; i++) {
     json_t *r = every[i];
     const char *file =
         arena_printf(&p->arena, "%s/runs/%s.json", p->originals ? p->whole : p->out, paper_text(r, "hash"));
     json_object_set_new(r, "file", json_string(file));
-    if (json_object_get(r, "failed") || paper_have(r, file)) continue;
-    of[n] = r;
-    double seconds = json_number_value(json_object_get(r, "seconds"));
-    p->job[n++] = (struct job){.argv = run_argv(p, r, file), .weight = seconds > 0 ? seconds : 1};
+    if (!json_object_get(r, "failed") && !paper_have(r, file)) of[n++] = r;
+  }
+  return n;
+}
+
+bool paper_simulate(struct paper *p, const struct paper_options *o, const struct tempdir *dir) {
+  size_t n, all, plans;
+  json_t **every = paper_every_run(p, &all), **of = ARENA_ARRAY(&p->arena, json_t *, all);
+  p->job = ARENA_ARRAY(&p->arena, struct job, all);
+  n = not_run(p, every, all, of);
+  plans = p->estimate ? paper_estimate_order(p, of, n) : 0;
+  for (size_t i = 0; i < n; i++) {
+    double seconds = json_number_value(json_object_get(of[i], "seconds"));
+    p->job[i] =
+        (struct job){.argv = run_argv(p, of[i], paper_text(of[i], "file")), .weight = seconds > 0 ? seconds : 1};
   }
   p->jobs = n;
   if (o->sensitivity) printf("%zu runs of the baseline, %zu of them to simulate\n", all, n);
   else printf("%zu figures and tables, %zu runs, %zu of them to simulate\n", json_array_size(p->figures), all, n);
   fflush(stdout);
-  bool all_ran = !n || jobs_run(p->job, n, (unsigned)o->jobs, dir, "simulating", false);
+  bool all_ran = !plans || jobs_run(p->job, plans, (unsigned)o->jobs, dir, "choosing what to time", false);
+  if (all_ran && n > plans) all_ran = jobs_run(p->job + plans, n - plans, (unsigned)o->jobs, dir, "simulating", false);
   paper_note_times(p, of);
   if (!all_ran) return false;
   for (size_t i = 0; i < n; i++) {
@@ -340,6 +355,7 @@ static bool prepare_folder(struct paper *p, const struct paper_options *o, const
   p->quick = o->quick;
   p->readings = o->sensitivity;
   p->warm = o->warm;
+  p->estimate = o->estimate;
   char lib[PATH_MAX];
   path_lib(lib, sizeof lib);
   p->simulator = hash_file(HASH_INIT, arena_printf(&p->arena, "%s/libsluice-core.so", lib));
@@ -359,6 +375,9 @@ static bool make_folders(struct paper *p, struct err *e) {
   const char *runs = arena_printf(&p->arena, "%s/runs", p->out);
   if ((mkdir(p->out, 0777) && errno != EEXIST) || (mkdir(runs, 0777) && errno != EEXIST))
     return err_set(e, ERR_OUTPUT, "cannot make '%s': %s", runs, strerror(errno));
+  const char *plans = arena_printf(&p->arena, "%s/plans", p->out);
+  if (p->estimate && mkdir(plans, 0777) && errno != EEXIST)
+    return err_set(e, ERR_OUTPUT, "cannot make '%s': %s", plans, strerror(errno));
   return true;
 }
 
@@ -413,8 +432,8 @@ static int run_sensitivity(struct paper *p, const struct paper_options *o, struc
 }
 
 /* One paper, with its counts of verdicts and its rows added to `claims`. */
-static int run_one(struct paper *p, const struct paper_options *o, const char *typed, FILE *claims,
-                   size_t count[VERDICTS], struct err *e) {
+static int evaluate(struct paper *p, const struct paper_options *o, const char *typed, FILE *claims,
+                    size_t count[VERDICTS], struct err *e) {
   struct tempdir dir = {0};
   double started = cli_seconds();
   int rc = EXIT_OK;
@@ -432,6 +451,7 @@ static int run_one(struct paper *p, const struct paper_options *o, const char *t
       text_say(stdout, "%s: figures as SVG, PDF and PNG, data as CSV, report.html, in %.0f s\n", p->out,
                cli_seconds() - started);
       if (p->inputs) paper_inputs_print(p);
+      if (p->estimate) paper_estimate_print(p);
       paper_claims_rows(p, claims, count);
       rc = p->failed ? EXIT_CHECK : EXIT_OK;
     }
@@ -473,7 +493,7 @@ static int run_papers(const struct paper_options *o, const char *name, const cha
     else if (prepare_folder(&p, o, papers[i], e) && o->list) print_figures(&p);
     else if (!e->code && o->sensitivity) rc = run_sensitivity(&p, o, e);
     else if (!e->code) {
-      int one = run_one(&p, o, typed, claims, count, e);
+      int one = evaluate(&p, o, typed, claims, count, e);
       if (one) rc = one;
       if (!e->code && one != 130) print_count(papers[i], count);
     }
@@ -512,6 +532,10 @@ static bool options_agree(const struct paper_options *o, bool all, struct err *e
                                   : "--sensitivity");
   if (o->warm && (o->stored || o->store))
     return err_set(e, ERR_USAGE, "the stored results are of a cold start: leave out --warm");
+  if (o->estimate && (o->stored || o->store))
+    return err_set(e, ERR_USAGE, "stored results are of whole runs: leave out --%s", o->stored ? "stored" : "store");
+  double error;
+  if (o->estimate && !estimate_bound(o->estimate, &error, e)) return false;
   if (!o->store != !o->commit) return err_set(e, ERR_USAGE, "--store FILE and --commit HASH go together");
   if (o->commit && (strlen(o->commit) != 40 || strspn(o->commit, "0123456789abcdef") != 40))
     return err_set(e, ERR_USAGE, "--commit takes 40 hexadecimal digits, as `git rev-parse HEAD` prints them");
@@ -553,6 +577,8 @@ static const struct opt paper_opts[] = {
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, PAPER(jobs), 'J', NULL},
     {"seeds", "N", "inputs of each program, from so many seeds (default 1)", OPT_UINT, PAPER(seeds), 0, NULL},
     {"warm", "N", "warm start: count the launches after the first N of each program", OPT_UINT, PAPER(warm), 0, NULL},
+    {"estimate", "[error=2%]", "time samples of the launches, the same ones under every scheme (`sluice run --help`)",
+     OPT_MAYBE, PAPER(estimate), 0, "error=2%"},
     {"only", "FIGURE", "one figure, by its name in --list", OPT_TEXT, PAPER(only), 0, NULL},
     {"program", "NAME", "one program, by the paper's name for it", OPT_TEXT, PAPER(program), 0, NULL},
     {"claims", "FILE", "write every published and simulated number, a verdict, as CSV", OPT_TEXT, PAPER(claims), 'c',
@@ -590,6 +616,7 @@ const struct command cmd_paper = {
         "  sluice paper bucl --quick\n"
         "  sluice paper medic --size medium -o results/medic\n"
         "  sluice paper medic --sensitivity\n"
+        "  sluice paper tsc --size large --estimate\n"
         "  sluice paper bucl --originals ~/suites --size paper\n"
         "  sluice paper all --stored --claims claims.csv\n",
     .opts = paper_opts,

@@ -23,7 +23,7 @@ struct stored;
 struct tempdir;
 
 struct paper_options {
-  const char *out, *size, *only, *claims, *store, *commit, *originals, *program;
+  const char *out, *size, *only, *claims, *store, *commit, *originals, *program, *estimate;
   uint64_t jobs, seeds, warm;
   bool quick, list, sensitivity, stored;
 };
@@ -44,6 +44,7 @@ struct paper {
   struct originals *originals; /* the programs are the paper's own; NULL: bundled workloads */
   const char *whole;           /* absolute path of `out`; with originals */
   const char *origin;          /* what it is said of these */
+  const char *estimate;        /* bound of the runs' cycles; NULL: everything is timed */
   uint64_t simulator, warm;    /* warm: launches before those that count */
   struct job *job;
   size_t jobs, failed;
@@ -120,6 +121,16 @@ bool paper_originals_prepare(struct paper *p, struct err *e);
 /* After the claims: the stored values of the originals beside the simulated ones or, with originals, the reverse, then
  * printed. `figures` are those of the plan, without what claims added. */
 bool paper_beside(struct paper *p, const json_t *figures, struct err *e);
+
+/* ---- paper_estimate.c ---- */
+/* Is the run a sample? Not where its loads are characterised. */
+bool paper_estimates(const struct paper *p, const json_t *run);
+/* File of its plan, in the arena. */
+const char *paper_estimate_plan(struct paper *p, const json_t *run);
+/* Put the runs first that write a plan, the baseline's where there is a choice; returns how many. */
+size_t paper_estimate_order(struct paper *p, json_t **run, size_t n);
+/* After the runs: how many are estimates, and what they timed. */
+void paper_estimate_print(struct paper *p);
 
 /* ---- paper_sensitivity.c ---- */
 /* The readings of the machine and the quantities of the paper's baseline, as p->figures. */

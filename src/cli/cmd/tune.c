@@ -9,12 +9,13 @@
 #include "base/text.h"
 #include "proc/child.h"
 #include "cli/run/compare.h"
+#include "cli/run/estimate.h"
 #include "proc/jobs.h"
 #include "cli/cmd/study_progress.h"
 #include "study/tune.h"
 
 struct tune_opts {
-  const char *suite, *size, *gpu, *schemes, *results;
+  const char *suite, *size, *gpu, *schemes, *results, *estimate;
   struct opt_list sets;
   uint64_t budget, seed, jobs, hold_out;
   bool quiet;
@@ -155,13 +156,16 @@ static int tune_run(const struct command *self, int argc, char **argv) {
   struct screen screen = {.terminal = isatty(STDERR_FILENO), .quiet = o.quiet};
   struct study_set *sets = ARENA_ARRAY(&a, struct study_set, o.sets.count + 1);
   self_path(self_at, sizeof self_at);
-  bool ok = screen_absolute(file, results, sizeof results, &e) && read_sets(&o, sets, &a, &e) &&
+  double error;
+  bool ok = (!o.estimate || estimate_bound(o.estimate, &error, &e)) &&
+            screen_absolute(file, results, sizeof results, &e) && read_sets(&o, sets, &a, &e) &&
             (!o.schemes || compare_split(&a, o.schemes, pool, &pool_count, &e));
   if (ok) {
     signal(SIGXFSZ, SIG_IGN);
     struct tune_options t = {.suite = o.suite,
                              .size = o.size,
                              .gpu = o.gpu,
+                             .estimate = o.estimate,
                              .sets = sets,
                              .set_count = o.sets.count,
                              .pool = pool,
@@ -193,6 +197,8 @@ static const struct opt tune_opts_table[] = {
     {"schemes", "A,B", "compose these only (default: all but machines of another size)", OPT_TEXT, AT(schemes), 'S',
      "scheme"},
     {"size", "SIZE", "small (default), medium or large inputs", OPT_TEXT, AT(size), 'z', "small medium large"},
+    {"estimate", "[error=2%]", "time samples of the launches (`sluice run --help`)", OPT_MAYBE, AT(estimate), 0,
+     "error=2%"},
     {"hold-out", "PERCENT", "workloads that no decision looks at (default 33)", OPT_UINT, AT(hold_out), 0, NULL},
     {"seed", "N", "another search (default 1)", OPT_UINT, AT(seed), 0, NULL},
     {"gpu", "NAME|FILE", "GPU configuration (default fermi)", OPT_TEXT, AT(gpu), 'g', "gpu"},
