@@ -6,6 +6,7 @@ import functools
 from typing import Any, Dict, Iterator, List, Mapping, Tuple, Union
 
 from . import _command
+from ._manual import Manual, ManualCollection
 
 
 @functools.lru_cache(maxsize=None)
@@ -44,12 +45,12 @@ class _Named:
         return self._of.below(self._key, name)
 
 
-class Count(_Named, int):
-    """A counter: an int with `unit` and `meaning`."""
+class Count(_Named, int, metaclass=Manual):
+    """A counter: an int with `unit` and `meaning`, and below it the counters of its group: r.l1d.read.rejections.mshr."""
 
 
-class Rate(_Named, float):
-    """A rate or a mean: a float with `unit` and `meaning`."""
+class Rate(_Named, float, metaclass=Manual):
+    """A rate (1 is all) or a mean: a float with `unit` and `meaning`."""
 
 
 def _value(of: "Counters", key: str, number: Union[int, float]) -> Union[Count, Rate]:
@@ -58,7 +59,7 @@ def _value(of: "Counters", key: str, number: Union[int, float]) -> Union[Count, 
     return value
 
 
-class Counters(Mapping[str, Union[int, float]]):
+class Counters(Mapping[str, Union[int, float]], metaclass=ManualCollection):
     """Counters by name: c["l1d.read.hit_rate"], or as attributes: c.l1d.read.hit_rate. `sluice stats` lists them all
     with their units; a value has them as well: c.cycles.unit, c.cycles.meaning. A scheme's own counters are named after
     it: c["bucl.NAME"].
@@ -72,7 +73,7 @@ class Counters(Mapping[str, Union[int, float]]):
         self._all.update(record.get("scheme_counters") or {})
 
     def below(self, key: str, name: str) -> Any:
-        """The counter or group `name` of the group `key`."""
+        """The counter or group `name` of the group `key`; "" is the whole."""
         full = f"{key}.{name}" if key else name
         if full in self._all:
             return _value(self, full, self._all[full])

@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 from . import _command
 from ._counters import meanings, units
 from ._errors import FailedRunsWarning, InputError
+from ._manual import Manual
 from ._result import Result
 from ._table import frame, frame_of_rows
 
@@ -23,16 +24,17 @@ _TABLES = (
 )
 
 
-class Database:
+class Database(metaclass=Manual):
     """A results file of studies (docs/reference/results-database.md), opened for reading; a study may be writing it.
 
     Tables are pandas DataFrames with units in attrs["units"] and meanings in attrs["meanings"]; without pandas, each is a
     sluice.Table.
+
+    path  of the file
     """
 
     def __init__(self, path: _command.Path) -> None:
         self.path = os.path.abspath(os.fspath(path))
-        """Of the file."""
         if not os.path.isfile(self.path):
             raise InputError(f"{os.fspath(path)}: no such file", 2)
         self._connection = sqlite3.connect(f"file:{urllib.parse.quote(self.path)}?mode=ro", uri=True)
@@ -44,7 +46,7 @@ class Database:
             raise InputError(f"{os.fspath(path)}: no results file of sluice", 2)
 
     def sql(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
-        """The rows of a SELECT; columns that are named after counters have their units."""
+        """The rows of the SELECT `statement` with `parameters` for its ?; columns that are named after counters have their units."""
         cursor = self._connection.execute(statement, parameters)
         names = [d[0] for d in cursor.description]
         rows = cursor.fetchall()
@@ -52,7 +54,7 @@ class Database:
         return frame(columns, {**units(), **_UNITS}, meanings())
 
     def table(self, name: str) -> Any:
-        """A table of the file: "results", "runs", "kernels", "samples", "lines", "histograms" and others."""
+        """The table `name` of the file: "results", "runs", "kernels", "samples", "lines", "histograms" and others."""
         if name not in _TABLES:
             raise InputError(f"no table '{name}'; it is one of {', '.join(_TABLES)}", 2)
         return self.sql(f'SELECT * FROM "{name}"')
@@ -89,7 +91,7 @@ class Database:
         return frame_of_rows(json.loads(_command.checked(words).output), {**units(), **_UNITS}, meanings())
 
     def record(self, run: int) -> Result:
-        """The whole record of a run (`run` of the table "results", `id` of "runs")."""
+        """The whole record of the run of this number (`run` of the table "results", `id` of "runs")."""
         statement = f"SELECT program, record({int(run)}) AS record FROM runs WHERE id = {int(run)}"
         rows = json.loads(_command.checked(["query", self.path, "--sql", statement, "--format", "json"]).output)
         if not rows or not rows[0]["record"]:
@@ -117,22 +119,24 @@ class Database:
 
 
 class Study(Database):
-    """A study that has been executed: its results file, and what of it is there."""
+    """A study that has been executed: its results file, and what of it is there.
+
+    name      of the study, as in the table "results"
+    done      how many of its runs have a result
+    failures  how many of its runs failed; .failed lists them
+    summary   what the command prints at the end
+    """
 
     def __init__(self, path: _command.Path, name: str, done: int, failures: int, summary: str) -> None:
         super().__init__(path)
         self.name = name
-        """Of the study, as in the table "results"."""
         self.done = done
-        """Runs with a result."""
         self.failures = failures
-        """Runs that failed; .failed lists them."""
         self.summary = summary
-        """What the command prints at the end."""
 
 
 def open_results(path: _command.Path) -> Database:
-    """Open a results file of studies for reading: .results, .kernels and .query(...) give DataFrames with units.
+    """Open the results file of studies at `path` for reading: .results, .kernels and .query(...) give DataFrames with units.
 
     Raises InputError if it is no results file.
     """

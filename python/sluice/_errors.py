@@ -4,12 +4,14 @@ from __future__ import annotations
 import re
 from typing import Dict, Optional, Sequence, Tuple, Type
 
+from ._manual import Manual
+
 _PLACE = re.compile(r"(?P<file>[^\s:'][^:\n]*):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<text>.*)", re.S)
 _FAULT = re.compile(r"kernel [^\n]*?, (?P<file>[^\s:,]+):(?P<line>\d+)(?P<column>)[:,]")
 _HINT = re.compile(r"[;,] (?P<hint>(?:did you mean|say|use|try|it is|install|lists?|--)[^\n]*)")
 
 
-class Error(Exception):
+class Error(Exception, metaclass=Manual):
     """Anything that Sluice refuses or that goes wrong in a simulation.
 
     message  the whole message, file, line and column included
@@ -64,11 +66,11 @@ class MissingError(Error, ImportError):
     """A program or Python package that this call needs is not installed; the hint says which."""
 
 
-class StrayWarning(UserWarning):
+class StrayWarning(UserWarning, metaclass=Manual):
     """Reads out of bounds gave zeroes; the result is there (code 7)."""
 
 
-class FailedRunsWarning(UserWarning):
+class FailedRunsWarning(UserWarning, metaclass=Manual):
     """Runs of a study failed; the others are there."""
 
 

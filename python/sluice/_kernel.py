@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _command, _figure, _scheme
 from ._errors import Error, InputError, InternalError, MissingError, ProgramError, StuckError, UnsupportedError
+from ._manual import Manual
 from ._progress import Progress
 from ._result import Result
 
@@ -88,6 +89,8 @@ def _error(ffi: Any, e: Any) -> Error:
 def compile_cuda(source: str, name: str = "kernel.cu", options: Sequence[str] = ()) -> str:
     """CUDA C as PTX, compiled by Debian's clang through sluice-cc; no NVIDIA software is needed.
 
+    source   the text
+    name     of its file in messages
     options  of sluice-cc: "-arch=sm_70", "-O1", "-DN=4"
 
     Raises InputError with the compiler's messages, and line and column of the first; MissingError without a compiler.
@@ -222,7 +225,7 @@ def _scalar_bytes(value: Any, kind: str, size: int, which: str) -> bytes:
     return data
 
 
-class Kernel:
+class Kernel(metaclass=Manual):
     """A CUDA kernel from source, which runs on NumPy arrays in a simulated GPU.
 
     k = sluice.Kernel(source, scheme="bucl")
@@ -236,6 +239,9 @@ class Kernel:
     options  further options of the library (include/sluice.h): mode="functional", memory="warn", watchdog=100000 (cycles),
              lines=True, characterise=True
     compile  options of the compiler for CUDA C: ["-arch=sm_70"]
+
+    ptx    the PTX that runs
+    names  the kernels of the source, as in the PTX; name is the one that runs
 
     Each call has a machine of its own with cold caches, so that the same call gives the same counters. Raises InputError
     (with line and column in the source) where the source has an error, and MissingError without a compiler for CUDA C.
@@ -255,7 +261,6 @@ class Kernel:
         text, file = _read(source)
         is_ptx = ".entry" in text and ".version" in text
         self.ptx = text if is_ptx else compile_cuda(text, file or "kernel.cu", compile)
-        """The PTX that runs."""
         self._file = (file or "kernel.ptx") if is_ptx else str(pathlib.Path(file or "kernel.cu").with_suffix(".ptx"))
         given: Dict[str, Any] = {"gpu": gpu, **options, **(set or {})}
         self._options = [f"{k}={_word(v, k in options)}" for k, v in given.items() if v is not None]
@@ -263,9 +268,7 @@ class Kernel:
         with _Session(self._options, scheme) as s:
             names = s.names(s.load(self.ptx, self._file))
         self.names: Tuple[str, ...] = tuple(names)
-        """The kernels of the source, as in the PTX."""
         self.name: str = self._pick(name)
-        """The kernel that runs, as in the PTX."""
 
     def _pick(self, name: Optional[str]) -> str:
         plain = {_figure._plain(n): n for n in self.names}

@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 from . import _command, _figure
 from ._counters import Counters, meanings, units
 from ._errors import InputError
+from ._manual import Manual, ManualCollection
 from ._table import frame, frame_of_rows
 
 _HEAD = ("launch", "launches", "name", "mode", "grid", "block", "shared_bytes", "registers", "stream")
@@ -33,24 +34,25 @@ def _write_report(path: _command.Path, texts: Sequence[bytes]) -> None:
         _command.checked(["report", "-o", os.fspath(path), *files])
 
 
-class Result:
+class Result(metaclass=Manual):
     """One simulation.
 
     Its counters are attributes, summed over all launches: r.cycles (core cycles), r.ipc (instructions of threads per core
     cycle), r.l1d.read.hit_rate (1 is all); r["l1d.read.hit_rate"] is the same. `sluice.counters()` lists them with units.
+
+    json     the record as `sluice run --json` writes it, to the byte (docs/reference/records.md)
+    record   the same as a dictionary
+    command  words of the command that gives this result; empty for a Kernel
+    output   what the program printed
+    summary  the tables that the command prints
     """
 
     def __init__(self, text: bytes, command: Sequence[str] = (), output: str = "", summary: str = "") -> None:
         self.json = text
-        """The record as `sluice run --json` writes it, to the byte (docs/reference/records.md)."""
         self.record: Dict[str, Any] = json.loads(text)
-        """The same as a dictionary."""
         self.command = tuple(command)
-        """Words of the command that gives this result; empty for a Kernel."""
         self.output = output
-        """What the program printed."""
         self.summary = summary
-        """The tables that the command prints."""
         if not isinstance(self.record.get("totals"), dict):
             raise InputError("the record has no `totals`: it is no result of sluice", 2)
 
@@ -105,11 +107,11 @@ class Result:
         return _figure.of_run(self)
 
     def report(self, path: _command.Path = "report.html") -> None:
-        """Write the HTML report of this result."""
+        """Write the HTML report of this result; `path` is its file."""
         _write_report(path, [self.json])
 
     def save(self, path: _command.Path) -> None:
-        """Write the record: `sluice report` and sluice.load read it."""
+        """Write the record to the file `path`: `sluice report` and sluice.load read it."""
         pathlib.Path(path).write_bytes(self.json)
 
     def __getitem__(self, counter: str) -> Union[int, float]:
@@ -129,23 +131,24 @@ class Result:
         return f"<sluice.Result: {self.program or 'kernel'} on {self.gpu}, {self.scheme}: {cycles}>"
 
 
-class Comparison(Mapping[str, Result]):
+class Comparison(Mapping[str, Result], metaclass=ManualCollection):
     """One program under several schemes; a mapping from the list of schemes to its Result, in the order of the call.
 
     c["bucl"].ipc is the IPC under BUCL, c.base the Result that others are divided by (the first).
+
+    json     the document of `sluice compare --json`, to the byte
+    command  words of the command that gives this comparison; empty with a Scheme class
     """
 
     def __init__(self, text: bytes, schemes: Sequence[str], command: Sequence[str] = ()) -> None:
         self.json = text
-        """The document of `sluice compare --json`, to the byte."""
         self.command = tuple(command)
-        """Words of the command that gives this comparison."""
         runs = json.loads(text)["runs"]
         self._runs = {s: Result(json.dumps(r, indent=1).encode() + b"\n", command) for s, r in zip(schemes, runs)}
 
     @property
     def base(self) -> Result:
-        """The first column."""
+        """The Result under the first list of schemes, by which the others are divided."""
         return next(iter(self._runs.values()))
 
     @property
@@ -183,11 +186,11 @@ class Comparison(Mapping[str, Result]):
         return _figure.of_comparison(self)
 
     def report(self, path: _command.Path = "report.html") -> None:
-        """Write the HTML report of these results."""
+        """Write the HTML report of these results; `path` is its file."""
         _write_report(path, [self.json])
 
     def save(self, path: _command.Path) -> None:
-        """Write the document: `sluice report` and sluice.load read it."""
+        """Write the document to the file `path`: `sluice report` and sluice.load read it."""
         pathlib.Path(path).write_bytes(self.json)
 
     def __getitem__(self, scheme: str) -> Result:
@@ -229,7 +232,7 @@ def _part(a: Union[int, float], b: Union[int, float]) -> float:
 
 
 def load(path: _command.Path) -> Union[Result, Comparison]:
-    """The Result in a file of `sluice run --json`, or the Comparison in one of `sluice compare --json`.
+    """The Result in a file of `sluice run --json`, or the Comparison in one of `sluice compare --json`, at `path`.
 
     Raises InputError with file, line and column where the file is no JSON, and OSError where it cannot be read.
     """

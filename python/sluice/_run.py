@@ -138,11 +138,12 @@ def compare(
 ) -> Comparison:
     """Simulate one program under several schemes, one simulation each, as `sluice compare` does.
 
+    program    a bundled one by name, a path of a CUDA program, a trace; arguments are the program's, as for sluice.run
     schemes    lists as after `--scheme`, e.g. ("baseline", "swl=4", "swl=4+bucl"), or Scheme classes; the first is what others
                are divided by. With a Scheme class all are simulated in this process from one recording, without a report
     html       file for the HTML report, whose observations take some more time; None: no report
     jobs       simulations at a time; None: one per processor
-    others     as for sluice.run; options are those of `sluice compare --help`
+    others     gpu, size, set, cwd and progress as for sluice.run; options are those of `sluice compare --help`
 
     Returns a Comparison. Raises as sluice.run.
     """
@@ -163,31 +164,42 @@ def compare(
     return Comparison(text, names, ["sluice", "compare", *words, "--", *_program_words(program, arguments, size)])
 
 
+_LIST_UNITS = {"storage_bits": "bit", "SMs": "SM", "L1_bytes": "B", "L2_bytes": "B", "channels": "channel"}
+_LIST_MEANINGS = {
+    "storage_bits": "what the scheme adds to the baseline's GPU",
+    "L1_bytes": "data of the L1 of an SM",
+    "L2_bytes": "data of all slices of the L2",
+    "channels": "memory channels",
+}
+
+
 def _list(*words: str) -> Any:
     rows = _command.listed(*words)
-    return frame_of_rows([{k: v for k, v in row.items() if not isinstance(v, (dict, list))} for row in rows], {}, {})
+    return frame_of_rows([{k: v for k, v in row.items() if not isinstance(v, (dict, list))} for row in rows], _LIST_UNITS, _LIST_MEANINGS)
 
 
 def counters() -> Any:
-    """A DataFrame of all counters and derived values: counter, unit, meaning."""
+    """A DataFrame of all counters and derived values: counter, unit, meaning. Without pandas, a sluice.Table, as for the next ones."""
     return _list("stats")
 
 
 def schemes() -> Any:
-    """A DataFrame of all schemes: name, what it does, parameters, storage (bits), paper."""
+    """A DataFrame of all schemes: scheme, what_it_does, parameters, storage_bits (bits in the whole GPU), paper."""
     return _list("schemes")
 
 
 def gpus() -> Any:
-    """A DataFrame of the GPUs."""
+    """A DataFrame of the GPUs: gpu, SMs (how many), L1_bytes (of an SM), L2_bytes (of all slices), channels (of memory), what_it_is."""
     return _list("gpus")
 
 
 def knobs(gpu: str = "fermi") -> Any:
-    """A DataFrame of the knobs of a GPU: name, value, unit, meaning."""
+    """A DataFrame of the knobs of `gpu`: knob, value, unit, allowed values, meaning."""
     return _list("knobs", "--gpu", gpu)
 
 
 def workloads() -> Any:
-    """A DataFrame of the bundled CUDA programs."""
+    """A DataFrame of the bundled CUDA programs: name, about (what it computes), stands_for (the published program), algorithm, loads
+    (how its warps read memory), simplified (what the published program does beyond it).
+    """
     return _list("workloads")

@@ -11,31 +11,62 @@ import types
 from typing import Any, Callable, ClassVar, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
 from ._errors import InputError, MissingError
+from ._manual import Manual, ManualCollection, ManualEnum
 
 
-class Param(NamedTuple):
-    """A parameter of a Scheme: `--scheme NAME:name=value`."""
-
+class _Param(NamedTuple):
     name: str
     unit: str
     doc: str
-    """What it is, and the section of the paper."""
     min: float
     max: float
     default: float
     integer: bool = False
 
 
-class Counter(NamedTuple):
-    """A counter of a Scheme; its value is in results as r["SCHEME.name"]."""
+class Param(_Param, metaclass=ManualCollection):
+    """A parameter of a Scheme: `--scheme NAME:name=value`.
 
+    name               as users write it
+    unit               of its values: "access", "core cycle"; "" for a pure number
+    doc                what it is, and the section of the paper
+    min, max, default  the values it may have, and the one without a choice; in its unit
+    integer            whether it is a whole number
+    """
+
+    __slots__ = ()
+
+
+class _Counter(NamedTuple):
     name: str
     unit: str
     doc: str
 
 
-class L1(enum.IntEnum):
-    """Outcomes of an access at the L1: accepted, refused (from NO_LINE on), or bypassed. Hooks get the numbers."""
+class Counter(_Counter, metaclass=ManualCollection):
+    """A counter of a Scheme; its value is in results as r["SCHEME.name"].
+
+    name  as in results, without the scheme's name
+    unit  of one: "load", "core cycle"
+    doc   what it counts
+    """
+
+    __slots__ = ()
+
+
+class L1(enum.IntEnum, metaclass=ManualEnum):
+    """Outcomes of an access at the L1: accepted, refused (from NO_LINE on), or bypassed. Hooks get the numbers.
+
+    HIT       the line is there
+    PENDING   the line is being fetched; the access is merged into its MSHR
+    MISS      the line is fetched
+    PARTIAL   some chunks of the line are fetched
+    NO_LINE   refused: no line can be reserved
+    NO_MISSQ  refused: the miss queue is full
+    NO_MSHR   refused: no MSHR is free
+    NO_MERGE  refused: the merge list of the line's MSHR is full
+    BYPASS    a scheme bypasses the L1
+    """
 
     HIT = 0
     PENDING = 1
@@ -48,8 +79,15 @@ class L1(enum.IntEnum):
     BYPASS = 8
 
 
-class L2(enum.IntEnum):
-    """Outcomes of an access at the L2."""
+class L2(enum.IntEnum, metaclass=ManualEnum):
+    """Outcomes of an access at the L2. Hooks get the numbers.
+
+    HIT       the data is there
+    PENDING   merged with a line that is being fetched
+    MISS      the line is fetched
+    REFUSED   no line, MSHR or place in a queue is free; the access waits
+    BYPASSED  DRAM answers, no line is allocated
+    """
 
     HIT = 0
     PENDING = 1
@@ -58,8 +96,18 @@ class L2(enum.IntEnum):
     BYPASSED = 4
 
 
-class Prefetch(enum.IntEnum):
-    """What becomes of a line that a scheme requested with self.gpu.prefetch."""
+class Prefetch(enum.IntEnum, metaclass=ManualEnum):
+    """What becomes of a line that a scheme requested with self.gpu.prefetch. Hooks get the numbers.
+
+    USEFUL     fetched: the first demand load found its data
+    LATE       fetched: a demand load found it still being fetched
+    EVICTED    fetched, and replaced before a load read it
+    LEFT       fetched, and invalidated before by a store, a fence or the end of the launch
+    REDUNDANT  not fetched: it was there or being fetched
+    NO_MSHR    not fetched: no MSHR was free
+    NO_LINE    not fetched: no line could be replaced, or one was refused
+    ENDED      not fetched: the SM had no warp left
+    """
 
     USEFUL = 0
     LATE = 1
@@ -71,8 +119,15 @@ class Prefetch(enum.IntEnum):
     ENDED = 7
 
 
-class BypassBy(enum.IntEnum):
-    """What made a load bypass the L1: its cache operator, a hook, or the cache itself."""
+class BypassBy(enum.IntEnum, metaclass=ManualEnum):
+    """What made a load bypass the L1. Hooks get the numbers.
+
+    INST    the instruction's cache operator
+    LOAD    the hook bypass_load
+    ACCESS  the hook bypass_access
+    STALL   the hook on_stall
+    CACHE   the cache: may_allocate or find_victim found no line for it
+    """
 
     INST = 0
     LOAD = 1
@@ -92,7 +147,7 @@ _OPERATORS: Dict[Type[ast.operator], Callable[[float, float], float]] = {
 _known: Dict[str, Type["Scheme"]] = {}
 
 
-class Scheme:
+class Scheme(metaclass=Manual):
     """A cache-management scheme as a Python class: a prototype of a C scheme, with the same hooks and results.
 
     class Wide(sluice.Scheme):
@@ -111,10 +166,19 @@ class Scheme:
     sluice.run("kmeans", scheme=Wide), or scheme="wide:limit=4+rrip" once the class is defined; sluice.compare and
     sluice.Kernel take it in the same way.
 
-    Class attributes: name; params; counters; storage, item to bits in the whole GPU (a number, or an expression of knobs and
-    parameters with + - * / ceil log2 min max), None: none; positional, the parameter that `NAME=VALUE` sets; epoch, core cycles
-    between calls of on_epoch, or epoch_param, the parameter that holds them; paper; idea; steady, yields_l1, every_cycle as in
-    src/gpu/slots/scheme.h. The first line of the docstring is the title.
+    Class attributes, all but the name optional; the first line of the docstring is the title:
+
+    name         small letters, digits and -: what `--scheme` takes
+    params       a list of Param
+    counters     a list of Counter
+    storage      what the scheme adds to the GPU: from an item to its bits in the whole GPU, a number or an expression of knobs and
+                 parameters with + - * / ceil log2 min max
+    positional   the parameter that `NAME=VALUE` sets
+    epoch        core cycles between calls of on_epoch
+    epoch_param  the parameter that holds them instead
+    paper        its authors, title, conference and year
+    idea         how it works, in a few sentences
+    steady, yields_l1, every_cycle  as in src/gpu/slots/scheme.h
 
     Hooks are methods, called as docs/reference/hooks.md says, without the context and with an event as object: e.degree,
     e.line, e.sm, ... An event belongs to its call unless it is kept, which makes the next one a new object. Outcomes are the

@@ -5,11 +5,13 @@ from typing import Any, Dict, Iterator, List, Mapping, Sequence
 
 import numpy as np
 
+from ._manual import ManualCollection
 
-class Table(Mapping[str, "np.ndarray[Any, Any]"]):
+
+class Table(Mapping[str, "np.ndarray[Any, Any]"], metaclass=ManualCollection):
     """Columns of equal length by name, as NumPy arrays; what a function returns where pandas is not installed.
 
-    attrs["units"] has the unit of each column that has one, attrs["meanings"] a line about it.
+    attrs  attrs["units"] has the unit of each column that has one, attrs["meanings"] a line about it
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
