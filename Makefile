@@ -93,7 +93,7 @@ STALE := $(filter-out $(MADE),$(wildcard $(B)/lib/lib*.so* $(B)/tests/test_* $(B
 $(if $(STALE),$(shell rm -f $(STALE)))
 src/%: ;
 
-.PHONY: all lib cli unit asan test demo setup check lint format install deb clean help docs bench ci
+.PHONY: all lib cli unit asan test demo setup check lint format install deb version container-check clean help docs bench ci
 all: $(ALL)
 lib: $(B)/lib/libsluice-core.so $(CONFIGS)
 cli: $(B)/sluice
@@ -190,13 +190,18 @@ ci:
 	@.ci/run
 
 PREFIX ?= /usr/local
-# Of the package and the pkg-config file: with the day and name of the commit where git knows them.
-VERSION ?= $(shell sed -n 's/^.define SLUICE_VERSION "\(.*\)"/\1/p' src/cli/frame/cli.h)$(shell git log -1 --date=format:%Y%m%d --format=+git%cd.%h 2>/dev/null)
+# Of the packages and the pkg-config file: with the day and name of the commit where git knows them.
+VERSION ?= $(or $(shell sed -n 's/^Version: //p' PKG-INFO 2>/dev/null),$(shell sed -n 's/^.define SLUICE_VERSION "\(.*\)"/\1/p' src/cli/frame/cli.h)$(shell git log -1 --date=format:%Y%m%d --format=+git%cd.%h 2>/dev/null))
 install: all
 	@tools/install.sh $(B) $(DESTDIR)$(PREFIX) $(VERSION)
-# A Debian package of this build, in $(B).
-deb: all
+# Debian packages of this build, in $(B).
+deb: python
 	@tools/deb.sh $(B) $(VERSION)
+version:
+	@echo $(VERSION)
+# The steps of Containerfile in clean chroots.
+container-check:
+	@tools/container-check.sh
 
 clean:
 	@rm -rf $(B)
@@ -211,10 +216,10 @@ help:
 	@echo "make format   clang-format every C source; prettier for JavaScript after make web-tools"
 	@echo "make docs     regenerate the pages of docs/reference that come from tables"
 	@echo "make python   the Python package in $(B)/python"
-	@echo "make wheel    the same with the command in it, for pip, in $(B)"
+	@echo "make wheel    the same with the command in it, for pip, and a source distribution, in $(B)"
 	@echo "make gallery  the papers' reports, the schemes and the documentation as a static site in $(B)/gallery"
 	@echo "make bench    speed of the simulator, appended to bench/history.csv"
 	@echo "make install  to PREFIX=$(PREFIX): command, library, headers, pkg-config file, man page, completions"
-	@echo "make deb      the same as a Debian package in $(B)"
+	@echo "make deb      the same and the Python package as Debian packages in $(B)"
 
 -include $(LIB_OBJ:.o=.d) $(EXE_OBJ:.o=.d) $(TESTS:=.d)

@@ -25,6 +25,7 @@ $(PY)/_schemes.abi3.so: $(wildcard python/schemes/*.[ch]) $(B)/lib/libsluice.so
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(CC) $(BASE_CFLAGS) -fvisibility=hidden -Ipython -shared $(PY_INCLUDE) -o $@ $(filter %.c,$^) $(PY_LINK)
-# With the command in it, for pip. In $(B).
+# With the command in it, for pip, and a source distribution. In $(B).
 wheel: python
-	@$(PYTHON) python/wheel.py $(B) $(VERSION)
+	@$(PYTHON) python/packages.py wheel $(B) $(VERSION)
+	@$(PYTHON) python/packages.py sdist $(B) $(VERSION)

@@ -10,15 +10,15 @@ cp -P "$build"/lib/lib*.so* "$prefix/lib/sluice/lib/"
 if [ -d "$build/workloads" ]; then cp -r "$build/workloads" "$prefix/lib/sluice/"; fi
 cp -r "$build/share/sluice" "$prefix/lib/sluice/share/"
 ln -sf ../lib/sluice/sluice "$prefix/bin/sluice"
-"$build/sluice" docs man >"$build/sluice.1"
-"$build/sluice" docs bash >"$build/sluice.bash"
-"$build/sluice" docs zsh >"$build/_sluice"
-"$build/sluice" docs fish >"$build/sluice.fish"
 share=$prefix/share
-install -D -m 644 "$build/sluice.1" "$share/man/man1/sluice.1"
-install -D -m 644 "$build/sluice.bash" "$share/bash-completion/completions/sluice"
-install -D -m 644 "$build/_sluice" "$share/zsh/site-functions/_sluice"
-install -D -m 644 "$build/sluice.fish" "$share/fish/vendor_completions.d/sluice.fish"
+page() { # WHAT FILE
+  mkdir -p "$share/$(dirname "$2")"
+  "$build/sluice" docs "$1" >"$share/$2"
+}
+page man man/man1/sluice.1
+page bash bash-completion/completions/sluice
+page zsh zsh/site-functions/_sluice
+page fish fish/vendor_completions.d/sluice.fish
 
 # For programs that embed the simulator: libsluice, sluice.h, libsluice.pc.
 ln -sf sluice/lib/libsluice.so.1 "$prefix/lib/libsluice.so.1"

@@ -2,6 +2,7 @@
 # Install the Debian packages that Sluice needs. Quiet when nothing is missing.
 #   tools/setup.sh               what building, testing and packaging need (as root, else through sudo)
 #   tools/setup.sh demo          only what building needs: that is all of `make demo`
+#   tools/setup.sh package       that and what `make deb` and `make wheel` need
 #   tools/setup.sh --check       only say what a build lacks; exit 1 if anything is missing
 #   tools/setup.sh --check unit  the same for the unit tests
 set -eu
@@ -57,20 +58,26 @@ libgl1-mesa-dri:/usr/lib/x86_64-linux-gnu/dri/swrast_dri.so
 libvulkan-dev:/usr/include/vulkan/vulkan.h
 mesa-vulkan-drivers:/usr/share/vulkan/icd.d/lvp_icd.x86_64.json
 '
-# The Debian package, the interface of the library, and their tests: a build needs none of them.
+# The Python package, the Debian packages and the wheel; the command needs none of them.
 need_package='
 dpkg-dev:/usr/bin/dpkg-shlibdeps
+patchelf:/usr/bin/patchelf
+python3-dev:/usr/include/python3.11/Python.h
+python3-cffi:/usr/lib/python3/dist-packages/cffi/__init__.py
+'
+# Tests of packages and of the interface of the library.
+need_packages_tests='
+lintian:/usr/bin/lintian
+python3-yaml:/usr/lib/python3/dist-packages/yaml/__init__.py
 pkgconf:/usr/bin/pkg-config
 g++:/usr/bin/g++
 abigail-tools:/usr/bin/abidiff
 zsh:/usr/bin/zsh
 fish:/usr/bin/fish
 '
-# The Python package and its tests; a build needs none of them.
+# Tests of the Python package.
 need_python='
 python3-pip-whl:/usr/share/python-wheels/pip-23.0.1-py3-none-any.whl
-python3-dev:/usr/include/python3.11/Python.h
-python3-cffi:/usr/lib/python3/dist-packages/cffi/__init__.py
 python3-numpy:/usr/lib/python3/dist-packages/numpy/__init__.py
 python3-pandas:/usr/lib/python3/dist-packages/pandas/__init__.py
 python3-matplotlib:/usr/lib/python3/dist-packages/matplotlib/__init__.py
@@ -99,9 +106,10 @@ check=
 [ "${1:-}" = --check ] && check=1 && shift
 case $check${1:-} in
 1 | demo) need=$need_build$report ;;
+package) need=$need_build$report$need_package ;;
 1unit) need=$need_build$need_unit ;;
-'') need=$need_build$report$need_unit$need_test$need_cluster$need_graphics$need_package$need_python ;;
-*) echo "usage: tools/setup.sh [demo | --check [unit]]" >&2 && exit 2 ;;
+'') need=$need_build$report$need_unit$need_test$need_cluster$need_graphics$need_package$need_packages_tests$need_python ;;
+*) echo "usage: tools/setup.sh [demo | package | --check [unit]]" >&2 && exit 2 ;;
 esac
 m=$(missing "$need")
 if [ -n "$check" ] && [ -n "$m" ]; then

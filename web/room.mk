@@ -14,6 +14,12 @@ $(WEB_TOOLS): web/package.json web/package-lock.json
 .PHONY: web-tools
 web-tools: $(WEB_TOOLS)
 
+# A source distribution has what npm makes.
+ifneq ($(wildcard web/built/report.html),)
+$(DATA)/report.html $(DATA)/paper.mjs: $(DATA)/%: web/built/%
+	@mkdir -p $(@D)
+	@cp $< $@
+else
 $(DATA)/report.html: $(wildcard web/*.js) $(wildcard web/*.css) web/report.html web/build.mjs web/node_modules/.sluice
 	$(call say,WEB,$@)
 	node web/build.mjs $@
@@ -21,6 +27,7 @@ $(DATA)/report.html: $(wildcard web/*.js) $(wildcard web/*.css) web/report.html 
 $(DATA)/paper.mjs: web/paper.mjs web/dom.js web/build.mjs web/node_modules/.sluice
 	$(call say,WEB,$@)
 	node web/build.mjs $@
+endif
 
 # The gallery: a static site in $(B)/gallery (docs/how-to/gallery.md). The papers' reports are made when what they come
 # from has changed.
