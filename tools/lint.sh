@@ -82,6 +82,7 @@ report "headers of at most 300 lines, other files of at most 800" $?
 version=$(sed -n 's/^.define SLUICE_VERSION "\(.*\)"/\1/p' src/cli/frame/cli.h)
 grep -qx "version: \"$version\"" CITATION.cff
 report "CITATION.cff has the version" $?
+tools/citation-file.py || bad=1
 
 awk -v max=70 -v params=7 -f tools/functions.awk $(git ls-files '*.c' '*.h' '*.inc')
 report "functions of at most 70 lines and 7 parameters" $?

@@ -104,11 +104,12 @@ report=
 command -v npm >/dev/null 2>&1 || report=$need_report
 check=
 [ "${1:-}" = --check ] && check=1 && shift
+all=$need_build$report$need_unit$need_test$need_cluster$need_graphics$need_package$need_packages_tests$need_python
 case $check${1:-} in
 1 | demo) need=$need_build$report ;;
 package) need=$need_build$report$need_package ;;
 1unit) need=$need_build$need_unit ;;
-'') need=$need_build$report$need_unit$need_test$need_cluster$need_graphics$need_package$need_packages_tests$need_python ;;
+'') need=$all ;;
 *) echo "usage: tools/setup.sh [demo | package | --check [unit]]" >&2 && exit 2 ;;
 esac
 m=$(missing "$need")
