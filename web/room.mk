@@ -37,6 +37,6 @@ $(B)/papers/.done: $(B)/sluice $(TABLES) $(DATA)/report.html $(DATA)/paper.mjs
 	$(B)/sluice paper all --stored -o $(@D) >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
 	@touch $@
 .PHONY: gallery
-gallery: $(B)/papers/.done
+gallery: $(B)/papers/.done web/node_modules/.sluice
 	$(call say,GALLERY,$(B)/gallery)
 	node web/gallery/build.mjs $(B) $(B)/papers $(B)/gallery
