@@ -1,4 +1,4 @@
-/* test_scheme_loads.c - schemes that learn from the loads of an instruction or of a warp, by hand. */
+/* test_scheme_loads.c - schemes that treat each load instruction by what its lines were used for, by hand. */
 #include "gpu/l1/l1.h"
 #include "scheme_rig.h"
 
@@ -405,60 +405,12 @@ static void snake_throttles(void **state) {
   end();
 }
 
-/* ---- ciao: warps 0 to 3 ---- */
-
-/* Warp `by` evicts a line of warp 0, which misses it then. */
-static void interfere(uint32_t by, uint64_t line) {
-  const struct l1_event evicts = {.line = line, .warp = by}, misses = {.line = line, .warp = 0};
-  in->scheme->on_evict(&in->ctx, &evicts, 0, false);
-  in->scheme->on_miss(&in->ctx, &misses);
-}
-
-/* After `insts` instructions of the SM: the warps of `ready` that may issue. */
-static uint64_t issuable(uint64_t insts, uint64_t ready) {
-  const struct inst i = {.kind = KIND_ALU};
-  still->sm[0].warp_insts = insts;
-  in->scheme->on_issue(&in->ctx, 0, 0, &i);
-  return in->scheme->may_issue(&in->ctx, 0, ready, 0) & ready;
-}
-
-/* Warps 1, 2, 2, 1 interfere with warp 0, and warp 0 with itself, which leaves no tag: 4 misses. The counter of two
- * bits names warp 1, then 2 in its place, 2 again, and 1 takes one away. The score is 4 x 4 warps / instructions: above
- * 0.05 at 300, not above 0.02 at 800. */
-static void ciao_by_hand(void **state) {
-  (void)state;
-  begin("ciao:high_epoch=100/low_epoch=50/high=0.05/low=0.02");
-  for (uint32_t w = 0; w < 4; w++) in->scheme->on_warp_start(&in->ctx, 0, w, 0);
-  assert_int_equal(issuable(150, 15), 15); /* the epochs begin */
-  interfere(1, 0x1000);
-  interfere(2, 0x2000);
-  interfere(2, 0x3000);
-  interfere(1, 0x4000);
-  interfere(0, 0x5000);
-  assert_int_equal(in->counter[0], 4);
-  assert_int_equal(in->counter[1], 4);
-  assert_int_equal(issuable(249, 15), 15);
-  assert_int_equal(issuable(300, 15), 11);
-  assert_int_equal(issuable(300, 4), 4); /* no other warp is ready */
-  assert_int_equal(issuable(799, 15), 11);
-  assert_int_equal(issuable(850, 15), 15);
-  assert_int_equal(in->counter[2], 1);
-  assert_int_equal(in->counter[3], 1);
-  for (uint64_t i = 0; i < 20; i++) interfere(2, 0x10000 + 128 * i);
-  assert_int_equal(issuable(950, 15), 11);
-  in->scheme->on_warp_done(&in->ctx, 0, 0); /* the warp that lost its lines */
-  assert_int_equal(issuable(1000, 14), 14);
-  assert_int_equal(in->counter[3], 2);
-  end();
-}
-
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       PAPER_TEST(dlp_round, "dlp"),        PAPER_TEST(dlp_instructions, "dlp"),  cmocka_unit_test(dlp_storage),
       PAPER_TEST(apcm_by_hand, "apcm"),    PAPER_TEST(apcm_types, "apcm"),       PAPER_TEST(apres_groups, "apres"),
       PAPER_TEST(apres_accesses, "apres"), PAPER_TEST(snake_chain, "snake"),     PAPER_TEST(snake_within, "snake"),
       PAPER_TEST(snake_between, "snake"),  PAPER_TEST(snake_decouples, "snake"), PAPER_TEST(snake_throttles, "snake"),
-      PAPER_TEST(ciao_by_hand, "ciao"),
   };
   return scheme_tests(tests, argc, argv);
 }

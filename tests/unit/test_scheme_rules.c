@@ -50,7 +50,6 @@ static const struct equal never[] = {
     {"bucl:tucd=32/min=32/max=32/l1dhr=0", NULL, NULL, 0, "thresholds at their limits"},
     {"bucl-prf=500:l1dhr=0", NULL, NULL, COALESCED, "no load above the lowest threshold of Table II"},
     {"ccws:k=0", NULL, NULL, 0, "scores stay at the base"},
-    {"ciao=0", NULL, NULL, 0, "switched off"},
     {"cta-prefetch=0", NULL, NULL, 0, "switched off"},
     {"cta-clustering:redirect=1/clusters=1", NULL, SMALL_L2, 0, "one cluster in the grid's order"},
     {"cta-clustering:redirect=1/clusters=1", NULL, ON_FILL, 0, "one cluster in the grid's order"},
@@ -174,7 +173,6 @@ static const struct {
     {"ccws:k=64", NULL},
     {"stride:eager=1", NULL},
     {"snake:warps=1", NULL},
-    {"ciao:high=0/high_epoch=50", NULL},
 };
 /* The baseline by another name, and a first run that is for its second. */
 static const char *const inert[] = {"fr-fcfs", "gto", "belady", "block-filter", "l2-belady"};
