@@ -3,11 +3,11 @@
  *
  * Paper: Oh, Kim, Yoon, Park, Park, Ro, Annavaram, "APRES: Improving Cache Efficiency by Exploiting Load
  * Characteristics on GPUs", ISCA 2016; the abstract of its extension, "Adaptive Cooperation of Prefetching and Warp
- * Scheduling on GPUs", IEEE Transactions on Computers 68 (4), 2019, and a reader's note were at hand. They give the
- * locality-aware scheduler (LAWS: last-load table, warp group table, groups to the head after a hit and to the tail
- * after a miss) and the scheduling-aware prefetcher (SAP: strides between warps, lines for the warps of the group that
- * missed, which then go first). Sizes are as recalled, not as read: 3 groups, 10 strides, 724 bytes. They are to be
- * checked against the paper.
+ * Scheduling on GPUs", IEEE Transactions on Computers 68 (4), 2019, and a reader's note and a class project's public
+ * scheduler were at hand. They give the locality-aware scheduler (LAWS: last-load table, warp group table, groups to
+ * the head after a hit and to the tail after a miss) and the scheduling-aware prefetcher (SAP: strides between warps,
+ * lines for the warps of the group that missed, which then go first). Sizes are as recalled, not as read: 3 groups, 10
+ * strides, 724 bytes. They are to be checked against the paper.
  *
  * Choices: a warp issues if no ready one of its scheduler is nearer to the head of the SM's order; new warps join at
  * the tail. The group of a load is made when it issues: the other warps whose last load is the same as the warp's was
