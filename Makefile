@@ -221,5 +221,6 @@ help:
 	@echo "make bench    speed of the simulator, appended to bench/history.csv"
 	@echo "make install  to PREFIX=$(PREFIX): command, library, headers, pkg-config file, man page, completions"
 	@echo "make deb      the same and the Python package as Debian packages in $(B)"
+	@echo "make container-check   the steps of Containerfile in clean chroots, as root"
 
 -include $(LIB_OBJ:.o=.d) $(EXE_OBJ:.o=.d) $(TESTS:=.d)

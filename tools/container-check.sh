@@ -25,7 +25,7 @@ steps() {
     COPY)
       case $rest in
       --from=*) name=${rest%% *} && [[ $stages == *" ${name#--from=} "* ]] || die "no stage of COPY $rest" 1 ;;
-      *) git ls-files --error-unmatch -- "${rest%% *}" >/dev/null 2>&1 || die "nothing committed for COPY $rest" 1 ;;
+      *) [ -e "${rest%% *}" ] || die "nothing there for COPY $rest" 1 ;;
       esac
       ;;
     RUN)
