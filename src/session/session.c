@@ -63,6 +63,7 @@ static void describe_device(struct session *s) {
   d->cc_major = g->cc_major;
   d->cc_minor = g->cc_minor;
   d->mem_bytes = (uint64_t)g->mem_mb << 20;
+  d->array_blocks = g->l1t_blocks;
 }
 
 uint32_t session_machine_code(const struct session *s) {

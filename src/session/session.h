@@ -33,6 +33,7 @@ struct session_device {
   uint32_t core_khz, mem_khz, mem_bus_bits, l2_bytes;
   uint32_t cc_major, cc_minor;
   uint64_t mem_bytes;
+  bool array_blocks; /* knob l1t.blocks */
 };
 
 struct record;

@@ -596,6 +596,65 @@ static void shared_atomics_when_performed(void **state) {
   done(&x);
 }
 
+/* The address of texel (%t, row) that the timing model sees, by lane. */
+static void texel_addresses(const struct simt_tex *t, uint32_t row, uint64_t *addr) {
+  struct machine x;
+  char text[4096];
+  snprintf(
+      text, sizeof text,
+      "%smov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %u;\ntex.2d.v4.f32.s32 {%%f4,%%f5,%%f6,%%f7}, [%%arg, {%%r1,%%r2}];\n"
+      "mov.b32 %%r9, %%f4;\n%s",
+      HEAD ENTRY, row, STORE);
+  if (!load(&x, text)) fail_msg("%s", x.e.msg);
+  struct simt_tex at = *t;
+  at.addr = simt_mem_alloc(x.s, 2048, SIMT_MEM_DEVICE, "texels");
+  uint64_t params[2] = {simt_mem_alloc(x.s, 256, SIMT_MEM_DEVICE, "out"), simt_tex_create(x.s, &at)};
+  float *texel = simt_mem_at(x.s, at.addr, 2048);
+  for (uint32_t i = 0; i < 512; i++) texel[i] = (float)i;
+  struct simt_launch l = {
+      .kernel = simt_find_kernel(x.m, "k"), .grid = {1, 1, 1}, .block = {32, 1, 1}, .params = params};
+  struct simt_run *r = simt_begin(x.s, &l, 1, &x.e);
+  if (!r) fail_msg("%s", x.e.msg);
+  const struct feed *f = simt_feed(r);
+  struct issued out = {0};
+  bool seen = false;
+  f->ops->start_cta(f->ctx, 0, 0, 0, 0);
+  while (out.next_pc != FEED_DONE) {
+    out.space = SPACE_NONE;
+    assert_true(f->ops->issue(f->ctx, 0, 0, &out));
+    for (uint32_t i = 0; i < 32 && out.space == SPACE_TEX; i++) addr[i] = out.addr[i] - at.addr, seen = true;
+  }
+  assert_true(seen);
+  f->ops->end_cta(f->ctx, 0);
+  simt_end(r);
+  const float *o = simt_mem_at(x.s, params[0], 256);
+  for (uint32_t i = 0; i < 32; i++) assert_true(o[i] == (float)(32 * row + i)); /* the values are those of rows */
+  done(&x);
+}
+
+/* Arrays in blocks of 64 B by 8 rows. Byte 84 of row 3: the second block, its left half (20), the second pair of rows,
+ * the second 16 B of 32, the second row of the pair. Blocks are filled; rows that fill none stay where they were. */
+static void arrays_in_blocks(void **state) {
+  (void)state;
+  struct simt_tex t = {.width = 32, .height = 12, .pitch = 128, .channels = 1, .bits = 32, .format = 2};
+  uint64_t addr[32];
+  uint8_t taken[1024] = {0};
+  texel_addresses(&t, 3, addr);
+  assert_int_equal(addr[21], 3 * 128 + 84);
+  t.blocks = true;
+  texel_addresses(&t, 3, addr);
+  assert_int_equal(addr[21], 512 + 0 + 64 + 32 + 16 + 4);
+  texel_addresses(&t, 9, addr);
+  assert_int_equal(addr[21], 9 * 128 + 84);
+  for (uint32_t row = 0; row < 8; row++) {
+    texel_addresses(&t, row, addr);
+    for (uint32_t i = 0; i < 32; i++) {
+      assert_in_range(addr[i], 0, 1020);
+      assert_int_equal(taken[addr[i]]++, 0);
+    }
+  }
+}
+
 /* red and atom on vectors: each element is its own sum; the old values of one thread belong together. */
 static void vector_atomics(void **state) {
   (void)state;
@@ -689,6 +748,7 @@ int main(void) {
                                      cmocka_unit_test(pinned_memory),
                                      cmocka_unit_test(vector_atomics),
                                      cmocka_unit_test(shared_atomics_when_performed),
+                                     cmocka_unit_test(arrays_in_blocks),
                                      cmocka_unit_test(surface_reductions),
                                      cmocka_unit_test(newer_isa),
                                      cmocka_unit_test(wide_values),

@@ -174,6 +174,22 @@ static void textures_take_four_lanes_at_a_time(void **state) {
   assert_int_equal(fixed_cycles("l1t.quads=1", 4, close_loads, 20), fixed_cycles("l1t.quads=8", 4, close_loads, 20));
 }
 
+/* Bytes four apart, 128 B in all: four segments of 32 B for the fermi-like machine, one line with fixed latencies. */
+static uint64_t accesses_of_bytes(const char *const *set) {
+  struct gpu_config c = written_machine(1, set);
+  written_begin(&f, 1, 1);
+  written_memory(&f, KIND_LOAD, SPACE_GLOBAL, 1, (struct written_access){.at = 1 << 20, .lane = 4});
+  f.code[0].elem_bytes = 1;
+  written_exit(&f);
+  return written_run(&f, &c, 2).l1d_read_accesses;
+}
+static void bytes_of_a_line_are_one_access(void **state) {
+  (void)state;
+  static const char *const fixed[] = {"sm.schedulers=4", "sm.sub_cores=true", "sm.fixed_latency=true", NULL};
+  assert_int_equal(accesses_of_bytes(NULL), 4);
+  assert_int_equal(accesses_of_bytes(fixed), 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_take_their_latency),
@@ -185,6 +201,7 @@ int main(void) {
       cmocka_unit_test(results_wait_for_no_bank),
       cmocka_unit_test(memory_instructions_keep_their_interval),
       cmocka_unit_test(textures_take_four_lanes_at_a_time),
+      cmocka_unit_test(bytes_of_a_line_are_one_access),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,7 @@ static cudaError_t translate(struct cudart *c, const struct cuda_resource *r, in
   if (!channels_of(format, t)) return cudaErrorInvalidChannelDescriptor;
   if (r->array) {
     place_array(r->array, t);
+    t->blocks = c->dev->array_blocks;
   } else {
     if (!simt_mem_find(c->simt, r->ptr)) return cudaErrorInvalidValue;
     t->addr = r->ptr;

@@ -27,6 +27,7 @@ struct simt_tex {
   bool normalized_coords, linear_filter;
   bool read_normalized;    /* 8- and 16-bit integers read as floats in [0, 1] or [-1, 1] */
   bool linear_memory;      /* cudaResourceTypeLinear: integer coordinates, no filter */
+  bool blocks;             /* an array: the timing model sees it in blocks (tex.c), the functional one in rows */
   uint8_t address_mode[3]; /* enum simt_tex_address */
   float border[4];
 };

@@ -219,6 +219,16 @@ static uint64_t texel_address(const struct simt_tex *t, int64_t x, int64_t y, in
   return t->addr + (uint64_t)z * slice + (uint64_t)y * pitch + (uint64_t)x * texel_bytes(t);
 }
 
+/* Where the GPU has the byte `at` of row `y`, whose address in rows is `addr`. Arrays lie in blocks of 64 B by 8 rows,
+ * one after another along the rows; a block has its left half first, in it two rows at a time, and of these 16 B at a
+ * time (Linux drm_fourcc.h, "Generalized Block Linear layout"; NVIDIA, Tegra X1 TRM, "Pixel Memory Formats").
+ * Approximation: blocks are not stacked, and rows that fill none stay rows. */
+static uint64_t in_blocks(const struct simt_tex *t, uint64_t addr, uint64_t at, uint64_t y) {
+  if (!t->blocks || t->pitch % 64 || (y | 7) >= t->height) return addr;
+  uint64_t rows = addr - at - y % 8 * t->pitch;
+  return rows + at / 64 * 512 + at % 64 / 32 * 256 + y % 8 / 2 * 64 + at % 32 / 16 * 32 + y % 2 * 16 + at % 16;
+}
+
 static void decode(const struct simt_tex *t, const char *p, bool want_float, union texel *out) {
   for (uint32_t k = 0; k < 4; k++) {
     if (k >= t->channels) {
@@ -256,7 +266,7 @@ static void fetch_texel(struct sample *s, bool want_float, int64_t x, int64_t y,
     struct lane_access a = {.addr = addr, .bytes = texel_bytes(t), .lane = s->lane, .space = SPACE_TEX};
     p = stray_access(s->x, s->o, &a);
   }
-  if (!s->first) s->first = addr;
+  if (!s->first) s->first = in_blocks(t, addr, (uint64_t)x * texel_bytes(t), (uint64_t)y);
   if (!stray && s->x->run->check) check_touch(s->x, s->o, s->lane, SPACE_TEX, addr, texel_bytes(t), CHECK_READ);
   if (!p) {
     if (!s->failed) fault_address(s->x, s->o, s->lane, addr, texel_bytes(t), "invalid texture read", 700);
@@ -445,7 +455,7 @@ static char *surface_at(struct exec *x, const struct xop *o, uint32_t i, uint32_
   }
   if (!p) fault_address(x, o, (int)i, addr, bytes, "invalid surface access", 700);
   if (!stray && x->run->check) check_touch(x, o, (int)i, SPACE_GLOBAL, addr, bytes, kind);
-  x->out->addr[i] = addr;
+  x->out->addr[i] = in_blocks(t, addr, (uint64_t)px, (uint64_t)py);
   return p;
 }
 
