@@ -52,22 +52,22 @@ static void took_seconds(char *out, size_t size, double s) {
   else screen_seconds(out, size, s);
 }
 
-static double total(const json_t *record, const char *key) {
+static double counter_total(const json_t *record, const char *key) {
   const json_t *v = json_object_get(json_object_get(record, "totals"), key);
   return json_is_number(v) ? json_number_value(v) : -1;
 }
 
 /* The rate of a cache that was used. */
 static void share(const json_t *record, const char *rate, const char *accesses, char *out, size_t size) {
-  double v = total(record, rate);
-  if (v < 0 || total(record, accesses) <= 0) snprintf(out, size, "-");
+  double v = counter_total(record, rate);
+  if (v < 0 || counter_total(record, accesses) <= 0) snprintf(out, size, "-");
   else snprintf(out, size, "%.1f %%", 100 * v);
 }
 
 /* As a row of the view, or as words of a line. A run in functional mode has no rates. */
 static void describe_rates(const json_t *record, double seconds, bool row, char *out, size_t size) {
   char cycles[64] = "-", l1[32], l2[32], took[32], ipc[32] = "-";
-  double n = total(record, "cycles"), rate = total(record, "ipc");
+  double n = counter_total(record, "cycles"), rate = counter_total(record, "ipc");
   if (n >= 0) cli_count(cycles, sizeof cycles, n);
   if (rate >= 0) snprintf(ipc, sizeof ipc, "%.2f", rate);
   share(record, "l1d.read.hit_rate", "l1d.read.accesses", l1, sizeof l1);
@@ -146,7 +146,7 @@ static void draw(struct study_live *l, const struct study_progress *p) {
 
 /* ---- what happens ---- */
 
-static void begin(struct study_live *l, const struct study_run *r) {
+static void run_begins(struct study_live *l, const struct study_run *r) {
   if (l->run_count == l->run_room) {
     l->run_room = 2 * l->run_room + 8;
     l->runs = mem_resize(l->runs, l->run_room, sizeof *l->runs);
@@ -154,7 +154,7 @@ static void begin(struct study_live *l, const struct study_run *r) {
   l->runs[l->run_count++] = (struct begun){r, cli_seconds()};
 }
 
-static void forget(struct study_live *l, const struct study_run *r) {
+static void run_ends(struct study_live *l, const struct study_run *r) {
   size_t kept = 0;
   for (size_t i = 0; i < l->run_count; i++)
     if (l->runs[i].run != r) l->runs[kept++] = l->runs[i];
@@ -164,10 +164,10 @@ static void forget(struct study_live *l, const struct study_run *r) {
 void study_live_event(void *ctx, const struct study_event *v, const struct study_progress *p) {
   struct study_live *l = ctx;
   if (!v->ended) {
-    begin(l, v->run);
+    run_begins(l, v->run);
     return;
   }
-  forget(l, v->run);
+  run_ends(l, v->run);
   struct ended *e = &l->ended[l->ended_count++ % ENDED_SHOWN];
   name_run(l, v->run, e->name, sizeof e->name);
   if (v->failed) snprintf(e->rates, sizeof e->rates, "%46s", "failed");
