@@ -93,7 +93,6 @@ void back_dominators(struct back *k);
 bool back_dominates(const struct back *k, uint32_t a, uint32_t b);
 void back_compact(struct back *k);
 struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i); /* with operands of its own */
-struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i); /* with operands of its own */
 void back_touch(struct back *k, struct node *n);                      /* after a change of its operands */
 uint16_t back_register(struct back *k, enum ptx_type t);
 bool back_ends(const struct ptx_inst *i);
@@ -123,8 +122,6 @@ struct place back_place(const struct back *k, const struct ptx_opnd *m);
 bool back_may_alias(const struct back *k, const struct node *x, const struct node *y);
 /* Is the instruction a sum of a register and a constant? */
 bool back_adds(const struct back *k, const struct ptx_inst *i, int64_t *c, uint16_t *base);
-/* unroll.c: loops, before anything is known of the registers */
-void back_unroll(struct back *k);
 /* unroll.c: loops, before anything is known of the registers */
 void back_unroll(struct back *k);
 /* fold.c: the value of an instruction whose operands are numbers; sums of sums with constants */

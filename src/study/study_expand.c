@@ -71,8 +71,17 @@ static bool applies(const struct study_range *v, const struct study_scheme *c) {
   return v->scheme && entry_of(c->list, v->scheme);
 }
 
+/* Machines that a list stands for. One whose runs need what an earlier run wrote stays a search, which `sluice run`
+ * makes. */
+static uint32_t sweeps_of(const char *list, bool *search) {
+  char first[1024];
+  *search = scheme_sweep_prepare(list, first, sizeof first);
+  return *search ? 1 : scheme_sweep_count(list);
+}
+
 static double variants_of(const struct study *s, const struct study_scheme *c) {
-  double n = scheme_sweep_count(c->list);
+  bool search;
+  double n = sweeps_of(c->list, &search);
   for (size_t i = 0; i < s->range_count; i++)
     if (applies(&s->ranges[i], c)) n *= (double)s->ranges[i].count;
   return n;
@@ -169,12 +178,14 @@ static bool make_variant(struct expansion *x, const struct study_scheme *c, uint
   v->scheme = c;
   v->parameters = json_object();
   const char *plain = !strcmp(c->list, "none") ? "baseline" : c->list;
-  if (!scheme_sweep_list(plain, sweep, list, sizeof list)) {
+  bool search;
+  bool several = sweeps_of(plain, &search) > 1;
+  if (!search && !scheme_sweep_list(plain, sweep, list, sizeof list)) {
     err_set(&why, ERR_INPUT, "the list of schemes is too long");
     return bad(x, c->at, &why);
   }
-  if (scheme_sweep_count(plain) > 1) json_object_set_new(v->parameters, "machine", json_string(list));
-  v->list = arena_strdup(x->a, list);
+  if (several) json_object_set_new(v->parameters, "machine", json_string(list));
+  v->list = arena_strdup(x->a, search ? plain : list);
   for (size_t i = 0; i < s->range_count; i++) {
     const struct study_range *r = &s->ranges[i];
     if (!applies(r, c)) continue;
@@ -182,6 +193,10 @@ static bool make_variant(struct expansion *x, const struct study_scheme *c, uint
     combination /= r->count;
     v->list = with_param(x->a, v->list, r->scheme, r->param, value);
     json_object_set_new(v->parameters, r->key, value_of(value));
+  }
+  if (search) {
+    snprintf(v->canonical, sizeof v->canonical, "%s", v->list);
+    return true;
   }
   for (size_t i = 0; i < x->machines; i++) /* a scheme may reject some machine of the study */
     if (!scheme_list_check(v->list, &x->machine[i].config, &why)) return bad(x, c->at, &why);
@@ -278,7 +293,8 @@ static bool make_all(struct expansion *x) {
     for (size_t k = 0; k < (size_t)machines_of(s); k++)
       if (!make_machine(x, &s->gpus[g], k)) return false;
   for (size_t c = 0; c < s->scheme_count; c++) {
-    uint32_t sweeps = scheme_sweep_count(s->schemes[c].list);
+    bool search;
+    uint32_t sweeps = sweeps_of(s->schemes[c].list, &search);
     size_t combinations = (size_t)(variants_of(s, &s->schemes[c]) / sweeps);
     for (uint32_t w = 0; w < sweeps; w++)
       for (size_t k = 0; k < combinations; k++)
