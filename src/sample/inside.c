@@ -7,6 +7,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
+const double inside_likeness = 1.05;
+
 struct inside {
   struct feed feed;
   struct feed_kernel kernel; /* of the timed CTAs */
@@ -180,7 +182,7 @@ struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint
   *warp_insts = s->warp_insts + s->other_warp_insts;
   *thread_insts = s->thread_insts + s->other_threads;
   struct logged_inside out = {.ctas = s->ctas, .warp_insts = s->warp_insts, .thread_insts = s->thread_insts};
-  struct inside_rate r = {.from = s->resident - 1,
+  struct inside_rate r = {.from = (INSIDE_ENDS - 1) * s->resident - 1,
                           .to = s->points - s->resident,
                           .size = s->resident,
                           .cycles = (double)cycles,

@@ -1,9 +1,10 @@
 /* inside.h - a sample of the CTAs of one launch: a feed that has fewer CTAs, in groups drawn at random, and runs the
  * others functionally in between.
  *
- * A group is as many consecutive CTAs as the GPU holds. The first and the last are always timed: with them the machine
- * fills and drains. What lies between runs at a steady rate of cycles per warp instruction, and the CTAs left out are
- * taken to run at it too.
+ * A group is as many consecutive CTAs as the GPU holds. The first and the last of the launch are always timed: with
+ * them the machine fills and drains. The next three timed ones still find CTAs that run in step and caches that fill.
+ * What lies between runs at a steady rate of cycles per warp instruction, and the CTAs left out are taken to run at it
+ * too.
  */
 #ifndef SAMPLE_INSIDE_H
 #define SAMPLE_INSIDE_H
@@ -11,8 +12,10 @@
 #include "ptx/feed.h"
 #include "sample/launchlog.h"
 
-/* A launch is sampled inside if it has this many groups, and its longest CTA executes at most twice the mean. */
-enum { INSIDE_LEAST_GROUPS = 12, INSIDE_FIRST_GROUPS = 6 };
+/* A launch is sampled inside if it has this many groups, and its CTAs are alike: the longest executes at most
+ * `inside_likeness` times the mean (short ones have another rate). */
+enum { INSIDE_LEAST_GROUPS = 30, INSIDE_FIRST_GROUPS = 15, INSIDE_ENDS = 5 }; /* ends: groups outside the rate */
+extern const double inside_likeness;
 
 struct inside_choice {
   uint32_t resident; /* CTAs of a group */

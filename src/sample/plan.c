@@ -82,7 +82,7 @@ void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, str
 static uint32_t groups_of(const struct logged_launch *l) {
   double mean = (double)l->sig.warp_insts / (double)launchlog_ctas(l);
   uint32_t n = inside_groups(launchlog_ctas(l), l->resident);
-  return l->orderly && n >= INSIDE_LEAST_GROUPS && (double)l->sig.longest <= 2 * mean ? n : 0;
+  return l->orderly && n >= INSIDE_LEAST_GROUPS && (double)l->sig.longest <= inside_likeness * mean ? n : 0;
 }
 
 uint32_t plan_groups(const struct plan_cluster *c, const struct launchlog *l) {

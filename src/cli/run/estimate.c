@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "cli/run/compare.h"
 #include "proc/jobs.h"
+#include "sample/inside.h"
 
 enum { MOST_ROUNDS = 6 };
 static const double margin = 0.85; /* of the bound: variances of few samples are too small as often as too large */
@@ -220,7 +221,7 @@ static double allowed_inside(const struct estimate_part *parts, uint32_t n, doub
 }
 
 /* Where CTAs left out make more of the variance than `room`, time more of them: of all timed members, again. The
- * variance of a cluster is inverse to its batches, the groups but the first and the last (Neyman's allocation, with the
+ * variance of a cluster is inverse to its batches, the groups of the steady rate (Neyman's allocation, with the
  * instructions of a group as cost). */
 static bool widen_inside(struct rounds *r, struct estimate_part *parts, double room, uint32_t *from) {
   struct estimated *x = &r->x;
@@ -230,16 +231,16 @@ static bool widen_inside(struct rounds *r, struct estimate_part *parts, double r
     const struct plan_cluster *k = &x->plan.cluster[c];
     if (!k->blocks) continue;
     all += parts[c].within;
-    sum += sqrt(parts[c].within * (k->blocks - 2) * k->warp_insts / plan_groups(k, &x->log));
+    sum += sqrt(parts[c].within * (k->blocks - INSIDE_ENDS) * k->warp_insts / plan_groups(k, &x->log));
   }
   if (all <= room) return false;
   for (uint32_t c = 0; c < x->plan.clusters; c++) {
     struct plan_cluster *k = &x->plan.cluster[c];
     if (!k->blocks) continue;
-    uint32_t groups = plan_groups(k, &x->log), now = k->blocks - 2;
+    uint32_t groups = plan_groups(k, &x->log), now = k->blocks - INSIDE_ENDS;
     double batches = ceil(sqrt(parts[c].within * now * groups / k->warp_insts) * sum / room);
     if (batches <= now) continue;
-    k->blocks = 2 * (batches + 2) > groups ? 0 : (uint32_t)batches + 2;
+    k->blocks = 2 * (batches + INSIDE_ENDS) > groups ? 0 : (uint32_t)batches + INSIDE_ENDS;
     parts[c].within *= k->blocks ? now / batches : 0;
     from[c] = 0;
     any = true;
