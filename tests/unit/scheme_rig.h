@@ -213,4 +213,16 @@ __attribute__((unused)) static double rig_storage_kb(const char *list) {
   return bits / c.sms / 8 / 1024;
 }
 
+/* A machine of one SM under `scheme` that stands still: its hooks are called by hand. The caller frees it. */
+__attribute__((unused)) static struct gpu *rig_still(const char *scheme) {
+  struct gpu_config c;
+  struct err e = {0};
+  gpu_config_defaults(&c);
+  c.sms = 1;
+  claims_saw(scheme);
+  struct gpu *g = gpu_new(&c, scheme, &e);
+  if (!g) fail_msg("%s", e.msg);
+  return g;
+}
+
 #endif

@@ -110,13 +110,7 @@ static struct gpu *still;
 static struct slot_instance *in;
 
 static void begin(const char *scheme) {
-  struct gpu_config c;
-  struct err e = {0};
-  gpu_config_defaults(&c);
-  c.sms = 1;
-  claims_saw(scheme);
-  still = gpu_new(&c, scheme, &e);
-  if (!still) fail_msg("%s", e.msg);
+  still = rig_still(scheme);
   in = &still->slots.at[0];
 }
 

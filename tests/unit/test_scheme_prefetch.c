@@ -105,21 +105,15 @@ static void the_end(void **state) {
   assert_true(slow > cycles);
 }
 
-/* ---- loads told to a scheme by hand, on a machine that stands still: the lines that it requests ---- */
+/* ---- loads shown to a scheme by hand, on a machine that stands still: the lines that it requests ---- */
 
 enum { PC = 0x1a, LINE = 128 };
 static struct gpu *still;
-static struct slot_instance *told;
+static struct slot_instance *in;
 
 static void begin(const char *scheme) {
-  struct gpu_config c;
-  struct err e = {0};
-  gpu_config_defaults(&c);
-  c.sms = 1;
-  claims_saw(scheme);
-  still = gpu_new(&c, scheme, &e);
-  if (!still) fail_msg("%s", e.msg);
-  told = &still->slots.at[0];
+  still = rig_still(scheme);
+  in = &still->slots.at[0];
 }
 
 static void end(void) {
@@ -130,11 +124,11 @@ static void end(void) {
 static void load(uint32_t warp, uint32_t pc, uint64_t addr, const uint64_t *lines) {
   struct sm *s = &still->sm[0];
   struct l1_event e = {.addr = addr, .line = addr / LINE * LINE, .warp = warp, .pc = pc, .degree = 1, .chunks = 15};
-  told->scheme->on_access(&told->ctx, &e, L1_MISS);
+  in->scheme->on_access(&in->ctx, &e, L1_MISS);
   for (uint32_t i = 0; lines[i] || l1_prefetch_waits(&s->l1d); i++) {
     uint64_t line = l1_prefetch_waits(&s->l1d) ? l1_prefetch_take(s).line : 0;
     if (line != lines[i])
-      fail_msg("%s: warp %u at %lu requests %lu, by hand %lu", told->scheme->name, warp, (unsigned long)addr,
+      fail_msg("%s: warp %u at %lu requests %lu, by hand %lu", in->scheme->name, warp, (unsigned long)addr,
                (unsigned long)line, (unsigned long)lines[i]);
     if (!line) break;
   }
@@ -156,7 +150,7 @@ static void reference_prediction(void **state) {
   LOAD(0, 30720, 0);     /* no prediction: stride 10240 */
   LOAD(0, 40960, 0);     /* transient */
   LOAD(0, 51200, 61440); /* steady */
-  assert_int_equal(told->counter[2], 4);
+  assert_int_equal(in->counter[2], 4);
   end();
   begin("stride=2:distance=3/eager=1");
   LOAD(0, 1024, 0);
@@ -190,12 +184,12 @@ static void many_threads(void **state) {
     for (uint32_t w = 0; w < 3; w++) LOAD(w, base[w] + round * 12800, 0);
   LOAD(0, base[0] + 25600, base[0] + 38400);
   LOAD(1, base[1] + 25600, base[1] + 38400);
-  assert_int_equal(told->counter[4], 0);
+  assert_int_equal(in->counter[4], 0);
   LOAD(2, base[2] + 25600, base[2] + 38400);
-  assert_int_equal(told->counter[4], 1); /* promoted */
+  assert_int_equal(in->counter[4], 1); /* promoted */
   LOAD(3, 6400000, 6412800);
-  assert_int_equal(told->counter[0], 1);
-  assert_int_equal(told->counter[2], 3);
+  assert_int_equal(in->counter[0], 1);
+  assert_int_equal(in->counter[2], 3);
   end();
   /* Warps 0, 1 and 3 load 256 B per warp apart: warp 4 tells the line of warp 5. */
   begin("mta:throttle=0");
@@ -203,25 +197,25 @@ static void many_threads(void **state) {
   LOAD(1, 4352, 0);
   LOAD(3, 4864, 0);
   LOAD(4, 5120, 5376);
-  assert_int_equal(told->counter[1], 1);
+  assert_int_equal(in->counter[1], 1);
   end();
 }
 
-static void told_fate(enum prefetch_fate fate, uint32_t times) {
+static void show_fate(enum prefetch_fate fate, uint32_t times) {
   const struct l1_event e = {.warp = 0};
-  for (uint32_t i = 0; i < times; i++) told->scheme->on_prefetch(&told->ctx, &e, fate);
+  for (uint32_t i = 0; i < times; i++) in->scheme->on_prefetch(&in->ctx, &e, fate);
 }
 
 /* Loads of one warp with a stride: each requests a line once the stride is known, or is throttled. */
 static uint64_t walk(uint32_t loads) {
   static uint64_t at = 1 << 20;
-  uint64_t before = told->counter[5];
+  uint64_t before = in->counter[5];
   for (uint32_t i = 0; i < loads; i++) {
     struct l1_event e = {.addr = at += 12800, .pc = PC, .degree = 1};
-    told->scheme->on_access(&told->ctx, &e, L1_HIT);
+    in->scheme->on_access(&in->ctx, &e, L1_HIT);
     if (l1_prefetch_waits(&still->sm[0].l1d)) l1_prefetch_take(&still->sm[0]);
   }
-  return told->counter[5] - before;
+  return in->counter[5] - before;
 }
 
 /* Section V, Table I: of five requests, as many as the degree are dropped. A period of 200 useful lines. */
@@ -241,10 +235,10 @@ static void many_threads_throttle(void **state) {
   assert_int_equal(walk(2), 0); /* the stride is not known */
   assert_int_equal(walk(5), 2); /* the first degree */
   for (uint32_t i = 0; i < sizeof period / sizeof *period; i++) {
-    told_fate(PREFETCH_USEFUL, 200);
-    told_fate(PREFETCH_EVICTED, period[i].evicted);
-    for (uint32_t k = 0; k < period[i].merges; k++) told->scheme->on_access(&told->ctx, &joins, L1_PENDING);
-    told->scheme->on_epoch(&told->ctx);
+    show_fate(PREFETCH_USEFUL, 200);
+    show_fate(PREFETCH_EVICTED, period[i].evicted);
+    for (uint32_t k = 0; k < period[i].merges; k++) in->scheme->on_access(&in->ctx, &joins, L1_PENDING);
+    in->scheme->on_epoch(&in->ctx);
     assert_int_equal(walk(5), period[i].degree);
   }
   end();
@@ -255,16 +249,16 @@ static void many_threads_throttle(void **state) {
 static void cta_aware(void **state) {
   (void)state;
   begin("cta-prefetch:wrong=2");
-  for (uint32_t w = 0; w < 8; w++) told->scheme->on_warp_start(&told->ctx, 0, w, w < 4 ? 7 : 8);
+  for (uint32_t w = 0; w < 8; w++) in->scheme->on_warp_start(&in->ctx, 0, w, w < 4 ? 7 : 8);
   LOAD(0, 4096, 0);
   LOAD(5, 65536, 0); /* leads CTA 8 */
   LOAD(2, 6144, 5120, 7168, 64512, 66560, 67584);
   LOAD(1, 5120, 0);
-  assert_int_equal(told->counter[3], 1); /* right */
-  LOAD(0, 8192, 9216, 10240, 11264);     /* the next round of a loop */
+  assert_int_equal(in->counter[3], 1); /* right */
+  LOAD(0, 8192, 9216, 10240, 11264);   /* the next round of a loop */
   LOAD(1, 9216 + 128, 0);
   LOAD(2, 10240 + 128, 0);
-  assert_int_equal(told->counter[4], 2); /* wrong: twice is too often */
+  assert_int_equal(in->counter[4], 2); /* wrong: twice is too often */
   LOAD(0, 12288, 0);
   end();
   /* An address that was loaded, through an addition, is not traced. */
@@ -272,13 +266,13 @@ static void cta_aware(void **state) {
                     add = {.kind = KIND_ALU, .nsrc = 2, .src = {3, 2}, .ndst = 1, .dst = {4}},
                     data = {.kind = KIND_LOAD, .space = SPACE_GLOBAL, .pc = PC, .addr_reg = 4, .ndst = 1, .dst = {5}};
   begin("cta-prefetch");
-  for (uint32_t w = 0; w < 4; w++) told->scheme->on_warp_start(&told->ctx, 0, w, 7);
-  told->scheme->on_issue(&told->ctx, 0, 0, &index);
-  told->scheme->on_issue(&told->ctx, 0, 0, &add);
-  told->scheme->on_issue(&told->ctx, 0, 0, &data);
+  for (uint32_t w = 0; w < 4; w++) in->scheme->on_warp_start(&in->ctx, 0, w, 7);
+  in->scheme->on_issue(&in->ctx, 0, 0, &index);
+  in->scheme->on_issue(&in->ctx, 0, 0, &add);
+  in->scheme->on_issue(&in->ctx, 0, 0, &data);
   LOAD(0, 4096, 0);
   LOAD(1, 5120, 0);
-  assert_int_equal(told->counter[5], 2);
+  assert_int_equal(in->counter[5], 2);
   end();
 }
 
