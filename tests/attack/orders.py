@@ -68,7 +68,7 @@ class Kernel:
         if self.whole and r.random() < .7:  # mostly rows of words against one of them
             first, second = self.at
             first.a, first.modulus, second.space, second.barrier = 1, 2048 // first.width, first.space, False
-            second.a, second.b, second.c, second.modulus = 1, 0, first.c, first.modulus
+            second.a, second.b, second.c, second.modulus = 1, 0, first.c, 2048 // second.width
             second.low = r.randrange(0, self.threads)
             second.high = second.low + 1
             second.c += r.choice([-33, -32, -20, 0, 7, 32, 37])

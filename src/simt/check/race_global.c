@@ -1,14 +1,15 @@
 /* race_global.c - races on global memory, between CTAs of a launch and between the warps of a CTA, and on shared
  * memory.
  *
- * A cell of shadow for four bytes of memory: two marks, the last write and the last read, or two reads where nothing in
- * the launch wrote. It takes eight bytes for shared memory and for variables, mostly four elsewhere (race_words.h). A
- * mark names a context (which warp, which instruction, since which barrier) in a table, the lane, and which of the four
- * bytes were touched. An access races with an earlier one of the same launch if both touch a byte, one is a write, they
- * are not both volatile or atomic, and nothing orders them: the program order of a warp, the barriers of a CTA
- * (race.c), or a fence and a volatile or atomic write after the earlier access that a volatile or atomic read came
- * after. Which location that was is not looked at, and who of the CTA did it neither: a race may be missed for that,
- * and none is reported that is ordered. Launches are ordered, also where they overlap.
+ * A cell of shadow for four bytes of memory: two marks, the last write and the last read, two reads where nothing in
+ * the launch wrote, or a volatile or atomic write and what was there before it. It takes eight bytes for shared memory
+ * and for variables, mostly four elsewhere (race_words.h). A mark names a context (which warp, which instruction, since
+ * which barrier) in a table, the lane, and which of the four bytes were touched. An access races with an earlier one of
+ * the same launch if both touch a byte, one is a write, they are not both volatile or atomic, and nothing orders them:
+ * the program order of a warp, the barriers of a CTA (race.c), or a fence and a volatile or atomic write after the
+ * earlier access that a volatile or atomic read came after. Which location that was is not looked at, and who of the
+ * CTA did it neither: a race may be missed for that, and none is reported that is ordered. Launches are ordered, also
+ * where they overlap.
  *
  * The table is bounded. When it is full, all marks are dropped and it starts empty: races across that point are
  * missed.
@@ -208,6 +209,11 @@ static void synchronise(struct exec *x, const struct xop *o, bool writes) {
   q->acquired = x->run->s->check->shadow->releases;
 }
 
+void check_atomic_performed(struct exec *x, const struct cta *c) {
+  const struct check_run *k = x->run->check;
+  if (k->grid) k->grid->cta[c->slot].acquired = x->run->s->check->shadow->releases;
+}
+
 void check_cluster_met(struct exec *x, const struct cluster *k) {
   struct race_grid *g = x->run->check->grid;
   if (!g) return;
@@ -281,6 +287,15 @@ static bool live(const struct race_shadow *d, const struct race_grid *g, uint32_
   return mark && race_mark_id(mark) < d->contexts && d->epoch[d->context[race_mark_id(mark)].epoch].launch == g->launch;
 }
 
+/* Whether what races with an earlier access of this launch may be ordered with a volatile or atomic one on x now: that
+ * was neither volatile nor atomic, or of another warp. */
+static bool races_with_more(const struct exec *x, uint32_t mark) {
+  const struct race_shadow *d = x->run->s->check->shadow;
+  if (!live(d, x->run->check->grid, mark)) return false;
+  const struct context *m = &d->context[race_mark_id(mark)];
+  return !(m->kind & KIND_STRONG) || d->epoch[m->epoch].cta != x->cta->id || m->warp != x->w->index;
+}
+
 enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct checked *word, uint8_t how,
                              uint32_t mark, uint64_t *cell, bool reported) {
   const struct race_shadow *d = x->run->s->check->shadow;
@@ -296,6 +311,7 @@ enum race_verdict race_touch(struct exec *x, const struct xop *o, const struct c
     if (v != ORDERED && !reported) report_race(x, o, word, m, old >> RACE_LANE_SHIFT & (LANES - 1), v), reported = true;
   }
   if (how & KIND_WRITES) {
+    if (how & KIND_STRONG && first != SAME_VALUE && races_with_more(x, marks[0])) marks[1] = marks[0];
     if (first != SAME_VALUE) marks[0] = mark; /* otherwise the mark of the writer stays */
   } else if (live(d, x->run->check->grid, marks[0]) && race_mark_id(marks[0]) != race_mark_id(mark)) {
     marks[1] = mark;

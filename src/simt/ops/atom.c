@@ -201,6 +201,7 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes);
 bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
   const struct xop *o = t->o;
   struct mem_block *b = NULL;
+  if (x->run->check) check_atomic_performed(x, t->cta);
   for (uint32_t m = lanes; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
     struct simt *s = x->run->s;
