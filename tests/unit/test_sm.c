@@ -118,11 +118,11 @@ static void shared_memory_of_others_is_far(void **state) {
   assert_int_equal(cycles("sm.shared_latency=30", 1, load, 1) - own, 180 - 3);
 }
 
-/* With fixed latencies: four sub-cores, of two register banks each. */
+/* With fixed latencies: four sub-cores. */
 static uint64_t fixed_cycles(const char *set, uint32_t warps, void (*program)(uint32_t n), uint32_t n) {
   struct gpu_config c =
       written_machine(1, (const char *const[]){"sm.schedulers=4", "sm.sub_cores=true", "sm.fixed_latency=true",
-                                               "sm.register_banks=8", "l1t.unified=true", set, NULL});
+                                               "l1t.unified=true", set, NULL});
   written_begin(&f, 1, warps);
   program(n);
   written_exit(&f);

@@ -374,6 +374,24 @@ static bool check_cache(const struct cache_config *k, const char *name, uint32_t
   return true;
 }
 
+/* Knobs of the operand collectors, which machines with fixed latencies lack. */
+static bool check_collectors(const struct gpu_config *c, struct err *e) {
+  struct gpu_config unset;
+  if (!c->sub_cores || !c->fixed_issue) return true;
+  gpu_config_defaults(&unset);
+  const struct {
+    const char *key;
+    uint32_t value, unset;
+  } of[] = {{"sm.register_banks", c->reg_banks, unset.reg_banks}, {"sm.collectors", c->oc_gen, unset.oc_gen}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+    if (of[i].value != of[i].unset)
+      return err_set(e, ERR_USAGE,
+                     "%s is %u, but has no effect with sm.fixed_latency: operands are read at a fixed time, without "
+                     "conflicts; leave it away or set sm.fixed_latency=false",
+                     of[i].key, of[i].value);
+  return true;
+}
+
 static bool check_sm(const struct gpu_config *c, struct err *e) {
   if (c->sm_threads % 32)
     return err_set(e, ERR_USAGE, "sm.threads is %u: it must be a multiple of the warp size, 32", c->sm_threads);
@@ -389,6 +407,7 @@ static bool check_sm(const struct gpu_config *c, struct err *e) {
                    "sm.collectors (%u) and sm.register_banks (%u) must be multiples of sm.schedulers (%u): "
                    "sub-cores share them out evenly",
                    c->oc_gen, c->reg_banks, c->schedulers);
+  if (!check_collectors(c, e)) return false;
   if (!is_pow2(c->shared_banks))
     return err_set(e, ERR_USAGE, "sm.shared_banks is %u: a power of two is needed", c->shared_banks);
   return check_cache(&c->l1d, "l1d", c->l1d_index, e) && check_cache(&c->l1i, "l1i", INDEX_LINEAR, e) &&
