@@ -3,11 +3,12 @@
  * Papers: Liptay, IBM Systems Journal 7(1), 1968; compared with in Li et al., "Tag-Split Cache", ICS 2016, section 5.2
  * and Fig 9 (private tag of 0 bits).
  *
- * Choices: least recently used frames. A store evicts the sectors that it touches.
+ * Choices: least recently used frames, or as l1d.replacement or a scheme that decides L1 replacement says. A store
+ * evicts the sectors that it touches.
  */
 #include "schemes/lib/frames.h"
 
-enum { SECTOR_BYTES, SECTOR_NRU };
+enum { SECTOR_BYTES, SECTOR_NRU, SECTOR_WAYS = 32 };
 static const struct scheme_param params[] = {
     {"bytes", "B", "sector size, a power of two up to the line (TSC section 3.1)", 8, 128, 32, true},
     {"nru", "", "1: victims by recently-used bits of sectors, as in the Tag-Split Cache; 0: least recently used", 0, 1,
@@ -26,9 +27,14 @@ static bool sector_init(struct scheme_ctx *c, struct err *e) {
   if (bytes & (bytes - 1) || bytes > k->line)
     return err_set(e, ERR_USAGE, "scheme sector: bytes=%u is not a power of two up to the line of %u", bytes, k->line);
   if (k->sets * k->ways > FRAMES_MAX) return err_set(e, ERR_USAGE, "scheme sector: more than %d frames", FRAMES_MAX);
-  if (c->param[SECTOR_NRU] == 0) return true;
-  if (k->line / bytes * k->ways > 64) return err_set(e, ERR_USAGE, "scheme sector: more than 64 sectors in a set");
-  for (uint32_t i = 0; i < c->config->sms; i++) SCHEME_SM(c, struct frames, i)->per = k->line / bytes;
+  bool nru = c->param[SECTOR_NRU] != 0;
+  if (nru && k->line / bytes * k->ways > 64)
+    return err_set(e, ERR_USAGE, "scheme sector: more than 64 sectors in a set");
+  for (uint32_t i = 0; i < c->config->sms; i++) {
+    struct frames *f = SCHEME_SM(c, struct frames, i);
+    f->per = nru ? k->line / bytes : 0;
+    f->fifo = c->config->l1d_repl == REPL_FIFO;
+  }
   return true;
 }
 
@@ -47,13 +53,47 @@ static uint32_t sector_find(struct scheme_ctx *c, const struct l1_event *e) {
   const struct frame *f = frames_find(sector_of(c, e->sm), e, c->config->l1d.ways);
   return f ? f->valid : 0;
 }
+/* The frame for a line that has none, or NULL: *plan says why. The scheme that decides L1 replacement chooses among
+ * several that are in use. */
+static struct frame *sector_victim(struct scheme_ctx *c, const struct l1_event *e, enum l1_plan *plan) {
+  struct frames *f = sector_of(c, e->sm);
+  uint32_t ways = c->config->l1d.ways;
+  struct frame *set = f->at + e->set * ways, *at = frames_victim(f, e, ways);
+  *plan = at ? PLAN_PLACE : PLAN_FULL;
+  if (!at || !at->valid || !gpu_l1_has_chooser(c->gpu)) return at;
+  uint64_t tag[SECTOR_WAYS], used[SECTOR_WAYS];
+  struct cache_set s = {.set = e->set, .ways = ways, .tag = tag, .used = used};
+  for (uint32_t w = 0; w < ways; w++) {
+    tag[w] = set[w].line, used[w] = set[w].used;
+    if (set[w].valid && !set[w].pending) s.usable |= 1u << w;
+  }
+  int way = gpu_l1_choose(c->gpu, &s, e);
+  if (way >= 0) return &set[way];
+  if (e->local) return at;
+  *plan = PLAN_BYPASS;
+  return NULL;
+}
 static enum l1_plan sector_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
+  enum l1_plan plan = PLAN_PLACE;
   (void)missing;
-  return frames_has_place(sector_of(c, e->sm), e, c->config->l1d.ways) ? PLAN_PLACE : PLAN_FULL;
+  if (!frames_find(sector_of(c, e->sm), e, c->config->l1d.ways)) sector_victim(c, e, &plan);
+  return plan;
 }
 static uint32_t sector_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
-  frames_reserve(c, sector_of(c, e->sm), e, c->config->l1d.ways, missing, NULL);
+  struct frames *f = sector_of(c, e->sm);
+  uint32_t ways = c->config->l1d.ways;
+  enum l1_plan plan;
+  bool new = !frames_find(f, e, ways);
+  if (new) frames_replace(c, f, e, ways, sector_victim(c, e, &plan)), f->absent = UINT64_MAX;
+  const struct frame *at = frames_reserve(c, f, e, ways, missing, NULL);
+  if (new) gpu_l1_placed(c->gpu, e, (uint32_t)(at - (f->at + e->set * ways)));
   return 0;
+}
+static uint32_t sector_way(struct scheme_ctx *c, const struct l1_event *e) {
+  struct frames *f = sector_of(c, e->sm);
+  uint32_t ways = c->config->l1d.ways;
+  const struct frame *at = frames_find(f, e, ways);
+  return at ? (uint32_t)(at - (f->at + e->set * ways)) : UINT32_MAX;
 }
 static void sector_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out) {
   frames_touch(sector_of(c, e->sm), e, c->config->l1d.ways, here, out);
@@ -89,6 +129,7 @@ static const struct l1_org sector_org = {
     .store = sector_store,
     .clear = sector_clear,
     .drop = sector_drop,
+    .way = sector_way,
     .steady = true,
 };
 

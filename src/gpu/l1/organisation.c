@@ -155,6 +155,13 @@ static void fetch_sectors(struct sm *s, struct l1_mshr *m, const struct fetch *f
   m->outstanding |= chunks;
 }
 
+/* Hooks that get the way of a line are called with it. */
+static inline void find_way(struct sm *s, struct l1_event *e) {
+  const struct slots *k = &s->g->slots;
+  if (s->l1d.org->way && (k->n_on_hit | k->n_on_fill | k->n_on_miss | k->n_on_access))
+    e->way = s->l1d.org->way(&s->l1d.org_of->ctx, e);
+}
+
 /* Some chunks of a load are absent. */
 static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id op, const struct access *a,
                                                            struct l1_event *e, uint32_t want, uint32_t here) {
@@ -180,10 +187,14 @@ static __attribute__((noinline)) enum l1_outcome read_miss(struct sm *s, op_id o
   m->count++;
   l->org->touch(c, e, here & want, out);
   s->st->l1d_sectors_read += (uint32_t)__builtin_popcount(want);
-  if (!missing) return l1d_notify_access(s, e, out);
+  if (!missing) {
+    find_way(s, e);
+    return l1d_notify_access(s, e, out);
+  }
   const struct fetch f = {.o = &s->op[op], .a = a};
   fetch_sectors(s, m, &f, missing);
   l->org_busy = s->g->now + 1 + l->org->reserve(c, e, missing);
+  find_way(s, e);
   L1D_NOTIFY(s, on_miss, e);
   return l1d_notify_access(s, e, out);
 }
@@ -197,6 +208,7 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
   if (want & ~here) return read_miss(s, op, a, &e, want, here);
   l->org->touch(c, &e, want, L1_HIT);
   s->st->l1d_sectors_read += (uint32_t)__builtin_popcount(want);
+  find_way(s, &e);
   L1D_NOTIFY(s, on_hit, &e);
   return l1d_notify_access(s, &e, L1_HIT);
 }
@@ -278,6 +290,7 @@ void l1_org_fill(struct sm *s, req_id id) {
   m->outstanding &= ~r->chunks;
   l->org->fill(&l->org_of->ctx, &e, r->chunks);
   s->st->l1d_fill_bytes += r->bytes;
+  find_way(s, &e);
   L1D_NOTIFY(s, on_fill, &e);
   if (RARE(r->prefetch)) l1_prefetch_arrived(s, r, true);
   uint16_t kept = 0;
@@ -307,6 +320,21 @@ op_id l1_org_next(struct sm *s) {
   m->count--;
   release_mshr(l, m);
   return l->org_ready[at].op;
+}
+
+bool gpu_l1_has_chooser(const struct gpu *g) {
+  return g->slots.n_find_victim;
+}
+
+int gpu_l1_choose(struct gpu *g, const struct cache_set *set, const struct l1_event *e) {
+  struct slot_instance *in = &g->slots.at[g->slots.find_victim[0]];
+  return in->scheme->find_victim(&in->ctx, e->sm, set, e);
+}
+
+void gpu_l1_placed(struct gpu *g, const struct l1_event *e, uint32_t way) {
+  struct l1_event placed = *e;
+  placed.way = way;
+  L1D_NOTIFY(&g->sm[e->sm], on_place, &placed);
 }
 
 void gpu_l1_ask_again(struct gpu *g) {

@@ -240,7 +240,7 @@ static const char *owned_part(const struct scheme *s, uint32_t k, bool org) {
     const struct hook_row *h = &hook_rows[i];
     if (h->owns && scheme_fills(s, h) && !(of_lines(h) && org && s->yields_l1) && n++ == k) return h->owns;
   }
-  return s->l1 && n == k ? OWNS_L1_REPLACEMENT : NULL;
+  return s->l1 && !s->l1->way && n == k ? OWNS_L1_REPLACEMENT : NULL;
 }
 
 /* True if one of them provides the L1's organisation. */
@@ -365,7 +365,9 @@ static bool owns(const struct slots *s, const char *part) {
 bool slots_for_machine(struct slots *out, const char *list, const struct gpu_config *c, struct err *e) {
   char text[1200];
   if (!slots_parse(out, list, e)) return false;
-  if (!*c->l1d_org || owns(out, OWNS_L1_ORGANISATION) || owns(out, OWNS_L1_REPLACEMENT)) return true;
+  if (!*c->l1d_org || owns(out, OWNS_L1_ORGANISATION)) return true;
+  const struct scheme *org = scheme_find(c->l1d_org);
+  if (owns(out, OWNS_L1_REPLACEMENT) && !(org && org->l1 && org->l1->way)) return true;
   snprintf(text, sizeof text, "%s+%s", list && *list ? list : "baseline", c->l1d_org);
   return slots_parse(out, text, e);
 }

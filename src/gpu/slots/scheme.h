@@ -129,6 +129,10 @@ struct l1_org {
    * refused access is then not retried until one of them, a free MSHR or a free miss queue entry may change the
    * result. Any other change must call gpu_l1_ask_again. */
   bool steady;
+  /* Filled by organisations that keep lines in the sets and ways of l1d and leave replacement to a scheme: the way of
+   * e->line, UINT32_MAX if it has none. They ask gpu_l1_choose for victims and call gpu_l1_placed; hooks on lines are
+   * then called with the way. NULL: the organisation decides replacement. */
+  uint32_t (*way)(struct scheme_ctx *c, const struct l1_event *e);
 };
 
 #define SCHEME_SM(ctx, type, sm) ((type *)((char *)(ctx)->sm_state + (size_t)(sm) * (ctx)->sm_state_bytes))
@@ -250,6 +254,12 @@ void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint
                     bool reused);
 /* It evicts some chunks of a line. Call either function before the places are reused. */
 void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks);
+/* True if a scheme decides L1 replacement (find_victim), and its choice: a way of `usable`, -1 for none. The caller is
+ * an organisation with `way`. */
+bool gpu_l1_has_chooser(const struct gpu *g);
+int gpu_l1_choose(struct gpu *g, const struct cache_set *set, const struct l1_event *e);
+/* The line of `e` was placed there; calls on_place. */
+void gpu_l1_placed(struct gpu *g, const struct l1_event *e, uint32_t way);
 /* The results of a steady organisation have changed in every SM: retry refused accesses. */
 void gpu_l1_ask_again(struct gpu *g);
 /* Request the line of `addr` in the L1 of SM `of->sm`. For schemes that fill on_prefetch, which tells its fate. `of` is

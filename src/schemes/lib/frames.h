@@ -3,7 +3,8 @@
  *
  * A frame that waits for any chunk is not replaced. Ways are chosen as the baseline does: the highest that is free,
  * else the one used longest ago, so that with chunks of a line it is the baseline. With `per` set, the victim is the
- * frame of a chunk that was not recently used, at random: the replacement of the Tag-Split Cache.
+ * frame of a chunk that was not recently used, at random: the replacement of the Tag-Split Cache. With `fifo` set,
+ * it is the frame allocated first.
  */
 #ifndef SCHEMES_LIB_FRAMES_H
 #define SCHEMES_LIB_FRAMES_H
@@ -25,6 +26,7 @@ struct frames {
   uint64_t absent; /* a line without a frame: the last failed lookup, until a frame is allocated */
   uint32_t last;   /* the frame found last; tried first */
   uint32_t per;    /* chunks of a frame if replaced by their recently-used bits; 0: least recently used */
+  bool fifo;       /* uses do not count */
   struct frame at[];
 };
 
@@ -82,6 +84,15 @@ static inline bool frames_has_place(struct frames *f, const struct l1_event *e, 
   return frames_find(f, e, ways) || frames_victim(f, e, ways);
 }
 
+/* The frame gets the line of `e` in place of its own. */
+static inline void frames_replace(struct scheme_ctx *c, struct frames *f, const struct l1_event *e, uint32_t ways,
+                                  struct frame *at) {
+  struct l1_event placed = *e;
+  placed.way = (uint32_t)(at - (f->at + e->set * ways));
+  if (at->valid) gpu_l1_evicted(c->gpu, &placed, at->line, at->valid, at->warp, at->reused);
+  *at = (struct frame){.line = e->line, .used = e->cycle, .warp = (uint8_t)e->warp, .bits = at->bits};
+}
+
 /* Allocate the missing chunks (frames_has_place was true). `evicted`, if not NULL, receives the evicted line, valid 0
  * if none. */
 static inline struct frame *frames_reserve(struct scheme_ctx *c, struct frames *f, const struct l1_event *e,
@@ -90,11 +101,8 @@ static inline struct frame *frames_reserve(struct scheme_ctx *c, struct frames *
   if (evicted) evicted->valid = 0;
   if (!at) {
     at = frames_victim(f, e, ways);
-    if (at->valid) {
-      if (evicted) *evicted = *at;
-      gpu_l1_evicted(c->gpu, e, at->line, at->valid, at->warp, at->reused);
-    }
-    *at = (struct frame){.line = e->line, .used = e->cycle, .warp = (uint8_t)e->warp, .bits = at->bits};
+    if (evicted) *evicted = *at;
+    frames_replace(c, f, e, ways, at);
   }
   at->pending |= missing;
   f->absent = UINT64_MAX;
@@ -107,7 +115,7 @@ static inline void frames_touch(struct frames *f, const struct l1_event *e, uint
                                 enum l1_outcome out) {
   struct frame *at = frames_find(f, e, ways);
   if (!at) return;
-  at->used = e->cycle;
+  if (!f->fifo) at->used = e->cycle;
   if (out != L1_PENDING) frames_recent(f, e, ways, at, need & at->valid);
   at->read |= need;
   at->reused |= out == L1_HIT;
