@@ -72,10 +72,11 @@ bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint3
 /* With fixed latencies the knobs say what a program measures, from the issue of a load to that of an instruction that
  * needs its result. What the stages between the scheduler and the caches take of that is no part of the caches' own. */
 static void latencies_of_stages(struct gpu_config *c) {
-  enum { TO_SHARED = 4, TO_L1 = 3, TO_CONSTANT = 2 };
+  enum { TO_SHARED = 4, TO_L1 = 3, TO_CONSTANT = 2, TO_L15C = 5 };
   c->shared_latency = c->shared_latency > TO_SHARED ? c->shared_latency - TO_SHARED : 1;
   c->l1d_latency = c->l1d_latency > TO_L1 ? c->l1d_latency - TO_L1 : 1;
   c->l1c_latency = c->l1c_latency > TO_CONSTANT ? c->l1c_latency - TO_CONSTANT : 0;
+  if (c->l15c_latency) c->l15c_latency = c->l15c_latency > TO_L15C ? c->l15c_latency - TO_L15C : 1;
 }
 
 struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *e) {
@@ -211,6 +212,15 @@ static void touch_read_only(struct gpu *g, struct rocache *c, uint64_t addr, uin
   }
 }
 
+static void touch_constant(struct gpu *g, struct sm *s, uint64_t addr) {
+  if (s->l15c.latency) {
+    rocache_touch(&s->l1c, addr, touch_order(g));
+    touch_read_only(g, &s->l15c.cache, addr, g->config.l15c.line);
+  } else {
+    touch_read_only(g, &s->l1c, addr, g->config.l1c.line);
+  }
+}
+
 /* Lines of code, by their last execution. */
 struct code_line {
   uint64_t addr, last;
@@ -243,7 +253,7 @@ void gpu_touch_code(struct gpu *g, const struct gpu_executed *c) {
   for (uint32_t i = 0; i < n && i < ctas; i++) {
     struct sm *s = &g->sm[(g->last_sm + 1 + i) % n];
     for (uint32_t k = 0; k < lines; k++) touch_read_only(g, &s->l1i, line[k].addr, m->l1i.line);
-    for (uint32_t k = 0; k < c->constants; k++) touch_read_only(g, &s->l1c, c->constant[k], m->l1c.line);
+    for (uint32_t k = 0; k < c->constants; k++) touch_constant(g, s, c->constant[k]);
   }
   g->last_sm = (g->last_sm + ctas % n) % n;
   free(line);
@@ -255,6 +265,7 @@ static void end_touches(struct gpu *g) {
   for (uint32_t i = 0; i < g->config.sms; i++) {
     rocache_touch_end(&g->sm[i].l1i, g->now);
     rocache_touch_end(&g->sm[i].l1c, g->now);
+    if (g->sm[i].l15c.latency) rocache_touch_end(&g->sm[i].l15c.cache, g->now);
   }
   g->touched = 0;
 }

@@ -190,6 +190,59 @@ static void bytes_of_a_line_are_one_access(void **state) {
   assert_int_equal(accesses_of_bytes(fixed), 1);
 }
 
+/* Two rounds of loads of `n` lines of constants, each of which needs what the one before it read. */
+static struct gpu_stats two_rounds(const char *second_level, uint32_t n, bool cold) {
+  struct gpu_config c =
+      written_machine(1, (const char *const[]){"sm.schedulers=4", "sm.sub_cores=true", "sm.fixed_latency=true",
+                                               "l1c.sets=8", "l1c.ways=4", "l1c.latency=27", second_level, NULL});
+  written_begin(&f, 1, 1);
+  for (uint32_t k = 0; k < 2 * n; k++) {
+    written_memory(&f, KIND_LOAD, SPACE_CONST, 1, (struct written_access){.at = k % n * 64});
+    f.code[f.count - 1].addr_reg = 1;
+  }
+  written_exit(&f);
+  return written_run(&f, &c, cold ? 1 : 2);
+}
+
+/* Thirty lines of 64 B fit the first level of 2 KiB; forty do not, and come from the second in its latency. From the L2
+ * they come 256 B at a time. */
+static void constants_have_two_levels(void **state) {
+  (void)state;
+  struct gpu_stats near = two_rounds("l15c.latency=89", 30, false), far = two_rounds("l15c.latency=189", 30, false);
+  assert_int_equal(near.l15c_accesses, 0);
+  assert_int_equal(far.cycles, near.cycles);
+  near = two_rounds("l15c.latency=89", 40, false), far = two_rounds("l15c.latency=189", 40, false);
+  assert_int_equal(near.l15c_accesses, 80);
+  assert_int_equal(near.l15c_misses, 0);
+  assert_in_range(far.cycles - near.cycles, 7900, 8100);
+  struct gpu_stats cold = two_rounds("l15c.latency=89", 40, true);
+  assert_int_equal(cold.l15c_accesses, 80);
+  assert_in_range(cold.l15c_misses, 10, 20); /* the second half of 256 B may still be under way */
+  assert_int_equal(two_rounds("l15c.latency=0", 40, false).l15c_accesses, 0);
+}
+
+/* Loads of 32 different words of constants: a lookup each. */
+static void words(uint32_t n) {
+  for (uint32_t k = 0; k < n; k++) {
+    written_memory(&f, KIND_LOAD, SPACE_CONST, 1, (struct written_access){.lane = 4});
+    f.code[f.count - 1].addr_reg = 1;
+  }
+}
+
+static void constants_keep_their_interval(void **state) {
+  (void)state;
+  struct gpu_config each =
+      written_machine(1, (const char *const[]){"sm.schedulers=4", "sm.sub_cores=true", "sm.fixed_latency=true",
+                                               "l1c.latency=27", "l1c.word_by_word=true", NULL});
+  struct gpu_config second = each;
+  second.l1c_interval = 2;
+  written_begin(&f, 1, 1);
+  words(10);
+  written_exit(&f);
+  uint64_t one = written_run(&f, &each, 2).cycles;
+  assert_int_equal(written_run(&f, &second, 2).cycles - one, 10 * 31);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_take_their_latency),
@@ -202,6 +255,8 @@ int main(void) {
       cmocka_unit_test(memory_instructions_keep_their_interval),
       cmocka_unit_test(textures_take_four_lanes_at_a_time),
       cmocka_unit_test(bytes_of_a_line_are_one_access),
+      cmocka_unit_test(constants_have_two_levels),
+      cmocka_unit_test(constants_keep_their_interval),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

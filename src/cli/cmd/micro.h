@@ -22,7 +22,8 @@ struct micro {
   const char *setup, *op; /* PTX; `op` of a rate has # for the number of one of four chains */
   uint32_t threads;       /* of the CTA; 0: 1 (latency) or 1,024 */
   uint32_t stride;        /* latency: bytes between the places of a chase through fresh memory, 0: it stays where it is;
-                           * bandwidth: bytes that a thread moves with one operation */
+                           * bandwidth: bytes that a thread moves with one operation; capacity: bytes that it surely
+                           * holds, 0: 1,024 */
   uint32_t least_cc;      /* compute capability, times 10 */
   const char *less;       /* name of a benchmark whose result is part of this one and is taken away */
   bool grid;              /* bandwidth: CTAs on all SMs, the figure is the GPU's */

@@ -102,15 +102,17 @@ static double stream(struct bench *b, size_t i) {
 
 /* Cycles of a load of a chase over `bytes`, a line at a time, when it has been there before. */
 static double chase(struct bench *b, size_t i, uint32_t bytes) {
-  uint32_t line = 128, n = bytes / line;
-  for (uint32_t k = 0; k < n; k++) point(b, k * line, (k + 1) % n * line);
+  bool constant = !strcmp(micros[i].op, "const");
+  uint32_t line = constant ? 64 : 128, n = bytes / line;
+  for (uint32_t k = 0; !constant && k < n; k++) point(b, k * line, (k + 1) % n * line);
   if (!launch_kernel(b, i, 1, 1, 0, n)) return NAN;
   return (double)kernel_results(b)[0] / n;
 }
 
 static double capacity(struct bench *b, size_t i) {
-  double fast = chase(b, i, 1024);
-  uint32_t fits = 1, most = 512; /* KiB */
+  uint32_t sure = micros[i].stride ? micros[i].stride : 1024;
+  double fast = chase(b, i, sure);
+  uint32_t fits = sure / 1024, most = strcmp(micros[i].op, "const") ? 512 : 64; /* KiB */
   while (fits < most && !b->d->e->code) {
     uint32_t half = (fits + most + 1) / 2;
     if (chase(b, i, half * 1024) < 1.1 * fast) fits = half;

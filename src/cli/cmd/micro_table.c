@@ -49,6 +49,8 @@ const struct micro micros[] = {
     LAT("shared.conflict_32", "ld.shared.u32 %r1,[%r1];", .setup = LANES_SHARED("128"), .threads = 32),
     LAT("constant", "ld.const.u32 %r2,[%r1];\nadd.s32 %r1,%r1,%r2;", .setup = "mov.u32 %r1,cst;\n",
         .less = "latency.iadd"),
+    LAT("constant.l15", "ld.const.u32 %r2,[%r1];\nadd.s32 %r1,%r1,%r2;", .less = "latency.iadd", .least_cc = 70,
+        .setup = "mov.u32 %r1,cst;\nadd.u32 %r1,%r1,61440;\n"),
     LAT("constant.divergent_32", "ld.const.u32 %r2,[%r1];\nadd.s32 %r1,%r1,%r2;", .threads = 32, .less = "latency.iadd",
         .setup = "mov.u32 %r2,%tid.x;\nshl.b32 %r2,%r2,2;\nmov.u32 %r1,cst;\nadd.u32 %r1,%r1,%r2;\n"),
     LAT("l1", "ld.global.ca.u64 %rd1,[%rd1];"),
@@ -76,6 +78,13 @@ const struct micro micros[] = {
          "ld.global.v4.u32 {%va#0,%va#1,%va#2,%va#3},[%rd1];\nst.global.v4.u32 [%rd2],{%va#0,%va#1,%va#2,%va#3};",
          .unit = "GB/s", .stride = 16, .grid = true, .writes = true),
     {.name = "capacity.l1", .unit = "KiB", .kind = MICRO_CAPACITY, .op = "ca"},
+    {.name = "capacity.constant", .unit = "KiB", .kind = MICRO_CAPACITY, .op = "const", .least_cc = 70},
+    {.name = "capacity.constant.l15",
+     .unit = "KiB",
+     .kind = MICRO_CAPACITY,
+     .op = "const",
+     .stride = 8192,
+     .least_cc = 70},
     {.name = "sector.l1", .unit = "B", .kind = MICRO_SECTOR, .op = "ca"},
     {.name = "sector.l2", .unit = "B", .kind = MICRO_SECTOR, .op = "cg"},
 };
@@ -195,8 +204,38 @@ static void stream_kernel(FILE *f, const struct micro *m, const char *name) {
   tail(f);
 }
 
+/* 64 KiB of constants, as many as a program can have. They are 0 but for a chase in the last four: 32 links of 128 B,
+ * the last back to the first, so that the first level (2 KiB) keeps none of them. */
+static void constants(FILE *f) {
+  enum { WORDS = 16384, CHASE = 15360, LINK = 128, LINKS = (WORDS - CHASE) * 4 / LINK };
+  fprintf(f, ".const .align 128 .s32 cst[%d]={", WORDS);
+  for (int i = 0; i < WORDS; i++) {
+    int link = (i - CHASE) * 4 / LINK;
+    bool begins = i >= CHASE && i * 4 % LINK == 0;
+    fprintf(f, "%s%d", i ? "," : "", !begins ? 0 : link + 1 < LINKS ? LINK : -(LINKS - 1) * LINK);
+  }
+  fputs("};\n", f);
+}
+
+/* Two turns of n loads of constants, a line of 64 B each, the second timed; each needs what the one before it read. */
+static void constant_chase_kernel(FILE *f, const char *name) {
+  head(f, name, false);
+  for (int turn = 0; turn < 2; turn++)
+    fprintf(f,
+            "bar.sync 0;\nmov.u32 %%c%d,%%clock;\nmov.u32 %%r11,0;\nmov.u32 %%r1,cst;\nTURN%d:\nld.const.u32 "
+            "%%r2,[%%r1];\nand.b32 %%r2,%%r2,1;\nadd.u32 %%r1,%%r1,%%r2;\nadd.u32 %%r1,%%r1,64;\nadd.u32 "
+            "%%r11,%%r11,1;\nsetp.lt.u32 %%p1,%%r11,%%r10;\n@%%p1 bra TURN%d;\nst.global.u32 [%%rd9+8],%%r1;\n",
+            turn, turn, turn);
+  fputs("bar.sync 0;\nmov.u32 %c2,%clock;\nsub.u32 %r12,%c2,%c1;\nst.global.u32 [%rd9],%r12;\n", f);
+  tail(f);
+}
+
 /* Two turns of n loads through pointers, the second timed. Without shared memory, which would take of the L1. */
 static void chase_kernel(FILE *f, const char *name, const char *cache) {
+  if (!strcmp(cache, "const")) {
+    constant_chase_kernel(f, name);
+    return;
+  }
   head(f, name, false);
   for (int turn = 0; turn < 2; turn++)
     fprintf(f,
@@ -228,7 +267,8 @@ char *micro_ptx(uint32_t cc) {
   size_t size;
   FILE *f = open_memstream(&text, &size);
   CHECK(f, "out of memory for the microbenchmarks");
-  fprintf(f, ".version 7.8\n.target sm_%u\n.address_size 64\n.const .align 4 .b8 cst[256];\n", cc < 20 ? 20 : cc);
+  fprintf(f, ".version 7.8\n.target sm_%u\n.address_size 64\n", cc < 20 ? 20 : cc);
+  constants(f);
   for (size_t i = 0; i < micro_count; i++) {
     const struct micro *m = &micros[i];
     if (m->least_cc > cc) continue;

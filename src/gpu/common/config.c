@@ -38,7 +38,7 @@ const char *const icnt_names[] = {"crossbar", "mesh", NULL};
 
 /* Minimum entries of a miss queue. As in the reference, a miss waits until all its requests fit. At the L1 these are
  * the fetch and a write-back, at the L2 also the write itself. */
-enum { PLACES_l1d = 2, PLACES_l1i = 1, PLACES_l1c = 1, PLACES_l1t = 1, PLACES_l2 = 3 };
+enum { PLACES_l1d = 2, PLACES_l1i = 1, PLACES_l1c = 1, PLACES_l15c = 2, PLACES_l1t = 1, PLACES_l2 = 3 };
 
 #define AT(field) offsetof(struct gpu_config, field)
 #define UINT_ROW(k, u, d, at, lo, hi) \
@@ -411,7 +411,8 @@ static bool check_sm(const struct gpu_config *c, struct err *e) {
   if (!is_pow2(c->shared_banks))
     return err_set(e, ERR_USAGE, "sm.shared_banks is %u: a power of two is needed", c->shared_banks);
   return check_cache(&c->l1d, "l1d", c->l1d_index, e) && check_cache(&c->l1i, "l1i", INDEX_LINEAR, e) &&
-         check_cache(&c->l1c, "l1c", INDEX_LINEAR, e) && check_cache(&c->l1t, "l1t", INDEX_LINEAR, e);
+         check_cache(&c->l1c, "l1c", INDEX_LINEAR, e) && check_cache(&c->l15c, "l15c", INDEX_LINEAR, e) &&
+         check_cache(&c->l1t, "l1t", INDEX_LINEAR, e);
 }
 
 static bool check_map(const struct gpu_config *c, struct err *e) {

@@ -25,6 +25,7 @@ const struct law gpu_laws[] = {
      {F(l1d_rej_line), F(l1d_rej_missq), F(l1d_rej_mshr), F(l1d_rej_merge)},
      {F(l1d_read_rejects)}},
     {"store hits are stores", true, {F(l1d_write_hits)}, {F(l1d_write_accesses)}},
+    {"misses of the second constant cache are accesses", true, {F(l15c_misses)}, {F(l15c_accesses)}},
     {"constant misses are accesses", true, {F(l1c_misses)}, {F(l1c_accesses)}},
     {"texture misses are accesses", true, {F(l1t_misses)}, {F(l1t_accesses)}},
     {"fetch misses are fetches", true, {F(l1i_misses)}, {F(l1i_accesses)}},

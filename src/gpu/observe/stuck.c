@@ -190,6 +190,7 @@ static void say_sm(struct text *t, struct lacking *k, const struct sm *s) {
   uint8_t kind = s->now_counts.stall_kind;
   say_read_only(t, k, s, &s->l1i, "l1i");
   say_read_only(t, k, s, &s->l1c, "l1c");
+  if (s->l15c.latency) say_read_only(t, k, s, &s->l15c.cache, "l15c");
   if (s->dispatch) {
     const struct op *o = &s->op[s->dispatch];
     say(t, "\n  SM %u: memory pipe held by warp %u, PTX line %u%s", s->id, o->warp,

@@ -37,6 +37,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   const struct cache_config imc = {
       .sets = 1, .ways = c->imc_lines, .line = 64, .mshrs = 4, .merges = SM_WARPS, .miss_queue = 4};
   if (c->imc_lines) rocache_init(&s->imc, &imc);
+  l15c_init(&s->l15c, c, c->l1c.mshrs + imc.mshrs);
   texcache_init(&s->l1t, c);
   l1d_init(&s->l1d, c);
   if (g->slots.n_l1) l1_org_init(s);
@@ -59,6 +60,7 @@ void sm_destroy(struct sm *s) {
   rocache_destroy(&s->l1i);
   rocache_destroy(&s->l1c);
   rocache_destroy(&s->imc);
+  l15c_destroy(&s->l15c);
   free(s->untranslated.held);
   texcache_destroy(&s->l1t);
   l1d_destroy(&s->l1d);
@@ -133,6 +135,7 @@ void sm_begin_kernel(struct sm *s) {
   CHECK(!s->live && !s->ctas, "SM %u still has warps when a kernel begins", s->id);
   s->warps_taken = s->regs_taken = s->shared_taken = 0;
   s->launch = s->g->launches;
+  s->const_at = 0;
   s->insts = s->warp_insts = 0;
   s->fetch_valid = false;
   s->asleep = false;

@@ -34,7 +34,9 @@ STEP void fall_asleep(struct sm *s, enum sm_kind kind) {
 /* An access that waits for the L1's hit latency, or for a busy organisation. */
 STEP bool memory_waits(const struct sm *s, enum sm_kind kind) {
   const struct l1d *l = &s->l1d;
-  if (kind == SM_GENERAL && RARE(s->untranslated.count)) return true; /* requests wait for their translation */
+  /* requests wait for their translation, lines of constants for the second level's latency */
+  if (kind == SM_GENERAL && RARE(s->untranslated.count | s->l15c.count)) return true;
+  if (kind == SM_GENERAL && RARE(s->const_at > s->g->now)) return true;
   if (HOOKS(s, on_prefetch) && l1_prefetch_waits(l)) return true;
   if (!l->lat_count || (KNOB(s, l1d_latency) == 1 && !L1_ORG(s))) return false;
   return s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency) || s->g->now < l->org_busy;

@@ -14,6 +14,7 @@
 #include "gpu/common/access.h"
 #include "gpu/common/config.h"
 #include "gpu/common/req.h"
+#include "gpu/ro/l15c.h"
 #include "gpu/ro/rocache.h"
 #include "gpu/slots/slots.h"
 #include "gpu/common/stats.h"
@@ -40,8 +41,8 @@ enum sub_unit {
   SUB_EITHER = SUB_UNITS,
   SUB_KINDS
 };
-enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4, RO_OPERAND = 8 };
-/* In req.owner of an instruction read: a line of constant operands. */
+enum ro_cache { RO_INST = 1, RO_CONST = 2, RO_TEX = 4, RO_OPERAND = 8, RO_L15C = 16 };
+/* In req.owner of an instruction read, in a waiter of the second constant cache: a line of constant operands. */
 enum { OWNER_OPERAND = 0x8000 };
 struct collector {
   op_id op;         /* 0: free */
@@ -183,6 +184,8 @@ struct sm {
   } bank[SM_BANKS];
   struct collector col[SM_COLLECTORS];
   struct rocache l1i, l1c, imc;
+  struct l15c l15c;
+  uint64_t const_at; /* with l1c.interval: first cycle with another lookup */
   struct tlb_wait untranslated;
   struct texcache l1t;
   struct access *buffer[ACCESS_BUFFERS]; /* accesses of an instruction: allocated at first use, NULL before */
