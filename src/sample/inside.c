@@ -13,7 +13,7 @@ struct inside {
   struct feed feed;
   struct feed_kernel kernel; /* of the timed CTAs */
   struct feed *inner, *other;
-  uint32_t spare, resident;
+  uint32_t spare, resident, runs;
   uint32_t *cta; /* the timed ones, ascending */
   uint32_t ctas;
   uint32_t next; /* the first CTA that has not been started */
@@ -112,30 +112,33 @@ static const struct feed_ops operations = {.start_cta = inside_start,
 
 /* ---- the choice ---- */
 
-/* One group of each of `n` equal parts of the groups between the first and the last. */
+static void add_groups(struct inside *s, uint32_t first, uint32_t n) {
+  for (uint32_t i = 0; i < n * s->resident; i++) s->cta[s->ctas++] = first * s->resident + i;
+}
+
+/* One run of each of equal parts of what is between the first groups and the last. */
 static void choose(struct inside *s, const struct inside_choice *c, uint32_t all) {
-  uint32_t groups = inside_groups(all, c->resident), between = groups - 2, n = c->groups - 2;
-  for (uint32_t g = 0; g < c->groups; g++) {
-    uint32_t from = 0, at = 0, size = c->resident;
-    if (g && g <= n) {
-      uint32_t first = (uint32_t)((uint64_t)(g - 1) * between / n), end = (uint32_t)((uint64_t)g * between / n);
-      at = 1 + first + (uint32_t)(hash_u64(c->seed ^ hash_u64(g)) % (end - first));
-    }
-    from = at * c->resident;
-    if (g > n) from = (groups - 1) * c->resident, size = all - from; /* with the incomplete one */
-    for (uint32_t i = 0; i < size; i++) s->cta[s->ctas++] = from + i;
+  uint32_t groups = inside_groups(all, c->resident), between = groups - INSIDE_ENDS;
+  add_groups(s, 0, INSIDE_FIRST);
+  for (uint32_t r = 0; r < c->runs; r++) {
+    uint32_t first = (uint32_t)((uint64_t)r * between / c->runs), end = (uint32_t)((r + 1ull) * between / c->runs);
+    uint32_t places = end - first - INSIDE_RUN + 1;
+    add_groups(s, INSIDE_FIRST + first + (uint32_t)(hash_u64(c->seed ^ hash_u64(r)) % places), INSIDE_RUN);
   }
+  add_groups(s, groups - 1, 1);
+  for (uint32_t i = groups * c->resident; i < all; i++) s->cta[s->ctas++] = i; /* the incomplete one */
 }
 
 struct inside *inside_new(struct feed *inner, const struct inside_choice *c, struct feed *other) {
   const struct feed_kernel *k = inner->kernel;
   struct inside *s = mem_zeroed(1, sizeof *s);
-  CHECK(c->groups >= 3 && c->groups <= inside_groups(k->ctas, c->resident), "%u groups of a launch", c->groups);
+  CHECK(c->runs && inside_timed_groups(c->runs) <= inside_groups(k->ctas, c->resident), "%u runs of a launch", c->runs);
   s->inner = inner;
   s->other = other ? other : inner;
   s->spare = c->spare;
   s->resident = c->resident;
-  s->cta = mem_zeroed((size_t)(c->groups + 1) * c->resident, sizeof *s->cta);
+  s->runs = c->runs;
+  s->cta = mem_zeroed((size_t)(inside_timed_groups(c->runs) + 1) * c->resident, sizeof *s->cta);
   choose(s, c, k->ctas);
   s->point = mem_zeroed(s->ctas, sizeof *s->point);
   s->kernel = *k;
@@ -162,18 +165,22 @@ bool inside_end(struct inside *s) {
 /* ---- the result ---- */
 
 void inside_extrapolate(const struct inside_point *p, const struct inside_rate *r, struct logged_inside *out) {
-  uint32_t n = (r->to - r->from) / r->size, to = n ? r->from + n * r->size : r->to; /* CTAs often end in waves */
-  double cycles = p[to].cycle - p[r->from].cycle, insts = p[to].insts - p[r->from].insts, squares = 0;
+  double cycles = 0, insts = 0, squares = 0;
+  for (uint32_t b = 0; b < r->n; b++) {
+    const struct inside_point *a = &p[r->from + b * r->step], *z = a + r->size;
+    cycles += z->cycle - a->cycle;
+    insts += z->insts - a->insts;
+  }
   double rate = insts > 0 ? cycles / insts : 0;
-  for (uint32_t b = 0; b < n; b++) {
-    const struct inside_point *a = &p[r->from + b * r->size], *z = a + r->size;
+  for (uint32_t b = 0; b < r->n; b++) {
+    const struct inside_point *a = &p[r->from + b * r->step], *z = a + r->size;
     double d = z->cycle - a->cycle - rate * (z->insts - a->insts);
     squares += d * d;
   }
   out->cycles = r->cycles + rate * r->rest;
-  out->freedom = n > 1 ? n - 1 : 1;
+  out->freedom = r->n > 1 ? r->n - 1 : 1;
   /* The batches are a sample of all: insts / n each. */
-  double batch = n ? squares / out->freedom / n : 0, scale = insts > 0 ? r->rest / (insts / (n ? n : 1)) : 0;
+  double batch = squares / out->freedom / r->n, scale = insts > 0 ? r->rest / (insts / r->n) : 0;
   out->variance = batch * scale * scale * (1 - r->share);
 }
 
@@ -182,9 +189,10 @@ struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint
   *warp_insts = s->warp_insts + s->other_warp_insts;
   *thread_insts = s->thread_insts + s->other_threads;
   struct logged_inside out = {.ctas = s->ctas, .warp_insts = s->warp_insts, .thread_insts = s->thread_insts};
-  struct inside_rate r = {.from = (INSIDE_ENDS - 1) * s->resident - 1,
-                          .to = s->points - s->resident,
-                          .size = s->resident,
+  struct inside_rate r = {.from = (INSIDE_FIRST + 1) * s->resident - 1,
+                          .size = (INSIDE_RUN - 2) * s->resident,
+                          .step = INSIDE_RUN * s->resident,
+                          .n = s->runs,
                           .cycles = (double)cycles,
                           .rest = (double)s->other_warp_insts};
   r.share = *warp_insts ? (double)s->warp_insts / (double)*warp_insts : 1;

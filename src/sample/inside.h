@@ -1,10 +1,11 @@
 /* inside.h - a sample of the CTAs of one launch: a feed that has fewer CTAs, in groups drawn at random, and runs the
  * others functionally in between.
  *
- * A group is as many consecutive CTAs as the GPU holds. The first and the last of the launch are always timed: with
- * them the machine fills and drains. The next three timed ones still find CTAs that run in step and caches that fill.
- * What lies between runs at a steady rate of cycles per warp instruction, and the CTAs left out are taken to run at it
- * too.
+ * A group is as many consecutive CTAs as the GPU holds. The first four and the last of the launch are always timed:
+ * with them the machine fills, CTAs cease to run in step, and the machine drains. In between runs of four consecutive
+ * groups are drawn. The first of a run misses what its neighbours before it would have left in the caches and in DRAM
+ * rows, beside the last the next run begins; the CTAs left out are taken to run at the rate of the two between, in cycles
+ * per warp instruction.
  */
 #ifndef SAMPLE_INSIDE_H
 #define SAMPLE_INSIDE_H
@@ -12,19 +13,23 @@
 #include "ptx/feed.h"
 #include "sample/launchlog.h"
 
-/* A launch is sampled inside if it has this many groups, and its CTAs are alike: the longest executes at most
- * `inside_likeness` times the mean (short ones have another rate). */
-enum { INSIDE_LEAST_GROUPS = 30, INSIDE_FIRST_GROUPS = 15, INSIDE_ENDS = 5 }; /* ends: groups outside the rate */
+/* A launch is sampled inside if it has INSIDE_LEAST_GROUPS, and its CTAs are alike: the longest executes at most
+ * `inside_likeness` times the mean (short ones have another rate). INSIDE_ENDS: groups outside the runs. */
+enum { INSIDE_RUN = 4, INSIDE_FIRST = 4, INSIDE_ENDS = INSIDE_FIRST + 1 };
+enum { INSIDE_FIRST_RUNS = 8, INSIDE_LEAST_GROUPS = 74 };
 extern const double inside_likeness;
 
 struct inside_choice {
   uint32_t resident; /* CTAs of a group */
-  uint32_t groups;   /* timed, at least INSIDE_FIRST_GROUPS; less than there are */
+  uint32_t runs;     /* inside_timed_groups of them are at most what there is */
   uint64_t seed;
   uint32_t spare; /* a CTA slot of `inner` that the machine does not use */
 };
 /* Groups of a launch. */
 uint32_t inside_groups(uint64_t ctas, uint32_t resident);
+static inline uint32_t inside_timed_groups(uint32_t runs) {
+  return INSIDE_ENDS + INSIDE_RUN * runs;
+}
 
 struct inside;
 /* `other`: the feed in which the CTAs run that are not timed, a tap of `inner`; NULL: `inner` itself. */
@@ -42,10 +47,11 @@ struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint
 struct inside_point {
   double cycle, insts;
 };
-/* The launch takes `cycles` plus `rest` instructions at the rate between points[from] and points[to]; batches of `size`
- * points give its variance. `share`: of all instructions, those timed. */
+/* The launch takes `cycles` plus `rest` instructions at the rate of `n` batches: the first is from points[from] to
+ * points[from + size], the next begins `step` points later. They give its variance. `share`: of all instructions, those
+ * timed. */
 struct inside_rate {
-  uint32_t from, to, size;
+  uint32_t from, size, step, n;
   double cycles, rest, share;
 };
 void inside_extrapolate(const struct inside_point *p, const struct inside_rate *r, struct logged_inside *out);

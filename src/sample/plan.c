@@ -101,7 +101,7 @@ void plan_first_samples(struct sample_plan *p, const struct launchlog *l) {
     struct plan_cluster *k = &p->cluster[c];
     uint32_t want = k->warp_insts < little_work * all ? FEW_SAMPLES : FIRST_SAMPLES;
     k->timed = k->members < want ? k->members : want;
-    if (plan_groups(k, l)) k->blocks = INSIDE_FIRST_GROUPS;
+    if (plan_groups(k, l)) k->blocks = inside_timed_groups(INSIDE_FIRST_RUNS);
   }
 }
 

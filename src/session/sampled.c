@@ -98,9 +98,10 @@ struct feed *sampler_inside(struct session *s, struct feed *f, uint32_t launch) 
   const struct plan_cluster *c = p && p->planned ? plan_times(&p->plan, launch) : NULL;
   const struct feed_kernel *k = f->kernel;
   if (!c || !c->blocks || p->inside || k->cluster > 1) return f;
-  struct inside_choice how = {.groups = c->blocks, .seed = p->plan.seed ^ launch, .spare = session_cta_slots(s)};
+  struct inside_choice how = {.seed = p->plan.seed ^ launch, .spare = session_cta_slots(s)};
   how.resident = resident(s, &(struct cta_needs){k->threads_per_cta, k->regs_per_thread, k->shared_bytes});
-  if (how.groups < INSIDE_FIRST_GROUPS || how.groups >= inside_groups(k->ctas, how.resident)) return f;
+  how.runs = c->blocks > INSIDE_ENDS ? (c->blocks - INSIDE_ENDS) / INSIDE_RUN : 0;
+  if (!how.runs || c->blocks >= inside_groups(k->ctas, how.resident)) return f;
   struct feed *other = p->plan.cold ? NULL : signer_begin(p->signer, f, how.spare + 1, touch_l2, s->gpu);
   p->inside = inside_new(f, &how, other);
   return inside_feed(p->inside);

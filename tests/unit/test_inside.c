@@ -12,22 +12,27 @@
 
 #include "sample/inside.h"
 
-/* Points 0 to 6; from 0 to 6 in batches of 2: cycles 20, 30, 40 for 10 instructions each: rate 90 / 30 = 3, residuals
+/* Points 0 to 6 in batches of 2: cycles 20, 30, 40 for 10 instructions each: rate 90 / 30 = 3, residuals
  * -10, 0, 10, squares 200; with 60 instructions left 100 + 3 x 60 = 280 cycles, variance 200 / 2 / 3 x (60 / 10)^2 x (1
  * - 1/4) = 900. */
 static void by_hand(void **state) {
   (void)state;
   static const struct inside_point p[] = {{0, 0}, {10, 5}, {20, 10}, {35, 15}, {50, 20}, {70, 25}, {90, 30}};
   struct logged_inside out = {0};
-  inside_extrapolate(p, &(struct inside_rate){.from = 0, .to = 6, .size = 2, .cycles = 100, .rest = 60, .share = 0.25},
-                     &out);
+  struct inside_rate r = {.from = 0, .size = 2, .step = 2, .n = 3, .cycles = 100, .rest = 60, .share = 0.25};
+  inside_extrapolate(p, &r, &out);
   assert_true(fabs(out.cycles - 280) < 1e-9);
   assert_true(fabs(out.variance - 900) < 1e-9);
   assert_int_equal(out.freedom, 2);
+  /* Batches of one point, every third: cycles 10 and 15 for 5 instructions each, rate 2.5: 100 + 2.5 x 60. */
+  r.size = 1, r.step = 3, r.n = 2;
+  inside_extrapolate(p, &r, &out);
+  assert_true(fabs(out.cycles - 250) < 1e-9);
+  assert_int_equal(out.freedom, 1);
 }
 
 /* A feed whose CTAs are one warp of CTA % 3 + 1 instructions; it notes who started. */
-enum { ALL = 50, SLOTS = 5 };
+enum { ALL = 50, SLOTS = 4 };
 struct noted {
   uint32_t started[ALL], on[SLOTS], left[SLOTS], times, spare;
 };
@@ -60,17 +65,17 @@ static void every_cta_once(void **state) {
   static const struct feed_kernel k = {.name = "k", .ctas = ALL, .warps_per_cta = 1, .threads_per_cta = 32};
   struct noted n = {0};
   struct feed inner = {.ops = &ops, .ctx = &n, .kernel = &k};
-  struct inside_choice c = {.resident = 4, .groups = 6, .seed = 1, .spare = SLOTS - 1};
-  assert_int_equal(inside_groups(ALL, 4), 12);
+  struct inside_choice c = {.resident = 3, .runs = 2, .seed = 1, .spare = SLOTS - 1};
+  assert_int_equal(inside_groups(ALL, 3), 16);
   struct inside *s = inside_new(&inner, &c, NULL);
   struct feed *f = inside_feed(s);
-  assert_int_equal(f->kernel->ctas, 6 * 4 + 2); /* the incomplete group goes with the last */
+  assert_int_equal(f->kernel->ctas, (4 + 2 * 4 + 1) * 3 + 2); /* the incomplete group goes with the last */
   for (uint32_t i = 0; i < f->kernel->ctas; i++) {
     struct issued out = {.cycle = i};
-    f->ops->start_cta(f->ctx, i % 4, i, 0, 0);
-    do assert_true(f->ops->issue(f->ctx, i % 4, 0, &out));
+    f->ops->start_cta(f->ctx, i % 3, i, 0, 0);
+    do assert_true(f->ops->issue(f->ctx, i % 3, 0, &out));
     while (out.next_pc != FEED_DONE);
-    f->ops->end_cta(f->ctx, i % 4);
+    f->ops->end_cta(f->ctx, i % 3);
   }
   assert_true(inside_end(s));
   uint64_t warp_insts, thread_insts;
@@ -79,7 +84,7 @@ static void every_cta_once(void **state) {
   assert_int_equal(n.spare, ALL - f->kernel->ctas);
   assert_int_equal(warp_insts, n.times);
   assert_int_equal(thread_insts, 8 * n.times);
-  assert_true(r.ctas == 26 && r.warp_insts < warp_insts && r.cycles > 100);
+  assert_true(r.ctas == 41 && r.warp_insts < warp_insts && r.cycles > 100);
   inside_free(s);
 }
 

@@ -220,9 +220,13 @@ static double allowed_inside(const struct estimate_part *parts, uint32_t n, doub
   return fmax(allowed / 2, allowed - between);
 }
 
+static uint32_t runs_of(const struct plan_cluster *k) {
+  return (k->blocks - INSIDE_ENDS) / INSIDE_RUN;
+}
+
 /* Where CTAs left out make more of the variance than `room`, time more of them: of all timed members, again. The
- * variance of a cluster is inverse to its batches, the groups of the steady rate (Neyman's allocation, with the
- * instructions of a group as cost). */
+ * variance of a cluster is inverse to its runs of groups (Neyman's allocation, with the instructions of a run as
+ * cost). */
 static bool widen_inside(struct rounds *r, struct estimate_part *parts, double room, uint32_t *from) {
   struct estimated *x = &r->x;
   double sum = 0, all = 0;
@@ -231,17 +235,18 @@ static bool widen_inside(struct rounds *r, struct estimate_part *parts, double r
     const struct plan_cluster *k = &x->plan.cluster[c];
     if (!k->blocks) continue;
     all += parts[c].within;
-    sum += sqrt(parts[c].within * (k->blocks - INSIDE_ENDS) * k->warp_insts / plan_groups(k, &x->log));
+    sum += sqrt(parts[c].within * runs_of(k) * k->warp_insts / plan_groups(k, &x->log));
   }
   if (all <= room) return false;
   for (uint32_t c = 0; c < x->plan.clusters; c++) {
     struct plan_cluster *k = &x->plan.cluster[c];
     if (!k->blocks) continue;
-    uint32_t groups = plan_groups(k, &x->log), now = k->blocks - INSIDE_ENDS;
-    double batches = ceil(sqrt(parts[c].within * now * groups / k->warp_insts) * sum / room);
-    if (batches <= now) continue;
-    k->blocks = 2 * (batches + INSIDE_ENDS) > groups ? 0 : (uint32_t)batches + INSIDE_ENDS;
-    parts[c].within *= k->blocks ? now / batches : 0;
+    uint32_t groups = plan_groups(k, &x->log), now = runs_of(k), runs;
+    double need = ceil(sqrt(parts[c].within * now * groups / k->warp_insts) * sum / room);
+    if (need <= now) continue;
+    runs = need < groups ? (uint32_t)need : groups;
+    k->blocks = 2 * inside_timed_groups(runs) > groups ? 0 : inside_timed_groups(runs);
+    parts[c].within *= k->blocks ? now / need : 0;
     from[c] = 0;
     any = true;
   }
