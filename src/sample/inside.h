@@ -4,8 +4,8 @@
  * A group is as many consecutive CTAs as the GPU holds. The first four and the last of the launch are always timed:
  * with them the machine fills, CTAs cease to run in step, and the machine drains. In between runs of four consecutive
  * groups are drawn. The first of a run misses what its neighbours before it would have left in the caches and in DRAM
- * rows, beside the last the next run begins; the CTAs left out are taken to run at the rate of the two between, in cycles
- * per warp instruction.
+ * rows, beside the last the next run begins; the CTAs left out are taken to run at the rate of the two between, in
+ * cycles per warp instruction.
  */
 #ifndef SAMPLE_INSIDE_H
 #define SAMPLE_INSIDE_H

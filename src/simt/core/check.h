@@ -36,7 +36,7 @@ void check_store(struct exec *x, const struct xop *o, int lane, uint8_t space, u
 void check_fence(struct exec *x);
 struct cluster;
 void check_cluster_met(struct exec *x, const struct cluster *k);
-/* Atomics of the CTA, which check_touch has seen, read and write memory only now. */
+/* Atomics of the CTA, of which check_touch was called at issue, read and write memory now. */
 void check_atomic_performed(struct exec *x, const struct cta *c);
 /* A call: the callee's frame, `bytes` at `at` of each lane's local memory, is uninitialised. */
 void check_frame(struct exec *x, uint32_t mask, uint32_t at, uint32_t bytes);
