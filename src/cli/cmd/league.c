@@ -46,8 +46,12 @@ static bool add_run(void *ctx, const struct db_row *row) {
                          .scheme = place(l, &l->schemes, &l->scheme_count, scheme)};
   for (size_t i = 0; i < l->run_count; i++)
     if (l->run[i].id == r.id && l->run[i].scheme == r.scheme) return true; /* planned twice, under two suites */
-  if (!db_value(l->db, r.id, "ipc", &r.ipc) || !(r.ipc > 0)) return true;
-  if (!db_value(l->db, r.id, "energy.total", &r.energy)) r.energy = NAN;
+  double *v = r.value, up = 0, down = 0;
+  if (!db_value(l->db, r.id, "ipc", &v[LEAGUE_IPC]) || !(v[LEAGUE_IPC] > 0)) return true;
+  if (!db_value(l->db, r.id, "energy.total", &v[LEAGUE_ENERGY])) v[LEAGUE_ENERGY] = NAN;
+  if (!db_value(l->db, r.id, "dram.bytes", &v[LEAGUE_DRAM])) v[LEAGUE_DRAM] = NAN;
+  bool flits = db_value(l->db, r.id, "icnt.flits_up", &up) && db_value(l->db, r.id, "icnt.flits_down", &down);
+  v[LEAGUE_TRAFFIC] = flits ? up + down : NAN;
   l->run = mem_resize(l->run, l->run_count + 1, sizeof *l->run);
   l->run[l->run_count++] = r;
   return true;
@@ -68,15 +72,39 @@ static bool league_choose(const char **out, const char *asked, const char **list
                : err_set(e, ERR_USAGE, "the file has runs of %s: choose with --%s", names, option);
 }
 
-/* Mean of the runs (replicas) of a program under a scheme; 0: none. */
-static double league_mean(const struct league *l, size_t program, size_t scheme, bool energy) {
+double league_mean(const struct league *l, size_t program, size_t scheme, enum league_metric m) {
   double sum = 0;
   size_t n = 0;
   for (size_t i = 0; i < l->run_count; i++) {
     const struct league_run *r = &l->run[i];
-    if (r->program == program && r->scheme == scheme) sum += energy ? r->energy : r->ipc, n++;
+    if (r->program == program && r->scheme == scheme) sum += r->value[m], n++;
   }
   return n ? sum / (double)n : 0;
+}
+
+size_t league_scheme(const struct league *l, const char *name) {
+  size_t i = 0;
+  while (i < l->scheme_count && strcmp(l->schemes[i], name)) i++;
+  return i;
+}
+
+struct league_ratio league_ratio_of(const double *ratio, size_t n) {
+  struct league_ratio r = {.mean = NAN, .low = NAN, .high = NAN, .programs = n};
+  if (n) r.mean = published_mean(PUBLISHED_GEOMETRIC, ratio, n);
+  if (n) published_interval(PUBLISHED_GEOMETRIC, ratio, n, &r.low, &r.high);
+  return r;
+}
+
+struct league_ratio league_over_base(const struct league *l, size_t class, size_t scheme, enum league_metric m) {
+  double *ratio = mem_alloc((l->program_count + 1) * sizeof *ratio);
+  size_t n = 0;
+  for (size_t p = 0; p < l->program_count; p++) {
+    double base = league_mean(l, p, l->base, m), own = league_mean(l, p, scheme, m);
+    if ((!class || l->class_of[p] == class) && base > 0 && own > 0) ratio[n++] = own / base;
+  }
+  struct league_ratio r = league_ratio_of(ratio, n);
+  free(ratio);
+  return r;
 }
 
 bool league_load(struct league *l, const struct league_options *o, struct err *e) {
@@ -87,7 +115,7 @@ bool league_load(struct league *l, const struct league_options *o, struct err *e
     return false;
   l->chosen = true;
   if (!db_each(l->db, o->study, add_run, l, e)) return false;
-  for (l->base = 0; l->base < l->scheme_count && strcmp(l->schemes[l->base], "none");) l->base++;
+  l->base = league_scheme(l, "none");
   if (l->base == l->scheme_count)
     return err_set(e, ERR_INPUT, "%s: no run of the baseline (scheme none) on %s to compare with", o->file, l->gpu);
   return true;
@@ -95,7 +123,7 @@ bool league_load(struct league *l, const struct league_options *o, struct err *e
 
 /* ---- classes ---- */
 
-static bool league_classes(struct league *l, const char *suite, struct err *e) {
+bool league_classes(struct league *l, const char *suite, struct err *e) {
   struct workload_list w;
   bool ok = workloads_load(&w, suite, NULL, e);
   l->class_of = mem_zeroed(l->program_count + 1, sizeof *l->class_of);
@@ -110,8 +138,7 @@ static bool league_classes(struct league *l, const char *suite, struct err *e) {
 
 /* ---- the table ---- */
 
-/* Bits that a list adds to the machine; NAN: not known, an error in the list. */
-static double bits_of(const struct league *l, size_t scheme) {
+double league_bits(const struct league *l, size_t scheme) {
   char list[512];
   struct err e = {0};
   struct gpu_config g;
@@ -130,24 +157,20 @@ static double bits_of(const struct league *l, size_t scheme) {
 }
 
 static struct league_entry entry_of(const struct league *l, size_t class, size_t scheme) {
-  struct league_entry t = {.class = class, .scheme = scheme, .bits = bits_of(l, scheme), .low = NAN, .high = NAN};
-  double *ratio = mem_alloc((l->program_count + 1) * sizeof *ratio), energy = 0;
+  struct league_entry t = {.class = class, .scheme = scheme, .bits = league_bits(l, scheme), .low = NAN, .high = NAN};
+  struct league_ratio ipc = league_over_base(l, class, scheme, LEAGUE_IPC);
   for (size_t p = 0; p < l->program_count; p++) {
-    double base = league_mean(l, p, l->base, false), own = league_mean(l, p, scheme, false);
+    double base = league_mean(l, p, l->base, LEAGUE_IPC), own = league_mean(l, p, scheme, LEAGUE_IPC);
     if ((class && l->class_of[p] != class) || base <= 0) continue;
     t.of++;
     if (own <= 0) continue;
-    double r = ratio[t.programs++] = own / base;
-    energy += log(league_mean(l, p, scheme, true) / league_mean(l, p, l->base, true));
+    double r = own / base;
+    t.programs++;
     if (t.programs == 1 || r < t.worst) t.worst = r, t.worst_at = p;
     if (t.programs == 1 || r > t.best) t.best = r, t.best_at = p;
   }
-  if (t.programs) {
-    t.ipc = published_mean(PUBLISHED_GEOMETRIC, ratio, t.programs);
-    t.energy = exp(energy / (double)t.programs);
-    published_interval(PUBLISHED_GEOMETRIC, ratio, t.programs, &t.low, &t.high);
-  }
-  free(ratio);
+  t.ipc = ipc.mean, t.low = ipc.low, t.high = ipc.high;
+  t.energy = league_over_base(l, class, scheme, LEAGUE_ENERGY).mean;
   return t;
 }
 
@@ -300,9 +323,10 @@ static bool write_page(const struct league *l, const struct league_options *o, s
 
 static int league_show(struct league *l, const struct league_options *o) {
   struct err e = {0};
-  if (!(l->db = db_open(o->file, DB_READ, &e)) || !league_load(l, o, &e) ||
-      !league_classes(l, o->classes ? o->classes : "decoupled-l1d", &e) || !league_rank(l, o->class, &e) ||
-      (o->html && !write_page(l, o, &e)))
+  if (!(l->db = db_open(o->file, DB_READ, &e))) return cli_fail(&e);
+  if (o->page) return league_page(l->db, o, &e) ? EXIT_OK : cli_fail(&e);
+  if (!league_load(l, o, &e) || !league_classes(l, o->classes ? o->classes : "decoupled-l1d", &e) ||
+      !league_rank(l, o->class, &e) || (o->html && !write_page(l, o, &e)))
     return cli_fail(&e);
   if (o->json) {
     json_t *all = league_json(l);
@@ -311,6 +335,8 @@ static int league_show(struct league *l, const struct league_options *o) {
     json_decref(all);
   } else if (o->csv) {
     print_columns(l);
+  } else if (o->bound) {
+    if (!league_bound(l, &e)) return cli_fail(&e);
   } else {
     print_league(l, o);
     if (o->html) text_say(stdout, "\nreport: %s\n", o->html);
@@ -364,6 +390,9 @@ static const struct opt league_opts[] = {
     {"long", NULL, "all of them", OPT_FLAG, AT(all), 'l', NULL},
     {"csv", NULL, "all rows for programs, as comma-separated values", OPT_FLAG, AT(csv), 0, NULL},
     {"json", NULL, "the same as JSON", OPT_FLAG, AT(json), 'j', NULL},
+    {"bound", NULL, "how much of the distance to min and l2-min each scheme covers, and what holds programs up",
+     OPT_FLAG, AT(bound), 'b', NULL},
+    {"page", NULL, "all machines of the file as a page in Markdown", OPT_FLAG, AT(page), 0, NULL},
     {"html", "FILE", "write a report that draws the league", OPT_TEXT, AT(html), 'H', "file"},
     {"jobs", "N", "with --add: simulations at a time (default: one per processor)", OPT_UINT, AT(jobs), 'J', NULL},
     {.name = NULL}};
@@ -386,7 +415,9 @@ const struct command cmd_league = {
         "  sluice league --add mine                              with a scheme of your own\n"
         "  sluice league --add bucl:tucd=4 --class cache-unfriendly\n"
         "  sluice league medium.db --classes bucl --html league.html\n"
-        "  sluice league --csv > league.csv\n",
+        "  sluice league --csv > league.csv\n"
+        "  sluice league --bound                                 beside Belady's MIN\n"
+        "  sluice league modern.db --page > modern.md            machines side by side; NAME +PROPERTY beside NAME\n",
     .opts = league_opts,
     .run = league_run,
 };
