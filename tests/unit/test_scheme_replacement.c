@@ -57,6 +57,26 @@ static void random_counts(void **state) {
   assert_int_equal(rig.counter[0], 3);
 }
 
+/* Jouppi, ISCA 1993: a load after a store misses where stores evict, and hits where they update. The store counts as a
+ * use: b is the oldest when e comes. With dueling on two sets, lines of even number update and those of odd evict. */
+static void write_update_by_hand(void **state) {
+  (void)state;
+  run(NULL, "a A a");
+  rig_expect(&rig, 0, 2, 0, "write-evict");
+  run("write-update", "a A a B b B b");
+  rig_expect(&rig, 2, 2, 0, "write-update");
+  assert_int_equal(rig.counter[0], 2);
+  assert_int_equal(rig.counter[2], 1);
+  run("write-update", "a b c d A e a b");
+  rig_expect(&rig, 1, 6, 0, "a store is a use");
+  struct rig_access at[RIG_MAX];
+  rig_run(&rig, "write-update:duel=1/leaders=1", "l1d.sets=2", at, rig_letters("a A a b B b", at));
+  rig_expect(&rig, 1, 3, 0, "dueling");
+  assert_int_equal(rig.counter[1], 1);
+  rig_run(&rig, "write-update+sector", NULL, at, rig_letters("a A a", at));
+  rig_expect(&rig, 1, 1, 0, "sectors");
+}
+
 /* Wu et al., MICRO 2011, section 3: after the first unused eviction the counter of the scanning instruction is 0 and
  * its lines are inserted as distant, so that the fifth and sixth replace each other's way. */
 static void ship_by_hand(void **state) {
@@ -182,11 +202,17 @@ static void min_by_hand(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      PAPER_TEST(rrip_figure, "rrip"),     PAPER_TEST(brrip_scan, "rrip"),
-      PAPER_TEST(nru_by_hand, "nru"),      PAPER_TEST(fifo_by_hand, "fifo"),
-      PAPER_TEST(random_counts, "random"), PAPER_TEST(ship_by_hand, "ship"),
-      PAPER_TEST(pdp_by_hand, "pdp"),      PAPER_TEST(pdp_dyn_finds_the_distance, "pdp-dyn"),
-      cmocka_unit_test(placed_on_fill),    PAPER_TEST(min_by_hand, "belady"),
+      PAPER_TEST(rrip_figure, "rrip"),
+      PAPER_TEST(brrip_scan, "rrip"),
+      PAPER_TEST(nru_by_hand, "nru"),
+      PAPER_TEST(fifo_by_hand, "fifo"),
+      PAPER_TEST(random_counts, "random"),
+      PAPER_TEST(ship_by_hand, "ship"),
+      PAPER_TEST(write_update_by_hand, "write-update"),
+      PAPER_TEST(pdp_by_hand, "pdp"),
+      PAPER_TEST(pdp_dyn_finds_the_distance, "pdp-dyn"),
+      cmocka_unit_test(placed_on_fill),
+      PAPER_TEST(min_by_hand, "belady"),
   };
   return scheme_tests(tests, argc, argv);
 }

@@ -124,6 +124,7 @@ static const struct equal never[] = {
     {"wip:profile=1000", NULL, BANKED_L2, 0, "no warp ever has a type"},
     {"wms:profile=1000", NULL, SMALL_L2, 0, "no warp ever has a type"},
     {"wms:profile=1000", NULL, BANKED_L2, 0, "no warp ever has a type"},
+    {"write-update", NULL, NULL, NO_STORES, "no store to keep"},
 };
 
 static const struct equal degenerate[] = {
@@ -141,6 +142,7 @@ static const struct equal degenerate[] = {
     {"random+sector=128", "random", NULL, NO_LOCAL, "the same"},
     {"rrip=2+sector=128", "rrip=2", NULL, NO_LOCAL, "the same"},
     {"ship+sector=128", "ship", NULL, NO_LOCAL, "the same"},
+    {"write-update+sector=128", "write-update", NULL, NO_LOCAL, "the same, for stores"},
     {"snake+sector=128", "snake", NULL, NO_LOCAL, "the same"},
     {"gto", "swl=48", NULL, 0, "a limit of all warps is GTO"},
     {"lrr", "two-level=64", NULL, 0, "an active set of all warps is round-robin"},

@@ -17,6 +17,10 @@ void l1d_drop(struct sm *s); /* a warp passed a fence: the content of the L1 may
 enum l1_outcome l1d_notify_access(struct sm *s, struct l1_event *e, enum l1_outcome out);
 /* No scheme objects to a line for this load (may_allocate). */
 bool l1d_may_allocate(struct sm *s, const struct l1_event *e);
+/* A global store finds its line: true if the scheme that decides lets it stay. */
+bool l1d_store_keeps(struct sm *s, const struct l1_event *e);
+/* Call on_store. */
+void l1d_stored(struct sm *s, const struct l1_event *e, enum l1_store_end end);
 /* Call an observing hook, by its offset in struct scheme, of the `n` instances in `list`: see L1D_NOTIFY. */
 void l1d_notify(struct sm *s, const uint8_t *list, uint32_t n, const struct l1_event *e, size_t hook);
 #define L1D_NOTIFY(s, hook, e)                                                                     \

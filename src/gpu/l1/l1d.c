@@ -108,6 +108,15 @@ bool l1d_may_allocate(struct sm *s, const struct l1_event *e) {
   return true;
 }
 
+bool l1d_store_keeps(struct sm *s, const struct l1_event *e) {
+  struct slot_instance *in = &s->g->slots.at[s->g->slots.store_keeps[0]];
+  return in->scheme->store_keeps(&in->ctx, e);
+}
+
+void l1d_stored(struct sm *s, const struct l1_event *e, enum l1_store_end end) {
+  EACH_HOOK (in, &s->g->slots, on_store) in->scheme->on_store(&in->ctx, e, end);
+}
+
 /* Notify observers of every accepted access. Without a scheme `e` is unused and not filled. */
 enum l1_outcome l1d_notify_access(struct sm *s, struct l1_event *e, enum l1_outcome out) {
   struct gpu *g = s->g;

@@ -247,6 +247,12 @@ static uint32_t clean(struct l1d *l, uint64_t line, uint32_t chunks) {
   return were;
 }
 
+/* The way of a store's line, if an organisation has ways; UINT32_MAX if no chunk of the store is there. */
+static void find_store(struct sm *s, struct l1_event *e, uint32_t here) {
+  struct l1d *l = &s->l1d;
+  e->way = !here ? UINT32_MAX : l->org->way ? l->org->way(&l->org_of->ctx, e) : 0;
+}
+
 bool l1_org_write_back(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
   struct scheme_ctx *c = &l->org_of->ctx;
@@ -254,6 +260,7 @@ bool l1_org_write_back(struct sm *s, op_id op, const struct access *a) {
   uint32_t need = chunks_of(l, a);
   if (need & ~l->org->find(c, &e)) return false;
   l->org->touch(c, &e, need, L1_HIT);
+  if (s->g->slots.n_on_store) find_store(s, &e, need), l1d_stored(s, &e, STORE_UPDATED);
   struct l1_dirty *d = dirty_of(l, e.line);
   if (!d) {
     CHECK(l->dirty_count < l->dirty_max, "SM %u: more dirty lines than its L1 holds", s->id);
@@ -269,13 +276,17 @@ enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
   uint32_t need = chunks_of(l, a);
   clean(l, e.line, need); /* the store itself writes the data */
-  if (s->c->l1d_store == STORE_UPDATES) {
-    uint32_t here = need & l->org->find(&l->org_of->ctx, &e);
-    s->st->l1d_sectors_written += (uint32_t)__builtin_popcount(need);
-    s->st->l1d_sectors_written_hit += (uint32_t)__builtin_popcount(here);
-    return here ? L1_HIT : L1_MISS;
-  }
-  return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
+  const struct slots *k = &s->g->slots;
+  bool hooks = k->n_store_keeps | k->n_on_store, keeps = s->c->l1d_store == STORE_UPDATES;
+  uint32_t here = hooks || keeps ? need & l->org->find(&l->org_of->ctx, &e) : 0;
+  if (hooks) find_store(s, &e, here);
+  if (here && k->n_store_keeps) keeps = l1d_store_keeps(s, &e);
+  if (k->n_on_store) l1d_stored(s, &e, !here ? STORE_MISSED : keeps ? STORE_UPDATED : STORE_EVICTED);
+  if (!keeps) return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
+  if (here && k->n_store_keeps) l->org->touch(&l->org_of->ctx, &e, here, L1_HIT);
+  s->st->l1d_sectors_written += (uint32_t)__builtin_popcount(need);
+  s->st->l1d_sectors_written_hit += (uint32_t)__builtin_popcount(here);
+  return here ? L1_HIT : L1_MISS;
 }
 
 void l1_org_fill(struct sm *s, req_id id) {

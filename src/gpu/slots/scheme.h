@@ -45,6 +45,10 @@ enum l1_outcome {
  * (may_allocate, find_victim, the organisation). */
 enum l1_bypass_by { BYPASS_BY_INST, BYPASS_BY_LOAD, BYPASS_BY_ACCESS, BYPASS_BY_STALL, BYPASS_BY_CACHE };
 
+/* What became of the line of a store: not in the L1, or still being fetched; evicted (the baseline's global stores);
+ * updated (local stores, and those that store_keeps or l1d.store: update let stay). */
+enum l1_store_end { STORE_MISSED, STORE_EVICTED, STORE_UPDATED };
+
 /* What becomes of a line that a scheme requested (gpu_prefetch). Never fetched: REDUNDANT, present or being fetched;
  * NO_MSHR, none was free; NO_LINE, none could be replaced, or a scheme or the organisation refused it a line; ENDED,
  * the SM had no warp left. Fetched: USEFUL, the first demand load found its data; LATE, it found the line still being
@@ -180,6 +184,7 @@ enum { SCHEME_OWNS = 3 };
 #define OWNS_L1_SIZE "the size of the L1"
 #define OWNS_L1_REPLACEMENT "L1 replacement"
 #define OWNS_L1_ORGANISATION "the L1 organisation"
+#define OWNS_L1_WRITES "the write policy of the L1"
 #define OWNS_L2_REPLACEMENT "L2 replacement"
 #define OWNS_CTA_SCHEDULER "the CTA scheduler"
 #define OWNS_L2_SIZE "the size of the L2"
