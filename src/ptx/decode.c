@@ -84,6 +84,46 @@ static enum cache_op cache_of(const struct ptx_inst *i) {
   return CACHE_CA;
 }
 
+/* Priority that one of the modifiers names; HINT_NONE: none does. */
+static enum cache_hint hint_of(const struct ptx_inst *i, bool l1) {
+  static const struct {
+    enum ptx_mod l1, l2;
+    enum cache_hint hint;
+  } rows[] = {{M_L1_EN, M_L2_EN, HINT_NORMAL},
+              {M_L1_EF, M_L2_EF, HINT_FIRST},
+              {M_L1_EL, M_L2_EL, HINT_LAST},
+              {M_L1_EU, M_L2_EU, HINT_UNCHANGED},
+              {M_L1_NO, M_COUNT, HINT_NO_ALLOCATE}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    enum ptx_mod m = l1 ? rows[k].l1 : rows[k].l2;
+    if (m != M_COUNT && ptx_has(i, m)) return rows[k].hint;
+  }
+  return HINT_NONE;
+}
+
+/* The priority of a policy register: the primary one of the createpolicy that writes it, in the function's text. The
+ * fraction of a fractional policy and the borders of a range are left out. HINT_NONE: written by something else. */
+static enum cache_hint policy_of(const struct ptx_func *f, const struct ptx_reg *policy) {
+  for (uint32_t n = 0; n < f->ncode; n++) {
+    const struct ptx_inst *at = &f->code[n];
+    uint32_t group = at->mach && !at->mach->own ? at->mach->ngroup : 1;
+    for (uint32_t k = 0; k < group; k++) {
+      const struct ptx_inst *i = at->mach && !at->mach->own ? &at->mach->group[k] : at;
+      if (i->op == OP_CREATEPOLICY && i->nops && i->ops[0].kind == OK_REG && i->ops[0].reg == policy)
+        return hint_of(i, false);
+    }
+  }
+  return HINT_NONE;
+}
+
+static void decode_hints(const struct ptx_func *f, const struct ptx_inst *i, struct inst *out) {
+  out->hint_l1 = (uint8_t)hint_of(i, true);
+  out->hint_l2 = (uint8_t)hint_of(i, false);
+  if (!ptx_has(i, M_L2_HINT) || !i->nops) return;
+  const struct ptx_opnd *last = &i->ops[i->nops - 1]; /* the policy comes last */
+  if (last->kind == OK_REG) out->hint_l2 = (uint8_t)policy_of(f, last->reg);
+}
+
 static void add_dst(struct inst *o, const struct ptx_reg *r) {
   if (!r || o->ndst == INST_MAX_DST) return;
   o->dst_arch[o->ndst] = r->arch;
@@ -117,6 +157,7 @@ static void decode_memory(const struct ptx_func *f, const struct ptx_inst *i, st
     if (i->ops[k].kind == OK_MEM) mem = &i->ops[k];
   out->space = (uint8_t)space_of_operand(i, mem, f->entry);
   out->cache_op = (uint8_t)cache_of(i);
+  decode_hints(f, i, out);
   out->elem_bytes = i->ntypes ? ptx_type_bytes[i->types[0]] : 4;
   out->vec = ptx_has(i, M_V2) ? 2 : ptx_has(i, M_V4) ? 4 : ptx_has(i, M_V8) ? 8 : 1;
   if (i->op == OP_TEX || i->op == OP_TLD4) out->vec = 1;
@@ -148,6 +189,8 @@ static void decode_machine(const struct ptx_module *m, const struct ptx_func *f,
   *out = (struct inst){.kind = d.kind,
                        .space = d.space,
                        .cache_op = d.cache_op,
+                       .hint_l1 = d.hint_l1,
+                       .hint_l2 = d.hint_l2,
                        .elem_bytes = d.elem_bytes,
                        .vec = d.vec,
                        .pipe = info->pipe,

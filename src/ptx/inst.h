@@ -69,6 +69,10 @@ enum mem_space {
 
 enum cache_op { CACHE_CA, CACHE_CG, CACHE_CS, CACHE_LU, CACHE_CV, CACHE_WB, CACHE_WT, CACHE_NC };
 
+/* Cache eviction priority of an instruction at the L1 or the L2 (PTX ISA, "Cache Eviction Priority Hints"). NONE: it
+ * says nothing; NO_ALLOCATE at the L1 alone. */
+enum cache_hint { HINT_NONE, HINT_NORMAL, HINT_FIRST, HINT_LAST, HINT_UNCHANGED, HINT_NO_ALLOCATE };
+
 enum inst_flags {
   INST_VOLATILE = 1 << 0,
   INST_PREDICATED = 1 << 1, /* has a guard predicate; its register is `pred` */
@@ -91,7 +95,8 @@ struct inst {
   uint8_t elem_bytes; /* memory: bytes of one element (1, 2, 4, 8, 16) */
   uint8_t vec;        /* memory: elements per lane (1, 2, 4) */
   uint8_t ndst, nsrc;
-  uint8_t operand; /* machine code: 64 B line of the constant banks with an operand, + 1; 0: none */
+  uint8_t operand;          /* machine code: 64 B line of the constant banks with an operand, + 1; 0: none */
+  uint8_t hint_l1, hint_l2; /* memory: enum cache_hint */
   uint16_t flags;
   uint16_t pred;     /* guard predicate register, 0 if none */
   uint16_t addr_reg; /* 0 if the address is a symbol or immediate */

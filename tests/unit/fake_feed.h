@@ -126,6 +126,8 @@ static void fake_memory(struct inst *i, uint8_t kind, uint8_t space, struct rng 
   i->vec = 1;
   i->addr_reg = (uint16_t)(1 + rng_below(r, 20));
   i->addr_arch = i->addr_reg;
+  i->hint_l1 = (uint8_t)(i->addr_reg % (HINT_NO_ALLOCATE + 1)); /* without effect but for a scheme that reads them */
+  i->hint_l2 = (uint8_t)(i->addr_reg / 2 % HINT_NO_ALLOCATE);
   if (kind == KIND_STORE) {
     i->src[0] = (uint16_t)(1 + rng_below(r, 20)), i->src_arch[0] = i->src[0], i->nsrc = 1;
   } else {

@@ -29,7 +29,8 @@ struct rig_access {
   uint64_t line;    /* number of the 128 B line */
   uint32_t sectors; /* bit per 32 B sector; 0: all four */
   bool store;
-  uint32_t pc; /* 0: its place in the sequence; else loads with the same pc share an instruction number */
+  uint8_t hint, hint_l2, op; /* of the instruction: enum cache_hint, enum cache_op */
+  uint32_t pc;               /* 0: its place in the sequence; else loads with the same pc share an instruction number */
 };
 
 struct rig {
@@ -119,6 +120,7 @@ __attribute__((unused)) static void rig_run(struct rig *r, const char *scheme, c
     k->pipe = PIPE_MEM;
     k->kind = at[i].store ? KIND_STORE : KIND_LOAD;
     k->space = SPACE_GLOBAL;
+    k->hint_l1 = at[i].hint, k->hint_l2 = at[i].hint_l2, k->cache_op = at[i].op;
     k->elem_bytes = 4;
     k->vec = 1;
     k->addr_reg = 1; /* each load writes what the next access needs */

@@ -173,6 +173,36 @@ static void operands(void **state) {
   ptx_free(m);
 }
 
+/* Eviction priorities of an instruction itself, and of the policy that createpolicy made for it. */
+static void cache_hints(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    enum cache_hint l1, l2;
+  } rows[] = {{"ld.global.f32 %f1, [%rd1];", HINT_NONE, HINT_NONE},
+              {"ld.global.L1::evict_first.f32 %f1, [%rd1];", HINT_FIRST, HINT_NONE},
+              {"ld.global.nc.L1::no_allocate.f32 %f1, [%rd1];", HINT_NO_ALLOCATE, HINT_NONE},
+              {"ld.global.L1::evict_last.L2::cache_hint.f32 %f1, [%rd1], %rd2;", HINT_LAST, HINT_LAST},
+              {"ld.global.L2::cache_hint.f32 %f1, [%rd1], %rd3;", HINT_NONE, HINT_FIRST},
+              {"ld.global.L2::cache_hint.f32 %f1, [%rd1], %rd4;", HINT_NONE, HINT_NONE}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             ".version 8.5\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+             ".reg .f32 %%f<4>;\n.reg .b64 %%rd<8>;\nld.param.u64 %%rd1, [p];\nld.param.u64 %%rd4, [p];\n"
+             "createpolicy.fractional.L2::evict_last.b64 %%rd2, 1.0;\n"
+             "createpolicy.fractional.L2::evict_first.b64 %%rd3, 0.5;\n%s\nret;\n}\n",
+             rows[i].text);
+    struct ptx_module *m = parsed(text);
+    const struct ptx_func *k = find_func(m, "k");
+    struct inst facts;
+    ptx_decode(m, k, &k->code[4], &facts);
+    assert_int_equal(facts.hint_l1, rows[i].l1);
+    assert_int_equal(facts.hint_l2, rows[i].l2);
+    ptx_free(m);
+  }
+}
+
 /* ---- errors ---- */
 
 /* `body` begins at line 8 of the text. */
@@ -383,14 +413,10 @@ static void liveness(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(state_spaces),
-                                     cmocka_unit_test(operands),
-                                     cmocka_unit_test(errors),
-                                     cmocka_unit_test(no_head),
-                                     cmocka_unit_test(unknown_instruction),
-                                     cmocka_unit_test(meets_definitions),
-                                     cmocka_unit_test(link_errors),
-                                     cmocka_unit_test(reconvergence),
-                                     cmocka_unit_test(liveness)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(state_spaces),      cmocka_unit_test(operands),
+                                     cmocka_unit_test(cache_hints),       cmocka_unit_test(errors),
+                                     cmocka_unit_test(no_head),           cmocka_unit_test(unknown_instruction),
+                                     cmocka_unit_test(meets_definitions), cmocka_unit_test(link_errors),
+                                     cmocka_unit_test(reconvergence),     cmocka_unit_test(liveness)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

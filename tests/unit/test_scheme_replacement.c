@@ -77,6 +77,46 @@ static void write_update_by_hand(void **state) {
   rig_expect(&rig, 1, 1, 0, "sectors");
 }
 
+/* PTX ISA, eviction priorities: evict_first goes before older lines, evict_last stays, unchanged changes nothing,
+ * no_allocate places nothing; ld.cs is evict_first. */
+static void hints_by_hand(void **state) {
+  (void)state;
+  struct rig_access at[RIG_MAX];
+  uint32_t n = rig_letters("a b c d e a b c e d", at);
+  at[3].hint = HINT_FIRST; /* d goes when e comes, though a is the oldest */
+  rig_run(&rig, "hints", NULL, at, n);
+  rig_expect(&rig, 4, 6, 0, "evict_first");
+  at[3].hint = HINT_NONE, at[3].op = CACHE_CS;
+  rig_run(&rig, "hints", NULL, at, n);
+  rig_expect(&rig, 4, 6, 0, "ld.cs");
+  rig_run(&rig, "hints:operators=0", NULL, at, n);
+  rig_expect(&rig, 1, 9, 0, "LRU on a cycle of five lines");
+  n = rig_letters("a b a c d e f g a", at);
+  at[0].hint = HINT_LAST, at[2].hint = HINT_UNCHANGED; /* a stays */
+  rig_run(&rig, "hints", NULL, at, n);
+  rig_expect(&rig, 2, 7, 0, "evict_last");
+  at[2].hint = HINT_NORMAL; /* its priority is that of the last use */
+  rig_run(&rig, "hints", NULL, at, n);
+  rig_expect(&rig, 1, 8, 0, "evict_normal");
+  n = rig_letters("a b c d e a", at);
+  at[4].hint = HINT_NO_ALLOCATE;
+  rig_run(&rig, "hints", NULL, at, n);
+  rig_expect(&rig, 1, 4, 1, "no_allocate");
+}
+
+/* The same at the L2, of one set of two ways: with c as evict_first, b is still there when it is read again. */
+static void hints_at_the_l2(void **state) {
+  (void)state;
+  struct rig_access at[RIG_MAX];
+  const char *machine = "memory.channels=1,memory.subpartitions=1,l2.sets=1,l2.ways=2,l1d.enabled=false";
+  uint32_t n = rig_letters("a b c d b", at);
+  rig_run(&rig, NULL, machine, at, n);
+  uint64_t misses = rig.st.l2_misses;
+  at[0].hint_l2 = at[2].hint_l2 = HINT_FIRST;
+  rig_run(&rig, "hints", machine, at, n);
+  assert_int_equal(rig.st.l2_misses + 1, misses);
+}
+
 /* Wu et al., MICRO 2011, section 3: after the first unused eviction the counter of the scanning instruction is 0 and
  * its lines are inserted as distant, so that the fifth and sixth replace each other's way. */
 static void ship_by_hand(void **state) {
@@ -209,6 +249,8 @@ int main(int argc, char **argv) {
       PAPER_TEST(random_counts, "random"),
       PAPER_TEST(ship_by_hand, "ship"),
       PAPER_TEST(write_update_by_hand, "write-update"),
+      PAPER_TEST(hints_by_hand, "hints"),
+      cmocka_unit_test(hints_at_the_l2),
       PAPER_TEST(pdp_by_hand, "pdp"),
       PAPER_TEST(pdp_dyn_finds_the_distance, "pdp-dyn"),
       cmocka_unit_test(placed_on_fill),

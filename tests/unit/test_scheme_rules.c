@@ -21,10 +21,11 @@
 enum {
   NO_STORES = 1,
   NO_LOCAL = 2,
-  NO_LOADS = 4,   /* of global or local memory */
-  COALESCED = 8,  /* a load makes one access */
-  FITS = 16,      /* in 32 lines, so that the L1 replaces nothing */
-  ONE_A_TIME = 32 /* one warp for each scheduler */
+  NO_LOADS = 4,    /* of global or local memory */
+  COALESCED = 8,   /* a load makes one access */
+  FITS = 16,       /* in 32 lines, so that the L1 replaces nothing */
+  ONE_A_TIME = 32, /* one warp for each scheduler */
+  NO_HINTS = 64    /* of instructions, for what is replaced */
 };
 
 struct equal {
@@ -63,6 +64,8 @@ static const struct equal never[] = {
     {"fifo", NULL, NULL, FITS | NO_LOCAL, "nothing is replaced"},
     {"fr-fcfs", NULL, SMALL_L2, 0, "it is the baseline's"},
     {"gto", NULL, NULL, 0, "it is the baseline's"},
+    {"hints", NULL, SMALL_L2, NO_HINTS, "no instruction says anything"},
+    {"hints:l1=0/l2=0", NULL, SMALL_L2, 0, "both halves off"},
     {"l1-full-assoc", NULL, "l1d.sets=1,l1d.index=linear,l1d.ways=128", 0, "the L1 has one set already"},
     {"l1-latency=1", NULL, NULL, 0, "the baseline's latency"},
     {"l1-size=16", NULL, NULL, 0, "the baseline's size"},
@@ -136,6 +139,7 @@ static const struct equal degenerate[] = {
     {"apcm+sector=128", "apcm", NULL, NO_LOCAL, "sectors of a line: the scheme replaces lines as it does without them"},
     {"dlp+sector=128", "dlp", NULL, NO_LOCAL, "the same"},
     {"fifo+sector=128", "fifo", NULL, NO_LOCAL, "the same"},
+    {"hints+sector=128", "hints", SMALL_L2, NO_LOCAL, "the same"},
     {"nru+sector=128", "nru", NULL, NO_LOCAL, "the same"},
     {"pdp+sector=128", "pdp", NULL, NO_LOCAL, "the same"},
     {"pdp-dyn+sector=128", "pdp-dyn", NULL, NO_LOCAL, "the same"},
@@ -208,6 +212,7 @@ static void narrow_traffic(unsigned without) {
     struct inst *in = &feed.code[i];
     bool data = in->space == SPACE_GLOBAL || in->space == SPACE_LOCAL;
     if (in->pipe != PIPE_MEM) continue;
+    if (without & NO_HINTS) in->hint_l1 = in->hint_l2 = HINT_NONE;
     if (in->space == SPACE_LOCAL && without & NO_LOCAL) in->space = SPACE_GLOBAL;
     if (in->kind == KIND_STORE && data && without & NO_STORES)
       in->kind = KIND_LOAD, in->nsrc = 0, in->ndst = 1, in->dst[0] = in->dst_arch[0] = 1;

@@ -57,6 +57,7 @@ struct req {
   uint32_t chunks; /* mask of requested 32 B sectors (or scheme chunks), bit 0 = lowest */
   uint32_t token;  /* atomics: feed token */
   bool prefetch;   /* no load waits for it */
+  uint8_t cache_op, hint_l1, hint_l2; /* of its instruction: enum cache_op, enum cache_hint */
 } __attribute__((aligned(64)));
 _Static_assert(offsetof(struct req, whole) == 63,
                "the fields that every request needs are not a line of the host's cache");

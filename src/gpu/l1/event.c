@@ -21,6 +21,8 @@ struct l1_event l1_event_of_access(const struct sm *s, const struct op *o, const
                            .warp = o->warp,
                            .cta = o->cta,
                            .pc = o->uop->inst->pc,
+                           .cache_op = o->uop->inst->cache_op,
+                           .hint = o->uop->inst->hint_l1,
                            .degree = o->degree,
                            .chunks = a->chunks,
                            .set = set,
@@ -41,6 +43,8 @@ struct l1_event l1_event_of_fill(const struct sm *s, const struct req *r, uint32
                            .chunks = r->chunks,
                            .set = set,
                            .subpart = r->subpart,
+                           .cache_op = r->cache_op,
+                           .hint = r->hint_l1,
                            .note = r->note,
                            .prefetch = r->prefetch,
                            .local = r->type == REQ_LOCAL_READ};

@@ -30,6 +30,8 @@ struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint
                             .degree = r->degree,
                             .chunks = r->chunks,
                             .type = r->type,
+                            .cache_op = r->cache_op,
+                            .hint = r->hint_l2,
                             .write = r->write,
                             .atomic = r->atomic};
 }

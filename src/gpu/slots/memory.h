@@ -15,6 +15,7 @@ struct mem_event {
   uint32_t subpart, set, way;                 /* way UINT32_MAX: none */
   uint32_t sm, warp, cta, pc, degree, chunks; /* as in the request */
   uint8_t type;                               /* enum req_type */
+  uint8_t cache_op, hint;                     /* of the instruction: enum cache_op, enum cache_hint at the L2 */
   bool write, atomic;
   uint8_t *note; /* on_access of a read: travels with the reply to the SM (l1_event.note); else NULL */
 };

@@ -22,6 +22,7 @@
 #include "gpu/common/access.h"
 #include "gpu/slots/memory.h"
 #include "gpu/common/req.h"
+#include "ptx/inst.h"
 #include "gpu/common/stats.h"
 
 struct gpu;
@@ -73,6 +74,7 @@ struct l1_event {
   uint32_t chunks;            /* requested 32 B sectors of the 128 B block */
   uint32_t set, way;          /* where it hit, was placed, or was evicted from */
   uint32_t subpart;           /* L2 sub-partition the line belongs to */
+  uint8_t cache_op, hint;     /* of the instruction: enum cache_op, enum cache_hint at the L1 (ptx/inst.h) */
   uint32_t note;              /* at a fill: the note written by schemes at the L2 (mem_event.note) */
   bool local, write;
   bool prefetch; /* of a prefetch; warp, cta, pc, degree are those of the event that led to it */

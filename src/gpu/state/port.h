@@ -16,7 +16,9 @@ bool sm_send_held(struct sm *s);
 static inline void sm_stamp(struct req *r, const struct op *o, const struct access *a) {
   r->warp = o->warp;
   r->cta = o->cta;
-  r->pc = o->uop->inst->pc;
+  const struct inst *i = o->uop->inst;
+  r->pc = i->pc;
+  r->cache_op = i->cache_op, r->hint_l1 = i->hint_l1, r->hint_l2 = i->hint_l2;
   r->degree = o->degree;
   r->lanes = a->lanes;
   r->chunks = a->chunks;
