@@ -74,7 +74,7 @@ SCHEME_STORAGE(write_update_storage, {"write path into the data array, one bit o
 
 static const struct scheme write_update = {
     .name = "write-update",
-    .title = "stores update the copy in the L1 in place of evicting it",
+    .title = "stores update the copy of their line in the L1",
     .paper = "Jouppi: Cache Write Policies and Performance. ISCA 1993",
     .idea = "A store that finds its line in the L1 evicts it on Fermi, so that the next load of the line misses. Here\n"
             "it writes the copy as well as the L2, as L1s since Volta do. With dueling a few sets always update and\n"
