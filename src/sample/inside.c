@@ -179,9 +179,20 @@ void inside_extrapolate(const struct inside_point *p, const struct inside_rate *
   }
   out->cycles = r->cycles + rate * r->rest;
   out->freedom = r->n > 1 ? r->n - 1 : 1;
-  /* The batches are a sample of all: insts / n each. */
-  double batch = squares / out->freedom / r->n, scale = insts > 0 ? r->rest / (insts / r->n) : 0;
-  out->variance = batch * scale * scale * (1 - r->share);
+  /* The total of what the batches are a sample of has the variance of their mean; the same instructions without gaps
+   * would run with other delays: their true total varies as much as they do. */
+  double batch = squares / out->freedom / r->n, all = insts + r->rest;
+  out->variance = insts > 0 ? batch * (all / (insts / r->n)) * (all / (insts / r->n)) * (1 + insts / all) : 0;
+}
+
+/* Counts the first and the last group of each run as not timed: with neighbours they would have taken less time. */
+static void leave_out_edges(const struct inside_point *p, struct inside_rate *r) {
+  for (uint32_t b = 0; b < r->n; b++) {
+    const struct inside_point *a = &p[r->from + b * r->step], *z = a + r->size;
+    const struct inside_point *first = a - (r->step - r->size) / 2, *end = first + r->step;
+    r->cycles -= a->cycle - first->cycle + end->cycle - z->cycle;
+    r->rest += a->insts - first->insts + end->insts - z->insts;
+  }
 }
 
 struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint64_t *warp_insts,
@@ -195,7 +206,7 @@ struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint
                           .n = s->runs,
                           .cycles = (double)cycles,
                           .rest = (double)s->other_warp_insts};
-  r.share = *warp_insts ? (double)s->warp_insts / (double)*warp_insts : 1;
+  leave_out_edges(s->point, &r);
   inside_extrapolate(s->point, &r, &out);
   return out;
 }

@@ -48,11 +48,10 @@ struct inside_point {
   double cycle, insts;
 };
 /* The launch takes `cycles` plus `rest` instructions at the rate of `n` batches: the first is from points[from] to
- * points[from + size], the next begins `step` points later. They give its variance. `share`: of all instructions, those
- * timed. */
+ * points[from + size], the next begins `step` points later. They give its variance. */
 struct inside_rate {
   uint32_t from, size, step, n;
-  double cycles, rest, share;
+  double cycles, rest;
 };
 void inside_extrapolate(const struct inside_point *p, const struct inside_rate *r, struct logged_inside *out);
 

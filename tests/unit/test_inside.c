@@ -12,17 +12,17 @@
 
 #include "sample/inside.h"
 
-/* Points 0 to 6 in batches of 2: cycles 20, 30, 40 for 10 instructions each: rate 90 / 30 = 3, residuals
- * -10, 0, 10, squares 200; with 60 instructions left 100 + 3 x 60 = 280 cycles, variance 200 / 2 / 3 x (60 / 10)^2 x (1
- * - 1/4) = 900. */
+/* Points 0 to 6 in batches of 2: cycles 20, 30, 40 for 10 instructions each: rate 90 / 30 = 3, residuals -10, 0, 10,
+ * squares 200; with 60 instructions left 100 + 3 x 60 = 280 cycles, variance 200 / 2 / 3 x (90 / 10)^2 x (1 + 30 / 90)
+ * = 3600. */
 static void by_hand(void **state) {
   (void)state;
   static const struct inside_point p[] = {{0, 0}, {10, 5}, {20, 10}, {35, 15}, {50, 20}, {70, 25}, {90, 30}};
   struct logged_inside out = {0};
-  struct inside_rate r = {.from = 0, .size = 2, .step = 2, .n = 3, .cycles = 100, .rest = 60, .share = 0.25};
+  struct inside_rate r = {.from = 0, .size = 2, .step = 2, .n = 3, .cycles = 100, .rest = 60};
   inside_extrapolate(p, &r, &out);
   assert_true(fabs(out.cycles - 280) < 1e-9);
-  assert_true(fabs(out.variance - 900) < 1e-9);
+  assert_true(fabs(out.variance - 3600) < 1e-9);
   assert_int_equal(out.freedom, 2);
   /* Batches of one point, every third: cycles 10 and 15 for 5 instructions each, rate 2.5: 100 + 2.5 x 60. */
   r.size = 1, r.step = 3, r.n = 2;
