@@ -71,11 +71,11 @@ const struct micro micros[] = {
     RATE("shfl", "shfl.sync.idx.b32 %ra#,%ra#,0,31,-1;", .least_cc = 30),
     BAND("shared", "ld.shared.u32 %ra#,[%r1+#*4096];", .unit = "B/cycle/SM", .stride = 4, .setup = LANE_SHARED),
     BAND("l1", "ld.global.ca.u32 %ra#,[%rd1+#*4096];", .unit = "B/cycle/SM", .stride = 4),
-    BAND("l2", "ld.global.v4.u32 {%va#0,%va#1,%va#2,%va#3},[%rd1];", .unit = "B/cycle", .stride = 16, .grid = true,
+    BAND("l2", "ld.global.v4.u32 {%va#x,%va#y,%va#z,%va#w},[%rd1];", .unit = "B/cycle", .stride = 16, .grid = true,
          .warm = true),
-    BAND("dram", "ld.global.v4.u32 {%va#0,%va#1,%va#2,%va#3},[%rd1];", .unit = "GB/s", .stride = 16, .grid = true),
+    BAND("dram", "ld.global.v4.u32 {%va#x,%va#y,%va#z,%va#w},[%rd1];", .unit = "GB/s", .stride = 16, .grid = true),
     BAND("copy",
-         "ld.global.v4.u32 {%va#0,%va#1,%va#2,%va#3},[%rd1];\nst.global.v4.u32 [%rd2],{%va#0,%va#1,%va#2,%va#3};",
+         "ld.global.v4.u32 {%va#x,%va#y,%va#z,%va#w},[%rd1];\nst.global.v4.u32 [%rd2],{%va#x,%va#y,%va#z,%va#w};",
          .unit = "GB/s", .stride = 16, .grid = true, .writes = true),
     {.name = "capacity.l1", .unit = "KiB", .kind = MICRO_CAPACITY, .op = "ca"},
     {.name = "capacity.constant", .unit = "KiB", .kind = MICRO_CAPACITY, .op = "const", .least_cc = 70},
@@ -173,7 +173,7 @@ static void timed_kernel(FILE *f, const struct micro *m, const char *name) {
 static void stream_kernel(FILE *f, const struct micro *m, const char *name) {
   enum { AT_A_TIME = 4 };
   head(f, name, true);
-  for (int i = 0; i < AT_A_TIME; i++) fprintf(f, ".reg .b32 %%va%d<4>;\n", i);
+  for (int i = 0; i < AT_A_TIME; i++) fprintf(f, ".reg .b32 %%va%dx,%%va%dy,%%va%dz,%%va%dw;\n", i, i, i, i);
   fputs("mov.u32 %r12,%ctaid.x;\nmov.u32 %r13,%ntid.x;\nmov.u32 %r14,%tid.x;\nmad.lo.u32 %r12,%r12,%r13,%r14;\n"
         "mov.u32 %r14,%nctaid.x;\nmul.lo.u32 %r14,%r14,%r13;\nsub.u32 %r11,%r10,1;\nmov.u32 %r15,0;\n",
         f);
@@ -195,7 +195,7 @@ static void stream_kernel(FILE *f, const struct micro *m, const char *name) {
           f);
   }
   fputs("add.u32 %r11,%r11,1;\nsetp.lt.u32 %p1,%r11,%r10;\n@%p1 bra LOOP;\n", f);
-  for (int i = 0; i < AT_A_TIME; i++) fprintf(f, "st.shared.u32 [sm],%%va%d0;\n", i);
+  for (int i = 0; i < AT_A_TIME; i++) fprintf(f, "st.shared.u32 [sm],%%va%dx;\n", i);
   fputs("bar.sync 0;\nmov.u32 %c1,%clock;\nmov.u32 %r11,0;\nadd.u32 %r15,%r15,1;\nsetp.lt.u32 %p1,%r15,2;\n@%p1 bra "
         "TURNS;\n"
         "mov.u32 %r12,%ctaid.x;\nmul.wide.u32 %rd3,%r12,8;\nadd.u64 %rd3,%rd3,%rd9;\n"
