@@ -15,9 +15,9 @@ enum { MACHINES = 32, MENTIONED = 6 };
 #define MUCH 1.05 /* a program's gain that is worth a mention */
 
 struct page {
-  struct league at[MACHINES]; /* of one machine each */
-  size_t of[MACHINES];        /* the machine that it changes; itself: none */
-  size_t count;
+  struct league at[MACHINES];  /* of one machine each */
+  size_t of[MACHINES];         /* the machine that it changes; itself: none */
+  size_t count, planned, done; /* machines; runs of all of them */
 };
 
 /* ---- Markdown ---- */
@@ -213,10 +213,37 @@ static void print_intro(const struct page *p, const char *file) {
       "%% interval (Student's t of\nthe logarithms) lies above 1; *italics*: below. Schemes have default parameters; "
       "`min` and `l2-min` are bounds of replacement (Belady).\n\n",
       slash ? slash + 1 : file, runs, *l->size ? ", inputs " : "", l->size);
+  if (p->done < p->planned)
+    printf("**Unfinished**: %.0f %% of the planned runs are missing.\n\n",
+           100.0 * (double)(p->planned - p->done) / (double)p->planned);
   for (size_t i = 0; i < p->count; i++)
     if (is_machine(p, i)) printf("- `%s`: %zu programs\n", p->at[i].gpu, p->at[i].program_count);
   puts("\nWhere the launch splits the L1 (`sm.unified_kb`), organisations of the L1 (`tsc+`, `decoupled-l1d`) have the "
        "sets and ways of\n`l1d` instead: their numbers there include a smaller L1.");
+}
+
+/* The schemes whose interval is above 1 (sign 1) or below (-1) on a machine. */
+static void print_sure(const struct league *l, int sign) {
+  const char *before = sign > 0 ? " gain " : "; lose ";
+  for (size_t s = 0; s < l->scheme_count; s++) {
+    struct league_ratio r = league_over_base(l, 0, s, LEAGUE_IPC);
+    const char *mark = s == l->base ? "" : mark_of(&r);
+    if (strlen(mark) != (sign > 0 ? 2 : 1)) continue;
+    printf("%s`%s` %.3f", before, l->schemes[s], r.mean);
+    before = ", ";
+  }
+  if (before[0] != ',') printf("%snone", before);
+}
+
+static void print_findings(const struct page *p) {
+  puts("\n## What is sure\n\nSchemes whose interval over all programs leaves 1 out:\n");
+  for (size_t i = 0; i < p->count; i++) {
+    if (!is_machine(p, i)) continue;
+    printf("- `%s`:", p->at[i].gpu);
+    print_sure(&p->at[i], 1);
+    print_sure(&p->at[i], -1);
+    puts("");
+  }
 }
 
 static void print_classes(const struct page *p) {
@@ -232,6 +259,7 @@ static void print_classes(const struct page *p) {
 
 static void print_all(const struct page *p, const char *file) {
   print_intro(p, file);
+  print_findings(p);
   puts("\n## All programs\n");
   print_machines(p, NULL);
   print_classes(p);
@@ -255,6 +283,8 @@ static void print_all(const struct page *p, const char *file) {
 
 static bool each_machine(void *ctx, const struct db_row *row) {
   struct page *p = ctx;
+  p->planned++;
+  p->done += row->status == DB_DONE;
   if (row->status != DB_DONE || !row->gpu) return true;
   for (size_t i = 0; i < p->count; i++)
     if (!strcmp(p->at[i].gpu, row->gpu)) return true;
