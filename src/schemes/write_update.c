@@ -5,8 +5,8 @@
  * Qureshi et al., "Adaptive Insertion Policies for High Performance Caching", ISCA 2007, section 3.3 (set dueling).
  *
  * Choices: stores that miss allocate no line, since a line that a store makes would need a valid bit for each word.
- * Data goes through to the L2 either way. A store counts as a use of the line, for LRU too. With dueling, misses of loads in
- * the sets of a policy count against it, each SM for itself; the selector has 10 bits as in the paper.
+ * Data goes through to the L2 either way. A store counts as a use of the line, for LRU too. With dueling, misses of
+ * loads in the sets of a policy count against it, each SM for itself; the selector has 10 bits as in the paper.
  *
  * Deviations: copies of the line in the L1s of other SMs are not updated, as the baseline's stores do not evict them.
  */
