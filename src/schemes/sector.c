@@ -8,7 +8,7 @@
  */
 #include "schemes/lib/frames.h"
 
-enum { SECTOR_BYTES, SECTOR_NRU, SECTOR_WAYS = 32 };
+enum { SECTOR_BYTES, SECTOR_NRU, SECTOR_WAYS = 64 };
 static const struct scheme_param params[] = {
     {"bytes", "B", "sector size, a power of two up to the line (TSC section 3.1)", 8, 128, 32, true},
     {"nru", "", "1: victims by recently-used bits of sectors, as in the Tag-Split Cache; 0: least recently used", 0, 1,
@@ -65,7 +65,7 @@ static struct frame *sector_victim(struct scheme_ctx *c, const struct l1_event *
   struct cache_set s = {.set = e->set, .ways = ways, .tag = tag, .used = used};
   for (uint32_t w = 0; w < ways; w++) {
     tag[w] = set[w].line, used[w] = set[w].used;
-    if (set[w].valid && !set[w].pending) s.usable |= 1u << w;
+    if (set[w].valid && !set[w].pending) s.usable |= 1ull << w;
   }
   int way = gpu_l1_choose(c->gpu, &s, e);
   if (way >= 0) return &set[way];

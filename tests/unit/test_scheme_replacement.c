@@ -117,6 +117,19 @@ static void hints_at_the_l2(void **state) {
   assert_int_equal(rig.st.l2_misses + 1, misses);
 }
 
+/* A set of 64 ways: the oldest of 64 lines goes, and not one of the first 32 alone. */
+static void many_ways(void **state) {
+  (void)state;
+  struct rig_access at[RIG_MAX];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < 64; i++) at[n++] = (struct rig_access){.line = i, .hint = i == 40 ? HINT_FIRST : 0};
+  at[n++] = (struct rig_access){.line = 64}; /* takes the place of line 40 */
+  for (uint32_t i = 0; i < 64; i++)
+    if (i != 40) at[n++] = (struct rig_access){.line = i};
+  rig_run(&rig, "hints", "l1d.ways=64", at, n);
+  rig_expect(&rig, 63, 65, 0, "64 ways");
+}
+
 /* Wu et al., MICRO 2011, section 3: after the first unused eviction the counter of the scanning instruction is 0 and
  * its lines are inserted as distant, so that the fifth and sixth replace each other's way. */
 static void ship_by_hand(void **state) {
@@ -251,6 +264,7 @@ int main(int argc, char **argv) {
       PAPER_TEST(write_update_by_hand, "write-update"),
       PAPER_TEST(hints_by_hand, "hints"),
       cmocka_unit_test(hints_at_the_l2),
+      cmocka_unit_test(many_ways),
       PAPER_TEST(pdp_by_hand, "pdp"),
       PAPER_TEST(pdp_dyn_finds_the_distance, "pdp-dyn"),
       cmocka_unit_test(placed_on_fill),

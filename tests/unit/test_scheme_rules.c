@@ -140,6 +140,7 @@ static const struct equal degenerate[] = {
     {"dlp+sector=128", "dlp", NULL, NO_LOCAL, "the same"},
     {"fifo+sector=128", "fifo", NULL, NO_LOCAL, "the same"},
     {"hints+sector=128", "hints", SMALL_L2, NO_LOCAL, "the same"},
+    {"rrip=2", "rrip=2+sector=128", "l1d.sets=2,l1d.index=linear,l1d.ways=64", NO_LOCAL, "sets of 64 ways"},
     {"nru+sector=128", "nru", NULL, NO_LOCAL, "the same"},
     {"pdp+sector=128", "pdp", NULL, NO_LOCAL, "the same"},
     {"pdp-dyn+sector=128", "pdp-dyn", NULL, NO_LOCAL, "the same"},

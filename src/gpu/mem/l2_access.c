@@ -72,7 +72,7 @@ uint32_t l2_victim(const struct l2_slice *s, const struct req *r, uint32_t set, 
   }
   if (!h->find_victim || empty) return line;
   struct cache_set cs = {.set = set, .ways = t->ways, .tag = t->tag + base, .used = t->stamp + base};
-  for (uint32_t w = 0; w < t->ways && w < 32; w++) cs.usable |= (uint32_t)(t->state[base + w] != L2_RESERVED) << w;
+  for (uint32_t w = 0; w < t->ways && w < 64; w++) cs.usable |= (uint64_t)(t->state[base + w] != L2_RESERVED) << w;
   struct mem_event e = l2_event_of(s, r, set, L2_NONE);
   int way = h->find_victim(h->ctx, &cs, &e);
   if (way < 0 && r->atomic) return line;

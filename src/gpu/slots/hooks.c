@@ -23,9 +23,9 @@ static int ask_victim(void *ctx, const struct cache_set *set, const struct mem_e
   struct slots *s = ctx;
   struct cache_set left = *set;
   EACH_HOOK (in, s, l2_narrow) {
-    uint32_t ways = in->scheme->l2_narrow(&in->ctx, &left, e);
-    CHECK(ways && !(ways & ~left.usable), "cycle %llu: scheme %s leaves ways %x of %x", (unsigned long long)e->cycle,
-          in->scheme->name, ways, left.usable);
+    uint32_t ways = in->scheme->l2_narrow(&in->ctx, &left, e); /* sets of 32 ways at most */
+    CHECK(ways && !(ways & ~left.usable), "cycle %llu: scheme %s leaves ways %x of %llx", (unsigned long long)e->cycle,
+          in->scheme->name, ways, (unsigned long long)left.usable);
     left.usable = ways;
   }
   if (s->n_l2_find_victim) {

@@ -85,7 +85,7 @@ struct l1_event {
 /* The lines of one set as presented to a replacement scheme. */
 struct cache_set {
   uint32_t set, ways;
-  uint32_t usable;      /* bit per way: may be replaced (valid and not reserved) */
+  uint64_t usable;      /* bit per way: may be replaced (valid and not reserved); a set has 64 ways at most */
   const uint64_t *tag;  /* line addresses */
   const uint64_t *used; /* cycle of the last use */
 };

@@ -112,10 +112,10 @@ static inline bool sharing_l2_admits(struct scheme_ctx *c, const struct mem_even
 }
 
 /* The least recently used way of `ways`, -1 if none. */
-static inline int sharing_lru(const struct cache_set *s, uint32_t ways) {
+static inline int sharing_lru(const struct cache_set *s, uint64_t ways) {
   int best = -1;
   for (; ways; ways &= ways - 1) {
-    int w = __builtin_ctz(ways);
+    int w = __builtin_ctzll(ways);
     if (best < 0 || s->used[w] < s->used[best]) best = w;
   }
   return best;
@@ -128,8 +128,8 @@ static inline uint32_t sharing_l2_left(struct scheme_ctx *c, struct sharing_l2_l
   struct sharing_l2_line *l = sharing_l2_set(c, lines, e);
   uint32_t private = 0;
   for (uint32_t w = 0; w < s->ways; w++) private |= (uint32_t)(!l[w].shared) << w;
-  private &= s->usable;
-  if (param[SHARING_L2] == 0 || !private) return s->usable;
+  private &= (uint32_t)s->usable; /* a set that is narrowed has 32 ways at most */
+  if (param[SHARING_L2] == 0 || !private) return (uint32_t)s->usable;
   int lru = sharing_lru(s, s->usable);
   if (private >> lru & 1) return private;
   if (param[SHARING_L2_DEAD] != 0 && l[lru].dead) {
@@ -145,8 +145,9 @@ static inline uint32_t sharing_l2_left(struct scheme_ctx *c, struct sharing_l2_l
 static inline int sharing_l1_victim(struct scheme_ctx *c, struct sharing_l1 *l1, const struct cache_set *s,
                                     const struct l1_event *e, const double *param, uint32_t counters) {
   bool on = param[SHARING_L1] != 0, dead_rule = param[SHARING_DEAD] != 0;
-  uint32_t base = s->set * s->ways, shared = 0;
-  for (uint32_t w = 0; w < s->ways; w++) shared |= (uint32_t)(!l1->private[base + w]) << w;
+  uint32_t base = s->set * s->ways;
+  uint64_t shared = 0;
+  for (uint32_t w = 0; w < s->ways; w++) shared |= (uint64_t)(!l1->private[base + w]) << w;
   int lru = sharing_lru(s, s->usable), best = sharing_lru(s, s->usable & shared);
   if (!on || lru == best) return lru;
   bool was_dead = l1->dead[base + (uint32_t)lru];
