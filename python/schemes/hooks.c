@@ -204,9 +204,9 @@ bool py_may_allocate(struct scheme_ctx *c, const struct l1_event *e) {
 }
 
 /* A way of `usable`, or -1. */
-static int way_of(PyObject *answer, uint32_t usable, int hook) {
-  int lowest = usable ? __builtin_ctz(usable) : -1;
-  int way = (int)whole(answer, -1, 31, lowest, hook);
+static int way_of(PyObject *answer, uint64_t usable, int hook) {
+  int lowest = usable ? __builtin_ctzll(usable) : -1;
+  int way = (int)whole(answer, -1, 63, lowest, hook);
   if (way < 0 || usable >> way & 1) return way;
   PyErr_Format(PyExc_ValueError, "%s returned way %d, which is not usable", hook_names[hook], way);
   keep_exception();
@@ -246,6 +246,12 @@ void py_on_fill(struct scheme_ctx *c, const struct l1_event *e) {
 }
 void py_on_prefetch(struct scheme_ctx *c, const struct l1_event *e, enum prefetch_fate fate) {
   nothing(call_with(c, HOOK_on_prefetch, l1_of(c, e), number(fate), NULL));
+}
+bool py_store_keeps(struct scheme_ctx *c, const struct l1_event *e) {
+  return truth(call_with(c, HOOK_store_keeps, l1_of(c, e), NULL, NULL), false);
+}
+void py_on_store(struct scheme_ctx *c, const struct l1_event *e, enum l1_store_end end) {
+  nothing(call_with(c, HOOK_on_store, l1_of(c, e), number(end), NULL));
 }
 bool py_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
   bool yes = truth(call_with(c, HOOK_l2_bypass, l2_of(c, e), NULL, NULL), false);

@@ -37,6 +37,8 @@ static PyMemberDef l1_members[] = {U64(addr, l1_object, e.addr),
                                    YES(pending, l1_object, e.pending),
                                    YES(retry, l1_object, e.retry),
                                    YES(prefetch, l1_object, e.prefetch),
+                                   U8(cache_op, l1_object, e.cache_op),
+                                   U8(hint, l1_object, e.hint),
                                    {0}};
 static PyMemberDef l2_members[] = {U64(addr, l2_object, e.addr),     U64(line, l2_object, e.line),
                                    U64(cycle, l2_object, e.cycle),   U32(subpart, l2_object, e.subpart),
@@ -45,9 +47,10 @@ static PyMemberDef l2_members[] = {U64(addr, l2_object, e.addr),     U64(line, l
                                    U32(cta, l2_object, e.cta),       U32(pc, l2_object, e.pc),
                                    U32(degree, l2_object, e.degree), U32(chunks, l2_object, e.chunks),
                                    U8(type, l2_object, e.type),      YES(write, l2_object, e.write),
-                                   YES(atomic, l2_object, e.atomic), {0}};
+                                   YES(atomic, l2_object, e.atomic), U8(cache_op, l2_object, e.cache_op),
+                                   U8(hint, l2_object, e.hint),      {0}};
 static PyMemberDef set_members[] = {
-    U32(set, set_object, s.set), U32(ways, set_object, s.ways), U32(usable, set_object, s.usable), {0}};
+    U32(set, set_object, s.set), U32(ways, set_object, s.ways), U64(usable, set_object, s.usable), {0}};
 static PyMemberDef inst_members[] = {U32(pc, inst_object, i.pc),
                                      U8(pipe, inst_object, i.pipe),
                                      U8(kind, inst_object, i.kind),

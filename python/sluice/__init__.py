@@ -50,14 +50,14 @@ from ._errors import (
 from ._kernel import Kernel, compile_cuda
 from ._result import Comparison, Result, load
 from ._run import compare, counters, gpus, knobs, run, schemes, workloads
-from ._scheme import L1, L2, BypassBy, Counter, Param, Prefetch, Scheme
+from ._scheme import L1, L2, BypassBy, Counter, Param, Prefetch, Scheme, Store
 from ._table import Table
 
 __all__ = [
     "run", "compare", "study", "open", "load", "Kernel", "compile_cuda",
     "workloads", "schemes", "gpus", "knobs", "counters",
     "Result", "Comparison", "Study", "Database", "Counters", "Count", "Rate", "Table",
-    "Scheme", "Param", "Counter", "L1", "L2", "BypassBy", "Prefetch",
+    "Scheme", "Param", "Counter", "L1", "L2", "BypassBy", "Prefetch", "Store",
     "Error", "InputError", "UnsupportedError", "ProgramError", "StuckError", "NotReachedError", "InternalError", "MissingError",
     "StrayWarning", "FailedRunsWarning",
 ]

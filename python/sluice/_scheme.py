@@ -119,6 +119,19 @@ class Prefetch(enum.IntEnum, metaclass=ManualEnum):
     ENDED = 7
 
 
+class Store(enum.IntEnum, metaclass=ManualEnum):
+    """What became of the line of a store at the L1, for on_store. Hooks get the numbers.
+
+    MISSED   it was not in the L1, or still being fetched
+    EVICTED  it was evicted, as global stores do without a scheme
+    UPDATED  the copy was updated and stays: local stores, and what store_keeps let stay
+    """
+
+    MISSED = 0
+    EVICTED = 1
+    UPDATED = 2
+
+
 class BypassBy(enum.IntEnum, metaclass=ManualEnum):
     """What made a load bypass the L1. Hooks get the numbers.
 
@@ -182,7 +195,7 @@ class Scheme(metaclass=Manual):
 
     Hooks are methods, called as docs/reference/hooks.md says, without the context and with an event as object: e.degree,
     e.line, e.sm, ... An event belongs to its call unless it is kept, which makes the next one a new object. Outcomes are the
-    numbers of sluice.L1, L2, BypassBy and Prefetch; a way that is none is 4294967295. `queues` returns (how many, accesses
+    numbers of sluice.L1, L2, BypassBy, Prefetch and Store; a way that is none is 4294967295. `queues` returns (how many, accesses
     in each); `pick_queue` gets the lengths as a tuple. A scheme that replaces the lines of the L1 (an organisation) is written
     in C. An exception in a hook ends the simulation.
 
