@@ -13,17 +13,28 @@
 
 #include "base/paths.h"
 
-/* It contains Sluice's runtime, or is a zombie: its own orphans become children of this process when it has ended. */
-static bool simulates(pid_t pid) {
-  char path[64], line[PATH_MAX + 128], lib[PATH_MAX], want[PATH_MAX + 32];
-  path_lib(lib, sizeof lib);
-  snprintf(want, sizeof want, "%s/libsluice-core.so", lib);
+/* A line of the memory map of `pid` contains `want`. Sets *mapped to whether it has a memory map: a process that is
+ * ending and a zombie have an empty one. */
+static bool maps(pid_t pid, const char *want, bool *mapped) {
+  char path[64], line[PATH_MAX + 128];
   snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
   FILE *f = fopen(path, "r");
-  bool found = false, empty = f;
-  while (f && !found && fgets(line, sizeof line, f)) found = strstr(line, want) != NULL, empty = false;
+  bool found = false;
+  *mapped = !f; /* the map of a program of another user cannot be opened */
+  while (f && !found && fgets(line, sizeof line, f)) found = strstr(line, want) != NULL, *mapped = true;
   if (f) fclose(f);
-  return found || empty;
+  return found;
+}
+
+/* It contains Sluice's runtime, or is ending: its own orphans become children of this process when it has ended. */
+static bool simulates(pid_t pid) {
+  char lib[PATH_MAX], want[PATH_MAX + 32];
+  path_lib(lib, sizeof lib);
+  snprintf(want, sizeof want, "%s/libsluice-core.so", lib);
+  bool before, after;
+  if (maps(pid, want, &before) || !before) return true;
+  maps(pid, want, &after); /* the map is read in pieces: it was whole only if it is still there */
+  return !after;
 }
 
 /* Children of this process now: PR_SET_CHILD_SUBREAPER. */
