@@ -40,7 +40,7 @@ static void choose_with(json_t *totals, struct arena *a) {
   json_t *other = json_pack("{s:f}", "ipc", 1.0);
   for (uint32_t i = 0; i < s.tried; i++)
     p.at[i] = (struct point){.of = &s, .index = i, .list = "one", .totals = i == 1 ? totals : other};
-  choose(&p);
+  choose_points(&p);
   if (!s.chosen || s.best >= s.tried || s.ipc[s.best] < 1) abort();
   json_decref(search_json(&s));
   search_free(&s);

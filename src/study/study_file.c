@@ -457,6 +457,7 @@ static bool read_limits(struct reader *r, yaml_node_t *top) {
   if (!check_keys(r, n, STUDY_LIMIT)) return false;
   if ((v = child(r, n, "time")) && !quantity(r, v, times, seconds, &r->s->time_limit)) return false;
   if ((v = child(r, n, "memory")) && !quantity(r, v, sizes, bytes, &memory)) return false;
+  if (memory > 1e18) return bad(r, v, "'%s': at most 1000000000 GB can be given", scalar(v));
   r->s->memory_limit = (uint64_t)memory;
   return true;
 }

@@ -298,6 +298,8 @@ static void errors(void **state) {
           "s.yaml:4:3: no scheme of the study has the parameter bucl.tucd");
   refused("programs: [one]\nparameters: {l1d.sets: {from: 1, to: 2000}, l1d.mshrs: {from: 1, to: 2000}}\n",
           "s.yaml: the study has 4e+06 runs; at most 2000000 fit into one");
+  refused("programs: [one]\nlimits: {memory: 1e300 GB}\n",
+          "s.yaml:2:18: '1e300 GB': at most 1000000000 GB can be given");
   struct err e = {0};
   struct study s = {0};
   struct study_runs r;
