@@ -5,7 +5,7 @@
 
 A page has the readings of the machine if `build/sluice paper NAME --stored --sensitivity -o DIR/NAME` ran too.
 The page has the claims table, the figures, the machine and the programs. Nothing in it is written by hand but the
-reasons in reasons/NAME.yaml and figures/*.yaml.
+reasons in reasons/NAME.yaml and figures/*.yaml, and the experiments in reasons/NAME.md, if there are any.
 """
 import collections
 import csv
@@ -109,6 +109,9 @@ def page(name, folder):
     parts = [("Claims", claims(data)), ("Figures", figures(data, drawn)), ("Programs", programs(data))]
     if (folder / "sensitivity.csv").exists():
         parts.insert(1, ("Readings of the machine", readings(folder / "sensitivity.csv")))
+    experiments = ROOT / "reasons" / f"{name}.md"
+    if experiments.exists():
+        parts.insert(1, ("Experiments", [experiments.read_text().rstrip()]))
     for head, part in parts:
         out.append(f"## {head}\n")
         out.append("\n".join(part) + "\n")

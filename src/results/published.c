@@ -227,13 +227,15 @@ static const struct metric metrics[] = {
      {"loads.lines_by_quarters_reused.1", "loads.lines_by_quarters_reused.2", "loads.lines_by_quarters_reused.3",
       "loads.lines_by_quarters_reused.4"},
      false},
-    /* of loads by the accesses that they make */
+    /* of loads by the accesses that they make; stores are counted with the coalesced loads, as the paper's two shares
+     * need: kmeans has a coalesced store for each load of 32 accesses, and no other load */
     {"share_of_loads_degree_32",
      NULL,
      OWN_RATE,
      AS_PERCENT,
      {"loads.degree_21_up"},
-     {"loads.degree_1", "loads.degree_2", "loads.degree_3_10", "loads.degree_11_20", "loads.degree_21_up"},
+     {"loads.degree_1", "loads.degree_2", "loads.degree_3_10", "loads.degree_11_20", "loads.degree_21_up",
+      "l1d.write.accesses"},
      true},
     {"share_of_accesses_from_degree_32",
      NULL,
@@ -241,7 +243,7 @@ static const struct metric metrics[] = {
      AS_PERCENT,
      {"loads.by_degree.4.accesses"},
      {"loads.by_degree.0.accesses", "loads.by_degree.1.accesses", "loads.by_degree.2.accesses",
-      "loads.by_degree.3.accesses", "loads.by_degree.4.accesses"},
+      "loads.by_degree.3.accesses", "loads.by_degree.4.accesses", "l1d.write.accesses"},
      true},
     {"all_hit_load_ratio",
      NULL,

@@ -420,7 +420,7 @@ static json_t *claim_json(struct paper *p, const struct published_figure *f) {
   if (c.interval && isfinite(c.low)) json_object_set_new(row, "low", json_real(c.low));
   if (c.interval && isfinite(c.high)) json_object_set_new(row, "high", json_real(c.high));
   if (c.programs < c.of) why = arena_printf(&p->arena, "%s; %zu of %zu programs", why, c.programs, c.of);
-  bool open = measured && v != VERDICT_REPRODUCED && (!is_small(p, c.figure) || published_at_any_size(f));
+  bool open = v != VERDICT_REPRODUCED && (!c.figure || !is_small(p, c.figure) || published_at_any_size(f));
   const char *reason = open ? paper_reason(p, f) : NULL;
   if (reason) why = arena_printf(&p->arena, "%s: %s", why, reason);
   json_object_set_new(row, "programs", json_integer((json_int_t)c.programs));
