@@ -19,7 +19,7 @@ static const struct {
     {OP_LD, "vectors over 32 bytes"},
     {OP_MAX, "three-operand form, `.abs`"},
     {OP_MIN, "three-operand form, `.abs`"},
-    {OP_MMA, "`m8n8k4` of f16, other shapes of f64 than `m8n8k4`, 8-bit floats, sparse (`mma.sp`)"},
+    {OP_MMA, "other shapes of f64 than `m8n8k4`, 8-bit floats, sparse (`mma.sp`)"},
     {OP_MOV, "addresses of texture references"},
     {OP_MOVMATRIX, "all"},
     {OP_RED, "`.b128`, `.async`; vectors in shared memory"},

@@ -68,19 +68,35 @@ def functions(sass):
     if name: yield name, code
 
 
-def kernel(code):
-    """Counters by (depth, class) and (depth, width of access). Subroutines for rare operands (of a division, say) are
-    left out."""
-    calls = [int(m.group(1), 16) for _, _, op, args in code
-             if op.startswith("CALL") and (m := re.search(r"0x([0-9a-f]+)", args))]
+def target(op, args):
+    m = re.search(r"0x([0-9a-f]+)", args) if op.startswith(("BRA", "CALL")) else None
+    return int(m.group(1), 16) if m else None
+
+
+def common(code):
+    """Without the subroutines for rare operands (of a division, say), the calls of them, and what only the branch
+    around such a call skips: it is hardly ever executed."""
+    calls = [target(op, args) for _, _, op, args in code if op.startswith("CALL") and target(op, args) is not None]
     code = [c for c in code if not calls or c[0] < min(calls)]
+    rare = []
+    for at, g, op, args in code:
+        t = target(op, args)
+        if not (op.startswith("BRA") and g and t and t > at): continue
+        inside = [c for c in code if at < c[0] < t]
+        if len(inside) < 40 and any(c[2].startswith("CALL") for c in inside): rare.append((at, t))
+    rare = [r for r in rare if not any(r[0] < q[0] and q[1] <= r[1] for q in rare)]
+    return [c for c in code if not any(a < c[0] < t for a, t in rare)]
+
+
+def kernel(code):
+    """Counters by (depth, class) and (depth, width of access)."""
+    code = common(code)
     while code and (code[-1][2] == "NOP"
                     or (code[-1][2] == "BRA" and re.search(r"0x%x\b" % code[-1][0], code[-1][3]))): code.pop()
     loops = {}
     for at, g, op, args in code:
-        m = re.search(r"0x([0-9a-f]+)", args) if op.startswith("BRA") else None
-        if m and int(m.group(1), 16) <= at:
-            h = int(m.group(1), 16)
+        h = target(op, args) if op.startswith("BRA") else None
+        if h is not None and h <= at:
             loops[h] = max(loops.get(h, 0), at)
     n, w = collections.Counter(), collections.Counter()
     for at, g, op, args in code:

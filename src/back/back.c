@@ -24,6 +24,7 @@ bool back_compile(struct ptx_module *m, struct ptx_func *f, const struct back_ta
   back_open(&k);
   back_unroll(&k);
   back_facts(&k, true);
+  back_order_sums(&k);
   back_clean(&k);
   back_predicate(&k);
   back_orders(&k);
@@ -31,6 +32,9 @@ bool back_compile(struct ptx_module *m, struct ptx_func *f, const struct back_ta
   back_orders(&k);
   back_converge(&k);
   back_select(&k);
+  back_operands(&k);
+  back_uniform(&k);
+  back_balance(&k);
   back_schedule(&k);
   back_emit(&k);
   arena_free(&k.scratch);

@@ -7,6 +7,8 @@
 
 /* The stack pointer, and two that the machine keeps since Volta (cuobjdump counts them). */
 enum { RESERVED_REGISTERS = 3 };
+/* The compute capability since which no instruction has an operand in the constant bank. */
+enum { NO_BANK_OPERANDS = 90 };
 enum { NODE_NONE = 0xFFFFFFFFu, MAX_SEQ = 40, MAX_SRC = 24 };
 
 enum role {
@@ -30,7 +32,10 @@ struct node {
   struct ptx_inst *in; /* NULL: a machine instruction that executes nothing */
   uint32_t block;
   uint8_t role, order, space, nops;
+  bool passes;         /* costs nothing, but what it reads ends in a register with several definitions */
+  bool once;           /* a branch back that is taken only if its counter passes the end of the numbers */
   bool parallel;       /* its machine instructions do not wait for each other */
+  uint8_t lag;         /* of those: each waits for the one so many before it; 0: for none */
   const uint8_t *ops;  /* enum mach_op; the last one executes */
   uint16_t nuse, ndef; /* PTX registers, a guard among the uses; a guarded result is a use, too */
   const uint16_t *use, *def;
@@ -49,6 +54,7 @@ struct fact {
   uint32_t absorbed;  /* of these, readers of which its definition is part */
   uint16_t same;      /* the register that it shares with another: 0 its own */
   bool lanes;         /* may differ between the lanes of a warp */
+  bool uniform;       /* in a uniform register */
   bool ssa;           /* one definition, which all reads come after */
   uint8_t konst;      /* enum konst */
   uint8_t zeros;      /* low bits known to be zero, of an address or what leads to one */
@@ -127,6 +133,8 @@ void back_unroll(struct back *k);
 /* fold.c: the value of an instruction whose operands are numbers; sums of sums with constants */
 bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value);
 bool back_join_sums(struct back *k);
+/* sums.c: of sums that lead to addresses of shared memory, what is known comes last */
+void back_order_sums(struct back *k);
 /* clean.c: copies, constants, common subexpressions, code without effect */
 void back_clean(struct back *k);
 void back_drop_unread(struct back *k);
@@ -138,9 +146,17 @@ void back_widen(struct back *k);
 /* expand.c: the machine instructions of one instruction by itself, at most MAX_SEQ; returns how many. back_machine_op:
  * the last of them where there is no sequence. */
 uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out);
+bool back_branches(const struct back *k, const struct ptx_inst *i); /* around rare operands, in its sequence */
 enum mach_op back_machine_op(const struct ptx_inst *i);
-/* select.c. Afterwards branches name blocks, not nodes. */
+/* Steps of one set of a matrix product on the machine; 0: it has none. Each waits for the same of the set before. */
+uint32_t back_matrix_steps(const struct back *k, const struct ptx_inst *i);
+/* select.c */
 void back_select(struct back *k);
+/* operands.c. Afterwards branches name blocks, not nodes. */
+void back_operands(struct back *k);
+/* pipes.c */
+void back_uniform(struct back *k); /* values made of what all lanes share, since Turing */
+void back_balance(struct back *k);
 /* sched.c */
 void back_schedule(struct back *k);
 /* regs.c: liveness of machine registers, over nodes in text order or, once there is one, in that of the schedule. */
@@ -154,8 +170,20 @@ uint32_t back_weight(const struct back *k, uint16_t r); /* 32-bit registers that
 uint32_t back_reads(const struct back *k, const struct node *n, uint16_t *out);
 uint32_t back_writes(const struct back *k, const struct node *n, uint16_t *out);
 bool back_overwrites(const struct node *n); /* whole: not under a guard */
-/* The registers of the schedule; bank[r] becomes the physical register of machine register r. */
-uint32_t back_registers(struct back *k, uint16_t *bank);
+/* banks.c: groups of registers that instructions read together, each on one of two sides; `odd`: by the group's root,
+ * the bank of its first side. */
+enum { BANK_ANY, BANK_EVEN, BANK_ODD };
+struct banks {
+  uint16_t *parent;
+  uint8_t *side, *odd;
+};
+struct banks back_banks(struct back *k);
+uint8_t back_bank_of(const struct banks *g, uint16_t r);
+void back_take_bank(struct banks *g, uint16_t r, bool odd); /* it has a register of that bank, the others follow */
+/* The registers of the schedule; bank[r] becomes the physical register of machine register r. `apart`: one that an
+ * access of memory reads last, late, is used again some instructions after it (ptxas 11.8). */
+uint32_t back_registers(struct back *k, uint16_t *bank, bool apart);
+uint32_t back_most_registers(const struct back *k, uint32_t used); /* that cost no resident warp more than `used` do */
 /* emit.c */
 void back_emit(struct back *k);
 

@@ -120,17 +120,19 @@ static void flush(struct emit *e, uint32_t depth) {
 
 /* The machine instructions before the last of a sequence: they compute what only the next one reads. */
 static uint16_t lead_in(struct emit *e, const struct node *n, uint32_t depth) {
-  uint16_t chain = 0;
+  uint16_t chain = 0, made[MAX_SEQ];
   for (uint32_t q = 0; q + 1 < n->nops; q++) {
     struct ptx_inst *i = add(e, n->in, (enum mach_op)n->ops[q], depth);
     sources(e, i->mach, n);
     i->mach->addr = 0;
     if (chain && !n->parallel) i->mach->nsrc = 0, reads(e, i->mach, chain);
+    if (n->lag && q >= n->lag) reads(e, i->mach, made[q - n->lag]);
     uint16_t t = back_register(e->k, T_B32);
     i->mach->dst[i->mach->ndst] = t;
     i->mach->dst_bank[i->mach->ndst++] = NO_ARCH;
-    chain = t;
+    chain = made[q] = t;
   }
+  if (n->lag) return n->nops > n->lag ? made[n->nops - 1 - n->lag] : 0;
   return n->parallel ? 0 : chain;
 }
 
@@ -211,7 +213,10 @@ void back_emit(struct back *k) {
   struct emit e = {.k = k};
   e.pending = ARENA_ARRAY(&k->scratch, struct ptx_inst *, k->nn + 1);
   e.bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
-  k->f->mach_regs = back_registers(k, e.bank) + RESERVED_REGISTERS;
+  uint32_t least = back_registers(k, e.bank, false), most = back_most_registers(k, least);
+  uint32_t apart = back_registers(k, e.bank, true);
+  if (apart > most) back_registers(k, e.bank, false), apart = least > most ? least : most;
+  k->f->mach_regs = apart + RESERVED_REGISTERS;
   uint32_t *start = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
   /* The prologue: the stack pointer, from the constant bank. */
   add(&e, k->n[k->seq[0]].in, k->t->sm < 90 ? MO_MOV : MO_LDC, 0)->mach->operand = 1;

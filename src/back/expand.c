@@ -147,7 +147,7 @@ static enum mach_op other_op(const struct ptx_inst *i) {
     return MO_VOTE;
   case OP_MMA:
   case OP_WMMA:
-    return MO_HMMA;
+    return i->types[0] == T_F16 ? MO_HMMA_F16 : MO_HMMA;
   case OP_NANOSLEEP:
   case OP_PREFETCH:
     return MO_NOP;
@@ -210,9 +210,38 @@ enum mach_op back_machine_op(const struct ptx_inst *i) {
   }
 }
 
-/* Integers of 64 bits take the instruction twice. */
-static uint32_t repeats(const struct ptx_inst *i, enum mach_op op) {
+/* Is the upper half of an operand of 64 bits zero? */
+static bool upper_zero(const struct back *k, const struct ptx_opnd *o, uint32_t deep) {
+  enum { DEEPEST = 4 };
+  if (o->kind == OK_IMM) return !o->is_float && !((uint64_t)o->imm >> 32);
+  if (o->kind != OK_REG || o->sel || o->part || deep == DEEPEST) return false;
+  const struct fact *f = &k->r[o->reg->num];
+  if (f->konst == K_IMM && f->number) return !((uint64_t)f->imm >> 32);
+  const struct ptx_inst *d = back_single(k, o->reg->num);
+  if (!d || d->guard || d->ops[0].reg != o->reg) return false;
+  switch (d->op) {
+  case OP_CVT:
+    return ptx_type_kinds[d->types[0]] == 'u' && ptx_type_kinds[d->types[1]] == 'u' && ptx_type_bytes[d->types[1]] <= 4;
+  case OP_AND:
+    return upper_zero(k, &d->ops[1], deep + 1) || upper_zero(k, &d->ops[2], deep + 1);
+  case OP_OR:
+  case OP_XOR:
+    return upper_zero(k, &d->ops[1], deep + 1) && upper_zero(k, &d->ops[2], deep + 1);
+  case OP_SHR:
+    return ptx_type_kinds[d->types[0]] != 's' && d->ops[2].kind == OK_IMM && d->ops[2].imm >= 32;
+  default:
+    return false;
+  }
+}
+
+/* Integers of 64 bits take the instruction twice, logic whose upper half is zero once. */
+static uint32_t repeats(const struct back *k, const struct ptx_inst *i, enum mach_op op) {
   if (ptx_type_bytes[i->types[0]] != 8 || ptx_type_kinds[i->types[0]] == 'f') return 1;
+  bool logic = i->op == OP_AND || i->op == OP_OR || i->op == OP_XOR;
+  if (logic && i->nops == 3) {
+    uint32_t zero = upper_zero(k, &i->ops[1], 0) + upper_zero(k, &i->ops[2], 0);
+    if (zero == 2 || (zero && i->op == OP_AND)) return 1;
+  }
   switch (i->op) {
   case OP_ADD:
   case OP_SUB:
@@ -233,10 +262,11 @@ static uint32_t repeats(const struct ptx_inst *i, enum mach_op op) {
   }
 }
 
-static uint32_t parse(const char *seq, uint8_t *out) {
+static uint32_t parse(const struct back *k, const char *seq, uint8_t *out) {
   uint32_t n = 0;
   while (*seq && n < MAX_SEQ) {
     size_t len = strcspn(seq, " ");
+    if (k->t->sm < 80 && !strncmp(seq, "BSSY", 4) && n + 1 < MAX_SEQ) out[n++] = MO_NOP; /* BMOV */
     for (uint32_t o = 1; o < MO_COUNT; o++)
       if (strlen(mach_infos[o].name) == len && !strncmp(mach_infos[o].name, seq, len)) out[n++] = (uint8_t)o;
     seq += len;
@@ -264,12 +294,49 @@ static const char *shared_remainder(const struct back *k, const struct ptx_inst 
   return all;
 }
 
+/* ---- matrix products ---- */
+
+/* Multiplications and additions of a warp, by shape. */
+static uint32_t matrix_work(const struct ptx_inst *i) {
+  static const struct {
+    enum ptx_mod mod;
+    uint32_t work;
+  } shapes[] = {{M_M16N16K16, 4096}, {M_M8N32K16, 4096}, {M_M32N8K16, 4096}, {M_M16N16K8, 2048}};
+  for (size_t q = 0; q < sizeof shapes / sizeof *shapes; q++)
+    if (ptx_has(i, shapes[q].mod)) return shapes[q].work;
+  return i->op == OP_MMA && ptx_has(i, M_M8N8K4) && i->types[1] == T_F16 ? 1024 : 0;
+}
+
+/* HMMA.884 is a set of four steps, of two with accumulators of 16 bits, for 1,024 products. */
+uint32_t back_matrix_steps(const struct back *k, const struct ptx_inst *i) {
+  bool product = i->op == OP_MMA || (i->op == OP_WMMA && ptx_ops[i->op].kind == KIND_ALU);
+  if (!product || ptx_has(i, M_LOAD) || ptx_has(i, M_STORE) || !matrix_work(i)) return 0;
+  if (k->t->sm >= 75) return 1;
+  return i->types[0] == T_F16 ? 2 : 4;
+}
+
+/* How many machine instructions: HMMA.884, HMMA.1688 on Turing (integers: IMMA.8816), then HMMA.16816 (ptxas 11.8). */
+static uint32_t matrix_ops(const struct back *k, const struct ptx_inst *i) {
+  uint32_t steps = back_matrix_steps(k, i), work = matrix_work(i);
+  bool bytes = i->ntypes == 4 && ptx_type_bytes[i->types[1]] == 1;
+  uint32_t each = k->t->sm < 80 ? 1024 : bytes ? 4096 : i->ntypes == 4 && i->types[1] == T_TF32 ? 1024 : 2048;
+  return steps && work > each ? work / each * steps : steps ? steps : 1;
+}
+
 uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out) {
   const char *seq = by_number(k, i) ? shared_remainder(k, i) : expansion(k, i);
-  if (seq) return parse(seq, out);
+  if (seq) return parse(k, seq, out);
   enum mach_op op = back_machine_op(i);
-  uint32_t n = repeats(i, op);
+  uint32_t n = op == MO_HMMA || op == MO_HMMA_F16 ? matrix_ops(k, i) : repeats(k, i, op);
   if (i->op == OP_SELP && ptx_type_bytes[i->types[0]] == 8) n = 2;
   for (uint32_t q = 0; q < n; q++) out[q] = (uint8_t)op;
   return n;
+}
+
+bool back_branches(const struct back *k, const struct ptx_inst *i) {
+  uint8_t ops[MAX_SEQ];
+  uint32_t n = i->refused ? 0 : back_expand(k, i, ops);
+  for (uint32_t q = 0; q < n; q++)
+    if (ops[q] == MO_BRA || ops[q] == MO_CALL) return true;
+  return false;
 }

@@ -108,12 +108,13 @@ static void connect(struct back *k) {
   }
 }
 
-/* Loops around a block: spans of text from the target of a backward branch to that branch. */
+/* Loops around a block: spans of text from the target of a backward branch to that branch. What is left of a loop for
+ * one turn is none. */
 static void find_depths(struct back *k) {
   uint32_t *span = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1); /* by first block: last block + 1 */
   for (uint32_t q = 0; q < k->nb; q++)
     for (uint32_t s = 0; s < k->b[q].nsucc; s++)
-      if (k->b[q].succ[s] <= q) span[k->b[q].succ[s]] = q + 1;
+      if (k->b[q].succ[s] <= q && !k->n[k->b[q].end - 1].once) span[k->b[q].succ[s]] = q + 1;
   for (uint32_t h = 0; h < k->nb; h++)
     for (uint32_t q = h; q < span[h]; q++) k->b[q].depth++;
 }

@@ -6,7 +6,7 @@
 #include "back/back_impl.h"
 
 /* Machine instructions that may carry a predicate instead of a branch: where ptxas 11.8 changes over, about. */
-enum { PREDICATED_MOST = 12 };
+enum { PREDICATED_MOST = 9 };
 
 static bool only_leaves(const struct back *k, const struct bblock *b) {
   const struct ptx_inst *i = k->n[b->first].in;
@@ -64,15 +64,19 @@ static bool may_be_guarded(const struct ptx_inst *i, const struct ptx_reg *p) {
   return true;
 }
 
-/* What the instructions cost, about: more than the limit if they cannot carry a guard. */
+/* Their machine instructions, about: more than the limit if they cannot carry a guard. */
 static uint32_t cost(const struct back *k, uint32_t first, uint32_t end, const struct ptx_reg *p) {
   uint32_t n = 0;
+  uint8_t ops[MAX_SEQ];
   for (uint32_t i = first; i < end; i++) {
     const struct ptx_inst *in = k->n[i].in;
     if (in->op == OP_BRA && !in->guard && i + 1 == end) continue;
     if (!may_be_guarded(in, p)) return PREDICATED_MOST + 1;
     if (in->nops && in->ops[0].kind == OK_REG && k->r[in->ops[0].reg->num].konst) continue;
-    n += ptx_type_bytes[in->types[0]] == 8 && ptx_ops[in->op].kind == KIND_ALU ? 2 : 1;
+    if (ptx_type_bytes[in->types[0]] == 8 && in->op == OP_MOV &&
+        (in->ops[0].kind == OK_VEC || in->ops[1].kind == OK_VEC))
+      continue; /* halves of a pair */
+    n += back_expand(k, in, ops);
   }
   return n;
 }
@@ -128,8 +132,22 @@ static void skip_to_next(struct back *k) {
   }
 }
 
+/* @p bra L; bra M; L: is @!p bra M; L: */
+static void branches_over_branches(struct back *k) {
+  for (uint32_t q = 0; q + 2 < k->nb; q++) {
+    struct node *n = &k->n[k->b[q].end - 1], *over = &k->n[k->b[q + 1].first];
+    if (n->role == ROLE_GONE || n->in->op != OP_BRA || !n->in->guard || n->in->target != k->b[q + 2].first) continue;
+    if (k->b[q + 1].end != k->b[q + 1].first + 1 || k->b[q + 1].preds != 1) continue;
+    if (over->in->op != OP_BRA || over->in->guard || over->role == ROLE_GONE) continue;
+    n->in->guard_neg = !n->in->guard_neg;
+    n->in->target = over->in->target;
+    over->role = ROLE_GONE;
+  }
+}
+
 void back_predicate(struct back *k) {
   exits(k);
+  branches_over_branches(k);
   skip_to_next(k);
   back_compact(k);
   for (bool changed = true; changed;) {

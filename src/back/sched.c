@@ -9,6 +9,8 @@
 #include "back/back_impl.h"
 
 enum { ALU_CYCLES = 5, SHARED_CYCLES = 24, GLOBAL_CYCLES = 250, SFU_CYCLES = 20, F64_CYCLES = 10, MEMORY_WINDOW = 400 };
+/* Predicates of a thread; how early an instruction may come. */
+enum { PREDICATES = 7, EARLY = GLOBAL_CYCLES };
 
 struct edge {
   uint32_t to, next, latency;
@@ -29,6 +31,7 @@ struct sched {
   } * use_list;
   uint32_t nuse, cap_use;
   uint32_t live, limit; /* registers */
+  int predicates;       /* that are live */
   uint64_t *out_live;
   uint16_t *left; /* by machine register: readers in this block yet to be placed */
 };
@@ -64,6 +67,7 @@ static uint32_t latency_of(const struct node *n) {
     }
     sum = n->parallel ? (c > sum ? c : sum) : sum + c;
   }
+  if (n->lag) sum += (n->nops / n->lag - 1) * SFU_CYCLES / 2;
   return sum;
 }
 
@@ -164,6 +168,10 @@ static void heights(struct sched *s) {
   }
 }
 
+static bool is_predicate(const struct back *k, uint16_t r) {
+  return r <= k->orig && k->f->regs[r]->type == T_PRED;
+}
+
 /* How many registers more are live after the node than before. */
 static int growth(const struct sched *s, const struct node *n) {
   uint16_t r[MAX_SRC + PTX_MAX_USES];
@@ -177,12 +185,27 @@ static int growth(const struct sched *s, const struct node *n) {
   return g;
 }
 
+/* Predicates more that are live after the node than before. */
+static int predicate_growth(const struct sched *s, const struct node *n) {
+  const struct back *k = s->k;
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  int g = 0;
+  uint32_t m = back_writes(k, n, r);
+  for (uint32_t q = 0; q < m; q++)
+    g += is_predicate(k, r[q]) && (s->left[r[q]] || s->out_live[r[q] / 64] >> (r[q] % 64) & 1);
+  m = back_reads(k, n, r);
+  for (uint32_t q = 0; q < m; q++)
+    g -= is_predicate(k, r[q]) && s->left[r[q]] == 1 && !(s->out_live[r[q] / 64] >> (r[q] % 64) & 1);
+  return g;
+}
+
 static void place(struct sched *s, uint32_t i, uint32_t *clock) {
   struct back *k = s->k;
   const struct node *n = &k->n[s->first + i];
   uint16_t r[MAX_SRC + PTX_MAX_USES];
   int live = (int)s->live + growth(s, n);
   s->live = live > 0 ? (uint32_t)live : 0;
+  s->predicates += predicate_growth(s, n);
   uint32_t m = back_reads(k, n, r);
   for (uint32_t q = 0; q < m; q++)
     if (s->left[r[q]]) s->left[r[q]]--;
@@ -197,26 +220,49 @@ static void place(struct sched *s, uint32_t i, uint32_t *clock) {
   }
 }
 
+/* A node that may come next. */
+struct candidate {
+  uint32_t at; /* cycle */
+  int growth;  /* of registers, or of predicates where these have run out */
+  bool tight;
+};
+
+/* What takes a register comes an access of memory before its result is needed at the earliest, loads as soon as they
+ * may: `end` is the cycle at which the longest way of all that is left ends. */
+static struct candidate candidate(const struct sched *s, uint32_t i, uint32_t clock, uint32_t end) {
+  const struct node *n = &s->k->n[s->first + i];
+  struct candidate c = {.at = s->ready_at[i] > clock ? s->ready_at[i] : clock, .growth = growth(s, n)};
+  bool load = n->in && ptx_ops[n->in->op].kind == KIND_LOAD;
+  if (c.growth > 0 && !load && c.at + s->height[i] + EARLY < end) c.at = end - s->height[i] - EARLY;
+  if (s->predicates >= PREDICATES) {
+    int p = predicate_growth(s, n);
+    if (p > 0) return c.growth = p + 100, c.tight = true, c;
+  }
+  c.tight = s->live > s->limit;
+  return c;
+}
+
 /* The best of the nodes that may come next. */
 static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n, uint32_t clock) {
-  uint32_t best = 0;
-  int best_growth = 0;
-  bool tight = s->live > s->limit, found = false, best_now = false;
+  uint32_t best = 0, end = 0;
+  struct candidate b = {0};
+  for (uint32_t q = 0; q < n; q++) {
+    uint32_t i = ready[q], from = s->ready_at[i] > clock ? s->ready_at[i] : clock;
+    if (s->k->n[s->first + i].role != ROLE_COST) return q;
+    if (from + s->height[i] > end) end = from + s->height[i];
+  }
   for (uint32_t q = 0; q < n; q++) {
     uint32_t i = ready[q];
-    const struct node *c = &s->k->n[s->first + i];
-    if (c->role != ROLE_COST) return q;
-    bool now = s->ready_at[i] <= clock;
-    int g = tight ? growth(s, c) : 0;
-    bool better;
-    if (!found) better = true;
-    else if (tight && g > 0 && best_growth > 0) better = i < ready[best]; /* as in the text, to be free again soon */
-    else if (tight && (g > 0 || best_growth > 0)) better = g < best_growth;
-    else if (now != best_now) better = now;
-    else if (!now && s->ready_at[i] != s->ready_at[ready[best]]) better = s->ready_at[i] < s->ready_at[ready[best]];
+    struct candidate c = candidate(s, i, clock, end);
+    bool better, tight = c.tight || b.tight;
+    if (!q) better = true;
+    else if (tight && c.growth > 0 && b.growth > 0 && c.tight == b.tight)
+      better = i < ready[best]; /* as in the text, to be free again soon */
+    else if (tight && (c.growth > 0 || b.growth > 0)) better = c.growth < b.growth;
+    else if (c.at != b.at) better = c.at < b.at;
     else if (s->height[i] != s->height[ready[best]]) better = s->height[i] > s->height[ready[best]];
     else better = i < ready[best];
-    if (better) best = q, best_growth = g, best_now = now, found = true;
+    if (better) best = q, b = c;
   }
   return best;
 }
@@ -250,8 +296,10 @@ static void schedule_block(struct sched *s, struct bblock *b, uint64_t *in, uint
   s->ready_at = ARENA_ARRAY(&k->scratch, uint32_t, s->n + 1);
   s->out_live = out;
   s->live = 0;
+  s->predicates = 0;
   for (uint32_t x = 1; x <= k->nregs; x++)
-    if (in[x / 64] >> (x % 64) & 1) s->live += back_weight(k, (uint16_t)x);
+    if (in[x / 64] >> (x % 64) & 1)
+      s->live += back_weight(k, (uint16_t)x), s->predicates += is_predicate(k, (uint16_t)x);
   for (uint32_t i = b->first; i < b->end; i++)
     for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;) s->left[r[q]]++;
   register_edges(s);
@@ -281,14 +329,17 @@ static uint32_t to_spare(const struct back *k, uint32_t used) {
   return 3;
 }
 
-static uint32_t limit_of(const struct back *k, uint32_t used) {
-  used += RESERVED_REGISTERS;
-  uint32_t limit = free_registers(used + to_spare(k, used)) - RESERVED_REGISTERS;
+uint32_t back_most_registers(const struct back *k, uint32_t used) {
+  uint32_t limit = free_registers(used + RESERVED_REGISTERS) - RESERVED_REGISTERS;
   const struct ptx_func *f = k->f;
   uint32_t threads = f->maxntid ? f->maxntid : f->reqntid, ctas = f->minctas ? f->minctas : 1;
   if (threads && 65536 / (threads * ctas) < limit) limit = 65536 / (threads * ctas);
   if (f->maxnreg && f->maxnreg < limit) limit = f->maxnreg;
   return limit;
+}
+
+static uint32_t limit_of(const struct back *k, uint32_t used) {
+  return back_most_registers(k, used + to_spare(k, used + RESERVED_REGISTERS));
 }
 
 /* All blocks, and how many registers they take. */
@@ -299,24 +350,34 @@ static uint32_t schedule_all(struct sched *s, const struct live *l, uint32_t *se
   for (uint32_t q = 0; q < k->nb; q++)
     schedule_block(s, &k->b[q], l->in + (size_t)q * l->words, l->out + (size_t)q * l->words);
   CHECK(k->nseq == k->nn, "the schedule of %s lost an instruction", k->f->name);
-  return back_registers(k, bank);
+  return back_registers(k, bank, false);
 }
 
-void back_schedule(struct back *k) {
+/* The best of some schedules of at most `goal` registers; returns whether there is one. Pairs leave gaps: it aims lower
+ * until one fits. */
+static bool fits(struct sched *s, const struct live *l, uint32_t goal, uint32_t *seq, uint32_t *best, uint16_t *bank) {
   enum { TRIES = 6 };
+  uint32_t least = UINT32_MAX;
+  s->limit = goal;
+  for (uint32_t t = 0; t < TRIES && least > goal; t++) {
+    uint32_t used = schedule_all(s, l, seq, bank);
+    if (used < least) least = used, memcpy(best, seq, s->k->nn * sizeof *seq);
+    s->limit = s->limit > used - goal ? s->limit - (used - goal) : 0;
+  }
+  return least <= goal;
+}
+
+/* A kernel whose text fits with all warps of the SM resident keeps them (ptxas 11.8), if its schedule fits, too. */
+void back_schedule(struct back *k) {
   uint16_t *bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   struct sched s = {.k = k};
-  uint32_t goal = limit_of(k, back_registers(k, bank)), least = UINT32_MAX;
+  uint32_t text = back_registers(k, bank, false), all = back_most_registers(k, 0), goal = limit_of(k, text);
   struct live l = back_liveness(k);
   uint32_t *seq = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1), *best = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
   s.last_def = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
   s.uses_of = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
   s.left = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
-  s.limit = goal;
-  for (uint32_t t = 0; t < TRIES && least > goal; t++) { /* pairs leave gaps: aim lower until it fits */
-    uint32_t used = schedule_all(&s, &l, seq, bank);
-    if (used < least) least = used, memcpy(best, seq, k->nn * sizeof *seq);
-    s.limit = s.limit > used - goal ? s.limit - (used - goal) : 0;
-  }
+  bool done = text <= all && all < goal && fits(&s, &l, all, seq, best, bank);
+  if (!done) fits(&s, &l, goal, seq, best, bank);
   k->seq = best;
 }

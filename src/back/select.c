@@ -2,8 +2,7 @@
  *
  * An instruction is absorbed where the machine instruction of its reader does its work as well: a product by the sum
  * that uses it (IMAD, IMAD.WIDE, LEA), sums of three, logic of three inputs, a negated operand, an address plus a
- * constant, a comparison by the operation on its predicate. Constants and parameters are operands from the instruction
- * or the constant bank; a machine instruction has room for one, and others cost a move, once a block.
+ * constant, a comparison by the operation on its predicate.
  */
 #include <string.h>
 
@@ -11,16 +10,8 @@
 
 struct select {
   struct back *k;
-  uint8_t *narrow;   /* by register: an address of 32 bits to the machine */
-  uint8_t *inputs;   /* by node: leaves of its tree so far */
-  struct node *made; /* moves of constants of the block */
-  uint32_t nmade, cap_made;
-  uint16_t *moved, *moved_in; /* by register: the register that holds the constant, and in which block plus one */
-  struct {
-    int64_t imm;
-    uint16_t reg;
-  } imms[64], early[8];
-  uint32_t nimms, nearly;
+  uint8_t *narrow; /* by register: an address of 32 bits to the machine */
+  uint8_t *inputs; /* by node: leaves of its tree so far */
 };
 
 static struct node *def_node(const struct back *k, const struct ptx_opnd *o) {
@@ -67,6 +58,11 @@ static bool plain_mul(const struct ptx_inst *i) {
 static bool shift_by_constant(const struct ptx_inst *i, uint32_t bytes) {
   return i->op == OP_SHL && ptx_type_bytes[i->types[0]] == bytes && i->ops[2].kind == OK_IMM;
 }
+/* LEA.HI adds the upper bits of a word, with or without its sign. */
+static bool upper_bits(const struct ptx_inst *i) {
+  return i->op == OP_SHR && ptx_type_bytes[i->types[0]] == 4 && i->ops[2].kind == OK_IMM && i->ops[2].imm > 0 &&
+         i->ops[2].imm < 32;
+}
 static bool plain_sum(const struct ptx_inst *i, uint32_t bytes) {
   return (i->op == OP_ADD || i->op == OP_SUB) && is_int(i, bytes) && !ptx_has(i, M_CC) && !ptx_has(i, M_SAT);
 }
@@ -79,10 +75,11 @@ static uint32_t constants_in(const struct back *k, const struct ptx_inst *i) {
 
 static void sum32(struct select *s, struct node *u) {
   struct back *k = s->k;
-  for (uint32_t q = 1; q <= 2 && u->in->op == OP_ADD;
-       q++) { /* a product of constants, made again wherever it is added */
+  bool bank = k->t->sm < NO_BANK_OPERANDS;
+  for (uint32_t q = 1; q <= 2 && u->in->op == OP_ADD && bank;
+       q++) { /* a product of constants, made again in blocks that add it */
     struct node *c = def_node(k, &u->in->ops[q]);
-    if (!c || !plain_mul(c->in) || c->in->guard || constants_in(k, c->in) != 2) continue;
+    if (!c || c->block == u->block || !plain_mul(c->in) || c->in->guard || constants_in(k, c->in) != 2) continue;
     struct fact *r = &k->r[u->in->ops[q].reg->num];
     if (++r->absorbed == r->uses) absorb(s, c);
     s->inputs[u - k->n] = 3;
@@ -95,7 +92,7 @@ static void sum32(struct select *s, struct node *u) {
     const struct ptx_opnd *other = &u->in->ops[3 - q];
     bool minus = u->in->op == OP_SUB && q == 2;
     bool mul = plain_mul(c->in) && (!minus || c->in->ops[2].kind == OK_IMM);
-    bool shift = shift_by_constant(c->in, 4) && !minus && c->in->ops[2].imm < 32;
+    bool shift = ((shift_by_constant(c->in, 4) && c->in->ops[2].imm < 32) || upper_bits(c->in)) && !minus;
     bool sum = plain_sum(c->in, 4) && constants_in(k, c->in) + constant_operand(k, other) <= 1;
     if (!mul && !shift && !sum) continue;
     absorb(s, c);
@@ -244,6 +241,51 @@ static void compare(struct select *s, struct node *u) {
   single(s, u, MO_LOP3);
 }
 
+/* The bit that a comparison of one bit with zero asks about: 8 * byte + bit; false: it does not. */
+static bool one_bit(const struct back *k, const struct node *u, uint16_t *word, uint32_t *bit) {
+  if (u->role != ROLE_COST || !u->in || u->in->op != OP_SETP || u->in->guard || u->ndef != 1 || u->nops != 1 ||
+      u->ops[0] != MO_LOP3 || k->r[u->def[0]].def == NODE_NONE)
+    return false;
+  const struct node *c = def_node(k, &u->in->ops[1]);
+  if (!c || c->in->op != OP_AND || c->role != ROLE_FREE || c->in->ops[1].kind != OK_REG || c->in->ops[1].sel ||
+      c->in->ops[1].part || c->in->ops[2].kind != OK_IMM)
+    return false;
+  uint32_t mask = (uint32_t)c->in->ops[2].imm;
+  if (!mask || mask & (mask - 1) || k->r[c->in->ops[1].reg->num].def == NODE_NONE) return false;
+  *word = c->in->ops[1].reg->num;
+  *bit = (uint32_t)__builtin_ctz(mask);
+  return *bit % 8 < 7; /* there are seven predicates */
+}
+
+/* R2P: bits of one byte become predicates at once, two or more (ptxas 11.8). */
+static void bits_to_predicates(struct select *s, const struct bblock *b) {
+  enum { MOST = 32 };
+  struct back *k = s->k;
+  struct {
+    uint16_t word;
+    uint32_t byte;
+    struct node *first;
+  } group[MOST];
+  uint32_t n = 0;
+  for (uint32_t i = b->first; i < b->end; i++) {
+    struct node *u = &k->n[i];
+    uint16_t word;
+    uint32_t bit, g = 0;
+    if (!one_bit(k, u, &word, &bit)) continue;
+    while (g < n && (group[g].word != word || group[g].byte != bit / 8)) g++;
+    if (g == n) {
+      if (n < MOST) group[n].word = word, group[n].byte = bit / 8, group[n++].first = u;
+      continue;
+    }
+    uint16_t of = group[g].first->def[0];
+    single(s, group[g].first, MO_R2P);
+    u->role = ROLE_FREE;
+    u->src[0] = of; /* its readers wait for the first */
+    u->nsrc = 1;
+    k->r[u->def[0]].same = of;
+  }
+}
+
 /* ---- floating point: signs and absolute values of operands; a product and a sum without rounding of their own ---- */
 
 static bool free_sign(const struct node *c) {
@@ -303,11 +345,25 @@ static bool loaded(const struct back *k, const struct ptx_opnd *o) {
   return c && c->in->op == OP_LD;
 }
 
+/* Arithmetic that saturates: a conversion to the same type is part of it. */
+static bool saturates(const struct back *k, struct node *u) {
+  const struct ptx_inst *i = u->in;
+  if (i->types[0] != T_F32 || i->types[1] != T_F32 || !ptx_has(i, M_SAT) || ptx_has(i, M_RNI) || i->guard) return false;
+  struct node *c = child(k, u, &i->ops[1]);
+  if (!c || c->in->types[0] != T_F32 || ptx_has(c->in, M_SAT) || c->nops != 1) return false;
+  if (c->in->op != OP_FMA && c->in->op != OP_ADD && c->in->op != OP_SUB && c->in->op != OP_MUL) return false;
+  c->role = ROLE_FREE;
+  u->ops = c->ops;
+  u->nops = 1;
+  return true;
+}
+
 static void conversion(struct select *s, struct node *u) {
   struct back *k = s->k;
   const struct ptx_inst *i = u->in;
   if (ptx_type_kinds[i->types[0]] == 'f' || ptx_type_kinds[i->types[1]] == 'f' || i->guard || ptx_has(i, M_SAT)) {
     if (ptx_type_kinds[i->types[1]] == 'f') floating(s, u);
+    if (saturates(k, u)) return;
     struct node *c = def_node(k, &i->ops[1]); /* of a part of a register */
     if (c && c->in->op == OP_CVT && c->block == u->block && ptx_type_kinds[i->types[1]] != 'f' &&
         child(k, u, &i->ops[1]) && ptx_type_kinds[c->in->types[1]] != 'f' && ptx_type_kinds[c->in->types[0]] != 'f')
@@ -326,6 +382,12 @@ static void conversion(struct select *s, struct node *u) {
 
 /* ---- moves ---- */
 
+static bool defines(const struct node *n, uint16_t r) {
+  for (uint32_t d = 0; d < n->ndef; d++)
+    if (n->def[d] == r) return true;
+  return false;
+}
+
 /* A loop's variable takes its next value: the same register, unless it is read after that value is made. */
 static bool coalesces(const struct back *k, const struct node *u) {
   const struct ptx_opnd *o = u->in->ops;
@@ -338,6 +400,45 @@ static bool coalesces(const struct back *k, const struct node *u) {
     for (uint32_t r = 0; r < k->n[q].nuse; r++)
       if (k->n[q].use[r] == o[0].reg->num) return false;
   return true;
+}
+
+/* Is the copy read in its block only, by instructions up to node `to`? `through`: made of it at no cost,
+ * such as an address plus a number. */
+static bool read_up_to(const struct back *k, uint32_t copy, uint32_t to) {
+  enum { MOST = 64 };
+  uint16_t through[MOST] = {k->n[copy].def[0]};
+  uint32_t n = 1, left = k->r[through[0]].uses;
+  for (uint32_t i = copy + 1; i <= to && left; i++) {
+    const struct node *u = &k->n[i];
+    bool reads = false;
+    for (uint32_t q = 0; q < u->nuse; q++)
+      for (uint32_t t = 0; t < n; t++)
+        if (u->use[q] == through[t]) reads = true, left--;
+    if (!reads || u->role != ROLE_FREE) continue;
+    if (u->ndef != 1 || n == MOST || k->r[u->def[0]].def == NODE_NONE) return false;
+    left += k->r[u->def[0]].uses;
+    through[n++] = u->def[0];
+  }
+  return !left;
+}
+
+/* Copies of a loop's variable with which the copies of its body begin: the same register, if all are read before it
+ * takes its next value. */
+static void copies_of_variables(struct back *k, const struct bblock *b) {
+  for (uint32_t i = b->first; i < b->end; i++) {
+    struct node *u = &k->n[i];
+    const struct ptx_opnd *o = u->in->ops;
+    if (u->in->op != OP_MOV || u->role != ROLE_COST || u->in->guard || u->ndef != 1 || u->nuse != 1) continue;
+    if (o[0].kind != OK_REG || o[1].kind != OK_REG || o[1].sel || o[1].part) continue;
+    uint16_t t = o[0].reg->num, r = o[1].reg->num;
+    if (k->r[t].def == NODE_NONE || k->r[t].same || k->r[r].def != NODE_NONE || back_wide(k, t) || back_wide(k, r))
+      continue;
+    uint32_t to = i + 1;
+    while (to < b->end && !defines(&k->n[to], r)) to++;
+    if (to == b->end || !read_up_to(k, i, to)) continue;
+    k->r[t].same = r;
+    u->role = ROLE_FREE;
+  }
 }
 
 static void move(struct select *s, struct node *u) {
@@ -386,11 +487,18 @@ static void expand(struct select *s, struct node *u) {
   if (u->ndef == 1 && s->narrow[u->def[0]] && n == 2) u->nops = 1;
   u->parallel = ptx_type_bytes[u->in->types[0]] == 8 && n == 2 && u->in->op != OP_ADD && u->in->op != OP_SUB;
   if (ptx_ops[u->in->op].kind == KIND_BARRIER || ptx_ops[u->in->op].kind == KIND_FENCE) u->parallel = true;
+  u->lag = (uint8_t)back_matrix_steps(s->k, u->in);
+  if (u->lag) u->parallel = true;
   s->inputs[u - s->k->n] = 2;
 }
 
 static bool is_constant(const struct back *k, const struct node *n) {
   return n->ndef == 1 && k->r[n->def[0]].konst != K_NO;
+}
+
+static bool accesses(const struct ptx_inst *i) {
+  uint8_t kind = ptx_ops[i->op].kind;
+  return kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOM;
 }
 
 static void select_node(struct select *s, struct node *u) {
@@ -399,8 +507,9 @@ static void select_node(struct select *s, struct node *u) {
     u->role = ROLE_FREE;
     return;
   }
-  expand(s, u);
   const struct ptx_inst *i = u->in;
+  if (u->role == ROLE_FREE) return; /* part of an address */
+  if (!accesses(i)) expand(s, u);
   if (plain_sum(i, 4)) sum32(s, u);
   else if (plain_sum(i, 8)) sum64(s, u);
   else if (is_logic(i)) logic(s, u);
@@ -409,314 +518,19 @@ static void select_node(struct select *s, struct node *u) {
   else if (i->op == OP_SETP && ptx_type_kinds[i->types[0]] != 'f') compare(s, u);
   else if (i->op == OP_CVT) conversion(s, u);
   else if (i->op == OP_MOV || i->op == OP_CVTA) move(s, u);
-  else if (ptx_ops[i->op].kind == KIND_LOAD || ptx_ops[i->op].kind == KIND_STORE || ptx_ops[i->op].kind == KIND_ATOM)
-    memory(s, u);
-  else floating(s, u);
+  else if (!accesses(i)) floating(s, u);
   if (ptx_type_kinds[i->types[0]] == 'f' && (i->op == OP_ADD || i->op == OP_SUB || i->op == OP_SETP)) floating(s, u);
-}
-
-/* ---- sources ---- */
-
-static void add_source(struct node *u, uint16_t r) {
-  for (uint32_t q = 0; q < u->nsrc; q++)
-    if (u->src[q] == r) return;
-  if (u->nsrc < MAX_SRC) u->src[u->nsrc++] = r;
-}
-
-/* What a reader of register `r` reads: constants are counted, what is absorbed is its own operands. */
-struct leaves {
-  uint16_t konst[16];
-  int64_t imm[16];
-  uint32_t nkonst, nimm;
-};
-
-static void leaf(struct select *s, struct node *u, uint16_t r, struct leaves *l, uint32_t deep);
-
-static void immediates(const struct ptx_inst *i, struct leaves *l) {
-  bool shift = i->op == OP_SHL || i->op == OP_SHR || i->op == OP_BFE || i->op == OP_PRMT || i->op == OP_SHFL ||
-               i->op == OP_LOP3 || i->op == OP_SHF || i->op == OP_BFI || i->op == OP_BAR || i->op == OP_BARRIER;
-  uint32_t dests = ptx_dests(i);
-  for (uint32_t q = dests; q < i->nops && !shift; q++)
-    if (i->ops[q].kind == OK_IMM && i->ops[q].imm && l->nimm < 16) l->imm[l->nimm++] = i->ops[q].imm;
-}
-
-static void leaves_of(struct select *s, struct node *u, const struct node *c, struct leaves *l, uint32_t deep) {
-  for (uint32_t q = 0; q < c->nuse; q++) leaf(s, u, c->use[q], l, deep);
-  if (c->role == ROLE_COST || c->in->op != OP_CVT) immediates(c->in, l);
-}
-
-static void leaf(struct select *s, struct node *u, uint16_t r, struct leaves *l, uint32_t deep) {
-  struct back *k = s->k;
-  const struct fact *f = &k->r[r];
-  if (f->konst) {
-    if (f->konst == K_IMM && !f->imm && !back_named(k, r)) return; /* the zero register */
-    for (uint32_t q = 0; q < l->nkonst; q++)
-      if (l->konst[q] == r) return;
-    if (l->nkonst < 16) l->konst[l->nkonst++] = r;
-    return;
-  }
-  if (f->def != NODE_NONE && k->n[f->def].role == ROLE_FREE && !f->same && deep < 8) {
-    leaves_of(s, u, &k->n[f->def], l, deep + 1);
-    return;
-  }
-  add_source(u, back_same(k, r));
-}
-
-/* The line of the constant banks in which a constant lies, + 1; 0: it is part of the instruction. The sizes of grid and
- * CTA come first, then the parameters (cuobjdump); addresses of variables and variables in constant memory have banks
- * of their own. Approximation: those share the lines after the parameters'. */
-static uint8_t operand_of(const struct back *k, uint16_t r) {
-  enum { LINE = 64, BANK = 4096, ADDRESSES = 2048, APART = 5 * LINE };
-  const struct ptx_inst *i = k->r[r].konst == K_BANK ? back_single(k, r) : NULL;
-  if (!i) return 0;
-  const struct ptx_opnd *o = &i->ops[1];
-  if (i->op == OP_CVTA && o->kind == OK_REG) return operand_of(k, o->reg->num);
-  if (o->kind == OK_SREG) return 1;
-  if (o->kind == OK_VAR) return (uint8_t)(1 + (ADDRESSES + 8 * (o->var->serial % 256)) / LINE);
-  if (ptx_has(i, M_CONST)) {
-    uint64_t in_bank = (uint64_t)o->imm + (uint64_t)o->var->serial * APART;
-    return (uint8_t)(1 + (ADDRESSES + in_bank % (BANK - ADDRESSES)) / LINE);
-  }
-  uint64_t at = k->t->sm < 90 ? 0x160 : 0x210;
-  for (uint32_t p = 0; p < k->f->nparams; p++) {
-    const struct ptx_var *v = k->f->params[p];
-    if (!v) continue;
-    uint64_t align = v->align ? v->align : 4;
-    at = (at + align - 1) / align * align;
-    if (v == o->var) return (uint8_t)(1 + (at + (uint64_t)o->imm) % BANK / LINE);
-    at += v->bytes;
-  }
-  return 0;
-}
-
-static uint16_t new_move(struct select *s, uint32_t block, bool wide) {
-  struct back *k = s->k;
-  static const uint8_t movs[] = {MO_MOV, MO_MOV};
-  if (s->nmade == s->cap_made) {
-    struct node *m = ARENA_ARRAY(&k->scratch, struct node, s->cap_made = 2 * s->cap_made + 16);
-    if (s->nmade) memcpy(m, s->made, s->nmade * sizeof *m);
-    s->made = m;
-  }
-  uint16_t r = back_register(k, wide ? T_B64 : T_B32);
-  s->made[s->nmade++] = (struct node){.block = block, .ops = movs, .nops = wide ? 2 : 1, .parallel = true, .fresh = r};
-  return r;
-}
-
-/* The constant of a register in a register, one move for all readers of a block. */
-static uint16_t in_register(struct select *s, uint32_t block, uint16_t r) {
-  if (s->moved_in[r] != (uint16_t)(block + 1)) {
-    s->moved_in[r] = (uint16_t)(block + 1);
-    s->moved[r] = new_move(s, block, back_wide(s->k, r));
-    s->made[s->nmade - 1].operand = operand_of(s->k, r);
-  }
-  return s->moved[r];
-}
-
-/* `early`: in the first block, for all that follow: numbers of floating point, which ptxas takes out of loops. */
-static uint16_t number_in_register(struct select *s, uint32_t block, int64_t imm, bool early) {
-  if (early) {
-    for (uint32_t q = 0; q < s->nearly; q++)
-      if (s->early[q].imm == imm) return s->early[q].reg;
-    if (s->nearly < 8) {
-      s->early[s->nearly].imm = imm;
-      return s->early[s->nearly++].reg = new_move(s, 0, false);
-    }
-  }
-  for (uint32_t q = 0; q < s->nimms; q++)
-    if (s->imms[q].imm == imm) return s->imms[q].reg;
-  uint16_t r = new_move(s, block, false);
-  if (s->nimms < 64) s->imms[s->nimms].imm = imm, s->imms[s->nimms++].reg = r;
-  return r;
-}
-
-static uint32_t room_for_constants(const struct node *u) {
-  enum mach_op op = (enum mach_op)u->ops[u->nops - 1];
-  uint8_t cls = mach_infos[op].cls;
-  return cls >= MC_LDG && cls <= MC_TEX ? 0 : cls == MC_BRANCH || cls == MC_BAR ? 8 : 1;
-}
-
-static void place_address(struct select *s, struct node *u, const struct ptx_opnd *m) {
-  struct back *k = s->k;
-  struct place p = back_place(k, m);
-  u->addr_imm = p.off;
-  if (!p.base) return;
-  uint16_t r = m->reg->num; /* as far as the sums on the way are part of it */
-  while (r != p.base && k->n[k->r[r].def].role == ROLE_FREE && !k->r[r].konst) {
-    int64_t imm;
-    uint16_t base = 0;
-    if (!back_adds(k, k->n[k->r[r].def].in, &imm, &base)) break;
-    r = base;
-  }
-  if (k->r[r].konst == K_IMM) return;
-  if (k->r[r].konst == K_BANK) {
-    bool fixed = u->space == SPACE_CONST || u->space == SPACE_PARAM || u->space == SPACE_SHARED;
-    if (!fixed) u->addr = in_register(s, u->block, r);
-    return;
-  }
-  struct node tmp = {.nsrc = 0};
-  struct leaves l = {.nkonst = 0};
-  leaf(s, &tmp, r, &l, 0);
-  u->addr = tmp.nsrc ? tmp.src[0] : 0;
-  for (uint32_t q = 1; q < tmp.nsrc; q++) add_source(u, tmp.src[q]);
-  for (uint32_t q = 0; q < l.nkonst && !tmp.nsrc; q++) u->addr = in_register(s, u->block, l.konst[q]);
-}
-
-static void find_sources(struct select *s, struct node *u) {
-  struct leaves l = {.nkonst = 0};
-  const struct ptx_opnd *m = NULL;
-  for (uint32_t q = 0; q < u->in->nops; q++)
-    if (u->in->ops[q].kind == OK_MEM) m = &u->in->ops[q];
-  if (m) place_address(s, u, m);
-  if (u->in->guard) {
-    struct node tmp = {.nsrc = 0};
-    leaf(s, &tmp, u->in->guard->num, &l, 0);
-    u->pred = tmp.nsrc ? tmp.src[0] : 0;
-    for (uint32_t q = 1; q < tmp.nsrc; q++) add_source(u, tmp.src[q]);
-    l = (struct leaves){.nkonst = 0};
-  }
-  uint32_t n = 0;
-  for (uint32_t q = 0; q < u->nuse; q++) {
-    bool defined = false; /* a guarded result keeps the old value: no operand of the machine's */
-    for (uint32_t d = 0; d < u->ndef; d++) defined |= u->in->guard && u->def[d] == u->use[q];
-    if (m && m->reg && u->use[q] == m->reg->num && n++ == 0) continue;
-    if (u->in->guard && q == 0) continue; /* the guard comes first */
-    if (!defined) leaf(s, u, u->use[q], &l, 0);
-  }
-  immediates(u->in, &l);
-  uint32_t room = room_for_constants(u);
-  bool is_float = ptx_type_kinds[u->in->types[0]] == 'f' && ptx_ops[u->in->op].kind == KIND_ALU;
-  if (back_machine_op(u->in) == MO_SHFL) room = 3;
-  for (uint32_t q = 0; q < l.nkonst; q++) {
-    bool inside = room && !(s->moved_in[l.konst[q]] == (uint16_t)(u->block + 1));
-    uint8_t operand = inside ? operand_of(s->k, l.konst[q]) : 0;
-    if (operand) u->operand = operand;
-    if (inside) room--;
-    else add_source(u, in_register(s, u->block, l.konst[q]));
-  }
-  for (uint32_t q = 0; q < l.nimm; q++) {
-    if (room) room--;
-    else add_source(u, number_in_register(s, u->block, l.imm[q], s->k->b[u->block].depth && is_float));
-  }
-}
-
-/* A sequence that leaves out rare operands branches: code before and after it lies in blocks of its own. */
-static bool jumps(const struct node *u) {
-  bool yes = false;
-  for (uint32_t q = 0; q < u->nops && u->role == ROLE_COST && u->in; q++)
-    yes |= u->nops > 1 && (u->ops[q] == MO_BRA || u->ops[q] == MO_CALL);
-  return yes;
-}
-
-/* Sine and cosine begin with the same product: the one of another of them, of the same operand and between `from` and
- * `to`, or 0. */
-static uint16_t shared_lead(const struct back *k, const struct node *u, const struct node *from,
-                            const struct node *to) {
-  const struct ptx_inst *i = u->in;
-  if ((i->op != OP_SIN && i->op != OP_COS) || i->guard || i->ops[1].kind != OK_REG || !k->r[i->ops[1].reg->num].ssa)
-    return 0;
-  for (; from < to; from++) {
-    const struct ptx_inst *o = from->in ? NULL : from->line_of;
-    if (o && from->fresh && (o->op == OP_SIN || o->op == OP_COS) && !o->guard && o->types[0] == i->types[0] &&
-        o->ops[1].reg == i->ops[1].reg && o->ops[1].neg == i->ops[1].neg && o->ops[1].minus == i->ops[1].minus)
-      return from->fresh;
-  }
-  return 0;
-}
-
-/* The machine instructions before the last of a sequence, each a node: the first reads what the instruction reads,
- * every other the one before it. `first`: of the block. */
-static uint32_t lead_in(struct back *k, struct node *u, const struct node *first, struct node *out) {
-  uint32_t n = u->role == ROLE_COST && u->in && !u->parallel && u->nops > 1 ? u->nops - 1u : 0;
-  uint16_t last = n ? shared_lead(k, u, first, out) : 0;
-  if (last) {
-    u->src[0] = last;
-    u->nsrc = 1;
-    u->ops += n;
-    u->nops = 1;
-    return 0;
-  }
-  for (uint32_t q = 0; q < n; q++) {
-    struct node *c = &out[q];
-    *c =
-        (struct node){.block = u->block, .ops = u->ops + q, .nops = 1, .line_of = u->in, .operand = q ? 0 : u->operand};
-    if (last) c->src[c->nsrc++] = last;
-    else memcpy(c->src, u->src, sizeof c->src), c->nsrc = u->nsrc;
-    c->fresh = last = back_register(k, T_B32);
-  }
-  if (!n) return 0;
-  if (u->nsrc < MAX_SRC) u->src[u->nsrc++] = last;
-  u->ops += n;
-  u->nops = 1;
-  return n;
-}
-
-/* The moves of constants and the beginnings of sequences join their blocks. */
-static void insert_made(struct select *s) {
-  struct back *k = s->k;
-  uint32_t most = k->nn + s->nmade;
-  for (uint32_t i = 0; i < k->nn; i++) most += k->n[i].nops;
-  struct node *n = ARENA_ARRAY(&k->scratch, struct node, most + 1);
-  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1), at = 0;
-  for (uint32_t q = 0; q < k->nb; q++) {
-    struct bblock *b = &k->b[q];
-    uint32_t first = at;
-    for (uint32_t m = 0; m < s->nmade; m++)
-      if (s->made[m].block == q) n[at++] = s->made[m];
-    for (uint32_t i = b->first; i < b->end; i++) {
-      if (jumps(&k->n[i])) k->n[i].order |= ORD_ALL;
-      at += lead_in(k, &k->n[i], n + first, n + at);
-      to[i] = at, n[at++] = k->n[i];
-    }
-    b->first = first;
-    b->end = at;
-  }
-  for (uint32_t r = 0; r <= k->nregs; r++)
-    if (k->r[r].def != NODE_NONE) k->r[r].def = to[k->r[r].def];
-  for (uint32_t i = 0; i < at; i++) {
-    struct ptx_inst *in = n[i].in;
-    if (in && in->op == OP_BRA) in->target = k->n[in->target].block; /* from here on a block's number */
-    for (int64_t q = 0; in && in->op == OP_BRX && q < in->ops[1].imm; q++)
-      in->ops[1].vec[q].imm = k->n[in->ops[1].vec[q].imm].block;
-  }
-  k->n = n;
-  k->nn = at;
-  k->blocks_named = true;
-}
-
-/* ---- pipes ---- */
-
-static bool by_products(const struct node *n) { /* may go to the pipe of products as well */
-  if (n->role != ROLE_COST || n->nops != 1 || !n->in || n->nsrc > 2) return false;
-  if (n->ops[0] == MO_IADD3) return true;
-  return n->ops[0] == MO_SHF && n->in->op == OP_SHL && n->in->ops[2].kind == OK_IMM;
-}
-
-/* Sums and shifts of a block are shared out so that neither pipe has more to do than the other. */
-static void balance(struct back *k, const struct bblock *b) {
-  static const uint8_t product[] = {MO_IADD};
-  uint32_t alu = 0, fma = 0;
-  for (uint32_t i = b->first; i < b->end; i++)
-    for (uint32_t q = 0; k->n[i].role == ROLE_COST && q < k->n[i].nops; q++) {
-      uint8_t cls = mach_infos[k->n[i].ops[q]].cls;
-      alu += cls == MC_INT || cls == MC_SETP;
-      fma += cls == MC_FP32 || cls == MC_IMAD;
-    }
-  for (uint32_t i = b->first; i < b->end && alu > fma + 1; i++)
-    if (by_products(&k->n[i])) k->n[i].ops = product, alu--, fma++;
 }
 
 void back_select(struct back *k) {
   struct select s = {.k = k};
   s.inputs = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + 1);
   find_narrow(&s);
+  for (uint32_t i = 0; i < k->nn; i++) /* first what is part of an address: no sum with a product or shift then */
+    if (accesses(k->n[i].in) && !is_constant(k, &k->n[i])) expand(&s, &k->n[i]), memory(&s, &k->n[i]);
   for (uint32_t i = 0; i < k->nn; i++) select_node(&s, &k->n[i]);
-  s.moved = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
-  s.moved_in = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   for (uint32_t q = 0; q < k->nb; q++) {
-    s.nimms = 0;
-    for (uint32_t i = k->b[q].first; i < k->b[q].end; i++)
-      if (k->n[i].role == ROLE_COST) find_sources(&s, &k->n[i]);
+    bits_to_predicates(&s, &k->b[q]);
+    copies_of_variables(k, &k->b[q]);
   }
-  insert_made(&s);
-  for (uint32_t q = 0; q < k->nb; q++) balance(k, &k->b[q]);
 }

@@ -1,7 +1,8 @@
 /* unroll.c - loops of one block, as ptxas unrolls them: one whose count is known disappears where its copies stay
- * small; the bodies of others are repeated, four times if the count is not known, with what is left for the loop as it
- * was. Before and after the copies the counter is compared with the last value from which all of them run. The limits
- * are those of ptxas 11.8 for loops of sums and loads of all sizes and counts.
+ * small; the bodies of others are repeated, four times if the count is not known, then twice where two turns are left,
+ * with what is left then for the loop as it was. Before and after the copies the counter is compared with the last
+ * value from which all of them run. The limits are those of ptxas 11.8 for loops of sums and loads of all sizes and
+ * counts.
  *
  * A register that the body writes has a name of its own in every copy but the last, so that later passes see single
  * definitions; registers to which the body adds a constant begin as a copy, the base of all addresses of the copies.
@@ -146,19 +147,10 @@ static uint32_t trips_of(const struct back *k, const struct loop *l, bool while_
   return 0;
 }
 
-/* A sequence that branches around rare operands: its loop has several blocks to ptxas. */
-static bool branches(const struct back *k, const struct ptx_inst *i) {
-  uint8_t ops[MAX_SEQ];
-  uint32_t n = i->refused ? 0 : back_expand(k, i, ops);
-  for (uint32_t q = 0; q < n; q++)
-    if (ops[q] == MO_BRA || ops[q] == MO_CALL) return true;
-  return false;
-}
-
 static bool copyable(const struct back *k, const struct bblock *b) {
   for (uint32_t i = b->first; i + 1 < b->end; i++) {
     const struct ptx_inst *in = k->n[i].in;
-    if (branches(k, in)) return false;
+    if (back_branches(k, in)) return false; /* its loop has several blocks to ptxas */
     if (in->refused || in->op == OP_WMMA || in->op == OP_MMA || in->op == OP_ALLOCA || ptx_has(in, M_CC)) return false;
     if (in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC) return false;
     for (uint32_t q = 0; q < ptx_dests(in); q++) {
@@ -171,11 +163,11 @@ static bool copyable(const struct back *k, const struct bblock *b) {
   return true;
 }
 
-/* From which value on not all copies run: the bound less their steps but one, if that is a number. */
-static bool number_of_last(const struct loop *l, const struct ptx_inst *setp, int64_t *last) {
+/* From which value on not all of n copies run: the bound less their steps but one, if that is a number. */
+static bool number_of_last(const struct loop *l, const struct ptx_inst *setp, uint32_t n, int64_t *last) {
   bool is_unsigned = ptx_type_kinds[setp->types[0]] == 'u';
   int64_t bound = is_unsigned ? (int64_t)(uint32_t)setp->ops[2].imm : (int64_t)(int32_t)setp->ops[2].imm;
-  *last = bound - (int64_t)(l->copies - 1) * l->step;
+  *last = bound - (int64_t)(n - 1) * l->step;
   return *last >= (is_unsigned ? 0 : INT32_MIN) && *last <= (is_unsigned ? (int64_t)UINT32_MAX : INT32_MAX);
 }
 
@@ -186,7 +178,7 @@ static bool copies_all_run(const struct back *k, struct loop *l, bool while_true
   l->cond = conditions[condition(setp) ^ !while_true];
   if (l->cond == M_NE) return true;
   if (l->cond == M_LT ? l->step < 0 : l->cond != M_GT || l->step > 0) return false;
-  return setp->ops[2].kind != OK_IMM || number_of_last(l, setp, &last);
+  return setp->ops[2].kind != OK_IMM || number_of_last(l, setp, l->copies, &last);
 }
 
 /* Instructions of the body without those that count. */
@@ -229,6 +221,66 @@ static uint32_t copies_of(const struct back *k, const struct loop *l, uint32_t s
   return body_weight(k, &k->b[l->block]) <= MOST_WEIGHT ? FACTOR : 0;
 }
 
+/* Lanes exchange values, or a fence: ptxas 11.8 repeats no such body. */
+static bool exchanges(const struct back *k, const struct bblock *b) {
+  for (uint32_t i = b->first; i < b->end; i++) {
+    enum ptx_opcode op = (enum ptx_opcode)k->n[i].in->op;
+    if (op == OP_SHFL || op == OP_VOTE || op == OP_MATCH || op == OP_REDUX || op == OP_ACTIVEMASK ||
+        ptx_ops[op].kind == KIND_FENCE)
+      return true;
+  }
+  return false;
+}
+
+/* Barriers and atomics: such a body is repeated only where all lanes are known to go round as often. */
+static bool synchronises(const struct back *k, const struct bblock *b) {
+  for (uint32_t i = b->first; i < b->end; i++) {
+    uint8_t kind = ptx_ops[k->n[i].in->op].kind;
+    if (kind == KIND_BARRIER || kind == KIND_ATOM) return true;
+  }
+  return false;
+}
+
+/* Is any definition of the register, outside nodes `from` up to `to`, made of the number of a thread or of what lanes
+ * exchange? `met`: registers on the way here. */
+static bool of_lane(const struct back *k, uint16_t r, uint32_t from, uint32_t to, uint8_t *met, uint32_t deep) {
+  enum { DEEPEST = 64 };
+  if (deep == DEEPEST) return true;
+  if (met[r]) return false;
+  met[r] = 1;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    const struct node *n = &k->n[i];
+    bool defines = false;
+    for (uint32_t d = 0; d < n->ndef; d++) defines |= n->def[d] == r;
+    if (!defines || (i >= from && i < to)) continue;
+    if (ptx_ops[n->in->op].kind == KIND_ATOM || n->in->op == OP_SHFL) return true;
+    for (uint32_t q = 0; q < n->in->nops; q++) {
+      const struct ptx_opnd *o = &n->in->ops[q];
+      if (o->kind == OK_SREG && (o->sreg <= SR_TID_Z || o->sreg == SR_LANEID)) return true;
+    }
+    for (uint32_t u = 0; u < n->nuse; u++)
+      if (of_lane(k, n->use[u], 0, 0, met, deep + 1)) return true;
+  }
+  return false;
+}
+
+/* As ptxas 11.8 sees it: up to a number or a word of the constant bank, not to what is computed, and from a value
+ * that no thread's number is part of. */
+static bool as_often_in_all_lanes(const struct back *k, const struct loop *l) {
+  const struct ptx_opnd *bound = &k->n[l->setp].in->ops[2];
+  const struct bblock *b = &k->b[l->block];
+  uint8_t *met = ARENA_ARRAY((struct arena *)&k->scratch, uint8_t, k->nregs + 1);
+  if (bound->kind == OK_REG) {
+    uint32_t at = only_definition(k, bound->reg->num, 0, k->nn);
+    const struct ptx_inst *d = at == NODE_NONE ? NULL : k->n[at].in;
+    bool word = d && !d->guard && d->op == OP_LD && (ptx_has(d, M_PARAM) || ptx_has(d, M_PARAM_ENTRY));
+    bool size = d && !d->guard && d->op == OP_MOV && d->ops[1].kind == OK_SREG && d->ops[1].sreg >= SR_NTID_X &&
+                d->ops[1].sreg <= SR_NTID_Z;
+    if (!word && !size) return false;
+  }
+  return !of_lane(k, l->counter, b->first, b->end, met, 0);
+}
+
 static bool find_loop(const struct back *k, uint32_t q, struct loop *l) {
   const struct bblock *b = &k->b[q];
   const struct ptx_inst *bra = k->n[b->end - 1].in;
@@ -238,7 +290,7 @@ static bool find_loop(const struct back *k, uint32_t q, struct loop *l) {
   for (uint32_t s = 0; s < k->b[q - 1].nsucc; s++) from_before |= k->b[q - 1].succ[s] == q;
   const struct ptx_inst *before = k->n[b->first - 1].in;
   if (!from_before || (before->op == OP_BRA && (!before->guard || before->target == b->first))) return false;
-  if (k->n[b->first].in->nounroll) return false;
+  if (k->n[b->first].in->nounroll || exchanges(k, b)) return false;
   *l = (struct loop){.block = q};
   l->setp = only_definition(k, bra->guard->num, b->first, b->end);
   if (l->setp == NODE_NONE || !comparison(k, k->n[l->setp].in, b)) return false;
@@ -254,6 +306,7 @@ static bool find_loop(const struct back *k, uint32_t q, struct loop *l) {
   l->copies = l->trips;
   l->whole = l->trips && l->trips <= MOST_TRIPS && l->trips * size <= most_whole(size);
   if (l->whole) return true;
+  if (!l->trips && synchronises(k, b) && !as_often_in_all_lanes(k, l)) return false;
   l->copies = copies_of(k, l, size);
   if (!l->copies) return false;
   if (l->trips % l->copies) l->trips = 0;
@@ -411,13 +464,14 @@ static struct ptx_opnd add_difference(struct unroll *u, const struct loop *l, co
   return c->ops[0];
 }
 
-/* Do all copies run? `last`: the bound less their steps but one; made before the loop. */
-static struct ptx_reg *copies_follow(struct unroll *u, const struct loop *l, struct ptx_opnd *last, bool before) {
+/* Do all of n copies run? `last`: the bound less their steps but one; made before the loop. */
+static struct ptx_reg *copies_follow(struct unroll *u, const struct loop *l, uint32_t n, struct ptx_opnd *last,
+                                     bool before) {
   struct back *k = u->k;
   const struct ptx_inst *setp = k->n[l->setp].in;
   const struct ptx_opnd *bound = &setp->ops[2],
                         counter = {.kind = OK_REG, .reg = k->f->regs[l->counter], .line = setp->line};
-  struct ptx_opnd steps = {.kind = OK_IMM, .imm = (int64_t)(l->copies - 1) * l->step, .line = setp->line};
+  struct ptx_opnd steps = {.kind = OK_IMM, .imm = (int64_t)(n - 1) * l->step, .line = setp->line};
   int64_t number = 0;
   if (l->cond == M_NE) { /* how far it is, in steps that may pass the end of the numbers */
     struct ptx_opnd far = counter;
@@ -430,7 +484,7 @@ static struct ptx_reg *copies_follow(struct unroll *u, const struct loop *l, str
   }
   if (!before) return add_comparison(u, l, l->cond, &counter, last, NULL);
   if (bound->kind == OK_IMM) {
-    number_of_last(l, setp, &number);
+    number_of_last(l, setp, n, &number);
     *last = (struct ptx_opnd){.kind = OK_IMM, .imm = number, .line = setp->line};
     return add_comparison(u, l, l->cond, &counter, last, NULL);
   }
@@ -461,31 +515,49 @@ struct fix {
   bool after; /* the node after the loop, an old number */
 };
 
-static void repeat(struct unroll *u, const struct loop *l, struct fix *f, uint32_t *nf) {
-  bool drop = !read_elsewhere(u->k, l);
-  prepare_names(u, l);
-  if (l->whole) {
-    begin(u, l);
-    for (uint32_t t = 0; t < l->trips; t++) copy_body(u, l, drop, t + 1 == l->trips);
-    return;
-  }
-  struct ptx_opnd last = {.kind = OK_NONE};
-  uint32_t to_rest = NODE_NONE;
-  if (!l->trips) to_rest = add_branch(u, l, copies_follow(u, l, &last, true), true);
-  uint32_t head = u->nn;
-  begin(u, l);
-  for (uint32_t t = 1; t <= l->copies; t++) copy_body(u, l, drop && (!l->trips || t < l->copies), t == l->copies);
-  const struct ptx_inst *bra = u->k->n[u->k->b[l->block].end - 1].in;
-  if (l->trips) {
-    f[(*nf)++] = (struct fix){add_branch(u, l, bra->guard, bra->guard_neg), head, false};
-    return;
-  }
-  f[(*nf)++] = (struct fix){add_branch(u, l, copies_follow(u, l, &last, false), false), head, false};
+/* To the end of the loop unless it takes another turn. */
+static void leave_loop(struct unroll *u, const struct loop *l, struct fix *f, uint32_t *nf) {
   const struct ptx_inst *setp = u->k->n[l->setp].in;
   struct ptx_opnd counter = {.kind = OK_REG, .reg = u->k->f->regs[l->counter], .line = setp->line};
   struct ptx_reg *more = add_comparison(u, l, l->cond, &counter, &setp->ops[2], NULL);
   f[(*nf)++] = (struct fix){add_branch(u, l, more, true), u->k->b[l->block].end, true};
+}
+
+static void add_copies(struct unroll *u, const struct loop *l, uint32_t n, bool drop) {
+  prepare_names(u, l);
+  begin(u, l);
+  for (uint32_t t = 1; t <= n; t++) copy_body(u, l, drop && (!l->trips || t < n), t == n);
+}
+
+/* Copies while as many turns are left, and twice the body if two are; the loop as it was follows. */
+static void repeat(struct unroll *u, const struct loop *l, struct fix *f, uint32_t *nf) {
+  bool drop = !read_elsewhere(u->k, l);
+  struct ptx_opnd last = {.kind = OK_NONE}, last_of_two = {.kind = OK_NONE};
+  uint32_t to_pair = add_branch(u, l, copies_follow(u, l, l->copies, &last, true), true), head = u->nn;
+  add_copies(u, l, l->copies, drop);
+  f[(*nf)++] = (struct fix){add_branch(u, l, copies_follow(u, l, l->copies, &last, false), false), head, false};
+  leave_loop(u, l, f, nf);
+  f[(*nf)++] = (struct fix){to_pair, u->nn, false};
+  uint32_t to_rest = add_branch(u, l, copies_follow(u, l, 2, &last_of_two, true), true);
+  add_copies(u, l, 2, drop);
+  leave_loop(u, l, f, nf);
   f[(*nf)++] = (struct fix){to_rest, u->nn, false};
+  u->k->n[u->k->b[l->block].end - 1].once = l->cond != M_NE;
+}
+
+/* A loop of known count: straight code, or copies that divide the count. */
+static void repeat_known(struct unroll *u, const struct loop *l, struct fix *f, uint32_t *nf) {
+  bool drop = !read_elsewhere(u->k, l);
+  if (l->whole) {
+    prepare_names(u, l);
+    begin(u, l);
+    for (uint32_t t = 0; t < l->trips; t++) copy_body(u, l, drop, t + 1 == l->trips);
+    return;
+  }
+  uint32_t head = u->nn;
+  add_copies(u, l, l->copies, drop);
+  const struct ptx_inst *bra = u->k->n[u->k->b[l->block].end - 1].in;
+  f[(*nf)++] = (struct fix){add_branch(u, l, bra->guard, bra->guard_neg), head, false};
 }
 
 static void finish(struct unroll *u, const uint32_t *to, const struct fix *f, uint32_t nf, const uint8_t *old) {
@@ -510,7 +582,7 @@ void back_unroll(struct back *k) {
   if (!n) return;
   for (uint32_t q = 0; q < n; q++) {
     uint32_t size = k->b[loops[q].block].end - k->b[loops[q].block].first;
-    most += loops[q].copies * size + MOST_INDUCTIONS + 12;
+    most += (loops[q].copies + 2) * size + 2 * MOST_INDUCTIONS + 20;
   }
   if (k->nregs + most > MOST_REGISTERS) return;
   struct unroll u = {.k = k};
@@ -518,15 +590,17 @@ void back_unroll(struct back *k) {
   u.kept = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   u.last = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
   u.local = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
-  struct fix *f = ARENA_ARRAY(&k->scratch, struct fix, 3 * n + 1);
+  struct fix *f = ARENA_ARRAY(&k->scratch, struct fix, 5 * n + 1);
   uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
   uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, most + 1);
   for (uint32_t i = 0, q = 0; i < k->nn; i++) {
     if (q < n && i == k->b[loops[q].block].first) {
       const struct loop *l = &loops[q++];
       uint32_t at = u.nn;
-      repeat(&u, l, f, &nf);
-      if (l->whole || l->trips) { /* nothing is left of it */
+      if (!l->trips) {
+        repeat(&u, l, f, &nf);
+      } else { /* nothing is left of it */
+        repeat_known(&u, l, f, &nf);
         for (uint32_t x = i; x < k->b[l->block].end; x++) to[x] = at;
         i = k->b[l->block].end - 1;
         continue;
@@ -534,7 +608,7 @@ void back_unroll(struct back *k) {
     }
     to[i] = u.nn;
     old[u.nn] = 1;
-    add_node(&u, k->n[i].in);
+    add_node(&u, k->n[i].in)->once = k->n[i].once;
   }
   to[k->nn] = u.nn;
   finish(&u, to, f, nf, old);

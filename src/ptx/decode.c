@@ -236,7 +236,8 @@ void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const stru
   if (out->kind == KIND_LOAD || out->kind == KIND_STORE || out->kind == KIND_ATOM) decode_memory(f, i, out);
   bool mem = out->kind == KIND_LOAD || out->kind == KIND_STORE || out->kind == KIND_ATOM || out->kind == KIND_FENCE;
   bool sfu = info->lat == LF_SFU || info->lat == LF_DIV || (out->lat >= LAT_F64_ADD && out->lat <= LAT_F64_DIV);
-  if (i->op == OP_MMA || (i->op == OP_WMMA && out->kind == KIND_ALU)) out->lat = LAT_TENSOR, sfu = true;
+  if (i->op == OP_MMA || (i->op == OP_WMMA && out->kind == KIND_ALU))
+    out->lat = t == T_F16 ? LAT_TENSOR_F16 : LAT_TENSOR, sfu = true;
   out->pipe = mem ? PIPE_MEM : sfu ? PIPE_SFU : PIPE_SP;
   if (i->guard) out->pred = i->guard->num, out->flags |= INST_PREDICATED;
   bool has_dst = true;

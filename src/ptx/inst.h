@@ -48,6 +48,7 @@ enum lat_class {
   LAT_F64_DIV,
   LAT_SFU,
   LAT_TENSOR,
+  LAT_TENSOR_F16,
   LAT_SHFL,
   LAT_MOV,
   LAT_CMP,

@@ -128,6 +128,7 @@ static const char *sass_name(const struct inst *i) {
     break;
   }
   if (i->lat == LAT_TENSOR) return "HMMA.16816.F32";
+  if (i->lat == LAT_TENSOR_F16) return "HMMA.16816.F16";
   if (i->lat >= LAT_F64_ADD && i->lat <= LAT_F64_DIV) return i->lat == LAT_F64_ADD ? "DADD" : "DFMA";
   if (i->pipe == PIPE_SFU) return "MUFU";
   if (i->lat >= LAT_F32_ADD && i->lat <= LAT_F32_DIV) return i->lat == LAT_F32_ADD ? "FADD" : "FFMA";

@@ -224,6 +224,7 @@ void sass_classify(struct inst *i, const char *opcode, size_t n, bool memory, un
     return;
   }
   classify_rest(i, u, version);
+  if (u == U_TENSOR && sass_has(opcode, n, "F16")) i->lat = LAT_TENSOR_F16;
   if ((u == U_BARRIER) && !sass_has(opcode, n, "SYNC") && !sass_has(opcode, n, "RED") &&
       !sass_has(opcode, n, "SYNCALL"))
     arithmetic(i, PIPE_SP, LAT_ONE, 0); /* BAR.ARV: the trace does not name the barrier */

@@ -1,0 +1,471 @@
+/* operands.c - what each machine instruction reads. Constants and parameters are operands from the instruction or the
+ * constant bank; a machine instruction has room for one, and others cost a move: of a word of the bank once a block, of
+ * a number for all blocks of the same loops that the move dominates. On the way branches come to name blocks, not
+ * nodes.
+ */
+#include <string.h>
+
+#include "back/back_impl.h"
+
+enum { UNIFORM_LOADS = 75, DESCRIPTORS = 80 /* compute capabilities */, IMMS = 64 };
+
+struct operands {
+  struct back *k;
+  struct node *made; /* moves of constants of the block */
+  uint32_t nmade, cap_made;
+  uint16_t *moved, *moved_in;     /* by register: the register that holds the constant, and in which block plus one */
+  uint16_t *uniform, *uniform_in; /* the same of uniform registers */
+  struct {
+    int64_t imm;
+    uint32_t block;
+    uint16_t reg;
+  } imms[IMMS], early[8];
+  uint32_t nimms, nearly; /* the last IMMS numbers in registers, and those of the first block */
+};
+
+static void add_source(struct node *u, uint16_t r) {
+  for (uint32_t q = 0; q < u->nsrc; q++)
+    if (u->src[q] == r) return;
+  if (u->nsrc < MAX_SRC) u->src[u->nsrc++] = r;
+}
+
+/* What a reader of register `r` reads: constants are counted, what is absorbed is its own operands. */
+struct leaves {
+  uint16_t konst[16];
+  int64_t imm[16];
+  uint32_t nkonst, nimm;
+};
+
+static void leaf(struct operands *s, struct node *u, uint16_t r, struct leaves *l, uint32_t deep);
+
+static void immediates(const struct ptx_inst *i, struct leaves *l) {
+  bool shift = i->op == OP_SHL || i->op == OP_SHR || i->op == OP_BFE || i->op == OP_PRMT || i->op == OP_SHFL ||
+               i->op == OP_LOP3 || i->op == OP_SHF || i->op == OP_BFI || i->op == OP_BAR || i->op == OP_BARRIER;
+  uint32_t dests = ptx_dests(i);
+  for (uint32_t q = dests; q < i->nops && !shift; q++)
+    if (i->ops[q].kind == OK_IMM && i->ops[q].imm && l->nimm < 16) l->imm[l->nimm++] = i->ops[q].imm;
+}
+
+static void leaves_of(struct operands *s, struct node *u, const struct node *c, struct leaves *l, uint32_t deep) {
+  for (uint32_t q = 0; q < c->nuse; q++) leaf(s, u, c->use[q], l, deep);
+  if (c->role == ROLE_COST || c->in->op != OP_CVT) immediates(c->in, l);
+}
+
+static void leaf(struct operands *s, struct node *u, uint16_t r, struct leaves *l, uint32_t deep) {
+  struct back *k = s->k;
+  const struct fact *f = &k->r[r];
+  if (f->konst) {
+    if (f->konst == K_IMM && !f->imm && !back_named(k, r)) return; /* the zero register */
+    for (uint32_t q = 0; q < l->nkonst; q++)
+      if (l->konst[q] == r) return;
+    if (l->nkonst < 16) l->konst[l->nkonst++] = r;
+    return;
+  }
+  if (f->def != NODE_NONE && k->n[f->def].role == ROLE_FREE && !f->same && deep < 8) {
+    leaves_of(s, u, &k->n[f->def], l, deep + 1);
+    return;
+  }
+  add_source(u, back_same(k, r));
+}
+
+/* The line of the constant banks in which a constant lies, + 1; 0: it is part of the instruction. The sizes of grid and
+ * CTA come first, then the parameters (cuobjdump); addresses of variables and variables in constant memory have banks
+ * of their own. Approximation: those share the lines after the parameters'. */
+static uint8_t operand_of(const struct back *k, uint16_t r) {
+  enum { LINE = 64, BANK = 4096, ADDRESSES = 2048, APART = 5 * LINE };
+  const struct ptx_inst *i = k->r[r].konst == K_BANK ? back_single(k, r) : NULL;
+  if (!i) return 0;
+  const struct ptx_opnd *o = &i->ops[1];
+  if (i->op == OP_CVTA && o->kind == OK_REG) return operand_of(k, o->reg->num);
+  if (o->kind == OK_SREG) return 1;
+  if (o->kind == OK_VAR) return (uint8_t)(1 + (ADDRESSES + 8 * (o->var->serial % 256)) / LINE);
+  if (ptx_has(i, M_CONST)) {
+    uint64_t in_bank = (uint64_t)o->imm + (uint64_t)o->var->serial * APART;
+    return (uint8_t)(1 + (ADDRESSES + in_bank % (BANK - ADDRESSES)) / LINE);
+  }
+  uint64_t at = k->t->sm < 90 ? 0x160 : 0x210;
+  for (uint32_t p = 0; p < k->f->nparams; p++) {
+    const struct ptx_var *v = k->f->params[p];
+    if (!v) continue;
+    uint64_t align = v->align ? v->align : 4;
+    at = (at + align - 1) / align * align;
+    if (v == o->var) return (uint8_t)(1 + (at + (uint64_t)o->imm) % BANK / LINE);
+    at += v->bytes;
+  }
+  return 0;
+}
+
+static uint16_t new_move(struct operands *s, uint32_t block, bool wide) {
+  struct back *k = s->k;
+  static const uint8_t movs[] = {MO_MOV, MO_MOV};
+  if (s->nmade == s->cap_made) {
+    struct node *m = ARENA_ARRAY(&k->scratch, struct node, s->cap_made = 2 * s->cap_made + 16);
+    if (s->nmade) memcpy(m, s->made, s->nmade * sizeof *m);
+    s->made = m;
+  }
+  uint16_t r = back_register(k, wide ? T_B64 : T_B32);
+  s->made[s->nmade++] = (struct node){.block = block, .ops = movs, .nops = wide ? 2 : 1, .parallel = true, .fresh = r};
+  return r;
+}
+
+/* A loop of one block: a constant that it reads is moved before it, not in a block that only some turns reach. */
+static bool is_loop(const struct back *k, uint32_t block) {
+  for (uint32_t s = 0; s < back_successors(k, block); s++)
+    if (back_successor(k, block, s) == block) return true;
+  return false;
+}
+
+/* The block before all loops around this one, from which a move serves them. */
+static uint32_t before_loops(const struct back *k, uint32_t block) {
+  while (k->b[block].depth && k->b[block].order != UINT32_MAX && k->b[block].idom != block) block = k->b[block].idom;
+  return block;
+}
+
+/* The constant of a register in a register, one move for all readers of a block; `early`: before its loops. Since
+ * Hopper a load of the bank. */
+static uint16_t in_register(struct operands *s, uint32_t block, uint16_t r, bool early) {
+  static const uint8_t load[] = {MO_LDC};
+  bool bank = s->k->t->sm < NO_BANK_OPERANDS;
+  if (early && is_loop(s->k, block)) block = before_loops(s->k, block);
+  if (bank && s->moved_in[r] && back_dominates(s->k, s->moved_in[r] - 1u, block)) return s->moved[r];
+  if (s->moved_in[r] != (uint16_t)(block + 1)) {
+    s->moved_in[r] = (uint16_t)(block + 1);
+    s->moved[r] = new_move(s, block, back_wide(s->k, r));
+    struct node *m = &s->made[s->nmade - 1];
+    m->operand = operand_of(s->k, r);
+    if (s->k->t->sm >= NO_BANK_OPERANDS && s->k->r[r].konst == K_BANK) m->ops = load, m->nops = 1;
+  }
+  return s->moved[r];
+}
+
+/* The same in a uniform register, which is none of the thread's, for all blocks that the load dominates. */
+static uint16_t in_uniform_register(struct operands *s, uint32_t block, uint16_t r, bool early) {
+  static const uint8_t load[] = {MO_ULDC};
+  if (early && is_loop(s->k, block)) block = before_loops(s->k, block);
+  if (!s->uniform_in[r] || !back_dominates(s->k, s->uniform_in[r] - 1u, block)) {
+    s->uniform_in[r] = (uint16_t)(block + 1);
+    s->uniform[r] = new_move(s, block, false);
+    struct node *m = &s->made[s->nmade - 1];
+    s->k->f->regs[m->fresh]->type = T_PRED; /* takes no register */
+    m->operand = operand_of(s->k, r);
+    m->ops = load;
+  }
+  return s->uniform[r];
+}
+
+/* `early`: in the first block, for all that follow: numbers of floating point, which ptxas takes out of loops. */
+static uint16_t number_in_register(struct operands *s, uint32_t block, int64_t imm, bool early) {
+  if (early) {
+    for (uint32_t q = 0; q < s->nearly; q++)
+      if (s->early[q].imm == imm) return s->early[q].reg;
+    if (s->nearly < 8) {
+      s->early[s->nearly].imm = imm;
+      return s->early[s->nearly++].reg = new_move(s, 0, false);
+    }
+  }
+  for (uint32_t q = 0; q < s->nimms; q++) {
+    uint32_t from = s->imms[q].block;
+    bool serves = from == block || (s->k->b[from].depth == s->k->b[block].depth && back_dominates(s->k, from, block));
+    if (s->imms[q].imm == imm && serves) return s->imms[q].reg;
+  }
+  uint16_t r = new_move(s, block, false);
+  if (s->nimms == IMMS) s->nimms = 0;
+  s->imms[s->nimms].imm = imm;
+  s->imms[s->nimms].block = block;
+  s->imms[s->nimms++].reg = r;
+  return r;
+}
+
+static uint32_t room_for_constants(const struct node *u) {
+  enum mach_op op = (enum mach_op)u->ops[u->nops - 1];
+  uint8_t cls = mach_infos[op].cls;
+  return cls >= MC_LDG && cls <= MC_TEX ? 0 : cls == MC_BRANCH || cls == MC_BAR ? 8 : 1;
+}
+
+static void place_address(struct operands *s, struct node *u, const struct ptx_opnd *m) {
+  struct back *k = s->k;
+  struct place p = back_place(k, m);
+  u->addr_imm = p.off;
+  if (!p.base) return;
+  uint16_t r = m->reg->num; /* as far as the sums on the way are part of it */
+  while (r != p.base && k->n[k->r[r].def].role == ROLE_FREE && !k->r[r].konst) {
+    int64_t imm;
+    uint16_t base = 0;
+    if (!back_adds(k, k->n[k->r[r].def].in, &imm, &base)) break;
+    r = base;
+  }
+  if (k->r[r].konst == K_IMM) return;
+  if (k->r[r].konst == K_BANK) {
+    bool fixed = u->space == SPACE_CONST || u->space == SPACE_PARAM || u->space == SPACE_SHARED;
+    if (!fixed) u->addr = in_register(s, u->block, r, s->k->t->sm < NO_BANK_OPERANDS);
+    return;
+  }
+  struct node tmp = {.nsrc = 0};
+  struct leaves l = {.nkonst = 0};
+  leaf(s, &tmp, r, &l, 0);
+  u->addr = tmp.nsrc ? tmp.src[0] : 0;
+  for (uint32_t q = 1; q < tmp.nsrc; q++) add_source(u, tmp.src[q]);
+  for (uint32_t q = 0; q < l.nkonst && !tmp.nsrc; q++)
+    u->addr = in_register(s, u->block, l.konst[q], s->k->t->sm < NO_BANK_OPERANDS);
+}
+
+/* A texture's coordinates lie side by side: one that others read, too, costs a move; one may stay in its place. */
+static void coordinates(struct operands *s, struct node *u, const struct ptx_opnd *o) {
+  struct back *k = s->k;
+  bool list = o->kind == OK_VEC || o->kind == OK_MEM || o->kind == OK_LIST;
+  for (uint32_t c = 0, moves = 0; list && c < o->n; c++) {
+    uint16_t r = o->vec[c].kind == OK_REG && o->n > 1 ? o->vec[c].reg->num : 0;
+    coordinates(s, u, &o->vec[c]);
+    if (!r || k->r[r].uses < 2 || k->r[r].konst || ++moves == o->n) continue;
+    uint16_t copy = new_move(s, u->block, false);
+    struct node *m = &s->made[s->nmade - 1];
+    m->src[m->nsrc++] = back_same(k, r);
+    add_source(u, copy);
+  }
+}
+
+/* A word of the constant bank in the instruction: an operand, and since Hopper a uniform register. */
+static void bank_operand(struct operands *s, struct node *u, uint16_t r) {
+  static const uint8_t load[] = {MO_LDC};
+  if (s->k->t->sm < NO_BANK_OPERANDS || s->k->r[r].konst != K_BANK) {
+    uint8_t operand = operand_of(s->k, r);
+    if (operand) u->operand = operand;
+  } else if (u->ops[u->nops - 1] == MO_MOV) {
+    u->operand = operand_of(s->k, r);
+    u->ops = load;
+    u->nops = 1;
+  } else {
+    bool is_float = ptx_type_kinds[u->in->types[0]] == 'f' && ptx_ops[u->in->op].kind == KIND_ALU;
+    add_source(u, in_uniform_register(s, u->block, r, is_float));
+  }
+}
+
+/* Numbers come first. */
+static void constants(struct operands *s, struct node *u, const struct leaves *l) {
+  uint32_t room = room_for_constants(u);
+  bool is_float = ptx_type_kinds[u->in->types[0]] == 'f' && ptx_ops[u->in->op].kind == KIND_ALU;
+  bool numbers_first = true; /* but where a number takes one move, a word of the bank two */
+  for (uint32_t q = 0; q < l->nkonst && s->k->t->sm < NO_BANK_OPERANDS; q++)
+    numbers_first &= !back_wide(s->k, l->konst[q]);
+  if (back_machine_op(u->in) == MO_SHFL) room = 3;
+  for (uint32_t pass = 0; pass < 2; pass++) {
+    for (uint32_t q = 0; q < l->nkonst && (pass == 0) != numbers_first; q++) {
+      bool inside = room && !(s->moved_in[l->konst[q]] == (uint16_t)(u->block + 1));
+      if (inside) room--, bank_operand(s, u, l->konst[q]);
+      else add_source(u, in_register(s, u->block, l->konst[q], is_float));
+    }
+    for (uint32_t q = 0; q < l->nimm && (pass == 0) == numbers_first; q++) {
+      if (room) room--;
+      else add_source(u, number_in_register(s, u->block, l->imm[q], is_float && is_loop(s->k, u->block)));
+    }
+  }
+}
+
+static void find_sources(struct operands *s, struct node *u) {
+  struct leaves l = {.nkonst = 0};
+  const struct ptx_opnd *m = NULL;
+  for (uint32_t q = 0; q < u->in->nops; q++)
+    if (u->in->ops[q].kind == OK_MEM) m = &u->in->ops[q];
+  if (m) place_address(s, u, m);
+  if (u->in->guard) {
+    struct node tmp = {.nsrc = 0};
+    leaf(s, &tmp, u->in->guard->num, &l, 0);
+    u->pred = tmp.nsrc ? tmp.src[0] : 0;
+    for (uint32_t q = 1; q < tmp.nsrc; q++) add_source(u, tmp.src[q]);
+    l = (struct leaves){.nkonst = 0};
+  }
+  uint32_t n = 0;
+  for (uint32_t q = 0; q < u->nuse; q++) {
+    bool defined = false; /* a guarded result keeps the old value: no operand of the machine's */
+    for (uint32_t d = 0; d < u->ndef; d++) defined |= u->in->guard && u->def[d] == u->use[q];
+    if (m && m->reg && u->use[q] == m->reg->num && n++ == 0) continue;
+    if (u->in->guard && q == 0) continue; /* the guard comes first */
+    if (!defined) leaf(s, u, u->use[q], &l, 0);
+  }
+  bool by_number = (u->in->op == OP_SHL || u->in->op == OP_SHR) && u->in->ops[2].kind == OK_IMM;
+  if (by_number && l.nkonst && s->k->t->sm < UNIFORM_LOADS)
+    l.imm[l.nimm++] = u->in->ops[2].imm; /* both take the room of a constant */
+  immediates(u->in, &l);
+  constants(s, u, &l);
+  for (uint32_t q = ptx_dests(u->in); q < u->in->nops && (u->in->op == OP_TEX || u->in->op == OP_TLD4); q++)
+    coordinates(s, u, &u->in->ops[q]);
+}
+
+/* Two halves that become a pair, or a part that becomes a register, where that register has other definitions, too. */
+static void pass_on(struct operands *s, struct node *u) {
+  struct node tmp = {.nsrc = 0};
+  struct leaves l = {.nkonst = 0};
+  for (uint32_t d = 0; d < u->ndef; d++) u->passes |= s->k->r[u->def[d]].def == NODE_NONE;
+  if (!u->passes) return;
+  for (uint32_t q = 0; q < u->nuse; q++) leaf(s, &tmp, u->use[q], &l, 0);
+  for (uint32_t q = 0; q < tmp.nsrc; q++) add_source(u, tmp.src[q]);
+}
+
+/* A sequence that leaves out rare operands branches: code before and after it lies in blocks of its own. */
+static bool jumps(const struct node *u) {
+  bool yes = false;
+  for (uint32_t q = 0; q < u->nops && u->role == ROLE_COST && u->in; q++)
+    yes |= u->nops > 1 && (u->ops[q] == MO_BRA || u->ops[q] == MO_CALL);
+  return yes;
+}
+
+/* Sine and cosine begin with the same product: the one of another of them, of the same operand and between `from` and
+ * `to`, or 0. */
+static uint16_t shared_lead(const struct back *k, const struct node *u, const struct node *from,
+                            const struct node *to) {
+  const struct ptx_inst *i = u->in;
+  if ((i->op != OP_SIN && i->op != OP_COS) || i->guard || i->ops[1].kind != OK_REG || !k->r[i->ops[1].reg->num].ssa)
+    return 0;
+  for (; from < to; from++) {
+    const struct ptx_inst *o = from->in ? NULL : from->line_of;
+    if (o && from->fresh && (o->op == OP_SIN || o->op == OP_COS) && !o->guard && o->types[0] == i->types[0] &&
+        o->ops[1].reg == i->ops[1].reg && o->ops[1].neg == i->ops[1].neg && o->ops[1].minus == i->ops[1].minus)
+      return from->fresh;
+  }
+  return 0;
+}
+
+/* The machine instructions before the last of a sequence, each a node: the first reads what the instruction reads,
+ * every other the one before it. `first`: of the block. */
+static uint32_t lead_in(struct back *k, struct node *u, const struct node *first, struct node *out) {
+  uint32_t n = u->role == ROLE_COST && u->in && !u->parallel && u->nops > 1 ? u->nops - 1u : 0;
+  uint16_t last = n ? shared_lead(k, u, first, out) : 0;
+  if (last) {
+    u->src[0] = last;
+    u->nsrc = 1;
+    u->ops += n;
+    u->nops = 1;
+    return 0;
+  }
+  for (uint32_t q = 0; q < n; q++) {
+    struct node *c = &out[q];
+    *c =
+        (struct node){.block = u->block, .ops = u->ops + q, .nops = 1, .line_of = u->in, .operand = q ? 0 : u->operand};
+    if (last) c->src[c->nsrc++] = last;
+    else memcpy(c->src, u->src, sizeof c->src), c->nsrc = u->nsrc;
+    c->fresh = last = back_register(k, T_B32);
+  }
+  if (!n) return 0;
+  if (u->nsrc < MAX_SRC) u->src[u->nsrc++] = last;
+  u->ops += n;
+  u->nops = 1;
+  return n;
+}
+
+/* The move that makes register r, if it is of this block and not placed yet, goes before its first reader. */
+static uint32_t move_before(const struct operands *s, const uint32_t *made_of, uint32_t block, uint16_t r,
+                            struct node *out) {
+  struct node *c = made_of[r] ? &s->made[made_of[r] - 1] : NULL;
+  if (!c || c->block != block || c->role == ROLE_GONE) return 0;
+  *out = *c;
+  c->role = ROLE_GONE;
+  return 1;
+}
+
+static uint32_t moves_before(const struct operands *s, const uint32_t *made_of, const struct node *u,
+                             struct node *out) {
+  uint32_t n = move_before(s, made_of, u->block, u->addr, out);
+  for (uint32_t q = 0; q < u->nsrc; q++) n += move_before(s, made_of, u->block, u->src[q], out + n);
+  return n;
+}
+
+/* The moves of constants, each before its first reader, and the beginnings of sequences join their blocks. */
+static void insert_made(struct operands *s) {
+  struct back *k = s->k;
+  uint32_t most = k->nn + s->nmade;
+  for (uint32_t i = 0; i < k->nn; i++) most += k->n[i].nops;
+  struct node *n = ARENA_ARRAY(&k->scratch, struct node, most + 1);
+  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1), at = 0;
+  uint32_t *made_of = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1); /* by register: its move + 1 */
+  for (uint32_t m = 0; m < s->nmade; m++) made_of[s->made[m].fresh] = m + 1;
+  for (uint32_t q = 0; q < k->nb; q++) {
+    struct bblock *b = &k->b[q];
+    uint32_t first = at;
+    for (uint32_t i = b->first; i < b->end; i++) {
+      at += moves_before(s, made_of, &k->n[i], n + at);
+      for (uint32_t m = 0; m < s->nmade && i + 1 == b->end; m++) /* for other blocks */
+        at += move_before(s, made_of, q, s->made[m].fresh, n + at);
+      if (jumps(&k->n[i])) k->n[i].order |= ORD_ALL;
+      at += lead_in(k, &k->n[i], n + first, n + at);
+      to[i] = at, n[at++] = k->n[i];
+    }
+    b->first = first;
+    b->end = at;
+  }
+  for (uint32_t r = 0; r <= k->nregs; r++)
+    if (k->r[r].def != NODE_NONE) k->r[r].def = to[k->r[r].def];
+  for (uint32_t i = 0; i < at; i++) {
+    struct ptx_inst *in = n[i].in;
+    if (in && in->op == OP_BRA) in->target = k->n[in->target].block; /* from here on a block's number */
+    for (int64_t q = 0; in && in->op == OP_BRX && q < in->ops[1].imm; q++)
+      in->ops[1].vec[q].imm = k->n[in->ops[1].vec[q].imm].block;
+  }
+  k->n = n;
+  k->nn = at;
+  k->blocks_named = true;
+}
+
+/* Accesses of global memory read a descriptor from a uniform register: one load of it, with the first outside loops. */
+static void descriptor(struct operands *s) {
+  static const uint8_t load[] = {MO_ULDC};
+  struct back *k = s->k;
+  bool any = false;
+  uint32_t block = NODE_NONE;
+  for (uint32_t i = 0; i < k->nn && block == NODE_NONE; i++) {
+    const struct node *n = &k->n[i];
+    if (n->role != ROLE_COST || (n->space != SPACE_GLOBAL && n->space != SPACE_GENERIC)) continue;
+    uint8_t kind = ptx_ops[n->in->op].kind;
+    if (kind != KIND_LOAD && kind != KIND_STORE && kind != KIND_ATOM) continue;
+    any = true;
+    if (!k->b[n->block].depth) block = n->block;
+  }
+  if (!any) return;
+  new_move(s, block == NODE_NONE ? 0 : block, false);
+  struct node *m = &s->made[s->nmade - 1];
+  k->f->regs[m->fresh]->type = T_PRED;
+  m->ops = load;
+  m->operand = 1;
+}
+
+/* Since Hopper shared variables lie where the CTA's number in its cluster says: a base, and two instructions more for
+ * each other variable. */
+static void shared_base(struct operands *s) {
+  enum { MOST = 16 };
+  static const uint8_t base[] = {MO_S2R, MO_UMOV, MO_UMOV}, other[] = {MO_UMOV, MO_UMOV};
+  const struct back *k = s->k;
+  const struct ptx_var *met[MOST];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < k->nn; i++)
+    for (uint32_t o = 0; o < k->n[i].in->nops; o++) {
+      const struct ptx_opnd *x = &k->n[i].in->ops[o];
+      const struct ptx_var *v = x->kind == OK_VAR || x->kind == OK_MEM ? x->var : NULL;
+      uint32_t at = 0;
+      if (!v || v->space != SP_SHARED) continue;
+      while (at < n && met[at] != v) at++;
+      if (at < n || n == MOST) continue;
+      met[n++] = v;
+      new_move(s, k->n[i].block, false);
+      struct node *m = &s->made[s->nmade - 1];
+      k->f->regs[m->fresh]->type = T_PRED;
+      m->ops = at ? other : base;
+      m->nops = at ? sizeof other : sizeof base;
+      m->parallel = false;
+    }
+}
+
+void back_operands(struct back *k) {
+  struct operands s = {.k = k};
+  back_dominators(k);
+  if (k->t->sm >= DESCRIPTORS) descriptor(&s);
+  if (k->t->sm >= NO_BANK_OPERANDS) shared_base(&s);
+  s.moved = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  s.moved_in = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  s.uniform = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  s.uniform_in = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  for (uint32_t q = 0; q < k->nb; q++) {
+    for (uint32_t i = k->b[q].first; i < k->b[q].end; i++)
+      if (k->n[i].role == ROLE_COST) find_sources(&s, &k->n[i]);
+      else if (k->n[i].role == ROLE_FREE) pass_on(&s, &k->n[i]);
+  }
+  insert_made(&s);
+}

@@ -1,0 +1,156 @@
+/* sums.c - sums that lead to addresses of shared memory: what is known comes last, so that it becomes the offset of the
+ * access. (v + i) + j is (i + j) + v, and i * c + v plus j is (i * c + j) + v, where v is a number or a variable; the
+ * arrays of a kernel then share the index, as ptxas has it.
+ */
+#include <string.h>
+
+#include "back/back_impl.h"
+
+struct sums {
+  struct back *k;
+  uint8_t *leads; /* by register: every reader is an address or a sum that leads to one */
+  struct node *n; /* the new nodes */
+  uint32_t nn;
+};
+
+static bool simple(const struct ptx_opnd *o) {
+  return o->kind == OK_REG && !o->reg2 && !o->sel && !o->part && !o->neg && !o->minus;
+}
+
+static bool is_sum(const struct ptx_inst *i) {
+  return i->op == OP_ADD && !i->guard && i->nops == 3 && !ptx_has(i, M_CC) && !ptx_has(i, M_SAT) &&
+         ptx_type_kinds[i->types[0]] != 'f' && ptx_type_bytes[i->types[0]] == 4 && simple(&i->ops[0]);
+}
+
+static bool is_product(const struct ptx_inst *i) {
+  return i->op == OP_MAD && !i->guard && i->nops == 4 && !ptx_has(i, M_CC) && !ptx_has(i, M_SAT) && !ptx_has(i, M_HI) &&
+         !ptx_has(i, M_WIDE) && ptx_type_bytes[i->types[0]] == 4 && ptx_type_kinds[i->types[0]] != 'f' &&
+         simple(&i->ops[0]) && simple(&i->ops[1]);
+}
+
+/* A number, or the address of a variable in shared memory. */
+static bool known(const struct back *k, const struct ptx_opnd *o) {
+  if (o->kind == OK_IMM) return !o->is_float && !o->minus && !o->neg;
+  const struct ptx_inst *d = simple(o) ? back_single(k, o->reg->num) : NULL;
+  if (!d || d->op != OP_MOV || d->guard || d->nops != 2) return false;
+  return (d->ops[1].kind == OK_IMM && !d->ops[1].is_float) ||
+         (d->ops[1].kind == OK_VAR && d->ops[1].var->space == SP_SHARED);
+}
+
+static bool single(const struct back *k, const struct ptx_opnd *o) {
+  return simple(o) && k->r[o->reg->num].def != NODE_NONE && ptx_type_bytes[o->reg->type] == 4;
+}
+
+static bool reads_as_address(const struct ptx_inst *i, uint16_t r) {
+  bool as_address = false;
+  uint8_t kind = ptx_ops[i->op].kind;
+  if (kind != KIND_LOAD && kind != KIND_STORE && kind != KIND_ATOM) return false;
+  if (i->guard && i->guard->num == r) return false;
+  for (uint32_t q = 0; q < i->nops; q++) {
+    const struct ptx_opnd *o = &i->ops[q];
+    if (o->kind == OK_MEM) as_address |= o->reg && o->reg->num == r;
+    else if (o->reg && o->reg->num == r) return false;
+    for (uint32_t v = 0; (o->kind == OK_VEC || o->kind == OK_LIST || o->kind == OK_MEM) && v < o->n; v++)
+      if (o->vec[v].reg && o->vec[v].reg->num == r) return false;
+  }
+  return as_address;
+}
+
+static void find_leads(struct sums *s) {
+  struct back *k = s->k;
+  for (uint32_t r = 1; r <= k->nregs; r++) s->leads[r] = k->r[r].def != NODE_NONE && k->r[r].uses;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < k->nn; i++) {
+      const struct node *n = &k->n[i];
+      bool on = is_sum(n->in) && s->leads[n->in->ops[0].reg->num];
+      for (uint32_t u = 0; u < n->nuse; u++) {
+        uint16_t r = n->use[u];
+        if (s->leads[r] && !on && !reads_as_address(n->in, r)) s->leads[r] = 0, changed = true;
+      }
+    }
+  }
+}
+
+static struct ptx_inst *add_inst(struct sums *s, const struct ptx_inst *like, uint8_t op, const struct ptx_opnd *x,
+                                 const struct ptx_opnd *y) {
+  struct back *k = s->k;
+  struct ptx_inst *c = back_copy(k, like);
+  uint16_t r = back_register(k, T_B32); /* may move regs */
+  memset(c->mods, 0, sizeof c->mods);
+  c->nmods = 0;
+  if (op == OP_MUL) c->mods[M_LO / 64] |= 1ull << (M_LO % 64), c->mod_order[c->nmods++] = M_LO;
+  c->op = op;
+  c->nops = 3;
+  c->ntypes = 1;
+  c->types[0] = T_S32;
+  c->ops[0] = (struct ptx_opnd){.kind = OK_REG, .reg = k->f->regs[r], .line = like->line};
+  c->ops[1] = *x;
+  c->ops[2] = *y;
+  struct node *n = &s->n[s->nn++];
+  *n = (struct node){.in = c};
+  back_touch(k, n);
+  return c;
+}
+
+/* u = a + b, where a ends in what is known: the nodes of its other part plus b come first. */
+static bool turn(struct sums *s, struct node *u) {
+  struct back *k = s->k;
+  struct ptx_inst *i = u->in;
+  if (u->role == ROLE_GONE || !is_sum(i) || !s->leads[i->ops[0].reg->num]) return false;
+  for (uint32_t q = 1; q <= 2; q++) {
+    const struct ptx_opnd *b = &i->ops[3 - q];
+    if (!single(k, &i->ops[q]) || !single(k, b) || known(k, b)) continue;
+    const struct ptx_inst *d = back_single(k, i->ops[q].reg->num);
+    bool product = d && is_product(d) && single(k, &d->ops[1]) && known(k, &d->ops[3]) &&
+                   (d->ops[2].kind == OK_IMM || single(k, &d->ops[2]));
+    uint32_t last = d && is_sum(d) && known(k, &d->ops[2]) && single(k, &d->ops[1])   ? 2
+                    : d && is_sum(d) && known(k, &d->ops[1]) && single(k, &d->ops[2]) ? 1
+                                                                                      : 0;
+    if (!product && (!last || known(k, &d->ops[3 - last]))) continue;
+    struct ptx_opnd index = product ? add_inst(s, i, OP_MUL, &d->ops[1], &d->ops[2])->ops[0] : d->ops[3 - last];
+    bool first = index.reg->num < b->reg->num;
+    const struct ptx_inst *t = add_inst(s, i, OP_ADD, first ? &index : b, first ? b : &index);
+    struct ptx_opnd offset = product ? d->ops[3] : d->ops[last];
+    i->ops[1] = t->ops[0];
+    i->ops[2] = offset;
+    back_touch(k, u);
+    return true;
+  }
+  return false;
+}
+
+/* One pass over the text; was anything changed? */
+static bool pass(struct back *k) {
+  struct sums s = {.k = k};
+  bool any = false;
+  s.leads = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
+  s.n = ARENA_ARRAY(&k->scratch, struct node, 3 * k->nn + 1);
+  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
+  find_leads(&s);
+  for (uint32_t i = 0; i < k->nn; i++) {
+    to[i] = s.nn;
+    any |= turn(&s, &k->n[i]);
+    s.n[s.nn++] = k->n[i];
+  }
+  if (!any) return false;
+  to[k->nn] = s.nn;
+  for (uint32_t i = 0; i < s.nn; i++) {
+    struct ptx_inst *in = s.n[i].in;
+    if (in->op == OP_BRA) in->target = to[in->target];
+    for (int64_t q = 0; in->op == OP_BRX && q < in->ops[1].imm; q++) in->ops[1].vec[q].imm = to[in->ops[1].vec[q].imm];
+  }
+  k->n = s.n;
+  k->nn = s.nn;
+  back_blocks(k);
+  back_facts(k, false);
+  return true;
+}
+
+void back_order_sums(struct back *k) {
+  enum { MOST_PASSES = 4 };
+  for (uint32_t q = 0, old = k->nregs; q < MOST_PASSES && pass(k); q++, old = k->nregs) {
+    for (uint32_t r = old + 1; r <= k->nregs; r++) k->r[r].ssa = true; /* one definition each */
+    back_facts(k, false);
+  }
+}
