@@ -33,6 +33,13 @@ cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr 
   --template='{file}:{line}: {id}: {message}' $(printf '%s\n' "${sources[@]}" | grep '^src/.*\.c$')
 report cppcheck $?
 
+# Nothing builds the fuzz targets but those who run them.
+if command -v clang-14 >/dev/null; then
+  clang-14 -fsyntax-only -Wall -Wextra -Werror -Wno-unused-function -Wno-comment -D_GNU_SOURCE -Isrc \
+    -I"$build/gen" fuzz/*.c
+  report "fuzz targets compile" $?
+fi
+
 tools/rooms.py
 [ $? = 0 ] || bad=1
 

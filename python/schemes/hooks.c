@@ -253,6 +253,19 @@ bool py_store_keeps(struct scheme_ctx *c, const struct l1_event *e) {
 void py_on_store(struct scheme_ctx *c, const struct l1_event *e, enum l1_store_end end) {
   nothing(call_with(c, HOOK_on_store, l1_of(c, e), number(end), NULL));
 }
+struct l1_size py_line_size(struct scheme_ctx *c, const struct l1_event *e, const uint8_t *data) {
+  unsigned int line = c->config->l1d.line, bytes = line, later = 0;
+  PyObject *values = PyBytes_FromStringAndSize((const char *)data, (Py_ssize_t)line);
+  PyObject *answer = call_with(c, HOOK_line_size, l1_of(c, e), values, NULL);
+  if (answer && !(PyTuple_Check(answer) && PyArg_ParseTuple(answer, "II:line_size", &bytes, &later))) {
+    if (!PyErr_Occurred())
+      PyErr_SetString(PyExc_ValueError, "line_size returns (bytes, cycles that a hit takes longer)");
+    keep_exception();
+    bytes = line, later = 0;
+  }
+  Py_XDECREF(answer);
+  return (struct l1_size){bytes, later};
+}
 bool py_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
   bool yes = truth(call_with(c, HOOK_l2_bypass, l2_of(c, e), NULL, NULL), false);
   forget(c);

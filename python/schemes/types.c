@@ -36,6 +36,7 @@ static PyMemberDef l1_members[] = {U64(addr, l1_object, e.addr),
                                    YES(write, l1_object, e.write),
                                    YES(pending, l1_object, e.pending),
                                    YES(retry, l1_object, e.retry),
+                                   YES(into_l2, l1_object, e.into_l2),
                                    YES(prefetch, l1_object, e.prefetch),
                                    U8(cache_op, l1_object, e.cache_op),
                                    U8(hint, l1_object, e.hint),
@@ -164,6 +165,7 @@ static unsigned subparts_of(PyObject *self) {
 }
 SERVICE(subpart_fill_cycles, "I", subparts_of(self), PyFloat_FromDouble(inside->subpart_fill_cycles(c->gpu, a)))
 SERVICE(sm_warps, "I", SMS(self), number(inside->sm_warps(c->gpu, a)))
+SERVICE(sm_ready, "I", SMS(self), number(inside->sm_ready(c->gpu, a)))
 SERVICE(sm_insts, "I", SMS(self), number(inside->sm_insts(c->gpu, a)))
 SERVICE(sm_warp_insts, "I", SMS(self), number(inside->sm_warp_insts(c->gpu, a)))
 SERVICE(grid_ctas, "", 1, number(inside->grid_ctas(c->gpu)))
@@ -190,16 +192,22 @@ static PyObject *py_l1_set(PyObject *self, PyObject *args) {
   PyErr_SetString(PyExc_ValueError, "sets and line are powers of two");
   return NULL;
 }
-static PyObject *py_prefetch(PyObject *self, PyObject *args) {
+static PyObject *request_line(PyObject *self, PyObject *args, bool l2) {
   struct scheme_ctx *c = ((struct gpu_object *)self)->c;
   PyObject *of;
   unsigned long long addr;
   if (!c) return over("a machine");
   if (!PyArg_ParseTuple(args, "O!K", l1_type, &of, &addr)) return NULL;
   if (defined_of(c)->scheme.on_prefetch)
-    return PyBool_FromLong(inside->prefetch(c, &((struct l1_object *)of)->e, addr));
+    return PyBool_FromLong((l2 ? inside->prefetch_l2 : inside->prefetch)(c, &((struct l1_object *)of)->e, addr));
   PyErr_SetString(PyExc_ValueError, "a scheme that prefetches needs the hook on_prefetch");
   return NULL;
+}
+static PyObject *py_prefetch(PyObject *self, PyObject *args) {
+  return request_line(self, args, false);
+}
+static PyObject *py_prefetch_l2(PyObject *self, PyObject *args) {
+  return request_line(self, args, true);
 }
 static PyObject *py_cycle(PyObject *self, void *closure) {
   struct scheme_ctx *c = ((struct gpu_object *)self)->c;
@@ -208,6 +216,7 @@ static PyObject *py_cycle(PyObject *self, void *closure) {
 }
 static PyMethodDef gpu_methods[] = {{"subpart_fill_cycles", py_subpart_fill_cycles, METH_VARARGS, NULL},
                                     {"sm_warps", py_sm_warps, METH_VARARGS, NULL},
+                                    {"sm_ready", py_sm_ready, METH_VARARGS, NULL},
                                     {"sm_warp_age", py_sm_warp_age, METH_VARARGS, NULL},
                                     {"sm_insts", py_sm_insts, METH_VARARGS, NULL},
                                     {"sm_warp_insts", py_sm_warp_insts, METH_VARARGS, NULL},
@@ -216,6 +225,7 @@ static PyMethodDef gpu_methods[] = {{"subpart_fill_cycles", py_subpart_fill_cycl
                                     {"sm_cta_limit", py_sm_cta_limit, METH_VARARGS, NULL},
                                     {"l1_set", py_l1_set, METH_VARARGS, NULL},
                                     {"prefetch", py_prefetch, METH_VARARGS, NULL},
+                                    {"prefetch_l2", py_prefetch_l2, METH_VARARGS, NULL},
                                     {"random", py_random, METH_VARARGS, NULL},
                                     {0}};
 static PyGetSetDef gpu_now[] = {{"cycle", py_cycle, NULL, NULL, NULL}, {0}};

@@ -11,6 +11,7 @@ const struct api_inside *api_inside(void) {
       .hooks = hook_rows,
       .subpart_fill_cycles = gpu_subpart_fill_cycles,
       .sm_warps = gpu_sm_warps,
+      .sm_ready = gpu_sm_ready,
       .sm_warp_age = gpu_sm_warp_age,
       .sm_insts = gpu_sm_insts,
       .sm_warp_insts = gpu_sm_warp_insts,
@@ -18,6 +19,7 @@ const struct api_inside *api_inside(void) {
       .grid_x = gpu_grid_x,
       .sm_cta_limit = gpu_sm_cta_limit,
       .prefetch = gpu_prefetch,
+      .prefetch_l2 = gpu_prefetch_l2,
       .l1_set = gpu_l1_set,
   };
   return &inside;

@@ -22,6 +22,7 @@ struct api_inside {
   /* The services of gpu/slots/scheme.h. */
   double (*subpart_fill_cycles)(const struct gpu *g, uint32_t subpart);
   uint64_t (*sm_warps)(const struct gpu *g, uint32_t sm);
+  uint64_t (*sm_ready)(const struct gpu *g, uint32_t sm);
   uint64_t (*sm_warp_age)(const struct gpu *g, uint32_t sm, uint32_t warp);
   uint64_t (*sm_insts)(const struct gpu *g, uint32_t sm);
   uint64_t (*sm_warp_insts)(const struct gpu *g, uint32_t sm);
@@ -29,6 +30,7 @@ struct api_inside {
   uint32_t (*grid_x)(const struct gpu *g);
   uint32_t (*sm_cta_limit)(const struct gpu *g);
   bool (*prefetch)(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr);
+  bool (*prefetch_l2)(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr);
   uint32_t (*l1_set)(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr);
 };
 

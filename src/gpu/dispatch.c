@@ -329,6 +329,10 @@ void gpu_dispatch(struct gpu *g) {
 }
 
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
+  if (RARE(g->group)) {
+    ahead_cta_done(g, sm, slot);
+    return;
+  }
   struct sm *s = &g->sm[sm];
   struct gpu_work *k = &g->work[s->cta_work[slot]];
   g->block_at = g->now;
@@ -344,5 +348,6 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
   if (g->overlap) k->own.ctas++;
   g->finished += has_ended(k);
   g->full = false;
+  if (k->shares) feed_cta_ended(k->feed);
   EACH_HOOK (in, &g->slots, on_cta_done) in->scheme->on_cta_done(&in->ctx, sm, g->sm[sm].cta_id[slot]);
 }

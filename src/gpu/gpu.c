@@ -12,21 +12,18 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpu/ahead.h"
 #include "gpu/common/invariants.h"
 #include "gpu/dispatch.h"
 #include "gpu/icnt/icnt.h"
 #include "gpu/l1/l1.h"
+#include "gpu/l1/net.h"
 #include "gpu/mem/l2.h"
+#include "gpu/mem/l2_prefetch.h"
 #include "gpu/mem/partition.h"
 #include "gpu/observe/observe.h"
 #include "gpu/sm/sm.h"
 #include "gpu/state/machine.h"
-
-/* Step the running SMs of word `w`. */
-static inline bool sm_steps(struct gpu *g, uint32_t w) {
-  if (g->kind == SM_BASELINE) return sm_steps_baseline(g, w);
-  return g->kind == SM_SCHEMES ? sm_steps_schemes(g, w) : sm_steps_general(g, w);
-}
 
 /* A launch is stuck when nothing issues for this many cycles, or when no CTA begins or ends for ENDLESS times as many:
  * a spinning kernel issues all the time. */
@@ -90,8 +87,9 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   c = &g->config;
   if (c->sub_cores && c->fixed_issue) latencies_of_stages(&g->config);
   const struct slots *own = &g->slots;
-  g->l1_split = c->unified_kb && own->n_l1 && !strcmp(own->at[own->l1[0]].scheme->name, c->l1d_org);
-  if (g->l1_split) g->config.l1d.ways = c->unified_kb * 1024 / (c->l1d.sets * c->l1d.line);
+  bool as_built = own->n_line_size || (own->n_l1 && !strcmp(own->at[own->l1[0]].scheme->name, c->l1d_org));
+  g->l1_split = c->unified_kb && as_built;
+  if (g->l1_split) g->config.l1d.ways = c->l1d_pooled * c->unified_kb * 1024 / (c->l1d.sets * c->l1d.line);
   g->watchdog = DEFAULT_WATCHDOG;
   g->report_at = UINT64_MAX;
   g->may_sleep = true;
@@ -116,6 +114,8 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   g->replies = icnt_arrivals(g->icnt, ICNT_DOWN);
   g->requests = icnt_arrivals(g->icnt, ICNT_UP);
   g->sent = icnt_sent(g->icnt);
+  if (own->n_on_prefetch)
+    g->l2_prefetch = l2_prefetch_new(&g->slots, &g->in_flight, &g->prefetches, &g->prefetches_sent);
   struct partition_env env = {.config = &g->config,
                               .pool = &g->pool,
                               .stats = &g->stats,
@@ -128,6 +128,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
                               .ctx = g,
                               .slots = g->slots.count ? &g->slots : NULL,
                               .hooks = slots_mem_hooks(&g->slots, &g->mem_hooks),
+                              .prefetch = g->l2_prefetch,
                               .in_flight = &g->in_flight};
   g->parts = partition_new(&env);
   tlb_init(&g->tlb, c);
@@ -136,6 +137,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   memset(g->sm, 0, c->sms * sizeof *g->sm);
   sm_plan_init(&g->plan, c);
   for (uint32_t i = 0; i < c->sms; i++) g->sm_at[i] = &g->sm[i], sm_init(&g->sm[i], g, i);
+  l1_net_init(g);
   g->work = mem_zeroed(c->concurrent_kernels, sizeof *g->work);
   return g;
 }
@@ -149,13 +151,16 @@ bool gpu_finish(struct gpu *g, struct err *e) {
 
 void gpu_free(struct gpu *g) {
   if (!g) return;
+  ahead_free(g);
   for (uint32_t i = 0; i < g->config.sms; i++) sm_destroy(&g->sm[i]);
   free(g->sm);
   for (uint32_t i = 0; i < g->config.concurrent_kernels && g->work; i++)
     free(g->work[i].uop), free(g->work[i].reg_bits.place);
   free(g->work);
   free(g->released);
+  l1_net_destroy(g);
   partition_free(g->parts);
+  l2_prefetch_free(g->l2_prefetch);
   tlb_destroy(&g->tlb);
   icnt_free(g->icnt);
   req_pool_destroy(&g->pool);
@@ -272,6 +277,12 @@ static void end_touches(struct gpu *g) {
 void gpu_set_watchdog(struct gpu *g, uint64_t cycles) {
   g->watchdog = cycles ? cycles : DEFAULT_WATCHDOG;
 }
+void gpu_set_threads(struct gpu *g, uint32_t n) {
+  g->threads = n;
+}
+void gpu_set_all_windows(struct gpu *g, bool on) {
+  g->all_windows = on;
+}
 void gpu_set_skip(struct gpu *g, bool on) {
   g->may_sleep = on;
 }
@@ -284,9 +295,6 @@ void gpu_set_kinds(struct gpu *g, bool on) {
 }
 
 /* ---- one tick ---- */
-
-#define EACH_BIT(word, m, i) \
-  for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
 
 /* The traffic counters of sub-partition `p` at its interconnect port. */
 static inline struct gpu_stats *port_stats(struct gpu *g, uint32_t p) {
@@ -368,9 +376,6 @@ static void step_l2(struct gpu *g) {
   partition_tick_l2(g->parts);
 }
 
-#define EACH_BIT(word, m, i) \
-  for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
-
 /* The first long sleeper is due: some may now fit into the wheel. */
 static void wake_far(struct gpu *g) {
   g->far_due = UINT64_MAX;
@@ -413,18 +418,19 @@ static bool step_sms(struct gpu *g) {
       if (icnt_can_push(g->icnt, (uint32_t)i, g->sm[i].need_icnt)) gpu_wake_sm(g, (uint32_t)i);
       else icnt_await(g->icnt, (uint32_t)i, g->sm[i].need_icnt);
     }
-    if (g->running[w] && !sm_steps(g, w)) return false;
+    if (g->running[w] && !sm_step_word(g, w)) return false;
   }
   return true;
 }
 
 /* SMs of word `w` with a reply to take. */
 static uint64_t receivers(const struct gpu *g, uint32_t w) {
-  return g->replies[w] | g->ejected[w];
+  return (g->replies[w] | g->ejected[w]) & ~g->away[w];
 }
 
 /* Work at a preset cycle that no jump may pass: a sample interval, schemes' epochs. */
 static void run_epochs(struct gpu *g) {
+  ahead_leave(g);
   for (uint32_t i = 0; i < g->config.sms; i++) sm_count(&g->sm[i]);
   partition_settle(g->parts);
   if (g->now >= g->observed.look_at) {
@@ -455,6 +461,12 @@ static int dram_turn(struct gpu *g, uint64_t t) {
   return (g->sum.dram > g->sum.core) - (g->sum.dram < g->sum.core);
 }
 
+/* What SMs do to each other. */
+static __attribute__((noinline)) void between_cycles(struct gpu *g) {
+  if (g->releases) gpu_release(g);
+  if (g->l1_moving) l1_net_step(g);
+}
+
 static bool tick(struct gpu *g) {
   uint64_t t = g->t_core;
   if (g->t_icnt < t) t = g->t_icnt;
@@ -473,6 +485,7 @@ static bool tick(struct gpu *g) {
   }
   if (core) {
     g->busy = false;
+    if (ahead_on(g)) ahead_begin_cycle(g);
     for (uint32_t w = 0; w < g->sm_words; w++) EACH_BIT(w, receivers(g, w), i) {
         sm_receive(&g->sm[i]);
       }
@@ -483,8 +496,8 @@ static bool tick(struct gpu *g) {
   if (icnt) icnt_step(g->icnt), g->t_icnt += g->p_icnt;
   if (core) {
     if (g->now >= g->slots.next_epoch) run_epochs(g);
-    if (!step_sms(g)) return false;
-    if (RARE(g->releases)) gpu_release(g);
+    if (!step_sms(g) || (ahead_on(g) && !ahead_end_cycle(g))) return false;
+    if (RARE(g->between)) between_cycles(g);
     gpu_dispatch(g);
   }
   if (RARE(g->observed.timeline)) timeline_queues(g);
@@ -506,6 +519,11 @@ static uint64_t edges(uint64_t next, uint64_t period, uint64_t until) {
 static uint64_t next_event(const struct gpu *g) {
   uint64_t core = g->slots.next_epoch, at = UINT64_MAX;
   if (g->next_wake < core) core = g->next_wake;
+  if (RARE(g->l1_moving)) {
+    uint64_t net = l1_net_next(g);
+    if (net <= g->now) return 0;
+    if (net < core) core = net;
+  }
   for (uint32_t w = 0; w < g->subpart_words; w++)
     if (partition_replies(g->parts)[w]) return 0;
   for (uint32_t w = 0; w < g->request_words; w++)
@@ -561,6 +579,7 @@ static void begin_launches(struct gpu *g) {
   memset(g->running, 0, sizeof g->running);
   memset(g->no_room, 0, sizeof g->no_room);
   memset(g->look, 0, sizeof g->look);
+  memset(g->away, 0, sizeof g->away);
   memset(g->wake_at, 0xff, sizeof g->wake_at);
   memset(g->wheel, 0, sizeof g->wheel);
   memset(g->far, 0, sizeof g->far);
@@ -585,6 +604,7 @@ static void split_l1(struct gpu *g, const struct gpu_work *k) {
     if (bytes >= need && bytes < best) best = bytes;
   }
   uint32_t left = best < c->unified_kb * 1024 ? c->unified_kb * 1024 - best : 0, way = c->l1d.sets * c->l1d.line;
+  left *= c->l1d_pooled;
   c->l1d.ways = left > way ? (left + way / 2) / way : 1;
 }
 
@@ -604,11 +624,13 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   if (f->watch) g->report_at = g->now;
   observe_launch(g, k);
   sm_choose_step(g);
+  ahead_launch(g, k);
   *launch = (uint32_t)(k - g->work);
   return true;
 }
 
 static void report_launch(struct gpu *g) {
+  ahead_leave(g);
   g->report_at = g->works ? g->now + REPORT_EVERY : UINT64_MAX;
   g->reporting = true;
   for (uint32_t i = 0; i < g->works; i++) feed_look(g->work[g->turn[i]].feed);
@@ -637,24 +659,26 @@ static uint64_t look_up_at(const struct gpu *g, uint64_t until) {
   return g->report_at < at ? g->report_at : at;
 }
 
-enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e) {
-  for (uint64_t look_up = 0;;) {
-    if (g->now >= look_up && is_stuck(g)) {
+static enum gpu_ran run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e) {
+  for (g->look_up = 0;;) {
+    if (g->now >= g->look_up && is_stuck(g)) {
+      ahead_leave(g);
       gpu_describe_stuck(g, e);
       return GPU_FAILED;
     }
     /* The last launch has ended when no request is in flight; its cycles do not include the wait for prefetches. */
     if (g->finished) {
       if (g->works > 1 || !(g->in_flight | g->prefetches)) {
+        ahead_leave(g);
         gpu_work_end(g, ended);
         return GPU_ENDED;
       }
       if (RARE(g->prefetches) && g->in_flight == g->prefetches_sent && !g->demand_end) g->demand_end = g->now;
     }
-    if (g->now >= look_up) {
+    if (g->now >= g->look_up) {
       if (g->now >= until) return GPU_TIME;
       if (g->now >= g->report_at) report_launch(g);
-      look_up = look_up_at(g, until);
+      g->look_up = look_up_at(g, until);
     }
     if (!g->busy && g->may_sleep && !g->every_cycle) jump(g);
     if (!tick(g)) {
@@ -665,10 +689,17 @@ enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, str
   }
 }
 
+enum gpu_ran gpu_run(struct gpu *g, uint64_t until, struct gpu_ended *ended, struct err *e) {
+  enum gpu_ran how = run(g, until, ended, e);
+  ahead_leave(g);
+  return how;
+}
+
 bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e) {
   bool whole = !g->works;
   uint32_t launches = g->ended + g->works;
   for (uint32_t i = 0; g->slots.n_on_prefetch && i < g->config.sms; i++) l1_prefetch_end(&g->sm[i]);
+  if (g->l2_prefetch) l2_prefetch_end(g->l2_prefetch, &g->stats);
   for (uint32_t i = 0; i < g->config.sms; i++) sm_settle(&g->sm[i], g->now), sm_count(&g->sm[i]);
   partition_settle(g->parts);
   gpu_work_clear(g);

@@ -66,6 +66,12 @@ uint64_t gpu_now(const struct gpu *g);
 /* Cycles without an issued instruction after which a launch is stuck, 0 for the default; a hundred times as many
  * without a CTA that begins or ends also count. */
 void gpu_set_watchdog(struct gpu *g, uint64_t cycles);
+/* Host threads for the SMs: counters are equal. One thread runs what they cannot share: launches at the same time,
+ * under schemes that are not `by_sm`, under observation, and of feeds that do not share (gpu/ahead.h). */
+void gpu_set_threads(struct gpu *g, uint32_t n);
+/* For tests: they share every window, or (default) those that are worth it; and the windows so far. */
+void gpu_set_all_windows(struct gpu *g, bool on);
+uint64_t gpu_windows(const struct gpu *g);
 /* Skip idle time (default) or not: counters must be equal. */
 void gpu_set_skip(struct gpu *g, bool on);
 /* Use the SM steps compiled for the present kind of machine (default), or the general ones: counters must be equal. */

@@ -87,6 +87,7 @@ struct feed_kernel {
   const char *origin;
 };
 
+struct feed;
 struct feed_ops {
   /* Begin CTA `cta` (linear id, x fastest) on CTA slot `slot` of the machine. `sm` and `first_warp` (hardware warp slot
    * of its warp 0 on that SM) are for %smid and %warpid. Slots are numbered over the whole machine; a slot is reused
@@ -104,6 +105,16 @@ struct feed_ops {
   /* Warp `w` may issue a memory instruction within the next few cycles: prefetch its data into the host's caches. No
    * other effect. NULL where it would not help. */
   void (*soon)(void *ctx, uint32_t slot, uint32_t w);
+  /* The `bytes` of global memory at `addr` as they are now, zero where nothing is allocated. False, or NULL: values are
+   * not known; a trace has none. */
+  bool (*data)(void *ctx, uint64_t addr, uint32_t bytes, void *out);
+  /* For SMs on `n` host threads: as many feeds of the same CTA slots, one for each thread, which last as long as this
+   * one. Instructions of different slots may then be issued at the same time, each by one thread; all other calls but
+   * end_cta are made by one thread while the others rest. False: not this launch. NULL: never. */
+  bool (*share)(void *ctx, uint32_t n, const struct feed **out);
+  /* False as soon as the launch has stored to memory that it loads from: then the order of its instructions may matter.
+   * With `share`. */
+  bool (*apart)(void *ctx);
 };
 
 /* An observer of a launch's progress: called after each CTA that ends, and at intervals in between. */

@@ -37,6 +37,25 @@ static double prefetch_lateness(const struct gpu_stats *s) {
 static double prefetch_traffic(const struct gpu_stats *s) {
   return record_ratio(s->prefetch_bytes, s->l1d_fetch_bytes);
 }
+static double l2_prefetch_accuracy(const struct gpu_stats *s) {
+  return record_ratio(s->l2_prefetch_useful + s->l2_prefetch_late, s->l2_prefetch_issued);
+}
+static double l2_prefetch_coverage(const struct gpu_stats *s) {
+  uint64_t first = s->l2_prefetch_useful + s->l2_prefetch_late;
+  return record_ratio(first, first + s->l2_misses);
+}
+static double l2_prefetch_lateness(const struct gpu_stats *s) {
+  return record_ratio(s->l2_prefetch_late, s->l2_prefetch_useful + s->l2_prefetch_late);
+}
+static double compression(const struct gpu_stats *s) {
+  return record_ratio(s->packed_from, s->packed_bytes);
+}
+static double net_hit_rate(const struct gpu_stats *s) {
+  return record_ratio(s->net_hits, s->net_lookups);
+}
+static double net_share(const struct gpu_stats *s) {
+  return record_ratio(s->net_answers, s->l1d_read_misses + s->l1d_read_partial);
+}
 static double l2_hit_rate(const struct gpu_stats *s) {
   return record_ratio(s->l2_hits, s->l2_accesses);
 }
@@ -92,6 +111,14 @@ const struct derived_row derived_rows[] = {
      prefetch_coverage},
     {"prefetch.lateness", "", "prefetch.late / (prefetch.useful + prefetch.late)", prefetch_lateness},
     {"prefetch.traffic", "", "prefetch.bytes / l1d.fetch_bytes", prefetch_traffic},
+    {"l2.prefetch.accuracy", "", "share of the lines prefetched into the L2 that an access needed: useful or late",
+     l2_prefetch_accuracy},
+    {"l2.prefetch.coverage", "",
+     "lines prefetched into the L2 that an access needed, as a share of these and l2.misses", l2_prefetch_coverage},
+    {"l2.prefetch.lateness", "", "l2.prefetch.late / (l2.prefetch.useful + l2.prefetch.late)", l2_prefetch_lateness},
+    {"l1d.compressed.ratio", "", "l1d.compressed.bytes_before / l1d.compressed.bytes", compression},
+    {"l1net.hit_rate", "", "l1net.hits / l1net.loads", net_hit_rate},
+    {"l1net.answered", "", "share of the L1's misses that another L1 answered", net_share},
     {"l2.hit_rate", "", "l2.hits / l2.accesses", l2_hit_rate},
     {"dram.row_hit_rate", "", "dram.row_hits / dram.requests", row_hit_rate},
     {"dram.utilisation", "", "dram.busy_cycles / dram.cycles", dram_utilisation},

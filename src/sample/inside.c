@@ -12,8 +12,9 @@ const double inside_likeness = 1.05;
 struct inside {
   struct feed feed;
   struct feed_kernel kernel; /* of the timed CTAs */
-  struct feed *inner, *other;
-  uint32_t spare, resident, runs;
+  struct feed *inner;
+  struct crew *crew; /* of the CTAs that are not timed */
+  uint32_t resident, runs;
   uint32_t *cta; /* the timed ones, ascending */
   uint32_t ctas;
   uint32_t next; /* the first CTA that has not been started */
@@ -30,41 +31,13 @@ uint32_t inside_groups(uint64_t ctas, uint32_t resident) {
 
 /* ---- the CTAs that are not timed ---- */
 
-/* One instruction of warp `w`; false: a fault. */
-static bool step_other(struct inside *s, uint32_t w, uint64_t *live, uint64_t *waiting, bool *on) {
-  struct issued out = {.cycle = s->now};
-  const struct feed_ops *ops = s->other->ops;
-  bool ok = ops->issue(s->other->ctx, s->spare, w, &out);
-  if (ok && out.token) ok = ops->atomic(s->other->ctx, out.token, out.mask);
-  s->other_warp_insts++;
-  s->other_threads += (uint32_t)__builtin_popcount(out.mask);
-  if (out.waits) *waiting |= 1ull << w;
-  *waiting &= ~out.released;
-  if (out.next_pc == FEED_DONE) *live &= ~(1ull << w);
-  *on = out.next_pc != FEED_DONE && !(*waiting >> w & 1);
-  return ok;
-}
-
-static bool run_other(struct inside *s, uint32_t cta) {
-  uint32_t warps = s->kernel.warps_per_cta;
-  uint64_t live = warps >= 64 ? ~0ull : (1ull << warps) - 1, waiting = 0;
-  enum { TURN = 4096 };
-  s->other->ops->start_cta(s->other->ctx, s->spare, cta, 0, 0);
-  while (live) {
-    if (!(live & ~waiting)) return false; /* all wait for ever: timed, it would be stuck too */
-    for (uint64_t left = live; left; left &= left - 1) {
-      uint32_t w = (uint32_t)__builtin_ctzll(left);
-      bool on = !(waiting >> w & 1);
-      for (uint32_t i = 0; on && i < TURN; i++)
-        if (!step_other(s, w, &live, &waiting, &on)) return false;
-    }
-  }
-  s->other->ops->end_cta(s->other->ctx, s->spare);
-  return true;
-}
-
 static bool run_up_to(struct inside *s, uint32_t cta) {
-  while (!s->failed && s->next < cta) s->failed = !run_other(s, s->next++);
+  struct crew_counts n = {0};
+  if (s->failed || s->next >= cta) return !s->failed;
+  s->failed = !crew_run(s->crew, &(struct crew_range){.from = s->next, .to = cta, .cycle = s->now}, &n);
+  s->next = cta;
+  s->other_warp_insts += n.warp_insts;
+  s->other_threads += n.thread_insts;
   return !s->failed;
 }
 
@@ -101,14 +74,21 @@ static void inside_end_cta(void *ctx, uint32_t slot) {
 
 static const struct feed_fault *inside_fault(void *ctx) {
   const struct inside *s = ctx;
+  if (s->failed) return crew_fault(s->crew);
   return s->inner->ops->fault(s->inner->ctx);
+}
+
+static bool inside_data(void *ctx, uint64_t addr, uint32_t bytes, void *out) {
+  const struct inside *s = ctx;
+  return s->inner->ops->data && s->inner->ops->data(s->inner->ctx, addr, bytes, out);
 }
 
 static const struct feed_ops operations = {.start_cta = inside_start,
                                            .issue = inside_issue,
                                            .atomic = inside_atomic,
                                            .end_cta = inside_end_cta,
-                                           .fault = inside_fault};
+                                           .fault = inside_fault,
+                                           .data = inside_data};
 
 /* ---- the choice ---- */
 
@@ -134,8 +114,7 @@ struct inside *inside_new(struct feed *inner, const struct inside_choice *c, str
   struct inside *s = mem_zeroed(1, sizeof *s);
   CHECK(c->runs && inside_timed_groups(c->runs) <= inside_groups(k->ctas, c->resident), "%u runs of a launch", c->runs);
   s->inner = inner;
-  s->other = other ? other : inner;
-  s->spare = c->spare;
+  s->crew = c->crew ? c->crew : crew_of_one(other ? other : inner, c->spare);
   s->resident = c->resident;
   s->runs = c->runs;
   s->cta = mem_zeroed((size_t)(inside_timed_groups(c->runs) + 1) * c->resident, sizeof *s->cta);
@@ -149,6 +128,7 @@ struct inside *inside_new(struct feed *inner, const struct inside_choice *c, str
 
 void inside_free(struct inside *s) {
   if (!s) return;
+  crew_free(s->crew);
   free(s->cta);
   free(s->point);
   free(s);

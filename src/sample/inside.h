@@ -11,6 +11,7 @@
 #define SAMPLE_INSIDE_H
 
 #include "ptx/feed.h"
+#include "sample/crew.h"
 #include "sample/launchlog.h"
 
 /* A launch is sampled inside if it has INSIDE_LEAST_GROUPS, and its CTAs are alike: the longest executes at most
@@ -23,7 +24,8 @@ struct inside_choice {
   uint32_t resident; /* CTAs of a group */
   uint32_t runs;     /* inside_timed_groups of them are at most what there is */
   uint64_t seed;
-  uint32_t spare; /* a CTA slot of `inner` that the machine does not use */
+  uint32_t spare;    /* a CTA slot of `inner` that the machine does not use */
+  struct crew *crew; /* which runs the CTAs that are not timed, instead; NULL: none. Becomes the sample's */
 };
 /* Groups of a launch. */
 uint32_t inside_groups(uint64_t ctas, uint32_t resident);

@@ -25,40 +25,85 @@ struct shape {
   uint32_t insts, launch;
 };
 
-struct signer {
+/* What a CTA did to the L2, until its turn comes. */
+struct touched {
+  uint64_t line;
+  uint32_t sectors;
+  bool write;
+};
+struct executed { /* the instruction, and its last execution among those of the CTA, from 1 */
+  uint32_t pc;
+  uint64_t at;
+};
+struct signed_cta {
+  struct touched *touch;
+  struct executed *pcs;
+  uint64_t constant[MOST_CONSTANTS];
+  uint32_t touches, touch_room, executed, pc_room, constants;
+  uint64_t warp_insts;
+  struct signed_cta *next; /* unused ones */
+};
+
+/* A feed of the launch, with what its CTAs did. */
+struct tap {
   struct feed feed;
   struct feed *inner;
-  const struct inst *code;
-  signature_touch *touch;
-  void *ctx;
+  struct signer *s;
   struct signature now;
   uint32_t *pc;        /* of each warp of each slot */
   uint64_t *cta_insts; /* of the CTA on each slot */
-  uint32_t warps, warp_room, slot_room;
+  uint32_t warp_room, slot_room;
   uint64_t *count; /* executions of each instruction */
-  uint64_t *last;  /* which instruction of the launch, from 1, was its last execution; 0: none */
+  uint64_t *last;  /* which instruction was its last execution, from 1; 0: none */
   uint32_t count_room;
   uint64_t seen[SEEN_BITS / 64]; /* lines, by a hash: linear counting */
   uint64_t constant[MOST_CONSTANTS];
   uint32_t constants;
+  struct signed_cta *log; /* touches go there; NULL: to the L2 at once */
+  uint64_t logged;        /* warp instructions that were in earlier logs */
+};
+
+struct signer {
+  const struct inst *code;
+  signature_touch *touch;
+  void *ctx;
+  uint32_t warps;     /* of a CTA */
+  struct tap all;     /* of the launch */
+  struct tap **share; /* of workers, NULL: none yet */
+  uint32_t shares, used;
+  struct signed_cta *free;
   struct shape *shape;
   uint32_t shapes;
 };
 
+static uint64_t *signature_at(struct signature *s, uint32_t row) {
+  return (uint64_t *)((char *)s + signature_rows[row].offset);
+}
+
 /* ---- the tap ---- */
 
 static void tap_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp) {
-  struct signer *s = ctx;
-  s->cta_insts[slot] = 0;
-  for (uint32_t w = 0; w < s->warps; w++) s->pc[slot * s->warps + w] = s->feed.kernel->entry_pc;
-  s->inner->ops->start_cta(s->inner->ctx, slot, cta, sm, first_warp);
+  struct tap *t = ctx;
+  uint32_t warps = t->s->warps;
+  t->cta_insts[slot] = 0;
+  for (uint32_t w = 0; w < warps; w++) t->pc[slot * warps + w] = t->feed.kernel->entry_pc;
+  t->inner->ops->start_cta(t->inner->ctx, slot, cta, sm, first_warp);
 }
 
-static void touch_line(struct signer *s, uint64_t line, uint32_t sectors, bool write) {
+static void log_line(struct signed_cta *c, struct touched touch) {
+  if (c->touches == c->touch_room) {
+    c->touch_room = c->touch_room ? 2 * c->touch_room : 256;
+    c->touch = mem_resize(c->touch, c->touch_room, sizeof *c->touch);
+  }
+  c->touch[c->touches++] = touch;
+}
+
+static void touch_line(struct tap *t, uint64_t line, uint32_t sectors, bool write) {
   uint64_t h = (line >> LINE_SHIFT) * UINT64_C(0x9E3779B97F4A7C15) >> 47;
-  s->seen[h / 64] |= 1ull << h % 64;
-  s->now.lines++;
-  if (s->touch) s->touch(s->ctx, line, sectors, write);
+  t->seen[h / 64] |= 1ull << h % 64;
+  t->now.lines++;
+  if (t->log) log_line(t->log, (struct touched){line, sectors, write});
+  else if (t->s->touch) t->s->touch(t->s->ctx, line, sectors, write);
 }
 
 static uint32_t sectors_of(uint64_t line, uint64_t from, uint64_t to) {
@@ -68,7 +113,7 @@ static uint32_t sectors_of(uint64_t line, uint64_t from, uint64_t to) {
 }
 
 /* The lines of one instruction, each once. */
-static void touch_lines(struct signer *s, const struct issued *out, bool write) {
+static void touch_lines(struct tap *t, const struct issued *out, bool write) {
   uint64_t line[2 * WARP_LANES];
   uint32_t sectors[2 * WARP_LANES], n = 0;
   for (uint32_t left = out->mask & ~out->remote; left; left &= left - 1) {
@@ -80,59 +125,184 @@ static void touch_lines(struct signer *s, const struct issued *out, bool write) 
       if (i) sectors[i - 1] |= sectors_of(l, from, to);
     }
   }
-  for (uint32_t i = 0; i < n; i++) touch_line(s, line[i], sectors[i], write);
+  for (uint32_t i = 0; i < n; i++) touch_line(t, line[i], sectors[i], write);
 }
 
-static void touch_constants(struct signer *s, const struct issued *out) {
-  for (uint32_t left = out->mask; left; left &= left - 1) {
-    uint64_t line = out->addr[__builtin_ctz(left)] >> SECTOR_SHIFT << SECTOR_SHIFT;
-    uint32_t i = s->constants;
-    while (i && s->constant[i - 1] != line) i--;
-    if (!i && s->constants < MOST_CONSTANTS) s->constant[s->constants++] = line;
-  }
+static void note_constant(uint64_t *list, uint32_t *n, uint64_t line) {
+  uint32_t i = *n;
+  while (i && list[i - 1] != line) i--;
+  if (!i && *n < MOST_CONSTANTS) list[(*n)++] = line;
 }
 
-static void count_access(struct signer *s, const struct inst *in, const struct issued *out) {
-  if (out->space == SPACE_SHARED) s->now.shared++;
-  else if (out->space != SPACE_GLOBAL) s->now.other++;
-  if (s->touch && (out->space == SPACE_CONST || out->space == SPACE_PARAM)) touch_constants(s, out);
+static void touch_constants(struct tap *t, const struct issued *out) {
+  uint64_t *list = t->log ? t->log->constant : t->constant;
+  for (uint32_t left = out->mask; left; left &= left - 1)
+    note_constant(list, t->log ? &t->log->constants : &t->constants,
+                  out->addr[__builtin_ctz(left)] >> SECTOR_SHIFT << SECTOR_SHIFT);
+}
+
+static void count_access(struct tap *t, const struct inst *in, const struct issued *out) {
+  if (out->space == SPACE_SHARED) t->now.shared++;
+  else if (out->space != SPACE_GLOBAL) t->now.other++;
+  if (t->s->touch && (out->space == SPACE_CONST || out->space == SPACE_PARAM)) touch_constants(t, out);
   if (out->space != SPACE_GLOBAL) return;
-  *(in->kind == KIND_LOAD ? &s->now.loads : in->kind == KIND_STORE ? &s->now.stores : &s->now.atomics) += 1;
-  touch_lines(s, out, in->kind != KIND_LOAD);
+  *(in->kind == KIND_LOAD ? &t->now.loads : in->kind == KIND_STORE ? &t->now.stores : &t->now.atomics) += 1;
+  touch_lines(t, out, in->kind != KIND_LOAD);
 }
 
 static bool tap_issue(void *ctx, uint32_t slot, uint32_t w, struct issued *out) {
-  struct signer *s = ctx;
-  uint32_t *pc = &s->pc[slot * s->warps + w];
-  if (!s->inner->ops->issue(s->inner->ctx, slot, w, out)) return false;
-  const struct inst *in = &s->code[*pc];
-  s->count[*pc]++;
-  s->last[*pc] = ++s->now.warp_insts;
-  s->cta_insts[slot]++;
-  s->now.thread_insts += (uint32_t)__builtin_popcount(out->mask);
-  if (in->kind >= KIND_LOAD && in->kind <= KIND_ATOM && out->mask) count_access(s, in, out);
+  struct tap *t = ctx;
+  uint32_t *pc = &t->pc[slot * t->s->warps + w];
+  if (!t->inner->ops->issue(t->inner->ctx, slot, w, out)) return false;
+  const struct inst *in = &t->s->code[*pc];
+  t->count[*pc]++;
+  t->last[*pc] = ++t->now.warp_insts;
+  t->cta_insts[slot]++;
+  t->now.thread_insts += (uint32_t)__builtin_popcount(out->mask);
+  if (in->kind >= KIND_LOAD && in->kind <= KIND_ATOM && out->mask) count_access(t, in, out);
   if (out->next_pc != FEED_DONE) *pc = out->next_pc;
   return true;
 }
 
 static bool tap_atomic(void *ctx, uint32_t token, uint32_t lanes) {
-  const struct signer *s = ctx;
-  return s->inner->ops->atomic(s->inner->ctx, token, lanes);
+  const struct tap *t = ctx;
+  return t->inner->ops->atomic(t->inner->ctx, token, lanes);
 }
 
 static void tap_end(void *ctx, uint32_t slot) {
-  struct signer *s = ctx;
-  if (s->cta_insts[slot] > s->now.longest) s->now.longest = s->cta_insts[slot];
-  s->inner->ops->end_cta(s->inner->ctx, slot);
+  struct tap *t = ctx;
+  if (t->cta_insts[slot] > t->now.longest) t->now.longest = t->cta_insts[slot];
+  t->inner->ops->end_cta(t->inner->ctx, slot);
 }
 
 static const struct feed_fault *tap_fault(void *ctx) {
-  const struct signer *s = ctx;
-  return s->inner->ops->fault(s->inner->ctx);
+  const struct tap *t = ctx;
+  return t->inner->ops->fault(t->inner->ctx);
 }
 
 static const struct feed_ops operations = {
     .start_cta = tap_start, .issue = tap_issue, .atomic = tap_atomic, .end_cta = tap_end, .fault = tap_fault};
+
+static void tap_open(struct tap *t, struct signer *s, struct feed *inner, uint32_t slots) {
+  const struct feed_kernel *k = inner->kernel;
+  t->s = s;
+  t->inner = inner;
+  t->now = (struct signature){0};
+  t->constants = 0;
+  t->logged = 0;
+  if (slots * s->warps > t->warp_room) {
+    t->warp_room = slots * s->warps;
+    t->pc = mem_resize(t->pc, t->warp_room, sizeof *t->pc);
+  }
+  if (slots > t->slot_room) {
+    t->slot_room = slots;
+    t->cta_insts = mem_resize(t->cta_insts, slots, sizeof *t->cta_insts);
+  }
+  if (k->insts > t->count_room) {
+    t->count_room = k->insts;
+    t->count = mem_resize(t->count, k->insts, sizeof *t->count);
+    t->last = mem_resize(t->last, k->insts, sizeof *t->last);
+  }
+  memset(t->count, 0, k->insts * sizeof *t->count);
+  memset(t->last, 0, k->insts * sizeof *t->last);
+  memset(t->seen, 0, sizeof t->seen);
+  t->feed = (struct feed){.ops = &operations, .ctx = t, .kernel = k, .watch = inner->watch};
+}
+
+static void tap_close(struct tap *t) {
+  free(t->pc);
+  free(t->cta_insts);
+  free(t->count);
+  free(t->last);
+}
+
+/* ---- workers ---- */
+
+static struct signed_cta *new_log(struct signer *s) {
+  struct signed_cta *c = s->free;
+  if (!c) return mem_zeroed(1, sizeof *c);
+  s->free = c->next;
+  c->touches = c->executed = c->constants = 0;
+  c->warp_insts = 0;
+  return c;
+}
+
+struct feed *signer_share(struct signer *s, uint32_t i, struct feed *inner) {
+  if (i >= s->shares) {
+    s->share = mem_resize(s->share, i + 1, sizeof(struct tap *));
+    while (s->shares <= i) s->share[s->shares++] = mem_zeroed(1, sizeof(struct tap));
+  }
+  if (i >= s->used) s->used = i + 1;
+  tap_open(s->share[i], s, inner, 1);
+  if (s->touch) s->share[i]->log = new_log(s);
+  return &s->share[i]->feed;
+}
+
+bool signer_keeps(const struct signer *s) {
+  return s->touch != NULL;
+}
+
+bool signer_full(const struct signer *s, uint32_t i) {
+  enum { MOST_TOUCHES = 1 << 17 };
+  return s->share[i]->log && s->share[i]->log->touches >= MOST_TOUCHES;
+}
+
+/* Instructions of the kernel that were executed since the last time, with their places among these. */
+static void log_code(struct tap *t) {
+  struct signed_cta *c = t->log;
+  uint32_t n = t->feed.kernel->insts;
+  if (n > c->pc_room) {
+    c->pc_room = n;
+    c->pcs = mem_resize(c->pcs, n, sizeof *c->pcs);
+  }
+  for (uint32_t pc = 0; pc < n; pc++)
+    if (t->last[pc] > t->logged) c->pcs[c->executed++] = (struct executed){pc, t->last[pc] - t->logged};
+  c->warp_insts = t->now.warp_insts - t->logged;
+  t->logged = t->now.warp_insts;
+}
+
+struct signed_cta *signer_take(struct signer *s, uint32_t i, struct signed_cta *unused) {
+  struct tap *t = s->share[i];
+  struct signed_cta *c = t->log;
+  log_code(t);
+  if (unused) unused->touches = unused->executed = unused->constants = 0;
+  t->log = unused ? unused : mem_zeroed(1, sizeof *unused);
+  return c;
+}
+
+void signer_commit(struct signer *s, const struct signed_cta *c) {
+  struct tap *all = &s->all;
+  for (uint32_t i = 0; i < c->touches; i++) {
+    const struct touched *p = &c->touch[i];
+    s->touch(s->ctx, p->line, p->sectors, p->write);
+  }
+  for (uint32_t i = 0; i < c->executed; i++) all->last[c->pcs[i].pc] = all->logged + c->pcs[i].at;
+  for (uint32_t i = 0; i < c->constants; i++) note_constant(all->constant, &all->constants, c->constant[i]);
+  all->logged += c->warp_insts;
+}
+
+void signer_free_log(struct signed_cta *c) {
+  if (!c) return;
+  free(c->touch);
+  free(c->pcs);
+  free(c);
+}
+
+/* Their counts join those of the launch. */
+static void end_shares(struct signer *s) {
+  struct tap *all = &s->all;
+  for (uint32_t i = 0; i < s->used; i++) {
+    struct tap *t = s->share[i];
+    uint64_t longest = t->now.longest > all->now.longest ? t->now.longest : all->now.longest;
+    for (uint32_t k = 0; k < SIGNATURE_ROWS; k++) *signature_at(&all->now, k) += *signature_at(&t->now, k);
+    all->now.longest = longest;
+    for (uint32_t pc = 0; pc < t->feed.kernel->insts; pc++) all->count[pc] += t->count[pc];
+    for (uint32_t k = 0; k < SEEN_BITS / 64; k++) all->seen[k] |= t->seen[k];
+    if (t->log) t->log->next = s->free, s->free = t->log;
+    t->log = NULL;
+  }
+  s->used = 0;
+}
 
 /* ---- shapes ---- */
 
@@ -143,13 +313,14 @@ static double distance(const struct shape *p, const uint64_t *count, double all)
 }
 
 static uint32_t shape_of(struct signer *s, uint32_t launch) {
-  const struct feed_kernel *k = s->feed.kernel;
-  double all = s->now.warp_insts ? (double)s->now.warp_insts : 1, least = HUGE_VAL;
+  const struct feed_kernel *k = s->all.feed.kernel;
+  const uint64_t *count = s->all.count;
+  double all = s->all.now.warp_insts ? (double)s->all.now.warp_insts : 1, least = HUGE_VAL;
   uint32_t nearest = launch;
   for (uint32_t i = 0; i < s->shapes; i++) {
     const struct shape *p = &s->shape[i];
     if (p->insts != k->insts || strcmp(p->kernel, k->name) != 0) continue;
-    double d = distance(p, s->count, all);
+    double d = distance(p, count, all);
     if (d < least) least = d, nearest = p->launch;
   }
   if (least <= shape_distance || s->shapes == MOST_SHAPES) return nearest;
@@ -157,14 +328,14 @@ static uint32_t shape_of(struct signer *s, uint32_t launch) {
   struct shape *p = &s->shape[s->shapes++];
   *p = (struct shape){.kernel = mem_text(k->name), .insts = k->insts, .launch = launch};
   p->share = mem_zeroed(k->insts, sizeof *p->share);
-  for (uint32_t i = 0; i < k->insts; i++) p->share[i] = (float)((double)s->count[i] / all);
+  for (uint32_t i = 0; i < k->insts; i++) p->share[i] = (float)((double)count[i] / all);
   return launch;
 }
 
 /* Linear counting (Whang et al., "A linear-time probabilistic counting algorithm", TODS 1990). */
 static uint64_t footprint(const struct signer *s) {
   uint64_t used = 0;
-  for (uint32_t i = 0; i < SEEN_BITS / 64; i++) used += (uint32_t)__builtin_popcountll(s->seen[i]);
+  for (uint32_t i = 0; i < SEEN_BITS / 64; i++) used += (uint32_t)__builtin_popcountll(s->all.seen[i]);
   double free_bits = used < SEEN_BITS ? (double)(SEEN_BITS - used) : 0.5;
   return (uint64_t)(SEEN_BITS * log(SEEN_BITS / free_bits) + 0.5);
 }
@@ -179,53 +350,41 @@ void signer_free(struct signer *s) {
   if (!s) return;
   for (uint32_t i = 0; i < s->shapes; i++) free(s->shape[i].kernel), free(s->shape[i].share);
   free(s->shape);
-  free(s->pc);
-  free(s->count);
-  free(s->last);
-  free(s->cta_insts);
+  for (uint32_t i = 0; i < s->shares; i++) {
+    tap_close(s->share[i]);
+    signer_free_log(s->share[i]->log);
+    free(s->share[i]);
+  }
+  free(s->share);
+  for (struct signed_cta *c = s->free, *next; c; c = next) {
+    next = c->next;
+    signer_free_log(c);
+  }
+  tap_close(&s->all);
   free(s);
 }
 
 const uint64_t *signer_last(const struct signer *s) {
-  return s->last;
+  return s->all.last;
 }
 
 const uint64_t *signer_constants(const struct signer *s, uint32_t *n) {
-  *n = s->constants;
-  return s->constant;
+  *n = s->all.constants;
+  return s->all.constant;
 }
 
 struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, signature_touch *touch, void *ctx) {
-  const struct feed_kernel *k = inner->kernel;
-  s->inner = inner;
-  s->code = k->code;
+  s->code = inner->kernel->code;
   s->touch = touch;
   s->ctx = ctx;
-  s->now = (struct signature){0};
-  s->constants = 0;
-  s->warps = k->warps_per_cta;
-  if (slots * s->warps > s->warp_room) {
-    s->warp_room = slots * s->warps;
-    s->pc = mem_resize(s->pc, s->warp_room, sizeof *s->pc);
-  }
-  if (slots > s->slot_room) {
-    s->slot_room = slots;
-    s->cta_insts = mem_resize(s->cta_insts, slots, sizeof *s->cta_insts);
-  }
-  if (k->insts > s->count_room) {
-    s->count_room = k->insts;
-    s->count = mem_resize(s->count, s->count_room, sizeof *s->count);
-    s->last = mem_resize(s->last, s->count_room, sizeof *s->last);
-  }
-  memset(s->count, 0, k->insts * sizeof *s->count);
-  memset(s->last, 0, k->insts * sizeof *s->last);
-  memset(s->seen, 0, sizeof s->seen);
-  s->feed = (struct feed){.ops = &operations, .ctx = s, .kernel = k, .watch = inner->watch};
-  return &s->feed;
+  s->warps = inner->kernel->warps_per_cta;
+  tap_open(&s->all, s, inner, slots);
+  return &s->all.feed;
 }
 
 void signer_end(struct signer *s, uint32_t launch, struct signature *out) {
-  s->now.footprint = footprint(s);
-  s->now.shape = shape_of(s, launch);
-  *out = s->now;
+  end_shares(s);
+  s->all.now.footprint = footprint(s);
+  s->all.now.shape = shape_of(s, launch);
+  *out = s->all.now;
 }

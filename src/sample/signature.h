@@ -38,6 +38,19 @@ struct signer *signer_new(void);
 void signer_free(struct signer *s);
 /* The feed to drive instead of `inner`, until signer_end. `slots`: CTA slots of the driver. `touch` may be NULL. */
 struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, signature_touch *touch, void *ctx);
+/* ---- CTAs of the launch on several host threads; between signer_begin and signer_end, instead of its feed ---- */
+/* The feed of worker `i`, over `inner`, which has one slot. What touches the L2 is kept until signer_commit. */
+struct feed *signer_share(struct signer *s, uint32_t i, struct feed *inner);
+struct signed_cta; /* what a CTA did there */
+/* Of the worker's CTA since the last time; it continues with `unused`, which has been committed, or NULL. By the
+ * worker's thread. Without `touch` nothing is kept and there is nothing to take: see signer_keeps. */
+struct signed_cta *signer_take(struct signer *s, uint32_t i, struct signed_cta *unused);
+bool signer_keeps(const struct signer *s);
+/* The worker should take what it has before its CTA ends. */
+bool signer_full(const struct signer *s, uint32_t i);
+/* In the order of CTAs, by one thread at a time. `c` stays the caller's: to use again, or for signer_free_log. */
+void signer_commit(struct signer *s, const struct signed_cta *c);
+void signer_free_log(struct signed_cta *c);
 /* Before signer_end: the place of the last execution of each instruction among all, from 1, 0 for none; and the lines
  * of 32 B of constants and parameters that were read. */
 const uint64_t *signer_last(const struct signer *s);

@@ -251,6 +251,7 @@ static const struct scheme apcm = {
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct apcm_sm),
+    .by_sm = true,
     .init = apcm_init,
     .storage = apcm_storage,
     .on_kernel = apcm_on_kernel,

@@ -181,6 +181,7 @@ static const struct scheme ccws = {
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct ccws_sm),
+    .by_sm = true,
     .init = ccws_init,
     .storage = ccws_storage,
     .on_kernel = ccws_on_kernel,

@@ -221,6 +221,7 @@ static const struct scheme dlp = {
     .counters = counters,
     .positional = "max",
     .sm_state_bytes = sizeof(struct dlp_sm),
+    .by_sm = true,
     .steady = true,
     .init = dlp_init,
     .storage = dlp_storage,

@@ -310,6 +310,7 @@ static const struct scheme dsc = {
     .counters = counters,
     .positional = "tags",
     .sm_state_bytes = sizeof(struct dsc_sm),
+    .by_sm = true,
     .more_sm_state = dsc_more_sm_state,
     .init = dsc_init,
     .storage = dsc_storage,

@@ -171,6 +171,7 @@ static const struct scheme lamar = {
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct lamar_sm),
+    .by_sm = true,
     .more_sm_state = lamar_more_sm_state,
     .init = lamar_init,
     .storage = lamar_storage,

@@ -121,6 +121,7 @@ static const struct scheme line = {
     .positional = "bytes",
     .configure = line_configure,
     .sm_state_bytes = sizeof(struct frames),
+    .by_sm = true,
     .more_sm_state = line_more_sm_state,
     .init = line_init,
     .storage = line_storage,

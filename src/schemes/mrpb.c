@@ -92,6 +92,7 @@ static const struct scheme mrpb = {
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct mrpb_sm),
+    .by_sm = true,
     .idle = mrpb_idle,
     .storage = mrpb_storage,
     .queues = mrpb_queues,

@@ -11,13 +11,14 @@
 #include "gpu/scheme.h"
 #include "schemes/lib/prefetch.h"
 
-enum { NEXT_DEGREE, NEXT_WHEN };
+enum { NEXT_DEGREE, NEXT_WHEN, NEXT_INTO };
 enum { ALWAYS, ON_MISS, TAGGED };
 
 static const struct scheme_param params[] = {
     {"degree", "line", "lines requested at a time; 0: none (Smith: 1)", 0, 16, 1, true},
     {"when", "", "0 on every load, 1 on a miss, 2 on a miss and on the first use of a prefetched line (section 2.1)", 0,
      2, TAGGED, true},
+    PREFETCH_INTO,
     {0},
 };
 enum { ON_LOADS, ON_USES };
@@ -30,7 +31,7 @@ static const struct scheme_counter counters[] = {
 static void next_ask(struct scheme_ctx *c, const struct l1_event *e, uint32_t why) {
   for (uint32_t i = 1; i <= c->param[NEXT_DEGREE]; i++) {
     c->counter[why]++;
-    gpu_prefetch(c, e, e->line + (uint64_t)i * c->config->l1d.line);
+    prefetch_into(c, e, e->line + (uint64_t)i * c->config->l1d.line, c->param[NEXT_INTO]);
   }
 }
 
@@ -50,8 +51,10 @@ static bool next_idle(const double *param, size_t hook) {
 }
 
 SCHEME_STORAGE(next_storage,
-               {"tag bit per line (tagged)",
-                param[NEXT_WHEN] == TAGGED ? (double)g->l1d.sets * g->l1d.ways * g->sms : 0},
+               {"tag bit per line (tagged)", param[NEXT_WHEN] != TAGGED ? 0
+                                             : param[NEXT_INTO] == 1
+                                                 ? (double)g->l2.sets * g->l2.ways * g->channels * g->subparts
+                                                 : (double)g->l1d.sets * g->l1d.ways * g->sms},
                {"prefetch queue, 25-bit line addresses", prefetch_queue_bits(g)})
 
 static const struct scheme next_line = {
@@ -64,6 +67,8 @@ static const struct scheme next_line = {
     .params = params,
     .counters = counters,
     .positional = "degree",
+    .words = prefetch_into_words,
+    .worded = "into",
     .idle = next_idle,
     .storage = next_storage,
     .on_access = next_on_access,

@@ -68,6 +68,7 @@ static const struct scheme nru = {
             "are set. The victim is a random line whose bit is clear.",
     .counters = counters,
     .sm_state_bytes = sizeof(struct nru_sm),
+    .by_sm = true,
     .init = nru_init,
     .storage = nru_storage,
     .find_victim = nru_find_victim,

@@ -86,6 +86,7 @@ static const struct scheme pcal = {
     .counters = counters,
     .positional = "tokens",
     .sm_state_bytes = sizeof(struct pcal_sm),
+    .by_sm = true,
     .storage = pcal_storage,
     .on_warp_start = pcal_on_warp_start,
     .on_warp_done = pcal_on_warp_done,

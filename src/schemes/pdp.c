@@ -74,6 +74,7 @@ static const struct scheme pdp = {
     .counters = counters,
     .positional = "pd",
     .sm_state_bytes = sizeof(struct pdp_lines),
+    .by_sm = true,
     .steady = true,
     .init = pdp_init,
     .storage = pdp_storage,

@@ -176,6 +176,7 @@ static const struct scheme pdp_dyn = {
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct dyn_sm),
+    .by_sm = true,
     .steady = true,
     .init = dyn_init,
     .storage = dyn_storage,

@@ -114,6 +114,7 @@ static const struct scheme rrip = {
     .counters = counters,
     .positional = "policy",
     .sm_state_bytes = sizeof(struct rrip_sm),
+    .by_sm = true,
     .init = rrip_init,
     .storage = rrip_storage,
     .find_victim = rrip_find_victim,

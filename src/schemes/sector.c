@@ -144,6 +144,7 @@ static const struct scheme sector = {
     .counters = counters,
     .positional = "bytes",
     .sm_state_bytes = sizeof(struct frames),
+    .by_sm = true,
     .more_sm_state = sector_more_sm_state,
     .init = sector_init,
     .storage = sector_storage,

@@ -116,6 +116,7 @@ static const struct scheme ship = {
     .params = params,
     .counters = counters,
     .sm_state_bytes = sizeof(struct ship_sm),
+    .by_sm = true,
     .init = ship_init,
     .storage = ship_storage,
     .find_victim = ship_find_victim,

@@ -13,7 +13,7 @@
 #include "gpu/scheme.h"
 #include "schemes/lib/prefetch.h"
 
-enum { STRIDE_DEGREE, STRIDE_DISTANCE, STRIDE_ENTRIES, STRIDE_WARP, STRIDE_EAGER };
+enum { STRIDE_DEGREE, STRIDE_DISTANCE, STRIDE_ENTRIES, STRIDE_WARP, STRIDE_EAGER, STRIDE_INTO };
 enum { STRIDE_ENTRIES_MAX = 4096 };
 
 static const struct scheme_param params[] = {
@@ -22,6 +22,7 @@ static const struct scheme_param params[] = {
     {"entries", "entry", "entries of an SM's table (Chen, Baer: 512)", 1, STRIDE_ENTRIES_MAX, 512, true},
     {"warp", "", "1: an entry for each warp and load; 0: for each load", 0, 1, 1, true},
     {"eager", "", "1: request in the transient state, too", 0, 1, 0, true},
+    PREFETCH_INTO,
     {0},
 };
 enum { TRAINED, CORRECT, REQUESTED };
@@ -62,7 +63,7 @@ static void stride_request(struct scheme_ctx *c, const struct l1_event *e, int64
     if (addr / line == last) continue;
     last = addr / line;
     c->counter[REQUESTED]++;
-    gpu_prefetch(c, e, addr);
+    prefetch_into(c, e, addr, c->param[STRIDE_INTO]);
   }
 }
 
@@ -111,6 +112,8 @@ static const struct scheme stride = {
     .params = params,
     .counters = counters,
     .positional = "degree",
+    .words = prefetch_into_words,
+    .worded = "into",
     .sm_state_bytes = sizeof(struct stride_sm),
     .idle = stride_idle,
     .storage = stride_storage,

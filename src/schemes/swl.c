@@ -55,6 +55,7 @@ static const struct scheme swl = {
     .counters = counters,
     .positional = "warps",
     .sm_state_bytes = sizeof(struct swl_sm),
+    .by_sm = true,
     .storage = swl_storage,
     .may_issue = swl_may_issue,
     .on_warp_start = swl_on_warp_start,

@@ -78,6 +78,7 @@ static const struct scheme tsc = {
     .counters = counters,
     .positional = "private",
     .sm_state_bytes = sizeof(struct tagsplit),
+    .by_sm = true,
     .more_sm_state = ts_more_sm_state,
     .configure = ts_configure,
     .init = ts_init,

@@ -83,6 +83,7 @@ static const struct scheme write_update = {
     .counters = counters,
     .positional = "duel",
     .sm_state_bytes = sizeof(struct write_update_sm),
+    .by_sm = true,
     .init = write_update_init,
     .storage = write_update_storage,
     .idle = write_update_idle,

@@ -150,6 +150,9 @@ bool session_replay(struct session *s, struct trace_input *t, const struct repla
   struct trace_event ev = {0};
   bool compared = false;
   if (!e) e = &local;
+  if (session_needs_values(s))
+    return err_set(e, ERR_USAGE, "%s: a trace has no values of memory, which scheme %s compresses: run the program",
+                   t->path, session_needs_values(s));
   meter_expect(session_meter(s), o->from, t->launches);
   t->reading = meter_reading;
   t->reading_ctx = session_meter(s);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sample/crew.h"
 #include "sample/inside.h"
 #include "sample/launchlog.h"
 #include "sample/plan.h"
@@ -71,6 +72,32 @@ struct feed *sampler_tap(struct session *s, struct feed *f, uint32_t launch) {
   return signer_begin(p->signer, f, session_cta_slots(s), s->gpu ? touch_l2 : NULL, s->gpu);
 }
 
+/* The tapped launch on host threads, from CTA slot `first` of `run` on; NULL: it must be driven by its feed. */
+static struct crew *new_crew(const struct session *s, struct simt_run *run, uint32_t first) {
+  struct feed *feed[CREW_MOST];
+  uint32_t n = simt_workers(run);
+  if (!n) return NULL;
+  if (n > CREW_MOST) n = CREW_MOST;
+  simt_share(run, first, n, feed);
+  return crew_new(s->sampler->signer, feed, n);
+}
+
+bool sampler_drive(struct session *s, struct simt_run *run, struct crew_counts *n, bool *ran, struct err *e) {
+  const struct sampler *p = s->sampler;
+  struct crew *c = p && p->orderly ? new_crew(s, run, 0) : NULL;
+  *ran = c != NULL;
+  if (!c) return true;
+  const struct feed_kernel *k = simt_feed(run)->kernel;
+  crew_watch(c, simt_feed(run)->watch);
+  bool good = crew_run(c, &(struct crew_range){.to = k->ctas, .watchdog = s->o.watchdog}, n);
+  if (good) simt_note(run, n->warp_insts);
+  else if (*crew_fault(c)->text) err_set(e, ERR_PROGRAM, "%s", crew_fault(c)->text);
+  else err_set(e, ERR_STUCK, "kernel %s makes no progress: a block waits for ever (--watchdog N)", k->name);
+  if (!good) simt_fault(run, crew_fault(c));
+  crew_free(c);
+  return good;
+}
+
 /* CTAs of a launch that the GPU holds at a time. */
 struct cta_needs {
   uint64_t threads;
@@ -90,10 +117,11 @@ static uint32_t resident(const struct session *s, const struct cta_needs *l) {
 
 uint32_t sampler_slots(const struct session *s, uint32_t launch) {
   const struct plan_cluster *c = s->sampler && s->sampler->planned ? plan_times(&s->sampler->plan, launch) : NULL;
-  return session_cta_slots(s) + (c && c->blocks);
+  uint32_t threads = s->o.threads > CREW_MOST ? CREW_MOST : s->o.threads ? (uint32_t)s->o.threads : 1;
+  return session_cta_slots(s) + (c && c->blocks ? threads : 0);
 }
 
-struct feed *sampler_inside(struct session *s, struct feed *f, uint32_t launch) {
+struct feed *sampler_inside(struct session *s, struct feed *f, struct simt_run *run, uint32_t launch) {
   struct sampler *p = s->sampler;
   const struct plan_cluster *c = p && p->planned ? plan_times(&p->plan, launch) : NULL;
   const struct feed_kernel *k = f->kernel;
@@ -103,6 +131,7 @@ struct feed *sampler_inside(struct session *s, struct feed *f, uint32_t launch) 
   how.runs = c->blocks > INSIDE_ENDS ? (c->blocks - INSIDE_ENDS) / INSIDE_RUN : 0;
   if (!how.runs || c->blocks >= inside_groups(k->ctas, how.resident)) return f;
   struct feed *other = p->plan.cold ? NULL : signer_begin(p->signer, f, how.spare + 1, touch_l2, s->gpu);
+  how.crew = other ? new_crew(s, run, how.spare) : NULL;
   p->inside = inside_new(f, &how, other);
   return inside_feed(p->inside);
 }

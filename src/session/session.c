@@ -70,6 +70,11 @@ uint32_t session_machine_code(const struct session *s) {
   return s->config.code == CODE_MACHINE ? s->config.cc_major * 10 + s->config.cc_minor : 0;
 }
 
+const char *session_needs_values(const struct session *s) {
+  const struct slots *k = s->gpu ? gpu_slots(s->gpu) : NULL;
+  return k && k->n_line_size ? k->at[k->line_size[0]].scheme->name : NULL;
+}
+
 static void free_session(struct session *s) {
   live_close(s->live);
   session_tasks_free(s);
@@ -87,6 +92,7 @@ bool session_make_machine(struct session *s, struct err *e) {
   s->gpu = gpu_new(&s->config, s->o.scheme, e);
   if (!s->gpu) return false;
   if (s->o.watchdog) gpu_set_watchdog(s->gpu, s->o.watchdog);
+  gpu_set_threads(s->gpu, s->o.threads < UINT32_MAX ? (uint32_t)s->o.threads : UINT32_MAX);
   uint32_t sms = s->o.timeline_sms < UINT32_MAX ? (uint32_t)s->o.timeline_sms : 0;
   gpu_watch(s->gpu, &(struct gpu_watch){.character = s->o.characterise,
                                         .profile = s->o.profile,
@@ -111,6 +117,7 @@ static bool open_machine(struct session *s, struct err *e) {
   if (session_machine_code(s)) simt_back_end(s->simt, session_machine_code(s));
   if (!simt_check(s->simt, s->o.checks, stderr, e)) return false;
   simt_interleave(s->simt, s->o.turn);
+  simt_set_threads(s->simt, (uint32_t)(s->o.threads < UINT32_MAX ? s->o.threads : UINT32_MAX));
   simt_memory(s->simt, s->o.memory, stderr);
   s->record = record_new(&(struct record_head){.config = &s->config,
                                                .program = s->o.program,

@@ -80,6 +80,8 @@ bool session_advance(struct session *s, uint64_t ns, int *cuda_error, struct err
 uint32_t session_cta_slots(const struct session *s);
 /* The compute capability (70) whose machine code kernels run as; 0: as their PTX. */
 uint32_t session_machine_code(const struct session *s);
+/* A scheme that needs values of memory, which a trace does not have; NULL: none. */
+const char *session_needs_values(const struct session *s);
 /* The feed's line of progress. */
 struct meter *session_meter(struct session *s);
 /* Count the next launch as done without running it. */

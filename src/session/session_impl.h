@@ -76,7 +76,10 @@ void sampler_note_counter(struct session *s, const char *key, uint64_t value);
 /* A timed launch of which only some CTAs are timed: the number of CTA slots that it needs, and the feed that drives the
  * machine in place of `f` (`f` itself if all are timed). */
 uint32_t sampler_slots(const struct session *s, uint32_t launch);
-struct feed *sampler_inside(struct session *s, struct feed *f, uint32_t launch);
+struct feed *sampler_inside(struct session *s, struct feed *f, struct simt_run *run, uint32_t launch);
+/* Run a tapped launch on host threads. Not *ran: its feed must be driven. */
+struct crew_counts;
+bool sampler_drive(struct session *s, struct simt_run *run, struct crew_counts *n, bool *ran, struct err *e);
 bool sampler_write(const struct session *s, struct err *e);
 
 /* ---- options (options.c) ---- */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sample/crew.h"
 #include "session/session_impl.h"
 #include "trace/slt/slt_write.h"
 #include "trace/trace_feed.h"
@@ -62,7 +63,14 @@ static bool drive(struct session *s, struct feed *f, struct gpu_stats *st, struc
 
 static bool run_functional(struct session *s, struct task *t, struct gpu_stats *st, struct err *e) {
   struct feed *f = sampler_tap(s, t->feed, t->index);
-  if (!t->run || s->trace || f != t->feed) return drive(s, f, st, e);
+  bool tapped = f != t->feed, ran = false;
+  if (t->run && !s->trace && tapped) {
+    struct crew_counts c = {0};
+    bool good = sampler_drive(s, t->run, &c, &ran, e);
+    if (ran) add_functional(s, st, c.warp_insts, c.thread_insts);
+    if (ran) return good;
+  }
+  if (!t->run || s->trace || tapped) return drive(s, f, st, e);
   struct simt_counts n = {0};
   bool good = simt_run(t->run, &n, e);
   add_functional(s, st, n.warp_insts, n.thread_insts);
@@ -304,7 +312,7 @@ static void start_on_machine(struct session *s, struct task *t) {
   }
   if (!gpu_running(s->gpu)) s->opened_at = gpu_now(s->gpu);
   struct feed *f = tapped(s, t, &e);
-  if (f && t->run) f = sampler_inside(s, f, t->index);
+  if (f && t->run) f = sampler_inside(s, f, t->run, t->index);
   if (f) meter_begin(&s->meter, &t->meter, f, t->index);
   struct gpu_start how = {.priority = t->item.priority, .stream = t->item.stream};
   if (f && gpu_start(s->gpu, f, &how, &t->on, &e)) {

@@ -19,3 +19,8 @@ CFLAGS_src/simt/run/run.c = -fno-strict-aliasing
 CFLAGS_src/simt/run/barrier.c = -fno-strict-aliasing
 CFLAGS_src/simt/run/warp.c = -fno-strict-aliasing
 LDLIBS_test_simt_exact += -lmpfr -lgmp
+# ThreadSanitizer looks at what the simulator shares between threads, not at the memory of the simulated program.
+ifeq ($(SANITIZE),thread)
+DEVICE_MEMORY := exec_v2 exec_v3 exec_v4 access atom
+$(foreach f,$(DEVICE_MEMORY),$(eval CFLAGS_src/simt/ops/$(f).c += -fno-sanitize=thread))
+endif

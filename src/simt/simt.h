@@ -102,6 +102,25 @@ bool simt_interleave_parse(const char *text, uint32_t *turn, struct err *e);
 void simt_interleave(struct simt *s, uint32_t turn); /* before modules are loaded; the default of a new machine is CTA
                                                       * by CTA */
 
+/* ---- host threads of functional mode ---- */
+/* simt_run uses up to `n` host threads for the CTAs of a launch. What a launch computes is the same if it does not
+ * depend on the order of CTAs. A kernel runs on one thread if it uses clocks, SM numbers, printf, malloc, launches of
+ * other kernels, clusters, surface and bulk reductions, results of atomics on global memory, atomics on floats there,
+ * or volatile loads, or if a check is on. */
+void simt_set_threads(struct simt *s, uint32_t n);
+
+/* Host threads that are worth while for the launch: 1 if it is short; 0 if its kernel must run on one thread, in the
+ * order of simt_run or of the timing model. */
+uint32_t simt_workers(const struct simt_run *r);
+/* `n` feeds of the launch, each with slot 0 only, for as many threads that drive them at the same time. They use CTA
+ * slots `first` to first + n - 1 of the launch, last until simt_end, and finish CTAs one after the other; the launch's
+ * own feed rests meanwhile. Not if simt_workers is 0. */
+void simt_share(struct simt_run *r, uint32_t first, uint32_t n, struct feed **out);
+/* A fault of one of them becomes that of the launch's own feed. */
+void simt_fault(struct simt_run *r, const struct feed_fault *f);
+/* The launch has executed so many warp instructions: simt_workers of the kernel's next one uses it. */
+void simt_note(struct simt_run *r, uint64_t warp_insts);
+
 /* ---- the back end (src/back) ---- */
 /* Before modules are loaded: kernels run as the machine code of compute capability `sm` (70), 0: as their PTX is
  * written. */

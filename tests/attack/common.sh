@@ -11,7 +11,9 @@ SLUICE=$BUILD/sluice
 export LC_ALL=C.UTF-8
 unset SLUICE_DATA SLUICE_DIR
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# A signal may reach a job of the shell before it has become its command, while it has the shell's own traps.
+mine() { [ "$BASHPID" = $$ ]; }
+trap 'mine && rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
 bad=0 round=0
 sluice() { "$SLUICE" "$@"; }

@@ -114,8 +114,22 @@ static const struct feed_fault *fake_fault(void *ctx) {
   (void)ctx;
   return NULL;
 }
-static const struct feed_ops fake_ops = {
-    .start_cta = fake_start, .issue = fake_issue, .atomic = fake_atomic, .end_cta = fake_end, .fault = fake_fault};
+/* Zeros, small numbers, pointers near each other and noise, a line each. */
+static bool fake_data(void *ctx, uint64_t addr, uint32_t bytes, void *out) {
+  uint64_t h = hash_u64(addr);
+  (void)ctx;
+  for (uint32_t i = 0; i < bytes / 8; i++) {
+    uint64_t r = hash_u64(h + i), v = h % 4 == 0 ? 0 : h % 4 == 1 ? r % 100 : h % 4 == 2 ? h + r % 100 : r;
+    memcpy((char *)out + (size_t)i * 8, &v, 8);
+  }
+  return true;
+}
+static const struct feed_ops fake_ops = {.start_cta = fake_start,
+                                         .issue = fake_issue,
+                                         .atomic = fake_atomic,
+                                         .end_cta = fake_end,
+                                         .fault = fake_fault,
+                                         .data = fake_data};
 
 static void fake_memory(struct inst *i, uint8_t kind, uint8_t space, struct rng *r) {
   static const uint8_t widths[] = {1, 2, 4, 4, 4, 8};

@@ -21,6 +21,7 @@
 #include "gpu/gpu.h"
 #include "gpu/slots/slots.h"
 #include "scheme_claims.h"
+#include "settings.h"
 #include "units.h"
 
 enum { RIG_MAX = 4096 };
@@ -82,8 +83,20 @@ static const struct feed_fault *rig_fault(void *ctx) {
   (void)ctx;
   return NULL;
 }
-static const struct feed_ops rig_ops = {
-    .start_cta = rig_start, .issue = rig_issue, .atomic = rig_atomic, .end_cta = rig_end, .fault = rig_fault};
+/* The words of a line; NULL: values are not known. */
+static void (*rig_values)(uint64_t line, uint32_t words[32]);
+static bool rig_data(void *ctx, uint64_t addr, uint32_t bytes, void *out) {
+  (void)ctx;
+  if (!rig_values || bytes != 128) return false;
+  rig_values((addr - 0xC0000000ull) / 128, out);
+  return true;
+}
+static const struct feed_ops rig_ops = {.start_cta = rig_start,
+                                        .issue = rig_issue,
+                                        .atomic = rig_atomic,
+                                        .end_cta = rig_end,
+                                        .fault = rig_fault,
+                                        .data = rig_data};
 
 /* Run the sequence `n` accesses long on machine `set` ("key=value,..." over one SM with a 1-set, linearly indexed L1 of
  * 4 ways) under `scheme`. */
@@ -95,14 +108,7 @@ __attribute__((unused)) static void rig_run(struct rig *r, const char *scheme, c
   c.sms = 1;
   c.l1d.sets = 1;
   c.l1d_index = INDEX_LINEAR;
-  char text[256], *save = NULL;
-  snprintf(text, sizeof text, "%s", set ? set : "");
-  for (char *t = strtok_r(text, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
-    char *eq = strchr(t, '=');
-    assert_non_null(eq);
-    *eq = 0;
-    if (!gpu_config_set(&c, t, eq + 1, "rig", &e)) fail_msg("%s", e.msg);
-  }
+  settings_apply(&c, set);
   memset(r, 0, sizeof *r);
   assert_true(n <= RIG_MAX);
   r->count = n;
@@ -176,25 +182,31 @@ __attribute__((unused)) static void rig_equal(const struct gpu_stats *x, const s
   }
 }
 
+/* Random traffic of `seed` on three SMs. `ops` NULL: fake_ops. */
+__attribute__((unused)) static struct gpu_stats rig_random(const char *list, uint64_t seed,
+                                                           const struct feed_ops *ops) {
+  static struct fake_feed feed;
+  struct gpu_config c;
+  struct gpu_stats st;
+  struct err e = {0};
+  gpu_config_defaults(&c);
+  c.sms = 3;
+  claims_saw(list);
+  struct gpu *g = gpu_new(&c, list, &e);
+  if (!g) fail_msg("%s", e.msg);
+  fake_kernel(&feed, seed, 12, 4, 4, 128 * 1024);
+  if (ops) feed.feed.ops = ops;
+  for (uint32_t i = 0; i < FAKE_CODE; i++) /* wider accesses to random multiples of 4 would straddle lines */
+    if (feed.code[i].elem_bytes > 4) feed.code[i].elem_bytes = 4;
+  if (!gpu_run_kernel(g, &feed.feed, &st, &e)) fail_msg("%s: %s", list, e.msg);
+  gpu_free(g);
+  return st;
+}
+
 /* The same over random traffic. */
 __attribute__((unused)) static void rig_same(const char *a, const char *b, const char *what) {
-  static struct fake_feed feed;
   for (uint64_t seed = 61; seed < 63; seed++) {
-    struct gpu_stats st[2];
-    for (uint32_t k = 0; k < 2; k++) {
-      struct gpu_config c;
-      struct err e = {0};
-      gpu_config_defaults(&c);
-      c.sms = 3;
-      claims_saw(k ? b : a);
-      struct gpu *g = gpu_new(&c, k ? b : a, &e);
-      if (!g) fail_msg("%s", e.msg);
-      fake_kernel(&feed, seed, 12, 4, 4, 128 * 1024);
-      for (uint32_t i = 0; i < FAKE_CODE; i++) /* wider accesses to random multiples of 4 would straddle lines */
-        if (feed.code[i].elem_bytes > 4) feed.code[i].elem_bytes = 4;
-      if (!gpu_run_kernel(g, &feed.feed, &st[k], &e)) fail_msg("%s: %s", k ? b : a, e.msg);
-      gpu_free(g);
-    }
+    struct gpu_stats st[2] = {rig_random(a, seed, NULL), rig_random(b, seed, NULL)};
     rig_equal(&st[0], &st[1], a, b, what);
     assert_true(st[0].l1d_read_accesses > 500 || st[0].l1d_read_bypasses > 500);
   }

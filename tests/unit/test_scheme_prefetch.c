@@ -91,6 +91,73 @@ static void organisations(void **state) {
   fates("lines allocated on fill", FETCHED(2, 0, 0, 0), NOT_FETCHED(0, 0, 0, 0));
 }
 
+/* Into the L2: the L1 misses each line. b, c and d are there when they are loaded; e is not used. */
+static void into_the_l2(void **state) {
+  (void)state;
+  const struct gpu_stats *s = &rig.st;
+  letters("next-line:when=1/into=l2", NULL, "a a b b c c d d");
+  rig_expect(&rig, 4, 4, 0, "lines in the L2");
+  fates("not in the L1", FETCHED(0, 0, 0, 0), NOT_FETCHED(0, 0, 0, 0));
+  assert_int_equal(s->l2_prefetch_requested, 4);
+  assert_int_equal(s->l2_prefetch_sent, 4);
+  assert_int_equal(s->l2_prefetch_issued, 4);
+  assert_int_equal(s->l2_prefetch_useful, 3);
+  assert_int_equal(s->l2_prefetch_left, 1);
+  assert_int_equal(s->l2_read_accesses, 4); /* prefetches are not among them */
+  uint64_t cycles = s->cycles, reads = s->dram_reads;
+  letters(NULL, NULL, "a a b b c c d d");
+  assert_true(cycles < s->cycles);
+  assert_int_equal(reads, s->dram_reads + 2); /* e, in two bursts */
+  /* Slow DRAM: b comes with a, c is requested by a load that needs no DRAM and is late, d is left. */
+  letters("next-line:when=1/into=l2", "dram.fixed_latency=1000", "a a b b c c");
+  assert_int_equal(s->l2_prefetch_useful, 1);
+  assert_int_equal(s->l2_prefetch_late, 1);
+  assert_int_equal(s->l2_prefetch_left, 1);
+  letters("next-line:when=1/into=l2", NULL, "a a b b A b b"); /* the store leaves the L1's b alone: two misses */
+  assert_int_equal(s->l2_prefetch_issued, 2);
+  letters("next-line=8:when=1/into=l2", "l1d.prefetch_queue=3", "a");
+  assert_int_equal(s->l2_prefetch_no_queue, 5);
+  assert_int_equal(s->l2_prefetch_issued, 3);
+  letters("next-line:when=1/into=l2", "l2.sets=1,l2.ways=1", "a"); /* the only line of the set is being fetched */
+  assert_int_equal(s->l2_prefetch_no_mshr, 1);
+  letters("next-line:when=1/into=l2", "l2.perfect=true", "a b");
+  assert_int_equal(s->l2_prefetch_redundant, 2);
+  letters("next-line:when=1/into=l2", "tlb.entries=64,tlb.latency=50", "a a b b");
+  assert_int_equal(s->l2_prefetch_issued, 2);
+}
+
+/* Random traffic on small L2s of each kind: every fate occurs, whether idle time is skipped or not. */
+static void any_l2(void **state) {
+  (void)state;
+  static struct fake_feed feed;
+  static const char *const set[] = {"l2.sets=2,l2.ways=2", "l2.sets=2,l2.ways=2,l2.organisation=sector",
+                                    "l2.sets=4,l2.ways=2,memory.subpartitions=1,l2.banked=true,l2.banks=4,l2.ports=4"};
+  static const char *const list[] = {"next-line=2:into=l2", "stride:into=l2+next-line",
+                                     "next-line:into=l2+l2-mockingjay"};
+  for (uint32_t i = 0; i < 9; i++) {
+    struct gpu_stats st[2];
+    for (uint32_t k = 0; k < 2; k++) {
+      struct gpu_config c;
+      struct err e = {0};
+      gpu_config_defaults(&c);
+      c.sms = 3;
+      settings_apply(&c, set[i % 3]);
+      struct gpu *g = gpu_new(&c, list[i / 3], &e);
+      if (!g) fail_msg("%s", e.msg);
+      gpu_set_skip(g, !k);
+      fake_kernel(&feed, 90 + i, 12, 4, 4, 128 * 1024);
+      if (!gpu_run_kernel(g, &feed.feed, &st[k], &e)) fail_msg("%s: %s", list[i / 3], e.msg);
+      gpu_free(g);
+    }
+    rig_equal(&st[0], &st[1], "skipping", "stepping", list[i / 3]);
+    const struct gpu_stats *is = &st[0];
+    if (i / 3 == 1) continue; /* random loads have no stride */
+    assert_true(is->l2_prefetch_evicted && is->l2_prefetch_redundant && is->l2_prefetch_no_mshr);
+    if (i < 3) assert_true(is->l2_prefetch_useful && is->l2_prefetch_late);
+    else assert_true(is->l2_prefetch_no_line); /* what Mockingjay gives no line */
+  }
+}
+
 /* The end of a launch waits for no prefetch: the cycles are those without, and the line is still counted. */
 static void the_end(void **state) {
   (void)state;
@@ -281,6 +348,8 @@ int main(int argc, char **argv) {
       PAPER_TEST(one_block_lookahead, "next-line"),
       cmocka_unit_test(each_fate),
       cmocka_unit_test(organisations),
+      cmocka_unit_test(into_the_l2),
+      cmocka_unit_test(any_l2),
       cmocka_unit_test(the_end),
       PAPER_TEST(reference_prediction, "stride"),
       PAPER_TEST(many_threads, "mta"),

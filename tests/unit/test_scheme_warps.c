@@ -187,18 +187,12 @@ static void memory_side(void **state) {
     struct gpu_stats st[2];
     for (uint32_t k = 0; k < 2; k++) {
       const char *list = k ? rows[i].more : rows[i].fewer;
-      char text[128], *save = NULL;
       struct gpu_config c;
       struct err e = {0};
       gpu_config_defaults(&c);
       c.sms = 6;
       c.channels = 2;
-      snprintf(text, sizeof text, "%s", rows[i].set);
-      for (char *t = strtok_r(text, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
-        char *eq = strchr(t, '=');
-        *eq = 0;
-        if (!gpu_config_set(&c, t, eq + 1, "test", &e)) fail_msg("%s", e.msg);
-      }
+      settings_apply(&c, rows[i].set);
       claims_saw(list);
       struct gpu *g = gpu_new(&c, list, &e);
       if (!g) fail_msg("%s", e.msg);

@@ -729,8 +729,41 @@ static void surface_reductions(void **state) {
   done(&x);
 }
 
+/* mma.m8n8k4 of halves (PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16"): the product of quad pair p is held by
+ * lanes 4p to 4p + 3 and 16 more; A by rows, B by columns. Lane l has 1 + l % 5 + e in A and l % 3 + e in B. */
+static void products_of_quads(void **state) {
+  (void)state;
+  struct machine x;
+  uint32_t *o =
+      run(&x,
+          HEAD ENTRY
+          "rem.u32 %r2, %t, 5;\nrem.u32 %r3, %t, 3;\n.reg .b16 %a<4>, %b<4>;\n.reg .b32 %v<4>;\n.reg .f32 "
+          "%x<8>;\n"
+          "add.u32 %r4, %r2, 1;\ncvt.rn.f16.u32 %a0, %r4;\nadd.u32 %r4, %r2, 2;\ncvt.rn.f16.u32 %a1, %r4;\n"
+          "add.u32 %r4, %r2, 3;\ncvt.rn.f16.u32 %a2, %r4;\nadd.u32 %r4, %r2, 4;\ncvt.rn.f16.u32 %a3, %r4;\n"
+          "cvt.rn.f16.u32 %b0, %r3;\nadd.u32 %r4, %r3, 1;\ncvt.rn.f16.u32 %b1, %r4;\nadd.u32 %r4, %r3, 2;\n"
+          "cvt.rn.f16.u32 %b2, %r4;\nadd.u32 %r4, %r3, 3;\ncvt.rn.f16.u32 %b3, %r4;\nmov.b32 %v0, {%a0, %a1};\n"
+          "mov.b32 %v1, {%a2, %a3};\nmov.b32 %v2, {%b0, %b1};\nmov.b32 %v3, {%b2, %b3};\ncvt.rn.f32.u32 %f0, %t;\n"
+          "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%x0,%x1,%x2,%x3,%x4,%x5,%x6,%x7}, {%v0,%v1}, "
+          "{%v2,%v3}, {%f0,%f0,%f0,%f0,%f0,%f0,%f0,%f0};\nfma.rn.f32 %f1, %x7, 0f42C80000, %x2;\n"
+          "cvt.rni.u32.f32 %r9, %f1;\n" STORE,
+          1, 32);
+  for (uint32_t l = 0; l < 32; l++) {
+    uint32_t got[2];
+    for (uint32_t q = 0; q < 2; q++) { /* c2 and c7 */
+      uint32_t e = q ? 7 : 2, row = (l & 1) + (e & 2), col = (e & 4) + (l & 2) + (e & 1), pair = l % 16 / 4 * 4;
+      uint32_t a = pair + row % 4 + (l >= 16 ? 16 : 0), b = pair + col % 4 + (col >= 4 ? 16 : 0);
+      got[q] = l;
+      for (uint32_t k = 0; k < 4; k++) got[q] += (1 + a % 5 + k) * (b % 3 + k);
+    }
+    assert_int_equal(o[l], got[0] + 100 * got[1]);
+  }
+  done(&x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(divergence),
+                                     cmocka_unit_test(products_of_quads),
                                      cmocka_unit_test(indexed_branch),
                                      cmocka_unit_test(calls),
                                      cmocka_unit_test(memory_spaces),
@@ -739,6 +772,7 @@ int main(void) {
                                      cmocka_unit_test(clusters),
                                      cmocka_unit_test(spin_on_another_cta),
                                      cmocka_unit_test(textures),
+
                                      cmocka_unit_test(faults),
                                      cmocka_unit_test(deadlock),
                                      cmocka_unit_test(bad_text),

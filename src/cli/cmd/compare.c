@@ -136,6 +136,32 @@ static void print_prefetches(const struct comparison *c, FILE *f) {
   table_free(t);
 }
 
+/* What looked up the L1s of other SMs, if a column has some. */
+static void print_places(const struct comparison *c, FILE *f) {
+  static const char *const titles[] = {"scheme", "loads", "hits", "of the misses answered", "flits", "wait", "latency"};
+  struct table *t = NULL;
+  for (size_t i = 0; i < c->count; i++) {
+    const struct record_file *r = c->record[i];
+    char n[48];
+    double loads = total_of(r, "l1net.loads");
+    if (!(loads > 0)) continue;
+    if (!t) t = table_new(titles, "lrrrrrr");
+    table_cell(t, "%s", c->scheme[i]);
+    cli_count(n, sizeof n, loads);
+    table_cell(t, "%s", n);
+    cell_percent(t, total_of(r, "l1net.hits"), loads);
+    cell_percent(t, total_of(r, "l1net.answered"), 1);
+    cli_count(n, sizeof n, total_of(r, "l1net.flits"));
+    table_cell(t, "%s", n);
+    table_cell(t, "%.1f", total_of(r, "l1net.wait.mean"));
+    table_cell(t, "%.1f", total_of(r, "l1net.latency.mean"));
+  }
+  if (!t) return;
+  fprintf(f, "\nloads that looked up the L1s of other SMs\n");
+  table_print(t, f);
+  table_free(t);
+}
+
 static void print_bars(const struct comparison *c, FILE *f) {
   double max = 0, base = total_of(c->record[0], "ipc");
   size_t width = 0;
@@ -281,6 +307,7 @@ static int write_outputs(struct comparison *c, const struct compare_options *o, 
     text_say(f, "sluice: %s on %s\n\n", program[0], record_field(c->record[0], "gpu"));
     print_table(c, f);
     print_prefetches(c, f);
+    print_places(c, f);
     print_bars(c, f);
     print_paired(c, f);
     if (c->searches) fputc('\n', f);

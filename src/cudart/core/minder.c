@@ -7,13 +7,13 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "cudart/core/minder.h"
 #include "cudart/core/context.h"
 #include "cudart/core/queue.h"
@@ -84,10 +84,6 @@ static void *mind(void *ctx) {
 void cudart_mind(struct cudart *c) {
   if (c->minded) return;
   c->minded = true;
-  sigset_t all, before;
-  sigfillset(&all); /* signals are for the program's threads */
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
-  if (!pthread_create(&thread, NULL, mind, c)) pthread_detach(thread);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (thread_start(&thread, mind, c)) pthread_detach(thread);
 }

@@ -7,19 +7,22 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-req_id req_new(struct req_pool *p) {
-  if (!p->free) {
-    uint32_t old = p->size, n = old ? old * 2 : 1024;
-    struct req *at = mem_lines(n * sizeof *at, 1);
-    if (old) memcpy(at, p->at, old * sizeof *at);
-    free(p->at);
-    p->at = at;
-    p->size = n;
-    for (uint32_t i = n; i-- > (old ? old : 1);) {
-      at[i].next = p->free;
-      p->free = i;
-    }
+static __attribute__((noinline)) void grow(struct req_pool *p) {
+  CHECK(!p->lent, "a pool of %u requests cannot grow while others use them", p->size);
+  uint32_t old = p->size, n = old ? old * 2 : 1024;
+  struct req *at = mem_lines(n * sizeof *at, 1);
+  if (old) memcpy(at, p->at, old * sizeof *at);
+  free(p->at);
+  p->at = at;
+  p->size = n;
+  for (uint32_t i = n; i-- > (old ? old : 1);) {
+    at[i].next = p->free;
+    p->free = i;
   }
+}
+
+req_id req_new(struct req_pool *p) {
+  if (!p->free) grow(p);
   req_id id = p->free;
   p->free = p->at[id].next;
   p->at[id] = (struct req){0};
@@ -31,6 +34,19 @@ void req_free(struct req_pool *p, req_id id) {
   p->at[id].next = p->free;
   p->free = id;
   p->live--;
+}
+
+void req_lend(struct req_pool *p, struct req_pool *to, uint32_t n) {
+  for (; n; n--) {
+    if (!p->free) grow(p);
+    req_id id = p->free;
+    p->free = p->at[id].next;
+    p->at[id].next = to->free;
+    to->free = id;
+    to->lent++;
+  }
+  to->at = p->at;
+  to->size = p->size;
 }
 
 void req_pool_destroy(struct req_pool *p) {

@@ -25,6 +25,7 @@ enum req_type {
   REQ_L1_WRITEBACK,   /* dirty local line evicted from the L1 */
   REQ_L2_WRITEBACK,   /* dirty line evicted from the L2 */
   REQ_L2_WRITE_ALLOC, /* read that fetches the line of an L2 write miss */
+  REQ_L2_PREFETCH,    /* a line that a scheme requested in the L2: it has no reply */
   REQ_TYPES
 };
 
@@ -56,6 +57,7 @@ struct req {
   uint32_t cta;    /* linear CTA id */
   uint32_t chunks; /* mask of requested 32 B sectors (or scheme chunks), bit 0 = lowest */
   uint32_t token;  /* atomics: feed token */
+  uint16_t from;   /* fetched by the L1 of `sm` for a load of another SM: 1 + its number; else 0 */
   bool prefetch;   /* no load waits for it */
   uint8_t cache_op, hint_l1, hint_l2; /* of its instruction: enum cache_op, enum cache_hint */
 } __attribute__((aligned(64)));
@@ -73,11 +75,14 @@ static inline uint32_t req_down_bytes(const struct req *r) {
 struct req_pool {
   struct req *at; /* grows by doubling: keep handles, not pointers, across req_new */
   uint32_t size, live, peak;
+  uint32_t lent; /* with req_lend: handles that it got. Fewer than `lent` - `live` may be taken: it does not grow */
   req_id free;
 };
 req_id req_new(struct req_pool *p); /* zeroed; never 0 */
 void req_free(struct req_pool *p, req_id id);
 void req_pool_destroy(struct req_pool *p);
+/* Another pool of the same requests: it gets `n` free handles, and its place of requests is brought up to date. */
+void req_lend(struct req_pool *p, struct req_pool *to, uint32_t n);
 
 /* A bounded first-in first-out queue of handles. */
 struct req_queue {

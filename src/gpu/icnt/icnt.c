@@ -62,6 +62,7 @@ static __attribute__((noinline, flatten)) bool look_for_room(const struct icnt *
   uint32_t flits = flits_of(n, which, bytes);
   if (n->xbar[which]) return icnt_xbar_look_for_room(n->xbar[which], node, flits, n->now);
   if (n->planes[which]) return icnt_planes_can_push(n->planes[which], node, flits);
+  CHECK(!n->port, "interconnect: SM %u pushes %u B ahead without knowing that there is room", node, bytes);
   return icnt_vcs_can_push(n->vcs[which], node, flits);
 }
 
@@ -94,6 +95,7 @@ uint32_t icnt_waiting(const struct icnt *n, uint32_t node) {
 
 static __attribute__((noinline)) void push_elsewhere(struct icnt *n, int which, uint32_t src, struct flit p) {
   if (n->planes[which]) icnt_planes_push(n->planes[which], src, p);
+  else if (n->port) icnt_port_push(n, src, p.payload, p.meta);
   else icnt_vcs_push(n->vcs[which], src, p);
 }
 
@@ -132,6 +134,7 @@ __attribute__((flatten)) uint32_t icnt_pop(struct icnt *n, uint32_t node) {
   if (!set_has(n->ready, icnt_ready(&n->l, node))) return 0;
   int which = net_in(n, node);
   if (n->xbar[which]) return icnt_xbar_pop(n->xbar[which], node, n->now);
+  if (n->port) return icnt_port_pop(n, node);
   return n->planes[which] ? icnt_planes_pop(n->planes[which], node) : icnt_vcs_pop(n->vcs[which], node);
 }
 

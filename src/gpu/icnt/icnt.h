@@ -52,4 +52,32 @@ void icnt_skip(struct icnt *n, uint32_t steps);
 uint64_t icnt_now(const struct icnt *n);
 const struct icnt_stats *icnt_stats(const struct icnt *n);
 
+/* ---- SMs ahead of the interconnect (port.c) ----
+ *
+ * A port serves SMs while they run up to icnt_ahead steps ahead, through the calls above: it hands out the packets that
+ * are known to arrive, takes packets where room is certain, and logs both by step. The interconnect itself does not
+ * change; its owner repeats the log in it, step by step. Ports of one interconnect may be used by several host threads,
+ * each node by one of them. */
+enum { ICNT_AHEAD_MOST = 8 };
+struct icnt_log {
+  uint64_t *pop; /* the set of SMs that took a packet */
+  struct icnt_pushed {
+    uint32_t node, payload;
+  } * push;
+  uint32_t pushes;
+};
+/* The most steps, at most ICNT_AHEAD_MOST; 0: not this network. */
+uint32_t icnt_ahead(const struct icnt *n);
+struct icnt *icnt_port_new(const struct icnt *n);
+void icnt_port_free(struct icnt *p);
+/* From the network's present step on: empty logs; then each node before it is used. */
+void icnt_port_begin(struct icnt *p);
+void icnt_port_node(struct icnt *p, uint32_t node);
+/* The SM is at this step, from 0. Is there a packet for it? */
+enum icnt_known { ICNT_NO_PACKET, ICNT_PACKET, ICNT_UNKNOWN };
+enum icnt_known icnt_port_at(struct icnt *p, uint32_t node, uint32_t step);
+/* Is it certain that packets of so many bytes in all can be pushed in this step? */
+bool icnt_port_room(struct icnt *p, uint32_t node, uint32_t bytes);
+const struct icnt_log *icnt_port_log(const struct icnt *p, uint32_t step);
+
 #endif

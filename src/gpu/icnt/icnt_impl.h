@@ -58,6 +58,7 @@ struct icnt_room {
 
 struct icnt_xbar;
 struct icnt_planes;
+struct icnt_port;
 struct net;
 struct icnt {
   struct arena mem;
@@ -68,6 +69,7 @@ struct icnt {
   struct icnt_xbar *xbar[2];     /* a crossbar with one VC */
   struct icnt_planes *planes[2]; /* a mesh with one, a crossbar of small buffers */
   struct net *vcs[2];            /* with several */
+  struct icnt_port *port;        /* none of these: a stand-in (port.c) */
   uint64_t now;
   struct icnt_stats st;
 };
@@ -92,6 +94,10 @@ bool icnt_xbar_bound(const struct icnt_xbar *x, uint32_t node, uint64_t now, uin
 void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t payload, uint32_t flits, uint64_t now);
 uint32_t icnt_xbar_peek(const struct icnt_xbar *x, uint32_t node);
 uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node, uint64_t now);
+/* Of the packets granted to `node` and not popped the i-th, from 0: false if there is none, or it can be popped after
+ * step *whole (UINT64_MAX: not known); its payload. */
+bool icnt_xbar_granted(const struct icnt_xbar *x, uint32_t node, uint32_t i, uint64_t *whole);
+uint32_t icnt_xbar_payload(const struct icnt_xbar *x, uint32_t node, uint32_t i);
 
 /* Kept out of line: their callers are inlined into xbar.c's functions, or the reverse. */
 #define SELDOM __attribute__((noinline))
@@ -104,6 +110,8 @@ SELDOM bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32
 SELDOM void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p);
 SELDOM uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node);
 SELDOM uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node);
+SELDOM void icnt_port_push(struct icnt *p, uint32_t node, uint32_t payload, uint32_t flits);
+SELDOM uint32_t icnt_port_pop(struct icnt *p, uint32_t node);
 void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps);
 
 struct net *icnt_vcs_new(struct icnt *n, bool up_net);

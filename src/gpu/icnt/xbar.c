@@ -396,6 +396,18 @@ uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node, uint64_t now) {
   return payload;
 }
 
+bool icnt_xbar_granted(const struct icnt_xbar *x, uint32_t node, uint32_t i, uint64_t *whole) {
+  const struct output *k = &x->out[node - x->first_out];
+  if (k->end - k->pop <= i) return false;
+  *whole = k->ring[(k->pop + i) & k->mask].whole;
+  return true;
+}
+
+uint32_t icnt_xbar_payload(const struct icnt_xbar *x, uint32_t node, uint32_t i) {
+  const struct output *k = &x->out[node - x->first_out];
+  return k->ring[(k->pop + i) & k->mask].payload;
+}
+
 bool icnt_xbar_bound(const struct icnt_xbar *x, uint32_t node, uint64_t now, uint32_t *dst) {
   const struct input *s = &x->in[node - x->first_in];
   bool held = s->len && s->tail >= now;

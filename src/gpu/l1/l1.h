@@ -36,6 +36,8 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a);
 bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
 void l1_org_begin_kernel(struct sm *s);
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
+/* A store of another SM: its chunks are evicted here. True: one was present. */
+bool l1_org_drop_stored(struct sm *s, const struct l1_event *e, const struct access *a);
 void l1_org_fill(struct sm *s, req_id r); /* data of a request has arrived */
 op_id l1_org_next(struct sm *s);          /* the next load whose data is complete: ready_count is not 0 */
 /* The chunks of a prefetch are fetched, or why not (then they are not). */
@@ -44,7 +46,9 @@ enum prefetch_fate l1_org_prefetch(struct sm *s, struct l1_event *e);
 enum { PREFETCH_ISSUED = PREFETCH_ENDED + 1 };
 void l1_prefetch_init(struct sm *s);
 void l1_prefetch_destroy(struct l1d *l);
-bool l1_prefetch_waits(const struct l1d *l); /* a line waits for the L1 */
+bool l1_prefetch_waits(const struct l1d *l);   /* a line waits for the L1 */
+bool l1_prefetch_into_l2(const struct l1d *l); /* the first of them goes to the L2 */
+void l1_prefetch_to_l2(struct sm *s);          /* and does so */
 struct l1_event l1_prefetch_take(struct sm *s);
 /* The line taken last was fetched (PREFETCH_ISSUED) or not. */
 void l1_prefetch_done(struct sm *s, const struct l1_event *e, enum prefetch_fate fate);
@@ -55,6 +59,12 @@ void l1_prefetch_gone(struct sm *s, uint64_t line, enum prefetch_fate fate);
 void l1_prefetch_invalidated(struct sm *s); /* all lines that have arrived are */
 void l1_prefetch_drain(struct sm *s);       /* the SM has no warp: nothing waits any more */
 void l1_prefetch_end(struct sm *s);         /* the launch has ended */
+/* compressed.c: the organisation of a machine whose scheme fills line_size */
+const struct l1_org *l1_packed_init(struct sm *s);
+void l1_packed_destroy(struct l1d *l);
+void l1_packed_stored(struct sm *s, const struct l1_event *e); /* a store has changed a line that stays */
+void l1_packed_wait(struct sm *s, op_id op);                   /* a hit that ends l1d.later cycles from now */
+op_id l1_packed_next(struct sm *s);                            /* one that ends now; 0: none, and s->wake_at is set */
 /* order.c: queues in front of the L1 */
 void l1_order_init(struct sm *s);
 void l1_order_destroy(struct l1d *l);

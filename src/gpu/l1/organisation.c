@@ -17,8 +17,9 @@ enum { L2_BLOCK = 128, WORD = 8 }; /* a request stays within one block; bytes pe
 
 void l1_org_init(struct sm *s) {
   struct l1d *l = &s->l1d;
-  l->org_of = &s->g->slots.at[s->g->slots.l1[0]];
-  l->org = l->org_of->scheme->l1;
+  struct slots *own = &s->g->slots;
+  l->org_of = &own->at[own->n_l1 ? own->l1[0] : own->line_size[0]];
+  l->org = own->n_l1 ? l->org_of->scheme->l1 : l1_packed_init(s);
   struct l1_shape shape = l->org->shape(&l->org_of->ctx);
   CHECK(shape.line / shape.chunk <= 32, "an L1 line of %u chunks", shape.line / shape.chunk);
   l->line_bytes = shape.line;
@@ -271,6 +272,11 @@ bool l1_org_write_back(struct sm *s, op_id op, const struct access *a) {
   return true;
 }
 
+bool l1_org_drop_stored(struct sm *s, const struct l1_event *e, const struct access *a) {
+  struct l1d *l = &s->l1d;
+  return l->org->store(&l->org_of->ctx, e, chunks_of(l, a));
+}
+
 enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
   struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
@@ -283,6 +289,7 @@ enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   if (here && k->n_store_keeps) keeps = l1d_store_keeps(s, &e);
   if (k->n_on_store) l1d_stored(s, &e, !here ? STORE_MISSED : keeps ? STORE_UPDATED : STORE_EVICTED);
   if (!keeps) return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
+  if (here && k->n_line_size) l1_packed_stored(s, &e);
   if (here && k->n_store_keeps) l->org->touch(&l->org_of->ctx, &e, here, L1_HIT);
   s->st->l1d_sectors_written += (uint32_t)__builtin_popcount(need);
   s->st->l1d_sectors_written_hit += (uint32_t)__builtin_popcount(here);

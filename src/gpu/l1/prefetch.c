@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/l1/l1.h"
+#include "gpu/mem/l2_prefetch.h"
+#include "gpu/state/port.h"
 
 enum { HASH = 256 };
 
@@ -58,10 +60,14 @@ static void end_wanted(struct sm *s, const struct wanted *w, enum prefetch_fate 
       [PREFETCH_NO_LINE] = offsetof(struct gpu_stats, prefetch_no_line),
       [PREFETCH_ENDED] = offsetof(struct gpu_stats, prefetch_ended),
   };
-  *(uint64_t *)((char *)s->st + counter[fate]) += 1;
   struct slot_instance *in = &s->g->slots.at[w->of];
   struct l1_event e = w->e;
   e.cycle = s->g->now;
+  if (e.into_l2) {
+    l2_prefetch_fate(&s->g->slots, w->of, &e, fate, s->st);
+    return;
+  }
+  *(uint64_t *)((char *)s->st + counter[fate]) += 1;
   in->scheme->on_prefetch(&in->ctx, &e, fate);
 }
 
@@ -134,31 +140,66 @@ bool l1_prefetch_waits(const struct l1d *l) {
   return l->prefetch->count;
 }
 
-bool gpu_prefetch(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr) {
+static bool request(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr, bool l2) {
   struct gpu *g = c->gpu;
   struct sm *s = &g->sm[of->sm];
   struct l1_prefetch *p = s->l1d.prefetch;
   CHECK(p && g->slots.at[c->index].scheme->on_prefetch, "scheme %s prefetches without on_prefetch",
         g->slots.at[c->index].scheme->name);
   struct wanted w = {.e = *of, .of = (uint8_t)c->index};
-  w.e.addr = w.e.line = addr & ~(uint64_t)(s->l1d.line_bytes - 1);
+  w.e.addr = w.e.line = addr & ~(uint64_t)((l2 ? g->config.l2.line : s->l1d.line_bytes) - 1);
   w.e.prefetch = true;
+  w.e.into_l2 = l2;
   w.e.local = w.e.write = w.e.pending = w.e.retry = false;
   w.e.way = w.e.note = 0;
-  s->st->prefetch_requested++;
+  *(l2 ? &s->st->l2_prefetch_requested : &s->st->prefetch_requested) += 1;
   for (uint32_t i = 0; i < p->count; i++) {
-    if (p->queue[(p->head + i) % p->size].e.line != w.e.line) continue;
-    s->st->prefetch_redundant++;
+    const struct l1_event *e = &p->queue[(p->head + i) % p->size].e;
+    if (e->line != w.e.line || e->into_l2 != l2) continue;
+    *(l2 ? &s->st->l2_prefetch_redundant : &s->st->prefetch_redundant) += 1;
     return true;
   }
   if (p->count == p->size) {
-    s->st->prefetch_no_queue++;
+    *(l2 ? &s->st->l2_prefetch_no_queue : &s->st->prefetch_no_queue) += 1;
     return false;
   }
   p->queue[(p->head + p->count++) % p->size] = w;
   s->memory_look = true;
   if (s->live) gpu_wake_sm(g, s->id);
   return true;
+}
+
+bool gpu_prefetch(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr) {
+  return request(c, of, addr, false);
+}
+
+bool gpu_prefetch_l2(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr) {
+  return request(c, of, addr, true);
+}
+
+bool l1_prefetch_into_l2(const struct l1d *l) {
+  const struct l1_prefetch *p = l->prefetch;
+  return p->queue[p->head].e.into_l2;
+}
+
+void l1_prefetch_to_l2(struct sm *s) {
+  struct l1_event e = l1_prefetch_take(s);
+  uint32_t bytes = s->c->l2.line, sectors = 0;
+  if (s->c->l2_org) { /* those of the access that led to it */
+    sectors = e.chunks ? e.chunks & 15 : 15;
+    bytes = 32u * (uint32_t)__builtin_popcount(sectors);
+  }
+  req_id id = sm_request(s, REQ_L2_PREFETCH, e.line, bytes);
+  struct req *r = &s->g->pool.at[id];
+  r->warp = (uint8_t)e.warp;
+  r->cta = e.cta;
+  r->pc = e.pc;
+  r->degree = (uint16_t)e.degree;
+  r->chunks = e.chunks;
+  r->sectors = (uint8_t)sectors;
+  r->owner = l2_prefetch_send(s->g->l2_prefetch, &e, s->l1d.prefetch->taken.of);
+  s->st->l2_prefetch_sent++;
+  sm_send(s, id);
 }
 
 struct l1_event l1_prefetch_take(struct sm *s) {

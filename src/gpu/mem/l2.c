@@ -53,7 +53,7 @@ bool l2_is_baseline(const struct l2_slice *s) {
   const struct gpu_config *c = s->env->config;
   const struct mem_listener *l = &s->env->listener;
   return !c->l2_banked && c->l2_mhz == c->core_mhz && !s->tags.valid && !c->l2_perfect && c->l2_write == WRITE_BACK &&
-         !s->env->hooks && !l->access && !l->waited;
+         !s->env->hooks && !s->env->prefetch && !l->access && !l->waited;
 }
 
 void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id) {

@@ -10,6 +10,7 @@
  */
 #include "base/err.h"
 #include "gpu/mem/l2.h"
+#include "gpu/mem/l2_prefetch.h"
 #include "gpu/slots/slots.h"
 
 static struct req *req_of(const struct l2_slice *s, req_id r) {
@@ -46,7 +47,7 @@ static inline void count_outcome(struct l2_slice *s, const struct req *r, enum l
 
 static bool bypasses(const struct l2_slice *s, const struct req *r, uint32_t set) {
   const struct mem_hooks *h = s->env->hooks;
-  if (!h || !h->bypass || r->atomic) return false;
+  if (!h || !h->bypass || r->atomic || r->type == REQ_L2_PREFETCH) return false;
   /* Data not yet written to DRAM must come from here. */
   uint32_t line = l2_tags_find(&s->tags, set, r->addr >> s->tags.shift << s->tags.shift);
   bool newer = line != L2_NONE && (s->tags.state[line] == L2_RESERVED ||
@@ -132,6 +133,7 @@ static inline req_id evict(struct l2_slice *s, uint32_t line, req_id by, uint32_
   if (t->state[line] == L2_DIRTY && (baseline || s->env->config->l2_write == WRITE_BACK)) wb = write_back(s, line);
   if (t->state[line] != L2_INVALID) {
     st->l2_evictions++;
+    if (!baseline && s->env->prefetch) l2_prefetch_gone(s->env->prefetch, t->tag[line], st);
     if (h && h->on_evict) {
       struct mem_event e = l2_event_of(s, req_of(s, by), set, line);
       e.addr = e.line = t->tag[line];
@@ -262,10 +264,45 @@ enum l2_outcome l2_access_baseline(struct l2_slice *s, struct l2_bank *b, struct
   return o;
 }
 
+/* ---- prefetches ---- */
+
+/* True: the line is fetched. Where a miss would wait it is not; *why. */
+static bool prefetch_line(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line,
+                          enum prefetch_fate *why) {
+  struct plan p;
+  *why = PREFETCH_REDUNDANT;
+  if (s->env->config->l2_perfect || *line != L2_NONE) return false;
+  *why = PREFETCH_NO_MSHR;
+  if (!plan_miss(s, b, op, *line, &p, false)) return false;
+  if (p.no_line) *why = PREFETCH_NO_LINE;
+  if (p.no_line || p.mshr != L2_NO_MSHR) return false; /* its MSHR is still being emptied */
+  *line = p.line;
+  req_id wb = fetch_line_of(s, b, &p, op->r, op, false);
+  if (wb) l2_to_dram(s, b, wb, op->set);
+  return true;
+}
+
+static __attribute__((noinline)) enum l2_outcome access_ahead(struct l2_slice *s, struct l2_bank *b, struct l2_op *op) {
+  const struct mem_hooks *h = s->env->hooks;
+  uint32_t line = l2_tags_find(&s->tags, op->set, req_of(s, op->r)->addr >> s->tags.shift << s->tags.shift);
+  enum prefetch_fate why;
+  bool fetched = s->tags.valid ? l2_sector_prefetch(s, b, op, &line, &why) : prefetch_line(s, b, op, &line, &why);
+  struct req *r = req_of(s, op->r);
+  l2_prefetch_reached(s->env->prefetch, r->owner, fetched, why, s->env->stats);
+  if (fetched && h && h->on_access) {
+    struct mem_event e = l2_event_of(s, r, op->set, line);
+    e.note = &r->note;
+    h->on_access(h->ctx, &e, L2_MISS);
+  }
+  if (!fetched) req_free(s->env->pool, op->r);
+  return L2_MISS;
+}
+
 enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, bool *reply) {
   struct req *r = req_of(s, op->r);
   const struct mem_hooks *h = s->env->hooks;
   *reply = false;
+  if (s->env->prefetch && r->type == REQ_L2_PREFETCH) return access_ahead(s, b, op);
   bool perfect = s->env->config->l2_perfect;
   uint32_t line = perfect ? L2_NONE : l2_tags_find(&s->tags, op->set, r->addr >> s->tags.shift << s->tags.shift);
   bool present = perfect || (line != L2_NONE && s->tags.state[line] != L2_RESERVED);
@@ -278,6 +315,7 @@ enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *o
   }
   r = req_of(s, op->r); /* the pool may have moved */
   count_outcome(s, r, o, false);
+  if (s->env->prefetch) l2_prefetch_used(s->env->prefetch, r->addr >> s->tags.shift << s->tags.shift, o, s->env->stats);
   if (h && h->on_access) {
     struct mem_event e = l2_event_of(s, r, op->set, line);
     e.note = &r->note;
@@ -290,7 +328,8 @@ enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *o
 
 req_id l2_take_filled(struct l2_slice *s, struct l2_bank *b) {
   req_id r = l2_mshrs_next(&b->mshrs, s->env->pool);
-  if (req_of(s, r)->type != REQ_L2_WRITE_ALLOC) return r;
+  if (req_of(s, r)->type < REQ_L2_WRITE_ALLOC) return r;
+  if (req_of(s, r)->type == REQ_L2_PREFETCH) l2_prefetch_filled(s->env->prefetch, req_of(s, r)->owner);
   req_free(s->env->pool, r);
   return 0;
 }

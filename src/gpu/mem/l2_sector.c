@@ -7,7 +7,7 @@
  * of a partly covered sector is fetched when it is read (Accel-Sim, "lazy fetch on read"). A sector written in parts
  * by several stores counts as partial even if together they cover it. Evicting a line writes its dirty sectors back.
  */
-#include "gpu/mem/l2.h"
+#include "gpu/mem/l2_prefetch.h"
 
 enum { SECTOR = 32 };
 
@@ -126,7 +126,7 @@ static enum l2_outcome load_sectors(struct l2_slice *s, struct l2_bank *b, struc
   struct l2_tags *t = &s->tags;
   struct req *r = &s->env->pool->at[op->r];
   uint32_t mask = sectors_of_request(s, r), valid = 0, pending = 0;
-  bool absent = *line == L2_NONE, atomic = r->atomic, no_line = false;
+  bool absent = *line == L2_NONE, atomic = r->atomic, no_line = false, ahead = r->type == REQ_L2_PREFETCH;
   if (!absent) valid = t->valid[*line], pending = t->pending[*line];
   uint32_t missing = mask & ~valid & ~pending;
   if (!(mask & ~valid)) {
@@ -141,7 +141,7 @@ static enum l2_outcome load_sectors(struct l2_slice *s, struct l2_bank *b, struc
       *line = l2_victim(s, r, op->set, &no_line);
       if (*line == L2_NONE && !no_line) return L2_REFUSED;
       if (no_line) {
-        l2_to_dram(s, b, op->r, op->set);
+        if (!ahead) l2_to_dram(s, b, op->r, op->set);
         return L2_BYPASSED;
       }
     }
@@ -154,14 +154,14 @@ static enum l2_outcome load_sectors(struct l2_slice *s, struct l2_bank *b, struc
       if (absent) take_line(s, b, *line, op); /* its write-back follows the fetch */
       t->pending[*line] |= (uint8_t)ask;
       s->env->stats->l2_sectors_fetched += (uint32_t)__builtin_popcount(ask);
-      s->env->stats->l2_sector_misses += !absent;
+      s->env->stats->l2_sector_misses += !absent && !ahead;
     }
     if (!absent) l2_tags_stamp(t, *line, *s->env->now, false);
     t->state[*line] = L2_RESERVED;
     t->mshr[*line] = m;
     l2_mshrs_add(&b->mshrs, m, s->env->pool, op->r);
   }
-  if (r->type != REQ_INST_READ && r->type != REQ_CONST_READ)
+  if (r->type != REQ_INST_READ && r->type != REQ_CONST_READ && !ahead)
     s->env->stats->l2_sectors_read += (uint32_t)__builtin_popcount(mask);
   if (atomic) { /* performed when it leaves */
     t->dirty[*line] |= (uint8_t)mask;
@@ -172,6 +172,19 @@ static enum l2_outcome load_sectors(struct l2_slice *s, struct l2_bank *b, struc
 
 enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line, bool *reply) {
   return s->env->pool->at[op->r].write ? store_sectors(s, b, op, line, reply) : load_sectors(s, b, op, line, reply);
+}
+
+bool l2_sector_prefetch(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line,
+                        enum prefetch_fate *why) {
+  const struct l2_tags *t = &s->tags;
+  uint32_t mask = sectors_of_request(s, &s->env->pool->at[op->r]);
+  uint32_t here = *line == L2_NONE ? 0 : t->valid[*line] | t->pending[*line];
+  bool reply = false;
+  *why = PREFETCH_REDUNDANT;
+  if (s->env->config->l2_perfect || !(mask & ~here)) return false;
+  enum l2_outcome o = load_sectors(s, b, op, line, &reply);
+  *why = o == L2_BYPASSED ? PREFETCH_NO_LINE : PREFETCH_NO_MSHR;
+  return o == L2_MISS;
 }
 
 bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op) {

@@ -15,6 +15,7 @@
 #include "gpu/common/stats.h"
 #include "gpu/slots/memory.h"
 
+struct l2_prefetch;
 struct partition_set; /* all channels and sub-partitions of a GPU */
 
 struct partition_env {
@@ -31,6 +32,7 @@ struct partition_env {
   void *ctx;
   struct slots *slots;           /* scheme hooks; NULL for none */
   const struct mem_hooks *hooks; /* the same for the memory side; NULL for none */
+  struct l2_prefetch *prefetch;  /* lines that schemes prefetch into the L2 (l2_prefetch.h); NULL for none */
   struct mem_listener listener;  /* all NULL for none */
   uint32_t *in_flight; /* decremented for each L1 write-back accepted by the L2, which has no reply; or NULL */
   uint64_t *full;      /* partition_full; allocated by partition_new */

@@ -124,9 +124,15 @@ static bool unknown_scheme(const char *name, struct err *e) {
                  near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+/* True if the values of this parameter may be written as `words`. */
+static bool is_worded(const struct scheme *s, const char *name) {
+  const char *of = s->worded ? s->worded : s->positional;
+  return s->words && of && !strcmp(name, of);
+}
+
 static bool not_a_number(const struct scheme *s, const char *name, const char *value, struct err *e) {
   char words[128] = "";
-  for (uint32_t k = 0; s->words && s->words[k] && s->positional && !strcmp(name, s->positional); k++)
+  for (uint32_t k = 0; is_worded(s, name) && s->words[k]; k++)
     snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", k ? ", " : " nor one of ", s->words[k]);
   return err_set(e, ERR_USAGE, "scheme %s: %s=%s is not a number%s", s->name, name, value, words);
 }
@@ -145,7 +151,7 @@ static bool set_param(struct slot_instance *in, const char *name, const char *va
       in->param[i] = s->word_value;
       return true;
     }
-    for (uint32_t k = 0; s->words && s->words[k] && s->positional && !strcmp(name, s->positional); k++)
+    for (uint32_t k = 0; is_worded(s, name) && s->words[k]; k++)
       if (!strcmp(value, s->words[k])) {
         in->param[i] = k;
         return true;
@@ -230,23 +236,35 @@ static bool of_lines(const struct hook_row *h) {
   return h->rule == RULE_OBSERVE_LINE || h->rule == RULE_DECIDE_LINE;
 }
 
+/* True if a filled hook is never called. */
+static bool is_idle(const struct slot_instance *in, size_t hook) {
+  return in->scheme->idle && in->scheme->idle(in->param, hook);
+}
+
+/* True if the scheme keeps compressed lines in the L1, by an organisation of the machine. */
+static bool compresses(const struct slot_instance *in) {
+  return in->scheme->line_size && !is_idle(in, offsetof(struct scheme, line_size));
+}
+
 /* The k-th exclusive part of a scheme, declared or implied by its hooks; NULL after the last. `org`: beside an
  * organisation, which does its own replacement. */
-static const char *owned_part(const struct scheme *s, uint32_t k, bool org) {
+static const char *owned_part(const struct slot_instance *in, uint32_t k, bool org) {
+  const struct scheme *s = in->scheme;
   uint32_t n = 0;
   for (uint32_t i = 0; i < SCHEME_OWNS && s->owns[i]; i++)
     if (n++ == k) return s->owns[i];
   for (uint32_t i = 0; i < hook_count; i++) {
     const struct hook_row *h = &hook_rows[i];
-    if (h->owns && scheme_fills(s, h) && !(of_lines(h) && org && s->yields_l1) && n++ == k) return h->owns;
+    bool called = of_lines(h) ? !(org && s->yields_l1) : !is_idle(in, h->offset);
+    if (h->owns && scheme_fills(s, h) && called && n++ == k) return h->owns;
   }
-  return s->l1 && !s->l1->way && n == k ? OWNS_L1_REPLACEMENT : NULL;
+  return ((s->l1 && !s->l1->way) || compresses(in)) && n == k ? OWNS_L1_REPLACEMENT : NULL;
 }
 
 /* True if one of them provides the L1's organisation. */
 static bool has_organisation(const struct slots *s) {
   for (uint32_t i = 0; i < s->count; i++)
-    if (s->at[i].scheme->l1) return true;
+    if (s->at[i].scheme->l1 || compresses(&s->at[i])) return true;
   return false;
 }
 
@@ -255,18 +273,13 @@ static bool check_owners(const struct slots *s, struct err *e) {
   for (uint32_t i = 0; i < s->count; i++)
     for (uint32_t j = i + 1; j < s->count; j++) {
       const char *a, *b;
-      for (uint32_t k = 0; (a = owned_part(s->at[i].scheme, k, org)); k++)
-        for (uint32_t m = 0; (b = owned_part(s->at[j].scheme, m, org)); m++)
+      for (uint32_t k = 0; (a = owned_part(&s->at[i], k, org)); k++)
+        for (uint32_t m = 0; (b = owned_part(&s->at[j], m, org)); m++)
           if (!strcmp(a, b))
             return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: both decide %s", s->at[i].scheme->name,
                            s->at[j].scheme->name, a);
     }
   return true;
-}
-
-/* True if a filled hook is never called. */
-static bool is_idle(const struct slot_instance *in, size_t hook) {
-  return in->scheme->idle && in->scheme->idle(in->param, hook);
 }
 
 /* A scheme that only configures the machine, such as the latency of the L1. */
@@ -304,6 +317,9 @@ static bool fill_hooks(struct slots *s, struct err *e) {
                    s->at[s->hook[0]].scheme->name, s->at[s->hook[1]].scheme->name, #hook);
 #define HOOK_TABLE HOOK
 #include "gpu/slots/hooks.def"
+  if (s->n_line_size && s->n_place)
+    return err_set(e, ERR_USAGE, "schemes %s and %s cannot be combined: lines of other L1s come uncompressed",
+                   s->at[s->line_size[0]].scheme->name, s->at[s->place[0]].scheme->name);
   return true;
 }
 
@@ -357,7 +373,7 @@ bool slots_parse(struct slots *out, const char *list, struct err *e) {
 static bool owns(const struct slots *s, const char *part) {
   const char *p;
   for (uint32_t i = 0; i < s->count; i++)
-    for (uint32_t k = 0; (p = owned_part(s->at[i].scheme, k, has_organisation(s))); k++)
+    for (uint32_t k = 0; (p = owned_part(&s->at[i], k, has_organisation(s))); k++)
       if (!strcmp(p, part)) return true;
   return false;
 }
@@ -383,10 +399,10 @@ bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, u
     slots_free(s);
     return err_set(e, ERR_USAGE, "a replacement scheme sees at most 64 ways; the L1 has %u", c->l1d.ways);
   }
-  if ((s->n_l2_find_victim && c->l2.ways > 64) || (s->n_l2_narrow && c->l2.ways > 32)) {
+  const uint32_t most = s->n_l2_narrow ? 32 : 64;
+  if ((s->n_l2_find_victim || s->n_l2_narrow) && c->l2.ways > most) {
     slots_free(s);
-    return err_set(e, ERR_USAGE, "a replacement scheme sees at most %u ways; the L2 has %u", s->n_l2_narrow ? 32 : 64,
-                   c->l2.ways);
+    return err_set(e, ERR_USAGE, "a replacement scheme sees at most %u ways; the L2 has %u", most, c->l2.ways);
   }
   for (uint32_t i = 0; i < s->count; i++)
     if (!start_instance(s, i, gpu, c, seed, e)) {

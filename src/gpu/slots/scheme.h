@@ -50,10 +50,11 @@ enum l1_bypass_by { BYPASS_BY_INST, BYPASS_BY_LOAD, BYPASS_BY_ACCESS, BYPASS_BY_
  * updated (local stores, and those that store_keeps or l1d.store: update let stay). */
 enum l1_store_end { STORE_MISSED, STORE_EVICTED, STORE_UPDATED };
 
-/* What becomes of a line that a scheme requested (gpu_prefetch). Never fetched: REDUNDANT, present or being fetched;
- * NO_MSHR, none was free; NO_LINE, none could be replaced, or a scheme or the organisation refused it a line; ENDED,
- * the SM had no warp left. Fetched: USEFUL, the first demand load found its data; LATE, it found the line still being
- * fetched; EVICTED, replaced before; LEFT, invalidated before by a store, a fence or the end of the launch. */
+/* What becomes of a line that a scheme requested (gpu_prefetch, gpu_prefetch_l2). Never fetched: REDUNDANT, present or
+ * being fetched; NO_MSHR, none was free; NO_LINE, none could be replaced, or a scheme or the organisation refused it a
+ * line; ENDED, the SM had no warp left. Fetched: USEFUL, the first demand load found its data; LATE, it found the line
+ * still being fetched; EVICTED, replaced before; LEFT, invalidated before by a store, a fence or the end of the
+ * launch. */
 enum prefetch_fate {
   PREFETCH_USEFUL,
   PREFETCH_LATE,
@@ -77,7 +78,9 @@ struct l1_event {
   uint8_t cache_op, hint;     /* of the instruction: enum cache_op, enum cache_hint at the L1 (ptx/inst.h) */
   uint32_t note;              /* at a fill: the note written by schemes at the L2 (mem_event.note) */
   bool local, write;
+  uint32_t from; /* the SM of the warp; not `sm` if the line lives in another SM's L1 (struct l1_place) */
   bool prefetch; /* of a prefetch; warp, cta, pc, degree are those of the event that led to it */
+  bool into_l2;  /* on_prefetch: of a line requested in the L2 */
   bool pending;  /* on_stall: all missing data is already pending, so no request of its own is needed */
   bool retry;    /* on_stall: called before for this access. The number of calls for a refused access is undefined. */
 };
@@ -140,6 +143,23 @@ struct l1_org {
    * then called with the way. NULL: the organisation decides replacement. */
   uint32_t (*way)(struct scheme_ctx *c, const struct l1_event *e);
 };
+/* ---- compressed lines: what line_size answers ---- */
+struct l1_size {
+  uint32_t bytes; /* rounded up to segments; a line's bytes at most, 0: its tag says it all */
+  uint32_t later; /* cycles that a hit takes longer than l1d.latency */
+};
+/* ---- the place slot: lines in the L1s of other SMs ---- */
+/* The machine keeps the network between the L1s and counts what it carries (l1net.*). Other L1s are read and changed
+ * between cycles only, so that the order of SMs does not matter (docs/reference/scheme-hooks.md, Places). */
+enum { PLACE_NONE = 0xffffffff };
+struct l1_place { /* home: the SM whose L1 keeps the line of an access, always the same; NULL: that of the warp */
+  uint32_t (*home)(struct scheme_ctx *c, const struct l1_event *e);
+  bool decoupled; /* accesses of the home's own SM take the network, too */
+  /* A global load has missed: another SM whose L1 is to be looked up before the L2, PLACE_NONE for none. */
+  uint32_t (*peer)(struct scheme_ctx *c, const struct l1_event *e);
+  /* Loads of `sm` may find data in the L1 of `at`: its fences and, with `peer`, its stores reach it. */
+  bool (*reads)(struct scheme_ctx *c, uint32_t sm, uint32_t at);
+};
 
 #define SCHEME_SM(ctx, type, sm) ((type *)((char *)(ctx)->sm_state + (size_t)(sm) * (ctx)->sm_state_bytes))
 
@@ -186,6 +206,7 @@ enum { SCHEME_OWNS = 3 };
 #define OWNS_L1_SIZE "the size of the L1"
 #define OWNS_L1_REPLACEMENT "L1 replacement"
 #define OWNS_L1_ORGANISATION "the L1 organisation"
+#define OWNS_L1_PLACE "where lines of the L1s live"
 #define OWNS_L1_WRITES "the write policy of the L1"
 #define OWNS_L2_REPLACEMENT "L2 replacement"
 #define OWNS_CTA_SCHEDULER "the CTA scheduler"
@@ -205,7 +226,8 @@ struct scheme {
   /* A value that may be written as a word: `sharing-cta=x`. */
   const char *word;
   double word_value;
-  const char *const *words; /* names of the values 0, 1, ... of the positional parameter, NULL at the end */
+  const char *const *words; /* names of the values 0, 1, ... of a parameter, NULL at the end */
+  const char *worded;       /* that parameter; NULL: the positional one */
   size_t state_bytes, sm_state_bytes;
   /* Further bytes of `state` after state_bytes, by configuration: state per L2 line, per warp. */
   size_t (*more_state)(const struct gpu_config *g, const double *param);
@@ -224,6 +246,9 @@ struct scheme {
   /* Its rules for L1 lines (find_victim, on_hit, on_place, on_fill) do not apply beside an organisation, which does
    * its own replacement; the rest of the scheme does. */
   bool yields_l1;
+  /* Hooks that are called for an SM, and the L1 organisation, read and change only the state of that SM (sm_state) and
+   * the scheme's counters, and draw no random numbers: SMs may then be on several host threads (gpu/ahead.h). */
+  bool by_sm;
   bool every_cycle; /* may_issue depends on time alone: the machine then visits every SM in every cycle */
   /* The hooks for a refused access (on_stall, find_victim, may_allocate) change state only when they bypass the
    * access, and repeat their result until the L1 accepts an access or data arrives for that set: they are not called
@@ -245,40 +270,6 @@ struct scheme {
 #define SCHEME(symbol) \
   __attribute__((used, section("sluice_schemes"))) static const struct scheme *const symbol##_entry = &symbol
 
-/* ---- services of the machine for schemes ---- */
-/* Occupancy (0..1) of the input queue of an L2 sub-partition, summed over core cycles: a difference divided by the
- * cycles between is a mean. */
-double gpu_subpart_fill_cycles(const struct gpu *g, uint32_t subpart);
-/* Warp slots of an SM with a warp, and the start order of a slot's warp (age). */
-uint64_t gpu_sm_warps(const struct gpu *g, uint32_t sm);
-uint64_t gpu_sm_warp_age(const struct gpu *g, uint32_t sm, uint32_t warp);
-/* Thread instructions executed by an SM since the launch began. */
-uint64_t gpu_sm_insts(const struct gpu *g, uint32_t sm);
-/* Warp instructions executed by an SM since the launch began. */
-uint64_t gpu_sm_warp_insts(const struct gpu *g, uint32_t sm);
-/* An organisation evicts a line (or its present part): counted and passed to on_evict observers. */
-void gpu_l1_evicted(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks, uint32_t owner_warp,
-                    bool reused);
-/* It evicts some chunks of a line. Call either function before the places are reused. */
-void gpu_l1_lost(struct gpu *g, const struct l1_event *e, uint64_t line, uint32_t chunks);
-/* True if a scheme decides L1 replacement (find_victim), and its choice: a way of `usable`, -1 for none. The caller is
- * an organisation with `way`. */
-bool gpu_l1_has_chooser(const struct gpu *g);
-int gpu_l1_choose(struct gpu *g, const struct cache_set *set, const struct l1_event *e);
-/* The line of `e` was placed there; calls on_place. */
-void gpu_l1_placed(struct gpu *g, const struct l1_event *e, uint32_t way);
-/* The results of a steady organisation have changed in every SM: retry refused accesses. */
-void gpu_l1_ask_again(struct gpu *g);
-/* Request the line of `addr` in the L1 of SM `of->sm`. For schemes that fill on_prefetch, which tells its fate. `of` is
- * the event that led to it: `warp`, `cta`, `pc` and `degree` are kept for observers. It waits in a queue of
- * l1d.prefetch_queue lines and goes to the L1 by l1d.prefetch_priority. False: the queue is full, it is dropped. A hook
- * of one SM may only request for that SM; those of a launch, a CTA, an epoch or the L2 may request for any. */
-bool gpu_prefetch(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr);
-/* The running launch: CTAs of the grid and in its x direction, and CTAs per SM. */
-uint32_t gpu_grid_ctas(const struct gpu *g);
-uint32_t gpu_grid_x(const struct gpu *g);
-uint32_t gpu_sm_cta_limit(const struct gpu *g);
-/* Set of `addr` in a cache of `sets` sets and `line`-byte lines under the L1's index function. */
-uint32_t gpu_l1_set(const struct gpu_config *c, uint32_t sets, uint32_t line, uint64_t addr);
+#include "gpu/slots/services.h"
 
 #endif

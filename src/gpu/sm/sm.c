@@ -40,7 +40,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   l15c_init(&s->l15c, c, c->l1c.mshrs + imc.mshrs);
   texcache_init(&s->l1t, c);
   l1d_init(&s->l1d, c);
-  if (g->slots.n_l1) l1_org_init(s);
+  if (g->slots.n_l1 | g->slots.n_line_size) l1_org_init(s);
   if (g->slots.n_queues) l1_order_init(s);
   if (g->slots.n_on_prefetch) l1_prefetch_init(s);
   s->id_sp.width = s->ex_sp.width = (uint8_t)c->sp_width;
@@ -111,8 +111,12 @@ void sm_choose_step(struct gpu *g) {
   g->lookups_steady = (!org || org->steady) && all_steady(k, k->may_allocate, k->n_may_allocate) &&
                       all_steady(k, k->find_victim, k->n_find_victim);
   g->stalls_steady = all_steady(k, k->on_stall, k->n_on_stall);
-  g->memory_steady = g->lookups_steady && g->stalls_steady && !k->n_queues && !k->n_bypass_access && !k->n_bypass_load;
-  g->kind = any ? SM_GENERAL : g->slots.count || !baseline_knobs(&g->config, true) ? SM_SCHEMES : SM_BASELINE;
+  g->memory_steady =
+      g->lookups_steady && g->stalls_steady && !k->n_queues && !k->n_place && !k->n_bypass_access && !k->n_bypass_load;
+  g->kind = k->n_place                                            ? SM_PLACED
+            : any                                                 ? SM_GENERAL
+            : g->slots.count || !baseline_knobs(&g->config, true) ? SM_SCHEMES
+                                                                  : SM_BASELINE;
 }
 
 static uint64_t *widen(uint64_t *rows, uint32_t from, uint32_t to) {
@@ -159,7 +163,8 @@ static void join_launch(struct sm *s, uint64_t launch) {
 
 void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, uint32_t cta) {
   struct gpu *g = s->g;
-  const struct feed *feed = g->work[work].feed;
+  const struct gpu_work *of = &g->work[work];
+  const struct feed *feed = of->shares ? of->share[s->group] : of->feed;
   const struct feed_kernel *k = feed->kernel;
   sm_settle(s, g->now + 1); /* dispatch follows the SMs within a cycle */
   s->asleep = s->none_to_issue = false;
@@ -200,11 +205,17 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
   }
 }
 
+uint64_t gpu_sm_ready(const struct gpu *g, uint32_t sm) {
+  const struct sm *s = &g->sm[sm];
+  return s->live & ~(s->done | s->barrier | s->fence | s->atomic_wait) & s->head & ~s->hazard;
+}
+
 /* ---- replies from the interconnect ---- */
 
-static void wake(struct sm *s) {
+static inline __attribute__((always_inline)) void wake(struct sm *s) {
   s->wake_at = 0;
   if (s->live) gpu_wake_sm(s->g, s->id);
+  else if (RARE(s->g->l1net)) gpu_wake_sm(s->g, s->id); /* it serves others */
 }
 
 void sm_receive(struct sm *s) {

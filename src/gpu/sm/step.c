@@ -15,6 +15,7 @@
 #include "gpu/sm/collect.inc"
 #include "gpu/l1/access.inc"
 #include "gpu/l1/prefetch.inc"
+#include "gpu/l1/net.inc"
 #include "gpu/sm/ldst.inc"
 #include "gpu/sm/fetch.inc"
 #include "gpu/sm/issue.inc"
@@ -35,9 +36,10 @@ STEP void fall_asleep(struct sm *s, enum sm_kind kind) {
 STEP bool memory_waits(const struct sm *s, enum sm_kind kind) {
   const struct l1d *l = &s->l1d;
   /* requests wait for their translation, lines of constants for the second level's latency */
-  if (kind == SM_GENERAL && RARE(s->untranslated.count | s->l15c.count)) return true;
-  if (kind == SM_GENERAL && RARE(s->const_at > s->g->now)) return true;
+  if (GENERAL(kind) && RARE(s->untranslated.count | s->l15c.count)) return true;
+  if (GENERAL(kind) && RARE(s->const_at > s->g->now)) return true;
   if (HOOKS(s, on_prefetch) && l1_prefetch_waits(l)) return true;
+  if (HOOKS(s, line_size) && l->slow) return true;
   if (!l->lat_count || (KNOB(s, l1d_latency) == 1 && !L1_ORG(s))) return false;
   return s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency) || s->g->now < l->org_busy;
 }
@@ -67,6 +69,12 @@ static inline bool fetch_busy(const struct sm *s) {
          (s->live & ((s->done & s->drained) | ~(s->done | s->imiss | s->ibuf_any)));
 }
 
+/* A warp passed its fence. */
+STEP void drop_l1(struct sm *s, enum sm_kind kind) {
+  l1d_drop(s);
+  if (PLACED(kind)) l1_net_fenced(s);
+}
+
 STEP bool step(struct sm *s, enum sm_kind kind) {
   if (s->asleep) {
     settle(s, s->g->now, kind);
@@ -89,7 +97,7 @@ STEP bool step(struct sm *s, enum sm_kind kind) {
     else s->collect_look = false;
   }
   if (!s->none_to_issue) {
-    if (RARE(s->fenced)) s->fenced = false, l1d_drop(s); /* and the schedulers run again */
+    if (RARE(s->fenced)) s->fenced = false, drop_l1(s, kind); /* and the schedulers run again */
     if (!schedule(s, kind)) return false;
   }
   if (s->fetch_look || s->live & s->done & s->drained) {
@@ -114,11 +122,24 @@ static __attribute__((noinline)) bool step_prefetches(struct gpu *g, struct sm *
   return true;
 }
 
+/* It also serves the accesses of other SMs to its L1. */
+static __attribute__((noinline)) bool step_l1(struct gpu *g, struct sm *s) {
+  s->wake_at = UINT64_MAX;
+  s->now_counts.memory = 0;
+  s->need_icnt = UINT32_MAX;
+  s->acted = false;
+  if (s->l1d.prefetch) l1_prefetch_drain(s);
+  if (!ldst(s, SM_PLACED)) return false;
+  if (!serves_others(s)) g->running[s->id / 64] &= ~(1ull << (s->id % 64));
+  return true;
+}
+
 STEP bool step_and_sleep(struct gpu *g, struct sm *s, enum sm_kind kind) {
+  if (PLACED(kind) && !s->live) return step_l1(g, s);
   if (HOOKS(s, on_prefetch) && RARE(!s->live)) return step_prefetches(g, s);
   if (!step(s, kind)) return false;
   if (s->live && !s->asleep) return true;
-  if (HOOKS(s, on_prefetch) && RARE(!s->live)) return true; /* until they are done */
+  if ((HOOKS(s, on_prefetch) | PLACED(kind)) && RARE(!s->live)) return true; /* until they are done */
   uint32_t i = s->id;
   uint64_t bit = 1ull << (i % 64);
   g->running[i / 64] &= ~bit;
@@ -156,6 +177,10 @@ STEP bool steps(struct gpu *g, uint32_t w, enum sm_kind kind) {
 }
 
 /* ---- the kinds ---- */
+
+bool sm_steps_placed(struct gpu *g, uint32_t w) {
+  return steps(g, w, SM_PLACED);
+}
 
 bool sm_steps_general(struct gpu *g, uint32_t w) {
   return steps(g, w, SM_GENERAL);

@@ -44,7 +44,7 @@ struct sub_cores {
 enum { SUB_NO_UNIT = SUB_KINDS };
 
 static enum sub_unit unit_by_type(const struct inst *i) {
-  if (i->lat == LAT_TENSOR) return SUB_TENSOR;
+  if (i->lat == LAT_TENSOR || i->lat == LAT_TENSOR_F16) return SUB_TENSOR;
   if (i->flags & INST_F64) return SUB_FP64;
   if (i->pipe == PIPE_SFU) return SUB_SFU;
   return i->flags & INST_FLOAT ? SUB_FP32 : SUB_INT;

@@ -59,7 +59,9 @@ struct l1d {
   uint32_t lat_size;
   uint32_t set;
   int way, victim;
-  bool stays; /* no scheme will bypass the refused access */
+  req_id net_result;         /* data of an access at another SM's L1 */
+  bool net_last, net_yields; /* turns of accesses of other SMs: see net.inc */
+  bool stays;                /* no scheme will bypass the refused access */
   /* the lines */
   uint32_t sets, ways, line_shift, line_bytes, mshrs, merges, missq_limit;
   uint64_t *tags; /* per set: tags of its ways, then cycles of their last uses */
@@ -72,6 +74,8 @@ struct l1d {
   uint16_t *ready, *spare; /* ring of MSHRs whose line has arrived; stack of free ones */
   struct l1_order order;
   struct l1_prefetch *prefetch; /* prefetch.c; NULL without a prefetching scheme */
+  struct l1_packed *packed;     /* compressed.c; NULL without a compressing scheme */
+  uint32_t later, slow;         /* what the last hit takes longer; hits that have not ended */
   /* an organisation that replaces the lines */
   const struct l1_org *org;
   struct slot_instance *org_of;

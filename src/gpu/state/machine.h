@@ -15,12 +15,18 @@
 #define OPERAND_BASE 0xFF000000ull /* constant banks of launches, 4 KB each */
 #define LOCAL_BASE 0x1F880000ull   /* local memory of all threads: below the heap, above static variables */
 
+struct ahead;
+struct ahead_group;
 struct icnt;
+struct l2_prefetch;
 struct partition_set;
+enum { AHEAD_MOST = 16 }; /* groups of SMs on host threads of their own: gpu/ahead.h */
 
 /* A launch on the machine. */
 struct gpu_work {
-  const struct feed *feed; /* NULL: free */
+  const struct feed *feed;              /* NULL: free */
+  const struct feed *share[AHEAD_MOST]; /* that of each group of SMs, `shares` of them; 0: `feed` serves all */
+  uint32_t shares;
   struct gpu_start how;
   uint64_t order; /* of launches since the machine was built, from 1 */
   uint64_t start; /* core cycle */
@@ -38,6 +44,10 @@ struct gpu_work {
   struct uop_regs reg_bits;
 };
 
+/* Visit the members `i` of word `word` of a set, whose value is `m`. */
+#define EACH_BIT(word, m, i) \
+  for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)
+
 enum { GPU_SM_WORDS = 4 }; /* bit sets of 256 SMs */
 enum { WAKE_SLOTS = 64 };
 enum { GPU_SUBPART_WORDS = 16, REPLY_TURNS = 16 }; /* bit sets of 1024 sub-partitions */
@@ -52,6 +62,7 @@ struct gpu {
   uint64_t *sent;                     /* icnt_sent */
   const uint64_t *refusing;           /* partition_full */
   struct partition_set *parts;
+  struct l2_prefetch *l2_prefetch; /* NULL without a prefetching scheme */
   struct tlb tlb;
   struct sm *sm, *sm_at[GPU_SM_WORDS * 64]; /* the SMs in one block, and a pointer to each */
   struct slots slots;
@@ -84,11 +95,18 @@ struct gpu {
   struct issued issued;
   struct feed_peer *released; /* released in this cycle, in other CTAs of clusters; as many as CTA slots, NULL: never
                                * yet */
-  uint32_t releases;
-  uint64_t now;       /* core cycles since the machine was built */
-  uint64_t start;     /* first cycle of the launch */
-  uint64_t report_at; /* cycle of the next progress report; UINT64_MAX: none */
-  bool reporting;     /* a report is being made: no unit is within a cycle */
+  union {
+    struct {
+      uint32_t releases;
+      uint32_t l1_moving; /* what the network between the L1s has to do */
+    };
+    uint64_t between; /* work between the cycles of the SMs */
+  };
+  struct l1_net *l1net; /* NULL without a scheme that places lines */
+  uint64_t now;         /* core cycles since the machine was built */
+  uint64_t start;       /* first cycle of the launch */
+  uint64_t report_at;   /* cycle of the next progress report; UINT64_MAX: none */
+  bool reporting;       /* a report is being made: no unit is within a cycle */
   /* Sets of SMs: to step; asleep until the interconnect has room for sm.need_icnt bytes; of these, SMs to check again;
    * SMs with a reply in sm.eject. */
   uint64_t running[GPU_SM_WORDS], no_room[GPU_SM_WORDS], look[GPU_SM_WORDS], ejected[GPU_SM_WORDS];
@@ -116,6 +134,13 @@ struct gpu {
   } sum;
   bool busy; /* an SM was active in the last core cycle: no jump possible */
   bool fault;
+  /* SMs on several host threads (gpu/ahead.h) */
+  uint32_t threads;
+  struct ahead *ahead;             /* NULL: none yet */
+  struct ahead_group *group;       /* whose view of the machine this is; NULL: the machine itself */
+  bool windows, all_windows;       /* the launch allows it; see gpu_set_all_windows */
+  uint64_t away[GPU_SM_WORDS];     /* SMs that a group steps */
+  uint64_t look_up;                /* the next cycle that gpu_run itself must handle */
   uint64_t touched_at, touched_as; /* the stamp of accesses without time in cycle `touched_at` */
   uint64_t touched;                /* order of the last gpu_touch since a launch ran, 0: none */
 };
@@ -124,6 +149,11 @@ struct gpu {
 /* Perform an atomic of a warp. False: a fault. */
 bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint32_t lanes);
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
+/* In a group's view of the machine (ahead.c): the same; a request to a page leaves; instructions are predecoded by one
+ * thread at a time. */
+void ahead_cta_done(struct gpu *view, uint32_t sm, uint32_t slot);
+void ahead_send(struct gpu *view, const struct req *r);
+void ahead_lock_uops(struct gpu *view, bool on);
 /* Release warps of a CTA on another SM after this cycle. */
 void gpu_release_later(struct gpu *g, const struct feed_peer *p);
 

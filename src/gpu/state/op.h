@@ -23,6 +23,7 @@ struct op {
   bool atomic;
   bool bypass;      /* its accesses bypass the L1 */
   bool admitted;    /* the per-load admission hooks have been called */
+  bool away;        /* stands for a load or store of another SM, whose request is `token` (gpu/l1/net.h) */
   uint8_t wb_done;  /* bit per destination whose bank write is done */
   uint16_t left;    /* accesses not yet accepted: acc[0 .. left) */
   uint16_t degree;  /* accesses of the instruction */

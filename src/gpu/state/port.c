@@ -3,7 +3,8 @@
 
 #include "gpu/mem/partition.h"
 
-req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes) {
+/* The address map is part of it. */
+__attribute__((flatten)) req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes) {
   req_id id = req_new(&s->g->pool);
   struct req *r = &s->g->pool.at[id];
   r->type = (uint8_t)type;
@@ -21,6 +22,8 @@ static void observe_request(struct sm *s, const struct req *r) {
   enum { OF_INST = 1 << REQ_GLOBAL_READ | 1 << REQ_LOCAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_WRITE };
   struct gpu_observed *o = &s->g->observed;
   if (!(OF_INST >> r->type & 1)) return;
+  if (r->from) s = &s->g->sm[r->from - 1]; /* the L1 of `s` fetches for that SM */
+  if (r->write) s = &s->g->sm[r->sm];
   uint32_t at = s->g->work[s->cta_work[s->w[r->warp].cta_slot]].inst_base + r->pc;
   if (at < o->insts) o->inst[at].bytes += r->bytes;
 }
@@ -28,8 +31,8 @@ static void observe_request(struct sm *s, const struct req *r) {
 /* Data of programs lie in pages. */
 static bool is_paged(const struct req *r) {
   enum {
-    PAGED =
-        1 << REQ_GLOBAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_READ | 1 << REQ_LOCAL_WRITE | 1 << REQ_TEX_READ
+    PAGED = 1 << REQ_GLOBAL_READ | 1 << REQ_GLOBAL_WRITE | 1 << REQ_LOCAL_READ | 1 << REQ_LOCAL_WRITE |
+            1 << REQ_TEX_READ | 1 << REQ_L2_PREFETCH
   };
   return PAGED >> r->type & 1;
 }
@@ -52,24 +55,33 @@ bool sm_send_held(struct sm *s) {
   return true;
 }
 
+bool sm_translated(struct gpu *g, struct sm *s, req_id id) {
+  const struct req *r = &g->pool.at[id];
+  bool missed;
+  if (!g->tlb.entries || !is_paged(r)) return true;
+  uint64_t ready = tlb_look(&g->tlb, r->addr, g->now, &missed);
+  s->st->tlb_misses += missed;
+  if (ready <= g->now) return true;
+  tlb_hold(&s->untranslated, id, ready);
+  return false;
+}
+
 void sm_send(struct sm *s, req_id id) {
   struct req *r = &s->g->pool.at[id];
   if (r->type == REQ_GLOBAL_READ) s->st->mem_reads++;
   if (r->type == REQ_GLOBAL_WRITE || r->type == REQ_L1_WRITEBACK) s->st->mem_writes++;
   s->g->in_flight++;
-  s->st->requests_awaited += r->type != REQ_L1_WRITEBACK;
+  s->st->requests_awaited += r->type != REQ_L1_WRITEBACK && r->type != REQ_L2_PREFETCH;
   s->st->atomic_requests += r->atomic;
   if (RARE(s->l1d.prefetch) && r->prefetch) s->st->prefetch_requests++, s->g->prefetches_sent++;
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
   s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
   if (RARE(s->g->observed.inst)) observe_request(s, r);
-  if (RARE(s->g->tlb.entries) && is_paged(r)) {
-    bool missed;
-    uint64_t ready = tlb_look(&s->g->tlb, r->addr, s->g->now, &missed);
-    s->st->tlb_misses += missed;
-    if (ready > s->g->now) {
-      tlb_hold(&s->untranslated, id, ready);
+  if (RARE(s->g->tlb.entries)) {
+    if (s->g->group) {
+      if (is_paged(r)) ahead_send(s->g, r);
+    } else if (!sm_translated(s->g, s, id)) {
       return;
     }
   }

@@ -10,6 +10,8 @@
 req_id sm_request(struct sm *s, enum req_type type, uint64_t addr, uint32_t bytes);
 /* Inject it; sm_can_send_bytes has returned true for its packet. */
 void sm_send(struct sm *s, req_id r);
+/* False: a request of `s` to a page that has no translation yet waits. */
+bool sm_translated(struct gpu *g, struct sm *s, req_id id);
 /* Send the first request that waited for its translation, if it is due. False: the interconnect has no room. */
 bool sm_send_held(struct sm *s);
 /* The access and instruction behind a request, for caches, schemes and observers below the SM. */

@@ -159,6 +159,7 @@ struct sm {
   uint64_t hazard_long;    /* two-level: warps with a hazard on a pending load */
   uint32_t score_words;
   uint32_t id;
+  uint32_t group; /* of SMs on a host thread: gpu/ahead.h */
   uint32_t fetch_buf_pc;
   op_id op_free;
   uint8_t last_fetched, wb_rotate;

@@ -19,6 +19,8 @@ void tlb_destroy(struct tlb *t) {
 }
 
 void tlb_clear(struct tlb *t) {
+  t->low = UINT64_MAX;
+  t->high = 0;
   for (uint32_t i = 0; i < t->entries; i++) t->at[i] = (struct tlb_page){.page = UINT64_MAX};
 }
 
@@ -26,6 +28,8 @@ uint64_t tlb_look(struct tlb *t, uint64_t addr, uint64_t now, bool *missed) {
   uint64_t page = addr / t->page_bytes;
   struct tlb_page *p = &t->at[page % t->entries];
   *missed = p->page != page;
+  if (*missed && page < t->low) t->low = page;
+  if (*missed && page > t->high) t->high = page;
   if (*missed) *p = (struct tlb_page){.page = page, .ready = now + t->latency};
   return p->ready;
 }

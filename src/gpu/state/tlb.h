@@ -25,11 +25,16 @@ struct tlb_page {
 struct tlb {
   uint32_t entries, latency; /* entries 0: every address is translated at once */
   uint64_t page_bytes;
+  uint64_t low, high;  /* pages looked up so far lie within; low > high: none */
   struct tlb_page *at; /* a page's place is its number modulo `entries`. Owned. */
 };
 void tlb_init(struct tlb *t, const struct gpu_config *c);
 void tlb_destroy(struct tlb *t);
 void tlb_clear(struct tlb *t);
+/* True as long as no page takes the place of another, even if the next one is half the reach away. */
+static inline bool tlb_ample(const struct tlb *t) {
+  return t->low > t->high || t->high - t->low < t->entries / 2;
+}
 /* The cycle in which the address is translated, at most `now` if it is. `missed`: it starts a page walk. */
 uint64_t tlb_look(struct tlb *t, uint64_t addr, uint64_t now, bool *missed);
 

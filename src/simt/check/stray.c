@@ -5,6 +5,7 @@
  * (null, host, wild index) stays a fault, as on every GPU; so does a write. In `hardware` reads and writes access the
  * address if an allocation shares its page.
  */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -59,7 +60,7 @@ void simt_strays_summary(const struct simt *s, char *out, size_t size) {
 }
 
 /* Count the access; report its place once. */
-static void note_stray(struct exec *x, const struct xop *o, const struct lane_access *a) {
+static void note_locked(struct exec *x, const struct xop *o, const struct lane_access *a) {
   static const char *const names[] = {"global",   "global",    "shared",  "local",
                                       "constant", "parameter", "texture", "generic"};
   struct simt *s = x->run->s;
@@ -80,6 +81,13 @@ static void note_stray(struct exec *x, const struct xop *o, const struct lane_ac
              names[a->space], a->write ? "write" : "read", a->bytes, (unsigned long long)a->addr, where,
              s->memory == SIMT_MEMORY_WARN ? "; it gives zeroes" : "");
   finding_report(&s->stray_found, f, "warning", s->out);
+}
+
+static void note_stray(struct exec *x, const struct xop *o, const struct lane_access *a) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* workers of a launch share the list */
+  pthread_mutex_lock(&lock);
+  note_locked(x, o, a);
+  pthread_mutex_unlock(&lock);
 }
 
 static const char zeroes[64]; /* value of such reads; never written */

@@ -2,6 +2,7 @@
 #ifndef SIMT_CORE_MACHINE_H
 #define SIMT_CORE_MACHINE_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -44,11 +45,13 @@ struct simt {
   xop_fn handlers[X_COUNT];
   int isa;
   enum simt_memory memory;
-  uint64_t watchdog; /* of functional mode; 0: FEED_WATCHDOG */
-  uint64_t launches; /* begun */
-  uint32_t core_mhz; /* of %globaltimer */
-  uint32_t back_sm;  /* the compute capability (70) whose machine code PTX becomes; 0: it runs as it is */
-  uint32_t turn;     /* functional mode: warp instructions of a CTA's turn; 0: CTA by CTA */
+  uint64_t watchdog;     /* of functional mode; 0: FEED_WATCHDOG */
+  uint64_t launches;     /* begun */
+  uint32_t core_mhz;     /* of %globaltimer */
+  uint32_t back_sm;      /* the compute capability (70) whose machine code PTX becomes; 0: it runs as it is */
+  uint32_t turn;         /* functional mode: warp instructions of a CTA's turn; 0: CTA by CTA */
+  uint32_t threads;      /* functional mode: of the host */
+  atomic_flag *granules; /* GRANULE_LOCKS, NULL before the first launch on several threads */
   struct simt_strays strays;
   struct findings stray_found;
   FILE *out; /* printf of kernels */
@@ -122,6 +125,9 @@ struct cta {
   uint64_t cluster_waiting; /* bit set of warps at the cluster's barrier */
 };
 
+/* Locks of device memory, by granule: a launch on several host threads performs atomics under them. */
+enum { GRANULE_SHIFT = 5, GRANULE_LOCKS = 4096 };
+
 struct token {
   const struct xop *o;
   struct cta *cta;
@@ -177,8 +183,12 @@ struct simt_run {
   uint64_t instructions, gridid;
   uint64_t charged; /* additional charge for turns of warps that may be spinning */
   struct issued scratch;
-  struct children *children;        /* grids launched by the kernel, NULL: none */
-  struct check_run *check;          /* NULL: only bounds are checked */
+  struct children *children; /* grids launched by the kernel, NULL: none */
+  struct check_run *check;   /* NULL: only bounds are checked */
+  atomic_flag *granules;     /* GRANULE_LOCKS of them; NULL: one host thread runs the launch */
+  struct simt_run **forks;   /* simt_share, workers_share */
+  bool timed;                /* the latter */
+  uint32_t nforks;
   uint32_t fast_shared, fast_local; /* bytes within reach of the fast path: all, or none under a check */
 };
 

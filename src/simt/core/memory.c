@@ -103,6 +103,7 @@ void simt_free(struct simt *s) {
   check_free(s);
   stray_free(s);
   free(s->blocks);
+  free(s->granules);
   free(s->freed);
   free(s);
 }

@@ -12,12 +12,17 @@
 #include "simt/core/xop.h"
 #include "simt/simt.h"
 
+enum kernel_threads { THREADS_UNKNOWN, THREADS_ONE, THREADS_MANY };
 struct simt_kernel {
   struct simt_kernel_info info;
   struct xfunc *func;
   struct simt_module *m;
-  uint32_t set_regs; /* from machine code, 0 if unknown */
-  bool apart;        /* the last launch stored to no allocation that it loaded from */
+  uint32_t set_regs;   /* from machine code, 0 if unknown */
+  bool apart;          /* the last launch stored to no allocation that it loaded from */
+  bool mixes;          /* a launch in detail did */
+  uint8_t threads;     /* can its CTAs run on several host threads? enum kernel_threads */
+  uint8_t sm_threads;  /* can SMs that run it? */
+  uint64_t warp_insts; /* of a warp, in functional mode: mean of the last launch; 0: unknown */
 };
 
 struct simt_module {

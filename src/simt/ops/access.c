@@ -38,6 +38,14 @@ static char *resolve_shared(struct exec *x, const struct xop *o, struct lane_acc
   return NULL;
 }
 
+/* See simt_run. Workers of a launch do this at the same time. */
+static void note_use(struct simt_run *r, struct mem_block *b, bool write) {
+  if (__atomic_load_n(write ? &b->stored : &b->loaded, __ATOMIC_RELAXED) == r->number) return;
+  __atomic_store_n(write ? &b->stored : &b->loaded, r->number, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(write ? &b->loaded : &b->stored, __ATOMIC_SEQ_CST) == r->number)
+    __atomic_store_n(&r->k->apart, false, __ATOMIC_RELAXED);
+}
+
 /* Host address of a lane's access; a->space is the instruction's and becomes the resolved one, a->addr the address in
  * it. NULL after a fault was reported. */
 static char *resolve_lane(struct exec *x, const struct xop *o, struct lane_access *a) {
@@ -67,7 +75,10 @@ static char *resolve_lane(struct exec *x, const struct xop *o, struct lane_acces
     break;
   }
   struct mem_block *b = mem_block_at(r->s, a->addr);
-  if (b && a->bytes <= b->a.bytes - (a->addr - b->a.base)) return (char *)(uintptr_t)(a->addr + b->delta);
+  if (b && a->bytes <= b->a.bytes - (a->addr - b->a.base)) {
+    if (r->timed) note_use(r, b, a->write);
+    return (char *)(uintptr_t)(a->addr + b->delta);
+  }
   char *host = stray_access(x, o, a);
   if (!host) fault_access(x, o, a, "invalid", 700);
   return host;
@@ -155,8 +166,7 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
     struct simt_run *r = x->run;
     struct mem_block *b = mem_block_at(r->s, addr[__builtin_ctz(sound)]);
     if (!b) return true;
-    *(write ? &b->stored : &b->loaded) = r->number;
-    if (b->stored == b->loaded) r->k->apart = false; /* see simt_run */
+    note_use(r, b, write);
     if (!r->check || check_is_fast(r->s)) r->ranges[o - x->ops] = (struct range){b->a.base, b->a.bytes, b->delta};
   }
   return true;

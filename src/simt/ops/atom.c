@@ -197,6 +197,13 @@ static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   x->out->token = id;
 }
 
+static atomic_flag *lock_granule(const struct simt_run *r, uint64_t addr) {
+  if (!r->granules) return NULL;
+  atomic_flag *g = &r->granules[(addr >> GRANULE_SHIFT) % GRANULE_LOCKS];
+  while (atomic_flag_test_and_set_explicit(g, memory_order_acquire)) __builtin_ia32_pause();
+  return g;
+}
+
 bool atom_perform(struct exec *x, struct token *t, uint32_t lanes);
 bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
   const struct xop *o = t->o;
@@ -219,7 +226,9 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
     }
     uint64_t in[INPUTS] = {t->b[i], t->c[i]};
     if (o->type == T_B128) memcpy(&in[IN_B_UPPER], t->upper[i], sizeof t->upper[i]);
+    atomic_flag *g = t->shared[i] ? NULL : lock_granule(x->run, t->addr[i]);
     perform_lane(o, host, t->w->regs + t->frame, i, in);
+    if (g) atomic_flag_clear_explicit(g, memory_order_release);
   }
   return true;
 }

@@ -31,9 +31,10 @@ static void put_pred(struct exec *x, uint32_t off, uint32_t mask, uint32_t v) {
   *p = (*p & ~mask) | (v & mask);
 }
 
-/* Accesses are performed in order; only the checks use fences. */
+/* One host thread performs accesses in order; then only the checks use fences. */
 static void x_fence(struct exec *x, const struct xop *o, uint32_t mask) {
   (void)o;
+  if (x->run->granules) atomic_thread_fence(memory_order_seq_cst);
   if (mask && x->run->check) check_fence(x);
 }
 

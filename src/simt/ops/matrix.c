@@ -31,6 +31,8 @@ struct matrix_op { /* behind xaux.ref */
   const struct shape *s;
   uint8_t part; /* wmma: 'a', 'b', 'c' */
   bool col, load, store;
+  bool quads;               /* mma.m8n8k4 of halves: four products, one for each pair of groups of four lanes */
+  bool a_col, b_col;        /* of those: A and B lie by columns */
   bool bit_and;             /* 1-bit elements: and instead of xor */
   enum ptx_type a, b, c, d; /* element types */
   struct xopnd regs[4][16]; /* d, a, b, c */
@@ -128,7 +130,28 @@ static bool lower_wmma(struct lowering *l, const struct ptx_inst *i, struct xop 
   return fragments(l, i, q);
 }
 
+/* m8n8k4 of halves, with any layouts. */
+static bool lower_quads(struct lowering *l, const struct ptx_inst *i, struct matrix_op *q) {
+  uint32_t layouts = 0;
+  for (uint32_t k = 0; k < i->nmods; k++)
+    if (i->mod_order[k] == M_ROW || i->mod_order[k] == M_COL) {
+      q->b_col = i->mod_order[k] == M_COL;
+      if (layouts++ == 0) q->a_col = q->b_col;
+    }
+  bool halves = (q->d == T_F16 || q->d == T_F32) && (q->c == T_F16 || q->c == T_F32) && q->b == T_F16;
+  if (!layouts || !halves) return lower_refuse(l, i, "");
+  q->quads = true;
+  if (!fragments(l, i, q)) return false;
+  if (q->n[0] != (q->d == T_F16 ? 4 : 8) || q->n[1] != 2 || q->n[2] != 2 || q->n[3] != (q->c == T_F16 ? 4 : 8))
+    return lower_malformed(l, i, "a fragment has the wrong number of registers");
+  return true;
+}
+
 static bool lower_mma(struct lowering *l, const struct ptx_inst *i, struct xop *o, struct matrix_op *q) {
+  if (i->ntypes == 4 && i->nops == 4 && i->types[1] == T_F16 && ptx_has(i, M_M8N8K4)) {
+    q->d = i->types[0], q->a = i->types[1], q->b = i->types[2], q->c = i->types[3];
+    return lower_quads(l, i, q);
+  }
   if (i->ntypes != 4 || i->nops != 4 || !ptx_has(i, M_ROW) || !ptx_has(i, M_COL)) return lower_refuse(l, i, "");
   q->d = i->types[0], q->a = i->types[1], q->b = i->types[2], q->c = i->types[3];
   bool ints = q->d == T_S32 && q->c == T_S32 && element_bits(q->a) <= 8 && element_bits(q->b) == element_bits(q->a) &&
@@ -375,10 +398,45 @@ static void place_b(const struct matrix_op *q, uint32_t lane, uint32_t e, uint32
   *c = lane / 4;
 }
 
+/* Row and column of element e of a lane in the accumulators of m8n8k4: a row to a lane as halves, else pairs of columns
+ * of two rows. */
+static void place_quad(enum ptx_type t, uint32_t lane, uint32_t e, uint32_t *r, uint32_t *c) {
+  *r = t == T_F16 ? lane % 4 : (lane & 1) + (e & 2);
+  *c = t == T_F16 ? e : (e & 4) + (lane & 2) + (e & 1);
+  if (lane >= LANES / 2) *r += 4;
+}
+
+/* Lanes 4p to 4p + 3 and the same of the warp's upper half hold the four products' matrices (PTX ISA, "Matrix Fragments
+ * for mma.m8n8k4 with .f16"). */
+static void mma_quads(struct exec *x, const struct xop *o, const struct matrix_op *q) {
+  struct matrices m[4];
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    struct matrices *p = &m[lane % (LANES / 2) / 4];
+    uint32_t half = lane < LANES / 2 ? 0 : 4, r, c;
+    for (uint32_t e = 0; e < 4; e++) {
+      uint32_t along = lane % 4 + half, across = e;
+      p->a[q->a_col ? e + half : along][q->a_col ? lane % 4 : across] = element(x, q, 1, T_F16, e, lane);
+      p->b[q->b_col ? across : lane % 4][q->b_col ? along : e + half] = element(x, q, 2, T_F16, e, lane);
+    }
+    for (uint32_t e = 0; e < 8; e++) place_quad(q->c, lane, e, &r, &c), p->c[r][c] = element(x, q, 3, q->c, e, lane);
+  }
+  for (uint32_t p = 0; p < 4; p++) multiply(q, &m[p]);
+  for (uint32_t lane = 0; lane < LANES; lane++)
+    for (uint32_t e = 0; e < 8; e++) {
+      uint32_t r, c;
+      place_quad(q->d, lane, e, &r, &c);
+      put_element(x, q, q->d, e, lane, m[lane % (LANES / 2) / 4].c[r][c], o->flags & XF_SATFIN);
+    }
+}
+
 static void x_mma(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct matrix_op *q = ((const struct xaux *)o->aux)->ref;
   const struct shape *s = q->s;
   struct matrices m;
+  if (q->quads) {
+    if (whole_warp(x, o, mask)) mma_quads(x, o, q);
+    return;
+  }
   uint32_t per_c = (uint32_t)s->m * s->n / LANES;
   if (!whole_warp(x, o, mask)) return;
   for (uint32_t lane = 0; lane < LANES; lane++) {

@@ -398,8 +398,45 @@ static void sample_one(struct sample *s, int geo, const uint32_t *raw, bool inte
   texel_at(s, want_float, dims, pos, layer, out);
 }
 
+/* One handle for all lanes: of a reference, or of equal objects. */
+static bool one_texture(struct exec *x, const struct xop *o, uint32_t mask) {
+  const struct xaux *a = o->aux;
+  if (a->ref) return true;
+  const uint64_t *h = OPND(uint64_t, o->a), first = h[__builtin_ctz(mask)];
+  for (uint32_t m = mask; m; m &= m - 1)
+    if (h[__builtin_ctz(m)] != first) return false;
+  return true;
+}
+
+/* What most programs do: fetch elements of 32 bits from linear memory that is one allocation. Outside is zero. False:
+ * it is another case. */
+static bool fetch_elements(struct exec *x, const struct xop *o, uint32_t mask) {
+  const struct xaux *a = o->aux;
+  bool simple = o->elem == GEO_1D && o->flags & XF_SIGNED && !o->sub && a->v[4].off != OFF_NONE;
+  if (!simple || x->run->check || !one_texture(x, o, mask)) return false;
+  const struct simt_tex *t = texture_of(x, o, (uint32_t)__builtin_ctz(mask));
+  if (!t || t->bits != 32 || t->blocks) return false;
+  uint32_t bytes = texel_bytes(t);
+  const char *host = simt_mem_at(x->run->s, t->addr, (uint64_t)t->width * bytes);
+  if (!host) return false;
+  for (uint32_t m = mask; m; m &= m - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(m), v[4] = {0, 0, 0, o->type == T_F32 ? 0x3f800000 : 1};
+    int64_t at = OPND(int32_t, a->v[4].off)[i];
+    bool inside = at >= 0 && at < t->width;
+    if (inside) memcpy(v, host + (uint64_t)at * bytes, bytes);
+    else memset(v, 0, sizeof v);
+    for (uint32_t k = 0; k < a->n; k++)
+      if (a->v[k].off != OFF_NONE) OPND(uint32_t, a->v[k].off)[i] = v[k];
+    x->out->addr[i] = t->addr + (inside ? (uint64_t)at * bytes : 0);
+  }
+  x->out->width = (uint8_t)bytes;
+  x->out->space = SPACE_TEX;
+  return true;
+}
+
 static void x_tex(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct xaux *a = o->aux;
+  if (fetch_elements(x, o, mask)) return;
   for (uint32_t m = mask; m && !x->fault; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m), raw[4] = {0};
     struct sample s = {.x = x, .o = o, .t = texture_of(x, o, i), .lane = (int)i};

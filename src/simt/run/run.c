@@ -4,8 +4,10 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "simt/core/memory.h"
 #include "simt/core/run.h"
 #include "simt/core/machine.h"
+#include "simt/run/grid.h"
 
 enum {
   RECURSION_LOCAL = 64 * 1024,
@@ -14,7 +16,6 @@ enum {
   CTA_BUDGET = 1 << 22,
   CLUSTER_BUDGET = 1 << 16, /* CTAs of a cluster wait for each other often */
   MANY_TURNS = 8,
-  FIRST_TURNS = 2, /* for each round over the warps of a CTA */
   FAIR_TURN = 4096,
   FAIR_WARP = 512, /* for a warp within its CTA's turn */
   STRONG_COST = 64 /* cost of a volatile access or an atomic: spinning warps yield soon */
@@ -122,8 +123,30 @@ static void run_feed_end(void *ctx, uint32_t slot) {
   cluster_end_cta(r, &r->ctas[slot]);
 }
 
+/* Its own, or that of a feed that shares the launch. */
 static const struct feed_fault *run_feed_fault(void *ctx) {
-  return &((struct simt_run *)ctx)->fault;
+  const struct simt_run *r = ctx;
+  for (uint32_t i = 0; !r->fault.cuda_error && i < r->nforks; i++)
+    if (r->forks[i]->fault.cuda_error) return &r->forks[i]->fault;
+  return &r->fault;
+}
+
+static bool run_feed_apart(void *ctx) {
+  return __atomic_load_n(&((const struct simt_run *)ctx)->k->apart, __ATOMIC_RELAXED);
+}
+
+static bool run_feed_data(void *ctx, uint64_t addr, uint32_t bytes, void *out) {
+  const struct simt_run *r = ctx;
+  memset(out, 0, bytes);
+  for (uint32_t at = 0; at < bytes;) {
+    const struct mem_block *b = mem_block_at(r->s, addr + at);
+    const struct simt_alloc *next = b ? NULL : simt_mem_after(r->s, addr + at);
+    uint64_t left = bytes - at, n = b ? b->a.bytes - (addr + at - b->a.base) : next ? next->base - (addr + at) : left;
+    if (n > left) n = left;
+    if (b) memcpy((char *)out + at, (const void *)(uintptr_t)(addr + at + b->delta), n);
+    at += (uint32_t)n;
+  }
+  return true;
 }
 
 static const struct feed_ops feed_operations = {.start_cta = run_feed_start,
@@ -131,7 +154,10 @@ static const struct feed_ops feed_operations = {.start_cta = run_feed_start,
                                                 .soon = feed_soon,
                                                 .atomic = run_feed_atomic,
                                                 .end_cta = run_feed_end,
-                                                .fault = run_feed_fault};
+                                                .fault = run_feed_fault,
+                                                .data = run_feed_data,
+                                                .share = workers_share,
+                                                .apart = run_feed_apart};
 
 /* ---- set-up ---- */
 
@@ -286,6 +312,7 @@ struct feed *simt_feed(struct simt_run *r) {
 void simt_end(struct simt_run *r) {
   if (!r) return;
   fflush(r->s->out);
+  workers_end(r);
   for (uint32_t w = 0; r->grown && w < r->slots * r->fk.warps_per_cta; w++)
     if (r->warps[w].stack != r->warps[w].own) free(r->warps[w].stack);
   put_memory(r->regs, r->regs_bytes);
@@ -434,6 +461,114 @@ void simt_interleave(struct simt *s, uint32_t turn) {
   s->turn = turn;
 }
 
+/* A worker's turns over its slots. */
+struct turns {
+  struct simt_run *r;
+  struct grid *g;
+  struct simt_counts *n;
+  uint64_t budget, watchdog, progress; /* warp instructions: of a turn, without an ended CTA; when the last one ended */
+  uint32_t live, ended;                /* CTAs on the slots; of the grid, when `progress` was set */
+  bool apart;                          /* the launch before stored to no allocation that it loaded from */
+  struct cta *waiting;                 /* for another CTA of its cluster, in this round */
+};
+
+static bool start_next(struct turns *t, uint32_t slot) {
+  struct grid *g = t->g;
+  uint32_t id = (uint32_t)atomic_fetch_add_explicit(&g->next, 1, memory_order_relaxed);
+  if (id >= t->r->fk.ctas || (g->workers > 1 && id >= atomic_load(&g->stop))) {
+    atomic_store_explicit(&g->next, t->r->fk.ctas, memory_order_relaxed);
+    return false;
+  }
+  struct cta *c = &t->r->ctas[slot];
+  run_feed_start(t->r, slot, id, c->slot, 0);
+  bool apart = t->apart && __atomic_load_n(&t->r->k->apart, __ATOMIC_RELAXED);
+  c->young = t->r->s->turn && !apart ? FIRST_TURNS : 0;
+  t->live++;
+  return true;
+}
+
+static void end_cta(struct turns *t, uint32_t slot) {
+  struct simt_run *r = t->r;
+  t->progress = r->instructions;
+  t->live--;
+  t->ended = (uint32_t)atomic_fetch_add_explicit(&t->g->ended, 1, memory_order_relaxed) + 1;
+  run_feed_end(r, slot);
+  if (!r->feed.watch) return;
+  r->feed.watch->ended = t->ended;
+  feed_look(&r->feed);
+}
+
+/* CTAs of other workers end, too. */
+static bool is_stuck(struct turns *t) {
+  if (t->r->instructions - t->progress <= t->watchdog) return false;
+  uint32_t ended = (uint32_t)atomic_load_explicit(&t->g->ended, memory_order_relaxed);
+  if (t->g->workers == 1 || ended == t->ended) return true;
+  t->ended = ended;
+  t->progress = t->r->instructions;
+  return false;
+}
+
+static bool run_turn(struct turns *t, uint32_t slot, bool *finished, struct err *e) {
+  struct simt_run *r = t->r;
+  struct cta *c = &r->ctas[slot];
+  uint64_t limit = r->instructions + r->charged + (c->young ? 1 : t->budget);
+  bool ok = true, waits = false, stuck = false;
+  *finished = false;
+  while (ok && !*finished && !waits && r->instructions + r->charged < limit && !(stuck = is_stuck(t)))
+    ok = run_round(r, c, t->n, finished, &waits, e);
+  if (c->young) c->young--;
+  if (waits) t->waiting = c;
+  if (ok && !*finished && stuck) ok = report_endless(r, r->instructions - t->progress, e);
+  return ok;
+}
+
+/* Of one worker, a fault ends the launch; of several, CTAs before that one come first. */
+static bool pass_fault(struct turns *t, uint32_t slot, struct err *e) {
+  struct cta *c = &t->r->ctas[slot];
+  if (t->g->workers == 1) return false;
+  workers_failed(t->g, t->r, c->id, e);
+  c->running = t->r->x.fault = false;
+  t->live--;
+  if (t->watchdog > CTA_BUDGET) t->watchdog = CTA_BUDGET; /* they may wait for it */
+  return true;
+}
+
+static bool run_slot(struct turns *t, uint32_t slot, struct err *e) {
+  struct cta *c = &t->r->ctas[slot];
+  bool finished;
+  do { /* a slot is used again at once: its memory is warm */
+    if (!c->running && !start_next(t, slot)) return true;
+    if (t->g->workers > 1 && c->id > atomic_load_explicit(&t->g->stop, memory_order_relaxed)) {
+      c->running = false;
+      t->live--;
+      return true;
+    }
+    if (!run_turn(t, slot, &finished, e)) return pass_fault(t, slot, e);
+    if (finished) end_cta(t, slot);
+  } while (finished && t->r->fk.cluster == 1);
+  return true;
+}
+
+bool run_ctas(struct simt_run *r, struct grid *g, struct simt_counts *n, struct err *e) {
+  struct turns t = {.r = r, .g = g, .n = n, .progress = r->instructions, .apart = g->apart};
+  t.budget = r->fk.cluster > 1 ? CLUSTER_BUDGET : CTA_BUDGET;
+  if (r->s->turn && r->s->turn < t.budget) t.budget = r->s->turn;
+  t.watchdog = r->s->watchdog ? r->s->watchdog : FEED_WATCHDOG;
+  if (!r->s->watchdog && r->s->turn) t.watchdog *= r->slots < MANY_TURNS ? r->slots : MANY_TURNS; /* all end late */
+  bool ok = true;
+  uint32_t round = 0;
+  while (ok && (t.live || atomic_load_explicit(&g->next, memory_order_relaxed) < r->fk.ctas)) {
+    uint64_t before = r->instructions;
+    t.waiting = NULL;
+    for (uint32_t s = 0; ok && s < r->slots; s++)
+      ok = run_slot(&t, s, e); /* CTAs that spin on others share the slots */
+    if (ok && t.waiting && r->instructions == before) ok = report_stuck(r, t.waiting, e);
+    if (g->together && round++ < FIRST_TURNS) pthread_barrier_wait(&g->turn_ends);
+  }
+  while (g->together && round++ < FIRST_TURNS) pthread_barrier_wait(&g->turn_ends);
+  return ok;
+}
+
 /* Fair turns (simt_interleave): a starting CTA gets two short turns. In the first, each warp stops before it stores to
  * global memory; in the second, at the branch after that. So all resident warps have done their first reads before one
  * writes, and those writes before one reads again: on a GPU the latency of memory exceeds the time to start all CTAs.
@@ -441,43 +576,10 @@ void simt_interleave(struct simt *s, uint32_t turn) {
  * allocation that it loads from, last time and so far, skips this. */
 bool simt_run(struct simt_run *r, struct simt_counts *out, struct err *e) {
   struct simt_counts n = {0};
-  uint32_t next = 0, live = 0;
-  uint64_t progress = r->instructions, budget = r->fk.cluster > 1 ? CLUSTER_BUDGET : CTA_BUDGET;
-  if (r->s->turn && r->s->turn < budget) budget = r->s->turn;
-  uint64_t watchdog = r->s->watchdog ? r->s->watchdog : FEED_WATCHDOG;
-  if (!r->s->watchdog && r->s->turn) watchdog *= r->slots < MANY_TURNS ? r->slots : MANY_TURNS; /* all end late */
-  bool ok = true, apart = r->k->apart;
+  struct grid g = {.workers = workers_for(r), .stop = NO_CTA, .apart = r->k->apart};
   r->k->apart = true;
-  while (ok && (next < r->fk.ctas || live)) {
-    uint64_t before = r->instructions;
-    struct cta *waiting = NULL;
-    for (uint32_t s = 0; ok && s < r->slots; s++) { /* CTAs that spin on others share the slots */
-      struct cta *c = &r->ctas[s];
-      if (!c->running) {
-        if (next == r->fk.ctas) continue;
-        run_feed_start(r, s, next++, s, 0);
-        c->young = r->s->turn && !(apart && r->k->apart) ? FIRST_TURNS : 0;
-        live++;
-      }
-      uint64_t limit = r->instructions + r->charged + (c->young ? 1 : budget);
-      bool finished = false, waits = false;
-      while (ok && !finished && !waits && r->instructions + r->charged < limit &&
-             r->instructions - progress <= watchdog)
-        ok = run_round(r, c, &n, &finished, &waits, e);
-      if (c->young) c->young--;
-      if (waits) waiting = c;
-      if (ok && !finished && r->instructions - progress > watchdog)
-        ok = report_endless(r, r->instructions - progress, e);
-      if (finished) {
-        progress = r->instructions;
-        run_feed_end(r, s);
-        feed_cta_ended(&r->feed);
-        live--;
-        if (r->fk.cluster == 1) s--; /* reuse the slot: its memory is warm */
-      }
-    }
-    if (ok && waiting && r->instructions == before) ok = report_stuck(r, waiting, e);
-  }
+  bool ok = g.workers > 1 ? workers_run(r, &g, &n, e) : run_ctas(r, &g, &n, e);
+  simt_note(r, n.warp_insts);
   if (out) *out = n;
   return ok;
 }

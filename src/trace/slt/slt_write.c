@@ -176,8 +176,17 @@ static const struct feed_fault *tee_fault(void *ctx) {
   return w->inner->ops->fault(w->inner->ctx);
 }
 
-static const struct feed_ops operations = {
-    .start_cta = tee_start, .issue = tee_issue, .atomic = tee_atomic, .end_cta = tee_end, .fault = tee_fault};
+static bool tee_data(void *ctx, uint64_t addr, uint32_t bytes, void *out) {
+  const struct slt_writer *w = ctx;
+  return w->inner->ops->data && w->inner->ops->data(w->inner->ctx, addr, bytes, out);
+}
+
+static const struct feed_ops operations = {.start_cta = tee_start,
+                                           .issue = tee_issue,
+                                           .atomic = tee_atomic,
+                                           .end_cta = tee_end,
+                                           .fault = tee_fault,
+                                           .data = tee_data};
 
 /* ---- launches ---- */
 

@@ -1,0 +1,520 @@
+/* ahead.c - SMs on several host threads. See ahead.h. */
+#include "gpu/ahead.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sched.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "gpu/gpu.h"
+#include "gpu/icnt/icnt.h"
+#include "gpu/observe/observe.h"
+#include "gpu/sm/sm.h"
+#include "gpu/state/port.h"
+
+enum {
+  LEAST_STEPS = 10, /* of a group in a window: fewer take less time than to begin and end one */
+  STOP_COST = 8,    /* of an SM that stops early, in such cycles */
+  REST = 32,        /* cycles without windows after that */
+  REQUESTS = 12,    /* of an SM in a cycle, at most */
+  LATE = 1000,      /* windows in a row without the other threads */
+  CALL_AGAIN = 64,  /* windows after which a sleeping thread is called again */
+  LONG_REST = 4096, /* cycles after that */
+  SPINS = 1000,     /* pauses of the host before a thread lets others run, */
+  SLEEP = 20000     /* and before it sleeps */
+};
+
+/* An SM that left a window early, and the cycle from which the machine steps it. */
+struct stopped {
+  uint64_t at;
+  uint32_t sm;
+};
+struct ended {
+  uint64_t at;
+  uint32_t sm, slot;
+};
+
+struct ahead_group {
+  struct gpu view;
+  struct ahead *all;
+  uint32_t first, sms;         /* its SMs: every `groups`-th from `first` on, `sms` of them */
+  uint64_t mine[GPU_SM_WORDS]; /* those of them that it steps */
+  uint32_t steps;              /* cycles of SMs in the last window */
+  bool stop;                   /* the SM stops after this cycle */
+  bool failed;
+  uint64_t failed_at;
+  uint32_t failed_sm;
+  struct stopped *stopped;
+  struct ended *ended;
+  uint32_t stops, stop_room, ends, end_room;
+  pthread_t thread;
+  _Alignas(64) atomic_uint_fast32_t claimed; /* the last turn that a thread has run or runs */
+};
+
+struct ahead {
+  struct gpu *g;
+  uint32_t groups, threads;               /* threads that have started, with the first, which is the caller's */
+  pid_t owner;                            /* a forked child has the first thread alone, which then does all */
+  uint32_t send;                          /* bytes that an SM pushes in a cycle, at most */
+  uint64_t from, end;                     /* the window */
+  uint64_t rest;                          /* no window before this cycle */
+  uint64_t windows;                       /* so far */
+  uint32_t late;                          /* windows in a row that the first thread ran alone */
+  bool entered;                           /* SMs count into the views */
+  _Alignas(64) atomic_uint_fast32_t turn; /* windows begun; UINT32_MAX: the threads end */
+  _Alignas(64) atomic_uint_fast32_t left; /* threads that have not ended the present one */
+  atomic_uint_fast32_t asleep;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  pthread_mutex_t uops;
+  struct ahead_group group[];
+};
+
+static inline bool bit_of(const uint64_t *set, uint32_t i) {
+  return set[i / 64] >> (i % 64) & 1;
+}
+
+/* ---- what SMs of a group do (machine.h) ---- */
+
+void ahead_cta_done(struct gpu *view, uint32_t sm, uint32_t slot) {
+  struct ahead_group *q = view->group;
+  if (q->ends == q->end_room) {
+    q->end_room = 2 * q->end_room + 16;
+    q->ended = mem_resize(q->ended, q->end_room, sizeof *q->ended);
+  }
+  q->ended[q->ends++] = (struct ended){.at = view->now, .sm = sm, .slot = slot};
+  const struct gpu_work *k = &view->work[view->turn[0]];
+  if (k->next_cta < k->feed->kernel->ctas) q->stop = true;
+}
+
+void ahead_send(struct gpu *view, const struct req *r) {
+  const struct tlb *t = &view->group->all->g->tlb;
+  const struct tlb_page *p = &t->at[r->addr / t->page_bytes % t->entries];
+  if (p->page != r->addr / t->page_bytes || p->ready > view->now) view->group->stop = true;
+}
+
+void ahead_lock_uops(struct gpu *view, bool on) {
+  if (on) pthread_mutex_lock(&view->group->all->uops);
+  else pthread_mutex_unlock(&view->group->all->uops);
+}
+
+/* ---- a window of a group ---- */
+
+static void stop_at(struct ahead_group *q, uint32_t sm, uint64_t at) {
+  if (q->stops == q->stop_room) {
+    q->stop_room = 2 * q->stop_room + 16;
+    q->stopped = mem_resize(q->stopped, q->stop_room, sizeof *q->stopped);
+  }
+  q->stopped[q->stops++] = (struct stopped){.at = at, .sm = sm};
+}
+
+static bool step_one(struct gpu *v, uint32_t i) {
+  uint64_t bit = 1ull << (i % 64), others = v->running[i / 64] & ~bit;
+  v->running[i / 64] = bit;
+  bool ok = sm_step_word(v, i / 64);
+  v->running[i / 64] = others | (v->running[i / 64] & bit);
+  return ok;
+}
+
+/* Run SM `i` through the window, or as far as it knows what happens. */
+static void run_sm(struct ahead_group *q, uint32_t i, uint64_t from, uint64_t end) {
+  struct gpu *v = &q->view;
+  struct sm *s = v->sm_at[i];
+  icnt_port_node(v->icnt, i);
+  for (uint64_t at = from; at < end; at++) {
+    enum icnt_known packet = icnt_port_at(v->icnt, i, (uint32_t)(at - from));
+    bool due = bit_of(v->running, i) || v->wake_at[i] <= at || packet || s->eject.count;
+    if (!due) continue;
+    if (packet == ICNT_UNKNOWN || !icnt_port_room(v->icnt, i, q->all->send)) {
+      stop_at(q, i, at);
+      break;
+    }
+    v->now = at;
+    if (packet || s->eject.count) sm_receive(s);
+    if (v->wake_at[i] <= at) gpu_wake_sm(v, i);
+    if (!bit_of(v->running, i)) continue;
+    q->steps++;
+    if (!step_one(v, i)) {
+      if (!q->failed || at < q->failed_at) q->failed = true, q->failed_at = at, q->failed_sm = i;
+      break;
+    }
+    if (!q->stop) continue;
+    q->stop = false;
+    stop_at(q, i, at + 1);
+    break;
+  }
+}
+
+static void run_group(struct ahead_group *q) {
+  struct ahead *a = q->all;
+  q->steps = q->stops = q->ends = 0;
+  icnt_port_begin(q->view.icnt);
+  for (uint32_t w = 0; w < a->g->sm_words; w++) EACH_BIT(w, q->mine[w], i) run_sm(q, (uint32_t)i, a->from, a->end);
+}
+
+/* ---- threads ---- */
+
+static void pause_host(uint32_t n) {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+  if (n >= SPINS && n % 64 == 0) sched_yield();
+}
+
+static uint32_t next_turn(struct ahead *a, uint32_t seen) {
+  uint32_t turn;
+  for (uint32_t n = 0; n < SLEEP; n++) {
+    if ((turn = (uint32_t)atomic_load_explicit(&a->turn, memory_order_acquire)) != seen) return turn;
+    pause_host(n);
+  }
+  pthread_mutex_lock(&a->lock);
+  atomic_fetch_add(&a->asleep, 1);
+  while ((turn = (uint32_t)atomic_load(&a->turn)) == seen) pthread_cond_wait(&a->wake, &a->lock);
+  atomic_fetch_sub(&a->asleep, 1);
+  pthread_mutex_unlock(&a->lock);
+  return turn;
+}
+
+/* Run the group in this turn, unless a thread has begun to: a thread that is late finds its work done by the first. */
+static bool claim(struct ahead_group *q, uint32_t turn) {
+  uint_fast32_t last = turn - 1;
+  if (!atomic_compare_exchange_strong(&q->claimed, &last, turn)) return false;
+  run_group(q);
+  atomic_fetch_sub_explicit(&q->all->left, 1, memory_order_release);
+  return true;
+}
+
+static void *group_thread(void *ctx) {
+  struct ahead_group *q = ctx;
+  for (uint32_t turn = 0; (turn = next_turn(q->all, turn)) != UINT32_MAX;) claim(q, turn);
+  return NULL;
+}
+
+static void call_threads(struct ahead *a, uint32_t turn) {
+  atomic_store(&a->turn, turn);
+  bool called = a->late % CALL_AGAIN && turn != UINT32_MAX; /* waking takes many windows */
+  if (called || !atomic_load(&a->asleep) || a->owner != getpid()) return;
+  pthread_mutex_lock(&a->lock);
+  pthread_cond_broadcast(&a->wake);
+  pthread_mutex_unlock(&a->lock);
+}
+
+/* Where other work keeps the threads from running, windows become rare. */
+static void run_groups(struct ahead *a) {
+  uint32_t turn = (uint32_t)atomic_load_explicit(&a->turn, memory_order_relaxed) + 1, own = 0;
+  CHECK(turn != UINT32_MAX, "too many windows");
+  atomic_store_explicit(&a->left, a->groups, memory_order_relaxed);
+  call_threads(a, turn);
+  for (uint32_t i = 0; i < a->groups; i++) own += claim(&a->group[i], turn);
+  for (uint32_t n = 0; atomic_load_explicit(&a->left, memory_order_acquire); n++) pause_host(n);
+  a->late = own == a->groups ? a->late + 1 : 0;
+}
+
+/* ---- SMs change hands ---- */
+
+static bool can_go(const struct gpu *g, const struct sm *s) {
+  return !bit_of(g->no_room, s->id) && !s->untranslated.count;
+}
+
+static void take_sm(struct ahead_group *q, struct sm *s) {
+  struct gpu *g = q->all->g, *v = &q->view;
+  uint32_t i = s->id, w = i / 64;
+  uint64_t bit = 1ull << (i % 64);
+  q->mine[w] |= bit;
+  g->away[w] |= bit;
+  v->running[w] = (v->running[w] & ~bit) | (g->running[w] & bit);
+  g->running[w] &= ~bit;
+  v->wake_at[i] = g->wake_at[i];
+  g->wake_at[i] = UINT64_MAX;
+  s->g = v;
+  if (s->l1d.org) s->l1d.org_of = &v->slots.at[v->slots.l1[0]];
+}
+
+/* From the present cycle on the machine steps the SM. */
+static void give_sm(struct ahead_group *q, struct sm *s) {
+  struct gpu *g = q->all->g, *v = &q->view;
+  uint32_t i = s->id, w = i / 64;
+  uint64_t bit = 1ull << (i % 64);
+  q->mine[w] &= ~bit;
+  g->away[w] &= ~bit;
+  s->g = g;
+  if (s->l1d.org) s->l1d.org_of = &g->slots.at[g->slots.l1[0]];
+  if (s->eject.count) g->ejected[w] |= bit;
+  else g->ejected[w] &= ~bit;
+  if (v->running[w] & bit) gpu_wake_sm(g, i);
+  else if (v->wake_at[i] != UINT64_MAX) gpu_sleep_sm(g, i, v->wake_at[i]);
+  v->running[w] &= ~bit;
+}
+
+static void give_all(struct ahead *a) {
+  for (uint32_t k = 0; k < a->groups; k++)
+    for (uint32_t w = 0; w < a->g->sm_words; w++)
+      EACH_BIT(w, a->group[k].mine[w], i) give_sm(&a->group[k], a->g->sm_at[i]);
+}
+
+/* ---- windows ---- */
+
+/* Schemes see the view, and count there. */
+static void view_slots(struct gpu *v) {
+  for (uint32_t i = 0; i < v->slots.count; i++) {
+    struct slot_instance *in = &v->slots.at[i];
+    in->ctx.gpu = v;
+    in->ctx.stats = &v->stats;
+    in->ctx.now = &v->now;
+    in->ctx.counter = in->counter;
+    memset(in->counter, 0, sizeof in->counter);
+  }
+}
+
+static void add_counters(struct gpu *g, struct gpu *v) {
+  for (uint32_t i = 0; i < g->slots.count; i++)
+    for (uint32_t k = 0; k < SCHEME_COUNTERS_MAX; k++) g->slots.at[i].counter[k] += v->slots.at[i].counter[k];
+}
+
+static void enter_views(struct ahead *a) {
+  struct gpu *g = a->g;
+  a->entered = true;
+  for (uint32_t k = 0; k < a->groups; k++) {
+    struct ahead_group *q = &a->group[k];
+    struct req_pool pool = q->view.pool;
+    struct icnt *port = q->view.icnt;
+    q->view = *g;
+    memset(&q->view.stats, 0, sizeof q->view.stats);
+    q->view.pool = pool;
+    q->view.icnt = port;
+    q->view.group = q;
+    memset(q->view.running, 0, sizeof q->view.running);
+    view_slots(&q->view);
+    for (uint32_t i = q->first; i < g->config.sms; i += a->groups) g->sm_at[i]->st = &q->view.stats;
+  }
+}
+
+static uint64_t window_end(const struct ahead *a) {
+  const struct gpu *g = a->g;
+  uint64_t end = g->now + icnt_ahead(g->icnt);
+  if (g->look_up < end) end = g->look_up;
+  return end < g->slots.next_epoch ? end : g->slots.next_epoch;
+}
+
+static bool may_open(struct ahead *a) {
+  const struct gpu *g = a->g;
+  if (g->now < a->rest || g->works != 1 || g->finished || g->now >= g->look_up || g->now >= g->slots.next_epoch)
+    return false;
+  const struct gpu_work *k = &g->work[g->turn[0]];
+  if (!g->full && k->next_cta < k->feed->kernel->ctas) return false; /* SMs with room get CTAs */
+  bool known = !g->tlb.entries || tlb_ample(&g->tlb);
+  if (known && k->shares && k->feed->ops->apart(k->feed->ctx)) return true;
+  a->rest = UINT64_MAX;
+  return false;
+}
+
+static void open_window(struct ahead *a) {
+  struct gpu *g = a->g;
+  a->from = a->end = g->now;
+  if (!may_open(a)) {
+    give_all(a);
+    return;
+  }
+  if (!a->entered) enter_views(a);
+  a->end = window_end(a);
+  for (uint32_t n = 0; n < a->groups; n++) {
+    struct ahead_group *q = &a->group[n];
+    uint32_t need = q->sms * icnt_ahead(g->icnt) * REQUESTS;
+    uint32_t spare = q->view.pool.lent - q->view.pool.live;
+    req_lend(&g->pool, &q->view.pool, spare < need ? 2 * need - spare : 0);
+    for (uint32_t i = q->first; i < g->config.sms; i += a->groups)
+      if (!bit_of(q->mine, i) && can_go(g, g->sm_at[i])) take_sm(q, g->sm_at[i]);
+  }
+  for (uint32_t n = 0; n < a->groups; n++) a->group[n].view.pool.at = g->pool.at;
+  a->windows++;
+  run_groups(a);
+}
+
+/* After a window: is the next one worth it? */
+static void close_window(struct ahead *a) {
+  struct gpu *g = a->g;
+  uint32_t steps = 0, stops = 0;
+  if (a->from == a->end) return;
+  for (uint32_t k = 0; k < a->groups; k++) {
+    steps += a->group[k].steps;
+    stops += a->group[k].stops;
+    if (a->group[k].view.progress_at > g->progress_at) g->progress_at = a->group[k].view.progress_at;
+  }
+  bool worth = steps >= LEAST_STEPS * a->groups + STOP_COST * stops && a->late < LATE;
+  if ((worth || g->all_windows) && g->works == 1 && !g->finished) return;
+  give_all(a);
+  a->rest = g->all_windows ? 0 : g->now + (a->late < LATE ? REST : LONG_REST);
+}
+
+static void give_stopped(struct ahead *a) {
+  for (uint32_t k = 0; k < a->groups; k++)
+    for (uint32_t i = 0; i < a->group[k].stops; i++)
+      if (a->group[k].stopped[i].at == a->g->now) give_sm(&a->group[k], a->g->sm_at[a->group[k].stopped[i].sm]);
+}
+
+void ahead_begin_cycle(struct gpu *g) {
+  struct ahead *a = g->ahead;
+  if (g->now >= a->end) {
+    if (a->end > a->from) give_stopped(a);
+    close_window(a);
+    open_window(a);
+    if (a->end == a->from) return;
+  }
+  give_stopped(a);
+  uint32_t step = (uint32_t)(g->now - a->from);
+  for (uint32_t k = 0; k < a->groups; k++) {
+    struct ahead_group *q = &a->group[k];
+    const struct icnt_log *l = icnt_port_log(q->view.icnt, step);
+    q->view.now = g->now; /* CTAs may start */
+    for (uint32_t w = 0; w < g->sm_words; w++) EACH_BIT(w, l->pop[w], i) {
+        icnt_pop(g->icnt, (uint32_t)i);
+        g->in_flight--;
+      }
+  }
+  g->busy = true;
+}
+
+static void push_again(struct gpu *g, const struct icnt_pushed *p) {
+  struct req *r = &g->pool.at[p->payload];
+  struct sm *s = g->sm_at[p->node];
+  g->in_flight++;
+  if (!sm_translated(g, s, p->payload)) return;
+  icnt_push(g->icnt, p->node, gpu_subpart_node(g, r->subpart, p->node), p->payload, req_up_bytes(r));
+}
+
+bool ahead_end_cycle(struct gpu *g) {
+  struct ahead *a = g->ahead;
+  if (g->now >= a->end) return true;
+  uint32_t step = (uint32_t)(g->now - a->from);
+  const struct ahead_group *failed = NULL;
+  for (uint32_t k = 0; k < a->groups; k++) {
+    struct ahead_group *q = &a->group[k];
+    const struct icnt_log *l = icnt_port_log(q->view.icnt, step);
+    for (uint32_t i = 0; i < l->pushes; i++) push_again(g, &l->push[i]);
+    for (uint32_t i = 0; i < q->ends; i++)
+      if (q->ended[i].at == g->now) gpu_cta_done(g, q->ended[i].sm, q->ended[i].slot);
+    if (!failed && q->failed && q->failed_at == g->now) failed = q;
+  }
+  if (!failed) return true;
+  g->faulted = failed->view.faulted;
+  g->fault = failed->view.fault;
+  return false;
+}
+
+void ahead_leave(struct gpu *g) {
+  struct ahead *a = g->ahead;
+  if (!a || !a->entered) return;
+
+  if (a->end > a->from) {
+    for (uint32_t k = 0; k < a->groups; k++)
+      if (a->group[k].view.progress_at > g->progress_at && a->group[k].view.progress_at <= g->now)
+        g->progress_at = a->group[k].view.progress_at;
+  }
+  give_all(a);
+  a->from = a->end = g->now;
+  a->entered = false;
+  for (uint32_t k = 0; k < a->groups; k++) {
+    struct ahead_group *q = &a->group[k];
+    for (uint32_t i = q->first; i < g->config.sms; i += a->groups) {
+      sm_count(g->sm_at[i]);
+      g->sm_at[i]->st = &g->stats;
+    }
+    gpu_stats_add(&g->stats, &q->view.stats);
+    add_counters(g, &q->view);
+    memset(&q->view.stats, 0, sizeof q->view.stats);
+    q->failed = false;
+  }
+}
+
+/* ---- launches ---- */
+
+static bool only_configures(const struct scheme *s) {
+  bool fills = s->l1 != NULL;
+  for (uint32_t i = 0; i < hook_count; i++) fills |= scheme_fills(s, &hook_rows[i]);
+  return !fills;
+}
+
+static bool schemes_allow(const struct slots *k) {
+  if (k->n_place | k->n_on_prefetch | k->n_on_cta_done | k->n_may_launch | k->n_pick_cta) return false;
+  for (uint32_t i = 0; i < k->count; i++)
+    if (!k->at[i].scheme->by_sm && !only_configures(k->at[i].scheme)) return false;
+  return true;
+}
+
+static bool machine_allows(const struct gpu *g) {
+  const struct gpu_observed *o = &g->observed;
+  bool watched = o->sm || o->on.lines || o->timeline || o->character || o->profile || o->l2 || o->on.sample;
+  bool one_clock = g->p_icnt == g->p_core;
+  return !watched && one_clock && schemes_allow(&g->slots) && !g->l1net && g->may_sleep && !g->every_cycle &&
+         icnt_ahead(g->icnt);
+}
+
+/* Bytes of the packets that an SM may push in a cycle: an access with data, and reads of the caches for textures,
+ * constants, operands and instructions. */
+static uint32_t most_sent(const struct gpu_config *c) {
+  uint32_t line = c->l1d.line > 128 ? c->l1d.line : 128, flit = c->icnt_flit;
+  return ((REQ_HEADER_BYTES + line + flit - 1) / flit + 3) * flit;
+}
+
+static struct ahead *ahead_new(struct gpu *g) {
+  uint32_t n = g->threads < g->config.sms ? g->threads : g->config.sms;
+  if (n > AHEAD_MOST) n = AHEAD_MOST;
+  struct ahead *a = mem_lines((sizeof *a + n * sizeof *a->group + 63) & ~(size_t)63, 1);
+  memset(a, 0, sizeof *a + n * sizeof *a->group);
+  a->g = g;
+  a->groups = n;
+  a->owner = getpid();
+  a->send = most_sent(&g->config);
+  pthread_mutex_init(&a->lock, NULL);
+  pthread_mutex_init(&a->uops, NULL);
+  pthread_cond_init(&a->wake, NULL);
+  for (uint32_t k = 0; k < n; k++) {
+    struct ahead_group *q = &a->group[k];
+    q->all = a;
+    q->first = k;
+    q->sms = (g->config.sms - k + n - 1) / n;
+    q->view.icnt = icnt_port_new(g->icnt);
+    for (uint32_t i = q->first; i < g->config.sms; i += a->groups) g->sm_at[i]->group = k;
+  }
+  a->threads = 1;
+  while (a->threads < n && thread_start(&a->group[a->threads].thread, group_thread, &a->group[a->threads]))
+    a->threads++;
+  return a;
+}
+
+void ahead_launch(struct gpu *g, struct gpu_work *k) {
+  k->shares = 0;
+  g->windows = false;
+  if (g->threads <= 1 || !k->feed->ops->share || g->works != 1 || !machine_allows(g)) return;
+  if (k->feed->kernel->ctas < 2) return;
+  if (!g->ahead) g->ahead = ahead_new(g);
+  if (!k->feed->ops->share(k->feed->ctx, g->ahead->groups, k->share)) return;
+  k->shares = g->ahead->groups;
+  g->ahead->rest = g->now;
+  g->windows = true;
+}
+
+uint64_t gpu_windows(const struct gpu *g) {
+  return g->ahead ? g->ahead->windows : 0;
+}
+
+void ahead_free(struct gpu *g) {
+  struct ahead *a = g->ahead;
+  if (!a) return;
+  call_threads(a, UINT32_MAX);
+  for (uint32_t k = 1; k < a->threads && a->owner == getpid(); k++) pthread_join(a->group[k].thread, NULL);
+  for (uint32_t k = 0; k < a->groups; k++) {
+    icnt_port_free(a->group[k].view.icnt);
+    free(a->group[k].stopped);
+    free(a->group[k].ended);
+  }
+  pthread_mutex_destroy(&a->lock);
+  pthread_mutex_destroy(&a->uops);
+  pthread_cond_destroy(&a->wake);
+  free(a);
+  g->ahead = NULL;
+}

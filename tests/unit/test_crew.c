@@ -1,0 +1,141 @@
+/* test_crew.c - CTAs of a tapped launch on several host threads: signature, touches in their order, and what code and
+ * constants were read are those of one thread; a fault is that of the first CTA. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sample/crew.h"
+#include "simt/simt.h"
+
+enum { CTAS = 48, THREADS = 128, ARRAY = 1 << 22 };
+/* CTA c reads c % 7 + 1 lines with each thread; CTA 5, 1,400, which is more than a crew keeps for its turn. */
+#define KERNEL(stores_at)                                                                                       \
+  ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in)\n{\n.reg .pred %p<4>;\n"    \
+  ".reg .b32 %c, %t, %r<8>;\n.reg .b64 %d<8>;\nmov.u32 %c, %ctaid.x;\nmov.u32 %r1, %tid.x;\n"                   \
+  "mad.lo.u32 %t, %c, 128, %r1;\nld.param.u64 %d0, [in];\nmul.wide.u32 %d1, %t, 128;\nadd.u64 %d1, %d0, %d1;\n" \
+  "rem.u32 %r2, %c, 7;\nsetp.eq.u32 %p0, %c, 5;\nselp.u32 %r2, 1400, %r2, %p0;\nmov.u64 %d2, %d1;\nLOOP:\n"     \
+  "ld.global.u32 %r3, [%d2];\nadd.u64 %d2, %d2, 128;\nand.b64 %d3, %d2, 0x3fffff;\nadd.u64 %d2, %d0, %d3;\n"    \
+  "sub.u32 %r2, %r2, 1;\nsetp.ge.s32 %p1, %r2, 0;\n@%p1 bra LOOP;\nsetp.lt.u32 %p2, %c, " stores_at ";\n"       \
+  "@%p2 bra FINE;\nmov.u64 %d1, 64;\nFINE:\nst.global.u32 [%d1], %t;\nret;\n}\n"
+
+struct touches {
+  uint64_t hash, n;
+};
+
+static void note(void *ctx, uint64_t line, uint32_t sectors, bool write) {
+  struct touches *t = ctx;
+  t->hash = (t->hash ^ line ^ (uint64_t)sectors << 8 ^ write) * UINT64_C(0x9E3779B97F4A7C15);
+  t->n++;
+}
+
+struct outcome {
+  struct signature sig;
+  struct touches touches;
+  struct crew_counts n;
+  uint64_t last[64], constants[8];
+  uint32_t nconstants;
+  bool ok;
+  char fault[600];
+};
+
+static struct outcome run(const char *text, uint32_t threads) {
+  struct err e = {0};
+  struct outcome o = {0};
+  struct feed *feed[4];
+  struct simt *s = simt_new(1 << 26, &e);
+  struct simt_text t = {.ptx = text, .name = "test.ptx"};
+  simt_set_threads(s, threads);
+  struct simt_module *m = simt_load(s, &t, 1, &e);
+  if (!m) fail_msg("%s", e.msg);
+  uint64_t in = simt_mem_alloc(s, ARRAY, SIMT_MEM_DEVICE, "in");
+  assert_int_equal(in % ARRAY, 0);
+  struct simt_launch l = {
+      .kernel = simt_find_kernel(m, "k"), .grid = {CTAS, 1, 1}, .block = {THREADS, 1, 1}, .params = &in};
+  struct simt_run *r = simt_begin(s, &l, 8, &e);
+  struct signer *g = signer_new();
+  assert_int_equal(simt_workers(r), threads);
+  signer_begin(g, simt_feed(r), 8, note, &o.touches);
+  simt_share(r, 2, threads, feed);
+  struct crew *c = crew_new(g, feed, threads);
+  o.ok = crew_run(c, &(struct crew_range){.to = 20}, &o.n) &&
+         crew_run(c, &(struct crew_range){.from = 20, .to = CTAS}, &o.n);
+  snprintf(o.fault, sizeof o.fault, "%.500s", crew_fault(c)->text);
+  crew_free(c);
+  memcpy(o.last, signer_last(g), simt_feed(r)->kernel->insts * sizeof *o.last);
+  const uint64_t *list = signer_constants(g, &o.nconstants);
+  assert_true(o.nconstants && o.nconstants <= 8);
+  memcpy(o.constants, list, o.nconstants * sizeof *list);
+  signer_end(g, 0, &o.sig);
+  signer_free(g);
+  simt_end(r);
+  simt_free(s);
+  return o;
+}
+
+static void same(void **state) {
+  (void)state;
+  struct outcome one = run(KERNEL("1000"), 1);
+  assert_true(one.ok);
+  assert_true(one.touches.n > (1 << 17));
+  assert_int_equal(one.sig.stores, CTAS * THREADS / 32);
+  for (uint32_t n = 2; n < 5; n++) {
+    struct outcome x = run(KERNEL("1000"), n);
+    if (!x.ok) fail_msg("%u threads: %s", n, x.fault);
+    assert_memory_equal(&x.sig, &one.sig, sizeof x.sig);
+    assert_int_equal(x.touches.n, one.touches.n);
+    assert_int_equal(x.touches.hash, one.touches.hash);
+    assert_int_equal(x.n.warp_insts, one.sig.warp_insts);
+    assert_int_equal(x.n.thread_insts, one.sig.thread_insts);
+    assert_memory_equal(x.last, one.last, sizeof x.last);
+    assert_int_equal(x.nconstants, one.nconstants);
+    assert_memory_equal(x.constants, one.constants, sizeof x.constants);
+  }
+}
+
+/* One thread drives the feed of the launch: the same again. */
+static void as_one_feed(void **state) {
+  (void)state;
+  struct err e = {0};
+  struct touches touches = {0};
+  struct outcome one = run(KERNEL("1000"), 3);
+  struct simt *s = simt_new(1 << 26, &e);
+  struct simt_module *m = simt_load(s, &(struct simt_text){.ptx = KERNEL("1000"), .name = "test.ptx"}, 1, &e);
+  uint64_t in = simt_mem_alloc(s, ARRAY, SIMT_MEM_DEVICE, "in");
+  struct simt_launch l = {
+      .kernel = simt_find_kernel(m, "k"), .grid = {CTAS, 1, 1}, .block = {THREADS, 1, 1}, .params = &in};
+  struct simt_run *r = simt_begin(s, &l, 1, &e);
+  struct signer *g = signer_new();
+  struct feed *f = signer_begin(g, simt_feed(r), 1, note, &touches);
+  struct crew *c = crew_of_one(f, 0);
+  struct crew_counts n = {0};
+  assert_true(crew_run(c, &(struct crew_range){.to = CTAS}, &n));
+  crew_free(c);
+  assert_int_equal(touches.hash, one.touches.hash);
+  assert_memory_equal(signer_last(g), one.last, f->kernel->insts * sizeof *one.last);
+  struct signature sig;
+  signer_end(g, 0, &sig);
+  assert_memory_equal(&sig, &one.sig, sizeof sig);
+  signer_free(g);
+  simt_end(r);
+  simt_free(s);
+}
+
+static void faults(void **state) {
+  (void)state;
+  for (uint32_t n = 1; n < 5; n++) {
+    struct outcome x = run(KERNEL("11"), n);
+    assert_false(x.ok);
+    if (!strstr(x.fault, "CTA (11,0,0)")) fail_msg("%u threads: %s", n, x.fault);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same), cmocka_unit_test(as_one_feed), cmocka_unit_test(faults)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
