@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 build=$PWD/build/coverage
 keep=0
 [ "${1:-}" = --keep ] && keep=1 && shift
-[ $# -gt 0 ] || set -- unit attack calibration cli cuda study trace tutorial workloads
+[ $# -gt 0 ] || set -- unit abi attack calibration cli cuda ends study threads trace tutorial workloads
 command -v llvm-cov-14 >/dev/null || { echo "coverage: llvm-cov-14 is missing: apt-get install llvm-14" >&2; exit 2; }
 make --no-print-directory COVERAGE=1 B="$build" -j"$(nproc)" all unit
 [ $keep = 1 ] || rm -rf "$build/counts"

@@ -25,7 +25,8 @@ enum {
   CALL_AGAIN = 64,  /* windows after which a sleeping thread is called again */
   LONG_REST = 4096, /* cycles after that */
   SPINS = 1000,     /* pauses of the host before a thread lets others run, */
-  SLEEP = 20000     /* and before it sleeps */
+  SLEEP = 20000,    /* and before it sleeps */
+  VIEW_COUNT = 1 << 30
 };
 
 /* An SM that left a window early, and the cycle from which the machine steps it. */
@@ -36,6 +37,11 @@ struct stopped {
 struct ended {
   uint64_t at;
   uint32_t sm, slot;
+};
+
+/* What its SMs add to the machine's counts in a cycle, modulo 2^32. */
+struct prefetch_change {
+  uint32_t fetched, sent;
 };
 
 struct ahead_group {
@@ -51,6 +57,7 @@ struct ahead_group {
   struct stopped *stopped;
   struct ended *ended;
   uint32_t stops, stop_room, ends, end_room;
+  struct prefetch_change *prefetch; /* of each cycle of the window, where schemes prefetch */
   pthread_t thread;
   _Alignas(64) atomic_uint_fast32_t claimed; /* the last turn that a thread has run or runs */
 };
@@ -120,6 +127,13 @@ static bool step_one(struct gpu *v, uint32_t i) {
   return ok;
 }
 
+/* The view counts from VIEW_COUNT on: none of its SMs finds 0. */
+static void take_prefetches(struct gpu *v, struct prefetch_change *of) {
+  of->fetched += v->prefetches - VIEW_COUNT;
+  of->sent += v->prefetches_sent - VIEW_COUNT;
+  v->prefetches = v->prefetches_sent = VIEW_COUNT;
+}
+
 /* Run SM `i` through the window, or as far as it knows what happens. */
 static void run_sm(struct ahead_group *q, uint32_t i, uint64_t from, uint64_t end) {
   struct gpu *v = &q->view;
@@ -135,10 +149,13 @@ static void run_sm(struct ahead_group *q, uint32_t i, uint64_t from, uint64_t en
     }
     v->now = at;
     if (packet || s->eject.count) sm_receive(s);
+    if (q->prefetch) take_prefetches(v, &q->prefetch[at - from]);
     if (v->wake_at[i] <= at) gpu_wake_sm(v, i);
     if (!bit_of(v->running, i)) continue;
     q->steps++;
-    if (!step_one(v, i)) {
+    bool fine = step_one(v, i);
+    if (q->prefetch) take_prefetches(v, &q->prefetch[at - from]);
+    if (!fine) {
       if (!q->failed || at < q->failed_at) q->failed = true, q->failed_at = at, q->failed_sm = i;
       break;
     }
@@ -153,6 +170,7 @@ static void run_group(struct ahead_group *q) {
   struct ahead *a = q->all;
   q->steps = q->stops = q->ends = 0;
   icnt_port_begin(q->view.icnt);
+  if (q->prefetch) memset(q->prefetch, 0, icnt_ahead(a->g->icnt) * sizeof *q->prefetch);
   for (uint32_t w = 0; w < a->g->sm_words; w++) EACH_BIT(w, q->mine[w], i) run_sm(q, (uint32_t)i, a->from, a->end);
 }
 
@@ -216,7 +234,11 @@ static void run_groups(struct ahead *a) {
 
 /* ---- SMs change hands ---- */
 
+/* Where a scheme chooses CTAs, an SM with room may get one as soon as any CTA ends. */
 static bool can_go(const struct gpu *g, const struct sm *s) {
+  const struct gpu_work *k = &g->work[g->turn[0]];
+  bool chosen = g->slots.n_pick_cta | g->slots.n_may_launch;
+  if (chosen && k->next_cta < k->feed->kernel->ctas && k->on_sm[s->id] < k->ctas_per_sm) return false;
   return !bit_of(g->no_room, s->id) && !s->untranslated.count;
 }
 
@@ -287,6 +309,7 @@ static void enter_views(struct ahead *a) {
     q->view.pool = pool;
     q->view.icnt = port;
     q->view.group = q;
+    q->view.prefetches = q->view.prefetches_sent = VIEW_COUNT;
     memset(q->view.running, 0, sizeof q->view.running);
     view_slots(&q->view);
     for (uint32_t i = q->first; i < g->config.sms; i += a->groups) g->sm_at[i]->st = &q->view.stats;
@@ -370,6 +393,10 @@ void ahead_begin_cycle(struct gpu *g) {
     struct ahead_group *q = &a->group[k];
     const struct icnt_log *l = icnt_port_log(q->view.icnt, step);
     q->view.now = g->now; /* CTAs may start */
+    if (q->prefetch) {
+      g->prefetches += q->prefetch[step].fetched;
+      g->prefetches_sent += q->prefetch[step].sent;
+    }
     for (uint32_t w = 0; w < g->sm_words; w++) EACH_BIT(w, l->pop[w], i) {
         icnt_pop(g->icnt, (uint32_t)i);
         g->in_flight--;
@@ -432,16 +459,31 @@ void ahead_leave(struct gpu *g) {
 
 /* ---- launches ---- */
 
-static bool only_configures(const struct scheme *s) {
-  bool fills = s->l1 != NULL;
-  for (uint32_t i = 0; i < hook_count; i++) fills |= scheme_fills(s, &hook_rows[i]);
-  return !fills;
+/* Hooks that the machine calls, or that change the configuration alone. */
+static bool is_serial(size_t hook) {
+#define AT(name) offsetof(struct scheme, name)
+  static const size_t serial[] = {AT(on_kernel),    AT(on_epoch),       AT(may_launch),   AT(pick_cta),
+                                  AT(on_cta_start), AT(on_warp_start),  AT(l2_bypass),    AT(l2_may_allocate),
+                                  AT(l2_narrow),    AT(l2_find_victim), AT(on_l2_access), AT(on_l2_evict),
+                                  AT(dram_class)};
+#undef AT
+  for (size_t i = 0; i < sizeof serial / sizeof *serial; i++)
+    if (serial[i] == hook) return true;
+  return false;
+}
+
+static bool scheme_allows(const struct slot_instance *in) {
+  const struct scheme *s = in->scheme;
+  if (s->by_sm) return !s->not_by_sm || !s->not_by_sm(in->param);
+  for (uint32_t i = 0; i < hook_count; i++)
+    if (scheme_fills(s, &hook_rows[i]) && !is_serial(hook_rows[i].offset)) return false;
+  return true;
 }
 
 static bool schemes_allow(const struct slots *k) {
-  if (k->n_place | k->n_on_prefetch | k->n_on_cta_done | k->n_may_launch | k->n_pick_cta) return false;
+  if (k->n_place | k->n_on_cta_done) return false;
   for (uint32_t i = 0; i < k->count; i++)
-    if (!k->at[i].scheme->by_sm && !only_configures(k->at[i].scheme)) return false;
+    if (!scheme_allows(&k->at[i])) return false;
   return true;
 }
 
@@ -478,6 +520,7 @@ static struct ahead *ahead_new(struct gpu *g) {
     q->first = k;
     q->sms = (g->config.sms - k + n - 1) / n;
     q->view.icnt = icnt_port_new(g->icnt);
+    if (g->slots.n_on_prefetch) q->prefetch = mem_alloc(icnt_ahead(g->icnt) * sizeof *q->prefetch);
     for (uint32_t i = q->first; i < g->config.sms; i += a->groups) g->sm_at[i]->group = k;
   }
   a->threads = 1;
@@ -511,6 +554,7 @@ void ahead_free(struct gpu *g) {
     icnt_port_free(a->group[k].view.icnt);
     free(a->group[k].stopped);
     free(a->group[k].ended);
+    free(a->group[k].prefetch);
   }
   pthread_mutex_destroy(&a->lock);
   pthread_mutex_destroy(&a->uops);

@@ -224,6 +224,7 @@ static const struct scheme apres = {
     .counters = counters,
     .sm_state_bytes = sizeof(struct apres_sm),
     .idle = apres_idle,
+    .by_sm = true,
     .storage = apres_storage,
     .on_kernel = apres_on_kernel,
     .on_warp_start = apres_on_warp_start,

@@ -96,6 +96,7 @@ static const struct scheme bucl = {
     .positional = "tucd",
     .state_bytes = sizeof(struct bucl),
     .init = bucl_init,
+    .by_sm = true,
     .storage = bucl_storage,
     .epoch = 1000,
     .epoch_param = "period",

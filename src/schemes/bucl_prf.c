@@ -101,6 +101,7 @@ static const struct scheme bucl_prf = {
     .positional = "cycles",
     .state_bytes = sizeof(struct prf),
     .init = prf_init,
+    .by_sm = true,
     .storage = prf_storage,
     .epoch = 1000,
     .epoch_param = "period",

@@ -239,6 +239,7 @@ static const struct scheme cta_prefetch = {
     .positional = "on",
     .sm_state_bytes = sizeof(struct cap_sm),
     .idle = cap_idle,
+    .by_sm = true,
     .storage = cap_storage,
     .on_kernel = cap_on_kernel,
     .on_warp_start = cap_on_warp_start,

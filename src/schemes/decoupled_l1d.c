@@ -396,6 +396,7 @@ static const struct scheme decoupled_l1d = {
     .state_bytes = sizeof(struct dl),
     .sm_state_bytes = sizeof(struct dl_sm),
     .init = dl_init,
+    .by_sm = true,
     .storage = dl_storage,
     .probe_picojoule = 2.0, /* section 6.5 */
     .l1 = &dl_org,

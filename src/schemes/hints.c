@@ -120,6 +120,7 @@ static const struct scheme hints = {
     .more_state = hints_more_state,
     .sm_state_bytes = sizeof(struct hints_sm),
     .more_sm_state = hints_more_sm_state,
+    .by_sm = true,
     .storage = hints_storage,
     .steady = true,
     .find_victim = hints_find_victim,

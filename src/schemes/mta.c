@@ -265,6 +265,7 @@ static const struct scheme mta = {
     .epoch_param = "period",
     .init = mta_init,
     .idle = mta_idle,
+    .by_sm = true,
     .storage = mta_storage,
     .on_kernel = mta_on_kernel,
     .on_epoch = mta_on_epoch,

@@ -50,6 +50,11 @@ static bool next_idle(const double *param, size_t hook) {
   return !param[NEXT_DEGREE];
 }
 
+/* The fates of lines in the L2 lead to requests of SMs. */
+static bool next_into_l2(const double *param) {
+  return param[NEXT_INTO] == 1;
+}
+
 SCHEME_STORAGE(next_storage,
                {"tag bit per line (tagged)", param[NEXT_WHEN] != TAGGED ? 0
                                              : param[NEXT_INTO] == 1
@@ -70,6 +75,8 @@ static const struct scheme next_line = {
     .words = prefetch_into_words,
     .worded = "into",
     .idle = next_idle,
+    .by_sm = true,
+    .not_by_sm = next_into_l2,
     .storage = next_storage,
     .on_access = next_on_access,
     .on_prefetch = next_on_prefetch,

@@ -214,6 +214,7 @@ static const struct scheme poise = {
     .counters = counters,
     .sm_state_bytes = sizeof(struct poise_sm),
     .idle = poise_idle,
+    .by_sm = true,
     .storage = poise_storage,
     .epoch = 1000,
     .epoch_param = "quantum",

@@ -41,6 +41,7 @@ static const struct scheme random_scheme = {
     .idea = "Any line of the set that is not being fetched may be the victim, with equal chances.",
     .counters = counters,
     .sm_state_bytes = sizeof(struct random_sm),
+    .by_sm = true,
     .storage = random_storage,
     .find_victim = random_find_victim,
     .on_evict = random_on_evict,

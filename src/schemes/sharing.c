@@ -86,6 +86,7 @@ static const struct scheme sharing = {
     .sm_state_bytes = sizeof(struct sharing_sm),
     .configure = sharing_configure,
     .init = sharing_cache_init,
+    .by_sm = true,
     .storage = sharing_storage,
     .on_kernel = sharing_on_kernel,
     .yields_l1 = true,

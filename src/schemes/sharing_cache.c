@@ -65,6 +65,7 @@ static const struct scheme sharing_cache = {
     .sm_state_bytes = sizeof(struct sharing_l1),
     .configure = sharing_cache_configure,
     .init = sharing_cache_init,
+    .by_sm = true,
     .storage = sharing_cache_storage,
     .yields_l1 = true,
     .find_victim = sharing_cache_find_victim,

@@ -392,6 +392,7 @@ static const struct scheme snake = {
     .sm_state_bytes = sizeof(struct snake_sm),
     .init = snake_init,
     .idle = snake_idle,
+    .by_sm = true,
     .storage = snake_storage,
     .on_kernel = snake_on_kernel,
     .on_warp_start = snake_on_warp_start,

@@ -96,6 +96,11 @@ static bool stride_idle(const double *param, size_t hook) {
   return !param[STRIDE_DEGREE];
 }
 
+/* The fates of lines in the L2 lead to requests of SMs. */
+static bool stride_into_l2(const double *param) {
+  return param[STRIDE_INTO] == 1;
+}
+
 SCHEME_STORAGE(stride_storage,
                {"table: instruction 32, warp 6, address 32, stride 32, state 2 bits each",
                 104.0 * param[STRIDE_ENTRIES] * g->sms},
@@ -116,6 +121,8 @@ static const struct scheme stride = {
     .worded = "into",
     .sm_state_bytes = sizeof(struct stride_sm),
     .idle = stride_idle,
+    .by_sm = true,
+    .not_by_sm = stride_into_l2,
     .storage = stride_storage,
     .on_kernel = stride_on_kernel,
     .on_access = stride_on_access,

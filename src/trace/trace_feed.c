@@ -5,6 +5,7 @@
  */
 #include "trace/trace_feed.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,11 @@ struct trace_feed {
   struct slot_state *slot;
   struct err err;
   struct feed_fault fault;
+  struct trace_feed *of;    /* the launch's feed; in that itself: itself */
+  struct trace_feed *share; /* of host threads */
+  uint32_t shares;
+  const struct trace_feed *failed; /* the one of which the fault is reported */
+  pthread_mutex_t lock;
 };
 
 /* ---- barriers ---- */
@@ -123,21 +129,49 @@ static void replay_end(void *ctx, uint32_t slot) {
 }
 
 static const struct feed_fault *replay_fault(void *ctx) {
-  return &((struct trace_feed *)ctx)->fault;
+  const struct trace_feed *f = ctx;
+  f->of->failed = f;
+  return &f->fault;
+}
+
+/* Instructions of a CTA need nothing of other CTAs. */
+static bool replay_share(void *ctx, uint32_t n, const struct feed **out) {
+  struct trace_feed *f = ctx;
+  CHECK(!f->share, "kernel %s is shared twice", f->feed.kernel->name);
+  f->share = mem_zeroed(n, sizeof *f->share);
+  f->shares = n;
+  f->in->lock = &f->lock;
+  for (uint32_t i = 0; i < n; i++) {
+    struct trace_feed *s = &f->share[i];
+    *s = (struct trace_feed){.feed = f->feed, .in = f->in, .ops = f->ops, .slot = f->slot, .of = f};
+    s->feed.ctx = s;
+    s->feed.watch = NULL; /* one thread reports progress */
+    out[i] = &s->feed;
+  }
+  return true;
+}
+
+static bool replay_apart(void *ctx) {
+  (void)ctx; /* addresses do not depend on values */
+  return true;
 }
 
 static const struct feed_ops operations = {.start_cta = replay_start,
                                            .issue = replay_issue,
                                            .atomic = replay_atomic,
                                            .end_cta = replay_end,
-                                           .fault = replay_fault};
+                                           .fault = replay_fault,
+                                           .share = replay_share,
+                                           .apart = replay_apart};
 
 struct trace_feed *trace_feed_new(struct trace_input *t, const struct feed_kernel *kernel, uint32_t slots,
                                   struct err *e) {
   if (!t->ops->begin(t, slots, e)) return NULL;
   struct trace_feed *f = mem_zeroed(1, sizeof *f);
   f->in = t;
+  f->of = f;
   f->ops = t->ops;
+  pthread_mutex_init(&f->lock, NULL);
   f->slot = mem_zeroed(slots, sizeof *f->slot);
   f->feed = (struct feed){.ops = &operations, .ctx = f, .kernel = kernel};
   return f;
@@ -148,11 +182,15 @@ struct feed *trace_feed_get(struct trace_feed *f) {
 }
 
 const struct err *trace_feed_error(const struct trace_feed *f) {
-  return f->err.code ? &f->err : NULL;
+  const struct trace_feed *wrong = f->failed ? f->failed : f;
+  return wrong->err.code ? &wrong->err : NULL;
 }
 
 void trace_feed_free(struct trace_feed *f) {
   if (!f) return;
+  if (f->shares) f->in->lock = NULL;
+  pthread_mutex_destroy(&f->lock);
+  free(f->share);
   free(f->slot);
   free(f);
 }

@@ -246,9 +246,13 @@ struct scheme {
   /* Its rules for L1 lines (find_victim, on_hit, on_place, on_fill) do not apply beside an organisation, which does
    * its own replacement; the rest of the scheme does. */
   bool yields_l1;
-  /* Hooks that are called for an SM, and the L1 organisation, read and change only the state of that SM (sm_state) and
-   * the scheme's counters, and draw no random numbers: SMs may then be on several host threads (gpu/ahead.h). */
+  /* SMs may be on several host threads (gpu/ahead.h). Hooks of an SM, and the L1 organisation, change only the state of
+   * that SM (sm_state), parts of `state` that belong to it alone, and the scheme's counters. They read these and what
+   * on_kernel and on_epoch write, but nothing that hooks of the L2, DRAM and CTAs write, nor the reverse. They draw no
+   * random numbers. Not needed where all hooks are of the latter. */
   bool by_sm;
+  /* Returns true if it is not so with these parameters. NULL: it always is. */
+  bool (*not_by_sm)(const double *param);
   bool every_cycle; /* may_issue depends on time alone: the machine then visits every SM in every cycle */
   /* The hooks for a refused access (on_stall, find_victim, may_allocate) change state only when they bypass the
    * access, and repeat their result until the L1 accepts an access or data arrives for that set: they are not called

@@ -8,6 +8,7 @@
 #ifndef TRACE_COMMON_INPUT_H
 #define TRACE_COMMON_INPUT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -81,7 +82,16 @@ struct trace_input {
   /* With an order: bytes copied to the device, where `next` would have to read kernels to know. */
   bool knows_copies;
   uint64_t copied;
+  /* Not NULL: several threads step and close CTAs, each on slots of its own. What slots share is under this lock. */
+  pthread_mutex_t *lock;
 };
+
+static inline void trace_lock(struct trace_input *t) {
+  if (t->lock) pthread_mutex_lock(t->lock);
+}
+static inline void trace_unlock(struct trace_input *t) {
+  if (t->lock) pthread_mutex_unlock(t->lock);
+}
 
 /* Open a trace by its name and first bytes: .slt, kernelslist.g, .traceg (also compressed). NULL with `e`. With
  * `salvage`, a damaged file gives the complete launches before the damage, and `e` (code set) describes it. */

@@ -308,7 +308,10 @@ static bool next_run(struct slt_reader *r, const struct cta_reader *c, uint32_t 
   struct warp_reader *w = &c->warp[warp];
   enum slt_decoded what;
   do {
-    if (!next_part(r, c, w, warp, e)) return false;
+    trace_lock(&r->in);
+    bool good = next_part(r, c, w, warp, e);
+    trace_unlock(&r->in);
+    if (!good) return false;
     what = slt_decode_run(&w->d, r->kernel.insts);
   } while (what == SLT_MORE);
   return what == SLT_OK || broken(r, c, warp, e);
@@ -359,11 +362,13 @@ static bool input_skim(struct trace_input *t, uint32_t slot, uint32_t warp, uint
 
 static void input_close_cta(struct trace_input *t, uint32_t slot) {
   struct slt_reader *r = self(t);
+  trace_lock(t);
   for (uint32_t i = 0; i < r->kernel.warps_per_cta; i++) {
     struct warp_reader *w = &r->ctas[slot].warp[i];
     if (w->block) slt_shelf_give(r->shelf, w->block);
     w->block = NULL;
   }
+  trace_unlock(t);
 }
 
 static void input_close(struct trace_input *t) {
