@@ -4,8 +4,8 @@
 # --minutes N  processor time of each target in a round (default 5)
 # --rounds N   rounds over all targets (default 1; 0: until Ctrl-C)
 # Builds in build/fuzz; corpora grow in build/fuzz/found/TARGET, so that a later call continues. A finding stays in
-# build/fuzz/found as TARGET-crash-..., -timeout-... or -oom-..., and the exit code is 1. Processor time and executions of
-# all calls are in build/fuzz/spent.csv; a table of them is printed.
+# build/fuzz/found as TARGET-crash-..., -timeout-... or -oom-..., and the exit code is 1. Processor time and
+# executions of all calls are in build/fuzz/spent.csv; a table of them is printed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 b=build/fuzz minutes=5 rounds=1
@@ -20,7 +20,10 @@ while [ $# -gt 0 ]; do
 done
 [ $# -gt 0 ] || set -- accel config csv db fatbin launch ptx record search slt study
 for t in "$@"; do [ -f "fuzz/$t.c" ] || { echo "fuzz: no target '$t' in fuzz/" >&2; exit 2; }; done
-command -v clang-14 >/dev/null || { echo "fuzz: clang-14 is missing: apt-get install clang-14 libclang-rt-14-dev" >&2; exit 2; }
+if ! command -v clang-14 >/dev/null; then
+  echo "fuzz: clang-14 is missing: apt-get install clang-14 libclang-rt-14-dev" >&2
+  exit 2
+fi
 here=$PWD
 mkdir -p "$b/found"
 
@@ -41,8 +44,9 @@ make --no-print-directory B="$b" CC="clang-14 -DFUZZING_BUILD_MODE_UNSAFE_FOR_PR
 for t in "$@"; do
   [ "$b/$t" -nt "$b/lib/libsluice-core.so" ] && [ "$b/$t" -nt "fuzz/$t.c" ] && continue
   mapfile -t sources < <(own "$t")
-  clang-14 "${flags[@]}" -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined "fuzz/$t.c" "${sources[@]}" \
-    -L"$b/lib" -lsluice-core -Wl,-rpath,"$here/$b/lib" -lyaml -ljansson -lsqlite3 -lzstd -llz4 -lelf -lmd -lm -o "$b/$t" || exit 2
+  clang-14 "${flags[@]}" -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined "fuzz/$t.c" \
+    "${sources[@]}" -L"$b/lib" -lsluice-core -Wl,-rpath,"$here/$b/lib" -lyaml -ljansson -lsqlite3 -lzstd -llz4 -lelf \
+    -lmd -lm -o "$b/$t" || exit 2
 done
 
 export SLUICE_DATA=$here/$b/share/sluice ASAN_OPTIONS=malloc_context_size=2:allocator_may_return_null=1
@@ -57,8 +61,8 @@ one() {
   [ -f "fuzz/corpus/$t-found.tar.xz" ] && [ ! -f "$at/$t/.seeded" ] &&
     tar -C "$at/$t" --strip-components=1 -xf "fuzz/corpus/$t-found.tar.xz" && touch "$at/$t/.seeded"
   ( ulimit -t $((seconds + 5)); cd "$at" || exit 2
-    exec "$here/$b/$t" -max_total_time=$((seconds * 20)) -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 -max_len=65536 \
-      -artifact_prefix="$t-" "$t" "$here/fuzz/corpus/$t" ) >"$log" 2>&1 &
+    exec "$here/$b/$t" -max_total_time=$((seconds * 20)) -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 \
+      -max_len=65536 -artifact_prefix="$t-" "$t" "$here/fuzz/corpus/$t" ) >"$log" 2>&1 &
   local pid=$!
   while kill -0 $pid 2>/dev/null; do
     [ $stop = 1 ] && kill -INT $pid 2>/dev/null
@@ -86,5 +90,6 @@ while [ $stop = 0 ] && { [ "$rounds" = 0 ] || [ $round -lt "$rounds" ]; }; do
 done
 awk -F, '{cpu[$1] += $4; n[$1] += $5; if ($6 > e[$1]) e[$1] = $6; clock[$1] += $3}
   END {printf "%-8s %14s %10s %14s %8s\n", "target", "processor min", "min", "executions", "edges"
-    for (t in cpu) printf "%-8s %14.1f %10.1f %14d %8d\n", t, cpu[t] / 60, clock[t] / 60, n[t], e[t] | "sort"}' "$b/spent.csv"
+    for (t in cpu) printf "%-8s %14.1f %10.1f %14d %8d\n", t, cpu[t] / 60, clock[t] / 60, n[t], e[t] | "sort"}' \
+  "$b/spent.csv"
 exit $failed
