@@ -29,6 +29,8 @@ struct search {
   struct rng rng;
   const struct scheme *pool[POOL_MAX];
   size_t pool_count;
+  bool ranked;   /* the pool is sorted by what its schemes gain */
+  double *ratio; /* not NULL: score fills it, as in tune_loo */
   struct tune_candidate *candidate;
   size_t count;
 };
@@ -55,8 +57,8 @@ static bool split_suite(struct search *x) {
     names[i - 1] = names[k];
     names[k] = t;
   }
-  size_t held = (size_t)lround((double)n * x->o->hold_out);
-  if (held < 1) held = 1;
+  size_t held = x->o->leave_one_out ? 0 : (size_t)lround((double)n * x->o->hold_out);
+  if (held < 1 && !x->o->leave_one_out) held = 1;
   if (n < 3 || held >= n)
     return err_set(x->e, ERR_USAGE, "the suite '%s' has %zu workloads: too few to hold %zu out", x->o->suite, n, held);
   x->r->held_out = names + (n - held);
@@ -127,7 +129,8 @@ static const char *draw_list(struct search *x) {
     bool again = true;
     while (again) {
       double u = (double)(rng_next(&x->rng) >> 11) / 9007199254740992.0;
-      taken[i] = x->pool[(size_t)(u * u * (double)x->pool_count)]; /* half of them from the best quarter */
+      if (x->ranked) u *= u; /* half of them from the best quarter */
+      taken[i] = x->pool[(size_t)(u * (double)x->pool_count)];
       again = false;
       for (uint32_t k = 0; k < i; k++) again |= taken[k] == taken[i];
     }
@@ -175,7 +178,7 @@ static void make_candidates(struct search *x, size_t n) {
 struct scores {
   const struct tune_candidate *of;
   size_t count;
-  double *log_sum;
+  double *log_sum, *ratio; /* ratio: as in tune_loo, NULL: not wanted */
   size_t *runs;
   bool *failed;
   struct db *db;
@@ -202,6 +205,7 @@ static bool read_row(void *ctx, const struct db_row *row) {
   }
   while (i < s->count && strcmp(s->of[i].list, row->scheme)) i++;
   if (i == s->count) return true;
+  if (s->ratio) s->ratio[i * s->workloads + w] = ok && s->base[w] > 0 ? ipc / s->base[w] : 0;
   if (!ok) s->failed[i] = true;
   else if (s->base[w] > 0) s->log_sum[i] += log(ipc / s->base[w]), s->runs[i]++;
   return true;
@@ -247,7 +251,8 @@ static enum study_end score(struct search *x, const char *what, const struct tun
             db_study_put(x->db, s.name, "sluice tune", s.text, runs.plan, runs.plan_count, x->e) > 0;
   if (ok) end = study_run(&s, &runs, &x->o->run, x->db, &p, x->e);
   x->r->simulations += p.done + p.failed - p.before;
-  struct scores t = {.of = c, .count = count, .db = x->db, .workload = workload, .workloads = workloads};
+  struct scores t = {
+      .of = c, .count = count, .db = x->db, .workload = workload, .workloads = workloads, .ratio = x->ratio};
   t.log_sum = ARENA_ARRAY(x->a, double, count + 1);
   t.runs = ARENA_ARRAY(x->a, size_t, count + 1);
   t.failed = ARENA_ARRAY(x->a, bool, count + 1);
@@ -302,6 +307,7 @@ static enum study_end measure_published(struct search *x) {
   for (size_t i = 0; i < r->published_count; i++)
     if (!r->published[i].failed) x->pool[n++] = scheme_find(r->published[i].list);
   x->pool_count = n;
+  x->ranked = true;
   if (end == STUDY_COMPLETE && !n) {
     err_set(x->e, ERR_INPUT, "every scheme of the search failed; `sluice query FILE --failed` says why");
     end = STUDY_STOPPED;
@@ -371,6 +377,38 @@ static bool begin(struct search *x) {
   for (size_t i = 0; i < x->o->set_count; i++)
     if (!gpu_config_set(&x->config, x->o->sets[i].key, x->o->sets[i].value, "--set", x->e)) return false;
   return gpu_config_check(&x->config, x->e) && split_suite(x) && make_pool(x);
+}
+
+/* ---- leave-one-out ---- */
+
+enum study_end study_tune_leave_one_out(const struct tune_options *o, struct db *db, struct tune_result *r,
+                                        struct tune_loo *l, struct err *e) {
+  *r = (struct tune_result){0};
+  *l = (struct tune_loo){0};
+  struct search x = {.o = o, .db = db, .r = r, .a = &r->arena, .e = e, .rng = rng_seed(o->seed)};
+  if (!begin(&x)) return STUDY_STOPPED;
+  size_t compositions = o->budget / r->train_count, most = x.pool_count + compositions;
+  x.candidate = ARENA_ARRAY(x.a, struct tune_candidate, most + 1);
+  for (size_t i = 0; i < x.pool_count; i++) add_candidate(&x, x.pool[i]->name, true);
+  l->singles = x.count;
+  for (size_t tries = 0; x.count < l->singles + compositions && tries < (compositions + 1) * TRIES; tries++)
+    add_candidate(&x, draw_list(&x), false);
+  double *out = ARENA_ARRAY(x.a, double, most + 1);
+  x.ratio = ARENA_ARRAY(x.a, double, most * r->train_count + 1);
+  enum study_end end = score(&x, "leave-one-out", x.candidate, x.count, r->train, r->train_count, out);
+  if (end != STUDY_COMPLETE) return end;
+  bool any = false;
+  for (size_t i = 0; i < l->singles; i++) any |= out[i] > 0;
+  if (!any) {
+    err_set(e, ERR_INPUT, "no scheme of the search ran on all workloads; `sluice query FILE --failed` says why");
+    return STUDY_STOPPED;
+  }
+  l->workload = r->train, l->workloads = r->train_count;
+  l->candidate = x.candidate, l->candidates = x.count;
+  l->ratio = x.ratio;
+  l->left = ARENA_ARRAY(x.a, struct tune_left, l->workloads);
+  tune_choose(l);
+  return STUDY_COMPLETE;
 }
 
 enum study_end study_tune(const struct tune_options *o, struct db *db, struct tune_result *r, struct err *e) {

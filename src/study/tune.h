@@ -21,6 +21,7 @@ struct tune_options {
   uint64_t seed;
   const char *estimate; /* bound of --estimate; NULL: everything is timed */
   double hold_out;      /* share of the workloads */
+  bool leave_one_out;   /* study_tune_leave_one_out: no halving, nothing is held out throughout */
   struct study_options run;
   study_find_fn find;
 };
@@ -54,5 +55,29 @@ struct tune_result {
 
 /* STUDY_STOPPED with `e`. Free the result with arena_free(&r->arena) in any case. */
 enum study_end study_tune(const struct tune_options *o, struct db *db, struct tune_result *r, struct err *e);
+
+/* ---- what generalises ---- */
+
+/* Candidates on all workloads. Each workload is left out once: the choice is made on the others (geometric mean of
+ * IPC over the baseline's) and judged on it. Members but the last three are the caller's. */
+struct tune_left {
+  size_t composition, single; /* chosen on the others: of all candidates, of the published ones */
+  size_t best;                /* on this workload itself: no choice could do better. SIZE_MAX: the baseline */
+};
+struct tune_loo {
+  const char *const *workload;
+  size_t workloads;
+  const struct tune_candidate *candidate; /* the first `singles` are published schemes alone */
+  size_t candidates, singles;
+  const double *ratio;        /* [candidate * workloads + workload]; 0: failed, then the candidate is never chosen */
+  size_t composition, single; /* chosen on all workloads */
+  struct tune_left *left;     /* of each workload; allocated by the caller */
+};
+/* At least two workloads, and one published scheme that ran on all of them. */
+void tune_choose(struct tune_loo *l);
+/* Runs published schemes and `budget` / workloads compositions, drawn before anything is measured, on all workloads of
+ * the suite, and chooses. `r` has the memory and the count of simulations. */
+enum study_end study_tune_leave_one_out(const struct tune_options *o, struct db *db, struct tune_result *r,
+                                        struct tune_loo *l, struct err *e);
 
 #endif

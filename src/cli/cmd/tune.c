@@ -11,6 +11,7 @@
 #include "cli/run/compare.h"
 #include "cli/run/estimate.h"
 #include "proc/jobs.h"
+#include "cli/cmd/league.h"
 #include "cli/cmd/study_progress.h"
 #include "study/tune.h"
 
@@ -18,7 +19,7 @@ struct tune_opts {
   const char *suite, *size, *gpu, *schemes, *results, *estimate;
   struct opt_list sets;
   uint64_t budget, seed, jobs, hold_out;
-  bool quiet;
+  bool quiet, leave_one_out, csv;
 };
 
 static void cell_score(struct table *t, double v) {
@@ -100,6 +101,84 @@ static int print(const struct tune_result *r, const struct tune_opts *o, const c
   return EXIT_OK;
 }
 
+/* ---- leave-one-out ---- */
+
+static double ratio_at(const struct tune_loo *l, size_t candidate, size_t workload) {
+  return candidate == SIZE_MAX ? 1 : l->ratio[candidate * l->workloads + workload];
+}
+
+static void print_left(const struct tune_loo *l) {
+  static const char *const titles[] = {"left out", "chosen", "single", "its best", "chosen on the others"};
+  struct table *t = table_new(titles, "lrrrl");
+  for (size_t w = 0; w < l->workloads; w++) {
+    const struct tune_left *f = &l->left[w];
+    table_cell(t, "%s", l->workload[w]);
+    cell_score(t, ratio_at(l, f->composition, w));
+    cell_score(t, ratio_at(l, f->single, w));
+    cell_score(t, ratio_at(l, f->best, w));
+    table_cell(t, "%s", l->candidate[f->composition].list);
+  }
+  table_hint(t, "a wider terminal or --csv shows all");
+  table_print(t, stdout);
+  table_free(t);
+}
+
+static void add_mean(struct table *t, const char *what, const double *ratio, size_t n) {
+  struct league_ratio r = league_ratio_of(ratio, n);
+  table_cell(t, "%s", what);
+  table_cell(t, "%.4f", r.mean);
+  table_cell(t, "%.4f to %.4f", r.low, r.high);
+}
+
+static int print_leave_one_out(const struct tune_loo *l, const struct tune_result *r, const char *results) {
+  static const char *const titles[] = {"mean over the workloads left out", "IPC", "95 % interval"};
+  size_t n = l->workloads;
+  double *chosen = mem_alloc(4 * n * sizeof *chosen), *single = chosen + n, *best = single + n, *over = best + n;
+  for (size_t w = 0; w < n; w++) {
+    chosen[w] = ratio_at(l, l->left[w].composition, w);
+    single[w] = ratio_at(l, l->left[w].single, w);
+    best[w] = ratio_at(l, l->left[w].best, w);
+    over[w] = chosen[w] / single[w];
+  }
+  text_say(stdout, "IPC over the baseline's; %zu single schemes and %zu compositions; %zu simulations now, in %s\n\n",
+           l->singles, l->candidates - l->singles, r->simulations, results);
+  print_left(l);
+  putchar('\n');
+  struct table *t = table_new(titles, "lrr");
+  add_mean(t, "chosen on the others", chosen, n);
+  add_mean(t, "best single scheme on the others", single, n);
+  add_mean(t, "chosen over single", over, n);
+  add_mean(t, "the best of each, or the baseline", best, n);
+  table_print(t, stdout);
+  table_free(t);
+  struct league_ratio d = league_ratio_of(over, n);
+  const char *which = d.low > 1    ? "The composition generalises: it gains over the best single scheme."
+                      : d.high < 1 ? "The composition does not generalise: the best single scheme gains more."
+                                   : "A tie: the interval of their ratio holds 1.";
+  printf("\n%s\nChosen on all workloads: %s; of single schemes: %s\n", which, l->candidate[l->composition].list,
+         l->candidate[l->single].list);
+  free(chosen);
+  return EXIT_OK;
+}
+
+static void csv_list(const struct tune_loo *l, size_t candidate) {
+  printf(",\"%s\"", candidate == SIZE_MAX ? "none" : l->candidate[candidate].list);
+}
+
+static int print_csv(const struct tune_loo *l) {
+  puts("workload,chosen_ipc,single_ipc,best_ipc,chosen,single,best");
+  for (size_t w = 0; w < l->workloads; w++) {
+    const struct tune_left *f = &l->left[w];
+    printf("%s,%.6g,%.6g,%.6g", l->workload[w], ratio_at(l, f->composition, w), ratio_at(l, f->single, w),
+           ratio_at(l, f->best, w));
+    csv_list(l, f->composition);
+    csv_list(l, f->single);
+    csv_list(l, f->best);
+    putchar('\n');
+  }
+  return EXIT_OK;
+}
+
 /* ---- the command ---- */
 
 static bool read_sets(const struct tune_opts *o, struct study_set *sets, struct arena *a, struct err *e) {
@@ -119,15 +198,20 @@ static int search(const struct tune_opts *o, struct tune_options *t, const char 
   bool fresh = access(results, F_OK) != 0; /* under the lock: no other process creates it */
   struct db *db = db_open(results, DB_WRITE, &e);
   if (db && db_notice(db)) text_say(stderr, "sluice: %s %s\n", results, db_notice(db));
-  enum study_end end = db ? study_tune(t, db, &r, &e) : STUDY_STOPPED;
+  struct tune_loo l;
+  enum study_end end = !db                ? STUDY_STOPPED
+                       : o->leave_one_out ? study_tune_leave_one_out(t, db, &r, &l, &e)
+                                          : study_tune(t, db, &r, &e);
   screen_clear(t->run.ctx);
   int rc = EXIT_OK;
   if (end == STUDY_STOPPED) rc = cli_fail(&e);
   else if (end == STUDY_INTERRUPTED) {
     fprintf(stderr, "sluice: interrupted; the same command continues from here\n");
     rc = 130;
+  } else if (o->csv) {
+    rc = print_csv(&l);
   } else if (!o->quiet) {
-    rc = print(&r, o, results);
+    rc = o->leave_one_out ? print_leave_one_out(&l, &r, results) : print(&r, o, results);
   }
   db_close(db);
   if (fresh && end == STUDY_STOPPED && !r.simulations) unlink(results);
@@ -147,6 +231,9 @@ static int tune_run(const struct command *self, int argc, char **argv) {
            command_usage(self, &e);
   if (o.hold_out < 1 || o.hold_out > 90 || o.budget < 10)
     return err_set(&e, ERR_USAGE, o.budget < 10 ? "--budget: at least 10" : "--hold-out: a percentage from 1 to 90"),
+           command_usage(self, &e);
+  if (o.csv && !o.leave_one_out)
+    return err_set(&e, ERR_USAGE, "--csv goes with --leave-one-out: it has a row for each workload"),
            command_usage(self, &e);
   struct arena a = {0};
   char self_at[PATH_MAX], results[PATH_MAX + 16];
@@ -173,6 +260,7 @@ static int tune_run(const struct command *self, int argc, char **argv) {
                              .budget = o.budget,
                              .seed = o.seed,
                              .hold_out = (double)o.hold_out / 100,
+                             .leave_one_out = o.leave_one_out,
                              .find = program_find,
                              .run = {.self = self_at,
                                      .results = results,
@@ -200,6 +288,9 @@ static const struct opt tune_opts_table[] = {
     {"estimate", "[error=2%]", "time samples of the launches (`sluice run --help`)", OPT_MAYBE, AT(estimate), 0,
      "error=2%"},
     {"hold-out", "PERCENT", "workloads that no decision looks at (default 33)", OPT_UINT, AT(hold_out), 0, NULL},
+    {"leave-one-out", NULL, "leave each workload out once and choose on the others: what generalises", OPT_FLAG,
+     AT(leave_one_out), 0, NULL},
+    {"csv", NULL, "with --leave-one-out: comma-separated values, a row for each workload", OPT_FLAG, AT(csv), 0, NULL},
     {"seed", "N", "another search (default 1)", OPT_UINT, AT(seed), 0, NULL},
     {"gpu", "NAME|FILE", "GPU configuration (default fermi)", OPT_TEXT, AT(gpu), 'g', "gpu"},
     {"set", "KEY=VALUE", "change one knob of the GPU; may be repeated", OPT_LIST, AT(sets), 's', "knob"},
@@ -212,15 +303,20 @@ const struct command cmd_tune = {
     .name = "tune",
     .summary = "search for a composition of schemes that beats the published ones",
     .usage = "--suite NAME [OPTIONS]",
-    .help = "Successive halving: many lists of up to three schemes, with parameters drawn from the schemes' tables, on "
-            "few\n"
-            "workloads; the best third on more; the last ones on all but those held out. Then the winner and the best\n"
-            "published scheme (alone, default parameters) run on the workloads held out, which no decision uses. The\n"
-            "same seed does the same search. Results go into a results file; an interrupted search continues where it\n"
-            "stopped. The budget counts runs of candidates; baseline, single schemes and held-out runs come on top.\n\n"
-            "Examples:\n"
-            "  sluice tune --suite bucl --budget 300\n"
-            "  sluice tune --suite medic --schemes medic,wbyp,wip,wms,eaf,pcal --seed 2\n",
+    .help =
+        "Successive halving: many lists of up to three schemes, with parameters drawn from the schemes' tables, on "
+        "few\n"
+        "workloads; the best third on more; the last ones on all but those held out. Then the winner and the best\n"
+        "published scheme (alone, default parameters) run on the workloads held out, which no decision uses. The\n"
+        "same seed does the same search. Results go into a results file; an interrupted search continues where it\n"
+        "stopped. The budget counts runs of candidates; baseline, single schemes and held-out runs come on top.\n\n"
+        "--leave-one-out runs all single schemes, and as many compositions as the budget allows, on all workloads.\n"
+        "Each workload is left out once: the choice is made on the others and judged on it, for compositions and\n"
+        "for single schemes alike. Means have intervals; a difference inside its interval is a tie.\n\n"
+        "Examples:\n"
+        "  sluice tune --suite bucl --budget 300\n"
+        "  sluice tune --suite bucl --leave-one-out --schemes bucl,mrpb,swl,pdp --budget 60\n"
+        "  sluice tune --suite medic --schemes medic,wbyp,wip,wms,eaf,pcal --seed 2\n",
     .opts = tune_opts_table,
     .run = tune_run,
 };
