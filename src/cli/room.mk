@@ -5,5 +5,7 @@ TEST_OBJ_test_cli := $(B)/src/cli/frame/opt.o $(B)/src/cli/frame/print.o $(B)/sr
 STUDY_PARTS := expand file identity schema suite
 TEST_OBJ_test_study_expand := $(STUDY_PARTS:%=$(B)/src/study/study_%.o)
 TEST_OBJ_test_tune := $(B)/src/study/study_choose.o
+TEST_OBJ_test_jobs := $(patsubst %.c,$(B)/%.o,$(wildcard src/proc/*.c)) $(TEST_OBJ_test_cli)
+LDLIBS_test_jobs := -lelf
 LDLIBS_test_study_expand := -lmd
 TEST_OBJ_test_report_reduce := $(B)/src/report/reduce.o

@@ -78,14 +78,31 @@ static void end_all(struct pool *p) {
   while (wait(NULL) > 0 || errno == EINTR) continue;
 }
 
+static unsigned long threads_of(char *const *argv) {
+  unsigned long n = 1;
+  for (size_t i = 0; argv && argv[i] && strcmp(argv[i], "--") != 0; i++) {
+    if (!strncmp(argv[i], "--threads=", 10)) n = strtoul(argv[i] + 10, NULL, 10);
+    else if (!strcmp(argv[i], "--threads") && argv[i + 1]) n = strtoul(argv[i + 1], NULL, 10);
+  }
+  return n ? n : 1;
+}
+
+unsigned jobs_at_once(const struct job *jobs, size_t count, long cpus) {
+  unsigned long most = 1, all = cpus > 0 ? (unsigned long)cpus : 1;
+  for (size_t i = 0; i < count; i++) {
+    unsigned long n = threads_of(jobs[i].argv);
+    if (n > most) most = n;
+  }
+  return (unsigned)(all / most ? all / most : 1);
+}
+
 bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct tempdir *dir, const char *what,
               bool stop_on_failure) {
   struct pool p = {.jobs = jobs,
                    .count = count,
                    .pid = mem_zeroed(count + 1, sizeof *p.pid),
                    .since = mem_zeroed(count + 1, sizeof *p.since)};
-  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  if (!parallel) parallel = cpus > 0 ? (unsigned)cpus : 1;
+  if (!parallel) parallel = jobs_at_once(jobs, count, sysconf(_SC_NPROCESSORS_ONLN));
   for (size_t i = 0; i < count; i++) {
     jobs[i].exit_code = -1;
     if (!(jobs[i].weight > 0)) jobs[i].weight = 1;

@@ -16,6 +16,8 @@ struct job {
   long peak_kb;
 };
 
+/* Jobs at a time on `cpus` processors: each job takes as many as its --threads, at least one job. */
+unsigned jobs_at_once(const struct job *jobs, size_t count, long cpus);
 /* Run all with at most `parallel` at a time (0: one per processor). Logs go to `dir`. With `stop_on_failure` nothing
  * new starts after a failure. Returns false on Ctrl-C. */
 bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct tempdir *dir, const char *what,
