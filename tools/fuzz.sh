@@ -41,27 +41,32 @@ own() {
 flags=(-g -O1 -Wno-everything -D_GNU_SOURCE -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -Isrc "-I$b/gen")
 make --no-print-directory B="$b" CC="clang-14 -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION" \
   SANITIZE=fuzzer-no-link,address,undefined lib || exit 2
+case " $* " in *" db "*) make --no-print-directory lib || exit 2 ;; esac
 for t in "$@"; do
   [ "$b/$t" -nt "$b/lib/libsluice-core.so" ] && [ "$b/$t" -nt "fuzz/$t.c" ] && continue
   mapfile -t sources < <(own "$t")
+  lib=$here/$b/lib
+  [ "$t" = db ] && lib=$here/build/lib # it has counters of its own in place of the library's
   clang-14 "${flags[@]}" -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined "fuzz/$t.c" \
-    "${sources[@]}" -L"$b/lib" -lsluice-core -Wl,-rpath,"$here/$b/lib" -lyaml -ljansson -lsqlite3 -lzstd -llz4 -lelf \
+    "${sources[@]}" -L"$lib" -lsluice-core -Wl,-rpath,"$lib" -lyaml -ljansson -lsqlite3 -lzstd -llz4 -lelf \
     -lmd -lm -o "$b/$t" || exit 2
 done
 
 export SLUICE_DATA=$here/$b/share/sluice
-# db has counters of its own in place of the library's.
-export ASAN_OPTIONS=malloc_context_size=2:allocator_may_return_null=1:detect_odr_violation=0
+export ASAN_OPTIONS=malloc_context_size=2:allocator_may_return_null=1
 commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
 seconds=$((minutes * 60)) failed=0 stop=0
 trap 'stop=1' INT TERM
 
 # One target: until it has used its processor time; by the clock at most 20 times as long.
 one() {
-  local t=$1 at=$here/$b/found log=$here/$b/$1.log begin=$SECONDS cpu runs edges
+  local t=$1 at=$here/$b/found log=$here/$b/$1.log begin=$SECONDS cpu runs edges seed
   mkdir -p "$at/$t"
-  [ -f "fuzz/corpus/$t-found.tar.xz" ] && [ ! -f "$at/$t/.seeded" ] &&
-    tar -C "$at/$t" --strip-components=1 -xf "fuzz/corpus/$t-found.tar.xz" && touch "$at/$t/.seeded"
+  if [ ! -f "$at/$t/.seeded" ]; then
+    [ ! -f "fuzz/corpus/$t-found.tar.xz" ] || tar -C "$at/$t" -xf "fuzz/corpus/$t-found.tar.xz" || exit 2
+    for seed in fuzz/corpus/"$t"/*.xz; do [ ! -f "$seed" ] || xz -dc "$seed" >"$at/$t/$(basename "$seed" .xz)"; done
+    touch "$at/$t/.seeded"
+  fi
   ( ulimit -t $((seconds + 5)); cd "$at" || exit 2
     exec "$here/$b/$t" -max_total_time=$((seconds * 20)) -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 \
       -max_len=65536 -artifact_prefix="$t-" "$t" "$here/fuzz/corpus/$t" ) >"$log" 2>&1 &
