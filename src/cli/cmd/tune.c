@@ -19,7 +19,7 @@ struct tune_opts {
   const char *suite, *size, *gpu, *schemes, *results, *estimate;
   struct opt_list sets;
   uint64_t budget, seed, jobs, hold_out;
-  bool quiet, leave_one_out, csv;
+  bool quiet, leave_one_out, csv, retry;
 };
 
 static void cell_score(struct table *t, double v) {
@@ -265,6 +265,7 @@ static int tune_run(const struct command *self, int argc, char **argv) {
                              .run = {.self = self_at,
                                      .results = results,
                                      .jobs = (unsigned)o.jobs,
+                                     .retry = o.retry,
                                      .show = screen_show,
                                      .note = screen_note,
                                      .ctx = &screen}};
@@ -296,6 +297,7 @@ static const struct opt tune_opts_table[] = {
     {"set", "KEY=VALUE", "change one knob of the GPU; may be repeated", OPT_LIST, AT(sets), 's', "knob"},
     {"results", "FILE", "results file (default tune-SUITE.db)", OPT_TEXT, AT(results), 'r', "file"},
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, AT(jobs), 'J', NULL},
+    {"retry-failed", NULL, "run again what failed", OPT_FLAG, AT(retry), 0, NULL},
     {"quiet", NULL, "no progress, no tables", OPT_FLAG, AT(quiet), 'q', NULL},
     {.name = NULL}};
 
