@@ -34,7 +34,6 @@ own() {
   fatbin) ls src/cudart/image/{fatbin,cubin}.c ;;
   study) ls src/study/study_{file,suite,expand,schema,identity}.c src/base/yamltext.c ;;
   launch) echo src/base/yamltext.c ;;
-  record) ls src/results/{record_read,record,derived}.c ;;
   search) echo src/results/record_read.c ;;
   esac
 }
