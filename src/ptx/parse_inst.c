@@ -265,6 +265,16 @@ static void vector_operand(struct parser *p, struct ptx_opnd *o) {
   memcpy(o->vec, tmp, o->n * sizeof *tmp);
 }
 
+/* The operand after '|': %p|%q, %p|_, _|%q. */
+static void second_predicate(struct parser *p, struct ptx_opnd *o) {
+  struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
+  if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected a predicate after '|', found %s", tok_text(p));
+  name_operand(p, &second);
+  if (second.kind != OK_REG && second.kind != OK_SINK)
+    parse_fail(p, second.line, second.col, ERR_INPUT, "expected a predicate after '|'");
+  o->reg2 = second.reg;
+}
+
 /* A name with an optional offset, second predicate, vector element or register part. */
 static void named_operand(struct parser *p, struct ptx_opnd *o) {
   name_operand(p, o);
@@ -273,17 +283,7 @@ static void named_operand(struct parser *p, struct ptx_opnd *o) {
     lex_next(&p->lex);
     o->imm = offset(p, minus);
   }
-  if (o->kind == OK_REG && parse_accept(p, '|')) {
-    struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
-    if (p->lex.t.kind != TOK_IDENT) FAIL_TOK(p, "expected a predicate after '|', found %s", tok_text(p));
-    name_operand(p, &second);
-    if (second.kind != OK_REG && second.kind != OK_SINK) FAIL_TOK(p, "expected a predicate after '|'");
-    o->reg2 = second.reg;
-  } else if (o->kind == OK_SINK && parse_accept(p, '|')) {
-    struct ptx_opnd second = {.line = p->lex.t.line, .col = p->lex.t.col};
-    name_operand(p, &second);
-    o->reg2 = second.reg;
-  }
+  if ((o->kind == OK_REG || o->kind == OK_SINK) && parse_accept(p, '|')) second_predicate(p, o);
   if (o->kind == OK_REG && p->lex.t.kind == TOK_DOT && p->lex.t.len == 1 && strchr("xyzw", p->lex.t.s[0])) {
     o->sel = (uint8_t)(p->lex.t.s[0] == 'w' ? 4 : p->lex.t.s[0] - 'x' + 1);
     lex_next(&p->lex);

@@ -237,6 +237,9 @@ static void errors(void **state) {
   wrong("mov.u32 %r1, \"x\";", "t.ptx:8:14: expected an operand, found 'x'");
   wrong(".bogus .u32 x;", "t.ptx:8:1: unknown directive '.bogus' in a function body");
   wrong(".local .align 3 .b8 x[4];", "t.ptx:8:15: an alignment must be a power of two");
+  wrong("setp.lt.u32 _|, %r1, 1;", "t.ptx:8:15: expected a predicate after '|', found ','");
+  wrong("setp.lt.u32 _|k, %r1, 1;", "t.ptx:8:15: expected a predicate after '|'");
+  wrong("setp.lt.u32 %p|], %r1, 1;", "t.ptx:8:16: expected a predicate after '|', found ']'");
   wrong("{ add.u32 %r1, %r2, 1;", "t.ptx:11:1: expected '}' to close the body of 'k' (line 5)");
 }
 
