@@ -129,6 +129,9 @@ void py_on_cta_start(struct scheme_ctx *c, uint32_t sm, uint32_t cta) {
 void py_on_cta_done(struct scheme_ctx *c, uint32_t sm, uint32_t cta) {
   nothing(call(c, HOOK_on_cta_done, number(sm), number(cta), NULL));
 }
+void py_on_space(struct scheme_ctx *c, uint32_t sm, const struct sm_space *unused) {
+  nothing(call(c, HOOK_on_space, number(sm), Py_BuildValue("(II)", unused->registers, unused->shared), NULL));
+}
 void py_on_warp_start(struct scheme_ctx *c, uint32_t sm, uint32_t warp, uint32_t cta) {
   nothing(call(c, HOOK_on_warp_start, number(sm), number(warp), number(cta)));
 }

@@ -181,6 +181,13 @@ static PyObject *py_sm_warp_age(PyObject *self, PyObject *args) {
   PyErr_Format(PyExc_IndexError, "slot %u of SM %u has no warp", warp, sm);
   return NULL;
 }
+static PyObject *py_sm_space(PyObject *self, PyObject *args) {
+  unsigned sm = 0, none = 0;
+  struct scheme_ctx *c = asked(self, args, "I", SMS(self), &sm, &none);
+  if (!c) return NULL;
+  struct sm_space unused = inside->sm_space(c->gpu, sm);
+  return Py_BuildValue("(II)", unused.registers, unused.shared);
+}
 static PyObject *py_l1_set(PyObject *self, PyObject *args) {
   struct scheme_ctx *c = ((struct gpu_object *)self)->c;
   unsigned sets, line;
@@ -220,6 +227,7 @@ static PyMethodDef gpu_methods[] = {{"subpart_fill_cycles", py_subpart_fill_cycl
                                     {"sm_warp_age", py_sm_warp_age, METH_VARARGS, NULL},
                                     {"sm_insts", py_sm_insts, METH_VARARGS, NULL},
                                     {"sm_warp_insts", py_sm_warp_insts, METH_VARARGS, NULL},
+                                    {"sm_space", py_sm_space, METH_VARARGS, NULL},
                                     {"grid_ctas", py_grid_ctas, METH_VARARGS, NULL},
                                     {"grid_x", py_grid_x, METH_VARARGS, NULL},
                                     {"sm_cta_limit", py_sm_cta_limit, METH_VARARGS, NULL},

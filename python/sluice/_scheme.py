@@ -196,13 +196,15 @@ class Scheme(metaclass=Manual):
     Hooks are methods, called as docs/reference/hooks.md says, without the context and with an event as object: e.degree,
     e.line, e.sm, ... An event belongs to its call unless it is kept, which makes the next one a new object. Outcomes are the
     numbers of sluice.L1, L2, BypassBy, Prefetch and Store; a way that is none is 4294967295. `queues` returns (how many, accesses
-    in each); `pick_queue` gets the lengths as a tuple; `line_size` gets bytes and returns (bytes, further cycles), for
+    in each); `pick_queue` gets the lengths as a tuple; `on_space` gets bytes of registers and of shared
+    memory as a tuple; `line_size` gets bytes and returns (bytes, further cycles), for
     kernels that Python launches: the programs of sluice.run come as traces, which have no values. A scheme that replaces the
     lines of the L1 (an organisation) is written in C. An exception in a hook ends the simulation.
 
     Within methods: self.param.NAME; self.count.NAME, which may be changed; self.knobs["l1d.sets"] (text); self.gpu with
     .cycle (core cycle), .random(n) (from 0 to below n), .subpart_fill_cycles(subpart), .sm_warps(sm), .sm_ready(sm),
-    .sm_warp_age(sm, warp), .sm_insts(sm), .sm_warp_insts(sm), .grid_ctas(), .grid_x(), .sm_cta_limit(), .l1_set(sets, line, addr),
+    .sm_warp_age(sm, warp), .sm_insts(sm), .sm_warp_insts(sm), .sm_space(sm) (unused
+    registers and shared memory, bytes), .grid_ctas(), .grid_x(), .sm_cta_limit(), .l1_set(sets, line, addr),
     .prefetch(event, addr) and .prefetch_l2(event, addr) (true: the queue had room): the services of src/gpu/slots/services.h.
     """
 

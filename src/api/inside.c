@@ -15,6 +15,7 @@ const struct api_inside *api_inside(void) {
       .sm_warp_age = gpu_sm_warp_age,
       .sm_insts = gpu_sm_insts,
       .sm_warp_insts = gpu_sm_warp_insts,
+      .sm_space = gpu_sm_space,
       .grid_ctas = gpu_grid_ctas,
       .grid_x = gpu_grid_x,
       .sm_cta_limit = gpu_sm_cta_limit,

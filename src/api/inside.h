@@ -26,6 +26,7 @@ struct api_inside {
   uint64_t (*sm_warp_age)(const struct gpu *g, uint32_t sm, uint32_t warp);
   uint64_t (*sm_insts)(const struct gpu *g, uint32_t sm);
   uint64_t (*sm_warp_insts)(const struct gpu *g, uint32_t sm);
+  struct sm_space (*sm_space)(const struct gpu *g, uint32_t sm);
   uint32_t (*grid_ctas)(const struct gpu *g);
   uint32_t (*grid_x)(const struct gpu *g);
   uint32_t (*sm_cta_limit)(const struct gpu *g);

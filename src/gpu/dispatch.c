@@ -237,6 +237,7 @@ static void start_cta(struct gpu *g, struct gpu_work *k, uint32_t sm, uint32_t f
   s->warps_taken |= warp_mask(first, k->warps);
   s->regs_taken += k->regs;
   s->shared_taken += k->shared;
+  if (g->slots.n_on_space) gpu_space_changed(g, sm);
   sm_start_cta(s, (uint32_t)(k - g->work), slot, first, cta);
   if (g->observed.l2) observe_cta(g, sm, slot);
   k->next_cta++;
@@ -341,6 +342,7 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
   s->warps_taken &= ~warp_mask(s->cta_first[slot], k->warps);
   s->regs_taken -= k->regs;
   s->shared_taken -= k->shared;
+  if (g->slots.n_on_space) gpu_space_changed(g, sm);
   g->running_ctas--;
   k->running_ctas--;
   k->on_sm[sm]--;

@@ -87,7 +87,8 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   c = &g->config;
   if (c->sub_cores && c->fixed_issue) latencies_of_stages(&g->config);
   const struct slots *own = &g->slots;
-  bool as_built = own->n_line_size || (own->n_l1 && !strcmp(own->at[own->l1[0]].scheme->name, c->l1d_org));
+  const struct scheme *org = own->n_l1 ? own->at[own->l1[0]].scheme : NULL;
+  bool as_built = own->n_line_size || (org && (org->on_space || !strcmp(org->name, c->l1d_org)));
   g->l1_split = c->unified_kb && as_built;
   if (g->l1_split) g->config.l1d.ways = c->l1d_pooled * c->unified_kb * 1024 / (c->l1d.sets * c->l1d.line);
   g->watchdog = DEFAULT_WATCHDOG;

@@ -89,6 +89,8 @@ static const struct equal never[] = {
     {"lcs=32", NULL, SMALL_L2, 0, "no limit"},
     {"lcs=32", NULL, ON_FILL, 0, "no limit"},
     {"line=128", NULL, NULL, 0, "the baseline's lines"},
+    {"linebacker=0", NULL, NULL, 0, "no register is used"},
+    {"linebacker=0", NULL, "l1d.organisation=sector", 0, "no register is used"},
     {"lrr", NULL, NULL, ONE_A_TIME, "a scheduler with one warp has one order"},
     {"medic:profile=1000", NULL, SMALL_L2, 0, "no warp ever has a type"},
     {"medic:profile=1000", NULL, BANKED_L2, 0, "no warp ever has a type"},

@@ -28,16 +28,9 @@ struct packed {
   bool reused;
 };
 
-struct slow_hit {
-  uint64_t due;
-  op_id op;
-};
-
 struct l1_packed {
-  uint32_t whole;        /* segments of a line */
-  struct packed *last;   /* found last */
-  struct slow_hit *slow; /* l1d.slow of them, those that end first at the end */
-  uint32_t slow_size;
+  uint32_t whole;      /* segments of a line */
+  struct packed *last; /* found last */
   struct packed at[];
 };
 
@@ -133,7 +126,11 @@ static void packed_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_
   if (!p) return;
   p->used = e->cycle;
   p->reused |= out == L1_HIT;
-  c->gpu->sm[e->sm].l1d.later = out == L1_HIT ? p->later : 0;
+  if (out != L1_HIT || !p->later) return;
+  struct sm *s = &c->gpu->sm[e->sm];
+  s->l1d.later = p->later;
+  s->st->packed_hits++;
+  s->st->packed_cycles += p->later;
 }
 
 /* The line's segments, by the scheme, and the time of its hits; whole where its values are not known. */
@@ -221,36 +218,5 @@ const struct l1_org *l1_packed_init(struct sm *s) {
 }
 
 void l1_packed_destroy(struct l1d *l) {
-  if (l->packed) free(l->packed->slow);
   free(l->packed);
-}
-
-/* ---- hits that take longer ---- */
-
-void l1_packed_wait(struct sm *s, op_id op) {
-  struct l1d *l = &s->l1d;
-  struct l1_packed *p = l->packed;
-  if (l->slow == p->slow_size) {
-    p->slow_size = p->slow_size ? 2 * p->slow_size : 16;
-    p->slow = mem_resize(p->slow, p->slow_size, sizeof *p->slow);
-  }
-  struct slow_hit new = {.due = s->g->now + l->later, .op = op};
-  uint32_t at = l->slow++;
-  for (; at && p->slow[at - 1].due <= new.due; at--) p->slow[at] = p->slow[at - 1];
-  p->slow[at] = new;
-  s->st->packed_hits++;
-  s->st->packed_cycles += l->later;
-  if (new.due < s->wake_at) s->wake_at = new.due;
-}
-
-op_id l1_packed_next(struct sm *s) {
-  struct l1d *l = &s->l1d;
-  if (!l->slow) return 0;
-  const struct slow_hit *first = &l->packed->slow[l->slow - 1];
-  if (first->due <= s->g->now) {
-    l->slow--;
-    return first->op;
-  }
-  if (first->due < s->wake_at) s->wake_at = first->due;
-  return 0;
 }

@@ -63,8 +63,10 @@ void l1_prefetch_end(struct sm *s);         /* the launch has ended */
 const struct l1_org *l1_packed_init(struct sm *s);
 void l1_packed_destroy(struct l1d *l);
 void l1_packed_stored(struct sm *s, const struct l1_event *e); /* a store has changed a line that stays */
-void l1_packed_wait(struct sm *s, op_id op);                   /* a hit that ends l1d.later cycles from now */
-op_id l1_packed_next(struct sm *s);                            /* one that ends now; 0: none, and s->wake_at is set */
+/* slow.c: hits that take longer than the L1's latency */
+void l1_slow_wait(struct sm *s, op_id op); /* a hit that ends l1d.later cycles from now */
+op_id l1_slow_next(struct sm *s);          /* one that ends now; 0: none, and s->wake_at is set */
+void l1_slow_destroy(struct l1d *l);
 /* order.c: queues in front of the L1 */
 void l1_order_init(struct sm *s);
 void l1_order_destroy(struct l1d *l);

@@ -54,6 +54,7 @@ void l1d_destroy(struct l1d *l) {
   l1_order_destroy(l);
   l1_prefetch_destroy(l);
   l1_packed_destroy(l);
+  l1_slow_destroy(l);
   free(l->waiting);
   free(l->tags);
   free(l->line_mshr);

@@ -207,6 +207,7 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a) {
   uint32_t need = chunks_of(l, a), here = l->org->find(c, &e);
   uint32_t want = l->org->want ? l->org->want(c, &e, need) : need;
   if (want & ~here) return read_miss(s, op, a, &e, want, here);
+  l->later = 0;
   l->org->touch(c, &e, want, L1_HIT);
   s->st->l1d_sectors_read += (uint32_t)__builtin_popcount(want);
   find_way(s, &e);

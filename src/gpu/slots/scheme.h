@@ -143,6 +143,10 @@ struct l1_org {
    * then called with the way. NULL: the organisation decides replacement. */
   uint32_t (*way)(struct scheme_ctx *c, const struct l1_event *e);
 };
+/* ---- unused space of an SM: what no CTA holds ---- */
+struct sm_space {
+  uint32_t registers, shared; /* bytes */
+};
 /* ---- compressed lines: what line_size answers ---- */
 struct l1_size {
   uint32_t bytes; /* rounded up to segments; a line's bytes at most, 0: its tag says it all */

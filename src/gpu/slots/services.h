@@ -10,6 +10,7 @@ struct gpu;
 struct gpu_config;
 struct l1_event;
 struct scheme_ctx;
+struct sm_space;
 
 /* Occupancy (0..1) of the input queue of an L2 sub-partition, summed over core cycles: a difference divided by the
  * cycles between is a mean. */
@@ -45,6 +46,13 @@ bool gpu_prefetch(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr
  * comes back. The L2 fetches what it lacks as for a miss, or drops the request where a miss would wait. Fates are those
  * at the L2, with `into_l2` in the event; any access of a line counts as its use. */
 bool gpu_prefetch_l2(struct scheme_ctx *c, const struct l1_event *of, uint64_t addr);
+/* Bytes of an SM's registers and shared memory that no CTA holds. `on_space` tells when they change. */
+struct sm_space gpu_sm_space(const struct gpu *g, uint32_t sm);
+/* An organisation that fills on_space moves a line between its L1 and that space: the port takes sm.space_interval
+ * cycles. gpu_space_hit: from `touch`, the load hits there and takes sm.space_latency cycles longer, and what it waits
+ * for the port; gpu_space_keep: a line goes there. */
+void gpu_space_hit(struct gpu *g, uint32_t sm);
+void gpu_space_keep(struct gpu *g, uint32_t sm);
 /* For l1_place.peer: true if the L1 of SM `at` has all that `e` needs. */
 bool gpu_l1_holds(struct gpu *g, const struct l1_event *e, uint32_t at);
 /* The running launch: CTAs of the grid and in its x direction, and CTAs per SM. */

@@ -39,7 +39,7 @@ STEP bool memory_waits(const struct sm *s, enum sm_kind kind) {
   if (GENERAL(kind) && RARE(s->untranslated.count | s->l15c.count)) return true;
   if (GENERAL(kind) && RARE(s->const_at > s->g->now)) return true;
   if (HOOKS(s, on_prefetch) && l1_prefetch_waits(l)) return true;
-  if (HOOKS(s, line_size) && l->slow) return true;
+  if (SLOW_HITS(s) && l->slow) return true;
   if (!l->lat_count || (KNOB(s, l1d_latency) == 1 && !L1_ORG(s))) return false;
   return s->g->now < l->lat[l->lat_head].at + KNOB(s, l1d_latency) || s->g->now < l->org_busy;
 }

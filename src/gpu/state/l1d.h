@@ -76,6 +76,9 @@ struct l1d {
   struct l1_prefetch *prefetch; /* prefetch.c; NULL without a prefetching scheme */
   struct l1_packed *packed;     /* compressed.c; NULL without a compressing scheme */
   uint32_t later, slow;         /* what the last hit takes longer; hits that have not ended */
+  struct l1_slow *slow_at;      /* those, the first to end last; room for `slow_size` */
+  uint32_t slow_size;
+  uint64_t space_free; /* the port of the SM's unused space is free from this cycle on */
   /* an organisation that replaces the lines */
   const struct l1_org *org;
   struct slot_instance *org_of;
