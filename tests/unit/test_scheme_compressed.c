@@ -90,6 +90,11 @@ static void hits_take_longer(void **state) {
   noisy = "a";
   letters("latte-cc:mode=3/bdi=30", NULL, "a a a a a");
   assert_int_equal(rig.st.cycles, fast);
+  letters("latte-cc:mode=3/bdi=0+write-update", NULL, "a b B a");
+  fast = rig.st.cycles;
+  letters("latte-cc:mode=3/bdi=30+write-update", NULL, "a b B a"); /* b takes longer, but its store is no hit */
+  assert_int_equal(rig.st.packed_hits, 0);
+  assert_int_equal(rig.st.cycles, fast);
 }
 
 /* SC learns in the first phase of 16 loads; the data of the last of them arrives after it. */

@@ -126,7 +126,7 @@ static void packed_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_
   if (!p) return;
   p->used = e->cycle;
   p->reused |= out == L1_HIT;
-  if (out != L1_HIT || !p->later) return;
+  if (e->write || out != L1_HIT || !p->later) return;
   struct sm *s = &c->gpu->sm[e->sm];
   s->l1d.later = p->later;
   s->st->packed_hits++;
