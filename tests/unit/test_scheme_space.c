@@ -149,6 +149,24 @@ static void throttling(void **state) {
 static void never(void **state) {
   (void)state;
   rig_same("sector=128", "linebacker:window=10000000/throttle=0", "tags alone");
+  rig_same("baseline", "linebacker=0", "no register is used");
+}
+
+/* The warp leaves 16 lines of 1024 registers: on an L1 of one set they hold lines, on one of 32 sets not even one way,
+ * and loads of high locality change nothing. */
+static void no_idle_register(void **state) {
+  (void)state;
+  static const char *const set[] = {"sm.registers=1024,l1d.ways=1", "sm.registers=1024,l1d.ways=1,l1d.sets=32"};
+  static struct rig_access at[256];
+  for (uint32_t i = 0; i < 256; i++) at[i] = (struct rig_access){.line = i % 12 * 32, .pc = 1};
+  for (uint32_t k = 0; k < 2; k++) {
+    rig_run(&rig, "sector=128", set[k], at, 256);
+    struct gpu_stats base = rig.st;
+    assert_int_equal(base.l1d_read_hits, 0);
+    rig_run(&rig, ALL "1024", set[k], at, 256);
+    assert_true(k ? rig.counter[SELECTED] > 0 : rig.st.space_reads > 100);
+    if (k) rig_equal(&base, &rig.st, "sector=128", "linebacker", "no idle register");
+  }
 }
 
 static void refused(void **state) {
@@ -175,6 +193,7 @@ int main(int argc, char **argv) {
                                      PAPER_TEST(space_follows_ctas, "linebacker"),
                                      PAPER_TEST(throttling, "linebacker"),
                                      NEVER_TEST(never, "linebacker"),
+                                     NEVER_TEST(no_idle_register, "linebacker"),
                                      cmocka_unit_test(one_port),
                                      cmocka_unit_test(refused),
                                      cmocka_unit_test(storage)};
