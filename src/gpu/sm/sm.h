@@ -44,6 +44,11 @@ void sm_sub_head(struct sm *s, uint32_t warp, const struct inst *i); /* a new in
 uint64_t sm_sub_room(const struct sm *s, uint32_t scheduler);        /* warps whose head its sub-core can accept */
 /* The cycle in which a pipe is free for one of the warps `ready` of the scheduler; UINT64_MAX: none is busy. */
 uint64_t sm_sub_wake(const struct sm *s, uint32_t scheduler, uint64_t ready);
+/* With fixed latencies: a warp arrives at a barrier; warps continue after it (sm.barrier_latency); those whose time has
+ * come do so. */
+void sm_sub_arrive(struct sm *s);
+void sm_sub_let(struct sm *s, uint64_t warps);
+void sm_sub_go(struct sm *s);
 void sm_sub_issue(struct sm *s, uint32_t warp, op_id id);
 void sm_sub_collect(struct sm *s);
 void sm_sub_execute(struct sm *s);

@@ -96,6 +96,7 @@ STEP bool step(struct sm *s, enum sm_kind kind) {
     if (SUB_CORES(s) || collectors_move(s)) collect(s, kind);
     else s->collect_look = false;
   }
+  if (FIXED_ISSUE(s) && RARE(s->lets)) sm_sub_go(s);
   if (!s->none_to_issue) {
     if (RARE(s->fenced)) s->fenced = false, drop_l1(s, kind); /* and the schedulers run again */
     if (!schedule(s, kind)) return false;

@@ -39,6 +39,12 @@ struct sub_cores {
   uint32_t turn;            /* sub-core whose memory instruction goes first */
   uint64_t unit_at, tex_at; /* fixed latencies: first cycle in which the memory unit and the texture units take one */
   uint32_t held;            /* instructions in `id` */
+  /* The barrier unit: first cycle in which it takes an arrival; warps that continue, in the order of their cycles. */
+  uint64_t barrier_at;
+  uint32_t first_let, lets;
+  struct {
+    uint64_t warps, at;
+  } let[SM_WARPS];
 };
 
 enum { SUB_NO_UNIT = SUB_KINDS };
@@ -90,6 +96,34 @@ static uint64_t fixed_room(const struct sm *s, const struct sub_core *c) {
   if (c->free_at[SUB_INT] <= now || c->free_at[SUB_FP32] <= now) room |= b->to[SUB_EITHER];
   if (c->mems < s->c->mem_queue) room |= b->to[SUB_MEM];
   return room;
+}
+
+void sm_sub_arrive(struct sm *s) {
+  uint64_t *at = &s->sub->barrier_at, now = s->g->now;
+  *at = (*at > now ? *at : now) + s->c->barrier_interval;
+}
+
+void sm_sub_let(struct sm *s, uint64_t warps) {
+  struct sub_cores *b = s->sub;
+  uint64_t now = s->g->now, at = (b->barrier_at > now ? b->barrier_at : now) + s->c->barrier_latency;
+  uint32_t i = (b->first_let + b->lets++) % SM_WARPS;
+  CHECK(b->lets <= SM_WARPS, "SM %u: more barriers have ended than it has warps", s->id);
+  b->let[i].warps = warps;
+  b->let[i].at = at;
+  s->lets = true;
+  if (at < s->wake_at) s->wake_at = at;
+}
+
+void sm_sub_go(struct sm *s) {
+  struct sub_cores *b = s->sub;
+  uint64_t now = s->g->now;
+  for (; b->lets && b->let[b->first_let].at <= now; b->lets--) {
+    s->barrier &= ~b->let[b->first_let].warps;
+    b->first_let = (b->first_let + 1) % SM_WARPS;
+    s->none_to_issue = false;
+  }
+  s->lets = b->lets;
+  if (b->lets && b->let[b->first_let].at < s->wake_at) s->wake_at = b->let[b->first_let].at;
 }
 
 uint64_t sm_sub_wake(const struct sm *s, uint32_t k, uint64_t ready) {

@@ -175,6 +175,7 @@ struct sm {
   uint64_t orders;
   uint64_t buffer_used;
   struct req_queue eject; /* between interconnect and SM */
+  bool lets;              /* warps whose barrier is complete wait for its latency (sub_cores.c) */
   struct sub_cores *sub;  /* NULL unless the SM has sub-cores (sub_cores.c) */
   struct sm_tally tally;
   /* SP pipes 0..3, SFU pipes 4..7: the dispatch register is empty from this cycle on */
