@@ -111,7 +111,6 @@ void sm_sub_let(struct sm *s, uint64_t warps) {
   b->let[i].warps = warps;
   b->let[i].at = at;
   s->lets = true;
-  if (at < s->wake_at) s->wake_at = at;
 }
 
 void sm_sub_go(struct sm *s) {
