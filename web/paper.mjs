@@ -7,6 +7,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as echarts from "echarts";
 import { csv } from "./dom.js";
+import { intervals, intervalsSvg } from "./intervals.js";
 
 const [, , file, out] = process.argv;
 const data = JSON.parse(readFileSync(file, "utf8"));
@@ -363,7 +364,7 @@ function table(f, missing) {
   }
   return bars(f, missing);
 }
-const KINDS = { bars, lines, stack, classes, cdf, histogram: cdf, table };
+const KINDS = { bars, lines, stack, classes, cdf, histogram: cdf, table, intervals };
 
 // ---- drawing ----
 
@@ -624,13 +625,15 @@ for (const f of data.figures) {
     ? absentSvg(f, missing.size ? missing : new Set(["its runs have no such data"]))
     : f.kind === "table"
       ? tableSvg(t)
-      : chartSvg(f, t);
+      : f.kind === "intervals"
+        ? intervalsSvg(f, { ink: INK, grid: GRID, font: FONT, colors: { gain: COLORS[2], loss: COLORS[4], tie: COLORS[3] } })
+        : chartSvg(f, t);
   const at = (end) => join(out, `${f.figure}.${end}`);
   saveText(at("svg"), svg);
   saveText(
     at("csv"),
     csv([
-      [f.kind === "lines" || f.kind === "cdf" ? (f.axis?.x ?? "") : "workload", ...t.heads],
+      [f.kind === "lines" || f.kind === "cdf" ? (f.axis?.x ?? "") : f.kind === "intervals" ? "scheme" : "workload", ...t.heads],
       ...t.rows,
       ...(f.published?.length
         ? [

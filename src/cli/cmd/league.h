@@ -6,7 +6,7 @@
 #include "cli/tables/rows.h"
 
 struct league_options {
-  const char *file, *classes, *class, *gpu, *size, *study, *html;
+  const char *file, *classes, *class, *gpu, *size, *study, *html, *figures;
   struct opt_list add;
   uint64_t top, jobs;
   bool all, csv, json, bound, page;
@@ -76,7 +76,7 @@ struct league_ratio league_share(const struct league *l, size_t scheme, size_t b
 /* The shares of `min` and `l2-min`, and what holds each program up under the baseline. */
 bool league_bound(const struct league *l, struct err *e);
 struct table *league_limits(const struct league *l);
-/* league_page.c: all machines of the file as a page in Markdown. */
+/* league_page.c: all machines of the file as a page in Markdown; with --figures what its first table shows, drawn. */
 bool league_page(struct db *db, const struct league_options *o, struct err *e);
 /* Run the schemes of --add as the file's largest study of that machine runs its own. Exit code. */
 int league_add(const struct league_options *o);

@@ -2,12 +2,14 @@
  *
  * A machine called "NAME +PROPERTY" is NAME with one property of another; it is compared with NAME.
  */
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/cmd/figures_draw.h"
 #include "cli/cmd/league.h"
 #include "results/published.h"
 
@@ -257,10 +259,44 @@ static void print_classes(const struct page *p) {
   }
 }
 
-static void print_all(const struct page *p, const char *file) {
-  print_intro(p, file);
+/* ---- the figure ---- */
+
+static json_t *panel_of(const struct league *l) {
+  json_t *values = json_object();
+  for (size_t s = 0; s < l->scheme_count; s++) {
+    struct league_ratio r = league_over_base(l, 0, s, LEAGUE_IPC);
+    if (s == l->base || !isfinite(r.mean)) continue;
+    json_t *v = json_pack("[f]", r.mean);
+    json_array_append_new(v, isfinite(r.low) ? json_real(r.low) : json_null());
+    json_array_append_new(v, isfinite(r.high) ? json_real(r.high) : json_null());
+    json_object_set_new(values, l->schemes[s], v);
+  }
+  return json_pack("{s:s, s:o, s:o}", "name", l->gpu, "note", json_sprintf("%zu programs", l->program_count), "values",
+                   values);
+}
+
+/* The table of all programs, as `league` in a folder. */
+static bool draw_machines(const struct page *p, const char *dir, struct err *e) {
+  const struct league *first = &p->at[0];
+  json_t *rows = json_array(), *panels = json_array();
+  for (size_t s = 0; s < first->scheme_count; s++)
+    if (s != first->base) json_array_append_new(rows, json_string(first->schemes[s]));
+  for (size_t i = 0; i < p->count; i++)
+    if (is_machine(p, i)) json_array_append_new(panels, panel_of(&p->at[i]));
+  json_t *figure =
+      json_pack("{s:s, s:s, s:s, s:s, s:{s:s}, s:o, s:o}", "figure", "league", "where", "", "title",
+                "Schemes on several machines", "kind", "intervals", "axis", "x",
+                "IPC over the baseline's of the same machine, 95 % interval", "rows", rows, "panels", panels);
+  return figures_draw(json_pack("{s:[o], s:[]}", "figures", figure, "runs"), dir, true, e);
+}
+
+static void print_all(const struct page *p, const struct league_options *o) {
+  print_intro(p, o->file);
   print_findings(p);
   puts("\n## All programs\n");
+  if (o->figures)
+    puts("![Means and intervals of all schemes on each machine](league.svg)\n\n"
+         "Filled: the interval leaves 1 out. An arrow: the mean lies beyond the edge.\n");
   print_machines(p, NULL);
   print_classes(p);
   for (size_t i = 0; i < p->count; i++) {
@@ -313,8 +349,8 @@ static bool page_load(struct page *p, struct db *db, const struct league_options
 
 bool league_page(struct db *db, const struct league_options *o, struct err *e) {
   struct page *p = mem_zeroed(1, sizeof *p);
-  bool ok = page_load(p, db, o, e);
-  if (ok) print_all(p, o->file);
+  bool ok = page_load(p, db, o, e) && (!o->figures || draw_machines(p, o->figures, e));
+  if (ok) print_all(p, o);
   for (size_t i = 0; i < p->count; i++) p->at[i].db = NULL;   /* the caller's */
   for (size_t i = p->count; i-- > 0;) league_free(&p->at[i]); /* the first has the names of all */
   free(p);

@@ -12,16 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/jsonfile.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/cmd/figurefile.h"
+#include "cli/cmd/figures_draw.h"
 #include "cli/cmd/paper.h"
 #include "cli/run/estimate.h"
 #include "proc/jobs.h"
@@ -273,24 +272,6 @@ bool paper_simulate(struct paper *p, const struct paper_options *o, const struct
 
 /* ---- drawing ---- */
 
-static bool command(char *const *argv, const char *what, struct err *e) {
-  fflush(stdout);
-  pid_t parent = getpid(), pid = fork();
-  if (pid < 0) return err_set(e, ERR_INPUT, "cannot start %s: %s", argv[0], strerror(errno));
-  if (!pid) {
-    process_child(parent);
-    execvp(argv[0], argv);
-    text_say(stderr, "sluice: cannot run %s: %s\n", argv[0], strerror(errno));
-    _exit(127);
-  }
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  if (WIFEXITED(status) && !WEXITSTATUS(status)) return true;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OUTPUT) /* it has reported the file and the reason */
-    return err_set(e, ERR_OUTPUT, "%s stopped there", what);
-  return err_set(e, ERR_INPUT, "%s failed; it needs %s (Debian: nodejs, librsvg2-bin)", what, argv[0]);
-}
-
 /* A copy for drawing, of the run and of those of further seeds. */
 static json_t *without_values(const json_t *r) {
   json_t *copy = json_copy((json_t *)r), *seeds = json_object_get(r, "seeds"), *copies = json_array(), *one;
@@ -303,18 +284,12 @@ static json_t *without_values(const json_t *r) {
 }
 
 static bool draw_figures(struct paper *p, struct err *e) {
-  char script[PATH_MAX];
-  if (!path_find(script, sizeof script, "paper.mjs"))
-    return err_set(e, ERR_INPUT, "'%s' is not built: `make` builds it (it needs npm)", script);
   const char *hash;
   json_t *r, *runs = json_array();
   json_object_foreach(p->runs, hash, r) json_array_append_new(runs, without_values(r));
   json_t *doc = json_pack("{s:s, s:s, s:s, s:O, s:O, s:o}", "paper", p->name, "size", p->size, "origin",
                           p->origin ? p->origin : "", "figures", p->figures, "claims", p->claims, "runs", runs);
-  const char *file = arena_printf(&p->arena, "%s/data.json", p->out);
-  bool ok = jsonfile_write(doc, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10), e);
-  char *argv[] = {"node", script, (char *)file, (char *)p->out, NULL};
-  return ok && command(argv, "drawing", e);
+  return figures_draw(doc, p->out, false, e);
 }
 
 static bool write_report(struct paper *p, const char *typed, struct err *e) {
