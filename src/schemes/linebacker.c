@@ -56,6 +56,7 @@ struct lb_victim {
 };
 struct lb_sm {
   uint32_t ways;  /* of victims in each set, now */
+  uint32_t most;  /* of them, ever */
   uint32_t limit; /* CTAs; 0: none yet */
   uint64_t insts; /* warp instructions of the launch at the end of the window before */
   double ipc;     /* of the window before; negative: none */
@@ -93,6 +94,7 @@ static bool lb_init(struct scheme_ctx *c, struct err *e) {
     struct lb_sm *s = SCHEME_SM(c, struct lb_sm, i);
     s->victim = (struct lb_victim *)(s->f.at + (size_t)k->sets * k->ways);
     s->f.fifo = c->config->l1d_repl == REPL_FIFO;
+    s->most = lb_most_ways(c->config, c->param);
   }
   return true;
 }
@@ -106,12 +108,12 @@ static struct lb_sm *lb_of(struct scheme_ctx *c, uint32_t sm) {
   return SCHEME_SM(c, struct lb_sm, sm);
 }
 
-static struct lb_victim *lb_set(struct scheme_ctx *c, struct lb_sm *s, uint32_t set) {
-  return s->victim + (size_t)set * lb_most_ways(c->config, c->param);
+static struct lb_victim *lb_set(struct lb_sm *s, uint32_t set) {
+  return s->victim + (size_t)set * s->most;
 }
 
-static struct lb_victim *lb_find_victim(struct scheme_ctx *c, struct lb_sm *s, uint32_t set, uint64_t line) {
-  struct lb_victim *v = lb_set(c, s, set);
+static struct lb_victim *lb_find_victim(struct lb_sm *s, uint32_t set, uint64_t line) {
+  struct lb_victim *v = lb_set(s, set);
   for (uint32_t w = 0; w < s->ways; w++)
     if (v[w].line == line && v[w].chunks) return &v[w];
   return NULL;
@@ -120,13 +122,13 @@ static struct lb_victim *lb_find_victim(struct scheme_ctx *c, struct lb_sm *s, u
 static void lb_on_space(struct scheme_ctx *c, uint32_t sm, const struct sm_space *unused) {
   struct lb_sm *s = lb_of(c, sm);
   const struct cache_config *k = &c->config->l1d;
-  uint32_t step = (uint32_t)c->param[LB_PARTITION], most = lb_most_ways(c->config, c->param);
+  uint32_t step = (uint32_t)c->param[LB_PARTITION];
   uint32_t ways = unused->registers / (k->sets * k->line);
-  if (ways > most) ways = most;
+  if (ways > s->most) ways = s->most;
   ways -= ways % step;
   for (uint32_t set = 0; ways < s->ways && set < k->sets; set++)
     for (uint32_t w = ways; w < s->ways; w++) {
-      struct lb_victim *v = &lb_set(c, s, set)[w];
+      struct lb_victim *v = &lb_set(s, set)[w];
       c->counter[TAKEN] += v->chunks && v->kept;
       *v = (struct lb_victim){0};
     }
@@ -143,7 +145,7 @@ static struct l1_shape lb_shape(const struct scheme_ctx *c) {
 static uint32_t lb_find(struct scheme_ctx *c, const struct l1_event *e) {
   struct lb_sm *s = lb_of(c, e->sm);
   const struct frame *f = frames_find(&s->f, e, c->config->l1d.ways);
-  const struct lb_victim *v = e->local ? NULL : lb_find_victim(c, s, e->set, e->line);
+  const struct lb_victim *v = e->local ? NULL : lb_find_victim(s, e->set, e->line);
   return (f ? f->valid : 0) | (v && v->kept ? v->chunks : 0);
 }
 
@@ -163,7 +165,7 @@ static void lb_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_t he
   uint32_t valid = f ? f->valid : 0;
   frames_touch(&s->f, e, ways, here, out);
   if (e->local || e->write) return;
-  struct lb_victim *v = lb_find_victim(c, s, e->set, e->line);
+  struct lb_victim *v = lb_find_victim(s, e->set, e->line);
   struct lb_load *l = &s->load[lb_load_of(e)];
   bool tag = v && !v->kept && out != L1_HIT;
   l->accesses++;
@@ -182,7 +184,7 @@ static void lb_keep(struct scheme_ctx *c, const struct l1_event *e, const struct
   if (!s->ways || old->bits == LOCAL) return;
   bool kept = s->load[old->bits].selected;
   if (s->any && !kept) return;
-  struct lb_victim *set = lb_set(c, s, e->set), *at = lb_find_victim(c, s, e->set, old->line);
+  struct lb_victim *set = lb_set(s, e->set), *at = lb_find_victim(s, e->set, old->line);
   uint32_t before = at && at->kept ? at->chunks : 0;
   if (!at) {
     at = set;
@@ -202,7 +204,7 @@ static uint32_t lb_reserve(struct scheme_ctx *c, const struct l1_event *e, uint3
   if (!new) return 0;
   f->bits = e->local ? LOCAL : lb_load_of(e);
   if (old.valid) lb_keep(c, e, &old);
-  struct lb_victim *v = lb_find_victim(c, s, e->set, e->line);
+  struct lb_victim *v = lb_find_victim(s, e->set, e->line);
   if (v && !v->kept) *v = (struct lb_victim){0};
   return 0;
 }
@@ -213,7 +215,7 @@ static void lb_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chu
 
 static bool lb_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
   struct lb_sm *s = lb_of(c, e->sm);
-  struct lb_victim *v = lb_find_victim(c, s, e->set, e->line);
+  struct lb_victim *v = lb_find_victim(s, e->set, e->line);
   bool there = frames_store(&s->f, e, c->config->l1d.ways, chunks);
   if (!v || !(v->chunks & chunks)) return there;
   v->chunks &= ~chunks;
@@ -221,7 +223,7 @@ static bool lb_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t ch
 }
 
 static void lb_forget(struct scheme_ctx *c, struct lb_sm *s) {
-  size_t n = (size_t)c->config->l1d.sets * lb_most_ways(c->config, c->param);
+  size_t n = (size_t)c->config->l1d.sets * s->most;
   memset(s->victim, 0, n * sizeof *s->victim);
 }
 

@@ -154,7 +154,7 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 void ahead_cta_done(struct gpu *view, uint32_t sm, uint32_t slot);
 void ahead_send(struct gpu *view, const struct req *r);
 void ahead_lock_uops(struct gpu *view, bool on);
-/* The unused space of an SM has changed: call on_space (l1/slow.c). */
+/* The unused space of an SM has changed: call on_space (l1/space.c). */
 void gpu_space_changed(struct gpu *g, uint32_t sm);
 /* Release warps of a CTA on another SM after this cycle. */
 void gpu_release_later(struct gpu *g, const struct feed_peer *p);
