@@ -96,6 +96,11 @@ unsigned jobs_at_once(const struct job *jobs, size_t count, long cpus) {
   return (unsigned)(all / most ? all / most : 1);
 }
 
+unsigned jobs_threads(unsigned cpus, size_t running, size_t left) {
+  size_t all = running + 1 + left;
+  return cpus > all ? (unsigned)((cpus - running) / (1 + left)) : 1;
+}
+
 bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct tempdir *dir, const char *what,
               bool stop_on_failure) {
   struct pool p = {.jobs = jobs,

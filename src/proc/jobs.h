@@ -18,6 +18,9 @@ struct job {
 
 /* Jobs at a time on `cpus` processors: each job takes as many as its --threads, at least one job. */
 unsigned jobs_at_once(const struct job *jobs, size_t count, long cpus);
+/* Host threads of a job that starts while `running` others run and `left` more wait, on `cpus` processors: one, but at
+ * the end, where the last jobs share the processors that would be idle. */
+unsigned jobs_threads(unsigned cpus, size_t running, size_t left);
 /* Run all with at most `parallel` at a time (0: one per processor). Logs go to `dir`. With `stop_on_failure` nothing
  * new starts after a failure. Returns false on Ctrl-C. */
 bool jobs_run(struct job *jobs, size_t count, unsigned parallel, const struct tempdir *dir, const char *what,

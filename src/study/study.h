@@ -131,7 +131,8 @@ struct study_options {
   enum study_engine engine;
   const char *self;    /* path of `sluice` */
   const char *results; /* absolute path of the results file */
-  unsigned jobs;       /* at a time, 0: one per processor */
+  unsigned jobs;       /* at a time, 0: as many as the processors have room for */
+  unsigned threads;    /* host threads of a run, 0: one, and more for the last runs of a study in timing mode */
   bool retry;          /* run failed runs again */
   bool cancel;         /* Slurm: an interrupt cancels queued jobs */
   bool script_only;    /* Slurm: write the job script, submit nothing */

@@ -50,9 +50,13 @@ struct study_outcome {
   double seconds, cpu_seconds;
   int64_t peak_kb;
 };
-/* Start `self run --quiet --json RECORD ARGS` with output to `log`, in its own process group; it ends with this
+/* All launches run in detail, so that a run is the same on any number of host threads. Where a launch runs
+ * functionally, the instructions of programs that race vary. */
+bool study_detailed(const struct study *s);
+/* Start `self run --quiet --json RECORD ARGS` on `threads` host threads, with output
+ * to `log`, in its own process group; it ends with this
  * process. Returns the process, -1 with errno. */
-int study_start(const char *self, char *const *args, const char *record, const char *log);
+int study_start(const char *self, char *const *args, unsigned threads, const char *record, const char *log);
 /* Resident memory of a process and its descendants, in bytes. */
 uint64_t study_memory(int pid);
 /* One line with the cause of a failure, from the end of its log; "" if unknown. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "proc/jobs.h"
 #include "proc/process.h"
 #include "study/study_impl.h"
 
@@ -42,6 +43,11 @@ static void remove_files(const struct pool *p, const struct child *c) {
   unlink(path);
 }
 
+static unsigned threads_of(const struct pool *p) {
+  if (p->w->o->threads) return p->w->o->threads;
+  return study_detailed(p->w->s) ? jobs_threads(p->size, p->running, p->w->count - p->next - 1) : 1;
+}
+
 static bool start(struct pool *p) {
   struct child *c = p->child;
   while (c->pid) c++;
@@ -50,7 +56,7 @@ static bool start(struct pool *p) {
   file_of(p, c, "json", record, sizeof record);
   file_of(p, c, "log", log, sizeof log);
   remove_files(p, c); /* left by a killed study */
-  int pid = study_start(p->w->o->self, c->run->args, record, log);
+  int pid = study_start(p->w->o->self, c->run->args, threads_of(p), record, log);
   if (pid < 0) {
     *c = (struct child){0};
     if (p->running) return false; /* too many processes for now: what runs will end */
@@ -158,7 +164,8 @@ static void end_all(struct pool *p) {
 
 enum study_end study_local(struct study_work *w) {
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  struct pool p = {.w = w, .size = w->o->jobs ? w->o->jobs : cpus > 0 ? (unsigned)cpus : 1};
+  unsigned all = cpus > 0 ? (unsigned)cpus : 1, room = all / (w->o->threads ? w->o->threads : 1);
+  struct pool p = {.w = w, .size = w->o->jobs ? w->o->jobs : room ? room : 1};
   p.child = mem_zeroed(p.size + 1, sizeof *p.child);
   gethostname(p.host, sizeof p.host - 1);
   sigset_t watched = process_signals(), old;

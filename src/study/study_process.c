@@ -42,11 +42,17 @@ uint64_t study_memory(int pid) {
   }
 }
 
-int study_start(const char *self, char *const *args, const char *record, const char *log) {
+bool study_detailed(const struct study *s) {
+  return !(s->mode && strcmp(s->mode, "timing")) && !s->estimate && !s->timing_kernels;
+}
+
+int study_start(const char *self, char *const *args, unsigned threads, const char *record, const char *log) {
   size_t n = 0, k = 0;
   while (args[n]) n++;
-  char **argv = mem_zeroed(n + 8, sizeof *argv);
+  char **argv = mem_zeroed(n + 8, sizeof *argv), count[16];
   argv[k++] = (char *)self, argv[k++] = "run", argv[k++] = "--quiet", argv[k++] = "--json", argv[k++] = (char *)record;
+  snprintf(count, sizeof count, "%u", threads);
+  if (threads > 1) argv[k++] = "--threads", argv[k++] = count;
   for (size_t i = 0; i < n; i++) argv[k++] = args[i];
   pid_t parent = getpid();
   fflush(NULL);

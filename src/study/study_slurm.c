@@ -104,6 +104,11 @@ static json_t *run_json(const struct study_run *r) {
   return json_pack("{s:s, s:o}", "hash", r->hash, "args", args);
 }
 
+/* Processors of a task: its runs use all of them. */
+static uint64_t task_cpus(const struct study_work *w) {
+  return w->o->threads ? w->o->threads : w->s->slurm.cpus;
+}
+
 static bool write_runs(struct cluster *c, const struct batch *b) {
   char path[PATH_MAX], cwd[PATH_MAX];
   json_t *tasks = json_array();
@@ -112,8 +117,9 @@ static bool write_runs(struct cluster *c, const struct batch *b) {
     json_array_append_new(json_array_get(tasks, i / b->per_task), run_json(c->w->run[b->run[i]]));
   }
   json_t *root =
-      json_pack("{s:i, s:s, s:f, s:I, s:o}", "format", 1, "folder", getcwd(cwd, sizeof cwd) ? cwd : ".", "time_limit",
-                c->w->s->time_limit, "memory_limit", (json_int_t)c->w->s->memory_limit, "tasks", tasks);
+      json_pack("{s:i, s:s, s:f, s:I, s:I, s:o}", "format", 1, "folder", getcwd(cwd, sizeof cwd) ? cwd : ".",
+                "time_limit", c->w->s->time_limit, "memory_limit", (json_int_t)c->w->s->memory_limit, "threads",
+                (json_int_t)(c->w->o->threads || study_detailed(c->w->s) ? task_cpus(c->w) : 1), "tasks", tasks);
   snprintf(path, sizeof path, "%s/runs.json", b->folder);
   return jsonfile_write(root, path, JSON_INDENT(1), c->w->e);
 }
@@ -170,7 +176,7 @@ static bool write_script(struct cluster *c, const struct batch *b) {
       f);
   fprintf(f, "#SBATCH --job-name=%s\n#SBATCH --array=0-%zu", b->job, b->tasks - 1);
   if (o->max_running) fprintf(f, "%%%llu", (unsigned long long)o->max_running);
-  fprintf(f, "\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=%llu\n", (unsigned long long)o->cpus);
+  fprintf(f, "\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=%llu\n", (unsigned long long)task_cpus(c->w));
   option(f, "mem", o->memory);
   option(f, "time", o->time);
   option(f, "partition", o->partition);

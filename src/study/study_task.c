@@ -77,7 +77,8 @@ static int one_run(const char *folder, json_t *plan, json_t *run, const char *se
   snprintf(log_path, sizeof log_path, "%s/%s.%d.log", folder, hash, (int)getpid());
   uint64_t memory = (uint64_t)json_integer_value(json_object_get(plan, "memory_limit"));
   struct study_outcome o = {0};
-  int pid = study_start(self, argv, record_path, log_path);
+  unsigned threads = (unsigned)json_integer_value(json_object_get(plan, "threads"));
+  int pid = study_start(self, argv, threads, record_path, log_path);
   bool ended = pid > 0 && wait_for(pid, json_number_value(json_object_get(plan, "time_limit")), memory, &o);
   json_t *record = ended && !o.exit_code ? json_load_file(record_path, 0, NULL) : NULL;
   char *log = study_log_tail(log_path, LOG_BYTES);

@@ -25,7 +25,19 @@ static void share_the_processors(void **state) {
   assert_int_equal(jobs_at_once(NULL, 0, -1), 1);  /* their number is not known */
 }
 
+static void last_jobs_share_idle_processors(void **state) {
+  (void)state;
+  assert_int_equal(jobs_threads(2, 0, 0), 2); /* the only one */
+  assert_int_equal(jobs_threads(2, 1, 0), 1);
+  assert_int_equal(jobs_threads(2, 0, 5), 1);
+  assert_int_equal(jobs_threads(16, 0, 3), 4);  /* four to start */
+  assert_int_equal(jobs_threads(16, 10, 1), 3); /* six processors for two */
+  assert_int_equal(jobs_threads(16, 15, 0), 1);
+  assert_int_equal(jobs_threads(4, 7, 0), 1); /* more jobs than processors */
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(share_the_processors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(share_the_processors),
+                                     cmocka_unit_test(last_jobs_share_idle_processors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

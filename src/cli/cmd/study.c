@@ -23,7 +23,7 @@ enum { ASK_FROM = 1000 };
 
 struct study_opts {
   const char *engine, *results;
-  uint64_t jobs, task;
+  uint64_t jobs, threads, task;
   bool yes, dry_run, retry, cancel, script, quiet;
   const char *html, *live;
   bool no_html;
@@ -158,6 +158,7 @@ static int run_missing(struct study *s, struct study_runs *r, const struct study
                                .self = self,
                                .results = results,
                                .jobs = (unsigned)o->jobs,
+                               .threads = (unsigned)o->threads,
                                .retry = o->retry,
                                .cancel = o->cancel,
                                .script_only = o->script,
@@ -239,6 +240,10 @@ static int study_main(const struct command *self, int argc, char **argv) {
 #define AT(member) offsetof(struct study_opts, member)
 static const struct opt study_opts_table[] = {
     {"jobs", "N", "simulations at a time (default: one per processor)", OPT_UINT, AT(jobs), 'J', NULL},
+    {"threads", "N",
+     "host threads of each run, and fewer runs at a time (default: one, and those of idle processors for the last "
+     "runs)",
+     OPT_UINT, AT(threads), 0, NULL},
     {"results", "FILE", "results file, in place of the study file's", OPT_TEXT, AT(results), 'r', "file"},
     {"dry-run", NULL, "list the runs and what is there of them; start none", OPT_FLAG, AT(dry_run), 'n', NULL},
     {"yes", NULL, "start a thousand runs or more without asking", OPT_FLAG, AT(yes), 'y', NULL},
