@@ -17,9 +17,7 @@
 #include "gpu/state/port.h"
 
 enum {
-  LEAST_STEPS = 10, /* of a group in a window: fewer take less time than to begin and end one */
-  STOP_COST = 8,    /* of an SM that stops early, in such cycles */
-  REST = 32,        /* cycles without windows after that */
+  LEAST = 2,        /* SMs of a group that run: of fewer a window takes less time than to begin and end one */
   REQUESTS = 12,    /* of an SM in a cycle, at most */
   LATE = 1000,      /* windows in a row without the other threads */
   CALL_AGAIN = 64,  /* windows after which a sleeping thread is called again */
@@ -49,7 +47,6 @@ struct ahead_group {
   struct ahead *all;
   uint32_t first, sms;         /* its SMs: every `groups`-th from `first` on, `sms` of them */
   uint64_t mine[GPU_SM_WORDS]; /* those of them that it steps */
-  uint32_t steps;              /* cycles of SMs in the last window */
   bool stop;                   /* the SM stops after this cycle */
   bool failed;
   uint64_t failed_at;
@@ -141,18 +138,18 @@ static void run_sm(struct ahead_group *q, uint32_t i, uint64_t from, uint64_t en
   icnt_port_node(v->icnt, i);
   for (uint64_t at = from; at < end; at++) {
     enum icnt_known packet = icnt_port_at(v->icnt, i, (uint32_t)(at - from));
-    bool due = bit_of(v->running, i) || v->wake_at[i] <= at || packet || s->eject.count;
+    bool waits = bit_of(v->no_room, i);
+    bool due = bit_of(v->running, i) || v->wake_at[i] <= at || packet || s->eject.count || waits;
     if (!due) continue;
-    if (packet == ICNT_UNKNOWN || !icnt_port_room(v->icnt, i, q->all->send)) {
+    if (packet == ICNT_UNKNOWN || !icnt_port_knows(v->icnt, i, q->all->send)) {
       stop_at(q, i, at);
       break;
     }
     v->now = at;
     if (packet || s->eject.count) sm_receive(s);
     if (q->prefetch) take_prefetches(v, &q->prefetch[at - from]);
-    if (v->wake_at[i] <= at) gpu_wake_sm(v, i);
+    if (v->wake_at[i] <= at || (waits && icnt_can_push(v->icnt, i, s->need_icnt))) gpu_wake_sm(v, i);
     if (!bit_of(v->running, i)) continue;
-    q->steps++;
     bool fine = step_one(v, i);
     if (q->prefetch) take_prefetches(v, &q->prefetch[at - from]);
     if (!fine) {
@@ -168,7 +165,7 @@ static void run_sm(struct ahead_group *q, uint32_t i, uint64_t from, uint64_t en
 
 static void run_group(struct ahead_group *q) {
   struct ahead *a = q->all;
-  q->steps = q->stops = q->ends = 0;
+  q->stops = q->ends = 0;
   icnt_port_begin(q->view.icnt);
   if (q->prefetch) memset(q->prefetch, 0, icnt_ahead(a->g->icnt) * sizeof *q->prefetch);
   for (uint32_t w = 0; w < a->g->sm_words; w++) EACH_BIT(w, q->mine[w], i) run_sm(q, (uint32_t)i, a->from, a->end);
@@ -239,7 +236,7 @@ static bool can_go(const struct gpu *g, const struct sm *s) {
   const struct gpu_work *k = &g->work[g->turn[0]];
   bool chosen = g->slots.n_pick_cta | g->slots.n_may_launch;
   if (chosen && k->next_cta < k->feed->kernel->ctas && k->on_sm[s->id] < k->ctas_per_sm) return false;
-  return !bit_of(g->no_room, s->id) && !s->untranslated.count;
+  return !s->untranslated.count;
 }
 
 static void take_sm(struct ahead_group *q, struct sm *s) {
@@ -249,7 +246,9 @@ static void take_sm(struct ahead_group *q, struct sm *s) {
   q->mine[w] |= bit;
   g->away[w] |= bit;
   v->running[w] = (v->running[w] & ~bit) | (g->running[w] & bit);
+  v->no_room[w] = (v->no_room[w] & ~bit) | (g->no_room[w] & bit);
   g->running[w] &= ~bit;
+  g->no_room[w] &= ~bit;
   v->wake_at[i] = g->wake_at[i];
   g->wake_at[i] = UINT64_MAX;
   s->g = v;
@@ -269,7 +268,9 @@ static void give_sm(struct ahead_group *q, struct sm *s) {
   else g->ejected[w] &= ~bit;
   if (v->running[w] & bit) gpu_wake_sm(g, i);
   else if (v->wake_at[i] != UINT64_MAX) gpu_sleep_sm(g, i, v->wake_at[i]);
+  if (v->no_room[w] & bit) g->no_room[w] |= bit, g->look[w] |= bit;
   v->running[w] &= ~bit;
+  v->no_room[w] &= ~bit;
 }
 
 static void give_all(struct ahead *a) {
@@ -311,6 +312,7 @@ static void enter_views(struct ahead *a) {
     q->view.group = q;
     q->view.prefetches = q->view.prefetches_sent = VIEW_COUNT;
     memset(q->view.running, 0, sizeof q->view.running);
+    memset(q->view.no_room, 0, sizeof q->view.no_room);
     view_slots(&q->view);
     for (uint32_t i = q->first; i < g->config.sms; i += a->groups) g->sm_at[i]->st = &q->view.stats;
   }
@@ -323,12 +325,25 @@ static uint64_t window_end(const struct ahead *a) {
   return end < g->slots.next_epoch ? end : g->slots.next_epoch;
 }
 
+/* SMs run that are enough for a window. */
+static bool is_worth(const struct ahead *a) {
+  const struct gpu *g = a->g;
+  uint32_t run = 0;
+  for (uint32_t w = 0; w < g->sm_words; w++) {
+    uint64_t m = g->running[w];
+    for (uint32_t k = 0; k < a->groups; k++) m |= a->group[k].view.running[w];
+    run += (uint32_t)__builtin_popcountll(m);
+  }
+  return run >= LEAST * a->groups || g->all_windows;
+}
+
 static bool may_open(struct ahead *a) {
   const struct gpu *g = a->g;
   if (g->now < a->rest || g->works != 1 || g->finished || g->now >= g->look_up || g->now >= g->slots.next_epoch)
     return false;
   const struct gpu_work *k = &g->work[g->turn[0]];
   if (!g->full && k->next_cta < k->feed->kernel->ctas) return false; /* SMs with room get CTAs */
+  if (!is_worth(a)) return false;
   bool known = !g->tlb.entries || tlb_ample(&g->tlb);
   if (known && k->shares && k->feed->ops->apart(k->feed->ctx)) return true;
   a->rest = UINT64_MAX;
@@ -357,20 +372,14 @@ static void open_window(struct ahead *a) {
   run_groups(a);
 }
 
-/* After a window: is the next one worth it? */
 static void close_window(struct ahead *a) {
   struct gpu *g = a->g;
-  uint32_t steps = 0, stops = 0;
   if (a->from == a->end) return;
-  for (uint32_t k = 0; k < a->groups; k++) {
-    steps += a->group[k].steps;
-    stops += a->group[k].stops;
+  for (uint32_t k = 0; k < a->groups; k++)
     if (a->group[k].view.progress_at > g->progress_at) g->progress_at = a->group[k].view.progress_at;
-  }
-  bool worth = steps >= LEAST_STEPS * a->groups + STOP_COST * stops && a->late < LATE;
-  if ((worth || g->all_windows) && g->works == 1 && !g->finished) return;
+  if (a->late < LATE || g->all_windows) return;
   give_all(a);
-  a->rest = g->all_windows ? 0 : g->now + (a->late < LATE ? REST : LONG_REST);
+  a->rest = g->now + LONG_REST;
 }
 
 static void give_stopped(struct ahead *a) {

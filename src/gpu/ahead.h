@@ -4,7 +4,7 @@
  * have left the crossbar already. All SMs of a group run through the window one after the other, on the group's host
  * thread and with a view of the machine of its own (struct gpu with `group`). The machine then runs through the same
  * cycles, without these SMs, and repeats what they pushed into and popped from the interconnect. An SM stops where it
- * cannot know what it will find: when its injection buffer may be full, when a CTA ends while others wait for a place,
+ * cannot know what it will find: when its injection buffer may get room, when a CTA ends while others wait for a place,
  * when an address has no translation. From there to the end of the window the machine steps it as always. So every
  * counter is that of one thread (docs/explanation/threads.md).
  */

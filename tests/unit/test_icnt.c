@@ -254,6 +254,69 @@ static void largest_machine(void **state) {
     }
 }
 
+/* ---- SMs ahead of the network ---- */
+
+/* What an SM found ahead: what it asked in a step, and the answer. */
+struct found {
+  uint32_t asked; /* bytes */
+  bool known, room;
+};
+
+/* The SM runs ahead and pushes where there is room, until it knows no more. */
+static void run_ahead(struct icnt *p, uint32_t sm, uint32_t ahead, struct rng *r, struct found *of) {
+  icnt_port_node(p, sm);
+  for (uint32_t k = 0; k < ahead; k++) of[k] = (struct found){.known = false};
+  for (uint32_t k = 0; k < ahead; k++) {
+    icnt_port_at(p, sm, k);
+    struct found *f = &of[k];
+    f->asked = 1 + rng_below(r, 160);
+    f->known = icnt_port_knows(p, sm, f->asked);
+    if (!f->known) return;
+    f->room = icnt_can_push(p, sm, f->asked);
+    if (f->room && rng_below(r, 4)) icnt_push(p, sm, SMS, f->asked, f->asked);
+  }
+}
+
+/* The network finds the same when it comes to that step. Few receivers, which seldom take a packet: buffers fill. */
+static void room_is_known_ahead(void **state) {
+  (void)state;
+  struct rng r = {.s = 5};
+  for (uint32_t wire = 1; wire <= 2; wire++) {
+    struct gpu_config c = fermi(ICNT_CROSSBAR);
+    c.icnt_wire = wire, c.icnt_in_buf = 9, c.icnt_bnd_buf = 16;
+    struct icnt *n = icnt_new(&c, NODES), *p = icnt_port_new(n);
+    uint32_t ahead = icnt_ahead(n), known[ICNT_AHEAD_MOST] = {0}, refused = 0;
+    assert_int_equal(ahead, wire + 3);
+    for (uint32_t w = 0; w < 4000; w++) {
+      struct found found[SMS][ICNT_AHEAD_MOST];
+      icnt_port_begin(p);
+      for (uint32_t i = 0; i < SMS; i++) run_ahead(p, i, ahead, &r, found[i]);
+      uint32_t seldom = 1 + w / 100 % 8;
+      for (uint32_t k = 0; k < ahead; k++) {
+        for (uint32_t o = SMS; o < SMS + 3; o++)
+          if (!rng_below(&r, seldom)) icnt_pop(n, o);
+        icnt_step(n);
+        for (uint32_t i = 0; i < SMS; i++) {
+          const struct found *f = &found[i][k];
+          if (!f->known) continue;
+          assert_int_equal(icnt_can_push(n, i, f->asked), f->room);
+          known[k]++, refused += !f->room;
+        }
+        const struct icnt_log *l = icnt_port_log(p, k);
+        for (uint32_t i = 0; i < l->pushes; i++) {
+          const struct icnt_pushed *q = &l->push[i];
+          icnt_push(n, q->node, SMS + q->payload % 3, q->payload, q->payload);
+        }
+      }
+    }
+    for (uint32_t k = 0; k <= wire; k++) assert_int_equal(known[k], 4000 * SMS);
+    for (uint32_t k = wire + 1; k < ahead; k++) assert_in_range(known[k], 1000, 4000 * SMS - 1000);
+    assert_true(refused > 10000);
+    icnt_port_free(p);
+    icnt_free(n);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unloaded_crossbar),
@@ -263,6 +326,7 @@ int main(void) {
       cmocka_unit_test(blocked_receiver),
       cmocka_unit_test(skipping_equals_stepping),
       cmocka_unit_test(largest_machine),
+      cmocka_unit_test(room_is_known_ahead),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

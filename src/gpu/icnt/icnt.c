@@ -62,7 +62,7 @@ static __attribute__((noinline, flatten)) bool look_for_room(const struct icnt *
   uint32_t flits = flits_of(n, which, bytes);
   if (n->xbar[which]) return icnt_xbar_look_for_room(n->xbar[which], node, flits, n->now);
   if (n->planes[which]) return icnt_planes_can_push(n->planes[which], node, flits);
-  CHECK(!n->port, "interconnect: SM %u pushes %u B ahead without knowing that there is room", node, bytes);
+  if (n->port) return icnt_port_can_push(n, node, bytes);
   return icnt_vcs_can_push(n->vcs[which], node, flits);
 }
 

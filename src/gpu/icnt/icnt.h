@@ -76,8 +76,9 @@ void icnt_port_node(struct icnt *p, uint32_t node);
 /* The SM is at this step, from 0. Is there a packet for it? */
 enum icnt_known { ICNT_NO_PACKET, ICNT_PACKET, ICNT_UNKNOWN };
 enum icnt_known icnt_port_at(struct icnt *p, uint32_t node, uint32_t step);
-/* Is it certain that packets of so many bytes in all can be pushed in this step? */
-bool icnt_port_room(struct icnt *p, uint32_t node, uint32_t bytes);
+/* Is it known what icnt_can_push says in this step? So it is if packets of so many bytes in all, the most that the SM
+ * may push, can certainly be pushed, or if nothing that is not known yet changes the room. */
+bool icnt_port_knows(struct icnt *p, uint32_t node, uint32_t bytes);
 const struct icnt_log *icnt_port_log(const struct icnt *p, uint32_t step);
 
 #endif

@@ -56,6 +56,13 @@ struct icnt_room {
   uint64_t until;   /* or with UINT64_MAX until the network has set it to 0 */
 };
 
+/* What has been pushed at an input of xbar.c. */
+struct icnt_injected {
+  uint32_t pushed;    /* flits ever */
+  uint32_t free_sent; /* flits that would have been sent before step `free_at` if credits never lacked */
+  uint64_t free_at;
+};
+
 struct icnt_xbar;
 struct icnt_planes;
 struct icnt_port;
@@ -87,6 +94,12 @@ bool icnt_xbar_due(const struct icnt_xbar *x, uint64_t now); /* otherwise a step
 void icnt_xbar_step(struct icnt_xbar *x, uint64_t now);
 uint32_t icnt_xbar_quiet(const struct icnt_xbar *x, uint64_t now);
 uint32_t icnt_xbar_waiting(const struct icnt_xbar *x, uint32_t node, uint64_t now);
+/* For nodes that run ahead of the network, which is before step `now`: what has been pushed, and pushes to come; flits
+ * in the injection buffer before step `until`, or if not *exact, at most. */
+struct icnt_injected icnt_xbar_injected(const struct icnt_xbar *x, uint32_t node);
+void icnt_injected_push(struct icnt_injected *in, uint32_t flits, uint64_t now);
+uint32_t icnt_xbar_waiting_ahead(const struct icnt_xbar *x, uint32_t node, const struct icnt_injected *in, uint64_t now,
+                                 uint64_t until, bool *exact);
 bool icnt_xbar_look_for_room(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
 uint32_t icnt_xbar_steps_to_room(const struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
 void icnt_xbar_await(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now);
@@ -110,6 +123,7 @@ SELDOM bool icnt_planes_bound(const struct icnt_planes *x, uint32_t node, uint32
 SELDOM void icnt_planes_push(struct icnt_planes *x, uint32_t src, struct flit p);
 SELDOM uint32_t icnt_planes_peek(const struct icnt_planes *x, uint32_t node);
 SELDOM uint32_t icnt_planes_pop(struct icnt_planes *x, uint32_t node);
+SELDOM bool icnt_port_can_push(const struct icnt *p, uint32_t node, uint32_t bytes);
 SELDOM void icnt_port_push(struct icnt *p, uint32_t node, uint32_t payload, uint32_t flits);
 SELDOM uint32_t icnt_port_pop(struct icnt *p, uint32_t node);
 void icnt_planes_skip(struct icnt_planes *x, uint64_t now, uint32_t steps);

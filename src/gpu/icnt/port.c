@@ -2,7 +2,8 @@
  *
  * Of a crossbar with one virtual channel all times are known at the grant (xbar.c). A packet that is granted from now
  * on takes a step for its flit, the channel and a step into the boundary buffer, and the receiver finds it one step
- * later: until then only packets arrive whose grants have been made.
+ * later: until then only packets arrive whose grants have been made. The room of an injection buffer is known as far as
+ * no grant to come frees a place in it.
  */
 #include <stdlib.h>
 
@@ -11,8 +12,10 @@
 
 struct icnt_port {
   const struct icnt *of;
-  uint32_t step;            /* after the network's last, from 0 */
-  uint16_t *taken, *pushed; /* by SM: packets popped, flits pushed */
+  uint32_t step;              /* after the network's last, from 0 */
+  uint16_t *taken;            /* by SM: packets popped */
+  struct icnt_injected *sent; /* by SM: with what it has pushed */
+  uint64_t *exact;            /* set of SMs whose room is known in this step */
   struct icnt_log log[ICNT_AHEAD_MOST];
   uint32_t room[ICNT_AHEAD_MOST]; /* of log.push */
 };
@@ -29,7 +32,8 @@ struct icnt *icnt_port_new(const struct icnt *n) {
   struct icnt_port *q = p->port = ARENA_NEW(&p->mem, struct icnt_port);
   q->of = n;
   q->taken = ARENA_ARRAY(&p->mem, uint16_t, n->l.sms);
-  q->pushed = ARENA_ARRAY(&p->mem, uint16_t, n->l.sms);
+  q->sent = ARENA_ARRAY(&p->mem, struct icnt_injected, n->l.sms);
+  q->exact = ARENA_ARRAY(&p->mem, uint64_t, n->l.sm_words);
   for (uint32_t k = 0; k < ICNT_AHEAD_MOST; k++) q->log[k].pop = ARENA_ARRAY(&p->mem, uint64_t, n->l.sm_words);
   return p;
 }
@@ -48,7 +52,9 @@ void icnt_port_begin(struct icnt *p) {
 }
 
 void icnt_port_node(struct icnt *p, uint32_t node) {
-  p->port->taken[node] = p->port->pushed[node] = 0;
+  struct icnt_port *q = p->port;
+  q->taken[node] = 0;
+  q->sent[node] = icnt_xbar_injected(q->of->xbar[ICNT_UP], node);
   p->room[node] = (struct icnt_room){0};
 }
 
@@ -64,12 +70,21 @@ enum icnt_known icnt_port_at(struct icnt *p, uint32_t node, uint32_t step) {
   return ICNT_PACKET;
 }
 
-bool icnt_port_room(struct icnt *p, uint32_t node, uint32_t bytes) {
+bool icnt_port_knows(struct icnt *p, uint32_t node, uint32_t bytes) {
   struct icnt_port *q = p->port;
+  bool exact;
+  set_remove(q->exact, node);
   if (p->room[node].fits >= bytes) return true;
-  uint32_t full = q->pushed[node] + icnt_xbar_waiting(q->of->xbar[ICNT_UP], node, q->of->now + q->step + 1);
+  uint32_t full =
+      icnt_xbar_waiting_ahead(q->of->xbar[ICNT_UP], node, &q->sent[node], q->of->now, q->of->now + q->step + 1, &exact);
   p->room[node].fits = full < p->l.inject_flits ? (p->l.inject_flits - full) * p->l.flit_bytes : 0;
-  return p->room[node].fits >= bytes;
+  if (exact) set_add(q->exact, node);
+  return exact || p->room[node].fits >= bytes;
+}
+
+bool icnt_port_can_push(const struct icnt *p, uint32_t node, uint32_t bytes) {
+  CHECK(set_has(p->port->exact, node), "interconnect: SM %u pushes %u B ahead of what is known", node, bytes);
+  return false;
 }
 
 void icnt_port_push(struct icnt *p, uint32_t node, uint32_t payload, uint32_t flits) {
@@ -81,7 +96,7 @@ void icnt_port_push(struct icnt *p, uint32_t node, uint32_t payload, uint32_t fl
   }
   l->push[l->pushes++] = (struct icnt_pushed){.node = node, .payload = payload};
   p->room[node].fits -= flits * p->l.flit_bytes;
-  q->pushed[node] = (uint16_t)(q->pushed[node] + flits);
+  icnt_injected_push(&q->sent[node], flits, q->of->now + q->step + 1);
 }
 
 uint32_t icnt_port_pop(struct icnt *p, uint32_t node) {

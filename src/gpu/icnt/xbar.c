@@ -28,9 +28,8 @@ struct queued {
 struct input {
   struct queued *ring; /* pushed and not granted */
   uint32_t mask, front, end;
-  uint32_t pushed, base; /* flits ever: pushed; of packets granted before the last */
-  uint32_t free_sent;    /* flits that would have been sent before step `free_at` if credits never lacked */
-  uint64_t free_at;
+  struct icnt_injected in;
+  uint32_t base;                       /* flits of packets granted before the last, ever */
   uint64_t granted, tail, tail_before; /* steps: of the last grant; of its tail's switch traversal; of the previous
                                         * tail's */
   uint64_t fits_at;                    /* step before which there is room for `fits_bytes` bytes; 0: not known */
@@ -98,9 +97,9 @@ SIZED void add_in(uint64_t *set, uint32_t i, uint32_t words) {
 /* The step before which a packet of this many flits cannot be pushed; NEVER: unknown, and not before *least. */
 static uint64_t room_at(const struct icnt_xbar *x, const struct input *s, uint32_t flits, uint64_t now,
                         uint64_t *least) {
-  uint32_t sent = s->pushed + flits - x->inject_flits; /* flits that must leave first */
-  int32_t ahead = (int32_t)(sent - s->free_sent), of_last = (int32_t)(sent - x->buffer - s->base);
-  uint64_t at = ahead > 0 ? s->free_at + (uint32_t)ahead : 0;
+  uint32_t sent = s->in.pushed + flits - x->inject_flits; /* flits that must leave first */
+  int32_t ahead = (int32_t)(sent - s->in.free_sent), of_last = (int32_t)(sent - x->buffer - s->base);
+  uint64_t at = ahead > 0 ? s->in.free_at + (uint32_t)ahead : 0;
   if (of_last < 0) return at;
   /* The credit of flit number `of_last` of the last granted packet. */
   if (!of_last) return later(at, s->tail_before + 1 + x->wire);
@@ -128,24 +127,57 @@ static inline uint32_t won_before(const struct icnt_xbar *x, const struct input 
   return n;
 }
 
-/* Flits in the injection buffer before step `now`. */
-static inline uint32_t waiting(const struct icnt_xbar *x, const struct input *s, uint64_t now) {
-  uint32_t all = s->pushed - s->free_sent;
-  uint64_t could = now - s->free_at, until = now - x->wire;
+/* Flits in the injection buffer before step `now`, with the pushes of `in`. */
+static inline uint32_t waiting_of(const struct icnt_xbar *x, const struct input *s, const struct icnt_injected *in,
+                                  uint64_t now) {
+  uint32_t all = in->pushed - in->free_sent;
+  uint64_t could = now - in->free_at, until = now - x->wire;
   uint32_t left = could < all ? all - (uint32_t)could : 0;
   uint32_t credited = s->base - (s->tail_before >= until) + won_before(x, s, until) + x->buffer;
-  int32_t behind = (int32_t)(s->pushed - credited);
+  int32_t behind = (int32_t)(in->pushed - credited);
   return behind > (int32_t)left ? (uint32_t)behind : left;
+}
+
+static inline uint32_t waiting(const struct icnt_xbar *x, const struct input *s, uint64_t now) {
+  return waiting_of(x, s, &s->in, now);
 }
 
 uint32_t icnt_xbar_waiting(const struct icnt_xbar *x, uint32_t node, uint64_t now) {
   return waiting(x, &x->in[node - x->first_in], now);
 }
 
+/* ---- for nodes that run ahead ---- */
+
+struct icnt_injected icnt_xbar_injected(const struct icnt_xbar *x, uint32_t node) {
+  return x->in[node - x->first_in].in;
+}
+
+/* With grants of step `now` and later still to come. A flit of a packet granted in step t leaves the injection buffer
+ * before step t + wire + 2 at the earliest; of one whose output waits for a pop in step t, before t + 2 wire + 1. */
+uint32_t icnt_xbar_waiting_ahead(const struct icnt_xbar *x, uint32_t node, const struct icnt_injected *in, uint64_t now,
+                                 uint64_t until, bool *exact) {
+  const struct input *s = &x->in[node - x->first_in];
+  bool waits = s->slow && s->tail == NEVER;
+  *exact = !waits || until <= now + 2 * x->wire;
+  if (until >= now + x->wire + 2 && !waits && s->front != s->end) {
+    uint64_t asks = later(s->tail + 1, s->ring[s->front & s->mask].pushed + x->wire);
+    *exact = asks > until - x->wire - 2;
+  }
+  return waiting_of(x, s, in, until);
+}
+
+void icnt_injected_push(struct icnt_injected *in, uint32_t flits, uint64_t now) {
+  uint64_t could = now - in->free_at;
+  uint32_t all = in->pushed - in->free_sent;
+  in->free_sent += could < all ? (uint32_t)could : all;
+  in->free_at = now;
+  in->pushed += flits;
+}
+
 bool icnt_xbar_look_for_room(struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
   struct input *s = &x->in[node - x->first_in];
   struct icnt_room *r = &x->room[node - x->first_in];
-  uint32_t gone = s->tail < now ? s->len : 0, inside = s->pushed - s->base - gone; /* of the router; not yet sent */
+  uint32_t gone = s->tail < now ? s->len : 0, inside = s->in.pushed - s->base - gone; /* of the router; not yet sent */
   if (inside + flits > x->inject_flits) {
     uint64_t least, at = NEVER;
     /* Usually blocked behind a packet without a grant. */
@@ -154,7 +186,7 @@ bool icnt_xbar_look_for_room(struct icnt_xbar *x, uint32_t node, uint32_t flits,
     if (at > now) {
       r->refused = (flits - 1) * x->flit_bytes + 1;
       r->until = at;
-      s->known = s->pushed;
+      s->known = s->in.pushed;
       return false;
     }
     inside = 2 * flits > x->inject_flits ? x->inject_flits - flits : waiting(x, s, now);
@@ -166,7 +198,7 @@ bool icnt_xbar_look_for_room(struct icnt_xbar *x, uint32_t node, uint32_t flits,
 uint32_t icnt_xbar_steps_to_room(const struct icnt_xbar *x, uint32_t node, uint32_t flits, uint64_t now) {
   const struct input *s = &x->in[node - x->first_in];
   struct icnt_room *r = &x->room[node - x->first_in];
-  uint64_t least = 0, at = s->pushed - s->base + flits <= x->inject_flits ? 0 : room_at(x, s, flits, now, &least);
+  uint64_t least = 0, at = s->in.pushed - s->base + flits <= x->inject_flits ? 0 : room_at(x, s, flits, now, &least);
   if (at == NEVER) at = least;
   if (at > now) return (uint32_t)(at - now);
   r->fits = flits * x->flit_bytes;
@@ -198,7 +230,7 @@ SIZED void whole_at(struct icnt_xbar *x, uint32_t o, uint64_t at, struct sizes z
 static void await(struct icnt_xbar *x, uint32_t i, uint32_t flits, uint64_t now) {
   struct input *s = &x->in[i];
   const struct icnt_room *r = &x->room[i];
-  bool known = s->known == s->pushed && r->refused == (flits - 1) * x->flit_bytes + 1 && r->until > now;
+  bool known = s->known == s->in.pushed && r->refused == (flits - 1) * x->flit_bytes + 1 && r->until > now;
   uint64_t least, at = known ? r->until : room_at(x, s, flits, now, &least);
   s->want = at == NEVER ? (uint16_t)flits : 0;
   if (at == NEVER) return;
@@ -357,13 +389,9 @@ void icnt_xbar_step(struct icnt_xbar *x, uint64_t now) {
 }
 
 void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t payload, uint32_t flits, uint64_t now) {
-  uint32_t i = src - x->first_in, all;
+  uint32_t i = src - x->first_in;
   struct input *s = &x->in[i];
-  uint64_t could = now - s->free_at;
-  all = s->pushed - s->free_sent;
-  s->free_sent += could < all ? (uint32_t)could : all;
-  s->free_at = now;
-  s->pushed += flits;
+  icnt_injected_push(&s->in, flits, now);
   s->fits_at = 0;
   if (s->front == s->end) {
     s->front = s->end = 0; /* in a cached line */
