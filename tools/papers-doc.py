@@ -52,6 +52,29 @@ def claims(data):
                f"| {c['verdict']} | {cell(c['reason'])} |")
 
 
+def share(rows, value, key):
+    has = [c[key] for c in rows if value in c and key in c]
+    return f"{sum(has)} of {len(has)}" if has else "-"
+
+
+def shares(data):
+    """The signs and the numbers near the published ones, on the workloads and on the originals."""
+    rows = data["claims"]
+    return [share(rows, value, key + end) for value, end in (("ours", ""), ("originals", "_originals"))
+            for key in ("sign", "near")]
+
+
+def overview(datas):
+    yield "## Shares\n"
+    yield ("Of the published changes those of the same sign here, and of all numbers those within 25 % of the change or "
+           "value or with it in the interval; on the bundled workloads and on the original programs. "
+           "`sluice paper all --stored` prints them.\n")
+    yield "| paper | workloads: sign | workloads: near | originals: sign | originals: near |"
+    yield "|---|---:|---:|---:|---:|"
+    for name, data in datas.items():
+        yield f"| [{name}]({name}.md) | " + " | ".join(shares(data)) + " |"
+
+
 def figures(data, drawn):
     sizes = {f["figure"]: f.get("size", data["size"]) for f in data["figures"]}
     yield "| figure | in the paper | what | inputs | drawn | notes |"
@@ -124,6 +147,10 @@ def main():
     for name in PAPERS:
         if (base / name / "figures.json").exists():
             (ROOT / "docs" / "papers" / f"{name}.md").write_text(page(name, base / name))
+    datas = {n: json.loads((base / n / "data.json").read_text()) for n in PAPERS if (base / n / "data.json").exists()}
+    readme = ROOT / "docs" / "papers" / "README.md"
+    head = readme.read_text().split("## Shares")[0].rstrip()
+    readme.write_text(head + "\n\n" + "\n".join(overview(datas)) + "\n")
 
 
 main()

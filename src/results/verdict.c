@@ -64,3 +64,17 @@ enum verdict verdict_of(const struct verdict_case *c, const char **why) {
   }
   return give_reason(VERDICT_CONTRADICTED, c->ours > c->published ? "more than published" : "less than published", why);
 }
+
+bool verdict_has_sign(const struct verdict_case *c) {
+  return c->has_none && !c->bound && fabs(c->published - c->none) > NO_CHANGE * c->percent;
+}
+
+bool verdict_same_sign(const struct verdict_case *c) {
+  return verdict_has_sign(c) && (c->published > c->none ? c->ours > c->none : c->ours < c->none);
+}
+
+bool verdict_near(const struct verdict_case *c) {
+  if (c->bound || (c->has_none && !verdict_has_sign(c))) return verdict_of(c, NULL) == VERDICT_REPRODUCED;
+  double none = c->has_none ? c->none : 0;
+  return claim_holds(c, c->published) || fabs(c->ours - c->published) <= NEAR * fabs(c->published - none);
+}

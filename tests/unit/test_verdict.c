@@ -73,8 +73,27 @@ static void rates_and_bounds(void **state) {
   is((struct verdict_case){.published = 44, .ours = 40, .bound = 1}, VERDICT_CONTRADICTED);
 }
 
+static void goals(void **state) {
+  (void)state;
+  struct verdict_case c = GAIN_IN(20, 5, -3, 25); /* the interval holds both: near, of the same sign, no verdict */
+  assert_true(verdict_near(&c) && verdict_has_sign(&c) && verdict_same_sign(&c));
+  c.high = 13;
+  assert_false(verdict_near(&c));
+  c.ours = -1;
+  assert_false(verdict_same_sign(&c));
+  struct verdict_case none = {.published = 1, .ours = 1.02, .none = 1, .has_none = true, .percent = 0.01};
+  assert_true(verdict_near(&none) && !verdict_has_sign(&none));
+  none.ours = 0.9;
+  assert_false(verdict_near(&none));
+  struct verdict_case ratio = {.published = 1.36, .ours = 1.05, .none = 1, .has_none = true, .percent = 0.01};
+  assert_true(verdict_same_sign(&ratio) && !verdict_near(&ratio)); /* of the change, not of the ratio */
+  struct verdict_case rate = {.published = 40, .ours = 31};
+  assert_true(verdict_near(&rate) && !verdict_has_sign(&rate));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(changes), cmocka_unit_test(intervals),
-                                     cmocka_unit_test(no_change), cmocka_unit_test(rates_and_bounds)};
+                                     cmocka_unit_test(no_change), cmocka_unit_test(rates_and_bounds),
+                                     cmocka_unit_test(goals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

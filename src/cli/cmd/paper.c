@@ -471,6 +471,7 @@ static int run_papers(const struct paper_options *o, const char *name, const cha
       int one = evaluate(&p, o, typed, claims, count, e);
       if (one) rc = one;
       if (!e->code && one != 130) print_count(papers[i], count);
+      if (!e->code && one != 130 && o->stored) paper_claims_shares(&p);
     }
     for (int v = 0; v < VERDICTS; v++) sum[v] += count[v];
     json_decref(p.figures);

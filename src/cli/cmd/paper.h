@@ -89,6 +89,8 @@ void paper_claims_titles(FILE *f, bool all);
 /* A cell of a CSV file, in quotes where it needs them, and what follows it. */
 void paper_csv_text(FILE *f, const char *s, const char *after);
 void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]);
+/* How many of the paper's changes have its sign, and how many numbers are near: on the workloads, on the originals. */
+void paper_claims_shares(const struct paper *p);
 
 /* ---- paper_inputs.c ---- */
 /* The inputs that have the paper's size. */

@@ -384,12 +384,7 @@ static bool best_column(struct paper *p, const struct published_figure *f, struc
 
 /* ---- verdicts ---- */
 
-static enum verdict judge_claim(const struct paper *p, const struct published_figure *f, const struct claim *c,
-                                const char **why) {
-  if (is_small(p, c->figure) && !published_at_any_size(f)) {
-    *why = "small inputs fit the caches";
-    return VERDICT_NOT_COMPARABLE;
-  }
+static struct verdict_case case_of(const struct published_figure *f, const struct claim *c) {
   struct verdict_case v = {.published = f->value,
                            .ours = c->ours,
                            .low = c->low,
@@ -398,7 +393,24 @@ static enum verdict judge_claim(const struct paper *p, const struct published_fi
                            .bound = published_bound(f)};
   v.has_none = published_no_change(f, &v.none);
   v.percent = v.none == 1 ? 0.01 : 1;
+  return v;
+}
+
+static enum verdict judge_claim(const struct paper *p, const struct published_figure *f, const struct claim *c,
+                                const char **why) {
+  if (is_small(p, c->figure) && !published_at_any_size(f)) {
+    *why = "small inputs fit the caches";
+    return VERDICT_NOT_COMPARABLE;
+  }
+  struct verdict_case v = case_of(f, c);
   return verdict_of(&v, why);
+}
+
+/* What the goals count: `near`, and `sign` of a published change. */
+static void add_goals(json_t *row, const struct published_figure *f, const struct claim *c) {
+  struct verdict_case v = case_of(f, c);
+  json_object_set_new(row, "near", json_boolean(verdict_near(&v)));
+  if (verdict_has_sign(&v)) json_object_set_new(row, "sign", json_boolean(verdict_same_sign(&v)));
 }
 
 static json_t *claim_json(struct paper *p, const struct published_figure *f) {
@@ -416,7 +428,7 @@ static json_t *claim_json(struct paper *p, const struct published_figure *f) {
   const char *why = kept ? "the scheme does not say its storage" : "no run of this call measures it";
   enum verdict v = measured ? judge_claim(p, f, &c, &why) : VERDICT_NOT_COMPARABLE;
   if (p->quick && !published_at_any_size(f)) c.interval = measured = false; /* not shown */
-  if (measured) json_object_set_new(row, "ours", json_real(c.ours));
+  if (measured) json_object_set_new(row, "ours", json_real(c.ours)), add_goals(row, f, &c);
   if (c.interval && isfinite(c.low)) json_object_set_new(row, "low", json_real(c.low));
   if (c.interval && isfinite(c.high)) json_object_set_new(row, "high", json_real(c.high));
   if (c.programs < c.of) why = arena_printf(&p->arena, "%s; %zu of %zu programs", why, c.programs, c.of);
@@ -519,4 +531,23 @@ void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]) {
       paper_csv_text(f, paper_text(c, "reason"), "\n");
     }
   }
+}
+
+/* One column of the table: of how many numbers it has, the shares that the goals ask for. */
+static void print_shares(const struct paper *p, const char *name, const char *value, const char *near,
+                         const char *sign) {
+  size_t has = 0, close = 0, signs = 0, same = 0, i;
+  json_t *c;
+  json_array_foreach(p->claims, i, c) {
+    if (!json_object_get(c, value) || !json_object_get(c, near)) continue;
+    has++, close += json_is_true(json_object_get(c, near));
+    signs += json_object_get(c, sign) != NULL, same += json_is_true(json_object_get(c, sign));
+  }
+  if (!has) return;
+  printf("  %-10s same sign %zu of %zu, within 25 %% or in the interval %zu of %zu\n", name, same, signs, close, has);
+}
+
+void paper_claims_shares(const struct paper *p) {
+  print_shares(p, "workloads", "ours", "near", "sign");
+  print_shares(p, "originals", "originals", "near_originals", "sign_originals");
 }

@@ -151,7 +151,7 @@ static bool is_most(const json_t *claim) {
 
 /* The originals decide: a number that they measure on four fifths of its programs has their verdict. */
 static void join_originals(struct paper *p, const struct paper *q) {
-  static const char *const ours[] = {"ours", "low", "high"};
+  static const char *const ours[] = {"ours", "low", "high", "near", "sign"};
   json_t *claim;
   size_t i;
   json_array_foreach(p->claims, i, claim) {
@@ -159,7 +159,9 @@ static void join_originals(struct paper *p, const struct paper *q) {
     const json_t *original = p->originals ? claim : other;
     json_t *before = json_deep_copy(claim);
     copy_key(claim, "originals", p->originals ? before : other, "ours");
-    for (size_t k = 0; k < 3 && p->originals; k++) copy_key(claim, ours[k], other, ours[k]);
+    copy_key(claim, "near_originals", p->originals ? before : other, "near");
+    copy_key(claim, "sign_originals", p->originals ? before : other, "sign");
+    for (size_t k = 0; k < 5 && p->originals; k++) copy_key(claim, ours[k], other, ours[k]);
     bool decides = json_object_get(claim, "originals") && is_most(original);
     if (decides && !p->originals) {
       copy_key(claim, "verdict", other, "verdict");
