@@ -66,8 +66,8 @@ def shares(data):
 
 def overview(datas):
     yield "## Shares\n"
-    yield ("Of the published changes those of the same sign here, and of all numbers those within 25 % of the change or "
-           "value or with it in the interval; on the bundled workloads and on the original programs. "
+    yield ("Of the published changes those of the same sign here, and of all numbers those within 25 % of the change or"
+           " value or with it in the interval; on the bundled workloads and on the original programs. "
            "`sluice paper all --stored` prints them.\n")
     yield "| paper | workloads: sign | workloads: near | originals: sign | originals: near |"
     yield "|---|---:|---:|---:|---:|"
