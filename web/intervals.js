@@ -12,7 +12,10 @@ const ROW = 16,
 // As paper.mjs has it: a row of numbers for each scheme, for the CSV file.
 export function intervals(f) {
   const heads = f.panels.flatMap((p) => [p.name, `${p.name} low`, `${p.name} high`]);
-  const rows = f.rows.map((r) => [r, ...f.panels.flatMap((p) => (p.values[r] ?? [null, null, null]).map((v) => v ?? undefined))]);
+  const rows = f.rows.map((r) => [
+    r,
+    ...f.panels.flatMap((p) => (p.values[r] ?? [null, null, null]).map((v) => v ?? undefined)),
+  ]);
   return { heads, rows, means: new Set() };
 }
 
@@ -47,8 +50,23 @@ function mark(colors, span) {
       children: [
         ...(Number.isFinite(low) ? [line([low, high], 2)] : []),
         inside
-          ? { type: "circle", shape: { cx: x, cy: y, r: 3.6 }, style: { fill: sure ? color : "#fff", stroke: color, lineWidth: 1.5 } }
-          : { type: "text", style: { text: mean < 1 ? "\u25c0" : "\u25b6", x, y, verticalAlign: "middle", fill: color, fontSize: 11, align: mean < 1 ? "left" : "right" } },
+          ? {
+              type: "circle",
+              shape: { cx: x, cy: y, r: 3.6 },
+              style: { fill: sure ? color : "#fff", stroke: color, lineWidth: 1.5 },
+            }
+          : {
+              type: "text",
+              style: {
+                text: mean < 1 ? "\u25c0" : "\u25b6",
+                x,
+                y,
+                verticalAlign: "middle",
+                fill: color,
+                fontSize: 11,
+                align: mean < 1 ? "left" : "right",
+              },
+            },
       ],
     };
   };
@@ -104,9 +122,7 @@ export function intervalsSvg(f, { ink, grid, font, colors }) {
       yAxisIndex: i,
       renderItem: mark(colors, span),
       encode: { x: 1, y: 0 },
-      data: f.rows
-        .map((r, k) => [k, ...(p.values[r] ?? [])].map((v) => v ?? NaN))
-        .filter((v) => Number.isFinite(v[1])),
+      data: f.rows.map((r, k) => [k, ...(p.values[r] ?? [])].map((v) => v ?? NaN)).filter((v) => Number.isFinite(v[1])),
       markLine: {
         silent: true,
         symbol: "none",

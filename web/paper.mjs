@@ -626,14 +626,22 @@ for (const f of data.figures) {
     : f.kind === "table"
       ? tableSvg(t)
       : f.kind === "intervals"
-        ? intervalsSvg(f, { ink: INK, grid: GRID, font: FONT, colors: { gain: COLORS[2], loss: COLORS[4], tie: COLORS[3] } })
+        ? intervalsSvg(f, {
+            ink: INK,
+            grid: GRID,
+            font: FONT,
+            colors: { gain: COLORS[2], loss: COLORS[4], tie: COLORS[3] },
+          })
         : chartSvg(f, t);
   const at = (end) => join(out, `${f.figure}.${end}`);
   saveText(at("svg"), svg);
   saveText(
     at("csv"),
     csv([
-      [f.kind === "lines" || f.kind === "cdf" ? (f.axis?.x ?? "") : f.kind === "intervals" ? "scheme" : "workload", ...t.heads],
+      [
+        f.kind === "lines" || f.kind === "cdf" ? (f.axis?.x ?? "") : f.kind === "intervals" ? "scheme" : "workload",
+        ...t.heads,
+      ],
       ...t.rows,
       ...(f.published?.length
         ? [

@@ -31,7 +31,8 @@ enum verdict verdict_of(const struct verdict_case *c, const char **why);
 /* Is the result within a quarter of the published number or change, or is the number in our interval; of a bound: kept;
  * of a published "no change": none here. Without the question whether the interval can tell. */
 bool verdict_near(const struct verdict_case *c);
-/* A published change: is ours in the same direction? Without one (no value of no change, or none published): false. */
+/* A published change: is the simulated one in the same direction? Without one (no value of no change, or none
+ * published): false. */
 bool verdict_has_sign(const struct verdict_case *c);
 bool verdict_same_sign(const struct verdict_case *c);
 

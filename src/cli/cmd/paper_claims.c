@@ -533,7 +533,7 @@ void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]) {
   }
 }
 
-/* One column of the table: of how many numbers it has, the shares that the goals ask for. */
+/* One column of the table: of how many numbers it has, the shares that the goals are about. */
 static void print_shares(const struct paper *p, const char *name, const char *value, const char *near,
                          const char *sign) {
   size_t has = 0, close = 0, signs = 0, same = 0, i;
