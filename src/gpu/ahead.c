@@ -8,22 +8,23 @@
 #include <sched.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "gpu/gpu.h"
 #include "gpu/icnt/icnt.h"
 #include "gpu/observe/observe.h"
+#include "gpu/pace.h"
 #include "gpu/sm/sm.h"
 #include "gpu/state/port.h"
 
 enum {
-  LEAST = 2,        /* SMs of a group that run: of fewer a window takes less time than to begin and end one */
-  REQUESTS = 12,    /* of an SM in a cycle, at most */
-  LATE = 1000,      /* windows in a row without the other threads */
-  CALL_AGAIN = 64,  /* windows after which a sleeping thread is called again */
-  LONG_REST = 4096, /* cycles after that */
-  SPINS = 1000,     /* pauses of the host before a thread lets others run, */
-  SLEEP = 20000,    /* and before it sleeps */
+  LEAST = 2,       /* SMs of a group that run: of fewer a window takes less time than to begin and end one */
+  REQUESTS = 12,   /* of an SM in a cycle, at most */
+  CALL_AGAIN = 64, /* windows after which a sleeping thread is called again */
+  PACES = 16,      /* by kernel */
+  SPINS = 1000,    /* pauses of the host before a thread lets others run, */
+  SLEEP = 20000,   /* and before it sleeps */
   VIEW_COUNT = 1 << 30
 };
 
@@ -69,6 +70,8 @@ struct ahead {
   uint64_t windows;                       /* so far */
   uint32_t late;                          /* windows in a row that the first thread ran alone */
   bool entered;                           /* SMs count into the views */
+  bool taken;                             /* groups have SMs */
+  struct pace *pace, paces[PACES];        /* of the launch's kernel; by the hash of its name */
   _Alignas(64) atomic_uint_fast32_t turn; /* windows begun; UINT32_MAX: the threads end */
   _Alignas(64) atomic_uint_fast32_t left; /* threads that have not ended the present one */
   atomic_uint_fast32_t asleep;
@@ -218,7 +221,6 @@ static void call_threads(struct ahead *a, uint32_t turn) {
   pthread_mutex_unlock(&a->lock);
 }
 
-/* Where other work keeps the threads from running, windows become rare. */
 static void run_groups(struct ahead *a) {
   uint32_t turn = (uint32_t)atomic_load_explicit(&a->turn, memory_order_relaxed) + 1, own = 0;
   CHECK(turn != UINT32_MAX, "too many windows");
@@ -274,6 +276,8 @@ static void give_sm(struct ahead_group *q, struct sm *s) {
 }
 
 static void give_all(struct ahead *a) {
+  if (!a->taken) return;
+  a->taken = false;
   for (uint32_t k = 0; k < a->groups; k++)
     for (uint32_t w = 0; w < a->g->sm_words; w++)
       EACH_BIT(w, a->group[k].mine[w], i) give_sm(&a->group[k], a->g->sm_at[i]);
@@ -347,17 +351,19 @@ static bool may_open(struct ahead *a) {
   bool known = !g->tlb.entries || tlb_ample(&g->tlb);
   if (known && k->shares && k->feed->ops->apart(k->feed->ctx)) return true;
   a->rest = UINT64_MAX;
+  a->g->windows = false;
   return false;
 }
 
 static void open_window(struct ahead *a) {
   struct gpu *g = a->g;
   a->from = a->end = g->now;
-  if (!may_open(a)) {
+  if (!(a->pace->on || g->all_windows) || !may_open(a)) {
     give_all(a);
     return;
   }
   if (!a->entered) enter_views(a);
+  a->taken = true;
   a->end = window_end(a);
   for (uint32_t n = 0; n < a->groups; n++) {
     struct ahead_group *q = &a->group[n];
@@ -377,9 +383,6 @@ static void close_window(struct ahead *a) {
   if (a->from == a->end) return;
   for (uint32_t k = 0; k < a->groups; k++)
     if (a->group[k].view.progress_at > g->progress_at) g->progress_at = a->group[k].view.progress_at;
-  if (a->late < LATE || g->all_windows) return;
-  give_all(a);
-  a->rest = g->now + LONG_REST;
 }
 
 static void give_stopped(struct ahead *a) {
@@ -390,6 +393,7 @@ static void give_stopped(struct ahead *a) {
 
 void ahead_begin_cycle(struct gpu *g) {
   struct ahead *a = g->ahead;
+  pace_cycle(a->pace);
   if (g->now >= a->end) {
     if (a->end > a->from) give_stopped(a);
     close_window(a);
@@ -443,6 +447,7 @@ bool ahead_end_cycle(struct gpu *g) {
 
 void ahead_leave(struct gpu *g) {
   struct ahead *a = g->ahead;
+  if (a && a->pace) pace_pause(a->pace);
   if (!a || !a->entered) return;
 
   if (a->end > a->from) {
@@ -520,6 +525,7 @@ static struct ahead *ahead_new(struct gpu *g) {
   a->groups = n;
   a->owner = getpid();
   a->send = most_sent(&g->config);
+  for (uint32_t k = 0; k < PACES; k++) pace_init(&a->paces[k]);
   pthread_mutex_init(&a->lock, NULL);
   pthread_mutex_init(&a->uops, NULL);
   pthread_cond_init(&a->wake, NULL);
@@ -546,6 +552,8 @@ void ahead_launch(struct gpu *g, struct gpu_work *k) {
   if (!g->ahead) g->ahead = ahead_new(g);
   if (!k->feed->ops->share(k->feed->ctx, g->ahead->groups, k->share)) return;
   k->shares = g->ahead->groups;
+  const char *name = k->feed->kernel->name;
+  g->ahead->pace = &g->ahead->paces[hash_bytes(HASH_INIT, name, strlen(name)) % PACES];
   g->ahead->rest = g->now;
   g->windows = true;
 }

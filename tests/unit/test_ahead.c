@@ -73,6 +73,8 @@ struct setup {
   const char *gpu, *scheme, *set, *body;
   uint32_t ctas;
 };
+/* Windows open where they are measured to pay. */
+static bool paced;
 /* Not NULL, in shared memory: a child is forked between the launches, and runs the second one too. */
 static struct gpu_stats *of_child;
 
@@ -94,7 +96,7 @@ static struct outcome run(const struct setup *u, uint32_t threads) {
   struct simt_launch l = {
       .kernel = simt_find_kernel(m, "k"), .grid = {u->ctas, 1, 1}, .block = {128, 1, 1}, .params = params};
   gpu_set_threads(g, threads);
-  gpu_set_all_windows(g, true);
+  gpu_set_all_windows(g, !paced);
   o.ok = true;
   for (uint32_t i = 0; i < LAUNCHES && o.ok; i++) {
     pid_t child = i && of_child ? fork() : -1;
@@ -151,6 +153,14 @@ static const char *const gpus[] = {"fermi", "volta", "hopper"};
 static void gathers(void **state) {
   (void)state;
   for (uint32_t i = 0; i < 3; i++) assert_true(compare(&(struct setup){gpus[i], NULL, NULL, GATHER, 150}, true) > 50);
+}
+
+/* Trials open windows and close them in the middle of launches. */
+static void as_it_pays(void **state) {
+  (void)state;
+  paced = true;
+  for (uint32_t i = 0; i < 3; i++) assert_true(compare(&(struct setup){gpus[i], "bucl", NULL, GATHER, 300}, true) > 50);
+  paced = false;
 }
 
 static void tiles(void **state) {
@@ -271,14 +281,10 @@ static void faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(gathers),
-                                     cmocka_unit_test(tiles),
-                                     cmocka_unit_test(atomics),
-                                     cmocka_unit_test(schemes),
-                                     cmocka_unit_test(narrow),
-                                     cmocka_unit_test(mixed),
-                                     cmocka_unit_test(others_stay_on_one),
-                                     cmocka_unit_test(forks),
-                                     cmocka_unit_test(faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(gathers), cmocka_unit_test(as_it_pays),
+                                     cmocka_unit_test(tiles),   cmocka_unit_test(atomics),
+                                     cmocka_unit_test(schemes), cmocka_unit_test(narrow),
+                                     cmocka_unit_test(mixed),   cmocka_unit_test(others_stay_on_one),
+                                     cmocka_unit_test(forks),   cmocka_unit_test(faults)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
