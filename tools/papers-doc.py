@@ -52,6 +52,29 @@ def claims(data):
                f"| {c['verdict']} | {cell(c['reason'])} |")
 
 
+def order(data):
+    """Schemes of the headline figure, the best first, in the paper and here; and how many pairs agree."""
+    o = data["order"]
+    *_, lines = o["text"].split("\n", 1)
+    sides = [s for s in ("published", "workloads", "originals") if len(o.get(s, {})) > 1]
+    ranked = {s: sorted(o[s].items(), key=lambda x: x[1] if o["lowest"] else -x[1]) for s in sides}
+    yield (f"{o['mean']} of `{o['figure']}`, over {o['base']}, the best first"
+           f"{', which is the lowest' if o['lowest'] else ''}. A pair whose interval (95 %, of the ratio of one scheme "
+           "to the other over the programs) holds 1 is a tie.\n")
+    yield "| | " + " | ".join(sides) + " |"
+    yield "|---:|" + "---|" * len(sides)
+    for i in range(max(len(r) for r in ranked.values())):
+        cells = [f"{r[i][0]} {r[i][1]:.3f}" if i < len(r) else "" for r in ranked.values()]
+        yield f"| {i + 1} | " + " | ".join(cells) + " |"
+    yield ""
+    for line in lines.strip().split("\n"):
+        key, text = line.split(None, 1)
+        if key == "and":
+            yield f"- The paper also has {text}."
+        elif text.startswith("of "):
+            yield f"- {key.capitalize()}: {text}."
+
+
 def share(rows, value, key):
     has = [c[key] for c in rows if value in c and key in c]
     return f"{sum(has)} of {len(has)}" if has else "-"
@@ -129,12 +152,13 @@ def page(name, folder):
     if state.get(headline) in ("whole", "partial"):
         shutil.copy(folder / f"{headline}.svg", ROOT / "docs" / "papers" / f"{headline}.svg")
         out.append(f"![{headline}]({headline}.svg)\n")
-    parts = [("Claims", claims(data)), ("Figures", figures(data, drawn)), ("Programs", programs(data))]
+    parts = [("Claims", claims(data)), ("Order of schemes", order(data)), ("Figures", figures(data, drawn)),
+             ("Programs", programs(data))]
     if (folder / "sensitivity.csv").exists():
-        parts.insert(1, ("Readings of the machine", readings(folder / "sensitivity.csv")))
+        parts.insert(2, ("Readings of the machine", readings(folder / "sensitivity.csv")))
     experiments = ROOT / "reasons" / f"{name}.md"
     if experiments.exists():
-        parts.insert(1, ("Experiments", [experiments.read_text().rstrip()]))
+        parts.insert(2, ("Experiments", [experiments.read_text().rstrip()]))
     for head, part in parts:
         out.append(f"## {head}\n")
         out.append("\n".join(part) + "\n")

@@ -50,6 +50,7 @@ export function claims() {
     `, ${count("direction")} in direction only, ${count("contradicted")} are contradicted, ` +
       `${count("not-comparable")} are not comparable.`,
   );
+  if (data.order) $("claims-order").textContent = data.order;
   if (data.origin) $("claims-origin").textContent = data.origin;
   const sorted = [...all].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
   sortable($("claims-table"), SHOWN, sorted.map(shown), {});

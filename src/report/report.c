@@ -62,6 +62,7 @@ static json_t *all_data(const struct report_input *in) {
   json_object_set_new(all, "docs", counter_docs());
   if (in->figures) json_object_set(all, "figures", in->figures);
   if (in->claims) json_object_set(all, "claims", in->claims);
+  if (in->order) json_object_set_new(all, "order", json_string(in->order));
   if (in->league) json_object_set(all, "league", in->league);
   if (in->origin) json_object_set_new(all, "origin", json_string(in->origin));
   json_object_set_new(all, "sources", reduce_sources(runs, SOURCE_BYTES));

@@ -18,6 +18,7 @@ struct report_input {
   void *figures;      /* json_t list of {id, where, title, note, svg}, or NULL: placed first */
   void *league;       /* json_t list of ranked schemes (sluice league), or NULL */
   void *claims;       /* json_t list of published numbers with the simulated ones, or NULL: placed before everything */
+  const char *order;  /* lines about the order of schemes, below the claims; may be NULL */
   const char *origin; /* where its results come from, in a sentence; may be NULL */
 };
 

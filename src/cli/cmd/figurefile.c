@@ -76,7 +76,7 @@ static const char *const keys[] = {"*figure",   "*paper",       "*where",  "*tit
                                    "set",       "*schemes",     "metric",  "normalise", "hide",    "groups",  "means",
                                    "published", "item",         "bins",    "parts",     "axis",    "columns", "value",
                                    "workloads", "characterise", "percent", "reason",    "maximum", "rows",    "from",
-                                   "metrics",   "scale",        "small"};
+                                   "metrics",   "scale",        "small",   "order"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 static bool keys_are_known(struct reader *r, const yaml_node_t *root) {

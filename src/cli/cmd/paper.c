@@ -287,8 +287,9 @@ static bool draw_figures(struct paper *p, struct err *e) {
   const char *hash;
   json_t *r, *runs = json_array();
   json_object_foreach(p->runs, hash, r) json_array_append_new(runs, without_values(r));
-  json_t *doc = json_pack("{s:s, s:s, s:s, s:O, s:O, s:o}", "paper", p->name, "size", p->size, "origin",
-                          p->origin ? p->origin : "", "figures", p->figures, "claims", p->claims, "runs", runs);
+  json_t *doc = json_pack("{s:s, s:s, s:s, s:O, s:O, s:O*, s:o}", "paper", p->name, "size", p->size, "origin",
+                          p->origin ? p->origin : "", "figures", p->figures, "claims", p->claims, "order", p->order,
+                          "runs", runs);
   return figures_draw(doc, p->out, false, e);
 }
 
@@ -315,6 +316,7 @@ static bool write_report(struct paper *p, const char *typed, struct err *e) {
                              .count = n,
                              .figures = drawn,
                              .claims = p->claims,
+                             .order = p->order ? paper_text(p->order, "text") : NULL,
                              .origin = p->origin},
       e);
   json_decref(keep);
@@ -472,11 +474,13 @@ static int run_papers(const struct paper_options *o, const char *name, const cha
       if (one) rc = one;
       if (!e->code && one != 130) print_count(papers[i], count);
       if (!e->code && one != 130 && o->stored) paper_claims_shares(&p);
+      if (!e->code && one != 130) paper_order_print(&p);
     }
     for (int v = 0; v < VERDICTS; v++) sum[v] += count[v];
     json_decref(p.figures);
     json_decref(p.runs);
     json_decref(p.claims);
+    json_decref(p.order);
     json_decref(p.reasons);
     json_decref(p.inputs);
     stored_free(p.stored);

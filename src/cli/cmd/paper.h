@@ -38,6 +38,7 @@ struct paper {
    * default inputs; `seeds`: a list of such objects, the same runs on inputs of further seeds, in their order. */
   json_t *runs;
   json_t *claims;  /* of every published number: {where, metric, scheme, group, published, unit, `ours`, low, ...} */
+  json_t *order;   /* of the schemes in the headline figure (paper_order.c); NULL: not among the figures */
   json_t *inputs;  /* with --size paper: inputs/NAME.yaml */
   json_t *reasons; /* why numbers are not reproduced, as in reasons/NAME.yaml */
   struct stored *stored;       /* the file of stored results that the records come from; NULL: from simulations */
@@ -84,6 +85,20 @@ bool paper_choose(struct paper *p, struct err *e);
 /* After the simulations: choose the lists of columns that stand for the best of several, measure every published number
  * of the paper, and give each figure its rows. */
 bool paper_claims(struct paper *p, struct err *e);
+/* Values of a column's run of a workload on the default input, or on that of a further seed; NULL without one. */
+const json_t *paper_column_values(struct paper *p, const json_t *figure, const json_t *column, const char *workload,
+                                  size_t seed);
+/* Add IPC of each kernel over that of the same kernel in the other run to [sum, number] by the kernel's name. */
+void paper_add_kernels(json_t *sums, const json_t *run, const json_t *over);
+/* The mean of each kernel; how many there are, at most `room`. */
+size_t paper_kernel_means(json_t *sums, double *ratio, size_t room);
+/* A mean by its word in figure files. */
+enum published_kind paper_mean_kind(const char *of);
+/* Is the number of this figure; of this column; the column that it compares with, on the same machine. */
+bool paper_where_is(const json_t *figure, const struct published_figure *f);
+bool paper_fits(const json_t *figure, const json_t *column, const struct published_figure *f);
+const json_t *paper_over_of(const json_t *figure, const json_t *column, const struct published_figure *f,
+                            const char **label);
 /* The table for programs: titles, then the rows of a paper, whose verdicts it adds to `count`. */
 void paper_claims_titles(FILE *f, bool all);
 /* A cell of a CSV file, in quotes where it needs them, and what follows it. */
@@ -91,6 +106,13 @@ void paper_csv_text(FILE *f, const char *s, const char *after);
 void paper_claims_rows(const struct paper *p, FILE *f, size_t count[VERDICTS]);
 /* How many of the paper's changes have its sign, and how many numbers are near: on the workloads, on the originals. */
 void paper_claims_shares(const struct paper *p);
+
+/* ---- paper_order.c ---- */
+/* After the claims: p->order. False with `e` if the figure's `order` names what it has not. */
+bool paper_order(struct paper *p, const struct published *all, struct err *e);
+/* With that of the other programs, if there is one. */
+void paper_order_join(struct paper *p, const struct paper *q);
+void paper_order_print(const struct paper *p);
 
 /* ---- paper_inputs.c ---- */
 /* The inputs that have the paper's size. */

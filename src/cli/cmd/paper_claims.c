@@ -122,8 +122,18 @@ const json_t *paper_totals(struct paper *p, const json_t *figure, const char *li
   return values;
 }
 
+const json_t *paper_column_values(struct paper *p, const json_t *figure, const json_t *column, const char *workload,
+                                  size_t seed) {
+  const char *list = column_list(column);
+  json_t *set = column_set(figure, column);
+  const json_t *values =
+      list ? run_values(p, list, column_gpu(figure, column), set, workload, paper_size(p, figure), seed) : NULL;
+  json_decref(set);
+  return values;
+}
+
 /* Add IPC of each kernel over that of the same kernel in the other run to [sum, number] by the kernel's name. */
-static void add_kernels(json_t *sums, const json_t *run, const json_t *over) {
+void paper_add_kernels(json_t *sums, const json_t *run, const json_t *over) {
   json_t *all = json_object_get(run, "by_kernel"), *of = json_object_get(over, "by_kernel"), *a;
   const char *name;
   json_object_foreach(all, name, a) {
@@ -138,7 +148,7 @@ static void add_kernels(json_t *sums, const json_t *run, const json_t *over) {
 }
 
 /* The mean of each kernel; how many there are, at most `room`. */
-static size_t kernel_means(json_t *sums, double *ratio, size_t room) {
+size_t paper_kernel_means(json_t *sums, double *ratio, size_t room) {
   const char *name;
   json_t *v;
   size_t n = 0;
@@ -149,7 +159,7 @@ static size_t kernel_means(json_t *sums, double *ratio, size_t room) {
 
 /* ---- the best of several settings for all programs ---- */
 
-static enum published_kind claim_mean(const char *of) {
+enum published_kind paper_mean_kind(const char *of) {
   return !strcmp(of, "harmonic")     ? PUBLISHED_HARMONIC
          : !strcmp(of, "arithmetic") ? PUBLISHED_ARITHMETIC
                                      : PUBLISHED_GEOMETRIC;
@@ -168,14 +178,14 @@ static double mean_of(struct paper *p, const json_t *figure, const json_t *colum
     const json_t *a = run_values(p, list, gpu, set, l->at[i].name, size, 0);
     const json_t *b = run_values(p, column_list(base), gpu, set, l->at[i].name, size, 0);
     json_t *sums = json_object();
-    if (kernels && a && b) add_kernels(sums, a, b);
-    n += kernel_means(sums, ratio + n, RATIOS_MAX - n);
+    if (kernels && a && b) paper_add_kernels(sums, a, b);
+    n += paper_kernel_means(sums, ratio + n, RATIOS_MAX - n);
     json_decref(sums);
     if (!kernels && a && b && paper_counter(a, key) > 0 && paper_counter(b, key) > 0)
       ratio[n++] = paper_counter(a, key) / paper_counter(b, key);
   }
   json_decref(set);
-  return n ? published_mean(claim_mean(paper_text(column, "of")), ratio, n) : 0;
+  return n ? published_mean(paper_mean_kind(paper_text(column, "of")), ratio, n) : 0;
 }
 
 /* A column with `among` stands for the list with the best mean over all programs. The figure's reason names it. */
@@ -223,14 +233,14 @@ struct claim {
 };
 
 /* Does the number belong to the figure by where the paper has it? "Fig 7" is the beginning of "Fig 7 text". */
-static bool where_is(const json_t *figure, const struct published_figure *f) {
+bool paper_where_is(const json_t *figure, const struct published_figure *f) {
   const char *where = *paper_text(figure, "published") ? paper_text(figure, "published") : paper_text(figure, "where");
   size_t n = strlen(where);
   char next = strncmp(f->where, where, n) ? '?' : f->where[n];
   return !next || next == ' ' || next == '-' || (next >= 'a' && next <= 'z');
 }
 
-static bool fits(const json_t *figure, const json_t *column, const struct published_figure *f) {
+bool paper_fits(const json_t *figure, const json_t *column, const struct published_figure *f) {
   const char *gpu = column_gpu(figure, column), *list = column_list(column), *other = published_gpu(f);
   const char *said = json_is_object(column) ? paper_text(column, "published") : "";
   if (!list || (other ? strcmp(other, gpu) : !strcmp(gpu, "sharing-aware-kepler"))) return false;
@@ -242,8 +252,8 @@ static bool fits(const json_t *figure, const json_t *column, const struct publis
 }
 
 /* The column of the figure that the number compares with, on the same machine. */
-static const json_t *over_of(const json_t *figure, const json_t *column, const struct published_figure *f,
-                             const char **label) {
+const json_t *paper_over_of(const json_t *figure, const json_t *column, const struct published_figure *f,
+                            const char **label) {
   json_t *set = column_set(figure, column), *other;
   const char *name;
   const json_t *found = NULL;
@@ -283,11 +293,11 @@ static bool add_ratios(struct paper *p, const struct source *s, const struct pub
     const json_t *base =
         run && published_is_relative(f) ? run_values(p, s->over, s->gpu, s->knobs, workload, s->size, seed) : NULL;
     if (!run) break;
-    if (s->kernels && base) add_kernels(sums, run, base);
+    if (s->kernels && base) paper_add_kernels(sums, run, base);
     else if (!s->kernels && published_ratio(f, paper_counter, run, base, &r->input[r->inputs]))
       sum += r->input[r->inputs++];
   }
-  r->count += kernel_means(sums, r->at + r->count, RATIOS_MAX - r->count);
+  r->count += paper_kernel_means(sums, r->at + r->count, RATIOS_MAX - r->count);
   json_decref(sums);
   if (r->inputs) r->at[r->count++] = sum / (double)r->inputs;
   return r->count > before;
@@ -307,7 +317,7 @@ static bool measure_claim(struct paper *p, const json_t *figure, const json_t *c
   bool set = published_of_group(f, &group, &kind);
   json_t *knobs = column_set(figure, column);
   struct ratios r = {.count = 0};
-  *c = (struct claim){.figure = figure, .column = column, .over = over_of(figure, column, f, &label)};
+  *c = (struct claim){.figure = figure, .column = column, .over = paper_over_of(figure, column, f, &label)};
   struct source s = {column_list(column),
                      c->over ? column_list(c->over) : published_over(f),
                      column_gpu(figure, column),
@@ -369,10 +379,10 @@ static bool best_column(struct paper *p, const struct published_figure *f, struc
     const char *label;
     size_t i;
     json_array_foreach(p->figures, i, figure) {
-      if (where_is(figure, f) != own) continue;
+      if (paper_where_is(figure, f) != own) continue;
       json_object_foreach(json_object_get(figure, "schemes"), label, column) {
         struct claim c;
-        if (!fits(figure, column, f) || !measure_claim(p, figure, column, f, &l, &c)) continue;
+        if (!paper_fits(figure, column, f) || !measure_claim(p, figure, column, f, &l, &c)) continue;
         if (!found || better(p, &c, best)) *best = c;
         found = true;
       }
@@ -449,9 +459,9 @@ static void add_claim_row(json_t *rows, const json_t *figure, const struct publi
   const char *label, *over = NULL, *group;
   enum published_kind kind;
   json_object_foreach(json_object_get(figure, "schemes"), label, column) {
-    if (!fits(figure, column, f)) continue;
+    if (!paper_fits(figure, column, f)) continue;
     json_object_set_new(row, "label", json_string(label));
-    if (published_is_relative(f) && over_of(figure, column, f, &over))
+    if (published_is_relative(f) && paper_over_of(figure, column, f, &over))
       json_object_set_new(row, "over_label", json_string(over));
     break;
   }
@@ -469,7 +479,7 @@ static void add_rows(struct paper *p, const struct published *all) {
     if (!published_of_suite(f, p->name)) continue;
     const json_t *claim = json_array_get(p->claims, of++);
     json_array_foreach(p->figures, i, figure) {
-      if (where_is(figure, f)) add_claim_row(rows[i], figure, f, claim);
+      if (paper_where_is(figure, f)) add_claim_row(rows[i], figure, f, claim);
     }
   }
   json_array_foreach(p->figures, i, figure) json_object_set_new(figure, "published", rows[i]);
@@ -483,9 +493,10 @@ bool paper_claims(struct paper *p, struct err *e) {
   for (size_t i = 0; i < published_count(all); i++)
     if (published_of_suite(published_at(all, i), p->name))
       json_array_append_new(p->claims, claim_json(p, published_at(all, i)));
+  bool ok = paper_order(p, all, e);
   add_rows(p, all);
   published_close(all);
-  return true;
+  return ok;
 }
 
 /* ---- the table ---- */

@@ -126,6 +126,7 @@ static void close_others(struct paper *q) {
   json_decref(q->figures);
   json_decref(q->runs);
   json_decref(q->claims);
+  json_decref(q->order);
   json_decref(q->reasons);
   stored_free(q->stored);
   arena_free(&q->arena);
@@ -251,9 +252,10 @@ static void print_claims(const struct paper *p) {
 
 bool paper_beside(struct paper *p, const json_t *figures, struct err *e) {
   struct paper q;
-  if (!p->originals && !p->stored) return true;
+  if (!p->originals && !p->stored) return paper_order_join(p, &(struct paper){0}), true;
   bool there = others(p, figures, &q, e);
   if (!e->code) join_originals(p, &q);
+  if (!e->code) paper_order_join(p, &q);
   if (!e->code && p->originals) {
     print_programs(p, &q);
     if (!there) printf("workloads: no stored results (results/%s.jsonl.zst)\n", p->name);
