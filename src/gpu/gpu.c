@@ -115,6 +115,7 @@ struct gpu *gpu_new(const struct gpu_config *c, const char *scheme, struct err *
   g->replies = icnt_arrivals(g->icnt, ICNT_DOWN);
   g->requests = icnt_arrivals(g->icnt, ICNT_UP);
   g->sent = icnt_sent(g->icnt);
+  g->schemes_send = own->n_on_prefetch || own->n_l2_slice;
   if (own->n_on_prefetch)
     g->l2_prefetch = l2_prefetch_new(&g->slots, &g->in_flight, &g->prefetches, &g->prefetches_sent);
   struct partition_env env = {.config = &g->config,

@@ -120,8 +120,9 @@ static inline void take_access(struct l2_slice *s, struct l2_bank *b, bool basel
   }
   bool reply;
   enum l2_outcome o = baseline ? l2_access_baseline(s, b, op, &reply) : l2_access(s, b, op, &reply);
-  b->refused = o == L2_REFUSED;
-  if (b->refused) return;
+  /* Where a scheme chooses slices, another one may be what it waits for. */
+  b->refused = o == L2_REFUSED && (baseline || !l2_chosen(s));
+  if (o == L2_REFUSED) return;
   if (!baseline && s->env->listener.waited) s->env->listener.waited(s->env->listener.ctx, s->t - op->at);
   s->waited += s->t - op->at;
   s->taken++;

@@ -109,7 +109,18 @@ enum l2_outcome l2_access_baseline(struct l2_slice *s, struct l2_bank *b, struct
 /* The same with sectors (l2_sector.c), and the arrival of sectors requested by `op`: true if no more are pending. */
 __attribute__((noinline)) enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
                                                            uint32_t *line, bool *reply);
-__attribute__((noinline)) bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op);
+__attribute__((noinline)) bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op,
+                                                struct l2_mshr *e);
+uint32_t l2_request_sectors(const struct l2_slice *s, const struct req *r); /* of its line, that a request touches */
+uint16_t l2_burst_bytes(const struct l2_slice *s, uint32_t sectors);        /* of the bursts that contain them */
+/* Lines with copies in several slices (l2_copies.c). A scheme chooses slices; `addr` belongs to another one then;
+ * another slice of the channel has a copy; before an access: the copies agree, false if it must wait; a line is
+ * invalid. */
+bool l2_chosen(const struct l2_slice *s);
+bool l2_away(const struct l2_slice *s, uint64_t addr);
+bool l2_copied(const struct l2_slice *s, uint32_t set, uint64_t addr);
+__attribute__((noinline)) bool l2_agree(struct l2_slice *s, struct l2_bank *b, const struct l2_op *op);
+void l2_forget(struct l2_slice *s, uint32_t line);
 /* Shared by both: the line to replace (L2_NONE: all are reserved; *no_line: a scheme allocates none), the eviction of
  * its content with the write-back or 0; a request of its own to DRAM; room in the miss queue for `more` entries beside
  * one. */

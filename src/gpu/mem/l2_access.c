@@ -52,6 +52,7 @@ static bool bypasses(const struct l2_slice *s, const struct req *r, uint32_t set
   uint32_t line = l2_tags_find(&s->tags, set, r->addr >> s->tags.shift << s->tags.shift);
   bool newer = line != L2_NONE && (s->tags.state[line] == L2_RESERVED ||
                                    (s->tags.state[line] == L2_DIRTY && s->env->config->l2_write == WRITE_BACK));
+  if (l2_copied(s, set, r->addr)) return false;
   struct mem_event e = l2_event_of(s, r, set, line);
   return !newer && h->bypass(h->ctx, &e);
 }
@@ -108,7 +109,7 @@ void l2_bypass(struct l2_slice *s, struct l2_op op) {
 
 /* ---- misses ---- */
 
-static inline req_id write_back(struct l2_slice *s, uint32_t line) {
+static inline req_id write_back(struct l2_slice *s, uint32_t line, bool baseline) {
   req_id wb = req_new(s->env->pool);
   struct req *w = req_of(s, wb);
   w->addr = s->tags.tag[line];
@@ -117,12 +118,13 @@ static inline req_id write_back(struct l2_slice *s, uint32_t line) {
   w->write = true;
   w->born = *s->env->now;
   addrmap_route(s->map, w);
+  if (!baseline) w->subpart = (uint8_t)s->id; /* another one if a scheme chose it */
   s->env->stats->l2_writebacks++;
   return wb;
 }
 
 req_id l2_write_back(struct l2_slice *s, uint32_t line) {
-  return write_back(s, line);
+  return write_back(s, line, false);
 }
 
 static inline req_id evict(struct l2_slice *s, uint32_t line, req_id by, uint32_t set, bool baseline) {
@@ -130,7 +132,8 @@ static inline req_id evict(struct l2_slice *s, uint32_t line, req_id by, uint32_
   struct gpu_stats *st = s->env->stats;
   const struct mem_hooks *h = baseline ? NULL : s->env->hooks;
   req_id wb = 0;
-  if (t->state[line] == L2_DIRTY && (baseline || s->env->config->l2_write == WRITE_BACK)) wb = write_back(s, line);
+  if (t->state[line] == L2_DIRTY && (baseline || s->env->config->l2_write == WRITE_BACK))
+    wb = write_back(s, line, baseline);
   if (t->state[line] != L2_INVALID) {
     st->l2_evictions++;
     if (!baseline && s->env->prefetch) l2_prefetch_gone(s->env->prefetch, t->tag[line], st);
@@ -241,11 +244,12 @@ static inline enum l2_outcome miss(struct l2_slice *s, struct l2_bank *b, struct
 static inline enum l2_outcome hit(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t line, bool *reply,
                                   bool baseline) {
   struct req *r = req_of(s, op->r);
-  bool through = !baseline && r->write && s->env->config->l2_write == WRITE_THROUGH;
+  bool away = !baseline && r->write && l2_away(s, r->addr);
+  bool through = away || (!baseline && r->write && s->env->config->l2_write == WRITE_THROUGH);
   if (through && !l2_miss_room(b, 0)) return L2_REFUSED;
   if (line != L2_NONE) {
     l2_tags_stamp(&s->tags, line, *s->env->now, false);
-    if (r->write || r->atomic) s->tags.state[line] = L2_DIRTY;
+    if ((r->write && !away) || r->atomic) s->tags.state[line] = L2_DIRTY;
   }
   if (through) l2_to_dram(s, b, op->r, op->set);
   *reply = !through;
@@ -303,6 +307,10 @@ enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *o
   const struct mem_hooks *h = s->env->hooks;
   *reply = false;
   if (s->env->prefetch && r->type == REQ_L2_PREFETCH) return access_ahead(s, b, op);
+  if (l2_chosen(s) && !l2_agree(s, b, op)) {
+    s->env->stats->l2_rejects++;
+    return L2_REFUSED;
+  }
   bool perfect = s->env->config->l2_perfect;
   uint32_t line = perfect ? L2_NONE : l2_tags_find(&s->tags, op->set, r->addr >> s->tags.shift << s->tags.shift);
   bool present = perfect || (line != L2_NONE && s->tags.state[line] != L2_RESERVED);
@@ -344,7 +352,8 @@ bool l2_take_return(struct l2_slice *s, struct l2_bank *b, bool baseline) {
     if (s->t < b->fill_free) return false;
     struct l2_mshr *e = &b->mshrs.at[op->mshr];
     bool all = true;
-    if (sectors) all = l2_sector_arrive(s, e->line, op);
+    if (sectors) all = l2_sector_arrive(s, e->line, op, e);
+    else if (!baseline && e->gone) l2_forget(s, e->line);
     else s->tags.state[e->line] = e->atomic ? L2_DIRTY : L2_VALID;
     if (all) l2_mshrs_fill(&b->mshrs, op->mshr);
     b->fill_free = s->t + (sectors ? op->bytes >> s->port_shift : s->line_cycles);

@@ -20,6 +20,7 @@ struct l2_mshr {
   req_id head, tail;
   uint16_t merged; /* requests chained; 0: free */
   bool atomic, ready;
+  uint8_t gone; /* sectors written in another slice since (lines: any bit): they are not kept (l2_copies.c) */
 };
 
 struct l2_mshrs {

@@ -12,7 +12,7 @@
 enum { SECTOR = 32 };
 
 /* Sectors of its line that a request touches. */
-static uint32_t sectors_of_request(const struct l2_slice *s, const struct req *r) {
+uint32_t l2_request_sectors(const struct l2_slice *s, const struct req *r) {
   if (r->sectors) return r->sectors;
   uint32_t line = 1u << s->tags.shift, first = (uint32_t)(r->addr & (line - 1)) / SECTOR;
   uint32_t end = ((uint32_t)(r->addr & (line - 1)) + r->bytes + SECTOR - 1) / SECTOR;
@@ -34,7 +34,7 @@ static uint32_t in_bursts(const struct l2_slice *s, uint32_t sectors) {
   }
   return all;
 }
-static uint16_t burst_bytes(const struct l2_slice *s, uint32_t sectors) {
+uint16_t l2_burst_bytes(const struct l2_slice *s, uint32_t sectors) {
   return (uint16_t)(SECTOR * (uint32_t)__builtin_popcount(in_bursts(s, sectors)));
 }
 
@@ -44,7 +44,7 @@ static void take_line(struct l2_slice *s, struct l2_bank *b, uint32_t line, cons
   uint32_t dirty = t->dirty[line];
   req_id wb = l2_evict(s, line, op->r, op->set);
   if (wb) {
-    s->env->pool->at[wb].bytes = burst_bytes(s, dirty);
+    s->env->pool->at[wb].bytes = l2_burst_bytes(s, dirty);
     s->env->pool->at[wb].sectors = (uint8_t)dirty;
     s->env->stats->l2_sectors_written += (uint32_t)__builtin_popcount(dirty);
     l2_to_dram(s, b, wb, op->set);
@@ -67,7 +67,7 @@ static void limit_dirty(struct l2_slice *s, struct l2_bank *b, const struct l2_o
   uint32_t dirty = t->dirty[oldest];
   req_id wb = l2_write_back(s, oldest);
   struct req *w = &s->env->pool->at[wb];
-  w->bytes = burst_bytes(s, dirty);
+  w->bytes = l2_burst_bytes(s, dirty);
   w->sectors = (uint8_t)dirty;
   s->env->stats->l2_sectors_written += (uint32_t)__builtin_popcount(dirty);
   l2_to_dram(s, b, wb, op->set);
@@ -84,8 +84,9 @@ static enum l2_outcome store_sectors(struct l2_slice *s, struct l2_bank *b, stru
                                      bool *reply) {
   struct l2_tags *t = &s->tags;
   struct req *r = &s->env->pool->at[op->r];
-  bool through = s->env->config->l2_write == WRITE_THROUGH, absent = *line == L2_NONE, no_line = false;
-  uint32_t mask = sectors_of_request(s, r), whole = r->type == REQ_L1_WRITEBACK ? mask : mask & r->whole,
+  bool through = s->env->config->l2_write == WRITE_THROUGH || l2_away(s, r->addr), absent = *line == L2_NONE,
+       no_line = false;
+  uint32_t mask = l2_request_sectors(s, r), whole = r->type == REQ_L1_WRITEBACK ? mask : mask & r->whole,
            bytes = r->bytes;
   if ((through || absent) && !l2_miss_room(b, 0)) return L2_REFUSED;
   if (absent && through) {
@@ -125,7 +126,7 @@ static enum l2_outcome load_sectors(struct l2_slice *s, struct l2_bank *b, struc
                                     bool *reply) {
   struct l2_tags *t = &s->tags;
   struct req *r = &s->env->pool->at[op->r];
-  uint32_t mask = sectors_of_request(s, r), valid = 0, pending = 0;
+  uint32_t mask = l2_request_sectors(s, r), valid = 0, pending = 0;
   bool absent = *line == L2_NONE, atomic = r->atomic, no_line = false, ahead = r->type == REQ_L2_PREFETCH;
   if (!absent) valid = t->valid[*line], pending = t->pending[*line];
   uint32_t missing = mask & ~valid & ~pending;
@@ -149,7 +150,7 @@ static enum l2_outcome load_sectors(struct l2_slice *s, struct l2_bank *b, struc
     if (missing) {
       uint32_t ask = in_bursts(s, missing) & ~valid & ~pending;
       struct l2_op fetch = {
-          .r = op->r, .set = op->set, .bytes = burst_bytes(s, ask), .mshr = m, .sectors = (uint8_t)ask};
+          .r = op->r, .set = op->set, .bytes = l2_burst_bytes(s, ask), .mshr = m, .sectors = (uint8_t)ask};
       l2_queue_push(&b->miss, fetch);
       if (absent) take_line(s, b, *line, op); /* its write-back follows the fetch */
       t->pending[*line] |= (uint8_t)ask;
@@ -177,7 +178,7 @@ enum l2_outcome l2_sector_access(struct l2_slice *s, struct l2_bank *b, struct l
 bool l2_sector_prefetch(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line,
                         enum prefetch_fate *why) {
   const struct l2_tags *t = &s->tags;
-  uint32_t mask = sectors_of_request(s, &s->env->pool->at[op->r]);
+  uint32_t mask = l2_request_sectors(s, &s->env->pool->at[op->r]);
   uint32_t here = *line == L2_NONE ? 0 : t->valid[*line] | t->pending[*line];
   bool reply = false;
   *why = PREFETCH_REDUNDANT;
@@ -187,12 +188,17 @@ bool l2_sector_prefetch(struct l2_slice *s, struct l2_bank *b, struct l2_op *op,
   return o == L2_MISS;
 }
 
-bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op) {
+bool l2_sector_arrive(struct l2_slice *s, uint32_t line, const struct l2_op *op, struct l2_mshr *e) {
   struct l2_tags *t = &s->tags;
   s->env->stats->l2_sectors_filled += (uint32_t)__builtin_popcount(op->sectors);
-  t->valid[line] |= op->sectors;
+  t->valid[line] |= op->sectors & (uint8_t)~e->gone;
+  e->gone &= (uint8_t)~op->sectors;
   t->pending[line] &= (uint8_t)~op->sectors;
   if (t->pending[line]) return false;
+  if (!(t->valid[line] | t->dirty[line])) {
+    l2_forget(s, line);
+    return true;
+  }
   t->state[line] = t->dirty[line] ? L2_DIRTY : L2_VALID;
   return true;
 }

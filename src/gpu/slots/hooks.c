@@ -56,6 +56,7 @@ static uint32_t ask_class(void *ctx, const struct req *r) {
 
 const struct mem_hooks *slots_mem_hooks(struct slots *s, struct mem_hooks *out) {
   *out = (struct mem_hooks){.ctx = s,
+                            .slices = s->n_l2_slice != 0,
                             .bypass = s->n_l2_bypass ? ask_bypass : NULL,
                             .may_allocate = s->n_l2_may_allocate ? ask_may_allocate : NULL,
                             .find_victim = s->n_l2_find_victim || s->n_l2_narrow ? ask_victim : NULL,
@@ -63,6 +64,6 @@ const struct mem_hooks *slots_mem_hooks(struct slots *s, struct mem_hooks *out) 
                             .on_evict = s->n_on_l2_evict ? notify_evict : NULL,
                             .dram_class = s->n_dram_class ? ask_class : NULL};
   bool any = s->n_l2_bypass || s->n_l2_may_allocate || s->n_l2_find_victim || s->n_l2_narrow || s->n_on_l2_access ||
-             s->n_on_l2_evict || s->n_dram_class;
+             s->n_on_l2_evict || s->n_dram_class || s->n_l2_slice;
   return any ? out : NULL;
 }

@@ -25,6 +25,7 @@ struct cache_set; /* scheme.h */
 /* Any of them may be NULL. */
 struct mem_hooks {
   void *ctx;
+  bool slices; /* a scheme chooses slices: a line may have copies in several slices of its channel (mem/l2_copies.c) */
   /* A request (no atomic, not newer in the L2 than in DRAM) left the ROP delay: bypass the L2? Called once. */
   bool (*bypass)(void *ctx, const struct mem_event *e);
   /* May this miss (no atomic) allocate a line? way: an empty one, UINT32_MAX: a line must be replaced. */

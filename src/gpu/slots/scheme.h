@@ -214,6 +214,7 @@ enum { SCHEME_OWNS = 3 };
 #define OWNS_L1_WRITES "the write policy of the L1"
 #define OWNS_L2_REPLACEMENT "L2 replacement"
 #define OWNS_CTA_SCHEDULER "the CTA scheduler"
+#define OWNS_L2_SLICE "the slice of the L2"
 #define OWNS_L2_SIZE "the size of the L2"
 #define OWNS_DRAM_SCHEDULER "the DRAM scheduler"
 

@@ -121,6 +121,7 @@ struct gpu {
   uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
   uint32_t in_flight; /* requests between leaving an SM and its reply; write-backs until the L2 has them */
   uint32_t prefetches, prefetches_sent; /* not yet filled; of these, in flight */
+  bool schemes_send;                    /* a scheme has to do with requests that leave their SM */
   uint64_t demand_end;                  /* cycle in which only prefetches of the last launch were left, 0: not yet */
   uint64_t progress_at;                 /* last cycle in which an instruction issued or a reply arrived */
   uint64_t block_at;                    /* last cycle in which a CTA began or ended */

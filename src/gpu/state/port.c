@@ -66,14 +66,44 @@ bool sm_translated(struct gpu *g, struct sm *s, req_id id) {
   return false;
 }
 
-void sm_send(struct sm *s, req_id id) {
+/* A scheme chooses the slice of the line's channel that serves the request. */
+static void choose_slice(struct sm *s, struct req *r) {
+  if (r->atomic || r->type == REQ_L2_PREFETCH) return;
+  uint64_t line = s->c->l2.line;
+  struct slot_instance *in = &s->g->slots.at[s->g->slots.l2_slice[0]];
+  struct mem_event e = {.addr = r->addr,
+                        .line = r->addr / line * line,
+                        .cycle = s->g->now,
+                        .subpart = r->subpart,
+                        .set = UINT32_MAX,
+                        .way = UINT32_MAX,
+                        .sm = r->sm,
+                        .warp = r->warp,
+                        .cta = r->cta,
+                        .pc = r->pc,
+                        .degree = r->degree,
+                        .chunks = r->chunks,
+                        .type = r->type,
+                        .cache_op = r->cache_op,
+                        .hint = r->hint_l2,
+                        .write = r->write};
+  uint32_t k = in->scheme->l2_slice(&in->ctx, &e), n = s->c->subparts;
+  CHECK(k < n, "cycle %llu: scheme %s sends a request to slice %u of %u", (unsigned long long)s->g->now,
+        in->scheme->name, k, n);
+  uint32_t to = r->channel * n + k;
+  s->st->l2_moved += to != r->subpart;
+  r->subpart = (uint8_t)to;
+}
+
+static inline __attribute__((always_inline)) void send(struct sm *s, req_id id, bool scheme) {
   struct req *r = &s->g->pool.at[id];
   if (r->type == REQ_GLOBAL_READ) s->st->mem_reads++;
   if (r->type == REQ_GLOBAL_WRITE || r->type == REQ_L1_WRITEBACK) s->st->mem_writes++;
   s->g->in_flight++;
   s->st->requests_awaited += r->type != REQ_L1_WRITEBACK && r->type != REQ_L2_PREFETCH;
   s->st->atomic_requests += r->atomic;
-  if (RARE(s->l1d.prefetch) && r->prefetch) s->st->prefetch_requests++, s->g->prefetches_sent++;
+  if (scheme && r->prefetch && s->l1d.prefetch) s->st->prefetch_requests++, s->g->prefetches_sent++;
+  if (scheme && s->g->slots.n_l2_slice) choose_slice(s, r);
   uint32_t bytes = req_up_bytes(r);
   s->st->packets_up++;
   s->st->flits_up += quotient_up(bytes, s->c->icnt_flit);
@@ -86,4 +116,13 @@ void sm_send(struct sm *s, req_id id) {
     }
   }
   into_network(s, id);
+}
+
+static __attribute__((noinline)) void send_under_scheme(struct sm *s, req_id id) {
+  send(s, id, true);
+}
+
+void sm_send(struct sm *s, req_id id) {
+  if (RARE(s->g->schemes_send)) send_under_scheme(s, id);
+  else send(s, id, false);
 }
