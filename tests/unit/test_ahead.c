@@ -174,7 +174,9 @@ static void atomics(void **state) {
 }
 
 /* Schemes that are by SM, and those of which the machine calls every hook. */
-static const char *const parallel[] = {"apcm",
+static const char *const parallel[] = {"adaptive-llc",
+                                       "adaptive-llc=private",
+                                       "apcm",
                                        "apres",
                                        "bcs",
                                        "bucl",

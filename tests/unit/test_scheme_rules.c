@@ -42,6 +42,10 @@ struct equal {
 #define ON_FILL "l1d.allocate=on-fill,l2.sets=16,l2.ways=4"
 
 static const struct equal never[] = {
+    {"adaptive-llc=shared", NULL, SMALL_L2, 0, "the address chooses the slice"},
+    {"adaptive-llc=shared", NULL, BANKED_L2, 0, "one slice in a channel"},
+    {"adaptive-llc=private", NULL, BANKED_L2, 0, "one slice in a channel"},
+    {"adaptive-llc=shared", NULL, "l2.organisation=sector", 0, "the address chooses the slice"},
     {"apcm:bypass=0/protect=0", NULL, NULL, 0, "neither bypass nor protection, which leaves LRU"},
     {"apres:laws=0/sap=0", NULL, NULL, 0, "no order and no line to request"},
     {"ata-cache=1", NULL, NULL, 0, "clusters of one SM"},
@@ -171,6 +175,7 @@ static const struct equal degenerate[] = {
 static const struct {
   const char *list, *set;
 } acting[] = {
+    {"adaptive-llc=private", NULL},
     {"eaf", SMALL_L2},
     {"l2-pcal=2", SMALL_L2},
     {"l2-pcal=2", BANKED_L2},
