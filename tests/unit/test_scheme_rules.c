@@ -57,6 +57,8 @@ static const struct equal never[] = {
     {"bucl:tucd=32/min=32/max=32/l1dhr=0", NULL, NULL, 0, "thresholds at their limits"},
     {"bucl-prf=500:l1dhr=0", NULL, NULL, COALESCED, "no load above the lowest threshold of Table II"},
     {"ccws:k=0", NULL, NULL, 0, "scores stay at the base"},
+    {"ciao=off", NULL, NULL, 0, "switched off"},
+    {"ciao=off", NULL, "l1d.organisation=sector", 0, "switched off"},
     {"cta-prefetch=0", NULL, NULL, 0, "switched off"},
     {"cta-clustering:redirect=1/clusters=1", NULL, SMALL_L2, 0, "one cluster in the grid's order"},
     {"cta-clustering:redirect=1/clusters=1", NULL, ON_FILL, 0, "one cluster in the grid's order"},
@@ -203,6 +205,7 @@ static const struct {
     {"l2-banks=8", BANKED_L2},
     {"l2-ports=1", BANKED_L2},
     {"ccws:k=64", NULL},
+    {"ciao:high_epoch=100", NULL},
     {"stride:eager=1", NULL},
     {"snake:warps=1", NULL},
 };

@@ -1,5 +1,6 @@
 /* test_scheme_space.c - lines in registers that no CTA holds (hook on_space) and the scheme that keeps them there, by
  * hand: one warp whose loads wait for each other, on an L1 of one set of four ways. A KB of registers is eight lines.
+ * Then lines in unused shared memory, on a machine that stands still.
  */
 #include "gpu/l1/l1.h"
 #include "scheme_rig.h"
@@ -176,6 +177,8 @@ static void refused(void **state) {
   assert_false(slots_parse(&s, "linebacker+sector", &e));
   assert_false(slots_parse(&s, "linebacker+rrip", &e));
   assert_true(slots_parse(&s, "linebacker=0+sector", &e));
+  assert_false(slots_parse(&s, "linebacker+ciao", &e));
+  assert_true(slots_parse(&s, "ciao=off+sector", &e));
 }
 
 static void storage(void **state) {
@@ -183,6 +186,149 @@ static void storage(void **state) {
   /* 32 sets of 32 ways with 24 + 1 + 1 + 8 bits, 128 lines with 5, 32 loads with 33, 40 for the SM */
   double bits = 1024 * 34 + 128 * 5 + 32 * 33 + 40;
   assert_true(rig_storage_kb("linebacker") * 8 * 1024 == bits);
+  /* 48 warps with 8 tags of 31 bits and 70 more, 128 lines with 6, 32 for the SM */
+  bits = 48 * (8 * 31 + 70) + 128 * 6 + 32;
+  assert_true(rig_storage_kb("ciao") * 8 * 1024 == bits);
+}
+
+/* ---- ciao: two warps, a set of four ways; hooks are called by hand ---- */
+
+enum { VICTIMS, REREFERENCES, ISOLATED, THROTTLED, RELEASED, PLACED, CIAO_HITS };
+
+/* One load of a line in the first set; true: a hit. */
+static bool load(struct slot_instance *in, uint32_t warp, uint32_t line) {
+  static uint64_t cycle;
+  struct l1_event e = {.warp = warp, .line = line * 128ull, .addr = line * 128ull, .cycle = ++cycle};
+  const struct l1_org *org = in->scheme->l1;
+  uint32_t here = org->find(&in->ctx, &e);
+  if (!here) assert_int_equal(org->plan(&in->ctx, &e, 1), PLAN_PLACE);
+  org->touch(&in->ctx, &e, here, here ? L1_HIT : L1_MISS);
+  if (here) return true;
+  org->reserve(&in->ctx, &e, 1);
+  org->fill(&in->ctx, &e, 1);
+  return false;
+}
+
+static void issue(struct slot_instance *in, uint32_t instructions) {
+  for (uint32_t i = 0; i < instructions; i++) in->scheme->on_issue(&in->ctx, 0, 0, NULL);
+}
+
+static struct gpu *two_warps(const char *scheme) {
+  struct gpu *g = rig_still(scheme);
+  struct slot_instance *in = &g->slots.at[0];
+  g->sm[0].live = 3;
+  in->scheme->l1->clear(&in->ctx, 0);
+  for (uint32_t w = 0; w < 2; w++) in->scheme->on_warp_start(&in->ctx, 0, w, 0);
+  return g;
+}
+
+/* Warp 1 evicts line 0 of warp 0, which fetches it again, `times` times. */
+static void interfere(struct slot_instance *in, uint32_t times) {
+  load(in, 0, 0);
+  for (uint32_t i = 0; i < times; i++) {
+    for (uint32_t k = 1; k < 5; k++) assert_false(load(in, 1, 4 * i + k));
+    assert_false(load(in, 0, 0));
+  }
+}
+
+/* The abstract: requests of a severely interfering warp go to unused shared memory; if that is not enough the warp is
+ * throttled. The score of warp 0 is 2 re-references x active warps / instructions. */
+static void interfering_warps_are_redirected_then_throttled(void **state) {
+  (void)state;
+  struct gpu *g = two_warps("ciao:high_epoch=100/low_epoch=10");
+  struct slot_instance *in = &g->slots.at[0];
+  const uint64_t *n = in->counter;
+  interfere(in, 2);
+  assert_int_equal(n[REREFERENCES], 2);
+  issue(in, 99);
+  assert_int_equal(n[ISOLATED], 0);
+  issue(in, 1); /* 2 x 2 / 100 */
+  assert_int_equal(n[ISOLATED], 1);
+  for (uint32_t k = 20; k < 30; k++) assert_false(load(in, 1, k));
+  assert_true(load(in, 0, 0)); /* nothing took its place */
+  for (uint32_t k = 20; k < 30; k++) assert_true(load(in, 1, k));
+  assert_int_equal(n[PLACED], 10);
+  assert_int_equal(n[CIAO_HITS], 10);
+  assert_int_equal(g->sm[0].st->space_reads, 10);
+  assert_true(load(in, 0, 25)); /* all warps look there */
+  assert_true(in->scheme->may_issue(&in->ctx, 0, 3, 0) == ~0ull);
+  issue(in, 100); /* 2 x 2 / 200 is still above 0.01 */
+  assert_int_equal(n[THROTTLED], 1);
+  assert_true(in->scheme->may_issue(&in->ctx, 0, 3, 0) == ~2ull);
+  assert_true(in->scheme->may_issue(&in->ctx, 0, 2, 0) == ~0ull); /* warp 0 waits at a barrier */
+  issue(in, 199);
+  assert_int_equal(n[RELEASED], 0);
+  issue(in, 1); /* 2 x 1 / 400: it runs again, and stays redirected */
+  assert_int_equal(n[RELEASED], 1);
+  assert_true(in->scheme->may_issue(&in->ctx, 0, 3, 0) == ~0ull);
+  load(in, 1, 40);
+  assert_int_equal(n[PLACED], 11);
+  issue(in, 400); /* 2 x 2 / 800 */
+  assert_int_equal(n[RELEASED], 2);
+  load(in, 1, 41);
+  assert_int_equal(n[PLACED], 11);
+  gpu_free(g);
+}
+
+/* A warp that has ended, or that starts in the same slot, neither suffers nor interferes. */
+static void warps_come_and_go(void **state) {
+  (void)state;
+  struct gpu *g = two_warps("ciao:high_epoch=100/low_epoch=10");
+  struct slot_instance *in = &g->slots.at[0];
+  interfere(in, 2);
+  issue(in, 200);
+  assert_true(in->scheme->may_issue(&in->ctx, 0, 3, 0) == ~2ull);
+  in->scheme->on_warp_done(&in->ctx, 0, 0);
+  assert_true(in->scheme->may_issue(&in->ctx, 0, 3, 0) == ~0ull);
+  in->scheme->on_warp_start(&in->ctx, 0, 0, 1);
+  issue(in, 100);
+  assert_int_equal(in->counter[ISOLATED], 1);
+  /* without shared memory a warp is throttled at once; the last one that runs is not */
+  g->sm[0].shared_taken = 48 * 1024;
+  gpu_space_changed(g, 0);
+  interfere(in, 8);
+  issue(in, 100);
+  assert_int_equal(in->counter[ISOLATED], 1);
+  assert_int_equal(in->counter[THROTTLED], 2);
+  g->sm[0].live = 1;
+  in->scheme->on_warp_done(&in->ctx, 0, 1);
+  issue(in, 1000);
+  assert_int_equal(in->counter[THROTTLED], 2);
+  g->sm[0].shared_taken = 0;
+  gpu_free(g);
+}
+
+/* 48 KB are 372 lines of 132 B with their tags, of which 256 are used, direct-mapped. */
+static void shared_memory_is_direct_mapped(void **state) {
+  (void)state;
+  struct gpu *g = two_warps("ciao=redirect:high_epoch=100/low=0");
+  struct slot_instance *in = &g->slots.at[0];
+  interfere(in, 2);
+  issue(in, 100);
+  load(in, 1, 300), load(in, 1, 301);
+  assert_true(load(in, 1, 300));
+  load(in, 1, 300 + 256);
+  assert_false(load(in, 1, 300));
+  assert_true(load(in, 1, 301));
+  struct l1_event e = {.warp = 0, .line = 301 * 128};
+  assert_true(in->scheme->l1->store(&in->ctx, &e, 1));
+  assert_false(load(in, 1, 301));
+  g->sm[0].shared_taken = 24 * 1024; /* 186 lines are left: 128; 300 moves from 44 to 44, 200 from 200 away */
+  load(in, 1, 200);
+  gpu_space_changed(g, 0);
+  assert_true(load(in, 1, 300));
+  assert_false(load(in, 1, 200));
+  in->scheme->l1->drop(&in->ctx, 0); /* a fence */
+  assert_false(load(in, 1, 300));
+  assert_int_equal(in->counter[THROTTLED], 0);
+  g->sm[0].shared_taken = 0;
+  gpu_free(g);
+}
+
+static void ciao_never(void **state) {
+  (void)state;
+  rig_same("baseline", "ciao=off", "switched off");
+  rig_same("sector=128", "ciao:high=1000", "no score is so high");
 }
 
 int main(int argc, char **argv) {
@@ -194,6 +340,10 @@ int main(int argc, char **argv) {
                                      PAPER_TEST(throttling, "linebacker"),
                                      NEVER_TEST(never, "linebacker"),
                                      NEVER_TEST(no_idle_register, "linebacker"),
+                                     PAPER_TEST(interfering_warps_are_redirected_then_throttled, "ciao"),
+                                     PAPER_TEST(warps_come_and_go, "ciao"),
+                                     PAPER_TEST(shared_memory_is_direct_mapped, "ciao"),
+                                     NEVER_TEST(ciao_never, "ciao"),
                                      cmocka_unit_test(one_port),
                                      cmocka_unit_test(refused),
                                      cmocka_unit_test(storage)};
