@@ -205,8 +205,8 @@ static uint32_t llc_storage(const struct gpu_config *g, const double *param, str
 
 static const struct scheme adaptive_llc = {
     .name = "adaptive-llc",
-    .title = "Slices of the L2 shared by address or private to clusters of SMs",
-    .paper = "Zhao, Adileh, Yu, Wang, Jaleel, Eeckhout, Adaptive Memory-Side Last-Level GPU Caching, ISCA 2019",
+    .title = "slices of the L2 shared by address or private to clusters of SMs",
+    .paper = "Zhao, Adileh, Yu, Wang, Jaleel, Eeckhout: Adaptive Memory-Side Last-Level GPU Caching. ISCA 2019",
     .idea = "Lines that many SMs read are served by one slice of the L2 when the address chooses it.\n"
             "Private slices hold a copy for each cluster of SMs, which supplies more bytes and misses more.\n"
             "Counts of the first cycles of a launch tell which organisation supplies more.",
