@@ -64,6 +64,7 @@ struct ahead {
   struct gpu *g;
   uint32_t groups, threads;               /* threads that have started, with the first, which is the caller's */
   pid_t owner;                            /* a forked child has the first thread alone, which then does all */
+  uint32_t longest;                       /* cycles of a window, at most */
   uint32_t send;                          /* bytes that an SM pushes in a cycle, at most */
   uint64_t from, end;                     /* the window */
   uint64_t rest;                          /* no window before this cycle */
@@ -170,7 +171,7 @@ static void run_group(struct ahead_group *q) {
   struct ahead *a = q->all;
   q->stops = q->ends = 0;
   icnt_port_begin(q->view.icnt);
-  if (q->prefetch) memset(q->prefetch, 0, icnt_ahead(a->g->icnt) * sizeof *q->prefetch);
+  if (q->prefetch) memset(q->prefetch, 0, a->longest * sizeof *q->prefetch);
   for (uint32_t w = 0; w < a->g->sm_words; w++) EACH_BIT(w, q->mine[w], i) run_sm(q, (uint32_t)i, a->from, a->end);
 }
 
@@ -324,7 +325,7 @@ static void enter_views(struct ahead *a) {
 
 static uint64_t window_end(const struct ahead *a) {
   const struct gpu *g = a->g;
-  uint64_t end = g->now + icnt_ahead(g->icnt);
+  uint64_t end = g->now + a->longest;
   if (g->look_up < end) end = g->look_up;
   return end < g->slots.next_epoch ? end : g->slots.next_epoch;
 }
@@ -355,6 +356,16 @@ static bool may_open(struct ahead *a) {
   return false;
 }
 
+static const struct feed *ordered_feed(const struct gpu *g) {
+  const struct feed *f = g->works ? g->work[g->turn[0]].feed : NULL;
+  return f && f->ops->settle ? f : NULL;
+}
+
+static void order_accesses(const struct gpu *g, bool window) {
+  const struct feed *f = ordered_feed(g);
+  if (f) f->ops->window(f->ctx, window);
+}
+
 static void open_window(struct ahead *a) {
   struct gpu *g = a->g;
   a->from = a->end = g->now;
@@ -365,9 +376,10 @@ static void open_window(struct ahead *a) {
   if (!a->entered) enter_views(a);
   a->taken = true;
   a->end = window_end(a);
+  order_accesses(g, true);
   for (uint32_t n = 0; n < a->groups; n++) {
     struct ahead_group *q = &a->group[n];
-    uint32_t need = q->sms * icnt_ahead(g->icnt) * REQUESTS;
+    uint32_t need = q->sms * a->longest * REQUESTS;
     uint32_t spare = q->view.pool.lent - q->view.pool.live;
     req_lend(&g->pool, &q->view.pool, spare < need ? 2 * need - spare : 0);
     for (uint32_t i = q->first; i < g->config.sms; i += a->groups)
@@ -439,6 +451,9 @@ bool ahead_end_cycle(struct gpu *g) {
       if (q->ended[i].at == g->now) gpu_cta_done(g, q->ended[i].sm, q->ended[i].slot);
     if (!failed && q->failed && q->failed_at == g->now) failed = q;
   }
+  const struct feed *f = ordered_feed(g);
+  if (f) f->ops->settle(f->ctx, g->now);
+  if (f && g->now + 1 == a->end) f->ops->window(f->ctx, false);
   if (!failed) return true;
   g->faulted = failed->view.faulted;
   g->fault = failed->view.fault;
@@ -516,6 +531,14 @@ static uint32_t most_sent(const struct gpu_config *c) {
   return ((REQ_HEADER_BYTES + line + flit - 1) / flit + 3) * flit;
 }
 
+/* No instruction of a window reads what a load of it gives (simt/core/later.h): the L1 is looked up in the second or
+ * third cycle after the issue of a load, and gives a hit to the registers one or two after its latency. */
+static uint32_t longest_window(const struct gpu *g) {
+  const struct gpu_config *c = &g->config;
+  uint32_t known = icnt_ahead(g->icnt), used = c->l1d_latency + (c->fixed_issue ? 3 : 5);
+  return used < known ? used : known;
+}
+
 static struct ahead *ahead_new(struct gpu *g) {
   uint32_t n = g->threads < g->config.sms ? g->threads : g->config.sms;
   if (n > AHEAD_MOST) n = AHEAD_MOST;
@@ -525,6 +548,7 @@ static struct ahead *ahead_new(struct gpu *g) {
   a->groups = n;
   a->owner = getpid();
   a->send = most_sent(&g->config);
+  a->longest = longest_window(g);
   for (uint32_t k = 0; k < PACES; k++) pace_init(&a->paces[k]);
   pthread_mutex_init(&a->lock, NULL);
   pthread_mutex_init(&a->uops, NULL);
@@ -535,7 +559,7 @@ static struct ahead *ahead_new(struct gpu *g) {
     q->first = k;
     q->sms = (g->config.sms - k + n - 1) / n;
     q->view.icnt = icnt_port_new(g->icnt);
-    if (g->slots.n_on_prefetch) q->prefetch = mem_alloc(icnt_ahead(g->icnt) * sizeof *q->prefetch);
+    if (g->slots.n_on_prefetch) q->prefetch = mem_alloc(a->longest * sizeof *q->prefetch);
     for (uint32_t i = q->first; i < g->config.sms; i += a->groups) g->sm_at[i]->group = k;
   }
   a->threads = 1;
@@ -550,7 +574,9 @@ void ahead_launch(struct gpu *g, struct gpu_work *k) {
   if (g->threads <= 1 || !k->feed->ops->share || g->works != 1 || !machine_allows(g)) return;
   if (k->feed->kernel->ctas < 2) return;
   if (!g->ahead) g->ahead = ahead_new(g);
-  if (!k->feed->ops->share(k->feed->ctx, g->ahead->groups, k->share)) return;
+  const uint64_t *now[AHEAD_MOST];
+  for (uint32_t i = 0; i < g->ahead->groups; i++) now[i] = &g->ahead->group[i].view.now;
+  if (!k->feed->ops->share(k->feed->ctx, g->ahead->groups, now, k->share)) return;
   k->shares = g->ahead->groups;
   const char *name = k->feed->kernel->name;
   g->ahead->pace = &g->ahead->paces[hash_bytes(HASH_INIT, name, strlen(name)) % PACES];

@@ -1,5 +1,5 @@
-/* pace.h - whether windows (ahead.h) pay on this host, for one kernel: from time to time a few short stretches of cycles
- * with and without are measured by turns, and the faster way is kept for longer and longer. Both give the same
+/* pace.h - whether windows (ahead.h) pay on this host, for one kernel: from time to time a few short stretches of
+ * cycles with and without are measured by turns, and the faster way is kept for longer and longer. Both give the same
  * counters, so that the clock decides about speed alone.
  */
 #ifndef GPU_PACE_H

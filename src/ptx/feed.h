@@ -110,10 +110,16 @@ struct feed_ops {
   bool (*data)(void *ctx, uint64_t addr, uint32_t bytes, void *out);
   /* For SMs on `n` host threads: as many feeds of the same CTA slots, one for each thread, which last as long as this
    * one. Instructions of different slots may then be issued at the same time, each by one thread; all other calls but
-   * end_cta are made by one thread while the others rest. False: not this launch. NULL: never. */
-  bool (*share)(void *ctx, uint32_t n, const struct feed **out);
-  /* False as soon as the launch has stored to memory that it loads from: then the order of its instructions may matter.
-   * With `share`. */
+   * end_cta are made by one thread while the others rest. now[i]: the cycle of the SMs of thread i. False: not this
+   * launch. NULL: never. */
+  bool (*share)(void *ctx, uint32_t n, const uint64_t *const *now, const struct feed **out);
+  /* With `share`: a window begins in which the threads' cycles differ, or has ended. Within it loads and stores take
+   * effect in the order of cycles, and in a cycle of SMs, if `settle` is called at the end of each cycle. NULL: what
+   * is issued does not depend on memory. */
+  void (*window)(void *ctx, bool begins);
+  void (*settle)(void *ctx, uint64_t now);
+  /* False as soon as the order of the launch's instructions may matter in a way that `settle` does not mend. With
+   * `share`. */
   bool (*apart)(void *ctx);
 };
 

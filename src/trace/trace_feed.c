@@ -135,8 +135,9 @@ static const struct feed_fault *replay_fault(void *ctx) {
 }
 
 /* Instructions of a CTA need nothing of other CTAs. */
-static bool replay_share(void *ctx, uint32_t n, const struct feed **out) {
+static bool replay_share(void *ctx, uint32_t n, const uint64_t *const *now, const struct feed **out) {
   struct trace_feed *f = ctx;
+  (void)now;
   CHECK(!f->share, "kernel %s is shared twice", f->feed.kernel->name);
   f->share = mem_zeroed(n, sizeof *f->share);
   f->shares = n;

@@ -52,6 +52,30 @@ enum { WORDS = 1 << 16, OUT = 1 << 16, LAUNCHES = 2 };
   "mul.wide.u32 %d3, %r4, 4;\nadd.u64 %d3, %d1, %d3;\nld.global.u32 %r5, [%d3];\nadd.u32 %r5, %r5, %t;\n"        \
   "st.global.u32 [%d3], %r5;\nadd.u32 %r3, %r3, %r5;\nsub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra " \
   "LOOP;\n"
+/* All CTAs load and store the same 512 bytes, in elements of 1 to 16 bytes, with atomics in between; what is loaded
+ * decides the next address. */
+#define RACES                                                                                                       \
+  "mov.u32 %r1, 6;\nmov.u32 %r3, %t;\nLOOP:\nmad.lo.u32 %r3, %r3, 1664525, 1013904223;\nshr.u32 %r4, %r3, 27;\n"    \
+  "mul.wide.u32 %d3, %r4, 16;\nadd.u64 %d3, %d1, %d3;\nld.global.u32 %r5, [%d3];\nst.global.u8 [%d3+9], %r3;\n"     \
+  "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d3];\nred.global.add.u32 [%d3+4], 3;\nst.global.v2.u32 [%d3+8], {%t, "  \
+  "%r5};\nld.global.s16 %r10, [%d3+6];\nld.global.u64 %d4, [%d3+8];\nadd.u32 %r3, %r3, %r5;\nadd.u32 %r3, %r3, "    \
+  "%r7;\nadd.u32 %r3, %r3, %r10;\nst.global.u64 [%d3], %d4;\nsub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 " \
+  "bra LOOP;\nst.global.u32 [%d2+1024], %r3;\n"
+/* Threads of a CTA give each other words through global memory, behind barriers; a generic address is shared or
+ * global. */
+#define HANDED                                                                                                   \
+  "mov.u32 %r1, 8;\nmov.u32 %r2, %t;\nxor.b32 %r6, %l, 33;\nmad.lo.u32 %r6, %c, 128, %r6;\nmul.wide.u32 %d3, "   \
+  "%r6, 4;\nadd.u64 %d3, %d1, %d3;\nand.b32 %r7, %c, 1;\nsetp.eq.u32 %p3, %r7, 0;\nmul.wide.u32 %d4, %l, 4;\n"   \
+  "mov.u64 %d5, sh;\ncvta.shared.u64 %d5, %d5;\nadd.u64 %d4, %d4, %d5;\nselp.b64 %d4, %d4, %d2, %p3;\n"          \
+  "LOOP:\nst.global.u32 [%d2], %r2;\nbar.sync 0;\nld.global.u32 %r5, [%d3];\nbar.sync 0;\nst.u32 [%d4], %r5;\n"  \
+  "ld.u32 %r8, [%d4];\nld.volatile.global.u32 %r9, [%d3];\nmad.lo.u32 %r2, %r8, 7, %r9;\nsub.u32 %r1, %r1, 1;\n" \
+  "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra LOOP;\n"
+/* Chains of loads, each from where the one before says, in 64 words that all CTAs store. */
+#define CHASE                                                                                                       \
+  "mov.u32 %r1, 16;\nmov.u32 %r3, %t;\nLOOP:\nand.b32 %r4, %r3, 63;\nmul.wide.u32 %d3, %r4, 4;\nadd.u64 %d3, "      \
+  "%d1, %d3;\nld.global.u32 %r5, [%d3];\nst.global.u32 [%d3], %r3;\nand.b32 %r5, %r5, 63;\nmul.wide.u32 %d4, %r5, " \
+  "4;\nadd.u64 %d4, %d1, %d4;\nld.global.u32 %r6, [%d4];\nmad.lo.u32 %r3, %r6, 5, %r3;\nsub.u32 %r1, %r1, 1;\n"     \
+  "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra LOOP;\nst.global.u32 [%d2+1024], %r3;\n"
 /* CTA 77 stores to nowhere. */
 #define FAULT GATHER "setp.ne.u32 %p3, %c, 77;\n@%p3 bra FINE;\nmov.u64 %d2, 64;\nst.global.u32 [%d2], %r2;\nFINE:\n"
 
@@ -248,10 +272,22 @@ static void narrow(void **state) {
   compare(&(struct setup){"volta", NULL, "tlb.entries=2,tlb.page_kb=16", GATHER, 100}, true);
 }
 
-/* A launch that stores to what it loads runs on one thread from there on, and so does the next. */
+/* Stores to what other SMs load, in the same few cycles. */
 static void mixed(void **state) {
+  static const char *const body[] = {MIXED, RACES, HANDED};
   (void)state;
-  for (uint32_t i = 0; i < 3; i++) compare(&(struct setup){gpus[i], NULL, NULL, MIXED, 60}, true);
+  for (uint32_t k = 0; k < 3; k++)
+    for (uint32_t i = 0; i < 3; i++)
+      assert_true(compare(&(struct setup){gpus[i], i ? NULL : "bucl", NULL, body[k], 60}, true) > 50);
+}
+
+/* Where loads give their results soon, windows are shorter. */
+static void short_loads(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < 3; i++) {
+    const struct setup u = {gpus[i], "perfect-l1", "l1d.latency=1", CHASE, 60};
+    assert_true(compare(&u, true) > 50);
+  }
 }
 
 static void others_stay_on_one(void **state) {
@@ -283,10 +319,10 @@ static void faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(gathers), cmocka_unit_test(as_it_pays),
-                                     cmocka_unit_test(tiles),   cmocka_unit_test(atomics),
-                                     cmocka_unit_test(schemes), cmocka_unit_test(narrow),
-                                     cmocka_unit_test(mixed),   cmocka_unit_test(others_stay_on_one),
-                                     cmocka_unit_test(forks),   cmocka_unit_test(faults)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(gathers), cmocka_unit_test(as_it_pays),  cmocka_unit_test(tiles),
+      cmocka_unit_test(atomics), cmocka_unit_test(schemes),     cmocka_unit_test(narrow),
+      cmocka_unit_test(mixed),   cmocka_unit_test(short_loads), cmocka_unit_test(others_stay_on_one),
+      cmocka_unit_test(forks),   cmocka_unit_test(faults)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "simt/core/check.h"
 #include "simt/core/code.h"
 #include "simt/core/finding.h"
+#include "simt/core/later.h"
 #include "simt/core/memory.h"
 #include "simt/core/module.h"
 #include "simt/core/texture.h"
@@ -188,7 +189,10 @@ struct simt_run {
   atomic_flag *granules;     /* GRANULE_LOCKS of them; NULL: one host thread runs the launch */
   struct simt_run **forks;   /* simt_share, workers_share */
   bool timed;                /* the latter */
+  bool ahead;                /* a fork of the latter within a window: accesses are noted in `later` */
   uint32_t nforks;
+  struct later *later;              /* a fork's, NULL: none */
+  struct written *written;          /* of the launch and its forks */
   uint32_t fast_shared, fast_local; /* bytes within reach of the fast path: all, or none under a check */
 };
 

@@ -22,6 +22,7 @@ struct simt_kernel {
   bool mixes;          /* a launch in detail did */
   uint8_t threads;     /* can its CTAs run on several host threads? enum kernel_threads */
   uint8_t sm_threads;  /* can SMs that run it? */
+  bool ordered;        /* of these: its accesses to global memory can be put in order (later.h) */
   uint64_t warp_insts; /* of a warp, in functional mode: mean of the last launch; 0: unknown */
 };
 

@@ -13,6 +13,8 @@ extern const xop_fn simt_handlers_v2[X_COUNT], simt_handlers_v3[X_COUNT], simt_h
 bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write);
 /* The same, with addresses in registers. */
 void mem_check_slow(struct exec *x, const struct xop *o, uint32_t mask, bool write);
+/* Load, given the host addresses of the lanes. */
+void mem_load_lanes(struct exec *x, const struct xop *o, uint32_t mask, const uint64_t *host);
 /* Host address; counts as a read, write or (instruction atom) atomic for the checks. */
 char *mem_host(struct exec *x, const struct xop *o, int lane, uint64_t addr, uint32_t bytes, bool write,
                uint8_t *space);

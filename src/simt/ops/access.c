@@ -114,6 +114,15 @@ static void store_lane(struct exec *x, const struct xop *o, int lane, char *host
   memcpy(host, &v, o->elem);
 }
 
+void mem_load_lanes(struct exec *x, const struct xop *o, uint32_t mask, const uint64_t *host) {
+  const struct xaux *aux = o->aux;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    for (uint32_t v = 0; v < o->vec; v++)
+      load_lane(x, o, i, (const char *)(uintptr_t)host[i] + v * o->elem, o->vec > 1 ? aux->v[v].off : o->d);
+  }
+}
+
 /* The timing model has one space per instruction: global if any lane uses it. A lane in another space is given the
  * address of the first global lane, so it adds no traffic. The functional access is unaffected. */
 uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr) {
@@ -128,6 +137,22 @@ uint8_t mem_one_space(uint32_t mask, const uint8_t *spaces, uint64_t *addr) {
     if (spaces[i] != space) addr[i] = first;
   }
   return space;
+}
+
+/* Of an SM ahead of others: the lanes whose accesses to global memory are put in order. What strays sees no order. */
+static uint32_t note_ahead(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write,
+                           char *const *host, const uint8_t *spaces) {
+  uint32_t noted = 0;
+  uint64_t at[LANES];
+  if (!x->run->ahead) return 0;
+  for (uint32_t left = mask & ~x->stray; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (spaces[i] != SPACE_GLOBAL) continue;
+    noted |= 1u << i;
+    at[i] = (uintptr_t)host[i];
+  }
+  if (noted) later_note(x, o, noted, width, write, at, 0);
+  return noted;
 }
 
 bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write) {
@@ -146,7 +171,8 @@ bool mem_global_slow(struct exec *x, const struct xop *o, uint32_t mask, uint32_
   uint64_t own[LANES];
   if (x->run->check) memcpy(own, addr, sizeof own);
   uint8_t space = mem_one_space(mask, spaces, addr);
-  for (uint32_t left = mask; left; left &= left - 1) {
+  uint32_t noted = note_ahead(x, o, mask, width, write, host, spaces);
+  for (uint32_t left = write ? mask & ~noted : mask; left; left &= left - 1) {
     int i = __builtin_ctz(left);
     char before[64];
     bool other = (x->out->remote | x->stray) >> i & 1; /* the checks cover a CTA's own shared memory */

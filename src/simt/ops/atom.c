@@ -229,6 +229,7 @@ bool atom_perform(struct exec *x, struct token *t, uint32_t lanes) {
     atomic_flag *g = t->shared[i] ? NULL : lock_granule(x->run, t->addr[i]);
     perform_lane(o, host, t->w->regs + t->frame, i, in);
     if (g) atomic_flag_clear_explicit(g, memory_order_release);
+    if (x->run->ahead && !t->shared[i]) later_wrote(x->run, host);
   }
   return true;
 }

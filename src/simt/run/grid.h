@@ -36,7 +36,7 @@ bool run_ctas(struct simt_run *r, struct grid *g, struct simt_counts *n, struct 
 uint32_t workers_for(const struct simt_run *r);
 bool workers_run(struct simt_run *r, struct grid *g, struct simt_counts *n, struct err *e);
 /* feed_ops.share */
-bool workers_share(void *ctx, uint32_t n, const struct feed **out);
+bool workers_share(void *ctx, uint32_t n, const uint64_t *const *now, const struct feed **out);
 /* At the end of a launch: its shares (simt_share, workers_share) end. */
 void workers_end(struct simt_run *r);
 /* CTA `id` of a worker has a fault: the others continue with CTAs before it. */

@@ -132,7 +132,18 @@ static const struct feed_fault *run_feed_fault(void *ctx) {
 }
 
 static bool run_feed_apart(void *ctx) {
-  return __atomic_load_n(&((const struct simt_run *)ctx)->k->apart, __ATOMIC_RELAXED);
+  const struct simt_run *r = ctx;
+  return r->written || __atomic_load_n(&r->k->apart, __ATOMIC_RELAXED);
+}
+
+static void run_feed_window(void *ctx, bool begins) {
+  struct simt_run *r = ctx;
+  if (r->written) later_window(r, begins);
+}
+
+static void run_feed_settle(void *ctx, uint64_t now) {
+  struct simt_run *r = ctx;
+  if (r->written) later_settle(r, now);
 }
 
 static bool run_feed_data(void *ctx, uint64_t addr, uint32_t bytes, void *out) {
@@ -157,6 +168,8 @@ static const struct feed_ops feed_operations = {.start_cta = run_feed_start,
                                                 .fault = run_feed_fault,
                                                 .data = run_feed_data,
                                                 .share = workers_share,
+                                                .window = run_feed_window,
+                                                .settle = run_feed_settle,
                                                 .apart = run_feed_apart};
 
 /* ---- set-up ---- */

@@ -51,49 +51,93 @@ static bool waits_for_others(const struct xop *o) {
   return global && o->id != X_atom && o->strong && !o->publishes;
 }
 
+/* What a search of a kernel's code looks for. */
+enum quest {
+  IN_TURN,  /* what needs one host thread in functional mode, */
+  IN_STEP,  /* and for SMs, which issue at their times, and whose atomics are performed in order */
+  UNORDERED /* accesses to global memory that cannot be put in order (later.h) */
+};
+
 /* Functions that a kernel reaches, by their index in the module. */
 struct reach {
   const struct simt_module *m;
-  bool timed; /* SMs issue at their times, and atomics are performed in order */
+  enum quest quest;
+  bool ordered; /* the last of them finds nothing */
   bool *in;
   bool indirect; /* a call of any function */
 };
 
-static bool op_alone(struct reach *q, const struct xop *o) {
+/* Loads and stores that are noted, and accesses that are private or performed in order anyway. */
+static bool op_unordered(const struct xop *o) {
+  switch (o->id) {
+  case X_ld_global:
+  case X_ld_generic:
+  case X_ld_shared:
+  case X_ld_local:
+  case X_ld_param:
+  case X_ld_const:
+  case X_st_global:
+  case X_st_generic:
+  case X_st_shared:
+  case X_st_local:
+  case X_atom:
+  case X_fence:
+  case X_ldmatrix:
+    return false;
+  case X_tex:
+  case X_suld:
+  case X_sust:
+  case X_sured:
+  case X_cp_async:
+  case X_wmma:
+    return true;
+  default:
+    return o->cls == XC_MEMORY;
+  }
+}
+
+static bool memory_found(const struct reach *q, const struct xop *o) {
+  bool plain = o->id == X_ld_global || o->id == X_ld_generic || o->id == X_st_global || o->id == X_st_generic;
+  if (q->quest == IN_TURN) return shows_order(o);
+  return waits_for_others(o) && !(q->ordered && plain);
+}
+
+static bool op_found(struct reach *q, const struct xop *o) {
   const struct xaux *a = o->aux;
   if (o->cls == XC_CALL && a->name) return strcmp(a->name, "__assertfail") != 0;
   if (o->cls == XC_CALL && a->func) q->in[a->func - q->m->funcs] = true;
   else if (o->cls == XC_CALL) q->indirect = true;
   if (o->cls != XC_SIMPLE && o->cls != XC_MEMORY) return false;
-  if (o->id == X_mov_sreg) return !q->timed && place_or_time(o->sub);
-  if (o->cls == XC_MEMORY && (q->timed ? waits_for_others(o) : shows_order(o))) return true;
   for (uint32_t i = 0; o->id == X_group && i < o->imm; i++)
-    if (op_alone(q, &q->m->ops[o->target + i])) return true;
-  return o->id == X_sured || o->id == X_bulk || (q->timed && o->id == X_sust);
+    if (op_found(q, &q->m->ops[o->target + i])) return true;
+  if (q->quest == UNORDERED) return op_unordered(o);
+  if (o->id == X_mov_sreg) return q->quest == IN_TURN && place_or_time(o->sub);
+  if (o->cls == XC_MEMORY && memory_found(q, o)) return true;
+  return o->id == X_sured || o->id == X_bulk || (q->quest == IN_STEP && o->id == X_sust);
 }
 
-static bool function_alone(struct reach *q, const struct xfunc *f) {
+static bool function_found(struct reach *q, const struct xfunc *f) {
   for (uint32_t pc = f->entry; pc < f->end; pc++)
-    if (op_alone(q, &q->m->ops[pc])) return true;
+    if (op_found(q, &q->m->ops[pc])) return true;
   return false;
 }
 
-static bool kernel_alone(const struct simt_kernel *k, bool timed) {
+static bool kernel_has(const struct simt_kernel *k, enum quest quest) {
   const struct simt_module *m = k->m;
-  struct reach q = {.m = m, .timed = timed, .in = mem_zeroed(m->nfuncs, sizeof(bool))};
-  bool *done = mem_zeroed(m->nfuncs, sizeof *done), alone = false, more = true;
+  struct reach q = {.m = m, .quest = quest, .ordered = k->ordered, .in = mem_zeroed(m->nfuncs, sizeof(bool))};
+  bool *done = mem_zeroed(m->nfuncs, sizeof *done), found = false, more = true;
   q.in[k->func - m->funcs] = true;
-  while (more && !alone) {
+  while (more && !found) {
     more = false;
-    for (uint32_t i = 0; i < m->nfuncs && !alone; i++) {
+    for (uint32_t i = 0; i < m->nfuncs && !found; i++) {
       if (done[i] || !(q.in[i] || q.indirect)) continue;
       done[i] = more = true;
-      alone = function_alone(&q, &m->funcs[i]);
+      found = function_found(&q, &m->funcs[i]);
     }
   }
   free(q.in);
   free(done);
-  return alone;
+  return found;
 }
 
 void simt_set_threads(struct simt *s, uint32_t n) {
@@ -103,7 +147,7 @@ void simt_set_threads(struct simt *s, uint32_t n) {
 static bool may_share(const struct simt_run *r) {
   struct simt_kernel *k = r->k;
   if (r->check || r->fk.cluster > 1) return false;
-  if (k->threads == THREADS_UNKNOWN) k->threads = kernel_alone(k, false) ? THREADS_ONE : THREADS_MANY;
+  if (k->threads == THREADS_UNKNOWN) k->threads = kernel_has(k, IN_TURN) ? THREADS_ONE : THREADS_MANY;
   return k->threads == THREADS_MANY;
 }
 
@@ -152,12 +196,15 @@ static struct simt_run *fork_run(const struct simt_run *r, uint32_t first, uint3
   memcpy(f->ranges, r->ranges, r->m->members * sizeof *f->ranges);
   f->tokens = NULL;
   f->ntokens = f->free_token = 0;
+  f->later = NULL;
+  f->ahead = false;
   return f;
 }
 
 static void join_run(struct simt_run *r, struct simt_run *f) {
   r->instructions += f->instructions;
   r->grown |= f->grown;
+  later_free(f);
   free(f->ranges);
   free(f->tokens);
   free(f);
@@ -175,19 +222,28 @@ void simt_share(struct simt_run *r, uint32_t first, uint32_t n, struct feed **ou
   }
 }
 
-/* SMs within a few cycles of each other run in any order: stores must not be to what others load. */
-bool workers_share(void *ctx, uint32_t n, const struct feed **out) {
+static void classify(struct simt_kernel *k) {
+  if (k->sm_threads != THREADS_UNKNOWN) return;
+  k->ordered = !kernel_has(k, UNORDERED);
+  k->sm_threads = kernel_has(k, IN_STEP) ? THREADS_ONE : THREADS_MANY;
+}
+
+/* SMs within a few cycles of each other run in any order: loads and stores of global memory are put in order, or stores
+ * must not be to what others load. */
+bool workers_share(void *ctx, uint32_t n, const uint64_t *const *now, const struct feed **out) {
   struct simt_run *r = ctx;
   struct simt_kernel *k = r->k;
-  if (r->check || r->fk.cluster > 1 || r->forks || k->mixes) return false;
-  if (k->sm_threads == THREADS_UNKNOWN) k->sm_threads = kernel_alone(k, true) ? THREADS_ONE : THREADS_MANY;
-  if (k->sm_threads == THREADS_ONE) return false;
+  classify(k);
+  if (r->check || r->fk.cluster > 1 || r->forks || k->sm_threads == THREADS_ONE || n > LATER_THREADS) return false;
+  if (k->mixes && !k->ordered) return false;
   k->apart = r->timed = true;
   r->forks = mem_alloc(n * sizeof *r->forks);
   r->nforks = n;
+  if (k->ordered) r->written = mem_zeroed(1, sizeof *r->written);
   for (uint32_t i = 0; i < n; i++) {
-    r->forks[i] = fork_run(r, 0, r->slots);
-    out[i] = &r->forks[i]->feed;
+    struct simt_run *f = r->forks[i] = fork_run(r, 0, r->slots);
+    if (k->ordered) f->later = mem_zeroed(1, sizeof *f->later), f->later->now = now[i];
+    out[i] = &f->feed;
   }
   return true;
 }
@@ -200,7 +256,9 @@ void workers_end(struct simt_run *r) {
   if (r->timed) r->k->mixes = !r->k->apart;
   for (uint32_t i = 0; i < r->nforks; i++) join_run(r, r->forks[i]);
   free(r->forks);
+  free(r->written);
   r->forks = NULL;
+  r->written = NULL;
   r->nforks = 0;
 }
 
