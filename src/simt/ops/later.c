@@ -75,16 +75,16 @@ void later_note(struct exec *x, const struct xop *o, uint32_t mask, uint32_t wid
 
 /* ---- in order ---- */
 
-static uint32_t bit_of(uint64_t host) {
+static uint32_t granule_bit(uint64_t host) {
   return (uint32_t)((host >> WRITTEN_SHIFT) * UINT64_C(0x9E3779B97F4A7C15) >> 52);
 }
 
 static void mark(struct written *w, uint64_t host) {
-  uint32_t k = bit_of(host);
+  uint32_t k = granule_bit(host);
   w->bits[k / 64] |= UINT64_C(1) << (k % 64);
 }
 
-static void widen(struct written *w, uint64_t lo, uint64_t hi) {
+static void widen_written(struct written *w, uint64_t lo, uint64_t hi) {
   w->lo = w->any && w->lo < lo ? w->lo : lo;
   w->hi = w->any && w->hi > hi ? w->hi : hi;
   w->any = true;
@@ -93,12 +93,12 @@ static void widen(struct written *w, uint64_t lo, uint64_t hi) {
 void later_wrote(struct simt_run *r, const void *host) {
   uint64_t at = (uintptr_t)host;
   struct written *w = r->written;
-  widen(w, at, at + (1 << WRITTEN_SHIFT) - 1);
+  widen_written(w, at, at + (1 << WRITTEN_SHIFT) - 1);
   mark(w, at);
 }
 
 static void store(struct written *w, const struct noted *a) {
-  widen(w, a->lo, a->hi);
+  widen_written(w, a->lo, a->hi);
   for (uint32_t m = a->mask; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
     char *to = (char *)(uintptr_t)a->host[i];
@@ -113,13 +113,13 @@ static bool may_overlap(const struct written *w, const struct noted *a) {
   if (a->hi < w->lo || a->lo > w->hi) return false;
   for (uint32_t m = a->mask; m; m &= m - 1) {
     uint64_t host = a->host[__builtin_ctz(m)];
-    uint32_t k = bit_of(host);
+    uint32_t k = granule_bit(host);
     if (w->bits[k / 64] >> (k % 64) & 1) return true;
   }
   return false;
 }
 
-static void settle(struct simt_run *r, const struct noted *a) {
+static void settle_access(struct simt_run *r, const struct noted *a) {
   struct exec *x = &r->x;
   if (a->write) {
     store(r->written, a);
@@ -156,7 +156,7 @@ static void in_order(struct simt_run *r, struct rising *list, uint32_t lists) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < lists; i++)
       if (first_of(&list[i])->sm < first_of(&list[best])->sm) best = i;
-    settle(r, first_of(&list[best]));
+    settle_access(r, first_of(&list[best]));
     list[best].at++;
     if (!--list[best].n) list[best] = list[--lists];
   }
