@@ -325,6 +325,8 @@ static int league_show(struct league *l, const struct league_options *o) {
   struct err e = {0};
   if (o->figures && !o->page)
     return err_set(&e, ERR_USAGE, "--figures draws what --page shows: give both"), cli_fail(&e);
+  if (o->intro && !o->page)
+    return err_set(&e, ERR_USAGE, "--intro is the beginning of what --page shows: give both"), cli_fail(&e);
   if (!(l->db = db_open(o->file, DB_READ, &e))) return cli_fail(&e);
   if (o->page) return league_page(l->db, o, &e) ? EXIT_OK : cli_fail(&e);
   if (!league_load(l, o, &e) || !league_classes(l, o->classes ? o->classes : "decoupled-l1d", &e) ||
@@ -397,6 +399,7 @@ static const struct opt league_opts[] = {
     {"page", NULL, "all machines of the file as a page in Markdown", OPT_FLAG, AT(page), 0, NULL},
     {"figures", "DIR", "with --page: draw its first table there, as DIR/league.svg, .pdf, .png and .csv", OPT_TEXT,
      AT(figures), 'f', NULL},
+    {"intro", "FILE", "with --page: a text in Markdown that follows its title", OPT_TEXT, AT(intro), 0, "file"},
     {"html", "FILE", "write a report that draws the league", OPT_TEXT, AT(html), 'H', "file"},
     {"jobs", "N", "with --add: simulations at a time (default: one per processor)", OPT_UINT, AT(jobs), 'J', NULL},
     {.name = NULL}};
@@ -422,7 +425,8 @@ const struct command cmd_league = {
         "  sluice league --csv > league.csv\n"
         "  sluice league --bound                                 beside Belady's MIN\n"
         "  sluice league modern.db --page > modern.md            machines side by side; NAME +PROPERTY beside NAME\n"
-        "  sluice league modern.db --page --figures . > modern.md   with the first table drawn\n",
+        "  sluice league modern.db --page --figures . > modern.md   with the first table drawn\n"
+        "  sluice league modern.db --page --intro intro.md > modern.md   and a text of your own first\n",
     .opts = league_opts,
     .run = league_run,
 };

@@ -6,7 +6,7 @@
 #include "cli/tables/rows.h"
 
 struct league_options {
-  const char *file, *classes, *class, *gpu, *size, *study, *html, *figures;
+  const char *file, *classes, *class, *gpu, *size, *study, *html, *figures, *intro;
   struct opt_list add;
   uint64_t top, jobs;
   bool all, csv, json, bound, page;
