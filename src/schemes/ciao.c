@@ -1,12 +1,13 @@
-/* ciao.c - warps whose loads evict the lines of others fetch into unused shared memory, and pause if that is not enough.
+/* ciao.c - warps whose loads evict the lines of others fetch into unused shared memory; if that is not enough, they
+ * pause.
  *
  * Paper: Zhang, Gao, Kim, Jung, "CIAO: Cache Interference-Aware Throughput-Oriented Architecture and Scheduling for
  * GPUs", IPDPS 2018 (arXiv 1805.07718).
  *
  * What was at hand: the abstract. A severely interfering warp has its requests redirected to unused shared memory; if
  * interference stays severe the warp is throttled. All else is as recalled and to be checked against the paper:
- *   - victim tags, 8 for each warp, with the warp whose line took the place; a miss that finds its tag is a re-reference
- *     that this warp prevented;
+ *   - victim tags, 8 for each warp, with the warp whose line took the place; a miss that finds its tag is a
+ *     re-reference that this warp prevented;
  *   - a warp's score, re-references / (instructions / active warps); above 0.01, looked at each 5000 instructions, the
  *     warp that interferes most with it is redirected, and throttled if it was already; below 0.005, each 100, its
  *     warp is released, throttling first;
@@ -15,7 +16,7 @@
  * Modes: redirect and throttle (CIAO-C), redirect only (CIAO-P), throttle only (CIAO-T).
  *
  * Choices: instructions count from the start of the warp. A warp that evicts its own lines does not interfere. One step
- * for a warp at a check; the last running warp of an SM goes on. A throttled warp issues nothing, unless all others of
+ * for a warp at a check; the last running warp of an SM keeps running. A throttled warp issues nothing, unless all others of
  * its SM wait at barriers, fences or atomics. Lines that redirected warps evict from shared memory leave victim tags,
  * too. Without unused shared memory a warp is throttled at once. A line has one copy and all warps look into both
  * places; the paper moves a line that a redirected warp finds in the L1. The lines are a power of two, 132 B each, so
