@@ -16,12 +16,12 @@
  * Modes: redirect and throttle (CIAO-C), redirect only (CIAO-P), throttle only (CIAO-T).
  *
  * Choices: instructions count from the start of the warp. A warp that evicts its own lines does not interfere. One step
- * for a warp at a check; the last running warp of an SM keeps running. A throttled warp issues nothing, unless all others of
- * its SM wait at barriers, fences or atomics. Lines that redirected warps evict from shared memory leave victim tags,
- * too. Without unused shared memory a warp is throttled at once. A line has one copy and all warps look into both
- * places; the paper moves a line that a redirected warp finds in the L1. The lines are a power of two, 132 B each, so
- * that few go when a CTA comes or leaves; a line whose data have not arrived is not replaced. Local memory is not
- * redirected. A hit takes what gpu_space_hit says.
+ * for a warp at a check; the last running warp of an SM keeps running. A throttled warp issues nothing, unless all
+ * others of its SM wait at barriers, fences or atomics. Lines that redirected warps evict from shared memory leave
+ * victim tags, too. Without unused shared memory a warp is throttled at once. A line has one copy and all warps look
+ * into both places; the paper moves a line that a redirected warp finds in the L1. The lines are a power of two, 132 B
+ * each, so that few go when a CTA comes or leaves; a line whose data have not arrived is not replaced. Local memory is
+ * not redirected. A hit takes what gpu_space_hit says.
  */
 #include <string.h>
 
