@@ -1,7 +1,8 @@
 /* paper_seeds.c - `sluice paper NAME --seeds N`: every run again on inputs of other seeds. See paper.h.
  *
- * A program whose cycles are the same on the second input has no randomness that matters, and gets no third. The
- * outcome of a search, and of a choice among several lists, is that of the default inputs: tuned once, measured on all.
+ * The second input runs under one list of each program, the baseline as figures have it first. A program that takes the
+ * same cycles on it has no randomness that matters, and gets no more. The outcome of a search, and of a choice among
+ * several lists, is that of the default inputs: tuned once, measured on all.
  */
 #include "cli/cmd/paper.h"
 
@@ -63,7 +64,20 @@ static void add_seed(struct paper *p, json_t *r, json_int_t seed) {
   json_array_append_new(seeds, one);
 }
 
-/* Has a run of the workload other cycles on the second input? */
+/* The first run of each workload gets a second input. */
+static void add_second(struct paper *p) {
+  const char *hash;
+  json_t *r, *seen = json_object();
+  json_object_foreach(p->runs, hash, r) {
+    const char *workload = paper_text(r, "workload");
+    if (json_object_get(r, "failed") || !drawn(p, r) || json_object_get(seen, workload)) continue;
+    json_object_set_new(seen, workload, json_true());
+    add_seed(p, r, 1);
+  }
+  json_decref(seen);
+}
+
+/* Has the run of the workload that has a second input other cycles on it? */
 static bool has_randomness(struct paper *p, const char *workload) {
   const char *hash;
   json_t *r;
@@ -71,7 +85,7 @@ static bool has_randomness(struct paper *p, const char *workload) {
     json_t *second = json_array_get(json_object_get(r, "seeds"), 0);
     if (!second || strcmp(paper_text(r, "workload"), workload)) continue;
     const json_t *a = paper_run_values(r), *b = paper_run_values(second);
-    if (a && b && paper_counter(a, "cycles") != paper_counter(b, "cycles")) return true;
+    return a && b && paper_counter(a, "cycles") != paper_counter(b, "cycles");
   }
   return false;
 }
@@ -81,7 +95,7 @@ bool paper_seeds(struct paper *p, const struct paper_options *o, const struct te
   json_t *r;
   if (o->seeds < 2) return true;
   if (!paper_choose(p, e)) return false;
-  json_object_foreach(p->runs, hash, r) if (!json_object_get(r, "failed") && drawn(p, r)) add_seed(p, r, 1);
+  add_second(p);
   if (!paper_simulate(p, o, dir)) return false;
   json_t *random = json_object(); /* workload: true or false */
   json_object_foreach(p->runs, hash, r) {
@@ -90,8 +104,10 @@ bool paper_seeds(struct paper *p, const struct paper_options *o, const struct te
       json_object_set_new(random, workload, json_boolean(has_randomness(p, workload)));
   }
   json_object_foreach(p->runs, hash, r) {
-    if (!json_object_get(r, "seeds") || !json_is_true(json_object_get(random, paper_text(r, "workload")))) continue;
-    for (json_int_t seed = 2; seed < (json_int_t)o->seeds; seed++) add_seed(p, r, seed);
+    if (json_object_get(r, "failed") || !drawn(p, r)) continue;
+    if (!json_is_true(json_object_get(random, paper_text(r, "workload")))) continue;
+    json_int_t first = 1 + (json_int_t)json_array_size(json_object_get(r, "seeds"));
+    for (json_int_t seed = first; seed < (json_int_t)o->seeds; seed++) add_seed(p, r, seed);
   }
   json_decref(random);
   return paper_simulate(p, o, dir);
