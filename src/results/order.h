@@ -18,7 +18,7 @@ enum order_found { ORDER_AS_PUBLISHED, ORDER_TIE, ORDER_REVERSED, ORDER_NOT_MEAS
 extern const char *const order_found_names[ORDER_FOUND];
 
 struct order {
-  bool lowest;                         /* the lowest value is the best, as of time */
+  bool lowest;                          /* the lowest value is the best, as of time */
   double ratio[ORDER_MOST][ORDER_MOST]; /* published, of the first over the second; 0: none */
   bool before[ORDER_MOST][ORDER_MOST];  /* stated without a number */
 };

@@ -61,8 +61,8 @@ static void test_numbers_over_others(void **state) {
 static void test_pairs_judged(void **state) {
   (void)state;
   struct order o = {0};
-  static const double more[] = {1.10, 1.12, 1.11, 1.13}, less[] = {0.90, 0.91, 0.89, 0.92}, both[] = {0.9, 1.2, 1.0, 1.05},
-                      same[] = {1, 1, 1}, one[] = {1.02};
+  static const double more[] = {1.10, 1.12, 1.11, 1.13}, less[] = {0.90, 0.91, 0.89, 0.92},
+                      both[] = {0.9, 1.2, 1.0, 1.05}, same[] = {1, 1, 1}, one[] = {1.02};
   for (int kind = PUBLISHED_ARITHMETIC; kind <= PUBLISHED_HARMONIC; kind++) {
     assert_int_equal(order_judge(&o, (enum published_kind)kind, more, 4), ORDER_AS_PUBLISHED);
     assert_int_equal(order_judge(&o, (enum published_kind)kind, less, 4), ORDER_REVERSED);

@@ -53,7 +53,8 @@ static bool headline_open(struct headline *h, json_t *figure, struct err *e) {
     h->label[h->count] = label, h->column[h->count++] = column;
   }
   h->base = column_number(h, paper_text(figure, "normalise"));
-  return h->base < h->count || err_set(e, ERR_INPUT, "figure '%s': order: needs a base that is one of its schemes", name);
+  return h->base < h->count ||
+         err_set(e, ERR_INPUT, "figure '%s': order: needs a base that is one of its schemes", name);
 }
 
 /* ---- what the paper says ---- */
@@ -147,9 +148,9 @@ static json_t *order_json(struct paper *p, const struct headline *h, const struc
       if (!order_published(&h->published, i, j)) continue;
       size_t n = ratios_of(p, h, l, i, j, ratio);
       const char *found = order_found_names[order_judge(&h->published, kind, ratio, n)];
-      json_array_append_new(
-          pairs, json_pack("{s:s, s:s, s:{s:s, s:f}}", "better", h->label[i], "than", h->label[j], "measured", "found",
-                           found, "ratio", n ? published_mean(kind, ratio, n) : 0.0));
+      json_array_append_new(pairs,
+                            json_pack("{s:s, s:s, s:{s:s, s:f}}", "better", h->label[i], "than", h->label[j],
+                                      "measured", "found", found, "ratio", n ? published_mean(kind, ratio, n) : 0.0));
     }
   }
   return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "figure", paper_text(h->figure, "figure"), "where",
@@ -162,8 +163,8 @@ bool paper_order(struct paper *p, const struct published *all, struct err *e) {
   struct workload_list l = {0};
   json_t *figure = headline_figure(p);
   if (!figure || !strcmp(paper_size(p, figure), "small")) return true; /* small inputs fit the caches */
-  bool ok = headline_open(&h, figure, e) && add_statements(&h, e) &&
-            workloads_load(&l, paper_text(figure, "suite"), NULL, e);
+  bool ok =
+      headline_open(&h, figure, e) && add_statements(&h, e) && workloads_load(&l, paper_text(figure, "suite"), NULL, e);
   if (ok) {
     add_numbers(&h, all, p->name);
     p->order = order_json(p, &h, &l);
