@@ -140,7 +140,7 @@ function metric(f, w, label, missing, of = f.metric, seed = 0) {
   const r = record(runAt(f, w, label, seed));
   if (!r && seed) return;
   if (!r) return void missing.add(`${w.alias} under ${label} did not run`);
-  if (!known(totals(r), of)) return void missing.add(`no run counts ${of}`);
+  if (!known(totals(r), of)) return seed ? undefined : void missing.add(`no run counts ${of}`);
   return evaluate(totals(r), of);
 }
 

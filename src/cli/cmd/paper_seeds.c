@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "gpu/slots/slots.h"
 
 json_t **paper_every_run(struct paper *p, size_t *count) {
   const char *hash;
@@ -43,8 +44,11 @@ static bool drawn(struct paper *p, const json_t *r) {
   return found;
 }
 
-/* What the search of the default input chose, "" if the list is none. */
+/* What the search of the default input chose; "" if the list is none, or one whose runs read a profile: that of one input
+ * says nothing of another, which is searched anew. */
 static const char *chosen(struct paper *p, const json_t *r) {
+  char first[1024];
+  if (scheme_sweep_prepare(paper_text(r, "scheme"), first, sizeof first)) return "";
   json_t *doc = json_load_file(paper_text(r, "file"), 0, NULL);
   const char *list = arena_strdup(&p->arena, paper_text(json_object_get(doc, "search"), "chosen"));
   json_decref(doc);
