@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Original programs and the workloads that stand for them, side by side: workloads/originals.tsv.
 
+  workloads/beside.py --stored [PAPER...]
   workloads/beside.py BUILD FOLDER RECORDS [PAPER...]
 
-Runs the original programs in FOLDER (docs/how-to/papers.md) and the workloads of BUILD, both at size medium and in the
+--stored takes the baselines from the stored results (results/README.md) and runs nothing; what is not stored keeps its
+number. The other form runs the original programs in FOLDER (docs/how-to/papers.md) and the workloads of BUILD, both at size medium and in the
 baseline of each paper's machine, and writes what the papers say of their programs beside what both do. Records are kept
 in the folder RECORDS: a second call runs what is not there. workloads/published.tsv has the papers' numbers.
 """
@@ -19,6 +21,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parent
+MACHINES = {"sharing": "sharing-aware"}  # others have the paper's name
 PAPERS = ("bucl", "tsc", "medic", "decoupled-l1d", "sharing")
 DEGREES = ("1", "2", "3_10", "11_20", "21_up")
 
@@ -133,45 +136,85 @@ def original(build, folder, records, paper, program):
             there.symlink_to(folder / "inputs" / source)
     words = shlex.split(str(size["arguments"]).replace("{inputs}", str(folder / "inputs")))
     options = ["--max-insts", size["max_insts"]] if "max_insts" in size else []
-    gpu = "sharing-aware" if paper == "sharing" else paper
+    gpu = MACHINES.get(paper, paper)
     command = [folder / size.get("program", program["program"]), *words]
     return run(build, records / f"{paper}.{program['like']}.orig.json", gpu, options, command, work)
+
+
+def stored(paper, programs):
+    """The baselines at size medium on the paper's machine, as records, by workload."""
+    name = ROOT.parent / "results" / f"{paper}{programs}.jsonl.zst"
+    lines = subprocess.run(["zstd", "-dc", name], check=True, capture_output=True, text=True).stdout.splitlines()[1:]
+    found = {}
+    for line in map(json.loads, lines):
+        if (line["scheme"], line["size"], line["seed"], line["set"]) != ("baseline", "medium", 0, {}):
+            continue
+        if line["gpu"] != MACHINES.get(paper, paper):
+            continue
+        parts = {k: line[k] for k in ("loads", "warps_at_l2", "sharing") if k in line}
+        timed = round(line["totals"]["ipc"] * line["totals"]["cycles"])
+        found[line["workload"]] = {"totals": line["totals"],
+                                   "kernels": [{"mode": "timing", "thread_insts": timed, **parts}]}
+    return found
+
+
+def known(paper, record):
+    """What a record has of the page's quantities: those of --characterise only if it ran with it."""
+    if not record:
+        return {}
+    has = any(k.startswith("character.") for k in record["totals"])
+    of_character = {"SMs", "first L2 misses", "longest CTA", "penalty", "by CTAs", "by SMs", "distance under 5",
+                    "all-hit", "mostly-hit", "balanced", "mostly-miss", "all-miss"}
+    return {q: shown(v) for q, v in measures(paper, record).items() if has or q not in of_character}
 
 
 def shown(value):
     return "" if value is None else f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def main(arguments):
-    if len(arguments) < 3:
-        print(__doc__)
-        return 2
+def both_sides(paper, mapping, arguments):
+    """Records of each program's original and workload; None where there is none."""
+    if arguments[0] == "--stored":
+        theirs, ours = stored(paper, ".originals"), stored(paper, "")
+        return [(p, theirs.get(p["like"]), ours.get(p["like"])) for p in mapping["programs"]]
     build, folder, records = (Path(a).resolve() for a in arguments[:3])
     records.mkdir(parents=True, exist_ok=True)
-    published = {}
+    gpu = MACHINES.get(paper, paper)
+    return [(p, original(build, folder, records, paper, p),
+             run(build, records / f"{paper}.{p['like']}.ours.json", gpu, [],
+                 [build / "workloads" / p["like"], "--size", "medium"], records)) for p in mapping["programs"]]
+
+
+def rows_of(paper, arguments, published, before):
+    mapping = yaml.safe_load((ROOT.parent / "data/originals" / f"{paper}.yaml").read_text())
+    for p, theirs, ours in both_sides(paper, mapping, arguments):
+        both = [known(paper, r) for r in (theirs, ours)]
+        for quantity in max(both, key=len):
+            said = published.get((paper, p["name"], quantity),
+                                 p.get("insts", "") if quantity == "thread instructions" else "")
+            kept = before.get((paper, p["like"], p["name"], quantity), {})
+            yield [paper, p["like"], p["name"], quantity, str(said),
+                   both[0].get(quantity) or kept.get("original", ""), both[1].get(quantity) or kept.get("ours", "")]
+
+
+def main(arguments):
+    if not arguments or (arguments[0] != "--stored" and len(arguments) < 3):
+        print(__doc__)
+        return 2
+    only = arguments[1 if arguments[0] == "--stored" else 3:]
+    published, before, rows = {}, {}, []
     with open(ROOT / "published.tsv") as f:
         for r in csv.DictReader(f, delimiter="\t"):
             published[r["paper"], r["program"], r["quantity"]] = r["value"]
-    rows = []
-    for paper in PAPERS:
-        mapping = yaml.safe_load((ROOT.parent / "data/originals" / f"{paper}.yaml").read_text())
-        gpu = "sharing-aware" if paper == "sharing" else paper
-        for p in mapping["programs"]:
-            if arguments[3:] and paper not in arguments[3:]:
-                continue
-            theirs = original(build, folder, records, paper, p)
-            ours = run(build, records / f"{paper}.{p['like']}.ours.json", gpu, [],
-                       [build / "workloads" / p["like"], "--size", "medium"], records)
-            both = [measures(paper, r) if r else {} for r in (theirs, ours)]
-            for quantity in both[1] or both[0]:
-                said = published.get((paper, p["name"], quantity),
-                                     p.get("insts", "") if quantity == "thread instructions" else "")
-                rows.append([paper, p["like"], p["name"], quantity, str(said), shown(both[0].get(quantity)),
-                             shown(both[1].get(quantity))])
     table = ROOT / "originals.tsv"
-    if arguments[3:] and table.exists():
-        rows += [r for r in csv.reader(open(table), delimiter="\t") if r[0] != "paper" and r[0] not in arguments[3:]]
-    rows.sort(key=lambda r: PAPERS.index(r[0]))
+    if table.exists():
+        with open(table) as f:
+            before = {tuple(list(r.values())[:4]): r for r in csv.DictReader(f, delimiter="\t")}
+    for paper in PAPERS:
+        if only and paper not in only:
+            rows += [list(r.values()) for r in before.values() if r["paper"] == paper]
+        else:
+            rows += rows_of(paper, arguments, published, before)
     with open(table, "w") as f:
         for r in [["paper", "workload", "program", "quantity", "published", "original", "ours"], *rows]:
             f.write("\t".join(r) + "\n")

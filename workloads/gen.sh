@@ -83,7 +83,7 @@ function originals(line, c, k, i, n, q, key, paper, papers, about) {
   print "## Beside the originals\n"
   print "The original programs, and the workloads that stand for them, at size medium in the baseline of each paper\047s machine: *paper, original, workload* in"
   print "every cell, `-` where there is none, and the workload\047s bold where it is more than 15 % (and more than 1) from the original\047s. `data/originals/` has versions,"
-  print "command lines and inputs; `workloads/beside.py` makes the table. Papers count thread instructions of their own inputs, which are larger than medium.\n"
+  print "command lines and inputs; `workloads/beside.py --stored` makes the table from the [stored results](../../results/README.md). Papers count thread instructions of their own inputs, which are larger than medium.\n"
   split("bucl tsc medic decoupled-l1d sharing", papers, " ")
   about["bucl"] = "Percent: read hits in L1 and L2; loads with more than two accesses, and with 21 to 32; reuse of the lines that loads of degree 21 to 32 fetch, of that at degree 1 (Fig 5c)."
   about["tsc"] = "Percent: L1 hits; lines of which one quarter was used; of the reused lines, those of which one quarter was reused (Fig 1); loads with a miss (Fig 4)."
