@@ -70,6 +70,12 @@ static bool ctas_that_fit(const struct gpu_config *c, const struct feed_kernel *
   return true;
 }
 
+uint32_t gpu_ctas_per_sm(const struct gpu *g, const struct feed_kernel *k) {
+  struct err e = {0};
+  uint32_t fit;
+  return ctas_that_fit(&g->config, k, &fit, &e) ? fit : 0;
+}
+
 /* ---- launches ---- */
 
 /* A scheme that schedules CTAs handles one grid at a time: launches then do not overlap. */

@@ -253,6 +253,21 @@ static uint32_t code_lines(const struct gpu *g, const struct gpu_executed *c, st
   return n;
 }
 
+/* Lines of local memory of the CTAs that would run first, each on its SM and slot: the L1 has written them back, or
+ * loaded them. Their addresses: local_accesses in sm/ldst.inc. */
+static void touch_local(struct gpu *g, const struct gpu_executed *c) {
+  const struct feed_kernel *k = c->kernel;
+  uint32_t n = g->config.sms, fit = gpu_ctas_per_sm(g, k), ctas = k->ctas < n * fit ? k->ctas : n * fit;
+  uint64_t padded = (uint64_t)k->warps_per_cta * WARP_LANES, threads = padded * fit * n;
+  for (uint32_t i = 0; i < ctas && k->local_bytes; i++) {
+    uint64_t first = LOCAL_BASE + 4 * padded * ((g->last_sm + 1 + i) % n + n * (uint64_t)(i / n));
+    for (uint32_t w = 0; w < c->local_words / 64; w++) EACH_BIT(w, c->local[w], word) {
+        uint64_t from = first + word * threads * 4;
+        for (uint64_t at = from & ~127ull; at < from + 4 * padded; at += 128) gpu_touch(g, at, 15, true);
+      }
+  }
+}
+
 void gpu_touch_code(struct gpu *g, const struct gpu_executed *c) {
   const struct gpu_config *m = &g->config;
   struct code_line *line = mem_zeroed(c->kernel->insts, sizeof *line);
@@ -262,6 +277,7 @@ void gpu_touch_code(struct gpu *g, const struct gpu_executed *c) {
     for (uint32_t k = 0; k < lines; k++) touch_read_only(g, &s->l1i, line[k].addr, m->l1i.line);
     for (uint32_t k = 0; k < c->constants; k++) touch_constant(g, s, c->constant[k]);
   }
+  touch_local(g, c);
   g->last_sm = (g->last_sm + ctas % n) % n;
   free(line);
 }

@@ -53,12 +53,14 @@ const struct gpu_observed *gpu_observed(const struct gpu *g);
 /* A launch, or CTAs of one, that run functionally touch `sectors` (bit k: bytes 32 k to 32 k + 31) of the 128
  * bytes at `addr`. Tags of the L2 follow, without time and counters. */
 void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write);
-/* The same at the end of that launch for the read-only caches of the SMs that its CTAs would run on. */
+/* The same at the end of that launch for the read-only caches of the SMs that its CTAs would run on, and for their
+ * local memory in the L2. */
 struct gpu_executed {
   const struct feed_kernel *kernel;
   const uint64_t *last;     /* of each instruction the place of its last execution among all, from 1; 0: none */
   const uint64_t *constant; /* addresses in the constant window, one for each line of 32 B */
-  uint32_t constants;
+  uint32_t constants, local_words;
+  const uint64_t *local; /* set of words of local memory, of `local_words` */
 };
 void gpu_touch_code(struct gpu *g, const struct gpu_executed *c);
 /* Core cycles since the machine was built. */

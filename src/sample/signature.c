@@ -38,7 +38,7 @@ struct executed { /* the instruction, and its last execution among those of the 
 struct signed_cta {
   struct touched *touch;
   struct executed *pcs;
-  uint64_t constant[MOST_CONSTANTS];
+  uint64_t constant[MOST_CONSTANTS], local[SIGNED_LOCAL / 64];
   uint32_t touches, touch_room, executed, pc_room, constants;
   uint64_t warp_insts;
   struct signed_cta *next; /* unused ones */
@@ -57,7 +57,7 @@ struct tap {
   uint64_t *last;  /* which instruction was its last execution, from 1; 0: none */
   uint32_t count_room;
   uint64_t seen[SEEN_BITS / 64]; /* lines, by a hash: linear counting */
-  uint64_t constant[MOST_CONSTANTS];
+  uint64_t constant[MOST_CONSTANTS], local[SIGNED_LOCAL / 64];
   uint32_t constants;
   struct signed_cta *log; /* touches go there; NULL: to the L2 at once */
   uint64_t logged;        /* warp instructions that were in earlier logs */
@@ -141,10 +141,21 @@ static void touch_constants(struct tap *t, const struct issued *out) {
                   out->addr[__builtin_ctz(left)] >> SECTOR_SHIFT << SECTOR_SHIFT);
 }
 
+/* Of a vector the words of its first element, as the timing model. */
+static void touch_local(struct tap *t, const struct inst *in, const struct issued *out) {
+  uint64_t *set = t->log ? t->log->local : t->local;
+  uint32_t words = in->elem_bytes > 4 ? in->elem_bytes / 4 : 1;
+  for (uint32_t left = out->mask; left; left &= left - 1) {
+    uint64_t at = out->addr[__builtin_ctz(left)] / 4;
+    for (uint32_t i = 0; i < words && at + i < SIGNED_LOCAL; i++) set[(at + i) / 64] |= 1ull << (at + i) % 64;
+  }
+}
+
 static void count_access(struct tap *t, const struct inst *in, const struct issued *out) {
   if (out->space == SPACE_SHARED) t->now.shared++;
   else if (out->space != SPACE_GLOBAL) t->now.other++;
   if (t->s->touch && (out->space == SPACE_CONST || out->space == SPACE_PARAM)) touch_constants(t, out);
+  if (t->s->touch && out->space == SPACE_LOCAL) touch_local(t, in, out);
   if (out->space != SPACE_GLOBAL) return;
   *(in->kind == KIND_LOAD ? &t->now.loads : in->kind == KIND_STORE ? &t->now.stores : &t->now.atomics) += 1;
   touch_lines(t, out, in->kind != KIND_LOAD);
@@ -189,6 +200,7 @@ static void tap_open(struct tap *t, struct signer *s, struct feed *inner, uint32
   t->inner = inner;
   t->now = (struct signature){0};
   t->constants = 0;
+  memset(t->local, 0, sizeof t->local);
   t->logged = 0;
   if (slots * s->warps > t->warp_room) {
     t->warp_room = slots * s->warps;
@@ -218,11 +230,16 @@ static void tap_close(struct tap *t) {
 
 /* ---- workers ---- */
 
+static void empty_log(struct signed_cta *c) {
+  c->touches = c->executed = c->constants = 0;
+  memset(c->local, 0, sizeof c->local);
+}
+
 static struct signed_cta *new_log(struct signer *s) {
   struct signed_cta *c = s->free;
   if (!c) return mem_zeroed(1, sizeof *c);
   s->free = c->next;
-  c->touches = c->executed = c->constants = 0;
+  empty_log(c);
   c->warp_insts = 0;
   return c;
 }
@@ -265,7 +282,7 @@ struct signed_cta *signer_take(struct signer *s, uint32_t i, struct signed_cta *
   struct tap *t = s->share[i];
   struct signed_cta *c = t->log;
   log_code(t);
-  if (unused) unused->touches = unused->executed = unused->constants = 0;
+  if (unused) empty_log(unused);
   t->log = unused ? unused : mem_zeroed(1, sizeof *unused);
   return c;
 }
@@ -278,6 +295,7 @@ void signer_commit(struct signer *s, const struct signed_cta *c) {
   }
   for (uint32_t i = 0; i < c->executed; i++) all->last[c->pcs[i].pc] = all->logged + c->pcs[i].at;
   for (uint32_t i = 0; i < c->constants; i++) note_constant(all->constant, &all->constants, c->constant[i]);
+  for (uint32_t i = 0; i < SIGNED_LOCAL / 64; i++) all->local[i] |= c->local[i];
   all->logged += c->warp_insts;
 }
 
@@ -371,6 +389,10 @@ const uint64_t *signer_last(const struct signer *s) {
 const uint64_t *signer_constants(const struct signer *s, uint32_t *n) {
   *n = s->all.constants;
   return s->all.constant;
+}
+
+const uint64_t *signer_local(const struct signer *s) {
+  return s->all.local;
 }
 
 struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, signature_touch *touch, void *ctx) {

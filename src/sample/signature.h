@@ -55,6 +55,9 @@ void signer_free_log(struct signed_cta *c);
  * of 32 B of constants and parameters that were read. */
 const uint64_t *signer_last(const struct signer *s);
 const uint64_t *signer_constants(const struct signer *s, uint32_t *n);
+/* And the set of words of local memory that some thread accessed, of the first SIGNED_LOCAL. */
+enum { SIGNED_LOCAL = 4096 };
+const uint64_t *signer_local(const struct signer *s);
 /* The launch is the number `launch` of the run. */
 void signer_end(struct signer *s, uint32_t launch, struct signature *out);
 

@@ -148,6 +148,8 @@ static void end_tap(struct session *s, uint32_t launch, struct signature *sig) {
   const struct sampler *p = s->sampler;
   struct gpu_executed code = {.kernel = p->kernel, .last = signer_last(p->signer)};
   code.constant = signer_constants(p->signer, &code.constants);
+  code.local = signer_local(p->signer);
+  code.local_words = SIGNED_LOCAL;
   if (s->gpu) gpu_touch_code(s->gpu, &code);
   signer_end(p->signer, launch, sig);
 }

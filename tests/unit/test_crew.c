@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpu/gpu.h"
 #include "sample/crew.h"
 #include "simt/simt.h"
+#include "units.h"
 
 enum { CTAS = 48, THREADS = 128, ARRAY = 1 << 22 };
 /* CTA c reads c % 7 + 1 lines with each thread; CTA 5, 1,400, which is more than a crew keeps for its turn. */
@@ -126,6 +128,70 @@ static void as_one_feed(void **state) {
   simt_free(s);
 }
 
+/* Each thread stores 300 words of its stack and loads them again: more lines than an L1 holds. */
+#define STACK                                                                                                    \
+  ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in)\n{\n.reg .pred %p0;\n"       \
+  ".reg .b32 %r<8>;\n.reg .b64 %d<4>;\n.local .align 4 .b8 stack[1200];\nld.param.u64 %d0, [in];\nmov.u32 %r0, " \
+  "stack;\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\nPUT:\nst.local.u32 [%r0], %r1;\nadd.u32 %r0, %r0, 4;\nadd.u32 "     \
+  "%r1, %r1, 1;\nsetp.lt.u32 %p0, %r1, 300;\n@%p0 bra PUT;\nGET:\nsub.u32 %r0, %r0, 4;\nld.local.u32 %r3, "      \
+  "[%r0];\nadd.u32 %r2, %r2, %r3;\nsub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra GET;\n"              \
+  "st.global.u32 [%d0], %r2;\nret;\n}\n"
+
+/* L2 misses of the launch of STACK on a machine, with a launch before it that ran functionally, on `threads` threads and
+ * one CTA on each SM; 0: no such launch. */
+static uint64_t misses_after(uint32_t threads, uint32_t *words) {
+  struct err e = {0};
+  struct gpu_config c;
+  struct touches touches = {0};
+  struct feed *feed[4];
+  struct gpu_stats st;
+  struct simt *s = simt_new(1 << 26, &e);
+  struct simt_module *m = simt_load(s, &(struct simt_text){.ptx = STACK, .name = "test.ptx"}, 1, &e);
+  if (!m || !gpu_config_load(&c, "fermi", &e)) fail_msg("%s", e.msg);
+  struct gpu *g = gpu_new(&c, NULL, &e);
+  uint64_t in = simt_mem_alloc(s, 1024, SIMT_MEM_DEVICE, "in");
+  struct simt_launch l = {
+      .kernel = simt_find_kernel(m, "k"), .grid = {c.sms, 1, 1}, .block = {32, 1, 1}, .params = &in};
+  struct simt_run *r = simt_begin(s, &l, 8, &e);
+  *words = 0;
+  if (threads) {
+    struct signer *k = signer_new();
+    struct crew_counts n = {0};
+    struct signature sig;
+    signer_begin(k, simt_feed(r), 8, note, &touches);
+    simt_share(r, 0, threads, feed);
+    struct crew *w = crew_new(k, feed, threads);
+    assert_true(crew_run(w, &(struct crew_range){.to = c.sms}, &n));
+    crew_free(w);
+    struct gpu_executed x = {.kernel = simt_feed(r)->kernel, .last = signer_last(k)};
+    x.local = signer_local(k);
+    x.local_words = SIGNED_LOCAL;
+    for (uint32_t i = 0; i < SIGNED_LOCAL / 64; i++) *words += (uint32_t)__builtin_popcountll(x.local[i]);
+    gpu_touch_code(g, &x);
+    signer_end(k, 0, &sig);
+    signer_free(k);
+  }
+  simt_end(r);
+  r = simt_begin(s, &l, gpu_cta_slots(g), &e);
+  assert_true(gpu_run_kernel(g, simt_feed(r), &st, &e));
+  simt_end(r);
+  gpu_free(g);
+  simt_free(s);
+  return st.l2_misses;
+}
+
+static void local_memory(void **state) {
+  (void)state;
+  uint32_t words;
+  uint64_t cold = misses_after(0, &words);
+  for (uint32_t n = 1; n < 4; n++) {
+    uint64_t warm = misses_after(n, &words);
+    assert_int_equal(words, 300);
+    if (cold < 15 * 170 || warm > 30)
+      fail_msg("%u misses, after a launch without time %u", (uint32_t)cold, (uint32_t)warm);
+  }
+}
+
 static void faults(void **state) {
   (void)state;
   for (uint32_t n = 1; n < 5; n++) {
@@ -136,6 +202,7 @@ static void faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same), cmocka_unit_test(as_one_feed), cmocka_unit_test(faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same), cmocka_unit_test(as_one_feed),
+                                     cmocka_unit_test(local_memory), cmocka_unit_test(faults)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
