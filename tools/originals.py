@@ -202,6 +202,46 @@ def digits(path, n, r):
                      + bytes(r.randrange(256) if r.random() < 0.3 else 0 for _ in range(n * 784)))
 
 
+def movie(path, width, height, frames):
+    """Frames of grey bytes, uncompressed, in an AVI file."""
+    def chunk(name, body):
+        return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+
+    n, size = len(frames), width * height
+    main = struct.pack("<14I", 33333, size * 30, 0, 0x10, n, 0, 1, size, width, height, 0, 0, 0, 0)
+    stream = b"vidsDIB " + struct.pack("<10I4H", 0, 0, 0, 1, 30, 0, n, size, 0, 0, 0, 0, width, height)
+    form = struct.pack("<3I2H6I", 40, width, height, 1, 8, 0, size, 0, 0, 256, 256)
+    streams = b"LIST" + struct.pack("<I", 20 + len(stream) + len(form)) + b"strl" + chunk(b"strh", stream)
+    header = chunk(b"LIST", b"hdrl" + chunk(b"avih", main) + streams + chunk(b"strf", form))
+    index = b"".join(b"00db" + struct.pack("<3I", 16, 4 + i * (size + size % 2 + 8), size) for i in range(n))
+    body = chunk(b"LIST", b"movi" + b"".join(chunk(b"00db", f) for f in frames)) + chunk(b"idx1", index)
+    path.write_bytes(b"RIFF" + struct.pack("<I", 4 + len(header) + len(body)) + b"AVI " + header + body)
+
+
+def heart(path, frames, r):
+    """Pictures of random grey values of the size of Rodinia's heart, each shifted by a pixel from the one before."""
+    width, height = 609, 590
+    first = bytes(r.randrange(128) for _ in range(width * height))
+    movie(path, width, height, [first[i:] + first[:i] for i in range(frames)])
+
+
+def blood(path, frames, r):
+    """A vein of the size of Rodinia's with 36 dark round cells on a bright ground that move a pixel a frame."""
+    width, height = 640, 480
+    ground = bytearray(160 + r.randrange(3) for _ in range(width * height))
+    cells = [(60 + 46 * (i % 12) + r.randrange(10), 150 + 60 * (i // 12) + r.randrange(10)) for i in range(36)]
+    disc = [(dx, dy, min(1.0, max(0.0, (12 - (dx * dx + dy * dy) ** 0.5) / 4))) for dx in range(-12, 13)
+            for dy in range(-12, 13)]
+    pictures = []
+    for t in range(frames):
+        f = bytearray(ground)
+        for x, y in cells:
+            for dx, dy, share in disc:
+                f[(height - 1 - y - dy) * width + x + t + dx] -= int(90 * share)
+        pictures.append(bytes(f))
+    movie(path, width, height, pictures)
+
+
 INPUTS = {
     "graph65536.txt": lambda p, r: rodinia_graph(p, 65536, r),
     "graph256k.txt": lambda p, r: rodinia_graph(p, 262144, r),
@@ -227,6 +267,8 @@ INPUTS = {
     "mesh_97k": lambda p, r: mesh(p, 97046, r),
     "rgb.bmp": lambda p, r: pixels(p, 3 * 1024 * 1024, r),
     "rgb512.bmp": lambda p, r: pixels(p, 3 * 512 * 512, r),
+    "test.avi": lambda p, r: heart(p, 20, r),
+    "testfile.avi": lambda p, r: blood(p, 5, r),
     "image.pgm": lambda p, r: pgm(p, 502, 458, r),
     "Dubcova3.mtx": lambda p, r: matrix(p, 146689, 1891669, r),
     "band_32k.mtx": lambda p, r: matrix(p, 32768, 524288, r),
