@@ -29,10 +29,12 @@ def number(v):
     return "" if v is None else f"{v:.0f}" if abs(v) >= 1000 else f"{v:.3g}"
 
 
-def interval(c):
-    if "low" not in c and "high" not in c:
+def value(c, key, end=""):
+    """A number of a claim with its interval."""
+    if key not in c:
         return ""
-    return f" ({number(c.get('low'))} to {number(c.get('high'))})"
+    low, high = c.get("low" + end), c.get("high" + end)
+    return number(c[key]) + ("" if low is None and high is None else f" ({number(low)} to {number(high)})")
 
 
 def cell(text):
@@ -43,13 +45,17 @@ def claims(data):
     rows = sorted(data["claims"], key=lambda c: ORDER.index(c["verdict"]))
     count = collections.Counter(c["verdict"] for c in rows)
     yield f"Of {len(rows)} published numbers " + ", ".join(f"{count[v]} {v}" for v in ORDER) + ".\n"
-    yield "| where | what | published | originals | Sluice (95 %) | verdict | why |"
+    yield "| where | what | published | originals (95 %) | workloads (95 %) | verdict | why |"
     yield "|---|---|---:|---:|---:|---|---|"
     for c in rows:
         what = f"{c['metric']}, {c['scheme']}, {c['group']} [{c['unit']}]"
-        ours = number(c["ours"]) + interval(c) if "ours" in c else ""
-        yield (f"| {c['where']} | {cell(what)} | {number(c['published'])} | {number(c.get('originals'))} | {ours} "
-               f"| {c['verdict']} | {cell(c['reason'])} |")
+        yield (f"| {c['where']} | {cell(what)} | {number(c['published'])} "
+               f"| {value(c, 'originals', '_originals')} | {value(c, 'ours')} | {c['verdict']} | {cell(c['reason'])} |")
+
+
+def ranked_cell(intervals, label, ratio):
+    low, high = intervals.get(label, (None, None))
+    return f"{label} {ratio:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})")
 
 
 def order(data):
@@ -59,12 +65,12 @@ def order(data):
     sides = [s for s in ("published", "workloads", "originals") if len(o.get(s, {})) > 1]
     ranked = {s: sorted(o[s].items(), key=lambda x: x[1] if o["lowest"] else -x[1]) for s in sides}
     yield (f"{o['mean']} of `{o['figure']}`, over {o['base']}, the best first"
-           f"{', which is the lowest' if o['lowest'] else ''}. A pair whose interval (95 %, of the ratio of one scheme "
-           "to the other over the programs) holds 1 is a tie.\n")
+           f"{', which is the lowest' if o['lowest'] else ''}; in brackets the 95 % interval over the "
+           "programs. A pair whose interval, of the ratio of one scheme to the other, holds 1 is a tie.\n")
     yield "| | " + " | ".join(sides) + " |"
     yield "|---:|" + "---|" * len(sides)
     for i in range(max(len(r) for r in ranked.values())):
-        cells = [f"{r[i][0]} {r[i][1]:.3f}" if i < len(r) else "" for r in ranked.values()]
+        cells = [ranked_cell(o["intervals"].get(s, {}), *r[i]) if i < len(r) else "" for s, r in ranked.items()]
         yield f"| {i + 1} | " + " | ".join(cells) + " |"
     yield ""
     for line in lines.strip().split("\n"):
@@ -75,15 +81,15 @@ def order(data):
             yield f"- {key.capitalize()}: {text}."
 
 
-def share(rows, value, key):
-    has = [c[key] for c in rows if value in c and key in c]
+def share(rows, of, key):
+    has = [c[key] for c in rows if of in c and key in c]
     return f"{sum(has)} of {len(has)}" if has else "-"
 
 
 def shares(data):
     """The signs and the numbers near the published ones, on the workloads and on the originals."""
     rows = data["claims"]
-    return [share(rows, value, key + end) for value, end in (("ours", ""), ("originals", "_originals"))
+    return [share(rows, of, key + end) for of, end in (("ours", ""), ("originals", "_originals"))
             for key in ("sign", "near")]
 
 

@@ -4,7 +4,7 @@ import { data } from "./data.js";
 
 const ORDER = ["contradicted", "direction", "reproduced", "not-comparable"];
 const number = (v) => (v === undefined ? "–" : Math.abs(v) >= 1000 ? v.toFixed(0) : String(+v.toPrecision(3)));
-const interval = (c) => (c.low === undefined && c.high === undefined ? "" : ` (${number(c.low)} to ${number(c.high)})`);
+const interval = (low, high) => (low === undefined && high === undefined ? "" : ` (${number(low)} to ${number(high)})`);
 
 // Columns of the CSV, and what each holds.
 const HEADS = ["where", "metric", "scheme", "over", "published", "originals", "ours", "verdict", "why", "unit"];
@@ -35,8 +35,8 @@ const shown = (c) => [
   word(c.verdict, `word verdict ${c.verdict}`),
   word([c.metric?.replaceAll("_", " "), c.scheme, c.group].filter(Boolean).join(", "), "claim", c.reason),
   amount(c.published),
-  amount(c.originals),
-  amount(c.ours, interval(c)),
+  amount(c.originals, interval(c.low_originals, c.high_originals)),
+  amount(c.ours, interval(c.low, c.high)),
   word(c.unit),
 ];
 

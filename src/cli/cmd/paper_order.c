@@ -1,9 +1,10 @@
-/* paper_order.c - the order of schemes in the headline figure of a paper: published, on the workloads, on the originals.
- * The figure's key `order` names the mean, says whether low values are the best, and what the paper states without a
+/* paper_order.c - the order of schemes in the headline figure of a paper: published, on workloads, on originals. The
+ * figure's key `order` names the mean, says whether low values are the best, and what the paper states without a
  * number; the numbers are those of published.csv. See paper.h.
  */
 #include "cli/cmd/paper.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,17 +131,21 @@ static size_t ratios_of(struct paper *p, const struct headline *h, const struct 
   return n;
 }
 
-/* {figure, where, mean, base, lowest, published: {LABEL: ratio}, measured: {LABEL: ratio}, pairs: [{better, than,
- * measured: {found, ratio}}]}; ratios are over the base, of a pair of the first over the second. */
+/* {figure, where, mean, base, lowest, published: {LABEL: ratio}, measured: {LABEL: ratio}, intervals: {measured:
+ * {LABEL: [low, high]}}, pairs: [{better, than, measured: {found, ratio}}]}; ratios are over the base, of a pair of the
+ * first over the second. */
 static json_t *order_json(struct paper *p, const struct headline *h, const struct workload_list *l) {
   double *ratio = ARENA_ARRAY(&p->arena, double, RATIOS_MAX);
   enum published_kind kind = paper_mean_kind(paper_text(h->mean, "of"));
-  json_t *published = json_object(), *measured = json_object(), *pairs = json_array();
+  json_t *published = json_object(), *measured = json_object(), *intervals = json_object(), *pairs = json_array();
+  double low, high;
   for (size_t i = 0; i < h->count; i++) {
     size_t n = i == h->base ? 0 : ratios_of(p, h, l, i, h->base, ratio);
     double said = i == h->base ? 1 : h->published.ratio[i][h->base];
     if (said > 0) json_object_set_new(published, h->label[i], json_real(said));
     if (n) json_object_set_new(measured, h->label[i], json_real(published_mean(kind, ratio, n)));
+    if (published_interval(kind, ratio, n, &low, &high) && high < HUGE_VAL)
+      json_object_set_new(intervals, h->label[i], json_pack("[f, f]", low, high));
   }
   if (json_object_size(measured)) json_object_set_new(measured, h->label[h->base], json_real(1));
   for (size_t i = 0; i < h->count; i++) {
@@ -153,9 +158,10 @@ static json_t *order_json(struct paper *p, const struct headline *h, const struc
                                       "measured", "found", found, "ratio", n ? published_mean(kind, ratio, n) : 0.0));
     }
   }
-  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "figure", paper_text(h->figure, "figure"), "where",
-                   paper_text(h->figure, "where"), "mean", paper_text(h->mean, "label"), "base", h->label[h->base],
-                   "lowest", h->published.lowest, "published", published, "measured", measured, "pairs", pairs);
+  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:{s:o}, s:o}", "figure", paper_text(h->figure, "figure"),
+                   "where", paper_text(h->figure, "where"), "mean", paper_text(h->mean, "label"), "base",
+                   h->label[h->base], "lowest", h->published.lowest, "published", published, "measured", measured,
+                   "intervals", "measured", intervals, "pairs", pairs);
 }
 
 bool paper_order(struct paper *p, const struct published *all, struct err *e) {
@@ -261,19 +267,29 @@ static const char *order_text(struct paper *p, const json_t *order) {
   return kept;
 }
 
+/* What was measured goes from one object into another under a name; NULL: it goes. */
+static void name_measured(json_t *to, const char *name, json_t *from) {
+  json_t *measured = json_object_get(from, "measured");
+  if (!name) json_object_del(to, "measured");
+  else if (measured) json_object_set(to, name, measured);
+}
+
 void paper_order_join(struct paper *p, const struct paper *q) {
   json_t *pair, *other = q->order;
   size_t i;
   if (!p->order) return;
   const char *own = p->originals ? "originals" : "workloads", *theirs = p->originals ? "workloads" : "originals";
-  json_object_set(p->order, own, json_object_get(p->order, "measured"));
-  json_object_del(p->order, "measured");
-  if (other) json_object_set(p->order, theirs, json_object_get(other, "measured"));
+  name_measured(p->order, own, p->order);
+  if (other) name_measured(p->order, theirs, other);
+  name_measured(p->order, NULL, p->order);
+  json_t *intervals = json_object_get(p->order, "intervals");
+  name_measured(intervals, own, intervals);
+  if (other) name_measured(intervals, theirs, json_object_get(other, "intervals"));
+  name_measured(intervals, NULL, intervals);
   json_array_foreach(json_object_get(p->order, "pairs"), i, pair) {
-    json_object_set(pair, own, json_object_get(pair, "measured"));
-    json_object_del(pair, "measured");
-    json_t *same = json_object_get(json_array_get(json_object_get(other, "pairs"), i), "measured");
-    if (same) json_object_set(pair, theirs, same);
+    name_measured(pair, own, pair);
+    if (other) name_measured(pair, theirs, json_array_get(json_object_get(other, "pairs"), i));
+    name_measured(pair, NULL, pair);
   }
   json_object_set_new(p->order, "text", json_string(order_text(p, p->order)));
 }

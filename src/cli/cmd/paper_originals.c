@@ -160,6 +160,8 @@ static void join_originals(struct paper *p, const struct paper *q) {
     const json_t *original = p->originals ? claim : other;
     json_t *before = json_deep_copy(claim);
     copy_key(claim, "originals", p->originals ? before : other, "ours");
+    copy_key(claim, "low_originals", p->originals ? before : other, "low");
+    copy_key(claim, "high_originals", p->originals ? before : other, "high");
     copy_key(claim, "near_originals", p->originals ? before : other, "near");
     copy_key(claim, "sign_originals", p->originals ? before : other, "sign");
     for (size_t k = 0; k < 5 && p->originals; k++) copy_key(claim, ours[k], other, ours[k]);
