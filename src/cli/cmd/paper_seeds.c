@@ -44,8 +44,8 @@ static bool drawn(struct paper *p, const json_t *r) {
   return found;
 }
 
-/* What the search of the default input chose; "" if the list is none, or one whose runs read a profile: that of one input
- * says nothing of another, which is searched anew. */
+/* What the search of the default input chose. "" if the list is none, or one whose runs read a profile: that of one
+ * input says nothing of another, whose search is made again. */
 static const char *chosen(struct paper *p, const json_t *r) {
   char first[1024];
   if (scheme_sweep_prepare(paper_text(r, "scheme"), first, sizeof first)) return "";
