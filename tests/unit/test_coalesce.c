@@ -116,7 +116,39 @@ static void as_the_rules_say(void **state) {
   }
 }
 
+/* Atomics: no byte twice in an access; each lane joins the first access of its block that allows it. */
+static void atomics(void **state) {
+  (void)state;
+  struct rng r = rng_seed(11);
+  for (uint32_t round = 0; round < 50000; round++) {
+    uint32_t width = 1u << rng_below(&r, 5), words = 1 + rng_below(&r, round % 2 ? 40 : 4000), accesses = 0;
+    uint64_t addr[LANES], seen[LANES] = {0};
+    struct access got[COALESCE_MAX + 2];
+    uint32_t mask = rng_below(&r, 3) ? UINT32_MAX : rng_below(&r, UINT32_MAX) | 2;
+    for (uint32_t i = 0; i < LANES; i++) addr[i] = 0x80000000ull + (uint64_t)width * rng_below(&r, words);
+    struct coalesce_in in = {.addr = addr, .mask = mask, .width = width, .elem = width < 4 ? 4 : 0, .segment = 128};
+    in.atomic = true;
+    uint32_t n = coalesce_global(&in, got), lanes = 0;
+    for (uint32_t i = 0; i < LANES; i++) { /* the number of earlier lanes at the same element is that of its access */
+      for (uint32_t k = 0; k < i && mask >> i & 1; k++) seen[i] += (mask >> k & 1) && addr[k] == addr[i];
+      uint32_t turn = 0, a = 0;
+      for (; a < n && !(got[a].lanes >> i & 1); a++) turn += got[a].addr / 128 == addr[i] / 128;
+      if (!(mask >> i & 1)) continue;
+      assert_true(a < n && turn == seen[i]);
+      assert_true(got[a].addr <= addr[i] && addr[i] + width <= got[a].addr + got[a].bytes);
+      assert_true(got[a].chunks >> (addr[i] % 128 / 32) & 1);
+    }
+    for (uint32_t a = 0; a < n; a++) {
+      assert_int_equal(lanes & got[a].lanes, 0);
+      lanes |= got[a].lanes;
+      accesses += got[a].lanes != 0;
+      assert_true(!a || got[a - 1].addr / 128 <= got[a].addr / 128);
+    }
+    assert_true(lanes == mask && accesses == n);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_rules_say)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_rules_say), cmocka_unit_test(atomics)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

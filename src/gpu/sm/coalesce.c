@@ -59,32 +59,58 @@ static uint32_t segment_size(const struct coalesce_in *in) {
   return in->segment < s ? in->segment : s;
 }
 
+/* The bytes of an element within 128. */
+static inline void bytes_of(uint32_t off, uint32_t width, uint64_t *bits) {
+  uint64_t all = width < 64 ? (1ull << width) - 1 : UINT64_MAX;
+  bits[0] = bits[1] = 0;
+  bits[off / 64] = all << off % 64;
+  if (off < 64 && off % 64 + width > 64) bits[1] = all >> (64 - off % 64);
+}
+
+/* The first of `n` positions in the order of addresses that is not below `block`. */
+static inline uint32_t not_below(const struct access *at, const uint8_t *order, uint32_t n, uint64_t block) {
+  uint32_t from = 0;
+  while (n) {
+    uint32_t half = n / 2;
+    bool below = at[order[from + half]].addr < block;
+    from = below ? from + half + 1 : from;
+    n = below ? n - half - 1 : half;
+  }
+  return from;
+}
+
 static uint32_t coalesce_atomic(const struct coalesce_in *in, struct access *out, uint32_t segment) {
-  /* Byte sets of the accesses so far; a lane joins the first access of its block with none of its bytes touched. */
-  uint64_t used[COALESCE_MAX][2];
+  /* Accesses as they come, their order, and the bytes of each so far; a lane joins the first access of its block with
+   * none of its bytes touched. */
+  struct access made[32];
+  uint8_t order[32];
+  uint64_t used[32][2], bits[2];
   uint32_t n = 0;
   for (uint32_t m = in->mask; m; m &= m - 1) {
-    uint32_t lane = (uint32_t)__builtin_ctz(m);
-    uint64_t addr = in->addr[lane], block = addr & ~(uint64_t)(segment - 1);
-    uint32_t off = (uint32_t)(addr & 127);
-    uint64_t bits[2] = {0, 0};
-    for (uint32_t b = off; b < off + in->width && b < 128; b++) bits[b / 64] |= 1ull << (b % 64);
-    uint32_t i = 0;
-    while (i < n && out[i].addr < block) i++;
-    while (i < n && out[i].addr == block && ((used[i][0] & bits[0]) | (used[i][1] & bits[1]))) i++;
-    if (i == n || out[i].addr != block) {
-      memmove(out + i + 1, out + i, (n - i) * sizeof *out);
-      memmove(used + i + 1, used + i, (n - i) * sizeof *used);
-      out[i] = (struct access){.addr = block};
-      used[i][0] = used[i][1] = 0;
-      n++;
+    uint32_t lane = (uint32_t)__builtin_ctz(m), off = (uint32_t)(in->addr[lane] & 127);
+    uint64_t block = in->addr[lane] & ~(uint64_t)(segment - 1);
+    bytes_of(off, in->width, bits);
+    uint32_t i = not_below(made, order, n, block), k = n;
+    for (; i < n && made[order[i]].addr == block; i++)
+      if (!((used[order[i]][0] & bits[0]) | (used[order[i]][1] & bits[1]))) {
+        k = order[i];
+        break;
+      }
+    if (k == n) {
+      memmove(order + i + 1, order + i, n++ - i);
+      order[i] = (uint8_t)k;
+      made[k] = (struct access){.addr = block};
+      used[k][0] = used[k][1] = 0;
     }
-    out[i].lanes |= 1u << lane;
-    out[i].chunks |= 1u << (off / 32);
-    used[i][0] |= bits[0];
-    used[i][1] |= bits[1];
+    made[k].lanes |= 1u << lane;
+    made[k].chunks |= 1u << (off / 32);
+    used[k][0] |= bits[0];
+    used[k][1] |= bits[1];
   }
-  for (uint32_t i = 0; i < n; i++) shrink(&out[i], segment);
+  for (uint32_t i = 0; i < n; i++) {
+    out[i] = made[order[i]];
+    shrink(&out[i], segment);
+  }
   return n;
 }
 

@@ -146,17 +146,29 @@ static uint32_t access_bytes(const struct xop *o) {
   return ptx_type_bytes[o->type] * (o->vec > 1 ? o->vec : 1u);
 }
 
+/* The host address of a lane's global access in the allocation of the lane before; else NULL. */
+static inline char *in_block(struct exec *x, const struct mem_block *b, uint32_t i, uint64_t addr, uint32_t bytes) {
+  if (!b || addr - b->a.base > b->a.bytes - bytes || addr & (bytes - 1)) return NULL;
+  x->stray &= ~(1u << i);
+  return (char *)(uintptr_t)(addr + b->delta);
+}
+
 static void x_atom(struct exec *x, const struct xop *o, uint32_t mask) {
   uint64_t *addr = x->out->addr;
   uint32_t bytes = access_bytes(o);
   uint8_t spaces[LANES];
   char *host[LANES];
+  const struct mem_block *b = NULL;
+  bool lookup = o->space == SPACE_GLOBAL && !x->run->check;
   addresses(x, o, addr);
   for (uint32_t m = mask; m; m &= m - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(m);
     spaces[i] = o->space;
+    if ((host[i] = in_block(x, b, i, addr[i], bytes))) continue;
     host[i] = mem_host(x, o, (int)i, addr[i], bytes, true, &spaces[i]);
     if (!host[i]) return;
+    b = lookup ? mem_block_at(x->run->s, addr[i]) : NULL;
+    if (b && b->a.bytes < bytes) b = NULL;
     if (o->space == SPACE_GENERIC && spaces[i] == SPACE_SHARED) addr[i] -= SHARED_WINDOW;
     if (spaces[i] == SPACE_SHARED) addr[i] %= UINT64_C(1) << CLUSTER_SHIFT;
     if (o->space == SPACE_GENERIC && spaces[i] == SPACE_LOCAL) addr[i] -= LOCAL_WINDOW;
