@@ -318,7 +318,9 @@ static void faults(void **state) {
   compare(&(struct setup){"volta", NULL, NULL, FAULT, 100}, false);
 }
 
-int main(void) {
+/* An argument is a pattern: only tests whose names it matches. */
+int main(int argc, char **argv) {
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gathers), cmocka_unit_test(as_it_pays),  cmocka_unit_test(tiles),
       cmocka_unit_test(atomics), cmocka_unit_test(schemes),     cmocka_unit_test(narrow),
