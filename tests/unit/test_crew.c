@@ -137,8 +137,8 @@ static void as_one_feed(void **state) {
   "[%r0];\nadd.u32 %r2, %r2, %r3;\nsub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra GET;\n"              \
   "st.global.u32 [%d0], %r2;\nret;\n}\n"
 
-/* L2 misses of the launch of STACK on a machine, with a launch before it that ran functionally, on `threads` threads and
- * one CTA on each SM; 0: no such launch. */
+/* L2 misses of a launch of STACK, one CTA on each SM, after one that ran functionally on `threads` threads; 0: none
+ * did. */
 static uint64_t misses_after(uint32_t threads, uint32_t *words) {
   struct err e = {0};
   struct gpu_config c;
