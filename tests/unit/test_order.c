@@ -1,5 +1,6 @@
-/* test_order.c - the order of schemes: which pairs published numbers and statements order, and what measurements make of
- * a pair. Numbers of BUCL's Fig 7 and MeDiC's Fig 11. */
+/* test_order.c - the order of schemes: which pairs published numbers and statements order, and what becomes of a pair
+ * that was measured. Numbers of BUCL's Fig 7 and MeDiC's Fig 11.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
