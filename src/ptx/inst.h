@@ -82,6 +82,7 @@ enum inst_flags {
   INST_NO_RESULT = 1 << 4,  /* red: an atomic without a result */
   INST_RECONVERGE = 1 << 5, /* some branch reconverges here */
   INST_WAITS_3 = 1 << 6,    /* the scoreboard checks the first three sources only */
+  INST_STALLS = 1 << 7,     /* machine code: control that touches no pc, whose warp waits as for a branch */
 };
 
 enum { INST_MAX_DST = 8, INST_MAX_SRC = 12 };

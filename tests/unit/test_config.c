@@ -84,7 +84,7 @@ static void one_value(void **state) {
   fails(gpu_config_set(&c, "l1d.ways", "-1", "--set", &e), &e, "whole number from 1 to 4096");
   fails(gpu_config_set(&c, "l1d.ways", "99999999999999999999", "--set", &e), &e, "whole number");
   fails(gpu_config_set(&c, "l2.rop_latency", "7 ms", "--set", &e), &e, "its unit is L2 cycle");
-  fails(gpu_config_set(&c, "sm.warp_scheduler", "gtoo", "--set", &e), &e, "gto, lrr, two-level");
+  fails(gpu_config_set(&c, "sm.warp_scheduler", "gtoo", "--set", &e), &e, "gto, lrr, two-level, gty");
   fails(gpu_config_set(&c, "l1d.perfect", "maybe", "--set", &e), &e, "true or false");
 }
 

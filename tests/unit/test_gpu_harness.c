@@ -120,6 +120,7 @@ static void skipping_changes_nothing(void **state) {
   static const char *const sets[] = {NULL,
                                      "sm.warp_scheduler=lrr",
                                      "sm.warp_scheduler=two-level",
+                                     "sm.warp_scheduler=gty",
                                      "l1d.latency=20",
                                      "l1d.allocate=on-fill",
                                      "l1d.enabled=false",

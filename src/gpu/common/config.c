@@ -22,7 +22,7 @@
 
 enum { MAX_DEPTH = 8, MAX_BASES = 4, MAX_KEY = 128, MAX_FILES = 64 };
 
-const char *const sched_names[] = {"gto", "lrr", "two-level", NULL};
+const char *const sched_names[] = {"gto", "lrr", "two-level", "gty", NULL};
 const char *const alloc_names[] = {"on-miss", "on-fill", NULL};
 const char *const index_names[] = {"linear", "fermi-hash", "xor", "ipoly", NULL};
 const char *const repl_names[] = {"lru", "fifo", NULL};

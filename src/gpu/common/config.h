@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "ptx/inst.h"
 
-enum gpu_sched { SCHED_GTO, SCHED_LRR, SCHED_TWO_LEVEL };
+enum gpu_sched { SCHED_GTO, SCHED_LRR, SCHED_TWO_LEVEL, SCHED_GTY };
 enum gpu_alloc { ALLOC_ON_MISS, ALLOC_ON_FILL };
 /* modulo: the channel by its number of line blocks, the sub-partition by bank bits; ipoly: both by polynomial hashing
  * of the whole address (Rau, "Pseudo-Randomly Interleaved Memory", ISCA 1991), for powers of two. */

@@ -21,6 +21,6 @@ struct gpu_ended {
 enum gpu_ran { GPU_ENDED, GPU_TIME, GPU_FAILED };
 
 /* Kinds of machine for which the step of an SM is compiled (gpu/sm/kind.inc). */
-enum sm_kind { SM_PLACED, SM_GENERAL, SM_SCHEMES, SM_BASELINE };
+enum sm_kind { SM_PLACED, SM_MODERN, SM_GENERAL, SM_SCHEMES, SM_BASELINE };
 
 #endif

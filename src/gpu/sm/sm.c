@@ -48,6 +48,10 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->id_mem.width = s->ex_mem.width = 1;
   s->col_leave = g->plan.set_sp | g->plan.set_sfu | g->plan.set_mem;
   if (c->sub_cores) sm_sub_init(s);
+  if (c->sub_cores && c->fixed_issue && (c->ibuffer > 2 || c->control_stall || c->memory_stall || c->imc_wait))
+    s->front = mem_zeroed(1, sizeof *s->front);
+  if (s->front) s->front->lookups = c->imc_lines && c->imc_wait;
+  for (uint32_t k = 0; s->front && k < FRONT_CORES; k++) s->front->core[k].decode = -1;
   reqq_init(&s->response, c->ldst_response_queue);
   reqq_init(&s->eject, c->cluster_response_queue);
   s->op_size = 64;
@@ -57,6 +61,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
 
 void sm_destroy(struct sm *s) {
   sm_sub_destroy(s);
+  free(s->front);
   rocache_destroy(&s->l1i);
   rocache_destroy(&s->l1c);
   rocache_destroy(&s->imc);
@@ -101,11 +106,20 @@ static bool all_steady(const struct slots *k, const uint8_t *list, uint32_t n) {
   return steady;
 }
 
+static bool any_hook(const struct slots *k) {
+  uint32_t filled = 0;
+#define HOOK(name, ...) filled |= k->n_##name;
+#include "gpu/slots/hooks.def"
+#undef HOOK
+  return filled;
+}
+
 void sm_choose_step(struct gpu *g) {
   const struct gpu_observed *o = &g->observed;
   bool watched = o->inst || o->timeline || o->character || o->profile || o->l2;
   bool any = g->general_kind || watched || g->overlap || !baseline_knobs(&g->config, false);
   const struct slots *k = &g->slots;
+  bool plain = !g->general_kind && !watched && !g->overlap && !any_hook(k) && g->config.warp_sched != SCHED_TWO_LEVEL;
   g->read_hooks = k->n_on_access || k->n_on_hit || k->n_on_miss || k->n_on_place || k->n_on_evict;
   const struct l1_org *org = g->sm[0].l1d.org;
   g->lookups_steady = (!org || org->steady) && all_steady(k, k->may_allocate, k->n_may_allocate) &&
@@ -114,6 +128,7 @@ void sm_choose_step(struct gpu *g) {
   g->memory_steady =
       g->lookups_steady && g->stalls_steady && !k->n_queues && !k->n_place && !k->n_bypass_access && !k->n_bypass_load;
   g->kind = k->n_place                                            ? SM_PLACED
+            : plain && g->sm[0].front && g->config.ibuffer > 2    ? SM_MODERN
             : any                                                 ? SM_GENERAL
             : g->slots.count || !baseline_knobs(&g->config, true) ? SM_SCHEMES
                                                                   : SM_BASELINE;
@@ -195,6 +210,7 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
                                   .uop = g->work[work].uop,
                                   .feed = feed};
     s->w_queued[w] = s->queued++;
+    if (s->front) front_start(s->front, w);
     s->live |= bit;
     s->done &= ~bit;
     memset(s->pending[w], 0, sizeof s->pending[w]);
@@ -207,7 +223,8 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
 
 uint64_t gpu_sm_ready(const struct gpu *g, uint32_t sm) {
   const struct sm *s = &g->sm[sm];
-  return s->live & ~(s->done | s->barrier | s->fence | s->atomic_wait) & s->head & ~s->hazard;
+  uint64_t held = s->front ? front_held(s->front) : 0;
+  return s->live & ~(s->done | s->barrier | s->fence | s->atomic_wait | held) & s->head & ~s->hazard;
 }
 
 /* ---- replies from the interconnect ---- */

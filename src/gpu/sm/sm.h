@@ -16,12 +16,14 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
 /* One core cycle of the SMs in word `w` of gpu.running; false: a fault of the simulated program. One function per enum
  * sm_kind (kind.inc). */
 bool sm_steps_placed(struct gpu *g, uint32_t w);
+bool sm_steps_modern(struct gpu *g, uint32_t w);
 bool sm_steps_general(struct gpu *g, uint32_t w);
 bool sm_steps_schemes(struct gpu *g, uint32_t w);
 bool sm_steps_baseline(struct gpu *g, uint32_t w);
 static inline bool sm_step_word(struct gpu *g, uint32_t w) {
   if (g->kind == SM_BASELINE) return sm_steps_baseline(g, w);
   if (g->kind == SM_PLACED) return sm_steps_placed(g, w);
+  if (g->kind == SM_MODERN) return sm_steps_modern(g, w);
   return g->kind == SM_SCHEMES ? sm_steps_schemes(g, w) : sm_steps_general(g, w);
 }
 /* Select the kind for the present launches, schemes and observers. */

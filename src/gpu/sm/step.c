@@ -18,12 +18,17 @@
 #include "gpu/l1/net.inc"
 #include "gpu/sm/ldst.inc"
 #include "gpu/sm/fetch.inc"
+#include "gpu/sm/front.inc"
 #include "gpu/sm/issue.inc"
 
 STEP void fall_asleep(struct sm *s, enum sm_kind kind) {
   uint64_t wake = s->wb_due;
   EACH_SM_HOOK (in, s, issue_wake) {
     uint64_t at = in->scheme->issue_wake(&in->ctx, s->id);
+    if (at < wake) wake = at;
+  }
+  if (FRONT(s)) {
+    uint64_t at = front_wake(s);
     if (at < wake) wake = at;
   }
   if (s->wake_at > wake) s->wake_at = wake;
@@ -64,7 +69,8 @@ STEP bool memory_unit(struct sm *s, enum sm_kind kind) {
 static inline bool collectors_move(const struct sm *s) {
   return s->bank_wait | (s->col_ready & s->col_leave) | (s->col_wanted & ~s->col_used);
 }
-static inline bool fetch_busy(const struct sm *s) {
+STEP bool fetch_busy(const struct sm *s, enum sm_kind kind) {
+  if (BUFFERED(s)) return s->ro_active & (RO_INST | RO_OPERAND) || front_busy(s);
   return s->fetch_valid | (s->ro_active & (RO_INST | RO_OPERAND)) ||
          (s->live & ((s->done & s->drained) | ~(s->done | s->imiss | s->ibuf_any)));
 }
@@ -97,13 +103,16 @@ STEP bool step(struct sm *s, enum sm_kind kind) {
     else s->collect_look = false;
   }
   if (FIXED_ISSUE(s) && RARE(s->lets)) sm_sub_go(s);
+  if (FRONT(s)) front_begin(s);
   if (!s->none_to_issue) {
     if (RARE(s->fenced)) s->fenced = false, drop_l1(s, kind); /* and the schedulers run again */
     if (!schedule(s, kind)) return false;
   }
   if (s->fetch_look || s->live & s->done & s->drained) {
-    s->fetch_look = fetch_busy(s);
-    for (uint32_t i = 0; i < KNOB(s, fetch_width) && fetch_busy(s); i++) fetch(s, kind);
+    s->fetch_look = fetch_busy(s, kind);
+    if (BUFFERED(s)) front_fetch(s, kind);
+    else
+      for (uint32_t i = 0; i < KNOB(s, fetch_width) && fetch_busy(s, kind); i++) fetch(s, kind);
   }
   count_cycles(s, s->g->now, 1, kind);
   s->first = (uint8_t)modulo(s->first + 1u, KNOB(s, schedulers));
@@ -181,6 +190,10 @@ STEP bool steps(struct gpu *g, uint32_t w, enum sm_kind kind) {
 
 bool sm_steps_placed(struct gpu *g, uint32_t w) {
   return steps(g, w, SM_PLACED);
+}
+
+bool sm_steps_modern(struct gpu *g, uint32_t w) {
+  return steps(g, w, SM_MODERN);
 }
 
 bool sm_steps_general(struct gpu *g, uint32_t w) {

@@ -31,6 +31,9 @@ struct sub_core {
   op_id mem[MEM_QUEUE];               /* fixed latencies: memory instructions, oldest first */
   uint32_t mems;
   uint64_t mem_at; /* first cycle in which the next of them has its addresses */
+  uint64_t
+      left[MEM_QUEUE]; /* sm.memory_hold: those that the memory unit has taken give up their places in these cycles */
+  uint32_t first_left, lefts;
 };
 
 struct sub_cores {
@@ -88,13 +91,19 @@ void sm_sub_head(struct sm *s, uint32_t w, const struct inst *i) {
   s->sub->to[u] |= bit;
 }
 
-static uint64_t fixed_room(const struct sm *s, const struct sub_core *c) {
+/* Places in the memory queue that are held no more are free. */
+static void release_places(const struct sm *s, struct sub_core *c) {
+  for (; c->lefts && c->left[c->first_left] <= s->g->now; c->lefts--) c->first_left = (c->first_left + 1) % MEM_QUEUE;
+}
+
+static uint64_t fixed_room(const struct sm *s, struct sub_core *c) {
   const struct sub_cores *b = s->sub;
   uint64_t room = b->to[SUB_NO_UNIT], now = s->g->now;
   for (uint32_t u = 0; u < SUB_MEM; u++)
     if (c->free_at[u] <= now) room |= b->to[u];
   if (c->free_at[SUB_INT] <= now || c->free_at[SUB_FP32] <= now) room |= b->to[SUB_EITHER];
-  if (c->mems < s->c->mem_queue) room |= b->to[SUB_MEM];
+  if (RARE(c->lefts)) release_places(s, c);
+  if (c->mems + c->lefts < s->c->mem_queue) room |= b->to[SUB_MEM];
   return room;
 }
 
@@ -133,6 +142,7 @@ uint64_t sm_sub_wake(const struct sm *s, uint32_t k, uint64_t ready) {
     uint64_t waits = b->to[u] | (u == SUB_INT || u == SUB_FP32 ? b->to[SUB_EITHER] : 0);
     if (waits & ready && c->free_at[u] > now && c->free_at[u] < wake) wake = c->free_at[u];
   }
+  if (c->lefts && b->to[SUB_MEM] & ready && c->left[c->first_left] < wake) wake = c->left[c->first_left];
   return wake;
 }
 
@@ -235,6 +245,7 @@ static void fixed_collect(struct sm *s) {
     }
     const struct op *o = &s->op[c->mem[0]];
     if (s->c->l1t_quads && is_texture(o)) b->tex_at = now + texture_cycles(s, o);
+    if (s->c->mem_hold) c->left[(c->first_left + c->lefts++) % MEM_QUEUE] = now + s->c->mem_hold;
     c->mem_at = now + s->c->mem_interval;
     b->unit_at = now + s->c->unit_interval;
     s->ex_mem.at[s->ex_mem.count++] = c->mem[0];

@@ -19,6 +19,7 @@
 #include "gpu/slots/slots.h"
 #include "gpu/common/stats.h"
 #include "gpu/ro/texcache.h"
+#include "gpu/state/front.h"
 #include "gpu/state/l1d.h"
 #include "gpu/state/op.h"
 #include "gpu/state/tlb.h"
@@ -72,6 +73,7 @@ struct warp_state {
   uint32_t cta;
   uint16_t loads;     /* pending loads, including those without a destination register */
   uint8_t inst_bytes; /* code bytes per instruction; 0: its code has its own addresses (a trace of SASS) */
+  uint32_t line_end;  /* front end: the instruction cache has the instructions before this one */
   uint64_t age;
   struct uop *uop;         /* of its launch */
   const struct feed *feed; /* of its launch */
@@ -177,6 +179,7 @@ struct sm {
   struct req_queue eject; /* between interconnect and SM */
   bool lets;              /* warps whose barrier is complete wait for its latency (sub_cores.c) */
   struct sub_cores *sub;  /* NULL unless the SM has sub-cores (sub_cores.c) */
+  struct front *front;    /* NULL unless its knobs are set (front.inc) */
   struct sm_tally tally;
   /* SP pipes 0..3, SFU pipes 4..7: the dispatch register is empty from this cycle on */
   _Alignas(64) uint64_t pipe_free_at[SM_PIPES];

@@ -68,3 +68,9 @@ void uop_make(struct uop *u, const struct inst *i, struct uop_regs *regs, uint32
     if (i->src[r] && !named_before(i, r, i->src_arch[r])) add_read(u, i->src_arch[r], banks);
   if (i->addr_reg && !named_before(i, i->nsrc, i->addr_arch)) add_read(u, i->addr_arch, banks);
 }
+
+uint8_t uop_stall(const struct gpu_config *c, const struct inst *i, const struct inst *next) {
+  bool control = i->kind >= KIND_BARRIER && i->kind != KIND_FENCE;
+  if (control || i->flags & INST_STALLS) return (uint8_t)c->control_stall;
+  return i->pipe == PIPE_MEM && next && next->pipe == PIPE_MEM ? (uint8_t)c->memory_stall : 0;
+}

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "gpu/common/config.h"
 #include "ptx/inst.h"
 
 enum uop_flags {
@@ -40,6 +41,7 @@ struct uop {
   uint8_t reads; /* operands that the collector reads, and their banks for warp 0: a register number that occurs
                   * several times is read once, as in the reference */
   uint8_t read[INST_MAX_SRC + 1];
+  uint8_t stall; /* stall count (front.inc) */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct uop) == 64, "an instruction of the pipeline takes more than a line of the host's cache");
 
@@ -49,6 +51,9 @@ static inline uint8_t uop_bank(uint16_t name, uint32_t banks) {
 }
 
 void uop_make(struct uop *u, const struct inst *i, struct uop_regs *regs, uint32_t banks);
+
+/* The stall count of an instruction beyond what the scoreboard gives; `next`: the instruction behind it, or NULL. */
+uint8_t uop_stall(const struct gpu_config *c, const struct inst *i, const struct inst *next);
 
 /* Bit of a register in the scoreboard. */
 static inline uint32_t uop_bit(const struct uop_regs *regs, uint32_t reg) {
