@@ -150,22 +150,23 @@ static bool is_most(const json_t *claim) {
   return 5 * number_of(claim, "programs") >= 4 * number_of(claim, "of");
 }
 
-/* The originals decide: a number that they measure on four fifths of its programs has their verdict. */
+/* The originals decide: a number that they measure on four fifths of its programs has their verdict and is counted
+ * among the shares. */
 static void join_originals(struct paper *p, const struct paper *q) {
   static const char *const ours[] = {"ours", "low", "high", "near", "sign"};
+  static const char *const theirs[] = {"originals", "low_originals", "high_originals", "near_originals",
+                                       "sign_originals"};
   json_t *claim;
   size_t i;
   json_array_foreach(p->claims, i, claim) {
     const json_t *other = q->claims ? json_array_get(q->claims, i) : NULL;
     const json_t *original = p->originals ? claim : other;
     json_t *before = json_deep_copy(claim);
-    copy_key(claim, "originals", p->originals ? before : other, "ours");
-    copy_key(claim, "low_originals", p->originals ? before : other, "low");
-    copy_key(claim, "high_originals", p->originals ? before : other, "high");
-    copy_key(claim, "near_originals", p->originals ? before : other, "near");
-    copy_key(claim, "sign_originals", p->originals ? before : other, "sign");
+    bool most = is_most(original);
+    for (size_t k = 0; k < (p->originals || most ? 5 : 3); k++)
+      copy_key(claim, theirs[k], p->originals ? before : other, ours[k]);
     for (size_t k = 0; k < 5 && p->originals; k++) copy_key(claim, ours[k], other, ours[k]);
-    bool decides = json_object_get(claim, "originals") && is_most(original);
+    bool decides = json_object_get(claim, "originals") && most;
     if (decides && !p->originals) {
       copy_key(claim, "verdict", other, "verdict");
       json_object_set_new(claim, "reason",
