@@ -213,7 +213,7 @@ static void impossible_machines(void **state) {
       {"sm: {threads: 1000}\n", "multiple of the warp size"},
       {"sm: {threads: 4096}\n", "at most 2048"},
       {"sm: {threads: 512}\n", ".yaml:1: sm.cta_threads is 1024"}, /* the line of the other number */
-      {"sms: 256\nmemory: {channels: 64, subpartitions: 8}\n", "from 1 to 4"},
+      {"sms: 256\nmemory: {channels: 64, subpartitions: 16}\n", "from 1 to 8"},
       {"memory:\n  channels: 64\n  subpartitions: 4\nsms: 257\n", ".yaml:4: 'sms' must be from 1 to 256 SM, not 257"},
       {"dram: {banks: 16}\nsm:\n  sub_cores: true\n  schedulers: 3\n", ".yaml:4: "},
       {"l1d: {ways: 4096}\nl2:\n  sets: 1024\n  ways: 4096\n", ".yaml:4: l2.ways is 4096: with 1024 sets"},
