@@ -127,4 +127,25 @@ __attribute__((unused)) static void place_run(struct place_rig *r, const char *s
     place_run(r, scheme, set, sizeof text_ / sizeof *text_, text_); \
   } while (0)
 
+/* Random traffic of four SMs under a scheme and settings ("" or "knob=value,..."),
+ * cycle by cycle or with idle cycles skipped. */
+static struct gpu_stats place_random(const char *scheme, const char *set, uint64_t seed, bool skip) {
+  static struct fake_feed feed;
+  struct gpu_config c;
+  struct gpu_stats st;
+  struct err e = {0};
+  gpu_config_defaults(&c);
+  c.sms = 4;
+  settings_apply(&c, set);
+  struct gpu *g = gpu_new(&c, scheme, &e);
+  if (!g) fail_msg("%s: %s", scheme, e.msg);
+  gpu_set_skip(g, skip);
+  fake_kernel(&feed, seed, 14, 4, 4, 64 * 1024);
+  for (uint32_t i = 0; i < FAKE_CODE; i++)
+    if (feed.code[i].elem_bytes > 4) feed.code[i].elem_bytes = 4;
+  if (!gpu_run_kernel(g, &feed.feed, &st, &e)) fail_msg("%s, %s: %s", scheme, set, e.msg);
+  gpu_free(g);
+  return st;
+}
+
 #endif

@@ -138,27 +138,6 @@ static void one_port(void **state) {
 
 /* ---- random traffic ---- */
 
-static struct gpu_stats random_run(const char *scheme, const char *set, uint64_t seed, bool skip) {
-  static struct fake_feed feed;
-  struct gpu_config c;
-  struct gpu_stats st;
-  struct err e = {0};
-  gpu_config_defaults(&c);
-  c.sms = 4;
-  char key[64];
-  snprintf(key, sizeof key, "%.*s", (int)strcspn(set, "="), set);
-  if (*set && !gpu_config_set(&c, key, strchr(set, '=') + 1, "test", &e)) fail_msg("%s", e.msg);
-  struct gpu *g = gpu_new(&c, scheme, &e);
-  if (!g) fail_msg("%s: %s", scheme, e.msg);
-  gpu_set_skip(g, skip);
-  fake_kernel(&feed, seed, 14, 4, 4, 64 * 1024);
-  for (uint32_t i = 0; i < FAKE_CODE; i++)
-    if (feed.code[i].elem_bytes > 4) feed.code[i].elem_bytes = 4;
-  if (!gpu_run_kernel(g, &feed.feed, &st, &e)) fail_msg("%s, %s: %s", scheme, set, e.msg);
-  gpu_free(g);
-  return st;
-}
-
 static void laws_and_time(void **state) {
   (void)state;
   static const char *const list[] = {"test-peers",
@@ -184,7 +163,8 @@ static void laws_and_time(void **state) {
                                     "sm.warp_scheduler=lrr"};
   for (uint32_t i = 0; i < sizeof list / sizeof *list; i++)
     for (uint32_t k = 0; k < sizeof set / sizeof *set; k++) {
-      struct gpu_stats a = random_run(list[i], set[k], 70 + k, true), b = random_run(list[i], set[k], 70 + k, false);
+      struct gpu_stats a = place_random(list[i], set[k], 70 + k, true),
+                       b = place_random(list[i], set[k], 70 + k, false);
       rig_equal(&a, &b, "skipping", "stepping", list[i]);
       assert_true(a.net_lookups > 20);
     }

@@ -74,25 +74,6 @@ static void data_in_flight_are_not_kept(void **state) {
 
 /* ---- random traffic ---- */
 
-static struct gpu_stats random_run(const char *scheme, const char *set, uint64_t seed, bool skip) {
-  static struct fake_feed feed;
-  struct gpu_config c;
-  struct gpu_stats st;
-  struct err e = {0};
-  gpu_config_defaults(&c);
-  c.sms = 4;
-  settings_apply(&c, set);
-  struct gpu *g = gpu_new(&c, scheme, &e);
-  if (!g) fail_msg("%s: %s", scheme, e.msg);
-  gpu_set_skip(g, skip);
-  fake_kernel(&feed, seed, 14, 4, 4, 64 * 1024);
-  for (uint32_t i = 0; i < FAKE_CODE; i++)
-    if (feed.code[i].elem_bytes > 4) feed.code[i].elem_bytes = 4;
-  if (!gpu_run_kernel(g, &feed.feed, &st, &e)) fail_msg("%s, %s: %s", scheme, set, e.msg);
-  gpu_free(g);
-  return st;
-}
-
 static void random_traffic_drains(void **state) {
   (void)state;
   static const char *const list[] = {"adaptive-llc=private",
@@ -116,7 +97,8 @@ static void random_traffic_drains(void **state) {
                                     "clock.dram_mhz=200"};
   for (uint32_t i = 0; i < sizeof list / sizeof *list; i++)
     for (uint32_t k = 0; k < sizeof set / sizeof *set; k++) {
-      struct gpu_stats a = random_run(list[i], set[k], 70 + k, true), b = random_run(list[i], set[k], 70 + k, false);
+      struct gpu_stats a = place_random(list[i], set[k], 70 + k, true),
+                       b = place_random(list[i], set[k], 70 + k, false);
       rig_equal(&a, &b, "skipping", "stepping", list[i]);
       bool moves = !strstr(set[k], "subpartitions=1") && strcmp(list[i], "adaptive-llc:profile=1000") != 0;
       assert_true(!moves || a.l2_moved > 20);
