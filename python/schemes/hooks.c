@@ -269,6 +269,12 @@ struct l1_size py_line_size(struct scheme_ctx *c, const struct l1_event *e, cons
   Py_XDECREF(answer);
   return (struct l1_size){bytes, later};
 }
+uint32_t py_l2_slice(struct scheme_ctx *c, const struct mem_event *e) {
+  uint32_t n = c->config->subparts, home = e->subpart % n;
+  uint32_t k = (uint32_t)whole(call_with(c, HOOK_l2_slice, l2_of(c, e), NULL, NULL), 0, n - 1, home, HOOK_l2_slice);
+  forget(c);
+  return k;
+}
 bool py_l2_bypass(struct scheme_ctx *c, const struct mem_event *e) {
   bool yes = truth(call_with(c, HOOK_l2_bypass, l2_of(c, e), NULL, NULL), false);
   forget(c);
