@@ -121,7 +121,7 @@ static void bad_files(void **state) {
   file_is("l2:\n  setz: 128\n", ".yaml:2: unknown key 'l2.setz'; did you mean 'l2.sets'?");
   file_is("l2:\n  sets: many\n", ".yaml:2: 'l2.sets' needs a whole number from 1 to 65536 set, not 'many'");
   file_is("l2: [1, 2]\n", ".yaml:1: 'l2' needs a value or a mapping");
-  file_is("base: volta\nsm: {fixed_latency: false, register_banks: 8, collectors: 4}\n", NULL);
+  file_is("base: volta\nsm: {fixed_latency: false, ibuffer: 2, register_banks: 8, collectors: 4}\n", NULL);
   file_is("- l2\n", "a configuration is a mapping");
   file_is("l2: {sets: 64,\n]\n", ".yaml:2:");
   file_is("sms: 3\nsms: 4\n", ".yaml:2: 'sms' is given twice");
@@ -224,6 +224,9 @@ static void impossible_machines(void **state) {
       {"dram: {bank_groups: 3}\n", "not a multiple of dram.bank_groups"},
       {"base: volta\nsm: {register_banks: 8}\n", ".yaml:2: sm.register_banks is 8, but has no effect with sm.fixed_l"},
       {"base: volta\nsm:\n  collectors: 4\n", ".yaml:3: sm.collectors is 4, but has no effect with sm.fixed_latency"},
+      {"sm:\n  ibuffer: 3\n",
+       ".yaml:2: sm.ibuffer is 3, but more than 2 entries have no effect without sm.sub_cores and sm.f"},
+      {"base: volta\nsm:\n  fixed_latency: false\n", "/volta.yaml:"}, /* its line there */
       {"icnt: {injection_buffer: 2}\n", "a packet of one line has 5"},
       {"icnt: {reply_flit_bytes: 8}\n",
        "a packet of one line has 17 (l1d.line_bytes, l2.line_bytes, icnt.reply_flit_bytes)"},

@@ -392,6 +392,15 @@ static bool check_collectors(const struct gpu_config *c, struct err *e) {
   return true;
 }
 
+/* Buffers of more than two instructions are those of front.inc. */
+static bool check_buffer(const struct gpu_config *c, struct err *e) {
+  if (c->ibuffer <= 2 || (c->sub_cores && c->fixed_issue)) return true;
+  return err_set(e, ERR_USAGE,
+                 "sm.ibuffer is %u, but more than 2 entries have no effect without sm.sub_cores and sm.fixed_latency; "
+                 "set sm.ibuffer=2, or both to true",
+                 c->ibuffer);
+}
+
 static bool check_sm(const struct gpu_config *c, struct err *e) {
   if (c->sm_threads % 32)
     return err_set(e, ERR_USAGE, "sm.threads is %u: it must be a multiple of the warp size, 32", c->sm_threads);
@@ -407,7 +416,7 @@ static bool check_sm(const struct gpu_config *c, struct err *e) {
                    "sm.collectors (%u) and sm.register_banks (%u) must be multiples of sm.schedulers (%u): "
                    "sub-cores share them out evenly",
                    c->oc_gen, c->reg_banks, c->schedulers);
-  if (!check_collectors(c, e)) return false;
+  if (!check_collectors(c, e) || !check_buffer(c, e)) return false;
   if (!is_pow2(c->shared_banks))
     return err_set(e, ERR_USAGE, "sm.shared_banks is %u: a power of two is needed", c->shared_banks);
   return check_cache(&c->l1d, "l1d", c->l1d_index, e) && check_cache(&c->l1i, "l1i", INDEX_LINEAR, e) &&
