@@ -136,6 +136,7 @@ def original(build, folder, records, paper, program):
             there.symlink_to(folder / "inputs" / source)
     words = shlex.split(str(size["arguments"]).replace("{inputs}", str(folder / "inputs")))
     options = ["--max-insts", size["max_insts"]] if "max_insts" in size else []
+    options += ["--timing-kernels", size["launches"]] if "launches" in size else []
     gpu = MACHINES.get(paper, paper)
     command = [folder / size.get("program", program["program"]), *words]
     return run(build, records / f"{paper}.{program['like']}.orig.json", gpu, options, command, work)

@@ -110,13 +110,23 @@ static bool take_files(struct reader *r, const yaml_node_t *n, void *into) {
   return true;
 }
 
+/* A launch, the first and the last, or the first alone: 2, 0:8, 3: */
+static bool take_range(struct reader *r, const yaml_node_t *n, void *into) {
+  const char *s = n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : "";
+  size_t digits = strspn(s, "0123456789"), rest = digits + (s[digits] == ':');
+  if (!digits || s[rest + strspn(s + rest, "0123456789") * (rest > digits)])
+    return refuse_node(r, n, "must be launches as in 0:2: ", s);
+  return take_text(r, n, into);
+}
+
 struct input {
-  const char *program, *arguments;
+  const char *program, *arguments, *launches;
   double max_insts;
 };
 static const struct key input_keys[] = {{"arguments", true, take_text, offsetof(struct input, arguments)},
                                         {"program", false, take_text, offsetof(struct input, program)},
                                         {"max_insts", false, take_count, offsetof(struct input, max_insts)},
+                                        {"launches", false, take_range, offsetof(struct input, launches)},
                                         {.name = NULL}};
 
 /* Of each size its arguments, or a mapping. */
@@ -134,6 +144,7 @@ static bool take_inputs(struct reader *r, const yaml_node_t *n, void *into) {
     p->input[s].arguments = in.arguments;
     p->input[s].program = in.program;
     p->input[s].max_insts = in.max_insts;
+    p->input[s].launches = in.launches;
   }
   return true;
 }
@@ -293,9 +304,10 @@ json_t *originals_run(struct arena *a, const struct originals *o, const struct o
                         json_string(arena_printf(a, "%s/inputs/%s", o->folder ? o->folder : "", p->file[i].input)));
   if (o->folder) look_for(a, o, p, s, &l);
   const char *program = p->input[s].program;
-  return json_pack("{s:s, s:s, s:s, s:o, s:o, s:f, s:f}", "from", arena_printf(a, "%s (%s)", p->suite, p->version),
-                   "command", arena_printf(a, "%s %s", program, p->input[s].arguments), "program",
+  return json_pack("{s:s, s:s, s:s, s:o, s:o, s:f, s:f, s:s*}", "from",
+                   arena_printf(a, "%s (%s)", p->suite, p->version), "command",
+                   arena_printf(a, "%s %s", program, p->input[s].arguments), "program",
                    o->folder ? arena_printf(a, "%s/%s", o->folder, program) : program, "arguments",
                    words(a, o, p->input[s].arguments), "files", files, "max_insts", p->input[s].max_insts, "bytes",
-                   l.bytes);
+                   l.bytes, "launches", p->input[s].launches);
 }

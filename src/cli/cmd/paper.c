@@ -201,6 +201,7 @@ static char **run_argv(struct paper *p, const json_t *r, const char *record) {
   double most = json_number_value(json_object_get(r, "max_insts"));
   if (p->warm) ARG(arena_printf(&p->arena, "--warm=%llu", (unsigned long long)p->warm));
   if (most > 0) ARG(arena_printf(&p->arena, "--max-insts=%.0f", most));
+  if (*paper_text(r, "launches")) ARG("--timing-kernels"), ARG(paper_text(r, "launches"));
   if (words) ARG("--"), ARG(paper_text(r, "program"));
   else ARG("--"), ARG(paper_text(r, "workload"));
   if (!words && !own) ARG("--size"), ARG(paper_text(r, "size"));

@@ -64,6 +64,8 @@ uint64_t paper_originals_hash(uint64_t h, const json_t *run) {
   const char *command = paper_text(run, "command");
   h = hash_bytes(h, command, strlen(command) + 1);
   h = hash_u64(h ^ (uint64_t)json_number_value(json_object_get(run, "bytes")));
+  const char *launches = paper_text(run, "launches");
+  if (*launches) h = hash_bytes(h, launches, strlen(launches));
   return hash_u64(h ^ (uint64_t)json_number_value(json_object_get(run, "max_insts")));
 }
 
