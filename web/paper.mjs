@@ -8,6 +8,7 @@ import { join } from "node:path";
 import * as echarts from "echarts";
 import { csv } from "./dom.js";
 import { intervals, intervalsSvg } from "./intervals.js";
+import { spread } from "./spread.js";
 
 const [, , file, out] = process.argv;
 const data = JSON.parse(readFileSync(file, "utf8"));
@@ -182,15 +183,18 @@ const MEANS = {
   maximum: (v) => Math.max(...v),
   minimum: (v) => Math.min(...v),
 };
+const among = (m, pairs) =>
+  pairs.filter(([w, x]) => x !== undefined && (!m.group || w.group === m.group)).map(([, x]) => x);
 const mean = (m, pairs) => {
-  const v = pairs.filter(([w, x]) => x !== undefined && (!m.group || w.group === m.group)).map(([, x]) => x);
+  const v = among(m, pairs);
   return v.length ? MEANS[m.of ?? "geometric"](v) : undefined;
 };
 
-// ---- tables behind the figures: {heads, rows: [name, ...numbers], means: set of names} ----
+// ---- tables behind the figures: {heads, rows: [name, ...numbers], means: set of names, spreads} ----
+// spreads: of a row its 95 % intervals: of a mean over its programs (or kernels), of a program over its inputs.
 
-// Of a workload under a scheme, over the scheme that the column or the figure is normalised to; the mean over its inputs.
-function relative(f, w, label, missing, of = f.metric) {
+// Of a workload under a scheme, over the scheme that the column or the figure is normalised to, on each of its inputs.
+function relatives(f, w, label, missing, of = f.metric) {
   const base = column(f, label).over ?? f.normalise,
     all = [];
   for (let seed = 0; seed < inputsOf(f, w, label); seed++) {
@@ -199,23 +203,26 @@ function relative(f, w, label, missing, of = f.metric) {
     if (v !== undefined && ref === 0) missing.add(`${w.alias} has no ${of} under ${base}`);
     if (v !== undefined && ref) all.push(((f.scale ?? (f.percent ? 100 : 1)) * v) / ref);
   }
-  return all.length ? average(all) : undefined;
+  return all;
 }
+const relative = (...of) => averageOf(relatives(...of));
+const averageOf = (all) => (all.length ? average(all) : undefined);
 // Several quantities, each the mean over all workloads.
 function quantities(f, missing) {
   const ws = workloadsOf(f),
     labels = shown(f),
     m = { of: "arithmetic", ...f.means?.[0] };
-  const rows = Object.entries(f.metrics).map(([name, of]) => [
-    name,
-    ...labels.map((l) =>
-      mean(
-        m,
-        ws.map((w) => [w, relative(f, w, l, missing, of)]),
-      ),
-    ),
-  ]);
-  return { heads: labels, rows, means: new Set() };
+  const spreads = new Map(),
+    rows = Object.entries(f.metrics).map(([name, of]) => {
+      const pairs = labels.map((l) => ws.map((w) => [w, relative(f, w, l, missing, of)])),
+        row = [name, ...pairs.map((p) => mean(m, p))];
+      spreads.set(
+        row,
+        pairs.map((p) => spread(among(m, p), m.of)),
+      );
+      return row;
+    });
+  return { heads: labels, rows, means: new Set(), spreads };
 }
 const shown = (f) => Object.keys(f.schemes).filter((l) => !(f.hide ?? []).includes(l));
 function bars(f, missing) {
@@ -223,16 +230,30 @@ function bars(f, missing) {
   const ws = workloadsOf(f),
     labels = f.columns ? Object.keys(f.columns) : shown(f),
     only = Object.keys(f.schemes)[0];
-  const value = (w, l) => (f.columns ? relative(f, w, only, missing, f.columns[l]) : relative(f, w, l, missing));
-  const of = ws.map((w) => labels.map((l) => value(w, l)));
+  const values = (w, l) => (f.columns ? relatives(f, w, only, missing, f.columns[l]) : relatives(f, w, l, missing));
+  const inputs = ws.map((w) => labels.map((l) => values(w, l))),
+    of = inputs.map((r) => r.map(averageOf)),
+    spreads = new Map();
   const valuesOf = (m, l, i) =>
     m.per === "kernel" && !f.columns
       ? ws.flatMap((w) => kernelRatios(f, w, l).map((x) => [w, x]))
       : ws.map((w, k) => [w, of[k][i]]);
-  const means = (f.means ?? []).map((m) => [m.label, ...labels.map((l, i) => mean(m, valuesOf(m, l, i)))]);
+  const means = (f.means ?? []).map((m) => {
+    const pairs = labels.map((l, i) => valuesOf(m, l, i)),
+      row = [m.label, ...pairs.map((p) => mean(m, p))];
+    spreads.set(
+      row,
+      pairs.map((p) => spread(among(m, p), m.of)),
+    );
+    return row;
+  });
   const rows = [];
   for (const [k, w] of ws.entries()) {
     rows.push([w.alias, ...of[k]]);
+    spreads.set(
+      rows.at(-1),
+      inputs[k].map((v) => spread(v, "arithmetic")),
+    );
     const next = ws[k + 1];
     if (next?.group !== w.group)
       for (const [i, m] of (f.means ?? []).entries()) if (m.group && m.group === w.group) rows.push(means[i]);
@@ -243,6 +264,7 @@ function bars(f, missing) {
     heads: labels,
     rows: f.rows === "means" ? rows.filter((r) => f.means.some((m) => m.label === r[0])) : rows,
     means: new Set((f.means ?? []).map((m) => m.label)),
+    spreads,
   };
 }
 // Warps that were followed: hits over accesses in every interval since a launch began, a line for each.
@@ -259,8 +281,10 @@ function followed(f, missing) {
 function lines(f, missing) {
   if (f.item) return followed(f, missing);
   const t = bars({ ...f, means: f.means ?? [{ label: "GMEAN" }] }, missing),
-    of = t.rows.filter((r) => t.means.has(r[0]));
-  return { heads: of.map((r) => r[0]), rows: t.heads.map((l, i) => [l, ...of.map((r) => r[i + 1])]), means: new Set() };
+    of = t.rows.filter((r) => t.means.has(r[0])),
+    rows = t.heads.map((l, i) => [l, ...of.map((r) => r[i + 1])]),
+    spreads = new Map(rows.map((row, i) => [row, of.map((r) => t.spreads.get(r)?.[i])]));
+  return { heads: of.map((r) => r[0]), rows, means: new Set(), spreads };
 }
 function stack(f, missing) {
   const ws = workloadsOf(f),
@@ -451,6 +475,45 @@ function markSeries(marks, series) {
     },
   };
 }
+// Intervals as whiskers over the bars, or over the points of lines.
+function spreadSeries(ends, series, isLine) {
+  return {
+    type: "custom",
+    name: SPREAD,
+    data: ends,
+    encode: { x: 0, y: [2, 3] },
+    clip: true,
+    z: 4,
+    itemStyle: { color: INK },
+    renderItem: (params, api) => {
+      const [row, col] = [api.value(0), api.value(1)],
+        [low, high] = [api.coord([row, api.value(2)]), api.coord([row, api.value(3)])],
+        bar = isLine ? null : api.barLayout({ count: series, barGap: "10%", barCategoryGap: "22%" })[col],
+        x = low[0] + (bar?.offsetCenter ?? 0),
+        w = bar ? Math.min(8, 0.7 * bar.width) : 8;
+      const line = (x1, y1, x2, y2) => ({
+        type: "line",
+        shape: { x1, y1, x2, y2 },
+        style: { stroke: isLine ? COLORS[col % COLORS.length] : INK, lineWidth: 1 },
+      });
+      return {
+        type: "group",
+        children: [
+          line(x, low[1], x, high[1]),
+          line(x - w / 2, low[1], x + w / 2, low[1]),
+          line(x - w / 2, high[1], x + w / 2, high[1]),
+        ],
+      };
+    },
+  };
+}
+// [row, column, low, high] of what has an interval that can be seen.
+function ends(t) {
+  return t.rows.flatMap((r, row) =>
+    (t.spreads?.get(r) ?? []).flatMap((e, col) => (e && e[1] - e[0] > 1e-9 * Math.abs(e[1]) ? [[row, col, ...e]] : [])),
+  );
+}
+const SPREAD = "95 % interval";
 function option(f, t) {
   const unit =
     f.axis?.y ??
@@ -462,7 +525,13 @@ function option(f, t) {
           ? "normalised"
           : "");
   const isLine = f.kind === "lines" || f.kind === "cdf",
-    marks = f.kind === "bars" ? publishedMarks(f, t) : [];
+    marks = f.kind === "bars" ? publishedMarks(f, t) : [],
+    whiskers = ends(t),
+    entries = [
+      ...t.heads,
+      ...(marks.length ? [{ name: "published", icon: "path://M5,0L10,5L5,10L0,5Z" }] : []),
+      ...(whiskers.length ? [{ name: SPREAD, icon: "path://M0,0h10v1h-4v8h4v1h-10v-1h4v-8h-4z" }] : []),
+    ];
   const longest = Math.max(...t.rows.map((r) => String(r[0]).length)),
     long = t.rows.length > 9 || longest > 9;
   const tilted = Math.round(14 + longest * 5.2); // height of labels at 45 degrees
@@ -478,7 +547,7 @@ function option(f, t) {
     textStyle: { fontFamily: FONT, color: INK },
     legend: {
       top: 4,
-      data: [...t.heads, ...(marks.length ? [{ name: "published", icon: "path://M5,0L10,5L5,10L0,5Z" }] : [])],
+      data: entries,
       textStyle: { color: INK, fontSize: 12 },
       itemWidth: 16,
       itemHeight: 10,
@@ -486,7 +555,7 @@ function option(f, t) {
     grid: {
       left: 62,
       right: 16,
-      top: t.heads.length > 6 ? 56 : 38,
+      top: entries.length > 6 ? 56 : 38,
       bottom: (long ? tilted + 8 : 34) + (f.axis?.x ? 18 : 0),
     },
     xAxis: {
@@ -558,6 +627,7 @@ function option(f, t) {
             : undefined,
       })),
       ...(marks.length ? [markSeries(marks, t.heads.length)] : []),
+      ...(whiskers.length ? [spreadSeries(whiskers, t.heads.length, isLine)] : []),
     ],
   };
 }
@@ -666,6 +736,7 @@ for (const f of data.figures) {
     reason: f.reason ?? "",
     svg,
     rows: [["", ...t.heads], ...t.rows],
+    spreads: ends(t),
   });
   const others = missing.size > 1 ? `, and ${missing.size - 1} more` : "";
   const lack =

@@ -24,7 +24,7 @@ $(DATA)/report.html: $(wildcard web/*.js) $(wildcard web/*.css) web/report.html 
 	$(call say,WEB,$@)
 	node web/build.mjs $@
 
-$(DATA)/paper.mjs: web/paper.mjs web/intervals.js web/dom.js web/build.mjs web/node_modules/.sluice
+$(DATA)/paper.mjs: web/paper.mjs web/intervals.js web/spread.js web/dom.js web/build.mjs web/node_modules/.sluice
 	$(call say,WEB,$@)
 	node web/build.mjs $@
 endif
