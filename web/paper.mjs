@@ -507,7 +507,7 @@ function spreadSeries(ends, series, isLine) {
     },
   };
 }
-// [row, column, low, high] of what has an interval that can be seen.
+// [row, column, low, high] of what has an interval of some length.
 function ends(t) {
   return t.rows.flatMap((r, row) =>
     (t.spreads?.get(r) ?? []).flatMap((e, col) => (e && e[1] - e[0] > 1e-9 * Math.abs(e[1]) ? [[row, col, ...e]] : [])),

@@ -55,7 +55,8 @@ const struct original *originals_find(const struct originals *o, const char *nam
 /* Index of a size in input_sizes; -1: no such size. */
 int originals_size(const char *size);
 /* What `sluice run` needs for it, a new reference: {from: suite and version, command, program, arguments: [...], files:
- * {name: path}, max_insts, bytes: of inputs, launches: unless all}. NULL: it has no input of that size, or the folder lacks it. */
+ * {name: path}, max_insts, bytes: of inputs, launches: unless all}. NULL: it has no input of that size, or the folder
+ * lacks it. */
 json_t *originals_run(struct arena *a, const struct originals *o, const struct original *p, const char *size);
 
 #endif
