@@ -86,6 +86,7 @@ struct back {
   struct fact *r;                 /* by register number, 0 to nregs */
   uint32_t nregs, cap_regs, orig; /* orig: those that the PTX declares */
   bool blocks_named;              /* branches name blocks */
+  bool dominated;                 /* back_dominates holds for the blocks as they are */
   uint32_t *seq, nseq; /* nodes in the order of the machine, block by block; b[].first and end index it then */
 };
 
@@ -148,6 +149,8 @@ void back_widen(struct back *k);
 uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out);
 bool back_branches(const struct back *k, const struct ptx_inst *i); /* around rare operands, in its sequence */
 enum mach_op back_machine_op(const struct ptx_inst *i);
+/* divide.c: the sequence of a division or remainder, or NULL: what expand.def says. */
+const char *back_division(const struct back *k, const struct ptx_inst *i);
 /* Steps of one set of a matrix product on the machine; 0: it has none. Each waits for the same of the set before. */
 uint32_t back_matrix_steps(const struct back *k, const struct ptx_inst *i);
 /* select.c */

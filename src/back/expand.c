@@ -275,25 +275,6 @@ static uint32_t parse(const struct back *k, const char *seq, uint8_t *out) {
   return n;
 }
 
-/* A remainder by a number that only the assembler has found: the divisor's absolute value is known, and what is made of
- * the dividend serves all remainders of it. As ptxas 11.8 has it. */
-static bool by_number(const struct back *k, const struct ptx_inst *i) {
-  if (i->op != OP_REM || i->types[0] != T_S32 || i->nops != 3 || i->ops[2].kind != OK_REG) return false;
-  const struct fact *d = &k->r[i->ops[2].reg->num];
-  return d->konst == K_IMM && d->number;
-}
-
-static const char *shared_remainder(const struct back *k, const struct ptx_inst *i) {
-  static const char dividend[] = "IABS MOV ISETP ",
-                    all[] = "IABS MOV ISETP I2F MUFU IADD3 F2I MOV IMAD IMAD IMAD IMAD ISETP IADD3 ISETP IADD3 IADD3";
-  for (uint32_t q = 0; q < k->nn && k->n[q].in != i; q++) {
-    const struct ptx_inst *o = k->n[q].in;
-    if (k->n[q].role == ROLE_COST && by_number(k, o) && o->ops[1].kind == OK_REG && o->ops[1].reg == i->ops[1].reg)
-      return all + sizeof dividend - 1;
-  }
-  return all;
-}
-
 /* ---- matrix products ---- */
 
 /* Multiplications and additions of a warp, by shape. */
@@ -324,7 +305,8 @@ static uint32_t matrix_ops(const struct back *k, const struct ptx_inst *i) {
 }
 
 uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out) {
-  const char *seq = by_number(k, i) ? shared_remainder(k, i) : expansion(k, i);
+  const char *seq = back_division(k, i);
+  if (!seq) seq = expansion(k, i);
   if (seq) return parse(k, seq, out);
   enum mach_op op = back_machine_op(i);
   uint32_t n = op == MO_HMMA || op == MO_HMMA_F16 ? matrix_ops(k, i) : repeats(k, i, op);

@@ -525,6 +525,8 @@ static void select_node(struct select *s, struct node *u) {
 void back_select(struct back *k) {
   struct select s = {.k = k};
   s.inputs = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + 1);
+  back_dominators(k);
+  k->dominated = true;
   find_narrow(&s);
   for (uint32_t i = 0; i < k->nn; i++) /* first what is part of an address: no sum with a product or shift then */
     if (accesses(k->n[i].in) && !is_constant(k, &k->n[i])) expand(&s, &k->n[i]), memory(&s, &k->n[i]);

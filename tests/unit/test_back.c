@@ -416,6 +416,67 @@ static void sine_and_cosine_share_their_product(void **state) {
   assert_int_equal(count(&two, "fp32", 0), 3);
 }
 
+static struct code divisions(const char *type, const char *first, const char *second, uint32_t sm) {
+  const char *bits = type[0] == 'f' ? "%f" : "%r";
+  char text[1024];
+  int n = snprintf(text, sizeof text,
+                   "%smul.wide.s32 %%rd5, %%r4, 64;\nadd.s64 %%rd6, %%rd3, %%rd5;\nld.global.b32 %s10, [%%rd6];\n"
+                   "ld.global.b32 %s11, [%%rd6+8];\nld.global.b32 %s12, [%%rd6+16];\n%s.%s %s13, %s11, %s10;\n"
+                   "st.global.b32 [%%rd6+24], %s13;\n",
+                   INDEX, bits, bits, bits, first, type, bits, bits, bits, bits);
+  if (second)
+    n += snprintf(text + n, sizeof text - (size_t)n, "%s.%s %s14, %s12, %s10;\nst.global.b32 [%%rd6+32], %s14;\n",
+                  second, type, bits, bits, bits, bits);
+  snprintf(text + n, sizeof text - (size_t)n, "ret;\n");
+  return compile(text, sm);
+}
+
+/* A second division by the same divisor takes the reciprocal of the first: how many more instructions ptxas 11.8 makes,
+ * with a load and a store. */
+static void divisions_by_one_value_share_its_reciprocal(void **state) {
+  (void)state;
+  static const struct {
+    const char *type, *first, *second;
+    uint32_t more;
+  } cases[] = {{"u32", "div", "div", 13},
+               {"u32", "div", "rem", 12},
+               {"u32", "rem", "rem", 12},
+               {"s32", "div", "div", 17},
+               {"s32", "div", "rem", 14},
+               {"s32", "rem", "rem", 14},
+               {"f32", "div.full", "div.full", 5},
+               {"f32", "div.approx", "div.approx", 4},
+               {"f32", "div.full.ftz", "div.full.ftz", 4},
+               {"f32", "div.approx.ftz", "div.approx.ftz", 3}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct code one = divisions(cases[i].type, cases[i].first, NULL, 70),
+                two = divisions(cases[i].type, cases[i].first, cases[i].second, 70);
+    assert_int_equal(two.n - one.n, cases[i].more);
+    assert_int_equal(count(&two, "sfu", 0), 1);
+  }
+  struct code exact = divisions("f32", "div.rn", "div.rn", 70), other = divisions("f32", "div.full", "div.approx", 70);
+  assert_int_equal(count(&exact, "sfu", 0), 2);
+  assert_int_equal(count(&other, "sfu", 0), 2);
+}
+
+/* The assembler has the reciprocal of a number; only one that every way to the second division passes is shared. */
+static void reciprocals_of_numbers_and_of_other_ways(void **state) {
+  (void)state;
+  static const char by_number[] =
+      INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n"
+            "div.rn.f32 %f2, %f1, 0f437F0000;\ndiv.full.f32 %f3, %f2, 0f437F0000;\nst.global.f32 [%rd6], %f3;\nret;\n";
+  struct code c = compile(by_number, 70);
+  assert_int_equal(count(&c, "sfu", 0), 0);
+  assert_int_equal(count(&c, "fp32", 0), 7); /* FCHK, five FFMA, FMUL */
+  static const char two_ways[] =
+      INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.u32 %r5, [%rd6];\n"
+            "ld.global.u32 %r6, [%rd6+4];\nsetp.eq.s32 %p1, %r6, 3;\n@%p1 bra A;\ndiv.u32 %r7, %r6, %r5;\n"
+            "st.global.u32 [%rd6+8], %r7;\nbra.uni B;\nA:\nrem.u32 %r8, %r6, %r5;\nst.global.u32 [%rd6+12], %r8;\n"
+            "B:\nret;\n";
+  c = compile(two_ways, 70);
+  assert_int_equal(count(&c, "sfu", 0), 2);
+}
+
 /* A loop of four disappears, and its addresses are those of its first one; one that counts down to zero is repeated
  * four times, then two times, before the loop as it was, unless the compiler forbids it. */
 static void loops_of_one_block_are_unrolled(void **state) {
@@ -661,6 +722,8 @@ int main(void) {
       cmocka_unit_test(constants_are_operands_or_come_in_pairs),
       cmocka_unit_test(sine_and_cosine_share_their_product),
       cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
+      cmocka_unit_test(divisions_by_one_value_share_its_reciprocal),
+      cmocka_unit_test(reciprocals_of_numbers_and_of_other_ways),
       cmocka_unit_test(loops_of_one_block_are_unrolled),
       cmocka_unit_test(bodies_that_synchronise_stay_loops),
       cmocka_unit_test(rare_operands_take_registers),
