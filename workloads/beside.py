@@ -159,11 +159,16 @@ def stored(paper, programs):
     return found
 
 
+def characterised(record):
+    """It has all quantities of the page; what has no value has none."""
+    return bool(record) and any(k.startswith("character.") for k in record["totals"])
+
+
 def known(paper, record):
     """What a record has of the page's quantities: those of --characterise only if it ran with it."""
     if not record:
         return {}
-    has = any(k.startswith("character.") for k in record["totals"])
+    has = characterised(record)
     of_character = {"SMs", "first L2 misses", "longest CTA", "penalty", "by CTAs", "by SMs", "distance under 5",
                     "all-hit", "mostly-hit", "balanced", "mostly-miss", "all-miss"}
     return {q: shown(v) for q, v in measures(paper, record).items() if has or q not in of_character}
@@ -195,7 +200,8 @@ def rows_of(paper, arguments, published, before):
                                  p.get("insts", "") if quantity == "thread instructions" else "")
             kept = before.get((paper, p["like"], p["name"], quantity), {})
             yield [paper, p["like"], p["name"], quantity, str(said),
-                   both[0].get(quantity) or kept.get("original", ""), both[1].get(quantity) or kept.get("ours", "")]
+                   *(found.get(quantity) or ("" if characterised(record) else kept.get(side, ""))
+                     for found, record, side in zip(both, (theirs, ours), ("original", "ours")))]
 
 
 def main(arguments):
