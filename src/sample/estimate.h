@@ -1,9 +1,10 @@
 /* estimate.h - totals from samples, with their intervals: Cochran, "Sampling Techniques", 3rd ed. 1977, chapters 5 to
- * 7.
+ * 8.
  *
  * A stratum is a cluster of launches. Of all its members the executed warp instructions x are known, of the timed ones
- * a counter y too. The rest is estimated by the ratio of y to x in the timed ones (chapter 6), strata are added up
- * (chapter 5), and the variance has the finite population correction: a stratum that is timed whole contributes none.
+ * a counter y too. Of four members and more the rest is estimated by a line, y against x (chapter 7), plus what the
+ * timed neighbours in the order of x lie beside it; of fewer by the ratio of y to x (chapter 6). Strata are added up
+ * (chapter 5); a stratum that is timed whole has no variance.
  */
 #ifndef SAMPLE_ESTIMATE_H
 #define SAMPLE_ESTIMATE_H
@@ -17,20 +18,26 @@
 double estimate_student(double confidence, double freedom);
 
 struct estimate_stratum {
-  uint64_t members;    /* N */
-  size_t timed;        /* n, 0 < n <= N */
-  double x_all;        /* sum of x over all members */
-  const double *x, *y; /* of the timed ones */
-  const double *own;   /* variance of each y, if it is an estimate itself; NULL: exact */
-  double own_freedom;  /* degrees of freedom of one of them */
+  uint64_t members;     /* N */
+  size_t timed;         /* n, 0 < n <= N */
+  double x_all;         /* sum of x over all members */
+  const double *x, *y;  /* of the timed ones */
+  const double *own;    /* variance of each y, if it is an estimate itself; NULL: exact */
+  double own_freedom;   /* degrees of freedom of one of them */
+  const double *weight; /* of each y in the total (estimate_weights), timed members in the order of x; NULL: ratio */
 };
+
+/* The weight of each of `n` timed members in the estimate of the total of `all`, whose x ascend; place[]: where in that
+ * order the timed ones are, ascending too. At least ESTIMATE_LINE of them. */
+enum { ESTIMATE_LINE = 4 };
+void estimate_weights(const double *x, size_t all, const size_t *place, size_t n, double *weight);
 
 /* What a stratum contributes. */
 struct estimate_part {
   double total;    /* estimate of the sum of y */
   double residual; /* variance of y - R x between members, as measured; 0 with n < 2 */
   double between;  /* of the variance of `total`: what more members would reduce */
-  double within;   /* what more precise y would reduce */
+  double within;   /* what more precise y would reduce, where all members are timed */
 };
 
 struct estimate {

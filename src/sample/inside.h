@@ -14,10 +14,12 @@
 #include "sample/crew.h"
 #include "sample/launchlog.h"
 
-/* A launch is sampled inside if it has INSIDE_LEAST_GROUPS, and its CTAs are alike: the longest executes at most
- * `inside_likeness` times the mean (short ones have another rate). INSIDE_ENDS: groups outside the runs. */
+/* A launch is sampled inside if at most half of its groups are then timed, and its CTAs are alike: the longest executes
+ * at most `inside_likeness` times the mean (short ones have another rate). INSIDE_ENDS: groups outside the runs. The
+ * launches of a cluster that are timed first have INSIDE_FIRST_RUNS together, and each at least INSIDE_FEW_RUNS, which
+ * give it a variance. */
 enum { INSIDE_RUN = 4, INSIDE_FIRST = 4, INSIDE_ENDS = INSIDE_FIRST + 1 };
-enum { INSIDE_FIRST_RUNS = 8, INSIDE_LEAST_GROUPS = 74 };
+enum { INSIDE_FIRST_RUNS = 5, INSIDE_FEW_RUNS = 2 };
 extern const double inside_likeness;
 
 struct inside_choice {

@@ -15,28 +15,30 @@
 #include "base/output.h"
 #include "base/paths.h"
 
-enum { FORMAT = 1, FIRST_SAMPLES = 3, FEW_SAMPLES = 2 };
-const double plan_likeness = 0.3;
+enum { FORMAT = 1, FIRST_SAMPLES = 4, FEW_SAMPLES = 2 };
+const double plan_likeness = 0.3, plan_likeness_of_shapes = 0.1;
 static const double rare = 0.01; /* counts that differ by less than this share of the warp instructions are alike */
 static const double little_work = 0.01; /* share of all warp instructions */
 
 /* ---- clusters ---- */
 
-static bool near(uint64_t a, uint64_t b, double insts) {
+static bool near(uint64_t a, uint64_t b, double likeness, double insts) {
   double most = a > b ? (double)a : (double)b;
-  return fabs((double)a - (double)b) <= fmax(plan_likeness * most, rare * insts);
+  return fabs((double)a - (double)b) <= fmax(likeness * most, rare * insts);
+}
+
+static uint64_t signature_field(const struct logged_launch *l, uint32_t row) {
+  return *(const uint64_t *)((const char *)&l->sig + signature_rows[row].offset);
 }
 
 static bool similar_launches(const struct logged_launch *a, const struct logged_launch *b) {
   if (strcmp(a->kernel, b->kernel) != 0 || memcmp(a->block, b->block, sizeof a->block) != 0) return false;
-  if (a->signed_ != b->signed_ || a->sig.shape != b->sig.shape) return false;
-  double insts = (double)a->sig.warp_insts;
-  if (!near(launchlog_ctas(a), launchlog_ctas(b), 0)) return false;
-  for (uint32_t i = 0; i < SIGNATURE_ROWS; i++) {
-    uint32_t at = signature_rows[i].offset;
-    if (!near(*(const uint64_t *)((const char *)&a->sig + at), *(const uint64_t *)((const char *)&b->sig + at), insts))
-      return false;
-  }
+  if (a->signed_ != b->signed_) return false;
+  double insts = (double)a->sig.warp_insts, likeness = plan_likeness;
+  if (a->sig.shape != b->sig.shape) likeness = plan_likeness_of_shapes;
+  if (!near(launchlog_ctas(a), launchlog_ctas(b), likeness, 0)) return false;
+  for (uint32_t i = 0; i < SIGNATURE_ROWS; i++)
+    if (!near(signature_field(a, i), signature_field(b, i), likeness, insts)) return false;
   return true;
 }
 
@@ -46,43 +48,127 @@ static void add_member(struct plan_cluster *c, uint32_t launch) {
   c->launch[c->members++] = launch;
 }
 
+/* ---- the order of drawing ---- */
+
 /* Fisher and Yates. */
-static void shuffle(struct plan_cluster *c, uint64_t seed) {
-  for (uint32_t i = c->members; i > 1; i--) {
-    uint32_t k = (uint32_t)(hash_u64(seed ^ hash_u64((uint64_t)c->launch[0] << 32 | i)) % i), was = c->launch[i - 1];
-    c->launch[i - 1] = c->launch[k];
-    c->launch[k] = was;
+static void shuffle(uint32_t *v, uint32_t n, uint64_t seed) {
+  for (uint32_t i = n; i > 1; i--) {
+    uint32_t k = (uint32_t)(hash_u64(seed ^ hash_u64(i)) % i), was = v[i - 1];
+    v[i - 1] = v[k];
+    v[k] = was;
   }
 }
 
-/* The cluster of launch `i`, or a new one. Alone: it is the first of its kernel, which finds cold caches. */
-static struct plan_cluster *cluster_of(struct sample_plan *p, const struct launchlog *l, uint32_t i) {
-  bool alone = true;
-  for (uint32_t c = 0; c < p->clusters; c++) {
-    const struct plan_cluster *k = &p->cluster[c];
-    if (!k->alone && similar_launches(&l->at[k->launch[0]], &l->at[i])) return &p->cluster[c];
-    alone &= strcmp(k->kernel, l->at[i].kernel) != 0;
+static uint32_t reversed(uint32_t v, uint32_t bits) {
+  uint32_t r = 0;
+  for (uint32_t b = 0; b < bits; b++) r |= (v >> b & 1) << (bits - 1 - b);
+  return r;
+}
+
+/* Members as they are drawn: in each round of halving the series, one at random of each part that has none yet. So any
+ * number of them is spread over the series, and places within the parts are random. */
+static void draw_members(struct plan_cluster *c, uint64_t seed) {
+  uint32_t n = c->members, drawn = 0;
+  uint32_t *at = mem_zeroed(n, sizeof *at), *rank = mem_zeroed(n, sizeof *rank), *order = mem_zeroed(n, sizeof *order);
+  bool *taken = mem_zeroed(n, sizeof *taken);
+  for (uint32_t i = 0; i < n; i++) at[i] = i;
+  shuffle(at, n, seed ^ hash_u64(c->launch[0]));
+  for (uint32_t i = 0; i < n; i++) rank[at[i]] = i;
+  for (uint32_t bits = 0; drawn < n; bits++) {
+    for (uint32_t part = 0; part < 1u << bits; part++) {
+      uint32_t k = reversed(part, bits), best = n;
+      uint32_t from = (uint32_t)((uint64_t)k * n >> bits), end = (uint32_t)((k + 1ull) * n >> bits);
+      bool any = false;
+      for (uint32_t i = from; i < end; i++) {
+        any |= taken[i];
+        if (best == n || rank[i] < rank[best]) best = i;
+      }
+      if (any || best == n) continue;
+      taken[best] = true;
+      order[drawn++] = c->launch[best];
+    }
   }
-  p->cluster = mem_resize(p->cluster, p->clusters + 1, sizeof *p->cluster);
-  p->cluster[p->clusters] = (struct plan_cluster){.kernel = mem_text(l->at[i].kernel), .alone = alone};
-  return &p->cluster[p->clusters++];
+  memcpy(c->launch, order, n * sizeof *order);
+  free(at), free(rank), free(order), free(taken);
+}
+
+/* ---- series ---- */
+
+/* What a launch is placed by. */
+struct sized {
+  uint64_t insts;
+  uint32_t launch;
+};
+
+static int by_size(const void *a, const void *b) {
+  const struct sized *p = a, *q = b;
+  if (p->insts != q->insts) return p->insts < q->insts ? -1 : 1;
+  return p->launch < q->launch ? -1 : p->launch > q->launch;
+}
+
+static int by_launch(const void *a, const void *b) {
+  const struct plan_cluster *p = a, *q = b;
+  return p->first < q->first ? -1 : p->first > q->first;
+}
+
+static void join_series(struct sample_plan *p, const struct launchlog *l, uint32_t i, bool alone) {
+  struct plan_cluster *k = NULL;
+  for (uint32_t c = 0; c < p->clusters && !alone && !k; c++) {
+    struct plan_cluster *other = &p->cluster[c];
+    if (!other->alone && similar_launches(&l->at[other->launch[other->members - 1]], &l->at[i])) k = other;
+  }
+  if (!k) {
+    p->cluster = mem_resize(p->cluster, p->clusters + 1, sizeof *p->cluster);
+    k = &p->cluster[p->clusters++];
+    *k = (struct plan_cluster){.kernel = mem_text(l->at[i].kernel), .alone = alone, .first = i};
+  }
+  add_member(k, i);
+  if (i < k->first) k->first = i;
+  k->warp_insts += (double)l->at[i].sig.warp_insts;
+}
+
+/* Is it the first launch of its kernel, which finds cold caches? */
+static bool is_alone(const struct sample_plan *p, const char *kernel) {
+  for (uint32_t c = 0; c < p->clusters; c++)
+    if (!strcmp(p->cluster[c].kernel, kernel)) return false;
+  return true;
 }
 
 void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, struct plan_range r) {
-  for (uint32_t i = r.first; i < r.end && i < l->n; i++) {
-    struct plan_cluster *k = cluster_of(p, l, i);
-    add_member(k, i);
-    k->warp_insts += (double)l->at[i].sig.warp_insts;
+  uint32_t n = 0, end = r.end < l->n ? r.end : l->n;
+  struct sized *rest = mem_zeroed(end > r.first ? end - r.first : 1, sizeof *rest);
+  for (uint32_t i = r.first; i < end; i++) {
+    if (is_alone(p, l->at[i].kernel)) join_series(p, l, i, true);
+    else rest[n++] = (struct sized){l->at[i].sig.warp_insts, i};
   }
+  qsort(rest, n, sizeof *rest, by_size);
+  for (uint32_t i = 0; i < n; i++) join_series(p, l, rest[i].launch, false);
+  free(rest);
   p->launches = l->n;
-  for (uint32_t c = 0; c < p->clusters; c++) shuffle(&p->cluster[c], p->seed);
+  qsort(p->cluster, p->clusters, sizeof *p->cluster, by_launch);
+  for (uint32_t c = 0; c < p->clusters; c++) draw_members(&p->cluster[c], p->seed);
+}
+
+size_t plan_series(const struct plan_cluster *c, const struct launchlog *l, double *x, size_t *place, uint32_t *timed) {
+  struct sized *all = mem_zeroed(c->members, sizeof *all);
+  size_t n = 0;
+  for (uint32_t i = 0; i < c->members; i++) all[i] = (struct sized){l->at[c->launch[i]].sig.warp_insts, c->launch[i]};
+  qsort(all, c->members, sizeof *all, by_size);
+  for (uint32_t i = 0; i < c->members; i++) {
+    x[i] = (double)all[i].insts;
+    if (!l->at[all[i].launch].timed) continue;
+    place[n] = i;
+    timed[n++] = all[i].launch;
+  }
+  free(all);
+  return n;
 }
 
 /* Groups of CTAs of a launch, 0 if they have to be timed all. */
 static uint32_t groups_of(const struct logged_launch *l) {
   double mean = (double)l->sig.warp_insts / (double)launchlog_ctas(l);
   uint32_t n = inside_groups(launchlog_ctas(l), l->resident);
-  return l->orderly && n >= INSIDE_LEAST_GROUPS && (double)l->sig.longest <= inside_likeness * mean ? n : 0;
+  return l->orderly && (double)l->sig.longest <= inside_likeness * mean ? n : 0;
 }
 
 uint32_t plan_groups(const struct plan_cluster *c, const struct launchlog *l) {
@@ -101,7 +187,9 @@ void plan_first_samples(struct sample_plan *p, const struct launchlog *l) {
     struct plan_cluster *k = &p->cluster[c];
     uint32_t want = k->warp_insts < little_work * all ? FEW_SAMPLES : FIRST_SAMPLES;
     k->timed = k->members < want ? k->members : want;
-    if (plan_groups(k, l)) k->blocks = inside_timed_groups(INSIDE_FIRST_RUNS);
+    uint32_t runs = (INSIDE_FIRST_RUNS + k->timed - 1) / k->timed;
+    k->blocks = inside_timed_groups(runs < INSIDE_FEW_RUNS ? INSIDE_FEW_RUNS : runs);
+    if (2 * k->blocks > plan_groups(k, l)) k->blocks = 0;
   }
 }
 

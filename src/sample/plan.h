@@ -16,6 +16,7 @@ struct plan_cluster {
   uint32_t members, timed;
   uint32_t blocks;   /* of each timed launch, groups of CTAs that are timed; 0: all CTAs */
   bool alone;        /* the first launch of a kernel */
+  uint32_t first;    /* the earliest member */
   double warp_insts; /* of all members */
 };
 
@@ -29,19 +30,22 @@ struct sample_plan {
   uint32_t clusters;
 };
 
-/* Launches [first, end) of a log, clustered: in the order of the program, a launch joins the first cluster of its
- * kernel, block size and shape whose first member's counts differ by at most `plan_likeness` of the larger. The first
- * launch of a kernel is a cluster of its own. */
+/* Launches [first, end) of a log, clustered into series: in the order of their warp instructions, a launch joins the
+ * first series of its kernel and block size whose last member's counts differ by at most `plan_likeness` of the larger
+ * (`plan_likeness_of_shapes`, if their shapes differ). The first launch of a kernel is a cluster of its own. */
 struct plan_range {
   uint32_t first, end;
 };
-extern const double plan_likeness;
+extern const double plan_likeness, plan_likeness_of_shapes;
 void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, struct plan_range r);
-/* The number of members that any cluster is timed with at least: all of three, or three; two of a cluster with little
+/* The number of members that any cluster is timed with at least: all of four, or four; two of a cluster with little
  * work.
  */
 void plan_first_samples(struct sample_plan *p, const struct launchlog *l);
-/* Groups of CTAs of which each member has at least so many (sample/inside.h); 0: their CTAs are all timed. */
+/* The warp instructions of a cluster's members in ascending order into x[members], and which of these are timed: their
+ * places there, and their launches. Returns how many. */
+size_t plan_series(const struct plan_cluster *c, const struct launchlog *l, double *x, size_t *place, uint32_t *timed);
+/* Groups of CTAs of which each member has at least so many (sample/inside.h); 0: some are not alike. */
 uint32_t plan_groups(const struct plan_cluster *c, const struct launchlog *l);
 /* Text for a person: why this number is timed. */
 bool plan_write(const struct sample_plan *p, const char *path, struct err *e);

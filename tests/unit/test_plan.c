@@ -20,13 +20,14 @@ static void add(struct launchlog *l, const char *kernel, uint64_t insts, uint32_
   q->sig = (struct signature){.warp_insts = insts, .thread_insts = 32 * insts, .shape = shape};
 }
 
-/* 20 launches of a, of which 8 are ten times as long; 5 of b; one of a with another shape. */
+/* 20 launches of a, of which 8 are ten times as long; 5 of b; one of a that is 29 % longer and has another
+ * shape. */
 static struct launchlog a_log(void) {
   struct launchlog l = {0};
   for (int i = 0; i < 12; i++) add(&l, "a", 1000 + (uint64_t)i, 0);
   for (int i = 0; i < 8; i++) add(&l, "a", 10000, 0);
   for (int i = 0; i < 5; i++) add(&l, "b", 1000, 20);
-  add(&l, "a", 1000, 25);
+  add(&l, "a", 1300, 25);
   return l;
 }
 
@@ -41,7 +42,7 @@ static void clusters(void **state) {
   (void)state;
   struct launchlog l = a_log();
   struct sample_plan p = a_plan(&l, 1), q = a_plan(&l, 2);
-  static const uint32_t members[] = {1, 11, 8, 1, 4, 1}, timed[] = {1, 3, 3, 1, 3, 1};
+  static const uint32_t members[] = {1, 11, 8, 1, 4, 1}, timed[] = {1, 4, 4, 1, 4, 1};
   bool differs = false, seen[26] = {false};
   assert_int_equal(p.clusters, 6);
   for (uint32_t c = 0; c < 6; c++) {
@@ -52,10 +53,33 @@ static void clusters(void **state) {
   }
   for (int i = 0; i < 26; i++) assert_true(seen[i]);
   assert_true(differs); /* the seed decides */
-  assert_non_null(plan_times(&p, p.cluster[1].launch[2]));
-  assert_null(plan_times(&p, p.cluster[1].launch[3]));
+  assert_non_null(plan_times(&p, p.cluster[1].launch[3]));
+  assert_null(plan_times(&p, p.cluster[1].launch[4]));
   plan_free(&p);
   plan_free(&q);
+  launchlog_free(&l);
+}
+
+/* Launches that shrink by 8 % each are one series; any number drawn is spread over it, its order by size. */
+static void series(void **state) {
+  (void)state;
+  struct launchlog l = {0};
+  struct sample_plan p = {.error = 0.02, .confidence = 0.95, .seed = 5};
+  double x[32], insts = 100000;
+  size_t place[32];
+  uint32_t timed[32];
+  for (int i = 0; i < 33; i++, insts *= 0.92) add(&l, "a", (uint64_t)insts, (uint32_t)i / 4);
+  plan_cluster_launches(&p, &l, (struct plan_range){0, l.n});
+  assert_int_equal(p.clusters, 2);
+  assert_int_equal(p.cluster[1].members, 32);
+  for (uint32_t n = 4; n <= 16; n *= 2) {
+    for (uint32_t i = 0; i < n; i++) l.at[p.cluster[1].launch[i]].timed = true;
+    assert_int_equal(plan_series(&p.cluster[1], &l, x, place, timed), n);
+    for (uint32_t i = 0; i < n; i++) assert_int_equal(place[i] / (32 / n), i); /* one of each part */
+  }
+  for (int i = 1; i < 32; i++) assert_true(x[i] > x[i - 1]);
+  assert_int_equal(timed[0], 32 - place[0]);
+  plan_free(&p);
   launchlog_free(&l);
 }
 
@@ -151,7 +175,8 @@ static void log_file(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(clusters), cmocka_unit_test(part_of_the_run),
-                                     cmocka_unit_test(file), cmocka_unit_test(damaged), cmocka_unit_test(log_file)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(clusters),        cmocka_unit_test(series),
+                                     cmocka_unit_test(part_of_the_run), cmocka_unit_test(file),
+                                     cmocka_unit_test(damaged),         cmocka_unit_test(log_file)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

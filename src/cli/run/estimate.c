@@ -285,6 +285,9 @@ static bool ask_more(struct rounds *r, uint32_t *from) {
   more = widen_inside(r, parts, allowed_inside(parts, n, allowed), from);
   estimate_allocate(s, parts, cost, n, margin * bound, student, want);
   for (uint32_t c = 0; c < n; c++) {
+    /* The variance of few members is uncertain: a round times at most twice as many, but the last what it takes. */
+    uint64_t twice = 2ull * x->plan.cluster[c].timed;
+    if (want[c] > twice && x->rounds < MOST_ROUNDS - 1) want[c] = twice;
     x->plan.cluster[c].timed = (uint32_t)want[c];
     more |= want[c] > from[c];
   }

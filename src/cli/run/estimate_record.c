@@ -37,7 +37,7 @@ static double variance_of(const struct logged_launch *l, double value) {
 struct strata {
   struct estimate_stratum *at;
   struct stratum_samples {
-    double *x, *y, *own;
+    double *x, *y, *own, *weight;
   } * samples;
   size_t n;
 };
@@ -48,7 +48,10 @@ static struct strata strata_new(size_t n) {
 }
 
 static void strata_free(struct strata *s) {
-  for (size_t i = 0; i < s->n; i++) free(s->samples[i].x), free(s->samples[i].y), free(s->samples[i].own);
+  for (size_t i = 0; i < s->n; i++) {
+    const struct stratum_samples *k = &s->samples[i];
+    free(k->x), free(k->y), free(k->own), free(k->weight);
+  }
   free(s->samples);
   free(s->at);
 }
@@ -57,20 +60,27 @@ static void strata_free(struct strata *s) {
 static struct estimate_stratum stratum_of(const struct estimated *x, const struct plan_cluster *c, uint32_t offset,
                                           const char *scheme, struct stratum_samples *room) {
   struct estimate_stratum s = {.members = c->members};
-  *room = (struct stratum_samples){mem_zeroed(c->timed, sizeof(double)), mem_zeroed(c->timed, sizeof(double)),
-                                   mem_zeroed(c->timed, sizeof(double))};
-  for (uint32_t i = 0; i < c->members; i++) s.x_all += (double)x->log.at[c->launch[i]].sig.warp_insts;
-  for (uint32_t i = 0; i < c->timed; i++) {
-    const struct logged_launch *l = &x->log.at[c->launch[i]];
-    if (!l->timed) continue; /* the program ended before */
-    size_t k = s.timed++;
+  double *all = mem_zeroed(c->members, sizeof *all);
+  size_t *place = mem_zeroed(c->members, sizeof *place);
+  uint32_t *timed = mem_zeroed(c->members, sizeof *timed);
+  s.timed = plan_series(c, &x->log, all, place, timed);
+  *room = (struct stratum_samples){mem_zeroed(s.timed, sizeof(double)), mem_zeroed(s.timed, sizeof(double)),
+                                   mem_zeroed(s.timed, sizeof(double)), NULL};
+  for (uint32_t i = 0; i < c->members; i++) s.x_all += all[i];
+  for (size_t k = 0; k < s.timed; k++) {
+    const struct logged_launch *l = &x->log.at[timed[k]];
     room->x[k] = (double)l->sig.warp_insts;
     for (uint32_t q = 0; scheme && q < l->schemes; q++)
       if (!strcmp(l->scheme[q].key, scheme)) room->y[k] = (double)l->scheme[q].value;
     if (!scheme) room->y[k] = value_of(l, offset), room->own[k] = variance_of(l, room->y[k]);
     if (l->inside.ctas) s.own_freedom = l->inside.freedom;
   }
-  s.x = room->x, s.y = room->y, s.own = room->own;
+  if (s.timed >= ESTIMATE_LINE) {
+    room->weight = mem_zeroed(s.timed, sizeof(double));
+    estimate_weights(all, c->members, place, s.timed, room->weight);
+  }
+  s.x = room->x, s.y = room->y, s.own = room->own, s.weight = room->weight;
+  free(all), free(place), free(timed);
   return s;
 }
 
@@ -231,34 +241,47 @@ static void add_untimed(const struct estimated *x, struct gpu_stats *sum, json_t
   }
 }
 
+static json_t *reals_json(const double *v, size_t n) {
+  json_t *all = json_array();
+  for (size_t i = 0; i < n; i++) json_array_append_new(all, json_real(v[i]));
+  return all;
+}
+
+/* The timed launches of a cluster, in the order of their warp instructions, with what estimates of ratios need. */
+static void put_samples(json_t *o, const struct estimated *x, const struct plan_cluster *k,
+                        const struct estimate_stratum *s) {
+  double *all = mem_zeroed(k->members, sizeof *all);
+  size_t *place = mem_zeroed(k->members, sizeof *place);
+  uint32_t *launch = mem_zeroed(k->members, sizeof *launch);
+  json_t *timed = json_array();
+  size_t n = plan_series(k, &x->log, all, place, launch);
+  for (size_t i = 0; i < n; i++) json_array_append_new(timed, json_integer(launch[i]));
+  json_object_set_new(o, "timed", timed);
+  json_object_set_new(o, "timed_cycles", reals_json(s->y, n));
+  json_object_set_new(o, "timed_variance", reals_json(s->own, n));
+  json_object_set_new(o, "timed_warp_insts", reals_json(s->x, n));
+  json_object_set_new(o, "variance_freedom", json_real(s->own_freedom));
+  if (s->weight) json_object_set_new(o, "timed_weight", reals_json(s->weight, n));
+  free(all), free(place), free(launch);
+}
+
 static json_t *clusters_json(const struct estimated *x) {
   json_t *all = json_array();
   struct estimate_part *parts = mem_zeroed(x->plan.clusters, sizeof *parts);
   estimate_counter(x, offsetof(struct gpu_stats, cycles), parts);
+  struct strata s = strata_of(x, offsetof(struct gpu_stats, cycles), NULL);
   for (uint32_t c = 0; c < x->plan.clusters; c++) {
     const struct plan_cluster *k = &x->plan.cluster[c];
-    json_t *o = json_object(), *timed = json_array();
-    json_t *cycles = json_array(), *variance = json_array(), *insts = json_array();
-    double all_insts = 0;
-    for (uint32_t i = 0; i < k->members; i++) all_insts += (double)x->log.at[k->launch[i]].sig.warp_insts;
-    for (uint32_t i = 0; i < k->timed; i++) {
-      const struct logged_launch *l = &x->log.at[k->launch[i]];
-      json_array_append_new(timed, json_integer(k->launch[i]));
-      json_array_append_new(cycles, json_real(value_of(l, offsetof(struct gpu_stats, cycles))));
-      json_array_append_new(variance, json_real(l->inside.variance));
-      json_array_append_new(insts, json_real((double)l->sig.warp_insts));
-    }
+    json_t *o = json_object();
     json_object_set_new(o, "kernel", json_string(k->kernel));
     json_object_set_new(o, "launches", json_integer(k->members));
-    json_object_set_new(o, "timed", timed);
-    json_object_set_new(o, "timed_cycles", cycles);
-    json_object_set_new(o, "timed_variance", variance);
-    json_object_set_new(o, "timed_warp_insts", insts);
-    put(o, "warp_insts", all_insts);
+    put_samples(o, x, k, &s.at[c]);
+    put(o, "warp_insts", s.at[c].x_all);
     put(o, "cycles", parts[c].total);
     put(o, "deviation", sqrt(parts[c].between + parts[c].within));
     json_array_append_new(all, o);
   }
+  strata_free(&s);
   free(parts);
   return all;
 }
@@ -320,6 +343,10 @@ void estimate_into_record(const struct estimated *x, const struct gpu_config *c,
 
 /* ---- two records of one plan ---- */
 
+static double value_at(const json_t *o, const char *key) {
+  return json_number_value(json_object_get(o, key));
+}
+
 static double *numbers_of(const json_t *o, const char *key) {
   const json_t *a = json_object_get(o, key);
   double *v = mem_zeroed(json_array_size(a), sizeof *v);
@@ -329,14 +356,16 @@ static double *numbers_of(const json_t *o, const char *key) {
 
 static struct estimate_stratum stored_stratum(const json_t *o, struct stratum_samples *room) {
   *room = (struct stratum_samples){numbers_of(o, "timed_warp_insts"), numbers_of(o, "timed_cycles"),
-                                   numbers_of(o, "timed_variance")};
+                                   numbers_of(o, "timed_variance"), NULL};
+  if (json_object_get(o, "timed_weight")) room->weight = numbers_of(o, "timed_weight");
   return (struct estimate_stratum){.members = (uint64_t)json_integer_value(json_object_get(o, "launches")),
                                    .timed = json_array_size(json_object_get(o, "timed")),
                                    .x_all = json_number_value(json_object_get(o, "warp_insts")),
                                    .x = room->x,
                                    .y = room->y,
                                    .own = room->own,
-                                   .own_freedom = 3};
+                                   .weight = room->weight,
+                                   .own_freedom = value_at(o, "variance_freedom")};
 }
 
 bool estimate_compared(const void *a, const void *b, double *ratio, double *half) {
@@ -362,10 +391,6 @@ bool estimate_compared(const void *a, const void *b, double *ratio, double *half
 }
 
 /* ---- for people ---- */
-
-static double value_at(const json_t *o, const char *key) {
-  return json_number_value(json_object_get(o, key));
-}
 
 /* "12.4 M", with as many digits as `half` leaves certain. */
 static void scaled(char *out, size_t size, double v, double unit, const char *name) {
