@@ -100,7 +100,7 @@ def kernel(code):
             loops[h] = max(loops.get(h, 0), at)
     n, w = collections.Counter(), collections.Counter()
     for at, g, op, args in code:
-        if g == "@!PT": continue
+        if g == "@!PT" and not op.startswith("SHFL"): continue
         d = sum(h <= at <= e for h, e in loops.items())
         c = class_of(op, args)
         n[d, c] += 1

@@ -189,10 +189,44 @@ static void emit_constants(struct emit *e) {
   }
 }
 
+/* ---- shuffles without lanes ---- */
+
+/* A branch back goes to block `q`, and may be taken more than once. */
+static bool heads_loop(const struct back *k, uint32_t q) {
+  for (uint32_t p = q; p < k->nb; p++)
+    for (uint32_t s = 0; s < k->b[p].nsucc; s++)
+      if (k->b[p].succ[s] == q && !k->n[k->b[p].end - 1].once) return true;
+  return false;
+}
+
+static bool in_class(const struct node *n, uint32_t classes) {
+  for (uint32_t o = 0; n->role == ROLE_COST && o < n->nops; o++)
+    if (classes >> mach_infos[n->ops[o]].cls & 1) return true;
+  return false;
+}
+
+/* Before 7.5 ptxas 11.8 puts a shuffle that no lane executes (@!PT SHFL) at the begin of a kernel, and of a loop of
+ * which the first block has no instruction of the load/store unit, no barrier and no S2R. */
+static bool begins_with_shuffle(const struct back *k, uint32_t q) {
+  static const uint32_t unit = 1u << MC_LDG | 1u << MC_STG | 1u << MC_LDS | 1u << MC_STS | 1u << MC_LDL | 1u << MC_STL |
+                               1u << MC_ATOM | 1u << MC_BAR | 1u << MC_S2R;
+  if (k->t->sm >= 75 || !heads_loop(k, q)) return false;
+  for (uint32_t i = k->b[q].first; i < k->b[q].end; i++) {
+    const struct node *n = &k->n[k->seq[i]];
+    if (in_class(n, unit) || (n->in && ptx_ops[n->in->op].kind == KIND_FENCE)) return false;
+  }
+  return true;
+}
+
+static void add_shuffle(struct emit *e, uint32_t depth) {
+  add(e, NULL, MO_SHFL, depth)->mach->main = MACH_NO_LANES;
+}
+
 static void emit_block(struct emit *e, uint32_t q) {
   struct back *k = e->k;
   const struct bblock *b = &k->b[q];
   e->block_first = e->n;
+  if (begins_with_shuffle(k, q)) add_shuffle(e, b->depth);
   if (b->meets) add(e, k->n[k->seq[b->first]].in, MO_BSYNC, b->depth);
   for (uint32_t i = b->first; i < b->end; i++) {
     const struct node *n = &k->n[k->seq[i]];
@@ -220,6 +254,7 @@ void back_emit(struct back *k) {
   uint32_t *start = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
   /* The prologue: the stack pointer, from the constant bank. */
   add(&e, k->n[k->seq[0]].in, k->t->sm < 90 ? MO_MOV : MO_LDC, 0)->mach->operand = 1;
+  if (k->t->sm < 75) add_shuffle(&e, 0);
   emit_constants(&e);
   if (e.npending) {
     set_group(&e, &e.out[0], e.pending, e.npending, e.npending - 1);

@@ -58,6 +58,9 @@ struct mach_info {
 extern const struct mach_info mach_infos[MO_COUNT];
 extern const char *const mach_class_names[MC_COUNT];
 
+/* As the main member of an instruction that executes nothing: no lane takes part, the warp's predicate is false. */
+enum { MACH_NO_LANES = 0xFFFF };
+
 struct ptx_inst;
 struct ptx_mach {
   uint8_t op;            /* enum mach_op */

@@ -24,7 +24,9 @@ static bool log_issue(void *ctx, uint32_t slot, uint32_t warp, struct issued *o)
   struct fake_feed *f = ctx;
   assert_true(issues < LOG);
   seen[issues].cycle = o->cycle, seen[issues].warp = warp, seen[issues++].pc = f->w[slot][warp].pc;
-  return fake_issue(ctx, slot, warp, o);
+  if (!fake_issue(ctx, slot, warp, o)) return false;
+  for (uint32_t l = 0; l < 32 && o->space == SPACE_CONST; l++) o->addr[l] = 0x1000; /* one word for all lanes */
+  return true;
 }
 
 /* Independent instructions, FP32 and INT in turn, so that one can issue every cycle. */
@@ -146,6 +148,16 @@ static void stall_of_an_instruction(void **state) {
   assert_int_equal(uop_stall(&c, &branch, &load), 5);
   assert_int_equal(uop_stall(&c, &sync, NULL), 5);
   assert_int_equal(uop_stall(&c, &fence, &add), 0);
+  struct inst shuffle = {.kind = KIND_ALU, .lat = LAT_SHFL}, ldc = load;
+  ldc.space = SPACE_CONST, ldc.addr_reg = 3;
+  assert_int_equal(uop_stall(&c, &shuffle, &load), 4);
+  assert_int_equal(uop_stall(&c, &load, &shuffle), 4);
+  assert_int_equal(uop_stall(&c, &shuffle, &add), 0);
+  assert_int_equal(uop_stall(&c, &ldc, &ldc), 8);
+  assert_int_equal(uop_stall(&c, &ldc, &load), 4);
+  assert_int_equal(uop_stall(&c, &ldc, &add), 0);
+  c.const_interval = 0;
+  assert_int_equal(uop_stall(&c, &ldc, &ldc), 4);
 }
 
 /* Table 1, an Ampere GPU: the first five memory instructions issue one a cycle, the sixth eleven cycles after the
@@ -172,6 +184,28 @@ static void memory_queue(void **state) {
   }
 }
 
+/* Shuffles take places of the same queue, of which one is free every fourth cycle; loads of constants issue every eighth,
+ * by their stall counts. */
+static void others_in_the_queue(void **state) {
+  (void)state;
+  static const uint32_t shuffles[8] = {0, 1, 2, 3, 4, 11, 15, 19};
+  struct gpu_config c = machine("volta");
+  uint32_t begin = 2 * (FAKE_CODE - 1); /* of the third turn, whose constants are there */
+  c.memory_stall = 0;
+  for (uint32_t constants = 0; constants < 2; constants++) {
+    independent(1, 3), feed.spread_max = 1;
+    loads(8);
+    for (uint32_t pc = 0; pc < 8; pc++) {
+      struct inst *i = &feed.code[pc];
+      if (constants) i->space = SPACE_CONST, i->addr_reg = 3;
+      else i->kind = KIND_ALU, i->pipe = PIPE_SP, i->lat = LAT_SHFL, i->space = SPACE_NONE;
+    }
+    run(&c);
+    for (uint32_t n = 0; n < 8; n++)
+      assert_int_equal(cycle_of(0, begin + n) - cycle_of(0, begin), constants ? 8 * n : shuffles[n]);
+  }
+}
+
 /* Section 5.1.1: a constant operand that misses stops the sub-core for four cycles, then another warp issues. */
 static void constant_operands(void **state) {
   (void)state;
@@ -194,8 +228,9 @@ static void constant_operands(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(greedy_then_youngest),    cmocka_unit_test(stall_counts),      cmocka_unit_test(memory_queue),
-      cmocka_unit_test(stall_of_an_instruction), cmocka_unit_test(constant_operands),
+      cmocka_unit_test(greedy_then_youngest), cmocka_unit_test(stall_counts),
+      cmocka_unit_test(memory_queue),         cmocka_unit_test(stall_of_an_instruction),
+      cmocka_unit_test(constant_operands),    cmocka_unit_test(others_in_the_queue),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,9 +67,14 @@ static enum sub_unit unit_of(const struct sm *s, const struct inst *i) {
   return pipe == PIPE_BY_TYPE || i->kind != KIND_ALU ? unit_by_type(i) : (enum sub_unit)unit[pipe];
 }
 
+/* The load/store units exchange the values of a warp, too (NVIDIA, "Nsight Compute", Pipelines, LSU). */
+static bool is_shuffle(const struct inst *i) {
+  return i->lat == LAT_SHFL;
+}
+
 /* With fixed latencies: control takes no pipe, and some classes have the choice of two. */
 static uint32_t fixed_unit_of(const struct sm *s, const struct inst *i) {
-  if (i->pipe == PIPE_MEM) return SUB_MEM;
+  if (i->pipe == PIPE_MEM || is_shuffle(i)) return SUB_MEM;
   if (i->kind != KIND_ALU) return SUB_NO_UNIT;
   return s->c->lat[i->lat].pipe == PIPE_EITHER ? SUB_EITHER : unit_of(s, i);
 }
@@ -230,6 +235,17 @@ static uint64_t memory_at(const struct sm *s, const struct sub_core *c) {
   return at;
 }
 
+/* The memory unit has taken an instruction: when it takes the next, of this sub-core and of any. */
+static void occupy_unit(struct sm *s, struct sub_core *c, const struct inst *i) {
+  uint64_t now = s->g->now;
+  uint32_t own = s->c->mem_interval, all = s->c->unit_interval;
+  if (s->c->const_interval && uop_by_register(i)) own = s->c->const_interval;
+  if (is_shuffle(i)) own = s->c->lat[i->lat].interval, all = (own + s->c->schedulers - 1) / s->c->schedulers;
+  c->mem_at = now + own;
+  s->sub->unit_at = now + all;
+  if (s->c->mem_hold) c->left[(c->first_left + c->lefts++) % MEM_QUEUE] = now + s->c->mem_hold;
+}
+
 /* The memory unit takes one instruction, of the sub-cores in turn. */
 static void fixed_collect(struct sm *s) {
   struct sub_cores *b = s->sub;
@@ -244,11 +260,11 @@ static void fixed_collect(struct sm *s) {
       continue;
     }
     const struct op *o = &s->op[c->mem[0]];
+    const struct inst *i = o->uop->inst;
     if (s->c->l1t_quads && is_texture(o)) b->tex_at = now + texture_cycles(s, o);
-    if (s->c->mem_hold) c->left[(c->first_left + c->lefts++) % MEM_QUEUE] = now + s->c->mem_hold;
-    c->mem_at = now + s->c->mem_interval;
-    b->unit_at = now + s->c->unit_interval;
-    s->ex_mem.at[s->ex_mem.count++] = c->mem[0];
+    occupy_unit(s, c, i);
+    if (is_shuffle(i)) sm_result_due(s, c->mem[0], now + s->c->lat[i->lat].latency - 1); /* issued a cycle ago */
+    else s->ex_mem.at[s->ex_mem.count++] = c->mem[0];
     memmove(c->mem, c->mem + 1, --c->mems * sizeof *c->mem);
     b->held--;
     b->turn = (b->turn + k + 1) % n;

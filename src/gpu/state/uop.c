@@ -69,8 +69,15 @@ void uop_make(struct uop *u, const struct inst *i, struct uop_regs *regs, uint32
   if (i->addr_reg && !named_before(i, i->nsrc, i->addr_arch)) add_read(u, i->addr_arch, banks);
 }
 
+/* In the queue of the load/store units. */
+static bool queued(const struct inst *i) {
+  return i->pipe == PIPE_MEM || i->lat == LAT_SHFL;
+}
+
 uint8_t uop_stall(const struct gpu_config *c, const struct inst *i, const struct inst *next) {
   bool control = i->kind >= KIND_BARRIER && i->kind != KIND_FENCE;
   if (control || i->flags & INST_STALLS) return (uint8_t)c->control_stall;
-  return i->pipe == PIPE_MEM && next && next->pipe == PIPE_MEM ? (uint8_t)c->memory_stall : 0;
+  if (!next || !queued(i) || !queued(next)) return 0;
+  if (c->const_interval && uop_by_register(i) && uop_by_register(next)) return (uint8_t)c->const_interval;
+  return (uint8_t)c->memory_stall;
 }

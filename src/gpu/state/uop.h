@@ -52,6 +52,11 @@ static inline uint8_t uop_bank(uint16_t name, uint32_t banks) {
 
 void uop_make(struct uop *u, const struct inst *i, struct uop_regs *regs, uint32_t banks);
 
+/* A load of constants by an address in a register (LDC). */
+static inline bool uop_by_register(const struct inst *i) {
+  return i->pipe == PIPE_MEM && i->addr_reg && (i->space == SPACE_CONST || i->space == SPACE_PARAM);
+}
+
 /* The stall count of an instruction beyond what the scoreboard gives; `next`: the instruction behind it, or NULL. */
 uint8_t uop_stall(const struct gpu_config *c, const struct inst *i, const struct inst *next);
 

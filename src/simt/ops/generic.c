@@ -2,6 +2,8 @@
  * fp.c, carries, votes, shuffles. Lane by lane; none is hot in ordinary programs. */
 #include <string.h>
 
+#include "ptx/mach.h"
+
 #include "simt/core/machine.h"
 #include "simt/core/ops.h"
 #include "simt/core/run.h"
@@ -52,7 +54,7 @@ static void x_group(struct exec *x, const struct xop *o, uint32_t mask) {
     if (g == o->reconv) lanes = q;
     if (q) p->fn(x, p, q);
   }
-  x->out->mask = lanes;
+  x->out->mask = o->reconv == MACH_NO_LANES ? 0 : lanes;
 }
 
 /* ---- special registers ---- */
