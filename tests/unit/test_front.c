@@ -184,8 +184,8 @@ static void memory_queue(void **state) {
   }
 }
 
-/* Shuffles take places of the same queue, of which one is free every fourth cycle; loads of constants issue every eighth,
- * by their stall counts. */
+/* Shuffles take places of the same queue, of which one is free every fourth cycle; loads of constants issue every
+ * eighth, by their stall counts. */
 static void others_in_the_queue(void **state) {
   (void)state;
   static const uint32_t shuffles[8] = {0, 1, 2, 3, 4, 11, 15, 19};
