@@ -10,6 +10,7 @@
 #include "fake_feed.h"
 #include "gpu/gpu.h"
 #include "gpu/state/uop.h"
+#include "ptx/mach.h"
 #include "units.h"
 
 enum { LOG = 4096 };
@@ -158,6 +159,7 @@ static void stall_of_an_instruction(void **state) {
   assert_int_equal(uop_stall(&c, &ldc, &add), 0);
   c.const_interval = 0;
   assert_int_equal(uop_stall(&c, &ldc, &ldc), 4);
+  assert_int_equal(mach_infos[MO_S2R].lat, LAT_SHFL); /* special registers come the same way */
 }
 
 /* Table 1, an Ampere GPU: the first five memory instructions issue one a cycle, the sixth eleven cycles after the

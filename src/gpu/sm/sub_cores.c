@@ -67,7 +67,7 @@ static enum sub_unit unit_of(const struct sm *s, const struct inst *i) {
   return pipe == PIPE_BY_TYPE || i->kind != KIND_ALU ? unit_by_type(i) : (enum sub_unit)unit[pipe];
 }
 
-/* The load/store units exchange the values of a warp, too (NVIDIA, "Nsight Compute", Pipelines, LSU). */
+/* Shuffles and special registers (S2R) come from the load/store unit (NVIDIA, "Nsight Compute", Pipelines, LSU). */
 static bool is_shuffle(const struct inst *i) {
   return i->lat == LAT_SHFL;
 }

@@ -184,6 +184,9 @@ static void classify_rest(struct inst *i, enum sass_unit u, unsigned version) {
   case U_SHUFFLE:
     arithmetic(i, PIPE_SP, LAT_SHFL, 0);
     break;
+  case U_SPECIAL: /* by the load/store unit, as shuffles */
+    arithmetic(i, PIPE_SP, version >= 70 ? LAT_SHFL : LAT_ONE, 0);
+    break;
   case U_BRANCH:
     control(i, KIND_BRANCH);
     break;
