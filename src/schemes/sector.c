@@ -4,7 +4,8 @@
  * and Fig 9 (private tag of 0 bits).
  *
  * Choices: least recently used frames, or as l1d.replacement or a scheme that decides L1 replacement says. A store
- * evicts the sectors that it touches.
+ * evicts the sectors that it touches. With l1d.allocate=on-fill a line gets its frame when data arrive, so that misses
+ * wait for MSHRs alone: the streaming cache of GPUs since Volta (Khairy et al., "Accel-Sim", ISCA 2020, section IV).
  */
 #include "schemes/lib/frames.h"
 
@@ -73,16 +74,20 @@ static struct frame *sector_victim(struct scheme_ctx *c, const struct l1_event *
   *plan = PLAN_BYPASS;
   return NULL;
 }
+static bool on_fill(const struct scheme_ctx *c) {
+  return c->config->l1d_alloc == ALLOC_ON_FILL;
+}
 static enum l1_plan sector_plan(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   enum l1_plan plan = PLAN_PLACE;
   (void)missing;
-  if (!frames_find(sector_of(c, e->sm), e, c->config->l1d.ways)) sector_victim(c, e, &plan);
+  if (!on_fill(c) && !frames_find(sector_of(c, e->sm), e, c->config->l1d.ways)) sector_victim(c, e, &plan);
   return plan;
 }
 static uint32_t sector_reserve(struct scheme_ctx *c, const struct l1_event *e, uint32_t missing) {
   struct frames *f = sector_of(c, e->sm);
   uint32_t ways = c->config->l1d.ways;
   enum l1_plan plan;
+  if (on_fill(c)) return 0;
   bool new = !frames_find(f, e, ways);
   if (new) frames_replace(c, f, e, ways, sector_victim(c, e, &plan)), f->absent = UINT64_MAX;
   const struct frame *at = frames_reserve(c, f, e, ways, missing, NULL);
@@ -100,7 +105,18 @@ static void sector_touch(struct scheme_ctx *c, const struct l1_event *e, uint32_
   c->counter[PARTIAL] += out == L1_PARTIAL;
 }
 static void sector_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
-  frames_fill(sector_of(c, e->sm), e, c->config->l1d.ways, chunks);
+  struct frames *f = sector_of(c, e->sm);
+  uint32_t ways = c->config->l1d.ways;
+  if (!on_fill(c)) {
+    frames_fill(f, e, ways, chunks);
+    return;
+  }
+  enum l1_plan plan;
+  struct frame *at = frames_find(f, e, ways);
+  bool new = !at;
+  if (new && !(at = sector_victim(c, e, &plan))) return; /* a scheme keeps it out */
+  frames_fill_at(c, f, e, ways, chunks, at);
+  if (new) gpu_l1_placed(c->gpu, e, (uint32_t)(at - (f->at + e->set * ways)));
 }
 static bool sector_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
   return frames_store(sector_of(c, e->sm), e, c->config->l1d.ways, chunks);

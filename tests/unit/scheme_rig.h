@@ -30,6 +30,7 @@ struct rig_access {
   uint64_t line;    /* number of the 128 B line */
   uint32_t sectors; /* bit per 32 B sector; 0: all four */
   bool store;
+  bool apart;                /* a load that does not wait for the one before it; six are in flight at most */
   uint8_t hint, hint_l2, op; /* of the instruction: enum cache_hint, enum cache_op */
   uint32_t pc;               /* 0: its place in the sequence; else loads with the same pc share an instruction number */
 };
@@ -131,6 +132,7 @@ __attribute__((unused)) static void rig_run(struct rig *r, const char *scheme, c
     k->vec = 1;
     k->addr_reg = 1; /* each load writes what the next access needs */
     if (!at[i].store) k->dst[0] = 1, k->ndst = 1;
+    if (at[i].apart) k->addr_reg = 0, k->dst[0] = (uint16_t)(2 + i % 6);
   }
   r->kernel = (struct feed_kernel){.name = "sequence",
                                    .code = r->code,

@@ -40,6 +40,24 @@ static void sector_by_hand(void **state) {
   assert_int_equal(rig.st.l1d_write_hits, 1);
 }
 
+/* Misses to more lines than the set has frames: they wait for frames, or with frames given on the fill for nothing. The
+ * last four lines stay either way. */
+static void sector_streams(void **state) {
+  (void)state;
+  struct rig_access at[16];
+  for (uint32_t i = 0; i < 16; i++)
+    at[i] = (struct rig_access){.line = i < 12 ? i : i - 4, .sectors = 1, .apart = i < 11};
+  rig_run(&rig, "sector", NULL, at, 16);
+  rig_expect(&rig, 4, 12, 0, "frames on the miss");
+  assert_true(rig.st.l1d_rej_line > 0);
+  uint64_t waited = rig.st.cycles;
+  rig_run(&rig, "sector", "l1d.allocate=on-fill", at, 16);
+  rig_expect(&rig, 4, 12, 0, "frames on the fill");
+  assert_int_equal(rig.st.l1d_rej_line, 0);
+  assert_int_equal(rig.st.l1d_evictions, 8);
+  assert_true(rig.st.cycles < waited);
+}
+
 static void line_by_hand(void **state) {
   (void)state;
   RUN("line=32", {.line = 0}, {.line = 0, .sectors = 1}); /* four segments, then one of them */
@@ -223,6 +241,7 @@ static void table_3(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       PAPER_TEST(sector_by_hand, "sector"),
+      cmocka_unit_test(sector_streams),
       PAPER_TEST(line_by_hand, "line"),
       PAPER_TEST(tsc_shares_groups, "tsc"),
       PAPER_TEST(tsc_foreign_group, "tsc"),

@@ -41,10 +41,11 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
   l->ready = mem_zeroed(l->mshrs, sizeof *l->ready);
   l->spare = mem_zeroed(l->mshrs, sizeof *l->spare);
   for (uint32_t i = 0; i < l->mshrs; i++) l->spare[i] = (uint16_t)(l->mshrs - 1 - i);
-  /* Lines allocated on fill may evict dirty ones while the queue is full: at most one per outstanding miss, since a
+  /* Lines allocated on fill may evict dirty ones while the queue is full: at most one per outstanding request, since a
    * full queue admits no other. Replies waiting for room could block it permanently. A load in an organisation with
    * chunks evicts up to as many lines as a set has chunks. */
-  reqq_init(&l->missq, l->missq_limit + 2 + l->mshrs + ORG_LINES);
+  uint32_t requests = l->mshrs * (c->l1d_alloc == ALLOC_ON_FILL && c->l2_org ? (k->line + 31) / 32 : 1);
+  reqq_init(&l->missq, l->missq_limit + 2 + requests + ORG_LINES);
   l->lat_size = c->l1d_latency + 1;
   l->lat = mem_zeroed(l->lat_size, sizeof *l->lat);
 }

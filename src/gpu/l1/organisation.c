@@ -308,6 +308,7 @@ void l1_org_fill(struct sm *s, req_id id) {
   l->refused = 0;
   m->outstanding &= ~r->chunks;
   l->org->fill(&l->org_of->ctx, &e, r->chunks);
+  r = &s->g->pool.at[id]; /* a dirty line that it replaced has left: the pool may have moved */
   s->st->l1d_fill_bytes += r->bytes;
   find_way(s, &e);
   L1D_NOTIFY(s, on_fill, &e);
