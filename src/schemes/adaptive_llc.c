@@ -188,6 +188,11 @@ static uint32_t llc_slice(struct scheme_ctx *c, const struct mem_event *e) {
   return llc_cluster(c->config, e->sm);
 }
 
+static bool llc_idle(const double *param, size_t hook) {
+  (void)hook;
+  return param[MODE] == LLC_SHARED;
+}
+
 /* Tags and recency of the directory; per slice two counters; the sums. */
 static uint32_t llc_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
   uint32_t recency = 0;
@@ -217,6 +222,7 @@ static const struct scheme adaptive_llc = {
     .state_bytes = sizeof(struct llc),
     .more_state = llc_more_state,
     .init = llc_init,
+    .idle = llc_idle,
     .storage = llc_storage,
     .by_sm = true,
     .epoch = LLC_EPOCH,

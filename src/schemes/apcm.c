@@ -225,6 +225,11 @@ static void apcm_on_access(struct scheme_ctx *c, const struct l1_event *e, enum 
   apcm_passed(c, e);
 }
 
+static bool apcm_idle(const double *param, size_t hook) {
+  (void)hook;
+  return !param[APCM_BYPASS] && !param[APCM_PROTECT];
+}
+
 SCHEME_STORAGE(apcm_storage,
                {"monitor tags: line 25, instruction 7, first and last use 2 x "
                 "8, reuse 2, age 3 bits each",
@@ -253,6 +258,7 @@ static const struct scheme apcm = {
     .sm_state_bytes = sizeof(struct apcm_sm),
     .by_sm = true,
     .init = apcm_init,
+    .idle = apcm_idle,
     .storage = apcm_storage,
     .on_kernel = apcm_on_kernel,
     .on_warp_start = apcm_on_warp_start,

@@ -54,6 +54,12 @@ static int64_t bcs_pick_cta(struct scheme_ctx *c, uint32_t sm, uint32_t room) {
   return s->at++;
 }
 
+/* Blocks of one CTA are the grid's order. */
+static bool bcs_idle(const double *param, size_t hook) {
+  (void)hook;
+  return param[BLOCK] == 1 && !param[INITIAL];
+}
+
 SCHEME_STORAGE(bcs_storage, {"next and end of the CTAs given to an SM, 2 x 32 bits per SM", 64.0 * g->sms})
 
 static const struct scheme bcs = {
@@ -67,6 +73,7 @@ static const struct scheme bcs = {
     .positional = "block",
     .state_bytes = sizeof(struct bcs),
     .sm_state_bytes = sizeof(struct bcs_sm),
+    .idle = bcs_idle,
     .storage = bcs_storage,
     .on_kernel = bcs_on_kernel,
     .pick_cta = bcs_pick_cta,

@@ -203,6 +203,11 @@ static void dlp_on_access(struct scheme_ctx *c, const struct l1_event *e, enum l
   dlp_access(c, s, e, out == L1_HIT || (missed && !on_fill) ? (int)e->way : -1);
 }
 
+static bool dlp_idle(const double *param, size_t hook) {
+  (void)hook;
+  return !param[DLP_MAX];
+}
+
 SCHEME_STORAGE(dlp_storage, {"instruction 7 bits and life 4 bits per line", 11.0 * g->l1d.sets * g->l1d.ways * g->sms},
                {"victim tags, 32 bits and instruction 7 bits, as many as lines",
                 39.0 * g->l1d.sets * g->l1d.ways * g->sms},
@@ -224,6 +229,7 @@ static const struct scheme dlp = {
     .by_sm = true,
     .steady = true,
     .init = dlp_init,
+    .idle = dlp_idle,
     .storage = dlp_storage,
     .on_kernel = dlp_on_kernel,
     .find_victim = dlp_find_victim,

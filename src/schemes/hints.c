@@ -104,6 +104,12 @@ static void hints_on_l2_access(struct scheme_ctx *c, const struct mem_event *e, 
   if (c->param[HINTS_L2] != 0) hints_mark(c, class, e->hint, e->cache_op);
 }
 
+static bool hints_idle(const double *param, size_t hook) {
+  if (hook == offsetof(struct scheme, l2_find_victim) || hook == offsetof(struct scheme, on_l2_access))
+    return !param[HINTS_L2];
+  return !param[HINTS_L1];
+}
+
 SCHEME_STORAGE(hints_storage, {"priority of an L1 line, 2 bits", 2.0 * g->l1d.sets * g->l1d.ways * g->sms},
                {"priority of an L2 line, 2 bits", 2.0 * g->channels * g->subparts * g->l2.sets * g->l2.ways})
 
@@ -121,6 +127,7 @@ static const struct scheme hints = {
     .sm_state_bytes = sizeof(struct hints_sm),
     .more_sm_state = hints_more_sm_state,
     .by_sm = true,
+    .idle = hints_idle,
     .storage = hints_storage,
     .steady = true,
     .find_victim = hints_find_victim,

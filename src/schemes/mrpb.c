@@ -68,7 +68,7 @@ static bool mrpb_on_stall(struct scheme_ctx *c, const struct l1_event *e, enum l
 }
 
 static bool mrpb_idle(const double *param, size_t hook) {
-  return hook == offsetof(struct scheme, on_stall) && param[MRPB_BYPASS] != 1;
+  return hook == offsetof(struct scheme, on_stall) ? param[MRPB_BYPASS] != 1 : !param[MRPB_DEPTH];
 }
 
 static uint32_t mrpb_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {

@@ -56,6 +56,11 @@ static void pdp_on_bypass(struct scheme_ctx *c, const struct l1_event *e, enum l
   pdp_access(SCHEME_SM(c, struct pdp_lines, e->sm), e->set, c->config->l1d.ways, -1, 0);
 }
 
+static bool pdp_idle(const double *param, size_t hook) {
+  (void)hook;
+  return !param[PDP_PD];
+}
+
 static uint32_t pdp_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out, uint32_t max) {
   double bits = 0;
   while ((1u << (uint32_t)bits) <= (uint32_t)param[PDP_PD]) bits++;
@@ -77,6 +82,7 @@ static const struct scheme pdp = {
     .by_sm = true,
     .steady = true,
     .init = pdp_init,
+    .idle = pdp_idle,
     .storage = pdp_storage,
     .find_victim = pdp_find_victim,
     .on_stall = pdp_on_stall,

@@ -63,6 +63,12 @@ static void sharing_on_l2_access(struct scheme_ctx *c, const struct mem_event *e
   sharing_l2_access(c, sharing_lines(c), e, out, CACHE_COUNTERS);
 }
 
+static bool sharing_idle(const double *param, size_t hook) {
+  if (hook == offsetof(struct scheme, pick_cta) || hook == offsetof(struct scheme, on_kernel))
+    return param[GROUP] == 1 && !param[ADPT];
+  return sharing_rule_idle(param + CACHE, hook);
+}
+
 static uint32_t sharing_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out,
                                 uint32_t max) {
   if (max) out[0] = (struct scheme_bits){"current and end pointer of a group, 2 x 32 bits per SM", 64.0 * g->sms};
@@ -87,6 +93,7 @@ static const struct scheme sharing = {
     .configure = sharing_configure,
     .init = sharing_cache_init,
     .by_sm = true,
+    .idle = sharing_idle,
     .storage = sharing_storage,
     .on_kernel = sharing_on_kernel,
     .yields_l1 = true,

@@ -48,6 +48,10 @@ static void sharing_cache_on_l2_access(struct scheme_ctx *c, const struct mem_ev
   sharing_l2_access(c, sharing_cache_lines(c), e, out, CACHE_COUNTERS);
 }
 
+static bool sharing_cache_idle(const double *param, size_t hook) {
+  return sharing_rule_idle(param + CACHE, hook);
+}
+
 static uint32_t sharing_cache_storage(const struct gpu_config *g, const double *param, struct scheme_bits *out,
                                       uint32_t max) {
   return sharing_bits(g, param + CACHE, out, max);
@@ -66,6 +70,7 @@ static const struct scheme sharing_cache = {
     .configure = sharing_cache_configure,
     .init = sharing_cache_init,
     .by_sm = true,
+    .idle = sharing_cache_idle,
     .storage = sharing_cache_storage,
     .yields_l1 = true,
     .find_victim = sharing_cache_find_victim,

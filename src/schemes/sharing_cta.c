@@ -23,6 +23,12 @@ static int64_t sharing_cta_pick_cta(struct scheme_ctx *c, uint32_t sm, uint32_t 
   return sharing_cta_pick(c, c->state, sm, c->param[ADPT] != 0);
 }
 
+/* Groups of one CTA are the grid's order. */
+static bool sharing_cta_idle(const double *param, size_t hook) {
+  (void)hook;
+  return param[GROUP] == 1 && !param[ADPT];
+}
+
 SCHEME_STORAGE(sharing_cta_storage, {"current and end pointer of a group, 2 x 32 bits per SM", 64.0 * g->sms})
 
 static const struct scheme sharing_cta = {
@@ -39,6 +45,7 @@ static const struct scheme sharing_cta = {
     .word_value = 0,
     .state_bytes = sizeof(struct sharing_cta),
     .sm_state_bytes = sizeof(struct sharing_cta_sm),
+    .idle = sharing_cta_idle,
     .storage = sharing_cta_storage,
     .on_kernel = sharing_cta_on_kernel,
     .pick_cta = sharing_cta_pick_cta,

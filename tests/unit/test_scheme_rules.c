@@ -1,6 +1,7 @@
 /* test_scheme_rules.c - equalities: every scheme, set to never act, equals the baseline in every counter; the
  * degenerate cases of the specification; and every scheme, left to act, changes something on the same traffic, without
- * which the first would say nothing. Random kernels; one row a case.
+ * which the first would say nothing; and a scheme that is switched off combines with every other one, which then does
+ * what it does alone. Random kernels; one row a case.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,8 @@ enum {
   COALESCED = 8,   /* a load makes one access */
   FITS = 16,       /* in 32 lines, so that the L1 replaces nothing */
   ONE_A_TIME = 32, /* one warp for each scheduler */
-  NO_HINTS = 64    /* of instructions, for what is replaced */
+  NO_HINTS = 64,   /* of instructions, for what is replaced */
+  BRIEF = 128      /* a third of it */
 };
 
 struct equal {
@@ -212,6 +214,35 @@ static const struct {
 /* The baseline by another name, and a first run that is for its second. */
 static const char *const inert[] = {"fr-fcfs", "gto", "belady", "block-filter", "l2-belady"};
 
+/* Schemes told not to act: nothing is left for them to decide. */
+static const char *const off[] = {
+    "adaptive-llc=shared",
+    "apcm:bypass=0/protect=0",
+    "apres:laws=0/sap=0",
+    "ata-cache=1",
+    "bcs:block=1/initial=0",
+    "ciao=off",
+    "cta-prefetch=0",
+    "dc-l1:l1s=1/cluster=1",
+    "dlp=0",
+    "hints:l1=0/l2=0",
+    "l2-hawkeye=0",
+    "l2-mockingjay=0",
+    "latte-cc=off",
+    "linebacker=0",
+    "mrpb:depth=0/bypass=0",
+    "mta=0",
+    "next-line=0",
+    "pdp=0",
+    "poise:stride=0",
+    "rand=0",
+    "sharing:group=1/l1=0/l2=0/adpt=0",
+    "sharing-cache:l1=0/l2=0",
+    "sharing-cta=1",
+    "snake=0",
+    "stride=0",
+};
+
 static struct fake_feed feed;
 
 static void narrow_traffic(unsigned without) {
@@ -244,7 +275,7 @@ static struct gpu_stats run(const char *list, const char *set, unsigned without,
   bool few = without & ONE_A_TIME;
   /* A small L2 shows with a footprint that does not fit it either. */
   uint64_t footprint = without & FITS ? 4096 : set && strstr(set, "l2.") ? 512 * 1024 : 128 * 1024;
-  fake_kernel(&feed, seed, few ? 3 : 14, few ? 2 : 4, 2, footprint);
+  fake_kernel(&feed, seed, few ? 3 : without & BRIEF ? 5 : 14, few ? 2 : 4, 2, footprint);
   narrow_traffic(without);
   if (!gpu_run_kernel(g, &feed.feed, &st, &e)) fail_msg("%s: %s", list, e.msg);
   gpu_free(g);
@@ -337,6 +368,34 @@ static void left_to_act(void **state) {
   }
 }
 
+/* `list` with each scheme that is switched off, in either order. */
+static void must_ignore_off(const char *list, const char *set) {
+  enum { SEED = 61 };
+  struct gpu_stats alone = run(list, set, BRIEF, SEED);
+  for (uint32_t k = 0; k < sizeof off / sizeof *off; k++) {
+    char pair[128], name[32];
+    uint32_t i;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(off[k], "=:"), off[k]);
+    if (begins_with_scheme(list, name)) continue;
+    snprintf(pair, sizeof pair, "%s+%s", k & 1 ? list : off[k], k & 1 ? off[k] : list);
+    struct gpu_stats both = run(pair, set, BRIEF, SEED);
+    for (i = 0; i < gpu_stat_row_count; i++)
+      if (gpu_stats_value(&alone, &gpu_stat_rows[i]) != gpu_stats_value(&both, &gpu_stat_rows[i]))
+        fail_msg("%s: %s is %.17g, alone %.17g", pair, gpu_stat_rows[i].key, gpu_stats_value(&both, &gpu_stat_rows[i]),
+                 gpu_stats_value(&alone, &gpu_stat_rows[i]));
+  }
+}
+
+static void told_not_to_act_beside_others(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < scheme_count(); i++) {
+    const char *list = scheme_at(i)->name, *set = NULL;
+    for (uint32_t k = 0; k < sizeof acting / sizeof *acting; k++)
+      if (begins_with_scheme(acting[k].list, scheme_at(i)->name)) list = acting[k].list, set = acting[k].set;
+    if (!scheme_at(i)->sweep) must_ignore_off(list, set);
+  }
+}
+
 static int rules_print(void) {
   for (uint32_t i = 0; i < sizeof never / sizeof *never; i++)
     printf("never %.*s\n", (int)strcspn(never[i].a, "=:"), never[i].a);
@@ -348,6 +407,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(told_never_to_act),
       cmocka_unit_test(degenerate_cases),
       cmocka_unit_test(left_to_act),
+      cmocka_unit_test(told_not_to_act_beside_others),
   };
   return claims_asked(argc, argv) ? rules_print() : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,13 +241,32 @@ static bool is_idle(const struct slot_instance *in, size_t hook) {
   return in->scheme->idle && in->scheme->idle(in->param, hook);
 }
 
+/* True if a hook is called. `org`: beside an organisation, which does its own replacement. */
+static bool is_called(const struct slot_instance *in, const struct hook_row *h, bool org) {
+  return scheme_fills(in->scheme, h) && !is_idle(in, h->offset) && !(org && in->scheme->yields_l1 && of_lines(h));
+}
+
+/* True if no hook of a scheme that fills some is called: it is switched off, and not started. */
+static bool is_off(const struct slot_instance *in) {
+  bool filled = false;
+  for (uint32_t i = 0; i < hook_count; i++) {
+    if (is_called(in, &hook_rows[i], false)) return false;
+    filled |= scheme_fills(in->scheme, &hook_rows[i]);
+  }
+  return filled;
+}
+
 /* True if the scheme keeps compressed lines in the L1, by an organisation of the machine. */
 static bool compresses(const struct slot_instance *in) {
   return in->scheme->line_size && !is_idle(in, offsetof(struct scheme, line_size));
 }
 
-/* The k-th exclusive part of a scheme, declared or implied by its hooks; NULL after the last. `org`: beside an
- * organisation, which does its own replacement. */
+/* True if the scheme provides an organisation of the L1. */
+static bool organises(const struct slot_instance *in) {
+  return in->scheme->l1 && !is_idle(in, offsetof(struct scheme, l1));
+}
+
+/* The k-th exclusive part of a scheme, declared or implied by its hooks; NULL after the last. */
 static const char *owned_part(const struct slot_instance *in, uint32_t k, bool org) {
   const struct scheme *s = in->scheme;
   uint32_t n = 0;
@@ -255,16 +274,15 @@ static const char *owned_part(const struct slot_instance *in, uint32_t k, bool o
     if (n++ == k) return s->owns[i];
   for (uint32_t i = 0; i < hook_count; i++) {
     const struct hook_row *h = &hook_rows[i];
-    bool called = of_lines(h) ? !(org && s->yields_l1) : !is_idle(in, h->offset);
-    if (h->owns && scheme_fills(s, h) && called && n++ == k) return h->owns;
+    if (h->owns && is_called(in, h, org) && n++ == k) return h->owns;
   }
-  return ((s->l1 && !s->l1->way) || compresses(in)) && n == k ? OWNS_L1_REPLACEMENT : NULL;
+  return ((organises(in) && !s->l1->way) || compresses(in)) && n == k ? OWNS_L1_REPLACEMENT : NULL;
 }
 
 /* True if one of them provides the L1's organisation. */
 static bool has_organisation(const struct slots *s) {
   for (uint32_t i = 0; i < s->count; i++)
-    if (s->at[i].scheme->l1 || compresses(&s->at[i])) return true;
+    if (organises(&s->at[i]) || compresses(&s->at[i])) return true;
   return false;
 }
 
@@ -297,11 +315,8 @@ static int by_rank(const void *a, const void *b) {
 /* The instances that fill a hook, in `list`; returns their number. */
 static uint8_t fill_hook(const struct slots *s, const struct hook_row *h, bool org, uint8_t *list) {
   uint8_t n = 0;
-  for (uint32_t i = 0; i < s->count; i++) {
-    const struct scheme *sc = s->at[i].scheme;
-    bool called = of_lines(h) ? !(org && sc->yields_l1) : !is_idle(&s->at[i], h->offset);
-    if (scheme_fills(sc, h) && called) list[n++] = (uint8_t)i;
-  }
+  for (uint32_t i = 0; i < s->count; i++)
+    if (is_called(&s->at[i], h, org)) list[n++] = (uint8_t)i;
   return n;
 }
 
@@ -343,9 +358,10 @@ static bool start_instance(struct slots *s, uint32_t i, struct gpu *gpu, const s
   in->epoch = sc->epoch;
   for (uint32_t p = 0; sc->epoch_param && p < scheme_param_count(sc); p++)
     if (!strcmp(sc->params[p].name, sc->epoch_param)) in->epoch = (uint64_t)in->param[p];
-  in->next_epoch = sc->on_epoch && in->epoch ? in->epoch : UINT64_MAX;
+  bool off = is_off(in);
+  in->next_epoch = sc->on_epoch && in->epoch && !off ? in->epoch : UINT64_MAX;
   if (in->next_epoch < s->next_epoch) s->next_epoch = in->next_epoch;
-  return !sc->init || sc->init(&in->ctx, e);
+  return off || !sc->init || sc->init(&in->ctx, e);
 }
 
 char *slots_separator(char *p) {

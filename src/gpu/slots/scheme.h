@@ -263,8 +263,8 @@ struct scheme {
    * access, and repeat their result until the L1 accepts an access or data arrives for that set: they are not called
    * again before. */
   bool steady;
-  /* Returns true if `hook` (its offset in this struct) has no effect with these parameters; it is then not called.
-   * NULL: all filled hooks have an effect. */
+  /* Returns true if `hook` (its offset in this struct) has no effect with these parameters: it is then not called, and
+   * the scheme does not own what filling it would decide. NULL: all filled hooks have an effect. */
   bool (*idle)(const double *param, size_t hook);
   uint32_t epoch; /* cycles between on_epoch calls, 0 for none; epoch_param overrides it by a parameter's value */
   const char *epoch_param;

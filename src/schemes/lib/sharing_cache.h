@@ -77,6 +77,13 @@ enum {
     "l2_dead_replaced", "line", "shared lines of the L2 replaced because they had been declared dead", false \
   }
 
+/* Hooks without effect: each half has its own, and both need to know what is shared. */
+static inline bool sharing_rule_idle(const double *param, size_t hook) {
+  if (hook == offsetof(struct scheme, l2_may_allocate) || hook == offsetof(struct scheme, l2_narrow))
+    return !param[SHARING_L2];
+  return !param[SHARING_L1] && (hook != offsetof(struct scheme, on_l2_access) || !param[SHARING_L2]);
+}
+
 static inline size_t sharing_l2_bytes(const struct gpu_config *g) {
   return sizeof(struct sharing_l2_line) * g->channels * g->subparts * g->l2.sets * g->l2.ways;
 }
