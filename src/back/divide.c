@@ -31,18 +31,17 @@ static bool serves(const struct back *k, const struct node *o, const struct node
   return back_dominates(k, o->block, n->block);
 }
 
-/* The first division by the divisor of `i`, or NULL; *both: another one before it divides the same value. */
-static const struct ptx_inst *first_by(const struct back *k, const struct ptx_inst *i, bool *both) {
-  const struct ptx_inst *first = NULL;
+/* Does a division before `i` serve it? *both: one that divides the same value. */
+static bool is_served(const struct back *k, const struct ptx_inst *i, bool *both) {
   uint32_t at = 0;
-  *both = false;
+  bool any = *both = false;
   while (at < k->nn && k->n[at].in != i) at++;
   for (uint32_t q = 0; q < at && at < k->nn; q++) {
     if (!serves(k, &k->n[q], &k->n[at])) continue;
-    if (!first) first = k->n[q].in;
+    any = true;
     *both |= same_register(&k->n[q].in->ops[1], &i->ops[1]);
   }
-  return first;
+  return any;
 }
 
 static const char *of_float(const struct back *k, const struct ptx_inst *i) {
@@ -50,8 +49,8 @@ static const char *of_float(const struct back *k, const struct ptx_inst *i) {
   if (i->op != OP_DIV) return NULL;
   if (by_number(k, i)) return full || approx ? "FMUL" : "MOV MOV FCHK FFMA FFMA FFMA FFMA FFMA BSSY BRA BSYNC";
   if (!full && !approx) return NULL;
-  bool shared = k->dominated && first_by(k, i, &both);
-  if (approx && ftz) return shared ? "FMUL" : NULL;
+  bool shared = k->dominated && is_served(k, i, &both);
+  if (approx && ftz) return shared ? "FMUL" : "MUFU FMUL";
   if (full && !ftz) return shared ? "FMUL FMUL FMUL" : NULL;
   return shared ? "FMUL FMUL" : "FSETP FMUL FMUL MUFU FMUL";
 }
@@ -74,7 +73,7 @@ static const char *of_integer(const struct back *k, const struct ptx_inst *i) {
   bool sign = i->types[0] == T_S32, rem = i->op == OP_REM, both;
   if (i->ops[2].kind != OK_REG) return NULL;
   if (by_number(k, i)) return sign && rem ? remainder_by_number(k, i) : NULL;
-  if (!k->dominated || !first_by(k, i, &both)) return NULL;
+  if (!k->dominated || !is_served(k, i, &both)) return NULL;
   if (both) return sign ? "MOV IMAD ISETP ISETP SEL SEL SEL" : "IMAD SEL SEL";
   if (!sign)
     return rem ? "IMAD MOV IMAD IMAD ISETP IADD3 ISETP IADD3 SEL SEL"

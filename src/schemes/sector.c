@@ -5,7 +5,7 @@
  *
  * Choices: least recently used frames, or as l1d.replacement or a scheme that decides L1 replacement says. A store
  * evicts the sectors that it touches. With l1d.allocate=on-fill a line gets its frame when data arrive, so that misses
- * wait for MSHRs alone: the streaming cache of GPUs since Volta (Khairy et al., "Accel-Sim", ISCA 2020, section IV).
+ * wait for MSHRs alone: as GPUs since Volta (configs/volta.yaml).
  */
 #include "schemes/lib/frames.h"
 
@@ -115,7 +115,10 @@ static void sector_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t
   struct frame *at = frames_find(f, e, ways);
   bool new = !at;
   if (new && !(at = sector_victim(c, e, &plan))) return; /* a scheme keeps it out */
-  frames_fill_at(c, f, e, ways, chunks, at);
+  if (new) frames_replace(c, f, e, ways, at), f->absent = UINT64_MAX;
+  at->valid |= chunks;
+  frames_recent(f, e, ways, at, chunks);
+  f->draw++;
   if (new) gpu_l1_placed(c->gpu, e, (uint32_t)(at - (f->at + e->set * ways)));
 }
 static bool sector_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {

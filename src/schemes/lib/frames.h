@@ -128,16 +128,6 @@ static inline void frames_fill(struct frames *f, const struct l1_event *e, uint3
   at->pending &= ~chunks;
 }
 
-/* The same where lines get a frame when their data arrive: the line's own, or that in place of `at`. */
-static inline void frames_fill_at(struct scheme_ctx *c, struct frames *f, const struct l1_event *e, uint32_t ways,
-                                  uint32_t chunks, struct frame *at) {
-  if (!frames_find(f, e, ways)) frames_replace(c, f, e, ways, at);
-  f->absent = UINT64_MAX;
-  at->valid |= chunks;
-  frames_recent(f, e, ways, at, chunks);
-  f->draw++;
-}
-
 /* A store: the baseline evicts the whole line unless it is being fetched; chunks are treated likewise. */
 static inline bool frames_store(struct frames *f, const struct l1_event *e, uint32_t ways, uint32_t chunks) {
   struct frame *at = frames_find(f, e, ways);
