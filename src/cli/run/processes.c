@@ -71,13 +71,17 @@ static json_t *recover(const struct process *p, const struct sim_options *o, cha
   return doc;
 }
 
-/* The record of one process; without one, an entry that says so. */
+/* The record of one process; without one, an entry that says so. A signal after the record was written counts too. */
 static json_t *document(const struct process *p, const struct sim_options *o, char *const *argv, bool is_started,
                         int status, struct err *e) {
   char written[620], how[64];
   snprintf(written, sizeof written, "%s.json", p->state);
-  if (!access(written, F_OK)) return record_document(written, e);
   describe_end(is_started, status, how, sizeof how);
+  if (!access(written, F_OK)) {
+    json_t *doc = record_document(written, e);
+    if (doc && is_started && WIFSIGNALED(status)) json_object_set_new(doc, "ended", json_string(how));
+    return doc;
+  }
   return recover(p, o, argv, how, e);
 }
 
@@ -111,7 +115,7 @@ bool processes_collect(const struct tempdir *t, const struct sim_options *o, cha
     const struct process *p = &all.at[all.main];
     char written[620];
     snprintf(written, sizeof written, "%s.json", p->state);
-    if (all.n == 1 && !access(written, F_OK)) {
+    if (all.n == 1 && !WIFSIGNALED(status) && !access(written, F_OK)) {
       ok = !rename(written, record) || err_set(e, ERR_INPUT, "cannot rename '%s': %s", written, strerror(errno));
     } else {
       json_t *doc = document(p, o, argv, p->about.pid == started, status, e);
