@@ -60,7 +60,7 @@ static void add_knob(void *ctx, const char *key, const char *value, const char *
               : !strcmp(value, "true")  ? json_true()
               : !strcmp(value, "false") ? json_false()
                                         : text_or_null(value);
-  json_object_set_new(ctx, key, v);
+  json_object_set_new_nocheck(ctx, key, v);
 }
 
 static struct record *new_document(const struct record_head *h) {
@@ -117,10 +117,10 @@ static void add_stat_counters(json_t *o, const struct gpu_stats *s, const struct
     json_t *v;
     if (row->kind == STAT_MEAN) v = json_real(gpu_stats_value(s, row));
     else v = json_integer((json_int_t) * (const uint64_t *)((const char *)s + row->offset));
-    json_object_set_new(o, row->key, v);
+    json_object_set_new_nocheck(o, row->key, v);
   }
   for (uint32_t i = 0; i < derived_row_count; i++)
-    json_object_set_new(o, derived_rows[i].key, json_real(derived_rows[i].value(timed)));
+    json_object_set_new_nocheck(o, derived_rows[i].key, json_real(derived_rows[i].value(timed)));
 }
 
 static void add_stats(json_t *o, const struct gpu_stats *s) {

@@ -18,23 +18,10 @@ static struct req *req_of(const struct l2_slice *s, req_id r) {
 }
 
 struct mem_event l2_event_of(const struct l2_slice *s, const struct req *r, uint32_t set, uint32_t line) {
-  return (struct mem_event){.addr = r->addr,
-                            .line = r->addr >> s->tags.shift << s->tags.shift,
-                            .cycle = *s->env->now,
-                            .subpart = s->id,
-                            .set = set,
-                            .way = line == L2_NONE ? L2_NONE : line - set * s->tags.ways,
-                            .sm = r->sm,
-                            .warp = r->warp,
-                            .cta = r->cta,
-                            .pc = r->pc,
-                            .degree = r->degree,
-                            .chunks = r->chunks,
-                            .type = r->type,
-                            .cache_op = r->cache_op,
-                            .hint = r->hint_l2,
-                            .write = r->write,
-                            .atomic = r->atomic};
+  struct mem_event e = mem_event_of(r, s->tags.shift, *s->env->now, s->id);
+  e.set = set;
+  e.way = line == L2_NONE ? L2_NONE : line - set * s->tags.ways;
+  return e;
 }
 
 static inline void count_outcome(struct l2_slice *s, const struct req *r, enum l2_outcome o, bool baseline) {

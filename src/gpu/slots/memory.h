@@ -20,6 +20,27 @@ struct mem_event {
   uint8_t *note; /* on_access of a read: travels with the reply to the SM (l1_event.note); else NULL */
 };
 
+/* Of a request with lines of 1 << `shift` bytes; in no set. */
+static inline struct mem_event mem_event_of(const struct req *r, uint32_t shift, uint64_t cycle, uint32_t subpart) {
+  return (struct mem_event){.addr = r->addr,
+                            .line = r->addr >> shift << shift,
+                            .cycle = cycle,
+                            .subpart = subpart,
+                            .set = UINT32_MAX,
+                            .way = UINT32_MAX,
+                            .sm = r->sm,
+                            .warp = r->warp,
+                            .cta = r->cta,
+                            .pc = r->pc,
+                            .degree = r->degree,
+                            .chunks = r->chunks,
+                            .type = r->type,
+                            .cache_op = r->cache_op,
+                            .hint = r->hint_l2,
+                            .write = r->write,
+                            .atomic = r->atomic};
+}
+
 struct cache_set; /* scheme.h */
 
 /* Any of them may be NULL. */

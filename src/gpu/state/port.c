@@ -69,24 +69,8 @@ bool sm_translated(struct gpu *g, struct sm *s, req_id id) {
 /* A scheme chooses the slice of the line's channel that serves the request. */
 static void choose_slice(struct sm *s, struct req *r) {
   if (r->atomic || r->type == REQ_L2_PREFETCH) return;
-  uint64_t line = s->c->l2.line;
   struct slot_instance *in = &s->g->slots.at[s->g->slots.l2_slice[0]];
-  struct mem_event e = {.addr = r->addr,
-                        .line = r->addr / line * line,
-                        .cycle = s->g->now,
-                        .subpart = r->subpart,
-                        .set = UINT32_MAX,
-                        .way = UINT32_MAX,
-                        .sm = r->sm,
-                        .warp = r->warp,
-                        .cta = r->cta,
-                        .pc = r->pc,
-                        .degree = r->degree,
-                        .chunks = r->chunks,
-                        .type = r->type,
-                        .cache_op = r->cache_op,
-                        .hint = r->hint_l2,
-                        .write = r->write};
+  struct mem_event e = mem_event_of(r, (uint32_t)__builtin_ctz(s->c->l2.line), s->g->now, r->subpart);
   uint32_t k = in->scheme->l2_slice(&in->ctx, &e), n = s->c->subparts;
   CHECK(k < n, "cycle %llu: scheme %s sends a request to slice %u of %u", (unsigned long long)s->g->now,
         in->scheme->name, k, n);

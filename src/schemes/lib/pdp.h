@@ -24,7 +24,7 @@ struct pdp_lines {
 
 static inline bool pdp_init_lines(const struct scheme_ctx *c, const char *name, struct err *e) {
   const struct cache_config *k = &c->config->l1d;
-  if (k->sets * k->ways <= PDP_LINES && k->ways <= 64) return true;
+  if (k->sets * k->ways <= PDP_LINES) return true;
   return err_set(e, ERR_USAGE, "scheme %s: an L1 of %u lines is larger than %d", name, k->sets * k->ways, PDP_LINES);
 }
 
