@@ -223,7 +223,8 @@ static void print_intro(const struct page *p, const char *file, const char *text
   for (size_t i = 0; i < p->count; i++)
     if (is_machine(p, i)) printf("- `%s`: %zu programs\n", p->at[i].gpu, p->at[i].program_count);
   puts("\nWhere the launch splits the L1 (`sm.unified_kb`), organisations of the L1 (`tsc+`, `decoupled-l1d`) have the "
-       "sets and ways of\n`l1d` instead: their numbers there include a smaller L1.");
+       "sets and ways of\n`l1d` instead: their numbers there include a smaller L1. They, `latte-cc`, `linebacker` and "
+       "`ciao` reserve a line\non the miss, also where the L1 of the baseline does not (`l1d.allocate: on-fill`).");
 }
 
 /* The schemes whose interval is above 1 (sign 1) or below (-1) on a machine. */
