@@ -146,4 +146,4 @@ def main():
                                      + [n[depth, c] for c in CLASSES] + [w[depth, k] for k in wide])
 
 
-main()
+if __name__ == "__main__": main()
