@@ -60,7 +60,7 @@ static void commit_ready(struct crew *c) {
   while ((log = c->ready[c->commit % c->room])) {
     c->ready[c->commit % c->room] = NULL;
     pthread_mutex_unlock(&c->lock);
-    signer_commit(c->s, log);
+    signer_commit(c->s, log, false);
     pthread_mutex_lock(&c->lock);
     put_back(c, log);
     c->commit++;
@@ -77,7 +77,7 @@ static void commit_part(struct worker *w, uint32_t cta) {
   while ((c->commit != cta || c->committing) && c->stop > cta) pthread_cond_wait(&c->turn, &c->lock);
   bool due = c->commit == cta;
   pthread_mutex_unlock(&c->lock);
-  if (due) signer_commit(c->s, log); /* no other CTA is committed before this one has ended */
+  if (due) signer_commit(c->s, log, true); /* no other CTA is committed before this one has ended */
   pthread_mutex_lock(&c->lock);
   put_back(c, log);
   pthread_mutex_unlock(&c->lock);
@@ -185,7 +185,7 @@ static void *work(void *ctx) {
 
 /* ---- for callers ---- */
 
-struct crew *crew_new(struct signer *s, struct feed *const *feed, uint32_t n) {
+static struct crew *new_crew(struct signer *s, struct feed *const *feed, uint32_t n, uint32_t slot) {
   struct crew *c = mem_zeroed(1, sizeof *c);
   c->s = s && signer_keeps(s) ? s : NULL;
   c->kernel = feed[0]->kernel;
@@ -193,16 +193,19 @@ struct crew *crew_new(struct signer *s, struct feed *const *feed, uint32_t n) {
   c->room = AHEAD * c->workers;
   c->ready = mem_zeroed(c->room, sizeof(struct signed_cta *));
   for (uint32_t i = 0; i < c->workers; i++)
-    c->worker[i] = (struct worker){.c = c, .i = i, .feed = s ? signer_share(s, i, feed[i]) : feed[i]};
+    c->worker[i] =
+        (struct worker){.c = c, .i = i, .slot = slot, .feed = s ? signer_share(s, i, feed[i], slot + 1) : feed[i]};
   pthread_mutex_init(&c->lock, NULL);
   pthread_cond_init(&c->turn, NULL);
   return c;
 }
 
-struct crew *crew_of_one(struct feed *feed, uint32_t slot) {
-  struct crew *c = crew_new(NULL, &feed, 1);
-  c->worker[0].slot = slot;
-  return c;
+struct crew *crew_new(struct signer *s, struct feed *const *feed, uint32_t n) {
+  return new_crew(s, feed, n, 0);
+}
+
+struct crew *crew_of_one(struct signer *s, struct feed *feed, uint32_t slot) {
+  return new_crew(s, &feed, 1, slot);
 }
 
 void crew_free(struct crew *c) {
@@ -239,5 +242,6 @@ bool crew_run(struct crew *c, const struct crew_range *r, struct crew_counts *n)
     n->warp_insts += c->worker[i].n.warp_insts;
     n->thread_insts += c->worker[i].n.thread_insts;
   }
+  if (c->s) signer_flush(c->s);
   return c->stop == r->to;
 }

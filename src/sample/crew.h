@@ -1,7 +1,8 @@
 /* crew.h - CTAs of a launch, run functionally on several host threads, one thread for each feed.
  *
  * The CTAs must not wait for each other, and the feeds must allow it (simt_share). What the signer of the launch keeps
- * of a CTA is committed in the order of CTAs: the L2 is the same for any number of threads.
+ * of a CTA is committed in the order of CTAs: the L2 is the same for any number of threads. It sees the CTAs side by
+ * side, and all of a range when crew_run returns.
  */
 #ifndef SAMPLE_CREW_H
 #define SAMPLE_CREW_H
@@ -19,7 +20,7 @@ struct crew;
  * `s` NULL: nothing is signed. */
 struct crew *crew_new(struct signer *s, struct feed *const *feed, uint32_t n);
 /* One thread, on one slot of any feed. */
-struct crew *crew_of_one(struct feed *feed, uint32_t slot);
+struct crew *crew_of_one(struct signer *s, struct feed *feed, uint32_t slot);
 void crew_free(struct crew *c);
 struct crew_counts {
   uint64_t warp_insts, thread_insts;

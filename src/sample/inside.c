@@ -109,12 +109,12 @@ static void choose(struct inside *s, const struct inside_choice *c, uint32_t all
   for (uint32_t i = groups * c->resident; i < all; i++) s->cta[s->ctas++] = i; /* the incomplete one */
 }
 
-struct inside *inside_new(struct feed *inner, const struct inside_choice *c, struct feed *other) {
+struct inside *inside_new(struct feed *inner, const struct inside_choice *c) {
   const struct feed_kernel *k = inner->kernel;
   struct inside *s = mem_zeroed(1, sizeof *s);
   CHECK(c->runs && inside_timed_groups(c->runs) <= inside_groups(k->ctas, c->resident), "%u runs of a launch", c->runs);
   s->inner = inner;
-  s->crew = c->crew ? c->crew : crew_of_one(other ? other : inner, c->spare);
+  s->crew = c->crew;
   s->resident = c->resident;
   s->runs = c->runs;
   s->cta = mem_zeroed((size_t)(inside_timed_groups(c->runs) + 1) * c->resident, sizeof *s->cta);

@@ -26,8 +26,8 @@ struct inside_choice {
   uint32_t resident; /* CTAs of a group */
   uint32_t runs;     /* inside_timed_groups of them are at most what there is */
   uint64_t seed;
-  uint32_t spare;    /* a CTA slot of `inner` that the machine does not use */
-  struct crew *crew; /* which runs the CTAs that are not timed, instead; NULL: none. Becomes the sample's */
+  struct crew *crew; /* which runs the CTAs that are not timed, on slots that the machine does not use. Becomes the
+                        sample's */
 };
 /* Groups of a launch. */
 uint32_t inside_groups(uint64_t ctas, uint32_t resident);
@@ -36,8 +36,7 @@ static inline uint32_t inside_timed_groups(uint32_t runs) {
 }
 
 struct inside;
-/* `other`: the feed in which the CTAs run that are not timed, a tap of `inner`; NULL: `inner` itself. */
-struct inside *inside_new(struct feed *inner, const struct inside_choice *c, struct feed *other);
+struct inside *inside_new(struct feed *inner, const struct inside_choice *c);
 void inside_free(struct inside *s);
 struct feed *inside_feed(struct inside *s);
 /* The timed CTAs have ended after `cycles`: run the rest. False: a fault of the program, which `inner` describes. */

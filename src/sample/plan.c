@@ -15,7 +15,7 @@
 #include "base/output.h"
 #include "base/paths.h"
 
-enum { FORMAT = 1, FIRST_SAMPLES = 4, FEW_SAMPLES = 2 };
+enum { FORMAT = 1, FIRST_SAMPLES = 5, FEW_SAMPLES = 2 };
 const double plan_likeness = 0.3, plan_likeness_of_shapes = 0.1;
 static const double rare = 0.01; /* counts that differ by less than this share of the warp instructions are alike */
 static const double little_work = 0.01; /* share of all warp instructions */
@@ -66,15 +66,17 @@ static uint32_t reversed(uint32_t v, uint32_t bits) {
 }
 
 /* Members as they are drawn: in each round of halving the series, one at random of each part that has none yet. So any
- * number of them is spread over the series, and places within the parts are random. */
-static void draw_members(struct plan_cluster *c, uint64_t seed) {
+ * number of them is spread over the series, and places within the parts are random. The largest one comes first, so
+ * that no line is drawn beyond what was timed where most of the work is; not where all do the same work. */
+static void draw_members(struct plan_cluster *c, bool level, uint64_t seed) {
   uint32_t n = c->members, drawn = 0;
   uint32_t *at = mem_zeroed(n, sizeof *at), *rank = mem_zeroed(n, sizeof *rank), *order = mem_zeroed(n, sizeof *order);
-  bool *taken = mem_zeroed(n, sizeof *taken);
+  bool *taken = mem_zeroed(n, sizeof *taken), largest = !level;
   for (uint32_t i = 0; i < n; i++) at[i] = i;
   shuffle(at, n, seed ^ hash_u64(c->launch[0]));
   for (uint32_t i = 0; i < n; i++) rank[at[i]] = i;
-  for (uint32_t bits = 0; drawn < n; bits++) {
+  if (largest) order[drawn++] = c->launch[--n];
+  for (uint32_t bits = 0; drawn < n + largest; bits++) {
     for (uint32_t part = 0; part < 1u << bits; part++) {
       uint32_t k = reversed(part, bits), best = n;
       uint32_t from = (uint32_t)((uint64_t)k * n >> bits), end = (uint32_t)((k + 1ull) * n >> bits);
@@ -88,7 +90,7 @@ static void draw_members(struct plan_cluster *c, uint64_t seed) {
       order[drawn++] = c->launch[best];
     }
   }
-  memcpy(c->launch, order, n * sizeof *order);
+  memcpy(c->launch, order, drawn * sizeof *order);
   free(at), free(rank), free(order), free(taken);
 }
 
@@ -109,6 +111,11 @@ static int by_size(const void *a, const void *b) {
 static int by_launch(const void *a, const void *b) {
   const struct plan_cluster *p = a, *q = b;
   return p->first < q->first ? -1 : p->first > q->first;
+}
+
+/* Do all members execute the same number of instructions? Before they are drawn: in the order of these. */
+static bool is_level(const struct plan_cluster *c, const struct launchlog *l) {
+  return l->at[c->launch[0]].sig.warp_insts == l->at[c->launch[c->members - 1]].sig.warp_insts;
 }
 
 static void join_series(struct sample_plan *p, const struct launchlog *l, uint32_t i, bool alone) {
@@ -146,7 +153,10 @@ void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, str
   free(rest);
   p->launches = l->n;
   qsort(p->cluster, p->clusters, sizeof *p->cluster, by_launch);
-  for (uint32_t c = 0; c < p->clusters; c++) draw_members(&p->cluster[c], p->seed);
+  for (uint32_t c = 0; c < p->clusters; c++) {
+    p->cluster[c].level = is_level(&p->cluster[c], l);
+    draw_members(&p->cluster[c], p->cluster[c].level, p->seed);
+  }
 }
 
 size_t plan_series(const struct plan_cluster *c, const struct launchlog *l, double *x, size_t *place, uint32_t *timed) {
@@ -185,7 +195,7 @@ void plan_first_samples(struct sample_plan *p, const struct launchlog *l) {
   for (uint32_t c = 0; c < p->clusters; c++) all += p->cluster[c].warp_insts;
   for (uint32_t c = 0; c < p->clusters; c++) {
     struct plan_cluster *k = &p->cluster[c];
-    uint32_t want = k->warp_insts < little_work * all ? FEW_SAMPLES : FIRST_SAMPLES;
+    uint32_t want = k->level || k->warp_insts < little_work * all ? FEW_SAMPLES : FIRST_SAMPLES;
     k->timed = k->members < want ? k->members : want;
     uint32_t runs = (INSIDE_FIRST_RUNS + k->timed - 1) / k->timed;
     k->blocks = inside_timed_groups(runs < INSIDE_FEW_RUNS ? INSIDE_FEW_RUNS : runs);

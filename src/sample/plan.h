@@ -16,6 +16,7 @@ struct plan_cluster {
   uint32_t members, timed;
   uint32_t blocks;   /* of each timed launch, groups of CTAs that are timed; 0: all CTAs */
   bool alone;        /* the first launch of a kernel */
+  bool level;        /* all members execute the same number of warp instructions */
   uint32_t first;    /* the earliest member */
   double warp_insts; /* of all members */
 };
@@ -38,9 +39,8 @@ struct plan_range {
 };
 extern const double plan_likeness, plan_likeness_of_shapes;
 void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, struct plan_range r);
-/* The number of members that any cluster is timed with at least: all of four, or four; two of a cluster with little
- * work.
- */
+/* The number of members that any cluster is timed with at least: all of five, or five; two of a cluster with little
+ * work, and of one whose members do the same work. */
 void plan_first_samples(struct sample_plan *p, const struct launchlog *l);
 /* The warp instructions of a cluster's members in ascending order into x[members], and which of these are timed: their
  * places there, and their launches. Returns how many. */

@@ -25,21 +25,15 @@ struct shape {
   uint32_t insts, launch;
 };
 
-/* What a CTA did to the L2, until its turn comes. */
-struct touched {
-  uint64_t line;
-  uint32_t sectors;
-  bool write;
-};
 struct executed { /* the instruction, and its last execution among those of the CTA, from 1 */
   uint32_t pc;
   uint64_t at;
 };
 struct signed_cta {
-  struct touched *touch;
+  struct touched_cta touched; /* until its turn comes */
   struct executed *pcs;
   uint64_t constant[MOST_CONSTANTS], local[SIGNED_LOCAL / 64];
-  uint32_t touches, touch_room, executed, pc_room, constants;
+  uint32_t touch_room, executed, pc_room, constants;
   uint64_t warp_insts;
   struct signed_cta *next; /* unused ones */
 };
@@ -51,6 +45,7 @@ struct tap {
   struct signer *s;
   struct signature now;
   uint32_t *pc;        /* of each warp of each slot */
+  uint32_t *steps;     /* of these, executed instructions of the CTA */
   uint64_t *cta_insts; /* of the CTA on each slot */
   uint32_t warp_room, slot_room;
   uint64_t *count; /* executions of each instruction */
@@ -65,11 +60,11 @@ struct tap {
 
 struct signer {
   const struct inst *code;
-  signature_touch *touch;
-  void *ctx;
-  uint32_t warps;     /* of a CTA */
-  struct tap all;     /* of the launch */
-  struct tap **share; /* of workers, NULL: none yet */
+  struct signer_l2 l2;
+  struct touches *order; /* in which workers' CTAs touch it */
+  uint32_t warps;        /* of a CTA */
+  struct tap all;        /* of the launch */
+  struct tap **share;    /* of workers, NULL: none yet */
   uint32_t shares, used;
   struct signed_cta *free;
   struct shape *shape;
@@ -87,23 +82,33 @@ static void tap_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint3
   uint32_t warps = t->s->warps;
   t->cta_insts[slot] = 0;
   for (uint32_t w = 0; w < warps; w++) t->pc[slot * warps + w] = t->feed.kernel->entry_pc;
+  memset(&t->steps[slot * warps], 0, warps * sizeof *t->steps);
   t->inner->ops->start_cta(t->inner->ctx, slot, cta, sm, first_warp);
 }
 
 static void log_line(struct signed_cta *c, struct touched touch) {
-  if (c->touches == c->touch_room) {
+  struct touched_cta *p = &c->touched;
+  if (p->n == c->touch_room) {
     c->touch_room = c->touch_room ? 2 * c->touch_room : 256;
-    c->touch = mem_resize(c->touch, c->touch_room, sizeof *c->touch);
+    p->touch = mem_resize(p->touch, c->touch_room, sizeof *p->touch);
   }
-  c->touch[c->touches++] = touch;
+  touch.place = p->n;
+  p->touch[p->n++] = touch;
 }
 
-static void touch_line(struct tap *t, uint64_t line, uint32_t sectors, bool write) {
+/* An access at time `at` of the CTA. */
+struct access {
+  const struct issued *out;
+  uint32_t at;
+  bool write;
+};
+
+static void touch_line(struct tap *t, uint64_t line, uint32_t sectors, const struct access *a) {
   uint64_t h = (line >> LINE_SHIFT) * UINT64_C(0x9E3779B97F4A7C15) >> 47;
   t->seen[h / 64] |= 1ull << h % 64;
   t->now.lines++;
-  if (t->log) log_line(t->log, (struct touched){line, sectors, write});
-  else if (t->s->touch) t->s->touch(t->s->ctx, line, sectors, write);
+  if (t->log) log_line(t->log, (struct touched){.what = line | sectors | a->write * TOUCHED_WRITE, .at = a->at});
+  else if (t->s->l2.sink) t->s->l2.sink(t->s->l2.ctx, line, sectors, a->write);
 }
 
 static uint32_t sectors_of(uint64_t line, uint64_t from, uint64_t to) {
@@ -113,7 +118,8 @@ static uint32_t sectors_of(uint64_t line, uint64_t from, uint64_t to) {
 }
 
 /* The lines of one instruction, each once. */
-static void touch_lines(struct tap *t, const struct issued *out, bool write) {
+static void touch_lines(struct tap *t, const struct access *a) {
+  const struct issued *out = a->out;
   uint64_t line[2 * WARP_LANES];
   uint32_t sectors[2 * WARP_LANES], n = 0;
   for (uint32_t left = out->mask & ~out->remote; left; left &= left - 1) {
@@ -125,7 +131,7 @@ static void touch_lines(struct tap *t, const struct issued *out, bool write) {
       if (i) sectors[i - 1] |= sectors_of(l, from, to);
     }
   }
-  for (uint32_t i = 0; i < n; i++) touch_line(t, line[i], sectors[i], write);
+  for (uint32_t i = 0; i < n; i++) touch_line(t, line[i], sectors[i], a);
 }
 
 static void note_constant(uint64_t *list, uint32_t *n, uint64_t line) {
@@ -151,26 +157,28 @@ static void touch_local(struct tap *t, const struct inst *in, const struct issue
   }
 }
 
-static void count_access(struct tap *t, const struct inst *in, const struct issued *out) {
+static void count_access(struct tap *t, const struct inst *in, const struct access *a) {
+  const struct issued *out = a->out;
   if (out->space == SPACE_SHARED) t->now.shared++;
   else if (out->space != SPACE_GLOBAL) t->now.other++;
-  if (t->s->touch && (out->space == SPACE_CONST || out->space == SPACE_PARAM)) touch_constants(t, out);
-  if (t->s->touch && out->space == SPACE_LOCAL) touch_local(t, in, out);
+  if (t->s->l2.sink && (out->space == SPACE_CONST || out->space == SPACE_PARAM)) touch_constants(t, out);
+  if (t->s->l2.sink && out->space == SPACE_LOCAL) touch_local(t, in, out);
   if (out->space != SPACE_GLOBAL) return;
   *(in->kind == KIND_LOAD ? &t->now.loads : in->kind == KIND_STORE ? &t->now.stores : &t->now.atomics) += 1;
-  touch_lines(t, out, in->kind != KIND_LOAD);
+  touch_lines(t, a);
 }
 
 static bool tap_issue(void *ctx, uint32_t slot, uint32_t w, struct issued *out) {
   struct tap *t = ctx;
-  uint32_t *pc = &t->pc[slot * t->s->warps + w];
+  uint32_t warp = slot * t->s->warps + w, *pc = &t->pc[warp], at = t->steps[warp]++;
   if (!t->inner->ops->issue(t->inner->ctx, slot, w, out)) return false;
   const struct inst *in = &t->s->code[*pc];
   t->count[*pc]++;
   t->last[*pc] = ++t->now.warp_insts;
   t->cta_insts[slot]++;
   t->now.thread_insts += (uint32_t)__builtin_popcount(out->mask);
-  if (in->kind >= KIND_LOAD && in->kind <= KIND_ATOM && out->mask) count_access(t, in, out);
+  if (in->kind >= KIND_LOAD && in->kind <= KIND_ATOM && out->mask)
+    count_access(t, in, &(struct access){out, at, in->kind != KIND_LOAD});
   if (out->next_pc != FEED_DONE) *pc = out->next_pc;
   return true;
 }
@@ -180,8 +188,17 @@ static bool tap_atomic(void *ctx, uint32_t token, uint32_t lanes) {
   return t->inner->ops->atomic(t->inner->ctx, token, lanes);
 }
 
+/* Its longest warp. */
+static uint32_t most_steps(const struct tap *t, uint32_t slot) {
+  uint32_t most = 0, warps = t->s->warps;
+  for (uint32_t i = slot * warps; i < (slot + 1) * warps; i++)
+    if (t->steps[i] > most) most = t->steps[i];
+  return most;
+}
+
 static void tap_end(void *ctx, uint32_t slot) {
   struct tap *t = ctx;
+  if (t->log) t->log->touched.end = most_steps(t, slot);
   if (t->cta_insts[slot] > t->now.longest) t->now.longest = t->cta_insts[slot];
   t->inner->ops->end_cta(t->inner->ctx, slot);
 }
@@ -205,6 +222,7 @@ static void tap_open(struct tap *t, struct signer *s, struct feed *inner, uint32
   if (slots * s->warps > t->warp_room) {
     t->warp_room = slots * s->warps;
     t->pc = mem_resize(t->pc, t->warp_room, sizeof *t->pc);
+    t->steps = mem_resize(t->steps, t->warp_room, sizeof *t->steps);
   }
   if (slots > t->slot_room) {
     t->slot_room = slots;
@@ -223,6 +241,7 @@ static void tap_open(struct tap *t, struct signer *s, struct feed *inner, uint32
 
 static void tap_close(struct tap *t) {
   free(t->pc);
+  free(t->steps);
   free(t->cta_insts);
   free(t->count);
   free(t->last);
@@ -231,7 +250,7 @@ static void tap_close(struct tap *t) {
 /* ---- workers ---- */
 
 static void empty_log(struct signed_cta *c) {
-  c->touches = c->executed = c->constants = 0;
+  c->touched.n = c->touched.end = c->executed = c->constants = 0;
   memset(c->local, 0, sizeof c->local);
 }
 
@@ -244,24 +263,24 @@ static struct signed_cta *new_log(struct signer *s) {
   return c;
 }
 
-struct feed *signer_share(struct signer *s, uint32_t i, struct feed *inner) {
+struct feed *signer_share(struct signer *s, uint32_t i, struct feed *inner, uint32_t slots) {
   if (i >= s->shares) {
     s->share = mem_resize(s->share, i + 1, sizeof(struct tap *));
     while (s->shares <= i) s->share[s->shares++] = mem_zeroed(1, sizeof(struct tap));
   }
   if (i >= s->used) s->used = i + 1;
-  tap_open(s->share[i], s, inner, 1);
-  if (s->touch) s->share[i]->log = new_log(s);
+  tap_open(s->share[i], s, inner, slots);
+  if (s->l2.sink) s->share[i]->log = new_log(s);
   return &s->share[i]->feed;
 }
 
 bool signer_keeps(const struct signer *s) {
-  return s->touch != NULL;
+  return s->l2.sink != NULL;
 }
 
 bool signer_full(const struct signer *s, uint32_t i) {
   enum { MOST_TOUCHES = 1 << 17 };
-  return s->share[i]->log && s->share[i]->log->touches >= MOST_TOUCHES;
+  return s->share[i]->log && s->share[i]->log->touched.n >= MOST_TOUCHES;
 }
 
 /* Instructions of the kernel that were executed since the last time, with their places among these. */
@@ -287,23 +306,35 @@ struct signed_cta *signer_take(struct signer *s, uint32_t i, struct signed_cta *
   return c;
 }
 
-void signer_commit(struct signer *s, const struct signed_cta *c) {
+void signer_commit(struct signer *s, struct signed_cta *c, bool part) {
   struct tap *all = &s->all;
-  for (uint32_t i = 0; i < c->touches; i++) {
-    const struct touched *p = &c->touch[i];
-    s->touch(s->ctx, p->line, p->sectors, p->write);
-  }
+  if (part) touches_part(s->order, &c->touched);
+  else touches_cta(s->order, &c->touched);
   for (uint32_t i = 0; i < c->executed; i++) all->last[c->pcs[i].pc] = all->logged + c->pcs[i].at;
   for (uint32_t i = 0; i < c->constants; i++) note_constant(all->constant, &all->constants, c->constant[i]);
   for (uint32_t i = 0; i < SIGNED_LOCAL / 64; i++) all->local[i] |= c->local[i];
   all->logged += c->warp_insts;
 }
 
+void signer_flush(struct signer *s) {
+  touches_flush(s->order);
+}
+
 void signer_free_log(struct signed_cta *c) {
   if (!c) return;
-  free(c->touch);
+  free(c->touched.touch);
   free(c->pcs);
   free(c);
+}
+
+/* No worker has a part in the launch any more. */
+static void drop_shares(struct signer *s) {
+  for (uint32_t i = 0; i < s->used; i++) {
+    struct tap *t = s->share[i];
+    if (t->log) t->log->next = s->free, s->free = t->log;
+    t->log = NULL;
+  }
+  s->used = 0;
 }
 
 /* Their counts join those of the launch. */
@@ -316,10 +347,8 @@ static void end_shares(struct signer *s) {
     all->now.longest = longest;
     for (uint32_t pc = 0; pc < t->feed.kernel->insts; pc++) all->count[pc] += t->count[pc];
     for (uint32_t k = 0; k < SEEN_BITS / 64; k++) all->seen[k] |= t->seen[k];
-    if (t->log) t->log->next = s->free, s->free = t->log;
-    t->log = NULL;
   }
-  s->used = 0;
+  drop_shares(s);
 }
 
 /* ---- shapes ---- */
@@ -361,7 +390,9 @@ static uint64_t footprint(const struct signer *s) {
 /* ---- for callers ---- */
 
 struct signer *signer_new(void) {
-  return mem_zeroed(1, sizeof(struct signer));
+  struct signer *s = mem_zeroed(1, sizeof *s);
+  s->order = touches_new();
+  return s;
 }
 
 void signer_free(struct signer *s) {
@@ -379,6 +410,7 @@ void signer_free(struct signer *s) {
     signer_free_log(c);
   }
   tap_close(&s->all);
+  touches_free(s->order);
   free(s);
 }
 
@@ -395,10 +427,11 @@ const uint64_t *signer_local(const struct signer *s) {
   return s->all.local;
 }
 
-struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, signature_touch *touch, void *ctx) {
+struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, const struct signer_l2 *l2) {
+  drop_shares(s); /* of a launch that was not ended */
   s->code = inner->kernel->code;
-  s->touch = touch;
-  s->ctx = ctx;
+  s->l2 = *l2;
+  touches_begin(s->order, l2->side, l2->sink, l2->ctx);
   s->warps = inner->kernel->warps_per_cta;
   tap_open(&s->all, s, inner, slots);
   return &s->all.feed;

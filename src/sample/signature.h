@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "ptx/feed.h"
+#include "sample/touches.h"
 
 struct signature {
   uint64_t warp_insts, thread_insts; /* their ratio is the divergence */
@@ -30,26 +31,35 @@ struct signature_row {
 enum { SIGNATURE_ROWS = 10 };
 extern const struct signature_row signature_rows[SIGNATURE_ROWS];
 
-/* Called for each line of global memory that an instruction touches; bit k of `sectors`: bytes 32 k to 32 k + 31. */
-typedef void signature_touch(void *ctx, uint64_t line, uint32_t sectors, bool write);
+/* The L2 that a launch touches; `sink` NULL: none. */
+struct signer_l2 {
+  touches_sink *sink;
+  void *ctx;
+  uint32_t side; /* CTAs that the GPU runs side by side */
+};
 
 struct signer;
 struct signer *signer_new(void);
 void signer_free(struct signer *s);
-/* The feed to drive instead of `inner`, until signer_end. `slots`: CTA slots of the driver. `touch` may be NULL. */
-struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, signature_touch *touch, void *ctx);
+/* The feed to drive instead of `inner`, until signer_end. `slots`: CTA slots of the driver. The L2 sees the accesses in
+ * the order in which the driver runs the CTAs. */
+struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, const struct signer_l2 *l2);
 /* ---- CTAs of the launch on several host threads; between signer_begin and signer_end, instead of its feed ---- */
-/* The feed of worker `i`, over `inner`, which has one slot. What touches the L2 is kept until signer_commit. */
-struct feed *signer_share(struct signer *s, uint32_t i, struct feed *inner);
+/* The feed of worker `i`, over `inner`, which has `slots` slots and runs a CTA at a time. What touches the L2 is kept
+ * until signer_commit, and reaches it as if CTAs ran side by side (sample/touches.h). */
+struct feed *signer_share(struct signer *s, uint32_t i, struct feed *inner, uint32_t slots);
 struct signed_cta; /* what a CTA did there */
 /* Of the worker's CTA since the last time; it continues with `unused`, which has been committed, or NULL. By the
- * worker's thread. Without `touch` nothing is kept and there is nothing to take: see signer_keeps. */
+ * worker's thread. Without an L2 nothing is kept and there is nothing to take: see signer_keeps. */
 struct signed_cta *signer_take(struct signer *s, uint32_t i, struct signed_cta *unused);
 bool signer_keeps(const struct signer *s);
 /* The worker should take what it has before its CTA ends. */
 bool signer_full(const struct signer *s, uint32_t i);
-/* In the order of CTAs, by one thread at a time. `c` stays the caller's: to use again, or for signer_free_log. */
-void signer_commit(struct signer *s, const struct signed_cta *c);
+/* In the order of CTAs, by one thread at a time. `part`: the CTA has not ended. `c` stays the caller's: to use again,
+ * or for signer_free_log. */
+void signer_commit(struct signer *s, struct signed_cta *c, bool part);
+/* What was committed has reached the L2. */
+void signer_flush(struct signer *s);
 void signer_free_log(struct signed_cta *c);
 /* Before signer_end: the place of the last execution of each instruction among all, from 1, 0 for none; and the lines
  * of 32 B of constants and parameters that were read. */

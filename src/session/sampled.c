@@ -62,6 +62,31 @@ static void touch_l2(void *ctx, uint64_t line, uint32_t sectors, bool write) {
   gpu_touch(ctx, line, sectors, write);
 }
 
+/* CTAs of a launch that the GPU holds at a time. */
+struct cta_needs {
+  uint64_t threads;
+  uint32_t regs, shared_bytes;
+};
+
+static uint32_t resident(const struct session *s, const struct cta_needs *l) {
+  const struct session_device *d = &s->device;
+  uint64_t threads = (l->threads + 31) / 32 * 32, n = d->max_ctas_per_sm, regs = threads * ((l->regs + 3) & ~3u);
+  if (threads && d->max_threads_per_sm / threads < n) n = d->max_threads_per_sm / threads;
+  if (regs && d->regs_per_sm / regs < n) n = d->regs_per_sm / regs;
+  if (l->shared_bytes && d->shared_per_sm / l->shared_bytes < n) n = d->shared_per_sm / l->shared_bytes;
+  return (uint32_t)(n ? n : 1) * d->sms;
+}
+
+static uint32_t resident_of(const struct session *s, const struct feed_kernel *k) {
+  return resident(s, &(struct cta_needs){k->threads_per_cta, k->regs_per_thread, k->shared_bytes});
+}
+
+/* The feed of a launch of which CTAs run without time. */
+static struct feed *begin_signing(const struct session *s, struct feed *f, uint32_t slots) {
+  struct signer_l2 l2 = {.sink = s->gpu ? touch_l2 : NULL, .ctx = s->gpu, .side = resident_of(s, f->kernel)};
+  return signer_begin(s->sampler->signer, f, slots, &l2);
+}
+
 struct feed *sampler_tap(struct session *s, struct feed *f, uint32_t launch) {
   struct sampler *p = s->sampler;
   if (!p || f->kernel->cluster > 1) return f; /* CTAs of a cluster wait for each other */
@@ -69,7 +94,7 @@ struct feed *sampler_tap(struct session *s, struct feed *f, uint32_t launch) {
   p->tapped = launch + 1;
   p->kernel = f->kernel;
   p->orderly = is_orderly(f->kernel);
-  return signer_begin(p->signer, f, session_cta_slots(s), s->gpu ? touch_l2 : NULL, s->gpu);
+  return begin_signing(s, f, session_cta_slots(s));
 }
 
 /* The tapped launch on host threads, from CTA slot `first` of `run` on; NULL: it must be driven by its feed. */
@@ -98,21 +123,6 @@ bool sampler_drive(struct session *s, struct simt_run *run, struct crew_counts *
   return good;
 }
 
-/* CTAs of a launch that the GPU holds at a time. */
-struct cta_needs {
-  uint64_t threads;
-  uint32_t regs, shared_bytes;
-};
-
-static uint32_t resident(const struct session *s, const struct cta_needs *l) {
-  const struct session_device *d = &s->device;
-  uint64_t threads = (l->threads + 31) / 32 * 32, n = d->max_ctas_per_sm, regs = threads * ((l->regs + 3) & ~3u);
-  if (threads && d->max_threads_per_sm / threads < n) n = d->max_threads_per_sm / threads;
-  if (regs && d->regs_per_sm / regs < n) n = d->regs_per_sm / regs;
-  if (l->shared_bytes && d->shared_per_sm / l->shared_bytes < n) n = d->shared_per_sm / l->shared_bytes;
-  return (uint32_t)(n ? n : 1) * d->sms;
-}
-
 /* ---- CTAs of a launch ---- */
 
 uint32_t sampler_slots(const struct session *s, uint32_t launch) {
@@ -126,13 +136,14 @@ struct feed *sampler_inside(struct session *s, struct feed *f, struct simt_run *
   const struct plan_cluster *c = p && p->planned ? plan_times(&p->plan, launch) : NULL;
   const struct feed_kernel *k = f->kernel;
   if (!c || !c->blocks || p->inside || k->cluster > 1) return f;
-  struct inside_choice how = {.seed = p->plan.seed ^ launch, .spare = session_cta_slots(s)};
-  how.resident = resident(s, &(struct cta_needs){k->threads_per_cta, k->regs_per_thread, k->shared_bytes});
+  struct inside_choice how = {.seed = p->plan.seed ^ launch, .resident = resident_of(s, k)};
+  uint32_t spare = session_cta_slots(s);
   how.runs = c->blocks > INSIDE_ENDS ? (c->blocks - INSIDE_ENDS) / INSIDE_RUN : 0;
   if (!how.runs || c->blocks >= inside_groups(k->ctas, how.resident)) return f;
-  struct feed *other = p->plan.cold ? NULL : signer_begin(p->signer, f, how.spare + 1, touch_l2, s->gpu);
-  how.crew = other ? new_crew(s, run, how.spare) : NULL;
-  p->inside = inside_new(f, &how, other);
+  if (!p->plan.cold) begin_signing(s, f, spare + 1);
+  how.crew = p->plan.cold ? NULL : new_crew(s, run, spare);
+  if (!how.crew) how.crew = crew_of_one(p->plan.cold ? NULL : p->signer, f, spare);
+  p->inside = inside_new(f, &how);
   return inside_feed(p->inside);
 }
 

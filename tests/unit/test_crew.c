@@ -15,7 +15,7 @@
 #include "simt/simt.h"
 #include "units.h"
 
-enum { CTAS = 48, THREADS = 128, ARRAY = 1 << 22 };
+enum { CTAS = 48, THREADS = 128, ARRAY = 1 << 22, SIDE = 6, HALF = 20 };
 /* CTA c reads c % 7 + 1 lines with each thread; CTA 5, 1,400, which is more than a crew keeps for its turn. */
 #define KERNEL(stores_at)                                                                                       \
   ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in)\n{\n.reg .pred %p<4>;\n"    \
@@ -26,19 +26,19 @@ enum { CTAS = 48, THREADS = 128, ARRAY = 1 << 22 };
   "sub.u32 %r2, %r2, 1;\nsetp.ge.s32 %p1, %r2, 0;\n@%p1 bra LOOP;\nsetp.lt.u32 %p2, %c, " stores_at ";\n"       \
   "@%p2 bra FINE;\nmov.u64 %d1, 64;\nFINE:\nst.global.u32 [%d1], %t;\nret;\n}\n"
 
-struct touches {
+struct touches_seen {
   uint64_t hash, n;
 };
 
 static void note(void *ctx, uint64_t line, uint32_t sectors, bool write) {
-  struct touches *t = ctx;
+  struct touches_seen *t = ctx;
   t->hash = (t->hash ^ line ^ (uint64_t)sectors << 8 ^ write) * UINT64_C(0x9E3779B97F4A7C15);
   t->n++;
 }
 
 struct outcome {
   struct signature sig;
-  struct touches touches;
+  struct touches_seen touches;
   struct crew_counts n;
   uint64_t last[64], constants[8];
   uint32_t nconstants;
@@ -62,11 +62,11 @@ static struct outcome run(const char *text, uint32_t threads) {
   struct simt_run *r = simt_begin(s, &l, 8, &e);
   struct signer *g = signer_new();
   assert_int_equal(simt_workers(r), threads);
-  signer_begin(g, simt_feed(r), 8, note, &o.touches);
+  signer_begin(g, simt_feed(r), 8, &(struct signer_l2){note, &o.touches, SIDE});
   simt_share(r, 2, threads, feed);
   struct crew *c = crew_new(g, feed, threads);
-  o.ok = crew_run(c, &(struct crew_range){.to = 20}, &o.n) &&
-         crew_run(c, &(struct crew_range){.from = 20, .to = CTAS}, &o.n);
+  o.ok = crew_run(c, &(struct crew_range){.to = HALF}, &o.n) &&
+         crew_run(c, &(struct crew_range){.from = HALF, .to = CTAS}, &o.n);
   snprintf(o.fault, sizeof o.fault, "%.500s", crew_fault(c)->text);
   crew_free(c);
   memcpy(o.last, signer_last(g), simt_feed(r)->kernel->insts * sizeof *o.last);
@@ -100,25 +100,28 @@ static void same(void **state) {
   }
 }
 
-/* One thread drives the feed of the launch: the same again. */
-static void as_one_feed(void **state) {
-  (void)state;
+/* One thread on a slot of the launch's own feed, and one that drives the tap of it: the same again, but for the order
+ * in which the latter touches the L2. */
+static void as_one_feed(bool tap) {
   struct err e = {0};
-  struct touches touches = {0};
+  struct touches_seen touches = {0};
   struct outcome one = run(KERNEL("1000"), 3);
   struct simt *s = simt_new(1 << 26, &e);
   struct simt_module *m = simt_load(s, &(struct simt_text){.ptx = KERNEL("1000"), .name = "test.ptx"}, 1, &e);
   uint64_t in = simt_mem_alloc(s, ARRAY, SIMT_MEM_DEVICE, "in");
   struct simt_launch l = {
       .kernel = simt_find_kernel(m, "k"), .grid = {CTAS, 1, 1}, .block = {THREADS, 1, 1}, .params = &in};
-  struct simt_run *r = simt_begin(s, &l, 1, &e);
+  struct simt_run *r = simt_begin(s, &l, 4, &e);
   struct signer *g = signer_new();
-  struct feed *f = signer_begin(g, simt_feed(r), 1, note, &touches);
-  struct crew *c = crew_of_one(f, 0);
+  struct feed *f = signer_begin(g, simt_feed(r), 4, &(struct signer_l2){note, &touches, SIDE});
+  struct crew *c = tap ? crew_of_one(NULL, f, 3) : crew_of_one(g, simt_feed(r), 3);
   struct crew_counts n = {0};
-  assert_true(crew_run(c, &(struct crew_range){.to = CTAS}, &n));
+  assert_true(crew_run(c, &(struct crew_range){.to = HALF}, &n));
+  assert_true(crew_run(c, &(struct crew_range){.from = HALF, .to = CTAS}, &n));
   crew_free(c);
-  assert_int_equal(touches.hash, one.touches.hash);
+  assert_int_equal(touches.n, one.touches.n);
+  if (tap) assert_int_not_equal(touches.hash, one.touches.hash);
+  else assert_int_equal(touches.hash, one.touches.hash);
   assert_memory_equal(signer_last(g), one.last, f->kernel->insts * sizeof *one.last);
   struct signature sig;
   signer_end(g, 0, &sig);
@@ -126,6 +129,16 @@ static void as_one_feed(void **state) {
   signer_free(g);
   simt_end(r);
   simt_free(s);
+}
+
+static void one_slot(void **state) {
+  (void)state;
+  as_one_feed(false);
+}
+
+static void one_tap(void **state) {
+  (void)state;
+  as_one_feed(true);
 }
 
 /* Each thread stores 300 words of its stack and loads them again: more lines than an L1 holds. */
@@ -142,7 +155,7 @@ static void as_one_feed(void **state) {
 static uint64_t misses_after(uint32_t threads, uint32_t *words) {
   struct err e = {0};
   struct gpu_config c;
-  struct touches touches = {0};
+  struct touches_seen touches = {0};
   struct feed *feed[4];
   struct gpu_stats st;
   struct simt *s = simt_new(1 << 26, &e);
@@ -158,7 +171,7 @@ static uint64_t misses_after(uint32_t threads, uint32_t *words) {
     struct signer *k = signer_new();
     struct crew_counts n = {0};
     struct signature sig;
-    signer_begin(k, simt_feed(r), 8, note, &touches);
+    signer_begin(k, simt_feed(r), 8, &(struct signer_l2){note, &touches, SIDE});
     simt_share(r, 0, threads, feed);
     struct crew *w = crew_new(k, feed, threads);
     assert_true(crew_run(w, &(struct crew_range){.to = c.sms}, &n));
@@ -202,7 +215,7 @@ static void faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same), cmocka_unit_test(as_one_feed),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same), cmocka_unit_test(one_slot), cmocka_unit_test(one_tap),
                                      cmocka_unit_test(local_memory), cmocka_unit_test(faults)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

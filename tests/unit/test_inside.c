@@ -65,9 +65,9 @@ static void every_cta_once(void **state) {
   static const struct feed_kernel k = {.name = "k", .ctas = ALL, .warps_per_cta = 1, .threads_per_cta = 32};
   struct noted n = {0};
   struct feed inner = {.ops = &ops, .ctx = &n, .kernel = &k};
-  struct inside_choice c = {.resident = 3, .runs = 2, .seed = 1, .spare = SLOTS - 1};
+  struct inside_choice c = {.resident = 3, .runs = 2, .seed = 1, .crew = crew_of_one(NULL, &inner, SLOTS - 1)};
   assert_int_equal(inside_groups(ALL, 3), 16);
-  struct inside *s = inside_new(&inner, &c, NULL);
+  struct inside *s = inside_new(&inner, &c);
   struct feed *f = inside_feed(s);
   assert_int_equal(f->kernel->ctas, (4 + 2 * 4 + 1) * 3 + 2); /* the incomplete group goes with the last */
   for (uint32_t i = 0; i < f->kernel->ctas; i++) {

@@ -42,7 +42,7 @@ static void clusters(void **state) {
   (void)state;
   struct launchlog l = a_log();
   struct sample_plan p = a_plan(&l, 1), q = a_plan(&l, 2);
-  static const uint32_t members[] = {1, 11, 8, 1, 4, 1}, timed[] = {1, 4, 4, 1, 4, 1};
+  static const uint32_t members[] = {1, 11, 8, 1, 4, 1}, timed[] = {1, 5, 2, 1, 2, 1};
   bool differs = false, seen[26] = {false};
   assert_int_equal(p.clusters, 6);
   for (uint32_t c = 0; c < 6; c++) {
@@ -52,33 +52,36 @@ static void clusters(void **state) {
     for (uint32_t i = 0; i < members[c]; i++) seen[p.cluster[c].launch[i]] = true;
   }
   for (int i = 0; i < 26; i++) assert_true(seen[i]);
-  assert_true(differs); /* the seed decides */
-  assert_non_null(plan_times(&p, p.cluster[1].launch[3]));
-  assert_null(plan_times(&p, p.cluster[1].launch[4]));
+  assert_true(differs);                         /* the seed decides */
+  assert_int_equal(p.cluster[1].launch[0], 11); /* the largest of those that differ */
+  assert_non_null(plan_times(&p, p.cluster[1].launch[4]));
+  assert_null(plan_times(&p, p.cluster[1].launch[5]));
   plan_free(&p);
   plan_free(&q);
   launchlog_free(&l);
 }
 
-/* Launches that shrink by 8 % each are one series; any number drawn is spread over it, its order by size. */
+/* Launches that shrink by 8 % each are one series; the largest and any number drawn, spread over the others, are in the
+ * order of size. */
 static void series(void **state) {
   (void)state;
   struct launchlog l = {0};
   struct sample_plan p = {.error = 0.02, .confidence = 0.95, .seed = 5};
-  double x[32], insts = 100000;
-  size_t place[32];
-  uint32_t timed[32];
-  for (int i = 0; i < 33; i++, insts *= 0.92) add(&l, "a", (uint64_t)insts, (uint32_t)i / 4);
+  double x[33], insts = 100000;
+  size_t place[33];
+  uint32_t timed[33];
+  for (int i = 0; i < 34; i++, insts *= 0.92) add(&l, "a", (uint64_t)insts, (uint32_t)i / 4);
   plan_cluster_launches(&p, &l, (struct plan_range){0, l.n});
   assert_int_equal(p.clusters, 2);
-  assert_int_equal(p.cluster[1].members, 32);
+  assert_int_equal(p.cluster[1].members, 33);
   for (uint32_t n = 4; n <= 16; n *= 2) {
-    for (uint32_t i = 0; i < n; i++) l.at[p.cluster[1].launch[i]].timed = true;
-    assert_int_equal(plan_series(&p.cluster[1], &l, x, place, timed), n);
+    for (uint32_t i = 0; i <= n; i++) l.at[p.cluster[1].launch[i]].timed = true;
+    assert_int_equal(plan_series(&p.cluster[1], &l, x, place, timed), n + 1);
     for (uint32_t i = 0; i < n; i++) assert_int_equal(place[i] / (32 / n), i); /* one of each part */
+    assert_int_equal(place[n], 32);
   }
-  for (int i = 1; i < 32; i++) assert_true(x[i] > x[i - 1]);
-  assert_int_equal(timed[0], 32 - place[0]);
+  for (int i = 1; i < 33; i++) assert_true(x[i] > x[i - 1]);
+  assert_int_equal(timed[0], 33 - place[0]);
   plan_free(&p);
   launchlog_free(&l);
 }
