@@ -49,7 +49,7 @@ static void sink_down(struct touches *t) {
   h[i] = moved;
 }
 
-static void push(struct touches *t, struct event e) {
+static void add_event(struct touches *t, struct event e) {
   struct event *h = t->heap;
   uint32_t i = t->running++;
   for (; i && before(&e, &h[(i - 1) / 2]); i = (i - 1) / 2) h[i] = h[(i - 1) / 2];
@@ -99,7 +99,7 @@ static void sort(const struct touched_cta *c) {
   }
 }
 
-static void start(struct touches *t, uint32_t place, uint64_t time, const struct touched_cta *c) {
+static void occupy(struct touches *t, uint32_t place, uint64_t time, const struct touched_cta *c) {
   struct place *p = &t->place[place];
   if (c->n > p->room) {
     p->room = c->n;
@@ -111,7 +111,7 @@ static void start(struct touches *t, uint32_t place, uint64_t time, const struct
   p->start = time;
   p->end = time + c->end;
   t->kept += c->n;
-  push(t, (struct event){next_time(p), place});
+  add_event(t, (struct event){next_time(p), place});
 }
 
 /* ---- for callers ---- */
@@ -145,11 +145,11 @@ void touches_cta(struct touches *t, const struct touched_cta *c) {
   sort(c);
   if (t->kept + c->n > MOST_KEPT) touches_flush(t);
   if (t->running < t->side) {
-    start(t, t->running, 0, c);
+    occupy(t, t->running, 0, c);
     return;
   }
   uint32_t place = run_to_end(t);
-  start(t, place, t->place[place].end, c);
+  occupy(t, place, t->place[place].end, c);
 }
 
 void touches_part(struct touches *t, const struct touched_cta *c) {

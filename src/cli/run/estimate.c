@@ -1,7 +1,8 @@
 /* estimate.c - the rounds of `sluice run --estimate`: a functional pass that gives every launch a signature, then runs
  * that time a sample of the launches each, until the interval of the cycles is within the bound.
  *
- * Every pass is a run of the program as its own process: it must launch the same kernels each time.
+ * Every pass is a run of the program as its own process. A program that launches other kernels in each run is timed
+ * whole, in one run.
  */
 #include "cli/run/estimate.h"
 
@@ -34,6 +35,7 @@ struct rounds {
   struct job job;     /* of the last run */
   const char *record; /* and its record */
   bool given;         /* the plan was read */
+  bool unlike;        /* the program launches other kernels in each run */
   int own;            /* exit code of the program */
 };
 
@@ -146,23 +148,36 @@ static bool same_launch(const struct logged_launch *a, const struct logged_launc
          !memcmp(a->block, b->block, sizeof a->block);
 }
 
-/* Take the timed launches of a round; launches that differ from those seen before are an error. */
+static bool one_by_one(const struct launchlog *l, struct err *e) {
+  for (uint32_t i = 0; i < l->n; i++)
+    if (l->at[i].overlapped)
+      return err_set(e, ERR_UNSUPPORTED,
+                     "launch %u (%s) ran beside others: --estimate takes launches one after the other "
+                     "(--set kernels.concurrent=1 runs them so)",
+                     i, l->at[i].kernel);
+  return true;
+}
+
+static const char *kernel_of(const struct launchlog *l, uint32_t i) {
+  return i < l->n ? l->at[i].kernel : "none";
+}
+
+/* Take the timed launches of a round, unless its launches are others than those seen before. */
 static bool join(struct rounds *r, struct launchlog *l, struct err *e) {
   struct launchlog *all = &r->x.log;
   uint32_t i = 0;
   while (i < l->n && i < all->n && same_launch(&l->at[i], &all->at[i])) i++;
-  if (i < l->n || i < all->n)
-    return err_set(e, ERR_INPUT,
-                   "%s does not launch the same kernels every time: launch %u was %s, then %s. What it does depends on "
-                   "time or order, and a sample of its launches says nothing about a whole run",
-                   r->program[0], i, i < all->n ? all->at[i].kernel : "none", i < l->n ? l->at[i].kernel : "none");
+  if (i < l->n || i < all->n) {
+    fprintf(stderr,
+            "sluice: %s does not launch the same kernels every time (launch %u was %s, then %s): all launches are "
+            "timed, in one run\n",
+            r->program[0], i, kernel_of(all, i), kernel_of(l, i));
+    r->unlike = true;
+    return true;
+  }
+  if (!one_by_one(l, e)) return false;
   for (i = 0; i < l->n; i++) {
     struct logged_launch *from = &l->at[i], *to = &all->at[i];
-    if (from->overlapped)
-      return err_set(e, ERR_UNSUPPORTED,
-                     "launch %u (%s) ran beside others: --estimate takes launches one after the other "
-                     "(--set kernels.concurrent=1 runs them so)",
-                     i, from->kernel);
     if (!from->timed) continue;
     struct logged_launch was = *to;
     to->timed = true;
@@ -204,8 +219,7 @@ static int time_members(struct rounds *r, const uint32_t *from, struct err *e) {
   if (ok && !r->x.log.n) {
     r->x.log = log; /* a plan was given: this run is the first */
     log = (struct launchlog){0};
-    for (uint32_t i = 0; ok && i < r->x.log.n; i++)
-      if (r->x.log.at[i].overlapped) ok = err_set(e, ERR_UNSUPPORTED, "launch %u ran beside others", i);
+    ok = one_by_one(&r->x.log, e);
   } else if (ok) {
     ok = join(r, &log, e);
   }
@@ -328,6 +342,25 @@ static void new_plan(struct rounds *r) {
   plan_first_samples(p, &r->x.log);
 }
 
+/* The plan of a run that times all launches, of its own log. */
+static int time_whole(struct rounds *r, struct err *e) {
+  struct sim_options one = plain_options(r->o);
+  struct sample_plan *p = &r->x.plan;
+  one.launch_log = temp_file(r, "whole.json");
+  int rc = run_once(r, &one, "timing all launches");
+  if (rc) return rc;
+  launchlog_free(&r->x.log);
+  if (!launchlog_read(&r->x.log, one.launch_log, e) || !one_by_one(&r->x.log, e)) return cli_fail(e);
+  plan_free(p);
+  new_plan(r);
+  if (!p->clusters) return no_launch(r, e);
+  for (uint32_t c = 0; c < p->clusters; c++) p->cluster[c].timed = p->cluster[c].members, p->cluster[c].blocks = 0;
+  r->x.rounds++;
+  r->x.reached = true;
+  count_detail(&r->x);
+  return 0;
+}
+
 /* All rounds. 0, or an exit code. */
 static int all_rounds(struct rounds *r, struct err *e) {
   const char *file = r->o->estimate_plan;
@@ -347,6 +380,7 @@ static int all_rounds(struct rounds *r, struct err *e) {
   do {
     int rc = time_members(r, from, e);
     if (rc) return rc;
+    if (r->unlike) return time_whole(r, e);
     if (given && r->x.log.n != r->x.plan.launches) {
       err_set(e, ERR_INPUT, "%s is a plan for a program of %u launches, not %u", file, r->x.plan.launches, r->x.log.n);
       return cli_fail(e);
