@@ -19,6 +19,7 @@ enum { FORMAT = 1, FIRST_SAMPLES = 5, FEW_SAMPLES = 2 };
 const double plan_likeness = 0.3, plan_likeness_of_shapes = 0.1;
 static const double rare = 0.01; /* counts that differ by less than this share of the warp instructions are alike */
 static const double little_work = 0.01; /* share of all warp instructions */
+static const double worth_it = 0.1;     /* the least share that a plan leaves out */
 
 /* ---- clusters ---- */
 
@@ -201,6 +202,27 @@ void plan_first_samples(struct sample_plan *p, const struct launchlog *l) {
     k->blocks = inside_timed_groups(runs < INSIDE_FEW_RUNS ? INSIDE_FEW_RUNS : runs);
     if (2 * k->blocks > plan_groups(k, l)) k->blocks = 0;
   }
+}
+
+/* Warp instructions that are timed. */
+static double timed_work(const struct plan_cluster *c, const struct launchlog *l) {
+  double work = 0;
+  for (uint32_t i = 0; i < c->timed; i++) {
+    const struct logged_launch *q = &l->at[c->launch[i]];
+    uint32_t groups = c->blocks ? groups_of(q) : 0;
+    work += (double)q->sig.warp_insts * (groups > c->blocks ? (double)c->blocks / groups : 1);
+  }
+  return work;
+}
+
+void plan_round_up(struct sample_plan *p, const struct launchlog *l) {
+  double timed = 0, all = 0;
+  for (uint32_t c = 0; c < p->clusters; c++) {
+    timed += timed_work(&p->cluster[c], l);
+    all += p->cluster[c].warp_insts;
+  }
+  if (timed < (1 - worth_it) * all) return;
+  for (uint32_t c = 0; c < p->clusters; c++) p->cluster[c].timed = p->cluster[c].members, p->cluster[c].blocks = 0;
 }
 
 const struct plan_cluster *plan_times(const struct sample_plan *p, uint32_t launch) {

@@ -42,6 +42,9 @@ void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, str
 /* The number of members that any cluster is timed with at least: all of five, or five; two of a cluster with little
  * work, and of one whose members do the same work. */
 void plan_first_samples(struct sample_plan *p, const struct launchlog *l);
+/* A plan that leaves less than a tenth of the warp instructions out times all instead: it saves nothing, and what it
+ * finds is exact. */
+void plan_round_up(struct sample_plan *p, const struct launchlog *l);
 /* The warp instructions of a cluster's members in ascending order into x[members], and which of these are timed: their
  * places there, and their launches. Returns how many. */
 size_t plan_series(const struct plan_cluster *c, const struct launchlog *l, double *x, size_t *place, uint32_t *timed);

@@ -96,6 +96,37 @@ static void part_of_the_run(void **state) {
   launchlog_free(&l);
 }
 
+/* A plan that would leave little out times all; others stay. */
+static void round_up(void **state) {
+  (void)state;
+  struct launchlog l = a_log(), few = {0};
+  struct sample_plan p = a_plan(&l, 1), q;
+  plan_round_up(&p, &l);
+  assert_int_equal(p.cluster[1].timed, 5);
+  add(&few, "a", 10000, 0);
+  for (int i = 0; i < 10; i++) add(&few, "b", 100, 1);
+  q = a_plan(&few, 1);
+  assert_int_equal(q.cluster[2].timed, 2);
+  q.cluster[0].blocks = 13; /* of groups that are not there: all CTAs are timed */
+  plan_round_up(&q, &few);
+  assert_int_equal(q.cluster[2].timed, 9);
+  assert_int_equal(q.cluster[0].blocks, 0);
+  /* Half of the CTAs of the first launch: less is timed. */
+  q.cluster[2].timed = 2;
+  q.cluster[0].blocks = 13;
+  few.at[0].resident = 1;
+  few.at[0].grid[0] = 26;
+  few.at[0].orderly = true;
+  few.at[0].sig.longest = 10000 / 26;
+  plan_round_up(&q, &few);
+  assert_int_equal(q.cluster[2].timed, 2);
+  assert_int_equal(q.cluster[0].blocks, 13);
+  plan_free(&p);
+  plan_free(&q);
+  launchlog_free(&l);
+  launchlog_free(&few);
+}
+
 static void file(void **state) {
   (void)state;
   char path[] = "/tmp/sluice-plan-XXXXXX";
@@ -178,8 +209,9 @@ static void log_file(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(clusters),        cmocka_unit_test(series),
-                                     cmocka_unit_test(part_of_the_run), cmocka_unit_test(file),
-                                     cmocka_unit_test(damaged),         cmocka_unit_test(log_file)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(clusters), cmocka_unit_test(series), cmocka_unit_test(part_of_the_run),
+      cmocka_unit_test(round_up), cmocka_unit_test(file),   cmocka_unit_test(damaged),
+      cmocka_unit_test(log_file)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

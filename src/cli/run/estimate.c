@@ -309,6 +309,7 @@ static bool ask_more(struct rounds *r, uint32_t *from) {
     struct plan_cluster *k = &x->plan.cluster[c];
     if (k->timed < k->members) k->timed++, more = true;
   }
+  if (more) plan_round_up(&x->plan, &x->log);
   if (more) time_all_together(&x->plan, from);
   return more;
 }
@@ -340,6 +341,7 @@ static void new_plan(struct rounds *r) {
   r->x.range = whole_range(r, &r->x.log);
   plan_cluster_launches(p, &r->x.log, r->x.range);
   plan_first_samples(p, &r->x.log);
+  plan_round_up(p, &r->x.log);
 }
 
 /* The plan of a run that times all launches, of its own log. */
@@ -380,11 +382,12 @@ static int all_rounds(struct rounds *r, struct err *e) {
   do {
     int rc = time_members(r, from, e);
     if (rc) return rc;
-    if (r->unlike) return time_whole(r, e);
     if (given && r->x.log.n != r->x.plan.launches) {
-      err_set(e, ERR_INPUT, "%s is a plan for a program of %u launches, not %u", file, r->x.plan.launches, r->x.log.n);
-      return cli_fail(e);
+      fprintf(stderr, "sluice: %s is a plan for %u launches, here %s has %u: all launches are timed, in one run\n",
+              file, r->x.plan.launches, r->program[0], r->x.log.n);
+      r->unlike = true;
     }
+    if (r->unlike) return time_whole(r, e);
     if (given) r->x.range = whole_range(r, &r->x.log);
   } while (ask_more(r, from));
   if (file && !given && !plan_write(&r->x.plan, file, e)) return cli_fail(e);
