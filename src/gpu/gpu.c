@@ -664,6 +664,11 @@ bool gpu_peek(struct gpu *g, struct gpu_stats *out) {
   return true;
 }
 
+void gpu_look_soon(struct gpu *g) {
+  g->report_at = g->now;
+  g->look_up = 0;
+}
+
 static bool is_stuck(const struct gpu *g) {
   return g->now - g->progress_at > g->watchdog || g->now - g->block_at > g->watchdog * ENDLESS;
 }

@@ -46,6 +46,8 @@ bool gpu_close(struct gpu *g, struct gpu_stats *out, struct err *e);
 /* Within a call of a feed's watch: the counters of the running launches so far. False with none: the machine is within
  * a cycle. */
 bool gpu_peek(struct gpu *g, struct gpu_stats *out);
+/* Within a call of a feed: the watches are called before the next cycle. */
+void gpu_look_soon(struct gpu *g);
 struct slots *gpu_slots(struct gpu *g);
 /* Select observations of later launches; call it before the first. */
 void gpu_watch(struct gpu *g, const struct gpu_watch *w);

@@ -23,6 +23,16 @@ struct inside {
   uint64_t other_warp_insts, other_threads; /* of the rest */
   struct inside_point *point;               /* ends of timed CTAs */
   uint32_t points;
+  struct inside_source source; /* of counters; `peek` NULL: none */
+  struct feed_watch watch, *outer;
+  struct group_end *group; /* of timed groups; the first is the begin of the launch */
+  uint32_t groups, seen;   /* that have ended; of which the counters have been noted */
+};
+
+/* The counters when a group had ended. */
+struct group_end {
+  struct gpu_stats stats;
+  double insts;
 };
 
 uint32_t inside_groups(uint64_t ctas, uint32_t resident) {
@@ -69,6 +79,10 @@ static bool inside_atomic(void *ctx, uint32_t token, uint32_t lanes) {
 static void inside_end_cta(void *ctx, uint32_t slot) {
   struct inside *s = ctx;
   s->point[s->points++] = (struct inside_point){(double)s->now, (double)s->warp_insts};
+  if (s->source.peek && s->points % s->resident == 0) {
+    s->groups++;
+    s->source.soon(s->source.ctx);
+  }
   s->inner->ops->end_cta(s->inner->ctx, slot);
 }
 
@@ -89,6 +103,27 @@ static const struct feed_ops operations = {.start_cta = inside_start,
                                            .end_cta = inside_end_cta,
                                            .fault = inside_fault,
                                            .data = inside_data};
+
+/* ---- counters ---- */
+
+static void note_group(void *ctx, const struct feed_kernel *k, uint32_t ended) {
+  struct inside *s = ctx;
+  struct group_end now = {.insts = (double)s->warp_insts};
+  if (s->outer) {
+    s->outer->ended = ended;
+    s->outer->look(s->outer->ctx, k, ended);
+  }
+  if (s->seen == s->groups || !s->source.peek(s->source.ctx, &now.stats)) return;
+  while (s->seen < s->groups) s->group[++s->seen] = now;
+}
+
+void inside_watch(struct inside *s, const struct inside_source *source) {
+  s->source = *source;
+  s->outer = s->feed.watch;
+  s->watch = (struct feed_watch){.look = note_group, .ctx = s};
+  s->feed.watch = &s->watch;
+  s->group = mem_zeroed(s->ctas / s->resident + 1, sizeof *s->group);
+}
 
 /* ---- the choice ---- */
 
@@ -131,6 +166,7 @@ void inside_free(struct inside *s) {
   crew_free(s->crew);
   free(s->cta);
   free(s->point);
+  free(s->group);
   free(s);
 }
 
@@ -144,25 +180,28 @@ bool inside_end(struct inside *s) {
 
 /* ---- the result ---- */
 
-void inside_extrapolate(const struct inside_point *p, const struct inside_rate *r, struct logged_inside *out) {
-  double cycles = 0, insts = 0, squares = 0;
+static uint32_t inside_freedom(uint32_t runs) {
+  return runs > 1 ? runs - 1 : 1;
+}
+
+struct logged_estimate inside_extrapolate(const struct inside_point *p, const struct inside_rate *r) {
+  double value = 0, insts = 0, squares = 0;
   for (uint32_t b = 0; b < r->n; b++) {
     const struct inside_point *a = &p[r->from + b * r->step], *z = a + r->size;
-    cycles += z->cycle - a->cycle;
+    value += z->value - a->value;
     insts += z->insts - a->insts;
   }
-  double rate = insts > 0 ? cycles / insts : 0;
+  double rate = insts > 0 ? value / insts : 0;
   for (uint32_t b = 0; b < r->n; b++) {
     const struct inside_point *a = &p[r->from + b * r->step], *z = a + r->size;
-    double d = z->cycle - a->cycle - rate * (z->insts - a->insts);
+    double d = z->value - a->value - rate * (z->insts - a->insts);
     squares += d * d;
   }
-  out->cycles = r->cycles + rate * r->rest;
-  out->freedom = r->n > 1 ? r->n - 1 : 1;
   /* The total of what the batches are a sample of has the variance of their mean; the same instructions without gaps
    * would run with other delays: their true total varies as much as they do. */
-  double batch = squares / out->freedom / r->n, all = insts + r->rest;
-  out->variance = insts > 0 ? batch * (all / (insts / r->n)) * (all / (insts / r->n)) * (1 + insts / all) : 0;
+  double batch = squares / inside_freedom(r->n) / r->n, all = insts + r->rest;
+  double scale = insts > 0 ? all / (insts / r->n) : 0;
+  return (struct logged_estimate){r->value + rate * r->rest, batch * scale * scale * (1 + insts / all)};
 }
 
 /* Counts the first and the last group of each run as not timed: with neighbours they would have taken less time. */
@@ -170,23 +209,52 @@ static void leave_out_edges(const struct inside_point *p, struct inside_rate *r)
   for (uint32_t b = 0; b < r->n; b++) {
     const struct inside_point *a = &p[r->from + b * r->step], *z = a + r->size;
     const struct inside_point *first = a - (r->step - r->size) / 2, *end = first + r->step;
-    r->cycles -= a->cycle - first->cycle + end->cycle - z->cycle;
+    r->value -= a->value - first->value + end->value - z->value;
     r->rest += a->insts - first->insts + end->insts - z->insts;
   }
 }
 
-struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint64_t *warp_insts,
+/* From points that are `each` to a group, points[0] the end of the first group. */
+static struct logged_estimate of_runs(const struct inside *s, const struct inside_point *p, uint32_t each,
+                                      double timed) {
+  struct inside_rate r = {.from = (INSIDE_FIRST + 1) * each - 1,
+                          .size = (INSIDE_RUN - 2) * each,
+                          .step = INSIDE_RUN * each,
+                          .n = s->runs,
+                          .value = timed,
+                          .rest = (double)s->other_warp_insts};
+  leave_out_edges(p, &r);
+  return inside_extrapolate(p, &r);
+}
+
+/* As the cycles, from what was noted at the ends of groups. NULL: nothing was. */
+static struct logged_estimate *counters(const struct inside *s, const struct gpu_stats *timed) {
+  uint32_t last = INSIDE_FIRST + INSIDE_RUN * s->runs; /* groups up to the end of the last run */
+  if (s->seen < last) return NULL;
+  struct logged_estimate *out = mem_zeroed(LOGGED_COUNTERS, sizeof *out);
+  struct inside_point *p = mem_zeroed(last, sizeof *p);
+  for (uint32_t i = 0; i < LOGGED_COUNTERS; i++) {
+    for (uint32_t g = 0; g < last; g++) {
+      const struct group_end *e = &s->group[g + 1];
+      p[g] = (struct inside_point){(double)((const uint64_t *)&e->stats)[i], e->insts};
+    }
+    out[i] = of_runs(s, p, 1, (double)((const uint64_t *)timed)[i]);
+    if (out[i].value < 0) out[i].value = 0; /* a maximum */
+  }
+  free(p);
+  return out;
+}
+
+struct logged_inside inside_result(const struct inside *s, const struct gpu_stats *timed, uint64_t *warp_insts,
                                    uint64_t *thread_insts) {
   *warp_insts = s->warp_insts + s->other_warp_insts;
   *thread_insts = s->thread_insts + s->other_threads;
-  struct logged_inside out = {.ctas = s->ctas, .warp_insts = s->warp_insts, .thread_insts = s->thread_insts};
-  struct inside_rate r = {.from = (INSIDE_FIRST + 1) * s->resident - 1,
-                          .size = (INSIDE_RUN - 2) * s->resident,
-                          .step = INSIDE_RUN * s->resident,
-                          .n = s->runs,
-                          .cycles = (double)cycles,
-                          .rest = (double)s->other_warp_insts};
-  leave_out_edges(s->point, &r);
-  inside_extrapolate(s->point, &r, &out);
-  return out;
+  struct logged_estimate cycles = of_runs(s, s->point, s->resident, (double)timed->cycles);
+  return (struct logged_inside){.ctas = s->ctas,
+                                .warp_insts = s->warp_insts,
+                                .thread_insts = s->thread_insts,
+                                .cycles = cycles.value,
+                                .variance = cycles.variance,
+                                .freedom = inside_freedom(s->runs),
+                                .counter = counters(s, timed)};
 }

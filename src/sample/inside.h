@@ -35,27 +35,36 @@ static inline uint32_t inside_timed_groups(uint32_t runs) {
   return INSIDE_ENDS + INSIDE_RUN * runs;
 }
 
+/* The counters of the machine while the sample runs. */
+struct inside_source {
+  void (*soon)(void *ctx);                          /* the watch of the feed is called soon, */
+  bool (*peek)(void *ctx, struct gpu_stats *stats); /* and may take them then */
+  void *ctx;
+};
+
 struct inside;
 struct inside *inside_new(struct feed *inner, const struct inside_choice *c);
 void inside_free(struct inside *s);
 struct feed *inside_feed(struct inside *s);
+/* After the feed has got its watch, before it runs: note the counters at the end of each group. */
+void inside_watch(struct inside *s, const struct inside_source *source);
 /* The timed CTAs have ended after `cycles`: run the rest. False: a fault of the program, which `inner` describes. */
 bool inside_end(struct inside *s);
-/* Warp and thread instructions of all CTAs, and the estimate of the whole from the timed ones' `cycles`. */
-struct logged_inside inside_result(const struct inside *s, uint64_t cycles, uint64_t *warp_insts,
+/* Warp and thread instructions of all CTAs, and the estimates of the whole from the counters of the timed ones. */
+struct logged_inside inside_result(const struct inside *s, const struct gpu_stats *timed, uint64_t *warp_insts,
                                    uint64_t *thread_insts);
 
-/* The estimate from the timed part: at points of it, in the order of time, the cycle and the instructions issued so
- * far. */
+/* The estimate from the timed part: at points of it, in the order of time, the cycle or a counter and the instructions
+ * issued so far. */
 struct inside_point {
-  double cycle, insts;
+  double value, insts;
 };
-/* The launch takes `cycles` plus `rest` instructions at the rate of `n` batches: the first is from points[from] to
+/* The launch has `value` plus `rest` instructions at the rate of `n` batches: the first is from points[from] to
  * points[from + size], the next begins `step` points later. They give its variance. */
 struct inside_rate {
   uint32_t from, size, step, n;
-  double cycles, rest;
+  double value, rest;
 };
-void inside_extrapolate(const struct inside_point *p, const struct inside_rate *r, struct logged_inside *out);
+struct logged_estimate inside_extrapolate(const struct inside_point *p, const struct inside_rate *r);
 
 #endif

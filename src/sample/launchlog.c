@@ -38,6 +38,7 @@ void launchlog_free(struct launchlog *l) {
   for (uint32_t i = 0; i < l->n; i++) {
     for (uint32_t k = 0; k < l->at[i].schemes; k++) free(l->at[i].scheme[k].key);
     free(l->at[i].scheme);
+    free(l->at[i].inside.counter);
     free(l->at[i].kernel);
   }
   free(l->at);
@@ -80,9 +81,14 @@ static json_t *stats_json(const struct gpu_stats *s) {
 }
 
 static json_t *inside_json(const struct logged_inside *in) {
-  return json_pack("{s:I, s:I, s:I, s:f, s:f, s:I}", "ctas", (json_int_t)in->ctas, "warp_insts",
-                   (json_int_t)in->warp_insts, "thread_insts", (json_int_t)in->thread_insts, "cycles", in->cycles,
-                   "variance", in->variance, "freedom", (json_int_t)in->freedom);
+  json_t *o = json_pack("{s:I, s:I, s:I, s:f, s:f, s:I}", "ctas", (json_int_t)in->ctas, "warp_insts",
+                        (json_int_t)in->warp_insts, "thread_insts", (json_int_t)in->thread_insts, "cycles", in->cycles,
+                        "variance", in->variance, "freedom", (json_int_t)in->freedom);
+  json_t *all = in->counter ? json_array() : NULL;
+  for (uint32_t i = 0; all && i < LOGGED_COUNTERS; i++)
+    json_array_append_new(all, json_pack("[f, f]", in->counter[i].value, in->counter[i].variance));
+  if (all) json_object_set_new(o, "counters", all); /* by place, as both ends are one build */
+  return o;
 }
 
 static json_t *launch_json(const struct logged_launch *l) {
@@ -140,6 +146,17 @@ static void read_stats(struct gpu_stats *s, const json_t *o) {
   }
 }
 
+static struct logged_estimate *read_estimates(const json_t *all) {
+  if (json_array_size(all) != LOGGED_COUNTERS) return NULL;
+  struct logged_estimate *out = mem_zeroed(LOGGED_COUNTERS, sizeof *out);
+  for (uint32_t i = 0; i < LOGGED_COUNTERS; i++) {
+    const json_t *one = json_array_get(all, i);
+    out[i] =
+        (struct logged_estimate){json_number_value(json_array_get(one, 0)), json_number_value(json_array_get(one, 1))};
+  }
+  return out;
+}
+
 static void read_launch(struct logged_launch *l, json_t *o) {
   json_t *v, *sig = json_object_get(o, "signature"), *in = json_object_get(o, "inside");
   const char *kernel = json_string_value(json_object_get(o, "kernel")), *key;
@@ -166,7 +183,8 @@ static void read_launch(struct logged_launch *l, json_t *o) {
                                      .thread_insts = get(in, "thread_insts"),
                                      .cycles = json_number_value(json_object_get(in, "cycles")),
                                      .variance = json_number_value(json_object_get(in, "variance")),
-                                     .freedom = (uint32_t)get(in, "freedom")};
+                                     .freedom = (uint32_t)get(in, "freedom"),
+                                     .counter = read_estimates(json_object_get(in, "counters"))};
 }
 
 bool launchlog_read(struct launchlog *l, const char *path, struct err *e) {

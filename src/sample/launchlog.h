@@ -18,12 +18,19 @@ struct logged_counter {
   uint64_t value;
 };
 
+/* Of a counter the estimate for the whole launch, and its variance. */
+struct logged_estimate {
+  double value, variance;
+};
+enum { LOGGED_COUNTERS = sizeof(struct gpu_stats) / sizeof(uint64_t) }; /* by place in struct gpu_stats */
+
 /* CTAs of a launch that were timed in place of all (sample/inside.h). */
 struct logged_inside {
   uint32_t ctas;                     /* timed; 0: all */
   uint64_t warp_insts, thread_insts; /* of the timed ones */
   double cycles, variance;           /* estimate for the whole launch, and its variance */
-  uint32_t freedom;                  /* degrees of freedom of the variance */
+  uint32_t freedom;                  /* degrees of freedom of the variances */
+  struct logged_estimate *counter;   /* LOGGED_COUNTERS of them; NULL: not known. Those of maxima mean nothing */
 };
 
 struct logged_launch {

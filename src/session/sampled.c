@@ -147,10 +147,24 @@ struct feed *sampler_inside(struct session *s, struct feed *f, struct simt_run *
   return inside_feed(p->inside);
 }
 
+static void look_soon(void *ctx) {
+  gpu_look_soon(ctx);
+}
+
+static bool peek(void *ctx, struct gpu_stats *stats) {
+  return gpu_peek(ctx, stats);
+}
+
+void sampler_watch(struct session *s) {
+  if (s->sampler && s->sampler->inside && s->gpu)
+    inside_watch(s->sampler->inside, &(struct inside_source){look_soon, peek, s->gpu});
+}
+
 /* The timed CTAs of a launch have ended: run what is left of it. */
 static void end_inside(struct sampler *p, struct logged_launch *q) {
-  if (inside_end(p->inside))
-    q->inside = inside_result(p->inside, q->stats.cycles, &q->sig.warp_insts, &q->sig.thread_insts);
+  free(q->inside.counter);
+  q->inside = (struct logged_inside){0};
+  if (inside_end(p->inside)) q->inside = inside_result(p->inside, &q->stats, &q->sig.warp_insts, &q->sig.thread_insts);
   inside_free(p->inside);
   p->inside = NULL;
 }

@@ -77,6 +77,8 @@ void sampler_note_counter(struct session *s, const char *key, uint64_t value);
  * machine in place of `f` (`f` itself if all are timed). */
 uint32_t sampler_slots(const struct session *s, uint32_t launch);
 struct feed *sampler_inside(struct session *s, struct feed *f, struct simt_run *run, uint32_t launch);
+/* After its feed has got a watch. */
+void sampler_watch(struct session *s);
 /* Run a tapped launch on host threads. Not *ran: its feed must be driven. */
 struct crew_counts;
 bool sampler_drive(struct session *s, struct simt_run *run, struct crew_counts *n, bool *ran, struct err *e);

@@ -314,6 +314,7 @@ static void start_on_machine(struct session *s, struct task *t) {
   struct feed *f = tapped(s, t, &e);
   if (f && t->run) f = sampler_inside(s, f, t->run, t->index);
   if (f) meter_begin(&s->meter, &t->meter, f, t->index);
+  sampler_watch(s);
   struct gpu_start how = {.priority = t->item.priority, .stream = t->item.stream};
   if (f && gpu_start(s->gpu, f, &how, &t->on, &e)) {
     t->running = true;

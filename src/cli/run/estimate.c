@@ -182,7 +182,7 @@ static bool join(struct rounds *r, struct launchlog *l, struct err *e) {
     struct logged_launch was = *to;
     to->timed = true;
     to->stats = from->stats;
-    to->inside = from->inside;
+    to->inside = from->inside, from->inside = was.inside;
     to->scheme = from->scheme, from->scheme = was.scheme;
     to->schemes = from->schemes, from->schemes = was.schemes;
   }

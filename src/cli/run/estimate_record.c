@@ -11,11 +11,17 @@
 
 /* ---- counters of launches ---- */
 
+/* Of CTAs in place of all. */
+static double scaled_up(const struct logged_launch *l, double v) {
+  return l->inside.warp_insts ? v * (double)l->sig.warp_insts / (double)l->inside.warp_insts : v;
+}
+
 static double value_of(const struct logged_launch *l, uint32_t offset) {
   double v = (double)*(const uint64_t *)((const char *)&l->stats + offset);
   if (!l->inside.ctas) return v;
   if (offset == offsetof(struct gpu_stats, cycles)) return l->inside.cycles;
-  return l->inside.warp_insts ? v * (double)l->sig.warp_insts / (double)l->inside.warp_insts : v;
+  if (l->inside.counter) return l->inside.counter[offset / sizeof(uint64_t)].value;
+  return scaled_up(l, v);
 }
 
 /* Counters that every launch has, timed or not. */
@@ -27,10 +33,16 @@ static bool is_known(const struct logged_launch *l, uint32_t offset, double *val
   return false;
 }
 
-/* The variance of the cycles of a launch is known; other counters are taken to vary as much. */
-static double variance_of(const struct logged_launch *l, double value) {
+/* The variance of the cycles of a launch; what has none of its own is taken to vary as much. */
+static double variance_as_cycles(const struct logged_launch *l, double value) {
   double part = l->inside.cycles > 0 ? value / l->inside.cycles : 0;
   return l->inside.variance * part * part;
+}
+
+static double variance_of(const struct logged_launch *l, uint32_t offset) {
+  if (offset != offsetof(struct gpu_stats, cycles) && l->inside.ctas && l->inside.counter)
+    return l->inside.counter[offset / sizeof(uint64_t)].variance;
+  return variance_as_cycles(l, value_of(l, offset));
 }
 
 /* Strata of one counter, a stratum per cluster, with the samples they point to. */
@@ -71,8 +83,9 @@ static struct estimate_stratum stratum_of(const struct estimated *x, const struc
     const struct logged_launch *l = &x->log.at[timed[k]];
     room->x[k] = (double)l->sig.warp_insts;
     for (uint32_t q = 0; scheme && q < l->schemes; q++)
-      if (!strcmp(l->scheme[q].key, scheme)) room->y[k] = (double)l->scheme[q].value;
-    if (!scheme) room->y[k] = value_of(l, offset), room->own[k] = variance_of(l, room->y[k]);
+      if (!strcmp(l->scheme[q].key, scheme)) room->y[k] = scaled_up(l, (double)l->scheme[q].value);
+    if (scheme) room->own[k] = variance_as_cycles(l, room->y[k]);
+    else room->y[k] = value_of(l, offset), room->own[k] = variance_of(l, offset);
     if (l->inside.ctas) s.own_freedom = l->inside.freedom;
   }
   if (s.timed >= ESTIMATE_LINE) {
