@@ -118,6 +118,33 @@ __global__ void find_index(filter f) {
   f.yj[i] = f.ay[index];
 }
 
+/* normalize of several CTAs, which the original's do not order: its distribution may have weights that another CTA divides
+ * afterwards, and its CTAs an old first point. `steps`: CTAs that have divided, and one more with the distribution. */
+__global__ void normalize_in_order(filter f, int *steps) {
+  __shared__ double first;
+  int i = blockIdx.x * blockDim.x + threadIdx.x, least = (int)gridDim.x + (blockIdx.x != 0);
+  double total = f.partial[0];
+  if (i < f.n) f.weights[i] = f.weights[i] / total;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    atomicAdd(steps, 1);
+    while (*(volatile int *)steps < least) {
+    }
+    __threadfence();
+    if (i == 0) {
+      f.cdf[0] = f.weights[0];
+      for (int k = 1; k < f.n; k++) f.cdf[k] = f.weights[k] + f.cdf[k - 1];
+      f.u[0] = 1 / (double)f.n * uniform(&f.seed[i]);
+      __threadfence();
+      atomicAdd(steps, 1);
+    }
+    first = f.u[0];
+  }
+  __syncthreads();
+  if (i < f.n) f.u[i] = first + i / (double)f.n;
+}
+
 /* The disc drifts by (1, -2) a frame over a background of 100 with noise. */
 static std::vector<unsigned char> frame_of(int side, int t, const std::vector<int> &disc, uint64_t *seed) {
   std::vector<unsigned char> f((size_t)(side * side));
@@ -174,7 +201,8 @@ int main(int argc, char **argv) {
   for (int t = 1; t < frames; t++) {
     likelihood<<<grid, THREADS>>>(f, t, 2.0);
     sum_partial<<<grid, THREADS>>>(f.partial, (int)grid);
-    normalize<<<grid, THREADS>>>(f);
+    if (grid == 1) normalize<<<grid, THREADS>>>(f);
+    else normalize_in_order<<<grid, THREADS>>>(f, wl_zeros<int>(1));
     find_index<<<grid, THREADS>>>(f);
     WL_LAUNCHED();
 
