@@ -74,6 +74,7 @@ int main(int argc, char **argv) {
       .sm_threads = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
       .cta_threads = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
       .core_mhz = attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000,
+      .own_clocks = true,
       .launch = launch,
       .results = results,
       .point = point,

@@ -251,12 +251,24 @@ static void start_cta(struct gpu *g, struct gpu_work *k, uint32_t sm, uint32_t f
   k->on_sm[sm]++;
   g->running_ctas++;
   g->last_sm = sm;
+  g->cta_credit -= 1000;
   g->progress_at = g->block_at = g->now;
+}
+
+/* True if the machine may start a CTA now (kernels.ctas_per_1000_cycles). */
+static bool may_start(struct gpu *g) {
+  const int64_t one = 1000;
+  if (!g->config.cta_rate) return true;
+  g->cta_credit += (int64_t)((g->now - g->cta_at) * g->config.cta_rate);
+  if (g->cta_credit > one + g->config.cta_rate) g->cta_credit = one + g->config.cta_rate;
+  g->cta_at = g->now;
+  g->cta_waits |= g->cta_credit < one;
+  return g->cta_credit >= one;
 }
 
 static bool offer(struct gpu *g, struct gpu_work *k, uint32_t sm) {
   uint32_t first, cta = k->next_cta;
-  if (!sm_has_room(g, k, sm, &first) || !pick_cta(g, sm, &cta)) return false;
+  if (!sm_has_room(g, k, sm, &first) || !may_start(g) || !pick_cta(g, sm, &cta)) return false;
   start_cta(g, k, sm, first, cta);
   return true;
 }
@@ -271,7 +283,7 @@ static void dispatch_several(struct gpu *g) {
       any = true;
       break;
     }
-  g->full = !any;
+  g->full = !any && !g->cta_waits;
 }
 
 /* Start a cluster on SMs [from, to) if all of it fits: one CTA per SM in turn. */
@@ -282,7 +294,7 @@ static bool offer_cluster(struct gpu *g, struct gpu_work *k, uint32_t from, uint
     if (g->sm[i].ctas != k->on_sm[i] || k->on_sm[i] >= k->ctas_per_sm) continue;
     room += k->ctas_per_sm - k->on_sm[i] < slots ? k->ctas_per_sm - k->on_sm[i] : slots;
   }
-  if (room < size) return false;
+  if (room < size || !may_start(g)) return false;
   for (uint32_t i = from; size; i = i + 1 < to ? i + 1 : from) {
     if (!sm_has_room(g, k, i, &first)) continue;
     start_cta(g, k, i, first, k->next_cta);
@@ -322,6 +334,7 @@ void gpu_release(struct gpu *g) {
 void gpu_dispatch(struct gpu *g) {
   uint32_t n = g->config.sms, from = g->last_sm;
   if (g->full) return; /* until a CTA ends or a launch starts */
+  g->cta_waits = false;
   if (g->works != 1) {
     dispatch_several(g);
     return;
@@ -332,7 +345,7 @@ void gpu_dispatch(struct gpu *g) {
   else
     for (uint32_t i = 0; i < n && k->next_cta < k->feed->kernel->ctas; i++)
       any |= offer(g, k, ring_at(from + 1 + i, n));
-  g->full = !any;
+  g->full = !any && !g->cta_waits;
 }
 
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {

@@ -561,6 +561,7 @@ static uint64_t next_event(const struct gpu *g) {
 static void jump(struct gpu *g) {
   for (uint32_t w = 0; w < g->sm_words; w++)
     if (g->running[w] | g->no_room[w] | receivers(g, w)) return;
+  if (g->cta_waits) return;
   if (g->next_wake <= g->now || g->slots.next_epoch <= g->now) return;
   uint64_t t = next_event(g);
   if (!t) return;

@@ -42,6 +42,7 @@ struct micro_device {
   void *ctx;
   uint64_t data; /* address of MICRO_DATA bytes of its memory */
   uint32_t cc, sms, sm_threads, cta_threads, core_mhz;
+  bool own_clocks; /* each SM counts from a cycle of its own */
   /* Run a kernel, one-dimensional, on `data` with the count `n`, to its end; false with `e`. */
   bool (*launch)(void *ctx, const char *kernel, uint32_t ctas, uint32_t threads, uint64_t data, uint32_t n);
   const uint32_t *(*results)(void *ctx);                         /* of the last launch, 4 KiB */

@@ -79,24 +79,28 @@ static double rate(struct bench *b, size_t i) {
   uint32_t threads = cta_threads(b);
   if (!launch_kernel(b, i, 1, threads, 0, TURNS)) return NAN;
   double each = micros[i].kind == MICRO_BANDWIDTH ? micros[i].stride : 1;
+  for (const char *more = strchr(micros[i].op, '\n'); more; more = strchr(more + 1, '\n')) each++; /* operations */
   const uint32_t *r = kernel_results(b);
   return each * threads * (LONG_RATE - SHORT_RATE) / ((double)r[1] - r[0]);
 }
 
-/* First to last clock of all CTAs. */
+/* First to last clock of all CTAs. Where SMs count from different cycles, the longest time of a CTA: they start
+ * together. */
 static double stream(struct bench *b, size_t i) {
   const struct micro *m = &micros[i];
-  uint32_t threads = cta_threads(b), ctas = b->d->sms * (b->d->sm_threads / threads), first = UINT32_MAX, last = 0;
+  uint32_t threads = cta_threads(b), ctas = b->d->sms * (b->d->sm_threads / threads);
   uint64_t bytes = (uint64_t)ctas * threads * m->stride, at = m->warm ? 0 : b->fresh, ops = 4 * STREAM_TURNS;
   if (m->warm && !launch_kernel(b, i, ctas, threads, 0, 1)) return NAN;
   if (!launch_kernel(b, i, ctas, threads, at, STREAM_TURNS)) return NAN;
   b->fresh += m->warm ? 0 : (ops + 4) * bytes;
   const uint32_t *r = kernel_results(b);
+  uint32_t first = UINT32_MAX, last = 0, longest = 0;
   for (uint32_t k = 0; k < ctas; k++) {
     if (r[2 * k] < first) first = r[2 * k];
     if (r[2 * k + 1] > last) last = r[2 * k + 1];
+    if (r[2 * k + 1] - r[2 * k] > longest) longest = r[2 * k + 1] - r[2 * k];
   }
-  double per_cycle = (double)(bytes * ops * (m->writes ? 2 : 1)) / (last - first);
+  double per_cycle = (double)(bytes * ops * (m->writes ? 2 : 1)) / (b->d->own_clocks ? longest : last - first);
   return strcmp(m->unit, "GB/s") ? per_cycle : per_cycle * b->d->core_mhz / 1e3;
 }
 

@@ -46,7 +46,7 @@ void l1d_init(struct l1d *l, const struct gpu_config *c) {
    * chunks evicts up to as many lines as a set has chunks. */
   uint32_t requests = l->mshrs * (c->l1d_alloc == ALLOC_ON_FILL && c->l2_org ? (k->line + 31) / 32 : 1);
   reqq_init(&l->missq, l->missq_limit + 2 + requests + ORG_LINES);
-  l->lat_size = c->l1d_latency + 1;
+  l->lat_size = c->l1d_latency * c->l1d_lookups + 1;
   l->lat = mem_zeroed(l->lat_size, sizeof *l->lat);
 }
 

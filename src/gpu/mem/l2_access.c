@@ -298,7 +298,8 @@ enum l2_outcome l2_access(struct l2_slice *s, struct l2_bank *b, struct l2_op *o
     s->env->stats->l2_rejects++;
     return L2_REFUSED;
   }
-  bool perfect = s->env->config->l2_perfect;
+  bool code = s->env->config->l2_code && (r->type == REQ_INST_READ || r->type == REQ_CONST_READ);
+  bool perfect = s->env->config->l2_perfect || code;
   uint32_t line = perfect ? L2_NONE : l2_tags_find(&s->tags, op->set, r->addr >> s->tags.shift << s->tags.shift);
   bool present = perfect || (line != L2_NONE && s->tags.state[line] != L2_RESERVED);
   enum l2_outcome o = s->tags.valid && !perfect ? l2_sector_access(s, b, op, &line, reply)

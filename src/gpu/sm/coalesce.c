@@ -363,3 +363,16 @@ uint32_t coalesce_shared(const uint64_t *addr, uint32_t mask, uint32_t banks) {
   }
   return most;
 }
+
+uint32_t coalesce_turns(const struct access *a, uint32_t n, uint32_t banks, uint32_t line) {
+  uint32_t tags[8] = {0}, data[32] = {0}, most = 1;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t *bank = &tags[a[i].addr / line % banks];
+    if (++*bank > most) most = *bank;
+    for (uint32_t m = a[i].words; m; m &= m - 1) {
+      uint32_t *words = &data[__builtin_ctz(m)];
+      if (++*words > most) most = *words;
+    }
+  }
+  return most;
+}

@@ -32,5 +32,8 @@ uint32_t coalesce_whole(const struct access *a, uint32_t line);
 uint32_t coalesce_lines(const uint64_t *addr, uint32_t mask, uint32_t line, struct access *out);
 /* Passes of a shared-memory instruction: distinct 4-byte words in the most-loaded bank; at least 1. */
 uint32_t coalesce_shared(const uint64_t *addr, uint32_t mask, uint32_t banks);
+/* Cycles in which an L1 with up to 8 banks of tags takes `n` accesses: those of the bank with most lines, or of the 8 B
+ * of the data path that most lines touch; at least 1. */
+uint32_t coalesce_turns(const struct access *a, uint32_t n, uint32_t banks, uint32_t line);
 
 #endif

@@ -46,7 +46,7 @@ struct l1_order {          /* queues between coalescer and L1, for schemes */
 struct l1d {
   /* used in every cycle */
   struct req_queue missq;
-  struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency entries */
+  struct latency_slot *lat; /* ring of `lat_size`; at most config l1d_latency times l1d_lookups entries */
   uint32_t lat_count, ready_count;
   uint32_t lat_head, ready_head;
   uint32_t order_waiting; /* accesses in `order` */

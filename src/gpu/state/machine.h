@@ -90,6 +90,9 @@ struct gpu {
   uint64_t launches;                /* since the machine was built */
   bool open;                        /* launches have started and gpu_close has not been called */
   bool overlap;                     /* since then, launches have overlapped */
+  bool cta_waits;                   /* a CTA has room, but waits for its turn to start */
+  int64_t cta_credit;               /* thousandths of CTAs that may start now */
+  uint64_t cta_at;                  /* cycle of cta_credit */
   bool full;                        /* with several launches: no change since no CTA found room */
   const struct feed *faulted;
   struct issued issued;

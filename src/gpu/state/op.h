@@ -28,7 +28,7 @@ struct op {
   uint16_t left;    /* accesses not yet accepted: acc[0 .. left) */
   uint16_t degree;  /* accesses of the instruction */
   uint16_t pending; /* accesses whose data has not been written back */
-  uint16_t passes;  /* shared memory: cycles left in the memory pipe */
+  uint16_t passes;  /* shared memory: cycles left in the memory pipe; L1 with banks of tags: its turns (ldst.inc) */
   uint16_t buffer;  /* access buffer, NO_BUFFER if none */
   op_id next;
   /* Copies from `uop`, which is on another cache line of the host, for the last stages. */
