@@ -6,7 +6,7 @@
  * it. Sectors are 32 B.
  *
  * A program's kernels are found by their names: DIR/PROGRAM.slt is replayed, else the command line in DIR/PROGRAM.cmd
- * runs, in DIR.
+ * runs, in the folder in which Sluice was started.
  */
 #include "cli/cmd/silicon.h"
 
