@@ -148,7 +148,7 @@ static void atomics(void **state) {
   }
 }
 
-/* What an H200 takes for a load of words that many bytes apart, all in its L1 (tests/silicon/README.md). */
+/* What an H200 takes for a load of words that many bytes apart, all in its L1 (docs/notes/accuracy.md). */
 static void turns(void **state) {
   (void)state;
   static const uint32_t measured[][2] = {{0, 1}, {4, 1}, {8, 2}, {16, 4}, {32, 8}, {64, 16}, {128, 32}, {512, 32}};
