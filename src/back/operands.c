@@ -122,10 +122,12 @@ static uint32_t before_loops(const struct back *k, uint32_t block) {
 }
 
 /* The constant of a register in a register, one move for all readers of a block; `early`: before its loops. Since
- * Hopper a load of the bank. */
+ * Hopper a load of the bank: of 32 bits one for all blocks that it dominates, before loops of one block. */
 static uint16_t in_register(struct operands *s, uint32_t block, uint16_t r, bool early) {
   static const uint8_t load[] = {MO_LDC};
-  bool bank = s->k->t->sm < NO_BANK_OPERANDS;
+  bool word = s->k->r[r].konst == K_BANK && !back_wide(s->k, r);
+  bool bank = s->k->t->sm < NO_BANK_OPERANDS || word;
+  early |= word && s->k->t->sm >= NO_BANK_OPERANDS;
   if (early && is_loop(s->k, block)) block = before_loops(s->k, block);
   if (bank && s->moved_in[r] && back_dominates(s->k, s->moved_in[r] - 1u, block)) return s->moved[r];
   if (s->moved_in[r] != (uint16_t)(block + 1)) {
@@ -326,7 +328,8 @@ static uint16_t shared_lead(const struct back *k, const struct node *u, const st
 }
 
 /* The machine instructions before the last of a sequence, each a node: the first reads what the instruction reads,
- * every other the one before it. `first`: of the block. */
+ * every other the one before it; the one after a test, whose result is a predicate, both. What begins with a test of
+ * its one operand scales it, and the last reads the result alone. `first`: of the block. */
 static uint32_t lead_in(struct back *k, struct node *u, const struct node *first, struct node *out) {
   uint32_t n = u->role == ROLE_COST && u->in && !u->parallel && u->nops > 1 ? u->nops - 1u : 0;
   uint16_t last = n ? shared_lead(k, u, first, out) : 0;
@@ -337,15 +340,19 @@ static uint32_t lead_in(struct back *k, struct node *u, const struct node *first
     u->nops = 1;
     return 0;
   }
+  bool test = false;
   for (uint32_t q = 0; q < n; q++) {
     struct node *c = &out[q];
     *c =
         (struct node){.block = u->block, .ops = u->ops + q, .nops = 1, .line_of = u->in, .operand = q ? 0 : u->operand};
-    if (last) c->src[c->nsrc++] = last;
-    else memcpy(c->src, u->src, sizeof c->src), c->nsrc = u->nsrc;
-    c->fresh = last = back_register(k, T_B32);
+    if (!last || test) memcpy(c->src, u->src, sizeof c->src), c->nsrc = u->nsrc;
+    if (last && c->nsrc < MAX_SRC) c->src[c->nsrc++] = last;
+    test = mach_infos[u->ops[q]].cls == MC_SETP;
+    c->fresh = last = back_register(k, test ? T_PRED : T_B32);
   }
   if (!n) return 0;
+  bool scaled = n > 1 && out[0].ops[0] == MO_FSETP && u->nsrc == 1;
+  if (scaled) u->nsrc = 0;
   if (u->nsrc < MAX_SRC) u->src[u->nsrc++] = last;
   u->ops += n;
   u->nops = 1;

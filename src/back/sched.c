@@ -1,6 +1,7 @@
 /* sched.c - the order of instructions within a block: a list scheduler over the dependences through registers,
  * predicates, memory, barriers and the condition code. The longest way to the end of the block goes first (loads, that
- * is), until as many registers are live as do not cost a CTA; then what ends the life of registers.
+ * is), until as many registers are live as do not cost a CTA: each beyond these counts as so many cycles, or what ends
+ * the life of registers goes first. Of the schedules whose registers fit, the shortest is taken.
  *
  * Instructions that cost nothing are placed as soon as what they read is there.
  */
@@ -9,8 +10,14 @@
 #include "back/back_impl.h"
 
 enum { ALU_CYCLES = 5, SHARED_CYCLES = 24, GLOBAL_CYCLES = 250, SFU_CYCLES = 20, F64_CYCLES = 10, MEMORY_WINDOW = 400 };
+/* Cycles from one access of memory to the next. */
+enum { PORT_CYCLES = 2 };
 /* Predicates of a thread; how early an instruction may come. */
 enum { PREDICATES = 7, EARLY = GLOBAL_CYCLES };
+
+/* Prices of registers beyond the limit, in turn. */
+enum { STRICT = UINT32_MAX };
+static const uint32_t prices[] = {0, 2, 6, 16, STRICT};
 
 struct edge {
   uint32_t to, next, latency;
@@ -31,6 +38,10 @@ struct sched {
   } * use_list;
   uint32_t nuse, cap_use;
   uint32_t live, limit; /* registers */
+  uint32_t price;       /* cycles for a register beyond the limit; STRICT: none while another node may come */
+  uint32_t port;        /* the cycle from which on memory takes an access */
+  uint64_t length;      /* cycles of the blocks, issued in order, weighted by their loops */
+  uint64_t *alive;      /* machine registers with a value that is read later */
   int predicates;       /* that are live */
   uint64_t *out_live;
   uint16_t *left; /* by machine register: readers in this block yet to be placed */
@@ -172,16 +183,26 @@ static bool is_predicate(const struct back *k, uint16_t r) {
   return r <= k->orig && k->f->regs[r]->type == T_PRED;
 }
 
+static bool in_set(const uint64_t *set, uint16_t r) {
+  return set[r / 64] >> (r % 64) & 1;
+}
+
+static bool is_memory(const struct node *n) {
+  if (n->role != ROLE_COST || !n->nops) return false;
+  uint8_t cls = mach_infos[n->ops[n->nops - 1]].cls;
+  return cls >= MC_LDG && cls <= MC_TEX;
+}
+
 /* How many registers more are live after the node than before. */
 static int growth(const struct sched *s, const struct node *n) {
   uint16_t r[MAX_SRC + PTX_MAX_USES];
   int g = 0;
   uint32_t m = back_writes(s->k, n, r);
   for (uint32_t q = 0; q < m; q++)
-    if (s->left[r[q]] || s->out_live[r[q] / 64] >> (r[q] % 64) & 1) g += (int)back_weight(s->k, r[q]);
+    if ((s->left[r[q]] || in_set(s->out_live, r[q])) && !in_set(s->alive, r[q])) g += (int)back_weight(s->k, r[q]);
   m = back_reads(s->k, n, r);
   for (uint32_t q = 0; q < m; q++)
-    if (s->left[r[q]] == 1 && !(s->out_live[r[q] / 64] >> (r[q] % 64) & 1)) g -= (int)back_weight(s->k, r[q]);
+    if (s->left[r[q]] == 1 && !in_set(s->out_live, r[q])) g -= (int)back_weight(s->k, r[q]);
   return g;
 }
 
@@ -192,10 +213,9 @@ static int predicate_growth(const struct sched *s, const struct node *n) {
   int g = 0;
   uint32_t m = back_writes(k, n, r);
   for (uint32_t q = 0; q < m; q++)
-    g += is_predicate(k, r[q]) && (s->left[r[q]] || s->out_live[r[q] / 64] >> (r[q] % 64) & 1);
+    g += is_predicate(k, r[q]) && (s->left[r[q]] || in_set(s->out_live, r[q])) && !in_set(s->alive, r[q]);
   m = back_reads(k, n, r);
-  for (uint32_t q = 0; q < m; q++)
-    g -= is_predicate(k, r[q]) && s->left[r[q]] == 1 && !(s->out_live[r[q] / 64] >> (r[q] % 64) & 1);
+  for (uint32_t q = 0; q < m; q++) g -= is_predicate(k, r[q]) && s->left[r[q]] == 1 && !in_set(s->out_live, r[q]);
   return g;
 }
 
@@ -207,11 +227,17 @@ static void place(struct sched *s, uint32_t i, uint32_t *clock) {
   s->live = live > 0 ? (uint32_t)live : 0;
   s->predicates += predicate_growth(s, n);
   uint32_t m = back_reads(k, n, r);
-  for (uint32_t q = 0; q < m; q++)
+  for (uint32_t q = 0; q < m; q++) {
     if (s->left[r[q]]) s->left[r[q]]--;
+    if (!s->left[r[q]] && !in_set(s->out_live, r[q])) s->alive[r[q] / 64] &= ~(1ull << r[q] % 64);
+  }
+  m = back_writes(k, n, r);
+  for (uint32_t q = 0; q < m; q++)
+    if (s->left[r[q]] || in_set(s->out_live, r[q])) s->alive[r[q] / 64] |= 1ull << r[q] % 64;
   k->seq[k->nseq++] = s->first + i;
   uint32_t start = *clock;
   if (n->role == ROLE_COST) *clock += n->nops;
+  if (is_memory(n)) s->port = *clock - 1 + PORT_CYCLES;
   for (uint32_t e = s->out[i]; e; e = s->e[e - 1].next) {
     uint32_t t = s->e[e - 1].to, at = start + s->e[e - 1].latency;
     if (n->role != ROLE_COST) at = s->ready_at[i];
@@ -227,18 +253,26 @@ struct candidate {
   bool tight;
 };
 
+/* When the node may be issued. */
+static uint32_t earliest(const struct sched *s, uint32_t i, uint32_t clock) {
+  uint32_t at = s->ready_at[i] > clock ? s->ready_at[i] : clock;
+  return at < s->port && is_memory(&s->k->n[s->first + i]) ? s->port : at;
+}
+
 /* What takes a register comes an access of memory before its result is needed at the earliest, loads as soon as they
  * may: `end` is the cycle at which the longest way of all that is left ends. */
 static struct candidate candidate(const struct sched *s, uint32_t i, uint32_t clock, uint32_t end) {
   const struct node *n = &s->k->n[s->first + i];
-  struct candidate c = {.at = s->ready_at[i] > clock ? s->ready_at[i] : clock, .growth = growth(s, n)};
+  struct candidate c = {.at = earliest(s, i, clock), .growth = growth(s, n)};
   bool load = n->in && ptx_ops[n->in->op].kind == KIND_LOAD;
   if (c.growth > 0 && !load && c.at + s->height[i] + EARLY < end) c.at = end - s->height[i] - EARLY;
   if (s->predicates >= PREDICATES) {
     int p = predicate_growth(s, n);
     if (p > 0) return c.growth = p + 100, c.tight = true, c;
   }
-  c.tight = s->live > s->limit;
+  int64_t beyond = (int64_t)s->live + c.growth - s->limit;
+  if (s->price == STRICT) c.tight = s->live > s->limit;
+  else if (c.growth > 0 && beyond > 0) c.at += s->price * (uint32_t)beyond;
   return c;
 }
 
@@ -247,7 +281,7 @@ static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n,
   uint32_t best = 0, end = 0;
   struct candidate b = {0};
   for (uint32_t q = 0; q < n; q++) {
-    uint32_t i = ready[q], from = s->ready_at[i] > clock ? s->ready_at[i] : clock;
+    uint32_t i = ready[q], from = earliest(s, i, clock);
     if (s->k->n[s->first + i].role != ROLE_COST) return q;
     if (from + s->height[i] > end) end = from + s->height[i];
   }
@@ -267,14 +301,14 @@ static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n,
   return best;
 }
 
-static void list_schedule(struct sched *s) {
+static uint32_t list_schedule(struct sched *s) {
   uint32_t *ready = ARENA_ARRAY(&s->k->scratch, uint32_t, s->n + 1), n = 0, clock = 0;
   uint8_t *queued = ARENA_ARRAY(&s->k->scratch, uint8_t, s->n + 1);
   for (uint32_t i = 0; i < s->n; i++)
     if (!s->wait[i]) ready[n++] = i, queued[i] = 1;
   while (n) {
     uint32_t q = choose(s, ready, n, clock), i = ready[q];
-    if (s->k->n[s->first + i].role == ROLE_COST && s->ready_at[i] > clock) clock = s->ready_at[i];
+    if (s->k->n[s->first + i].role == ROLE_COST) clock = earliest(s, i, clock);
     ready[q] = ready[--n];
     place(s, i, &clock);
     for (uint32_t e = s->out[i]; e; e = s->e[e - 1].next) {
@@ -282,6 +316,12 @@ static void list_schedule(struct sched *s) {
       if (!s->wait[t] && !queued[t]) ready[n++] = t, queued[t] = 1;
     }
   }
+  return clock;
+}
+
+/* A loop has eight turns. */
+static uint64_t turns_of(const struct bblock *b) {
+  return 1ull << 3 * (b->depth < 8 ? b->depth : 8);
 }
 
 static void schedule_block(struct sched *s, struct bblock *b, uint64_t *in, uint64_t *out) {
@@ -295,8 +335,9 @@ static void schedule_block(struct sched *s, struct bblock *b, uint64_t *in, uint
   s->height = ARENA_ARRAY(&k->scratch, uint32_t, s->n + 1);
   s->ready_at = ARENA_ARRAY(&k->scratch, uint32_t, s->n + 1);
   s->out_live = out;
-  s->live = 0;
+  s->live = s->port = 0;
   s->predicates = 0;
+  memcpy(s->alive, in, (k->nregs / 64 + 1) * sizeof *in);
   for (uint32_t x = 1; x <= k->nregs; x++)
     if (in[x / 64] >> (x % 64) & 1)
       s->live += back_weight(k, (uint16_t)x), s->predicates += is_predicate(k, (uint16_t)x);
@@ -305,16 +346,24 @@ static void schedule_block(struct sched *s, struct bblock *b, uint64_t *in, uint
   register_edges(s);
   order_edges(s);
   heights(s);
-  list_schedule(s);
+  s->length += list_schedule(s) * turns_of(b);
   for (uint32_t i = b->first; i < b->end; i++)
     for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;) s->left[r[q]] = 0;
 }
 
-/* Registers that do not cost a resident warp more than `used` do, of an SM with 64 K. */
-static uint32_t free_registers(uint32_t used) {
-  uint32_t own = used < 32 ? 32 : (used + 7) & ~7u;
-  uint32_t warps = 2048 / own;
-  while (own + 8 <= 255 && 2048 / (own + 8) == warps) own += 8;
+/* CTAs of `threads` threads that an SM with 64 K registers holds, of 32 each; with 0 threads its warps. */
+static uint32_t resident(uint32_t own, uint32_t threads) {
+  enum { WARPS = 64, FILE_WARPS = 2048 /* of one register each */, MOST_CTAS = 32 };
+  uint32_t warps = FILE_WARPS / own, cta = (threads + 31) / 32;
+  if (!cta) return warps;
+  if (warps > WARPS) warps = WARPS;
+  return warps / cta < MOST_CTAS ? warps / cta : MOST_CTAS;
+}
+
+/* Registers that do not cost a resident CTA more than `used` do; a resident warp, where the CTA's size is not known. */
+static uint32_t free_registers(uint32_t used, uint32_t threads) {
+  uint32_t own = used < 32 ? 32 : (used + 7) & ~7u, now = resident(own, threads);
+  while (own + 8 <= 255 && resident(own + 8, threads) == now) own += 8;
   return own;
 }
 
@@ -330,9 +379,9 @@ static uint32_t to_spare(const struct back *k, uint32_t used) {
 }
 
 uint32_t back_most_registers(const struct back *k, uint32_t used) {
-  uint32_t limit = free_registers(used + RESERVED_REGISTERS) - RESERVED_REGISTERS;
   const struct ptx_func *f = k->f;
   uint32_t threads = f->maxntid ? f->maxntid : f->reqntid, ctas = f->minctas ? f->minctas : 1;
+  uint32_t limit = free_registers(used + RESERVED_REGISTERS, threads) - RESERVED_REGISTERS;
   if (threads && 65536 / (threads * ctas) < limit) limit = 65536 / (threads * ctas);
   if (f->maxnreg && f->maxnreg < limit) limit = f->maxnreg;
   return limit;
@@ -347,22 +396,29 @@ static uint32_t schedule_all(struct sched *s, const struct live *l, uint32_t *se
   struct back *k = s->k;
   k->seq = seq;
   k->nseq = 0;
+  s->length = 0;
   for (uint32_t q = 0; q < k->nb; q++)
     schedule_block(s, &k->b[q], l->in + (size_t)q * l->words, l->out + (size_t)q * l->words);
   CHECK(k->nseq == k->nn, "the schedule of %s lost an instruction", k->f->name);
   return back_registers(k, bank, false);
 }
 
-/* The best of some schedules of at most `goal` registers; returns whether there is one. Pairs leave gaps: it aims lower
- * until one fits. */
+/* The shortest of some schedules of at most `goal` registers, or that of the fewest; returns whether one fits. Pairs
+ * leave gaps: it aims lower until one fits. */
 static bool fits(struct sched *s, const struct live *l, uint32_t goal, uint32_t *seq, uint32_t *best, uint16_t *bank) {
   enum { TRIES = 6 };
   uint32_t least = UINT32_MAX;
-  s->limit = goal;
-  for (uint32_t t = 0; t < TRIES && least > goal; t++) {
-    uint32_t used = schedule_all(s, l, seq, bank);
-    if (used < least) least = used, memcpy(best, seq, s->k->nn * sizeof *seq);
-    s->limit = s->limit > used - goal ? s->limit - (used - goal) : 0;
+  uint64_t shortest = UINT64_MAX;
+  for (uint32_t p = 0; p < sizeof prices / sizeof *prices; p++) {
+    uint32_t used = UINT32_MAX;
+    s->limit = goal;
+    s->price = prices[p];
+    for (uint32_t t = 0; t < (prices[p] ? TRIES : 1) && used > goal; t++) {
+      used = schedule_all(s, l, seq, bank);
+      bool better = used <= goal ? least > goal || s->length < shortest : used < least;
+      if (better) least = used, shortest = s->length, memcpy(best, seq, s->k->nn * sizeof *seq);
+      if (used > goal) s->limit -= s->limit < used - goal ? s->limit : used - goal;
+    }
   }
   return least <= goal;
 }
@@ -376,6 +432,7 @@ void back_schedule(struct back *k) {
   uint32_t *seq = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1), *best = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
   s.last_def = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
   s.uses_of = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  s.alive = ARENA_ARRAY(&k->scratch, uint64_t, k->nregs / 64 + 1);
   s.left = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   bool done = text <= all && all < goal && fits(&s, &l, all, seq, best, bank);
   if (!done) fits(&s, &l, goal, seq, best, bank);

@@ -1,4 +1,4 @@
-/* sums.c - sums that lead to addresses of shared memory: what is known comes last, so that it becomes the offset of the
+/* sums.c - sums that lead to addresses: what is known comes last, so that it becomes the offset of the
  * access. (v + i) + j is (i + j) + v, and i * c + v plus j is (i * c + j) + v, where v is a number or a variable; the
  * arrays of a kernel then share the index, as ptxas has it.
  */
@@ -19,7 +19,7 @@ static bool simple(const struct ptx_opnd *o) {
 
 static bool is_sum(const struct ptx_inst *i) {
   return i->op == OP_ADD && !i->guard && i->nops == 3 && !ptx_has(i, M_CC) && !ptx_has(i, M_SAT) &&
-         ptx_type_kinds[i->types[0]] != 'f' && ptx_type_bytes[i->types[0]] == 4 && simple(&i->ops[0]);
+         ptx_type_kinds[i->types[0]] != 'f' && ptx_type_bytes[i->types[0]] >= 4 && simple(&i->ops[0]);
 }
 
 static bool is_product(const struct ptx_inst *i) {
@@ -37,8 +37,8 @@ static bool known(const struct back *k, const struct ptx_opnd *o) {
          (d->ops[1].kind == OK_VAR && d->ops[1].var->space == SP_SHARED);
 }
 
-static bool single(const struct back *k, const struct ptx_opnd *o) {
-  return simple(o) && k->r[o->reg->num].def != NODE_NONE && ptx_type_bytes[o->reg->type] == 4;
+static bool single(const struct back *k, const struct ptx_opnd *o, uint32_t bytes) {
+  return simple(o) && k->r[o->reg->num].def != NODE_NONE && ptx_type_bytes[o->reg->type] == bytes;
 }
 
 static bool reads_as_address(const struct ptx_inst *i, uint16_t r) {
@@ -76,14 +76,15 @@ static struct ptx_inst *add_inst(struct sums *s, const struct ptx_inst *like, ui
                                  const struct ptx_opnd *y) {
   struct back *k = s->k;
   struct ptx_inst *c = back_copy(k, like);
-  uint16_t r = back_register(k, T_B32); /* may move regs */
+  bool wide = ptx_type_bytes[like->types[0]] == 8;
+  uint16_t r = back_register(k, wide ? T_B64 : T_B32); /* may move regs */
   memset(c->mods, 0, sizeof c->mods);
   c->nmods = 0;
   if (op == OP_MUL) c->mods[M_LO / 64] |= 1ull << (M_LO % 64), c->mod_order[c->nmods++] = M_LO;
   c->op = op;
   c->nops = 3;
   c->ntypes = 1;
-  c->types[0] = T_S32;
+  c->types[0] = wide ? T_S64 : T_S32;
   c->ops[0] = (struct ptx_opnd){.kind = OK_REG, .reg = k->f->regs[r], .line = like->line};
   c->ops[1] = *x;
   c->ops[2] = *y;
@@ -98,18 +99,19 @@ static bool turn(struct sums *s, struct node *u) {
   struct back *k = s->k;
   struct ptx_inst *i = u->in;
   if (u->role == ROLE_GONE || !is_sum(i) || !s->leads[i->ops[0].reg->num]) return false;
+  uint32_t bytes = ptx_type_bytes[i->types[0]];
   for (uint32_t q = 1; q <= 2; q++) {
     const struct ptx_opnd *b = &i->ops[3 - q];
-    if (!single(k, &i->ops[q]) || !single(k, b) || known(k, b)) continue;
+    if (!single(k, &i->ops[q], bytes) || !single(k, b, bytes) || known(k, b)) continue;
     const struct ptx_inst *d = back_single(k, i->ops[q].reg->num);
-    bool product = d && is_product(d) && single(k, &d->ops[1]) && known(k, &d->ops[3]) &&
-                   (d->ops[2].kind == OK_IMM || single(k, &d->ops[2]));
-    uint32_t last = d && is_sum(d) && known(k, &d->ops[2]) && single(k, &d->ops[1])   ? 2
-                    : d && is_sum(d) && known(k, &d->ops[1]) && single(k, &d->ops[2]) ? 1
-                                                                                      : 0;
+    bool product = d && is_product(d) && single(k, &d->ops[1], bytes) && known(k, &d->ops[3]) &&
+                   (d->ops[2].kind == OK_IMM || single(k, &d->ops[2], bytes));
+    uint32_t last = d && is_sum(d) && known(k, &d->ops[2]) && single(k, &d->ops[1], bytes)   ? 2
+                    : d && is_sum(d) && known(k, &d->ops[1]) && single(k, &d->ops[2], bytes) ? 1
+                                                                                             : 0;
     if (!product && (!last || known(k, &d->ops[3 - last]))) continue;
     struct ptx_opnd index = product ? add_inst(s, i, OP_MUL, &d->ops[1], &d->ops[2])->ops[0] : d->ops[3 - last];
-    bool first = index.reg->num < b->reg->num;
+    bool first = bytes == 8 ? q == 1 : index.reg->num < b->reg->num; /* wide: as in the text */
     const struct ptx_inst *t = add_inst(s, i, OP_ADD, first ? &index : b, first ? b : &index);
     struct ptx_opnd offset = product ? d->ops[3] : d->ops[last];
     i->ops[1] = t->ops[0];

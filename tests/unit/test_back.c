@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "back_code.h"
 #include "base/rng.h"
 #include "simt/simt.h"
 
@@ -299,50 +300,6 @@ static void random_kernels_leave_the_same_memory(void **state) {
 }
 
 /* ---- kernels written for a pass ---- */
-
-struct code {
-  uint32_t n, regs;
-  struct simt_machine at[512];
-};
-
-static struct code compile(const char *body, uint32_t sm) {
-  struct err e = {0};
-  static char text[8192];
-  snprintf(text, sizeof text,
-           ".version 7.0\n.target sm_70\n.address_size 64\n.const .align 4 .b8 table[4096];\n.visible .entry k(.param "
-           ".u64 p, .param .u64 q, .param .u32 "
-           "n) {\n"
-           ".reg .pred %%p<8>;\n.reg .b32 %%r<32>;\n.reg .f32 %%f<32>;\n.reg .b64 %%rd<32>;\n.shared .align 4 .b8 "
-           "buf[4096];\n%s}\n",
-           body);
-  struct simt *s = simt_new(1 << 24, &e);
-  simt_back_end(s, sm);
-  struct simt_text t = {.ptx = text, .name = "written.ptx"};
-  struct simt_module *m = simt_load(s, &t, 1, &e);
-  if (!m) fail_msg("%s", e.msg);
-  struct simt_kernel *k = simt_find_kernel(m, "k");
-  struct code c = {.regs = simt_kernel_info(k)->regs};
-  while (c.n < 512 && simt_machine_at(k, c.n, &c.at[c.n])) c.n++;
-  simt_free(s);
-  return c;
-}
-
-static uint32_t count(const struct code *c, const char *cls, uint32_t bytes) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < c->n; i++) n += !strcmp(c->at[i].cls, cls) && (!bytes || c->at[i].bytes == bytes);
-  return n;
-}
-
-static uint32_t in_loops(const struct code *c, const char *cls) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < c->n; i++) n += !strcmp(c->at[i].cls, cls) && c->at[i].depth;
-  return n;
-}
-
-#define INDEX                                                                                                  \
-  "ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [q];\nld.param.u32 %r9, [n];\ncvta.to.global.u64 %rd3, %rd1;\n" \
-  "cvta.to.global.u64 %rd4, %rd2;\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"      \
-  "mad.lo.s32 %r4, %r1, %r2, %r3;\n"
 
 /* As ptxas 11.8 has it for sm_70: 2 S2R, an IMAD, a comparison, EXIT, a MOV of the factor, 3 IMAD.WIDE, 2 LDG, FADD,
  * STG, EXIT, and the prologue. */
@@ -696,32 +653,6 @@ static void matrix_products_are_sets_of_steps(void **state) {
 }
 
 /* A load of the same base at another offset goes above the store; one that may touch what is stored does not. */
-static void loads_rise_above_stores_that_they_cannot_meet(void **state) {
-  (void)state;
-  struct code c =
-      compile("mov.u32 %r1, %tid.x;\nmov.u32 %r2, buf;\nshl.b32 %r3, %r1, 5;\nadd.s32 %r4, %r2, %r3;\n"
-              "ld.shared.f32 %f1, [%r4];\nadd.f32 %f2, %f1, 0f3F800000;\nst.shared.f32 [%r4+8], %f2;\n"
-              "ld.shared.f32 %f3, [%r4+20];\nadd.f32 %f4, %f3, 0f3F800000;\nst.shared.f32 [%r4+28], %f4;\nret;\n",
-              70);
-  uint32_t first_store = 0, last_load = 0;
-  for (uint32_t i = 0; i < c.n; i++) {
-    if (!strcmp(c.at[i].cls, "sts") && !first_store) first_store = i;
-    if (!strcmp(c.at[i].cls, "lds")) last_load = i;
-  }
-  assert_true(last_load < first_store);
-  c = compile(
-      INDEX
-      "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nadd.s64 %rd7, %rd4, %rd5;\nst.global.f32 [%rd6], %f1;\n"
-      "ld.global.f32 %f3, [%rd7];\nst.global.f32 [%rd6+4], %f3;\nret;\n",
-      70);
-  uint32_t load = 0, store = 0;
-  for (uint32_t i = c.n; i-- > 0;) {
-    if (!strcmp(c.at[i].cls, "stg")) store = i;
-    if (!strcmp(c.at[i].cls, "ldg")) load = i;
-  }
-  assert_true(store < load);
-}
-
 static void short_branches_become_predicates(void **state) {
   (void)state;
   struct code c = compile(
@@ -756,7 +687,6 @@ int main(void) {
       cmocka_unit_test(adjacent_shared_accesses_become_wide),
       cmocka_unit_test(constants_are_operands_or_come_in_pairs),
       cmocka_unit_test(sine_and_cosine_share_their_product),
-      cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
       cmocka_unit_test(divisions_by_one_value_share_its_reciprocal),
       cmocka_unit_test(reciprocals_of_numbers_and_of_other_ways),
       cmocka_unit_test(loops_of_one_block_are_unrolled),

@@ -1,0 +1,109 @@
+/* test_back_order.c - the order in which the back end leaves instructions. */
+#include "back_code.h"
+
+static void loads_rise_above_stores_that_they_cannot_meet(void **state) {
+  (void)state;
+  struct code c =
+      compile("mov.u32 %r1, %tid.x;\nmov.u32 %r2, buf;\nshl.b32 %r3, %r1, 5;\nadd.s32 %r4, %r2, %r3;\n"
+              "ld.shared.f32 %f1, [%r4];\nadd.f32 %f2, %f1, 0f3F800000;\nst.shared.f32 [%r4+8], %f2;\n"
+              "ld.shared.f32 %f3, [%r4+20];\nadd.f32 %f4, %f3, 0f3F800000;\nst.shared.f32 [%r4+28], %f4;\nret;\n",
+              70);
+  uint32_t first_store = 0, last_load = 0;
+  for (uint32_t i = 0; i < c.n; i++) {
+    if (!strcmp(c.at[i].cls, "sts") && !first_store) first_store = i;
+    if (!strcmp(c.at[i].cls, "lds")) last_load = i;
+  }
+  assert_true(last_load < first_store);
+  c = compile(
+      INDEX
+      "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nadd.s64 %rd7, %rd4, %rd5;\nst.global.f32 [%rd6], %f1;\n"
+      "ld.global.f32 %f3, [%rd7];\nst.global.f32 [%rd6+4], %f3;\nret;\n",
+      70);
+  uint32_t load = 0, store = 0;
+  for (uint32_t i = c.n; i-- > 0;) {
+    if (!strcmp(c.at[i].cls, "stg")) store = i;
+    if (!strcmp(c.at[i].cls, "ldg")) load = i;
+  }
+  assert_true(store < load);
+}
+
+static uint32_t last_of(const struct code *c, const char *cls) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < c->n; i++)
+    if (!strcmp(c->at[i].cls, cls)) at = i;
+  return at;
+}
+
+static uint32_t first_of(const struct code *c, const char *cls) {
+  uint32_t at = 0;
+  while (at < c->n && strcmp(c->at[at].cls, cls)) at++;
+  return at;
+}
+
+/* Twenty words of a column, each address the one before plus the pitch: a result is used when all loads are out. */
+static void addresses_come_before_what_waits_for_loads(void **state) {
+  (void)state;
+  char body[4096];
+  int at = snprintf(body, sizeof body,
+                    "%smul.wide.s32 %%rd5, %%r4, 4;\nadd.s64 %%rd6, %%rd3, %%rd5;\n"
+                    "mul.wide.s32 %%rd7, %%r9, 4;\nmov.f32 %%f1, 0f00000000;\n",
+                    INDEX);
+  for (int q = 0; q < 20; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at,
+                   "ld.global.f32 %%f%d, [%%rd6];\nfma.rn.f32 %%f1, %%f%d, %%f%d, %%f1;\n"
+                   "add.s64 %%rd6, %%rd6, %%rd7;\n",
+                   q + 2, q + 2, q + 2);
+  snprintf(body + at, sizeof body - (size_t)at, "add.s64 %%rd8, %%rd4, %%rd5;\nst.global.f32 [%%rd8], %%f1;\nret;\n");
+  for (uint32_t sm = 80; sm <= 90; sm += 10) {
+    struct code c = compile(body, sm);
+    assert_int_equal(count(&c, "ldg", 0), 20);
+    assert_true(last_of(&c, "ldg") < first_of(&c, "fp32"));
+  }
+}
+
+/* (base + 4096) + 4 i and base + 4 i: one sum, the number is the offset of an access. */
+static void addresses_of_64_bits_share_their_sum(void **state) {
+  (void)state;
+  struct code c = compile(INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nadd.s64 %rd7, %rd3, 4096;\n"
+                                "add.s64 %rd8, %rd7, %rd5;\nld.global.u32 %r10, [%rd6];\nst.global.u32 [%rd8], %r10;\n"
+                                "ret;\n",
+                          70);
+  struct code one = compile(INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\n"
+                                  "ld.global.u32 %r10, [%rd6];\nst.global.u32 [%rd6+4096], %r10;\nret;\n",
+                            70);
+  assert_int_equal(c.n, one.n);
+}
+
+/* Roots scale their operand in place, so that with most registers taken the products of several run side by side. */
+static void roots_overlap_with_few_registers(void **state) {
+  (void)state;
+  enum { ROOTS = 14 };
+  char body[8000];
+  int at = snprintf(body, sizeof body, "%smul.wide.s32 %%rd5, %%r4, 4;\nadd.s64 %%rd6, %%rd3, %%rd5;\n", INDEX);
+  for (int q = 0; q < ROOTS; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at, "ld.global.f32 %%f%d, [%%rd6+%d];\n", q, 1024 * q);
+  at += snprintf(body + at, sizeof body - (size_t)at, "ld.global.f32 %%f30, [%%rd6+16];\nmov.f32 %%f31, 0f3F000000;\n");
+  for (int q = 0; q < ROOTS; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at,
+                   "{\n.reg .f32 %%u<2>;\nfma.rn.f32 %%u0, %%f30, %%f30, %%f31;\nrsqrt.approx.f32 %%u1, %%u0;\n"
+                   "fma.rn.f32 %%f%d, %%u1, %%f31, %%f%d;\nadd.f32 %%f30, %%f30, %%f31;\n}\n",
+                   q, q);
+  for (int q = 0; q < ROOTS; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at, "st.global.f32 [%%rd6+%d], %%f%d;\n", 1024 * q, q);
+  snprintf(body + at, sizeof body - (size_t)at, "ret;\n");
+  struct code c = compile(body, 90);
+  assert_int_equal(count(&c, "sfu", 0), ROOTS);
+  uint32_t waits = 0;
+  for (uint32_t i = 0; i + 1 < c.n; i++) waits += !strcmp(c.at[i].cls, "sfu") && c.at[i + 1].line == c.at[i].line;
+  assert_true(waits <= 2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
+      cmocka_unit_test(addresses_come_before_what_waits_for_loads),
+      cmocka_unit_test(addresses_of_64_bits_share_their_sum),
+      cmocka_unit_test(roots_overlap_with_few_registers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
