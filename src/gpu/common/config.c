@@ -494,6 +494,12 @@ static bool check_network(const struct gpu_config *c, struct err *e) {
                    "interconnect, which has at most 512",
                    c->sms, c->channels, c->subparts, ports, nodes);
   }
+  if (c->icnt_back_to_back && (c->icnt_kind != ICNT_CROSSBAR || c->icnt_vcs > 1 || c->icnt_wire > 2))
+    return err_set(
+        e, ERR_USAGE,
+        "icnt.back_to_back needs icnt.topology=crossbar, icnt.virtual_channels=1 and an icnt.channel_latency "
+        "of at most 2 (here %s, %u, %u)",
+        icnt_names[c->icnt_kind], c->icnt_vcs, c->icnt_wire);
   /* The largest packet is a whole line with header. */
   uint32_t line = c->l2.line > c->l1d.line ? c->l2.line : c->l1d.line;
   bool reply = c->icnt_reply_flit && c->icnt_reply_flit < c->icnt_flit;

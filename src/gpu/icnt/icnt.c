@@ -232,6 +232,7 @@ struct icnt *icnt_new(const struct gpu_config *c, uint32_t nodes) {
                          .flit_bytes = c->icnt_flit,
                          .reply_bytes = c->icnt_reply_flit ? c->icnt_reply_flit : c->icnt_flit,
                          .wire = c->icnt_wire,
+                         .gap = !c->icnt_back_to_back,
                          .flit_shift = c->icnt_flit & (c->icnt_flit - 1) ? -1 : __builtin_ctz(c->icnt_flit),
                          .sm_words = (c->sms + 63) / 64,
                          .mesh = c->icnt_kind == ICNT_MESH};

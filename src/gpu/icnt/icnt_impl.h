@@ -38,6 +38,7 @@ struct layout {
   uint32_t sms, nodes, routers, radix, ports, vcs, vc_buf, speedup, iterations, req_words;
   uint32_t inject_flits, boundary_flits, flit_bytes, columns, wire;
   uint32_t reply_bytes; /* flits from memory to the SMs */
+  uint32_t gap;         /* steps between packets, of xbar.c alone */
   uint32_t sm_words;    /* of a set of SMs */
   int flit_shift;       /* log2 of flit_bytes, -1 if it is not a power of two */
   bool mesh;

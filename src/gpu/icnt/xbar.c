@@ -8,10 +8,10 @@
  *
  * The injection side never delays a flit behind its packet's head, nor a head behind the one granted before it, because
  * a credit is back in 4 steps and B is 5 at least: the head at the front asks at max(tail of the one before + 1,
- * push + 2). So a packet has three events: request, grant, complete. A step without a due event costs one test. With
- * room for the whole packet in the boundary buffer, all times are known at the grant, one flit a step. Otherwise
- * (`slow`) they become known flit by flit as the receiver pops. The flits in an injection buffer are computed on
- * demand (room_at).
+ * push + 2); with packets back to back at the tail's own step. So a packet has three events: request, grant, complete.
+ * A step without a due event costs one test. With room for the whole packet in the boundary buffer, all times are known
+ * at the grant, one flit a step. Otherwise (`slow`) they become known flit by flit as the receiver pops. The flits in
+ * an injection buffer are computed on demand (room_at).
  *
  * Inputs and outputs are numbered separately: SMs and sub-partitions on the way up, the reverse on the way down.
  */
@@ -32,6 +32,7 @@ struct input {
   uint32_t base;                       /* flits of packets granted before the last, ever */
   uint64_t granted, tail, tail_before; /* steps: of the last grant; of its tail's switch traversal; of the previous
                                         * tail's */
+  uint64_t second_before;              /* of the flit before that one; with packets back to back alone */
   uint64_t fits_at;                    /* step before which there is room for `fits_bytes` bytes; 0: not known */
   uint32_t fits_bytes, known;          /* known: `pushed` when it was last refused a packet */
   uint32_t first;                      /* of the last granted packet: number of its first flit at its output */
@@ -65,6 +66,7 @@ struct sizes {
 
 struct icnt_xbar {
   uint32_t buffer, inject_flits, boundary_flits, flit_bytes, wire;
+  uint32_t gap; /* steps from a tail's win to the next grant: 1 as planes.c, 0: flits of packets follow each other */
   uint32_t first_in, first_out; /* nodes */
   uint32_t w_mask, x_mask;
   struct sizes z;
@@ -100,11 +102,12 @@ static uint64_t room_at(const struct icnt_xbar *x, const struct input *s, uint32
   uint32_t sent = s->in.pushed + flits - x->inject_flits; /* flits that must leave first */
   int32_t ahead = (int32_t)(sent - s->in.free_sent), of_last = (int32_t)(sent - x->buffer - s->base);
   uint64_t at = ahead > 0 ? s->in.free_at + (uint32_t)ahead : 0;
+  if (of_last == -1 && !x->gap) return later(at, s->second_before + 1 + x->wire);
   if (of_last < 0) return at;
   /* The credit of flit number `of_last` of the last granted packet. */
   if (!of_last) return later(at, s->tail_before + 1 + x->wire);
   if (of_last > s->len) {
-    uint64_t granted = s->tail == NEVER ? now : later(now, s->tail + 1);
+    uint64_t granted = s->tail == NEVER ? now : later(now, s->tail + x->gap);
     *least = granted + (uint32_t)of_last - s->len + 1 + x->wire;
     return NEVER;
   }
@@ -134,6 +137,7 @@ static inline uint32_t waiting_of(const struct icnt_xbar *x, const struct input 
   uint64_t could = now - in->free_at, until = now - x->wire;
   uint32_t left = could < all ? all - (uint32_t)could : 0;
   uint32_t credited = s->base - (s->tail_before >= until) + won_before(x, s, until) + x->buffer;
+  if (!x->gap) credited -= s->second_before >= until;
   int32_t behind = (int32_t)(in->pushed - credited);
   return behind > (int32_t)left ? (uint32_t)behind : left;
 }
@@ -160,7 +164,7 @@ uint32_t icnt_xbar_waiting_ahead(const struct icnt_xbar *x, uint32_t node, const
   bool waits = s->slow && s->tail == NEVER;
   *exact = !waits || until <= now + 2 * x->wire;
   if (until >= now + x->wire + 2 && !waits && s->front != s->end) {
-    uint64_t asks = later(s->tail + 1, s->ring[s->front & s->mask].pushed + x->wire);
+    uint64_t asks = later(s->tail + x->gap, s->ring[s->front & s->mask].pushed + x->wire);
     *exact = asks > until - x->wire - 2;
   }
   return waiting_of(x, s, in, until);
@@ -254,9 +258,9 @@ SIZED void let_go(struct icnt_xbar *x, uint32_t o, uint32_t i, uint64_t at, stru
   struct output *k = &x->out[o];
   struct input *s = &x->in[i];
   s->tail = at;
-  k->free_at = at + 1;
-  if (s->front != s->end) ask_at(x, i, later(at + 1, s->ring[s->front & s->mask].pushed + x->wire), z);
-  if (k->asking) free_at(x, o, at + 1, z);
+  k->free_at = at + x->gap;
+  if (s->front != s->end) ask_at(x, i, later(at + x->gap, s->ring[s->front & s->mask].pushed + x->wire), z);
+  if (k->asking) free_at(x, o, at + x->gap, z);
 }
 
 /* Compute the known times of the output's flits. */
@@ -311,11 +315,19 @@ SIZED uint32_t pick(struct icnt_xbar *x, uint32_t o, struct sizes z) {
   return i;
 }
 
+/* The step in which the flit before the last tail won the switch; of long ago any. */
+static uint64_t second_last(const struct icnt_xbar *x, const struct input *s, uint64_t now) {
+  if (s->len < 2) return s->len ? s->tail_before : 0;
+  if (!s->slow || s->tail + x->wire < now) return s->tail - 1;
+  return x->out[s->to].w_at[(s->first + s->len - 2) & x->w_mask];
+}
+
 SIZED void grant(struct icnt_xbar *x, uint32_t o, uint64_t now, struct sizes z) {
   struct output *k = &x->out[o];
   uint32_t i = pick(x, o, z);
   struct input *s = &x->in[i];
   const struct queued *q = &s->ring[s->front++ & s->mask];
+  if (!x->gap) s->second_before = second_last(x, s, now);
   s->base += s->len;
   s->tail_before = s->tail;
   s->granted = now;
@@ -395,7 +407,7 @@ void icnt_xbar_push(struct icnt_xbar *x, uint32_t src, uint32_t dst, uint32_t pa
   s->fits_at = 0;
   if (s->front == s->end) {
     s->front = s->end = 0; /* in a cached line */
-    if (s->tail != NEVER) ask_at(x, i, later(s->tail + 1, now + x->wire), x->z);
+    if (s->tail != NEVER) ask_at(x, i, later(s->tail + x->gap, now + x->wire), x->z);
   }
   s->ring[s->end++ & s->mask] =
       (struct queued){.pushed = now, .payload = payload, .to = (uint16_t)(dst - x->first_out), .len = (uint16_t)flits};
@@ -481,6 +493,7 @@ struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net) {
                           .boundary_flits = l->boundary_flits,
                           .flit_bytes = up_net ? l->flit_bytes : l->reply_bytes,
                           .wire = l->wire,
+                          .gap = l->gap,
                           .first_in = up_net ? 0 : l->sms,
                           .first_out = up_net ? l->sms : 0,
                           .z = {.slots = power_of_two(longest + l->vc_buf + 16),
