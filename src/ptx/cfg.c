@@ -9,32 +9,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ptx/cfg.h"
 #include "ptx/mach.h"
-#include "ptx/ptx.h"
-
-struct block {
-  uint32_t first, end;
-  uint32_t succ[2], nsucc; /* fixed successors; brx.idx adds its targets */
-  const struct ptx_opnd *targets;
-  uint32_t ntargets;
-  uint32_t order; /* postorder number on the reversed graph */
-  uint32_t ipdom;
-};
-
-struct cfg {
-  const struct ptx_func *f;
-  struct block *b;
-  uint32_t n; /* blocks; index n is the virtual exit */
-  uint32_t *block_of;
-  uint32_t *pred, *pred_at; /* predecessors, CSR, n + 1 rows */
-};
 
 static bool ends_block(const struct ptx_inst *i) {
   return i->op == OP_BRA || i->op == OP_BRX || i->op == OP_RET || i->op == OP_EXIT || i->op == OP_TRAP;
-}
-
-static bool leaves(const struct ptx_inst *i) {
-  return i->op == OP_RET || i->op == OP_EXIT || i->op == OP_TRAP;
 }
 
 static void find_blocks(struct cfg *c) {
@@ -72,7 +51,7 @@ static void find_edges(struct cfg *c) {
       b->targets = in->ops[1].vec;
       b->ntargets = (uint32_t)in->ops[1].imm;
       if (in->guard) b->succ[b->nsucc++] = next;
-    } else if (leaves(in)) {
+    } else if (cfg_leaves(in)) {
       b->succ[b->nsucc++] = exit;
       if (in->guard) b->succ[b->nsucc++] = next;
     } else {
@@ -81,26 +60,18 @@ static void find_edges(struct cfg *c) {
   }
 }
 
-static uint32_t degree(const struct block *b) {
-  return b->nsucc + b->ntargets;
-}
-
-static uint32_t successor(const struct cfg *c, const struct block *b, uint32_t k) {
-  return k < b->nsucc ? b->succ[k] : c->block_of[b->targets[k - b->nsucc].imm];
-}
-
 static void find_preds(struct cfg *c) {
   uint32_t edges = 0;
   free(c->pred);
   free(c->pred_at);
-  for (uint32_t k = 0; k < c->n; k++) edges += degree(&c->b[k]);
+  for (uint32_t k = 0; k < c->n; k++) edges += cfg_degree(&c->b[k]);
   c->pred_at = mem_zeroed(c->n + 3, sizeof *c->pred_at);
   c->pred = mem_zeroed(edges + 1, sizeof *c->pred);
   for (uint32_t k = 0; k < c->n; k++)
-    for (uint32_t s = 0; s < degree(&c->b[k]); s++) c->pred_at[successor(c, &c->b[k], s) + 2]++;
+    for (uint32_t s = 0; s < cfg_degree(&c->b[k]); s++) c->pred_at[cfg_successor(c, &c->b[k], s) + 2]++;
   for (uint32_t k = 2; k < c->n + 3; k++) c->pred_at[k] += c->pred_at[k - 1];
   for (uint32_t k = 0; k < c->n; k++)
-    for (uint32_t s = 0; s < degree(&c->b[k]); s++) c->pred[c->pred_at[successor(c, &c->b[k], s) + 1]++] = k;
+    for (uint32_t s = 0; s < cfg_degree(&c->b[k]); s++) c->pred[c->pred_at[cfg_successor(c, &c->b[k], s) + 1]++] = k;
 }
 
 /* Postorder of the reversed graph from the exit; returns the number of blocks reached (exit included). */
@@ -160,8 +131,8 @@ static void find_postdominators(struct cfg *c) {
     for (uint32_t r = count - 1; r-- > 0;) {
       struct block *b = &c->b[rpo[r]];
       uint32_t best = UINT32_MAX;
-      for (uint32_t s = 0; s < degree(b); s++) {
-        uint32_t q = successor(c, b, s);
+      for (uint32_t s = 0; s < cfg_degree(b); s++) {
+        uint32_t q = cfg_successor(c, b, s);
         if (c->b[q].ipdom == UINT32_MAX) continue;
         best = best == UINT32_MAX ? q : intersect(c->b, best, q);
       }
@@ -337,8 +308,8 @@ static void local_sets(const struct cfg *c, struct live *l) {
 
 static void live_out(const struct cfg *c, const struct live *l, uint32_t k, uint64_t *out) {
   memset(out, 0, l->words * 8);
-  for (uint32_t s = 0; s < degree(&c->b[k]); s++) {
-    const uint64_t *in = l->in + (size_t)successor(c, &c->b[k], s) * l->words;
+  for (uint32_t s = 0; s < cfg_degree(&c->b[k]); s++) {
+    const uint64_t *in = l->in + (size_t)cfg_successor(c, &c->b[k], s) * l->words;
     for (uint32_t w = 0; w < l->words; w++) out[w] |= in[w];
   }
 }
@@ -436,6 +407,7 @@ void ptx_analyse(struct ptx_module *m, struct ptx_func *f) {
     uint32_t d = c.b[k].ipdom;
     f->code[c.b[k].end - 1].reconv = d == c.n ? PTX_EXIT : c.b[d].first;
   }
+  if (f->mach_regs) cfg_meet_in_loops(m, f, &c);
   find_liveness(m, f, &c);
   free(c.b);
   free(c.block_of);

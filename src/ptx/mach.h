@@ -75,4 +75,11 @@ struct ptx_mach {
   uint16_t src_bank[INST_MAX_SRC], dst_bank[INST_MAX_DST], addr_bank; /* the physical registers */
 };
 
+/* Loops of a function, numbered from 1 on. */
+struct ptx_loops {
+  uint32_t n;
+  uint32_t *of, *up; /* by instruction the innermost loop around it, by loop the one around that; 0 none */
+  uint8_t *waits;    /* by loop: it may wait for what another thread writes */
+};
+
 #endif

@@ -214,14 +214,14 @@ struct ptx_func {
   uint32_t text, line, maxntid, reqntid, minctas, maxnreg; /* performance directives: 0 if absent */
   uint32_t cluster[3];                                     /* .reqnctapercluster: CTAs of a cluster, 0 if absent */
   bool in_clusters;                                        /* .explicitcluster: launched in clusters */
-  uint32_t live_regs;                                      /* maximum live 32-bit values */
-  uint32_t serial, lowered; /* lowered: index among the functions with code, set when the module is lowered */
-  uint64_t *live_in;        /* bit set of registers read before they are written */
+  uint32_t live_regs, serial, lowered; /* most live 32-bit values; lowered: index among the functions with code */
+  uint64_t *live_in;                   /* bit set of registers read before they are written */
   /* By register number: first and last instruction of the text in which the register may hold a value (ptx_analyse).
    * An unused register has first > last. */
   uint32_t *live_first, *live_last;
-  uint32_t mach_regs;       /* registers of the machine code, 0: the code is PTX */
-  const char *mach_refused; /* why a back end left it so, NULL: none was asked, or it did not */
+  uint32_t mach_regs;            /* registers of the machine code, 0: the code is PTX */
+  const struct ptx_loops *loops; /* of machine code (ptx/mach.h), NULL: none */
+  const char *mach_refused;      /* why a back end left it so, NULL: none was asked, or it did not */
 };
 
 /* Bytes. A constant bank and the local memory of a thread have these limits on every GPU, kernel parameters since CUDA

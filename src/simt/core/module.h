@@ -33,6 +33,9 @@ struct simt_module {
   struct inst *code;
   struct xop *ops;
   uint32_t ninsts;
+  /* Of machine code, NULL without loops: as in struct ptx_loops, numbered over all functions. */
+  uint32_t *loop_of, *loop_up;
+  uint8_t *loop_waits;
   uint32_t members; /* of both arrays in all: behind the code, what its groups execute (X_group) */
   struct xfunc *funcs;
   uint32_t nfuncs;

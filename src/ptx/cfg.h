@@ -1,0 +1,41 @@
+/* cfg.h - the control flow of a function while it is analysed; shared by cfg.c and loops.c. */
+#ifndef PTX_CFG_H
+#define PTX_CFG_H
+
+#include "ptx/ptx.h"
+
+struct block {
+  uint32_t first, end;
+  uint32_t succ[2], nsucc; /* fixed successors; brx.idx adds its targets */
+  const struct ptx_opnd *targets;
+  uint32_t ntargets;
+  uint32_t order; /* postorder number on the reversed graph */
+  uint32_t ipdom;
+};
+
+struct cfg {
+  const struct ptx_func *f;
+  struct block *b;
+  uint32_t n; /* blocks; index n is the virtual exit */
+  uint32_t *block_of;
+  uint32_t *pred, *pred_at; /* predecessors, CSR, n + 1 rows */
+};
+
+/* Does the instruction end its lanes' run of the function? */
+static inline bool cfg_leaves(const struct ptx_inst *i) {
+  return i->op == OP_RET || i->op == OP_EXIT || i->op == OP_TRAP;
+}
+
+static inline uint32_t cfg_degree(const struct block *b) {
+  return b->nsucc + b->ntargets;
+}
+
+static inline uint32_t cfg_successor(const struct cfg *c, const struct block *b, uint32_t k) {
+  return k < b->nsucc ? b->succ[k] : c->block_of[b->targets[k - b->nsucc].imm];
+}
+
+/* loops.c: of machine code. The blocks' ipdom are known; sets `reconv` of branches and the loops of the
+ * function. */
+void cfg_meet_in_loops(struct ptx_module *m, struct ptx_func *f, const struct cfg *c);
+
+#endif
