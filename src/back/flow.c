@@ -64,6 +64,19 @@ static bool may_be_guarded(const struct ptx_inst *i, const struct ptx_reg *p) {
   return true;
 }
 
+/* A sum of 64 bits with a product of the instructions from `first` on: one IMAD.WIDE. */
+static bool joins_product(const struct back *k, uint32_t first, uint32_t at) {
+  const struct ptx_inst *in = k->n[at].in;
+  if (in->op != OP_ADD || ptx_type_bytes[in->types[0]] != 8 || ptx_type_kinds[in->types[0]] == 'f') return false;
+  for (uint32_t d = first; d < at; d++) {
+    const struct ptx_inst *product = k->n[d].in;
+    if ((product->op != OP_MUL && product->op != OP_MAD) || !ptx_has(product, M_WIDE)) continue;
+    for (uint32_t q = 1; q <= 2; q++)
+      if (in->ops[q].kind == OK_REG && in->ops[q].reg == product->ops[0].reg) return true;
+  }
+  return false;
+}
+
 /* Their machine instructions, about: more than the limit if they cannot carry a guard. */
 static uint32_t cost(const struct back *k, uint32_t first, uint32_t end, const struct ptx_reg *p) {
   uint32_t n = 0;
@@ -76,7 +89,7 @@ static uint32_t cost(const struct back *k, uint32_t first, uint32_t end, const s
     if (ptx_type_bytes[in->types[0]] == 8 && in->op == OP_MOV &&
         (in->ops[0].kind == OK_VEC || in->ops[1].kind == OK_VEC))
       continue; /* halves of a pair */
-    n += back_expand(k, in, ops);
+    if (!joins_product(k, first, i)) n += back_expand(k, in, ops);
   }
   return n;
 }
