@@ -39,6 +39,7 @@ struct sched {
   uint32_t nuse, cap_use;
   uint32_t live, limit; /* registers */
   uint32_t price;       /* cycles for a register beyond the limit; STRICT: none while another node may come */
+  bool as_text;         /* of what need not wait for memory, the first of the text goes first */
   uint32_t port;        /* the cycle from which on memory takes an access */
   uint64_t length;      /* cycles of the blocks, issued in order, weighted by their loops */
   uint64_t *alive;      /* machine registers with a value that is read later */
@@ -278,7 +279,7 @@ static struct candidate candidate(const struct sched *s, uint32_t i, uint32_t cl
 
 /* The best of the nodes that may come next. */
 static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n, uint32_t clock) {
-  uint32_t best = 0, end = 0;
+  uint32_t best = 0, end = 0, soon = clock + (s->as_text ? 2 * ALU_CYCLES : 0);
   struct candidate b = {0};
   for (uint32_t q = 0; q < n; q++) {
     uint32_t i = ready[q], from = earliest(s, i, clock);
@@ -293,8 +294,8 @@ static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n,
     else if (tight && c.growth > 0 && b.growth > 0 && c.tight == b.tight)
       better = i < ready[best]; /* as in the text, to be free again soon */
     else if (tight && (c.growth > 0 || b.growth > 0)) better = c.growth < b.growth;
-    else if (c.at != b.at) better = c.at < b.at;
-    else if (s->height[i] != s->height[ready[best]]) better = s->height[i] > s->height[ready[best]];
+    else if (c.at != b.at && !(c.at <= soon && b.at <= soon)) better = c.at < b.at;
+    else if (!s->as_text && s->height[i] != s->height[ready[best]]) better = s->height[i] > s->height[ready[best]];
     else better = i < ready[best];
     if (better) best = q, b = c;
   }
@@ -406,17 +407,20 @@ static uint32_t schedule_all(struct sched *s, const struct live *l, uint32_t *se
 /* The shortest of some schedules of at most `goal` registers, or that of the fewest; returns whether one fits. Pairs
  * leave gaps: it aims lower until one fits. */
 static bool fits(struct sched *s, const struct live *l, uint32_t goal, uint32_t *seq, uint32_t *best, uint16_t *bank) {
-  enum { TRIES = 6 };
+  enum { TRIES = 6, PRICES = sizeof prices / sizeof *prices };
+  bool free = false; /* of any concern for registers */
   uint32_t least = UINT32_MAX;
   uint64_t shortest = UINT64_MAX;
-  for (uint32_t p = 0; p < sizeof prices / sizeof *prices; p++) {
+  for (uint32_t p = 0; p < 2 * PRICES && (p < PRICES || !free); p++) {
     uint32_t used = UINT32_MAX;
     s->limit = goal;
-    s->price = prices[p];
-    for (uint32_t t = 0; t < (prices[p] ? TRIES : 1) && used > goal; t++) {
+    s->price = prices[p % PRICES];
+    s->as_text = p >= PRICES;
+    for (uint32_t t = 0; t < (s->price ? TRIES : 1) && used > goal; t++) {
       used = schedule_all(s, l, seq, bank);
       bool better = used <= goal ? least > goal || s->length < shortest : used < least;
       if (better) least = used, shortest = s->length, memcpy(best, seq, s->k->nn * sizeof *seq);
+      free |= !p && used <= goal;
       if (used > goal) s->limit -= s->limit < used - goal ? s->limit : used - goal;
     }
   }

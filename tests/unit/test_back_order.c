@@ -98,12 +98,43 @@ static void roots_overlap_with_few_registers(void **state) {
   assert_true(waits <= 2);
 }
 
+/* Eight chains of arithmetic to a load, each with its store to shared memory, while sixteen values are live: one chain
+ * after the other takes few registers, and no store waits for the load just before it. */
+static void loads_gather_with_few_registers(void **state) {
+  (void)state;
+  enum { KEPT = 16, CHAINS = 8 };
+  char body[8000];
+  int at = snprintf(body, sizeof body, "%smul.wide.s32 %%rd5, %%r4, 4;\nadd.s64 %%rd6, %%rd3, %%rd5;\n", INDEX);
+  for (int q = 0; q < KEPT; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at, "ld.global.f32 %%f%d, [%%rd6+%d];\n", q, 1024 * q);
+  at += snprintf(body + at, sizeof body - (size_t)at,
+                 "bar.sync 0;\nmov.u32 %%r10, buf;\nmad.lo.s32 %%r10, %%r3, 64, %%r10;\n");
+  for (int q = 0; q < CHAINS; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at,
+                   "{\n.reg .b32 %%u<8>;\n.reg .b64 %%v<2>;\n.reg .pred %%w;\nadd.s32 %%u0, %%r4, %d;\n"
+                   "min.s32 %%u1, %%u0, %%r9;\nabs.s32 %%u2, %%u1;\nsetp.lt.s32 %%w, %%u2, %%r9;\n"
+                   "sub.s32 %%u3, %%r9, %%u2;\nselp.b32 %%u4, %%u2, %%u3, %%w;\nmad.lo.s32 %%u5, %%u4, %%r9, %%r3;\n"
+                   "mul.wide.s32 %%v0, %%u5, 4;\nadd.s64 %%v1, %%rd4, %%v0;\nld.global.u32 %%u6, [%%v1];\n"
+                   "st.shared.u32 [%%r10+%d], %%u6;\n}\n",
+                   q + 1, 4 * (2 * q + 1) % 64);
+  for (int q = 0; q < KEPT; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at, "st.global.f32 [%%rd6+%d], %%f%d;\n", 1024 * q, q);
+  snprintf(body + at, sizeof body - (size_t)at, "ret;\n");
+  struct code c = compile(body, 90);
+  assert_int_equal(count(&c, "ldg", 0), KEPT + CHAINS);
+  uint32_t waits = 0; /* stores that wait for a load just before them */
+  for (uint32_t i = 1; i < c.n; i++) waits += !strcmp(c.at[i].cls, "sts") && c.at[i - 1].line + 1 == c.at[i].line;
+  assert_true(waits <= 1);
+  assert_true(c.regs <= 32);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
       cmocka_unit_test(addresses_come_before_what_waits_for_loads),
       cmocka_unit_test(addresses_of_64_bits_share_their_sum),
       cmocka_unit_test(roots_overlap_with_few_registers),
+      cmocka_unit_test(loads_gather_with_few_registers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
