@@ -26,34 +26,47 @@ static bool holds(const struct loops *l, uint32_t loop, uint32_t block) {
   return l->in[(size_t)loop * l->words + block / 64] >> (block % 64) & 1;
 }
 
-/* ---- dominators ---- */
+/* ---- orders of blocks ---- */
 
-/* Blocks in postorder; returns how many are reached. */
-static uint32_t number_from_entry(struct loops *l) {
-  const struct cfg *c = l->c;
+enum { NO_LOOP = UINT32_MAX, NO_BLOCK = UINT32_MAX };
+
+/* The next neighbour of a block, from the place *at on; NO_BLOCK after the last. */
+typedef uint32_t next_fn(const struct loops *l, uint32_t loop, uint32_t block, uint32_t *at);
+
+/* Blocks reached from `root`, in postorder; returns how many. */
+static uint32_t number_blocks(struct loops *l, uint32_t root, uint32_t loop, next_fn *next) {
   uint32_t sp = 0, n = 0;
-  uint8_t *seen = mem_zeroed(c->n + 1, 1);
-  memset(l->number, 0xff, (c->n + 1) * sizeof *l->number);
-  l->stack[sp++] = 0;
-  l->at[0] = 0;
-  seen[0] = 1;
+  uint8_t *seen = mem_zeroed(l->c->n + 1, 1);
+  memset(l->number, 0xff, (l->c->n + 1) * sizeof *l->number);
+  memset(l->at, 0, (l->c->n + 1) * sizeof *l->at);
+  l->stack[sp++] = root;
+  seen[root] = 1;
   while (sp) {
-    uint32_t k = l->stack[sp - 1];
-    if (l->at[k] < cfg_degree(&c->b[k])) {
-      uint32_t s = cfg_successor(c, &c->b[k], l->at[k]++);
-      if (s == c->n || seen[s]) continue;
-      seen[s] = 1;
-      l->at[s] = 0;
-      l->stack[sp++] = s;
-    } else {
+    uint32_t k = l->stack[sp - 1], to = next(l, loop, k, &l->at[k]);
+    if (to == NO_BLOCK) {
       l->number[k] = n;
       l->order[n++] = k;
       sp--;
+    } else if (!seen[to]) {
+      seen[to] = 1;
+      l->stack[sp++] = to;
     }
   }
   free(seen);
   return n;
 }
+
+static uint32_t next_ahead(const struct loops *l, uint32_t loop, uint32_t block, uint32_t *at) {
+  const struct cfg *c = l->c;
+  (void)loop;
+  while (*at < cfg_degree(&c->b[block])) {
+    uint32_t s = cfg_successor(c, &c->b[block], (*at)++);
+    if (s != c->n) return s;
+  }
+  return NO_BLOCK;
+}
+
+/* ---- dominators ---- */
 
 /* The nearest common ancestor in a tree of dominators, `up`. */
 static uint32_t ancestor(const uint32_t *up, const uint32_t *number, uint32_t x, uint32_t y) {
@@ -66,7 +79,7 @@ static uint32_t ancestor(const uint32_t *up, const uint32_t *number, uint32_t x,
 
 static void find_dominators(struct loops *l) {
   const struct cfg *c = l->c;
-  uint32_t n = number_from_entry(l);
+  uint32_t n = number_blocks(l, 0, NO_LOOP, next_ahead);
   memset(l->idom, 0xff, (c->n + 1) * sizeof *l->idom);
   l->idom[0] = 0;
   for (bool changed = true; changed;) {
@@ -143,9 +156,7 @@ static void find_loops(struct loops *l) {
 
 /* ---- post-dominators within a loop, or within the function ---- */
 
-enum { NO_LOOP = UINT32_MAX };
-
-/* Successor s of a block: c->n is the end of a turn, or of the function; UINT32_MAX: no way within the loop. */
+/* Successor s of a block: c->n is the end of a turn, or of the function; NO_BLOCK: no way within the loop. */
 static uint32_t way(const struct loops *l, uint32_t loop, uint32_t block, uint32_t s) {
   const struct cfg *c = l->c;
   const struct block *b = &c->b[block];
@@ -156,39 +167,23 @@ static uint32_t way(const struct loops *l, uint32_t loop, uint32_t block, uint32
   return to == l->head[loop] ? c->n : to;
 }
 
-static uint32_t number_back(struct loops *l, uint32_t loop) {
+/* The blocks that lead to one, or to the end; nothing leads to the head within a turn. */
+static uint32_t next_back(const struct loops *l, uint32_t loop, uint32_t block, uint32_t *at) {
   const struct cfg *c = l->c;
-  uint32_t sp = 0, n = 0, end = c->n;
-  uint8_t *seen = mem_zeroed(c->n + 1, 1);
-  memset(l->number, 0xff, (c->n + 1) * sizeof *l->number);
-  l->stack[sp++] = end;
-  seen[end] = 1;
-  l->at[end] = 0;
-  while (sp) {
-    uint32_t k = l->stack[sp - 1], row = k == end && loop != NO_LOOP ? l->head[loop] : k, p = 0;
-    bool found = false, head = loop != NO_LOOP && k == l->head[loop]; /* nothing leads to the head within a turn */
-    while (!head && !found && c->pred_at[row] + l->at[k] < c->pred_at[row + 1]) {
-      p = c->pred[c->pred_at[row] + l->at[k]++];
-      if (seen[p] || (loop != NO_LOOP && !holds(l, loop, p))) continue;
-      for (uint32_t s = 0; s < cfg_degree(&c->b[p]); s++) found |= way(l, loop, p, s) == k;
-    }
-    if (found) {
-      seen[p] = 1;
-      l->at[p] = 0;
-      l->stack[sp++] = p;
-    } else {
-      l->number[k] = n;
-      l->order[n++] = k;
-      sp--;
-    }
+  if (loop != NO_LOOP && block == l->head[loop]) return NO_BLOCK;
+  uint32_t row = block == c->n && loop != NO_LOOP ? l->head[loop] : block;
+  while (c->pred_at[row] + *at < c->pred_at[row + 1]) {
+    uint32_t p = c->pred[c->pred_at[row] + (*at)++];
+    if (loop != NO_LOOP && !holds(l, loop, p)) continue;
+    for (uint32_t s = 0; s < cfg_degree(&c->b[p]); s++)
+      if (way(l, loop, p, s) == block) return p;
   }
-  free(seen);
-  return n;
+  return NO_BLOCK;
 }
 
 static void find_meetings(struct loops *l, uint32_t loop) {
   const struct cfg *c = l->c;
-  uint32_t n = number_back(l, loop);
+  uint32_t n = number_blocks(l, c->n, loop, next_back);
   memset(l->idom, 0xff, (c->n + 1) * sizeof *l->idom);
   l->idom[c->n] = c->n;
   for (bool changed = true; changed;) {

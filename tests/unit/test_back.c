@@ -11,10 +11,11 @@
 #include <cmocka.h>
 
 #include "back_code.h"
+#include "back_run.h"
 #include "base/rng.h"
 #include "simt/simt.h"
 
-enum { WORDS = 1024, TEXT = 1 << 16, THREADS = 64 };
+enum { TEXT = 1 << 16 };
 
 /* ---- random kernels ---- */
 
@@ -257,38 +258,13 @@ static void make(struct maker *m, uint64_t seed) {
   say(m, "ret;\n}\n");
 }
 
-/* The memory that the kernel leaves, and how many machine instructions it has. */
-static void run(const char *text, uint32_t sm, uint32_t *memory) {
-  struct err e = {0};
-  struct simt *s = simt_new(1 << 24, &e);
-  assert_non_null(s);
-  if (sm) simt_back_end(s, sm);
-  struct simt_text t = {.ptx = text, .name = "random.ptx"};
-  struct simt_module *m = simt_load(s, &t, 1, &e);
-  if (!m) fail_msg("%s\n%s", e.msg, text);
-  struct simt_kernel *k = simt_find_kernel(m, "k");
-  if (sm && simt_machine_refused(k)) fail_msg("stays PTX: %s", simt_machine_refused(k));
-  uint64_t at = simt_mem_alloc(s, WORDS * 4, SIMT_MEM_DEVICE, NULL);
-  for (uint32_t i = 0; i < WORDS; i++) ((uint32_t *)simt_mem_at(s, at, WORDS * 4))[i] = i * 2654435761u;
-  struct {
-    uint64_t p;
-    uint32_t n;
-  } params = {at, 11};
-  struct simt_launch l = {.kernel = k, .grid = {1, 1, 1}, .block = {THREADS, 1, 1}, .params = &params};
-  struct simt_run *r = simt_begin(s, &l, 1, &e);
-  if (!r || !simt_run(r, NULL, &e)) fail_msg("sm_%u: %s\n%s", sm, e.msg, text);
-  simt_end(r);
-  memcpy(memory, simt_mem_at(s, at, WORDS * 4), WORDS * 4);
-  simt_free(s);
-}
-
 static void random_kernels_leave_the_same_memory(void **state) {
   (void)state;
   const char *n = getenv("BACK_KERNELS"), *first = getenv("BACK_FIRST");
   uint64_t from = first ? strtoull(first, NULL, 10) : 1, count = n ? strtoull(n, NULL, 10) : 150;
   static struct maker m;
   for (uint64_t seed = from; seed < from + count; seed++) {
-    static uint32_t want[WORDS], got[WORDS];
+    static uint32_t want[RUN_WORDS], got[RUN_WORDS];
     make(&m, seed);
     run(m.text, 0, want);
     for (uint32_t sm = 70; sm <= 90; sm += 10) {

@@ -1,19 +1,12 @@
 /* test_back_loops.c - lanes that leave loops of machine code at different times: the memory is that of the PTX, and a
  * loop that lanes leave one by one takes one pass. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "back_run.h"
 #include "base/rng.h"
-#include "simt/simt.h"
 
-enum { WORDS = 1024, TEXT = 1 << 16, THREADS = 64, VALUES = 6, DEEP = 3 };
+enum { TEXT = 1 << 16, VALUES = 6, DEEP = 3 };
 
 struct maker {
   char text[TEXT];
@@ -104,36 +97,13 @@ static void make(struct maker *m, uint64_t seed) {
   say(m, "ret;\n}\n");
 }
 
-/* The memory that the kernel leaves; returns warp instructions. `sm`: 0 PTX. */
-static uint64_t run(const char *text, uint32_t sm, uint32_t *memory) {
-  struct err e = {0};
-  struct simt *s = simt_new(1 << 24, &e);
-  assert_non_null(s);
-  if (sm) simt_back_end(s, sm);
-  struct simt_text t = {.ptx = text, .name = "random.ptx"};
-  struct simt_module *m = simt_load(s, &t, 1, &e);
-  if (!m) fail_msg("%s\n%s", e.msg, text);
-  struct simt_kernel *k = simt_find_kernel(m, "k");
-  if (sm && simt_machine_refused(k)) fail_msg("stays PTX: %s", simt_machine_refused(k));
-  uint64_t at = simt_mem_alloc(s, WORDS * 4, SIMT_MEM_DEVICE, NULL);
-  for (uint32_t i = 0; i < WORDS; i++) ((uint32_t *)simt_mem_at(s, at, WORDS * 4))[i] = i * 2654435761u;
-  struct simt_launch l = {.kernel = k, .grid = {1, 1, 1}, .block = {THREADS, 1, 1}, .params = &at};
-  struct simt_counts counts = {0};
-  struct simt_run *r = simt_begin(s, &l, 1, &e);
-  if (!r || !simt_run(r, &counts, &e)) fail_msg("sm_%u: %s\n%s", sm, e.msg, text);
-  simt_end(r);
-  memcpy(memory, simt_mem_at(s, at, WORDS * 4), WORDS * 4);
-  simt_free(s);
-  return counts.warp_insts;
-}
-
 static void random_ways_out_leave_the_same_memory(void **state) {
   (void)state;
   const char *n = getenv("BACK_KERNELS"), *first = getenv("BACK_FIRST");
   uint64_t from = first ? strtoull(first, NULL, 10) : 1, count = n ? strtoull(n, NULL, 10) : 300;
   static struct maker m;
   for (uint64_t seed = from; seed < from + count; seed++) {
-    static uint32_t want[WORDS], got[WORDS];
+    static uint32_t want[RUN_WORDS], got[RUN_WORDS];
     make(&m, seed);
     run(m.text, 0, want);
     run(m.text, 70 + 10 * (seed % 3), got);
@@ -156,7 +126,7 @@ static const char search[] =
 
 static void lanes_that_leave_meet_outside(void **state) {
   (void)state;
-  static uint32_t want[WORDS], got[WORDS];
+  static uint32_t want[RUN_WORDS], got[RUN_WORDS];
   uint64_t ptx = run(search, 0, want), machine = run(search, 70, got);
   assert_memory_equal(want, got, sizeof want);
   assert_in_range(machine, 1, ptx / 4);

@@ -79,12 +79,13 @@ static uint32_t leaves_loop(const struct exec *x, uint32_t from, uint32_t to) {
 static void set_aside(struct exec *x, uint32_t k, uint32_t loop, struct entry of) {
   struct warp *w = x->w;
   struct entry *below = k ? &w->stack[k - 1] : NULL;
-  if (below && below->pc == of.pc && below->rpc == of.rpc && !below->call) {
+  bool first = x->run->m->loop_waits[loop];
+  if (!first && below && below->pc == of.pc && below->rpc == of.rpc && !below->call) {
     below->mask |= of.mask;
     return;
   }
   push(x, w);
-  if (x->run->m->loop_waits[loop]) k = w->sp - 1;
+  if (first) k = w->sp - 1;
   memmove(&w->stack[k + 1], &w->stack[k], (w->sp - 1 - k) * sizeof *w->stack);
   w->stack[k] = of;
 }
