@@ -31,7 +31,7 @@ static int64_t as_type(enum ptx_type t, int64_t v) { /* the low bits as the type
 }
 
 static int64_t as_register(enum ptx_type t, int64_t v) { /* as struct fact keeps it */
-  return ptx_type_bytes[t] == 4 ? (int64_t)(int32_t)v : v;
+  return ptx_type_bytes[t] == 8 ? v : ptx_type_bytes[t] == 4 ? (int64_t)(int32_t)v : (int64_t)(int16_t)v;
 }
 
 static bool to_integer(const struct ptx_inst *i, int64_t bits, int64_t *v) {
@@ -46,7 +46,7 @@ static bool to_integer(const struct ptx_inst *i, int64_t bits, int64_t *v) {
 }
 
 static bool convert(const struct ptx_inst *i, int64_t x, int64_t *v) {
-  if (ptx_has(i, M_SAT) || ptx_type_kinds[i->types[0]] == 'f' || ptx_type_bytes[i->types[0]] < 4) return false;
+  if (ptx_has(i, M_SAT) || ptx_type_kinds[i->types[0]] == 'f' || ptx_type_bytes[i->types[0]] < 2) return false;
   if (ptx_type_kinds[i->types[1]] == 'f') return to_integer(i, x, v);
   *v = as_type((enum ptx_type)i->types[1], x);
   return true;
@@ -69,10 +69,10 @@ bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value) {
   if (i->guard || i->refused || i->nops < 2 || i->nops > 4 || i->ops[0].kind != OK_REG) return false;
   enum ptx_type t = (enum ptx_type)i->types[0];
   uint32_t bytes = ptx_type_bytes[i->ops[0].reg->type];
-  if (ptx_type_kinds[t] == 'f' || ptx_type_kinds[t] == 'p' || bytes < 4) return false;
+  if (ptx_type_kinds[t] == 'f' || ptx_type_kinds[t] == 'p' || bytes < 2) return false;
   if (ptx_has(i, M_CC) || ptx_has(i, M_SAT) || ptx_has(i, M_HI)) return false;
   bool wide = ptx_has(i, M_WIDE);
-  if (ptx_type_bytes[t] != (wide ? bytes / 2 : bytes) || (wide && ptx_type_bytes[t] != 4)) return false;
+  if (ptx_type_bytes[t] != (wide ? bytes / 2 : bytes) || (wide && bytes < 4)) return false;
   for (uint32_t q = 0; q < n; q++)
     if (!number(k, &i->ops[q + 1], &x[q])) return false;
   uint64_t a = (uint64_t)x[0], b = (uint64_t)x[1];
@@ -112,7 +112,7 @@ bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value) {
   default:
     return false;
   }
-  *value = as_register(bytes == 4 ? T_S32 : T_S64, v);
+  *value = as_register((enum ptx_type)i->ops[0].reg->type, v);
   return true;
 }
 

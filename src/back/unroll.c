@@ -38,6 +38,7 @@ struct unroll {
   uint8_t *kept;  /* by register: has the same name in all copies */
   uint32_t *last; /* by register: its last definition in the body, a node + 1 */
   uint8_t *local; /* by register: each round of the body writes it before it reads it, and nothing else reads it */
+  uint8_t *after; /* by register: it may be read after the copies */
 };
 
 /* ---- what a loop is ---- */
@@ -339,7 +340,7 @@ static void rename_use(struct unroll *u, struct ptx_opnd *o) {
 
 static struct ptx_reg *define(struct unroll *u, struct ptx_reg *r, uint32_t node, bool last) {
   if (u->kept[r->num]) return r;
-  bool own = last && !u->local[r->num] && u->last[r->num] == node + 1;
+  bool own = last && !u->local[r->num] && u->after[r->num] && u->last[r->num] == node + 1;
   u->name[r->num] = own ? r->num : fresh_name(u, r->num);
   return u->k->f->regs[u->name[r->num]];
 }
@@ -379,6 +380,17 @@ static void find_local(struct unroll *u, const struct bblock *b) {
   }
 }
 
+/* Straight code that no loop is around: what is read before it is not read again. */
+static void find_after(struct unroll *u, const struct loop *l) {
+  const struct back *k = u->k;
+  const struct bblock *b = &k->b[l->block];
+  bool straight = l->whole && b->depth == 1;
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t d = 0; d < k->n[i].ndef; d++) u->after[k->n[i].def[d]] = !straight;
+  for (uint32_t i = b->end; i < k->nn; i++)
+    for (uint32_t q = 0; q < k->n[i].nuse; q++) u->after[k->n[i].use[q]] = true;
+}
+
 static void prepare_names(struct unroll *u, const struct loop *l) {
   struct back *k = u->k;
   const struct bblock *b = &k->b[l->block];
@@ -395,6 +407,7 @@ static void prepare_names(struct unroll *u, const struct loop *l) {
       u->last[r] = i + 1;
     }
   find_local(u, b);
+  find_after(u, l);
 }
 
 /* Registers that the body adds a constant to, and the counter of a loop whose count is known. */
@@ -557,7 +570,8 @@ static void repeat_known(struct unroll *u, const struct loop *l, struct fix *f, 
   uint32_t head = u->nn;
   add_copies(u, l, l->copies, drop);
   const struct ptx_inst *bra = u->k->n[u->k->b[l->block].end - 1].in;
-  f[(*nf)++] = (struct fix){add_branch(u, l, bra->guard, bra->guard_neg), head, false};
+  struct ptx_reg *more = u->name[bra->guard->num] ? u->k->f->regs[u->name[bra->guard->num]] : bra->guard;
+  f[(*nf)++] = (struct fix){add_branch(u, l, more, bra->guard_neg), head, false};
 }
 
 static void finish(struct unroll *u, const uint32_t *to, const struct fix *f, uint32_t nf, const uint8_t *old) {
@@ -574,7 +588,82 @@ static void finish(struct unroll *u, const uint32_t *to, const struct fix *f, ui
   back_blocks(k);
 }
 
+/* ---- loops that are entered at their test ---- */
+
+static bool writes(const struct back *k, uint16_t r, const struct bblock *b) {
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t d = 0; d < k->n[i].ndef; d++)
+      if (k->n[i].def[d] == r) return true;
+  return false;
+}
+
+/* Block `q` is the first of a loop of two blocks, the text before it goes to the second, which tests, and the first
+ * test is known to succeed. */
+static bool entered_at_test(const struct back *k, uint32_t q) {
+  if (!q || q + 1 >= k->nb) return false;
+  const struct bblock *d = &k->b[q], *h = &k->b[q + 1], *g = q + 2 < k->nb ? &k->b[q + 2] : NULL;
+  const struct ptx_inst *in = k->n[d->first - 1].in, *bra = k->n[h->end - 1].in, *back = g ? k->n[g->first].in : NULL;
+  if (in->op != OP_BRA || in->guard || in->target != h->first || d->preds != 1 || h->preds != 2) return false;
+  if (back_ends(k->n[d->end - 1].in) || bra->op != OP_BRA || !bra->guard) return false;
+  bool goes_back = bra->target == d->first; /* else a branch by itself does */
+  if (!goes_back && (!g || g->end != g->first + 1 || g->preds != 1 || back->op != OP_BRA || back->guard ||
+                     back->target != d->first || bra->target != g->end))
+    return false;
+  if (!copyable(k, h) || exchanges(k, h) || synchronises(k, h)) return false;
+  struct loop l = {.block = q, .setp = only_definition(k, bra->guard->num, h->first, h->end)};
+  if (l.setp == NODE_NONE || !comparison(k, k->n[l.setp].in, h)) return false;
+  const struct ptx_inst *setp = k->n[l.setp].in;
+  l.counter = setp->ops[1].reg->num;
+  if (setp->ops[2].kind != OK_IMM || writes(k, l.counter, h) || !first_value(k, &l, &l.first)) return false;
+  return is_true(setp, l.first) == (goes_back != bra->guard_neg);
+}
+
+static struct unroll begin_copies(struct back *k) {
+  uint32_t n = k->nregs + 1;
+  struct unroll u = {.k = k};
+  u.name = ARENA_ARRAY(&k->scratch, uint16_t, n);
+  u.kept = ARENA_ARRAY(&k->scratch, uint8_t, n);
+  u.last = ARENA_ARRAY(&k->scratch, uint32_t, n);
+  u.local = ARENA_ARRAY(&k->scratch, uint8_t, n);
+  u.after = ARENA_ARRAY(&k->scratch, uint8_t, n);
+  return u;
+}
+
+/* A copy of the test's block goes in front of the loop, which is then one block. */
+static void rotate(struct back *k) {
+  uint8_t *entered = ARENA_ARRAY(&k->scratch, uint8_t, k->nb + 1);
+  uint32_t most = k->nn;
+  for (uint32_t q = 0; q < k->nb; q++)
+    if ((entered[q] = entered_at_test(k, q))) most += k->b[q + 1].end - k->b[q + 1].first;
+  if (most == k->nn || k->nregs + most > MOST_REGISTERS) return;
+  struct unroll u = begin_copies(k);
+  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
+  uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, most + 1);
+  for (uint32_t i = 0; i < k->nn; i++) {
+    uint32_t q = k->n[i].block;
+    struct ptx_inst *in = k->n[i].in;
+    bool last = i + 1 == k->b[q].end;
+    to[i] = u.nn;
+    if (last && entered[q + 1]) {
+      const struct loop test = {.block = q + 2};
+      prepare_names(&u, &test);
+      copy_body(&u, &test, false, true);
+      continue;
+    }
+    if (last && q > 1 && entered[q - 2] && in->op == OP_BRA && !in->guard && in->target == k->b[q - 2].first) continue;
+    if (last && q && entered[q - 1] && in->target != k->b[q - 1].first) {
+      in->guard_neg = !in->guard_neg;
+      in->target = k->b[q - 1].first;
+    }
+    old[u.nn] = 1;
+    add_node(&u, in)->once = k->n[i].once;
+  }
+  to[k->nn] = u.nn;
+  finish(&u, to, NULL, 0, old);
+}
+
 void back_unroll(struct back *k) {
+  rotate(k);
   struct loop *loops = ARENA_ARRAY(&k->scratch, struct loop, k->nb + 1);
   uint32_t n = 0, nf = 0, most = k->nn;
   for (uint32_t q = 0; q < k->nb; q++)
@@ -585,11 +674,7 @@ void back_unroll(struct back *k) {
     most += (loops[q].copies + 2) * size + 2 * MOST_INDUCTIONS + 20;
   }
   if (k->nregs + most > MOST_REGISTERS) return;
-  struct unroll u = {.k = k};
-  u.name = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
-  u.kept = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
-  u.last = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
-  u.local = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
+  struct unroll u = begin_copies(k);
   struct fix *f = ARENA_ARRAY(&k->scratch, struct fix, 5 * n + 1);
   uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
   uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, most + 1);
