@@ -380,15 +380,49 @@ static void find_local(struct unroll *u, const struct bblock *b) {
   }
 }
 
-/* Straight code that no loop is around: what is read before it is not read again. */
+/* What comes first in a block: 1 a read of the register, 0 a write, 2 neither. */
+static uint32_t first_access(const struct back *k, const struct bblock *b, uint16_t r) {
+  for (uint32_t i = b->first; i < b->end; i++) {
+    const struct node *n = &k->n[i];
+    for (uint32_t u = 0; u < n->nuse; u++)
+      if (n->use[u] == r) return 1;
+    for (uint32_t d = 0; d < n->ndef; d++)
+      if (n->def[d] == r && !n->in->guard) return 0;
+  }
+  return 2;
+}
+
+/* Is the register read on a way from the end of a loop that becomes straight code, before it is written? `met` and
+ * `todo`: blocks. */
+static bool read_after(const struct back *k, uint32_t q, uint16_t r, uint8_t *met, uint32_t *todo) {
+  uint32_t n = 0;
+  memset(met, 0, k->nb);
+  todo[n++] = q;
+  while (n) {
+    uint32_t from = todo[--n];
+    for (uint32_t s = 0; s < back_successors(k, from); s++) {
+      uint32_t to = back_successor(k, from, s);
+      if (met[to] || (from == q && to == q)) continue; /* its own branch back goes */
+      met[to] = 1;
+      uint32_t how = first_access(k, &k->b[to], r);
+      if (how == 1) return true;
+      if (how) todo[n++] = to;
+    }
+  }
+  return false;
+}
+
+/* Straight code ends with what is read after it; a loop's last copy is followed by its first. */
 static void find_after(struct unroll *u, const struct loop *l) {
-  const struct back *k = u->k;
+  struct back *k = u->k;
   const struct bblock *b = &k->b[l->block];
-  bool straight = l->whole && b->depth == 1;
+  uint8_t *met = ARENA_ARRAY(&k->scratch, uint8_t, k->nb + 1);
+  uint32_t *todo = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
   for (uint32_t i = b->first; i < b->end; i++)
-    for (uint32_t d = 0; d < k->n[i].ndef; d++) u->after[k->n[i].def[d]] = !straight;
-  for (uint32_t i = b->end; i < k->nn; i++)
-    for (uint32_t q = 0; q < k->n[i].nuse; q++) u->after[k->n[i].use[q]] = true;
+    for (uint32_t d = 0; d < k->n[i].ndef; d++) {
+      uint16_t r = k->n[i].def[d];
+      u->after[r] = !l->whole || read_after(k, l->block, r, met, todo);
+    }
 }
 
 static void prepare_names(struct unroll *u, const struct loop *l) {
@@ -408,6 +442,13 @@ static void prepare_names(struct unroll *u, const struct loop *l) {
     }
   find_local(u, b);
   find_after(u, l);
+}
+
+/* A later loop may read registers of the same numbers, written in between. */
+static void forget_names(struct unroll *u, const struct loop *l) {
+  const struct bblock *b = &u->k->b[l->block];
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t d = 0; d < u->k->n[i].ndef; d++) u->name[u->k->n[i].def[d]] = 0;
 }
 
 /* Registers that the body adds a constant to, and the counter of a loop whose count is known. */
@@ -565,6 +606,7 @@ static void repeat_known(struct unroll *u, const struct loop *l, struct fix *f, 
     prepare_names(u, l);
     begin(u, l);
     for (uint32_t t = 0; t < l->trips; t++) copy_body(u, l, drop, t + 1 == l->trips);
+    forget_names(u, l);
     return;
   }
   uint32_t head = u->nn;
@@ -590,7 +632,7 @@ static void finish(struct unroll *u, const uint32_t *to, const struct fix *f, ui
 
 /* ---- loops that are entered at their test ---- */
 
-static bool writes(const struct back *k, uint16_t r, const struct bblock *b) {
+static bool changes(const struct back *k, uint16_t r, const struct bblock *b) {
   for (uint32_t i = b->first; i < b->end; i++)
     for (uint32_t d = 0; d < k->n[i].ndef; d++)
       if (k->n[i].def[d] == r) return true;
@@ -614,7 +656,7 @@ static bool entered_at_test(const struct back *k, uint32_t q) {
   if (l.setp == NODE_NONE || !comparison(k, k->n[l.setp].in, h)) return false;
   const struct ptx_inst *setp = k->n[l.setp].in;
   l.counter = setp->ops[1].reg->num;
-  if (setp->ops[2].kind != OK_IMM || writes(k, l.counter, h) || !first_value(k, &l, &l.first)) return false;
+  if (setp->ops[2].kind != OK_IMM || changes(k, l.counter, h) || !first_value(k, &l, &l.first)) return false;
   return is_true(setp, l.first) == (goes_back != bra->guard_neg);
 }
 

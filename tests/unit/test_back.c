@@ -410,6 +410,22 @@ static void reciprocals_of_numbers_and_of_other_ways(void **state) {
   assert_int_equal(count(&c, "sfu", 0), 2);
 }
 
+/* Entered at its test, a loop becomes straight code, too: no comparison is left, and what its counter leads to are
+ * numbers. */
+static void a_loop_entered_at_its_test_is_straight(void **state) {
+  (void)state;
+  struct code c = compile("mov.u32 %r1, buf;\nmov.u32 %r2, 3;\nmov.u32 %r3, 0;\nmov.f32 %f1, 0f00000000;\nbra.uni T;\n"
+                          "B:\nld.shared.f32 %f3, [%r4+4];\nadd.f32 %f1, %f1, %f3;\nadd.s32 %r3, %r3, 8;\n"
+                          "add.s32 %r2, %r2, 4;\nT:\nadd.s32 %r4, %r1, %r3;\nld.shared.f32 %f2, [%r4];\n"
+                          "add.f32 %f1, %f1, %f2;\nsetp.eq.s32 %p1, %r2, 15;\n@%p1 bra O;\nbra.uni B;\nO:\n"
+                          "st.shared.f32 [%r1+64], %f1;\nret;\n",
+                          70);
+  assert_int_equal(count(&c, "fp32", 0), 7);
+  assert_int_equal(count(&c, "branch", 0), 1);
+  assert_int_equal(count(&c, "setp", 0), 0);
+  assert_int_equal(count(&c, "int", 0), 0);
+}
+
 /* A loop of four disappears, and its addresses are those of its first one; one that counts down to zero is repeated
  * four times, then two times, before the loop as it was, unless the compiler forbids it. */
 static void loops_of_one_block_are_unrolled(void **state) {
@@ -666,6 +682,7 @@ int main(void) {
       cmocka_unit_test(divisions_by_one_value_share_its_reciprocal),
       cmocka_unit_test(reciprocals_of_numbers_and_of_other_ways),
       cmocka_unit_test(loops_of_one_block_are_unrolled),
+      cmocka_unit_test(a_loop_entered_at_its_test_is_straight),
       cmocka_unit_test(bodies_that_synchronise_stay_loops),
       cmocka_unit_test(loops_begin_with_a_shuffle_without_lanes),
       cmocka_unit_test(rare_operands_take_registers),

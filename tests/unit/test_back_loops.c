@@ -1,5 +1,5 @@
 /* test_back_loops.c - lanes that leave loops of machine code at different times: the memory is that of the PTX, and a
- * loop that lanes leave one by one takes one pass. */
+ * loop that lanes leave one by one takes one pass. Loops of known count: likewise. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,17 +84,25 @@ static void statements(struct maker *m, unsigned left) {
   }
 }
 
-static void make(struct maker *m, uint64_t seed) {
+static void begin_kernel(struct maker *m, uint64_t seed) {
   *m = (struct maker){.at = 0};
   m->rng = rng_seed(seed);
-  say(m, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .pred %%p;\n"
-         ".reg .b32 %%r<6>, %%i<4>, %%e<4>, %%c, %%t;\n.reg .b64 %%out, %%base, %%x;\n"
+  say(m, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .pred %%p, %%q<6>;\n"
+         ".reg .b32 %%r<6>, %%i<4>, %%e<4>, %%c, %%t;\n.reg .b16 %%h<4>;\n.reg .b64 %%out, %%base, %%x;\n"
          "ld.param.u64 %%base, [p];\ncvta.to.global.u64 %%base, %%base;\nmov.u32 %%t, %%tid.x;\n"
          "mul.wide.u32 %%x, %%t, 64;\nadd.s64 %%out, %%base, %%x;\n");
   for (unsigned r = 0; r < VALUES; r++) say(m, "ld.global.u32 %%r%u, [%%out+%u];\n", r, 4 * r);
-  for (unsigned q = 0; q < 3; q++) loop(m, 4);
+}
+
+static void end_kernel(struct maker *m) {
   for (unsigned r = 0; r < VALUES; r++) say(m, "st.global.u32 [%%out+%u], %%r%u;\n", 4 * r, r);
   say(m, "ret;\n}\n");
+}
+
+static void make(struct maker *m, uint64_t seed) {
+  begin_kernel(m, seed);
+  for (unsigned q = 0; q < 3; q++) loop(m, 4);
+  end_kernel(m);
 }
 
 static void random_ways_out_leave_the_same_memory(void **state) {
@@ -132,10 +140,81 @@ static void lanes_that_leave_meet_outside(void **state) {
   assert_in_range(machine, 1, ptx / 4);
 }
 
+/* A turn of a loop: 16-bit arithmetic with a counter, sums, a load from the thread's own words. */
+static void turn(struct maker *m, const char *counter, unsigned size) {
+  for (unsigned n = 0; n < size; n++) {
+    unsigned a = pick(m, VALUES), b = pick(m, VALUES);
+    switch (pick(m, 4)) {
+    case 0:
+      say(m,
+          "cvt.u16.u32 %%h1, %%%s;\nand.b16 %%h2, %%h1, %u;\nmul.wide.u16 %%c, %%h2, %d;\nshr.u32 %%c, %%c, %u;\n"
+          "cvt.u16.u32 %%h3, %%c;\nmul.lo.s16 %%h3, %%h3, %u;\nsub.s16 %%h3, %%h1, %%h3;\ncvt.%s.%s %%c, %%h3;\n"
+          "add.u32 %%r%u, %%r%u, %%c;\n",
+          counter, 1 + pick(m, 65535), (int)pick(m, 65536) - 32768, pick(m, 20), pick(m, 30),
+          pick(m, 2) ? "u32" : "s32", pick(m, 2) ? "u16" : "s16", a, b);
+      break;
+    case 1:
+      say(m,
+          "and.b32 %%c, %%%s, 7;\nmul.wide.u32 %%x, %%c, 4;\nadd.s64 %%x, %%out, %%x;\nld.global.u32 %%c, [%%x];\n"
+          "xor.b32 %%r%u, %%r%u, %%c;\n",
+          counter, a, b);
+      break;
+    default:
+      say(m, "mad.lo.u32 %%r%u, %%r%u, 1664525, %%%s;\n", a, b, counter);
+    }
+  }
+}
+
+/* A loop that takes `count` turns, entered at its begin or at its test, within another one or not. Nothing else reads
+ * its predicate. */
+static void counted(struct maker *m, unsigned q) {
+  static const char *const tests[] = {"ne", "lt"};
+  unsigned count = pick(m, 2) ? 1 + pick(m, 30) : 1 + pick(m, 700), step = 1 + pick(m, 5), size = 1 + pick(m, 6);
+  unsigned first = pick(m, 9), how = pick(m, 2), last = first + count * step;
+  bool outer = !pick(m, 3), again = pick(m, 2);
+  if (outer) say(m, "mov.u32 %%i1, 0;\nOUTER%u:\n", q);
+  if (again || !outer) say(m, "mov.u32 %%i2, %u;\n", pick(m, 4));
+  say(m, "mov.u32 %%i0, %u;\n", first);
+  if (pick(m, 2)) {
+    say(m, "bra.uni TEST%u;\nBODY%u:\n", q, q);
+    turn(m, "i2", size);
+    say(m, "add.s32 %%i2, %%i2, 4;\nadd.s32 %%i0, %%i0, %u;\nTEST%u:\n", step, q);
+    turn(m, "i2", size);
+    if (how) say(m, "setp.%s.s32 %%q%u, %%i0, %u;\n@%%q%u bra BODY%u;\n", tests[pick(m, 2)], q, last, q, q);
+    else say(m, "setp.eq.s32 %%q%u, %%i0, %u;\n@%%q%u bra DONE%u;\nbra.uni BODY%u;\n", q, last, q, q, q);
+    say(m, "DONE%u:\n", q);
+  } else {
+    say(m, "BODY%u:\n", q);
+    turn(m, "i2", size);
+    say(m, "add.s32 %%i2, %%i2, 1;\nadd.s32 %%i0, %%i0, %u;\nsetp.%s.s32 %%q%u, %%i0, %u;\n@%%q%u bra BODY%u;\n", step,
+        tests[how], q, last, q, q);
+  }
+  say(m, "add.u32 %%r%u, %%r%u, %%i%u;\n", q, q, pick(m, 2) ? 0 : 2);
+  if (outer) say(m, "add.s32 %%i1, %%i1, 1;\nsetp.lt.s32 %%q%u, %%i1, 3;\n@%%q%u bra OUTER%u;\n", q + 3, q + 3, q);
+}
+
+/* Straight code, bodies repeated, a copy of the test in front. */
+static void loops_of_known_count_leave_the_same_memory(void **state) {
+  (void)state;
+  const char *n = getenv("BACK_KERNELS");
+  static struct maker m;
+  for (uint64_t seed = 1; seed <= (n ? strtoull(n, NULL, 10) : 200); seed++) {
+    static uint32_t want[RUN_WORDS], got[RUN_WORDS];
+    begin_kernel(&m, seed);
+    say(&m, "mov.u32 %%i2, 1;\n");
+    for (unsigned q = 0; q < 3; q++) counted(&m, q);
+    end_kernel(&m);
+    run(m.text, 0, want);
+    run(m.text, 70 + 10 * (seed % 3), got);
+    if (memcmp(want, got, sizeof want)) fail_msg("seed %llu differs:\n%s", (unsigned long long)seed, m.text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_ways_out_leave_the_same_memory),
       cmocka_unit_test(lanes_that_leave_meet_outside),
+      cmocka_unit_test(loops_of_known_count_leave_the_same_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
