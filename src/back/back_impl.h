@@ -153,7 +153,8 @@ enum mach_op back_machine_op(const struct ptx_inst *i);
 const char *back_division(const struct back *k, const struct ptx_inst *i);
 /* Steps of one set of a matrix product on the machine; 0: it has none. Each waits for the same of the set before. */
 uint32_t back_matrix_steps(const struct back *k, const struct ptx_inst *i);
-/* select.c */
+/* select.c. back_pairs: an instruction that makes a pair of its halves, or halves of a pair: it takes none. */
+bool back_pairs(const struct ptx_inst *i);
 void back_select(struct back *k);
 /* operands.c. Afterwards branches name blocks, not nodes. */
 void back_operands(struct back *k);

@@ -86,9 +86,7 @@ static uint32_t cost(const struct back *k, uint32_t first, uint32_t end, const s
     if (in->op == OP_BRA && !in->guard && i + 1 == end) continue;
     if (!may_be_guarded(in, p)) return PREDICATED_MOST + 1;
     if (in->nops && in->ops[0].kind == OK_REG && k->r[in->ops[0].reg->num].konst) continue;
-    if (ptx_type_bytes[in->types[0]] == 8 && in->op == OP_MOV &&
-        (in->ops[0].kind == OK_VEC || in->ops[1].kind == OK_VEC))
-      continue; /* halves of a pair */
+    if (back_pairs(in)) continue;
     if (!joins_product(k, first, i)) n += back_expand(k, in, ops);
   }
   return n;

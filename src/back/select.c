@@ -444,10 +444,7 @@ static void copies_of_variables(struct back *k, const struct bblock *b) {
 static void move(struct select *s, struct node *u) {
   struct back *k = s->k;
   const struct ptx_opnd *o = u->in->ops;
-  if (o[0].kind == OK_VEC || o[1].kind == OK_VEC) {
-    if (ptx_type_bytes[u->in->types[0]] >= 8) u->role = ROLE_FREE; /* halves of a pair */
-    return;
-  }
+  if (o[0].kind == OK_VEC || o[1].kind == OK_VEC) return;
   if (u->in->op == OP_MOV && coalesces(k, u)) {
     k->r[o[1].reg->num].same = back_same(k, o[0].reg->num) == o[1].reg->num ? 0 : o[0].reg->num;
     u->role = ROLE_FREE;
@@ -496,6 +493,14 @@ static bool is_constant(const struct back *k, const struct node *n) {
   return n->ndef == 1 && k->r[n->def[0]].konst != K_NO;
 }
 
+bool back_pairs(const struct ptx_inst *i) {
+  if (ptx_type_bytes[i->types[0]] < 8) return false;
+  if (i->op == OP_MOV) return i->ops[0].kind == OK_VEC || i->ops[1].kind == OK_VEC;
+  if (i->op != OP_BFI) return false;
+  const struct ptx_opnd *from = &i->ops[3], *bits = &i->ops[4];
+  return from->kind == OK_IMM && from->imm == 32 && bits->kind == OK_IMM && bits->imm >= 32;
+}
+
 static bool accesses(const struct ptx_inst *i) {
   uint8_t kind = ptx_ops[i->op].kind;
   return kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOM;
@@ -509,6 +514,10 @@ static void select_node(struct select *s, struct node *u) {
   }
   const struct ptx_inst *i = u->in;
   if (u->role == ROLE_FREE) return; /* part of an address */
+  if (back_pairs(i)) {
+    u->role = ROLE_FREE;
+    return;
+  }
   if (!accesses(i)) expand(s, u);
   if (plain_sum(i, 4)) sum32(s, u);
   else if (plain_sum(i, 8)) sum64(s, u);
