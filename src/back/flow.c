@@ -31,7 +31,7 @@ static void exits(struct back *k) {
 
 static bool may_be_guarded(const struct ptx_inst *i, const struct ptx_reg *p) {
   const struct ptx_op_info *info = &ptx_ops[i->op];
-  if (i->guard || i->refused || info->lat == LF_SHFL) return false;
+  if (i->refused || info->lat == LF_SHFL) return false;
   switch (i->op) {
   case OP_VOTE:
   case OP_MATCH:
@@ -77,6 +77,46 @@ static bool joins_product(const struct back *k, uint32_t first, uint32_t at) {
   return false;
 }
 
+/* Does an instruction of the block compare, for nothing but the guards of what follows in it, all of one sense? The
+ * predicate of a branch around the block may then be part of the comparison: `if (a && b)` is one guard. */
+static bool compares_for_guards(const struct back *k, uint32_t at, uint32_t first, uint32_t end, bool *neg) {
+  const struct ptx_inst *d = k->n[at].in;
+  if (d->op != OP_SETP || d->guard || d->nops != 3 || d->ops[0].kind != OK_REG || d->ops[0].reg2) return false;
+  uint32_t guards = 0;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    const struct node *n = &k->n[i];
+    for (uint32_t q = 0; q < n->ndef; q++)
+      if (n->def[q] == d->ops[0].reg->num && i != at) return false;
+    for (uint32_t q = 0; q < n->nuse; q++) {
+      if (n->use[q] != d->ops[0].reg->num) continue;
+      if (i <= at || i < first || i >= end || n->in->guard != d->ops[0].reg) return false;
+      if (guards++ && *neg != n->in->guard_neg) return false;
+      *neg = n->in->guard_neg;
+    }
+  }
+  return guards > 0;
+}
+
+/* The comparison of an instruction's guard. */
+static bool guard_may_grow(const struct back *k, uint32_t at, uint32_t first, uint32_t end) {
+  const struct ptx_reg *g = k->n[at].in->guard;
+  bool neg;
+  for (uint32_t i = first; i < at; i++)
+    for (uint32_t q = 0; q < k->n[i].ndef; q++)
+      if (k->n[i].def[q] == g->num) return compares_for_guards(k, i, first, end, &neg);
+  return false;
+}
+
+/* Its result: only where the block runs, and the other one where it does not. */
+static void grow(struct back *k, struct node *n, struct ptx_reg *p, bool block_neg, bool guards_neg) {
+  enum ptx_mod how = guards_neg ? M_OR : M_AND;
+  n->in->mods[how / 64] |= 1ull << (how % 64);
+  n->in->mod_order[n->in->nmods++] = (uint8_t)how;
+  n->in->ops[3] = (struct ptx_opnd){.kind = OK_REG, .reg = p, .neg = guards_neg != block_neg, .line = n->in->line};
+  n->in->nops = 4;
+  back_touch(k, n);
+}
+
 /* Their machine instructions, about: more than the limit if they cannot carry a guard. */
 static uint32_t cost(const struct back *k, uint32_t first, uint32_t end, const struct ptx_reg *p) {
   uint32_t n = 0;
@@ -84,7 +124,7 @@ static uint32_t cost(const struct back *k, uint32_t first, uint32_t end, const s
   for (uint32_t i = first; i < end; i++) {
     const struct ptx_inst *in = k->n[i].in;
     if (in->op == OP_BRA && !in->guard && i + 1 == end) continue;
-    if (!may_be_guarded(in, p)) return PREDICATED_MOST + 1;
+    if (!may_be_guarded(in, p) || (in->guard && !guard_may_grow(k, i, first, end))) return PREDICATED_MOST + 1;
     if (in->nops && in->ops[0].kind == OK_REG && k->r[in->ops[0].reg->num].konst) continue;
     if (back_pairs(in)) continue;
     if (!joins_product(k, first, i)) n += back_expand(k, in, ops);
@@ -100,6 +140,12 @@ static void guard(struct back *k, uint32_t first, uint32_t end, struct ptx_reg *
       continue;
     }
     if (n->in->nops && n->in->ops[0].kind == OK_REG && k->r[n->in->ops[0].reg->num].konst) continue;
+    bool guards_neg = false;
+    if (n->in->guard) continue; /* its comparison has grown */
+    if (compares_for_guards(k, i, first, end, &guards_neg)) {
+      grow(k, n, p, neg, guards_neg);
+      continue;
+    }
     n->in->guard = p;
     n->in->guard_neg = neg;
     back_touch(k, n);

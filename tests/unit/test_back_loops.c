@@ -6,7 +6,7 @@
 #include "back_run.h"
 #include "base/rng.h"
 
-enum { TEXT = 1 << 16, VALUES = 6, DEEP = 3 };
+enum { TEXT = 1 << 16, VALUES = 6, DEEP = 3, PREDICATES = 400 };
 
 struct maker {
   char text[TEXT];
@@ -49,10 +49,11 @@ static void statements(struct maker *m, unsigned left) {
     unsigned a = pick(m, VALUES), l = m->labels;
     switch (pick(m, left ? 8 : 4)) {
     case 4:
-    case 5:
+    case 5: /* each with a predicate of its own: one that nothing else reads may become part of another */
       condition(m);
       m->labels++;
-      say(m, "@%%p bra ELSE%u;\n", l);
+      if (l < PREDICATES) say(m, "setp.%s.u32 %%b%u, %%c, 0;\n@%%b%u bra ELSE%u;\n", pick(m, 2) ? "eq" : "ne", l, l, l);
+      else say(m, "@%%p bra ELSE%u;\n", l);
       statements(m, left - 1);
       if (pick(m, 2)) {
         say(m, "bra END%u;\nELSE%u:\n", l, l);
@@ -87,7 +88,8 @@ static void statements(struct maker *m, unsigned left) {
 static void begin_kernel(struct maker *m, uint64_t seed) {
   *m = (struct maker){.at = 0};
   m->rng = rng_seed(seed);
-  say(m, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .pred %%p, %%q<6>;\n"
+  say(m, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .pred %%p, %%q<6>, "
+         "%%b<400>;\n"
          ".reg .b32 %%r<6>, %%i<4>, %%e<4>, %%c, %%t;\n.reg .b16 %%h<4>;\n.reg .b64 %%out, %%base, %%x;\n"
          "ld.param.u64 %%base, [p];\ncvta.to.global.u64 %%base, %%base;\nmov.u32 %%t, %%tid.x;\n"
          "mul.wide.u32 %%x, %%t, 64;\nadd.s64 %%out, %%base, %%x;\n");
