@@ -77,12 +77,18 @@ static bool joins_product(const struct back *k, uint32_t first, uint32_t at) {
   return false;
 }
 
-/* Does an instruction of the block compare, for nothing but the guards of what follows in it, all of one sense? The
- * predicate of a branch around the block may then be part of the comparison: `if (a && b)` is one guard. */
+/* Does an instruction of the block compare, for nothing but the guards of what follows in it, all of one sense, and
+ * without an access of memory before it? The predicate of a branch around the block may then be part of the comparison:
+ * `if (a && b)` is one guard. */
 static bool compares_for_guards(const struct back *k, uint32_t at, uint32_t first, uint32_t end, bool *neg) {
   const struct ptx_inst *d = k->n[at].in;
   if (d->op != OP_SETP || d->guard || d->nops != 3 || d->ops[0].kind != OK_REG || d->ops[0].reg2) return false;
   uint32_t guards = 0;
+  for (uint32_t i = first; i < at; i++) {
+    const struct ptx_inst *in = k->n[i].in;
+    bool bank = ptx_has(in, M_CONST) || ptx_has(in, M_CONST0) || ptx_has(in, M_PARAM) || ptx_has(in, M_PARAM_ENTRY);
+    if (ptx_ops[in->op].kind != KIND_ALU && !(ptx_ops[in->op].kind == KIND_LOAD && bank)) return false;
+  }
   for (uint32_t i = 0; i < k->nn; i++) {
     const struct node *n = &k->n[i];
     for (uint32_t q = 0; q < n->ndef; q++)

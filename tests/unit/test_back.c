@@ -426,17 +426,19 @@ static void a_loop_entered_at_its_test_is_straight(void **state) {
   assert_int_equal(count(&c, "int", 0), 0);
 }
 
-/* `if (a && b)`: the first comparison is part of the second, unless that one is read elsewhere. */
-#define BOTH                                                                                             \
-  INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nsetp.lt.s32 %p1, %r4, 3;\n@%p1 bra A;\n" \
-        "ld.global.u32 %r5, [%rd6];\nsetp.eq.s32 %p2, %r5, 7;\n@%p2 bra A;\nadd.s32 %r6, %r5, %r4;\n"    \
+/* `if (a && b)`: the first comparison is part of the second, unless that one is read elsewhere or needs a load. */
+#define BOTH(load)                                                                                             \
+  INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.u32 %r5, [%rd6];\nsetp.lt.s32 %p1, " \
+        "%r4, 3;\n@%p1 bra A;\n" load "setp.eq.s32 %p2, %r5, 7;\n@%p2 bra A;\nadd.s32 %r6, %r5, %r4;\n"        \
         "st.global.u32 [%rd6+4], %r6;\nA:\n"
 static void conditions_become_one_guard(void **state) {
   (void)state;
-  struct code c = compile(BOTH "st.global.u32 [%rd6+8], %r4;\nret;\n", 70);
+  struct code c = compile(BOTH("add.s32 %r5, %r5, %r4;\n") "st.global.u32 [%rd6+8], %r4;\nret;\n", 70);
   uint32_t exits = count(&c, "branch", 0);
   assert_int_equal(count(&c, "setp", 0), 2);
-  c = compile(BOTH "@%p2 st.global.u32 [%rd6+12], %r4;\nst.global.u32 [%rd6+8], %r4;\nret;\n", 70);
+  c = compile(BOTH("") "@%p2 st.global.u32 [%rd6+12], %r4;\nst.global.u32 [%rd6+8], %r4;\nret;\n", 70);
+  assert_int_equal(count(&c, "branch", 0), exits + 1);
+  c = compile(BOTH("ld.global.u32 %r5, [%rd6+16];\n") "st.global.u32 [%rd6+8], %r4;\nret;\n", 70);
   assert_int_equal(count(&c, "branch", 0), exits + 1);
 }
 
