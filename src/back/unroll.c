@@ -106,6 +106,13 @@ static uint32_t condition(const struct ptx_inst *setp) {
   return c;
 }
 
+static bool changes(const struct back *k, uint16_t r, const struct bblock *b) {
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t d = 0; d < k->n[i].ndef; d++)
+      if (k->n[i].def[d] == r) return true;
+  return false;
+}
+
 /* Of a register with a number, or with a register that the body leaves alone. */
 static bool comparison(const struct back *k, const struct ptx_inst *i, const struct bblock *b) {
   if (i->op != OP_SETP || i->guard || i->nops != 3 || !plain_register(&i->ops[0]) || !plain_register(&i->ops[1]))
@@ -113,9 +120,7 @@ static bool comparison(const struct back *k, const struct ptx_inst *i, const str
   const struct ptx_opnd *bound = &i->ops[2];
   if (ptx_type_kinds[i->types[0]] == 'f' || ptx_type_bytes[i->types[0]] != 4 || bound->is_float) return false;
   if (bound->kind != OK_IMM && !plain_register(bound)) return false;
-  for (uint32_t q = b->first; q < b->end && bound->kind == OK_REG; q++)
-    for (uint32_t d = 0; d < k->n[q].ndef; d++)
-      if (k->n[q].def[d] == bound->reg->num) return false;
+  if (bound->kind == OK_REG && changes(k, bound->reg->num, b)) return false;
   return condition(i) < CONDITIONS;
 }
 
@@ -380,16 +385,17 @@ static void find_local(struct unroll *u, const struct bblock *b) {
   }
 }
 
-/* What comes first in a block: 1 a read of the register, 0 a write, 2 neither. */
-static uint32_t first_access(const struct back *k, const struct bblock *b, uint16_t r) {
+/* What comes first in a block. */
+enum access { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE };
+static enum access first_access(const struct back *k, const struct bblock *b, uint16_t r) {
   for (uint32_t i = b->first; i < b->end; i++) {
     const struct node *n = &k->n[i];
     for (uint32_t u = 0; u < n->nuse; u++)
-      if (n->use[u] == r) return 1;
+      if (n->use[u] == r) return ACCESS_READ;
     for (uint32_t d = 0; d < n->ndef; d++)
-      if (n->def[d] == r && !n->in->guard) return 0;
+      if (n->def[d] == r && !n->in->guard) return ACCESS_WRITE;
   }
-  return 2;
+  return ACCESS_NONE;
 }
 
 /* Is the register read on a way from the end of a loop that becomes straight code, before it is written? `met` and
@@ -404,9 +410,9 @@ static bool read_after(const struct back *k, uint32_t q, uint16_t r, uint8_t *me
       uint32_t to = back_successor(k, from, s);
       if (met[to] || (from == q && to == q)) continue; /* its own branch back goes */
       met[to] = 1;
-      uint32_t how = first_access(k, &k->b[to], r);
-      if (how == 1) return true;
-      if (how) todo[n++] = to;
+      enum access how = first_access(k, &k->b[to], r);
+      if (how == ACCESS_READ) return true;
+      if (how == ACCESS_NONE) todo[n++] = to;
     }
   }
   return false;
@@ -416,8 +422,8 @@ static bool read_after(const struct back *k, uint32_t q, uint16_t r, uint8_t *me
 static void find_after(struct unroll *u, const struct loop *l) {
   struct back *k = u->k;
   const struct bblock *b = &k->b[l->block];
-  uint8_t *met = ARENA_ARRAY(&k->scratch, uint8_t, k->nb + 1);
-  uint32_t *todo = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
+  uint8_t *met = l->whole ? ARENA_ARRAY(&k->scratch, uint8_t, k->nb + 1) : NULL;
+  uint32_t *todo = l->whole ? ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1) : NULL;
   for (uint32_t i = b->first; i < b->end; i++)
     for (uint32_t d = 0; d < k->n[i].ndef; d++) {
       uint16_t r = k->n[i].def[d];
@@ -612,7 +618,7 @@ static void repeat_known(struct unroll *u, const struct loop *l, struct fix *f, 
   uint32_t head = u->nn;
   add_copies(u, l, l->copies, drop);
   const struct ptx_inst *bra = u->k->n[u->k->b[l->block].end - 1].in;
-  struct ptx_reg *more = u->name[bra->guard->num] ? u->k->f->regs[u->name[bra->guard->num]] : bra->guard;
+  struct ptx_reg *more = u->k->f->regs[u->name[bra->guard->num]]; /* as the last copy has it */
   f[(*nf)++] = (struct fix){add_branch(u, l, more, bra->guard_neg), head, false};
 }
 
@@ -631,13 +637,6 @@ static void finish(struct unroll *u, const uint32_t *to, const struct fix *f, ui
 }
 
 /* ---- loops that are entered at their test ---- */
-
-static bool changes(const struct back *k, uint16_t r, const struct bblock *b) {
-  for (uint32_t i = b->first; i < b->end; i++)
-    for (uint32_t d = 0; d < k->n[i].ndef; d++)
-      if (k->n[i].def[d] == r) return true;
-  return false;
-}
 
 /* Block `q` is the first of a loop of two blocks, the text before it goes to the second, which tests, and the first
  * test is known to succeed. */
