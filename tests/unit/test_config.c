@@ -219,6 +219,7 @@ static void impossible_machines(void **state) {
       {"l1d: {ways: 4096}\nl2:\n  sets: 1024\n  ways: 4096\n", ".yaml:4: l2.ways is 4096: with 1024 sets"},
       {"dram: {banks: 8}\n", "4 bank bits, but dram.banks is 8"},
       {"dram: {burst: 16}\n", "6 burst bits"},
+      {"dram: {tREFI: 100, tRFC: 100}\n", ".yaml:1: dram.tRFC is 100: a refresh must be shorter than dram.tREFI (100)"},
       {"dram: {tRC: 30}\n", ".yaml:1: dram.tRC is 30: a row cycle cannot be shorter than tRAS + tRP = 40"},
       {"dram: {address_map: RBC}\n", "has 3 bits, not 64"},
       {"dram: {bank_groups: 3}\n", "not a multiple of dram.bank_groups"},

@@ -381,6 +381,42 @@ static void a_lone_write_takes_its_shorter_latencies(void **state) {
   rig_free(&r);
 }
 
+static void rig_record(void *ctx, uint64_t t, enum dram_command cmd, uint32_t bank, uint32_t row) {
+  struct rig *r = ctx;
+  record(&r->log, &r->logged, &r->room, (struct command){t, cmd, bank, row});
+}
+
+/* Of 16 banks, bank 8 is refreshed in cycles 500 to 800, 1500 to 1800 and so on, bank 3 from 187 on. */
+static void a_bank_under_refresh_waits_and_finds_its_row_closed(void **state) {
+  (void)state;
+  struct rig r;
+  struct gpu_config c;
+  gpu_config_defaults(&c);
+  c.tREFI = 1000, c.tRFC = 300;
+  rig_init(&r, &c);
+  r.d.watch = rig_record; /* a refresh closes rows without a command */
+  rig_push(&r, 8, 5, 64, false);
+  assert_int_equal(until_returned(&r), 12 + 12);
+  rig_push(&r, 8, 5, 64, false);
+  assert_int_equal(until_returned(&r), 25 + 12); /* the row is open */
+  while (r.d.t < 700) dram_step(&r.d);
+  rig_push(&r, 3, 5, 64, false);
+  assert_int_equal(until_returned(&r), 700 + 12 + 12); /* its refresh has ended */
+  rig_push(&r, 8, 5, 64, false);
+  assert_int_equal(until_returned(&r), 800 + 12 + 12);
+  uint64_t t = r.d.t;
+  rig_push(&r, 8, 5, 64, false);
+  assert_int_equal(until_returned(&r), t + 12);
+  while (r.d.t < 1900) dram_step(&r.d);
+  rig_push(&r, 8, 5, 64, false);
+  assert_int_equal(until_returned(&r), 1900 + 12 + 12); /* a refresh between two requests closes it, too */
+  dram_count(&r.d);
+  assert_int_equal(r.st.dram_row_hits, 2);
+  assert_int_equal(r.st.dram_activates, 4);
+  assert_int_equal(r.st.dram_precharges, 0);
+  rig_free(&r);
+}
+
 static void fr_fcfs_serves_the_open_row_first(void **state) {
   (void)state;
   struct rig r;
@@ -549,6 +585,7 @@ int main(void) {
       cmocka_unit_test(same_after_a_long_time),
       cmocka_unit_test(a_lone_read_takes_tRCD_and_CL),
       cmocka_unit_test(a_lone_write_takes_its_shorter_latencies),
+      cmocka_unit_test(a_bank_under_refresh_waits_and_finds_its_row_closed),
       cmocka_unit_test(fr_fcfs_serves_the_open_row_first),
       cmocka_unit_test(fcfs_serves_in_order),
       cmocka_unit_test(every_rule_is_illegal_at_t_minus_1_and_legal_at_t),

@@ -476,6 +476,8 @@ static bool check_memory(const struct gpu_config *c, struct err *e) {
   if (c->dram_burst % c->dram_rate)
     return err_set(e, ERR_USAGE, "dram.burst (%u) is not a multiple of dram.transfers_per_cycle (%u)", c->dram_burst,
                    c->dram_rate);
+  if (c->tREFI && c->tRFC >= c->tREFI)
+    return err_set(e, ERR_USAGE, "dram.tRFC is %u: a refresh must be shorter than dram.tREFI (%u)", c->tRFC, c->tREFI);
   if (c->tRC < c->tRAS + c->tRP)
     return err_set(e, ERR_USAGE, "dram.tRC is %u: a row cycle cannot be shorter than tRAS + tRP = %u", c->tRC,
                    c->tRAS + c->tRP);

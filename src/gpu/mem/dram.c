@@ -32,6 +32,8 @@ void dram_timing_init(struct dram_timing *d, const struct gpu_config *c) {
       .CL = (uint16_t)c->tCL,
       .WL = (uint16_t)c->tWL,
       .BL = (uint16_t)burst,
+      .REFI = c->tREFI,
+      .RFC = c->tRFC,
       .atom = c->dram_burst * c->dram_bus_bytes * c->dram_chips,
       .banks = (uint8_t)c->dram_banks,
       .groups = (uint8_t)c->dram_groups,
@@ -56,8 +58,8 @@ static bool is_narrow(const struct dram *d, const struct partition_env *env) {
   const uint16_t ends[] = {tm->RP, tm->RC, tm->RAS, tm->RCD, tm->RRD, tm->RTW, tm->WTR, tm->to_pre[0], tm->to_pre[1]};
   for (uint32_t i = 0; i < sizeof ends / sizeof *ends; i++)
     if (ends[i] > longest) longest = ends[i];
-  return tm->banks == DRAM_NARROW && !(tm->atom & (tm->atom - 1)) && !d->fcfs && !env->hooks && d->one_group &&
-         d->one_held && shortest && longest < DRAM_RIPE;
+  return tm->banks == DRAM_NARROW && !(tm->atom & (tm->atom - 1)) && !d->fcfs && !env->hooks && !tm->REFI &&
+         d->one_group && d->one_held && shortest && longest < DRAM_RIPE;
 }
 
 static struct dram_rules *make_rules(const struct dram_timing *tm) {
@@ -274,9 +276,23 @@ static inline uint16_t pick_request(const struct dram *d, const struct dram_bank
   return best;
 }
 
+/* Per-bank refresh (JESD238, REFpb): bank j is refreshed in command cycles j / banks * REFI + k * REFI. A bank that
+ * serves a request then puts it off, which costs no time here; the next request finds its row closed. */
+static void refresh(struct dram *d, struct dram_bank *b, uint32_t j) {
+  uint64_t first = (uint64_t)j * d->tm.REFI / d->banks;
+  if (d->t < first) return;
+  uint32_t n = (uint32_t)((d->t - first) / d->tm.REFI) + 1;
+  uint64_t end = first + (n - 1ull) * d->tm.REFI + d->tm.RFC;
+  if (n == b->refreshes) return;
+  b->refreshes = n;
+  b->open = false;
+  if (end > d->t) b->own = lanes_most(b->own, lanes_all((int32_t)(end - d->base)));
+}
+
 static inline void serve(struct dram *d, uint32_t j, uint16_t i, bool narrow) {
   struct dram_bank *b = &d->bank[j];
   const struct dram_slot *s = &d->slot[i];
+  if (!narrow && d->tm.REFI) refresh(d, b, j);
   bool hit = b->open && b->row == s->row;
   uint32_t column = s->write ? DRAM_WRITE : DRAM_READ, row = b->open ? DRAM_PRECHARGE : DRAM_ACTIVATE;
   b->serving = i;

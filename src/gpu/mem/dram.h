@@ -21,6 +21,7 @@ struct dram_timing {
   uint16_t CL, WL, BL;              /* BL: command cycles of one burst on the data bus */
   uint16_t to_read[2], to_write[2]; /* from a read, a write to the next of either kind, any bank */
   uint16_t to_pre[2];               /* and to a precharge, same bank */
+  uint32_t REFI, RFC;               /* refreshes of a bank: from one to the next (0: none), duration */
   uint32_t atom;                    /* bytes of one column command */
   uint8_t banks, groups;
 };
@@ -49,6 +50,7 @@ struct dram_bank {
   uint16_t left;             /* its remaining column commands, */
   uint16_t serving;          /* its slot */
   uint16_t oldest, youngest; /* its waiting requests */
+  uint32_t refreshes;        /* seen so far */
   uint8_t group;
   bool write, open;
 };
