@@ -327,6 +327,7 @@ static uint64_t window_end(const struct ahead *a) {
   const struct gpu *g = a->g;
   uint64_t end = g->now + a->longest;
   if (g->look_up < end) end = g->look_up;
+  if (g->leaves_at < end) end = g->leaves_at;
   return end < g->slots.next_epoch ? end : g->slots.next_epoch;
 }
 
@@ -344,7 +345,8 @@ static bool is_worth(const struct ahead *a) {
 
 static bool may_open(struct ahead *a) {
   const struct gpu *g = a->g;
-  if (g->now < a->rest || g->works != 1 || g->finished || g->now >= g->look_up || g->now >= g->slots.next_epoch)
+  if (g->now < a->rest || g->works != 1 || g->finished || g->now >= g->look_up || g->now >= g->slots.next_epoch ||
+      g->now >= g->leaves_at)
     return false;
   const struct gpu_work *k = &g->work[g->turn[0]];
   if (!g->full && k->next_cta < k->feed->kernel->ctas) return false; /* SMs with room get CTAs */

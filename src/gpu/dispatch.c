@@ -173,6 +173,32 @@ void gpu_work_turn(struct gpu *g, struct gpu_work *k) {
   set_first(g);
 }
 
+static inline uint64_t warp_mask(uint32_t first, uint32_t warps) {
+  return (warps >= 64 ? ~0ull : (1ull << warps) - 1) << first;
+}
+
+/* The place of a CTA that has ended can be given away. */
+static void vacate(struct gpu *g, uint32_t sm, uint32_t slot) {
+  struct sm *s = &g->sm[sm];
+  struct gpu_work *k = &g->work[s->cta_work[slot]];
+  g->leaving[sm] &= ~(1u << slot);
+  g->free_slots[sm] |= 1u << slot;
+  s->warps_taken &= ~warp_mask(s->cta_first[slot], k->warps);
+  k->on_sm[sm]--;
+  g->full = false;
+}
+
+/* Free the places whose time has come, and all of launch `ended`. */
+static void free_places(struct gpu *g, const struct gpu_work *ended) {
+  g->leaves_at = UINT64_MAX;
+  for (uint32_t i = 0; i < g->config.sms; i++) EACH_BIT(0, g->leaving[i], slot) {
+      const struct sm *s = &g->sm[i];
+      uint64_t at = s->cta_exit[slot] + g->config.cta_turnaround;
+      if (at <= g->now || &g->work[s->cta_work[slot]] == ended) vacate(g, i, (uint32_t)slot);
+      else if (at < g->leaves_at) g->leaves_at = at;
+    }
+}
+
 static bool has_ended(const struct gpu_work *k) {
   return k->next_cta == k->feed->kernel->ctas && !k->running_ctas;
 }
@@ -188,6 +214,7 @@ void gpu_work_end(struct gpu *g, struct gpu_ended *out) {
   if (out->own.cycles) out->warps = (double)k->warp_cycles / ((double)out->own.cycles * g->config.sms);
   for (uint32_t i = 0; g->observed.timeline && i < g->config.sms; i++) sm_settle(&g->sm[i], g->now);
   if (g->observed.timeline) timeline_end(g, k);
+  if (g->leaves_at != UINT64_MAX) free_places(g, k);
   k->feed = NULL;
   g->works--;
   memmove(g->turn + at, g->turn + at + 1, g->works - at);
@@ -209,8 +236,9 @@ void gpu_work_clear(struct gpu *g) {
 
 /* ---- CTAs ---- */
 
-static inline uint64_t warp_mask(uint32_t first, uint32_t warps) {
-  return (warps >= 64 ? ~0ull : (1ull << warps) - 1) << first;
+/* CTAs whose places on an SM are taken. */
+static uint32_t places(const struct gpu *g, uint32_t sm) {
+  return g->sm[sm].ctas + (uint32_t)__builtin_popcount(g->leaving[sm]);
 }
 
 /* Consecutive warp slots; for a launch alone they are those of the CTA slot. */
@@ -229,7 +257,7 @@ static bool find_warps(const struct sm *s, uint32_t warps, uint32_t *first) {
 static bool sm_has_room(const struct gpu *g, const struct gpu_work *k, uint32_t sm, uint32_t *first) {
   const struct sm *s = &g->sm[sm];
   if (k->on_sm[sm] >= k->ctas_per_sm || !g->free_slots[sm]) return false;
-  if (s->ctas != k->on_sm[sm]) { /* other launches have CTAs there */
+  if (places(g, sm) != k->on_sm[sm]) { /* other launches have CTAs there */
     if (!g->config.share_sm) return false;
     if (s->regs_taken + k->regs > g->config.sm_regs || s->shared_taken + k->shared > g->config.sm_shared) return false;
   }
@@ -291,7 +319,7 @@ static bool offer_cluster(struct gpu *g, struct gpu_work *k, uint32_t from, uint
   uint32_t size = k->feed->kernel->cluster, room = 0, first;
   for (uint32_t i = from; i < to; i++) {
     uint32_t slots = (uint32_t)__builtin_popcount(g->free_slots[i]);
-    if (g->sm[i].ctas != k->on_sm[i] || k->on_sm[i] >= k->ctas_per_sm) continue;
+    if (places(g, i) != k->on_sm[i] || k->on_sm[i] >= k->ctas_per_sm) continue;
     room += k->ctas_per_sm - k->on_sm[i] < slots ? k->ctas_per_sm - k->on_sm[i] : slots;
   }
   if (room < size || !may_start(g)) return false;
@@ -333,6 +361,7 @@ void gpu_release(struct gpu *g) {
 
 void gpu_dispatch(struct gpu *g) {
   uint32_t n = g->config.sms, from = g->last_sm;
+  if (RARE(g->now >= g->leaves_at)) free_places(g, NULL);
   if (g->full) return; /* until a CTA ends or a launch starts */
   g->cta_waits = false;
   if (g->works != 1) {
@@ -357,18 +386,19 @@ void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot) {
   struct gpu_work *k = &g->work[s->cta_work[slot]];
   g->block_at = g->now;
   if (g->observed.l2) observe_cta_done(g, sm, slot);
-  g->free_slots[sm] |= 1u << slot;
-  s->warps_taken &= ~warp_mask(s->cta_first[slot], k->warps);
   s->regs_taken -= k->regs;
   s->shared_taken -= k->shared;
   if (g->slots.n_on_space) gpu_space_changed(g, sm);
   g->running_ctas--;
   k->running_ctas--;
-  k->on_sm[sm]--;
   k->warp_cycles += (g->now - s->cta_born[slot]) * k->warps;
   if (g->overlap) k->own.ctas++;
   g->finished += has_ended(k);
-  g->full = false;
+  uint64_t free_at = s->cta_exit[slot] + g->config.cta_turnaround;
+  if (free_at > g->now && k->next_cta < k->feed->kernel->ctas) {
+    g->leaving[sm] |= 1u << slot;
+    if (free_at < g->leaves_at) g->leaves_at = free_at;
+  } else vacate(g, sm, slot);
   if (k->shares) feed_cta_ended(k->feed);
   EACH_HOOK (in, &g->slots, on_cta_done) in->scheme->on_cta_done(&in->ctx, sm, g->sm[sm].cta_id[slot]);
 }

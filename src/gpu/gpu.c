@@ -537,6 +537,7 @@ static uint64_t edges(uint64_t next, uint64_t period, uint64_t until) {
 static uint64_t next_event(const struct gpu *g) {
   uint64_t core = g->slots.next_epoch, at = UINT64_MAX;
   if (g->next_wake < core) core = g->next_wake;
+  if (RARE(g->leaves_at < core)) core = g->leaves_at;
   if (RARE(g->l1_moving)) {
     uint64_t net = l1_net_next(g);
     if (net <= g->now) return 0;
@@ -562,7 +563,7 @@ static void jump(struct gpu *g) {
   for (uint32_t w = 0; w < g->sm_words; w++)
     if (g->running[w] | g->no_room[w] | receivers(g, w)) return;
   if (g->cta_waits) return;
-  if (g->next_wake <= g->now || g->slots.next_epoch <= g->now) return;
+  if (g->next_wake <= g->now || g->slots.next_epoch <= g->now || g->leaves_at <= g->now) return;
   uint64_t t = next_event(g);
   if (!t) return;
   uint32_t q = icnt_quiet_steps(g->icnt);
@@ -603,8 +604,9 @@ static void begin_launches(struct gpu *g) {
   memset(g->wheel, 0, sizeof g->wheel);
   memset(g->far, 0, sizeof g->far);
   g->wheel_slots = 0;
-  g->next_wake = g->far_due = UINT64_MAX;
+  g->next_wake = g->far_due = g->leaves_at = UINT64_MAX;
   for (uint32_t i = 0; i < g->config.sms; i++) {
+    g->leaving[i] = 0;
     g->free_slots[i] = g->config.sm_ctas >= 32 ? ~0u : (1u << g->config.sm_ctas) - 1;
     sm_begin_kernel(&g->sm[i]);
   }

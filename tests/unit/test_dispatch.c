@@ -161,6 +161,46 @@ static void the_urgent_launch_goes_first(void **state) {
   gpu_free(g);
 }
 
+/* Cycles on an SM that holds two CTAs; the second run, whose instructions are in their cache. */
+static uint64_t cycles_with(uint32_t turnaround) {
+  struct gpu_config c = written_machine(1, (const char *const[]){"sm.ctas=2", NULL});
+  c.cta_turnaround = turnaround;
+  struct gpu_stats st = written_run(&f, &c, 2);
+  assert_int_equal(f.ended, f.kernel.ctas);
+  return st.cycles;
+}
+
+/* Eight CTAs in two places, so four in each, of which three follow another: every cycle of the turnaround is waited for
+ * three times. A
+ * launch whose CTAs have all begun waits for none. */
+static void a_place_is_given_away_after_the_turnaround(void **state) {
+  (void)state;
+  written_begin(&f, 8, 1);
+  written_int_add(&f, 1, 0);
+  written_exit(&f);
+  uint64_t at_100 = cycles_with(100);
+  assert_int_equal(cycles_with(300), at_100 + 3 * 200);
+  assert_true(cycles_with(0) < at_100);
+  written_begin(&f, 2, 1);
+  written_int_add(&f, 1, 0);
+  written_exit(&f);
+  assert_int_equal(cycles_with(300), cycles_with(0));
+}
+
+/* The turnaround begins with the last instruction, not when its stores have been answered: one that is shorter than
+ * their way to the L2 and back costs nothing. */
+static void the_turnaround_passes_while_stores_are_out(void **state) {
+  (void)state;
+  written_begin(&f, 8, 1);
+  written_memory(&f, KIND_STORE, SPACE_GLOBAL, 1, (struct written_access){.at = 0x10000, .lane = 4, .warp = 128});
+  written_exit(&f);
+  uint64_t stores = cycles_with(0);
+  assert_int_equal(cycles_with(50), stores);
+  uint64_t at_1000 = cycles_with(1000);
+  assert_true(at_1000 > stores);
+  assert_int_equal(cycles_with(1200), at_1000 + 3 * 200);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(round_by_round),
@@ -170,6 +210,8 @@ int main(void) {
       cmocka_unit_test(too_large),
       cmocka_unit_test(clusters_lie_within_a_gpc),
       cmocka_unit_test(the_urgent_launch_goes_first),
+      cmocka_unit_test(a_place_is_given_away_after_the_turnaround),
+      cmocka_unit_test(the_turnaround_passes_while_stores_are_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,6 +122,10 @@ struct gpu {
   uint64_t reply_held[GPU_SUBPART_WORDS], reply_again[REPLY_TURNS][GPU_SUBPART_WORDS];
   uint32_t running_ctas, ctas_per_sm /* of `kernel` */, last_sm;
   uint32_t free_slots[GPU_SM_WORDS * 64]; /* bit per CTA slot of an SM that is free */
+  /* Of slots whose CTA has ended, those that wait for kernels.cta_turnaround; a lower bound on the first cycle in which
+   * one becomes free, UINT64_MAX: none. */
+  uint32_t leaving[GPU_SM_WORDS * 64];
+  uint64_t leaves_at;
   uint32_t in_flight; /* requests between leaving an SM and its reply; write-backs until the L2 has them */
   uint32_t prefetches, prefetches_sent; /* not yet filled; of these, in flight */
   bool schemes_send;                    /* a scheme has to do with requests that leave their SM */

@@ -208,7 +208,8 @@ struct sm {
   uint8_t cta_work[SM_CTAS];  /* its launch: index into gpu.work */
   const struct feed *cta_feed[SM_CTAS];
   uint64_t cta_born[SM_CTAS];
-  uint64_t launch;      /* launch number of the last invalidation of the L1 */
+  uint64_t cta_exit[SM_CTAS]; /* cycle of the last exit of one of its warps */
+  uint64_t launch;            /* launch number of the last invalidation of the L1 */
   uint64_t warps_taken; /* slots that belong to a CTA; with the next two: the remainder with CTAs of several launches */
   uint32_t regs_taken, shared_taken;
   /* ---- indexed by warp, by operand, by cycle ---- */
