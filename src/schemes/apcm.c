@@ -86,9 +86,11 @@ struct apcm_sm {
 static bool apcm_init(struct scheme_ctx *c, struct err *e) {
   const struct cache_config *k = &c->config->l1d;
   if ((uint32_t)c->param[APCM_TAGS] % APCM_WAYS)
-    return err_set(e, ERR_USAGE, "scheme apcm: %g tags are not sets of %d", c->param[APCM_TAGS], APCM_WAYS);
+    return err_set(e, ERR_USAGE, "scheme apcm: tags=%g is not a multiple of %d, the ways of a set", c->param[APCM_TAGS],
+                   APCM_WAYS);
   if (k->sets * k->ways <= APCM_L1_LINES) return true;
-  return err_set(e, ERR_USAGE, "scheme apcm: an L1 of %u lines is larger than %d", k->sets * k->ways, APCM_L1_LINES);
+  return err_set(e, ERR_USAGE, "scheme apcm: the L1 has %u sets of %u ways (l1d.sets, l1d.ways), more than %d lines",
+                 k->sets, k->ways, APCM_L1_LINES);
 }
 
 static void apcm_on_kernel(struct scheme_ctx *c) { /* the L1 is empty, another

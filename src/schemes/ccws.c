@@ -45,7 +45,7 @@ struct ccws_sm {
 static bool ccws_init(struct scheme_ctx *c, struct err *e) {
   uint32_t entries = (uint32_t)c->param[CCWS_ENTRIES], ways = (uint32_t)c->param[CCWS_WAYS];
   if (entries % ways == 0) return true;
-  return err_set(e, ERR_USAGE, "scheme ccws: %u victim tags are not sets of %u ways", entries, ways);
+  return err_set(e, ERR_USAGE, "scheme ccws: entries=%u is not a multiple of ways=%u", entries, ways);
 }
 
 static void ccws_on_kernel(struct scheme_ctx *c) {

@@ -7,6 +7,7 @@
  * index is defined, ways. MSHRs and queues stay as they are.
  */
 #include "gpu/scheme.h"
+#include "schemes/lib/capacity.h"
 
 static const struct scheme_param params[] = {
     {"kb", "KiB", "capacity; the number of sets must stay a power of two (BUCL Fig 4)", 1, 4096, 32, true},
@@ -17,8 +18,10 @@ static bool l1_size_configure(struct gpu_config *c, const double *param, struct 
   uint64_t bytes = (uint64_t)param[0] * 1024, ways = c->l1d.ways, set = (uint64_t)c->l1d.ways * c->l1d.line,
            sets = bytes / set;
   if (!sets || sets & (sets - 1) || bytes % set)
-    return err_set(e, ERR_USAGE, "scheme l1-size: %g KiB are not a power of two of sets of %u lines of %u B", param[0],
-                   c->l1d.ways, c->l1d.line);
+    return err_set(
+        e, ERR_USAGE,
+        "scheme l1-size: kb=%g is not a power of two of sets of %u lines of %u B (l1d.ways, l1d.line); kb=%g is",
+        param[0], c->l1d.ways, c->l1d.line, capacity_next_kb(bytes, set));
   if (c->l1d_index == INDEX_FERMI_HASH) {
     for (; sets > 64; sets /= 2) ways *= 2;
     for (; sets < 32 && ways > 1; sets *= 2) ways /= 2;

@@ -5,6 +5,7 @@
  * Deviations: sets grow, ways stay.
  */
 #include "gpu/scheme.h"
+#include "schemes/lib/capacity.h"
 
 static const struct scheme_param params[] = {
     {"kb", "KiB", "capacity of all sub-partitions together; sets must stay a power of two", 1, 1048576, 1536, true},
@@ -15,8 +16,11 @@ static bool l2_size_configure(struct gpu_config *c, const double *param, struct 
   uint64_t bytes = (uint64_t)param[0] * 1024, set = (uint64_t)c->l2.ways * c->l2.line * c->channels * c->subparts;
   uint64_t sets = bytes / set;
   if (!sets || sets & (sets - 1) || bytes % set)
-    return err_set(e, ERR_USAGE, "scheme l2-size: %g KiB do not give each of %u sub-partitions a power of two of sets",
-                   param[0], c->channels * c->subparts);
+    return err_set(
+        e, ERR_USAGE,
+        "scheme l2-size: kb=%g does not give each of %u sub-partitions (memory.channels, memory.subpartitions) "
+        "a power of two of sets of %u lines (l2.ways); kb=%g does",
+        param[0], c->channels * c->subparts, c->l2.ways, capacity_next_kb(bytes, set));
   c->l2.sets = (uint32_t)sets;
   return true;
 }

@@ -413,12 +413,16 @@ bool slots_configure(const struct slots *s, struct gpu_config *c, struct err *e)
 bool slots_start(struct slots *s, struct gpu *gpu, const struct gpu_config *c, uint64_t seed, struct err *e) {
   if (s->n_find_victim && c->l1d.ways > 64) {
     slots_free(s);
-    return err_set(e, ERR_USAGE, "a replacement scheme sees at most 64 ways; the L1 has %u", c->l1d.ways);
+    return err_set(e, ERR_USAGE,
+                   "a replacement scheme sees at most 64 ways; the L1 has %u (l1d.ways); --set l1d.ways=64 fits",
+                   c->l1d.ways);
   }
   const uint32_t most = s->n_l2_narrow ? 32 : 64;
   if ((s->n_l2_find_victim || s->n_l2_narrow) && c->l2.ways > most) {
     slots_free(s);
-    return err_set(e, ERR_USAGE, "a replacement scheme sees at most %u ways; the L2 has %u", most, c->l2.ways);
+    return err_set(e, ERR_USAGE,
+                   "a replacement scheme sees at most %u ways; the L2 has %u (l2.ways); --set l2.ways=%u fits", most,
+                   c->l2.ways, most);
   }
   for (uint32_t i = 0; i < s->count; i++)
     if (!start_instance(s, i, gpu, c, seed, e)) {
