@@ -3,7 +3,7 @@
  * The table is a CSV: program,kernel, then a column per counter of `columns`, in any order; others are skipped, and
  * a cell may be empty. Lines that begin with # are notes; "# gpu: NAME" names the configuration. A value is the mean
  * over the launches of the kernel, and so is the simulated one; the L2 is empty when a launch begins, as profilers have
- * it. Sectors are 32 B.
+ * it. Sectors are 32 B. Active cycles are those in which an SM has a CTA, the mean of all SMs.
  *
  * A program's kernels are found by their names: DIR/PROGRAM.slt is replayed, else the command line in DIR/PROGRAM.cmd
  * runs, in the folder in which Sluice was started.
@@ -28,6 +28,7 @@
 
 enum column {
   CYCLES,
+  ACTIVE,
   L1_READ_HITS,
   L1_READ_MISSES,
   L1_WRITE_HITS,
@@ -47,6 +48,7 @@ static const struct {
   const char *name, *short_name; /* in the file; NULL: not in the overview */
 } columns[COLUMNS] = {
     {"elapsed_cycles", "cycles"},
+    {"active_cycles", NULL},
     {"l1.read_sector_hits", "L1 hits"},
     {"l1.read_sector_misses", "L1 misses"},
     {"l1.write_sector_hits", NULL},
@@ -226,6 +228,7 @@ static void add_measured(const struct silicon *s, const struct record_file *f, s
   double l1_missed = GET("l1d.fetch_bytes") / 32, l2_missed = GET("l2.sectors.fetched");
   double add[COLUMNS] = {
       [CYCLES] = GET("cycles") + s->config.launch_cycles * GET("kernels"),
+      [ACTIVE] = GET("cycles") - GET("sm.empty_cycles") / s->config.sms,
       [L1_READ_HITS] = GET("l1d.sectors.read") - l1_missed,
       [L1_READ_MISSES] = l1_missed,
       [L1_WRITE_HITS] = GET("l1d.sectors.written_hits"),
@@ -279,7 +282,8 @@ static unsigned collect_jobs(struct silicon *s) {
 /* ---- output ---- */
 
 static bool compared(const struct row *r, size_t k) {
-  return r->found && !isnan(r->hard[k]) && !isnan(r->ours[k]) && r->hard[k] >= (k == CYCLES || k == WATTS ? 1 : few);
+  return r->found && !isnan(r->hard[k]) && !isnan(r->ours[k]) &&
+         r->hard[k] >= (k == CYCLES || k == ACTIVE || k == WATTS ? 1 : few);
 }
 static double error_of(const struct row *r, size_t k) {
   return 100 * (r->ours[k] - r->hard[k]) / r->hard[k];
