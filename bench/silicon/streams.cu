@@ -42,7 +42,7 @@ __global__ void triad(double *a, const double *b, const double *c, size_t n) {
   a[i] = b[i] * 1.2 + c[i];
 }
 
-// Cycles an instruction: those of 16 warps, 1,024 loads each.
+// 16 warps, 1,024 loads each.
 template <typename T> __global__ void stride(T *a, T *out, int zero, int apart) {
   T sum = 0;
   T *at = a + threadIdx.x % 64 * apart;
