@@ -65,7 +65,6 @@ struct ahead {
   uint32_t groups, threads;               /* threads that have started, with the first, which is the caller's */
   pid_t owner;                            /* a forked child has the first thread alone, which then does all */
   uint32_t longest;                       /* cycles of a window, at most */
-  uint32_t send;                          /* bytes that an SM pushes in a cycle, at most */
   uint64_t from, end;                     /* the window */
   uint64_t rest;                          /* no window before this cycle */
   uint64_t windows;                       /* so far */
@@ -135,6 +134,35 @@ static void take_prefetches(struct gpu *v, struct prefetch_change *of) {
   v->prefetches = v->prefetches_sent = VIEW_COUNT;
 }
 
+static uint32_t flits_of(const struct sm *s, uint32_t bytes) {
+  return (bytes + s->c->icnt_flit - 1) / s->c->icnt_flit;
+}
+
+static uint32_t flits_of_access(const struct sm *s, const struct op *o, const struct access *a) {
+  return flits_of(s, REQ_HEADER_BYTES + (o->load && !o->atomic ? 0 : a->bytes));
+}
+
+/* Bytes of the packets that the SM pushes in this cycle, at most: the head of the miss queue, a read of each of the
+ * caches for textures, constants, operands and instructions, accesses that bypass the L1 before their lookup, and those
+ * that it or a scheme declines. */
+static uint32_t most_sent(const struct sm *s) {
+  enum { READS = 4 };
+  const struct l1d *l = &s->l1d;
+  uint32_t flits = READS * flits_of(s, REQ_HEADER_BYTES), lookups = s->c->l1d_lookups;
+  bool decided = s->g->slots.count || l->org;
+  req_id head = reqq_top(&l->missq);
+  if (head) flits += flits_of(s, req_up_bytes(&s->g->pool.at[head]));
+  const struct op *o = &s->op[s->dispatch];
+  if (s->dispatch && o->buffer != NO_BUFFER && (decided || o->bypass || o->atomic))
+    for (uint32_t k = 0; k < lookups && k < o->left; k++)
+      flits += flits_of_access(s, o, &s->buffer[o->buffer][o->left - 1 - k]);
+  for (uint32_t k = 0; decided && k < lookups && k < l->lat_count; k++) {
+    const struct latency_slot *q = &l->lat[ring_at(l->lat_head + k, l->lat_size)];
+    flits += flits_of_access(s, &s->op[q->op], &q->acc);
+  }
+  return flits * s->c->icnt_flit;
+}
+
 /* Run SM `i` through the window, or as far as it knows what happens. */
 static void run_sm(struct ahead_group *q, uint32_t i, uint64_t from, uint64_t end) {
   struct gpu *v = &q->view;
@@ -145,7 +173,7 @@ static void run_sm(struct ahead_group *q, uint32_t i, uint64_t from, uint64_t en
     bool waits = bit_of(v->no_room, i);
     bool due = bit_of(v->running, i) || v->wake_at[i] <= at || packet || s->eject.count || waits;
     if (!due) continue;
-    if (packet == ICNT_UNKNOWN || !icnt_port_knows(v->icnt, i, q->all->send)) {
+    if (packet == ICNT_UNKNOWN || !icnt_port_knows(v->icnt, i, most_sent(s))) {
       stop_at(q, i, at);
       break;
     }
@@ -526,13 +554,6 @@ static bool machine_allows(const struct gpu *g) {
          icnt_ahead(g->icnt);
 }
 
-/* Bytes of the packets that an SM may push in a cycle: an access with data, and reads of the caches for textures,
- * constants, operands and instructions. */
-static uint32_t most_sent(const struct gpu_config *c) {
-  uint32_t line = c->l1d.line > 128 ? c->l1d.line : 128, flit = c->icnt_flit;
-  return ((REQ_HEADER_BYTES + line + flit - 1) / flit + 3) * flit;
-}
-
 /* No instruction of a window reads what a load of it gives (simt/core/later.h): the L1 is looked up in the second or
  * third cycle after the issue of a load, and gives a hit to the registers one or two after its latency. */
 static uint32_t longest_window(const struct gpu *g) {
@@ -549,7 +570,6 @@ static struct ahead *ahead_new(struct gpu *g) {
   a->g = g;
   a->groups = n;
   a->owner = getpid();
-  a->send = most_sent(&g->config);
   a->longest = longest_window(g);
   for (uint32_t k = 0; k < PACES; k++) pace_init(&a->paces[k]);
   pthread_mutex_init(&a->lock, NULL);

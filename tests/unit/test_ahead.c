@@ -281,6 +281,13 @@ static void mixed(void **state) {
       assert_true(compare(&(struct setup){gpus[i], i ? NULL : "bucl", NULL, body[k], 60}, true) > 50);
 }
 
+/* With four lookups a cycle an SM pushes many packets in one. */
+static void many_packets(void **state) {
+  (void)state;
+  assert_true(compare(&(struct setup){"volta", NULL, NULL, RACES, 300}, true) > 50);
+  assert_true(compare(&(struct setup){"volta", "bucl", "icnt.injection_buffer=9", MIXED, 300}, true) > 50);
+}
+
 /* Where loads give their results soon, windows are shorter. */
 static void short_loads(void **state) {
   (void)state;
@@ -322,9 +329,9 @@ static void faults(void **state) {
 int main(int argc, char **argv) {
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(gathers), cmocka_unit_test(as_it_pays),  cmocka_unit_test(tiles),
-      cmocka_unit_test(atomics), cmocka_unit_test(schemes),     cmocka_unit_test(narrow),
-      cmocka_unit_test(mixed),   cmocka_unit_test(short_loads), cmocka_unit_test(others_stay_on_one),
-      cmocka_unit_test(forks),   cmocka_unit_test(faults)};
+      cmocka_unit_test(gathers),      cmocka_unit_test(as_it_pays),  cmocka_unit_test(tiles),
+      cmocka_unit_test(atomics),      cmocka_unit_test(schemes),     cmocka_unit_test(narrow),
+      cmocka_unit_test(mixed),        cmocka_unit_test(short_loads), cmocka_unit_test(others_stay_on_one),
+      cmocka_unit_test(many_packets), cmocka_unit_test(forks),       cmocka_unit_test(faults)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
