@@ -10,7 +10,8 @@ static const char *refusal(const struct ptx_func *f) {
   if (f->ncode > MOST_INSTRUCTIONS || f->nregs > MOST_REGISTERS) return "its size";
   for (uint32_t i = 0; i < f->ncode; i++) {
     const struct ptx_inst *in = &f->code[i];
-    if (in->op == OP_CALL) return "calls";
+    bool provided = in->op == OP_CALL && in->ops[1].kind == OK_FUNC && !back_callee(in);
+    if (in->op == OP_CALL && !provided) return "calls that cannot become part of it";
     if (in->op == OP_ALLOCA || in->op == OP_STACKSAVE) return "memory on the stack";
     if (in->refused) return "an instruction that is not known";
   }
@@ -18,6 +19,7 @@ static const char *refusal(const struct ptx_func *f) {
 }
 
 bool back_compile(struct ptx_module *m, struct ptx_func *f, const struct back_target *t) {
+  back_inline(m, f);
   f->mach_refused = refusal(f);
   if (f->mach_refused || !f->ncode) return false;
   struct back k = {.m = m, .f = f, .t = t, .a = &m->arena};

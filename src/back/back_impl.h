@@ -90,6 +90,10 @@ struct back {
   uint32_t *seq, nseq; /* nodes in the order of the machine, block by block; b[].first and end index it then */
 };
 
+/* inline.c: afterwards a kernel calls functions of the machine alone, unless that cannot be. */
+void back_inline(struct ptx_module *m, struct ptx_func *f);
+/* The function with code that a direct call names, or NULL. */
+const struct ptx_func *back_callee(const struct ptx_inst *i);
 /* facts.c */
 void back_open(struct back *k);
 void back_blocks(struct back *k);
@@ -100,7 +104,8 @@ void back_dominators(struct back *k);
 bool back_dominates(const struct back *k, uint32_t a, uint32_t b);
 void back_compact(struct back *k);
 struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i); /* with operands of its own */
-void back_touch(struct back *k, struct node *n);                      /* after a change of its operands */
+void back_copy_operands(struct arena *a, struct ptx_inst *to, const struct ptx_inst *from);
+void back_touch(struct back *k, struct node *n); /* after a change of its operands */
 uint16_t back_register(struct back *k, enum ptx_type t);
 bool back_ends(const struct ptx_inst *i);
 struct ptx_inst *back_single(const struct back *k, uint16_t r); /* the definition of a register that has one */

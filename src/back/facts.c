@@ -42,12 +42,15 @@ static void copy_operand(struct arena *a, struct ptx_opnd *to, const struct ptx_
   for (uint32_t q = 0; q < n; q++) copy_operand(a, &to->vec[q], &from->vec[q]);
 }
 
+void back_copy_operands(struct arena *a, struct ptx_inst *to, const struct ptx_inst *from) {
+  to->ops = ARENA_ARRAY(a, struct ptx_opnd, PTX_MAX_OPNDS);
+  for (uint32_t q = 0; q < from->nops; q++) copy_operand(a, &to->ops[q], &from->ops[q]);
+}
+
 struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i) {
   struct ptx_inst *c = ARENA_NEW(k->a, struct ptx_inst);
   *c = *i;
-  c->ops = ARENA_ARRAY(k->a, struct ptx_opnd, PTX_MAX_OPNDS);
-  uint32_t n = i->nops < 4 ? 4 : PTX_MAX_OPNDS;
-  for (uint32_t q = 0; q < n && q < i->nops; q++) copy_operand(k->a, &c->ops[q], &i->ops[q]);
+  back_copy_operands(k->a, c, i);
   return c;
 }
 

@@ -671,23 +671,6 @@ static void short_branches_become_predicates(void **state) {
   assert_int_equal(count(&c, "sts", 0), 2);
 }
 
-static void a_function_with_calls_stays_ptx(void **state) {
-  (void)state;
-  struct err e = {0};
-  struct simt *s = simt_new(1 << 24, &e);
-  simt_back_end(s, 70);
-  struct simt_text t = {
-      .ptx =
-          ".version 7.0\n.target sm_70\n.address_size 64\n.func f() { ret; }\n.visible .entry k() { call f; ret; }\n",
-      .name = "calls.ptx"};
-  struct simt_module *m = simt_load(s, &t, 1, &e);
-  assert_non_null(m);
-  struct simt_machine i;
-  assert_string_equal(simt_machine_refused(simt_find_kernel(m, "k")), "calls");
-  assert_false(simt_machine_at(simt_find_kernel(m, "k"), 0, &i));
-  simt_free(s);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_kernels_leave_the_same_memory),
@@ -708,7 +691,6 @@ int main(void) {
       cmocka_unit_test(arrays_of_shared_memory_share_their_index),
       cmocka_unit_test(matrix_products_are_sets_of_steps),
       cmocka_unit_test(short_branches_become_predicates),
-      cmocka_unit_test(a_function_with_calls_stays_ptx),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
