@@ -121,6 +121,9 @@ static void sector_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t
   f->draw++;
   if (new) gpu_l1_placed(c->gpu, e, (uint32_t)(at - (f->at + e->set * ways)));
 }
+static void sector_put(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
+  if (on_fill(c) && c->param[SECTOR_BYTES] == 32) sector_fill(c, e, chunks);
+}
 static bool sector_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
   return frames_store(sector_of(c, e->sm), e, c->config->l1d.ways, chunks);
 }
@@ -145,6 +148,7 @@ static const struct l1_org sector_org = {
     .reserve = sector_reserve,
     .touch = sector_touch,
     .fill = sector_fill,
+    .put = sector_put,
     .store = sector_store,
     .clear = sector_clear,
     .drop = sector_drop,

@@ -117,6 +117,33 @@ static void local_vectors(void **state) {
   assert_int_equal(st.l1d_local_read_accesses, 1);
 }
 
+/* Since Volta local stores write through and place the sectors that they write whole; a vector accesses all its words.
+ * Lane i stores a word of line i: part of a sector, which stays out if it is not there. */
+static void local_stores_since_volta(void **state) {
+  (void)state;
+  struct gpu_config c;
+  struct err e;
+  if (!gpu_config_load(&c, "volta", &e)) fail_msg("%s", e.msg);
+  c.sms = 1;
+#define OWN_WORD                                                                                       \
+  FRAME "mul.lo.u32 %r2, %r1, 4;\nand.b32 %r2, %r2, 28;\ncvt.u64.u32 %d4, %r2;\nmov.u64 %d5, frame;\n" \
+        "add.s64 %d5, %d5, %d4;\n"
+  struct gpu_stats st = run_machine(&c, NULL, FRAME "st.local.v4.u32 [frame], {%r1,%r1,%r1,%r1};\n", 32, 1);
+  assert_int_equal(st.l1d_local_write_accesses, 4);
+  assert_int_equal(st.l2_sectors_stored, 16);
+  st = run_machine(&c, NULL,
+                   FRAME "st.local.v4.u32 [frame], {%r1,%r1,%r1,%r1};\nst.local.u32 [frame+4], %r1;\n"
+                         "ld.local.v4.u32 {%r2,%r3,%r4,%r5}, [frame];\n",
+                   32, 1);
+  assert_int_equal(st.l2_sectors_stored, 20);
+  assert_int_equal(st.l1d_local_read_hits, 4);
+  assert_int_equal(st.l1d_sectors_written_hit, 4);
+  st = run_machine(&c, NULL, OWN_WORD "st.local.u32 [%d5], %r1;\nld.local.u32 %r3, [%d5];\n", 32, 1);
+  assert_int_equal(st.l1d_local_write_accesses, 8);
+  assert_int_equal(st.l2_sectors_stored, 32);
+  assert_int_equal(st.l1d_local_read_hits, 0);
+}
+
 /* st.cg bypasses the L1 in 32 B segments and leaves the line there as it is; st evicts it. */
 static void stores_past_the_l1(void **state) {
   (void)state;
@@ -349,6 +376,7 @@ int main(void) {
       cmocka_unit_test(vectors_coalesce_by_element),
       cmocka_unit_test(code_of_all_modules),
       cmocka_unit_test(local_vectors),
+      cmocka_unit_test(local_stores_since_volta),
       cmocka_unit_test(stores_past_the_l1),
       cmocka_unit_test(fences_empty_the_l1),
       cmocka_unit_test(fences_of_others),

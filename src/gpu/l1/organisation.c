@@ -278,7 +278,7 @@ bool l1_org_drop_stored(struct sm *s, const struct l1_event *e, const struct acc
   return l->org->store(&l->org_of->ctx, e, chunks_of(l, a));
 }
 
-enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
+enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a, uint32_t whole) {
   struct l1d *l = &s->l1d;
   struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
   uint32_t need = chunks_of(l, a);
@@ -292,6 +292,10 @@ enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   if (!keeps) return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
   if (here && k->n_line_size) l1_packed_stored(s, &e);
   if (here && k->n_store_keeps) l->org->touch(&l->org_of->ctx, &e, here, L1_HIT);
+  if (e.local && l->org->put && whole) {
+    whole &= ~l->org->find(&l->org_of->ctx, &e);
+    if (whole) l->org->put(&l->org_of->ctx, &e, whole);
+  }
   s->st->l1d_sectors_written += (uint32_t)__builtin_popcount(need);
   s->st->l1d_sectors_written_hit += (uint32_t)__builtin_popcount(here);
   return here ? L1_HIT : L1_MISS;
