@@ -9,7 +9,8 @@
 
 #include "back/back_impl.h"
 
-enum { MOST_NESTED = 32, MOST_INLINED = 50000, MOST_SLOTS = 4096 };
+/* MOST_COPIES also bounds functions that only call each other, which have no instruction. */
+enum { MOST_NESTED = 32, MOST_COPIES = 4096, MOST_INLINED = 50000, MOST_SLOTS = 4096 };
 
 /* A function in the place of one call of it; the first is the kernel. */
 struct frame {
@@ -39,8 +40,9 @@ struct inliner {
   struct ptx_var **locals; /* added */
   const struct ptx_var **locals_of;
   uint32_t nlocals, cap_locals;
+  uint8_t *carries; /* by serial: a variable that carries a value into an inlined function or out of one */
   struct place_held *held;
-  uint32_t nheld, frames;
+  uint32_t nheld, copies;
 };
 
 static uint16_t new_register(struct inliner *l, enum ptx_type t, const char *name) {
@@ -64,6 +66,15 @@ static struct ptx_inst *append(struct inliner *l, const struct ptx_inst *from) {
   }
   struct ptx_inst *i = &l->out[l->n++];
   *i = *from;
+  return i;
+}
+
+/* A new instruction in the place of `from` and under its guard, which is the kernel's already. */
+static struct ptx_inst *append_new(struct inliner *l, const struct ptx_inst *from, enum ptx_opcode op, uint32_t nops) {
+  struct ptx_inst *i = append(l, from);
+  *i = (struct ptx_inst){.op = (uint8_t)op, .nops = (uint8_t)nops, .guard = from->guard, .guard_neg = from->guard_neg};
+  i->line = from->line, i->col = from->col, i->src_line = from->src_line, i->src_file = from->src_file;
+  i->ops = ARENA_ARRAY(l->a, struct ptx_opnd, PTX_MAX_OPNDS);
   return i;
 }
 
@@ -114,22 +125,17 @@ const struct ptx_func *back_callee(const struct ptx_inst *i) {
   return g && g->has_body && !g->entry ? g : NULL;
 }
 
-static bool lists(const struct ptx_opnd *list, const struct ptx_var *v) {
+static void note_list(struct inliner *l, const struct ptx_opnd *list) {
   for (uint32_t q = 0; q < list->n; q++)
-    if (list->vec[q].kind == OK_VAR && list->vec[q].var == v) return true;
-  return false;
+    if (list->vec[q].kind == OK_VAR) l->carries[list->vec[q].var->serial] = 1;
 }
 
-/* Is it a variable that carries a value into an inlined function or out of one? */
-static bool carries(const struct frame *w, const struct ptx_var *v) {
-  if (!v || v->space != SP_PARAM) return false;
-  if (w->caller && (v->formal || v == w->g->ret)) return true;
-  bool found = false;
-  for (uint32_t i = 0; i < w->g->ncode && !found; i++) {
-    const struct ptx_inst *in = &w->g->code[i];
-    found = back_callee(in) && (lists(&in->ops[0], v) || lists(&in->ops[2], v));
-  }
-  return found;
+static void note_carriers(struct inliner *l, const struct frame *w) {
+  const struct ptx_func *g = w->g;
+  for (uint32_t i = 0; i < g->ncode; i++)
+    if (back_callee(&g->code[i])) note_list(l, &g->code[i].ops[0]), note_list(l, &g->code[i].ops[2]);
+  if (w->caller && g->ret) l->carries[g->ret->serial] = 1;
+  for (uint32_t i = 0; w->caller && i < g->nparams; i++) l->carries[g->params[i]->serial] = 1;
 }
 
 /* The caller's variable that stands for a formal, as far up as there is one. */
@@ -170,13 +176,10 @@ static const struct place_held *held_at(struct inliner *l, const struct frame *w
 /* op.type to, of, a, b; the type of a conversion's source is u32 or, from 16 bits, u16. */
 static void put_op(struct inliner *l, const struct ptx_inst *from, enum ptx_opcode op, enum ptx_type t,
                    const struct ptx_opnd *ops, uint32_t nops) {
-  struct ptx_inst *i = append(l, from);
-  *i = (struct ptx_inst){.op = (uint8_t)op, .ntypes = op == OP_CVT ? 2 : 1, .nops = (uint8_t)nops};
-  i->guard = from->guard, i->guard_neg = from->guard_neg;
-  i->line = from->line, i->col = from->col, i->src_line = from->src_line, i->src_file = from->src_file;
+  struct ptx_inst *i = append_new(l, from, op, nops);
+  i->ntypes = op == OP_CVT ? 2 : 1;
   i->types[0] = (uint8_t)t;
   if (op == OP_CVT) i->types[1] = ptx_type_bytes[ops[1].reg->type] == 2 ? T_U16 : T_U32;
-  i->ops = ARENA_ARRAY(l->a, struct ptx_opnd, PTX_MAX_OPNDS);
   memcpy(i->ops, ops, nops * sizeof *ops);
 }
 
@@ -238,11 +241,11 @@ static bool put_transfer(struct inliner *l, const struct frame *w, const struct 
   return true;
 }
 
-static bool mentions_carrier(const struct frame *w, const struct ptx_opnd *o) {
-  if (carries(w, o->var)) return true;
+static bool mentions_carrier(const struct inliner *l, const struct ptx_opnd *o) {
+  if (o->var && l->carries[o->var->serial]) return true;
   bool list = o->kind == OK_VEC || o->kind == OK_LIST || o->kind == OK_MEM;
   for (uint32_t q = 0; list && o->vec && q < o->n; q++)
-    if (mentions_carrier(w, &o->vec[q])) return true;
+    if (mentions_carrier(l, &o->vec[q])) return true;
   return false;
 }
 
@@ -251,11 +254,9 @@ static bool mentions_carrier(const struct frame *w, const struct ptx_opnd *o) {
 static bool put_function(struct inliner *l, struct frame *w, uint32_t depth);
 
 static void put_branch(struct inliner *l, const struct frame *w, const struct ptx_inst *from, bool negated) {
-  struct ptx_inst *i = append(l, from);
-  *i = (struct ptx_inst){.op = OP_BRA, .nops = 1, .guard_neg = from->guard_neg ^ negated};
+  struct ptx_inst *i = append_new(l, from, OP_BRA, 1);
+  i->guard_neg ^= negated;
   if (from->guard) i->guard = l->regs[w->reg[from->guard->num]];
-  i->line = from->line, i->col = from->col, i->src_line = from->src_line, i->src_file = from->src_file;
-  i->ops = ARENA_ARRAY(l->a, struct ptx_opnd, PTX_MAX_OPNDS);
   i->ops[0] = (struct ptx_opnd){.kind = OK_LABEL};
 }
 
@@ -268,15 +269,16 @@ static bool put_call(struct inliner *l, const struct frame *w, const struct ptx_
   const struct ptx_func *g = back_callee(i);
   for (const struct frame *up = w; up; up = up->caller)
     if (up->g == g) return false;
-  if (depth == MOST_NESTED || g->nparams != i->ops[2].n || g->ret_reg) return false;
+  if (depth == MOST_NESTED || l->copies == MOST_COPIES) return false;
+  if (g->nparams != i->ops[2].n || g->ret_reg || l->nregs + g->nregs > MOST_INLINED) return false;
+  for (uint32_t p = 0; p < g->nparams; p++)
+    if (!g->params[p]) return false;
   uint32_t skip = l->n;
   if (i->guard) put_branch(l, w, i, true);
-  struct frame into = {.g = g, .caller = w, .call = i, .id = ++l->frames};
+  struct frame into = {.g = g, .caller = w, .call = i, .id = ++l->copies};
   into.reg = ARENA_ARRAY(&l->scratch, uint16_t, g->nregs + 1);
   for (uint32_t r = 1; r <= g->nregs; r++)
     into.reg[r] = new_register(l, (enum ptx_type)g->regs[r]->type, g->regs[r]->name);
-  for (uint32_t p = 0; p < g->nparams; p++)
-    if (!g->params[p]) return false;
   if (!put_function(l, &into, depth + 1)) return false;
   if (i->guard) aim(&l->out[skip], l->n);
   return true;
@@ -289,7 +291,7 @@ static bool put_one(struct inliner *l, struct frame *w, const struct ptx_inst *i
     return true;
   }
   bool carried = false;
-  for (uint32_t q = 0; q < i->nops; q++) carried |= mentions_carrier(w, &i->ops[q]);
+  for (uint32_t q = 0; q < i->nops; q++) carried |= mentions_carrier(l, &i->ops[q]);
   if (carried) return (i->op == OP_LD || i->op == OP_ST) && put_transfer(l, w, i);
   put_copy(l, w, i);
   return true;
@@ -310,6 +312,7 @@ static void aim_branches(struct inliner *l, const struct frame *w) {
 
 static bool put_function(struct inliner *l, struct frame *w, uint32_t depth) {
   w->start = ARENA_ARRAY(&l->scratch, uint32_t, w->g->ncode + 1);
+  note_carriers(l, w);
   for (uint32_t k = 0; k < w->g->ncode; k++) {
     w->start[k] = l->n;
     if (!put_one(l, w, &w->g->code[k], depth)) return false;
@@ -325,8 +328,8 @@ static void put_end(struct inliner *l) {
   bool behind = false;
   for (uint32_t k = 0; k < l->n; k++) behind |= l->out[k].op == OP_BRA && l->out[k].target == l->n;
   if (!behind) return;
-  const struct ptx_inst exit = {.op = OP_EXIT, .line = l->out[l->n - 1].line};
-  append(l, &exit)->ops = ARENA_ARRAY(l->a, struct ptx_opnd, PTX_MAX_OPNDS);
+  const struct ptx_inst last = {.line = l->out[l->n - 1].line};
+  append_new(l, &last, OP_EXIT, 0);
 }
 
 static void take_locals(struct inliner *l) {
@@ -345,6 +348,7 @@ void back_inline(struct ptx_module *m, struct ptx_func *f) {
   struct inliner l = {.m = m, .f = f, .a = &m->arena, .nregs = f->nregs, .cap_regs = f->nregs + 1};
   l.regs = ARENA_ARRAY(l.a, struct ptx_reg *, l.cap_regs);
   memcpy(l.regs, f->regs, l.cap_regs * sizeof *l.regs);
+  l.carries = ARENA_ARRAY(&l.scratch, uint8_t, m->serials + 1);
   l.held = ARENA_ARRAY(&l.scratch, struct place_held, MOST_SLOTS);
   struct frame kernel = {.g = f};
   kernel.reg = ARENA_ARRAY(&l.scratch, uint16_t, f->nregs + 1);

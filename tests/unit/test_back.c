@@ -12,31 +12,10 @@
 
 #include "back_code.h"
 #include "back_run.h"
-#include "base/rng.h"
+#include "back_text.h"
 #include "simt/simt.h"
 
-enum { TEXT = 1 << 16 };
-
 /* ---- random kernels ---- */
-
-struct maker {
-  char text[TEXT];
-  size_t at;
-  struct rng rng;
-  unsigned labels;
-};
-
-static void say(struct maker *m, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  m->at += (size_t)vsnprintf(m->text + m->at, TEXT - m->at, fmt, ap);
-  va_end(ap);
-  assert_true(m->at < TEXT);
-}
-
-static unsigned pick(struct maker *m, unsigned n) {
-  return (unsigned)(rng_next(&m->rng) % n);
-}
 
 static void access(struct maker *m, const char *guard, unsigned d) {
   unsigned off = 4 * pick(m, 8);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "back_run.h"
-#include "base/rng.h"
+#include "back_text.h"
 
-enum { TEXT = 1 << 16, VALUES = 4, FUNCTIONS = 4 };
+enum { VALUES = 4, FUNCTIONS = 4 };
 
 #define HEAD ".version 7.8\n.target sm_70\n.address_size 64\n"
 /* %r1: the thread; %rd2: its 16 bytes. */
@@ -71,25 +71,6 @@ static void lanes_return_one_by_one(void **state) {
 }
 
 /* ---- functions at random: each calls those before it ---- */
-
-struct maker {
-  char text[TEXT];
-  size_t at;
-  struct rng rng;
-  unsigned labels;
-};
-
-static void say(struct maker *m, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  m->at += (size_t)vsnprintf(m->text + m->at, TEXT - m->at, fmt, ap);
-  va_end(ap);
-  assert_true(m->at < TEXT);
-}
-
-static unsigned pick(struct maker *m, unsigned n) {
-  return (unsigned)(rng_next(&m->rng) % n);
-}
 
 static void call_one(struct maker *m, unsigned below) {
   static const char *const guard[] = {"", "@%p ", "@!%p "};
@@ -188,6 +169,12 @@ static void what_cannot_become_part_of_a_kernel(void **state) {
   assert_string_equal(refused(".func f() { call f; ret; }\n", "call f;\n"), calls);
   assert_string_equal(refused(".func f() { ret; }\n", "mov.u64 %rd4, f;\nP: .callprototype _ ();\ncall %rd4, P;\n"),
                       calls);
+  /* Each calls the one before twice: 2^24 calls without an instruction. */
+  char chain[2048];
+  size_t at = (size_t)sprintf(chain, ".func f0() { ret; }\n");
+  for (unsigned i = 1; i <= 24; i++)
+    at += (size_t)sprintf(chain + at, ".func f%u() { call f%u; call f%u; ret; }\n", i, i - 1, i - 1);
+  assert_string_equal(refused(chain, "call f24;\n"), calls);
   /* Its parameter's address is taken. */
   assert_string_equal(refused(".func f(.param .b32 x) { .reg .b64 %d; mov.b64 %d, x; ret; }\n",
                               "{\n.param .b32 a;\nst.param.b32 [a], %r1;\ncall f, (a);\n}\n"),

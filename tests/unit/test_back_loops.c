@@ -4,28 +4,9 @@
 #include <stdlib.h>
 
 #include "back_run.h"
-#include "base/rng.h"
+#include "back_text.h"
 
-enum { TEXT = 1 << 16, VALUES = 6, DEEP = 3, PREDICATES = 400 };
-
-struct maker {
-  char text[TEXT];
-  size_t at;
-  struct rng rng;
-  unsigned labels, loops[DEEP + 1], depth; /* labels of the loops around */
-};
-
-static void say(struct maker *m, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  m->at += (size_t)vsnprintf(m->text + m->at, TEXT - m->at, fmt, ap);
-  va_end(ap);
-  assert_true(m->at < TEXT);
-}
-
-static unsigned pick(struct maker *m, unsigned n) {
-  return (unsigned)(rng_next(&m->rng) % n);
-}
+enum { VALUES = 6, PREDICATES = 400 };
 
 /* %p: a bit of a value that differs from lane to lane. */
 static void condition(struct maker *m) {
