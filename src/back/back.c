@@ -26,6 +26,7 @@ bool back_compile(struct ptx_module *m, struct ptx_func *f, const struct back_ta
   back_open(&k);
   back_unroll(&k);
   back_facts(&k, true);
+  back_aggregate(&k);
   back_order_sums(&k);
   back_clean(&k);
   back_predicate(&k);

@@ -48,6 +48,12 @@ struct node {
   const struct ptx_inst *line_of; /* a node without PTX: the instruction whose line it has, or NULL */
 };
 
+/* Nodes that take the place of those of a function. */
+struct node_list {
+  struct node *n;
+  uint32_t nn, cap;
+};
+
 struct fact {
   uint32_t def, defs; /* node of the only definition, NODE_NONE if there are several; how many */
   uint32_t uses;      /* nodes that read it */
@@ -106,6 +112,11 @@ void back_compact(struct back *k);
 struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i); /* with operands of its own */
 void back_copy_operands(struct arena *a, struct ptx_inst *to, const struct ptx_inst *from);
 void back_touch(struct back *k, struct node *n); /* after a change of its operands */
+void back_set(struct ptx_inst *i, enum ptx_mod m);
+struct node *back_append(struct back *k, struct node_list *l, struct ptx_inst *i);
+/* The nodes of the list are the function's. to[i]: where what was node i is, to[nn] the end; of nodes with old[i] the
+ * branches name nodes as they were. */
+void back_replace(struct back *k, const struct node_list *l, const uint32_t *to, const uint8_t *old);
 uint16_t back_register(struct back *k, enum ptx_type t);
 bool back_ends(const struct ptx_inst *i);
 struct ptx_inst *back_single(const struct back *k, uint16_t r); /* the definition of a register that has one */
@@ -136,6 +147,8 @@ bool back_may_alias(const struct back *k, const struct node *x, const struct nod
 bool back_adds(const struct back *k, const struct ptx_inst *i, int64_t *c, uint16_t *base);
 /* unroll.c: loops, before anything is known of the registers */
 void back_unroll(struct back *k);
+/* aggregate.c: atomics of a warp on one word, by one lane; after back_facts */
+void back_aggregate(struct back *k);
 /* fold.c: the value of an instruction whose operands are numbers; sums of sums with constants */
 bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value);
 bool back_join_sums(struct back *k);

@@ -145,6 +145,8 @@ static enum mach_op other_op(const struct ptx_inst *i) {
   case OP_MATCH:
   case OP_ELECT:
     return MO_VOTE;
+  case OP_REDUX:
+    return MO_REDUX;
   case OP_MMA:
   case OP_WMMA:
     return i->types[0] == T_F16 ? MO_HMMA_F16 : MO_HMMA;

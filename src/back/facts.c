@@ -67,6 +67,35 @@ void back_touch(struct back *k, struct node *n) {
   n->ndef = (uint16_t)nd;
 }
 
+void back_set(struct ptx_inst *i, enum ptx_mod m) {
+  i->mods[m / 64] |= 1ull << (m % 64);
+  i->mod_order[i->nmods++] = (uint8_t)m;
+}
+
+struct node *back_append(struct back *k, struct node_list *l, struct ptx_inst *i) {
+  if (l->nn == l->cap) {
+    struct node *n = ARENA_ARRAY(&k->scratch, struct node, l->cap = 2 * l->cap + 64);
+    if (l->nn) memcpy(n, l->n, l->nn * sizeof *n);
+    l->n = n;
+  }
+  struct node *n = &l->n[l->nn++];
+  *n = (struct node){.in = i};
+  back_touch(k, n);
+  return n;
+}
+
+void back_replace(struct back *k, const struct node_list *l, const uint32_t *to, const uint8_t *old) {
+  for (uint32_t i = 0; i < l->nn; i++) {
+    struct ptx_inst *in = l->n[i].in;
+    if (!old[i]) continue;
+    if (in->op == OP_BRA) in->target = to[in->target];
+    for (int64_t q = 0; in->op == OP_BRX && q < in->ops[1].imm; q++) in->ops[1].vec[q].imm = to[in->ops[1].vec[q].imm];
+  }
+  k->n = l->n;
+  k->nn = l->nn;
+  back_blocks(k);
+}
+
 void back_open(struct back *k) {
   struct ptx_func *f = k->f;
   k->nregs = k->orig = f->nregs;

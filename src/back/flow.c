@@ -116,8 +116,7 @@ static bool guard_may_grow(const struct back *k, uint32_t at, uint32_t first, ui
 /* Its result: only where the block runs, and the other one where it does not. */
 static void grow(struct back *k, struct node *n, struct ptx_reg *p, bool block_neg, bool guards_neg) {
   enum ptx_mod how = guards_neg ? M_OR : M_AND;
-  n->in->mods[how / 64] |= 1ull << (how % 64);
-  n->in->mod_order[n->in->nmods++] = (uint8_t)how;
+  back_set(n->in, how);
   n->in->ops[3] = (struct ptx_opnd){.kind = OK_REG, .reg = p, .neg = guards_neg != block_neg, .line = n->in->line};
   n->in->nops = 4;
   back_touch(k, n);

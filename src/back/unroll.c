@@ -32,8 +32,7 @@ struct loop {
 
 struct unroll {
   struct back *k;
-  struct node *n;
-  uint32_t nn, cap;
+  struct node_list out;
   uint16_t *name; /* by register: its name in the copy that is made */
   uint8_t *kept;  /* by register: has the same name in all copies */
   uint32_t *last; /* by register: its last definition in the body, a node + 1 */
@@ -322,15 +321,7 @@ static bool find_loop(const struct back *k, uint32_t q, struct loop *l) {
 /* ---- copies ---- */
 
 static struct node *add_node(struct unroll *u, struct ptx_inst *in) {
-  if (u->nn == u->cap) {
-    struct node *n = ARENA_ARRAY(&u->k->scratch, struct node, u->cap = 2 * u->cap + 64);
-    if (u->nn) memcpy(n, u->n, u->nn * sizeof *n);
-    u->n = n;
-  }
-  struct node *n = &u->n[u->nn++];
-  *n = (struct node){.in = in};
-  back_touch(u->k, n);
-  return n;
+  return back_append(u->k, &u->out, in);
 }
 
 static uint16_t fresh_name(struct unroll *u, uint16_t r) {
@@ -491,15 +482,13 @@ static struct ptx_reg *add_comparison(struct unroll *u, const struct loop *l, en
   uint16_t r = back_register(k, T_PRED); /* may move regs */
   struct ptx_reg *p = k->f->regs[r];
   memset(c->mods, 0, sizeof c->mods);
-  c->mods[how / 64] |= 1ull << (how % 64);
-  c->nmods = 1;
-  c->mod_order[0] = (uint8_t)how;
+  c->nmods = 0;
+  back_set(c, how);
   c->ops[0].reg = p;
   c->ops[1] = *x;
   c->ops[2] = *y;
   if (also) {
-    c->mods[M_AND / 64] |= 1ull << (M_AND % 64);
-    c->mod_order[c->nmods++] = M_AND;
+    back_set(c, M_AND);
     c->ops[3] = (struct ptx_opnd){.kind = OK_REG, .reg = also, .line = c->line};
     c->nops = 4;
   }
@@ -539,7 +528,7 @@ static struct ptx_reg *copies_follow(struct unroll *u, const struct loop *l, uin
     if (!zero) far = l->step > 0 ? add_difference(u, l, bound, &counter) : add_difference(u, l, &counter, bound);
     if (steps.imm < 0) steps.imm = -steps.imm;
     struct ptx_reg *p = add_comparison(u, l, M_GT, &far, &steps, NULL);
-    u->n[u->nn - 1].in->types[0] = T_U32;
+    u->out.n[u->out.nn - 1].in->types[0] = T_U32;
     return p;
   }
   if (!before) return add_comparison(u, l, l->cond, &counter, last, NULL);
@@ -558,7 +547,7 @@ static uint32_t add_branch(struct unroll *u, const struct loop *l, struct ptx_re
   c->guard = p;
   c->guard_neg = neg;
   add_node(u, c);
-  return u->nn - 1;
+  return u->out.nn - 1;
 }
 
 static bool read_elsewhere(const struct back *k, const struct loop *l) {
@@ -593,15 +582,15 @@ static void add_copies(struct unroll *u, const struct loop *l, uint32_t n, bool 
 static void repeat(struct unroll *u, const struct loop *l, struct fix *f, uint32_t *nf) {
   bool drop = !read_elsewhere(u->k, l);
   struct ptx_opnd last = {.kind = OK_NONE}, last_of_two = {.kind = OK_NONE};
-  uint32_t to_pair = add_branch(u, l, copies_follow(u, l, l->copies, &last, true), true), head = u->nn;
+  uint32_t to_pair = add_branch(u, l, copies_follow(u, l, l->copies, &last, true), true), head = u->out.nn;
   add_copies(u, l, l->copies, drop);
   f[(*nf)++] = (struct fix){add_branch(u, l, copies_follow(u, l, l->copies, &last, false), false), head, false};
   leave_loop(u, l, f, nf);
-  f[(*nf)++] = (struct fix){to_pair, u->nn, false};
+  f[(*nf)++] = (struct fix){to_pair, u->out.nn, false};
   uint32_t to_rest = add_branch(u, l, copies_follow(u, l, 2, &last_of_two, true), true);
   add_copies(u, l, 2, drop);
   leave_loop(u, l, f, nf);
-  f[(*nf)++] = (struct fix){to_rest, u->nn, false};
+  f[(*nf)++] = (struct fix){to_rest, u->out.nn, false};
   u->k->n[u->k->b[l->block].end - 1].once = l->cond != M_NE;
 }
 
@@ -615,7 +604,7 @@ static void repeat_known(struct unroll *u, const struct loop *l, struct fix *f, 
     forget_names(u, l);
     return;
   }
-  uint32_t head = u->nn;
+  uint32_t head = u->out.nn;
   add_copies(u, l, l->copies, drop);
   const struct ptx_inst *bra = u->k->n[u->k->b[l->block].end - 1].in;
   struct ptx_reg *more = u->k->f->regs[u->name[bra->guard->num]]; /* as the last copy has it */
@@ -623,17 +612,8 @@ static void repeat_known(struct unroll *u, const struct loop *l, struct fix *f, 
 }
 
 static void finish(struct unroll *u, const uint32_t *to, const struct fix *f, uint32_t nf, const uint8_t *old) {
-  struct back *k = u->k;
-  for (uint32_t i = 0; i < u->nn; i++) {
-    struct ptx_inst *in = u->n[i].in;
-    if (!old[i]) continue;
-    if (in->op == OP_BRA) in->target = to[in->target];
-    for (int64_t q = 0; in->op == OP_BRX && q < in->ops[1].imm; q++) in->ops[1].vec[q].imm = to[in->ops[1].vec[q].imm];
-  }
-  for (uint32_t q = 0; q < nf; q++) u->n[f[q].node].in->target = f[q].after ? to[f[q].target] : f[q].target;
-  k->n = u->n;
-  k->nn = u->nn;
-  back_blocks(k);
+  for (uint32_t q = 0; q < nf; q++) u->out.n[f[q].node].in->target = f[q].after ? to[f[q].target] : f[q].target;
+  back_replace(u->k, &u->out, to, old);
 }
 
 /* ---- loops that are entered at their test ---- */
@@ -684,7 +664,7 @@ static void rotate(struct back *k) {
     uint32_t q = k->n[i].block;
     struct ptx_inst *in = k->n[i].in;
     bool last = i + 1 == k->b[q].end;
-    to[i] = u.nn;
+    to[i] = u.out.nn;
     if (last && entered[q + 1]) {
       const struct loop test = {.block = q + 2};
       prepare_names(&u, &test);
@@ -696,10 +676,10 @@ static void rotate(struct back *k) {
       in->guard_neg = !in->guard_neg;
       in->target = k->b[q - 1].first;
     }
-    old[u.nn] = 1;
+    old[u.out.nn] = 1;
     add_node(&u, in)->once = k->n[i].once;
   }
-  to[k->nn] = u.nn;
+  to[k->nn] = u.out.nn;
   finish(&u, to, NULL, 0, old);
 }
 
@@ -722,7 +702,7 @@ void back_unroll(struct back *k) {
   for (uint32_t i = 0, q = 0; i < k->nn; i++) {
     if (q < n && i == k->b[loops[q].block].first) {
       const struct loop *l = &loops[q++];
-      uint32_t at = u.nn;
+      uint32_t at = u.out.nn;
       if (!l->trips) {
         repeat(&u, l, f, &nf);
       } else { /* nothing is left of it */
@@ -732,10 +712,10 @@ void back_unroll(struct back *k) {
         continue;
       }
     }
-    to[i] = u.nn;
-    old[u.nn] = 1;
+    to[i] = u.out.nn;
+    old[u.out.nn] = 1;
     add_node(&u, k->n[i].in)->once = k->n[i].once;
   }
-  to[k->nn] = u.nn;
+  to[k->nn] = u.out.nn;
   finish(&u, to, f, nf, old);
 }

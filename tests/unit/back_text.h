@@ -29,7 +29,7 @@ static void say(struct maker *m, const char *fmt, ...) {
   assert_true(m->at < TEXT);
 }
 
-static unsigned pick(struct maker *m, unsigned n) {
+__attribute__((unused)) static unsigned pick(struct maker *m, unsigned n) {
   return (unsigned)(rng_next(&m->rng) % n);
 }
 

@@ -1,0 +1,382 @@
+/* aggregate.c - an atomic of all lanes of a warp on one word: one lane does it for all. This is what ptxas 11.8 makes of
+ * sums, extremes and logic of 32-bit integers in global and shared memory where it sees that lanes share the address;
+ * not of 64 bits, floating point, inc, dec, exch and cas, nor of a result that is read, unless it is a sum.
+ *
+ * Where lanes share the value of a sum, too, the highest lane adds it as often as there are lanes, and a result is the
+ * old value and as many times that as there are lanes below. Else REDUX combines the values; before 8.0, and of a sum
+ * with a result, shuffles do, if all 32 lanes take part.
+ */
+#include <string.h>
+
+#include "back/back_impl.h"
+
+/* What the atomics of a block have in common, of kind OK_NONE until one needs it. */
+struct common {
+  struct ptx_opnd set, leader, own, leads, count, rank; /* the lanes, the highest, this lane; lanes, and those below */
+};
+
+struct aggregate {
+  struct back *k;
+  struct node_list out;
+  const struct ptx_inst *of; /* the atomic */
+  uint32_t block;            /* its block */
+  struct common common, guarded;
+  struct common *c; /* common, of an atomic under a guard: guarded, its own */
+};
+
+/* ---- what lanes share ---- */
+
+static bool is_pure(enum ptx_opcode op) {
+  switch (op) {
+  case OP_MOV:
+  case OP_ADD:
+  case OP_SUB:
+  case OP_MUL:
+  case OP_MAD:
+  case OP_MIN:
+  case OP_MAX:
+  case OP_NEG:
+  case OP_ABS:
+  case OP_AND:
+  case OP_OR:
+  case OP_XOR:
+  case OP_NOT:
+  case OP_SHL:
+  case OP_SHR:
+  case OP_BFE:
+  case OP_DIV:
+  case OP_REM:
+  case OP_SETP:
+  case OP_SELP:
+  case OP_CVT:
+  case OP_CVTA:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static bool is_shared(const struct aggregate *g, const struct ptx_opnd *o, uint32_t deep);
+
+/* Of a load, unless the memory never changes: lanes that load together, and then are together at the atomic. */
+static bool load_is_shared(const struct aggregate *g, const struct node *n, uint32_t deep) {
+  const struct ptx_inst *i = n->in;
+  if (i->op != OP_LD || ptx_has(i, M_LOCAL)) return false;
+  bool constant = ptx_has(i, M_CONST) || ptx_has(i, M_CONST0) || ptx_has(i, M_PARAM) || ptx_has(i, M_PARAM_ENTRY) ||
+                  ptx_has(i, M_NC);
+  return (constant || n->block == g->block) && is_shared(g, &i->ops[1], deep);
+}
+
+static bool register_is_shared(const struct aggregate *g, uint16_t r, uint32_t deep) {
+  enum { DEEPEST = 24 };
+  const struct fact *f = &g->k->r[r];
+  if (!f->ssa || f->def == NODE_NONE || deep == DEEPEST) return false;
+  const struct node *n = &g->k->n[f->def];
+  const struct ptx_inst *i = n->in;
+  if (i->refused || i->guard) return false;
+  if (ptx_ops[i->op].kind == KIND_LOAD) return load_is_shared(g, n, deep + 1);
+  if (!is_pure((enum ptx_opcode)i->op) || ptx_has(i, M_CC) || n->ndef != 1) return false;
+  for (uint32_t q = 1; q < i->nops; q++)
+    if (!is_shared(g, &i->ops[q], deep + 1)) return false;
+  return true;
+}
+
+static bool is_shared(const struct aggregate *g, const struct ptx_opnd *o, uint32_t deep) {
+  switch (o->kind) {
+  case OK_IMM:
+    return true;
+  case OK_SREG:
+    return (o->sreg >= SR_NTID_X && o->sreg <= SR_NCTAID_Z) || o->sreg == SR_SMID;
+  case OK_VAR:
+  case OK_MEM:
+    if (o->var && o->var->space == SP_LOCAL) return false;
+    return !o->reg || register_is_shared(g, o->reg->num, deep);
+  case OK_REG:
+    return !o->sel && !o->part && !o->reg2 && register_is_shared(g, o->reg->num, deep);
+  default:
+    return false;
+  }
+}
+
+/* ---- instructions of the sequence ---- */
+
+static struct ptx_opnd number(int64_t n) {
+  return (struct ptx_opnd){.kind = OK_IMM, .imm = n};
+}
+
+static struct ptx_opnd special(enum ptx_sreg s) {
+  return (struct ptx_opnd){.kind = OK_SREG, .sreg = (uint8_t)s};
+}
+
+static struct ptx_opnd new_operand(struct aggregate *g, enum ptx_type t) {
+  uint16_t r = back_register(g->k, t); /* may move regs */
+  return (struct ptx_opnd){.kind = OK_REG, .reg = g->k->f->regs[r], .line = g->of->line, .col = g->of->col};
+}
+
+static const struct ptx_opnd nothing = {.kind = OK_NONE};
+
+/* to = op(x, y); y may be nothing. */
+static struct ptx_inst *put_to(struct aggregate *g, struct ptx_opnd to, enum ptx_opcode op, enum ptx_type t,
+                               struct ptx_opnd x, struct ptx_opnd y) {
+  const struct ptx_inst *of = g->of;
+  struct ptx_inst *i = ARENA_NEW(g->k->a, struct ptx_inst);
+  *i = (struct ptx_inst){.op = (uint8_t)op, .ntypes = 1, .types = {(uint8_t)t}, .line = of->line, .col = of->col};
+  i->src_line = of->src_line, i->src_file = of->src_file;
+  i->ops = ARENA_ARRAY(g->k->a, struct ptx_opnd, PTX_MAX_OPNDS);
+  i->ops[i->nops++] = to;
+  if (x.kind != OK_NONE) i->ops[i->nops++] = x;
+  if (y.kind != OK_NONE) i->ops[i->nops++] = y;
+  if (op == OP_MUL || op == OP_MAD) back_set(i, M_LO);
+  back_append(g->k, &g->out, i);
+  return i;
+}
+
+static struct ptx_opnd put(struct aggregate *g, enum ptx_opcode op, struct ptx_opnd x, struct ptx_opnd y) {
+  struct ptx_opnd to = new_operand(g, T_B32);
+  bool bits = op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_POPC || op == OP_ACTIVEMASK;
+  enum ptx_type t = op == OP_MIN || op == OP_MAX ? (enum ptx_type)g->of->types[0] : bits ? T_B32 : T_U32;
+  put_to(g, to, op, t, x, y);
+  return to;
+}
+
+/* A change of the last instruction's operands. */
+static void add_operand(struct aggregate *g, struct ptx_opnd o) {
+  struct node *n = &g->out.n[g->out.nn - 1];
+  n->in->ops[n->in->nops++] = o;
+  back_touch(g->k, n);
+}
+
+static void guard_last(struct aggregate *g, const struct ptx_opnd *p, bool neg) {
+  struct node *n = &g->out.n[g->out.nn - 1];
+  n->in->guard = p->reg;
+  n->in->guard_neg = neg;
+  back_touch(g->k, n);
+}
+
+static struct ptx_opnd guard_of(const struct ptx_inst *i) {
+  return i->guard ? (struct ptx_opnd){.kind = OK_REG, .reg = i->guard, .neg = i->guard_neg, .line = i->line} : nothing;
+}
+
+/* x == y or x != y, and the predicate `also` unless it is nothing. */
+static struct ptx_opnd compare(struct aggregate *g, enum ptx_mod how, struct ptx_opnd x, struct ptx_opnd y,
+                               struct ptx_opnd also) {
+  struct ptx_opnd to = new_operand(g, T_PRED);
+  struct ptx_inst *i = put_to(g, to, OP_SETP, T_U32, x, y);
+  back_set(i, how);
+  if (also.kind == OK_NONE) return to;
+  back_set(i, M_AND);
+  add_operand(g, also);
+  return to;
+}
+
+/* The lanes that take part. */
+static struct ptx_opnd members(struct aggregate *g) {
+  struct ptx_opnd *set = &g->c->set;
+  if (set->kind != OK_NONE) return *set;
+  if (!g->of->guard) return *set = put(g, OP_ACTIVEMASK, nothing, nothing);
+  *set = new_operand(g, T_B32);
+  back_set(put_to(g, *set, OP_VOTE, T_B32, guard_of(g->of), nothing), M_BALLOT);
+  return *set;
+}
+
+static struct ptx_opnd leader(struct aggregate *g) {
+  struct ptx_opnd *o = &g->c->leader, set = members(g);
+  return o->kind != OK_NONE ? *o : (*o = put(g, OP_BFIND, set, nothing));
+}
+
+static struct ptx_opnd lane(struct aggregate *g) {
+  struct ptx_opnd *o = &g->c->own;
+  return o->kind != OK_NONE ? *o : (*o = put(g, OP_MOV, special(SR_LANEID), nothing));
+}
+
+/* This lane is the highest. */
+static struct ptx_opnd leads(struct aggregate *g) {
+  struct ptx_opnd *o = &g->c->leads, highest = leader(g), own = lane(g);
+  return o->kind != OK_NONE ? *o : (*o = compare(g, M_EQ, highest, own, nothing));
+}
+
+static struct ptx_opnd lanes(struct aggregate *g) {
+  struct ptx_opnd *o = &g->c->count, set = members(g);
+  return o->kind != OK_NONE ? *o : (*o = put(g, OP_POPC, set, nothing));
+}
+
+static struct ptx_opnd lanes_below(struct aggregate *g) {
+  struct ptx_opnd *o = &g->c->rank, set = members(g);
+  if (o->kind != OK_NONE) return *o;
+  struct ptx_opnd below = put(g, OP_MOV, special(SR_LANEMASK_LT), nothing);
+  return *o = put(g, OP_POPC, put(g, OP_AND, below, set), nothing);
+}
+
+/* The value of lane x ^ n or x - n, or of lane n. `valid`: a predicate of whether there is such a lane, or NULL. */
+static struct ptx_opnd shuffle(struct aggregate *g, enum ptx_mod how, struct ptx_opnd x, struct ptx_opnd n,
+                               struct ptx_opnd *valid) {
+  struct ptx_opnd to = new_operand(g, T_B32), both = to;
+  if (valid) {
+    *valid = new_operand(g, T_PRED);
+    both.reg2 = valid->reg;
+  }
+  back_set(put_to(g, both, OP_SHFL, T_B32, x, n), how);
+  add_operand(g, number(how == M_UP ? 0 : 31));
+  return to;
+}
+
+/* The atomic itself, by the lanes of a predicate. */
+static void put_atomic(struct aggregate *g, const struct ptx_opnd *p, const struct ptx_opnd *to,
+                       struct ptx_opnd value) {
+  struct ptx_inst *i = back_copy(g->k, g->of);
+  if (to) i->ops[0] = *to;
+  i->ops[i->op == OP_ATOM ? 2 : 1] = value;
+  back_append(g->k, &g->out, i);
+  guard_last(g, p, false);
+}
+
+/* ---- the sequences ---- */
+
+static struct ptx_opnd times(struct aggregate *g, struct ptx_opnd n, struct ptx_opnd value) {
+  return value.kind == OK_IMM && value.imm == 1 ? n : put(g, OP_MUL, n, value);
+}
+
+/* The highest lane adds the value that all share, for all. */
+static void add_by_count(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
+  struct ptx_opnd one = leads(g), all = times(g, lanes(g), value), old = nothing;
+  if (result) old = new_operand(g, T_B32);
+  put_atomic(g, &one, result ? &old : NULL, all);
+  if (!result) return;
+  struct ptx_opnd before = times(g, lanes_below(g), value), first = shuffle(g, M_IDX, old, leader(g), NULL);
+  put_to(g, *result, OP_ADD, T_U32, first, before);
+  if (g->of->guard) guard_last(g, &(struct ptx_opnd){.reg = g->of->guard}, g->of->guard_neg);
+}
+
+static enum ptx_mod operation(const struct ptx_inst *i) {
+  static const enum ptx_mod known[] = {M_ADD, M_MIN, M_MAX, M_AND, M_OR, M_XOR};
+  for (uint32_t q = 0; q < sizeof known / sizeof *known; q++)
+    if (ptx_has(i, known[q])) return known[q];
+  return M_NONE;
+}
+
+static void combine_by_redux(struct aggregate *g, struct ptx_opnd value) {
+  enum ptx_mod how = operation(g->of);
+  bool bits = how == M_AND || how == M_OR || how == M_XOR;
+  struct ptx_opnd one = leads(g), set = members(g), all = new_operand(g, T_B32);
+  if (value.kind == OK_IMM) value = put(g, OP_MOV, value, nothing);
+  back_set(put_to(g, all, OP_REDUX, bits ? T_B32 : (enum ptx_type)g->of->types[0], value, set), how);
+  if (g->of->guard) guard_last(g, &(struct ptx_opnd){.reg = g->of->guard}, g->of->guard_neg);
+  put_atomic(g, &one, NULL, all);
+}
+
+/* Lanes of a warp that is not whole do the atomic themselves. Returns the predicate of one that is whole. */
+static struct ptx_opnd unless_whole(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
+  struct ptx_opnd set = members(g), whole = compare(g, M_EQ, set, number(0xFFFFFFFF), nothing);
+  struct ptx_opnd alone = compare(g, M_NE, set, number(0xFFFFFFFF), guard_of(g->of));
+  put_atomic(g, &alone, result, value);
+  return whole;
+}
+
+static void put_branch(struct aggregate *g, const struct ptx_opnd *p, bool neg) {
+  struct ptx_inst *i = put_to(g, (struct ptx_opnd){.kind = OK_LABEL}, OP_BRA, T_B32, nothing, nothing);
+  i->ntypes = 0;
+  guard_last(g, p, neg);
+}
+
+static void aim(struct aggregate *g, uint32_t branch) {
+  g->out.n[branch].in->target = g->out.nn;
+  g->out.n[branch].in->ops[0].imm = g->out.nn;
+}
+
+/* Of lanes that share the value: the first lane's suffices; an even number of xor is none. */
+static void once_if_whole(struct aggregate *g, struct ptx_opnd value) {
+  struct ptx_opnd whole = unless_whole(g, value, NULL), own = lane(g);
+  struct ptx_opnd first = compare(g, M_EQ, own, number(0), whole);
+  put_atomic(g, &first, NULL, operation(g->of) == M_XOR ? number(0) : value);
+}
+
+static void combine_by_shuffles(struct aggregate *g, struct ptx_opnd value) {
+  static const enum ptx_opcode ops[] = {
+      [M_ADD] = OP_ADD, [M_MIN] = OP_MIN, [M_MAX] = OP_MAX, [M_AND] = OP_AND, [M_OR] = OP_OR, [M_XOR] = OP_XOR};
+  struct ptx_opnd whole = unless_whole(g, value, NULL);
+  uint32_t branch = g->out.nn;
+  put_branch(g, &whole, true);
+  for (int64_t n = 1; n < 32; n *= 2)
+    value = put(g, ops[operation(g->of)], value, shuffle(g, M_BFLY, value, number(n), NULL));
+  struct ptx_opnd own = lane(g), first = compare(g, M_EQ, own, number(0), nothing);
+  put_atomic(g, &first, NULL, value);
+  aim(g, branch);
+}
+
+/* A sum with a result: what the lanes below add, by shuffles; the last lane has the sum of all. */
+static void add_by_scan(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
+  struct ptx_opnd whole = unless_whole(g, value, result), valid;
+  uint32_t branch = g->out.nn;
+  put_branch(g, &whole, true);
+  for (int64_t n = 1; n < 32; n *= 2) {
+    struct ptx_opnd below = shuffle(g, M_UP, value, number(n), &valid), sum = put(g, OP_MOV, value, nothing);
+    put_to(g, sum, OP_ADD, T_U32, value, below);
+    guard_last(g, &valid, false);
+    value = sum;
+  }
+  struct ptx_opnd own = lane(g), last = compare(g, M_EQ, own, number(31), nothing), old = new_operand(g, T_B32);
+  put_atomic(g, &last, &old, value);
+  struct ptx_opnd before = shuffle(g, M_UP, value, number(1), &valid);
+  struct ptx_opnd first = shuffle(g, M_IDX, old, number(31), NULL);
+  put_to(g, *result, OP_MOV, T_B32, first, nothing);
+  put_to(g, *result, OP_ADD, T_U32, first, before);
+  guard_last(g, &valid, false);
+  aim(g, branch);
+}
+
+/* ---- which atomics ---- */
+
+static bool is_plain(const struct ptx_inst *i) {
+  static const enum ptx_mod others[] = {M_INC, M_DEC,     M_EXCH,    M_CAS,     M_V2,       M_V4,    M_V8,
+                                        M_CC,  M_ACQUIRE, M_RELEASE, M_ACQ_REL, M_VOLATILE, M_ASYNC, M_SHARED_CLUSTER};
+  if ((i->op != OP_ATOM && i->op != OP_RED) || i->refused || i->ntypes != 1) return false;
+  if (i->nops != (i->op == OP_ATOM ? 3 : 2) || operation(i) == M_NONE) return false;
+  if (i->types[0] != T_U32 && i->types[0] != T_S32 && i->types[0] != T_B32) return false;
+  for (uint32_t q = 0; q < sizeof others / sizeof *others; q++)
+    if (ptx_has(i, others[q])) return false;
+  return true;
+}
+
+/* Puts the sequence that takes the place of an atomic. False: none does. */
+static bool aggregate(struct aggregate *g, const struct node *n) {
+  const struct ptx_inst *i = n->in;
+  if (!is_plain(i)) return false;
+  bool atom = i->op == OP_ATOM;
+  const struct ptx_opnd *to = &i->ops[0], *at = &i->ops[atom ? 1 : 0], *value = &i->ops[atom ? 2 : 1];
+  const struct ptx_opnd *result = atom && to->kind == OK_REG && g->k->r[to->reg->num].uses ? to : NULL;
+  if (atom && to->kind != OK_REG && to->kind != OK_SINK) return false;
+  if (value->kind != OK_REG && value->kind != OK_IMM) return false;
+  if (n->block != g->block) g->common = (struct common){0};
+  g->guarded = (struct common){0};
+  g->c = i->guard ? &g->guarded : &g->common;
+  g->of = i;
+  g->block = n->block;
+  bool sums = operation(i) == M_ADD;
+  if (at->kind != OK_MEM || !is_shared(g, at, 0) || (result && !sums)) return false;
+  bool same = is_shared(g, value, 0);
+  if (sums && same) add_by_count(g, *value, result);
+  else if (result) add_by_scan(g, *value, result);
+  else if (g->k->t->sm >= 80) combine_by_redux(g, *value);
+  else if (same) once_if_whole(g, *value);
+  else combine_by_shuffles(g, *value);
+  return true;
+}
+
+void back_aggregate(struct back *k) {
+  enum { LONGEST = 40 };
+  uint32_t atomics = 0;
+  for (uint32_t i = 0; i < k->nn; i++) atomics += is_plain(k->n[i].in);
+  if (!atomics) return;
+  struct aggregate g = {.k = k};
+  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
+  uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + LONGEST * atomics + 1);
+  for (uint32_t i = 0; i < k->nn; i++) {
+    to[i] = g.out.nn;
+    if (aggregate(&g, &k->n[i])) continue;
+    old[g.out.nn] = 1;
+    back_append(k, &g.out, k->n[i].in)->once = k->n[i].once;
+  }
+  to[k->nn] = g.out.nn;
+  back_replace(k, &g.out, to, old);
+  back_facts(k, true);
+}
