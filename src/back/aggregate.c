@@ -1,6 +1,6 @@
-/* aggregate.c - an atomic of all lanes of a warp on one word: one lane does it for all. This is what ptxas 11.8 makes of
- * sums, extremes and logic of 32-bit integers in global and shared memory where it sees that lanes share the address;
- * not of 64 bits, floating point, inc, dec, exch and cas, nor of a result that is read, unless it is a sum.
+/* aggregate.c - an atomic of all lanes of a warp on one word: one lane does it for all. This is what ptxas 11.8 makes
+ * of sums, extremes and logic of 32-bit integers in global and shared memory where it sees that lanes share the
+ * address; not of 64 bits, floating point, inc, dec, exch and cas, nor of a result that is read, unless it is a sum.
  *
  * Where lanes share the value of a sum, too, the highest lane adds it as often as there are lanes, and a result is the
  * old value and as many times that as there are lanes below. Else REDUX combines the values; before 8.0, and of a sum
@@ -100,7 +100,7 @@ static bool is_shared(const struct aggregate *g, const struct ptx_opnd *o, uint3
 
 /* ---- instructions of the sequence ---- */
 
-static struct ptx_opnd number(int64_t n) {
+static struct ptx_opnd imm_operand(int64_t n) {
   return (struct ptx_opnd){.kind = OK_IMM, .imm = n};
 }
 
@@ -131,7 +131,7 @@ static struct ptx_inst *put_to(struct aggregate *g, struct ptx_opnd to, enum ptx
   return i;
 }
 
-static struct ptx_opnd put(struct aggregate *g, enum ptx_opcode op, struct ptx_opnd x, struct ptx_opnd y) {
+static struct ptx_opnd put_value(struct aggregate *g, enum ptx_opcode op, struct ptx_opnd x, struct ptx_opnd y) {
   struct ptx_opnd to = new_operand(g, T_B32);
   bool bits = op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_POPC || op == OP_ACTIVEMASK;
   enum ptx_type t = op == OP_MIN || op == OP_MAX ? (enum ptx_type)g->of->types[0] : bits ? T_B32 : T_U32;
@@ -158,8 +158,8 @@ static struct ptx_opnd guard_of(const struct ptx_inst *i) {
 }
 
 /* x == y or x != y, and the predicate `also` unless it is nothing. */
-static struct ptx_opnd compare(struct aggregate *g, enum ptx_mod how, struct ptx_opnd x, struct ptx_opnd y,
-                               struct ptx_opnd also) {
+static struct ptx_opnd put_compare(struct aggregate *g, enum ptx_mod how, struct ptx_opnd x, struct ptx_opnd y,
+                                   struct ptx_opnd also) {
   struct ptx_opnd to = new_operand(g, T_PRED);
   struct ptx_inst *i = put_to(g, to, OP_SETP, T_U32, x, y);
   back_set(i, how);
@@ -173,7 +173,7 @@ static struct ptx_opnd compare(struct aggregate *g, enum ptx_mod how, struct ptx
 static struct ptx_opnd members(struct aggregate *g) {
   struct ptx_opnd *set = &g->c->set;
   if (set->kind != OK_NONE) return *set;
-  if (!g->of->guard) return *set = put(g, OP_ACTIVEMASK, nothing, nothing);
+  if (!g->of->guard) return *set = put_value(g, OP_ACTIVEMASK, nothing, nothing);
   *set = new_operand(g, T_B32);
   back_set(put_to(g, *set, OP_VOTE, T_B32, guard_of(g->of), nothing), M_BALLOT);
   return *set;
@@ -181,30 +181,30 @@ static struct ptx_opnd members(struct aggregate *g) {
 
 static struct ptx_opnd leader(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->leader, set = members(g);
-  return o->kind != OK_NONE ? *o : (*o = put(g, OP_BFIND, set, nothing));
+  return o->kind != OK_NONE ? *o : (*o = put_value(g, OP_BFIND, set, nothing));
 }
 
 static struct ptx_opnd lane(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->own;
-  return o->kind != OK_NONE ? *o : (*o = put(g, OP_MOV, special(SR_LANEID), nothing));
+  return o->kind != OK_NONE ? *o : (*o = put_value(g, OP_MOV, special(SR_LANEID), nothing));
 }
 
 /* This lane is the highest. */
 static struct ptx_opnd leads(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->leads, highest = leader(g), own = lane(g);
-  return o->kind != OK_NONE ? *o : (*o = compare(g, M_EQ, highest, own, nothing));
+  return o->kind != OK_NONE ? *o : (*o = put_compare(g, M_EQ, highest, own, nothing));
 }
 
-static struct ptx_opnd lanes(struct aggregate *g) {
+static struct ptx_opnd lane_count(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->count, set = members(g);
-  return o->kind != OK_NONE ? *o : (*o = put(g, OP_POPC, set, nothing));
+  return o->kind != OK_NONE ? *o : (*o = put_value(g, OP_POPC, set, nothing));
 }
 
 static struct ptx_opnd lanes_below(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->rank, set = members(g);
   if (o->kind != OK_NONE) return *o;
-  struct ptx_opnd below = put(g, OP_MOV, special(SR_LANEMASK_LT), nothing);
-  return *o = put(g, OP_POPC, put(g, OP_AND, below, set), nothing);
+  struct ptx_opnd below = put_value(g, OP_MOV, special(SR_LANEMASK_LT), nothing);
+  return *o = put_value(g, OP_POPC, put_value(g, OP_AND, below, set), nothing);
 }
 
 /* The value of lane x ^ n or x - n, or of lane n. `valid`: a predicate of whether there is such a lane, or NULL. */
@@ -216,7 +216,7 @@ static struct ptx_opnd shuffle(struct aggregate *g, enum ptx_mod how, struct ptx
     both.reg2 = valid->reg;
   }
   back_set(put_to(g, both, OP_SHFL, T_B32, x, n), how);
-  add_operand(g, number(how == M_UP ? 0 : 31));
+  add_operand(g, imm_operand(how == M_UP ? 0 : 31));
   return to;
 }
 
@@ -233,12 +233,12 @@ static void put_atomic(struct aggregate *g, const struct ptx_opnd *p, const stru
 /* ---- the sequences ---- */
 
 static struct ptx_opnd times(struct aggregate *g, struct ptx_opnd n, struct ptx_opnd value) {
-  return value.kind == OK_IMM && value.imm == 1 ? n : put(g, OP_MUL, n, value);
+  return value.kind == OK_IMM && value.imm == 1 ? n : put_value(g, OP_MUL, n, value);
 }
 
 /* The highest lane adds the value that all share, for all. */
 static void add_by_count(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
-  struct ptx_opnd one = leads(g), all = times(g, lanes(g), value), old = nothing;
+  struct ptx_opnd one = leads(g), all = times(g, lane_count(g), value), old = nothing;
   if (result) old = new_operand(g, T_B32);
   put_atomic(g, &one, result ? &old : NULL, all);
   if (!result) return;
@@ -258,7 +258,7 @@ static void combine_by_redux(struct aggregate *g, struct ptx_opnd value) {
   enum ptx_mod how = operation(g->of);
   bool bits = how == M_AND || how == M_OR || how == M_XOR;
   struct ptx_opnd one = leads(g), set = members(g), all = new_operand(g, T_B32);
-  if (value.kind == OK_IMM) value = put(g, OP_MOV, value, nothing);
+  if (value.kind == OK_IMM) value = put_value(g, OP_MOV, value, nothing);
   back_set(put_to(g, all, OP_REDUX, bits ? T_B32 : (enum ptx_type)g->of->types[0], value, set), how);
   if (g->of->guard) guard_last(g, &(struct ptx_opnd){.reg = g->of->guard}, g->of->guard_neg);
   put_atomic(g, &one, NULL, all);
@@ -266,8 +266,8 @@ static void combine_by_redux(struct aggregate *g, struct ptx_opnd value) {
 
 /* Lanes of a warp that is not whole do the atomic themselves. Returns the predicate of one that is whole. */
 static struct ptx_opnd unless_whole(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
-  struct ptx_opnd set = members(g), whole = compare(g, M_EQ, set, number(0xFFFFFFFF), nothing);
-  struct ptx_opnd alone = compare(g, M_NE, set, number(0xFFFFFFFF), guard_of(g->of));
+  struct ptx_opnd set = members(g), whole = put_compare(g, M_EQ, set, imm_operand(0xFFFFFFFF), nothing);
+  struct ptx_opnd alone = put_compare(g, M_NE, set, imm_operand(0xFFFFFFFF), guard_of(g->of));
   put_atomic(g, &alone, result, value);
   return whole;
 }
@@ -286,8 +286,8 @@ static void aim(struct aggregate *g, uint32_t branch) {
 /* Of lanes that share the value: the first lane's suffices; an even number of xor is none. */
 static void once_if_whole(struct aggregate *g, struct ptx_opnd value) {
   struct ptx_opnd whole = unless_whole(g, value, NULL), own = lane(g);
-  struct ptx_opnd first = compare(g, M_EQ, own, number(0), whole);
-  put_atomic(g, &first, NULL, operation(g->of) == M_XOR ? number(0) : value);
+  struct ptx_opnd first = put_compare(g, M_EQ, own, imm_operand(0), whole);
+  put_atomic(g, &first, NULL, operation(g->of) == M_XOR ? imm_operand(0) : value);
 }
 
 static void combine_by_shuffles(struct aggregate *g, struct ptx_opnd value) {
@@ -297,8 +297,8 @@ static void combine_by_shuffles(struct aggregate *g, struct ptx_opnd value) {
   uint32_t branch = g->out.nn;
   put_branch(g, &whole, true);
   for (int64_t n = 1; n < 32; n *= 2)
-    value = put(g, ops[operation(g->of)], value, shuffle(g, M_BFLY, value, number(n), NULL));
-  struct ptx_opnd own = lane(g), first = compare(g, M_EQ, own, number(0), nothing);
+    value = put_value(g, ops[operation(g->of)], value, shuffle(g, M_BFLY, value, imm_operand(n), NULL));
+  struct ptx_opnd own = lane(g), first = put_compare(g, M_EQ, own, imm_operand(0), nothing);
   put_atomic(g, &first, NULL, value);
   aim(g, branch);
 }
@@ -309,15 +309,16 @@ static void add_by_scan(struct aggregate *g, struct ptx_opnd value, const struct
   uint32_t branch = g->out.nn;
   put_branch(g, &whole, true);
   for (int64_t n = 1; n < 32; n *= 2) {
-    struct ptx_opnd below = shuffle(g, M_UP, value, number(n), &valid), sum = put(g, OP_MOV, value, nothing);
+    struct ptx_opnd below = shuffle(g, M_UP, value, imm_operand(n), &valid), sum = put_value(g, OP_MOV, value, nothing);
     put_to(g, sum, OP_ADD, T_U32, value, below);
     guard_last(g, &valid, false);
     value = sum;
   }
-  struct ptx_opnd own = lane(g), last = compare(g, M_EQ, own, number(31), nothing), old = new_operand(g, T_B32);
+  struct ptx_opnd own = lane(g), last = put_compare(g, M_EQ, own, imm_operand(31), nothing),
+                  old = new_operand(g, T_B32);
   put_atomic(g, &last, &old, value);
-  struct ptx_opnd before = shuffle(g, M_UP, value, number(1), &valid);
-  struct ptx_opnd first = shuffle(g, M_IDX, old, number(31), NULL);
+  struct ptx_opnd before = shuffle(g, M_UP, value, imm_operand(1), &valid);
+  struct ptx_opnd first = shuffle(g, M_IDX, old, imm_operand(31), NULL);
   put_to(g, *result, OP_MOV, T_B32, first, nothing);
   put_to(g, *result, OP_ADD, T_U32, first, before);
   guard_last(g, &valid, false);

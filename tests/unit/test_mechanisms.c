@@ -144,6 +144,46 @@ static void local_stores_since_volta(void **state) {
   assert_int_equal(st.l1d_local_read_hits, 0);
 }
 
+/* Half-warps store rows of 16 floats, 17 floats apart, from the second float on: five sectors. */
+static void stores_touch_their_sectors_alone(void **state) {
+  (void)state;
+  struct gpu_config c;
+  struct err e;
+  if (!gpu_config_load(&c, "volta", &e)) fail_msg("%s", e.msg);
+  c.sms = 1;
+  for (uint32_t how = 0; how < 2; how++) {
+    char body[400];
+    snprintf(
+        body, sizeof body,
+        "shr.u32 %%r2, %%r1, 4;\nadd.u32 %%r3, %%r1, %%r2;\nmul.wide.u32 %%d5, %%r3, 4;\nadd.s64 %%d4, %%d1, %%d5;\n"
+        "st.global%s.u32 [%%d4+4], %%r1;\n",
+        how ? ".cg" : "");
+    assert_int_equal(run_machine(&c, NULL, body, 32, 1).l2_sectors_stored, 5);
+  }
+}
+
+/* Eight warps read 32 lines of a texture, 64 times: a line a cycle, or four. */
+static uint64_t cycles_of_lookups(uint32_t lookups) {
+  struct gpu_config c;
+  struct err e;
+  if (!gpu_config_load(&c, "volta", &e)) fail_msg("%s", e.msg);
+  c.sms = 1, c.l1t_lookups = lookups;
+  return run_machine(&c, NULL,
+                     "mul.lo.u32 %r2, %r1, 32;\nmov.u32 %r4, 0;\nL:\n"
+                     "tex.1d.v4.u32.s32 {%r8,%r9,%r10,%r11}, [%d1, {%r2}];\n"
+                     "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 64;\n@%p1 bra L;\nst.shared.u32 [tile], %r8;\n",
+                     256 | TEXTURED, 1)
+      .cycles;
+}
+
+static void lines_of_a_texture_instruction(void **state) {
+  (void)state;
+  uint64_t one = cycles_of_lookups(1), four = cycles_of_lookups(4), as_loads = cycles_of_lookups(0);
+  assert_in_range(one, 64 * 8 * 32, 64 * 8 * 32 + 4000);
+  assert_in_range(four, 64 * 8 * 8, 64 * 8 * 8 + 4000);
+  assert_int_equal(as_loads, one); /* the lanes need the same 8 B of the data path */
+}
+
 /* st.cg bypasses the L1 in 32 B segments and leaves the line there as it is; st evicts it. */
 static void stores_past_the_l1(void **state) {
   (void)state;
@@ -377,6 +417,8 @@ int main(void) {
       cmocka_unit_test(code_of_all_modules),
       cmocka_unit_test(local_vectors),
       cmocka_unit_test(local_stores_since_volta),
+      cmocka_unit_test(stores_touch_their_sectors_alone),
+      cmocka_unit_test(lines_of_a_texture_instruction),
       cmocka_unit_test(stores_past_the_l1),
       cmocka_unit_test(fences_empty_the_l1),
       cmocka_unit_test(fences_of_others),

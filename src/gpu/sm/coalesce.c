@@ -324,6 +324,12 @@ uint32_t coalesce_global(const struct coalesce_in *in, struct access *out) {
   return n;
 }
 
+uint32_t coalesce_sectors(const struct access *a, uint32_t line) {
+  if (a->bytes > line) return 0;
+  uint32_t first = (uint32_t)(a->addr & 127 & ~(uint64_t)(line - 1)) / 32;
+  return a->chunks >> first & ((1u << line / 32) - 1);
+}
+
 uint32_t coalesce_whole(const struct access *a, uint32_t line) {
   uint64_t block = a->addr & ~(uint64_t)(a->bytes > 128 ? 255 : 127), start = a->addr & ~(uint64_t)(line - 1);
   uint32_t mask = 0;

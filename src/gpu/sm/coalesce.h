@@ -28,6 +28,8 @@ uint32_t coalesce_global(const struct coalesce_in *in, struct access *out);
 /* Of a store: the 32 B sectors of the `line`-byte L2 line at its address that it writes completely, at the resolution
  * of 8 B words; bit 0 = the line's first. */
 uint32_t coalesce_whole(const struct access *a, uint32_t line);
+/* The sectors of 32 B of its line of `line` bytes that an access touches; 0: it spans lines. */
+uint32_t coalesce_sectors(const struct access *a, uint32_t line);
 /* One access per distinct `line`-byte block: constant and texture caches. */
 uint32_t coalesce_lines(const uint64_t *addr, uint32_t mask, uint32_t line, struct access *out);
 /* Passes of a shared-memory instruction: distinct 4-byte words in the most-loaded bank; at least 1. */
