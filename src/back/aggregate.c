@@ -354,6 +354,9 @@ static bool aggregate(struct aggregate *g, const struct node *n) {
   g->block = n->block;
   bool sums = operation(i) == M_ADD;
   if (at->kind != OK_MEM || !is_shared(g, at, 0) || (result && !sums)) return false;
+  /* ATOMS.POPC.INC: shared memory counts the lanes */
+  if (g->k->t->sm >= 80 && ptx_has(i, M_SHARED) && sums && !result && value->kind == OK_IMM && value->imm == 1)
+    return false;
   bool same = is_shared(g, value, 0);
   if (sums && same) add_by_count(g, *value, result);
   else if (result) add_by_scan(g, *value, result);

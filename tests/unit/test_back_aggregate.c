@@ -77,7 +77,8 @@ static void an_address_loaded_before_lanes_part_is_not_shared(void **state) {
                      "mul.wide.u32 %rd5, %r6, 4;\nadd.s64 %rd6, %rd4, %rd5;\nred.global.add.u32 [%rd6+64], 1;\n" LEAVE);
 }
 
-/* What ptxas 11.8 makes of atomicAdd(p, 5), atomicAdd(p, q[t]) and t = atomicAdd(p, 1). */
+/* What ptxas 11.8 makes of atomicAdd(p, 5), atomicAdd(p, q[t]), t = atomicAdd(p, 1), atomicAdd(p + t, 5) and
+ * atomicAdd(&shared, 1). */
 static void the_sequences_are_those_of_ptxas(void **state) {
   (void)state;
   static const char *const text[] = {
@@ -86,12 +87,13 @@ static void the_sequences_are_those_of_ptxas(void **state) {
             "red.global.add.u32 [%rd3], %r5;\nret;\n",
       INDEX "atom.global.add.u32 %r5, [%rd3], 1;\nmul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd4, %rd5;\n"
             "st.global.u32 [%rd6], %r5;\nret;\n",
-      INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nred.global.add.u32 [%rd6], 5;\nret;\n"};
+      INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nred.global.add.u32 [%rd6], 5;\nret;\n",
+      "red.shared.add.u32 [buf], 1;\nret;\n"};
   /* machine, atomics, shuffles and votes (one shuffle without lanes before 7.5), S2R, uniform votes and the like */
-  static const uint32_t want[][4][4] = {{{1, 2, 1, 0}, {2, 7, 3, 0}, {1, 3, 4, 0}, {1, 1, 2, 0}},
-                                        {{1, 0, 1, 2}, {1, 0, 3, 2}, {1, 1, 4, 1}, {1, 0, 2, 0}}};
+  static const uint32_t want[][5][4] = {{{1, 2, 1, 0}, {2, 7, 3, 0}, {1, 3, 4, 0}, {1, 1, 2, 0}, {1, 2, 1, 0}},
+                                        {{1, 0, 1, 2}, {1, 0, 3, 2}, {1, 1, 4, 1}, {1, 0, 2, 0}, {1, 0, 0, 0}}};
   for (uint32_t s = 0; s < 2; s++)
-    for (uint32_t q = 0; q < 4; q++) {
+    for (uint32_t q = 0; q < 5; q++) {
       struct code c = compile(text[q], s ? 80 : 70);
       const uint32_t *w = want[s][q];
       uint32_t loads = s ? count(&c, "uniform", 0) - w[3] : 0; /* the descriptor of global memory */
