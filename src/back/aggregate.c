@@ -26,45 +26,14 @@ struct aggregate {
 
 /* ---- what lanes share ---- */
 
-static bool is_pure(enum ptx_opcode op) {
-  switch (op) {
-  case OP_MOV:
-  case OP_ADD:
-  case OP_SUB:
-  case OP_MUL:
-  case OP_MAD:
-  case OP_MIN:
-  case OP_MAX:
-  case OP_NEG:
-  case OP_ABS:
-  case OP_AND:
-  case OP_OR:
-  case OP_XOR:
-  case OP_NOT:
-  case OP_SHL:
-  case OP_SHR:
-  case OP_BFE:
-  case OP_DIV:
-  case OP_REM:
-  case OP_SETP:
-  case OP_SELP:
-  case OP_CVT:
-  case OP_CVTA:
-    return true;
-  default:
-    return false;
-  }
-}
-
 static bool is_shared(const struct aggregate *g, const struct ptx_opnd *o, uint32_t deep);
 
-/* Of a load, unless the memory never changes: lanes that load together, and then are together at the atomic. */
+/* Of a load, unless the memory never changes: lanes that load together, and then are together at the atomic; not by an
+ * address that may be in local memory, of which each lane has its own. */
 static bool load_is_shared(const struct aggregate *g, const struct node *n, uint32_t deep) {
   const struct ptx_inst *i = n->in;
-  if (i->op != OP_LD || ptx_has(i, M_LOCAL)) return false;
-  bool constant = ptx_has(i, M_CONST) || ptx_has(i, M_CONST0) || ptx_has(i, M_PARAM) || ptx_has(i, M_PARAM_ENTRY) ||
-                  ptx_has(i, M_NC);
-  return (constant || n->block == g->block) && is_shared(g, &i->ops[1], deep);
+  bool common = ptx_has(i, M_GLOBAL) || ptx_has(i, M_SHARED), together = n->block == g->block;
+  return i->op == OP_LD && (back_movable(i) || (common && together)) && is_shared(g, &i->ops[1], deep);
 }
 
 static bool register_is_shared(const struct aggregate *g, uint16_t r, uint32_t deep) {
@@ -75,7 +44,7 @@ static bool register_is_shared(const struct aggregate *g, uint16_t r, uint32_t d
   const struct ptx_inst *i = n->in;
   if (i->refused || i->guard) return false;
   if (ptx_ops[i->op].kind == KIND_LOAD) return load_is_shared(g, n, deep + 1);
-  if (!is_pure((enum ptx_opcode)i->op) || ptx_has(i, M_CC) || n->ndef != 1) return false;
+  if (ptx_ops[i->op].kind != KIND_ALU || !back_movable(i) || n->ndef != 1) return false;
   for (uint32_t q = 1; q < i->nops; q++)
     if (!is_shared(g, &i->ops[q], deep + 1)) return false;
   return true;
@@ -126,7 +95,7 @@ static struct ptx_inst *put_to(struct aggregate *g, struct ptx_opnd to, enum ptx
   i->ops[i->nops++] = to;
   if (x.kind != OK_NONE) i->ops[i->nops++] = x;
   if (y.kind != OK_NONE) i->ops[i->nops++] = y;
-  if (op == OP_MUL || op == OP_MAD) back_set(i, M_LO);
+  if (op == OP_MUL) back_set(i, M_LO);
   back_append(g->k, &g->out, i);
   return i;
 }
@@ -293,19 +262,19 @@ static void once_if_whole(struct aggregate *g, struct ptx_opnd value) {
 static void combine_by_shuffles(struct aggregate *g, struct ptx_opnd value) {
   static const enum ptx_opcode ops[] = {
       [M_ADD] = OP_ADD, [M_MIN] = OP_MIN, [M_MAX] = OP_MAX, [M_AND] = OP_AND, [M_OR] = OP_OR, [M_XOR] = OP_XOR};
-  struct ptx_opnd whole = unless_whole(g, value, NULL);
+  struct ptx_opnd whole = unless_whole(g, value, NULL), own = lane(g); /* later atomics read it, too */
   uint32_t branch = g->out.nn;
   put_branch(g, &whole, true);
   for (int64_t n = 1; n < 32; n *= 2)
     value = put_value(g, ops[operation(g->of)], value, shuffle(g, M_BFLY, value, imm_operand(n), NULL));
-  struct ptx_opnd own = lane(g), first = put_compare(g, M_EQ, own, imm_operand(0), nothing);
+  struct ptx_opnd first = put_compare(g, M_EQ, own, imm_operand(0), nothing);
   put_atomic(g, &first, NULL, value);
   aim(g, branch);
 }
 
 /* A sum with a result: what the lanes below add, by shuffles; the last lane has the sum of all. */
 static void add_by_scan(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
-  struct ptx_opnd whole = unless_whole(g, value, result), valid;
+  struct ptx_opnd whole = unless_whole(g, value, result), own = lane(g), valid;
   uint32_t branch = g->out.nn;
   put_branch(g, &whole, true);
   for (int64_t n = 1; n < 32; n *= 2) {
@@ -314,8 +283,7 @@ static void add_by_scan(struct aggregate *g, struct ptx_opnd value, const struct
     guard_last(g, &valid, false);
     value = sum;
   }
-  struct ptx_opnd own = lane(g), last = put_compare(g, M_EQ, own, imm_operand(31), nothing),
-                  old = new_operand(g, T_B32);
+  struct ptx_opnd last = put_compare(g, M_EQ, own, imm_operand(31), nothing), old = new_operand(g, T_B32);
   put_atomic(g, &last, &old, value);
   struct ptx_opnd before = shuffle(g, M_UP, value, imm_operand(1), &valid);
   struct ptx_opnd first = shuffle(g, M_IDX, old, imm_operand(31), NULL);

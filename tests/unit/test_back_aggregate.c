@@ -69,6 +69,14 @@ static void atomics_of_a_block_share_what_they_need(void **state) {
                      "ld.shared.v2.u32 {%r11, %r12}, [buf];\nst.global.v2.u32 [%rd2], {%r11, %r12};\n" LEAVE);
 }
 
+/* What a later atomic of the block needs is there for warps that are not whole, too. */
+static void a_later_atomic_of_part_of_a_warp(void **state) {
+  (void)state;
+  same_memory(KERNEL "@%p1 bra OVER;\nred.global.add.u32 [%rd4], %r2;\nred.global.add.u32 [%rd4+4], 5;\nOVER:\n" LEAVE);
+  same_memory(KERNEL "@%p1 bra OVER;\natom.global.add.u32 %r4, [%rd4], %r2;\nst.global.u32 [%rd2+4], %r4;\n"
+                     "red.global.add.u32 [%rd4+4], 5;\nOVER:\n" LEAVE);
+}
+
 /* Lanes that are apart see other values of a word that changes: the address is not shared. */
 static void an_address_loaded_before_lanes_part_is_not_shared(void **state) {
   (void)state;
@@ -108,6 +116,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_operation_leaves_the_same_memory),
       cmocka_unit_test(atomics_of_a_block_share_what_they_need),
+      cmocka_unit_test(a_later_atomic_of_part_of_a_warp),
       cmocka_unit_test(an_address_loaded_before_lanes_part_is_not_shared),
       cmocka_unit_test(the_sequences_are_those_of_ptxas),
   };
