@@ -139,7 +139,7 @@ static uint32_t flits_of(const struct sm *s, uint32_t bytes) {
 }
 
 static uint32_t flits_of_access(const struct sm *s, const struct op *o, const struct access *a) {
-  return flits_of(s, REQ_HEADER_BYTES + (o->load && !o->atomic ? 0 : a->bytes));
+  return flits_of(s, req_most_bytes(a->bytes, !o->load || o->atomic, s->c->icnt_masks && !o->atomic));
 }
 
 /* Bytes of the packets that the SM pushes in this cycle, at most: the head of the miss queue, a read of each of the

@@ -43,37 +43,43 @@ static uint32_t gpcs_of(const struct gpu_config *c) {
 }
 
 /* CTAs of this kernel that fit an SM. A small grid is spread: no SM takes more than its share. */
+/* CTAs that fit an SM, however many the grid has. */
 static bool ctas_that_fit(const struct gpu_config *c, const struct feed_kernel *k, uint32_t *out, struct err *e) {
-  uint32_t threads = k->warps_per_cta * WARP_LANES, fit = c->sm_threads / threads;
+  uint32_t shared = k->shared_bytes + c->cta_reserved, threads = k->warps_per_cta * WARP_LANES,
+           fit = c->sm_threads / threads;
   if (k->threads_per_cta > c->sm_cta_threads || !fit)
     return err_set(
         e, ERR_INPUT, "kernel %s: %u threads per block, but %s runs at most %u (sm.cta_threads=%u, sm.threads=%u)",
         k->name, k->threads_per_cta, c->name, c->sm_cta_threads < c->sm_threads ? c->sm_cta_threads : c->sm_threads,
         c->sm_cta_threads, c->sm_threads);
-  if (k->shared_bytes && c->sm_shared / k->shared_bytes < fit) fit = c->sm_shared / k->shared_bytes;
+  if (shared && c->sm_shared / shared < fit) fit = c->sm_shared / shared;
   if (!fit)
     return err_set(e, ERR_INPUT,
-                   "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u (sm.shared_bytes)", k->name,
-                   k->shared_bytes, c->name, c->sm_shared);
+                   "kernel %s: %u bytes of shared memory per block, but an SM of %s has %u (sm.shared_bytes), of which "
+                   "a block loses %u (sm.cta_reserved_bytes)",
+                   k->name, k->shared_bytes, c->name, c->sm_shared, c->cta_reserved);
   uint32_t regs = threads * ((k->regs_per_thread + 3) & ~3u);
   if (regs && c->sm_regs / regs < fit) fit = c->sm_regs / regs;
   if (!fit)
     return err_set(e, ERR_INPUT,
                    "kernel %s: %u registers per thread x %u threads, but an SM of %s has %u (sm.registers)", k->name,
                    k->regs_per_thread, threads, c->name, c->sm_regs);
-  if (fit > c->sm_ctas) fit = c->sm_ctas;
+  *out = fit < c->sm_ctas ? fit : c->sm_ctas;
+  return true;
+}
+
+/* Those of the grid that an SM gets, if fewer fit than it has places for. */
+static uint32_t ctas_of_grid(const struct gpu_config *c, const struct feed_kernel *k, uint32_t fit) {
   uint32_t share = (k->ctas + c->sms - 1) / c->sms, gpc = c->sms / gpcs_of(c);
   if (k->cluster && share * gpc < k->cluster) share = (k->cluster + gpc - 1) / gpc; /* a cluster lies within a GPC */
   if (share > fit) share = fit;
-  if (k->ctas < fit * c->sms) fit = share;
-  *out = fit;
-  return true;
+  return k->ctas < fit * c->sms ? share : fit;
 }
 
 uint32_t gpu_ctas_per_sm(const struct gpu *g, const struct feed_kernel *k) {
   struct err e = {0};
   uint32_t fit;
-  return ctas_that_fit(&g->config, k, &fit, &e) ? fit : 0;
+  return ctas_that_fit(&g->config, k, &fit, &e) ? ctas_of_grid(&g->config, k, fit) : 0;
 }
 
 /* ---- launches ---- */
@@ -122,14 +128,15 @@ struct gpu_work *gpu_work_new(struct gpu *g, const struct feed *f, const struct 
                          .how = *how,
                          .order = ++g->launches,
                          .start = g->now,
-                         .ctas_per_sm = fit,
+                         .ctas_per_sm = ctas_of_grid(&g->config, fk, fit),
+                         .fit = fit,
                          .uop = k->uop,
                          .uops = k->uops,
                          .reg_bits = k->reg_bits};
   k->local_base = LOCAL_BASE + ((uint64_t)i << LOCAL_SHIFT);
   k->warps = fk->warps_per_cta;
   k->regs = k->warps * WARP_LANES * ((fk->regs_per_thread + 3) & ~3u);
-  k->shared = fk->shared_bytes;
+  k->shared = fk->shared_bytes + g->config.cta_reserved;
   return k;
 }
 

@@ -66,6 +66,14 @@ bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint3
   return false;
 }
 
+bool gpu_post(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint32_t lanes) {
+  const struct sm *s = g->sm_at[sm];
+  const struct feed *f = s->cta_feed[s->w[warp].cta_slot];
+  if ((f->ops->posted ? f->ops->posted : f->ops->atomic)(f->ctx, token, lanes)) return true;
+  g->faulted = f;
+  return false;
+}
+
 /* With fixed latencies the knobs say what a program measures, from the issue of a load to that of an instruction that
  * needs its result. What the stages between the scheduler and the caches take of that is no part of the caches' own. */
 static void latencies_of_stages(struct gpu_config *c) {
@@ -617,7 +625,7 @@ static void begin_launches(struct gpu *g) {
  * CTAs that fit an SM (CUDA C Programming Guide, "Shared Memory" of each compute capability). */
 static void split_l1(struct gpu *g, const struct gpu_work *k) {
   struct gpu_config *c = &g->config;
-  uint32_t need = k->ctas_per_sm * k->shared, best = UINT32_MAX;
+  uint32_t need = k->fit * k->shared, best = UINT32_MAX;
   char *at = c->carveouts, *end;
   for (; *at; at = end) {
     uint32_t bytes = (uint32_t)strtoul(at, &end, 10) * 1024;

@@ -99,6 +99,8 @@ struct feed_ops {
   /* Perform the atomic `token` for the lanes in `lanes` (each lane once, lane order); frees the token with its last
    * lane. False: a fault. */
   bool (*atomic)(void *ctx, uint32_t token, uint32_t lanes);
+  /* The same in the cycle of its issue, of all lanes at once, by the thread that issued it. NULL: `atomic` does. */
+  bool (*posted)(void *ctx, uint32_t token, uint32_t lanes);
   /* All warps of the CTA are done and nothing of it is in flight. */
   void (*end_cta)(void *ctx, uint32_t slot);
   const struct feed_fault *(*fault)(void *ctx);

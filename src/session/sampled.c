@@ -73,7 +73,8 @@ static uint32_t resident(const struct session *s, const struct cta_needs *l) {
   uint64_t threads = (l->threads + 31) / 32 * 32, n = d->max_ctas_per_sm, regs = threads * ((l->regs + 3) & ~3u);
   if (threads && d->max_threads_per_sm / threads < n) n = d->max_threads_per_sm / threads;
   if (regs && d->regs_per_sm / regs < n) n = d->regs_per_sm / regs;
-  if (l->shared_bytes && d->shared_per_sm / l->shared_bytes < n) n = d->shared_per_sm / l->shared_bytes;
+  uint64_t shared = l->shared_bytes + d->shared_reserved;
+  if (shared && d->shared_per_sm / shared < n) n = d->shared_per_sm / shared;
   return (uint32_t)(n ? n : 1) * d->sms;
 }
 

@@ -54,6 +54,8 @@ static void describe_device(struct session *s) {
   d->gpc_sms = g->gpc_sms;
   d->regs_per_sm = d->regs_per_cta = g->sm_regs;
   d->shared_per_cta = d->shared_per_sm = g->sm_shared;
+  d->shared_reserved = g->cta_reserved;
+  d->shared_most = g->sm_shared > g->cta_reserved ? g->sm_shared - g->cta_reserved : 0;
   if (d->shared_per_cta > 49152) d->shared_per_cta = 49152; /* more by opt-in only, as on every GPU since Volta */
   d->const_bytes = CONST_BYTES;
   d->core_khz = g->core_mhz * 1000;

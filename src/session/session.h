@@ -29,7 +29,9 @@ struct session_options {
 struct session_device {
   char name[64];
   uint32_t sms, gpc_sms, warp_size, max_threads_per_cta, max_threads_per_sm, max_ctas_per_sm, regs_per_sm, regs_per_cta;
-  uint32_t shared_per_cta, shared_per_sm, const_bytes;
+  uint32_t shared_per_cta, shared_per_sm, shared_most; /* of a CTA: without, and with its consent (opt-in) */
+  uint32_t shared_reserved;                            /* what the system takes of each CTA */
+  uint32_t const_bytes;
   uint32_t core_khz, mem_khz, mem_bus_bits, l2_bytes;
   uint32_t cc_major, cc_minor;
   uint64_t mem_bytes;

@@ -234,7 +234,7 @@ static uint32_t resident_ctas(const struct session *s, const struct simt_launch 
   const struct simt_kernel_info *k = simt_kernel_info(l->kernel);
   uint64_t threads = ((uint64_t)l->block[0] * l->block[1] * l->block[2] + 31) / 32 * 32, n = d->max_ctas_per_sm;
   uint64_t regs = threads * (l->reg_limit && k->regs > l->reg_limit ? l->reg_limit : k->regs);
-  uint64_t shared = (uint64_t)k->static_shared + l->dynamic_shared;
+  uint64_t shared = (uint64_t)k->static_shared + l->dynamic_shared + d->shared_reserved;
   if (threads && d->max_threads_per_sm / threads < n) n = d->max_threads_per_sm / threads;
   if (regs && d->regs_per_sm / regs < n) n = d->regs_per_sm / regs;
   if (shared && d->shared_per_sm / shared < n) n = d->shared_per_sm / shared;

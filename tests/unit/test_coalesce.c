@@ -148,6 +148,38 @@ static void atomics(void **state) {
   }
 }
 
+/* Atomics whose lanes stay together: an access for each sector that any lane touches, whose `words` counts the lanes
+ * that have the bytes of an earlier one. */
+static void atomics_together(void **state) {
+  (void)state;
+  struct rng r = rng_seed(12);
+  for (uint32_t round = 0; round < 20000; round++) {
+    uint64_t addr[LANES];
+    uint32_t mask = rng_below(&r, 3) ? UINT32_MAX : rng_below(&r, UINT32_MAX) | 2, lanes = 0, repeats = 0, again = 0;
+    struct access got[COALESCE_MAX + 2];
+    for (uint32_t i = 0; i < LANES; i++) addr[i] = 0x80000000ull + 4ull * rng_below(&r, 1 + round % 400);
+    struct coalesce_in in = {.addr = addr, .mask = mask, .width = 4, .segment = 32, .atomic = true, .together = true};
+    uint32_t n = coalesce_global(&in, got), sectors = 0;
+    for (uint32_t i = 0; i < LANES; i++) {
+      bool word = false, sector = false;
+      for (uint32_t k = 0; k < i && mask >> i & 1; k++) {
+        word |= (mask >> k & 1) && addr[k] == addr[i];
+        sector |= (mask >> k & 1) && addr[k] / 32 == addr[i] / 32;
+      }
+      again += word;
+      sectors += (mask >> i & 1) && !sector;
+    }
+    for (uint32_t a = 0; a < n; a++) {
+      assert_true(!(lanes & got[a].lanes) && (!a || got[a - 1].addr < got[a].addr));
+      lanes |= got[a].lanes;
+      repeats += got[a].words;
+    }
+    assert_int_equal(n, sectors);
+    assert_int_equal(repeats, again);
+    assert_int_equal(lanes, mask);
+  }
+}
+
 /* What an H200 takes for a load of words that many bytes apart, all in its L1 (docs/notes/accuracy.md). */
 static void turns(void **state) {
   (void)state;
@@ -173,6 +205,6 @@ static void turns(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_rules_say), cmocka_unit_test(atomics),
-                                     cmocka_unit_test(turns)};
+                                     cmocka_unit_test(atomics_together), cmocka_unit_test(turns)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

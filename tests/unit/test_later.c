@@ -77,32 +77,38 @@ struct plan {
   uint32_t store, load, stops;
 };
 
+/* An atomic that nothing waits for takes the place of the store. */
+static void issue_posted(struct rig *q, uint32_t sm) {
+  const struct feed *f = q->share[sm % THREADS];
+  uint32_t token = issue(q, sm);
+  if (token) assert_true(f->ops->posted(f->ctx, token, 1));
+}
+
 static void step(struct rig *q, const struct plan *p, uint32_t sm, uint32_t cycle) {
   q->now[sm % THREADS] = 40 + cycle;
-  if (p[sm].store == cycle) issue(q, sm);
+  if (p[sm].store == cycle) issue_posted(q, sm);
   if (p[sm].load == cycle) issue(q, sm);
 }
 
 /* What SMs find and leave, one after the other in the order of cycles and SMs. */
-static void in_turn(const struct plan *p, uint32_t *found, uint32_t *word) {
+static void in_turn(const struct plan *p, bool adds, uint32_t *found, uint32_t *word) {
   for (uint32_t c = 0; c < CYCLES; c++)
     for (uint32_t i = 0; i < SMS; i++) {
-      if (p[i].store == c) word[i % 2] = 100 + i;
+      if (p[i].store == c) word[i % 2] = adds ? word[i % 2] + 100 + i : 100 + i;
       if (p[i].load == c) found[i] = word[i % 2];
     }
 }
 
-static void loads_find_what_is_stored(void **state) {
-  (void)state;
+static void in_any_order(const char *text, enum inst_kind kind) {
   uint32_t differ = 0;
   srand(7);
   for (uint32_t k = 0; k < ROUNDS; k++) {
     struct rig q = {0};
     struct plan p[SMS];
     uint32_t found[SMS] = {0}, word[2] = {0, 0};
-    set_up(&q, KERNEL("st.global.u32", "ld.global.u32"));
+    set_up(&q, text);
     for (uint32_t i = 0; i < SMS; i++) {
-      issue_up_to(&q, i, KIND_STORE);
+      issue_up_to(&q, i, kind);
       p[i].store = (uint32_t)rand() % CYCLES;
       p[i].load = p[i].store + (uint32_t)rand() % (CYCLES - p[i].store);
       p[i].stops = rand() % 3 ? CYCLES : (uint32_t)rand() % CYCLES;
@@ -119,7 +125,7 @@ static void loads_find_what_is_stored(void **state) {
     }
     q.feed->ops->window(q.feed->ctx, false);
     for (uint32_t i = 0; i < SMS; i++) issue(&q, i);
-    in_turn(p, found, word);
+    in_turn(p, kind == KIND_ATOM, found, word);
     for (uint32_t i = 0; i < SMS; i++) {
       assert_int_equal(q.out[32 + i], found[i]);
       differ += found[i] != 100 + i;
@@ -128,6 +134,16 @@ static void loads_find_what_is_stored(void **state) {
     tear_down(&q);
   }
   assert_true(differ > ROUNDS / 2); /* loads that found what another SM had stored */
+}
+
+static void loads_find_what_is_stored(void **state) {
+  (void)state;
+  in_any_order(KERNEL("st.global.u32", "ld.global.u32"), KIND_STORE);
+}
+
+static void loads_find_what_is_posted(void **state) {
+  (void)state;
+  in_any_order(KERNEL("red.global.add.u32", "ld.global.u32"), KIND_ATOM);
 }
 
 /* An atomic of an earlier cycle, performed by the machine while the SMs' loads have been issued already. */
@@ -191,7 +207,8 @@ static void kernels_without_order(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(loads_find_what_is_stored), cmocka_unit_test(loads_find_atomics),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(loads_find_what_is_stored),
+                                     cmocka_unit_test(loads_find_what_is_posted), cmocka_unit_test(loads_find_atomics),
                                      cmocka_unit_test(no_window), cmocka_unit_test(kernels_without_order)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,90 @@ static void stores_touch_their_sectors_alone(void **state) {
   }
 }
 
+/* A store that writes no sector whole has a bit for each byte in its packet: 8 + 32 + 4 B are two flits of 40 B,
+ * one without. A line written whole takes 136 B, four flits. */
+static void packets_with_byte_masks(void **state) {
+  (void)state;
+  struct gpu_config c;
+  struct err e;
+  if (!gpu_config_load(&c, "volta", &e)) fail_msg("%s", e.msg);
+  c.sms = 1;
+  const char *body[] = {"mul.wide.u32 %d5, %r1, 128;\nadd.s64 %d4, %d1, %d5;\nst.global.u32 [%d4], %r1;\n",
+                        "mul.wide.u32 %d5, %r1, 4;\nadd.s64 %d4, %d1, %d5;\nst.global.u32 [%d4], %r1;\n"};
+  for (uint32_t whole = 0; whole < 2; whole++) {
+    c.icnt_masks = false;
+    uint64_t without = run_machine(&c, NULL, body[whole], 32, 1).flits_up;
+    c.icnt_masks = true;
+    assert_int_equal(run_machine(&c, NULL, body[whole], 32, 1).flits_up - without, whole ? 0 : 32);
+  }
+}
+
+/* A warp adds to a word and stores what it reads of it 50 times. */
+static struct gpu_stats posts(bool posted, const char *between) {
+  struct gpu_config c;
+  struct err e;
+  char body[400];
+  if (!gpu_config_load(&c, "volta", &e)) fail_msg("%s", e.msg);
+  c.sms = 1, c.posted_atomics = posted;
+  snprintf(body, sizeof body,
+           "mov.u32 %%r4, 0;\nL:\nred.global.add.u32 [%%d2], %%r1;\n%s\nadd.u32 %%r4, %%r4, 1;\n"
+           "setp.lt.u32 %%p1, %%r4, 50;\n@%%p1 bra L;\n",
+           between);
+  return run_machine(&c, NULL, body, 32, 1);
+}
+
+/* Each atomic takes a way to the L2 and back, unless it is posted; behind a fence it does in any case. */
+static void atomics_without_a_result(void **state) {
+  (void)state;
+  struct gpu_stats waits = posts(false, ""), posted = posts(true, ""), fenced = posts(true, "membar.gl;");
+  assert_int_equal(waits.atomic_requests, 50 * 16); /* lanes 16 B apart: two in a sector of 32 B */
+  assert_int_equal(posted.atomic_requests, 50 * 16);
+  assert_true(waits.cycles > 50 * 170 && fenced.cycles > 50 * 170);
+  assert_in_range(posted.cycles, 50 * 16, 50 * 16 + 3000);
+}
+
+/* 64 warps add to one word: a request each, and a slice takes l2.atomic_interval for each lane. */
+static void atomics_of_a_word(void **state) {
+  (void)state;
+  for (uint32_t interval = 100; interval <= 300; interval += 50) {
+    struct gpu_config c;
+    struct err e;
+    if (!gpu_config_load(&c, "volta", &e)) fail_msg("%s", e.msg);
+    c.sms = 1, c.l2_atomic = interval, c.code = CODE_PTX;
+    struct gpu_stats s = run_machine(&c, NULL, "red.global.xor.b32 [%d1], %r1;\n", 1024, 2);
+    assert_int_equal(s.atomic_requests, 64);
+    assert_in_range(s.cycles, 64 * 32 * interval / 100, 64 * 32 * interval / 100 + 2500);
+  }
+}
+
+/* 170 KB, read twice by one warp: an A100 holds them but for the 32 KB that its 32 places of such CTAs reserve. */
+static void reserved_shared_memory(void **state) {
+  (void)state;
+  struct gpu_config c;
+  struct err e;
+  if (!gpu_config_load(&c, "a100", &e)) fail_msg("%s", e.msg);
+  c.sms = 1;
+  for (uint32_t reserved = 0; reserved <= 1024; reserved += 1024) {
+    c.cta_reserved = reserved;
+    struct gpu_stats s =
+        run_machine(&c, NULL,
+                    "mul.wide.u32 %d5, %r1, 4;\nmov.u32 %r4, 0;\nR:\nadd.s64 %d4, %d1, %d5;\nmov.u32 %r5, 0;\nL:\n"
+                    "ld.global.u32 %r6, [%d4];\nadd.u32 %r7, %r7, %r6;\nadd.s64 %d4, %d4, 128;\n"
+                    "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 1360;\n@%p1 bra L;\nadd.u32 %r4, %r4, 1;\n"
+                    "setp.lt.u32 %p1, %r4, 2;\n@%p1 bra R;\nst.global.u32 [%d2], %r7;\n",
+                    32, 1);
+    assert_int_equal(s.l1d_read_accesses, 2720);
+    if (reserved) assert_true(s.l1d_read_misses > 1600);
+    else assert_int_equal(s.l1d_read_misses, 1360);
+  }
+  c.cta_reserved = 0;
+  c.sm_shared = 8192;
+  const char *shared = "st.shared.u32 [tile], %r1;\n"; /* 4 KB */
+  uint64_t two = run_machine(&c, NULL, shared, 32, 40).cycles;
+  c.cta_reserved = 1024;
+  assert_true(run_machine(&c, NULL, shared, 32, 40).cycles * 10 > two * 16); /* one CTA at a time */
+}
+
 /* Eight warps read 32 lines of a texture, 64 times: a line a cycle, or four. */
 static uint64_t cycles_of_lookups(uint32_t lookups) {
   struct gpu_config c;
@@ -418,6 +502,10 @@ int main(void) {
       cmocka_unit_test(local_vectors),
       cmocka_unit_test(local_stores_since_volta),
       cmocka_unit_test(stores_touch_their_sectors_alone),
+      cmocka_unit_test(packets_with_byte_masks),
+      cmocka_unit_test(atomics_without_a_result),
+      cmocka_unit_test(atomics_of_a_word),
+      cmocka_unit_test(reserved_shared_memory),
       cmocka_unit_test(lines_of_a_texture_instruction),
       cmocka_unit_test(stores_past_the_l1),
       cmocka_unit_test(fences_empty_the_l1),

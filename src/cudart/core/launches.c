@@ -39,7 +39,7 @@ uint32_t cudart_occupancy(const struct session_device *d, const struct simt_kern
   uint64_t each = k->regs, most = simt_register_limit(k, threads, d->regs_per_sm);
   uint64_t regs = warps * d->warp_size * (((each > most ? most : each) + 3) & ~3ull); /* dispatched in fours */
   if (regs && d->regs_per_sm / regs < n) n = d->regs_per_sm / regs;
-  uint64_t shared = k->static_shared + dynamic_shared;
+  uint64_t shared = k->static_shared + dynamic_shared + d->shared_reserved;
   if (shared && d->shared_per_sm / shared < n) n = d->shared_per_sm / shared;
   return (uint32_t)n;
 }

@@ -240,7 +240,7 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   if (cudart_cluster_attribute(f, attribute, value)) DRIVER_LEAVE(cudaSuccess);
   if (attribute == FUNC_SHARED_CARVEOUT) f->carveout = value;
   else if (attribute != FUNC_MAX_DYNAMIC_SHARED) DRIVER_LEAVE(cudaErrorInvalidValue);
-  else if (value < 0 || (uint64_t)value + f->info->static_shared > c->dev->shared_per_sm)
+  else if (value < 0 || (uint64_t)value + f->info->static_shared > c->dev->shared_most)
     DRIVER_LEAVE(cudaErrorInvalidValue);
   else f->max_dynamic_shared = (uint32_t)value;
   DRIVER_LEAVE(cudaSuccess);

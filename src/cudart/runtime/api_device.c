@@ -69,7 +69,7 @@
     (p)->managedMemory = 1;                                     \
     (p)->concurrentManagedAccess = 1;                           \
     (p)->cooperativeLaunch = attribute((d), 95);                \
-    (p)->sharedMemPerBlockOptin = (d)->shared_per_sm;           \
+    (p)->sharedMemPerBlockOptin = (d)->shared_most;             \
   } while (0)
 #define FILL_CLOCKS(p, d)                                       \
   do {                                                          \
@@ -81,11 +81,12 @@
   } while (0)
 #define FILL_IDS(p) memcpy((p)->uuid.bytes, "sluice-gpu-0000", 16)
 #define FILL_LIMITS(p, d) (p)->maxBlocksPerMultiProcessor = attribute((d), 106)
-#define FILL_FEATURES(p)                              \
-  do {                                                \
-    (p)->hostRegisterSupported = 1;                   \
-    (p)->memoryPoolsSupported = 1;                    \
-    (p)->clusterLaunch = cudart_has_clusters(c->dev); \
+#define FILL_FEATURES(p)                                      \
+  do {                                                        \
+    (p)->hostRegisterSupported = 1;                           \
+    (p)->memoryPoolsSupported = 1;                            \
+    (p)->clusterLaunch = cudart_has_clusters(c->dev);         \
+    (p)->reservedSharedMemPerBlock = c->dev->shared_reserved; \
   } while (0)
 
 static int attribute(const struct session_device *d, int number) {

@@ -38,10 +38,10 @@ cudaError_t cudaFuncSetAttribute(const void *func, int attribute, int value) {
   if (!f || !f->info) return cudart_leave(c, cudaErrorInvalidDeviceFunction);
   switch (attribute) {
   case FUNC_MAX_DYNAMIC_SHARED:
-    if (value < 0 || (uint64_t)value + f->info->static_shared > c->dev->shared_per_sm)
+    if (value < 0 || (uint64_t)value + f->info->static_shared > c->dev->shared_most)
       return cudart_leave(c, cudart_why(c, cudaErrorInvalidValue,
                                         "cudaFuncSetAttribute: %d bytes of dynamic shared memory for %s, an SM has %u",
-                                        value, f->name, c->dev->shared_per_sm));
+                                        value, f->name, c->dev->shared_most));
     f->max_dynamic_shared = (uint32_t)value;
     break;
   case FUNC_SHARED_CARVEOUT:
@@ -88,6 +88,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
   if (!bytes || blocks <= 0 || threads <= 0) return cudart_leave(c, cudaErrorInvalidValue);
   if (!f || !f->info) return cudart_leave(c, cudaErrorInvalidDeviceFunction);
   uint64_t each = c->dev->shared_per_sm / (uint32_t)blocks, limit = cudart_shared_limit(c->dev, f);
+  each = each > c->dev->shared_reserved ? each - c->dev->shared_reserved : 0;
   if (each > limit) each = limit;
   *bytes = each > f->info->static_shared ? each - f->info->static_shared : 0;
   return cudart_leave(c, cudaSuccess);

@@ -12,7 +12,7 @@ struct access {
   uint32_t lanes;
   uint32_t chunks; /* touched 32 B sectors of the 128 B block, bit 0 = lowest */
   uint32_t words;  /* touched 8 B words of the 128 B block (of the 256 B block if bytes is 256), bit 0 = lowest; loads
-                    * and stores only */
+                    * and stores only. Atomics whose lanes stay together: the lanes whose bytes an earlier lane has */
 };
 
 #endif

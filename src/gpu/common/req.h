@@ -45,8 +45,10 @@ struct req {
   bool write;               /* carries data towards memory */
   uint8_t channel, subpart; /* subpart: over the whole GPU */
   uint8_t bank;
-  bool atomic;
-  bool bypass; /* skipped the L1: the reply goes to the waiting load, not to a line */
+  bool atomic : 1;
+  bool posted : 1; /* an atomic that has been performed: its reply is that of a store */
+  bool masked : 1; /* its packet has a bit for each byte */
+  bool bypass;     /* skipped the L1: the reply goes to the waiting load, not to a line */
   uint8_t sm;
   uint8_t warp;    /* hardware warp slot on the SM */
   uint8_t whole;   /* stores: mask of sectors written completely, from the L2 line's first sector on */
@@ -58,18 +60,23 @@ struct req {
   uint32_t chunks; /* mask of requested 32 B sectors (or scheme chunks), bit 0 = lowest */
   uint32_t token;  /* atomics: feed token */
   uint16_t from;   /* fetched by the L1 of `sm` for a load of another SM: 1 + its number; else 0 */
+  uint8_t repeats; /* of an atomic: lanes of `lanes` whose word an earlier one has */
   bool prefetch;   /* no load waits for it */
   uint8_t cache_op, hint_l1, hint_l2; /* of its instruction: enum cache_op, enum cache_hint */
 } __attribute__((aligned(64)));
 _Static_assert(offsetof(struct req, whole) == 63,
                "the fields that every request needs are not a line of the host's cache");
 
+/* Bytes of a packet towards memory: header, data, and a bit for each byte that says whether it is written. */
+static inline uint32_t req_most_bytes(uint32_t bytes, bool data, bool masked) {
+  return REQ_HEADER_BYTES + (data ? bytes + (masked ? bytes / 8 : 0) : 0);
+}
 /* Packet bytes towards memory and back. A read request and a write acknowledgement consist of the header only. */
 static inline uint32_t req_up_bytes(const struct req *r) {
-  return REQ_HEADER_BYTES + (r->write || r->atomic ? r->bytes : 0);
+  return req_most_bytes(r->bytes, r->write || r->atomic, r->masked);
 }
 static inline uint32_t req_down_bytes(const struct req *r) {
-  return REQ_HEADER_BYTES + (r->write ? 0 : r->bytes);
+  return REQ_HEADER_BYTES + (r->write || r->posted ? 0 : r->bytes);
 }
 
 struct req_pool {

@@ -56,11 +56,19 @@ bool l2_is_baseline(const struct l2_slice *s) {
          !s->env->hooks && !s->env->prefetch && !l->access && !l->waited;
 }
 
+/* Slices of neighbouring numbers lie far from each other: multiples of the golden ratio. */
+static uint32_t latency_of(const struct gpu_config *c, uint32_t id) {
+  uint32_t place = id * 2654435769u >> 16,
+           first = c->rop_latency > c->rop_spread / 2 ? c->rop_latency - c->rop_spread / 2 : 0;
+  return first + (place * c->rop_spread >> 16);
+}
+
 void l2_init(struct l2_slice *s, const struct partition_env *env, const struct addrmap *map, uint32_t id) {
   const struct gpu_config *c = env->config;
   *s = (struct l2_slice){.env = env, .map = map, .id = id, .banks = (uint16_t)(c->l2_banked ? c->l2_banks : 1)};
   l2_tags_init(&s->tags, c);
   l2_queue_init(&s->rop, 0);
+  s->rop_latency = latency_of(c, id);
   s->rop_at = UINT64_MAX;
   s->port_shift = (uint8_t)__builtin_ctz(c->l2_port_bytes); /* a power of two (config.c) */
   s->line_cycles = (uint16_t)(c->l2.line >> s->port_shift);
@@ -250,7 +258,6 @@ bool l2_joins(const struct l2_slice *s, req_id r) {
 
 void l2_push(struct l2_slice *s, req_id id) {
   struct req *r = req_of(s, id);
-  const struct gpu_config *c = s->env->config;
   r->arrived = *s->env->now;
   struct l2_op op = {
       .r = id, .set = (uint16_t)l2_tags_set(&s->tags, addrmap_local(s->map, r->addr)), .mshr = L2_NO_MSHR};
@@ -259,7 +266,7 @@ void l2_push(struct l2_slice *s, req_id id) {
     l2_queue_push(&s->bank[0].in, op);
     s->wake = s->t;
   } else {
-    op.at = *s->env->now + c->rop_latency;
+    op.at = *s->env->now + s->rop_latency;
     l2_queue_push(&s->rop, op);
     if (s->rop.count > 1) return;
     s->rop_at = op.at;

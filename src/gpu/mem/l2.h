@@ -21,8 +21,9 @@ struct l2_bank {
   _Alignas(64) struct l2_queue in; /* requests for this bank */
   struct l2_queue miss;            /* to DRAM, waiting for room in the shared queue */
   struct l2_queue from_dram;
-  uint64_t data_free; /* first L2 cycle in which the data port is free */
-  bool refused;       /* the access at the head was refused and the state is unchanged: it would be refused again */
+  uint64_t data_free;  /* first L2 cycle in which the data port is free */
+  uint8_t atomic_part; /* hundredths of a cycle that its last atomic took beyond `data_free` */
+  bool refused;        /* the access at the head was refused and the state is unchanged: it would be refused again */
   _Alignas(64) struct l2_mshrs mshrs;
   uint64_t fill_free;     /* as data_free, of the fill port */
   struct l2_queue lookup; /* banked: requests in the tag pipeline; op.at: L2 cycle in which the access happens */
@@ -36,7 +37,8 @@ struct l2_slice {
   uint16_t banks, ports; /* ports: banked only (MeDiC section 5), like everything about ports */
   struct l2_bank *bank;
   const struct partition_env *env;
-  struct l2_queue rop;     /* op.at: core cycle in which it may enter */
+  struct l2_queue rop; /* op.at: core cycle in which it may enter */
+  uint32_t rop_latency;
   uint64_t rop_at;         /* of its head; UINT64_MAX: it is empty */
   struct l2_queue to_dram; /* shared by the banks */
   struct l2_queue out;     /* replies to the interconnect */

@@ -80,6 +80,12 @@ static void use_port(struct l2_slice *s, struct l2_bank *b, uint32_t bytes) {
   b->data_free = s->t + (bytes + width - 1) / width;
 }
 
+static void use_port_for_atomic(struct l2_slice *s, struct l2_bank *b, const struct req *r) {
+  uint32_t most = b->atomic_part + s->env->config->l2_atomic * (1u + r->repeats);
+  if (b->data_free < s->t + most / 100) b->data_free = s->t + most / 100;
+  b->atomic_part = (uint8_t)(most % 100);
+}
+
 static enum l2_outcome store_sectors(struct l2_slice *s, struct l2_bank *b, struct l2_op *op, uint32_t *line,
                                      bool *reply) {
   struct l2_tags *t = &s->tags;
@@ -133,6 +139,7 @@ static enum l2_outcome load_sectors(struct l2_slice *s, struct l2_bank *b, struc
   if (!(mask & ~valid)) {
     l2_tags_stamp(t, *line, *s->env->now, false);
     use_port(s, b, r->bytes);
+    if (atomic) use_port_for_atomic(s, b, r);
     *reply = true;
   } else {
     if (missing && !l2_miss_room(b, absent)) return L2_REFUSED;

@@ -92,7 +92,7 @@ static uint32_t coalesce_atomic(const struct coalesce_in *in, struct access *out
     bytes_of(off, in->width, bits);
     uint32_t i = not_below(made, order, n, block), k = n;
     for (; i < n && made[order[i]].addr == block; i++)
-      if (!((used[order[i]][0] & bits[0]) | (used[order[i]][1] & bits[1]))) {
+      if (in->together || !((used[order[i]][0] & bits[0]) | (used[order[i]][1] & bits[1]))) {
         k = order[i];
         break;
       }
@@ -104,6 +104,7 @@ static uint32_t coalesce_atomic(const struct coalesce_in *in, struct access *out
     }
     made[k].lanes |= 1u << lane;
     made[k].chunks |= 1u << (off / 32);
+    made[k].words += ((used[k][0] & bits[0]) | (used[k][1] & bits[1])) != 0;
     used[k][0] |= bits[0];
     used[k][1] |= bits[1];
   }

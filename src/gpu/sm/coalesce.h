@@ -3,7 +3,7 @@
  * Rules (docs/explanation/gpu-model.md "Loads and stores"): segments of 128 B for elements of 4 bytes and more, 64 B
  * for 2, 32 B for 1, whatever the vector length; each touched segment is one access, shrunk to the used 64 B half or
  * 32 B quarter. Accesses that bypass the L1 have their own limit (32 B in the reference, 128 B in its version 3).
- * Lanes of an atomic that hit the same bytes become separate accesses.
+ * Lanes of an atomic that hit the same bytes become separate accesses, unless they stay together.
  */
 #ifndef GPU_SM_COALESCE_H
 #define GPU_SM_COALESCE_H
@@ -16,10 +16,10 @@
 struct coalesce_in {
   const uint64_t *addr; /* per lane */
   uint32_t mask;
-  uint32_t width; /* bytes per lane */
-  uint32_t elem;  /* bytes of one element, which select the segment; 0: all of width */
-  bool atomic;
-  uint32_t segment; /* largest segment in bytes: that of the L1 line, or of bypassing accesses; 256 for 8 bytes and
+  uint32_t width;        /* bytes per lane */
+  uint32_t elem;         /* bytes of one element, which select the segment; 0: all of width */
+  bool atomic, together; /* lanes of an atomic with the same bytes stay in one access; `words` counts them */
+  uint32_t segment;      /* largest segment in bytes: that of the L1 line, or of bypassing accesses; 256 for 8 bytes and
                      * more */
 };
 

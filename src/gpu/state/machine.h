@@ -33,6 +33,7 @@ struct gpu_work {
   uint64_t local_base;
   uint32_t next_cta, running_ctas;
   uint32_t ctas_per_sm;         /* maximum per SM for this launch */
+  uint32_t fit;                 /* the same of a grid without end */
   uint32_t warps, regs, shared; /* resources of a CTA on an SM */
   uint32_t inst_base;           /* start of its code in gpu_observed.inst */
   uint32_t name;                /* in the timeline */
@@ -156,6 +157,8 @@ struct gpu {
 /* ---- what the machine does for its blocks (gpu.c, dispatch.c) ---- */
 /* Perform an atomic of a warp. False: a fault. */
 bool gpu_atomic(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint32_t lanes);
+/* The same at the issue of one that nothing waits for (sm.posted_atomics). */
+bool gpu_post(struct gpu *g, uint32_t sm, uint32_t warp, uint32_t token, uint32_t lanes);
 void gpu_cta_done(struct gpu *g, uint32_t sm, uint32_t slot);
 /* In a group's view of the machine (ahead.c): the same; a request to a page leaves; instructions are predecoded by one
  * thread at a time. */

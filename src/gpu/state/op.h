@@ -20,7 +20,8 @@ struct op {
   uint8_t warp, space, width;
   bool remote; /* shared memory of another CTA of the cluster */
   bool load;   /* waits for data: loads and atomics */
-  bool atomic;
+  bool atomic : 1;
+  bool posted : 1;  /* an atomic that nothing waits for */
   bool bypass;      /* its accesses bypass the L1 */
   bool admitted;    /* the per-load admission hooks have been called */
   bool away;        /* stands for a load or store of another SM, whose request is `token` (gpu/l1/net.h) */

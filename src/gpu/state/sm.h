@@ -68,7 +68,7 @@ struct warp_state {
   uint8_t cta_slot, index; /* hardware CTA slot on the SM; warp within the CTA */
   uint16_t in_pipe;        /* instructions between decode and completion */
   uint16_t stores;         /* stores not yet acknowledged */
-  uint16_t atomics;        /* lanes of atomics not yet performed */
+  uint16_t atomics;        /* lanes of atomics not yet performed, or posted and not answered */
   uint16_t regs_pending;   /* registers with a pending write */
   uint32_t cta;
   uint16_t loads;     /* pending loads, including those without a destination register */

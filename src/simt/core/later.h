@@ -15,6 +15,7 @@
 
 struct exec;
 struct simt_run;
+bool simt_atomic(struct simt_run *r, uint32_t token, uint32_t lanes); /* feed_ops.atomic */
 struct xop;
 
 enum { LATER_STEPS = 8, LATER_THREADS = 16 }; /* cycles of a window, and feeds, at most */
@@ -42,6 +43,8 @@ struct written {
  * has not. */
 void later_note(struct exec *x, const struct xop *o, uint32_t mask, uint32_t width, bool write, const uint64_t *host,
                 uint64_t delta);
+/* The atomic `token` has been issued, and nothing waits for it: it is performed where a store would be. */
+void later_post(struct simt_run *r, uint32_t token, uint32_t lanes);
 /* An atomic has been performed. */
 void later_wrote(struct simt_run *r, const void *host);
 /* Of the launch: a window begins, or the last one has ended; a cycle of it ends. */

@@ -11,10 +11,11 @@
 
 struct noted {
   const struct xop *o;
-  char *regs;      /* the frame */
-  uint64_t lo, hi; /* of all lanes' bytes, both included */
+  char *regs;              /* the frame */
+  uint64_t lo, hi;         /* of all lanes' bytes, both included */
+  struct simt_run *atomic; /* posted here, `token`; NULL: a load or a store */
   uint32_t mask, sm;
-  uint32_t width;
+  uint32_t width, token;
   bool write;
   uint64_t host[LANES];
   char data[]; /* of a store: `width` bytes of each lane */
@@ -56,6 +57,7 @@ void later_note(struct exec *x, const struct xop *o, uint32_t mask, uint32_t wid
                 uint64_t delta) {
   struct noted *a = add(x->run->later, sizeof *a + (write ? LANES * width : 0), write);
   uint64_t lo = UINT64_MAX, hi = 0;
+  a->atomic = NULL;
   a->o = o;
   a->regs = x->base[0];
   a->mask = mask;
@@ -71,6 +73,15 @@ void later_note(struct exec *x, const struct xop *o, uint32_t mask, uint32_t wid
   a->lo = lo;
   a->hi = hi + width - 1;
   if (write) take_data(x, o, a);
+}
+
+void later_post(struct simt_run *r, uint32_t token, uint32_t lanes) {
+  struct noted *a = add(r->later, sizeof *a, true);
+  a->atomic = r;
+  a->token = token;
+  a->mask = lanes;
+  a->sm = r->tokens[token].cta->sm;
+  a->write = true;
 }
 
 /* ---- in order ---- */
@@ -121,7 +132,10 @@ static bool may_overlap(const struct written *w, const struct noted *a) {
 
 static void settle_access(struct simt_run *r, const struct noted *a) {
   struct exec *x = &r->x;
-  if (a->write) {
+  if (a->atomic) {
+    bool fine = simt_atomic(a->atomic, a->token, a->mask);
+    CHECK(fine, "the memory of an atomic is gone within a window");
+  } else if (a->write) {
     store(r->written, a);
   } else if (r->written->any && may_overlap(r->written, a)) {
     x->base[0] = a->regs;

@@ -105,8 +105,7 @@ static void feed_soon(void *ctx, uint32_t slot, uint32_t index) {
   __builtin_prefetch((const char *)(addr[LANES - 1] + delta));
 }
 
-static bool run_feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
-  struct simt_run *r = ctx;
+bool simt_atomic(struct simt_run *r, uint32_t token, uint32_t lanes) {
   struct token *t = &r->tokens[token];
   bool ok = atom_perform(&r->x, t, lanes & t->lanes);
   t->pending &= ~lanes;
@@ -115,6 +114,18 @@ static bool run_feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
     r->free_token = token;
   }
   return ok;
+}
+
+static bool run_feed_atomic(void *ctx, uint32_t token, uint32_t lanes) {
+  return simt_atomic(ctx, token, lanes);
+}
+
+/* SMs that run ahead of each other post in the order of their cycles. */
+static bool run_feed_posted(void *ctx, uint32_t token, uint32_t lanes) {
+  struct simt_run *r = ctx;
+  if (!r->ahead) return simt_atomic(r, token, lanes);
+  later_post(r, token, lanes);
+  return true;
 }
 
 static void run_feed_end(void *ctx, uint32_t slot) {
@@ -164,6 +175,7 @@ static const struct feed_ops feed_operations = {.start_cta = run_feed_start,
                                                 .issue = run_feed_issue,
                                                 .soon = feed_soon,
                                                 .atomic = run_feed_atomic,
+                                                .posted = run_feed_posted,
                                                 .end_cta = run_feed_end,
                                                 .fault = run_feed_fault,
                                                 .data = run_feed_data,
@@ -381,7 +393,7 @@ static uint64_t run_warp(struct simt_run *r, struct cta *c, struct warp *w, uint
     bool ok = run_feed_issue(r, c->slot, w->index, out);
     done++;
     n->thread_insts += (uint32_t)__builtin_popcount(out->mask);
-    if (ok && out->token) ok = run_feed_atomic(r, out->token, out->mask);
+    if (ok && out->token) ok = simt_atomic(r, out->token, out->mask);
     if (!ok || out->next_pc == FEED_DONE || w->waiting) break;
   }
   r->charged += charge;

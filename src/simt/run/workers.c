@@ -53,9 +53,10 @@ static bool waits_for_others(const struct xop *o) {
 
 /* What a search of a kernel's code looks for. */
 enum quest {
-  IN_TURN,  /* what needs one host thread in functional mode, */
-  IN_STEP,  /* and for SMs, which issue at their times, and whose atomics are performed in order */
-  UNORDERED /* accesses to global memory that cannot be put in order (later.h) */
+  IN_TURN,   /* what needs one host thread in functional mode, */
+  IN_STEP,   /* and for SMs, which issue at their times, and whose atomics are performed in order */
+  UNORDERED, /* accesses to global memory that cannot be put in order (later.h) */
+  POSTED     /* atomics without a result: a machine may perform them at their issue */
 };
 
 /* Functions that a kernel reaches, by their index in the module. */
@@ -111,6 +112,7 @@ static bool op_found(struct reach *q, const struct xop *o) {
   for (uint32_t i = 0; o->id == X_group && i < o->imm; i++)
     if (op_found(q, &q->m->ops[o->target + i])) return true;
   if (q->quest == UNORDERED) return op_unordered(o);
+  if (q->quest == POSTED) return o->id == X_atom && o->d == OFF_NONE && o->space != SPACE_SHARED;
   if (o->id == X_mov_sreg) return q->quest == IN_TURN && place_or_time(o->sub);
   if (o->cls == XC_MEMORY && memory_found(q, o)) return true;
   return o->id == X_sured || o->id == X_bulk || (q->quest == IN_STEP && o->id == X_sust);
@@ -225,7 +227,8 @@ void simt_share(struct simt_run *r, uint32_t first, uint32_t n, struct feed **ou
 static void classify(struct simt_kernel *k) {
   if (k->sm_threads != THREADS_UNKNOWN) return;
   k->ordered = !kernel_has(k, UNORDERED);
-  k->sm_threads = kernel_has(k, IN_STEP) ? THREADS_ONE : THREADS_MANY;
+  bool one = kernel_has(k, IN_STEP) || (!k->ordered && kernel_has(k, POSTED));
+  k->sm_threads = one ? THREADS_ONE : THREADS_MANY;
 }
 
 /* SMs within a few cycles of each other run in any order: loads and stores of global memory are put in order, or stores
