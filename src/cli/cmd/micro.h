@@ -27,7 +27,7 @@ struct micro {
   uint32_t least_cc;      /* compute capability, times 10 */
   const char *less;       /* name of a benchmark whose result is part of this one and is taken away */
   bool grid;              /* bandwidth: CTAs on all SMs, the figure is the GPU's */
-  bool warm;              /* bandwidth: the L2 holds what is read */
+  bool warm;              /* the L2 holds what is read; latency: a chase through lines of many slices */
   bool writes;            /* bandwidth: each byte read is written as well: both count */
 };
 extern const struct micro micros[];

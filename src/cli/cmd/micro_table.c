@@ -59,7 +59,7 @@ const struct micro micros[] = {
     LAT("constant.divergent_32", "ld.const.u32 %r2,[%r1];\nadd.s32 %r1,%r1,%r2;", .threads = 32, .less = "latency.iadd",
         .setup = "mov.u32 %r2,%tid.x;\nshl.b32 %r2,%r2,2;\nmov.u32 %r1,cst;\nadd.u32 %r1,%r1,%r2;\n"),
     LAT("l1", "ld.global.ca.u64 %rd1,[%rd1];"),
-    LAT("l2", "ld.global.cg.u64 %rd1,[%rd1];"),
+    LAT("l2", "ld.global.cg.u64 %rd1,[%rd1];", .warm = true),
     LAT("dram", "ld.global.cg.u64 %rd1,[%rd1];", .stride = 1),
     LAT("atomic.shared", "atom.shared.add.u32 %r2,[%r1],%r2;", .setup = SELF_SHARED),
     LAT("atomic.global", "atom.global.add.u32 %r1,[%rd1],%r1;"),
