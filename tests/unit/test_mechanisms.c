@@ -246,6 +246,27 @@ static void reserved_shared_memory(void **state) {
   assert_true(run_machine(&c, NULL, shared, 32, 40).cycles * 10 > two * 16); /* one CTA at a time */
 }
 
+/* A chain of 40 loads from the L2 on each of two SMs. */
+static uint64_t cycles_of_two_sms(uint32_t gpc_sms, uint32_t far) {
+  struct gpu_config c;
+  struct err e;
+  if (!gpu_config_load(&c, "volta", &e)) fail_msg("%s", e.msg);
+  c.sms = 2, c.gpc_sms = gpc_sms, c.sm_far = far, c.tREFI = 0, c.tlb_entries = 0;
+  return run_machine(&c, NULL,
+                     "mov.u32 %r4, 0;\nL:\nld.global.cg.u32 %r6, [%d2];\nmul.wide.u32 %d5, %r6, 4;\n"
+                     "add.s64 %d2, %d2, %d5;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 40;\n@%p1 bra L;\n"
+                     "st.global.u32 [%d2], %r4;\n",
+                     32, 2)
+      .cycles;
+}
+
+static void replies_to_other_gpcs(void **state) {
+  (void)state;
+  uint64_t more = cycles_of_two_sms(1, 64) - cycles_of_two_sms(1, 54);
+  assert_in_range(more, 40 * 10, 40 * 10 + 200); /* and for code and constants */
+  assert_int_equal(cycles_of_two_sms(2, 64), cycles_of_two_sms(2, 0));
+}
+
 /* Eight warps read 32 lines of a texture, 64 times: a line a cycle, or four. */
 static uint64_t cycles_of_lookups(uint32_t lookups) {
   struct gpu_config c;
@@ -506,6 +527,7 @@ int main(void) {
       cmocka_unit_test(atomics_without_a_result),
       cmocka_unit_test(atomics_of_a_word),
       cmocka_unit_test(reserved_shared_memory),
+      cmocka_unit_test(replies_to_other_gpcs),
       cmocka_unit_test(lines_of_a_texture_instruction),
       cmocka_unit_test(stores_past_the_l1),
       cmocka_unit_test(fences_empty_the_l1),

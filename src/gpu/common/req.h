@@ -45,12 +45,12 @@ struct req {
   bool write;               /* carries data towards memory */
   uint8_t channel, subpart; /* subpart: over the whole GPU */
   uint8_t bank;
-  bool atomic : 1;
-  bool posted : 1; /* an atomic that has been performed: its reply is that of a store */
-  bool masked : 1; /* its packet has a bit for each byte */
-  bool bypass;     /* skipped the L1: the reply goes to the waiting load, not to a line */
+  bool atomic;
+  bool bypass; /* skipped the L1: the reply goes to the waiting load, not to a line */
   uint8_t sm;
   uint8_t warp;    /* hardware warp slot on the SM */
+  bool posted : 1; /* an atomic that has been performed: its reply is that of a store */
+  bool masked : 1; /* its packet has a bit for each byte */
   uint8_t whole;   /* stores: mask of sectors written completely, from the L2 line's first sector on */
   uint8_t note;    /* for schemes: written at the L2, read at the fill */
   uint8_t sectors; /* for a sectored L2: requested sectors of the line; 0: all from `addr` on */
@@ -64,7 +64,7 @@ struct req {
   bool prefetch;   /* no load waits for it */
   uint8_t cache_op, hint_l1, hint_l2; /* of its instruction: enum cache_op, enum cache_hint */
 } __attribute__((aligned(64)));
-_Static_assert(offsetof(struct req, whole) == 63,
+_Static_assert(offsetof(struct req, whole) == 64,
                "the fields that every request needs are not a line of the host's cache");
 
 /* Bytes of a packet towards memory: header, data, and a bit for each byte that says whether it is written. */

@@ -31,6 +31,7 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->st = &g->stats;
   s->wb_due = UINT64_MAX;
   s->shared_depth = c->shared_latency;
+  s->far = id >= c->gpc_sms ? c->sm_far : 0;
   rocache_init(&s->l1i, &c->l1i);
   rocache_init(&s->l1c, &c->l1c);
   /* Jia et al. 2018, Table 3.1: 2 KiB, lines of 64 B */
@@ -238,7 +239,7 @@ static inline __attribute__((always_inline)) void wake(struct sm *s) {
 void sm_receive(struct sm *s) {
   struct gpu *g = s->g;
   req_id id = reqq_top(&s->eject);
-  if (id) {
+  if (id && !(RARE(s->far) && g->pool.at[id].arrived + s->far > g->now)) {
     struct req *r = &g->pool.at[id];
     if (r->type == REQ_INST_READ) {
       reqq_pop(&s->eject);
@@ -272,6 +273,7 @@ void sm_receive(struct sm *s) {
     s->st->requests_answered++;
     g->progress_at = g->now;
     reqq_push(&s->eject, id);
+    if (RARE(s->far)) g->pool.at[id].arrived = g->now;
   }
   uint64_t bit = 1ull << (s->id % 64);
   if (s->eject.count) g->ejected[s->id / 64] |= bit;

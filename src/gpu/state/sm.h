@@ -177,6 +177,7 @@ struct sm {
   uint64_t orders;
   uint64_t buffer_used;
   struct req_queue eject; /* between interconnect and SM */
+  uint32_t far;           /* cycles that a reply stays there at least */
   bool lets;              /* warps whose barrier is complete wait for its latency (sub_cores.c) */
   struct sub_cores *sub;  /* NULL unless the SM has sub-cores (sub_cores.c) */
   struct front *front;    /* NULL unless its knobs are set (front.inc) */
