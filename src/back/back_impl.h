@@ -75,7 +75,7 @@ struct bblock {
   const struct ptx_opnd *targets; /* of brx.idx */
   uint32_t ntargets;
   uint32_t preds, depth;
-  bool parts, meets;    /* lanes disagree at its end; lanes meet at its begin */
+  uint8_t parts, meets; /* barriers that its end begins, and that end where it begins */
   uint32_t idom, order; /* immediate dominator; in reverse postorder */
 };
 
@@ -108,6 +108,8 @@ void back_blocks(struct back *k);
 void back_facts(struct back *k, bool first);
 void back_dominators(struct back *k);
 bool back_dominates(const struct back *k, uint32_t a, uint32_t b);
+/* Predecessors of block q: from at[q] up to at[q + 1] of what is returned. In `scratch`. */
+uint32_t *back_predecessors(struct back *k, uint32_t **at);
 void back_compact(struct back *k);
 struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i); /* with operands of its own */
 void back_copy_operands(struct arena *a, struct ptx_inst *to, const struct ptx_inst *from);
@@ -154,12 +156,15 @@ bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value);
 bool back_join_sums(struct back *k);
 /* sums.c: of sums that lead to addresses of shared memory, what is known comes last */
 void back_order_sums(struct back *k);
+bool back_distribute(struct back *k); /* after back_clean, which is to follow if anything has changed */
 /* clean.c: copies, constants, common subexpressions, code without effect */
 void back_clean(struct back *k);
 void back_drop_unread(struct back *k);
 /* flow.c: short branches become predicates, branches to an exit become exits */
 void back_predicate(struct back *k);
-void back_converge(struct back *k); /* after the last change of blocks */
+bool back_only_leaves(const struct back *k, const struct bblock *b);
+/* converge.c: after the last change of blocks */
+void back_converge(struct back *k);
 /* wide.c: adjacent accesses become one */
 void back_widen(struct back *k);
 /* expand.c: the machine instructions of one instruction by itself, at most MAX_SEQ; returns how many. back_machine_op:

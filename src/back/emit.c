@@ -227,10 +227,10 @@ static void emit_block(struct emit *e, uint32_t q) {
   const struct bblock *b = &k->b[q];
   e->block_first = e->n;
   if (begins_with_shuffle(k, q)) add_shuffle(e, b->depth);
-  if (b->meets) add(e, k->n[k->seq[b->first]].in, MO_BSYNC, b->depth);
+  for (uint32_t m = 0; m < b->meets; m++) add(e, k->n[k->seq[b->first]].in, MO_BSYNC, b->depth);
   for (uint32_t i = b->first; i < b->end; i++) {
     const struct node *n = &k->n[k->seq[i]];
-    if (b->parts && i + 1 == b->end) {
+    for (uint32_t m = 0; m < b->parts && i + 1 == b->end; m++) {
       flush(e, b->depth);
       if (k->t->sm < 80) add(e, n->in, MO_NOP, b->depth); /* BMOV: the outer branch's mask is cleared */
       add(e, n->in, MO_BSSY, b->depth);

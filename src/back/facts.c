@@ -252,8 +252,7 @@ static uint32_t meet(const struct back *k, uint32_t x, uint32_t y) {
   return x;
 }
 
-/* Predecessors of block q are pred[at[q]] up to at[q + 1]. */
-static uint32_t *predecessors(struct back *k, uint32_t **at) {
+uint32_t *back_predecessors(struct back *k, uint32_t **at) {
   uint32_t edges = 0;
   for (uint32_t q = 0; q < k->nb; q++) edges += back_successors(k, q);
   uint32_t *p = ARENA_ARRAY(&k->scratch, uint32_t, edges + 1), *a = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 2);
@@ -272,7 +271,7 @@ static uint32_t *predecessors(struct back *k, uint32_t **at) {
 
 void back_dominators(struct back *k) {
   uint32_t *rpo = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1), first = reverse_postorder(k, rpo), *at;
-  uint32_t *pred = predecessors(k, &at);
+  uint32_t *pred = back_predecessors(k, &at);
   for (uint32_t q = 0; q < k->nb; q++) k->b[q].idom = NODE_NONE;
   k->b[0].idom = 0;
   for (bool changed = true; changed;) {

@@ -8,7 +8,7 @@
 /* Machine instructions that may carry a predicate instead of a branch: where ptxas 11.8 changes over, about. */
 enum { PREDICATED_MOST = 9 };
 
-static bool only_leaves(const struct back *k, const struct bblock *b) {
+bool back_only_leaves(const struct back *k, const struct bblock *b) {
   const struct ptx_inst *i = k->n[b->first].in;
   return b->end == b->first + 1 && !i->guard && (i->op == OP_RET || i->op == OP_EXIT);
 }
@@ -25,7 +25,7 @@ static void make_exit(struct back *k, struct node *n) {
 static void exits(struct back *k) {
   for (uint32_t q = 0; q < k->nb; q++) {
     struct node *n = &k->n[k->b[q].end - 1];
-    if (n->in->op == OP_BRA && only_leaves(k, &k->b[k->n[n->in->target].block])) make_exit(k, n);
+    if (n->in->op == OP_BRA && back_only_leaves(k, &k->b[k->n[n->in->target].block])) make_exit(k, n);
   }
 }
 
@@ -218,37 +218,4 @@ void back_predicate(struct back *k) {
     if (changed) back_compact(k);
   }
   back_facts(k, false);
-}
-
-/* ---- convergence ---- */
-
-static bool differs(const struct back *k, const struct node *n) { /* between the lanes of a warp */
-  const struct ptx_inst *i = n->in;
-  for (uint32_t u = 0; u < n->nuse; u++)
-    if (k->r[n->use[u]].lanes) return true;
-  for (uint32_t q = 0; q < i->nops; q++)
-    if (i->ops[q].kind == OK_SREG && (i->ops[q].sreg <= SR_TID_Z || i->ops[q].sreg == SR_LANEID)) return true;
-  uint8_t kind = ptx_ops[i->op].kind;
-  return kind == KIND_ATOM || (kind == KIND_LOAD && n->order);
-}
-
-/* A branch forward on which lanes may disagree saves the warp's mask (BSSY), and its lanes meet again where it goes to
- * (BSYNC). */
-void back_converge(struct back *k) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t i = 0; i < k->nn; i++)
-      for (uint32_t d = 0; d < k->n[i].ndef; d++) {
-        struct fact *r = &k->r[k->n[i].def[d]];
-        if (!r->lanes && differs(k, &k->n[i])) r->lanes = changed = true;
-      }
-  }
-  for (uint32_t q = 0, outer = 0; q < k->nb; q++) {
-    const struct ptx_inst *i = k->n[k->b[q].end - 1].in;
-    if (q < outer || i->op != OP_BRA || !i->guard || ptx_has(i, M_UNI) || !k->r[i->guard->num].lanes) continue;
-    uint32_t to = k->n[i->target].block;
-    if (to <= q || only_leaves(k, &k->b[to])) continue;
-    k->b[q].parts = k->b[to].meets = true;
-    outer = to; /* branches within meet there, too */
-  }
 }

@@ -125,9 +125,9 @@ static uint32_t before_loops(const struct back *k, uint32_t block) {
  * Hopper a load of the bank: of 32 bits one for all blocks that it dominates, before loops of one block. */
 static uint16_t in_register(struct operands *s, uint32_t block, uint16_t r, bool early) {
   static const uint8_t load[] = {MO_LDC};
-  bool word = s->k->r[r].konst == K_BANK && !back_wide(s->k, r);
-  bool bank = s->k->t->sm < NO_BANK_OPERANDS || word;
-  early |= word && s->k->t->sm >= NO_BANK_OPERANDS;
+  bool loaded = s->k->t->sm >= NO_BANK_OPERANDS && s->k->r[r].konst == K_BANK;
+  bool bank = s->k->t->sm < NO_BANK_OPERANDS || (loaded && !back_wide(s->k, r));
+  early |= loaded;
   if (early && is_loop(s->k, block)) block = before_loops(s->k, block);
   if (bank && s->moved_in[r] && back_dominates(s->k, s->moved_in[r] - 1u, block)) return s->moved[r];
   if (s->moved_in[r] != (uint16_t)(block + 1)) {

@@ -122,8 +122,63 @@ static bool turn(struct sums *s, struct node *u) {
   return false;
 }
 
+/* ---- products of sums ---- */
+
+/* A register of 32 bits that is another plus a number, in an iteration that unrolling made. */
+static bool plus_number(const struct back *k, const struct ptx_opnd *o, uint16_t *base, int64_t *c) {
+  *c = 0;
+  if (!single(k, o, 4)) return false;
+  *base = o->reg->num;
+  const struct ptx_inst *d = o->reg->num > k->orig ? back_single(k, o->reg->num) : NULL;
+  uint16_t b;
+  int64_t v;
+  if (!d || d->op != OP_ADD || !back_adds(k, d, &v, &b) || k->r[b].def == NODE_NONE || k->r[b].konst) return true;
+  for (uint32_t q = 1; q <= 2; q++) /* a number, not the address of a variable */
+    if (d->ops[q].kind == OK_REG &&
+        (!simple(&d->ops[q]) || (k->r[d->ops[q].reg->num].konst && !k->r[d->ops[q].reg->num].number)))
+      return true;
+  *base = b;
+  *c = v;
+  return true;
+}
+
+/* (x + a) * m + (y + b) is (x * m + y) + (a * m + b): iterations of an unrolled loop share the product. */
+static bool distribute(struct sums *s, struct node *u) {
+  struct back *k = s->k;
+  struct ptx_inst *i = u->in;
+  if (u->role == ROLE_GONE || !is_product(i) || i->ops[2].kind != OK_IMM || i->ops[2].is_float) return false;
+  uint16_t x, y;
+  int64_t a, b;
+  if (!plus_number(k, &i->ops[1], &x, &a) || !plus_number(k, &i->ops[3], &y, &b)) return false;
+  if (x == i->ops[1].reg->num && y == i->ops[3].reg->num) return false;
+  int32_t sum = (int32_t)(uint32_t)((uint64_t)a * (uint64_t)i->ops[2].imm + (uint64_t)b);
+  if (!sum) {
+    i->ops[1].reg = k->f->regs[x];
+    i->ops[3].reg = k->f->regs[y];
+    back_touch(k, u);
+    return true;
+  }
+  struct ptx_inst *c = back_copy(k, i);
+  uint16_t r = back_register(k, T_B32); /* may move regs */
+  c->ops[0] = (struct ptx_opnd){.kind = OK_REG, .reg = k->f->regs[r], .line = i->line};
+  c->ops[1].reg = k->f->regs[x];
+  c->ops[3].reg = k->f->regs[y];
+  struct node *n = &s->n[s->nn++];
+  *n = (struct node){.in = c};
+  back_touch(k, n);
+  i->op = OP_ADD;
+  i->nops = 3;
+  memset(i->mods, 0, sizeof i->mods);
+  i->nmods = 0;
+  i->types[0] = T_S32;
+  i->ops[1] = c->ops[0];
+  i->ops[2] = (struct ptx_opnd){.kind = OK_IMM, .imm = sum, .line = i->line};
+  back_touch(k, u);
+  return true;
+}
+
 /* One pass over the text; was anything changed? */
-static bool pass(struct back *k) {
+static bool pass(struct back *k, bool (*change)(struct sums *, struct node *)) {
   struct sums s = {.k = k};
   bool any = false;
   s.leads = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
@@ -132,7 +187,7 @@ static bool pass(struct back *k) {
   find_leads(&s);
   for (uint32_t i = 0; i < k->nn; i++) {
     to[i] = s.nn;
-    any |= turn(&s, &k->n[i]);
+    any |= change(&s, &k->n[i]);
     s.n[s.nn++] = k->n[i];
   }
   if (!any) return false;
@@ -151,8 +206,16 @@ static bool pass(struct back *k) {
 
 void back_order_sums(struct back *k) {
   enum { MOST_PASSES = 4 };
-  for (uint32_t q = 0, old = k->nregs; q < MOST_PASSES && pass(k); q++, old = k->nregs) {
+  for (uint32_t q = 0, old = k->nregs; q < MOST_PASSES && pass(k, turn); q++, old = k->nregs) {
     for (uint32_t r = old + 1; r <= k->nregs; r++) k->r[r].ssa = true; /* one definition each */
     back_facts(k, false);
   }
+}
+
+bool back_distribute(struct back *k) {
+  uint32_t old = k->nregs;
+  if (!pass(k, distribute)) return false;
+  for (uint32_t r = old + 1; r <= k->nregs; r++) k->r[r].ssa = true;
+  back_facts(k, false);
+  return true;
 }

@@ -650,6 +650,41 @@ static void short_branches_become_predicates(void **state) {
   assert_int_equal(count(&c, "sts", 0), 2);
 }
 
+/* Rows y + 0 to y + 7 of a table of 29 columns: one product, and a sum for each row (ptxas 11.8 and 13.0). */
+static void turns_share_a_product(void **state) {
+  (void)state;
+  struct code c = compile(INDEX "mov.u32 %r5, 0;\nmov.f32 %f1, 0f00000000;\nL:\nadd.s32 %r6, %r4, %r5;\n"
+                                "mad.lo.s32 %r7, %r6, 29, %r9;\nmul.wide.s32 %rd5, %r7, 4;\nadd.s64 %rd6, %rd3, %rd5;\n"
+                                "ld.global.f32 %f2, [%rd6];\nadd.f32 %f1, %f1, %f2;\nadd.s32 %r5, %r5, 1;\n"
+                                "setp.lt.s32 %p1, %r5, 8;\n@%p1 bra L;\nst.global.f32 [%rd4], %f1;\nret;\n",
+                          70);
+  assert_int_equal(count(&c, "ldg", 0), 8);
+  assert_int_equal(count(&c, "imad", 0), 1 + 1 + 8); /* the thread's number, the product, addresses */
+  assert_int_equal(count(&c, "int", 0), 7);
+}
+
+#define LOADS "ld.global.f32 %f2, [%rd3+8];\nst.global.f32 [%rd3+512], %f2;\n"
+#define MANY LOADS LOADS LOADS LOADS LOADS LOADS
+
+/* A barrier for each place where lanes meet: branches to the same place share it. */
+static void lanes_meet_where_all_ways_lead(void **state) {
+  (void)state;
+  const char *begin =
+      INDEX "mov.f32 %f1, 0f00000000;\nld.global.f32 %f4, [%rd4];\nsetp.lt.f32 %p1, %f4, 0f3F800000;\n"
+            "setp.lt.f32 %p2, %f4, 0f40000000;\nmul.wide.s32 %rd5, %r3, 4;\nadd.s64 %rd3, %rd3, %rd5;\n";
+  const char *same = "@%p1 bra E;\n" LOADS "@%p2 bra E;\n" MANY "E:\n";
+  const char *inner = "@%p1 bra E;\n" LOADS "@%p2 bra I;\n" MANY "I:\n" MANY "E:\n";
+  const char *either = "@%p1 bra A;\n" MANY "bra.uni E;\nA:\n" MANY "E:\n";
+  const char *const bodies[] = {same, inner, either};
+  const uint32_t want[] = {2, 4, 2};
+  for (uint32_t q = 0; q < 3; q++) {
+    char text[8192];
+    snprintf(text, sizeof text, "%s%sst.global.f32 [%%rd4], %%f1;\nret;\n", begin, bodies[q]);
+    struct code c = compile(text, 80);
+    assert_int_equal(count(&c, "sync", 0), want[q]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_kernels_leave_the_same_memory),
@@ -670,6 +705,8 @@ int main(void) {
       cmocka_unit_test(arrays_of_shared_memory_share_their_index),
       cmocka_unit_test(matrix_products_are_sets_of_steps),
       cmocka_unit_test(short_branches_become_predicates),
+      cmocka_unit_test(turns_share_a_product),
+      cmocka_unit_test(lanes_meet_where_all_ways_lead),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,13 @@ static void lanes_that_leave_meet_outside(void **state) {
 static void turn(struct maker *m, const char *counter, unsigned size) {
   for (unsigned n = 0; n < size; n++) {
     unsigned a = pick(m, VALUES), b = pick(m, VALUES);
-    switch (pick(m, 4)) {
+    switch (pick(m, 5)) {
+    case 4: /* a product of a sum: turns share it once the counter is a number */
+      say(m,
+          "{\n.reg .b32 %%u<4>;\nadd.s32 %%u0, %%t, %%%s;\nadd.s32 %%u1, %%%s, %%t;\nmad.lo.s32 %%u2, %%u0, %d, "
+          "%%%s;\nadd.u32 %%r%u, %%r%u, %%u2;\n}\n",
+          counter, counter, (int)pick(m, 65536) - 32768, pick(m, 2) ? "u1" : "t", a, b);
+      break;
     case 0:
       say(m,
           "cvt.u16.u32 %%h1, %%%s;\nand.b16 %%h2, %%h1, %u;\nmul.wide.u16 %%c, %%h2, %d;\nshr.u32 %%c, %%c, %u;\n"

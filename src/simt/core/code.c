@@ -31,7 +31,8 @@ static void grow(struct code_space *s) {
 }
 
 /* All memory is from mem.h: a session that ends in the middle of a launch gives it back without code_free. */
-uint32_t code_place(struct code_space *s, const char *name, uint32_t insts) {
+uint32_t code_place(struct code_space *s, const char *name, uint32_t insts, bool machine) {
+  enum { LINE = 8 /* instructions of 16 B */ };
   if (2 * s->count >= s->places) grow(s);
   struct code_name **at = place_of(s, name);
   bool known = *at;
@@ -43,9 +44,10 @@ uint32_t code_place(struct code_space *s, const char *name, uint32_t insts) {
   }
   struct code_name *c = *at;
   if (!known || c->insts != insts) { /* a different length means different code */
+    if (machine) s->next = (s->next + LINE - 1) / LINE * LINE;
     c->at = s->next;
     c->insts = insts;
-    s->next += insts;
+    s->next += machine ? (insts + LINE) / LINE * LINE + LINE : insts; /* a branch to itself, and a line at least */
   }
   return c->at;
 }

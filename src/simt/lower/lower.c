@@ -595,7 +595,7 @@ bool lower_module(struct simt_module *m, struct err *e) {
     f->lowered = n;
     struct xfunc *xf = &m->funcs[n++];
     *xf = (struct xfunc){.f = f, .entry = m->ninsts, .end = m->ninsts + f->ncode};
-    xf->code_at = code_place(&m->s->code, f->name, f->ncode);
+    xf->code_at = code_place(&m->s->code, f->name, f->ncode, f->mach_regs);
     m->ninsts += f->ncode;
     for (uint32_t q = 0; f->mach_regs && q < f->ncode; q++) members += f->code[q].mach->ngroup;
     if (f->entry && f->def == f) {
