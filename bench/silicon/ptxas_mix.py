@@ -4,8 +4,10 @@
 
   bench/silicon/ptxas_mix.py --tools DIR -o TABLE.csv --arch 70,80,90 FILE.ptx...
 
-DIR holds NVIDIA's ptxas and cuobjdump. A row per kernel, GPU and loop depth; the loop depth of an instruction is the
-number of loops (spans of a backward branch) that contain it. What follows the last exit, padding, does not count.
+DIR holds NVIDIA's ptxas and cuobjdump. With --ptxas FILE code is that of another, newer ptxas; its file gets the header
+that DIR's cuobjdump knows, and instructions that it does not know (VIADD, VIMNMX) count as integer. A row per kernel,
+GPU and loop depth; the loop depth of an instruction is the number of loops (spans of a backward branch) that contain
+it. What follows the last exit, padding, does not count.
 """
 import argparse
 import collections
@@ -23,8 +25,8 @@ TABLE = {
     "fp64": "DADD DMUL DFMA DMNMX",
     "fp16": "HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HADD2_32I HFMA2_MMA",
     "tensor": "HMMA IMMA DMMA BMMA HGMMA IGMMA QGMMA MOVM",
-    "int": "IADD3 LEA LOP3 SHF IMNMX SEL PRMT BMSK SGXT IABS POPC FLO BREV IDP IDP4A VABSDIFF VABSDIFF4 VIADD VIMNMX "
-           "ISCADD SHL SHR LOP I2IP IADD32I IADD R2P P2R VIADDMNMX REDUX",
+    "int": "INT IADD3 LEA LOP3 SHF IMNMX SEL PRMT BMSK SGXT IABS POPC FLO BREV IDP IDP4A VABSDIFF VABSDIFF4 VIADD "
+           "VIMNMX ISCADD SHL SHR LOP I2IP IADD32I IADD R2P P2R VIADDMNMX REDUX",
     "mov": "MOV CS2R MOV32I",
     "setp": "ISETP FSETP DSETP PLOP3 PSETP HSETP2 CSETP",
     "sfu": "MUFU",
@@ -56,7 +58,7 @@ def width(op):
     return {"128": 128, "64": 64}.get(m.group(1), 16 if "16" in m.group(1) else 8) if m else 32
 
 
-def functions(sass):
+def functions(sass, gaps=False):
     name, code = None, []
     for line in sass.splitlines():
         m = re.match(r"\s*Function : (\S+)", line)
@@ -64,8 +66,23 @@ def functions(sass):
             if name: yield name, code
             name, code = m.group(1), []
         m = re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P[T0-9]+)\s+)?([A-Z][A-Z0-9_.]+)\s*(.*?);", line)
-        if m: code.append((int(m.group(1), 16), m.group(2), m.group(3), m.group(4)))
+        if m:
+            at = int(m.group(1), 16)
+            while code and code[-1][0] + 16 < at and gaps: code.append((code[-1][0] + 16, None, "INT", ""))
+            code.append((at, m.group(2), m.group(3), m.group(4)))
     if name: yield name, code
+
+
+def old_header(cubin, arch):
+    """The header of CUDA 11 for a file of CUDA 13 (ELF's ABI version 8)."""
+    with open(cubin, "rb") as f: b = bytearray(f.read())
+    if b[8] == 8:
+        b[7:9], b[20:24], b[48:52] = b"\x33\x07", b"\x76\0\0\0", bytes([arch, 5, arch, 0])
+        with open(cubin, "wb") as f: f.write(b)
+
+
+def registers(ptxas_output):
+    return dict(re.findall(r"Compiling entry function '(\S+)'(?:.*\n)*?.*Used (\d+) registers", ptxas_output))
 
 
 def target(op, args):
@@ -111,6 +128,7 @@ def kernel(code):
 def main():
     a = argparse.ArgumentParser()
     a.add_argument("--tools", required=True)
+    a.add_argument("--ptxas", metavar="FILE")
     a.add_argument("-o", required=True)
     a.add_argument("--arch", default="70,80,90")
     a.add_argument("--nounroll", action="store_true", help="keep ptxas from unrolling loops")
@@ -128,17 +146,17 @@ def main():
                     if o.nounroll: text = re.sub(r"^(\$?[A-Za-z_$][\w$]*:)", r'\1\n.pragma "nounroll";', text,
                                                  flags=re.M)
                     with open(d + "/x.ptx", "w") as t: t.write(text)
-                    r = subprocess.run([o.tools + "/ptxas", "-arch=sm_" + arch, d + "/x.ptx", "-o", cubin],
+                    ptxas = o.ptxas or o.tools + "/ptxas"
+                    r = subprocess.run([ptxas, "-v", "-arch=sm_" + arch, d + "/x.ptx", "-o", cubin],
                                        capture_output=True, text=True)
                     if r.returncode:
                         print(p, arch, r.stderr[:200], file=sys.stderr)
                         continue
-                    res = subprocess.run([o.tools + "/cuobjdump", "-res-usage", cubin], capture_output=True,
-                                         text=True).stdout
+                    if o.ptxas: old_header(cubin, int(arch))
                     sass = subprocess.run([o.tools + "/cuobjdump", "-sass", cubin], capture_output=True,
                                           text=True).stdout
-                regs = dict(re.findall(r"Function (\S+):\s*\n\s*REG:(\d+)", res))
-                for name, code in functions(sass):
+                regs = registers(r.stderr)
+                for name, code in functions(sass, o.ptxas is not None):
                     if name not in regs: continue
                     n, w = kernel(code)
                     for depth in sorted({k[0] for k in n}):

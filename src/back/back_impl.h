@@ -76,6 +76,7 @@ struct bblock {
   uint32_t ntargets;
   uint32_t preds, depth;
   uint8_t parts, meets; /* barriers that its end begins, and that end where it begins */
+  bool lands;           /* only a branch through a table leads to it */
   uint32_t idom, order; /* immediate dominator; in reverse postorder */
 };
 
@@ -163,6 +164,8 @@ void back_drop_unread(struct back *k);
 /* flow.c: short branches become predicates, branches to an exit become exits */
 void back_predicate(struct back *k);
 bool back_only_leaves(const struct back *k, const struct bblock *b);
+/* tables.c: comparisons in a row become a branch through a table */
+void back_tables(struct back *k);
 /* converge.c: after the last change of blocks */
 void back_converge(struct back *k);
 /* wide.c: adjacent accesses become one */

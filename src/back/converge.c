@@ -1,5 +1,5 @@
-/* converge.c - where lanes that took different ways meet again: BSSY saves a barrier's lanes before they part, BSYNC waits
- * for them (Volta and later).
+/* converge.c - where lanes that took different ways meet again: BSSY saves a barrier's lanes before they part, BSYNC
+ * waits for them (Volta and later).
  */
 #include <string.h>
 
@@ -91,6 +91,15 @@ static void find_lanes(struct back *k) {
   }
 }
 
+static void find_landings(struct back *k) {
+  uint32_t *at, *pred = back_predecessors(k, &at);
+  for (uint32_t q = 0; q < k->nb; q++) {
+    bool only = at[q] < at[q + 1];
+    for (uint32_t p = at[q]; p < at[q + 1]; p++) only &= k->n[k->b[pred[p]].end - 1].in->op == OP_BRX;
+    k->b[q].lands = only;
+  }
+}
+
 /* An outer barrier at the same place serves the branches within. */
 static bool covered(const struct back *k, const uint32_t *from, uint32_t before, uint32_t to, uint32_t q) {
   for (uint32_t p = 0; p < before; p++)
@@ -102,14 +111,16 @@ static bool covered(const struct back *k, const uint32_t *from, uint32_t before,
  * behind it. */
 void back_converge(struct back *k) {
   find_lanes(k);
+  find_landings(k);
   back_dominators(k);
   struct posts p = post_dominators(k);
   uint32_t *from = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1); /* by block: where the barrier that it begins ends */
   for (uint32_t q = 0; q < k->nb; q++) from[q] = NODE_NONE;
   for (uint32_t q = 0; q < k->nb; q++) {
     const struct ptx_inst *i = k->n[k->b[q].end - 1].in;
-    if (i->op != OP_BRA || !i->guard || ptx_has(i, M_UNI) || !k->r[i->guard->num].lanes) continue;
-    uint32_t to = k->n[i->target].block, end = p.ipdom[q], begin = q;
+    const struct ptx_reg *by = i->op == OP_BRX ? i->ops[0].reg : i->op == OP_BRA ? i->guard : NULL;
+    if (!by || ptx_has(i, M_UNI) || !k->r[by->num].lanes) continue;
+    uint32_t to = i->op == OP_BRX ? q + 1 : k->n[i->target].block, end = p.ipdom[q], begin = q;
     if (end == NODE_NONE || end == k->nb || back_only_leaves(k, &k->b[end])) continue;
     if (to <= q) { /* a loop: before it */
       begin = k->b[to].order == UINT32_MAX || !to ? NODE_NONE : k->b[to].idom;

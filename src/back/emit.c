@@ -228,6 +228,7 @@ static void emit_block(struct emit *e, uint32_t q) {
   e->block_first = e->n;
   if (begins_with_shuffle(k, q)) add_shuffle(e, b->depth);
   for (uint32_t m = 0; m < b->meets; m++) add(e, k->n[k->seq[b->first]].in, MO_BSYNC, b->depth);
+  if (b->lands) add(e, k->n[k->seq[b->first]].in, MO_BRX, b->depth);
   for (uint32_t i = b->first; i < b->end; i++) {
     const struct node *n = &k->n[k->seq[i]];
     for (uint32_t m = 0; m < b->parts && i + 1 == b->end; m++) {

@@ -83,6 +83,7 @@ enum inst_flags {
   INST_RECONVERGE = 1 << 5, /* some branch reconverges here */
   INST_WAITS_3 = 1 << 6,    /* the scoreboard checks the first three sources only */
   INST_STALLS = 1 << 7,     /* machine code: control that touches no pc, whose warp waits as for a branch */
+  INST_INDIRECT = 1 << 8,   /* machine code: the branch to a target that a table gives */
 };
 
 enum { INST_MAX_DST = 8, INST_MAX_SRC = 12 };

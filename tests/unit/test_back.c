@@ -685,6 +685,47 @@ static void lanes_meet_where_all_ways_lead(void **state) {
   }
 }
 
+/* A row of comparisons, the first in a block with other code. */
+static void switch_text(char *text, size_t size, const int *value, uint32_t n) {
+  size_t at = (size_t)snprintf(text, size, "%s",
+                               INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\n"
+                                     "ld.global.u32 %r5, [%rd6];\nmov.u32 %r6, 1;\n");
+  for (uint32_t q = 0; q < n; q++)
+    at += (size_t)snprintf(text + at, size - at, "{\n.reg .pred %%c;\nsetp.eq.s32 %%c, %%r5, %d;\n@%%c bra L%u;\n}\n",
+                           value[q], q);
+  at += (size_t)snprintf(text + at, size - at, "bra.uni D;\n");
+  for (uint32_t q = 0; q < n; q++)
+    at +=
+        (size_t)snprintf(text + at, size - at,
+                         "L%u:\nmad.lo.s32 %%r6, %%r5, %u, %u;\nxor.b32 %%r6, %%r6, %%r4;\nbra.uni E;\n", q, 17 + q, q);
+  snprintf(text + at, size - at,
+           "D:\nadd.s32 %%r6, %%r6, 9;\nE:\nadd.s64 %%rd6, %%rd4, %%rd5;\nst.global.u32 [%%rd6], %%r6;\nret;\n");
+}
+
+/* Which rows ptxas 11.8 and 13.0 make a table of: two comparisons and more in blocks of their own, five entries for
+ * each; of a longer row its end. */
+static void rows_of_comparisons_become_tables(void **state) {
+  (void)state;
+  static const struct {
+    int value[9];
+    uint32_t n;
+    bool table;
+  } rows[] = {{{0, 1}, 2, false},          {{0, 1, 2}, 3, true},           {{7, 3, 5}, 3, true},
+              {{0, 1, 10}, 3, true},       {{0, 1, 11}, 3, false},         {{0, 1, 2, 15}, 4, true},
+              {{0, 1, 2, 16}, 4, false},   {{0, 9, 18, 27}, 4, true},      {{0, 10, 20, 30}, 4, false},
+              {{-5, -4, -3, -2}, 4, true}, {{0, 1, 2, 3, 4, 25}, 6, true}, {{0, 1, 2, 3, 4, 26}, 6, false}};
+  for (uint32_t q = 0; q < sizeof rows / sizeof *rows; q++) {
+    char text[8192];
+    switch_text(text, sizeof text, rows[q].value, rows[q].n);
+    for (uint32_t sm = 70; sm <= 90; sm += 10) {
+      struct code c = compile(text, sm);
+      uint32_t n = 0;
+      for (uint32_t i = 0; i < c.n; i++) n += !strcmp(c.at[i].name, "BRX");
+      if ((n > 0) != rows[q].table) fail_msg("row %u, sm_%u: %u", q, sm, n);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_kernels_leave_the_same_memory),
@@ -707,6 +748,7 @@ int main(void) {
       cmocka_unit_test(short_branches_become_predicates),
       cmocka_unit_test(turns_share_a_product),
       cmocka_unit_test(lanes_meet_where_all_ways_lead),
+      cmocka_unit_test(rows_of_comparisons_become_tables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

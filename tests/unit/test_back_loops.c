@@ -25,10 +25,32 @@ static void loop(struct maker *m, unsigned left) {
   m->depth--;
 }
 
+/* A row of comparisons, of the register itself or of a copy. */
+static void row(struct maker *m, unsigned left) {
+  unsigned l = m->labels++, cases = 3 + pick(m, 4), first = pick(m, 6), step = 1 + pick(m, 5), falls = pick(m, 2);
+  say(m, "and.b32 %%c, %%r%u, 15;\n{\n.reg .b32 %%u0;\n.reg .pred %%v<%u>;\nmov.b32 %%u0, %%c;\n", pick(m, VALUES),
+      cases);
+  for (unsigned q = 0; q < cases; q++)
+    say(m, "setp.eq.s32 %%v%u, %%%s, %d;\n@%%v%u bra CASE%u_%u;\n", q, falls ? "u0" : "c", (int)(first + q * step) - 3,
+        q, l, q);
+  if (falls) say(m, "xor.b32 %%r0, %%r0, %%u0;\n");
+  say(m, "bra.uni DONE%u;\n", l);
+  for (unsigned q = 0; q < cases; q++) {
+    say(m, "CASE%u_%u:\n", l, q);
+    if (q) say(m, "add.u32 %%r%u, %%r%u, %u;\n", q % VALUES, q % VALUES, 3 * q + 1);
+    else statements(m, left - 1);
+    if (pick(m, 3)) say(m, "bra.uni DONE%u;\n", l);
+  }
+  say(m, "DONE%u:\n}\n", l);
+}
+
 static void statements(struct maker *m, unsigned left) {
   for (unsigned n = 1 + pick(m, 4); n > 0; n--) {
     unsigned a = pick(m, VALUES), l = m->labels;
-    switch (pick(m, left ? 8 : 4)) {
+    switch (pick(m, left ? 9 : 4)) {
+    case 8:
+      row(m, left);
+      break;
     case 4:
     case 5: /* each with a predicate of its own: one that nothing else reads may become part of another */
       condition(m);

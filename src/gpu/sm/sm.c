@@ -49,7 +49,8 @@ void sm_init(struct sm *s, struct gpu *g, uint32_t id) {
   s->id_mem.width = s->ex_mem.width = 1;
   s->col_leave = g->plan.set_sp | g->plan.set_sfu | g->plan.set_mem;
   if (c->sub_cores) sm_sub_init(s);
-  if (c->sub_cores && c->fixed_issue && (c->ibuffer > 2 || c->control_stall || c->memory_stall || c->imc_wait))
+  if (c->sub_cores && c->fixed_issue &&
+      (c->ibuffer > 2 || c->control_stall || c->indirect_stall || c->memory_stall || c->imc_wait))
     s->front = mem_zeroed(1, sizeof *s->front);
   if (s->front) s->front->lookups = c->imc_lines && c->imc_wait;
   for (uint32_t k = 0; s->front && k < FRONT_CORES; k++) s->front->core[k].decode = -1;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FRONT_STALLS = 16, FRONT_CORES = 4 }; /* a stall count has four bits */
+enum { FRONT_STALLS = 128, FRONT_CORES = 4 }; /* more than any stall */
 
 struct front_core {
   uint32_t pc;      /* with a warp in `decode`: the instruction that was fetched */

@@ -75,6 +75,7 @@ static bool queued(const struct inst *i) {
 }
 
 uint8_t uop_stall(const struct gpu_config *c, const struct inst *i, const struct inst *next) {
+  if (i->flags & INST_INDIRECT) return (uint8_t)c->indirect_stall;
   bool control = i->kind >= KIND_BARRIER && i->kind != KIND_FENCE;
   if (control || i->flags & INST_STALLS) return (uint8_t)c->control_stall;
   if (!next || !queued(i) || !queued(next)) return 0;

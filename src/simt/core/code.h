@@ -15,8 +15,8 @@ struct code_space {
   uint32_t next; /* instructions in use */
 };
 
-/* Address of the function's first instruction, in instructions. Machine code begins and ends as ptxas places it: on a line
- * of 128 B, with a branch to itself and a line of padding behind it. */
+/* Address of the function's first instruction, in instructions. Machine code begins and ends as ptxas places it: on a
+ * line of 128 B, with a branch to itself and a line of padding behind it. */
 uint32_t code_place(struct code_space *s, const char *name, uint32_t insts, bool machine);
 void code_free(struct code_space *s);
 
