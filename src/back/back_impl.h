@@ -3,6 +3,7 @@
 #define BACK_BACK_IMPL_H
 
 #include "back/back.h"
+#include "base/graph.h"
 #include "ptx/mach.h"
 
 /* The stack pointer, and two that the machine keeps since Volta (cuobjdump counts them). */
@@ -77,7 +78,6 @@ struct bblock {
   uint32_t preds, depth;
   uint8_t parts, meets; /* barriers that its end begins, and that end where it begins */
   bool lands;           /* only a branch through a table leads to it */
-  uint32_t idom, order; /* immediate dominator; in reverse postorder */
 };
 
 struct back {
@@ -94,6 +94,7 @@ struct back {
   uint32_t nregs, cap_regs, orig; /* orig: those that the PTX declares */
   bool blocks_named;              /* branches name blocks */
   bool dominated;                 /* back_dominates holds for the blocks as they are */
+  struct dominators dom;          /* of the graph of blocks, from the first */
   uint32_t *seq, nseq; /* nodes in the order of the machine, block by block; b[].first and end index it then */
 };
 
@@ -109,8 +110,8 @@ void back_blocks(struct back *k);
 void back_facts(struct back *k, bool first);
 void back_dominators(struct back *k);
 bool back_dominates(const struct back *k, uint32_t a, uint32_t b);
-/* Predecessors of block q: from at[q] up to at[q + 1] of what is returned. In `scratch`. */
-uint32_t *back_predecessors(struct back *k, uint32_t **at);
+/* Blocks and their successors; node nb is the end of the function. In `scratch`. */
+struct graph back_graph(struct back *k);
 void back_compact(struct back *k);
 struct ptx_inst *back_copy(struct back *k, const struct ptx_inst *i); /* with operands of its own */
 void back_copy_operands(struct arena *a, struct ptx_inst *to, const struct ptx_inst *from);

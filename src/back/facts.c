@@ -211,7 +211,7 @@ void back_facts(struct back *k, bool first) {
     if (!k->r[r].ssa || k->r[r].defs != 1) k->r[r].def = NODE_NONE;
 }
 
-/* ---- dominators (Cooper, Harvey and Kennedy 2001) ---- */
+/* ---- the graph of blocks ---- */
 
 uint32_t back_successors(const struct back *k, uint32_t q) {
   return k->b[q].nsucc + k->b[q].ntargets;
@@ -223,72 +223,24 @@ uint32_t back_successor(const struct back *k, uint32_t q, uint32_t s) {
   return k->blocks_named ? (uint32_t)to : k->n[to].block;
 }
 
-static uint32_t reverse_postorder(struct back *k, uint32_t *rpo) {
-  uint32_t *stack = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1), *at = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
-  uint8_t *seen = ARENA_ARRAY(&k->scratch, uint8_t, k->nb + 1);
-  uint32_t sp = 0, n = k->nb;
-  for (uint32_t q = 0; q < k->nb; q++) k->b[q].order = UINT32_MAX;
-  stack[sp++] = 0;
-  seen[0] = 1;
-  while (sp) {
-    uint32_t q = stack[sp - 1];
-    if (at[q] < back_successors(k, q)) {
-      uint32_t s = back_successor(k, q, at[q]++);
-      if (!seen[s]) seen[s] = 1, stack[sp++] = s;
-    } else {
-      rpo[--n] = q;
-      sp--;
-    }
-  }
-  for (uint32_t i = n; i < k->nb; i++) k->b[rpo[i]].order = i;
-  return n;
-}
-
-static uint32_t meet(const struct back *k, uint32_t x, uint32_t y) {
-  while (x != y) {
-    while (k->b[x].order > k->b[y].order) x = k->b[x].idom;
-    while (k->b[y].order > k->b[x].order) y = k->b[y].idom;
-  }
-  return x;
-}
-
-uint32_t *back_predecessors(struct back *k, uint32_t **at) {
+struct graph back_graph(struct back *k) {
   uint32_t edges = 0;
-  for (uint32_t q = 0; q < k->nb; q++) edges += back_successors(k, q);
-  uint32_t *p = ARENA_ARRAY(&k->scratch, uint32_t, edges + 1), *a = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 2);
-  for (uint32_t q = 0; q < k->nb; q++)
-    for (uint32_t s = 0; s < back_successors(k, q); s++) a[back_successor(k, q, s) + 1]++;
-  for (uint32_t q = 0; q < k->nb; q++) a[q + 1] += a[q];
-  uint32_t *fill = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
-  for (uint32_t q = 0; q < k->nb; q++)
-    for (uint32_t s = 0; s < back_successors(k, q); s++) {
-      uint32_t t = back_successor(k, q, s);
-      p[a[t] + fill[t]++] = q;
-    }
-  *at = a;
-  return p;
+  for (uint32_t q = 0; q < k->nb; q++) edges += back_successors(k, q) + 1;
+  struct graph_rows r = graph_rows(k->nb + 1, edges, &k->scratch);
+  for (uint32_t q = 0; q < k->nb; q++, graph_next(&r)) {
+    uint32_t n = back_successors(k, q);
+    for (uint32_t s = 0; s < n; s++) graph_edge(&r, back_successor(k, q, s));
+    if (!n) graph_edge(&r, k->nb);
+  }
+  graph_next(&r);
+  return graph_of(&r);
 }
 
 void back_dominators(struct back *k) {
-  uint32_t *rpo = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1), first = reverse_postorder(k, rpo), *at;
-  uint32_t *pred = back_predecessors(k, &at);
-  for (uint32_t q = 0; q < k->nb; q++) k->b[q].idom = NODE_NONE;
-  k->b[0].idom = 0;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t i = first + 1; i < k->nb; i++) {
-      uint32_t q = rpo[i], best = NODE_NONE;
-      for (uint32_t p = at[q]; p < at[q + 1]; p++) {
-        if (k->b[pred[p]].idom == NODE_NONE) continue;
-        best = best == NODE_NONE ? pred[p] : meet(k, best, pred[p]);
-      }
-      if (best != k->b[q].idom) k->b[q].idom = best, changed = true;
-    }
-  }
+  struct graph ahead = back_graph(k), back = graph_reversed(&ahead, &k->scratch);
+  k->dom = graph_dominators(&ahead, &back, 0, &k->scratch);
 }
 
 bool back_dominates(const struct back *k, uint32_t a, uint32_t b) {
-  if (k->b[a].order == UINT32_MAX || k->b[b].order == UINT32_MAX) return false;
-  while (k->b[b].order > k->b[a].order) b = k->b[b].idom;
-  return a == b;
+  return graph_dominates(&k->dom, a, b);
 }

@@ -117,7 +117,7 @@ static bool is_loop(const struct back *k, uint32_t block) {
 
 /* The block before all loops around this one, from which a move serves them. */
 static uint32_t before_loops(const struct back *k, uint32_t block) {
-  while (k->b[block].depth && k->b[block].order != UINT32_MAX && k->b[block].idom != block) block = k->b[block].idom;
+  while (k->b[block].depth && graph_reached(&k->dom, block) && k->dom.idom[block] != block) block = k->dom.idom[block];
   return block;
 }
 

@@ -1,9 +1,8 @@
 /* cfg.c - control flow of one function: immediate post-dominators (where divergent warps reconverge) and liveness
  * (register estimate, registers read before they are written).
  *
- * Post-dominators: Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph with
- * one virtual exit. A block from which no exit is reachable (an endless loop) is joined to the exit; any choice is
- * correct for code that never ends.
+ * Post-dominators are of the graph with one virtual exit. A block from which no exit is reachable (an endless loop) is
+ * joined to the exit; any choice is correct for code that never ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,86 +59,29 @@ static void find_edges(struct cfg *c) {
   }
 }
 
-static void find_preds(struct cfg *c) {
+static void find_graph(struct cfg *c) {
   uint32_t edges = 0;
-  free(c->pred);
-  free(c->pred_at);
   for (uint32_t k = 0; k < c->n; k++) edges += cfg_degree(&c->b[k]);
-  c->pred_at = mem_zeroed(c->n + 3, sizeof *c->pred_at);
-  c->pred = mem_zeroed(edges + 1, sizeof *c->pred);
-  for (uint32_t k = 0; k < c->n; k++)
-    for (uint32_t s = 0; s < cfg_degree(&c->b[k]); s++) c->pred_at[cfg_successor(c, &c->b[k], s) + 2]++;
-  for (uint32_t k = 2; k < c->n + 3; k++) c->pred_at[k] += c->pred_at[k - 1];
-  for (uint32_t k = 0; k < c->n; k++)
-    for (uint32_t s = 0; s < cfg_degree(&c->b[k]); s++) c->pred[c->pred_at[cfg_successor(c, &c->b[k], s) + 1]++] = k;
+  struct graph_rows r = graph_rows(c->n + 1, edges, c->scratch);
+  for (uint32_t k = 0; k < c->n; k++, graph_next(&r))
+    for (uint32_t s = 0; s < cfg_degree(&c->b[k]); s++) graph_edge(&r, cfg_successor(c, &c->b[k], s));
+  graph_next(&r);
+  c->ahead = graph_of(&r);
+  c->back = graph_reversed(&c->ahead, c->scratch);
 }
 
-/* Postorder of the reversed graph from the exit; returns the number of blocks reached (exit included). */
-static uint32_t number_blocks(struct cfg *c, uint32_t *rpo) {
-  uint32_t *stack = mem_zeroed(c->n + 1, sizeof *stack), *at = mem_zeroed(c->n + 1, sizeof *at), sp = 0, count = 0;
-  uint8_t *seen = mem_zeroed(c->n + 1, 1);
-  stack[sp++] = c->n;
-  seen[c->n] = 1;
-  at[c->n] = c->pred_at[c->n];
-  while (sp) {
-    uint32_t k = stack[sp - 1];
-    if (at[k] < c->pred_at[k + 1]) {
-      uint32_t q = c->pred[at[k]++];
-      if (seen[q]) continue;
-      seen[q] = 1;
-      at[q] = c->pred_at[q];
-      stack[sp++] = q;
-    } else {
-      c->b[k].order = count;
-      rpo[count++] = k;
-      sp--;
-    }
-  }
-  for (uint32_t k = 0; k < c->n; k++)
-    if (!seen[k]) c->b[k].order = UINT32_MAX;
-  free(stack);
-  free(at);
-  free(seen);
-  return count;
-}
-
-static uint32_t intersect(const struct block *b, uint32_t x, uint32_t y) {
-  while (x != y) {
-    while (b[x].order < b[y].order) x = b[x].ipdom;
-    while (b[y].order < b[x].order) y = b[y].ipdom;
-  }
-  return x;
-}
-
-static void find_postdominators(struct cfg *c) {
-  uint32_t exit = c->n, *rpo = mem_zeroed(c->n + 1, sizeof *rpo);
-  uint32_t count;
+static struct dominators find_postdominators(struct cfg *c) {
+  uint32_t exit = c->n;
   for (;;) { /* give endless loops an edge to the exit */
-    find_preds(c);
-    count = number_blocks(c, rpo);
-    if (count == c->n + 1) break;
-    uint32_t k = c->n;
-    while (k-- > 0 && c->b[k].order != UINT32_MAX) {
-    }
-    CHECK(c->b[k].nsucc < 2, "a block without a way out has a free successor slot");
-    c->b[k].succ[c->b[k].nsucc++] = exit;
+    find_graph(c);
+    struct dominators post = graph_dominators(&c->back, &c->ahead, exit, c->scratch);
+    uint32_t k = exit;
+    while (k > 0 && graph_reached(&post, k - 1)) k--;
+    if (!k) return post;
+    struct block *b = &c->b[k - 1];
+    CHECK(b->nsucc < 2, "a block without a way out has a free successor slot");
+    b->succ[b->nsucc++] = exit;
   }
-  for (uint32_t k = 0; k < c->n; k++) c->b[k].ipdom = UINT32_MAX;
-  c->b[exit].ipdom = exit;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t r = count - 1; r-- > 0;) {
-      struct block *b = &c->b[rpo[r]];
-      uint32_t best = UINT32_MAX;
-      for (uint32_t s = 0; s < cfg_degree(b); s++) {
-        uint32_t q = cfg_successor(c, b, s);
-        if (c->b[q].ipdom == UINT32_MAX) continue;
-        best = best == UINT32_MAX ? q : intersect(c->b, best, q);
-      }
-      if (best != b->ipdom) b->ipdom = best, changed = true;
-    }
-  }
-  free(rpo);
 }
 
 /* ---- registers ---- */
@@ -399,18 +341,18 @@ static void find_liveness(struct ptx_module *m, struct ptx_func *f, const struct
 }
 
 void ptx_analyse(struct ptx_module *m, struct ptx_func *f) {
-  struct cfg c = {.f = f};
+  struct arena scratch = {0};
+  struct cfg c = {.f = f, .scratch = &scratch};
   find_blocks(&c);
   find_edges(&c);
-  find_postdominators(&c);
+  struct dominators post = find_postdominators(&c);
   for (uint32_t k = 0; k < c.n; k++) {
-    uint32_t d = c.b[k].ipdom;
+    uint32_t d = post.idom[k];
     f->code[c.b[k].end - 1].reconv = d == c.n ? PTX_EXIT : c.b[d].first;
   }
   if (f->mach_regs) cfg_meet_in_loops(m, f, &c);
   find_liveness(m, f, &c);
   free(c.b);
   free(c.block_of);
-  free(c.pred);
-  free(c.pred_at);
+  arena_free(&scratch);
 }

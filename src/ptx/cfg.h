@@ -2,6 +2,7 @@
 #ifndef PTX_CFG_H
 #define PTX_CFG_H
 
+#include "base/graph.h"
 #include "ptx/ptx.h"
 
 struct block {
@@ -9,8 +10,6 @@ struct block {
   uint32_t succ[2], nsucc; /* fixed successors; brx.idx adds its targets */
   const struct ptx_opnd *targets;
   uint32_t ntargets;
-  uint32_t order; /* postorder number on the reversed graph */
-  uint32_t ipdom;
 };
 
 struct cfg {
@@ -18,7 +17,8 @@ struct cfg {
   struct block *b;
   uint32_t n; /* blocks; index n is the virtual exit */
   uint32_t *block_of;
-  uint32_t *pred, *pred_at; /* predecessors, CSR, n + 1 rows */
+  struct graph ahead, back; /* of blocks and the exit */
+  struct arena *scratch;
 };
 
 /* Does the instruction end its lanes' run of the function? */
@@ -34,7 +34,7 @@ static inline uint32_t cfg_successor(const struct cfg *c, const struct block *b,
   return k < b->nsucc ? b->succ[k] : c->block_of[b->targets[k - b->nsucc].imm];
 }
 
-/* loops.c: of machine code. The blocks' ipdom are known; sets `reconv` of branches and the loops of the
+/* loops.c: of machine code. Sets `reconv` of branches and the loops of the
  * function. */
 void cfg_meet_in_loops(struct ptx_module *m, struct ptx_func *f, const struct cfg *c);
 

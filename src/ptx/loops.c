@@ -4,7 +4,7 @@
  *
  * A branch meets at the immediate post-dominator in the smallest natural loop that has two of its successors, edges
  * out of the loop left out, or at the loop's head; in no loop, in the function, exits under a guard left out. ptxas
- * 11.8 puts BSSY, BSYNC and BREAK so (cuobjdump). Dominators: as in cfg.c.
+ * 11.8 puts BSSY, BSYNC and BREAK so (cuobjdump).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,90 +15,15 @@
 
 struct loops {
   const struct cfg *c;
-  uint32_t *idom, *number; /* number: in postorder from the entry; UINT32_MAX not reached */
+  struct dominators dom; /* from the entry */
   uint32_t n, words;
   uint64_t *in;                 /* a row of `words` for each loop: its blocks */
   uint32_t *head, *size, *sort; /* sort: loops from the smallest on */
-  uint32_t *stack, *at, *order; /* scratch, a place for each block and the exit */
+  uint32_t *stack;              /* scratch, a place for each block */
 };
 
 static bool holds(const struct loops *l, uint32_t loop, uint32_t block) {
   return l->in[(size_t)loop * l->words + block / 64] >> (block % 64) & 1;
-}
-
-/* ---- orders of blocks ---- */
-
-enum { NO_LOOP = UINT32_MAX, NO_BLOCK = UINT32_MAX };
-
-/* The next neighbour of a block, from the place *at on; NO_BLOCK after the last. */
-typedef uint32_t next_fn(const struct loops *l, uint32_t loop, uint32_t block, uint32_t *at);
-
-/* Blocks reached from `root`, in postorder; returns how many. */
-static uint32_t number_blocks(struct loops *l, uint32_t root, uint32_t loop, next_fn *next) {
-  uint32_t sp = 0, n = 0;
-  uint8_t *seen = mem_zeroed(l->c->n + 1, 1);
-  memset(l->number, 0xff, (l->c->n + 1) * sizeof *l->number);
-  memset(l->at, 0, (l->c->n + 1) * sizeof *l->at);
-  l->stack[sp++] = root;
-  seen[root] = 1;
-  while (sp) {
-    uint32_t k = l->stack[sp - 1], to = next(l, loop, k, &l->at[k]);
-    if (to == NO_BLOCK) {
-      l->number[k] = n;
-      l->order[n++] = k;
-      sp--;
-    } else if (!seen[to]) {
-      seen[to] = 1;
-      l->stack[sp++] = to;
-    }
-  }
-  free(seen);
-  return n;
-}
-
-static uint32_t next_ahead(const struct loops *l, uint32_t loop, uint32_t block, uint32_t *at) {
-  const struct cfg *c = l->c;
-  (void)loop;
-  while (*at < cfg_degree(&c->b[block])) {
-    uint32_t s = cfg_successor(c, &c->b[block], (*at)++);
-    if (s != c->n) return s;
-  }
-  return NO_BLOCK;
-}
-
-/* ---- dominators ---- */
-
-/* The nearest common ancestor in a tree of dominators, `up`. */
-static uint32_t ancestor(const uint32_t *up, const uint32_t *number, uint32_t x, uint32_t y) {
-  while (x != y) {
-    while (number[x] < number[y]) x = up[x];
-    while (number[y] < number[x]) y = up[y];
-  }
-  return x;
-}
-
-static void find_dominators(struct loops *l) {
-  const struct cfg *c = l->c;
-  uint32_t n = number_blocks(l, 0, NO_LOOP, next_ahead);
-  memset(l->idom, 0xff, (c->n + 1) * sizeof *l->idom);
-  l->idom[0] = 0;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t r = n - 1; r-- > 0;) {
-      uint32_t k = l->order[r], best = UINT32_MAX;
-      for (uint32_t q = c->pred_at[k]; q < c->pred_at[k + 1]; q++) {
-        uint32_t p = c->pred[q];
-        if (l->number[p] == UINT32_MAX || l->idom[p] == UINT32_MAX) continue;
-        best = best == UINT32_MAX ? p : ancestor(l->idom, l->number, best, p);
-      }
-      if (best != l->idom[k]) l->idom[k] = best, changed = true;
-    }
-  }
-}
-
-static bool dominates(const struct loops *l, uint32_t a, uint32_t b) {
-  while (b != a && b) b = l->idom[b];
-  return a == b;
 }
 
 /* ---- natural loops ---- */
@@ -111,9 +36,9 @@ static void add_body(struct loops *l, uint32_t loop, uint32_t from) {
   if (!holds(l, loop, from)) l->stack[sp++] = from, row[from / 64] |= 1ull << from % 64;
   while (sp) {
     uint32_t k = l->stack[--sp];
-    for (uint32_t q = c->pred_at[k]; q < c->pred_at[k + 1]; q++) {
-      uint32_t p = c->pred[q];
-      if (l->number[p] == UINT32_MAX || holds(l, loop, p)) continue;
+    for (uint32_t q = c->back.at[k]; q < c->back.at[k + 1]; q++) {
+      uint32_t p = c->back.to[q];
+      if (!graph_reached(&l->dom, p) || holds(l, loop, p)) continue;
       row[p / 64] |= 1ull << p % 64;
       l->stack[sp++] = p;
     }
@@ -121,7 +46,7 @@ static void add_body(struct loops *l, uint32_t loop, uint32_t from) {
 }
 
 static bool closes(const struct loops *l, uint32_t block, uint32_t head) {
-  return head < l->c->n && l->number[block] != UINT32_MAX && dominates(l, head, block);
+  return head < l->c->n && graph_dominates(&l->dom, head, block);
 }
 
 static void find_loops(struct loops *l) {
@@ -156,72 +81,54 @@ static void find_loops(struct loops *l) {
 
 /* ---- post-dominators within a loop, or within the function ---- */
 
-/* Successor s of a block: c->n is the end of a turn, or of the function; NO_BLOCK: no way within the loop. */
+enum { NO_LOOP = UINT32_MAX };
+
+/* Successor s of a block: c->n is the end of a turn, or of the function; GRAPH_NONE: no way within the loop. */
 static uint32_t way(const struct loops *l, uint32_t loop, uint32_t block, uint32_t s) {
   const struct cfg *c = l->c;
   const struct block *b = &c->b[block];
   uint32_t to = cfg_successor(c, b, s);
   const struct ptx_inst *last = &c->f->code[b->end - 1];
-  if (loop == NO_LOOP) return to == c->n && last->guard && cfg_leaves(last) && b->nsucc > 1 ? UINT32_MAX : to;
-  if (to == c->n || !holds(l, loop, to)) return UINT32_MAX;
+  if (loop == NO_LOOP) return to == c->n && last->guard && cfg_leaves(last) && b->nsucc > 1 ? GRAPH_NONE : to;
+  if (to == c->n || !holds(l, loop, to)) return GRAPH_NONE;
   return to == l->head[loop] ? c->n : to;
 }
 
-/* The blocks that lead to one, or to the end; nothing leads to the head within a turn. */
-static uint32_t next_back(const struct loops *l, uint32_t loop, uint32_t block, uint32_t *at) {
+/* Nothing leads to the head within a turn. */
+static struct dominators find_meetings(const struct loops *l, uint32_t loop) {
   const struct cfg *c = l->c;
-  if (loop != NO_LOOP && block == l->head[loop]) return NO_BLOCK;
-  uint32_t row = block == c->n && loop != NO_LOOP ? l->head[loop] : block;
-  while (c->pred_at[row] + *at < c->pred_at[row + 1]) {
-    uint32_t p = c->pred[c->pred_at[row] + (*at)++];
-    if (loop != NO_LOOP && !holds(l, loop, p)) continue;
-    for (uint32_t s = 0; s < cfg_degree(&c->b[p]); s++)
-      if (way(l, loop, p, s) == block) return p;
-  }
-  return NO_BLOCK;
-}
-
-static void find_meetings(struct loops *l, uint32_t loop) {
-  const struct cfg *c = l->c;
-  uint32_t n = number_blocks(l, c->n, loop, next_back);
-  memset(l->idom, 0xff, (c->n + 1) * sizeof *l->idom);
-  l->idom[c->n] = c->n;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t r = n - 1; r-- > 0;) {
-      uint32_t k = l->order[r], best = UINT32_MAX;
-      for (uint32_t s = 0; s < cfg_degree(&c->b[k]); s++) {
-        uint32_t to = way(l, loop, k, s);
-        if (to == UINT32_MAX || l->number[to] == UINT32_MAX || l->idom[to] == UINT32_MAX) continue;
-        best = best == UINT32_MAX ? to : ancestor(l->idom, l->number, best, to);
-      }
-      if (best != l->idom[k]) l->idom[k] = best, changed = true;
+  struct graph_rows r = graph_rows(c->n + 1, c->ahead.at[c->n], c->scratch);
+  for (uint32_t k = 0; k < c->n; k++, graph_next(&r))
+    for (uint32_t s = 0; s < cfg_degree(&c->b[k]) && (loop == NO_LOOP || holds(l, loop, k)); s++) {
+      uint32_t to = way(l, loop, k, s);
+      if (to != GRAPH_NONE) graph_edge(&r, to);
     }
-  }
+  graph_next(&r);
+  struct graph ways = graph_of(&r), back = graph_reversed(&ways, c->scratch);
+  return graph_dominators(&back, &ways, c->n, c->scratch);
 }
 
 static bool parts(const struct loops *l, uint32_t loop, uint32_t block) {
-  uint32_t first = UINT32_MAX;
+  uint32_t first = GRAPH_NONE;
   if (loop != NO_LOOP && !holds(l, loop, block)) return false;
   for (uint32_t s = 0; s < cfg_degree(&l->c->b[block]); s++) {
     uint32_t to = way(l, loop, block, s);
-    if (to == UINT32_MAX) continue;
-    if (first != UINT32_MAX && first != to) return true;
+    if (to == GRAPH_NONE) continue;
+    if (first != GRAPH_NONE && first != to) return true;
     first = to;
   }
   return false;
 }
 
 /* Branches that part within the loop and in none of those before it. */
-static void set_meetings(struct loops *l, struct ptx_func *f, uint32_t loop, uint8_t *done) {
+static void set_meetings(const struct loops *l, struct ptx_func *f, uint32_t loop, uint8_t *done) {
   const struct cfg *c = l->c;
-  bool found = false;
+  struct dominators post = {0};
   for (uint32_t k = 0; k < c->n; k++) {
     if (done[k] || !parts(l, loop, k)) continue;
-    if (!found) find_meetings(l, loop);
-    found = true;
-    if (l->number[k] == UINT32_MAX) continue; /* an endless loop */
-    uint32_t at = l->idom[k];
+    if (!post.idom) post = find_meetings(l, loop);
+    if (!graph_reached(&post, k)) continue; /* an endless loop */
+    uint32_t at = post.idom[k];
     if (at == c->n && loop != NO_LOOP) at = l->head[loop];
     f->code[c->b[k].end - 1].reconv = at == c->n ? PTX_EXIT : c->b[at].first;
     done[k] = 1;
@@ -261,15 +168,13 @@ static void keep_loops(const struct loops *l, struct ptx_module *m, struct ptx_f
 
 void cfg_meet_in_loops(struct ptx_module *m, struct ptx_func *f, const struct cfg *c) {
   struct loops l = {.c = c, .words = c->n / 64 + 1};
-  uint32_t **scratch[] = {&l.idom, &l.number, &l.stack, &l.at, &l.order};
-  for (size_t q = 0; q < sizeof scratch / sizeof *scratch; q++) *scratch[q] = mem_zeroed(c->n + 1, sizeof(uint32_t));
-  find_dominators(&l);
+  l.stack = ARENA_ARRAY(c->scratch, uint32_t, c->n + 1);
+  l.dom = graph_dominators(&c->ahead, &c->back, 0, c->scratch);
   find_loops(&l);
   uint8_t *done = mem_zeroed(c->n + 1, 1);
   for (uint32_t q = 0; q < l.n; q++) set_meetings(&l, f, l.sort[q], done);
   set_meetings(&l, f, NO_LOOP, done);
   if (l.n) keep_loops(&l, m, f);
-  for (size_t q = 0; q < sizeof scratch / sizeof *scratch; q++) free(*scratch[q]);
   free(done);
   free(l.in);
   free(l.head);
