@@ -16,10 +16,8 @@ struct common {
 };
 
 struct aggregate {
-  struct back *k;
-  struct node_list out;
-  const struct ptx_inst *of; /* the atomic */
-  uint32_t block;            /* its block */
+  struct making m; /* of: the atomic */
+  uint32_t block;  /* its block */
   struct common common, guarded;
   struct common *c; /* common, of an atomic under a guard: guarded, its own */
 };
@@ -38,9 +36,9 @@ static bool load_is_shared(const struct aggregate *g, const struct node *n, uint
 
 static bool register_is_shared(const struct aggregate *g, uint16_t r, uint32_t deep) {
   enum { DEEPEST = 24 };
-  const struct fact *f = &g->k->r[r];
+  const struct fact *f = &g->m.k->r[r];
   if (!f->ssa || f->def == NODE_NONE || deep == DEEPEST) return false;
-  const struct node *n = &g->k->n[f->def];
+  const struct node *n = &g->m.k->n[f->def];
   const struct ptx_inst *i = n->in;
   if (i->refused || i->guard) return false;
   if (ptx_ops[i->op].kind == KIND_LOAD) return load_is_shared(g, n, deep + 1);
@@ -69,72 +67,35 @@ static bool is_shared(const struct aggregate *g, const struct ptx_opnd *o, uint3
 
 /* ---- instructions of the sequence ---- */
 
-static struct ptx_opnd imm_operand(int64_t n) {
-  return (struct ptx_opnd){.kind = OK_IMM, .imm = n};
-}
-
-static struct ptx_opnd special(enum ptx_sreg s) {
-  return (struct ptx_opnd){.kind = OK_SREG, .sreg = (uint8_t)s};
-}
-
-static struct ptx_opnd new_operand(struct aggregate *g, enum ptx_type t) {
-  uint16_t r = back_register(g->k, t); /* may move regs */
-  return (struct ptx_opnd){.kind = OK_REG, .reg = g->k->f->regs[r], .line = g->of->line, .col = g->of->col};
-}
-
-static const struct ptx_opnd nothing = {.kind = OK_NONE};
-
-/* to = op(x, y); y may be nothing. */
-static struct ptx_inst *put_to(struct aggregate *g, struct ptx_opnd to, enum ptx_opcode op, enum ptx_type t,
-                               struct ptx_opnd x, struct ptx_opnd y) {
-  const struct ptx_inst *of = g->of;
-  struct ptx_inst *i = ARENA_NEW(g->k->a, struct ptx_inst);
-  *i = (struct ptx_inst){.op = (uint8_t)op, .ntypes = 1, .types = {(uint8_t)t}, .line = of->line, .col = of->col};
-  i->src_line = of->src_line, i->src_file = of->src_file;
-  i->ops = ARENA_ARRAY(g->k->a, struct ptx_opnd, PTX_MAX_OPNDS);
-  i->ops[i->nops++] = to;
-  if (x.kind != OK_NONE) i->ops[i->nops++] = x;
-  if (y.kind != OK_NONE) i->ops[i->nops++] = y;
-  if (op == OP_MUL) back_set(i, M_LO);
-  back_append(g->k, &g->out, i);
-  return i;
-}
-
 static struct ptx_opnd put_value(struct aggregate *g, enum ptx_opcode op, struct ptx_opnd x, struct ptx_opnd y) {
-  struct ptx_opnd to = new_operand(g, T_B32);
+  struct ptx_opnd to = make_register(&g->m, T_B32);
   bool bits = op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_POPC || op == OP_ACTIVEMASK;
-  enum ptx_type t = op == OP_MIN || op == OP_MAX ? (enum ptx_type)g->of->types[0] : bits ? T_B32 : T_U32;
-  put_to(g, to, op, t, x, y);
+  enum ptx_type t = op == OP_MIN || op == OP_MAX ? (enum ptx_type)g->m.of->types[0] : bits ? T_B32 : T_U32;
+  make_inst(&g->m, to, op, t, x, y);
   return to;
 }
 
-/* A change of the last instruction's operands. */
-static void add_operand(struct aggregate *g, struct ptx_opnd o) {
-  struct node *n = &g->out.n[g->out.nn - 1];
-  n->in->ops[n->in->nops++] = o;
-  back_touch(g->k, n);
-}
-
 static void guard_last(struct aggregate *g, const struct ptx_opnd *p, bool neg) {
-  struct node *n = &g->out.n[g->out.nn - 1];
+  struct node *n = &g->m.out.n[g->m.out.nn - 1];
   n->in->guard = p->reg;
   n->in->guard_neg = neg;
-  back_touch(g->k, n);
+  back_touch(g->m.k, n);
 }
 
 static struct ptx_opnd guard_of(const struct ptx_inst *i) {
-  return i->guard ? (struct ptx_opnd){.kind = OK_REG, .reg = i->guard, .neg = i->guard_neg, .line = i->line} : nothing;
+  return i->guard ? (struct ptx_opnd){.kind = OK_REG, .reg = i->guard, .neg = i->guard_neg, .line = i->line}
+                  : make_nothing;
 }
 
 /* x == y or x != y, and the predicate `also` unless it is nothing. */
 static struct ptx_opnd put_compare(struct aggregate *g, enum ptx_mod how, struct ptx_opnd x, struct ptx_opnd y,
                                    struct ptx_opnd also) {
-  struct ptx_opnd to = new_operand(g, T_PRED);
-  struct ptx_inst *i = put_to(g, to, OP_SETP, T_U32, x, y);
+  struct ptx_opnd to = make_register(&g->m, T_PRED);
+  struct ptx_inst *i = make_inst(&g->m, to, OP_SETP, T_U32, x, y);
   back_set(i, how);
   if (also.kind == OK_NONE) return to;
   back_set(i, M_AND);
-  add_operand(g, also);
+  make_operand(&g->m, also);
   return to;
 }
 
@@ -142,60 +103,60 @@ static struct ptx_opnd put_compare(struct aggregate *g, enum ptx_mod how, struct
 static struct ptx_opnd members(struct aggregate *g) {
   struct ptx_opnd *set = &g->c->set;
   if (set->kind != OK_NONE) return *set;
-  if (!g->of->guard) return *set = put_value(g, OP_ACTIVEMASK, nothing, nothing);
-  *set = new_operand(g, T_B32);
-  back_set(put_to(g, *set, OP_VOTE, T_B32, guard_of(g->of), nothing), M_BALLOT);
+  if (!g->m.of->guard) return *set = put_value(g, OP_ACTIVEMASK, make_nothing, make_nothing);
+  *set = make_register(&g->m, T_B32);
+  back_set(make_inst(&g->m, *set, OP_VOTE, T_B32, guard_of(g->m.of), make_nothing), M_BALLOT);
   return *set;
 }
 
 static struct ptx_opnd leader(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->leader, set = members(g);
-  return o->kind != OK_NONE ? *o : (*o = put_value(g, OP_BFIND, set, nothing));
+  return o->kind != OK_NONE ? *o : (*o = put_value(g, OP_BFIND, set, make_nothing));
 }
 
 static struct ptx_opnd lane(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->own;
-  return o->kind != OK_NONE ? *o : (*o = put_value(g, OP_MOV, special(SR_LANEID), nothing));
+  return o->kind != OK_NONE ? *o : (*o = put_value(g, OP_MOV, make_special(SR_LANEID), make_nothing));
 }
 
 /* This lane is the highest. */
 static struct ptx_opnd leads(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->leads, highest = leader(g), own = lane(g);
-  return o->kind != OK_NONE ? *o : (*o = put_compare(g, M_EQ, highest, own, nothing));
+  return o->kind != OK_NONE ? *o : (*o = put_compare(g, M_EQ, highest, own, make_nothing));
 }
 
 static struct ptx_opnd lane_count(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->count, set = members(g);
-  return o->kind != OK_NONE ? *o : (*o = put_value(g, OP_POPC, set, nothing));
+  return o->kind != OK_NONE ? *o : (*o = put_value(g, OP_POPC, set, make_nothing));
 }
 
 static struct ptx_opnd lanes_below(struct aggregate *g) {
   struct ptx_opnd *o = &g->c->rank, set = members(g);
   if (o->kind != OK_NONE) return *o;
-  struct ptx_opnd below = put_value(g, OP_MOV, special(SR_LANEMASK_LT), nothing);
-  return *o = put_value(g, OP_POPC, put_value(g, OP_AND, below, set), nothing);
+  struct ptx_opnd below = put_value(g, OP_MOV, make_special(SR_LANEMASK_LT), make_nothing);
+  return *o = put_value(g, OP_POPC, put_value(g, OP_AND, below, set), make_nothing);
 }
 
 /* The value of lane x ^ n or x - n, or of lane n. `valid`: a predicate of whether there is such a lane, or NULL. */
 static struct ptx_opnd shuffle(struct aggregate *g, enum ptx_mod how, struct ptx_opnd x, struct ptx_opnd n,
                                struct ptx_opnd *valid) {
-  struct ptx_opnd to = new_operand(g, T_B32), both = to;
+  struct ptx_opnd to = make_register(&g->m, T_B32), both = to;
   if (valid) {
-    *valid = new_operand(g, T_PRED);
+    *valid = make_register(&g->m, T_PRED);
     both.reg2 = valid->reg;
   }
-  back_set(put_to(g, both, OP_SHFL, T_B32, x, n), how);
-  add_operand(g, imm_operand(how == M_UP ? 0 : 31));
+  back_set(make_inst(&g->m, both, OP_SHFL, T_B32, x, n), how);
+  make_operand(&g->m, make_number(how == M_UP ? 0 : 31));
   return to;
 }
 
 /* The atomic itself, by the lanes of a predicate. */
 static void put_atomic(struct aggregate *g, const struct ptx_opnd *p, const struct ptx_opnd *to,
                        struct ptx_opnd value) {
-  struct ptx_inst *i = back_copy(g->k, g->of);
+  struct ptx_inst *i = back_copy(g->m.k, g->m.of);
   if (to) i->ops[0] = *to;
   i->ops[i->op == OP_ATOM ? 2 : 1] = value;
-  back_append(g->k, &g->out, i);
+  back_append(g->m.k, &g->m.out, i);
   guard_last(g, p, false);
 }
 
@@ -207,13 +168,13 @@ static struct ptx_opnd times(struct aggregate *g, struct ptx_opnd n, struct ptx_
 
 /* The highest lane adds the value that all share, for all. */
 static void add_by_count(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
-  struct ptx_opnd one = leads(g), all = times(g, lane_count(g), value), old = nothing;
-  if (result) old = new_operand(g, T_B32);
+  struct ptx_opnd one = leads(g), all = times(g, lane_count(g), value), old = make_nothing;
+  if (result) old = make_register(&g->m, T_B32);
   put_atomic(g, &one, result ? &old : NULL, all);
   if (!result) return;
   struct ptx_opnd before = times(g, lanes_below(g), value), first = shuffle(g, M_IDX, old, leader(g), NULL);
-  put_to(g, *result, OP_ADD, T_U32, first, before);
-  if (g->of->guard) guard_last(g, &(struct ptx_opnd){.reg = g->of->guard}, g->of->guard_neg);
+  make_inst(&g->m, *result, OP_ADD, T_U32, first, before);
+  if (g->m.of->guard) guard_last(g, &(struct ptx_opnd){.reg = g->m.of->guard}, g->m.of->guard_neg);
 }
 
 static enum ptx_mod operation(const struct ptx_inst *i) {
@@ -224,50 +185,50 @@ static enum ptx_mod operation(const struct ptx_inst *i) {
 }
 
 static void combine_by_redux(struct aggregate *g, struct ptx_opnd value) {
-  enum ptx_mod how = operation(g->of);
+  enum ptx_mod how = operation(g->m.of);
   bool bits = how == M_AND || how == M_OR || how == M_XOR;
-  struct ptx_opnd one = leads(g), set = members(g), all = new_operand(g, T_B32);
-  if (value.kind == OK_IMM) value = put_value(g, OP_MOV, value, nothing);
-  back_set(put_to(g, all, OP_REDUX, bits ? T_B32 : (enum ptx_type)g->of->types[0], value, set), how);
-  if (g->of->guard) guard_last(g, &(struct ptx_opnd){.reg = g->of->guard}, g->of->guard_neg);
+  struct ptx_opnd one = leads(g), set = members(g), all = make_register(&g->m, T_B32);
+  if (value.kind == OK_IMM) value = put_value(g, OP_MOV, value, make_nothing);
+  back_set(make_inst(&g->m, all, OP_REDUX, bits ? T_B32 : (enum ptx_type)g->m.of->types[0], value, set), how);
+  if (g->m.of->guard) guard_last(g, &(struct ptx_opnd){.reg = g->m.of->guard}, g->m.of->guard_neg);
   put_atomic(g, &one, NULL, all);
 }
 
 /* Lanes of a warp that is not whole do the atomic themselves. Returns the predicate of one that is whole. */
 static struct ptx_opnd unless_whole(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
-  struct ptx_opnd set = members(g), whole = put_compare(g, M_EQ, set, imm_operand(0xFFFFFFFF), nothing);
-  struct ptx_opnd alone = put_compare(g, M_NE, set, imm_operand(0xFFFFFFFF), guard_of(g->of));
+  struct ptx_opnd set = members(g), whole = put_compare(g, M_EQ, set, make_number(0xFFFFFFFF), make_nothing);
+  struct ptx_opnd alone = put_compare(g, M_NE, set, make_number(0xFFFFFFFF), guard_of(g->m.of));
   put_atomic(g, &alone, result, value);
   return whole;
 }
 
 static void put_branch(struct aggregate *g, const struct ptx_opnd *p, bool neg) {
-  struct ptx_inst *i = put_to(g, (struct ptx_opnd){.kind = OK_LABEL}, OP_BRA, T_B32, nothing, nothing);
+  struct ptx_inst *i = make_inst(&g->m, (struct ptx_opnd){.kind = OK_LABEL}, OP_BRA, T_B32, make_nothing, make_nothing);
   i->ntypes = 0;
   guard_last(g, p, neg);
 }
 
 static void aim(struct aggregate *g, uint32_t branch) {
-  g->out.n[branch].in->target = g->out.nn;
-  g->out.n[branch].in->ops[0].imm = g->out.nn;
+  g->m.out.n[branch].in->target = g->m.out.nn;
+  g->m.out.n[branch].in->ops[0].imm = g->m.out.nn;
 }
 
 /* Of lanes that share the value: the first lane's suffices; an even number of xor is none. */
 static void once_if_whole(struct aggregate *g, struct ptx_opnd value) {
   struct ptx_opnd whole = unless_whole(g, value, NULL), own = lane(g);
-  struct ptx_opnd first = put_compare(g, M_EQ, own, imm_operand(0), whole);
-  put_atomic(g, &first, NULL, operation(g->of) == M_XOR ? imm_operand(0) : value);
+  struct ptx_opnd first = put_compare(g, M_EQ, own, make_number(0), whole);
+  put_atomic(g, &first, NULL, operation(g->m.of) == M_XOR ? make_number(0) : value);
 }
 
 static void combine_by_shuffles(struct aggregate *g, struct ptx_opnd value) {
   static const enum ptx_opcode ops[] = {
       [M_ADD] = OP_ADD, [M_MIN] = OP_MIN, [M_MAX] = OP_MAX, [M_AND] = OP_AND, [M_OR] = OP_OR, [M_XOR] = OP_XOR};
   struct ptx_opnd whole = unless_whole(g, value, NULL), own = lane(g); /* later atomics read it, too */
-  uint32_t branch = g->out.nn;
+  uint32_t branch = g->m.out.nn;
   put_branch(g, &whole, true);
   for (int64_t n = 1; n < 32; n *= 2)
-    value = put_value(g, ops[operation(g->of)], value, shuffle(g, M_BFLY, value, imm_operand(n), NULL));
-  struct ptx_opnd first = put_compare(g, M_EQ, own, imm_operand(0), nothing);
+    value = put_value(g, ops[operation(g->m.of)], value, shuffle(g, M_BFLY, value, make_number(n), NULL));
+  struct ptx_opnd first = put_compare(g, M_EQ, own, make_number(0), make_nothing);
   put_atomic(g, &first, NULL, value);
   aim(g, branch);
 }
@@ -275,20 +236,21 @@ static void combine_by_shuffles(struct aggregate *g, struct ptx_opnd value) {
 /* A sum with a result: what the lanes below add, by shuffles; the last lane has the sum of all. */
 static void add_by_scan(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
   struct ptx_opnd whole = unless_whole(g, value, result), own = lane(g), valid;
-  uint32_t branch = g->out.nn;
+  uint32_t branch = g->m.out.nn;
   put_branch(g, &whole, true);
   for (int64_t n = 1; n < 32; n *= 2) {
-    struct ptx_opnd below = shuffle(g, M_UP, value, imm_operand(n), &valid), sum = put_value(g, OP_MOV, value, nothing);
-    put_to(g, sum, OP_ADD, T_U32, value, below);
+    struct ptx_opnd below = shuffle(g, M_UP, value, make_number(n), &valid),
+                    sum = put_value(g, OP_MOV, value, make_nothing);
+    make_inst(&g->m, sum, OP_ADD, T_U32, value, below);
     guard_last(g, &valid, false);
     value = sum;
   }
-  struct ptx_opnd last = put_compare(g, M_EQ, own, imm_operand(31), nothing), old = new_operand(g, T_B32);
+  struct ptx_opnd last = put_compare(g, M_EQ, own, make_number(31), make_nothing), old = make_register(&g->m, T_B32);
   put_atomic(g, &last, &old, value);
-  struct ptx_opnd before = shuffle(g, M_UP, value, imm_operand(1), &valid);
-  struct ptx_opnd first = shuffle(g, M_IDX, old, imm_operand(31), NULL);
-  put_to(g, *result, OP_MOV, T_B32, first, nothing);
-  put_to(g, *result, OP_ADD, T_U32, first, before);
+  struct ptx_opnd before = shuffle(g, M_UP, value, make_number(1), &valid);
+  struct ptx_opnd first = shuffle(g, M_IDX, old, make_number(31), NULL);
+  make_inst(&g->m, *result, OP_MOV, T_B32, first, make_nothing);
+  make_inst(&g->m, *result, OP_ADD, T_U32, first, before);
   guard_last(g, &valid, false);
   aim(g, branch);
 }
@@ -312,23 +274,23 @@ static bool aggregate(struct aggregate *g, const struct node *n) {
   if (!is_plain(i)) return false;
   bool atom = i->op == OP_ATOM;
   const struct ptx_opnd *to = &i->ops[0], *at = &i->ops[atom ? 1 : 0], *value = &i->ops[atom ? 2 : 1];
-  const struct ptx_opnd *result = atom && to->kind == OK_REG && g->k->r[to->reg->num].uses ? to : NULL;
+  const struct ptx_opnd *result = atom && to->kind == OK_REG && g->m.k->r[to->reg->num].uses ? to : NULL;
   if (atom && to->kind != OK_REG && to->kind != OK_SINK) return false;
   if (value->kind != OK_REG && value->kind != OK_IMM) return false;
   if (n->block != g->block) g->common = (struct common){0};
   g->guarded = (struct common){0};
   g->c = i->guard ? &g->guarded : &g->common;
-  g->of = i;
+  g->m.of = i;
   g->block = n->block;
   bool sums = operation(i) == M_ADD;
   if (at->kind != OK_MEM || !is_shared(g, at, 0) || (result && !sums)) return false;
   /* ATOMS.POPC.INC: shared memory counts the lanes */
-  if (g->k->t->sm >= 80 && ptx_has(i, M_SHARED) && sums && !result && value->kind == OK_IMM && value->imm == 1)
+  if (g->m.k->t->sm >= 80 && ptx_has(i, M_SHARED) && sums && !result && value->kind == OK_IMM && value->imm == 1)
     return false;
   bool same = is_shared(g, value, 0);
   if (sums && same) add_by_count(g, *value, result);
   else if (result) add_by_scan(g, *value, result);
-  else if (g->k->t->sm >= 80) combine_by_redux(g, *value);
+  else if (g->m.k->t->sm >= 80) combine_by_redux(g, *value);
   else if (same) once_if_whole(g, *value);
   else combine_by_shuffles(g, *value);
   return true;
@@ -339,16 +301,16 @@ void back_aggregate(struct back *k) {
   uint32_t atomics = 0;
   for (uint32_t i = 0; i < k->nn; i++) atomics += is_plain(k->n[i].in);
   if (!atomics) return;
-  struct aggregate g = {.k = k};
+  struct aggregate g = {.m.k = k};
   uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
   uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + LONGEST * atomics + 1);
   for (uint32_t i = 0; i < k->nn; i++) {
-    to[i] = g.out.nn;
+    to[i] = g.m.out.nn;
     if (aggregate(&g, &k->n[i])) continue;
-    old[g.out.nn] = 1;
-    back_append(k, &g.out, k->n[i].in)->once = k->n[i].once;
+    old[g.m.out.nn] = 1;
+    back_append(k, &g.m.out, k->n[i].in)->once = k->n[i].once;
   }
-  to[k->nn] = g.out.nn;
-  back_replace(k, &g.out, to, old);
+  to[k->nn] = g.m.out.nn;
+  back_replace(k, &g.m.out, to, old);
   back_facts(k, true);
 }

@@ -24,6 +24,7 @@ bool back_compile(struct ptx_module *m, struct ptx_func *f, const struct back_ta
   if (f->mach_refused || !f->ncode) return false;
   struct back k = {.m = m, .f = f, .t = t, .a = &m->arena};
   back_open(&k);
+  back_fragments(&k);
   back_unroll(&k);
   back_facts(&k, true);
   back_aggregate(&k);

@@ -122,6 +122,20 @@ struct node *back_append(struct back *k, struct node_list *l, struct ptx_inst *i
  * branches name nodes as they were. */
 void back_replace(struct back *k, const struct node_list *l, const uint32_t *to, const uint8_t *old);
 uint16_t back_register(struct back *k, enum ptx_type t);
+/* make.c: instructions of PTX that take the place of `of`, at the end of `out`; they have its line. */
+struct making {
+  struct back *k;
+  struct node_list out;
+  const struct ptx_inst *of;
+};
+extern const struct ptx_opnd make_nothing;
+struct ptx_opnd make_number(int64_t n);
+struct ptx_opnd make_special(enum ptx_sreg s);
+struct ptx_opnd make_register(struct making *m, enum ptx_type t);
+/* to = op(x, y); y may be nothing. A product is the lower half. */
+struct ptx_inst *make_inst(struct making *m, struct ptx_opnd to, enum ptx_opcode op, enum ptx_type t, struct ptx_opnd x,
+                           struct ptx_opnd y);
+void make_operand(struct making *m, struct ptx_opnd o); /* another one of the last instruction */
 bool back_ends(const struct ptx_inst *i);
 struct ptx_inst *back_single(const struct back *k, uint16_t r); /* the definition of a register that has one */
 static inline uint16_t back_same(const struct back *k, uint16_t r) {
@@ -149,6 +163,8 @@ struct place back_place(const struct back *k, const struct ptx_opnd *m);
 bool back_may_alias(const struct back *k, const struct node *x, const struct node *y);
 /* Is the instruction a sum of a register and a constant? */
 bool back_adds(const struct back *k, const struct ptx_inst *i, int64_t *c, uint16_t *base);
+/* fragments.c: wmma as addresses, ordinary accesses and the machine's products; first of all */
+void back_fragments(struct back *k);
 /* unroll.c: loops, before anything is known of the registers */
 void back_unroll(struct back *k);
 /* aggregate.c: atomics of a warp on one word, by one lane; after back_facts */

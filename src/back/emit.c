@@ -118,21 +118,68 @@ static void flush(struct emit *e, uint32_t depth) {
   e->npending = 0;
 }
 
+/* ---- steps of a matrix product ---- */
+
+/* Which step works on a register of the accumulators, in order of these; `lag` of others: each step reads them all. */
+static uint32_t step_of(const struct emit *e, const struct node *n, uint32_t accumulators, uint16_t r) {
+  const struct ptx_opnd *o = n->in && n->in->nops == 4 ? &n->in->ops[accumulators] : NULL;
+  if (!n->lag || !o || o->kind != OK_VEC || o->n % n->lag) return n->lag;
+  for (uint32_t q = 0; q < o->n; q++)
+    if (o->vec[q].reg && back_same(e->k, o->vec[q].reg->num) == r) return q / (o->n / n->lag);
+  return n->lag;
+}
+
+/* What step `step` of the first set reads; a later set has the accumulators of the one before. */
+static void step_sources(const struct emit *e, struct ptx_mach *m, const struct node *n, uint32_t at) {
+  for (uint32_t q = 0; q < n->nsrc; q++) {
+    uint32_t step = step_of(e, n, 3, n->src[q]);
+    if (step == n->lag || step == at) reads(e, m, n->src[q]);
+  }
+  m->addr_bank = NO_ARCH;
+  m->pred = n->pred;
+}
+
+static void step_results(const struct emit *e, struct ptx_mach *m, const struct node *n, uint32_t at) {
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  uint32_t w = back_writes(e->k, n, r);
+  for (uint32_t q = 0; q < w; q++) {
+    uint32_t step = step_of(e, n, 0, r[q]);
+    if (step == at || (step == n->lag && at + 1 == n->lag)) writes(e, m, r[q]);
+  }
+}
+
+/* The steps before the last, in sets of `lag`. Returns what the last one waits for, 0: nothing. */
+static uint16_t lead_steps(struct emit *e, const struct node *n, uint32_t depth) {
+  uint16_t made[MAX_SEQ] = {0};
+  for (uint32_t q = 0; q + 1 < n->nops; q++) {
+    struct ptx_mach *m = add(e, n->in, (enum mach_op)n->ops[q], depth)->mach;
+    step_sources(e, m, n, q % n->lag);
+    if (q >= n->lag) reads(e, m, made[q - n->lag]);
+    if (q + n->lag >= n->nops) {
+      step_results(e, m, n, q % n->lag);
+      continue;
+    }
+    made[q] = back_register(e->k, T_B32);
+    m->dst[m->ndst] = made[q];
+    m->dst_bank[m->ndst++] = NO_ARCH;
+  }
+  return n->nops > n->lag ? made[n->nops - 1 - n->lag] : 0;
+}
+
 /* The machine instructions before the last of a sequence: they compute what only the next one reads. */
 static uint16_t lead_in(struct emit *e, const struct node *n, uint32_t depth) {
-  uint16_t chain = 0, made[MAX_SEQ];
+  uint16_t chain = 0;
+  if (n->lag) return lead_steps(e, n, depth);
   for (uint32_t q = 0; q + 1 < n->nops; q++) {
     struct ptx_inst *i = add(e, n->in, (enum mach_op)n->ops[q], depth);
     sources(e, i->mach, n);
     i->mach->addr = 0;
     if (chain && !n->parallel) i->mach->nsrc = 0, reads(e, i->mach, chain);
-    if (n->lag && q >= n->lag) reads(e, i->mach, made[q - n->lag]);
     uint16_t t = back_register(e->k, T_B32);
     i->mach->dst[i->mach->ndst] = t;
     i->mach->dst_bank[i->mach->ndst++] = NO_ARCH;
-    chain = made[q] = t;
+    chain = t;
   }
-  if (n->lag) return n->nops > n->lag ? made[n->nops - 1 - n->lag] : 0;
   return n->parallel ? 0 : chain;
 }
 
@@ -143,13 +190,15 @@ static void emit_cost(struct emit *e, const struct node *n, uint32_t depth) {
   struct ptx_inst *i = add(e, n->in ? n->in : n->line_of, (enum mach_op)n->ops[n->nops - 1], depth);
   struct ptx_mach *m = i->mach;
   m->operand = n->operand;
-  sources(e, m, n);
+  if (n->lag) step_sources(e, m, n, (n->nops - 1u) % n->lag);
+  else sources(e, m, n);
   if (chain) {
     if (m->nsrc == INST_MAX_SRC) m->nsrc--;
     m->src_bank[m->nsrc] = NO_ARCH;
     m->src[m->nsrc++] = chain;
   }
-  results(e, m, n);
+  if (n->lag) step_results(e, m, n, n->lag - 1u);
+  else results(e, m, n);
   if (!n->in) return;
   if (joins && e->npending) {
     e->pending[e->npending++] = n->in;

@@ -150,6 +150,8 @@ static enum mach_op other_op(const struct ptx_inst *i) {
   case OP_MMA:
   case OP_WMMA:
     return i->types[0] == T_F16 ? MO_HMMA_F16 : MO_HMMA;
+  case OP_MOVMATRIX:
+    return MO_MOVM;
   case OP_NANOSLEEP:
   case OP_PREFETCH:
     return MO_NOP;

@@ -20,7 +20,7 @@ struct code {
 
 static struct code compile(const char *body, uint32_t sm) {
   struct err e = {0};
-  static char text[8192];
+  static char text[1 << 17];
   snprintf(text, sizeof text,
            ".version 7.0\n.target sm_70\n.address_size 64\n.const .align 4 .b8 table[4096];\n.visible .entry k(.param "
            ".u64 p, .param .u64 q, .param .u32 "

@@ -12,7 +12,7 @@
 
 #include "simt/simt.h"
 
-enum { RUN_WORDS = 1024, RUN_THREADS = 64 };
+enum { RUN_WORDS = 2048, RUN_THREADS = 64 };
 
 /* RUN_WORDS words that the kernel leaves in `memory`; returns its warp instructions. `sm`: 0 PTX. Parameters: the
  * memory's address and the number 11. */

@@ -186,6 +186,12 @@ static bool lower_ldmatrix(struct lowering *l, const struct ptx_inst *i, struct 
   return true;
 }
 
+static bool lower_movmatrix(struct lowering *l, const struct ptx_inst *i, struct xop *o, struct matrix_op *q) {
+  if (i->nops != 2 || !ptx_has(i, M_TRANS)) return lower_malformed(l, i, "expected .trans and two registers");
+  o->id = X_movmatrix;
+  return registers(l, i, &i->ops[0], q, 0, T_B32) && registers(l, i, &i->ops[1], q, 1, T_B32);
+}
+
 bool lower_matrix(struct lowering *l, const struct ptx_inst *i, struct xop *o);
 bool lower_matrix(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   struct xaux *a = lower_aux(l);
@@ -193,9 +199,10 @@ bool lower_matrix(struct lowering *l, const struct ptx_inst *i, struct xop *o) {
   a->ref = q;
   o->aux = a;
   if (i->op == OP_LDMATRIX) return lower_ldmatrix(l, i, o, q);
+  if (i->op == OP_MOVMATRIX) return lower_movmatrix(l, i, o, q);
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
     if (ptx_has(i, shapes[k].mod)) q->s = &shapes[k];
-  if (!q->s || i->op == OP_MOVMATRIX) return lower_refuse(l, i, "");
+  if (!q->s) return lower_refuse(l, i, "");
   if (i->op == OP_MMA) {
     o->id = X_mma;
     return lower_mma(l, i, o, q);
@@ -518,9 +525,23 @@ static void x_ldmatrix(struct exec *x, const struct xop *o, uint32_t mask) {
   x->out->width = 16;
 }
 
+/* Row r of the transposed block is column r; a lane holds two neighbours of a row, four lanes the row. */
+static void x_movmatrix(struct exec *x, const struct xop *o, uint32_t mask) {
+  const struct matrix_op *q = ((const struct xaux *)o->aux)->ref;
+  uint32_t from[LANES];
+  if (!whole_warp(x, o, mask)) return;
+  for (uint32_t lane = 0; lane < LANES; lane++) from[lane] = word(x, q, 1, 0, lane);
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    uint32_t r = lane / 4, c = lane % 4 * 2, shift = r % 2 * 16;
+    uint32_t lo = from[c * 4 + r / 2] >> shift & 0xFFFF, hi = from[(c + 1) * 4 + r / 2] >> shift & 0xFFFF;
+    OPND(uint32_t, q->regs[0][0].off)[lane] = lo | hi << 16;
+  }
+}
+
 void simt_matrix_handlers(xop_fn *table) {
   table[X_wmma] = x_wmma;
   table[X_mma] = x_mma;
   table[X_mma_int] = x_mma_int;
   table[X_ldmatrix] = x_ldmatrix;
+  table[X_movmatrix] = x_movmatrix;
 }

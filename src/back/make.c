@@ -1,0 +1,38 @@
+/* make.c - instructions of PTX that a pass puts in the place of another. */
+#include "back/back_impl.h"
+
+const struct ptx_opnd make_nothing = {.kind = OK_NONE};
+
+struct ptx_opnd make_number(int64_t n) {
+  return (struct ptx_opnd){.kind = OK_IMM, .imm = n};
+}
+
+struct ptx_opnd make_special(enum ptx_sreg s) {
+  return (struct ptx_opnd){.kind = OK_SREG, .sreg = (uint8_t)s};
+}
+
+struct ptx_opnd make_register(struct making *m, enum ptx_type t) {
+  uint16_t r = back_register(m->k, t); /* may move regs */
+  return (struct ptx_opnd){.kind = OK_REG, .reg = m->k->f->regs[r], .line = m->of->line, .col = m->of->col};
+}
+
+struct ptx_inst *make_inst(struct making *m, struct ptx_opnd to, enum ptx_opcode op, enum ptx_type t, struct ptx_opnd x,
+                           struct ptx_opnd y) {
+  const struct ptx_inst *of = m->of;
+  struct ptx_inst *i = ARENA_NEW(m->k->a, struct ptx_inst);
+  *i = (struct ptx_inst){.op = (uint8_t)op, .ntypes = 1, .types = {(uint8_t)t}, .line = of->line, .col = of->col};
+  i->src_line = of->src_line, i->src_file = of->src_file;
+  i->ops = ARENA_ARRAY(m->k->a, struct ptx_opnd, PTX_MAX_OPNDS);
+  i->ops[i->nops++] = to;
+  if (x.kind != OK_NONE) i->ops[i->nops++] = x;
+  if (y.kind != OK_NONE) i->ops[i->nops++] = y;
+  if (op == OP_MUL) back_set(i, M_LO);
+  back_append(m->k, &m->out, i);
+  return i;
+}
+
+void make_operand(struct making *m, struct ptx_opnd o) {
+  struct node *n = &m->out.n[m->out.nn - 1];
+  n->in->ops[n->in->nops++] = o;
+  back_touch(m->k, n);
+}
