@@ -3,7 +3,10 @@
 
 #include "back/back_impl.h"
 
-enum { MOST_PENDING = 128 }; /* of the lists of ptx_uses a group takes a part */
+enum {
+  MOST_PENDING = 128,  /* of the lists of ptx_uses a group takes a part */
+  MOST_REGISTERS = 255 /* that an instruction can name: ptxas keeps more in local memory, which is left out here */
+};
 
 struct emit {
   struct back *k;
@@ -300,7 +303,7 @@ void back_emit(struct back *k) {
   uint32_t least = back_registers(k, e.bank, false), most = back_most_registers(k, least);
   uint32_t apart = back_registers(k, e.bank, true);
   if (apart > most) back_registers(k, e.bank, false), apart = least > most ? least : most;
-  k->f->mach_regs = apart + RESERVED_REGISTERS;
+  k->f->mach_regs = apart + RESERVED_REGISTERS < MOST_REGISTERS ? apart + RESERVED_REGISTERS : MOST_REGISTERS;
   uint32_t *start = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
   /* The prologue: the stack pointer, from the constant bank. */
   add(&e, k->n[k->seq[0]].in, k->t->sm < 90 ? MO_MOV : MO_LDC, 0)->mach->operand = 1;
