@@ -118,7 +118,8 @@ static enum mach_op other_op(const struct ptx_inst *i) {
   switch (ptx_ops[i->op].kind) {
   case KIND_LOAD:
     if (i->op == OP_TEX || i->op == OP_TLD4 || i->op == OP_SULD) return MO_TEX;
-    return i->op == OP_LDMATRIX ? MO_LDS : i->op == OP_CP && !ptx_has(i, M_GLOBAL) ? MO_NOP : memory_op(i, true);
+    if (i->op == OP_CP) return ptx_has(i, M_GLOBAL) ? MO_LDG : MO_NOP; /* LDGSTS; LDGDEPBAR, DEPBAR */
+    return i->op == OP_LDMATRIX ? MO_LDS : memory_op(i, true);
   case KIND_STORE:
     return i->op == OP_ST ? memory_op(i, false) : MO_TEX;
   case KIND_ATOM:

@@ -172,6 +172,18 @@ static void decode_memory(const struct ptx_func *f, const struct ptx_inst *i, st
   if (i->op == OP_RED) out->flags |= INST_NO_RESULT;
 }
 
+/* cp.async; those of bulk copies and mbarriers are performed at once. */
+static uint8_t async_of(const struct ptx_inst *i) {
+  if (i->op != OP_CP || ptx_has(i, M_BULK) || ptx_has(i, M_MBARRIER)) return ASYNC_NONE;
+  if (ptx_has(i, M_COMMIT_GROUP)) return ASYNC_COMMIT;
+  if (ptx_has(i, M_WAIT_ALL)) return ASYNC_WAIT_ALL;
+  if (ptx_has(i, M_WAIT_GROUP) && i->nops && i->ops[0].kind == OK_IMM) {
+    int64_t n = i->ops[0].imm, most = UINT8_MAX - ASYNC_WAIT;
+    return (uint8_t)(ASYNC_WAIT + (n < 0 ? 0 : n > most ? most : n));
+  }
+  return ptx_has(i, M_ASYNC) && ptx_has(i, M_GLOBAL) ? ASYNC_COPY : ASYNC_NONE;
+}
+
 /* Of a machine instruction: pipe and class by its own operation, registers as the back end lists them; the memory
  * access is that of the PTX that it executes. */
 static void decode_machine(const struct ptx_module *m, const struct ptx_func *f, const struct ptx_inst *i,
@@ -191,6 +203,7 @@ static void decode_machine(const struct ptx_module *m, const struct ptx_func *f,
                        .cache_op = d.cache_op,
                        .hint_l1 = d.hint_l1,
                        .hint_l2 = d.hint_l2,
+                       .async = d.async,
                        .elem_bytes = d.elem_bytes,
                        .vec = d.vec,
                        .pipe = info->pipe,
@@ -224,6 +237,7 @@ void ptx_decode(const struct ptx_module *m, const struct ptx_func *f, const stru
   char kind = ptx_type_kinds[t];
   uint32_t bytes = ptx_type_bytes[t];
   *out = (struct inst){.kind = info->kind,
+                       .async = async_of(i),
                        .ptx_line = i->line,
                        .src_line = i->src_line,
                        .src_file = (uint16_t)(i->src_file ? i->src_file + m->texts[f->text].file_base : 0)};

@@ -86,6 +86,10 @@ enum inst_flags {
   INST_INDIRECT = 1 << 8,   /* machine code: the branch to a target that a table gives */
 };
 
+/* Copies from global to shared memory that a warp does not wait for (cp.async), in groups; ASYNC_WAIT + n waits until n
+ * committed groups at most are incomplete. */
+enum inst_async { ASYNC_NONE, ASYNC_COPY, ASYNC_COMMIT, ASYNC_WAIT_ALL, ASYNC_WAIT };
+
 enum { INST_MAX_DST = 8, INST_MAX_SRC = 12 };
 
 /* Register numbers are the compiler's virtual registers in order of declaration in the kernel, from 1; 0 means none.
@@ -100,6 +104,7 @@ struct inst {
   uint8_t ndst, nsrc;
   uint8_t operand;          /* machine code: 64 B line of the constant banks with an operand, + 1; 0: none */
   uint8_t hint_l1, hint_l2; /* memory: enum cache_hint */
+  uint8_t async;            /* enum inst_async */
   uint16_t flags;
   uint16_t pred;     /* guard predicate register, 0 if none */
   uint16_t addr_reg; /* 0 if the address is a symbol or immediate */

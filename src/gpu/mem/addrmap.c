@@ -3,9 +3,10 @@
 
 #include "gpu/mem/partition.h"
 
-/* x / channels. Exact while x times the reciprocal's error, at most `channels`, stays below 2^64. */
-static inline uint64_t by_channels(const struct addrmap *m, uint64_t x) {
-  if (x >> 48 || !m->reciprocal) return x / m->channels;
+/* x / parts: channels, or sub-partitions where they are chosen together. Exact while x times the reciprocal's error, at
+ * most `parts`, stays below 2^64. */
+static inline uint64_t by_parts(const struct addrmap *m, uint64_t x) {
+  if (x >> 48 || !m->reciprocal) return x / m->parts;
   return (uint64_t)((unsigned __int128)x * m->reciprocal >> 64);
 }
 
@@ -69,11 +70,11 @@ static bool parse(const char *text, uint64_t *row, uint64_t *bank, uint64_t *col
 bool addrmap_init(struct addrmap *m, const struct gpu_config *c, struct err *e) {
   uint64_t row = 0, bank = 0, column = 0, choose = 0;
   if (!parse(c->dram_map, &row, &bank, &column, e)) return false;
-  *m = (struct addrmap){.low = c->dram_map_low,
-                        .channels = c->channels,
-                        .reciprocal = c->channels > 1 ? UINT64_MAX / c->channels + 1 : 0,
-                        .subparts = c->subparts,
-                        .ipoly = c->partition_hash == PARTITION_IPOLY};
+  *m = (struct addrmap){
+      .low = c->dram_map_low, .channels = c->channels, .subparts = c->subparts, .hash = c->partition_hash};
+  m->parts = m->hash == PARTITION_MODULO ? c->channels : c->channels * c->subparts;
+  m->round = m->parts > 2 ? m->parts - 1 : 1;
+  m->reciprocal = m->parts > 1 ? UINT64_MAX / m->parts + 1 : 0;
   if (1ull << __builtin_popcountll(bank) > c->dram_banks)
     return err_set(e, ERR_INPUT, "dram.address_map has %d bank bits, but dram.banks is %u", __builtin_popcountll(bank),
                    c->dram_banks);
@@ -92,19 +93,34 @@ static uint32_t ipoly(uint64_t v, uint32_t n) {
   return degree ? (uint32_t)v : 0;
 }
 
-/* Returns the address within the channel (IPOLY: the sub-partition). */
-static inline uint64_t route(const struct addrmap *m, struct req *r) {
-  uint64_t high = r->addr >> m->low, low = r->addr & ((1ull << m->low) - 1);
-  if (m->ipoly) {
-    uint32_t n = m->channels * m->subparts, s = ipoly(high, n);
-    uint64_t inside = (high / n * m->subparts + s % m->subparts) << m->low | low;
+/* The sub-partition, over the whole GPU, of block `high`; returns the block within its channel. */
+static inline uint64_t choose_part(const struct addrmap *m, uint64_t high, struct req *r) {
+  uint64_t quotient = by_parts(m, high);
+  uint32_t s = m->hash == PARTITION_IPOLY ? ipoly(high, m->parts) : (uint32_t)(high - quotient * m->parts), sub;
+  if (m->hash == PARTITION_IPOLY) {
     r->channel = (uint8_t)(s / m->subparts);
-    r->subpart = (uint8_t)s;
+    sub = s % m->subparts;
+  } else {
+    s += (uint32_t)(quotient % m->round); /* each round of blocks begins at another part */
+    if (s >= m->parts) s -= m->parts;
+    sub = s / m->channels;
+    r->channel = (uint8_t)(s - sub * m->channels);
+  }
+  r->subpart = (uint8_t)(r->channel * m->subparts + sub);
+  return quotient * m->subparts + sub;
+}
+
+/* Returns the address within the channel. */
+static inline uint64_t route(const struct addrmap *m, struct req *r) {
+  uint64_t high = r->addr >> m->low, low = r->addr & ((1ull << m->low) - 1), inside;
+  if (m->hash != PARTITION_MODULO) {
+    inside = choose_part(m, high, r) << m->low | low;
     r->bank = (uint8_t)gather_bits(&m->bank, inside);
     r->row = (uint32_t)gather_bits(&m->row, inside);
     return inside;
   }
-  uint64_t quotient = by_channels(m, high), inside = quotient << m->low | low;
+  uint64_t quotient = by_parts(m, high);
+  inside = quotient << m->low | low;
   r->channel = (uint8_t)(high - quotient * m->channels);
   r->bank = (uint8_t)gather_bits(&m->bank, inside);
   r->row = (uint32_t)gather_bits(&m->row, inside);
@@ -121,7 +137,6 @@ void addrmap_split(const struct addrmap *m, struct req *r) {
 }
 
 uint64_t addrmap_local(const struct addrmap *m, uint64_t addr) {
-  if (m->ipoly) return (addr >> m->low) / (m->channels * m->subparts) << m->low | (addr & ((1ull << m->low) - 1));
-  uint64_t inside = by_channels(m, addr >> m->low) << m->low | (addr & ((1ull << m->low) - 1));
-  return gather_bits(&m->local, inside);
+  uint64_t inside = by_parts(m, addr >> m->low) << m->low | (addr & ((1ull << m->low) - 1));
+  return m->hash == PARTITION_MODULO ? gather_bits(&m->local, inside) : inside;
 }

@@ -28,8 +28,10 @@ struct addrmap {
   struct addrmap_field row, bank, column;
   struct addrmap_field local; /* the address within the channel without the sub-partition's bits */
   uint32_t low, channels, subparts;
-  uint64_t reciprocal; /* 2^64 / channels, rounded up; 0 for one channel */
-  bool ipoly;          /* memory.partition_hash */
+  uint32_t parts;      /* what blocks are dealt to: channels, or sub-partitions at once */
+  uint32_t round;      /* skewed: rounds after which the first part is the first again */
+  uint64_t reciprocal; /* 2^64 / parts, rounded up; 0 for one */
+  enum gpu_partition_hash hash;
 };
 
 /* Compile the configuration's map; false (with a message) if the text is not a map of 64 bits. */

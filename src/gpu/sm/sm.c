@@ -212,6 +212,7 @@ void sm_start_cta(struct sm *s, uint32_t work, uint32_t slot, uint32_t first, ui
                                   .uop = g->work[work].uop,
                                   .feed = feed};
     s->w_queued[w] = s->queued++;
+    s->async[w] = (struct async_groups){0};
     if (s->front) front_start(s->front, w);
     s->live |= bit;
     s->done &= ~bit;

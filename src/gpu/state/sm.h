@@ -80,6 +80,15 @@ struct warp_state {
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct warp_state) == 64, "a warp takes more than a line of the host's cache");
 
+/* Groups of copies of a warp (cp.async): those of each group that are not complete. More groups than there is room for
+ * count with older ones. */
+enum { ASYNC_GROUPS = 16 };
+struct async_groups {
+  uint16_t left[ASYNC_GROUPS];
+  uint8_t now;  /* the group that takes copies; the one committed last is before it */
+  uint8_t wait; /* what the warp waits for: enum inst_async, ASYNC_NONE nothing */
+};
+
 /* Counter increments of a cycle: eight bytes, so that equal cycles are found by one comparison. */
 struct sm_counts {
   uint8_t sched_cat[4];
@@ -218,6 +227,7 @@ struct sm {
   uint64_t pending[SM_WARPS][UOP_WORDS]; /* scoreboard: registers with a pending write, of the first UOP_REGS */
   uint64_t older[SM_WARPS];              /* warps that started before this one; bits of empty slots are undefined */
   uint64_t w_queued[SM_WARPS];           /* two-level: when it joined the pending set */
+  struct async_groups async[SM_WARPS];
   uint16_t bank_next[SM_COLLECTORS * SM_OPERANDS];
   /* Per future cycle (modulo): pipes whose last stage is taken, one bit each; instructions whose results are written,
    * chained through op.next. */

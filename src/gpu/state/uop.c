@@ -36,7 +36,7 @@ static uint8_t flags_of(const struct inst *i) {
   bool cached = i->space == SPACE_GLOBAL || i->space == SPACE_LOCAL || i->space == SPACE_GENERIC;
   if (f & UOP_MEMORY && i->kind == KIND_LOAD && cached) f |= UOP_LOADS;
   if (i->kind == KIND_EXIT) f |= UOP_EXIT;
-  if (i->kind == KIND_FENCE) f |= UOP_FENCE;
+  if (i->kind == KIND_FENCE || i->async > ASYNC_COPY) f |= UOP_FENCE;
   return (uint8_t)f;
 }
 

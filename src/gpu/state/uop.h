@@ -18,7 +18,7 @@ enum uop_flags {
   UOP_LOADS = 1 << 2,  /* a load of global or local memory */
   UOP_WIDE = 1 << 3,   /* has registers beyond the first UOP_REGS: `waits` and `writes` are incomplete */
   UOP_EXIT = 1 << 4,
-  UOP_FENCE = 1 << 5,
+  UOP_FENCE = 1 << 5, /* the warp may have to wait for its memory accesses; a commit of a group of copies, too */
 };
 
 /* A row of the scoreboard: the registers used first in a launch have the first bits, in that order; any others follow

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "trace/slt/slt.h"
 
-_Static_assert(sizeof(struct inst) == 120, "a member of struct inst was added: give it a column here and in "
+_Static_assert(sizeof(struct inst) == 124, "a member of struct inst was added: give it a column here and in "
                                            "docs/reference/trace-format.md, and its check in valid()");
 
 enum { MAX_INSTS = 1 << 24, MAX_FILES = 1 << 16 };
@@ -34,7 +34,8 @@ enum column {
   COL_SRC_FILE,
   COLUMNS,
   COL_TEXT = COLUMNS, /* not of struct inst: the text of the recorder, if any */
-  COL_OPERAND         /* where an instruction has one */
+  COL_OPERAND,        /* where an instruction has one */
+  COL_ASYNC           /* likewise */
 };
 
 /* ---- writing ---- */
@@ -108,8 +109,11 @@ static void put_column(struct slt_buf *b, enum column c, const struct inst *i, c
   case COL_SRC_FILE:
     slt_v(b, i->src_file);
     break;
-  default: /* COL_OPERAND */
+  case COL_OPERAND:
     slt_byte(b, i->operand);
+    break;
+  default: /* COL_ASYNC */
+    slt_byte(b, i->async);
   }
 }
 
@@ -128,11 +132,13 @@ void slt_code_encode(struct slt_buf *out, const struct feed_kernel *k) {
   slt_v(out, k->insts);
   slt_v(out, nfiles);
   for (uint32_t f = 0; f < nfiles; f++) slt_text(out, k->files[f]);
-  bool operands = false;
-  for (uint32_t pc = 0; pc < k->insts; pc++) operands |= k->code[pc].operand != 0;
-  slt_v(out, COLUMNS - 1 + (k->text != NULL) + operands);
+  bool operands = false, async = false;
+  for (uint32_t pc = 0; pc < k->insts; pc++)
+    operands |= k->code[pc].operand != 0, async |= k->code[pc].async != ASYNC_NONE;
+  slt_v(out, COLUMNS - 1 + (k->text != NULL) + operands + async);
   for (enum column c = 1; c < COLUMNS; c++) put_columns(out, &col, c, k);
   if (operands) put_columns(out, &col, COL_OPERAND, k);
+  if (async) put_columns(out, &col, COL_ASYNC, k);
   if (k->text) {
     col.used = 0;
     for (uint32_t pc = 0; pc < k->insts; pc++) slt_text(&col, k->text[pc] ? k->text[pc] : "");
@@ -217,6 +223,9 @@ static void get_column(struct slt_in *in, uint64_t c, struct inst *i, const stru
   case COL_OPERAND:
     i->operand = slt_in_byte(in);
     break;
+  case COL_ASYNC:
+    i->async = slt_in_byte(in);
+    break;
   }
 }
 
@@ -230,6 +239,8 @@ static const char *valid(const struct inst *i) {
   if (i->cache_op > CACHE_NC) return "a cache operator";
   if (i->ndst > INST_MAX_DST || i->nsrc > INST_MAX_SRC) return "a number of operands";
   if ((i->pipe == PIPE_MEM) != (memory || i->kind == KIND_FENCE)) return "loads and stores alone in the memory pipe";
+  bool copies = i->kind == KIND_LOAD && i->space == SPACE_GLOBAL && !i->ndst;
+  if (i->async == ASYNC_COPY ? !copies : i->async && i->kind != KIND_ALU) return "a copy without a register";
   return NULL;
 }
 
@@ -253,7 +264,7 @@ static bool read_columns(struct slt_code *c, struct slt_in *in, char *why) {
         if (!(c->text[pc] = slt_in_text(&col)))
           return snprintf(why, 128, "column %d to have %u texts", COL_TEXT, c->insts), false;
     }
-    if ((id >= COLUMNS && id != COL_OPERAND) || !id) continue;
+    if ((id >= COLUMNS && id != COL_OPERAND && id != COL_ASYNC) || !id) continue;
     bool late = (seen >> COL_DST & 1) || (seen >> COL_SRC & 1);
     if (seen >> id & 1 || (late && (id == COL_NDST || id == COL_NSRC)))
       return snprintf(why, 128, "column %llu once, before the operands", (unsigned long long)id), false;
