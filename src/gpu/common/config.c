@@ -470,6 +470,8 @@ static bool check_memory(const struct gpu_config *c, struct err *e) {
                    c->channels);
   if (!is_pow2(c->l1d_bypass_segment))
     return err_set(e, ERR_USAGE, "l1d.bypass_segment is %u: 32, 64 or 128 are possible", c->l1d_bypass_segment);
+  if (!is_pow2(c->l1d_atomic_segment))
+    return err_set(e, ERR_USAGE, "l1d.atomic_segment is %u: 32, 64 or 128 are possible", c->l1d_atomic_segment);
   if (c->dram_banks % c->dram_groups)
     return err_set(e, ERR_USAGE, "dram.banks (%u) is not a multiple of dram.bank_groups (%u)", c->dram_banks,
                    c->dram_groups);
