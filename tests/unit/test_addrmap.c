@@ -80,11 +80,11 @@ static void slow_and_fast_agree(void **state) {
 }
 
 /* No two addresses share channel, sub-partition and local address; traffic spreads evenly. */
-static void a_bijection_for(uint32_t channels, uint32_t subparts) {
+static void a_bijection_for(uint32_t channels, uint32_t subparts, enum gpu_partition_hash hash) {
   struct gpu_config c;
   struct addrmap m;
   gpu_config_defaults(&c);
-  c.channels = channels, c.subparts = subparts;
+  c.channels = channels, c.subparts = subparts, c.partition_hash = hash;
   assert_true(addrmap_init(&m, &c, NULL));
   enum { LINES = 1 << 16 };
   uint32_t n = channels * subparts, room = LINES / n + 2 * 1024;
@@ -109,7 +109,36 @@ static void a_bijection_for(uint32_t channels, uint32_t subparts) {
 static void bijections(void **state) {
   (void)state;
   static const uint32_t shapes[][2] = {{6, 2}, {6, 1}, {8, 2}, {1, 1}, {3, 4}, {16, 2}, {1, 2}};
-  for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) a_bijection_for(shapes[i][0], shapes[i][1]);
+  for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    a_bijection_for(shapes[i][0], shapes[i][1], PARTITION_MODULO);
+    a_bijection_for(shapes[i][0], shapes[i][1], PARTITION_SKEWED);
+  }
+  a_bijection_for(48, 2, PARTITION_SKEWED);
+  a_bijection_for(32, 2, PARTITION_IPOLY);
+}
+
+/* The most accesses that a sub-partition gets of 64 n, `stride` bytes apart. */
+static uint32_t most_of_stride(uint32_t channels, enum gpu_partition_hash hash, uint64_t stride) {
+  struct gpu_config c;
+  struct addrmap m;
+  gpu_config_defaults(&c);
+  c.channels = channels, c.subparts = 2, c.partition_hash = hash;
+  assert_true(addrmap_init(&m, &c, NULL));
+  uint32_t n = channels * 2, hits[256] = {0}, most = 0;
+  for (uint32_t k = 0; k < 64 * n; k++) hits[split(&m, k * stride).subpart]++;
+  for (uint32_t s = 0; s < n; s++) most = hits[s] > most ? hits[s] : most;
+  return most;
+}
+
+/* Strides of powers of two meet a few of 80 or 96 sub-partitions by their remainder, and all of them if rounds begin at
+ * another one each. */
+static void skewed_rounds_spread_strides(void **state) {
+  (void)state;
+  for (uint64_t stride = 256; stride <= 1 << 20; stride *= 2) {
+    assert_in_range(most_of_stride(40, PARTITION_SKEWED, stride), 64, 2 * 64);
+    assert_in_range(most_of_stride(48, PARTITION_SKEWED, stride), 64, 2 * 64);
+    if (stride >= 4096) assert_true(most_of_stride(48, PARTITION_MODULO, stride) >= 8 * 64);
+  }
 }
 
 static void bad_maps_are_refused(void **state) {
@@ -139,6 +168,7 @@ int main(void) {
       cmocka_unit_test(fermi_by_hand),
       cmocka_unit_test(slow_and_fast_agree),
       cmocka_unit_test(bijections),
+      cmocka_unit_test(skewed_rounds_spread_strides),
       cmocka_unit_test(bad_maps_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,6 +218,39 @@ static void atomics_of_a_word(void **state) {
   }
 }
 
+/* Two copies to shared memory, a group each, behind a chain of dependent loads from the same lines: cycles with `wait`
+ * at the end. */
+static uint64_t copies(const char *machine, const char *wait) {
+  struct gpu_config c;
+  struct err e;
+  char body[800];
+  if (!gpu_config_load(&c, machine, &e)) fail_msg("%s", e.msg);
+  c.sms = 1;
+  snprintf(body, sizeof body,
+           "mov.u32 %%r2, tile;\nshl.b32 %%r3, %%r1, 4;\nadd.u32 %%r2, %%r2, %%r3;\n"
+           "cp.async.cg.shared.global [%%r2], [%%d2], 16;\ncp.async.commit_group;\n%s\n"
+           "cp.async.ca.shared.global [%%r2+2048], [%%d2+65536], 16;\ncp.async.commit_group;\n%s\nbar.sync 0;\n"
+           "ld.shared.u32 %%r5, [%%r2];\nst.global.u32 [%%d2+4], %%r5;\n",
+           strstr(wait, "twice") ? "cp.async.wait_group 0;" : "", strstr(wait, "twice") ? "cp.async.wait_all;" : wait);
+  return run_machine(&c, NULL, body, 64, 1).cycles;
+}
+
+/* A copy takes as long as a load from DRAM if its warp waits for it; one group may be left; two waits in a row take twice
+ * as long as one for both. */
+static void copies_are_waited_for(void **state) {
+  (void)state;
+  static const char *const machines[] = {"a100", "hopper"};
+  for (uint32_t i = 0; i < 2; i++) {
+    uint64_t none = copies(machines[i], ""), all = copies(machines[i], "cp.async.wait_group 0;"),
+             some = copies(machines[i], "cp.async.wait_group 1;"), two = copies(machines[i], "cp.async.wait_group 2;"),
+             twice = copies(machines[i], "twice");
+    assert_in_range(two, none, none + 10);
+    assert_int_equal(copies(machines[i], "cp.async.wait_all;"), all);
+    assert_true(some <= all && some + 10 > two);
+    assert_true(twice > all + 300);
+  }
+}
+
 /* 170 KB, read twice by one warp: an A100 holds them but for the 32 KB that its 32 places of such CTAs reserve. */
 static void reserved_shared_memory(void **state) {
   (void)state;
@@ -526,6 +559,7 @@ int main(void) {
       cmocka_unit_test(packets_with_byte_masks),
       cmocka_unit_test(atomics_without_a_result),
       cmocka_unit_test(atomics_of_a_word),
+      cmocka_unit_test(copies_are_waited_for),
       cmocka_unit_test(reserved_shared_memory),
       cmocka_unit_test(replies_to_other_gpcs),
       cmocka_unit_test(lines_of_a_texture_instruction),

@@ -61,11 +61,11 @@ static void profile_adds_up(const struct gpu_profile *p, const struct gpu_stats 
   assert_true(p->shift > 8); /* intervals were put together */
 }
 
-static void run(struct look *out, const char *scheme, bool watch, bool skip) {
+static void run(struct look *out, const char *scheme, uint32_t lookups, bool watch, bool skip) {
   struct gpu_config c;
   struct err e = {0};
   gpu_config_defaults(&c);
-  c.sms = 4;
+  c.sms = 4, c.l1d_lookups = lookups;
   struct gpu *g = gpu_new(&c, scheme, &e);
   if (!g) fail_msg("%s", e.msg);
   gpu_set_skip(g, skip);
@@ -187,12 +187,15 @@ static void loads_add_up(const struct look *l) {
 
 static void looks_add_up_and_change_nothing(void **state) {
   (void)state;
-  static const char *const schemes[] = {NULL, "pdp-dyn", "dsc", "bucl", "mrpb", "ccws"};
-  for (uint32_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-    const char *name = schemes[i] ? schemes[i] : "baseline";
-    run(&plain, schemes[i], false, true);
-    run(&seen, schemes[i], true, true);
-    run(&stepped, schemes[i], true, false);
+  static const struct {
+    const char *scheme;
+    uint32_t lookups;
+  } runs[] = {{NULL, 1}, {NULL, 4}, {"pdp-dyn", 1}, {"dsc", 1}, {"bucl", 1}, {"mrpb", 1}, {"ccws", 1}};
+  for (uint32_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    const char *name = runs[i].scheme ? runs[i].scheme : "baseline";
+    run(&plain, runs[i].scheme, runs[i].lookups, false, true);
+    run(&seen, runs[i].scheme, runs[i].lookups, true, true);
+    run(&stepped, runs[i].scheme, runs[i].lookups, true, false);
     same_stats(&plain.st, &seen.st, false, name);
     same_stats(&seen.units, &seen.st, true, name);
     samples_add_up(&seen);
