@@ -1,7 +1,7 @@
-/* fragments.c - wmma as the machine has it: a load or store of a fragment is addresses by lane and ordinary accesses, or
- * LDSM, and a product is that of the machine's shape. PTX leaves open which lane holds which element; here the lanes
- * hold what the machine's products take (PTX ISA, "Matrix Fragments for mma.m8n8k4" and "mma.m16n8k16"), as ptxas has it
- * (cuobjdump, 11.8).
+/* fragments.c - wmma as the machine has it: a load or store of a fragment is addresses by lane and ordinary accesses,
+ * or LDSM, and a product is that of the machine's shape. PTX leaves open which lane holds which element; here the
+ * lanes hold what the machine's products take (PTX ISA, "Matrix Fragments for mma.m8n8k4" and "mma.m16n8k16"), as
+ * ptxas has it (cuobjdump, 11.8).
  *
  * Volta: A and B by groups of four lanes, four products of 8 x 8 x 4 at a time; the warp's two halves hold rows 0 to 3
  * and 4 to 7 of each. Turing and later: products with 16 rows of A and 8 columns of B. Of m8n32k16, whose A has 8 rows,
@@ -52,11 +52,11 @@ static bool is_vector(const struct ptx_opnd *o, uint32_t least) {
   return true;
 }
 
-static char part_of(const struct ptx_inst *i) {
+static char matrix_of(const struct ptx_inst *i) {
   return ptx_has(i, M_AA) ? 'a' : ptx_has(i, M_B) ? 'b' : 'c';
 }
 
-/* Blocks of 16 rows (of columns of B where the product is transposed) or 8 columns that an operand has, since Turing. */
+/* Since Turing: blocks of 16 rows (columns of B where the product is transposed) or 8 columns that an operand has. */
 static uint32_t tiles(const struct ptx_inst *i, bool first) {
   return ptx_has(i, M_M16N16K16) ? (first ? 1 : 2) : first ? 2 : 1;
 }
@@ -80,7 +80,7 @@ static uint32_t registers_of(const struct back *k, const struct ptx_inst *i, cha
 static bool known_access(const struct back *k, const struct ptx_inst *i) {
   bool load = ptx_has(i, M_LOAD);
   const struct ptx_opnd *mem = &i->ops[load ? 1 : 0], *data = &i->ops[load ? 0 : 1];
-  char part = part_of(i);
+  char part = matrix_of(i);
   if (i->nops < 3 || i->guard || mem->kind != OK_MEM || mem->n || (!mem->reg && !mem->var)) return false;
   if (i->ops[2].kind != OK_REG && i->ops[2].kind != OK_IMM) return false;
   if (part == 'c' ? i->types[0] == T_BF16 : !is_half(i->types[0])) return false;
@@ -88,7 +88,7 @@ static bool known_access(const struct back *k, const struct ptx_inst *i) {
 }
 
 /* Do vectors share a register? A product in several steps writes before it has read all. */
-static bool share(const struct ptx_opnd *x, const struct ptx_opnd *y) {
+static bool have_common(const struct ptx_opnd *x, const struct ptx_opnd *y) {
   for (uint32_t q = 0; x->kind == OK_VEC && q < x->n; q++)
     for (uint32_t p = 0; y->kind == OK_VEC && p < y->n; p++)
       if (x->vec[q].reg == y->vec[p].reg) return true;
@@ -102,7 +102,7 @@ static bool known_product(const struct back *k, const struct ptx_inst *i) {
   if (!is_half(a) || (i->ntypes == 4 && i->types[2] != a)) return false;
   if (k->t->sm >= 75 && (d != c || (a == T_BF16 && d != T_F32))) return false;
   if (a == T_BF16 && k->t->sm < 80) return false;
-  if (share(&i->ops[0], &i->ops[1]) || share(&i->ops[0], &i->ops[2])) return false;
+  if (have_common(&i->ops[0], &i->ops[1]) || have_common(&i->ops[0], &i->ops[2])) return false;
   return is_vector(&i->ops[0], d == T_F32 ? 8 : 4) && is_vector(&i->ops[1], registers_of(k, i, 'a')) &&
          is_vector(&i->ops[2], registers_of(k, i, 'b')) && is_vector(&i->ops[3], c == T_F32 ? 8 : 4);
 }
@@ -126,7 +126,7 @@ static struct ptx_opnd value(struct fragments *g, enum ptx_opcode op, struct ptx
   return to;
 }
 
-static struct ptx_opnd number(struct fragments *g, enum ptx_opcode op, struct ptx_opnd x, int64_t y) {
+static struct ptx_opnd value_with(struct fragments *g, enum ptx_opcode op, struct ptx_opnd x, int64_t y) {
   return value(g, op, x, make_number(y));
 }
 
@@ -148,9 +148,9 @@ static struct ptx_opnd lane_bits(struct fragments *g, uint32_t at, uint32_t n, u
   enum { LANE_BITS = 5 };
   struct ptx_opnd x = lane(g);
   int64_t mask = (1ll << n) - 1;
-  if (at) x = number(g, OP_SHR, x, at);
-  if (at + n < LANE_BITS) x = number(g, OP_AND, x, mask);
-  return to ? number(g, OP_SHL, x, to) : x;
+  if (at) x = value_with(g, OP_SHR, x, at);
+  if (at + n < LANE_BITS) x = value_with(g, OP_AND, x, mask);
+  return to ? value_with(g, OP_SHL, x, to) : x;
 }
 
 /* Nothing counts as zero. */
@@ -161,8 +161,8 @@ static struct ptx_opnd both(struct fragments *g, struct ptx_opnd x, struct ptx_o
 
 /* ---- accesses ---- */
 
-/* An access of a fragment: element (line, at) of the matrix in memory, whose lines are a stride apart, by lane; what the
- * lanes have in common is added per piece. */
+/* An access of a fragment: element (line, at) of the matrix in memory, whose lines are a stride apart, by lane; what
+ * the lanes have in common is added per piece. */
 struct place_in {
   struct ptx_opnd line, at; /* nothing: 0 */
   struct ptx_opnd base;     /* address of that element, once it is known */
@@ -170,7 +170,7 @@ struct place_in {
   uint32_t moved_by;
 };
 
-static const struct ptx_opnd *memory(const struct fragments *g) {
+static const struct ptx_opnd *matrix_in_memory(const struct fragments *g) {
   return &g->m.of->ops[ptx_has(g->m.of, M_LOAD) ? 1 : 0];
 }
 
@@ -183,7 +183,7 @@ static uint32_t element_bytes(const struct fragments *g) {
 }
 
 static struct ptx_opnd base_of(struct fragments *g) {
-  const struct ptx_opnd *m = memory(g);
+  const struct ptx_opnd *m = matrix_in_memory(g);
   struct ptx_opnd o = *m;
   if (m->reg) return (struct ptx_opnd){.kind = OK_REG, .reg = m->reg, .line = m->line, .col = m->col};
   bool narrow = m->var->space == SP_SHARED;
@@ -209,9 +209,9 @@ static void find_base(struct fragments *g, struct place_in *p) {
 }
 
 /* The address of the element that lies so many lines and elements further on. */
-static struct ptx_opnd address(struct fragments *g, struct place_in *p, uint32_t lines, uint32_t at) {
+static struct ptx_opnd element_at(struct fragments *g, struct place_in *p, uint32_t lines, uint32_t at) {
   struct ptx_opnd stride = g->m.of->ops[2];
-  int64_t bytes = element_bytes(g), imm = memory(g)->imm + (int64_t)at * bytes;
+  int64_t bytes = element_bytes(g), imm = matrix_in_memory(g)->imm + (int64_t)at * bytes;
   if (p->base.kind == OK_NONE) find_base(g, p);
   if (stride.kind == OK_IMM) imm += (int64_t)lines * stride.imm * bytes;
   else if (lines != p->moved_by)
@@ -278,14 +278,14 @@ static struct ptx_opnd quad_base(struct fragments *g, bool rows) {
 static void volta_operand(struct fragments *g, bool along) {
   struct place_in p = {0};
   const struct ptx_opnd *r = data(g)->vec;
-  struct ptx_opnd four = lane_bits(g, 0, 2, 0), base = quad_base(g, part_of(g->m.of) == 'a');
+  struct ptx_opnd four = lane_bits(g, 0, 2, 0), base = quad_base(g, matrix_of(g->m.of) == 'a');
   if (along) {
     p.line = both(g, base, four);
-    for (uint32_t q = 0; q < 2; q++) move_words(g, T_B32, r + 4 * q, 4, address(g, &p, 0, 8 * q));
+    for (uint32_t q = 0; q < 2; q++) move_words(g, T_B32, r + 4 * q, 4, element_at(g, &p, 0, 8 * q));
     return;
   }
   p.line = four, p.at = base;
-  for (uint32_t q = 0; q < 4; q++) move_words(g, T_B32, r + 2 * q, 2, address(g, &p, 4 * q, 0));
+  for (uint32_t q = 0; q < 4; q++) move_words(g, T_B32, r + 2 * q, 2, element_at(g, &p, 4 * q, 0));
 }
 
 /* By rows: registers of one line. */
@@ -294,20 +294,21 @@ static void volta_result(struct fragments *g, bool by_rows) {
   const struct ptx_opnd *r = data(g)->vec;
   bool single = g->m.of->types[0] == T_F32;
   struct ptx_opnd row = both(g, quad_base(g, true), lane_bits(g, 0, single ? 1 : 2, 0)), col = quad_of(g, false);
-  if (single) col = both(g, col, number(g, OP_AND, lane(g), 2));
+  if (single) col = both(g, col, value_with(g, OP_AND, lane(g), 2));
   p.line = by_rows ? row : col, p.at = by_rows ? col : row;
   if (single && by_rows) {
     for (uint32_t lines = 0; lines < 4; lines += 2)
-      for (uint32_t at = 0; at < 8; at += 4) move_words(g, T_B32, r + lines + at, 2, address(g, &p, lines, at));
+      for (uint32_t at = 0; at < 8; at += 4) move_words(g, T_B32, r + lines + at, 2, element_at(g, &p, lines, at));
   } else if (single) {
     static const uint8_t lines[] = {0, 1, 4, 5};
     for (uint32_t q = 0; q < sizeof lines; q++)
-      for (uint32_t at = 0; at < 4; at += 2) move_words(g, T_B32, r + lines[q] + at, 1, address(g, &p, lines[q], at));
+      for (uint32_t at = 0; at < 4; at += 2)
+        move_words(g, T_B32, r + lines[q] + at, 1, element_at(g, &p, lines[q], at));
   } else if (by_rows) {
-    move_words(g, T_B32, r, 4, address(g, &p, 0, 0));
+    move_words(g, T_B32, r, 4, element_at(g, &p, 0, 0));
   } else {
     for (uint32_t q = 0; q < 4; q++) {
-      struct ptx_opnd low = address(g, &p, 2 * q, 0), high = address(g, &p, 2 * q + 1, 0);
+      struct ptx_opnd low = element_at(g, &p, 2 * q, 0), high = element_at(g, &p, 2 * q + 1, 0);
       move_halves(g, r + q, low, high);
     }
   }
@@ -346,7 +347,7 @@ static void load_matrices(struct fragments *g, const struct ptx_opnd *r, uint32_
  * the first operand the lower rows first, of the second the right half of the products' 16 first. `along`: lines go
  * along these. */
 static void load_operand(struct fragments *g, bool first, bool along) {
-  uint32_t n = registers_of(g->m.k, g->m.of, part_of(g->m.of)), each = g->m.k->t->sm >= 80 && n >= 4 ? 4 : 2;
+  uint32_t n = registers_of(g->m.k, g->m.of, matrix_of(g->m.of)), each = g->m.k->t->sm >= 80 && n >= 4 ? 4 : 2;
   const struct ptx_opnd *r = data(g)->vec;
   struct place_in p = {0};
   struct ptx_opnd low = lane_bits(g, 0, 3, 0), second = make_nothing, third = make_nothing;
@@ -356,7 +357,7 @@ static void load_operand(struct fragments *g, bool first, bool along) {
   p.line = both(g, along ? outer : inner, low), p.at = along ? inner : outer;
   for (uint32_t q = 0; q < n; q += each) {
     uint32_t across = first ? q / 4 * 16 : q / 2 * 8, products = first ? q % 4 / 2 * 8 : 0;
-    struct ptx_opnd at = along ? address(g, &p, across, products) : address(g, &p, products, across);
+    struct ptx_opnd at = along ? element_at(g, &p, across, products) : element_at(g, &p, products, across);
     load_matrices(g, r + q, each, !along, at);
   }
 }
@@ -366,8 +367,8 @@ static struct place_in by_groups(struct fragments *g) {
   return (struct place_in){.line = lane_bits(g, 2, 3, 0), .at = lane_bits(g, 0, 2, 1)};
 }
 
-static void operand(struct fragments *g, bool first, bool along) {
-  uint32_t n = registers_of(g->m.k, g->m.of, part_of(g->m.of));
+static void put_operand(struct fragments *g, bool first, bool along) {
+  uint32_t n = registers_of(g->m.k, g->m.of, matrix_of(g->m.of));
   const struct ptx_opnd *r = data(g)->vec;
   bool shared = ptx_has(g->m.of, M_SHARED) || ptx_has(g->m.of, M_SHARED_CTA);
   if (shared) {
@@ -376,8 +377,8 @@ static void operand(struct fragments *g, bool first, bool along) {
     struct place_in p = by_groups(g);
     for (uint32_t q = 0; q < n; q++) {
       uint32_t across = first ? q / 4 * 16 + q % 2 * 8 : q / 2 * 8, products = (first ? q % 4 / 2 : q % 2) * 8;
-      if (along) move_words(g, T_B32, r + q, 1, address(g, &p, across, products));
-      else move_turned(g, r + q, address(g, &p, products, across));
+      if (along) move_words(g, T_B32, r + q, 1, element_at(g, &p, across, products));
+      else move_turned(g, r + q, element_at(g, &p, products, across));
     }
   }
   clear_from(g, n);
@@ -392,20 +393,20 @@ static void result(struct fragments *g, bool along) {
   for (uint32_t q = 0; q < 4; q++) { /* rows 0 and 8 of the first block, then of the second */
     uint32_t row = q % 2 * 8 + (beside ? 0 : q / 2 * 16), col = beside ? q / 2 * 8 : 0;
     if (single && along) {
-      move_words(g, T_B32, r + 2 * q, 2, address(g, &p, row, col));
+      move_words(g, T_B32, r + 2 * q, 2, element_at(g, &p, row, col));
     } else if (single) {
-      for (uint32_t e = 0; e < 2; e++) move_words(g, T_B32, r + 2 * q + e, 1, address(g, &p, col + e, row));
+      for (uint32_t e = 0; e < 2; e++) move_words(g, T_B32, r + 2 * q + e, 1, element_at(g, &p, col + e, row));
     } else if (along) {
-      move_words(g, T_B32, r + q, 1, address(g, &p, row, col));
+      move_words(g, T_B32, r + q, 1, element_at(g, &p, row, col));
     } else {
-      move_turned(g, r + q, address(g, &p, col, row));
+      move_turned(g, r + q, element_at(g, &p, col, row));
     }
   }
 }
 
 static void put_access(struct fragments *g) {
   const struct ptx_inst *i = g->m.of;
-  char part = part_of(i);
+  char part = matrix_of(i);
   bool rows = ptx_has(i, M_ROW);
   if (g->m.k->t->sm < 75) {
     if (part == 'c') volta_result(g, rows);
@@ -413,7 +414,7 @@ static void put_access(struct fragments *g) {
   } else if (part == 'c') {
     result(g, rows != transposed(i));
   } else {
-    operand(g, is_first(i, part), rows == (part == 'a'));
+    put_operand(g, is_first(i, part), rows == (part == 'a'));
   }
 }
 

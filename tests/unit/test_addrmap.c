@@ -165,10 +165,8 @@ static void bad_maps_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fermi_by_hand),
-      cmocka_unit_test(slow_and_fast_agree),
-      cmocka_unit_test(bijections),
-      cmocka_unit_test(skewed_rounds_spread_strides),
+      cmocka_unit_test(fermi_by_hand),        cmocka_unit_test(slow_and_fast_agree),
+      cmocka_unit_test(bijections),           cmocka_unit_test(skewed_rounds_spread_strides),
       cmocka_unit_test(bad_maps_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_back_fragments.c - wmma as machine code: the memory is that of the PTX, and fragments are read and written by the
- * accesses that ptxas 11.8 makes of them (cuobjdump).
+/* test_back_fragments.c - wmma as machine code: the memory is that of the PTX, and fragments are read and written by
+ * the accesses that ptxas 11.8 makes of them (cuobjdump).
  */
 #include <stdio.h>
 #include <stdlib.h>

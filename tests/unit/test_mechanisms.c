@@ -235,8 +235,8 @@ static uint64_t copies(const char *machine, const char *wait) {
   return run_machine(&c, NULL, body, 64, 1).cycles;
 }
 
-/* A copy takes as long as a load from DRAM if its warp waits for it; one group may be left; two waits in a row take twice
- * as long as one for both. */
+/* A copy takes as long as a load from DRAM if its warp waits for it; one group may be left; two waits in a row take
+ * twice as long as one for both. */
 static void copies_are_waited_for(void **state) {
   (void)state;
   static const char *const machines[] = {"a100", "hopper"};

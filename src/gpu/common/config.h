@@ -17,7 +17,7 @@ enum gpu_sched { SCHED_GTO, SCHED_LRR, SCHED_TWO_LEVEL, SCHED_GTY };
 enum gpu_alloc { ALLOC_ON_MISS, ALLOC_ON_FILL };
 /* modulo: the channel by its number of line blocks, the sub-partition by bank bits; ipoly: both by polynomial hashing
  * of the whole address (Rau, "Pseudo-Randomly Interleaved Memory", ISCA 1991), for powers of two; skewed: both, for any
- * number n of sub-partitions: each round of n blocks begins one further, n - 1 rounds after the first at the first again
+ * number n of sub-partitions: each round of n blocks begins one further, n - 1 rounds later at the first again
  * (Budnik and Kuck, "The Organization and Use of Parallel Memories", 1971): strides of powers of two meet all. */
 enum gpu_partition_hash { PARTITION_MODULO, PARTITION_IPOLY, PARTITION_SKEWED };
 enum gpu_index { INDEX_LINEAR, INDEX_FERMI_HASH, INDEX_XOR, INDEX_IPOLY };

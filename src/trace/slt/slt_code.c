@@ -109,11 +109,8 @@ static void put_column(struct slt_buf *b, enum column c, const struct inst *i, c
   case COL_SRC_FILE:
     slt_v(b, i->src_file);
     break;
-  case COL_OPERAND:
-    slt_byte(b, i->operand);
-    break;
-  default: /* COL_ASYNC */
-    slt_byte(b, i->async);
+  default:
+    slt_byte(b, c == COL_OPERAND ? i->operand : i->async);
   }
 }
 
@@ -221,11 +218,8 @@ static void get_column(struct slt_in *in, uint64_t c, struct inst *i, const stru
     i->src_file = (uint16_t)slt_in_max(in, UINT16_MAX);
     break;
   case COL_OPERAND:
-    i->operand = slt_in_byte(in);
-    break;
   case COL_ASYNC:
-    i->async = slt_in_byte(in);
-    break;
+    *(c == COL_OPERAND ? &i->operand : &i->async) = slt_in_byte(in);
   }
 }
 
