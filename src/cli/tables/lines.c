@@ -77,9 +77,14 @@ static struct line *collect_lines(const json_t *kernels, size_t *count) {
 }
 
 static void line_row(struct table *t, const struct line *l, double stalls) {
-  char buf[48];
-  const char *slash = l->ptx ? NULL : strrchr(l->where, '/');
-  table_cell(t, l->ptx ? "%s, PTX line %lld" : "%s:%lld", slash ? slash + 1 : l->where, (long long)l->line);
+  char buf[48], kernel[128];
+  const char *slash = strrchr(l->where, '/');
+  if (l->ptx) {
+    kernel_short_name(kernel, sizeof kernel, l->where);
+    table_cell(t, "%s, PTX line %lld", kernel, (long long)l->line);
+  } else {
+    table_cell(t, "%s:%lld", slash ? slash + 1 : l->where, (long long)l->line);
+  }
   cli_count(buf, sizeof buf, (double)l->stalls);
   table_cell(t, "%s", buf);
   table_cell(t, "%.1f %%", stalls > 0 ? 100 * (double)l->stalls / stalls : 0);

@@ -40,6 +40,20 @@ static void add_kernel(struct row *row, const struct record_file *r, size_t k) {
   row->dram_written += kernel_value(r, k, "dram.write_bytes");
 }
 
+/* The name of a nested name _ZN3lib6KernelI...E: lib::Kernel; false: it is none, or has no end in `size`. */
+static bool nested_name(char *out, size_t size, const char *name) {
+  size_t at = 0;
+  if (strncmp(name, "_ZN", 3) != 0) return false;
+  for (name += 3; *name >= '1' && *name <= '9';) {
+    char *end;
+    size_t n = strtoul(name, &end, 10);
+    if (strlen(end) < n || at + n + 3 > size) return false;
+    at += (size_t)snprintf(out + at, size - at, "%s%.*s", at ? "::" : "", (int)n, end);
+    name = end + n;
+  }
+  return at > 0;
+}
+
 void kernel_short_name(char *out, size_t size, const char *name) {
   char *end;
   if (!strncmp(name, "_Z", 2) && name[2] >= '1' && name[2] <= '9') {
@@ -49,8 +63,8 @@ void kernel_short_name(char *out, size_t size, const char *name) {
       return;
     }
   }
-  if (strlen(name) > NAME_COLUMNS) snprintf(out, size, "%.*s…", NAME_COLUMNS - 1, name);
-  else snprintf(out, size, "%s", name);
+  if (strlen(name) <= NAME_COLUMNS) snprintf(out, size, "%s", name);
+  else if (!nested_name(out, size, name)) snprintf(out, size, "%.*s…", NAME_COLUMNS - 1, name);
 }
 
 static void cell_rate(struct table *t, double part, double whole) {

@@ -15,7 +15,8 @@ static inline double number_at(const json_t *o, const char *key) {
 static inline json_int_t integer_at(const json_t *o, const char *key) {
   return json_integer_value(json_object_get(o, key));
 }
-/* Mangled names of C++ kernels: _Z6kernelPfi is "kernel". Nested and templated ones stay as they are. */
+/* Mangled names of C++ kernels: _Z6kernelPfi is "kernel", a long nested one such as _ZN3lib6KernelI... "lib::Kernel".
+ * Others stay as they are, up to a width. */
 void kernel_short_name(char *out, size_t size, const char *name);
 /* The short table of `sluice run`. */
 void summary_print(const struct record_file *r, FILE *f);
