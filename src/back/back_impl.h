@@ -201,6 +201,8 @@ bool back_pairs(const struct ptx_inst *i);
 void back_select(struct back *k);
 /* operands.c. Afterwards branches name blocks, not nodes. */
 void back_operands(struct back *k);
+/* coalesce.c: copies whose two registers become one; after back_operands */
+void back_coalesce(struct back *k);
 /* pipes.c */
 void back_uniform(struct back *k); /* values made of what all lanes share, since Turing */
 void back_balance(struct back *k);

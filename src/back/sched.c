@@ -13,7 +13,7 @@ enum { ALU_CYCLES = 5, SHARED_CYCLES = 24, GLOBAL_CYCLES = 250, SFU_CYCLES = 20,
 /* Cycles from one access of memory to the next. */
 enum { PORT_CYCLES = 2 };
 /* Predicates of a thread; how early an instruction may come. */
-enum { PREDICATES = 7, EARLY = GLOBAL_CYCLES };
+enum { PREDICATES = 7, SPILL_CYCLES = 10, EARLY = GLOBAL_CYCLES };
 
 /* Prices of registers beyond the limit, in turn. */
 enum { STRICT = UINT32_MAX };
@@ -269,7 +269,7 @@ static struct candidate candidate(const struct sched *s, uint32_t i, uint32_t cl
   if (c.growth > 0 && !load && c.at + s->height[i] + EARLY < end) c.at = end - s->height[i] - EARLY;
   if (s->predicates >= PREDICATES) {
     int p = predicate_growth(s, n);
-    if (p > 0) return c.growth = p + 100, c.tight = true, c;
+    if (p > 0) c.at += SPILL_CYCLES * (uint32_t)p;
   }
   int64_t beyond = (int64_t)s->live + c.growth - s->limit;
   if (s->price == STRICT) c.tight = s->live > s->limit;

@@ -453,22 +453,37 @@ static void move(struct select *s, struct node *u) {
 
 /* ---- memory: what is added to an address ---- */
 
+/* Is register r a sum of a number and a variable that keeps its value from there up to node u? */
+static bool is_sum_still(const struct back *k, uint16_t r, const struct node *u) {
+  uint32_t d = k->r[r].def, at = (uint32_t)(u - k->n);
+  int64_t imm;
+  uint16_t base;
+  if (d == NODE_NONE || k->n[d].block != u->block || d >= at || !back_adds(k, k->n[d].in, &imm, &base)) return false;
+  if (k->r[base].def != NODE_NONE || k->r[base].konst) return false;
+  while (++d < at)
+    if (defines(&k->n[d], base)) return false;
+  return true;
+}
+
 static void memory(struct select *s, struct node *u) {
-  (void)s;
+  struct back *k = s->k;
   for (uint32_t q = 0; q < u->in->nops; q++) {
     const struct ptx_opnd *m = &u->in->ops[q];
     if (m->kind != OK_MEM || !m->reg) continue;
-    struct place p = back_place(s->k, m);
-    for (uint16_t r = m->reg->num; r && r != p.base;) { /* the sums on the way, each if all its readers do the same */
-      struct fact *f = &s->k->r[r];
-      struct node *c = &s->k->n[f->def];
+    struct place p = back_place(k, m);
+    uint16_t r = m->reg->num;
+    while (r && r != p.base) { /* the sums on the way, each if all its readers do the same */
+      struct fact *f = &k->r[r];
+      struct node *c = &k->n[f->def];
       int64_t imm;
       uint16_t base = 0;
-      if (!back_adds(s->k, c->in, &imm, &base)) break;
+      if (!back_adds(k, c->in, &imm, &base)) break;
       if (++f->absorbed < f->uses) break;
       c->role = ROLE_FREE;
       r = base;
     }
+    if (r && r == p.base && is_sum_still(k, r, u) && ++k->r[r].absorbed == k->r[r].uses)
+      k->n[k->r[r].def].role = ROLE_FREE;
   }
 }
 

@@ -78,9 +78,16 @@ static void instruction(struct maker *m) {
   static const char *const compare[] = {"eq.s32", "ne.s32", "lt.s32", "ge.u32"};
   char guard[16] = "";
   if (!pick(m, 5)) snprintf(guard, sizeof guard, "@%s%%p%u ", pick(m, 2) ? "!" : "", pick(m, 4));
-  switch (pick(m, 25)) {
+  switch (pick(m, 27)) {
   case 23:
     bits(m, a, b, c, d);
+    break;
+  case 24: /* a value that a load may replace */
+    say(m, "mov.b32 %%r%u, %%r%u;\n@%%p%u ld.shared.u32 %%r%u, [%%sh+%u];\n", d, a, pick(m, 4), d, 4 * pick(m, 8));
+    break;
+  case 25: /* an address beside a register of several values */
+    say(m, "{\n.reg .b32 %%u0;\nadd.s32 %%u0, %%sv, %u;\nld.shared.u32 %%r%u, [%%u0];\n%s}\n", 4 * pick(m, 4), d,
+        pick(m, 2) ? "xor.b32 %sv, %sv, 16;\n" : "");
     break;
   case 0:
     say(m, "mov.u32 %%r%u, %u;\n", d, pick(m, 100));
@@ -218,13 +225,13 @@ static void make(struct maker *m, uint64_t seed) {
   *m = (struct maker){.at = 0};
   m->rng = rng_seed(seed);
   say(m, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) {\n"
-         ".reg .pred %%p<4>, %%q;\n.reg .b32 %%r<12>, %%i<4>, %%j<4>, %%e<4>, %%n, %%t, %%s, %%sh, %%sb, %%sx, "
+         ".reg .pred %%p<4>, %%q;\n.reg .b32 %%r<12>, %%i<4>, %%j<4>, %%e<4>, %%n, %%t, %%s, %%sh, %%sb, %%sv, %%sx, "
          "%%sy;\n.reg .f32 "
          "%%f<3>;\n"
          ".reg .b64 %%rd<12>, %%out, %%base, %%g, %%x;\n.shared .align 4 .b8 buf[4096];\n"
          "ld.param.u64 %%base, [p];\nld.param.u32 %%n, [n];\ncvta.to.global.u64 %%g, %%base;\nmov.u32 %%t, %%tid.x;\n"
          "mul.wide.u32 %%x, %%t, 64;\nadd.s64 %%out, %%g, %%x;\nmov.u32 %%sb, buf;\nshl.b32 %%s, %%t, 5;\nadd.s32 "
-         "%%sh, %%sb, %%s;\n");
+         "%%sh, %%sb, %%s;\nmov.b32 %%sv, %%sh;\n");
   for (unsigned r = 0; r < 12; r++) {
     say(m, "mad.lo.s32 %%r%u, %%t, %u, %%n;\n", r, 3 * r + 1);
     say(m, "cvt.u64.u32 %%rd%u, %%r%u;\n", r, r);

@@ -128,6 +128,55 @@ static void loads_gather_with_few_registers(void **state) {
   assert_true(c.regs <= 32);
 }
 
+/* Four values that loads under a guard may replace, each a copy of the value before: no copy but three of the first value
+ * (the fourth is in place), besides the stack pointer and a factor. */
+static void guarded_loads_replace_in_place(void **state) {
+  (void)state;
+  enum { WORDS = 4, ROUNDS = 3 };
+  char body[8000];
+  int at = snprintf(body, sizeof body,
+                    "%smul.wide.s32 %%rd5, %%r4, 4;\nadd.s64 %%rd6, %%rd3, %%rd5;\nadd.s64 %%rd7, %%rd4, %%rd5;\n"
+                    "setp.lt.s32 %%p1, %%r4, %%r9;\nmov.b32 %%r10, %%r1;\n",
+                    INDEX);
+  for (int round = 0; round < ROUNDS; round++) {
+    for (int q = 0; q < WORDS; q++) {
+      int from = round ? 11 + 4 * (round - 1) + q : 10, to = 11 + 4 * round + q;
+      at += snprintf(body + at, sizeof body - (size_t)at,
+                     "mov.b32 %%r%d, %%r%d;\n@%%p1 ld.global.u32 %%r%d, [%%rd6+%d];\n", to, from, to,
+                     4096 * round + 512 * q);
+    }
+    at += snprintf(body + at, sizeof body - (size_t)at, "bar.sync 0;\n");
+    for (int q = 0; q < WORDS; q++)
+      at += snprintf(body + at, sizeof body - (size_t)at,
+                     "mov.b32 %%f%d, %%r%d;\nadd.f32 %%f%d, %%f%d, %%f%d;\nst.global.f32 [%%rd7+%d], %%f%d;\n", q,
+                     11 + 4 * round + q, q + 8, q, q, 4096 * round + 512 * q, q + 8);
+  }
+  snprintf(body + at, sizeof body - (size_t)at, "ret;\n");
+  struct code c = compile(body, 70);
+  assert_int_equal(count(&c, "ldg", 0), WORDS * ROUNDS);
+  assert_int_equal(count(&c, "fp32", 0), WORDS * ROUNDS);
+  assert_int_equal(count(&c, "mov", 0), WORDS - 1 + 2);
+}
+
+/* A number added to a register of several values is the offset of an access, unless the register changes between. */
+static void sums_with_variables_are_offsets(void **state) {
+  (void)state;
+  static const char *const between[] = {"", "add.s32 %r10, %r10, %r9;\n"};
+  uint32_t ints[2];
+  for (uint32_t q = 0; q < 2; q++) {
+    char body[2000];
+    snprintf(body, sizeof body,
+             "%smov.u32 %%r10, buf;\nmad.lo.s32 %%r10, %%r3, 4, %%r10;\nadd.s32 %%r11, %%r10, 64;\n%s"
+             "ld.shared.u32 %%r12, [%%r11];\n%sadd.s32 %%r13, %%r10, 128;\nld.shared.u32 %%r14, [%%r13];\n"
+             "add.s32 %%r15, %%r12, %%r14;\nst.shared.u32 [%%r10], %%r15;\nret;\n",
+             INDEX, between[q], between[!q]);
+    struct code c = compile(body, 70);
+    assert_int_equal(count(&c, "lds", 0), 2);
+    ints[q] = count(&c, "int", 0);
+  }
+  assert_int_equal(ints[1], ints[0] + 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
@@ -135,6 +184,8 @@ int main(void) {
       cmocka_unit_test(addresses_of_64_bits_share_their_sum),
       cmocka_unit_test(roots_overlap_with_few_registers),
       cmocka_unit_test(loads_gather_with_few_registers),
+      cmocka_unit_test(guarded_loads_replace_in_place),
+      cmocka_unit_test(sums_with_variables_are_offsets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

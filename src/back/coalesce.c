@@ -1,0 +1,118 @@
+/* coalesce.c - a value that a guarded instruction may replace (mov d, s; @p ld d) is replaced in place: the copy costs
+ * nothing where its two registers can be one, which is where neither takes a value while the other one has a value that
+ * is still read. Copies of other kinds, such as those of a loop's addresses, are left: ptxas has them, too. */
+#include <string.h>
+
+#include "back/back_impl.h"
+
+struct coalesce {
+  struct back *k;
+  struct live l;
+  uint32_t *first, *next, *node; /* by register: its first definition + 1; of a definition the next, and its node */
+  uint32_t defs;
+};
+
+static bool is_copy(const struct back *k, const struct node *n) {
+  if (n->role != ROLE_COST || !n->in || n->in->guard || n->operand || n->nsrc != 1 || n->ndef != 1 || n->nuse != 1)
+    return false;
+  for (uint32_t q = 0; q < n->nops; q++)
+    if (n->ops[q] != MO_MOV) return false;
+  const struct ptx_opnd *o = n->in->ops;
+  bool plain = n->in->nops == 2 && o[0].kind == OK_REG && o[1].kind == OK_REG && !o[0].reg2 && !o[1].reg2 &&
+               !o[1].sel && !o[1].part && !o[1].neg && !o[1].minus;
+  const struct fact *s = &k->r[n->use[0]], *d = &k->r[n->def[0]];
+  return plain && back_same(k, n->use[0]) == n->src[0] && !s->konst && !d->konst && !s->uniform && !d->uniform &&
+         back_weight(k, n->use[0]) && back_weight(k, n->use[0]) == back_weight(k, n->def[0]);
+}
+
+static void find_definitions(struct coalesce *c) {
+  struct back *k = c->k;
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  uint32_t room = 0;
+  for (uint32_t i = 0; i < k->nn; i++) room += back_writes(k, &k->n[i], r);
+  c->first = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  c->next = ARENA_ARRAY(&k->scratch, uint32_t, room + 1);
+  c->node = ARENA_ARRAY(&k->scratch, uint32_t, room + 1);
+  for (uint32_t i = k->nn; i-- > 0;) {
+    uint32_t m = back_writes(k, &k->n[i], r);
+    for (uint32_t q = 0; q < m; q++) {
+      c->node[c->defs] = i;
+      c->next[c->defs] = c->first[r[q]];
+      c->first[r[q]] = ++c->defs;
+    }
+  }
+}
+
+static bool has(const uint16_t *r, uint32_t n, uint16_t x) {
+  for (uint32_t q = 0; q < n; q++)
+    if (r[q] == x) return true;
+  return false;
+}
+
+/* Is the value of machine register x read behind node i? */
+static bool is_live_after(const struct coalesce *c, uint32_t i, uint16_t x) {
+  const struct back *k = c->k;
+  const struct bblock *b = &k->b[k->n[i].block];
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  while (++i < b->end) {
+    const struct node *n = &k->n[i];
+    if (has(r, back_reads(k, n, r), x)) return true;
+    if ((back_overwrites(n) || k->r[x].ssa) && has(r, back_writes(k, n, r), x)) return false;
+  }
+  return c->l.out[(size_t)(b - k->b) * c->l.words + x / 64] >> x % 64 & 1;
+}
+
+/* Does a definition of `a` meet a value of `b`? A copy of b does not: both have that value then. */
+static bool meets(const struct coalesce *c, uint16_t a, uint16_t b) {
+  for (uint32_t d = c->first[a]; d; d = c->next[d - 1]) {
+    const struct node *n = &c->k->n[c->node[d - 1]];
+    bool copy = is_copy(c->k, n) && n->src[0] == b;
+    if (!copy && is_live_after(c, c->node[d - 1], b)) return true;
+  }
+  return false;
+}
+
+static void rename(uint16_t *r, uint16_t from, uint16_t to) {
+  if (*r == from) *r = to;
+}
+
+static void join(struct coalesce *c, uint16_t from, uint16_t to) {
+  struct back *k = c->k;
+  k->r[from].same = to;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    struct node *n = &k->n[i];
+    for (uint32_t q = 0; q < n->nsrc; q++) rename(&n->src[q], from, to);
+    rename(&n->addr, from, to);
+  }
+  uint32_t *end = &c->first[to];
+  while (*end) end = &c->next[*end - 1];
+  *end = c->first[from];
+  for (uint32_t q = 0; q < k->nb; q++) {
+    uint64_t *row[] = {c->l.in + (size_t)q * c->l.words, c->l.out + (size_t)q * c->l.words};
+    for (uint32_t s = 0; s < 2; s++)
+      if (row[s][from / 64] >> from % 64 & 1) row[s][to / 64] |= 1ull << to % 64;
+  }
+}
+
+/* Does an instruction under a guard define it? */
+static bool is_replaced(const struct coalesce *c, uint16_t r) {
+  for (uint32_t d = c->first[r]; d; d = c->next[d - 1])
+    if (!back_overwrites(&c->k->n[c->node[d - 1]])) return true;
+  return false;
+}
+
+void back_coalesce(struct back *k) {
+  struct coalesce c = {.k = k};
+  for (uint32_t i = 0; i < k->nn; i++) {
+    struct node *n = &k->n[i];
+    if (!is_copy(k, n)) continue;
+    if (!c.first) c.l = back_liveness(k), find_definitions(&c);
+    uint16_t d = back_same(k, n->def[0]), s = n->src[0];
+    if (!is_replaced(&c, d) && !is_replaced(&c, s)) continue;
+    if (d != s && (meets(&c, d, s) || meets(&c, s, d))) continue;
+    n->role = ROLE_FREE; /* before the two are one: it neither reads nor writes */
+    if (d == s) continue;
+    if (k->r[d].ssa) join(&c, d, s);
+    else join(&c, s, d);
+  }
+}
