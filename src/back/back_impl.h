@@ -199,6 +199,8 @@ uint32_t back_matrix_steps(const struct back *k, const struct ptx_inst *i);
 /* select.c. back_pairs: an instruction that makes a pair of its halves, or halves of a pair: it takes none. */
 bool back_pairs(const struct ptx_inst *i);
 void back_select(struct back *k);
+/* halves.c: values of 16 bits, part of back_select */
+void back_halves(struct back *k);
 /* operands.c. Afterwards branches name blocks, not nodes. */
 void back_operands(struct back *k);
 /* coalesce.c: copies whose two registers become one; after back_operands */

@@ -35,6 +35,8 @@ static enum mach_op float_op(const struct ptx_inst *i, enum mach_op f32, enum ma
 static enum mach_op convert_op(const struct ptx_inst *i) {
   bool to = ptx_type_kinds[i->types[0]] == 'f', from = ptx_type_kinds[i->types[1]] == 'f';
   if (to && from) {
+    if (i->types[0] == T_F32 && i->types[1] == T_F16) return MO_HADD2; /* HADD2.F32 */
+    if (i->types[0] == T_F32 && i->types[1] == T_BF16) return MO_SHF;
     if (i->types[0] != i->types[1]) return MO_F2F;
     return ptx_has(i, M_SAT) && !ptx_has(i, M_RNI) ? MO_FADD : MO_FRND;
   }
@@ -314,6 +316,8 @@ uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *ou
   if (!seq) seq = expansion(k, i);
   if (seq) return parse(k, seq, out);
   enum mach_op op = back_machine_op(i);
+  if (op == MO_F2F && k->t->sm >= 80 && i->types[1] == T_F32 && float_op(i, MO_FADD, MO_DADD, MO_HADD2) == MO_HADD2)
+    op = MO_F2FP;
   uint32_t n = op == MO_HMMA || op == MO_HMMA_F16 ? matrix_ops(k, i) : repeats(k, i, op);
   if (i->op == OP_SELP && ptx_type_bytes[i->types[0]] == 8) n = 2;
   for (uint32_t q = 0; q < n; q++) out[q] = (uint8_t)op;

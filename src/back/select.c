@@ -377,6 +377,9 @@ static void conversion(struct select *s, struct node *u) {
               : db == sb ? true
                          : loaded(k, &i->ops[1]) || (sb == 2 && !sign); /* a load has extended it */
   if (db == 2 && sb == 1) none = true;
+  const struct node *from = def_node(k, &i->ops[1]);
+  if (from && from->in->op == OP_MOV && from->in->ops[0].kind == OK_VEC && db > sb)
+    none = false; /* one of two halves */
   if (none) u->role = ROLE_FREE;
 }
 
@@ -555,6 +558,7 @@ void back_select(struct back *k) {
   for (uint32_t i = 0; i < k->nn; i++) /* first what is part of an address: no sum with a product or shift then */
     if (accesses(k->n[i].in) && !is_constant(k, &k->n[i])) expand(&s, &k->n[i]), memory(&s, &k->n[i]);
   for (uint32_t i = 0; i < k->nn; i++) select_node(&s, &k->n[i]);
+  back_halves(k);
   for (uint32_t q = 0; q < k->nb; q++) {
     bits_to_predicates(&s, &k->b[q]);
     copies_of_variables(k, &k->b[q]);

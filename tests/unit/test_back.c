@@ -78,12 +78,19 @@ static void instruction(struct maker *m) {
   static const char *const compare[] = {"eq.s32", "ne.s32", "lt.s32", "ge.u32"};
   char guard[16] = "";
   if (!pick(m, 5)) snprintf(guard, sizeof guard, "@%s%%p%u ", pick(m, 2) ? "!" : "", pick(m, 4));
-  switch (pick(m, 27)) {
+  switch (pick(m, 28)) {
   case 23:
     bits(m, a, b, c, d);
     break;
   case 24: /* a value that a load may replace */
     say(m, "mov.b32 %%r%u, %%r%u;\n@%%p%u ld.shared.u32 %%r%u, [%%sh+%u];\n", d, a, pick(m, 4), d, 4 * pick(m, 8));
+    break;
+  case 26: /* two halves */
+    say(m,
+        "{\n.reg .b16 %%h<6>;\n.reg .f32 %%v<2>;\nmov.b32 {%%h0, %%h1}, %%r%u;\nmov.b32 {%%h2, %%h3}, %%r%u;\n"
+        "cvt.f32.f16 %%v0, %%h%u;\ncvt.f32.f16 %%v1, %%h%u;\ncvt.rn.f16.f32 %%h4, %%v0;\ncvt.rn.f16.f32 %%h5, %%v1;\n"
+        "mov.b32 %%r%u, {%%h%u, %%h%u};\n}\n",
+        a, b, pick(m, 4), pick(m, 4), d, pick(m, 6), pick(m, 6));
     break;
   case 25: /* an address beside a register of several values */
     say(m, "{\n.reg .b32 %%u0;\nadd.s32 %%u0, %%sv, %u;\nld.shared.u32 %%r%u, [%%u0];\n%s}\n", 4 * pick(m, 4), d,
