@@ -238,13 +238,15 @@ void back_drop_unread(struct back *k) {
 
 void back_clean(struct back *k) {
   back_dominators(k);
-  for (bool changed = true; changed;) {
-    changed = back_join_sums(k);
-    changed |= drop_copies(k);
-    changed |= share_values(k);
-    back_facts(k, false);
+  for (bool again = true; again; again = back_join_sums(k)) { /* of numbers that are known then */
+    for (bool changed = true; changed;) {
+      changed = back_join_sums(k);
+      changed |= drop_copies(k);
+      changed |= share_values(k);
+      back_facts(k, false);
+    }
+    find_constants(k);
   }
-  find_constants(k);
   back_drop_unread(k);
   back_facts(k, false);
   back_compact(k);

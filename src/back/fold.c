@@ -118,22 +118,28 @@ bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value) {
 
 /* ---- sums ---- */
 
-/* Of registers that unrolling made: (x + a) + b is x + (a + b). */
+/* Is the second summand a number, by itself or in a register? */
+static bool adds_number(const struct back *k, const struct ptx_inst *i) {
+  const struct ptx_opnd *o = &i->ops[2];
+  if (o->kind == OK_IMM) return true;
+  return o->kind == OK_REG && k->r[o->reg->num].konst == K_IMM && k->r[o->reg->num].number;
+}
+
+/* (x + a) + b is x + (a + b). */
 static bool join(struct back *k, struct node *n) {
   struct ptx_inst *i = n->in;
   int64_t outer, inner;
   uint16_t via, base;
-  if (n->role == ROLE_GONE || !back_adds(k, i, &outer, &via) || via <= k->orig) return false;
-  if (i->ops[1].kind != OK_REG || i->ops[1].reg->num != via || i->ops[2].kind != OK_IMM || i->ops[1].minus)
-    return false;
+  if (n->role == ROLE_GONE || !back_adds(k, i, &outer, &via)) return false;
+  if (i->ops[1].kind != OK_REG || i->ops[1].reg->num != via || !adds_number(k, i) || i->ops[1].minus) return false;
   const struct ptx_inst *d = back_single(k, via);
-  if (!d || d->types[0] != i->types[0] || !back_adds(k, d, &inner, &base) || d->ops[2].kind != OK_IMM) return false;
+  if (!d || d->types[0] != i->types[0] || !back_adds(k, d, &inner, &base) || !adds_number(k, d)) return false;
   if (d->ops[1].reg->num != base || k->r[base].def == NODE_NONE || k->r[base].konst) return false;
   int64_t sum = inner + outer;
   if (sum < INT32_MIN || sum > INT32_MAX) return false;
   i->op = OP_ADD;
   i->ops[1].reg = k->f->regs[base];
-  i->ops[2].imm = sum;
+  i->ops[2] = (struct ptx_opnd){.kind = OK_IMM, .imm = sum, .line = i->ops[2].line, .col = i->ops[2].col};
   back_touch(k, n);
   return true;
 }

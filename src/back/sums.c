@@ -142,10 +142,47 @@ static bool plus_number(const struct back *k, const struct ptx_opnd *o, uint16_t
   return true;
 }
 
+/* The other operand of sum or logic d, of which one is a number: 1 or 2; 0: none is. */
+static uint32_t beside_number(const struct back *k, const struct ptx_inst *d, int64_t *c) {
+  for (uint32_t q = 1; q <= 2; q++) {
+    const struct ptx_opnd *o = &d->ops[3 - q];
+    const struct fact *f = simple(o) ? &k->r[o->reg->num] : NULL;
+    bool number = o->kind == OK_IMM ? !o->is_float && !o->neg && !o->minus : f && f->konst == K_IMM && f->number;
+    if (!number || !single(k, &d->ops[q], 4) || k->r[d->ops[q].reg->num].konst) continue;
+    *c = f ? f->imm : o->imm;
+    return q;
+  }
+  return 0;
+}
+
+/* (x + c) << n is (x << n) + (c << n), and with logic in place of the sum: iterations share the shift. */
+static bool distribute_shift(struct sums *s, struct node *u) {
+  struct back *k = s->k;
+  struct ptx_inst *i = u->in;
+  bool shift = u->role != ROLE_GONE && i->op == OP_SHL && !i->guard && i->nops == 3 && i->ops[2].kind == OK_IMM &&
+               ptx_type_bytes[i->types[0]] == 4 && i->ops[2].imm > 0 && i->ops[2].imm < 32;
+  if (!shift || !simple(&i->ops[0]) || !single(k, &i->ops[1], 4) || i->ops[1].reg->num <= k->orig) return false;
+  const struct ptx_inst *d = back_single(k, i->ops[1].reg->num);
+  bool logic = d && (d->op == OP_AND || d->op == OP_OR || d->op == OP_XOR);
+  int64_t c;
+  if (!d || (!logic && !is_sum(d)) || d->guard || d->nops != 3 || ptx_type_bytes[d->types[0]] != 4) return false;
+  uint32_t q = beside_number(k, d, &c);
+  if (!q) return false;
+  const struct ptx_inst *x = add_inst(s, i, OP_SHL, &d->ops[q], &i->ops[2]);
+  int32_t number = (int32_t)((uint32_t)c << i->ops[2].imm);
+  i->op = d->op;
+  i->types[0] = d->types[0];
+  i->ops[1] = x->ops[0];
+  i->ops[2] = (struct ptx_opnd){.kind = OK_IMM, .imm = number, .line = i->line};
+  back_touch(k, u);
+  return true;
+}
+
 /* (x + a) * m + (y + b) is (x * m + y) + (a * m + b): iterations of an unrolled loop share the product. */
 static bool distribute(struct sums *s, struct node *u) {
   struct back *k = s->k;
   struct ptx_inst *i = u->in;
+  if (distribute_shift(s, u)) return true;
   if (u->role == ROLE_GONE || !is_product(i) || i->ops[2].kind != OK_IMM || i->ops[2].is_float) return false;
   uint16_t x, y;
   int64_t a, b;
