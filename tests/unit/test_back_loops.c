@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "back_code.h"
 #include "back_run.h"
 #include "back_text.h"
 
@@ -93,7 +94,8 @@ static void begin_kernel(struct maker *m, uint64_t seed) {
   m->rng = rng_seed(seed);
   say(m, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .pred %%p, %%q<6>, "
          "%%b<400>;\n"
-         ".reg .b32 %%r<6>, %%i<4>, %%e<4>, %%c, %%t;\n.reg .b16 %%h<4>;\n.reg .b64 %%out, %%base, %%x;\n"
+         ".reg .b32 %%r<6>, %%i<4>, %%e<4>, %%c, %%t;\n.reg .b16 %%h<4>;\n.reg .b64 %%out, %%base, %%x;\n.shared "
+         ".align 4 .b8 words[128];\n"
          "ld.param.u64 %%base, [p];\ncvta.to.global.u64 %%base, %%base;\nmov.u32 %%t, %%tid.x;\n"
          "mul.wide.u32 %%x, %%t, 64;\nadd.s64 %%out, %%base, %%x;\n");
   for (unsigned r = 0; r < VALUES; r++) say(m, "ld.global.u32 %%r%u, [%%out+%u];\n", r, 4 * r);
@@ -149,7 +151,14 @@ static void lanes_that_leave_meet_outside(void **state) {
 static void turn(struct maker *m, const char *counter, unsigned size) {
   for (unsigned n = 0; n < size; n++) {
     unsigned a = pick(m, VALUES), b = pick(m, VALUES);
-    switch (pick(m, 5)) {
+    switch (pick(m, 6)) {
+    case 5: /* shifts of sums and logic, and an address made of them */
+      say(m,
+          "{\n.reg .b32 %%u<6>;\nadd.s32 %%u0, %%t, %%%s;\nshl.b32 %%u1, %%u0, %u;\n%s.b32 %%u2, %%t, %%%s;\nshl.b32 "
+          "%%u3, %%u2, %u;\nand.b32 %%u4, %%u3, 124;\nmov.u32 %%u5, words;\nadd.s32 %%u5, %%u5, %%u4;\nld.shared.u32 "
+          "%%u5, [%%u5];\nadd.u32 %%u1, %%u1, %%u5;\nxor.b32 %%u1, %%u1, %%u3;\nadd.u32 %%r%u, %%r%u, %%u1;\n}\n",
+          counter, 1 + pick(m, 31), pick(m, 2) ? "or" : "xor", counter, 1 + pick(m, 31), a, b);
+      break;
     case 4: /* a product of a sum: turns share it once the counter is a number */
       say(m,
           "{\n.reg .b32 %%u<4>;\nadd.s32 %%u0, %%t, %%%s;\nadd.s32 %%u1, %%%s, %%t;\nmad.lo.s32 %%u2, %%u0, %d, "
@@ -221,11 +230,55 @@ static void loops_of_known_count_leave_the_same_memory(void **state) {
   }
 }
 
+/* A loop with loads of shared memory in another loop: `more` stands in the outer one. */
+static struct code products(const char *more, uint32_t turns, uint32_t sm) {
+  char body[4096];
+  int at = snprintf(body, sizeof body,
+                    "%smul.wide.s32 %%rd5, %%r4, 4;\nadd.s64 %%rd6, %%rd3, %%rd5;\nmov.u32 %%r10, buf;\n"
+                    "mad.lo.s32 %%r10, %%r3, 4, %%r10;\nmov.u32 %%r11, 0;\nmov.f32 %%f0, 0f00000000;\nOUTER:\n%s"
+                    "bar.sync 0;\nmov.u32 %%r12, 0;\nINNER:\nshl.b32 %%r13, %%r12, 6;\nadd.s32 %%r14, %%r10, %%r13;\n",
+                    INDEX, more);
+  for (int q = 0; q < 16; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at,
+                   "ld.shared.f32 %%f%d, [%%r14+%d];\nfma.rn.f32 %%f0, %%f%d, %%f%d, %%f0;\n"
+                   "fma.rn.f32 %%f0, %%f0, %%f%d, %%f0;\n",
+                   q + 1, 8 * q, q + 1, q + 1, q + 1);
+  snprintf(body + at, sizeof body - (size_t)at,
+           "add.s32 %%r12, %%r12, 1;\nsetp.ne.s32 %%p1, %%r12, %u;\n@%%p1 bra INNER;\nbar.sync 0;\n"
+           "add.s32 %%r11, %%r11, 1;\nsetp.lt.s32 %%p2, %%r11, %%r9;\n@%%p2 bra OUTER;\nst.global.f32 [%%rd6], %%f0;\n"
+           "ret;\n",
+           turns);
+  return compile(body, sm);
+}
+
+static uint32_t deepest(const struct code *c) {
+  uint32_t d = 0;
+  for (uint32_t i = 0; i < c->n; i++) d = c->at[i].depth > d ? c->at[i].depth : d;
+  return d;
+}
+
+/* Straight where ptxas has it: before 9.0, and where the outer loop has no other branch. 7 x 52 instructions may
+ * become 600 anywhere, 14 x 52 not. */
+static void products_of_a_tile_are_straight(void **state) {
+  (void)state;
+  struct code c = products("", 14, 80), newer = products("", 14, 90), few = products("", 7, 90);
+  struct code branch = products("setp.gt.s32 %p3, %r3, 7;\n@%p3 bra SKIP;\n"
+                                "ld.global.u32 %r20, [%rd6];\nst.shared.u32 [%r10], %r20;\nSKIP:\n",
+                                14, 80);
+  assert_int_equal(deepest(&c), 1);
+  assert_int_equal(deepest(&newer), 2);
+  assert_int_equal(deepest(&few), 1);
+  assert_int_equal(deepest(&branch), 2);
+  /* of turns that share addresses nothing but loads, products and the outer loop is left */
+  assert_true(in_loops(&few, "int") <= 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_ways_out_leave_the_same_memory),
       cmocka_unit_test(lanes_that_leave_meet_outside),
       cmocka_unit_test(loops_of_known_count_leave_the_same_memory),
+      cmocka_unit_test(products_of_a_tile_are_straight),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
