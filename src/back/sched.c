@@ -45,7 +45,10 @@ struct sched {
   uint64_t *alive;      /* machine registers with a value that is read later */
   int predicates;       /* that are live */
   uint64_t *out_live;
-  uint16_t *left; /* by machine register: readers in this block yet to be placed */
+  uint16_t *left;    /* by machine register: readers in this block, yet to be placed, of the value that it has now */
+  uint16_t *later;   /* by machine register: values yet to be made in this block */
+  uint32_t *made_at; /* by node of the block: where its values are in `readers` */
+  uint16_t *readers; /* of each value that the block makes, in it */
 };
 
 static uint32_t latency_of(const struct node *n) {
@@ -194,47 +197,93 @@ static bool is_memory(const struct node *n) {
   return cls >= MC_LDG && cls <= MC_TEX;
 }
 
-/* How many registers more are live after the node than before. */
-static int growth(const struct sched *s, const struct node *n) {
+/* ---- values: what a register has from one of its definitions to the next ---- */
+
+/* Is the value that the register has now read behind the block? */
+static bool stays(const struct sched *s, uint16_t r) {
+  return !s->later[r] && in_set(s->out_live, r);
+}
+
+static bool replaces(const struct sched *s, const struct node *n, uint16_t r) {
+  return back_overwrites(n) || s->k->r[r].ssa;
+}
+
+/* Readers, in the block, of the values that are there before it and of those that its nodes make. */
+static void count_readers(struct sched *s, const struct bblock *b) {
+  struct back *k = s->k;
   uint16_t r[MAX_SRC + PTX_MAX_USES];
-  int g = 0;
-  uint32_t m = back_writes(s->k, n, r);
+  uint32_t n = 0;
+  s->made_at = ARENA_ARRAY(&k->scratch, uint32_t, s->n + 1);
+  for (uint32_t i = b->first; i < b->end; i++) s->made_at[i - b->first] = n, n += back_writes(k, &k->n[i], r);
+  s->readers = ARENA_ARRAY(&k->scratch, uint16_t, n + 1);
+  uint32_t *of = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1); /* by register: its value in `readers`, + 1 */
+  for (uint32_t i = b->first; i < b->end; i++) {
+    for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;)
+      if (of[r[q]]) s->readers[of[r[q]] - 1]++;
+      else s->left[r[q]]++;
+    for (uint32_t q = back_writes(k, &k->n[i], r); q-- > 0;)
+      if (replaces(s, &k->n[i], r[q])) of[r[q]] = s->made_at[i - b->first] + q + 1, s->later[r[q]]++;
+  }
+}
+
+static void forget_readers(struct sched *s, const struct bblock *b) {
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  for (uint32_t i = b->first; i < b->end; i++) {
+    for (uint32_t q = back_reads(s->k, &s->k->n[i], r); q-- > 0;) s->left[r[q]] = 0;
+    for (uint32_t q = back_writes(s->k, &s->k->n[i], r); q-- > 0;) s->left[r[q]] = s->later[r[q]] = 0;
+  }
+}
+
+/* How many more are live after a node than before. */
+struct growth {
+  int registers, predicates;
+};
+
+static void add_growth(const struct sched *s, struct growth *g, uint16_t r, int sign) {
+  g->registers += sign * (int)back_weight(s->k, r);
+  g->predicates += sign * is_predicate(s->k, r);
+}
+
+static struct growth growth(const struct sched *s, uint32_t i) {
+  const struct node *n = &s->k->n[s->first + i];
+  uint16_t read[MAX_SRC + PTX_MAX_USES], r[MAX_SRC + PTX_MAX_USES];
+  struct growth g = {0};
+  uint32_t m = back_reads(s->k, n, read), ends = 0;
   for (uint32_t q = 0; q < m; q++)
-    if ((s->left[r[q]] || in_set(s->out_live, r[q])) && !in_set(s->alive, r[q])) g += (int)back_weight(s->k, r[q]);
-  m = back_reads(s->k, n, r);
-  for (uint32_t q = 0; q < m; q++)
-    if (s->left[r[q]] == 1 && !in_set(s->out_live, r[q])) g -= (int)back_weight(s->k, r[q]);
+    if (s->left[read[q]] == 1 && !stays(s, read[q])) add_growth(s, &g, read[ends++] = read[q], -1);
+  m = back_writes(s->k, n, r);
+  for (uint32_t q = 0; q < m; q++) {
+    bool last = s->later[r[q]] == 1 && in_set(s->out_live, r[q]), alive = in_set(s->alive, r[q]);
+    for (uint32_t e = 0; e < ends; e++) alive &= read[e] != r[q];
+    bool live = replaces(s, n, r[q]) ? s->readers[s->made_at[i] + q] || last : s->left[r[q]] || stays(s, r[q]);
+    if (live && !alive) add_growth(s, &g, r[q], 1);
+  }
   return g;
 }
 
-/* Predicates more that are live after the node than before. */
-static int predicate_growth(const struct sched *s, const struct node *n) {
-  const struct back *k = s->k;
-  uint16_t r[MAX_SRC + PTX_MAX_USES];
-  int g = 0;
-  uint32_t m = back_writes(k, n, r);
-  for (uint32_t q = 0; q < m; q++)
-    g += is_predicate(k, r[q]) && (s->left[r[q]] || in_set(s->out_live, r[q])) && !in_set(s->alive, r[q]);
-  m = back_reads(k, n, r);
-  for (uint32_t q = 0; q < m; q++) g -= is_predicate(k, r[q]) && s->left[r[q]] == 1 && !in_set(s->out_live, r[q]);
-  return g;
+static void set_alive(struct sched *s, uint16_t r, bool alive) {
+  if (alive) s->alive[r / 64] |= 1ull << r % 64;
+  else s->alive[r / 64] &= ~(1ull << r % 64);
 }
 
 static void place(struct sched *s, uint32_t i, uint32_t *clock) {
   struct back *k = s->k;
   const struct node *n = &k->n[s->first + i];
   uint16_t r[MAX_SRC + PTX_MAX_USES];
-  int live = (int)s->live + growth(s, n);
+  struct growth g = growth(s, i);
+  int live = (int)s->live + g.registers;
   s->live = live > 0 ? (uint32_t)live : 0;
-  s->predicates += predicate_growth(s, n);
+  s->predicates += g.predicates;
   uint32_t m = back_reads(k, n, r);
   for (uint32_t q = 0; q < m; q++) {
     if (s->left[r[q]]) s->left[r[q]]--;
-    if (!s->left[r[q]] && !in_set(s->out_live, r[q])) s->alive[r[q] / 64] &= ~(1ull << r[q] % 64);
+    if (!s->left[r[q]] && !stays(s, r[q])) set_alive(s, r[q], false);
   }
   m = back_writes(k, n, r);
-  for (uint32_t q = 0; q < m; q++)
-    if (s->left[r[q]] || in_set(s->out_live, r[q])) s->alive[r[q] / 64] |= 1ull << r[q] % 64;
+  for (uint32_t q = 0; q < m; q++) {
+    if (replaces(s, n, r[q])) s->left[r[q]] = s->readers[s->made_at[i] + q], s->later[r[q]]--;
+    if (s->left[r[q]] || stays(s, r[q])) set_alive(s, r[q], true);
+  }
   k->seq[k->nseq++] = s->first + i;
   uint32_t start = *clock;
   if (n->role == ROLE_COST) *clock += n->nops;
@@ -264,13 +313,11 @@ static uint32_t earliest(const struct sched *s, uint32_t i, uint32_t clock) {
  * may: `end` is the cycle at which the longest way of all that is left ends. */
 static struct candidate candidate(const struct sched *s, uint32_t i, uint32_t clock, uint32_t end) {
   const struct node *n = &s->k->n[s->first + i];
-  struct candidate c = {.at = earliest(s, i, clock), .growth = growth(s, n)};
+  struct growth g = growth(s, i);
+  struct candidate c = {.at = earliest(s, i, clock), .growth = g.registers};
   bool load = n->in && ptx_ops[n->in->op].kind == KIND_LOAD;
   if (c.growth > 0 && !load && c.at + s->height[i] + EARLY < end) c.at = end - s->height[i] - EARLY;
-  if (s->predicates >= PREDICATES) {
-    int p = predicate_growth(s, n);
-    if (p > 0) c.at += SPILL_CYCLES * (uint32_t)p;
-  }
+  if (s->predicates >= PREDICATES && g.predicates > 0) c.at += SPILL_CYCLES * (uint32_t)g.predicates;
   int64_t beyond = (int64_t)s->live + c.growth - s->limit;
   if (s->price == STRICT) c.tight = s->live > s->limit;
   else if (c.growth > 0 && beyond > 0) c.at += s->price * (uint32_t)beyond;
@@ -327,7 +374,6 @@ static uint64_t turns_of(const struct bblock *b) {
 
 static void schedule_block(struct sched *s, struct bblock *b, uint64_t *in, uint64_t *out) {
   struct back *k = s->k;
-  uint16_t r[MAX_SRC + PTX_MAX_USES];
   s->first = b->first;
   s->n = b->end - b->first;
   s->ne = s->nuse = 0;
@@ -342,14 +388,12 @@ static void schedule_block(struct sched *s, struct bblock *b, uint64_t *in, uint
   for (uint32_t x = 1; x <= k->nregs; x++)
     if (in[x / 64] >> (x % 64) & 1)
       s->live += back_weight(k, (uint16_t)x), s->predicates += is_predicate(k, (uint16_t)x);
-  for (uint32_t i = b->first; i < b->end; i++)
-    for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;) s->left[r[q]]++;
+  count_readers(s, b);
   register_edges(s);
   order_edges(s);
   heights(s);
   s->length += list_schedule(s) * turns_of(b);
-  for (uint32_t i = b->first; i < b->end; i++)
-    for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;) s->left[r[q]] = 0;
+  forget_readers(s, b);
 }
 
 /* CTAs of `threads` threads that an SM with 64 K registers holds, of 32 each; with 0 threads its warps. */
@@ -438,6 +482,7 @@ void back_schedule(struct back *k) {
   s.uses_of = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
   s.alive = ARENA_ARRAY(&k->scratch, uint64_t, k->nregs / 64 + 1);
   s.left = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  s.later = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   bool done = text <= all && all < goal && fits(&s, &l, all, seq, best, bank);
   if (!done) fits(&s, &l, goal, seq, best, bank);
   k->seq = best;
