@@ -16,7 +16,7 @@ enum {
   MOST_TRIPS = 1024,
   FACTOR = 4,
   MOST_REPEATED = 300,
-  MOST_WEIGHT = 100,
+  MOST_WEIGHT = 95,
   MOST_INDUCTIONS = 32,
   MOST_REGISTERS = 60000
 };
@@ -125,7 +125,7 @@ static bool comparison(const struct back *k, const struct ptx_inst *i, const str
 }
 
 /* The number that register r has everywhere; false: none. */
-static bool number_of(const struct back *k, uint16_t r, int64_t *v) {
+static bool only_number(const struct back *k, uint16_t r, int64_t *v) {
   uint32_t d = only_definition(k, r, 0, k->nn);
   const struct ptx_inst *in = d == NODE_NONE ? NULL : k->n[d].in;
   if (!in || in->op != OP_MOV || in->guard || in->ops[1].kind != OK_IMM || in->ops[1].is_float) return false;
@@ -141,7 +141,7 @@ static bool first_value(const struct back *k, const struct loop *l, int64_t *v) 
         const struct ptx_inst *in = k->n[i].in;
         if (k->n[i].def[d] != l->counter) continue;
         if (in->op != OP_MOV || in->guard || in->ops[1].is_float) return false;
-        if (plain_register(&in->ops[1])) return number_of(k, in->ops[1].reg->num, v);
+        if (plain_register(&in->ops[1])) return only_number(k, in->ops[1].reg->num, v);
         if (in->ops[1].kind != OK_IMM) return false;
         *v = in->ops[1].imm;
         return true;
@@ -198,22 +198,28 @@ static bool copies_all_run(const struct back *k, struct loop *l, bool while_true
   return setp->ops[2].kind != OK_IMM || number_of_last(l, setp, l->copies, &last);
 }
 
+/* Does the instruction count, turns or places? */
+static bool counts(const struct back *k, uint32_t i, const struct loop *l) {
+  const struct ptx_inst *in = k->n[i].in;
+  int64_t step;
+  return i == l->setp || (sum_with_constant(in, &step) && in->ops[0].reg == in->ops[1].reg);
+}
+
 /* Instructions of the body without those that count. */
 static uint32_t body_size(const struct back *k, const struct loop *l) {
   const struct bblock *b = &k->b[l->block];
   uint32_t n = 0;
-  int64_t step;
-  for (uint32_t i = b->first; i + 1 < b->end; i++)
-    n += i != l->setp && k->n[i].in->op != OP_MOV &&
-         !(sum_with_constant(k->n[i].in, &step) && k->n[i].in->ops[0].reg == k->n[i].in->ops[1].reg);
+  for (uint32_t i = b->first; i + 1 < b->end; i++) n += k->n[i].in->op != OP_MOV && !counts(k, i, l);
   return n ? n : 1;
 }
 
-/* Twice the instructions of the body, accesses of memory and functions more, those of shared memory less. */
-static uint32_t body_weight(const struct back *k, const struct bblock *b) {
+/* Twice these, accesses of memory and functions more, those of shared memory less. */
+static uint32_t body_weight(const struct back *k, const struct loop *l) {
+  const struct bblock *b = &k->b[l->block];
   uint32_t n = 0;
-  for (uint32_t i = b->first; i < b->end; i++) {
+  for (uint32_t i = b->first; i + 1 < b->end; i++) {
     uint8_t ops[MAX_SEQ];
+    if (counts(k, i, l)) continue;
     uint32_t m = back_expand(k, k->n[i].in, ops);
     for (uint32_t q = 0; q < m; q++) {
       uint8_t cls = mach_infos[ops[q]].cls;
@@ -224,6 +230,12 @@ static uint32_t body_weight(const struct back *k, const struct bblock *b) {
     }
   }
   return n;
+}
+
+/* 's': shared memory, 'g': global, or unknown; 0: none. */
+static char reached(const struct ptx_inst *i) {
+  if (ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA)) return 's';
+  return ptx_has(i, M_LOCAL) || ptx_has(i, M_CONST) || ptx_has(i, M_PARAM) || ptx_has(i, M_PARAM_ENTRY) ? 0 : 'g';
 }
 
 /* Is the loop of block q all the flow of control that a loop around it has? */
@@ -241,8 +253,7 @@ static bool alone_in_loop(const struct back *k, uint32_t q) {
 static uint32_t most_whole(const struct back *k, uint32_t q, uint32_t size) {
   enum { SINCE_SHORT = 90 };
   uint32_t usual = size <= 17 ? 1450 : size <= 26 ? 900 : 600, loads = 0;
-  for (uint32_t i = k->b[q].first; i < k->b[q].end; i++)
-    loads += k->n[i].in->op == OP_LD && (ptx_has(k->n[i].in, M_SHARED) || ptx_has(k->n[i].in, M_SHARED_CTA));
+  for (uint32_t i = k->b[q].first; i < k->b[q].end; i++) loads += k->n[i].in->op == OP_LD && reached(k->n[i].in) == 's';
   if (!loads || k->t->sm >= SINCE_SHORT || !alone_in_loop(k, q)) return usual;
   uint32_t nested = (uint32_t)(11400 * pow((double)loads / size, 0.63));
   return nested > usual ? nested : usual;
@@ -253,7 +264,23 @@ static uint32_t copies_of(const struct back *k, const struct loop *l, uint32_t s
   if (l->trips)
     for (uint32_t f = MOST_REPEATED / size; f >= FACTOR; f--)
       if (l->trips % f == 0) return f;
-  return body_weight(k, &k->b[l->block]) <= MOST_WEIGHT ? FACTOR : 0;
+  return body_weight(k, l) <= MOST_WEIGHT ? FACTOR : 0;
+}
+
+/* A store at an address that is no variable of the loop, and a load of the same space, which may not pass it: ptxas
+ * 11.8 repeats no such body where how often it runs takes a division (`lt`, not `ne`), unless it has a barrier. */
+static bool stores_anywhere(const struct back *k, const struct bblock *b) {
+  bool loads[128] = {false};
+  for (uint32_t i = b->first; i < b->end; i++)
+    if (k->n[i].in->op == OP_LD) loads[(uint8_t)reached(k->n[i].in)] = true;
+  for (uint32_t i = b->first; i < b->end; i++) {
+    const struct ptx_inst *in = k->n[i].in;
+    int64_t step;
+    if (in->op != OP_ST || !reached(in) || !loads[(uint8_t)reached(in)] || in->ops[0].kind != OK_MEM) continue;
+    const struct ptx_reg *r = in->ops[0].reg;
+    if (!r || induction(k, b, r->num, &step) == NODE_NONE) return true;
+  }
+  return false;
 }
 
 /* Lanes exchange values, or a fence: ptxas 11.8 repeats no such body. */
@@ -345,7 +372,8 @@ static bool find_loop(const struct back *k, uint32_t q, struct loop *l) {
   l->copies = copies_of(k, l, size);
   if (!l->copies) return false;
   if (l->trips % l->copies) l->trips = 0;
-  return l->trips || copies_all_run(k, l, while_true);
+  if (l->trips) return true;
+  return copies_all_run(k, l, while_true) && (l->cond == M_NE || synchronises(k, b) || !stores_anywhere(k, b));
 }
 
 /* ---- copies ---- */

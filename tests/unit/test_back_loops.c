@@ -273,12 +273,49 @@ static void products_of_a_tile_are_straight(void **state) {
   assert_true(in_loops(&few, "int") <= 2);
 }
 
+/* `loads` of one pointer and `stores` to another, in a loop of unknown count. `moves`: what the stores go by. */
+static struct code copies(int loads, int stores, const char *moves, const char *test) {
+  char body[8192];
+  int at = snprintf(body, sizeof body,
+                    "%smul.wide.s32 %%rd5, %%r4, 4;\nadd.s64 %%rd6, %%rd3, %%rd5;\nadd.s64 %%rd7, %%rd4, %%rd5;\n"
+                    "mov.u32 %%r10, %%r9;\nmov.f32 %%f30, 0f00000000;\nmul.wide.s32 %%rd9, %%r9, 4;\nLOOP:\n",
+                    INDEX);
+  for (int q = 0; q < loads; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at, "ld.global.f32 %%f%d, [%%rd6+%d];\n", q, 512 * q);
+  for (int q = 0; q < stores; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at, "st.global.f32 [%%rd7+%d], %%f%d;\n", 512 * q, q % loads);
+  for (int q = 0; q < loads && !stores; q++)
+    at += snprintf(body + at, sizeof body - (size_t)at, "fma.rn.f32 %%f30, %%f%d, %%f%d, %%f30;\n", q, q);
+  snprintf(body + at, sizeof body - (size_t)at,
+           "add.s64 %%rd6, %%rd6, 8192;\n%sadd.s32 %%r10, %%r10, -1;\nsetp.%s.s32 %%p1, %%r10, 0;\n@%%p1 bra LOOP;\n"
+           "st.global.f32 [%%rd4], %%f30;\nret;\n",
+           moves, test);
+  return compile(body, 80);
+}
+
+/* The largest bodies of which ptxas 11.8 makes four, two and one. */
+static void bodies_are_repeated_up_to_a_weight(void **state) {
+  (void)state;
+  enum { COPIES = 4 + 2 + 1 };
+  static const char fixed[] = "add.s64 %rd7, %rd7, 8192;\n", any[] = "add.s64 %rd7, %rd7, %rd9;\n";
+  struct code c = copies(15, 0, fixed, "ne"), more = copies(16, 0, fixed, "ne");
+  assert_int_equal(count(&c, "ldg", 0), 15 * COPIES);
+  assert_int_equal(count(&more, "ldg", 0), 16);
+  c = copies(11, 11, fixed, "ne"), more = copies(12, 12, fixed, "ne");
+  assert_int_equal(count(&c, "ldg", 0), 11 * COPIES);
+  assert_int_equal(count(&more, "ldg", 0), 12);
+  /* a store at any address, which later loads may not pass */
+  struct code pass = copies(1, 1, fixed, "gt"), stop = copies(1, 1, any, "gt"), counted = copies(1, 1, any, "ne");
+  assert_int_equal(count(&pass, "ldg", 0), COPIES);
+  assert_int_equal(count(&stop, "ldg", 0), 1);
+  assert_int_equal(count(&counted, "ldg", 0), COPIES);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_ways_out_leave_the_same_memory),
-      cmocka_unit_test(lanes_that_leave_meet_outside),
-      cmocka_unit_test(loops_of_known_count_leave_the_same_memory),
-      cmocka_unit_test(products_of_a_tile_are_straight),
+      cmocka_unit_test(random_ways_out_leave_the_same_memory),      cmocka_unit_test(lanes_that_leave_meet_outside),
+      cmocka_unit_test(loops_of_known_count_leave_the_same_memory), cmocka_unit_test(products_of_a_tile_are_straight),
+      cmocka_unit_test(bodies_are_repeated_up_to_a_weight),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
